@@ -1,0 +1,3 @@
+module github.com/crashpane/crashpane
+
+go 1.26

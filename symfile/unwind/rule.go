@@ -1,0 +1,90 @@
+// Package unwind holds register-recovery rules and their evaluation. Whatever knows how to unwind (STACK CFI, STACK WIN,
+// a frame pointer, a stack scan, later .eh_frame, SFrame, PE and compact unwind) only makes a Row; Row.Apply is the one
+// place that turns a callee's registers into its caller's.
+package unwind
+
+import "github.com/crashpane/crashpane/core/cpu"
+
+// RuleKind says how a value is found. The formulas name the callee's registers; cfa is the frame's canonical frame
+// address, which is the caller's stack pointer at the call.
+type RuleKind uint8
+
+const (
+	// Unset: no rule; the default for the register applies (callee-saved: unchanged, others: unknown).
+	Unset RuleKind = iota
+	// Undefined: the value is lost.
+	Undefined
+	// Same: value = the callee's value of the same register.
+	Same
+	// FromReg: value = Reg + Offset
+	FromReg
+	// AtReg: value = [Reg + Offset]
+	AtReg
+	// FromCFA: value = cfa + Offset
+	FromCFA
+	// AtCFA: value = [cfa + Offset]
+	AtCFA
+	// Const: value = Offset (an address that the source found itself, as a scan does)
+	Const
+	// AtConst: value = [Offset]
+	AtConst
+	// Expr: value = the postfix program in Text, in Breakpad's words (STACK CFI / STACK WIN)
+	Expr
+)
+
+// Rule says where one value comes from. It is comparable.
+type Rule struct {
+	Kind   RuleKind
+	Reg    cpu.Reg
+	Offset int64
+	Text   string
+}
+
+// RegRule is the rule of one register.
+type RegRule struct {
+	Reg  cpu.Reg
+	Rule Rule
+}
+
+// Row is one set of recovery rules: those of the frame that covers an address. The caller's pc is RA, its sp is CFA unless
+// Saved has a rule for sp. Rows are compared with Equal. The zero Row has no rules.
+type Row struct {
+	CFA, RA Rule
+	// Saved are the rules of other registers, each register at most once, in the order of the source.
+	Saved []RegRule
+	// Signal: the frame is a signal handler's trampoline; its caller's pc is exact, not a return address.
+	Signal bool
+	// Origin says where the rules come from.
+	Origin Origin
+}
+
+// Origin names the place a Row came from, for the person who asks why.
+type Origin struct {
+	// File is the symbol file or binary; empty for rules that the walker made itself.
+	File string
+	// Part is what kind of record or method: "STACK CFI", "STACK WIN 4", "frame pointer", "scan" …
+	Part string
+	// Line is the line in a text file, counted from 1, or 0; Offset the file offset where lines mean nothing.
+	Line   int
+	Offset int64
+}
+
+// Memory reads the crashed process' memory.
+type Memory interface {
+	// Word reads the size-byte word (4 or 8) at addr in the dump's byte order; false if any byte of it is not there.
+	Word(addr uint64, size int) (uint64, bool)
+}
+
+// FrameData is a STACK WIN record (what the PDB calls FPO or frame data), as it stands in the file.
+type FrameData struct {
+	// Type is 4 (frame data with a program string) or 0 (FPO); others are never returned by a lookup.
+	Type                                                int
+	Start, Size                                         uint64
+	Prolog, Epilog, Params, SavedRegs, Locals, MaxStack uint32
+	// Program is the program string; empty if HasProgram is false.
+	Program    string
+	HasProgram bool
+	// AllocatesBP says of an FPO record that the function uses ebp for its own purposes.
+	AllocatesBP bool
+	Origin      Origin
+}

@@ -1,0 +1,84 @@
+package walker
+
+import (
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/symfile/symbol"
+	"github.com/crashpane/crashpane/symfile/unwind"
+)
+
+// Trust says how a frame was found, weakest first. The words are stable; Breakpad's and rust-minidump's are in the renderers.
+type Trust uint8
+
+const (
+	TrustNone         Trust = iota
+	TrustScan               // a word on the stack that looks like a return address
+	TrustCFIScan            // STACK WIN rules, helped by scanning
+	TrustFramePointer       // the frame pointer's chain
+	TrustCFI                // call frame information
+	TrustLeaf               // a function without a frame, its return address at sp or in lr
+	TrustPrewalked          // an external walker gave it
+	TrustContext            // a thread's context
+)
+
+func (t Trust) String() string {
+	return [...]string{"none", "scan", "cfi_scan", "frame_pointer", "cfi", "leaf", "prewalked", "context"}[t]
+}
+
+// Frame is one physical frame. Inlined calls are in its Symbol.
+type Frame struct {
+	// PC is the address as recovered: for frame 0 the instruction, for a caller its return address.
+	PC uint64
+	// Lookup is the address that symbols and rules are looked up with: PC, or PC minus the CPU's call size for a caller,
+	// because the instruction after a call may belong to another line, inline or function.
+	Lookup uint64
+	// Regs are the frame's registers as far as they are known.
+	Regs  cpu.Regs
+	Trust Trust
+	// Row are the rules that produced this frame from its callee; zero for frame 0.
+	Row unwind.Row
+	// Module is the index in the dump's module list, or -1.
+	Module int
+	// Answer says whether the module's symbols were there; Symbol is set if it is symbol.Yes.
+	Answer symbol.Answer
+	Symbol symbol.Symbol
+	// Attempts are the sources that were tried for this frame before the one that worked, and why each was rejected.
+	Attempts []Attempt
+}
+
+// Attempt is a candidate caller that was not taken.
+type Attempt struct {
+	Source Source
+	// Row is what the source proposed; its zero value if it had nothing to propose.
+	Row unwind.Row
+	// Reason is a plain sentence with the numbers.
+	Reason string
+}
+
+// Stack is one thread's walked stack.
+type Stack struct {
+	Frames []Frame
+	Stop   Stop
+}
+
+// StopKind is why a walk ended; stable words, part of goldens.
+type StopKind string
+
+const (
+	StopNoContext    StopKind = "no-context" // the thread has no readable context
+	StopNoCPU        StopKind = "unsupported-cpu"
+	StopDumpThread   StopKind = "dump-thread" // the thread that wrote the dump; both peers leave it out
+	StopNoMemory     StopKind = "no-stack-memory"
+	StopEnd          StopKind = "end"           // the pc of the next frame is in the first page: the chain ends as it should
+	StopNoProgress   StopKind = "no-progress"   // the stack pointer did not move up
+	StopNothingFound StopKind = "nothing-found" // no source produced an acceptable caller
+	StopLimit        StopKind = "frame-limit"
+)
+
+// Stop is why and where a walk ended.
+type Stop struct {
+	Kind StopKind
+	// Detail is a plain sentence with the numbers.
+	Detail string
+	// Attempts are the sources tried for the frame that was not found.
+	Attempts []Attempt
+}

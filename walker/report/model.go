@@ -1,0 +1,238 @@
+// Package report is the plain, versioned description of a crash that every renderer prints: text, JSON and the page. It
+// is built once from the dump and its walked stacks (Build); nothing flows back. Slices are never nil, so that JSON has
+// lists and not null.
+package report
+
+import "github.com/crashpane/crashpane/core/cpu"
+
+// Version of this model; it goes up when a field changes its meaning.
+const Version = 1
+
+// Report is everything known of one dump.
+type Report struct {
+	Version int
+	Dump    Dump
+	Policy  string // how the stacks were walked: "best", "breakpad", …
+	System  System
+	Process Process
+	// Crash is nil for a dump without an exception.
+	Crash *Crash
+	// Assertion is the writer's assertion text, or "".
+	Assertion string
+	// FirstThread is the index of the thread to show first: the crashed one, else the requesting one, else 0; -1 if there
+	// are no threads.
+	FirstThread int
+	// HasRequesting: FirstThread was named by the dump (exception or BreakpadInfo), not just the first in the list.
+	HasRequesting bool
+	Threads       []Thread // dump order, with those that were not walked
+	Modules       []Module // dump order
+	// MainModule is the index of the executable, or -1.
+	MainModule int
+	Unloaded   []UnloadedModule
+	// Wanted are the symbol files that are missing, those that most frames need first.
+	Wanted      []Wanted
+	Diagnostics []Diagnostic
+	// MapCount is the number of lines of /proc/PID/maps; nil if the dump has none.
+	MapCount *int
+	// LSB is the distribution; nil if the dump has no lsb-release.
+	LSB *LSBRelease
+	// HasCertInfo is always false: certificates come from outside the dump.
+	HasCertInfo bool
+}
+
+// Dump is the file itself.
+type Dump struct {
+	Name  string
+	Size  int64
+	Time  uint32 // seconds since 1970, UTC; 0 if unknown
+	Flags uint64
+	// WordSize of addresses in bytes, 4 or 8.
+	WordSize int
+}
+
+// Words are one fact in both peers' words.
+type Words struct {
+	Breakpad string
+	Rust     string
+}
+
+// System is the machine and its operating system.
+type System struct {
+	OS        Words // "Windows NT", "Mac OS X", "Linux" …
+	OSVersion Words
+	CPU       Words // "x86", "amd64", …
+	CPUInfo   Words // "family 6 model 13 stepping 8"
+	CPUCount  int
+	Microcode *uint64
+	// Display is one line for people: "Windows 10 (build 19041), amd64".
+	Display string
+}
+
+// Process is the crashed process.
+type Process struct {
+	// Name is the main module's file name, or "".
+	Name string
+	PID  *uint32
+	// Uptime in seconds: dump time minus the process' creation time; nil if either is missing.
+	Uptime *uint64
+}
+
+// Crash is the exception.
+type Crash struct {
+	Reason  Words
+	Address uint64 // as Breakpad and rust-minidump print it
+	// Params are the exception record's parameters.
+	Params []uint64
+	// Thread is the index of the crashed thread in Threads, or -1 if the exception names a thread that is not in the dump.
+	Thread   int
+	ThreadID uint32
+}
+
+// Thread is one thread with its stack.
+type Thread struct {
+	Index     int // in the dump's thread list
+	ID        uint32
+	Name      string
+	LastError *LastError
+	Frames    []Frame
+	Stop      Stop
+	// Omitted: the thread wrote the dump and was not walked.
+	Omitted bool
+	Crashed bool
+}
+
+// LastError is the thread's GetLastError() value.
+type LastError struct {
+	Value uint32
+	Text  string // "ERROR_SUCCESS"
+}
+
+// Stop is why the walk of a thread ended.
+type Stop struct {
+	Kind     string
+	Detail   string
+	Attempts []Attempt
+}
+
+// Attempt is a way of finding a frame that was tried and rejected.
+type Attempt struct {
+	Source string
+	Rule   string // the rules in words; "" if there were none
+	Origin string
+	Reason string
+}
+
+// Name is a function name as the symbol file has it and as people read it.
+type Name struct {
+	Raw     string
+	Display string // demangled; "" until somebody asks (Report.Demangle)
+}
+
+// Frame is one physical frame with the calls inlined into it.
+type Frame struct {
+	PC     uint64 // as recovered (a return address for callers)
+	Lookup uint64 // as looked up: PC, or inside the call instruction for callers
+	Trust  string // "context", "cfi", "cfi_scan", "frame_pointer", "leaf", "scan", "prewalked", "none"
+	// Module is an index into Report.Modules, or -1.
+	Module   int
+	Function Name
+	// HasFunction: symbols named it. FunctionStart is its absolute address.
+	HasFunction   bool
+	FunctionStart uint64
+	Public        bool // the name is of a PUBLIC record
+	Multiple      bool // the name stands for several folded functions
+	// File is the full path as stored, Line counts from 1. HasLine: a line record covers the address. LineStart is absolute.
+	File      string
+	Line      uint32
+	HasLine   bool
+	LineStart uint64
+	// Inlines are innermost first.
+	Inlines []Inline
+	// Regs are the frame's registers as far as known; nil for none.
+	Regs *cpu.Regs
+	// MissingSymbols: the module's symbols were looked for and are not there.
+	MissingSymbols bool
+	// Forced: the symbols used for this frame are of another build (their id differs) and were assigned by hand.
+	Forced bool
+	// Unloaded are the unloaded modules that covered the address; only if Module is -1.
+	Unloaded []UnloadedHit
+	// Rule and Origin say how the frame was recovered, in words; Attempts what was rejected before.
+	Rule     string
+	Origin   string
+	Attempts []Attempt
+}
+
+// Inline is an inlined call inside a frame.
+type Inline struct {
+	Function Name
+	File     string
+	Line     uint32
+	HasLine  bool
+	Start    uint64 // absolute
+}
+
+// UnloadedHit is an unloaded module and the offsets inside it.
+type UnloadedHit struct {
+	Module  string
+	Offsets []uint64
+}
+
+// SymbolState is what is known of a module's symbols.
+type SymbolState string
+
+const (
+	SymbolsNotNeeded SymbolState = "not-needed" // no frame lies in the module and no file was given
+	SymbolsMissing   SymbolState = "missing"    // needed, and no file
+	SymbolsLoaded    SymbolState = "loaded"
+	SymbolsCorrupt   SymbolState = "corrupt"  // a file that could not be read, in whole or in part
+	SymbolsMismatch  SymbolState = "mismatch" // a file of the right name and another id was given, and is not used
+	SymbolsForced    SymbolState = "forced"   // the same, used because someone said so
+)
+
+// Module is a loaded module.
+type Module struct {
+	Base, Size uint64
+	Name       string // path as stored
+	DebugFile  string // path as stored
+	DebugID    string
+	CodeID     string
+	Version    Words // "10.0.19041.1"; Breakpad's is "" where it prints "???"
+	State      SymbolState
+	// SymbolFile is the name of the file that is used; SymbolID its id, SymbolName its MODULE name.
+	SymbolFile, SymbolID, SymbolName string
+	// Warnings of the symbol file, the first few, with their lines.
+	Warnings []string
+	// Looked: somebody looked for symbols of this module during the walk.
+	Looked bool
+	// Frames is how many physical frames of all threads lie in the module.
+	Frames int
+	Main   bool
+}
+
+// UnloadedModule is a module that was no longer loaded.
+type UnloadedModule struct {
+	Base, Size uint64
+	Name       string
+	CodeID     string
+}
+
+// Wanted is a missing symbol file.
+type Wanted struct {
+	Module    int
+	DebugFile string // base name
+	DebugID   string
+	StorePath string // "app.pdb/1234…/app.sym"
+	Frames    int    // how many frames would gain by it
+	// MismatchFile and MismatchID name a given file of the right name and another id; "" if there is none.
+	MismatchFile, MismatchID string
+	MismatchItem             int // the session's item of that file, or -1
+}
+
+// Diagnostic is something wrong with the dump or a symbol file.
+type Diagnostic struct {
+	Severity string // "note", "warning", "error"
+	Text     string // with file, offset and what was wrong
+}
+
+// LSBRelease is the Linux distribution.
+type LSBRelease struct{ ID, Release, Codename, Description string }

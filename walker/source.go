@@ -1,0 +1,32 @@
+package walker
+
+import (
+	"github.com/crashpane/crashpane/symfile/symbol"
+	"github.com/crashpane/crashpane/symfile/unwind"
+)
+
+// Source is a kind of place where Rows come from.
+type Source string
+
+const (
+	SourceContext      Source = "context"
+	SourceCFI          Source = "cfi"           // STACK CFI and every other call frame information
+	SourceWin          Source = "stack-win"     // STACK WIN
+	SourceFramePointer Source = "frame-pointer" // the CPU's standard frame
+	SourceLeaf         Source = "leaf"          // return address at sp (Windows amd64) or in lr
+	SourceScan         Source = "scan"
+)
+
+// Symbols answers what the walker asks of symbol files. Modules are indices of the dump's module list, addresses are
+// module-relative. It is synchronous and does no I/O beyond files it already has: what it lacks it says (symbol.Needs)
+// and keeps for whoever runs the session.
+type Symbols interface {
+	// Known says whether there is a file for the module: NoFile, Yes, or Needs.
+	Known(module int) symbol.Answer
+	// Lookup finds the function, line and inlined calls at an address.
+	Lookup(module int, rva uint64) (symbol.Symbol, symbol.Answer)
+	// Row finds the call frame information that covers an address.
+	Row(module int, rva uint64) (unwind.Row, symbol.Answer)
+	// FrameData finds the STACK WIN record that covers an address, type 4 before type 0.
+	FrameData(module int, rva uint64) (unwind.FrameData, symbol.Answer)
+}
