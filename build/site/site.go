@@ -1,0 +1,102 @@
+// Package site says what the built page is on the wire: its headers, its content types, and which of its files may
+// be cached for ever. The bundle, the server and the gates read it here, so that they cannot disagree.
+package site
+
+import (
+	"path"
+	"strings"
+)
+
+// directives is the page's content security policy. connect-src names the page's own origin, because the page
+// fetches its own wasm and sample; nothing else may be reached from it. What comes in as a dump can therefore not
+// leave, even if the page had a hole. img-src allows data: for the icons in the style sheet.
+var directives = []string{
+	"default-src 'none'",
+	"script-src 'self' 'wasm-unsafe-eval'",
+	"connect-src 'self'",
+	"style-src 'self'",
+	"img-src 'self' data:",
+	"worker-src 'self'",
+	"manifest-src 'self'",
+	"base-uri 'none'",
+	"form-action 'none'",
+	"frame-ancestors 'none'",
+}
+
+// CSP is the policy as a header.
+func CSP() string { return strings.Join(directives, "; ") }
+
+// MetaCSP is the policy as a meta element, for hosts that cannot send headers. frame-ancestors is not valid there.
+func MetaCSP() string {
+	var kept []string
+	for _, d := range directives {
+		if !strings.HasPrefix(d, "frame-ancestors") {
+			kept = append(kept, d)
+		}
+	}
+	return strings.Join(kept, "; ")
+}
+
+// Headers are sent with every answer.
+func Headers() [][2]string {
+	return [][2]string{
+		{"Content-Security-Policy", CSP()},
+		{"X-Content-Type-Options", "nosniff"},
+		{"Referrer-Policy", "no-referrer"},
+		{"Cross-Origin-Opener-Policy", "same-origin"},
+	}
+}
+
+// types is written out and not left to the mime package, which reads the machine's own tables: a wrong type for
+// wasm makes the browser refuse to compile it while it streams in.
+var types = map[string]string{
+	".html":        "text/html; charset=utf-8",
+	".css":         "text/css; charset=utf-8",
+	".js":          "text/javascript; charset=utf-8",
+	".json":        "application/json",
+	".webmanifest": "application/manifest+json",
+	".wasm":        "application/wasm",
+	".svg":         "image/svg+xml",
+	".png":         "image/png",
+	".ico":         "image/x-icon",
+	".txt":         "text/plain; charset=utf-8",
+	".gz":          "application/gzip",
+}
+
+// ContentType answers the type of a file by its name.
+func ContentType(name string) string {
+	if t, ok := types[path.Ext(name)]; ok {
+		return t
+	}
+	return "application/octet-stream"
+}
+
+// Hashed reports whether a name carries the hash of its content (crashpane.0123abcd.js), so that what stands
+// under it never changes.
+func Hashed(name string) bool {
+	base := path.Base(name)
+	base = strings.TrimSuffix(base, path.Ext(base))
+	hash := path.Ext(base)
+	return len(hash) == 1+HashLen && strings.Trim(hash[1:], "0123456789abcdef") == ""
+}
+
+// HashLen is the number of hexadecimal digits of a hash in a file name.
+const HashLen = 8
+
+// CacheControl answers how long a file may be kept: hashed ones for ever, others only if the host still has the
+// same one.
+func CacheControl(name string) string {
+	if Hashed(name) {
+		return "public, max-age=31536000, immutable"
+	}
+	return "no-cache"
+}
+
+// Compresses reports whether a file gets a .br and a .gz beside it.
+func Compresses(name string) bool {
+	switch path.Ext(name) {
+	case ".gz", ".br", ".zip", ".png", ".ico":
+		return false
+	}
+	return true
+}

@@ -1,0 +1,58 @@
+package site
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestCSPNamesNoOtherOrigin(t *testing.T) {
+	for _, d := range strings.Split(CSP(), "; ") {
+		words := strings.Fields(d)
+		for _, source := range words[1:] {
+			switch source {
+			case "'none'", "'self'", "'wasm-unsafe-eval'", "data:":
+			default:
+				t.Errorf("%s allows %s", words[0], source)
+			}
+		}
+	}
+	if !strings.HasPrefix(CSP(), "default-src 'none'; ") {
+		t.Error("what is not named must be forbidden")
+	}
+	if strings.Contains(MetaCSP(), "frame-ancestors") {
+		t.Error("frame-ancestors has no meaning in a meta element, and browsers complain about it")
+	}
+}
+
+func TestHashed(t *testing.T) {
+	for name, want := range map[string]bool{
+		"crashpane.0123abcd.js":   true,
+		"crashpane.0123abcd.wasm": true,
+		"a/b.deadbeef.css":        true,
+		"crashpane.js":            false,
+		"crashpane.0123abc.js":    false,
+		"crashpane.0123ABCD.js":   false,
+		"libc.so.6.sym.gz":        false,
+		"index.html":              false,
+	} {
+		if got := Hashed(name); got != want {
+			t.Errorf("Hashed(%q) = %v", name, got)
+		}
+		if got := CacheControl(name) == "no-cache"; got == want {
+			t.Errorf("CacheControl(%q) = %q", name, CacheControl(name))
+		}
+	}
+}
+
+func TestContentType(t *testing.T) {
+	for name, want := range map[string]string{
+		"crashpane.0123abcd.wasm": "application/wasm",
+		"sample/tilecruncher.dmp": "application/octet-stream",
+		"sample/libc.so.6.sym.gz": "application/gzip",
+		"index.html":              "text/html; charset=utf-8",
+	} {
+		if got := ContentType(name); got != want {
+			t.Errorf("ContentType(%q) = %q", name, got)
+		}
+	}
+}
