@@ -1,0 +1,160 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"path"
+	"sort"
+	"strings"
+
+	"github.com/crashpane/crashpane/build/site"
+)
+
+// parts is what a site is made of.
+type parts struct {
+	static   fs.FS // web/static
+	sample   fs.FS // testdata/sample
+	wasm     []byte
+	wasmExec []byte
+	helper   string
+	licenses []byte
+}
+
+// required are the files that index.html must name, each in an attribute of its own: without one the page would
+// not start, and a page that names it in another way would ask for a name without its hash.
+var required = []string{"crashpane.js", "crashpane.css", "crashpane.wasm", "crashpane-worker.js"}
+
+// assemble answers the files of the site by their names.
+func assemble(p parts) (map[string][]byte, error) {
+	loader, err := fs.ReadFile(p.static, "loader.js")
+	if err != nil {
+		return nil, err
+	}
+	worker, err := fs.ReadFile(p.static, "worker.js")
+	if err != nil {
+		return nil, err
+	}
+	index, err := fs.ReadFile(p.static, "index.html")
+	if err != nil {
+		return nil, err
+	}
+	assets := map[string][]byte{
+		"crashpane.js":        pageScript(p.wasmExec, p.helper, loader),
+		"crashpane-worker.js": workerScript(p.wasmExec, worker),
+		"crashpane.wasm":      p.wasm,
+	}
+	if err := addStatic(assets, p.static); err != nil {
+		return nil, err
+	}
+
+	files := map[string][]byte{"licenses.txt": p.licenses}
+	html := string(index)
+	for name, content := range assets {
+		quoted := `="` + name + `"`
+		if strings.Contains(html, quoted) {
+			hashed := hashedName(name, content)
+			html = strings.ReplaceAll(html, quoted, `="`+hashed+`"`)
+			name = hashed
+		}
+		files[name] = content
+	}
+	for _, name := range required {
+		if _, plain := files[name]; plain || assets[name] == nil {
+			return nil, fmt.Errorf("index.html must name %s in an attribute, as in %q, and web/static must have it", name, `="`+name+`"`)
+		}
+	}
+	if html, err = addPolicy(html); err != nil {
+		return nil, err
+	}
+	files["index.html"] = []byte(html)
+	return files, addSample(files, p.sample)
+}
+
+// addStatic adds what lies in web/static but the three files that go into others.
+func addStatic(assets map[string][]byte, static fs.FS) error {
+	return fs.WalkDir(static, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		switch path.Base(name) {
+		case "index.html", "loader.js", "worker.js":
+			return nil
+		}
+		switch path.Ext(name) {
+		case ".go", ".md", ".mjs":
+			return nil
+		}
+		if assets[name] != nil {
+			return fmt.Errorf("web/static/%s: the bundle makes a file of that name", name)
+		}
+		assets[name], err = fs.ReadFile(static, name)
+		return err
+	})
+}
+
+// hashedName puts the hash before the last extension.
+func hashedName(name string, content []byte) string {
+	sum := sha256.Sum256(content)
+	ext := path.Ext(name)
+	return strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(sum[:])[:site.HashLen] + ext
+}
+
+// addPolicy puts the content security policy into the page itself, before anything that it governs, so that it
+// holds on a host that sends no headers too.
+func addPolicy(html string) (string, error) {
+	if strings.Contains(strings.ToLower(html), "content-security-policy") {
+		return "", fmt.Errorf("index.html has a Content-Security-Policy of its own; build/site has the one that counts")
+	}
+	const after = `<meta charset="utf-8">`
+	if strings.Count(html, after) != 1 {
+		return "", fmt.Errorf("index.html must have %s once, and first in its head", after)
+	}
+	meta := `<meta http-equiv="Content-Security-Policy" content="` + site.MetaCSP() + `">`
+	return strings.Replace(html, after, after+"\n"+meta, 1), nil
+}
+
+// sampleFile is one row of sample/files.json, the list of what "Open the sample" opens.
+type sampleFile struct {
+	Name string `json:"name"`
+	Size int    `json:"size"`
+}
+
+// addSample adds the dump and the symbols of testdata/sample, and the list of them.
+func addSample(files map[string][]byte, sample fs.FS) error {
+	entries, err := fs.ReadDir(sample, ".")
+	if err != nil {
+		return err
+	}
+	var list []sampleFile
+	for _, entry := range entries {
+		name := entry.Name()
+		if !strings.HasSuffix(name, ".dmp") && !strings.HasSuffix(name, ".sym") && !strings.HasSuffix(name, ".sym.gz") {
+			continue
+		}
+		content, err := fs.ReadFile(sample, name)
+		if err != nil {
+			return err
+		}
+		files["sample/"+name] = content
+		list = append(list, sampleFile{name, len(content)})
+	}
+	if len(list) == 0 {
+		return fmt.Errorf("testdata/sample holds neither a dump nor symbols")
+	}
+	// The dump first: the page can walk it while the symbols still come.
+	sort.SliceStable(list, func(i, j int) bool {
+		return strings.HasSuffix(list[i].Name, ".dmp") && !strings.HasSuffix(list[j].Name, ".dmp")
+	})
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(map[string]any{"files": list}); err != nil {
+		return err
+	}
+	files["sample/files.json"] = b.Bytes()
+	return nil
+}

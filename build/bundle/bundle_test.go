@@ -1,0 +1,255 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/crashpane/crashpane/build/site"
+)
+
+const page = `<!doctype html>
+<html><head>
+<meta charset="utf-8">
+<link rel="stylesheet" href="crashpane.css">
+<link rel="icon" href="icon.svg">
+<script src="crashpane.js" data-wasm="crashpane.wasm" data-worker="crashpane-worker.js" defer></script>
+</head><body></body></html>`
+
+func sampleParts() parts {
+	return parts{
+		static: fstest.MapFS{
+			"index.html":    {Data: []byte(page)},
+			"loader.js":     {Data: []byte("load();\n")},
+			"worker.js":     {Data: []byte("work();\n")},
+			"crashpane.css": {Data: []byte("a { background: url(dots.svg) }")},
+			"icon.svg":      {Data: []byte("<svg/>")},
+			"dots.svg":      {Data: []byte("<svg></svg>")},
+		},
+		sample: fstest.MapFS{
+			"a.sym.gz":  {Data: []byte("symbols")},
+			"z.dmp":     {Data: []byte("MDMP")},
+			"README.md": {Data: []byte("not for the page")},
+		},
+		wasm:     []byte("\x00asm"),
+		wasmExec: []byte(`"use strict"; globalThis.Go = 1;`),
+		helper:   helperOpening + "return;})()",
+		licenses: []byte("licenses"),
+	}
+}
+
+func TestAssembleHashesWhatThePageNames(t *testing.T) {
+	files, err := assemble(sampleParts())
+	if err != nil {
+		t.Fatal(err)
+	}
+	html := string(files["index.html"])
+	named := regexp.MustCompile(`(?:href|src|data-wasm|data-worker)="([^"]*)"`).FindAllStringSubmatch(html, -1)
+	if len(named) != 5 {
+		t.Fatalf("the page names %d files: %s", len(named), html)
+	}
+	for _, m := range named {
+		if !site.Hashed(m[1]) {
+			t.Errorf("%s has no hash", m[1])
+		}
+		if files[m[1]] == nil {
+			t.Errorf("the page names %s, which is not there", m[1])
+		}
+	}
+	// The style sheet names it, and is not rewritten.
+	if files["dots.svg"] == nil {
+		t.Error("a file that only the style sheet names must keep its name")
+	}
+	for name := range files {
+		if strings.Contains(name, "loader") || strings.Contains(name, "README") {
+			t.Errorf("%s does not belong into the site", name)
+		}
+	}
+}
+
+func TestAssembleGivesChangedFilesNewNames(t *testing.T) {
+	p := sampleParts()
+	before, err := assemble(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.wasm = []byte("\x00asm, changed")
+	after, err := assemble(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var changed []string
+	for name := range after {
+		if before[name] == nil {
+			changed = append(changed, name)
+		}
+	}
+	if len(changed) != 1 || !strings.HasSuffix(changed[0], ".wasm") {
+		t.Errorf("only the wasm changed, but there are new names: %v", changed)
+	}
+}
+
+func TestAssemblePutsThePolicyFirst(t *testing.T) {
+	files, err := assemble(sampleParts())
+	if err != nil {
+		t.Fatal(err)
+	}
+	html := string(files["index.html"])
+	at := strings.Index(html, `content="`+site.MetaCSP()+`"`)
+	if at < 0 || at > strings.Index(html, "<link") {
+		t.Errorf("the policy must stand before what it governs:\n%s", html)
+	}
+}
+
+func TestAssembleListsTheSampleDumpFirst(t *testing.T) {
+	files, err := assemble(sampleParts())
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := string(files["sample/files.json"])
+	if dump, symbols := strings.Index(list, "z.dmp"), strings.Index(list, "a.sym.gz"); dump < 0 || symbols < dump {
+		t.Errorf("%s", list)
+	}
+	if string(files["sample/z.dmp"]) != "MDMP" {
+		t.Error("the dump is not there")
+	}
+}
+
+func TestAssembleRefuses(t *testing.T) {
+	for name, change := range map[string]func(fstest.MapFS, *parts){
+		"a page that does not name the wasm": func(static fstest.MapFS, _ *parts) {
+			static["index.html"] = &fstest.MapFile{Data: []byte(strings.Replace(page, ` data-wasm="crashpane.wasm"`, "", 1))}
+		},
+		"no style sheet": func(static fstest.MapFS, _ *parts) { delete(static, "crashpane.css") },
+		"no charset": func(static fstest.MapFS, _ *parts) {
+			static["index.html"] = &fstest.MapFile{Data: []byte(strings.Replace(page, `<meta charset="utf-8">`, "", 1))}
+		},
+		"a second policy": func(static fstest.MapFS, _ *parts) {
+			static["index.html"] = &fstest.MapFile{Data: []byte(page + `<meta http-equiv="Content-Security-Policy">`)}
+		},
+		"a file of a made one's name": func(static fstest.MapFS, _ *parts) {
+			static["crashpane.js"] = &fstest.MapFile{Data: []byte("x")}
+		},
+		"an empty sample": func(_ fstest.MapFS, p *parts) { p.sample = fstest.MapFS{} },
+	} {
+		p := sampleParts()
+		change(p.static.(fstest.MapFS), &p)
+		if _, err := assemble(p); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func TestVuguHelper(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "script.go")
+	write := func(script string) {
+		if err := os.WriteFile(file, []byte("package p\n\nconst jsHelperScript = "+script+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("\"" + helperOpening + "return;let a='\\\\n'})()\"")
+	script, err := vuguHelper(file)
+	if err != nil || script != helperOpening+`return;let a='\n'})()` {
+		t.Errorf("%q, %v", script, err)
+	}
+	write(`"(()=>{})()"`)
+	if _, err := vuguHelper(file); err == nil {
+		t.Error("a helper that the loader does not know must stop the build")
+	}
+}
+
+func TestCompress(t *testing.T) {
+	if runtime.GOOS == "js" {
+		t.Skip("starts node")
+	}
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skip("node is not here")
+	}
+	cache := t.TempDir()
+	text := []byte(strings.Repeat("the same again and again ", 400))
+	files := map[string][]byte{"a.js": text, "b.txt": []byte("x"), "c.sym.gz": text}
+	all, err := compress(files, cache)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{
+		"a.js": true, "a.js.br": true, "a.js.gz": true,
+		"b.txt": true, "b.txt.br": false, "b.txt.gz": false,
+		"c.sym.gz": true, "c.sym.gz.br": false,
+	} {
+		if got := all[name] != nil; got != want {
+			t.Errorf("%s: there %v, want %v", name, got, want)
+		}
+	}
+	// The second time the results come from the cache: without it the answer would differ from what is kept.
+	kept, err := filepath.Glob(filepath.Join(cache, "*.br"))
+	if err != nil || len(kept) != 2 {
+		t.Fatalf("kept: %v, %v", kept, err)
+	}
+	for _, name := range kept {
+		if err := os.WriteFile(name, []byte("kept"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err = compress(map[string][]byte{"a.js": text}, cache)
+	if err != nil || string(all["a.js.br"]) != "kept" {
+		t.Errorf("%q, %v", all["a.js.br"], err)
+	}
+	if kept, _ = filepath.Glob(filepath.Join(cache, "*.br")); len(kept) != 1 {
+		t.Errorf("what the site no longer has must go: %v", kept)
+	}
+}
+
+func TestWriteLeavesOnlyTheseFiles(t *testing.T) {
+	dir := t.TempDir()
+	if err := write(dir, map[string][]byte{"index.html": []byte("1"), "old.js": []byte("o"), "sample/a": []byte("a")}); err != nil {
+		t.Fatal(err)
+	}
+	info := func(name string) os.FileInfo {
+		i, err := os.Stat(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return i
+	}
+	before := info("sample/a")
+	if err := write(dir, map[string][]byte{"index.html": []byte("2"), "sample/a": []byte("a")}); err != nil {
+		t.Fatal(err)
+	}
+	if exists(filepath.Join(dir, "old.js")) {
+		t.Error("old.js is still there")
+	}
+	if !info("sample/a").ModTime().Equal(before.ModTime()) {
+		t.Error("a file that did not change was written again")
+	}
+	if text, _ := os.ReadFile(filepath.Join(dir, "index.html")); string(text) != "2" {
+		t.Errorf("index.html: %q", text)
+	}
+}
+
+func TestPageScriptRuns(t *testing.T) {
+	if runtime.GOOS == "js" {
+		t.Skip("starts node")
+	}
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skip("node is not here")
+	}
+	p := sampleParts()
+	p.helper = helperOpening + "return;window.vuguRender=document})()"
+	script := pageScript(p.wasmExec, p.helper, []byte(`
+const w = {};
+crashpaneVuguHelper(w, 7);
+console.log(Go, w.vuguRender, typeof vuguRender);
+`))
+	node := exec.Command("node", "-")
+	node.Stdin = strings.NewReader(string(script))
+	text, err := node.CombinedOutput()
+	if err != nil || strings.TrimSpace(string(text)) != "1 7 undefined" {
+		t.Errorf("%s, %v", text, err)
+	}
+}

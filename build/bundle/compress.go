@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/crashpane/crashpane/build/site"
+)
+
+//go:embed compress.mjs
+var compressor string
+
+// compress adds to the files their .br and .gz forms. Brotli at its best takes seconds for the wasm, so results
+// are kept by the hash of what they came from.
+func compress(files map[string][]byte, cache string) (map[string][]byte, error) {
+	all := map[string][]byte{}
+	kept := map[string]string{} // name of a file, where its compressed forms are kept
+	var missing []string        // arguments of the compressor
+	for name, content := range files {
+		all[name] = content
+		if !site.Compresses(name) {
+			continue
+		}
+		sum := sha256.Sum256(content)
+		at := filepath.Join(cache, hex.EncodeToString(sum[:16]))
+		kept[name] = at
+		if !exists(at+".br") || !exists(at+".gz") {
+			if err := os.WriteFile(at, content, 0o644); err != nil {
+				return nil, err
+			}
+			defer os.Remove(at)
+			missing = append(missing, at, at)
+		}
+	}
+	if len(missing) > 0 {
+		node := exec.Command("node", append([]string{"--input-type=module", "-"}, missing...)...)
+		node.Stdin = strings.NewReader(compressor)
+		if text, err := node.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("compressing with node: %w: %s", err, bytes.TrimSpace(text))
+		}
+	}
+	for name, at := range kept {
+		for _, suffix := range []string{".br", ".gz"} {
+			packed, err := os.ReadFile(at + suffix)
+			if err != nil {
+				return nil, err
+			}
+			// A form that saves nothing is only one more file.
+			if len(packed) < len(files[name]) {
+				all[name+suffix] = packed
+			}
+		}
+	}
+	return all, prune(cache, kept)
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}
+
+// prune removes what is kept of contents that the site no longer has.
+func prune(cache string, kept map[string]string) error {
+	needed := map[string]bool{}
+	for _, at := range kept {
+		needed[filepath.Base(at)] = true
+	}
+	entries, err := os.ReadDir(cache)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		name := entry.Name()
+		ext := filepath.Ext(name)
+		if (ext == ".br" || ext == ".gz") && !needed[strings.TrimSuffix(name, ext)] {
+			if err := os.Remove(filepath.Join(cache, name)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+)
+
+const goName = "The Go programming language"
+
+// licenses collects the licenses of all that is linked into the page: ours, Go's, and those of its modules.
+func licenses(src, viewer, goroot string) ([]byte, error) {
+	listed, err := goList(src, []string{"GOOS=js", "GOARCH=wasm"}, "-deps", "-f",
+		"{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Dir}}{{end}}{{end}}", viewer)
+	if err != nil {
+		return nil, err
+	}
+	dirs := map[string]string{}
+	for _, line := range strings.Split(listed, "\n") {
+		if module, dir, ok := strings.Cut(line, "\t"); ok {
+			dirs[module] = dir
+		}
+	}
+	modules := make([]string, 0, len(dirs))
+	for module := range dirs {
+		modules = append(modules, module)
+	}
+	sort.Strings(modules)
+
+	var b bytes.Buffer
+	if err := addLicense(&b, "Crashpane", src); err != nil {
+		return nil, err
+	}
+	// Some systems' packages of Go keep its license elsewhere.
+	if err := addLicense(&b, goName, goroot); err != nil {
+		fmt.Fprintf(&b, "== %s ==\n\nBSD 3-Clause; the text is at https://go.dev/LICENSE\n\n", goName)
+	}
+	for _, module := range modules {
+		if err := addLicense(&b, module, dirs[module]); err != nil {
+			return nil, err
+		}
+	}
+	return b.Bytes(), nil
+}
+
+// addLicense adds the license file of one folder. A module without one stops the build: it must not be shipped.
+func addLicense(b *bytes.Buffer, name, dir string) error {
+	for _, file := range []string{"LICENSE", "LICENSE.txt", "LICENSE.md", "COPYING"} {
+		text, err := os.ReadFile(filepath.Join(dir, file))
+		if err == nil {
+			fmt.Fprintf(b, "== %s ==\n\n%s\n\n", name, bytes.TrimSpace(text))
+			return nil
+		}
+	}
+	return fmt.Errorf("%s: found no license in %s", name, dir)
+}

@@ -1,0 +1,127 @@
+// Bundle makes dist/site: the page as plain files that any static host can serve.
+//
+//	bundle [-src .] [-out dist/site] [-cache dist/cache]
+//
+// The scripts and the wasm carry the hash of their content in their names, so that they can be cached for ever;
+// index.html is rewritten to name them so. Beside each file lie its brotli and gzip forms.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+func main() {
+	src := flag.String("src", ".", "the root of the repository")
+	out := flag.String("out", "dist/site", "the folder to make")
+	cache := flag.String("cache", "dist/cache", "keeps compressed forms by content, and the wasm")
+	viewer := flag.String("viewer", "./wasm/viewer", "the page's program")
+	flag.Parse()
+	if err := run(*src, *out, *cache, *viewer); err != nil {
+		fmt.Fprintln(os.Stderr, "bundle:", err)
+		os.Exit(1)
+	}
+}
+
+func run(src, out, cache, viewer string) error {
+	if err := os.MkdirAll(cache, 0o755); err != nil {
+		return err
+	}
+	wasm, err := buildWasm(src, viewer, filepath.Join(cache, "crashpane.wasm"))
+	if err != nil {
+		return err
+	}
+	goroot, err := goRoot()
+	if err != nil {
+		return err
+	}
+	wasmExec, err := os.ReadFile(filepath.Join(goroot, "lib", "wasm", "wasm_exec.js"))
+	if err != nil {
+		return err
+	}
+	vugu, err := moduleDir(src, "github.com/vugu/vugu")
+	if err != nil {
+		return err
+	}
+	helper, err := vuguHelper(filepath.Join(vugu, "domrender", "renderer-js-script.go"))
+	if err != nil {
+		return err
+	}
+	licenses, err := licenses(src, viewer, goroot)
+	if err != nil {
+		return err
+	}
+	files, err := assemble(parts{
+		static:   os.DirFS(filepath.Join(src, "web", "static")),
+		sample:   os.DirFS(filepath.Join(src, "testdata", "sample")),
+		wasm:     wasm,
+		wasmExec: wasmExec,
+		helper:   helper,
+		licenses: licenses,
+	})
+	if err != nil {
+		return err
+	}
+	packed, err := compress(files, cache)
+	if err != nil {
+		return err
+	}
+	return write(out, packed)
+}
+
+// buildWasm compiles the page's program. No version control stamp goes in: the hash in the file's name is to
+// change with the program, not with every commit.
+func buildWasm(src, viewer, to string) ([]byte, error) {
+	target, err := filepath.Abs(to)
+	if err != nil {
+		return nil, err
+	}
+	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", target, viewer)
+	build.Dir = src
+	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
+	build.Stdout, build.Stderr = os.Stderr, os.Stderr
+	if err := build.Run(); err != nil {
+		return nil, fmt.Errorf("compiling %s to wasm: %w", viewer, err)
+	}
+	return os.ReadFile(target)
+}
+
+// goRoot asks the go command, whose compiler made the wasm: the glue must be of the same version.
+func goRoot() (string, error) {
+	text, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		return "", fmt.Errorf("go env GOROOT: %w", err)
+	}
+	return strings.TrimSpace(string(text)), nil
+}
+
+// moduleDir answers the folder that holds a module's source.
+func moduleDir(src, module string) (string, error) {
+	// list alone does not fetch what the module cache lacks; download does, and does nothing if it is there.
+	download := exec.Command("go", "mod", "download", module)
+	download.Dir = src
+	if text, err := download.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("fetching %s: %s", module, strings.TrimSpace(string(text)))
+	}
+	dir, err := goList(src, nil, "-m", "-f", "{{.Dir}}", module)
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(dir), nil
+}
+
+func goList(src string, env []string, args ...string) (string, error) {
+	list := exec.Command("go", append([]string{"list"}, args...)...)
+	list.Dir = src
+	list.Env = append(os.Environ(), env...)
+	list.Stderr = os.Stderr
+	text, err := list.Output()
+	if err != nil {
+		return "", fmt.Errorf("go list %s: %w", strings.Join(args, " "), err)
+	}
+	return string(text), nil
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strconv"
+	"strings"
+)
+
+// helperOpening is how Vugu's helper begins. The loader lets Vugu's one call of eval do nothing when it asks for
+// this text, because the content security policy forbids eval and the bundle has the helper already; if a new
+// Vugu changed it, the loader would no longer know the call, so the bundle stops here.
+const helperOpening = "(function(){if(window.vuguRender)"
+
+// vuguHelper takes the script that Vugu would evaluate out of Vugu's own source. The Go constant and not the .js
+// file beside it is read: the constant is what is evaluated; the file still holds lines that log every
+// instruction.
+func vuguHelper(goFile string) (string, error) {
+	file, err := parser.ParseFile(token.NewFileSet(), goFile, nil, 0)
+	if err != nil {
+		return "", err
+	}
+	var script string
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok || len(spec.Names) != 1 || spec.Names[0].Name != "jsHelperScript" || len(spec.Values) != 1 {
+			return true
+		}
+		if literal, ok := spec.Values[0].(*ast.BasicLit); ok {
+			script, _ = strconv.Unquote(literal.Value)
+		}
+		return false
+	})
+	if !strings.HasPrefix(script, helperOpening) {
+		return "", fmt.Errorf("%s: jsHelperScript is not the script that the loader expects", goFile)
+	}
+	return script, nil
+}
+
+// pageScript is crashpane.js: Go's runtime glue, Vugu's helper, our loader.
+//
+// The helper becomes a function of the window and the document that it shall use, so that a viewer in a shadow
+// root can give it stand-ins. It is left in sloppy mode, as eval would run it; Go's glue keeps its own strict
+// mode, which a "use strict" in the middle of a file would not give it.
+func pageScript(wasmExec []byte, helper string, loader []byte) []byte {
+	var b bytes.Buffer
+	b.WriteString("// Go's wasm_exec.js and Vugu's DOM helper, with their licenses in licenses.txt; then the loader of Crashpane.\n")
+	enclose(&b, wasmExec)
+	b.WriteString("globalThis.crashpaneVuguHelper = function (window, document) {\n")
+	b.WriteString(helper)
+	b.WriteString("\n};\n")
+	b.Write(loader)
+	return b.Bytes()
+}
+
+// workerScript is crashpane-worker.js: the same glue without Vugu, which has no document there.
+func workerScript(wasmExec, worker []byte) []byte {
+	var b bytes.Buffer
+	b.WriteString("// Go's wasm_exec.js, with its license in licenses.txt; then the engine's worker of Crashpane.\n")
+	enclose(&b, wasmExec)
+	b.Write(worker)
+	return b.Bytes()
+}
+
+func enclose(b *bytes.Buffer, script []byte) {
+	b.WriteString("(() => {\n")
+	b.Write(script)
+	b.WriteString("\n})();\n")
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+)
+
+// write makes the folder hold exactly these files. One that is there already with the same content is left
+// alone, so that its time, which the server shows as its version, stays; index.html comes after the files that it
+// names, and old ones go last, so that a page loaded meanwhile finds all of its own.
+func write(dir string, files map[string][]byte) error {
+	names := make([]string, 0, len(files))
+	for name := range files {
+		names = append(names, name)
+	}
+	isIndex := func(name string) bool { return len(name) >= 10 && name[:10] == "index.html" }
+	sort.Slice(names, func(i, j int) bool {
+		if a, b := isIndex(names[i]), isIndex(names[j]); a != b {
+			return b
+		}
+		return names[i] < names[j]
+	})
+	for _, name := range names {
+		full := filepath.Join(dir, filepath.FromSlash(name))
+		if old, err := os.ReadFile(full); err == nil && bytes.Equal(old, files[name]) {
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(full+".part", files[name], 0o644); err != nil {
+			return err
+		}
+		if err := os.Rename(full+".part", full); err != nil {
+			return err
+		}
+	}
+	return filepath.WalkDir(dir, func(full string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		relative, err := filepath.Rel(dir, full)
+		if err != nil {
+			return err
+		}
+		if _, wanted := files[filepath.ToSlash(relative)]; wanted {
+			return nil
+		}
+		return os.Remove(full)
+	})
+}
