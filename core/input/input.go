@@ -2,12 +2,15 @@
 package input
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 )
 
 // Source is one file: a name to speak of it, random access to its bytes, and its size. Readers share one Source; reads go
-// through a small block cache, because a slice of a File in the browser costs the same for 4 or 64 KiB.
+// through a small block cache, because a slice of a File in the browser costs the same for 4 or 64 KiB. It is not for use
+// by several goroutines at once.
 type Source struct {
 	// Name is the file's path as it was given (with the archive's name in front: "crash.zip/a.dmp"). Untrusted text.
 	Name string
@@ -15,12 +18,127 @@ type Source struct {
 	Size int64
 
 	r     io.ReaderAt
+	data  []byte // all of it, if it is in memory anyway
 	cache blockCache
 }
 
-// New makes a Source of a reader.
+// New makes a Source of a reader. A size below 0 counts as 0.
 func New(name string, r io.ReaderAt, size int64) *Source {
-	return &Source{Name: name, Size: size, r: r}
+	return &Source{Name: name, Size: max(size, 0), r: r}
+}
+
+// FromBytes makes a Source of bytes that are in memory; they must not change while it is in use.
+func FromBytes(name string, data []byte) *Source {
+	return &Source{Name: name, Size: int64(len(data)), r: bytes.NewReader(data), data: data}
+}
+
+// Sub is a part of a file as a file of its own: a member stored without compression in an archive, say. The part is cut to
+// what the file has; offsets in its errors count from its own start.
+func (s *Source) Sub(name string, off, size int64) *Source {
+	off = min(max(off, 0), s.Size)
+	size = min(max(size, 0), s.Size-off)
+	if s.data != nil {
+		return FromBytes(name, s.data[off:off+size])
+	}
+	// No cache of its own: the reads end in this Source's cache.
+	sub := New(name, io.NewSectionReader(s, off, size), size)
+	sub.cache.off = true
+	return sub
+}
+
+// ReadAt fills p from off on, as io.ReaderAt asks: if fewer than len(p) bytes are left, the error is io.EOF. Errors of the
+// reader below (a *NeedError among them) come through unchanged.
+func (s *Source) ReadAt(p []byte, off int64) (int, error) {
+	if off < 0 || off >= s.Size {
+		if len(p) == 0 {
+			return 0, nil
+		}
+		return 0, io.EOF
+	}
+	short := false
+	if left := s.Size - off; int64(len(p)) > left {
+		p, short = p[:left], true
+	}
+	n, err := s.read(p, off)
+	if err == nil && short {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// read fills p, which lies inside the file.
+func (s *Source) read(p []byte, off int64) (int, error) {
+	if s.data != nil {
+		return copy(p, s.data[off:]), nil
+	}
+	if s.cache.off || len(p) >= blockSize {
+		return readFull(s.r, p, off)
+	}
+	done := 0
+	for done < len(p) {
+		block, start, err := s.Block(off + int64(done))
+		if err != nil {
+			return done, err
+		}
+		done += copy(p[done:], block[off+int64(done)-start:])
+	}
+	return done, nil
+}
+
+// Block is a piece of the file that holds the byte at off, and the offset at which the piece starts: the fastest way to
+// look at many small things close to each other. The bytes belong to the Source and must not be changed; they stay what
+// they are for as long as somebody keeps them.
+func (s *Source) Block(off int64) (block []byte, start int64, err error) {
+	if off < 0 || off >= s.Size {
+		return nil, 0, s.outside(off, 1)
+	}
+	if s.data != nil {
+		return s.data, 0, nil
+	}
+	return s.cache.get(s, off)
+}
+
+// Bytes reads n bytes at off into a new slice. A request that the file cannot fulfil is a *FormatError and allocates
+// nothing, whatever n is.
+func (s *Source) Bytes(off, n int64) ([]byte, error) {
+	if off < 0 || n < 0 || off > s.Size || n > s.Size-off {
+		return nil, s.outside(off, n)
+	}
+	p := make([]byte, n)
+	if _, err := s.read(p, off); err != nil {
+		return nil, s.Wrap("", off, err)
+	}
+	return p, nil
+}
+
+func (s *Source) outside(off, n int64) error {
+	have := fmt.Sprintf("only %d bytes to the end of the file", max(0, s.Size-max(off, 0)))
+	if off < 0 || off > s.Size {
+		have = fmt.Sprintf("a file of %d bytes", s.Size)
+	}
+	return &FormatError{File: s.Name, Offset: off, Want: fmt.Sprintf("%d bytes", n), Have: have}
+}
+
+// Wrap makes a positioned error of a reader's error. A *NeedError and a *FormatError are handed on as they are.
+func (s *Source) Wrap(part string, off int64, err error) error {
+	var need *NeedError
+	var format *FormatError
+	if err == nil || errors.As(err, &need) || errors.As(err, &format) {
+		return err
+	}
+	return &FormatError{File: s.Name, Part: part, Offset: off, Have: "a read error", Err: err}
+}
+
+// readFull fills p or says why not; a reader that has less than the Source's size promises is an error.
+func readFull(r io.ReaderAt, p []byte, off int64) (int, error) {
+	n, err := r.ReadAt(p, off)
+	if n == len(p) {
+		return n, nil
+	}
+	if err == nil || err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
 }
 
 // FormatError says what is wrong with a file and where.
