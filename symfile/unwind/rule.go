@@ -54,6 +54,12 @@ type Row struct {
 	Saved []RegRule
 	// Signal: the frame is a signal handler's trampoline; its caller's pc is exact, not a return address.
 	Signal bool
+	// OthersLost: registers without a rule are unknown in the caller, callee-saved ones too. Set by sources that guess (frame
+	// pointer, scan), whose rows say nothing of what else the function saved.
+	OthersLost bool
+	// Start is the module-relative address from which the rules hold (that of the INIT record or delta); 0 for rows that the
+	// walker made.
+	Start uint64
 	// Origin says where the rules come from.
 	Origin Origin
 }
