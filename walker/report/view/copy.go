@@ -1,0 +1,146 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/crashpane/crashpane/walker/report"
+)
+
+// maxCopied is how many frames of a stack a copy holds: nobody pastes ten thousand, and a clipboard should not hang.
+const maxCopied = 1000
+
+// CopyStack is one thread's stack for a terminal or a mail.
+func (v *View) CopyStack(ti int) string {
+	t := v.thread(ti)
+	if t == nil {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(v.sentence() + "\n")
+	if v.r.Crash != nil {
+		fmt.Fprintf(&b, "%s at %s\n", Clean(v.r.Crash.Reason.Rust), short(v.r.Crash.Address))
+	}
+	fmt.Fprintf(&b, "%s\n\nThread %s%s, id %d\n", Clean(v.r.System.Display), threadLabel(t), crashedWord(t), t.ID)
+	v.eachRow(t, func(row StackRow) {
+		number := fmt.Sprintf("%2d ", row.Frame)
+		if row.Kind == RowInline {
+			number = " ↳ "
+		}
+		line := number + " " + v.place(row)
+		if row.Source != "" {
+			line += "  [" + row.Source + "]"
+		}
+		fmt.Fprintf(&b, "%s  (%s)%s\n", line, row.Word, forcedWord(row))
+	})
+	b.WriteString(stopSentence(t) + "\n")
+	return b.String()
+}
+
+// CopyMarkdown is one thread's stack for a bug tracker.
+func (v *View) CopyMarkdown(ti int) string {
+	t := v.thread(ti)
+	if t == nil {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "**%s**\n\n", markdown(v.sentence()))
+	if v.r.Crash != nil {
+		fmt.Fprintf(&b, "- Reason: `%s` at `%s`\n", ticks(v.r.Crash.Reason.Rust), short(v.r.Crash.Address))
+	}
+	fmt.Fprintf(&b, "- System: %s\n- Thread: %s%s\n\n", markdown(v.r.System.Display), markdown(threadLabel(t)), crashedWord(t))
+	b.WriteString("| # | Function | Source | Module | Trust |\n|--:|---|---|---|---|\n")
+	v.eachRow(t, func(row StackRow) {
+		number := fmt.Sprint(row.Frame)
+		if row.Kind == RowInline {
+			number = "↳"
+		}
+		src := ""
+		if row.Source != "" {
+			src = "`" + ticks(row.Source) + "`"
+		}
+		fmt.Fprintf(&b, "| %s | `%s` | %s | %s%s | %s%s |\n", number, ticks(nameOf(row)), src, markdown(row.Module), row.Offset,
+			row.Word, forcedWord(row))
+	})
+	fmt.Fprintf(&b, "\n%s\n", markdown(stopSentence(t)))
+	return b.String()
+}
+
+// sentence is the verdict as one plain text.
+func (v *View) sentence() string {
+	var b strings.Builder
+	for _, s := range v.Verdict() {
+		b.WriteString(s.Text)
+	}
+	return b.String()
+}
+
+func crashedWord(t *report.Thread) string {
+	if t.Crashed {
+		return " (crashed)"
+	}
+	return ""
+}
+
+func forcedWord(row StackRow) string {
+	if row.Forced {
+		return ", symbols of another build"
+	}
+	return ""
+}
+
+// nameOf is a row's whole name, or its address.
+func nameOf(row StackRow) string {
+	if row.NoSymbol {
+		return row.Function
+	}
+	return row.Full
+}
+
+// place prints "module!function + offset" as debuggers do.
+func (v *View) place(row StackRow) string {
+	switch {
+	case row.Module == "":
+		return nameOf(row)
+	case row.NoSymbol:
+		return row.Module + row.Offset
+	}
+	return row.Module + "!" + row.Full
+}
+
+func (v *View) eachRow(t *report.Thread, do func(StackRow)) {
+	for i := range t.Frames {
+		if i == maxCopied {
+			return
+		}
+		f := &t.Frames[i]
+		for k := range f.Inlines {
+			do(v.inlineRow(f, i, k))
+		}
+		do(v.frameRow(f, i))
+	}
+}
+
+// markdown escapes what Markdown or HTML in it would read as markup.
+func markdown(s string) string {
+	var b strings.Builder
+	for _, r := range Clean(s) {
+		switch r {
+		case '\\', '`', '*', '_', '[', ']', '|', '#', '~':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case '<':
+			b.WriteString("&lt;")
+		case '&':
+			b.WriteString("&amp;")
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// ticks makes text fit between backticks in a table's cell.
+func ticks(s string) string {
+	return strings.NewReplacer("`", "'", "|", "\\|").Replace(Clean(s))
+}

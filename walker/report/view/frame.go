@@ -1,0 +1,234 @@
+package view
+
+import (
+	"strings"
+
+	"github.com/crashpane/crashpane/walker/report"
+)
+
+// FrameDetail is everything about one row of a stack.
+type FrameDetail struct {
+	Thread, Frame, Inline int
+	Title                 string // the whole name, or the address
+	Facts                 []Fact
+	Registers             []Register
+	// Note says something about the registers as a whole.
+	Note string
+	Why  Why
+	// Warning is said above everything: symbols of another build, a guess.
+	Warning string
+}
+
+// Register is one register of the frame.
+type Register struct {
+	Name, Value string // Value is "" if it is not known
+	Note        string // what the value looks like
+	Role        string // "pc", "sp", "fp", "lr", or ""
+}
+
+// Why is how the frame was found.
+type Why struct {
+	Word, Trust, Sentence string
+	Rules                 []string // the rules that produced the frame, one a line
+	Origin                string
+	Attempts              []Attempt // what was tried before it
+	// Stop is said for the last frame: why there is no next one, and what was tried.
+	Stop         string
+	StopAttempts []Attempt
+}
+
+// Attempt is a way that was rejected.
+type Attempt struct{ Source, Rule, Origin, Reason string }
+
+// Frame gives the details of a row.
+func (v *View) Frame(ti, fi, inline int) *FrameDetail {
+	t := v.thread(ti)
+	if t == nil {
+		return nil
+	}
+	d := &FrameDetail{Thread: ti, Frame: fi, Inline: inline, Facts: []Fact{}, Registers: []Register{}}
+	d.Why.Rules, d.Why.Attempts, d.Why.StopAttempts = []string{}, []Attempt{}, []Attempt{}
+	if fi < 0 || fi >= len(t.Frames) {
+		// A thread without frames still says why.
+		d.Title = "No frames"
+		d.Why.Sentence = stopSentence(t)
+		d.Why.StopAttempts = attempts(t.Stop.Attempts)
+		return d
+	}
+	f := &t.Frames[fi]
+	v.identity(d, f)
+	v.registers(d, f)
+	v.why(d, t, fi)
+	return d
+}
+
+// identity is the list of what and where.
+func (v *View) identity(d *FrameDetail, f *report.Frame) {
+	add := func(key, value string, code bool) {
+		if value != "" {
+			d.Facts = append(d.Facts, Fact{key, value, code})
+		}
+	}
+	name, file, line, has, start := f.Function, f.File, f.Line, f.HasLine, f.FunctionStart
+	named := f.HasFunction
+	if d.Inline >= 0 && d.Inline < len(f.Inlines) {
+		in := &f.Inlines[d.Inline]
+		name, file, line, has, start, named = in.Function, in.File, in.Line, in.HasLine, in.Start, true
+	}
+	row := v.frameRow(f, d.Frame)
+	d.Title = row.Full
+	if named {
+		d.Title = v.full(name)
+	}
+	_, path := source(file, line, has)
+	add("Source", path, true)
+	if d.Inline >= 0 {
+		outer := row.Function
+		if d.Inline+1 < len(f.Inlines) {
+			outer = Fold(v.full(f.Inlines[d.Inline+1].Function))
+		}
+		add("Inlined into", outer, true)
+	}
+	if named && Clean(name.Raw) != d.Title {
+		add("Symbol", Clean(name.Raw), true)
+	}
+	if m := v.module(f.Module); m != nil {
+		add("Module", Clean(m.Name), true)
+		add("In module", "+"+short(f.Lookup-m.Base), true)
+		if named && start != 0 && f.Lookup >= start {
+			add("In function", "+"+short(f.Lookup-start), true)
+		}
+	} else {
+		add("Module", row.Module, true)
+	}
+	if f.PC != f.Lookup {
+		add("Returns to", v.hex(f.PC), true)
+	} else {
+		add("Address", v.hex(f.PC), true)
+	}
+	if f.Public && d.Inline < 0 {
+		add("Named by", "a PUBLIC record: the nearest exported name below the address", false)
+	}
+	if f.Multiple && d.Inline < 0 {
+		add("Shared", "the linker folded several functions into this code; the name is one of them", false)
+	}
+	switch {
+	case f.Forced:
+		m := v.module(f.Module)
+		d.Warning = "Named by symbols of another build."
+		if m != nil {
+			d.Warning = "Named by symbols of another build: the module has id " + Clean(m.DebugID) + ", the file has " +
+				Clean(m.SymbolID) + "."
+		}
+	case row.Weak:
+		d.Warning = "Found by scanning the stack: this call may be left over from earlier."
+	}
+}
+
+// registers lists the values in the CPU's order, as far as they are known.
+func (v *View) registers(d *FrameDetail, f *report.Frame) {
+	if f.Regs == nil || f.Regs.Arch == nil {
+		d.Note = "No registers are known for this frame."
+		return
+	}
+	a := f.Regs.Arch
+	unknown := 0
+	for i, n := range a.Names {
+		if n == "" {
+			continue
+		}
+		reg := Register{Name: n}
+		switch r := uint8(i); {
+		case r == uint8(a.PC):
+			reg.Role = "pc"
+		case r == uint8(a.SP):
+			reg.Role = "sp"
+		case r == uint8(a.FP):
+			reg.Role = "fp"
+		case r == uint8(a.LR):
+			reg.Role = "lr"
+		}
+		if x, ok := v.reg(f, i); ok {
+			reg.Value = v.hex(x)
+			reg.Note = v.valueNote(x)
+		} else {
+			unknown++
+		}
+		d.Registers = append(d.Registers, reg)
+	}
+	if unknown > 0 && d.Frame > 0 {
+		d.Note = count(unknown, "register is", "registers are") + " not known here: calls do not preserve them."
+	} else if unknown > 0 {
+		d.Note = count(unknown, "register is", "registers are") + " not in the dump."
+	}
+}
+
+// valueNote says what a register's value looks like.
+func (v *View) valueNote(x uint64) string {
+	if c := v.r.Crash; c != nil && x == c.Address && x >= 0x1000 {
+		return "the fault address"
+	}
+	if p := Pattern(x); p != "" {
+		return p
+	}
+	if x < 0x1000 {
+		return ""
+	}
+	for i := range v.r.Modules {
+		m := &v.r.Modules[i]
+		if x >= m.Base && x-m.Base < m.Size {
+			return Clean(BaseName(m.Name)) + "+" + short(x-m.Base)
+		}
+	}
+	return ""
+}
+
+// why tells how the frame was found, and for the last frame why nothing follows.
+func (v *View) why(d *FrameDetail, t *report.Thread, fi int) {
+	f := &t.Frames[fi]
+	w := &d.Why
+	w.Trust = f.Trust
+	w.Word, w.Sentence = Word(f.Trust)
+	if d.Inline >= 0 {
+		_, s := Word("inline")
+		w.Sentence = s + " The frame that holds it: " + strings.ToLower(w.Sentence[:1]) + w.Sentence[1:]
+	}
+	for _, line := range strings.Split(f.Rule, "\n") {
+		if line = strings.TrimSpace(line); line != "" {
+			w.Rules = append(w.Rules, Clean(line))
+		}
+	}
+	w.Origin = Clean(f.Origin)
+	w.Attempts = attempts(f.Attempts)
+	if fi == len(t.Frames)-1 {
+		w.Stop = stopSentence(t)
+		w.StopAttempts = attempts(t.Stop.Attempts)
+	}
+}
+
+func attempts(from []report.Attempt) []Attempt {
+	out := []Attempt{}
+	for _, a := range from {
+		out = append(out, Attempt{sourceWord(a.Source), Clean(a.Rule), Clean(a.Origin), Clean(a.Reason)})
+	}
+	return out
+}
+
+// sourceWord is a source of rules as the page calls it.
+func sourceWord(s string) string {
+	switch s {
+	case "cfi":
+		return "Call frame information"
+	case "stack-win":
+		return "Frame data (STACK WIN)"
+	case "frame-pointer":
+		return "Frame pointer"
+	case "leaf":
+		return "Leaf function"
+	case "scan":
+		return "Scan"
+	case "context":
+		return "Context"
+	}
+	return Clean(s)
+}

@@ -1,0 +1,255 @@
+package view
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/walker/report"
+)
+
+// reg is a register's value by its number in the CPU's table.
+func (v *View) reg(f *report.Frame, i int) (uint64, bool) { return f.Regs.Get(cpu.Reg(i)) }
+
+// ThreadRow is one thread of the list.
+type ThreadRow struct {
+	Index      int
+	ID         string
+	Name       string
+	Crashed    bool
+	Requesting bool
+	Frames     int
+	Top        string // the first function that has a name
+	Hits       int    // frames that hold the text searched for
+}
+
+// ThreadPage is a window of the threads, the crashed one first.
+type ThreadPage struct {
+	Page
+	Selected int // row number of the thread asked for, or -1
+	Rows     []ThreadRow
+}
+
+// Threads lists the threads: the crashed or requesting one first, then in the dump's order. filter is matched with
+// number, id and name; search with the frames.
+func (v *View) Threads(from, n, selected int, filter, search string) ThreadPage {
+	out := ThreadPage{Selected: -1, Rows: []ThreadRow{}}
+	filter, search = strings.ToLower(filter), strings.ToLower(search)
+	order := make([]int, 0, len(v.r.Threads))
+	if v.thread(v.r.FirstThread) != nil {
+		order = append(order, v.r.FirstThread)
+	}
+	for i := range v.r.Threads {
+		if i != v.r.FirstThread {
+			order = append(order, i)
+		}
+	}
+	row := 0
+	for _, i := range order {
+		t := &v.r.Threads[i]
+		if filter != "" && !holds(t.Name, filter) && !strings.HasPrefix(fmt.Sprint(t.Index), filter) &&
+			!strings.HasPrefix(fmt.Sprint(t.ID), filter) {
+			continue
+		}
+		hits := 0
+		if search != "" {
+			if hits = v.hits(t, search); hits == 0 {
+				continue
+			}
+		}
+		if i == selected {
+			out.Selected = row
+		}
+		if row >= from && row < from+n {
+			r := ThreadRow{Index: i, ID: fmt.Sprint(t.ID), Name: Clean(t.Name), Crashed: t.Crashed, Frames: len(t.Frames),
+				Requesting: i == v.r.FirstThread && v.r.HasRequesting && !t.Crashed, Top: v.top(t), Hits: hits}
+			out.Rows = append(out.Rows, r)
+		}
+		row++
+	}
+	out.Total, out.From = row, min(from, row)
+	return out
+}
+
+// hits counts the frames of a thread that hold a text in lower case.
+func (v *View) hits(t *report.Thread, want string) int {
+	n := 0
+	for i := range t.Frames {
+		f := &t.Frames[i]
+		found := v.matches(f, want)
+		for k := 0; k < len(f.Inlines) && !found; k++ {
+			found = holds(v.full(f.Inlines[k].Function), want) || holds(f.Inlines[k].File, want)
+		}
+		if found {
+			n++
+		}
+	}
+	return n
+}
+
+// top is the first function of a thread that has a name, without parameters: what the thread does.
+func (v *View) top(t *report.Thread) string {
+	if t.Omitted {
+		return "wrote the dump"
+	}
+	for i := range t.Frames {
+		if i == 16 {
+			break
+		}
+		if f := &t.Frames[i]; len(f.Inlines) > 0 {
+			return bare(v.full(f.Inlines[0].Function))
+		} else if f.HasFunction {
+			return bare(v.full(f.Function))
+		}
+	}
+	if len(t.Frames) > 0 {
+		if m := v.module(t.Frames[0].Module); m != nil {
+			return Clean(BaseName(m.Name))
+		}
+		return v.hex(t.Frames[0].PC)
+	}
+	return ""
+}
+
+// ModuleRow is a module with the state of its symbols.
+type ModuleRow struct {
+	Index             int
+	Name, Path        string
+	Base, End         string
+	Version           string
+	DebugFile         string
+	DebugID, CodeID   string
+	State, Word       string
+	SymbolFile, Other string // Other is the id of symbols of another build
+	Item              int    // of the file that "use anyway" would take, or -1
+	Frames            int
+	Main              bool
+	Warnings          []string
+}
+
+// ModulePage is a window of the modules.
+type ModulePage struct {
+	Page
+	Rows []ModuleRow
+}
+
+// stateOrder puts what needs attention first.
+var stateOrder = map[report.SymbolState]int{report.SymbolsMismatch: 0, report.SymbolsCorrupt: 1, report.SymbolsForced: 2,
+	report.SymbolsMissing: 3, report.SymbolsLoaded: 4, report.SymbolsNotNeeded: 5}
+
+// StateWord is a symbol state in the page's words.
+func StateWord(s report.SymbolState) string {
+	switch s {
+	case report.SymbolsMissing:
+		return "missing"
+	case report.SymbolsLoaded:
+		return "loaded"
+	case report.SymbolsCorrupt:
+		return "damaged"
+	case report.SymbolsMismatch:
+		return "other build"
+	case report.SymbolsForced:
+		return "other build, used"
+	}
+	return "not needed"
+}
+
+// Modules lists the modules, those with most frames first.
+func (v *View) Modules(from, n int, search string) ModulePage {
+	out := ModulePage{Rows: []ModuleRow{}}
+	search = strings.ToLower(search)
+	order := []int{}
+	for i := range v.r.Modules {
+		m := &v.r.Modules[i]
+		if search == "" || holds(m.Name, search) || holds(m.DebugFile, search) || holds(m.DebugID, search) {
+			order = append(order, i)
+		}
+	}
+	sort.SliceStable(order, func(a, b int) bool {
+		x, y := &v.r.Modules[order[a]], &v.r.Modules[order[b]]
+		if (x.Frames > 0) != (y.Frames > 0) {
+			return x.Frames > 0
+		}
+		if p, q := stateOrder[x.State], stateOrder[y.State]; p != q {
+			return p < q
+		}
+		return x.Frames > y.Frames
+	})
+	lo, hi := window(len(order), from, n)
+	out.From, out.Total = lo, len(order)
+	for _, i := range order[lo:hi] {
+		m := &v.r.Modules[i]
+		row := ModuleRow{Index: i, Name: Clean(BaseName(m.Name)), Path: Clean(m.Name), Base: v.hex(m.Base),
+			End: v.hex(m.Base + m.Size), Version: Clean(m.Version.Rust), DebugFile: Clean(BaseName(m.DebugFile)),
+			DebugID: Clean(m.DebugID), CodeID: Clean(m.CodeID), State: string(m.State), Word: StateWord(m.State),
+			SymbolFile: Clean(BaseName(m.SymbolFile)), Frames: m.Frames, Main: m.Main, Item: -1, Warnings: []string{}}
+		for _, w := range m.Warnings {
+			row.Warnings = append(row.Warnings, Clean(w))
+		}
+		if m.State == report.SymbolsForced || m.State == report.SymbolsMismatch {
+			row.Other = Clean(m.SymbolID)
+		}
+		for k := range v.r.Wanted {
+			if w := &v.r.Wanted[k]; w.Module == i && w.MismatchFile != "" {
+				row.Item, row.Other = w.MismatchItem, Clean(w.MismatchID)
+			}
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	return out
+}
+
+// WantedRow is a symbol file that is missing.
+type WantedRow struct {
+	Module             int
+	DebugFile, DebugID string
+	StorePath          string
+	Frames             int
+	OtherFile, OtherID string // a file of the right name and another id
+	Differs            string // what differs between the two ids, in words
+	Item               int
+}
+
+// WantedPage is a window of the missing symbol files.
+type WantedPage struct {
+	Page
+	Rows []WantedRow
+}
+
+// Wanted lists the missing files, the most useful first.
+func (v *View) Wanted(from, n int) WantedPage {
+	out := WantedPage{Rows: []WantedRow{}}
+	lo, hi := window(len(v.r.Wanted), from, n)
+	out.From, out.Total = lo, len(v.r.Wanted)
+	for i := lo; i < hi; i++ {
+		w := &v.r.Wanted[i]
+		row := WantedRow{Module: w.Module, DebugFile: Clean(w.DebugFile), DebugID: Clean(w.DebugID),
+			StorePath: Clean(w.StorePath), Frames: w.Frames, OtherFile: Clean(BaseName(w.MismatchFile)),
+			OtherID: Clean(w.MismatchID), Item: w.MismatchItem}
+		if row.OtherFile != "" {
+			row.Differs = differs(w.DebugID, w.MismatchID)
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	return out
+}
+
+// differs says in words what differs between two debug ids: 32 digits of a signature, then the age.
+func differs(a, b string) string {
+	if len(a) > 32 && len(b) > 32 && strings.EqualFold(a[:32], b[:32]) {
+		return "same signature, age " + Clean(b[32:]) + " instead of " + Clean(a[32:])
+	}
+	return "another signature: another build"
+}
+
+// WantedText is the list to hand on: one store path a line, with the number of frames.
+func (v *View) WantedText() string {
+	var b strings.Builder
+	for i := range v.r.Wanted {
+		w := &v.r.Wanted[i]
+		fmt.Fprintf(&b, "%s\t%s\t%s\t%s\n", Clean(w.DebugFile), Clean(w.DebugID), Clean(w.StorePath),
+			count(w.Frames, "frame", "frames"))
+	}
+	return b.String()
+}

@@ -1,0 +1,341 @@
+package view
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/crashpane/crashpane/walker/report"
+)
+
+// Kinds of rows in a stack.
+const (
+	RowFrame  = "frame"
+	RowInline = "inline"
+	RowStop   = "stop" // the last row: why the walk ended
+)
+
+// StackRow is one row of a stack.
+type StackRow struct {
+	Kind   string
+	Frame  int // of the physical frame
+	Inline int // of the inlined call, innermost first; -1 for the frame itself
+	// Function is folded for the row, Full is whole; without symbols both say where the address lies.
+	Function, Full string
+	NoSymbol       bool // Function is a place and not a name
+	Source, Path   string
+	Trust, Word    string // the report's word, and the page's
+	Module, Offset string
+	Missing        bool // symbols of the module are missing
+	Forced         bool // symbols of another build were used
+	Weak           bool // found by scanning
+}
+
+// StackPage is a window of a stack.
+type StackPage struct {
+	Page
+	Thread int
+	// Frames is the number of physical frames, whatever is shown.
+	Frames int
+	// Quality says how far the stack is to be believed, in one line.
+	Quality string
+	// Selected is the row number of the frame asked for, or -1.
+	Selected int
+	Rows     []StackRow
+}
+
+// StackQuery asks for a window of a stack.
+type StackQuery struct {
+	Thread      int
+	From, Count int
+	Frame       int // selected
+	Inline      int
+	HideInlines bool
+	Search      string
+}
+
+// Word is the page's word for a trust, Trust's explanation in a sentence.
+func Word(trust string) (word, sentence string) {
+	switch trust {
+	case "context":
+		return "given", "Given: the registers are those that the dump holds for this thread."
+	case "cfi":
+		return "CFI", "Call frame information of the symbol file says how the frame was laid out."
+	case "cfi_scan":
+		return "CFI + scan", "Found by the symbol file's frame data, helped by searching the stack."
+	case "frame_pointer":
+		return "frame pointer", "The frame pointer led here: reliable where code keeps it, wrong where it does not."
+	case "leaf":
+		return "leaf", "A function without a frame of its own: the return address is where a call leaves it."
+	case "scan":
+		return "scan", "A word on the stack that looks like a return address. It may be left over from an earlier call."
+	case "prewalked":
+		return "recorded", "The program that wrote the dump recorded this frame."
+	case "inline":
+		return "inline", "A call that the compiler inlined: it has no frame of its own."
+	}
+	return "unknown", "How this frame was found is not known."
+}
+
+// rowsOf is the number of the first row of each frame, and the total, with inlined calls as rows.
+func (v *View) rowsOf(ti int, hide bool) ([]int32, int) {
+	t := v.thread(ti)
+	if hide {
+		return nil, len(t.Frames)
+	}
+	starts, ok := v.starts[ti]
+	if !ok {
+		starts = make([]int32, len(t.Frames)+1)
+		n := 0
+		for i := range t.Frames {
+			starts[i] = int32(n)
+			n += 1 + len(t.Frames[i].Inlines)
+		}
+		starts[len(t.Frames)] = int32(n)
+		v.starts[ti] = starts
+	}
+	return starts, int(starts[len(t.Frames)])
+}
+
+// Stack gives a window of a thread's stack. Inlined calls stand above the frame that they were compiled into, innermost
+// first, as they would be called.
+func (v *View) Stack(q StackQuery) StackPage {
+	out := StackPage{Thread: q.Thread, Selected: -1, Rows: []StackRow{}}
+	t := v.thread(q.Thread)
+	if t == nil {
+		return out
+	}
+	out.Frames = len(t.Frames)
+	out.Quality = v.quality(t)
+	if q.Search != "" {
+		v.search(t, q, &out)
+		return out
+	}
+	starts, n := v.rowsOf(q.Thread, q.HideInlines)
+	out.Total = n + 1 // the stop row
+	lo, hi := window(out.Total, q.From, q.Count)
+	out.From = lo
+	if q.Frame >= 0 && q.Frame < len(t.Frames) {
+		out.Selected = v.rowNumber(t, starts, q.Frame, q.Inline)
+	}
+	fi := 0
+	if starts == nil {
+		fi = lo
+	} else {
+		for a, b := 0, len(t.Frames); a < b; { // the last frame that starts at or before lo
+			m := (a + b) / 2
+			if int(starts[m]) <= lo {
+				fi, a = m, m+1
+			} else {
+				b = m
+			}
+		}
+	}
+	for row := lo; row < hi && fi < len(t.Frames); fi++ {
+		f := &t.Frames[fi]
+		first, inl := fi, 0
+		if starts != nil {
+			first, inl = int(starts[fi]), len(f.Inlines)
+		}
+		for k := row - first; k <= inl && row < hi; k++ {
+			if k < inl {
+				out.Rows = append(out.Rows, v.inlineRow(f, fi, k))
+			} else {
+				out.Rows = append(out.Rows, v.frameRow(f, fi))
+			}
+			row++
+		}
+	}
+	if hi == out.Total && hi > lo {
+		out.Rows = append(out.Rows, v.stopRow(t))
+	}
+	return out
+}
+
+func (v *View) rowNumber(t *report.Thread, starts []int32, frame, inline int) int {
+	if starts == nil {
+		return frame
+	}
+	n := int(starts[frame])
+	if inline >= 0 && inline < len(t.Frames[frame].Inlines) {
+		return n + inline
+	}
+	return n + len(t.Frames[frame].Inlines)
+}
+
+// search gives the rows whose function, source or module holds the text.
+func (v *View) search(t *report.Thread, q StackQuery, out *StackPage) {
+	want := strings.ToLower(q.Search)
+	n := 0
+	take := func(match bool, frame, inline int, make func() StackRow) {
+		if !match {
+			return
+		}
+		if frame == q.Frame && inline == q.Inline {
+			out.Selected = n
+		}
+		if n >= q.From && n < q.From+q.Count {
+			out.Rows = append(out.Rows, make())
+		}
+		n++
+	}
+	for fi := range t.Frames {
+		f := &t.Frames[fi]
+		if !q.HideInlines {
+			for k := range f.Inlines {
+				in := &f.Inlines[k]
+				take(holds(v.full(in.Function), want) || holds(in.File, want), fi, k,
+					func() StackRow { return v.inlineRow(f, fi, k) })
+			}
+		}
+		take(v.matches(f, want), fi, -1, func() StackRow { return v.frameRow(f, fi) })
+	}
+	out.Total, out.From = n, min(q.From, n)
+}
+
+// matches reports whether a physical frame holds the text, which is in lower case.
+func (v *View) matches(f *report.Frame, want string) bool {
+	if holds(v.full(f.Function), want) || holds(f.File, want) {
+		return true
+	}
+	m := v.module(f.Module)
+	return m != nil && holds(BaseName(m.Name), want) || holds(v.hex(f.PC), want)
+}
+
+// holds reports whether s contains the lower-case text want, whatever the case of s.
+func holds(s, want string) bool {
+	if len(s) < len(want) {
+		return false
+	}
+	return strings.Contains(strings.ToLower(s), want)
+}
+
+func (v *View) frameRow(f *report.Frame, i int) StackRow {
+	row := StackRow{Kind: RowFrame, Frame: i, Inline: -1, Trust: f.Trust, Missing: f.MissingSymbols, Forced: f.Forced,
+		Weak: f.Trust == "scan" || f.Trust == "cfi_scan" || f.Trust == "none"}
+	row.Word, _ = Word(f.Trust)
+	if m := v.module(f.Module); m != nil {
+		row.Module = Clean(BaseName(m.Name))
+		row.Offset = "+" + short(f.Lookup-m.Base)
+	} else if len(f.Unloaded) > 0 {
+		row.Module = Clean(BaseName(f.Unloaded[0].Module)) + " (unloaded)"
+		if len(f.Unloaded[0].Offsets) > 0 {
+			row.Offset = "+" + short(f.Unloaded[0].Offsets[0])
+		}
+	}
+	v.nameRow(&row, f)
+	row.Source, row.Path = source(f.File, f.Line, f.HasLine)
+	return row
+}
+
+// nameRow gives a row its name, or says where the address lies if there is none.
+func (v *View) nameRow(row *StackRow, f *report.Frame) {
+	if f.HasFunction {
+		row.Full = v.full(f.Function)
+		row.Function = Fold(row.Full)
+		return
+	}
+	row.NoSymbol = true
+	row.Function = v.hex(f.PC)
+	switch {
+	case row.Module == "":
+		row.Full = row.Function + ", in no module"
+	case f.MissingSymbols:
+		row.Full = row.Function + ", no symbols for " + row.Module
+	default:
+		row.Full = row.Function + ", the symbols of " + row.Module + " have no function here"
+	}
+}
+
+func (v *View) inlineRow(f *report.Frame, i, k int) StackRow {
+	in := &f.Inlines[k]
+	row := StackRow{Kind: RowInline, Frame: i, Inline: k, Trust: "inline", Word: "inline", Forced: f.Forced,
+		Full: v.full(in.Function), Weak: f.Trust == "scan" || f.Trust == "cfi_scan"}
+	if m := v.module(f.Module); m != nil {
+		row.Module = Clean(BaseName(m.Name))
+	}
+	row.Function = Fold(row.Full)
+	row.Source, row.Path = source(in.File, in.Line, in.HasLine)
+	return row
+}
+
+func (v *View) stopRow(t *report.Thread) StackRow {
+	return StackRow{Kind: RowStop, Frame: -1, Inline: -1, Function: stopSentence(t)}
+}
+
+// stopSentence says why a walk ended.
+func stopSentence(t *report.Thread) string {
+	if t.Omitted {
+		return "Not walked: this thread wrote the dump."
+	}
+	d := Clean(t.Stop.Detail)
+	switch t.Stop.Kind {
+	case "end":
+		if d == "" {
+			d = "the chain of frames ends here"
+		}
+		return "End of the stack: " + d
+	case "":
+		return "End of the stack"
+	}
+	if d == "" {
+		d = strings.ReplaceAll(Clean(t.Stop.Kind), "-", " ")
+	}
+	return "The walk stopped: " + d
+}
+
+// source prints "file.cpp:12" and the whole path with the line.
+func source(file string, line uint32, has bool) (string, string) {
+	if file == "" {
+		return "", ""
+	}
+	file = Clean(file)
+	s := BaseName(file)
+	if has && line != 0 {
+		n := ":" + strconv.FormatUint(uint64(line), 10)
+		return s + n, file + n
+	}
+	return s, file
+}
+
+// quality says how many modules of a stack have symbols, and which frames were guessed.
+func (v *View) quality(t *report.Thread) string {
+	if len(t.Frames) == 0 {
+		return ""
+	}
+	seen, have, total, forced := map[int]bool{}, 0, 0, 0
+	weak := 0
+	for i := range t.Frames {
+		f := &t.Frames[i]
+		if f.Trust == "scan" || f.Trust == "cfi_scan" {
+			weak++
+		}
+		if f.Forced {
+			forced++
+		}
+		if m := v.module(f.Module); m != nil && !seen[f.Module] {
+			seen[f.Module] = true
+			total++
+			if m.State == report.SymbolsLoaded || m.State == report.SymbolsForced {
+				have++
+			}
+		}
+	}
+	var parts []string
+	switch {
+	case total == 0:
+		parts = append(parts, "No frame lies in a module")
+	case have == total && total == 1:
+		parts = append(parts, "Symbols for the only module on this stack")
+	case have == total:
+		parts = append(parts, "Symbols for all "+Number(total)+" modules on this stack")
+	default:
+		parts = append(parts, "Symbols for "+Number(have)+" of "+count(total, "module", "modules")+" on this stack")
+	}
+	if weak > 0 {
+		parts = append(parts, count(weak, "frame", "frames")+" found by scanning")
+	}
+	if forced > 0 {
+		parts = append(parts, count(forced, "frame", "frames")+" named by symbols of another build")
+	}
+	return strings.Join(parts, " · ")
+}

@@ -1,0 +1,213 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Summary is what stands above a dump's zones, with the counts of its lists.
+type Summary struct {
+	Dump    int
+	Name    string
+	Verdict []Span
+	// Reason is the exception in the words of the tools, Facts the line under the verdict.
+	Reason string
+	Facts  []string
+	// NoCrash: the dump has no exception; FirstThread says where to start.
+	NoCrash                        bool
+	FirstThread                    int
+	Threads, Modules, Wanted, Diag int
+	Errors                         int // of the Diag, how many are errors
+	System                         []Group
+	Log                            []LogRow
+	Policy                         string
+}
+
+// Group is a titled list of facts.
+type Group struct {
+	Title string
+	Facts []Fact
+}
+
+// Fact is one thing known, with its name.
+type Fact struct {
+	Key, Value string
+	Code       bool // set in the monospaced font
+}
+
+// LogRow is a diagnostic.
+type LogRow struct{ Severity, Text string }
+
+// Summary makes the parts above the lists. dump is the number of the dump in the session.
+func (v *View) Summary(dump int) Summary {
+	r := v.r
+	s := Summary{Dump: dump, Name: Clean(BaseName(r.Dump.Name)), Verdict: v.Verdict(), NoCrash: r.Crash == nil,
+		FirstThread: r.FirstThread, Threads: len(r.Threads), Modules: len(r.Modules), Wanted: len(r.Wanted),
+		Diag: len(r.Diagnostics), Facts: v.facts(), System: v.system(), Log: []LogRow{}, Policy: Clean(r.Policy)}
+	if r.Crash != nil {
+		s.Reason = Clean(r.Crash.Reason.Rust)
+		if s.Reason == "" {
+			s.Reason = Clean(r.Crash.Reason.Breakpad)
+		}
+	}
+	for i, d := range r.Diagnostics {
+		if d.Severity == "error" {
+			s.Errors++
+		}
+		if i < maxLog {
+			s.Log = append(s.Log, LogRow{Clean(d.Severity), Clean(d.Text)})
+		}
+	}
+	if n := len(r.Diagnostics) - maxLog; n > 0 {
+		s.Log = append(s.Log, LogRow{"note", fmt.Sprintf("%s more are not listed here.", Number(n))})
+	}
+	return s
+}
+
+// maxLog is how many diagnostics the page lists.
+const maxLog = 200
+
+// facts is the line under the verdict: place, thread, system, age.
+func (v *View) facts() []string {
+	r := v.r
+	out := []string{}
+	t := v.thread(r.FirstThread)
+	if r.Crash != nil {
+		t = v.thread(r.Crash.Thread)
+		if t == nil {
+			out = append(out, fmt.Sprintf("the crashed thread (id %d) is not in the dump", r.Crash.ThreadID))
+		}
+	}
+	if t != nil {
+		if len(t.Frames) > 0 {
+			f := &t.Frames[0]
+			file, line, has := f.File, f.Line, f.HasLine
+			if len(f.Inlines) > 0 {
+				file, line, has = f.Inlines[0].File, f.Inlines[0].Line, f.Inlines[0].HasLine
+			}
+			if s, _ := source(file, line, has); s != "" {
+				out = append(out, s)
+			}
+		}
+		out = append(out, "thread "+threadLabel(t))
+	}
+	if r.System.Display != "" {
+		out = append(out, Clean(r.System.Display))
+	}
+	if r.Process.Uptime != nil {
+		out = append(out, "up "+Duration(*r.Process.Uptime))
+	}
+	if r.Dump.Time != 0 {
+		out = append(out, Time(r.Dump.Time))
+	}
+	if r.Assertion != "" {
+		out = append(out, "assertion: "+Clean(r.Assertion))
+	}
+	return out
+}
+
+// Time prints a dump's time, always in UTC: the people who share a dump sit in different zones.
+func Time(t uint32) string {
+	return time.Unix(int64(t), 0).UTC().Format("2006-01-02 15:04:05") + " UTC"
+}
+
+// Duration prints seconds as people say them.
+func Duration(s uint64) string {
+	switch {
+	case s < 120:
+		return fmt.Sprintf("%d s", s)
+	case s < 2*3600:
+		return fmt.Sprintf("%d min %d s", s/60, s%60)
+	case s < 48*3600:
+		return fmt.Sprintf("%d h %d min", s/3600, s/60%60)
+	}
+	return fmt.Sprintf("%d days %d h", s/86400, s/3600%24)
+}
+
+// Size prints a number of bytes.
+func Size(n int64) string {
+	switch {
+	case n < 10_000:
+		return Number(int(n)) + " bytes"
+	case n < 10_000_000:
+		return Number(int(n/1000)) + " KB"
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+}
+
+// system is the table of the System tab.
+func (v *View) system() []Group {
+	r := v.r
+	var g []Group
+	add := func(title string, facts ...Fact) {
+		kept := []Fact{}
+		for _, f := range facts {
+			if f.Value != "" {
+				f.Value = Clean(f.Value)
+				kept = append(kept, f)
+			}
+		}
+		if len(kept) > 0 {
+			g = append(g, Group{title, kept})
+		}
+	}
+	version := strings.TrimSpace(r.System.OSVersion.Rust)
+	if version == "" {
+		version = r.System.OSVersion.Breakpad
+	}
+	distribution := ""
+	if r.LSB != nil {
+		distribution = r.LSB.Description
+		if distribution == "" {
+			distribution = strings.TrimSpace(r.LSB.ID + " " + r.LSB.Release)
+		}
+	}
+	cores, microcode := "", ""
+	if r.System.CPUCount > 0 {
+		cores = fmt.Sprint(r.System.CPUCount)
+	}
+	if r.System.Microcode != nil {
+		microcode = short(*r.System.Microcode)
+	}
+	pid, uptime, written := "", "", ""
+	if r.Process.PID != nil {
+		pid = fmt.Sprint(*r.Process.PID)
+	}
+	if r.Process.Uptime != nil {
+		uptime = Duration(*r.Process.Uptime)
+	}
+	if r.Dump.Time != 0 {
+		written = Time(r.Dump.Time)
+	}
+	add("Process", Fact{"Name", r.Process.Name, true}, Fact{"Process id", pid, false}, Fact{"Ran for", uptime, false})
+	if c := r.Crash; c != nil {
+		params := make([]string, 0, len(c.Params))
+		for _, p := range c.Params {
+			params = append(params, short(p))
+		}
+		also := ""
+		if c.Reason.Breakpad != c.Reason.Rust {
+			also = c.Reason.Breakpad
+		}
+		add("Exception", Fact{"Reason", c.Reason.Rust, true}, Fact{"In Breakpad's words", also, true},
+			Fact{"Address", v.hex(c.Address), true}, Fact{"Thread id", fmt.Sprintf("%d (0x%x)", c.ThreadID, c.ThreadID), false},
+			Fact{"Parameters", strings.Join(params, "  "), true})
+	}
+	add("System", Fact{"Operating system", r.System.OS.Rust, false}, Fact{"Version", version, false},
+		Fact{"Distribution", distribution, false}, Fact{"CPU", r.System.CPU.Rust, false},
+		Fact{"CPU model", r.System.CPUInfo.Rust, false}, Fact{"Cores", cores, false}, Fact{"Microcode", microcode, true})
+	add("Dump", Fact{"File", r.Dump.Name, true}, Fact{"Size", Size(r.Dump.Size), false}, Fact{"Written", written, false},
+		Fact{"Flags", short(r.Dump.Flags), true}, Fact{"Stacks walked as", r.Policy, false})
+	return g
+}
+
+// Policies are the ways of walking that the page offers, by the names that walker knows.
+var Policies = []struct{ Name, What string }{
+	{"best", "best: what is known to work"},
+	{"breakpad", "as Breakpad does"},
+	{"rust-minidump", "as rust-minidump does"},
+	{"cfi", "call frame information only"},
+	{"fp", "frame pointers only"},
+	{"scan", "scanning only"},
+}

@@ -1,0 +1,159 @@
+package view
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// maxText is the longest text that the page gets from a file, in bytes. The page's renderer takes no text or attribute of
+// 16 KiB and more, and escaping makes a text up to five times as long in the worst case that matters (quotes).
+const maxText = 3000
+
+// Clean makes text of a file fit to be shown: valid UTF-8, not longer than maxText, with control characters made visible.
+// The bidirectional controls among them could make a name read as another one.
+func Clean(s string) string {
+	plain := len(s) <= maxText
+	for i := 0; plain && i < len(s); i++ {
+		plain = s[i] >= ' ' && s[i] < 0x7f
+	}
+	if plain {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if b.Len() >= maxText {
+			b.WriteString("…")
+			break
+		}
+		switch {
+		case r == '\t' || r == '\n' || r == '\r':
+			b.WriteByte(' ')
+		case r < ' ':
+			b.WriteRune(0x2400 + r) // the control pictures: U+2400 for NUL and so on
+		case r == 0x7f:
+			b.WriteRune(0x2421)
+		case r < 0xa0 && r > 0x7f, r == utf8.RuneError:
+			b.WriteRune(utf8.RuneError)
+		case hidden(r):
+			b.WriteString("‹U+")
+			b.WriteString(strings.ToUpper(short(uint64(r))[2:]))
+			b.WriteString("›")
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// hidden are the characters that change how their neighbours are read without being seen themselves.
+func hidden(r rune) bool {
+	switch {
+	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069: // embeddings, overrides, isolates
+	case r == 0x200e, r == 0x200f, r == 0x061c: // marks
+	case r >= 0x200b && r <= 0x200d, r == 0x2060, r == 0xfeff: // of no width
+	case r == 0x2028, r == 0x2029: // separators of lines and paragraphs
+	default:
+		return false
+	}
+	return true
+}
+
+// BaseName is the last part of a path of any system. Paths of version control systems, as Mozilla's symbol files have
+// them ("hg:host/repo:dom/x.cpp:revision"), name the file before the revision.
+func BaseName(path string) string {
+	if parts := strings.Split(path, ":"); len(parts) == 4 && len(parts[0]) > 1 && len(parts[0]) <= 4 {
+		path = parts[2]
+	}
+	path = strings.TrimRight(path, `/\`)
+	if i := strings.LastIndexAny(path, `/\`); i >= 0 && i+1 < len(path) {
+		return path[i+1:]
+	}
+	return path
+}
+
+// foldAt is the length from which a name is folded.
+const foldAt = 56
+
+// Fold shortens a readable name for a row: template arguments first ("vector<…>::push_back"), then the parameters
+// ("(…)"). A name that is short enough stays as it is.
+func Fold(s string) string {
+	if len(s) <= foldAt {
+		return s
+	}
+	s = foldTemplates(s)
+	if len(s) > foldAt {
+		s = foldParams(s)
+	}
+	return s
+}
+
+func foldTemplates(s string) string {
+	var b strings.Builder
+	depth, opened := 0, 0
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case c == '<' && !operatorBefore(s[:i]) && !(i == 0 || s[i-1] == ':' || s[i-1] == ' '):
+			// A "<" after "::", a space or at the start begins a name of its own (Rust's "<T as Trait>", a lambda).
+			if depth == 0 {
+				b.WriteByte(c)
+				opened = i
+			}
+			depth++
+		case c == '<' && depth > 0 && !operatorBefore(s[:i]):
+			depth++
+		case c == '>' && depth > 0 && i > 0 && s[i-1] != '-':
+			depth--
+			if depth == 0 {
+				if inner := s[opened+1 : i]; len(inner) <= 6 {
+					b.WriteString(inner)
+				} else {
+					b.WriteString("…")
+				}
+				b.WriteByte(c)
+			}
+		case depth == 0:
+			b.WriteByte(c)
+		}
+	}
+	if depth != 0 { // not balanced: not a name that is understood here
+		return s
+	}
+	return b.String()
+}
+
+// operatorBefore reports whether what comes next belongs to "operator<", "operator<<" or "operator<=>".
+func operatorBefore(s string) bool {
+	s = strings.TrimRight(s, "<")
+	return strings.HasSuffix(s, "operator")
+}
+
+func foldParams(s string) string {
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '<':
+			if !operatorBefore(s[:i]) {
+				depth++
+			}
+		case '>':
+			if depth > 0 && s[i-1] != '-' {
+				depth--
+			}
+		case '(':
+			if depth > 0 || strings.HasPrefix(s[i:], "(anonymous") || strings.HasPrefix(s[i:], "(.") ||
+				strings.HasSuffix(s[:i], "operator") || i == 0 {
+				if j := strings.IndexByte(s[i:], ')'); depth == 0 && j >= 0 {
+					i += j
+				}
+				continue
+			}
+			end := strings.LastIndexByte(s, ')')
+			if end < i || end-i <= 6 {
+				return s
+			}
+			return s[:i] + "(…)" + s[end+1:]
+		}
+	}
+	return s
+}
