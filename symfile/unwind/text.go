@@ -1,0 +1,179 @@
+package unwind
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/crashpane/crashpane/core/cpu"
+)
+
+// regText names a register; without a CPU, by its number.
+func regText(arch *cpu.Arch, r cpu.Reg) string {
+	if arch == nil {
+		return "r#" + strconv.Itoa(int(r))
+	}
+	return "$" + arch.RegName(r)
+}
+
+// plus writes base + offset with a real minus sign; no offset is not written.
+func plus(base string, off int64) string {
+	switch {
+	case off > 0:
+		return base + " + " + strconv.FormatInt(off, 10)
+	case off < 0:
+		return base + " − " + strconv.FormatUint(-uint64(off), 10)
+	}
+	return base
+}
+
+// Describe says a rule in words: "$rsp + 48", "[cfa − 8]" (the word at that address), "unchanged", "lost". arch may be nil:
+// registers are then numbers.
+func (ru Rule) Describe(arch *cpu.Arch) string {
+	switch ru.Kind {
+	case Unset:
+		return "no rule"
+	case Undefined:
+		return "lost"
+	case Same:
+		return "unchanged"
+	case FromReg:
+		return plus(regText(arch, ru.Reg), ru.Offset)
+	case AtReg:
+		return "[" + plus(regText(arch, ru.Reg), ru.Offset) + "]"
+	case FromCFA:
+		return plus("cfa", ru.Offset)
+	case AtCFA:
+		return "[" + plus("cfa", ru.Offset) + "]"
+	case Const:
+		return fmt.Sprintf("0x%x", uint64(ru.Offset))
+	case AtConst:
+		return fmt.Sprintf("[0x%x]", uint64(ru.Offset))
+	}
+	return infix(ru.Text)
+}
+
+// infix rewrites a postfix expression as people write them; one that is broken or long stays as it is.
+func infix(text string) string {
+	var stack []string
+	size := 0
+	for rest := text; ; {
+		var tok string
+		if tok, rest = cut(rest); tok == "" {
+			break
+		}
+		n := len(stack)
+		switch {
+		case tok == "^":
+			if n < 1 {
+				return text
+			}
+			stack[n-1] = "[" + bare(stack[n-1]) + "]"
+		case isOp(tok):
+			if n < 2 {
+				return text
+			}
+			op := tok
+			if op == "-" {
+				op = "−"
+			}
+			l, r := stack[n-2], stack[n-1]
+			if tok == "@" {
+				stack[n-2] = "align(" + bare(l) + ", " + bare(r) + ")"
+			} else {
+				stack[n-2] = "(" + l + " " + op + " " + r + ")"
+			}
+			stack = stack[:n-1]
+		default:
+			if tok == ".cfa" {
+				tok = "cfa"
+			}
+			stack = append(stack, tok)
+		}
+		// Each step writes the top anew; a long expression is not worth its square.
+		if size += len(stack[len(stack)-1]); size > 1<<16 {
+			return text
+		}
+	}
+	if len(stack) != 1 {
+		return text
+	}
+	return bare(stack[0])
+}
+
+// bare takes off parentheses that enclose the whole.
+func bare(s string) string {
+	if len(s) < 2 || s[0] != '(' || s[len(s)-1] != ')' {
+		return s
+	}
+	depth := 0
+	for i := 0; i < len(s)-1; i++ {
+		switch s[i] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return s
+			}
+		}
+	}
+	return s[1 : len(s)-1]
+}
+
+// Describe says a row in words: "cfa = $rsp + 48, ra = [cfa − 8], $rbx = [cfa − 16]". arch may be nil.
+func (r *Row) Describe(arch *cpu.Arch) string {
+	var b strings.Builder
+	b.WriteString("cfa = " + r.CFA.Describe(arch) + ", ra = " + r.RA.Describe(arch))
+	for _, s := range r.Saved {
+		if s.Rule.Kind != Unset {
+			b.WriteString(", " + regText(arch, s.Reg) + " = " + s.Rule.Describe(arch))
+		}
+	}
+	if r.Signal {
+		b.WriteString(" (signal frame)")
+	}
+	return b.String()
+}
+
+// String is Describe without the names of registers.
+func (r Row) String() string { return r.Describe(nil) }
+
+// String is the place in words: "libfoo.sym line 812", "libfoo.so .eh_frame+0x3a8", "frame pointer".
+func (o Origin) String() string {
+	s := o.File
+	switch {
+	case o.File == "":
+		return o.Part
+	case o.Line > 0:
+		return s + " line " + strconv.Itoa(o.Line)
+	case o.Offset > 0:
+		return s + " " + o.Part + "+0x" + strconv.FormatInt(o.Offset, 16)
+	}
+	return s + " " + o.Part
+}
+
+// Equal reports whether two rows recover the same values: the same rules, whatever the order of Saved and whoever made
+// them. A saved register without a rule counts as not there.
+func (r *Row) Equal(o *Row) bool {
+	if r.CFA != o.CFA || r.RA != o.RA || r.Signal != o.Signal {
+		return false
+	}
+	return r.within(o) && o.within(r)
+}
+
+// within reports whether each saved rule of r stands in o too.
+func (r *Row) within(o *Row) bool {
+outer:
+	for _, s := range r.Saved {
+		if s.Rule.Kind == Unset {
+			continue
+		}
+		for _, t := range o.Saved {
+			if t == s {
+				continue outer
+			}
+		}
+		return false
+	}
+	return true
+}
