@@ -129,6 +129,9 @@ func (r *Row) Describe(arch *cpu.Arch) string {
 			b.WriteString(", " + regText(arch, s.Reg) + " = " + s.Rule.Describe(arch))
 		}
 	}
+	if r.OthersLost {
+		b.WriteString(", other registers lost")
+	}
 	if r.Signal {
 		b.WriteString(" (signal frame)")
 	}
@@ -155,7 +158,7 @@ func (o Origin) String() string {
 // Equal reports whether two rows recover the same values: the same rules, whatever the order of Saved and whoever made
 // them. A saved register without a rule counts as not there.
 func (r *Row) Equal(o *Row) bool {
-	if r.CFA != o.CFA || r.RA != o.RA || r.Signal != o.Signal {
+	if r.CFA != o.CFA || r.RA != o.RA || r.Signal != o.Signal || r.OthersLost != o.OthersLost {
 		return false
 	}
 	return r.within(o) && o.within(r)

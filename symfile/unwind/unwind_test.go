@@ -203,6 +203,20 @@ func TestApply(t *testing.T) {
 	}
 }
 
+// Of a row that guesses, only what it says is known.
+func TestApplyOthersLost(t *testing.T) {
+	row := Row{CFA: Rule{Kind: FromReg, Reg: 6, Offset: 16}, RA: Rule{Kind: AtCFA, Offset: -8}, OthersLost: true,
+		Saved: []RegRule{{6, Rule{Kind: AtCFA, Offset: -16}}}}
+	caller, _, err := row.Apply(regs(t, amd64, "rbp", 0x100, "rbx", 3), words{0x100: 1, 0x108: 2}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, &caller, "rbp", 1)
+	want(t, &caller, "rip", 2)
+	want(t, &caller, "rsp", 0x110)
+	unknown(t, &caller, "rbx")
+}
+
 func TestApplySP(t *testing.T) {
 	row, _, err := ParseCFI(amd64, ".cfa: $rsp 8 + .ra: .cfa -8 + ^ $rsp: .cfa 32 +", nil)
 	if err != nil {
