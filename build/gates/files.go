@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"sort"
+	"strings"
+)
+
+// listFiles answers the files of the repository: what git knows or would add, or, in an unpacked archive without
+// git, everything outside the folders that are made here.
+func listFiles(root string) ([]string, error) {
+	var names []string
+	git := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	git.Dir = root
+	if _, err := os.Stat(filepath.Join(root, ".git")); err == nil {
+		text, err := git.Output()
+		if err == nil {
+			for _, name := range strings.Split(string(text), "\x00") {
+				// What is deleted but not yet committed is still listed.
+				if info, err := os.Stat(filepath.Join(root, name)); name != "" && err == nil && info.Mode().IsRegular() {
+					names = append(names, name)
+				}
+			}
+			sort.Strings(names)
+			return names, nil
+		}
+	}
+	err := filepath.WalkDir(root, func(full string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			switch entry.Name() {
+			case ".git", "node_modules", "dist", "target":
+				return fs.SkipDir
+			}
+			return nil
+		}
+		relative, err := filepath.Rel(root, full)
+		names = append(names, filepath.ToSlash(relative))
+		return err
+	})
+	sort.Strings(names)
+	return names, err
+}
+
+// platforms are the words that, after the last underscore of a Go file's name, make the go command leave the file
+// out for all other platforms, without a word. A table reason_windows.go would not be in the page.
+var platforms = strings.Fields(`
+	aix android darwin dragonfly freebsd hurd illumos ios js linux nacl netbsd openbsd plan9 solaris wasip1 windows zos
+	386 amd64 amd64p32 arm armbe arm64 arm64be loong64 mips mipsle mips64 mips64le mips64p32 mips64p32le ppc ppc64
+	ppc64le riscv riscv64 s390 s390x sparc sparc64 wasm`)
+
+// platformSuffix answers the platform in a Go file's name, or "".
+func platformSuffix(name string) string {
+	stem, isGo := strings.CutSuffix(path.Base(name), ".go")
+	if !isGo {
+		return ""
+	}
+	stem = strings.TrimSuffix(stem, "_test")
+	// A name without an underscore has no such part: linux.go is built everywhere.
+	if at := strings.LastIndex(stem, "_"); at >= 0 && contains(platforms, stem[at+1:]) {
+		return stem[at+1:]
+	}
+	return ""
+}
+
+func checkNames(t *tree) ([]string, string, error) {
+	var wrong []string
+	for _, name := range t.files {
+		if suffix := platformSuffix(name); suffix != "" && suffix != "js" {
+			wrong = append(wrong, fmt.Sprintf("%s: the go command leaves it out except on %s; put that word first in the name", name, suffix))
+		}
+	}
+	return wrong, "", nil
+}
+
+const maxLines = 800
+
+// handWritten are the files that people read and change.
+func handWritten(name string, content []byte) bool {
+	switch path.Ext(name) {
+	case ".go", ".vugu", ".js", ".mjs", ".css", ".html", ".py", ".rs", ".cc", ".h", ".sh":
+	default:
+		return false
+	}
+	return !generatedMark.Match(content)
+}
+
+// generatedMark is the line by which Go's own tools know generated files.
+var generatedMark = regexp.MustCompile(`(?m)^(//|#|/\*) Code generated .* DO NOT EDIT\.`)
+
+func checkLength(t *tree) ([]string, string, error) {
+	var wrong []string
+	longest, at := 0, ""
+	for _, name := range t.files {
+		content, err := t.read(name)
+		if err != nil {
+			return nil, "", err
+		}
+		if strings.Contains(name, "_gen.go") || !handWritten(name, content) {
+			continue
+		}
+		lines := bytes.Count(content, []byte("\n"))
+		if lines > longest {
+			longest, at = lines, name
+		}
+		if lines > maxLines {
+			wrong = append(wrong, fmt.Sprintf("%s: %d lines, more than %d; divide it", name, lines, maxLines))
+		}
+	}
+	return wrong, fmt.Sprintf("the longest file written by hand: %s, %d lines", at, longest), nil
+}
+
+// machinePath finds absolute paths of a machine on which somebody worked: they say nothing to a reader and too
+// much about the writer. A letter, digit, dot or dash before the slash makes it a part of another path.
+var machinePath = regexp.MustCompile(`(^|[^A-Za-z0-9_.\-/~*])/(work|root|workspace|Users|home/[a-z][a-z0-9_-]*)/[A-Za-z0-9_.\-]`)
+
+func checkPaths(t *tree) ([]string, string, error) {
+	var wrong []string
+	for _, name := range t.files {
+		content, err := t.read(name)
+		if err != nil {
+			return nil, "", err
+		}
+		if strings.HasSuffix(name, ".gz") {
+			if content, err = gunzip(content); err != nil {
+				return nil, "", fmt.Errorf("%s: %w", name, err)
+			}
+		}
+		for _, found := range findPaths(content) {
+			wrong = append(wrong, fmt.Sprintf("%s:%s", name, found))
+		}
+		if path.Base(name) == "package-lock.json" && bytes.Contains(content, []byte(`"resolved"`)) {
+			wrong = append(wrong, name+": names the host of a package registry; remove its \"resolved\" lines")
+		}
+	}
+	return wrong, "", nil
+}
+
+// findPaths answers "LINE: names a path of a machine, P" for each such path.
+func findPaths(content []byte) []string {
+	var found []string
+	for _, at := range machinePath.FindAllIndex(content, -1) {
+		line := 1 + bytes.Count(content[:at[1]], []byte("\n"))
+		text := strings.TrimSpace(string(content[at[0]:at[1]]))
+		found = append(found, fmt.Sprintf("%d: names a path of a machine, %q...", line, text))
+	}
+	return found
+}
+
+func gunzip(content []byte) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(content))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
+}

@@ -1,0 +1,204 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sort"
+	"strings"
+)
+
+const module = "github.com/crashpane/crashpane"
+
+// room is one row of the table of who may import whom, inside the module. A name that ends in /... stands for a
+// folder and everything under it.
+type room struct {
+	name string
+	may  []string
+}
+
+// rooms is the architecture in one table: bytes → core → walker → walker/report → renderers, and never back. The
+// first row that fits a package counts. A package that no row fits is an error, so that a new room is a
+// decision and not an accident.
+var rooms = []room{
+	{"core/input", nil},
+	{"core/cpu", nil},
+	{"core", []string{"core/input", "core/cpu"}},
+	{"core/reason", []string{"core", "core/input", "core/cpu"}},
+	// It builds dumps without core's layouts, so that a wrong layout is caught.
+	{"core/dumptest", nil},
+
+	{"symfile/symbol", nil},
+	{"symfile/demangle", nil},
+	{"symfile/unwind", []string{"core/cpu"}},
+	{"symfile", []string{"core/input", "core/cpu", "symfile/symbol", "symfile/unwind"}},
+
+	// The walker knows rules and symbols as values, and no parser of them.
+	{"walker", []string{"core", "core/cpu", "core/input", "symfile/symbol", "symfile/unwind"}},
+	{"walker/report", []string{"core", "core/cpu", "core/input", "core/reason", "symfile/symbol", "symfile/unwind", "symfile/demangle", "walker"}},
+	// A renderer sees the report alone; the CPU's table comes with it, for the names and widths of registers.
+	{"walker/report/...", []string{"walker/report", "symfile/demangle", "core/cpu"}},
+
+	// The one place that joins everything.
+	{"walker/session", []string{"core/...", "symfile/...", "walker", "walker/report"}},
+	{"walker/cmd/...", []string{"walker", "walker/session", "walker/report/...", "core/input"}},
+
+	{"web/app", []string{"walker/report", "walker/report/view"}},
+	{"wasm/viewer/...", []string{"walker", "walker/session", "walker/report/...", "core/input", "web/app", "wasm/viewer/..."}},
+	{"build/...", []string{"build/..."}},
+}
+
+// outside are the packages from elsewhere that belong into certain rooms only.
+var outside = []struct {
+	pkg   string
+	rooms []string
+	why   string
+}{
+	{"syscall/js", []string{"wasm/...", "web/..."}, "the engine must run without a browser"},
+	{"honnef.co/go/js/dom/...", []string{"wasm/...", "web/..."}, "the engine must run without a browser"},
+	{"github.com/vugu/...", []string{"wasm/...", "web/..."}, "the engine must run without a page"},
+	{"github.com/syumai/workers/...", []string{"wasm/edge/..."}, "it panics at start outside a Cloudflare Worker"},
+	{"github.com/ianlancetaylor/demangle", []string{"symfile/demangle"}, "one place makes names readable"},
+}
+
+// fits reports whether a package is the pattern or lies under its folder.
+func fits(pattern, pkg string) bool {
+	if folder, all := strings.CutSuffix(pattern, "/..."); all {
+		return pkg == folder || strings.HasPrefix(pkg, folder+"/")
+	}
+	return pkg == pattern
+}
+
+func fitsAny(patterns []string, pkg string) bool {
+	for _, p := range patterns {
+		if fits(p, pkg) {
+			return true
+		}
+	}
+	return false
+}
+
+// judgeImport answers what is wrong with one import of a package of ours, or "". from has no module prefix.
+func judgeImport(from, to string) string {
+	if inside, ours := strings.CutPrefix(to, module+"/"); ours {
+		for _, r := range rooms {
+			if !fits(r.name, from) {
+				continue
+			}
+			if !fitsAny(r.may, inside) {
+				return fmt.Sprintf("%s imports %s; it may import %s", from, inside, orNothing(r.may))
+			}
+			return ""
+		}
+		return fmt.Sprintf("%s is not in the table of rooms (build/gates/imports.go)", from)
+	}
+	for _, o := range outside {
+		if fits(o.pkg, to) && !fitsAny(o.rooms, from) {
+			return fmt.Sprintf("%s imports %s, which belongs into %s only: %s", from, to, strings.Join(o.rooms, " and "), o.why)
+		}
+	}
+	return ""
+}
+
+func orNothing(list []string) string {
+	if len(list) == 0 {
+		return "nothing of this module"
+	}
+	return strings.Join(list, ", ")
+}
+
+// goPackage is what go list -json says of a package.
+type goPackage struct {
+	ImportPath string
+	Imports    []string
+}
+
+// inBrowser is the environment that makes the go command look at what the page is made of.
+var inBrowser = []string{"GOOS=js", "GOARCH=wasm"}
+
+func checkImports(t *tree) ([]string, string, error) {
+	// Files for the page alone are not seen natively, and the other way round, so both are looked at. Tests may
+	// join what they like and are left out.
+	found := map[string]bool{}
+	count := 0
+	for _, env := range [][]string{nil, inBrowser} {
+		packages, err := goList(t.root, env, "-e", "-json=ImportPath,Imports", "./...")
+		if err != nil {
+			return nil, "", err
+		}
+		count = max(count, len(packages))
+		for _, p := range packages {
+			from := strings.TrimPrefix(p.ImportPath, module+"/")
+			for _, to := range p.Imports {
+				if line := judgeImport(from, to); line != "" {
+					found[line] = true
+				}
+			}
+		}
+	}
+	return sorted(found), fmt.Sprintf("%d packages", count), nil
+}
+
+// forbidden are packages that make the page's wasm much larger; net/http alone is two megabytes.
+var forbidden = []string{"net/http", "html/template", "text/template", "regexp"}
+
+func judgeLinked(packages []goPackage) []string {
+	var wrong []string
+	for _, bad := range forbidden {
+		var by []string
+		linked := false
+		for _, p := range packages {
+			linked = linked || p.ImportPath == bad
+			if contains(p.Imports, bad) {
+				by = append(by, p.ImportPath)
+			}
+		}
+		if linked {
+			wrong = append(wrong, fmt.Sprintf("%s is linked into the page by %s", bad, strings.Join(by, ", ")))
+		}
+	}
+	return wrong
+}
+
+func checkLinked(t *tree) ([]string, string, error) {
+	packages, err := goList(t.root, inBrowser, "-deps", "-json=ImportPath,Imports", "./wasm/viewer")
+	return judgeLinked(packages), fmt.Sprintf("%d packages", len(packages)), err
+}
+
+func goList(root string, env []string, args ...string) ([]goPackage, error) {
+	list := exec.Command("go", append([]string{"list"}, args...)...)
+	list.Dir = root
+	list.Env = append(os.Environ(), env...)
+	var said strings.Builder
+	list.Stderr = &said
+	text, err := list.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list %s: %s", strings.Join(args, " "), oneLine(said.String()))
+	}
+	var packages []goPackage
+	for decoder := json.NewDecoder(strings.NewReader(string(text))); ; {
+		var p goPackage
+		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
+			return packages, nil
+		} else if err != nil {
+			return nil, err
+		}
+		packages = append(packages, p)
+	}
+}
+
+func sorted(set map[string]bool) []string {
+	var list []string
+	for item := range set {
+		list = append(list, item)
+	}
+	sort.Strings(list)
+	return list
+}
+
+func oneLine(text string) string {
+	return strings.Join(strings.Fields(text), " ")
+}

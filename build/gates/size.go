@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"sort"
+	"strings"
+
+	"github.com/crashpane/crashpane/build/site"
+)
+
+// maxFetched is how many bytes, at brotli 11, may be fetched until a dump is open.
+const maxFetched = 1_600_000
+
+func checkSize(t *tree) ([]string, string, error) {
+	if _, err := os.Stat(t.site); err != nil {
+		return nil, "", fmt.Errorf("%s is not there; make build", t.site)
+	}
+	return judgeSize(os.DirFS(t.site), maxFetched)
+}
+
+// judgeSize adds up what the page fetches: everything that stands in the site but the sample and the licenses,
+// which nobody gets without asking.
+func judgeSize(files fs.FS, limit int64) ([]string, string, error) {
+	total := int64(0)
+	var parts []string
+	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			if name == "sample" {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if name == "licenses.txt" || strings.HasSuffix(name, ".br") || strings.HasSuffix(name, ".gz") {
+			return nil
+		}
+		info, err := fs.Stat(files, name)
+		if site.Compresses(name) {
+			if packed, packedErr := fs.Stat(files, name+".br"); packedErr == nil {
+				info = packed
+			}
+		}
+		if err != nil {
+			return err
+		}
+		total += info.Size()
+		parts = append(parts, fmt.Sprintf("%s %d", plainName(name), info.Size()))
+		return nil
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	if total == 0 {
+		return nil, "", fmt.Errorf("the built page has no files")
+	}
+	sort.Strings(parts)
+	said := fmt.Sprintf("%d of %d bytes (%s)", total, limit, strings.Join(parts, ", "))
+	if total > limit {
+		return []string{"what is fetched until a dump is open is too large: " + said}, "", nil
+	}
+	return nil, said, nil
+}
+
+// plainName takes the hash out of a name.
+func plainName(name string) string {
+	if !site.Hashed(name) {
+		return name
+	}
+	ext := path.Ext(name)
+	return strings.TrimSuffix(name, ext)[:len(name)-len(ext)-site.HashLen-1] + ext
+}

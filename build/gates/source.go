@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/format"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+func checkFormat(t *tree) ([]string, string, error) {
+	var wrong []string
+	for _, name := range t.files {
+		if !strings.HasSuffix(name, ".go") {
+			continue
+		}
+		content, err := t.read(name)
+		if err != nil {
+			return nil, "", err
+		}
+		formatted, err := format.Source(content)
+		if err != nil {
+			wrong = append(wrong, fmt.Sprintf("%s: %v", name, err))
+		} else if !bytes.Equal(content, formatted) {
+			wrong = append(wrong, name+": not formatted; gofmt -w "+name)
+		}
+	}
+	return wrong, "", nil
+}
+
+// checkVet vets twice: what is only for the page is not seen natively, and the other way round.
+func checkVet(t *tree) ([]string, string, error) {
+	var wrong []string
+	for _, env := range [][]string{nil, inBrowser} {
+		vet := exec.Command("go", "vet", "./...")
+		vet.Dir = t.root
+		vet.Env = append(os.Environ(), env...)
+		if text, err := vet.CombinedOutput(); err != nil {
+			for _, line := range strings.Split(string(text), "\n") {
+				if line != "" && !strings.HasPrefix(line, "#") {
+					wrong = append(wrong, strings.TrimSpace(strings.Join(env, " ")+" go vet: ")+" "+line)
+				}
+			}
+		}
+	}
+	return wrong, "", nil
+}
+
+// components is the folder of the Vugu components.
+const components = "web/app"
+
+// checkGenerated generates the components' code again, in a copy, and compares.
+func checkGenerated(t *tree) ([]string, string, error) {
+	source := filepath.Join(t.root, filepath.FromSlash(components))
+	// The copy lies inside the module, where the generator resolves imports as in the original; the underscore
+	// keeps it out of "./...".
+	copied := filepath.Join(t.root, "dist", "_generated")
+	defer os.RemoveAll(copied)
+	if err := os.RemoveAll(copied); err != nil {
+		return nil, "", err
+	}
+	if err := copySources(source, copied); err != nil {
+		return nil, "", err
+	}
+	generate := exec.Command("go", "tool", "vugugen", "-skip-go-mod", "-skip-main", copied)
+	generate.Dir = t.root
+	if text, err := generate.CombinedOutput(); err != nil {
+		return nil, "", fmt.Errorf("vugugen: %s", oneLine(string(text)))
+	}
+	fresh, err := readGenerated(copied)
+	if err != nil {
+		return nil, "", err
+	}
+	stands, err := readGenerated(source)
+	if err != nil {
+		return nil, "", err
+	}
+	return compareGenerated(fresh, stands), fmt.Sprintf("%d files", len(fresh)), nil
+}
+
+// copySources copies the folder without what is generated and without tests.
+func copySources(from, to string) error {
+	if err := os.MkdirAll(to, 0o755); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		name := entry.Name()
+		if entry.IsDir() || strings.HasSuffix(name, "_gen.go") || strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		content, err := os.ReadFile(filepath.Join(from, name))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(to, name), content, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readGenerated answers the generated files of a folder, formatted.
+func readGenerated(dir string) (map[string]string, error) {
+	files := map[string]string{}
+	names, err := fs.Glob(os.DirFS(dir), "*_gen.go")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		content, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			return nil, err
+		}
+		formatted, err := format.Source(content)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		files[name] = string(formatted)
+	}
+	return files, nil
+}
+
+func compareGenerated(fresh, stands map[string]string) []string {
+	wrong := map[string]bool{}
+	for name, content := range fresh {
+		if old, there := stands[name]; !there {
+			wrong[fmt.Sprintf("%s/%s is missing; make gen", components, name)] = true
+		} else if old != content {
+			wrong[fmt.Sprintf("%s/%s is out of date; make gen", components, name)] = true
+		}
+	}
+	for name := range stands {
+		if _, wanted := fresh[name]; !wanted {
+			wrong[fmt.Sprintf("%s/%s has no source any more; remove it", components, name)] = true
+		}
+	}
+	return sorted(wrong)
+}
