@@ -1,0 +1,79 @@
+# Crashpane. Needs Go and Node; `make help` says what there is.
+
+GO   ?= go
+NODE ?= node
+NPM  ?= npm
+PORT ?= 8080
+# Where the browser tests look first; BROWSER=none leaves them out.
+BROWSER ?=
+export BROWSER
+
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+
+.DEFAULT_GOAL := help
+.PHONY: help build run test check cli site bench gen clean test-go test-wasm test-browser serve-bin
+
+help: ## says what there is
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
+
+build: site cli serve-bin ## dist/site (the page) and dist/bin (the command)
+
+run: site serve-bin ## builds the page and serves it on http://127.0.0.1:8080 (PORT= changes it)
+	@exec dist/bin/serve -addr 127.0.0.1:$(PORT) -dir dist/site
+
+cli: ## dist/bin/crashpane, the command line alone
+	@mkdir -p dist/bin
+	$(GO) build -trimpath -ldflags="-s -w -X main.version=$(VERSION)" -o dist/bin/crashpane ./walker/cmd/crashpane
+
+site: ## dist/site, a folder that any static host can serve
+	@mkdir -p dist/bin
+	@$(GO) build -o dist/bin/bundle ./build/bundle
+	dist/bin/bundle -out dist/site -cache dist/cache
+
+serve-bin:
+	@mkdir -p dist/bin
+	@$(GO) build -o dist/bin/serve ./build/serve
+
+test: check test-go test-wasm test-browser ## everything: checks, Go natively and under js/wasm, the page in Chromium
+	@echo "all tests passed$(if $(filter none,$(BROWSER)), EXCEPT THOSE OF THE BROWSER: BROWSER=none left them out)"
+
+check: site ## what the compiler cannot see: imports, sizes, names, formats, generated files
+	@mkdir -p dist/bin
+	@$(GO) build -o dist/bin/gates ./build/gates
+	dist/bin/gates -site dist/site
+
+test-go: ## the Go tests natively
+	$(GO) test ./...
+
+# Node's glue for Go caps arguments and environment at 12 KB together, so the tests get only what they need.
+test-wasm: ## the Go tests under js/wasm, in Node
+	env -i PATH="$$($(GO) env GOROOT)/lib/wasm:$$PATH" HOME="$$HOME" GOOS=js GOARCH=wasm \
+		GOCACHE="$$($(GO) env GOCACHE)" GOMODCACHE="$$($(GO) env GOMODCACHE)" GOFLAGS="$$($(GO) env GOFLAGS)" \
+		GOPROXY="$$($(GO) env GOPROXY)" GOTOOLCHAIN="$$($(GO) env GOTOOLCHAIN)" \
+		$(GO) test ./...
+
+ifeq ($(BROWSER),none)
+test-browser:
+	@echo "***************************************************************"
+	@echo "*  BROWSER=none: the tests of the page are NOT being run.     *"
+	@echo "***************************************************************"
+else
+test-browser: site serve-bin node_modules/.installed ## the page in a real Chromium
+	@chrome="$$($(NODE) build/browser/find.mjs)" && CHROME="$$chrome" \
+		$(NODE) --test --test-reporter=spec --test-concurrency=1 build/browser/*.test.mjs
+endif
+
+node_modules/.installed: package-lock.json
+	$(NPM) ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+bench: site serve-bin node_modules/.installed ## parsing, walking, and the start of the page in Chromium
+	$(GO) test -run '^$$' -bench . -benchmem ./symfile/... ./walker/...
+	@chrome="$$($(NODE) build/browser/find.mjs)" && CHROME="$$chrome" $(NODE) build/browser/bench.mjs
+
+gen: ## writes the code of the Vugu components again, after a change of a .vugu file
+	$(GO) tool vugugen -skip-go-mod -skip-main web/app
+	gofmt -w web/app/*_gen.go
+
+clean: ## removes all that was built
+	rm -rf dist node_modules

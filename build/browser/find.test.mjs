@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { findBrowser } from "./find.mjs";
+
+const dir = mkdtempSync(join(tmpdir(), "crashpane-find-"));
+after(() => rmSync(dir, { recursive: true, force: true }));
+const program = (name) => {
+  const path = join(dir, name);
+  writeFileSync(path, "#!/bin/sh\n");
+  chmodSync(path, 0o755);
+  return path;
+};
+
+test("a browser that is named is taken, and no other", () => {
+  const named = program("my-own");
+  assert.equal(findBrowser({ env: { CHROME: named, PATH: dir } }), named);
+  assert.equal(findBrowser({ env: { CHROMIUM: named, PATH: dir } }), named);
+  assert.throws(() => findBrowser({ env: { CHROME: join(dir, "none"), PATH: dir } }), /CHROME=.* cannot|not a program/);
+});
+
+test("PATH is searched", () => {
+  const onPath = program("chromium");
+  assert.equal(findBrowser({ env: { PATH: dir } }), onPath);
+});
+
+test("BROWSER counts only if it is a Chrome", () => {
+  const onPath = program("chromium");
+  assert.equal(findBrowser({ env: { BROWSER: "firefox", PATH: dir } }), onPath);
+  const chrome = program("my-chrome");
+  assert.equal(findBrowser({ env: { BROWSER: chrome, PATH: dir } }), chrome);
+});

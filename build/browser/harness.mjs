@@ -1,0 +1,227 @@
+// What the browser tests stand on: the built page behind the real server, a fresh Chromium, and a record of every
+// request.
+//
+//     const site = await startSite();
+//     const chrome = await startChrome();
+//     const tab = await chrome.open(site.origin);   // waits until the page is usable
+//     await tab.drop(["testdata/sample/tilecruncher.dmp", "some/folder"]);
+//     tab.requests, tab.foreign, tab.problems       // what it asked for, and what went wrong
+//     await chrome.close(); await site.stop();
+import { spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import http from "node:http";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+import { findBrowser } from "./find.mjs";
+
+export const root = resolve(fileURLToPath(import.meta.url), "../../..");
+export const inRepo = (path) => resolve(root, path);
+
+// Serves a built page on a free port by the server that `make run` uses.
+export async function startSite({ dir = "dist/site" } = {}) {
+  const server = spawn(inRepo("dist/bin/serve"), ["-addr", "127.0.0.1:0", "-dir", inRepo(dir)], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let said = "";
+  const origin = await new Promise((done, fail) => {
+    const listen = (chunk) => {
+      said += chunk;
+      const found = said.match(/http:\/\/127\.0\.0\.1:\d+/);
+      if (found) done(found[0]);
+    };
+    server.stdout.on("data", listen);
+    server.stderr.on("data", listen);
+    server.on("error", fail);
+    server.on("exit", (code) => fail(new Error(`the server ended (${code}): ${said}`)));
+  });
+  return {
+    origin,
+    async stop() {
+      server.removeAllListeners("exit");
+      const ended = new Promise((done) => server.once("exit", done));
+      server.kill();
+      await ended;
+    },
+  };
+}
+
+// A proxy that all of Chromium's traffic goes through, so that no request can be missed, whether of a page, of a
+// worker or of the browser itself. Only requests to this machine are passed on.
+async function startRecorder() {
+  const seen = [];
+  const server = http.createServer((request, response) => {
+    const chunks = [];
+    request.on("data", (chunk) => chunks.push(chunk));
+    request.on("end", () => {
+      const body = Buffer.concat(chunks);
+      const record = { method: request.method, url: request.url, body: body.length, headers: request.headers, at: Date.now() };
+      seen.push(record);
+      const url = URL.canParse(request.url) ? new URL(request.url) : undefined;
+      if (url?.hostname !== "127.0.0.1") {
+        response.writeHead(502).end();
+        return;
+      }
+      const onward = http.request(url, { method: request.method, headers: request.headers }, (answer) => {
+        record.status = answer.statusCode;
+        response.writeHead(answer.statusCode, answer.headers);
+        answer.pipe(response);
+      });
+      onward.on("error", () => response.writeHead(502).end());
+      onward.end(body);
+    });
+  });
+  // https and WebSockets ask for a tunnel; there is none.
+  server.on("connect", (request, socket) => {
+    seen.push({ method: "CONNECT", url: request.url, body: 0, headers: request.headers, at: Date.now() });
+    socket.on("error", () => {});
+    socket.end("HTTP/1.1 502 No Tunnel\r\n\r\n");
+  });
+  await new Promise((done) => server.listen(0, "127.0.0.1", done));
+  return {
+    seen,
+    address: `127.0.0.1:${server.address().port}`,
+    stop() {
+      server.closeAllConnections();
+      return new Promise((done) => server.close(done));
+    },
+  };
+}
+
+// Hosts that Chromium asks on its own account, whatever page is open. A page that asked one of them would still
+// stand in tab.requests.
+const browsersOwn = /(^|\.)(google\.com|googleapis\.com|gvt1\.com|gstatic\.com|chromium\.org)(:\d+)?$/;
+
+const flags = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-default-apps",
+  "--disable-sync",
+];
+
+// Starts Chromium with a new profile. record: false leaves the proxy out, for measuring.
+export async function startChrome({ record = true } = {}) {
+  const recorder = record ? await startRecorder() : { seen: [], stop: async () => {} };
+  const profile = await mkdtemp(join(tmpdir(), "crashpane-chrome-"));
+  const proxy = record ? [`--proxy-server=http://${recorder.address}`, "--proxy-bypass-list=<-loopback>"] : [];
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: findBrowser(),
+    headless: true,
+    args: [...flags, ...proxy],
+    acceptDownloads: true,
+    viewport: { width: 1280, height: 860 },
+  });
+  return {
+    context,
+    recorder,
+    open: (url, options) => openTab(context, recorder, url, options),
+    async close() {
+      await context.close();
+      await recorder.stop();
+      await rm(profile, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+// Opens a page and waits until it says that it is usable.
+async function openTab(context, recorder, url, { ready = true, timeout = 30_000 } = {}) {
+  const page = await context.newPage();
+  const from = recorder.seen.length;
+  const tab = new Tab(page, recorder, from, new URL(url).origin);
+  await tab.watch();
+  await page.goto(url, { timeout });
+  if (ready) await tab.ready({ timeout });
+  return tab;
+}
+
+class Tab {
+  constructor(page, recorder, from, origin) {
+    this.page = page;
+    this.origin = origin;
+    this.problems = []; // what the console, the page or the policy complained of
+    this.asked = []; // what the page asked for, as the browser tells it
+    this.recorder = recorder;
+    this.from = from;
+  }
+
+  async watch() {
+    const { page } = this;
+    page.on("console", (message) => {
+      if (message.type() === "error") this.problems.push(`console: ${message.text()}`);
+    });
+    page.on("pageerror", (error) => this.problems.push(`page: ${error.message}`));
+    page.on("crash", () => this.problems.push("the page crashed"));
+    page.on("request", (request) => {
+      this.asked.push({ method: request.method(), url: request.url(), body: request.postDataBuffer()?.length ?? 0 });
+    });
+    this.cdp = await page.context().newCDPSession(page);
+  }
+
+  async ready({ timeout = 30_000 } = {}) {
+    try {
+      await this.page.waitForFunction(() => document.documentElement.dataset.ready === "1", undefined, { timeout });
+    } catch (error) {
+      throw new Error(`the page did not become usable: ${error.message}\n${this.problems.join("\n")}`);
+    }
+  }
+
+  // All requests since the tab was opened, on the wire, to the page's own origin: {method, url, body, status}.
+  get requests() {
+    return this.recorder.seen.slice(this.from).filter((r) => r.url.startsWith(`${this.origin}/`));
+  }
+
+  // Those to anywhere else, by the page as the browser tells it, or on the wire by anyone but the browser itself.
+  get foreign() {
+    const wire = this.recorder.seen.slice(this.from).filter((r) => {
+      if (r.url.startsWith(`${this.origin}/`)) return false;
+      const host = r.method === "CONNECT" ? r.url : new URL(r.url).host;
+      return !browsersOwn.test(host);
+    });
+    const told = this.asked.filter((r) => !/^(data|blob):/.test(r.url) && !r.url.startsWith(`${this.origin}/`));
+    return [...wire, ...told];
+  }
+
+  // Drops real files and folders onto the page, as a hand would; paths are relative to the repository.
+  async drop(paths, { x = 400, y = 300 } = {}) {
+    const data = { items: [], files: paths.map(inRepo), dragOperationsMask: 1 };
+    for (const type of ["dragEnter", "dragOver", "drop"]) {
+      await this.cdp.send("Input.dispatchDragEvent", { type, x, y, data });
+    }
+  }
+
+  // Begins a drag and leaves again, without dropping.
+  async dragAcross(paths, { x = 400, y = 300 } = {}) {
+    const data = { items: [], files: paths.map(inRepo), dragOperationsMask: 1 };
+    await this.cdp.send("Input.dispatchDragEvent", { type: "dragEnter", x, y, data });
+    await this.cdp.send("Input.dispatchDragEvent", { type: "dragOver", x, y, data });
+    await this.cdp.send("Input.dispatchDragEvent", { type: "dragCancel", x, y, data });
+  }
+
+  // Gives files, or one folder, to an <input type=file>.
+  async choose(selector, paths) {
+    await this.page.locator(selector).setInputFiles(paths.map(inRepo));
+  }
+
+  // Waits until the page shows a text somewhere.
+  async sees(text, { timeout = 20_000 } = {}) {
+    try {
+      await this.page.waitForFunction((t) => document.body.innerText.includes(t), text, { timeout });
+    } catch {
+      const shown = await this.page.evaluate(() => document.body.innerText);
+      throw new Error(`the page does not show ${JSON.stringify(text)}; it shows:\n${shown.slice(0, 4000)}\n${this.problems.join("\n")}`);
+    }
+  }
+
+  text() {
+    return this.page.evaluate(() => document.body.innerText);
+  }
+
+  async close() {
+    await this.page.close();
+  }
+}
