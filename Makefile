@@ -8,13 +8,13 @@ PORT ?= 8080
 BROWSER ?=
 export BROWSER
 
-VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 
 .DEFAULT_GOAL := help
 .PHONY: help build run test check cli site bench gen clean test-go test-wasm test-browser serve-bin
 
 help: ## says what there is
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
 
 build: site cli serve-bin ## dist/site (the page) and dist/bin (the command)
 
