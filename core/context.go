@@ -1,6 +1,13 @@
 package core
 
-import "github.com/crashpane/crashpane/core/cpu"
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/input"
+)
 
 // Context is a thread's registers at one moment.
 type Context struct {
@@ -17,4 +24,147 @@ type Context struct {
 type ExtraReg struct {
 	Name  string
 	Bytes []byte // little-endian, as wide as the register
+}
+
+// maxContext bounds a context record with everything that a CPU can append to it (AMX tiles take 8 KiB).
+const maxContext = 64 << 10
+
+// Arch is the CPU table of the dump's processor, or nil if this build has none for it. The contexts decide if SystemInfo is
+// missing or names an unknown processor.
+func (d *Dump) Arch() *cpu.Arch {
+	if d.System != nil && d.System.Processor != ProcUnknown {
+		for i := range contextLayouts {
+			if contextLayouts[i].has(d.System.Processor) {
+				return contextLayouts[i].Arch
+			}
+		}
+		if _, known := procNames[d.System.Processor]; known {
+			return nil
+		}
+	}
+	if c, err := d.ExceptionContext(); err == nil {
+		return c.Arch
+	}
+	for i := range min(len(d.Threads), 16) {
+		if c, err := d.ThreadContext(i); err == nil {
+			return c.Arch
+		}
+	}
+	return nil
+}
+
+// ThreadContext reads thread i's registers as the thread list has them. For the crashed thread these are usually those of
+// the code that wrote the dump; see ExceptionContext. The error (*input.FormatError or *input.NeedError) says what is wrong.
+func (d *Dump) ThreadContext(i int) (*Context, error) {
+	if i < 0 || i >= len(d.Threads) {
+		return nil, &input.FormatError{File: d.Src.Name, Part: StreamThreadList.part(), Offset: -1,
+			Want: fmt.Sprintf("a thread number below %d", len(d.Threads)), Have: fmt.Sprint(i)}
+	}
+	return d.readContext(d.Threads[i].ContextLoc, fmt.Sprintf("context of thread %d", d.Threads[i].ID))
+}
+
+// ExceptionContext reads the registers at the moment of the exception.
+func (d *Dump) ExceptionContext() (*Context, error) {
+	if d.Exception == nil {
+		return nil, &input.FormatError{File: d.Src.Name, Part: "exception context", Offset: -1, Want: "an Exception stream", Have: "none"}
+	}
+	return d.readContext(d.Exception.ContextLoc, "exception context")
+}
+
+func (d *Dump) readContext(loc Location, part string) (*Context, error) {
+	wrong := func(want, have string) error {
+		return &input.FormatError{File: d.Src.Name, Part: part, Offset: int64(loc.Off), Want: want, Have: have}
+	}
+	if loc.Size == 0 {
+		return nil, wrong("a context record", "an empty one")
+	}
+	if !loc.In(d.Src.Size) {
+		return nil, wrong(fmt.Sprintf("%d bytes", loc.Size), fmt.Sprintf("a file of %d bytes", d.Src.Size))
+	}
+	raw, err := d.Src.Bytes(int64(loc.Off), int64(min(loc.Size, maxContext)))
+	if err != nil {
+		return nil, err
+	}
+	l, err := d.chooseLayout(raw, wrong)
+	if err != nil {
+		return nil, err
+	}
+	c := &Context{Arch: l.Arch, Flags: d.Header.Order.Uint32(raw[l.FlagsOff:]), Loc: loc, Regs: cpu.Regs{Arch: l.Arch}}
+	for _, f := range l.Regs {
+		r, _ := l.Arch.Lookup(f.Name)
+		v, _ := decodeWord(raw[f.Off:f.Off+f.Size], d.Header.Order)
+		c.Regs.Set(r, v)
+	}
+	c.Extra = d.extra(raw, l.Extra)
+	if l.Arch == cpu.AMD64 && c.Flags&contextXState != 0 {
+		c.Extra = append(c.Extra, d.xstate(raw)...)
+	}
+	return c, nil
+}
+
+// extra cuts registers out of a record and puts their bytes into little-endian order.
+func (d *Dump) extra(raw []byte, fields []field) []ExtraReg {
+	out := make([]ExtraReg, 0, len(fields))
+	big := d.Header.Order == binary.ByteOrder(binary.BigEndian)
+	for _, f := range fields {
+		p := raw[f.Off : f.Off+f.Size : f.Off+f.Size]
+		if big {
+			p = slices.Clone(p)
+			slices.Reverse(p)
+		}
+		out = append(out, ExtraReg{f.Name, p})
+	}
+	return out
+}
+
+// chooseLayout finds the kind of record. As in both peers SystemInfo's processor decides where it is known, because the
+// flags do not lie at the same place in all records, and the flags must agree; a record without any CPU flag (written by
+// RtlCaptureContext) is taken at SystemInfo's word. Without a processor, flags and size together must fit one kind.
+func (d *Dump) chooseLayout(raw []byte, wrong func(want, have string) error) (*contextLayout, error) {
+	proc := uint16(ProcUnknown)
+	if d.System != nil {
+		proc = d.System.Processor
+	}
+	flagsOf := func(l *contextLayout) uint32 {
+		if len(raw) < l.FlagsOff+4 {
+			return 0
+		}
+		return d.Header.Order.Uint32(raw[l.FlagsOff:])
+	}
+	var bySystem *contextLayout
+	for i := range contextLayouts {
+		l := &contextLayouts[i]
+		if !l.has(proc) {
+			continue
+		}
+		if bySystem == nil || l.Procs[0] == proc {
+			bySystem = l
+		}
+		flags := flagsOf(l)
+		if len(raw) >= l.Size && (flags&l.Flag != 0 || flags&contextCPUMask == 0 && l.Procs[0] == proc) {
+			return l, nil
+		}
+	}
+	if bySystem != nil {
+		l := bySystem
+		if len(raw) < l.Size {
+			return nil, wrong(fmt.Sprintf("%d bytes of %s context", l.Size, l.What), fmt.Sprintf("%d", len(raw)))
+		}
+		return nil, wrong(fmt.Sprintf("context flags with 0x%x (%s)", l.Flag, l.What), fmt.Sprintf("0x%x", flagsOf(l)))
+	}
+	if name, known := procNames[proc]; known {
+		return nil, wrong("a context of x86, amd64, arm or arm64", "one of "+name+", which this version does not read")
+	}
+	for i := range contextLayouts {
+		l := &contextLayouts[i]
+		flags := flagsOf(l)
+		if len(raw) < l.Size || len(raw) > l.Size && flags&contextXState == 0 {
+			continue
+		}
+		if flags&contextCPUMask&^0xffff&l.Flag != 0 || l.Arch == cpu.ARM && flags&contextCPUMask == 0 && flags&armOldFlag != 0 {
+			return l, nil
+		}
+	}
+	return nil, wrong("a context of x86, amd64, arm or arm64",
+		fmt.Sprintf("%d bytes with flags 0x%x, and no processor in SystemInfo", len(raw), flagsOf(&contextLayouts[0])))
 }

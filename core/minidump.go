@@ -1,28 +1,17 @@
 // Package core reads minidumps: what the dump says, decoded into plain Go data, with a diagnostic for everything that is
 // wrong in it. It knows nothing of symbols or stacks.
 //
-// Source of the layouts: Microsoft's minidumpapiset.h and Breakpad's minidump_format.h and its per-CPU headers.
+// Source of the layouts: Microsoft's minidumpapiset.h and Breakpad's minidump_format.h and its per-CPU headers. All
+// integers are in the byte order that the signature shows; all positions in the file count from its first byte.
 package core
 
 import (
 	"encoding/binary"
+	"errors"
+	"fmt"
 
-	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
 )
-
-// Addr is an absolute address in the crashed process. FileOff is a position in the dump file ("RVA" in the format's
-// own words). Module-relative addresses are RVA in symfile and walker; the three never mix.
-type (
-	Addr    uint64
-	FileOff uint64
-)
-
-// Location is a run of bytes in the dump file.
-type Location struct {
-	Off  FileOff
-	Size uint64
-}
 
 // Header is the file's fixed header.
 type Header struct {
@@ -33,37 +22,6 @@ type Header struct {
 	Checksum    uint32
 	Time        uint32 // seconds since 1970 (UTC) when the dump was written
 	Flags       uint64 // MINIDUMP_TYPE
-}
-
-// Stream is a directory entry.
-type Stream struct {
-	Type   StreamType
-	Name   string // "ThreadList"; "" for an unknown type
-	Vendor string // "Microsoft", "Breakpad", "Crashpad", "Mozilla", …; "Unknown"
-	Loc    Location
-	// Decoded says that this build reads the stream and it was read without error.
-	Decoded bool
-	// Duplicate: a stream of the same type stood earlier; the first one is used.
-	Duplicate bool
-}
-
-// StreamType is the number of a stream.
-type StreamType uint32
-
-// Severity of a Diagnostic.
-type Severity uint8
-
-const (
-	Note    Severity = iota // unusual, harmless
-	Warning                 // something is missing or was corrected
-	Bad                     // a part of the dump could not be read
-)
-
-// Diagnostic is something wrong or noteworthy in the dump; the rest of it is still shown.
-type Diagnostic struct {
-	Severity Severity
-	Stream   StreamType // 0 if it is about the file as a whole
-	Err      *input.FormatError
 }
 
 // Dump is an opened minidump. Everything that is not in the file is nil, empty or zero.
@@ -84,166 +42,174 @@ type Dump struct {
 	Regions   []MemoryInfo     // MemoryInfoList (16), in file order
 	Linux     Linux
 	Memory    *Memory // never nil
+
+	need error // a *input.NeedError that a decoder met
 }
 
-// Arch is the CPU table of the dump's processor, or nil if this build has none for it. The contexts decide if SystemInfo is
-// missing or names an unknown processor.
-
-// OS is the system that wrote the dump.
-type OS uint8
+// Severity of a Diagnostic.
+type Severity uint8
 
 const (
-	OSUnknown OS = iota
-	Windows
-	MacOS
-	IOS
-	Linux_
-	Android
-	Solaris
-	PS3
-	NaCl
-	Fuchsia
+	Note    Severity = iota // unusual, harmless
+	Warning                 // something is missing or was corrected
+	Bad                     // a part of the dump could not be read
 )
 
-// SystemInfo is stream 7 with its strings resolved.
-type SystemInfo struct {
-	Processor  uint16 // MD_CPU_ARCHITECTURE_*
-	Level      uint16
-	Revision   uint16
-	CPUCount   uint8
-	Product    uint8
-	Major      uint32
-	Minor      uint32
-	Build      uint32
-	PlatformID uint32 // MD_OS_*
-	CSDVersion string
-	SuiteMask  uint16
-	OS         OS
-	// CPUBytes is the processor-specific part (24 bytes): x86 vendor and feature words, ARM cpuid and hwcaps, or
-	// two 64-bit feature words.
-	CPUBytes [24]byte
-	Loc      Location
+// Diagnostic is something wrong or noteworthy in the dump; the rest of it is still shown.
+type Diagnostic struct {
+	Severity Severity
+	Stream   StreamType // 0 if it is about the file as a whole
+	Err      *input.FormatError
 }
 
-// MiscInfo is stream 15, all known versions of it; Size says how much was there.
-type MiscInfo struct {
-	Size, Flags                                              uint32
-	ProcessID                                                uint32
-	CreateTime, UserTime, KernelTime                         uint32 // seconds; CreateTime since 1970
-	MaxMHz, CurrentMHz, MHzLimit, MaxIdle, CurrentIdle       uint32
-	IntegrityLevel, ExecuteFlags, ProtectedProcess           uint32
-	TimeZoneID                                               uint32
-	TimeZoneBias                                             int32
-	StandardName, DaylightName                               string
-	BuildString, DbgBldStr                                   string
-	XStateFeatures                                           []XStateFeature
-	XStateEnabled                                            uint64
-	XStateSize                                               uint32
-	ProcessCookie                                            uint32
-	HasProcessID, HasTimes, HasPower, HasIntegrity, HasBuild bool
+const (
+	headerSize       = 32
+	directorySize    = 12         // of one entry
+	signature        = 0x504d444d // "MDMP"
+	signatureSwapped = 0x4d444d50
+	// The low half of the version is fixed, the high half is for the writer to choose.
+	versionLow = 0xa793
+	// Nobody writes more streams than this; each costs an entry in memory.
+	maxStreams = 4096
+	// maxDiags bounds what a hostile file can make us say.
+	maxDiags = 200
+)
+
+// Open reads the header, the directory and the streams of a dump. What is wrong with a stream is in Diags; the error is for
+// files that are not minidumps or have no readable directory (*input.FormatError), and for bytes that the source does not
+// have yet (*input.NeedError: fetch them and call Open again).
+func Open(src *input.Source) (*Dump, error) {
+	d := &Dump{Src: src}
+	d.Memory = newMemory(d)
+	if err := d.readHeader(); err != nil {
+		return nil, err
+	}
+	if err := d.readDirectory(); err != nil {
+		return nil, err
+	}
+	d.decodeStreams()
+	d.Memory.build()
+	if d.need != nil {
+		return nil, d.need
+	}
+	return d, nil
 }
 
-// XStateFeature is where one feature's bytes lie in an extended context.
-type XStateFeature struct{ Index, Offset, Size uint32 }
-
-// Exception is stream 6.
-type Exception struct {
-	ThreadID   uint32
-	Code       uint32
-	Flags      uint32
-	Record     uint64
-	Address    uint64
-	Params     []uint64 // NumberParameters of them, at most 15
-	ContextLoc Location
+// IsMinidump says whether a file begins like a minidump of either byte order; first are its first bytes, 4 or more.
+func IsMinidump(first []byte) bool {
+	if len(first) < 4 {
+		return false
+	}
+	s := binary.LittleEndian.Uint32(first)
+	return s == signature || s == signatureSwapped
 }
 
-// BreakpadInfo is stream 0x47670001; a thread id is nil if the writer did not mark it valid.
-type BreakpadInfo struct {
-	DumpThread, RequestingThread *uint32
+func (d *Dump) readHeader() error {
+	wrong := func(off int64, want, have string) error {
+		return &input.FormatError{File: d.Src.Name, Part: "minidump header", Offset: off, Want: want, Have: have}
+	}
+	if d.Src.Size == 0 {
+		return wrong(0, "the letters MDMP", "an empty file")
+	}
+	first, err := d.Src.Bytes(0, min(d.Src.Size, 4))
+	if err != nil {
+		return err
+	}
+	if !IsMinidump(first) {
+		return wrong(0, "the letters MDMP", fmt.Sprintf("a file that starts with %q", first))
+	}
+	if d.Src.Size < headerSize {
+		return wrong(0, fmt.Sprintf("a header of %d bytes", headerSize), fmt.Sprintf("a file of %d bytes", d.Src.Size))
+	}
+	var order binary.ByteOrder = binary.LittleEndian
+	if order.Uint32(first) == signatureSwapped {
+		order = binary.BigEndian
+	}
+	c := input.NewCursor(d.Src, "minidump header", 4, headerSize-4, order)
+	d.Header = Header{
+		Order:       order,
+		Version:     c.U32(),
+		StreamCount: c.U32(),
+		Directory:   FileOff(c.U32()),
+		Checksum:    c.U32(),
+		Time:        c.U32(),
+		Flags:       c.U64(),
+	}
+	if c.Err() != nil {
+		return c.Err()
+	}
+	if v := d.Header.Version & 0xffff; v != versionLow {
+		return wrong(4, fmt.Sprintf("format version 0x%04x", versionLow), fmt.Sprintf("0x%04x", v))
+	}
+	return nil
 }
 
-// Assertion is stream 0x47670002.
-type Assertion struct {
-	Expression, Function, File string
-	Line                       uint32
-	Type                       uint32 // 1 invalid parameter, 2 pure virtual call
+// readDirectory fills Streams. A count that exceeds the file's room is cut to what fits.
+func (d *Dump) readDirectory() error {
+	off, count := int64(d.Header.Directory), int64(d.Header.StreamCount)
+	if off > d.Src.Size {
+		return &input.FormatError{File: d.Src.Name, Part: "stream directory", Offset: off,
+			Want: fmt.Sprintf("%d entries of %d bytes", count, directorySize), Have: fmt.Sprintf("a file of %d bytes", d.Src.Size)}
+	}
+	fit := min(count, (d.Src.Size-off)/directorySize, maxStreams)
+	if fit < count {
+		e := &input.FormatError{File: d.Src.Name, Part: "stream directory", Offset: off,
+			Want: fmt.Sprintf("%d entries of %d bytes", count, directorySize), Have: fmt.Sprintf("room for %d", fit)}
+		if fit == 0 {
+			return e
+		}
+		d.diagnose(Bad, 0, e)
+	}
+	c := input.NewCursor(d.Src, "stream directory", off, fit*directorySize, d.Header.Order)
+	seen := map[StreamType]bool{}
+	for range fit {
+		at := c.Off()
+		s := Stream{Type: StreamType(c.U32())}
+		s.Loc = Location{Size: uint64(c.U32()), Off: FileOff(c.U32())}
+		if c.Err() != nil {
+			return c.Err()
+		}
+		s.Name, s.Vendor = s.Type.Name(), s.Type.Vendor()
+		// 0 marks an entry that the writer reserved and did not use; it may occur often.
+		if s.Type != StreamUnused {
+			s.Duplicate = seen[s.Type]
+			seen[s.Type] = true
+		}
+		if s.Duplicate {
+			d.diagnose(Warning, s.Type, &input.FormatError{File: d.Src.Name, Part: s.Type.part(), Offset: at,
+				Want: "one stream of this type", Have: "another one; the first is used"})
+		}
+		d.Streams = append(d.Streams, s)
+	}
+	return nil
 }
 
-// Thread is an entry of stream 3, with its name from stream 24.
-type Thread struct {
-	ID, SuspendCount, PriorityClass, Priority uint32
-	TEB                                       uint64
-	StackStart                                uint64   // address of the lowest stack byte in the dump
-	Stack                                     Location // its bytes
-	ContextLoc                                Location
-	Name                                      string
+// diagnose keeps a finding. Beyond maxDiags it only counts, in the last entry's words.
+func (d *Dump) diagnose(sev Severity, stream StreamType, err error) {
+	if err == nil {
+		return
+	}
+	var need *input.NeedError
+	if errors.As(err, &need) {
+		if d.need == nil {
+			d.need = err
+		}
+		return
+	}
+	var fe *input.FormatError
+	if !errors.As(err, &fe) {
+		fe = &input.FormatError{File: d.Src.Name, Part: stream.part(), Offset: -1, Err: err}
+	}
+	switch {
+	case len(d.Diags) < maxDiags:
+		d.Diags = append(d.Diags, Diagnostic{sev, stream, fe})
+	case len(d.Diags) == maxDiags:
+		d.Diags = append(d.Diags, Diagnostic{Warning, 0, &input.FormatError{File: d.Src.Name, Offset: -1,
+			Have: fmt.Sprintf("more than %d things are wrong; the rest is not listed", maxDiags)}})
+	}
 }
 
-// Module is an entry of stream 4, as stored and as the field reads it.
-type Module struct {
-	Base, Size    uint64
-	Checksum      uint32
-	TimeDateStamp uint32
-	Name          string // path as stored
-	Version       [4]uint16
-	HasVersion    bool // VS_FIXEDFILEINFO's signature is right
-	FileVersionMS uint32
-	FileVersionLS uint32
-	CodeView      CodeView
-	MiscDebugFile string // IMAGE_DEBUG_MISC (old dumps)
-	CodeViewLoc   Location
-	MiscLoc       Location
-	DebugFile     string // path as stored in the CodeView record, else the module's own
-	DebugID       string // 33+ upper-case hex digits as in a symbol store; "" if there is none
-	CodeID        string // Windows: timestamp and size; others: the build id or uuid; "" if there is none
-}
-
-// CodeView is a module's debug record.
-type CodeView struct {
-	Signature uint32 // RSDS, NB10, BpEL …; 0 if there is none
-	GUID      [16]byte
-	Age       uint32
-	Offset    uint32 // NB10
-	Time      uint32 // NB10
-	BuildID   []byte // BpEL
-	File      string // PDB name as stored
-}
-
-// UnloadedModule is an entry of stream 14.
-type UnloadedModule struct {
-	Base, Size    uint64
-	Checksum      uint32
-	TimeDateStamp uint32
-	Name          string
-}
-
-// MemoryInfo is an entry of stream 16, or of /proc/maps where there is none.
-type MemoryInfo struct {
-	Base, AllocationBase, Size uint64
-	AllocationProtect, State   uint32
-	Protect, Type              uint32
-}
-
-// Linux is what Breakpad's Linux writer adds: text files of /proc and more.
-type Linux struct {
-	CPUInfo, Status, LSBRelease, CmdLine, Environ, Auxv, MapsText Location // raw; Size 0 if absent
-	LSB                                                           map[string]string
-	PID                                                           uint32 // from /proc/status
-	HasPID                                                        bool
-	StatusFields                                                  []KeyValue
-	CPUFields                                                     []KeyValue // of /proc/cpuinfo, first processor first
-	Maps                                                          []Mapping
-}
-
-// KeyValue is one line of a /proc file.
-type KeyValue struct{ Key, Value string }
-
-// Mapping is a line of /proc/PID/maps.
-type Mapping struct {
-	Start, End uint64 // End exclusive
-	Perms      string // "rwxp"
-	Offset     uint64
-	Device     string
-	Inode      uint64
-	Path       string
+// remark diagnoses something at an offset of a stream.
+func (d *Dump) remark(sev Severity, stream StreamType, off int64, want, have string) {
+	d.diagnose(sev, stream, &input.FormatError{File: d.Src.Name, Part: stream.part(), Offset: off, Want: want, Have: have})
 }

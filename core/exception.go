@@ -1,0 +1,95 @@
+package core
+
+import (
+	"fmt"
+
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// Exception is stream 6.
+type Exception struct {
+	ThreadID   uint32
+	Code       uint32
+	Flags      uint32
+	Record     uint64
+	Address    uint64
+	Params     []uint64 // NumberParameters of them, at most 15
+	ContextLoc Location
+}
+
+const maxExceptionParams = 15
+
+// decodeException reads MINIDUMP_EXCEPTION_STREAM, 168 bytes.
+//
+//	 0 ThreadId u32 · 4 padding u32 · 8 ExceptionCode u32 · 12 ExceptionFlags u32 · 16 ExceptionRecord u64
+//	24 ExceptionAddress u64 · 32 NumberParameters u32 · 36 padding u32 · 40 ExceptionInformation 15 × u64
+//	160 Context: DataSize u32 · 164 Rva u32
+func decodeException(d *Dump, s *Stream, c *input.Cursor) {
+	e := &Exception{ThreadID: c.U32()}
+	c.Skip(4)
+	e.Code, e.Flags, e.Record, e.Address = c.U32(), c.U32(), c.U64(), c.U64()
+	if c.Err() != nil {
+		return
+	}
+	// From here on what is there is worth having even if the rest is cut off.
+	d.Exception = e
+	at := c.Off()
+	n := c.U32()
+	c.Skip(4)
+	if n > maxExceptionParams && c.Err() == nil {
+		d.remark(Warning, s.Type, at, fmt.Sprintf("at most %d parameters", maxExceptionParams), fmt.Sprintf("%d", n))
+		n = maxExceptionParams
+	}
+	for i := range uint32(maxExceptionParams) {
+		v := c.U64()
+		if i < n && c.Err() == nil {
+			e.Params = append(e.Params, v)
+		}
+	}
+	e.ContextLoc = location(c)
+}
+
+// BreakpadInfo is stream 0x47670001; a thread id is nil if the writer did not mark it valid.
+type BreakpadInfo struct {
+	DumpThread, RequestingThread *uint32
+}
+
+// decodeBreakpadInfo reads MDRawBreakpadInfo, 12 bytes.
+//
+//	0 validity u32 (1: dump thread, 2: requesting thread) · 4 dump_thread_id u32 · 8 requesting_thread_id u32
+func decodeBreakpadInfo(d *Dump, _ *Stream, c *input.Cursor) {
+	valid, dump, requesting := c.U32(), c.U32(), c.U32()
+	if c.Err() != nil {
+		return
+	}
+	d.Breakpad = &BreakpadInfo{}
+	if valid&1 != 0 {
+		d.Breakpad.DumpThread = &dump
+	}
+	if valid&2 != 0 {
+		d.Breakpad.RequestingThread = &requesting
+	}
+}
+
+// Assertion is stream 0x47670002.
+type Assertion struct {
+	Expression, Function, File string
+	Line                       uint32
+	Type                       uint32 // 1 invalid parameter, 2 pure virtual call
+}
+
+// decodeAssertion reads MDRawAssertionInfo, 776 bytes.
+//
+//	0 expression 128 × u16 · 256 function 128 × u16 · 512 file 128 × u16 · 768 line u32 · 772 type u32
+func decodeAssertion(d *Dump, _ *Stream, c *input.Cursor) {
+	a := &Assertion{}
+	a.Expression = utf16Field(c.Bytes(256), c.Order)
+	a.Function = utf16Field(c.Bytes(256), c.Order)
+	a.File = utf16Field(c.Bytes(256), c.Order)
+	a.Line, a.Type = c.U32(), c.U32()
+	if c.Err() == nil {
+		d.Assertion = a
+	}
+}
+
+func hexNum(v uint64) string { return fmt.Sprintf("0x%x", v) }

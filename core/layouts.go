@@ -1,0 +1,139 @@
+package core
+
+import (
+	"fmt"
+
+	"github.com/crashpane/crashpane/core/cpu"
+)
+
+// field is one register of a context record: its name, where it lies, and how many bytes it has.
+type field struct {
+	Name string
+	Off  int
+	Size int
+}
+
+// contextLayout is one kind of context record.
+type contextLayout struct {
+	Arch *cpu.Arch
+	What string // in errors
+	// Procs are the SystemInfo processors whose threads have this record, the usual one first.
+	Procs []uint16
+	// Flag is the bit of ContextFlags that marks the CPU; FlagsOff is where ContextFlags lies.
+	Flag     uint32
+	FlagsOff int
+	Size     int
+	// Larger records are fine: a CPU with extended state (XSTATE) appends it.
+	Regs  []field // one for each of Arch.Names
+	Extra []field
+}
+
+// The context records this package reads. Sources: winnt.h (CONTEXT of x86, amd64 and arm64), Breakpad's minidump_cpu_x86.h,
+// minidump_cpu_amd64.h, minidump_cpu_arm.h, minidump_cpu_arm64.h (its old record for arm64 is packed to 4 bytes).
+var contextLayouts = []contextLayout{
+	{Arch: cpu.X86, What: "x86", Procs: []uint16{ProcX86, ProcX86Win64}, Flag: 0x00010000, Size: 716,
+		Regs: []field{
+			{"edi", 156, 4}, {"esi", 160, 4}, {"ebx", 164, 4}, {"edx", 168, 4}, {"ecx", 172, 4}, {"eax", 176, 4},
+			{"ebp", 180, 4}, {"eip", 184, 4}, {"efl", 192, 4}, {"esp", 196, 4}},
+		Extra: join([]field{
+			{"dr0", 4, 4}, {"dr1", 8, 4}, {"dr2", 12, 4}, {"dr3", 16, 4}, {"dr6", 20, 4}, {"dr7", 24, 4},
+			{"fctrl", 28, 4}, {"fstat", 32, 4}, {"ftag", 36, 4}, {"fioff", 40, 4}, {"fiseg", 44, 4}, {"fooff", 48, 4}, {"foseg", 52, 4}},
+			series("st%d", 8, 56, 10, 10),
+			[]field{{"cr0_npx", 136, 4}, {"gs", 140, 4}, {"fs", 144, 4}, {"es", 148, 4}, {"ds", 152, 4}, {"cs", 188, 4}, {"ss", 200, 4},
+				{"mxcsr", 204 + 24, 4}}, // the last 512 bytes are an FXSAVE area
+			series("xmm%d", 8, 204+160, 16, 16)),
+	},
+	{Arch: cpu.AMD64, What: "amd64", Procs: []uint16{ProcAMD64}, Flag: 0x00100000, FlagsOff: 48, Size: amd64ContextSize,
+		Regs: []field{
+			{"rax", 120, 8}, {"rcx", 128, 8}, {"rdx", 136, 8}, {"rbx", 144, 8}, {"rsp", 152, 8}, {"rbp", 160, 8},
+			{"rsi", 168, 8}, {"rdi", 176, 8}, {"r8", 184, 8}, {"r9", 192, 8}, {"r10", 200, 8}, {"r11", 208, 8},
+			{"r12", 216, 8}, {"r13", 224, 8}, {"r14", 232, 8}, {"r15", 240, 8}, {"rip", 248, 8}},
+		Extra: join(
+			series("p%dhome", 6, 0, 8, 8), // numbered from 1 below
+			[]field{
+				{"mx_csr", 52, 4}, {"cs", 56, 2}, {"ds", 58, 2}, {"es", 60, 2}, {"fs", 62, 2}, {"gs", 64, 2}, {"ss", 66, 2}, {"eflags", 68, 4},
+				{"dr0", 72, 8}, {"dr1", 80, 8}, {"dr2", 88, 8}, {"dr3", 96, 8}, {"dr6", 104, 8}, {"dr7", 112, 8},
+				// the FXSAVE area
+				{"fctrl", 256, 2}, {"fstat", 258, 2}, {"ftag", 260, 1}, {"fop", 262, 2}, {"fioff", 264, 4}, {"fiseg", 268, 2},
+				{"fooff", 272, 4}, {"foseg", 276, 2}, {"mxcsr", 280, 4}, {"mxcsr_mask", 284, 4}},
+			series("st%d", 8, 288, 16, 10),
+			series("xmm%d", 16, 416, 16, 16),
+			series("v%d", 26, 768, 16, 16),
+			[]field{{"vector_control", 1184, 8}, {"debug_control", 1192, 8}, {"last_branch_to_rip", 1200, 8},
+				{"last_branch_from_rip", 1208, 8}, {"last_exception_to_rip", 1216, 8}, {"last_exception_from_rip", 1224, 8}}),
+	},
+	{Arch: cpu.ARM, What: "arm", Procs: []uint16{ProcARM}, Flag: 0x40000000, Size: 368,
+		Regs: join(series("r%d", 11, 4, 4, 4),
+			[]field{{"fp", 48, 4}, {"r12", 52, 4}, {"sp", 56, 4}, {"lr", 60, 4}, {"pc", 64, 4}}),
+		Extra: join([]field{{"cpsr", 68, 4}, {"fpscr", 72, 8}},
+			series("d%d", 32, 80, 8, 8), series("fpextra%d", 8, 336, 4, 4)),
+	},
+	{Arch: cpu.ARM64, What: "arm64", Procs: []uint16{ProcARM64, ProcARM64Old}, Flag: 0x00400000, Size: 912,
+		Regs: join(series("x%d", 29, 8, 8, 8),
+			[]field{{"fp", 240, 8}, {"lr", 248, 8}, {"sp", 256, 8}, {"pc", 264, 8}}),
+		Extra: join([]field{{"cpsr", 4, 4}}, series("v%d", 32, 272, 16, 16),
+			[]field{{"fpcr", 784, 4}, {"fpsr", 788, 4}},
+			series("bcr%d", 8, 792, 4, 4), series("bvr%d", 8, 824, 8, 8), series("wcr%d", 2, 888, 4, 4), series("wvr%d", 2, 896, 8, 8)),
+	},
+	{Arch: cpu.ARM64, What: "old arm64", Procs: []uint16{ProcARM64Old, ProcARM64}, Flag: 0x80000000, Size: 796,
+		Regs: join(series("x%d", 29, 8, 8, 8),
+			[]field{{"fp", 240, 8}, {"lr", 248, 8}, {"sp", 256, 8}, {"pc", 264, 8}}),
+		Extra: join([]field{{"cpsr", 272, 4}, {"fpsr", 276, 4}, {"fpcr", 280, 4}}, series("v%d", 32, 284, 16, 16)),
+	},
+}
+
+const (
+	amd64ContextSize = 1232
+	// contextCPUMask are the bits of ContextFlags that tell the CPU; the lower ones say which parts are filled in.
+	contextCPUMask = 0xffffff00
+	// contextXState says that extended state follows the record.
+	contextXState = 0x40
+	// armOldFlag marked arm in dumps of Windows CE; it is contextXState's bit on the other CPUs.
+	armOldFlag = 0x40
+)
+
+func init() {
+	// The home slots of the first parameters count from 1.
+	for i := range contextLayouts {
+		for j := range contextLayouts[i].Extra {
+			f := &contextLayouts[i].Extra[j]
+			var n int
+			if _, err := fmt.Sscanf(f.Name, "p%dhome", &n); err == nil {
+				f.Name = fmt.Sprintf("p%d_home", n+1)
+			}
+		}
+	}
+}
+
+// series are n registers of size bytes, step bytes apart, numbered from 0.
+func series(name string, n, off, step, size int) []field {
+	out := make([]field, n)
+	for i := range out {
+		out[i] = field{fmt.Sprintf(name, i), off + i*step, size}
+	}
+	return out
+}
+
+func join(parts ...[]field) []field {
+	var out []field
+	for _, p := range parts {
+		out = append(out, p...)
+	}
+	return out
+}
+
+// procNames are the processors that SystemInfo can name, in Breakpad's words.
+var procNames = map[uint16]string{
+	ProcX86: "x86", ProcMIPS: "mips", ProcPPC: "ppc", ProcARM: "arm", ProcAMD64: "amd64", ProcX86Win64: "x86 on Windows 64",
+	ProcARM64: "arm64", ProcSPARC: "sparc", ProcPPC64: "ppc64", ProcARM64Old: "arm64", ProcMIPS64: "mips64",
+	ProcRISCV: "riscv", ProcRISCV64: "riscv64",
+}
+
+func (l *contextLayout) has(proc uint16) bool {
+	for _, p := range l.Procs {
+		if p == proc {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,155 @@
+package core
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strings"
+)
+
+// identify fills DebugFile, DebugID and CodeID from what was read.
+//
+// The peers differ in places (see the methods below); these fields follow rust-minidump, which leaves out ids that are all zeros,
+// because such an id names no symbol file.
+func (m *Module) identify() {
+	m.DebugFile = m.debugFile()
+	if m.DebugFile == "" {
+		m.DebugFile = m.Name
+	}
+	m.DebugID = strings.ToUpper(m.DebugIDRust())
+	m.CodeID = m.CodeIDRust()
+}
+
+// debugFile is the file that the debug record names. An ELF module is its own debug file.
+func (m *Module) debugFile() string {
+	switch m.CodeView.Signature {
+	case SigRSDS, SigNB10:
+		return m.CodeView.File
+	case SigBpEL:
+		return m.Name
+	}
+	return ""
+}
+
+// guidID writes a GUID's fields as hex numbers and the age after them, the way of Microsoft's symbol stores: the first
+// three fields are numbers, so their bytes turn around. Both peers write the age in lower case.
+func guidID(g []byte, age uint32) string {
+	return fmt.Sprintf("%02X%02X%02X%02X%02X%02X%02X%02X%X%x", g[3], g[2], g[1], g[0], g[5], g[4], g[7], g[6], g[8:16], age)
+}
+
+// buildGUID is the first 16 bytes of a build id, filled up with zeros.
+func (m *Module) buildGUID() []byte {
+	g := make([]byte, 16)
+	copy(g, m.CodeView.BuildID)
+	return g
+}
+
+func allZero(p []byte) bool {
+	for _, b := range p {
+		if b != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// DebugIDBreakpad is Breakpad's debug_identifier (minidump.cc): ids of zeros are ids too.
+func (m *Module) DebugIDBreakpad() string {
+	switch m.CodeView.Signature {
+	case SigRSDS:
+		return guidID(m.CodeView.GUID[:], m.CodeView.Age)
+	case SigNB10:
+		return fmt.Sprintf("%08X%x", m.CodeView.Time, m.CodeView.Age)
+	case SigBpEL:
+		return guidID(m.buildGUID(), 0)
+	}
+	return ""
+}
+
+// DebugIDRust is rust-minidump's debug_id (read_debug_id in minidump.rs): "" for a nil GUID or a build id of zeros.
+func (m *Module) DebugIDRust() string {
+	switch {
+	case m.CodeView.Signature == SigRSDS && allZero(m.CodeView.GUID[:]),
+		m.CodeView.Signature == SigBpEL && allZero(m.CodeView.BuildID):
+		return ""
+	}
+	return m.DebugIDBreakpad()
+}
+
+// DebugFileBreakpad is Breakpad's debug_file: the CodeView record's name, else the IMAGE_DEBUG_MISC record's, else "".
+func (m *Module) DebugFileBreakpad() string {
+	if f := m.debugFile(); f != "" {
+		return f
+	}
+	return m.MiscDebugFile
+}
+
+// DebugFileRust is rust-minidump's debug_file: the CodeView record's name, else "".
+func (m *Module) DebugFileRust() string { return m.debugFile() }
+
+// CodeIDBreakpad is Breakpad's code_identifier: "id" stands for systems whose ids it does not know.
+func (m *Module) CodeIDBreakpad() string {
+	switch m.os {
+	case Windows:
+		return windowsCodeID(m.TimeDateStamp, m.Size)
+	case Linux_, Android, Fuchsia:
+		if m.CodeView.Signature == SigBpEL {
+			return hex.EncodeToString(m.CodeView.BuildID)
+		}
+		return "id"
+	case MacOS, IOS, Solaris, NaCl, PS3:
+		return "id"
+	}
+	return ""
+}
+
+// CodeIDRust is rust-minidump's code_id, in lower case as it prints it: the uuid on Apple's systems, the build id of
+// ELF modules, timestamp and size for what has a PDB or stems from Windows.
+func (m *Module) CodeIDRust() string {
+	cv := &m.CodeView
+	switch {
+	case cv.Signature == SigRSDS && (m.os == MacOS || m.os == IOS):
+		id := guidID(cv.GUID[:], 0)
+		return strings.ToLower(id[:32])
+	case cv.Signature == SigRSDS, cv.Signature == SigNB10:
+		return strings.ToLower(windowsCodeID(m.TimeDateStamp, m.Size))
+	case cv.Signature == SigBpEL:
+		if allZero(cv.BuildID) {
+			return ""
+		}
+		return hex.EncodeToString(cv.BuildID)
+	case m.CodeViewLoc.Size == 0 && m.os == Windows:
+		return strings.ToLower(windowsCodeID(m.TimeDateStamp, m.Size))
+	}
+	return ""
+}
+
+// windowsCodeID names an image as Microsoft's symbol servers do: eight digits of timestamp, the size without padding.
+func windowsCodeID(timestamp uint32, size uint64) string {
+	return fmt.Sprintf("%08X%x", timestamp, size)
+}
+
+// CodeID is an unloaded module's code id, which rust-minidump prints in lower case.
+func (u *UnloadedModule) CodeID() string {
+	return strings.ToLower(windowsCodeID(u.TimeDateStamp, u.Size))
+}
+
+// VersionBreakpad is the file version as Breakpad prints it, or "" (it prints "???"): the structure's version must have the bit of
+// version 1.0.
+func (m *Module) VersionBreakpad() string {
+	if !m.HasVersion || m.StructVersion&versionStruct == 0 {
+		return ""
+	}
+	return m.versionText()
+}
+
+// VersionRust is the file version as rust-minidump prints it, or "": the structure's version must be 1.0 exactly.
+func (m *Module) VersionRust() string {
+	if !m.HasVersion || m.StructVersion != versionStruct {
+		return ""
+	}
+	return m.versionText()
+}
+
+func (m *Module) versionText() string {
+	return fmt.Sprintf("%d.%d.%d.%d", m.Version[0], m.Version[1], m.Version[2], m.Version[3])
+}

@@ -1,0 +1,70 @@
+package core
+
+import "github.com/crashpane/crashpane/core/input"
+
+// Thread is an entry of stream 3, with its name from stream 24.
+type Thread struct {
+	ID, SuspendCount, PriorityClass, Priority uint32
+	TEB                                       uint64
+	StackStart                                uint64   // address of the lowest stack byte in the dump
+	Stack                                     Location // its bytes
+	ContextLoc                                Location
+	Name                                      string
+}
+
+const threadSize = 48
+
+// decodeThreadList reads MINIDUMP_THREAD entries.
+//
+//	 0 ThreadId u32 · 4 SuspendCount u32 · 8 PriorityClass u32 · 12 Priority u32 · 16 Teb u64
+//	24 Stack: StartOfMemoryRange u64 · 32 DataSize u32 · 36 Rva u32 · 40 Context: DataSize u32 · 44 Rva u32
+func decodeThreadList(d *Dump, s *Stream, c *input.Cursor) {
+	n := d.countedList(s, c, threadSize)
+	for range n {
+		t := Thread{ID: c.U32(), SuspendCount: c.U32(), PriorityClass: c.U32(), Priority: c.U32(), TEB: c.U64(), StackStart: c.U64()}
+		t.Stack = location(c)
+		t.ContextLoc = location(c)
+		if c.Err() != nil {
+			return
+		}
+		d.Threads = append(d.Threads, t)
+	}
+}
+
+// location reads MINIDUMP_LOCATION_DESCRIPTOR: DataSize u32 · Rva u32.
+func location(c *input.Cursor) Location {
+	size := c.U32()
+	return Location{Size: uint64(size), Off: FileOff(c.U32())}
+}
+
+// decodeThreadNames reads MINIDUMP_THREAD_NAME_LIST: a count, then {ThreadId u32, RvaOfThreadName u64} packed to 12 bytes.
+// It runs after decodeThreadList (the order of streamTable), so the threads are there.
+func decodeThreadNames(d *Dump, s *Stream, c *input.Cursor) {
+	n := d.countedList(s, c, 12)
+	names := make(map[uint32]string)
+	for range n {
+		id := c.U32()
+		off := c.U64()
+		if c.Err() != nil {
+			return
+		}
+		if off > uint64(d.Src.Size) || off == 0 {
+			d.remark(Warning, s.Type, c.Off()-8, "the offset of a name inside the file", hexNum(off))
+			continue
+		}
+		names[id] = d.stringAt(s.Type, uint32(off), "thread name")
+	}
+	for i := range d.Threads {
+		d.Threads[i].Name = names[d.Threads[i].ID]
+	}
+}
+
+// ThreadByID is the index of the first thread with an id, or -1.
+func (d *Dump) ThreadByID(id uint32) int {
+	for i := range d.Threads {
+		if d.Threads[i].ID == id {
+			return i
+		}
+	}
+	return -1
+}
