@@ -1,0 +1,230 @@
+package reason
+
+import (
+	"fmt"
+
+	"github.com/crashpane/crashpane/core"
+)
+
+// Mach exceptions with codes of their own (mach/exception_types.h).
+const (
+	excBadAccess      = 1
+	excBadInstruction = 2
+	excArithmetic     = 3
+	excSoftware       = 5
+	excBreakpoint     = 6
+	excResource       = 11
+	excGuard          = 12
+	excSimulated      = 0x43507378 // Crashpad's, for a dump without a crash
+	excUncaughtNS     = 0x43506e78 // Crashpad's, for an Objective-C exception
+)
+
+// macTables are the tables of an exception's codes by processor.
+var macTables = [...]struct{ arm, ppc, x86 table }{
+	excBadAccess:      {tMacAccessArm, tMacAccessPpc, tMacAccessX86},
+	excBadInstruction: {tMacInstrArm, tMacInstrPpc, tMacInstrX86},
+	excArithmetic:     {tMacArithArm, tMacArithPpc, tMacArithX86},
+	excBreakpoint:     {tMacBreakArm, tMacBreakPpc, tMacBreakX86},
+}
+
+// macKind is the class of an exception.
+func macKind(code uint32) Kind {
+	switch code {
+	case excBadAccess:
+		return Memory
+	case excBadInstruction:
+		return Instruction
+	case excArithmetic:
+		return Arithmetic
+	case excBreakpoint:
+		return Trap
+	case excResource, excGuard:
+		return Limit
+	case excSimulated:
+		return NoCrash
+	case excUncaughtNS:
+		return Exception
+	}
+	return Signal
+}
+
+// mac decodes a Mach exception: the exception code is the exception's number, the flags are its first code.
+func (x *record) mac(r Reason) Reason {
+	exc := find(tMac, x.code)
+	if exc == (entry{}) {
+		return r
+	}
+	r.Kind, r.Text = macKind(x.code), exc.text
+	if name, ok := exc.breakpad(); ok {
+		r.Breakpad = name
+		if x.code <= excGuard {
+			r.Breakpad = fmt.Sprintf("%s / 0x%08x", name, x.flags)
+		}
+	}
+	if name, ok := exc.rust(); ok {
+		r.Rust = name
+		if x.code <= excGuard {
+			r.Rust = fmt.Sprintf("%s / 0x%08x", name, x.flags)
+		}
+	}
+
+	var e entry
+	var inBreakpad, inRust bool
+	switch x.code {
+	case excBadAccess:
+		r.HasAddress = true
+		e = find(tMacKern, x.flags)
+		_, inBreakpad = e.breakpad()
+		_, inRust = e.rust()
+		if e.name == "" {
+			e, inBreakpad, inRust = x.macCPU()
+		}
+	case excBadInstruction, excArithmetic, excBreakpoint:
+		e, inBreakpad, inRust = x.macCPU()
+	case excSoftware:
+		e = find(tMacSoft, x.flags)
+		inBreakpad, inRust = e.name != "", e.name != ""
+		switch e.name {
+		case "SIGABRT":
+			r.Kind = Abort
+		case "UNCAUGHT_NS_EXCEPTION":
+			r.Kind = Exception
+		case "EXC_PPC_TRAP":
+			r.Kind = Trap
+		}
+	case excResource:
+		x.resource(&r)
+	case excGuard:
+		x.guard(&r)
+	}
+	if inBreakpad {
+		r.Breakpad = exc.name + " / " + e.name
+	}
+	if inRust {
+		r.Rust = exc.name + " / " + e.name
+	}
+	switch {
+	case x.code == excBadAccess && e.name == "EXC_I386_GPFLT":
+		// A general protection fault has no address.
+		r.HasAddress = false
+		r.Text = "invalid access to memory: probably an address that is not canonical; the system does not say which"
+	case x.code == excBadAccess:
+		r.Text = e.text
+	case e.text != "":
+		r.Text = e.text
+	}
+	return r
+}
+
+// macCPU looks the flags up among the processor's codes of the exception. The two tools do not take the same processors
+// for ARM: Breakpad takes 32-bit ARM and the old number of ARM64, rust-minidump both numbers of ARM64.
+func (x *record) macCPU() (e entry, inBreakpad, inRust bool) {
+	t := macTables[x.code]
+	switch x.processor {
+	case core.ProcARM, core.ProcARM64, core.ProcARM64Old:
+		e = find(t.arm, x.flags)
+		_, b := e.breakpad()
+		_, r := e.rust()
+		return e, b && x.processor != core.ProcARM64, r && x.processor != core.ProcARM
+	case core.ProcPPC:
+		e = find(t.ppc, x.flags)
+	case core.ProcX86, core.ProcAMD64:
+		e = find(t.x86, x.flags)
+	case core.ProcX86Win64:
+		e = find(t.x86, x.flags)
+		_, r := e.rust()
+		return e, false, r
+	}
+	_, inBreakpad = e.breakpad()
+	_, inRust = e.rust()
+	return e, inBreakpad, inRust
+}
+
+// resource decodes EXC_RESOURCE in rust-minidump's words (Breakpad prints the flags). The type is in the top three bits of
+// the flags; params[1] and params[2] are the exception's code and subcode, packed as XNU's osfmk/kern/exc_resource.h
+// says. The widths of the masks are the tool's.
+func (x *record) resource(r *Reason) {
+	typ := find(tMacResource, x.flags>>29)
+	if typ.name == "" {
+		return
+	}
+	r.Text = typ.text
+	code, sub := x.param(1), x.param(2)
+	flavors := map[string]table{
+		"RESOURCE_TYPE_CPU": tMacResCpu, "RESOURCE_TYPE_WAKEUPS": tMacResWakeups, "RESOURCE_TYPE_MEMORY": tMacResMemory,
+		"RESOURCE_TYPE_IO": tMacResIo, "RESOURCE_TYPE_THREADS": tMacResThreads,
+	}
+	r.Rust = "EXC_RESOURCE / " + typ.name + " / "
+	flavor := find(flavors[typ.name], uint32(code>>58&7)).name
+	if flavor == "" {
+		r.Rust += fmt.Sprintf("0x%016x / 0x%016x", code, sub)
+		return
+	}
+	r.Rust += flavor
+	switch typ.name {
+	case "RESOURCE_TYPE_CPU":
+		r.Rust += fmt.Sprintf(" interval: %ds CPU limit: %d%% CPU consumed: %d%%", code>>7&0x1ffffff, code&7, sub&7)
+	case "RESOURCE_TYPE_WAKEUPS":
+		r.Rust += fmt.Sprintf(" interval: %ds wakeups permitted: %d wakeups observed: %d", code>>20&0xfffff, code&0xfff, sub&0xfff)
+	case "RESOURCE_TYPE_MEMORY":
+		r.Rust += fmt.Sprintf(" high watermark limit: %dMiB", code&0x1fff)
+	case "RESOURCE_TYPE_IO":
+		r.Rust += fmt.Sprintf(" interval: %ds I/O limit: %d%% I/O observed: %d%%", code>>15&0x1ffff, code&0x7fff, sub&0x7fff)
+	case "RESOURCE_TYPE_THREADS":
+		r.Rust += fmt.Sprintf(" high watermark limit: %d", code&0x7fff)
+	}
+}
+
+// guard decodes EXC_GUARD in rust-minidump's words (Breakpad prints the flags). The type is in the top three bits of the
+// flags; params[1] and params[2] are the exception's code and subcode, packed as XNU's osfmk/kern/exc_guard.h says.
+func (x *record) guard(r *Reason) {
+	typ := find(tMacGuard, x.flags>>29)
+	if typ.name == "" {
+		return
+	}
+	if typ.text != "" {
+		r.Text = typ.text
+	}
+	code, sub := x.param(1), x.param(2)
+	r.Rust = "EXC_GUARD / " + typ.name
+	var t table
+	switch typ.name {
+	case "GUARD_TYPE_NONE":
+		return
+	case "GUARD_TYPE_USER":
+		// The missing space is the tool's.
+		r.Rust += fmt.Sprintf("/ namespace: %d guard identifier: %d", code&0xffffffff, sub)
+		return
+	case "GUARD_TYPE_MACH_PORT":
+		t = tMacGuardPort
+	case "GUARD_TYPE_FD":
+		t = tMacGuardFd
+	case "GUARD_TYPE_VN":
+		t = tMacGuardVn
+	case "GUARD_TYPE_VIRT_MEMORY":
+		t = tMacGuardVm
+	case "GUARD_TYPE_REJECTED_SC":
+		t = tMacGuardSyscall
+	}
+	flavor := find(t, uint32(code>>32&0x1fffffff)).name
+	if flavor == "" {
+		r.Rust += fmt.Sprintf(" / 0x%016x / 0x%016x", code, sub)
+		return
+	}
+	r.Rust += " / " + flavor
+	switch t {
+	case tMacGuardPort:
+		r.Rust += fmt.Sprintf(" port name: %d", code&0xfffffff)
+		if sub != 0 {
+			r.Rust += fmt.Sprintf(" subcode: %d", sub)
+		}
+	case tMacGuardFd:
+		r.Rust += fmt.Sprintf(" file descriptor: %d guard identifier: %d", code&0xfffffff, sub)
+	case tMacGuardVn:
+		r.Rust += fmt.Sprintf(" pid: %d guard identifier: %d", code&0xfffffff, sub)
+	case tMacGuardVm:
+		r.Rust += fmt.Sprintf(" offset: %d", sub)
+	case tMacGuardSyscall:
+		r.Rust += fmt.Sprintf(" syscall: %d", sub)
+	}
+}
