@@ -3,8 +3,210 @@
 package walker
 
 // Policy is how to walk, as data: which sources in which order, how far to scan, and which checks hold. The two peers are
-// policies, and so is the best that we know.
+// policies, and so is the best that we know. The loop is the same for all of them.
 type Policy struct {
-	// Name: "best", "breakpad", "rust-minidump", "cfi", "fp", "scan".
+	// Name is the stable word of --unwind.
 	Name string
+	// Sources are tried in this order for every frame; one that has nothing to say about a CPU or system proposes nothing.
+	Sources []Source
+
+	// MaxFrames ends a walk; MaxScanned is how many scanned frames a stack may have before scanning is given up.
+	MaxFrames, MaxScanned int
+
+	Scan         ScanRules
+	FramePointer FramePointerRules
+	Win          WinRules
+	Pointer      PointerRules
+
+	// Overlap says what becomes of two modules that cover the same address.
+	Overlap Overlap
+	// CFINotOnIOSArm: the STACK CFI of 32-bit iOS binaries is not believed (Breakpad issue 764).
+	CFINotOnIOSArm bool
+	// CFIWhole: call frame information is rejected if any of its rules fails, not only those of cfa and ra.
+	CFIWhole bool
+	// CFINonZero: call frame information that yields pc or sp 0 is rejected, and the next source is tried; amd64 only.
+	CFINonZero bool
+	// CFINeedsFP: on x86 a CFI result without ebp is rejected.
+	CFINeedsFP bool
+	// LeafOnWindows: on amd64 Windows functions without unwind data do not move sp, so frame 0's return address may be the
+	// word at sp, or the one above it.
+	LeafOnWindows bool
+	// EqualSP: frame 0's caller may have the same sp, as a leaf's does that keeps its return address in a register.
+	EqualSP EqualSP
+	// StackAtSP: the thread's stack is the memory around its sp, if that is not in the range that the thread names.
+	StackAtSP bool
+	// WholeMemory: words are read from all of the dump's memory; otherwise only from the thread's stack.
+	WholeMemory bool
+}
+
+// ScanRules say how the stack is searched for return addresses.
+type ScanRules struct {
+	// Words are searched above sp, ExtendedWords if the callee is frame 0: its state is the least certain.
+	Words, ExtendedWords int
+	// ExtendAfterCFI: the long search also above a frame that call frame information found. A trusted frame above code
+	// without unwind data is what generated code looks like. On amd64 and arm64.
+	ExtendAfterCFI bool
+	// RejectNonCanonical: words that cannot be addresses are not looked up.
+	RejectNonCanonical bool
+	// FP says how the frame pointer is carried over a scanned frame.
+	FP ScanFP
+}
+
+// ScanFP is a way to guess the caller's frame pointer beside a return address that a scan found.
+type ScanFP uint8
+
+const (
+	// ScanFPBreakpad: amd64: rbp pointed to the word below → that word if it is above the return address; or unchanged
+	// if it is above. x86: the word below if it lies above, less than 128 KB away, else unchanged.
+	ScanFPBreakpad ScanFP = iota
+	// ScanFPRust: the same ideas with a limit of 128 KB on both, the result inside the stack, and nothing if the return
+	// address was the first word.
+	ScanFPRust
+)
+
+// FramePointerRules are the checks of the frame-pointer source.
+type FramePointerRules struct {
+	// Stale: a frame pointer that is not known any more is still tried with its last value.
+	Stale bool
+	// Aligned: on amd64 the frame pointer must be a multiple of 8.
+	Aligned bool
+	// SPInStack: on amd64 the caller's sp must lie in the stack.
+	SPInStack bool
+	// WindowsAMD64: tried on Windows amd64 too, where a frame register may point up to 240 bytes into the frame.
+	WindowsAMD64 bool
+	// FromLR: on arm64 and iOS arm the caller's pc is the callee's lr, and the word at fp+8 its next lr. Otherwise pc is
+	// the word at fp+8.
+	FromLR bool
+	// LRInModule: frame 0's lr counts only if it lies in a module: functions that have saved it use it as they like. Else pc
+	// is the word at fp+8.
+	LRInModule bool
+}
+
+// WinRules are the helps for STACK WIN.
+type WinRules struct {
+	// Scan: the return address is searched near the computed place, and again where the rules end outside of modules.
+	Scan bool
+	// OldestParams: of all callees that have a parameter size, the youngest one's is used, as Breakpad's loop does that
+	// does not stop at the first; otherwise the direct callee's.
+	YoungestParams bool
+	// FuncParams: a FUNC record's parameter size counts where there is no STACK WIN record.
+	FuncParams bool
+	// OnlyAssigned: registers that the program does not assign are unknown; otherwise callee-saved ones are unchanged.
+	OnlyAssigned bool
+}
+
+// PointerRules say how pointer authentication codes (arm64) are taken off.
+type PointerRules struct {
+	// MinBits is the least number of address bits; the mask is widened to cover the highest module.
+	MinBits int
+	// OnlyIntoModule: taken off only where the result lies in a module.
+	OnlyIntoModule bool
+	// FP: taken off frame pointers too.
+	FP bool
+	// ContextLR: taken off frame 0's lr.
+	ContextLR bool
+}
+
+// EqualSP says where a caller may have its callee's sp.
+type EqualSP uint8
+
+const (
+	// EqualSPAtContext: at frame 0, on every CPU.
+	EqualSPAtContext EqualSP = iota
+	// EqualSPArm: at frame 0 on arm and arm64; on arm64 also by call frame information if pc changed.
+	EqualSPArm
+)
+
+// Overlap says how overlapping modules are told apart.
+type Overlap uint8
+
+const (
+	// OverlapTruncate: the lower module ends where the next begins; both stay.
+	OverlapTruncate Overlap = iota
+	// OverlapDrop: a module that begins inside another is left out.
+	OverlapDrop
+)
+
+var allSources = []Source{SourceWin, SourceCFI, SourceLeaf, SourceFramePointer, SourceScan}
+
+// Breakpad walks as Breakpad's processor does (stackwalker.cc and stackwalker_*.cc).
+var Breakpad = Policy{
+	Name:       "breakpad",
+	Sources:    allSources,
+	MaxFrames:  1 << 20,
+	MaxScanned: 1 << 14,
+	// The search loop runs to sp + words × size inclusive: one word more than its constant says.
+	Scan:           ScanRules{Words: 41, ExtendedWords: 161, FP: ScanFPBreakpad},
+	FramePointer:   FramePointerRules{Stale: true, Aligned: true, FromLR: true},
+	Win:            WinRules{Scan: true, YoungestParams: true, FuncParams: true, OnlyAssigned: true},
+	Pointer:        PointerRules{OnlyIntoModule: true, ContextLR: true},
+	Overlap:        OverlapTruncate,
+	CFINotOnIOSArm: true,
+	CFIWhole:       true,
+	CFINonZero:     true,
+	CFINeedsFP:     true,
+	LeafOnWindows:  true,
+	EqualSP:        EqualSPAtContext,
+}
+
+// RustMinidump walks as rust-minidump's minidump-unwind does.
+var RustMinidump = Policy{
+	Name:         "rust-minidump",
+	Sources:      allSources,
+	MaxFrames:    1 << 20,
+	MaxScanned:   1 << 20,
+	Scan:         ScanRules{Words: 40, ExtendedWords: 160, ExtendAfterCFI: true, RejectNonCanonical: true, FP: ScanFPRust},
+	FramePointer: FramePointerRules{SPInStack: true, WindowsAMD64: true},
+	Win:          WinRules{},
+	Pointer:      PointerRules{MinBits: 47, FP: true},
+	Overlap:      OverlapDrop,
+	StackAtSP:    true,
+	EqualSP:      EqualSPArm,
+}
+
+// Best is what we believe most. It is Breakpad's walk (whose STACK WIN helps and module list are the better ones) with
+// rust-minidump's longer search above trusted frames.
+var Best = best()
+
+func best() Policy {
+	p := Breakpad
+	p.Name = "best"
+	p.Scan.ExtendAfterCFI = true
+	p.StackAtSP = true
+	p.Scan.RejectNonCanonical = true
+	// A register that is lost does not make the others wrong.
+	p.CFIWhole = false
+	// Rules that give a return address of 0 are how the outermost frame's say that it has no caller.
+	p.CFINonZero = false
+	p.FramePointer.LRInModule = true
+	return p
+}
+
+// CFIOnly, FPOnly and ScanOnly use one source each, with Best's checks: for comparing.
+var (
+	CFIOnly  = only("cfi", SourceWin, SourceCFI)
+	FPOnly   = only("fp", SourceFramePointer)
+	ScanOnly = only("scan", SourceScan)
+)
+
+func only(name string, sources ...Source) Policy {
+	p := best()
+	p.Name = name
+	p.Sources = sources
+	// Breakpad's STACK WIN helps scan; here only what the records say counts.
+	p.Win.Scan = false
+	return p
+}
+
+// Policies are all of them, in the order in which the command line names them.
+func Policies() []Policy { return []Policy{Best, Breakpad, RustMinidump, CFIOnly, FPOnly, ScanOnly} }
+
+// PolicyByName finds a policy by the word of --unwind.
+func PolicyByName(name string) (Policy, bool) {
+	for _, p := range Policies() {
+		if p.Name == name {
+			return p, true
+		}
+	}
+	return Policy{}, false
 }

@@ -1,0 +1,232 @@
+package walker
+
+import (
+	"fmt"
+
+	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/symfile/symbol"
+	"github.com/crashpane/crashpane/symfile/unwind"
+)
+
+// notApplicable is a source's answer where it has nothing to do with the CPU or system: not worth an attempt.
+const notApplicable = "\x00"
+
+// propose asks one source for rules. The string is why there are none.
+func (s *walk) propose(src Source) (candidate, string) {
+	switch src {
+	case SourceWin:
+		return s.proposeWin()
+	case SourceCFI:
+		return s.proposeCFI()
+	case SourceLeaf:
+		return s.proposeLeaf()
+	case SourceFramePointer:
+		return s.proposeFramePointer()
+	case SourceScan:
+		return s.proposeScan()
+	}
+	return candidate{}, notApplicable
+}
+
+// proposeCFI takes the rules that the module's symbols have for the address.
+func (s *walk) proposeCFI() (candidate, string) {
+	if s.Policy.CFINotOnIOSArm && s.OS == core.IOS && s.arch == cpu.ARM {
+		return candidate{}, notApplicable
+	}
+	f := s.top()
+	if f.Module < 0 {
+		return candidate{}, fmt.Sprintf("0x%x is in no module", f.Lookup)
+	}
+	row, ans := s.Symbols.Row(f.Module, s.rva())
+	switch ans {
+	case symbol.NoFile:
+		return candidate{}, "there are no symbols for the module"
+	case symbol.Needs:
+		return candidate{}, "the symbol file is not read that far yet"
+	case symbol.No:
+		return candidate{}, "the symbols have no call frame information for the address"
+	}
+	return candidate{s.believable(row), TrustCFI}, ""
+}
+
+// believable takes rules out of a row that would read an arm64 lr that is only a guess. A frame found by its frame pointer
+// gets the word beside it as lr, which is the lr that the function had on entry: rules that hold at the function's first
+// instruction may use it, others would take a value that has long been overwritten.
+func (s *walk) believable(row unwind.Row) unwind.Row {
+	if s.arch != cpu.ARM64 || s.top().Trust != TrustFramePointer || s.Policy.FramePointer.FromLR {
+		return row
+	}
+	if row.Start == s.rva() || row.RA.Kind != unwind.FromReg && row.RA.Kind != unwind.Same || row.RA.Kind == unwind.FromReg && row.RA.Reg != s.arch.LR {
+		return row
+	}
+	row.RA = unwind.Rule{Kind: unwind.Undefined}
+	return row
+}
+
+// proposeLeaf simulates the return of a function without unwind data on Windows amd64: the ABI lets a function that calls
+// nothing and moves no registers go without, and its return address is then at sp. Breakpad looks at one word more.
+func (s *walk) proposeLeaf() (candidate, string) {
+	if !s.Policy.LeafOnWindows || s.arch != cpu.AMD64 || !s.onWindows() || !s.atContext() {
+		return candidate{}, notApplicable
+	}
+	at, _, ok := s.scanFor(s.top().Regs.SP(), 2)
+	if !ok {
+		return candidate{}, "neither word at the stack pointer is a return address"
+	}
+	row := returnAt(s.arch, at)
+	row.Origin.Part = "leaf function"
+	row.OthersLost = false
+	// The frame is still the context's: everything stays as it was.
+	for r := range s.arch.Names {
+		if reg := cpu.Reg(r); reg != s.arch.PC && reg != s.arch.SP {
+			row.Saved = append(row.Saved, unwind.RegRule{Reg: reg, Rule: unwind.Rule{Kind: unwind.Same, Reg: reg}})
+		}
+	}
+	return candidate{row, TrustLeaf}, ""
+}
+
+// returnAt are the rules of a return address that lies at an address: pc = [at], sp = at + word.
+func returnAt(arch *cpu.Arch, at uint64) unwind.Row {
+	return unwind.Row{
+		CFA:        unwind.Rule{Kind: unwind.Const, Offset: int64(at) + int64(arch.WordSize)},
+		RA:         unwind.Rule{Kind: unwind.AtConst, Offset: int64(at)},
+		OthersLost: true,
+	}
+}
+
+// proposeFramePointer makes the rules of the CPU's standard frame.
+//
+//	cfa = fp + 2 words     pc = [fp + word]     fp = [fp]
+func (s *walk) proposeFramePointer() (candidate, string) {
+	lay, rules := s.arch.Frame, s.Policy.FramePointer
+	if lay.CFAOffset == 0 {
+		return candidate{}, notApplicable
+	}
+	switch {
+	case s.arch == cpu.ARM && s.OS != core.IOS:
+		// lr and the frame register are free for other uses there (rust-minidump 460).
+		return candidate{}, notApplicable
+	case s.arch == cpu.AMD64 && s.onWindows() && !rules.WindowsAMD64:
+		// No Windows compiler makes frames that a chain of rbp would follow.
+		return candidate{}, notApplicable
+	}
+	fpReg := s.framePointer()
+	fp, ok := s.reg(fpReg)
+	if !ok {
+		return candidate{}, s.arch.RegName(fpReg) + " is not known"
+	}
+	if rules.Aligned && s.arch == cpu.AMD64 && fp%8 != 0 {
+		return candidate{}, fmt.Sprintf("%s is 0x%x, which is not aligned", s.arch.RegName(fpReg), fp)
+	}
+	if fp > s.arch.Mask(^uint64(0))-uint64(2*s.arch.WordSize) {
+		return candidate{}, fmt.Sprintf("%s is 0x%x", s.arch.RegName(fpReg), fp)
+	}
+	row := unwind.Row{
+		CFA:        s.fromReg(fpReg, fp, lay.CFAOffset),
+		RA:         unwind.Rule{Kind: unwind.AtCFA, Offset: lay.RAOffset},
+		Saved:      []unwind.RegRule{{Reg: fpReg, Rule: unwind.Rule{Kind: unwind.AtCFA, Offset: lay.FPOffset}}},
+		OthersLost: true,
+		Origin:     unwind.Origin{Part: "frame pointer"},
+	}
+	if s.arch.LR != cpu.NoReg {
+		if why := s.linkFrame(&row, fp); why != "" {
+			return candidate{}, why
+		}
+	}
+	if _, ok := s.word(fp); !ok && fp != 0 {
+		return candidate{row: row}, fmt.Sprintf("%s is 0x%x, where the dump has no stack", s.arch.RegName(fpReg), fp)
+	}
+	return candidate{row, TrustFramePointer}, ""
+}
+
+// linkFrame fits the rules to a CPU with a link register. The string says why there are none.
+func (s *walk) linkFrame(row *unwind.Row, fp uint64) string {
+	lay, lr := s.arch.Frame, s.arch.LR
+	rules := s.Policy.FramePointer
+	value, _ := s.reg(lr)
+	if rules.FromLR && rules.LRInModule && s.atContext() && s.Modules.Find(s.strip(value)-1) < 0 {
+		if fp == 0 {
+			return fmt.Sprintf("neither lr (0x%x) nor fp (0) leads to a caller", value)
+		}
+		return ""
+	}
+	if !rules.FromLR {
+		if fp == 0 {
+			// The end of the chain: a caller that has not moved ends the walk, or is refused for its pc.
+			sp := s.top().Regs.SP()
+			row.CFA = unwind.Rule{Kind: unwind.Const, Offset: int64(sp)}
+			row.RA = unwind.Rule{Kind: unwind.Const}
+			row.Saved[0].Rule = unwind.Rule{Kind: unwind.Const}
+			return ""
+		}
+		if s.arch != cpu.ARM64 {
+			return ""
+		}
+		// The caller's lr on entry lies in its own frame record.
+		if next, ok := s.word(fp); ok && next != 0 {
+			next = s.strip(next)
+			at := next + uint64(lay.CFAOffset+lay.RAOffset)
+			if _, ok := s.word(at); ok {
+				row.Saved = append(row.Saved, unwind.RegRule{Reg: lr, Rule: unwind.Rule{Kind: unwind.AtConst, Offset: int64(at)}})
+			}
+		}
+		return ""
+	}
+	// Breakpad: pc is the callee's lr, and the word beside the saved fp is the caller's lr.
+	if s.arch == cpu.ARM64 && !s.top().Regs.Known(lr) {
+		if v, ok := s.linkFromCallee(); ok {
+			value = v
+		}
+		row.RA = unwind.Rule{Kind: unwind.Const, Offset: int64(value)}
+	} else {
+		row.RA = s.fromReg(lr, value, 0)
+	}
+	row.Saved = append(row.Saved, unwind.RegRule{Reg: lr, Rule: unwind.Rule{Kind: unwind.AtCFA, Offset: lay.RAOffset}})
+	if fp == 0 {
+		sp := s.top().Regs.SP()
+		row.CFA = unwind.Rule{Kind: unwind.Const, Offset: int64(sp)}
+		row.Saved[0].Rule = unwind.Rule{Kind: unwind.Const}
+		row.Saved[1].Rule = unwind.Rule{Kind: unwind.Const}
+	}
+	return ""
+}
+
+// linkFromCallee finds the top frame's lr in its callee's frame record, if call frame information and the chain of frame
+// pointers agree on the top frame's fp.
+func (s *walk) linkFromCallee() (uint64, bool) {
+	if len(s.frames) < 2 {
+		return 0, false
+	}
+	fp, _ := s.reg(s.arch.FP)
+	if fp <= s.top().Regs.SP() {
+		return 0, false
+	}
+	calleeFP, _ := s.frames[len(s.frames)-2].Regs.Get(s.arch.FP)
+	var saved, lr uint64
+	if calleeFP != 0 {
+		var ok bool
+		if saved, ok = s.word(calleeFP); !ok {
+			return 0, false
+		}
+	}
+	if saved != fp {
+		return 0, false
+	}
+	if calleeFP != 0 {
+		var ok bool
+		if lr, ok = s.word(calleeFP + uint64(s.arch.WordSize)); !ok {
+			return 0, false
+		}
+	}
+	return s.strip(lr), true
+}
+
+// framePointer is the register that keeps it: r7 on iOS arm, the table's elsewhere.
+func (s *walk) framePointer() cpu.Reg {
+	if s.arch == cpu.ARM && s.OS == core.IOS && s.Policy.FramePointer.FromLR {
+		r, _ := cpu.ARM.Lookup("r7")
+		return r
+	}
+	return s.arch.FP
+}

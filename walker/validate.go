@@ -1,0 +1,171 @@
+package walker
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/symfile/symbol"
+)
+
+// firstPage: an instruction address below it is the end of a stack (a return address of 0, in practice).
+const firstPage = 1 << 12
+
+// ends decides whether the walk is over at a caller that a source stands by: its pc is null-like, or its sp has not moved up.
+func (s *walk) ends(src Source, cand candidate, regs *cpu.Regs) *Stop {
+	pc, sp, callee := regs.PC(), regs.SP(), s.top().Regs.SP()
+	if pc < firstPage {
+		return &Stop{Kind: StopEnd, Detail: fmt.Sprintf("the next return address, found by %s, is 0x%x: the stack ends here", src, pc)}
+	}
+	if sp > callee || sp == callee && s.mayKeepSP(src, pc) {
+		return nil
+	}
+	return &Stop{Kind: StopNoProgress, Detail: fmt.Sprintf(
+		"the caller found by %s (pc 0x%x) has sp 0x%x, not above this frame's 0x%x", src, pc, sp, callee)}
+}
+
+// mayKeepSP: functions that keep their return address in a register need not move sp.
+func (s *walk) mayKeepSP(src Source, pc uint64) bool {
+	if s.Policy.EqualSP == EqualSPAtContext {
+		return s.atContext()
+	}
+	switch s.arch {
+	case cpu.ARM:
+		return s.atContext()
+	case cpu.ARM64:
+		return pc != s.top().PC && (s.atContext() || src == SourceCFI)
+	}
+	return false
+}
+
+// check holds the tests that belong to one source. It answers with the reason for a rejection.
+func (s *walk) check(src Source, cand candidate, regs *cpu.Regs) string {
+	switch src {
+	case SourceCFI:
+		return s.checkCFI(regs)
+	case SourceFramePointer:
+		return s.checkFramePointer(regs)
+	}
+	return ""
+}
+
+func (s *walk) checkCFI(regs *cpu.Regs) string {
+	if s.Policy.CFINonZero && s.arch == cpu.AMD64 && (regs.PC() == 0 || regs.SP() == 0) {
+		return fmt.Sprintf("it gives pc 0x%x and sp 0x%x", regs.PC(), regs.SP())
+	}
+	if s.Policy.CFINeedsFP && s.arch == cpu.X86 && !regs.Known(s.arch.FP) {
+		return "it does not recover ebp"
+	}
+	return ""
+}
+
+// checkFramePointer tells a frame pointer from a register that holds something else.
+func (s *walk) checkFramePointer(regs *cpu.Regs) string {
+	pc, sp := regs.PC(), regs.SP()
+	fp, _ := regs.Get(s.arch.FP)
+	switch s.arch {
+	case cpu.AMD64:
+		if !canonical(pc) {
+			return fmt.Sprintf("its return address 0x%x is not canonical", pc)
+		}
+		if last, _ := s.reg(s.arch.FP); sp <= last || fp < sp {
+			return fmt.Sprintf("the saved rbp 0x%x is below the caller's sp 0x%x", fp, sp)
+		}
+		if _, ok := s.word(fp); !ok {
+			return fmt.Sprintf("the saved rbp 0x%x is outside of the stack", fp)
+		}
+		if s.Policy.FramePointer.SPInStack {
+			if callee := s.top().Regs.SP(); sp <= callee {
+				return fmt.Sprintf("the caller's sp 0x%x is not above this frame's 0x%x", sp, callee)
+			}
+			if _, ok := s.word(sp); !ok {
+				return fmt.Sprintf("the caller's sp 0x%x is outside of the stack", sp)
+			}
+		}
+	case cpu.ARM64:
+		// Breakpad takes whatever lr says, and ends the walk if that is null-like.
+		if !s.Policy.FramePointer.FromLR && (pc < firstPage || pc > 0x000fffffffffffff) {
+			return fmt.Sprintf("its return address 0x%x is not an address of a program", pc)
+		}
+	}
+	return ""
+}
+
+// canonical: bits 47 to 63 of an amd64 address are equal.
+func canonical(addr uint64) bool { return addr <= 0x7fffffffffff || addr >= 0xffff800000000000 }
+
+// plausibleReturn is the test of a word that a scan met: the call before it lies in a module, and if the module's symbols
+// are there, in something that has a name. One is subtracted because a function that ends in a call that never returns
+// leaves a return address past its end.
+func (s *walk) plausibleReturn(addr uint64) (bool, string) {
+	if s.Policy.Scan.RejectNonCanonical {
+		if addr == 0 || s.arch == cpu.AMD64 && !canonical(addr) ||
+			s.arch == cpu.ARM64 && (addr < firstPage || addr > 0x000fffffffffffff) {
+			return false, ""
+		}
+	}
+	if addr == 0 {
+		return false, ""
+	}
+	m := s.Modules.Find(addr - 1)
+	if m < 0 {
+		return false, ""
+	}
+	sym, ans := s.lookup(m, addr-1)
+	if ans == symbol.NoFile {
+		return true, ""
+	}
+	if sym.Name == "" {
+		return false, "no symbol covers it"
+	}
+	return true, ""
+}
+
+// addressMask has a one for every bit that an address may use: those of the highest module's end and at least minBits.
+func addressMask(top uint64, minBits int) uint64 {
+	if n := bits.Len64(top); n > minBits {
+		minBits = n
+	}
+	if minBits >= 64 {
+		return ^uint64(0)
+	}
+	if minBits == 0 {
+		return ^uint64(0)
+	}
+	return 1<<minBits - 1
+}
+
+// strip takes the pointer authentication code off an arm64 address.
+func (s *walk) strip(v uint64) uint64 {
+	if s.arch != cpu.ARM64 {
+		return v
+	}
+	t := v & s.pacMask
+	if s.Policy.Pointer.OnlyIntoModule && s.Modules.Find(t) < 0 {
+		return v
+	}
+	return t
+}
+
+func (s *walk) stripRegister(regs *cpu.Regs, r cpu.Reg) {
+	if v, ok := regs.Get(r); ok && s.arch == cpu.ARM64 {
+		regs.Set(r, s.strip(v))
+	}
+}
+
+// stripPointers takes authentication codes off what a source recovered. Scanned words carry none that could be told.
+func (s *walk) stripPointers(regs *cpu.Regs, src Source) {
+	if s.arch != cpu.ARM64 || src != SourceCFI && src != SourceFramePointer {
+		return
+	}
+	s.stripRegister(regs, s.arch.PC)
+	if s.Policy.Pointer.FP {
+		s.stripRegister(regs, s.arch.LR)
+		s.stripRegister(regs, s.arch.FP)
+	} else if src == SourceFramePointer {
+		s.stripRegister(regs, s.arch.LR)
+	}
+}
+
+func (s *walk) onWindows() bool { return s.OS == core.Windows }

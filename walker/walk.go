@@ -1,0 +1,206 @@
+package walker
+
+import (
+	"fmt"
+
+	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/symfile/symbol"
+	"github.com/crashpane/crashpane/symfile/unwind"
+)
+
+// Walker walks the threads of one dump with one policy.
+type Walker struct {
+	Policy  Policy
+	Symbols Symbols
+	Modules *ModuleMap
+	OS      core.OS
+	// base is the load address of each module, by index.
+	base []uint64
+	// pacMask keeps the address bits of an arm64 pointer.
+	pacMask uint64
+}
+
+// New makes a Walker. The spans are the dump's modules in file order.
+func New(p Policy, os core.OS, spans []ModuleSpan, syms Symbols) *Walker {
+	w := &Walker{Policy: p, Symbols: syms, OS: os, Modules: NewModuleMap(spans, p.Overlap)}
+	w.base = make([]uint64, len(spans))
+	for i, s := range spans {
+		w.base[i] = s.Base
+	}
+	w.pacMask = addressMask(w.Modules.Top(), p.Pointer.MinBits)
+	return w
+}
+
+// walk is the state of one thread's walk.
+type walk struct {
+	*Walker
+	arch   *cpu.Arch
+	mem    unwind.Memory
+	frames []Frame
+	// stale are the registers with their last known values, known or not: Breakpad's frames carry their callee's values
+	// along and some of its sources read them.
+	stale cpu.Regs
+	// scanned counts frames that a scan found.
+	scanned int
+	// params are the parameter sizes of the frames, as far as STACK WIN or FUNC gave one.
+	params []paramSize
+}
+
+type paramSize struct {
+	bytes uint32
+	ok    bool
+}
+
+// Walk recovers the stack that ends in regs. Words are read from mem; nil means that the dump has no stack for the thread.
+func (w *Walker) Walk(regs cpu.Regs, mem unwind.Memory) Stack {
+	s := &walk{Walker: w, arch: regs.Arch, mem: mem}
+	if w.Policy.Pointer.ContextLR {
+		s.stripRegister(&regs, s.arch.LR)
+	}
+	s.stale = regs
+	s.push(Frame{PC: regs.PC(), Lookup: regs.PC(), Regs: regs, Trust: TrustContext})
+	if mem == nil {
+		return Stack{Frames: s.frames, Stop: Stop{Kind: StopNoMemory,
+			Detail: "the dump holds no stack memory for this thread, so nothing above the first frame can be found"}}
+	}
+	for {
+		next, stop := s.caller()
+		if stop != nil {
+			return Stack{Frames: s.frames, Stop: *stop}
+		}
+		s.push(next)
+		if len(s.frames) > w.Policy.MaxFrames {
+			return Stack{Frames: s.frames, Stop: Stop{Kind: StopLimit,
+				Detail: fmt.Sprintf("the stack has more than %d frames", w.Policy.MaxFrames)}}
+		}
+	}
+}
+
+// push names a frame and appends it.
+func (s *walk) push(f Frame) {
+	f.Module = s.Modules.Find(f.Lookup)
+	f.Symbol, f.Answer = s.lookup(f.Module, f.Lookup)
+	if f.Trust == TrustScan || f.Trust == TrustCFIScan || f.Trust == TrustNone {
+		s.scanned++
+	}
+	s.frames = append(s.frames, f)
+	s.params = append(s.params, paramSize{})
+}
+
+// lookup asks for the symbol at an absolute address.
+func (s *walk) lookup(module int, addr uint64) (symbol.Symbol, symbol.Answer) {
+	if module < 0 {
+		return symbol.Symbol{}, symbol.NoFile
+	}
+	return s.Symbols.Lookup(module, addr-s.base[module])
+}
+
+// top is the frame whose caller is looked for.
+func (s *walk) top() *Frame { return &s.frames[len(s.frames)-1] }
+
+// rva is the lookup address of the top frame inside its module.
+func (s *walk) rva() uint64 {
+	f := s.top()
+	return f.Lookup - s.base[f.Module]
+}
+
+// candidate is what a source proposes: rules and how far to trust them.
+type candidate struct {
+	row   unwind.Row
+	trust Trust
+}
+
+// caller asks the sources in order for the frame above the top one. The first candidate that a source stands by decides:
+// if it then breaks an invariant of stacks, the walk ends there, as both peers have it.
+func (s *walk) caller() (Frame, *Stop) {
+	var attempts []Attempt
+	reject := func(src Source, row unwind.Row, format string, args ...any) {
+		attempts = append(attempts, Attempt{Source: src, Row: row, Reason: fmt.Sprintf(format, args...)})
+	}
+	for _, src := range s.Policy.Sources {
+		cand, why := s.propose(src)
+		if why == notApplicable {
+			continue
+		}
+		if why != "" {
+			reject(src, cand.row, "%s", why)
+			continue
+		}
+		regs, err := s.apply(src, &cand.row)
+		if err != nil {
+			reject(src, cand.row, "%v", err)
+			continue
+		}
+		s.stripPointers(&regs, src)
+		if why := s.check(src, cand, &regs); why != "" {
+			reject(src, cand.row, "%s", why)
+			continue
+		}
+		if stop := s.ends(src, cand, &regs); stop != nil {
+			stop.Attempts = attempts
+			return Frame{}, stop
+		}
+		s.remember(src, &regs)
+		f := Frame{PC: regs.PC(), Regs: regs, Trust: cand.trust, Row: cand.row, Attempts: attempts}
+		f.Lookup = f.PC - s.arch.CallSize
+		if cand.row.Signal {
+			f.Lookup = f.PC
+		}
+		return f, nil
+	}
+	return Frame{}, &Stop{Kind: StopNothingFound, Attempts: attempts,
+		Detail: fmt.Sprintf("no way was found to a caller of 0x%x (sp 0x%x)", s.top().PC, s.top().Regs.SP())}
+}
+
+// apply evaluates a candidate's rules for the top frame.
+func (s *walk) apply(src Source, row *unwind.Row) (cpu.Regs, error) {
+	if !s.Policy.CFIWhole || src != SourceCFI {
+		regs, _, err := row.Apply(&s.top().Regs, s.mem, nil)
+		return regs, err
+	}
+	var tr unwind.Trace
+	regs, _, err := row.Apply(&s.top().Regs, s.mem, &tr)
+	if err == nil && len(tr.Notes) > 0 {
+		err = fmt.Errorf("%s", tr.Notes[0])
+	}
+	return regs, err
+}
+
+// remember carries the registers that Breakpad's frames would still hold.
+func (s *walk) remember(src Source, regs *cpu.Regs) {
+	if src == SourceCFI {
+		// Its CFI walker fills a new context; what it did not recover reads as zero.
+		s.stale = cpu.Regs{Arch: s.arch}
+	}
+	for r := range s.arch.Names {
+		if v, ok := regs.Get(cpu.Reg(r)); ok {
+			s.stale.Set(cpu.Reg(r), v)
+		}
+	}
+}
+
+// reg is a register of the top frame, or under a policy of stale values its last one.
+func (s *walk) reg(r cpu.Reg) (uint64, bool) {
+	if v, ok := s.top().Regs.Get(r); ok {
+		return v, true
+	}
+	if s.Policy.FramePointer.Stale {
+		v, _ := s.stale.Get(r)
+		return v, true
+	}
+	return 0, false
+}
+
+// fromReg is the rule "value of r + off"; a stale value becomes a constant, since the frame does not know it.
+func (s *walk) fromReg(r cpu.Reg, value uint64, off int64) unwind.Rule {
+	if s.top().Regs.Known(r) {
+		return unwind.Rule{Kind: unwind.FromReg, Reg: r, Offset: off}
+	}
+	return unwind.Rule{Kind: unwind.Const, Offset: int64(value) + off}
+}
+
+// word reads a word of the CPU's size from the thread's stack.
+func (s *walk) word(addr uint64) (uint64, bool) { return s.mem.Word(addr, s.arch.WordSize) }
+
+func (s *walk) atContext() bool { return s.top().Trust == TrustContext }

@@ -1,0 +1,372 @@
+package walker
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/symfile/symbol"
+	"github.com/crashpane/crashpane/symfile/unwind"
+)
+
+// A crash made of words: the stack is a list, modules are ranges, and symbols are what a test says.
+const (
+	codeBase  = 0x40000000
+	codeSize  = 0x10000
+	stackBase = 0x7fff0000
+)
+
+type fakeMemory struct {
+	base, word uint64
+	words      []uint64
+}
+
+func (m *fakeMemory) Word(addr uint64, size int) (uint64, bool) {
+	if addr < m.base || (addr-m.base)%m.word != 0 || uint64(size) != m.word {
+		return 0, false
+	}
+	if i := (addr - m.base) / m.word; i < uint64(len(m.words)) {
+		return m.words[i], true
+	}
+	return 0, false
+}
+
+// fakeSymbols has functions (start → name, each 0x100 long) and a row for all of them.
+type fakeSymbols struct {
+	loaded bool
+	funcs  map[uint64]string
+	row    *unwind.Row
+	win    *unwind.FrameData
+}
+
+func (f *fakeSymbols) Known(int) symbol.Answer {
+	if f.loaded {
+		return symbol.Yes
+	}
+	return symbol.NoFile
+}
+
+func (f *fakeSymbols) Lookup(_ int, rva uint64) (symbol.Symbol, symbol.Answer) {
+	if !f.loaded {
+		return symbol.Symbol{}, symbol.NoFile
+	}
+	name, ok := f.funcs[rva&^0xff]
+	if !ok {
+		return symbol.Symbol{}, symbol.No
+	}
+	return symbol.Symbol{Name: name, Start: rva &^ 0xff, Size: 0x100}, symbol.Yes
+}
+
+func (f *fakeSymbols) Row(_ int, rva uint64) (unwind.Row, symbol.Answer) {
+	switch {
+	case !f.loaded:
+		return unwind.Row{}, symbol.NoFile
+	case f.row == nil || f.funcs[rva&^0xff] == "":
+		return unwind.Row{}, symbol.No
+	}
+	return *f.row, symbol.Yes
+}
+
+func (f *fakeSymbols) FrameData(_ int, rva uint64) (unwind.FrameData, symbol.Answer) {
+	if !f.loaded {
+		return unwind.FrameData{}, symbol.NoFile
+	}
+	if f.win == nil || f.funcs[rva&^0xff] == "" {
+		return unwind.FrameData{}, symbol.No
+	}
+	return *f.win, symbol.Yes
+}
+
+// scene is a stack to walk on any CPU. Words of the stack may be given as code(off) and stack(index).
+type scene struct {
+	arch   *cpu.Arch
+	os     core.OS
+	pc, sp uint64 // sp as an index into words
+	regs   map[string]uint64
+	words  []uint64
+	syms   *fakeSymbols
+	policy Policy
+}
+
+func code(off uint64) uint64 { return codeBase + off }
+
+func (sc *scene) at(i uint64) uint64 { return stackBase + i*uint64(sc.arch.WordSize) }
+
+func (sc *scene) walk(t *testing.T) Stack {
+	t.Helper()
+	if sc.syms == nil {
+		sc.syms = &fakeSymbols{}
+	}
+	if sc.policy.Name == "" {
+		sc.policy = Best
+	}
+	regs := cpu.Regs{Arch: sc.arch}
+	for i := range sc.arch.Names {
+		regs.Set(cpu.Reg(i), 0)
+	}
+	regs.Set(sc.arch.PC, sc.pc)
+	regs.Set(sc.arch.SP, sc.at(sc.sp))
+	for n, v := range sc.regs {
+		r, ok := sc.arch.Lookup(n)
+		if !ok {
+			t.Fatalf("%s has no register %s", sc.arch.Name, n)
+		}
+		regs.Set(r, v)
+	}
+	w := New(sc.policy, sc.os, []ModuleSpan{{codeBase, codeSize}}, sc.syms)
+	var mem unwind.Memory
+	if sc.words != nil {
+		mem = &fakeMemory{base: stackBase, word: uint64(sc.arch.WordSize), words: sc.words}
+	}
+	return w.Walk(regs, mem)
+}
+
+// shape prints what a stack is: "pc trust" a frame, and how it ended.
+func shape(s Stack) string {
+	var b strings.Builder
+	for _, f := range s.Frames {
+		fmt.Fprintf(&b, "%x %s, ", f.PC-codeBase, f.Trust)
+	}
+	return b.String() + string(s.Stop.Kind)
+}
+
+func expect(t *testing.T, s Stack, want string) {
+	t.Helper()
+	if got := shape(s); got != want {
+		t.Errorf("got  %s\nwant %s\nstop: %s %v", got, want, s.Stop.Detail, s.Stop.Attempts)
+	}
+}
+
+func eachCPU(t *testing.T, f func(t *testing.T, arch *cpu.Arch)) {
+	for _, a := range cpu.All() {
+		t.Run(a.Name, func(t *testing.T) { f(t, a) })
+	}
+}
+
+var named = map[uint64]string{0x1000: "leaf", 0x2000: "middle", 0x3000: "main"}
+
+// cfaRow: cfa = sp + n words, ra = [cfa − word].
+func cfaRow(a *cpu.Arch, words int64) *unwind.Row {
+	w := int64(a.WordSize)
+	return &unwind.Row{
+		CFA: unwind.Rule{Kind: unwind.FromReg, Reg: a.SP, Offset: words * w},
+		RA:  unwind.Rule{Kind: unwind.AtCFA, Offset: -w},
+	}
+}
+
+func TestCallFrameInformation(t *testing.T) {
+	eachCPU(t, func(t *testing.T, a *cpu.Arch) {
+		s := (&scene{arch: a, pc: code(0x1010), syms: &fakeSymbols{loaded: true, funcs: named, row: cfaRow(a, 2)},
+			words: []uint64{1, code(0x2020), 2, code(0x3030), 3, 0, 0, 0}}).walk(t)
+		expect(t, s, "1010 context, 2020 cfi, 3030 cfi, end")
+		for i, name := range []string{"leaf", "middle", "main"} {
+			if got := s.Frames[i].Symbol.Name; got != name {
+				t.Errorf("frame %d is %q, want %q", i, got, name)
+			}
+		}
+		if f := s.Frames[1]; f.Lookup != f.PC-a.CallSize {
+			t.Errorf("a caller is looked up at 0x%x, want %d bytes before its return address 0x%x", f.Lookup, a.CallSize, f.PC)
+		}
+	})
+}
+
+// A return address just behind a function's end (its last instruction calls something that never returns) belongs to it.
+func TestCallAtTheEndOfAFunction(t *testing.T) {
+	eachCPU(t, func(t *testing.T, a *cpu.Arch) {
+		s := (&scene{arch: a, pc: code(0x1010), syms: &fakeSymbols{loaded: true, funcs: named, row: cfaRow(a, 2)},
+			words: []uint64{1, code(0x2100), 2, 0}}).walk(t)
+		if len(s.Frames) < 2 || s.Frames[1].Symbol.Name != "middle" {
+			t.Fatalf("the caller is not found in the function that ends with the call: %s", shape(s))
+		}
+	})
+}
+
+func TestScanWithoutSymbols(t *testing.T) {
+	eachCPU(t, func(t *testing.T, a *cpu.Arch) {
+		s := (&scene{arch: a, pc: code(0x1010), words: []uint64{1, 2, 3, code(0x2020), 4, code(0x3030), 5}}).walk(t)
+		expect(t, s, "1010 context, 2020 scan, 3030 scan, nothing-found")
+	})
+}
+
+func TestScanWithSymbolsWantsANamedFunction(t *testing.T) {
+	eachCPU(t, func(t *testing.T, a *cpu.Arch) {
+		s := (&scene{arch: a, pc: code(0x1010), syms: &fakeSymbols{loaded: true, funcs: named},
+			words: []uint64{code(0x5000), code(0x2020), code(0x7777), code(0x3030)}}).walk(t)
+		expect(t, s, "1010 context, 2020 scan, 3030 scan, nothing-found")
+	})
+}
+
+// The search above frame 0 goes four times as far; Breakpad's loop takes one word more than its constant says.
+func TestScanReach(t *testing.T) {
+	for _, tc := range []struct {
+		policy Policy
+		gap    int
+		found  bool
+	}{
+		{Breakpad, 160, true}, {Breakpad, 161, false},
+		{RustMinidump, 159, true}, {RustMinidump, 160, false},
+	} {
+		words := make([]uint64, 400)
+		words[tc.gap] = code(0x2020)
+		s := (&scene{arch: cpu.AMD64, os: core.Linux_, pc: code(0x1010), words: words, policy: tc.policy}).walk(t)
+		if got := len(s.Frames) == 2; got != tc.found {
+			t.Errorf("%s: a return address %d words up: found %v, want %v", tc.policy.Name, tc.gap, got, tc.found)
+		}
+	}
+	words := make([]uint64, 400)
+	words[0], words[42] = code(0x2020), code(0x3030)
+	for _, p := range []Policy{Breakpad, RustMinidump} {
+		s := (&scene{arch: cpu.AMD64, os: core.Linux_, pc: code(0x1010), words: words, policy: p}).walk(t)
+		if len(s.Frames) != 2 {
+			t.Errorf("%s: 41 words above a scanned frame are out of reach, got %s", p.Name, shape(s))
+		}
+	}
+}
+
+func TestFramePointerChain(t *testing.T) {
+	for _, tc := range []struct {
+		arch *cpu.Arch
+		os   core.OS
+	}{{cpu.X86, core.Windows}, {cpu.AMD64, core.Linux_}} {
+		sc := &scene{arch: tc.arch, os: tc.os, pc: code(0x1010)}
+		sc.regs = map[string]uint64{tc.arch.RegName(tc.arch.FP): sc.at(2)}
+		sc.words = []uint64{0, 0, sc.at(4), code(0x2020), sc.at(7), code(0x3030), 9, 0, 0, 0}
+		expect(t, sc.walk(t), "1010 context, 2020 frame_pointer, 3030 frame_pointer, "+map[*cpu.Arch]string{
+			cpu.X86: "end", cpu.AMD64: "nothing-found"}[tc.arch])
+	}
+}
+
+// No compiler for Windows amd64 keeps a chain of rbp.
+func TestNoFramePointerOnWindowsAMD64(t *testing.T) {
+	sc := &scene{arch: cpu.AMD64, os: core.Windows, pc: code(0x1010), policy: Breakpad}
+	sc.regs = map[string]uint64{"rbp": sc.at(2)}
+	sc.words = []uint64{0, 0, sc.at(4), code(0x2020), sc.at(6), code(0x3030), 0, 0}
+	expect(t, sc.walk(t), "1010 context, 2020 scan, 3030 scan, nothing-found")
+}
+
+// A Windows amd64 function without unwind data has its return address at rsp; nothing else has moved.
+func TestLeafOnWindowsAMD64(t *testing.T) {
+	sc := &scene{arch: cpu.AMD64, os: core.Windows, pc: code(0x1010), policy: Breakpad, regs: map[string]uint64{"rsi": 77}}
+	sc.words = []uint64{code(0x2020), 0, 0}
+	s := sc.walk(t)
+	expect(t, s, "1010 context, 2020 leaf, nothing-found")
+	rsi, _ := cpu.AMD64.Lookup("rsi")
+	if v, ok := s.Frames[1].Regs.Get(rsi); !ok || v != 77 {
+		t.Errorf("rsi is lost over a leaf's return")
+	}
+}
+
+// Breakpad takes arm64's caller from lr, rust-minidump from the frame record: with lr set they name different frames.
+func TestARM64LinkRegister(t *testing.T) {
+	sc := &scene{arch: cpu.ARM64, os: core.Linux_, pc: code(0x1010)}
+	sc.regs = map[string]uint64{"lr": code(0x2020), "fp": sc.at(2)}
+	sc.words = []uint64{0, 0, sc.at(4), code(0x3030), 0, 0, 0, 0}
+	sc.policy = Breakpad
+	expect(t, sc.walk(t), "1010 context, 2020 frame_pointer, 3030 frame_pointer, end")
+	sc.policy = RustMinidump
+	expect(t, sc.walk(t), "1010 context, 3030 frame_pointer, nothing-found")
+}
+
+// The top byte of a signed pointer is not part of the address.
+func TestARM64PointerAuthentication(t *testing.T) {
+	signed := uint64(0x00aa) << 48
+	row := cfaRow(cpu.ARM64, 2)
+	for _, p := range []Policy{Breakpad, RustMinidump} {
+		s := (&scene{arch: cpu.ARM64, os: core.MacOS, pc: code(0x1010), policy: p,
+			syms: &fakeSymbols{loaded: true, funcs: named, row: row}, words: []uint64{1, signed | code(0x2020), 2, 0}}).walk(t)
+		if len(s.Frames) != 2 || s.Frames[1].PC != code(0x2020) {
+			t.Errorf("%s: %s", p.Name, shape(s))
+		}
+	}
+}
+
+func TestNonCanonicalReturnAddress(t *testing.T) {
+	sc := &scene{arch: cpu.AMD64, os: core.Linux_, pc: code(0x1010)}
+	sc.regs = map[string]uint64{"rbp": sc.at(1)}
+	sc.words = []uint64{0, sc.at(4), 0x6172747320746f6e, code(0x2020), 0, 0, 0}
+	s := sc.walk(t)
+	expect(t, s, "1010 context, 2020 scan, nothing-found")
+	if a := s.Frames[1].Attempts; len(a) == 0 || !strings.Contains(a[len(a)-1].Reason, "not canonical") {
+		t.Errorf("the rejected frame pointer is not explained: %v", a)
+	}
+}
+
+func TestStackThatDoesNotMove(t *testing.T) {
+	eachCPU(t, func(t *testing.T, a *cpu.Arch) {
+		row := &unwind.Row{CFA: unwind.Rule{Kind: unwind.FromReg, Reg: a.SP}, RA: unwind.Rule{Kind: unwind.AtCFA}}
+		s := (&scene{arch: a, pc: code(0x1010), syms: &fakeSymbols{loaded: true, funcs: named, row: row},
+			words: []uint64{code(0x2020), code(0x2020), 0}}).walk(t)
+		// Frame 0's caller may have the same sp (a leaf), the next may not: the walk must end.
+		expect(t, s, "1010 context, 2020 cfi, no-progress")
+	})
+}
+
+func TestNoStackMemory(t *testing.T) {
+	eachCPU(t, func(t *testing.T, a *cpu.Arch) {
+		expect(t, (&scene{arch: a, pc: code(0x1010)}).walk(t), "1010 context, no-stack-memory")
+	})
+}
+
+func TestRecursionEndsAtTheLimit(t *testing.T) {
+	p := Best
+	p.MaxFrames = 50
+	words := make([]uint64, 400)
+	for i := range words {
+		words[i] = code(0x2020)
+	}
+	s := (&scene{arch: cpu.AMD64, pc: code(0x1010), policy: p, words: words,
+		syms: &fakeSymbols{loaded: true, funcs: named, row: cfaRow(cpu.AMD64, 2)}}).walk(t)
+	if s.Stop.Kind != StopLimit || len(s.Frames) != 51 {
+		t.Errorf("%d frames, %s", len(s.Frames), s.Stop.Kind)
+	}
+}
+
+// A signal frame's caller was interrupted, not called: its pc is looked up as it is.
+func TestSignalFrame(t *testing.T) {
+	row := cfaRow(cpu.AMD64, 2)
+	row.Signal = true
+	s := (&scene{arch: cpu.AMD64, pc: code(0x1010), syms: &fakeSymbols{loaded: true, funcs: named, row: row},
+		words: []uint64{1, code(0x2000), 2, 0}}).walk(t)
+	if len(s.Frames) != 2 || s.Frames[1].Lookup != code(0x2000) || s.Frames[1].Symbol.Name != "middle" {
+		t.Errorf("%s, looked up at 0x%x", shape(s), s.Frames[1].Lookup)
+	}
+}
+
+func TestEveryRejectionIsKept(t *testing.T) {
+	s := (&scene{arch: cpu.AMD64, os: core.Linux_, pc: code(0x1010), words: []uint64{1, 2, 3}}).walk(t)
+	expect(t, s, "1010 context, nothing-found")
+	var sources []string
+	for _, a := range s.Stop.Attempts {
+		if a.Reason == "" {
+			t.Errorf("%s was rejected without a reason", a.Source)
+		}
+		sources = append(sources, string(a.Source))
+	}
+	if got := strings.Join(sources, " "); got != "cfi frame-pointer scan" {
+		t.Errorf("attempts: %s", got)
+	}
+}
+
+func BenchmarkWalk(b *testing.B) {
+	words := make([]uint64, 20002)
+	for i := range words {
+		words[i] = code(0x2020)
+	}
+	words[20000], words[20001] = 0, 0
+	regs := cpu.Regs{Arch: cpu.AMD64}
+	for i := range cpu.AMD64.Names {
+		regs.Set(cpu.Reg(i), 0)
+	}
+	regs.Set(cpu.AMD64.PC, code(0x1010))
+	regs.Set(cpu.AMD64.SP, stackBase)
+	w := New(Best, core.Linux_, []ModuleSpan{{codeBase, codeSize}}, &fakeSymbols{loaded: true, funcs: named, row: cfaRow(cpu.AMD64, 2)})
+	mem := &fakeMemory{base: stackBase, word: 8, words: words}
+	b.ReportAllocs()
+	frames := 0
+	for b.Loop() {
+		frames += len(w.Walk(regs, mem).Frames)
+	}
+	b.ReportMetric(float64(frames)/b.Elapsed().Seconds(), "frames/s")
+}

@@ -1,0 +1,195 @@
+package walker
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/symfile/symbol"
+	"github.com/crashpane/crashpane/symfile/unwind"
+)
+
+// proposeWin takes the rules of the STACK WIN record that covers the address (x86 only).
+func (s *walk) proposeWin() (candidate, string) {
+	if s.arch != cpu.X86 {
+		return candidate{}, notApplicable
+	}
+	f := s.top()
+	if f.Module < 0 {
+		return candidate{}, notApplicable
+	}
+	fd, ans := s.Symbols.FrameData(f.Module, s.rva())
+	switch ans {
+	case symbol.NoFile:
+		return candidate{}, notApplicable
+	case symbol.Needs:
+		return candidate{}, "the symbol file is not read that far yet"
+	case symbol.No:
+		if f.Answer == symbol.Yes && !f.Symbol.Public && f.Symbol.Name != "" && s.Policy.Win.FuncParams {
+			s.params[len(s.params)-1] = paramSize{f.Symbol.ParamSize, true}
+		}
+		return candidate{}, "the symbols have no STACK WIN record for the address"
+	}
+	s.params[len(s.params)-1] = paramSize{fd.Params, true}
+	return s.winFrame(fd)
+}
+
+// calleeParams is the size of the arguments that esp points at: those of the frame that the top one called.
+func (s *walk) calleeParams() uint32 {
+	var size uint32
+	for i := len(s.params) - 2; i >= 0; i-- {
+		if s.params[i].ok {
+			size = s.params[i].bytes
+		}
+		if !s.Policy.Win.YoungestParams {
+			break
+		}
+	}
+	return size
+}
+
+// winFrame evaluates a record. The numbers that it speaks of are fixed first; the program then becomes a Row like any other.
+func (s *walk) winFrame(fd unwind.FrameData) (candidate, string) {
+	esp64, ok := s.reg(s.arch.SP)
+	if !ok {
+		return candidate{}, "esp is not known"
+	}
+	esp, params := uint32(esp64), s.calleeParams()
+	search := esp + params + fd.Locals + fd.SavedRegs
+	if s.Policy.Win.Scan {
+		search = s.settleSearch(search, fd)
+	}
+	program := fd.ProgramText()
+	// An FPO record whose function leaves ebp alone says nothing of it; every other program is expected to recover it.
+	plainFPO := (!fd.HasProgram || fd.Program == "") && !fd.AllocatesBP
+	// "@" aligns esp, which loses its old value: then only ebp knows where the frame ends, and the return address is above it.
+	if ebp, ok := s.reg(s.arch.FP); ok && strings.Contains(program, "@") {
+		search = uint32(ebp) + 4
+	}
+	row, err := unwind.ParseProgram(s.arch, program, fd.Vars(params, uint64(search)))
+	row.Origin = fd.Origin
+	if err != nil {
+		return s.winByScan(row, fmt.Sprintf("its program cannot be used: %v", err))
+	}
+	if plainFPO {
+		// Forwarding functions of ntdll leave ebx alone; some walks need it.
+		ebx, _ := s.arch.Lookup("ebx")
+		row.Saved = append(row.Saved, unwind.RegRule{Reg: ebx, Rule: unwind.Rule{Kind: unwind.Same, Reg: ebx}})
+	}
+	s.keepBP(&row)
+	row.OthersLost = s.Policy.Win.OnlyAssigned
+	got, _, err := row.Apply(&s.top().Regs, s.mem, nil)
+	if err != nil {
+		return s.winByScan(row, err.Error())
+	}
+	if !s.Policy.Win.Scan {
+		return candidate{row, TrustCFI}, ""
+	}
+	return s.improveWin(row, got, fd, search, params, !plainFPO), ""
+}
+
+// keepBP: a program that does not speak of ebp leaves it as it is.
+func (s *walk) keepBP(row *unwind.Row) {
+	for _, r := range row.Saved {
+		if r.Reg == s.arch.FP {
+			return
+		}
+	}
+	row.Saved = append(row.Saved, unwind.RegRule{Reg: s.arch.FP, Rule: unwind.Rule{Kind: unwind.Same, Reg: s.arch.FP}})
+}
+
+// settleSearch looks for the return address at the computed place and up to three words above it, since esp may have been
+// aligned. A frame 0 whose first word is its own pc is a system call on its way out, with the stub's return address still
+// on the stack: that word is skipped.
+func (s *walk) settleSearch(search uint32, fd unwind.FrameData) uint32 {
+	at, value, ok := s.scanFor(uint64(search), 4)
+	if !ok {
+		return search
+	}
+	if s.atContext() && fd.Type == 0 && uint32(at) == search && value == s.top().PC {
+		search += 4
+		if at, _, ok = s.scanFor(uint64(search), 4); !ok {
+			return search
+		}
+	}
+	return uint32(at)
+}
+
+// winByScan: the record's program failed; Breakpad then scans from esp and keeps ebp.
+func (s *walk) winByScan(tried unwind.Row, why string) (candidate, string) {
+	if !s.Policy.Win.Scan || s.scanned >= s.Policy.MaxScanned {
+		return candidate{row: tried}, why
+	}
+	at, _, ok := s.scanFor(s.top().Regs.SP(), s.winScanWords())
+	if !ok {
+		return candidate{row: tried}, why + "; a scan above esp found no return address"
+	}
+	row := returnAt(s.arch, at)
+	row.Origin = unwind.Origin{Part: "stack scan"}
+	s.keepBP(&row)
+	return candidate{row, TrustScan}, ""
+}
+
+func (s *walk) winScanWords() int {
+	if s.atContext() {
+		return s.Policy.Scan.ExtendedWords
+	}
+	return s.Policy.Scan.Words
+}
+
+// improveWin mends what STACK WIN of link-time code generation gets wrong: a return address outside of every module is
+// searched above its place, and an ebp outside of the stack in the area of saved registers. If eip and ebp are both 0 the
+// stack has ended and nothing is searched.
+func (s *walk) improveWin(row unwind.Row, got cpu.Regs, fd unwind.FrameData, search, params uint32, assignsBP bool) candidate {
+	trust := TrustCFI
+	eip := uint32(got.PC())
+	ebp64, _ := got.Get(s.arch.FP)
+	ebp := uint32(ebp64)
+	if eip == 0 && ebp == 0 {
+		return candidate{row, trust}
+	}
+	var offset uint32
+	if s.Modules.Find(uint64(eip)) < 0 && s.scanned < s.Policy.MaxScanned {
+		start := search + 4
+		if at, _, ok := s.scanFor(uint64(start), s.winScanWords()); ok {
+			row.CFA = unwind.Rule{Kind: unwind.Const, Offset: int64(at) + 4}
+			row.RA = unwind.Rule{Kind: unwind.AtConst, Offset: int64(at)}
+			offset = uint32(at) - start
+			trust = TrustCFIScan
+		}
+	}
+	if !assignsBP {
+		return candidate{row, trust}
+	}
+	// After a scan frames may have been skipped; an ebp below the return address belongs to one of them.
+	skipped := trust != TrustCFI && ebp <= search+offset
+	if _, ok := s.word(uint64(ebp)); ok && !skipped {
+		return candidate{row, trust}
+	}
+	low := uint32(s.top().Regs.SP()) + params
+	for at := low + fd.SavedRegs + offset; at >= low && at-low <= maxFrameGap; at -= 4 {
+		v, ok := s.word(uint64(at))
+		if !ok {
+			break
+		}
+		if _, inside := s.word(v); inside {
+			setRule(&row, s.arch.FP, unwind.Rule{Kind: unwind.AtConst, Offset: int64(at)})
+			break
+		}
+		if at < 4 {
+			break
+		}
+	}
+	return candidate{row, trust}
+}
+
+// setRule replaces or adds the rule of a register.
+func setRule(row *unwind.Row, reg cpu.Reg, rule unwind.Rule) {
+	for i := range row.Saved {
+		if row.Saved[i].Reg == reg {
+			row.Saved[i].Rule = rule
+			return
+		}
+	}
+	row.Saved = append(row.Saved, unwind.RegRule{Reg: reg, Rule: rule})
+}
