@@ -179,6 +179,7 @@ func best() Policy {
 	// Rules that give a return address of 0 are how the outermost frame's say that it has no caller.
 	p.CFINonZero = false
 	p.FramePointer.LRInModule = true
+	p.FramePointer.Stale = false
 	return p
 }
 

@@ -144,7 +144,19 @@ func (s *walk) proposeFramePointer() (candidate, string) {
 func (s *walk) linkFrame(row *unwind.Row, fp uint64) string {
 	lay, lr := s.arch.Frame, s.arch.LR
 	rules := s.Policy.FramePointer
-	value, _ := s.reg(lr)
+	value, known := s.reg(lr)
+	if !known && rules.FromLR {
+		// Call frame information seldom recovers lr. The callee's frame record may have it; if not, this frame's has pc.
+		if value, known = s.linkFromCallee(); !known {
+			if fp == 0 {
+				return "lr is not known and fp is 0"
+			}
+			return ""
+		}
+		row.RA = unwind.Rule{Kind: unwind.Const, Offset: int64(value)}
+		row.Saved = append(row.Saved, unwind.RegRule{Reg: lr, Rule: unwind.Rule{Kind: unwind.AtCFA, Offset: lay.RAOffset}})
+		return ""
+	}
 	if rules.FromLR && rules.LRInModule && s.atContext() && s.Modules.Find(s.strip(value)-1) < 0 {
 		if fp == 0 {
 			return fmt.Sprintf("neither lr (0x%x) nor fp (0) leads to a caller", value)

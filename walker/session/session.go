@@ -4,7 +4,12 @@
 package session
 
 import (
+	"fmt"
+
+	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/intake"
+	"github.com/crashpane/crashpane/symfile"
 	"github.com/crashpane/crashpane/walker"
 	"github.com/crashpane/crashpane/walker/report"
 )
@@ -25,7 +30,8 @@ type Item struct {
 	Name string // untrusted text
 	Size int64
 	Kind ItemKind
-	// Usable is false if the file could not be used; Message then says why: file, offset, what was wrong.
+	// Usable is false if the file could not be used; Message then says why: file, offset, what was wrong. A usable file may
+	// have a Message too (an archive of which a member could not be read).
 	Usable  bool
 	Message string
 	// Dump is the index of the dump that it became, or -1.
@@ -35,13 +41,14 @@ type Item struct {
 	// NeedsAssignment: no module can be matched without a person's word (no MODULE record).
 	NeedsAssignment bool
 	// Warnings are the first few of the symbol file's warnings, each naming its line; WarningCount is how many there are.
+	// They are known once the file was needed and read.
 	Warnings     []string
 	WarningCount int
 }
 
 // Progress says how far a long step is. Total may be 0 if it is not known.
 type Progress struct {
-	Stage string // "reading symbols", "unpacking", "walking", …
+	Stage string // "reading symbols", "unpacking", "walking"
 	Name  string // of the file
 	Done  int64
 	Total int64
@@ -49,28 +56,186 @@ type Progress struct {
 
 // Options of a session.
 type Options struct {
+	// Policy to walk with; the zero value means walker.Best.
 	Policy walker.Policy
 	// Progress, if set, is called now and then from within long steps.
 	Progress func(Progress)
 	// Demangle makes readable names; nil leaves names as they are.
 	Demangle func(string) string
+	// Limits of unpacking; the zero value means intake's own.
+	Limits intake.Limits
 }
 
 // Session is the files of one investigation.
 type Session struct {
-	opt Options
-	// unexported state
+	opt   Options
+	items []*item
+	dumps []*dump
 }
 
-// The methods:
-//
-//	func New(opt Options) *Session
-//	func (s *Session) Add(src *input.Source) []Item          // recognizes, unpacks, indexes; returns the items it made
-//	func (s *Session) Items() []Item                         // all of them, in the order of arrival
-//	func (s *Session) Dumps() []Item                         // the usable dumps, Item.Dump counting from 0
-//	func (s *Session) Report(dump int) *report.Report        // walks if needed; the same pointer until something changed
-//	func (s *Session) Assign(item, dump, module int) error   // "use anyway" and "assign by hand"
-//	func (s *Session) Unassign(item, dump, module int)
-//	func (s *Session) SetPolicy(p walker.Policy)
-var _ = report.Version
-var _ input.Source
+// item is an Item with what it was read from.
+type item struct {
+	Item
+	src *input.Source
+	// store is the identity that a symbol store's path gives the file: debug file and id; "" if it does not lie in one.
+	storeFile, storeID string
+	sym                *symfile.File
+	opened             bool
+	openErr            error
+}
+
+// dump is an opened minidump with what was found for it.
+type dump struct {
+	item *item
+	*core.Dump
+	modules []moduleSymbols
+	// assigned are modules whose symbols a person chose: module → item.
+	assigned map[int]*item
+	report   *report.Report
+	needs    []*input.NeedError
+}
+
+// New makes an empty session.
+func New(opt Options) *Session {
+	if opt.Policy.Name == "" {
+		opt.Policy = walker.Best
+	}
+	return &Session{opt: opt}
+}
+
+// Items are all files so far, in the order of arrival.
+func (s *Session) Items() []Item {
+	out := make([]Item, len(s.items))
+	for i, it := range s.items {
+		out[i] = it.Item
+	}
+	return out
+}
+
+// Dumps are the usable dumps; Item.Dump counts them from 0.
+func (s *Session) Dumps() []Item {
+	out := make([]Item, len(s.dumps))
+	for i, d := range s.dumps {
+		out[i] = d.item.Item
+	}
+	return out
+}
+
+// Dump is the opened dump of an index, for whoever needs more of it than its report; nil if there is none.
+func (s *Session) Dump(i int) *core.Dump {
+	if i < 0 || i >= len(s.dumps) {
+		return nil
+	}
+	return s.dumps[i].Dump
+}
+
+// Add takes one file: recognizes it by its content, unpacks archives, opens dumps, and reads which module a symbol file is
+// for. It returns the items that it made, the file's own first. Reports of dumps that a new symbol file concerns are made
+// anew at the next Report.
+func (s *Session) Add(src *input.Source) []Item {
+	first := len(s.items)
+	s.add(src)
+	out := make([]Item, 0, len(s.items)-first)
+	for _, it := range s.items[first:] {
+		out = append(out, it.Item)
+	}
+	return out
+}
+
+func (s *Session) add(src *input.Source) {
+	it := &item{Item: Item{ID: len(s.items), Name: src.Name, Size: src.Size, Dump: -1, Kind: KindOther}, src: src}
+	s.items = append(s.items, it)
+	guess := intake.Sniff(src)
+	switch guess.Kind {
+	case intake.Minidump:
+		s.addDump(it)
+	case intake.Sym, intake.SymWithoutModule:
+		s.addSym(it)
+	case intake.Gzip, intake.Zip:
+		s.addArchive(it)
+	default:
+		it.Message = fmt.Sprintf("%s: %s; not a minidump, a symbol file or an archive of them", src.Name, guess.What)
+	}
+}
+
+func (s *Session) addDump(it *item) {
+	it.Kind = KindDump
+	d, err := core.Open(it.src)
+	if err != nil {
+		it.Message = err.Error()
+		return
+	}
+	it.Usable = true
+	it.Dump = len(s.dumps)
+	s.dumps = append(s.dumps, &dump{item: it, Dump: d})
+	s.match(s.dumps[it.Dump])
+}
+
+func (s *Session) addArchive(it *item) {
+	it.Kind = KindArchive
+	members, err := intake.Expand(it.src, s.opt.Limits, func(done, total int64) {
+		s.progress("unpacking", it.Name, done, total)
+	})
+	if err != nil {
+		it.Message = err.Error()
+	}
+	it.Usable = len(members) > 0
+	if !it.Usable && it.Message == "" {
+		it.Message = it.Name + ": an archive with no files in it"
+	}
+	for _, m := range members {
+		s.add(m)
+	}
+}
+
+func (s *Session) progress(stage, name string, done, total int64) {
+	if s.opt.Progress != nil {
+		s.opt.Progress(Progress{stage, name, done, total})
+	}
+}
+
+// SetPolicy changes how stacks are walked.
+func (s *Session) SetPolicy(p walker.Policy) {
+	s.opt.Policy = p
+	for _, d := range s.dumps {
+		d.report = nil
+	}
+}
+
+// Policy is how stacks are walked.
+func (s *Session) Policy() walker.Policy { return s.opt.Policy }
+
+// Assign uses a symbol file for a module although nothing says that it belongs there: a file of another build ("use
+// anyway"), or one without a MODULE record. Every frame that it touches says so.
+func (s *Session) Assign(itemID, dumpIndex, module int) error {
+	if itemID < 0 || itemID >= len(s.items) || s.items[itemID].Kind != KindSym {
+		return fmt.Errorf("there is no symbol file number %d", itemID)
+	}
+	if dumpIndex < 0 || dumpIndex >= len(s.dumps) || module < 0 || module >= len(s.dumps[dumpIndex].Modules) {
+		return fmt.Errorf("dump %d has no module number %d", dumpIndex, module)
+	}
+	d := s.dumps[dumpIndex]
+	if d.assigned == nil {
+		d.assigned = map[int]*item{}
+	}
+	d.assigned[module] = s.items[itemID]
+	s.match(d)
+	return nil
+}
+
+// Unassign takes an assignment by hand back.
+func (s *Session) Unassign(dumpIndex, module int) {
+	if dumpIndex >= 0 && dumpIndex < len(s.dumps) {
+		delete(s.dumps[dumpIndex].assigned, module)
+		s.match(s.dumps[dumpIndex])
+	}
+}
+
+// Wants are the parts of symbol files that the last reports lacked, if a file is not wholly at hand.
+func (s *Session) Wants() []*input.NeedError {
+	var out []*input.NeedError
+	for _, d := range s.dumps {
+		out = append(out, d.needs...)
+	}
+	return out
+}

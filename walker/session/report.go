@@ -1,0 +1,103 @@
+package session
+
+import (
+	"fmt"
+
+	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/symfile/unwind"
+	"github.com/crashpane/crashpane/walker"
+	"github.com/crashpane/crashpane/walker/report"
+)
+
+// Report walks the dump's threads, if something has changed since the last time, and describes the crash. The same pointer
+// comes back until symbols, assignments or the policy change. Nil if there is no such dump.
+func (s *Session) Report(i int) *report.Report {
+	if i < 0 || i >= len(s.dumps) {
+		return nil
+	}
+	d := s.dumps[i]
+	if d.report == nil {
+		d.needs = nil
+		for m := range d.modules {
+			d.modules[m].looked = false
+		}
+		stacks := s.walk(d)
+		d.report = report.Build(report.Input{Dump: d.Dump, Stacks: stacks, Symbols: d.symbolsOf, Policy: s.opt.Policy.Name,
+			Demangle: s.opt.Demangle})
+	}
+	return d.report
+}
+
+// walk recovers the stack of every thread.
+func (s *Session) walk(d *dump) []walker.Stack {
+	spans := make([]walker.ModuleSpan, len(d.Modules))
+	for i := range d.Modules {
+		spans[i] = walker.ModuleSpan{Base: d.Modules[i].Base, Size: d.Modules[i].Size}
+	}
+	os := core.OSUnknown
+	if d.System != nil {
+		os = d.System.OS
+	}
+	syms := &symbols{s: s, d: d, arch: d.Arch()}
+	w := walker.New(s.opt.Policy, os, spans, syms)
+	stacks := make([]walker.Stack, len(d.Threads))
+	for i := range d.Threads {
+		s.progress("walking", d.item.Name, int64(i), int64(len(d.Threads)))
+		stacks[i] = s.walkThread(d, w, syms, i)
+	}
+	return stacks
+}
+
+func (s *Session) walkThread(d *dump, w *walker.Walker, syms *symbols, i int) walker.Stack {
+	id := d.Threads[i].ID
+	if b := d.Breakpad; b != nil && b.DumpThread != nil && *b.DumpThread == id {
+		return stopped(walker.StopDumpThread, "this thread wrote the dump; what it was doing is not of interest, and its context is not its state at the crash")
+	}
+	regs, err := threadRegs(d.Dump, i)
+	if err != nil {
+		return stopped(walker.StopNoContext, err.Error())
+	}
+	if regs.Arch == nil {
+		return stopped(walker.StopNoCPU, "no stack walker exists for this processor")
+	}
+	syms.arch = regs.Arch
+	mem := stackMemory(d.Dump, i, regs.SP(), s.opt.Policy)
+	return w.Walk(regs, mem)
+}
+
+func stopped(kind walker.StopKind, detail string) walker.Stack {
+	return walker.Stack{Stop: walker.Stop{Kind: kind, Detail: detail}}
+}
+
+// threadRegs are a thread's registers: those of the exception for the thread that had it, since its own context is of the
+// moment when the dump was written, inside the handler.
+func threadRegs(d *core.Dump, i int) (cpu.Regs, error) {
+	if e := d.Exception; e != nil && e.ThreadID == d.Threads[i].ID {
+		if c, err := d.ExceptionContext(); err == nil {
+			return c.Regs, nil
+		}
+	}
+	c, err := d.ThreadContext(i)
+	if err != nil {
+		return cpu.Regs{}, fmt.Errorf("thread %d: %w", d.Threads[i].ID, err)
+	}
+	return c.Regs, nil
+}
+
+// stackMemory is where a thread's words are read from; nil if the dump has nothing of its stack.
+func stackMemory(d *core.Dump, thread int, sp uint64, p walker.Policy) unwind.Memory {
+	if p.WholeMemory {
+		return d.Memory
+	}
+	var m *core.StackMemory
+	if p.StackAtSP {
+		m = d.StackRust(thread, sp)
+	} else {
+		m = d.StackBreakpad(thread)
+	}
+	if m == nil {
+		return nil // an untyped nil: the walker asks
+	}
+	return m
+}

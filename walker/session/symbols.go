@@ -1,0 +1,254 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile"
+	"github.com/crashpane/crashpane/symfile/symbol"
+	"github.com/crashpane/crashpane/symfile/unwind"
+	"github.com/crashpane/crashpane/walker/report"
+)
+
+// moduleSymbols is what is known of one module's symbols.
+type moduleSymbols struct {
+	item *item // the file in use, or nil
+	// forced: item is of another build, or of none that is known.
+	forced bool
+	// mismatch is a file of the right name and another id.
+	mismatch *item
+	looked   bool
+}
+
+// keptWarnings is how many of a file's warnings are carried into items and reports.
+const keptWarnings = 20
+
+// addSym reads the MODULE record; the rest of the file is read when a stack needs it.
+func (s *Session) addSym(it *item) {
+	it.Kind, it.Usable = KindSym, true
+	it.storeFile, it.storeID = storePath(it.Name)
+	head, err := it.src.Bytes(0, int(min(it.src.Size, 4096)))
+	if err != nil {
+		it.Usable, it.Message = false, err.Error()
+		return
+	}
+	if m, ok := symfile.Identify(head); ok {
+		it.SymName, it.SymID, it.SymOS, it.SymArch = m.Name, m.ID, m.OS, m.Arch
+	} else {
+		it.NeedsAssignment = it.storeID == ""
+		it.Message = it.Name + ": a symbol file without a MODULE record; choose the module that it belongs to"
+		if !it.NeedsAssignment {
+			it.Message = ""
+		}
+	}
+	for _, d := range s.dumps {
+		if d.concerns(it) {
+			s.match(d)
+		}
+	}
+}
+
+// storePath reads the identity out of a path of the symbol store's layout, <debug file>/<id>/<name>.sym.
+func storePath(name string) (file, id string) {
+	parts := strings.FieldsFunc(name, func(r rune) bool { return r == '/' || r == '\\' })
+	if len(parts) < 3 {
+		return "", ""
+	}
+	id = parts[len(parts)-2]
+	if len(id) < 9 || strings.Trim(id, "0123456789abcdefABCDEF") != "" {
+		return "", ""
+	}
+	return parts[len(parts)-3], id
+}
+
+// concerns says whether a symbol file could be of one of the dump's modules.
+func (d *dump) concerns(it *item) bool {
+	for i := range d.Modules {
+		m := &d.Modules[i]
+		if it.is(m) || it.sameName(m) {
+			return true
+		}
+	}
+	return false
+}
+
+// is: the file says itself, or its place in a symbol store says, that it belongs to the module.
+func (it *item) is(m *core.Module) bool {
+	if m.DebugID == "" {
+		return false
+	}
+	return it.SymID != "" && strings.EqualFold(it.SymID, m.DebugID) ||
+		it.storeID != "" && strings.EqualFold(it.storeID, m.DebugID) && strings.EqualFold(it.storeFile, core.FileName(m.DebugFile))
+}
+
+// sameName: the file is of a module of that name, in some build.
+func (it *item) sameName(m *core.Module) bool {
+	if m.DebugFile == "" && m.Name == "" {
+		return false
+	}
+	name := it.SymName
+	if name == "" {
+		name = it.storeFile
+	}
+	return name != "" && (strings.EqualFold(name, core.FileName(m.DebugFile)) || strings.EqualFold(name, core.FileName(m.Name)))
+}
+
+// match finds the symbol file of every module anew. If anything changed, the dump's report is out of date.
+func (s *Session) match(d *dump) {
+	fresh := make([]moduleSymbols, len(d.Modules))
+	for i := range d.Modules {
+		m, ms := &d.Modules[i], &fresh[i]
+		if it := d.assigned[i]; it != nil {
+			ms.item, ms.forced = it, !it.is(m)
+			continue
+		}
+		for _, it := range s.items {
+			if it.Kind != KindSym || !it.Usable {
+				continue
+			}
+			exact := it.is(m)
+			switch {
+			case exact && (ms.item == nil || !ms.item.sameName(m) && it.sameName(m)):
+				ms.item = it
+			case !exact && it.SymID != "" && it.sameName(m):
+				ms.mismatch = it
+			}
+		}
+		if ms.item != nil {
+			ms.mismatch = nil
+		}
+	}
+	if d.modules != nil {
+		for i := range fresh {
+			old := &d.modules[i]
+			if old.item != fresh[i].item || old.forced != fresh[i].forced || old.mismatch != fresh[i].mismatch {
+				d.report = nil
+			}
+			fresh[i].looked = old.looked
+		}
+	}
+	d.modules = fresh
+}
+
+// open reads a symbol file's index, once.
+func (s *Session) open(it *item) (*symfile.File, error) {
+	if !it.opened {
+		it.opened = true
+		it.sym, it.openErr = symfile.Open(it.src, symfile.Options{Progress: func(done, total int64) {
+			s.progress("reading symbols", it.Name, done, total)
+		}})
+		if it.openErr != nil {
+			it.Message = it.openErr.Error()
+		} else {
+			it.Warnings, it.WarningCount = warnings(it)
+		}
+	}
+	return it.sym, it.openErr
+}
+
+func warnings(it *item) ([]string, int) {
+	var out []string
+	for _, w := range it.sym.Warnings {
+		if len(out) == keptWarnings {
+			break
+		}
+		out = append(out, fmt.Sprintf("%s: line %d: %s", it.Name, w.Line, w.Text))
+	}
+	return out, it.sym.WarningCount
+}
+
+// symbols answers the walker for one dump.
+type symbols struct {
+	s    *Session
+	d    *dump
+	arch *cpu.Arch
+}
+
+// file is the module's opened symbol file, or nil.
+func (y *symbols) file(module int) *symfile.File {
+	ms := &y.d.modules[module]
+	ms.looked = true
+	if ms.item == nil {
+		return nil
+	}
+	f, err := y.s.open(ms.item)
+	if err != nil {
+		return nil
+	}
+	return f
+}
+
+func (y *symbols) Known(module int) symbol.Answer {
+	if y.file(module) == nil {
+		return symbol.NoFile
+	}
+	return symbol.Yes
+}
+
+// settle turns a reader's error into an answer: bytes that are not here yet are wanted, anything else is "no".
+func (y *symbols) settle(ans symbol.Answer, err error) symbol.Answer {
+	if err == nil {
+		return ans
+	}
+	var need *input.NeedError
+	if errors.As(err, &need) {
+		y.d.needs = append(y.d.needs, need)
+		return symbol.Needs
+	}
+	return symbol.No
+}
+
+func (y *symbols) Lookup(module int, rva uint64) (symbol.Symbol, symbol.Answer) {
+	f := y.file(module)
+	if f == nil {
+		return symbol.Symbol{}, symbol.NoFile
+	}
+	sym, ans, err := f.Lookup(rva)
+	return sym, y.settle(ans, err)
+}
+
+func (y *symbols) Row(module int, rva uint64) (unwind.Row, symbol.Answer) {
+	f := y.file(module)
+	if f == nil {
+		return unwind.Row{}, symbol.NoFile
+	}
+	row, ans, err := f.Row(y.arch, rva)
+	return row, y.settle(ans, err)
+}
+
+func (y *symbols) FrameData(module int, rva uint64) (unwind.FrameData, symbol.Answer) {
+	f := y.file(module)
+	if f == nil {
+		return unwind.FrameData{}, symbol.NoFile
+	}
+	fd, ans, err := f.FrameData(rva)
+	return fd, y.settle(ans, err)
+}
+
+// symbolsOf is what the report says of a module's symbols.
+func (d *dump) symbolsOf(module int) report.ModuleSymbols {
+	ms := &d.modules[module]
+	out := report.ModuleSymbols{Looked: ms.looked, MismatchItem: -1}
+	if it := ms.mismatch; it != nil {
+		out.MismatchFile, out.MismatchID, out.MismatchItem = it.Name, it.SymID, it.ID
+		out.State = report.SymbolsMismatch
+	}
+	if it := ms.item; it != nil {
+		out.File, out.ID, out.Name = it.Name, it.SymID, it.SymName
+		out.Warnings = it.Warnings
+		switch {
+		case it.openErr != nil:
+			out.State = report.SymbolsCorrupt
+			out.Warnings = []string{it.openErr.Error()}
+		case ms.forced:
+			out.State = report.SymbolsForced
+		case ms.looked:
+			out.State = report.SymbolsLoaded
+		}
+	}
+	return out
+}
