@@ -15,7 +15,9 @@ func (m *Module) identify() {
 	if m.DebugFile == "" {
 		m.DebugFile = m.Name
 	}
-	m.DebugID = strings.ToUpper(m.DebugIDRust())
+	if !m.nilID() {
+		m.DebugID = strings.ToUpper(m.DebugIDBreakpad())
+	}
 	m.CodeID = m.CodeIDRust()
 }
 
@@ -65,14 +67,22 @@ func (m *Module) DebugIDBreakpad() string {
 	return ""
 }
 
-// DebugIDRust is rust-minidump's debug_id (read_debug_id in minidump.rs): "" for a nil GUID or a build id of zeros.
+// nilID says that the debug record has an id of zeros (a nil GUID, an empty build id): it names no symbol file.
+func (m *Module) nilID() bool {
+	return m.CodeView.Signature == SigRSDS && allZero(m.CodeView.GUID[:]) ||
+		m.CodeView.Signature == SigBpEL && allZero(m.CodeView.BuildID)
+}
+
+// noDebugID is what rust-minidump's JSON has for a module without a debug id.
+const noDebugID = "000000000000000000000000000000000"
+
+// DebugIDRust is rust-minidump's debug_id as its JSON prints it (read_debug_id in minidump.rs, then the debugid crate): 33
+// zeros for a module without one.
 func (m *Module) DebugIDRust() string {
-	switch {
-	case m.CodeView.Signature == SigRSDS && allZero(m.CodeView.GUID[:]),
-		m.CodeView.Signature == SigBpEL && allZero(m.CodeView.BuildID):
-		return ""
+	if id := m.DebugIDBreakpad(); id != "" && !m.nilID() {
+		return id
 	}
-	return m.DebugIDBreakpad()
+	return noDebugID
 }
 
 // DebugFileBreakpad is Breakpad's debug_file: the CodeView record's name, else the IMAGE_DEBUG_MISC record's, else "".
