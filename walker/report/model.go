@@ -26,6 +26,8 @@ type Report struct {
 	HasRequesting bool
 	Threads       []Thread // dump order, with those that were not walked
 	Modules       []Module // dump order
+	// ModulesByAddress are the indices of Modules as Breakpad lists them: sorted, without a second module at the same address.
+	ModulesByAddress []int
 	// MainModule is the index of the executable, or -1.
 	MainModule int
 	Unloaded   []UnloadedModule
@@ -73,14 +75,18 @@ type Process struct {
 	// Name is the main module's file name, or "".
 	Name string
 	PID  *uint32
-	// Uptime in seconds: dump time minus the process' creation time; nil if either is missing.
-	Uptime *uint64
+	// Uptime in seconds: dump time minus the process' creation time; nil if either is missing. UptimeRust is rust-minidump's,
+	// which takes a time of 0 for a time.
+	Uptime, UptimeRust *uint64
 }
 
 // Crash is the exception.
 type Crash struct {
-	Reason  Words
-	Address uint64 // as Breakpad and rust-minidump print it
+	Reason Words
+	// Text is the reason in plain English, without a capital letter and full stop: "read of memory at 0x45".
+	Text string
+	// Address is as Breakpad prints it. RustAddress differs on the processors where one of the two cuts it to 32 bits.
+	Address, RustAddress uint64
 	// Params are the exception record's parameters.
 	Params []uint64
 	// Thread is the index of the crashed thread in Threads, or -1 if the exception names a thread that is not in the dump.
@@ -127,6 +133,17 @@ type Name struct {
 	Raw     string
 	Display string // demangled; "" until somebody asks (Report.Demangle)
 }
+
+// Shown is the name for people.
+func (n *Name) Shown() string {
+	if n.Display != "" {
+		return n.Display
+	}
+	return n.Raw
+}
+
+// Differs reports whether demangling changed the name.
+func (n *Name) Differs() bool { return n.Display != "" && n.Display != n.Raw }
 
 // Frame is one physical frame with the calls inlined into it.
 type Frame struct {
@@ -195,9 +212,11 @@ type Module struct {
 	Name       string // path as stored
 	DebugFile  string // path as stored
 	DebugID    string
-	CodeID     string
-	Version    Words // "10.0.19041.1"; Breakpad's is "" where it prints "???"
-	State      SymbolState
+	CodeID     string // as rust-minidump prints it; Breakpad prints none
+	// DebugFiles and DebugIDs are the peers' words, which differ where a module has an odd debug record or none.
+	DebugFiles, DebugIDs Words
+	Version              Words // "10.0.19041.1"; Breakpad's is "" where it prints "???"
+	State                SymbolState
 	// SymbolFile is the name of the file that is used; SymbolID its id, SymbolName its MODULE name.
 	SymbolFile, SymbolID, SymbolName string
 	// Warnings of the symbol file, the first few, with their lines.

@@ -1,0 +1,230 @@
+package report
+
+import (
+	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/reason"
+	"github.com/crashpane/crashpane/symfile/symbol"
+	"github.com/crashpane/crashpane/walker"
+)
+
+// Input is what a report is made of.
+type Input struct {
+	Dump *core.Dump
+	// Stacks are parallel to Dump.Threads; missing ones are threads without frames.
+	Stacks []walker.Stack
+	// Symbols tells of a module's symbol file; nil if there are none.
+	Symbols func(module int) ModuleSymbols
+	// Policy is the name of the policy that the stacks were walked with.
+	Policy string
+	// Demangle makes a name readable. Nil leaves display names empty; Report.Demangle fills them later.
+	Demangle func(string) string
+	// ExtraDiags are told of beside the dump's own.
+	ExtraDiags []Diagnostic
+}
+
+// ModuleSymbols is what a session knows of a module's symbols. A State of "" is worked out from the frames.
+type ModuleSymbols struct {
+	State          SymbolState
+	File, ID, Name string // of the file in use
+	Warnings       []string
+	Looked         bool // somebody asked for the module's symbols
+	// MismatchFile, MismatchID and MismatchItem are a given file of the right name and another id; "" and -1 if none.
+	MismatchFile, MismatchID string
+	MismatchItem             int
+}
+
+// Build makes the report.
+func Build(in Input) *Report {
+	d := in.Dump
+	b := &builder{in: in, d: d, r: &Report{Version: Version, Policy: in.Policy, MainModule: -1, FirstThread: -1}}
+	r := b.r
+	r.Dump = Dump{Name: d.Src.Name, Size: d.Src.Size, Time: d.Header.Time, Flags: d.Header.Flags, WordSize: wordSize(in)}
+	r.System = system(d)
+	b.modules()
+	b.threads()
+	b.crash()
+	b.symbolStates()
+	b.wanted()
+	b.process()
+	b.linux()
+	r.Diagnostics = diagnostics(d, in.ExtraDiags)
+	if in.Demangle != nil {
+		r.Demangle(in.Demangle)
+	}
+	return r
+}
+
+type builder struct {
+	in      Input
+	d       *core.Dump
+	r       *Report
+	symbols []ModuleSymbols
+}
+
+func (b *builder) modules() {
+	d, r := b.d, b.r
+	r.Modules = make([]Module, len(d.Modules))
+	b.symbols = make([]ModuleSymbols, len(d.Modules))
+	for i := range d.Modules {
+		m := &d.Modules[i]
+		r.Modules[i] = Module{
+			Base: m.Base, Size: m.Size, Name: m.Name,
+			DebugFile: m.DebugFile, DebugID: m.DebugID, CodeID: m.CodeIDRust(),
+			DebugFiles: Words{m.DebugFileBreakpad(), m.DebugFileRust()},
+			DebugIDs:   Words{m.DebugIDBreakpad(), m.DebugIDRust()},
+			Version:    Words{m.VersionBreakpad(), m.VersionRust()},
+			Warnings:   []string{},
+		}
+		b.symbols[i].MismatchItem = -1
+		if b.in.Symbols != nil {
+			b.symbols[i] = b.in.Symbols(i)
+		}
+	}
+	if len(r.Modules) > 0 {
+		// The executable is the first of the list; every writer puts it there.
+		r.MainModule = 0
+		r.Modules[0].Main = true
+	}
+	r.ModulesByAddress = modulesByAddress(d)
+	r.Unloaded = make([]UnloadedModule, len(d.Unloaded))
+	for i := range d.Unloaded {
+		u := &d.Unloaded[i]
+		r.Unloaded[i] = UnloadedModule{Base: u.Base, Size: u.Size, Name: u.Name, CodeID: u.CodeID()}
+	}
+}
+
+func (b *builder) threads() {
+	d, r := b.d, b.r
+	r.Threads = make([]Thread, len(d.Threads))
+	for i := range d.Threads {
+		t := &r.Threads[i]
+		*t = Thread{Index: i, ID: d.Threads[i].ID, Name: d.Threads[i].Name, Frames: []Frame{}, Stop: Stop{Attempts: []Attempt{}}}
+		t.LastError = lastError(d, i)
+		if i >= len(b.in.Stacks) {
+			continue
+		}
+		s := &b.in.Stacks[i]
+		t.Omitted = s.Stop.Kind == walker.StopDumpThread
+		t.Frames = make([]Frame, len(s.Frames))
+		for j := range s.Frames {
+			t.Frames[j] = b.frame(s.Frames, j)
+		}
+		var arch *cpu.Arch
+		if n := len(s.Frames); n > 0 {
+			arch = s.Frames[n-1].Regs.Arch
+		}
+		t.Stop = Stop{Kind: string(s.Stop.Kind), Detail: s.Stop.Detail, Attempts: attempts(s.Stop.Attempts, arch)}
+	}
+}
+
+func (b *builder) frame(all []walker.Frame, i int) Frame {
+	f := &all[i]
+	out := Frame{
+		PC: f.PC, Lookup: f.Lookup, Trust: f.Trust.String(), Module: f.Module,
+		Inlines: []Inline{}, Unloaded: []UnloadedHit{}, Regs: &f.Regs,
+		Attempts: attempts(f.Attempts, f.Regs.Arch),
+	}
+	if i > 0 {
+		out.Rule, out.Origin = f.Row.Describe(f.Regs.Arch), f.Row.Origin.String()
+	}
+	if f.Module < 0 {
+		out.Unloaded = unloadedHits(b.d.Unloaded, f.Lookup)
+		return out
+	}
+	b.r.Modules[f.Module].Frames++
+	out.MissingSymbols = f.Answer == symbol.NoFile
+	out.Forced = b.forced(f.Module) || i > 0 && all[i-1].Module >= 0 && b.forced(all[i-1].Module) && fromSymbols(f.Trust)
+	if f.Answer != symbol.Yes {
+		return out
+	}
+	s, base := &f.Symbol, b.r.Modules[f.Module].Base
+	out.Function.Raw, out.HasFunction = s.Name, s.Name != ""
+	out.FunctionStart = base + s.Start
+	out.Public, out.Multiple = s.Public, s.Multiple
+	out.File, out.Line, out.HasLine = s.File, s.Line, s.HasLine
+	if s.HasLine {
+		out.LineStart = base + s.LineStart
+	}
+	for _, in := range s.Inlines {
+		out.Inlines = append(out.Inlines, Inline{
+			Function: Name{Raw: in.Name}, File: in.File, Line: in.Line, HasLine: in.HasLine, Start: base + in.Start,
+		})
+	}
+	return out
+}
+
+// forced reports whether a module's symbols are of another build.
+func (b *builder) forced(module int) bool { return b.symbols[module].State == SymbolsForced }
+
+// fromSymbols reports whether a frame was found with its callee's symbols: if those were forced, so is the frame.
+func fromSymbols(t walker.Trust) bool { return t == walker.TrustCFI || t == walker.TrustCFIScan }
+
+func attempts(all []walker.Attempt, arch *cpu.Arch) []Attempt {
+	out := make([]Attempt, len(all))
+	for i := range all {
+		a := &all[i]
+		out[i] = Attempt{Source: string(a.Source), Origin: a.Row.Origin.String(), Reason: a.Reason}
+		if a.Row.CFA.Kind != 0 || a.Row.RA.Kind != 0 {
+			out[i].Rule = a.Row.Describe(arch)
+		}
+	}
+	return out
+}
+
+// crash fills in the exception and the thread to show first. Only the exception's thread counts if there is an exception,
+// else the one that asked for the dump; the thread that wrote the dump is neither, because it was not walked.
+func (b *builder) crash() {
+	d, r := b.d, b.r
+	r.Assertion = assertion(d)
+	wanted := -1
+	if e := d.Exception; e != nil {
+		why := reason.Decode(d)
+		r.Crash = &Crash{
+			Reason: Words{why.Breakpad, why.Rust}, Text: why.Text,
+			Address: why.Address, RustAddress: why.RustAddress,
+			Params: append([]uint64{}, e.Params...), ThreadID: e.ThreadID,
+		}
+		wanted = d.ThreadByID(e.ThreadID)
+		r.Crash.Thread = wanted
+		if wanted >= 0 {
+			r.Threads[wanted].Crashed = true
+		}
+	} else if d.Breakpad != nil && d.Breakpad.RequestingThread != nil {
+		wanted = d.ThreadByID(*d.Breakpad.RequestingThread)
+	}
+	if wanted >= 0 && !r.Threads[wanted].Omitted {
+		r.FirstThread, r.HasRequesting = wanted, true
+		return
+	}
+	for i := range r.Threads {
+		if r.FirstThread < 0 || r.Threads[r.FirstThread].Omitted {
+			r.FirstThread = i
+		}
+	}
+}
+
+// Demangle fills in every display name.
+func (r *Report) Demangle(f func(string) string) {
+	seen := map[string]string{}
+	fill := func(n *Name) {
+		if n.Raw == "" {
+			return
+		}
+		d, ok := seen[n.Raw]
+		if !ok {
+			d = f(n.Raw)
+			seen[n.Raw] = d
+		}
+		n.Display = d
+	}
+	for i := range r.Threads {
+		for j := range r.Threads[i].Frames {
+			fr := &r.Threads[i].Frames[j]
+			fill(&fr.Function)
+			for k := range fr.Inlines {
+				fill(&fr.Inlines[k].Function)
+			}
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package jsonreport
+
+import (
+	"github.com/crashpane/crashpane/walker/report"
+)
+
+// additions is the report's key "crashpane": what the schema has no place for.
+//
+//	assertion       text or null
+//	crash           {params[], reason_breakpad, text, thread_id} or null
+//	diagnostics     [{severity, text}]
+//	dump            {flags, name, size, time, word_size}
+//	forced_symbols  [{debug_file, debug_id, module, symbol_file, symbol_id, symbol_name}]
+//	main_module     index or null
+//	policy          how the stacks were walked
+//	process         name or null
+//	report_version  of this key's form
+//	system          one line for people, or null
+//	wanted_symbols  [{debug_file, debug_id, frames, mismatch_file, mismatch_id, module, store_path}]
+//	warnings        [{module, text}] of symbol files
+func (p *printer) additions() {
+	r := p.r
+	p.strOrNull("assertion", r.Assertion)
+	if c := r.Crash; c != nil {
+		p.object("crash", func() {
+			p.list("params", len(c.Params), func(i int) { p.hexValue(c.Params[i]) })
+			p.str("reason_breakpad", c.Reason.Breakpad)
+			p.str("text", c.Text)
+			p.uint("thread_id", uint64(c.ThreadID))
+		})
+	} else {
+		p.null("crash")
+	}
+	p.list("diagnostics", len(r.Diagnostics), func(i int) {
+		d := &r.Diagnostics[i]
+		p.member(func() {
+			p.str("severity", d.Severity)
+			p.str("text", d.Text)
+		})
+	})
+	p.object("dump", func() {
+		p.str("flags", unpadded(r.Dump.Flags))
+		p.str("name", report.BaseName(r.Dump.Name))
+		p.int("size", r.Dump.Size)
+		p.uint("time", uint64(r.Dump.Time))
+		p.int("word_size", int64(r.Dump.WordSize))
+	})
+	forced := r.ForcedModules()
+	p.list("forced_symbols", len(forced), func(i int) {
+		m := &r.Modules[forced[i]]
+		p.member(func() {
+			p.str("debug_file", report.BaseName(m.DebugFile))
+			p.str("debug_id", m.DebugID)
+			p.int("module", int64(forced[i]))
+			p.str("symbol_file", report.BaseName(m.SymbolFile))
+			p.str("symbol_id", m.SymbolID)
+			p.str("symbol_name", m.SymbolName)
+		})
+	})
+	if r.MainModule >= 0 {
+		p.int("main_module", int64(r.MainModule))
+	} else {
+		p.null("main_module")
+	}
+	p.str("policy", r.Policy)
+	p.strOrNull("process", r.Process.Name)
+	p.int("report_version", int64(r.Version))
+	p.strOrNull("system", r.System.Display)
+	p.list("wanted_symbols", len(r.Wanted), func(i int) {
+		w := &r.Wanted[i]
+		p.member(func() {
+			p.str("debug_file", w.DebugFile)
+			p.str("debug_id", w.DebugID)
+			p.int("frames", int64(w.Frames))
+			p.strOrNull("mismatch_file", report.BaseName(w.MismatchFile))
+			p.strOrNull("mismatch_id", w.MismatchID)
+			p.int("module", int64(w.Module))
+			p.str("store_path", w.StorePath)
+		})
+	})
+	p.symbolWarnings()
+}
+
+func (p *printer) symbolWarnings() {
+	type warning struct {
+		module int
+		text   string
+	}
+	var all []warning
+	for i := range p.r.Modules {
+		for _, t := range p.r.Modules[i].Warnings {
+			all = append(all, warning{i, t})
+		}
+	}
+	p.list("warnings", len(all), func(i int) {
+		p.member(func() {
+			p.int("module", int64(all[i].module))
+			p.str("text", all[i].text)
+		})
+	})
+}
+
+// threadAdditions is a thread's key "crashpane": {omitted, stop{attempts[], detail, kind}}.
+func (p *printer) threadAdditions(t *report.Thread) {
+	p.bool("omitted", t.Omitted)
+	p.object("stop", func() {
+		p.attempts(t.Stop.Attempts)
+		p.str("detail", t.Stop.Detail)
+		p.str("kind", t.Stop.Kind)
+	})
+}
+
+// frameAdditions is a frame's key "crashpane". pc is the address as recovered, a return address for callers; trust says
+// "leaf" where the schema cannot. What does not apply is left out, because there are many frames.
+//
+//	attempts[], demangled, forced, inlines_demangled[], multiple, origin, pc, public, rule, trust
+func (p *printer) frameAdditions(f *report.Frame) {
+	if len(f.Attempts) > 0 {
+		p.attempts(f.Attempts)
+	}
+	if f.Function.Differs() {
+		p.str("demangled", f.Function.Display)
+	}
+	if f.Forced {
+		p.bool("forced", true)
+	}
+	for i := range f.Inlines {
+		if f.Inlines[i].Function.Differs() {
+			p.list("inlines_demangled", len(f.Inlines), func(j int) { p.quote(f.Inlines[j].Function.Shown()) })
+			break
+		}
+	}
+	if f.Multiple {
+		p.bool("multiple", true)
+	}
+	if f.Origin != "" {
+		p.str("origin", f.Origin)
+	}
+	p.hex("pc", f.PC)
+	if f.Public {
+		p.bool("public", true)
+	}
+	if f.Rule != "" {
+		p.str("rule", f.Rule)
+	}
+	if f.Trust == "leaf" {
+		p.str("trust", f.Trust)
+	}
+}
+
+func (p *printer) attempts(all []report.Attempt) {
+	p.list("attempts", len(all), func(i int) {
+		a := &all[i]
+		p.member(func() {
+			p.str("origin", a.Origin)
+			p.str("reason", a.Reason)
+			p.str("rule", a.Rule)
+			p.str("source", a.Source)
+		})
+	})
+}

@@ -1,0 +1,73 @@
+package jsonreport
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/crashpane/crashpane/walker/report"
+)
+
+func (p *printer) module(i int) {
+	m := &p.r.Modules[i]
+	s := p.symbols(m)
+	p.member(func() {
+		p.hex("base_addr", m.Base)
+		p.null("cert_subject")
+		p.str("code_id", m.CodeID)
+		p.bool("corrupt_symbols", s.corrupt)
+		p.str("debug_file", report.BaseName(m.DebugFiles.Rust))
+		p.str("debug_id", debugID(m.DebugIDs.Rust))
+		p.hex("end_addr", m.Base+m.Size)
+		p.str("filename", report.BaseName(m.Name))
+		p.bool("loaded_symbols", s.loaded)
+		p.bool("missing_symbols", s.missing)
+		p.null("symbol_url")
+		p.strOrNull("version", m.Version.Rust)
+	})
+}
+
+// symbolFlags are what the schema says of a module's symbols.
+type symbolFlags struct{ missing, loaded, corrupt bool }
+
+// symbols are a module's flags. All are false for one whose symbols nobody looked for. A file that was rejected counts as
+// loaded and corrupt. rust-minidump keeps them by file name, so that modules of one name share them.
+func (p *printer) symbols(m *report.Module) symbolFlags {
+	var s symbolFlags
+	name := report.BaseName(m.Name)
+	for i := range p.r.Modules {
+		o := &p.r.Modules[i]
+		if !o.Looked || report.BaseName(o.Name) != name {
+			continue
+		}
+		switch o.State {
+		case report.SymbolsLoaded, report.SymbolsForced:
+			s = symbolFlags{loaded: true}
+		case report.SymbolsCorrupt:
+			s = symbolFlags{loaded: true, corrupt: true}
+		default:
+			s = symbolFlags{missing: true}
+		}
+	}
+	return s
+}
+
+// debugID is the id, or the nil id where a module has none.
+func debugID(id string) string {
+	if id == "" {
+		return strings.Repeat("0", 33)
+	}
+	return id
+}
+
+func (p *printer) unloaded(i int) {
+	u := &p.r.Unloaded[i]
+	p.member(func() {
+		p.hex("base_addr", u.Base)
+		p.null("cert_subject")
+		p.str("code_id", u.CodeID)
+		p.hex("end_addr", u.Base+u.Size)
+		p.str("filename", u.Name)
+	})
+}
+
+func unpadded(v uint64) string { return "0x" + strconv.FormatUint(v, 16) }

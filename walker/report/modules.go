@@ -1,0 +1,161 @@
+package report
+
+import (
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/crashpane/crashpane/core"
+)
+
+// BaseName is what follows the last "/" or "\": dumps of any system are read on any system.
+func BaseName(path string) string {
+	return path[strings.LastIndexAny(path, `/\`)+1:]
+}
+
+// StorePath is where a symbol store keeps a module's file, relative to its root: debug_file/ID/name.sym. The name is the
+// debug file's without ".pdb" (in any case).
+func StorePath(debugFile, debugID string) string {
+	if debugFile == "" || debugID == "" {
+		return ""
+	}
+	base := BaseName(debugFile)
+	name := base
+	if n := len(name) - len(".pdb"); n >= 0 && strings.EqualFold(name[n:], ".pdb") {
+		name = name[:n]
+	}
+	return base + "/" + debugID + "/" + name + ".sym"
+}
+
+// ForcedModules are the indices of modules whose symbols are of another build.
+func (r *Report) ForcedModules() []int {
+	var out []int
+	for i := range r.Modules {
+		if r.Modules[i].State == SymbolsForced {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// span is a module's range in modulesByAddress, high inclusive.
+type span struct {
+	base, high uint64
+	module     int
+}
+
+// modulesByAddress are the modules in Breakpad's order. Its list is a map of disjoint ranges, keyed by their last address:
+// on Linux and Android the lower of two overlapping modules is cut short to make room, elsewhere the later one is left out,
+// and so is everywhere one whose address is taken or whose size is 0.
+//
+// Source: Breakpad, src/processor/range_map-inl.h (kTruncateLower), minidump.cc (MinidumpModuleList).
+func modulesByAddress(d *core.Dump) []int {
+	truncate := d.OS() == core.Linux_ || d.OS() == core.Android
+	var list []span
+	for i := range d.Modules {
+		if m := &d.Modules[i]; m.Size > 0 {
+			list = store(list, span{m.Base, m.Base + m.Size - 1, i}, truncate)
+		}
+	}
+	out := make([]int, len(list))
+	for i, s := range list {
+		out[i] = s.module
+	}
+	return out
+}
+
+// store puts s into the sorted list of disjoint spans. A span that runs past the end of the address space is left out.
+func store(list []span, s span, truncate bool) []span {
+	for s.high >= s.base {
+		// The first range that ends at or after s begins, which is the only one that may begin before s.
+		i := sort.Search(len(list), func(i int) bool { return list[i].high >= s.base })
+		if i == len(list) || list[i].base > s.high {
+			return slices.Insert(list, i, s)
+		}
+		other := &list[i]
+		switch {
+		case !truncate || other.base == s.base:
+			return list
+		case s.base < other.base:
+			s.high = other.base - 1
+		default:
+			other.high = s.base - 1
+		}
+	}
+	return list
+}
+
+// unloadedHits are the unloaded modules that covered an address, by name, with the offsets inside each in rising order.
+func unloadedHits(all []core.UnloadedModule, addr uint64) []UnloadedHit {
+	hits := []UnloadedHit{}
+	for i := range all {
+		u := &all[i]
+		if addr < u.Base || addr-u.Base >= u.Size {
+			continue
+		}
+		at := slices.IndexFunc(hits, func(h UnloadedHit) bool { return h.Module == u.Name })
+		if at < 0 {
+			at = len(hits)
+			hits = append(hits, UnloadedHit{Module: u.Name})
+		}
+		if off := addr - u.Base; !slices.Contains(hits[at].Offsets, off) {
+			hits[at].Offsets = append(hits[at].Offsets, off)
+		}
+	}
+	slices.SortFunc(hits, func(a, b UnloadedHit) int { return strings.Compare(a.Module, b.Module) })
+	for i := range hits {
+		slices.Sort(hits[i].Offsets)
+	}
+	return hits
+}
+
+// symbolStates joins what the session knows of each module's symbols with what the stacks needed.
+func (b *builder) symbolStates() {
+	for i := range b.r.Modules {
+		m, s := &b.r.Modules[i], &b.symbols[i]
+		m.SymbolFile, m.SymbolID, m.SymbolName = s.File, s.ID, s.Name
+		m.Warnings = append(m.Warnings, s.Warnings...)
+		m.Looked = s.Looked || m.Frames > 0
+		switch s.State {
+		case "", SymbolsMissing, SymbolsNotNeeded:
+			m.State = SymbolsNotNeeded
+			if m.Frames > 0 {
+				m.State = SymbolsMissing
+			}
+			if s.MismatchFile != "" {
+				m.State = SymbolsMismatch
+			}
+		default:
+			m.State = s.State
+		}
+	}
+}
+
+// wanted ranks the missing symbol files by the frames that need them. Modules of one debug file and id want one file.
+func (b *builder) wanted() {
+	r := b.r
+	r.Wanted = []Wanted{}
+	type key struct{ file, id string }
+	seen := map[key]int{}
+	for i := range r.Modules {
+		m, s := &r.Modules[i], &b.symbols[i]
+		if m.Frames == 0 || m.State != SymbolsMissing && m.State != SymbolsMismatch {
+			continue
+		}
+		file := BaseName(m.DebugFile)
+		if file == "" {
+			file = BaseName(m.Name)
+		}
+		k := key{file, m.DebugID}
+		if at, ok := seen[k]; ok && m.DebugID != "" {
+			r.Wanted[at].Frames += m.Frames
+			continue
+		}
+		seen[k] = len(r.Wanted)
+		r.Wanted = append(r.Wanted, Wanted{
+			Module: i, DebugFile: file, DebugID: m.DebugID, StorePath: StorePath(file, m.DebugID), Frames: m.Frames,
+			MismatchFile: s.MismatchFile, MismatchID: s.MismatchID, MismatchItem: s.MismatchItem,
+		})
+	}
+	slices.SortStableFunc(r.Wanted, func(a, b Wanted) int { return b.Frames - a.Frames })
+}

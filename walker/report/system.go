@@ -1,0 +1,129 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/reason"
+)
+
+// system takes over the system's words and makes the line for people.
+func system(d *core.Dump) System {
+	w := d.SystemWords()
+	s := System{
+		OS: Words(w.OS), OSVersion: Words(w.OSVersion), CPU: Words(w.CPU), CPUInfo: Words(w.CPUInfo),
+		CPUCount: w.CPUCount, Microcode: w.Microcode,
+	}
+	// rust-minidump's version is the shorter one: it leaves out the 0.0.0 that Linux writers put before the kernel's.
+	parts := []string{strings.TrimSpace(s.OS.Rust + " " + s.OSVersion.Rust), s.CPU.Rust}
+	if s.CPUCount > 1 {
+		parts = append(parts, fmt.Sprintf("%d CPUs", s.CPUCount))
+	}
+	s.Display = strings.TrimPrefix(strings.Join(parts, ", "), ", ")
+	return s
+}
+
+// wordSize is that of the walked registers, which know the processor best, else that of the dump's processor word.
+func wordSize(in Input) int {
+	for i := range in.Stacks {
+		if fs := in.Stacks[i].Frames; len(fs) > 0 && fs[0].Regs.Arch != nil {
+			return fs[0].Regs.Arch.WordSize
+		}
+	}
+	if a := in.Dump.Arch(); a != nil {
+		return a.WordSize
+	}
+	if s := in.Dump.System; s != nil {
+		switch s.Processor {
+		case core.ProcMIPS, core.ProcPPC, core.ProcSHX, core.ProcX86Win64, core.ProcSPARC, core.ProcRISCV:
+			return 4
+		}
+	}
+	return 8
+}
+
+func (b *builder) process() {
+	p := &b.r.Process
+	if b.r.MainModule >= 0 {
+		p.Name = BaseName(b.r.Modules[b.r.MainModule].Name)
+	}
+	p.PID, p.Uptime, p.UptimeRust = b.d.PID(), b.d.UptimeBreakpad(), b.d.UptimeRust()
+}
+
+// linux fills in what only Linux dumps have.
+func (b *builder) linux() {
+	l := &b.d.Linux
+	if l.MapsText.Size > 0 {
+		n := len(l.Maps)
+		b.r.MapCount = &n
+	}
+	if l.LSBRelease.Size == 0 {
+		return
+	}
+	// The keys of /etc/lsb-release, and those of /etc/os-release, which newer writers read.
+	get := func(keys ...string) string {
+		for _, k := range keys {
+			if v, ok := l.LSB[k]; ok {
+				return v
+			}
+		}
+		return ""
+	}
+	b.r.LSB = &LSBRelease{
+		ID: get("DISTRIB_ID", "ID"), Release: get("DISTRIB_RELEASE", "VERSION_ID"),
+		Codename:    get("DISTRIB_CODENAME", "VERSION_CODENAME"),
+		Description: get("DISTRIB_DESCRIPTION", "PRETTY_NAME"),
+	}
+}
+
+// assertion is the writer's assertion in Breakpad's words (GetAssertion in minidump_processor.cc).
+func assertion(d *core.Dump) string {
+	a := d.Assertion
+	if a == nil {
+		return ""
+	}
+	s := fmt.Sprintf("Unknown assertion type 0x%08x", a.Type)
+	switch a.Type {
+	case 1:
+		s = "Invalid parameter passed to library function"
+	case 2:
+		s = "Pure virtual function called"
+	}
+	if a.Expression != "" {
+		s += " " + a.Expression
+	}
+	if a.Function != "" {
+		s += " in function " + a.Function
+	}
+	if a.File != "" {
+		s += ", in file " + a.File
+	}
+	if a.Line != 0 {
+		s += fmt.Sprintf(" at line %d", a.Line)
+	}
+	return s
+}
+
+func lastError(d *core.Dump, thread int) *LastError {
+	v, ok := reason.LastErrorAt(d, thread)
+	if !ok {
+		return nil
+	}
+	return &LastError{Value: v, Text: reason.LastError(v)}
+}
+
+func diagnostics(d *core.Dump, extra []Diagnostic) []Diagnostic {
+	out := []Diagnostic{}
+	for i := range d.Diags {
+		severity := "note"
+		switch d.Diags[i].Severity {
+		case core.Warning:
+			severity = "warning"
+		case core.Bad:
+			severity = "error"
+		}
+		out = append(out, Diagnostic{Severity: severity, Text: d.Diags[i].Err.Error()})
+	}
+	return append(out, extra...)
+}

@@ -1,0 +1,163 @@
+// Package text prints a report in the two plain forms of Breakpad's minidump_stackwalk: Write the one for people,
+// WriteMachine the one with "|" between fields. Scripts read both, so both are the same byte for byte, with function names
+// as the symbol file has them.
+//
+// Source of the forms: Breakpad, src/processor/stackwalk_common.cc.
+package text
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+
+	"github.com/crashpane/crashpane/walker/report"
+)
+
+// Write prints the form for people.
+func Write(w io.Writer, r *report.Report) error {
+	b := bufio.NewWriter(w)
+	writeSystem(b, r)
+	writeCrash(b, r)
+	for _, n := range numbered(r) {
+		b.WriteByte('\n')
+		fmt.Fprintf(b, "Thread %d%s\n", n.number, threadNote(r, n))
+		writeStack(b, r, n.thread)
+	}
+	writeModules(b, r)
+	return b.Flush()
+}
+
+func writeSystem(b *bufio.Writer, r *report.Report) {
+	s := &r.System
+	fmt.Fprintf(b, "Operating system: %s\n", s.OS.Breakpad)
+	fmt.Fprintf(b, "                  %s\n", s.OSVersion.Breakpad)
+	fmt.Fprintf(b, "CPU: %s\n", s.CPU.Breakpad)
+	if s.CPUInfo.Breakpad != "" {
+		fmt.Fprintf(b, "     %s\n", s.CPUInfo.Breakpad)
+	}
+	plural := "s"
+	if s.CPUCount == 1 {
+		plural = ""
+	}
+	fmt.Fprintf(b, "     %d CPU%s\n", s.CPUCount, plural)
+	// Only microdumps know the graphics card; a minidump never does.
+	b.WriteString("\nGPU: UNKNOWN\n\n")
+}
+
+func writeCrash(b *bufio.Writer, r *report.Report) {
+	if c := r.Crash; c != nil {
+		fmt.Fprintf(b, "Crash reason:  %s\n", c.Reason.Breakpad)
+		fmt.Fprintf(b, "Crash address: 0x%x\n", c.Address)
+		if len(c.Params) > 0 {
+			b.WriteString("Crash parameters:\n")
+		}
+		for _, p := range c.Params {
+			// The description is always empty, and the blank before it stays.
+			fmt.Fprintf(b, "    value: 0x%016x  description: \n", p)
+		}
+	} else {
+		b.WriteString("No crash\n")
+	}
+	if r.Assertion != "" {
+		fmt.Fprintf(b, "Assertion: %s\n", r.Assertion)
+	}
+	if u := r.Process.Uptime; u != nil {
+		fmt.Fprintf(b, "Process uptime: %d seconds\n", *u)
+	} else {
+		b.WriteString("Process uptime: not available\n")
+	}
+}
+
+func threadNote(r *report.Report, n numberedThread) string {
+	switch {
+	case !n.requesting:
+		return ""
+	case r.Crash != nil:
+		return " (crashed)"
+	}
+	return " (requested dump, did not crash)"
+}
+
+func writeStack(b *bufio.Writer, r *report.Report, t *report.Thread) {
+	if len(t.Frames) == 0 {
+		b.WriteString(" <no frames>\n")
+	}
+	number := 0
+	for i := range t.Frames {
+		eachLine(r, &t.Frames[i], func(l line) {
+			fmt.Fprintf(b, "%2d  ", number)
+			number++
+			writePlace(b, r, l)
+			b.WriteString("\n ")
+			if !l.inline {
+				writeRegisters(b, l.frame.Regs)
+			}
+			fmt.Fprintf(b, "\n    Found by: %s\n", l.trust)
+		})
+	}
+}
+
+// writePlace is the frame's module, function and source, as far as each is known; an offset counts from the last of them.
+func writePlace(b *bufio.Writer, r *report.Report, l line) {
+	if l.frame.Module < 0 {
+		fmt.Fprintf(b, "0x%x", l.address)
+		return
+	}
+	m := &r.Modules[l.frame.Module]
+	b.WriteString(report.BaseName(m.Name))
+	switch {
+	case l.function == "":
+		fmt.Fprintf(b, " + 0x%x", l.address-m.Base)
+	case l.file == "":
+		fmt.Fprintf(b, "!%s + 0x%x", l.function, l.address-l.functionStart)
+	default:
+		fmt.Fprintf(b, "!%s [%s : %d + 0x%x]", l.function, report.BaseName(l.file), int32(l.lineNumber), l.address-l.lineStart)
+	}
+}
+
+func writeModules(b *bufio.Writer, r *report.Report) {
+	b.WriteString("\nLoaded modules:\n")
+	for _, i := range r.ModulesByAddress {
+		m := &r.Modules[i]
+		version := m.Version.Breakpad
+		if version == "" {
+			version = "???"
+		}
+		fmt.Fprintf(b, "0x%08x - 0x%08x  %s  %s", m.Base, m.Base+m.Size-1, report.BaseName(m.Name), version)
+		if isMain(r, m) && m.Base != 0 {
+			b.WriteString("  (main)")
+		}
+		if what := symbolTrouble(r, m); what != "" {
+			fmt.Fprintf(b, "  (WARNING: %s symbols, %s, %s)", what, report.BaseName(m.DebugFiles.Breakpad), m.DebugIDs.Breakpad)
+		}
+		b.WriteByte('\n')
+	}
+}
+
+// isMain goes by address, as Breakpad does.
+func isMain(r *report.Report, m *report.Module) bool {
+	return r.MainModule >= 0 && m.Base == r.Modules[r.MainModule].Base
+}
+
+// symbolTrouble is "No" or "Corrupt", or "". Breakpad notes a module when a frame lies in it, and recognizes it again by
+// its debug file and id: another module with the same two is marked too.
+func symbolTrouble(r *report.Report, m *report.Module) string {
+	corrupt := false
+	for i := range r.Modules {
+		o := &r.Modules[i]
+		if o.Frames == 0 || o.DebugFiles.Breakpad != m.DebugFiles.Breakpad || o.DebugIDs.Breakpad != m.DebugIDs.Breakpad {
+			continue
+		}
+		switch o.State {
+		case report.SymbolsLoaded, report.SymbolsForced:
+		case report.SymbolsCorrupt:
+			corrupt = true
+		default:
+			return "No"
+		}
+	}
+	if corrupt {
+		return "Corrupt"
+	}
+	return ""
+}
