@@ -157,10 +157,11 @@ func TestCorpusAgainstRust(t *testing.T) {
 				same("thread id", d.Threads[i].ID, g.Threads[i].ID)
 				same("thread name", d.Threads[i].Name, str(g.Threads[i].Name))
 			}
-			for key, lsb := range map[string]string{"id": "DISTRIB_ID", "release": "DISTRIB_RELEASE", "codename": "DISTRIB_CODENAME", "description": "DISTRIB_DESCRIPTION"} {
-				if g.LSB != nil {
-					same("lsb "+key, d.Linux.LSB[lsb], g.LSB[key])
-				}
+			if dist := d.Linux.Distribution; g.LSB != nil {
+				same("lsb id", dist.ID, g.LSB["id"])
+				same("lsb release", dist.Release, g.LSB["release"])
+				same("lsb codename", dist.Codename, g.LSB["codename"])
+				same("lsb description", dist.Description, g.LSB["description"])
 			}
 			compareRustModules(t, d, g, same)
 			modules += len(g.Modules)

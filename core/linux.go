@@ -19,7 +19,11 @@ type Linux struct {
 	Maps                                                          []Mapping
 	HasMaps                                                       bool // the stream is there, with or without lines
 	HasLSB                                                        bool
+	Distribution                                                  Distribution // from LSB
 }
+
+// Distribution is what /etc/lsb-release or /etc/os-release, whichever the writer found, says of the system.
+type Distribution struct{ ID, Release, Codename, Description string }
 
 // KeyValue is one line of a /proc file.
 type KeyValue struct{ Key, Value string }
@@ -95,7 +99,19 @@ func decodeLinuxLSB(d *Dump, s *Stream, c *input.Cursor) {
 	d.Linux.LSBRelease, d.Linux.HasLSB = s.Loc, true
 	d.Linux.LSB = map[string]string{}
 	for _, f := range fields(text(c), "=") {
-		d.Linux.LSB[f.Key] = strings.Trim(f.Value, `"`)
+		v := strings.Trim(f.Value, `"`)
+		d.Linux.LSB[f.Key] = v
+		// lsb-release's names, then os-release's (os-release(5)).
+		switch dist := &d.Linux.Distribution; f.Key {
+		case "DISTRIB_ID", "ID":
+			dist.ID = v
+		case "DISTRIB_RELEASE", "VERSION_ID":
+			dist.Release = v
+		case "DISTRIB_CODENAME", "VERSION_CODENAME":
+			dist.Codename = v
+		case "DISTRIB_DESCRIPTION", "PRETTY_NAME":
+			dist.Description = v
+		}
 	}
 }
 
@@ -117,6 +133,7 @@ func decodeLinuxRaw(d *Dump, s *Stream, _ *input.Cursor) {
 func decodeLinuxMaps(d *Dump, s *Stream, c *input.Cursor) {
 	d.Linux.MapsText, d.Linux.HasMaps = s.Loc, true
 	at := int64(s.Loc.Off)
+	bad, badAt, first := 0, at, ""
 	for line := range strings.Lines(text(c)) {
 		if m, ok := parseMapping(line); ok {
 			if len(d.Linux.Maps) >= maxMaps {
@@ -125,9 +142,14 @@ func decodeLinuxMaps(d *Dump, s *Stream, c *input.Cursor) {
 			}
 			d.Linux.Maps = append(d.Linux.Maps, m)
 		} else if clean(line) != "" {
-			d.remark(Warning, s.Type, at, "a line of /proc/PID/maps", fmt.Sprintf("%.80q", clean(line)))
+			if bad++; bad == 1 {
+				badAt, first = at, clean(line)
+			}
 		}
 		at += int64(len(line))
+	}
+	if bad > 0 {
+		d.remark(Warning, s.Type, badAt, "a line of /proc/PID/maps", fmt.Sprintf("%.80q (%d such lines)", first, bad))
 	}
 }
 

@@ -152,10 +152,15 @@ func (m *Module) VersionBreakpad() string {
 	return m.versionText()
 }
 
-// VersionRust is the file version as rust-minidump prints it, or "": the structure's version must be 1.0 exactly.
+// VersionRust is the file version as rust-minidump prints it, or "": the structure's version must be 1.0 exactly. Where modules are
+// ELF files, its own writer puts each number of the version into a field of 32 bits, and that is how it reads them from any
+// writer.
 func (m *Module) VersionRust() string {
 	if !m.HasVersion || m.StructVersion != versionStruct {
 		return ""
+	}
+	if m.os != Windows && m.os != MacOS && m.os != IOS {
+		return fmt.Sprintf("%d.%d.%d.%d", m.FileVersionMS, m.FileVersionLS, m.ProductVersionMS, m.ProductVersionLS)
 	}
 	return m.versionText()
 }

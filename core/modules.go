@@ -18,13 +18,15 @@ type Module struct {
 	FileVersionMS uint32
 	FileVersionLS uint32
 	StructVersion uint32 // of VS_FIXEDFILEINFO
-	CodeView      CodeView
-	MiscDebugFile string // IMAGE_DEBUG_MISC (old dumps)
-	CodeViewLoc   Location
-	MiscLoc       Location
-	DebugFile     string // path as stored in the CodeView record, else the module's own
-	DebugID       string // 33+ upper-case hex digits as in a symbol store; "" if there is none
-	CodeID        string // Windows: timestamp and size; others: the build id or uuid; "" if there is none
+	// ProductVersion is the version's second half in dumps of ELF modules by rust-minidump's writer; see VersionRust.
+	ProductVersionMS, ProductVersionLS uint32
+	CodeView                           CodeView
+	MiscDebugFile                      string // IMAGE_DEBUG_MISC (old dumps)
+	CodeViewLoc                        Location
+	MiscLoc                            Location
+	DebugFile                          string // path as stored in the CodeView record, else the module's own
+	DebugID                            string // 33+ upper-case hex digits as in a symbol store; "" if there is none
+	CodeID                             string // Windows: timestamp and size; others: the build id or uuid; "" if there is none
 
 	os OS
 }
@@ -80,7 +82,8 @@ func decodeModuleList(d *Dump, s *Stream, c *input.Cursor) {
 		name := c.U32()
 		sig := c.U32()
 		m.StructVersion, m.FileVersionMS, m.FileVersionLS = c.U32(), c.U32(), c.U32()
-		c.Skip(9 * 4)
+		m.ProductVersionMS, m.ProductVersionLS = c.U32(), c.U32()
+		c.Skip(7 * 4)
 		m.CodeViewLoc, m.MiscLoc = location(c), location(c)
 		c.Skip(4 * 4)
 		if c.Err() != nil {
