@@ -1,0 +1,235 @@
+// Package dumptest writes minidumps for tests: small ones, broken ones, of either byte order. It knows the format by itself
+// and shares no layout with package core, so that a wrong offset in one of the two is caught. It is written as the format's
+// headers are: record by record, field after field.
+//
+//	dump := dumptest.New(dumptest.LittleEndian).
+//		System(dumptest.System{Processor: dumptest.CPUAMD64, Platform: dumptest.OSLinux}).
+//		Module(0x400000, 0x1000, "/bin/app", dumptest.ELF(buildID)).
+//		Thread(1, dumptest.AMD64(map[string]uint64{"rip": 0x400010, "rsp": 0x7000}), 0x7000, stack).
+//		Bytes()
+package dumptest
+
+import (
+	"encoding/binary"
+	"unicode/utf16"
+)
+
+// The byte orders a dump can have.
+var (
+	LittleEndian binary.AppendByteOrder = binary.LittleEndian
+	BigEndian    binary.AppendByteOrder = binary.BigEndian
+)
+
+// Processors and platforms, as System takes them.
+const (
+	CPUX86      = 0
+	CPUARM      = 5
+	CPUAMD64    = 9
+	CPUARM64    = 12
+	CPUARM64Old = 0x8003
+	CPUMIPS     = 1
+
+	OSWindows = 2
+	OSMac     = 0x8101
+	OSIOS     = 0x8102
+	OSLinux   = 0x8201
+	OSAndroid = 0x8203
+)
+
+// Dump is a minidump in the making. Every method adds something and returns the Dump.
+type Dump struct {
+	order   binary.AppendByteOrder
+	buf     []byte
+	dir     []entry
+	labels  map[string]int
+	time    uint32
+	flags   uint64
+	version uint32
+
+	threads  []thread
+	modules  [][]byte
+	unloaded [][]byte
+	memory   [][]byte
+	memory64 []region64
+	names    [][]byte
+	infos    [][]byte
+	pad      bool
+}
+
+type entry struct {
+	typ       uint32
+	off, size int
+}
+
+type thread struct {
+	record []byte
+}
+
+type region64 struct {
+	addr uint64
+	data []byte
+}
+
+// New starts a dump with nothing in it.
+func New(order binary.AppendByteOrder) *Dump {
+	return &Dump{order: order, buf: make([]byte, 32), labels: map[string]int{"header": 0}, version: 0xa793}
+}
+
+// w is a record being written.
+type w struct {
+	binary.AppendByteOrder
+	b []byte
+}
+
+func (d *Dump) w() *w { return &w{AppendByteOrder: d.order} }
+
+func (w *w) u8(v uint8) *w   { w.b = append(w.b, v); return w }
+func (w *w) u16(v uint16) *w { w.b = w.AppendUint16(w.b, v); return w }
+func (w *w) u32(v uint32) *w { w.b = w.AppendUint32(w.b, v); return w }
+func (w *w) u64(v uint64) *w { w.b = w.AppendUint64(w.b, v); return w }
+func (w *w) raw(p []byte) *w { w.b = append(w.b, p...); return w }
+func (w *w) zero(n int) *w   { return w.raw(make([]byte, n)) }
+
+// put appends bytes to the file, aligned to 4, under a label, and says where they are.
+func (d *Dump) put(label string, p []byte) int {
+	for len(d.buf)%4 != 0 {
+		d.buf = append(d.buf, 0)
+	}
+	off := len(d.buf)
+	d.labels[label] = off
+	d.buf = append(d.buf, p...)
+	return off
+}
+
+// Put adds bytes that no directory entry points to, and returns their offset.
+func (d *Dump) Put(label string, p []byte) int { return d.put(label, p) }
+
+// String adds a MINIDUMP_STRING and returns its offset.
+func (d *Dump) String(s string) int {
+	units := utf16.Encode([]rune(s))
+	r := d.w().u32(uint32(2 * len(units)))
+	for _, u := range units {
+		r.u16(u)
+	}
+	return d.put("string "+s, r.u16(0).b)
+}
+
+// Label is the offset of something that was added: "header", "directory", "stream 3", "context 7" (of thread id 7), "stack 7",
+// "exception context", "string …". It is valid after Bytes. It panics on a label that does not exist: that is a mistake in a test.
+func (d *Dump) Label(name string) int {
+	off, ok := d.labels[name]
+	if !ok {
+		panic("dumptest: no label " + name)
+	}
+	return off
+}
+
+// Time sets the time of the dump, in seconds since 1970.
+func (d *Dump) Time(t uint32) *Dump { d.time = t; return d }
+
+// Version sets the header's version field.
+func (d *Dump) Version(v uint32) *Dump { d.version = v; return d }
+
+// Padded makes the thread, module and memory lists with 4 bytes between count and entries, as some writers do.
+func (d *Dump) Padded() *Dump { d.pad = true; return d }
+
+// Stream adds a stream with any content, also one that is there already.
+func (d *Dump) Stream(typ uint32, content []byte) *Dump {
+	d.stream(typ, content)
+	return d
+}
+
+func (d *Dump) stream(typ uint32, content []byte) int {
+	off := d.put(streamLabel(typ), content)
+	d.dir = append(d.dir, entry{typ, off, len(content)})
+	return off
+}
+
+// Entry adds a directory entry that points anywhere.
+func (d *Dump) Entry(typ uint32, off, size int) *Dump {
+	d.dir = append(d.dir, entry{typ, off, size})
+	return d
+}
+
+func streamLabel(typ uint32) string {
+	const digits = "0123456789abcdef"
+	if typ < 10 {
+		return "stream " + string(digits[typ])
+	}
+	s := ""
+	for v := typ; v > 0; v /= 10 {
+		s = string(digits[v%10]) + s
+	}
+	return "stream " + s
+}
+
+// Bytes finishes the dump. What is added later is in the next call's result only by chance: call it once.
+func (d *Dump) Bytes() []byte {
+	d.finish()
+	dir := d.w()
+	for _, e := range d.dir {
+		dir.u32(e.typ).u32(uint32(e.size)).u32(uint32(e.off))
+	}
+	at := d.put("directory", dir.b)
+	head := d.w().u32(0x504d444d).u32(d.version).u32(uint32(len(d.dir))).u32(uint32(at)).u32(0).u32(d.time).u64(d.flags)
+	copy(d.buf, head.b)
+	return d.buf
+}
+
+// finish writes the streams that were collected entry by entry.
+func (d *Dump) finish() {
+	var threads [][]byte
+	for _, t := range d.threads {
+		threads = append(threads, t.record)
+	}
+	d.list(3, threads)
+	d.list(4, d.modules)
+	d.list(5, d.memory)
+	if d.names != nil {
+		r := d.w().u32(uint32(len(d.names)))
+		for _, n := range d.names {
+			r.raw(n)
+		}
+		d.stream(24, r.b)
+	}
+	if d.unloaded != nil {
+		r := d.w().u32(12).u32(24).u32(uint32(len(d.unloaded)))
+		for _, u := range d.unloaded {
+			r.raw(u)
+		}
+		d.stream(14, r.b)
+	}
+	if d.infos != nil {
+		r := d.w().u32(16).u32(48).u64(uint64(len(d.infos)))
+		for _, i := range d.infos {
+			r.raw(i)
+		}
+		d.stream(16, r.b)
+	}
+	if d.memory64 != nil {
+		var all []byte
+		for _, m := range d.memory64 {
+			all = append(all, m.data...)
+		}
+		base := d.put("memory64 bytes", all)
+		r := d.w().u64(uint64(len(d.memory64))).u64(uint64(base))
+		for _, m := range d.memory64 {
+			r.u64(m.addr).u64(uint64(len(m.data)))
+		}
+		d.stream(9, r.b)
+	}
+}
+
+func (d *Dump) list(typ uint32, entries [][]byte) {
+	if entries == nil {
+		return
+	}
+	r := d.w().u32(uint32(len(entries)))
+	if d.pad {
+		r.u32(0)
+	}
+	for _, e := range entries {
+		r.raw(e)
+	}
+	d.stream(typ, r.b)
+}
