@@ -1,0 +1,205 @@
+package app
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Act does what an element with data-act asks for. One native listener at the root hears all clicks: Vugu's own would
+// serialise the element's whole content at each.
+func (p *Page) Act(act, arg string) {
+	if act != "menu" {
+		defer func() { p.Menu = "" }()
+	}
+	switch act {
+	case "pick-files":
+		p.Host.PickFiles()
+	case "pick-folder":
+		p.Host.PickFolder()
+	case "sample":
+		p.Host.OpenSample()
+	case "cancel":
+		p.Cancel()
+	case "menu":
+		if p.Menu == arg {
+			p.Menu = ""
+		} else {
+			p.Menu = arg
+			p.Host.Focus("menu-" + arg)
+		}
+	case "theme":
+		p.toggleTheme()
+	case "help":
+		p.Help = !p.Help
+		if p.Help {
+			p.Host.Focus("help-close")
+		} else {
+			p.Host.Focus("help-button")
+		}
+	case "dismiss":
+		for i, n := range p.Notices {
+			if strconv.Itoa(n.ID) == arg {
+				p.Notices = append(p.Notices[:i:i], p.Notices[i+1:]...)
+				break
+			}
+		}
+	case "dump":
+		if n, err := strconv.Atoi(arg); err == nil {
+			p.open(n, false)
+		}
+	case "copy", "download":
+		p.export(act, arg)
+	case "clear-search":
+		p.Input("search", "")
+		p.Host.Focus("search")
+	default:
+		p.choose(act, arg)
+	}
+}
+
+// choose is for actions that select something in the lists.
+func (p *Page) choose(act, arg string) {
+	switch act {
+	case "thread":
+		if n, err := strconv.Atoi(arg); err == nil {
+			p.selectThread(n)
+		}
+	case "frame":
+		frame, inline, ok := frameArg(arg)
+		if ok {
+			p.selectFrame(frame, inline)
+		}
+	case "tab":
+		p.selectTab(arg, true)
+	case "show":
+		p.selectTab(arg, false)
+	case "side":
+		p.State.Side = arg
+		p.address()
+	case "inlines":
+		p.State.HideInlines = !p.State.HideInlines
+		if p.State.HideInlines {
+			p.State.Inline = -1
+		}
+		p.address()
+		p.ask(PartStack | PartFrame)
+	case "choose-thread":
+		p.Choosing = !p.Choosing
+	case "use", "assign", "unuse":
+		p.assign(act, arg)
+	case "policy":
+		p.setPolicy(arg)
+		p.address()
+	}
+}
+
+func frameArg(arg string) (frame, inline int, ok bool) {
+	a, b, _ := strings.Cut(arg, ".")
+	frame, err := strconv.Atoi(a)
+	inline, err2 := strconv.Atoi(b)
+	return frame, inline, err == nil && err2 == nil && frame >= 0
+}
+
+// assign takes symbols for a module by a person's word. arg is "ITEM.MODULE".
+func (p *Page) assign(act, arg string) {
+	item, module, ok := frameArg(arg)
+	if !ok || module < 0 {
+		return
+	}
+	op := OpAssign
+	if act == "unuse" {
+		op = OpUnassign
+	}
+	p.decide(Request{Op: op, Item: item, Dump: p.Dump, Module: module})
+	p.ask(PartsAll)
+}
+
+func (p *Page) setPolicy(name string) {
+	if name == "best" {
+		name = ""
+	}
+	p.State.Policy = name
+	if name == "" {
+		name = "best"
+	}
+	p.decide(Request{Op: OpPolicy, Policy: name})
+	p.ask(PartsAll)
+}
+
+func (p *Page) toggleTheme() {
+	next := map[string]string{"": "dark", "dark": "light", "light": ""}[p.State.Theme]
+	p.State.Theme = next
+	p.Host.Store("theme", next)
+	p.Host.SetTheme(next)
+	p.Host.Announce("Theme: " + p.ThemeWord())
+}
+
+// ThemeWord names the theme.
+func (p *Page) ThemeWord() string {
+	if p.State.Theme == "" {
+		return "as the system"
+	}
+	return p.State.Theme
+}
+
+func (p *Page) selectThread(n int) {
+	p.Choosing = false
+	if n == p.State.Thread {
+		return
+	}
+	p.State.Thread, p.State.Frame, p.State.Inline = n, 0, -1
+	p.visible["stack"] = Span{0, p.visible["stack"].Count}
+	p.Host.Reveal("stack", 0)
+	p.address()
+	p.ask(PartThreads | PartStack | PartFrame)
+}
+
+func (p *Page) selectFrame(frame, inline int) {
+	p.State.Frame, p.State.Inline = frame, inline
+	p.address()
+	p.ask(PartStack | PartFrame)
+}
+
+// selectTab shows a tab of the lower panel; a click on the open one folds the panel.
+func (p *Page) selectTab(id string, toggle bool) {
+	known := false
+	for _, t := range Tabs {
+		known = known || t.ID == id
+	}
+	if !known {
+		return
+	}
+	p.State.Closed = toggle && !p.State.Closed && p.State.Tab == id
+	p.State.Tab = id
+	p.address()
+	p.ask(PartModules | PartWanted | PartFiles)
+}
+
+// Input takes what is typed into a field.
+func (p *Page) Input(field, value string) {
+	if len(value) > maxStateText {
+		value = strings.ToValidUTF8(value[:maxStateText], "")
+	}
+	switch field {
+	case "search":
+		p.State.Search = value
+		for _, list := range []string{"threads", "stack", "modules"} {
+			p.visible[list] = Span{0, p.visible[list].Count}
+			p.Host.Reveal(list, 0)
+		}
+		p.address()
+		p.ask(PartThreads | PartStack | PartModules)
+	case "threads":
+		p.State.ThreadFilter = value
+		p.visible["threads"] = Span{0, p.visible["threads"].Count}
+		p.Host.Reveal("threads", 0)
+		p.address()
+		p.ask(PartThreads)
+	case "policy":
+		p.setPolicy(value)
+		p.address()
+	}
+	if item, ok := strings.CutPrefix(field, "assign-"); ok && value != "" {
+		p.assign("assign", item+"."+value)
+	}
+}

@@ -1,0 +1,181 @@
+package app
+
+import "github.com/crashpane/crashpane/walker/report/view"
+
+// overscan is how many rows are asked for above and below those that can be seen, so that scrolling by a little shows
+// rows at once.
+const overscan = 8
+
+// ask asks the engine for parts of the screen. Only one question is on its way at a time: what is asked meanwhile goes
+// together into the next one, so that holding a key down never makes a queue.
+func (p *Page) ask(parts int) {
+	p.dirty |= parts
+	if p.asking || p.dead || p.dirty == 0 || len(p.Dumps) == 0 && p.dirty&PartFiles == 0 {
+		return
+	}
+	s := p.State
+	look := Look{Parts: p.dirty, Dump: p.Dump, Thread: s.Thread, Frame: s.Frame, Inline: s.Inline, HideInlines: s.HideInlines,
+		ThreadFilter: s.ThreadFilter, Search: s.Search, Threads: p.span("threads"), Stack: p.span("stack"),
+		Modules: p.span("modules"), Wanted: p.span("wanted"), Files: p.span("files")}
+	p.dirty, p.asking = 0, true
+	p.send(Request{Op: OpLook, Look: &look}, nil)
+}
+
+// span is the window to ask for.
+func (p *Page) span(list string) Span {
+	v := p.visible[list]
+	return Span{max(0, v.From-overscan), v.Count + 2*overscan}
+}
+
+var partOf = map[string]int{"threads": PartThreads, "stack": PartStack, "modules": PartModules, "wanted": PartWanted,
+	"files": PartFiles}
+
+// loaded is the window of a list that is here.
+func (p *Page) loaded(list string) (from, to, total int) {
+	switch list {
+	case "threads":
+		return p.Threads.From, p.Threads.From + len(p.Threads.Rows), p.Threads.Total
+	case "stack":
+		return p.Stack.From, p.Stack.From + len(p.Stack.Rows), p.Stack.Total
+	case "modules":
+		return p.Modules.From, p.Modules.From + len(p.Modules.Rows), p.Modules.Total
+	case "wanted":
+		return p.Wanted.From, p.Wanted.From + len(p.Wanted.Rows), p.Wanted.Total
+	}
+	return p.Files.From, p.Files.From + len(p.Files.Rows), p.Files.Total
+}
+
+// Scrolled says which rows of a list can be seen. It reports whether rows are missing, so that nothing is rendered for a
+// scroll within what is here.
+func (p *Page) Scrolled(list string, first, rows int) bool {
+	if partOf[list] == 0 || rows <= 0 {
+		return false
+	}
+	p.visible[list] = Span{max(0, first), min(rows, 200)}
+	from, to, total := p.loaded(list)
+	if first >= from && min(first+rows, total) <= to {
+		return false
+	}
+	p.ask(partOf[list])
+	return true
+}
+
+// Reply takes a message of the engine.
+func (p *Page) Reply(r Reply) {
+	if r.Progress != nil {
+		p.progress(*r.Progress)
+		return
+	}
+	switch r.Op {
+	case OpAdd:
+		p.added(r)
+	case OpLook:
+		p.looked(r)
+	case OpExport:
+		p.exported(r)
+	default:
+		if r.Error != "" {
+			p.say("error", r.Error)
+		}
+		p.ask(PartsAll)
+	}
+}
+
+// looked takes the parts that came.
+func (p *Page) looked(r Reply) {
+	p.asking = false
+	if !p.Job.Active || p.reading == nil {
+		p.Job = Job{}
+	}
+	if r.Error != "" {
+		p.say("error", r.Error)
+	}
+	if r.Summary != nil {
+		first := p.Summary == nil
+		p.Summary = r.Summary
+		p.Host.SetTitle(p.title())
+		if first {
+			p.Host.Focus("stack")
+		}
+	}
+	if r.Threads != nil {
+		p.Threads = *r.Threads
+	}
+	if r.Stack != nil && (p.State.Thread < 0 || r.Stack.Thread == p.State.Thread) {
+		p.tookStack(r.Stack)
+	}
+	if r.Frame != nil {
+		p.Frame = r.Frame
+	}
+	if r.Modules != nil {
+		p.Modules = *r.Modules
+	}
+	if r.Wanted != nil {
+		p.Wanted = *r.Wanted
+	}
+	if r.Files != nil {
+		p.Files = *r.Files
+	}
+	p.ask(0)
+}
+
+// tookStack takes a window of the stack and moves the selection onto it where that was asked for.
+func (p *Page) tookStack(s *view.StackPage) {
+	p.Stack = *s
+	p.State.Thread = s.Thread
+	if p.goTo >= 0 {
+		row := p.goTo
+		p.goTo = -1
+		p.selectRow(row)
+		return
+	}
+	if p.State.Frame > 0 && p.State.Frame >= s.Frames {
+		p.State.Frame, p.State.Inline = 0, -1
+		p.ask(PartFrame | PartStack)
+	}
+}
+
+// open shows a dump. keep leaves thread and frame as the address had them.
+func (p *Page) open(dump int, keep bool) {
+	p.Dump = dump
+	for _, d := range p.Dumps {
+		if d.Dump == dump {
+			p.State.DumpName = d.Name
+		}
+	}
+	if !keep {
+		p.State.Thread, p.State.Frame, p.State.Inline = -1, 0, -1
+		p.State.Search, p.State.ThreadFilter = "", ""
+	}
+	for list, v := range p.visible {
+		p.visible[list] = Span{0, v.Count}
+	}
+	p.Host.Reveal("threads", 0)
+	p.Host.Reveal("stack", 0)
+	p.address()
+	p.ask(PartsAll)
+}
+
+// address writes the state where a link can be copied from.
+func (p *Page) address() { p.Host.SetAddress(p.State.Address()) }
+
+// HashChanged takes an address that a person typed or went back to.
+func (p *Page) HashChanged(hash string) {
+	s := ParseState(hash)
+	if s.Address() == p.State.Address() {
+		return
+	}
+	theme, policy := p.State.Theme, p.State.Policy
+	p.State = s
+	if p.State.Theme == "" {
+		p.State.Theme = theme
+	}
+	p.Host.SetTheme(p.State.Theme)
+	if s.Policy != policy {
+		p.setPolicy(s.Policy)
+	}
+	if len(p.Dumps) > 0 {
+		p.Dump = p.dumpNamed(s.DumpName)
+	}
+	p.ask(PartsAll)
+}

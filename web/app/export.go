@@ -1,0 +1,55 @@
+package app
+
+// export is a text that was asked for, and what is to be done with it.
+type export struct{ act, kind string }
+
+// export asks the engine for a text, to be copied or downloaded when it comes.
+func (p *Page) export(act, kind string) {
+	if p.Empty() || p.dead {
+		return
+	}
+	id := p.send(Request{Op: OpExport, Kind: kind, Dump: p.Dump, Thread: p.State.Thread}, nil)
+	p.exports[id] = export{act, kind}
+}
+
+// exported takes the text.
+func (p *Page) exported(r Reply) {
+	e, ok := p.exports[r.ID]
+	if !ok {
+		return
+	}
+	delete(p.exports, r.ID)
+	if r.Error != "" {
+		p.say("error", r.Error)
+		return
+	}
+	if e.act == "download" {
+		mime := "text/plain;charset=utf-8"
+		if e.kind == ExportJSON {
+			mime = "application/json"
+		}
+		p.Host.Download(r.FileName, mime, r.Text)
+		return
+	}
+	p.Host.Copy(r.Text, func(problem string) {
+		if problem != "" {
+			p.say("error", "The browser did not allow copying: "+problem)
+			return
+		}
+		p.toast(map[string]string{ExportStack: "Stack copied", ExportMarkdown: "Stack copied as Markdown",
+			ExportWanted: "List of missing symbols copied"}[e.kind])
+	})
+}
+
+// toast says that something was done, for a moment.
+func (p *Page) toast(text string) {
+	p.Toast = text
+	p.toasts++
+	mine := p.toasts
+	p.Host.Announce(text)
+	p.Host.After(1800, func() {
+		if p.toasts == mine {
+			p.Toast = ""
+		}
+	})
+}

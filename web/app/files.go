@@ -1,0 +1,218 @@
+package app
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/crashpane/crashpane/walker/report/view"
+)
+
+// Add reads files, in the order that shows a stack soonest: what is named as a dump first, then the small ones. What a
+// file is, its content says; the name only decides the order.
+func (p *Page) Add(files []File) {
+	if len(files) == 0 {
+		return
+	}
+	sort.SliceStable(files, func(i, j int) bool {
+		a, b := looksLikeDump(files[i].Name()), looksLikeDump(files[j].Name())
+		if a != b {
+			return a
+		}
+		return files[i].Size() < files[j].Size()
+	})
+	if p.dead {
+		p.revive()
+	}
+	p.queue = append(p.queue, files...)
+	p.Job.Total += len(files)
+	p.next()
+}
+
+func looksLikeDump(name string) bool {
+	name = strings.ToLower(name)
+	return strings.HasSuffix(name, ".dmp") || strings.HasSuffix(name, ".mdmp")
+}
+
+// next sends the next file of the queue. One at a time, so that what is already read can be shown in between, and so that
+// it is known which file a dead worker was reading.
+func (p *Page) next() {
+	if p.reading != nil {
+		return
+	}
+	if len(p.queue) == 0 {
+		if p.Job.Active {
+			p.finish()
+		}
+		return
+	}
+	p.reading, p.queue = p.queue[0], p.queue[1:]
+	p.Job.Active = true
+	p.Job.Text, p.Job.Percent = "Reading "+view.Clean(view.BaseName(p.reading.Name())), -1
+	p.send(Request{Op: OpAdd, Name: p.reading.Name()}, p.reading)
+}
+
+// added takes the answer to a file.
+func (p *Page) added(r Reply) {
+	if p.reading == nil {
+		return
+	}
+	if r.Error != "" {
+		p.say("error", r.Error)
+	} else {
+		p.accepted = append(p.accepted, p.reading)
+	}
+	p.reading = nil
+	p.Job.Done++
+	if !p.replay {
+		p.complain(r.Items)
+	}
+	first := len(p.Dumps) == 0 && len(r.Dumps) > 0
+	newest := len(r.Dumps) > len(p.Dumps) && !first
+	p.Dumps = r.Dumps
+	if p.replay && p.Job.Done >= len(p.accepted) {
+		p.replay = false
+		for _, d := range p.decided {
+			p.send(d, nil)
+		}
+	}
+	switch {
+	case first:
+		p.open(p.dumpNamed(p.State.DumpName), p.State.DumpName != "" && p.has(p.State.DumpName))
+	case newest && len(p.queue) == 0 && !p.replay:
+		p.open(r.Dumps[len(r.Dumps)-1].Dump, false)
+	}
+	p.next()
+}
+
+// complain says what could not be used. The Files tab has the details; here stands one line a file, or one for many.
+func (p *Page) complain(items []FileRow) {
+	for _, it := range items {
+		switch {
+		case !it.Usable && it.Message != "":
+			p.say("warning", it.Message)
+		case it.Assign:
+			p.say("warning", it.Name+" has no MODULE line, so it is not known whose symbols it holds. Assign it in the Files tab.")
+		}
+	}
+}
+
+// finish ends a job and shows the result.
+func (p *Page) finish() {
+	n := p.Job.Done
+	p.Job = Job{}
+	p.ask(PartsAll)
+	if len(p.Dumps) == 0 && n > 0 && len(p.Notices) == 0 {
+		p.say("note", fmt.Sprintf("Read %s. Now drop the crash dump that the symbols belong to.", files(n)))
+	}
+	p.Host.Announce(fmt.Sprintf("%s read", files(n)))
+}
+
+func files(n int) string {
+	if n == 1 {
+		return "1 file"
+	}
+	return view.Number(n) + " files"
+}
+
+// Cancel ends the work that runs: the worker goes, and a new one gets the files that were read before.
+func (p *Page) Cancel() {
+	if !p.Job.Active {
+		return
+	}
+	stopped := len(p.queue)
+	if p.reading != nil {
+		stopped++
+	}
+	p.queue, p.reading, p.Job = nil, nil, Job{}
+	p.Engine.Restart()
+	p.revive()
+	p.say("note", fmt.Sprintf("Cancelled: %s not read.", files(stopped)))
+	p.next()
+}
+
+// revive gives a new worker the files that were read, and says the decisions again.
+func (p *Page) revive() {
+	if p.dead {
+		p.Engine.Restart()
+	}
+	p.dead, p.asking = false, false
+	p.exports = map[int]export{}
+	p.queue = append(append([]File{}, p.accepted...), p.queue...)
+	p.accepted = nil
+	p.Job = Job{Total: len(p.queue), Active: len(p.queue) > 0}
+	p.replay = len(p.queue) > 0
+	if !p.replay {
+		for _, d := range p.decided {
+			p.send(d, nil)
+		}
+	}
+}
+
+// EngineStopped is called when the worker died. The page lives; the next drop starts a new one.
+func (p *Page) EngineStopped(why string) {
+	if p.dead {
+		return
+	}
+	text := "The engine stopped: " + view.Clean(why) + "."
+	if p.reading != nil {
+		text += " It was reading " + view.Clean(p.reading.Name()) + "."
+	}
+	switch {
+	case p.replay, p.reading == nil:
+		// A file that was read before is what it dies of: begin afresh instead of dying again at every drop.
+		p.accepted, p.decided = nil, nil
+		text += " Drop the files again to go on."
+	case len(p.accepted) > 0:
+		text += " The files read before it come back with the next drop."
+	}
+	left := len(p.queue)
+	p.dead, p.asking, p.replay = true, false, false
+	p.queue, p.reading, p.Job = nil, nil, Job{}
+	p.say("error", text)
+	if left > 0 && len(p.accepted) > 0 {
+		p.say("warning", fmt.Sprintf("%s after it were not read.", files(left)))
+	}
+}
+
+// progress takes a report from within a long step.
+func (p *Page) progress(g Progress) {
+	if !p.Job.Active {
+		p.Job = Job{Active: true, Percent: -1}
+	}
+	p.Job.Text = strings.ToUpper(g.Stage[:min(1, len(g.Stage))]) + g.Stage[min(1, len(g.Stage)):]
+	if g.Name != "" {
+		p.Job.Text += " " + view.Clean(view.BaseName(g.Name))
+	}
+	p.Job.Percent = -1
+	if g.Total > 0 {
+		p.Job.Percent = int(min(100, g.Done*100/g.Total))
+	}
+}
+
+// Count says which file of how many.
+func (j Job) Count() string {
+	if j.Total < 2 {
+		return ""
+	}
+	return fmt.Sprintf("%s of %s", view.Number(min(j.Done+1, j.Total)), view.Number(j.Total))
+}
+
+func (p *Page) has(name string) bool {
+	for _, d := range p.Dumps {
+		if d.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// dumpNamed is the number of a dump, the first one if there is none of that name.
+func (p *Page) dumpNamed(name string) int {
+	for _, d := range p.Dumps {
+		if d.Name == name {
+			return d.Dump
+		}
+	}
+	return p.Dumps[0].Dump
+}

@@ -1,0 +1,45 @@
+package app
+
+// Host is everything that the page needs of the browser around it. One object, so that a viewer can live beside others, in a
+// shadow root, or in a test.
+type Host interface {
+	// SetTitle names the document; a viewer inside another page ignores it.
+	SetTitle(title string)
+	// SetAddress writes the state into the address, without a new entry in the history.
+	SetAddress(hash string)
+	// Load and Store keep a preference between visits. Load returns "" if there is none.
+	Load(key string) string
+	Store(key, value string)
+	// SetTheme puts "dark", "light" or "" (as the system has it) on the viewer's root.
+	SetTheme(theme string)
+	// Copy puts text on the clipboard and calls done with what went wrong, or "".
+	Copy(text string, done func(problem string))
+	// Download offers text as a file.
+	Download(name, mime, text string)
+	// PickFiles and PickFolder open the browser's choosers, OpenSample fetches the sample; the files come to Page.Add.
+	PickFiles()
+	PickFolder()
+	OpenSample()
+	// Focus moves the focus to the element of an id, after the next render.
+	Focus(id string)
+	// Reveal scrolls a list so that a row can be seen, after the next render.
+	Reveal(list string, row int)
+	// Announce tells a screen reader.
+	Announce(text string)
+	// After calls back later.
+	After(milliseconds int, do func())
+}
+
+// File is a file of the browser. The page never reads it; the engine does.
+type File interface {
+	Name() string // with its folders, as dropped
+	Size() int64
+}
+
+// Engine is the worker. Replies come to Page.Reply, its death to Page.EngineStopped.
+type Engine interface {
+	// Send posts a request; file is nil but for OpAdd.
+	Send(req Request, file File)
+	// Restart ends the worker, whatever it does, and starts a new one that knows nothing.
+	Restart()
+}

@@ -1,0 +1,163 @@
+package app
+
+// Key does what a key asks for and reports whether it was taken. typing says that the focus is in a text field, where
+// only Escape and Enter belong to the page.
+func (p *Page) Key(key string, typing bool) bool {
+	if key == "Escape" {
+		return p.escape()
+	}
+	if p.Help || p.Menu != "" {
+		return false
+	}
+	if typing {
+		if key == "Enter" && !p.Empty() {
+			p.Host.Focus("stack")
+			return true
+		}
+		return false
+	}
+	if key == "?" {
+		p.Act("help", "")
+		return true
+	}
+	if p.Empty() {
+		return false
+	}
+	switch key {
+	case "j", "ArrowDown":
+		p.move(1)
+	case "k", "ArrowUp":
+		p.move(-1)
+	case "PageDown":
+		p.move(max(1, p.visible["stack"].Count-2))
+	case "PageUp":
+		p.move(-max(1, p.visible["stack"].Count-2))
+	case "Home":
+		p.toRow(0)
+	case "End":
+		p.toRow(p.Stack.Total - 1)
+	case "n":
+		p.moveThread(1)
+	case "p":
+		p.moveThread(-1)
+	case "x":
+		p.crashed()
+	case "/":
+		p.Host.Focus("search")
+	case "c":
+		p.export("copy", ExportStack)
+	case "i":
+		p.choose("inlines", "")
+	case "e":
+		if p.State.Side == "why" {
+			p.choose("side", "registers")
+		} else {
+			p.choose("side", "why")
+		}
+	default:
+		if len(key) == 1 && key[0] >= '1' && int(key[0]-'1') < len(Tabs) {
+			p.selectTab(Tabs[key[0]-'1'].ID, true)
+			return true
+		}
+		return false
+	}
+	return true
+}
+
+// escape closes what is open, the innermost first.
+func (p *Page) escape() bool {
+	switch {
+	case p.Menu != "":
+		p.Menu = ""
+	case p.Help:
+		p.Act("help", "")
+	case p.Choosing:
+		p.Choosing = false
+	case p.Job.Active:
+		p.Cancel()
+	case p.State.Search != "":
+		p.Input("search", "")
+		p.Host.Focus("stack")
+	default:
+		return false
+	}
+	return true
+}
+
+// move selects another row of the stack.
+func (p *Page) move(by int) {
+	at := p.Stack.Selected
+	if p.goTo >= 0 {
+		at = p.goTo
+	}
+	if at < 0 {
+		p.toRow(0)
+		return
+	}
+	p.toRow(at + by)
+}
+
+// toRow selects a row of the stack by its number, and fetches it first if it is not here.
+func (p *Page) toRow(row int) {
+	row = max(0, min(row, p.Stack.Total-1))
+	if p.Stack.Total == 0 {
+		return
+	}
+	from, to, _ := p.loaded("stack")
+	if row >= from && row < to {
+		p.selectRow(row)
+		return
+	}
+	p.goTo = row
+	v := p.visible["stack"]
+	p.visible["stack"] = Span{max(0, row-v.Count/2), v.Count}
+	p.ask(PartStack)
+}
+
+// selectRow selects a row that is here; the last one, which says why the walk ended, belongs to the last frame.
+func (p *Page) selectRow(row int) {
+	i := row - p.Stack.From
+	if i < 0 || i >= len(p.Stack.Rows) {
+		return
+	}
+	r := p.Stack.Rows[i]
+	if r.Frame < 0 {
+		if i == 0 {
+			return
+		}
+		i--
+		row--
+		r = p.Stack.Rows[i]
+	}
+	p.Stack.Selected = row
+	p.Host.Reveal("stack", row)
+	p.selectFrame(r.Frame, r.Inline)
+}
+
+// moveThread goes to the next or previous thread of the list.
+func (p *Page) moveThread(by int) {
+	row := p.Threads.Selected + by
+	if p.Threads.Selected < 0 {
+		row = 0
+	}
+	i := row - p.Threads.From
+	if i < 0 || i >= len(p.Threads.Rows) {
+		return
+	}
+	p.Threads.Selected = row
+	p.Host.Reveal("threads", row)
+	p.selectThread(p.Threads.Rows[i].Index)
+}
+
+// crashed goes to the thread that the dump starts with, its first frame.
+func (p *Page) crashed() {
+	if p.Summary == nil || p.Summary.FirstThread < 0 {
+		return
+	}
+	p.Host.Reveal("threads", 0)
+	if p.State.Thread == p.Summary.FirstThread {
+		p.toRow(0)
+		return
+	}
+	p.selectThread(p.Summary.FirstThread)
+}

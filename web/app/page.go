@@ -1,0 +1,142 @@
+package app
+
+import (
+	"fmt"
+
+	"github.com/crashpane/crashpane/walker/report/view"
+)
+
+// Page is all that the components show. It lives on one goroutine at a time: the host calls its methods under the
+// renderer's lock.
+type Page struct {
+	Host   Host
+	Engine Engine
+	State  State
+
+	// What the engine said, a window of each list.
+	Dumps   []DumpName
+	Summary *view.Summary
+	Threads view.ThreadPage
+	Stack   view.StackPage
+	Frame   *view.FrameDetail
+	Modules view.ModulePage
+	Wanted  view.WantedPage
+	Files   FilePage
+	Dump    int // the number of the selected dump
+
+	// What is going on.
+	Job      Job
+	Notices  []Notice
+	Dragging bool
+	Menu     string // the open menu: "dumps", "copy", "download", "assign:ITEM", or ""
+	Help     bool
+	Choosing bool   // the thread chooser of narrow windows is open
+	Toast    string // what was just done
+
+	visible  map[string]Span // what each list shows, as the host measured it
+	dirty    int             // parts to ask for
+	asking   bool            // a look is on its way
+	goTo     int             // row of the stack to select when it is there, or -1
+	nextID   int
+	dead     bool
+	replay   bool // the files of the queue are known and read again
+	queue    []File
+	reading  File
+	accepted []File
+	decided  []Request // assignments and policy, to be said again to a new worker
+	exports  map[int]export
+	noticeID int
+	toasts   int
+}
+
+// Job is the long work that the page waits for.
+type Job struct {
+	Active      bool
+	Text        string
+	Done, Total int // files
+	Percent     int // of the file, or -1
+}
+
+// Notice is a message above the zones that stays until it is closed.
+type Notice struct {
+	ID    int
+	Level string // "error", "warning", "note"
+	Text  string
+}
+
+// NewPage makes a page that shows the start.
+func NewPage(h Host, e Engine, hash string) *Page {
+	p := &Page{Host: h, Engine: e, State: ParseState(hash), visible: map[string]Span{}, goTo: -1, exports: map[int]export{}}
+	p.visible["threads"], p.visible["stack"] = Span{0, 24}, Span{0, 24}
+	p.visible["modules"], p.visible["wanted"], p.visible["files"] = Span{0, 12}, Span{0, 12}, Span{0, 12}
+	if p.State.Theme == "" {
+		p.State.Theme = h.Load("theme")
+	}
+	h.SetTheme(p.State.Theme)
+	if p.State.Policy != "" {
+		p.decide(Request{Op: OpPolicy, Policy: p.State.Policy})
+	}
+	return p
+}
+
+// Empty reports whether there is nothing to show but the start.
+func (p *Page) Empty() bool { return p.Summary == nil }
+
+// send posts a request with a number of its own.
+func (p *Page) send(req Request, file File) int {
+	p.nextID++
+	req.ID = p.nextID
+	p.Engine.Send(req, file)
+	return req.ID
+}
+
+// decide posts a request that a new worker must hear again.
+func (p *Page) decide(req Request) {
+	p.decided = append(p.decided, req)
+	p.send(req, nil)
+}
+
+// say adds a notice; the oldest goes when there are many.
+func (p *Page) say(level, text string) {
+	for _, n := range p.Notices {
+		if n.Text == text {
+			return
+		}
+	}
+	p.noticeID++
+	p.Notices = append(p.Notices, Notice{p.noticeID, level, text})
+	if len(p.Notices) > maxNotices {
+		p.Notices = p.Notices[1:]
+	}
+	p.Host.Announce(text)
+}
+
+// maxNotices is how many messages stand above the zones; the Files tab has all that is to say of files.
+const maxNotices = 4
+
+// Problem is for the host: something could not be done.
+func (p *Page) Problem(text string) { p.say("error", view.Clean(text)) }
+
+// Drag says whether files hang over the window.
+func (p *Page) Drag(on bool) { p.Dragging = on }
+
+// title is the document's.
+func (p *Page) title() string {
+	if p.Summary == nil {
+		return "Crashpane"
+	}
+	return p.Summary.Name + " – Crashpane"
+}
+
+// label is the thread chooser's text.
+func (p *Page) threadLabel() string {
+	for _, t := range p.Threads.Rows {
+		if t.Index == p.State.Thread {
+			if t.Name != "" {
+				return fmt.Sprintf("Thread %d, %s", t.Index, t.Name)
+			}
+			break
+		}
+	}
+	return fmt.Sprintf("Thread %d", max(p.State.Thread, 0))
+}

@@ -1,0 +1,131 @@
+package app
+
+import "github.com/crashpane/crashpane/walker/report/view"
+
+// The page and the engine speak in small JSON messages: a Request goes to the engine, a Reply with the same ID comes back,
+// and Replies with Progress may come before it. Files go beside the JSON, as the browser's File objects.
+
+// Ops of a Request.
+const (
+	OpAdd      = "add"      // read one file
+	OpLook     = "look"     // make the parts of the screen that Look asks for
+	OpAssign   = "assign"   // use Item's symbols for Module of Dump, whatever the ids say
+	OpUnassign = "unassign" // take that back
+	OpPolicy   = "policy"   // walk in another way
+	OpExport   = "export"   // make a text of Kind
+)
+
+// Parts of the screen, as bits.
+const (
+	PartSummary = 1 << iota
+	PartThreads
+	PartStack
+	PartFrame
+	PartModules
+	PartWanted
+	PartFiles
+
+	PartsAll = PartSummary | PartThreads | PartStack | PartFrame | PartModules | PartWanted | PartFiles
+)
+
+// Kinds of an export.
+const (
+	ExportStack    = "stack"    // the selected thread, plain
+	ExportMarkdown = "markdown" // the selected thread, for a bug tracker
+	ExportText     = "text"     // Breakpad's text
+	ExportMachine  = "machine"  // Breakpad's machine-readable text
+	ExportJSON     = "json"     // rust-minidump's schema
+	ExportWanted   = "wanted"   // the missing symbol files
+)
+
+// Request is a message to the engine.
+type Request struct {
+	ID   int
+	Op   string
+	Name string `json:",omitempty"` // add: the file's path, as it was dropped
+	Look *Look  `json:",omitempty"`
+
+	Item, Dump, Module int    // assign, unassign
+	Thread             int    // export
+	Kind               string `json:",omitempty"` // export
+	Policy             string `json:",omitempty"`
+}
+
+// Span is a window of a list: from which row, how many.
+type Span struct{ From, Count int }
+
+// Look says what is to be seen.
+type Look struct {
+	Parts         int
+	Dump          int
+	Thread        int // -1: the dump's first one
+	Frame, Inline int
+	HideInlines   bool
+	ThreadFilter  string
+	Search        string
+
+	Threads, Stack, Modules, Wanted, Files Span
+}
+
+// Reply is a message of the engine.
+type Reply struct {
+	ID int
+	Op string
+	// Error says why the request was not done; the engine lives.
+	Error    string    `json:",omitempty"`
+	Progress *Progress `json:",omitempty"`
+
+	// add: the items that the file became, and after every change the dumps there are.
+	Items []FileRow  `json:",omitempty"`
+	Dumps []DumpName `json:",omitempty"`
+
+	// look
+	Parts   int
+	Summary *view.Summary     `json:",omitempty"`
+	Threads *view.ThreadPage  `json:",omitempty"`
+	Stack   *view.StackPage   `json:",omitempty"`
+	Frame   *view.FrameDetail `json:",omitempty"`
+	Modules *view.ModulePage  `json:",omitempty"`
+	Wanted  *view.WantedPage  `json:",omitempty"`
+	Files   *FilePage         `json:",omitempty"`
+
+	// export
+	Kind     string `json:",omitempty"`
+	Text     string `json:",omitempty"`
+	FileName string `json:",omitempty"`
+}
+
+// Progress says how far a long step is. Total is 0 if it is not known.
+type Progress struct {
+	Stage, Name string
+	Done, Total int64
+}
+
+// DumpName is a dump of the switcher.
+type DumpName struct {
+	Dump int
+	Name string
+}
+
+// FileRow is one file, or one member of an archive, and what became of it.
+type FileRow struct {
+	Item    int
+	Name    string
+	Size    string
+	Kind    string // "minidump", "sym", "archive", "other"
+	Usable  bool
+	Message string
+	Dump    int // the dump that it is, or -1
+	// Symbols: name and id of the MODULE record, and the modules that the file is used for.
+	SymName, SymID string
+	Assign         bool // waits to be assigned by hand
+	Warnings       []string
+	WarningCount   int
+}
+
+// FilePage is a window of the files. Problems is how many of all files are not usable or wait for a hand.
+type FilePage struct {
+	view.Page
+	Problems int
+	Rows     []FileRow
+}

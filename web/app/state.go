@@ -1,0 +1,114 @@
+package app
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// State is what a person has chosen: one value that goes into the address, out of it, and into a link.
+type State struct {
+	DumpName string // of the selected dump; "" for the first
+	Thread   int    // -1: the one that the dump starts with
+	Frame    int
+	Inline   int // -1: the physical frame
+	Tab      string
+	Closed   bool   // the lower panel is folded
+	Side     string // what the frame zone shows: "registers" or "why"
+	// HideInlines leaves the inlined calls out of the stack.
+	HideInlines  bool
+	ThreadFilter string
+	Search       string
+	Policy       string // "" for best
+	// Theme is a preference of the reader and not of the link: it is read from an address, but kept in the storage.
+	Theme string
+}
+
+// Tabs of the lower panel, in their order.
+var Tabs = []struct{ ID, Title string }{
+	{"modules", "Modules"},
+	{"wanted", "Symbols wanted"},
+	{"files", "Files"},
+	{"system", "System"},
+	{"log", "Log"},
+}
+
+// NewState is what a page starts with.
+func NewState() State {
+	return State{Thread: -1, Inline: -1, Tab: "modules", Side: "registers"}
+}
+
+// maxText bounds texts that come from an address.
+const maxStateText = 200
+
+// Address writes the state as a location hash without "#"; what is as usual is left out.
+func (s State) Address() string {
+	v := url.Values{}
+	text := func(key, value, usual string) {
+		if value != usual {
+			v.Set(key, value)
+		}
+	}
+	number := func(key string, value, usual int) {
+		if value != usual {
+			v.Set(key, strconv.Itoa(value))
+		}
+	}
+	usual := NewState()
+	text("dump", s.DumpName, "")
+	number("thread", s.Thread, usual.Thread)
+	number("frame", s.Frame, usual.Frame)
+	number("inline", s.Inline, usual.Inline)
+	text("tab", s.Tab, usual.Tab)
+	text("side", s.Side, usual.Side)
+	text("threads", s.ThreadFilter, "")
+	text("search", s.Search, "")
+	text("unwind", s.Policy, "")
+	if s.HideInlines {
+		v.Set("inlines", "hidden")
+	}
+	if s.Closed {
+		v.Set("panel", "closed")
+	}
+	return v.Encode()
+}
+
+// ParseState reads an address. What it does not understand it leaves as usual: an address is typed and pasted.
+func ParseState(hash string) State {
+	s := NewState()
+	v, err := url.ParseQuery(strings.TrimPrefix(hash, "#"))
+	if err != nil {
+		return s
+	}
+	number := func(key string, to *int, least int) {
+		if n, err := strconv.Atoi(v.Get(key)); err == nil && n >= least && n < 1<<24 {
+			*to = n
+		}
+	}
+	text := func(key string, to *string) {
+		if t := v.Get(key); t != "" && len(t) <= maxStateText {
+			*to = t
+		}
+	}
+	text("dump", &s.DumpName)
+	number("thread", &s.Thread, -1)
+	number("frame", &s.Frame, 0)
+	number("inline", &s.Inline, -1)
+	for _, t := range Tabs {
+		if v.Get("tab") == t.ID {
+			s.Tab = t.ID
+		}
+	}
+	if v.Get("side") == "why" {
+		s.Side = "why"
+	}
+	text("threads", &s.ThreadFilter)
+	text("search", &s.Search)
+	text("unwind", &s.Policy)
+	s.HideInlines = v.Get("inlines") == "hidden"
+	s.Closed = v.Get("panel") == "closed"
+	if t := v.Get("theme"); t == "dark" || t == "light" {
+		s.Theme = t
+	}
+	return s
+}
