@@ -133,22 +133,23 @@ func (v *View) registers(d *FrameDetail, f *report.Frame) {
 	}
 	a := f.Regs.Arch
 	unknown := 0
-	for i, n := range a.Names {
-		if n == "" {
+	// Registers are counted from 0 in the type of the table's own numbers; the package of that type is not for renderers.
+	for r := a.PC - a.PC; int(r) < len(a.Names); r++ {
+		if a.Names[r] == "" {
 			continue
 		}
-		reg := Register{Name: n}
-		switch r := uint8(i); {
-		case r == uint8(a.PC):
+		reg := Register{Name: a.Names[r]}
+		switch r {
+		case a.PC:
 			reg.Role = "pc"
-		case r == uint8(a.SP):
+		case a.SP:
 			reg.Role = "sp"
-		case r == uint8(a.FP):
+		case a.FP:
 			reg.Role = "fp"
-		case r == uint8(a.LR):
+		case a.LR:
 			reg.Role = "lr"
 		}
-		if x, ok := v.reg(f, i); ok {
+		if x, ok := f.Regs.Get(r); ok {
 			reg.Value = v.hex(x)
 			reg.Note = v.valueNote(x)
 		} else {

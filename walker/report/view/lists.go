@@ -5,12 +5,8 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/walker/report"
 )
-
-// reg is a register's value by its number in the CPU's table.
-func (v *View) reg(f *report.Frame, i int) (uint64, bool) { return f.Regs.Get(cpu.Reg(i)) }
 
 // ThreadRow is one thread of the list.
 type ThreadRow struct {
