@@ -1,0 +1,62 @@
+package text_test
+
+import (
+	"bytes"
+	"flag"
+	"io"
+	"os"
+	"testing"
+
+	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/reporttest"
+	"github.com/crashpane/crashpane/walker/report/text"
+)
+
+var update = flag.Bool("update", false, "write testdata anew")
+
+func TestGolden(t *testing.T) {
+	for _, c := range []struct {
+		file  string
+		in    report.Input
+		write func(io.Writer, *report.Report) error
+	}{
+		{"windows.txt", reporttest.Windows(), text.Write},
+		{"windows.machine.txt", reporttest.Windows(), text.WriteMachine},
+		{"linux.txt", reporttest.Linux(), text.Write},
+		{"linux.machine.txt", reporttest.Linux(), text.WriteMachine},
+	} {
+		t.Run(c.file, func(t *testing.T) {
+			var got bytes.Buffer
+			if err := c.write(&got, report.Build(c.in)); err != nil {
+				t.Fatal(err)
+			}
+			path := "testdata/" + c.file
+			if *update {
+				if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(got.Bytes(), want) {
+				t.Errorf("differs from %s (rewrite it with -update if that is right):\n%s", path, got.Bytes())
+			}
+		})
+	}
+}
+
+// TestNothing prints a report of a dump in which nothing could be read.
+func TestNothing(t *testing.T) {
+	in := reporttest.Linux()
+	in.Dump.Threads, in.Dump.Modules, in.Dump.System, in.Dump.Breakpad, in.Stacks = nil, nil, nil, nil, nil
+	r := report.Build(in)
+	var b bytes.Buffer
+	if err := text.Write(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	if err := text.WriteMachine(&b, r); err != nil {
+		t.Fatal(err)
+	}
+}
