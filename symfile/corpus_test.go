@@ -1,0 +1,56 @@
+package symfile
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// corpusRoot is a folder of real dumps and symbol files that lives beside the module and is not part of it.
+const corpusRoot = "../../shared/corpus"
+
+// corpus lists every .sym file of the corpus, or skips the test.
+func corpus(t testing.TB) []string {
+	var all []string
+	filepath.WalkDir(corpusRoot, func(p string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && strings.HasSuffix(p, ".sym") {
+			all = append(all, p)
+		}
+		return nil
+	})
+	if len(all) == 0 {
+		t.Skip("SKIPPED: there is no corpus of symbol files at " + corpusRoot)
+	}
+	return all
+}
+
+func open(t testing.TB, name string, text []byte) *File {
+	t.Helper()
+	f, err := Open(input.FromBytes(name, text), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// TestCorpusAgainstReference looks every interesting address of every file up, and compares with the plain reading.
+func TestCorpusAgainstReference(t *testing.T) {
+	for _, p := range corpus(t) {
+		text, err := os.ReadFile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := open(t, filepath.Base(p), text)
+		if !f.HasModule {
+			t.Errorf("%s: no module", p)
+		}
+		if f.Counts.Unknown > 0 {
+			t.Errorf("%s: %d unknown records: %v", p, f.Counts.Unknown, f.Warnings)
+		}
+		compare(t, p, f, newReference(string(text)), 4000)
+	}
+}

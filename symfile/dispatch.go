@@ -1,0 +1,265 @@
+package symfile
+
+// record indexes one line that is not a plain line record. line ends with a newline and lies at off in the file.
+func (s *scanner) record(line []byte, off int64) {
+	f := s.f
+	end := off + int64(len(line))
+	switch line[0] {
+	case 'F':
+		if rest, ok := keyword(line, "FUNC"); ok {
+			s.gotFunc(rest, off, end)
+			return
+		}
+		if rest, ok := keyword(line, "FILE"); ok {
+			f.Counts.Files++
+			num, _, ok := parseFile(rest)
+			switch {
+			case !ok:
+				s.bad("FILE")
+			case !f.files.set(num, off) && f.warn(duplicate, s.line):
+				f.say("FILE number %d again; the first counts", num)
+			}
+			return
+		}
+	case 'I':
+		if rest, ok := keyword(line, "INLINE"); ok {
+			s.gotInline(rest, off, end)
+			return
+		}
+		if rest, ok := keyword(line, "INLINE_ORIGIN"); ok {
+			f.Counts.Origins++
+			num, _, ok := parseOrigin(rest)
+			switch {
+			case !ok:
+				s.bad("INLINE_ORIGIN")
+			case !f.origins.set(num, off) && f.warn(duplicate, s.line):
+				f.say("INLINE_ORIGIN number %d again; the first counts", num)
+			}
+			return
+		}
+		if rest, ok := keyword(line, "INFO"); ok {
+			f.Counts.Infos++
+			s.gotInfo(rest)
+			return
+		}
+	case 'P':
+		if rest, ok := keyword(line, "PUBLIC"); ok {
+			s.gotPublic(rest, off)
+			return
+		}
+	case 'S':
+		if rest, ok := keyword(line, "STACK"); ok {
+			if cfi, ok := keyword(rest, "CFI"); ok {
+				s.gotCFI(cfi, off, end)
+				return
+			}
+			if win, ok := keyword(rest, "WIN"); ok {
+				s.gotWin(win, off)
+				return
+			}
+		}
+	case 'M':
+		if rest, ok := keyword(line, "MODULE"); ok {
+			s.gotModule(rest)
+			return
+		}
+	}
+	if len(trimEOL(line)) == 0 {
+		return
+	}
+	// Blanks around the fields, or numbers that need a closer look.
+	if r, ok := parseLine(line); ok {
+		s.gotLine(r.rva, r.size, r.file, off, end)
+		return
+	}
+	if hexVal[line[0]] != 0xff {
+		s.bad("line")
+		return
+	}
+	f.Counts.Unknown++
+	if f.warn(unknownRecord, s.line) {
+		f.say("unknown record")
+	}
+}
+
+// bad warns of a record whose fields are missing, are no numbers or are too large. It is not used.
+func (s *scanner) bad(what string) {
+	if s.f.warn(badRecord, s.line) {
+		s.f.say("malformed %s record", what)
+	}
+}
+
+// code checks a range of code: one of no bytes and one beyond the end of the address space have none.
+func (s *scanner) code(what string, rva, size uint64) uint64 {
+	switch {
+	case size == 0:
+		if s.f.warn(noCode, s.line) {
+			s.f.say("%s of size 0 at 0x%x is not used", what, rva)
+		}
+	case rva+size < rva:
+		if s.f.warn(noCode, s.line) {
+			s.f.say("%s at 0x%x reaches beyond the last address and is not used", what, rva)
+		}
+		return 0
+	}
+	return size
+}
+
+func (s *scanner) gotModule(rest []byte) {
+	f := s.f
+	m, ok := parseModule(rest)
+	switch {
+	case !ok:
+		s.bad("MODULE")
+	case f.HasModule:
+		if f.warn(duplicate, s.line) {
+			f.say("another MODULE record; the first counts")
+		}
+	default:
+		f.Module, f.HasModule = m, true
+	}
+}
+
+// INFO CODE_ID id [file], INFO URL url; others (INFO GENERATOR …) are only counted.
+func (s *scanner) gotInfo(rest []byte) {
+	f := fields{rest: trimEOL(rest)}
+	switch string(f.word()) {
+	case "CODE_ID":
+		if s.f.CodeID == "" {
+			s.f.CodeID = string(f.word())
+			s.f.CodeFile = string(f.name())
+		}
+	case "URL":
+		s.f.URL = string(f.name())
+	}
+}
+
+func (s *scanner) gotFunc(rest []byte, off, end int64) {
+	s.f.Counts.Funcs++
+	r, ok := parseFunc(rest)
+	if !ok {
+		// Its lines must not count as those of the function before.
+		s.fn = nil
+		s.bad("FUNC")
+		return
+	}
+	if len(r.name) == 0 {
+		s.bad("FUNC (no name)")
+	}
+	s.funcs = append(s.funcs, rec{rva: r.rva, size: s.code("FUNC", r.rva, r.size), off: off, end: end, line: int32(s.line)})
+	s.fn = &s.funcs[len(s.funcs)-1]
+	s.fnEnd = &s.fn.end
+}
+
+func (s *scanner) gotInline(rest []byte, off, end int64) {
+	s.f.Counts.Inlines++
+	r, ok := parseInline(rest)
+	for ok {
+		if len(trimEOL(r.ranges.rest)) == 0 {
+			break
+		}
+		_, _, ok = r.ranges.next()
+	}
+	if !ok {
+		s.bad("INLINE")
+		return
+	}
+	if s.fn == nil {
+		if s.f.warn(orphan, s.line) {
+			s.f.say("INLINE record before any FUNC")
+		}
+		return
+	}
+	s.belongs(off, end)
+	s.unknownFile(r.callFile)
+	if _, ok := s.f.origins.get(r.origin); !ok && len(s.unknownOrigins) < maxUnknown {
+		if _, seen := s.unknownOrigins[r.origin]; !seen {
+			s.unknownOrigins[r.origin] = int32(s.line)
+		}
+	}
+}
+
+func (s *scanner) gotPublic(rest []byte, off int64) {
+	s.f.Counts.Publics++
+	r, ok := parsePublic(rest)
+	switch {
+	case !ok:
+		s.bad("PUBLIC")
+	case r.rva == 0:
+		// No code lies at a module's first byte. Breakpad saw such records in files made from ntdll.pdb and leaves them out;
+		// rust-minidump lets them name everything up to the first function.
+		if s.f.warn(noCode, s.line) {
+			s.f.say("PUBLIC at address 0 is not used")
+		}
+	default:
+		s.pubs = append(s.pubs, pub{rva: r.rva, off: off, line: int32(s.line)})
+	}
+}
+
+func (s *scanner) gotCFI(rest []byte, off, end int64) {
+	r, ok := parseCFI(rest)
+	if r.init {
+		s.f.Counts.CFIInits++
+		if !ok {
+			s.cfi = nil
+			s.bad("STACK CFI INIT")
+			return
+		}
+		s.cfis = append(s.cfis, rec{rva: r.rva, size: s.code("STACK CFI INIT", r.rva, r.size), off: off, end: end, line: int32(s.line)})
+		s.cfi = &s.cfis[len(s.cfis)-1]
+		s.cfiEnd = &s.cfi.end
+		s.lastDelta = r.rva
+		return
+	}
+	s.f.Counts.CFIDeltas++
+	switch {
+	case !ok:
+		s.bad("STACK CFI")
+		return
+	case s.cfi == nil:
+		if s.f.warn(orphan, s.line) {
+			s.f.say("STACK CFI record before any STACK CFI INIT")
+		}
+		return
+	case !s.cfi.has(r.rva) && s.cfi.size > 0:
+		if s.f.warn(outside, s.line) {
+			s.f.say("STACK CFI record at 0x%x lies outside its STACK CFI INIT, that of line %d", r.rva, s.cfi.line)
+		}
+	case r.rva < s.lastDelta:
+		if s.f.warn(outside, s.line) {
+			s.f.say("STACK CFI record at 0x%x comes after one at 0x%x", r.rva, s.lastDelta)
+		}
+	}
+	s.lastDelta = r.rva
+	if *s.cfiEnd == off {
+		*s.cfiEnd = end
+		return
+	}
+	s.extras = append(s.extras, extra{owner: s.cfi.off, off: off, end: end, line: int32(s.line)})
+	s.cfiEnd = &s.extras[len(s.extras)-1].end
+}
+
+func (s *scanner) gotWin(rest []byte, off int64) {
+	r, ok := parseWin(rest)
+	if !ok {
+		s.bad("STACK WIN")
+		return
+	}
+	at := 0
+	switch r.typ {
+	case 4:
+		s.f.Counts.WinFrameData++
+	case 0:
+		s.f.Counts.WinFPO++
+		at = 1
+	default:
+		s.f.Counts.WinOther++
+		if s.f.warn(otherType, s.line) {
+			s.f.say("STACK WIN record of type %x is not used", r.typ)
+		}
+		return
+	}
+	if size := s.code("STACK WIN", r.rva, r.size); size > 0 {
+		s.wins[at] = append(s.wins[at], rec{rva: r.rva, size: size, off: off, line: int32(s.line)})
+	}
+}

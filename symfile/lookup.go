@@ -1,0 +1,270 @@
+package symfile
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/crashpane/crashpane/symfile/symbol"
+)
+
+// function is a FUNC with what belongs to it, decoded.
+type function struct {
+	name     string
+	params   uint32
+	multiple bool
+	lines    []fnLine   // by address, without overlaps
+	inlines  []fnInline // by nest level, then address
+}
+
+type fnLine struct {
+	start, size uint64
+	line, file  uint32
+}
+
+type fnInline struct {
+	start, size uint64
+	// high is the highest end address of the ranges of this level up to this one: where a search backwards can stop.
+	high                              uint64
+	level, callLine, callFile, origin uint32
+}
+
+const (
+	// maxFns and maxFnLines bound the cache of decoded functions, in functions and in their lines and inlined ranges.
+	maxFns     = 1024
+	maxFnLines = 256 << 10
+)
+
+// function decodes a FUNC of the index, or takes it from the cache: a recursion asks for the same one again and again.
+func (f *File) function(at int) (*function, error) {
+	if fn, ok := f.fns[at]; ok {
+		return fn, nil
+	}
+	r := &f.funcs[at]
+	fn := &function{}
+	first := true
+	err := f.spans(r, func(b []byte, _ int) {
+		if first {
+			first = false
+			rest, _ := keyword(b, "FUNC")
+			rec, _ := parseFunc(rest)
+			fn.name, fn.params, fn.multiple = string(rec.name), rec.params, rec.multiple
+			if fn.name == "" {
+				fn.name = nameless
+			}
+			return
+		}
+		if rest, ok := keyword(b, "INLINE"); ok {
+			fn.addInline(rest)
+			return
+		}
+		if l, ok := parseLine(b); ok && l.size > 0 && l.rva+l.size > l.rva {
+			fn.lines = append(fn.lines, fnLine{start: l.rva, size: l.size, line: l.line, file: l.file})
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	fn.settle()
+	n := len(fn.lines) + len(fn.inlines)
+	if len(f.fns) >= maxFns || f.fnLines+n > maxFnLines {
+		clear(f.fns)
+		f.fnLines = 0
+	}
+	f.fnLines += n
+	f.fns[at] = fn
+	return fn, nil
+}
+
+func (fn *function) addInline(rest []byte) {
+	r, ok := parseInline(rest)
+	if !ok {
+		return
+	}
+	for {
+		start, size, ok := r.ranges.next()
+		if !ok {
+			return
+		}
+		if size > 0 && start+size > start {
+			fn.inlines = append(fn.inlines, fnInline{start: start, size: size, level: r.level,
+				callLine: r.callLine, callFile: r.callFile, origin: r.origin})
+		}
+	}
+}
+
+// settle sorts what was decoded. Of lines that overlap one stays, as of FUNCs (see exclusive).
+func (fn *function) settle() {
+	slices.SortStableFunc(fn.lines, func(a, b fnLine) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.size, b.size))
+	})
+	kept := fn.lines[:0]
+	for _, l := range fn.lines {
+		if n := len(kept); n > 0 && l.start-kept[n-1].start < kept[n-1].size {
+			continue
+		}
+		kept = append(kept, l)
+	}
+	fn.lines = kept
+
+	// The nest level and the address say which call holds which, never the order of the records: Mozilla's dump_syms writes
+	// them by address, a child sometimes before its parent. Among ranges with the same start the shortest comes last and is
+	// found first.
+	slices.SortStableFunc(fn.inlines, func(a, b fnInline) int {
+		return cmp.Or(cmp.Compare(a.level, b.level), cmp.Compare(a.start, b.start), cmp.Compare(b.size, a.size))
+	})
+	for i := range fn.inlines {
+		in := &fn.inlines[i]
+		in.high = in.start + in.size
+		if i > 0 && fn.inlines[i-1].level == in.level {
+			in.high = max(in.high, fn.inlines[i-1].high)
+		}
+	}
+}
+
+func (fn *function) lineAt(rva uint64) (fnLine, bool) {
+	i, exact := slices.BinarySearchFunc(fn.lines, rva, func(l fnLine, v uint64) int { return cmp.Compare(l.start, v) })
+	if !exact {
+		i--
+	}
+	if i < 0 || rva-fn.lines[i].start >= fn.lines[i].size {
+		return fnLine{}, false
+	}
+	return fn.lines[i], true
+}
+
+// inlineAt is the inlined call of a nest level that covers an address.
+func (fn *function) inlineAt(level uint32, rva uint64) (*fnInline, bool) {
+	i, _ := slices.BinarySearchFunc(fn.inlines, rva, func(in fnInline, v uint64) int {
+		if c := cmp.Compare(in.level, level); c != 0 {
+			return c
+		}
+		if in.start <= v {
+			return -1
+		}
+		return 1
+	})
+	for i--; i >= 0 && fn.inlines[i].level == level && fn.inlines[i].high > rva; i-- {
+		if in := &fn.inlines[i]; rva-in.start < in.size {
+			return in, true
+		}
+	}
+	return nil, false
+}
+
+// Lookup is the function, source line and inlined calls at a module-relative address. The caller gives the address inside
+// the call, not the return address.
+//
+// A FUNC that covers the address wins. Else it is the nearest PUBLIC at or below it, which reaches to the next PUBLIC or to
+// the start of the next FUNC: if a FUNC starts between the two, or where the PUBLIC does, there is no symbol. Both peers do
+// so.
+//
+// Line records describe the innermost inlined call; each call further out has the place of the call site in it. A line
+// number of 0 (code of no line) is given as it stands, with HasLine. A FILE number without a record gives a line without
+// File.
+//
+// The Answer is Yes or No. With an error of the Source the Answer is Needs if it is a *input.NeedError, else No. The
+// Inlines of two Symbols never share memory.
+func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
+	at, covers := covering(f.funcs, rva)
+	if covers {
+		s, err := f.symbolAt(at, rva)
+		if err != nil {
+			return symbol.Symbol{}, answerOf(err), err
+		}
+		return s, symbol.Yes, nil
+	}
+	p, exact := slices.BinarySearchFunc(f.pubs, rva, func(p pub, v uint64) int { return cmp.Compare(p.rva, v) })
+	if !exact {
+		p--
+	}
+	if p < 0 || at >= 0 && f.funcs[at].rva >= f.pubs[p].rva {
+		return symbol.Symbol{}, symbol.No, nil
+	}
+	s, err := f.public(p)
+	if err != nil {
+		return symbol.Symbol{}, answerOf(err), err
+	}
+	return s, symbol.Yes, nil
+}
+
+func (f *File) public(at int) (symbol.Symbol, error) {
+	if s, ok := f.pubNames[at]; ok {
+		return s, nil
+	}
+	b, err := f.lineAt(f.pubs[at].off)
+	if err != nil {
+		return symbol.Symbol{}, err
+	}
+	rest, _ := keyword(b, "PUBLIC")
+	r, _ := parsePublic(rest)
+	s := symbol.Symbol{Name: string(r.name), Start: r.rva, ParamSize: r.params, Public: true, Multiple: r.multiple}
+	if s.Name == "" {
+		s.Name = nameless
+	}
+	return remember(f.pubNames, at, s), nil
+}
+
+func (f *File) symbolAt(at int, rva uint64) (symbol.Symbol, error) {
+	fn, err := f.function(at)
+	if err != nil {
+		return symbol.Symbol{}, err
+	}
+	r := &f.funcs[at]
+	s := symbol.Symbol{Name: fn.name, Start: r.rva, Size: r.size, ParamSize: fn.params, Multiple: fn.multiple}
+
+	line, has := fn.lineAt(rva)
+	own := "" // the file of the line record
+	if has {
+		if own, err = f.fileName(line.file); err != nil {
+			return s, err
+		}
+		s.File, s.Line, s.HasLine, s.LineStart = own, line.line, true, line.start
+	}
+	var depth uint32
+	for {
+		if _, ok := fn.inlineAt(depth, rva); !ok {
+			break
+		}
+		depth++
+	}
+	if depth == 0 {
+		return s, nil
+	}
+	// The place inside a call is the call site of the next inner one; of the innermost it is the line record.
+	s.Inlines = make([]symbol.Inline, depth)
+	for level := uint32(0); level < depth; level++ {
+		in, _ := fn.inlineAt(level, rva)
+		out := &s.Inlines[depth-1-level]
+		if out.Name, err = f.originName(in.origin); err != nil {
+			return s, err
+		}
+		out.Start = in.start
+		site, err := f.callFile(in.callFile, own)
+		if err != nil {
+			return s, err
+		}
+		if level == 0 {
+			s.File, s.Line, s.HasLine = site, in.callLine, true
+			if !has {
+				s.LineStart = in.start
+			}
+		} else {
+			o := &s.Inlines[depth-level]
+			o.File, o.Line, o.HasLine = site, in.callLine, true
+		}
+	}
+	if has {
+		in := &s.Inlines[0]
+		in.File, in.Line, in.HasLine = own, line.line, true
+	}
+	return s, nil
+}
+
+// callFile is the file of a call site. INLINE records of the old form do not have it; Breakpad then takes the file of the
+// line record, which is right as long as all is in one file.
+func (f *File) callFile(num uint32, own string) (string, error) {
+	if num == noFile {
+		return own, nil
+	}
+	return f.fileName(num)
+}

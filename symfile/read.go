@@ -1,0 +1,136 @@
+package symfile
+
+import (
+	"bytes"
+	"io"
+)
+
+// fill reads [off, off+n) into the file's buffer, from the byte at `at` of it on.
+func (f *File) fill(at int, off int64, n int) error {
+	if need := at + n; need > len(f.buf) {
+		buf := make([]byte, max(need, 4096))
+		copy(buf, f.buf[:at])
+		f.buf = buf
+	}
+	if _, err := f.src.ReadAt(f.buf[at:at+n], off); err != nil && err != io.EOF {
+		return f.src.Wrap("symbol file", off, err)
+	}
+	return nil
+}
+
+// lineAt is the line at a file offset, without its end, cut at chunk bytes. It is valid until the next read.
+func (f *File) lineAt(off int64) ([]byte, error) {
+	for have, step := 0, 512; ; step *= 8 {
+		n := int(min(int64(step), f.src.Size-off-int64(have), int64(chunk-have)))
+		if n <= 0 {
+			return f.buf[:have], nil
+		}
+		if err := f.fill(have, off+int64(have), n); err != nil {
+			return nil, err
+		}
+		if i := bytes.IndexByte(f.buf[have:have+n], '\n'); i >= 0 {
+			return trimEOL(f.buf[:have+i]), nil
+		}
+		have += n
+	}
+}
+
+// eachLine calls fn with every line that starts in [off, end) of the file. A line is valid during the call only, and is cut
+// at chunk bytes. line is the number of the first.
+func (f *File) eachLine(off, end int64, line int, fn func(b []byte, line int)) error {
+	const step = 64 << 10
+	end = min(end, f.src.Size) // a last line without a newline was indexed with one
+	have := 0
+	cutting := false
+	for pos := off; pos < end; {
+		n := int(min(step, end-pos))
+		if err := f.fill(have, pos, n); err != nil {
+			return err
+		}
+		pos += int64(n)
+		data := f.buf[:have+n]
+		for len(data) > 0 {
+			i := bytes.IndexByte(data, '\n')
+			last := i < 0
+			if last {
+				if pos < end && len(data) < chunk && !cutting {
+					break // the rest of the line is to come
+				}
+				i = len(data)
+			}
+			if !cutting {
+				fn(trimEOL(data[:i]), line)
+				line++
+			}
+			cutting = last && pos < end
+			data = data[min(i+1, len(data)):]
+		}
+		have = copy(f.buf, data)
+	}
+	return nil
+}
+
+// spans calls fn with every line that belongs to a record, in the order of the file: first the record's own line.
+func (f *File) spans(r *rec, fn func(b []byte, line int)) error {
+	if err := f.eachLine(r.off, r.end, int(r.line), fn); err != nil {
+		return err
+	}
+	for _, e := range f.extrasOf(r) {
+		if err := f.eachLine(e.off, e.end, int(e.line), fn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxNames bounds each cache of names.
+const maxNames = 8192
+
+// fileName is the name of a FILE record; "" if there is none of that number.
+func (f *File) fileName(num uint32) (string, error) {
+	if s, ok := f.fileNames[num]; ok {
+		return s, nil
+	}
+	off, ok := f.files.get(num)
+	if !ok {
+		return "", nil
+	}
+	b, err := f.lineAt(off)
+	if err != nil {
+		return "", err
+	}
+	rest, _ := keyword(b, "FILE")
+	_, name, _ := parseFile(rest)
+	return remember(f.fileNames, num, string(name)), nil
+}
+
+// originName is the name of an INLINE_ORIGIN record. An inlined call without a name stays a call (Breakpad shows it so;
+// rust-minidump leaves it out).
+func (f *File) originName(num uint32) (string, error) {
+	if s, ok := f.origNames[num]; ok {
+		return s, nil
+	}
+	off, ok := f.origins.get(num)
+	if !ok {
+		return nameless, nil
+	}
+	b, err := f.lineAt(off)
+	if err != nil {
+		return "", err
+	}
+	rest, _ := keyword(b, "INLINE_ORIGIN")
+	_, name, _ := parseOrigin(rest)
+	if len(name) == 0 {
+		return remember(f.origNames, num, nameless), nil
+	}
+	return remember(f.origNames, num, string(name)), nil
+}
+
+// remember puts a value in a bounded cache.
+func remember[K comparable, V any](m map[K]V, k K, v V) V {
+	if len(m) >= maxNames {
+		clear(m)
+	}
+	m[k] = v
+	return v
+}

@@ -1,0 +1,196 @@
+package symfile
+
+// The records, one parser each. Each takes what follows the record's keyword and reports whether the fields that it needs
+// are there. Format: Breakpad's docs/symbol_files.md; what both peers accept beyond it is said at the parser.
+
+// nameless stands for a name that the file does not have; Breakpad's dump_syms writes the same words.
+const nameless = "<name omitted>"
+
+// noFile is the file number of a call site whose file is not known. No FILE record can have it.
+const noFile = 1<<32 - 1
+
+// Module is a MODULE record: which binary the file describes.
+type Module struct {
+	// OS and Arch are the words of the record ("Linux", "mac", "windows"; "x86_64", "arm64").
+	OS, Arch string
+	// ID is the debug identifier as written: on most platforms 32 hexadecimal digits and an age.
+	ID string
+	// Name is the binary's or PDB's base name; it may contain spaces.
+	Name string
+}
+
+// MODULE os arch id name
+func parseModule(b []byte) (m Module, ok bool) {
+	f := fields{rest: trimEOL(b)}
+	m.OS, m.Arch, m.ID = string(f.word()), string(f.word()), string(f.word())
+	m.Name = string(f.name())
+	return m, m.ID != ""
+}
+
+type funcRecord struct {
+	rva, size uint64
+	params    uint32
+	multiple  bool
+	name      []byte
+}
+
+// FUNC [m] address size parameter_size name
+func parseFunc(b []byte) (r funcRecord, ok bool) {
+	f := fields{rest: trimEOL(b)}
+	r.multiple = f.multiple()
+	r.rva, r.size, r.params = f.hex(), f.hex(), f.hex32()
+	r.name = f.name()
+	return r, !f.bad
+}
+
+// PUBLIC [m] address parameter_size name
+func parsePublic(b []byte) (r funcRecord, ok bool) {
+	f := fields{rest: trimEOL(b)}
+	r.multiple = f.multiple()
+	r.rva, r.params = f.hex(), f.hex32()
+	r.name = f.name()
+	return r, !f.bad
+}
+
+// FILE number name
+func parseFile(b []byte) (num uint32, name []byte, ok bool) {
+	f := fields{rest: trimEOL(b)}
+	num = f.dec()
+	name = f.name()
+	return num, name, !f.bad && len(name) > 0 && num != noFile
+}
+
+// INLINE_ORIGIN number name; the form before 2021 has a file number (or -1) before the name. As in Breakpad, a field of
+// digits alone is that number; a name that is nothing but digits is taken as a name.
+func parseOrigin(b []byte) (num uint32, name []byte, ok bool) {
+	f := fields{rest: trimEOL(b)}
+	num = f.dec()
+	name = f.name()
+	old := fields{rest: name}
+	w := old.word()
+	if len(w) > 1 && w[0] == '-' {
+		w = w[1:]
+	}
+	if _, digits := parseDec(w); digits {
+		if rest := old.name(); len(rest) > 0 {
+			name = rest
+		}
+	}
+	return num, name, !f.bad
+}
+
+type lineRecord struct {
+	rva, size  uint64
+	line, file uint32
+}
+
+// address size line filenum
+func parseLine(b []byte) (r lineRecord, ok bool) {
+	f := fields{rest: trimEOL(b)}
+	r.rva, r.size, r.line = f.hex(), f.hex(), f.dec()
+	w := f.word()
+	if len(w) > 1 && w[0] == '-' { // "no file" in some writers
+		w, r.file = w[1:], noFile
+		_, ok = parseDec(w)
+	} else {
+		r.file, ok = parseDec(w)
+	}
+	return r, ok && !f.bad && len(f.name()) == 0
+}
+
+type inlineRecord struct {
+	level, callLine, callFile, origin uint32
+	ranges                            fields // pairs of address and size follow
+}
+
+// INLINE nest_level call_line call_file origin [address size]+
+//
+// The form before 2021 has no call_file. The two are told apart by the parity of the number of fields, as Breakpad does;
+// callFile is noFile in the old form, and for the -1 of a call without a file.
+func parseInline(b []byte) (r inlineRecord, ok bool) {
+	b = trimEOL(b)
+	n := 0
+	blank := true
+	for _, c := range b {
+		if c == ' ' || c == '\t' {
+			blank = true
+		} else if blank {
+			blank = false
+			n++
+		}
+	}
+	f := fields{rest: b}
+	r.level, r.callLine, r.callFile = f.dec(), f.dec(), noFile
+	if n%2 == 0 {
+		w := f.word()
+		if num, isNum := parseDec(w); isNum {
+			r.callFile = num
+		} else if len(w) < 2 || w[0] != '-' {
+			f.bad = true
+		}
+	}
+	r.origin = f.dec()
+	r.ranges = fields{rest: f.rest}
+	return r, n >= 5 && !f.bad
+}
+
+// next is the next range of an INLINE record; false at the end or at something that is no range.
+func (f *fields) next() (rva, size uint64, ok bool) {
+	f.skipBlanks()
+	if len(f.rest) == 0 {
+		return 0, 0, false
+	}
+	rva, size = f.hex(), f.hex()
+	return rva, size, !f.bad
+}
+
+type winRecord struct {
+	typ                                                 uint64
+	rva, size                                           uint64
+	prolog, epilog, params, savedRegs, locals, maxStack uint32
+	hasProgram, allocatesBP                             bool
+	program                                             []byte
+}
+
+// STACK WIN type rva code_size prologue epilogue params saved_regs locals max_stack has_program program|allocates_bp
+//
+// What the last field is, has_program says and not the type (Breakpad does so; rust-minidump drops records where the two do
+// not agree).
+func parseWin(b []byte) (r winRecord, ok bool) {
+	f := fields{rest: trimEOL(b)}
+	r.typ, r.rva, r.size = f.hex(), f.hex(), f.hex()
+	r.prolog, r.epilog, r.params = f.hex32(), f.hex32(), f.hex32()
+	r.savedRegs, r.locals, r.maxStack = f.hex32(), f.hex32(), f.hex32()
+	r.hasProgram = f.hex() != 0
+	if r.hasProgram {
+		r.program = f.name()
+		return r, !f.bad
+	}
+	if last := f.word(); len(last) > 0 {
+		v, isHex := parseHex(last)
+		r.allocatesBP = v != 0
+		return r, isHex && !f.bad
+	}
+	return r, !f.bad
+}
+
+type cfiRecord struct {
+	init      bool
+	rva, size uint64
+	rules     []byte
+}
+
+// STACK CFI INIT address size rules, STACK CFI address rules; b follows "STACK CFI ".
+func parseCFI(b []byte) (r cfiRecord, ok bool) {
+	if rest, init := keyword(b, "INIT"); init {
+		r.init = true
+		b = rest
+	}
+	f := fields{rest: trimEOL(b)}
+	r.rva = f.hex()
+	if r.init {
+		r.size = f.hex()
+	}
+	r.rules = f.name()
+	return r, !f.bad
+}

@@ -1,0 +1,221 @@
+package symfile
+
+import (
+	"bytes"
+	"io"
+
+	"github.com/crashpane/crashpane/core/input"
+)
+
+const (
+	// chunk is how much of the file one step of the pass reads, and the length beyond which a line is cut.
+	chunk = 1 << 20
+	// maxUnknown bounds how many FILE and INLINE_ORIGIN numbers without a record (so far) are remembered.
+	maxUnknown = 4096
+)
+
+// scanner is the state of the pass over a file.
+type scanner struct {
+	f    *File
+	line int   // number of the current line
+	base int64 // file offset of the chunk
+
+	funcs, cfis []rec
+	wins        [2][]rec
+	pubs        []pub
+	extras      []extra
+
+	// The record that the next line, INLINE or delta belongs to, and the end of its last run of lines. When extras moves, a
+	// pointer into it goes stale, but only one to a run that has ended: something else stands behind it in the file.
+	fn, cfi     *rec
+	fnEnd       *int64
+	cfiEnd      *int64
+	lastDelta   uint64
+	lineCount   int
+	unknownFrom uint32 // the file number that was looked up last without success
+
+	unknownFiles, unknownOrigins map[uint32]int32
+}
+
+// run reads the file chunk by chunk and hands whole lines to lines.
+func (s *scanner) run(src *input.Source, progress func(done, total int64)) error {
+	s.unknownFiles, s.unknownOrigins = map[uint32]int32{}, map[uint32]int32{}
+	size := int64(chunk)
+	if src.Size < size {
+		size = src.Size
+	}
+	buf := make([]byte, size+1) // room for a newline behind a last line that has none
+	have := 0                   // bytes of an unfinished line at the front
+	cutting := false            // inside a line that is too long
+	for pos := int64(0); pos < src.Size; {
+		n := min(int64(len(buf)-1-have), src.Size-pos)
+		if _, err := src.ReadAt(buf[have:have+int(n)], pos); err != nil && err != io.EOF {
+			return src.Wrap("symbol file", pos, err)
+		}
+		s.base = pos - int64(have)
+		pos += n
+		data := buf[:have+int(n)]
+		if s.base == 0 && bytes.HasPrefix(data, bom) {
+			copy(data, "\n\n\n") // blank lines, so that no offset moves; they do not count as lines
+			s.line -= 3
+		}
+		if pos == src.Size && data[len(data)-1] != '\n' {
+			data = append(data, '\n')
+		}
+		if cutting {
+			i := bytes.IndexByte(data, '\n')
+			if i < 0 {
+				have = 0
+				continue
+			}
+			// The part that was kept has been counted as the line.
+			cutting = false
+			s.base += int64(i + 1)
+			data = data[i+1:]
+		}
+		last := bytes.LastIndexByte(data, '\n') + 1
+		if last == 0 && len(data) == len(buf)-1 {
+			// A line of a whole chunk: its front has all the index needs.
+			data[len(data)-1] = '\n'
+			last, cutting = len(data), true
+			if s.f.warn(longLine, s.line+1) {
+				s.f.say("the line is longer than %d bytes", chunk)
+			}
+		}
+		s.lines(data[:last])
+		have = copy(buf, data[last:])
+		if progress != nil {
+			progress(pos, src.Size)
+		}
+	}
+	s.f.Counts.Lines = max(s.line, 0)
+	s.f.Counts.LineRecords = s.lineCount
+	if !s.f.HasModule && s.f.warn(noModule, 0) {
+		s.f.say("the file has no MODULE record")
+	}
+	return nil
+}
+
+// lines indexes a piece of the file that ends with a newline.
+func (s *scanner) lines(b []byte) {
+	for i := 0; i < len(b); {
+		s.line++
+		if c := b[i]; hexVal[c] != 0xff {
+			if next := s.lineRecord(b, i); next > 0 {
+				i = next
+				continue
+			}
+		}
+		n := bytes.IndexByte(b[i:], '\n') + 1
+		s.record(b[i:i+n], s.base+int64(i))
+		i += n
+	}
+}
+
+// lineRecord reads a line record at b[i:] in one go, because nine lines of ten are line records. It gives the index behind
+// the record, or 0 if it is anything else than a plain, well-formed one.
+func (s *scanner) lineRecord(b []byte, i int) int {
+	start := i
+	var rva, size uint64
+	var line, file uint64
+	for ; i < len(b); i++ {
+		d := hexVal[b[i]]
+		if d == 0xff {
+			break
+		}
+		rva = rva<<4 | uint64(d)
+	}
+	if i-start > 16 || i >= len(b) || b[i] != ' ' {
+		return 0
+	}
+	i++
+	from := i
+	for ; i < len(b); i++ {
+		d := hexVal[b[i]]
+		if d == 0xff {
+			break
+		}
+		size = size<<4 | uint64(d)
+	}
+	if i == from || i-from > 16 || i >= len(b) || b[i] != ' ' {
+		return 0
+	}
+	i++
+	from = i
+	for ; i < len(b); i++ {
+		d := b[i] - '0'
+		if d > 9 {
+			break
+		}
+		line = line*10 + uint64(d)
+	}
+	if i == from || i-from > 9 || i >= len(b) || b[i] != ' ' {
+		return 0
+	}
+	i++
+	from = i
+	for ; i < len(b); i++ {
+		d := b[i] - '0'
+		if d > 9 {
+			break
+		}
+		file = file*10 + uint64(d)
+	}
+	if i == from || i-from > 9 {
+		return 0
+	}
+	if i < len(b) && b[i] == '\r' {
+		i++
+	}
+	if i >= len(b) || b[i] != '\n' {
+		return 0
+	}
+	i++
+	s.gotLine(rva, size, uint32(file), s.base+int64(start), s.base+int64(i))
+	return i
+}
+
+// gotLine notes a line record whose text lies at [off, end) of the file.
+func (s *scanner) gotLine(rva, size uint64, file uint32, off, end int64) {
+	s.lineCount++
+	if s.fn == nil {
+		if s.f.warn(orphan, s.line) {
+			s.f.say("line record before any FUNC")
+		}
+		return
+	}
+	s.belongs(off, end)
+	if last := rva + size; rva < s.fn.rva || last < rva || last > s.fn.rva+s.fn.size && s.fn.size > 0 {
+		if s.f.warn(outside, s.line) {
+			s.f.say("line record at 0x%x lies outside its FUNC, that of line %d", rva, s.fn.line)
+		}
+	}
+	if d := s.f.files.dense; int(file) < len(d) && d[file] != 0 {
+		return
+	}
+	s.unknownFile(file)
+}
+
+// belongs adds the text at [off, end) to the current FUNC.
+func (s *scanner) belongs(off, end int64) {
+	if *s.fnEnd == off {
+		*s.fnEnd = end
+		return
+	}
+	s.extras = append(s.extras, extra{owner: s.fn.off, off: off, end: end, line: int32(s.line)})
+	s.fnEnd = &s.extras[len(s.extras)-1].end
+}
+
+// unknownFile remembers a file number that has no FILE record yet; finish looks again, since records may come in any order.
+func (s *scanner) unknownFile(num uint32) {
+	if num == noFile || num == s.unknownFrom && len(s.unknownFiles) > 0 {
+		return
+	}
+	if _, ok := s.f.files.get(num); ok {
+		return
+	}
+	s.unknownFrom = num
+	if _, seen := s.unknownFiles[num]; !seen && len(s.unknownFiles) < maxUnknown {
+		s.unknownFiles[num] = int32(s.line)
+	}
+}

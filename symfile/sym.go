@@ -1,0 +1,139 @@
+// Package symfile reads Breakpad symbol files (.sym), the text that dump_syms makes of a binary's debug information.
+//
+// A file is indexed first, in one pass that keeps only where each function, public symbol and unwind record lies; names,
+// lines, inlined calls and unwind rules are decoded when a lookup hits them, from their slice of the file. Memory grows
+// with the number of functions and unwind records, not with the size of the file, and nothing is allocated from a number
+// that the file claims.
+//
+// Nothing in a file makes it unreadable: what cannot be understood is passed over with a warning that names the line.
+// Format: https://chromium.googlesource.com/breakpad/breakpad/+/HEAD/docs/symbol_files.md
+package symfile
+
+import (
+	"bytes"
+	"errors"
+	"iter"
+	"maps"
+
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/symbol"
+	"github.com/crashpane/crashpane/symfile/unwind"
+)
+
+// Options are the wishes of Open's caller.
+type Options struct {
+	// Progress is called about once a MiB with the bytes read so far and the file's size. It may be nil.
+	Progress func(done, total int64)
+}
+
+// Counts are the numbers of records of each kind that were read, whether they are used or not.
+type Counts struct {
+	// Lines of text, blank ones included.
+	Lines int
+	// Files, Origins, Funcs, Publics, LineRecords, Inlines: FILE, INLINE_ORIGIN, FUNC, PUBLIC, line and INLINE records.
+	Files, Origins, Funcs, Publics, LineRecords, Inlines int
+	// CFIInits and CFIDeltas: STACK CFI INIT and STACK CFI records.
+	CFIInits, CFIDeltas int
+	// WinFrameData, WinFPO, WinOther: STACK WIN records of type 4, of type 0, and of the types that nobody uses.
+	WinFrameData, WinFPO, WinOther int
+	// Infos are INFO records, Unknown are lines that are no record of the format.
+	Infos, Unknown int
+}
+
+// HasSymbols reports whether the file can name any code.
+func (c *Counts) HasSymbols() bool { return c.Funcs+c.Publics > 0 }
+
+// HasUnwind reports whether the file can unwind any code.
+func (c *Counts) HasUnwind() bool { return c.CFIInits+c.WinFrameData+c.WinFPO > 0 }
+
+// File is an indexed symbol file. It reads its Source during lookups, so the two live equally long, and like the Source it
+// is not for use by several goroutines at once.
+type File struct {
+	// Module is the MODULE record; the zero Module if HasModule is false.
+	Module    Module
+	HasModule bool
+	// CodeID and CodeFile are the two fields of INFO CODE_ID: the binary's own identifier, and its name.
+	CodeID, CodeFile string
+	// URL is where a supplier of symbols got the file from (INFO URL).
+	URL string
+	// Counts are the numbers of records.
+	Counts Counts
+	// Warnings are what was passed over, in order of lines; of each kind the first are kept. WarningCount counts all.
+	Warnings     []Warning
+	WarningCount int
+
+	src    *input.Source
+	warned [numKinds]int
+
+	funcs, cfis []rec
+	wins        [2][]rec // type 4, type 0
+	pubs        []pub
+	extras      []extra
+	files       numbers
+	origins     numbers
+
+	fns       map[int]*function
+	fnLines   int
+	fileNames map[uint32]string
+	origNames map[uint32]string
+	pubNames  map[int]symbol.Symbol
+	rows      map[uint64]rowEntry
+	rowArch   *cpu.Arch
+	buf       []byte
+}
+
+type rowEntry struct {
+	row    unwind.Row
+	answer symbol.Answer
+	err    error
+}
+
+// Open indexes a symbol file in one pass over src. The only errors are the reader's own (*input.NeedError among them): a
+// file that is no symbol file at all gives a File without a module and with a warning a line.
+func Open(src *input.Source, opt Options) (*File, error) {
+	f := &File{src: src}
+	f.reset()
+	s := scanner{f: f}
+	if err := s.run(src, opt.Progress); err != nil {
+		return nil, err
+	}
+	f.finish(&s)
+	return f, nil
+}
+
+// reset empties the caches.
+func (f *File) reset() {
+	f.fns = make(map[int]*function)
+	f.fileNames = make(map[uint32]string)
+	f.origNames = make(map[uint32]string)
+	f.pubNames = make(map[int]symbol.Symbol)
+	f.rows = make(map[uint64]rowEntry)
+}
+
+// Name is the name of the Source.
+func (f *File) Name() string { return f.src.Name }
+
+// Identify reads the MODULE record that a symbol file starts with. prefix is the beginning of a file; 1 KiB is plenty. A
+// name that is longer than the prefix is cut.
+func Identify(prefix []byte) (Module, bool) {
+	prefix = bytes.TrimLeft(bytes.TrimPrefix(prefix, bom), "\r\n")
+	if i := bytes.IndexByte(prefix, '\n'); i >= 0 {
+		prefix = prefix[:i]
+	}
+	rest, ok := keyword(prefix, "MODULE")
+	if !ok {
+		return Module{}, false
+	}
+	return parseModule(rest)
+}
+
+// bom is the mark that some editors put in front of a text.
+var bom = []byte("\xef\xbb\xbf")
+
+func isNeed(err error) bool {
+	var need *input.NeedError
+	return errors.As(err, &need)
+}
+
+func mapKeys[V any](m map[uint32]V) iter.Seq[uint32] { return maps.Keys(m) }
