@@ -89,7 +89,7 @@ func (d *Dump) readContext(loc Location, part string) (*Context, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Context{Arch: l.Arch, Flags: d.Header.Order.Uint32(raw[l.FlagsOff:]), Loc: loc, Regs: cpu.Regs{Arch: l.Arch}}
+	c := &Context{Arch: l.Arch, Flags: l.flags(raw, d.Header.Order), Loc: loc, Regs: cpu.Regs{Arch: l.Arch}}
 	for _, f := range l.Regs {
 		r, _ := l.Arch.Lookup(f.Name)
 		v, _ := decodeWord(raw[f.Off:f.Off+f.Size], d.Header.Order)
@@ -125,12 +125,7 @@ func (d *Dump) chooseLayout(raw []byte, wrong func(want, have string) error) (*c
 	if d.System != nil {
 		proc = d.System.Processor
 	}
-	flagsOf := func(l *contextLayout) uint32 {
-		if len(raw) < l.FlagsOff+4 {
-			return 0
-		}
-		return d.Header.Order.Uint32(raw[l.FlagsOff:])
-	}
+	flagsOf := func(l *contextLayout) uint32 { return l.flags(raw, d.Header.Order) }
 	var bySystem *contextLayout
 	for i := range contextLayouts {
 		l := &contextLayouts[i]

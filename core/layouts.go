@@ -1,6 +1,7 @@
 package core
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"github.com/crashpane/crashpane/core/cpu"
@@ -22,7 +23,9 @@ type contextLayout struct {
 	// Flag is the bit of ContextFlags that marks the CPU; FlagsOff is where ContextFlags lies.
 	Flag     uint32
 	FlagsOff int
-	Size     int
+	// WideFlags: ContextFlags has 64 bits.
+	WideFlags bool
+	Size      int
 	// Larger records are fine: a CPU with extended state (XSTATE) appends it.
 	Regs  []field // one for each of Arch.Names
 	Extra []field
@@ -75,7 +78,7 @@ var contextLayouts = []contextLayout{
 			[]field{{"fpcr", 784, 4}, {"fpsr", 788, 4}},
 			series("bcr%d", 8, 792, 4, 4), series("bvr%d", 8, 824, 8, 8), series("wcr%d", 2, 888, 4, 4), series("wvr%d", 2, 896, 8, 8)),
 	},
-	{Arch: cpu.ARM64, What: "old arm64", Procs: []uint16{ProcARM64Old, ProcARM64}, Flag: 0x80000000, Size: 796,
+	{Arch: cpu.ARM64, What: "old arm64", Procs: []uint16{ProcARM64Old, ProcARM64}, Flag: 0x80000000, WideFlags: true, Size: 796,
 		Regs: join(series("x%d", 29, 8, 8, 8),
 			[]field{{"fp", 240, 8}, {"lr", 248, 8}, {"sp", 256, 8}, {"pc", 264, 8}}),
 		Extra: join([]field{{"cpsr", 272, 4}, {"fpsr", 276, 4}, {"fpcr", 280, 4}}, series("v%d", 32, 284, 16, 16)),
@@ -127,6 +130,17 @@ var procNames = map[uint16]string{
 	ProcX86: "x86", ProcMIPS: "mips", ProcPPC: "ppc", ProcARM: "arm", ProcAMD64: "amd64", ProcX86Win64: "x86 on Windows 64",
 	ProcARM64: "arm64", ProcSPARC: "sparc", ProcPPC64: "ppc64", ProcARM64Old: "arm64", ProcMIPS64: "mips64",
 	ProcRISCV: "riscv", ProcRISCV64: "riscv64",
+}
+
+// flags reads a record's ContextFlags, 0 if it has none.
+func (l *contextLayout) flags(raw []byte, order binary.ByteOrder) uint32 {
+	switch {
+	case l.WideFlags && len(raw) >= l.FlagsOff+8:
+		return uint32(order.Uint64(raw[l.FlagsOff:]))
+	case !l.WideFlags && len(raw) >= l.FlagsOff+4:
+		return order.Uint32(raw[l.FlagsOff:])
+	}
+	return 0
 }
 
 func (l *contextLayout) has(proc uint16) bool {

@@ -163,7 +163,7 @@ func streamLabel(typ uint32) string {
 	return "stream " + s
 }
 
-// Bytes finishes the dump. What is added later is in the next call's result only by chance: call it once.
+// Bytes finishes the dump. Call it once, as the last method.
 func (d *Dump) Bytes() []byte {
 	d.finish()
 	dir := d.w()
