@@ -54,3 +54,18 @@ func TestCorpusAgainstReference(t *testing.T) {
 		compare(t, p, f, newReference(string(text)), 4000)
 	}
 }
+
+// TestCorpusLarge reads the two large files and compares a spread of addresses.
+func TestCorpusLarge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: -short")
+	}
+	text := unpack(t, "bigcrash.mozilla.sym.gz")
+	f := open(t, "bigcrash.sym", text)
+	want := Counts{Lines: 2625168, Files: f.Counts.Files, Origins: 116414, Funcs: 39891, Publics: f.Counts.Publics, LineRecords: 1438929,
+		Inlines: 663763, CFIInits: f.Counts.CFIInits, CFIDeltas: 364464 - f.Counts.CFIInits, Infos: f.Counts.Infos}
+	if f.Counts != want {
+		t.Errorf("counts %+v, want %+v", f.Counts, want)
+	}
+	compare(t, "bigcrash", f, newReference(string(text)), 60)
+}
