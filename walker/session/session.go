@@ -134,7 +134,7 @@ func (s *Session) Dump(i int) *core.Dump {
 // anew at the next Report.
 func (s *Session) Add(src *input.Source) []Item {
 	first := len(s.items)
-	s.add(src)
+	s.add(src, false)
 	out := make([]Item, 0, len(s.items)-first)
 	for _, it := range s.items[first:] {
 		out = append(out, it.Item)
@@ -142,7 +142,7 @@ func (s *Session) Add(src *input.Source) []Item {
 	return out
 }
 
-func (s *Session) add(src *input.Source) {
+func (s *Session) add(src *input.Source, member bool) {
 	it := &item{Item: Item{ID: len(s.items), Name: src.Name, Size: src.Size, Dump: -1, Kind: KindOther}, src: src}
 	s.items = append(s.items, it)
 	guess := intake.Sniff(src)
@@ -152,6 +152,12 @@ func (s *Session) add(src *input.Source) {
 	case intake.Sym, intake.SymWithoutModule:
 		s.addSym(it)
 	case intake.Gzip, intake.Zip:
+		if member {
+			// Expand opens archives in archives itself, to its depth: an archive that holds itself ends here.
+			it.Kind = KindArchive
+			it.Message = src.Name + ": an archive too deep inside other archives; it was not opened"
+			return
+		}
 		s.addArchive(it)
 	default:
 		it.Message = fmt.Sprintf("%s: %s; not a minidump, a symbol file or an archive of them", src.Name, guess.What)
@@ -173,8 +179,9 @@ func (s *Session) addDump(it *item) {
 
 func (s *Session) addArchive(it *item) {
 	it.Kind = KindArchive
-	members, err := intake.Expand(it.src, s.opt.Limits, func(done, total int64) {
-		s.progress("unpacking", it.Name, done, total)
+	members, err := intake.Expand(it.src, s.opt.Limits, func(name string, unpacked int64) error {
+		s.progress("unpacking", name, unpacked, 0)
+		return nil
 	})
 	if err != nil {
 		it.Message = err.Error()
@@ -184,7 +191,7 @@ func (s *Session) addArchive(it *item) {
 		it.Message = it.Name + ": an archive with no files in it"
 	}
 	for _, m := range members {
-		s.add(m)
+		s.add(m, true)
 	}
 }
 

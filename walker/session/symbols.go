@@ -31,7 +31,7 @@ const keptWarnings = 20
 func (s *Session) addSym(it *item) {
 	it.Kind, it.Usable = KindSym, true
 	it.storeFile, it.storeID = storePath(it.Name)
-	head, err := it.src.Bytes(0, int(min(it.src.Size, 4096)))
+	head, err := it.src.Bytes(0, min(it.src.Size, 4096))
 	if err != nil {
 		it.Usable, it.Message = false, err.Error()
 		return
