@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/crashpane/crashpane/core/dumptest"
@@ -148,6 +149,32 @@ func TestManyOverlaps(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	if used := after.TotalAlloc - before.TotalAlloc; used > uint64(4*len(data)+64<<20) {
 		t.Errorf("%d bytes allocated for a file of %d", used, len(data))
+	}
+}
+
+// TestSharedName: modules that all have the same long name cost what the file has, not that many times.
+func TestSharedName(t *testing.T) {
+	b := dumptest.New(dumptest.LittleEndian)
+	name := b.String(strings.Repeat("n", 60_000))
+	const n = 30_000
+	list := make([]byte, 4+108*n)
+	binary.LittleEndian.PutUint32(list, n)
+	for i := range n {
+		e := list[4+108*i:]
+		binary.LittleEndian.PutUint64(e, uint64(i)<<16)
+		binary.LittleEndian.PutUint32(e[8:], 0x1000)
+		binary.LittleEndian.PutUint32(e[20:], uint32(name))
+	}
+	data := b.Stream(4, list).Bytes()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	d := open(t, data)
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; used > uint64(4*len(data)+64<<20) {
+		t.Errorf("%d bytes allocated for a file of %d", used, len(data))
+	}
+	if len(d.Modules) != n || len(d.Diags) != 1 || !strings.Contains(d.Diags[0].Err.Error(), "the rest is left out") {
+		t.Errorf("%d modules, %d diagnostics", len(d.Modules), len(d.Diags))
 	}
 }
 

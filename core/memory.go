@@ -48,7 +48,7 @@ func newMemory(d *Dump) *Memory { return &Memory{d: d} }
 
 // decodeMemoryList reads MINIDUMP_MEMORY_DESCRIPTOR entries: StartOfMemoryRange u64 · DataSize u32 · Rva u32.
 func decodeMemoryList(d *Dump, s *Stream, c *input.Cursor) {
-	n := d.countedList(s, c, memoryDescriptorSize)
+	n := d.countedList(s, c, memoryDescriptorSize, maxRegions)
 	for range n {
 		at := c.Off()
 		r := Region{Start: c.U64()}
@@ -69,7 +69,7 @@ func decodeMemory64List(d *Dump, s *Stream, c *input.Cursor) {
 	if c.Err() != nil {
 		return
 	}
-	n := d.fit(s, c, int64(min(claimed, 1<<40)), memory64Size)
+	n := d.fit(s, c, int64(min(claimed, 1<<40)), memory64Size, maxRegions)
 	for range n {
 		at := c.Off()
 		start, size := c.U64(), c.U64()
@@ -114,7 +114,7 @@ func (d *Dump) checkRegion(stream StreamType, at int64, r *Region) bool {
 //	0 BaseAddress u64 · 8 AllocationBase u64 · 16 AllocationProtect u32 · 20 padding · 24 RegionSize u64
 //	32 State u32 · 36 Protect u32 · 40 Type u32 · 44 padding
 func decodeMemoryInfoList(d *Dump, s *Stream, c *input.Cursor) {
-	n, entry := d.sizedList(s, c, memoryInfoSize, true)
+	n, entry := d.sizedList(s, c, memoryInfoSize, maxRegions, true)
 	for range n {
 		i := MemoryInfo{Base: c.U64(), AllocationBase: c.U64(), AllocationProtect: c.U32()}
 		c.Skip(4)

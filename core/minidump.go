@@ -43,7 +43,8 @@ type Dump struct {
 	Linux     Linux
 	Memory    *Memory // never nil
 
-	need error // a *input.NeedError that a decoder met
+	need      error // a *input.NeedError that a decoder met
+	namesRead int64 // see afford
 }
 
 // Severity of a Diagnostic.

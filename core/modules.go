@@ -75,7 +75,7 @@ const (
 //	   ProductVersionLS · FileFlagsMask · FileFlags · FileOS · FileType · FileSubtype · FileDateMS · FileDateLS
 //	76 CvRecord: DataSize u32 · Rva u32 · 84 MiscRecord: DataSize u32 · Rva u32 · 92 reserved 4 × u32
 func decodeModuleList(d *Dump, s *Stream, c *input.Cursor) {
-	n := d.countedList(s, c, moduleSize)
+	n := d.countedList(s, c, moduleSize, maxModules)
 	for range n {
 		at := c.Off()
 		m := Module{os: d.OS(), Base: c.U64(), Size: uint64(c.U32()), Checksum: c.U32(), TimeDateStamp: c.U32()}
@@ -108,7 +108,7 @@ func decodeModuleList(d *Dump, s *Stream, c *input.Cursor) {
 //	NB10: 0 signature u32 · 4 offset u32 · 8 time u32 · 12 age u32 · 16 PDB name, ends with 0
 //	BpEL: 0 signature u32 · 4 build id, the rest of the record
 func (d *Dump) readCodeView(m *Module) {
-	if m.CodeViewLoc.Size == 0 {
+	if m.CodeViewLoc.Size == 0 || !d.afford(StreamModuleList, int64(min(m.CodeViewLoc.Size, maxCodeView))) {
 		return
 	}
 	part := fmt.Sprintf("ModuleList stream, CodeView record of %q", m.Name)
@@ -139,7 +139,7 @@ func (d *Dump) readCodeView(m *Module) {
 //
 //	0 DataType u32 · 4 Length u32, all of it · 8 Unicode u8 · 9 reserved 3 · 12 name
 func (d *Dump) readDebugMisc(m *Module) {
-	if m.MiscLoc.Size == 0 {
+	if m.MiscLoc.Size == 0 || !d.afford(StreamModuleList, int64(min(m.MiscLoc.Size, maxCodeView))) {
 		return
 	}
 	part := fmt.Sprintf("ModuleList stream, debug record of %q", m.Name)
@@ -168,7 +168,7 @@ func putLE16(p []byte, v uint16) { p[0], p[1] = byte(v), byte(v>>8) }
 //
 //	0 BaseOfImage u64 · 8 SizeOfImage u32 · 12 CheckSum u32 · 16 TimeDateStamp u32 · 20 ModuleNameRva u32
 func decodeUnloadedList(d *Dump, s *Stream, c *input.Cursor) {
-	n, entry := d.sizedList(s, c, unloadedModuleSize, false)
+	n, entry := d.sizedList(s, c, unloadedModuleSize, maxModules, false)
 	for range n {
 		u := UnloadedModule{Base: c.U64(), Size: uint64(c.U32()), Checksum: c.U32(), TimeDateStamp: c.U32()}
 		name := c.U32()

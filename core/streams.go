@@ -45,6 +45,14 @@ const (
 	StreamLinuxMaps      StreamType = 0x47670009
 )
 
+// The most entries that are read of a list. An entry takes more room in memory than in the file, and a file can be made of nothing
+// else; the largest real dumps stay far below (Breakpad's own limits are 2048 modules and 4096 threads or regions).
+const (
+	maxModules = 50_000
+	maxThreads = 50_000
+	maxRegions = 200_000
+)
+
 // decoder reads one stream from its cursor into the dump. What stops it is the cursor's error; what it can live with goes
 // to Dump.diagnose.
 type decoder func(d *Dump, s *Stream, c *input.Cursor)
@@ -221,9 +229,9 @@ func (d *Dump) Stream(t StreamType) *Stream {
 }
 
 // countedList reads the count of the old kind of list (a 32-bit number, then the entries) and says how many entries of
-// size bytes to read. Writers with 8-byte alignment put 4 bytes between the count and the entries; both peers know those by
+// size bytes to read, at most most of them. Writers with 8-byte alignment put 4 bytes between the count and the entries; both peers know those by
 // the stream's size. A count that the stream has no room for is cut.
-func (d *Dump) countedList(s *Stream, c *input.Cursor, size int64) int {
+func (d *Dump) countedList(s *Stream, c *input.Cursor, size, most int64) int {
 	count := int64(c.U32())
 	if c.Err() != nil {
 		return 0
@@ -231,14 +239,14 @@ func (d *Dump) countedList(s *Stream, c *input.Cursor, size int64) int {
 	if int64(s.Loc.Size) == 4+4+count*size {
 		c.Skip(4)
 	}
-	return d.fit(s, c, count, size)
+	return d.fit(s, c, count, size, most)
 }
 
 // sizedList reads the header of the newer kind of list, which says its own size and that of an entry. It leaves the cursor
 // at the first entry.
 //
 //	0 SizeOfHeader u32 · 4 SizeOfEntry u32 · 8 NumberOfEntries u32 or u64
-func (d *Dump) sizedList(s *Stream, c *input.Cursor, minEntry int64, wide bool) (count int, entry int64) {
+func (d *Dump) sizedList(s *Stream, c *input.Cursor, minEntry, most int64, wide bool) (count int, entry int64) {
 	start := c.Off()
 	header, entry := int64(c.U32()), int64(c.U32())
 	var n uint64
@@ -256,12 +264,16 @@ func (d *Dump) sizedList(s *Stream, c *input.Cursor, minEntry int64, wide bool) 
 		return 0, 0
 	}
 	c.Skip(header - read)
-	return d.fit(s, c, int64(min(n, 1<<40)), entry), entry
+	return d.fit(s, c, int64(min(n, 1<<40)), entry, most), entry
 }
 
-// fit cuts a claimed count to the room that the stream has.
-func (d *Dump) fit(s *Stream, c *input.Cursor, count, size int64) int {
+// fit cuts a claimed count to the room that the stream has, and to most.
+func (d *Dump) fit(s *Stream, c *input.Cursor, count, size, most int64) int {
 	room := c.Left() / size
+	if count > most && room > most {
+		d.remark(Bad, s.Type, c.Off(), fmt.Sprintf("at most %d entries", most), fmt.Sprint(count))
+		return int(most)
+	}
 	if count > room {
 		d.remark(Bad, s.Type, c.Off(), fmt.Sprintf("%d entries of %d bytes", count, size), fmt.Sprintf("room for %d", room))
 		return int(room)

@@ -63,12 +63,30 @@ func (d *Dump) stringAt(stream StreamType, off uint32, what string) string {
 			n = c.Left()
 		}
 	}
+	if !d.afford(stream, n) {
+		return ""
+	}
 	p := c.Bytes(n)
 	if c.Err() != nil {
 		d.diagnose(Bad, stream, c.Err())
 		return ""
 	}
 	return utf16String(p, d.Header.Order)
+}
+
+// afford counts the bytes of names and debug records that were read. Honest entries point to bytes of their own, so all of them
+// together are smaller than the file; entries that share one long name could fill any memory.
+func (d *Dump) afford(stream StreamType, n int64) bool {
+	if n < 0 || d.namesRead < 0 {
+		return n <= 0
+	}
+	if d.namesRead += n; d.namesRead <= d.Src.Size+4<<20 {
+		return true
+	}
+	d.remark(Bad, stream, -1, "names and debug records that lie beside each other",
+		fmt.Sprintf("more than %d bytes of them; the rest is left out", d.namesRead-n))
+	d.namesRead = -1 // said once; nothing more is read
+	return false
 }
 
 // cString decodes bytes up to their first 0 as UTF-8; what is not UTF-8 becomes U+FFFD.

@@ -19,7 +19,7 @@ const threadSize = 48
 //	 0 ThreadId u32 · 4 SuspendCount u32 · 8 PriorityClass u32 · 12 Priority u32 · 16 Teb u64
 //	24 Stack: StartOfMemoryRange u64 · 32 DataSize u32 · 36 Rva u32 · 40 Context: DataSize u32 · 44 Rva u32
 func decodeThreadList(d *Dump, s *Stream, c *input.Cursor) {
-	n := d.countedList(s, c, threadSize)
+	n := d.countedList(s, c, threadSize, maxThreads)
 	for range n {
 		t := Thread{ID: c.U32(), SuspendCount: c.U32(), PriorityClass: c.U32(), Priority: c.U32(), TEB: c.U64(), StackStart: c.U64()}
 		t.Stack = location(c)
@@ -40,7 +40,7 @@ func location(c *input.Cursor) Location {
 // decodeThreadNames reads MINIDUMP_THREAD_NAME_LIST: a count, then {ThreadId u32, RvaOfThreadName u64} packed to 12 bytes.
 // It runs after decodeThreadList (the order of streamTable), so the threads are there.
 func decodeThreadNames(d *Dump, s *Stream, c *input.Cursor) {
-	n := d.countedList(s, c, 12)
+	n := d.countedList(s, c, 12, maxThreads)
 	names := make(map[uint32]string)
 	for range n {
 		id := c.U32()
