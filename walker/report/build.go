@@ -5,6 +5,7 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/reason"
 	"github.com/crashpane/crashpane/symfile/symbol"
+	"github.com/crashpane/crashpane/symfile/unwind"
 	"github.com/crashpane/crashpane/walker"
 )
 
@@ -126,7 +127,7 @@ func (b *builder) frame(all []walker.Frame, i int) Frame {
 		Attempts: attempts(f.Attempts, f.Regs.Arch),
 	}
 	if i > 0 {
-		out.Rule, out.Origin = f.Row.Describe(f.Regs.Arch), f.Row.Origin.String()
+		out.Rule, out.Origin = f.Row.Describe(f.Regs.Arch), origin(&f.Row)
 	}
 	if f.Module < 0 {
 		out.Unloaded = unloadedHits(b.d.Unloaded, f.Lookup)
@@ -164,12 +165,19 @@ func attempts(all []walker.Attempt, arch *cpu.Arch) []Attempt {
 	out := make([]Attempt, len(all))
 	for i := range all {
 		a := &all[i]
-		out[i] = Attempt{Source: string(a.Source), Origin: a.Row.Origin.String(), Reason: a.Reason}
+		out[i] = Attempt{Source: string(a.Source), Origin: origin(&a.Row), Reason: a.Reason}
 		if a.Row.CFA.Kind != 0 || a.Row.RA.Kind != 0 {
 			out[i].Rule = a.Row.Describe(arch)
 		}
 	}
 	return out
+}
+
+// origin names where rules came from without the folders of this machine: reports are passed on.
+func origin(r *unwind.Row) string {
+	o := r.Origin
+	o.File = BaseName(o.File)
+	return o.String()
 }
 
 // crash fills in the exception and the thread to show first. Only the exception's thread counts if there is an exception,

@@ -114,7 +114,12 @@ func (b *builder) symbolStates() {
 	for i := range b.r.Modules {
 		m, s := &b.r.Modules[i], &b.symbols[i]
 		m.SymbolFile, m.SymbolID, m.SymbolName = s.File, s.ID, s.Name
-		m.Warnings = append(m.Warnings, s.Warnings...)
+		for _, w := range s.Warnings {
+			if s.File != "" { // without the folders of this machine
+				w = strings.ReplaceAll(w, s.File, BaseName(s.File))
+			}
+			m.Warnings = append(m.Warnings, w)
+		}
 		m.Looked = s.Looked || m.Frames > 0
 		switch s.State {
 		case "", SymbolsMissing, SymbolsNotNeeded:

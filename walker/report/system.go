@@ -123,7 +123,9 @@ func diagnostics(d *core.Dump, extra []Diagnostic) []Diagnostic {
 		case core.Bad:
 			severity = "error"
 		}
-		out = append(out, Diagnostic{Severity: severity, Text: d.Diags[i].Err.Error()})
+		e := *d.Diags[i].Err
+		e.File = BaseName(e.File)
+		out = append(out, Diagnostic{Severity: severity, Text: e.Error()})
 	}
 	return append(out, extra...)
 }

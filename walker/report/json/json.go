@@ -170,9 +170,11 @@ func (p *printer) frame(number int, f *report.Frame, registers bool) {
 		p.list("inlines", len(f.Inlines), func(i int) {
 			in := &f.Inlines[i]
 			p.member(func() {
+				// The innermost call has its line from a line record, and a record's 0 (code without a place in the source) is
+				// none here; the others' are call sites, which are printed as they stand, and so are frames without inlined calls.
 				p.strOrNull("file", in.File)
 				p.str("function", in.Function.Raw)
-				p.line(in.HasLine, in.Line)
+				p.line(in.HasLine && (i > 0 || in.Line != 0), in.Line)
 			})
 		})
 	} else {
@@ -206,9 +208,8 @@ func (p *printer) frame(number int, f *report.Frame, registers bool) {
 	}
 }
 
-// line writes a source line; 0, which compilers use for code without a place in the source, is none.
 func (p *printer) line(has bool, line uint32) {
-	if has && line != 0 {
+	if has {
 		p.uint("line", uint64(line))
 	} else {
 		p.null("line")
