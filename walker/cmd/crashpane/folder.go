@@ -1,0 +1,127 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/crashpane/crashpane/walker/report"
+)
+
+// folder is a tree with symbol files somewhere in it.
+type folder struct {
+	root    string
+	scanned bool
+	// byID and byName are the symbol files that one of the dump's modules may want, by the id and the name of their MODULE
+	// record; the first of each in the order of their paths.
+	byID, byName map[string]string
+	// archives are zip files, whose members are not known.
+	archives []string
+}
+
+// unread gives the archives, once.
+func (f *folder) unread() []string {
+	a := f.archives
+	f.archives = nil
+	return a
+}
+
+// scan looks at every file of the tree, once: only at the first line, and in places of a symbol store's layout only if the
+// place is one that the dump's modules may want.
+func (f *folder) scan(r *report.Report, stderr io.Writer) {
+	if f.scanned {
+		return
+	}
+	f.scanned = true
+	f.byID, f.byName = map[string]string{}, map[string]string{}
+	ids, names := map[string]bool{}, map[string]bool{}
+	for i := range r.Modules {
+		ids[r.Modules[i].DebugID] = true
+		names[report.BaseName(r.Modules[i].DebugFile)] = true
+	}
+	filepath.WalkDir(f.root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			fmt.Fprintln(stderr, err)
+			return nil
+		}
+		if !d.Type().IsRegular() || f.elsewhere(path, ids, names) {
+			return nil
+		}
+		first := firstBytes(path)
+		if bytes.HasPrefix(first, []byte("PK\x03\x04")) {
+			f.archives = append(f.archives, path)
+			return nil
+		}
+		id, name, ok := moduleLine(first)
+		if !ok {
+			return nil
+		}
+		if ids[id] && f.byID[id] == "" {
+			f.byID[id] = path
+		}
+		if names[name] && f.byName[name] == "" {
+			f.byName[name] = path
+		}
+		return nil
+	})
+}
+
+// elsewhere reports that a path is name/ID/file of a symbol store, and neither the name nor the ID is one of the dump's.
+func (f *folder) elsewhere(path string, ids, names map[string]bool) bool {
+	dir := filepath.Dir(path)
+	id, name := filepath.Base(dir), filepath.Base(filepath.Dir(dir))
+	return isDebugID(id) && !ids[strings.ToUpper(id)] && !names[name]
+}
+
+// isDebugID reports whether s has the form of a debug id: 32 hex digits and an age.
+func isDebugID(s string) bool {
+	if len(s) < 33 || len(s) > 40 {
+		return false
+	}
+	for _, c := range s {
+		if !strings.ContainsRune("0123456789abcdefABCDEF", c) {
+			return false
+		}
+	}
+	return true
+}
+
+// firstBytes are the first bytes of a file, unpacked if it is gzip; nil if it cannot be read.
+func firstBytes(path string) []byte {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	buf := make([]byte, 1024)
+	n, _ := io.ReadFull(file, buf)
+	buf = buf[:n]
+	if !bytes.HasPrefix(buf, []byte{0x1f, 0x8b}) {
+		return buf
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return nil
+	}
+	z, err := gzip.NewReader(file)
+	if err != nil {
+		return nil
+	}
+	out := make([]byte, 1024)
+	n, _ = io.ReadFull(z, out)
+	return out[:n]
+}
+
+// moduleLine reads "MODULE os arch id name"; the name may have blanks.
+func moduleLine(first []byte) (id, name string, ok bool) {
+	line, _, _ := strings.Cut(string(first), "\n")
+	fields := strings.SplitN(strings.TrimRight(line, "\r"), " ", 5)
+	if len(fields) < 5 || fields[0] != "MODULE" {
+		return "", "", false
+	}
+	return strings.ToUpper(fields[3]), fields[4], true
+}

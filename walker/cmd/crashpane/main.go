@@ -1,0 +1,162 @@
+// Command crashpane reads crash dumps in a terminal, with the engine of the page: minidumps and Breakpad symbol files in,
+// stacks out. It reads the files it is given and nothing else.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+)
+
+// Exit codes.
+const (
+	exitOK     = 0
+	exitFailed = 1 // something could not be read or written; stderr says what and why
+	exitUsage  = 2 // the command line is not understood
+)
+
+// version may be set by the linker; otherwise the build information is asked.
+var version string
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// command is one row of the table of commands.
+type command struct {
+	name string
+	// line is the command line after "crashpane", about what it does in half a sentence, help the rest.
+	line, about, help string
+	// flags declares the command's flags and returns what runs it with the arguments that are no flags.
+	flags func(fs *flag.FlagSet) func(args []string, stdout, stderr io.Writer) error
+}
+
+var commands = []command{walkCommand}
+
+// usageError is a command line that is not understood.
+type usageError string
+
+func (e usageError) Error() string { return string(e) }
+
+// run is the whole program; tests call it.
+func run(args []string, stdout, stderr io.Writer) int {
+	if len(args) == 0 {
+		writeHelp(stderr)
+		return exitUsage
+	}
+	switch args[0] {
+	case "--help", "-h", "-help", "help":
+		if len(args) > 1 {
+			return helpFor(args[1], stdout, stderr)
+		}
+		writeHelp(stdout)
+		return exitOK
+	case "--version", "-version":
+		fmt.Fprintf(stdout, "crashpane %s\n", versionText())
+		return exitOK
+	}
+	c := findCommand(args[0])
+	if c == nil {
+		fmt.Fprintf(stderr, "crashpane: there is no command %q; crashpane --help lists them\n", args[0])
+		return exitUsage
+	}
+	err := c.run(args[1:], stdout, stderr)
+	var usage usageError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, flag.ErrHelp):
+		c.writeHelp(stdout)
+		return exitOK
+	case errors.As(err, &usage):
+		fmt.Fprintf(stderr, "crashpane %s: %v\nusage: crashpane %s\n", c.name, err, c.line)
+		return exitUsage
+	}
+	fmt.Fprintf(stderr, "crashpane %s: %v\n", c.name, err)
+	return exitFailed
+}
+
+func findCommand(name string) *command {
+	for i := range commands {
+		if commands[i].name == name {
+			return &commands[i]
+		}
+	}
+	return nil
+}
+
+func (c *command) run(args []string, stdout, stderr io.Writer) error {
+	fs := c.flagSet()
+	do := c.flags(fs)
+	rest, err := parse(fs, args)
+	if errors.Is(err, flag.ErrHelp) {
+		return err
+	}
+	if err != nil {
+		return usageError(err.Error())
+	}
+	return do(rest, stdout, stderr)
+}
+
+func (c *command) flagSet() *flag.FlagSet {
+	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
+	fs.SetOutput(io.Discard) // run prints the error, once
+	return fs
+}
+
+// parse takes flags from anywhere among the arguments; "--" ends them.
+func parse(fs *flag.FlagSet, args []string) (rest []string, err error) {
+	for len(args) > 0 {
+		if err := fs.Parse(args); err != nil {
+			return nil, err
+		}
+		used := len(args) - fs.NArg()
+		if used > 0 && args[used-1] == "--" {
+			return append(rest, fs.Args()...), nil
+		}
+		if args = fs.Args(); len(args) > 0 {
+			rest, args = append(rest, args[0]), args[1:]
+		}
+	}
+	return rest, nil
+}
+
+func helpFor(name string, stdout, stderr io.Writer) int {
+	c := findCommand(name)
+	if c == nil {
+		fmt.Fprintf(stderr, "crashpane: there is no command %q; crashpane --help lists them\n", name)
+		return exitUsage
+	}
+	c.writeHelp(stdout)
+	return exitOK
+}
+
+func (c *command) writeHelp(w io.Writer) {
+	fmt.Fprintf(w, "usage: crashpane %s\n\n%s\n\nFlags:\n", c.line, c.help)
+	fs := c.flagSet()
+	c.flags(fs)
+	fs.SetOutput(w)
+	fs.PrintDefaults()
+}
+
+func writeHelp(w io.Writer) {
+	fmt.Fprint(w, "crashpane reads minidumps and shows what crashed.\n\nusage: crashpane COMMAND …\n\nCommands:\n")
+	for i := range commands {
+		fmt.Fprintf(w, "  %-10s %s\n", commands[i].name, commands[i].about)
+	}
+	fmt.Fprint(w, "\ncrashpane help COMMAND says more; crashpane --version says which build this is.\n")
+	fmt.Fprint(w, "Exit status: 0 done, 1 something could not be read, 2 the command line is wrong.\n")
+}
+
+func versionText() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(unknown)"
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/crashpane/crashpane/walker"
+	"github.com/crashpane/crashpane/walker/report"
+	jsonreport "github.com/crashpane/crashpane/walker/report/json"
+	"github.com/crashpane/crashpane/walker/report/text"
+	"github.com/crashpane/crashpane/walker/session"
+)
+
+var walkCommand = command{
+	name:  "walk",
+	line:  "walk [--format text|machine|json] [--unwind POLICY] DUMP [SYMBOLS…]",
+	about: "walk the stacks of a dump and print them",
+	help: `Prints the crash reason and the stack of every thread of the minidump DUMP.
+
+SYMBOLS are Breakpad symbol files, archives (.gz, .zip) of them, or folders. A folder is first asked for
+DEBUG_FILE/ID/NAME.sym, as symbol stores are laid out, and then searched whole: a symbol file is known by its MODULE line,
+whatever its name and place.
+
+Formats: text is what Breakpad's minidump_stackwalk prints, machine its form with "|" between fields, json the schema of
+rust-minidump's minidump-stackwalk with everything else under "crashpane". Function names are as the symbol files have them;
+"crashpane" has them demangled too.`,
+	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
+		var w walkRun
+		fs.StringVar(&w.format, "format", "text", "`form` of the output: "+strings.Join(formatNames(), ", "))
+		fs.StringVar(&w.unwind, "unwind", "best", "`policy` of walking: "+strings.Join(policyNames(), ", "))
+		fs.BoolVar(&w.compact, "compact", false, "json on one line")
+		return w.run
+	},
+}
+
+// formats are the forms of the output.
+var formats = []struct {
+	name  string
+	write func(w io.Writer, r *report.Report, run *walkRun) error
+}{
+	{"text", func(w io.Writer, r *report.Report, _ *walkRun) error { return text.Write(w, r) }},
+	{"machine", func(w io.Writer, r *report.Report, _ *walkRun) error { return text.WriteMachine(w, r) }},
+	{"json", func(w io.Writer, r *report.Report, run *walkRun) error {
+		if err := jsonreport.Write(w, r, jsonreport.Options{Pretty: !run.compact}); err != nil {
+			return err
+		}
+		_, err := io.WriteString(w, "\n")
+		return err
+	}},
+}
+
+func formatNames() []string {
+	var names []string
+	for _, f := range formats {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+func policyNames() []string {
+	var names []string
+	for _, p := range walker.Policies() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// walkRun is one run of the command.
+type walkRun struct {
+	format, unwind string
+	compact        bool
+}
+
+func (w *walkRun) run(args []string, stdout, stderr io.Writer) error {
+	format := slices.Index(formatNames(), w.format)
+	if format < 0 {
+		return usageError(fmt.Sprintf("there is no format %q; there are %s", w.format, strings.Join(formatNames(), ", ")))
+	}
+	policy, ok := walker.PolicyByName(w.unwind)
+	if !ok {
+		return usageError(fmt.Sprintf("there is no policy %q; there are %s", w.unwind, strings.Join(policyNames(), ", ")))
+	}
+	if len(args) == 0 {
+		return usageError("no dump is named")
+	}
+	s := session.New(session.Options{Policy: policy})
+	files := &fileSet{session: s, stderr: stderr, added: map[string]bool{}}
+	defer files.close()
+	if err := files.addDump(args[0]); err != nil {
+		return err
+	}
+	for _, path := range args[1:] {
+		if err := files.addSymbols(path); err != nil {
+			return err
+		}
+	}
+	files.findWanted()
+	r := s.Report(0)
+	if r == nil {
+		return fmt.Errorf("%s: no stack could be walked", args[0])
+	}
+	return formats[format].write(stdout, r, w)
+}
