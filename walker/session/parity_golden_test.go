@@ -15,7 +15,7 @@ import (
 )
 
 // row is a frame or an inlined call, levelled so that ours, Breakpad's and rust-minidump's can be compared: base names of
-// modules, a line of 0 as none, our words of trust.
+// modules, a line of 0 as none (Breakpad prints it, rust-minidump sometimes), our words of trust.
 type row struct {
 	Module, Function, File string
 	Line                   uint32
