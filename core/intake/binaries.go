@@ -1,0 +1,155 @@
+package intake
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// cpuName is a processor by its number in a format.
+type cpuName struct {
+	number uint32
+	name   string
+}
+
+// The names of processors, as this program uses them elsewhere. Sources: elf.h (e_machine), winnt.h (IMAGE_FILE_MACHINE_*),
+// mach/machine.h (cpu_type_t).
+var (
+	elfCPUs = []cpuName{
+		{2, "sparc"}, {3, "x86"}, {8, "mips"}, {18, "sparc"}, {20, "ppc"}, {21, "ppc64"}, {22, "s390x"}, {40, "arm"}, {43, "sparc64"},
+		{50, "ia64"}, {62, "amd64"}, {183, "arm64"}, {243, "riscv"}, {247, "bpf"}, {258, "loongarch"},
+	}
+	peCPUs = []cpuName{
+		{0x14c, "x86"}, {0x1c0, "arm"}, {0x1c4, "arm"}, {0x200, "ia64"}, {0x5064, "riscv64"}, {0x8664, "amd64"},
+		{0xaa64, "arm64"}, {0xa641, "arm64ec"},
+	}
+	machCPUs = []cpuName{
+		{7, "x86"}, {12, "arm"}, {18, "ppc"}, {0x1000007, "amd64"}, {0x100000c, "arm64"}, {0x200000c, "arm64_32"}, {0x1000012, "ppc64"},
+	}
+)
+
+func cpu(table []cpuName, number uint32) string {
+	for _, c := range table {
+		if c.number == number {
+			return c.name
+		}
+	}
+	return fmt.Sprintf("processor %#x", number)
+}
+
+// sniffELF reads the header: 4 class, 5 byte order, 16 type u16, 18 machine u16, and the program headers, in which an
+// executable that can be loaded anywhere differs from a library by naming its interpreter.
+func sniffELF(_ *input.Source, head []byte) Guess {
+	if len(head) < 20 || string(head[:4]) != "\x7fELF" {
+		return Guess{}
+	}
+	var order binary.ByteOrder = binary.LittleEndian
+	if head[5] == 2 {
+		order = binary.BigEndian
+	}
+	what := "an ELF file"
+	switch order.Uint16(head[16:]) {
+	case 1:
+		what = "an ELF object file"
+	case 2:
+		what = "an ELF executable"
+	case 3:
+		what = "an ELF shared library"
+		if hasInterpreter(head, order) {
+			what = "an ELF executable"
+		}
+	case 4:
+		what = "an ELF core file"
+	}
+	what += " for " + cpu(elfCPUs, uint32(order.Uint16(head[18:])))
+	if order.Uint16(head[16:]) == 4 {
+		what += ", not a minidump"
+	} else {
+		what += "; its symbols must be made into a .sym file first"
+	}
+	return Guess{ELF, what}
+}
+
+// hasInterpreter looks for a PT_INTERP program header, as far as the headers lie in the first bytes.
+func hasInterpreter(head []byte, order binary.ByteOrder) bool {
+	const ptInterp = 3
+	if len(head) < 64 {
+		return false
+	}
+	off, size, count := uint64(order.Uint32(head[28:])), order.Uint16(head[42:]), order.Uint16(head[44:])
+	if head[4] == 2 {
+		off, size, count = order.Uint64(head[32:]), order.Uint16(head[54:]), order.Uint16(head[56:])
+	}
+	if size < 4 || off > sniffSize {
+		return false
+	}
+	for i := uint64(0); i < uint64(count); i++ {
+		at := off + i*uint64(size)
+		if at+4 > uint64(len(head)) {
+			return false
+		}
+		if order.Uint32(head[at:]) == ptInterp {
+			return true
+		}
+	}
+	return false
+}
+
+// sniffPE follows the DOS header's pointer at 60 to "PE\0\0", the machine and, 18 bytes behind that, the characteristics.
+func sniffPE(_ *input.Source, head []byte) Guess {
+	const isDLL = 0x2000
+	if len(head) < 64 || string(head[:2]) != "MZ" {
+		return Guess{}
+	}
+	// The pointer is a few hundred bytes in all real files; a far one must not make us unpack a whole archive.
+	at := int64(binary.LittleEndian.Uint32(head[60:]))
+	if at+24 > int64(len(head)) || string(head[at:at+4]) != "PE\x00\x00" {
+		return Guess{PE, "a DOS program, or a damaged Windows program"}
+	}
+	coff, what := head[at:], "a Windows program"
+	if binary.LittleEndian.Uint16(coff[22:])&isDLL != 0 {
+		what = "a Windows DLL"
+	}
+	return Guess{PE, what + " for " + cpu(peCPUs, uint32(binary.LittleEndian.Uint16(coff[4:]))) + "; its symbols must be made into a .sym file first"}
+}
+
+// sniffMachO reads the header: magic, 4 cpu type, 12 file type; or a fat header: magic, 4 the number of files in it.
+func sniffMachO(_ *input.Source, head []byte) Guess {
+	if len(head) < 16 {
+		return Guess{}
+	}
+	const todo = "; its symbols must be made into a .sym file first"
+	switch magic := binary.BigEndian.Uint32(head); magic {
+	case 0xcafebabe, 0xcafebabf:
+		// Java class files have the same magic and then their version, which is 45 or more.
+		if n := binary.BigEndian.Uint32(head[4:]); n >= 45 && magic == 0xcafebabe {
+			return Guess{Binary, "a Java class file"}
+		}
+		return Guess{MachO, "a Mach-O file for several processors (fat)" + todo}
+	case 0xfeedface, 0xfeedfacf:
+		return Guess{MachO, machO(head, binary.BigEndian) + todo}
+	case 0xcefaedfe, 0xcffaedfe:
+		return Guess{MachO, machO(head, binary.LittleEndian) + todo}
+	}
+	return Guess{}
+}
+
+func machO(head []byte, order binary.ByteOrder) string {
+	what := "a Mach-O file"
+	switch order.Uint32(head[12:]) {
+	case 1:
+		what = "a Mach-O object file"
+	case 2:
+		what = "a Mach-O executable"
+	case 4:
+		what = "a Mach-O core file"
+	case 6:
+		what = "a Mach-O library"
+	case 8:
+		what = "a Mach-O bundle"
+	case 10:
+		what = "the debug information of a dSYM folder (Mach-O)"
+	}
+	return what + " for " + cpu(machCPUs, order.Uint32(head[4:]))
+}

@@ -1,0 +1,330 @@
+package intake
+
+import (
+	"archive/zip"
+	"bufio"
+	"compress/flate"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// Limits bound what an archive may cost. A zero field means its default.
+type Limits struct {
+	// MaxTotal is how many unpacked bytes may be in memory at once, over all members.
+	MaxTotal int64
+	// MaxRatio is how many times its compressed size a file may unpack to, once it is larger than RatioFloor bytes.
+	MaxRatio, RatioFloor int64
+	// MaxMembers is how many members are taken from an archive and the archives in it.
+	MaxMembers int
+	// MaxDepth is how deep archives may lie in each other: 3 is a .sym.gz in a .zip in a .zip.
+	MaxDepth int
+}
+
+// DefaultLimits suit a browser's tab, where all memory together is 4 GB.
+var DefaultLimits = Limits{MaxTotal: 1536 << 20, MaxRatio: 300, RatioFloor: 64 << 20, MaxMembers: 20000, MaxDepth: 3}
+
+func (l Limits) orDefault() Limits {
+	d := DefaultLimits
+	if l.MaxTotal > 0 {
+		d.MaxTotal = l.MaxTotal
+	}
+	if l.MaxRatio > 0 {
+		d.MaxRatio = l.MaxRatio
+	}
+	if l.RatioFloor > 0 {
+		d.RatioFloor = l.RatioFloor
+	}
+	if l.MaxMembers > 0 {
+		d.MaxMembers = l.MaxMembers
+	}
+	if l.MaxDepth > 0 {
+		d.MaxDepth = l.MaxDepth
+	}
+	return d
+}
+
+// Progress is told which file is being unpacked and how many bytes have come out so far. An error ends the work: Expand
+// returns it together with what there was up to then.
+type Progress func(name string, unpacked int64) error
+
+// eagerSize is up to which size a member of a zip is unpacked at once, so that damage is found now. Larger ones are
+// unpacked when somebody reads them, and damage is then an error of that read.
+const eagerSize = 8 << 20
+
+// Expand opens an archive: the result are its members, and those of the archives in it, by content. A file that is no
+// archive comes back as it is. The error joins everything that could not be used (errors.Join; *input.FormatError with the
+// file and the offset in it); what could be used is returned with it. A *input.NeedError comes alone.
+//
+// Members that a zip stores without compression are parts of the archive's Source and are not copied. Others are held
+// unpacked in memory, in chunks.
+func Expand(src *input.Source, limits Limits, progress Progress) ([]*input.Source, error) {
+	e := &expander{limits: limits.orDefault(), progress: progress}
+	e.budget = budget{e.limits.MaxTotal, e.limits.MaxTotal}
+	e.expand(src, Sniff(src), 0, nil)
+	if e.need != nil {
+		return nil, e.need
+	}
+	return e.out, errors.Join(e.problems...)
+}
+
+type expander struct {
+	limits   Limits
+	budget   budget
+	progress Progress
+
+	out      []*input.Source
+	problems []error
+	need     *input.NeedError
+	members  int
+	over     bool // the work was cancelled
+}
+
+// problem notes what could not be used.
+func (e *expander) problem(file, part string, off int64, have string, err error) {
+	if !errors.As(err, &e.need) {
+		e.problems = append(e.problems, &input.FormatError{File: file, Part: part, Offset: off, Have: have, Err: err})
+	}
+}
+
+// report calls progress and says whether to go on.
+func (e *expander) report(name string) bool {
+	if e.progress != nil && !e.over {
+		if err := e.progress(name, e.budget.total-e.budget.left); err != nil {
+			e.over = true
+			e.problems = append(e.problems, err)
+		}
+	}
+	return !e.over
+}
+
+// expand takes a file: an archive for its content, another as it is. mem is where its bytes are if they were unpacked.
+func (e *expander) expand(src *input.Source, g Guess, depth int, mem *unpacked) {
+	if e.over || e.need != nil {
+		return
+	}
+	archive := g.Kind == Gzip || g.Kind == Zip
+	if archive && depth >= e.limits.MaxDepth {
+		e.problem(src.Name, "", -1, fmt.Sprintf("an archive in %d others, which is too deep", depth), nil)
+		archive = false
+	}
+	switch {
+	case archive && g.Kind == Gzip:
+		e.gunzip(src, depth, mem)
+	case archive:
+		e.unzip(src, depth)
+	default:
+		if g.Kind == Unreadable {
+			// A source that fails at once: the reader's error is worth more than the guess.
+			_, err := src.Bytes(0, min(src.Size, 1))
+			e.problem(src.Name, "", 0, "a read error", err)
+		}
+		e.out = append(e.out, src)
+	}
+}
+
+// gunzip unpacks a gzip file, of one or more members. All of it is unpacked now: nothing else tells its size. Of a damaged
+// one, what came out before the damage is used.
+func (e *expander) gunzip(src *input.Source, depth int, mem *unpacked) {
+	in := &counter{r: io.NewSectionReader(src, 0, src.Size)}
+	buffered := bufio.NewReaderSize(in, 64<<10)
+	u := &unpacked{packed: src.Size, size: -1, limits: e.limits, budget: &e.budget}
+	u.open = func() (io.Reader, error) { return gzip.NewReader(buffered) }
+	for u.err == nil {
+		u.step()
+		if !e.report(src.Name) {
+			u.drop()
+			return
+		}
+	}
+	at := in.n - int64(buffered.Buffered())
+	switch {
+	case u.err == io.EOF:
+	case u.n > 0 && errors.Is(u.err, gzip.ErrHeader):
+		// Behind the last member stands something else. Zeros are padding, as tapes and some tools add it.
+		if !zeros(src, at) {
+			e.problem(src.Name, "gzip data", at, "something that is not gzip behind the compressed data; it is ignored", nil)
+		}
+	default:
+		have, cause := "damaged data", u.err
+		if errors.Is(cause, io.ErrUnexpectedEOF) {
+			have = "the end of the file in the middle of the data"
+		}
+		if u.n > 0 {
+			have += fmt.Sprintf("; the %d bytes before it are used", u.n)
+		}
+		if errors.Is(cause, ErrTooLarge) || errors.Is(cause, ErrRatio) {
+			have = "too much data"
+			u.drop()
+		}
+		e.problem(src.Name, "gzip data", at, have, named(cause))
+		if u.n == 0 || e.need != nil {
+			return
+		}
+	}
+	u.settle()
+	u.open = nil
+	if mem != nil {
+		mem.drop() // the compressed bytes were only needed for this
+	}
+	inner := input.New(gunzipped(src.Name), u, u.n)
+	e.expand(inner, sniffReader(inner.Name, u, u.n), depth+1, u)
+}
+
+// zeros says whether a file holds only zeros from a little before off on, where a gzip header was looked for.
+func zeros(src *input.Source, off int64) bool {
+	const header = 10
+	tail, err := src.Bytes(max(off-header, 0), min(header, src.Size, off))
+	return err == nil && len(strings.Trim(string(tail), "\x00")) == 0
+}
+
+// gunzipped is the name of a gzip file's content.
+func gunzipped(name string) string {
+	lower := strings.ToLower(name)
+	switch {
+	case strings.HasSuffix(lower, ".tgz"):
+		return name[:len(name)-4] + ".tar"
+	case strings.HasSuffix(lower, ".gz") && !strings.HasSuffix(lower, "/.gz") && lower != ".gz":
+		return name[:len(name)-3]
+	}
+	return name
+}
+
+// counter counts the bytes that are read.
+type counter struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// unzip takes the members of a zip archive.
+func (e *expander) unzip(src *input.Source, depth int) {
+	z, err := zip.NewReader(src, src.Size)
+	if z == nil || err != nil && !errors.Is(err, zip.ErrInsecurePath) {
+		have := "no readable list of members at the end of the file: it is cut off or damaged"
+		e.problem(src.Name, "zip archive", src.Size, have, err)
+		return
+	}
+	for _, f := range z.File {
+		name := strings.ReplaceAll(f.Name, `\`, "/")
+		if strings.HasSuffix(name, "/") || junk(name) {
+			continue
+		}
+		if e.members++; e.members > e.limits.MaxMembers {
+			e.problem(src.Name, "zip archive", -1, fmt.Sprintf("more than %d members; the rest is left out", e.limits.MaxMembers), nil)
+			return
+		}
+		if !e.report(src.Name + "/" + name) {
+			return
+		}
+		e.member(src, f, name, depth)
+		if e.need != nil {
+			return
+		}
+	}
+}
+
+// junk says whether a member is bookkeeping of the system that made the archive.
+func junk(name string) bool {
+	base := path.Base(name)
+	return strings.HasPrefix(name, "__MACOSX/") || strings.Contains(name, "/__MACOSX/") || strings.HasPrefix(base, "._") ||
+		base == ".DS_Store" || base == "Thumbs.db" || base == "desktop.ini"
+}
+
+// methods are names of compression methods that are not unpacked here (APPNOTE.TXT 4.4.5).
+var methods = map[uint16]string{
+	1: "shrink", 6: "implode", 9: "Deflate64", 12: "bzip2", 14: "LZMA", 20: "zstd", 93: "zstd", 95: "xz", 98: "PPMd", 99: "AES encryption",
+}
+
+// member takes one member of a zip archive.
+func (e *expander) member(src *input.Source, f *zip.File, name string, depth int) {
+	full := src.Name + "/" + name
+	fail := func(off int64, have string, err error) {
+		e.problem(src.Name, fmt.Sprintf("member %q", name), off, have, err)
+	}
+	off, err := f.DataOffset()
+	switch {
+	case err != nil:
+		fail(-1, "no readable local header", err)
+		return
+	case f.Flags&1 != 0:
+		fail(off, "encrypted data", nil)
+		return
+	case f.Method == zip.Store:
+		size := int64(f.CompressedSize64)
+		if size < 0 || size > src.Size-off {
+			fail(off, fmt.Sprintf("%d bytes are announced, the archive has %d", f.CompressedSize64, src.Size-off), nil)
+		}
+		inner := src.Sub(full, off, size)
+		e.expand(inner, Sniff(inner), depth+1, nil)
+		return
+	case f.Method != zip.Deflate:
+		method := methods[f.Method]
+		if method == "" {
+			method = fmt.Sprintf("method %d", f.Method)
+		}
+		fail(off, "compressed with "+method+", which is not supported; unpack it first", nil)
+		return
+	}
+
+	size, packed := int64(f.UncompressedSize64), int64(f.CompressedSize64)
+	if size < 0 || size > e.limits.MaxTotal {
+		fail(off, fmt.Sprintf("%d bytes are announced", f.UncompressedSize64), fmt.Errorf("%w: %d bytes in all", ErrTooLarge, e.limits.MaxTotal))
+		return
+	}
+	u := &unpacked{packed: packed, size: size, limits: e.limits, budget: &e.budget, sum: f.CRC32, hasSum: true}
+	u.open = func() (io.Reader, error) {
+		// Not f.Open: at damage, that one swallows the bytes before it.
+		raw, err := f.OpenRaw()
+		if err != nil {
+			return nil, err
+		}
+		return flate.NewReader(bufio.NewReader(raw)), nil
+	}
+	if size <= eagerSize {
+		u.fill(size)
+	} else {
+		u.fill(min(size, sniffSize))
+	}
+	if u.err != nil && u.err != io.EOF {
+		have, cause := "damaged data", u.err
+		if errors.Is(cause, ErrTooLarge) || errors.Is(cause, ErrRatio) {
+			have = "too much data"
+			u.drop()
+		} else if u.n > 0 {
+			have += fmt.Sprintf("; %d of %d bytes came out and are used", u.n, size)
+		}
+		fail(off, have, named(cause))
+		if u.n == 0 {
+			return
+		}
+		u.settle()
+	}
+	g := sniffReader(full, u, u.size)
+	u.rewind()
+	e.expand(input.New(full, u, u.size), g, depth+1, u)
+}
+
+// named gives an error of the libraries in the words of this program.
+func named(err error) error {
+	var corrupt flate.CorruptInputError
+	switch {
+	case errors.Is(err, gzip.ErrChecksum):
+		return ErrChecksum
+	case errors.As(err, &corrupt):
+		return fmt.Errorf("the compressed data are invalid at byte %d of them", int64(corrupt))
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("the data end too early")
+	}
+	return err
+}

@@ -1,0 +1,262 @@
+// Package intake says what dropped files are, by their content and never by their name, and opens archives. It only
+// looks at the first bytes; whether a dump or a symbol file is sound is for its reader to say.
+package intake
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// Kind is what a file was taken for.
+type Kind string
+
+const (
+	Minidump         Kind = "minidump"
+	Sym              Kind = "sym"                // a Breakpad symbol file
+	SymWithoutModule Kind = "sym-without-module" // its records, but no MODULE line: nobody knows what it belongs to
+	Gzip             Kind = "gzip"
+	Zip              Kind = "zip"
+
+	Empty      Kind = "empty"
+	Unreadable Kind = "unreadable" // the bytes could not be read; What says why
+	ELF        Kind = "elf"
+	PE         Kind = "pe"
+	PDB        Kind = "pdb"
+	MachO      Kind = "macho"
+	DSYMPart   Kind = "dsym-part"   // another file out of a dSYM folder
+	KernelDump Kind = "kernel-dump" // Windows
+	UserDump   Kind = "user-dump"   // Windows, before minidumps
+	Microdump  Kind = "microdump"   // Breakpad's text form for Android
+	AppleCrash Kind = "apple-crash" // a crash report of macOS or iOS
+	Packed     Kind = "packed"      // compressed or an archive, in a way that is not opened here
+	Text       Kind = "text"
+	Binary     Kind = "binary"
+)
+
+// Guess is what a file was taken for.
+type Guess struct {
+	Kind Kind
+	// What is the same in words, for the middle of a sentence: "an ELF core file for amd64".
+	What string
+}
+
+// Usable says whether the file is one that this program works with: a dump, symbols, or an archive of them.
+func (g Guess) Usable() bool {
+	switch g.Kind {
+	case Minidump, Sym, SymWithoutModule, Gzip, Zip:
+		return true
+	}
+	return false
+}
+
+// sniffSize is how many bytes of a file are looked at: one block of a Source.
+const sniffSize = 64 << 10
+
+// Sniff says what a file is. A file that cannot be read is Unreadable.
+func Sniff(src *input.Source) Guess {
+	if src.Size == 0 {
+		return Guess{Empty, "an empty file"}
+	}
+	head, err := src.Bytes(0, min(src.Size, sniffSize))
+	if err != nil {
+		return Guess{Unreadable, "not readable: " + err.Error()}
+	}
+	for _, look := range []func(*input.Source, []byte) Guess{bySignature, sniffELF, sniffPE, sniffMachO, byText} {
+		if g := look(src, head); g.Kind != "" {
+			return g
+		}
+	}
+	if g := dsymPart(src.Name); g.Kind != "" {
+		return g
+	}
+	return Guess{Binary, "binary data beginning with " + firstBytes(head)}
+}
+
+// signatures are the beginnings that say all there is to say.
+var signatures = []struct {
+	at    int
+	bytes string
+	guess Guess
+}{
+	{0, "MDMP", Guess{Minidump, "a minidump"}},
+	{0, "PMDM", Guess{Minidump, "a minidump (big-endian)"}},
+	{0, "\x1f\x8b", Guess{Gzip, "a gzip file"}},
+	{0, "PK\x03\x04", Guess{Zip, "a zip archive"}},
+	{0, "PK\x05\x06", Guess{Zip, "an empty zip archive"}},
+	{0, "PK\x07\x08", Guess{Zip, "a part of a split zip archive"}},
+	{0, "Microsoft C/C++ MSF 7.00\r\n", Guess{PDB, "a PDB file (Windows debug information)"}},
+	{0, "Microsoft C/C++ program database 2", Guess{PDB, "an old PDB file (Windows debug information)"}},
+	{0, "BSJB", Guess{PDB, "a portable PDB file (.NET debug information)"}},
+	{0, "PAGEDU64", Guess{KernelDump, "a 64-bit Windows kernel dump, not a minidump of a process"}},
+	{0, "PAGEDUMP", Guess{KernelDump, "a 32-bit Windows kernel dump, not a minidump of a process"}},
+	{0, "USERDU64", Guess{UserDump, "a 64-bit Windows full user dump in the old format, not a minidump"}},
+	{0, "USERDUMP", Guess{UserDump, "a 32-bit Windows full user dump in the old format, not a minidump"}},
+	{0, "\x28\xb5\x2f\xfd", Guess{Packed, "a zstd file; unpack it first"}},
+	{0, "\xfd7zXZ\x00", Guess{Packed, "an xz file; unpack it first"}},
+	{0, "7z\xbc\xaf\x27\x1c", Guess{Packed, "a 7z archive; unpack it first"}},
+	{0, "Rar!\x1a\x07", Guess{Packed, "a RAR archive; unpack it first"}},
+	{0, "MSCF\x00\x00\x00\x00", Guess{Packed, "a Windows cabinet; unpack it first"}},
+	{0, "!<arch>\n", Guess{Packed, "a static library or Debian package (an ar archive)"}},
+	{257, "ustar", Guess{Packed, "a tar archive; unpack it first"}},
+	{0, "\x00asm", Guess{Binary, "a WebAssembly module"}},
+	{0, "SQLite format 3\x00", Guess{Binary, "an SQLite database"}},
+	{0, "bplist00", Guess{Binary, "a binary property list"}},
+}
+
+func bySignature(_ *input.Source, head []byte) Guess {
+	for _, s := range signatures {
+		if len(head) >= s.at+len(s.bytes) && string(head[s.at:s.at+len(s.bytes)]) == s.bytes {
+			return s.guess
+		}
+	}
+	// bzip2: "BZh", a digit, and the first block's or the end's mark.
+	if len(head) >= 10 && string(head[:3]) == "BZh" && head[3] >= '1' && head[3] <= '9' &&
+		(string(head[4:10]) == "1AY&SY" || string(head[4:10]) == "\x17rE8P\x90") {
+		return Guess{Packed, "a bzip2 file; unpack it first"}
+	}
+	return Guess{}
+}
+
+// dsymPart recognizes the property lists and tables that lie beside the debug information in a dSYM folder. It is the
+// one place that looks at a name, because those files have nothing of their own that says so.
+func dsymPart(name string) Guess {
+	for _, part := range strings.Split(strings.ReplaceAll(name, `\`, "/"), "/") {
+		if strings.HasSuffix(part, ".dSYM") && part != name {
+			return Guess{DSYMPart, "a file out of the folder " + part}
+		}
+	}
+	return Guess{}
+}
+
+// symRecords are the first words of a symbol file's lines.
+var symRecords = []string{"FILE ", "FUNC ", "PUBLIC ", "STACK CFI ", "STACK WIN ", "INFO ", "INLINE_ORIGIN ", "INLINE "}
+
+// byText recognizes text and what it is.
+func byText(src *input.Source, head []byte) Guess {
+	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
+		return Guess{Text, "text in UTF-16"}
+	}
+	body := bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
+	if line := string(firstLine(body)); strings.HasPrefix(line, "MODULE ") && len(strings.Fields(line)) >= 4 {
+		return Guess{Sym, "a Breakpad symbol file"}
+	}
+	if isRecords(body) {
+		return Guess{SymWithoutModule, "a Breakpad symbol file without its MODULE line"}
+	}
+	if bytes.Contains(head, []byte("-----BEGIN BREAKPAD MICRODUMP-----")) {
+		return Guess{Microdump, "a Breakpad microdump (text)"}
+	}
+	if !isText(body, int64(len(head)) == src.Size) {
+		return Guess{}
+	}
+	if g := appleReport(body); g.Kind != "" {
+		return g
+	}
+	start := strings.ToLower(string(firstLine(body)))
+	switch {
+	case strings.HasPrefix(start, "version https://git-lfs"):
+		return Guess{Text, "a Git LFS pointer, not the file itself"}
+	case strings.HasPrefix(start, "<!doctype html"), strings.HasPrefix(start, "<html"):
+		return Guess{Text, "an HTML page"}
+	}
+	if g := dsymPart(src.Name); g.Kind != "" {
+		return g
+	}
+	return Guess{Text, fmt.Sprintf("text beginning with %q", clip(string(firstLine(body)), 40))}
+}
+
+// firstLine is the first line that is not blank, without its end.
+func firstLine(text []byte) []byte {
+	text = bytes.TrimLeft(text, " \t\r\n")
+	if end := bytes.IndexAny(text, "\r\n"); end >= 0 {
+		text = text[:end]
+	}
+	return text
+}
+
+// isRecords says whether the first lines are records of a symbol file. Line records (hexadecimal numbers) do not count,
+// but may stand between others. The last line may be cut off and is left out if there are others.
+func isRecords(text []byte) bool {
+	lines := bytes.SplitN(bytes.TrimLeft(text, " \t\r\n"), []byte("\n"), 12)
+	if len(lines) > 1 {
+		lines = lines[:len(lines)-1]
+	}
+	found := 0
+next:
+	for i, line := range lines {
+		line = bytes.TrimSpace(line)
+		for _, word := range symRecords {
+			if bytes.HasPrefix(line, []byte(word)) && len(bytes.Fields(line)) >= 3 {
+				found++
+				continue next
+			}
+		}
+		isLine := found > 0 && len(bytes.Fields(line)) == 4 && len(bytes.Trim(line, "0123456789abcdefABCDEF ")) == 0
+		if i == 0 || len(line) > 0 && !isLine {
+			return false
+		}
+	}
+	return found > 0
+}
+
+// appleReport recognizes crash reports of macOS and iOS: text, or two JSON values (.ips).
+func appleReport(text []byte) Guess {
+	line := firstLine(text)
+	if bytes.HasPrefix(line, []byte("{")) && bytes.Contains(line, []byte(`"bug_type"`)) {
+		return Guess{AppleCrash, "a crash report of macOS or iOS (.ips), not a minidump"}
+	}
+	marks := 0
+	for _, m := range []string{"Incident Identifier:", "Process:  ", "Report Version:", "Exception Type:", "Crashed Thread:", "OS Version: "} {
+		if bytes.Contains(text, []byte("\n"+m)) || bytes.HasPrefix(text, []byte(m)) {
+			marks++
+		}
+	}
+	if marks >= 3 {
+		return Guess{AppleCrash, "a crash report of macOS or iOS (text), not a minidump"}
+	}
+	return Guess{}
+}
+
+// isText says whether bytes are text: UTF-8 without control characters. whole says that the bytes are not cut off, so
+// that a broken last character counts.
+func isText(b []byte, whole bool) bool {
+	for len(b) > 0 {
+		r, n := utf8.DecodeRune(b)
+		if r == utf8.RuneError && n <= 1 {
+			return !whole && len(b) < utf8.UTFMax
+		}
+		if unicode.IsControl(r) && !strings.ContainsRune("\t\n\v\f\r\x1b", r) {
+			return false
+		}
+		b = b[n:]
+	}
+	return true
+}
+
+// firstBytes writes the first bytes in hexadecimal: "4d 5a 90 00 …".
+func firstBytes(b []byte) string {
+	if len(b) <= 8 {
+		return fmt.Sprintf("% x", b)
+	}
+	return fmt.Sprintf("% x …", b[:8])
+}
+
+// clip shortens text to n characters.
+func clip(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return string(r[:n]) + "…"
+}
+
+// sniffReader is Sniff for bytes that are not a Source yet. It leaves no block cache behind.
+func sniffReader(name string, r io.ReaderAt, size int64) Guess {
+	return Sniff(input.New(name, r, size))
+}

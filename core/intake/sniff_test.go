@@ -1,0 +1,158 @@
+package intake
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// le and be put numbers into a byte string at offsets: {offset, size in bytes, value}.
+func put(order binary.ByteOrder, size int, start string, fields ...[3]uint64) string {
+	b := make([]byte, size)
+	copy(b, start)
+	for _, f := range fields {
+		switch f[1] {
+		case 2:
+			order.PutUint16(b[f[0]:], uint16(f[2]))
+		case 4:
+			order.PutUint32(b[f[0]:], uint32(f[2]))
+		case 8:
+			order.PutUint64(b[f[0]:], f[2])
+		}
+	}
+	return string(b)
+}
+
+var le, bige = binary.LittleEndian, binary.BigEndian
+
+func TestSniff(t *testing.T) {
+	elf64 := func(typ, machine uint64, extra ...[3]uint64) string {
+		return put(le, 128, "\x7fELF\x02\x01\x01", append(extra, [3]uint64{16, 2, typ}, [3]uint64{18, 2, machine})...)
+	}
+	pe := func(machine, flags uint64) string {
+		return put(le, 256, "MZ", [3]uint64{60, 4, 128}, [3]uint64{128, 4, 0x4550}, [3]uint64{132, 2, machine}, [3]uint64{150, 2, flags})
+	}
+	const todo = "; its symbols must be made into a .sym file first"
+	for _, tt := range []struct {
+		name, data string
+		kind       Kind
+		what       string // "" is not compared
+	}{
+		{"a.txt", "MDMP\x93\xa7\x00\x00", Minidump, "a minidump"},
+		{"a", "PMDM\x00\x00\xa7\x93", Minidump, "a minidump (big-endian)"},
+		{"a.dmp", "", Empty, "an empty file"},
+		{"a.dmp", "MODULE Linux x86_64 000000000000000000000000000000000 a\nFUNC 0 1 0 f\n", Sym, "a Breakpad symbol file"},
+		{"a", "\xef\xbb\xbf\r\n\r\nMODULE windows x86 5A9832E5287241C1838ED98914E9B7FF1 test app.pdb\r\n", Sym, ""},
+		{"a", "MODULE mac arm64 X", Sym, ""},
+		{"a", "MODULE", Text, `text beginning with "MODULE"`},
+		{"a", "FILE 0 a.c\nFUNC 1000 10 0 main\n1000 4 1 0\n1004 c 2 0\nPUBLIC 2000 0 x\n", SymWithoutModule, ""},
+		{"a", "\r\nINFO CODE_ID 1234 x\r\nSTACK CFI INIT 0 10 .cfa: $rsp 8 + .ra: .cfa -8 + ^\r\n", SymWithoutModule, ""},
+		{"a", "FILE your taxes now\nor else\n", Text, ""},
+		{"a", "FUNCTION f\n", Text, ""},
+		{"a", "\x1f\x8b\x08", Gzip, ""},
+		{"a", "PK\x03\x04....", Zip, ""},
+		{"a", "PK\x05\x06" + strings.Repeat("\x00", 18), Zip, ""},
+		{"a", elf64(2, 62), ELF, "an ELF executable for amd64" + todo},
+		{"a", elf64(3, 183), ELF, "an ELF shared library for arm64" + todo},
+		{"a", elf64(3, 62, [3]uint64{32, 8, 64}, [3]uint64{54, 2, 56}, [3]uint64{56, 2, 1}, [3]uint64{64, 4, 3}), ELF, "an ELF executable for amd64" + todo},
+		{"a", elf64(4, 62), ELF, "an ELF core file for amd64, not a minidump"},
+		{"a", put(bige, 64, "\x7fELF\x01\x02\x01", [3]uint64{16, 2, 1}, [3]uint64{18, 2, 20}), ELF, "an ELF object file for ppc" + todo},
+		{"a", "\x7fELF\x02\x01\x01" + strings.Repeat("\xff", 57), ELF, ""},
+		{"a", pe(0x8664, 0), PE, "a Windows program for amd64" + todo},
+		{"a", pe(0x14c, 0x2000), PE, "a Windows DLL for x86" + todo},
+		{"a", "MZ" + strings.Repeat("\xff", 64), PE, "a DOS program, or a damaged Windows program"},
+		{"a", "Microsoft C/C++ MSF 7.00\r\n\x1aDS\x00\x00\x00", PDB, ""},
+		{"a", put(le, 32, "\xcf\xfa\xed\xfe", [3]uint64{4, 4, 0x100000c}, [3]uint64{12, 4, 2}), MachO, "a Mach-O executable for arm64" + todo},
+		{"a", put(le, 32, "\xcf\xfa\xed\xfe", [3]uint64{4, 4, 0x1000007}, [3]uint64{12, 4, 10}), MachO, "the debug information of a dSYM folder (Mach-O) for amd64" + todo},
+		{"a", put(bige, 32, "\xfe\xed\xfa\xce", [3]uint64{4, 4, 18}, [3]uint64{12, 4, 6}), MachO, "a Mach-O library for ppc" + todo},
+		{"a", put(bige, 32, "\xca\xfe\xba\xbe", [3]uint64{4, 4, 2}), MachO, ""},
+		{"a", put(bige, 32, "\xca\xfe\xba\xbe", [3]uint64{4, 4, 61}), Binary, "a Java class file"},
+		{"x/Foo.app.dSYM/Contents/Info.plist", "<?xml version=\"1.0\"?>\n<plist>", DSYMPart, "a file out of the folder Foo.app.dSYM"},
+		{"a", "PAGEDU64\x0f\x00", KernelDump, ""},
+		{"a", "PAGEDUMP\x0f\x00", KernelDump, ""},
+		{"a", "USERDU64\x0f\x00", UserDump, ""},
+		{"a.dmp", "W/google-breakpad( 1): -----BEGIN BREAKPAD MICRODUMP-----\nW/google-breakpad( 1): V foo\n", Microdump, ""},
+		{"a.ips", `{"app_name":"X","timestamp":"2024","bug_type":"309"}` + "\n{\n}", AppleCrash, ""},
+		{"a.crash", "Incident Identifier: 1\nProcess:             X [1]\nOS Version:          macOS 14\nReport Version:      12\n", AppleCrash, ""},
+		{"a", "\x28\xb5\x2f\xfd\x04", Packed, "a zstd file; unpack it first"},
+		{"a", "\xfd7zXZ\x00\x00", Packed, "an xz file; unpack it first"},
+		{"a", "BZh91AY&SY....", Packed, "a bzip2 file; unpack it first"},
+		{"a", "7z\xbc\xaf\x27\x1c\x00\x04", Packed, "a 7z archive; unpack it first"},
+		{"a", put(le, 512, "a.sym", [3]uint64{257, 4, 0x61747375}, [3]uint64{261, 2, 'r'}), Packed, "a tar archive; unpack it first"},
+		{"a", "version https://git-lfs.github.com/spec/v1\noid sha256:1\n", Text, "a Git LFS pointer, not the file itself"},
+		{"a", "\n<!DOCTYPE HTML>\n<p>Please log in", Text, "an HTML page"},
+		{"a", "hello, wörld\nmore", Text, `text beginning with "hello, wörld"`},
+		{"a", "\xff\xfeh\x00i\x00", Text, "text in UTF-16"},
+		{"a", "\x00\x01\x02\x03\x04\x05\x06\x07\x08", Binary, "binary data beginning with 00 01 02 03 04 05 06 07 …"},
+		{"a", "\x00", Binary, "binary data beginning with 00"},
+		{"a", "caf\xe9", Binary, ""},
+	} {
+		g := Sniff(input.FromBytes(tt.name, []byte(tt.data)))
+		if g.Kind != tt.kind || tt.what != "" && g.What != tt.what {
+			t.Errorf("%q: have %s, %q; want %s, %q", clip(tt.data, 20), g.Kind, g.What, tt.kind, tt.what)
+		}
+		usable := tt.kind == Minidump || tt.kind == Sym || tt.kind == SymWithoutModule || tt.kind == Gzip || tt.kind == Zip
+		if g.Usable() != usable {
+			t.Errorf("%q: usable %v", tt.data, g.Usable())
+		}
+	}
+}
+
+// A text whose first block ends inside a character is still text.
+func TestSniffTextCutInACharacter(t *testing.T) {
+	data := strings.Repeat("x", sniffSize-1) + "é and more"
+	if g := Sniff(input.FromBytes("a", []byte(data))); g.Kind != Text {
+		t.Errorf("%+v", g)
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) ReadAt([]byte, int64) (int, error) { return 0, f.err }
+
+func TestSniffUnreadable(t *testing.T) {
+	g := Sniff(input.New("a", failing{errors.New("the disk is gone")}, 100))
+	if g.Kind != Unreadable || !strings.Contains(g.What, "the disk is gone") {
+		t.Errorf("%+v", g)
+	}
+	if g := Sniff(input.New("a", failing{io.ErrUnexpectedEOF}, 100)); g.Kind != Unreadable {
+		t.Errorf("%+v", g)
+	}
+}
+
+// TestSniffCorpus: every dump of the corpus is one, and every .sym is a symbol file.
+func TestSniffCorpus(t *testing.T) {
+	const corpus = "../../../shared/corpus"
+	counts := map[Kind]int{}
+	err := filepath.Walk(corpus, func(path string, info os.FileInfo, err error) error {
+		if err != nil || info.IsDir() {
+			return err
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		g := Sniff(input.New(path, f, info.Size()))
+		counts[g.Kind]++
+		microdump := strings.HasPrefix(filepath.Base(path), "microdump")
+		switch {
+		case strings.HasSuffix(path, ".dmp") && !microdump && g.Kind != Minidump,
+			strings.HasSuffix(path, ".dmp") && microdump && g.Kind != Microdump,
+			strings.HasSuffix(path, ".sym") && g.Kind != Sym && info.Size() > 0,
+			strings.HasSuffix(path, ".gz") && g.Kind != Gzip:
+			t.Errorf("%s: %+v", path, g)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Skipf("SKIPPED: the corpus is not at %s: no real files were looked at (%v)", corpus, err)
+	}
+	t.Logf("%v", counts)
+}

@@ -1,0 +1,184 @@
+package intake
+
+import (
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+)
+
+// chunkSize is the unit in which unpacked bytes are kept. Memory grows by what really came out, a chunk at a time, and
+// nothing is ever copied into something larger.
+const chunkSize = 256 << 10
+
+// budget is what all members of one Expand may still unpack into memory, in bytes.
+type budget struct{ left, total int64 }
+
+// Errors of unpacking, wrapped with the file's name and where it happened.
+var (
+	// ErrTooLarge: more was unpacked than the limits allow. It is what a zip bomb ends in.
+	ErrTooLarge = errors.New("it unpacks to more than is allowed")
+	// ErrRatio: a file unpacks to suspiciously many times its size.
+	ErrRatio = errors.New("it unpacks to implausibly many times its size")
+	// ErrChecksum: what came out is not what went in.
+	ErrChecksum = errors.New("the checksum does not match")
+)
+
+// unpacked is a compressed file as an io.ReaderAt: it is unpacked from its start as far as somebody reads, and what came
+// out is kept in chunks.
+type unpacked struct {
+	open   func() (io.Reader, error) // begins anew
+	packed int64                     // the compressed size, bytes
+	size   int64                     // how much there should be, bytes; -1 if nobody knows
+	limits Limits
+	budget *budget
+	// sum is the CRC-32 that the unpacked bytes should have, where the reader below does not check it.
+	sum    uint32
+	hasSum bool
+
+	r      io.Reader
+	crc    uint32   // of the bytes so far
+	chunks [][]byte // all full except the last one
+	n      int64    // bytes in chunks
+	err    error    // why there is no more; io.EOF at the regular end
+}
+
+// ReadAt unpacks as far as it has to. Of data that turn out to be damaged, all is readable that came out before, except
+// for the last byte before the damage (or of all, if only the checksum is wrong): who reads on to it gets the error.
+func (u *unpacked) ReadAt(p []byte, off int64) (int, error) {
+	if off < 0 {
+		return 0, fmt.Errorf("negative offset %d", off)
+	}
+	u.fill(off + int64(len(p)))
+	done := 0
+	for done < len(p) && off < u.n {
+		c := u.chunks[off/chunkSize]
+		k := copy(p[done:], c[off%chunkSize:])
+		done += k
+		off += int64(k)
+	}
+	switch {
+	case done < len(p):
+		return done, u.err
+	case u.err != nil && u.err != io.EOF && off == u.n && done > 0:
+		return done - 1, u.err
+	}
+	return done, nil
+}
+
+// fill unpacks until there are n bytes, or there is an error.
+func (u *unpacked) fill(n int64) {
+	if u.size >= 0 {
+		n = min(n, u.size)
+	}
+	for u.n < n && u.err == nil {
+		u.step()
+	}
+	if u.size >= 0 && u.n == u.size && u.err == nil {
+		u.finish()
+	}
+}
+
+// begin opens the compressed data, unless they are open already.
+func (u *unpacked) begin() bool {
+	if u.r == nil {
+		u.r, u.err = u.open()
+	}
+	return u.err == nil
+}
+
+// step unpacks another chunk.
+func (u *unpacked) step() {
+	if !u.begin() {
+		return
+	}
+	want := int64(chunkSize)
+	if u.size >= 0 {
+		want = min(want, u.size-u.n)
+	}
+	if u.budget.left < want {
+		// One byte more than is left says whether it is really too much.
+		want = u.budget.left + 1
+	}
+	buf := make([]byte, want)
+	k, err := readUntil(u.r, buf)
+	if int64(k) > u.budget.left {
+		u.stop(fmt.Errorf("%w: %d bytes in all", ErrTooLarge, u.budget.total))
+		return
+	}
+	u.budget.left -= int64(k)
+	if u.hasSum {
+		u.crc = crc32.Update(u.crc, crc32.IEEETable, buf[:k])
+	}
+	if k > 0 {
+		if k < chunkSize/2 {
+			buf = append([]byte(nil), buf[:k]...)
+		}
+		u.chunks = append(u.chunks, buf[:k])
+		u.n += int64(k)
+	}
+	switch {
+	case err == io.EOF && u.n < u.size:
+		u.stop(fmt.Errorf("it ends after %d of %d bytes: %w", u.n, u.size, io.ErrUnexpectedEOF))
+	case err != nil && (err != io.EOF || u.size < 0):
+		u.stop(err)
+	case u.n > u.limits.RatioFloor && u.n/max(u.packed, 1) > u.limits.MaxRatio:
+		u.stop(fmt.Errorf("%w: %d bytes out of %d", ErrRatio, u.n, u.packed))
+	}
+}
+
+// readUntil fills p or says with the reader's own error why not. (io.ReadFull makes the regular end of data and data that
+// were cut off the same error.)
+func readUntil(r io.Reader, p []byte) (n int, err error) {
+	for idle := 0; n < len(p) && err == nil; idle++ {
+		var k int
+		k, err = r.Read(p[n:])
+		n += k
+		if k > 0 {
+			idle = 0
+		} else if idle > 100 {
+			err = io.ErrNoProgress
+		}
+	}
+	return n, err
+}
+
+// finish checks that the data end where they should, and are what they should be.
+func (u *unpacked) finish() {
+	if !u.begin() {
+		return
+	}
+	k, err := u.r.Read(make([]byte, 1))
+	switch {
+	case k > 0:
+		err = fmt.Errorf("it goes on behind its %d bytes", u.size)
+	case (err == nil || err == io.EOF) && u.hasSum && u.crc != u.sum:
+		err = ErrChecksum
+	case err == nil || err == io.EOF:
+		err = io.EOF
+	}
+	u.stop(err)
+}
+
+func (u *unpacked) stop(err error) {
+	u.err = err
+	u.r = nil // its window and tables are not needed any more
+}
+
+// rewind forgets what was unpacked if it is not all, so that a file that was only looked at costs nothing.
+func (u *unpacked) rewind() {
+	if u.err == nil {
+		u.drop()
+	}
+}
+
+// drop forgets what was unpacked; it is unpacked anew if somebody reads again.
+func (u *unpacked) drop() {
+	u.budget.left += u.n
+	u.r, u.err, u.chunks, u.n, u.crc = nil, nil, nil, 0, 0
+}
+
+// settle takes what came out for all there is, after an error has been reported.
+func (u *unpacked) settle() {
+	u.size, u.err = u.n, io.EOF
+}
