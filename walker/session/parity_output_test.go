@@ -111,7 +111,7 @@ func TestOutputRust(t *testing.T) {
 			if strings.Contains(path, "threads") && slices.Contains(stackFields, strings.TrimSuffix(name, "[]")) {
 				stack = false
 			}
-			by[path] = append(by[path], fmt.Sprintf("%s: %.60v, golden %.60v", c.name, x, y))
+			by[path] = append(by[path], c.name+": "+short(x)+", golden "+short(y))
 		})
 		if all {
 			equal++
@@ -129,6 +129,12 @@ func TestOutputRust(t *testing.T) {
 		t.Logf("%s: %d differences, as in %s", p, len(by[p]), strings.Join(by[p][:min(3, len(by[p]))], "; "))
 	}
 	t.Logf("json: %d of %d dumps equal in every field, %d in every field of the stacks; %d of %d fields equal", equal, dumps, stacksEqual, same, fields)
+}
+
+// short prints a value in at most 60 bytes.
+func short(v any) string {
+	s := fmt.Sprint(v)
+	return s[:min(60, len(s))]
 }
 
 // compareJSON tells of every leaf, and of every place where the two have not the same shape. Our additions are left out.

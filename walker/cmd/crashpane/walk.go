@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/crashpane/crashpane/symfile/demangle"
 	"github.com/crashpane/crashpane/walker"
 	"github.com/crashpane/crashpane/walker/report"
 	jsonreport "github.com/crashpane/crashpane/walker/report/json"
@@ -68,6 +69,14 @@ func policyNames() []string {
 	return names
 }
 
+// demangler is what makes names readable for a format that has a place for them.
+func demangler(format string) func(string) string {
+	if format == "json" {
+		return demangle.Name
+	}
+	return nil
+}
+
 // walkRun is one run of the command.
 type walkRun struct {
 	format, unwind string
@@ -86,7 +95,7 @@ func (w *walkRun) run(args []string, stdout, stderr io.Writer) error {
 	if len(args) == 0 {
 		return usageError("no dump is named")
 	}
-	s := session.New(session.Options{Policy: policy})
+	s := session.New(session.Options{Policy: policy, Demangle: demangler(w.format)})
 	files := &fileSet{session: s, stderr: stderr, added: map[string]bool{}}
 	defer files.close()
 	if err := files.addDump(args[0]); err != nil {
