@@ -27,7 +27,9 @@ var rooms = []room{
 	{"core/input", nil},
 	{"core/cpu", nil},
 	{"core", []string{"core/input", "core/cpu"}},
+	{"core/intake", []string{"core/input"}},
 	{"core/reason", []string{"core", "core/input", "core/cpu"}},
+	{"core/reason/internal/...", nil},
 	// It builds dumps without core's layouts, so that a wrong layout is caught.
 	{"core/dumptest", nil},
 
@@ -39,15 +41,17 @@ var rooms = []room{
 	// The walker knows rules and symbols as values, and no parser of them.
 	{"walker", []string{"core", "core/cpu", "core/input", "symfile/symbol", "symfile/unwind"}},
 	{"walker/report", []string{"core", "core/cpu", "core/input", "core/reason", "symfile/symbol", "symfile/unwind", "symfile/demangle", "walker"}},
+	// It makes reports for the renderers' tests.
+	{"walker/report/reporttest", []string{"core", "core/cpu", "core/input", "symfile/symbol", "symfile/unwind", "walker", "walker/report"}},
 	// A renderer sees the report alone; the CPU's table comes with it, for the names and widths of registers.
 	{"walker/report/...", []string{"walker/report", "symfile/demangle", "core/cpu"}},
 
 	// The one place that joins everything.
 	{"walker/session", []string{"core/...", "symfile/...", "walker", "walker/report"}},
-	{"walker/cmd/...", []string{"walker", "walker/session", "walker/report/...", "core/input"}},
+	{"walker/cmd/...", []string{"walker", "walker/session", "walker/report/...", "symfile/demangle", "core/input"}},
 
 	{"web/app", []string{"walker/report", "walker/report/view"}},
-	{"wasm/viewer/...", []string{"walker", "walker/session", "walker/report/...", "core/input", "web/app", "wasm/viewer/..."}},
+	{"wasm/viewer/...", []string{"walker", "walker/session", "walker/report/...", "core/input", "symfile/demangle", "web/app", "wasm/viewer/..."}},
 	{"build/...", []string{"build/..."}},
 }
 
