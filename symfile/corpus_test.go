@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -26,6 +27,14 @@ func corpus(t testing.TB) []string {
 		t.Skip("SKIPPED: there is no corpus of symbol files at " + corpusRoot)
 	}
 	return all
+}
+
+// probes cuts a number of comparisons down where they cost twenty times as much.
+func probes(n int) int {
+	if runtime.GOARCH == "wasm" {
+		return n / 10
+	}
+	return n
 }
 
 func open(t testing.TB, name string, text []byte) *File {
@@ -51,7 +60,7 @@ func TestCorpusAgainstReference(t *testing.T) {
 		if f.Counts.Unknown > 0 {
 			t.Errorf("%s: %d unknown records: %v", p, f.Counts.Unknown, f.Warnings)
 		}
-		compare(t, p, f, newReference(string(text)), 4000)
+		compare(t, p, f, newReference(string(text)), probes(600))
 	}
 }
 
@@ -66,6 +75,10 @@ func TestCorpusLarge(t *testing.T) {
 		Inlines: 663763, CFIInits: f.Counts.CFIInits, CFIDeltas: 364464 - f.Counts.CFIInits, Infos: f.Counts.Infos}
 	if f.Counts != want {
 		t.Errorf("counts %+v, want %+v", f.Counts, want)
+	}
+	if runtime.GOARCH == "wasm" {
+		t.Log("counts only: the plain reading of 80 MB takes minutes here")
+		return
 	}
 	compare(t, "bigcrash", f, newReference(string(text)), 60)
 }

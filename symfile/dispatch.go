@@ -153,16 +153,17 @@ func (s *scanner) gotFunc(rest []byte, off, end int64) {
 
 func (s *scanner) gotInline(rest []byte, off, end int64) {
 	s.f.Counts.Inlines++
-	r, ok := parseInline(rest)
-	for ok {
-		if len(trimEOL(r.ranges.rest)) == 0 {
-			break
+	callFile, origin, plain := sweepInline(rest)
+	if !plain {
+		r, ok := parseInline(rest)
+		callFile, origin = r.callFile, r.origin
+		for ok && len(trimEOL(r.ranges.rest)) > 0 {
+			_, _, ok = r.ranges.next()
 		}
-		_, _, ok = r.ranges.next()
-	}
-	if !ok {
-		s.bad("INLINE")
-		return
+		if !ok {
+			s.bad("INLINE")
+			return
+		}
 	}
 	if s.fn == nil {
 		if s.f.warn(orphan, s.line) {
@@ -171,12 +172,61 @@ func (s *scanner) gotInline(rest []byte, off, end int64) {
 		return
 	}
 	s.belongs(off, end)
-	s.unknownFile(r.callFile)
-	if _, ok := s.f.origins.get(r.origin); !ok && len(s.unknownOrigins) < maxUnknown {
-		if _, seen := s.unknownOrigins[r.origin]; !seen {
-			s.unknownOrigins[r.origin] = int32(s.line)
+	s.unknownFile(callFile)
+	if _, ok := s.f.origins.get(origin); !ok && len(s.unknownOrigins) < maxUnknown {
+		if _, seen := s.unknownOrigins[origin]; !seen {
+			s.unknownOrigins[origin] = int32(s.line)
 		}
 	}
+}
+
+// sweepInline checks an INLINE record (what follows the keyword, with its newline) in one sweep over its bytes, and gives
+// the two numbers that refer to other records. It says false of anything but a plain record, which parseInline then judges.
+func sweepInline(b []byte) (callFile, origin uint32, plain bool) {
+	var num [4]uint64 // the first four fields as decimal numbers
+	n := 0
+	lastDec := false // the fourth field is decimal
+	for i := 0; i < len(b); n++ {
+		from := i
+		if n < 4 {
+			dec := true
+			var v uint64
+			for ; i < len(b) && hexVal[b[i]] != 0xff; i++ {
+				d := uint64(hexVal[b[i]])
+				dec = dec && d < 10
+				v = v*10 + d
+			}
+			if i-from > 9 && (dec || i-from > 16) || !dec && n < 3 {
+				return 0, 0, false
+			}
+			num[n], lastDec = v, dec
+		} else {
+			for i < len(b) && hexVal[b[i]] != 0xff {
+				i++
+			}
+		}
+		if i == from || i-from > 16 || i == len(b) {
+			return 0, 0, false
+		}
+		if b[i] == '\r' {
+			i++
+		}
+		if i == len(b)-1 && b[i] == '\n' {
+			n++
+			break
+		}
+		if b[i] != ' ' {
+			return 0, 0, false
+		}
+		i++
+	}
+	switch {
+	case n < 5:
+		return 0, 0, false
+	case n%2 == 1: // the form without a call-site file
+		return noFile, uint32(num[2]), true
+	}
+	return uint32(num[2]), uint32(num[3]), lastDec
 }
 
 func (s *scanner) gotPublic(rest []byte, off int64) {

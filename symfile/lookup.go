@@ -32,6 +32,8 @@ const (
 	// maxFns and maxFnLines bound the cache of decoded functions, in functions and in their lines and inlined ranges.
 	maxFns     = 1024
 	maxFnLines = 256 << 10
+	// maxInlined bounds how many inlined calls one address has; the deepest seen in a real program is 27.
+	maxInlined = 1000
 )
 
 // function decodes a FUNC of the index, or takes it from the cache: a recursion asks for the same one again and again.
@@ -221,7 +223,7 @@ func (f *File) symbolAt(at int, rva uint64) (symbol.Symbol, error) {
 		s.File, s.Line, s.HasLine, s.LineStart = own, line.line, true, line.start
 	}
 	var depth uint32
-	for {
+	for depth < maxInlined {
 		if _, ok := fn.inlineAt(depth, rva); !ok {
 			break
 		}

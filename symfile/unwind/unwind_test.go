@@ -165,6 +165,44 @@ func TestParseCFIOddities(t *testing.T) {
 	}
 }
 
+// TestFormatExample walks the function that symbol_files.md draws as a table: 16 bytes of frame, r0 saved at sp+12, a word
+// pushed in between. The return address lies at the CFA there.
+func TestFormatExample(t *testing.T) {
+	deltas := []struct {
+		at    int
+		rules string
+	}{{1, ".cfa: $sp 16 +"}, {2, "$r0: .cfa 4 - ^"}, {11, ".cfa: $sp 20 +"}, {21, "$r0: $r0"}, {22, ".cfa: $sp"}}
+	const cfa, ra, r0 = 0x8000, 0x1234, 99
+	mem := words{cfa: ra, cfa - 4: r0}
+	for pc, sp := range map[int]int{0: cfa, 1: cfa - 16, 2: cfa - 16, 10: cfa - 16, 11: cfa - 20, 20: cfa - 20, 21: cfa - 20, 22: cfa} {
+		var in []string
+		for _, d := range deltas {
+			if d.at <= pc {
+				in = append(in, d.rules)
+			}
+		}
+		row, notes, err := ParseCFI(arm, ".cfa: $sp .ra: .cfa ^", in)
+		if err != nil || len(notes) > 0 {
+			t.Fatal(err, notes)
+		}
+		callee := regs(t, arm, "sp", sp, "r0", 7)
+		if pc >= 21 {
+			callee = regs(t, arm, "sp", sp, "r0", r0)
+		}
+		g, at, err := row.Apply(callee, mem, nil)
+		if err != nil || at != cfa {
+			t.Fatalf("func+%d: cfa 0x%x, %v", pc, at, err)
+		}
+		want(t, &g, "pc", ra)
+		want(t, &g, "sp", cfa)
+		if pc >= 2 {
+			want(t, &g, "r0", r0)
+		} else {
+			unknown(t, &g, "r0") // not saved yet, and no register that a call preserves
+		}
+	}
+}
+
 func TestApply(t *testing.T) {
 	row, _, err := ParseCFI(amd64, "$rbx: $rbp 1 + $rbp: .cfa -16 + ^ .ra: .cfa -8 + ^ $r12: .cfa -800 + ^ $r13: .undef .cfa: $rbp 16 +", nil)
 	if err != nil {
