@@ -43,8 +43,8 @@ func vuguHelper(goFile string) (string, error) {
 // pageScript is crashpane.js: Go's runtime glue, Vugu's helper, our loader.
 //
 // The helper becomes a function of the window and the document that it shall use, so that a viewer in a shadow
-// root can give it stand-ins. It is left in sloppy mode, as eval would run it; Go's glue keeps its own strict
-// mode, which a "use strict" in the middle of a file would not give it.
+// root can give it stand-ins. It is left in sloppy mode, as eval would run it. The other parts stand in functions of
+// their own: there the "use strict" at their beginning counts, and their names stay theirs.
 func pageScript(wasmExec []byte, helper string, loader []byte) []byte {
 	var b bytes.Buffer
 	b.WriteString("// Go's wasm_exec.js and Vugu's DOM helper, with their licenses in licenses.txt; then the loader of Crashpane.\n")
@@ -52,7 +52,7 @@ func pageScript(wasmExec []byte, helper string, loader []byte) []byte {
 	b.WriteString("globalThis.crashpaneVuguHelper = function (window, document) {\n")
 	b.WriteString(helper)
 	b.WriteString("\n};\n")
-	b.Write(loader)
+	enclose(&b, loader)
 	return b.Bytes()
 }
 
@@ -61,7 +61,7 @@ func workerScript(wasmExec, worker []byte) []byte {
 	var b bytes.Buffer
 	b.WriteString("// Go's wasm_exec.js, with its license in licenses.txt; then the engine's worker of Crashpane.\n")
 	enclose(&b, wasmExec)
-	b.Write(worker)
+	enclose(&b, worker)
 	return b.Bytes()
 }
 
