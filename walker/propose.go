@@ -146,15 +146,10 @@ func (s *walk) linkFrame(row *unwind.Row, fp uint64) string {
 	rules := s.Policy.FramePointer
 	value, known := s.reg(lr)
 	if !known && rules.FromLR {
-		// Call frame information seldom recovers lr. The callee's frame record may have it; if not, this frame's has pc.
-		if value, known = s.linkFromCallee(); !known {
-			if fp == 0 {
-				return "lr is not known and fp is 0"
-			}
-			return ""
+		// Call frame information seldom recovers lr. A caller has saved it beside its fp, if it keeps one.
+		if fp == 0 {
+			return "lr is not known and fp is 0"
 		}
-		row.RA = unwind.Rule{Kind: unwind.Const, Offset: int64(value)}
-		row.Saved = append(row.Saved, unwind.RegRule{Reg: lr, Rule: unwind.Rule{Kind: unwind.AtCFA, Offset: lay.RAOffset}})
 		return ""
 	}
 	if rules.FromLR && rules.LRInModule && s.atContext() && s.Modules.Find(s.strip(value)-1) < 0 {
