@@ -10,6 +10,8 @@ type Thread struct {
 	Stack                                     Location // its bytes
 	ContextLoc                                Location
 	Name                                      string
+	// Named: the dump has a name for the thread, which may be "".
+	Named bool
 }
 
 const threadSize = 48
@@ -55,7 +57,7 @@ func decodeThreadNames(d *Dump, s *Stream, c *input.Cursor) {
 		names[id] = d.stringAt(s.Type, uint32(off), "thread name")
 	}
 	for i := range d.Threads {
-		d.Threads[i].Name = names[d.Threads[i].ID]
+		d.Threads[i].Name, d.Threads[i].Named = names[d.Threads[i].ID]
 	}
 }
 

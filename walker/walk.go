@@ -164,6 +164,11 @@ func (s *walk) apply(src Source, row *unwind.Row) (cpu.Regs, error) {
 	if err == nil && len(tr.Notes) > 0 {
 		err = fmt.Errorf("%s", tr.Notes[0])
 	}
+	for _, r := range row.Saved {
+		if err == nil && r.Rule.Kind == unwind.Undefined {
+			err = fmt.Errorf("$%s: the rules say that it cannot be recovered", s.arch.RegName(r.Reg))
+		}
+	}
 	return regs, err
 }
 

@@ -100,7 +100,7 @@ func (b *builder) threads() {
 	r.Threads = make([]Thread, len(d.Threads))
 	for i := range d.Threads {
 		t := &r.Threads[i]
-		*t = Thread{Index: i, ID: d.Threads[i].ID, Name: d.Threads[i].Name, Frames: []Frame{}, Stop: Stop{Attempts: []Attempt{}}}
+		*t = Thread{Index: i, ID: d.Threads[i].ID, Name: d.Threads[i].Name, Named: d.Threads[i].Named, Frames: []Frame{}, Stop: Stop{Attempts: []Attempt{}}}
 		t.LastError = lastError(d, i)
 		if i >= len(b.in.Stacks) {
 			continue

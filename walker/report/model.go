@@ -99,6 +99,7 @@ type Thread struct {
 	Index     int // in the dump's thread list
 	ID        uint32
 	Name      string
+	Named     bool // the dump has a name for it, which may be ""
 	LastError *LastError
 	Frames    []Frame
 	Stop      Stop

@@ -149,7 +149,11 @@ func (p *printer) thread(t *report.Thread, crashing bool) {
 		p.null("last_error_value")
 	}
 	p.uint("thread_id", uint64(t.ID))
-	p.strOrNull("thread_name", t.Name)
+	if t.Named {
+		p.str("thread_name", t.Name)
+	} else {
+		p.null("thread_name")
+	}
 	if crashing {
 		p.int("threads_index", int64(t.Index))
 	}

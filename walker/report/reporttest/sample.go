@@ -59,7 +59,7 @@ func Windows() report.Input {
 	writer := uint32(10)
 	d.Breakpad = &core.BreakpadInfo{DumpThread: &writer}
 	d.Assertion = &core.Assertion{Expression: "p | q", Function: "f", File: "a.cc", Line: 12, Type: 1}
-	d.Threads = []core.Thread{{ID: 10}, {ID: 20, Name: "main \"quoted\""}, {ID: 30}, {ID: 40}}
+	d.Threads = []core.Thread{{ID: 10}, {ID: 20, Name: "main \"quoted\"", Named: true}, {ID: 30}, {ID: 40}}
 	d.Modules = []core.Module{
 		module(0x400000, 0x10000, `C:\bin\app.exe`, `C:\build\app.pdb`),
 		module(0x700000, 0x1000, `C:\bin\nopdb.dll`, ""),
