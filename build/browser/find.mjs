@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "google-chrome-beta", "chrome"];
 
 // Places outside PATH where installers put it.
-const places = [
+const usualPlaces = [
   "/usr/lib/chromium/chromium",
   "/opt/google/chrome/chrome",
   "/snap/bin/chromium",
@@ -27,7 +27,7 @@ function runnable(path) {
   }
 }
 
-function search(env) {
+function search(env, places) {
   const onPath = (env.PATH ?? "").split(delimiter).flatMap((dir) => names.map((name) => join(dir, name)));
   return [...onPath, ...places].find(runnable);
 }
@@ -40,6 +40,7 @@ function debianRoot() {
   }
 }
 
+// Ubuntu's package of that name is only a pointer to a snap.
 function ubuntu() {
   try {
     return /^ID=ubuntu$/m.test(readFileSync("/etc/os-release", "utf8"));
@@ -60,7 +61,13 @@ const advice =
   "found no Chrome or Chromium: install one (Debian: apt-get install chromium), or name it by CHROME=/path/to/chrome, or skip the browser tests by BROWSER=none";
 
 // Answers the path of a browser, or throws an error whose message is one line.
-export function findBrowser({ env = process.env, mayInstall = debianRoot() && !ubuntu(), log = console.error } = {}) {
+export function findBrowser({
+  env = process.env,
+  places = usualPlaces,
+  mayInstall = debianRoot() && !ubuntu(),
+  installer = install,
+  log = console.error,
+} = {}) {
   for (const variable of ["CHROME", "CHROMIUM"]) {
     const named = env[variable];
     if (!named) continue;
@@ -70,15 +77,15 @@ export function findBrowser({ env = process.env, mayInstall = debianRoot() && !u
   }
   // BROWSER is often set to something else for other programs' sake, so it counts only if it fits.
   if (env.BROWSER && /chrom/i.test(env.BROWSER) && runnable(env.BROWSER)) return env.BROWSER;
-  const found = search(env);
+  const found = search(env, places);
   if (found) return found;
   if (mayInstall) {
     try {
-      install(log);
+      installer(log);
     } catch (error) {
       throw new Error(`${advice} (installing Debian's package failed: ${String(error.message).split("\n")[0]})`);
     }
-    const installed = search(env);
+    const installed = search(env, places);
     if (installed) return installed;
   }
   throw new Error(advice);

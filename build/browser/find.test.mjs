@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -18,7 +18,7 @@ test("a browser that is named is taken, and no other", () => {
   const named = program("my-own");
   assert.equal(findBrowser({ env: { CHROME: named, PATH: dir } }), named);
   assert.equal(findBrowser({ env: { CHROMIUM: named, PATH: dir } }), named);
-  assert.throws(() => findBrowser({ env: { CHROME: join(dir, "none"), PATH: dir } }), /CHROME=.* cannot|not a program/);
+  assert.throws(() => findBrowser({ env: { CHROME: join(dir, "none"), PATH: dir } }), /not a program/);
 });
 
 test("PATH is searched", () => {
@@ -31,4 +31,21 @@ test("BROWSER counts only if it is a Chrome", () => {
   assert.equal(findBrowser({ env: { BROWSER: "firefox", PATH: dir } }), onPath);
   const chrome = program("my-chrome");
   assert.equal(findBrowser({ env: { BROWSER: chrome, PATH: dir } }), chrome);
+});
+
+test("without a browser it says in one line what to install, or installs it where it may", () => {
+  const empty = join(dir, "empty");
+  mkdirSync(empty);
+  const nothing = { env: { PATH: empty }, places: [join(empty, "chrome")], log: () => {} };
+  const oneLine = (error) => /install/.test(error.message) && /BROWSER=none/.test(error.message) && !error.message.includes("\n");
+  assert.throws(() => findBrowser({ ...nothing, mayInstall: false }), oneLine);
+  const broken = () => {
+    throw new Error("no network\nand more");
+  };
+  assert.throws(() => findBrowser({ ...nothing, mayInstall: true, installer: broken }), oneLine);
+  const installer = () => {
+    writeFileSync(join(empty, "chromium"), "#!/bin/sh\n");
+    chmodSync(join(empty, "chromium"), 0o755);
+  };
+  assert.equal(findBrowser({ ...nothing, mayInstall: true, installer }), join(empty, "chromium"));
 });
