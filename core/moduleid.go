@@ -101,7 +101,7 @@ func (m *Module) CodeIDBreakpad() string {
 	switch m.os {
 	case Windows:
 		return windowsCodeID(m.TimeDateStamp, m.Size)
-	case Linux_, Android, Fuchsia:
+	case OSLinux, Android, Fuchsia:
 		if m.CodeView.Signature == SigBpEL {
 			return hex.EncodeToString(m.CodeView.BuildID)
 		}

@@ -10,7 +10,7 @@ const (
 	Windows
 	MacOS
 	IOS
-	Linux_
+	OSLinux
 	Android
 	Solaris
 	PS3
@@ -51,7 +51,7 @@ var osTable = []osRow{
 	{2, Windows, "Windows NT"},
 	{0x8101, MacOS, "Mac OS X"},
 	{0x8102, IOS, "iOS"},
-	{0x8201, Linux_, "Linux"},
+	{0x8201, OSLinux, "Linux"},
 	{0x8202, Solaris, "Solaris"},
 	{0x8203, Android, "Android"},
 	{0x8204, PS3, "PS3"},

@@ -61,7 +61,7 @@ func (d *Dump) osVersion() Words {
 		w.Breakpad += " " + i.CSDVersion
 	}
 	build := strings.TrimSpace(i.CSDVersion)
-	if i.OS == Linux_ && numbers == "0.0.0" {
+	if i.OS == OSLinux && numbers == "0.0.0" {
 		parts := strings.Split(i.CSDVersion, " ")
 		if len(parts) > 1 && parts[1] != "0.0.0" {
 			w.Rust = parts[1]

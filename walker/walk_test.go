@@ -210,7 +210,7 @@ func TestScanReach(t *testing.T) {
 	} {
 		words := make([]uint64, 400)
 		words[tc.gap] = code(0x2020)
-		s := (&scene{arch: cpu.AMD64, os: core.Linux_, pc: code(0x1010), words: words, policy: tc.policy}).walk(t)
+		s := (&scene{arch: cpu.AMD64, os: core.OSLinux, pc: code(0x1010), words: words, policy: tc.policy}).walk(t)
 		if got := len(s.Frames) == 2; got != tc.found {
 			t.Errorf("%s: a return address %d words up: found %v, want %v", tc.policy.Name, tc.gap, got, tc.found)
 		}
@@ -218,7 +218,7 @@ func TestScanReach(t *testing.T) {
 	words := make([]uint64, 400)
 	words[0], words[42] = code(0x2020), code(0x3030)
 	for _, p := range []Policy{Breakpad, RustMinidump} {
-		s := (&scene{arch: cpu.AMD64, os: core.Linux_, pc: code(0x1010), words: words, policy: p}).walk(t)
+		s := (&scene{arch: cpu.AMD64, os: core.OSLinux, pc: code(0x1010), words: words, policy: p}).walk(t)
 		if len(s.Frames) != 2 {
 			t.Errorf("%s: 41 words above a scanned frame are out of reach, got %s", p.Name, shape(s))
 		}
@@ -229,7 +229,7 @@ func TestFramePointerChain(t *testing.T) {
 	for _, tc := range []struct {
 		arch *cpu.Arch
 		os   core.OS
-	}{{cpu.X86, core.Windows}, {cpu.AMD64, core.Linux_}} {
+	}{{cpu.X86, core.Windows}, {cpu.AMD64, core.OSLinux}} {
 		sc := &scene{arch: tc.arch, os: tc.os, pc: code(0x1010)}
 		sc.regs = map[string]uint64{tc.arch.RegName(tc.arch.FP): sc.at(2)}
 		sc.words = []uint64{0, 0, sc.at(4), code(0x2020), sc.at(7), code(0x3030), 9, 0, 0, 0}
@@ -260,7 +260,7 @@ func TestLeafOnWindowsAMD64(t *testing.T) {
 
 // Breakpad takes arm64's caller from lr, rust-minidump from the frame record: with lr set they name different frames.
 func TestARM64LinkRegister(t *testing.T) {
-	sc := &scene{arch: cpu.ARM64, os: core.Linux_, pc: code(0x1010)}
+	sc := &scene{arch: cpu.ARM64, os: core.OSLinux, pc: code(0x1010)}
 	sc.regs = map[string]uint64{"lr": code(0x2020), "fp": sc.at(2)}
 	sc.words = []uint64{0, 0, sc.at(4), code(0x3030), 0, 0, 0, 0}
 	sc.policy = Breakpad
@@ -283,7 +283,7 @@ func TestARM64PointerAuthentication(t *testing.T) {
 }
 
 func TestNonCanonicalReturnAddress(t *testing.T) {
-	sc := &scene{arch: cpu.AMD64, os: core.Linux_, pc: code(0x1010)}
+	sc := &scene{arch: cpu.AMD64, os: core.OSLinux, pc: code(0x1010)}
 	sc.regs = map[string]uint64{"rbp": sc.at(1)}
 	sc.words = []uint64{0, sc.at(4), 0x6172747320746f6e, code(0x2020), 0, 0, 0}
 	s := sc.walk(t)
@@ -335,7 +335,7 @@ func TestSignalFrame(t *testing.T) {
 }
 
 func TestEveryRejectionIsKept(t *testing.T) {
-	s := (&scene{arch: cpu.AMD64, os: core.Linux_, pc: code(0x1010), words: []uint64{1, 2, 3}}).walk(t)
+	s := (&scene{arch: cpu.AMD64, os: core.OSLinux, pc: code(0x1010), words: []uint64{1, 2, 3}}).walk(t)
 	expect(t, s, "1010 context, nothing-found")
 	var sources []string
 	for _, a := range s.Stop.Attempts {
@@ -361,7 +361,7 @@ func BenchmarkWalk(b *testing.B) {
 	}
 	regs.Set(cpu.AMD64.PC, code(0x1010))
 	regs.Set(cpu.AMD64.SP, stackBase)
-	w := New(Best, core.Linux_, []ModuleSpan{{codeBase, codeSize}}, &fakeSymbols{loaded: true, funcs: named, row: cfaRow(cpu.AMD64, 2)})
+	w := New(Best, core.OSLinux, []ModuleSpan{{codeBase, codeSize}}, &fakeSymbols{loaded: true, funcs: named, row: cfaRow(cpu.AMD64, 2)})
 	mem := &fakeMemory{base: stackBase, word: 8, words: words}
 	b.ReportAllocs()
 	frames := 0

@@ -98,7 +98,7 @@ func DecodeFor(os core.OS, processor uint16, code, flags uint32, addr uint64, pa
 	switch os {
 	case core.Windows:
 		r = x.windows(r)
-	case core.Linux_, core.Android:
+	case core.OSLinux, core.Android:
 		r = x.linux(r)
 	case core.MacOS, core.IOS:
 		r = x.mac(r)

@@ -9,7 +9,7 @@ import (
 
 // TestDecodeFor: the words of both tools, read off their sources.
 func TestDecodeFor(t *testing.T) {
-	const win, lin, mac = core.Windows, core.Linux_, core.MacOS
+	const win, lin, mac = core.Windows, core.OSLinux, core.MacOS
 	tests := []struct {
 		os             core.OS
 		cpu            uint16
@@ -121,7 +121,7 @@ func TestAddresses(t *testing.T) {
 		{core.Windows, core.ProcAMD64, 0xc0000006, 1, []uint64{0, sign, 0}, sign, sign},
 		{core.Windows, core.ProcAMD64, 0xc0000005, 0x401000, []uint64{0}, 0x401000, 0x401000},
 		{core.Windows, core.ProcAMD64, 0xc0000094, 0x401000, []uint64{0, 7}, 0x401000, 0x401000},
-		{core.Linux_, core.ProcARM, 11, sign, nil, 0x80000010, 0x80000010},
+		{core.OSLinux, core.ProcARM, 11, sign, nil, 0x80000010, 0x80000010},
 		{core.Solaris, core.ProcSPARC, 11, sign, nil, sign, 0x80000010},
 		{core.Windows, core.ProcSHX, 0xc0000094, sign, nil, 0x80000010, sign},
 	} {
@@ -186,11 +186,11 @@ func TestBigTables(t *testing.T) {
 
 func TestNull(t *testing.T) {
 	for addr, want := range map[uint64]bool{0: true, 0x45: true, 0xffff: true, 0x10000: false} {
-		if have := DecodeFor(core.Linux_, core.ProcAMD64, 11, 1, addr, nil).Null(); have != want {
+		if have := DecodeFor(core.OSLinux, core.ProcAMD64, 11, 1, addr, nil).Null(); have != want {
 			t.Errorf("%#x: %v", addr, have)
 		}
 	}
-	if DecodeFor(core.Linux_, core.ProcAMD64, 8, 1, 0, nil).Null() {
+	if DecodeFor(core.OSLinux, core.ProcAMD64, 8, 1, 0, nil).Null() {
 		t.Error("a division by zero is not a null pointer")
 	}
 }

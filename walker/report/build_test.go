@@ -106,10 +106,10 @@ func TestModulesByAddress(t *testing.T) {
 	}{
 		{core.Windows, [][2]uint64{{0x3000, 0x1000}, {0x1000, 0x1000}}, []int{1, 0}},
 		{core.Windows, [][2]uint64{{0x1000, 0x2000}, {0x2000, 0x2000}}, []int{0}},
-		{core.Linux_, [][2]uint64{{0x1000, 0x2000}, {0x2000, 0x2000}}, []int{0, 1}},
-		{core.Linux_, [][2]uint64{{0x2000, 0x2000}, {0x1000, 0x2000}}, []int{1, 0}},
+		{core.OSLinux, [][2]uint64{{0x1000, 0x2000}, {0x2000, 0x2000}}, []int{0, 1}},
+		{core.OSLinux, [][2]uint64{{0x2000, 0x2000}, {0x1000, 0x2000}}, []int{1, 0}},
 		{core.Android, [][2]uint64{{0x1000, 0x1000}, {0x1000, 0x2000}}, []int{0}},
-		{core.Linux_, [][2]uint64{{0x1000, 0}, {0, 0}, {^uint64(0) - 1, 0x10}}, []int{}},
+		{core.OSLinux, [][2]uint64{{0x1000, 0}, {0, 0}, {^uint64(0) - 1, 0x10}}, []int{}},
 	} {
 		in := reporttest.Linux()
 		in.Dump.System.OS = c.os

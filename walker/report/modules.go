@@ -50,7 +50,7 @@ type span struct {
 //
 // Source: Breakpad, src/processor/range_map-inl.h (kTruncateLower), minidump.cc (MinidumpModuleList).
 func modulesByAddress(d *core.Dump) []int {
-	truncate := d.OS() == core.Linux_ || d.OS() == core.Android
+	truncate := d.OS() == core.OSLinux || d.OS() == core.Android
 	var list []span
 	for i := range d.Modules {
 		if m := &d.Modules[i]; m.Size > 0 {

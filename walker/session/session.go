@@ -171,6 +171,16 @@ func (s *Session) addDump(it *item) {
 		it.Message = err.Error()
 		return
 	}
+	if d.System == nil && len(d.Threads) == 0 && len(d.Modules) == 0 && d.Exception == nil {
+		it.Message = it.Name + ": a minidump without threads, modules, an exception or a system"
+		for _, g := range d.Diags {
+			if g.Severity == core.Bad {
+				it.Message = g.Err.Error() + "; nothing else in the minidump tells of a crash"
+				break
+			}
+		}
+		return
+	}
 	it.Usable = true
 	it.Dump = len(s.dumps)
 	s.dumps = append(s.dumps, &dump{item: it, Dump: d})

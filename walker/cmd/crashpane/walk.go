@@ -111,5 +111,11 @@ func (w *walkRun) run(args []string, stdout, stderr io.Writer) error {
 	if r == nil {
 		return fmt.Errorf("%s: no stack could be walked", args[0])
 	}
+	// The printed formats have no place for what is broken in the dump itself.
+	for _, d := range r.Diagnostics {
+		if d.Severity == "error" {
+			fmt.Fprintln(stderr, d.Text)
+		}
+	}
 	return formats[format].write(stdout, r, w)
 }

@@ -128,7 +128,7 @@ func Windows() report.Input {
 // Linux is a dump of a 64-bit ARM program without a crash, which a thread asked for; the thread is the second.
 func Linux() report.Input {
 	d := dump("dump.dmp")
-	d.System = &core.SystemInfo{OS: core.Linux_, PlatformID: 0x8201, Processor: core.ProcARM64, CPUCount: 8, CSDVersion: "Linux 6.1.0 #1 SMP aarch64"}
+	d.System = &core.SystemInfo{OS: core.OSLinux, PlatformID: 0x8201, Processor: core.ProcARM64, CPUCount: 8, CSDVersion: "Linux 6.1.0 #1 SMP aarch64"}
 	asked := uint32(2)
 	d.Breakpad = &core.BreakpadInfo{RequestingThread: &asked}
 	d.Threads = []core.Thread{{ID: 1}, {ID: 2}}
