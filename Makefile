@@ -18,7 +18,9 @@ help: ## says what there is
 
 build: site cli serve-bin ## dist/site (the page) and dist/bin (the command)
 
-run: site serve-bin ## builds the page and serves it on http://127.0.0.1:8080 (PORT= changes it)
+run: serve-bin ## builds the page and serves it on http://127.0.0.1:8080 (PORT= changes it)
+	@$(GO) build -o dist/bin/bundle ./build/bundle
+	dist/bin/bundle -quick -out dist/site -cache dist/cache
 	@exec dist/bin/serve -addr 127.0.0.1:$(PORT) -dir dist/site
 
 cli: ## dist/bin/crashpane, the command line alone

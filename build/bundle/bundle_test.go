@@ -173,7 +173,7 @@ func TestCompress(t *testing.T) {
 	cache := t.TempDir()
 	text := []byte(strings.Repeat("the same again and again ", 400))
 	files := map[string][]byte{"a.js": text, "b.txt": []byte("x"), "c.sym.gz": text}
-	all, err := compress(files, cache)
+	all, err := compress(files, cache, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func TestCompress(t *testing.T) {
 			t.Errorf("%s: there %v, want %v", name, got, want)
 		}
 	}
-	// The second time the results come from the cache: without it the answer would differ from what is kept.
+	// The second time the results come from the cache: what is kept counts, not what would come out. Quick takes them too.
 	kept, err := filepath.Glob(filepath.Join(cache, "*.br"))
 	if err != nil || len(kept) != 2 {
 		t.Fatalf("kept: %v, %v", kept, err)
@@ -196,12 +196,26 @@ func TestCompress(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	all, err = compress(map[string][]byte{"a.js": text}, cache)
+	all, err = compress(map[string][]byte{"a.js": text}, cache, true)
 	if err != nil || string(all["a.js.br"]) != "kept" {
 		t.Errorf("%q, %v", all["a.js.br"], err)
 	}
 	if kept, _ = filepath.Glob(filepath.Join(cache, "*.br")); len(kept) != 1 {
 		t.Errorf("what the site no longer has must go: %v", kept)
+	}
+	// What was made quickly does not count as made well.
+	other := map[string][]byte{"a.js": append(text, '!')}
+	if _, err := compress(other, cache, true); err != nil {
+		t.Fatal(err)
+	}
+	if kept, _ = filepath.Glob(filepath.Join(cache, "*.quick.br")); len(kept) != 1 {
+		t.Errorf("made quickly: %v", kept)
+	}
+	if _, err := compress(other, cache, false); err != nil {
+		t.Fatal(err)
+	}
+	if kept, _ = filepath.Glob(filepath.Join(cache, "*.br")); len(kept) != 1 || strings.Contains(kept[0], "quick") {
+		t.Errorf("made well: %v", kept)
 	}
 }
 

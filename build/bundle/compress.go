@@ -17,12 +17,16 @@ import (
 //go:embed compress.mjs
 var compressor string
 
-// compress adds to the files their .br and .gz forms. Brotli at its best takes seconds for the wasm, so results
-// are kept by the hash of what they came from.
-func compress(files map[string][]byte, cache string) (map[string][]byte, error) {
+// compress adds to the files their .br and .gz forms. Brotli at its best takes some ten seconds for the wasm, so results
+// are kept by the hash of what they came from. quick takes what is kept, and makes what is not in less than a second
+// and a little larger: for whoever changes the page and looks at it.
+func compress(files map[string][]byte, cache string, quick bool) (map[string][]byte, error) {
 	all := map[string][]byte{}
-	kept := map[string]string{} // name of a file, where its compressed forms are kept
-	var missing []string        // arguments of the compressor
+	kept := map[string]string{}    // name of a file, where its compressed forms are kept
+	missing := []string{"11", "9"} // arguments of the compressor
+	if quick {
+		missing = []string{"5", "6"}
+	}
 	for name, content := range files {
 		all[name] = content
 		if !site.Compresses(name) {
@@ -30,8 +34,13 @@ func compress(files map[string][]byte, cache string) (map[string][]byte, error) 
 		}
 		sum := sha256.Sum256(content)
 		at := filepath.Join(cache, hex.EncodeToString(sum[:16]))
+		there := exists(at+".br") && exists(at+".gz")
+		if quick && !there {
+			at += ".quick"
+			there = exists(at+".br") && exists(at+".gz")
+		}
 		kept[name] = at
-		if !exists(at+".br") || !exists(at+".gz") {
+		if !there {
 			if err := os.WriteFile(at, content, 0o644); err != nil {
 				return nil, err
 			}
@@ -39,7 +48,7 @@ func compress(files map[string][]byte, cache string) (map[string][]byte, error) 
 			missing = append(missing, at, at)
 		}
 	}
-	if len(missing) > 0 {
+	if len(missing) > 2 {
 		node := exec.Command("node", append([]string{"--input-type=module", "-"}, missing...)...)
 		node.Stdin = strings.NewReader(compressor)
 		if text, err := node.CombinedOutput(); err != nil {

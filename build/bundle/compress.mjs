@@ -1,5 +1,5 @@
-// Compresses files by brotli 11 and gzip 9. The bundle starts it with `node - ` and gives it, as arguments, pairs of
-// a file and the name, without its suffix, under which the results shall lie. Node is here anyway for the tests,
+// Compresses files by brotli and gzip. The bundle starts it with `node -` and gives it, as arguments, the two qualities, and
+// pairs of a file and the name, without its suffix, under which the results shall lie. Node is here anyway for the tests,
 // and Go's library cannot write brotli.
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { promisify } from "node:util";
@@ -14,7 +14,7 @@ async function put(name, content) {
   await rename(`${name}.part`, name);
 }
 
-const args = process.argv.slice(2);
+const [brotliQuality, gzipLevel, ...args] = process.argv.slice(2);
 const work = [];
 for (let i = 0; i < args.length; i += 2) {
   const [from, to] = [args[i], args[i + 1]];
@@ -23,12 +23,12 @@ for (let i = 0; i < args.length; i += 2) {
       Promise.all([
         brotli(content, {
           params: {
-            [zlib.constants.BROTLI_PARAM_QUALITY]: 11,
+            [zlib.constants.BROTLI_PARAM_QUALITY]: Number(brotliQuality),
             [zlib.constants.BROTLI_PARAM_LGWIN]: 24,
             [zlib.constants.BROTLI_PARAM_SIZE_HINT]: content.length,
           },
         }).then((packed) => put(`${to}.br`, packed)),
-        gzip(content, { level: 9 }).then((packed) => put(`${to}.gz`, packed)),
+        gzip(content, { level: Number(gzipLevel) }).then((packed) => put(`${to}.gz`, packed)),
       ]),
     ),
   );

@@ -1,6 +1,6 @@
 // Bundle makes dist/site: the page as plain files that any static host can serve.
 //
-//	bundle [-src .] [-out dist/site] [-cache dist/cache]
+//	bundle [-src .] [-out dist/site] [-cache dist/cache] [-quick]
 //
 // The scripts and the wasm carry the hash of their content in their names, so that they can be cached for ever;
 // index.html is rewritten to name them so. Beside each file lie its brotli and gzip forms.
@@ -20,14 +20,15 @@ func main() {
 	out := flag.String("out", "dist/site", "the folder to make")
 	cache := flag.String("cache", "dist/cache", "keeps compressed forms by content, and the wasm")
 	viewer := flag.String("viewer", "./wasm/viewer", "the page's program")
+	quick := flag.Bool("quick", false, "compress fast instead of well")
 	flag.Parse()
-	if err := run(*src, *out, *cache, *viewer); err != nil {
+	if err := run(*src, *out, *cache, *viewer, *quick); err != nil {
 		fmt.Fprintln(os.Stderr, "bundle:", err)
 		os.Exit(1)
 	}
 }
 
-func run(src, out, cache, viewer string) error {
+func run(src, out, cache, viewer string, quick bool) error {
 	if err := os.MkdirAll(cache, 0o755); err != nil {
 		return err
 	}
@@ -66,21 +67,20 @@ func run(src, out, cache, viewer string) error {
 	if err != nil {
 		return err
 	}
-	packed, err := compress(files, cache)
+	packed, err := compress(files, cache, quick)
 	if err != nil {
 		return err
 	}
 	return write(out, packed)
 }
 
-// buildWasm compiles the page's program. No version control stamp goes in: the hash in the file's name is to
-// change with the program, not with every commit.
+// buildWasm compiles the page's program.
 func buildWasm(src, viewer, to string) ([]byte, error) {
 	target, err := filepath.Abs(to)
 	if err != nil {
 		return nil, err
 	}
-	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", target, viewer)
+	build := exec.Command("go", append(append([]string{"build"}, buildFlags()...), "-o", target, viewer)...)
 	build.Dir = src
 	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
 	build.Stdout, build.Stderr = os.Stderr, os.Stderr
