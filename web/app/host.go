@@ -43,3 +43,9 @@ type Engine interface {
 	// Restart ends the worker, whatever it does, and starts a new one that knows nothing.
 	Restart()
 }
+
+// Heights of the rows of the lists in pixels, as the style sheet has them.
+const (
+	RowHeight    = 26
+	ThreadHeight = 44
+)

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"syscall/js"
+
+	"honnef.co/go/js/dom/v2"
+
+	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/app"
+)
+
+// maxFiles bounds one drop: a whole home directory dropped by mistake should end.
+const maxFiles = 50_000
+
+// listenForFiles hears drops, the two file choosers and pastes.
+func (h *host) listenForFiles() {
+	target := dom.WrapElement(h.viewer.Get("dropTarget"))
+	hasFiles := func(e dom.Event) bool {
+		types := e.Underlying().Get("dataTransfer").Get("types")
+		return types.Call("includes", "Files").Bool()
+	}
+	drag := func(on bool) {
+		if h.page.Dragging != on {
+			h.change(func(p *app.Page) { p.Drag(on) })
+		}
+	}
+	over := func(e dom.Event) {
+		if hasFiles(e) {
+			e.PreventDefault()
+			e.Underlying().Get("dataTransfer").Set("dropEffect", "copy")
+			drag(true)
+		}
+	}
+	target.AddEventListener("dragenter", false, over)
+	target.AddEventListener("dragover", false, over)
+	target.AddEventListener("dragleave", false, func(e dom.Event) {
+		// Leaving one element for another inside is told too; leaving the window has nowhere to go.
+		if e.Underlying().Get("relatedTarget").IsNull() {
+			drag(false)
+		}
+	})
+	target.AddEventListener("drop", false, func(e dom.Event) {
+		if !hasFiles(e) {
+			return
+		}
+		e.PreventDefault()
+		h.take(&dom.DataTransfer{Value: e.Underlying().Get("dataTransfer")})
+		drag(false)
+	})
+	h.native(target.Underlying(), "paste", func(e js.Value) {
+		if data := e.Get("clipboardData"); data.Truthy() && data.Get("files").Length() > 0 {
+			h.take(&dom.DataTransfer{Value: data})
+		}
+	}, false)
+	for _, name := range []string{"filesInput", "folderInput"} {
+		input := dom.WrapElement(h.viewer.Get(name)).(*dom.HTMLInputElement)
+		input.AddEventListener("change", false, func(dom.Event) {
+			files := []app.File{}
+			for _, f := range input.Files() {
+				files = append(files, newFile(f.Value, f.Get("webkitRelativePath").String()))
+			}
+			// The same file may be picked again after it was changed.
+			input.SetValue("")
+			h.change(func(p *app.Page) { p.Add(files) })
+		})
+	}
+}
+
+// take collects what was dropped. The entries must be taken while the event is handled: afterwards the list is empty. A
+// folder's File is a sham of 4096 bytes, so folders are known by their entries.
+func (h *host) take(data *dom.DataTransfer) {
+	files := []app.File{}
+	folders := []js.Value{}
+	items := data.Get("items")
+	for i := 0; i < items.Length(); i++ {
+		item := items.Index(i)
+		if item.Get("kind").String() != "file" {
+			continue
+		}
+		if item.Get("webkitGetAsEntry").Type() == js.TypeFunction {
+			if entry := item.Call("webkitGetAsEntry"); entry.Truthy() && entry.Get("isDirectory").Bool() {
+				folders = append(folders, entry)
+				continue
+			}
+		}
+		if f := item.Call("getAsFile"); f.Truthy() {
+			files = append(files, newFile(f, ""))
+		}
+	}
+	if len(folders) == 0 {
+		h.change(func(p *app.Page) { p.Add(files) })
+		return
+	}
+	go h.takeFolders(files, folders)
+}
+
+// takeFolders reads folders recursively and adds everything at once, so that the whole drop is one piece of work.
+func (h *host) takeFolders(files []app.File, folders []js.Value) {
+	problems := []string{}
+	for len(folders) > 0 && len(files) < maxFiles {
+		reader := folders[0].Call("createReader")
+		path := folders[0].Get("fullPath").String()
+		folders = folders[1:]
+		for {
+			// A call answers a hundred entries at most; an empty answer is the end.
+			entries, problem := await(reader, "readEntries")
+			if problem != "" {
+				problems = append(problems, fmt.Sprintf("The folder %s cannot be read: %s", view.Clean(path), problem))
+				break
+			}
+			if entries.Length() == 0 {
+				break
+			}
+			for i := 0; i < entries.Length(); i++ {
+				entry := entries.Index(i)
+				if entry.Get("isDirectory").Bool() {
+					folders = append(folders, entry)
+					continue
+				}
+				name := strings.TrimPrefix(entry.Get("fullPath").String(), "/")
+				f, problem := await(entry, "file")
+				if problem != "" {
+					problems = append(problems, fmt.Sprintf("%s cannot be read: %s", view.Clean(name), problem))
+					continue
+				}
+				files = append(files, newFile(f, name))
+			}
+		}
+	}
+	if len(files) >= maxFiles {
+		problems = append(problems, fmt.Sprintf("Only the first %s files of the folders are read.", view.Number(maxFiles)))
+	}
+	h.change(func(p *app.Page) {
+		for _, text := range problems {
+			p.Problem(text)
+		}
+		p.Add(files)
+	})
+}
+
+// await calls a method of the old file system interface, which answers by one of two callbacks.
+func await(object js.Value, method string) (value js.Value, problem string) {
+	done := make(chan struct{})
+	yes := js.FuncOf(func(_ js.Value, args []js.Value) any { value = args[0]; close(done); return nil })
+	no := js.FuncOf(func(_ js.Value, args []js.Value) any {
+		problem = args[0].Get("message").String()
+		if problem == "" {
+			problem = args[0].Get("name").String()
+		}
+		close(done)
+		return nil
+	})
+	defer yes.Release()
+	defer no.Release()
+	object.Call(method, yes, no)
+	<-done
+	return value, problem
+}
+
+// settle waits for a promise.
+func settle(promise js.Value) (value js.Value, problem string) {
+	done := make(chan struct{})
+	yes := js.FuncOf(func(_ js.Value, args []js.Value) any {
+		if len(args) > 0 {
+			value = args[0]
+		}
+		close(done)
+		return nil
+	})
+	no := js.FuncOf(func(_ js.Value, args []js.Value) any {
+		problem = args[0].Get("message").String()
+		close(done)
+		return nil
+	})
+	defer yes.Release()
+	defer no.Release()
+	promise.Call("then", yes, no)
+	<-done
+	return value, problem
+}
+
+// OpenSample implements app.Host: the sample lies beside the page, as plain files with a list of them.
+func (h *host) OpenSample() {
+	go func() {
+		files, problem := h.fetchSample()
+		h.change(func(p *app.Page) {
+			if problem != "" {
+				p.Problem("The sample could not be fetched: " + problem)
+				return
+			}
+			p.Add(files)
+		})
+	}()
+}
+
+func (h *host) fetchSample() ([]app.File, string) {
+	list := h.viewer.Get("sample")
+	if !list.Truthy() {
+		return nil, "this page has none"
+	}
+	fetch := func(url string) (js.Value, string) {
+		response, problem := settle(h.window.Call("fetch", url))
+		if problem != "" {
+			return response, problem
+		}
+		if !response.Get("ok").Bool() {
+			return response, fmt.Sprintf("%s answered %d", url, response.Get("status").Int())
+		}
+		return response, ""
+	}
+	response, problem := fetch(list.String())
+	if problem != "" {
+		return nil, problem
+	}
+	index, problem := settle(response.Call("json"))
+	if problem != "" {
+		return nil, problem
+	}
+	folder := list.String()[:strings.LastIndexByte(list.String(), '/')+1]
+	rows := index.Get("files")
+	files := []app.File{}
+	for i := 0; i < rows.Length(); i++ {
+		name := rows.Index(i).Get("name").String()
+		response, problem := fetch(folder + name)
+		if problem != "" {
+			return nil, problem
+		}
+		blob, problem := settle(response.Call("blob"))
+		if problem != "" {
+			return nil, problem
+		}
+		files = append(files, newFile(js.Global().Get("File").New([]any{blob}, name), name))
+	}
+	return files, ""
+}

@@ -1,0 +1,177 @@
+// Package engine answers the page's requests from a session. It runs in the worker; everything in it but the worker's own
+// edge is plain Go, so that tests run natively.
+package engine
+
+import (
+	"fmt"
+
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/demangle"
+	"github.com/crashpane/crashpane/walker"
+	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/session"
+	"github.com/crashpane/crashpane/web/app"
+)
+
+// Engine is a session and the views of its reports.
+type Engine struct {
+	session *session.Session
+	views   map[int]*view.View // dump → view of its latest report
+	post    func(app.Reply)
+	id      int // of the request being answered, for progress
+}
+
+// New makes an engine. post sends a message to the page; it is called from within Handle.
+func New(post func(app.Reply)) *Engine {
+	e := &Engine{post: post, views: map[int]*view.View{}}
+	// Names are not made readable here but in the views, and only those of the rows that are shown: in wasm a name costs
+	// a tenth of a millisecond.
+	e.session = session.New(session.Options{Progress: e.progress})
+	return e
+}
+
+func (e *Engine) progress(p session.Progress) {
+	e.post(app.Reply{ID: e.id, Progress: &app.Progress{Stage: p.Stage, Name: p.Name, Done: p.Done, Total: p.Total}})
+}
+
+// Handle answers one request. src is the file of an add.
+func (e *Engine) Handle(req app.Request, src *input.Source) {
+	e.id = req.ID
+	r := app.Reply{ID: req.ID, Op: req.Op}
+	var err error
+	switch req.Op {
+	case app.OpAdd:
+		err = e.add(&r, src)
+	case app.OpLook:
+		if req.Look == nil {
+			err = fmt.Errorf("nothing was asked for")
+			break
+		}
+		e.look(&r, *req.Look)
+	case app.OpAssign:
+		err = e.session.Assign(req.Item, req.Dump, req.Module)
+	case app.OpUnassign:
+		e.session.Unassign(req.Dump, req.Module)
+	case app.OpPolicy:
+		p, ok := walker.PolicyByName(req.Policy)
+		if !ok {
+			err = fmt.Errorf("there is no way of walking called %q", view.Clean(req.Policy))
+			break
+		}
+		e.session.SetPolicy(p)
+	case app.OpExport:
+		err = e.export(&r, req)
+	default:
+		err = fmt.Errorf("the engine does not know %q", view.Clean(req.Op))
+	}
+	if err != nil {
+		r.Error = view.Clean(err.Error())
+	}
+	e.post(r)
+}
+
+func (e *Engine) add(r *app.Reply, src *input.Source) error {
+	if src == nil {
+		return fmt.Errorf("no file came with the request")
+	}
+	for _, it := range e.session.Add(src) {
+		r.Items = append(r.Items, fileRow(it))
+	}
+	for _, d := range e.session.Dumps() {
+		r.Dumps = append(r.Dumps, app.DumpName{Dump: d.Dump, Name: view.Clean(d.Name)})
+	}
+	return nil
+}
+
+// view is the view of a dump's present report, or nil.
+func (e *Engine) view(dump int) *view.View {
+	if dump < 0 || dump >= len(e.session.Dumps()) {
+		return nil
+	}
+	rep := e.session.Report(dump)
+	if rep == nil {
+		return nil
+	}
+	v := e.views[dump]
+	if v == nil || v.Report() != rep {
+		v = view.New(rep, demangle.Name)
+		e.views[dump] = v
+	}
+	return v
+}
+
+// look makes the parts of the screen that are asked for.
+func (e *Engine) look(r *app.Reply, q app.Look) {
+	r.Parts = q.Parts
+	if v := e.view(q.Dump); v != nil {
+		e.lookAt(r, q, v)
+	}
+	// The files come last: reading a dump's symbols can have found something wrong with them.
+	if q.Parts&app.PartFiles != 0 {
+		r.Files = e.files(q.Files)
+	}
+}
+
+func (e *Engine) lookAt(r *app.Reply, q app.Look, v *view.View) {
+	rep := v.Report()
+	if q.Thread < 0 || q.Thread >= len(rep.Threads) {
+		q.Thread, q.Frame, q.Inline = max(rep.FirstThread, 0), 0, -1
+		// Whoever asks for the first thread sees its innermost call first, inlined or not.
+		if rep.FirstThread >= 0 && !q.HideInlines && len(rep.Threads[q.Thread].Frames) > 0 {
+			if len(rep.Threads[q.Thread].Frames[0].Inlines) > 0 {
+				q.Inline = 0
+			}
+		}
+	}
+	if q.Parts&app.PartSummary != 0 {
+		s := v.Summary(q.Dump)
+		r.Summary = &s
+	}
+	if q.Parts&app.PartThreads != 0 {
+		t := v.Threads(q.Threads.From, q.Threads.Count, q.Thread, q.ThreadFilter, q.Search)
+		r.Threads = &t
+	}
+	if q.Parts&app.PartStack != 0 {
+		s := v.Stack(view.StackQuery{Thread: q.Thread, From: q.Stack.From, Count: q.Stack.Count, Frame: q.Frame,
+			Inline: q.Inline, HideInlines: q.HideInlines, Search: q.Search})
+		r.Stack = &s
+	}
+	if q.Parts&app.PartFrame != 0 {
+		r.Frame = v.Frame(q.Thread, q.Frame, q.Inline)
+	}
+	if q.Parts&app.PartModules != 0 {
+		m := v.Modules(q.Modules.From, q.Modules.Count, q.Search)
+		r.Modules = &m
+	}
+	if q.Parts&app.PartWanted != 0 {
+		w := v.Wanted(q.Wanted.From, q.Wanted.Count)
+		r.Wanted = &w
+	}
+}
+
+func (e *Engine) files(span app.Span) *app.FilePage {
+	items := e.session.Items()
+	page := &app.FilePage{Rows: []app.FileRow{}}
+	page.Total = len(items)
+	page.From = max(0, min(span.From, len(items)))
+	for i, it := range items {
+		row := fileRow(it)
+		if !row.Usable || row.Assign {
+			page.Problems++
+		}
+		if i >= page.From && i < page.From+span.Count {
+			page.Rows = append(page.Rows, row)
+		}
+	}
+	return page
+}
+
+func fileRow(it session.Item) app.FileRow {
+	row := app.FileRow{Item: it.ID, Name: view.Clean(it.Name), Size: view.Size(it.Size), Kind: string(it.Kind),
+		Usable: it.Usable, Message: view.Clean(it.Message), Dump: it.Dump, SymName: view.Clean(it.SymName),
+		SymID: view.Clean(it.SymID), Assign: it.NeedsAssignment, WarningCount: it.WarningCount}
+	for _, w := range it.Warnings {
+		row.Warnings = append(row.Warnings, view.Clean(w))
+	}
+	return row
+}

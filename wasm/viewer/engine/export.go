@@ -1,0 +1,75 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/crashpane/crashpane/symfile/demangle"
+	jsonreport "github.com/crashpane/crashpane/walker/report/json"
+	"github.com/crashpane/crashpane/walker/report/text"
+	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/app"
+)
+
+// export makes the text that is asked for, and names a file for it.
+func (e *Engine) export(r *app.Reply, req app.Request) error {
+	v := e.view(req.Dump)
+	if v == nil {
+		return fmt.Errorf("there is no dump to export")
+	}
+	rep := v.Report()
+	thread := req.Thread
+	if thread < 0 {
+		thread = rep.FirstThread
+	}
+	var b strings.Builder
+	var err error
+	ending := ".txt"
+	switch req.Kind {
+	case app.ExportStack:
+		b.WriteString(v.CopyStack(thread))
+	case app.ExportMarkdown:
+		b.WriteString(v.CopyMarkdown(thread))
+	case app.ExportWanted:
+		b.WriteString(v.WantedText())
+	case app.ExportText:
+		err = text.Write(&b, rep)
+	case app.ExportMachine:
+		ending = ".machine.txt"
+		err = text.WriteMachine(&b, rep)
+	case app.ExportJSON:
+		ending = ".json"
+		// Under the key "crashpane" the JSON has the readable names of all frames, not only of those that were shown.
+		rep.Demangle(demangle.Name)
+		err = jsonreport.Write(&b, rep, jsonreport.Options{Pretty: true})
+	default:
+		err = fmt.Errorf("there is no export called %q", view.Clean(req.Kind))
+	}
+	r.Kind, r.Text, r.FileName = req.Kind, b.String(), fileName(rep.Dump.Name)+ending
+	return err
+}
+
+// fileName is a dump's name as the start of a file name: its base without ".dmp", and nothing that a file system or a
+// reader could take for something else.
+func fileName(dump string) string {
+	s := view.BaseName(dump)
+	if len(s) > 4 && strings.EqualFold(s[len(s)-4:], ".dmp") {
+		s = s[:len(s)-4]
+	}
+	var b strings.Builder
+	for _, c := range s {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_', c == '.' && b.Len() > 0:
+			b.WriteRune(c)
+		default:
+			b.WriteByte('_')
+		}
+		if b.Len() >= 100 {
+			break
+		}
+	}
+	if b.Len() == 0 {
+		return "crash"
+	}
+	return b.String()
+}

@@ -1,0 +1,264 @@
+package main
+
+import (
+	"strings"
+	"syscall/js"
+
+	"honnef.co/go/js/dom/v2"
+
+	"github.com/crashpane/crashpane/web/app"
+)
+
+// host is the browser as the page sees it (app.Host). The loader decides what lies behind it: the whole window, or a
+// shadow root in somebody's page.
+type host struct {
+	viewer   js.Value
+	root     dom.Element // all that the viewer draws, and where its events are heard
+	window   js.Value
+	page     *app.Page
+	change   func(func(*app.Page))
+	after    []func() // to be done after the next render
+	measure  js.Func
+	measured bool // a measurement is on its way
+	address  string
+	timer    js.Value
+}
+
+func newHost(viewer js.Value) *host {
+	return &host{viewer: viewer, root: dom.WrapElement(viewer.Get("root")), window: viewer.Get("hostWindow")}
+}
+
+// try calls into the browser where it may refuse by an exception (storage, clipboard), and says so.
+func try(do func()) (problem string) {
+	defer func() {
+		if p := recover(); p != nil {
+			problem = "the browser refused"
+			if e, ok := p.(js.Error); ok {
+				problem = e.Get("message").String()
+			}
+		}
+	}()
+	do()
+	return ""
+}
+
+func (h *host) owns() bool { return h.viewer.Get("ownsWindow").Truthy() }
+
+func (h *host) hash() string {
+	if !h.owns() {
+		return ""
+	}
+	return h.window.Get("location").Get("hash").String()
+}
+
+func (h *host) SetTitle(title string) {
+	if h.owns() {
+		h.window.Get("document").Set("title", title)
+	}
+}
+
+// SetAddress waits a moment: holding a key down changes the state faster than browsers let an address change.
+func (h *host) SetAddress(hash string) {
+	if !h.owns() {
+		return
+	}
+	waiting := h.address != ""
+	h.address = "#" + hash
+	if waiting {
+		return
+	}
+	h.later(250, func() {
+		to := h.address
+		h.address = ""
+		if to == "#" {
+			to = h.window.Get("location").Get("pathname").String() + h.window.Get("location").Get("search").String()
+		}
+		try(func() { h.window.Get("history").Call("replaceState", js.Null(), "", to) })
+	})
+}
+
+func (h *host) Load(key string) (value string) {
+	try(func() {
+		if v := h.window.Get("localStorage").Call("getItem", "crashpane."+key); v.Type() == js.TypeString {
+			value = v.String()
+		}
+	})
+	return value
+}
+
+func (h *host) Store(key, value string) {
+	try(func() { h.window.Get("localStorage").Call("setItem", "crashpane."+key, value) })
+}
+
+func (h *host) SetTheme(theme string) {
+	target := h.viewer.Get("themed")
+	if theme == "" {
+		target.Call("removeAttribute", "data-theme")
+		return
+	}
+	target.Call("setAttribute", "data-theme", theme)
+}
+
+// once is a JavaScript function that is freed when it was called.
+func once(do func(args []js.Value)) js.Func {
+	var f js.Func
+	f = js.FuncOf(func(_ js.Value, args []js.Value) any {
+		f.Release()
+		do(args)
+		return nil
+	})
+	return f
+}
+
+func (h *host) later(milliseconds int, do func()) {
+	h.window.Call("setTimeout", once(func([]js.Value) { do() }), milliseconds)
+}
+
+func (h *host) After(milliseconds int, do func()) {
+	h.later(milliseconds, func() { h.change(func(*app.Page) { do() }) })
+}
+
+func (h *host) Copy(text string, done func(string)) {
+	tell := func(problem string) { h.change(func(*app.Page) { done(problem) }) }
+	clipboard := h.window.Get("navigator").Get("clipboard")
+	if !clipboard.Truthy() {
+		// Without https a browser has no clipboard for pages, but still its oldest way of copying.
+		h.later(0, func() { tell(h.copyOld(text)) })
+		return
+	}
+	go func() {
+		problem := ""
+		var done js.Value
+		if problem = try(func() { done = clipboard.Call("writeText", text) }); problem == "" {
+			_, problem = settle(done)
+		}
+		if problem != "" && h.copyOld(text) == "" {
+			problem = ""
+		}
+		tell(problem)
+	}()
+}
+
+func (h *host) copyOld(text string) string {
+	document := h.window.Get("document")
+	ok := false
+	problem := try(func() {
+		area := document.Call("createElement", "textarea")
+		area.Set("value", text)
+		area.Set("className", "offscreen")
+		document.Get("body").Call("appendChild", area)
+		area.Call("select")
+		ok = document.Call("execCommand", "copy").Bool()
+		area.Call("remove")
+	})
+	if problem == "" && !ok {
+		problem = "it has no clipboard for this page"
+	}
+	return problem
+}
+
+func (h *host) Download(name, mime, text string) {
+	document := h.window.Get("document")
+	blob := js.Global().Get("Blob").New([]any{text}, map[string]any{"type": mime})
+	url := js.Global().Get("URL").Call("createObjectURL", blob)
+	link := document.Call("createElement", "a")
+	link.Set("href", url)
+	link.Set("download", name)
+	link.Call("click")
+	h.later(30_000, func() { js.Global().Get("URL").Call("revokeObjectURL", url) })
+}
+
+func (h *host) Focus(id string) {
+	h.after = append(h.after, func() {
+		if el := h.root.QuerySelector("#" + id); el != nil {
+			el.Underlying().Call("focus", map[string]any{"preventScroll": true})
+		}
+	})
+}
+
+func (h *host) Reveal(list string, row int) {
+	h.after = append(h.after, func() {
+		el := h.root.QuerySelector("#" + list)
+		if el == nil {
+			return
+		}
+		box := el.Underlying()
+		height := rowHeight(box)
+		top, view := box.Get("scrollTop").Float(), box.Get("clientHeight").Float()
+		at := float64(row * height)
+		switch {
+		case at < top:
+			box.Set("scrollTop", at)
+		case at+float64(height) > top+view:
+			box.Set("scrollTop", at+float64(height)-view)
+		}
+	})
+}
+
+// rowHeight is the height of a list's rows, in pixels.
+func rowHeight(list js.Value) int {
+	if list.Get("id").String() == "threads" {
+		return app.ThreadHeight
+	}
+	return app.RowHeight
+}
+
+func (h *host) Announce(text string) { h.announce(text) }
+
+// announce writes into the live region that the loader made outside of what is drawn: text that is drawn again would be
+// read again.
+func (h *host) announce(text string) {
+	if live := h.viewer.Get("live"); live.Truthy() {
+		live.Set("textContent", text)
+	}
+}
+
+func (h *host) PickFiles()  { h.viewer.Get("filesInput").Call("click") }
+func (h *host) PickFolder() { h.viewer.Get("folderInput").Call("click") }
+
+// rendered does what had to wait for a render, and looks which rows can be seen now.
+func (h *host) rendered() {
+	todo := h.after
+	h.after = nil
+	for _, do := range todo {
+		do()
+	}
+	h.scheduleMeasure()
+	if doc := h.viewer.Get("themed"); doc.Get("dataset").Get("ready").IsUndefined() {
+		doc.Get("dataset").Set("ready", "1")
+	}
+}
+
+func (h *host) scheduleMeasure() {
+	if h.measured {
+		return
+	}
+	h.measured = true
+	h.window.Call("requestAnimationFrame", h.measure)
+}
+
+// measureLists tells the page which rows of each list can be seen. Nothing is drawn for it: if rows are missing, the
+// engine's answer draws them.
+func (h *host) measureLists() {
+	h.measured = false
+	lists := h.root.Underlying().Call("querySelectorAll", "[data-list]")
+	for i := 0; i < lists.Length(); i++ {
+		box := lists.Index(i)
+		height := box.Get("clientHeight").Int()
+		if height == 0 {
+			continue
+		}
+		row := rowHeight(box)
+		first := box.Get("scrollTop").Int() / row
+		h.page.Scrolled(box.Get("id").String(), first, height/row+2)
+	}
+}
+
+// isTyping reports whether an element takes text.
+func isTyping(el js.Value) bool {
+	switch strings.ToUpper(el.Get("tagName").String()) {
+	case "INPUT", "TEXTAREA", "SELECT":
+		return true
+	}
+	return el.Get("isContentEditable").Truthy()
+}

@@ -1,0 +1,13 @@
+// Viewer is the page's program: one binary with two roles. On the page's thread it draws (Vugu) and holds no parser; in a
+// worker it is the engine, which reads, walks and names. The loader compiles it once for both.
+package main
+
+import "syscall/js"
+
+func main() {
+	if js.Global().Get("document").IsUndefined() {
+		runEngine()
+		return
+	}
+	runPage()
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"syscall/js"
+
+	"github.com/vugu/vugu"
+	"github.com/vugu/vugu/domrender"
+
+	"github.com/crashpane/crashpane/web/app"
+)
+
+// runPage is the page's role: it draws after every change, and sleeps in between.
+func runPage() {
+	viewer := js.Global().Get("crashpane")
+	renderer, err := domrender.New(viewer.Get("mount").String())
+	if err != nil {
+		panic(err)
+	}
+	h := newHost(viewer)
+	env := renderer.EventEnv()
+	var page *app.Page
+	// change is the one door for everything that comes from outside: it holds the renderer's lock, and a panic becomes a
+	// message and not the end of the page.
+	change := func(do func(p *app.Page)) {
+		env.Lock()
+		defer env.UnlockRender()
+		defer func() {
+			if p := recover(); p != nil {
+				page.Problem(fmt.Sprintf("The page could not do that: %v.", p))
+			}
+		}()
+		do(page)
+	}
+	h.change = change
+	w := &workerEngine{viewer: viewer,
+		reply:   func(r app.Reply) { change(func(p *app.Page) { p.Reply(r) }) },
+		stopped: func(why string) { change(func(p *app.Page) { p.EngineStopped(why) }) }}
+	w.start()
+	page = app.NewPage(h, w, h.hash())
+	h.page = page
+	h.listen()
+	build, err := vugu.NewBuildEnv(env)
+	if err != nil {
+		panic(err)
+	}
+	root := &app.Root{Page: page}
+	for ok := true; ok; ok = renderer.EventWait() {
+		draw(h, renderer, build, root)
+		h.rendered()
+	}
+}
+
+func draw(h *host, renderer *domrender.JSRenderer, build *vugu.BuildEnv, root *app.Root) {
+	defer func() {
+		if p := recover(); p != nil {
+			h.announce(fmt.Sprintf("The page could not be drawn: %v", p))
+		}
+	}()
+	if err := renderer.Render(build.RunBuild(root)); err != nil {
+		h.announce("The page could not be drawn: " + err.Error())
+	}
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"encoding/json"
+	"syscall/js"
+
+	"github.com/crashpane/crashpane/web/app"
+)
+
+// workerEngine is the engine as the page sees it: a worker made by the loader's factory, started with the module that the
+// page itself runs.
+type workerEngine struct {
+	viewer  js.Value // the loader's object: makeWorker(), module
+	worker  js.Value
+	reply   func(app.Reply)
+	stopped func(string)
+	handler []js.Func
+}
+
+func (w *workerEngine) start() {
+	w.worker = w.viewer.Call("makeWorker")
+	worker := w.worker
+	// A worker that was replaced may still have messages on their way.
+	current := func() bool { return w.worker.Equal(worker) }
+	on := func(event string, do func(js.Value)) {
+		f := js.FuncOf(func(_ js.Value, args []js.Value) any {
+			if current() {
+				do(args[0])
+			}
+			return nil
+		})
+		w.handler = append(w.handler, f)
+		worker.Call("addEventListener", event, f)
+	}
+	on("message", func(e js.Value) {
+		data := e.Get("data")
+		if s := data.Get("stopped"); s.Type() == js.TypeString {
+			w.end(s.String())
+			return
+		}
+		text := data.Get("reply")
+		if text.Type() != js.TypeString {
+			return
+		}
+		var r app.Reply
+		if err := json.Unmarshal([]byte(text.String()), &r); err != nil {
+			w.end("its answer could not be read: " + err.Error())
+			return
+		}
+		w.reply(r)
+	})
+	on("error", func(e js.Value) {
+		e.Call("preventDefault")
+		why := "the worker could not run"
+		if m := e.Get("message"); m.Type() == js.TypeString && m.String() != "" {
+			why = m.String()
+		}
+		w.end(why)
+	})
+	on("messageerror", func(js.Value) { w.end("its answer could not be read") })
+	worker.Call("postMessage", map[string]any{"module": w.viewer.Get("module")})
+}
+
+// end stops the worker and tells the page.
+func (w *workerEngine) end(why string) {
+	w.terminate()
+	w.stopped(why)
+}
+
+func (w *workerEngine) terminate() {
+	if w.worker.Truthy() {
+		w.worker.Call("terminate")
+	}
+	w.worker = js.Undefined()
+	// The handlers may be running now, so they are freed only with the next worker.
+}
+
+// Send implements app.Engine.
+func (w *workerEngine) Send(req app.Request, file app.File) {
+	if !w.worker.Truthy() {
+		return
+	}
+	text, err := json.Marshal(req)
+	if err != nil {
+		return
+	}
+	message := map[string]any{"json": string(text)}
+	if f, ok := file.(*jsFile); ok {
+		message["file"] = f.value
+	}
+	w.worker.Call("postMessage", message)
+}
+
+// Restart implements app.Engine.
+func (w *workerEngine) Restart() {
+	w.terminate()
+	w.start()
+}
+
+// jsFile is a File of the browser with the path that it was dropped by.
+type jsFile struct {
+	value js.Value
+	name  string
+	size  int64
+}
+
+func newFile(value js.Value, name string) *jsFile {
+	if name == "" {
+		name = value.Get("name").String()
+	}
+	return &jsFile{value: value, name: name, size: int64(value.Get("size").Float())}
+}
+
+// Name implements app.File.
+func (f *jsFile) Name() string { return f.name }
+
+// Size implements app.File.
+func (f *jsFile) Size() int64 { return f.size }

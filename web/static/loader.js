@@ -1,0 +1,141 @@
+// Everything that differs between a hosted page, one file opened from disk, a package and an element in
+// somebody's page is a parameter of startCrashpane; what a viewer touches of the browser goes through the object made here.
+// Vugu asks window.eval for its helper, which a strict content security policy forbids. The bundle carries the helper as a
+// function already, so this one call has nothing left to do. Any other text is a mistake, and is refused.
+const vuguAsks = "(function(){if(window.vuguRender)";
+
+// Vugu keeps its state on "window" and looks for elements in "document". A viewer gets stand-ins for both, so that several
+// live side by side, each in its own root.
+function standIns(window, document, root) {
+  const own = Object.create(null);
+  const facadeDocument = {
+    querySelector: (selector) => root.querySelector(selector),
+    querySelectorAll: (selector) => root.querySelectorAll(selector),
+    createElement: (name) => document.createElement(name),
+    createElementNS: (namespace, name) => document.createElementNS(namespace, name),
+    createTextNode: (text) => document.createTextNode(text),
+    createComment: (text) => document.createComment(text),
+    head: document.head,
+  };
+  const facade = new Proxy(window, {
+    get(target, key) {
+      if (key in own) return own[key];
+      const value = Reflect.get(target, key);
+      // Functions of the window itself must be called on it; classes are left alone.
+      return typeof value === "function" && !("prototype" in value) ? value.bind(target) : value;
+    },
+    set(target, key, value) {
+      own[key] = value;
+      return true;
+    },
+    has: (target, key) => key in own || key in target,
+  });
+  own.window = facade;
+  own.document = facadeDocument;
+  own.eval = (text) => {
+    if (!String(text).startsWith(vuguAsks)) throw new EvalError("Crashpane evaluates no text");
+  };
+  return { facade, facadeDocument };
+}
+
+// Go takes its global object from its glue. Running it with another one is done by putting it in place after the glue has
+// made its table of values and before the program starts.
+function runWith(go, instance, global) {
+  const exports = { ...instance.exports };
+  exports.run = (argc, argv) => {
+    go._values[5] = global;
+    go._ids.set(global, 5);
+    instance.exports.run(argc, argv);
+  };
+  return go.run(Object.create(instance, { exports: { value: exports } }));
+}
+
+async function compile(wasm) {
+  if (wasm instanceof WebAssembly.Module) return wasm;
+  const got = await wasm;
+  if (got instanceof WebAssembly.Module) return got;
+  if (got instanceof Response) {
+    if (!got.ok) throw new Error(`${got.url} answered ${got.status}`);
+    return WebAssembly.compileStreaming(got);
+  }
+  return WebAssembly.compile(got);
+}
+
+function make(document, name, attributes, parent) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  parent.append(element);
+  return element;
+}
+
+// Starts a viewer in a root.
+//
+//   wasm         the program: bytes, a Response, a WebAssembly.Module, or a promise of one
+//   makeWorker   makes a new Worker that runs worker.js
+//   root         the element or shadow root that the viewer fills
+//   sample       address of the list of the sample's files, or undefined
+//   ownsWindow   the viewer is the page: it may name it, and keeps its state in the address
+//   dropTarget   where files may be dropped; the root by default
+//
+// Answers the promise of what ends it: it stays open while the viewer lives.
+async function startCrashpane({ wasm, makeWorker, root, window = globalThis, document = window.document, sample, ownsWindow = false, dropTarget, themed }) {
+  const module = await compile(wasm);
+  const box = make(document, "div", { class: "crashpane-root" }, root);
+  make(document, "div", { "data-mount": "" }, box);
+  // Beside what is drawn: the live region would be read again at each drawing, and a click on the choosers must not be
+  // heard as a click on the viewer.
+  const aside = make(document, "div", { class: "offscreen" }, root);
+  const live = make(document, "div", { "aria-live": "polite", role: "status" }, aside);
+  const filesInput = make(document, "input", { type: "file", multiple: "", tabindex: "-1", "aria-hidden": "true", "data-choose": "files" }, aside);
+  const folderInput = make(document, "input", { type: "file", multiple: "", webkitdirectory: "", tabindex: "-1", "aria-hidden": "true", "data-choose": "folder" }, aside);
+  const { facade, facadeDocument } = standIns(window, document, box);
+  globalThis.crashpaneVuguHelper(facade, facadeDocument);
+  const viewer = {
+    module, makeWorker, sample, ownsWindow, live, filesInput, folderInput,
+    root: box,
+    mount: "[data-mount]",
+    hostWindow: window,
+    dropTarget: dropTarget ?? box,
+    themed: themed ?? box,
+  };
+  const global = new Proxy(globalThis, {
+    get(target, key) {
+      if (key === "crashpane") return viewer;
+      if (key === "window") return facade;
+      if (key === "document") return facadeDocument;
+      return Reflect.get(target, key);
+    },
+  });
+  const go = new globalThis.Go();
+  const instance = await WebAssembly.instantiate(module, go.importObject);
+  return runWith(go, instance, global);
+}
+globalThis.startCrashpane = startCrashpane;
+
+// The hosted page: every address stands on the script's own element, because the names carry hashes.
+const script = document.currentScript;
+if (script?.dataset.wasm) {
+  const boot = document.querySelector("[data-boot]");
+  const fail = (error) => {
+    const text = document.createElement("p");
+    text.className = "boot-error";
+    text.textContent = `Crashpane could not start: ${error?.message ?? error}. It needs a browser with WebAssembly; reloading may help.`;
+    document.querySelector("[data-boot]")?.remove();
+    document.body.prepend(text);
+  };
+  const started = new MutationObserver(() => {
+    if (document.documentElement.dataset.ready !== "1") return;
+    boot?.remove();
+    started.disconnect();
+  });
+  started.observe(document.documentElement, { attributes: true, attributeFilter: ["data-ready"] });
+  startCrashpane({
+    wasm: fetch(script.dataset.wasm, { credentials: "same-origin" }),
+    makeWorker: () => new Worker(script.dataset.worker),
+    root: document.body,
+    sample: script.dataset.sample,
+    ownsWindow: true,
+    dropTarget: document.documentElement,
+    themed: document.documentElement,
+  }).then(() => fail(new Error("the program ended")), fail);
+}

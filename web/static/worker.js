@@ -1,0 +1,43 @@
+// The engine's worker: starts the program that the page hands over, keeps messages until it listens, and says how it ended.
+"use strict";
+
+const waiting = [];
+let running = false;
+let lastWords = "";
+
+// A Go program that panics writes why to its standard error, which the glue gives to the console. The first line is the
+// reason; the rest is for whoever has the console open.
+for (const level of ["log", "error"]) {
+  const say = console[level].bind(console);
+  console[level] = (...words) => {
+    const text = words.join(" ");
+    const found = /^(?:panic|fatal error|runtime): ?(.*)/m.exec(text);
+    if (found && !lastWords) lastWords = found[1];
+    say(...words);
+  };
+}
+
+function stopped(why) {
+  postMessage({ stopped: why });
+  close();
+}
+
+async function start(module) {
+  const go = new Go();
+  const instance = await WebAssembly.instantiate(module, go.importObject);
+  const ended = go.run(instance);
+  running = true;
+  for (const message of waiting.splice(0)) crashpaneReceive(message);
+  await ended;
+  stopped(lastWords || "it ended");
+}
+
+onmessage = ({ data }) => {
+  if (data.module) {
+    start(data.module).catch((error) => stopped(lastWords || String(error?.message ?? error)));
+  } else if (running) {
+    crashpaneReceive(data);
+  } else {
+    waiting.push(data);
+  }
+};
