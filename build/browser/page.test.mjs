@@ -1,0 +1,143 @@
+// What a person does with the page, from the first drop to a broken file, in a real Chromium; and that nothing leaves it.
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, afterEach, before, beforeEach, test } from "node:test";
+import { inRepo, startChrome, startSite } from "./harness.mjs";
+
+const dump = "testdata/sample/tilecruncher.dmp";
+const symbols = ["tilecruncher.sym.gz", "libtilecodec.so.sym", "libc.so.6.sym.gz"].map((name) => `testdata/sample/${name}`);
+
+let site;
+let chrome;
+let tab;
+let dir;
+before(async () => {
+  site = await startSite();
+  chrome = await startChrome();
+  dir = await mkdtemp(join(tmpdir(), "crashpane-page-"));
+});
+after(async () => {
+  await chrome?.close();
+  await site?.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  tab = await chrome.open(site.origin);
+});
+// Whatever a test does, the page must neither complain nor reach elsewhere.
+afterEach(async () => {
+  const { problems, foreign } = tab;
+  await tab.close();
+  assert.deepEqual(problems, []);
+  assert.deepEqual(foreign, []);
+});
+
+// Files of our own making, by name and content.
+async function put(files) {
+  const paths = [];
+  for (const [name, content] of Object.entries(files)) {
+    const path = join(dir, name);
+    await mkdir(join(path, ".."), { recursive: true });
+    await writeFile(path, content);
+    paths.push(path);
+  }
+  return paths;
+}
+
+// Waits until no request has come for a while, and answers how many there were.
+async function quiet(ms = 600) {
+  for (let before = -1; before !== tab.requests.length; ) {
+    before = tab.requests.length;
+    await tab.page.waitForTimeout(ms);
+  }
+  return tab.requests.length;
+}
+
+async function symbolized() {
+  await tab.sees("tile::blend_edges");
+  await tab.sees("codec.cc:33");
+  await tab.sees("__clone3");
+}
+
+test("the sample opens by one click and shows a crash of several threads", async () => {
+  await tab.page.getByRole("button", { name: "Open the sample" }).click();
+  await symbolized();
+  const text = await tab.text();
+  for (const said of ["SIGSEGV", "0x4c", "stitch-1", "encode-0", "watchdog", "edge_offset", "main.cc:166"]) {
+    assert.ok(text.includes(said), `the page shows ${said}`);
+  }
+  for (const { method, url, body } of tab.requests) {
+    assert.equal(method, "GET", url);
+    assert.equal(body, 0, url);
+    assert.equal(new URL(url).search, "", url);
+  }
+});
+
+test("a real dump and its symbols are read without a single request", async () => {
+  const before = await quiet();
+  await tab.drop([dump]);
+  await tab.sees("stitch-1");
+  assert.ok(!(await tab.text()).includes("tile::blend_edges"), "without symbols there are no names yet");
+  await tab.drop(symbols);
+  await symbolized();
+  await quiet();
+  assert.deepEqual(tab.requests.slice(before), []);
+});
+
+test("it works with the network off", async () => {
+  await quiet();
+  await chrome.context.setOffline(true);
+  try {
+    await tab.drop([dump, ...symbols]);
+    await symbolized();
+  } finally {
+    await chrome.context.setOffline(false);
+  }
+});
+
+test("a folder is read whole, whatever the files are called and however many there are", async () => {
+  const filler = Object.fromEntries(Array.from({ length: 230 }, (_, i) => [`many/deep/note${i}.txt`, `note ${i}`]));
+  await put({ ...filler, "many/deep/zz/crash.bin": await readFile(inRepo(dump)) });
+  for (const path of symbols) await put({ [`many/deep/${path.split("/").at(-1)}.dat`]: await readFile(inRepo(path)) });
+  await tab.drop([join(dir, "many")]);
+  await symbolized();
+  await tab.sees("234");
+});
+
+test("files are taken from the chooser too", async () => {
+  await tab.choose("[data-choose=files]", [...symbols, dump]);
+  await symbolized();
+});
+
+test("what is wrong with a file is said by name, and the page goes on", async () => {
+  const whole = await readFile(inRepo(dump));
+  const paths = await put({
+    "empty.dmp": "",
+    "notes.txt": "just a note",
+    "header.dmp": whole.subarray(0, 16),
+    "truncated.dmp": whole.subarray(0, 3000),
+  });
+  await tab.drop(paths);
+  await tab.sees("empty.dmp: an empty file");
+  await tab.sees("notes.txt: text beginning with");
+  await tab.sees("header.dmp: minidump header at offset 0x0");
+  await tab.sees("truncated.dmp");
+  await tab.page.reload();
+  await tab.ready();
+  await tab.drop([...paths.slice(0, 3), dump, ...symbols]);
+  await symbolized();
+});
+
+test("several dumps are all kept", async () => {
+  await tab.drop(await put({ "first.dmp": await readFile(inRepo(dump)), "second.dmp": await readFile(inRepo(dump)) }));
+  await tab.sees("of 2)");
+});
+
+test("dragging across and away again changes nothing", async () => {
+  await tab.dragAcross([dump]);
+  await tab.sees("Open the sample");
+  await tab.drop([dump, ...symbols]);
+  await symbolized();
+});
