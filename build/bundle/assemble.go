@@ -47,6 +47,9 @@ func assemble(p parts) (map[string][]byte, error) {
 		"crashpane-worker.js": workerScript(p.wasmExec, worker),
 		"crashpane.wasm":      p.wasm,
 	}
+	if err := addStyle(assets, p.static); err != nil {
+		return nil, err
+	}
 	if err := addStatic(assets, p.static); err != nil {
 		return nil, err
 	}
@@ -88,12 +91,36 @@ func addStatic(assets map[string][]byte, static fs.FS) error {
 		case ".go", ".md", ".mjs":
 			return nil
 		}
+		if path.Dir(name) == styleFolder {
+			return nil
+		}
 		if assets[name] != nil {
 			return fmt.Errorf("web/static/%s: the bundle makes a file of that name", name)
 		}
 		assets[name], err = fs.ReadFile(static, name)
 		return err
 	})
+}
+
+// styleFolder may hold the style sheet in parts, which become crashpane.css in the order of their names.
+const styleFolder = "css"
+
+func addStyle(assets map[string][]byte, static fs.FS) error {
+	// Glob answers sorted names.
+	parts, err := fs.Glob(static, styleFolder+"/*.css")
+	if err != nil || len(parts) == 0 {
+		return err
+	}
+	var sheet []byte
+	for _, name := range parts {
+		content, err := fs.ReadFile(static, name)
+		if err != nil {
+			return err
+		}
+		sheet = append(sheet, content...)
+	}
+	assets["crashpane.css"] = sheet
+	return nil
 }
 
 // hashedName puts the hash before the last extension.

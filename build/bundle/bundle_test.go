@@ -120,6 +120,30 @@ func TestAssembleListsTheSampleDumpFirst(t *testing.T) {
 	}
 }
 
+func TestAssembleJoinsTheStyleSheet(t *testing.T) {
+	p := sampleParts()
+	static := p.static.(fstest.MapFS)
+	delete(static, "crashpane.css")
+	static["css/2-rest.css"] = &fstest.MapFile{Data: []byte("b{}\n")}
+	static["css/1-first.css"] = &fstest.MapFile{Data: []byte("a{}\n")}
+	files, err := assemble(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range files {
+		switch {
+		case strings.HasPrefix(name, "css/"):
+			t.Errorf("%s is in the site, though it is a part", name)
+		case strings.HasSuffix(name, ".css") && string(content) != "a{}\nb{}\n":
+			t.Errorf("%s: %q", name, content)
+		}
+	}
+	static["crashpane.css"] = &fstest.MapFile{Data: []byte("c{}")}
+	if _, err := assemble(p); err == nil {
+		t.Error("parts and a whole: no error")
+	}
+}
+
 func TestAssembleRefuses(t *testing.T) {
 	for name, change := range map[string]func(fstest.MapFS, *parts){
 		"a page that does not name the wasm": func(static fstest.MapFS, _ *parts) {
