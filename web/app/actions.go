@@ -147,7 +147,7 @@ func (p *Page) selectThread(n int) {
 	if n == p.State.Thread {
 		return
 	}
-	p.State.Thread, p.State.Frame, p.State.Inline = n, 0, -1
+	p.State.Thread, p.State.Frame, p.State.Inline, p.top = n, 0, -1, true
 	p.visible["stack"] = Span{0, p.visible["stack"].Count}
 	p.Host.Reveal("stack", 0)
 	p.address()
@@ -155,6 +155,7 @@ func (p *Page) selectThread(n int) {
 }
 
 func (p *Page) selectFrame(frame, inline int) {
+	p.top = false
 	p.State.Frame, p.State.Inline = frame, inline
 	p.address()
 	p.ask(PartStack | PartFrame)

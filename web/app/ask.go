@@ -14,7 +14,8 @@ func (p *Page) ask(parts int) {
 		return
 	}
 	s := p.State
-	look := Look{Parts: p.dirty, Dump: p.Dump, Thread: s.Thread, Frame: s.Frame, Inline: s.Inline, HideInlines: s.HideInlines,
+	look := Look{Parts: p.dirty, Dump: p.Dump, Thread: s.Thread, Frame: s.Frame, Inline: s.Inline, Top: p.top,
+		HideInlines:  s.HideInlines,
 		ThreadFilter: s.ThreadFilter, Search: s.Search, Threads: p.span("threads"), Stack: p.span("stack"),
 		Modules: p.span("modules"), Wanted: p.span("wanted"), Files: p.span("files")}
 	p.dirty, p.asking = 0, true
@@ -84,6 +85,7 @@ func (p *Page) Reply(r Reply) {
 // looked takes the parts that came.
 func (p *Page) looked(r Reply) {
 	p.asking = false
+	top := p.top || p.State.Thread < 0
 	if !p.Job.Active || p.reading == nil {
 		p.Job = Job{}
 	}
@@ -106,6 +108,10 @@ func (p *Page) looked(r Reply) {
 	}
 	if r.Frame != nil {
 		p.Frame = r.Frame
+		if top && r.Frame.Thread == p.State.Thread {
+			p.top = false
+			p.State.Frame, p.State.Inline = max(0, r.Frame.Frame), r.Frame.Inline
+		}
 	}
 	if r.Modules != nil {
 		p.Modules = *r.Modules
@@ -144,7 +150,7 @@ func (p *Page) open(dump int, keep bool) {
 		}
 	}
 	if !keep {
-		p.State.Thread, p.State.Frame, p.State.Inline = -1, 0, -1
+		p.State.Thread, p.State.Frame, p.State.Inline, p.top = -1, 0, -1, true
 		p.State.Search, p.State.ThreadFilter = "", ""
 	}
 	for list, v := range p.visible {

@@ -60,9 +60,11 @@ type Look struct {
 	Dump          int
 	Thread        int // -1: the dump's first one
 	Frame, Inline int
-	HideInlines   bool
-	ThreadFilter  string
-	Search        string
+	// Top: the first row of the thread is to be selected, inlined or not; the answer's Frame says which one that is.
+	Top          bool
+	HideInlines  bool
+	ThreadFilter string
+	Search       string
 
 	Threads, Stack, Modules, Wanted, Files Span
 }

@@ -44,6 +44,8 @@ function runWith(go, instance, global) {
   const exports = { ...instance.exports };
   exports.run = (argc, argv) => {
     go._values[5] = global;
+    // The real one, if the program gets it as a value, is then a value like any other.
+    go._ids.delete(globalThis);
     go._ids.set(global, 5);
     instance.exports.run(argc, argv);
   };

@@ -93,7 +93,7 @@ func (v *View) facts() []string {
 		out = append(out, "thread "+threadLabel(t))
 	}
 	if r.System.Display != "" {
-		out = append(out, Clean(r.System.Display))
+		out = append(out, Clean(withoutBuild(r.System.Display)))
 	}
 	if r.Process.Uptime != nil {
 		out = append(out, "up "+Duration(*r.Process.Uptime))
@@ -105,6 +105,19 @@ func (v *View) facts() []string {
 		out = append(out, "assertion: "+Clean(r.Assertion))
 	}
 	return out
+}
+
+// withoutBuild leaves out how a Linux kernel was built ("#1 SMP PREEMPT_DYNAMIC …"), up to the next comma. The System tab
+// has all of it.
+func withoutBuild(s string) string {
+	from := strings.Index(s, " #")
+	if from < 0 {
+		return s
+	}
+	if to := strings.IndexByte(s[from:], ','); to >= 0 {
+		return s[:from] + s[from+to:]
+	}
+	return s[:from]
 }
 
 // Time prints a dump's time, always in UTC: the people who share a dump sit in different zones.

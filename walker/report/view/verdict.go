@@ -74,15 +74,15 @@ func (v *View) where(f *report.Frame, say func(text, role string)) {
 func bare(name string) string {
 	s := foldTemplates(name)
 	if strings.HasSuffix(s, ")") || strings.HasSuffix(s, ") const") {
-		if p := foldParamsAlways(s); p != "" {
+		if p := cutParams(s); p != "" && !strings.HasSuffix(p, "operator") {
 			return p
 		}
 	}
 	return s
 }
 
-// foldParamsAlways cuts the parameters off, or returns "" if it cannot tell where they start.
-func foldParamsAlways(s string) string {
+// cutParams cuts the parameters off, or returns "" if it cannot tell where they start.
+func cutParams(s string) string {
 	end := strings.LastIndexByte(s, ')')
 	depth := 0
 	for i := end; i >= 0; i-- {

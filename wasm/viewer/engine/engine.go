@@ -115,12 +115,13 @@ func (e *Engine) look(r *app.Reply, q app.Look) {
 func (e *Engine) lookAt(r *app.Reply, q app.Look, v *view.View) {
 	rep := v.Report()
 	if q.Thread < 0 || q.Thread >= len(rep.Threads) {
-		q.Thread, q.Frame, q.Inline = max(rep.FirstThread, 0), 0, -1
-		// Whoever asks for the first thread sees its innermost call first, inlined or not.
-		if rep.FirstThread >= 0 && !q.HideInlines && len(rep.Threads[q.Thread].Frames) > 0 {
-			if len(rep.Threads[q.Thread].Frames[0].Inlines) > 0 {
-				q.Inline = 0
-			}
+		q.Thread, q.Top = max(rep.FirstThread, 0), true
+	}
+	if q.Top {
+		q.Frame, q.Inline = 0, -1
+		if t := q.Thread; t < len(rep.Threads) && !q.HideInlines && len(rep.Threads[t].Frames) > 0 &&
+			len(rep.Threads[t].Frames[0].Inlines) > 0 {
+			q.Inline = 0
 		}
 	}
 	if q.Parts&app.PartSummary != 0 {
