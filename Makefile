@@ -37,6 +37,7 @@ serve-bin:
 	@$(GO) build -o dist/bin/serve ./build/serve
 
 test: check test-go test-wasm test-browser ## everything: checks, Go natively and under js/wasm, the page in Chromium
+	@test -d ../shared/corpus || echo "*** SKIPPED: the comparisons with other walkers; their corpus, ../shared/corpus, is not here ***"
 	@echo "all tests passed$(if $(filter none,$(BROWSER)), EXCEPT THOSE OF THE BROWSER: BROWSER=none left them out)"
 
 check: site ## what the compiler cannot see: imports, sizes, names, formats, generated files
