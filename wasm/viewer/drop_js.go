@@ -33,22 +33,22 @@ func (h *host) listenForFiles() {
 			drag(true)
 		}
 	}
-	target.AddEventListener("dragenter", false, over)
-	target.AddEventListener("dragover", false, over)
-	target.AddEventListener("dragleave", false, func(e dom.Event) {
+	target.AddEventListener("dragenter", false, surviving(over))
+	target.AddEventListener("dragover", false, surviving(over))
+	target.AddEventListener("dragleave", false, surviving(func(e dom.Event) {
 		// Leaving one element for another inside is told too; leaving the window has nowhere to go.
 		if e.Underlying().Get("relatedTarget").IsNull() {
 			drag(false)
 		}
-	})
-	target.AddEventListener("drop", false, func(e dom.Event) {
+	}))
+	target.AddEventListener("drop", false, surviving(func(e dom.Event) {
 		if !hasFiles(e) {
 			return
 		}
 		e.PreventDefault()
 		h.take(&dom.DataTransfer{Value: e.Underlying().Get("dataTransfer")})
 		drag(false)
-	})
+	}))
 	h.native(target.Underlying(), "paste", func(e js.Value) {
 		if data := e.Get("clipboardData"); data.Truthy() && data.Get("files").Length() > 0 {
 			h.take(&dom.DataTransfer{Value: data})
@@ -56,7 +56,7 @@ func (h *host) listenForFiles() {
 	}, false)
 	for _, name := range []string{"filesInput", "folderInput"} {
 		input := dom.WrapElement(h.viewer.Get(name)).(*dom.HTMLInputElement)
-		input.AddEventListener("change", false, func(dom.Event) {
+		input.AddEventListener("change", false, surviving(func(dom.Event) {
 			files := []app.File{}
 			for _, f := range input.Files() {
 				files = append(files, newFile(f.Value, f.Get("webkitRelativePath").String()))
@@ -64,7 +64,7 @@ func (h *host) listenForFiles() {
 			// The same file may be picked again after it was changed.
 			input.SetValue("")
 			h.change(func(p *app.Page) { p.Add(files) })
-		})
+		}))
 	}
 }
 

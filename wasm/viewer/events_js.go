@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"syscall/js"
 
 	"honnef.co/go/js/dom/v2"
@@ -11,9 +12,13 @@ import (
 // listen hears what a person does, by a few native listeners at the root. Vugu's own "@" listeners would serialise the
 // element that was hit with everything in it.
 func (h *host) listen() {
-	h.measure = js.FuncOf(func(js.Value, []js.Value) any { h.measureLists(); return nil })
-	h.root.AddEventListener("click", false, h.clicked)
-	h.root.AddEventListener("input", false, h.typed)
+	h.measure = js.FuncOf(func(js.Value, []js.Value) any {
+		defer survive()
+		h.measureLists()
+		return nil
+	})
+	h.root.AddEventListener("click", false, surviving(h.clicked))
+	h.root.AddEventListener("input", false, surviving(h.typed))
 	h.native(h.root.Underlying(), "keydown", h.pressed, false)
 	// Scroll events do not bubble; capturing hears those of every list.
 	h.native(h.root.Underlying(), "scroll", func(js.Value) { h.scheduleMeasure() }, true)
@@ -33,9 +38,25 @@ func (h *host) listen() {
 	h.listenForFiles()
 }
 
+// survive ends a callback that panicked, and says so where a developer looks. A panic that left a callback would end the
+// program, and with it the page.
+func survive() {
+	if p := recover(); p != nil {
+		js.Global().Get("console").Call("error", fmt.Sprintf("Crashpane: %v", p))
+	}
+}
+
+func surviving(do func(dom.Event)) func(dom.Event) {
+	return func(e dom.Event) {
+		defer survive()
+		do(e)
+	}
+}
+
 // native adds a listener without dom's wrapping, which compares an event with sixty classes.
 func (h *host) native(target js.Value, event string, do func(js.Value), passive bool) {
 	f := js.FuncOf(func(_ js.Value, args []js.Value) any {
+		defer survive()
 		do(args[0])
 		return nil
 	})

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"runtime/debug"
 	"syscall/js"
 
 	"github.com/vugu/vugu"
@@ -12,6 +13,8 @@ import (
 
 // runPage is the page's role: it draws after every change, and sleeps in between.
 func runPage() {
+	// The page's heap is a few megabytes, so a collection half as often costs nothing and interrupts less.
+	debug.SetGCPercent(400)
 	viewer := js.Global().Get("crashpane")
 	renderer, err := domrender.New(viewer.Get("mount").String())
 	if err != nil {
@@ -22,19 +25,27 @@ func runPage() {
 	var page *app.Page
 	// change is the one door for everything that comes from outside: it holds the renderer's lock, and a panic becomes a
 	// message and not the end of the page.
-	change := func(do func(p *app.Page)) {
+	changeIf := func(do func(p *app.Page) (draw bool)) {
+		draw := true
 		env.Lock()
-		defer env.UnlockRender()
+		defer func() {
+			if draw {
+				env.UnlockRender()
+			} else {
+				env.UnlockOnly()
+			}
+		}()
 		defer func() {
 			if p := recover(); p != nil {
 				page.Problem(fmt.Sprintf("The page could not do that: %v.", p))
 			}
 		}()
-		do(page)
+		draw = do(page)
 	}
+	change := func(do func(p *app.Page)) { changeIf(func(p *app.Page) bool { do(p); return true }) }
 	h.change = change
 	w := &workerEngine{viewer: viewer,
-		reply:   func(r app.Reply) { change(func(p *app.Page) { p.Reply(r) }) },
+		reply:   func(r app.Reply) { changeIf(func(p *app.Page) bool { return p.Reply(r) }) },
 		stopped: func(why string) { change(func(p *app.Page) { p.EngineStopped(why) }) }}
 	w.start()
 	page = app.NewPage(h, w, h.hash())

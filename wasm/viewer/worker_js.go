@@ -24,6 +24,7 @@ func (w *workerEngine) start() {
 	current := func() bool { return w.worker.Equal(worker) }
 	on := func(event string, do func(js.Value)) {
 		f := js.FuncOf(func(_ js.Value, args []js.Value) any {
+			defer survive()
 			if current() {
 				do(args[0])
 			}

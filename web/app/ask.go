@@ -1,10 +1,14 @@
 package app
 
-import "github.com/crashpane/crashpane/walker/report/view"
+import (
+	"time"
+
+	"github.com/crashpane/crashpane/walker/report/view"
+)
 
 // overscan is how many rows are asked for above and below those that can be seen, so that scrolling by a little shows
 // rows at once.
-const overscan = 8
+const overscan = 6
 
 // ask asks the engine for parts of the screen. Only one question is on its way at a time: what is asked meanwhile goes
 // together into the next one, so that holding a key down never makes a queue.
@@ -13,12 +17,19 @@ func (p *Page) ask(parts int) {
 	if p.asking || p.dead || p.dirty == 0 || len(p.Dumps) == 0 && p.dirty&PartFiles == 0 {
 		return
 	}
+	parts = p.dirty
+	if p.Summary == nil {
+		// The answer first: what stands below it is made and drawn after it, as a task of its own.
+		if now := parts &^ (PartModules | PartWanted | PartFiles); now != 0 && len(p.Dumps) > 0 {
+			parts = now
+		}
+	}
 	s := p.State
-	look := Look{Parts: p.dirty, Dump: p.Dump, Thread: s.Thread, Frame: s.Frame, Inline: s.Inline, Top: p.top,
+	look := Look{Parts: parts, Dump: p.Dump, Thread: s.Thread, Frame: s.Frame, Inline: s.Inline, Top: p.top,
 		HideInlines:  s.HideInlines,
 		ThreadFilter: s.ThreadFilter, Search: s.Search, Threads: p.span("threads"), Stack: p.span("stack"),
 		Modules: p.span("modules"), Wanted: p.span("wanted"), Files: p.span("files")}
-	p.dirty, p.asking = 0, true
+	p.dirty, p.asking = p.dirty&^parts, true
 	p.send(Request{Op: OpLook, Look: &look}, nil)
 }
 
@@ -61,15 +72,20 @@ func (p *Page) Scrolled(list string, first, rows int) bool {
 	return true
 }
 
-// Reply takes a message of the engine.
-func (p *Page) Reply(r Reply) {
+// Reply takes a message of the engine. It reports whether what is shown has changed: a job of hundreds of files is drawn
+// some times a second, not at each file.
+func (p *Page) Reply(r Reply) (draw bool) {
 	if r.Progress != nil {
 		p.progress(*r.Progress)
-		return
+		return true
 	}
 	switch r.Op {
 	case OpAdd:
 		p.added(r)
+		if p.Job.Active && time.Since(p.drawn) < 150*time.Millisecond {
+			return false
+		}
+		p.drawn = time.Now()
 	case OpLook:
 		p.looked(r)
 	case OpExport:
@@ -80,6 +96,7 @@ func (p *Page) Reply(r Reply) {
 		}
 		p.ask(PartsAll)
 	}
+	return true
 }
 
 // looked takes the parts that came.

@@ -67,8 +67,11 @@ func (p *Page) added(r Reply) {
 	if !p.replay {
 		p.complain(r.Items)
 	}
+	// The first dump of a job is shown as soon as it is there; those that come with it are in the switcher.
 	first := len(p.Dumps) == 0 && len(r.Dumps) > 0
-	newest := len(r.Dumps) > len(p.Dumps) && !first
+	newest := len(r.Dumps) > len(p.Dumps) && !first && !p.Job.shown
+	p.Job.shown = p.Job.shown || first || newest
+	newDump := len(p.Dumps)
 	p.Dumps = r.Dumps
 	if p.replay && p.Job.Done >= len(p.accepted) {
 		p.replay = false
@@ -79,8 +82,8 @@ func (p *Page) added(r Reply) {
 	switch {
 	case first:
 		p.open(p.dumpNamed(p.State.DumpName), p.State.DumpName != "" && p.has(p.State.DumpName))
-	case newest && len(p.queue) == 0 && !p.replay:
-		p.open(r.Dumps[len(r.Dumps)-1].Dump, false)
+	case newest && !p.replay:
+		p.open(r.Dumps[newDump].Dump, false)
 	}
 	p.next()
 }

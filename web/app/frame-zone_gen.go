@@ -166,7 +166,7 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 										vgn.SetInnerHTML(regValue(r))
 										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "reg-note"}}}
 										vgparent.AppendChild(vgn)
-										vgn.AddAttrInterface("title", r.Note)
+										vgn.AddAttrInterface("title", hint(r.Note, ""))
 										vgn.SetInnerHTML(r.Note)
 										vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
 										vgparent.AppendChild(vgn)

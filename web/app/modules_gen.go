@@ -113,7 +113,7 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							vgparent.AppendChild(vgn)
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell fn"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
 							vgparent.AppendChild(vgn)
-							vgn.AddAttrInterface("title", m.Path)
+							vgn.AddAttrInterface("title", hint(m.Path, m.Name))
 							vgn.SetInnerHTML(m.Name)
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
 							vgparent.AppendChild(vgn)
@@ -145,7 +145,7 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							vgn.SetInnerHTML(m.Base)
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell dim"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
 							vgparent.AppendChild(vgn)
-							vgn.AddAttrInterface("title", m.Version)
+							vgn.AddAttrInterface("title", hint(m.Version, ""))
 							vgn.SetInnerHTML(m.Version)
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
 							vgparent.AppendChild(vgn)

@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/crashpane/crashpane/walker/report/view"
 )
@@ -48,14 +49,16 @@ type Page struct {
 	exports  map[int]export
 	noticeID int
 	toasts   int
+	drawn    time.Time // the progress of a job, last
 }
 
 // Job is the long work that the page waits for.
 type Job struct {
 	Active      bool
 	Text        string
-	Done, Total int // files
-	Percent     int // of the file, or -1
+	Done, Total int  // files
+	Percent     int  // of the file, or -1
+	shown       bool // a dump of the job was opened
 }
 
 // Notice is a message above the zones that stays until it is closed.

@@ -170,20 +170,20 @@ func (c *Stack) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 								vgn.SetInnerHTML(c.Page.frameNumber(r))
 								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell fn"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "gridcell"}}}
 								vgparent.AppendChild(vgn)
-								vgn.AddAttrInterface("title", r.Full)
+								vgn.AddAttrInterface("title", hint(r.Full, r.Function))
 								vgn.SetInnerHTML(r.Function)
 								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell src"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "gridcell"}}}
 								vgparent.AppendChild(vgn)
-								vgn.AddAttrInterface("title", r.Path)
+								vgn.AddAttrInterface("title", hint(r.Path, r.Source))
 								vgn.SetInnerHTML(r.Source)
 								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "gridcell"}}}
 								vgparent.AppendChild(vgn)
 								vgn.AddAttrInterface("class", "cell trust "+r.Trust)
-								vgn.AddAttrInterface("title", c.Page.trustTitle(r))
+								vgn.AddAttrInterface("title", hint(c.Page.trustTitle(r), ""))
 								vgn.SetInnerHTML(r.Word)
 								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell mod"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "gridcell"}}}
 								vgparent.AppendChild(vgn)
-								vgn.AddAttrInterface("title", c.Page.moduleTitle(r))
+								vgn.AddAttrInterface("title", hint(c.Page.moduleTitle(r), ""))
 								vgn.SetInnerHTML(c.Page.frameModule(r))
 								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
 								vgparent.AppendChild(vgn)

@@ -181,6 +181,14 @@ func frameCount(n int) string {
 	return view.Number(n) + " frames"
 }
 
+// hint is a tooltip, left out where it would say what can be read anyway.
+func hint(title, text string) any {
+	if title == "" || title == text {
+		return nil
+	}
+	return title
+}
+
 // Stack
 
 func (p *Page) stackTitle() string { return p.threadLabel() }
@@ -479,6 +487,8 @@ func fileText(f FileRow) string {
 	}
 	return ""
 }
+
+func fileName(f FileRow) string { return view.BaseName(f.Name) }
 
 func fileTitle(f FileRow) string {
 	s := fileText(f)

@@ -194,7 +194,7 @@ func (v *View) why(d *FrameDetail, t *report.Thread, fi int) {
 		_, s := Word("inline")
 		w.Sentence = s + " The frame that holds it: " + strings.ToLower(w.Sentence[:1]) + w.Sentence[1:]
 	}
-	for _, line := range strings.Split(f.Rule, "\n") {
+	for _, line := range strings.Split(strings.ReplaceAll(f.Rule, ", ", "\n"), "\n") {
 		if line = strings.TrimSpace(line); line != "" {
 			w.Rules = append(w.Rules, Clean(line))
 		}
