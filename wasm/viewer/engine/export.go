@@ -53,7 +53,7 @@ func (e *Engine) export(r *app.Reply, req app.Request) error {
 // reader could take for something else.
 func fileName(dump string) string {
 	s := view.BaseName(dump)
-	if len(s) > 4 && strings.EqualFold(s[len(s)-4:], ".dmp") {
+	if len(s) >= 4 && strings.EqualFold(s[len(s)-4:], ".dmp") {
 		s = s[:len(s)-4]
 	}
 	var b strings.Builder

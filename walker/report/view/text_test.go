@@ -1,0 +1,86 @@
+package view
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestClean(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain":                       "plain",
+		"näme":                        "näme",
+		"a\x00b\x1b[31m":              "a␀b␛[31m",
+		"a\tb\r\nc":                   "a b  c",
+		"exe.\u202etxt":               "exe.‹U+202E›txt",
+		"\u2066x\u2069":               "‹U+2066›x‹U+2069›",
+		"zero\u200bwidth":             "zero‹U+200B›width",
+		"bad\xff\xfe":                 "bad\ufffd\ufffd",
+		"<script>alert(1)</script>":   "<script>alert(1)</script>",
+		"line\u2028break\u0085next":   "line‹U+2028›break\ufffdnext",
+		strings.Repeat("x", maxText):  strings.Repeat("x", maxText),
+		strings.Repeat("x", 1_000_00): strings.Repeat("x", maxText) + "…",
+	} {
+		if got := Clean(in); got != want {
+			t.Errorf("%.40q: %.60q, want %.60q", in, got, want)
+		}
+	}
+}
+
+func FuzzClean(f *testing.F) {
+	f.Add("a\x00\u202e")
+	f.Fuzz(func(t *testing.T, s string) {
+		got := Clean(s)
+		if !utf8.ValidString(got) || len(got) > maxText+40 || strings.ContainsAny(got, "\u202e\u2066\x00\n") {
+			t.Errorf("%q", got)
+		}
+		Fold(got)
+		BaseName(got)
+		bare(got)
+	})
+}
+
+func TestFold(t *testing.T) {
+	long := strings.Repeat("y", foldAt)
+	for in, want := range map[string]string{
+		"short<int>::f(int)": "short<int>::f(int)",
+		"std::vector<std::basic_string<char>, std::allocator<int>>::push_back(int)": "std::vector<…>::push_back(int)",
+		"f" + long + "(int, std::vector<int> const&) const":                         "f" + long + "(…) const",
+		"(anonymous namespace)::g" + long + "(some::argument, other)":               "(anonymous namespace)::g" + long + "(…)",
+		"operator<<" + long + "(std::ostream&, int)":                                "operator<<" + long + "(…)",
+		"unbalanced<" + long:                       "unbalanced<" + long,
+		long + "::operator()(int, int, int) const": long + "::operator()(…) const",
+	} {
+		if got := Fold(in); got != want {
+			t.Errorf("%q\n got %q\nwant %q", in, got, want)
+		}
+	}
+	for in, want := range map[string]string{"f(int)": "f", "operator()": "operator()", "a::operator()(int) const": "a::operator()", "T<std::vector<int>>::f()": "T<…>::f"} {
+		if got := bare(in); got != want {
+			t.Errorf("bare(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestBaseName(t *testing.T) {
+	for in, want := range map[string]string{
+		"/a/b.c": "b.c", `C:\x\y.cpp`: "y.cpp", "b.c": "b.c", "": "", "/": "", "dir/": "dir",
+		"hg:hg.mozilla.org/central:dom/base/x.cpp:abc123": "x.cpp",
+		"git:github.com/rust-lang/rust:library/s.rs:abc":  "s.rs",
+	} {
+		if got := BaseName(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 10881: "10,881", -1234567: "-1,234,567"} {
+		if got := Number(n); got != want {
+			t.Errorf("%d: %q", n, got)
+		}
+	}
+	if Pattern(0xdddddddd) == "" || Pattern(0x1234) != "" || Pattern(0xdddddddddddddddd) == "" {
+		t.Error("patterns")
+	}
+}

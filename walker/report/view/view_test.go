@@ -1,0 +1,164 @@
+package view
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/crashpane/crashpane/walker/report"
+)
+
+// example is a report made by hand: two threads, inlined calls, a scanned frame, symbols missing and of another build.
+func example() *report.Report {
+	return &report.Report{
+		Dump:   report.Dump{Name: "dumps/a.dmp", WordSize: 8, Time: 1},
+		System: report.System{Display: "Linux 6.1 #1 SMP x, amd64"},
+		Crash: &report.Crash{Reason: report.Words{Breakpad: "SIGSEGV /SEGV_MAPERR", Rust: "SIGSEGV / SEGV_MAPERR"},
+			Address: 0x45, Thread: 1, ThreadID: 77},
+		Process:     report.Process{Name: "/opt/app"},
+		FirstThread: 1, HasRequesting: true,
+		Modules: []report.Module{
+			{Base: 0x400000, Size: 0x1000, Name: "/opt/app", DebugID: "AAA0", State: report.SymbolsLoaded, Frames: 2},
+			{Base: 0x500000, Size: 0x1000, Name: `C:\lib\x.dll`, DebugID: "BBB0", State: report.SymbolsForced, SymbolID: "CCC0", Frames: 1},
+			{Base: 0x600000, Size: 0x1000, Name: "unused.so", State: report.SymbolsNotNeeded},
+		},
+		Threads: []report.Thread{
+			{Index: 0, ID: 10, Name: "io", Frames: []report.Frame{}, Omitted: true},
+			{Index: 1, ID: 77, Name: "main", Crashed: true, Stop: report.Stop{Kind: "nothing-found", Detail: "no way was found"},
+				Frames: []report.Frame{
+					{PC: 0x400010, Lookup: 0x400010, Trust: "context", Module: 0, HasFunction: true,
+						Function: report.Name{Raw: "_Zouter"}, FunctionStart: 0x400000, File: "/src/app.cc", Line: 9, HasLine: true,
+						Inlines: []report.Inline{{Function: report.Name{Raw: "innermost"}, File: "/src/i.h", Line: 1, HasLine: true},
+							{Function: report.Name{Raw: "middle"}, File: "/src/m.h", Line: 2, HasLine: true}}},
+					{PC: 0x500020, Lookup: 0x50001f, Trust: "cfi", Module: 1, HasFunction: true, Function: report.Name{Raw: "forced"}, Forced: true},
+					{PC: 0x9999, Lookup: 0x9998, Trust: "scan", Module: -1},
+				}},
+		},
+		Wanted: []report.Wanted{{Module: 1, DebugFile: "x.pdb", DebugID: strings.Repeat("A", 32) + "1",
+			MismatchFile: "s/x.sym", MismatchID: strings.Repeat("A", 32) + "2", Frames: 1, MismatchItem: 4}},
+	}
+}
+
+func demangled(s string) string { return strings.Replace(s, "_Z", "app::", 1) }
+
+func TestVerdict(t *testing.T) {
+	v := New(example(), demangled)
+	if got, want := v.sentence(), "app accessed unmapped address 0x45 (null pointer plus 0x45) in innermost."; got != want {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+	r := example()
+	r.Crash = nil
+	if got := New(r, nil).sentence(); got != "app did not crash: the dump holds no exception. It was written on request by thread 1 “main”." {
+		t.Errorf("%q", got)
+	}
+	if f := v.Summary(0).Facts; f[0] != "i.h:1" || f[1] != "thread 1 “main”" || f[2] != "Linux 6.1, amd64" {
+		t.Errorf("facts %q", f)
+	}
+}
+
+func TestStackWindows(t *testing.T) {
+	v := New(example(), demangled)
+	all := v.Stack(StackQuery{Thread: 1, Count: 100})
+	var kinds []string
+	for _, r := range all.Rows {
+		kinds = append(kinds, r.Kind)
+	}
+	if got := strings.Join(kinds, " "); got != "inline inline frame frame frame stop" || all.Total != 6 {
+		t.Fatalf("%s, total %d", got, all.Total)
+	}
+	// Every window shows the same rows as the whole.
+	for from := 0; from <= 6; from++ {
+		for n := 0; n <= 7; n++ {
+			w := v.Stack(StackQuery{Thread: 1, From: from, Count: n})
+			for i, r := range w.Rows {
+				if r != all.Rows[from+i] {
+					t.Fatalf("window %d+%d, row %d: %+v", from, n, i, r)
+				}
+			}
+			if want := min(n, 6-from); len(w.Rows) != want {
+				t.Fatalf("window %d+%d has %d rows", from, n, len(w.Rows))
+			}
+		}
+	}
+	if s := v.Stack(StackQuery{Thread: 1, Count: 9, Frame: 0, Inline: -1}).Selected; s != 2 {
+		t.Errorf("frame 0 is row %d", s)
+	}
+	if s := v.Stack(StackQuery{Thread: 1, Count: 9, Frame: 2, Inline: -1, HideInlines: true}); s.Total != 4 || s.Selected != 2 {
+		t.Errorf("without inlined calls: %d rows, selected %d", s.Total, s.Selected)
+	}
+	if all.Rows[2].Function != "app::outer" || all.Rows[2].Offset != "+0x10" || all.Rows[2].Source != "app.cc:9" {
+		t.Errorf("%+v", all.Rows[2])
+	}
+	if r := all.Rows[3]; !r.Forced || r.Module != "x.dll" {
+		t.Errorf("%+v", r)
+	}
+	if r := all.Rows[4]; !r.Weak || !r.NoSymbol || r.Function != "0x0000000000009999" {
+		t.Errorf("%+v", r)
+	}
+	if all.Quality != "Symbols for all 2 modules on this stack · 1 frame found by scanning · 1 frame named by symbols of another build" {
+		t.Error(all.Quality)
+	}
+	hits := v.Stack(StackQuery{Thread: 1, Count: 9, Search: "OUTER", Frame: 0, Inline: -1})
+	if hits.Total != 1 || hits.Selected != 0 || hits.Rows[0].Frame != 0 {
+		t.Errorf("search: %+v", hits)
+	}
+	if got := v.Stack(StackQuery{Thread: 9}); got.Total != 0 || got.Rows == nil {
+		t.Errorf("a thread that is not there: %+v", got)
+	}
+}
+
+func TestLists(t *testing.T) {
+	v := New(example(), demangled)
+	th := v.Threads(0, 10, 1, "", "")
+	if len(th.Rows) != 2 || th.Rows[0].Index != 1 || !th.Rows[0].Crashed || th.Selected != 0 || th.Rows[1].Top != "wrote the dump" {
+		t.Errorf("%+v", th)
+	}
+	if th := v.Threads(0, 10, 1, "IO", ""); th.Total != 1 || th.Rows[0].Index != 0 {
+		t.Errorf("filtered: %+v", th)
+	}
+	if th := v.Threads(0, 10, 1, "", "forced"); th.Total != 1 || th.Rows[0].Hits != 1 {
+		t.Errorf("searched: %+v", th)
+	}
+	m := v.Modules(0, 10, "")
+	if m.Total != 3 || m.Rows[0].State != "forced" || m.Rows[2].Name != "unused.so" || m.Rows[0].Item != 4 {
+		t.Errorf("%+v", m.Rows)
+	}
+	w := v.Wanted(0, 10)
+	if w.Rows[0].OtherFile != "x.sym" || w.Rows[0].Differs != "same signature, age 2 instead of 1" {
+		t.Errorf("%+v", w.Rows)
+	}
+}
+
+func TestFrame(t *testing.T) {
+	v := New(example(), demangled)
+	d := v.Frame(1, 0, 1)
+	if d.Title != "middle" || !strings.Contains(d.Why.Sentence, "inlined") {
+		t.Errorf("%+v", d)
+	}
+	if d := v.Frame(1, 1, -1); !strings.Contains(d.Warning, "module has id BBB0, the file has CCC0") {
+		t.Errorf("%q", d.Warning)
+	}
+	if d := v.Frame(1, 2, -1); d.Why.Stop != "The walk stopped: no way was found" {
+		t.Errorf("%q", d.Why.Stop)
+	}
+	if d := v.Frame(0, 0, -1); d.Why.Sentence != "Not walked: this thread wrote the dump." {
+		t.Errorf("%+v", d)
+	}
+	if v.Frame(7, 0, 0) != nil {
+		t.Error("a frame of a thread that is not there")
+	}
+}
+
+func TestCopies(t *testing.T) {
+	r := example()
+	r.Threads[1].Frames[1].Function.Raw = "a|b`<img>`"
+	v := New(r, demangled)
+	text := v.CopyStack(1)
+	for _, want := range []string{"Thread 1 “main” (crashed), id 77", " ↳  app!innermost  [i.h:1]  (inline)", " 0  app!app::outer  [app.cc:9]  (given)"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if md := v.CopyMarkdown(1); !strings.Contains(md, "| 1 | `a\\|b'<img>'` |") {
+		t.Error(md)
+	}
+}

@@ -1,0 +1,182 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/app"
+)
+
+const sample = "../../../testdata/sample/"
+
+// talk is an engine whose answers are remembered, each through JSON as on the way to the page.
+type talk struct {
+	t       *testing.T
+	e       *Engine
+	answers []app.Reply
+	id      int
+}
+
+func newTalk(t *testing.T) *talk {
+	k := &talk{t: t}
+	k.e = New(func(r app.Reply) {
+		text, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back app.Reply
+		if err := json.Unmarshal(text, &back); err != nil {
+			t.Fatal(err)
+		}
+		if back.Progress == nil {
+			k.answers = append(k.answers, back)
+		}
+	})
+	return k
+}
+
+func (k *talk) ask(req app.Request, src *input.Source) app.Reply {
+	k.t.Helper()
+	k.id++
+	req.ID = k.id
+	n := len(k.answers)
+	k.e.Handle(req, src)
+	if len(k.answers) != n+1 || k.answers[n].ID != req.ID {
+		k.t.Fatalf("%s: %d answers", req.Op, len(k.answers)-n)
+	}
+	return k.answers[n]
+}
+
+func (k *talk) add(name string, content []byte) app.Reply {
+	k.t.Helper()
+	return k.ask(app.Request{Op: app.OpAdd, Name: name}, input.New(name, bytes.NewReader(content), int64(len(content))))
+}
+
+func (k *talk) addSample(names ...string) {
+	k.t.Helper()
+	for _, name := range names {
+		content, err := os.ReadFile(sample + name)
+		if err != nil {
+			k.t.Fatal(err)
+		}
+		if r := k.add(name, content); r.Error != "" || !r.Items[0].Usable {
+			k.t.Fatalf("%s: %+v", name, r)
+		}
+	}
+}
+
+func look(thread int) app.Request {
+	w := app.Span{Count: 60}
+	return app.Request{Op: app.OpLook, Look: &app.Look{Parts: app.PartsAll, Thread: thread, Inline: -1, Threads: w, Stack: w,
+		Modules: w, Wanted: w, Files: w}}
+}
+
+func TestSampleAsThePageSeesIt(t *testing.T) {
+	k := newTalk(t)
+	k.addSample("tilecruncher.dmp")
+	before := k.ask(look(-1), nil)
+	if before.Summary == nil || len(before.Wanted.Rows) == 0 {
+		t.Fatalf("%+v", before)
+	}
+	k.addSample("tilecruncher.sym.gz", "libtilecodec.so.sym", "libc.so.6.sym.gz")
+	r := k.ask(look(-1), nil)
+	var sentence strings.Builder
+	for _, s := range r.Summary.Verdict {
+		sentence.WriteString(s.Text)
+	}
+	if got := sentence.String(); !strings.HasPrefix(got, "tilecruncher accessed unmapped address 0x4c (null pointer plus 0x4c) in ") {
+		t.Errorf("verdict %q", got)
+	}
+	if len(r.Threads.Rows) != 6 || r.Threads.Rows[0].Name != "stitch-1" || !r.Threads.Rows[0].Crashed {
+		t.Errorf("threads %+v", r.Threads.Rows)
+	}
+	if top := r.Stack.Rows[0]; top.Kind != view.RowInline || r.Frame.Inline != 0 || r.Stack.Selected != 0 {
+		t.Errorf("first row %+v, selected %d", top, r.Stack.Selected)
+	}
+	if len(r.Frame.Registers) < 16 {
+		t.Errorf("%d registers", len(r.Frame.Registers))
+	}
+	if r.Files.Total < 4 || len(r.Modules.Rows) == 0 {
+		t.Errorf("%d files, %d modules", r.Files.Total, len(r.Modules.Rows))
+	}
+	for _, kind := range []string{app.ExportStack, app.ExportMarkdown, app.ExportText, app.ExportMachine, app.ExportJSON} {
+		x := k.ask(app.Request{Op: app.OpExport, Kind: kind, Thread: r.Stack.Thread}, nil)
+		if x.Error != "" || len(x.Text) < 100 || !strings.HasPrefix(x.FileName, "tilecruncher.") {
+			t.Errorf("%s: %q, %d bytes, %s", kind, x.Error, len(x.Text), x.FileName)
+		}
+	}
+}
+
+func TestSymbolsOfAnotherBuild(t *testing.T) {
+	k := newTalk(t)
+	k.addSample("tilecruncher.dmp")
+	sym, err := os.ReadFile(sample + "libtilecodec.so.sym")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, rest, _ := bytes.Cut(sym, []byte("\n"))
+	fields := strings.Fields(string(line))
+	fields[3] = strings.Repeat("0", 32) + "0"
+	k.add("libtilecodec.so.sym", append([]byte(strings.Join(fields, " ")+"\n"), rest...))
+	r := k.ask(look(-1), nil)
+	var wanted *view.WantedRow
+	for i := range r.Wanted.Rows {
+		if r.Wanted.Rows[i].DebugFile == "libtilecodec.so" {
+			wanted = &r.Wanted.Rows[i]
+		}
+	}
+	if wanted == nil || wanted.OtherID != fields[3] || wanted.DebugID == fields[3] {
+		t.Fatalf("wanted %+v", wanted)
+	}
+	if x := k.ask(app.Request{Op: app.OpAssign, Item: wanted.Item, Module: wanted.Module}, nil); x.Error != "" {
+		t.Fatal(x.Error)
+	}
+	r = k.ask(look(-1), nil)
+	if !r.Stack.Rows[0].Forced || !strings.Contains(r.Frame.Warning, "another build") {
+		t.Errorf("not marked: %+v, %q", r.Stack.Rows[0], r.Frame.Warning)
+	}
+	k.ask(app.Request{Op: app.OpUnassign, Module: wanted.Module}, nil)
+	if r = k.ask(look(-1), nil); r.Stack.Rows[0].Forced {
+		t.Error("still used")
+	}
+}
+
+func TestWrongFilesAreMessages(t *testing.T) {
+	k := newTalk(t)
+	dump, err := os.ReadFile(sample + "tilecruncher.dmp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{"empty.dmp": {}, "text.txt": []byte("hello"), "cut.dmp": dump[:40], "noise.gz": {0x1f, 0x8b, 8, 1, 2}} {
+		r := k.add(name, content)
+		if r.Error != "" || len(r.Items) == 0 {
+			t.Errorf("%s: %+v", name, r)
+			continue
+		}
+		if it := r.Items[0]; it.Usable || !strings.Contains(it.Message, name) {
+			t.Errorf("%s: usable %v, %q", name, it.Usable, it.Message)
+		}
+	}
+	if r := k.ask(look(-1), nil); r.Error != "" || r.Files == nil || r.Files.Problems != 4 {
+		t.Errorf("%+v", r)
+	}
+	for _, req := range []app.Request{{Op: "nonsense"}, {Op: app.OpLook}, {Op: app.OpAdd}, {Op: app.OpExport, Kind: "text"},
+		{Op: app.OpAssign, Item: 99, Dump: 99}, {Op: app.OpPolicy, Policy: "x"}} {
+		if r := k.ask(req, nil); r.Error == "" {
+			t.Errorf("%+v was done", req)
+		}
+	}
+}
+
+func TestFileName(t *testing.T) {
+	for in, want := range map[string]string{"a/b c.dmp": "b_c", "../../etc": "etc", ".dmp": "crash", "x\u202ey": "x_y", "": "crash"} {
+		if got := fileName(in); got != want {
+			t.Errorf("%q: %q", in, got)
+		}
+	}
+}

@@ -1,0 +1,318 @@
+package app
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/vugu/vugu"
+	"github.com/vugu/vugu/staticrender"
+
+	"github.com/crashpane/crashpane/walker/report/view"
+)
+
+// fakeHost remembers what the page asked of the browser.
+type fakeHost struct {
+	title, address, theme, copied, announced, downloaded string
+	focused                                              []string
+	stored                                               map[string]string
+	later                                                []func()
+}
+
+func (h *fakeHost) SetTitle(t string)      { h.title = t }
+func (h *fakeHost) SetAddress(a string)    { h.address = a }
+func (h *fakeHost) Load(key string) string { return h.stored[key] }
+func (h *fakeHost) Store(key, value string) {
+	if h.stored == nil {
+		h.stored = map[string]string{}
+	}
+	h.stored[key] = value
+}
+func (h *fakeHost) SetTheme(t string)                   { h.theme = t }
+func (h *fakeHost) Copy(text string, done func(string)) { h.copied = text; done("") }
+func (h *fakeHost) Download(name, mime, text string)    { h.downloaded = name + " " + mime + " " + text }
+func (h *fakeHost) PickFiles()                          {}
+func (h *fakeHost) PickFolder()                         {}
+func (h *fakeHost) OpenSample()                         {}
+func (h *fakeHost) Focus(id string)                     { h.focused = append(h.focused, id) }
+func (h *fakeHost) Reveal(string, int)                  {}
+func (h *fakeHost) Announce(text string)                { h.announced = text }
+func (h *fakeHost) After(_ int, do func())              { h.later = append(h.later, do) }
+
+// fakeEngine remembers requests, as they would look after the journey through JSON.
+type fakeEngine struct {
+	sent     []Request
+	files    []string
+	restarts int
+}
+
+func (e *fakeEngine) Send(req Request, f File) {
+	text, err := json.Marshal(req)
+	if err != nil {
+		panic(err)
+	}
+	var back Request
+	if err := json.Unmarshal(text, &back); err != nil {
+		panic(err)
+	}
+	e.sent = append(e.sent, back)
+	if f != nil {
+		e.files = append(e.files, f.Name())
+	}
+}
+
+func (e *fakeEngine) Restart() { e.restarts++; e.sent = nil; e.files = nil }
+
+// last is the newest request of an operation.
+func (e *fakeEngine) last(op string) *Request {
+	for i := len(e.sent) - 1; i >= 0; i-- {
+		if e.sent[i].Op == op {
+			return &e.sent[i]
+		}
+	}
+	return nil
+}
+
+type fakeFile string
+
+func (f fakeFile) Name() string { return string(f) }
+func (f fakeFile) Size() int64  { return int64(len(f)) }
+
+func newTestPage(hash string) (*Page, *fakeHost, *fakeEngine) {
+	h, e := &fakeHost{}, &fakeEngine{}
+	return NewPage(h, e, hash), h, e
+}
+
+const hostile = `<img src=x onerror=alert(1)>`
+
+// screen is an answer with a stack of some rows.
+func screen(id int) Reply {
+	s := view.StackPage{Thread: 1, Frames: 3, Selected: 0}
+	s.Total = 4
+	for i := 0; i < 3; i++ {
+		s.Rows = append(s.Rows, view.StackRow{Kind: view.RowFrame, Frame: i, Inline: -1, Function: hostile, Full: hostile, Word: "CFI", Trust: "cfi"})
+	}
+	s.Rows = append(s.Rows, view.StackRow{Kind: view.RowStop, Frame: -1, Inline: -1, Function: "End of the stack"})
+	t := view.ThreadPage{Rows: []view.ThreadRow{{Index: 1, Name: "main", Crashed: true}, {Index: 0, Name: hostile}}}
+	t.Total = 2
+	return Reply{ID: id, Op: OpLook, Summary: &view.Summary{Name: "a.dmp", Verdict: []view.Span{{Text: hostile, Role: "name"}}, Threads: 2, FirstThread: 1},
+		Threads: &t, Stack: &s, Frame: &view.FrameDetail{Thread: 1, Frame: 0, Inline: -1, Title: hostile,
+			Registers: []view.Register{{Name: "rip", Value: "0x1", Role: "pc"}}}}
+}
+
+// drop reads a dump and answers the look that follows.
+func drop(p *Page, e *fakeEngine) {
+	p.Add([]File{fakeFile("a.dmp")})
+	p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: []DumpName{{0, "a.dmp"}}, Items: []FileRow{{Name: "a.dmp", Usable: true}}})
+	p.Reply(screen(e.last(OpLook).ID))
+}
+
+func render(t *testing.T, p *Page) string {
+	t.Helper()
+	env, err := vugu.NewBuildEnv()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := staticrender.New(&b).Render(env.RunBuild(&Root{Page: p})); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestStartIsShown(t *testing.T) {
+	p, h, _ := newTestPage("")
+	out := render(t, p)
+	for _, want := range []string{"Drop a crash dump and its symbols here", "Choose files", "Choose a folder", "Open the sample", "never leave"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the start does not say %q", want)
+		}
+	}
+	if h.theme != "" {
+		t.Errorf("theme %q", h.theme)
+	}
+}
+
+func TestDropShowsStack(t *testing.T) {
+	p, h, e := newTestPage("")
+	drop(p, e)
+	out := render(t, p)
+	if strings.Contains(out, "<img") {
+		t.Error("text of a file became an element")
+	}
+	if !strings.Contains(out, "&lt;img src=x") {
+		t.Error("the function's name is not shown")
+	}
+	if p.State.Thread != 1 || h.title != "a.dmp – Crashpane" || !strings.Contains(h.address, "dump=a.dmp") {
+		t.Errorf("thread %d, title %q, address %q", p.State.Thread, h.title, h.address)
+	}
+	if p.Job.Active {
+		t.Error("the job did not end")
+	}
+}
+
+func TestKeysMoveTheSelection(t *testing.T) {
+	p, _, e := newTestPage("")
+	drop(p, e)
+	p.Key("j", false)
+	p.Key("ArrowDown", false)
+	if p.State.Frame != 2 {
+		t.Errorf("frame %d after two steps", p.State.Frame)
+	}
+	p.Key("j", false) // the last row says why the walk ended and cannot be selected
+	if p.State.Frame != 2 {
+		t.Errorf("frame %d at the end", p.State.Frame)
+	}
+	p.Key("n", false)
+	if p.State.Thread != 0 || p.State.Frame != 0 {
+		t.Errorf("thread %d, frame %d after n", p.State.Thread, p.State.Frame)
+	}
+	if p.Key("j", true) {
+		t.Error("a letter typed into a field was taken for a command")
+	}
+	p.Key("3", false)
+	if p.State.Tab != "files" || p.State.Closed {
+		t.Errorf("tab %q, closed %v", p.State.Tab, p.State.Closed)
+	}
+	p.Key("3", false)
+	if !p.State.Closed {
+		t.Error("the second press does not fold the panel")
+	}
+}
+
+func TestWindowIsAskedFor(t *testing.T) {
+	p, _, e := newTestPage("")
+	drop(p, e)
+	p.Stack.Total = 10_000
+	n := len(e.sent)
+	for p.asking {
+		p.Reply(Reply{Op: OpLook})
+	}
+	if p.Scrolled("stack", 0, 3) {
+		t.Error("rows that are here were asked for")
+	}
+	if !p.Scrolled("stack", 5000, 20) || len(e.sent) == n {
+		t.Fatal("rows that are not here were not asked for")
+	}
+	if s := e.last(OpLook).Look.Stack; s.From > 5000 || s.From+s.Count < 5020 || s.Count > 100 {
+		t.Errorf("asked for %+v", s)
+	}
+	p.Reply(Reply{Op: OpLook})
+	p.toRow(9000)
+	if s := e.last(OpLook).Look.Stack; s.From > 9000 || s.From+s.Count < 9001 {
+		t.Errorf("going to row 9000 asks for %+v", s)
+	}
+}
+
+func TestOnlyOneQuestionAtATime(t *testing.T) {
+	p, _, e := newTestPage("")
+	drop(p, e)
+	for p.asking {
+		p.Reply(Reply{Op: OpLook})
+	}
+	n := len(e.sent)
+	for i := 0; i < 20; i++ {
+		p.Key([]string{"j", "k"}[i%2], false)
+	}
+	if got := len(e.sent) - n; got != 1 {
+		t.Errorf("%d questions on their way", got)
+	}
+}
+
+func TestCancelKeepsWhatWasRead(t *testing.T) {
+	p, _, e := newTestPage("")
+	drop(p, e)
+	p.Add([]File{fakeFile("huge.sym"), fakeFile("other.sym")})
+	p.Reply(Reply{Progress: &Progress{Stage: "reading symbols", Name: "huge.sym", Done: 1, Total: 4}})
+	if out := render(t, p); !strings.Contains(out, "Reading symbols huge.sym") || !strings.Contains(out, "Cancel") {
+		t.Error("progress is not shown")
+	}
+	p.Key("Escape", false)
+	if e.restarts != 1 || len(e.files) != 1 || e.files[0] != "a.dmp" {
+		t.Errorf("%d restarts, files %v", e.restarts, e.files)
+	}
+	if p.Summary == nil {
+		t.Error("what was shown is gone")
+	}
+}
+
+func TestDeadEngine(t *testing.T) {
+	p, _, e := newTestPage("")
+	drop(p, e)
+	p.Add([]File{fakeFile("bad.sym")})
+	p.EngineStopped("out of memory")
+	if out := render(t, p); !strings.Contains(out, "The engine stopped: out of memory. It was reading bad.sym.") {
+		t.Error("the message is missing")
+	}
+	p.Add([]File{fakeFile("good.sym")})
+	if e.restarts != 1 || e.files[0] != "a.dmp" {
+		t.Fatalf("%d restarts, files %v", e.restarts, e.files)
+	}
+	p.Reply(Reply{Op: OpAdd, Dumps: []DumpName{{0, "a.dmp"}}})
+	if e.files[len(e.files)-1] != "good.sym" {
+		t.Errorf("files %v", e.files)
+	}
+	// Dying of a file that was read before, again and again, must end.
+	p.EngineStopped("again")
+	p.Add([]File{fakeFile("b.dmp")})
+	if p.Job.Total != 2 && p.Job.Total != 1 {
+		t.Errorf("job %+v", p.Job)
+	}
+}
+
+func TestDecisionsAreSaidAgain(t *testing.T) {
+	p, _, e := newTestPage("")
+	drop(p, e)
+	p.Act("use", "3.7")
+	if r := e.last(OpAssign); r == nil || r.Item != 3 || r.Module != 7 {
+		t.Fatalf("assign: %+v", r)
+	}
+	p.Add([]File{fakeFile("x.sym")})
+	p.Cancel()
+	p.Reply(Reply{Op: OpAdd, Dumps: []DumpName{{0, "a.dmp"}}})
+	if e.last(OpAssign) == nil {
+		t.Error("the new worker does not know of the assignment")
+	}
+}
+
+func TestExports(t *testing.T) {
+	p, h, e := newTestPage("")
+	drop(p, e)
+	p.Key("c", false)
+	p.Reply(Reply{ID: e.last(OpExport).ID, Op: OpExport, Text: "the stack"})
+	if h.copied != "the stack" || p.Toast != "Stack copied" {
+		t.Errorf("copied %q, toast %q", h.copied, p.Toast)
+	}
+	p.Act("download", ExportJSON)
+	p.Reply(Reply{ID: e.last(OpExport).ID, Op: OpExport, Text: "{}", FileName: "a.json"})
+	if h.downloaded != "a.json application/json {}" {
+		t.Errorf("downloaded %q", h.downloaded)
+	}
+}
+
+func TestAllTabsRender(t *testing.T) {
+	p, _, e := newTestPage("")
+	drop(p, e)
+	p.Files.Rows = []FileRow{{Name: hostile, Kind: "other", Message: hostile}, {Item: 1, Name: "n.sym", Kind: "sym", Usable: true, Assign: true}}
+	p.Files.Total = 2
+	p.Modules.Rows = []view.ModuleRow{{Name: hostile, State: "mismatch", Word: "other build", Item: 1}}
+	p.Modules.Total = 1
+	p.Wanted.Rows = []view.WantedRow{{DebugFile: hostile, DebugID: "A1", OtherFile: "a.sym", OtherID: "B1", Item: 1}}
+	p.Wanted.Total = 1
+	p.Summary.Log = []view.LogRow{{Severity: "error", Text: hostile}}
+	p.Summary.System = []view.Group{{Title: "Dump", Facts: []view.Fact{{Key: "File", Value: hostile}}}}
+	for _, tab := range Tabs {
+		p.State.Tab = tab.ID
+		out := render(t, p)
+		if strings.Contains(out, "<img") {
+			t.Errorf("%s: text of a file became an element", tab.ID)
+		}
+		if !strings.Contains(out, "&lt;img") {
+			t.Errorf("%s: shows nothing", tab.ID)
+		}
+	}
+	p.Act("help", "")
+	if !strings.Contains(render(t, p), "next, previous thread") {
+		t.Error("help shows no keys")
+	}
+}
