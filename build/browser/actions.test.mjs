@@ -1,0 +1,213 @@
+// What a person does once a dump is open: another build's symbols, the keyboard, copies and downloads, stopping long work,
+// and an engine that dies; in a real Chromium.
+import assert from "node:assert/strict";
+import { mkdtemp, open, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, afterEach, before, beforeEach, test } from "node:test";
+import { gunzipSync } from "node:zlib";
+import { inRepo, startChrome, startSite } from "./harness.mjs";
+
+const dump = "testdata/sample/tilecruncher.dmp";
+const symbols = ["tilecruncher.sym.gz", "libtilecodec.so.sym", "libc.so.6.sym.gz"].map((name) => `testdata/sample/${name}`);
+const act = (name, arg) => `[data-act="${name}"]${arg === undefined ? "" : `[data-arg="${arg}"]`}`;
+
+let site;
+let chrome;
+let tab;
+let dir;
+before(async () => {
+  site = await startSite();
+  chrome = await startChrome();
+  await chrome.context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: site.origin });
+  dir = await mkdtemp(join(tmpdir(), "crashpane-actions-"));
+});
+after(async () => {
+  await chrome?.close();
+  await site?.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  tab = await chrome.open(site.origin);
+});
+afterEach(async () => {
+  const { problems, foreign } = tab;
+  await tab.close();
+  assert.deepEqual(problems, []);
+  assert.deepEqual(foreign, []);
+});
+
+async function put(name, content) {
+  const path = join(dir, name);
+  await writeFile(path, content);
+  return path;
+}
+
+async function opened() {
+  await tab.drop([dump, ...symbols]);
+  await tab.sees("tile::blend_edges");
+  await tab.sees("__clone3");
+}
+
+// The text of the selected row of the stack.
+const selected = () => tab.page.locator('#stack [aria-selected="true"]').innerText();
+
+test("symbols of another build are refused with both ids, used on request, and mark what they touch", async () => {
+  const text = (await readFile(inRepo("testdata/sample/libtilecodec.so.sym"))).toString();
+  const right = text.split(" ", 4)[3];
+  const wrong = `FFFF${right.slice(4)}`;
+  const other = await put("libtilecodec.so.sym", text.replace(right, wrong));
+  await tab.drop([dump, other, symbols[0]]);
+  await tab.sees("stitch-1");
+  assert.ok(!(await tab.text()).includes("tile::blend_edges"), "symbols of another build are not used by themselves");
+  await tab.page.locator(act("tab", "wanted")).click();
+  await tab.sees(right);
+  await tab.sees(wrong.slice(0, 8));
+  await tab.page.getByRole("button", { name: "Use anyway" }).first().click();
+  await tab.sees("tile::blend_edges");
+  const row = tab.page.locator("#stack .row", { hasText: "tile::blend_edges" }).first();
+  await row.click();
+  await tab.sees("another build");
+});
+
+test("a symbol file without a MODULE record is assigned by hand", async () => {
+  const text = (await readFile(inRepo("testdata/sample/libtilecodec.so.sym"))).toString();
+  const orphan = await put("orphan.sym", text.slice(text.indexOf("\n") + 1));
+  await tab.drop([dump, orphan]);
+  await tab.sees("stitch-1");
+  await tab.page.locator(act("tab", "files")).click();
+  const chooser = tab.page.locator("select.assign:not([hidden])").first();
+  await chooser.selectOption({ label: "libtilecodec.so" });
+  await tab.sees("tile::blend_edges");
+});
+
+test("the main paths work by keyboard", async () => {
+  await opened();
+  const { keyboard } = tab.page;
+  const first = await selected();
+  await keyboard.press("j");
+  await tab.page.waitForFunction((old) => document.querySelector('#stack [aria-selected="true"]')?.innerText !== old, first);
+  await keyboard.press("k");
+  await tab.page.waitForFunction((old) => document.querySelector('#stack [aria-selected="true"]')?.innerText === old, first);
+  await keyboard.press("n");
+  await tab.sees("Thread 0");
+  await keyboard.press("x");
+  await tab.sees("Thread 5");
+  await keyboard.press("e");
+  await tab.page.locator("#side-why[aria-selected=true]").waitFor();
+  await keyboard.press("/");
+  await keyboard.type("stitch_rows");
+  await tab.page.locator(act("clear-search")).waitFor();
+  await keyboard.press("Escape");
+  await keyboard.press("?");
+  await tab.sees("the crashed thread");
+  await keyboard.press("Escape");
+});
+
+test("the stack is copied as text", async () => {
+  await opened();
+  await tab.page.locator("#menu-copy").click();
+  await tab.page.locator(act("copy", "stack")).click();
+  await tab.page.waitForFunction(async () => (await navigator.clipboard.readText()).includes("tile::blend_edges"), undefined, { polling: 200 });
+  const copied = await tab.page.evaluate(() => navigator.clipboard.readText());
+  for (const said of ["SIGSEGV", "edge_offset", "codec.cc:33", "__clone3"]) assert.ok(copied.includes(said), `the copy says ${said}:\n${copied}`);
+});
+
+for (const [kind, check] of [
+  ["text", (text) => assert.match(text, /^Operating system: Linux\n/)],
+  ["machine", (text) => assert.match(text, /^OS\|Linux\|/)],
+  ["json", (text) => {
+    const report = JSON.parse(text);
+    assert.equal(report.crash_info.type, "SIGSEGV / SEGV_MAPERR");
+    assert.equal(report.crashing_thread.frames[0].inlines[0].function, "edge_offset");
+    assert.ok(!/"(environ|cmdline|command_line|environment)"/.test(text), "no command line and no environment");
+  }],
+]) {
+  test(`the report is downloaded as ${kind}`, async () => {
+    await opened();
+    await tab.page.locator("#menu-download").click();
+    const [download] = await Promise.all([tab.page.waitForEvent("download"), tab.page.locator(act("download", kind)).click()]);
+    check((await readFile(await download.path())).toString());
+  });
+}
+
+test("a dump without an exception says so and starts at the requesting thread", async () => {
+  const bytes = Buffer.from(await readFile(inRepo(dump)));
+  const streams = bytes.readUInt32LE(8);
+  const directory = bytes.readUInt32LE(12);
+  for (let i = 0; i < streams; i++) {
+    if (bytes.readUInt32LE(directory + 12 * i) === 6) bytes.writeUInt32LE(0, directory + 12 * i);
+  }
+  await tab.drop([await put("quiet.dmp", bytes), ...symbols]);
+  await tab.sees("no exception");
+  await tab.sees("Thread 0");
+});
+
+test("what is open stands in the address and comes back from it", async () => {
+  await opened();
+  await tab.page.keyboard.press("n");
+  await tab.sees("Thread 0");
+  const address = tab.page.url();
+  assert.match(address, /#/);
+  await tab.page.goto("about:blank");
+  await tab.page.goto(address);
+  await tab.ready();
+  await tab.drop([dump, ...symbols]);
+  await tab.sees("Thread 0");
+});
+
+// A symbol file that takes seconds to read: real records, repeated.
+async function bigSymbols(megabytes) {
+  const sym = gunzipSync(await readFile(inRepo(symbols[0]))).toString();
+  const end = sym.indexOf("\n") + 1;
+  const path = join(dir, "tilecruncher.sym");
+  const file = await open(path, "w");
+  await file.write(sym.slice(0, end));
+  const functions = [];
+  for (let i = 0; i < 20000; i++) functions.push(`FUNC ${(0x10000 + i * 16).toString(16)} 10 0 filler_${i}\n${(0x10000 + i * 16).toString(16)} 10 ${i} 0\n`);
+  const chunk = Buffer.from(functions.join(""));
+  for (let written = 0; written < megabytes << 20; written += chunk.length) await file.write(chunk);
+  await file.close();
+  return path;
+}
+
+test("long work shows how far it is, is cancelled at once, and leaves what was there", async () => {
+  await tab.drop([dump, symbols[1], symbols[2]]);
+  await tab.sees("tile::blend_edges");
+  await tab.drop([await bigSymbols(400)]);
+  const cancel = tab.page.locator(act("cancel"));
+  await cancel.waitFor({ timeout: 20_000 });
+  const clicked = Date.now();
+  await cancel.click();
+  await cancel.waitFor({ state: "hidden" });
+  assert.ok(Date.now() - clicked < 2000, "cancelling does not wait for the work");
+  await tab.sees("tile::blend_edges");
+  await tab.page.keyboard.press("n");
+  await tab.sees("Thread 0");
+});
+
+test("an engine that dies is a message, and the next drop works", async () => {
+  await opened();
+  const [worker] = tab.page.workers();
+  await worker.evaluate(() => setTimeout(() => self.crashpaneReceive({ json: "this is no request" })));
+  await tab.sees("engine stopped");
+  await tab.drop([dump, ...symbols]);
+  await tab.sees("tile::blend_edges");
+});
+
+// Long tasks are those over 50 ms (Long Tasks API); the page's thread only shows.
+test("no task on the page's thread is long while dumps are opened and walked through", async () => {
+  await tab.page.evaluate(() => {
+    globalThis.longTasks = [];
+    new PerformanceObserver((list) => list.getEntries().forEach((e) => globalThis.longTasks.push(Math.round(e.duration)))).observe({ type: "longtask" });
+  });
+  await opened();
+  for (const key of ["j", "j", "n", "n", "x", "2", "3", "1"]) {
+    await tab.page.keyboard.press(key);
+    await tab.page.waitForTimeout(60);
+  }
+  const long = await tab.page.evaluate(() => globalThis.longTasks);
+  // A loaded machine can stretch any task; the figure is told, and only what no load explains fails.
+  console.log(`long tasks: ${long.length === 0 ? "none" : `${long.join(", ")} ms`}`);
+  assert.ok(long.every((ms) => ms < 500), `tasks of ${long} ms`);
+});
