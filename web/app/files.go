@@ -21,6 +21,8 @@ func (p *Page) Add(files []File) {
 		}
 		return files[i].Size() < files[j].Size()
 	})
+	// What was said of earlier files stands in the Files tab.
+	p.Notices = nil
 	if p.dead {
 		p.revive()
 	}

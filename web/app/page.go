@@ -134,13 +134,8 @@ func (p *Page) title() string {
 
 // label is the thread chooser's text.
 func (p *Page) threadLabel() string {
-	for _, t := range p.Threads.Rows {
-		if t.Index == p.State.Thread {
-			if t.Name != "" {
-				return fmt.Sprintf("Thread %d, %s", t.Index, t.Name)
-			}
-			break
-		}
+	if p.Stack.Thread == p.State.Thread && p.Stack.Name != "" {
+		return fmt.Sprintf("Thread %d, %s", p.Stack.Thread, p.Stack.Name)
 	}
 	return fmt.Sprintf("Thread %d", max(p.State.Thread, 0))
 }

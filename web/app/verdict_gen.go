@@ -91,6 +91,13 @@ func (c *Verdict) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgn.AddAttrInterface("data-act", "show")
 			vgn.AddAttrInterface("hidden", c.Page.Summary.Wanted == 0)
 			vgn.SetInnerHTML(c.Page.missingText())
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small warn"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "log"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("data-act", "show")
+			vgn.AddAttrInterface("hidden", c.Page.Summary.Errors == 0)
+			vgn.SetInnerHTML(c.Page.problemText())
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
 			vgparent.AppendChild(vgn)
 		}

@@ -98,6 +98,13 @@ func (p *Page) jobValue() any {
 	return nil
 }
 
+func (p *Page) problemText() string {
+	if p.Summary.Errors == 1 {
+		return "1 problem with this dump"
+	}
+	return view.Number(p.Summary.Errors) + " problems with this dump"
+}
+
 func (p *Page) missingText() string { return "Missing symbols: " + view.Number(p.Summary.Wanted) }
 
 // Threads
@@ -431,14 +438,14 @@ func mismatchText(w view.WantedRow) string {
 	if w.OtherFile == "" {
 		return ""
 	}
-	return w.OtherFile + " has id " + w.OtherID
+	return "given: " + w.OtherID
 }
 
 func mismatchTitle(w view.WantedRow) string {
 	if w.OtherFile == "" {
 		return ""
 	}
-	return fmt.Sprintf("wanted %s\nthe file has %s\n%s", w.DebugID, w.OtherID, w.Differs)
+	return fmt.Sprintf("wanted: %s\n%s has %s\n%s", w.DebugID, w.OtherFile, w.OtherID, w.Differs)
 }
 
 // Files
@@ -472,7 +479,7 @@ func fileClass(f FileRow) string {
 func fileText(f FileRow) string {
 	switch {
 	case f.Message != "":
-		return f.Message
+		return strings.TrimPrefix(f.Message, f.Name+": ")
 	case f.Assign:
 		return "Whose symbols these are is not said in the file."
 	case f.WarningCount > 0 && len(f.Warnings) > 0:

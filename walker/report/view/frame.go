@@ -52,6 +52,7 @@ func (v *View) Frame(ti, fi, inline int) *FrameDetail {
 		// A thread without frames still says why.
 		d.Title = "No frames"
 		d.Why.Sentence = stopSentence(t)
+		d.Warning = d.Why.Sentence
 		d.Why.StopAttempts = attempts(t.Stop.Attempts)
 		return d
 	}
@@ -154,6 +155,9 @@ func (v *View) registers(d *FrameDetail, f *report.Frame) {
 			reg.Note = v.valueNote(x)
 		} else {
 			unknown++
+			if reg.Role == "" {
+				continue // the note says how many there are of them
+			}
 		}
 		d.Registers = append(d.Registers, reg)
 	}

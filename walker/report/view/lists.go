@@ -94,9 +94,9 @@ func (v *View) top(t *report.Thread) string {
 			break
 		}
 		if f := &t.Frames[i]; len(f.Inlines) > 0 {
-			return bare(v.full(f.Inlines[0].Function))
+			return lastParts(bare(v.full(f.Inlines[0].Function)))
 		} else if f.HasFunction {
-			return bare(v.full(f.Function))
+			return lastParts(bare(v.full(f.Function)))
 		}
 	}
 	if len(t.Frames) > 0 {

@@ -34,6 +34,7 @@ type StackRow struct {
 type StackPage struct {
 	Page
 	Thread int
+	Name   string // of the thread
 	// Frames is the number of physical frames, whatever is shown.
 	Frames int
 	// Quality says how far the stack is to be believed, in one line.
@@ -104,7 +105,7 @@ func (v *View) Stack(q StackQuery) StackPage {
 	if t == nil {
 		return out
 	}
-	out.Frames = len(t.Frames)
+	out.Name, out.Frames = Clean(t.Name), len(t.Frames)
 	out.Quality = v.quality(t)
 	if q.Search != "" {
 		v.search(t, q, &out)

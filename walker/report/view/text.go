@@ -93,8 +93,9 @@ func foldTemplates(s string) string {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		switch {
-		case c == '<' && !operatorBefore(s[:i]) && !(i == 0 || s[i-1] == ':' || s[i-1] == ' '):
-			// A "<" after "::", a space or at the start begins a name of its own (Rust's "<T as Trait>", a lambda).
+		case c == '<' && !operatorBefore(s[:i]) && i > 0 && s[i-1] != ' ' && !strings.HasPrefix(s[i:], "<lambda") &&
+			!strings.HasPrefix(s[i:], "<unnamed"):
+			// A "<" after a space or at the start begins a name of its own (Rust's "<T as Trait>"), as do these two words.
 			if depth == 0 {
 				b.WriteByte(c)
 				opened = i
@@ -120,6 +121,27 @@ func foldTemplates(s string) string {
 		return s
 	}
 	return b.String()
+}
+
+// lastParts shortens a name to what says most in a narrow column: its last two parts.
+func lastParts(s string) string {
+	depth, seen := 0, 0
+	for i := len(s) - 1; i > 0; i-- {
+		switch s[i] {
+		case '>', ')', '}':
+			depth++
+		case '<', '(', '{':
+			depth--
+		case ':':
+			if depth == 0 && s[i-1] == ':' {
+				if seen++; seen == 2 {
+					return s[i+1:]
+				}
+				i--
+			}
+		}
+	}
+	return s
 }
 
 // operatorBefore reports whether what comes next belongs to "operator<", "operator<<" or "operator<=>".

@@ -55,6 +55,15 @@ func TestFold(t *testing.T) {
 			t.Errorf("%q\n got %q\nwant %q", in, got, want)
 		}
 	}
+	for in, want := range map[string]string{"f": "f", "a::f": "a::f", "std::sys::futex::wait": "futex::wait", "a::b<c::d>::e": "b<c::d>::e"} {
+		if got := lastParts(in); got != want {
+			t.Errorf("lastParts(%q) = %q, want %q", in, got, want)
+		}
+	}
+	rust := "std::panicking::catch_unwind::do_call::<std::rt::lang_start_internal, isize>"
+	if got := Fold(rust); got != "std::panicking::catch_unwind::do_call::<…>" {
+		t.Errorf("%q", got)
+	}
 	for in, want := range map[string]string{"f(int)": "f", "operator()": "operator()", "a::operator()(int) const": "a::operator()", "T<std::vector<int>>::f()": "T<…>::f"} {
 		if got := bare(in); got != want {
 			t.Errorf("bare(%q) = %q, want %q", in, got, want)

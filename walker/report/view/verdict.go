@@ -20,6 +20,10 @@ func (v *View) Verdict() []Span {
 	}
 	out := []Span{{who, "name"}}
 	say := func(text, role string) { out = append(out, Span{text, role}) }
+	if r.Crash == nil && v.exceptionLost() {
+		say(" cannot be judged: the dump is damaged, and its exception cannot be read.", "")
+		return out
+	}
 	if r.Crash == nil {
 		say(" did not crash: the dump holds no exception.", "")
 		if r.HasRequesting {
@@ -45,6 +49,16 @@ func (v *View) Verdict() []Span {
 	}
 	say(".", "")
 	return out
+}
+
+// exceptionLost reports whether the dump has an exception that could not be read: then nobody may say that there was none.
+func (v *View) exceptionLost() bool {
+	for _, d := range v.r.Diagnostics {
+		if d.Severity == "error" && (strings.Contains(d.Text, "Exception") || strings.Contains(d.Text, "irectory")) {
+			return true
+		}
+	}
+	return false
 }
 
 // where names the function of the innermost call, or the place if there is no name.
