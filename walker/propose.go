@@ -100,10 +100,11 @@ func returnAt(arch *cpu.Arch, at uint64) unwind.Row {
 //	cfa = fp + 2 words     pc = [fp + word]     fp = [fp]
 func (s *walk) proposeFramePointer() (candidate, string) {
 	lay, rules := s.arch.Frame, s.Policy.FramePointer
-	if lay.CFAOffset == 0 {
-		return candidate{}, notApplicable
-	}
 	switch {
+	case lay.Style == cpu.NoFrame:
+		return candidate{}, notApplicable
+	case lay.Style == cpu.BackChain:
+		return s.proposeBackChain()
 	case s.arch == cpu.ARM && s.OS != core.IOS:
 		// lr and the frame register are free for other uses there (rust-minidump 460).
 		return candidate{}, notApplicable
@@ -124,7 +125,7 @@ func (s *walk) proposeFramePointer() (candidate, string) {
 	}
 	row := unwind.Row{
 		CFA:        s.fromReg(fpReg, fp, lay.CFAOffset),
-		RA:         unwind.Rule{Kind: unwind.AtCFA, Offset: lay.RAOffset},
+		RA:         savedReturn(lay),
 		Saved:      []unwind.RegRule{{Reg: fpReg, Rule: unwind.Rule{Kind: unwind.AtCFA, Offset: lay.FPOffset}}},
 		OthersLost: true,
 		Origin:     unwind.Origin{Part: "frame pointer"},
@@ -138,6 +139,35 @@ func (s *walk) proposeFramePointer() (candidate, string) {
 		return candidate{row: row}, fmt.Sprintf("%s is 0x%x, where the dump has no stack", s.arch.RegName(fpReg), fp)
 	}
 	return candidate{row, TrustFramePointer}, ""
+}
+
+// proposeBackChain follows the chain of stack pointers that powerpc frames form.
+//
+//	cfa = [sp]     pc = [cfa + offset]
+func (s *walk) proposeBackChain() (candidate, string) {
+	sp := s.top().Regs.SP()
+	next, ok := s.word(sp)
+	switch {
+	case !ok:
+		return candidate{}, fmt.Sprintf("%s is 0x%x, where the dump has no stack", s.arch.RegName(s.arch.SP), sp)
+	case next == 0:
+		// The oldest frame's chain ends with 0, which is worth the same as a return address of 0.
+		return candidate{unwind.Row{CFA: unwind.Rule{Kind: unwind.Const, Offset: int64(sp)}, RA: unwind.Rule{Kind: unwind.Const}}, TrustFramePointer}, ""
+	}
+	return candidate{unwind.Row{
+		CFA:        unwind.Rule{Kind: unwind.AtReg, Reg: s.arch.SP},
+		RA:         savedReturn(s.arch.Frame),
+		OthersLost: true,
+		Origin:     unwind.Origin{Part: "back chain"},
+	}, TrustFramePointer}, ""
+}
+
+// savedReturn is the rule of the return address in a standard frame.
+func savedReturn(lay cpu.FrameLayout) unwind.Rule {
+	if lay.RABias != 0 {
+		return unwind.Rule{Kind: unwind.Expr, Text: fmt.Sprintf(".cfa %d + ^ %d +", lay.RAOffset, lay.RABias)}
+	}
+	return unwind.Rule{Kind: unwind.AtCFA, Offset: lay.RAOffset}
 }
 
 // linkFrame fits the rules to a CPU with a link register. The string says why there are none.

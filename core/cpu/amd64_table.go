@@ -9,7 +9,7 @@ var AMD64 = newArch(Arch{
 	WordSize: 8,
 	CallSize: 1,
 	// caller: rsp = rbp + 16, rip = [rbp + 8], rbp = [rbp]
-	Frame:     FrameLayout{CFAOffset: 16, RAOffset: -8, FPOffset: -16},
+	Frame:     FrameLayout{Style: FrameRecord, CFAOffset: 16, RAOffset: -8, FPOffset: -16},
 	Canonical: canonical48,
 }, roles{pc: "rip", sp: "rsp", fp: "rbp"},
 	[]string{"rbx", "rbp", "r12", "r13", "r14", "r15"},

@@ -10,7 +10,7 @@ var ARM64 = newArch(Arch{
 	WordSize: 8,
 	CallSize: 4,
 	// caller: sp = fp + 16, pc = [fp + 8], fp = [fp]
-	Frame: FrameLayout{CFAOffset: 16, RAOffset: -8, FPOffset: -16},
+	Frame: FrameLayout{Style: FrameRecord, CFAOffset: 16, RAOffset: -8, FPOffset: -16},
 }, roles{pc: "pc", sp: "sp", fp: "fp", lr: "lr"},
 	[]string{"x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "fp"},
 	[]string{"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15",

@@ -11,7 +11,7 @@ var ARM = newArch(Arch{
 	WordSize: 4,
 	CallSize: 2,
 	// caller (frames that push {fp, lr} and point fp at the pair): sp = fp + 8, pc = [fp + 4], fp = [fp]
-	Frame: FrameLayout{CFAOffset: 8, RAOffset: -4, FPOffset: -8},
+	Frame: FrameLayout{Style: FrameRecord, CFAOffset: 8, RAOffset: -4, FPOffset: -8},
 }, roles{pc: "pc", sp: "sp", fp: "fp", lr: "lr"},
 	[]string{"r4", "r5", "r6", "r7", "r8", "r9", "r10", "fp"},
 	[]string{"r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "fp", "r12", "sp", "lr", "pc"})

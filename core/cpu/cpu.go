@@ -38,13 +38,28 @@ type Arch struct {
 	Canonical func(addr uint64) bool
 }
 
-// FrameLayout is the standard frame that a frame pointer points into.
+// FrameStyle says what the frames of a CPU's standard convention hang on.
+type FrameStyle uint8
+
+const (
+	// NoFrame: there is no convention that could be followed without call frame information.
+	NoFrame FrameStyle = iota
+	// FrameRecord: a register points into the frame; CFA = FP + CFAOffset.
+	FrameRecord
+	// BackChain: the stack pointer points at the caller's stack pointer; CFA = [SP]. The frame pointer plays no part.
+	BackChain
+)
+
+// FrameLayout is the standard frame of a CPU.
 //
-//	CFA = FP + CFAOffset     RA = [CFA + RAOffset]     caller's FP = [CFA + FPOffset]
-//
-// A CFAOffset of 0 says that the CPU has no such convention.
+//	FrameRecord  CFA = FP + CFAOffset   RA = [CFA + RAOffset] + RABias   caller's FP = [CFA + FPOffset]
+//	BackChain    CFA = [SP]             RA = [CFA + RAOffset] + RABias
 type FrameLayout struct {
+	Style                         FrameStyle
 	CFAOffset, RAOffset, FPOffset int64
+	// RABias is the distance from the saved word to the return address: 8 on sparc, whose calls save their own address, 0
+	// elsewhere.
+	RABias int64
 }
 
 // Lookup finds a register by name, with or without a leading "$".

@@ -45,8 +45,14 @@ func TestTables(t *testing.T) {
 			if !saved[a.FP] {
 				t.Errorf("the frame pointer is not callee-saved")
 			}
-			if a.Frame.CFAOffset != 2*int64(a.WordSize) || a.Frame.RAOffset != -int64(a.WordSize) || a.Frame.FPOffset != -2*int64(a.WordSize) {
-				t.Errorf("frame layout %+v", a.Frame)
+			checkFrame(t, a)
+			for n, r := range a.DWARF {
+				if r != NoReg && int(r) >= len(a.Names) {
+					t.Errorf("DWARF number %d is register %d of %d", n, r, len(a.Names))
+				}
+			}
+			if a.CallSize == 0 || a.CallSize > 8 {
+				t.Errorf("a call of %d bytes", a.CallSize)
 			}
 			if _, ok := a.Lookup("$nosuch"); ok {
 				t.Error("a register that does not exist was found")
@@ -55,6 +61,28 @@ func TestTables(t *testing.T) {
 				t.Error("NoReg has a name")
 			}
 		})
+	}
+}
+
+// checkFrame holds the layouts to what the ABIs say: a pair of words below the CFA, but for sparc's register window and
+// powerpc's back chain.
+func checkFrame(t *testing.T, a *Arch) {
+	f, w := a.Frame, int64(a.WordSize)
+	switch f.Style {
+	case NoFrame:
+		if f != (FrameLayout{}) {
+			t.Errorf("no frames, but %+v", f)
+		}
+	case FrameRecord:
+		record := f.RAOffset == -w && f.FPOffset == -2*w && f.RABias == 0 && (f.CFAOffset == 2*w || f.CFAOffset == 0)
+		window := f == FrameLayout{Style: FrameRecord, RAOffset: 15 * w, FPOffset: 14 * w, RABias: 8}
+		if !record && !window {
+			t.Errorf("frame layout %+v", f)
+		}
+	case BackChain:
+		if f != (FrameLayout{Style: BackChain, RAOffset: 2 * w}) {
+			t.Errorf("frame layout %+v", f)
+		}
 	}
 }
 
@@ -69,6 +97,12 @@ func TestNumbers(t *testing.T) {
 		{AMD64, 1, "rdx"}, {AMD64, 6, "rbp"}, {AMD64, 7, "rsp"}, {AMD64, 16, "rip"},
 		{ARM, 11, "fp"}, {ARM, 12, "r12"}, {ARM, 13, "sp"}, {ARM, 15, "pc"},
 		{ARM64, 29, "fp"}, {ARM64, 30, "lr"}, {ARM64, 31, "sp"}, {ARM64, 32, "pc"},
+		{MIPS, 0, "zero"}, {MIPS, 29, "sp"}, {MIPS64, 30, "fp"}, {MIPS64, 31, "ra"},
+		{PPC, 1, "r1"}, {PPC64, 31, "r31"}, {PPC, 65, "lr"}, {PPC64, 66, "ctr"}, {PPC, 40, "?"},
+		{SPARC, 14, "sp"}, {SPARC, 15, "o7"}, {SPARC, 30, "fp"}, {SPARC, 31, "i7"},
+		{RISCV, 0, "?"}, {RISCV, 1, "ra"}, {RISCV64, 2, "sp"}, {RISCV64, 8, "s0"}, {RISCV64, 9, "s1"}, {RISCV64, 10, "a0"},
+		{RISCV64, 18, "s2"}, {RISCV64, 28, "t3"}, {RISCV64, 31, "t6"},
+		{S390X, 15, "r15"}, {S390X, 65, "pc"}, {S390X, 16, "?"},
 	} {
 		if got := c.a.RegName(c.a.DWARF[c.dwarf]); got != c.name {
 			t.Errorf("%s: DWARF register %d is %s, want %s", c.a.Name, c.dwarf, got, c.name)
@@ -77,7 +111,9 @@ func TestNumbers(t *testing.T) {
 	for _, c := range []struct {
 		a           *Arch
 		alias, name string
-	}{{ARM, "r11", "fp"}, {ARM, "$r13", "sp"}, {ARM, "r14", "lr"}, {ARM, "r15", "pc"}, {ARM64, "x29", "fp"}, {ARM64, "x30", "lr"}, {X86, "$eflags", "efl"}} {
+	}{{ARM, "r11", "fp"}, {ARM, "$r13", "sp"}, {ARM, "r14", "lr"}, {ARM, "r15", "pc"}, {ARM64, "x29", "fp"}, {ARM64, "x30", "lr"}, {X86, "$eflags", "efl"},
+		{MIPS, "$to", "t0"}, {MIPS64, "s8", "fp"}, {PPC, "sp", "r1"}, {PPC64, "pc", "srr0"}, {SPARC, "i6", "fp"}, {SPARC, "o6", "sp"},
+		{RISCV, "fp", "s0"}, {RISCV64, "x1", "ra"}, {RISCV64, "x31", "t6"}, {S390X, "pswa", "pc"}} {
 		if r, ok := c.a.Lookup(c.alias); !ok || c.a.RegName(r) != c.name {
 			t.Errorf("%s: %s is %s, %v; want %s", c.a.Name, c.alias, c.a.RegName(r), ok, c.name)
 		}

@@ -9,7 +9,7 @@ var X86 = newArch(Arch{
 	WordSize: 4,
 	CallSize: 1,
 	// caller: esp = ebp + 8, eip = [ebp + 4], ebp = [ebp]
-	Frame: FrameLayout{CFAOffset: 8, RAOffset: -4, FPOffset: -8},
+	Frame: FrameLayout{Style: FrameRecord, CFAOffset: 8, RAOffset: -4, FPOffset: -8},
 }, roles{pc: "eip", sp: "esp", fp: "ebp"},
 	[]string{"ebp", "ebx", "esi", "edi"},
 	[]string{"eax", "ecx", "edx", "ebx", "esp", "ebp", "esi", "edi", "eip", "efl"})
