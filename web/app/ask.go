@@ -18,11 +18,8 @@ func (p *Page) ask(parts int) {
 		return
 	}
 	parts = p.dirty
-	if p.Summary == nil {
-		// The answer first: what stands below it is made and drawn after it, as a task of its own.
-		if now := parts &^ (PartModules | PartWanted | PartFiles); now != 0 && len(p.Dumps) > 0 {
-			parts = now
-		}
+	if len(p.Dumps) > 0 {
+		parts = p.firstParts(parts)
 	}
 	s := p.State
 	look := Look{Parts: parts, Dump: p.Dump, Thread: s.Thread, Frame: s.Frame, Inline: s.Inline, Top: p.top,
@@ -31,6 +28,19 @@ func (p *Page) ask(parts int) {
 		Modules: p.span("modules"), Wanted: p.span("wanted"), Files: p.span("files")}
 	p.dirty, p.asking = p.dirty&^parts, true
 	p.send(Request{Op: OpLook, Look: &look}, nil)
+}
+
+// firstParts divides the first screen of a page into three questions, the most important first: each is drawn as a short
+// task of its own, where drawing all of it at once would hold the page's thread for too long.
+func (p *Page) firstParts(parts int) int {
+	const verdict, stack = PartSummary | PartThreads, PartSummary | PartThreads | PartStack | PartFrame
+	switch {
+	case p.Summary == nil && parts&verdict != 0:
+		return parts & verdict
+	case p.Frame == nil && parts&stack != 0:
+		return parts & stack
+	}
+	return parts
 }
 
 // span is the window to ask for.
@@ -113,6 +123,7 @@ func (p *Page) looked(r Reply) {
 		first := p.Summary == nil
 		p.Summary = r.Summary
 		p.Host.SetTitle(p.title())
+		p.fragile = p.fragile && p.replay
 		if first {
 			p.Host.Focus("stack")
 		}
@@ -126,12 +137,11 @@ func (p *Page) looked(r Reply) {
 	if r.Frame != nil {
 		p.Frame = r.Frame
 		if top && r.Frame.Thread == p.State.Thread {
-			p.top = false
 			p.State.Frame, p.State.Inline = max(0, r.Frame.Frame), r.Frame.Inline
 		}
 	}
 	if r.Modules != nil {
-		p.Modules = *r.Modules
+		p.Modules, p.Listed = *r.Modules, true
 	}
 	if r.Wanted != nil {
 		p.Wanted = *r.Wanted

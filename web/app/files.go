@@ -164,15 +164,15 @@ func (p *Page) EngineStopped(why string) {
 		text += " It was reading " + view.Clean(p.reading.Name()) + "."
 	}
 	switch {
-	case p.replay, p.reading == nil:
-		// A file that was read before is what it dies of: begin afresh instead of dying again at every drop.
+	case p.replay, p.fragile:
+		// It dies of a file that was read before: begin afresh instead of dying again at every drop.
 		p.accepted, p.decided = nil, nil
 		text += " Drop the files again to go on."
 	case len(p.accepted) > 0:
-		text += " The files read before it come back with the next drop."
+		text += " The files read before come back with the next drop."
 	}
 	left := len(p.queue)
-	p.dead, p.asking, p.replay = true, false, false
+	p.dead, p.fragile, p.asking, p.replay = true, true, false, false
 	p.queue, p.reading, p.Job = nil, nil, Job{}
 	p.say("error", text)
 	if left > 0 && len(p.accepted) > 0 {

@@ -161,7 +161,7 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-empty"}}}
 			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("hidden", c.Page.Modules.Total > 0)
+			vgn.AddAttrInterface("hidden", c.Page.Modules.Total > 0 || !c.Page.Listed)
 			vgn.SetInnerHTML(c.Page.noModules())
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
 			vgparent.AppendChild(vgn)

@@ -23,7 +23,8 @@ type Page struct {
 	Modules view.ModulePage
 	Wanted  view.WantedPage
 	Files   FilePage
-	Dump    int // the number of the selected dump
+	Dump    int  // the number of the selected dump
+	Listed  bool // the lists of the lower panel have come
 
 	// What is going on.
 	Job      Job
@@ -41,6 +42,7 @@ type Page struct {
 	goTo     int             // row of the stack to select when it is there, or -1
 	nextID   int
 	dead     bool
+	fragile  bool // the engine died and has not shown since that it can do without
 	replay   bool // the files of the queue are known and read again
 	queue    []File
 	reading  File

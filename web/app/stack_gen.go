@@ -199,7 +199,7 @@ func (c *Stack) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgparent.AppendChild(vgn)
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-empty"}}}
 				vgparent.AppendChild(vgn)
-				vgn.AddAttrInterface("hidden", c.Page.Stack.Total > 0)
+				vgn.AddAttrInterface("hidden", c.Page.Stack.Total > 0 || c.Page.Frame == nil)
 				vgn.SetInnerHTML(c.Page.noFrames())
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 				vgparent.AppendChild(vgn)

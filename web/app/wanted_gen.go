@@ -171,7 +171,7 @@ func (c *Wanted) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-empty"}}}
 			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("hidden", c.Page.Wanted.Total > 0)
+			vgn.AddAttrInterface("hidden", c.Page.Wanted.Total > 0 || !c.Page.Listed)
 			{
 				vgparent := vgn
 				_ = vgparent
