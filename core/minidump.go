@@ -41,6 +41,7 @@ type Dump struct {
 	Unloaded  []UnloadedModule // in file order
 	Regions   []MemoryInfo     // MemoryInfoList (16), in file order
 	Linux     Linux
+	Micro     *Micro  // what only a microdump says; nil for minidumps
 	Memory    *Memory // never nil
 
 	need      error // a *input.NeedError that a decoder met

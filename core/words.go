@@ -47,6 +47,9 @@ func (d *Dump) SystemWords() SystemWords {
 	w.CPU = i.cpuName()
 	w.CPUInfo = i.cpuInfo(d)
 	w.CPUCount = int(i.CPUCount)
+	if d.Micro != nil {
+		return d.microWords(w)
+	}
 	return w
 }
 

@@ -28,6 +28,8 @@ type Policy struct {
 	CFINonZero bool
 	// CFINeedsFP: on x86 a CFI result without ebp is rejected.
 	CFINeedsFP bool
+	// MendExchanged: x86 rules that have esp and ebp in each other's place are put right.
+	MendExchanged bool
 	// LeafOnWindows: on amd64 Windows functions without unwind data do not move sp, so frame 0's return address may be the
 	// word at sp, or the one above it.
 	LeafOnWindows bool
@@ -125,6 +127,9 @@ const (
 	OverlapTruncate Overlap = iota
 	// OverlapDrop: a module that begins inside another is left out.
 	OverlapDrop
+	// OverlapTruncateUpper: the module that reaches higher begins where the other ends. Microdumps give modules the address that
+	// their file's first byte would have, which may lie inside the module below.
+	OverlapTruncateUpper
 )
 
 var allSources = []Source{SourceWin, SourceCFI, SourceLeaf, SourceFramePointer, SourceScan}
@@ -180,6 +185,7 @@ func best() Policy {
 	p.CFINonZero = false
 	p.FramePointer.LRInModule = true
 	p.FramePointer.Stale = false
+	p.MendExchanged = true
 	return p
 }
 

@@ -47,7 +47,36 @@ func (s *walk) proposeCFI() (candidate, string) {
 	case symbol.No:
 		return candidate{}, "the symbols have no call frame information for the address"
 	}
+	if s.Policy.MendExchanged && row.EntryFromFP {
+		row = s.mendExchanged(row)
+	}
 	return candidate{s.believable(row), TrustCFI}, ""
+}
+
+// mendExchanged puts esp and ebp back in their places if the record has them the other way round: clang for macOS i386
+// numbered them 4 and 5 in .debug_frame where dump_syms expects 5 and 4. That the record finds the cfa from ebp at the
+// function's entry makes it suspect; what the stack holds decides: the rules as they stand lead nowhere, exchanged they lead
+// to a return address. A record that is right is not suspect, and one that leads somewhere is left alone.
+func (s *walk) mendExchanged(row unwind.Row) unwind.Row {
+	if s.leadsToCode(row) {
+		return row
+	}
+	mended := row.Exchanged(s.arch.SP, s.arch.FP)
+	if !s.leadsToCode(mended) {
+		return row
+	}
+	mended.Origin.Note = "with esp and ebp exchanged: the file was made from DWARF that numbers them the other way round"
+	return mended
+}
+
+// leadsToCode: the rules give a return address that a scan would accept, above the frame's sp.
+func (s *walk) leadsToCode(row unwind.Row) bool {
+	regs, _, err := row.Apply(&s.top().Regs, s.mem, nil)
+	if err != nil || regs.SP() <= s.top().Regs.SP() {
+		return false
+	}
+	good, _ := s.plausibleReturn(regs.PC())
+	return good
 }
 
 // believable takes rules out of a row that would read an arm64 lr that is only a guess. A frame found by its frame pointer

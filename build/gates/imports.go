@@ -30,6 +30,8 @@ var rooms = []room{
 	{"core/intake", []string{"core/input"}},
 	{"core/reason", []string{"core", "core/input", "core/cpu"}},
 	{"core/reason/internal/...", nil},
+	// It reads another format into the same data.
+	{"core/microdump", []string{"core", "core/input"}},
 	// It builds dumps without core's layouts, so that a wrong layout is caught.
 	{"core/dumptest", nil},
 

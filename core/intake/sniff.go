@@ -49,7 +49,7 @@ type Guess struct {
 // Usable says whether the file is one that this program works with: a dump, symbols, or an archive of them.
 func (g Guess) Usable() bool {
 	switch g.Kind {
-	case Minidump, Sym, SymWithoutModule, Gzip, Zip:
+	case Minidump, Microdump, Sym, SymWithoutModule, Gzip, Zip:
 		return true
 	}
 	return false

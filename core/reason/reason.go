@@ -82,7 +82,24 @@ func Decode(d *core.Dump) Reason {
 		// Neither tool can name the code then; Breakpad does not cut the address either.
 		return DecodeFor(core.OSUnknown, core.ProcUnknown, e.Code, e.Flags, e.Address, e.Params)
 	}
-	return DecodeFor(d.System.OS, d.System.Processor, e.Code, e.Flags, e.Address, e.Params)
+	r := DecodeFor(d.System.OS, d.System.Processor, e.Code, e.Flags, e.Address, e.Params)
+	if d.Micro != nil {
+		return micro(d.Micro, r, e.Address)
+	}
+	return r
+}
+
+// micro corrects the words for a microdump, which names the signal and has no si_code: Breakpad prints the name as it stands there
+// and does not cut the address. Older microdumps do not say why the process crashed.
+func micro(m *core.Micro, r Reason, addr uint64) Reason {
+	r.Breakpad, r.Address = m.Signal, addr
+	if m.Signal == "" {
+		return Reason{Kind: Unknown, Text: "a crash; the microdump does not say of what kind"}
+	}
+	if r.Kind == Unknown {
+		r.Text = "signal " + m.Signal
+	}
+	return r
 }
 
 // DecodeFor decodes an exception record. The processor is the dump's processor_architecture word (core.ProcX86, …), addr

@@ -51,6 +51,7 @@ func ParseCFI(arch *cpu.Arch, init string, deltas []string) (row Row, notes []st
 	}
 	note := func(n string) { notes = append(notes, n) }
 	splitRules(init, set, note)
+	atEntry := cfa
 	for _, d := range deltas {
 		splitRules(d, set, note)
 	}
@@ -92,6 +93,9 @@ func ParseCFI(arch *cpu.Arch, init string, deltas []string) (row Row, notes []st
 			ru = Rule{Kind: Same}
 		}
 		row.Saved[i] = RegRule{p.reg, ru}
+	}
+	if entry, err := parseExpr(arch, atEntry); err == nil {
+		row.EntryFromFP = arch == cpu.X86 && entry == Rule{Kind: FromReg, Reg: arch.FP, Offset: int64(arch.WordSize)}
 	}
 	return row, notes, nil
 }

@@ -57,6 +57,9 @@ type Row struct {
 	// OthersLost: registers without a rule are unknown in the caller, callee-saved ones too. Set by sources that guess (frame
 	// pointer, scan), whose rows say nothing of what else the function saved.
 	OthersLost bool
+	// EntryFromFP: the record finds the cfa one word above ebp at the function's first instruction, where only esp can point at
+	// the return address. Compilers that number esp and ebp the other way round (clang for macOS i386) make such records.
+	EntryFromFP bool
 	// Start is the module-relative address from which the rules hold (that of the INIT record or delta); 0 for rows that the
 	// walker made.
 	Start uint64
@@ -73,6 +76,29 @@ type Origin struct {
 	// Line is the line in a text file, counted from 1, or 0; Offset the file offset where lines mean nothing.
 	Line   int
 	Offset int64
+	// Note says what was done to the rules before they were used; "" for rules as they stand there.
+	Note string
+}
+
+// Exchanged are the rules with two registers in each other's place.
+func (r Row) Exchanged(a, b cpu.Reg) Row {
+	swap := func(x cpu.Reg) cpu.Reg {
+		switch x {
+		case a:
+			return b
+		case b:
+			return a
+		}
+		return x
+	}
+	rule := func(ru Rule) Rule { ru.Reg = swap(ru.Reg); return ru }
+	r.CFA, r.RA = rule(r.CFA), rule(r.RA)
+	saved := make([]RegRule, len(r.Saved))
+	for i, s := range r.Saved {
+		saved[i] = RegRule{swap(s.Reg), rule(s.Rule)}
+	}
+	r.Saved = saved
+	return r
 }
 
 // Memory reads the crashed process' memory.

@@ -143,6 +143,13 @@ func (r Row) String() string { return r.Describe(nil) }
 
 // String is the place in words: "libfoo.sym line 812", "libfoo.so .eh_frame+0x3a8", "frame pointer".
 func (o Origin) String() string {
+	if o.Note == "" {
+		return o.place()
+	}
+	return o.place() + ", " + o.Note
+}
+
+func (o Origin) place() string {
 	s := o.File
 	switch {
 	case o.File == "":

@@ -41,6 +41,10 @@ func Build(in Input) *Report {
 	b := &builder{in: in, d: d, r: &Report{Version: Version, Policy: in.Policy, MainModule: -1, FirstThread: -1}}
 	r := b.r
 	r.Dump = Dump{Name: d.Src.Name, Size: d.Src.Size, Time: d.Header.Time, Flags: d.Header.Flags, WordSize: wordSize(in)}
+	if d.Micro != nil {
+		r.Dump.Micro, r.Dump.Size = true, d.Micro.Size
+		r.Process.Product, r.Process.Type = d.Micro.Product, d.Micro.ProcessType
+	}
 	r.System = system(d)
 	b.modules()
 	b.threads()

@@ -50,6 +50,8 @@ type Dump struct {
 	Flags uint64
 	// WordSize of addresses in bytes, 4 or 8.
 	WordSize int
+	// Micro: it was a microdump, text in a log; Size is that of its lines.
+	Micro bool
 }
 
 // Words are one fact in both peers' words.
@@ -68,13 +70,20 @@ type System struct {
 	Microcode *uint64
 	// Display is one line for people: "Windows 10 (build 19041), amd64".
 	Display string
+	// GPU is the graphics driver's description of itself; nil if there is none. Only microdumps have it.
+	GPU *GPU
 }
+
+// GPU is the graphics driver in its own words.
+type GPU struct{ Version, Vendor, Renderer string }
 
 // Process is the crashed process.
 type Process struct {
 	// Name is the main module's file name, or "".
 	Name string
 	PID  *uint32
+	// Product and Type are what a microdump says of the program: "AndroidWebView:62.0.3188.0", "webview"; or "".
+	Product, Type string
 	// Uptime in seconds: dump time minus the process' creation time; nil if either is missing. UptimeRust is rust-minidump's,
 	// which takes a time of 0 for a time.
 	Uptime, UptimeRust *uint64

@@ -15,6 +15,10 @@ func system(d *core.Dump) System {
 		OS: Words(w.OS), OSVersion: Words(w.OSVersion), CPU: Words(w.CPU), CPUInfo: Words(w.CPUInfo),
 		CPUCount: w.CPUCount, Microcode: w.Microcode,
 	}
+	if d.Micro != nil && d.Micro.GPU != nil {
+		g := GPU(*d.Micro.GPU)
+		s.GPU = &g
+	}
 	// rust-minidump's version is the shorter one: it leaves out the 0.0.0 that Linux writers put before the kernel's.
 	parts := []string{strings.TrimSpace(s.OS.Rust + " " + s.OSVersion.Rust), s.CPU.Rust}
 	if s.CPUCount > 1 {

@@ -9,6 +9,7 @@ import (
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/intake"
+	"github.com/crashpane/crashpane/core/microdump"
 	"github.com/crashpane/crashpane/symfile"
 	"github.com/crashpane/crashpane/walker"
 	"github.com/crashpane/crashpane/walker/report"
@@ -20,7 +21,7 @@ type ItemKind string
 const (
 	KindDump    ItemKind = "minidump"
 	KindSym     ItemKind = "sym"
-	KindArchive ItemKind = "archive" // a .zip or .gz; its members are items of their own
+	KindArchive ItemKind = "archive" // a .zip or .gz, or a log with several microdumps; its members are items of their own
 	KindOther   ItemKind = "other"   // not usable; Message says what it was taken for
 )
 
@@ -149,6 +150,8 @@ func (s *Session) add(src *input.Source, member bool) {
 	switch guess.Kind {
 	case intake.Minidump:
 		s.addDump(it)
+	case intake.Microdump:
+		s.addMicrodumps(it)
 	case intake.Sym, intake.SymWithoutModule:
 		s.addSym(it)
 	case intake.Gzip, intake.Zip:
@@ -160,7 +163,7 @@ func (s *Session) add(src *input.Source, member bool) {
 		}
 		s.addArchive(it)
 	default:
-		it.Message = fmt.Sprintf("%s: %s; not a minidump, a symbol file or an archive of them", src.Name, guess.What)
+		it.Message = fmt.Sprintf("%s: %s; not a minidump or microdump, a symbol file or an archive of them", src.Name, guess.What)
 	}
 }
 
@@ -181,10 +184,35 @@ func (s *Session) addDump(it *item) {
 		}
 		return
 	}
-	it.Usable = true
+	s.use(it, d)
+}
+
+// use makes an opened dump one of the session's.
+func (s *Session) use(it *item, d *core.Dump) {
+	it.Kind, it.Usable = KindDump, true
 	it.Dump = len(s.dumps)
 	s.dumps = append(s.dumps, &dump{item: it, Dump: d})
 	s.match(s.dumps[it.Dump])
+}
+
+// addMicrodumps opens the microdumps of a log: one is the file's own item, several are items of their own behind it.
+func (s *Session) addMicrodumps(it *item) {
+	it.Kind = KindDump
+	dumps, err := microdump.Read(it.src)
+	if err != nil {
+		it.Message = err.Error()
+		return
+	}
+	if len(dumps) == 1 {
+		s.use(it, dumps[0])
+		return
+	}
+	it.Kind, it.Usable = KindArchive, true
+	for _, d := range dumps {
+		one := &item{Item: Item{ID: len(s.items), Name: d.Src.Name, Size: d.Micro.Size}, src: d.Src}
+		s.items = append(s.items, one)
+		s.use(one, d)
+	}
 }
 
 func (s *Session) addArchive(it *item) {

@@ -16,7 +16,7 @@ var strip = strings.NewReplacer("|", "", "\n", "")
 //
 //	OS|name|version
 //	CPU|cpu|cpu info|count
-//	GPU|||
+//	GPU|version|vendor|renderer
 //	Crash|reason|address|thread
 //	Module|file|version|debug file|debug id|first address|last address|main
 //
@@ -28,7 +28,11 @@ func WriteMachine(w io.Writer, r *report.Report) error {
 	s := &r.System
 	fmt.Fprintf(b, "OS|%s|%s\n", strip.Replace(s.OS.Breakpad), strip.Replace(s.OSVersion.Breakpad))
 	fmt.Fprintf(b, "CPU|%s|%s|%d\n", strip.Replace(s.CPU.Breakpad), strip.Replace(s.CPUInfo.Breakpad), s.CPUCount)
-	b.WriteString("GPU|||\n")
+	gpu := report.GPU{}
+	if s.GPU != nil {
+		gpu = *s.GPU
+	}
+	fmt.Fprintf(b, "GPU|%s|%s|%s\n", strip.Replace(gpu.Version), strip.Replace(gpu.Vendor), strip.Replace(gpu.Renderer))
 
 	threads := numbered(r)
 	switch {

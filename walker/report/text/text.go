@@ -40,8 +40,12 @@ func writeSystem(b *bufio.Writer, r *report.Report) {
 		plural = ""
 	}
 	fmt.Fprintf(b, "     %d CPU%s\n", s.CPUCount, plural)
-	// Only microdumps know the graphics card; a minidump never does.
-	b.WriteString("\nGPU: UNKNOWN\n\n")
+	b.WriteString("\nGPU:")
+	if g := s.GPU; g != nil {
+		fmt.Fprintf(b, " %s\n     %s\n     %s\n\n", g.Version, g.Vendor, g.Renderer)
+	} else {
+		b.WriteString(" UNKNOWN\n\n")
+	}
 }
 
 func writeCrash(b *bufio.Writer, r *report.Report) {
@@ -134,9 +138,9 @@ func writeModules(b *bufio.Writer, r *report.Report) {
 	}
 }
 
-// isMain goes by address, as Breakpad does.
+// isMain goes by address, as Breakpad does. In microdumps it marks none.
 func isMain(r *report.Report, m *report.Module) bool {
-	return r.MainModule >= 0 && m.Base == r.Modules[r.MainModule].Base
+	return !r.Dump.Micro && r.MainModule >= 0 && m.Base == r.Modules[r.MainModule].Base
 }
 
 // symbolTrouble is "No" or "Corrupt", or "". Breakpad notes a module when a frame lies in it, and recognizes it again by

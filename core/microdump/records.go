@@ -1,0 +1,333 @@
+package microdump
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// dump is a microdump in the making.
+type dump struct {
+	r     *reader
+	core  core.Dump
+	micro core.Micro
+
+	context     []byte
+	contextLine int
+	stackLine   int // of the stack's header
+	// memory holds the bytes of the stack's chunks, regions say which addresses they have: one region, unless lines are missing.
+	memory  []byte
+	regions []core.Region
+}
+
+func newDump(r *reader, line int) *dump {
+	d := &dump{r: r}
+	d.micro.FirstLine, d.micro.LastLine = line, line
+	d.core.Src = input.FromBytes(r.name, nil) // for the names in diagnostics; finish sets the real one
+	return d
+}
+
+// note keeps what is wrong with a line; letter is the record's, or "".
+func (d *dump) note(sev core.Severity, letter string, line int, want, have string) {
+	part := "microdump"
+	if letter != "" {
+		part += ", " + letter + " record"
+	}
+	d.core.AddDiagnostic(sev, &input.FormatError{File: d.r.name, Part: part, Offset: -1, Line: line, Want: want, Have: have})
+}
+
+// recordRow is one kind of record: its letter, what stands in it, and what reads it. A record that cannot be read is reported with
+// these words and its line.
+type recordRow struct {
+	letter string
+	form   string
+	read   func(d *dump, text string, line int) bool
+}
+
+// records are all kinds. Set in init because the readers refer to diagnostics.
+var records = []recordRow{
+	{"V", "product:version", (*dump).product},
+	{"O", "system, processor, number of CPUs, machine and fingerprint", (*dump).system},
+	{"P", "a process type", (*dump).process},
+	{"R", "a signal's number, its name and an address", (*dump).reason},
+	{"G", "version|vendor|renderer", (*dump).gpu},
+	{"H", "lowest and highest address, number of gaps, largest and sum, and counts", (*dump).space},
+	{"S", "an address and bytes in hexadecimal", (*dump).stack},
+	{"C", "bytes in hexadecimal", (*dump).cpu},
+	{"M", "address, offset, size, id and file name", (*dump).module},
+}
+
+// record reads one line of the microdump. In a log without tags other programs' lines stand between ours, so that only what has a
+// known letter counts there.
+func (d *dump) record(text string, line int, tagged bool) {
+	letter, rest, _ := strings.Cut(text, " ")
+	for i := range records {
+		if records[i].letter != letter {
+			continue
+		}
+		if !records[i].read(d, rest, line) {
+			d.note(core.Bad, letter, line, records[i].form, fmt.Sprintf("%.60q", rest))
+		}
+		return
+	}
+	if tagged && strings.TrimSpace(text) != "" {
+		d.note(core.Note, "", line, "a record with one of the letters V O P R G H S C M", fmt.Sprintf("%.60q", text))
+	}
+}
+
+// number reads a hexadecimal number of at most the given bits.
+func number(s string, bits int) (uint64, bool) {
+	v, err := strconv.ParseUint(s, 16, bits)
+	return v, err == nil
+}
+
+// clean makes text valid UTF-8 without white space around it.
+func clean(s string) string { return strings.ToValidUTF8(strings.TrimSpace(s), "\uFFFD") }
+
+// known is a field's text, "" if the writer put its word for "unknown" there.
+func known(s string) string {
+	if s = clean(s); s == "UNKNOWN" {
+		return ""
+	}
+	return s
+}
+
+func (d *dump) product(text string, _ int) bool {
+	if d.micro.Product = known(text); d.micro.Product == "UNKNOWN:0.0.0.0" {
+		d.micro.Product = ""
+	}
+	return true
+}
+
+func (d *dump) process(text string, _ int) bool {
+	d.micro.ProcessType = known(text)
+	return true
+}
+
+// processors are the words of microdump_writer.cc for what it was compiled for.
+var processors = map[string]uint16{
+	"arm": core.ProcARM, "arm64": core.ProcARM64, "x86": core.ProcX86, "x86_64": core.ProcAMD64,
+	"mips": core.ProcMIPS, "mips64": core.ProcMIPS64, "riscv": core.ProcRISCV, "riscv64": core.ProcRISCV64,
+}
+
+// platforms are minidump_format.h's numbers for the systems that have microdumps.
+var platforms = map[string]struct {
+	id uint32
+	os core.OS
+}{"A": {0x8203, core.Android}, "L": {0x8201, core.OSLinux}}
+
+// system reads "A arm 06 armv8l fingerprint". What is behind the processor may be missing.
+func (d *dump) system(text string, line int) bool {
+	f := strings.SplitN(text, " ", 5)
+	if len(f) < 2 {
+		return false
+	}
+	s := &core.SystemInfo{Processor: core.ProcUnknown}
+	d.core.System = s
+	if p, ok := platforms[f[0]]; ok {
+		s.PlatformID, s.OS = p.id, p.os
+	} else {
+		d.note(core.Warning, "O", line, "the system A (Android) or L (Linux)", fmt.Sprintf("%.20q", f[0]))
+	}
+	d.micro.Arch = clean(f[1])
+	if p, ok := processors[f[1]]; ok {
+		s.Processor = p
+	} else {
+		d.note(core.Warning, "O", line, "a known processor", fmt.Sprintf("%.20q", f[1]))
+	}
+	if len(f) < 3 {
+		return true
+	}
+	n, ok := number(f[2], 8)
+	s.CPUCount = uint8(n)
+	if len(f) > 3 {
+		d.micro.Hardware = clean(f[3])
+	}
+	if len(f) > 4 {
+		d.micro.Fingerprint = clean(f[4])
+		s.CSDVersion = d.micro.Fingerprint
+	}
+	return ok
+}
+
+// reason reads "0000000B SIGSEGV 00000010".
+func (d *dump) reason(text string, _ int) bool {
+	f := strings.Fields(text)
+	if len(f) < 3 {
+		return false
+	}
+	code, ok := number(f[0], 32)
+	addr, fine := number(f[2], 64)
+	if !ok || !fine {
+		return false
+	}
+	d.micro.Signal = clean(f[1])
+	d.core.Exception = &core.Exception{Code: uint32(code), Address: addr}
+	return true
+}
+
+func (d *dump) gpu(text string, _ int) bool {
+	if known(text) == "" {
+		return true
+	}
+	f := append(strings.SplitN(text, "|", 4), "", "")
+	g := &core.GPU{}
+	for i, to := range []*string{&g.Version, &g.Vendor, &g.Renderer} {
+		*to = strings.ToValidUTF8(f[i], "\uFFFD")
+	}
+	d.micro.GPU = g
+	return true
+}
+
+// space reads "12C00000 FFF73000 00D9 31E89000 975F4000 0C:18 0D:0B", the last being counts of gaps by the highest bit of
+// their size.
+func (d *dump) space(text string, _ int) bool {
+	f := strings.Fields(text)
+	if len(f) < 5 {
+		return false
+	}
+	var v [5]uint64
+	for i := range v {
+		var ok bool
+		if v[i], ok = number(f[i], 64); !ok {
+			return false
+		}
+	}
+	a := &core.AddressSpace{Low: v[0], High: v[1], Gaps: uint32(v[2]), Largest: v[3], Sum: v[4]}
+	d.micro.Space = a
+	for _, pair := range f[5:] {
+		bit, count, _ := strings.Cut(pair, ":")
+		b, ok := number(bit, 8)
+		n, fine := number(count, 8)
+		if !ok || !fine || len(a.BySize) == 64 {
+			return false
+		}
+		a.BySize = append(a.BySize, core.GapCount{Bit: uint8(b), Count: uint8(n)})
+	}
+	return true
+}
+
+// unhex decodes hexadecimal digits up to the first that is none; whole says that there were no others.
+func unhex(s string) (p []byte, whole bool) {
+	p = make([]byte, len(s)/2)
+	n, err := hex.Decode(p, []byte(s[:len(s)&^1]))
+	return p[:n], err == nil && len(s)&1 == 0
+}
+
+// stack reads the header, "0 pointer start size", or a chunk, "address bytes". A chunk goes on where the last one ended; if it does
+// not, a line is missing or out of place, and a new region begins. Of a broken chunk the bytes before the break are kept.
+func (d *dump) stack(text string, line int) bool {
+	f := strings.Fields(text)
+	if len(f) > 0 && f[0] == "0" {
+		if len(f) < 4 {
+			return false
+		}
+		h := &core.MicroStack{}
+		d.stackLine = line
+		for i, to := range []*uint64{&h.Pointer, &h.Start, &h.Size} {
+			v, ok := number(f[i+1], 64)
+			if *to = v; !ok {
+				return false
+			}
+		}
+		d.micro.Stack = h
+		return true
+	}
+	if len(f) != 2 {
+		return false
+	}
+	addr, ok := number(f[0], 64)
+	p, whole := unhex(f[1])
+	if !ok || addr+uint64(len(p)) < addr {
+		return false
+	}
+	last := len(d.regions) - 1
+	switch {
+	case len(p) == 0:
+		return whole
+	case last >= 0 && d.regions[last].End() == addr:
+		d.regions[last].Loc.Size += uint64(len(p))
+	default:
+		if last >= 0 {
+			d.note(core.Warning, "S", line, fmt.Sprintf("the bytes at 0x%x", d.regions[last].End()), fmt.Sprintf("those at 0x%x", addr))
+		}
+		if d.r.regions++; d.r.regions > maxRegions {
+			d.note(core.Bad, "S", line, fmt.Sprintf("at most %d separate chunks in a log", maxRegions), "more; the rest is left out")
+			return true
+		}
+		d.regions = append(d.regions, core.Region{Start: addr, Loc: core.Location{Off: core.FileOff(len(d.memory)), Size: uint64(len(p))}})
+	}
+	d.memory = append(d.memory, p...)
+	return whole
+}
+
+// cpu reads the context record. A broken one is of no use: which registers are wrong is not known.
+func (d *dump) cpu(text string, line int) bool {
+	p, whole := unhex(strings.TrimSpace(text))
+	if !whole || len(p) == 0 {
+		return false
+	}
+	d.context, d.contextLine = p, line
+	return true
+}
+
+// module reads "AAB37000 00000000 00005000 CDDB210E1401729DD9368E97D91BFA6F0 app_process32". Breakpad ends the name at its first
+// blank; here it goes on to the end of the line.
+func (d *dump) module(text string, line int) bool {
+	f := strings.SplitN(clean(text), " ", 5)
+	if len(f) < 5 {
+		return false
+	}
+	var v [3]uint64
+	for i := range v {
+		var ok bool
+		if v[i], ok = number(f[i], 64); !ok {
+			return false
+		}
+	}
+	if d.r.modules++; d.r.modules > maxModules {
+		if d.r.modules == maxModules+1 {
+			d.note(core.Bad, "M", line, fmt.Sprintf("at most %d modules in a log", maxModules), "more; the rest is left out")
+		}
+		return true
+	}
+	m := core.Module{Base: v[0], Size: v[2], Name: f[4]}
+	var ok bool
+	if m.CodeView, ok = codeView(f[3]); !ok {
+		d.note(core.Warning, "M", line, "an id of 32 hexadecimal digits and an age", fmt.Sprintf("%.50q", f[3]))
+	}
+	if m.Size == 0 || m.Base > ^uint64(0)-m.Size {
+		d.note(core.Warning, "M", line, "a module with an address range", fmt.Sprintf("0x%x with 0x%x bytes", m.Base, m.Size))
+	}
+	d.core.Modules = append(d.core.Modules, m)
+	d.micro.ModuleOffsets = append(d.micro.ModuleOffsets, v[1])
+	return true
+}
+
+// codeView turns a module's id into the debug record that has it. The writer cuts the build id to the 16 bytes of a GUID, of which it
+// prints the first three fields as numbers; the age after them is always 0.
+func codeView(id string) (cv core.CodeView, ok bool) {
+	if len(id) < 33 {
+		return cv, false
+	}
+	p, whole := unhex(id[:32])
+	age, fine := number(id[32:], 32)
+	if !whole || !fine {
+		return cv, false
+	}
+	le := binary.LittleEndian
+	le.PutUint32(p[0:], binary.BigEndian.Uint32(p[0:]))
+	le.PutUint16(p[4:], binary.BigEndian.Uint16(p[4:]))
+	le.PutUint16(p[6:], binary.BigEndian.Uint16(p[6:]))
+	if age == 0 {
+		return core.CodeView{Signature: core.SigBpEL, BuildID: p}, true
+	}
+	cv = core.CodeView{Signature: core.SigRSDS, Age: uint32(age)}
+	copy(cv.GUID[:], p)
+	return cv, true
+}

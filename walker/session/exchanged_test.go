@@ -1,0 +1,119 @@
+package session
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/crashpane/crashpane/core/dumptest"
+	"github.com/crashpane/crashpane/walker"
+)
+
+// The report "Exploring DWARF CFI" of 2015: a macOS i386 program, its dump walked with and without its symbols. With the
+// .sym that dump_syms made, whose esp and ebp are exchanged, Breakpad found one frame; without it a dozen, by ebp. These are
+// the report's figures: eip, esp and ebp of every frame (an ebp is where the next frame's esp less 8 lies).
+var exchangedFrames = []struct{ eip, esp, ebp uint32 }{
+	{0x2b96d, 0xbffd5f30, 0xbffd5f58},
+	{0x2bf55, 0xbffd5f60, 0xbffd5fa8},
+	{0x99ca8853, 0xbffd5fb0, 0xbffd5fc8},
+	{0x98179328, 0xbffd5fd0, 0xbffd5fe8},
+	{0x97918c03, 0xbffd5ff0, 0xbffd6018},
+	{0x97feca11, 0xbffd6020, 0xbffd60d8},
+	{0x97fec7ad, 0xbffd60e0, 0xbffd6108},
+	{0x981e5c96, 0xbffd6110, 0xbffd6138},
+	{0x97918c03, 0xbffd6140, 0xbffd6168},
+	{0x980388f5, 0xbffd6170, 0xbffd61c8},
+	{0x981c984a, 0xbffd61d0, 0xbffd61e8},
+	{0x981e75b6, 0xbffd61f0, 0xbffd6208},
+	{0x97918c03, 0xbffd6210, 0xbffd6238},
+}
+
+const (
+	exchangedRules = `STACK CFI INIT 1930 55 .cfa: $ebp 4 + .ra: .cfa -4 + ^
+STACK CFI 1931 $esp: .cfa -8 + ^ .cfa: $ebp 8 +
+STACK CFI 1933 .cfa: $esp 8 +
+STACK CFI 1937 $esi: .cfa -12 + ^
+`
+	rightRules = `STACK CFI INIT 1930 55 .cfa: $esp 4 + .ra: .cfa -4 + ^
+STACK CFI 1931 $ebp: .cfa -8 + ^ .cfa: $esp 8 +
+STACK CFI 1933 .cfa: $ebp 8 +
+STACK CFI 1937 $esi: .cfa -12 + ^
+`
+)
+
+func exchangedSession(t *testing.T, rules string, p walker.Policy) *Session {
+	t.Helper()
+	// A little below esp is in the dump too, so that the wrong rules read zeros, as they must have there.
+	const base = 0xbffd5f20
+	stack := make([]byte, 0x400)
+	put := func(at, v uint32) { binary.LittleEndian.PutUint32(stack[at-base:], v) }
+	for i, f := range exchangedFrames[:len(exchangedFrames)-1] {
+		put(f.ebp, exchangedFrames[i+1].ebp)
+		put(f.ebp+4, exchangedFrames[i+1].eip)
+	}
+	first := exchangedFrames[0]
+	ctx := dumptest.X86(map[string]uint64{"eip": uint64(first.eip), "esp": uint64(first.esp), "ebp": uint64(first.ebp),
+		"ebx": 0x7b8aec50, "esi": 0x0002d06c, "edi": 0x7b89e6a0, "eax": 0x0002b93c, "ecx": 0x0002d07c})
+	id := dumptest.RSDS(0x11223344, 0x5566, 0x7788, [8]byte{1, 2, 3, 4, 5, 6, 7, 8}, 0, "BreakpadTest")
+	d := dumptest.New(dumptest.LittleEndian).
+		System(dumptest.System{Processor: 0, Platform: 0x8101}).
+		Module(0x2a000, 0x5000, "/Applications/BreakpadTest", id).
+		Module(0x99ca0000, 0x20000, "/usr/lib/libobjc.A.dylib", nil).
+		Module(0x97ddf000, 0x800000, "/System/AppKit", nil).
+		Module(0x97918000, 0x8000, "/usr/lib/system/libsystem_trace.dylib", nil).
+		Thread(1, ctx, base, stack).
+		Exception(1, 1, 1, 0x45, ctx).
+		Bytes()
+	s := New(Options{Policy: p})
+	s.Add(source("x.dmp", d))
+	s.Add(source("BreakpadTest.sym", []byte(`MODULE mac x86 112233445566778801020304050607080 BreakpadTest
+FILE 0 /src/Controller.m
+FUNC 1930 55 0 -[Controller causeCrash]
+1930 55 43 0
+FUNC 1f00 100 0 -[Controller crash:]
+1f00 100 80 0
+`+rules)))
+	return s
+}
+
+func addresses(s *Session) string {
+	var b strings.Builder
+	for _, f := range s.Report(0).Threads[0].Frames {
+		ebp, _ := f.Regs.Get(f.Regs.Arch.FP)
+		fmt.Fprintf(&b, "%x %x %x %s %s\n", f.PC, f.Regs.SP(), ebp, f.Trust, f.Function.Raw)
+	}
+	return b.String()
+}
+
+func TestExchangedESPAndEBP(t *testing.T) {
+	var want strings.Builder
+	for i, f := range exchangedFrames {
+		trust, name := "frame_pointer", ""
+		switch i {
+		case 0:
+			trust, name = "context", "-[Controller causeCrash]"
+		case 1:
+			trust, name = "cfi", "-[Controller crash:]"
+		}
+		fmt.Fprintf(&want, "%x %x %x %s %s\n", f.eip, f.esp, f.ebp, trust, name)
+	}
+	mended := exchangedSession(t, exchangedRules, walker.Best)
+	if got := addresses(mended); got != want.String() {
+		t.Errorf("with the exchanged records:\n%swant\n%s", got, want.String())
+	}
+	if o := mended.Report(0).Threads[0].Frames[1].Origin; !strings.Contains(o, "esp and ebp exchanged") {
+		t.Errorf("what was done is not said: %s", o)
+	}
+	right := exchangedSession(t, rightRules, walker.Best)
+	if got := addresses(right); got != want.String() {
+		t.Errorf("with right records:\n%s", got)
+	}
+	if o := right.Report(0).Threads[0].Frames[1].Origin; strings.Contains(o, "exchanged") {
+		t.Errorf("a right record was touched: %s", o)
+	}
+	// The report's symptom, by the tool that it speaks of.
+	if n := len(exchangedSession(t, exchangedRules, walker.Breakpad).Report(0).Threads[0].Frames); n != 1 {
+		t.Errorf("as Breakpad walks it: %d frames, the report has 1", n)
+	}
+}
