@@ -1,6 +1,9 @@
 package walker
 
-import "sort"
+import (
+	"slices"
+	"sort"
+)
 
 // ModuleMap finds the module that covers an address. Modules are indices of the list it was made from.
 type ModuleMap struct {
@@ -32,7 +35,13 @@ func NewModuleMap(spans []ModuleSpan, overlap Overlap) *ModuleMap {
 		if end > m.top {
 			m.top = end
 		}
+		if overlap == OverlapTruncateUpper {
+			m.ranges = storeUpper(m.ranges, moduleRange{s.Base, end, i})
+		}
 		all = append(all, moduleRange{s.Base, end, i})
+	}
+	if overlap == OverlapTruncateUpper {
+		return m
 	}
 	sort.SliceStable(all, func(a, b int) bool {
 		if all[a].start != all[b].start {
@@ -54,6 +63,37 @@ func NewModuleMap(spans []ModuleSpan, overlap Overlap) *ModuleMap {
 		m.ranges = append(m.ranges, r)
 	}
 	return m
+}
+
+// storeUpper puts r into the sorted list of disjoint ranges. Of two that overlap, the one that reaches higher is cut at its lower
+// end; one that is covered wholly is left out.
+//
+// Source: Breakpad, src/processor/range_map-inl.h (kTruncateUpper).
+func storeUpper(list []moduleRange, r moduleRange) []moduleRange {
+	for r.start < r.end {
+		i := sort.Search(len(list), func(i int) bool { return list[i].end > r.start })
+		if i == len(list) || list[i].start >= r.end {
+			return slices.Insert(list, i, r)
+		}
+		switch other := &list[i]; {
+		case other.end < r.end:
+			r.start = other.end
+		case other.end > r.end:
+			other.start = r.end
+		default:
+			return list
+		}
+	}
+	return list
+}
+
+// Order are the modules that cover something, by address.
+func (m *ModuleMap) Order() []int {
+	out := make([]int, len(m.ranges))
+	for i := range m.ranges {
+		out[i] = m.ranges[i].module
+	}
+	return out
 }
 
 // Find is the module that covers addr, or -1.

@@ -130,6 +130,9 @@ const (
 	// OverlapTruncateUpper: the module that reaches higher begins where the other ends. Microdumps give modules the address that
 	// their file's first byte would have, which may lie inside the module below.
 	OverlapTruncateUpper
+	// OverlapTruncateUpper: the module that reaches higher begins where the other ends. Microdumps give modules the address that
+	// their file's first byte would have, which may lie inside the module below.
+	OverlapTruncateUpper
 )
 
 var allSources = []Source{SourceWin, SourceCFI, SourceLeaf, SourceFramePointer, SourceScan}

@@ -39,8 +39,8 @@ const (
 	maxLine = 64 << 10
 	// The most that is kept of one log. What a line becomes takes more room than the line, and a log can be made of nothing else.
 	maxDumps   = 256
-	maxModules = 50_000
-	maxRegions = 50_000
+	maxModules = 10_000
+	maxRegions = 10_000
 )
 
 // Read finds every microdump of a log, in the order of their first lines. What is wrong inside one is in its Diags, with the line's

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/walker"
 )
 
 // BaseName is what follows the last "/" or "\": dumps of any system are read on any system.
@@ -46,11 +47,18 @@ type span struct {
 
 // modulesByAddress are the modules in Breakpad's order. Its list is a map of disjoint ranges, keyed by their last address:
 // on Linux and Android the lower of two overlapping modules is cut short to make room, elsewhere the later one is left out,
-// and so is everywhere one whose address is taken or whose size is 0.
+// and so is everywhere one whose address is taken or whose size is 0. In Android's microdumps it is the higher one that is cut.
 //
 // Source: Breakpad, src/processor/range_map-inl.h (kTruncateLower), minidump.cc (MinidumpModuleList).
 func modulesByAddress(d *core.Dump) []int {
-	truncate := d.OS() == core.OSLinux || d.OS() == core.Android
+	if d.Micro != nil && d.OS() == core.Android {
+		spans := make([]walker.ModuleSpan, len(d.Modules))
+		for i := range d.Modules {
+			spans[i] = walker.ModuleSpan{Base: d.Modules[i].Base, Size: d.Modules[i].Size}
+		}
+		return walker.NewModuleMap(spans, walker.OverlapTruncateUpper).Order()
+	}
+	truncate := d.Micro == nil && (d.OS() == core.OSLinux || d.OS() == core.Android)
 	var list []span
 	for i := range d.Modules {
 		if m := &d.Modules[i]; m.Size > 0 {

@@ -40,7 +40,11 @@ func (s *Session) walk(d *dump) []walker.Stack {
 		os = d.System.OS
 	}
 	syms := &symbols{s: s, d: d, arch: d.Arch()}
-	w := walker.New(s.opt.Policy, os, spans, syms)
+	policy := s.opt.Policy
+	if d.Micro != nil && os == core.Android && policy.Overlap == walker.OverlapTruncate {
+		policy.Overlap = walker.OverlapTruncateUpper
+	}
+	w := walker.New(policy, os, spans, syms)
 	stacks := make([]walker.Stack, len(d.Threads))
 	for i := range d.Threads {
 		s.progress("walking", d.item.Name, int64(i), int64(len(d.Threads)))

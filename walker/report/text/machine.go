@@ -55,8 +55,8 @@ func WriteMachine(w io.Writer, r *report.Report) error {
 			main = 1
 		}
 		fmt.Fprintf(b, "Module|%s|%s|%s|%s|0x%08x|0x%08x|%d\n",
-			strip.Replace(report.BaseName(m.Name)), strip.Replace(m.Version.Breakpad),
-			strip.Replace(report.BaseName(m.DebugFiles.Breakpad)), strip.Replace(m.DebugIDs.Breakpad), m.Base, m.Base+m.Size-1, main)
+			strip.Replace(fileName(r, m.Name)), strip.Replace(m.Version.Breakpad),
+			strip.Replace(fileName(r, m.DebugFiles.Breakpad)), strip.Replace(m.DebugIDs.Breakpad), m.Base, m.Base+m.Size-1, main)
 	}
 	b.WriteByte('\n')
 
@@ -81,7 +81,7 @@ func writeFields(b *bufio.Writer, r *report.Report, l line) {
 		return
 	}
 	m := &r.Modules[l.frame.Module]
-	b.WriteString(strip.Replace(report.BaseName(m.Name)))
+	b.WriteString(strip.Replace(fileName(r, m.Name)))
 	switch {
 	case l.function == "":
 		fmt.Fprintf(b, "||||0x%x", l.address-m.Base)

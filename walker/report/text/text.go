@@ -9,6 +9,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/crashpane/crashpane/walker/report"
 )
@@ -108,7 +109,7 @@ func writePlace(b *bufio.Writer, r *report.Report, l line) {
 		return
 	}
 	m := &r.Modules[l.frame.Module]
-	b.WriteString(report.BaseName(m.Name))
+	b.WriteString(fileName(r, m.Name))
 	switch {
 	case l.function == "":
 		fmt.Fprintf(b, " + 0x%x", l.address-m.Base)
@@ -127,12 +128,12 @@ func writeModules(b *bufio.Writer, r *report.Report) {
 		if version == "" {
 			version = "???"
 		}
-		fmt.Fprintf(b, "0x%08x - 0x%08x  %s  %s", m.Base, m.Base+m.Size-1, report.BaseName(m.Name), version)
+		fmt.Fprintf(b, "0x%08x - 0x%08x  %s  %s", m.Base, m.Base+m.Size-1, fileName(r, m.Name), version)
 		if isMain(r, m) && m.Base != 0 {
 			b.WriteString("  (main)")
 		}
 		if what := symbolTrouble(r, m); what != "" {
-			fmt.Fprintf(b, "  (WARNING: %s symbols, %s, %s)", what, report.BaseName(m.DebugFiles.Breakpad), m.DebugIDs.Breakpad)
+			fmt.Fprintf(b, "  (WARNING: %s symbols, %s, %s)", what, fileName(r, m.DebugFiles.Breakpad), m.DebugIDs.Breakpad)
 		}
 		b.WriteByte('\n')
 	}
@@ -164,4 +165,13 @@ func symbolTrouble(r *report.Report, m *report.Module) string {
 		return "Corrupt"
 	}
 	return ""
+}
+
+// fileName is a module's name as Breakpad prints it. In a microdump it reads names up to their first blank: "libart.so" of
+// "libart.so (deleted)".
+func fileName(r *report.Report, path string) string {
+	if r.Dump.Micro {
+		path, _, _ = strings.Cut(path, " ")
+	}
+	return report.BaseName(path)
 }
