@@ -23,6 +23,9 @@ func (p *Page) Add(files []File) {
 	})
 	// What was said of earlier files stands in the Files tab.
 	p.Notices = nil
+	if !p.Job.Active {
+		p.jobStart = len(p.accepted)
+	}
 	if p.dead {
 		p.revive()
 	}
@@ -75,7 +78,7 @@ func (p *Page) added(r Reply) {
 	p.Job.shown = p.Job.shown || first || newest
 	newDump := len(p.Dumps)
 	p.Dumps = r.Dumps
-	if p.replay && p.Job.Done >= len(p.accepted) {
+	if p.replay && p.Job.Done >= p.Job.known {
 		p.replay = false
 		for _, d := range p.decided {
 			p.send(d, nil)
@@ -128,12 +131,28 @@ func (p *Page) Cancel() {
 	stopped := len(p.queue)
 	if p.reading != nil {
 		stopped++
+	} else {
+		// All files are known, and the stacks are being walked with them, which reads the symbols. Only without the files
+		// of this job is that not begun again at once.
+		from := min(p.jobStart, len(p.accepted))
+		stopped += len(p.accepted) - from
+		p.accepted = p.accepted[:from]
 	}
 	p.queue, p.reading, p.Job = nil, nil, Job{}
 	p.Engine.Restart()
 	p.revive()
-	p.say("note", fmt.Sprintf("Cancelled: %s not read.", files(stopped)))
+	if len(p.queue) == 0 {
+		p.forget()
+	}
+	p.say("note", fmt.Sprintf("Cancelled: %s left out.", files(stopped)))
 	p.next()
+}
+
+// forget goes back to the start, when the engine knows no file any more.
+func (p *Page) forget() {
+	p.Dumps, p.Summary, p.Frame, p.Listed, p.Dump, p.dirty = nil, nil, nil, false, 0, 0
+	p.Threads, p.Stack, p.Modules, p.Wanted, p.Files = view.ThreadPage{}, view.StackPage{}, view.ModulePage{}, view.WantedPage{}, FilePage{}
+	p.Host.SetTitle(p.title())
 }
 
 // revive gives a new worker the files that were read, and says the decisions again.
@@ -145,7 +164,7 @@ func (p *Page) revive() {
 	p.exports = map[int]export{}
 	p.queue = append(append([]File{}, p.accepted...), p.queue...)
 	p.accepted = nil
-	p.Job = Job{Total: len(p.queue), Active: len(p.queue) > 0}
+	p.Job = Job{Total: len(p.queue), Active: len(p.queue) > 0, known: len(p.queue)}
 	p.replay = len(p.queue) > 0
 	if !p.replay {
 		for _, d := range p.decided {

@@ -47,6 +47,7 @@ type Page struct {
 	queue    []File
 	reading  File
 	accepted []File
+	jobStart int       // how many were accepted when the present job began
 	decided  []Request // assignments and policy, to be said again to a new worker
 	exports  map[int]export
 	noticeID int
@@ -61,6 +62,7 @@ type Job struct {
 	Done, Total int  // files
 	Percent     int  // of the file, or -1
 	shown       bool // a dump of the job was opened
+	known       int  // how many of the files were read before, by a worker that is gone
 }
 
 // Notice is a message above the zones that stays until it is closed.

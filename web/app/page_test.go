@@ -316,3 +316,33 @@ func TestAllTabsRender(t *testing.T) {
 		t.Error("help shows no keys")
 	}
 }
+
+func TestCancelWhileWalking(t *testing.T) {
+	p, _, e := newTestPage("")
+	drop(p, e)
+	p.Reply(Reply{Op: OpLook})
+	p.Add([]File{fakeFile("huge.sym")})
+	p.Reply(Reply{Op: OpAdd, Dumps: []DumpName{{0, "a.dmp"}}})
+	p.Reply(Reply{Progress: &Progress{Stage: "reading symbols", Name: "huge.sym", Done: 1, Total: 4}})
+	p.Act("cancel", "")
+	if len(e.files) != 1 || e.files[0] != "a.dmp" || len(p.queue) != 0 {
+		t.Errorf("after cancelling the symbols: %v, queue %v", e.files, p.queue)
+	}
+	p.Reply(Reply{Op: OpAdd, Dumps: []DumpName{{0, "a.dmp"}}})
+	if len(p.Dumps) != 1 || p.replay {
+		t.Errorf("dumps %v, replay %v", p.Dumps, p.replay)
+	}
+
+	p, _, e = newTestPage("")
+	p.Add([]File{fakeFile("a.dmp")})
+	p.Reply(Reply{Op: OpAdd, Dumps: []DumpName{{0, "a.dmp"}}})
+	p.Reply(Reply{Progress: &Progress{Stage: "walking"}})
+	p.Act("cancel", "")
+	if len(e.files) != 0 || !p.Empty() || len(p.Dumps) != 0 {
+		t.Errorf("after cancelling the only dump: %v, %v", e.files, p.Dumps)
+	}
+	p.Add([]File{fakeFile("b.dmp")})
+	if len(e.files) != 1 || e.files[0] != "b.dmp" {
+		t.Errorf("the next drop: %v", e.files)
+	}
+}
