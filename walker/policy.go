@@ -35,6 +35,8 @@ type Policy struct {
 	LeafOnWindows bool
 	// EqualSP: frame 0's caller may have the same sp, as a leaf's does that keeps its return address in a register.
 	EqualSP EqualSP
+	// EndAtOutermost: no caller is guessed for a function that the system enters (_start, clone, RtlUserThreadStart).
+	EndAtOutermost bool
 	// StackAtSP: the thread's stack is the memory around its sp, if that is not in the range that the thread names.
 	StackAtSP bool
 	// WholeMemory: words are read from all of the dump's memory; otherwise only from the thread's stack.
@@ -50,6 +52,8 @@ type ScanRules struct {
 	ExtendAfterCFI bool
 	// RejectNonCanonical: words that cannot be addresses are not looked up.
 	RejectNonCanonical bool
+	// AfterCall: a word counts only if the instruction before the place it points to is a call, where the dump has the code.
+	AfterCall bool
 	// FP says how the frame pointer is carried over a scanned frame.
 	FP ScanFP
 }
@@ -130,9 +134,6 @@ const (
 	// OverlapTruncateUpper: the module that reaches higher begins where the other ends. Microdumps give modules the address that
 	// their file's first byte would have, which may lie inside the module below.
 	OverlapTruncateUpper
-	// OverlapTruncateUpper: the module that reaches higher begins where the other ends. Microdumps give modules the address that
-	// their file's first byte would have, which may lie inside the module below.
-	OverlapTruncateUpper
 )
 
 var allSources = []Source{SourceWin, SourceCFI, SourceLeaf, SourceFramePointer, SourceScan}
@@ -182,6 +183,7 @@ func best() Policy {
 	p.Scan.ExtendAfterCFI = true
 	p.StackAtSP = true
 	p.Scan.RejectNonCanonical = true
+	p.Scan.AfterCall = true
 	// A register that is lost does not make the others wrong.
 	p.CFIWhole = false
 	// Rules that give a return address of 0 are how the outermost frame's say that it has no caller.
@@ -189,6 +191,7 @@ func best() Policy {
 	p.FramePointer.LRInModule = true
 	p.FramePointer.Stale = false
 	p.MendExchanged = true
+	p.EndAtOutermost = true
 	return p
 }
 

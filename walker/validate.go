@@ -112,6 +112,9 @@ func (s *walk) plausibleReturn(addr uint64) (bool, string) {
 	if m < 0 {
 		return false, ""
 	}
+	if call, known := s.afterCall(addr); known && !call {
+		return false, "the instruction before it is not a call"
+	}
 	sym, ans := s.lookup(m, addr-1)
 	if ans == symbol.NoFile {
 		return true, ""

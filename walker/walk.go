@@ -15,6 +15,8 @@ type Walker struct {
 	Symbols Symbols
 	Modules *ModuleMap
 	OS      core.OS
+	// Code, if set, is where instructions are read from to tell return addresses from other pointers into code.
+	Code Code
 	// base is the load address of each module, by index.
 	base []uint64
 	// pacMask keeps the address bits of an arm64 pointer.
@@ -119,6 +121,13 @@ func (s *walk) caller() (Frame, *Stop) {
 		attempts = append(attempts, Attempt{Source: src, Row: row, Reason: fmt.Sprintf(format, args...)})
 	}
 	for _, src := range s.Policy.Sources {
+		if src == SourceFramePointer || src == SourceScan {
+			// What is known of the function has been asked; from here on it is guessed.
+			if stop := s.ended(); stop != nil {
+				stop.Attempts = attempts
+				return Frame{}, stop
+			}
+		}
 		cand, why := s.propose(src)
 		if why == notApplicable {
 			continue

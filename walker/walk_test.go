@@ -88,6 +88,7 @@ type scene struct {
 	words  []uint64
 	syms   *fakeSymbols
 	policy Policy
+	code   Code
 }
 
 func code(off uint64) uint64 { return codeBase + off }
@@ -116,6 +117,7 @@ func (sc *scene) walk(t *testing.T) Stack {
 		regs.Set(r, v)
 	}
 	w := New(sc.policy, sc.os, []ModuleSpan{{codeBase, codeSize}}, sc.syms)
+	w.Code = sc.code
 	var mem unwind.Memory
 	if sc.words != nil {
 		mem = &fakeMemory{base: stackBase, word: uint64(sc.arch.WordSize), words: sc.words}
@@ -369,4 +371,58 @@ func BenchmarkWalk(b *testing.B) {
 		frames += len(w.Walk(regs, mem).Frames)
 	}
 	b.ReportMetric(float64(frames)/b.Elapsed().Seconds(), "frames/s")
+}
+
+// fakeCode has the same bytes everywhere but at one place.
+type fakeCode struct {
+	at    uint64
+	bytes []byte // end at at
+}
+
+func (c fakeCode) Read(addr uint64, p []byte) int {
+	for i := range p {
+		p[i] = 0x90
+		if a := addr + uint64(i); a < c.at && c.at-a <= uint64(len(c.bytes)) {
+			p[i] = c.bytes[uint64(len(c.bytes))-(c.at-a)]
+		}
+	}
+	return len(p)
+}
+
+// Of two words that point into code, the one behind a call is the return address.
+func TestScanWantsACall(t *testing.T) {
+	for name, tc := range map[string]struct {
+		arch *cpu.Arch
+		call []byte
+	}{
+		"rel32":        {cpu.AMD64, []byte{0xe8, 1, 2, 3, 4}},
+		"register":     {cpu.AMD64, []byte{0xff, 0xd0}},
+		"r12":          {cpu.AMD64, []byte{0x41, 0xff, 0xd4}},
+		"memory":       {cpu.X86, []byte{0xff, 0x15, 1, 2, 3, 4}},
+		"disp8":        {cpu.X86, []byte{0xff, 0x50, 0x10}},
+		"sib disp32":   {cpu.AMD64, []byte{0xff, 0x94, 0xc8, 1, 2, 3, 4}},
+		"arm64 bl":     {cpu.ARM64, []byte{0x10, 0, 0, 0x94}},
+		"arm64 blr x8": {cpu.ARM64, []byte{0x00, 0x01, 0x3f, 0xd6}},
+		"arm64 blraa":  {cpu.ARM64, []byte{0x09, 0x09, 0x3f, 0xd7}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sc := &scene{arch: tc.arch, pc: code(0x1010), words: []uint64{code(0x2020), code(0x3030), 0},
+				code: fakeCode{code(0x3030), tc.call}}
+			expect(t, sc.walk(t), "1010 context, 3030 scan, nothing-found")
+		})
+	}
+}
+
+// Nobody calls _start: what lies above it on the stack are arguments and what the loader left.
+func TestNothingAboveStart(t *testing.T) {
+	for _, p := range []Policy{Best, Breakpad} {
+		sc := &scene{arch: cpu.AMD64, os: core.OSLinux, pc: code(0x1010), policy: p,
+			syms:  &fakeSymbols{loaded: true, funcs: map[uint64]string{0x1000: "main", 0x2000: "_start", 0x3000: "left over"}},
+			words: []uint64{1, code(0x2020), 2, code(0x3030), 3}}
+		want := "1010 context, 2020 scan, end"
+		if p.Name == "breakpad" {
+			want = "1010 context, 2020 scan, 3030 scan, nothing-found"
+		}
+		expect(t, sc.walk(t), want)
+	}
 }

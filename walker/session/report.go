@@ -45,6 +45,7 @@ func (s *Session) walk(d *dump) []walker.Stack {
 		policy.Overlap = walker.OverlapTruncateUpper
 	}
 	w := walker.New(policy, os, spans, syms)
+	w.Code = d.Memory
 	stacks := make([]walker.Stack, len(d.Threads))
 	for i := range d.Threads {
 		s.progress("walking", d.item.Name, int64(i), int64(len(d.Threads)))
