@@ -85,19 +85,28 @@ func (d *Dump) readContext(loc Location, part string) (*Context, error) {
 	if err != nil {
 		return nil, err
 	}
+	watch := func(off, n int) { d.Src.Saw(part, int64(loc.Off)+int64(off), int64(n)) }
 	l, err := d.chooseLayout(raw, wrong)
 	if err != nil {
 		return nil, err
 	}
 	c := &Context{Arch: l.Arch, Flags: l.flags(raw, d.Header.Order), Loc: loc, Regs: cpu.Regs{Arch: l.Arch}}
+	watch(l.FlagsOff, l.flagsSize())
+	for _, f := range l.Pad {
+		watch(f.Off, f.Size)
+	}
 	for _, f := range l.Regs {
+		watch(f.Off, f.Size)
 		r, _ := l.Arch.Lookup(f.Name)
 		v, _ := decodeWord(raw[f.Off:f.Off+f.Size], d.Header.Order)
 		c.Regs.Set(r, v)
 	}
+	for _, f := range l.Extra {
+		watch(f.Off, f.Size)
+	}
 	c.Extra = d.extra(raw, l.Extra)
-	if l.Arch == cpu.AMD64 && c.Flags&contextXState != 0 {
-		c.Extra = append(c.Extra, d.xstate(raw)...)
+	if (l.Arch == cpu.AMD64 || l.Arch == cpu.X86) && c.Flags&contextXState != 0 {
+		c.Extra = append(c.Extra, d.xstate(raw, l.Size, watch)...)
 	}
 	return c, nil
 }
@@ -148,18 +157,19 @@ func (d *Dump) chooseLayout(raw []byte, wrong func(want, have string) error) (*c
 		return nil, wrong(fmt.Sprintf("context flags with 0x%x (%s)", l.Flag, l.What), fmt.Sprintf("0x%x", flagsOf(l)))
 	}
 	if name, known := procNames[proc]; known {
-		return nil, wrong("a context of x86, amd64, arm or arm64", "one of "+name+", which this version does not read")
+		return nil, wrong("a context record of a CPU that is read", "one of "+name)
 	}
 	for i := range contextLayouts {
 		l := &contextLayouts[i]
 		flags := flagsOf(l)
-		if len(raw) < l.Size || len(raw) > l.Size && flags&contextXState == 0 {
+		// Compilers round the size up to 8 bytes.
+		if len(raw) < l.Size || len(raw) > l.Size+7 && flags&contextXState == 0 {
 			continue
 		}
 		if flags&contextCPUMask&^0xffff&l.Flag != 0 || l.Arch == cpu.ARM && flags&contextCPUMask == 0 && flags&armOldFlag != 0 {
 			return l, nil
 		}
 	}
-	return nil, wrong("a context of x86, amd64, arm or arm64",
+	return nil, wrong("a context record of a known CPU",
 		fmt.Sprintf("%d bytes with flags 0x%x, and no processor in SystemInfo", len(raw), flagsOf(&contextLayouts[0])))
 }

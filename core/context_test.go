@@ -1,8 +1,11 @@
 package core
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,6 +24,17 @@ var kinds = []struct {
 	{"arm", cpu.ARM, dumptest.CPUARM},
 	{"arm64", cpu.ARM64, dumptest.CPUARM64},
 	{"arm64-old", cpu.ARM64, dumptest.CPUARM64Old},
+	{"mips", cpu.MIPS, dumptest.CPUMIPS},
+	{"mips64", cpu.MIPS64, ProcMIPS64},
+	{"ppc", cpu.PPC, ProcPPC},
+	{"ppc64", cpu.PPC64, ProcPPC64},
+	{"sparc", cpu.SPARC, ProcSPARC},
+	{"riscv-32", cpu.RISCV, ProcRISCV},
+	{"riscv-64", cpu.RISCV, ProcRISCV},
+	{"riscv-128", cpu.RISCV, ProcRISCV},
+	{"riscv64-32", cpu.RISCV64, ProcRISCV64},
+	{"riscv64-64", cpu.RISCV64, ProcRISCV64},
+	{"riscv64-128", cpu.RISCV64, ProcRISCV64},
 }
 
 // TestContexts gives every register of every CPU a value of its own, in both byte orders, with and without SystemInfo.
@@ -36,7 +50,14 @@ func TestContexts(t *testing.T) {
 						}
 						regs[n] = k.arch.Mask(0x1122334455667700 + uint64(i)*0x100000001 + 1)
 					}
-					b := dumptest.New(order).Thread(7, dumptest.Context(order, k.kind, regs), 0, nil)
+					// And one for each of the others, as wide as it is.
+					extras, all := map[string]uint64{}, maps.Clone(regs)
+					for _, f := range layoutOf(k.kind).Extra {
+						v := 0x8899aabbccddee00 + uint64(len(extras))*0x0101010101 + 1
+						extras[f.Name] = v & (^uint64(0) >> (64 - 8*min(f.Size, 8)))
+						all[f.Name] = extras[f.Name]
+					}
+					b := dumptest.New(order).Thread(7, dumptest.Context(order, k.kind, all), 0, nil)
 					if system {
 						b.System(dumptest.System{Processor: k.proc})
 					}
@@ -51,6 +72,17 @@ func TestContexts(t *testing.T) {
 					if !c.Regs.AllKnown() {
 						t.Error("not all registers are known")
 					}
+					if len(c.Extra) < 10 {
+						t.Errorf("only %d registers beside the general ones", len(c.Extra))
+					}
+					for _, x := range c.Extra {
+						got := make([]byte, max(8, len(x.Bytes)))
+						copy(got, x.Bytes)
+						v, wide := binary.LittleEndian.Uint64(got), make([]byte, len(got)-8)
+						if want := extras[x.Name]; v != want || want == 0 || !bytes.Equal(got[8:], wide) {
+							t.Errorf("%s = % x, want %#x", x.Name, x.Bytes, want)
+						}
+					}
 					for n, want := range regs {
 						r, ok := c.Arch.Lookup(n)
 						if got, _ := c.Regs.Get(r); !ok || got != want {
@@ -63,15 +95,27 @@ func TestContexts(t *testing.T) {
 	}
 }
 
-// TestContextLayouts: every register of the CPU is in the layout once, inside the record, and the Extra registers have names of
-// their own.
+// layoutOf finds the layout of a builder's kind.
+func layoutOf(kind string) *contextLayout {
+	size := len(dumptest.Context(dumptest.LittleEndian, kind, nil))
+	name := strings.Split(kind, "-")[0]
+	for i := range contextLayouts {
+		if l := &contextLayouts[i]; l.Size <= size && l.Size+8 > size && l.Arch.Name == name {
+			return l
+		}
+	}
+	return nil
+}
+
+// TestContextLayouts: every register of the CPU is in the layout once, inside the record, the Extra registers have names of
+// their own, and every byte of the record is somebody's.
 func TestContextLayouts(t *testing.T) {
 	for _, l := range contextLayouts {
 		seen := map[cpu.Reg]bool{}
 		names := map[string]bool{}
 		for _, f := range l.Regs {
 			r, ok := l.Arch.Lookup(f.Name)
-			if !ok || seen[r] || f.Size != l.Arch.WordSize {
+			if !ok || seen[r] || f.Size < l.Arch.WordSize || f.Size > 8 {
 				t.Errorf("%s: register %+v is unknown, there twice or of the wrong size", l.What, f)
 			}
 			seen[r] = true
@@ -84,6 +128,18 @@ func TestContextLayouts(t *testing.T) {
 				t.Errorf("%s: %+v is there twice or outside of the record", l.What, f)
 			}
 			names[f.Name] = true
+		}
+		owner := make([]string, l.Size)
+		for _, f := range slices.Concat([]field{{"context_flags", l.FlagsOff, l.flagsSize()}}, l.Regs, l.Extra, l.Pad) {
+			for i := range f.Size {
+				if owner[f.Off+i] != "" {
+					t.Errorf("%s: byte %d belongs to %s and %s", l.What, f.Off+i, owner[f.Off+i], f.Name)
+				}
+				owner[f.Off+i] = f.Name
+			}
+		}
+		if i := slices.Index(owner, ""); i >= 0 {
+			t.Errorf("%s: byte %d belongs to nobody", l.What, i)
 		}
 	}
 }
@@ -113,12 +169,12 @@ func TestBadContexts(t *testing.T) {
 		})
 	}
 	// Processors that are named but not read say so.
-	d := open(t, dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: dumptest.CPUMIPS}).Thread(1, make([]byte, 600), 0, nil).Bytes())
-	if _, err := d.ThreadContext(0); err == nil || !strings.Contains(err.Error(), "mips, which this version does not read") {
+	d := open(t, dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: ProcIA64}).Thread(1, make([]byte, 600), 0, nil).Bytes())
+	if _, err := d.ThreadContext(0); err == nil || !strings.Contains(err.Error(), "one of ia64") {
 		t.Errorf("error %v", err)
 	}
 	if d.Arch() != nil {
-		t.Error("mips has a table")
+		t.Error("ia64 has a table")
 	}
 	if _, err := d.ThreadContext(1); err == nil {
 		t.Error("thread 1 does not exist")
@@ -166,5 +222,40 @@ func TestXState(t *testing.T) {
 				t.Errorf("ymm1h = % x", got)
 			}
 		})
+	}
+}
+
+// TestXStateX86: 32-bit code has eight vector registers; the record's base is another, the form the standard one.
+func TestXStateX86(t *testing.T) {
+	ymm := make([]byte, 128)
+	for i := range ymm {
+		ymm[i] = byte(i)
+	}
+	b := dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: dumptest.CPUX86}).
+		Thread(1, dumptest.X86XState(map[string]uint64{"eip": 7}, ymm), 0, nil)
+	c, err := open(t, b.Bytes()).ThreadContext(0)
+	if err != nil || c.Regs.PC() != 7 {
+		t.Fatal(c, err)
+	}
+	if got := extraReg(c, "ymm7h"); len(got) != 16 || got[0] != 112 || extraReg(c, "ymm8h") != nil {
+		t.Errorf("ymm7h = % x, ymm8h = % x", got, extraReg(c, "ymm8h"))
+	}
+}
+
+// TestXStateUnknownFeature: in compacted form a feature without known size hides those behind it, and one that MiscInfo
+// has a size for does not.
+func TestXStateUnknownFeature(t *testing.T) {
+	for _, known := range []bool{false, true} {
+		b := dumptest.New(dumptest.LittleEndian)
+		if known {
+			b.Misc5(1, 1, "", "", dumptest.XState{Index: 40, Offset: 576, Size: 8})
+		}
+		got := map[uint32]int{}
+		for _, p := range open(t, b.Bytes()).placeFeatures(1<<63 | 1<<40 | 1<<11) {
+			got[p.Index] = p.Off
+		}
+		if got[11] != 576 || known && got[40] != 592 || !known && got[40] != 0 {
+			t.Errorf("known %v: %v", known, got)
+		}
 	}
 }

@@ -29,12 +29,18 @@ type contextLayout struct {
 	// Larger records are fine: a CPU with extended state (XSTATE) appends it.
 	Regs  []field // one for each of Arch.Names
 	Extra []field
+	// Pad are the bytes of the record that carry nothing: padding and what the format reserves.
+	Pad []field
 }
 
-// The context records this package reads. Sources: winnt.h (CONTEXT of x86, amd64 and arm64), Breakpad's minidump_cpu_x86.h,
-// minidump_cpu_amd64.h, minidump_cpu_arm.h, minidump_cpu_arm64.h (its old record for arm64 is packed to 4 bytes).
-var contextLayouts = []contextLayout{
-	{Arch: cpu.X86, What: "x86", Procs: []uint16{ProcX86, ProcX86Win64}, Flag: 0x00010000, Size: 716,
+// contextLayouts are the context records this package reads: these, and those of risc_layouts.go.
+var contextLayouts = append(commonLayouts, riscLayouts...)
+
+// commonLayouts are the records of the CPUs that all writers know. Sources: winnt.h (CONTEXT of x86, amd64 and arm64),
+// Breakpad's minidump_cpu_x86.h, minidump_cpu_amd64.h, minidump_cpu_arm.h, minidump_cpu_arm64.h (its old record for arm64 is
+// packed to 4 bytes).
+var commonLayouts = []contextLayout{
+	{Arch: cpu.X86, What: "x86", Procs: []uint16{ProcX86, ProcX86Win64}, Flag: 0x00010000, Size: x86ContextSize,
 		Regs: []field{
 			{"edi", 156, 4}, {"esi", 160, 4}, {"ebx", 164, 4}, {"edx", 168, 4}, {"ecx", 172, 4}, {"eax", 176, 4},
 			{"ebp", 180, 4}, {"eip", 184, 4}, {"efl", 192, 4}, {"esp", 196, 4}},
@@ -43,8 +49,13 @@ var contextLayouts = []contextLayout{
 			{"fctrl", 28, 4}, {"fstat", 32, 4}, {"ftag", 36, 4}, {"fioff", 40, 4}, {"fiseg", 44, 4}, {"fooff", 48, 4}, {"foseg", 52, 4}},
 			series("st%d", 8, 56, 10, 10),
 			[]field{{"cr0_npx", 136, 4}, {"gs", 140, 4}, {"fs", 144, 4}, {"es", 148, 4}, {"ds", 152, 4}, {"cs", 188, 4}, {"ss", 200, 4},
-				{"mxcsr", 204 + 24, 4}}, // the last 512 bytes are an FXSAVE area
+				// The last 512 bytes are an FXSAVE area (Intel SDM vol. 1, table 10-2), which repeats the x87 registers.
+				{"fx_fctrl", 204, 2}, {"fx_fstat", 206, 2}, {"fx_ftag", 208, 1}, {"fx_fop", 210, 2}, {"fx_fioff", 212, 4}, {"fx_fiseg", 216, 2},
+				{"fx_fooff", 220, 4}, {"fx_foseg", 224, 2}, {"mxcsr", 228, 4}, {"mxcsr_mask", 232, 4}},
+			series("fx_st%d", 8, 236, 16, 10),
 			series("xmm%d", 8, 204+160, 16, 16)),
+		Pad: join([]field{{"fx_reserved", 209, 1}, {"fx_reserved", 218, 2}, {"fx_reserved", 226, 2}}, reserved(8, 246, 16, 6),
+			[]field{{"fx_reserved", 492, 224}}),
 	},
 	{Arch: cpu.AMD64, What: "amd64", Procs: []uint16{ProcAMD64}, Flag: 0x00100000, FlagsOff: 48, Size: amd64ContextSize,
 		Regs: []field{
@@ -64,6 +75,8 @@ var contextLayouts = []contextLayout{
 			series("v%d", 26, 768, 16, 16),
 			[]field{{"vector_control", 1184, 8}, {"debug_control", 1192, 8}, {"last_branch_to_rip", 1200, 8},
 				{"last_branch_from_rip", 1208, 8}, {"last_exception_to_rip", 1216, 8}, {"last_exception_from_rip", 1224, 8}}),
+		Pad: join([]field{{"fx_reserved", 261, 1}, {"fx_reserved", 270, 2}, {"fx_reserved", 278, 2}}, reserved(8, 298, 16, 6),
+			[]field{{"fx_reserved", 672, 96}}),
 	},
 	{Arch: cpu.ARM, What: "arm", Procs: []uint16{ProcARM}, Flag: 0x40000000, Size: 368,
 		Regs: join(series("r%d", 11, 4, 4, 4),
@@ -86,6 +99,7 @@ var contextLayouts = []contextLayout{
 }
 
 const (
+	x86ContextSize   = 716
 	amd64ContextSize = 1232
 	// contextCPUMask are the bits of ContextFlags that tell the CPU; the lower ones say which parts are filled in.
 	contextCPUMask = 0xffffff00
@@ -117,6 +131,15 @@ func series(name string, n, off, step, size int) []field {
 	return out
 }
 
+// reserved are the gaps between registers that have more room than bytes.
+func reserved(n, off, step, size int) []field {
+	out := series("", n, off, step, size)
+	for i := range out {
+		out[i].Name = "reserved"
+	}
+	return out
+}
+
 func join(parts ...[]field) []field {
 	var out []field
 	for _, p := range parts {
@@ -130,6 +153,8 @@ var procNames = map[uint16]string{
 	ProcX86: "x86", ProcMIPS: "mips", ProcPPC: "ppc", ProcARM: "arm", ProcAMD64: "amd64", ProcX86Win64: "x86 on Windows 64",
 	ProcARM64: "arm64", ProcSPARC: "sparc", ProcPPC64: "ppc64", ProcARM64Old: "arm64", ProcMIPS64: "mips64",
 	ProcRISCV: "riscv", ProcRISCV64: "riscv64",
+	// No table, no context record.
+	ProcAlpha: "alpha", ProcSHX: "shx", ProcIA64: "ia64", ProcAlpha64: "alpha64",
 }
 
 // flags reads a record's ContextFlags, 0 if it has none.
@@ -141,6 +166,14 @@ func (l *contextLayout) flags(raw []byte, order binary.ByteOrder) uint32 {
 		return order.Uint32(raw[l.FlagsOff:])
 	}
 	return 0
+}
+
+// flagsSize is the size of ContextFlags in bytes.
+func (l *contextLayout) flagsSize() int {
+	if l.WideFlags {
+		return 8
+	}
+	return 4
 }
 
 func (l *contextLayout) has(proc uint16) bool {

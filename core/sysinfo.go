@@ -22,10 +22,12 @@ const (
 const (
 	ProcX86      = 0
 	ProcMIPS     = 1
+	ProcAlpha    = 2
 	ProcPPC      = 3
 	ProcSHX      = 4
 	ProcARM      = 5
 	ProcIA64     = 6
+	ProcAlpha64  = 7
 	ProcAMD64    = 9
 	ProcX86Win64 = 10
 	ProcARM64    = 12

@@ -2,23 +2,27 @@ package core
 
 import "fmt"
 
-// The extended part of an amd64 context, as winnt.h and "Working with XState Context" (learn.microsoft.com) describe it. After
+// The extended part of an x86 or amd64 context, as winnt.h and "Working with XState Context" (learn.microsoft.com) describe it. After
 // the CONTEXT stands a CONTEXT_EX; its third chunk says where the XSAVE area goes on after the legacy part:
 //
-//	CONTEXT_EX at 1232: All {Offset i32, Length u32} · Legacy {…} · XState {…}, offsets from the CONTEXT_EX itself
+//	CONTEXT_EX at 1232 (x86: 716): All {Offset i32, Length u32} · Legacy {…} · XState {…}, offsets from the CONTEXT_EX itself
 //	XSAVE header, 64 bytes: Mask u64 · CompactionMask u64 · reserved, then the features
 //
 // A feature's standard offset counts from the start of the XSAVE area: 512 bytes of legacy part, which are in the CONTEXT, and
 // the header come before. If bit 63 of CompactionMask is set, the features follow each other without gaps instead
 // (Intel SDM vol. 1, 13.4.3).
 const (
-	xsaveLegacy     = 512
-	xsaveHeader     = 64
-	contextExXState = amd64ContextSize + 16
+	xsaveLegacy = 512
+	xsaveHeader = 64
+	// contextExSize is the size of a CONTEXT_EX in bytes, contextExXState where its third chunk stands.
+	contextExSize   = 24
+	contextExXState = 16
+	// maxFeatures are the bits of the mask that stand for features.
+	maxFeatures = 63
 )
 
 // xfeature is one feature: the architecture's offset and size (Intel SDM vol. 1, 13.5), used if MiscInfo has no table, and
-// how its registers are named.
+// how its registers are named. An offset of 0 is that of a feature which exists in compacted form only.
 type xfeature struct {
 	Index     uint32
 	Off, Size int
@@ -33,10 +37,24 @@ var xfeatures = []xfeature{
 	{5, 1088, 64, false, series("k%d", 8, 0, 8, 8)},
 	{6, 1152, 512, false, series("zmm%dh", 16, 0, 32, 32)}, // the high halves of zmm0 to zmm15
 	{7, 1664, 1024, false, zmmHigh()},
+	{8, 0, 128, false, []field{{"rtit_ctl", 0, 8}, {"rtit_output_base", 8, 8}, {"rtit_output_mask", 16, 8}, {"rtit_status", 24, 8},
+		{"rtit_cr3_match", 32, 8}, {"rtit_addr0_a", 40, 8}, {"rtit_addr0_b", 48, 8}, {"rtit_addr1_a", 56, 8}, {"rtit_addr1_b", 64, 8}}},
 	{9, 2688, 8, false, []field{{"pkru", 0, 4}}},
-	{11, 0, 16, false, []field{{"u_cet", 0, 8}, {"ssp", 8, 8}}}, // CET_U: only ever in compacted form
+	{10, 0, 8, false, []field{{"pasid", 0, 8}}},
+	{11, 0, 16, false, []field{{"u_cet", 0, 8}, {"ssp", 8, 8}}},
+	{12, 0, 24, false, []field{{"pl0_ssp", 0, 8}, {"pl1_ssp", 8, 8}, {"pl2_ssp", 16, 8}}},
 	{17, 2752, 64, true, []field{{"tilecfg", 0, 64}}},
 	{18, 2816, 8192, true, series("tmm%d", 8, 0, 1024, 1024)},
+	{19, 960, 128, false, apx()}, // in the place of the bound registers, which no CPU has beside them
+}
+
+// apx are r16 to r31 of Intel's Advanced Performance Extensions (architecture specification 355828, section 3.1.4).
+func apx() []field {
+	f := series("r%d", 16, 0, 8, 8)
+	for i := range f {
+		f[i].Name = fmt.Sprintf("r%d", i+16)
+	}
+	return f
 }
 
 func zmmHigh() []field {
@@ -47,22 +65,25 @@ func zmmHigh() []field {
 	return f
 }
 
-// xstate reads the features of an amd64 context that have registers by name. What does not fit is left out: the record is
-// optional to every reader.
-func (d *Dump) xstate(raw []byte) []ExtraReg {
+// xstate reads the features that have registers by name of a context whose fixed part has base bytes. What does not fit is
+// left out: the record is optional to every reader.
+func (d *Dump) xstate(raw []byte, base int, watch func(off, n int)) []ExtraReg {
 	order := d.Header.Order
-	if len(raw) < contextExXState+8 {
+	if len(raw) < base+contextExSize {
 		return nil
 	}
-	rel, length := int64(int32(order.Uint32(raw[contextExXState:]))), int64(order.Uint32(raw[contextExXState+4:]))
-	start := amd64ContextSize + rel
-	if rel < 24 || start > int64(len(raw)) {
+	watch(base, contextExSize)
+	p := raw[base+contextExXState:]
+	rel, length := int64(int32(order.Uint32(p))), int64(order.Uint32(p[4:]))
+	start := int64(base) + rel
+	if rel < contextExSize || start > int64(len(raw)) {
 		return nil
 	}
 	area := raw[start:min(int64(len(raw)), start+length)]
 	if len(area) < xsaveHeader {
 		return nil
 	}
+	watch(int(start), xsaveHeader)
 	mask, compaction := order.Uint64(area), order.Uint64(area[8:])
 	var out []ExtraReg
 	for _, p := range d.placeFeatures(compaction) {
@@ -70,42 +91,56 @@ func (d *Dump) xstate(raw []byte) []ExtraReg {
 			continue // in its initial state: nothing was stored
 		}
 		off := p.Off - xsaveLegacy
-		for _, f := range p.Regs {
-			if off >= xsaveHeader && f.Off+f.Size <= p.Size && off+f.Off+f.Size <= len(area) {
+		if off < xsaveHeader || off >= len(area) {
+			continue
+		}
+		for i, f := range p.Regs {
+			if base == x86ContextSize && i >= 8 && (p.Index == 2 || p.Index == 6 || p.Index == 7) {
+				break // there are eight vector registers in 32-bit code
+			}
+			if f.Off+f.Size <= p.Size && off+f.Off+f.Size <= len(area) {
 				out = append(out, d.extra(area, []field{{f.Name, off + f.Off, f.Size}})...)
+				watch(int(start)+off+f.Off, f.Size)
 			}
 		}
 	}
 	return out
 }
 
-// placeFeatures says where each feature's bytes lie in the XSAVE area. Sizes come from MiscInfo's table where it has one.
+// placeFeatures says where each feature's bytes lie in the XSAVE area. Sizes come from MiscInfo's table where it has one. In
+// compacted form a feature of unknown size hides the places of those behind it, which are left out.
 func (d *Dump) placeFeatures(compaction uint64) []xfeature {
-	table := append([]xfeature(nil), xfeatures...)
+	var table [maxFeatures]xfeature
+	for _, f := range xfeatures {
+		table[f.Index] = f
+	}
 	if d.Misc != nil {
 		for _, f := range d.Misc.XStateFeatures {
-			for i := range table {
-				if table[i].Index == f.Index && f.Size > 0 && f.Size <= maxContext && f.Offset <= maxContext {
-					table[i].Off, table[i].Size = int(f.Offset), int(f.Size)
-				}
+			if f.Index < maxFeatures && f.Size > 0 && f.Size <= maxContext && f.Offset <= maxContext {
+				t := &table[f.Index]
+				t.Index, t.Off, t.Size = f.Index, int(f.Offset), int(f.Size)
 			}
 		}
 	}
 	if compaction>>63 == 0 {
-		return table
+		return table[2:]
 	}
+	var out []xfeature
 	at := xsaveLegacy + xsaveHeader
-	for i := range table {
-		f := &table[i]
-		if compaction&(1<<f.Index) == 0 {
-			f.Off = 0
+	for i := 2; i < maxFeatures; i++ {
+		f := table[i]
+		if compaction&(1<<i) == 0 {
 			continue
+		}
+		if f.Size == 0 {
+			break
 		}
 		if f.Align64 {
 			at = (at + 63) &^ 63
 		}
 		f.Off = at
 		at += f.Size
+		out = append(out, f)
 	}
-	return table
+	return out
 }

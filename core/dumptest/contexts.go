@@ -3,6 +3,7 @@ package dumptest
 import (
 	"encoding/binary"
 	"fmt"
+	"strings"
 )
 
 // The context builders write whole records, little-endian, with the registers that are given and zeros elsewhere. A name that
@@ -23,84 +24,66 @@ func ARM64(regs map[string]uint64) []byte { return Context(LittleEndian, "arm64"
 // ARM64Old is Breakpad's 796-byte record with the same registers.
 func ARM64Old(regs map[string]uint64) []byte { return Context(LittleEndian, "arm64-old", regs) }
 
-// Context writes a record of "x86", "amd64", "arm", "arm64" or "arm64-old" in a byte order.
+// Context writes a record in a byte order: of "x86", "amd64", "arm", "arm64", "arm64-old", "mips", "mips64", "ppc", "ppc64",
+// "sparc", or of "riscv" or "riscv64" with the size of a floating-point register in bits behind it ("riscv64-64"). Registers of
+// more than 8 bytes get the value in their lower ones.
 func Context(order binary.AppendByteOrder, kind string, regs map[string]uint64) []byte {
-	used := map[string]bool{}
-	get := func(names ...string) uint64 {
-		var v uint64
-		for _, n := range names {
-			if x, ok := regs[n]; ok {
-				v = x
-			}
-			used[n] = true
-		}
-		return v
-	}
-	r := &w{AppendByteOrder: order}
-	u32s := func(names ...string) {
-		for _, n := range names {
-			r.u32(uint32(get(n)))
-		}
-	}
-	u64s := func(names ...string) {
-		for _, n := range names {
-			r.u64(get(n))
-		}
-	}
+	r := &record{w: w{AppendByteOrder: order}, regs: regs, used: map[string]bool{}}
 	size := 0
 	switch kind {
 	case "x86":
 		size = 716
-		r.u32(0x1003f)
-		u32s("dr0", "dr1", "dr2", "dr3", "dr6", "dr7")
-		r.zero(7*4 + 80 + 4) // FLOATING_SAVE_AREA
-		u32s("gs", "fs", "es", "ds", "edi", "esi", "ebx", "edx", "ecx", "eax", "ebp", "eip", "cs", "eflags", "esp", "ss")
-		r.zero(512) // ExtendedRegisters
+		r.x86()
 	case "amd64":
 		size = 1232
-		r.zero(6 * 8) // P1Home to P6Home
-		r.u32(0x10000f).u32(uint32(get("mxcsr")))
-		for _, n := range []string{"cs", "ds", "es", "fs", "gs", "ss"} {
-			r.u16(uint16(get(n)))
-		}
-		u32s("eflags")
-		u64s("dr0", "dr1", "dr2", "dr3", "dr6", "dr7")
-		u64s("rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip")
-		r.zero(512)     // FltSave
-		r.zero(26 * 16) // VectorRegister
-		r.zero(6 * 8)   // VectorControl to LastExceptionFromRip
+		r.amd64()
 	case "arm":
 		size = 368
 		r.u32(0x40000006)
-		role := map[int]string{11: "fp", 13: "sp", 14: "lr", 15: "pc"}
-		for i := range 16 {
-			n := fmt.Sprintf("r%d", i)
-			if role[i] != "" {
-				r.u32(uint32(get(n, role[i])))
-			} else {
-				r.u32(uint32(get(n)))
-			}
-		}
-		u32s("cpsr")
-		r.zero(8 + 32*8 + 8*4) // fpscr, regs, extra
+		r.armIntegers()
+		r.put(4, "cpsr").put(8, "fpscr").run(8, "d", 0, 32).run(4, "fpextra", 0, 8)
 	case "arm64":
 		size = 912
 		r.u32(0x400007)
-		u32s("cpsr")
-		arm64Integers(r, get)
-		r.zero(32*16 + 4 + 4)        // V, Fpcr, Fpsr
-		r.zero(8*4 + 8*8 + 2*4 + 16) // breakpoint and watchpoint registers
+		r.put(4, "cpsr").run(8, "x", 0, 29).put(8, "fp", "lr", "sp", "pc").run(16, "v", 0, 32).put(4, "fpcr", "fpsr")
+		r.run(4, "bcr", 0, 8).run(8, "bvr", 0, 8).run(4, "wcr", 0, 2).run(8, "wvr", 0, 2)
 	case "arm64-old":
 		size = 796
 		r.u64(0x80000006)
-		arm64Integers(r, get)
-		u32s("cpsr")
-		r.zero(4 + 4 + 32*16) // fpsr, fpcr, regs
+		r.run(8, "x", 0, 29).put(8, "fp", "lr", "sp", "pc").put(4, "cpsr", "fpsr", "fpcr").run(16, "v", 0, 32)
+	case "mips", "mips64":
+		size = 600
+		r.u32(map[string]uint32{"mips": 0x4000e, "mips64": 0x8000e}[kind]).u32(0)
+		r.put(8, "zero", "at", "v0", "v1").run(8, "a", 0, 4).run(8, "t", 0, 8).run(8, "s", 0, 8).put(8, "t8", "t9", "k0", "k1", "gp", "sp", "fp", "ra")
+		r.put(8, "mdhi", "mdlo").run(4, "hi", 0, 3).run(4, "lo", 0, 3).put(4, "dsp_control").gap(4)
+		r.put(8, "pc", "badvaddr").put(4, "status", "cause").run(8, "f", 0, 32).put(4, "fpcsr", "fir")
+	case "ppc":
+		size = 1004
+		r.u32(0x20000029)
+		r.put(4, "srr0", "srr1").run(4, "r", 0, 32).put(4, "cr", "xer", "lr", "ctr", "mq", "vrsave")
+		r.ppcVectors()
+	case "ppc64":
+		size = 1160
+		r.u64(0x1000029)
+		r.put(8, "srr0", "srr1").run(8, "r", 0, 32).put(8, "cr", "xer", "lr", "ctr", "vrsave")
+		r.ppcVectors()
+	case "sparc":
+		size = 584
+		r.u32(0x1000000f).u32(0)
+		r.run(8, "g", 0, 8).run(8, "o", 0, 6).put(8, "sp", "o7").run(8, "l", 0, 8).run(8, "i", 0, 6).put(8, "fp", "i7")
+		r.put(8, "ccr", "pc", "npc", "y", "asi", "fprs")
+		for i := range 32 {
+			r.put(8, fmt.Sprintf("d%d", 2*i))
+		}
+		r.gap(8).put(8, "fsr")
+	case "riscv-32", "riscv-64", "riscv-128", "riscv64-32", "riscv64-64", "riscv64-128":
+		size = map[string]int{"riscv-32": 264, "riscv-64": 400, "riscv-128": 656, "riscv64-32": 400, "riscv64-64": 528, "riscv64-128": 784}[kind]
+		r.riscv(kind, size)
 	default:
 		panic("dumptest: no context of " + kind)
 	}
 	for n := range regs {
-		if !used[n] {
+		if !r.used[n] {
 			panic("dumptest: " + kind + " has no register " + n)
 		}
 	}
@@ -110,12 +93,137 @@ func Context(order binary.AppendByteOrder, kind string, regs map[string]uint64) 
 	return r.b
 }
 
-// arm64Integers writes x0 to x28, fp, lr, sp, pc.
-func arm64Integers(r *w, get func(...string) uint64) {
-	for i := range 29 {
-		r.u64(get(fmt.Sprintf("x%d", i)))
+// record is a context record in the making.
+type record struct {
+	w
+	regs map[string]uint64
+	used map[string]bool
+}
+
+// value is that of the register, which may have several names.
+func (r *record) value(names ...string) uint64 {
+	var v uint64
+	for _, n := range names {
+		if x, ok := r.regs[n]; ok {
+			v = x
+		}
+		r.used[n] = true
 	}
-	r.u64(get("x29", "fp")).u64(get("x30", "lr")).u64(get("sp")).u64(get("pc"))
+	return v
+}
+
+// word appends a value of some bytes in the record's order.
+func (r *record) word(size int, v uint64) {
+	for i := range size {
+		if r.AppendByteOrder == BigEndian {
+			i = size - 1 - i
+		}
+		r.u8(byte(v >> (8 * i))) // 0 from 64 bits on
+	}
+}
+
+// put appends registers of some bytes each.
+func (r *record) put(size int, names ...string) *record {
+	for _, n := range names {
+		r.word(size, r.value(n))
+	}
+	return r
+}
+
+// run appends the registers name+from, name+(from+1) and so on.
+func (r *record) run(size int, name string, from, n int) *record {
+	for i := range n {
+		r.put(size, fmt.Sprintf("%s%d", name, from+i))
+	}
+	return r
+}
+
+func (r *record) gap(n int) *record { r.zero(n); return r }
+
+func (r *record) x86() {
+	r.u32(0x1003f)
+	r.put(4, "dr0", "dr1", "dr2", "dr3", "dr6", "dr7")
+	r.put(4, "fctrl", "fstat", "ftag", "fioff", "fiseg", "fooff", "foseg").run(10, "st", 0, 8).put(4, "cr0_npx") // FLOATING_SAVE_AREA
+	r.put(4, "gs", "fs", "es", "ds", "edi", "esi", "ebx", "edx", "ecx", "eax", "ebp", "eip", "cs")
+	r.word(4, r.value("eflags", "efl"))
+	r.put(4, "esp", "ss")
+	r.fxsave("fx_", 8)
+	r.gap(8*16 + 96)
+}
+
+// fxsave is the area that the FXSAVE instruction writes, up to its last xmm register.
+func (r *record) fxsave(prefix string, xmm int) {
+	r.put(2, prefix+"fctrl", prefix+"fstat").put(1, prefix+"ftag").gap(1).put(2, prefix+"fop")
+	r.put(4, prefix+"fioff").put(2, prefix+"fiseg").gap(2).put(4, prefix+"fooff").put(2, prefix+"foseg").gap(2).put(4, "mxcsr", "mxcsr_mask")
+	for i := range 8 {
+		r.put(10, fmt.Sprintf("%sst%d", prefix, i)).gap(6)
+	}
+	r.run(16, "xmm", 0, xmm)
+}
+
+func (r *record) amd64() {
+	for i := range 6 {
+		r.put(8, fmt.Sprintf("p%d_home", i+1))
+	}
+	r.u32(0x10000f)
+	r.put(4, "mx_csr").put(2, "cs", "ds", "es", "fs", "gs", "ss").put(4, "eflags")
+	r.put(8, "dr0", "dr1", "dr2", "dr3", "dr6", "dr7")
+	r.put(8, "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi").run(8, "r", 8, 8).put(8, "rip")
+	r.fxsave("", 16)
+	r.gap(96).run(16, "v", 0, 26)
+	r.put(8, "vector_control", "debug_control", "last_branch_to_rip", "last_branch_from_rip", "last_exception_to_rip", "last_exception_from_rip")
+}
+
+func (r *record) armIntegers() {
+	role := map[int]string{11: "fp", 13: "sp", 14: "lr", 15: "pc"}
+	for i := range 16 {
+		n := fmt.Sprintf("r%d", i)
+		if role[i] != "" {
+			r.word(4, r.value(n, role[i]))
+		} else {
+			r.put(4, n)
+		}
+	}
+}
+
+func (r *record) ppcVectors() {
+	r.run(8, "f", 0, 32).gap(4).put(4, "fpscr").run(16, "v", 0, 32).put(16, "vscr").gap(16).put(4, "vrvalid").gap(28)
+}
+
+func (r *record) riscv(kind string, size int) {
+	word, fpr := 4, 4
+	flags := uint32(0x800000 | 1 | 4)
+	if strings.HasPrefix(kind, "riscv64") {
+		word, flags = 8, 0x8000000|1|4
+	}
+	switch {
+	case strings.HasSuffix(kind, "-64"):
+		fpr = 8
+	case strings.HasSuffix(kind, "-128"):
+		fpr = 16
+	}
+	r.u32(flags)
+	if word == 8 {
+		r.gap(4)
+	}
+	r.put(word, "pc", "ra", "sp", "gp", "tp").run(word, "t", 0, 3).run(word, "s", 0, 2).run(word, "a", 0, 8).run(word, "s", 2, 10).run(word, "t", 3, 4)
+	for fpr > 4 && len(r.b)%8 != 0 {
+		r.gap(4)
+	}
+	r.run(fpr, "f", 0, 32).put(4, "fcsr")
+	r.gap(size - len(r.b)) // compilers round up
+}
+
+// X86XState is an X86 record with what Windows appends, not compacted: the high halves of ymm0 to ymm7.
+func X86XState(regs map[string]uint64, ymmHigh []byte) []byte {
+	rec := X86(regs)
+	binary.LittleEndian.PutUint32(rec, 0x1007f)
+	area := (&w{AppendByteOrder: LittleEndian}).u64(1 << 2).u64(0).zero(48).raw(ymmHigh)
+	area.zero(256 - len(ymmHigh))
+	ex := &w{AppendByteOrder: LittleEndian}
+	back := uint32(0xfffffd34) // -716
+	ex.u32(back).u32(uint32(716 + 24 + len(area.b))).u32(back).u32(716).u32(24).u32(uint32(len(area.b)))
+	return append(append(rec, ex.b...), area.b...)
 }
 
 // AMD64XState is an AMD64 record with what Windows appends for a CPU with extended state, in compacted form: the high halves

@@ -72,6 +72,9 @@ func (c *Cursor) take(n int64) bool {
 		c.Fail(fmt.Sprintf("%d more bytes", n), have)
 		return false
 	}
+	if c.src.Watch != nil {
+		c.src.Saw(c.part, c.pos, n)
+	}
 	c.pos += n
 	return true
 }

@@ -16,6 +16,9 @@ type Source struct {
 	Name string
 	// Size in bytes.
 	Size int64
+	// Watch, if it is set, is told which bytes are read as what: those that Cursors go over, skipped ones too, and those that
+	// readers report by Saw. Parts made by Sub are not watched.
+	Watch func(part string, off, n int64)
 
 	r     io.ReaderAt
 	data  []byte // all of it, if it is in memory anyway
@@ -30,6 +33,13 @@ func New(name string, r io.ReaderAt, size int64) *Source {
 // FromBytes makes a Source of bytes that are in memory; they must not change while it is in use.
 func FromBytes(name string, data []byte) *Source {
 	return &Source{Name: name, Size: int64(len(data)), r: bytes.NewReader(data), data: data}
+}
+
+// Saw tells Watch, if there is one, that n bytes at off were understood as part.
+func (s *Source) Saw(part string, off, n int64) {
+	if s.Watch != nil && n > 0 {
+		s.Watch(part, off, n)
+	}
 }
 
 // Sub is a part of a file as a file of its own: a member stored without compression in an archive, say. The part is cut to
