@@ -258,7 +258,7 @@ func (p *Page) trustTitle(r view.StackRow) string {
 	}
 	_, s := view.Word(r.Trust)
 	if r.Forced {
-		s += " The name comes from symbols of another build."
+		s += " Symbols that do not match the module were used."
 	}
 	return s
 }
@@ -266,7 +266,7 @@ func (p *Page) trustTitle(r view.StackRow) string {
 func (p *Page) moduleTitle(r view.StackRow) string {
 	switch {
 	case r.Forced:
-		return r.Module + ": symbols of another build are used"
+		return r.Module + ": symbols that do not match are used"
 	case r.Missing:
 		return r.Module + ": its symbols are missing"
 	}

@@ -84,7 +84,7 @@ func crashedWord(t *report.Thread) string {
 
 func forcedWord(row StackRow) string {
 	if row.Forced {
-		return ", symbols of another build"
+		return ", symbols do not match"
 	}
 	return ""
 }

@@ -116,9 +116,9 @@ func (v *View) identity(d *FrameDetail, f *report.Frame) {
 	switch {
 	case f.Forced:
 		m := v.module(f.Module)
-		d.Warning = "Named by symbols of another build."
-		if m != nil {
-			d.Warning = "Named by symbols of another build: the module has id " + Clean(m.DebugID) + ", the file has " +
+		d.Warning = "Touched by symbols that were assigned by hand and are not known to be of this build."
+		if m != nil && m.SymbolID != "" {
+			d.Warning = "Touched by symbols of another build: the module has id " + Clean(m.DebugID) + ", the file has " +
 				Clean(m.SymbolID) + "."
 		}
 	case row.Weak:

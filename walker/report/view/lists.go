@@ -146,7 +146,7 @@ func StateWord(s report.SymbolState) string {
 	case report.SymbolsMismatch:
 		return "other build"
 	case report.SymbolsForced:
-		return "other build, used"
+		return "unmatched, used"
 	}
 	return "not needed"
 }

@@ -336,7 +336,7 @@ func (v *View) quality(t *report.Thread) string {
 		parts = append(parts, count(weak, "frame", "frames")+" found by scanning")
 	}
 	if forced > 0 {
-		parts = append(parts, count(forced, "frame", "frames")+" named by symbols of another build")
+		parts = append(parts, count(forced, "frame", "frames")+" touched by symbols that do not match")
 	}
 	return strings.Join(parts, " · ")
 }

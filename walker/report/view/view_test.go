@@ -94,7 +94,7 @@ func TestStackWindows(t *testing.T) {
 	if r := all.Rows[4]; !r.Weak || !r.NoSymbol || r.Function != "0x0000000000009999" {
 		t.Errorf("%+v", r)
 	}
-	if all.Quality != "Symbols for all 2 modules on this stack · 1 frame found by scanning · 1 frame named by symbols of another build" {
+	if all.Quality != "Symbols for all 2 modules on this stack · 1 frame found by scanning · 1 frame touched by symbols that do not match" {
 		t.Error(all.Quality)
 	}
 	hits := v.Stack(StackQuery{Thread: 1, Count: 9, Search: "OUTER", Frame: 0, Inline: -1})
