@@ -37,6 +37,8 @@ type Policy struct {
 	EqualSP EqualSP
 	// EndAtOutermost: no caller is guessed for a function that the system enters (_start, clone, RtlUserThreadStart).
 	EndAtOutermost bool
+	// MIPSCallPC: on mips a caller's pc is that of the call, two words before the return address, which is in ra.
+	MIPSCallPC bool
 	// StackAtSP: the thread's stack is the memory around its sp, if that is not in the range that the thread names.
 	StackAtSP bool
 	// WholeMemory: words are read from all of the dump's memory; otherwise only from the thread's stack.
@@ -54,6 +56,8 @@ type ScanRules struct {
 	RejectNonCanonical bool
 	// AfterCall: a word counts only if the instruction before the place it points to is a call, where the dump has the code.
 	AfterCall bool
+	// MIPSWithFP: on mips a return address counts only with a frame pointer below it, within a frame of 1024 bytes.
+	MIPSWithFP bool
 	// FP says how the frame pointer is carried over a scanned frame.
 	FP ScanFP
 }
@@ -145,7 +149,7 @@ var Breakpad = Policy{
 	MaxFrames:  1 << 20,
 	MaxScanned: 1 << 14,
 	// The search loop runs to sp + words × size inclusive: one word more than its constant says.
-	Scan:           ScanRules{Words: 41, ExtendedWords: 161, FP: ScanFPBreakpad},
+	Scan:           ScanRules{Words: 41, ExtendedWords: 161, MIPSWithFP: true, FP: ScanFPBreakpad},
 	FramePointer:   FramePointerRules{Stale: true, Aligned: true, FromLR: true},
 	Win:            WinRules{Scan: true, YoungestParams: true, FuncParams: true, OnlyAssigned: true},
 	Pointer:        PointerRules{OnlyIntoModule: true, ContextLR: true},
@@ -155,6 +159,7 @@ var Breakpad = Policy{
 	CFINonZero:     true,
 	CFINeedsFP:     true,
 	LeafOnWindows:  true,
+	MIPSCallPC:     true,
 	EqualSP:        EqualSPAtContext,
 }
 
@@ -182,6 +187,10 @@ func best() Policy {
 	p.Name = "best"
 	p.Scan.ExtendAfterCFI = true
 	p.StackAtSP = true
+	// The delay slot is one instruction: the call lies 8 bytes before the return address on mips64 too.
+	p.MIPSCallPC = false
+	// Compilers for mips keep no frame pointer unless they are told to.
+	p.Scan.MIPSWithFP = false
 	p.Scan.RejectNonCanonical = true
 	p.Scan.AfterCall = true
 	// A register that is lost does not make the others wrong.

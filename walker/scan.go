@@ -49,6 +49,9 @@ func (s *walk) proposeScan() (candidate, string) {
 	if !ok {
 		return candidate{}, "sp is not known"
 	}
+	if s.Policy.Scan.MIPSWithFP && s.onMIPS() {
+		return s.scanMIPS(sp)
+	}
 	words := s.scanWords()
 	at, _, ok := s.scanFor(sp, words)
 	if !ok {

@@ -156,6 +156,7 @@ func (s *walk) caller() (Frame, *Stop) {
 		if cand.row.Signal {
 			f.Lookup = f.PC
 		}
+		s.mipsCaller(&f)
 		return f, nil
 	}
 	return Frame{}, &Stop{Kind: StopNothingFound, Attempts: attempts,
