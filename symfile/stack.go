@@ -57,8 +57,8 @@ func (f *File) CFI(rva uint64) (CFIRecord, bool, error) {
 }
 
 // Row is the unwind rules of STACK CFI at a module-relative address, for a CPU. No says that no record covers the address;
-// with a *unwind.RuleError, that one does and gives no rules, and why. Other errors are those of the Source, with the
-// Answer Needs if it is a *input.NeedError. The Row is shared: its Saved must not be changed.
+// with a *unwind.RuleError, that one does and gives no rules, and why; the Row then has its Origin. Other errors are those of
+// the Source, with the Answer Needs if it is a *input.NeedError. The Row is shared: its Saved must not be changed.
 func (f *File) Row(arch *cpu.Arch, rva uint64) (unwind.Row, symbol.Answer, error) {
 	if f.rowArch != arch {
 		clear(f.rows)
@@ -82,12 +82,12 @@ func (f *File) Row(arch *cpu.Arch, rva uint64) (unwind.Row, symbol.Answer, error
 		rules = append(rules, d.Rules)
 		origin.Line, start = d.Line, d.Address
 	}
-	row, _, err := unwind.ParseCFI(arch, c.Rules, rules)
-	e := rowEntry{row: row, answer: symbol.Yes, err: err}
-	e.row.Origin, e.row.Start = origin, start
+	row, notes, err := unwind.ParseCFI(arch, c.Rules, rules)
+	e := rowEntry{row: row, answer: symbol.Yes, err: err, notes: notes}
 	if err != nil {
-		e = rowEntry{answer: symbol.No, err: err}
+		e.row, e.answer = unwind.Row{}, symbol.No
 	}
+	e.row.Origin, e.row.Start = origin, start
 	remember(f.rows, rva, e)
 	return e.row, e.answer, e.err
 }

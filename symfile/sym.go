@@ -87,6 +87,7 @@ type rowEntry struct {
 	row    unwind.Row
 	answer symbol.Answer
 	err    error
+	notes  []string
 }
 
 // Open indexes a symbol file in one pass over src. The only errors are the reader's own (*input.NeedError among them): a

@@ -66,9 +66,21 @@ type WordRead struct {
 	For string
 }
 
+// Made is one value that an evaluation computed, or could not.
+type Made struct {
+	// For is "cfa", "ra" or "$" and a register's name.
+	For  string
+	Rule Rule
+	// Value is 0 if Err says why there is none.
+	Value uint64
+	Err   *EvalError
+}
+
 // Trace records what an evaluation did, for the person who asks why. A nil Trace costs nothing.
 type Trace struct {
 	Words []WordRead
+	// Values are the rules in the order in which they were evaluated: cfa, ra, then the saved registers.
+	Values []Made
 	// Notes are the registers that were lost, and why.
 	Notes []string
 }
@@ -144,8 +156,21 @@ func (e *evaluation) word(addr uint64) (uint64, fault) {
 	return v, fault{}
 }
 
-// value computes one rule; the formulas are those at the RuleKinds.
+// value computes one rule, and records it if somebody wants to know.
 func (e *evaluation) value(ru *Rule) (uint64, fault) {
+	v, f := e.compute(ru)
+	if e.tr != nil {
+		m := Made{For: e.name(e.want), Rule: *ru, Value: v}
+		if f.cause != 0 {
+			m.Value, m.Err = 0, e.err(f)
+		}
+		e.tr.Values = append(e.tr.Values, m)
+	}
+	return v, f
+}
+
+// compute is the value of one rule; the formulas are those at the RuleKinds.
+func (e *evaluation) compute(ru *Rule) (uint64, fault) {
 	arch := e.callee.Arch
 	switch ru.Kind {
 	case Same:
