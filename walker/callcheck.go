@@ -18,7 +18,15 @@ type Code interface {
 // A return address always follows a call; a word on the stack that points elsewhere into code (a function's address in a
 // table, a jump target, a stale pointer) does not. rust-minidump 738 asks for this check.
 func (s *walk) afterCall(addr uint64) (call, known bool) {
-	if s.Code == nil || !s.Policy.Scan.AfterCall {
+	if !s.Policy.Scan.AfterCall {
+		return false, false
+	}
+	return s.callBefore(addr)
+}
+
+// callBefore is afterCall whatever the policy.
+func (s *walk) callBefore(addr uint64) (call, known bool) {
+	if s.Code == nil {
 		return false, false
 	}
 	switch s.arch {

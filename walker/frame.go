@@ -16,7 +16,7 @@ const (
 	TrustFramePointer       // the frame pointer's chain
 	TrustCFI                // call frame information
 	TrustLeaf               // a function without a frame, its return address at sp or in lr
-	TrustPrewalked          // an external walker gave it
+	TrustPrewalked          // somebody else's list of callers: the CPU's shadow stack
 	TrustContext            // a thread's context
 )
 
@@ -34,6 +34,8 @@ type Frame struct {
 	// Regs are the frame's registers as far as they are known.
 	Regs  cpu.Regs
 	Trust Trust
+	// Source is what proposed Row; SourceContext for frame 0.
+	Source Source
 	// Row are the rules that produced this frame from its callee; zero for frame 0.
 	Row unwind.Row
 	// Module is the index in the dump's module list, or -1.

@@ -185,6 +185,7 @@ var Best = best()
 func best() Policy {
 	p := Breakpad
 	p.Name = "best"
+	p.Sources = []Source{SourceWin, SourceCFI, SourceShadow, SourceLeaf, SourceFramePointer, SourceScan}
 	p.Scan.ExtendAfterCFI = true
 	p.StackAtSP = true
 	// The delay slot is one instruction: the call lies 8 bytes before the return address on mips64 too.

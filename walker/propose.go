@@ -23,6 +23,8 @@ func (s *walk) propose(src Source) (candidate, string) {
 		return s.proposeLeaf()
 	case SourceFramePointer:
 		return s.proposeFramePointer()
+	case SourceShadow:
+		return s.proposeShadow()
 	case SourceScan:
 		return s.proposeScan()
 	}
@@ -45,6 +47,9 @@ func (s *walk) proposeCFI() (candidate, string) {
 	case symbol.Needs:
 		return candidate{}, "the symbol file is not read that far yet"
 	case symbol.No:
+		if row.Origin.Part != "" {
+			return candidate{row: unwind.Row{Origin: row.Origin}}, "the record that covers the address cannot be used"
+		}
 		return candidate{}, "the symbols have no call frame information for the address"
 	}
 	if s.Policy.MendExchanged && row.EntryFromFP {
@@ -65,9 +70,12 @@ func (s *walk) mendExchanged(row unwind.Row) unwind.Row {
 	if !s.leadsToCode(mended) {
 		return row
 	}
-	mended.Origin.Note = "with esp and ebp exchanged: the file was made from DWARF that numbers them the other way round"
+	mended.Origin.Note = NoteExchanged
 	return mended
 }
+
+// NoteExchanged is the Origin's note of rules that mendExchanged put right.
+const NoteExchanged = "with esp and ebp exchanged: the file was made from DWARF that numbers them the other way round"
 
 // leadsToCode: the rules give a return address that a scan would accept, above the frame's sp.
 func (s *walk) leadsToCode(row unwind.Row) bool {

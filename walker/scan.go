@@ -11,6 +11,9 @@ import (
 // of popular libraries are smaller, says Breakpad's stackwalker_x86.cc.
 const maxFrameGap = 128 << 10
 
+// scanPart is the Origin's Part of rules that a search of the stack made.
+const scanPart = "stack scan"
+
 // scanFor looks at words from an address upwards for a plausible return address: where it is, and its value.
 func (s *walk) scanFor(from uint64, words int) (at, value uint64, ok bool) {
 	size := uint64(s.arch.WordSize)
@@ -58,7 +61,7 @@ func (s *walk) proposeScan() (candidate, string) {
 		return candidate{}, fmt.Sprintf("none of the %d words above sp 0x%x is a return address into a known function", words, sp)
 	}
 	row := returnAt(s.arch, at)
-	row.Origin.Part = "stack scan"
+	row.Origin.Part = scanPart
 	if rule, ok := s.scannedFP(sp, at); ok {
 		row.Saved = []unwind.RegRule{{Reg: s.arch.FP, Rule: rule}}
 	}

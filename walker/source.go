@@ -14,6 +14,7 @@ const (
 	SourceWin          Source = "stack-win"     // STACK WIN
 	SourceFramePointer Source = "frame-pointer" // the CPU's standard frame
 	SourceLeaf         Source = "leaf"          // return address at sp (Windows amd64) or in lr
+	SourceShadow       Source = "shadow-stack"  // the CPU's own list of return addresses
 	SourceScan         Source = "scan"
 )
 
@@ -25,7 +26,8 @@ type Symbols interface {
 	Known(module int) symbol.Answer
 	// Lookup finds the function, line and inlined calls at an address.
 	Lookup(module int, rva uint64) (symbol.Symbol, symbol.Answer)
-	// Row finds the call frame information that covers an address.
+	// Row finds the call frame information that covers an address. No with an Origin says that a record covers it and gives
+	// no rules; the Origin's Note is why.
 	Row(module int, rva uint64) (unwind.Row, symbol.Answer)
 	// FrameData finds the STACK WIN record that covers an address, type 4 before type 0.
 	FrameData(module int, rva uint64) (unwind.FrameData, symbol.Answer)

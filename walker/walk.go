@@ -45,6 +45,8 @@ type walk struct {
 	stale cpu.Regs
 	// scanned counts frames that a scan found.
 	scanned int
+	// shadow are the return addresses of the CPU's shadow stack, youngest first, that no frame has used yet.
+	shadow []uint64
 	// params are the parameter sizes of the frames, as far as STACK WIN or FUNC gave one.
 	params []paramSize
 }
@@ -55,13 +57,16 @@ type paramSize struct {
 }
 
 // Walk recovers the stack that ends in regs. Words are read from mem; nil means that the dump has no stack for the thread.
-func (w *Walker) Walk(regs cpu.Regs, mem unwind.Memory) Stack {
-	s := &walk{Walker: w, arch: regs.Arch, mem: mem}
+func (w *Walker) Walk(regs cpu.Regs, mem unwind.Memory) Stack { return w.WalkShadowed(regs, mem, nil) }
+
+// WalkShadowed is Walk for a thread whose shadow stack the dump has: the return addresses on it, youngest first.
+func (w *Walker) WalkShadowed(regs cpu.Regs, mem unwind.Memory, shadow []uint64) Stack {
+	s := &walk{Walker: w, arch: regs.Arch, mem: mem, shadow: shadow}
 	if w.Policy.Pointer.ContextLR {
 		s.stripRegister(&regs, s.arch.LR)
 	}
 	s.stale = regs
-	s.push(Frame{PC: regs.PC(), Lookup: regs.PC(), Regs: regs, Trust: TrustContext})
+	s.push(Frame{PC: regs.PC(), Lookup: regs.PC(), Regs: regs, Trust: TrustContext, Source: SourceContext})
 	if mem == nil {
 		return Stack{Frames: s.frames, Stop: Stop{Kind: StopNoMemory,
 			Detail: "the dump holds no stack memory for this thread, so nothing above the first frame can be found"}}
@@ -151,7 +156,8 @@ func (s *walk) caller() (Frame, *Stop) {
 			return Frame{}, stop
 		}
 		s.remember(src, &regs)
-		f := Frame{PC: regs.PC(), Regs: regs, Trust: cand.trust, Row: cand.row, Attempts: attempts}
+		s.passShadow(regs.PC())
+		f := Frame{PC: regs.PC(), Regs: regs, Trust: cand.trust, Source: src, Row: cand.row, Attempts: attempts}
 		f.Lookup = f.PC - s.arch.CallSize
 		if cand.row.Signal {
 			f.Lookup = f.PC

@@ -89,6 +89,7 @@ type scene struct {
 	syms   *fakeSymbols
 	policy Policy
 	code   Code
+	shadow []uint64
 }
 
 func code(off uint64) uint64 { return codeBase + off }
@@ -122,7 +123,7 @@ func (sc *scene) walk(t *testing.T) Stack {
 	if sc.words != nil {
 		mem = &fakeMemory{base: stackBase, word: uint64(sc.arch.WordSize), words: sc.words}
 	}
-	return w.Walk(regs, mem)
+	return w.WalkShadowed(regs, mem, sc.shadow)
 }
 
 // shape prints what a stack is: "pc trust" a frame, and how it ended.
@@ -425,4 +426,14 @@ func TestNothingAboveStart(t *testing.T) {
 		}
 		expect(t, sc.walk(t), want)
 	}
+}
+
+// The CPU's own list of return addresses tells the right word from an older one that looks as good.
+func TestShadowStack(t *testing.T) {
+	sc := &scene{arch: cpu.AMD64, os: core.Windows, pc: code(0x1010), shadow: []uint64{code(0x2020), code(0x3030)},
+		words: []uint64{1, code(0x5050), 2, code(0x2020), code(0x6060), code(0x3030), 0}}
+	expect(t, sc.walk(t), "1010 context, 2020 prewalked, 3030 prewalked, nothing-found")
+	// Call frame information is asked first, and the shadow stack follows it.
+	sc.syms = &fakeSymbols{loaded: true, funcs: map[uint64]string{0x1000: "leaf"}, row: cfaRow(cpu.AMD64, 4)}
+	expect(t, sc.walk(t), "1010 context, 2020 cfi, 3030 prewalked, nothing-found")
 }

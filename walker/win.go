@@ -125,7 +125,7 @@ func (s *walk) winByScan(tried unwind.Row, why string) (candidate, string) {
 		return candidate{row: tried}, why + "; a scan above esp found no return address"
 	}
 	row := returnAt(s.arch, at)
-	row.Origin = unwind.Origin{Part: "stack scan"}
+	row.Origin = unwind.Origin{Part: scanPart}
 	s.keepBP(&row)
 	return candidate{row, TrustScan}, ""
 }

@@ -1,10 +1,10 @@
 package session
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"github.com/crashpane/crashpane/core"
-	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/symfile/unwind"
 	"github.com/crashpane/crashpane/walker"
 	"github.com/crashpane/crashpane/walker/report"
@@ -59,35 +59,57 @@ func (s *Session) walkThread(d *dump, w *walker.Walker, syms *symbols, i int) wa
 	if b := d.Breakpad; b != nil && b.DumpThread != nil && *b.DumpThread == id {
 		return stopped(walker.StopDumpThread, "this thread wrote the dump; what it was doing is not of interest, and its context is not its state at the crash")
 	}
-	regs, err := threadRegs(d.Dump, i)
+	ctx, err := threadContext(d.Dump, i)
 	if err != nil {
 		return stopped(walker.StopNoContext, err.Error())
 	}
+	regs := ctx.Regs
 	if regs.Arch == nil {
 		return stopped(walker.StopNoCPU, "no stack walker exists for this processor")
 	}
 	syms.arch = regs.Arch
 	mem := stackMemory(d.Dump, i, regs.SP(), s.opt.Policy)
-	return w.Walk(regs, mem)
+	return w.WalkShadowed(regs, mem, shadowStack(d.Dump, ctx))
 }
 
 func stopped(kind walker.StopKind, detail string) walker.Stack {
 	return walker.Stack{Stop: walker.Stop{Kind: kind, Detail: detail}}
 }
 
-// threadRegs are a thread's registers: those of the exception for the thread that had it, since its own context is of the
+// threadContext is a thread's state: that of the exception for the thread that had it, since its own context is of the
 // moment when the dump was written, inside the handler.
-func threadRegs(d *core.Dump, i int) (cpu.Regs, error) {
+func threadContext(d *core.Dump, i int) (*core.Context, error) {
 	if e := d.Exception; e != nil && e.ThreadID == d.Threads[i].ID {
 		if c, err := d.ExceptionContext(); err == nil {
-			return c.Regs, nil
+			return c, nil
 		}
 	}
 	c, err := d.ThreadContext(i)
 	if err != nil {
-		return cpu.Regs{}, fmt.Errorf("thread %d: %w", d.Threads[i].ID, err)
+		return nil, fmt.Errorf("thread %d: %w", d.Threads[i].ID, err)
 	}
-	return c.Regs, nil
+	return c, nil
+}
+
+// shadowStack reads the return addresses that the CPU itself kept (Intel CET), from the context's ssp upwards; nil if the
+// context has no ssp or the dump not that memory.
+func shadowStack(d *core.Dump, c *core.Context) []uint64 {
+	const most = 1 << 16
+	for _, r := range c.Extra {
+		if r.Name != "ssp" || len(r.Bytes) < 8 {
+			continue
+		}
+		var out []uint64
+		for at := binary.LittleEndian.Uint64(r.Bytes); len(out) < most; at += 8 {
+			v, ok := d.Memory.Word(at, 8)
+			if !ok {
+				break
+			}
+			out = append(out, v)
+		}
+		return out
+	}
+	return nil
 }
 
 // stackMemory is where a thread's words are read from; nil if the dump has nothing of its stack.

@@ -1,0 +1,234 @@
+package walker
+
+import (
+	"fmt"
+
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/symfile/symbol"
+	"github.com/crashpane/crashpane/symfile/unwind"
+)
+
+// Explanation is the computation of one frame, done again with a trace: the same rules on the same registers and memory, by the
+// same evaluator.
+type Explanation struct {
+	Source Source
+	// Row are the rules; zero for frame 0.
+	Row unwind.Row
+	// Before are the callee's registers, After the frame's. Before has no Arch for frame 0.
+	Before, After cpu.Regs
+	CFA           uint64
+	// Values are what each rule gave, in the order of evaluation, before pointer authentication was taken off.
+	Values   []unwind.Made
+	Words    []ReadWord
+	Stripped []Stripped
+	Checks   []Check
+	// Notes are plain sentences about what was lost.
+	Notes []string
+	// Scanned says of a frame that a scan found which words were passed by.
+	Scanned Scanned
+	// Attempts are the sources that were tried before.
+	Attempts []Attempt
+}
+
+// ReadWord is a word of memory that an evaluation read, with what it points at.
+type ReadWord struct {
+	unwind.WordRead
+	Place Place
+}
+
+// Place is what is known of an address.
+type Place struct {
+	// Module is an index in the dump's module list, or -1.
+	Module int
+	// Symbol covers the place of the call if the address is a return address, else the address itself; its Name is "" if
+	// nothing is known.
+	Symbol symbol.Symbol
+}
+
+// Stripped is a register whose pointer authentication code was taken off.
+type Stripped struct {
+	Reg        cpu.Reg
+	Raw, Value uint64
+}
+
+// CheckKind is something that was found to hold of a frame; stable words.
+type CheckKind string
+
+const (
+	CheckInModule   CheckKind = "in-module"   // the pc lies in a module
+	CheckInFunction CheckKind = "in-function" // symbols name the function
+	CheckAfterCall  CheckKind = "after-call"  // the instruction before the return address is a call
+	CheckMovedUp    CheckKind = "moved-up"    // sp is Number bytes above the callee's
+	CheckSameSP     CheckKind = "same-sp"     // sp is the callee's, where a function need not move it
+	CheckCanonical  CheckKind = "canonical"   // the pc is an address that the CPU can have
+	CheckInStack    CheckKind = "in-stack"    // the word at sp is in the dump
+	CheckFPAbove    CheckKind = "fp-above"    // the frame pointer is Number bytes above sp
+)
+
+// Check is one check that a frame passed.
+type Check struct {
+	Kind   CheckKind
+	Number uint64
+}
+
+// Scanned are the words above sp that a scan met before its frame.
+type Scanned struct {
+	// From is where it began, Words how many were looked at, the accepted one included.
+	From  uint64
+	Words int
+	// Rejected are those that point into a module and are no return addresses, the first of them; the others of Words are no
+	// addresses of code. More says how many are left out.
+	Rejected []RejectedWord
+	More     int
+}
+
+// RejectedWord is a word that a scan passed by.
+type RejectedWord struct {
+	Addr, Value uint64
+	Module      int
+	Reason      string
+}
+
+// keptRejected is how many rejected words an explanation lists.
+const keptRejected = 32
+
+// Explain computes a frame of a stack again, with everything that was read and checked. The Walker, mem and stack must be those
+// of the walk. An error says that there is no such frame, or that the rules fail, which they do not where they did not before.
+func (w *Walker) Explain(stack *Stack, frame int, mem unwind.Memory) (*Explanation, error) {
+	if frame < 0 || frame >= len(stack.Frames) {
+		return nil, fmt.Errorf("there is no frame %d; the stack has %d frames", frame, len(stack.Frames))
+	}
+	f := &stack.Frames[frame]
+	x := &Explanation{Source: f.Source, Row: f.Row, After: f.Regs, Attempts: f.Attempts}
+	s := &walk{Walker: w, arch: f.Regs.Arch, mem: mem, frames: stack.Frames[:frame]}
+	if frame > 0 {
+		x.Before = s.top().Regs
+		if err := s.replay(x); err != nil {
+			return nil, fmt.Errorf("frame %d: %w", frame, err)
+		}
+		if f.Row.Origin.Part == scanPart && f.Row.RA.Kind == unwind.AtConst {
+			at := uint64(f.Row.RA.Offset)
+			from := x.Before.SP()
+			if words := int((at - from) / uint64(s.arch.WordSize)); at >= from && words < w.Policy.Scan.ExtendedWords {
+				x.Scanned = s.passedBy(from, words)
+				x.Scanned.Words++
+			}
+		}
+	}
+	s.checks(x, f)
+	return x, nil
+}
+
+// replay applies the rules as the walk did.
+func (s *walk) replay(x *Explanation) error {
+	var tr unwind.Trace
+	regs, cfa, err := x.Row.Apply(&x.Before, s.mem, &tr)
+	if err != nil {
+		return err
+	}
+	raw := regs
+	s.stripPointers(&regs, x.Source)
+	for r := range s.arch.Names {
+		was, _ := raw.Get(cpu.Reg(r))
+		if is, known := regs.Get(cpu.Reg(r)); known && is != was {
+			x.Stripped = append(x.Stripped, Stripped{cpu.Reg(r), was, is})
+		}
+	}
+	x.After, x.CFA, x.Values, x.Notes = regs, cfa, tr.Values, tr.Notes
+	for _, word := range tr.Words {
+		x.Words = append(x.Words, ReadWord{word, s.place(word)})
+	}
+	return nil
+}
+
+// place finds out what the value of a word points at.
+func (s *walk) place(word unwind.WordRead) Place {
+	addr := s.strip(word.Value)
+	if word.For == "ra" && addr >= s.arch.CallSize {
+		addr -= s.arch.CallSize
+	}
+	p := Place{Module: s.Modules.Find(addr)}
+	if p.Module >= 0 {
+		p.Symbol, _ = s.lookup(p.Module, addr)
+	}
+	return p
+}
+
+// checks lists what holds of the frame.
+func (s *walk) checks(x *Explanation, f *Frame) {
+	add := func(ok bool, kind CheckKind, n uint64) {
+		if ok {
+			x.Checks = append(x.Checks, Check{kind, n})
+		}
+	}
+	pc, sp := x.After.PC(), x.After.SP()
+	add(f.Module >= 0, CheckInModule, 0)
+	add(f.Symbol.Name != "", CheckInFunction, 0)
+	if f.Source == SourceContext {
+		if s.mem != nil {
+			_, ok := s.word(sp)
+			add(ok, CheckInStack, 0)
+		}
+		return
+	}
+	call, known := s.callBefore(pc)
+	add(call, CheckAfterCall, 0)
+	if known && !call {
+		if x.Row.Signal {
+			x.Notes = append(x.Notes, "the frame was interrupted by a signal: its pc is no return address")
+		} else {
+			x.Notes = append(x.Notes, fmt.Sprintf("the instruction before 0x%x is not a call", pc))
+		}
+	}
+	callee := x.Before.SP()
+	add(sp > callee, CheckMovedUp, sp-callee)
+	add(sp == callee, CheckSameSP, 0)
+	add(s.arch == cpu.AMD64 && canonical(pc), CheckCanonical, 0)
+	_, ok := s.word(sp)
+	add(ok, CheckInStack, 0)
+	if fp, has := x.After.Get(s.arch.FP); has && f.Trust == TrustFramePointer && fp > sp {
+		add(true, CheckFPAbove, fp-sp)
+	}
+}
+
+// passedBy looks at words as a scan does, and says why each that points into a module is none.
+func (s *walk) passedBy(from uint64, words int) Scanned {
+	out := Scanned{From: from}
+	size := uint64(s.arch.WordSize)
+	for ; out.Words < words; out.Words++ {
+		at := from + uint64(out.Words)*size
+		v, ok := s.word(at)
+		if !ok || at < from {
+			break
+		}
+		m := s.Modules.Find(v - 1)
+		if v == 0 || m < 0 {
+			continue
+		}
+		good, why := s.plausibleReturn(v)
+		if good || why == "" {
+			continue
+		}
+		if len(out.Rejected) == keptRejected {
+			out.More++
+			continue
+		}
+		out.Rejected = append(out.Rejected, RejectedWord{at, v, m, why})
+	}
+	return out
+}
+
+// ExplainStop says which words the last scan of a stack passed by, if it ended without one.
+func (w *Walker) ExplainStop(stack *Stack, mem unwind.Memory) Scanned {
+	n := len(stack.Frames)
+	if n == 0 || mem == nil || stack.Stop.Kind != StopNothingFound {
+		return Scanned{}
+	}
+	s := &walk{Walker: w, arch: stack.Frames[n-1].Regs.Arch, mem: mem, frames: stack.Frames}
+	for _, a := range stack.Stop.Attempts {
+		if a.Source == SourceScan {
+			return s.passedBy(s.top().Regs.SP(), s.scanWords())
+		}
+	}
+	return Scanned{}
+}

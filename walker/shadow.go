@@ -1,0 +1,50 @@
+package walker
+
+import "fmt"
+
+// shadowReach is how many words above sp a frame's return address is looked for when its value is known.
+const shadowReach = 1 << 14
+
+// proposeShadow takes the caller's pc from the shadow stack, where the CPU keeps a second copy of every return address that no
+// program can overwrite (Intel SDM volume 1, chapter 17, "Control-flow Enforcement Technology"). Where the same value lies on
+// the ordinary stack, there is the frame's end.
+func (s *walk) proposeShadow() (candidate, string) {
+	if len(s.shadow) == 0 {
+		return candidate{}, notApplicable
+	}
+	want, sp := s.shadow[0], s.top().Regs.SP()
+	if s.Modules.Find(want-1) < 0 && want < firstPage {
+		return candidate{}, notApplicable
+	}
+	size := uint64(s.arch.WordSize)
+	for i := uint64(0); i < shadowReach; i++ {
+		at := sp + i*size
+		v, ok := s.word(at)
+		if !ok || at < sp {
+			break
+		}
+		if v == want {
+			row := returnAt(s.arch, at)
+			row.Origin.Part = "shadow stack"
+			return candidate{row, TrustPrewalked}, ""
+		}
+	}
+	return candidate{}, fmt.Sprintf("the shadow stack says 0x%x, which is not on the stack above sp 0x%x", want, sp)
+}
+
+// passShadow follows the walk on the shadow stack. A caller found otherwise takes its own entry away, and those of frames that
+// it skipped; one that is not there at all takes none.
+func (s *walk) passShadow(pc uint64) {
+	for i, v := range s.shadow {
+		if v == pc {
+			s.shadow = s.shadow[i+1:]
+			return
+		}
+		if i == maxSkipped {
+			return
+		}
+	}
+}
+
+// maxSkipped is how many frames a walk may have left out before it is no longer believed to follow the shadow stack.
+const maxSkipped = 16
