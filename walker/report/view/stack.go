@@ -70,7 +70,7 @@ func Word(trust string) (word, sentence string) {
 	case "scan":
 		return "scan", "A word on the stack that looks like a return address. It may be left over from an earlier call."
 	case "prewalked":
-		return "recorded", "The program that wrote the dump recorded this frame."
+		return "shadow stack", "The CPU's own list of return addresses, which no program can overwrite, names this caller."
 	case "inline":
 		return "inline", "A call that the compiler inlined: it has no frame of its own."
 	}
