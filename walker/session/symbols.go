@@ -217,6 +217,10 @@ func (y *symbols) Row(module int, rva uint64) (unwind.Row, symbol.Answer) {
 		return unwind.Row{}, symbol.NoFile
 	}
 	row, ans, err := f.Row(y.arch, rva)
+	var bad *unwind.RuleError
+	if errors.As(err, &bad) {
+		row.Origin.Note = bad.Error()
+	}
 	return row, y.settle(ans, err)
 }
 
