@@ -106,7 +106,7 @@ func (w *Walker) Explain(stack *Stack, frame int, mem unwind.Memory) (*Explanati
 		if err := s.replay(x); err != nil {
 			return nil, fmt.Errorf("frame %d: %w", frame, err)
 		}
-		if f.Row.Origin.Part == scanPart && f.Row.RA.Kind == unwind.AtConst {
+		if f.Row.Origin.Part == scanPart && f.Row.RA.Kind == unwind.AtConst && !s.onMIPS() {
 			at := uint64(f.Row.RA.Offset)
 			from := x.Before.SP()
 			if words := int((at - from) / uint64(s.arch.WordSize)); at >= from && words < w.Policy.Scan.ExtendedWords {
@@ -134,7 +134,11 @@ func (s *walk) replay(x *Explanation) error {
 			x.Stripped = append(x.Stripped, Stripped{cpu.Reg(r), was, is})
 		}
 	}
-	x.After, x.CFA, x.Values, x.Notes = regs, cfa, tr.Values, tr.Notes
+	f := Frame{PC: regs.PC(), Regs: regs}
+	if s.mipsCaller(&f); f.Regs != regs {
+		tr.Notes = append(tr.Notes, fmt.Sprintf("as Breakpad has it on mips, pc is the call's place, two words before the return address 0x%x", f.PC))
+	}
+	x.After, x.CFA, x.Values, x.Notes = f.Regs, cfa, tr.Values, tr.Notes
 	for _, word := range tr.Words {
 		x.Words = append(x.Words, ReadWord{word, s.place(word)})
 	}
@@ -161,7 +165,7 @@ func (s *walk) checks(x *Explanation, f *Frame) {
 			x.Checks = append(x.Checks, Check{kind, n})
 		}
 	}
-	pc, sp := x.After.PC(), x.After.SP()
+	pc, sp := f.PC, x.After.SP()
 	add(f.Module >= 0, CheckInModule, 0)
 	add(f.Symbol.Name != "", CheckInFunction, 0)
 	if f.Source == SourceContext {
