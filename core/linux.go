@@ -19,6 +19,8 @@ type Linux struct {
 	Maps                                                          []Mapping
 	HasMaps                                                       bool // the stream is there, with or without lines
 	HasLSB                                                        bool
+	Aux                                                           []AuxEntry   // the auxiliary vector, without the entry that ends it
+	Debug                                                         *LinuxDebug  // nil if the dump has none
 	Distribution                                                  Distribution // from LSB
 }
 
@@ -115,17 +117,19 @@ func decodeLinuxLSB(d *Dump, s *Stream, c *input.Cursor) {
 	}
 }
 
-// decodeLinuxRaw only notes where the bytes are: command line, environment and auxv are shown on demand.
-func decodeLinuxRaw(d *Dump, s *Stream, _ *input.Cursor) {
+// decodeLinuxRaw only notes where the bytes are: command line and environment are shown on demand (CommandLine, Environment).
+func decodeLinuxRaw(d *Dump, s *Stream, c *input.Cursor) {
 	switch s.Type {
 	case StreamLinuxCmdLine:
 		d.Linux.CmdLine = s.Loc
 	case StreamLinuxEnviron:
 		d.Linux.Environ = s.Loc
-	case StreamLinuxAuxv:
-		d.Linux.Auxv = s.Loc
 	}
+	c.Skip(c.Left())
 }
+
+// decodeText is for streams that are a text and nothing else: StreamBytes has it.
+func decodeText(_ *Dump, _ *Stream, c *input.Cursor) { c.Skip(c.Left()) }
 
 // decodeLinuxMaps reads /proc/PID/maps (proc_pid_maps(5)), one line a mapping:
 //

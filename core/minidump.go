@@ -41,8 +41,20 @@ type Dump struct {
 	Unloaded  []UnloadedModule // in file order
 	Regions   []MemoryInfo     // MemoryInfoList (16), in file order
 	Linux     Linux
-	Micro     *Micro  // what only a microdump says; nil for minidumps
-	Memory    *Memory // never nil
+
+	Windows          WindowsInfo
+	Handles          []Handle          // HandleData (12), in file order
+	HandleOperations []HandleOperation // HandleOperationList (18), in file order
+	HostModules      []Module          // of the system under Wine, in file order
+	Crashpad         *CrashpadInfo
+	MacCrashInfo     []MacCrashInfo
+	MacBootArgs      *string // of the kernel
+	Limits           []Limit // of the process, on Linux
+	HasLimits        bool
+	SoftErrors       string // JSON: what went wrong while the dump was written
+
+	Micro  *Micro  // what only a microdump says; nil for minidumps
+	Memory *Memory // never nil
 
 	need      error // a *input.NeedError that a decoder met
 	namesRead int64 // see afford
@@ -127,6 +139,7 @@ func (d *Dump) readHeader() error {
 	if order.Uint32(first) == signatureSwapped {
 		order = binary.BigEndian
 	}
+	d.Src.Saw("minidump header", 0, 4)
 	c := input.NewCursor(d.Src, "minidump header", 4, headerSize-4, order)
 	d.Header = Header{
 		Order:       order,
@@ -163,7 +176,7 @@ func (d *Dump) readDirectory() error {
 		d.diagnose(Bad, 0, e)
 	}
 	c := input.NewCursor(d.Src, "stream directory", off, fit*directorySize, d.Header.Order)
-	seen := map[StreamType]bool{}
+	seen := map[StreamType]int{}
 	for range fit {
 		at := c.Off()
 		s := Stream{Type: StreamType(c.U32())}
@@ -171,15 +184,16 @@ func (d *Dump) readDirectory() error {
 		if c.Err() != nil {
 			return c.Err()
 		}
-		s.Name, s.Vendor = s.Type.Name(), s.Type.Vendor()
-		// 0 marks an entry that the writer reserved and did not use; it may occur often.
+		s.Name, s.Vendor, s.Form = s.Type.Name(), s.Type.Vendor(), s.Type.form()
+		// 0 marks an entry that the writer reserved and did not use; it may occur often. Of several streams of a type rust-minidump
+		// uses the last; so does Breakpad, but it refuses dumps with a second one of the basic types.
 		if s.Type != StreamUnused {
-			s.Duplicate = seen[s.Type]
-			seen[s.Type] = true
-		}
-		if s.Duplicate {
-			d.diagnose(Warning, s.Type, &input.FormatError{File: d.Src.Name, Part: s.Type.part(), Offset: at,
-				Want: "one stream of this type", Have: "another one; the first is used"})
+			if first, twice := seen[s.Type]; twice {
+				d.Streams[first].Duplicate = true
+				d.diagnose(Warning, s.Type, &input.FormatError{File: d.Src.Name, Part: s.Type.part(), Offset: at,
+					Want: "one stream of this type", Have: "another one; the last is used"})
+			}
+			seen[s.Type] = len(d.Streams)
 		}
 		d.Streams = append(d.Streams, s)
 	}

@@ -27,6 +27,7 @@ type Module struct {
 	DebugFile                          string // path as stored in the CodeView record, else the module's own
 	DebugID                            string // 33+ upper-case hex digits as in a symbol store; "" if there is none
 	CodeID                             string // Windows: timestamp and size; others: the build id or uuid; "" if there is none
+	Flags                              ModuleFlags
 
 	os OS
 }
@@ -75,6 +76,17 @@ const (
 //	   ProductVersionLS · FileFlagsMask · FileFlags · FileOS · FileType · FileSubtype · FileDateMS · FileDateLS
 //	76 CvRecord: DataSize u32 · Rva u32 · 84 MiscRecord: DataSize u32 · Rva u32 · 92 reserved 4 × u32
 func decodeModuleList(d *Dump, s *Stream, c *input.Cursor) {
+	d.Modules = d.moduleList(s, c)
+	flagModules(d.Modules)
+}
+
+// decodeHostModules reads Wine's list of the host system's modules, ELF or Mach-O files, which has the form of the module list.
+func decodeHostModules(d *Dump, s *Stream, c *input.Cursor) {
+	d.HostModules = d.moduleList(s, c)
+	flagModules(d.HostModules)
+}
+
+func (d *Dump) moduleList(s *Stream, c *input.Cursor) (out []Module) {
 	n := d.countedList(s, c, moduleSize, maxModules)
 	for range n {
 		at := c.Off()
@@ -87,7 +99,7 @@ func decodeModuleList(d *Dump, s *Stream, c *input.Cursor) {
 		m.CodeViewLoc, m.MiscLoc = location(c), location(c)
 		c.Skip(4 * 4)
 		if c.Err() != nil {
-			return
+			break
 		}
 		m.HasVersion = sig == versionSignature
 		m.Version = [4]uint16{uint16(m.FileVersionMS >> 16), uint16(m.FileVersionMS), uint16(m.FileVersionLS >> 16), uint16(m.FileVersionLS)}
@@ -98,8 +110,9 @@ func decodeModuleList(d *Dump, s *Stream, c *input.Cursor) {
 		if m.Size == 0 || m.Base > ^uint64(0)-m.Size {
 			d.remark(Warning, s.Type, at, "a module with an address range", fmt.Sprintf("%q at %s with %d bytes", m.Name, hexNum(m.Base), m.Size))
 		}
-		d.Modules = append(d.Modules, m)
+		out = append(out, m)
 	}
+	return out
 }
 
 // readCodeView reads a module's debug record; one that is cut off or unknown leaves what could be read.
@@ -128,6 +141,9 @@ func (d *Dump) readCodeView(m *Module) {
 		cv.File = cString(c.Bytes(c.Left()))
 	case SigBpEL:
 		cv.BuildID = c.Bytes(c.Left())
+	default:
+		// A record of a kind that names no file (CodeView inside the image, NB09 and NB11): CodeViewLoc has its bytes.
+		d.Src.Saw(part+", unknown", c.Off(), c.Left())
 	}
 	d.diagnose(Warning, StreamModuleList, c.Err())
 	if c.Err() == nil {

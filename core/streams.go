@@ -12,11 +12,23 @@ type Stream struct {
 	Name   string // "ThreadList"; "" for an unknown type
 	Vendor string // "Microsoft", "Breakpad", "Crashpad", "Mozilla", …; "Unknown"
 	Loc    Location
+	// Form is what its content is, as far as the type tells.
+	Form Form
 	// Decoded says that this build reads the stream and it was read without error.
 	Decoded bool
-	// Duplicate: a stream of the same type stood earlier; the first one is used.
+	// Duplicate: a stream of the same type stands later, which is the one that is used.
 	Duplicate bool
 }
+
+// Form is what a stream's content is.
+type Form uint8
+
+const (
+	FormBytes  Form = iota // nobody outside of its writer knows, or the type is not known
+	FormFields             // decoded into fields of Dump
+	FormText               // UTF-8 or ASCII; some are decoded besides
+	FormJSON               // JSON text
+)
 
 // StreamType is the number of a stream.
 type StreamType uint32
@@ -34,6 +46,8 @@ const (
 	StreamMiscInfo       StreamType = 15
 	StreamMemoryInfoList StreamType = 16
 	StreamThreadNames    StreamType = 24
+	StreamThreadExList   StreamType = 8
+	StreamWineModules    StreamType = 0xfff0
 	StreamBreakpadInfo   StreamType = 0x47670001
 	StreamAssertion      StreamType = 0x47670002
 	StreamLinuxCPUInfo   StreamType = 0x47670003
@@ -62,90 +76,92 @@ type streamRow struct {
 	Type   StreamType
 	Name   string
 	Vendor string
-	Decode decoder // nil: named, not decoded
+	Form   Form
+	Decode decoder // nil: named, shown as bytes
 }
 
 // streamTable has one row a stream type. Decoding goes through it from top to bottom, not in the order of the file:
 // SystemInfo comes first because modules and contexts depend on it.
 //
 // Types 0 to 24: minidumpapiset.h; 0x4767: minidump_format.h; 0x4350: Crashpad's minidump_extensions.h; 0x4d7a: Mozilla's
-// additions in rust-minidump's format.rs; 0xFACE and 0x4C4C4442: LLVM's MinidumpConstants.def; 0x4b6b: Chromium's
+// additions in rust-minidump's format.rs; 0xfff0: Wine's dlls/dbghelp/minidump.c (inside Microsoft's range); 0xFACE and 0x4C4C4442: LLVM's MinidumpConstants.def; 0x4b6b: Chromium's
 // stability report.
 var streamTable []streamRow
 
 // Set in init because decoders refer, through diagnostics, to the table's names.
 func init() {
 	streamTable = []streamRow{
-		{StreamSystemInfo, "SystemInfo", "Microsoft", decodeSystemInfo},
-		{StreamMiscInfo, "MiscInfo", "Microsoft", decodeMiscInfo},
-		{StreamThreadList, "ThreadList", "Microsoft", decodeThreadList},
-		{StreamThreadNames, "ThreadNames", "Microsoft", decodeThreadNames},
-		{StreamModuleList, "ModuleList", "Microsoft", decodeModuleList},
-		{StreamUnloadedList, "UnloadedModuleList", "Microsoft", decodeUnloadedList},
-		{StreamMemoryList, "MemoryList", "Microsoft", decodeMemoryList},
-		{StreamMemory64List, "Memory64List", "Microsoft", decodeMemory64List},
-		{StreamMemoryInfoList, "MemoryInfoList", "Microsoft", decodeMemoryInfoList},
-		{StreamException, "Exception", "Microsoft", decodeException},
-		{StreamBreakpadInfo, "BreakpadInfo", "Breakpad", decodeBreakpadInfo},
-		{StreamAssertion, "AssertionInfo", "Breakpad", decodeAssertion},
-		{StreamLinuxCPUInfo, "LinuxCpuInfo", "Breakpad", decodeLinuxCPUInfo},
-		{StreamLinuxStatus, "LinuxProcStatus", "Breakpad", decodeLinuxStatus},
-		{StreamLinuxLSB, "LinuxLsbRelease", "Breakpad", decodeLinuxLSB},
-		{StreamLinuxMaps, "LinuxMaps", "Breakpad", decodeLinuxMaps},
-		{StreamLinuxCmdLine, "LinuxCmdLine", "Breakpad", decodeLinuxRaw},
-		{StreamLinuxEnviron, "LinuxEnviron", "Breakpad", decodeLinuxRaw},
-		{StreamLinuxAuxv, "LinuxAuxv", "Breakpad", decodeLinuxRaw},
+		{StreamSystemInfo, "SystemInfo", "Microsoft", FormFields, decodeSystemInfo},
+		{StreamMiscInfo, "MiscInfo", "Microsoft", FormFields, decodeMiscInfo},
+		{StreamThreadList, "ThreadList", "Microsoft", FormFields, decodeThreadList},
+		{StreamThreadExList, "ThreadExList", "Microsoft", FormFields, decodeThreadExList},
+		{StreamThreadNames, "ThreadNames", "Microsoft", FormFields, decodeThreadNames},
+		{StreamModuleList, "ModuleList", "Microsoft", FormFields, decodeModuleList},
+		{StreamUnloadedList, "UnloadedModuleList", "Microsoft", FormFields, decodeUnloadedList},
+		{StreamMemoryList, "MemoryList", "Microsoft", FormFields, decodeMemoryList},
+		{StreamMemory64List, "Memory64List", "Microsoft", FormFields, decodeMemory64List},
+		{StreamMemoryInfoList, "MemoryInfoList", "Microsoft", FormFields, decodeMemoryInfoList},
+		{StreamException, "Exception", "Microsoft", FormFields, decodeException},
+		{StreamBreakpadInfo, "BreakpadInfo", "Breakpad", FormFields, decodeBreakpadInfo},
+		{StreamAssertion, "AssertionInfo", "Breakpad", FormFields, decodeAssertion},
+		{StreamLinuxCPUInfo, "LinuxCpuInfo", "Breakpad", FormText, decodeLinuxCPUInfo},
+		{StreamLinuxStatus, "LinuxProcStatus", "Breakpad", FormText, decodeLinuxStatus},
+		{StreamLinuxLSB, "LinuxLsbRelease", "Breakpad", FormText, decodeLinuxLSB},
+		{StreamLinuxMaps, "LinuxMaps", "Breakpad", FormText, decodeLinuxMaps},
+		{StreamLinuxCmdLine, "LinuxCmdLine", "Breakpad", FormText, decodeLinuxRaw},
+		{StreamLinuxEnviron, "LinuxEnviron", "Breakpad", FormText, decodeLinuxRaw},
+		{StreamLinuxAuxv, "LinuxAuxv", "Breakpad", FormFields, decodeLinuxAuxv},
 
-		{StreamUnused, "Unused", "Microsoft", nil},
-		{1, "Reserved0", "Microsoft", nil},
-		{2, "Reserved1", "Microsoft", nil},
-		{8, "ThreadExList", "Microsoft", nil},
-		{10, "CommentA", "Microsoft", nil},
-		{11, "CommentW", "Microsoft", nil},
-		{12, "HandleData", "Microsoft", nil},
-		{13, "FunctionTable", "Microsoft", nil},
-		{17, "ThreadInfoList", "Microsoft", nil},
-		{18, "HandleOperationList", "Microsoft", nil},
-		{19, "Token", "Microsoft", nil},
-		{20, "JavaScriptData", "Microsoft", nil},
-		{21, "SystemMemoryInfo", "Microsoft", nil},
-		{22, "ProcessVmCounters", "Microsoft", nil},
-		{23, "IptTrace", "Microsoft", nil},
-		{0x8000, "CeNull", "Microsoft", nil},
-		{0x8001, "CeSystemInfo", "Microsoft", nil},
-		{0x8002, "CeException", "Microsoft", nil},
-		{0x8003, "CeModuleList", "Microsoft", nil},
-		{0x8004, "CeProcessList", "Microsoft", nil},
-		{0x8005, "CeThreadList", "Microsoft", nil},
-		{0x8006, "CeThreadContextList", "Microsoft", nil},
-		{0x8007, "CeThreadCallStackList", "Microsoft", nil},
-		{0x8008, "CeMemoryVirtualList", "Microsoft", nil},
-		{0x8009, "CeMemoryPhysicalList", "Microsoft", nil},
-		{0x800a, "CeBucketParameters", "Microsoft", nil},
-		{0x800b, "CeProcessModuleMap", "Microsoft", nil},
-		{0x800c, "CeDiagnosisList", "Microsoft", nil},
-		{0x4767000a, "LinuxDsoDebug", "Breakpad", nil},
-		{0x4767000b, "LinuxProcStat", "LLDB", nil},
-		{0x4767000c, "LinuxProcUptime", "LLDB", nil},
-		{0x4767000d, "LinuxProcFD", "LLDB", nil},
-		{0x43500001, "CrashpadInfo", "Crashpad", nil},
-		{0x4b6b0002, "StabilityReport", "Chromium", nil},
-		{0x4d7a0001, "MozMacosCrashInfo", "Mozilla", nil},
-		{0x4d7a0002, "MozMacosBootArgs", "Mozilla", nil},
-		{0x4d7a0003, "MozLinuxLimits", "Mozilla", nil},
-		{0x4d7a0004, "MozSoftErrors", "Mozilla", nil},
-		{0xface1ca7, "FacebookLogcat", "Facebook", nil},
-		{0xfacecafa, "FacebookAppCustomData", "Facebook", nil},
-		{0xfacecafb, "FacebookBuildID", "Facebook", nil},
-		{0xfacecafc, "FacebookAppVersionName", "Facebook", nil},
-		{0xfacecafd, "FacebookJavaStack", "Facebook", nil},
-		{0xfacecafe, "FacebookDalvikInfo", "Facebook", nil},
-		{0xfacecaff, "FacebookUnwindSymbols", "Facebook", nil},
-		{0xfacecb00, "FacebookDumpErrorLog", "Facebook", nil},
-		{0xfacecccc, "FacebookAppStateLog", "Facebook", nil},
-		{0xfacedead, "FacebookAbortReason", "Facebook", nil},
-		{0xfacee000, "FacebookThreadName", "Facebook", nil},
-		{0x4c4c4442, "LLDBGenerated", "LLDB", nil},
+		{StreamUnused, "Unused", "Microsoft", FormBytes, nil},
+		{1, "Reserved0", "Microsoft", FormBytes, nil},
+		{2, "Reserved1", "Microsoft", FormBytes, nil},
+		{10, "CommentA", "Microsoft", FormText, decodeCommentA},
+		{11, "CommentW", "Microsoft", FormFields, decodeCommentW},
+		{12, "HandleData", "Microsoft", FormFields, decodeHandleData},
+		{13, "FunctionTable", "Microsoft", FormFields, decodeFunctionTable},
+		{17, "ThreadInfoList", "Microsoft", FormFields, decodeThreadInfoList},
+		{18, "HandleOperationList", "Microsoft", FormFields, decodeHandleOperations},
+		{19, "Token", "Microsoft", FormFields, decodeTokens},
+		{20, "JavaScriptData", "Microsoft", FormBytes, nil},
+		{21, "SystemMemoryInfo", "Microsoft", FormFields, decodeSystemMemory},
+		{22, "ProcessVmCounters", "Microsoft", FormFields, decodeVMCounters},
+		{23, "IptTrace", "Microsoft", FormBytes, nil},
+		{StreamWineModules, "WineHostModuleList", "Wine", FormFields, decodeHostModules},
+		{0x8000, "CeNull", "Microsoft", FormBytes, nil},
+		{0x8001, "CeSystemInfo", "Microsoft", FormBytes, nil},
+		{0x8002, "CeException", "Microsoft", FormBytes, nil},
+		{0x8003, "CeModuleList", "Microsoft", FormBytes, nil},
+		{0x8004, "CeProcessList", "Microsoft", FormBytes, nil},
+		{0x8005, "CeThreadList", "Microsoft", FormBytes, nil},
+		{0x8006, "CeThreadContextList", "Microsoft", FormBytes, nil},
+		{0x8007, "CeThreadCallStackList", "Microsoft", FormBytes, nil},
+		{0x8008, "CeMemoryVirtualList", "Microsoft", FormBytes, nil},
+		{0x8009, "CeMemoryPhysicalList", "Microsoft", FormBytes, nil},
+		{0x800a, "CeBucketParameters", "Microsoft", FormBytes, nil},
+		{0x800b, "CeProcessModuleMap", "Microsoft", FormBytes, nil},
+		{0x800c, "CeDiagnosisList", "Microsoft", FormBytes, nil},
+		{0x4767000a, "LinuxDsoDebug", "Breakpad", FormFields, decodeLinuxDSODebug},
+		{0x4767000b, "LinuxProcStat", "LLDB", FormText, decodeText},
+		{0x4767000c, "LinuxProcUptime", "LLDB", FormText, decodeText},
+		{0x4767000d, "LinuxProcFD", "LLDB", FormText, decodeText},
+		{0x43500001, "CrashpadInfo", "Crashpad", FormFields, decodeCrashpadInfo},
+		{0x4b6b0002, "StabilityReport", "Chromium", FormBytes, nil},
+		{0x4d7a0001, "MozMacosCrashInfo", "Mozilla", FormFields, decodeMacCrashInfo},
+		{0x4d7a0002, "MozMacosBootArgs", "Mozilla", FormFields, decodeMacBootArgs},
+		{0x4d7a0003, "MozLinuxLimits", "Mozilla", FormText, decodeLinuxLimits},
+		{0x4d7a0004, "MozSoftErrors", "Mozilla", FormJSON, decodeSoftErrors},
+		{0xface1ca7, "FacebookLogcat", "Facebook", FormText, decodeText},
+		{0xfacecafa, "FacebookAppCustomData", "Facebook", FormJSON, decodeText},
+		{0xfacecafb, "FacebookBuildID", "Facebook", FormText, decodeText},
+		{0xfacecafc, "FacebookAppVersionName", "Facebook", FormText, decodeText},
+		{0xfacecafd, "FacebookJavaStack", "Facebook", FormText, decodeText},
+		{0xfacecafe, "FacebookDalvikInfo", "Facebook", FormText, decodeText},
+		{0xfacecaff, "FacebookUnwindSymbols", "Facebook", FormBytes, nil},
+		{0xfacecb00, "FacebookDumpErrorLog", "Facebook", FormText, decodeText},
+		{0xfacecccc, "FacebookAppStateLog", "Facebook", FormText, decodeText},
+		{0xfacedead, "FacebookAbortReason", "Facebook", FormText, decodeText},
+		{0xfacee000, "FacebookThreadName", "Facebook", FormText, decodeText},
+		{0x4c4c4442, "LLDBGenerated", "LLDB", FormBytes, nil},
 	}
 }
 
@@ -188,6 +204,13 @@ func (t StreamType) Vendor() string {
 	return "Unknown"
 }
 
+func (t StreamType) form() Form {
+	if r := t.row(); r != nil {
+		return r.Form
+	}
+	return FormBytes
+}
+
 // part names the stream in errors.
 func (t StreamType) part() string {
 	if n := t.Name(); n != "" {
@@ -209,6 +232,7 @@ func (d *Dump) decodeStreams() {
 				d.remark(Bad, row.Type, int64(s.Loc.Off), fmt.Sprintf("%d bytes", s.Loc.Size), fmt.Sprintf("a file of %d bytes", d.Src.Size))
 			}
 			row.Decode(d, s, c)
+			d.endPadding(s, c)
 			d.diagnose(Bad, row.Type, c.Err())
 			s.Decoded = c.Err() == nil
 			for _, diag := range d.Diags[before:] {
@@ -218,7 +242,40 @@ func (d *Dump) decodeStreams() {
 	}
 }
 
-// Stream is the first directory entry of a type, the one that is used, or nil.
+// endPadding goes over the zeros with which writers round a stream's size up.
+func (d *Dump) endPadding(s *Stream, c *input.Cursor) {
+	n := c.Left()
+	if n == 0 || n > maxPadding {
+		return
+	}
+	if p, err := d.Src.Bytes(c.Off(), n); err == nil && allZero(p) {
+		d.Src.Saw(s.Type.part()+", padding", c.Off(), n)
+	}
+}
+
+// maxPadding is the most that a writer pads a stream with, in bytes.
+const maxPadding = 16
+
+// StreamBytes is the content of the i-th directory entry, whatever it is, cut to what the file has and to most bytes
+// (0: everything). The error is an *input.FormatError or an *input.NeedError.
+func (d *Dump) StreamBytes(i int, most int64) ([]byte, error) {
+	if i < 0 || i >= len(d.Streams) {
+		return nil, &input.FormatError{File: d.Src.Name, Part: "stream directory", Offset: -1,
+			Want: fmt.Sprintf("a stream number below %d", len(d.Streams)), Have: fmt.Sprint(i)}
+	}
+	loc := d.Streams[i].Loc
+	if uint64(loc.Off) > uint64(d.Src.Size) {
+		return nil, &input.FormatError{File: d.Src.Name, Part: d.Streams[i].Type.part(), Offset: int64(loc.Off),
+			Want: fmt.Sprintf("%d bytes", loc.Size), Have: fmt.Sprintf("a file of %d bytes", d.Src.Size)}
+	}
+	n := min(int64(loc.Size), d.Src.Size-int64(loc.Off))
+	if most > 0 {
+		n = min(n, most)
+	}
+	return d.Src.Bytes(int64(loc.Off), n)
+}
+
+// Stream is the directory entry of a type that is used, the last one, or nil.
 func (d *Dump) Stream(t StreamType) *Stream {
 	for i := range d.Streams {
 		if d.Streams[i].Type == t && !d.Streams[i].Duplicate {

@@ -71,7 +71,19 @@ func (d *Dump) stringAt(stream StreamType, off uint32, what string) string {
 		d.diagnose(Bad, stream, c.Err())
 		return ""
 	}
+	d.ending(c, 2)
 	return utf16String(p, d.Header.Order)
+}
+
+// ending goes over the zero behind a text, which its length does not count. Nobody needs it, so this is for the account of
+// bytes only.
+func (d *Dump) ending(c *input.Cursor, size int64) {
+	if d.Src.Watch == nil || c.Left() < size {
+		return
+	}
+	if p, err := d.Src.Bytes(c.Off(), size); err == nil && allZero(p) {
+		c.Skip(size)
+	}
 }
 
 // afford counts the bytes of names and debug records that were read. Honest entries point to bytes of their own, so all of them

@@ -23,14 +23,19 @@ const threadSize = 48
 func decodeThreadList(d *Dump, s *Stream, c *input.Cursor) {
 	n := d.countedList(s, c, threadSize, maxThreads)
 	for range n {
-		t := Thread{ID: c.U32(), SuspendCount: c.U32(), PriorityClass: c.U32(), Priority: c.U32(), TEB: c.U64(), StackStart: c.U64()}
-		t.Stack = location(c)
-		t.ContextLoc = location(c)
+		t := readThread(c)
 		if c.Err() != nil {
 			return
 		}
 		d.Threads = append(d.Threads, t)
 	}
+}
+
+func readThread(c *input.Cursor) Thread {
+	t := Thread{ID: c.U32(), SuspendCount: c.U32(), PriorityClass: c.U32(), Priority: c.U32(), TEB: c.U64(), StackStart: c.U64()}
+	t.Stack = location(c)
+	t.ContextLoc = location(c)
+	return t
 }
 
 // location reads MINIDUMP_LOCATION_DESCRIPTOR: DataSize u32 · Rva u32.

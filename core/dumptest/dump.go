@@ -46,14 +46,15 @@ type Dump struct {
 	flags   uint64
 	version uint32
 
-	threads  []thread
-	modules  [][]byte
-	unloaded [][]byte
-	memory   [][]byte
-	memory64 []region64
-	names    [][]byte
-	infos    [][]byte
-	pad      bool
+	threads   []thread
+	threadsEx [][]byte
+	modules   [][]byte
+	unloaded  [][]byte
+	memory    [][]byte
+	memory64  []region64
+	names     [][]byte
+	infos     [][]byte
+	pad       bool
 }
 
 type entry struct {
@@ -183,6 +184,7 @@ func (d *Dump) finish() {
 		threads = append(threads, t.record)
 	}
 	d.list(3, threads)
+	d.list(8, d.threadsEx)
 	d.list(4, d.modules)
 	d.list(5, d.memory)
 	if d.names != nil {
