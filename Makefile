@@ -70,8 +70,9 @@ node_modules/.installed: package-lock.json
 	$(NPM) ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
-bench: site serve-bin node_modules/.installed ## parsing, walking, and the start of the page in Chromium
+bench: site serve-bin cli node_modules/.installed ## parsing, walking, the command beside its peers, the start of the page
 	$(GO) test -run '^$$' -bench . -benchmem ./symfile/... ./walker/...
+	$(GO) run ./build/peers
 	@chrome="$$($(NODE) build/browser/find.mjs)" && CHROME="$$chrome" $(NODE) build/browser/bench.mjs
 
 gen: ## writes the code of the Vugu components again, after a change of a .vugu file

@@ -1,0 +1,183 @@
+//go:build unix
+
+// Command peers times `crashpane walk` beside other tools that do the same on the same files, in one run, and prints ratios:
+// whole processes, from start to the last byte of output. A peer that is not installed is skipped, and said to be.
+//
+//	peers [-n runs] [-corpus DIR]
+package main
+
+import (
+	"compress/gzip"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// tool is a program that walks a dump.
+type tool struct {
+	name string
+	bin  string
+	args func(dump string, symbols []string) []string
+}
+
+var tools = []tool{
+	{"crashpane", "dist/bin/crashpane", func(d string, s []string) []string {
+		return append([]string{"walk", "--format", "json", d}, s...)
+	}},
+	{"rust-minidump", "minidump-stackwalk", func(d string, s []string) []string {
+		return append([]string{"--json", "--no-interactive", d}, s...)
+	}},
+	{"breakpad", "minidump_stackwalk", func(d string, s []string) []string { return append([]string{"-m", d}, s...) }},
+}
+
+// bench is a dump with its symbols.
+type bench struct {
+	name, dump string
+	symbols    []string
+}
+
+func main() {
+	runs := flag.Int("n", 5, "runs of each")
+	corpus := flag.String("corpus", "../shared/corpus", "folder with large/bigcrash.dmp; left out if it is not there")
+	flag.Parse()
+	dir, err := os.MkdirTemp("", "crashpane-peers-")
+	if err == nil {
+		defer os.RemoveAll(dir)
+		err = run(*runs, *corpus, dir)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "peers:", err)
+		os.Exit(1)
+	}
+}
+
+func run(runs int, corpus, dir string) error {
+	benches := []bench{}
+	sample, err := store(dir, "sample", map[string]string{
+		"tilecruncher": "testdata/sample/tilecruncher.sym.gz", "libtilecodec.so": "testdata/sample/libtilecodec.so.sym",
+		"libc.so.6": "testdata/sample/libc.so.6.sym.gz"})
+	if err != nil {
+		return err
+	}
+	benches = append(benches, bench{"sample", "testdata/sample/tilecruncher.dmp", []string{sample}})
+	large := filepath.Join(corpus, "large")
+	if _, err := os.Stat(large); err == nil {
+		syms, err := store(dir, "large", map[string]string{"bigcrash": filepath.Join(large, "bigcrash.mozilla.sym.gz")})
+		if err != nil {
+			return err
+		}
+		benches = append(benches, bench{"large (82 MB of symbols, 31 threads)", filepath.Join(large, "bigcrash.dmp"), []string{syms, filepath.Join(large, "libs")}})
+	} else {
+		fmt.Println("SKIPPED: there is no", large, "- the large case is not timed")
+	}
+	var here []tool
+	for _, t := range tools {
+		if path, err := exec.LookPath(t.bin); err == nil || errors.Is(err, exec.ErrDot) {
+			t.bin = path
+			here = append(here, t)
+		} else {
+			fmt.Printf("SKIPPED: %s is not installed; nothing is compared with it\n", t.name)
+		}
+	}
+	for _, b := range benches {
+		if err := compare(b, here, runs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compare runs the tools in turn, so that whatever else the machine does falls on all of them.
+func compare(b bench, tools []tool, runs int) error {
+	times := make([][]time.Duration, len(tools))
+	memory := make([]int64, len(tools))
+	for range runs {
+		for i, t := range tools {
+			cmd := exec.Command(t.bin, t.args(b.dump, b.symbols)...)
+			cmd.Stdout = io.Discard
+			start := time.Now()
+			if err := cmd.Run(); err != nil {
+				return fmt.Errorf("%s: %w", t.name, err)
+			}
+			times[i] = append(times[i], time.Since(start))
+			if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+				memory[i] = max(memory[i], u.Maxrss)
+			}
+		}
+	}
+	fmt.Printf("\n%s\n", b.name)
+	ours := median(times[0])
+	for i, t := range tools {
+		m := median(times[i])
+		fmt.Printf("  %-14s %8.1f ms (min %.1f)  %6.1f MB", t.name, ms(m), ms(slices.Min(times[i])), float64(memory[i])/1024)
+		if i > 0 {
+			fmt.Printf("   %.2f × ours", float64(m)/float64(ours))
+		}
+		fmt.Println()
+	}
+	return nil
+}
+
+func median(d []time.Duration) time.Duration {
+	s := slices.Sorted(slices.Values(d))
+	return s[len(s)/2]
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// store lays symbol files out as every tool finds them: <name>/<id>/<name>.sym.
+func store(dir, name string, files map[string]string) (string, error) {
+	root := filepath.Join(dir, name)
+	for debugFile, path := range files {
+		if err := put(root, debugFile, path); err != nil {
+			return "", fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return root, nil
+}
+
+func put(root, debugFile, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var r io.Reader = f
+	if filepath.Ext(path) == ".gz" {
+		if r, err = gzip.NewReader(f); err != nil {
+			return err
+		}
+	}
+	head := make([]byte, 512)
+	n, err := io.ReadFull(r, head)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return err
+	}
+	var system, arch, id string
+	if _, err := fmt.Sscanf(string(head[:n]), "MODULE %s %s %s", &system, &arch, &id); err != nil {
+		return err
+	}
+	folder := filepath.Join(root, debugFile, id)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	out, err := os.Create(filepath.Join(folder, debugFile+".sym"))
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	if _, err := out.Write(head[:n]); err != nil {
+		return err
+	}
+	if _, err := io.Copy(out, r); err != nil {
+		return err
+	}
+	return out.Close()
+}
