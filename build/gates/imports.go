@@ -52,8 +52,9 @@ var rooms = []room{
 	{"walker/session", []string{"core/...", "symfile/...", "walker", "walker/report"}},
 	{"walker/cmd/...", []string{"walker", "walker/session", "walker/report/...", "symfile/demangle", "core/input"}},
 
-	{"web/app", []string{"walker/report", "walker/report/view"}},
-	{"wasm/viewer/...", []string{"walker", "walker/session", "walker/report/...", "core/input", "symfile/demangle", "web/app", "wasm/viewer/..."}},
+	{"web/app", []string{"walker/report", "walker/report/view", "web/wire"}},
+	{"web/wire", nil},
+	{"wasm/viewer/...", []string{"walker", "walker/session", "walker/report/...", "core/input", "symfile/demangle", "web/app", "web/wire", "wasm/viewer/..."}},
 	{"build/...", []string{"build/..."}},
 }
 

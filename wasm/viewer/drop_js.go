@@ -16,47 +16,48 @@ const maxFiles = 50_000
 
 // listenForFiles hears drops, the two file choosers and pastes.
 func (h *host) listenForFiles() {
-	target := dom.WrapElement(h.viewer.Get("dropTarget"))
-	hasFiles := func(e dom.Event) bool {
-		types := e.Underlying().Get("dataTransfer").Get("types")
-		return types.Call("includes", "Files").Bool()
+	target := h.viewer.Get("dropTarget")
+	hasFiles := func(e js.Value) bool {
+		return e.Get("dataTransfer").Get("types").Call("includes", "Files").Bool()
 	}
 	drag := func(on bool) {
 		if h.page.Dragging != on {
 			h.change(func(p *app.Page) { p.Drag(on) })
 		}
 	}
-	over := func(e dom.Event) {
+	over := func(e js.Value) {
 		if hasFiles(e) {
-			e.PreventDefault()
-			e.Underlying().Get("dataTransfer").Set("dropEffect", "copy")
+			event(e).PreventDefault()
+			e.Get("dataTransfer").Set("dropEffect", "copy")
 			drag(true)
 		}
 	}
-	target.AddEventListener("dragenter", false, surviving(over))
-	target.AddEventListener("dragover", false, surviving(over))
-	target.AddEventListener("dragleave", false, surviving(func(e dom.Event) {
+	h.native(target, "dragenter", over, false)
+	h.native(target, "dragover", over, false)
+	h.native(target, "dragleave", func(e js.Value) {
 		// Leaving one element for another inside is told too; leaving the window has nowhere to go.
-		if e.Underlying().Get("relatedTarget").IsNull() {
+		if e.Get("relatedTarget").IsNull() {
 			drag(false)
 		}
-	}))
-	target.AddEventListener("drop", false, surviving(func(e dom.Event) {
+	}, false)
+	h.native(target, "drop", func(e js.Value) {
 		if !hasFiles(e) {
 			return
 		}
-		e.PreventDefault()
-		h.take(&dom.DataTransfer{Value: e.Underlying().Get("dataTransfer")})
+		event(e).PreventDefault()
+		h.take(&dom.DataTransfer{Value: e.Get("dataTransfer")})
 		drag(false)
-	}))
-	h.native(target.Underlying(), "paste", func(e js.Value) {
+	}, false)
+	// Files are pasted wherever the focus is; text goes into the field that has it.
+	h.native(target, "paste", func(e js.Value) {
 		if data := e.Get("clipboardData"); data.Truthy() && data.Get("files").Length() > 0 {
+			event(e).PreventDefault()
 			h.take(&dom.DataTransfer{Value: data})
 		}
 	}, false)
 	for _, name := range []string{"filesInput", "folderInput"} {
-		input := dom.WrapElement(h.viewer.Get(name)).(*dom.HTMLInputElement)
-		input.AddEventListener("change", false, surviving(func(dom.Event) {
+		input := &dom.HTMLInputElement{BasicHTMLElement: &dom.BasicHTMLElement{BasicElement: element(h.viewer.Get(name))}}
+		h.native(input.Underlying(), "change", func(js.Value) {
 			files := []app.File{}
 			for _, f := range input.Files() {
 				files = append(files, newFile(f.Value, f.Get("webkitRelativePath").String()))
@@ -64,7 +65,7 @@ func (h *host) listenForFiles() {
 			// The same file may be picked again after it was changed.
 			input.SetValue("")
 			h.change(func(p *app.Page) { p.Add(files) })
-		}))
+		}, false)
 	}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"syscall/js"
@@ -10,9 +9,10 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/wasm/viewer/engine"
 	"github.com/crashpane/crashpane/web/app"
+	"github.com/crashpane/crashpane/web/wire"
 )
 
-// runEngine is the worker's role: messages {json, file} come in one after the other, Replies go out as JSON. A panic ends
+// runEngine is the worker's role: messages {request, file} come in one after the other, {reply} goes out. A panic ends
 // the worker with a message; the page starts another.
 func runEngine() {
 	self := js.Global()
@@ -51,11 +51,7 @@ func poster(self js.Value) func(app.Reply) {
 			}
 			last = time.Now()
 		}
-		text, err := json.Marshal(r)
-		if err != nil {
-			text, _ = json.Marshal(app.Reply{ID: r.ID, Op: r.Op, Error: "the answer could not be written: " + err.Error()})
-		}
-		self.Call("postMessage", map[string]any{"reply": string(text)})
+		self.Call("postMessage", map[string]any{"reply": arrayOf(wire.Append(nil, r))})
 	}
 }
 
@@ -68,7 +64,7 @@ func handle(self js.Value, e *engine.Engine, message js.Value) (fit bool) {
 		}
 	}()
 	var req app.Request
-	if err := json.Unmarshal([]byte(message.Get("json").String()), &req); err != nil {
+	if err := wire.Read(bytesOf(message.Get("request")), &req); err != nil {
 		panic(fmt.Errorf("a request could not be read: %w", err))
 	}
 	var src *input.Source

@@ -17,8 +17,8 @@ func (h *host) listen() {
 		h.measureLists()
 		return nil
 	})
-	h.root.AddEventListener("click", false, surviving(h.clicked))
-	h.root.AddEventListener("input", false, surviving(h.typed))
+	h.native(h.root.Underlying(), "click", h.clicked, false)
+	h.native(h.root.Underlying(), "input", h.typed, false)
 	h.native(h.root.Underlying(), "keydown", h.pressed, false)
 	// Scroll events do not bubble; capturing hears those of every list.
 	h.native(h.root.Underlying(), "scroll", func(js.Value) { h.scheduleMeasure() }, true)
@@ -46,14 +46,15 @@ func survive() {
 	}
 }
 
-func surviving(do func(dom.Event)) func(dom.Event) {
-	return func(e dom.Event) {
-		defer survive()
-		do(e)
-	}
+// element and event give a value dom's methods. dom.WrapElement and dom.WrapEvent would make the value's own class instead,
+// by comparing it with some sixty of them at each event, and would bring all of those classes into the page (60 KB of it).
+func element(v js.Value) *dom.BasicElement {
+	return &dom.BasicElement{BasicNode: &dom.BasicNode{Value: v}}
 }
 
-// native adds a listener without dom's wrapping, which compares an event with sixty classes.
+func event(v js.Value) *dom.BasicEvent { return &dom.BasicEvent{Value: v} }
+
+// native adds a listener.
 func (h *host) native(target js.Value, event string, do func(js.Value), passive bool) {
 	f := js.FuncOf(func(_ js.Value, args []js.Value) any {
 		defer survive()
@@ -78,8 +79,8 @@ func attribute(el js.Value, name string) string {
 	return ""
 }
 
-func (h *host) clicked(e dom.Event) {
-	el := closest(e.Underlying().Get("target"), "data-act")
+func (h *host) clicked(e js.Value) {
+	el := closest(e.Get("target"), "data-act")
 	if !el.Truthy() {
 		if h.page.Menu != "" {
 			h.change(func(p *app.Page) { p.Menu = "" })
@@ -90,8 +91,8 @@ func (h *host) clicked(e dom.Event) {
 	h.change(func(p *app.Page) { p.Act(act, arg) })
 }
 
-func (h *host) typed(e dom.Event) {
-	el := closest(e.Underlying().Get("target"), "data-input")
+func (h *host) typed(e js.Value) {
+	el := closest(e.Get("target"), "data-input")
 	if !el.Truthy() {
 		return
 	}

@@ -13,7 +13,7 @@ import (
 // shadow root in somebody's page.
 type host struct {
 	viewer   js.Value
-	root     dom.Element // all that the viewer draws, and where its events are heard
+	root     *dom.BasicElement // all that the viewer draws, and where its events are heard
 	window   js.Value
 	page     *app.Page
 	change   func(func(*app.Page))
@@ -25,7 +25,7 @@ type host struct {
 }
 
 func newHost(viewer js.Value) *host {
-	return &host{viewer: viewer, root: dom.WrapElement(viewer.Get("root")), window: viewer.Get("hostWindow")}
+	return &host{viewer: viewer, root: element(viewer.Get("root")), window: viewer.Get("hostWindow")}
 }
 
 // try calls into the browser where it may refuse by an exception (storage, clipboard), and says so.
@@ -170,19 +170,21 @@ func (h *host) Download(name, mime, text string) {
 
 func (h *host) Focus(id string) {
 	h.after = append(h.after, func() {
-		if el := h.root.QuerySelector("#" + id); el != nil {
-			el.Underlying().Call("focus", map[string]any{"preventScroll": true})
+		if el := h.find(id); el.Truthy() {
+			el.Call("focus", map[string]any{"preventScroll": true})
 		}
 	})
 }
 
+// find is the element of an id, or null.
+func (h *host) find(id string) js.Value { return h.root.Call("querySelector", "#"+id) }
+
 func (h *host) Reveal(list string, row int) {
 	h.after = append(h.after, func() {
-		el := h.root.QuerySelector("#" + list)
-		if el == nil {
+		box := h.find(list)
+		if !box.Truthy() {
 			return
 		}
-		box := el.Underlying()
 		height := rowHeight(box)
 		top, view := box.Get("scrollTop").Float(), box.Get("clientHeight").Float()
 		at := float64(row * height)

@@ -1,10 +1,10 @@
 package main
 
 import (
-	"encoding/json"
 	"syscall/js"
 
 	"github.com/crashpane/crashpane/web/app"
+	"github.com/crashpane/crashpane/web/wire"
 )
 
 // workerEngine is the engine as the page sees it: a worker made by the loader's factory, started with the module that the
@@ -39,12 +39,12 @@ func (w *workerEngine) start() {
 			w.end(s.String())
 			return
 		}
-		text := data.Get("reply")
-		if text.Type() != js.TypeString {
+		message := data.Get("reply")
+		if !message.Truthy() {
 			return
 		}
 		var r app.Reply
-		if err := json.Unmarshal([]byte(text.String()), &r); err != nil {
+		if err := wire.Read(bytesOf(message), &r); err != nil {
 			w.end("its answer could not be read: " + err.Error())
 			return
 		}
@@ -60,6 +60,19 @@ func (w *workerEngine) start() {
 	})
 	on("messageerror", func(js.Value) { w.end("its answer could not be read") })
 	worker.Call("postMessage", map[string]any{"module": w.viewer.Get("module")})
+}
+
+// arrayOf and bytesOf carry a message over the edge of the program.
+func arrayOf(b []byte) js.Value {
+	array := js.Global().Get("Uint8Array").New(len(b))
+	js.CopyBytesToJS(array, b)
+	return array
+}
+
+func bytesOf(array js.Value) []byte {
+	b := make([]byte, array.Get("byteLength").Int())
+	js.CopyBytesToGo(b, array)
+	return b
 }
 
 // end stops the worker and tells the page.
@@ -81,11 +94,7 @@ func (w *workerEngine) Send(req app.Request, file app.File) {
 	if !w.worker.Truthy() {
 		return
 	}
-	text, err := json.Marshal(req)
-	if err != nil {
-		return
-	}
-	message := map[string]any{"json": string(text)}
+	message := map[string]any{"request": arrayOf(wire.Append(nil, req))}
 	if f, ok := file.(*jsFile); ok {
 		message["file"] = f.value
 	}

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -9,6 +8,7 @@ import (
 	"github.com/vugu/vugu/staticrender"
 
 	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/wire"
 )
 
 // fakeHost remembers what the page asked of the browser.
@@ -39,7 +39,7 @@ func (h *fakeHost) Reveal(string, int)                  {}
 func (h *fakeHost) Announce(text string)                { h.announced = text }
 func (h *fakeHost) After(_ int, do func())              { h.later = append(h.later, do) }
 
-// fakeEngine remembers requests, as they would look after the journey through JSON.
+// fakeEngine remembers requests, as they would look after the journey over the wire.
 type fakeEngine struct {
 	sent     []Request
 	files    []string
@@ -47,12 +47,8 @@ type fakeEngine struct {
 }
 
 func (e *fakeEngine) Send(req Request, f File) {
-	text, err := json.Marshal(req)
-	if err != nil {
-		panic(err)
-	}
 	var back Request
-	if err := json.Unmarshal(text, &back); err != nil {
+	if err := wire.Read(wire.Append(nil, req), &back); err != nil {
 		panic(err)
 	}
 	e.sent = append(e.sent, back)

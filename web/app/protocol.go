@@ -2,8 +2,8 @@ package app
 
 import "github.com/crashpane/crashpane/walker/report/view"
 
-// The page and the engine speak in small JSON messages: a Request goes to the engine, a Reply with the same ID comes back,
-// and Replies with Progress may come before it. Files go beside the JSON, as the browser's File objects.
+// The page and the engine speak in small messages (package wire): a Request goes to the engine, a Reply with the same ID comes
+// back, and Replies with Progress may come before it. Files go beside the message, as the browser's File objects.
 
 // Ops of a Request.
 const (
@@ -42,13 +42,13 @@ const (
 type Request struct {
 	ID   int
 	Op   string
-	Name string `json:",omitempty"` // add: the file's path, as it was dropped
-	Look *Look  `json:",omitempty"`
+	Name string // add: the file's path, as it was dropped
+	Look *Look
 
 	Item, Dump, Module int    // assign, unassign
 	Thread             int    // export
-	Kind               string `json:",omitempty"` // export
-	Policy             string `json:",omitempty"`
+	Kind               string // export
+	Policy             string
 }
 
 // Span is a window of a list: from which row, how many.
@@ -74,27 +74,27 @@ type Reply struct {
 	ID int
 	Op string
 	// Error says why the request was not done; the engine lives.
-	Error    string    `json:",omitempty"`
-	Progress *Progress `json:",omitempty"`
+	Error    string
+	Progress *Progress
 
 	// add: the items that the file became, and after every change the dumps there are.
-	Items []FileRow  `json:",omitempty"`
-	Dumps []DumpName `json:",omitempty"`
+	Items []FileRow
+	Dumps []DumpName
 
 	// look
 	Parts   int
-	Summary *view.Summary     `json:",omitempty"`
-	Threads *view.ThreadPage  `json:",omitempty"`
-	Stack   *view.StackPage   `json:",omitempty"`
-	Frame   *view.FrameDetail `json:",omitempty"`
-	Modules *view.ModulePage  `json:",omitempty"`
-	Wanted  *view.WantedPage  `json:",omitempty"`
-	Files   *FilePage         `json:",omitempty"`
+	Summary *view.Summary
+	Threads *view.ThreadPage
+	Stack   *view.StackPage
+	Frame   *view.FrameDetail
+	Modules *view.ModulePage
+	Wanted  *view.WantedPage
+	Files   *FilePage
 
 	// export
-	Kind     string `json:",omitempty"`
-	Text     string `json:",omitempty"`
-	FileName string `json:",omitempty"`
+	Kind     string
+	Text     string
+	FileName string
 }
 
 // Progress says how far a long step is. Total is 0 if it is not known.

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"strings"
 	"testing"
@@ -10,11 +9,12 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/walker/report/view"
 	"github.com/crashpane/crashpane/web/app"
+	"github.com/crashpane/crashpane/web/wire"
 )
 
 const sample = "../../../testdata/sample/"
 
-// talk is an engine whose answers are remembered, each through JSON as on the way to the page.
+// talk is an engine whose answers are remembered, each written and read as on the way to the page.
 type talk struct {
 	t       *testing.T
 	e       *Engine
@@ -25,12 +25,8 @@ type talk struct {
 func newTalk(t *testing.T) *talk {
 	k := &talk{t: t}
 	k.e = New(func(r app.Reply) {
-		text, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
 		var back app.Reply
-		if err := json.Unmarshal(text, &back); err != nil {
+		if err := wire.Read(wire.Append(nil, r), &back); err != nil {
 			t.Fatal(err)
 		}
 		if back.Progress == nil {

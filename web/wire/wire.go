@@ -1,0 +1,139 @@
+// Package wire is how the page and its worker write messages to each other. Both are the same program, so a message needs
+// neither names nor a version: the fields of a struct follow each other in their order, numbers as varints, texts and lists
+// behind their length. It is a tenth of encoding/json in size, and on the page's thread decoding takes a tenth of the time.
+//
+// Structs, pointers, slices, strings, booleans and integers are known; anything else is a mistake of the program and panics.
+package wire
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"reflect"
+)
+
+// Append writes a value behind b.
+func Append(b []byte, v any) []byte { return encode(b, reflect.ValueOf(v)) }
+
+func encode(b []byte, v reflect.Value) []byte {
+	switch v.Kind() {
+	case reflect.Bool:
+		if v.Bool() {
+			return append(b, 1)
+		}
+		return append(b, 0)
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return binary.AppendVarint(b, v.Int())
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return binary.AppendUvarint(b, v.Uint())
+	case reflect.String:
+		b = binary.AppendUvarint(b, uint64(v.Len()))
+		return append(b, v.String()...)
+	case reflect.Slice:
+		b = binary.AppendUvarint(b, uint64(v.Len()))
+		for i := range v.Len() {
+			b = encode(b, v.Index(i))
+		}
+		return b
+	case reflect.Pointer:
+		if v.IsNil() {
+			return append(b, 0)
+		}
+		return encode(append(b, 1), v.Elem())
+	case reflect.Struct:
+		for i := range v.NumField() {
+			b = encode(b, v.Field(i))
+		}
+		return b
+	}
+	panic("wire: cannot write " + v.Type().String())
+}
+
+// ErrCut means that a message ends too early, holds a length that cannot be, or is longer than its type.
+var ErrCut = errors.New("a message is damaged")
+
+// Read fills the value that to points to. It panics on nothing that a message can hold.
+func Read(b []byte, to any) error {
+	d := decoder{b: b}
+	d.decode(reflect.ValueOf(to).Elem())
+	if d.err == nil && len(d.b) > 0 {
+		d.err = fmt.Errorf("%w: %d bytes too many", ErrCut, len(d.b))
+	}
+	return d.err
+}
+
+type decoder struct {
+	b   []byte
+	err error
+}
+
+func (d *decoder) fail() uint64 {
+	if d.err == nil {
+		d.err = ErrCut
+	}
+	d.b = nil
+	return 0
+}
+
+func (d *decoder) number() uint64 {
+	x, n := binary.Uvarint(d.b)
+	if n <= 0 {
+		return d.fail()
+	}
+	d.b = d.b[n:]
+	return x
+}
+
+// length is that of a text or list. Each element takes a byte at least, so no length is believed that is larger than what
+// is left.
+func (d *decoder) length() int {
+	n := d.number()
+	if n > uint64(len(d.b)) {
+		return int(d.fail())
+	}
+	return int(n)
+}
+
+func (d *decoder) decode(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Bool:
+		v.SetBool(d.number() != 0)
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		x, n := binary.Varint(d.b)
+		if n <= 0 {
+			d.fail()
+			return
+		}
+		d.b = d.b[n:]
+		v.SetInt(x)
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		v.SetUint(d.number())
+	case reflect.String:
+		n := d.length()
+		v.SetString(string(d.b[:n]))
+		d.b = d.b[n:]
+	case reflect.Slice:
+		n := d.length()
+		v.SetZero()
+		if n == 0 {
+			return
+		}
+		v.Set(reflect.MakeSlice(v.Type(), n, n))
+		for i := 0; i < n && d.err == nil; i++ {
+			d.decode(v.Index(i))
+		}
+	case reflect.Pointer:
+		if d.number() == 0 {
+			v.SetZero()
+			return
+		}
+		v.Set(reflect.New(v.Type().Elem()))
+		d.decode(v.Elem())
+	case reflect.Struct:
+		for i := 0; i < v.NumField() && d.err == nil; i++ {
+			d.decode(v.Field(i))
+		}
+	default:
+		panic("wire: cannot read " + v.Type().String())
+	}
+}
