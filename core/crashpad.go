@@ -43,6 +43,8 @@ const (
 	maxAnnotations     = 100_000
 	crashpadMaskAt     = 56 // offset of the address mask, in versions that have one
 	crashpadModuleSize = 28
+	// annotationCost is what an annotation takes in memory, in bytes, without its text.
+	annotationCost = 64
 )
 
 // decodeCrashpadInfo reads MinidumpCrashpadInfo.
@@ -95,7 +97,7 @@ func (d *Dump) elements(s *Stream, c *input.Cursor, size int64) int {
 	if fit < n {
 		d.remark(Bad, s.Type, c.Off(), fmt.Sprintf("%d annotations", n), fmt.Sprintf("room for %d", fit))
 	}
-	if !d.afford(s.Type, fit*size) {
+	if !d.afford(s.Type, fit*annotationCost) { // lists may share their bytes
 		return 0
 	}
 	return int(fit)

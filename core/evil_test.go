@@ -6,8 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/metrics"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/crashpane/crashpane/core/dumptest"
 	"github.com/crashpane/crashpane/core/input"
@@ -41,6 +43,18 @@ func readAll(data []byte) {
 			}
 		}
 	}
+	for i := range d.Streams {
+		d.StreamBytes(i, 1<<20)
+	}
+	d.CommandLine()
+	d.Environment()
+	if d.Crashpad != nil {
+		for _, m := range d.Crashpad.Modules {
+			for i := range m.Objects {
+				m.Objects[i].Text()
+			}
+		}
+	}
 	var p [64]byte
 	for _, r := range d.Memory.Regions() {
 		d.Memory.Word(r.End()-8, 8)
@@ -54,36 +68,49 @@ func readAll(data []byte) {
 		m.VersionBreakpad()
 		m.CodeIDBreakpad()
 		m.DebugIDRust()
+		m.File()
+		m.Flags.Words()
 	}
 }
 
-// sweep breaks a dump in every way of the issue: cut at every 64th byte, and each 32-bit word of the header, the directory and the
-// first bytes of every stream set to the values that break readers. Memory must stay within 4 × the file + 64 MB.
-func sweep(t *testing.T, data []byte) int {
+// allocated is how many bytes this process has allocated so far.
+func allocated() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
+
+// sweep breaks a dump: cut at every 64th byte, and each of the 32-bit words of the header, the directory and the first bytes of
+// every stream (all: every word of the file, also in what streams point to) set to the values that break readers. Memory
+// must stay within 4 × the file + 64 MB, and no run takes five seconds. Under wasm, which is some ten times slower, every
+// eighth of them is tried.
+func sweep(t *testing.T, data []byte, all bool) int {
 	limit := uint64(4*len(data) + 64<<20)
-	runs := 0
-	try := func(what string, p []byte) {
+	runs, turn, step := 0, 0, 1
+	if runtime.GOARCH == "wasm" {
+		step = 8
+	}
+	try := func(p []byte, what func() string) {
+		if turn++; turn%step != 0 {
+			return
+		}
 		defer func() {
 			if r := recover(); r != nil {
-				t.Fatalf("%s: panic: %v", what, r)
+				t.Fatalf("%s: panic: %v", what(), r)
 			}
 		}()
-		var before, after runtime.MemStats
-		check := runs%64 == 0 // reading the statistics stops the world
-		if check {
-			runtime.ReadMemStats(&before)
-		}
+		before, start := allocated(), time.Now()
 		readAll(p)
-		if check {
-			runtime.ReadMemStats(&after)
-			if used := after.TotalAlloc - before.TotalAlloc; used > limit {
-				t.Fatalf("%s: %d bytes allocated for a file of %d", what, used, len(p))
-			}
+		if used := allocated() - before; used > limit {
+			t.Fatalf("%s: %d bytes allocated for a file of %d", what(), used, len(p))
+		}
+		if took := time.Since(start); took > 5*time.Second {
+			t.Fatalf("%s: took %v", what(), took)
 		}
 		runs++
 	}
 	for n := 0; n < len(data); n += 64 {
-		try(fmt.Sprintf("cut at %d", n), data[:n])
+		try(data[:n], func() string { return fmt.Sprintf("cut at %d", n) })
 	}
 	d, err := Open(input.FromBytes("good.dmp", data))
 	if err != nil {
@@ -95,17 +122,21 @@ func sweep(t *testing.T, data []byte) int {
 			at = append(at, i)
 		}
 	}
-	add(4, 28)
-	add(int(d.Header.Directory), 12*len(d.Streams))
-	for _, s := range d.Streams {
-		add(int(s.Loc.Off), int(min(s.Loc.Size, 256)))
+	if all {
+		add(4, len(data))
+	} else {
+		add(4, 28)
+		add(int(d.Header.Directory), 12*len(d.Streams))
+		for _, s := range d.Streams {
+			add(int(s.Loc.Off), int(min(s.Loc.Size, 256)))
+		}
 	}
 	broken := append([]byte(nil), data...)
 	for _, off := range at {
 		for _, v := range []uint32{0, 1, 0x7fffffff, 0xffffffff} {
 			copy(broken[off:], data[off:off+4])
 			d.Header.Order.PutUint32(broken[off:], v)
-			try(fmt.Sprintf("word at %#x = %#x", off, v), broken)
+			try(broken, func() string { return fmt.Sprintf("word at %#x = %#x", off, v) })
 		}
 		copy(broken[off:], data[off:off+4])
 	}
@@ -114,8 +145,15 @@ func sweep(t *testing.T, data []byte) int {
 
 func TestEvilOwn(t *testing.T) {
 	for _, order := range []binary.AppendByteOrder{dumptest.LittleEndian, dumptest.BigEndian} {
-		t.Logf("%s: %d broken dumps read", order, sweep(t, everything(order).Bytes()))
+		t.Logf("%s: %d broken dumps read", order, sweep(t, everything(order).Bytes(), true))
 	}
+	for _, k := range kinds {
+		b := dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: k.proc})
+		t.Logf("%s: %d broken dumps read", k.kind, sweep(t, b.Thread(1, dumptest.Context(dumptest.LittleEndian, k.kind, nil), 0x1000, make([]byte, 64)).Bytes(), false))
+	}
+	xstate := dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: dumptest.CPUAMD64}).
+		Thread(1, dumptest.AMD64XState(nil, make([]byte, 256), 1), 0, nil).Misc5(1, 1, "", "", dumptest.XState{Index: 2, Offset: 576, Size: 256})
+	t.Logf("extended state: %d broken dumps read", sweep(t, xstate.Bytes(), true))
 }
 
 func TestEvilCorpus(t *testing.T) {
@@ -124,14 +162,14 @@ func TestEvilCorpus(t *testing.T) {
 		"breakpad/dumps/minidump2.dmp", "breakpad/dumps/linux_null_read_av.dmp", "breakpad/dumps/linux_inline.dmp",
 		"breakpad/dumps/thread_name_list.dmp", "breakpad/dumps/tiny-exe-with-cet-xsave.dmp", "breakpad/dumps/write_av_non_canonical.dmp",
 		"rust-minidump/dumps/invalid-parameter.dmp", "rust-minidump/dumps/linux-mini.dmp", "rust-minidump/dumps/invalid-range.dmp",
-		"symbolic/dumps/crash_macos.dmp", "derived/dumps/micro-arm.dmp", "derived/dumps/micro-arm64.dmp",
+		"symbolic/dumps/crash_macos.dmp", "chromium/renderer-crash.dmp", "derived/dumps/micro-arm.dmp", "derived/dumps/micro-arm64.dmp",
 	} {
 		data, err := os.ReadFile(filepath.Join(corpusDir, name))
 		if err != nil {
 			t.Error(err)
 			continue
 		}
-		t.Logf("%s: %d broken dumps read", name, sweep(t, data))
+		t.Logf("%s: %d broken dumps read", name, sweep(t, data, false))
 	}
 }
 
@@ -175,6 +213,46 @@ func TestSharedName(t *testing.T) {
 	}
 	if len(d.Modules) != n || len(d.Diags) != 1 || !strings.Contains(d.Diags[0].Err.Error(), "the rest is left out") {
 		t.Errorf("%d modules, %d diagnostics", len(d.Modules), len(d.Diags))
+	}
+}
+
+// TestSharedParts: annotations, handles' facts and link maps that all share their parts, or point to themselves, cost what the file has.
+func TestSharedParts(t *testing.T) {
+	word := func(p []byte, v ...uint32) []byte {
+		for _, x := range v {
+			p = binary.LittleEndian.AppendUint32(p, x)
+		}
+		return p
+	}
+	b := dumptest.New(dumptest.LittleEndian)
+	name := uint32(b.UTF8(strings.Repeat("n", 60_000)))
+	dict := word(nil, 5000)
+	for range 5000 {
+		dict = word(dict, name, name)
+	}
+	at := uint32(b.Put("dictionary", dict))
+	module := uint32(b.Put("module", word(nil, 1, uint32(len(dict)), at, uint32(len(dict)), at, uint32(len(dict)), at)))
+	list := word(nil, 5000)
+	for i := range uint32(5000) {
+		list = word(list, i, 28, module)
+	}
+	mods := uint32(b.Put("modules", list))
+	b.Stream(0x43500001, word(make([]byte, 36), uint32(len(dict)), at, uint32(len(list)), mods))
+	loop := b.Put("loop", make([]byte, 12))
+	binary.LittleEndian.PutUint32(b.Peek(loop), uint32(loop))
+	handles := word(nil, 16, 40, 20_000, 0)
+	for range 20_000 {
+		handles = word(handles, 1, 0, 0, 0, 0, 0, 0, 0, uint32(loop), 0)
+	}
+	b.Stream(12, handles)
+	data := b.Bytes()
+	before, start := allocated(), time.Now()
+	readAll(data)
+	if used := allocated() - before; used > uint64(4*len(data)+64<<20) {
+		t.Errorf("%d bytes allocated for a file of %d", used, len(data))
+	}
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("took %v", took)
 	}
 }
 

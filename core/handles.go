@@ -49,6 +49,7 @@ const (
 	maxBackTrace        = 32
 	maxHandles          = 200_000
 	maxHandleInfo       = 64 // of one handle; writers know of two
+	handleInfoCost      = 48 // of one fact, in memory, in bytes
 )
 
 // decodeHandleData reads MINIDUMP_HANDLE_DATA_STREAM and its descriptors, of either version.
@@ -87,7 +88,7 @@ func decodeHandleData(d *Dump, s *Stream, c *input.Cursor) {
 // handleInfo reads the chain of an object's facts: NextInfoRva u32 · InfoType u32 · SizeOfInfo u32 · the facts.
 func (d *Dump) handleInfo(s *Stream, off uint32) (out []HandleInfo) {
 	for off != 0 {
-		if len(out) >= maxHandleInfo || !d.afford(s.Type, 12) {
+		if len(out) >= maxHandleInfo || !d.afford(s.Type, handleInfoCost) {
 			d.remark(Warning, s.Type, int64(off), fmt.Sprintf("at most %d facts of an object", maxHandleInfo), "more")
 			return out
 		}

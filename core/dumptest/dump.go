@@ -105,6 +105,9 @@ func (d *Dump) put(label string, p []byte) int {
 // Put adds bytes that no directory entry points to, and returns their offset.
 func (d *Dump) Put(label string, p []byte) int { return d.put(label, p) }
 
+// Peek is the file from an offset on, to be changed.
+func (d *Dump) Peek(off int) []byte { return d.buf[off:] }
+
 // String adds a MINIDUMP_STRING and returns its offset.
 func (d *Dump) String(s string) int {
 	units := utf16.Encode([]rune(s))
