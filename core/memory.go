@@ -128,7 +128,7 @@ func decodeMemoryInfoList(d *Dump, s *Stream, c *input.Cursor) {
 }
 
 // build sorts the regions of all sources. Where they overlap, a region keeps what no earlier one has: the lists come first (9
-// before 5, as in rust-minidump), then stacks that no list holds; within a list the lower address wins, then the larger size.
+// before 5, as in rust-minidump), then stacks and backing stores that no list holds; within a list the lower address wins, then the larger size.
 func (m *Memory) build() {
 	add := func(rs []Region) {
 		rs = append([]Region(nil), rs...)
@@ -146,6 +146,12 @@ func (m *Memory) build() {
 	for i := range m.d.Threads {
 		t := &m.d.Threads[i]
 		if r := (Region{t.StackStart, t.Stack}); t.Stack.Size > 0 && t.Stack.In(m.d.Src.Size) && r.End() > r.Start {
+			stacks = append(stacks, r)
+		}
+	}
+	for i := range m.d.Windows.ThreadsEx {
+		t := &m.d.Windows.ThreadsEx[i]
+		if r := (Region{t.BackingStart, t.Backing}); t.Backing.Size > 0 && t.Backing.In(m.d.Src.Size) && r.End() > r.Start {
 			stacks = append(stacks, r)
 		}
 	}

@@ -4,13 +4,17 @@ import "github.com/crashpane/crashpane/core/input"
 
 // MiscInfo is stream 15, all known versions of it; Size says how much was there.
 type MiscInfo struct {
-	Size, Flags                                              uint32
-	ProcessID                                                uint32
-	CreateTime, UserTime, KernelTime                         uint32 // seconds; CreateTime since 1970
-	MaxMHz, CurrentMHz, MHzLimit, MaxIdle, CurrentIdle       uint32
-	IntegrityLevel, ExecuteFlags, ProtectedProcess           uint32
-	TimeZoneID                                               uint32
-	TimeZoneBias                                             int32
+	Size, Flags                                        uint32
+	ProcessID                                          uint32
+	CreateTime, UserTime, KernelTime                   uint32 // seconds; CreateTime since 1970
+	MaxMHz, CurrentMHz, MHzLimit, MaxIdle, CurrentIdle uint32
+	IntegrityLevel, ExecuteFlags, ProtectedProcess     uint32
+	TimeZoneID                                         uint32
+	// Biases are minutes; the last two are added to the first in winter and summer.
+	TimeZoneBias, StandardBias, DaylightBias int32
+	// The dates are when winter and summer time begin; month 0 means never.
+	StandardDate, DaylightDate SystemTime
+
 	StandardName, DaylightName                               string
 	BuildString, DbgBldStr                                   string
 	XStateFeatures                                           []XStateFeature
@@ -18,6 +22,14 @@ type MiscInfo struct {
 	XStateSize                                               uint32
 	ProcessCookie                                            uint32
 	HasProcessID, HasTimes, HasPower, HasIntegrity, HasBuild bool
+}
+
+// SystemTime is a SYSTEMTIME. In a time zone with year 0, Day counts the weeks of the month (5 is the last one) and DayOfWeek says
+// which day of it is meant, 0 being Sunday.
+type SystemTime struct{ Year, Month, DayOfWeek, Day, Hour, Minute, Second, Milliseconds uint16 }
+
+func systemTime(c *input.Cursor) SystemTime {
+	return SystemTime{c.U16(), c.U16(), c.U16(), c.U16(), c.U16(), c.U16(), c.U16(), c.U16()}
 }
 
 // XStateFeature is where one feature's bytes lie in an extended context: Offset counts from the start of the XSAVE area,
@@ -76,9 +88,9 @@ func decodeMiscInfo(d *Dump, s *Stream, c *input.Cursor) {
 	m.IntegrityLevel, m.ExecuteFlags, m.ProtectedProcess, m.TimeZoneID = c.U32(), c.U32(), c.U32(), c.U32()
 	m.TimeZoneBias = c.I32()
 	m.StandardName = utf16Field(c.Bytes(64), c.Order)
-	c.Skip(16 + 4)
+	m.StandardDate, m.StandardBias = systemTime(c), c.I32()
 	m.DaylightName = utf16Field(c.Bytes(64), c.Order)
-	c.Skip(16 + 4)
+	m.DaylightDate, m.DaylightBias = systemTime(c), c.I32()
 	m.HasIntegrity = c.Err() == nil && m.Flags&miscIntegrity != 0
 	if size < misc4Size {
 		return

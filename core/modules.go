@@ -20,14 +20,18 @@ type Module struct {
 	StructVersion uint32 // of VS_FIXEDFILEINFO
 	// ProductVersion is the version's second half in dumps of ELF modules by rust-minidump's writer; see VersionRust.
 	ProductVersionMS, ProductVersionLS uint32
-	CodeView                           CodeView
-	MiscDebugFile                      string // IMAGE_DEBUG_MISC (old dumps)
-	CodeViewLoc                        Location
-	MiscLoc                            Location
-	DebugFile                          string // path as stored in the CodeView record, else the module's own
-	DebugID                            string // 33+ upper-case hex digits as in a symbol store; "" if there is none
-	CodeID                             string // Windows: timestamp and size; others: the build id or uuid; "" if there is none
-	Flags                              ModuleFlags
+	// The rest of VS_FIXEDFILEINFO (verrsrc.h). FileDate is a FILETIME: units of 100 ns since 1601-01-01 UTC.
+	FileFlagsMask, FileFlags, FileOS, FileType, FileSubtype uint32
+	FileDate                                                uint64
+
+	CodeView      CodeView
+	MiscDebugFile string // IMAGE_DEBUG_MISC (old dumps)
+	CodeViewLoc   Location
+	MiscLoc       Location
+	DebugFile     string // path as stored in the CodeView record, else the module's own
+	DebugID       string // 33+ upper-case hex digits as in a symbol store; "" if there is none
+	CodeID        string // Windows: timestamp and size; others: the build id or uuid; "" if there is none
+	Flags         ModuleFlags
 
 	os OS
 }
@@ -95,7 +99,8 @@ func (d *Dump) moduleList(s *Stream, c *input.Cursor) (out []Module) {
 		sig := c.U32()
 		m.StructVersion, m.FileVersionMS, m.FileVersionLS = c.U32(), c.U32(), c.U32()
 		m.ProductVersionMS, m.ProductVersionLS = c.U32(), c.U32()
-		c.Skip(7 * 4)
+		m.FileFlagsMask, m.FileFlags, m.FileOS, m.FileType, m.FileSubtype = c.U32(), c.U32(), c.U32(), c.U32(), c.U32()
+		m.FileDate = uint64(c.U32())<<32 | uint64(c.U32())
 		m.CodeViewLoc, m.MiscLoc = location(c), location(c)
 		c.Skip(4 * 4)
 		if c.Err() != nil {

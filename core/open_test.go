@@ -88,7 +88,10 @@ func TestEverything(t *testing.T) {
 			same("uptime", *d.UptimeBreakpad(), 100)
 			same("zone", d.Misc.StandardName, "Mitteleuropäische Zeit")
 			same("summer", d.Misc.DaylightName, "Mitteleuropäische Zeit summer")
-			same("bias", d.Misc.TimeZoneBias, -60)
+			same("biases", []int32{d.Misc.TimeZoneBias, d.Misc.StandardBias, d.Misc.DaylightBias}, []int32{-60, 0, -60})
+			same("dates", []SystemTime{d.Misc.StandardDate, d.Misc.DaylightDate}, []SystemTime{{Month: 10, Day: 5, Hour: 3}, {Month: 3, Day: 5, Hour: 2}})
+			m0 := &d.Modules[0]
+			same("file info", []any{m0.FileFlagsMask, m0.FileFlags, m0.FileOS, m0.FileType, m0.FileSubtype, m0.FileDate}, []any{0x3f, 0x2a, 0x40004, 2, 9, uint64(0x01d5000012345678)})
 			same("build", d.Misc.BuildString, "26100.1.amd64fre")
 			same("debug build", d.Misc.DbgBldStr, "dbg")
 			same("cookie", fmt.Sprintf("%x", d.Misc.ProcessCookie), "c00c1e")

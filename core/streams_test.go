@@ -77,6 +77,8 @@ func TestRareStreams(t *testing.T) {
 			same("thread ex", []any{w.ThreadsEx[0].ID, w.ThreadsEx[0].StackStart, w.ThreadsEx[0].BackingStart, bytesAt(w.ThreadsEx[0].Backing)},
 				[]any{7, 0x9ff000, 0xaff000, "backing store"})
 			same("threads", len(d.Threads), 2)
+			v, ok := d.Memory.Word(0xaff000, 1)
+			same("backing store in memory", []any{v, ok}, []any{'b', true})
 			same("comments", []string{*w.CommentA, *w.CommentW}, []string{"a comment", "ein Kommentär"})
 			h := d.Handles[0]
 			same("handle", []any{h.Handle, h.Type, h.Name, h.Attributes, h.GrantedAccess, h.HandleCount, h.PointerCount}, []any{0x44, "File", `\Device\x`, 1, 0x120089, 3, 65536})

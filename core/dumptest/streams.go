@@ -96,7 +96,8 @@ func (d *Dump) VersionedModule(base uint64, size, timestamp uint32, name string,
 	}
 	r := d.w().u64(base).u32(size).u32(0).u32(timestamp).u32(uint32(nameOff))
 	if hasVersion {
-		r.u32(0xfeef04bd).u32(0x00010000).u32(uint32(v[0])<<16 | uint32(v[1])).u32(uint32(v[2])<<16 | uint32(v[3])).zero(9 * 4)
+		r.u32(0xfeef04bd).u32(0x00010000).u32(uint32(v[0])<<16 | uint32(v[1])).u32(uint32(v[2])<<16 | uint32(v[3])).u32(0).u32(0)
+		r.u32(0x3f).u32(0x2a).u32(0x40004).u32(2).u32(9).u32(0x01d50000).u32(0x12345678) // flags mask and flags, OS, type, subtype, date
 	} else {
 		r.zero(13 * 4)
 	}
@@ -165,7 +166,8 @@ func (d *Dump) Misc5(pid, created uint32, zone, build string, features ...XState
 	r := d.w().u32(1364).u32(0x3f7).u32(pid).u32(created).u32(2).u32(3)
 	r.u32(3000).u32(2000).u32(3000).u32(1).u32(0)
 	r.u32(0x2000).u32(0).u32(0).u32(1)
-	r.u32(0xffffffc4).raw(d.wide(zone, 32)).zero(16).u32(0).raw(d.wide(zone+" summer", 32)).zero(16).u32(0xffffffc4)
+	r.u32(0xffffffc4).raw(d.wide(zone, 32)).u16(0).u16(10).u16(0).u16(5).u16(3).u16(0).u16(0).u16(0).u32(0)
+	r.raw(d.wide(zone+" summer", 32)).u16(0).u16(3).u16(0).u16(5).u16(2).u16(0).u16(0).u16(0).u32(0xffffffc4)
 	r.raw(d.wide(build, 260)).raw(d.wide("dbg", 40))
 	var enabled uint64
 	var table [64][2]uint32
