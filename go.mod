@@ -7,6 +7,7 @@ tool github.com/vugu/vugu/cmd/vugugen
 require (
 	github.com/vugu/vjson v0.0.0-20200505061711-f9cbed27d3d9
 	github.com/vugu/vugu v0.4.0
+	golang.org/x/arch v0.23.0
 )
 
 require (

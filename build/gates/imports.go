@@ -30,6 +30,7 @@ var rooms = []room{
 	{"core/intake", []string{"core/input"}},
 	{"core/reason", []string{"core", "core/input", "core/cpu"}},
 	{"core/reason/internal/...", nil},
+	{"core/analysis", []string{"core", "core/cpu", "core/reason"}},
 	// It reads another format into the same data.
 	{"core/microdump", []string{"core", "core/input"}},
 	// It builds dumps without core's layouts, so that a wrong layout is caught.
@@ -42,7 +43,7 @@ var rooms = []room{
 
 	// The walker knows rules and symbols as values, and no parser of them.
 	{"walker", []string{"core", "core/cpu", "core/input", "symfile/symbol", "symfile/unwind"}},
-	{"walker/report", []string{"core", "core/cpu", "core/input", "core/reason", "symfile/symbol", "symfile/unwind", "symfile/demangle", "walker"}},
+	{"walker/report", []string{"core", "core/analysis", "core/cpu", "core/input", "core/reason", "symfile/symbol", "symfile/unwind", "symfile/demangle", "walker"}},
 	// It makes reports for the renderers' tests.
 	{"walker/report/reporttest", []string{"core", "core/cpu", "core/input", "symfile/symbol", "symfile/unwind", "walker", "walker/report"}},
 	// A renderer sees the report alone; the CPU's table comes with it, for the names and widths of registers.
@@ -70,6 +71,7 @@ var outside = []struct {
 	{"github.com/syumai/workers/...", []string{"wasm/edge/..."}, "it panics at start outside a Cloudflare Worker"},
 	{"github.com/ianlancetaylor/demangle", []string{"symfile/demangle"}, "one place makes names readable"},
 }
+	{"golang.org/x/arch/...", []string{"core/analysis"}, "one place reads machine code"},
 
 // fits reports whether a package is the pattern or lies under its folder.
 func fits(pattern, pkg string) bool {

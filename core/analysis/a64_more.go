@@ -1,0 +1,157 @@
+package analysis
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// structures: loads and stores of several vector registers, or of one element of each (ld1 to ld4, st1 to st4).
+//
+//	0 Q 001100 post L 0 Rm opcode size Rn Rt      0 Q 001101 post L R Rm opcode S size Rn Rt
+func (a *a64insn) structures() bool {
+	q, single, post, load := a.bits(30, 30), a.bits(24, 24) == 1, a.bits(23, 23) == 1, a.bits(22, 22) == 1
+	size, rm := a.bits(11, 10), a.bits(20, 16)
+	if !post && rm != 0 {
+		return false
+	}
+	kind, name := loadKind(load)
+	var regs, bytes int
+	var lanes, index string
+	if single {
+		opcode, r, s := a.bits(15, 13), int(a.bits(21, 21)), a.bits(12, 12)
+		regs = int(opcode&1)<<1 + r + 1
+		lane := q<<3 | s<<2 | size
+		element := 1 << (opcode >> 1)
+		switch opcode >> 1 {
+		case 1:
+			if size&1 != 0 {
+				return false
+			}
+			lane >>= 1
+		case 2:
+			lane >>= 2
+			if size == 1 && s == 0 {
+				element, lane = 8, q
+			} else if size != 0 {
+				return false
+			}
+		case 3: // one element to all lanes
+			if !load || s != 0 {
+				return false
+			}
+			element = 1 << size
+			lanes = arrangement(size, q)
+		}
+		bytes = regs * element
+		name += strconv.Itoa(regs)
+		if opcode>>1 == 3 {
+			name += "r"
+		} else {
+			lanes = map[int]string{1: "b", 2: "h", 4: "s", 8: "d"}[element]
+			index = "[" + strconv.Itoa(int(lane)) + "]"
+		}
+	} else {
+		if a.bits(21, 21) != 0 {
+			return false
+		}
+		elements := map[uint32][2]int{0: {4, 4}, 2: {4, 1}, 4: {3, 3}, 6: {3, 1}, 7: {1, 1}, 8: {2, 2}, 10: {2, 1}}
+		e, ok := elements[a.bits(15, 12)]
+		if !ok || e[1] > 1 && size == 3 && q == 0 {
+			return false
+		}
+		regs, lanes = e[0], arrangement(size, q)
+		bytes = regs * 8 << q
+		name += strconv.Itoa(e[1])
+	}
+	list := make([]string, regs)
+	for i := range list {
+		list[i] = "v" + strconv.Itoa((int(a.rt)+i)%32) + "." + lanes
+	}
+	operands := []string{"{" + strings.Join(list, ", ") + "}" + index, a.at(0)}
+	switch {
+	case post && rm == 31:
+		operands = append(operands, "#"+strconv.Itoa(bytes))
+	case post:
+		operands = append(operands, xname(rm, false))
+	}
+	a.say(name, operands...)
+	a.access(kind, bytes, 0)
+	return true
+}
+
+func arrangement(size, q uint32) string {
+	return [...]string{"8b", "16b", "4h", "8h", "2s", "4s", "1d", "2d"}[size<<1|q]
+}
+
+// zeroLine is dc zva: it clears a block, of 64 bytes on nearly all processors.
+func (a *a64insn) zeroLine() {
+	const block = 64
+	a.rn = a.rt
+	a.say("dc", "zva", xname(a.rt, false))
+	if a.rt == 31 {
+		return
+	}
+	base := a.xreg(a.rt)
+	a.in.add(Access{Address: base.Value &^ (block - 1), AddressKnown: true, Size: block, Kind: Write, Base: base})
+}
+
+// branch: b and bl.
+func (a *a64insn) branch() {
+	offset := a.signed(25, 0) * 4
+	name, how := "b", "jump"
+	if a.bits(31, 31) == 1 {
+		name, how = "bl", "call"
+	}
+	a.say(name, "#"+strconv.FormatInt(offset, 10))
+	a.in.jump = &Jump{Target: a.m.pc + uint64(offset), How: how}
+}
+
+// branchRegister: br, blr, ret, and those that authenticate the pointer first.
+//
+//	1101011 Z 0 op 11111 0000 A M Rn Rm
+func (a *a64insn) branchRegister() {
+	z, op, auth, key := a.bits(24, 24), a.bits(22, 21), a.bits(11, 11) == 1, a.bits(10, 10)
+	if a.bits(23, 23) != 0 || a.bits(20, 12) != 0x1f0 || op > 2 {
+		return
+	}
+	name := [...]string{"br", "blr", "ret"}[op]
+	target := xname(a.rn, false)
+	operands := []string{target}
+	switch {
+	case auth:
+		name += [...]string{"aa", "ab"}[key]
+		switch {
+		case op == 2:
+			operands, target, a.rn = nil, "x30", 30
+		case z == 0:
+			name += "z"
+		default:
+			operands = append(operands, xname(a.bits(4, 0), true))
+		}
+	case a.bits(11, 10) != 0 || a.bits(4, 0) != 0 || z != 0:
+		return
+	case op == 2 && a.rn == 30:
+		operands = nil
+	}
+	a.in.text = strings.TrimSpace(name + " " + strings.Join(operands, ", "))
+	reg := Register{Name: target}
+	if a.rn != 31 {
+		reg = a.xreg(a.rn)
+	}
+	a.in.use(reg)
+	a.in.jump = &Jump{Target: reg.Value, How: [...]string{"jump", "call", "return"}[op], Register: reg}
+}
+
+// exception: 11010100 opc imm16 000 LL.
+func (a *a64insn) exception() {
+	imm := a.bits(20, 5)
+	switch a.w &^ (0xffff << 5) {
+	case 0xd4000001:
+		a.in.text = fmt.Sprintf("svc #0x%x", imm)
+	case 0xd4200000:
+		a.in.text, a.in.trap = fmt.Sprintf("brk #0x%x", imm), true
+	case 0xd4400000:
+		a.in.text, a.in.trap = fmt.Sprintf("hlt #0x%x", imm), true
+	}
+}

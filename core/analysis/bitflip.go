@@ -1,0 +1,116 @@
+package analysis
+
+import (
+	"sort"
+
+	"github.com/crashpane/crashpane/core/cpu"
+)
+
+// nearby is how close a register must be to an address to speak for it, and low up to where an address counts as low.
+const (
+	nearby = 1 << 12
+	low    = 2 * nearby
+)
+
+// flipDetails looks for what speaks for addr being what value should have been (rust-minidump's calculate_heuristics).
+func (c *crash) flipDetails(addr, value uint64, wasNonCanonical bool) BitFlipDetails {
+	f := BitFlipDetails{WasNonCanonical: wasNonCanonical, IsNull: addr == 0}
+	f.WasLow = f.IsNull && value <= low
+	if c.ctx == nil {
+		return f
+	}
+	for i := range c.arch.Names {
+		v, ok := c.ctx.Regs.Get(cpu.Reg(i))
+		if !ok {
+			continue
+		}
+		if addr > low && max(addr, v)-min(addr, v) <= nearby {
+			f.Nearby++
+		}
+		if b := byte(v); v == uint64(b)*0x0101010101010101 && peerPoison(b) {
+			f.Poison = true
+		}
+	}
+	return f
+}
+
+// peerPoison are the bytes that rust-minidump takes for poison: those of SpiderMonkey's js/src/util/Poison.h and of jemalloc.
+func peerPoison(b byte) bool {
+	switch b {
+	case 0x2b, 0x2d, 0x2f, 0x49, 0x4b, 0x4d, 0x4f, 0x6b, 0x8b, 0x9b, 0x9f, 0xa5, 0xbb, 0xcc, 0xcd, 0xce, 0xdb, 0xe5:
+		return true
+	}
+	return false
+}
+
+// confidence puts the details together: the probability that not all of them are wrong, in 32-bit floating point as
+// rust-minidump does it, because its output shows every digit.
+func (f BitFlipDetails) confidence() float32 {
+	const baseline, high, medium = float32(0.25), float32(0.90), float32(0.50)
+	miss := float32(1)
+	add := func(v float32) { miss = float32(miss * float32(1-v)) }
+	add(baseline)
+	if f.WasNonCanonical {
+		add(high)
+	}
+	if f.IsNull {
+		v := medium
+		if f.WasLow {
+			v *= 0.5
+		}
+		add(v)
+	}
+	if f.Nearby > 0 {
+		add([]float32{medium, medium + 0.05, medium + 0.1, medium + 0.15}[min(f.Nearby, 4)-1])
+	}
+	sum := float32(1 - miss)
+	if f.Poison {
+		sum *= 0.5
+	}
+	return sum
+}
+
+// bitFlips looks for addresses that differ in one bit from the one that failed and where the access is allowed. A null pointer is
+// none of them: it is made by programs, and so is what an offset makes of it. Only 64-bit processors are looked at: on the others
+// most addresses are mapped, and every one has a neighbour that is.
+func (c *crash) bitFlips() {
+	if c.arch == nil || c.arch.WordSize != 8 || !c.places.known() || c.out.Cause < 0 || c.out.Overflow != No {
+		return
+	}
+	if a := c.out.Adjusted; a != nil && a.Kind == NullPointer {
+		return
+	}
+	a := &c.out.Accesses[c.out.Cause]
+	if a.Address < nullPage {
+		return
+	}
+	seen := map[uint64]bool{}
+	try := func(value uint64, register string) {
+		if p := c.places.at(value); p.Mapped && p.Allows(a.Kind) {
+			return
+		}
+		for bit := range uint(64) {
+			addr := value ^ 1<<bit
+			p := c.places.at(addr)
+			if addr < nullPage || !p.Mapped || !p.Allows(a.Kind) || seen[addr] {
+				continue
+			}
+			seen[addr] = true
+			f := BitFlip{Address: addr, Register: register, Details: c.flipDetails(addr, value, !canonical(value))}
+			f.Confidence = f.Details.confidence()
+			c.out.BitFlips = append(c.out.BitFlips, f)
+		}
+	}
+	// The register first: the flip happened in it, or in the memory it was read from.
+	for _, r := range []Register{a.Base, a.Index} {
+		if r.Name != "" {
+			try(r.Value, r.Name)
+		}
+	}
+	if a.Base.Name == "" || a.Index.Name != "" {
+		try(a.Address, "")
+	}
+	sort.SliceStable(c.out.BitFlips, func(i, j int) bool { return c.out.BitFlips[i].Confidence > c.out.BitFlips[j].Confidence })
+	const most = 8
+	c.out.BitFlips = c.out.BitFlips[:min(most, len(c.out.BitFlips))]
+}

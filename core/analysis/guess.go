@@ -1,0 +1,195 @@
+package analysis
+
+import (
+	"fmt"
+	"math/bits"
+	"strings"
+
+	"github.com/crashpane/crashpane/core/reason"
+)
+
+// poison is a pattern that allocators and compilers fill memory with.
+type poison struct {
+	pattern uint32 // as a 32-bit word; a 64-bit one repeats it
+	means   string
+}
+
+// Sources: Microsoft's CRT debug heap (MSVC documentation) and heap manager, jemalloc's and mozjemalloc's junk bytes, Apple's
+// malloc(3) (MallocScribble), SpiderMonkey's Poison.h, Chromium's PartitionAlloc, glibc-less folklore for the words.
+var poisons = []poison{
+	{0xdddddddd, "memory that Microsoft's debug heap has freed"},
+	{0xfeeefeee, "memory that Windows' heap has freed under a debugger"},
+	{0xcdcdcdcd, "memory that was allocated and not initialised (Microsoft's debug heap), or freed (Chromium's)"},
+	{0xcccccccc, "a local variable that was not initialised (Microsoft's debug code)"},
+	{0xfdfdfdfd, "the space between two blocks of Microsoft's debug heap"},
+	{0xbaadf00d, "memory that was allocated and not initialised (Windows' heap under a debugger)"},
+	{0xabababab, "the space behind a block of Windows' heap under a debugger, or memory that was not initialised (Chromium's)"},
+	{0xe5e5e5e5, "memory that Firefox' allocator has freed"},
+	{0xa5a5a5a5, "memory that was allocated and not initialised, or freed (jemalloc)"},
+	{0x5a5a5a5a, "memory that jemalloc has freed"},
+	{0xefefefef, "memory that Chromium's allocator has freed"},
+	{0xaaaaaaaa, "memory that was allocated and not initialised (Apple's MallocScribble, Zig, clang's trivial-auto-var-init)"},
+	{0x55555555, "memory that was freed (Apple's MallocScribble)"},
+	{0xbebebebe, "memory that was allocated and not initialised (AddressSanitizer)"},
+	{0xdeadbeef, "a value that programs put in place of a pointer that is no longer valid"},
+	{0x4b4b4b4b, "memory that the collector of Firefox' JavaScript has swept"},
+	{0x2b2b2b2b, "memory that the collector of Firefox' JavaScript has moved away from"},
+}
+
+// near is how far an address may lie from a pattern: an offset of a member.
+const near = 1 << 16
+
+// findPoison is the pattern that a value is made of, possibly plus an offset, or nil.
+func findPoison(v uint64, wordSize int) *poison {
+	for i := range poisons {
+		p := &poisons[i]
+		full := uint64(p.pattern)
+		if wordSize == 8 {
+			full |= full << 32
+			// The sign-extended and zero-extended forms come from 32-bit fields.
+			if distance(v, uint64(p.pattern)) < near && p.pattern&0xffff != p.pattern>>16 {
+				return p
+			}
+		}
+		if distance(v, full) < near {
+			return p
+		}
+	}
+	return nil
+}
+
+// asText is a value as letters, if all of it is printable ASCII: what a string leaves when it runs over a pointer.
+func asText(v uint64, wordSize int) string {
+	n := (bits.Len64(v) + 7) / 8
+	if n < wordSize && (wordSize == 4 || n < 6) || n == 0 {
+		return ""
+	}
+	b := make([]byte, 0, 8)
+	for i := range n {
+		c := byte(v >> (8 * i))
+		if c < 0x20 || c > 0x7e {
+			return ""
+		}
+		b = append(b, c)
+	}
+	return string(b)
+}
+
+// guess fills in what may be behind it all.
+func (c *crash) guess() {
+	say := func(format string, args ...any) { c.out.Guesses = append(c.out.Guesses, fmt.Sprintf(format, args...)) }
+	if c.arch == nil || c.out.Overflow != No {
+		return
+	}
+	seen := map[string]bool{}
+	for _, r := range c.suspects() {
+		what := "the address"
+		if r.Name != "" {
+			what = r.Name
+		}
+		if p := findPoison(r.Value, c.arch.WordSize); p != nil && !seen[p.means] {
+			seen[p.means] = true
+			say("%s (%s) looks like %s", what, hexa(r.Value), p.means)
+		} else if s := asText(r.Value, c.arch.WordSize); s != "" && p == nil && !seen["text"] {
+			seen["text"] = true
+			say("%s (%s) is text, %q: a string may have been written over a pointer", what, hexa(r.Value), s)
+		}
+	}
+	c.guessMismatch(say)
+	if len(c.out.BitFlips) > 0 {
+		if f := &c.out.BitFlips[0]; f.Confidence >= 0.6 {
+			addr, _ := c.address()
+			if f.Register != "" {
+				addr, _ = c.x86OrReg(f.Register)
+			}
+			say("one flipped bit (%d) would explain it: %s is mapped, which points to failing hardware", bits.TrailingZeros64(addr^f.Address), hexa(f.Address))
+		}
+	}
+}
+
+// x86OrReg reads a register by the name that the instruction's text has for it.
+func (c *crash) x86OrReg(name string) (uint64, bool) {
+	for _, r := range c.insn.regs {
+		if r.Name == name {
+			return r.Value, true
+		}
+	}
+	return 0, false
+}
+
+// suspects are the values that the address came from.
+func (c *crash) suspects() []Register {
+	switch {
+	case !c.aboutMemory():
+		return nil
+	case c.execution():
+		return []Register{{"", c.pc}}
+	case c.badTarget():
+		return []Register{{c.out.Jump.Register.Name, c.out.Jump.Target}}
+	case c.out.Cause >= 0:
+		a := &c.out.Accesses[c.out.Cause]
+		var out []Register
+		for _, r := range []Register{a.Base, a.Index} {
+			if r.Name != "" && r.Name != "rip" && r.Name != "pc" {
+				out = append(out, r)
+			}
+		}
+		return append(out, Register{"", a.Address})
+	case c.why.HasAddress:
+		return []Register{{"", c.why.Address}}
+	}
+	return nil
+}
+
+// guessMismatch tells where the exception and the instruction disagree.
+func (c *crash) guessMismatch(say func(string, ...any)) {
+	if !c.aboutMemory() || c.insn == nil || c.execution() || c.insn.unknown {
+		return
+	}
+	if c.out.Cause < 0 {
+		switch {
+		case c.badTarget():
+		case c.sentSignal() != "":
+			say("who sent the signal is read out of the place where an access has its address: the instruction (%s) has none", c.insn.text)
+		case c.why.HasAddress && !c.faultWithoutAddress() && len(c.out.Accesses) > 0 && allKnown(c.out.Accesses):
+			say("the instruction (%s) does not access %s: the registers or the address are not those of the crash, or the processor failed", c.insn.text, hexa(c.why.Address))
+		}
+		return
+	}
+	a := &c.out.Accesses[c.out.Cause]
+	if !c.faultWithoutAddress() && c.why.HasAddress && c.untagged(c.why.Address)-c.untagged(a.Address) >= uint64(max(1, a.Size)) {
+		say("the dump reports %s as the address; the instruction says otherwise", hexa(c.why.Address))
+	}
+	if p := c.out.Place; p != nil && c.why.Kind == reason.Memory && p.Mapped && !p.Guard && p.Allows(a.Kind) && c.possible(a.Address) && c.misaligned(a) == 0 {
+		say("the memory map allows this access (%s): it may have changed since, or the processor failed", p.Perms())
+	}
+}
+
+func allKnown(all []Access) bool {
+	for i := range all {
+		if !all[i].AddressKnown {
+			return false
+		}
+	}
+	return true
+}
+
+// alignedMove: instructions that want their memory aligned to its size.
+func alignedMove(text string) bool {
+	name, _, _ := strings.Cut(text, " ")
+	switch strings.TrimPrefix(name, "v") {
+	case "movaps", "movapd", "movdqa", "movdqa32", "movdqa64", "movntps", "movntpd", "movntdq", "movntdqa":
+		return true
+	}
+	return false
+}
+
+// sseOperand: an operation of SSE with a 16-byte operand in memory, which wants it aligned, too; the moves that do not say so.
+func (in *decoded) sseOperand() bool {
+	name, rest, _ := strings.Cut(in.text, " ")
+	switch name {
+	case "movups", "movupd", "movdqu", "lddqu":
+		return false
+	}
+	return strings.Contains(rest, ", xmmword [")
+}

@@ -1,0 +1,322 @@
+package analysis
+
+import (
+	"strings"
+
+	"golang.org/x/arch/x86/x86asm"
+)
+
+// x86Insn is a decoded instruction of x86 or amd64. Those with VEX or EVEX are in vec, all others in Inst.
+type x86Insn struct {
+	x86asm.Inst
+	vec    *vector
+	endbr  bool
+	mems   []x86asm.Mem // memory operands in order, with signs extended
+	memArg []int        // which operand each is
+	size   int          // of each in bytes; 0 if not known
+}
+
+// decodeX86 reads one instruction; nil if the bytes are none, not all there, or not known here.
+func decodeX86(p []byte, mode int) *x86Insn {
+	// f3 0f 1e fa and fb mark where an indirect branch may land (CET); x86asm does not know them.
+	if len(p) >= 4 && p[0] == 0xf3 && p[1] == 0x0f && p[2] == 0x1e && p[3]&0xfe == 0xfa {
+		return &x86Insn{Inst: x86asm.Inst{Op: x86asm.NOP, Len: 4, Mode: mode, Opcode: uint32(p[3])}, endbr: true}
+	}
+	if _, ok := vectorPrefix(p, mode); ok {
+		v, ok := decodeVector(p, mode)
+		if !ok {
+			return nil
+		}
+		x := &x86Insn{Inst: x86asm.Inst{Len: v.len, Mode: mode}, vec: &v, size: v.memSize}
+		if v.hasMem {
+			x.mems, x.memArg = []x86asm.Mem{v.mem}, []int{1}
+		}
+		return x
+	}
+	i, err := x86asm.Decode(p, mode)
+	if err != nil || i.Op == 0 || i.Len <= 0 || i.Len > len(p) {
+		return nil
+	}
+	for _, pre := range i.Prefix {
+		if pre&x86asm.PrefixInvalid != 0 {
+			return nil // lock, where it may not stand
+		}
+	}
+	if i.Op == x86asm.MOV && i.Args[0] == x86asm.Arg(x86asm.CS) {
+		return nil
+	}
+	x := &x86Insn{Inst: i, size: x86MemSize(&i)}
+	for n, a := range i.Args {
+		if m, ok := a.(x86asm.Mem); ok {
+			m.Disp = disp(&i, m)
+			m.Segment = segment(&i, m)
+			x.mems, x.memArg = append(x.mems, m), append(x.memArg, n)
+		}
+	}
+	return x
+}
+
+// text is the instruction as rust-minidump prints it.
+func (x *x86Insn) text() string {
+	switch {
+	case x.endbr && x.Opcode == 0xfa:
+		return "endbr64"
+	case x.endbr:
+		return "endbr32"
+	case x.vec != nil:
+		return x.vec.text
+	}
+	return x86Text(&x.Inst)
+}
+
+// x86 decodes the instruction at the program counter and works out what it does.
+func (m *machine) x86(p []byte, mode int) *decoded {
+	x := decodeX86(p, mode)
+	if x == nil {
+		return nil
+	}
+	in := &decoded{text: x.text(), len: x.Len, x86: x}
+	word := mode / 8
+	for n, mem := range x.mems {
+		kind := x.kind(n)
+		if kind == noAccess {
+			continue
+		}
+		in.add(m.x86Access(x, mem, kind))
+	}
+	m.x86Stack(x, in, word)
+	m.x86Jump(x, in, word)
+	op := x.Op
+	if x.vec == nil {
+		in.division = op == x86asm.DIV || op == x86asm.IDIV
+		in.privileged = x86Privileged(op)
+		in.trap = op == x86asm.UD2 || op == x86asm.UD1 || op == x86asm.INT || op == x86asm.ICEBP || op == x86asm.HLT
+		in.unknown = strings.HasPrefix(op.String(), "X") && (strings.HasPrefix(op.String(), "XSAVE") || strings.HasPrefix(op.String(), "XRSTOR"))
+	}
+	if in.division {
+		switch a := x.Args[0].(type) {
+		case x86asm.Reg:
+			in.divisorName = regText(&x.Inst, a)
+			in.divisor, in.divisorKnown = m.x86Reg(a)
+		case x86asm.Mem:
+			if len(in.accesses) > 0 && in.accesses[0].AddressKnown {
+				in.divisor, in.divisorKnown = m.d.Memory.Word(in.accesses[0].Address, x.size)
+			}
+		}
+	}
+	return in
+}
+
+// noAccess marks an operand that looks like memory and is not accessed.
+const noAccess Kind = 0xff
+
+// kind is what the instruction does with its n-th memory operand.
+func (x *x86Insn) kind(n int) Kind {
+	if x.vec != nil {
+		if x.vec.store {
+			return Write
+		}
+		return Read
+	}
+	op := x.Op
+	switch op {
+	case x86asm.LEA, x86asm.NOP, x86asm.PREFETCHNTA, x86asm.PREFETCHT0, x86asm.PREFETCHT1, x86asm.PREFETCHT2, x86asm.PREFETCHW,
+		x86asm.INVLPG:
+		return noAccess
+	case x86asm.XCHG, x86asm.XADD:
+		return ReadWrite
+	}
+	if x.memArg[n] > 0 {
+		return Read
+	}
+	// The first operand: most instructions change it, some only read it, and some only write it.
+	switch op {
+	case x86asm.CMP, x86asm.TEST, x86asm.BT, x86asm.PUSH, x86asm.CALL, x86asm.JMP, x86asm.LCALL, x86asm.LJMP,
+		x86asm.MUL, x86asm.DIV, x86asm.IDIV, x86asm.IMUL, x86asm.UCOMISS, x86asm.UCOMISD, x86asm.COMISS, x86asm.COMISD, x86asm.PTEST,
+		x86asm.LDMXCSR, x86asm.FXRSTOR, x86asm.FXRSTOR64, x86asm.XRSTOR, x86asm.XRSTOR64, x86asm.LGDT, x86asm.LIDT, x86asm.LLDT, x86asm.LTR,
+		x86asm.LMSW, x86asm.VERR, x86asm.VERW, x86asm.CMPSB, x86asm.CMPSW, x86asm.CMPSD, x86asm.CMPSQ, x86asm.XLATB, x86asm.CLFLUSH,
+		x86asm.LODSB, x86asm.LODSW, x86asm.LODSD, x86asm.LODSQ, x86asm.SCASB, x86asm.SCASW, x86asm.SCASD, x86asm.SCASQ:
+		return Read
+	case x86asm.POP, x86asm.STMXCSR, x86asm.FXSAVE, x86asm.FXSAVE64, x86asm.SGDT, x86asm.SIDT, x86asm.SLDT, x86asm.STR, x86asm.SMSW,
+		x86asm.STOSB, x86asm.STOSW, x86asm.STOSD, x86asm.STOSQ, x86asm.INSB, x86asm.INSW, x86asm.INSD,
+		x86asm.FST, x86asm.FSTP, x86asm.FIST, x86asm.FISTP, x86asm.FISTTP, x86asm.FBSTP, x86asm.FNSAVE, x86asm.FNSTENV, x86asm.FNSTCW, x86asm.FNSTSW,
+		x86asm.EXTRACTPS, x86asm.PEXTRB, x86asm.PEXTRD, x86asm.PEXTRQ, x86asm.PEXTRW:
+		return Write
+	}
+	s := op.String()
+	switch {
+	case strings.HasPrefix(s, "MOV"), strings.HasPrefix(s, "SET"), strings.HasPrefix(s, "VMOV"), strings.HasPrefix(s, "XSAVE"):
+		return Write
+	case s[0] == 'F':
+		return Read
+	}
+	return ReadWrite
+}
+
+// x86Access computes the address of a memory operand.
+func (m *machine) x86Access(x *x86Insn, mem x86asm.Mem, kind Kind) Access {
+	a := Access{Size: x.size, Kind: kind, AddressKnown: true, Scale: mem.Scale, Offset: mem.Disp}
+	mask := ^uint64(0)
+	if x.Mode == 32 {
+		mask = 0xffffffff
+	}
+	addrMask := mask // of the offset in the segment
+	part := func(r x86asm.Reg) Register {
+		if r == 0 {
+			return Register{}
+		}
+		v, known := m.x86Reg(r)
+		a.AddressKnown = a.AddressKnown && known
+		if x86asm.EAX <= r && r <= x86asm.R15L || r == x86asm.EIP {
+			addrMask = 0xffffffff
+		}
+		if x86asm.AX <= r && r <= x86asm.R15W {
+			addrMask = 0xffff
+		}
+		return Register{regText(&x.Inst, r), v}
+	}
+	a.Base, a.Index = part(mem.Base), part(mem.Index)
+	a.Address = a.Base.Value + a.Index.Value*uint64(max(1, mem.Scale)) + uint64(mem.Disp)
+	if mem.Base == x86asm.RIP || mem.Base == x86asm.EIP {
+		a.Address += uint64(x.Len) // it counts from the next instruction
+	}
+	a.Address &= addrMask
+	if mem.Segment != 0 {
+		base, known := m.segmentBase(x.Mode, mem.Segment)
+		a.Address += base
+		a.AddressKnown = a.AddressKnown && known
+	}
+	a.Address &= mask
+	return a
+}
+
+// segmentBase is where a segment begins. Only fs and gs begin elsewhere than at 0; a dump tells where on Windows alone, where one of
+// them is the thread's TEB.
+func (m *machine) segmentBase(mode int, s x86asm.Reg) (uint64, bool) {
+	switch {
+	case s != x86asm.FS && s != x86asm.GS:
+		return 0, true
+	case m.teb != 0 && (mode == 64) == (s == x86asm.GS):
+		return m.teb, true
+	}
+	return 0, false
+}
+
+// x86Reg reads a general register, or the part of one.
+func (m *machine) x86Reg(r x86asm.Reg) (uint64, bool) {
+	whole := func(n int, bits uint) (uint64, bool) {
+		name := strings.ToLower(x86asm.Reg(x86asm.RAX + x86asm.Reg(n)).String())
+		if m.arch.WordSize == 4 {
+			name = strings.ToLower(x86asm.Reg(x86asm.EAX + x86asm.Reg(n)).String())
+		}
+		v, ok := m.reg(name)
+		return v & (1<<bits - 1), ok // 1<<64 is 0
+	}
+	switch {
+	case x86asm.AL <= r && r <= x86asm.BL:
+		return whole(int(r-x86asm.AL), 8)
+	case x86asm.AH <= r && r <= x86asm.BH:
+		v, ok := whole(int(r-x86asm.AH), 16)
+		return v >> 8, ok
+	case x86asm.SPB <= r && r <= x86asm.R15B:
+		return whole(int(r-x86asm.SPB)+4, 8)
+	case x86asm.AX <= r && r <= x86asm.R15W:
+		return whole(int(r-x86asm.AX), 16)
+	case x86asm.EAX <= r && r <= x86asm.R15L:
+		return whole(int(r-x86asm.EAX), 32)
+	case x86asm.RAX <= r && r <= x86asm.R15:
+		return whole(int(r-x86asm.RAX), 64)
+	case r == x86asm.RIP:
+		return m.pc, true
+	case r == x86asm.EIP:
+		return m.pc & 0xffffffff, true
+	}
+	return 0, false
+}
+
+// x86Stack adds the accesses to the stack that are no operands.
+func (m *machine) x86Stack(x *x86Insn, in *decoded, word int) {
+	if x.vec != nil {
+		return
+	}
+	name, frame := "rsp", "rbp"
+	if word == 4 {
+		name, frame = "esp", "ebp"
+	}
+	size := word
+	if x.DataSize == 16 {
+		size = 2
+	}
+	implicit := func(kind Kind, reg string, offset int64) {
+		v, ok := m.reg(reg)
+		in.add(Access{Address: m.arch.Mask(v + uint64(offset)), AddressKnown: ok, Size: size, Kind: kind, Implicit: true,
+			Base: Register{reg, v}, Offset: offset})
+	}
+	switch x.Op {
+	case x86asm.PUSH, x86asm.CALL, x86asm.PUSHF, x86asm.PUSHFD, x86asm.PUSHFQ, x86asm.LCALL, x86asm.ENTER:
+		if x.Op == x86asm.CALL {
+			size = word
+		}
+		implicit(Write, name, -int64(size))
+	case x86asm.PUSHA, x86asm.PUSHAD:
+		size *= 8
+		implicit(Write, name, -int64(size))
+	case x86asm.POP, x86asm.RET, x86asm.LRET, x86asm.POPF, x86asm.POPFD, x86asm.POPFQ, x86asm.IRET, x86asm.IRETD, x86asm.IRETQ:
+		if x.Op == x86asm.RET {
+			size = word
+		}
+		implicit(Read, name, 0)
+	case x86asm.POPA, x86asm.POPAD:
+		size *= 8
+		implicit(Read, name, 0)
+	case x86asm.LEAVE:
+		implicit(Read, frame, 0)
+	}
+}
+
+// x86Jump works out where a branch goes. Conditional ones are left out: whether they are taken depends on the flags.
+func (m *machine) x86Jump(x *x86Insn, in *decoded, word int) {
+	if x.vec != nil {
+		return
+	}
+	how := map[x86asm.Op]string{x86asm.CALL: "call", x86asm.JMP: "jump", x86asm.RET: "return"}[x.Op]
+	if how == "" {
+		return
+	}
+	j := Jump{How: how}
+	switch a := x.Args[0].(type) {
+	case x86asm.Rel:
+		j.Target = m.arch.Mask(m.pc + uint64(x.Len) + uint64(a))
+		in.jump = &j
+		return
+	case x86asm.Reg:
+		v, ok := m.x86Reg(a)
+		if j.Register = (Register{regText(&x.Inst, a), v}); ok {
+			in.use(j.Register)
+			j.Target = v
+			in.jump = &j
+		}
+		return
+	}
+	// A return reads the top of the stack, which is the last access; calls and jumps read their operand, which is the first.
+	if len(in.accesses) == 0 || !in.accesses[0].AddressKnown {
+		return
+	}
+	j.Slot, j.InMemory = in.accesses[0].Address, true
+	if v, ok := m.d.Memory.Word(j.Slot, word); ok {
+		j.Target = v
+		in.jump = &j
+	}
+}
+
+// x86Privileged: instructions that user code may not execute, or not as systems set processors up.
+func x86Privileged(op x86asm.Op) bool {
+	switch op {
+	case x86asm.CLI, x86asm.STI, x86asm.CLTS, x86asm.HLT, x86asm.IN, x86asm.OUT, x86asm.INSB, x86asm.INSW, x86asm.INSD,
+		x86asm.OUTSB, x86asm.OUTSW, x86asm.OUTSD, x86asm.INVD, x86asm.INVLPG, x86asm.INVPCID, x86asm.LGDT, x86asm.LIDT, x86asm.LLDT,
+		x86asm.LMSW, x86asm.LTR, x86asm.RDMSR, x86asm.WRMSR, x86asm.WBINVD, x86asm.SWAPGS, x86asm.SYSRET, x86asm.SYSEXIT,
+		x86asm.MONITOR, x86asm.MWAIT, x86asm.XSETBV, x86asm.RSM:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,275 @@
+package analysis
+
+import (
+	"strconv"
+	"strings"
+
+	"golang.org/x/arch/x86/x86asm"
+)
+
+// x86asm takes the VEX prefixes of AVX for prefixes without a meaning and answers with whatever legacy instruction has the same
+// opcode byte, and it does not know EVEX (AVX-512) at all. Both are read here as far as a crash needs: the memory operand
+// in full, which is encoded alike for all of them, and the names of the instructions that copy, compare and search memory.
+//
+// Source: Intel's SDM volume 2, sections 2.3 (VEX) and 2.7 (EVEX), and the opcode tables of appendix A.
+
+// vectorRow is an instruction by its prefix, map and opcode.
+type vectorRow struct {
+	pp   byte // 0 none, 1 66, 2 f3, 3 f2
+	op   uint16
+	form byte   // l: reg, mem · s: mem, reg · 3: reg, reg, mem
+	size byte   // of the memory operand; 0: the whole vector
+	name string // of VEX; evex the name with EVEX if it differs, by W
+	evex [2]string
+}
+
+var vectorTable = []vectorRow{
+	{0, 0x10, 'l', 0, "vmovups", none}, {0, 0x11, 's', 0, "vmovups", none},
+	{1, 0x10, 'l', 0, "vmovupd", none}, {1, 0x11, 's', 0, "vmovupd", none},
+	{2, 0x10, 'l', 4, "vmovss", none}, {2, 0x11, 's', 4, "vmovss", none},
+	{3, 0x10, 'l', 8, "vmovsd", none}, {3, 0x11, 's', 8, "vmovsd", none},
+	{0, 0x28, 'l', 0, "vmovaps", none}, {0, 0x29, 's', 0, "vmovaps", none},
+	{1, 0x28, 'l', 0, "vmovapd", none}, {1, 0x29, 's', 0, "vmovapd", none},
+	{0, 0x2b, 's', 0, "vmovntps", none}, {1, 0x2b, 's', 0, "vmovntpd", none}, {1, 0xe7, 's', 0, "vmovntdq", none},
+	{1, 0x6f, 'l', 0, "vmovdqa", [2]string{"vmovdqa32", "vmovdqa64"}}, {1, 0x7f, 's', 0, "vmovdqa", [2]string{"vmovdqa32", "vmovdqa64"}},
+	{2, 0x6f, 'l', 0, "vmovdqu", [2]string{"vmovdqu32", "vmovdqu64"}}, {2, 0x7f, 's', 0, "vmovdqu", [2]string{"vmovdqu32", "vmovdqu64"}},
+	{3, 0x6f, 'l', 0, "", [2]string{"vmovdqu8", "vmovdqu16"}}, {3, 0x7f, 's', 0, "", [2]string{"vmovdqu8", "vmovdqu16"}},
+	{1, 0xd6, 's', 8, "vmovq", none}, {2, 0x7e, 'l', 8, "vmovq", none},
+	{1, 0x74, '3', 0, "vpcmpeqb", none}, {1, 0x75, '3', 0, "vpcmpeqw", none}, {1, 0x76, '3', 0, "vpcmpeqd", none},
+	{1, 0x64, '3', 0, "vpcmpgtb", none}, {1, 0xda, '3', 0, "vpminub", none}, {1, 0xde, '3', 0, "vpmaxub", none},
+	{1, 0xef, '3', 0, "vpxor", [2]string{"vpxord", "vpxorq"}}, {1, 0xeb, '3', 0, "vpor", [2]string{"vpord", "vporq"}},
+	{1, 0xdb, '3', 0, "vpand", [2]string{"vpandd", "vpandq"}}, {1, 0xfc, '3', 0, "vpaddb", none}, {1, 0xf8, '3', 0, "vpsubb", none},
+	{1, 0xfe, '3', 0, "vpaddd", none}, {1, 0xd4, '3', 0, "vpaddq", none}, {1, 0xfa, '3', 0, "vpsubd", none},
+	{0, 0x58, '3', 0, "vaddps", none}, {1, 0x58, '3', 0, "vaddpd", none}, {2, 0x58, '3', 4, "vaddss", none}, {3, 0x58, '3', 8, "vaddsd", none},
+	{0, 0x59, '3', 0, "vmulps", none}, {1, 0x59, '3', 0, "vmulpd", none}, {2, 0x59, '3', 4, "vmulss", none}, {3, 0x59, '3', 8, "vmulsd", none},
+	{0, 0x5c, '3', 0, "vsubps", none}, {1, 0x5c, '3', 0, "vsubpd", none}, {2, 0x5c, '3', 4, "vsubss", none}, {3, 0x5c, '3', 8, "vsubsd", none},
+	{0, 0x5e, '3', 0, "vdivps", none}, {1, 0x5e, '3', 0, "vdivpd", none}, {2, 0x5e, '3', 4, "vdivss", none}, {3, 0x5e, '3', 8, "vdivsd", none},
+	{0, 0x57, '3', 0, "vxorps", none}, {0, 0x54, '3', 0, "vandps", none},
+	{0, 0x2e, 'l', 4, "vucomiss", none}, {1, 0x2e, 'l', 8, "vucomisd", none}, {0, 0x2f, 'l', 4, "vcomiss", none}, {1, 0x2f, 'l', 8, "vcomisd", none},
+	{1, 0x6e, 'l', 4, "vmovd", none}, {1, 0x7e, 's', 4, "vmovd", none}, // with W: vmovq, 8 bytes
+	{1, 0x278, 'l', 1, "vpbroadcastb", none}, {1, 0x279, 'l', 2, "vpbroadcastw", none},
+	{1, 0x258, 'l', 4, "vpbroadcastd", none}, {1, 0x259, 'l', 8, "vpbroadcastq", none},
+	{1, 0x218, 'l', 4, "vbroadcastss", none}, {1, 0x219, 'l', 8, "vbroadcastsd", none}, {1, 0x21a, 'l', 16, "vbroadcastf128", none},
+}
+
+var none [2]string
+
+// vector is a decoded VEX or EVEX instruction.
+type vector struct {
+	text    string // "" for one that the table does not have
+	len     int
+	mem     x86asm.Mem
+	hasMem  bool
+	memSize int // bytes; 0 if not known
+	store   bool
+}
+
+// vectorPrefix finds a VEX or EVEX prefix behind legacy prefixes; in 32-bit code its first byte is that of lds, les or bound
+// unless the next byte, a ModRM, has no memory operand.
+func vectorPrefix(p []byte, mode int) (at int, ok bool) {
+	for at < len(p) && at < 4 {
+		switch p[at] {
+		case 0x2e, 0x36, 0x3e, 0x26, 0x64, 0x65, 0x67:
+			at++
+			continue
+		case 0xc4, 0xc5, 0x62:
+			return at, at+1 < len(p) && (mode == 64 || p[at+1] >= 0xc0)
+		}
+		break
+	}
+	return 0, false
+}
+
+// decodeVector reads the instruction at p; ok is false if there is none, or not all of it.
+func decodeVector(p []byte, mode int) (v vector, ok bool) {
+	at, ok := vectorPrefix(p, mode)
+	if !ok {
+		return v, false
+	}
+	var seg x86asm.Reg
+	addr32 := mode == 32
+	for _, c := range p[:at] {
+		switch c {
+		case 0x64:
+			seg = x86asm.FS
+		case 0x65:
+			seg = x86asm.GS
+		case 0x67:
+			addr32 = true
+		}
+	}
+	need := map[byte]int{0xc5: 2, 0xc4: 3, 0x62: 4}[p[at]]
+	if len(p) < at+need+2 {
+		return v, false
+	}
+	var r, x, b, pp, w, l, m, vvvv, mask byte
+	var zero, evex, broadcast bool
+	var r2, v2 byte
+	switch q := p[at:]; q[0] {
+	case 0xc5:
+		r, m, vvvv, l, pp = ^q[1]>>7, 1, ^q[1]>>3&15, q[1]>>2&1, q[1]&3
+	case 0xc4:
+		r, x, b, m = ^q[1]>>7, ^q[1]>>6&1, ^q[1]>>5&1, q[1]&31
+		w, vvvv, l, pp = q[2]>>7, ^q[2]>>3&15, q[2]>>2&1, q[2]&3
+	default:
+		evex = true
+		r, x, b, r2, m = ^q[1]>>7, ^q[1]>>6&1, ^q[1]>>5&1, ^q[1]>>4&1, q[1]&7
+		w, vvvv, pp = q[2]>>7, ^q[2]>>3&15, q[2]&3
+		zero, l, broadcast, v2, mask = q[3]>>7 == 1, q[3]>>5&3, q[3]>>4&1 == 1, ^q[3]>>3&1, q[3]&7
+	}
+	if m < 1 || m > 3 || l > 2 {
+		return v, false
+	}
+	at += need
+	op := uint16(p[at])
+	if m > 1 {
+		op |= uint16(m) << 8
+	}
+	modrm := p[at+1]
+	at += 2
+	width := 16 << l
+	v.memSize = width
+	row := findVector(pp, op, evex)
+	if row != nil && row.size != 0 {
+		v.memSize = int(row.size)
+		if row.name == "vmovd" && w == 1 {
+			v.memSize = 8
+		}
+	}
+	switch {
+	case row == nil:
+		v.memSize = 0
+		if m > 1 && byte(op) >= 0xf0 { // bit manipulation, on general registers
+			v.memSize = 4 << w
+		}
+	case row.form != 'l' && (row.size == 4 || row.size == 8), row.form == 'l' && op < 0x200 && row.size != 0:
+		width = 16 // scalars: the length does not count
+	}
+	if row != nil && row.form == 's' {
+		v.store = true
+	}
+	reg := modrm>>3&7 | r<<3 | r2<<4
+	if modrm>>6 != 3 {
+		// EVEX counts an 8-bit displacement in units of the operand's size.
+		unit := int64(1)
+		if evex {
+			unit = int64(width)
+			switch {
+			case broadcast:
+				unit = 4 << w
+			case row != nil && row.size != 0:
+				unit = int64(v.memSize)
+			}
+		}
+		var n int
+		v.mem, n, ok = vectorMem(p[at:], modrm, x, b, addr32, mode, unit)
+		if !ok {
+			return v, false
+		}
+		v.hasMem = true
+		v.mem.Segment = seg
+		at += n
+		if broadcast {
+			v.memSize = 4 << w
+		}
+	}
+	if m == 3 { // every instruction of this map has an immediate byte
+		at++
+	}
+	if len(p) < at {
+		return v, false
+	}
+	v.len = at
+	// In map 1 these have one too; op 70–73 shifts and shuffles, c2 and c4–c6 compare, insert, extract and shuffle.
+	if m == 1 && (op >= 0x70 && op <= 0x73 || op == 0xc2 || op >= 0xc4 && op <= 0xc6) {
+		v.len++
+	}
+	if row != nil && v.hasMem && !broadcast {
+		v.text = vectorText(row, &v, evex, w, width, reg, vvvv|v2<<4, mask, zero)
+	}
+	return v, true
+}
+
+func findVector(pp byte, op uint16, evex bool) *vectorRow {
+	for i := range vectorTable {
+		row := &vectorTable[i]
+		if row.pp == pp && row.op == op && (row.name != "" || evex) {
+			return row
+		}
+	}
+	return nil
+}
+
+// vectorMem reads the memory operand behind a ModRM byte: SIB and displacement.
+func vectorMem(p []byte, modrm, x, b byte, addr32 bool, mode int, unit int64) (m x86asm.Mem, n int, ok bool) {
+	first := x86asm.RAX
+	if addr32 {
+		first = x86asm.EAX
+	}
+	mod, rm := modrm>>6, modrm&7
+	dispSize := int([]byte{0, 1, 4}[mod])
+	switch {
+	case rm == 4:
+		if len(p) < 1 {
+			return m, 0, false
+		}
+		sib := p[0]
+		n = 1
+		if index := sib>>3&7 | x<<3; index != 4 {
+			m.Index, m.Scale = first+x86asm.Reg(index), 1<<(sib>>6)
+		}
+		if sib&7 == 5 && mod == 0 {
+			dispSize = 4
+		} else {
+			m.Base = first + x86asm.Reg(sib&7|b<<3)
+		}
+	case rm == 5 && mod == 0:
+		dispSize = 4
+		if mode == 64 {
+			m.Base = x86asm.RIP
+		}
+	default:
+		m.Base = first + x86asm.Reg(rm|b<<3)
+	}
+	if len(p) < n+dispSize {
+		return m, 0, false
+	}
+	switch dispSize {
+	case 1:
+		m.Disp = int64(int8(p[n])) * unit
+	case 4:
+		m.Disp = int64(int32(uint32(p[n]) | uint32(p[n+1])<<8 | uint32(p[n+2])<<16 | uint32(p[n+3])<<24))
+	}
+	return m, n + dispSize, true
+}
+
+// vectorText spells it as yaxpeax-x86 does.
+func vectorText(row *vectorRow, v *vector, evex bool, w byte, width int, reg, second, mask byte, zero bool) string {
+	name := row.name
+	if evex && row.evex[w] != "" {
+		name = row.evex[w]
+	}
+	if name == "vmovd" && w == 1 {
+		name = "vmovq"
+	}
+	bank := map[int]string{16: "xmm", 32: "ymm", 64: "zmm"}[width]
+	kind, masked := bank, ""
+	if mask != 0 && evex {
+		masked = "{k" + strconv.Itoa(int(mask)) + "}"
+		if zero {
+			masked += "{z}"
+		}
+	}
+	if evex && strings.HasPrefix(name, "vpcmp") {
+		kind, reg = "k", reg&7 // AVX-512 compares into a mask
+	}
+	mem := sizeLabel(v.memSize) + " " + memText(&x86asm.Inst{Mode: 64}, v.mem)
+	r := kind + strconv.Itoa(int(reg))
+	switch row.form {
+	case 's':
+		return name + " " + mem + masked + ", " + r
+	case 'l':
+		return name + " " + r + masked + ", " + mem
+	}
+	return name + " " + r + masked + ", " + bank + strconv.Itoa(int(second)) + ", " + mem
+}
