@@ -33,6 +33,8 @@ var rooms = []room{
 	{"core/analysis", []string{"core", "core/cpu", "core/reason"}},
 	// It reads another format into the same data.
 	{"core/microdump", []string{"core", "core/input"}},
+	// It prints what a dump says, and concludes nothing.
+	{"core/dumptext", []string{"core", "core/input", "core/cpu"}},
 	// It builds dumps without core's layouts, so that a wrong layout is caught.
 	{"core/dumptest", nil},
 
@@ -51,7 +53,7 @@ var rooms = []room{
 
 	// The one place that joins everything.
 	{"walker/session", []string{"core/...", "symfile/...", "walker", "walker/report"}},
-	{"walker/cmd/...", []string{"walker", "walker/session", "walker/report/...", "symfile/demangle", "core/input"}},
+	{"walker/cmd/...", []string{"walker", "walker/session", "walker/report/...", "symfile/demangle", "core", "core/input", "core/dumptext"}},
 
 	{"web/app", []string{"walker/report", "walker/report/view", "web/wire"}},
 	{"web/wire", nil},

@@ -34,6 +34,7 @@ func TestUsage(t *testing.T) {
 		{[]string{"--version"}, exitOK, "crashpane ", ""},
 		{[]string{"help", "walk"}, exitOK, "-unwind", ""},
 		{[]string{"walk", "--help"}, exitOK, "-format", ""},
+		{[]string{"help", "dump"}, exitOK, "--memory", ""},
 		{[]string{"help", "dance"}, exitUsage, "", `no command "dance"`},
 		{[]string{"dance"}, exitUsage, "", `no command "dance"`},
 		{[]string{"walk"}, exitUsage, "", "no dump is named"},

@@ -1,0 +1,211 @@
+package dumptext
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/crashpane/crashpane/core"
+)
+
+// names are fields whose printed name does not follow from the Go name.
+var names = map[string]string{
+	"MaxMHz": "max_mhz", "CurrentMHz": "current_mhz", "MHzLimit": "mhz_limit", "LSBRelease": "lsb_release", "DbgBldStr": "dbg_bld_str",
+	"FileVersionMS": "file_version_ms", "FileVersionLS": "file_version_ls",
+	"ProductVersionMS": "product_version_ms", "ProductVersionLS": "product_version_ls",
+	"XStateFeatures": "xstate_features", "XStateEnabled": "xstate_enabled", "XStateSize": "xstate_size",
+}
+
+// maybe are texts that are left out where they are empty, because nothing was stored then.
+var maybe = words("Stream.Name Module.MiscDebugFile Module.DebugID Module.CodeID Exception.Name Micro.Signal Micro.Product Micro.ProcessType")
+
+// recordFields are the fields of a CodeView record that only one kind of record has.
+var recordFields = map[string]uint64{"GUID": core.SigRSDS, "Offset": core.SigNB10, "Time": core.SigNB10, "BuildID": core.SigBpEL}
+
+// notInMicro are the structs of which microdumps know a few fields only; the others are left out where they are 0.
+var notInMicro = words("Header SystemInfo Thread Exception")
+
+// onlyIf are fields that mean something only if another field of their struct is true.
+var onlyIf = map[string]string{
+	"MiscInfo.ProcessID": "HasProcessID", "MiscInfo.CreateTime": "HasTimes", "MiscInfo.UserTime": "HasTimes", "MiscInfo.KernelTime": "HasTimes",
+	"MiscInfo.MaxMHz": "HasPower", "MiscInfo.CurrentMHz": "HasPower", "MiscInfo.MHzLimit": "HasPower", "MiscInfo.MaxIdle": "HasPower",
+	"MiscInfo.CurrentIdle": "HasPower", "MiscInfo.IntegrityLevel": "HasIntegrity", "MiscInfo.BuildString": "HasBuild", "MiscInfo.DbgBldStr": "HasBuild",
+	"Linux.PID": "HasPID", "Module.Version": "HasVersion", "Module.FileVersionMS": "HasVersion", "Module.FileVersionLS": "HasVersion",
+	"Module.StructVersion": "HasVersion", "Module.ProductVersionMS": "HasVersion", "Module.ProductVersionLS": "HasVersion",
+	"Thread.Name": "Named",
+}
+
+// private are fields that are printed only if everything is asked for: what a program was called with, and what its environment held.
+// They are matched by name, so that a new place for them is private from the start.
+func private(goName string) bool {
+	s := strings.ToLower(goName)
+	return strings.Contains(s, "environ") || strings.Contains(s, "cmdline") || strings.Contains(s, "commandline")
+}
+
+// counts are the unsigned fields that are printed in decimal: how many, how long, which version. All others are hexadecimal.
+var counts = words(`Count StreamCount SuspendCount CPUCount Major Minor Build Level Age Line Number Size32 PID Gaps ProcessID
+	MaxMHz CurrentMHz MHzLimit MaxIdle CurrentIdle Bit Index FirstLine LastLine Version4 Inode HandleCount PointerCount
+	Iteration ReferenceCount OpenCount`)
+
+// times are fields that hold a point in time: 32 bits are seconds since 1970, 64 bits are FILETIMEs, 100 ns since 1601.
+var times = words("Time TimeDateStamp CreateTime ExitTime")
+
+// spans are lengths of time: 32 bits are seconds, 64 bits are units of 100 ns.
+var spans = words("UserTime KernelTime")
+
+func words(s string) map[string]bool {
+	out := map[string]bool{}
+	for _, w := range strings.Fields(s) {
+		out[w] = true
+	}
+	return out
+}
+
+// form writes a number, text or truth value the way its field wants it.
+func form(goName string, v reflect.Value) scalar {
+	switch v.Kind() {
+	case reflect.Bool:
+		return boolean(v.Bool())
+	case reflect.String:
+		return quoted(v.String())
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return decimal(v.Int())
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		return number(goName, v.Uint(), v.Type().Bits())
+	}
+	return quoted(fmt.Sprint(v.Interface()))
+}
+
+func number(goName string, v uint64, bits int) scalar {
+	hex := hexadecimal(v, 0)
+	switch {
+	case counts[goName] || bits <= 16 && goName == "Version":
+		return decimal(v)
+	case times[goName]:
+		return hex.with("utc", utc(v, bits))
+	case spans[goName]:
+		return hex.with("text", length(v, bits))
+	}
+	for i := range flagWords {
+		if f := &flagWords[i]; f.field == goName && f.bits == 0 || f.field == goName && f.bits == bits {
+			return f.form(v)
+		}
+	}
+	return hex
+}
+
+// utc is a time as text; "" for 0, which writers leave where they know none.
+func utc(v uint64, bits int) string {
+	if v == 0 {
+		return ""
+	}
+	const layout = "2006-01-02T15:04:05.9999999Z"
+	if bits <= 32 {
+		return time.Unix(int64(v), 0).UTC().Format(layout)
+	}
+	const to1970 = 11644473600 // seconds from 1601
+	sec := int64(v/1e7) - to1970
+	t := time.Unix(sec, int64(v%1e7)*100).UTC()
+	if t.Year() > 9999 {
+		return ""
+	}
+	return t.Format(layout)
+}
+
+func length(v uint64, bits int) string {
+	if bits <= 32 {
+		return fmt.Sprintf("%d s", v)
+	}
+	return fmt.Sprintf("%d.%07d s", v/1e7, v%1e7)
+}
+
+// flagWord is a field whose bits, or whose value, have names.
+type flagWord struct {
+	field string
+	// bits is the width of the field that is meant, 0 for any: some names occur in several structs.
+	bits  int
+	exact bool // names are of values, not of bits
+	names []flagName
+}
+
+type flagName struct {
+	value uint64
+	name  string
+}
+
+// form writes the number with the names of its bits; bits without a name follow as a number.
+func (f *flagWord) form(v uint64) scalar {
+	s := hexadecimal(v, 0)
+	if f.exact {
+		s.remarkName = "name"
+		for _, n := range f.names {
+			if n.value == v {
+				s.remark = n.name
+			}
+		}
+		return s
+	}
+	s.remarkName, s.remarks = "names", []string{}
+	rest := v
+	for _, n := range f.names {
+		if n.value != 0 && v&n.value == n.value {
+			s.remarks = append(s.remarks, n.name)
+			rest &^= n.value
+		}
+	}
+	if rest != 0 && len(s.remarks) > 0 {
+		s.remarks = append(s.remarks, fmt.Sprintf("0x%x", rest))
+	}
+	return s
+}
+
+// flagWords: the first row whose field and width fit counts. Sources: minidumpapiset.h (MINIDUMP_TYPE, MINIDUMP_MISC*), winnt.h (MEM_*,
+// PAGE_*, VER_NT_*, VER_SUITE_*, PROCESSOR_ARCHITECTURE_*), minidump_format.h (MD_OS_*, MD_CPU_ARCHITECTURE_*).
+var flagWords = []flagWord{
+	{field: "Flags", bits: 64, names: []flagName{
+		{0x1, "MiniDumpWithDataSegs"}, {0x2, "MiniDumpWithFullMemory"}, {0x4, "MiniDumpWithHandleData"}, {0x8, "MiniDumpFilterMemory"},
+		{0x10, "MiniDumpScanMemory"}, {0x20, "MiniDumpWithUnloadedModules"}, {0x40, "MiniDumpWithIndirectlyReferencedMemory"},
+		{0x80, "MiniDumpFilterModulePaths"}, {0x100, "MiniDumpWithProcessThreadData"}, {0x200, "MiniDumpWithPrivateReadWriteMemory"},
+		{0x400, "MiniDumpWithoutOptionalData"}, {0x800, "MiniDumpWithFullMemoryInfo"}, {0x1000, "MiniDumpWithThreadInfo"},
+		{0x2000, "MiniDumpWithCodeSegs"}, {0x4000, "MiniDumpWithoutAuxiliaryState"}, {0x8000, "MiniDumpWithFullAuxiliaryState"},
+		{0x10000, "MiniDumpWithPrivateWriteCopyMemory"}, {0x20000, "MiniDumpIgnoreInaccessibleMemory"},
+		{0x40000, "MiniDumpWithTokenInformation"}, {0x80000, "MiniDumpWithModuleHeaders"}, {0x100000, "MiniDumpFilterTriage"},
+		{0x200000, "MiniDumpWithAvxXStateContext"}, {0x400000, "MiniDumpWithIptTrace"}, {0x800000, "MiniDumpScanInaccessiblePartialPages"},
+		{0x1000000, "MiniDumpFilterWriteCombinedMemory"}}},
+	{field: "MiscFlags", names: []flagName{
+		{0x1, "MINIDUMP_MISC1_PROCESS_ID"}, {0x2, "MINIDUMP_MISC1_PROCESS_TIMES"}, {0x4, "MINIDUMP_MISC1_PROCESSOR_POWER_INFO"},
+		{0x10, "MINIDUMP_MISC3_PROCESS_INTEGRITY"}, {0x20, "MINIDUMP_MISC3_PROCESS_EXECUTE_FLAGS"}, {0x40, "MINIDUMP_MISC3_TIMEZONE"},
+		{0x80, "MINIDUMP_MISC3_PROTECTED_PROCESS"}, {0x100, "MINIDUMP_MISC4_BUILDSTRING"}, {0x200, "MINIDUMP_MISC5_PROCESS_COOKIE"}}},
+	{field: "State", exact: true, names: []flagName{{0x1000, "MEM_COMMIT"}, {0x2000, "MEM_RESERVE"}, {0x10000, "MEM_FREE"}}},
+	{field: "MemoryType", exact: true, names: []flagName{{0x20000, "MEM_PRIVATE"}, {0x40000, "MEM_MAPPED"}, {0x1000000, "MEM_IMAGE"}}},
+	{field: "Protect", names: pageFlags},
+	{field: "AllocationProtect", names: pageFlags},
+	{field: "Product", bits: 8, exact: true, names: []flagName{{1, "VER_NT_WORKSTATION"}, {2, "VER_NT_DOMAIN_CONTROLLER"}, {3, "VER_NT_SERVER"}}},
+	{field: "SuiteMask", names: []flagName{
+		{0x1, "VER_SUITE_SMALLBUSINESS"}, {0x2, "VER_SUITE_ENTERPRISE"}, {0x4, "VER_SUITE_BACKOFFICE"}, {0x10, "VER_SUITE_TERMINAL"},
+		{0x20, "VER_SUITE_SMALLBUSINESS_RESTRICTED"}, {0x40, "VER_SUITE_EMBEDDEDNT"}, {0x80, "VER_SUITE_DATACENTER"},
+		{0x100, "VER_SUITE_SINGLEUSERTS"}, {0x200, "VER_SUITE_PERSONAL"}, {0x400, "VER_SUITE_BLADE"}}},
+	{field: "PlatformID", exact: true, names: []flagName{
+		{1, "VER_PLATFORM_WIN32_WINDOWS"}, {2, "VER_PLATFORM_WIN32_NT"}, {0x8101, "MD_OS_MAC_OS_X"}, {0x8102, "MD_OS_IOS"}, {0x8201, "MD_OS_LINUX"},
+		{0x8202, "MD_OS_SOLARIS"}, {0x8203, "MD_OS_ANDROID"}, {0x8204, "MD_OS_PS3"}, {0x8205, "MD_OS_NACL"}, {0x8206, "MD_OS_FUCHSIA"}}},
+	{field: "Processor", exact: true, names: []flagName{
+		{core.ProcX86, "x86"}, {core.ProcMIPS, "mips"}, {2, "alpha"}, {core.ProcPPC, "ppc"}, {core.ProcSHX, "shx"}, {core.ProcARM, "arm"},
+		{core.ProcIA64, "ia64"}, {7, "alpha64"}, {8, "msil"}, {core.ProcAMD64, "amd64"}, {core.ProcX86Win64, "x86 on Windows 64"},
+		{core.ProcARM64, "arm64"}, {core.ProcSPARC, "sparc"}, {core.ProcPPC64, "ppc64"}, {core.ProcARM64Old, "arm64 (Breakpad's older number)"},
+		{core.ProcMIPS64, "mips64"}, {core.ProcRISCV, "riscv"}, {core.ProcRISCV64, "riscv64"}, {core.ProcUnknown, "unknown"}}},
+	{field: "Signature", exact: true, names: []flagName{{core.SigRSDS, "RSDS"}, {core.SigNB10, "NB10"}, {core.SigBpEL, "BpEL"}}},
+	{field: "Form", exact: true, names: []flagName{{0, "bytes"}, {1, "fields"}, {2, "text"}, {3, "JSON"}}},
+	{field: "AssertionType", exact: true, names: []flagName{{1, "invalid parameter"}, {2, "pure virtual call"}}},
+}
+
+var pageFlags = []flagName{
+	{0x1, "PAGE_NOACCESS"}, {0x2, "PAGE_READONLY"}, {0x4, "PAGE_READWRITE"}, {0x8, "PAGE_WRITECOPY"}, {0x10, "PAGE_EXECUTE"},
+	{0x20, "PAGE_EXECUTE_READ"}, {0x40, "PAGE_EXECUTE_READWRITE"}, {0x80, "PAGE_EXECUTE_WRITECOPY"}, {0x100, "PAGE_GUARD"},
+	{0x200, "PAGE_NOCACHE"}, {0x400, "PAGE_WRITECOMBINE"}, {0x40000000, "PAGE_TARGETS_INVALID"},
+}
+
+var osNames = map[core.OS]string{
+	core.Windows: "Windows", core.MacOS: "macOS", core.IOS: "iOS", core.OSLinux: "Linux", core.Android: "Android", core.Solaris: "Solaris",
+	core.PS3: "PS3", core.NaCl: "NaCl", core.Fuchsia: "Fuchsia",
+}

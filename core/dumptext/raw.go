@@ -1,0 +1,163 @@
+package dumptext
+
+import (
+	"bytes"
+	"fmt"
+	"math/big"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/cpu"
+)
+
+const (
+	pieceSize = 64 << 10
+	// maxTextStream is the largest stream in bytes that is looked at as text; all of it has to be text.
+	maxTextStream = 16 << 20
+)
+
+func regNumber(i int) cpu.Reg { return cpu.Reg(i) }
+
+// registerBytes is a register of any width as a number.
+func registerBytes(le []byte) scalar {
+	be := slices.Clone(le)
+	slices.Reverse(be)
+	s := fmt.Sprintf("0x%0*x", 2*len(be), new(big.Int).SetBytes(be))
+	return scalar{text: s, json: jsonText(s)}
+}
+
+// leftOut says what is not printed, and which option would print it.
+func (w *walk) leftOut(name string, size uint64, option string) {
+	s := fmt.Sprintf("left out, %d bytes; %s prints them", size, option)
+	w.value(name, plain(s))
+}
+
+// raw prints a run of the file's bytes. at is the address or offset of the first.
+func (w *walk) raw(name string, loc core.Location, at uint64) {
+	if loc.Size == 0 || !loc.In(w.d.Src.Size) && uint64(loc.Off) >= uint64(w.d.Src.Size) {
+		return
+	}
+	off, left := int64(loc.Off), int64(min(loc.Size, uint64(w.d.Src.Size)-uint64(loc.Off)))
+	if left > w.budget {
+		w.value(name, plain(fmt.Sprintf("left out, %d bytes: more has been printed already than the file has", left)))
+		return
+	}
+	w.budget -= left
+	var failed error
+	w.bytes(name, at, func() []byte {
+		n := min(left, pieceSize)
+		if n == 0 || failed != nil {
+			return nil
+		}
+		p, err := w.d.Src.Bytes(off, n)
+		failed = err
+		off, left = off+n, left-n
+		return p
+	})
+	if failed != nil {
+		w.value(name+"_error", quoted(failed.Error()))
+	}
+}
+
+// text prints a run of the file's bytes as lines, if it is text; false if it is not.
+func (w *walk) text(name string, loc core.Location) bool {
+	p, ok := w.textBytes(loc)
+	if !ok {
+		return false
+	}
+	w.lines(name, strings.FieldsFunc(string(p), func(r rune) bool { return r == '\n' }))
+	return true
+}
+
+func (w *walk) textBytes(loc core.Location) ([]byte, bool) {
+	if loc.Size == 0 || loc.Size > maxTextStream || !loc.In(w.d.Src.Size) || int64(loc.Size) > w.budget {
+		return nil, false
+	}
+	p, err := w.d.Src.Bytes(int64(loc.Off), int64(loc.Size))
+	if err != nil {
+		return nil, false
+	}
+	p = bytes.TrimRight(p, "\x00")
+	if !utf8.Valid(p) {
+		return nil, false
+	}
+	for _, c := range p {
+		if c < ' ' && c != '\n' && c != '\t' && c != '\r' || c == 0x7f {
+			return nil, false
+		}
+	}
+	w.budget -= int64(loc.Size)
+	return p, true
+}
+
+func (w *walk) lines(name string, lines []string) {
+	w.open(name, true)
+	for _, l := range lines {
+		w.value("", quoted(strings.TrimSuffix(l, "\r")))
+	}
+	w.close()
+}
+
+// byteFields are the fields that say where bytes are which nobody describes: the bytes are printed with them.
+var byteFields = words("Data Native Entries")
+
+// location prints where something is; for some fields also what is there.
+func (w *walk) location(name string, loc core.Location, goName string) {
+	if private(goName) {
+		w.privateText(name, loc)
+		return
+	}
+	w.open(name, false)
+	w.value("offset", hexadecimal(uint64(loc.Off), 0))
+	w.value("size", hexadecimal(loc.Size, 0))
+	if byteFields[goName] {
+		w.raw("bytes", loc, 0)
+	}
+	w.close()
+}
+
+// privateText prints a command line or an environment, whose parts end with 0, if everything is asked for.
+func (w *walk) privateText(name string, loc core.Location) {
+	switch {
+	case loc.Size == 0:
+	case !w.o.All:
+		w.leftOut(name, loc.Size, "--all")
+	case !loc.In(w.d.Src.Size):
+		w.open(name, false)
+		w.value("offset", hexadecimal(uint64(loc.Off), 0))
+		w.value("size", hexadecimal(loc.Size, 0))
+		w.close()
+	case loc.Size > maxTextStream || int64(loc.Size) > w.budget:
+		w.raw(name, loc, 0)
+	default:
+		p, err := w.d.Src.Bytes(int64(loc.Off), int64(loc.Size))
+		if err != nil {
+			w.value(name+"_error", quoted(err.Error()))
+			return
+		}
+		w.budget -= int64(loc.Size)
+		w.lines(name, strings.Split(strings.TrimRight(string(p), "\x00"), "\x00"))
+	}
+}
+
+// said prints what a type's methods say of it beside its fields: the name of a number, the text in bytes, flags in words.
+func (w *walk) said(v reflect.Value) {
+	if v.CanAddr() {
+		v = v.Addr()
+	}
+	if !v.CanInterface() {
+		return
+	}
+	x := v.Interface()
+	if n, ok := x.(interface{ Text() (string, bool) }); ok {
+		if s, ok := n.Text(); ok {
+			w.value("text", quoted(s))
+		}
+	}
+	if n, ok := x.(interface{ Name() string }); ok {
+		w.value("name", quoted(n.Name()))
+	}
+}

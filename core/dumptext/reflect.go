@@ -1,0 +1,181 @@
+package dumptext
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"reflect"
+	"sort"
+	"strings"
+	"unicode"
+
+	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// fieldName turns a Go name into the printed one: StackStart → stack_start, TEB → teb, ThreadID → thread_id.
+func fieldName(s string) string {
+	if n := names[s]; n != "" {
+		return n
+	}
+	var b strings.Builder
+	r := []rune(s)
+	for i, c := range r {
+		if i > 0 && unicode.IsUpper(c) && (!unicode.IsUpper(r[i-1]) || i+1 < len(r) && unicode.IsLower(r[i+1])) {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(c))
+	}
+	return b.String()
+}
+
+// maxDepth bounds nesting; core's types have four levels.
+const maxDepth = 16
+
+// any prints a value of any type under a name. goName is the Go name of its field, which says what it means; "" for none.
+func (w *walk) any(name string, v reflect.Value, goName string) { w.anyAt(name, v, goName, 0) }
+
+func (w *walk) anyAt(name string, v reflect.Value, goName string, depth int) {
+	if !v.IsValid() || depth > maxDepth {
+		return
+	}
+	if w.special(name, v, goName) {
+		return
+	}
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			w.anyAt(name, v.Elem(), goName, depth+1)
+		}
+	case reflect.Struct:
+		w.open(name, false)
+		w.fields(v, depth)
+		w.close()
+	case reflect.Slice, reflect.Array:
+		if v.Kind() == reflect.Slice && v.IsNil() {
+			return
+		}
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			raw := make([]byte, v.Len())
+			reflect.Copy(reflect.ValueOf(raw), v)
+			w.value(name, plain(hex.EncodeToString(raw)))
+			return
+		}
+		w.open(name, true)
+		for i := range v.Len() {
+			w.anyAt("", v.Index(i), goName, depth+1)
+		}
+		w.close()
+	case reflect.Map:
+		keys := v.MapKeys()
+		sort.Slice(keys, func(i, j int) bool { return fmt.Sprint(keys[i]) < fmt.Sprint(keys[j]) })
+		w.open(name, false)
+		for _, k := range keys {
+			w.anyAt(mapKey(fmt.Sprint(k)), v.MapIndex(k), goName, depth+1)
+		}
+		w.close()
+	default:
+		w.value(name, form(goName, v))
+	}
+}
+
+// mapKey is a key that does not break a line.
+func mapKey(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) || r == ' ' || r == '=' {
+			return '_'
+		}
+		return r
+	}, s)
+}
+
+// fields prints the exported fields of a struct, those that its dump has.
+func (w *walk) fields(v reflect.Value, depth int) {
+	t := v.Type()
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if !f.IsExported() || absent(v, t.Name(), f.Name) || w.d.Micro != nil && notInMicro[t.Name()] && v.Field(i).IsZero() {
+			continue
+		}
+		w.anyAt(fieldName(f.Name), v.Field(i), f.Name, depth+1)
+	}
+	w.said(v)
+}
+
+// absent says that a field means nothing: another one says so, or it holds what stands for nothing.
+func absent(v reflect.Value, typ, field string) bool {
+	f := v.FieldByName(field)
+	switch f.Kind() {
+	case reflect.Struct:
+		// A location of nothing, a debug record that is not there.
+		if f.IsZero() && typ != "Stream" {
+			return true
+		}
+	case reflect.String:
+		if maybe[typ+"."+field] && f.Len() == 0 {
+			return true
+		}
+	}
+	if only := recordFields[field]; only != 0 && typ == "CodeView" && v.FieldByName("Signature").Uint() != only {
+		return true
+	}
+	has := onlyIf[typ+"."+field]
+	if has == "" {
+		return false
+	}
+	h := v.FieldByName(has)
+	return h.IsValid() && h.Kind() == reflect.Bool && !h.Bool()
+}
+
+// special prints the types that have a form of their own; false if the type has none.
+func (w *walk) special(name string, v reflect.Value, goName string) bool {
+	if !v.CanInterface() {
+		return true
+	}
+	switch x := v.Interface().(type) {
+	case *input.Source:
+	case *core.Memory:
+	case binary.ByteOrder:
+		w.value(name, plain(orderName(x)))
+	case *input.FormatError:
+		if x != nil {
+			w.value(name, quoted(x.Error()))
+		}
+	case core.StreamType:
+		w.value(name, hexadecimal(uint64(x), 0).with("name", orText(x.Name(), "unknown")))
+	case core.Severity:
+		w.value(name, plain([]string{"note", "warning", "error"}[min(int(x), 2)]))
+	case core.OS:
+		w.value(name, plain(orText(osNames[x], "unknown")))
+	case core.Location:
+		w.location(name, x, goName)
+	case interface{ Words() []string }:
+		if !v.CanUint() {
+			return false
+		}
+		s := hexadecimal(v.Uint(), 0)
+		s.remarkName, s.remarks = "names", append([]string{}, x.Words()...)
+		w.value(name, s)
+	case core.KeyValue:
+		w.open(name, false)
+		w.value(mapKey(orText(x.Key, "_")), quoted(x.Value))
+		w.close()
+	default:
+		return false
+	}
+	return true
+}
+
+func orderName(o binary.ByteOrder) string {
+	if o == binary.ByteOrder(binary.BigEndian) {
+		return "big-endian"
+	}
+	return "little-endian"
+}
+
+func orText(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}

@@ -1,0 +1,238 @@
+package dumptext
+
+import (
+	"reflect"
+
+	"github.com/crashpane/crashpane/core"
+)
+
+// section is a part of the output: one field of core.Dump.
+type section struct {
+	field string // of core.Dump
+	name  string // as printed; "" for the field's own
+	// streams are those whose content the section prints. All others are printed as text or bytes.
+	streams []core.StreamType
+	// how prints it; nil prints the field as it is.
+	how func(w *walk, name string, v reflect.Value)
+}
+
+func (s *section) print(w *walk, v reflect.Value) {
+	name := s.name
+	if name == "" {
+		name = fieldName(s.field)
+	}
+	if s.how != nil {
+		s.how(w, name, v)
+		return
+	}
+	if v.IsZero() {
+		return
+	}
+	w.any(name, v, s.field)
+}
+
+// sections are in the order of the output. A stream that core decodes must stand here, or in textStreams; a test holds that.
+var sections []section
+
+// textStreams are the streams whose content is a text that core decodes no further: their lines are printed.
+var textStreams = []core.StreamType{0x4767000b, 0x4767000c, 0x4767000d, 0xface1ca7, 0xfacecafa, 0xfacecafb, 0xfacecafc, 0xfacecafd,
+	0xfacecafe, 0xfacecb00, 0xfacecccc, 0xfacedead, 0xfacee000}
+
+func init() {
+	sections = []section{
+		{field: "Src", how: nothing},
+		{field: "Header"},
+		{field: "Micro", name: "microdump"},
+		{field: "Streams", name: "stream", how: printStreams},
+		{field: "Diags", name: "diagnostic"},
+		{field: "System", streams: []core.StreamType{core.StreamSystemInfo}},
+		{field: "Misc", name: "misc_info", streams: []core.StreamType{core.StreamMiscInfo}, how: printMisc},
+		{field: "Exception", streams: []core.StreamType{core.StreamException}, how: printException},
+		{field: "Breakpad", name: "breakpad_info", streams: []core.StreamType{core.StreamBreakpadInfo}},
+		{field: "Assertion", streams: []core.StreamType{core.StreamAssertion}, how: printAssertion},
+		{field: "Threads", name: "thread", streams: []core.StreamType{core.StreamThreadList, core.StreamThreadNames}, how: printThreads},
+		{field: "Modules", name: "module", streams: []core.StreamType{core.StreamModuleList}},
+		{field: "Unloaded", name: "unloaded_module", streams: []core.StreamType{core.StreamUnloadedList}},
+		{field: "HostModules", name: "host_module", streams: []core.StreamType{0xfff0}},
+		{field: "Regions", name: "memory_info", streams: []core.StreamType{core.StreamMemoryInfoList}, how: printRegions},
+		{field: "Linux", streams: []core.StreamType{core.StreamLinuxCPUInfo, core.StreamLinuxStatus, core.StreamLinuxLSB, core.StreamLinuxCmdLine,
+			core.StreamLinuxEnviron, core.StreamLinuxAuxv, core.StreamLinuxMaps, 0x4767000a}},
+		{field: "Windows", streams: []core.StreamType{8, 10, 11, 13, 17, 19, 21, 22}},
+		{field: "Handles", name: "handle", streams: []core.StreamType{12}},
+		{field: "HandleOperations", name: "handle_operation", streams: []core.StreamType{18}},
+		{field: "Crashpad", streams: []core.StreamType{0x43500001}},
+		{field: "MacCrashInfo", streams: []core.StreamType{0x4d7a0001}},
+		{field: "MacBootArgs", streams: []core.StreamType{0x4d7a0002}},
+		{field: "Limits", name: "limit", streams: []core.StreamType{0x4d7a0003}},
+		{field: "HasLimits", how: nothing},
+		{field: "SoftErrors", streams: []core.StreamType{0x4d7a0004}},
+		{field: "Memory", streams: []core.StreamType{core.StreamMemoryList, core.StreamMemory64List}, how: printMemory},
+	}
+}
+
+func nothing(*walk, string, reflect.Value) {}
+
+// claimed says whether a section prints a stream's content.
+func claimed(t core.StreamType) bool {
+	for i := range sections {
+		for _, s := range sections[i].streams {
+			if s == t {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// printStreams prints the directory, and of streams that are in no section their content.
+func printStreams(w *walk, name string, _ reflect.Value) {
+	w.open(name, true)
+	for i := range w.d.Streams {
+		s := &w.d.Streams[i]
+		w.open("", false)
+		w.fields(reflect.ValueOf(s).Elem(), 0)
+		if s.Type != core.StreamUnused && (s.Duplicate || !s.Decoded || !claimed(s.Type)) {
+			w.content(s)
+		}
+		w.close()
+	}
+	w.close()
+}
+
+// content prints a stream as lines of text, if that is what it is, else as bytes. A stream that was not read without error is printed too:
+// what could be read of it stands in its section.
+func (w *walk) content(s *core.Stream) {
+	if s.Loc.Size == 0 {
+		return
+	}
+	if private(s.Type.Name()) && !w.o.All {
+		w.leftOut("bytes", s.Loc.Size, "--all")
+		return
+	}
+	if !w.text("text", s.Loc) {
+		w.raw("bytes", s.Loc, 0)
+	}
+}
+
+// printMisc has the flags under a name of their own: other structs have flags that mean other things.
+func printMisc(w *walk, name string, v reflect.Value) {
+	if v.IsNil() {
+		return
+	}
+	w.open(name, false)
+	w.renamed(v.Elem(), "Flags", "MiscFlags")
+	w.close()
+}
+
+func printAssertion(w *walk, name string, v reflect.Value) {
+	if v.IsNil() {
+		return
+	}
+	w.open(name, false)
+	w.renamed(v.Elem(), "Type", "AssertionType")
+	w.close()
+}
+
+func printRegions(w *walk, name string, v reflect.Value) {
+	if v.Len() == 0 {
+		return
+	}
+	w.open(name, true)
+	for i := range v.Len() {
+		w.open("", false)
+		w.renamed(v.Index(i), "Type", "MemoryType")
+		w.close()
+	}
+	w.close()
+}
+
+// renamed prints a struct's fields, one of them by the rules of another name.
+func (w *walk) renamed(v reflect.Value, field, as string) {
+	t := v.Type()
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if !f.IsExported() || absent(v, t.Name(), f.Name) {
+			continue
+		}
+		goName := f.Name
+		if goName == field {
+			goName = as
+		}
+		w.any(fieldName(f.Name), v.Field(i), goName)
+	}
+}
+
+func printException(w *walk, name string, v reflect.Value) {
+	if v.IsNil() {
+		return
+	}
+	w.open(name, false)
+	w.renamed(v.Elem(), "Flags", "ExceptionFlags")
+	c, err := w.d.ExceptionContext()
+	w.context(c, err)
+	w.close()
+}
+
+func printThreads(w *walk, name string, v reflect.Value) {
+	if v.Len() == 0 {
+		return
+	}
+	w.open(name, true)
+	for i := range v.Len() {
+		w.open("", false)
+		w.fields(v.Index(i), 0)
+		c, err := w.d.ThreadContext(i)
+		w.context(c, err)
+		w.close()
+	}
+	w.close()
+}
+
+// context prints every register by name.
+func (w *walk) context(c *core.Context, err error) {
+	if err != nil {
+		w.value("context_error", quoted(err.Error()))
+		return
+	}
+	w.open("context", false)
+	w.value("cpu", plain(c.Arch.Name))
+	w.value("flags", hexadecimal(uint64(c.Flags), 0))
+	digits := 2 * c.Arch.WordSize
+	for i, n := range c.Arch.Names {
+		if v, ok := c.Regs.Get(regNumber(i)); ok {
+			w.value(n, hexadecimal(v, digits))
+		}
+	}
+	for _, x := range c.Extra {
+		w.value(x.Name, registerBytes(x.Bytes))
+	}
+	w.close()
+}
+
+// printMemory prints the two lists as they stand in the file, and with Options.Memory the bytes of all memory, each address once.
+func printMemory(w *walk, _ string, _ reflect.Value) {
+	for _, l := range []struct {
+		name string
+		list []core.Region
+	}{{"memory_list", w.d.Memory.List()}, {"memory64_list", w.d.Memory.List64()}, {"memory", w.d.Memory.Regions()}} {
+		if len(l.list) == 0 || l.name == "memory" && !w.o.Memory {
+			continue
+		}
+		w.open(l.name, true)
+		for _, r := range l.list {
+			w.open("", false)
+			w.value("start", hexadecimal(r.Start, 0))
+			w.value("end", hexadecimal(r.End(), 0))
+			w.value("size", hexadecimal(r.Loc.Size, 0))
+			w.value("offset", hexadecimal(uint64(r.Loc.Off), 0))
+			if l.name == "memory" {
+				w.raw("bytes", r.Loc, r.Start)
+			}
+			w.close()
+		}
+		w.close()
+	}
+	if !w.o.Memory && len(w.d.Memory.Regions()) > 0 {
+		w.value("memory_bytes", plain("left out; --memory prints them"))
+	}
+}

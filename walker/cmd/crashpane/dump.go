@@ -1,0 +1,110 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/dumptext"
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/walker/session"
+)
+
+var dumpCommand = command{
+	name:  "dump",
+	line:  "dump [--format text|json] [--all] [--memory] DUMP",
+	about: "print everything that a dump says, stream by stream",
+	help: `Prints every stream of the minidump or microdump DUMP, or of each that an archive holds: decoded where this program knows the
+stream, else as text or bytes. Symbols play no part.
+
+Each line of the text has its whole context, for grep: thread[3].id = 0x1234. Formats: text, and json with the same names.
+Several dumps in one file follow each other; each begins with its name.
+
+The command line and the environment of the process may hold secrets, and are left out without --all; its memory, which may too,
+is left out without --memory.`,
+	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
+		var d dumpRun
+		fs.StringVar(&d.format, "format", "text", "`form` of the output: "+strings.Join(dumpFormats, ", "))
+		fs.BoolVar(&d.all, "all", false, "print the command line and the environment too")
+		fs.BoolVar(&d.memory, "memory", false, "print the bytes of the memory too")
+		return d.run
+	},
+}
+
+var dumpFormats = []string{"text", "json"}
+
+// dumpRun is one run of the command.
+type dumpRun struct {
+	format      string
+	all, memory bool
+}
+
+func (r *dumpRun) run(args []string, stdout, stderr io.Writer) error {
+	if !slices.Contains(dumpFormats, r.format) {
+		return usageError(fmt.Sprintf("there is no format %q; there are %s", r.format, strings.Join(dumpFormats, ", ")))
+	}
+	switch len(args) {
+	case 0:
+		return usageError("no dump is named")
+	case 1:
+	default:
+		return usageError("one dump at a time")
+	}
+	s := session.New(session.Options{})
+	files := &fileSet{session: s, stderr: stderr, added: map[string]bool{}}
+	defer files.close()
+	dumps, err := files.dumps(args[0])
+	if err != nil {
+		return err
+	}
+	write := dumptext.Write
+	if r.format == "json" {
+		write = dumptext.WriteJSON
+	}
+	for i, d := range dumps {
+		if i > 0 && r.format == "text" {
+			if _, err := io.WriteString(stdout, "\n"); err != nil {
+				return err
+			}
+		}
+		if err := write(stdout, d, dumptext.Options{All: r.all, Memory: r.memory}); err != nil {
+			return err
+		}
+		// The output has the diagnostics too, somewhere in many lines.
+		for _, g := range d.Diags {
+			if g.Severity == core.Bad {
+				fmt.Fprintln(stderr, g.Err.Error())
+			}
+		}
+	}
+	return nil
+}
+
+// dumps opens a file and gives every dump in it. A minidump of which nothing tells of a crash is no use to a session, but has streams.
+func (s *fileSet) dumps(path string) ([]*core.Dump, error) {
+	items, err := s.add(path)
+	if err != nil {
+		return nil, err
+	}
+	var out []*core.Dump
+	for i := range s.session.Dumps() {
+		out = append(out, s.session.Dump(i))
+	}
+	if len(out) > 0 {
+		return out, nil
+	}
+	if len(s.open) > 0 && len(items) == 1 && items[0].Kind == session.KindDump {
+		if d, err := core.Open(input.New(path, s.open[0], items[0].Size)); err == nil {
+			return []*core.Dump{d}, nil
+		}
+	}
+	for _, it := range items {
+		if it.Message != "" {
+			return nil, fmt.Errorf("%s", it.Message)
+		}
+	}
+	return nil, fmt.Errorf("%s: not a minidump", path)
+}
