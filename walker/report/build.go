@@ -2,6 +2,7 @@ package report
 
 import (
 	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/analysis"
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/reason"
 	"github.com/crashpane/crashpane/symfile/symbol"
@@ -204,6 +205,8 @@ func (b *builder) crash() {
 		}
 	} else if d.Breakpad != nil && d.Breakpad.RequestingThread != nil {
 		wanted = d.ThreadByID(*d.Breakpad.RequestingThread)
+		r.Crash.Analysis = analysis.Analyze(d)
+		r.Crash.Sentence = r.Crash.Analysis.Sentence
 	}
 	if wanted >= 0 && !r.Threads[wanted].Omitted {
 		r.FirstThread, r.HasRequesting = wanted, true

@@ -3,7 +3,10 @@
 // lists and not null.
 package report
 
-import "github.com/crashpane/crashpane/core/cpu"
+import (
+	"github.com/crashpane/crashpane/core/analysis"
+	"github.com/crashpane/crashpane/core/cpu"
+)
 
 // Version of this model; it goes up when a field changes its meaning.
 const Version = 1
@@ -103,6 +106,11 @@ type Crash struct {
 	ThreadID uint32
 }
 
+	// Sentence says what happened, in the form of Text: "read of 8 bytes at 0x10: null pointer plus 16, through rax". It is
+	// Text where nothing better is known.
+	Sentence string
+	// Analysis is what Sentence comes from: the instruction, its accesses, the memory map. It is never nil.
+	Analysis *analysis.Result
 // Thread is one thread with its stack.
 type Thread struct {
 	Index     int // in the dump's thread list

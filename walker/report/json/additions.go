@@ -7,7 +7,7 @@ import (
 // additions is the report's key "crashpane": what the schema has no place for.
 //
 //	assertion       text or null
-//	crash           {params[], reason_breakpad, text, thread_id} or null
+//	crash           see crashAdditions, or null
 //	diagnostics     [{severity, text}]
 //	dump            {flags, name, size, time, word_size}
 //	forced_symbols  [{debug_file, debug_id, module, symbol_file, symbol_id, symbol_name}]
@@ -22,12 +22,7 @@ func (p *printer) additions() {
 	r := p.r
 	p.strOrNull("assertion", r.Assertion)
 	if c := r.Crash; c != nil {
-		p.object("crash", func() {
-			p.list("params", len(c.Params), func(i int) { p.hexValue(c.Params[i]) })
-			p.str("reason_breakpad", c.Reason.Breakpad)
-			p.str("text", c.Text)
-			p.uint("thread_id", uint64(c.ThreadID))
-		})
+		p.object("crash", func() { p.crashAdditions(c) })
 	} else {
 		p.null("crash")
 	}

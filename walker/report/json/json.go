@@ -90,37 +90,6 @@ func (p *printer) report() {
 	p.list("unloaded_modules", len(r.Unloaded), p.unloaded)
 }
 
-func (p *printer) crash() {
-	c := p.r.Crash
-	if c != nil {
-		p.hex("address", c.RustAddress)
-	} else {
-		p.null("address")
-	}
-	p.null("adjusted_address")
-	// The schema's emitter never fills this in; the text stands under "crashpane".
-	p.null("assertion")
-	if c != nil {
-		p.list("crash_inconsistencies", 0, nil)
-	} else {
-		p.null("crash_inconsistencies")
-	}
-	if p.r.HasRequesting {
-		p.int("crashing_thread", int64(p.r.FirstThread))
-	} else {
-		p.null("crashing_thread")
-	}
-	p.null("instruction")
-	p.null("instruction_pointer_update")
-	p.null("memory_accesses")
-	p.null("possible_bit_flips")
-	if c != nil {
-		p.str("type", c.Reason.Rust)
-	} else {
-		p.null("type")
-	}
-}
-
 func (p *printer) system() {
 	s := &p.r.System
 	p.str("cpu_arch", s.CPU.Rust)
