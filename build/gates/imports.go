@@ -71,9 +71,9 @@ var outside = []struct {
 	{"honnef.co/go/js/dom/...", []string{"wasm/...", "web/..."}, "the engine must run without a browser"},
 	{"github.com/vugu/...", []string{"wasm/...", "web/..."}, "the engine must run without a page"},
 	{"github.com/syumai/workers/...", []string{"wasm/edge/..."}, "it panics at start outside a Cloudflare Worker"},
+	{"golang.org/x/arch/...", []string{"core/analysis"}, "one place reads machine code"},
 	{"github.com/ianlancetaylor/demangle", []string{"symfile/demangle"}, "one place makes names readable"},
 }
-	{"golang.org/x/arch/...", []string{"core/analysis"}, "one place reads machine code"},
 
 // fits reports whether a package is the pattern or lies under its folder.
 func fits(pattern, pkg string) bool {
