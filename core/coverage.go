@@ -49,6 +49,14 @@ type CoverageGap struct {
 // Cover opens a dump, reads everything in it and accounts for each byte. It takes one byte of memory per byte of the file. Errors
 // are those of Open.
 func Cover(src *input.Source) (*Dump, *Coverage, error) {
+	d, a, err := cover(src)
+	if err != nil {
+		return nil, nil, err
+	}
+	return d, &a.sum, nil
+}
+
+func cover(src *input.Source) (*Dump, *account, error) {
 	a := &account{class: make([]ByteClass, src.Size)}
 	old := src.Watch
 	src.Watch = a.saw
@@ -72,7 +80,7 @@ func Cover(src *input.Source) (*Dump, *Coverage, error) {
 	for _, c := range a.class {
 		a.sum.Bytes[c]++
 	}
-	return d, &a.sum, nil
+	return d, a, nil
 }
 
 // account paints a dump's bytes.
