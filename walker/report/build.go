@@ -31,6 +31,12 @@ type ModuleSymbols struct {
 	File, ID, Name string // of the file in use
 	Warnings       []string
 	Looked         bool // somebody asked for the module's symbols
+	// NoUnwind: the file was read, and has no unwind records at all.
+	NoUnwind bool
+	// UnwindNotes are what was passed over in records that frames were found with, the first of each kind with its line;
+	// UnwindNoted is how many records have such a note.
+	UnwindNotes []string
+	UnwindNoted int
 	// MismatchFile, MismatchID and MismatchItem are a given file of the right name and another id; "" and -1 if none.
 	MismatchFile, MismatchID string
 	MismatchItem             int
@@ -55,6 +61,7 @@ func Build(in Input) *Report {
 	b.process()
 	b.linux()
 	r.Diagnostics = diagnostics(d, in.ExtraDiags)
+	b.findings()
 	if in.Demangle != nil {
 		r.Demangle(in.Demangle)
 	}
@@ -127,7 +134,7 @@ func (b *builder) threads() {
 func (b *builder) frame(all []walker.Frame, i int) Frame {
 	f := &all[i]
 	out := Frame{
-		PC: f.PC, Lookup: f.Lookup, Trust: f.Trust.String(), Module: f.Module,
+		PC: f.PC, Lookup: f.Lookup, Source: string(f.Source), Trust: f.Trust.String(), Module: f.Module,
 		Inlines: []Inline{}, Unloaded: []UnloadedHit{}, Regs: &f.Regs,
 		Attempts: attempts(f.Attempts, f.Regs.Arch),
 	}
@@ -198,6 +205,8 @@ func (b *builder) crash() {
 			Address: why.Address, RustAddress: why.RustAddress,
 			Params: append([]uint64{}, e.Params...), ThreadID: e.ThreadID,
 		}
+		r.Crash.Analysis = analysis.Analyze(d)
+		r.Crash.Sentence = r.Crash.Analysis.Sentence
 		wanted = d.ThreadByID(e.ThreadID)
 		r.Crash.Thread = wanted
 		if wanted >= 0 {
@@ -205,8 +214,6 @@ func (b *builder) crash() {
 		}
 	} else if d.Breakpad != nil && d.Breakpad.RequestingThread != nil {
 		wanted = d.ThreadByID(*d.Breakpad.RequestingThread)
-		r.Crash.Analysis = analysis.Analyze(d)
-		r.Crash.Sentence = r.Crash.Analysis.Sentence
 	}
 	if wanted >= 0 && !r.Threads[wanted].Omitted {
 		r.FirstThread, r.HasRequesting = wanted, true

@@ -37,6 +37,8 @@ type Report struct {
 	// Wanted are the symbol files that are missing, those that most frames need first.
 	Wanted      []Wanted
 	Diagnostics []Diagnostic
+	// Findings are what is wrong with the stacks, why, and what would help; the most important first.
+	Findings []Finding
 	// MapCount is the number of lines of /proc/PID/maps; nil if the dump has none.
 	MapCount *int
 	// LSB is the distribution; nil if the dump has no lsb-release.
@@ -104,13 +106,13 @@ type Crash struct {
 	// Thread is the index of the crashed thread in Threads, or -1 if the exception names a thread that is not in the dump.
 	Thread   int
 	ThreadID uint32
-}
-
 	// Sentence says what happened, in the form of Text: "read of 8 bytes at 0x10: null pointer plus 16, through rax". It is
 	// Text where nothing better is known.
 	Sentence string
 	// Analysis is what Sentence comes from: the instruction, its accesses, the memory map. It is never nil.
 	Analysis *analysis.Result
+}
+
 // Thread is one thread with its stack.
 type Thread struct {
 	Index     int // in the dump's thread list
@@ -133,9 +135,11 @@ type LastError struct {
 
 // Stop is why the walk of a thread ended.
 type Stop struct {
-	Kind     string
-	Detail   string
-	Attempts []Attempt
+	Kind   string
+	Detail string
+	// Suggestion is what would lead further, in a sentence; "" if nothing is known that would.
+	Suggestion string
+	Attempts   []Attempt
 }
 
 // Attempt is a way of finding a frame that was tried and rejected.
@@ -167,6 +171,7 @@ func (n *Name) Differs() bool { return n.Display != "" && n.Display != n.Raw }
 type Frame struct {
 	PC     uint64 // as recovered (a return address for callers)
 	Lookup uint64 // as looked up: PC, or inside the call instruction for callers
+	Source string // what found it: "context", "cfi", "stack-win", "frame-pointer", "leaf", "shadow-stack", "scan"
 	Trust  string // "context", "cfi", "cfi_scan", "frame_pointer", "leaf", "scan", "prewalked", "none"
 	// Module is an index into Report.Modules, or -1.
 	Module   int

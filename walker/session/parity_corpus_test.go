@@ -85,6 +85,12 @@ func unpacked(t *testing.T, archive string) string {
 
 // walked opens a case with a policy; nil for files that are no minidumps or have none of the compared processors.
 func (c *parityCase) walked(t *testing.T, p walker.Policy) *report.Report {
+	_, r := c.opened(t, p)
+	return r
+}
+
+// opened is walked with the session.
+func (c *parityCase) opened(t *testing.T, p walker.Policy) (*session.Session, *report.Report) {
 	t.Helper()
 	s := session.New(session.Options{Policy: p})
 	add := func(path string) {
@@ -102,12 +108,12 @@ func (c *parityCase) walked(t *testing.T, p walker.Policy) *report.Report {
 	add(c.dump)
 	r := s.Report(0)
 	if r == nil {
-		return nil
+		return nil, nil
 	}
 	switch r.System.CPU.Rust {
 	case "x86", "amd64", "arm", "arm64":
 	default:
-		return nil
+		return nil, nil
 	}
 	for _, from := range c.symbols {
 		if st, err := os.Stat(from); err == nil && !st.IsDir() {
@@ -125,7 +131,7 @@ func (c *parityCase) walked(t *testing.T, p walker.Policy) *report.Report {
 			}
 		}
 	}
-	return s.Report(0)
+	return s, s.Report(0)
 }
 
 func exists(path string) bool {

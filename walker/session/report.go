@@ -20,41 +20,27 @@ func (s *Session) Report(i int) *report.Report {
 	if d.report == nil {
 		d.needs = nil
 		for m := range d.modules {
-			d.modules[m].looked = false
+			d.modules[m].looked, d.modules[m].odd, d.modules[m].oddLines = false, nil, nil
 		}
-		stacks := s.walk(d)
-		d.report = report.Build(report.Input{Dump: d.Dump, Stacks: stacks, Symbols: d.symbolsOf, Policy: s.opt.Policy.Name,
+		d.walked = s.walk(d)
+		d.report = report.Build(report.Input{Dump: d.Dump, Stacks: d.walked.stacks, Symbols: d.symbolsOf, Policy: s.opt.Policy.Name,
 			Demangle: s.opt.Demangle})
 	}
 	return d.report
 }
 
 // walk recovers the stack of every thread.
-func (s *Session) walk(d *dump) []walker.Stack {
-	spans := make([]walker.ModuleSpan, len(d.Modules))
-	for i := range d.Modules {
-		spans[i] = walker.ModuleSpan{Base: d.Modules[i].Base, Size: d.Modules[i].Size}
-	}
-	os := core.OSUnknown
-	if d.System != nil {
-		os = d.System.OS
-	}
-	syms := &symbols{s: s, d: d, arch: d.Arch()}
-	policy := s.opt.Policy
-	if d.Micro != nil && os == core.Android && policy.Overlap == walker.OverlapTruncate {
-		policy.Overlap = walker.OverlapTruncateUpper
-	}
-	w := walker.New(policy, os, spans, syms)
-	w.Code = d.Memory
+func (s *Session) walk(d *dump) walked {
+	w, syms := s.newWalker(d, s.opt.Policy)
 	stacks := make([]walker.Stack, len(d.Threads))
 	for i := range d.Threads {
 		s.progress("walking", d.item.Name, int64(i), int64(len(d.Threads)))
-		stacks[i] = s.walkThread(d, w, syms, i)
+		stacks[i] = s.walkThread(d, w, syms, i, s.opt.Policy)
 	}
-	return stacks
+	return walked{walker: w, syms: syms, stacks: stacks, policy: s.opt.Policy}
 }
 
-func (s *Session) walkThread(d *dump, w *walker.Walker, syms *symbols, i int) walker.Stack {
+func (s *Session) walkThread(d *dump, w *walker.Walker, syms *symbols, i int, policy walker.Policy) walker.Stack {
 	id := d.Threads[i].ID
 	if b := d.Breakpad; b != nil && b.DumpThread != nil && *b.DumpThread == id {
 		return stopped(walker.StopDumpThread, "this thread wrote the dump; what it was doing is not of interest, and its context is not its state at the crash")
@@ -68,7 +54,7 @@ func (s *Session) walkThread(d *dump, w *walker.Walker, syms *symbols, i int) wa
 		return stopped(walker.StopNoCPU, "no stack walker exists for this processor")
 	}
 	syms.arch = regs.Arch
-	mem := stackMemory(d.Dump, i, regs.SP(), s.opt.Policy)
+	mem := stackMemory(d.Dump, i, regs.SP(), policy)
 	return w.WalkShadowed(regs, mem, shadowStack(d.Dump, ctx))
 }
 

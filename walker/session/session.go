@@ -93,6 +93,7 @@ type dump struct {
 	// assigned are modules whose symbols a person chose: module → item.
 	assigned map[int]*item
 	report   *report.Report
+	walked   walked // what report was made of
 	needs    []*input.NeedError
 }
 

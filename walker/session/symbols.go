@@ -22,6 +22,9 @@ type moduleSymbols struct {
 	// mismatch is a file of the right name and another id.
 	mismatch *item
 	looked   bool
+	// odd are the notes on unwind records that stacks were walked with, each once; oddLines are the records' lines.
+	odd      []string
+	oddLines map[int]bool
 }
 
 // keptWarnings is how many of a file's warnings are carried into items and reports.
@@ -221,6 +224,9 @@ func (y *symbols) Row(module int, rva uint64) (unwind.Row, symbol.Answer) {
 	if errors.As(err, &bad) {
 		row.Origin.Note = bad.Error()
 	}
+	if notes := f.RowNotes(rva); notes != nil {
+		y.d.modules[module].note(row.Origin.Line, notes)
+	}
 	return row, y.settle(ans, err)
 }
 
@@ -231,6 +237,23 @@ func (y *symbols) FrameData(module int, rva uint64) (unwind.FrameData, symbol.An
 	}
 	fd, ans, err := f.FrameData(rva)
 	return fd, y.settle(ans, err)
+}
+
+// note keeps what was passed over in a record. Registers without a place here (xmm6) are left out: nothing is lost by them.
+func (ms *moduleSymbols) note(line int, notes []string) {
+	for _, n := range notes {
+		if strings.Contains(n, "no general register") || ms.oddLines[line] {
+			continue
+		}
+		if ms.oddLines == nil {
+			ms.oddLines = map[int]bool{}
+		}
+		ms.oddLines[line] = true
+		text := fmt.Sprintf("line %d: %s", line, n)
+		if len(ms.odd) < 3 {
+			ms.odd = append(ms.odd, text)
+		}
+	}
 }
 
 // symbolsOf is what the report says of a module's symbols.
@@ -244,6 +267,8 @@ func (d *dump) symbolsOf(module int) report.ModuleSymbols {
 	if it := ms.item; it != nil {
 		out.File, out.ID, out.Name = it.Name, it.SymID, it.SymName
 		out.Warnings = it.Warnings
+		out.NoUnwind = it.sym != nil && !it.sym.Counts.HasUnwind()
+		out.UnwindNotes, out.UnwindNoted = ms.odd, len(ms.oddLines)
 		switch {
 		case it.openErr != nil:
 			out.State = report.SymbolsCorrupt

@@ -1,0 +1,322 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/crashpane/crashpane/symfile/unwind"
+	"github.com/crashpane/crashpane/walker"
+)
+
+// FindingKind is what is wrong with a stack, or with what it was walked with; stable words.
+type FindingKind string
+
+const (
+	FindingOverflow   FindingKind = "stack-overflow"        // the stack ran out
+	FindingNoMemory   FindingKind = "no-stack-memory"       // the dump has nothing of a stack
+	FindingOutside    FindingKind = "stack-pointer-outside" // the dump has a stack, but not the place that sp points to
+	FindingNoContext  FindingKind = "no-registers"          // a thread's registers cannot be read
+	FindingMismatch   FindingKind = "symbols-other-build"   // a file with another id was given, and is not used
+	FindingForced     FindingKind = "symbols-by-hand"       // the same, and it is used because someone said so
+	FindingUnreadable FindingKind = "symbols-unreadable"
+	FindingNoUnwind   FindingKind = "symbols-without-unwind" // a symbol file has no STACK records
+	FindingBadRecord  FindingKind = "unusable-records"       // STACK CFI records without .cfa or .ra, or with nonsense in them
+	FindingOddRecord  FindingKind = "odd-records"            // STACK CFI records of which something was passed over
+	FindingExchanged  FindingKind = "esp-ebp-exchanged"      // STACK CFI made from DWARF that numbers the two the other way round
+	FindingScanned    FindingKind = "scanned-frames"         // frames were found by scanning, for want of symbols
+	FindingEnds       FindingKind = "ends-without-symbols"   // a stack ends in a module without symbols
+	FindingLimit      FindingKind = "frame-limit"
+)
+
+// Finding is one thing that makes stacks shorter or less certain than they could be.
+type Finding struct {
+	Kind FindingKind
+	// Thread is the thread that it concerns, or -1 for several or none; Module likewise.
+	Thread, Module int
+	// Text says what is wrong, with numbers; Suggestion what would help, or "".
+	Text, Suggestion string
+}
+
+// kindOrder is how much a finding explains: those that explain others come first.
+var kindOrder = []FindingKind{FindingOverflow, FindingNoMemory, FindingOutside, FindingNoContext, FindingMismatch, FindingUnreadable,
+	FindingForced, FindingNoUnwind, FindingBadRecord, FindingExchanged, FindingOddRecord, FindingEnds, FindingScanned, FindingLimit}
+
+// tally is what the stacks have of one module.
+type tally struct {
+	scanned, ends     []int // the threads, once for each frame or end
+	guessed           int   // callers of the module's frames that no record found
+	exchanged         int
+	badRecords        int
+	badRecord, badWhy string
+}
+
+// findings looks through the walked stacks for what made them short or uncertain. It also gives threads their suggestions.
+func (b *builder) findings() {
+	r := b.r
+	r.Findings = []Finding{}
+	tallies := make([]tally, len(r.Modules))
+	byStop := map[FindingKind][]int{}
+	for i := range b.in.Stacks {
+		if i >= len(r.Threads) {
+			break
+		}
+		s := &b.in.Stacks[i]
+		b.tallyStack(tallies, s, i)
+		if kind, ok := b.stopFinding(s); ok {
+			byStop[kind] = append(byStop[kind], i)
+		}
+		r.Threads[i].Stop.Suggestion = b.suggestion(s)
+	}
+	b.overflow()
+	for kind, threads := range byStop {
+		b.stopFound(kind, threads)
+	}
+	for m := range tallies {
+		b.symbolFindings(m, &tallies[m])
+	}
+	slices.SortStableFunc(r.Findings, func(x, y Finding) int {
+		return cmp.Or(cmp.Compare(slices.Index(kindOrder, x.Kind), slices.Index(kindOrder, y.Kind)), cmp.Compare(x.Module, y.Module))
+	})
+}
+
+func (b *builder) tallyStack(tallies []tally, s *walker.Stack, thread int) {
+	for j := range s.Frames {
+		callee := s.Frames[j].Module
+		if callee < 0 {
+			continue
+		}
+		t := &tallies[callee]
+		tried := s.Stop.Attempts
+		if j+1 < len(s.Frames) {
+			caller := &s.Frames[j+1]
+			tried = caller.Attempts
+			if scannedFrame(caller) {
+				t.scanned = append(t.scanned, thread)
+			}
+			if caller.Source != walker.SourceCFI && caller.Source != walker.SourceWin {
+				t.guessed++
+			}
+			if caller.Row.Origin.Note == walker.NoteExchanged {
+				t.exchanged++
+			}
+		} else if s.Stop.Kind == walker.StopNothingFound || s.Stop.Kind == walker.StopNoProgress {
+			t.ends = append(t.ends, thread)
+		}
+		for _, a := range tried {
+			if a.Source == walker.SourceCFI && a.Row.CFA.Kind == unwind.Unset && a.Row.Origin.Note != "" {
+				t.badRecords++
+				o := a.Row.Origin
+				t.badWhy, o.Note = o.Note, ""
+				t.badRecord = origin(&unwind.Row{Origin: o})
+			}
+		}
+	}
+}
+
+func scannedFrame(f *walker.Frame) bool {
+	return f.Trust == walker.TrustScan || f.Trust == walker.TrustCFIScan
+}
+
+// stopFinding is what the end of a stack alone says.
+func (b *builder) stopFinding(s *walker.Stack) (FindingKind, bool) {
+	switch s.Stop.Kind {
+	case walker.StopNoMemory:
+		return FindingNoMemory, true
+	case walker.StopNoContext:
+		return FindingNoContext, true
+	case walker.StopLimit:
+		return FindingLimit, true
+	case walker.StopNothingFound:
+		if len(s.Frames) == 1 && !b.hasWord(s.Frames[0].Regs.SP()) {
+			return FindingOutside, true
+		}
+	}
+	return "", false
+}
+
+func (b *builder) hasWord(addr uint64) bool {
+	if b.d.Memory == nil {
+		return false
+	}
+	_, ok := b.d.Memory.Word(addr, b.r.Dump.WordSize)
+	return ok
+}
+
+// stopFound adds the finding of threads that ended alike.
+func (b *builder) stopFound(kind FindingKind, threads []int) {
+	f := Finding{Kind: kind, Thread: oneOf(threads), Module: -1}
+	who := b.threadsText(threads)
+	switch kind {
+	case FindingNoMemory:
+		f.Text = "the dump holds no stack memory for " + who + ": only the first frame is known"
+		f.Suggestion = "have the dump written with the memory of its stacks"
+	case FindingNoContext:
+		f.Text = "the registers of " + who + " cannot be read: nothing is known of the stack"
+	case FindingLimit:
+		f.Text = "the walk of " + who + " was given up at its limit of frames"
+	case FindingOutside:
+		sp := b.r.Threads[threads[0]].Frames[0].Regs.SP()
+		f.Text = fmt.Sprintf("the stack pointer of %s points to memory that the dump does not hold", who)
+		if len(threads) == 1 {
+			f.Text = fmt.Sprintf("the stack pointer of %s, 0x%x, points to memory that the dump does not hold", who, sp)
+			if st := b.d.ThreadStack(threads[0]); st != nil {
+				f.Text += fmt.Sprintf("; what it holds as that thread's stack is 0x%x to 0x%x", st.Start, st.End)
+			}
+		}
+		f.Suggestion = "the frames above are lost; other threads and the registers are still to be believed"
+	}
+	b.r.Findings = append(b.r.Findings, f)
+}
+
+// symbolFindings adds what one module's symbols, or their absence, did to the stacks.
+func (b *builder) symbolFindings(m int, t *tally) {
+	mod, s := &b.r.Modules[m], &b.symbols[m]
+	name := BaseName(mod.Name)
+	file := BaseName(s.File)
+	add := func(kind FindingKind, threads []int, suggestion, format string, args ...any) {
+		b.r.Findings = append(b.r.Findings, Finding{Kind: kind, Thread: oneOf(threads), Module: m,
+			Text: fmt.Sprintf(format, args...), Suggestion: suggestion})
+	}
+	if mod.Frames > 0 {
+		switch mod.State {
+		case SymbolsMismatch:
+			add(FindingMismatch, nil, b.wantedFile(m)+", or use the file anyway by hand", "%s is of another build of %s (its id is %s, the module's %s) and was not used; %s in the module",
+				BaseName(s.MismatchFile), name, s.MismatchID, mod.DebugID, frames(mod.Frames, "lies", "lie"))
+		case SymbolsForced:
+			add(FindingForced, nil, b.wantedFile(m), "%s was assigned to %s by hand, although its id (%s) is not the module's (%s): %s by it may be wrong",
+				file, name, orNone(s.ID), orNone(mod.DebugID), frames(mod.Frames, "named or found", "named or found"))
+		case SymbolsCorrupt:
+			add(FindingUnreadable, nil, b.wantedFile(m), "the symbols of %s could not be read: %s", name, strings.Join(mod.Warnings, "; "))
+		}
+	}
+	used := mod.State == SymbolsLoaded || mod.State == SymbolsForced
+	if used && s.NoUnwind && t.guessed > 0 {
+		add(FindingNoUnwind, nil, "make the symbol file with dump_syms from a binary that still has its unwind data (.eh_frame, .debug_frame, or the PDB)",
+			"%s has names and no STACK records: the callers of %s in %s had to be guessed", file, frames(t.guessed, "", ""), name)
+	}
+	if t.badRecords > 0 {
+		add(FindingBadRecord, nil, "", "%s could not use call frame information that covers them (%s: %s)",
+			frames(t.badRecords, "in "+name, "in "+name), t.badRecord, t.badWhy)
+	}
+	if t.exchanged > 0 {
+		add(FindingExchanged, nil, "nothing needs to be done here; a dump_syms that knows of this numbering writes a file that every reader understands",
+			"%s has esp and ebp in each other's places, because it was made from DWARF that numbers them the other way round (clang for macOS i386); %s with the two exchanged",
+			file, frames(t.exchanged, "was found", "were found"))
+	}
+	if s.UnwindNoted > 0 {
+		more := ""
+		if s.UnwindNoted > len(s.UnwindNotes) {
+			more = fmt.Sprintf("; and %d more such records", s.UnwindNoted-len(s.UnwindNotes))
+		}
+		add(FindingOddRecord, nil, "", "%s: %s%s", file, strings.Join(s.UnwindNotes, "; "), more)
+	}
+	if used {
+		return
+	}
+	if n := len(t.scanned); n > 0 {
+		add(FindingScanned, t.scanned, b.wantedFile(m), "no symbols for %s: %s by scanning%s", name, frames(n, "was found", "were found"), b.ofThem(t.scanned))
+	}
+	if n := len(t.ends); n > 0 {
+		add(FindingEnds, t.ends, b.wantedFile(m), "no symbols for %s, where %s", name, b.endText(t.ends))
+	}
+}
+
+// suggestion is what would lead a stack further.
+func (b *builder) suggestion(s *walker.Stack) string {
+	best, most := -1, 0
+	count := map[int]int{}
+	bare := func(m int) bool { return m >= 0 && (b.symbols[m].File == "" || b.r.Modules[m].State == SymbolsCorrupt) }
+	for j := range s.Frames {
+		if m := s.Frames[j].Module; bare(m) && j+1 < len(s.Frames) && scannedFrame(&s.Frames[j+1]) {
+			if count[m]++; count[m] > most {
+				best, most = m, count[m]
+			}
+		}
+	}
+	if n := len(s.Frames); n > 0 && (s.Stop.Kind == walker.StopNothingFound || s.Stop.Kind == walker.StopNoProgress) {
+		if m := s.Frames[n-1].Module; bare(m) && count[m] == most {
+			best = m
+		}
+	}
+	switch {
+	case s.Stop.Kind == walker.StopNoMemory:
+		return "have the dump written with the memory of its stacks"
+	case best < 0:
+		return ""
+	case most == 0:
+		return fmt.Sprintf("no symbols for %s, where the stack ends; %s", BaseName(b.r.Modules[best].Name), b.wantedFile(best))
+	}
+	return fmt.Sprintf("no symbols for %s: %s by scanning; %s", BaseName(b.r.Modules[best].Name),
+		frames(most, "was found", "were found"), b.wantedFile(best))
+}
+
+// wantedFile says which symbol file to look for.
+func (b *builder) wantedFile(m int) string {
+	mod := &b.r.Modules[m]
+	file := BaseName(mod.DebugFile)
+	if file == "" {
+		file = BaseName(mod.Name)
+	}
+	if mod.DebugID == "" {
+		return "the dump has no id for it: give a symbol file of " + file + " and assign it by hand"
+	}
+	path := StorePath(file, mod.DebugID)
+	return fmt.Sprintf("drop %s with id %s", path[strings.LastIndexByte(path, '/')+1:], mod.DebugID)
+}
+
+// frames is "1 frame lies" or "3 frames lie".
+func frames(n int, one, many string) string {
+	if n == 1 {
+		return strings.TrimSpace("1 frame " + one)
+	}
+	return strings.TrimSpace(fmt.Sprintf("%d frames %s", n, many))
+}
+
+func orNone(id string) string {
+	if id == "" {
+		return "none"
+	}
+	return id
+}
+
+// oneOf is the thread if all are the same, else -1.
+func oneOf(threads []int) int {
+	if len(threads) == 0 || threads[0] != threads[len(threads)-1] {
+		return -1
+	}
+	return threads[0]
+}
+
+// threadsText is "thread 3" or "12 threads".
+func (b *builder) threadsText(threads []int) string {
+	if len(threads) == 1 {
+		return fmt.Sprintf("thread %d", threads[0])
+	}
+	return fmt.Sprintf("%d threads", len(threads))
+}
+
+// ofThem says how many of the frames are the first thread's, if there are others.
+func (b *builder) ofThem(threads []int) string {
+	first := 0
+	for _, t := range threads {
+		if t == b.r.FirstThread {
+			first++
+		}
+	}
+	switch {
+	case first == len(threads) || !b.r.HasRequesting:
+		return ""
+	case first == 0:
+		return ", none of them in the thread of interest"
+	}
+	return fmt.Sprintf(", %d of them in the thread of interest", first)
+}
+
+func (b *builder) endText(threads []int) string {
+	if len(threads) == 1 {
+		return fmt.Sprintf("the stack of thread %d ends without a reason", threads[0])
+	}
+	return fmt.Sprintf("the stacks of %d threads end without a reason", len(threads))
+}

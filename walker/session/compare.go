@@ -1,0 +1,35 @@
+package session
+
+import (
+	"fmt"
+
+	"github.com/crashpane/crashpane/walker"
+	"github.com/crashpane/crashpane/walker/report"
+)
+
+// compared are the policies of a comparison in the order of its columns: what each source finds alone, both peers, and ours.
+func compared() []walker.Policy {
+	return []walker.Policy{walker.CFIOnly, walker.FPOnly, walker.ScanOnly, walker.Breakpad, walker.RustMinidump, walker.Best}
+}
+
+// Compare walks one thread with each of the policies and lays the stacks side by side. The session's own policy plays no part.
+// An error says that there is no such dump or thread.
+func (s *Session) Compare(dumpIndex, thread int) (*report.Comparison, error) {
+	if dumpIndex < 0 || dumpIndex >= len(s.dumps) {
+		return nil, fmt.Errorf("there is no dump %d", dumpIndex)
+	}
+	d := s.dumps[dumpIndex]
+	if thread < 0 || thread >= len(d.Threads) {
+		return nil, fmt.Errorf("there is no thread %d; the dump has %d", thread, len(d.Threads))
+	}
+	var walks []report.Walked
+	for _, p := range compared() {
+		w, syms := s.newWalker(d, p)
+		walks = append(walks, report.Walked{Policy: p.Name, Stack: s.walkThread(d, w, syms, thread, p)})
+	}
+	c := report.Compare(report.Input{Dump: d.Dump, Symbols: d.symbolsOf}, thread, walks)
+	if s.opt.Demangle != nil {
+		c.Demangle(s.opt.Demangle)
+	}
+	return c, nil
+}

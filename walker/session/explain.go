@@ -1,0 +1,126 @@
+package session
+
+import (
+	"fmt"
+
+	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/symfile/unwind"
+	"github.com/crashpane/crashpane/walker"
+	"github.com/crashpane/crashpane/walker/report"
+)
+
+// walked is what a report's stacks were walked with; explaining a frame computes it again with the same.
+type walked struct {
+	walker *walker.Walker
+	syms   *symbols
+	stacks []walker.Stack
+	policy walker.Policy
+}
+
+// newWalker makes a walker for a dump. The policy is that of the walk with what the dump itself asks for.
+func (s *Session) newWalker(d *dump, policy walker.Policy) (*walker.Walker, *symbols) {
+	spans := make([]walker.ModuleSpan, len(d.Modules))
+	for i := range d.Modules {
+		spans[i] = walker.ModuleSpan{Base: d.Modules[i].Base, Size: d.Modules[i].Size}
+	}
+	os := core.OSUnknown
+	if d.System != nil {
+		os = d.System.OS
+	}
+	syms := &symbols{s: s, d: d, arch: d.Arch()}
+	if d.Micro != nil && os == core.Android && policy.Overlap == walker.OverlapTruncate {
+		policy.Overlap = walker.OverlapTruncateUpper
+	}
+	w := walker.New(policy, os, spans, syms)
+	w.Code = d.Memory
+	return w, syms
+}
+
+// Explain says how a frame of the dump's present report was found. Threads and frames count from 0, threads in the dump's
+// order. An error says that there is no such dump, thread or frame.
+func (s *Session) Explain(dumpIndex, thread, frame int) (*report.Explanation, error) {
+	r := s.Report(dumpIndex)
+	if r == nil {
+		return nil, fmt.Errorf("there is no dump %d", dumpIndex)
+	}
+	if thread < 0 || thread >= len(r.Threads) {
+		return nil, fmt.Errorf("there is no thread %d; the dump has %d", thread, len(r.Threads))
+	}
+	d := s.dumps[dumpIndex]
+	stack := &d.walked.stacks[thread]
+	if len(stack.Frames) == 0 {
+		return nil, fmt.Errorf("thread %d has no frames: %s", thread, stack.Stop.Detail)
+	}
+	context := stack.Frames[0].Regs
+	mem := stackMemory(d.Dump, thread, context.SP(), d.walked.policy)
+	d.walked.syms.arch = context.Arch
+	x, err := d.walked.walker.Explain(stack, frame, mem)
+	if err != nil {
+		return nil, fmt.Errorf("thread %d: %w", thread, err)
+	}
+	in := report.ExplainInput{Report: r, Thread: thread, Frame: frame, Explained: x}
+	if frame == 0 {
+		in.RecordNotes = []string{s.contextNote(d, thread)}
+	} else {
+		in.Record, in.RecordNotes = s.record(d, &stack.Frames[frame-1], x)
+	}
+	if frame == len(stack.Frames)-1 {
+		in.Stopped = d.walked.walker.ExplainStop(stack, mem)
+	}
+	out := report.Explain(in)
+	if s.opt.Demangle != nil {
+		out.Demangle(s.opt.Demangle)
+	}
+	return out, nil
+}
+
+// contextNote says which registers frame 0 has.
+func (s *Session) contextNote(d *dump, thread int) string {
+	if e := d.Exception; e != nil && e.ThreadID == d.Threads[thread].ID {
+		if _, err := d.ExceptionContext(); err == nil {
+			return "the registers are those of the exception"
+		}
+	}
+	return "the registers are those of the thread when the dump was written"
+}
+
+// record gives the lines of the symbol file that the rules of an explanation come from.
+func (s *Session) record(d *dump, callee *walker.Frame, x *walker.Explanation) ([]report.RecordLine, []string) {
+	if callee.Module < 0 || x.Source != walker.SourceCFI && x.Source != walker.SourceWin {
+		return nil, nil
+	}
+	f := d.walked.syms.file(callee.Module)
+	if f == nil {
+		return nil, nil
+	}
+	rva := callee.Lookup - d.Modules[callee.Module].Base
+	if x.Source == walker.SourceWin {
+		line, ok, err := f.WinText(rva)
+		if !ok || err != nil {
+			return nil, nil
+		}
+		return []report.RecordLine{{Line: line.Line, Text: line.Text}}, winNotes(f.FrameData(rva))
+	}
+	var out []report.RecordLine
+	lines, _ := f.CFIText(rva)
+	for _, l := range lines {
+		out = append(out, report.RecordLine{Line: l.Line, Text: l.Text})
+	}
+	// The cache of rows may have forgotten the notes.
+	if _, _, err := f.Row(d.walked.syms.arch, rva); err != nil {
+		return out, nil
+	}
+	notes := append([]string{}, f.RowNotes(rva)...)
+	if x.Row.Origin.Note != "" {
+		notes = append(notes, "the rules were used "+x.Row.Origin.Note)
+	}
+	return out, notes
+}
+
+// winNotes says what an FPO record stands for, since it has no program.
+func winNotes[A any](fd unwind.FrameData, _ A, err error) []string {
+	if err != nil || fd.HasProgram && fd.Program != "" {
+		return nil
+	}
+	return []string{"the record has no program; it stands for " + fd.ProgramText()}
+}
