@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -48,12 +49,16 @@ func try(t testing.TB, data []byte) int64 {
 // TestEvil cuts a dump everywhere and sets each of its words to values that break readers.
 func TestEvil(t *testing.T) {
 	data := sample()
+	step := 16
+	if runtime.GOOS == "js" {
+		step = 128
+	}
 	for n := 0; n < len(data); n += 13 {
 		try(t, data[:n])
 	}
 	for at := 0; at+4 <= len(data); at += 4 {
 		for _, v := range []uint32{0, 1, 0x7fffffff, 0xffffffff} {
-			if at > 400 && at%16 != 0 {
+			if at > 400 && at%step != 0 {
 				continue // the header, the directory and the first streams in full, a part of the rest
 			}
 			p := append([]byte(nil), data...)

@@ -1,5 +1,5 @@
 // Package intake says what dropped files are, by their content and never by their name, and opens archives. It only
-// looks at the first bytes; whether a dump or a symbol file is sound is for its reader to say.
+// looks at the first bytes, and through logs for microdumps; whether a dump or a symbol file is sound is for its reader to say.
 package intake
 
 import (
@@ -149,7 +149,7 @@ func byText(src *input.Source, head []byte) Guess {
 	if isRecords(body) {
 		return Guess{SymWithoutModule, "a Breakpad symbol file without its MODULE line"}
 	}
-	if bytes.Contains(head, []byte("-----BEGIN BREAKPAD MICRODUMP-----")) {
+	if bytes.Contains(head, []byte(microdumpMark)) {
 		return Guess{Microdump, "a Breakpad microdump (text)"}
 	}
 	if !isText(body, int64(len(head)) == src.Size) {
@@ -168,7 +168,33 @@ func byText(src *input.Source, head []byte) Guess {
 	if g := dsymPart(src.Name); g.Kind != "" {
 		return g
 	}
+	if hasMicrodump(src) {
+		return Guess{Microdump, "a Breakpad microdump in a log"}
+	}
 	return Guess{Text, fmt.Sprintf("text beginning with %q", clip(string(firstLine(body)), 40))}
+}
+
+const (
+	// microdumpMark is in a microdump's first line.
+	microdumpMark = "-----BEGIN BREAKPAD MICRODUMP-----"
+	// maxLog is how far a text that is nothing else is searched for a microdump: the crash stands at the end of its log.
+	maxLog = 64 << 20
+)
+
+// hasMicrodump searches a log behind what byText has seen of it. A part that cannot be read ends the search.
+func hasMicrodump(src *input.Source) bool {
+	back := int64(len(microdumpMark) - 1)
+	for off := int64(sniffSize); off < min(src.Size, maxLog); off += sniffSize {
+		// The mark may lie across two pieces.
+		p, err := src.Bytes(off-back, min(sniffSize+back, src.Size-off+back))
+		if err != nil {
+			return false
+		}
+		if bytes.Contains(p, []byte(microdumpMark)) {
+			return true
+		}
+	}
+	return false
 }
 
 // firstLine is the first line that is not blank, without its end.

@@ -78,6 +78,8 @@ func TestSniff(t *testing.T) {
 		{"a", "PAGEDUMP\x0f\x00", KernelDump, ""},
 		{"a", "USERDU64\x0f\x00", UserDump, ""},
 		{"a.dmp", "W/google-breakpad( 1): -----BEGIN BREAKPAD MICRODUMP-----\nW/google-breakpad( 1): V foo\n", Microdump, ""},
+		{"log.txt", strings.Repeat("08-17 19:45:06 I/other: line\n", 5000) + "F/google-breakpad( 1): -----BEGIN BREAKPAD MICRODUMP-----\n", Microdump, "a Breakpad microdump in a log"},
+		{"log.txt", strings.Repeat("x", 64<<10-10) + "-----BEGIN BREAKPAD MICRODUMP-----\n", Microdump, ""},
 		{"a.ips", `{"app_name":"X","timestamp":"2024","bug_type":"309"}` + "\n{\n}", AppleCrash, ""},
 		{"a.crash", "Incident Identifier: 1\nProcess:             X [1]\nOS Version:          macOS 14\nReport Version:      12\n", AppleCrash, ""},
 		{"a", "\x28\xb5\x2f\xfd\x04", Packed, "a zstd file; unpack it first"},
