@@ -36,6 +36,8 @@ func (h *host) listen() {
 		}, false)
 	}
 	h.listenForFiles()
+	h.listenForSplits()
+	h.listenForMenus()
 }
 
 // survive ends a callback that panicked, and says so where a developer looks. A panic that left a callback would end the
@@ -106,6 +108,10 @@ func (h *host) pressed(e js.Value) {
 		return
 	}
 	key, target := e.Get("key").String(), e.Get("target")
+	if line := closest(target, "data-split"); line.Truthy() && h.splitKey(key, line) {
+		event(e).PreventDefault()
+		return
+	}
 	if h.roves(e, key, target) {
 		return
 	}
@@ -154,7 +160,7 @@ func (h *host) roves(e js.Value, key string, target js.Value) bool {
 	case "ArrowRight", "ArrowLeft":
 		group, items = `[role="tablist"]`, `[role="tab"]`
 	case "ArrowDown", "ArrowUp":
-		group, items = ".menu-box", `[role^="menuitem"]`
+		group, items = ".menu-box, .menu", `[role^="menuitem"]`
 	default:
 		return false
 	}

@@ -179,6 +179,14 @@ func (h *host) Focus(id string) {
 // find is the element of an id, or null.
 func (h *host) find(id string) js.Value { return h.root.Call("querySelector", "#"+id) }
 
+func (h *host) Shift(list string, rows int) {
+	h.after = append(h.after, func() {
+		if box := h.find(list); box.Truthy() {
+			box.Set("scrollTop", box.Get("scrollTop").Float()+float64(rows*rowHeight(box)))
+		}
+	})
+}
+
 func (h *host) Reveal(list string, row int) {
 	h.after = append(h.after, func() {
 		box := h.find(list)

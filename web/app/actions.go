@@ -47,6 +47,14 @@ func (p *Page) Act(act, arg string) {
 		if n, err := strconv.Atoi(arg); err == nil {
 			p.open(n, false)
 		}
+	case "copy-row":
+		p.copyRow(arg)
+		p.Host.Focus("stack")
+	case "why":
+		p.choose("side", "why")
+		p.Host.Focus("stack")
+	case "show-module":
+		p.showModule(arg)
 	case "copy", "download":
 		p.export(act, arg)
 	case "clear-search":

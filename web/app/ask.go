@@ -23,7 +23,7 @@ func (p *Page) ask(parts int) {
 	}
 	s := p.State
 	look := Look{Parts: parts, Dump: p.Dump, Thread: s.Thread, Frame: s.Frame, Inline: s.Inline, Top: p.top,
-		HideInlines:  s.HideInlines,
+		HideInlines: s.HideInlines, Module: p.Module,
 		ThreadFilter: s.ThreadFilter, Search: s.Search, Threads: p.span("threads"), Stack: p.span("stack"),
 		Modules: p.span("modules"), Wanted: p.span("wanted"), Files: p.span("files")}
 	p.dirty, p.asking = p.dirty&^parts, true
@@ -46,7 +46,8 @@ func (p *Page) firstParts(parts int) int {
 // span is the window to ask for.
 func (p *Page) span(list string) Span {
 	v := p.visible[list]
-	return Span{max(0, v.From-overscan), v.Count + 2*overscan}
+	from := max(0, v.From-overscan)
+	return Span{from, v.From - from + v.Count + overscan}
 }
 
 var partOf = map[string]int{"threads": PartThreads, "stack": PartStack, "modules": PartModules, "wanted": PartWanted,
@@ -129,9 +130,16 @@ func (p *Page) looked(r Reply) {
 		}
 	}
 	if r.Threads != nil {
+		if p.renewed("threads", r) {
+			p.mark(p.freshThreads(r.Threads))
+		}
 		p.Threads = *r.Threads
 	}
 	if r.Stack != nil && (p.State.Thread < 0 || r.Stack.Thread == p.State.Thread) {
+		if p.renewed("stack", r) && r.Stack.Thread == p.Stack.Thread {
+			p.mark(p.freshFrames(r.Stack))
+			p.keepPlace(r.Stack)
+		}
 		p.tookStack(r.Stack)
 	}
 	if r.Frame != nil {
@@ -141,13 +149,19 @@ func (p *Page) looked(r Reply) {
 		}
 	}
 	if r.Modules != nil {
-		p.Modules, p.Listed = *r.Modules, true
+		if p.renewed("modules", r) {
+			p.mark(p.freshModules(r.Modules))
+		}
+		p.tookModules(r.Modules)
 	}
 	if r.Wanted != nil {
 		p.Wanted = *r.Wanted
 	}
 	if r.Files != nil {
 		p.Files = *r.Files
+	}
+	if p.dirty == 0 && p.reading == nil && len(p.queue) == 0 {
+		p.opening = false
 	}
 	p.ask(0)
 }
@@ -170,7 +184,7 @@ func (p *Page) tookStack(s *view.StackPage) {
 
 // open shows a dump. keep leaves thread and frame as the address had them.
 func (p *Page) open(dump int, keep bool) {
-	p.Dump = dump
+	p.Dump, p.opening = dump, true
 	for _, d := range p.Dumps {
 		if d.Dump == dump {
 			p.State.DumpName = d.Name

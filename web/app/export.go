@@ -31,14 +31,8 @@ func (p *Page) exported(r Reply) {
 		p.Host.Download(r.FileName, mime, r.Text)
 		return
 	}
-	p.Host.Copy(r.Text, func(problem string) {
-		if problem != "" {
-			p.say("error", "The browser did not allow copying: "+problem)
-			return
-		}
-		p.toast(map[string]string{ExportStack: "Stack copied", ExportMarkdown: "Stack copied as Markdown",
-			ExportWanted: "List of missing symbols copied"}[e.kind])
-	})
+	p.copy(r.Text, map[string]string{ExportStack: "Stack copied", ExportMarkdown: "Stack copied as Markdown",
+		ExportWanted: "List of missing symbols copied"}[e.kind])
 }
 
 // toast says that something was done, for a moment.

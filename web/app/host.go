@@ -24,6 +24,8 @@ type Host interface {
 	Focus(id string)
 	// Reveal scrolls a list so that a row can be seen, after the next render.
 	Reveal(list string, row int)
+	// Shift scrolls a list by rows, after the next render.
+	Shift(list string, rows int)
 	// Announce tells a screen reader.
 	Announce(text string)
 	// After calls back later.

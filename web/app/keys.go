@@ -4,6 +4,11 @@ package app
 // only Escape and Enter belong to the page.
 func (p *Page) Key(key string, typing bool) bool {
 	if key == "Escape" {
+		if typing && !p.Empty() && p.Menu == "" {
+			// Escape leaves a field, whatever else there is to close, and takes back what the field did.
+			p.leaveField()
+			return true
+		}
 		return p.escape()
 	}
 	if p.Help || p.Menu != "" {
@@ -68,6 +73,11 @@ func (p *Page) Key(key string, typing bool) bool {
 func (p *Page) escape() bool {
 	switch {
 	case p.Menu != "":
+		if p.Menu == contextMenu {
+			p.Host.Focus("stack")
+		} else {
+			p.Host.Focus("menu-" + p.Menu)
+		}
 		p.Menu = ""
 	case p.Help:
 		p.Act("help", "")
@@ -82,6 +92,16 @@ func (p *Page) escape() bool {
 		return false
 	}
 	return true
+}
+
+func (p *Page) leaveField() {
+	if p.State.Search != "" {
+		p.Input("search", "")
+	}
+	if p.State.ThreadFilter != "" {
+		p.Input("threads", "")
+	}
+	p.Host.Focus("stack")
 }
 
 // move selects another row of the stack.

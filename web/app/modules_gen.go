@@ -103,9 +103,10 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						_ = i
 						m := m
 						_ = m
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "row"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "row"}}}
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "row"}}}
 						vgparent.AppendChild(vgn)
 						vgn.AddAttrInterface("aria-rowindex", c.Page.Modules.From+i+2)
+						vgn.AddAttrInterface("class", c.Page.moduleClass(m))
 						{
 							vgparent := vgn
 							_ = vgparent

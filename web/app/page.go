@@ -34,25 +34,34 @@ type Page struct {
 	Help     bool
 	Choosing bool   // the thread chooser of narrow windows is open
 	Toast    string // what was just done
+	Split    Split
+	Module   int // shown among the modules, or -1
 
-	visible  map[string]Span // what each list shows, as the host measured it
-	dirty    int             // parts to ask for
-	asking   bool            // a look is on its way
-	top      bool            // the thread's first row is to be selected when it is known
-	goTo     int             // row of the stack to select when it is there, or -1
-	nextID   int
-	dead     bool
-	fragile  bool // the engine died and has not shown since that it can do without
-	replay   bool // the files of the queue are known and read again
-	queue    []File
-	reading  File
-	accepted []File
-	jobStart int       // how many were accepted when the present job began
-	decided  []Request // assignments and policy, to be said again to a new worker
-	exports  map[int]export
-	noticeID int
-	toasts   int
-	drawn    time.Time // the progress of a job, last
+	menuRow    view.StackRow // of the context menu
+	menuAt     Point
+	fresh      map[string]bool    // ids of rows that have just changed
+	editions   map[string]edition // of each list
+	freshes    int
+	seekModule bool
+	opening    bool            // until all that came with a dump was shown
+	visible    map[string]Span // what each list shows, as the host measured it
+	dirty      int             // parts to ask for
+	asking     bool            // a look is on its way
+	top        bool            // the thread's first row is to be selected when it is known
+	goTo       int             // row of the stack to select when it is there, or -1
+	nextID     int
+	dead       bool
+	fragile    bool // the engine died and has not shown since that it can do without
+	replay     bool // the files of the queue are known and read again
+	queue      []File
+	reading    File
+	accepted   []File
+	jobStart   int       // how many were accepted when the present job began
+	decided    []Request // assignments and policy, to be said again to a new worker
+	exports    map[int]export
+	noticeID   int
+	toasts     int
+	drawn      time.Time // the progress of a job, last
 }
 
 // Job is the long work that the page waits for.
@@ -74,13 +83,15 @@ type Notice struct {
 
 // NewPage makes a page that shows the start.
 func NewPage(h Host, e Engine, hash string) *Page {
-	p := &Page{Host: h, Engine: e, State: ParseState(hash), visible: map[string]Span{}, goTo: -1, exports: map[int]export{}}
+	p := &Page{Host: h, Engine: e, State: ParseState(hash), visible: map[string]Span{}, goTo: -1, exports: map[int]export{},
+		fresh: map[string]bool{}, editions: map[string]edition{}, Module: -1}
 	p.visible["threads"], p.visible["stack"] = Span{0, 24}, Span{0, 24}
 	p.visible["modules"], p.visible["wanted"], p.visible["files"] = Span{0, 12}, Span{0, 12}, Span{0, 12}
 	if p.State.Theme == "" {
 		p.State.Theme = h.Load("theme")
 	}
 	h.SetTheme(p.State.Theme)
+	p.loadSplit(h.Load("split"))
 	if p.State.Policy != "" {
 		p.decide(Request{Op: OpPolicy, Policy: p.State.Policy})
 	}

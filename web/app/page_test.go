@@ -17,6 +17,7 @@ type fakeHost struct {
 	focused                                              []string
 	stored                                               map[string]string
 	later                                                []func()
+	shifted                                              int
 }
 
 func (h *fakeHost) SetTitle(t string)      { h.title = t }
@@ -36,6 +37,7 @@ func (h *fakeHost) PickFolder()                         {}
 func (h *fakeHost) OpenSample()                         {}
 func (h *fakeHost) Focus(id string)                     { h.focused = append(h.focused, id) }
 func (h *fakeHost) Reveal(string, int)                  {}
+func (h *fakeHost) Shift(_ string, rows int)            { h.shifted += rows }
 func (h *fakeHost) Announce(text string)                { h.announced = text }
 func (h *fakeHost) After(_ int, do func())              { h.later = append(h.later, do) }
 
@@ -340,5 +342,106 @@ func TestCancelWhileWalking(t *testing.T) {
 	p.Add([]File{fakeFile("b.dmp")})
 	if len(e.files) != 1 || e.files[0] != "b.dmp" {
 		t.Errorf("the next drop: %v", e.files)
+	}
+}
+
+// TestLaterSymbolsAreMarked: rows that change with symbols are marked for a moment, those that scrolling brings are not, and
+// the selected row stays where it is.
+func TestLaterSymbolsAreMarked(t *testing.T) {
+	p, h, e := newTestPage("")
+	drop(p, e)
+	for p.asking {
+		p.Reply(Reply{Op: OpLook, Revision: 1})
+	}
+	answer := func(revision int, change func(s *view.StackPage)) {
+		p.ask(PartStack)
+		r := screen(e.last(OpLook).ID)
+		r.Revision = revision
+		change(r.Stack)
+		p.Reply(r)
+	}
+	answer(1, func(*view.StackPage) {})
+	if len(p.fresh) != 0 {
+		t.Errorf("marked without a change: %v", p.fresh)
+	}
+	p.visible["stack"] = Span{10, 20}
+	answer(2, func(s *view.StackPage) { s.Rows[1].Function = "named"; s.Selected += 2 })
+	if !p.fresh["frame-1.-1"] || len(p.fresh) != 1 {
+		t.Errorf("marked: %v", p.fresh)
+	}
+	if !strings.Contains(render(t, p), `"row frame fresh"`) {
+		t.Error("the mark is not drawn")
+	}
+	if h.shifted != 2 {
+		t.Errorf("the list moved by %d rows", h.shifted)
+	}
+	for _, do := range h.later {
+		do()
+	}
+	if len(p.fresh) != 0 {
+		t.Error("the marks stay")
+	}
+}
+
+func TestContextMenu(t *testing.T) {
+	p, h, e := newTestPage("")
+	drop(p, e)
+	if p.OpenContext("9.-1", Point{}) {
+		t.Error("a menu of no row")
+	}
+	p.Stack.Rows[1].ModuleIndex, p.Stack.Rows[1].Other, p.Stack.Rows[1].Missing = 3, 5, true
+	p.Stack.Rows[1].Address = "0x1234"
+	if !p.OpenContext("1.-1", Point{10, 20}) || p.State.Frame != 1 {
+		t.Fatalf("no menu, frame %d", p.State.Frame)
+	}
+	out := render(t, p)
+	for _, want := range []string{"Copy function name", "Copy address", "Show module", "Use the symbols of another build"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the menu lacks %q", want)
+		}
+	}
+	p.Act("copy-row", "address")
+	if h.copied != "0x1234" || p.Menu != "" {
+		t.Errorf("copied %q, menu %q", h.copied, p.Menu)
+	}
+	p.Act("show-module", "3")
+	for p.asking {
+		p.Reply(Reply{Op: OpLook, Modules: &view.ModulePage{Selected: 7}})
+	}
+	if p.Module != 3 || p.State.Tab != "modules" || p.visible["modules"].From == 0 {
+		t.Errorf("module %d, tab %s, window %v", p.Module, p.State.Tab, p.visible["modules"])
+	}
+}
+
+func TestSplits(t *testing.T) {
+	p, h, _ := newTestPage("")
+	p.Resize("threads", 300)
+	p.Resize("panel", 5)
+	if got := p.splitStyle(); got != "--cp-threads:300px;--cp-panel:90px;" {
+		t.Errorf("style %q", got)
+	}
+	q := NewPage(&fakeHost{stored: h.stored}, &fakeEngine{}, "")
+	if q.Split != p.Split {
+		t.Errorf("remembered %+v of %+v", q.Split, p.Split)
+	}
+	for _, odd := range []string{"", "1,2", "x,y,z", "-1,99999,0"} {
+		q := NewPage(&fakeHost{stored: map[string]string{"split": odd}}, &fakeEngine{}, "")
+		if q.Split != (Split{}) {
+			t.Errorf("%q: %+v", odd, q.Split)
+		}
+	}
+}
+
+func TestEscapeLeavesTheSearch(t *testing.T) {
+	p, h, e := newTestPage("")
+	drop(p, e)
+	h.focused = nil
+	if !p.Key("Escape", true) || len(h.focused) != 1 || h.focused[0] != "stack" {
+		t.Errorf("an empty search is not left: %v", h.focused)
+	}
+	p.Input("search", "abc")
+	p.Add([]File{fakeFile("huge.sym")})
+	if !p.Key("Escape", true) || p.State.Search != "" || !p.Job.Active {
+		t.Errorf("search %q, job %v", p.State.Search, p.Job.Active)
 	}
 }

@@ -63,6 +63,7 @@ type Look struct {
 	// Top: the first row of the thread is to be selected, inlined or not; the answer's Frame says which one that is.
 	Top          bool
 	HideInlines  bool
+	Module       int // whose row number is asked for, or -1
 	ThreadFilter string
 	Search       string
 
@@ -81,8 +82,10 @@ type Reply struct {
 	Items []FileRow
 	Dumps []DumpName
 
-	// look
-	Parts   int
+	// look: Revision counts the dump's reports, since new symbols make a new one.
+	Parts          int
+	Dump, Revision int
+
 	Summary *view.Summary
 	Threads *view.ThreadPage
 	Stack   *view.StackPage

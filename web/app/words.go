@@ -127,7 +127,7 @@ func (p *Page) threadClass(t view.ThreadRow) string {
 	if t.Index == p.State.Thread {
 		class += " selected"
 	}
-	return class
+	return p.withFresh(class, rowID("thread", t.Index))
 }
 
 func (p *Page) threadName(t view.ThreadRow) string {
@@ -221,7 +221,7 @@ func (p *Page) frameClass(r view.StackRow) string {
 			class += c.name
 		}
 	}
-	return class
+	return p.withFresh(class, p.frameID(r))
 }
 
 func (p *Page) frameID(r view.StackRow) string { return "frame-" + p.frameKey(r) }

@@ -27,14 +27,19 @@ func (v *View) CopyStack(ti int) string {
 		if row.Kind == RowInline {
 			number = " ↳ "
 		}
-		line := number + " " + v.place(row)
-		if row.Source != "" {
-			line += "  [" + row.Source + "]"
-		}
-		fmt.Fprintf(&b, "%s  (%s)%s\n", line, row.Word, forcedWord(row))
+		b.WriteString(number + " " + RowText(row) + "\n")
 	})
 	b.WriteString(stopSentence(t) + "\n")
 	return b.String()
+}
+
+// RowText is a row of a stack as a line of text, without its number.
+func RowText(row StackRow) string {
+	line := place(row)
+	if row.Source != "" {
+		line += "  [" + row.Source + "]"
+	}
+	return line + "  (" + row.Word + ")" + forcedWord(row)
 }
 
 // CopyMarkdown is one thread's stack for a bug tracker.
@@ -98,7 +103,7 @@ func nameOf(row StackRow) string {
 }
 
 // place prints "module!function + offset" as debuggers do.
-func (v *View) place(row StackRow) string {
+func place(row StackRow) string {
 	switch {
 	case row.Module == "":
 		return nameOf(row)

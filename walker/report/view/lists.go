@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -127,6 +128,7 @@ type ModuleRow struct {
 // ModulePage is a window of the modules.
 type ModulePage struct {
 	Page
+	Selected int // row number of the module asked for, or -1
 	Rows []ModuleRow
 }
 
@@ -152,8 +154,8 @@ func StateWord(s report.SymbolState) string {
 }
 
 // Modules lists the modules, those with most frames first.
-func (v *View) Modules(from, n int, search string) ModulePage {
-	out := ModulePage{Rows: []ModuleRow{}}
+func (v *View) Modules(from, n, selected int, search string) ModulePage {
+	out := ModulePage{Selected: -1, Rows: []ModuleRow{}}
 	search = strings.ToLower(search)
 	order := []int{}
 	for i := range v.r.Modules {
@@ -174,6 +176,7 @@ func (v *View) Modules(from, n int, search string) ModulePage {
 	})
 	lo, hi := window(len(order), from, n)
 	out.From, out.Total = lo, len(order)
+	out.Selected = slices.Index(order, selected)
 	for _, i := range order[lo:hi] {
 		m := &v.r.Modules[i]
 		row := ModuleRow{Index: i, Name: Clean(BaseName(m.Name)), Path: Clean(m.Name), Base: v.hex(m.Base),
@@ -186,14 +189,30 @@ func (v *View) Modules(from, n int, search string) ModulePage {
 		if m.State == report.SymbolsForced || m.State == report.SymbolsMismatch {
 			row.Other = Clean(m.SymbolID)
 		}
-		for k := range v.r.Wanted {
-			if w := &v.r.Wanted[k]; w.Module == i && w.MismatchFile != "" {
-				row.Item, row.Other = w.MismatchItem, Clean(w.MismatchID)
-			}
+		if w := v.mismatch(i); w != nil {
+			row.Item, row.Other = w.MismatchItem, Clean(w.MismatchID)
 		}
 		out.Rows = append(out.Rows, row)
 	}
 	return out
+}
+
+// mismatch is the given file of another build that a module could use, or nil.
+func (v *View) mismatch(module int) *report.Wanted {
+	for k := range v.r.Wanted {
+		if w := &v.r.Wanted[k]; w.Module == module && w.MismatchFile != "" {
+			return w
+		}
+	}
+	return nil
+}
+
+// other is that file's number, or -1.
+func (v *View) other(module int) int {
+	if w := v.mismatch(module); w != nil && module >= 0 {
+		return w.MismatchItem
+	}
+	return -1
 }
 
 // WantedRow is a symbol file that is missing.

@@ -25,6 +25,9 @@ type StackRow struct {
 	Source, Path   string
 	Trust, Word    string // the report's word, and the page's
 	Module, Offset string
+	Address        string
+	ModuleIndex    int  // -1 for none
+	Other          int  // the file of another build that could be used for the module, or -1
 	Missing        bool // symbols of the module are missing
 	Forced         bool // symbols of another build were used
 	Weak           bool // found by scanning
@@ -212,6 +215,7 @@ func holds(s, want string) bool {
 
 func (v *View) frameRow(f *report.Frame, i int) StackRow {
 	row := StackRow{Kind: RowFrame, Frame: i, Inline: -1, Trust: f.Trust, Missing: f.MissingSymbols, Forced: f.Forced,
+		Address: v.hex(f.PC), ModuleIndex: f.Module, Other: v.other(f.Module),
 		Weak: f.Trust == "scan" || f.Trust == "cfi_scan" || f.Trust == "none"}
 	row.Word, _ = Word(f.Trust)
 	if m := v.module(f.Module); m != nil {
@@ -250,6 +254,7 @@ func (v *View) nameRow(row *StackRow, f *report.Frame) {
 func (v *View) inlineRow(f *report.Frame, i, k int) StackRow {
 	in := &f.Inlines[k]
 	row := StackRow{Kind: RowInline, Frame: i, Inline: k, Trust: "inline", Word: "inline", Forced: f.Forced,
+		Address: v.hex(f.PC), ModuleIndex: f.Module, Other: v.other(f.Module),
 		Full: v.full(in.Function), Weak: f.Trust == "scan" || f.Trust == "cfi_scan"}
 	if m := v.module(f.Module); m != nil {
 		row.Module = Clean(BaseName(m.Name))
@@ -260,7 +265,7 @@ func (v *View) inlineRow(f *report.Frame, i, k int) StackRow {
 }
 
 func (v *View) stopRow(t *report.Thread) StackRow {
-	return StackRow{Kind: RowStop, Frame: -1, Inline: -1, Function: stopSentence(t)}
+	return StackRow{Kind: RowStop, Frame: -1, Inline: -1, ModuleIndex: -1, Other: -1, Function: stopSentence(t)}
 }
 
 // stopSentence says why a walk ended.

@@ -118,7 +118,7 @@ func TestLists(t *testing.T) {
 	if th := v.Threads(0, 10, 1, "", "forced"); th.Total != 1 || th.Rows[0].Hits != 1 {
 		t.Errorf("searched: %+v", th)
 	}
-	m := v.Modules(0, 10, "")
+	m := v.Modules(0, 10, -1, "")
 	if m.Total != 3 || m.Rows[0].State != "forced" || m.Rows[2].Name != "unused.so" || m.Rows[0].Item != 4 {
 		t.Errorf("%+v", m.Rows)
 	}

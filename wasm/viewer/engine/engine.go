@@ -17,13 +17,14 @@ import (
 type Engine struct {
 	session *session.Session
 	views   map[int]*view.View // dump → view of its latest report
+	reports map[int]int        // dump → how many reports there were
 	post    func(app.Reply)
 	id      int // of the request being answered, for progress
 }
 
 // New makes an engine. post sends a message to the page; it is called from within Handle.
 func New(post func(app.Reply)) *Engine {
-	e := &Engine{post: post, views: map[int]*view.View{}}
+	e := &Engine{post: post, views: map[int]*view.View{}, reports: map[int]int{}}
 	// Names are not made readable here but in the views, and only those of the rows that are shown: in wasm a name costs
 	// a tenth of a millisecond.
 	e.session = session.New(session.Options{Progress: e.progress})
@@ -96,6 +97,7 @@ func (e *Engine) view(dump int) *view.View {
 	if v == nil || v.Report() != rep {
 		v = view.New(rep, demangle.Name)
 		e.views[dump] = v
+		e.reports[dump]++
 	}
 	return v
 }
@@ -105,6 +107,7 @@ func (e *Engine) look(r *app.Reply, q app.Look) {
 	r.Parts = q.Parts
 	if v := e.view(q.Dump); v != nil {
 		e.lookAt(r, q, v)
+		r.Dump, r.Revision = q.Dump, e.reports[q.Dump]
 	}
 	// The files come last: reading a dump's symbols can have found something wrong with them.
 	if q.Parts&app.PartFiles != 0 {
@@ -141,7 +144,7 @@ func (e *Engine) lookAt(r *app.Reply, q app.Look, v *view.View) {
 		r.Frame = v.Frame(q.Thread, q.Frame, q.Inline)
 	}
 	if q.Parts&app.PartModules != 0 {
-		m := v.Modules(q.Modules.From, q.Modules.Count, q.Search)
+		m := v.Modules(q.Modules.From, q.Modules.Count, q.Module, q.Search)
 		r.Modules = &m
 	}
 	if q.Parts&app.PartWanted != 0 {

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"fmt"
+	"syscall/js"
+
+	"honnef.co/go/js/dom/v2"
+
+	"github.com/crashpane/crashpane/web/app"
+)
+
+// listenForSplits moves the lines between zones. While a line is dragged nothing is drawn: the size goes straight to a
+// property of the style sheet, and only the last one to the page.
+func (h *host) listenForSplits() {
+	var line js.Value // that is being dragged
+	var start, size, to int
+	split := -1
+	position := func(e js.Value) int {
+		if app.Splits[split].Vertical {
+			return e.Get("clientX").Int()
+		}
+		return e.Get("clientY").Int()
+	}
+	h.native(h.root.Underlying(), "pointerdown", func(e js.Value) {
+		el := closest(e.Get("target"), "data-split")
+		if !el.Truthy() || e.Get("button").Int() != 0 {
+			return
+		}
+		event(e).PreventDefault()
+		line, split = el, splitOf(el)
+		start, size, to = position(e), h.splitSize(split), 0
+		el.Call("setPointerCapture", e.Get("pointerId"))
+		el.Call("focus")
+		el.Get("classList").Call("add", "moving")
+	}, false)
+	h.native(h.root.Underlying(), "pointermove", func(e js.Value) {
+		if split < 0 {
+			return
+		}
+		s := &app.Splits[split]
+		to = max(s.Least, min(size+s.Grows*(position(e)-start), s.Most))
+		line.Get("parentNode").Call("closest", ".crash-in").Get("style").Call("setProperty", "--cp-"+s.Name, fmt.Sprintf("%dpx", to))
+	}, false)
+	end := func(js.Value) {
+		if split < 0 {
+			return
+		}
+		line.Get("classList").Call("remove", "moving")
+		name := app.Splits[split].Name
+		split = -1
+		if to > 0 {
+			h.change(func(p *app.Page) { p.Resize(name, to) })
+		}
+	}
+	h.native(h.root.Underlying(), "pointerup", end, false)
+	h.native(h.root.Underlying(), "pointercancel", end, false)
+	h.native(h.root.Underlying(), "dblclick", func(e js.Value) {
+		if el := closest(e.Get("target"), "data-split"); el.Truthy() {
+			name := app.Splits[splitOf(el)].Name
+			h.change(func(p *app.Page) { p.Resize(name, 0) })
+		}
+	}, false)
+}
+
+func splitOf(line js.Value) int {
+	name := attribute(line, "data-split")
+	for i := range app.Splits {
+		if app.Splits[i].Name == name {
+			return i
+		}
+	}
+	return 0
+}
+
+// splitSize is how large a zone is now, which the window may have bounded.
+func (h *host) splitSize(split int) int {
+	s := &app.Splits[split]
+	zone := h.root.Call("querySelector", "."+s.Name+":not(.splitter)")
+	if !zone.Truthy() {
+		return s.Size
+	}
+	if s.Vertical {
+		return zone.Get("offsetWidth").Int()
+	}
+	return zone.Get("offsetHeight").Int()
+}
+
+// splitKey moves a line by keys, as its role promises.
+func (h *host) splitKey(key string, line js.Value) bool {
+	i := splitOf(line)
+	s := &app.Splits[i]
+	const step = 16
+	by := 0
+	switch {
+	case key == "Home":
+		by = s.Least - h.splitSize(i)
+	case key == "End":
+		by = s.Most
+	case key == "Enter":
+		h.change(func(p *app.Page) { p.Resize(s.Name, 0) })
+		return true
+	case s.Vertical && key == "ArrowRight", !s.Vertical && key == "ArrowDown":
+		by = step * s.Grows
+	case s.Vertical && key == "ArrowLeft", !s.Vertical && key == "ArrowUp":
+		by = -step * s.Grows
+	default:
+		return false
+	}
+	size := h.splitSize(i) + by
+	h.change(func(p *app.Page) { p.Resize(s.Name, size) })
+	return true
+}
+
+// listenForMenus opens the menu of a stack's row, by the right button or by the keyboard's menu key.
+func (h *host) listenForMenus() {
+	h.native(h.root.Underlying(), "contextmenu", func(e js.Value) {
+		target := e.Get("target")
+		list := closest(target, "data-list")
+		if !list.Truthy() || list.Get("id").String() != "stack" {
+			return
+		}
+		m := dom.MouseEvent{UIEvent: &dom.UIEvent{BasicEvent: event(e)}}
+		at, key := app.Point{X: m.ClientX(), Y: m.ClientY()}, ""
+		if row := closest(target, "data-arg"); row.Truthy() {
+			key = attribute(row, "data-arg")
+		}
+		if key == "" || at == (app.Point{}) {
+			// The keyboard's menu key hits the list itself: the selected row is meant.
+			key = ""
+			row := h.root.Call("querySelector", "#stack .selected")
+			if !row.Truthy() {
+				return
+			}
+			box := row.Call("getBoundingClientRect")
+			at = app.Point{X: box.Get("left").Int() + 48, Y: box.Get("bottom").Int()}
+		}
+		opened := false
+		h.change(func(p *app.Page) { opened = p.OpenContext(key, at) })
+		if opened {
+			event(e).PreventDefault()
+		}
+	}, false)
+}

@@ -1,0 +1,103 @@
+package app
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Split are the sizes that a person gave to zones, in pixels; 0 is the usual size.
+type Split struct{ Threads, Frame, Panel int }
+
+// Splits describes the splitters: which sizes they may have, and what they usually have. The style sheet bounds them by the
+// window besides.
+var Splits = []struct {
+	Name, Label       string
+	Least, Most, Size int
+	// Grows says in which direction the pointer or an arrow key makes the zone larger: 1 right or down, -1 left or up.
+	Grows    int
+	Vertical bool // the line is vertical, and moves sideways
+}{
+	{"threads", "Width of the threads", 140, 520, 232, 1, true},
+	{"frame", "Width of the frame's details", 220, 900, 372, -1, true},
+	{"panel", "Height of the lower panel", 90, 900, 260, -1, false},
+}
+
+func (s *Split) of(name string) *int {
+	switch name {
+	case "threads":
+		return &s.Threads
+	case "frame":
+		return &s.Frame
+	case "panel":
+		return &s.Panel
+	}
+	return nil
+}
+
+// Resize gives a zone a size and remembers it; 0 goes back to the usual one.
+func (p *Page) Resize(name string, px int) {
+	for _, s := range Splits {
+		if s.Name != name {
+			continue
+		}
+		if px != 0 {
+			px = max(s.Least, min(px, s.Most))
+		}
+		*p.Split.of(name) = px
+		p.Host.Store("split", fmt.Sprintf("%d,%d,%d", p.Split.Threads, p.Split.Frame, p.Split.Panel))
+	}
+}
+
+// loadSplit takes the sizes of an earlier visit.
+func (p *Page) loadSplit(text string) {
+	parts := strings.Split(text, ",")
+	if len(parts) != len(Splits) {
+		return
+	}
+	for i, s := range Splits {
+		if n, err := strconv.Atoi(parts[i]); err == nil && n >= s.Least && n <= s.Most {
+			*p.Split.of(s.Name) = n
+		}
+	}
+}
+
+// splitStyle are the sizes as properties of the style sheet; what is not said is as usual there.
+func (p *Page) splitStyle() string {
+	var b strings.Builder
+	for _, s := range Splits {
+		if n := *p.Split.of(s.Name); n > 0 {
+			fmt.Fprintf(&b, "--cp-%s:%dpx;", s.Name, n)
+		}
+	}
+	return b.String()
+}
+
+// The components' answers.
+
+func (c *Splitter) index() int {
+	for i := range Splits {
+		if Splits[i].Name == c.Name {
+			return i
+		}
+	}
+	return 0
+}
+
+func (c *Splitter) orientation() string {
+	if Splits[c.index()].Vertical {
+		return "vertical"
+	}
+	return "horizontal"
+}
+
+func (c *Splitter) label() string { return Splits[c.index()].Label }
+func (c *Splitter) least() int    { return Splits[c.index()].Least }
+func (c *Splitter) most() int     { return Splits[c.index()].Most }
+
+func (c *Splitter) now() int {
+	if n := *c.Page.Split.of(c.Name); n > 0 {
+		return n
+	}
+	return Splits[c.index()].Size
+}
