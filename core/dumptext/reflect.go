@@ -94,12 +94,19 @@ func (w *walk) fields(v reflect.Value, depth int) {
 	t := v.Type()
 	for i := range t.NumField() {
 		f := t.Field(i)
-		if !f.IsExported() || absent(v, t.Name(), f.Name) || w.d.Micro != nil && notInMicro[t.Name()] && v.Field(i).IsZero() {
+		if w.hidden(v, i) {
 			continue
 		}
 		w.anyAt(fieldName(f.Name), v.Field(i), f.Name, depth+1)
 	}
 	w.said(v)
+}
+
+// hidden says that the i-th field of a struct is not for printing.
+func (w *walk) hidden(v reflect.Value, i int) bool {
+	t := v.Type()
+	f := t.Field(i)
+	return !f.IsExported() || absent(v, t.Name(), f.Name) || w.d.Micro != nil && notInMicro[t.Name()] && v.Field(i).IsZero()
 }
 
 // absent says that a field means nothing: another one says so, or it holds what stands for nothing.

@@ -151,7 +151,7 @@ func (w *walk) renamed(v reflect.Value, field, as string) {
 	t := v.Type()
 	for i := range t.NumField() {
 		f := t.Field(i)
-		if !f.IsExported() || absent(v, t.Name(), f.Name) {
+		if w.hidden(v, i) {
 			continue
 		}
 		goName := f.Name
