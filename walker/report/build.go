@@ -60,6 +60,7 @@ func Build(in Input) *Report {
 	b.wanted()
 	b.process()
 	b.linux()
+	b.extras()
 	r.Diagnostics = diagnostics(d, in.ExtraDiags)
 	b.findings()
 	if in.Demangle != nil {

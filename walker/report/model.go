@@ -43,6 +43,19 @@ type Report struct {
 	MapCount *int
 	// LSB is the distribution; nil if the dump has no lsb-release.
 	LSB *LSBRelease
+	// Handles are what the process had open, if HasHandles is set.
+	Handles    []Handle
+	HasHandles bool
+	// Limits are the process' resource limits on Linux, if HasLimits is set.
+	Limits    []Limit
+	HasLimits bool
+	// MacCrashInfo is what modules left for macOS' crash reporter, if HasMacCrashInfo is set.
+	MacCrashInfo    []MacCrashInfo
+	HasMacCrashInfo bool
+	// MacBootArgs are the kernel's boot arguments; nil if the dump has none.
+	MacBootArgs *string
+	// SoftErrors is the JSON text of what went wrong while the dump was written, unchecked; "" if the dump has none.
+	SoftErrors string
 	// HasCertInfo is always false: certificates come from outside the dump.
 	HasCertInfo bool
 }

@@ -47,7 +47,7 @@ func (p *printer) report() {
 		p.object("crashing_thread", func() { p.thread(&r.Threads[i], true) })
 	}
 	p.object("crashpane", p.additions)
-	p.null("handles")
+	p.handles()
 	if r.MapCount != nil {
 		p.int("linux_memory_map_count", int64(*r.MapCount))
 	} else {
@@ -63,8 +63,8 @@ func (p *printer) report() {
 	} else {
 		p.null("lsb_release")
 	}
-	p.null("mac_boot_args")
-	p.null("mac_crash_info")
+	p.macBootArgs()
+	p.macCrashInfo()
 	// The schema's emitter writes 0 whether or not there is a module.
 	p.int("main_module", 0)
 	p.list("modules", len(r.Modules), p.module)
@@ -74,13 +74,13 @@ func (p *printer) report() {
 	} else {
 		p.null("pid")
 	}
-	p.null("proc_limits")
+	p.procLimits()
 	if u := r.Process.UptimeRust; u != nil {
 		p.uint("process_uptime", *u)
 	} else {
 		p.null("process_uptime")
 	}
-	p.null("soft_errors")
+	p.softErrors()
 	p.str("status", "OK")
 	p.object("system_info", p.system)
 	p.int("thread_count", int64(len(r.Threads)))

@@ -1,0 +1,78 @@
+package report
+
+import (
+	"strconv"
+
+	"github.com/crashpane/crashpane/core"
+)
+
+// Handle is something that the process had open.
+type Handle struct {
+	Handle     uint64
+	Type, Name string // "" if not stored
+}
+
+// Limit is a resource limit. Soft and Hard are nil for "unlimited".
+type Limit struct {
+	Name       string
+	Soft, Hard *uint64
+	Unit       string // "" if it is a plain number
+}
+
+// MacCrashInfo is what a module left for macOS' crash reporter. What is 0 or "" is not there.
+type MacCrashInfo struct {
+	Thread, DialogMode, AbortCause                  uint64
+	Module, Message, Signature, Backtrace, Message2 string
+}
+
+// The streams of which it matters whether they are there, also with nothing in them.
+const (
+	streamHandleData   core.StreamType = 12
+	streamMacCrashInfo core.StreamType = 0x4d7a0001
+)
+
+// extras fills in what few dumps have.
+func (b *builder) extras() {
+	d, r := b.d, b.r
+	r.Handles = make([]Handle, len(d.Handles))
+	for i := range d.Handles {
+		h := &d.Handles[i]
+		r.Handles[i] = Handle{h.Handle, h.Type, h.Name}
+	}
+	r.HasHandles = decoded(d, streamHandleData)
+	r.Limits = make([]Limit, len(d.Limits))
+	for i := range d.Limits {
+		l := &d.Limits[i]
+		r.Limits[i] = Limit{l.Name, limit(l.Soft), limit(l.Hard), l.Unit}
+	}
+	r.HasLimits = d.HasLimits
+	r.MacCrashInfo = make([]MacCrashInfo, len(d.MacCrashInfo))
+	for i := range d.MacCrashInfo {
+		m := &d.MacCrashInfo[i]
+		r.MacCrashInfo[i] = MacCrashInfo{m.Thread, m.DialogMode, m.AbortCause, m.Module, m.Message, m.Signature, m.Backtrace, m.SecondMessage}
+		if m.Version < 4 {
+			r.MacCrashInfo[i] = MacCrashInfo{} // the first versions have none of it
+		}
+	}
+	r.HasMacCrashInfo = decoded(d, streamMacCrashInfo)
+	r.MacBootArgs = d.MacBootArgs
+	r.SoftErrors = d.SoftErrors
+}
+
+// decoded: the dump has the stream, and all of it could be read.
+func decoded(d *core.Dump, t core.StreamType) bool {
+	s := d.Stream(t)
+	return s != nil && s.Decoded
+}
+
+// limit reads a limit as rust-minidump does, which takes what is no number for 0.
+func limit(s string) *uint64 {
+	if s == "unlimited" {
+		return nil
+	}
+	v, err := strconv.ParseUint(s, 10, 64)
+	if err != nil {
+		v = 0
+	}
+	return &v
+}
