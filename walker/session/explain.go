@@ -74,6 +74,25 @@ func (s *Session) Explain(dumpIndex, thread, frame int) (*report.Explanation, er
 	return out, nil
 }
 
+// explainedFrames is how many frames of a thread an export explains, if not all are asked for: a recursion that goes deeper
+// says the same again, and an explanation takes some 2 KB.
+const explainedFrames = 128
+
+// Explainer gives a report's explanations to an export: those of all frames, or of the first frames of the thread that is shown first.
+func (s *Session) Explainer(dumpIndex int, all bool) func(thread, frame int) *report.Explanation {
+	return func(thread, frame int) *report.Explanation {
+		r := s.Report(dumpIndex)
+		if r == nil || !all && (thread != r.FirstThread || frame >= explainedFrames) {
+			return nil
+		}
+		x, err := s.Explain(dumpIndex, thread, frame)
+		if err != nil {
+			return nil
+		}
+		return x
+	}
+}
+
 // contextNote says which registers frame 0 has.
 func (s *Session) contextNote(d *dump, thread int) string {
 	if e := d.Exception; e != nil && e.ThreadID == d.Threads[thread].ID {

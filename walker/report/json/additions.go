@@ -10,6 +10,7 @@ import (
 //	crash           see crashAdditions, or null
 //	diagnostics     [{severity, text}]
 //	dump            {flags, name, size, time, word_size}
+//	findings        [{kind, module, suggestion, text, thread}] of what makes stacks shorter or less certain than they could be
 //	forced_symbols  [{debug_file, debug_id, module, symbol_file, symbol_id, symbol_name}]
 //	main_module     index or null
 //	policy          how the stacks were walked
@@ -40,6 +41,7 @@ func (p *printer) additions() {
 		p.uint("time", uint64(r.Dump.Time))
 		p.int("word_size", int64(r.Dump.WordSize))
 	})
+	p.findings()
 	forced := r.ForcedModules()
 	p.list("forced_symbols", len(forced), func(i int) {
 		m := &r.Modules[forced[i]]
@@ -95,26 +97,30 @@ func (p *printer) symbolWarnings() {
 	})
 }
 
-// threadAdditions is a thread's key "crashpane": {omitted, stop{attempts[], detail, kind}}.
+// threadAdditions is a thread's key "crashpane": {omitted, stop{attempts[], detail, kind, suggestion}}.
 func (p *printer) threadAdditions(t *report.Thread) {
 	p.bool("omitted", t.Omitted)
 	p.object("stop", func() {
 		p.attempts(t.Stop.Attempts)
 		p.str("detail", t.Stop.Detail)
 		p.str("kind", t.Stop.Kind)
+		p.strOrNull("suggestion", t.Stop.Suggestion)
 	})
 }
 
 // frameAdditions is a frame's key "crashpane". pc is the address as recovered, a return address for callers; trust says
 // "leaf" where the schema cannot. What does not apply is left out, because there are many frames.
 //
-//	attempts[], demangled, forced, inlines_demangled[], multiple, origin, pc, public, rule, trust
-func (p *printer) frameAdditions(f *report.Frame) {
+//	attempts[], demangled, explain (see WriteExplanation), forced, inlines_demangled[], multiple, origin, pc, public, rule, trust
+func (p *printer) frameAdditions(f *report.Frame, x *report.Explanation) {
 	if len(f.Attempts) > 0 {
 		p.attempts(f.Attempts)
 	}
 	if f.Function.Differs() {
 		p.str("demangled", f.Function.Display)
+	}
+	if x != nil {
+		p.object("explain", func() { p.explanation(x, nil) })
 	}
 	if f.Forced {
 		p.bool("forced", true)

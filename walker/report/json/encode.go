@@ -98,6 +98,9 @@ func (e *encoder) bool(k string, v bool)   { e.key(k); e.b.WriteString(strconv.F
 func (e *encoder) int(k string, v int64)   { e.key(k); e.b.WriteString(strconv.FormatInt(v, 10)) }
 func (e *encoder) uint(k string, v uint64) { e.key(k); e.b.WriteString(strconv.FormatUint(v, 10)) }
 
+// number writes a value in a list.
+func (e *encoder) number(v int) { e.b.WriteString(strconv.Itoa(v)) }
+
 // strOrNull writes null for an empty string.
 func (e *encoder) strOrNull(k, v string) {
 	if v == "" {

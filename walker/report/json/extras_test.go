@@ -22,7 +22,7 @@ var softErrorTexts = []string{
 func reprint(s string) string {
 	var b bytes.Buffer
 	e := &encoder{b: bufio.NewWriter(&b)}
-	p := &printer{e, &report.Report{SoftErrors: s}}
+	p := &printer{encoder: e, r: &report.Report{SoftErrors: s}}
 	e.member(p.softErrors)
 	e.b.Flush()
 	return strings.TrimSuffix(strings.TrimPrefix(b.String(), `{"soft_errors":`), "}")

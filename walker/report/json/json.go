@@ -21,6 +21,8 @@ import (
 type Options struct {
 	// Pretty breaks lines and indents by two blanks.
 	Pretty bool
+	// Explain gives the explanations of frames, which are large: nil, or a nil answer, leaves them out.
+	Explain func(thread, frame int) *report.Explanation
 }
 
 // Write prints the report, without a newline at the end.
@@ -29,14 +31,15 @@ func Write(w io.Writer, r *report.Report, opt Options) error {
 	if r.Dump.WordSize != 4 {
 		e.digits = 16
 	}
-	p := &printer{e, r}
+	p := &printer{e, r, opt.Explain}
 	e.member(p.report)
 	return e.b.Flush()
 }
 
 type printer struct {
 	*encoder
-	r *report.Report
+	r       *report.Report
+	explain func(thread, frame int) *report.Explanation
 }
 
 func (p *printer) report() {
@@ -110,7 +113,11 @@ func (p *printer) thread(t *report.Thread, crashing bool) {
 	p.object("crashpane", func() { p.threadAdditions(t) })
 	p.int("frame_count", int64(len(t.Frames)))
 	p.list("frames", len(t.Frames), func(i int) {
-		p.member(func() { p.frame(i, &t.Frames[i], crashing && i == 0) })
+		var x *report.Explanation
+		if p.explain != nil && !crashing {
+			x = p.explain(t.Index, i)
+		}
+		p.member(func() { p.frame(i, &t.Frames[i], crashing && i == 0, x) })
 	})
 	if t.LastError != nil {
 		p.str("last_error_value", t.LastError.Text)
@@ -128,8 +135,8 @@ func (p *printer) thread(t *report.Thread, crashing bool) {
 	}
 }
 
-func (p *printer) frame(number int, f *report.Frame, registers bool) {
-	p.object("crashpane", func() { p.frameAdditions(f) })
+func (p *printer) frame(number int, f *report.Frame, registers bool, x *report.Explanation) {
+	p.object("crashpane", func() { p.frameAdditions(f, x) })
 	p.strOrNull("file", f.File)
 	p.int("frame", int64(number))
 	if f.HasFunction {

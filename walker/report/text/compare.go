@@ -1,0 +1,111 @@
+package text
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/crashpane/crashpane/walker/report"
+)
+
+// WriteComparison prints the walks of one thread side by side: a line for each frame that any of them found, a column for each
+// walk with how it found it, "*" where they do not all have it; then where they part, and why.
+func WriteComparison(w io.Writer, r *report.Report, c *report.Comparison) error {
+	b := bufio.NewWriter(w)
+	fmt.Fprintf(b, "Thread %s\n", threadTitle(&r.Threads[c.Thread]))
+	titles := make([]string, len(c.Rows))
+	wide := 0
+	for i := range c.Rows {
+		titles[i] = frameTitle(r, c.Frame(i))
+		wide = max(wide, min(utf8.RuneCountInString(titles[i]), 48))
+	}
+	digits := 2 * r.Dump.WordSize
+	head := fmt.Sprintf("  %s  %s  %s", pad("sp", digits+2), pad("pc", digits+2), pad("", wide))
+	for i := range c.Walks {
+		head += "  " + pad(c.Walks[i].Policy, column(c, i))
+	}
+	b.WriteString(strings.TrimRight(head, " ") + "\n")
+	for i := range c.Rows {
+		row := &c.Rows[i]
+		mark := "*"
+		if row.Same {
+			mark = " "
+		}
+		line := fmt.Sprintf("%s 0x%0*x  0x%0*x  %s", mark, digits, row.SP, digits, row.PC, pad(short(titles[i], wide), wide))
+		for n, f := range row.At {
+			cell := "·"
+			if f >= 0 {
+				cell = cellWord(c.Walks[n].Frames[f].Trust)
+			}
+			line += "  " + pad(cell, column(c, n))
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	line := pad("  frames", 4+2*(digits+2)+2+wide)
+	for i := range c.Walks {
+		line += "  " + pad(fmt.Sprint(len(c.Walks[i].Frames)), column(c, i))
+	}
+	b.WriteString(strings.TrimRight(line, " ") + "\n")
+	b.WriteString("\nWhere each stopped:\n")
+	for i := range c.Walks {
+		fmt.Fprintf(b, "  %s: %s (%s)\n", c.Walks[i].Policy, printable(c.Walks[i].Stop.Detail), c.Walks[i].Stop.Kind)
+	}
+	for i := range c.Partings {
+		writeParting(b, c, titles, &c.Partings[i])
+	}
+	return b.Flush()
+}
+
+// column is the width of a walk's column.
+func column(c *report.Comparison, walk int) int {
+	return max(len(c.Walks[walk].Policy), len("cfi+scan"))
+}
+
+// cellWord is a trust in a column's width.
+func cellWord(trust string) string {
+	switch trust {
+	case "context":
+		return "given"
+	case "frame_pointer":
+		return "fp"
+	case "cfi_scan":
+		return "cfi+scan"
+	case "prewalked":
+		return "shadow"
+	}
+	return trust
+}
+
+func short(s string, width int) string {
+	if utf8.RuneCountInString(s) <= width {
+		return s
+	}
+	r := []rune(s)
+	return string(r[:width-1]) + "…"
+}
+
+func writeParting(b *bufio.Writer, c *report.Comparison, titles []string, p *report.Parting) {
+	fmt.Fprintf(b, "\nAbove %s (sp 0x%x):\n", titles[p.Row], c.Rows[p.Row].SP)
+	for i := range p.Ways {
+		way := &p.Ways[i]
+		var names []string
+		for _, w := range way.Walks {
+			names = append(names, c.Walks[w].Policy)
+		}
+		fmt.Fprintf(b, "  %s: ", strings.Join(names, ", "))
+		if way.Next < 0 {
+			fmt.Fprintf(b, "stops (%s)\n", way.Stop.Kind)
+		} else {
+			by := sourceWords(way.Source)
+			if way.Origin != "" && way.Origin != by {
+				by += ", " + printable(way.Origin)
+			}
+			fmt.Fprintf(b, "%s → sp 0x%x, %s\n", by, c.Rows[way.Next].SP, titles[way.Next])
+		}
+		for _, a := range way.Attempts {
+			fmt.Fprintf(b, "      not by %s: %s\n", sourceWords(a.Source), printable(a.Reason))
+		}
+	}
+}
