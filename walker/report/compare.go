@@ -41,6 +41,16 @@ type Parting struct {
 	Ways []Way
 }
 
+// Differs reports whether the ways lead to different places, and not to one by different means.
+func (p *Parting) Differs() bool {
+	for i := range p.Ways {
+		if p.Ways[i].Next != p.Ways[0].Next || p.Ways[i].Stop.Kind != p.Ways[0].Stop.Kind {
+			return true
+		}
+	}
+	return false
+}
+
 // Way is one of the ways on from a row.
 type Way struct {
 	// Walks are the columns that went it.

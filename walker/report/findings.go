@@ -104,6 +104,10 @@ func (b *builder) tallyStack(tallies []tally, s *walker.Stack, thread int) {
 		} else if s.Stop.Kind == walker.StopNothingFound || s.Stop.Kind == walker.StopNoProgress {
 			t.ends = append(t.ends, thread)
 		}
+		if j+1 == len(s.Frames) && s.Stop.Kind == walker.StopEnd {
+			// A record without a return address is how the outermost function's says that it has no caller.
+			break
+		}
 		for _, a := range tried {
 			if a.Source == walker.SourceCFI && a.Row.CFA.Kind == unwind.Unset && a.Row.Origin.Note != "" {
 				t.badRecords++

@@ -12,6 +12,35 @@ import (
 	"github.com/crashpane/crashpane/walker/session"
 )
 
+// openFiles opens the dump and the symbols that the arguments name, and walks. The caller closes the fileSet.
+func openFiles(args []string, opt session.Options, stderr io.Writer) (*fileSet, *report.Report, error) {
+	files := &fileSet{session: session.New(opt), stderr: stderr, added: map[string]bool{}}
+	if err := files.addAll(args); err != nil {
+		files.close()
+		return nil, nil, err
+	}
+	r := files.session.Report(0)
+	if r == nil {
+		files.close()
+		return nil, nil, fmt.Errorf("%s: no stack could be walked", args[0])
+	}
+	return files, r, nil
+}
+
+// addAll adds the dump, the first path, and symbols, the others.
+func (s *fileSet) addAll(paths []string) error {
+	if err := s.addDump(paths[0]); err != nil {
+		return err
+	}
+	for _, path := range paths[1:] {
+		if err := s.addSymbols(path); err != nil {
+			return err
+		}
+	}
+	s.findWanted()
+	return nil
+}
+
 // fileSet gives a session the files that the command line names.
 type fileSet struct {
 	session *session.Session

@@ -32,6 +32,7 @@ rust-minidump's minidump-stackwalk with everything else under "crashpane". Funct
 		var w walkRun
 		fs.StringVar(&w.format, "format", "text", "`form` of the output: "+strings.Join(formatNames(), ", "))
 		fs.StringVar(&w.unwind, "unwind", "best", "`policy` of walking: "+strings.Join(policyNames(), ", "))
+		fs.StringVar(&w.explain, "explain", "crashed", "json: `which` frames have their numbers explained: none, the first 128 of the crashed thread (crashed), all")
 		fs.BoolVar(&w.compact, "compact", false, "json on one line")
 		return w.run
 	},
@@ -45,7 +46,11 @@ var formats = []struct {
 	{"text", func(w io.Writer, r *report.Report, _ *walkRun) error { return text.Write(w, r) }},
 	{"machine", func(w io.Writer, r *report.Report, _ *walkRun) error { return text.WriteMachine(w, r) }},
 	{"json", func(w io.Writer, r *report.Report, run *walkRun) error {
-		if err := jsonreport.Write(w, r, jsonreport.Options{Pretty: !run.compact}); err != nil {
+		opt := jsonreport.Options{Pretty: !run.compact}
+		if run.explain != "none" {
+			opt.Explain = run.session.Explainer(0, run.explain == "all")
+		}
+		if err := jsonreport.Write(w, r, opt); err != nil {
 			return err
 		}
 		_, err := io.WriteString(w, "\n")
@@ -80,7 +85,9 @@ func demangler(format string) func(string) string {
 // walkRun is one run of the command.
 type walkRun struct {
 	format, unwind string
+	explain        string
 	compact        bool
+	session        *session.Session
 }
 
 func (w *walkRun) run(args []string, stdout, stderr io.Writer) error {
@@ -95,22 +102,15 @@ func (w *walkRun) run(args []string, stdout, stderr io.Writer) error {
 	if len(args) == 0 {
 		return usageError("no dump is named")
 	}
-	s := session.New(session.Options{Policy: policy, Demangle: demangler(w.format)})
-	files := &fileSet{session: s, stderr: stderr, added: map[string]bool{}}
-	defer files.close()
-	if err := files.addDump(args[0]); err != nil {
+	if w.explain != "none" && w.explain != "crashed" && w.explain != "all" {
+		return usageError(fmt.Sprintf("nothing can be explained by %q; there are none, crashed, all", w.explain))
+	}
+	files, r, err := openFiles(args, session.Options{Policy: policy, Demangle: demangler(w.format)}, stderr)
+	if err != nil {
 		return err
 	}
-	for _, path := range args[1:] {
-		if err := files.addSymbols(path); err != nil {
-			return err
-		}
-	}
-	files.findWanted()
-	r := s.Report(0)
-	if r == nil {
-		return fmt.Errorf("%s: no stack could be walked", args[0])
-	}
+	defer files.close()
+	w.session = files.session
 	// The printed formats have no place for what is broken in the dump itself.
 	for _, d := range r.Diagnostics {
 		if d.Severity == "error" {

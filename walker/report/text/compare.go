@@ -53,7 +53,10 @@ func WriteComparison(w io.Writer, r *report.Report, c *report.Comparison) error 
 		fmt.Fprintf(b, "  %s: %s (%s)\n", c.Walks[i].Policy, printable(c.Walks[i].Stop.Detail), c.Walks[i].Stop.Kind)
 	}
 	for i := range c.Partings {
-		writeParting(b, c, titles, &c.Partings[i])
+		// Where another way leads to the same frame, the columns say enough.
+		if c.Partings[i].Differs() {
+			writeParting(b, c, titles, &c.Partings[i])
+		}
 	}
 	return b.Flush()
 }

@@ -122,7 +122,11 @@ func writeSteps(b *bufio.Writer, r *report.Report, x *report.Explanation) {
 		wide, name = max(wide, min(utf8.RuneCountInString(s.Rule), 40)), max(name, len(label(s.For)))
 	}
 	for _, s := range x.Steps {
-		line := fmt.Sprintf("  %-*s %s  %s", name, label(s.For), pad(printable(s.Rule), wide), s.Computed)
+		computed := s.Computed
+		if computed == s.Rule {
+			computed = "" // a place that a search found
+		}
+		line := fmt.Sprintf("  %-*s %s  %s", name, label(s.For), pad(printable(s.Rule), wide), computed)
 		for i := range x.Words {
 			if w := &x.Words[i]; w.For == s.For && w.Value == s.Value {
 				if p := w.Place.Text(r, shown); p != "" {

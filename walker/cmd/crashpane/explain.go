@@ -1,0 +1,173 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/crashpane/crashpane/symfile/demangle"
+	"github.com/crashpane/crashpane/walker"
+	"github.com/crashpane/crashpane/walker/report"
+	jsonreport "github.com/crashpane/crashpane/walker/report/json"
+	"github.com/crashpane/crashpane/walker/report/text"
+	"github.com/crashpane/crashpane/walker/session"
+)
+
+var explainCommand = command{
+	name:  "explain",
+	line:  "explain [--thread N] [--frame M] [--unwind POLICY] [--format text|json] DUMP [SYMBOLS…]",
+	about: "say why a frame is where it is, with the numbers",
+	help: `Computes frames again and prints the rules that gave each, with numbers in the places of names, the words of memory that were
+read, the registers before and after, the checks that were passed, and what was tried before and why it was rejected. Of the
+last frame of a stack it says why no frame follows, and what would help.
+
+Threads are numbered as in the dump, from 0; without --thread it is the one that crashed or asked for the dump. Without --frame
+all frames of the thread are explained, and after them what is wrong with the dump's stacks as a whole. SYMBOLS are as for
+crashpane walk. json is one object, or without --frame one in each line.`,
+	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
+		var e explainRun
+		fs.IntVar(&e.thread, "thread", -1, "`number` of the thread in the dump")
+		fs.IntVar(&e.frame, "frame", -1, "`number` of the frame, 0 is the innermost")
+		fs.StringVar(&e.unwind, "unwind", "best", "`policy` of walking: "+strings.Join(policyNames(), ", "))
+		fs.StringVar(&e.format, "format", "text", "`form` of the output: "+strings.Join(plainFormats, ", "))
+		return e.run
+	},
+}
+
+var compareCommand = command{
+	name:  "compare",
+	line:  "compare [--thread N] [--format text|json] DUMP [SYMBOLS…]",
+	about: "walk a thread in six ways, side by side",
+	help: `Walks one thread by call frame information alone, by frame pointers alone, by scanning alone, as Breakpad does, as rust-minidump
+does, and as crashpane walk does. Prints the frames that any of them found, marked where they differ, where each stopped, and for
+each place where they part how each went on and why not otherwise.
+
+Without --thread it is the thread that crashed or asked for the dump. SYMBOLS are as for crashpane walk.`,
+	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
+		var c compareRun
+		fs.IntVar(&c.thread, "thread", -1, "`number` of the thread in the dump")
+		fs.StringVar(&c.format, "format", "text", "`form` of the output: "+strings.Join(plainFormats, ", "))
+		return c.run
+	},
+}
+
+// plainFormats are those of explain and compare.
+var plainFormats = []string{"text", "json"}
+
+func checkPlain(format string, args []string) error {
+	if !slices.Contains(plainFormats, format) {
+		return usageError(fmt.Sprintf("there is no format %q; there are %s", format, strings.Join(plainFormats, ", ")))
+	}
+	if len(args) == 0 {
+		return usageError("no dump is named")
+	}
+	return nil
+}
+
+// theThread is the thread that was asked for, or the one to show first.
+func theThread(r *report.Report, asked int) (int, error) {
+	switch {
+	case asked < 0 && r.FirstThread >= 0:
+		return r.FirstThread, nil
+	case asked < 0 || asked >= len(r.Threads):
+		return 0, fmt.Errorf("there is no thread %d; the dump has %d, counted from 0", asked, len(r.Threads))
+	}
+	return asked, nil
+}
+
+// explainRun is one run of explain.
+type explainRun struct {
+	thread, frame  int
+	unwind, format string
+}
+
+func (e *explainRun) run(args []string, stdout, stderr io.Writer) error {
+	if err := checkPlain(e.format, args); err != nil {
+		return err
+	}
+	policy, ok := walker.PolicyByName(e.unwind)
+	if !ok {
+		return usageError(fmt.Sprintf("there is no policy %q; there are %s", e.unwind, strings.Join(policyNames(), ", ")))
+	}
+	files, r, err := openFiles(args, session.Options{Policy: policy, Demangle: demangle.Name}, stderr)
+	if err != nil {
+		return err
+	}
+	defer files.close()
+	thread, err := theThread(r, e.thread)
+	if err != nil {
+		return err
+	}
+	if n := len(r.Threads[thread].Frames); n == 0 || e.frame >= n {
+		// The session says what there is.
+		_, err := files.session.Explain(0, thread, max(e.frame, 0))
+		return err
+	}
+	from, to := 0, len(r.Threads[thread].Frames)
+	if e.frame >= 0 {
+		from, to = e.frame, e.frame+1
+	}
+	for f := from; f < to; f++ {
+		x, err := files.session.Explain(0, thread, f)
+		if err != nil {
+			return err
+		}
+		if f > from && e.format == "text" {
+			fmt.Fprintln(stdout)
+		}
+		if err := e.write(stdout, r, x); err != nil {
+			return err
+		}
+	}
+	if e.frame < 0 && e.format == "text" && len(r.Findings) > 0 {
+		fmt.Fprintln(stdout, "\nOf the dump's stacks:")
+		return text.WriteFindings(stdout, r)
+	}
+	return nil
+}
+
+func (e *explainRun) write(w io.Writer, r *report.Report, x *report.Explanation) error {
+	if e.format == "text" {
+		return text.WriteExplanation(w, r, x)
+	}
+	if err := jsonreport.WriteExplanation(w, r, x, jsonreport.Options{Pretty: e.frame >= 0}); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+// compareRun is one run of compare.
+type compareRun struct {
+	thread int
+	format string
+}
+
+func (c *compareRun) run(args []string, stdout, stderr io.Writer) error {
+	if err := checkPlain(c.format, args); err != nil {
+		return err
+	}
+	files, r, err := openFiles(args, session.Options{Demangle: demangle.Name}, stderr)
+	if err != nil {
+		return err
+	}
+	defer files.close()
+	thread, err := theThread(r, c.thread)
+	if err != nil {
+		return err
+	}
+	cmp, err := files.session.Compare(0, thread)
+	if err != nil {
+		return err
+	}
+	if c.format == "text" {
+		return text.WriteComparison(stdout, r, cmp)
+	}
+	if err := jsonreport.WriteComparison(stdout, r, cmp, jsonreport.Options{Pretty: true}); err != nil {
+		return err
+	}
+	_, err = io.WriteString(stdout, "\n")
+	return err
+}
