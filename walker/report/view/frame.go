@@ -35,7 +35,26 @@ type Why struct {
 	// Stop is said for the last frame: why there is no next one, and what was tried.
 	Stop         string
 	StopAttempts []Attempt
+	// Suggestion is what would lead further than Stop, or "".
+	Suggestion string
+	// The rest is there if the View can explain (ExplainBy). Steps are Rules in parts; Rules then have the numbers too.
+	Steps   []Step
+	Record  []string // the lines of the symbol file: "line 812: STACK CFI INIT …"
+	Words   []ReadWord
+	Checks  []string
+	Notes   []string
+	Scanned []string // words that a scan passed by, and why
+	Changes []Change
 }
+
+// Step is a rule with its numbers: "cfa", "$rsp + 48", "0x7ffe3d0 + 48 = 0x7ffe400". Place is what a return address points at.
+type Step struct{ For, Rule, Computed, Place string }
+
+// ReadWord is a word of memory that was read.
+type ReadWord struct{ Addr, Value, For, Place string }
+
+// Change is a register in the called frame and in this one; "" where it is not known. How is a word: "rule", "unchanged", "lost".
+type Change struct{ Name, Before, After, How string }
 
 // Attempt is a way that was rejected.
 type Attempt struct{ Source, Rule, Origin, Reason string }
@@ -47,19 +66,21 @@ func (v *View) Frame(ti, fi, inline int) *FrameDetail {
 		return nil
 	}
 	d := &FrameDetail{Thread: ti, Frame: fi, Inline: inline, Facts: []Fact{}, Registers: []Register{}}
-	d.Why.Rules, d.Why.Attempts, d.Why.StopAttempts = []string{}, []Attempt{}, []Attempt{}
+	d.Why = emptyWhy()
 	if fi < 0 || fi >= len(t.Frames) {
 		// A thread without frames still says why.
 		d.Title = "No frames"
 		d.Why.Sentence = stopSentence(t)
 		d.Warning = d.Why.Sentence
 		d.Why.StopAttempts = attempts(t.Stop.Attempts)
+		d.Why.Suggestion = Clean(t.Stop.Suggestion)
 		return d
 	}
 	f := &t.Frames[fi]
 	v.identity(d, f)
 	v.registers(d, f)
 	v.why(d, t, fi)
+	v.numbers(&d.Why, ti, fi)
 	return d
 }
 
@@ -208,6 +229,7 @@ func (v *View) why(d *FrameDetail, t *report.Thread, fi int) {
 	if fi == len(t.Frames)-1 {
 		w.Stop = stopSentence(t)
 		w.StopAttempts = attempts(t.Stop.Attempts)
+		w.Suggestion = Clean(t.Stop.Suggestion)
 	}
 }
 

@@ -15,7 +15,11 @@ type View struct {
 	demangle func(string) string
 	names    map[string]string
 	starts   map[int][]int32 // thread → row number of each frame, with inlined rows counted
+	explain  func(thread, frame int) *report.Explanation
 }
+
+// ExplainBy gives the View what explains frames, one at a time; without it frames have rules and no numbers.
+func (v *View) ExplainBy(f func(thread, frame int) *report.Explanation) { v.explain = f }
 
 // New makes a View. demangle may be nil: names are then shown as they are stored.
 func New(r *report.Report, demangle func(string) string) *View {

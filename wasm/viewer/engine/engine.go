@@ -96,6 +96,7 @@ func (e *Engine) view(dump int) *view.View {
 	v := e.views[dump]
 	if v == nil || v.Report() != rep {
 		v = view.New(rep, demangle.Name)
+		v.ExplainBy(e.session.Explainer(dump, true))
 		e.views[dump] = v
 		e.reports[dump]++
 	}

@@ -41,7 +41,7 @@ func (e *Engine) export(r *app.Reply, req app.Request) error {
 		ending = ".json"
 		// Under the key "crashpane" the JSON has the readable names of all frames, not only of those that were shown.
 		rep.Demangle(demangle.Name)
-		err = jsonreport.Write(&b, rep, jsonreport.Options{Pretty: true})
+		err = jsonreport.Write(&b, rep, jsonreport.Options{Pretty: true, Explain: e.session.Explainer(req.Dump, false)})
 	default:
 		err = fmt.Errorf("there is no export called %q", view.Clean(req.Kind))
 	}

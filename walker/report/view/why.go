@@ -1,0 +1,108 @@
+package view
+
+import (
+	"fmt"
+
+	"github.com/crashpane/crashpane/walker/report"
+)
+
+// shownWords is how many words, register changes and lines of a record the page gets: more than any frame has that is sound.
+const shownWords = 64
+
+func emptyWhy() Why {
+	return Why{Rules: []string{}, Attempts: []Attempt{}, StopAttempts: []Attempt{}, Steps: []Step{}, Record: []string{}, Words: []ReadWord{},
+		Checks: []string{}, Notes: []string{}, Scanned: []string{}, Changes: []Change{}}
+}
+
+// numbers fills in what the computation of the frame was.
+func (v *View) numbers(w *Why, thread, frame int) {
+	if v.explain == nil {
+		return
+	}
+	x := v.explain(thread, frame)
+	if x == nil {
+		return
+	}
+	v.steps(w, x)
+	for i, l := range x.Record {
+		if i < shownWords {
+			w.Record = append(w.Record, Clean(fmt.Sprintf("line %s: %s", Number(l.Line), l.Text)))
+		}
+	}
+	for _, c := range x.Checks {
+		w.Checks = append(w.Checks, Clean(c))
+	}
+	for i, n := range x.Notes {
+		if i < shownWords {
+			w.Notes = append(w.Notes, Clean(n))
+		}
+	}
+	v.scanned(w, x.Scanned)
+	if x.End != nil {
+		v.scanned(w, x.End.Scanned)
+	}
+	for _, c := range x.Registers {
+		if c.How == "unknown" || c.How == "given" {
+			continue
+		}
+		out := Change{Name: c.Name, How: c.How}
+		if c.HadBefore {
+			out.Before = v.hex(c.Before)
+		}
+		if c.HasNow {
+			out.After = v.hex(c.After)
+		}
+		w.Changes = append(w.Changes, out)
+	}
+}
+
+// steps are the rules with their numbers; the rules as text get them too.
+func (v *View) steps(w *Why, x *report.Explanation) {
+	if len(x.Steps) > 0 {
+		w.Rules = w.Rules[:0]
+	}
+	for i := range x.Words {
+		if i < shownWords {
+			word := &x.Words[i]
+			w.Words = append(w.Words, ReadWord{v.hex(word.Addr), v.hex(word.Value), word.For, Clean(word.Place.Text(v.r, v.name))})
+		}
+	}
+	for _, s := range x.Steps {
+		out := Step{For: s.For, Rule: Clean(s.Rule), Computed: Clean(s.Computed)}
+		for i := range x.Words {
+			if word := &x.Words[i]; word.For == s.For && word.Value == s.Value {
+				out.Place = Clean(word.Place.Text(v.r, v.name))
+				break
+			}
+		}
+		w.Steps = append(w.Steps, out)
+		line := out.For + " = " + out.Rule
+		if out.Computed != out.Rule {
+			line += ":  " + out.Computed
+		}
+		if out.Place != "" {
+			line += "   " + Fold(out.Place)
+		}
+		w.Rules = append(w.Rules, line)
+	}
+}
+
+// name is a function's readable name.
+func (v *View) name(n report.Name) string { return v.full(n) }
+
+func (v *View) scanned(w *Why, s *report.Scanned) {
+	if s == nil {
+		return
+	}
+	for _, r := range s.Rejected {
+		m := v.module(r.Module)
+		if m == nil {
+			continue
+		}
+		w.Scanned = append(w.Scanned, Clean(fmt.Sprintf("%s: %s  %s+%s: %s", v.hex(r.Addr), v.hex(r.Value), BaseName(m.Name),
+			short(r.Value-m.Base), r.Reason)))
+	}
+	if s.More > 0 {
+		w.Scanned = append(w.Scanned, fmt.Sprintf("and %s more", Number(s.More)))
+	}
+}
