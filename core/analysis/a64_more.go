@@ -124,8 +124,10 @@ func (a *a64insn) branchRegister() {
 		switch {
 		case op == 2:
 			operands, target, a.rn = nil, "x30", 30
-		case z == 0:
+		case z == 0 && a.bits(4, 0) == 31:
 			name += "z"
+		case z == 0:
+			return
 		default:
 			operands = append(operands, xname(a.bits(4, 0), true))
 		}

@@ -46,8 +46,8 @@ func findPoison(v uint64, wordSize int) *poison {
 		full := uint64(p.pattern)
 		if wordSize == 8 {
 			full |= full << 32
-			// The sign-extended and zero-extended forms come from 32-bit fields.
-			if distance(v, uint64(p.pattern)) < near && p.pattern&0xffff != p.pattern>>16 {
+			// A 32-bit field gives the word alone. One byte four times may be an address as well.
+			if distance(v, uint64(p.pattern)) < near && p.pattern != p.pattern&0xff*0x01010101 {
 				return p
 			}
 		}

@@ -1,0 +1,227 @@
+package analysis
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/dumptest"
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// openBytes opens a dump made in memory; nil if it is none.
+func openBytes(raw []byte) *core.Dump {
+	d, err := core.Open(input.New("test.dmp", bytes.NewReader(raw), int64(len(raw))))
+	if err != nil {
+		return nil
+	}
+	return d
+}
+
+// scene is a crash to be made up: one thread (id 7, "worker") with code at 0x400010, 4 KiB of stack at 0x7000000, and data at
+// 0x600000.
+type scene struct {
+	name        string
+	cpu         uint16 // dumptest.CPU…; 0 for amd64
+	x86         bool
+	os          uint32
+	code, flags uint32
+	addr        uint64
+	params      []uint64
+	insn        string // machine code; "" for none in the dump
+	regs        map[string]uint64
+	maps        string // of /proc/PID/maps; "" for none
+	want        string
+	guess       string // a part of the guesses; "" for none at all
+	overflow    Certainty
+}
+
+const (
+	linuxMaps = "00400000-00401000 r-xp 00000000 08:01 5 /bin/app\n00500000-00501000 r--p 00000000 08:01 5 /usr/lib/libfoo.so\n" +
+		"00600000-00601000 rw-p 00000000 00:00 0 \n06fff000-07000000 ---p 00000000 00:00 0 \n07000000-07001000 rw-p 00000000 00:00 0 \n"
+	sigill, sigfpe, sigsegv = 4, 8, 11
+	accessViolation         = 0xc0000005
+)
+
+func with(pairs ...any) map[string]uint64 {
+	m := map[string]uint64{}
+	for i := 0; i < len(pairs); i += 2 {
+		m[pairs[i].(string)] = uint64(pairs[i+1].(int))
+	}
+	return m
+}
+
+var big = uint64(0x6172747320746f6e)
+
+var scenes = []scene{
+	{name: "null plus offset", insn: "488b4010", flags: 1, addr: 0x10, want: "read of 8 bytes at 0x10: null pointer plus 16, through rax"},
+	{name: "null", insn: "c70005000000", flags: 1, addr: 0, want: "write of 4 bytes at 0x0: null pointer, in rax"},
+	{name: "null minus", insn: "488b40f8", flags: 1, addr: 0xfffffffffffffff8, want: "read of 8 bytes at 0xfffffffffffffff8: null pointer minus 8, through rax"},
+	{name: "null array", insn: "8b0488", flags: 1, addr: 0x400000, regs: with("rcx", 0x100000), want: "read of 4 bytes at 0x400000: null pointer in rax, indexed by rcx"},
+	{name: "near null", insn: "8b00", flags: 1, addr: 0x18, regs: with("rax", 0x18), want: "read of 4 bytes at 0x18: close to a null pointer: rax is 0x18"},
+	{name: "constant", insn: "8b042500000000", flags: 1, addr: 0, want: "read of 4 bytes at 0x0: null pointer, which stands in the code itself"},
+	{name: "unmapped", insn: "8b00", flags: 1, addr: 0x12345678, regs: with("rax", 0x12345678), maps: linuxMaps, want: "read of 4 bytes at 0x12345678, in rax: no memory is mapped there"},
+	{name: "read-only", insn: "8910", flags: 2, addr: 0x500010, regs: with("rax", 0x500010), maps: linuxMaps, want: "write of 4 bytes at 0x500010, in rax: the memory there may only be read (libfoo.so)"},
+	{name: "code", insn: "8910", flags: 2, addr: 0x400100, regs: with("rax", 0x400100), maps: linuxMaps, want: "write of 4 bytes at 0x400100, in rax: the memory there is code and may not be written (app)"},
+	{name: "call of null", flags: 1, addr: 0, regs: with("rip", 0), want: "jump to 0x0: null pointer"},
+	{name: "jump into data", flags: 2, addr: 0x600010, regs: with("rip", 0x600010), maps: linuxMaps, want: "jump to 0x600010: the memory there is data and may not be executed"},
+	{name: "jump nowhere", flags: 1, addr: 0x12345678, regs: with("rip", 0x12345678), maps: linuxMaps, want: "jump to 0x12345678: no memory is mapped there"},
+	{name: "text as pointer", insn: "803948", flags: 0x80, addr: 0, regs: map[string]uint64{"rcx": big},
+		want: "read of 1 byte at 0x6172747320746f6e, in rcx: not an address that can exist; the system reports 0x0 instead", guess: `"not stra"`},
+	{name: "return to text", insn: "c3", flags: 0x80, addr: 0, regs: with("rsp", 0x7000100),
+		want: "return to 0x4141414141414141: not an address that can exist; the system reports 0x0 instead", guess: `"AAAAAAAA"`},
+	{name: "call of freed", insn: "ffd0", flags: 0x80, addr: 0, regs: map[string]uint64{"rax": 0xe5e5e5e5e5e5e5e5},
+		want: "call of 0xe5e5e5e5e5e5e5e5, in rax: not an address that can exist; the system reports 0x0 instead", guess: "Firefox' allocator has freed"},
+	{name: "misaligned", insn: "0f2800", flags: 0x80, addr: 0, regs: with("rax", 0x600008), maps: linuxMaps,
+		want: "read of 16 bytes at 0x600008, in rax: not a multiple of 16, which movaps needs; the system reports 0x0 instead"},
+	{name: "division by a register", code: sigfpe, flags: 1, addr: 0x400010, insn: "f7f9", want: "division by zero: ecx is 0"},
+	{name: "division overflow", code: sigfpe, flags: 1, addr: 0x400010, insn: "f7f9", regs: with("rcx", 0xffffffff), want: "division whose result has no room: ecx is 0xffffffff, not 0"},
+	{name: "division by memory", code: sigfpe, flags: 1, addr: 0x400010, insn: "f738", regs: with("rax", 0x600000), want: "division by zero: the divisor at 0x600000 is 0"},
+	{name: "ud2", code: sigill, flags: 2, addr: 0x400010, insn: "0f0b", want: "illegal operand of an instruction: ud2, which is there to stop the program"},
+	{name: "overflow, guard page", insn: "e800000000", flags: 2, addr: 0x6fffff8, regs: with("rsp", 0x7000000), maps: linuxMaps,
+		want: `stack overflow: the stack of thread 7 ("worker") reached its guard page`, overflow: Yes},
+	{name: "a guard page far from the stack pointer", insn: "488b8424000000ff", flags: 2, addr: 0x6fff010, regs: with("rsp", 0x7fff010), maps: linuxMaps,
+		want: "read of 8 bytes at 0x6fff010, through rsp: a guard page"},
+	{name: "overflow, through another register", insn: "8b00", flags: 2, addr: 0x6fff800, regs: with("rax", 0x6fff800, "rsp", 0x7000f00), maps: linuxMaps,
+		want: `stack overflow: the stack of thread 7 ("worker") reached its guard page`, overflow: Yes},
+	{name: "sent by kill", insn: "89df", flags: 0, addr: 0x361b, want: "SIGSEGV sent by a process (13851), not caused by this instruction", guess: "mov edi, ebx"},
+	{name: "no bytes", flags: 1, addr: 0x45, want: "access to memory at 0x45, close to a null pointer: nothing is mapped there"},
+	{name: "windows read", os: dumptest.OSWindows, code: accessViolation, params: []uint64{0, 0x18}, insn: "488b4118", want: "read of 8 bytes at 0x18: null pointer plus 24, through rcx"},
+	{name: "windows write of a read-write", os: dumptest.OSWindows, code: accessViolation, params: []uint64{1, 0x18}, insn: "ff4118", want: "write of 4 bytes at 0x18: null pointer plus 24, through rcx"},
+	{name: "windows non-canonical", os: dumptest.OSWindows, code: accessViolation, params: []uint64{0, ^uint64(0)}, insn: "48890408", regs: map[string]uint64{"rcx": 0xfefefefefefefefe},
+		want: "write of 8 bytes at 0xfefefefefefefefe, in rcx: not an address that can exist; the system reports 0xffffffffffffffff instead"},
+	{name: "windows stack overflow", os: dumptest.OSWindows, code: 0xc00000fd, insn: "50", regs: with("rsp", 0x7000000), want: `stack overflow: the stack of thread 7 ("worker") reached its guard page`, overflow: Yes},
+	{name: "debug heap", os: dumptest.OSWindows, code: accessViolation, params: []uint64{0, 0xdddddde1}, x86: true, insn: "8b4004", regs: with("eax", 0xdddddddd, "eip", 0x400010, "esp", 0x7000800),
+		want: "read of 4 bytes at 0xdddddde1, through eax", guess: "Microsoft's debug heap has freed"},
+	{name: "teb", os: dumptest.OSWindows, code: accessViolation, params: []uint64{0, 0x7ffd7030}, insn: "65488b042530000000", want: "read of 8 bytes at 0x7ffd7030"},
+	{name: "arm64", cpu: dumptest.CPUARM64, flags: 1, addr: 0x10, insn: "200840f9", regs: with("pc", 0x400010, "sp", 0x7000800), want: "read of 8 bytes at 0x10: null pointer plus 16, through x1"},
+	{name: "arm64 trap", cpu: dumptest.CPUARM64, code: 5, flags: 1, addr: 0x400010, insn: "200020d4", regs: with("pc", 0x400010, "sp", 0x7000800),
+		want: "a breakpoint was hit: brk #0x1, which is there to stop the program"},
+	{name: "arm64 tagged", cpu: dumptest.CPUARM64, flags: 1, addr: 0x1234567890, insn: "200040f9", regs: map[string]uint64{"pc": 0x400010, "sp": 0x7000800, "x1": 0xb400001234567890},
+		want: "read of 8 bytes at 0xb400001234567890, in x1: nothing is mapped there"},
+}
+
+func (s *scene) dump() *core.Dump { return openBytes(s.bytes()) }
+
+func (s *scene) bytes() []byte {
+	if s.os == 0 {
+		s.os = dumptest.OSLinux
+	}
+	if s.code == 0 {
+		s.code = sigsegv
+	}
+	regs := map[string]uint64{"rip": 0x400010, "rsp": 0x7000800}
+	switch {
+	case s.x86:
+		regs, s.cpu = map[string]uint64{}, dumptest.CPUX86
+	case s.cpu == 0:
+		s.cpu = dumptest.CPUAMD64
+	default:
+		regs = map[string]uint64{}
+	}
+	for k, v := range s.regs {
+		regs[k] = v
+	}
+	var ctx []byte
+	switch s.cpu {
+	case dumptest.CPUX86:
+		ctx = dumptest.X86(regs)
+	case dumptest.CPUARM64:
+		ctx = dumptest.ARM64(regs)
+	default:
+		ctx = dumptest.AMD64(regs)
+	}
+	stack := make([]byte, 0x1000)
+	binary.LittleEndian.PutUint64(stack[0x100:], 0x4141414141414141)
+	d := dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: s.cpu, Platform: s.os}).
+		Thread(7, ctx, 0x7000000, stack).ThreadName(7, "worker").Module(0x400000, 0x1000, "/bin/app", nil).
+		Exception(7, s.code, s.flags, s.addr, ctx, s.params...).Memory(0x600000, make([]byte, 64))
+	if s.insn != "" {
+		raw, err := hex.DecodeString(s.insn)
+		if err != nil {
+			panic(err)
+		}
+		d.Memory(0x400010, append(raw, make([]byte, 16)...))
+	}
+	if s.maps != "" {
+		d.Stream(0x47670009, []byte(s.maps))
+	}
+	return d.Bytes()
+}
+
+func TestSentences(t *testing.T) {
+	for i := range scenes {
+		s := &scenes[i]
+		t.Run(s.name, func(t *testing.T) {
+			r := Analyze(s.dump())
+			if r.Sentence != s.want {
+				t.Errorf("said:\n  %s\nnot:\n  %s", r.Sentence, s.want)
+			}
+			guesses := strings.Join(r.Guesses, "\n")
+			if !strings.Contains(guesses, s.guess) || s.guess == "" && guesses != "" {
+				t.Errorf("guessed %q, not %q", guesses, s.guess)
+			}
+			if r.Overflow != s.overflow {
+				t.Errorf("overflow %d, not %d", r.Overflow, s.overflow)
+			}
+		})
+	}
+}
+
+// TestNoException: a dump without one has no analysis.
+func TestNoException(t *testing.T) {
+	if r := Analyze(openBytes(dumptest.New(dumptest.LittleEndian).Bytes())); r != nil {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestBitFlips(t *testing.T) {
+	s := scene{insn: "8b00", flags: 1, addr: 0x2600010, regs: with("rax", 0x2600010, "rbx", 0x600020), maps: linuxMaps}
+	r := Analyze(s.dump())
+	if len(r.BitFlips) == 0 || r.BitFlips[0].Address != 0x600010 || r.BitFlips[0].Register != "rax" || r.BitFlips[0].Details.Nearby != 1 {
+		t.Fatalf("%+v", r.BitFlips)
+	}
+	if got := fmt.Sprint(r.BitFlips[0].Confidence); got != "0.625" {
+		t.Errorf("confidence %s", got)
+	}
+	if !strings.Contains(strings.Join(r.Guesses, "\n"), "one flipped bit (25)") {
+		t.Errorf("guesses %q", r.Guesses)
+	}
+}
+
+// TestConfidence holds the figures to rust-minidump's, digit by digit.
+func TestConfidence(t *testing.T) {
+	for _, c := range []struct {
+		d    BitFlipDetails
+		want string
+	}{
+		{BitFlipDetails{}, "0.25"},
+		{BitFlipDetails{Nearby: 2}, "0.6625"},
+		{BitFlipDetails{IsNull: true, WasLow: true}, "0.4375"},
+		{BitFlipDetails{WasNonCanonical: true, Nearby: 9, Poison: true}, "0.486875"},
+	} {
+		if got := fmt.Sprint(c.d.confidence()); got != c.want {
+			t.Errorf("%+v: %s, want %s", c.d, got, c.want)
+		}
+	}
+}
+
+func TestPoison(t *testing.T) {
+	for v, want := range map[uint64]string{
+		0xdddddddddddddddd: "debug heap has freed", 0xdddddddddddddde5: "debug heap has freed", 0xfeeefeeefeeefeee: "under a debugger",
+		0xfeeefeee: "under a debugger", 0x5a5a5a5a5a5a5a5a: "jemalloc", 0xdeadbeef: "no longer valid",
+		0x7f0012345678: "", 0: "", 0xffffffffffffffff: "", 0x55555555: "", 0x555555554000: "",
+	} {
+		got := ""
+		if p := findPoison(v, 8); p != nil {
+			got = p.means
+		}
+		if want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%#x: %q, want %q", v, got, want)
+		}
+	}
+}
