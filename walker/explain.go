@@ -38,6 +38,8 @@ type ReadWord struct {
 
 // Place is what is known of an address.
 type Place struct {
+	// Addr is the address: a word's value without pointer authentication.
+	Addr uint64
 	// Module is an index in the dump's module list, or -1.
 	Module int
 	// Symbol covers the place of the call if the address is a return address, else the address itself; its Name is "" if
@@ -151,7 +153,7 @@ func (s *walk) place(word unwind.WordRead) Place {
 	if word.For == "ra" && addr >= s.arch.CallSize {
 		addr -= s.arch.CallSize
 	}
-	p := Place{Module: s.Modules.Find(addr)}
+	p := Place{Addr: s.strip(word.Value), Module: s.Modules.Find(addr)}
 	if p.Module >= 0 {
 		p.Symbol, _ = s.lookup(p.Module, addr)
 	}

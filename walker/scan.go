@@ -33,6 +33,16 @@ func (s *walk) scanFor(from uint64, words int) (at, value uint64, ok bool) {
 	return 0, 0, false
 }
 
+// readable is how many of the words from an address upwards are in the dump's stack memory without a gap.
+func (s *walk) readable(from uint64, words int) int {
+	for i := 0; i < words; i++ {
+		if _, ok := s.word(from + uint64(i)*uint64(s.arch.WordSize)); !ok {
+			return i
+		}
+	}
+	return words
+}
+
 // scanWords is how far to search above the top frame.
 func (s *walk) scanWords() int {
 	f := s.top()
@@ -58,6 +68,12 @@ func (s *walk) proposeScan() (candidate, string) {
 	words := s.scanWords()
 	at, _, ok := s.scanFor(sp, words)
 	if !ok {
+		switch n := s.readable(sp, words); {
+		case n == 0:
+			return candidate{}, fmt.Sprintf("the word at sp 0x%x is not in the dump", sp)
+		case n < words:
+			return candidate{}, fmt.Sprintf("none of the %d words from sp 0x%x to the end of the stack memory is a return address into a known function", n, sp)
+		}
 		return candidate{}, fmt.Sprintf("none of the %d words above sp 0x%x is a return address into a known function", words, sp)
 	}
 	row := returnAt(s.arch, at)

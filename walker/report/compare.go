@@ -57,7 +57,7 @@ type Way struct {
 	Walks []int
 	// Next is the row that they went to, or -1: then their walk ended, and Stop says why.
 	Next int
-	// Source, Origin and Rule say how the first of Walks found it; Attempts what it tried before.
+	// Source, Origin and Rule say how Walks found it; Attempts what they tried before.
 	Source, Origin, Rule string
 	Stop                 Stop
 	Attempts             []Attempt
@@ -148,7 +148,8 @@ func (c *Comparison) part() {
 			}
 			way := c.way(w, f, rowOf[w][f+1])
 			i := slices.IndexFunc(p.Ways, func(o Way) bool {
-				return o.Next == way.Next && o.Source == way.Source && o.Origin == way.Origin && o.Stop.Kind == way.Stop.Kind
+				return o.Next == way.Next && o.Source == way.Source && o.Origin == way.Origin && o.Stop.Kind == way.Stop.Kind &&
+					slices.Equal(o.Attempts, way.Attempts)
 			})
 			if i < 0 {
 				p.Ways = append(p.Ways, way)

@@ -164,7 +164,7 @@ func (r *Report) place(w walker.ReadWord) Place {
 		return p
 	}
 	base := r.Modules[p.Module].Base
-	p.Offset = w.Value - base
+	p.Offset = w.Place.Addr - base
 	if s := &w.Place.Symbol; s.Name != "" {
 		p.Function.Raw, p.Offset = s.Name, p.Offset-s.Start
 	}
@@ -180,9 +180,6 @@ func (p *Place) Text(r *Report, name func(Name) string) string {
 	s := BaseName(r.Modules[p.Module].Name)
 	if p.Function.Raw != "" {
 		s = name(p.Function)
-	}
-	if p.Offset >= 1<<47 {
-		return s // a signed pointer: the distance says nothing
 	}
 	return fmt.Sprintf("%s + 0x%x", s, p.Offset)
 }

@@ -69,8 +69,14 @@ func (b *builder) findings() {
 		}
 		r.Threads[i].Stop.Suggestion = b.suggestion(s)
 	}
-	b.overflow()
+	if ran := b.overflow(); ran >= 0 {
+		// That says already why the stack is not there.
+		byStop[FindingOutside] = slices.DeleteFunc(byStop[FindingOutside], func(t int) bool { return t == ran })
+	}
 	for kind, threads := range byStop {
+		if len(threads) == 0 {
+			continue
+		}
 		b.stopFound(kind, threads)
 	}
 	for m := range tallies {
@@ -101,7 +107,7 @@ func (b *builder) tallyStack(tallies []tally, s *walker.Stack, thread int) {
 			if caller.Row.Origin.Note == walker.NoteExchanged {
 				t.exchanged++
 			}
-		} else if s.Stop.Kind == walker.StopNothingFound || s.Stop.Kind == walker.StopNoProgress {
+		} else if b.cut(s) {
 			t.ends = append(t.ends, thread)
 		}
 		if j+1 == len(s.Frames) && s.Stop.Kind == walker.StopEnd {
@@ -138,6 +144,12 @@ func (b *builder) stopFinding(s *walker.Stack) (FindingKind, bool) {
 		}
 	}
 	return "", false
+}
+
+// cut: the stack ends where it should not, although the dump has more of it.
+func (b *builder) cut(s *walker.Stack) bool {
+	n := len(s.Frames)
+	return n > 0 && (s.Stop.Kind == walker.StopNothingFound || s.Stop.Kind == walker.StopNoProgress) && b.hasWord(s.Frames[n-1].Regs.SP())
 }
 
 func (b *builder) hasWord(addr uint64) bool {
@@ -239,7 +251,7 @@ func (b *builder) suggestion(s *walker.Stack) string {
 			}
 		}
 	}
-	if n := len(s.Frames); n > 0 && (s.Stop.Kind == walker.StopNothingFound || s.Stop.Kind == walker.StopNoProgress) {
+	if n := len(s.Frames); b.cut(s) {
 		if m := s.Frames[n-1].Module; bare(m) && count[m] == most {
 			best = m
 		}

@@ -10,15 +10,16 @@ import (
 const guardReach = 64 << 10
 
 // overflow tells a stack that ran out: the system says so, or the fault lies just below the stack pointer. Dumps of such
-// crashes often lack the stack itself, because its lowest page is the one that could not be touched.
-func (b *builder) overflow() {
+// crashes often lack the stack itself, because its lowest page is the one that could not be touched. It answers with the thread,
+// or -1.
+func (b *builder) overflow() int {
 	r := b.r
 	if r.Crash == nil || r.Crash.Thread < 0 {
-		return
+		return -1
 	}
 	t := &r.Threads[r.Crash.Thread]
 	if len(t.Frames) == 0 || t.Frames[0].Regs == nil {
-		return
+		return -1
 	}
 	f0 := &t.Frames[0]
 	sp, addr := f0.Regs.SP(), r.Crash.Address
@@ -26,7 +27,7 @@ func (b *builder) overflow() {
 	below := addr < sp+uint64(2*r.Dump.WordSize) && sp-addr < guardReach+uint64(2*r.Dump.WordSize) && addr != f0.PC && addr != 0 &&
 		!strings.Contains(r.Crash.Reason.Breakpad, "BREAKPOINT")
 	if !said && !(below && !b.hasWord(addr)) {
-		return
+		return -1
 	}
 	out := Finding{Kind: FindingOverflow, Thread: t.Index, Module: -1}
 	if said {
@@ -49,6 +50,7 @@ func (b *builder) overflow() {
 		}
 	}
 	r.Findings = append(r.Findings, out)
+	return t.Index
 }
 
 func distance(addr, sp uint64) string {

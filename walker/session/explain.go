@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
 	"github.com/crashpane/crashpane/walker"
 	"github.com/crashpane/crashpane/walker/report"
@@ -136,10 +137,14 @@ func (s *Session) record(d *dump, callee *walker.Frame, x *walker.Explanation) (
 	return out, notes
 }
 
-// winNotes says what an FPO record stands for, since it has no program.
-func winNotes[A any](fd unwind.FrameData, _ A, err error) []string {
-	if err != nil || fd.HasProgram && fd.Program != "" {
+// winNotes gives a record's numbers, which its program may use, and of an FPO record the program that it stands for.
+func winNotes(fd unwind.FrameData, _ symbol.Answer, err error) []string {
+	if err != nil {
 		return nil
 	}
-	return []string{"the record has no program; it stands for " + fd.ProgramText()}
+	notes := []string{fmt.Sprintf("the record's sizes in bytes: parameters %d, saved registers %d, locals %d", fd.Params, fd.SavedRegs, fd.Locals)}
+	if !fd.HasProgram || fd.Program == "" {
+		notes = append(notes, "the record has no program; it stands for "+fd.ProgramText())
+	}
+	return notes
 }
