@@ -84,7 +84,7 @@ func general(n uint32, width int) string {
 
 // scalar is a vector register read as one number of a size in bytes.
 func scalar(n uint32, size int) string {
-	return map[int]string{1: "b", 2: "h", 4: "s", 8: "d", 16: "q"}[size] + strconv.Itoa(int(n))
+	return "?bh?s???d???????q"[size:size+1] + strconv.Itoa(int(n))
 }
 
 // access adds the access at register rn plus an offset.

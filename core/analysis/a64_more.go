@@ -48,16 +48,16 @@ func (a *a64insn) structures() bool {
 		if opcode>>1 == 3 {
 			name += "r"
 		} else {
-			lanes = map[int]string{1: "b", 2: "h", 4: "s", 8: "d"}[element]
+			lanes = scalar(0, element)[:1]
 			index = "[" + strconv.Itoa(int(lane)) + "]"
 		}
 	} else {
 		if a.bits(21, 21) != 0 {
 			return false
 		}
-		elements := map[uint32][2]int{0: {4, 4}, 2: {4, 1}, 4: {3, 3}, 6: {3, 1}, 7: {1, 1}, 8: {2, 2}, 10: {2, 1}}
-		e, ok := elements[a.bits(15, 12)]
-		if !ok || e[1] > 1 && size == 3 && q == 0 {
+		// By opcode: how many registers, and how many elements that lie side by side.
+		e := [16][2]int{0: {4, 4}, 2: {4, 1}, 4: {3, 3}, 6: {3, 1}, 7: {1, 1}, 8: {2, 2}, 10: {2, 1}}[a.bits(15, 12)]
+		if e[0] == 0 || e[1] > 1 && size == 3 && q == 0 {
 			return false
 		}
 		regs, lanes = e[0], arrangement(size, q)

@@ -27,8 +27,7 @@ type decoded struct {
 	privileged bool
 	// trap: the instruction is there to stop the program: ud2, int3, brk, udf.
 	trap bool
-	// syscall: a system call, or the instruction right behind one.
-	x86 *x86Insn // for rust-minidump's view
+	x86  *x86Insn // what it was decoded from; nil on other processors
 }
 
 // machine is the state that an instruction runs on.

@@ -15,7 +15,8 @@ type poison struct {
 }
 
 // Sources: Microsoft's CRT debug heap (MSVC documentation) and heap manager, jemalloc's and mozjemalloc's junk bytes, Apple's
-// malloc(3) (MallocScribble), SpiderMonkey's Poison.h, Chromium's PartitionAlloc, glibc-less folklore for the words.
+// malloc(3) (MallocScribble), SpiderMonkey's Poison.h, Chromium's PartitionAlloc; the words that spell something are
+// old custom.
 var poisons = []poison{
 	{0xdddddddd, "memory that Microsoft's debug heap has freed"},
 	{0xfeeefeee, "memory that Windows' heap has freed under a debugger"},
@@ -89,10 +90,10 @@ func (c *crash) guess() {
 		}
 		if p := findPoison(r.Value, c.arch.WordSize); p != nil && !seen[p.means] {
 			seen[p.means] = true
-			say("%s (%s) looks like %s", what, hexa(r.Value), p.means)
+			say("%s (%s) looks like %s", what, hexWord(r.Value), p.means)
 		} else if s := asText(r.Value, c.arch.WordSize); s != "" && p == nil && !seen["text"] {
 			seen["text"] = true
-			say("%s (%s) is text, %q: a string may have been written over a pointer", what, hexa(r.Value), s)
+			say("%s (%s) is text, %q: a string may have been written over a pointer", what, hexWord(r.Value), s)
 		}
 	}
 	c.guessMismatch(say)
@@ -100,15 +101,15 @@ func (c *crash) guess() {
 		if f := &c.out.BitFlips[0]; f.Confidence >= 0.6 {
 			addr, _ := c.address()
 			if f.Register != "" {
-				addr, _ = c.x86OrReg(f.Register)
+				addr, _ = c.insnRegister(f.Register)
 			}
-			say("one flipped bit (%d) would explain it: %s is mapped, which points to failing hardware", bits.TrailingZeros64(addr^f.Address), hexa(f.Address))
+			say("one flipped bit (%d) would explain it: %s is mapped, which points to failing hardware", bits.TrailingZeros64(addr^f.Address), hexWord(f.Address))
 		}
 	}
 }
 
-// x86OrReg reads a register by the name that the instruction's text has for it.
-func (c *crash) x86OrReg(name string) (uint64, bool) {
+// insnRegister is the value of a register that the instruction uses.
+func (c *crash) insnRegister(name string) (uint64, bool) {
 	for _, r := range c.insn.regs {
 		if r.Name == name {
 			return r.Value, true
@@ -152,13 +153,13 @@ func (c *crash) guessMismatch(say func(string, ...any)) {
 		case c.sentSignal() != "":
 			say("who sent the signal is read out of the place where an access has its address: the instruction (%s) has none", c.insn.text)
 		case c.why.HasAddress && !c.faultWithoutAddress() && len(c.out.Accesses) > 0 && allKnown(c.out.Accesses):
-			say("the instruction (%s) does not access %s: the registers or the address are not those of the crash, or the processor failed", c.insn.text, hexa(c.why.Address))
+			say("the instruction (%s) does not access %s: the registers or the address are not those of the crash, or the processor failed", c.insn.text, hexWord(c.why.Address))
 		}
 		return
 	}
 	a := &c.out.Accesses[c.out.Cause]
 	if !c.faultWithoutAddress() && c.why.HasAddress && c.untagged(c.why.Address)-c.untagged(a.Address) >= uint64(max(1, a.Size)) {
-		say("the dump reports %s as the address; the instruction says otherwise", hexa(c.why.Address))
+		say("the dump reports %s as the address; the instruction says otherwise", hexWord(c.why.Address))
 	}
 	if p := c.out.Place; p != nil && c.why.Kind == reason.Memory && p.Mapped && !p.Guard && p.Allows(a.Kind) && c.possible(a.Address) && c.misaligned(a) == 0 {
 		say("the memory map allows this access (%s): it may have changed since, or the processor failed", p.Perms())

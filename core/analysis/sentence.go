@@ -17,10 +17,14 @@ func (c *crash) sentence() string {
 	case reason.Memory, reason.InPage, reason.Misaligned:
 		switch {
 		case c.execution():
-			return "jump to " + hexa(c.pc) + c.because(c.pc, Exec)
+			return "jump to " + hexWord(c.pc) + c.because(c.pc, Exec)
 		case c.badTarget():
-			return c.out.Jump.How + map[string]string{"call": " of "}[c.out.Jump.How] + map[string]string{"jump": " to ", "return": " to "}[c.out.Jump.How] +
-				hexa(c.out.Jump.Target) + through(c.out.Jump.Register, 0) + c.because(c.out.Jump.Target, Exec)
+			j := c.out.Jump
+			preposition := " to "
+			if j.How == "call" {
+				preposition = " of "
+			}
+			return j.How + preposition + hexWord(j.Target) + through(j.Register, 0) + c.because(j.Target, Exec)
 		case c.out.Cause >= 0:
 			return c.accessSentence(&c.out.Accesses[c.out.Cause])
 		}
@@ -45,7 +49,7 @@ func (c *crash) sentence() string {
 	return c.why.Text
 }
 
-func hexa(v uint64) string { return "0x" + strconv.FormatUint(v, 16) }
+func hexWord(v uint64) string { return "0x" + strconv.FormatUint(v, 16) }
 
 // sentSignal: a SIGSEGV or SIGBUS with si_code 0 whose instruction accesses no memory was sent by a process. siginfo then has its id
 // where the address would be (sigaction(2): si_pid and si_uid lie over si_addr).
@@ -77,17 +81,14 @@ func (c *crash) accessSentence(a *Access) string {
 	case c.why.Access == reason.Write:
 		kind = Write
 	}
-	s := map[Kind]string{Read: "read", Write: "write", ReadWrite: "read and write"}[kind]
-	if s == "" {
-		s = "access"
-	}
+	s := [...]string{"access", "read", "write", "read and write", "execution"}[min(kind, Exec)]
 	switch {
 	case a.Size == 1:
 		s += " of 1 byte"
 	case a.Size > 1:
 		s += fmt.Sprintf(" of %d bytes", a.Size)
 	}
-	s += " at " + hexa(a.Address)
+	s += " at " + hexWord(a.Address)
 	if adj := c.out.Adjusted; adj != nil && adj.Kind == NullPointer {
 		return s + ": " + nullPointer(a, adj)
 	}
@@ -120,9 +121,9 @@ func nullPointer(a *Access, adj *Adjusted) string {
 	case r.Name != "" && r.Value == 0 && a.Index.Name != "" && a.Index.Value != 0:
 		return fmt.Sprintf("null pointer in %s, indexed by %s", r.Name, a.Index.Name)
 	case r.Value != 0:
-		return fmt.Sprintf("close to a null pointer: %s is %s", r.Name, hexa(r.Value))
+		return fmt.Sprintf("close to a null pointer: %s is %s", r.Name, hexWord(r.Value))
 	case r.Name == "":
-		return fmt.Sprintf("close to a null pointer: %s is %s", a.Index.Name, hexa(a.Index.Value))
+		return fmt.Sprintf("close to a null pointer: %s is %s", a.Index.Name, hexWord(a.Index.Value))
 	case adj.Offset == 0:
 		return "null pointer, in " + r.Name
 	case adj.Offset < 0:
@@ -136,7 +137,7 @@ func (c *crash) because(addr uint64, kind Kind) string {
 	p := c.out.Place
 	reported := ""
 	if c.why.Address != addr && c.faultWithoutAddress() {
-		reported = "; the system reports " + hexa(c.why.Address) + " instead"
+		reported = "; the system reports " + hexWord(c.why.Address) + " instead"
 	}
 	switch {
 	case kind == Exec && addr < nullPage:
@@ -206,12 +207,12 @@ func (c *crash) division() string {
 	}
 	what := in.divisorName
 	if what == "" {
-		what = "the divisor at " + hexa(in.accesses[0].Address)
+		what = "the divisor at " + hexWord(in.accesses[0].Address)
 	}
 	if in.divisor == 0 {
 		return "division by zero: " + what + " is 0"
 	}
-	return fmt.Sprintf("division whose result has no room: %s is %s, not 0", what, hexa(in.divisor))
+	return fmt.Sprintf("division whose result has no room: %s is %s, not 0", what, hexWord(in.divisor))
 }
 
 // overflowSentence: `stack overflow: the stack of thread 12 ("worker") reached its guard page`.

@@ -91,7 +91,6 @@ func (m *machine) x86(p []byte, mode int) *decoded {
 		in.division = op == x86asm.DIV || op == x86asm.IDIV
 		in.privileged = x86Privileged(op)
 		in.trap = op == x86asm.UD2 || op == x86asm.UD1 || op == x86asm.INT || op == x86asm.ICEBP || op == x86asm.HLT
-		in.unknown = strings.HasPrefix(op.String(), "X") && (strings.HasPrefix(op.String(), "XSAVE") || strings.HasPrefix(op.String(), "XRSTOR"))
 	}
 	if in.division {
 		switch a := x.Args[0].(type) {
@@ -279,11 +278,17 @@ func (m *machine) x86Jump(x *x86Insn, in *decoded, word int) {
 	if x.vec != nil {
 		return
 	}
-	how := map[x86asm.Op]string{x86asm.CALL: "call", x86asm.JMP: "jump", x86asm.RET: "return"}[x.Op]
-	if how == "" {
+	var j Jump
+	switch x.Op {
+	case x86asm.CALL:
+		j.How = "call"
+	case x86asm.JMP:
+		j.How = "jump"
+	case x86asm.RET:
+		j.How = "return"
+	default:
 		return
 	}
-	j := Jump{How: how}
 	switch a := x.Args[0].(type) {
 	case x86asm.Rel:
 		j.Target = m.arch.Mask(m.pc + uint64(x.Len) + uint64(a))

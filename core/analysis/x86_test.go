@@ -121,7 +121,7 @@ func TestX86Access(t *testing.T) {
 		for _, a := range d.accesses {
 			addr := "?"
 			if a.AddressKnown {
-				addr = hexa(a.Address)
+				addr = hexWord(a.Address)
 			}
 			got = append(got, a.Kind.String()+" "+strconv.Itoa(a.Size)+" "+addr)
 		}

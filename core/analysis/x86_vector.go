@@ -98,7 +98,13 @@ func decodeVector(p []byte, mode int) (v vector, ok bool) {
 			addr32 = true
 		}
 	}
-	need := map[byte]int{0xc5: 2, 0xc4: 3, 0x62: 4}[p[at]]
+	need := 2
+	switch p[at] {
+	case 0xc4:
+		need = 3
+	case 0x62:
+		need = 4
+	}
 	if len(p) < at+need+2 {
 		return v, false
 	}
@@ -252,7 +258,7 @@ func vectorText(row *vectorRow, v *vector, evex bool, w byte, width int, reg, se
 	if name == "vmovd" && w == 1 {
 		name = "vmovq"
 	}
-	bank := map[int]string{16: "xmm", 32: "ymm", 64: "zmm"}[width]
+	bank := "xyz"[width/32:width/32+1] + "mm"
 	kind, masked := bank, ""
 	if mask != 0 && evex {
 		masked = "{k" + strconv.Itoa(int(mask)) + "}"
