@@ -6,8 +6,21 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// shownWords is how many words, register changes and lines of a record the page gets: more than any frame has that is sound.
+// shownWords is how many words the page gets: more than any frame reads that is sound.
 const shownWords = 64
+
+// add puts a line behind the others, cleaned. What the page shows as one text may be no longer than one: the rest is left out.
+func add(list *[]string, line string) {
+	size := 0
+	for _, l := range *list {
+		size += len(l) + 1
+	}
+	if line = Clean(line); size+len(line) <= maxText {
+		*list = append(*list, line)
+	} else if n := len(*list); n == 0 || (*list)[n-1] != "…" {
+		*list = append(*list, "…")
+	}
+}
 
 func emptyWhy() Why {
 	return Why{Rules: []string{}, Attempts: []Attempt{}, StopAttempts: []Attempt{}, Steps: []Step{}, Record: []string{}, Words: []ReadWord{},
@@ -24,18 +37,14 @@ func (v *View) numbers(w *Why, thread, frame int) {
 		return
 	}
 	v.steps(w, x)
-	for i, l := range x.Record {
-		if i < shownWords {
-			w.Record = append(w.Record, Clean(fmt.Sprintf("line %s: %s", Number(l.Line), l.Text)))
-		}
+	for _, l := range x.Record {
+		add(&w.Record, fmt.Sprintf("line %s: %s", Number(l.Line), l.Text))
 	}
 	for _, c := range x.Checks {
-		w.Checks = append(w.Checks, Clean(c))
+		add(&w.Checks, c)
 	}
-	for i, n := range x.Notes {
-		if i < shownWords {
-			w.Notes = append(w.Notes, Clean(n))
-		}
+	for _, n := range x.Notes {
+		add(&w.Notes, n)
 	}
 	v.scanned(w, x.Scanned)
 	if x.End != nil {
@@ -83,7 +92,7 @@ func (v *View) steps(w *Why, x *report.Explanation) {
 		if out.Place != "" {
 			line += "   " + Fold(out.Place)
 		}
-		w.Rules = append(w.Rules, line)
+		add(&w.Rules, line)
 	}
 }
 
@@ -99,10 +108,9 @@ func (v *View) scanned(w *Why, s *report.Scanned) {
 		if m == nil {
 			continue
 		}
-		w.Scanned = append(w.Scanned, Clean(fmt.Sprintf("%s: %s  %s+%s: %s", v.hex(r.Addr), v.hex(r.Value), BaseName(m.Name),
-			short(r.Value-m.Base), r.Reason)))
+		add(&w.Scanned, fmt.Sprintf("%s: %s  %s+%s: %s", v.hex(r.Addr), v.hex(r.Value), BaseName(m.Name), short(r.Value-m.Base), r.Reason))
 	}
 	if s.More > 0 {
-		w.Scanned = append(w.Scanned, fmt.Sprintf("and %s more", Number(s.More)))
+		add(&w.Scanned, fmt.Sprintf("and %s more", Number(s.More)))
 	}
 }

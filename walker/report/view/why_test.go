@@ -55,3 +55,15 @@ func TestWhyNumbers(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 }
+
+// A list that is shown as one text is bounded as one, whatever a file holds.
+func TestAddIsBounded(t *testing.T) {
+	var list []string
+	for range 100 {
+		add(&list, strings.Repeat("x", 100))
+	}
+	add(&list, strings.Repeat("y", 10*maxText))
+	if n := len(strings.Join(list, "\n")); n > maxText+len("\n…") || list[len(list)-1] != "…" || list[len(list)-2] == "…" {
+		t.Errorf("%d bytes, %d lines, the last %q", n, len(list), list[len(list)-1])
+	}
+}

@@ -1,0 +1,48 @@
+package app
+
+import (
+	"strings"
+
+	"github.com/crashpane/crashpane/walker/report/view"
+)
+
+// checksText is what was checked of a frame, and what is to be known of it.
+func checksText(w view.Why) string {
+	s := strings.Join(w.Checks, " · ")
+	if len(w.Notes) == 0 {
+		return s
+	}
+	if s != "" {
+		s += ". "
+	}
+	return s + strings.Join(w.Notes, "; ")
+}
+
+// changesText lists registers in the called frame and in this one, a line each.
+func changesText(all []view.Change) string {
+	var b strings.Builder
+	for _, c := range all {
+		b.WriteString(c.Name + strings.Repeat(" ", max(1, 5-len(c.Name))) + known(c.Before) + " → ")
+		if c.How == "unchanged" && c.Before == c.After {
+			b.WriteString("the same\n")
+			continue
+		}
+		b.WriteString(known(c.After) + "\n")
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func known(value string) string {
+	if value == "" {
+		return "unknown"
+	}
+	return value
+}
+
+// stopText is why no frame follows, and what would help.
+func stopText(w view.Why) string {
+	if w.Suggestion == "" {
+		return w.Stop
+	}
+	return strings.TrimSuffix(w.Stop, ".") + ". What would help: " + w.Suggestion + "."
+}
