@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -83,14 +84,14 @@ func unpacked(t *testing.T, archive string) string {
 	return dir
 }
 
-// walked opens a case with a policy; nil for files that are no minidumps or have none of the compared processors.
-func (c *parityCase) walked(t *testing.T, p walker.Policy) *report.Report {
-	_, r := c.opened(t, p)
+// walked opens a case with a policy; nil for files that are no minidumps or have none of the compared processors, which also adds to.
+func (c *parityCase) walked(t *testing.T, p walker.Policy, also ...string) *report.Report {
+	_, r := c.opened(t, p, also...)
 	return r
 }
 
 // opened is walked with the session.
-func (c *parityCase) opened(t *testing.T, p walker.Policy) (*session.Session, *report.Report) {
+func (c *parityCase) opened(t *testing.T, p walker.Policy, also ...string) (*session.Session, *report.Report) {
 	t.Helper()
 	s := session.New(session.Options{Policy: p})
 	add := func(path string) {
@@ -113,7 +114,9 @@ func (c *parityCase) opened(t *testing.T, p walker.Policy) (*session.Session, *r
 	switch r.System.CPU.Rust {
 	case "x86", "amd64", "arm", "arm64":
 	default:
-		return nil, nil
+		if !slices.Contains(also, r.System.CPU.Rust) {
+			return nil, nil
+		}
 	}
 	for _, from := range c.symbols {
 		if st, err := os.Stat(from); err == nil && !st.IsDir() {
