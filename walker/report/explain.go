@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/symfile/unwind"
 	"github.com/crashpane/crashpane/walker"
 )
 
@@ -59,7 +60,8 @@ type RegisterChange struct {
 	Name              string
 	Before, After     uint64
 	HadBefore, HasNow bool
-	// How: "given" (frame 0), "rule" (a rule gives the value), "unchanged" (calls preserve it), "lost", or "unknown" (in both).
+	// How: "given" (frame 0), "rule" (a rule gives the value), "unchanged" (calls preserve it, or a rule says so), "lost", or
+	// "unknown" (in both).
 	How string
 }
 
@@ -216,7 +218,8 @@ func changes(x *walker.Explanation) []RegisterChange {
 	out := []RegisterChange{}
 	ruled := map[string]bool{"$" + arch.RegName(arch.PC): true, "$" + arch.RegName(arch.SP): true}
 	for i := range x.Values {
-		ruled[x.Values[i].For] = x.Values[i].Err == nil
+		v := &x.Values[i]
+		ruled[v.For] = v.Err == nil && v.Rule.Kind != unwind.Same
 	}
 	for i, name := range arch.Names {
 		c := RegisterChange{Name: name}
@@ -225,7 +228,7 @@ func changes(x *walker.Explanation) []RegisterChange {
 		switch {
 		case x.Before.Arch == nil && c.HasNow:
 			c.How = "given"
-		case c.HasNow && ruled["$"+name] && !(c.HadBefore && c.Before == c.After):
+		case c.HasNow && ruled["$"+name]:
 			c.How = "rule"
 		case c.HasNow:
 			c.How = "unchanged"
