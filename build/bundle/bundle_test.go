@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -176,10 +177,18 @@ func TestVuguHelper(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write("\"" + helperOpening + "return;let a='\\\\n'})()\"")
+	places := ""
+	for _, r := range quicker {
+		places += r.slow + ";"
+	}
+	write(strconv.Quote(helperOpening + "return;" + places + `let a='\n'})()`))
 	script, err := vuguHelper(file)
-	if err != nil || script != helperOpening+`return;let a='\n'})()` {
+	if err != nil || !strings.HasPrefix(script, helperOpening+"return;"+"crashpaneContent(") || !strings.HasSuffix(script, `let a='\n'})()`) {
 		t.Errorf("%q, %v", script, err)
+	}
+	write(strconv.Quote(helperOpening + "})()"))
+	if _, err := vuguHelper(file); err == nil {
+		t.Error("a helper that works in another way must stop the build")
 	}
 	write(`"(()=>{})()"`)
 	if _, err := vuguHelper(file); err == nil {

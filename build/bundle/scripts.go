@@ -37,8 +37,36 @@ func vuguHelper(goFile string) (string, error) {
 	if !strings.HasPrefix(script, helperOpening) {
 		return "", fmt.Errorf("%s: jsHelperScript is not the script that the loader expects", goFile)
 	}
+	for _, r := range quicker {
+		if strings.Count(script, r.slow) != 1 {
+			return "", fmt.Errorf("%s: jsHelperScript does not do %q once", goFile, r.slow)
+		}
+		script = strings.Replace(script, r.slow, r.quick, 1)
+	}
 	return script, nil
 }
+
+// quicker are the places where Vugu's helper writes to the document what stands there already: it draws every element
+// anew at each render. Setting innerHTML starts a parser for each, and both make the browser lay out again; comparing first
+// halves the time of a render.
+var quicker = []struct{ slow, quick string }{
+	{`x.el.innerHTML=(x.bufferedInnerHTML||"")+e`, `crashpaneContent(x.el,(x.bufferedInnerHTML||"")+e)`},
+	{`e.setAttribute(t,n),x.elAttrNames`, `e.getAttribute(t)===n||e.setAttribute(t,n),x.elAttrNames`},
+}
+
+// content gives an element its content. Text, as html.EscapeString leaves it, goes into the text node that is there.
+const content = `const crashpaneSigns = { "&lt;": "<", "&gt;": ">", "&amp;": "&", "&#34;": '"', "&#39;": "'" };
+function crashpaneContent(element, html) {
+  if (/<|&(?!(?:lt|gt|amp|#34|#39);)/.test(html)) {
+    element.innerHTML = html;
+    return;
+  }
+  const text = html.includes("&") ? html.replace(/&(?:lt|gt|amp|#34|#39);/g, (sign) => crashpaneSigns[sign]) : html;
+  const only = element.firstChild;
+  if (only?.nodeType !== 3 || only.nextSibling) element.textContent = text;
+  else if (only.data !== text) only.data = text;
+}
+`
 
 // pageScript is crashpane.js: Go's runtime glue, Vugu's helper, our loader.
 //
@@ -50,6 +78,7 @@ func pageScript(wasmExec []byte, helper string, loader []byte) []byte {
 	b.WriteString("// Go's wasm_exec.js and Vugu's DOM helper, with their licenses in licenses.txt; then the loader of Crashpane.\n")
 	enclose(&b, wasmExec)
 	b.WriteString("globalThis.crashpaneVuguHelper = function (window, document) {\n")
+	b.WriteString(content)
 	b.WriteString(helper)
 	b.WriteString("\n};\n")
 	enclose(&b, loader)

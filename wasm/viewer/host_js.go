@@ -226,13 +226,9 @@ func (h *host) announce(text string) {
 func (h *host) PickFiles()  { h.viewer.Get("filesInput").Call("click") }
 func (h *host) PickFolder() { h.viewer.Get("folderInput").Call("click") }
 
-// rendered does what had to wait for a render, and looks which rows can be seen now.
+// rendered says that the page can be used. What had to wait for a render waits for the next frame: asking where things are
+// makes the browser lay out the page, which it does then anyway.
 func (h *host) rendered() {
-	todo := h.after
-	h.after = nil
-	for _, do := range todo {
-		do()
-	}
 	h.scheduleMeasure()
 	if doc := h.viewer.Get("themed"); doc.Get("dataset").Get("ready").IsUndefined() {
 		doc.Get("dataset").Set("ready", "1")
@@ -251,6 +247,11 @@ func (h *host) scheduleMeasure() {
 // engine's answer draws them.
 func (h *host) measureLists() {
 	h.measured = false
+	todo := h.after
+	h.after = nil
+	for _, do := range todo {
+		do()
+	}
 	lists := h.root.Underlying().Call("querySelectorAll", "[data-list]")
 	for i := 0; i < lists.Length(); i++ {
 		box := lists.Index(i)

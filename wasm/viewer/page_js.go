@@ -56,9 +56,18 @@ func runPage() {
 		panic(err)
 	}
 	root := &app.Root{Page: page}
+	h.later(100, func() { rehearse(h, app.NewRehearsal()) })
 	for ok := true; ok; ok = renderer.EventWait() {
 		draw(h, renderer, build, root)
 		h.rendered()
+	}
+}
+
+// rehearse goes on while nobody has dropped anything, and leaves the page's thread free in between.
+func rehearse(h *host, r *app.Rehearsal) {
+	defer survive()
+	if h.page.Empty() && !h.page.Job.Active && r.Step() {
+		h.later(15, func() { rehearse(h, r) })
 	}
 }
 

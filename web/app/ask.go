@@ -8,7 +8,7 @@ import (
 
 // overscan is how many rows are asked for above and below those that can be seen, so that scrolling by a little shows
 // rows at once.
-const overscan = 6
+const overscan = 4
 
 // ask asks the engine for parts of the screen. Only one question is on its way at a time: what is asked meanwhile goes
 // together into the next one, so that holding a key down never makes a queue.
@@ -88,12 +88,13 @@ func (p *Page) Scrolled(list string, first, rows int) bool {
 func (p *Page) Reply(r Reply) (draw bool) {
 	if r.Progress != nil {
 		p.progress(*r.Progress)
-		return true
+		// Work of a moment is over before anybody could read what it is.
+		return time.Since(p.Job.began) > 200*time.Millisecond
 	}
 	switch r.Op {
 	case OpAdd:
 		p.added(r)
-		if p.Job.Active && time.Since(p.drawn) < 150*time.Millisecond {
+		if p.Job.Active && time.Since(p.drawn) < 150*time.Millisecond || p.asking && time.Since(p.Job.began) < 200*time.Millisecond {
 			return false
 		}
 		p.drawn = time.Now()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+	"time"
 
 	"github.com/crashpane/crashpane/walker/report/view"
 )
@@ -52,6 +53,9 @@ func (p *Page) next() {
 		return
 	}
 	p.reading, p.queue = p.queue[0], p.queue[1:]
+	if !p.Job.Active {
+		p.Job.began = time.Now()
+	}
 	p.Job.Active = true
 	p.Job.Text, p.Job.Percent = "Reading "+view.Clean(view.BaseName(p.reading.Name())), -1
 	p.send(Request{Op: OpAdd, Name: p.reading.Name()}, p.reading)
@@ -164,7 +168,7 @@ func (p *Page) revive() {
 	p.exports = map[int]export{}
 	p.queue = append(append([]File{}, p.accepted...), p.queue...)
 	p.accepted = nil
-	p.Job = Job{Total: len(p.queue), Active: len(p.queue) > 0, known: len(p.queue)}
+	p.Job = Job{Total: len(p.queue), Active: len(p.queue) > 0, began: time.Now(), known: len(p.queue)}
 	p.replay = len(p.queue) > 0
 	if !p.replay {
 		for _, d := range p.decided {
@@ -202,7 +206,7 @@ func (p *Page) EngineStopped(why string) {
 // progress takes a report from within a long step.
 func (p *Page) progress(g Progress) {
 	if !p.Job.Active {
-		p.Job = Job{Active: true, Percent: -1}
+		p.Job = Job{Active: true, Percent: -1, began: time.Now()}
 	}
 	p.Job.Text = strings.ToUpper(g.Stage[:min(1, len(g.Stage))]) + g.Stage[min(1, len(g.Stage)):]
 	if g.Name != "" {

@@ -146,26 +146,27 @@ func (c *Files) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "select", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "field small assign"}}}
-								vgparent.AppendChild(vgn)
-								vgn.AddAttrInterface("aria-label", "Module for "+f.Name)
-								vgn.AddAttrInterface("data-input", rowID("assign", f.Item))
-								vgn.AddAttrInterface("hidden", !f.Assign)
-								{
-									vgparent := vgn
-									_ = vgparent
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "option", Attr: []vugu.VGAttribute{{Namespace: "", Key: "value", Val: ""}}}
+								if f.Assign {
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "select", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "field small assign"}}}
 									vgparent.AppendChild(vgn)
-									vgn.SetInnerHTML(vugu.HTML("Assign to…"))
-									for vgiterkeyt, m := range c.Page.assignChoices(f) {
-										var vgiterkey interface{} = vgiterkeyt
-										_ = vgiterkey
-										m := m
-										_ = m
-										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "option", Attr: []vugu.VGAttribute(nil)}
+									vgn.AddAttrInterface("aria-label", "Module for "+f.Name)
+									vgn.AddAttrInterface("data-input", rowID("assign", f.Item))
+									{
+										vgparent := vgn
+										_ = vgparent
+										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "option", Attr: []vugu.VGAttribute{{Namespace: "", Key: "value", Val: ""}}}
 										vgparent.AppendChild(vgn)
-										vgn.AddAttrInterface("value", m.Index)
-										vgn.SetInnerHTML(m.Name)
+										vgn.SetInnerHTML(vugu.HTML("Assign to…"))
+										for vgiterkeyt, m := range c.Page.assignChoices(f) {
+											var vgiterkey interface{} = vgiterkeyt
+											_ = vgiterkey
+											m := m
+											_ = m
+											vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "option", Attr: []vugu.VGAttribute(nil)}
+											vgparent.AppendChild(vgn)
+											vgn.AddAttrInterface("value", m.Index)
+											vgn.SetInnerHTML(m.Name)
+										}
 									}
 								}
 							}

@@ -164,10 +164,12 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "reg-value"}}}
 										vgparent.AppendChild(vgn)
 										vgn.SetInnerHTML(regValue(r))
-										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "reg-note"}}}
-										vgparent.AppendChild(vgn)
-										vgn.AddAttrInterface("title", hint(r.Note, ""))
-										vgn.SetInnerHTML(r.Note)
+										if r.Note != "" {
+											vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "reg-note"}}}
+											vgparent.AppendChild(vgn)
+											vgn.AddAttrInterface("title", r.Note)
+											vgn.SetInnerHTML(r.Note)
+										}
 										vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
 										vgparent.AppendChild(vgn)
 									}

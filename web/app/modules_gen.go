@@ -116,22 +116,23 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							vgparent.AppendChild(vgn)
 							vgn.AddAttrInterface("title", hint(m.Path, m.Name))
 							vgn.SetInnerHTML(m.Name)
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "cell"}}}
 							vgparent.AppendChild(vgn)
+							vgn.AddAttrInterface("class", "cell state "+m.State)
+							vgn.AddAttrInterface("title", c.Page.stateTitle(m))
 							{
 								vgparent := vgn
 								_ = vgparent
 								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
 								vgparent.AppendChild(vgn)
-								vgn.AddAttrInterface("class", "state "+m.State)
-								vgn.AddAttrInterface("title", c.Page.stateTitle(m))
 								vgn.SetInnerHTML(m.Word)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button link"}}}
-								vgparent.AppendChild(vgn)
-								vgn.AddAttrInterface("data-act", c.Page.forceAct(m))
-								vgn.AddAttrInterface("data-arg", c.Page.forceArg(m))
-								vgn.AddAttrInterface("hidden", !c.Page.canForce(m))
-								vgn.SetInnerHTML(c.Page.forceText(m))
+								if c.Page.canForce(m) {
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button link"}}}
+									vgparent.AppendChild(vgn)
+									vgn.AddAttrInterface("data-act", c.Page.forceAct(m))
+									vgn.AddAttrInterface("data-arg", c.Page.forceArg(m))
+									vgn.SetInnerHTML(c.Page.forceText(m))
+								}
 							}
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell num"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
 							vgparent.AppendChild(vgn)

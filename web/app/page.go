@@ -71,7 +71,8 @@ type Job struct {
 	Done, Total int  // files
 	Percent     int  // of the file, or -1
 	shown       bool // a dump of the job was opened
-	known       int  // how many of the files were read before, by a worker that is gone
+	began       time.Time
+	known       int // how many of the files were read before, by a worker that is gone
 }
 
 // Notice is a message above the zones that stays until it is closed.
@@ -85,8 +86,8 @@ type Notice struct {
 func NewPage(h Host, e Engine, hash string) *Page {
 	p := &Page{Host: h, Engine: e, State: ParseState(hash), visible: map[string]Span{}, goTo: -1, exports: map[int]export{},
 		fresh: map[string]bool{}, editions: map[string]edition{}, Module: -1}
-	p.visible["threads"], p.visible["stack"] = Span{0, 24}, Span{0, 24}
-	p.visible["modules"], p.visible["wanted"], p.visible["files"] = Span{0, 12}, Span{0, 12}, Span{0, 12}
+	p.visible["threads"], p.visible["stack"] = Span{0, 9}, Span{0, 16}
+	p.visible["modules"], p.visible["wanted"], p.visible["files"] = Span{0, 8}, Span{0, 8}, Span{0, 8}
 	if p.State.Theme == "" {
 		p.State.Theme = h.Load("theme")
 	}

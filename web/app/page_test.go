@@ -445,3 +445,18 @@ func TestEscapeLeavesTheSearch(t *testing.T) {
 		t.Errorf("search %q, job %v", p.State.Search, p.Job.Active)
 	}
 }
+
+// TestRehearsal: everything that a dump needs is built once, by small steps, from what an engine could answer.
+func TestRehearsal(t *testing.T) {
+	r := NewRehearsal()
+	n := 0
+	for r.Step() {
+		n++
+	}
+	if n < 5 || r.page.Empty() || r.page.Stack.Total == 0 || !r.page.Listed {
+		t.Errorf("%d steps, %+v", n, r.page.Stack)
+	}
+	if !strings.Contains(render(t, r.page), "row stop") {
+		t.Error("it draws nothing")
+	}
+}

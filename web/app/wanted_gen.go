@@ -141,20 +141,23 @@ func (c *Wanted) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "mismatch"}}}
-								vgparent.AppendChild(vgn)
-								vgn.AddAttrInterface("title", mismatchTitle(w))
-								vgn.SetInnerHTML(mismatchText(w))
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button link"}}}
-								vgparent.AppendChild(vgn)
-								vgn.AddAttrInterface("data-act", "use")
-								vgn.AddAttrInterface("data-arg", pair(w.Item, w.Module))
-								vgn.AddAttrInterface("hidden", w.OtherFile == "")
-								{
-									vgparent := vgn
-									_ = vgparent
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Use anyway"}
+								if w.OtherFile != "" {
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "mismatch"}}}
 									vgparent.AppendChild(vgn)
+									vgn.AddAttrInterface("title", mismatchTitle(w))
+									vgn.SetInnerHTML(mismatchText(w))
+								}
+								if w.OtherFile != "" {
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button link"}}}
+									vgparent.AppendChild(vgn)
+									vgn.AddAttrInterface("data-act", "use")
+									vgn.AddAttrInterface("data-arg", pair(w.Item, w.Module))
+									{
+										vgparent := vgn
+										_ = vgparent
+										vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Use anyway"}
+										vgparent.AppendChild(vgn)
+									}
 								}
 							}
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}

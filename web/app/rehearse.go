@@ -1,0 +1,82 @@
+package app
+
+import (
+	"github.com/vugu/vugu"
+
+	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/wire"
+)
+
+// A browser compiles a function of the program when it is called first, and all that draws a dump is called first when the
+// dump comes: that would be one long task at the moment when somebody waits. So the start page, when it is idle, builds each
+// part of the screen once from a made-up answer, one small task at a time, and throws it away.
+
+// Rehearsal is what there is to build.
+type Rehearsal struct {
+	page  *Page
+	steps []vugu.Builder
+}
+
+// NewRehearsal prepares the parts.
+func NewRehearsal() *Rehearsal {
+	p := NewPage(silence{}, silence{}, "")
+	r := &Rehearsal{page: p}
+	r.steps = []vugu.Builder{&Verdict{Page: p}, &Threads{Page: p}, &Stack{Page: p}, &FrameZone{Page: p}, &Panel{Page: p}, &Root{Page: p}}
+	return r
+}
+
+// Step does the next part and reports whether there are more.
+func (r *Rehearsal) Step() bool {
+	p := r.page
+	if p.Summary == nil {
+		var back Reply
+		if wire.Read(wire.Append(nil, madeUp()), &back) == nil {
+			p.Dumps = []DumpName{{0, "a"}}
+			p.asking = true
+			p.Reply(back)
+		}
+		return true
+	}
+	if len(r.steps) == 0 {
+		return false
+	}
+	if env, err := vugu.NewBuildEnv(); err == nil {
+		env.RunBuild(r.steps[0])
+	}
+	r.steps = r.steps[1:]
+	return len(r.steps) > 0
+}
+
+// madeUp is an answer with something of everything.
+func madeUp() Reply {
+	r := Reply{Op: OpLook, Summary: &view.Summary{Name: "a", Verdict: []view.Span{{Text: "a"}}, Facts: []string{"a"}, Threads: 1},
+		Threads: &view.ThreadPage{Rows: []view.ThreadRow{{Crashed: true}}},
+		Stack: &view.StackPage{Rows: []view.StackRow{{Kind: view.RowInline}, {Kind: view.RowFrame, Inline: -1},
+			{Kind: view.RowStop, Frame: -1, Inline: -1}}},
+		Frame:   &view.FrameDetail{Facts: []view.Fact{{Key: "a", Value: "a"}}, Registers: []view.Register{{Name: "a", Note: "a"}}},
+		Modules: &view.ModulePage{Rows: []view.ModuleRow{{Name: "a"}}},
+		Wanted:  &view.WantedPage{}, Files: &FilePage{}}
+	r.Threads.Total, r.Stack.Total, r.Modules.Total = 1, 3, 1
+	return r
+}
+
+// silence is a browser and an engine that do nothing.
+type silence struct{}
+
+func (silence) SetTitle(string)                 {}
+func (silence) SetAddress(string)               {}
+func (silence) Load(string) string              { return "" }
+func (silence) Store(string, string)            {}
+func (silence) SetTheme(string)                 {}
+func (silence) Copy(string, func(string))       {}
+func (silence) Download(string, string, string) {}
+func (silence) PickFiles()                      {}
+func (silence) PickFolder()                     {}
+func (silence) OpenSample()                     {}
+func (silence) Focus(string)                    {}
+func (silence) Reveal(string, int)              {}
+func (silence) Shift(string, int)               {}
+func (silence) Announce(string)                 {}
+func (silence) After(int, func())               {}
+func (silence) Send(Request, File)              {}
+func (silence) Restart()                        {}
