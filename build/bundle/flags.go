@@ -5,9 +5,9 @@ package main
 // draws the page, prints a report or reads a small message they save no time that anyone could notice.
 var hot = []string{
 	"internal/runtime/...", "internal/bytealg", "internal/chacha8rand",
-	"bytes", "strconv", "strings", "slices", "sort", "maps", "cmp", "math", "math/bits", "unicode/utf8",
-	"encoding/binary", "compress/flate", "hash/crc32", "bufio", "io",
-	module + "/core", module + "/core/input", module + "/core/cpu",
+	"bytes", "strconv", "strings", "math/bits", "unicode/utf8",
+	"encoding/binary", "compress/flate", "hash/crc32",
+	module + "/core/input",
 	module + "/symfile", module + "/symfile/symbol", module + "/symfile/unwind",
 	module + "/walker",
 }

@@ -57,7 +57,7 @@ var rooms = []room{
 
 	{"web/app", []string{"walker/report", "walker/report/view", "web/wire"}},
 	{"web/wire", nil},
-	{"wasm/viewer/...", []string{"walker", "walker/session", "walker/report/...", "core/input", "symfile/demangle", "web/app", "web/wire", "wasm/viewer/..."}},
+	{"wasm/viewer/...", []string{"core", "core/dumptext", "walker", "walker/session", "walker/report/...", "core/input", "symfile/demangle", "web/app", "web/wire", "wasm/viewer/..."}},
 	{"build/...", []string{"build/..."}},
 }
 

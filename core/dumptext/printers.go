@@ -3,7 +3,6 @@ package dumptext
 import (
 	"bufio"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -179,15 +178,6 @@ func (p *jsonPrinter) bytes(name string, at uint64, next func() []byte) {
 		p.b.WriteString(hex.EncodeToString(piece))
 	}
 	p.b.WriteByte('"')
-}
-
-// jsonText is a JSON string.
-func jsonText(s string) string {
-	b, err := json.Marshal(s)
-	if err != nil { // no string is an error
-		return `""`
-	}
-	return string(b)
 }
 
 func quoted(s string) scalar {

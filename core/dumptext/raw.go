@@ -2,8 +2,8 @@ package dumptext
 
 import (
 	"bytes"
+	"encoding/hex"
 	"fmt"
-	"math/big"
 	"reflect"
 	"slices"
 	"strings"
@@ -25,7 +25,7 @@ func regNumber(i int) cpu.Reg { return cpu.Reg(i) }
 func registerBytes(le []byte) scalar {
 	be := slices.Clone(le)
 	slices.Reverse(be)
-	s := fmt.Sprintf("0x%0*x", 2*len(be), new(big.Int).SetBytes(be))
+	s := "0x" + hex.EncodeToString(be)
 	return scalar{text: s, json: jsonText(s)}
 }
 

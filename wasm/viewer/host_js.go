@@ -207,8 +207,11 @@ func (h *host) Reveal(list string, row int) {
 
 // rowHeight is the height of a list's rows, in pixels.
 func rowHeight(list js.Value) int {
-	if list.Get("id").String() == "threads" {
+	switch list.Get("id").String() {
+	case "threads":
 		return app.ThreadHeight
+	case "content":
+		return app.LineHeight
 	}
 	return app.RowHeight
 }

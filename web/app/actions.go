@@ -95,6 +95,8 @@ func (p *Page) choose(act, arg string) {
 		p.Choosing = !p.Choosing
 	case "use", "assign", "unuse":
 		p.assign(act, arg)
+	case "stream", "stream-bytes", "stream-private", "reveal":
+		p.rawAct(act, arg)
 	case "policy":
 		p.setPolicy(arg)
 		p.address()
@@ -175,12 +177,13 @@ func (p *Page) selectTab(id string, toggle bool) {
 	for _, t := range Tabs {
 		known = known || t.ID == id
 	}
-	if !known {
+	if !known || p.disabled(id) {
 		return
 	}
 	p.State.Closed = toggle && !p.State.Closed && p.State.Tab == id
 	p.State.Tab = id
 	p.address()
+	p.openTab()
 	p.ask(PartModules | PartWanted | PartFiles)
 }
 

@@ -13,7 +13,7 @@ const overscan = 4
 // ask asks the engine for parts of the screen. Only one question is on its way at a time: what is asked meanwhile goes
 // together into the next one, so that holding a key down never makes a queue.
 func (p *Page) ask(parts int) {
-	p.dirty |= parts
+	p.dirty = (p.dirty | parts) &^ p.hiddenParts()
 	if p.asking || p.dead || p.dirty == 0 || len(p.Dumps) == 0 && p.dirty&PartFiles == 0 {
 		return
 	}
@@ -25,7 +25,9 @@ func (p *Page) ask(parts int) {
 	look := Look{Parts: parts, Dump: p.Dump, Thread: s.Thread, Frame: s.Frame, Inline: s.Inline, Top: p.top,
 		HideInlines: s.HideInlines, Module: p.Module,
 		ThreadFilter: s.ThreadFilter, Search: s.Search, Threads: p.span("threads"), Stack: p.span("stack"),
-		Modules: p.span("modules"), Wanted: p.span("wanted"), Files: p.span("files")}
+		Modules: p.span("modules"), Wanted: p.span("wanted"), Files: p.span("files"),
+		Grid: p.gridName(), GridSpan: p.span("grid"), Stream: p.Raw.Stream, Bytes: p.Raw.Bytes, Private: p.Raw.Private,
+		Content: p.span("content"), CommandLine: p.Raw.CommandLine, Environment: p.Raw.Environment}
 	p.dirty, p.asking = p.dirty&^parts, true
 	p.send(Request{Op: OpLook, Look: &look}, nil)
 }
@@ -51,7 +53,7 @@ func (p *Page) span(list string) Span {
 }
 
 var partOf = map[string]int{"threads": PartThreads, "stack": PartStack, "modules": PartModules, "wanted": PartWanted,
-	"files": PartFiles}
+	"files": PartFiles, "grid": PartGrid, "content": PartContent}
 
 // loaded is the window of a list that is here.
 func (p *Page) loaded(list string) (from, to, total int) {
@@ -64,6 +66,12 @@ func (p *Page) loaded(list string) (from, to, total int) {
 		return p.Modules.From, p.Modules.From + len(p.Modules.Rows), p.Modules.Total
 	case "wanted":
 		return p.Wanted.From, p.Wanted.From + len(p.Wanted.Rows), p.Wanted.Total
+	}
+	if list == "grid" {
+		return p.grid().From, p.grid().From + len(p.grid().Rows), p.grid().Total
+	}
+	if list == "content" {
+		return p.content().From, p.content().From + len(p.content().Lines), p.content().Total
 	}
 	return p.Files.From, p.Files.From + len(p.Files.Rows), p.Files.Total
 }
@@ -161,6 +169,7 @@ func (p *Page) looked(r Reply) {
 	if r.Files != nil {
 		p.Files = *r.Files
 	}
+	p.tookRaw(r)
 	if p.dirty == 0 && p.reading == nil && len(p.queue) == 0 {
 		p.opening = false
 	}
@@ -186,6 +195,7 @@ func (p *Page) tookStack(s *view.StackPage) {
 // open shows a dump. keep leaves thread and frame as the address had them.
 func (p *Page) open(dump int, keep bool) {
 	p.Dump, p.opening = dump, true
+	p.forgetRaw()
 	for _, d := range p.Dumps {
 		if d.Dump == dump {
 			p.State.DumpName = d.Name

@@ -154,6 +154,7 @@ func (p *Page) Cancel() {
 
 // forget goes back to the start, when the engine knows no file any more.
 func (p *Page) forget() {
+	p.forgetRaw()
 	p.Dumps, p.Summary, p.Frame, p.Listed, p.Dump, p.dirty = nil, nil, nil, false, 0, 0
 	p.Threads, p.Stack, p.Modules, p.Wanted, p.Files = view.ThreadPage{}, view.StackPage{}, view.ModulePage{}, view.WantedPage{}, FilePage{}
 	p.Host.SetTitle(p.title())

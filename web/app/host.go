@@ -50,4 +50,5 @@ type Engine interface {
 const (
 	RowHeight    = 26
 	ThreadHeight = 44
+	LineHeight   = 20 // of a stream's content
 )

@@ -35,6 +35,7 @@ type Page struct {
 	Choosing bool   // the thread chooser of narrow windows is open
 	Toast    string // what was just done
 	Split    Split
+	Raw      Raw // of the dump itself
 	Module   int // shown among the modules, or -1
 
 	menuRow    view.StackRow // of the context menu
@@ -88,6 +89,7 @@ func NewPage(h Host, e Engine, hash string) *Page {
 		fresh: map[string]bool{}, editions: map[string]edition{}, Module: -1}
 	p.visible["threads"], p.visible["stack"] = Span{0, 9}, Span{0, 16}
 	p.visible["modules"], p.visible["wanted"], p.visible["files"] = Span{0, 8}, Span{0, 8}, Span{0, 8}
+	p.forgetRaw()
 	if p.State.Theme == "" {
 		p.State.Theme = h.Load("theme")
 	}

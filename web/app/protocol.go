@@ -24,8 +24,12 @@ const (
 	PartModules
 	PartWanted
 	PartFiles
+	PartGrid
+	PartContent
+	PartSystem
 
-	PartsAll = PartSummary | PartThreads | PartStack | PartFrame | PartModules | PartWanted | PartFiles
+	PartsAll = PartSummary | PartThreads | PartStack | PartFrame | PartModules | PartWanted | PartFiles |
+		PartGrid | PartContent | PartSystem
 )
 
 // Kinds of an export.
@@ -68,6 +72,43 @@ type Look struct {
 	Search       string
 
 	Threads, Stack, Modules, Wanted, Files Span
+
+	// Grid names the table of the dump's own data that is open, or is "".
+	Grid     string
+	GridSpan Span
+	// Stream is the stream whose content is shown; Bytes: as bytes, whatever it is. Private: it was asked for although it may
+	// hold what is nobody's business.
+	Stream         int
+	Bytes, Private bool
+	Content        Span
+	// What of the System tab was asked for by name.
+	CommandLine, Environment bool
+}
+
+// GridRow is a row of a table of the dump's own data.
+type GridRow struct {
+	Index int
+	Cells []string
+	Mark  string // "danger", "stack", or ""
+}
+
+// GridPage is a window of such a table.
+type GridPage struct {
+	view.Page
+	Name    string
+	Columns []string
+	Rows    []GridRow
+}
+
+// ContentPage is a window of a stream's content.
+type ContentPage struct {
+	view.Page
+	Stream int
+	Title  string
+	Lines  []string
+	Bytes  bool // the lines are a hex dump; OnlyBytes: there is no other form
+	// Private: it is not shown before somebody asks for it.
+	OnlyBytes, Private bool
 }
 
 // Reply is a message of the engine.
@@ -93,6 +134,13 @@ type Reply struct {
 	Modules *view.ModulePage
 	Wanted  *view.WantedPage
 	Files   *FilePage
+	// Have are the tabs of the dump's own data that are not empty.
+	Have    []string
+	Grid    *GridPage
+	Content *ContentPage
+	// System: further groups of the System tab; the last Secrets of them are private.
+	System  []view.Group
+	Secrets int
 
 	// export
 	Kind     string

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"net/url"
 	"strconv"
 	"strings"
 )
@@ -30,6 +29,10 @@ var Tabs = []struct{ ID, Title string }{
 	{"wanted", "Symbols wanted"},
 	{"files", "Files"},
 	{"system", "System"},
+	{"memory", "Memory map"},
+	{"streams", "Streams"},
+	{"handles", "Handles"},
+	{"annotations", "Annotations"},
 	{"log", "Log"},
 }
 
@@ -43,15 +46,15 @@ const maxStateText = 200
 
 // Address writes the state as a location hash without "#"; what is as usual is left out.
 func (s State) Address() string {
-	v := url.Values{}
+	var b strings.Builder
 	text := func(key, value, usual string) {
 		if value != usual {
-			v.Set(key, value)
+			setQuery(&b, key, value)
 		}
 	}
 	number := func(key string, value, usual int) {
 		if value != usual {
-			v.Set(key, strconv.Itoa(value))
+			setQuery(&b, key, strconv.Itoa(value))
 		}
 	}
 	usual := NewState()
@@ -65,28 +68,28 @@ func (s State) Address() string {
 	text("search", s.Search, "")
 	text("unwind", s.Policy, "")
 	if s.HideInlines {
-		v.Set("inlines", "hidden")
+		setQuery(&b, "inlines", "hidden")
 	}
 	if s.Closed {
-		v.Set("panel", "closed")
+		setQuery(&b, "panel", "closed")
 	}
-	return v.Encode()
+	return b.String()
 }
 
 // ParseState reads an address. What it does not understand it leaves as usual: an address is typed and pasted.
 func ParseState(hash string) State {
 	s := NewState()
-	v, err := url.ParseQuery(strings.TrimPrefix(hash, "#"))
-	if err != nil {
+	v, ok := parseQuery(strings.TrimPrefix(hash, "#"))
+	if !ok {
 		return s
 	}
 	number := func(key string, to *int, least int) {
-		if n, err := strconv.Atoi(v.Get(key)); err == nil && n >= least && n < 1<<24 {
+		if n, err := strconv.Atoi(v[key]); err == nil && n >= least && n < 1<<24 {
 			*to = n
 		}
 	}
 	text := func(key string, to *string) {
-		if t := v.Get(key); t != "" && len(t) <= maxStateText {
+		if t := v[key]; t != "" && len(t) <= maxStateText {
 			*to = t
 		}
 	}
@@ -95,19 +98,19 @@ func ParseState(hash string) State {
 	number("frame", &s.Frame, 0)
 	number("inline", &s.Inline, -1)
 	for _, t := range Tabs {
-		if v.Get("tab") == t.ID {
+		if v["tab"] == t.ID {
 			s.Tab = t.ID
 		}
 	}
-	if v.Get("side") == "why" {
+	if v["side"] == "why" {
 		s.Side = "why"
 	}
 	text("threads", &s.ThreadFilter)
 	text("search", &s.Search)
 	text("unwind", &s.Policy)
-	s.HideInlines = v.Get("inlines") == "hidden"
-	s.Closed = v.Get("panel") == "closed"
-	if t := v.Get("theme"); t == "dark" || t == "light" {
+	s.HideInlines = v["inlines"] == "hidden"
+	s.Closed = v["panel"] == "closed"
+	if t := v["theme"]; t == "dark" || t == "light" {
 		s.Theme = t
 	}
 	return s

@@ -2,6 +2,8 @@ package app
 
 import (
 	"encoding/json"
+	"net/url"
+	"strings"
 	"testing"
 )
 
@@ -37,5 +39,24 @@ func TestStateOfAnyAddress(t *testing.T) {
 	}
 	if got := ParseState("#theme=dark"); got.Theme != "dark" {
 		t.Errorf("theme %q", got.Theme)
+	}
+}
+
+// TestQuery compares with net/url.
+func TestQuery(t *testing.T) {
+	for _, text := range []string{"", "a b", "%&=+#?/", "Grüße\x00\xff", "~-_.", "vector<int>::at(…)"} {
+		var b strings.Builder
+		setQuery(&b, "k", text)
+		if want := (url.Values{"k": {text}}).Encode(); b.String() != want {
+			t.Errorf("%q: %s, expected %s", text, b.String(), want)
+		}
+		if got, ok := parseQuery("x=1&" + b.String()); !ok || got["k"] != text || got["x"] != "1" {
+			t.Errorf("%q came back as %v", text, got)
+		}
+	}
+	for _, bad := range []string{"%", "a=%2", "%zz=1"} {
+		if _, ok := parseQuery(bad); ok {
+			t.Errorf("%q was read", bad)
+		}
 	}
 }

@@ -527,7 +527,7 @@ var helpKeys = []struct {
 	{[]string{"n", "p"}, "next, previous thread"},
 	{[]string{"x"}, "the crashed thread"},
 	{[]string{"/"}, "search the stacks"},
-	{[]string{"1", "–", "5"}, "the lower tabs; again folds them"},
+	{[]string{"1", "–", "9"}, "the lower tabs; again folds them"},
 	{[]string{"e"}, "why this frame"},
 	{[]string{"i"}, "show or hide inlined calls"},
 	{[]string{"c"}, "copy the stack as text"},

@@ -5,9 +5,11 @@ package engine
 import (
 	"fmt"
 
+	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/demangle"
 	"github.com/crashpane/crashpane/walker"
+	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/view"
 	"github.com/crashpane/crashpane/walker/session"
 	"github.com/crashpane/crashpane/web/app"
@@ -18,6 +20,10 @@ type Engine struct {
 	session *session.Session
 	views   map[int]*view.View // dump → view of its latest report
 	reports map[int]int        // dump → how many reports there were
+	maps    []app.GridRow      // the memory map of mapsOf
+	mapsOf  *report.Report
+	lines   []string // of the stream linesOf
+	linesOf string
 	post    func(app.Reply)
 	id      int // of the request being answered, for progress
 }
@@ -131,6 +137,9 @@ func (e *Engine) lookAt(r *app.Reply, q app.Look, v *view.View) {
 	if q.Parts&app.PartSummary != 0 {
 		s := v.Summary(q.Dump)
 		r.Summary = &s
+		if d := e.session.Dump(q.Dump); d != nil {
+			r.Have = have(d)
+		}
 	}
 	if q.Parts&app.PartThreads != 0 {
 		t := v.Threads(q.Threads.From, q.Threads.Count, q.Thread, q.ThreadFilter, q.Search)
@@ -148,9 +157,26 @@ func (e *Engine) lookAt(r *app.Reply, q app.Look, v *view.View) {
 		m := v.Modules(q.Modules.From, q.Modules.Count, q.Module, q.Search)
 		r.Modules = &m
 	}
+	if d := e.session.Dump(q.Dump); d != nil {
+		e.lookInto(r, q, d, rep)
+	}
 	if q.Parts&app.PartWanted != 0 {
 		w := v.Wanted(q.Wanted.From, q.Wanted.Count)
 		r.Wanted = &w
+	}
+}
+
+// lookInto makes the parts that show the dump itself.
+func (e *Engine) lookInto(r *app.Reply, q app.Look, d *core.Dump, rep *report.Report) {
+	if q.Parts&app.PartGrid != 0 && q.Grid != "" {
+		r.Grid = e.grid(d, rep, q.Grid, q.GridSpan)
+	}
+	if q.Parts&app.PartContent != 0 {
+		r.Content = e.content(d, q.Dump, q)
+	}
+	if q.Parts&app.PartSystem != 0 {
+		r.System = append(system(d), secrets(d, q)...)
+		r.Secrets = len(secrets(d, q))
 	}
 }
 

@@ -1,0 +1,27 @@
+package dumptext
+
+import (
+	"bufio"
+	"io"
+	"reflect"
+
+	"github.com/crashpane/crashpane/core"
+)
+
+// WriteStream prints the sections that hold what the streams of a type say. It reports false, and prints nothing, for a type whose
+// content stands in no section: its text or bytes are all there is.
+func WriteStream(w io.Writer, d *core.Dump, t core.StreamType, o Options) (bool, error) {
+	b := bufio.NewWriter(w)
+	p := &walk{printer: &textPrinter{b: b}, d: d, o: o, budget: d.Src.Size + 1<<20}
+	found := false
+	v := reflect.ValueOf(d).Elem()
+	for i := range sections {
+		for _, s := range sections[i].streams {
+			if f := v.FieldByName(sections[i].field); s == t && f.IsValid() {
+				found = true
+				sections[i].print(p, f)
+			}
+		}
+	}
+	return found, b.Flush()
+}

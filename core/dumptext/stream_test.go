@@ -1,0 +1,39 @@
+package dumptext_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/dumptext"
+)
+
+func TestWriteStream(t *testing.T) {
+	d := open(t, sample())
+	var b strings.Builder
+	if ok, err := dumptext.WriteStream(&b, d, core.StreamModuleList, dumptext.Options{}); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	if s := b.String(); !strings.Contains(s, `module[0].name = "/bin/app"`) || strings.Contains(s, "thread[") || strings.Contains(s, "header.") {
+		t.Errorf("%s", s)
+	}
+	b.Reset()
+	if ok, _ := dumptext.WriteStream(&b, d, 0x12345678, dumptext.Options{}); ok || b.Len() > 0 {
+		t.Errorf("an unknown stream: %s", b.String())
+	}
+	b.Reset()
+	dumptext.WriteStream(&b, d, core.StreamLinuxEnviron, dumptext.Options{})
+	if strings.Contains(b.String(), "TOKEN") {
+		t.Error("the environment was printed without being asked for")
+	}
+}
+
+func TestJSONText(t *testing.T) {
+	for _, s := range []string{"", "plain", "\x00\x1f\"\\\n\r\t\b\f<>&\u2028\u2029\x7fäö😀", "bad \xff utf-8"} {
+		want, _ := json.Marshal(s)
+		if got := dumptext.JSONText(s); got != string(want) {
+			t.Errorf("%q: %s, expected %s", s, got, want)
+		}
+	}
+}

@@ -1,0 +1,205 @@
+package engine
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/dumptext"
+	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/app"
+)
+
+// maxTextStream is the largest stream that is shown as text: larger ones are shown as bytes, which are read as they are looked at.
+const maxTextStream = 8 << 20
+
+// perLine is how many bytes stand in a line of a hex dump.
+const perLine = 16
+
+// private says that a stream holds what a person must ask for by name.
+func private(t core.StreamType) bool {
+	return t == core.StreamLinuxCmdLine || t == core.StreamLinuxEnviron
+}
+
+// content is a window of one stream's content: what was decoded, its text, or its bytes.
+func (e *Engine) content(d *core.Dump, dump int, q app.Look) *app.ContentPage {
+	if q.Stream < 0 || q.Stream >= len(d.Streams) {
+		return nil
+	}
+	s := &d.Streams[q.Stream]
+	out := &app.ContentPage{Stream: q.Stream, Title: streamName(s), Bytes: q.Bytes, Lines: []string{}}
+	if private(s.Type) && !q.Private {
+		out.Private = true
+		return out
+	}
+	if !q.Bytes {
+		key := fmt.Sprint(dump, " ", q.Stream)
+		if e.linesOf != key {
+			e.lines, e.linesOf = lines(d, s), key
+		}
+		if out.Bytes = e.lines == nil; !out.Bytes {
+			out.Total = len(e.lines)
+			out.From = max(0, min(q.Content.From, out.Total))
+			for _, l := range e.lines[out.From:min(out.Total, out.From+q.Content.Count)] {
+				out.Lines = append(out.Lines, view.Clean(l))
+			}
+			return out
+		}
+		out.OnlyBytes = true
+	}
+	hexWindow(d, s, q.Content, out)
+	return out
+}
+
+// lines are a stream's decoded fields or its text; nil if there is nothing but bytes.
+func lines(d *core.Dump, s *core.Stream) []string {
+	if s.Form != core.FormFields {
+		if t := textLines(d, s); t != nil {
+			return t
+		}
+	}
+	if !s.Decoded || s.Duplicate {
+		return nil
+	}
+	var b strings.Builder
+	if ok, err := dumptext.WriteStream(&b, d, s.Type, dumptext.Options{}); !ok || err != nil || b.Len() == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
+}
+
+// textLines are the lines of a stream that is text all over. The parts of a command line end with 0.
+func textLines(d *core.Dump, s *core.Stream) []string {
+	if s.Loc.Size == 0 || s.Loc.Size > maxTextStream || !s.Loc.In(d.Src.Size) {
+		return nil
+	}
+	p, err := d.Src.Bytes(int64(s.Loc.Off), int64(s.Loc.Size))
+	if err != nil {
+		return nil
+	}
+	p = bytes.TrimRight(p, "\x00\n")
+	if private(s.Type) {
+		p = bytes.ReplaceAll(p, []byte{0}, []byte{'\n'})
+	}
+	if !utf8.Valid(p) {
+		return nil
+	}
+	for _, c := range p {
+		if c < ' ' && c != '\n' && c != '\t' && c != '\r' {
+			return nil
+		}
+	}
+	return strings.Split(string(p), "\n")
+}
+
+// hexWindow reads the bytes of the lines that are looked at, and no others.
+func hexWindow(d *core.Dump, s *core.Stream, span app.Span, out *app.ContentPage) {
+	size := int64(0)
+	if int64(s.Loc.Off) < d.Src.Size {
+		size = min(int64(s.Loc.Size), d.Src.Size-int64(s.Loc.Off))
+	}
+	out.Total = int((size + perLine - 1) / perLine)
+	out.From = max(0, min(span.From, out.Total))
+	n := min(int64(span.Count)*perLine, size-int64(out.From)*perLine)
+	if n <= 0 {
+		return
+	}
+	at := int64(out.From) * perLine
+	p, err := d.Src.Bytes(int64(s.Loc.Off)+at, n)
+	if err != nil {
+		out.Lines = append(out.Lines, view.Clean(err.Error()))
+		return
+	}
+	for len(p) > 0 {
+		line := p[:min(perLine, len(p))]
+		p = p[len(line):]
+		text := make([]byte, len(line))
+		for i, c := range line {
+			if text[i] = c; c < ' ' || c > '~' {
+				text[i] = '.'
+			}
+		}
+		out.Lines = append(out.Lines, fmt.Sprintf("%08x  % -47x  %s", at, line, text))
+		at += int64(len(line))
+	}
+}
+
+// system is what the dump says of the system beyond the report: every field of the streams that tell of it.
+func system(d *core.Dump) []view.Group {
+	var out []view.Group
+	add := func(title string, facts []view.Fact) {
+		if len(facts) > 0 {
+			out = append(out, view.Group{Title: title, Facts: facts[:min(len(facts), maxFacts)]})
+		}
+	}
+	for _, g := range []struct {
+		title string
+		t     core.StreamType
+	}{{"System information", core.StreamSystemInfo}, {"Process information", core.StreamMiscInfo}} {
+		var b strings.Builder
+		if ok, err := dumptext.WriteStream(&b, d, g.t, dumptext.Options{}); ok && err == nil {
+			add(g.title, factsOf(b.String()))
+		}
+	}
+	for _, g := range []struct {
+		title string
+		from  []core.KeyValue
+	}{{"/proc/cpuinfo", d.Linux.CPUFields}, {"/proc/self/status", d.Linux.StatusFields}} {
+		var facts []view.Fact
+		for _, kv := range g.from {
+			facts = append(facts, view.Fact{Key: view.Clean(kv.Key), Value: view.Clean(kv.Value), Code: true})
+		}
+		add(g.title, facts)
+	}
+	return out
+}
+
+// maxFacts bounds a group: cpuinfo repeats itself for each processor, and the Streams tab has all of it.
+const maxFacts = 40
+
+// factsOf makes facts of lines "system.os = 0x1 linux".
+func factsOf(text string) []view.Fact {
+	var out []view.Fact
+	for _, line := range strings.Split(text, "\n") {
+		name, value, ok := strings.Cut(line, " = ")
+		if !ok {
+			continue
+		}
+		if _, rest, ok := strings.Cut(name, "."); ok {
+			name = rest
+		}
+		out = append(out, view.Fact{Key: view.Clean(strings.ReplaceAll(name, "_", " ")), Value: view.Clean(value), Code: true})
+	}
+	return out
+}
+
+// secrets are the command line and the environment, each as it was asked for.
+func secrets(d *core.Dump, q app.Look) []view.Group {
+	out := []view.Group{}
+	for _, s := range []struct {
+		title string
+		t     core.StreamType
+		asked bool
+	}{{"Command line", core.StreamLinuxCmdLine, q.CommandLine}, {"Environment", core.StreamLinuxEnviron, q.Environment}} {
+		st := d.Stream(s.t)
+		if st == nil || st.Loc.Size == 0 {
+			continue
+		}
+		g := view.Group{Title: s.title, Facts: []view.Fact{}}
+		if s.asked {
+			for _, line := range textLines(d, st) {
+				key, value, ok := strings.Cut(line, "=")
+				if !ok || s.t == core.StreamLinuxCmdLine {
+					key, value = "", line
+				}
+				if len(g.Facts) < 400 {
+					g.Facts = append(g.Facts, view.Fact{Key: view.Clean(key), Value: view.Clean(value), Code: true})
+				}
+			}
+		}
+		out = append(out, g)
+	}
+	return out
+}

@@ -1,0 +1,254 @@
+package engine
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/app"
+)
+
+// Tables of what the dump itself says, beside the report: the page shows windows of them.
+
+// have are the tabs whose data a dump has.
+func have(d *core.Dump) []string {
+	out := []string{}
+	add := func(tab string, is bool) {
+		if is {
+			out = append(out, tab)
+		}
+	}
+	add("memory", len(d.Regions) > 0 || len(d.Linux.Maps) > 0 || len(d.Memory.Regions()) > 0)
+	add("streams", len(d.Streams) > 0)
+	add("handles", len(d.Handles) > 0)
+	add("annotations", len(annotations(d)) > 0)
+	return out
+}
+
+// grid makes a window of a table.
+func (e *Engine) grid(d *core.Dump, rep *report.Report, name string, span app.Span) *app.GridPage {
+	g := &app.GridPage{Name: name, Rows: []app.GridRow{}}
+	total, row := 0, func(int) app.GridRow { return app.GridRow{} }
+	switch name {
+	case "streams":
+		g.Columns = []string{"Stream", "Type", "Vendor", "Size", "Read"}
+		total, row = len(d.Streams), func(i int) app.GridRow { return streamRow(&d.Streams[i]) }
+	case "memory":
+		g.Columns = []string{"Address", "Size", "Access", "State", "What lies there"}
+		rows := e.memoryMap(d, rep)
+		total, row = len(rows), func(i int) app.GridRow { return rows[i] }
+	case "handles":
+		g.Columns = []string{"Handle", "Type", "Name", "Access", "Open"}
+		total, row = len(d.Handles), func(i int) app.GridRow { return handleRow(&d.Handles[i]) }
+	case "annotations":
+		g.Columns = []string{"From", "Name", "Value"}
+		rows := annotations(d)
+		total, row = len(rows), func(i int) app.GridRow { return rows[i] }
+	}
+	g.Total, g.From = total, max(0, min(span.From, total))
+	for i := g.From; i < min(g.From+span.Count, total); i++ {
+		r := row(i)
+		r.Index = i
+		for k := range r.Cells {
+			r.Cells[k] = view.Clean(r.Cells[k])
+		}
+		g.Rows = append(g.Rows, r)
+	}
+	return g
+}
+
+func streamRow(s *core.Stream) app.GridRow {
+	read := "shown as it is"
+	switch {
+	case s.Duplicate:
+		read = "not used: another follows"
+	case s.Decoded:
+		read = "decoded"
+	case s.Form == core.FormFields:
+		read = "damaged"
+	case s.Loc.Size == 0:
+		read = "empty"
+	}
+	return app.GridRow{Cells: []string{streamName(s), fmt.Sprintf("0x%x", uint32(s.Type)), s.Vendor, view.Size(int64(s.Loc.Size)), read}}
+}
+
+func streamName(s *core.Stream) string {
+	if s.Name == "" {
+		return "unknown"
+	}
+	return s.Name
+}
+
+func handleRow(h *core.Handle) app.GridRow {
+	return app.GridRow{Cells: []string{fmt.Sprintf("0x%x", h.Handle), h.Type, h.Name, fmt.Sprintf("0x%08x", h.GrantedAccess),
+		fmt.Sprint(h.HandleCount)}}
+}
+
+// memoryMap is the process' map: /proc/PID/maps, else the memory information of Windows, else the ranges that are in the dump.
+// Rows with the fault address, with stacks and with modules say so. It is made once.
+func (e *Engine) memoryMap(d *core.Dump, rep *report.Report) []app.GridRow {
+	if e.maps != nil && e.mapsOf == rep {
+		return e.maps
+	}
+	width := 2 * max(rep.Dump.WordSize, 4)
+	var rows []app.GridRow
+	add := func(start, size uint64, access, state, path string) {
+		if path == "" {
+			path = moduleAt(rep, start, size)
+		}
+		row := app.GridRow{Cells: []string{fmt.Sprintf("0x%0*x", width, start), view.Size(int64(size)), access, state, path}}
+		inside := func(a uint64) bool { return a >= start && a-start < size }
+		if rep.Crash != nil && inside(rep.Crash.Address) {
+			row.Mark, row.Cells[4] = "danger", join("the fault address", path)
+		}
+		for i := range d.Threads {
+			if sp, ok := stackPointer(rep, i); ok && inside(sp) {
+				row.Cells[4] = join(fmt.Sprintf("stack of thread %d", i), row.Cells[4])
+				if row.Mark == "" {
+					row.Mark = "stack"
+				}
+				break
+			}
+		}
+		rows = append(rows, row)
+	}
+	switch {
+	case len(d.Linux.Maps) > 0: // it has names, which Breakpad's memory information of Linux lacks
+		for _, m := range d.Linux.Maps {
+			state := "private"
+			if strings.HasSuffix(m.Perms, "s") {
+				state = "shared"
+			}
+			add(m.Start, m.End-m.Start, strings.TrimRight(m.Perms, "ps"), state, m.Path)
+		}
+	case len(d.Regions) > 0:
+		for i := range d.Regions {
+			r := &d.Regions[i]
+			add(r.Base, r.Size, protection(r.Protect), regionState(r), "")
+		}
+	default:
+		for _, r := range d.Memory.Regions() {
+			add(r.Start, r.Loc.Size, "", "in the dump", "")
+		}
+	}
+	e.maps, e.mapsOf = rows, rep
+	return rows
+}
+
+func join(a, b string) string {
+	if b == "" {
+		return a
+	}
+	return a + " · " + b
+}
+
+// stackPointer is a thread's, as its first frame has it.
+func stackPointer(rep *report.Report, thread int) (uint64, bool) {
+	if thread >= len(rep.Threads) || len(rep.Threads[thread].Frames) == 0 {
+		return 0, false
+	}
+	r := rep.Threads[thread].Frames[0].Regs
+	if r == nil || r.Arch == nil {
+		return 0, false
+	}
+	return r.Get(r.Arch.SP)
+}
+
+func moduleAt(rep *report.Report, start, size uint64) string {
+	for i := range rep.Modules {
+		m := &rep.Modules[i]
+		if start >= m.Base && start-m.Base < m.Size || m.Base >= start && m.Base-start < size {
+			return report.BaseName(m.Name)
+		}
+	}
+	return ""
+}
+
+// protection is a PAGE_* value in letters: the access as Linux writes it, then what else there is.
+func protection(p uint32) string {
+	words := map[uint32]string{0: "", 1: "none", 2: "r", 4: "rw", 8: "r, copied when written", 0x10: "x", 0x20: "rx", 0x40: "rwx",
+		0x80: "rx, copied when written"}
+	s, ok := words[p&0xff]
+	if !ok {
+		s = fmt.Sprintf("0x%x", p)
+	}
+	if p&0x100 != 0 {
+		s += ", guard"
+	}
+	return s
+}
+
+func regionState(r *core.MemoryInfo) string {
+	state := map[uint32]string{0x1000: "committed", 0x2000: "reserved", 0x10000: "free"}[r.State]
+	if kind := map[uint32]string{0x20000: "private", 0x40000: "mapped", 0x1000000: "image"}[r.Type]; kind != "" {
+		return join(state, kind)
+	}
+	return state
+}
+
+// annotations are what the program said of itself: Crashpad's, Mozilla's, and an assertion.
+func annotations(d *core.Dump) []app.GridRow {
+	var rows []app.GridRow
+	add := func(from, name, value string) { rows = append(rows, app.GridRow{Cells: []string{from, name, value}}) }
+	if a := d.Assertion; a != nil {
+		for _, f := range []struct{ name, value string }{{"expression", a.Expression}, {"function", a.Function}, {"file", a.File}} {
+			if f.value != "" {
+				add("Assertion", f.name, f.value)
+			}
+		}
+	}
+	if c := d.Crashpad; c != nil {
+		if c.ReportID != "" {
+			add("Crashpad", "report id", c.ReportID)
+		}
+		if c.ClientID != "" {
+			add("Crashpad", "client id", c.ClientID)
+		}
+		for _, kv := range c.Annotations {
+			add("Crashpad", kv.Key, kv.Value)
+		}
+		for i := range c.Modules {
+			m := &c.Modules[i]
+			from := fmt.Sprintf("module %d", m.Module)
+			if int(m.Module) < len(d.Modules) {
+				from = report.BaseName(d.Modules[m.Module].Name)
+			}
+			for _, text := range m.List {
+				add(from, "", text)
+			}
+			for _, kv := range m.Simple {
+				add(from, kv.Key, kv.Value)
+			}
+			for k := range m.Objects {
+				o := &m.Objects[k]
+				text, isText := o.Text()
+				if !isText {
+					text = hex.EncodeToString(o.Value[:min(len(o.Value), 256)])
+				}
+				add(from, o.Name, text)
+			}
+		}
+	}
+	for i := range d.MacCrashInfo {
+		m := &d.MacCrashInfo[i]
+		for _, f := range []struct{ name, value string }{{"message", m.Message}, {"second message", m.SecondMessage},
+			{"signature", m.Signature}, {"backtrace", m.Backtrace}} {
+			if f.value != "" {
+				add(report.BaseName(m.Module), f.name, f.value)
+			}
+		}
+	}
+	if d.SoftErrors != "" {
+		add("Writer", "soft errors", d.SoftErrors)
+	}
+	if d.MacBootArgs != nil {
+		add("Kernel", "boot arguments", *d.MacBootArgs)
+	}
+	for _, l := range d.Limits {
+		add("Limits", l.Name, strings.TrimSpace(l.Soft+" of "+l.Hard+" "+l.Unit))
+	}
+	return rows
+}

@@ -1,0 +1,125 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/dumptest"
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/web/app"
+)
+
+// made is a dump with something of everything that the tabs show.
+func made(t *testing.T) *talk {
+	k := newTalk(t)
+	bytes := dumptest.New(dumptest.LittleEndian).
+		System(dumptest.System{Processor: dumptest.CPUAMD64, Platform: dumptest.OSLinux}).
+		Module(0x400000, 0x1000, "/bin/app", nil).
+		Thread(7, dumptest.AMD64(map[string]uint64{"rip": 0x400010, "rsp": 0x7000}), 0x7000, make([]byte, 64)).
+		Exception(7, 11, 1, 0x400020, dumptest.AMD64(map[string]uint64{"rip": 0x400010, "rsp": 0x7000})).
+		Stream(0x47670006, []byte("app\x00--password=hunter2\x00")).
+		Stream(0x47670007, []byte("HOME=/home/me\x00TOKEN=abc\x00")).
+		Stream(0x47670009, []byte("00400000-00401000 r-xp 00000000 08:01 1 /bin/app\n00007000-00008000 rw-p 00000000 00:00 0 [stack]\n")).
+		Stream(0x4d7a0004, []byte(`{"InitErrors":1}`)).
+		Stream(0x12345678, []byte(strings.Repeat("\x00\x01binary", 100))).
+		Bytes()
+	if r := k.ask(app.Request{Op: app.OpAdd, Name: "a.dmp"}, input.FromBytes("a.dmp", bytes)); r.Error != "" || len(r.Dumps) != 1 {
+		t.Fatalf("%+v", r)
+	}
+	return k
+}
+
+func (k *talk) look(q app.Look) app.Reply { return k.ask(app.Request{Op: app.OpLook, Look: &q}, nil) }
+
+func TestGrids(t *testing.T) {
+	k := made(t)
+	if r := k.look(app.Look{Parts: app.PartSummary}); strings.Join(r.Have, " ") != "memory streams annotations" {
+		t.Errorf("tabs %v", r.Have)
+	}
+	m := k.look(app.Look{Parts: app.PartGrid, Grid: "memory", GridSpan: app.Span{Count: 10}}).Grid
+	if m.Total != 2 || m.Rows[0].Mark != "danger" || m.Rows[0].Cells[4] != "the fault address · /bin/app" || m.Rows[1].Cells[4] != "stack of thread 0 · [stack]" {
+		t.Errorf("%+v", m)
+	}
+	s := k.look(app.Look{Parts: app.PartGrid, Grid: "streams", GridSpan: app.Span{From: 2, Count: 1}}).Grid
+	if s.From != 2 || len(s.Rows) != 1 || s.Total < 8 || s.Rows[0].Index != 2 {
+		t.Errorf("%+v", s)
+	}
+	if g := k.look(app.Look{Parts: app.PartGrid, Grid: "nonsense", GridSpan: app.Span{From: -5, Count: 1 << 30}}).Grid; g.Total != 0 {
+		t.Errorf("%+v", g)
+	}
+}
+
+// stream is the number of a stream in the directory.
+func (k *talk) stream(typ core.StreamType) int {
+	for i, s := range k.e.session.Dump(0).Streams {
+		if s.Type == typ {
+			return i
+		}
+	}
+	k.t.Fatalf("no stream 0x%x", uint32(typ))
+	return -1
+}
+
+func TestContent(t *testing.T) {
+	k := made(t)
+	ask := func(typ core.StreamType, bytes, private bool) *app.ContentPage {
+		return k.look(app.Look{Parts: app.PartContent, Stream: k.stream(typ), Bytes: bytes, Private: private, Content: app.Span{Count: 40}}).Content
+	}
+	if c := ask(core.StreamModuleList, false, false); c.Bytes || !strings.Contains(strings.Join(c.Lines, "\n"), `module[0].name = "/bin/app"`) {
+		t.Errorf("%+v", c)
+	}
+	if c := ask(core.StreamModuleList, true, false); !c.Bytes || c.OnlyBytes || !strings.HasPrefix(c.Lines[0], "00000000  01 00 00 00") {
+		t.Errorf("%+v", c)
+	}
+	if c := ask(0x12345678, false, false); !c.OnlyBytes || c.Total != 50 || len(c.Lines) != 40 || !strings.HasSuffix(c.Lines[0], "..binary..binary") {
+		t.Errorf("%+v", c)
+	}
+	if c := ask(core.StreamLinuxMaps, false, false); c.Total != 2 || !strings.HasSuffix(c.Lines[1], "[stack]") {
+		t.Errorf("%+v", c)
+	}
+	if c := ask(core.StreamLinuxEnviron, false, false); !c.Private || len(c.Lines) != 0 {
+		t.Errorf("the environment is shown unasked: %+v", c)
+	}
+	if c := ask(core.StreamLinuxEnviron, true, false); len(c.Lines) != 0 {
+		t.Errorf("as bytes it is shown unasked: %+v", c)
+	}
+	if c := ask(core.StreamLinuxEnviron, false, true); len(c.Lines) != 2 || c.Lines[1] != "TOKEN=abc" {
+		t.Errorf("%+v", c)
+	}
+	if r := k.look(app.Look{Parts: app.PartContent, Stream: 999}); r.Content != nil {
+		t.Errorf("%+v", r.Content)
+	}
+}
+
+// TestSecrets: the command line and the environment come when each is asked for, and are in no export.
+func TestSecrets(t *testing.T) {
+	k := made(t)
+	shown := func(q app.Look) string {
+		q.Parts = app.PartSystem
+		var b strings.Builder
+		for _, g := range k.look(q).System {
+			b.WriteString(g.Title + "\n")
+			for _, f := range g.Facts {
+				b.WriteString(f.Key + " " + f.Value + "\n")
+			}
+		}
+		return b.String()
+	}
+	plain := shown(app.Look{})
+	if !strings.Contains(plain, "Command line") || !strings.Contains(plain, "Environment") || !strings.Contains(plain, "System information") ||
+		strings.Contains(plain, "hunter2") || strings.Contains(plain, "TOKEN") {
+		t.Error(plain)
+	}
+	if s := shown(app.Look{CommandLine: true}); !strings.Contains(s, "hunter2") || strings.Contains(s, "TOKEN") {
+		t.Error(s)
+	}
+	if s := shown(app.Look{Environment: true}); strings.Contains(s, "hunter2") || !strings.Contains(s, "TOKEN abc") {
+		t.Error(s)
+	}
+	for _, kind := range []string{app.ExportStack, app.ExportMarkdown, app.ExportText, app.ExportMachine, app.ExportJSON} {
+		if r := k.ask(app.Request{Op: app.OpExport, Kind: kind, Thread: -1}, nil); strings.Contains(r.Text, "hunter2") || strings.Contains(r.Text, "TOKEN") {
+			t.Errorf("%s leaks", kind)
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package app
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/crashpane/crashpane/walker/report/view"
+)
+
+// The tabs that show the dump itself: its memory map, streams, handles and annotations, and what is private in it.
+
+// gridTabs are the tabs that are tables of the dump's own data.
+var gridTabs = []string{"memory", "streams", "handles", "annotations"}
+
+// Raw is what of the dump itself is shown.
+type Raw struct {
+	Have    []string // tabs that are not empty
+	Grid    GridPage
+	Content *ContentPage
+	Stream  int  // selected
+	Bytes   bool // its content as bytes
+	Private bool // the selected stream was asked for by name
+	System  []view.Group
+	Secrets int
+	// CommandLine and Environment were asked for. They never go into an address, an export or the storage.
+	CommandLine, Environment bool
+}
+
+// gridName is the open table, or "".
+func (p *Page) gridName() string {
+	if p.Summary != nil && !p.State.Closed && slices.Contains(gridTabs, p.State.Tab) {
+		return p.State.Tab
+	}
+	return ""
+}
+
+// hiddenParts are those that nobody sees now: they are asked for when their tab is opened.
+func (p *Page) hiddenParts() int {
+	hidden := 0
+	if p.gridName() == "" {
+		hidden |= PartGrid
+	}
+	if p.gridName() != "streams" {
+		hidden |= PartContent
+	}
+	if p.Summary == nil || p.State.Closed || p.State.Tab != "system" {
+		hidden |= PartSystem
+	}
+	return hidden
+}
+
+// disabled reports whether a dump has nothing for a tab.
+func (p *Page) disabled(tab string) bool {
+	return slices.Contains(gridTabs, tab) && p.Summary != nil && !slices.Contains(p.Raw.Have, tab)
+}
+
+// forgetRaw is for another dump: what was asked for of this one was not asked for of that.
+func (p *Page) forgetRaw() {
+	p.Raw = Raw{}
+	for _, list := range []string{"grid", "content"} {
+		p.visible[list] = Span{0, 8}
+	}
+}
+
+func (p *Page) tookRaw(r Reply) {
+	if r.Have != nil || r.Summary != nil {
+		p.Raw.Have = r.Have
+		if p.disabled(p.State.Tab) {
+			p.State.Tab = Tabs[0].ID
+		}
+	}
+	if r.Grid != nil {
+		p.Raw.Grid = *r.Grid
+	}
+	if r.Content != nil {
+		p.Raw.Content = r.Content
+	}
+	if r.System != nil {
+		p.Raw.System, p.Raw.Secrets = r.System, r.Secrets
+	}
+}
+
+// grid is the table to draw: the one of the open tab, once it has come.
+func (p *Page) grid() *GridPage {
+	if p.Raw.Grid.Name != p.gridName() {
+		return &GridPage{}
+	}
+	return &p.Raw.Grid
+}
+
+// openTab gets a table ready that was not open before.
+func (p *Page) openTab() {
+	if p.Raw.Grid.Name != p.gridName() {
+		p.visible["grid"] = Span{0, p.visible["grid"].Count}
+		p.Host.Reveal("grid", 0)
+	}
+	p.ask(PartGrid | PartContent | PartSystem)
+}
+
+func (p *Page) rawAct(act, arg string) {
+	switch act {
+	case "stream":
+		n, err := strconv.Atoi(arg)
+		if err != nil || n < 0 {
+			return
+		}
+		p.Raw.Stream, p.Raw.Bytes, p.Raw.Private, p.Raw.Content = n, false, false, nil
+	case "stream-bytes":
+		p.Raw.Bytes = !p.Raw.Bytes
+	case "stream-private":
+		p.Raw.Private = true
+	case "reveal":
+		p.Raw.CommandLine = p.Raw.CommandLine || arg == "Command line"
+		p.Raw.Environment = p.Raw.Environment || arg == "Environment"
+		p.ask(PartSystem)
+		return
+	}
+	p.visible["content"] = Span{0, p.visible["content"].Count}
+	p.Host.Reveal("content", 0)
+	p.ask(PartContent)
+}
+
+func (p *Page) gridClass() string { return "table grid-" + p.gridName() }
+
+func (p *Page) gridRowClass(r GridRow) string {
+	class := "row"
+	if r.Mark != "" {
+		class += " mark-" + r.Mark
+	}
+	if p.gridName() == "streams" {
+		class += " choice-row"
+		if r.Index == p.Raw.Stream {
+			class += " selected"
+		}
+	}
+	return class
+}
+
+func (p *Page) gridAct() any {
+	if p.gridName() == "streams" {
+		return "stream"
+	}
+	return nil
+}
+
+// content is never nil, so that the components need not ask.
+func (p *Page) content() *ContentPage {
+	if p.Raw.Content == nil {
+		return &ContentPage{}
+	}
+	return p.Raw.Content
+}
+
+func (p *Page) contentCount() string {
+	c := p.content()
+	switch {
+	case c.Title == "" || c.Private:
+		return ""
+	case c.Total == 1:
+		return "1 line"
+	}
+	return view.Number(c.Total) + " lines"
+}
+
+// isSecret reports whether a group of the System tab waits to be asked for.
+func isSecret(g view.Group) bool { return len(g.Facts) == 0 }
+
+func revealText(g view.Group) string { return "Show the " + lower(g.Title) }
+
+func lower(s string) string {
+	if s == "" {
+		return s
+	}
+	return string(s[0]|0x20) + s[1:]
+}
