@@ -129,7 +129,7 @@ type ModuleRow struct {
 type ModulePage struct {
 	Page
 	Selected int // row number of the module asked for, or -1
-	Rows []ModuleRow
+	Rows     []ModuleRow
 }
 
 // stateOrder puts what needs attention first.
