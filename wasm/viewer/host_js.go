@@ -169,6 +169,13 @@ func (h *host) Download(name, mime, text string) {
 }
 
 func (h *host) Focus(id string) {
+	if id == "search" {
+		// It is always there, and what is typed behind the key that leads to it belongs into it.
+		if el := h.find(id); el.Truthy() {
+			el.Call("focus")
+			return
+		}
+	}
 	h.after = append(h.after, func() {
 		if el := h.find(id); el.Truthy() {
 			el.Call("focus", map[string]any{"preventScroll": true})

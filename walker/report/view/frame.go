@@ -78,6 +78,7 @@ func (v *View) Frame(ti, fi, inline int) *FrameDetail {
 	}
 	f := &t.Frames[fi]
 	v.identity(d, f)
+	d.Facts = append(d.Facts, v.instruction(ti, fi)...)
 	v.registers(d, f)
 	v.why(d, t, fi)
 	v.numbers(&d.Why, ti, fi)

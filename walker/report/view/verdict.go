@@ -36,7 +36,19 @@ func (v *View) Verdict() []Span {
 		return out
 	}
 	what, address := deed(r.Crash)
-	say(" "+what, "")
+	if tried, at, guess, ok := failure(r.Crash); ok {
+		say(" "+tried+" ", "")
+		say(short(at), "code")
+		if guess == "" {
+			guess = meaning(at, r.Dump.WordSize)
+		}
+		if guess != "" {
+			say(" ("+guess+")", "guess")
+		}
+		address = false
+	} else {
+		say(" "+what, "")
+	}
 	if address {
 		say(" ", "")
 		say(short(r.Crash.Address), "code")

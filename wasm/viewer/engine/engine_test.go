@@ -85,7 +85,7 @@ func TestSampleAsThePageSeesIt(t *testing.T) {
 	for _, s := range r.Summary.Verdict {
 		sentence.WriteString(s.Text)
 	}
-	if got := sentence.String(); !strings.HasPrefix(got, "tilecruncher accessed unmapped address 0x4c (null pointer plus 0x4c) in ") {
+	if got := sentence.String(); !strings.HasPrefix(got, "tilecruncher tried to read 4 bytes at 0x4c (close to a null pointer") {
 		t.Errorf("verdict %q", got)
 	}
 	if len(r.Threads.Rows) != 6 || r.Threads.Rows[0].Name != "stitch-1" || !r.Threads.Rows[0].Crashed {
