@@ -99,6 +99,7 @@ test("the main paths work by keyboard", async () => {
   await keyboard.type("stitch_rows");
   await tab.page.locator(act("clear-search")).waitFor();
   await keyboard.press("Escape");
+  await tab.page.waitForFunction(() => document.activeElement?.id !== "search");
   await keyboard.press("?");
   await tab.sees("the crashed thread");
   await keyboard.press("Escape");
