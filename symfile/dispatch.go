@@ -16,6 +16,8 @@ func (s *scanner) record(line []byte, off int64) {
 			switch {
 			case !ok:
 				s.bad("FILE")
+			case s.seg != nil:
+				s.seg.numbers = append(s.seg.numbers, numbered{off: off, num: num, line: int32(s.line)})
 			case !f.files.set(num, off) && f.warn(duplicate, s.line):
 				f.say("FILE number %d again; the first counts", num)
 			}
@@ -32,6 +34,8 @@ func (s *scanner) record(line []byte, off int64) {
 			switch {
 			case !ok:
 				s.bad("INLINE_ORIGIN")
+			case s.seg != nil:
+				s.seg.numbers = append(s.seg.numbers, numbered{off: off, num: num, line: int32(s.line), origin: true})
 			case !f.origins.set(num, off) && f.warn(duplicate, s.line):
 				f.say("INLINE_ORIGIN number %d again; the first counts", num)
 			}
@@ -39,7 +43,7 @@ func (s *scanner) record(line []byte, off int64) {
 		}
 		if rest, ok := keyword(line, "INFO"); ok {
 			f.Counts.Infos++
-			s.gotInfo(rest)
+			f.info(rest)
 			return
 		}
 	case 'P':
@@ -109,6 +113,8 @@ func (s *scanner) gotModule(rest []byte) {
 	f := s.f
 	m, ok := parseModule(rest)
 	switch {
+	case s.seg != nil && !s.seg.first:
+		s.seg.odd = true
 	case !ok:
 		s.bad("MODULE")
 	case f.HasModule:
@@ -120,22 +126,25 @@ func (s *scanner) gotModule(rest []byte) {
 	}
 }
 
-// INFO CODE_ID id [file], INFO URL url; others (INFO GENERATOR …) are only counted.
-func (s *scanner) gotInfo(rest []byte) {
-	f := fields{rest: trimEOL(rest)}
-	switch string(f.word()) {
+// INFO CODE_ID id [file], INFO URL url; others (INFO GENERATOR …) say nothing that is used.
+func (f *File) info(rest []byte) {
+	w := fields{rest: trimEOL(rest)}
+	switch string(w.word()) {
 	case "CODE_ID":
-		if s.f.CodeID == "" {
-			s.f.CodeID = string(f.word())
-			s.f.CodeFile = string(f.name())
+		if f.CodeID == "" {
+			f.CodeID = string(w.word())
+			f.CodeFile = string(w.name())
 		}
 	case "URL":
-		s.f.URL = string(f.name())
+		f.URL = string(w.name())
 	}
 }
 
 func (s *scanner) gotFunc(rest []byte, off, end int64) {
 	s.f.Counts.Funcs++
+	if s.seg != nil {
+		s.seg.sawFunc = true
+	}
 	r, ok := parseFunc(rest)
 	if !ok {
 		// Its lines must not count as those of the function before.
@@ -166,6 +175,9 @@ func (s *scanner) gotInline(rest []byte, off, end int64) {
 		}
 	}
 	if s.fn == nil {
+		if s.strayFunc() {
+			return
+		}
 		if s.f.warn(orphan, s.line) {
 			s.f.say("INLINE record before any FUNC")
 		}
@@ -173,6 +185,10 @@ func (s *scanner) gotInline(rest []byte, off, end int64) {
 	}
 	s.belongs(off, end)
 	s.unknownFile(callFile)
+	if s.seg != nil {
+		s.seg.used.origins.add(origin)
+		return
+	}
 	if _, ok := s.f.origins.get(origin); !ok && len(s.unknownOrigins) < maxUnknown {
 		if _, seen := s.unknownOrigins[origin]; !seen {
 			s.unknownOrigins[origin] = int32(s.line)
@@ -250,6 +266,9 @@ func (s *scanner) gotCFI(rest []byte, off, end int64) {
 	r, ok := parseCFI(rest)
 	if r.init {
 		s.f.Counts.CFIInits++
+		if s.seg != nil {
+			s.seg.sawInit = true
+		}
 		if !ok {
 			s.cfi = nil
 			s.bad("STACK CFI INIT")
@@ -267,13 +286,17 @@ func (s *scanner) gotCFI(rest []byte, off, end int64) {
 		s.bad("STACK CFI")
 		return
 	case s.cfi == nil:
+		if s.seg != nil && !s.seg.sawInit && !s.seg.first {
+			s.seg.odd = true
+			return
+		}
 		if s.f.warn(orphan, s.line) {
 			s.f.say("STACK CFI record before any STACK CFI INIT")
 		}
 		return
 	case !s.cfi.has(r.rva) && s.cfi.size > 0:
 		if s.f.warn(outside, s.line) {
-			s.f.say("STACK CFI record at 0x%x lies outside its STACK CFI INIT, that of line %d", r.rva, s.cfi.line)
+			s.f.sayOf(s.cfi.line, "STACK CFI record at 0x%x lies outside its STACK CFI INIT", r.rva)
 		}
 	case r.rva < s.lastDelta:
 		if s.f.warn(outside, s.line) {

@@ -120,6 +120,14 @@ func nested(recs []rec) {
 
 // finish makes the index searchable.
 func (f *File) finish(s *scanner) {
+	if !f.HasModule && f.warn(noModule, 0) {
+		f.say("the file has no MODULE record")
+	}
+	for i := range f.Warnings {
+		if w := &f.Warnings[i]; w.of > 0 {
+			w.Text += fmt.Sprintf(", that of line %d", w.of)
+		}
+	}
 	f.funcs = f.exclusive(s.funcs, "FUNC")
 	f.cfis = f.exclusive(s.cfis, "STACK CFI INIT")
 	f.wins = s.wins
@@ -208,6 +216,9 @@ type Warning struct {
 	// Line is the line in the file, counted from 1; 0 for the file as a whole.
 	Line int
 	Text string
+
+	kind kind
+	of   int32 // the line of the record that it belongs to, until the Text says so
 }
 
 func (w Warning) String() string {
@@ -224,10 +235,16 @@ func (f *File) warn(k kind, line int) bool {
 	if f.warned[k]++; f.warned[k] > keepWarnings {
 		return false
 	}
-	f.Warnings = append(f.Warnings, Warning{Line: line})
+	f.Warnings = append(f.Warnings, Warning{Line: line, kind: k})
 	return true
 }
 
 func (f *File) say(format string, args ...any) {
 	f.Warnings[len(f.Warnings)-1].Text = fmt.Sprintf(format, args...)
+}
+
+// sayOf is say about a record that belongs to the one at line of; the number is added when all numbers are known.
+func (f *File) sayOf(of int32, format string, args ...any) {
+	f.say(format, args...)
+	f.Warnings[len(f.Warnings)-1].of = of
 }

@@ -37,11 +37,10 @@ const (
 )
 
 // function decodes a FUNC of the index, or takes it from the cache: a recursion asks for the same one again and again.
-func (f *File) function(at int) (*function, error) {
-	if fn, ok := f.fns[at]; ok {
+func (f *File) function(r *rec) (*function, error) {
+	if fn, ok := f.fns[r.off]; ok {
 		return fn, nil
 	}
-	r := &f.funcs[at]
 	fn := &function{}
 	first := true
 	err := f.spans(r, func(b []byte, _ int) {
@@ -73,18 +72,23 @@ func (f *File) function(at int) (*function, error) {
 		f.fnLines = 0
 	}
 	f.fnLines += n
-	f.fns[at] = fn
+	f.fns[r.off] = fn
 	return fn, nil
 }
 
+// addInline takes an INLINE record in, unless a field of it is wrong.
 func (fn *function) addInline(rest []byte) {
 	r, ok := parseInline(rest)
 	if !ok {
 		return
 	}
+	have := len(fn.inlines)
 	for {
 		start, size, ok := r.ranges.next()
 		if !ok {
+			if r.ranges.bad {
+				fn.inlines = fn.inlines[:have]
+			}
 			return
 		}
 		if size > 0 && start+size > start {
@@ -167,19 +171,30 @@ func (fn *function) inlineAt(level uint32, rva uint64) (*fnInline, bool) {
 // The Answer is Yes or No. With an error of the Source the Answer is Needs if it is a *input.NeedError, else No. The
 // Inlines of two Symbols never share memory.
 func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
-	at, covers := covering(f.funcs, rva)
-	if covers {
-		s, err := f.symbolAt(at, rva)
+	s, ans, err := settled(f, func() (symbol.Symbol, symbol.Answer, error) { return f.lookup(rva) })
+	if err == nil && f.sparse != nil {
+		f.gave(askSymbol, rva, func() uint64 { return sumSymbol(&s) })
+	}
+	return s, ans, err
+}
+
+func (f *File) lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
+	fn, found, err := f.funcAt(rva)
+	if err != nil {
+		return symbol.Symbol{}, answerOf(err), err
+	}
+	if found && fn.has(rva) {
+		s, err := f.symbolAt(&fn, rva)
 		if err != nil {
 			return symbol.Symbol{}, answerOf(err), err
 		}
 		return s, symbol.Yes, nil
 	}
-	p, exact := slices.BinarySearchFunc(f.pubs, rva, func(p pub, v uint64) int { return cmp.Compare(p.rva, v) })
-	if !exact {
-		p--
+	p, ok, err := f.publicAt(rva, fn, found)
+	if err != nil {
+		return symbol.Symbol{}, answerOf(err), err
 	}
-	if p < 0 || at >= 0 && f.funcs[at].rva >= f.pubs[p].rva {
+	if !ok {
 		return symbol.Symbol{}, symbol.No, nil
 	}
 	s, err := f.public(p)
@@ -189,11 +204,11 @@ func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 	return s, symbol.Yes, nil
 }
 
-func (f *File) public(at int) (symbol.Symbol, error) {
-	if s, ok := f.pubNames[at]; ok {
+func (f *File) public(p pub) (symbol.Symbol, error) {
+	if s, ok := f.pubNames[p.off]; ok {
 		return s, nil
 	}
-	b, err := f.lineAt(f.pubs[at].off)
+	b, err := f.lineAt(p.off)
 	if err != nil {
 		return symbol.Symbol{}, err
 	}
@@ -203,15 +218,14 @@ func (f *File) public(at int) (symbol.Symbol, error) {
 	if s.Name == "" {
 		s.Name = nameless
 	}
-	return remember(f.pubNames, at, s), nil
+	return remember(f.pubNames, p.off, s), nil
 }
 
-func (f *File) symbolAt(at int, rva uint64) (symbol.Symbol, error) {
-	fn, err := f.function(at)
+func (f *File) symbolAt(r *rec, rva uint64) (symbol.Symbol, error) {
+	fn, err := f.function(r)
 	if err != nil {
 		return symbol.Symbol{}, err
 	}
-	r := &f.funcs[at]
 	s := symbol.Symbol{Name: fn.name, Start: r.rva, Size: r.size, ParamSize: fn.params, Multiple: fn.multiple}
 
 	line, has := fn.lineAt(rva)

@@ -12,7 +12,11 @@ func (f *File) fill(at int, off int64, n int) error {
 		copy(buf, f.buf[:at])
 		f.buf = buf
 	}
-	if _, err := f.src.ReadAt(f.buf[at:at+n], off); err != nil && err != io.EOF {
+	read := f.src.ReadAt
+	if f.sparse != nil && f.sparse.step < defaultSlice {
+		read = f.src.ReadDirect // whoever reads in small slices wants no more than it asks for
+	}
+	if _, err := read(f.buf[at:at+n], off); err != nil && err != io.EOF {
 		return f.src.Wrap("symbol file", off, err)
 	}
 	return nil
@@ -20,6 +24,9 @@ func (f *File) fill(at int, off int64, n int) error {
 
 // lineAt is the line at a file offset, without its end, cut at chunk bytes. It is valid until the next read.
 func (f *File) lineAt(off int64) ([]byte, error) {
+	if f.sparse != nil {
+		return f.sparse.lineAt(off)
+	}
 	for have, step := 0, 512; ; step *= 8 {
 		n := int(min(int64(step), f.src.Size-off-int64(have), int64(chunk-have)))
 		if n <= 0 {
@@ -70,8 +77,16 @@ func (f *File) eachLine(off, end int64, line int, fn func(b []byte, line int)) e
 	return nil
 }
 
-// spans calls fn with every line that belongs to a record, in the order of the file: first the record's own line.
+// spans calls fn with every line that belongs to a record, in the order of the file: first the record's own line. Line
+// numbers are 0 where the file was not read up to there.
 func (f *File) spans(r *rec, fn func(b []byte, line int)) error {
+	if r.end == 0 {
+		return f.sparse.spans(r.off, fn)
+	}
+	if f.sparse != nil {
+		known := fn
+		fn = func(b []byte, _ int) { known(b, 0) }
+	}
 	if err := f.eachLine(r.off, r.end, int(r.line), fn); err != nil {
 		return err
 	}
@@ -91,9 +106,9 @@ func (f *File) fileName(num uint32) (string, error) {
 	if s, ok := f.fileNames[num]; ok {
 		return s, nil
 	}
-	off, ok := f.files.get(num)
+	off, ok, err := f.fileAt(num)
 	if !ok {
-		return "", nil
+		return "", err
 	}
 	b, err := f.lineAt(off)
 	if err != nil {
@@ -110,7 +125,10 @@ func (f *File) originName(num uint32) (string, error) {
 	if s, ok := f.origNames[num]; ok {
 		return s, nil
 	}
-	off, ok := f.origins.get(num)
+	off, ok, err := f.originAt(num)
+	if err != nil {
+		return "", err
+	}
 	if !ok {
 		return nameless, nil
 	}

@@ -289,7 +289,7 @@ func FuzzSym(f *testing.F) {
 			probe(a, p.rva)
 		}
 		for at := range a.funcs {
-			fn, err := a.function(at)
+			fn, err := a.function(&a.funcs[at])
 			if err != nil {
 				t.Fatal(err)
 			}

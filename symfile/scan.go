@@ -35,21 +35,28 @@ type scanner struct {
 	unknownFrom uint32 // the file number that was looked up last without success
 
 	unknownFiles, unknownOrigins map[uint32]int32
+
+	seg *segment // of a pass that is shared out; else nil
 }
 
-// run reads the file chunk by chunk and hands whole lines to lines.
-func (s *scanner) run(src *input.Source, progress func(done, total int64)) error {
+// run reads the lines that start in [from, to) of the file, chunk by chunk, and hands them to lines.
+func (s *scanner) run(src *input.Source, from, to int64, progress func(done, total int64)) error {
 	s.unknownFiles, s.unknownOrigins = map[uint32]int32{}, map[uint32]int32{}
-	size := int64(chunk)
-	if src.Size < size {
-		size = src.Size
+	buf := make([]byte, min(chunk, src.Size-from)+2) // room for a byte in front and a newline behind a last line that has none
+	have := 0                                        // bytes of an unfinished line at the front
+	cutting := false                                 // inside a line that is too long
+	pos := from
+	if from > 0 {
+		pos, cutting = from-1, true // a line that starts before belongs to whoever reads there
 	}
-	buf := make([]byte, size+1) // room for a newline behind a last line that has none
-	have := 0                   // bytes of an unfinished line at the front
-	cutting := false            // inside a line that is too long
-	for pos := int64(0); pos < src.Size; {
-		n := min(int64(len(buf)-1-have), src.Size-pos)
-		if _, err := src.ReadAt(buf[have:have+int(n)], pos); err != nil && err != io.EOF {
+	for ended := false; pos < src.Size && !ended; {
+		n := min(int64(chunk-have), src.Size-pos)
+		if left := to - pos; left > 0 {
+			n = min(n, left)
+		} else {
+			n = min(n, 4096) // the rest of the last line
+		}
+		if _, err := src.ReadDirect(buf[have:have+int(n)], pos); err != nil && err != io.EOF {
 			return src.Wrap("symbol file", pos, err)
 		}
 		s.base = pos - int64(have)
@@ -72,9 +79,17 @@ func (s *scanner) run(src *input.Source, progress func(done, total int64)) error
 			cutting = false
 			s.base += int64(i + 1)
 			data = data[i+1:]
+			if s.base >= to {
+				break
+			}
 		}
 		last := bytes.LastIndexByte(data, '\n') + 1
-		if last == 0 && len(data) == len(buf)-1 {
+		if at := to - 1 - s.base; pos >= to && to < src.Size && at < int64(len(data)) {
+			if i := bytes.IndexByte(data[at:], '\n'); i >= 0 {
+				last, ended = int(at)+i+1, true
+			}
+		}
+		if last == 0 && len(data) == chunk {
 			// A line of a whole chunk: its front has all the index needs.
 			data[len(data)-1] = '\n'
 			last, cutting = len(data), true
@@ -90,9 +105,6 @@ func (s *scanner) run(src *input.Source, progress func(done, total int64)) error
 	}
 	s.f.Counts.Lines = max(s.line, 0)
 	s.f.Counts.LineRecords = s.lineCount
-	if !s.f.HasModule && s.f.warn(noModule, 0) {
-		s.f.say("the file has no MODULE record")
-	}
 	return nil
 }
 
@@ -179,6 +191,9 @@ func (s *scanner) lineRecord(b []byte, i int) int {
 func (s *scanner) gotLine(rva, size uint64, file uint32, off, end int64) {
 	s.lineCount++
 	if s.fn == nil {
+		if s.strayFunc() {
+			return
+		}
 		if s.f.warn(orphan, s.line) {
 			s.f.say("line record before any FUNC")
 		}
@@ -187,8 +202,12 @@ func (s *scanner) gotLine(rva, size uint64, file uint32, off, end int64) {
 	s.belongs(off, end)
 	if last := rva + size; rva < s.fn.rva || last < rva || last > s.fn.rva+s.fn.size && s.fn.size > 0 {
 		if s.f.warn(outside, s.line) {
-			s.f.say("line record at 0x%x lies outside its FUNC, that of line %d", rva, s.fn.line)
+			s.f.sayOf(s.fn.line, "line record at 0x%x lies outside its FUNC", rva)
 		}
+	}
+	if s.seg != nil {
+		s.seg.used.files.add(file)
+		return
 	}
 	if d := s.f.files.dense; int(file) < len(d) && d[file] != 0 {
 		return
@@ -208,6 +227,10 @@ func (s *scanner) belongs(off, end int64) {
 
 // unknownFile remembers a file number that has no FILE record yet; finish looks again, since records may come in any order.
 func (s *scanner) unknownFile(num uint32) {
+	if s.seg != nil {
+		s.seg.used.files.add(num)
+		return
+	}
 	if num == noFile || num == s.unknownFrom && len(s.unknownFiles) > 0 {
 		return
 	}

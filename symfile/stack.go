@@ -13,8 +13,10 @@ import (
 type CFIRecord struct {
 	// Start and Size are the code that the INIT record covers: a module-relative address and bytes.
 	Start, Size uint64
-	// Line is the INIT record's line in the file, Rules its rules.
-	Line  int
+	// Line is the INIT record's line in the file, 0 if it is not known (see OpenSparse); Offset is where it lies, in bytes.
+	Line   int
+	Offset int64
+	// Rules are the INIT record's rules.
 	Rules string
 	// Deltas are the STACK CFI records at or below the address, by address; those at one address in the order of the file.
 	Deltas []CFIDelta
@@ -31,13 +33,20 @@ type CFIDelta struct {
 // belongs to the INIT record before it in the file; one that lies outside of its INIT is not used. An error is one of the
 // Source.
 func (f *File) CFI(rva uint64) (CFIRecord, bool, error) {
-	at, covers := covering(f.cfis, rva)
-	if !covers {
-		return CFIRecord{}, false, nil
+	c, found, err := settled(f, func() (CFIRecord, bool, error) { return f.cfi(rva) })
+	if err == nil && f.sparse != nil {
+		f.gave(askCFI, rva, func() uint64 { return sumCFI(&c) })
 	}
-	r := &f.cfis[at]
-	c := CFIRecord{Start: r.rva, Size: r.size, Line: int(r.line)}
-	err := f.spans(r, func(b []byte, line int) {
+	return c, found, err
+}
+
+func (f *File) cfi(rva uint64) (CFIRecord, bool, error) {
+	r, covers, err := f.cfiAt(rva)
+	if err != nil || !covers {
+		return CFIRecord{}, false, err
+	}
+	c := CFIRecord{Start: r.rva, Size: r.size, Line: int(r.line), Offset: r.off}
+	err = f.spans(&r, func(b []byte, line int) {
 		rest, _ := keyword(b, "STACK")
 		rest, _ = keyword(rest, "CFI")
 		d, ok := parseCFI(rest)
@@ -77,6 +86,9 @@ func (f *File) Row(arch *cpu.Arch, rva uint64) (unwind.Row, symbol.Answer, error
 	var few [16]string
 	rules := few[:0]
 	origin := unwind.Origin{File: f.src.Name, Part: "STACK CFI", Line: c.Line}
+	if origin.Line == 0 {
+		origin.Offset = c.Offset
+	}
 	start := c.Start
 	for _, d := range c.Deltas {
 		rules = append(rules, d.Rules)
@@ -95,8 +107,19 @@ func (f *File) Row(arch *cpu.Arch, rva uint64) (unwind.Row, symbol.Answer, error
 // FrameData is the STACK WIN record that covers a module-relative address: one of type 4 before one of type 0; among those
 // of a type, the one that starts last and is shortest. The Answer is as of Lookup.
 func (f *File) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
+	d, ans, err := settled(f, func() (unwind.FrameData, symbol.Answer, error) { return f.frameData(rva) })
+	if err == nil && f.sparse != nil {
+		f.gave(askWin, rva, func() uint64 { return sumWin(&d) })
+	}
+	return d, ans, err
+}
+
+func (f *File) frameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
 	for i, typ := range [2]int{4, 0} {
-		r, ok := innermost(f.wins[i], rva)
+		r, ok, err := f.winAt(i, rva)
+		if err != nil {
+			return unwind.FrameData{}, answerOf(err), err
+		}
 		if !ok {
 			continue
 		}
@@ -113,6 +136,9 @@ func (f *File) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
 			SavedRegs: w.savedRegs, Locals: w.locals, MaxStack: w.maxStack,
 			Program: string(w.program), HasProgram: w.hasProgram, AllocatesBP: w.allocatesBP,
 			Origin: unwind.Origin{File: f.src.Name, Part: "STACK WIN 4", Line: int(r.line)},
+		}
+		if r.line == 0 {
+			d.Origin.Offset = r.off
 		}
 		if typ == 0 {
 			d.Origin.Part = "STACK WIN 0"

@@ -25,6 +25,12 @@ import (
 type Options struct {
 	// Progress is called about once a MiB with the bytes read so far and the file's size. It may be nil.
 	Progress func(done, total int64)
+	// Slice is how much OpenSparse's lookups read at a time, in bytes; 0 means 64 KiB, which suits a File in a browser. On a
+	// disk 4 KiB are faster.
+	Slice int64
+	// Workers are the goroutines that share Open's pass over a large file; 0 and 1 mean no other than the caller's. They read
+	// the Source at once (see input.Source.ReadDirect).
+	Workers int
 }
 
 // Counts are the numbers of records of each kind that were read, whether they are used or not.
@@ -58,7 +64,7 @@ type File struct {
 	// URL is where a supplier of symbols got the file from (INFO URL).
 	URL string
 	// Counts are the numbers of records.
-	Counts Counts
+	Counts Counts // zero until the file was read as a whole, see Exact
 	// Warnings are what was passed over, in order of lines; of each kind the first are kept. WarningCount counts all.
 	Warnings     []Warning
 	WarningCount int
@@ -73,11 +79,17 @@ type File struct {
 	files       numbers
 	origins     numbers
 
-	fns       map[int]*function
+	sparse  *sparse // how the file is searched until it is read as a whole; then nil
+	opt     Options
+	given   map[ask]uint64
+	lost    bool // more was given than is remembered
+	revised bool
+
+	fns       map[int64]*function
 	fnLines   int
 	fileNames map[uint32]string
 	origNames map[uint32]string
-	pubNames  map[int]symbol.Symbol
+	pubNames  map[int64]symbol.Symbol
 	rows      map[uint64]rowEntry
 	rowArch   *cpu.Arch
 	buf       []byte
@@ -93,22 +105,21 @@ type rowEntry struct {
 // Open indexes a symbol file in one pass over src. The only errors are the reader's own (*input.NeedError among them): a
 // file that is no symbol file at all gives a File without a module and with a warning a line.
 func Open(src *input.Source, opt Options) (*File, error) {
-	f := &File{src: src}
+	f := &File{src: src, opt: opt}
 	f.reset()
-	s := scanner{f: f}
-	if err := s.run(src, opt.Progress); err != nil {
+	if err := f.readAll(opt.Progress); err != nil {
 		return nil, err
 	}
-	f.finish(&s)
 	return f, nil
 }
 
 // reset empties the caches.
 func (f *File) reset() {
-	f.fns = make(map[int]*function)
+	f.fns = make(map[int64]*function)
+	f.fnLines = 0
 	f.fileNames = make(map[uint32]string)
 	f.origNames = make(map[uint32]string)
-	f.pubNames = make(map[int]symbol.Symbol)
+	f.pubNames = make(map[int64]symbol.Symbol)
 	f.rows = make(map[uint64]rowEntry)
 }
 

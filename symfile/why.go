@@ -8,7 +8,7 @@ import (
 
 // RecordLine is a line of the file as it stands there, without its end.
 type RecordLine struct {
-	// Line counts from 1.
+	// Line counts from 1; 0 if it is not known.
 	Line int
 	Text string
 }
@@ -20,9 +20,14 @@ func (f *File) RowNotes(rva uint64) []string { return f.rows[rva].notes }
 // CFIText is the STACK CFI INIT record that covers a module-relative address and the deltas in force there, as text, by
 // address; nil if none does. An error is one of the Source.
 func (f *File) CFIText(rva uint64) ([]RecordLine, error) {
-	at, covers := covering(f.cfis, rva)
-	if !covers {
-		return nil, nil
+	text, _, err := settled(f, func() ([]RecordLine, bool, error) { return f.cfiText(rva) })
+	return text, err
+}
+
+func (f *File) cfiText(rva uint64) ([]RecordLine, bool, error) {
+	r, covers, err := f.cfiAt(rva)
+	if err != nil || !covers {
+		return nil, false, err
 	}
 	type located struct {
 		RecordLine
@@ -30,8 +35,7 @@ func (f *File) CFIText(rva uint64) ([]RecordLine, error) {
 		init bool
 	}
 	var all []located
-	r := &f.cfis[at]
-	err := f.spans(r, func(b []byte, line int) {
+	err = f.spans(&r, func(b []byte, line int) {
 		rest, _ := keyword(b, "STACK")
 		rest, _ = keyword(rest, "CFI")
 		d, ok := parseCFI(rest)
@@ -52,13 +56,21 @@ func (f *File) CFIText(rva uint64) ([]RecordLine, error) {
 	for i := range all {
 		out[i] = all[i].RecordLine
 	}
-	return out, err
+	return out, true, err
 }
 
 // WinText is the STACK WIN record that FrameData gives, as text; false if none covers the address.
 func (f *File) WinText(rva uint64) (RecordLine, bool, error) {
+	return settled(f, func() (RecordLine, bool, error) { return f.winText(rva) })
+}
+
+func (f *File) winText(rva uint64) (RecordLine, bool, error) {
 	for i := range f.wins {
-		if r, ok := innermost(f.wins[i], rva); ok {
+		r, ok, err := f.winAt(i, rva)
+		if err != nil {
+			return RecordLine{}, false, err
+		}
+		if ok {
 			b, err := f.lineAt(r.off)
 			return RecordLine{int(r.line), strings.TrimRight(string(b), "\r\n")}, err == nil, err
 		}

@@ -23,6 +23,9 @@ type Source struct {
 	r     io.ReaderAt
 	data  []byte // all of it, if it is in memory anyway
 	cache blockCache
+	// whole is the Source that this one is a part of, from base on; nil if it is none.
+	whole *Source
+	base  int64
 }
 
 // New makes a Source of a reader. A size below 0 counts as 0.
@@ -53,6 +56,7 @@ func (s *Source) Sub(name string, off, size int64) *Source {
 	// No cache of its own: the reads end in this Source's cache.
 	sub := New(name, io.NewSectionReader(s, off, size), size)
 	sub.cache.off = true
+	sub.whole, sub.base = s, off
 	return sub
 }
 
@@ -70,6 +74,34 @@ func (s *Source) ReadAt(p []byte, off int64) (int, error) {
 		p, short = p[:left], true
 	}
 	n, err := s.read(p, off)
+	if err == nil && short {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// ReadDirect is ReadAt past the cache, for readers that know what they will read again. Several goroutines may use it at
+// once if they may so use the reader below (an *os.File, bytes in memory).
+func (s *Source) ReadDirect(p []byte, off int64) (int, error) {
+	if off < 0 || off >= s.Size {
+		if len(p) == 0 {
+			return 0, nil
+		}
+		return 0, io.EOF
+	}
+	short := false
+	if left := s.Size - off; int64(len(p)) > left {
+		p, short = p[:left], true
+	}
+	n, err := 0, error(nil)
+	switch {
+	case s.data != nil:
+		n = copy(p, s.data[off:])
+	case s.whole != nil:
+		n, err = s.whole.ReadDirect(p, s.base+off)
+	default:
+		n, err = readFull(s.r, p, off)
+	}
 	if err == nil && short {
 		err = io.EOF
 	}

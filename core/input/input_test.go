@@ -53,6 +53,10 @@ func TestReadAt(t *testing.T) {
 			if got != len(want) || !bytes.Equal(p[:got], want) || (got < n) != (err == io.EOF) {
 				t.Fatalf("%s: %d bytes at %d: %d, %v", name, n, off, got, err)
 			}
+			direct := make([]byte, n)
+			if got, err := s.ReadDirect(direct, off); got != len(want) || !bytes.Equal(direct[:got], want) || (got < n) != (err == io.EOF) {
+				t.Fatalf("%s: direct %d bytes at %d: %d, %v", name, n, off, got, err)
+			}
 			b, err := s.Bytes(off, int64(n))
 			if (err == nil) != (int(off)+n <= len(data)) || err == nil && !bytes.Equal(b, want) {
 				t.Fatalf("%s: Bytes(%d, %d): %d bytes, %v", name, off, n, len(b), err)

@@ -1,0 +1,93 @@
+package symfile
+
+// recordKind is what a line is, as far as a search needs to know.
+type recordKind uint8
+
+const (
+	recordBlank recordKind = iota
+	recordFile
+	recordOrigin
+	recordFunc
+	recordPublic
+	recordInline
+	recordLine // and all that is no other record: such lines are passed over where they stand
+	recordInit
+	recordDelta
+	recordWin
+	recordInfo // INFO and MODULE, which may stand anywhere
+)
+
+// phaseOfRecord is the section that a record belongs to; that of a STACK WIN depends on its type.
+var phaseOfRecord = [...]phase{recordFile: phaseFiles, recordOrigin: phaseOrigins, recordFunc: phaseBody, recordPublic: phaseBody,
+	recordInline: phaseBody, recordLine: phaseBody, recordInit: phaseCFI, recordDelta: phaseCFI, recordWin: phaseWin, recordInfo: noPhase}
+
+// found is a line and the fields by which it is searched for.
+type found struct {
+	is        recordKind
+	ok        bool // the record can be used
+	key, size uint64
+	typ       uint64 // of a STACK WIN
+	left      []byte // what follows the fields
+}
+
+// classify tells what a line is. It agrees with scanner.record, which builds the index.
+func classify(line []byte) found {
+	if len(line) == 0 {
+		return found{}
+	}
+	switch line[0] {
+	case 'F':
+		if rest, ok := keyword(line, "FUNC"); ok {
+			r, ok := parseFunc(rest)
+			return found{is: recordFunc, ok: ok, key: r.rva, size: r.size, left: r.name}
+		}
+		if rest, ok := keyword(line, "FILE"); ok {
+			num, name, ok := parseFile(rest)
+			return found{is: recordFile, ok: ok, key: uint64(num), left: name}
+		}
+	case 'I':
+		if _, ok := keyword(line, "INLINE"); ok {
+			return found{is: recordInline}
+		}
+		if rest, ok := keyword(line, "INLINE_ORIGIN"); ok {
+			f := fields{rest: rest}
+			num := f.dec()
+			return found{is: recordOrigin, ok: !f.bad, key: uint64(num), left: f.rest}
+		}
+		if _, ok := keyword(line, "INFO"); ok {
+			return found{is: recordInfo, left: line}
+		}
+	case 'P':
+		if rest, ok := keyword(line, "PUBLIC"); ok {
+			r, ok := parsePublic(rest)
+			return found{is: recordPublic, ok: ok, key: r.rva, left: r.name}
+		}
+	case 'S':
+		rest, ok := keyword(line, "STACK")
+		if !ok {
+			break
+		}
+		if cfi, ok := keyword(rest, "CFI"); ok {
+			r, ok := parseCFI(cfi)
+			if r.init {
+				return found{is: recordInit, ok: ok, key: r.rva, size: r.size, left: r.rules}
+			}
+			return found{is: recordDelta, ok: ok, left: line}
+		}
+		if win, ok := keyword(rest, "WIN"); ok {
+			r, ok := parseWin(win)
+			if !ok && r.typ == 0 {
+				r.typ = 4 // whatever type it would have had
+			}
+			return found{is: recordWin, ok: ok, typ: r.typ, key: r.rva, size: r.size, left: r.program}
+		}
+	case 'M':
+		if _, ok := keyword(line, "MODULE"); ok {
+			return found{is: recordInfo, left: line}
+		}
+	}
+	if len(trimEOL(line)) == 0 {
+		return found{}
+	}
+	return found{is: recordLine}
+}

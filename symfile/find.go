@@ -1,0 +1,115 @@
+package symfile
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+)
+
+// Where records lie is asked here: of the index, or of the slices of a file that has none.
+
+// funcAt is the last FUNC that counts and starts at or below an address; it need not cover it.
+func (f *File) funcAt(rva uint64) (rec, bool, error) {
+	if f.sparse != nil && !f.sparse.exact[groupBody] {
+		return f.sparse.exclusive(markFunc, rva)
+	}
+	if at, _ := covering(f.funcs, rva); at >= 0 {
+		return f.funcs[at], true, nil
+	}
+	return rec{}, false, nil
+}
+
+// publicAt is the PUBLIC record that an address belongs to, where fn is what funcAt gave.
+func (f *File) publicAt(rva uint64, fn rec, hasFn bool) (pub, bool, error) {
+	if f.sparse != nil && !f.sparse.exact[groupBody] {
+		return f.sparse.publicAt(rva, fn, hasFn)
+	}
+	p, exact := slices.BinarySearchFunc(f.pubs, rva, func(p pub, v uint64) int { return cmp.Compare(p.rva, v) })
+	if !exact {
+		p--
+	}
+	if p < 0 || hasFn && fn.rva >= f.pubs[p].rva {
+		return pub{}, false, nil
+	}
+	return f.pubs[p], true, nil
+}
+
+// cfiAt is the STACK CFI INIT record that covers an address.
+func (f *File) cfiAt(rva uint64) (rec, bool, error) {
+	if f.sparse != nil && !f.sparse.exact[groupStack] {
+		r, ok, err := f.sparse.exclusive(markInit, rva)
+		return r, ok && r.has(rva), err
+	}
+	if at, covers := covering(f.cfis, rva); covers {
+		return f.cfis[at], true, nil
+	}
+	return rec{}, false, nil
+}
+
+// winAt is the best STACK WIN record for an address, of type 4 (i is 0) or 0 (i is 1).
+func (f *File) winAt(i int, rva uint64) (rec, bool, error) {
+	if f.sparse != nil && !f.sparse.exact[groupStack] {
+		return f.sparse.innermost([2]markKind{markWin4, markWin0}[i], rva)
+	}
+	if r, ok := innermost(f.wins[i], rva); ok {
+		return *r, true, nil
+	}
+	return rec{}, false, nil
+}
+
+// fileAt is the offset of a FILE record.
+func (f *File) fileAt(num uint32) (int64, bool, error) {
+	if f.sparse != nil && !f.sparse.exact[groupFiles] {
+		return f.sparse.number(markFile, num)
+	}
+	off, ok := f.files.get(num)
+	return off, ok, nil
+}
+
+// originAt is the offset of an INLINE_ORIGIN record.
+func (f *File) originAt(num uint32) (int64, bool, error) {
+	if f.sparse != nil && !f.sparse.exact[groupOrigins] {
+		return f.sparse.number(markOrigin, num)
+	}
+	off, ok := f.origins.get(num)
+	return off, ok, nil
+}
+
+// lineAt is the line at a file offset, without its end. It is valid until the next read.
+func (s *sparse) lineAt(off int64) (line []byte, err error) {
+	err = s.eachLine(off, func(b []byte) bool {
+		line = b
+		return false
+	})
+	return line, err
+}
+
+// spans calls fn with the lines that belong to the FUNC or STACK CFI INIT record at an offset: first its own, then those up
+// to the next record.
+func (s *sparse) spans(off int64, fn func(b []byte, line int)) error {
+	var own recordKind
+	return s.eachLine(off, func(b []byte) bool {
+		is := classify(b).is
+		switch {
+		case own == recordBlank:
+			own = is
+		case is == recordBlank || is == recordInfo:
+			return true
+		case own == recordFunc && (is == recordLine || is == recordInline) || own == recordInit && is == recordDelta:
+		default:
+			return false
+		}
+		fn(b, 0)
+		return true
+	})
+}
+
+// trimBOM takes the mark off that some editors put in front of a text.
+func trimBOM(b []byte) []byte { return bytes.TrimPrefix(b, bom) }
+
+// mergeExtras joins two indexes of the runs of lines that stand apart from their records.
+func mergeExtras(a, b []extra) []extra {
+	a = append(a, b...)
+	slices.SortFunc(a, func(a, b extra) int { return cmp.Or(cmp.Compare(a.owner, b.owner), cmp.Compare(a.off, b.off)) })
+	return a
+}

@@ -1,0 +1,446 @@
+package symfile
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// A symbol file whose records are sorted can be searched as it lies on the disk. What is read for that are slices, all of
+// one size: of each it is noted which records start in it (marks), and of each kind of record where it begins and ends
+// (knots), for the next search to start from, and so that two slices which are not in order are noticed.
+
+const (
+	// defaultSlice is how much is read at a time. A slice of a File costs a browser the same from 4 to 64 KiB.
+	defaultSlice = 64 << 10
+	// sliceTail is read behind a slice: the fields by which a record is found stand in its first bytes.
+	sliceTail = 256
+	// cachedSlices bounds the slices that are kept, in bytes a file.
+	cachedSlices = 4 << 20
+	// maxKnots bounds the knots of a kind: further ones are only checked against their neighbours.
+	maxKnots = 2048
+	// maxWalk bounds how much is read in a row for one lookup, in bytes; files that need more are read as a whole.
+	maxWalk = 16 << 20
+	// maxSliceLine is the longest line, in bytes, that lookups in slices put up with.
+	maxSliceLine = 64 << 10
+)
+
+// phase is a section of a file. Sections follow each other in this order.
+type phase uint8
+
+const (
+	noPhase phase = iota
+	phaseFiles
+	phaseOrigins
+	phaseBody    // FUNC with its lines, and PUBLIC
+	phaseWin     // STACK WIN of one type, mostly 4
+	phaseWinNext // STACK WIN of the other
+	phaseCFI
+	numPhases
+)
+
+// markKind is a kind of record that can be searched for.
+type markKind uint8
+
+const (
+	markFile markKind = iota
+	markOrigin
+	markFunc
+	markWin4
+	markWin0
+	markInit
+	markPublic // as they are read; admit sorts them into the three below
+	markBefore // PUBLIC before the first FUNC
+	markMixed  // FUNC and PUBLIC from the first to the last FUNC: Mozilla's dump_syms writes both by address
+	markAfter  // PUBLIC behind the last FUNC
+	numMarks
+)
+
+// group is a set of sections that is indexed together if one of them is not in order.
+type group uint8
+
+const (
+	groupFiles group = iota
+	groupOrigins
+	groupBody
+	groupStack
+	groupAll // the sections themselves are not in order
+)
+
+// groupOf is the group that a kind of record belongs to.
+var groupOf = [numMarks]group{groupFiles, groupOrigins, groupBody, groupStack, groupStack, groupStack, groupBody, groupBody, groupBody, groupBody}
+
+// disorder says that a group of a file cannot be searched. It is handled inside the package and never handed out.
+type disorder struct{ group group }
+
+func (d disorder) Error() string {
+	return fmt.Sprintf("the symbol file is not sorted (group %d)", d.group)
+}
+
+// mark is a record that starts in a slice.
+type mark struct {
+	key  uint64 // address or number
+	size uint64 // of the code, 0 if it is not used
+	high uint64 // the highest end of the marks of its kind in the slice up to this one
+	off  int64  // of the record's line in the file
+	fn   bool   // of markMixed: a FUNC
+}
+
+// slice is a piece of the file: the lines that start in [n*step, (n+1)*step).
+type slice struct {
+	n      int64
+	start  int64 // file offset of data
+	data   []byte
+	marks  [numMarks][]mark
+	phases [numPhases]bool
+	// first is the offset of the first line that starts here, -1 if none does.
+	first int64
+	edge  edge
+	used  bool
+}
+
+// edge is what has to fit together where two slices meet, and that a slice was read.
+type edge uint8
+
+const (
+	edgeRead    edge = 1 << iota
+	headLine         // the first record is a line or an INLINE
+	headDelta        // the first record is a STACK CFI
+	tailFunc         // the last record is a FUNC or belongs to one
+	tailCFI          // the last record is a STACK CFI INIT or belongs to one
+	edgeHasHead      // there is a record at all
+)
+
+// knot is the part of one kind's order that is known of a slice.
+type knot struct {
+	n                 int64
+	first, last, high uint64
+	firstOff, lastOff int64
+}
+
+// sparse searches a file by slices.
+type sparse struct {
+	src   *input.Source
+	step  int64
+	count int64
+
+	cache map[int64]*slice
+	ring  []*slice
+	hand  int
+	room  int
+
+	edges []edge
+	knots [numMarks][]knot
+	// sections are the slices of each section, from and to, and those of each kind; empty if from > to.
+	sections [numPhases][2]int64
+	regions  [numMarks][2]int64
+	surveyed bool
+	// win0First: STACK WIN records of type 0 stand before those of type 4.
+	win0First bool
+	// firstFunc and lastFunc are the offsets of the first and the last FUNC; -1 if there is none.
+	firstFunc, lastFunc int64
+
+	exact  [groupAll]bool // groups that have an index
+	broken [groupAll]bool // groups that the survey found unsorted
+	reads  int64          // slices read, for tests and benchmarks
+	line   []byte         // a line that lies across slices
+}
+
+func newSparse(src *input.Source, step int64) *sparse {
+	if step <= 0 {
+		step = defaultSlice
+	}
+	s := &sparse{src: src, step: step, count: (src.Size + step - 1) / step, cache: map[int64]*slice{}, firstFunc: -1, lastFunc: -1}
+	s.room = int(max(16, cachedSlices/(step+sliceTail+512)))
+	s.edges = make([]edge, s.count)
+	return s
+}
+
+// load gives a slice, from the cache or from the file.
+func (s *sparse) load(n int64) (*slice, error) {
+	if sl := s.cache[n]; sl != nil {
+		sl.used = true
+		return sl, nil
+	}
+	sl := &slice{n: n, start: max(0, n*s.step-1), first: -1}
+	end := min(s.src.Size, (n+1)*s.step+sliceTail)
+	sl.data = make([]byte, end-sl.start)
+	if _, err := s.src.ReadDirect(sl.data, sl.start); err != nil && err != io.EOF {
+		return nil, s.src.Wrap("symbol file", sl.start, err)
+	}
+	s.reads++
+	if err := s.scan(sl); err != nil {
+		return nil, err
+	}
+	if s.surveyed {
+		if err := s.admit(sl); err != nil {
+			return nil, err
+		}
+	}
+	if len(s.ring) < s.room {
+		s.ring = append(s.ring, sl)
+	} else {
+		for s.ring[s.hand].used {
+			s.ring[s.hand].used = false
+			s.hand = (s.hand + 1) % len(s.ring)
+		}
+		delete(s.cache, s.ring[s.hand].n)
+		s.ring[s.hand] = sl
+		s.hand = (s.hand + 1) % len(s.ring)
+	}
+	s.cache[n] = sl
+	return sl, nil
+}
+
+// scan notes the records that start in a slice.
+func (s *sparse) scan(sl *slice) error {
+	limit := int(min(s.src.Size, (sl.n+1)*s.step) - sl.start)
+	b := sl.data
+	i := 0
+	sl.edge = edgeRead
+	if sl.n > 0 { // from the first line that starts here
+		i = bytes.IndexByte(b, '\n') + 1
+		if i == 0 {
+			return nil
+		}
+	} else if bytes.HasPrefix(b, bom) {
+		i = len(bom)
+	}
+	if i < limit {
+		sl.first = sl.start + int64(i)
+	}
+	var prev phase // of the record before, to see what a line belongs to
+	owner := false // the record before is a FUNC or one of its lines, or of STACK CFI
+	for i < limit {
+		n := bytes.IndexByte(b[i:], '\n')
+		whole := n >= 0 || sl.start+int64(len(b)) == s.src.Size
+		if n < 0 {
+			n = len(b) - i
+		}
+		line := b[i : i+n]
+		r := classify(line)
+		if r.is == recordBlank {
+			i += n + 1
+			continue
+		}
+		if !whole && len(r.left) == 0 && r.is != recordLine && r.is != recordInline {
+			return disorder{groupAll} // the fields are not where every writer puts them
+		}
+		off := sl.start + int64(i)
+		i += n + 1
+		if r.is == recordInfo {
+			continue
+		}
+		ph := phaseOfRecord[r.is]
+		if r.is == recordWin {
+			if r.typ != 0 && r.typ != 4 {
+				continue
+			}
+			if r.typ == 0 != s.win0First {
+				ph = phaseWinNext
+			}
+		}
+		if ph < prev {
+			return disorder{groupAll}
+		}
+		if sl.edge&edgeHasHead == 0 {
+			sl.edge |= edgeHasHead
+			switch r.is {
+			case recordLine, recordInline:
+				sl.edge |= headLine
+			case recordDelta:
+				sl.edge |= headDelta
+			}
+		} else if (r.is == recordLine || r.is == recordInline) && !(prev == phaseBody && owner) {
+			if err := s.unsorted(groupBody); err != nil {
+				return err
+			}
+		} else if r.is == recordDelta && !(prev == phaseCFI && owner) {
+			if err := s.unsorted(groupStack); err != nil {
+				return err
+			}
+		}
+		prev, owner = ph, r.is != recordPublic
+		sl.phases[ph] = true
+		if !r.ok {
+			continue
+		}
+		switch r.is {
+		case recordFile:
+			s.note(sl, markFile, mark{key: r.key, off: off})
+		case recordOrigin:
+			s.note(sl, markOrigin, mark{key: r.key, off: off})
+		case recordFunc:
+			s.note(sl, markFunc, mark{key: r.key, size: r.size, off: off, fn: true})
+		case recordPublic:
+			if r.key != 0 {
+				s.note(sl, markPublic, mark{key: r.key, off: off})
+			}
+		case recordInit:
+			s.note(sl, markInit, mark{key: r.key, size: r.size, off: off})
+		case recordWin:
+			if r.size > 0 {
+				k := markWin4
+				if r.typ == 0 {
+					k = markWin0
+				}
+				s.note(sl, k, mark{key: r.key, size: r.size, off: off})
+			}
+		}
+	}
+	if owner {
+		switch prev {
+		case phaseBody:
+			sl.edge |= tailFunc
+		case phaseCFI:
+			sl.edge |= tailCFI
+		}
+	}
+	return nil
+}
+
+// unsorted is the error for a group, if it matters: not for one that has an index. The survey goes on, and only keeps it.
+func (s *sparse) unsorted(g group) error {
+	if s.exact[g] {
+		return nil
+	}
+	if !s.surveyed {
+		s.broken[g] = true
+		return nil
+	}
+	return disorder{g}
+}
+
+// note appends a mark. Code of no bytes, or beyond the last address, is none (see scanner.code).
+func (s *sparse) note(sl *slice, k markKind, m mark) {
+	if m.key+m.size < m.key {
+		m.size = 0
+	}
+	m.high = m.key + m.size
+	if have := sl.marks[k]; len(have) > 0 {
+		m.high = max(m.high, have[len(have)-1].high)
+	}
+	sl.marks[k] = append(sl.marks[k], m)
+}
+
+// admit checks a slice against what is known of the rest of the file, and makes it known in turn.
+func (s *sparse) admit(sl *slice) error {
+	for ph := phaseFiles; ph < numPhases; ph++ {
+		if sl.phases[ph] && (sl.n < s.sections[ph][0] || sl.n > s.sections[ph][1]) {
+			return disorder{groupAll}
+		}
+	}
+	stray := false // a FUNC behind the last one
+	for _, m := range sl.marks[markPublic] {
+		switch {
+		case s.firstFunc < 0 || m.off < s.firstFunc:
+			s.note(sl, markBefore, m)
+		case m.off > s.lastFunc:
+			s.note(sl, markAfter, m)
+		default:
+			s.note(sl, markMixed, m)
+		}
+	}
+	for _, m := range sl.marks[markFunc] {
+		if m.off < s.firstFunc || m.off > s.lastFunc {
+			stray = true
+		}
+		s.note(sl, markMixed, m)
+	}
+	if mixed := sl.marks[markMixed]; len(sl.marks[markPublic]) > 0 && len(mixed) > 1 {
+		slices.SortFunc(mixed, func(a, b mark) int { return cmp.Compare(a.off, b.off) })
+	}
+	if s.edges[sl.n]&edgeRead == 0 {
+		s.edges[sl.n] = sl.edge
+	}
+	if err := s.meet(sl.n); err != nil {
+		return err
+	}
+	for n := sl.n + 1; n < s.count && s.edges[n]&edgeRead != 0; n++ {
+		if err := s.meet(n); err != nil {
+			return err
+		}
+		if s.edges[n]&edgeHasHead != 0 {
+			break
+		}
+	}
+	if stray {
+		if err := s.unsorted(groupBody); err != nil {
+			return err
+		}
+	}
+	var first error // the others are kept, lest they be missed
+	for k := range sl.marks {
+		if markKind(k) == markPublic || len(sl.marks[k]) == 0 || s.exact[groupOf[k]] {
+			continue
+		}
+		if err := s.tie(markKind(k), sl); err != nil {
+			first = cmp.Or(first, err)
+			s.broken[groupOf[k]] = true
+		}
+	}
+	return first
+}
+
+// meet checks where slice n and the one before it touch, if both were read: a line belongs to a FUNC right before it, and a
+// delta to an INIT.
+func (s *sparse) meet(n int64) error {
+	if n == 0 || s.edges[n]&edgeHasHead == 0 {
+		return nil
+	}
+	// Slices without a record of their own (of one long line) are looked through.
+	before := n - 1
+	for before > 0 && s.edges[before]&edgeRead != 0 && s.edges[before]&edgeHasHead == 0 {
+		before--
+	}
+	a, b := s.edges[before], s.edges[n]
+	if a&edgeRead == 0 {
+		return nil
+	}
+	if b&headLine != 0 && a&tailFunc == 0 {
+		return s.unsorted(groupBody)
+	}
+	if b&headDelta != 0 && a&tailCFI == 0 {
+		return s.unsorted(groupStack)
+	}
+	return nil
+}
+
+// tie checks the order of one kind of record in a slice, and against the nearest slices that are known, and makes a knot.
+//
+// Records that overlap are in order as long as the ends grow with the starts from slice to slice; which of them count, the
+// search finds out.
+func (s *sparse) tie(k markKind, sl *slice) error {
+	m := sl.marks[k]
+	strict := k == markFile || k == markOrigin
+	for i := 1; i < len(m); i++ {
+		if m[i].key < m[i-1].key || strict && m[i].key == m[i-1].key {
+			return disorder{groupOf[k]}
+		}
+	}
+	kn := knot{n: sl.n, first: m[0].key, last: m[len(m)-1].key, high: m[len(m)-1].high, firstOff: m[0].off, lastOff: m[len(m)-1].off}
+	ks := s.knots[k]
+	at, known := slices.BinarySearchFunc(ks, sl.n, func(a knot, n int64) int { return cmp.Compare(a.n, n) })
+	if known {
+		return nil
+	}
+	// STACK WIN records lie inside one another, and their search goes back as far as it must.
+	nested := k == markWin4 || k == markWin0 || k == markMixed
+	fits := func(a, b knot) bool {
+		return a.last <= b.first && !(strict && a.last == b.first) && (nested || a.high <= b.high)
+	}
+	if at > 0 && !fits(ks[at-1], kn) || at < len(ks) && !fits(kn, ks[at]) {
+		return disorder{groupOf[k]}
+	}
+	region := s.regions[k]
+	if width := (region[1] - region[0]) / maxKnots; width > 0 &&
+		at > 0 && sl.n-ks[at-1].n <= width && at < len(ks) && ks[at].n-sl.n <= width {
+		return nil
+	}
+	s.knots[k] = slices.Insert(ks, at, kn)
+	return nil
+}

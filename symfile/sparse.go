@@ -1,0 +1,359 @@
+package symfile
+
+import (
+	"errors"
+	"hash/maphash"
+
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/symbol"
+	"github.com/crashpane/crashpane/symfile/unwind"
+)
+
+// smallFile is the size in bytes up to which OpenSparse makes the pass at once: it takes some milliseconds.
+const smallFile = 4 << 20
+
+// OpenSparse opens a symbol file without reading it: after some tens of reads that find its sections, lookups search the
+// file where it lies. What they answer is what Open's File answers, as far as the file is sorted as all writers sort it; a
+// group of sections that turns out not to be is indexed by a pass over that group, and a file whose sections are mixed up
+// by one over all of it. Only what was read can be noticed: Complete reads the rest. Small files are read at once.
+//
+// Numbers of lines are not known (0), and neither are Counts and Warnings, until the file is Exact. Errors are as of Open.
+func OpenSparse(src *input.Source, opt Options) (*File, error) {
+	if src.Size < smallFile {
+		return Open(src, opt)
+	}
+	return openSparse(src, opt)
+}
+
+func openSparse(src *input.Source, opt Options) (*File, error) {
+	f := &File{src: src, opt: opt, given: map[ask]uint64{}}
+	f.reset()
+	f.sparse = newSparse(src, opt.Slice)
+	err := f.sparse.survey()
+	if err == error(disorder{groupAll}) {
+		// Mozilla's dump_syms writes STACK WIN records of type 0 first, Breakpad's those of type 4.
+		f.sparse = newSparse(src, opt.Slice)
+		f.sparse.win0First = true
+		err = f.sparse.survey()
+	}
+	for g := groupFiles; g < groupAll && err == nil; g++ {
+		if f.sparse.broken[g] {
+			err = f.makeExact(g)
+		}
+	}
+	for err == nil {
+		err = f.header()
+		var d disorder
+		if err == nil || !errors.As(err, &d) || d.group == groupAll || f.sparse.exact[d.group] {
+			break
+		}
+		err = f.makeExact(d.group)
+	}
+	var d disorder
+	if errors.As(err, &d) {
+		err = f.readAll(opt.Progress)
+	}
+	if err == nil {
+		_, _, err = settled(f, func() (struct{}, struct{}, error) { return struct{}{}, struct{}{}, f.sparse.sample() })
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// header reads the records that stand at the very beginning, and those that suppliers of symbols append to the end.
+func (f *File) header() error {
+	first := true
+	err := f.sparse.eachLine(0, func(b []byte) bool {
+		if first {
+			b = trimBOM(b)
+		}
+		if rest, ok := keyword(b, "MODULE"); ok && !f.HasModule {
+			f.Module, f.HasModule = parseModule(rest)
+		} else if rest, ok := keyword(b, "INFO"); ok {
+			f.info(rest)
+		} else if len(b) > 0 {
+			return false
+		}
+		first = false
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	if !f.HasModule {
+		return disorder{groupAll}
+	}
+	// A record of this length is found wherever slices begin.
+	const near = 1 << 10
+	for n := max(0, f.src.Size-near) / f.sparse.step; n < f.sparse.count; n++ {
+		last, err := f.sparse.load(n)
+		if err != nil {
+			return err
+		}
+		if last.first < 0 {
+			continue
+		}
+		return f.sparse.eachLine(last.first, func(b []byte) bool {
+			if rest, ok := keyword(b, "INFO"); ok {
+				f.info(rest)
+			}
+			return true
+		})
+	}
+	return nil
+}
+
+// Exact reports whether lookups are answered from an index of the whole file.
+func (f *File) Exact() bool { return f.sparse == nil }
+
+// HasSymbols reports whether the file can name any code. It is known without reading the file.
+func (f *File) HasSymbols() bool {
+	if f.sparse == nil {
+		return f.Counts.HasSymbols()
+	}
+	return f.sparse.has(phaseBody)
+}
+
+// HasUnwind reports whether the file can unwind any code. It is known without reading the file.
+func (f *File) HasUnwind() bool {
+	if f.sparse == nil {
+		return f.Counts.HasUnwind()
+	}
+	return f.sparse.has(phaseWin) || f.sparse.has(phaseWinNext) || f.sparse.has(phaseCFI)
+}
+
+// has reports whether a section has records.
+func (s *sparse) has(ph phase) bool {
+	from, to := s.sections[ph][0], s.sections[ph][1]
+	// A section begins in the slice that has its first record; without one, that slice is another section's.
+	if from > to {
+		return false
+	}
+	sl, err := s.load(from)
+	return err == nil && sl.phases[ph]
+}
+
+// Complete reads the whole file, and from then on answers come from its index. It reports whether any answer that was given
+// before is now another one. Nothing is changed by an error, which is one of the Source.
+func (f *File) Complete(progress func(done, total int64)) (changed bool, err error) {
+	if f.sparse != nil {
+		if err := f.readAll(progress); err != nil {
+			return false, err
+		}
+		f.recheck()
+	}
+	return f.Revised(), nil
+}
+
+// Revised reports, once, whether answers were given that are others by now, because the file turned out not to be sorted
+// or was completed.
+func (f *File) Revised() bool {
+	r := f.revised
+	f.revised = false
+	return r
+}
+
+// readAll makes the pass over the whole file.
+func (f *File) readAll(progress func(done, total int64)) error {
+	n := &File{src: f.src, opt: f.opt}
+	s := &scanner{f: n}
+	if err := s.runAll(f.src, f.opt.Workers, progress); err != nil {
+		return err
+	}
+	n.finish(s)
+	n.given, n.lost, n.revised = f.given, f.lost, f.revised
+	*f = *n
+	f.reset()
+	return nil
+}
+
+// makeExact indexes one group of sections by a pass over them.
+func (f *File) makeExact(g group) error {
+	sp := f.sparse
+	from, to := sp.groupRange(g)
+	n := &File{src: f.src}
+	s := &scanner{f: n}
+	if err := s.run(f.src, from, to, nil); err != nil {
+		return err
+	}
+	n.finish(s)
+	for _, recs := range [][]rec{n.funcs, n.cfis, n.wins[0], n.wins[1]} {
+		for i := range recs {
+			recs[i].line = 0 // counted from the start of the group
+		}
+	}
+	switch g {
+	case groupFiles:
+		f.files = n.files
+	case groupOrigins:
+		f.origins = n.origins
+	case groupBody:
+		f.funcs, f.pubs = n.funcs, n.pubs
+	case groupStack:
+		f.cfis, f.wins = n.cfis, n.wins
+	}
+	f.extras = mergeExtras(f.extras, n.extras)
+	sp.exact[g] = true
+	f.reset()
+	return nil
+}
+
+// groupRange is the part of the file that holds a group's sections, from and up to the start of a line.
+func (s *sparse) groupRange(g group) (from, to int64) {
+	low, high := map[group]phase{groupFiles: phaseFiles, groupOrigins: phaseOrigins, groupBody: phaseBody, groupStack: phaseWin}[g], phase(0)
+	if high = low; g == groupStack {
+		high = phaseCFI
+	}
+	// A line that begins before a boundary belongs to the piece before it, and is cut off by the scanner.
+	return s.sections[low][0] * s.step, min(s.src.Size, (s.sections[high][1]+1)*s.step)
+}
+
+// settled runs a lookup until nothing stops it that the file's order explains.
+func settled[T, A any](f *File, do func() (T, A, error)) (v T, a A, err error) {
+	for {
+		v, a, err = do()
+		var d disorder
+		if f.sparse == nil || err == nil || !errors.As(err, &d) {
+			return v, a, err
+		}
+		var failed error
+		if d.group == groupAll || f.sparse.exact[d.group] {
+			failed = f.readAll(f.opt.Progress)
+		} else {
+			failed = f.makeExact(d.group)
+		}
+		if failed != nil {
+			return v, a, failed
+		}
+		f.recheck()
+	}
+}
+
+// ask is a question that was answered.
+type ask struct {
+	kind byte
+	rva  uint64
+}
+
+const (
+	askSymbol byte = iota
+	askCFI
+	askWin
+	// maxGiven bounds how many answers are remembered.
+	maxGiven = 1 << 16
+)
+
+// gave remembers an answer by a checksum, so that it can be compared with what the whole file says.
+func (f *File) gave(kind byte, rva uint64, sum func() uint64) {
+	q := ask{kind, rva}
+	if _, ok := f.given[q]; ok {
+		return
+	}
+	if len(f.given) >= maxGiven {
+		f.lost = true
+		return
+	}
+	f.given[q] = sum()
+}
+
+// recheck answers everything again that was answered before.
+func (f *File) recheck() {
+	given := f.given
+	if len(given) == 0 {
+		return
+	}
+	f.given = map[ask]uint64{}
+	for q, was := range given {
+		var is uint64
+		var err error
+		switch q.kind {
+		case askSymbol:
+			var s symbol.Symbol
+			s, _, err = f.lookup(q.rva)
+			is = sumSymbol(&s)
+		case askCFI:
+			var c CFIRecord
+			c, _, err = f.cfi(q.rva)
+			is = sumCFI(&c)
+		case askWin:
+			var d unwind.FrameData
+			d, _, err = f.frameData(q.rva)
+			is = sumWin(&d)
+		}
+		if err != nil || is != was {
+			f.revised = true
+			break
+		}
+		f.given[q] = was
+	}
+	if f.lost {
+		f.revised, f.lost = true, false
+	}
+}
+
+var seed = maphash.MakeSeed()
+
+// sum is a checksum of an answer in the making.
+type sum uint64
+
+func (h *sum) add(v uint64) { *h = (*h ^ sum(v)) * 0x9e3779b97f4a7c15; *h ^= *h >> 29 }
+
+func (h *sum) text(s string) { h.add(maphash.String(seed, s)) }
+
+func (h *sum) flags(bs ...bool) {
+	for _, b := range bs {
+		if b {
+			h.add(1)
+		} else {
+			h.add(2)
+		}
+	}
+}
+
+func sumSymbol(s *symbol.Symbol) uint64 {
+	var h sum
+	h.text(s.Name)
+	h.text(s.File)
+	h.add(s.Start)
+	h.add(s.Size)
+	h.add(uint64(s.ParamSize))
+	h.add(uint64(s.Line))
+	h.add(s.LineStart)
+	h.flags(s.Public, s.Multiple, s.HasLine)
+	for i := range s.Inlines {
+		in := &s.Inlines[i]
+		h.text(in.Name)
+		h.text(in.File)
+		h.add(uint64(in.Line))
+		h.add(in.Start)
+		h.flags(in.HasLine)
+	}
+	return uint64(h)
+}
+
+func sumCFI(c *CFIRecord) uint64 {
+	var h sum
+	h.add(c.Start)
+	h.add(c.Size)
+	h.text(c.Rules)
+	for i := range c.Deltas {
+		h.add(c.Deltas[i].Address)
+		h.text(c.Deltas[i].Rules)
+	}
+	return uint64(h)
+}
+
+func sumWin(d *unwind.FrameData) uint64 {
+	var h sum
+	h.add(uint64(d.Type))
+	h.add(d.Start)
+	h.add(d.Size)
+	h.add(uint64(d.Prolog)<<32 | uint64(d.Epilog))
+	h.add(uint64(d.Params)<<32 | uint64(d.SavedRegs))
+	h.add(uint64(d.Locals)<<32 | uint64(d.MaxStack))
+	h.text(d.Program)
+	h.flags(d.HasProgram, d.AllocatesBP)
+	return uint64(h)
+}
