@@ -59,10 +59,12 @@ func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "tab-title"}}}
 					vgparent.AppendChild(vgn)
 					vgn.SetInnerHTML(t.Title)
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
-					vgparent.AppendChild(vgn)
-					vgn.AddAttrInterface("class", c.Page.tabCountClass(t.ID))
-					vgn.SetInnerHTML(c.Page.tabCount(t.ID))
+					if c.Page.tabCount(t.ID) != "" {
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
+						vgparent.AppendChild(vgn)
+						vgn.AddAttrInterface("class", c.Page.tabCountClass(t.ID))
+						vgn.SetInnerHTML(c.Page.tabCount(t.ID))
+					}
 				}
 			}
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
