@@ -31,6 +31,8 @@ type ModuleSymbols struct {
 	File, ID, Name string // of the file in use
 	Warnings       []string
 	Looked         bool // somebody asked for the module's symbols
+	// Sparse: the file was not read as a whole; answers come from searching it.
+	Sparse bool
 	// NoUnwind: the file was read, and has no unwind records at all.
 	NoUnwind bool
 	// UnwindNotes are what was passed over in records that frames were found with, the first of each kind with its line;

@@ -38,6 +38,8 @@ type Explanation struct {
 }
 
 // RecordLine is a line of a symbol file.
+//
+// Line counts from 1; 0 is a number that is not known.
 type RecordLine struct {
 	Line int // counted from 1
 	Text string

@@ -253,6 +253,8 @@ type Module struct {
 	DebugFiles, DebugIDs Words
 	Version              Words // "10.0.19041.1"; Breakpad's is "" where it prints "???"
 	State                SymbolState
+	// SymbolsSparse: the symbol file was searched where it lies, which is exact as far as it is sorted, and not read as a whole.
+	SymbolsSparse bool
 	// SymbolFile is the name of the file that is used; SymbolID its id, SymbolName its MODULE name.
 	SymbolFile, SymbolID, SymbolName string
 	// Warnings of the symbol file, the first few, with their lines.

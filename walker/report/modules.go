@@ -121,7 +121,7 @@ func unloadedHits(all []core.UnloadedModule, addr uint64) []UnloadedHit {
 func (b *builder) symbolStates() {
 	for i := range b.r.Modules {
 		m, s := &b.r.Modules[i], &b.symbols[i]
-		m.SymbolFile, m.SymbolID, m.SymbolName = s.File, s.ID, s.Name
+		m.SymbolFile, m.SymbolID, m.SymbolName, m.SymbolsSparse = s.File, s.ID, s.Name, s.Sparse
 		for _, w := range s.Warnings {
 			if s.File != "" { // without the folders of this machine
 				w = strings.ReplaceAll(w, s.File, BaseName(s.File))

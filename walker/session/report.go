@@ -18,11 +18,15 @@ func (s *Session) Report(i int) *report.Report {
 	}
 	d := s.dumps[i]
 	if d.report == nil {
-		d.needs = nil
-		for m := range d.modules {
-			d.modules[m].looked, d.modules[m].odd, d.modules[m].oddLines = false, nil, nil
+		// A file that turns out not to be sorted may have answered wrong before: then all is walked again, and each time with
+		// more of the file read as a whole, so that this ends.
+		for again := true; again; again = d.revised() {
+			d.needs = nil
+			for m := range d.modules {
+				d.modules[m].looked, d.modules[m].odd, d.modules[m].oddLines = false, nil, nil
+			}
+			d.walked = s.walk(d)
 		}
-		d.walked = s.walk(d)
 		d.report = report.Build(report.Input{Dump: d.Dump, Stacks: d.walked.stacks, Symbols: d.symbolsOf, Policy: s.opt.Policy.Name,
 			Demangle: s.opt.Demangle})
 	}

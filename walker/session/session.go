@@ -63,6 +63,12 @@ type Options struct {
 	Progress func(Progress)
 	// Demangle makes readable names; nil leaves names as they are.
 	Demangle func(string) string
+	// Sparse: symbol files are searched where they lie (symfile.OpenSparse) and not read as a whole; Slice is how many bytes
+	// that reads at a time, 0 means as a browser likes it.
+	Sparse bool
+	Slice  int64
+	// Workers are the goroutines that share the reading of a large symbol file; 0 and 1 mean none besides the caller's.
+	Workers int
 	// Limits of unpacking; the zero value means intake's own.
 	Limits intake.Limits
 }

@@ -22,9 +22,10 @@ type moduleSymbols struct {
 	// mismatch is a file of the right name and another id.
 	mismatch *item
 	looked   bool
-	// odd are the notes on unwind records that stacks were walked with, each once; oddLines are the records' lines.
+	// odd are the notes on unwind records that stacks were walked with, each once; oddLines are the records' lines, or, where
+	// those are not known, their offsets as numbers below 0.
 	odd      []string
-	oddLines map[int]bool
+	oddLines map[int64]bool
 }
 
 // keptWarnings is how many of a file's warnings are carried into items and reports.
@@ -141,7 +142,11 @@ func (s *Session) match(d *dump) {
 func (s *Session) open(it *item) (*symfile.File, error) {
 	if !it.opened {
 		it.opened = true
-		it.sym, it.openErr = symfile.Open(it.src, symfile.Options{Progress: func(done, total int64) {
+		open := symfile.Open
+		if s.opt.Sparse {
+			open = symfile.OpenSparse
+		}
+		it.sym, it.openErr = open(it.src, symfile.Options{Slice: s.opt.Slice, Workers: s.opt.Workers, Progress: func(done, total int64) {
 			s.progress("reading symbols", it.Name, done, total)
 		}})
 		if it.openErr != nil {
@@ -151,6 +156,50 @@ func (s *Session) open(it *item) (*symfile.File, error) {
 		}
 	}
 	return it.sym, it.openErr
+}
+
+// Complete reads a symbol file as a whole that was only searched so far, if a stack needed it. It reports whether an answer that
+// was given before is another one now; the reports that used it are then made anew at the next Report. An error is one of
+// the file's reader, and changes nothing.
+func (s *Session) Complete(itemID int) (changed bool, err error) {
+	if itemID < 0 || itemID >= len(s.items) || s.items[itemID].sym == nil {
+		return false, nil
+	}
+	it := s.items[itemID]
+	changed, err = it.sym.Complete(func(done, total int64) { s.progress("reading symbols", it.Name, done, total) })
+	if err != nil {
+		return false, err
+	}
+	it.Warnings, it.WarningCount = warnings(it)
+	if changed {
+		for _, d := range s.dumps {
+			if d.uses(it) {
+				d.report = nil
+			}
+		}
+	}
+	return changed, nil
+}
+
+// uses says whether one of the dump's modules takes its symbols from a file.
+func (d *dump) uses(it *item) bool {
+	for i := range d.modules {
+		if d.modules[i].item == it {
+			return true
+		}
+	}
+	return false
+}
+
+// revised says whether a symbol file of the dump gave answers that it has since found wrong.
+func (d *dump) revised() bool {
+	any := false
+	for i := range d.modules {
+		if it := d.modules[i].item; it != nil && it.sym != nil && it.sym.Revised() {
+			any = true
+		}
+	}
+	return any
 }
 
 func warnings(it *item) ([]string, int) {
@@ -225,7 +274,7 @@ func (y *symbols) Row(module int, rva uint64) (unwind.Row, symbol.Answer) {
 		row.Origin.Note = bad.Error()
 	}
 	if notes := f.RowNotes(rva); notes != nil {
-		y.d.modules[module].note(row.Origin.Line, notes)
+		y.d.modules[module].note(row.Origin, notes)
 	}
 	return row, y.settle(ans, err)
 }
@@ -240,18 +289,21 @@ func (y *symbols) FrameData(module int, rva uint64) (unwind.FrameData, symbol.An
 }
 
 // note keeps what was passed over in a record. Registers without a place here (xmm6) are left out: nothing is lost by them.
-func (ms *moduleSymbols) note(line int, notes []string) {
+func (ms *moduleSymbols) note(at unwind.Origin, notes []string) {
+	key, text := -at.Offset-1, fmt.Sprintf("at offset 0x%x", at.Offset)
+	if at.Line > 0 {
+		key, text = int64(at.Line), fmt.Sprintf("line %d", at.Line)
+	}
 	for _, n := range notes {
-		if strings.Contains(n, "no general register") || ms.oddLines[line] {
+		if strings.Contains(n, "no general register") || ms.oddLines[key] {
 			continue
 		}
 		if ms.oddLines == nil {
-			ms.oddLines = map[int]bool{}
+			ms.oddLines = map[int64]bool{}
 		}
-		ms.oddLines[line] = true
-		text := fmt.Sprintf("line %d: %s", line, n)
+		ms.oddLines[key] = true
 		if len(ms.odd) < 3 {
-			ms.odd = append(ms.odd, text)
+			ms.odd = append(ms.odd, text+": "+n)
 		}
 	}
 }
@@ -267,7 +319,8 @@ func (d *dump) symbolsOf(module int) report.ModuleSymbols {
 	if it := ms.item; it != nil {
 		out.File, out.ID, out.Name = it.Name, it.SymID, it.SymName
 		out.Warnings = it.Warnings
-		out.NoUnwind = it.sym != nil && !it.sym.Counts.HasUnwind()
+		out.NoUnwind = it.sym != nil && !it.sym.HasUnwind()
+		out.Sparse = it.sym != nil && !it.sym.Exact()
 		out.UnwindNotes, out.UnwindNoted = ms.odd, len(ms.oddLines)
 		switch {
 		case it.openErr != nil:

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/walker/report"
@@ -14,6 +15,7 @@ import (
 
 // openFiles opens the dump and the symbols that the arguments name, and walks. The caller closes the fileSet.
 func openFiles(args []string, opt session.Options, stderr io.Writer) (*fileSet, *report.Report, error) {
+	opt.Workers = runtime.GOMAXPROCS(0)
 	files := &fileSet{session: session.New(opt), stderr: stderr, added: map[string]bool{}}
 	if err := files.addAll(args); err != nil {
 		files.close()

@@ -17,13 +17,17 @@ import (
 
 var walkCommand = command{
 	name:  "walk",
-	line:  "walk [--format text|machine|json] [--unwind POLICY] DUMP [SYMBOLS…]",
+	line:  "walk [--format text|machine|json] [--unwind POLICY] [--exact] DUMP [SYMBOLS…]",
 	about: "walk the stacks of a dump and print them",
 	help: `Prints the crash reason and the stack of every thread of the minidump DUMP.
 
 SYMBOLS are Breakpad symbol files, archives (.gz, .zip) of them, or folders. A folder is first asked for
 DEBUG_FILE/ID/NAME.sym, as symbol stores are laid out, and then searched whole: a symbol file is known by its MODULE line,
 whatever its name and place.
+
+Large symbol files are not read as a whole: what a stack needs is searched in them, which gives the same answers as far as
+the files are sorted, as those of all known writers are in what counts. Where one is found not to be, that part is read; --exact
+reads all of every file that is needed. The json says for each module which it was ("symbols_exact").
 
 Formats: text is what Breakpad's minidump_stackwalk prints, machine its form with "|" between fields, json the schema of
 rust-minidump's minidump-stackwalk with everything else under "crashpane". Function names are as the symbol files have them;
@@ -33,6 +37,7 @@ rust-minidump's minidump-stackwalk with everything else under "crashpane". Funct
 		fs.StringVar(&w.format, "format", "text", "`form` of the output: "+strings.Join(formatNames(), ", "))
 		fs.StringVar(&w.unwind, "unwind", "best", "`policy` of walking: "+strings.Join(policyNames(), ", "))
 		fs.StringVar(&w.explain, "explain", "crashed", "json: `which` frames have their numbers explained: none, the first 128 of the crashed thread (crashed), all")
+		fs.BoolVar(&w.exact, "exact", false, "read symbol files as a whole")
 		fs.BoolVar(&w.compact, "compact", false, "json on one line")
 		return w.run
 	},
@@ -82,11 +87,15 @@ func demangler(format string) func(string) string {
 	return nil
 }
 
+// diskSlice is how many bytes of a symbol file are read at a time to search it: on a disk, a page.
+const diskSlice = 4 << 10
+
 // walkRun is one run of the command.
 type walkRun struct {
 	format, unwind string
 	explain        string
 	compact        bool
+	exact          bool
 	session        *session.Session
 }
 
@@ -105,7 +114,8 @@ func (w *walkRun) run(args []string, stdout, stderr io.Writer) error {
 	if w.explain != "none" && w.explain != "crashed" && w.explain != "all" {
 		return usageError(fmt.Sprintf("nothing can be explained by %q; there are none, crashed, all", w.explain))
 	}
-	files, r, err := openFiles(args, session.Options{Policy: policy, Demangle: demangler(w.format)}, stderr)
+	files, r, err := openFiles(args, session.Options{Policy: policy, Demangle: demangler(w.format),
+		Sparse: !w.exact, Slice: diskSlice}, stderr)
 	if err != nil {
 		return err
 	}

@@ -67,7 +67,11 @@ func (p *printer) explanation(x *report.Explanation, f *report.Frame) {
 	}
 	p.list("record", len(x.Record), func(i int) {
 		p.member(func() {
-			p.int("line", int64(x.Record[i].Line))
+			if x.Record[i].Line > 0 {
+				p.int("line", int64(x.Record[i].Line))
+			} else {
+				p.null("line")
+			}
 			p.str("text", x.Record[i].Text)
 		})
 	})

@@ -179,7 +179,11 @@ func writeRecord(b *bufio.Writer, x *report.Explanation) {
 	}
 	b.WriteString("Record:\n")
 	for _, l := range x.Record {
-		fmt.Fprintf(b, "  line %d: %s\n", l.Line, printable(l.Text))
+		if l.Line > 0 {
+			fmt.Fprintf(b, "  line %d: %s\n", l.Line, printable(l.Text))
+		} else {
+			fmt.Fprintf(b, "  %s\n", printable(l.Text))
+		}
 	}
 }
 

@@ -38,7 +38,11 @@ func (v *View) numbers(w *Why, thread, frame int) {
 	}
 	v.steps(w, x)
 	for _, l := range x.Record {
-		add(&w.Record, fmt.Sprintf("line %s: %s", Number(l.Line), l.Text))
+		if l.Line > 0 {
+			add(&w.Record, fmt.Sprintf("line %s: %s", Number(l.Line), l.Text))
+		} else {
+			add(&w.Record, l.Text)
+		}
 	}
 	for _, c := range x.Checks {
 		add(&w.Checks, c)
