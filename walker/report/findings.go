@@ -1,9 +1,9 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/crashpane/crashpane/symfile/unwind"
@@ -82,8 +82,12 @@ func (b *builder) findings() {
 	for m := range tallies {
 		b.symbolFindings(m, &tallies[m])
 	}
-	slices.SortStableFunc(r.Findings, func(x, y Finding) int {
-		return cmp.Or(cmp.Compare(slices.Index(kindOrder, x.Kind), slices.Index(kindOrder, y.Kind)), cmp.Compare(x.Module, y.Module))
+	sort.SliceStable(r.Findings, func(i, j int) bool {
+		x, y := &r.Findings[i], &r.Findings[j]
+		if a, b := slices.Index(kindOrder, x.Kind), slices.Index(kindOrder, y.Kind); a != b {
+			return a < b
+		}
+		return x.Module < y.Module
 	})
 }
 
