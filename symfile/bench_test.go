@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -47,13 +48,15 @@ func generate(n int) []byte {
 	return b.Bytes()
 }
 
-func benchOpen(b *testing.B, text []byte) {
+func benchOpen(b *testing.B, text []byte) { benchShared(b, text, 1) }
+
+func benchShared(b *testing.B, text []byte, workers int) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	records := 0
 	for b.Loop() {
 		// Behind a reader, as a file is, so that the chunks are really read.
-		f, err := Open(input.New("big.sym", bytes.NewReader(text), int64(len(text))), Options{})
+		f, err := Open(input.New("big.sym", bytes.NewReader(text), int64(len(text))), Options{Workers: workers})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -85,6 +88,56 @@ func unpack(b testing.TB, name string) []byte {
 		b.Fatal(err)
 	}
 	return text
+}
+
+// BenchmarkOpenShared makes the pass with a goroutine a core.
+func BenchmarkOpenShared(b *testing.B) {
+	workers := runtime.GOMAXPROCS(0)
+	b.Run("generated", func(b *testing.B) { benchShared(b, generate(60000), workers) })
+	b.Run("bigcrash.mozilla", func(b *testing.B) { benchShared(b, unpack(b, "bigcrash.mozilla.sym.gz"), workers) })
+}
+
+// BenchmarkSparse searches files of growing size, of which nothing is known at first: what it costs to open one, and to find
+// what a frame needs (its function, lines, inlined calls, and unwind rules) each time in another part of the file.
+func BenchmarkSparse(b *testing.B) {
+	for _, n := range []int{5000, 50000} {
+		text := generate(n)
+		for _, slice := range []int64{4 << 10, 64 << 10} {
+			src := func() *input.Source { return input.New("big.sym", bytes.NewReader(text), int64(len(text))) }
+			name := fmt.Sprintf("%dMB-by-%dKiB", len(text)>>20, slice>>10)
+			b.Run("open/"+name, func(b *testing.B) {
+				b.ReportAllocs()
+				var reads int64
+				for b.Loop() {
+					f, err := openSparse(src(), Options{Slice: slice})
+					if err != nil {
+						b.Fatal(err)
+					}
+					reads = f.sparse.reads
+				}
+				b.ReportMetric(float64(reads), "slices/op")
+			})
+			b.Run("frame/"+name, func(b *testing.B) {
+				b.ReportAllocs()
+				f, err := openSparse(src(), Options{Slice: slice})
+				if err != nil {
+					b.Fatal(err)
+				}
+				before, frames := f.sparse.reads, 0
+				for b.Loop() {
+					rva := 0x1000 + uint64(frames*7919%n)*(36*12+16) + 100
+					if s, _, err := f.Lookup(rva); err != nil || s.Name == "" {
+						b.Fatal(s, err)
+					}
+					if _, _, err := f.Row(cpu.AMD64, rva); err != nil {
+						b.Fatal(err)
+					}
+					frames++
+				}
+				b.ReportMetric(float64(f.sparse.reads-before)/float64(frames), "slices/op")
+			})
+		}
+	}
 }
 
 func BenchmarkLookup(b *testing.B) {

@@ -79,9 +79,7 @@ func (f *File) exclusive(recs []rec, what string) []rec {
 	order := func(a, b rec) int {
 		return cmp.Or(cmp.Compare(a.rva, b.rva), cmp.Compare(a.size, b.size), cmp.Compare(a.off, b.off))
 	}
-	if !slices.IsSortedFunc(recs, order) {
-		slices.SortFunc(recs, order)
-	}
+	recs = sortRuns(recs, order)
 	kept := recs[:0]
 	for _, r := range recs {
 		if r.size == 0 {
@@ -96,6 +94,47 @@ func (f *File) exclusive(recs []rec, what string) []rec {
 		kept = append(kept, r)
 	}
 	return kept
+}
+
+// sortRuns sorts records that stand in sorted runs, as those of STACK CFI do: linkers keep the unwind data of each input file
+// together. Runs are merged two by two; where there are many, an ordinary sort is as fast.
+func sortRuns(recs []rec, order func(a, b rec) int) []rec {
+	const most = 64
+	bounds := []int{0}
+	for i := 1; i < len(recs); i++ {
+		if order(recs[i-1], recs[i]) > 0 {
+			if bounds = append(bounds, i); len(bounds) > most {
+				slices.SortFunc(recs, order)
+				return recs
+			}
+		}
+	}
+	if len(bounds) == 1 {
+		return recs
+	}
+	bounds = append(bounds, len(recs))
+	other := make([]rec, 0, len(recs))
+	for len(bounds) > 2 {
+		next := []int{0}
+		for i := 0; i+1 < len(bounds); i += 2 {
+			a := recs[bounds[i]:bounds[i+1]]
+			var b []rec
+			if i+2 < len(bounds) {
+				b = recs[bounds[i+1]:bounds[i+2]]
+			}
+			for len(a) > 0 && len(b) > 0 {
+				if order(a[0], b[0]) <= 0 {
+					other, a = append(other, a[0]), a[1:]
+				} else {
+					other, b = append(other, b[0]), b[1:]
+				}
+			}
+			other = append(append(other, a...), b...)
+			next = append(next, len(other))
+		}
+		recs, other, bounds = other, recs[:0], next
+	}
+	return recs
 }
 
 // nested sorts STACK WIN records so that a search from the end finds the best one first: the one with the highest start;

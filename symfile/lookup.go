@@ -100,9 +100,10 @@ func (fn *function) addInline(rest []byte) {
 
 // settle sorts what was decoded. Of lines that overlap one stays, as of FUNCs (see exclusive).
 func (fn *function) settle() {
-	slices.SortStableFunc(fn.lines, func(a, b fnLine) int {
-		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.size, b.size))
-	})
+	byStart := func(a, b fnLine) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.size, b.size)) }
+	if !slices.IsSortedFunc(fn.lines, byStart) {
+		slices.SortStableFunc(fn.lines, byStart)
+	}
 	kept := fn.lines[:0]
 	for _, l := range fn.lines {
 		if n := len(kept); n > 0 && l.start-kept[n-1].start < kept[n-1].size {
@@ -115,15 +116,44 @@ func (fn *function) settle() {
 	// The nest level and the address say which call holds which, never the order of the records: Mozilla's dump_syms writes
 	// them by address, a child sometimes before its parent. Among ranges with the same start the shortest comes last and is
 	// found first.
-	slices.SortStableFunc(fn.inlines, func(a, b fnInline) int {
-		return cmp.Or(cmp.Compare(a.level, b.level), cmp.Compare(a.start, b.start), cmp.Compare(b.size, a.size))
-	})
+	sortInlines(fn.inlines)
 	for i := range fn.inlines {
 		in := &fn.inlines[i]
 		in.high = in.start + in.size
 		if i > 0 && fn.inlines[i-1].level == in.level {
 			in.high = max(in.high, fn.inlines[i-1].high)
 		}
+	}
+}
+
+// sortInlines sorts by nest level, then address. Writers have the ranges of a level by address already, so that they need
+// only be dealt out by level.
+func sortInlines(all []fnInline) {
+	var top uint32
+	for i := range all {
+		top = max(top, all[i].level)
+	}
+	order := func(a, b fnInline) int {
+		return cmp.Or(cmp.Compare(a.level, b.level), cmp.Compare(a.start, b.start), cmp.Compare(b.size, a.size))
+	}
+	if top < maxInlined && len(all) > 16 {
+		from := make([]int, top+2) // where each level begins
+		for i := range all {
+			from[all[i].level+1]++
+		}
+		for level := range top {
+			from[level+1] += from[level]
+		}
+		dealt := make([]fnInline, len(all))
+		for i := range all {
+			at := &from[all[i].level]
+			dealt[*at] = all[i]
+			*at++
+		}
+		copy(all, dealt)
+	}
+	if !slices.IsSortedFunc(all, order) {
+		slices.SortStableFunc(all, order)
 	}
 }
 

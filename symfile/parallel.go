@@ -17,7 +17,7 @@ import (
 
 const (
 	// sharedFrom is the size in bytes from which a pass is shared.
-	sharedFrom = 16 << 20
+	sharedFrom = 4 << 20
 	// segmentSize is the size of a piece, in bytes. What is in memory besides the index is a piece's index for each worker.
 	segmentSize = 8 << 20
 	// maxUsed bounds the numbers whose use is noted, as bits; a file with higher ones is read by one pass.
@@ -92,22 +92,23 @@ func (s *scanner) strayFunc() bool {
 	return true
 }
 
-// runAll is run over the whole file, by as many goroutines as are wanted and worth it.
-func (s *scanner) runAll(src *input.Source, workers int, progress func(done, total int64)) error {
-	if workers > 1 && src.Size >= sharedFrom {
-		joined, err := s.runShared(src, workers, segmentSize, progress)
+// runAll is run by as many goroutines as are wanted and worth it.
+func (s *scanner) runAll(src *input.Source, from, to int64, workers int, progress func(done, total int64)) error {
+	if workers > 1 && to-from >= sharedFrom {
+		size := min(segmentSize, (to-from)/int64(2*workers))
+		joined, err := s.runShared(src, from, to, workers, size, progress)
 		if err != nil || joined {
 			return err
 		}
 		*s.f = File{src: src, opt: s.f.opt}
 		*s = scanner{f: s.f}
 	}
-	return s.run(src, 0, src.Size, progress)
+	return s.run(src, from, to, progress)
 }
 
 // runShared reads the pieces of a file at once. It reports false if they do not fit together.
-func (s *scanner) runShared(src *input.Source, workers int, size int64, progress func(done, total int64)) (bool, error) {
-	bounds, err := segments(src, size)
+func (s *scanner) runShared(src *input.Source, from, to int64, workers int, size int64, progress func(done, total int64)) (bool, error) {
+	bounds, err := segments(src, from, to, size)
 	if err != nil {
 		return false, err
 	}
@@ -165,6 +166,9 @@ func (s *scanner) runShared(src *input.Source, workers int, size int64, progress
 	s.f.Counts.Lines = max(s.line, 0)
 	s.f.Counts.LineRecords = s.lineCount
 	for i := range used {
+		if from > 0 {
+			break // part of a file: what the numbers stand for lies elsewhere
+		}
 		if !used[i].files.within(&s.f.files) || !used[i].origins.within(&s.f.origins) {
 			return false, nil
 		}
@@ -254,13 +258,13 @@ func (c *Counts) add(d *Counts) {
 // heads are the records that a piece may begin with.
 var heads = [][]byte{[]byte("FUNC "), []byte("PUBLIC "), []byte("FILE "), []byte("INLINE_ORIGIN "), []byte("STACK CFI INIT "), []byte("STACK WIN ")}
 
-// segments cuts a file into pieces of about a size, each from the start of a line that is a head. Where none is near, two
+// segments cuts [from, to) of a file into pieces of about a size, each from the start of a line that is a head. Where none is near, two
 // pieces stay one.
-func segments(src *input.Source, size int64) ([]int64, error) {
+func segments(src *input.Source, from, to, size int64) ([]int64, error) {
 	const near = 256 << 10
-	bounds := []int64{0}
+	bounds := []int64{from}
 	buf := make([]byte, near)
-	for at := size; at < src.Size-near; at += size {
+	for at := from + size; at < to-near; at += size {
 		if at < bounds[len(bounds)-1] {
 			continue
 		}
@@ -276,7 +280,7 @@ func segments(src *input.Source, size int64) ([]int64, error) {
 			}
 		}
 	}
-	return append(slices.Clip(bounds), src.Size), nil
+	return append(slices.Clip(bounds), to), nil
 }
 
 // head is the index of the first line that is a head, -1 if there is none.

@@ -159,7 +159,7 @@ func (f *File) Revised() bool {
 func (f *File) readAll(progress func(done, total int64)) error {
 	n := &File{src: f.src, opt: f.opt}
 	s := &scanner{f: n}
-	if err := s.runAll(f.src, f.opt.Workers, progress); err != nil {
+	if err := s.runAll(f.src, 0, f.src.Size, f.opt.Workers, progress); err != nil {
 		return err
 	}
 	n.finish(s)
@@ -175,7 +175,7 @@ func (f *File) makeExact(g group) error {
 	from, to := sp.groupRange(g)
 	n := &File{src: f.src}
 	s := &scanner{f: n}
-	if err := s.run(f.src, from, to, nil); err != nil {
+	if err := s.runAll(f.src, from, to, f.opt.Workers, nil); err != nil {
 		return err
 	}
 	n.finish(s)

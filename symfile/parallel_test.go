@@ -1,0 +1,132 @@
+package symfile
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// sharedOf reads a text in pieces of a size; joined is false if they depended on each other.
+func sharedOf(t testing.TB, text []byte, size int64) (f *File, joined bool) {
+	t.Helper()
+	src := input.New("x.sym", bytes.NewReader(text), int64(len(text)))
+	f = &File{src: src}
+	f.reset()
+	s := &scanner{f: f}
+	joined, err := s.runShared(src, 0, src.Size, 3, size, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if joined {
+		f.finish(s)
+	}
+	return f, joined
+}
+
+// sameIndex compares two indexes to the last warning.
+func sameIndex(t *testing.T, name string, a, b *File) {
+	t.Helper()
+	for _, d := range []struct {
+		what string
+		a, b any
+	}{
+		{"module", a.Module, b.Module}, {"code id", a.CodeID + a.CodeFile + a.URL, b.CodeID + b.CodeFile + b.URL},
+		{"counts", a.Counts, b.Counts}, {"warning count", a.WarningCount, b.WarningCount}, {"warnings", a.Warnings, b.Warnings},
+		{"functions", len(a.funcs), len(b.funcs)}, {"publics", len(a.pubs), len(b.pubs)}, {"extras", len(a.extras), len(b.extras)},
+		{"file numbers", a.files.count, b.files.count}, {"origin numbers", a.origins.count, b.origins.count},
+	} {
+		if !reflect.DeepEqual(d.a, d.b) {
+			t.Fatalf("%s: %s:\n%v\n%v", name, d.what, d.a, d.b)
+		}
+	}
+	for i, recs := range [][]rec{a.funcs, a.cfis, a.wins[0], a.wins[1]} {
+		other := [][]rec{b.funcs, b.cfis, b.wins[0], b.wins[1]}[i]
+		if len(recs) != len(other) || len(recs) > 0 && !reflect.DeepEqual(recs, other) {
+			t.Fatalf("%s: records %d", name, i)
+		}
+	}
+	if len(a.pubs) > 0 && !reflect.DeepEqual(a.pubs, b.pubs) || len(a.extras) > 0 && !reflect.DeepEqual(a.extras, b.extras) {
+		t.Fatalf("%s: publics or extras", name)
+	}
+	for num := range uint32(2000) {
+		x, hasX := a.files.get(num)
+		y, hasY := b.files.get(num)
+		v, hasV := a.origins.get(num)
+		w, hasW := b.origins.get(num)
+		if x != y || v != w || hasX != hasY || hasV != hasW {
+			t.Fatalf("%s: number %d", name, num)
+		}
+	}
+}
+
+// TestSharedCorpus reads every file in pieces.
+func TestSharedCorpus(t *testing.T) {
+	joins := 0
+	all := corpus(t)
+	for _, p := range all {
+		text, err := os.ReadFile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, size := range []int64{300 << 10, 700 << 10} {
+			if f, joined := sharedOf(t, text, size); joined {
+				joins++
+				sameIndex(t, p, f, open(t, "x.sym", text))
+			}
+		}
+	}
+	if joins < len(all) {
+		t.Errorf("of %d files only %d were joined from pieces", 2*len(all), joins)
+	}
+}
+
+// TestSharedMixed joins pieces of files with warnings of every kind, and with what makes pieces depend on each other.
+func TestSharedMixed(t *testing.T) {
+	rng := rand.New(rand.NewPCG(21, 22))
+	joins := 0
+	for round := range probes(60) {
+		text := string(mixed(rng, 1500, []string{"before", "after", "among"}[round%3])) + "FILE 1500 last\nINLINE_ORIGIN 1500 last\n"
+		if round%2 == 1 {
+			lines := strings.SplitAfter(text, "\n")
+			odd := []string{"FUNC zz\n", "FUNC 5 0 0 none\n", "1000 4 1 1\n", "garbage here\n", "STACK CFI 0 .cfa: 1\n", "FILE 3 again\n",
+				"\n", "PUBLIC 0 0 zero\n", "INFO CODE_ID other\n", "STACK WIN 9 1 1 0 0 0 0 0 0 0 0\n", "INLINE 0 1 1\n"}
+			for range 60 {
+				lines[1+rng.IntN(len(lines)-1)] += odd[rng.IntN(len(odd))]
+			}
+			text = strings.Join(lines, "")
+		}
+		f, joined := sharedOf(t, []byte(text), 300<<10)
+		if joined {
+			joins++
+			sameIndex(t, "mixed", f, open(t, "x.sym", []byte(text)))
+		}
+	}
+	if joins == 0 {
+		t.Error("no file was joined from pieces")
+	}
+}
+
+// TestSharedFallback: a file whose pieces depend on each other is read by one pass, and an error of the reader comes through.
+func TestSharedFallback(t *testing.T) {
+	text := []byte("MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 x\nFUNC 0 ffffff 0 f\n" + manyLines(200000) +
+		strings.Repeat("PUBLIC 10 0 p\n", 120000) + manyLines(200000))
+	if _, joined := sharedOf(t, text, 1<<20); joined {
+		t.Error("lines of a FUNC in another piece were joined")
+	}
+	src := input.New("x.sym", bytes.NewReader(text), int64(len(text)))
+	f, err := Open(src, Options{Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameIndex(t, "fallback", f, open(t, "x.sym", text))
+	broken := errors.New("broken")
+	if _, err := Open(input.New("x.sym", &flaky{err: broken}, 64<<20), Options{Workers: 3}); !errors.Is(err, broken) {
+		t.Errorf("a broken reader: %v", err)
+	}
+}
