@@ -192,7 +192,7 @@ func (f *File) finish(s *scanner) {
 			f.say("INLINE_ORIGIN number %d does not exist", num)
 		}
 	}
-	slices.SortStableFunc(f.Warnings, func(a, b Warning) int { return cmp.Compare(a.Line, b.Line) })
+	sortFew(f.Warnings, func(a, b Warning) int { return cmp.Compare(a.Line, b.Line) })
 }
 
 // covering is the record of an exclusive index that covers an address, and the last one that starts at or below it (-1 if

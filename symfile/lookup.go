@@ -102,7 +102,7 @@ func (fn *function) addInline(rest []byte) {
 func (fn *function) settle() {
 	byStart := func(a, b fnLine) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.size, b.size)) }
 	if !slices.IsSortedFunc(fn.lines, byStart) {
-		slices.SortStableFunc(fn.lines, byStart)
+		sortFew(fn.lines, byStart)
 	}
 	kept := fn.lines[:0]
 	for _, l := range fn.lines {
@@ -153,7 +153,7 @@ func sortInlines(all []fnInline) {
 		copy(all, dealt)
 	}
 	if !slices.IsSortedFunc(all, order) {
-		slices.SortStableFunc(all, order)
+		sortFew(all, order)
 	}
 }
 

@@ -330,7 +330,7 @@ func (s *sparse) exclusive(k markKind, rva uint64) (rec, bool, error) {
 		}
 		p = prev
 	}
-	slices.SortFunc(chain, func(a, b mark) int {
+	sortFew(chain, func(a, b mark) int {
 		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.size, b.size), cmp.Compare(a.off, b.off))
 	})
 	var kept rec

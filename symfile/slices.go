@@ -352,7 +352,7 @@ func (s *sparse) admit(sl *slice) error {
 		s.note(sl, markMixed, m)
 	}
 	if mixed := sl.marks[markMixed]; len(sl.marks[markPublic]) > 0 && len(mixed) > 1 {
-		slices.SortFunc(mixed, func(a, b mark) int { return cmp.Compare(a.off, b.off) })
+		sortFew(mixed, func(a, b mark) int { return cmp.Compare(a.off, b.off) })
 	}
 	if s.edges[sl.n]&edgeRead == 0 {
 		s.edges[sl.n] = sl.edge

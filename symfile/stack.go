@@ -2,7 +2,6 @@ package symfile
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/symfile/symbol"
@@ -61,7 +60,7 @@ func (f *File) cfi(rva uint64) (CFIRecord, bool, error) {
 	if err != nil {
 		return CFIRecord{}, false, err
 	}
-	slices.SortStableFunc(c.Deltas, func(a, b CFIDelta) int { return cmp.Compare(a.Address, b.Address) })
+	sortFew(c.Deltas, func(a, b CFIDelta) int { return cmp.Compare(a.Address, b.Address) })
 	return c, true, nil
 }
 

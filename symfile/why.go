@@ -2,7 +2,6 @@ package symfile
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 )
 
@@ -43,7 +42,7 @@ func (f *File) cfiText(rva uint64) ([]RecordLine, bool, error) {
 			all = append(all, located{RecordLine{line, strings.TrimRight(string(b), "\r\n")}, d.rva, d.init})
 		}
 	})
-	slices.SortStableFunc(all, func(a, b located) int {
+	sortFew(all, func(a, b located) int {
 		switch {
 		case a.init != b.init && a.init:
 			return -1
