@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"math/bits"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -94,7 +95,8 @@ func (s *scanner) strayFunc() bool {
 
 // runAll is run by as many goroutines as are wanted and worth it.
 func (s *scanner) runAll(src *input.Source, from, to int64, workers int, progress func(done, total int64)) error {
-	if workers > 1 && to-from >= sharedFrom {
+	// wasm has one thread. That is known when the page's program is built, which so leaves the sharing out.
+	if runtime.GOARCH != "wasm" && workers > 1 && to-from >= sharedFrom {
 		size := min(segmentSize, (to-from)/int64(2*workers))
 		joined, err := s.runShared(src, from, to, workers, size, progress)
 		if err != nil || joined {
