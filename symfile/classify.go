@@ -35,6 +35,23 @@ func classify(line []byte) found {
 	if len(line) == 0 {
 		return found{}
 	}
+	// What stands as writers write it is told by a glance; a search goes over thousands of lines to find one.
+	switch c := line[0]; {
+	case c == 'I' && len(line) > 14 && line[6] == ' ' && string(line[:6]) == "INLINE":
+		return found{is: recordInline}
+	case c == 'I' && len(line) > 14 && string(line[:14]) == "INLINE_ORIGIN ":
+		if num, rest, ok := plainNumber(line[14:]); ok {
+			return found{is: recordOrigin, ok: true, key: num, left: rest}
+		}
+	case c == 'F' && len(line) > 5 && string(line[:5]) == "FILE ":
+		if num, rest, ok := plainNumber(line[5:]); ok {
+			return found{is: recordFile, ok: true, key: num, left: rest}
+		}
+	case c == 'S' && len(line) > 10 && string(line[:10]) == "STACK CFI " && hexVal[line[10]] != 0xff:
+		return found{is: recordDelta, ok: true, left: line}
+	case c >= '0' && c <= '9' || c >= 'a' && c <= 'f':
+		return found{is: recordLine}
+	}
 	switch line[0] {
 	case 'F':
 		if rest, ok := keyword(line, "FUNC"); ok {
@@ -90,4 +107,16 @@ func classify(line []byte) found {
 		return found{}
 	}
 	return found{is: recordLine}
+}
+
+// plainNumber reads a number of few digits, one blank and something behind it.
+func plainNumber(b []byte) (num uint64, rest []byte, ok bool) {
+	i := 0
+	for ; i < len(b) && i < 9 && b[i]-'0' <= 9; i++ {
+		num = num*10 + uint64(b[i]-'0')
+	}
+	if i == 0 || i+1 >= len(b) || b[i] != ' ' || b[i+1] <= ' ' {
+		return 0, nil, false
+	}
+	return num, b[i+1:], true
 }

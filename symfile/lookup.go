@@ -201,9 +201,18 @@ func (fn *function) inlineAt(level uint32, rva uint64) (*fnInline, bool) {
 // The Answer is Yes or No. With an error of the Source the Answer is Needs if it is a *input.NeedError, else No. The
 // Inlines of two Symbols never share memory.
 func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
+	if s, ok := f.symbols[rva]; ok { // a recursion asks for the same few again and again
+		s.Inlines = slices.Clone(s.Inlines)
+		return s, symbol.Yes, nil
+	}
 	s, ans, err := settled(f, func() (symbol.Symbol, symbol.Answer, error) { return f.lookup(rva) })
 	if err == nil && f.sparse != nil {
 		f.gave(askSymbol, rva, func() uint64 { return sumSymbol(&s) })
+	}
+	if ans == symbol.Yes {
+		kept := s
+		kept.Inlines = slices.Clone(s.Inlines)
+		remember(f.symbols, rva, kept)
 	}
 	return s, ans, err
 }

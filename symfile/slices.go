@@ -148,6 +148,8 @@ type sparse struct {
 	broken [groupAll]bool // groups that the survey found unsorted
 	reads  int64          // slices read, for tests and benchmarks
 	line   []byte         // a line that lies across slices
+	// notes are the marks of the slice that is being scanned; the slice gets copies of the right size.
+	notes [numMarks][]mark
 }
 
 func newSparse(src *input.Source, step int64) *sparse {
@@ -173,7 +175,9 @@ func (s *sparse) load(n int64) (*slice, error) {
 		return nil, s.src.Wrap("symbol file", sl.start, err)
 	}
 	s.reads++
-	if err := s.scan(sl); err != nil {
+	err := s.scan(sl)
+	s.keep(sl)
+	if err != nil {
 		return nil, err
 	}
 	if s.surveyed {
@@ -271,24 +275,24 @@ func (s *sparse) scan(sl *slice) error {
 		}
 		switch r.is {
 		case recordFile:
-			s.note(sl, markFile, mark{key: r.key, off: off})
+			s.note(markFile, mark{key: r.key, off: off})
 		case recordOrigin:
-			s.note(sl, markOrigin, mark{key: r.key, off: off})
+			s.note(markOrigin, mark{key: r.key, off: off})
 		case recordFunc:
-			s.note(sl, markFunc, mark{key: r.key, size: r.size, off: off, fn: true})
+			s.note(markFunc, mark{key: r.key, size: r.size, off: off, fn: true})
 		case recordPublic:
 			if r.key != 0 {
-				s.note(sl, markPublic, mark{key: r.key, off: off})
+				s.note(markPublic, mark{key: r.key, off: off})
 			}
 		case recordInit:
-			s.note(sl, markInit, mark{key: r.key, size: r.size, off: off})
+			s.note(markInit, mark{key: r.key, size: r.size, off: off})
 		case recordWin:
 			if r.size > 0 {
 				k := markWin4
 				if r.typ == 0 {
 					k = markWin0
 				}
-				s.note(sl, k, mark{key: r.key, size: r.size, off: off})
+				s.note(k, mark{key: r.key, size: r.size, off: off})
 			}
 		}
 	}
@@ -316,15 +320,25 @@ func (s *sparse) unsorted(g group) error {
 }
 
 // note appends a mark. Code of no bytes, or beyond the last address, is none (see scanner.code).
-func (s *sparse) note(sl *slice, k markKind, m mark) {
+func (s *sparse) note(k markKind, m mark) {
 	if m.key+m.size < m.key {
 		m.size = 0
 	}
 	m.high = m.key + m.size
-	if have := sl.marks[k]; len(have) > 0 {
+	if have := s.notes[k]; len(have) > 0 {
 		m.high = max(m.high, have[len(have)-1].high)
 	}
-	sl.marks[k] = append(sl.marks[k], m)
+	s.notes[k] = append(s.notes[k], m)
+}
+
+// keep gives a slice what was noted.
+func (s *sparse) keep(sl *slice) {
+	for k, n := range s.notes {
+		if len(n) > 0 {
+			sl.marks[k] = append(make([]mark, 0, len(n)), n...)
+			s.notes[k] = n[:0]
+		}
+	}
 }
 
 // admit checks a slice against what is known of the rest of the file, and makes it known in turn.
@@ -338,18 +352,21 @@ func (s *sparse) admit(sl *slice) error {
 	for _, m := range sl.marks[markPublic] {
 		switch {
 		case s.firstFunc < 0 || m.off < s.firstFunc:
-			s.note(sl, markBefore, m)
+			s.note(markBefore, m)
 		case m.off > s.lastFunc:
-			s.note(sl, markAfter, m)
+			s.note(markAfter, m)
 		default:
-			s.note(sl, markMixed, m)
+			s.note(markMixed, m)
 		}
 	}
-	for _, m := range sl.marks[markFunc] {
-		if m.off < s.firstFunc || m.off > s.lastFunc {
-			stray = true
+	s.keep(sl)
+	if funcs := sl.marks[markFunc]; len(funcs) > 0 {
+		stray = funcs[0].off < s.firstFunc || funcs[len(funcs)-1].off > s.lastFunc
+		if len(sl.marks[markMixed]) == 0 {
+			sl.marks[markMixed] = funcs
+		} else {
+			sl.marks[markMixed] = append(sl.marks[markMixed], funcs...)
 		}
-		s.note(sl, markMixed, m)
 	}
 	if mixed := sl.marks[markMixed]; len(sl.marks[markPublic]) > 0 && len(mixed) > 1 {
 		sortFew(mixed, func(a, b mark) int { return cmp.Compare(a.off, b.off) })

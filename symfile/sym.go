@@ -87,6 +87,7 @@ type File struct {
 
 	fns       map[int64]*function
 	fnLines   int
+	symbols   map[uint64]symbol.Symbol
 	fileNames map[uint32]string
 	origNames map[uint32]string
 	pubNames  map[int64]symbol.Symbol
@@ -117,6 +118,7 @@ func Open(src *input.Source, opt Options) (*File, error) {
 func (f *File) reset() {
 	f.fns = make(map[int64]*function)
 	f.fnLines = 0
+	f.symbols = make(map[uint64]symbol.Symbol)
 	f.fileNames = make(map[uint32]string)
 	f.origNames = make(map[uint32]string)
 	f.pubNames = make(map[int64]symbol.Symbol)

@@ -3,7 +3,7 @@
 // Command peers times `crashpane walk` beside other tools that do the same on the same files, in one run, and prints ratios:
 // whole processes, from start to the last byte of output. A peer that is not installed is skipped, and said to be.
 //
-//	peers [-n runs] [-corpus DIR]
+//	peers [-n runs] [-corpus DIR] [-dump FILE -symbols DIR]
 package main
 
 import (
@@ -12,6 +12,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -46,11 +47,13 @@ type bench struct {
 func main() {
 	runs := flag.Int("n", 5, "runs of each")
 	corpus := flag.String("corpus", "../shared/corpus", "folder with large/bigcrash.dmp; left out if it is not there")
+	dump := flag.String("dump", "", "another dump to time, with -symbols")
+	symbols := flag.String("symbols", "", "folder with the symbols of -dump, laid out as <name>/<id>/<name>.sym")
 	flag.Parse()
 	dir, err := os.MkdirTemp("", "crashpane-peers-")
 	if err == nil {
 		defer os.RemoveAll(dir)
-		err = run(*runs, *corpus, dir)
+		err = run(*runs, *corpus, *dump, *symbols, dir)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "peers:", err)
@@ -58,7 +61,7 @@ func main() {
 	}
 }
 
-func run(runs int, corpus, dir string) error {
+func run(runs int, corpus, dump, symbols, dir string) error {
 	benches := []bench{}
 	sample, err := store(dir, "sample", map[string]string{
 		"tilecruncher": "testdata/sample/tilecruncher.sym.gz", "libtilecodec.so": "testdata/sample/libtilecodec.so.sym",
@@ -77,6 +80,9 @@ func run(runs int, corpus, dir string) error {
 	} else {
 		fmt.Println("SKIPPED: there is no", large, "- the large case is not timed")
 	}
+	if dump != "" {
+		benches = append(benches, bench{filepath.Base(dump) + " (" + sizeOf(symbols) + " of symbols)", dump, []string{symbols}})
+	}
 	var here []tool
 	for _, t := range tools {
 		if path, err := exec.LookPath(t.bin); err == nil || errors.Is(err, exec.ErrDot) {
@@ -92,6 +98,20 @@ func run(runs int, corpus, dir string) error {
 		}
 	}
 	return nil
+}
+
+// sizeOf is how much there is in the files of a folder.
+func sizeOf(dir string) string {
+	var n int64
+	filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			if info, err := d.Info(); err == nil {
+				n += info.Size()
+			}
+		}
+		return nil
+	})
+	return fmt.Sprintf("%d MB", n/1e6)
 }
 
 // compare runs the tools in turn, so that whatever else the machine does falls on all of them.

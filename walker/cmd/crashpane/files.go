@@ -135,6 +135,7 @@ func (s *fileSet) findWanted() {
 		return
 	}
 	asked := map[string]bool{}
+	s.addStored(asked)
 	for {
 		r := s.session.Report(0)
 		if r == nil {
@@ -161,17 +162,50 @@ func (s *fileSet) findWanted() {
 	}
 }
 
+// addStored adds what lies where a symbol store has it for the dump's modules: that is known without a walk, and a file that
+// no frame needs costs a look at its first line.
+func (s *fileSet) addStored(asked map[string]bool) {
+	d := s.session.Dump(0)
+	if d == nil {
+		return
+	}
+	for i := range d.Modules {
+		m := &d.Modules[i]
+		file := report.BaseName(m.DebugFile)
+		key := file + "\x00" + m.DebugID
+		if m.DebugID == "" || file == "" || asked[key] {
+			continue
+		}
+		if path, ok := s.stored(report.StorePath(file, m.DebugID), ""); ok {
+			asked[key] = true
+			if _, err := s.add(path); err != nil {
+				fmt.Fprintln(s.stderr, err)
+			}
+		}
+	}
+}
+
+// stored is the first folder's file at a path of the symbol store's layout, with one of the endings.
+func (s *fileSet) stored(storePath string, endings ...string) (string, bool) {
+	local := filepath.FromSlash(storePath)
+	if !filepath.IsLocal(local) { // a name from a dump must not lead out of the folder
+		return "", false
+	}
+	for _, f := range s.folders {
+		for _, ext := range endings {
+			if path := filepath.Join(f.root, local) + ext; isFile(path) {
+				return path, true
+			}
+		}
+	}
+	return "", false
+}
+
 // find gives the first folder's file for a module; if there is none with the right id, one of the right name, so that the
 // report can say that its id is another.
 func (s *fileSet) find(r *report.Report, w report.Wanted) []string {
-	for _, f := range s.folders {
-		for _, ext := range []string{"", ".gz"} {
-			path := filepath.Join(f.root, filepath.FromSlash(w.StorePath)+ext)
-			// A name from a dump must not lead out of the folder.
-			if filepath.IsLocal(filepath.FromSlash(w.StorePath)) && isFile(path) {
-				return []string{path}
-			}
-		}
+	if path, ok := s.stored(w.StorePath, "", ".gz"); ok {
+		return []string{path}
 	}
 	var archives []string
 	for _, f := range s.folders {
