@@ -126,12 +126,13 @@ func (s *scanner) runShared(src *input.Source, from, to int64, workers int, size
 	used := make([]usedNumbers, workers)
 	for w := range workers {
 		wg.Go(func() {
+			buf := make([]byte, chunk+2)
 			for !stop.Load() {
 				i := int(next.Add(1)) - 1
 				if i+1 >= len(bounds) {
 					return
 				}
-				piece := &scanner{f: &File{}, seg: &segment{first: i == 0, used: &used[w]}}
+				piece := &scanner{f: &File{}, buf: buf, seg: &segment{first: i == 0, used: &used[w]}}
 				err := piece.run(src, bounds[i], bounds[i+1], nil)
 				results <- result{i, piece, err}
 			}

@@ -36,15 +36,19 @@ type scanner struct {
 
 	unknownFiles, unknownOrigins map[uint32]int32
 
+	buf []byte   // a chunk
 	seg *segment // of a pass that is shared out; else nil
 }
 
 // run reads the lines that start in [from, to) of the file, chunk by chunk, and hands them to lines.
 func (s *scanner) run(src *input.Source, from, to int64, progress func(done, total int64)) error {
 	s.unknownFiles, s.unknownOrigins = map[uint32]int32{}, map[uint32]int32{}
-	buf := make([]byte, min(chunk, src.Size-from)+2) // room for a byte in front and a newline behind a last line that has none
-	have := 0                                        // bytes of an unfinished line at the front
-	cutting := false                                 // inside a line that is too long
+	if s.buf == nil { // with room for a byte in front and a newline behind a last line that has none
+		s.buf = make([]byte, min(chunk, src.Size-from)+2)
+	}
+	buf := s.buf
+	have := 0        // bytes of an unfinished line at the front
+	cutting := false // inside a line that is too long
 	pos := from
 	if from > 0 {
 		pos, cutting = from-1, true // a line that starts before belongs to whoever reads there
