@@ -130,7 +130,7 @@ func TestPaths(t *testing.T) {
 		"b.sym.gz":          packed.String(),
 		"c.go":              `var p = "/ho` + `me/somebody/src"`,
 		"package-lock.json": `{"resolved": "https://registry"}`,
-		"fine.md":           "a/work/b, ../work/main, https://x.org/home/page, /opt/tilecruncher/x, /src/root/x, $T/root/y",
+		"fine.md":           "a/root/b, ../root/c, https://x.org/home/page, /opt/tilecruncher/x, /src/root/x, $T/root/y",
 	}))
 	if err != nil || len(wrong) != 4 {
 		t.Fatalf("%q, %v", wrong, err)
