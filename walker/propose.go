@@ -52,11 +52,17 @@ func (s *walk) proposeCFI() (candidate, string) {
 		}
 		return candidate{}, "the symbols have no call frame information for the address"
 	}
+	if row.Topmost && !s.interrupted() {
+		return candidate{row: row}, "the rules take the return address from a register, which holds only in a function that has not called anything"
+	}
 	if s.Policy.MendExchanged && row.EntryFromFP {
 		row = s.mendExchanged(row)
 	}
 	return candidate{s.believable(row), TrustCFI}, ""
 }
+
+// interrupted: the top frame did not make a call; its thread was stopped in it, or a signal came.
+func (s *walk) interrupted() bool { return s.atContext() || s.top().Row.Signal }
 
 // mendExchanged puts esp and ebp back in their places if the record has them the other way round: clang for macOS i386
 // numbered them 4 and 5 in .debug_frame where dump_syms expects 5 and 4. That the record finds the cfa from ebp at the

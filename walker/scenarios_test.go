@@ -97,3 +97,63 @@ func TestThroughCodeOfNoModule(t *testing.T) {
 		t.Errorf("%s", shape(s))
 	}
 }
+
+// Rules that take the return address from a register hold where a thread was stopped and where a signal interrupted it. In a
+// frame that made a call the register holds something else: what is right there is to give no frame, not the same one again.
+func TestReturnAddressInRegister(t *testing.T) {
+	for _, a := range []*cpu.Arch{cpu.ARM64, cpu.S390X} {
+		link := unwind.Row{Topmost: true, CFA: unwind.Rule{Kind: unwind.FromReg, Reg: a.SP, Offset: 16}, RA: unwind.Rule{Kind: unwind.FromReg, Reg: a.LR}}
+		for _, tc := range []struct {
+			name  string
+			edit  func(rows map[uint64]unwind.Row)
+			shape string
+		}{
+			{"stopped in it", func(map[uint64]unwind.Row) {}, "1010 context, 2020 cfi, 3030 cfi, nothing-found"},
+			{"called something", func(rows map[uint64]unwind.Row) {
+				first := link
+				first.Saved = []unwind.RegRule{{Reg: a.LR, Rule: unwind.Rule{Kind: unwind.Same}}}
+				rows[0x1000], rows[0x2000] = first, link
+			}, "1010 context, 2020 cfi, nothing-found"},
+			{"interrupted by a signal", func(rows map[uint64]unwind.Row) {
+				rows[0x1000] = unwind.Row{Signal: true, CFA: link.CFA, RA: unwind.Rule{Kind: unwind.AtCFA, Offset: -16},
+					Saved: []unwind.RegRule{{Reg: a.LR, Rule: unwind.Rule{Kind: unwind.AtCFA, Offset: -8}}}}
+				rows[0x2000] = link
+			}, "1010 context, 2020 cfi, 3030 cfi, nothing-found"},
+		} {
+			rows := map[uint64]unwind.Row{0x1000: link,
+				0x2000: {CFA: link.CFA, RA: unwind.Rule{Kind: unwind.AtCFA, Offset: -8}, Saved: []unwind.RegRule{{Reg: a.LR, Rule: unwind.Rule{Kind: unwind.AtCFA, Offset: -8}}}}}
+			tc.edit(rows)
+			words := []uint64{1, 2, 3, code(0x3030), 0, 0, 0, 0}
+			if rows[0x1000].Signal {
+				words[0], words[1] = code(0x2020), code(0x3030)
+			}
+			p := Best
+			p.Sources = []Source{SourceCFI}
+			w := New(p, core.OSLinux, []ModuleSpan{{codeBase, codeSize}}, &rowsByFunction{rows: rows})
+			regs := cpu.Regs{Arch: a}
+			regs.Set(a.PC, code(0x1010))
+			regs.Set(a.SP, stackBase)
+			regs.Set(a.LR, code(0x2020))
+			s := w.Walk(regs, &fakeMemory{base: stackBase, word: uint64(a.WordSize), words: words})
+			if got := shape(s); got != tc.shape {
+				t.Errorf("%s, %s: %s\nwant %s", a.Name, tc.name, got, tc.shape)
+			}
+		}
+	}
+}
+
+// rowsByFunction has rules for some functions.
+type rowsByFunction struct {
+	fakeSymbols
+	rows map[uint64]unwind.Row
+}
+
+func (f *rowsByFunction) Known(int) symbol.Answer { return symbol.Yes }
+
+func (f *rowsByFunction) Row(_ int, rva uint64) (unwind.Row, symbol.Answer) {
+	row, ok := f.rows[rva&^0xff]
+	if !ok {
+		return unwind.Row{}, symbol.No
+	}
+	return row, symbol.Yes
+}

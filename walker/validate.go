@@ -31,7 +31,7 @@ func (s *walk) mayKeepSP(src Source, pc uint64) bool {
 		return s.atContext()
 	}
 	switch s.arch {
-	case cpu.ARM:
+	case cpu.ARM, cpu.S390X:
 		return s.atContext()
 	case cpu.ARM64:
 		return pc != s.top().PC && (s.atContext() || src == SourceCFI)

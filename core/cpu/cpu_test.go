@@ -102,7 +102,7 @@ func TestNumbers(t *testing.T) {
 		{SPARC, 14, "sp"}, {SPARC, 15, "o7"}, {SPARC, 30, "fp"}, {SPARC, 31, "i7"},
 		{RISCV, 0, "?"}, {RISCV, 1, "ra"}, {RISCV64, 2, "sp"}, {RISCV64, 8, "s0"}, {RISCV64, 9, "s1"}, {RISCV64, 10, "a0"},
 		{RISCV64, 18, "s2"}, {RISCV64, 28, "t3"}, {RISCV64, 31, "t6"},
-		{S390X, 15, "r15"}, {S390X, 65, "pc"}, {S390X, 16, "?"},
+		{S390X, 15, "r15"}, {S390X, 16, "f0"}, {S390X, 17, "f2"}, {S390X, 28, "f9"}, {S390X, 31, "f15"}, {S390X, 32, "?"}, {S390X, 65, "pc"},
 	} {
 		if got := c.a.RegName(c.a.DWARF[c.dwarf]); got != c.name {
 			t.Errorf("%s: DWARF register %d is %s, want %s", c.a.Name, c.dwarf, got, c.name)

@@ -60,12 +60,28 @@ type Row struct {
 	// EntryFromFP: the record finds the cfa one word above ebp at the function's first instruction, where only esp can point at
 	// the return address. Compilers that number esp and ebp the other way round (clang for macOS i386) make such records.
 	EntryFromFP bool
+	// Topmost: the return address is still in a register, as it can only be in a function that has not called anything. The rules
+	// hold for the frame in which a thread was stopped or that a signal interrupted; the walker refuses them for a frame that was
+	// found by its return address.
+	Topmost bool
+	// Signed says with which key the word that RA leads to was signed (arm64 pointer authentication). Apply leaves the code in
+	// the upper bits; whoever knows how many bits addresses have takes it off.
+	Signed SigningKey
 	// Start is the module-relative address from which the rules hold (that of the INIT record or delta); 0 for rows that the
 	// walker made.
 	Start uint64
 	// Origin says where the rules come from.
 	Origin Origin
 }
+
+// SigningKey is one of arm64's two keys for instruction pointers.
+type SigningKey uint8
+
+const (
+	NotSigned SigningKey = iota
+	KeyA
+	KeyB
+)
 
 // Origin names the place a Row came from, for the person who asks why.
 type Origin struct {

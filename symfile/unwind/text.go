@@ -129,11 +129,20 @@ func (r *Row) Describe(arch *cpu.Arch) string {
 			b.WriteString(", " + regText(arch, s.Reg) + " = " + s.Rule.Describe(arch))
 		}
 	}
+	switch r.Signed {
+	case KeyA:
+		b.WriteString(" (signed with key A)")
+	case KeyB:
+		b.WriteString(" (signed with key B)")
+	}
 	if r.OthersLost {
 		b.WriteString(", other registers lost")
 	}
 	if r.Signal {
 		b.WriteString(" (signal frame)")
+	}
+	if r.Topmost {
+		b.WriteString(" (topmost frame only)")
 	}
 	return b.String()
 }
