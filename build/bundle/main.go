@@ -36,6 +36,9 @@ func run(src, out, cache, viewer string, quick bool) error {
 	if err != nil {
 		return err
 	}
+	if wasm, err = shrink(wasm); err != nil {
+		return fmt.Errorf("making %s smaller: %w", viewer, err)
+	}
 	goroot, err := goRoot()
 	if err != nil {
 		return err
