@@ -42,6 +42,8 @@ var rooms = []room{
 	{"symfile/demangle", nil},
 	{"symfile/unwind", []string{"core/cpu"}},
 	{"symfile", []string{"core/input", "core/cpu", "symfile/symbol", "symfile/unwind"}},
+	// It writes what the others read.
+	{"symfile/dumpsyms", []string{"core/cpu", "symfile/symbol", "symfile/unwind"}},
 
 	// The walker knows rules and symbols as values, and no parser of them.
 	{"walker", []string{"core", "core/cpu", "core/input", "symfile/symbol", "symfile/unwind"}},

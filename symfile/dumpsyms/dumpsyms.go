@@ -1,0 +1,217 @@
+// Package dumpsyms writes Breakpad symbol files: what is known of a module's functions, names and unwind rules, whatever kind
+// of file knows it, as the text that crash reporters and their servers work with.
+//
+// Functions are taken in one pass and kept in a packed form, about a sixth of the text, because the records that go in front of
+// them (FILE, INLINE_ORIGIN) are only known after the last one, and because readers search a file fastest whose records are
+// sorted by address. The text itself is written as it is made.
+//
+// Format: https://chromium.googlesource.com/breakpad/breakpad/+/HEAD/docs/symbol_files.md
+package dumpsyms
+
+import (
+	"io"
+	"strings"
+
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/symfile/symbol"
+	"github.com/crashpane/crashpane/symfile/unwind"
+)
+
+// Module is what the MODULE and INFO CODE_ID records say.
+type Module struct {
+	// OS and Arch are Breakpad's words for them, see Arch.
+	OS, Arch string
+	// ID is the debug id: 32 hexadecimal digits and an age. Name is the binary's own name, without folders.
+	ID, Name string
+	// CodeID is the binary's own identifier (of ELF files the build id), in any case; "" if there is none.
+	CodeID string
+}
+
+// Input is what a symbol file is made of. What is nil is left out.
+type Input struct {
+	Module Module
+	// CPU is the processor, whose registers the unwind rules name.
+	CPU *cpu.Arch
+	// Functions become FUNC, line and INLINE records.
+	Functions symbol.Functions
+	// Publics calls its argument for every name of an address that is no function's, in any order; of several at one address the
+	// first counts.
+	Publics func(f func(rva uint64, name string) error) error
+	// Unwind are the tables of unwind rules. Where several cover an address, the first counts.
+	Unwind []unwind.Table
+	// Demangle makes names readable; nil leaves them as they are.
+	Demangle func(string) string
+}
+
+// Counts are the records that were written, and what could not be.
+type Counts struct {
+	Files, Origins, Funcs, Lines, Inlines, Publics, CFIInits, CFIDeltas int
+	// Overlapping is how many functions, or parts of such, lie over another one: no reader would find them, and they are left out.
+	Overlapping int
+	// Unsayable are stretches of code whose unwind rules the format has no words for: they are left out. UnsayableFirst says of
+	// the first of them which it is, and why.
+	Unsayable      int
+	UnsayableFirst string
+}
+
+// Write writes a symbol file to w. An error is one of w or of what Input reads; the text is then not whole.
+func Write(w io.Writer, in Input) (Counts, error) {
+	s := newSpool()
+	if in.Functions != nil {
+		if err := in.Functions.Each(s.add); err != nil {
+			return Counts{}, err
+		}
+	}
+	s.settle()
+	o := &output{w: w, buf: make([]byte, 0, bufferSize+bufferSpare), demangle: in.Demangle}
+	o.module(&in.Module)
+	o.files(s)
+	o.origins(s)
+	if err := o.body(s, in.Publics); err != nil {
+		return o.n, err
+	}
+	s = nil // the unwind rules need their own memory
+	if len(in.Unwind) > 0 && in.CPU != nil {
+		if err := o.cfi(in.CPU, in.Unwind); err != nil {
+			return o.n, err
+		}
+	}
+	o.flush()
+	return o.n, o.err
+}
+
+const (
+	// bufferSize is how much text is collected before it is written.
+	bufferSize = 64 << 10
+	// bufferSpare is room for the record that goes beyond it.
+	bufferSpare = 4 << 10
+)
+
+// output is the text on its way out. The first error of the writer sticks.
+type output struct {
+	w        io.Writer
+	buf      []byte
+	err      error
+	demangle func(string) string
+	n        Counts
+}
+
+// end ends a record.
+func (o *output) end() {
+	o.buf = append(o.buf, '\n')
+	if len(o.buf) >= bufferSize {
+		o.flush()
+	}
+}
+
+func (o *output) flush() {
+	if o.err == nil && len(o.buf) > 0 {
+		_, o.err = o.w.Write(o.buf)
+	}
+	o.buf = o.buf[:0]
+}
+
+func (o *output) str(s string) { o.buf = append(o.buf, s...) }
+
+// sep writes a blank and a number in lower-case hexadecimal.
+func (o *output) hex(v uint64) { o.buf = appendHex(append(o.buf, ' '), v) }
+
+// dec writes a blank and a decimal number.
+func (o *output) dec(v uint64) { o.buf = appendDec(append(o.buf, ' '), v) }
+
+// text writes a blank and the rest of a record. A line end in it would begin another record, and blanks around it would not be
+// read back; nor would nothing at all.
+func (o *output) text(s string) {
+	o.buf = append(o.buf, ' ')
+	if strings.ContainsAny(s, "\r\n\x00") {
+		s = strings.Map(func(r rune) rune {
+			if r == '\r' || r == '\n' || r == 0 {
+				return ' '
+			}
+			return r
+		}, s)
+	}
+	if s = strings.Trim(s, " \t\v\f"); s == "" {
+		s = nameless
+	}
+	o.buf = append(o.buf, s...)
+}
+
+// nameless stands for a name that is not known, in both peers' words.
+const nameless = "<name omitted>"
+
+// noFile stands for a source file that is not known: a line record must name one.
+const noFile = "<unknown>"
+
+// name writes a function's name.
+func (o *output) name(raw string) {
+	if o.demangle != nil {
+		raw = o.demangle(raw)
+	}
+	o.text(raw)
+}
+
+func (o *output) module(m *Module) {
+	word := func(s string) string {
+		if s = strings.Join(strings.Fields(s), "_"); s == "" {
+			return "unknown"
+		}
+		return s
+	}
+	o.str("MODULE " + word(m.OS) + " " + word(m.Arch) + " " + word(m.ID))
+	o.text(m.Name)
+	o.end()
+	if m.CodeID != "" {
+		o.str("INFO CODE_ID " + strings.ToUpper(word(m.CodeID)))
+		o.end()
+	}
+}
+
+func (o *output) files(s *spool) {
+	for i, name := range s.files.list {
+		o.str("FILE")
+		o.dec(uint64(i))
+		if name == "" {
+			name = noFile
+		}
+		o.text(name)
+		o.end()
+	}
+	o.n.Files = len(s.files.list)
+}
+
+func (o *output) origins(s *spool) {
+	for i, name := range s.origins.list {
+		o.str("INLINE_ORIGIN")
+		o.dec(uint64(i))
+		o.name(name)
+		o.end()
+	}
+	o.n.Origins = len(s.origins.list)
+}
+
+// appendHex is strconv.AppendUint(b, v, 16), and a third of a symbol file's time.
+func appendHex(b []byte, v uint64) []byte {
+	const digits = "0123456789abcdef"
+	var tmp [16]byte
+	i := len(tmp)
+	for {
+		i--
+		tmp[i] = digits[v&15]
+		if v >>= 4; v == 0 {
+			return append(b, tmp[i:]...)
+		}
+	}
+}
+
+func appendDec(b []byte, v uint64) []byte {
+	var tmp [20]byte
+	i := len(tmp)
+	for {
+		i--
+		tmp[i] = byte('0' + v%10)
+		if v /= 10; v == 0 {
+			return append(b, tmp[i:]...)
+		}
+	}
+}

@@ -1,0 +1,196 @@
+package dumpsyms
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+
+	"github.com/crashpane/crashpane/symfile/symbol"
+)
+
+// table numbers texts by their first use.
+type table struct {
+	num  map[string]uint32
+	list []string
+	// last is what was asked for last: a function's lines are mostly of one file.
+	last    string
+	lastNum uint32
+}
+
+func (t *table) of(s string) uint32 {
+	if s == t.last && len(t.list) > 0 {
+		return t.lastNum
+	}
+	n, ok := t.num[s]
+	if !ok {
+		n = uint32(len(t.list))
+		t.num[s] = n
+		t.list = append(t.list, s)
+	}
+	t.last, t.lastNum = s, n
+	return n
+}
+
+// chunkSize is how much packed text is allocated at a time: a slice that grew would be copied again and again.
+const chunkSize = 1 << 20
+
+// spool holds functions packed: each range that becomes a FUNC record as numbers of variable length. The numbers are, in order:
+// length of the name and the name, parameter size, count of lines and for each the distance from the end of the one before, its
+// size, line (as the difference to the one before) and file; count of inlined calls and for each depth, line and file of the call,
+// origin, count of ranges, and for each the distance from the function's start and the size.
+type spool struct {
+	files, origins table
+	chunks         [][]byte
+	recs           []spooled
+	scratch        []byte
+	lines          []symbol.Line // of the range that is being packed
+}
+
+// spooled is one FUNC record.
+type spooled struct {
+	start, size uint64
+	chunk, off  uint32
+	multiple    bool
+}
+
+func newSpool() *spool {
+	return &spool{files: table{num: map[string]uint32{}}, origins: table{num: map[string]uint32{}}}
+}
+
+// add takes a function in.
+func (s *spool) add(f symbol.Function) error {
+	for _, r := range f.Ranges {
+		if r.Size == 0 || r.Start+r.Size < r.Start {
+			continue
+		}
+		s.pack(&f, r)
+	}
+	return nil
+}
+
+// pack packs what a function has in one of its ranges.
+func (s *spool) pack(f *symbol.Function, r symbol.Range) {
+	b := binary.AppendUvarint(s.scratch[:0], uint64(len(f.Name)))
+	b = append(b, f.Name...)
+	b = binary.AppendUvarint(b, uint64(f.ParamSize))
+
+	s.lines = s.lines[:0]
+	at := r.Start
+	for i := range f.Lines {
+		l := f.Lines[i]
+		var ok bool
+		if l.Range, ok = clip(l.Range, r); !ok {
+			continue
+		}
+		if l.Start < at { // lines do not lie over each other; if they do, the first counts
+			if l.Size <= at-l.Start {
+				continue
+			}
+			l.Size -= at - l.Start
+			l.Start = at
+		}
+		at = l.Start + l.Size
+		s.lines = append(s.lines, l)
+	}
+	b = binary.AppendUvarint(b, uint64(len(s.lines)))
+	at = r.Start
+	line := int64(0)
+	for i := range s.lines {
+		l := &s.lines[i]
+		b = binary.AppendUvarint(b, l.Start-at)
+		b = binary.AppendUvarint(b, l.Size)
+		b = binary.AppendVarint(b, int64(l.Line)-line)
+		b = binary.AppendUvarint(b, uint64(s.files.of(l.File)))
+		at, line = l.Start+l.Size, int64(l.Line)
+	}
+
+	calls := 0
+	for i := range f.Inlines {
+		if inside(f.Inlines[i].Ranges, r) > 0 {
+			calls++
+		}
+	}
+	b = binary.AppendUvarint(b, uint64(calls))
+	for i := range f.Inlines {
+		in := &f.Inlines[i]
+		n := inside(in.Ranges, r)
+		if n == 0 {
+			continue
+		}
+		b = binary.AppendUvarint(b, uint64(in.Depth))
+		b = binary.AppendUvarint(b, uint64(in.CallLine))
+		b = binary.AppendUvarint(b, uint64(s.files.of(in.CallFile)))
+		b = binary.AppendUvarint(b, uint64(s.origins.of(in.Name)))
+		b = binary.AppendUvarint(b, uint64(n))
+		for _, part := range in.Ranges {
+			if part, ok := clip(part, r); ok {
+				b = binary.AppendUvarint(b, part.Start-r.Start)
+				b = binary.AppendUvarint(b, part.Size)
+			}
+		}
+	}
+	s.scratch = b
+	last := len(s.chunks) - 1
+	if last < 0 || cap(s.chunks[last])-len(s.chunks[last]) < len(b) {
+		s.chunks = append(s.chunks, make([]byte, 0, max(chunkSize, len(b))))
+		last++
+	}
+	s.recs = append(s.recs, spooled{start: r.Start, size: r.Size, chunk: uint32(last), off: uint32(len(s.chunks[last])), multiple: f.Multiple})
+	s.chunks[last] = append(s.chunks[last], b...)
+}
+
+// clip is the part of a range that lies in another one.
+func clip(r, in symbol.Range) (symbol.Range, bool) {
+	start, end := max(r.Start, in.Start), min(r.Start+r.Size, in.Start+in.Size)
+	if r.Start+r.Size < r.Start || start >= end {
+		return symbol.Range{}, false
+	}
+	return symbol.Range{Start: start, Size: end - start}, true
+}
+
+// inside counts the ranges that have a part in another one.
+func inside(all []symbol.Range, in symbol.Range) int {
+	n := 0
+	for _, r := range all {
+		if _, ok := clip(r, in); ok {
+			n++
+		}
+	}
+	return n
+}
+
+// settle sorts by address. Records at one address stay in the order in which they came.
+func (s *spool) settle() {
+	byStart := func(a, b spooled) int { return cmp.Compare(a.start, b.start) }
+	if !slices.IsSortedFunc(s.recs, byStart) {
+		slices.SortStableFunc(s.recs, byStart)
+	}
+}
+
+// unpacker reads a packed function again. What it reads was written here, so that nothing is checked.
+type unpacker []byte
+
+func (u *unpacker) num() uint64 {
+	// Most numbers are small.
+	if b := *u; b[0] < 0x80 {
+		*u = b[1:]
+		return uint64(b[0])
+	}
+	v, n := binary.Uvarint(*u)
+	*u = (*u)[n:]
+	return v
+}
+
+func (u *unpacker) signed() int64 {
+	v := u.num()
+	return int64(v>>1) ^ -int64(v&1)
+}
+
+func (u *unpacker) text() string {
+	n := u.num()
+	s := string((*u)[:n])
+	*u = (*u)[n:]
+	return s
+}
+
+func (s *spool) at(r *spooled) unpacker { return s.chunks[r.chunk][r.off:] }
