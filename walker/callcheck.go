@@ -29,72 +29,60 @@ func (s *walk) callBefore(addr uint64) (call, known bool) {
 	if s.Code == nil {
 		return false, false
 	}
+	var b [maxCall]byte
+	n := uint64(callBytes(s.arch))
+	at := addr
+	if s.arch == cpu.ARM {
+		// The lowest bit says that the caller is Thumb code.
+		at &^= 1
+	}
+	if n == 0 || at < n || s.Code.Read(at-n, b[:n]) != int(n) {
+		return false, false
+	}
 	switch s.arch {
 	case cpu.X86, cpu.AMD64:
-		var b [maxCall]byte
-		if addr < maxCall || s.Code.Read(addr-maxCall, b[:]) != maxCall {
-			return false, false
+		return endsInX86Call(b[:n]), true
+	case cpu.ARM:
+		if addr&1 != 0 {
+			return isThumbCall(binary.LittleEndian.Uint16(b[4:]), binary.LittleEndian.Uint16(b[6:])), true
 		}
-		return endsInX86Call(b[:]), true
+		return isARMCall(binary.LittleEndian.Uint32(b[:]), binary.LittleEndian.Uint32(b[4:])), true
+	case cpu.RISCV, cpu.RISCV64:
+		return isRISCVCall(binary.LittleEndian.Uint32(b[:]), s.arch.WordSize), true
+	case cpu.S390X:
+		return isZCall(b[:n]), true
+	}
+	order := binary.ByteOrder(binary.LittleEndian)
+	if s.BigEndian {
+		order = binary.BigEndian
+	}
+	w := order.Uint32(b[:])
+	switch s.arch {
 	case cpu.ARM64:
-		var b [4]byte
-		if addr < 4 || s.Code.Read(addr-4, b[:]) != 4 {
-			return false, false
-		}
+		// Instructions are little-endian whatever the data is.
 		return isARM64Call(binary.LittleEndian.Uint32(b[:])), true
+	case cpu.MIPS, cpu.MIPS64:
+		return isMIPSCall(w) || isMIPSCompactCall(order.Uint32(b[4:])), true
+	case cpu.PPC, cpu.PPC64:
+		return isPPCCall(w), true
+	case cpu.SPARC:
+		return isSPARCCall(w), true
 	}
 	return false, false
 }
 
-// maxCall is the length of the longest near call: REX, FF, ModRM, SIB, 32-bit displacement.
+// callBytes is how many bytes before a return address are looked at; 0 where calls are not told apart.
+func callBytes(a *cpu.Arch) int {
+	switch a {
+	case cpu.X86, cpu.AMD64, cpu.MIPS, cpu.MIPS64, cpu.SPARC, cpu.ARM:
+		return 8 // the longest call of x86; a call and its delay slot; a branch and the setting of lr before it
+	case cpu.ARM64, cpu.PPC, cpu.PPC64, cpu.RISCV, cpu.RISCV64:
+		return 4
+	case cpu.S390X:
+		return 6
+	}
+	return 0
+}
+
+// maxCall is the most bytes that callBytes answers.
 const maxCall = 8
-
-// endsInX86Call says whether some call instruction ends with the last byte. Instructions have no fixed size, so every
-// length that a call can have is tried (Intel SDM volume 2A, CALL):
-//
-//	E8 rel32          5 bytes
-//	FF /2 ModRM …     2 to 7 bytes, and a REX or segment prefix before it
-func endsInX86Call(b []byte) bool {
-	n := len(b)
-	if n >= 5 && b[n-5] == 0xe8 {
-		return true
-	}
-	for size := 2; size <= 7 && size <= n; size++ {
-		if b[n-size] == 0xff && modRMSize(b[n-size+1:]) == size-1 {
-			return true
-		}
-	}
-	return false
-}
-
-// modRMSize is the length of the ModRM byte with SIB and displacement, if its middle field is 2 (CALL); else 0.
-func modRMSize(b []byte) int {
-	mod, reg, rm := b[0]>>6, b[0]>>3&7, b[0]&7
-	if reg != 2 {
-		return 0
-	}
-	size := 1
-	if mod == 3 {
-		return size
-	}
-	base := rm
-	if rm == 4 {
-		if len(b) < 2 {
-			return 0
-		}
-		base = b[1] & 7
-		size++
-	}
-	switch {
-	case mod == 1:
-		size++
-	case mod == 2, mod == 0 && base == 5:
-		size += 4
-	}
-	return size
-}
-
-// isARM64Call: BL imm26, BLR, and BLR with pointer authentication (Arm ARM, C4.1.66 "Branches").
-func isARM64Call(w uint32) bool {
-	return w>>26 == 0b100101 || w&0xfffffc1f == 0xd63f0000 || w&0xfefff800 == 0xd63f0800
-}

@@ -26,6 +26,8 @@ type Explanation struct {
 	Notes []string
 	// Scanned says of a frame that a scan found which words were passed by.
 	Scanned Scanned
+	// Win are the numbers that a STACK WIN record was evaluated with.
+	Win WinPlace
 	// Attempts are the sources that were tried before.
 	Attempts []Attempt
 }
@@ -101,7 +103,7 @@ func (w *Walker) Explain(stack *Stack, frame int, mem unwind.Memory) (*Explanati
 		return nil, fmt.Errorf("there is no frame %d; the stack has %d frames", frame, len(stack.Frames))
 	}
 	f := &stack.Frames[frame]
-	x := &Explanation{Source: f.Source, Row: f.Row, After: f.Regs, Attempts: f.Attempts}
+	x := &Explanation{Source: f.Source, Row: f.Row, After: f.Regs, Win: f.Win, Attempts: f.Attempts}
 	s := &walk{Walker: w, arch: f.Regs.Arch, mem: mem, frames: stack.Frames[:frame]}
 	if frame > 0 {
 		x.Before = s.top().Regs

@@ -43,8 +43,21 @@ type Frame struct {
 	// Answer says whether the module's symbols were there; Symbol is set if it is symbol.Yes.
 	Answer symbol.Answer
 	Symbol symbol.Symbol
+	// Win are the numbers that a STACK WIN record was evaluated with, where Row comes from one.
+	Win WinPlace
 	// Attempts are the sources that were tried for this frame before the one that worked, and why each was rejected.
 	Attempts []Attempt
+}
+
+// WinPlace are the numbers of a STACK WIN record that do not stand in it.
+type WinPlace struct {
+	// CalleeParams is the size in bytes of the arguments at the callee's esp: .cbCalleeParams.
+	CalleeParams uint32
+	// Computed is where the return address should be by the record's sizes, SearchStart where it was then looked for:
+	// .raSearchStart. Both are 0 in frames without a record.
+	Computed, SearchStart uint32
+	// Aligned: the program aligns esp, so that SearchStart was taken from ebp.
+	Aligned bool
 }
 
 // Attempt is a candidate caller that was not taken.

@@ -51,7 +51,7 @@ func (s *walk) scanMIPS(sp uint64) (candidate, string) {
 			row := returnAt(s.arch, at)
 			row.Origin.Part = "stack scan"
 			row.Saved = []unwind.RegRule{{Reg: s.arch.FP, Rule: unwind.Rule{Kind: unwind.AtConst, Offset: int64(at - size)}}}
-			return candidate{row, TrustScan}, ""
+			return candidate{row: row, trust: TrustScan}, ""
 		}
 	}
 	return candidate{}, fmt.Sprintf("the %d bytes above sp 0x%x have no return address with a frame pointer below it", mipsFrame, sp)

@@ -87,6 +87,13 @@ type FramePointerRules struct {
 	// FromLR: on arm64 and iOS arm the caller's pc is the callee's lr, and the word at fp+8 its next lr. Otherwise pc is
 	// the word at fp+8.
 	FromLR bool
+	// LeafByLR: frame 0's lr is its return address if the function made no call yet, which the functions that pc and lr lie in
+	// tell. Otherwise arm64 takes the word at fp+8, whatever FromLR says, and a frame pointer of 0 ends a stack only if it
+	// was read from a frame.
+	LeafByLR bool
+	// Doubted: a frame whose return address is known not to follow a call, or that does not move up the stack, is not
+	// believed, and the next source is asked. Otherwise the latter ends the walk.
+	Doubted bool
 	// LRInModule: frame 0's lr counts only if it lies in a module: functions that have saved it use it as they like. Else pc
 	// is the word at fp+8.
 	LRInModule bool
@@ -199,6 +206,8 @@ func best() Policy {
 	// Rules that give a return address of 0 are how the outermost frame's say that it has no caller.
 	p.CFINonZero = false
 	p.FramePointer.LRInModule = true
+	p.FramePointer.LeafByLR = true
+	p.FramePointer.Doubted = true
 	p.FramePointer.Stale = false
 	p.MendExchanged = true
 	p.EndAtOutermost = true

@@ -58,7 +58,7 @@ func (s *walk) proposeCFI() (candidate, string) {
 	if s.Policy.MendExchanged && row.EntryFromFP {
 		row = s.mendExchanged(row)
 	}
-	return candidate{s.believable(row), TrustCFI}, ""
+	return candidate{row: s.believable(row), trust: TrustCFI}, ""
 }
 
 // interrupted: the top frame did not make a call; its thread was stopped in it, or a signal came.
@@ -97,7 +97,7 @@ func (s *walk) leadsToCode(row unwind.Row) bool {
 // gets the word beside it as lr, which is the lr that the function had on entry: rules that hold at the function's first
 // instruction may use it, others would take a value that has long been overwritten.
 func (s *walk) believable(row unwind.Row) unwind.Row {
-	if s.arch != cpu.ARM64 || s.top().Trust != TrustFramePointer || s.Policy.FramePointer.FromLR {
+	if s.arch != cpu.ARM64 || s.top().Trust != TrustFramePointer || s.fromLR() {
 		return row
 	}
 	if row.Start == s.rva() || row.RA.Kind != unwind.FromReg && row.RA.Kind != unwind.Same || row.RA.Kind == unwind.FromReg && row.RA.Reg != s.arch.LR {
@@ -105,28 +105,6 @@ func (s *walk) believable(row unwind.Row) unwind.Row {
 	}
 	row.RA = unwind.Rule{Kind: unwind.Undefined}
 	return row
-}
-
-// proposeLeaf simulates the return of a function without unwind data on Windows amd64: the ABI lets a function that calls
-// nothing and moves no registers go without, and its return address is then at sp. Breakpad looks at one word more.
-func (s *walk) proposeLeaf() (candidate, string) {
-	if !s.Policy.LeafOnWindows || s.arch != cpu.AMD64 || !s.onWindows() || !s.atContext() {
-		return candidate{}, notApplicable
-	}
-	at, _, ok := s.scanFor(s.top().Regs.SP(), 2)
-	if !ok {
-		return candidate{}, "neither word at the stack pointer is a return address"
-	}
-	row := returnAt(s.arch, at)
-	row.Origin.Part = "leaf function"
-	row.OthersLost = false
-	// The frame is still the context's: everything stays as it was.
-	for r := range s.arch.Names {
-		if reg := cpu.Reg(r); reg != s.arch.PC && reg != s.arch.SP {
-			row.Saved = append(row.Saved, unwind.RegRule{Reg: reg, Rule: unwind.Rule{Kind: unwind.Same, Reg: reg}})
-		}
-	}
-	return candidate{row, TrustLeaf}, ""
 }
 
 // returnAt are the rules of a return address that lies at an address: pc = [at], sp = at + word.
@@ -181,7 +159,7 @@ func (s *walk) proposeFramePointer() (candidate, string) {
 	if _, ok := s.word(fp); !ok && fp != 0 {
 		return candidate{row: row}, fmt.Sprintf("%s is 0x%x, where the dump has no stack", s.arch.RegName(fpReg), fp)
 	}
-	return candidate{row, TrustFramePointer}, ""
+	return candidate{row: row, trust: TrustFramePointer}, ""
 }
 
 // proposeBackChain follows the chain of stack pointers that powerpc frames form.
@@ -195,14 +173,14 @@ func (s *walk) proposeBackChain() (candidate, string) {
 		return candidate{}, fmt.Sprintf("%s is 0x%x, where the dump has no stack", s.arch.RegName(s.arch.SP), sp)
 	case next == 0:
 		// The oldest frame's chain ends with 0, which is worth the same as a return address of 0.
-		return candidate{unwind.Row{CFA: unwind.Rule{Kind: unwind.Const, Offset: int64(sp)}, RA: unwind.Rule{Kind: unwind.Const}}, TrustFramePointer}, ""
+		return candidate{trust: TrustFramePointer, row: unwind.Row{CFA: unwind.Rule{Kind: unwind.Const, Offset: int64(sp)}, RA: unwind.Rule{Kind: unwind.Const}}}, ""
 	}
-	return candidate{unwind.Row{
+	return candidate{trust: TrustFramePointer, row: unwind.Row{
 		CFA:        unwind.Rule{Kind: unwind.AtReg, Reg: s.arch.SP},
 		RA:         savedReturn(s.arch.Frame),
 		OthersLost: true,
 		Origin:     unwind.Origin{Part: "back chain"},
-	}, TrustFramePointer}, ""
+	}}, ""
 }
 
 // savedReturn is the rule of the return address in a standard frame.
@@ -218,20 +196,24 @@ func (s *walk) linkFrame(row *unwind.Row, fp uint64) string {
 	lay, lr := s.arch.Frame, s.arch.LR
 	rules := s.Policy.FramePointer
 	value, known := s.reg(lr)
-	if !known && rules.FromLR {
+	fromLR := s.fromLR()
+	if !known && fromLR {
 		// Call frame information seldom recovers lr. A caller has saved it beside its fp, if it keeps one.
 		if fp == 0 {
 			return "lr is not known and fp is 0"
 		}
 		return ""
 	}
-	if rules.FromLR && rules.LRInModule && s.atContext() && s.Modules.Find(s.strip(value)-1) < 0 {
+	if fromLR && rules.LRInModule && s.atContext() && s.Modules.Find(s.strip(value)-1) < 0 {
 		if fp == 0 {
 			return fmt.Sprintf("neither lr (0x%x) nor fp (0) leads to a caller", value)
 		}
 		return ""
 	}
-	if !rules.FromLR {
+	if !fromLR {
+		if fp == 0 && rules.LeafByLR && !s.fpWasRead() {
+			return "fp is 0 since the crash: no chain of frames hangs on it"
+		}
 		if fp == 0 {
 			// The end of the chain: a caller that has not moved ends the walk, or is refused for its pc.
 			sp := s.top().Regs.SP()
@@ -270,6 +252,24 @@ func (s *walk) linkFrame(row *unwind.Row, fp uint64) string {
 		row.Saved[1].Rule = unwind.Rule{Kind: unwind.Const}
 	}
 	return ""
+}
+
+// fromLR: the caller's pc is the callee's lr, and not the word at fp+8.
+func (s *walk) fromLR() bool {
+	rules := s.Policy.FramePointer
+	return rules.FromLR && !(rules.LeafByLR && s.arch == cpu.ARM64)
+}
+
+// fpWasRead: the top frame's frame pointer was read from the stack and is not what the thread's context had.
+func (s *walk) fpWasRead() bool {
+	for i := len(s.frames) - 1; i > 0; i-- {
+		for _, r := range s.frames[i].Row.Saved {
+			if r.Reg == s.arch.FP && r.Rule.Kind != unwind.Same {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // linkFromCallee finds the top frame's lr in its callee's frame record, if call frame information and the chain of frame

@@ -46,7 +46,7 @@ func (s *walk) readable(from uint64, words int) int {
 // scanWords is how far to search above the top frame.
 func (s *walk) scanWords() int {
 	f := s.top()
-	if f.Trust == TrustContext ||
+	if f.Trust == TrustContext || s.afterLeaf() ||
 		s.Policy.Scan.ExtendAfterCFI && f.Trust == TrustCFI && s.arch.WordSize == 8 {
 		return s.Policy.Scan.ExtendedWords
 	}
@@ -66,7 +66,12 @@ func (s *walk) proposeScan() (candidate, string) {
 		return s.scanMIPS(sp)
 	}
 	words := s.scanWords()
-	at, _, ok := s.scanFor(sp, words)
+	at, value, ok := s.scanFor(sp, words)
+	if ok && s.afterLeaf() && s.strip(value) == s.top().PC {
+		// What frame 0 saved of its lr, which led here already.
+		next := int((at-sp)/uint64(s.arch.WordSize)) + 1
+		at, _, ok = s.scanFor(at+uint64(s.arch.WordSize), words-next)
+	}
 	if !ok {
 		switch n := s.readable(sp, words); {
 		case n == 0:
@@ -81,7 +86,7 @@ func (s *walk) proposeScan() (candidate, string) {
 	if rule, ok := s.scannedFP(sp, at); ok {
 		row.Saved = []unwind.RegRule{{Reg: s.arch.FP, Rule: rule}}
 	}
-	return candidate{row, TrustScan}, ""
+	return candidate{row: row, trust: TrustScan}, ""
 }
 
 // scannedFP guesses the caller's frame pointer from a return address at an address. A function that keeps one pushed its

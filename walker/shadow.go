@@ -26,7 +26,7 @@ func (s *walk) proposeShadow() (candidate, string) {
 		if v == want {
 			row := returnAt(s.arch, at)
 			row.Origin.Part = "shadow stack"
-			return candidate{row, TrustPrewalked}, ""
+			return candidate{row: row, trust: TrustPrewalked}, ""
 		}
 	}
 	return candidate{}, fmt.Sprintf("the shadow stack says 0x%x, which is not on the stack above sp 0x%x", want, sp)

@@ -45,7 +45,10 @@ func (s *walk) check(src Source, cand candidate, regs *cpu.Regs) string {
 	case SourceCFI:
 		return s.checkCFI(regs)
 	case SourceFramePointer:
-		return s.checkFramePointer(regs)
+		if why := s.checkFramePointer(regs); why != "" {
+			return why
+		}
+		return s.doubt(regs)
 	}
 	return ""
 }
@@ -56,6 +59,21 @@ func (s *walk) checkCFI(regs *cpu.Regs) string {
 	}
 	if s.Policy.CFINeedsFP && s.arch == cpu.X86 && !regs.Known(s.arch.FP) {
 		return "it does not recover ebp"
+	}
+	return ""
+}
+
+// doubt is what speaks against a frame that was guessed from a register, beyond what its CPU's check says.
+func (s *walk) doubt(regs *cpu.Regs) string {
+	pc, sp := regs.PC(), regs.SP()
+	if !s.Policy.FramePointer.Doubted || pc < firstPage {
+		return ""
+	}
+	if call, known := s.callBefore(pc); known && !call && s.Modules.Find(pc) >= 0 {
+		return fmt.Sprintf("the instruction before its return address 0x%x is not a call", pc)
+	}
+	if callee := s.top().Regs.SP(); sp < callee || sp == callee && !s.mayKeepSP(SourceFramePointer, pc) {
+		return fmt.Sprintf("the caller's sp 0x%x is not above this frame's 0x%x", sp, callee)
 	}
 	return ""
 }
@@ -85,7 +103,10 @@ func (s *walk) checkFramePointer(regs *cpu.Regs) string {
 		}
 	case cpu.ARM64:
 		// Breakpad takes whatever lr says, and ends the walk if that is null-like.
-		if !s.Policy.FramePointer.FromLR && (pc < firstPage || pc > 0x000fffffffffffff) {
+		if s.fromLR() || s.Policy.FramePointer.LeafByLR && pc < firstPage && s.fpWasRead() {
+			break
+		}
+		if pc < firstPage || pc > 0x000fffffffffffff {
 			return fmt.Sprintf("its return address 0x%x is not an address of a program", pc)
 		}
 	}
@@ -159,7 +180,7 @@ func (s *walk) stripRegister(regs *cpu.Regs, r cpu.Reg) {
 
 // stripPointers takes authentication codes off what a source recovered. Scanned words carry none that could be told.
 func (s *walk) stripPointers(regs *cpu.Regs, src Source) {
-	if s.arch != cpu.ARM64 || src != SourceCFI && src != SourceFramePointer {
+	if s.arch != cpu.ARM64 || src != SourceCFI && src != SourceFramePointer && src != SourceLeaf {
 		return
 	}
 	s.stripRegister(regs, s.arch.PC)

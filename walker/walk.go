@@ -17,6 +17,8 @@ type Walker struct {
 	OS      core.OS
 	// Code, if set, is where instructions are read from to tell return addresses from other pointers into code.
 	Code Code
+	// BigEndian says how words of Code are stored, on CPUs that have both orders.
+	BigEndian bool
 	// base is the load address of each module, by index.
 	base []uint64
 	// pacMask keeps the address bits of an arm64 pointer.
@@ -116,6 +118,7 @@ func (s *walk) rva() uint64 {
 type candidate struct {
 	row   unwind.Row
 	trust Trust
+	win   WinPlace
 }
 
 // caller asks the sources in order for the frame above the top one. The first candidate that a source stands by decides:
@@ -157,7 +160,7 @@ func (s *walk) caller() (Frame, *Stop) {
 		}
 		s.remember(src, &regs)
 		s.passShadow(regs.PC())
-		f := Frame{PC: regs.PC(), Regs: regs, Trust: cand.trust, Source: src, Row: cand.row, Attempts: attempts}
+		f := Frame{PC: regs.PC(), Regs: regs, Trust: cand.trust, Source: src, Row: cand.row, Win: cand.win, Attempts: attempts}
 		f.Lookup = f.PC - s.arch.CallSize
 		if cand.row.Signal {
 			f.Lookup = f.PC

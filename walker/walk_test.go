@@ -405,11 +405,29 @@ func TestScanWantsACall(t *testing.T) {
 		"arm64 bl":     {cpu.ARM64, []byte{0x10, 0, 0, 0x94}},
 		"arm64 blr x8": {cpu.ARM64, []byte{0x00, 0x01, 0x3f, 0xd6}},
 		"arm64 blraa":  {cpu.ARM64, []byte{0x09, 0x09, 0x3f, 0xd7}},
+		"arm bl":       {cpu.ARM, []byte{0x10, 0, 0, 0xeb}},
+		"arm blx r3":   {cpu.ARM, []byte{0x33, 0xff, 0x2f, 0xe1}},
+		"arm mov, bx":  {cpu.ARM, []byte{0x0f, 0xe0, 0xa0, 0xe1, 0x13, 0xff, 0x2f, 0xe1}},
+		"mips jal":     {cpu.MIPS, []byte{0x10, 0, 0, 0x0c, 0, 0, 0, 0}},
+		"mips jalr t9": {cpu.MIPS64, []byte{0x09, 0xf8, 0x20, 0x03, 0, 0, 0, 0}},
+		"mips bal":     {cpu.MIPS, []byte{0x10, 0, 0x11, 0x04, 0, 0, 0, 0}},
+		"ppc bl":       {cpu.PPC, []byte{0x01, 0x01, 0, 0x48}},
+		"ppc bctrl":    {cpu.PPC64, []byte{0x21, 0x04, 0x80, 0x4e}},
+		"sparc call":   {cpu.SPARC, []byte{0x10, 0, 0, 0x40, 0, 0, 0, 0x01}},
+		"riscv jal":    {cpu.RISCV, []byte{0xef, 0, 0x10, 0}},
+		"riscv jalr":   {cpu.RISCV64, []byte{0xe7, 0x80, 0x07, 0}},
+		"riscv c.jalr": {cpu.RISCV64, []byte{0x82, 0x97}},
+		"z brasl":      {cpu.S390X, []byte{0xc0, 0xe5, 0, 0, 0, 9}},
+		"z basr":       {cpu.S390X, []byte{0x0d, 0xe1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sc := &scene{arch: tc.arch, pc: code(0x1010), words: []uint64{code(0x2020), code(0x3030), 0},
 				code: fakeCode{code(0x3030), tc.call}}
-			expect(t, sc.walk(t), "1010 context, 3030 scan, nothing-found")
+			end := "nothing-found"
+			if tc.arch.Frame.Style == cpu.BackChain {
+				end = "end" // the word at sp is a back chain that ends
+			}
+			expect(t, sc.walk(t), "1010 context, 3030 scan, "+end)
 		})
 	}
 }

@@ -56,6 +56,7 @@ func (s *walk) winFrame(fd unwind.FrameData) (candidate, string) {
 	}
 	esp, params := uint32(esp64), s.calleeParams()
 	search := esp + params + fd.Locals + fd.SavedRegs
+	place := WinPlace{CalleeParams: params, Computed: search}
 	if s.Policy.Win.Scan {
 		search = s.settleSearch(search, fd)
 	}
@@ -64,8 +65,9 @@ func (s *walk) winFrame(fd unwind.FrameData) (candidate, string) {
 	plainFPO := (!fd.HasProgram || fd.Program == "") && !fd.AllocatesBP
 	// "@" aligns esp, which loses its old value: then only ebp knows where the frame ends, and the return address is above it.
 	if ebp, ok := s.reg(s.arch.FP); ok && strings.Contains(program, "@") {
-		search = uint32(ebp) + 4
+		search, place.Aligned = uint32(ebp)+4, true
 	}
+	place.SearchStart = search
 	row, err := unwind.ParseProgram(s.arch, program, fd.Vars(params, uint64(search)))
 	row.Origin = fd.Origin
 	if err != nil {
@@ -83,9 +85,11 @@ func (s *walk) winFrame(fd unwind.FrameData) (candidate, string) {
 		return s.winByScan(row, err.Error())
 	}
 	if !s.Policy.Win.Scan {
-		return candidate{row, TrustCFI}, ""
+		return candidate{row, TrustCFI, place}, ""
 	}
-	return s.improveWin(row, got, fd, search, params, !plainFPO), ""
+	cand := s.improveWin(row, got, fd, search, params, !plainFPO)
+	cand.win = place
+	return cand, ""
 }
 
 // keepBP: a program that does not speak of ebp leaves it as it is.
@@ -127,7 +131,7 @@ func (s *walk) winByScan(tried unwind.Row, why string) (candidate, string) {
 	row := returnAt(s.arch, at)
 	row.Origin = unwind.Origin{Part: scanPart}
 	s.keepBP(&row)
-	return candidate{row, TrustScan}, ""
+	return candidate{row: row, trust: TrustScan}, ""
 }
 
 func (s *walk) winScanWords() int {
@@ -146,7 +150,7 @@ func (s *walk) improveWin(row unwind.Row, got cpu.Regs, fd unwind.FrameData, sea
 	ebp64, _ := got.Get(s.arch.FP)
 	ebp := uint32(ebp64)
 	if eip == 0 && ebp == 0 {
-		return candidate{row, trust}
+		return candidate{row: row, trust: trust}
 	}
 	var offset uint32
 	if s.Modules.Find(uint64(eip)) < 0 && s.scanned < s.Policy.MaxScanned {
@@ -159,12 +163,12 @@ func (s *walk) improveWin(row unwind.Row, got cpu.Regs, fd unwind.FrameData, sea
 		}
 	}
 	if !assignsBP {
-		return candidate{row, trust}
+		return candidate{row: row, trust: trust}
 	}
 	// After a scan frames may have been skipped; an ebp below the return address belongs to one of them.
 	skipped := trust != TrustCFI && ebp <= search+offset
 	if _, ok := s.word(uint64(ebp)); ok && !skipped {
-		return candidate{row, trust}
+		return candidate{row: row, trust: trust}
 	}
 	low := uint32(s.top().Regs.SP()) + params
 	for at := low + fd.SavedRegs + offset; at >= low && at-low <= maxFrameGap; at -= 4 {
@@ -180,7 +184,7 @@ func (s *walk) improveWin(row unwind.Row, got cpu.Regs, fd unwind.FrameData, sea
 			break
 		}
 	}
-	return candidate{row, trust}
+	return candidate{row: row, trust: trust}
 }
 
 // setRule replaces or adds the rule of a register.

@@ -86,7 +86,7 @@ func TestStackWin(t *testing.T) {
 			regs:    map[string]uint64{"ebp": at(4)},
 			words:   []uint64{1, 2, 3, 4, 5, code(0x2020), 0},
 			// ebp stays as it was, and points below the caller.
-			want: "1010 context, 2020 cfi, no-progress",
+			want: "1010 context, 2020 cfi, nothing-found",
 		},
 		"eip 0 and ebp 0 end the stack": {
 			records: map[uint64]unwind.FrameData{0x1000: program(ebpProgram)},

@@ -1,10 +1,10 @@
 package session
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"github.com/crashpane/crashpane/core"
-	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
 	"github.com/crashpane/crashpane/walker"
 	"github.com/crashpane/crashpane/walker/report"
@@ -34,6 +34,7 @@ func (s *Session) newWalker(d *dump, policy walker.Policy) (*walker.Walker, *sym
 	}
 	w := walker.New(policy, os, spans, syms)
 	w.Code = d.Memory
+	w.BigEndian = d.Header.Order == binary.ByteOrder(binary.BigEndian)
 	return w, syms
 }
 
@@ -119,7 +120,8 @@ func (s *Session) record(d *dump, callee *walker.Frame, x *walker.Explanation) (
 		if !ok || err != nil {
 			return nil, nil
 		}
-		return []report.RecordLine{{Line: line.Line, Text: line.Text}}, winNotes(f.FrameData(rva))
+		fd, _, err := f.FrameData(rva)
+		return []report.RecordLine{{Line: line.Line, Text: line.Text}}, winNotes(x, fd, err)
 	}
 	var out []report.RecordLine
 	lines, _ := f.CFIText(rva)
@@ -138,7 +140,7 @@ func (s *Session) record(d *dump, callee *walker.Frame, x *walker.Explanation) (
 }
 
 // winNotes gives a record's numbers, which its program may use, and of an FPO record the program that it stands for.
-func winNotes(fd unwind.FrameData, _ symbol.Answer, err error) []string {
+func winNotes(x *walker.Explanation, fd unwind.FrameData, err error) []string {
 	if err != nil {
 		return nil
 	}
@@ -146,5 +148,16 @@ func winNotes(fd unwind.FrameData, _ symbol.Answer, err error) []string {
 	if !fd.HasProgram || fd.Program == "" {
 		notes = append(notes, "the record has no program; it stands for "+fd.ProgramText())
 	}
-	return notes
+	at, esp := x.Win, x.Before.SP()
+	if at.SearchStart == 0 {
+		return notes
+	}
+	sum := fmt.Sprintf("esp 0x%x + callee's parameters %d + saved registers %d + locals %d = 0x%x", esp, at.CalleeParams, fd.SavedRegs, fd.Locals, at.Computed)
+	switch {
+	case at.Aligned:
+		sum = fmt.Sprintf("ebp + 4 = 0x%x, since the program aligns esp", at.SearchStart)
+	case at.SearchStart != at.Computed:
+		sum += fmt.Sprintf("; the first return address from there on lies at 0x%x", at.SearchStart)
+	}
+	return append(notes, ".raSearchStart is "+sum)
 }

@@ -1,0 +1,83 @@
+package walker
+
+import (
+	"fmt"
+
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/symfile/unwind"
+)
+
+// proposeLeaf simulates the return of frame 0's function, if that has done nothing to hide its return address.
+func (s *walk) proposeLeaf() (candidate, string) {
+	switch {
+	case !s.atContext():
+	case s.arch.LR != cpu.NoReg && s.Policy.FramePointer.LeafByLR:
+		return s.leafByLR()
+	case s.Policy.LeafOnWindows && s.arch == cpu.AMD64 && s.onWindows():
+		return s.leafOnWindows()
+	}
+	return candidate{}, notApplicable
+}
+
+// leafByLR takes the link register. A function's lr is its return address until it makes a call; afterwards lr points behind that
+// call, into the function itself. So where the symbols tell functions apart, an lr in another function leads to the caller,
+// and one in the same function leads nowhere. Without symbols only arm64's lr is believed, as Breakpad does.
+//
+//	cfa = sp     pc = lr
+func (s *walk) leafByLR() (candidate, string) {
+	lr, ok := s.top().Regs.Get(s.arch.LR)
+	if !ok {
+		return candidate{}, s.arch.RegName(s.arch.LR) + " is not known"
+	}
+	name, to := s.arch.RegName(s.arch.LR), s.strip(lr)
+	if good, why := s.plausibleReturn(to); !good {
+		if why != "" {
+			why = ": " + why
+		}
+		return candidate{}, fmt.Sprintf("%s 0x%x is no return address into a known function%s", name, lr, why)
+	}
+	f := s.top()
+	m := s.Modules.Find(to - 1)
+	caller, _ := s.lookup(m, to-s.arch.CallSize)
+	switch {
+	case f.Symbol.Name == "" || caller.Name == "":
+		if s.arch != cpu.ARM64 {
+			return candidate{}, fmt.Sprintf("without symbols %s 0x%x cannot be told from what is left of an earlier call", name, lr)
+		}
+	case m == f.Module && caller.Start == f.Symbol.Start:
+		return candidate{}, fmt.Sprintf("%s 0x%x points into the function itself: it made a call since it was entered", name, lr)
+	}
+	if fp, ok := s.top().Regs.Get(s.arch.FP); ok && s.arch == cpu.ARM64 && fp >= s.top().Regs.SP() {
+		if saved, ok := s.word(fp + 8); ok && s.strip(saved) == to {
+			return candidate{}, fmt.Sprintf("%s 0x%x is saved in the frame at fp already", name, lr)
+		}
+	}
+	return candidate{trust: TrustLeaf, row: unwind.Row{
+		CFA:    unwind.Rule{Kind: unwind.FromReg, Reg: s.arch.SP},
+		RA:     unwind.Rule{Kind: unwind.FromReg, Reg: s.arch.LR},
+		Saved:  []unwind.RegRule{{Reg: s.arch.LR, Rule: unwind.Rule{Kind: unwind.Undefined}}},
+		Origin: unwind.Origin{Part: "leaf function"},
+	}}, ""
+}
+
+// afterLeaf: the top frame was found by frame 0's link register, with its sp.
+func (s *walk) afterLeaf() bool { return s.top().Source == SourceLeaf && s.arch.LR != cpu.NoReg }
+
+// leafOnWindows simulates the return of a function without unwind data on Windows amd64: the ABI lets a function that calls
+// nothing and moves no registers go without, and its return address is then at sp. Breakpad looks at one word more.
+func (s *walk) leafOnWindows() (candidate, string) {
+	at, _, ok := s.scanFor(s.top().Regs.SP(), 2)
+	if !ok {
+		return candidate{}, "neither word at the stack pointer is a return address"
+	}
+	row := returnAt(s.arch, at)
+	row.Origin.Part = "leaf function"
+	row.OthersLost = false
+	// The frame is still the context's: everything stays as it was.
+	for r := range s.arch.Names {
+		if reg := cpu.Reg(r); reg != s.arch.PC && reg != s.arch.SP {
+			row.Saved = append(row.Saved, unwind.RegRule{Reg: reg, Rule: unwind.Rule{Kind: unwind.Same, Reg: reg}})
+		}
+	}
+	return candidate{row: row, trust: TrustLeaf}, ""
+}
