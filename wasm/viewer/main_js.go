@@ -2,11 +2,16 @@
 // worker it is the engine, which reads, walks and names. The loader compiles it once for both.
 package main
 
-import "syscall/js"
+import (
+	"syscall/js"
+
+	"github.com/crashpane/crashpane/wasm/viewer/engine"
+	"github.com/crashpane/crashpane/wasm/viewer/worker"
+)
 
 func main() {
 	if js.Global().Get("document").IsUndefined() {
-		runEngine()
+		worker.Run(engine.Options{})
 		return
 	}
 	runPage()

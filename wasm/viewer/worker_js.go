@@ -3,6 +3,7 @@ package main
 import (
 	"syscall/js"
 
+	"github.com/crashpane/crashpane/wasm/viewer/worker"
 	"github.com/crashpane/crashpane/web/app"
 	"github.com/crashpane/crashpane/web/wire"
 )
@@ -19,9 +20,9 @@ type workerEngine struct {
 
 func (w *workerEngine) start() {
 	w.worker = w.viewer.Call("makeWorker")
-	worker := w.worker
+	made := w.worker
 	// A worker that was replaced may still have messages on their way.
-	current := func() bool { return w.worker.Equal(worker) }
+	current := func() bool { return w.worker.Equal(made) }
 	on := func(event string, do func(js.Value)) {
 		f := js.FuncOf(func(_ js.Value, args []js.Value) any {
 			defer survive()
@@ -31,7 +32,7 @@ func (w *workerEngine) start() {
 			return nil
 		})
 		w.handler = append(w.handler, f)
-		worker.Call("addEventListener", event, f)
+		made.Call("addEventListener", event, f)
 	}
 	on("message", func(e js.Value) {
 		data := e.Get("data")
@@ -44,7 +45,7 @@ func (w *workerEngine) start() {
 			return
 		}
 		var r app.Reply
-		if err := wire.Read(bytesOf(message), &r); err != nil {
+		if err := wire.Read(worker.BytesOf(message), &r); err != nil {
 			w.end("its answer could not be read: " + err.Error())
 			return
 		}
@@ -59,20 +60,7 @@ func (w *workerEngine) start() {
 		w.end(why)
 	})
 	on("messageerror", func(js.Value) { w.end("its answer could not be read") })
-	worker.Call("postMessage", map[string]any{"module": w.viewer.Get("module")})
-}
-
-// arrayOf and bytesOf carry a message over the edge of the program.
-func arrayOf(b []byte) js.Value {
-	array := js.Global().Get("Uint8Array").New(len(b))
-	js.CopyBytesToJS(array, b)
-	return array
-}
-
-func bytesOf(array js.Value) []byte {
-	b := make([]byte, array.Get("byteLength").Int())
-	js.CopyBytesToGo(b, array)
-	return b
+	made.Call("postMessage", map[string]any{"module": w.viewer.Get("module")})
 }
 
 // end stops the worker and tells the page.
@@ -94,7 +82,7 @@ func (w *workerEngine) Send(req app.Request, file app.File) {
 	if !w.worker.Truthy() {
 		return
 	}
-	message := map[string]any{"request": arrayOf(wire.Append(nil, req))}
+	message := map[string]any{"request": worker.ArrayOf(wire.Append(nil, req))}
 	if f, ok := file.(*jsFile); ok {
 		message["file"] = f.value
 	}

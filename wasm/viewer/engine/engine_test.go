@@ -32,7 +32,7 @@ func newTalk(t *testing.T) *talk {
 		if back.Progress == nil {
 			k.answers = append(k.answers, back)
 		}
-	})
+	}, Options{})
 	return k
 }
 

@@ -1,4 +1,6 @@
-package main
+// Package worker is a program's role in a worker: messages of the page go to an engine, its answers go back. Every program that
+// is an engine runs the same; what they link differs.
+package worker
 
 import (
 	"fmt"
@@ -12,9 +14,9 @@ import (
 	"github.com/crashpane/crashpane/web/wire"
 )
 
-// runEngine is the worker's role: messages {request, file} come in one after the other, {reply} goes out. A panic ends
+// Run is the worker's role: messages {request, file} come in one after the other, {reply} goes out. A panic ends
 // the worker with a message; the page starts another.
-func runEngine() {
+func Run(opt engine.Options) {
 	self := js.Global()
 	var queue []js.Value
 	wake := make(chan struct{}, 1)
@@ -27,7 +29,7 @@ func runEngine() {
 		return nil
 	}))
 	post := poster(self)
-	e := engine.New(post)
+	e := engine.New(post, opt)
 	self.Call("postMessage", map[string]any{"ready": true})
 	for {
 		for len(queue) > 0 {
@@ -51,7 +53,7 @@ func poster(self js.Value) func(app.Reply) {
 			}
 			last = time.Now()
 		}
-		self.Call("postMessage", map[string]any{"reply": arrayOf(wire.Append(nil, r))})
+		self.Call("postMessage", map[string]any{"reply": ArrayOf(wire.Append(nil, r))})
 	}
 }
 
@@ -64,7 +66,7 @@ func handle(self js.Value, e *engine.Engine, message js.Value) (fit bool) {
 		}
 	}()
 	var req app.Request
-	if err := wire.Read(bytesOf(message.Get("request")), &req); err != nil {
+	if err := wire.Read(BytesOf(message.Get("request")), &req); err != nil {
 		panic(fmt.Errorf("a request could not be read: %w", err))
 	}
 	var src *input.Source
@@ -104,4 +106,18 @@ func (f *fileReader) ReadAt(p []byte, off int64) (n int, err error) {
 		err = io.EOF
 	}
 	return n, err
+}
+
+// ArrayOf and BytesOf carry a message over the edge of the program.
+func ArrayOf(b []byte) js.Value {
+	array := js.Global().Get("Uint8Array").New(len(b))
+	js.CopyBytesToJS(array, b)
+	return array
+}
+
+// BytesOf copies what a Uint8Array holds.
+func BytesOf(array js.Value) []byte {
+	b := make([]byte, array.Get("byteLength").Int())
+	js.CopyBytesToGo(b, array)
+	return b
 }
