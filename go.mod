@@ -5,6 +5,8 @@ go 1.26
 tool github.com/vugu/vugu/cmd/vugugen
 
 require (
+	github.com/klauspost/compress v1.18.2
+	github.com/ulikunitz/xz v0.5.15
 	github.com/vugu/vjson v0.0.0-20200505061711-f9cbed27d3d9
 	github.com/vugu/vugu v0.4.0
 	golang.org/x/arch v0.23.0

@@ -44,6 +44,10 @@ var rooms = []room{
 	{"symfile", []string{"core/input", "core/cpu", "symfile/symbol", "symfile/unwind"}},
 	// It writes what the others read.
 	{"symfile/dumpsyms", []string{"core/cpu", "symfile/symbol", "symfile/unwind"}},
+	// Binaries are read by rooms of their own, which the first program of the page does not link.
+	{"symfile/elf", []string{"core/input", "core/cpu", "symfile/symbol"}},
+	// It writes ELF files without the reader's layouts.
+	{"symfile/elf/elftest", nil},
 
 	// The walker knows rules and symbols as values, and no parser of them.
 	{"walker", []string{"core", "core/cpu", "core/input", "symfile/symbol", "symfile/unwind"}},
@@ -74,6 +78,8 @@ var outside = []struct {
 	{"github.com/vugu/...", []string{"wasm/...", "web/..."}, "the engine must run without a page"},
 	{"github.com/syumai/workers/...", []string{"wasm/edge/..."}, "it panics at start outside a Cloudflare Worker"},
 	{"golang.org/x/arch/...", []string{"core/analysis"}, "one place reads machine code"},
+	{"github.com/klauspost/compress/...", []string{"symfile/elf"}, "one place unpacks debug sections"},
+	{"github.com/ulikunitz/xz/...", []string{"symfile/elf"}, "one place unpacks debug information"},
 	{"github.com/ianlancetaylor/demangle", []string{"symfile/demangle"}, "one place makes names readable"},
 }
 

@@ -1,0 +1,58 @@
+package elf
+
+// Numbers of the format, by the names of the System V ABI ("gABI", chapters 4 and 5) and its processor supplements.
+const (
+	class32, class64 = 1, 2
+	dataLSB, dataMSB = 1, 2
+
+	// TypeRel to TypeCore are the values of File.Type (e_type).
+	TypeRel, TypeExec, TypeDyn, TypeCore = 1, 2, 3, 4
+
+	machSPARC, machX86, machMIPS, machMIPSOld = 2, 3, 8, 10
+	machSPARC32Plus, machPPC, machPPC64       = 18, 20, 21
+	machS390, machARM, machSPARCV9            = 22, 40, 43
+	machAMD64, machARM64, machRISCV           = 62, 183, 243
+
+	segLoad, segDynamic, segInterp, segNote = 1, 2, 3, 4
+
+	secSymtab, secStrtab, secRela, secHash, secDynamic = 2, 3, 4, 5, 6
+	secNote, secNoBits, secRel, secDynsym              = 7, 8, 9, 11
+	secSymtabShndx                                     = 18
+
+	flagWrite, flagAlloc, flagExec, flagCompressed = 1, 2, 4, 0x800
+
+	indexUndef, indexReserve, indexAbs, indexCommon, indexMore = 0, 0xff00, 0xfff1, 0xfff2, 0xffff
+
+	countMore = 0xffff // e_phnum whose true value is in section 0
+
+	dynNeeded, dynHash, dynStrtab, dynSymtab, dynRela, dynRelaSize = 1, 4, 5, 6, 7, 8
+	dynStrSize, dynSymSize, dynSoName, dynRel, dynRelSize          = 10, 11, 14, 17, 18
+	dynPLTGOT, dynPLTRelSize, dynPLTRel, dynJmpRel                 = 3, 2, 20, 23
+	dynGNUHash                                                     = 0x6ffffef5
+	dynPPC64Glink                                                  = 0x70000000
+
+	noteBuildID = 3
+)
+
+// Types of symbols (Sym.Type), from the low four bits of st_info.
+const (
+	SymNoType, SymObject, SymFunc, SymSection, SymFile, SymCommon, SymTLS, SymIFunc = 0, 1, 2, 3, 4, 5, 6, 10
+)
+
+// Bindings of symbols (Sym.Bind), from the high four bits of st_info.
+const (
+	BindLocal, BindGlobal, BindWeak, BindUnique = 0, 1, 2, 10
+)
+
+const (
+	// maxSections and maxSegments bound the tables of a file whose header lies; they lie far above what linkers write.
+	maxSections, maxSegments = 1 << 20, 1 << 16
+	// maxSectionName and maxName bound strings that a crafted file has without an end.
+	maxSectionName, maxName = 256, 1 << 16
+	// maxNotes bounds how much of a note section or segment is searched.
+	maxNotes = 1 << 20
+	// maxInflated bounds what the compressed sections of one file may become together.
+	maxInflated = 1 << 30
+	// pageSize is the smallest page that a loader maps; module bases are multiples of it.
+	pageSize = 4096
+)

@@ -1,0 +1,179 @@
+package elf
+
+import (
+	"compress/zlib"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// The two algorithms of a compression header (gABI, "Section compression").
+const (
+	methodZlib = 1
+	methodZstd = 2
+)
+
+// Data is random access to a section's bytes, uncompressed. A plain section is a part of the file and is not copied. A
+// compressed one is inflated once and stays in memory. In object files (ET_REL) the relocations of the section have been
+// applied as if its sections had been linked at their addresses here (Section.Address), to a copy in memory, where there
+// are any.
+//
+// Offsets in errors of what it hands out count from the section's start. A section without bytes is an error.
+func (f *File) Data(s *Section) (*input.Source, error) {
+	if d := f.data[s]; d != nil {
+		return d, nil
+	}
+	if err := f.failed[s]; err != nil {
+		return nil, err
+	}
+	d, err := f.content(s)
+	if err != nil {
+		var need *input.NeedError
+		if !errors.As(err, &need) { // those come right when the bytes are there
+			f.failed[s] = err
+		}
+		return nil, err
+	}
+	f.data[s] = d
+	return d, nil
+}
+
+func (f *File) content(s *Section) (*input.Source, error) {
+	if !s.HasBytes() {
+		return nil, &input.FormatError{File: f.Src.Name, Part: "section " + s.Name, Offset: int64(s.Offset), Want: "its bytes",
+			Have: "a section that the file only mentions"}
+	}
+	if s.Offset > uint64(f.Src.Size) || s.Size > uint64(f.Src.Size)-s.Offset {
+		return nil, &input.FormatError{File: f.Src.Name, Part: "section " + s.Name, Offset: int64(min(s.Offset, 1<<62)),
+			Want: fmt.Sprintf("%d bytes", s.Size), Have: fmt.Sprintf("a file of %d bytes", f.Src.Size)}
+	}
+	d := f.raw(s)
+	if s.Compressed {
+		b, err := f.inflate(s)
+		if err != nil {
+			return nil, err
+		}
+		d = input.FromBytes(f.part(s), b)
+	}
+	if f.Type == TypeRel {
+		return f.relocate(s, d)
+	}
+	return d, nil
+}
+
+// checkCompression finds out whether a section is compressed, and what it claims to become.
+func (f *File) checkCompression(s *Section) {
+	if !s.HasBytes() {
+		return
+	}
+	switch {
+	case s.Flags&flagCompressed != 0:
+		s.Compressed = true
+		_, s.CompressedSizeClaims, _, _ = f.compression(s)
+	case strings.HasPrefix(s.Name, ".zdebug_"):
+		// A section that is called so and has another start is plain: binutils writes such when compression does not pay.
+		if head, err := f.raw(s).Bytes(0, 4); err == nil && string(head) == "ZLIB" {
+			s.Compressed = true
+			_, s.CompressedSizeClaims, _, _ = f.compression(s)
+		}
+	}
+}
+
+// compression reads what stands before the compressed bytes: Elf32_Chdr or Elf64_Chdr, or "ZLIB" and a big-endian size.
+func (f *File) compression(s *Section) (method uint32, size uint64, skip int64, err error) {
+	c := input.NewCursor(f.Src, "section "+s.Name, int64(min(s.Offset, 1<<62)), int64(min(s.Size, 1<<62)), f.Order)
+	start := c.Off()
+	if s.Flags&flagCompressed == 0 {
+		c.Skip(4)
+		for _, b := range c.Bytes(8) {
+			size = size<<8 | uint64(b)
+		}
+		return methodZlib, size, c.Off() - start, c.Err()
+	}
+	method = c.U32()
+	if f.Class == 64 {
+		c.Skip(4)
+	}
+	size = f.addr(c)
+	f.addr(c) // ch_addralign
+	return method, size, c.Off() - start, c.Err()
+}
+
+// inflate makes a section's bytes. What is allocated grows with what comes out, never with what the header claims alone.
+func (f *File) inflate(s *Section) ([]byte, error) {
+	method, claims, skip, err := f.compression(s)
+	if err != nil {
+		return nil, err
+	}
+	fail := func(want, have string, err error) error {
+		return &input.FormatError{File: f.Src.Name, Part: "section " + s.Name, Offset: int64(s.Offset), Want: want, Have: have, Err: err}
+	}
+	limit := maxInflated - f.inflated
+	if claims > uint64(limit) {
+		return nil, fail(fmt.Sprintf("compressed sections of at most %d bytes together", int64(maxInflated)), fmt.Sprintf("a claim of %d bytes", claims), nil)
+	}
+	packed := io.NewSectionReader(f.Src, int64(s.Offset)+skip, int64(s.Size)-skip)
+	var r io.Reader
+	switch method {
+	case methodZlib:
+		z, err := zlib.NewReader(packed)
+		if err != nil {
+			return nil, f.inflateError(fail, err)
+		}
+		r = z
+	case methodZstd:
+		z, err := zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(128<<20), zstd.WithDecoderMaxMemory(maxInflated))
+		if err != nil {
+			return nil, f.inflateError(fail, err)
+		}
+		defer z.Close()
+		r = z
+	default:
+		return nil, fail("compression method 1 (zlib) or 2 (zstd)", fmt.Sprint(method), nil)
+	}
+	out, err := readAtMost(r, int64(claims), int64(s.Size))
+	if err != nil {
+		return nil, f.inflateError(fail, err)
+	}
+	if uint64(len(out)) != claims {
+		return nil, fail(fmt.Sprintf("%d uncompressed bytes", claims), fmt.Sprintf("%d", len(out)), nil)
+	}
+	f.inflated += int64(len(out))
+	return out, nil
+}
+
+func (f *File) inflateError(fail func(string, string, error) error, err error) error {
+	var need *input.NeedError
+	if errors.As(err, &need) {
+		return need
+	}
+	return fail("compressed bytes", "an error", err)
+}
+
+// readAtMost reads up to n bytes. Its first buffer is a few times the packed size, which is what debug information needs
+// and what the file has earned; it doubles from there while bytes really come.
+func readAtMost(r io.Reader, n, packed int64) ([]byte, error) {
+	out := make([]byte, 0, min(n, max(64<<10, 6*packed)))
+	for int64(len(out)) < n {
+		if len(out) == cap(out) {
+			grown := make([]byte, len(out), min(n, 2*int64(cap(out))))
+			copy(grown, out)
+			out = grown
+		}
+		k, err := r.Read(out[len(out):cap(out)])
+		out = out[:len(out)+k]
+		if err == io.EOF {
+			return out, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,96 @@
+package elf
+
+import (
+	"errors"
+	"math/rand"
+	"testing"
+
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/elf/elftest"
+)
+
+// useAll asks a file for all that it can tell. Errors must say which file they are about.
+func useAll(t testing.TB, data []byte) {
+	said := func(err error) {
+		var fe *input.FormatError
+		if err != nil && !errors.As(err, &fe) {
+			t.Errorf("an error without a place: %v", err)
+		}
+	}
+	f, err := Open(input.FromBytes("fuzz.elf", data))
+	if err != nil {
+		said(err)
+		return
+	}
+	for i := range f.Sections {
+		if i < 50 {
+			_, err := f.Data(&f.Sections[i])
+			said(err)
+		}
+	}
+	_, err = f.At(f.Entry, 4)
+	said(err)
+	f.DebugID()
+	f.CodeID()
+	f.DebugLink()
+	f.AltLink()
+	_, err = f.MiniDebugInfo()
+	said(err)
+	said(f.Symbols(func(Sym) error { return nil }))
+	said(f.DynamicSymbols(func(Sym) error { return nil }))
+	p, err := f.Publics()
+	said(err)
+	if err == nil {
+		for i := range min(p.Len(), 100) {
+			p.Lookup(p.At(i).Start + 1)
+		}
+	}
+}
+
+// seeds are small files of every kind that the tests write.
+func seeds(t *testing.T) [][]byte {
+	var all [][]byte
+	for _, class := range []int{32, 64} {
+		for _, big := range []bool{false, true} {
+			all = append(all, program(class, big).Bytes())
+		}
+	}
+	return all
+}
+
+// TestTruncation cuts a program at every length.
+func TestTruncation(t *testing.T) {
+	for _, data := range seeds(t) {
+		step := 1
+		if testing.Short() {
+			step = 37
+		}
+		for n := 0; n < len(data); n += step {
+			useAll(t, data[:n])
+		}
+	}
+}
+
+// TestDamage overwrites bytes of the headers and of everything at random.
+func TestDamage(t *testing.T) {
+	rnd := rand.New(rand.NewSource(1))
+	for _, data := range seeds(t) {
+		for range 2000 {
+			bad := append([]byte(nil), data...)
+			for range 1 + rnd.Intn(4) {
+				bad[rnd.Intn(len(bad))] = byte(rnd.Intn(256))
+			}
+			useAll(t, bad)
+		}
+	}
+}
+
+func FuzzELF(f *testing.F) {
+	for _, class := range []int{32, 64} {
+		for _, big := range []bool{false, true} {
+			f.Add(program(class, big).Bytes())
+		}
+	}
+	f.Add((&elftest.File{Class: 64, Machine: 62, Type: 3}).Bytes())
+	f.Fuzz(func(t *testing.T, data []byte) { useAll(t, data) })
+}

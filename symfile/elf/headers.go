@@ -1,0 +1,266 @@
+package elf
+
+import (
+	"fmt"
+
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// readSections reads the table of section headers. Counts that do not fit into the header's 16 bits stand in section 0.
+func (f *File) readSections(h *rawHeader) {
+	const part = "section headers"
+	if h.shOff == 0 {
+		if h.shCount != 0 {
+			f.warn(part, 0, "a table", "none, but a count of "+fmt.Sprint(h.shCount))
+		}
+		return
+	}
+	size := int64(16 + 6*f.word())
+	if f.Class == 32 {
+		size = 40
+	}
+	if int64(h.shSize) < size {
+		f.warn(part, h.shOff, fmt.Sprintf("headers of %d bytes", size), fmt.Sprintf("headers of %d bytes", h.shSize))
+		return
+	}
+	step := int64(h.shSize)
+	if h.shOff >= uint64(f.Src.Size) {
+		f.warn(part, h.shOff, "a table inside of the file", fmt.Sprintf("a file of %d bytes", f.Src.Size))
+		return
+	}
+	off := int64(h.shOff)
+	first, err := f.section(0, off)
+	if err != nil {
+		f.warnErr(err)
+		return
+	}
+	count := h.shCount
+	if count == 0 {
+		count = first.Size
+	}
+	if h.names == indexMore {
+		h.names = uint64(first.Link)
+	}
+	if h.phCount == countMore {
+		h.phCount = uint64(first.Info)
+	}
+	if have := uint64((f.Src.Size - off) / step); count > have {
+		f.warn(part, h.shOff, fmt.Sprintf("%d headers", count), fmt.Sprintf("room for %d to the end of the file", have))
+		count = have
+	}
+	if count > maxSections {
+		f.warn(part, h.shOff, fmt.Sprintf("at most %d headers", maxSections), fmt.Sprint(count))
+		count = maxSections
+	}
+	for i := range int64(count) {
+		s, err := f.section(int(i), off+i*step)
+		if err != nil {
+			f.warnErr(err)
+			return
+		}
+		f.Sections = append(f.Sections, s)
+	}
+}
+
+// section reads one header. The two classes have the same fields in the same order.
+func (f *File) section(i int, off int64) (Section, error) {
+	c := input.NewCursor(f.Src, fmt.Sprintf("section header %d", i), off, 64, f.Order)
+	s := Section{Index: i}
+	nameAt := c.U32()
+	s.Type = c.U32()
+	s.Flags = f.addr(c)
+	s.Address, s.Offset, s.Size = f.addr(c), f.addr(c), f.addr(c)
+	s.Link, s.Info = c.U32(), c.U32()
+	s.Align, s.EntSize = f.addr(c), f.addr(c)
+	s.nameAt = nameAt
+	return s, c.Err()
+}
+
+// name gives all sections their names from the section of that number.
+func (f *File) name(table int) {
+	if len(f.Sections) == 0 {
+		return
+	}
+	if table <= 0 || table >= len(f.Sections) || !f.Sections[table].HasBytes() {
+		f.warn("section headers", 0, "a section of names", fmt.Sprintf("index %d of %d sections", table, len(f.Sections)))
+		return
+	}
+	names := f.raw(&f.Sections[table])
+	for i := range f.Sections {
+		s := &f.Sections[i]
+		s.Name, _ = stringAt(names, int64(s.nameAt), maxSectionName)
+		f.checkCompression(s)
+	}
+}
+
+// raw is a section as it lies in the file, cut to what the file has.
+func (f *File) raw(s *Section) *input.Source {
+	if !s.HasBytes() || s.Offset >= uint64(f.Src.Size) {
+		return f.Src.Sub(f.part(s), f.Src.Size, 0)
+	}
+	return f.Src.Sub(f.part(s), int64(s.Offset), int64(min(s.Size, uint64(f.Src.Size)-s.Offset)))
+}
+
+// part is how errors inside of a section's content speak of it: its offsets count from the section's start.
+func (f *File) part(s *Section) string { return f.Src.Name + ": section " + s.Name }
+
+// stringAt reads a string that ends with a zero byte. One that has no end within limit bytes is cut there.
+func stringAt(src *input.Source, off, limit int64) (string, error) {
+	var long []byte
+	for at := off; at < off+limit; {
+		block, start, err := src.Block(at)
+		if err != nil {
+			return string(long), err
+		}
+		b := block[at-start:]
+		if left := off + limit - at; int64(len(b)) > left {
+			b = b[:left]
+		}
+		for i, ch := range b {
+			if ch == 0 {
+				if long == nil {
+					return string(b[:i]), nil
+				}
+				return string(append(long, b[:i]...)), nil
+			}
+		}
+		long = append(long, b...)
+		at += int64(len(b))
+	}
+	return string(long), nil
+}
+
+func (f *File) readSegments(h *rawHeader) {
+	const part = "program headers"
+	if h.phOff == 0 || h.phCount == 0 {
+		return
+	}
+	size := int64(32)
+	if f.Class == 64 {
+		size = 56
+	}
+	if int64(h.phSize) < size {
+		f.warn(part, h.phOff, fmt.Sprintf("headers of %d bytes", size), fmt.Sprintf("headers of %d bytes", h.phSize))
+		return
+	}
+	if h.phOff >= uint64(f.Src.Size) {
+		f.warn(part, h.phOff, "a table inside of the file", fmt.Sprintf("a file of %d bytes", f.Src.Size))
+		return
+	}
+	count := min(h.phCount, maxSegments)
+	for i := range int64(count) {
+		at := int64(h.phOff) + i*int64(h.phSize)
+		c := input.NewCursor(f.Src, fmt.Sprintf("program header %d", i), at, size, f.Order)
+		var s Segment
+		s.Type = c.U32()
+		if f.Class == 64 {
+			s.Flags = c.U32()
+		}
+		s.Offset, s.Address = f.addr(c), f.addr(c)
+		f.addr(c) // p_paddr
+		s.FileSize, s.MemSize = f.addr(c), f.addr(c)
+		if f.Class == 32 {
+			s.Flags = c.U32()
+		}
+		s.Align = f.addr(c)
+		if c.Err() != nil {
+			f.warnErr(c.Err())
+			return
+		}
+		f.Segments = append(f.Segments, s)
+	}
+}
+
+// findBase finds what the start of the module in memory is called at link time. The loader maps whole pages, so a first
+// segment that starts inside of a page is mapped from the page's start on.
+func (f *File) findBase() {
+	base, found := uint64(0), false
+	for _, s := range f.Segments {
+		if s.Type == segLoad && (!found || s.Address < base) {
+			base, found = s.Address, true
+		}
+	}
+	f.Base = base &^ (pageSize - 1)
+}
+
+// layOut gives the sections of an object file addresses: they all have 0, and would lie over each other. Those of the program
+// come one behind the other in the order of the file, from 0 on, each aligned as it asks. Debug sections stay at 0, since
+// what refers to them means offsets.
+func (f *File) layOut() {
+	next := uint64(0)
+	for i := range f.Sections {
+		s := &f.Sections[i]
+		if !s.Alloc() || s.Type == 0 {
+			continue
+		}
+		align := max(s.Align, 1)
+		if align&(align-1) != 0 || align > 1<<32 {
+			f.warn("section "+s.Name, s.Offset, "an alignment that is a power of two", fmt.Sprint(s.Align))
+			align = 1
+		}
+		next = (next + align - 1) &^ (align - 1)
+		s.Address = next
+		if s.Size > 1<<48 {
+			f.warn("section "+s.Name, s.Offset, "a size below 2^48", fmt.Sprintf("%#x", s.Size))
+			continue
+		}
+		next += s.Size
+	}
+}
+
+// Section finds a section by its name, or nil. ".debug_x" also finds ".zdebug_x", its older compressed form. A section
+// whose content the file does not have (SHT_NOBITS) counts as absent.
+func (f *File) Section(name string) *Section {
+	for i := range f.Sections {
+		if s := &f.Sections[i]; s.Name == name && s.HasBytes() {
+			return s
+		}
+	}
+	if len(name) > 7 && name[:7] == ".debug_" {
+		return f.Section(".z" + name[1:])
+	}
+	return nil
+}
+
+// SectionAt is the program's section that covers an address, or nil.
+func (f *File) SectionAt(address uint64) *Section {
+	for i := range f.Sections {
+		const tls = 0x400 // the .tbss section has addresses of its own
+		if s := &f.Sections[i]; s.Alloc() && address >= s.Address && address-s.Address < s.Size && (s.Type != secNoBits || s.Flags&tls == 0) {
+			return s
+		}
+	}
+	return nil
+}
+
+// At reads n bytes at a link-time address: from the section that covers it, else from the file-backed part of a segment.
+// Sections come first because a separate debug file may keep program headers that describe the program's file, not its own.
+func (f *File) At(address uint64, n int64) ([]byte, error) {
+	if s := f.SectionAt(address); s != nil {
+		off := address - s.Address
+		if s.Type == secNoBits || n < 0 || uint64(n) > s.Size-off {
+			if s.Type == secNoBits || f.Type == TypeRel {
+				return nil, f.notThere(address, n, "section "+s.Name)
+			}
+		} else {
+			d, err := f.Data(s)
+			if err != nil {
+				return nil, err
+			}
+			return d.Bytes(int64(off), n)
+		}
+	}
+	for _, s := range f.Segments {
+		if s.Type == segLoad && address >= s.Address && address-s.Address < s.FileSize && n >= 0 && uint64(n) <= s.FileSize-(address-s.Address) {
+			if off := s.Offset + (address - s.Address); off >= s.Offset && off < 1<<62 {
+				return f.Src.Bytes(int64(off), n)
+			}
+		}
+	}
+	return nil, f.notThere(address, n, "segments")
+}
+
+func (f *File) notThere(address uint64, n int64, part string) error {
+	return &input.FormatError{File: f.Src.Name, Part: part, Offset: -1,
+		Want: fmt.Sprintf("%d bytes at address 0x%x", n, address), Have: "no such bytes in the file"}
+}

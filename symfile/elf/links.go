@@ -1,0 +1,89 @@
+package elf
+
+import (
+	"hash/crc32"
+	"io"
+
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// DebugLink is the content of .gnu_debuglink: the name of the separate debug file, and the CRC of all its bytes (see CRC).
+func (f *File) DebugLink() (name string, crc uint32, ok bool) {
+	s := f.Section(".gnu_debuglink")
+	if s == nil {
+		return "", 0, false
+	}
+	d, err := f.Data(s)
+	if err != nil {
+		return "", 0, false
+	}
+	name, err = stringAt(d, 0, maxName)
+	if err != nil || name == "" {
+		return "", 0, false
+	}
+	b, err := d.Bytes((int64(len(name))+4)&^3, 4) // the name's end, then padding to 4 bytes
+	if err != nil {
+		return "", 0, false
+	}
+	return name, f.Order.Uint32(b), true
+}
+
+// AltLink is the content of .gnu_debugaltlink: the name and the build id of the file with what several debug files share
+// (dwz).
+func (f *File) AltLink() (name string, buildID []byte, ok bool) {
+	s := f.Section(".gnu_debugaltlink")
+	if s == nil {
+		return "", nil, false
+	}
+	d, err := f.Data(s)
+	if err != nil {
+		return "", nil, false
+	}
+	name, err = stringAt(d, 0, maxName)
+	if err != nil || name == "" {
+		return "", nil, false
+	}
+	at := int64(len(name)) + 1
+	buildID, err = d.Bytes(min(at, d.Size), min(max(d.Size-at, 0), 256))
+	return name, buildID, err == nil
+}
+
+// CRC is the check sum that .gnu_debuglink names a debug file by: the CRC-32 of all its bytes.
+func CRC(src *input.Source) (uint32, error) {
+	h := crc32.NewIEEE()
+	buffer := make([]byte, 1<<20)
+	for off := int64(0); off < src.Size; {
+		n, err := src.ReadDirect(buffer[:min(int64(len(buffer)), src.Size-off)], off)
+		if err != nil && err != io.EOF {
+			return 0, src.Wrap("", off, err)
+		}
+		h.Write(buffer[:n])
+		off += int64(n)
+	}
+	return h.Sum32(), nil
+}
+
+// MiniDebugInfo is the file in .gnu_debugdata: the symbol table of functions that a stripped program has no other trace of,
+// compressed. It is nil if there is none.
+func (f *File) MiniDebugInfo() (*File, error) {
+	s := f.Section(".gnu_debugdata")
+	if s == nil {
+		return nil, nil
+	}
+	d, err := f.Data(s)
+	if err != nil {
+		return nil, err
+	}
+	fail := func(want, have string, err error) error {
+		return &input.FormatError{File: f.Src.Name, Part: "section " + s.Name, Offset: int64(s.Offset), Want: want, Have: have, Err: err}
+	}
+	packed, err := d.Bytes(0, d.Size)
+	if err != nil {
+		return nil, err
+	}
+	out, wrong, err := unxz(packed)
+	if err != nil || wrong != "" {
+		return nil, fail("an xz file", wrong, err)
+	}
+	return Open(input.FromBytes(f.Src.Name+": .gnu_debugdata", out))
+}

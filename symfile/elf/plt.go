@@ -1,0 +1,362 @@
+package elf
+
+import (
+	"strings"
+)
+
+// slots maps the addresses of the pointers that the loader fills with functions to where their names stand in the loader's
+// table of names.
+type slots map[uint64]uint32
+
+// slotTypes are the relocations that fill such a pointer (JUMP_SLOT and GLOB_DAT of each processor; RISC-V has plain
+// words for the second).
+var slotTypes = map[uint16][]uint32{
+	machX86: {6, 7}, machAMD64: {6, 7}, machARM: {21, 22}, machARM64: {1025, 1026}, machRISCV: {1, 2, 5}, machPPC: {20, 21}, machPPC64: {20, 21},
+	machS390: {10, 11}, machSPARC: {20, 21}, machMIPS: {127},
+}
+
+// stub is a piece of code that jumps to what a slot holds. Size 0 reaches to the next stub.
+type stub struct{ at, size, slot uint64 }
+
+// stubFinders find stubs in the bytes of a PLT section, which starts at an address. What they take for a stub by accident has
+// no slot and is dropped.
+var stubFinders = map[uint16]func(f *File, code []byte, at uint64, found func(stub)){
+	machX86: x86Stubs, machAMD64: x86Stubs, machARM: armStubs, machARM64: arm64Stubs, machRISCV: riscvStubs, machS390: s390Stubs,
+	machPPC: ppcStubs, machMIPS: mipsStubs,
+}
+
+// maxPLT bounds how much code is searched for stubs.
+const maxPLT = 16 << 20
+
+// plt names the stubs through which a program calls imported functions. There is no symbol for them; their code says which
+// slot they use, and relocations which function the loader puts there.
+func (f *File) plt(b *publicsBuilder) error {
+	t := f.table(secDynsym)
+	if t == nil || f.Type == TypeRel {
+		return nil
+	}
+	known, order, err := f.slots(t)
+	if err != nil || len(known) == 0 {
+		return err
+	}
+	add := func(at, size uint64, name uint32) {
+		b.add(at, size, name, fromDynsym|isPLT, rankStub)
+	}
+	switch f.machine() {
+	case machSPARC: // the loader writes into the stub itself
+		for slot, name := range known {
+			if s := f.SectionAt(slot); s != nil && s.Name == ".plt" {
+				add(slot, 0, name)
+			}
+		}
+		return nil
+	case machPPC64:
+		return f.ppc64Stubs(known, order, add)
+	}
+	find := stubFinders[f.machine()]
+	if find == nil {
+		return nil
+	}
+	for i := range f.Sections {
+		s := &f.Sections[i]
+		if !s.HasBytes() || !s.Exec() || !(strings.HasPrefix(s.Name, ".plt") || s.Name == ".iplt" || s.Name == ".glink") {
+			continue
+		}
+		d, err := f.Data(s)
+		if err != nil {
+			return err
+		}
+		code, err := d.Bytes(0, min(d.Size, maxPLT))
+		if err != nil {
+			return err
+		}
+		var last stub
+		keep := func(next uint64) {
+			if name, ok := known[last.slot]; ok && last.size == 0 {
+				size := min(next-last.at, 32)
+				if s.EntSize > 4 && s.EntSize <= 64 {
+					size = min(size, s.EntSize)
+				}
+				add(last.at, size, name)
+			} else if ok {
+				add(last.at, last.size, name)
+			}
+		}
+		find(f, code, s.Address, func(s stub) {
+			if f.Class == 32 {
+				s.slot &= 0xffffffff
+			}
+			if _, ok := known[s.slot]; !ok {
+				return
+			}
+			if last.at != 0 {
+				keep(s.at)
+			}
+			last = s
+		})
+		if last.at != 0 {
+			keep(s.Address + uint64(len(code)))
+		}
+	}
+	return nil
+}
+
+// slots reads the relocations that fill slots; order lists those of JUMP_SLOT in the order of the file.
+func (f *File) slots(t *symTable) (known slots, order []uint32, err error) {
+	types := slotTypes[f.machine()]
+	if len(types) == 0 {
+		return nil, nil, nil
+	}
+	known = slots{}
+	jump := types[len(types)-1]
+	for i := range f.Sections {
+		s := &f.Sections[i]
+		if s.Type != secRel && s.Type != secRela || !s.Alloc() || int(s.Link) >= len(f.Sections) || f.Sections[s.Link].Type != secDynsym {
+			continue
+		}
+		err := f.eachReloc(s, func(r relocation) error {
+			if r.sym == 0 {
+				return nil
+			}
+			fits := false
+			for _, k := range types {
+				fits = fits || r.kinds[0] == k
+			}
+			if !fits {
+				return nil
+			}
+			sym, err := f.symbol(t, r.sym)
+			if err != nil || sym.nameAt == 0 {
+				return nil // a damaged record costs its own name only
+			}
+			known[r.off] = sym.nameAt
+			if r.kinds[0] == jump {
+				order = append(order, sym.nameAt)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	return known, order, nil
+}
+
+// x86Stubs looks for the indirect jump: ff 25 with a 32-bit displacement, which is relative to the next instruction on amd64 and
+// an address on x86; ff a3 on x86 is relative to ebx, the table of slots. Before it may stand a bnd prefix (f2) and endbr
+// (f3 0f 1e fa or fb).
+func x86Stubs(f *File, code []byte, at uint64, found func(stub)) {
+	var table uint64
+	if f.dyn != nil {
+		table = f.dyn.values[dynPLTGOT]
+	}
+	for i := 0; i+6 <= len(code); i++ {
+		if code[i] != 0xff || code[i+1] != 0x25 && code[i+1] != 0xa3 {
+			continue
+		}
+		disp := uint64(int64(int32(f.Order.Uint32(code[i+2:]))))
+		slot := disp
+		switch {
+		case code[i+1] == 0xa3:
+			slot = table + disp
+		case f.Machine == machAMD64:
+			slot = at + uint64(i) + 6 + disp
+		}
+		start := i
+		if start > 0 && code[start-1] == 0xf2 {
+			start--
+		}
+		if start >= 4 && code[start-4] == 0xf3 && code[start-3] == 0x0f && code[start-2] == 0x1e && code[start-1]&^1 == 0xfa {
+			start -= 4
+		}
+		found(stub{at: at + uint64(start), slot: slot})
+	}
+}
+
+// arm64Stubs: adrp x16, page; ldr x17, [x16, #offset]; …; br x17; perhaps after bti c. Instructions are little-endian
+// always; x17 may be any register.
+func arm64Stubs(_ *File, code []byte, at uint64, found func(stub)) {
+	for i := 0; i+8 <= len(code); i += 4 {
+		adrp, ldr := le32(code[i:]), le32(code[i+4:])
+		if adrp&0x9f000000 != 0x90000000 || ldr&0xffc00000 != 0xf9400000 || ldr>>5&31 != adrp&31 {
+			continue
+		}
+		page := int64(adrp>>29&3|adrp>>5&0x7ffff<<2) << 43 >> 43 << 12
+		slot := (at+uint64(i))&^0xfff + uint64(page) + uint64(ldr>>10&0xfff)*8
+		start := i
+		if i >= 4 && le32(code[i-4:]) == 0xd503245f { // bti c
+			start -= 4
+		}
+		found(stub{at: at + uint64(start), slot: slot})
+	}
+}
+
+func le32(b []byte) uint32 {
+	return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
+}
+
+// armStubs: one to three "add ip, pc|ip, #immediate", then "ldr pc, [ip, #offset]!"; lld's long form has "ldr ip, [pc, #4];
+// add ip, ip, pc; ldr pc, [ip]". Thumb callers enter 4 bytes earlier, at "bx pc; nop".
+func armStubs(f *File, code []byte, at uint64, found func(stub)) {
+	word := f.Order.Uint32
+	if f.Flags&0x00800000 != 0 { // EF_ARM_BE8: data is big-endian, instructions are not
+		word = le32
+	}
+	for i := 0; i+8 <= len(code); i += 4 {
+		ip := uint32(0)
+		n := i
+		switch w := word(code[i:]); {
+		case w&0xfffff000 == 0xe28fc000: // add ip, pc, #
+			ip = uint32(at) + uint32(i) + 8 + armImmediate(w)
+			n += 4
+		case w == 0xe59fc004 && i+16 <= len(code) && word(code[i+4:]) == 0xe08cc00f:
+			ip = f.Order.Uint32(code[i+12:]) + uint32(at) + uint32(i) + 12
+			n += 8
+		default:
+			continue
+		}
+		for n+4 <= len(code) && word(code[n:])&0xfffff000 == 0xe28cc000 { // add ip, ip, #
+			ip += armImmediate(word(code[n:]))
+			n += 4
+		}
+		if n+4 > len(code) {
+			return
+		}
+		ldr := word(code[n:])
+		if ldr&0xfffff000 != 0xe5bcf000 && ldr&0xfffff000 != 0xe59cf000 { // ldr pc, [ip, #]! and without "!"
+			continue
+		}
+		start := i
+		if i >= 4 && word(code[i-4:]) == 0x46c04778 { // bx pc; nop
+			start -= 4
+		}
+		found(stub{at: at + uint64(start), slot: uint64(ip + ldr&0xfff)})
+		i = n
+	}
+}
+
+// armImmediate is an operand of 8 bits, rotated right by twice the 4 bits above.
+func armImmediate(w uint32) uint32 {
+	v, by := w&0xff, w>>8&15*2
+	return v>>by | v<<(32-by)
+}
+
+// riscvStubs: auipc t3, high; ld (lw) t3, low(t3); jalr t1, t3; nop.
+func riscvStubs(_ *File, code []byte, at uint64, found func(stub)) {
+	for i := 0; i+12 <= len(code); i += 4 {
+		auipc, load, jalr := le32(code[i:]), le32(code[i+4:]), le32(code[i+8:])
+		if auipc&0xfff != 0xe17 || load&0xfffff != 0xe3e03 && load&0xfffff != 0xe2e03 || jalr != 0x000e0367 {
+			continue
+		}
+		slot := at + uint64(i) + uint64(int64(int32(auipc&^0xfff))) + uint64(int64(int32(load)>>20))
+		found(stub{at: at + uint64(i), size: 16, slot: slot})
+	}
+}
+
+// s390Stubs: larl %r1, slot; lg %r1, 0(%r1); br %r1; … in 32 bytes. larl counts in halfwords from itself.
+func s390Stubs(f *File, code []byte, at uint64, found func(stub)) {
+	for i := 0; i+14 <= len(code); i += 2 {
+		if code[i] == 0xc0 && code[i+1] == 0x10 && code[i+6] == 0xe3 && code[i+7] == 0x10 && code[i+8] == 0x10 {
+			disp := int64(int32(f.Order.Uint32(code[i+2:]))) * 2
+			found(stub{at: at + uint64(i), slot: at + uint64(i) + uint64(disp)})
+		}
+	}
+}
+
+// ppcStubs are those of programs at fixed addresses: lis r11, high; lwz r11, low(r11); mtctr r11; bctr. Those of libraries
+// are relative to a register that each object file sets in its own way.
+func ppcStubs(f *File, code []byte, at uint64, found func(stub)) {
+	for i := 0; i+16 <= len(code); i += 4 {
+		lis, lwz := f.Order.Uint32(code[i:]), f.Order.Uint32(code[i+4:])
+		if lis>>16 != 0x3d60 || lwz>>16 != 0x816b || f.Order.Uint32(code[i+8:]) != 0x7d6903a6 {
+			continue
+		}
+		found(stub{at: at + uint64(i), size: 16, slot: uint64(lis<<16 + uint32(int32(int16(lwz))))})
+	}
+}
+
+// mipsStubs: lui $15, high; lw (ld) $25, low($15); …; jr $25 in 16 bytes.
+func mipsStubs(f *File, code []byte, at uint64, found func(stub)) {
+	for i := 0; i+16 <= len(code); i += 4 {
+		lui, load := f.Order.Uint32(code[i:]), f.Order.Uint32(code[i+4:])
+		if lui>>16 != 0x3c0f || load>>16 != 0x8df9 && load>>16 != 0xddf9 {
+			continue
+		}
+		slot := uint64(int64(int32(lui<<16)) + int64(int16(load)))
+		found(stub{at: at + uint64(i), size: 16, slot: slot})
+	}
+}
+
+// ppc64Stubs: lazy binding enters through the branches of .glink, one a slot in the relocations' order, and
+// DT_PPC64_GLINK says where: 32 bytes before the first. ELFv2 has one instruction each, ELFv1 two (three after 32768).
+//
+// Callers in the same program go through call stubs, which linkers put between functions: addis r11|r12, r2, high;
+// ld r12, low(r11|r12); mtctr r12; bctr. r2 is the table of contents, 0x8000 behind .got's start.
+func (f *File) ppc64Stubs(known slots, order []uint32, add func(at, size uint64, name uint32)) error {
+	v2 := f.Flags&3 == 2
+	if f.dyn != nil && f.dyn.values[dynPPC64Glink] != 0 {
+		at := f.dyn.values[dynPPC64Glink] + 32
+		for i, name := range order {
+			size := uint64(4)
+			if !v2 {
+				size = 8
+				if i >= 0x8000 {
+					size = 12
+				}
+			}
+			add(at, size, name)
+			at += size
+		}
+	}
+	toc := uint64(0)
+	if s := f.Section(".got"); s != nil {
+		toc = s.Address + 0x8000
+	}
+	text := f.Section(".text")
+	if toc == 0 || text == nil {
+		return nil
+	}
+	d, err := f.Data(text)
+	if err != nil {
+		return err
+	}
+	code, err := d.Bytes(0, min(d.Size, 4*maxPLT))
+	if err != nil {
+		return err
+	}
+	const saveTOC1, saveTOC2 = 0xf8410028, 0xf8410018 // std r2, 40(r1) and 24(r1)
+	for i := 0; i+16 <= len(code); i += 4 {
+		addis := f.Order.Uint32(code[i:])
+		if addis>>16 != 0x3d62 && addis>>16 != 0x3d82 {
+			continue
+		}
+		base := addis >> 21 & 31
+		ld := f.Order.Uint32(code[i+4:])
+		if ld>>26 != 58 || ld&3 != 0 || ld>>16&31 != base || ld>>21&31 != 12 || !mtctrFollows(f, code[i+8:]) {
+			continue
+		}
+		slot := toc + uint64(int64(int32(addis<<16))) + uint64(int64(int16(ld)))
+		name, ok := known[slot]
+		if !ok {
+			continue
+		}
+		start := i
+		if i >= 4 {
+			if w := f.Order.Uint32(code[i-4:]); w == saveTOC1 || w == saveTOC2 {
+				start -= 4
+			}
+		}
+		add(text.Address+uint64(start), uint64(i-start)+16, name)
+	}
+	return nil
+}
+
+// mtctrFollows: ELFv1 stubs adjust the descriptor's address before they use it.
+func mtctrFollows(f *File, code []byte) bool {
+	for i := 0; i+4 <= len(code) && i < 12; i += 4 {
+		if f.Order.Uint32(code[i:]) == 0x7d8903a6 {
+			return true
+		}
+	}
+	return false
+}

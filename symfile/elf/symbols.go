@@ -1,0 +1,197 @@
+package elf
+
+import (
+	"fmt"
+
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// Sym is one entry of a symbol table.
+type Sym struct {
+	// Name as it is in the file, without a version ("@GLIBC_2.2.5").
+	Name string
+	// Value is the link-time address as the table has it: bit 0 of ARM's Thumb functions is set, and a function of big-endian
+	// ppc64 (ELFv1) has the address of its descriptor. In object files it is the address that the section was given here.
+	Value, Size uint64
+	// Type is one of SymNoType…, Bind one of BindLocal….
+	Type, Bind uint8
+	Other      uint8
+	// Section is the section's index; 0 if the symbol is not defined here, 0xfff1 if its value is no address.
+	Section uint32
+	// Dynamic: it comes from the table that the loader uses.
+	Dynamic bool
+	nameAt  uint32
+}
+
+// Defined reports whether the symbol has an address in this file.
+func (s *Sym) Defined() bool {
+	return s.Section != indexUndef && (s.Section < indexReserve || s.Section > indexMore)
+}
+
+// symTable is where a symbol table and its names lie.
+type symTable struct {
+	entries, names *input.Source
+	more           *input.Source // section numbers that do not fit into 16 bits, or nil
+	dynamic        bool
+}
+
+// table finds a symbol table by its section's type. Without section headers, the loader's table is found by the dynamic
+// section's entries.
+func (f *File) table(kind uint32) *symTable {
+	for i := range f.Sections {
+		s := &f.Sections[i]
+		if s.Type != kind || s.Size == 0 {
+			continue
+		}
+		return f.tableOf(s)
+	}
+	if kind == secDynsym && f.dyn != nil {
+		return f.dyn.symbols(f)
+	}
+	return nil
+}
+
+func (f *File) tableOf(s *Section) *symTable {
+	t := &symTable{entries: f.raw(s), dynamic: s.Type == secDynsym}
+	if int(s.Link) < len(f.Sections) && f.Sections[s.Link].HasBytes() {
+		t.names = f.raw(&f.Sections[s.Link])
+	} else {
+		f.warn("section "+s.Name, s.Offset, "the number of its section of names", fmt.Sprint(s.Link))
+		t.names = input.FromBytes("", nil)
+	}
+	for i := range f.Sections {
+		if m := &f.Sections[i]; m.Type == secSymtabShndx && int(m.Link) == s.Index {
+			t.more = f.raw(m)
+		}
+	}
+	return t
+}
+
+// symSize is the size of a symbol table's entry.
+func (f *File) symSize() int64 {
+	if f.Class == 64 {
+		return 24
+	}
+	return 16
+}
+
+// each calls fn for every entry but the first, which is nobody's. Names are left to be read (nameOf).
+func (f *File) each(t *symTable, fn func(i uint32, s *Sym) error) error {
+	size := f.symSize()
+	c := input.NewCursor(t.entries, "", 0, t.entries.Size, f.Order)
+	c.Skip(min(size, t.entries.Size))
+	var more *input.Cursor
+	if t.more != nil {
+		more = input.NewCursor(t.more, "", 0, t.more.Size, f.Order)
+		more.Skip(min(4, t.more.Size))
+	}
+	for i := uint32(1); c.Left() >= size; i++ {
+		var s Sym
+		f.entry(c, &s)
+		s.Dynamic = t.dynamic
+		if more != nil && more.Left() >= 4 {
+			if n := more.U32(); s.Section == indexMore {
+				s.Section = n
+			}
+		}
+		if c.Err() != nil {
+			break
+		}
+		f.place(&s)
+		if err := fn(i, &s); err != nil {
+			return err
+		}
+	}
+	return c.Err()
+}
+
+func (f *File) entry(c *input.Cursor, s *Sym) {
+	s.nameAt = c.U32()
+	if f.Class == 32 {
+		s.Value, s.Size = uint64(c.U32()), uint64(c.U32())
+	}
+	info := c.U8()
+	s.Type, s.Bind = info&15, info>>4
+	s.Other = c.U8()
+	s.Section = uint32(c.U16())
+	if f.Class == 64 {
+		s.Value, s.Size = c.U64(), c.U64()
+	}
+}
+
+// place turns an object file's offset in a section into an address.
+func (f *File) place(s *Sym) {
+	if f.Type == TypeRel && s.Defined() && int(s.Section) < len(f.Sections) {
+		s.Value += f.Sections[s.Section].Address
+	}
+}
+
+func (f *File) nameOf(t *symTable, at uint32) string {
+	name, _ := stringAt(t.names, int64(at), maxName)
+	return name
+}
+
+// Symbols calls fn for every symbol of .symtab or, if there is none, of the dynamic symbol table, in their order. It stops
+// at fn's first error, which it returns.
+func (f *File) Symbols(fn func(Sym) error) error {
+	t := f.table(secSymtab)
+	if t == nil {
+		return f.DynamicSymbols(fn)
+	}
+	return f.named(t, fn)
+}
+
+// DynamicSymbols calls fn for every symbol of the table that the loader uses.
+func (f *File) DynamicSymbols(fn func(Sym) error) error {
+	t := f.table(secDynsym)
+	if t == nil {
+		return nil
+	}
+	return f.named(t, fn)
+}
+
+// HasSymtab reports whether the file has the full symbol table, not only the loader's.
+func (f *File) HasSymtab() bool { return f.table(secSymtab) != nil }
+
+func (f *File) named(t *symTable, fn func(Sym) error) error {
+	return f.each(t, func(_ uint32, s *Sym) error {
+		s.Name = f.nameOf(t, s.nameAt)
+		return fn(*s)
+	})
+}
+
+// symbolValues looks values up by a symbol's number, for relocations. Number 0 has the value 0, and so have symbols that are
+// defined elsewhere.
+func (f *File) symbolValues(s *Section) func(uint32) (uint64, error) {
+	if s.Type != secSymtab && s.Type != secDynsym {
+		return func(uint32) (uint64, error) { return 0, nil }
+	}
+	t := f.tableOf(s)
+	return func(i uint32) (uint64, error) {
+		if i == 0 {
+			return 0, nil
+		}
+		sym, err := f.symbol(t, i)
+		if err != nil || sym.Section == indexUndef || sym.Section == indexCommon {
+			return 0, err
+		}
+		return sym.Value, nil
+	}
+}
+
+// symbol reads one entry by its number, without its name.
+func (f *File) symbol(t *symTable, i uint32) (s Sym, err error) {
+	size := f.symSize()
+	c := input.NewCursor(t.entries, fmt.Sprintf("symbol %d", i), int64(i)*size, size, f.Order)
+	f.entry(c, &s)
+	if c.Err() != nil {
+		return Sym{}, c.Err()
+	}
+	if s.Section == indexMore && t.more != nil {
+		m := input.NewCursor(t.more, fmt.Sprintf("symbol %d", i), 4*int64(i), 4, f.Order)
+		s.Section = m.U32()
+	}
+	s.Dynamic = t.dynamic
+	f.place(&s)
+	return s, nil
+}
