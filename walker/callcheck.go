@@ -71,6 +71,20 @@ func (s *walk) callBefore(addr uint64) (call, known bool) {
 	return false, false
 }
 
+// calledBefore is the function that the instruction before an arm return address calls; false if that is not known or no call with an
+// immediate.
+func (s *walk) calledBefore(addr uint64) (target uint64, ok bool) {
+	at := addr &^ 1
+	var b [4]byte
+	if s.Code == nil || s.Code.Read(at-4, b[:]) != 4 {
+		return 0, false
+	}
+	if addr&1 != 0 {
+		return thumbTarget(at, binary.LittleEndian.Uint16(b[:]), binary.LittleEndian.Uint16(b[2:]))
+	}
+	return armTarget(at, binary.LittleEndian.Uint32(b[:]))
+}
+
 // callBytes is how many bytes before a return address are looked at; 0 where calls are not told apart.
 func callBytes(a *cpu.Arch) int {
 	switch a {

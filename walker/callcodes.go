@@ -71,6 +71,33 @@ func isThumbCall(first, second uint16) bool {
 	return first&0xf800 == 0xf000 && second&0xc000 == 0xc000 || second&0xff83 == 0x4780
 }
 
+// armTarget is where BL and BLX with an immediate go whose next instruction lies at an address (Arm ARM, A8.8.25).
+func armTarget(next uint64, w uint32) (uint64, bool) {
+	far := int64(int32(w<<8)>>6) + int64(next) + 4 // pc is two instructions ahead
+	switch {
+	case w>>25 == 0x7d:
+		return uint64(far + int64(w>>23&2)), true
+	case w>>28 != 0xf && w>>24&0xf == 0xb:
+		return uint64(far), true
+	}
+	return 0, false
+}
+
+// thumbTarget is armTarget of Thumb's two halves, encodings T1 and T2.
+func thumbTarget(next uint64, first, second uint16) (uint64, bool) {
+	if first&0xf800 != 0xf000 || second&0xc000 != 0xc000 {
+		return 0, false
+	}
+	sign := int64(first>>10) & 1
+	i1, i2 := ^(int64(second>>13)^sign)&1, ^(int64(second>>11)^sign)&1
+	far := -sign<<24 | i1<<23 | i2<<22 | int64(first&0x3ff)<<12 | int64(second&0x7ff)<<1
+	at := int64(next)
+	if second&0x1000 == 0 { // BLX: to ARM code, from an aligned pc
+		at &^= 3
+	}
+	return uint64(at + far), true
+}
+
 // isMIPSCall: JAL, JALX, JALR and the branches that link (BLTZAL, BGEZAL and their likely forms), which lie before their delay
 // slot (MIPS32 Architecture, volume II).
 func isMIPSCall(w uint32) bool {

@@ -7,12 +7,20 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// PowerPC frames hang on r1; the callee's return address lies in its caller's frame, two words up.
+// PowerPC frames hang on r1; the callee's return address lies in its caller's frame: two words up, or one by the System V
+// convention of 32 bits, which Breakpad does not know.
 func TestBackChain(t *testing.T) {
-	for _, a := range []*cpu.Arch{cpu.PPC, cpu.PPC64} {
-		sc := &scene{arch: a, os: core.OSLinux, pc: code(0x1010)}
-		sc.words = []uint64{sc.at(3), 0, 7, sc.at(7), 0, code(0x2020), 0, 0, 0, 0}
-		sc.words[9] = code(0x3030)
+	for _, tc := range []struct {
+		arch   *cpu.Arch
+		os     core.OS
+		up     int
+		policy Policy
+	}{
+		{cpu.PPC, core.MacOS, 2, Best}, {cpu.PPC, core.OSLinux, 1, Best}, {cpu.PPC, core.OSLinux, 2, Breakpad}, {cpu.PPC64, core.OSLinux, 2, Best},
+	} {
+		sc := &scene{arch: tc.arch, os: tc.os, pc: code(0x1010), policy: tc.policy}
+		sc.words = []uint64{sc.at(3), 0, 7, sc.at(7), 0, 0, 0, 0, 0, 0}
+		sc.words[3+tc.up], sc.words[7+tc.up] = code(0x2020), code(0x3030)
 		expect(t, sc.walk(t), "1010 context, 2020 frame_pointer, 3030 frame_pointer, end")
 	}
 }

@@ -21,7 +21,11 @@ func (s *walk) proposeLeaf() (candidate, string) {
 
 // leafByLR takes the link register. A function's lr is its return address until it makes a call; afterwards lr points behind that
 // call, into the function itself. So where the symbols tell functions apart, an lr in another function leads to the caller,
-// and one in the same function leads nowhere. Without symbols only arm64's lr is believed, as Breakpad does.
+// and one in the same function leads nowhere, but at the function's first instruction. Without symbols only arm64's lr is
+// believed, as Breakpad does.
+//
+// On arm a function returns by loading pc from the stack, and lr keeps what the last of its calls left there: after a call, lr lies
+// anywhere below. There the instruction before lr must call this very function (rust-minidump 460 gave lr up altogether).
 //
 //	cfa = sp     pc = lr
 func (s *walk) leafByLR() (candidate, string) {
@@ -40,12 +44,18 @@ func (s *walk) leafByLR() (candidate, string) {
 	m := s.Modules.Find(to - 1)
 	caller, _ := s.lookup(m, to-s.arch.CallSize)
 	switch {
+	case s.atEntry(f):
 	case f.Symbol.Name == "" || caller.Name == "":
 		if s.arch != cpu.ARM64 {
 			return candidate{}, fmt.Sprintf("without symbols %s 0x%x cannot be told from what is left of an earlier call", name, lr)
 		}
 	case m == f.Module && caller.Start == f.Symbol.Start:
 		return candidate{}, fmt.Sprintf("%s 0x%x points into the function itself: it made a call since it was entered", name, lr)
+	}
+	if s.arch == cpu.ARM && !s.atEntry(f) {
+		if target, ok := s.calledBefore(to); !ok || target != f.Symbol.Start+s.base[f.Module] {
+			return candidate{}, fmt.Sprintf("%s 0x%x may be left from a function that was called since: no call of this function is known to lie before it", name, lr)
+		}
 	}
 	if fp, ok := s.top().Regs.Get(s.arch.FP); ok && s.arch == cpu.ARM64 && fp >= s.top().Regs.SP() {
 		if saved, ok := s.word(fp + 8); ok && s.strip(saved) == to {
@@ -58,6 +68,11 @@ func (s *walk) leafByLR() (candidate, string) {
 		Saved:  []unwind.RegRule{{Reg: s.arch.LR, Rule: unwind.Rule{Kind: unwind.Undefined}}},
 		Origin: unwind.Origin{Part: "leaf function"},
 	}}, ""
+}
+
+// atEntry: a frame is at its function's first instruction.
+func (s *walk) atEntry(f *Frame) bool {
+	return f.Module >= 0 && f.Symbol.Name != "" && f.PC == s.base[f.Module]+f.Symbol.Start
 }
 
 // afterLeaf: the top frame was found by frame 0's link register, with its sp.

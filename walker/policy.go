@@ -39,6 +39,9 @@ type Policy struct {
 	EndAtOutermost bool
 	// MIPSCallPC: on mips a caller's pc is that of the call, two words before the return address, which is in ra.
 	MIPSCallPC bool
+	// PPCByOS: on 32-bit powerpc a frame keeps its return address where the system's convention has it: one word above the
+	// caller's frame, and two on macOS. Otherwise two everywhere.
+	PPCByOS bool
 	// StackAtSP: the thread's stack is the memory around its sp, if that is not in the range that the thread names.
 	StackAtSP bool
 	// WholeMemory: words are read from all of the dump's memory; otherwise only from the thread's stack.
@@ -195,6 +198,7 @@ func best() Policy {
 	p.Sources = []Source{SourceWin, SourceCFI, SourceShadow, SourceLeaf, SourceFramePointer, SourceScan}
 	p.Scan.ExtendAfterCFI = true
 	p.StackAtSP = true
+	p.PPCByOS = true
 	// The delay slot is one instruction: the call lies 8 bytes before the return address on mips64 too.
 	p.MIPSCallPC = false
 	// Compilers for mips keep no frame pointer unless they are told to.

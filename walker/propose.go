@@ -175,9 +175,14 @@ func (s *walk) proposeBackChain() (candidate, string) {
 		// The oldest frame's chain ends with 0, which is worth the same as a return address of 0.
 		return candidate{trust: TrustFramePointer, row: unwind.Row{CFA: unwind.Rule{Kind: unwind.Const, Offset: int64(sp)}, RA: unwind.Rule{Kind: unwind.Const}}}, ""
 	}
+	lay := s.arch.Frame
+	if s.Policy.PPCByOS && s.arch == cpu.PPC && s.OS != core.MacOS {
+		// System V ABI, PowerPC processor supplement, 3-18: the LR save word follows the back chain.
+		lay.RAOffset = 4
+	}
 	return candidate{trust: TrustFramePointer, row: unwind.Row{
 		CFA:        unwind.Rule{Kind: unwind.AtReg, Reg: s.arch.SP},
-		RA:         savedReturn(s.arch.Frame),
+		RA:         savedReturn(lay),
 		OthersLost: true,
 		Origin:     unwind.Origin{Part: "back chain"},
 	}}, ""

@@ -67,8 +67,8 @@ func (s *walk) proposeScan() (candidate, string) {
 	}
 	words := s.scanWords()
 	at, value, ok := s.scanFor(sp, words)
-	if ok && s.afterLeaf() && s.strip(value) == s.top().PC {
-		// What frame 0 saved of its lr, which led here already.
+	if ok && s.afterLeaf() && s.strip(value) == s.top().PC && !s.atEntry(&s.frames[0]) {
+		// What frame 0 has saved of its lr, which led here already.
 		next := int((at-sp)/uint64(s.arch.WordSize)) + 1
 		at, _, ok = s.scanFor(at+uint64(s.arch.WordSize), words-next)
 	}

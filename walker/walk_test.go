@@ -261,6 +261,26 @@ func TestLeafOnWindowsAMD64(t *testing.T) {
 	}
 }
 
+// A function that was just entered has its caller in the link register, whatever the CPU; one that has made a call has its own
+// address there, and then the stack is searched.
+func TestLeafByLinkRegister(t *testing.T) {
+	eachCPU(t, func(t *testing.T, a *cpu.Arch) {
+		if a.LR == cpu.NoReg {
+			return
+		}
+		sc := &scene{arch: a, os: core.OSLinux, pc: code(0x1000), syms: &fakeSymbols{loaded: true, funcs: named}, words: []uint64{1, 2, code(0x3030), 0}}
+		sc.regs = map[string]uint64{a.RegName(a.LR): code(0x2020)}
+		s := sc.walk(t)
+		if len(s.Frames) < 2 || s.Frames[1].PC != code(0x2020) || s.Frames[1].Trust != TrustLeaf || s.Frames[1].Regs.SP() != sc.at(0) {
+			t.Errorf("entered: %s", shape(s))
+		}
+		sc.pc, sc.regs = code(0x1010), map[string]uint64{a.RegName(a.LR): code(0x1008)}
+		if s = sc.walk(t); len(s.Frames) > 1 && s.Frames[1].Trust == TrustLeaf {
+			t.Errorf("after a call of its own: %s", shape(s))
+		}
+	})
+}
+
 // Breakpad takes arm64's caller from lr, rust-minidump from the frame record: with lr set they name different frames.
 func TestARM64LinkRegister(t *testing.T) {
 	sc := &scene{arch: cpu.ARM64, os: core.OSLinux, pc: code(0x1010)}

@@ -1,0 +1,28 @@
+#!/bin/sh
+# Makes the programs (NAME.elf) and what gdb says of them (NAME.json.gz). Needs Debian's packages gdb-multiarch, qemu-user and the
+# cross compilers gcc-*-linux-gnu*; one that is missing is passed over. Run it in this folder.
+set -e
+port=5600
+make() { # name, compiler, emulator, more flags
+	name=$1 cc=$2 qemu=$3
+	shift 3
+	command -v "$cc" >/dev/null && command -v "$qemu" >/dev/null || { echo "$name: $cc or $qemu is missing"; return; }
+	"$cc" -O2 -fomit-frame-pointer -fasynchronous-unwind-tables -fno-optimize-sibling-calls -fno-stack-protector -fno-ipa-ra \
+		-ffreestanding -fno-pic -no-pie -static -nostdlib -nostartfiles -Wl,--build-id=sha1,-e,_start,-z,max-page-size=4096 "$@" -o "$name.elf" t.c
+	port=$((port + 1))
+	"$qemu" -g $port "./$name.elf" &
+	OUT=$name.json.gz PORT=$port timeout 300 gdb-multiarch -nx -batch -x trace.py "$name.elf" 2>&1 | tail -n 2
+	kill $! 2>/dev/null || true
+	wait $! 2>/dev/null || true
+}
+make amd64 x86_64-linux-gnu-gcc qemu-x86_64
+make x86 i686-linux-gnu-gcc qemu-i386
+make arm64 aarch64-linux-gnu-gcc qemu-aarch64
+make arm arm-linux-gnueabihf-gcc qemu-arm -marm -g1
+make thumb arm-linux-gnueabihf-gcc qemu-arm -mthumb -g1
+make mips mips-linux-gnu-gcc qemu-mips -mno-abicalls
+make mips64 mips64el-linux-gnuabi64-gcc qemu-mips64el -mno-abicalls
+make ppc powerpc-linux-gnu-gcc qemu-ppc
+make ppc64 powerpc64-linux-gnu-gcc qemu-ppc64
+make riscv64 riscv64-linux-gnu-gcc qemu-riscv64
+make s390x s390x-linux-gnu-gcc qemu-s390x
