@@ -246,6 +246,16 @@ func (m *Memory) Read(addr uint64, p []byte) int {
 	return done
 }
 
+// Code reads the program's code: from the dump's memory, and where that ends from the files that were loaded (Program). It answers
+// how many bytes there were.
+func (d *Dump) Code(addr uint64, p []byte) int {
+	n := d.Memory.Read(addr, p)
+	if n < len(p) && d.Program != nil {
+		n += d.Program(addr+uint64(n), p[n:])
+	}
+	return n
+}
+
 // Word reads the size-byte word (1, 2, 4 or 8) at addr in the dump's byte order; false if any byte of it is not there.
 func (m *Memory) Word(addr uint64, size int) (uint64, bool) {
 	i := m.find(addr)

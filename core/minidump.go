@@ -55,6 +55,9 @@ type Dump struct {
 
 	Micro  *Micro  // what only a microdump says; nil for minidumps
 	Memory *Memory // never nil
+	// Program, if somebody sets it, reads what the dump has not of the program's code, from the files that it was loaded from: the
+	// bytes at addr into p, answering how many there were.
+	Program func(addr uint64, p []byte) int
 
 	need      error // a *input.NeedError that a decoder met
 	namesRead int64 // see afford

@@ -46,7 +46,7 @@ func (c *crash) decode() {
 		m.teb = c.d.Threads[c.thread].TEB
 	}
 	var buf [maxInstruction]byte
-	p := buf[:c.d.Memory.Read(c.pc, buf[:])]
+	p := buf[:c.d.Code(c.pc, buf[:])]
 	var in *decoded
 	switch c.arch {
 	case cpu.AMD64:

@@ -64,10 +64,9 @@ func sniffELF(_ *input.Source, head []byte) Guess {
 	}
 	what += " for " + cpu(elfCPUs, uint32(order.Uint16(head[18:])))
 	if order.Uint16(head[16:]) == 4 {
-		what += ", not a minidump"
-	} else {
-		what += "; its symbols must be made into a .sym file first"
+		return Guess{ELFCore, what + ", not a minidump"}
 	}
+	what += "; its symbols must be made into a .sym file first"
 	return Guess{ELF, what}
 }
 

@@ -25,7 +25,8 @@ const (
 
 	Empty      Kind = "empty"
 	Unreadable Kind = "unreadable" // the bytes could not be read; What says why
-	ELF        Kind = "elf"
+	ELF        Kind = "elf"        // an executable, library, object or debug file
+	ELFCore    Kind = "elf-core"   // a kernel's dump of a process
 	PE         Kind = "pe"
 	PDB        Kind = "pdb"
 	MachO      Kind = "macho"

@@ -37,6 +37,8 @@ type Symbol struct {
 	LineStart uint64
 	// Inlines are the inlined calls that cover the address, innermost first; never nil in a Yes answer's JSON.
 	Inlines []Inline
+	// From is the file that answered, where a module has several; else "".
+	From string
 }
 
 // Inline is one inlined call. File and Line are the place inside it (of the next inner call, or of the address itself for

@@ -42,6 +42,14 @@ type ModuleSymbols struct {
 	// MismatchFile, MismatchID and MismatchItem are a given file of the right name and another id; "" and -1 if none.
 	MismatchFile, MismatchID string
 	MismatchItem             int
+	// Binary is the executable, library or debug file in use, beside the symbol file or instead of one (File is then the same);
+	// BinaryByName: nothing but its name and size says that it is the module's.
+	Binary       string
+	BinaryByName bool
+	// Has is what the files have, as far as they have been looked at.
+	Has symbol.Contents
+	// IgnoredCFI: a person does not want the module's call frame information used.
+	IgnoredCFI bool
 }
 
 // Build makes the report.
@@ -157,7 +165,7 @@ func (b *builder) frame(all []walker.Frame, i int) Frame {
 	s, base := &f.Symbol, b.r.Modules[f.Module].Base
 	out.Function.Raw, out.HasFunction = s.Name, s.Name != ""
 	out.FunctionStart = base + s.Start
-	out.Public, out.Multiple = s.Public, s.Multiple
+	out.Public, out.Multiple, out.From = s.Public, s.Multiple, BaseName(s.From)
 	out.File, out.Line, out.HasLine = s.File, s.Line, s.HasLine
 	if s.HasLine {
 		out.LineStart = base + s.LineStart

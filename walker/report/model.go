@@ -6,6 +6,7 @@ package report
 import (
 	"github.com/crashpane/crashpane/core/analysis"
 	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
 // Version of this model; it goes up when a field changes its meaning.
@@ -194,6 +195,8 @@ type Frame struct {
 	FunctionStart uint64
 	Public        bool // the name is of a PUBLIC record
 	Multiple      bool // the name stands for several folded functions
+	// From is the file that answered, without folders, where the module has a symbol file and a binary.
+	From string
 	// File is the full path as stored, Line counts from 1. HasLine: a line record covers the address. LineStart is absolute.
 	File      string
 	Line      uint32
@@ -257,6 +260,14 @@ type Module struct {
 	SymbolsSparse bool
 	// SymbolFile is the name of the file that is used; SymbolID its id, SymbolName its MODULE name.
 	SymbolFile, SymbolID, SymbolName string
+	// Binary is the executable, library or debug file that is used, beside SymbolFile or as SymbolFile itself; "" if there is none.
+	// BinaryByName: nothing but its name and size says that it is the module's.
+	Binary       string
+	BinaryByName bool
+	// Has is what the files know of the module, where each comes from, and what is missing.
+	Has symbol.Contents
+	// IgnoredCFI: a person does not want the module's call frame information used.
+	IgnoredCFI bool
 	// Warnings of the symbol file, the first few, with their lines.
 	Warnings []string
 	// Looked: somebody looked for symbols of this module during the walk.

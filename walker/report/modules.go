@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/walker"
 )
 
@@ -123,6 +124,13 @@ func (b *builder) symbolStates() {
 	for i := range b.r.Modules {
 		m, s := &b.r.Modules[i], &b.symbols[i]
 		m.SymbolFile, m.SymbolID, m.SymbolName, m.SymbolsSparse = s.File, s.ID, s.Name, s.Sparse
+		m.Binary, m.BinaryByName, m.Has, m.IgnoredCFI = s.Binary, s.BinaryByName, s.Has, s.IgnoredCFI
+		if m.Has.Parts == nil {
+			m.Has.Parts = []symbol.Part{}
+		}
+		if m.Has.Missing == nil {
+			m.Has.Missing = []string{}
+		}
 		for _, w := range s.Warnings {
 			if s.File != "" { // without the folders of this machine
 				w = strings.ReplaceAll(w, s.File, BaseName(s.File))

@@ -33,7 +33,7 @@ func (s *Session) newWalker(d *dump, policy walker.Policy) (*walker.Walker, *sym
 		policy.Overlap = walker.OverlapTruncateUpper
 	}
 	w := walker.New(policy, os, spans, syms)
-	w.Code = d.Memory
+	w.Code = code{d.Dump}
 	w.BigEndian = d.Header.Order == binary.ByteOrder(binary.BigEndian)
 	return w, syms
 }
@@ -111,7 +111,7 @@ func (s *Session) record(d *dump, callee *walker.Frame, x *walker.Explanation) (
 		return nil, nil
 	}
 	f := d.walked.syms.file(callee.Module)
-	if f == nil {
+	if f == nil || x.Row.Origin.File != f.Name() && x.Source == walker.SourceCFI {
 		return nil, nil
 	}
 	rva := callee.Lookup - d.Modules[callee.Module].Base

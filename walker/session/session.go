@@ -11,6 +11,7 @@ import (
 	"github.com/crashpane/crashpane/core/intake"
 	"github.com/crashpane/crashpane/core/microdump"
 	"github.com/crashpane/crashpane/symfile"
+	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/walker"
 	"github.com/crashpane/crashpane/walker/report"
 )
@@ -21,6 +22,7 @@ type ItemKind string
 const (
 	KindDump    ItemKind = "minidump"
 	KindSym     ItemKind = "sym"
+	KindBinary  ItemKind = "binary"  // an executable, library or debug file
 	KindArchive ItemKind = "archive" // a .zip or .gz, or a log with several microdumps; its members are items of their own
 	KindOther   ItemKind = "other"   // not usable; Message says what it was taken for
 )
@@ -37,8 +39,10 @@ type Item struct {
 	Message string
 	// Dump is the index of the dump that it became, or -1.
 	Dump int
-	// For symbol files: what the MODULE record says; ID "" if there is none and the file waits to be assigned by hand.
+	// For symbol files and binaries: what the MODULE record says, or would say; ID "" if there is none and the file waits to be assigned by hand.
 	SymName, SymID, SymOS, SymArch string
+	// NeedsDecoder: the file is a binary, and this session has nobody who reads such files (Options.OpenBinary).
+	NeedsDecoder bool
 	// NeedsAssignment: no module can be matched without a person's word (no MODULE record).
 	NeedsAssignment bool
 	// Warnings are the first few of the symbol file's warnings, each naming its line; WarningCount is how many there are.
@@ -69,6 +73,8 @@ type Options struct {
 	Slice  int64
 	// Workers are the goroutines that share the reading of a large symbol file; 0 and 1 mean none besides the caller's.
 	Workers int
+	// OpenBinary opens executables, libraries and debug files; nil leaves them unread. It reads no more than their headers.
+	OpenBinary func(src *input.Source) (Binary, error)
 	// Limits of unpacking; the zero value means intake's own.
 	Limits intake.Limits
 }
@@ -89,6 +95,10 @@ type item struct {
 	sym                *symfile.File
 	opened             bool
 	openErr            error
+	// Of a binary: what it says of itself, and how many items it has been offered as its parts.
+	bin     Binary
+	ident   symbol.Identity
+	offered int
 }
 
 // dump is an opened minidump with what was found for it.
@@ -96,11 +106,18 @@ type dump struct {
 	item *item
 	*core.Dump
 	modules []moduleSymbols
-	// assigned are modules whose symbols a person chose: module → item.
-	assigned map[int]*item
-	report   *report.Report
-	walked   walked // what report was made of
-	needs    []*input.NeedError
+	// assigned are modules whose symbols a person chose: a symbol file, a binary, or one of each.
+	assigned map[assignment]*item
+	// ignored are the modules whose call frame information a person does not want.
+	ignored map[int]bool
+	report  *report.Report
+	walked  walked // what report was made of
+	needs   []*input.NeedError
+}
+
+type assignment struct {
+	module int
+	kind   ItemKind
 }
 
 // New makes an empty session.
@@ -161,6 +178,8 @@ func (s *Session) add(src *input.Source, member bool) {
 		s.addMicrodumps(it)
 	case intake.Sym, intake.SymWithoutModule:
 		s.addSym(it)
+	case intake.ELF:
+		s.addBinary(it, guess.What)
 	case intake.Gzip, intake.Zip:
 		if member {
 			// Expand opens archives in archives itself, to its depth: an archive that holds itself ends here.
@@ -198,8 +217,13 @@ func (s *Session) addDump(it *item) {
 func (s *Session) use(it *item, d *core.Dump) {
 	it.Kind, it.Usable = KindDump, true
 	it.Dump = len(s.dumps)
-	s.dumps = append(s.dumps, &dump{item: it, Dump: d})
-	s.match(s.dumps[it.Dump])
+	one := &dump{item: it, Dump: d}
+	if s.opt.OpenBinary != nil {
+		d.Program = one.program
+	}
+	s.dumps = append(s.dumps, one)
+	s.match(one)
+	s.attachAll()
 }
 
 // addMicrodumps opens the microdumps of a log: one is the file's own item, several are items of their own behind it.
@@ -257,10 +281,10 @@ func (s *Session) SetPolicy(p walker.Policy) {
 // Policy is how stacks are walked.
 func (s *Session) Policy() walker.Policy { return s.opt.Policy }
 
-// Assign uses a symbol file for a module although nothing says that it belongs there: a file of another build ("use
+// Assign uses a symbol file or binary for a module although nothing says that it belongs there: a file of another build ("use
 // anyway"), or one without a MODULE record. Every frame that it touches says so.
 func (s *Session) Assign(itemID, dumpIndex, module int) error {
-	if itemID < 0 || itemID >= len(s.items) || s.items[itemID].Kind != KindSym {
+	if itemID < 0 || itemID >= len(s.items) || s.items[itemID].Kind != KindSym && s.items[itemID].bin == nil {
 		return fmt.Errorf("there is no symbol file number %d", itemID)
 	}
 	if dumpIndex < 0 || dumpIndex >= len(s.dumps) || module < 0 || module >= len(s.dumps[dumpIndex].Modules) {
@@ -268,17 +292,20 @@ func (s *Session) Assign(itemID, dumpIndex, module int) error {
 	}
 	d := s.dumps[dumpIndex]
 	if d.assigned == nil {
-		d.assigned = map[int]*item{}
+		d.assigned = map[assignment]*item{}
 	}
-	d.assigned[module] = s.items[itemID]
+	d.assigned[assignment{module, s.items[itemID].Kind}] = s.items[itemID]
 	s.match(d)
+	s.attachAll()
 	return nil
 }
 
-// Unassign takes an assignment by hand back.
+// Unassign takes a module's assignments by hand back.
 func (s *Session) Unassign(dumpIndex, module int) {
 	if dumpIndex >= 0 && dumpIndex < len(s.dumps) {
-		delete(s.dumps[dumpIndex].assigned, module)
+		for _, kind := range []ItemKind{KindSym, KindBinary} {
+			delete(s.dumps[dumpIndex].assigned, assignment{module, kind})
+		}
 		s.match(s.dumps[dumpIndex])
 	}
 }

@@ -14,11 +14,16 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// moduleSymbols is what is known of one module's symbols.
+// moduleSymbols is what is known of one module's symbols. Where there are a symbol file and a binary, the symbol file is asked
+// first; the binary answers where it knows more: a function where the symbol file has none or an export alone, a line where it has
+// none, unwind rules where it has none.
 type moduleSymbols struct {
 	item *item // the file in use, or nil
 	// forced: item is of another build, or of none that is known.
 	forced bool
+	// bin is the binary in use, or nil. byName: it was known by its name and size alone; binForced: it is of another build.
+	bin               *item
+	byName, binForced bool
 	// mismatch is a file of the right name and another id.
 	mismatch *item
 	looked   bool
@@ -106,8 +111,9 @@ func (s *Session) match(d *dump) {
 	fresh := make([]moduleSymbols, len(d.Modules))
 	for i := range d.Modules {
 		m, ms := &d.Modules[i], &fresh[i]
-		if it := d.assigned[i]; it != nil {
+		if it := d.assigned[assignment{i, KindSym}]; it != nil {
 			ms.item, ms.forced = it, !it.is(m)
+			s.matchBinary(d, i, ms)
 			continue
 		}
 		for _, it := range s.items {
@@ -125,11 +131,12 @@ func (s *Session) match(d *dump) {
 		if ms.item != nil {
 			ms.mismatch = nil
 		}
+		s.matchBinary(d, i, ms)
 	}
 	if d.modules != nil {
 		for i := range fresh {
 			old := &d.modules[i]
-			if old.item != fresh[i].item || old.forced != fresh[i].forced || old.mismatch != fresh[i].mismatch {
+			if f := &fresh[i]; old.item != f.item || old.forced != f.forced || old.mismatch != f.mismatch || old.bin != f.bin || old.binForced != f.binForced {
 				d.report = nil
 			}
 			fresh[i].looked = old.looked
@@ -235,7 +242,7 @@ func (y *symbols) file(module int) *symfile.File {
 }
 
 func (y *symbols) Known(module int) symbol.Answer {
-	if y.file(module) == nil {
+	if y.file(module) == nil && y.binary(module) == nil {
 		return symbol.NoFile
 	}
 	return symbol.Yes
@@ -255,19 +262,60 @@ func (y *symbols) settle(ans symbol.Answer, err error) symbol.Answer {
 }
 
 func (y *symbols) Lookup(module int, rva uint64) (symbol.Symbol, symbol.Answer) {
-	f := y.file(module)
-	if f == nil {
-		return symbol.Symbol{}, symbol.NoFile
+	var sym symbol.Symbol
+	ans := symbol.NoFile
+	if f := y.file(module); f != nil {
+		var err error
+		sym, ans, err = f.Lookup(rva)
+		ans = y.settle(ans, err)
 	}
-	sym, ans, err := f.Lookup(rva)
-	return sym, y.settle(ans, err)
+	b := y.binary(module)
+	if b == nil {
+		return sym, ans
+	}
+	if ans == symbol.Yes {
+		sym.From = y.d.modules[module].item.Name
+		if !sym.Public && sym.HasLine {
+			return sym, ans
+		}
+	}
+	other, answer, err := b.Lookup(rva)
+	answer = y.failed(module, answer, err)
+	switch {
+	case ans == symbol.NoFile, ans != symbol.Yes && answer == symbol.Yes,
+		answer == symbol.Yes && (sym.Public && !other.Public || !sym.HasLine && other.HasLine):
+		if ans != symbol.NoFile {
+			other.From = y.d.modules[module].bin.Name
+		}
+		return other, answer
+	}
+	return sym, ans
 }
 
 func (y *symbols) Row(module int, rva uint64) (unwind.Row, symbol.Answer) {
-	f := y.file(module)
-	if f == nil {
+	f, b := y.file(module), y.binary(module)
+	if f == nil && b == nil {
 		return unwind.Row{}, symbol.NoFile
 	}
+	if y.d.ignored[module] {
+		return unwind.Row{Origin: unwind.Origin{Part: "call frame information", Note: "ignored by hand"}}, symbol.No
+	}
+	var row unwind.Row
+	ans := symbol.No
+	if f != nil {
+		if row, ans = y.symRow(f, module, rva); ans == symbol.Yes || b == nil {
+			return row, ans
+		}
+	}
+	other, answer, err := b.Row(rva)
+	if answer = y.failed(module, answer, err); answer == symbol.Yes || row.Origin.Part == "" {
+		return other, answer
+	}
+	return row, ans
+}
+
+// symRow is the STACK CFI of a symbol file.
+func (y *symbols) symRow(f *symfile.File, module int, rva uint64) (unwind.Row, symbol.Answer) {
 	row, ans, err := f.Row(y.arch, rva)
 	var bad *unwind.RuleError
 	if errors.As(err, &bad) {
@@ -331,6 +379,13 @@ func (d *dump) symbolsOf(module int) report.ModuleSymbols {
 		case ms.looked:
 			out.State = report.SymbolsLoaded
 		}
+		if it.sym != nil && it.sym.Exact() {
+			out.Has = it.symContents()
+		}
 	}
+	if ms.bin != nil {
+		ms.describe(&out)
+	}
+	out.IgnoredCFI = d.ignored[module]
 	return out
 }

@@ -97,6 +97,48 @@ func (p *printer) symbolWarnings() {
 	})
 }
 
+// moduleAdditions is a module's key "crashpane". What does not apply is left out, and what the files have is known of those that
+// were read.
+//
+//	binary (the file beside symbol_file, or instead of one), binary_by_name, cfi_ignored, has[cfi, functions, inlines, lines,
+//	only_exports, sframe], missing[], parts[{file, section, what}], symbol_file, symbols_exact
+func (p *printer) moduleAdditions(m *report.Module) {
+	if m.Binary != "" {
+		p.str("binary", report.BaseName(m.Binary))
+	}
+	if m.BinaryByName {
+		p.bool("binary_by_name", true)
+	}
+	if m.IgnoredCFI {
+		p.bool("cfi_ignored", true)
+	}
+	h := &m.Has
+	if len(h.Parts)+len(h.Missing) > 0 {
+		var has []string
+		for _, w := range []struct {
+			there bool
+			word  string
+		}{{h.CFI, "cfi"}, {h.Functions, "functions"}, {h.Inlines, "inlines"}, {h.Lines, "lines"}, {h.OnlyExports, "only_exports"}, {h.SFrame, "sframe"}} {
+			if w.there {
+				has = append(has, w.word)
+			}
+		}
+		p.list("has", len(has), func(i int) { p.quote(has[i]) })
+		p.list("missing", len(h.Missing), func(i int) { p.quote(h.Missing[i]) })
+		p.list("parts", len(h.Parts), func(i int) {
+			p.member(func() {
+				p.str("file", report.BaseName(h.Parts[i].File))
+				p.str("section", h.Parts[i].Section)
+				p.str("what", h.Parts[i].What)
+			})
+		})
+	}
+	if m.Binary != "" {
+		p.str("symbol_file", report.BaseName(m.SymbolFile))
+	}
+	p.bool("symbols_exact", !m.SymbolsSparse)
+}
+
 // threadAdditions is a thread's key "crashpane": {omitted, stop{attempts[], detail, kind, suggestion}}.
 func (p *printer) threadAdditions(t *report.Thread) {
 	p.bool("omitted", t.Omitted)
@@ -111,7 +153,8 @@ func (p *printer) threadAdditions(t *report.Thread) {
 // frameAdditions is a frame's key "crashpane". pc is the address as recovered, a return address for callers; trust says
 // "leaf" where the schema cannot. What does not apply is left out, because there are many frames.
 //
-//	attempts[], demangled, explain (see WriteExplanation), forced, inlines_demangled[], multiple, origin, pc, public, rule, trust
+//	attempts[], demangled, explain (see WriteExplanation), forced, inlines_demangled[], multiple, origin, pc, public, rule,
+//	symbols_from (the file that named it, where there are several), trust
 func (p *printer) frameAdditions(f *report.Frame, x *report.Explanation) {
 	if len(f.Attempts) > 0 {
 		p.attempts(f.Attempts)
@@ -143,6 +186,9 @@ func (p *printer) frameAdditions(f *report.Frame, x *report.Explanation) {
 	}
 	if f.Rule != "" {
 		p.str("rule", f.Rule)
+	}
+	if f.From != "" {
+		p.str("symbols_from", f.From)
 	}
 	if f.Trust == "leaf" {
 		p.str("trust", f.Trust)

@@ -16,7 +16,7 @@ func (p *printer) module(i int) {
 		p.str("code_id", m.CodeID)
 		p.bool("corrupt_symbols", s.corrupt)
 		if m.State == report.SymbolsLoaded || m.State == report.SymbolsForced {
-			p.object("crashpane", func() { p.bool("symbols_exact", !m.SymbolsSparse) })
+			p.object("crashpane", func() { p.moduleAdditions(m) })
 		}
 		p.str("debug_file", report.BaseName(m.DebugFiles.Rust))
 		p.str("debug_id", debugID(m.DebugIDs.Rust))

@@ -1,0 +1,35 @@
+package symbol
+
+// Identity is what the headers of a binary or debug file say of it.
+type Identity struct {
+	// Name is the file's own name for itself (a library's SONAME), else that of the file, without folders.
+	Name string
+	// DebugID is the id as in a symbol store: 32 upper-case hexadecimal digits and an age. CodeID is the binary's own
+	// identifier in lower case (of ELF files the build id), "" if it has none; DebugID is then made of the code.
+	DebugID, CodeID string
+	// OS and Arch are the words of a symbol file's MODULE record.
+	OS, Arch string
+	// Size is how much of the address space the module takes, in bytes; 0 if that is not known.
+	Size uint64
+	// Kind says in words what it is: "executable", "library", "debug file", "split DWARF" …
+	Kind string
+	// Code: the file holds the program itself, and not only what is known of it.
+	Code bool
+}
+
+// Contents is what is known of a module, whatever kind of file knows it.
+type Contents struct {
+	// CFI: call frame information (STACK CFI, .eh_frame, .debug_frame, .ARM.exidx). SFrame: that too, in the short form.
+	CFI, SFrame bool
+	// Functions with their sizes; Lines of sources; Inlines, calls that were inlined.
+	Functions, Lines, Inlines bool
+	// OnlyExports: the only names are those that other modules may use.
+	OnlyExports bool
+	// Parts says where each comes from, Missing what is known to exist and is not here: "libfoo.so.debug, the debug information
+	// (build id 1234…)".
+	Parts   []Part
+	Missing []string
+}
+
+// Part is one thing that is known of a module, and where it comes from: "unwind rules", "libfoo.so", ".eh_frame".
+type Part struct{ What, File, Section string }

@@ -1,0 +1,236 @@
+package session
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/symbol"
+	"github.com/crashpane/crashpane/symfile/unwind"
+	"github.com/crashpane/crashpane/walker/report"
+)
+
+// Binary is an opened executable, library or debug file, see Options.OpenBinary. The addresses are module-relative. Errors are
+// those of the file's reader, *input.NeedError among them.
+type Binary interface {
+	Identity() symbol.Identity
+	// Lookup and Row answer as a symbol file does.
+	Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error)
+	Row(rva uint64) (unwind.Row, symbol.Answer, error)
+	// Code reads the program's bytes, those that are the same in memory, and answers how many there were.
+	Code(rva uint64, p []byte) int
+	// Has is what is known of the module by now.
+	Has() symbol.Contents
+	// Attach takes another file in if it belongs to this one: its debug file, split or supplementary debug information. An error
+	// says why one that is named like such a file is not it.
+	Attach(src *input.Source) (bool, error)
+}
+
+// addBinary opens an executable, library or debug file; without anybody who can, the item says that it is one.
+func (s *Session) addBinary(it *item, what string) {
+	it.Kind = KindBinary
+	if s.opt.OpenBinary == nil {
+		it.NeedsDecoder = true
+		it.Message = it.Name + ": " + what
+		return
+	}
+	b, err := s.opt.OpenBinary(it.src)
+	if err != nil {
+		it.Message = err.Error()
+		return
+	}
+	id := b.Identity()
+	it.Usable, it.bin, it.ident = true, b, id
+	it.SymName, it.SymID, it.SymOS, it.SymArch = id.Name, id.DebugID, id.OS, id.Arch
+	for _, d := range s.dumps {
+		for i := range d.Modules {
+			if exact, byName := it.isBinary(&d.Modules[i]); exact || byName || it.sameName(&d.Modules[i]) {
+				s.match(d)
+				break
+			}
+		}
+	}
+	s.attachAll()
+}
+
+// attachAll gives the binaries in use what belongs to them of the files that have come since.
+func (s *Session) attachAll() {
+	took := map[*item]bool{}
+	for _, d := range s.dumps {
+		for i := range d.modules {
+			if main := d.modules[i].bin; main != nil && s.attach(main) {
+				took[main] = true
+			}
+		}
+	}
+	for _, d := range s.dumps {
+		for i := range d.modules {
+			if took[d.modules[i].bin] {
+				d.report = nil
+			}
+		}
+	}
+}
+
+// attach offers a binary the files that it has not seen yet, and says whether it took one.
+func (s *Session) attach(main *item) bool {
+	took := false
+	for ; main.offered < len(s.items); main.offered++ {
+		it := s.items[main.offered]
+		// A program of another build is none of its parts; debug files without a program may have ids of their own.
+		if it == main || it.bin == nil || it.ident.Code && !strings.EqualFold(it.ident.DebugID, main.ident.DebugID) {
+			continue
+		}
+		ok, err := main.bin.Attach(it.src)
+		took = took || ok
+		if err != nil && it.Message == "" {
+			it.Message = err.Error()
+		}
+	}
+	return took
+}
+
+// isBinary says how a binary belongs to a module: by an id, or, where one of the two has none, by its name and size.
+func (it *item) isBinary(m *core.Module) (exact, byName bool) {
+	id := &it.ident
+	if m.DebugID != "" && strings.EqualFold(id.DebugID, m.DebugID) || id.CodeID != "" && strings.EqualFold(id.CodeID, m.CodeID) {
+		return true, false
+	}
+	const page = 4096
+	noID := m.CodeID == "" && strings.Trim(m.DebugID, "0") == "" || id.CodeID == ""
+	return false, noID && id.Code && it.sameName(m) && (id.Size+page-1)/page == (m.Size+page-1)/page
+}
+
+// matchBinary finds a module's binary: one that holds the program before one that holds debug information alone.
+func (s *Session) matchBinary(d *dump, i int, ms *moduleSymbols) {
+	m := &d.Modules[i]
+	if it := d.assigned[assignment{i, KindBinary}]; it != nil {
+		exact, _ := it.isBinary(m)
+		ms.bin, ms.binForced = it, !exact
+	} else {
+		for _, it := range s.items {
+			if it.bin == nil {
+				continue
+			}
+			exact, byName := it.isBinary(m)
+			switch {
+			case exact && (ms.bin == nil || ms.byName || it.ident.Code && !ms.bin.ident.Code):
+				ms.bin, ms.byName = it, false
+			case byName && ms.bin == nil:
+				ms.bin, ms.byName = it, true
+			case !exact && ms.item == nil && it.sameName(m):
+				ms.mismatch = it
+			}
+		}
+	}
+	if ms.bin != nil {
+		ms.mismatch = nil
+	}
+}
+
+// binary is the module's binary, or nil.
+func (y *symbols) binary(module int) Binary {
+	ms := &y.d.modules[module]
+	ms.looked = true
+	if ms.bin == nil {
+		return nil
+	}
+	return ms.bin.bin
+}
+
+// failed keeps what a binary's reader says of a part that cannot be read, and turns it into an answer.
+func (y *symbols) failed(module int, ans symbol.Answer, err error) symbol.Answer {
+	var need *input.NeedError
+	if err != nil && !errors.As(err, &need) {
+		it, text := y.d.modules[module].bin, err.Error()
+		for _, w := range it.Warnings {
+			if w == text {
+				return symbol.No
+			}
+		}
+		if it.WarningCount++; len(it.Warnings) < keptWarnings {
+			it.Warnings = append(it.Warnings, text)
+		}
+	}
+	return y.settle(ans, err)
+}
+
+// IgnoreCFI makes walks of a dump do without a module's call frame information, or with it again: of its symbol file and of its
+// binary. Nothing happens if there is no such dump or module.
+func (s *Session) IgnoreCFI(dumpIndex, module int, ignore bool) {
+	if dumpIndex < 0 || dumpIndex >= len(s.dumps) || module < 0 || module >= len(s.dumps[dumpIndex].Modules) {
+		return
+	}
+	d := s.dumps[dumpIndex]
+	if d.ignored[module] == ignore {
+		return
+	}
+	if d.ignored == nil {
+		d.ignored = map[int]bool{}
+	}
+	d.ignored[module] = ignore
+	d.report = nil
+}
+
+// program reads the program's bytes at an address out of the binaries of the dump's modules.
+func (d *dump) program(addr uint64, p []byte) int {
+	for i := range d.Modules {
+		m := &d.Modules[i]
+		if ms := &d.modules[i]; addr >= m.Base && addr-m.Base < m.Size && ms.bin != nil && !ms.binForced {
+			return ms.bin.bin.Code(addr-m.Base, p)
+		}
+	}
+	return 0
+}
+
+// code is what the walker reads instructions from.
+type code struct{ d *core.Dump }
+
+func (c code) Read(addr uint64, p []byte) int { return c.d.Code(addr, p) }
+
+// describe tells a report of a module's binary.
+func (ms *moduleSymbols) describe(out *report.ModuleSymbols) {
+	it := ms.bin
+	if ms.item == nil {
+		out.File, out.ID, out.Name = it.Name, it.SymID, it.SymName
+		out.UnwindNotes, out.UnwindNoted = ms.odd, len(ms.oddLines)
+		switch {
+		case ms.binForced:
+			out.State = report.SymbolsForced
+		case ms.looked:
+			out.State = report.SymbolsLoaded
+		}
+	}
+	out.Warnings = append(out.Warnings[:len(out.Warnings):len(out.Warnings)], it.Warnings...)
+	out.Binary, out.BinaryByName = it.Name, ms.byName
+	if ms.looked {
+		has := it.bin.Has()
+		out.NoUnwind = (ms.item == nil || out.NoUnwind) && !has.CFI && !has.SFrame
+		out.Has = merge(out.Has, has)
+	}
+}
+
+// merge joins what two files know of a module.
+func merge(a, b symbol.Contents) symbol.Contents {
+	names := func(c *symbol.Contents) bool { return c.Functions || c.OnlyExports }
+	only := (a.OnlyExports || !names(&a)) && (b.OnlyExports || !names(&b)) && (a.OnlyExports || b.OnlyExports)
+	return symbol.Contents{CFI: a.CFI || b.CFI, SFrame: a.SFrame || b.SFrame, Functions: a.Functions || b.Functions, Lines: a.Lines || b.Lines,
+		Inlines: a.Inlines || b.Inlines, OnlyExports: only && !a.Functions && !b.Functions, Parts: append(a.Parts, b.Parts...), Missing: append(a.Missing, b.Missing...)}
+}
+
+// symContents is what a symbol file that was read as a whole is known to have.
+func (it *item) symContents() symbol.Contents {
+	c := &it.sym.Counts
+	out := symbol.Contents{CFI: c.HasUnwind(), Functions: c.Funcs > 0, Lines: c.LineRecords > 0, Inlines: c.Inlines > 0, OnlyExports: c.Funcs == 0 && c.Publics > 0}
+	for _, p := range []struct {
+		there         bool
+		what, section string
+	}{{out.CFI, "unwind rules", "STACK"}, {out.Functions, "functions", "FUNC"}, {out.Lines, "lines", "line records"}, {out.Inlines, "inlined calls", "INLINE"},
+		{c.Publics > 0, "names", "PUBLIC"}} {
+		if p.there {
+			out.Parts = append(out.Parts, symbol.Part{What: p.what, File: it.Name, Section: p.section})
+		}
+	}
+	return out
+}

@@ -1,0 +1,274 @@
+package session
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/symbol"
+	"github.com/crashpane/crashpane/symfile/unwind"
+	"github.com/crashpane/crashpane/walker/report"
+)
+
+// fakeBinary stands for a binary of the made dump's program. Its source names what it is: "id name flags".
+type fakeBinary struct {
+	id       symbol.Identity
+	src      *input.Source
+	attached []string
+	noLines  bool
+}
+
+// fake is the content of a file that openFake opens: an ELF header, so that it is recognized, and words.
+func fake(words string) []byte {
+	head := make([]byte, 64)
+	copy(head, "\x7fELF\x02\x01\x01")
+	head[16], head[18] = 3, 62
+	return append(head, words...)
+}
+
+func openFake(src *input.Source) (Binary, error) {
+	b, err := src.Bytes(64, src.Size-64)
+	if err != nil {
+		return nil, err
+	}
+	w := strings.Fields(string(b))
+	if w[0] == "broken" {
+		return nil, errors.New(src.Name + ": section headers at offset 0x40: broken")
+	}
+	f := &fakeBinary{src: src, id: symbol.Identity{DebugID: strings.Trim(w[0], "-"), Name: w[1], Arch: "x86_64", OS: "Linux", Size: 0x10000, Code: w[2] != "debug"}}
+	if f.id.DebugID != "" {
+		f.id.CodeID = strings.ToLower(f.id.DebugID)
+	}
+	f.noLines = w[2] == "plain"
+	return f, nil
+}
+
+func (f *fakeBinary) Identity() symbol.Identity { return f.id }
+
+func (f *fakeBinary) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
+	if rva >= 0x9000 {
+		return symbol.Symbol{}, symbol.No, errors.New(f.src.Name + ": .debug_info at offset 0x10: broken")
+	}
+	for _, s := range []symbol.Symbol{{Name: "crash_me", Start: 0x1000, Size: 0x100}, {Name: "main", Start: 0x2000, Size: 0x100}} {
+		if rva >= s.Start && rva < s.Start+s.Size {
+			s.Name = f.id.Name + ":" + s.Name
+			if !f.noLines {
+				s.File, s.Line, s.HasLine = "/bin/src.c", 7, true
+			}
+			return s, symbol.Yes, nil
+		}
+	}
+	return symbol.Symbol{}, symbol.No, nil
+}
+
+func (f *fakeBinary) Row(rva uint64) (unwind.Row, symbol.Answer, error) {
+	return unwind.Row{CFA: unwind.Rule{Kind: unwind.FromReg, Reg: cpu.AMD64.SP, Offset: 16}, RA: unwind.Rule{Kind: unwind.AtCFA, Offset: -8},
+		Origin: unwind.Origin{File: f.src.Name, Part: ".eh_frame", Offset: 0x3a8}}, symbol.Yes, nil
+}
+
+func (f *fakeBinary) Code(rva uint64, p []byte) int {
+	for i := range p {
+		p[i] = 0x90
+	}
+	return len(p)
+}
+
+func (f *fakeBinary) Has() symbol.Contents {
+	return symbol.Contents{CFI: true, Functions: true, Lines: !f.noLines, Parts: []symbol.Part{{What: "unwind rules", File: f.src.Name, Section: ".eh_frame"}}}
+}
+
+func (f *fakeBinary) Attach(src *input.Source) (bool, error) {
+	if strings.HasSuffix(src.Name, ".wrong") {
+		return false, errors.New(src.Name + ": another CRC")
+	}
+	if !strings.HasSuffix(src.Name, ".debug") {
+		return false, nil
+	}
+	f.attached = append(f.attached, src.Name)
+	f.noLines = false
+	return true, nil
+}
+
+func withFakes() *Session { return New(Options{OpenBinary: openFake}) }
+
+// fromOf says of every frame which function and line it has, who said so, and where its rules come from.
+func fromOf(r *report.Report) string {
+	var out []string
+	for _, f := range r.Threads[0].Frames {
+		s := f.Function.Raw + "/" + report.BaseName(f.File) + "/" + f.From
+		if f.Source == "cfi" {
+			s += "<" + f.Origin
+		}
+		if f.Forced {
+			s += "!"
+		}
+		out = append(out, s)
+	}
+	return strings.Join(out, " ")
+}
+
+// A binary alone serves names, lines and rules; beside a symbol file each answers what the other cannot.
+func TestBinaryAndSym(t *testing.T) {
+	const fakeRule = "<app.elf .eh_frame+0x3a8"
+	noCFI := strings.ReplaceAll(appSym(appID), "STACK CFI", "INFO")
+	onlyPublic := "MODULE Linux x86_64 " + appID + " app\nPUBLIC 1000 0 exported\nSTACK CFI INIT 1000 100 .cfa: $rsp 16 + .ra: .cfa -8 + ^\n"
+	for _, tc := range []struct {
+		name, sym, elf, want string
+	}{
+		{"binary alone", "", appID + " app code", "app:crash_me/src.c/ app:main/src.c/" + fakeRule},
+		{"both", appSym(appID), appID + " app code", "crash_me/main.c/a.sym main/main.c/a.sym<a.sym line 7"},
+		{"symbols without rules", noCFI, appID + " app code", "crash_me/main.c/a.sym main/main.c/a.sym" + fakeRule},
+		{"exports only", onlyPublic, appID + " app code", "app:crash_me/src.c/app.elf app:main/src.c/app.elf<a.sym line 3"},
+		{"exports only, binary without lines", onlyPublic, appID + " app plain", "app:crash_me//app.elf app:main//app.elf<a.sym line 3"},
+		{"binary of another build", "", otherID + " app code", "// "},
+		{"no ids, by name and size", "", "- app code", "app:crash_me/src.c/ app:main/src.c/" + fakeRule},
+		{"no ids, another name", "", "- other code", "// "},
+		{"debug file alone", "", appID + " app debug", "app:crash_me/src.c/ app:main/src.c/" + fakeRule},
+	} {
+		s := withFakes()
+		s.Add(source("x.dmp", appDump()))
+		s.Report(0)
+		if tc.sym != "" {
+			s.Add(source("a.sym", []byte(tc.sym)))
+		}
+		items := s.Add(source("app.elf", fake(tc.elf)))
+		if items[0].Kind != KindBinary || !items[0].Usable || items[0].NeedsDecoder {
+			t.Errorf("%s: %+v", tc.name, items[0])
+		}
+		r := s.Report(0)
+		got := fromOf(r)
+		if tc.want == "// " && strings.HasPrefix(got, "//") {
+			continue
+		}
+		// Above main nothing is known; what a rule of the fake finds there does not matter.
+		if !strings.HasPrefix(got, tc.want) {
+			t.Errorf("%s: %s\nwant %s", tc.name, got, tc.want)
+		}
+		m := &r.Modules[0]
+		if m.State != report.SymbolsLoaded || m.Binary != "app.elf" || m.BinaryByName != (tc.name == "no ids, by name and size") || !m.Has.CFI {
+			t.Errorf("%s: %+v", tc.name, m)
+		}
+	}
+}
+
+// Files in any order, companions found among them, and one of another build used only when a person says so.
+func TestBinaryParts(t *testing.T) {
+	app, debug := source("app.elf", fake(appID+" app plain")), source("app.debug", fake(appID+" app debug"))
+	for _, files := range [][]*input.Source{
+		{source("x.dmp", appDump()), app, debug}, {debug, app, source("x.dmp", appDump())}, {app, source("x.dmp", appDump()), debug},
+	} {
+		s := withFakes()
+		for _, f := range files {
+			s.Add(f)
+			s.Report(0)
+		}
+		if got := fromOf(s.Report(0)); !strings.HasPrefix(got, "app:crash_me/src.c/ app:main/src.c/<app.elf ") {
+			t.Errorf("%s first: %s", files[0].Name, got)
+		}
+		if r := s.Report(0); r != s.Report(0) {
+			t.Error("walked twice although nothing changed")
+		}
+	}
+	s := withFakes()
+	s.Add(source("x.dmp", appDump()))
+	s.Add(app)
+	if it := s.Add(source("app.debug.wrong", fake(otherID+" app debug")))[0]; it.ID != 2 || !strings.Contains(s.Items()[2].Message, "another CRC") {
+		t.Errorf("%+v", s.Items()[2])
+	}
+	s = withFakes()
+	s.Add(source("x.dmp", appDump()))
+	it := s.Add(source("app.elf", fake(otherID+" app code")))[0]
+	r := s.Report(0)
+	if r.Modules[0].State != report.SymbolsMismatch || r.Wanted[0].MismatchItem != it.ID || r.Wanted[0].MismatchID != otherID {
+		t.Errorf("%+v", r.Wanted)
+	}
+	if err := s.Assign(it.ID, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	if got := fromOf(s.Report(0)); !strings.HasPrefix(got, "app:crash_me/src.c/! app:main/src.c/<app.elf .eh_frame+0x3a8!") || s.Report(0).Modules[0].State != report.SymbolsForced {
+		t.Errorf("used anyway: %s", got)
+	}
+	s.Unassign(0, 0)
+	if s.Report(0).Modules[0].State != report.SymbolsMismatch {
+		t.Errorf("taken back: %+v", s.Report(0).Modules[0])
+	}
+}
+
+// A person who does not trust a module's rules can do without them.
+func TestIgnoreCFI(t *testing.T) {
+	s := withFakes()
+	s.Add(source("x.dmp", appDump()))
+	s.Add(source("a.sym", []byte(appSym(appID))))
+	s.Add(source("app.elf", fake(appID+" app code")))
+	with := fromOf(s.Report(0))
+	s.IgnoreCFI(0, 0, true)
+	r := s.Report(0)
+	if got := fromOf(r); strings.Contains(got, "<") || !r.Modules[0].IgnoredCFI {
+		t.Errorf("ignored: %s", got)
+	}
+	said := false
+	for _, a := range r.Threads[0].Stop.Attempts {
+		said = said || strings.Contains(a.Origin, "ignored by hand")
+	}
+	if !said {
+		t.Errorf("no attempt says so: %+v", r.Threads[0].Stop)
+	}
+	s.IgnoreCFI(0, 0, false)
+	s.IgnoreCFI(9, 9, true)
+	if got := fromOf(s.Report(0)); got != with {
+		t.Errorf("and again: %s, was %s", got, with)
+	}
+}
+
+// What a binary's reader meets is said with the module; a file that is none is said with the item.
+func TestBinaryErrors(t *testing.T) {
+	s := withFakes()
+	s.Add(source("x.dmp", appDump()))
+	if it := s.Add(source("bad.elf", fake("broken x x")))[0]; it.Usable || !strings.Contains(it.Message, "section headers at offset 0x40") {
+		t.Errorf("%+v", it)
+	}
+	core := fake("x")
+	core[16] = 4
+	if it := s.Add(source("core", core))[0]; it.Kind != KindOther || it.NeedsDecoder {
+		t.Errorf("%+v", it)
+	}
+	s.Add(source("/folder/app.elf", fake(appID+" app code")))
+	y := &symbols{s: s, d: s.dumps[0], arch: cpu.AMD64}
+	for range 3 {
+		if _, ans := y.Lookup(0, 0x9000); ans != symbol.No {
+			t.Errorf("%v", ans)
+		}
+	}
+	if r := s.Report(0); len(r.Modules[0].Warnings) != 1 || r.Modules[0].Warnings[0] != "app.elf: .debug_info at offset 0x10: broken" {
+		t.Errorf("%q", r.Modules[0].Warnings)
+	}
+	// Without a reader of binaries the file is known as one.
+	s = New(Options{})
+	s.Add(source("x.dmp", appDump()))
+	if it := s.Add(source("app.elf", fake(appID+" app code")))[0]; it.Kind != KindBinary || !it.NeedsDecoder || it.Usable || it.Message == "" {
+		t.Errorf("%+v", it)
+	}
+}
+
+// Code that the dump does not hold is read out of the binary: the crashing instruction, and the calls before return addresses.
+func TestCodeOfBinary(t *testing.T) {
+	s := withFakes()
+	s.Add(source("x.dmp", appDump()))
+	if in := s.Report(0).Crash.Analysis.Instruction; in != nil {
+		t.Fatalf("the dump has code: %+v", in)
+	}
+	s.Add(source("app.elf", fake(appID+" app code")))
+	if in := s.Report(0).Crash.Analysis.Instruction; in == nil || in.Text != "nop" {
+		t.Errorf("%+v", in)
+	}
+	var p [4]byte
+	c := code{s.Dump(0)}
+	if n := c.Read(0x40fffe, p[:]); n != 4 || p[0] != 0x90 {
+		t.Errorf("%d bytes % x", n, p)
+	}
+	if n := c.Read(0x410000, p[:]); n != 0 {
+		t.Errorf("%d bytes behind the module", n)
+	}
+}
