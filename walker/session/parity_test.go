@@ -31,13 +31,16 @@ func TestParityBest(t *testing.T) {
 			th := &r.Threads[n]
 			sum.threads++
 			ours := ourFrames(r, th)
+			likeBP, likeRust := true, true
 			for f := range max(len(ours), len(bp[n]), len(rust[n])) {
 				a, b, c2 := at(ours, f), at(bp[n], f), at(rust[n], f)
+				likeBP, likeRust = likeBP && matches(a, b, bp != nil), likeRust && matches(a, c2, rust != nil)
 				kind := sum.frame(matches(a, b, bp != nil), matches(a, c2, rust != nil), matches(b, c2, bp != nil && rust != nil))
 				if kind != "" {
 					known.note(t, c.name, n, f, kind, a, b, c2)
 				}
 			}
+			sum.stack(likeBP, likeRust)
 		}
 	}
 	known.finish(t, "both", "breakpad", "rust", "neither")
@@ -148,7 +151,25 @@ func matches(a, b frame, has bool) bool {
 }
 
 // counts are the frames by whom we agree with.
-type counts struct{ dumps, threads, frames, both, breakpad, rust, neither, against int }
+type counts struct {
+	dumps, threads, frames, both, breakpad, rust, neither, against int
+	// stacks that are equal in every frame: to both, to one, to none
+	allBoth, allBreakpad, allRust, allNone int
+}
+
+// stack counts a whole thread.
+func (s *counts) stack(bp, rust bool) {
+	switch {
+	case bp && rust:
+		s.allBoth++
+	case bp:
+		s.allBreakpad++
+	case rust:
+		s.allRust++
+	default:
+		s.allNone++
+	}
+}
 
 // frame counts one and returns the kind of difference, "" if there is none.
 func (s *counts) frame(bp, rust, agree bool) string {
@@ -172,8 +193,8 @@ func (s *counts) frame(bp, rust, agree bool) string {
 }
 
 func (s *counts) String() string {
-	return fmt.Sprintf("%d dumps, %d threads, %d frames compared: %d equal to both, %d to Breakpad only, %d to rust-minidump only, %d to neither where they differ, %d unlike both where they agree",
-		s.dumps, s.threads, s.frames, s.both, s.breakpad, s.rust, s.neither, s.against)
+	return fmt.Sprintf("%d dumps, %d threads, %d frames compared: %d equal to both, %d to Breakpad only, %d to rust-minidump only, %d to neither where they differ, %d unlike both where they agree; whole threads: %d equal to both, %d to Breakpad only, %d to rust-minidump only, %d to none",
+		s.dumps, s.threads, s.frames, s.both, s.breakpad, s.rust, s.neither, s.against, s.allBoth, s.allBreakpad, s.allRust, s.allNone)
 }
 
 // difference is a line of differences.tsv: dump, thread ("*" for any), frame (likewise), kind, cause. The kinds are whom we
