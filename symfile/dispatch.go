@@ -13,14 +13,7 @@ func (s *scanner) record(line []byte, off int64) {
 		if rest, ok := keyword(line, "FILE"); ok {
 			f.Counts.Files++
 			num, _, ok := parseFile(rest)
-			switch {
-			case !ok:
-				s.bad("FILE")
-			case s.seg != nil:
-				s.seg.numbers = append(s.seg.numbers, numbered{off: off, num: num, line: int32(s.line)})
-			case !f.files.set(num, off) && f.warn(duplicate, s.line):
-				f.say("FILE number %d again; the first counts", num)
-			}
+			s.gotNumber(tableFiles, num, ok, off)
 			return
 		}
 	case 'I':
@@ -31,14 +24,7 @@ func (s *scanner) record(line []byte, off int64) {
 		if rest, ok := keyword(line, "INLINE_ORIGIN"); ok {
 			f.Counts.Origins++
 			num, _, ok := parseOrigin(rest)
-			switch {
-			case !ok:
-				s.bad("INLINE_ORIGIN")
-			case s.seg != nil:
-				s.seg.numbers = append(s.seg.numbers, numbered{off: off, num: num, line: int32(s.line), origin: true})
-			case !f.origins.set(num, off) && f.warn(duplicate, s.line):
-				f.say("INLINE_ORIGIN number %d again; the first counts", num)
-			}
+			s.gotNumber(tableOrigins, num, ok, off)
 			return
 		}
 		if rest, ok := keyword(line, "INFO"); ok {
@@ -83,6 +69,18 @@ func (s *scanner) record(line []byte, off int64) {
 	f.Counts.Unknown++
 	if f.warn(unknownRecord, s.line) {
 		f.say("unknown record")
+	}
+}
+
+// gotNumber notes a FILE or INLINE_ORIGIN record.
+func (s *scanner) gotNumber(k tableKind, num uint32, ok bool, off int64) {
+	if !ok {
+		s.bad(tableWords[k])
+		return
+	}
+	s.f.tables[k].put(rec{rva: uint64(num), off: off, line: int32(s.line)})
+	if s.seg == nil {
+		s.known[k-tableFiles].add(num)
 	}
 }
 
@@ -145,19 +143,18 @@ func (s *scanner) gotFunc(rest []byte, off, end int64) {
 	if s.seg != nil {
 		s.seg.sawFunc = true
 	}
+	s.endFunc()
 	r, ok := parseFunc(rest)
-	if !ok {
-		// Its lines must not count as those of the function before.
-		s.fn = nil
+	if !ok { // its lines must not count as those of the function before
 		s.bad("FUNC")
 		return
 	}
 	if len(r.name) == 0 {
 		s.bad("FUNC (no name)")
 	}
-	s.funcs = append(s.funcs, rec{rva: r.rva, size: s.code("FUNC", r.rva, r.size), off: off, end: end, line: int32(s.line)})
-	s.fn = &s.funcs[len(s.funcs)-1]
-	s.fnEnd = &s.fn.end
+	s.fn = &s.fnRec
+	s.fnRec = rec{rva: r.rva, size: s.code("FUNC", r.rva, r.size), off: off, end: end, line: int32(s.line)}
+	s.fnEnd = &s.fnRec.end
 }
 
 func (s *scanner) gotInline(rest []byte, off, end int64) {
@@ -184,16 +181,8 @@ func (s *scanner) gotInline(rest []byte, off, end int64) {
 		return
 	}
 	s.belongs(off, end)
-	s.unknownFile(callFile)
-	if s.seg != nil {
-		s.seg.used.origins.add(origin)
-		return
-	}
-	if _, ok := s.f.origins.get(origin); !ok && len(s.unknownOrigins) < maxUnknown {
-		if _, seen := s.unknownOrigins[origin]; !seen {
-			s.unknownOrigins[origin] = int32(s.line)
-		}
-	}
+	s.refer(0, callFile)
+	s.refer(1, origin)
 }
 
 // sweepInline checks an INLINE record (what follows the keyword, with its newline) in one sweep over its bytes, and gives
@@ -258,7 +247,7 @@ func (s *scanner) gotPublic(rest []byte, off int64) {
 			s.f.say("PUBLIC at address 0 is not used")
 		}
 	default:
-		s.pubs = append(s.pubs, pub{rva: r.rva, off: off, line: int32(s.line)})
+		s.f.tables[tablePublics].put(rec{rva: r.rva, off: off, line: int32(s.line)})
 	}
 }
 
@@ -269,14 +258,14 @@ func (s *scanner) gotCFI(rest []byte, off, end int64) {
 		if s.seg != nil {
 			s.seg.sawInit = true
 		}
+		s.endInit()
 		if !ok {
-			s.cfi = nil
 			s.bad("STACK CFI INIT")
 			return
 		}
-		s.cfis = append(s.cfis, rec{rva: r.rva, size: s.code("STACK CFI INIT", r.rva, r.size), off: off, end: end, line: int32(s.line)})
-		s.cfi = &s.cfis[len(s.cfis)-1]
-		s.cfiEnd = &s.cfi.end
+		s.cfi = &s.cfiRec
+		s.cfiRec = rec{rva: r.rva, size: s.code("STACK CFI INIT", r.rva, r.size), off: off, end: end, line: int32(s.line)}
+		s.cfiEnd = &s.cfiRec.end
 		s.lastDelta = r.rva
 		return
 	}
@@ -308,8 +297,8 @@ func (s *scanner) gotCFI(rest []byte, off, end int64) {
 		*s.cfiEnd = end
 		return
 	}
-	s.extras = append(s.extras, extra{owner: s.cfi.off, off: off, end: end, line: int32(s.line)})
-	s.cfiEnd = &s.extras[len(s.extras)-1].end
+	s.f.extras = append(s.f.extras, extra{owner: s.cfi.off, off: off, end: end, line: int32(s.line)})
+	s.cfiEnd = &s.f.extras[len(s.f.extras)-1].end
 }
 
 func (s *scanner) gotWin(rest []byte, off int64) {
@@ -318,13 +307,13 @@ func (s *scanner) gotWin(rest []byte, off int64) {
 		s.bad("STACK WIN")
 		return
 	}
-	at := 0
+	at := tableWin4
 	switch r.typ {
 	case 4:
 		s.f.Counts.WinFrameData++
 	case 0:
 		s.f.Counts.WinFPO++
-		at = 1
+		at = tableWin0
 	default:
 		s.f.Counts.WinOther++
 		if s.f.warn(otherType, s.line) {
@@ -333,6 +322,6 @@ func (s *scanner) gotWin(rest []byte, off int64) {
 		return
 	}
 	if size := s.code("STACK WIN", r.rva, r.size); size > 0 {
-		s.wins[at] = append(s.wins[at], rec{rva: r.rva, size: size, off: off, line: int32(s.line)})
+		s.f.tables[at].put(rec{rva: r.rva, size: size, off: off, end: off, line: int32(s.line)})
 	}
 }

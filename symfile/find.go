@@ -13,25 +13,17 @@ func (f *File) funcAt(rva uint64) (rec, bool, error) {
 	if f.sparse != nil && !f.sparse.exact[groupBody] {
 		return f.sparse.exclusive(markFunc, rva)
 	}
-	if at, _ := covering(f.funcs, rva); at >= 0 {
-		return f.funcs[at], true, nil
-	}
-	return rec{}, false, nil
+	r, ok := f.tables[tableFuncs].last(rva)
+	return r, ok, nil
 }
 
 // publicAt is the PUBLIC record that an address belongs to, where fn is what funcAt gave.
-func (f *File) publicAt(rva uint64, fn rec, hasFn bool) (pub, bool, error) {
+func (f *File) publicAt(rva uint64, fn rec, hasFn bool) (rec, bool, error) {
 	if f.sparse != nil && !f.sparse.exact[groupBody] {
 		return f.sparse.publicAt(rva, fn, hasFn)
 	}
-	p, exact := slices.BinarySearchFunc(f.pubs, rva, func(p pub, v uint64) int { return cmp.Compare(p.rva, v) })
-	if !exact {
-		p--
-	}
-	if p < 0 || hasFn && fn.rva >= f.pubs[p].rva {
-		return pub{}, false, nil
-	}
-	return f.pubs[p], true, nil
+	p, ok := f.tables[tablePublics].last(rva)
+	return p, ok && !(hasFn && fn.rva >= p.rva), nil
 }
 
 // cfiAt is the STACK CFI INIT record that covers an address.
@@ -40,10 +32,11 @@ func (f *File) cfiAt(rva uint64) (rec, bool, error) {
 		r, ok, err := f.sparse.exclusive(markInit, rva)
 		return r, ok && r.has(rva), err
 	}
-	if at, covers := covering(f.cfis, rva); covers {
-		return f.cfis[at], true, nil
+	r, ok := f.tables[tableInits].last(rva)
+	if f.sparse != nil {
+		r.line = 0 // counted from the start of the group
 	}
-	return rec{}, false, nil
+	return r, ok && r.has(rva), nil
 }
 
 // winAt is the best STACK WIN record for an address, of type 4 (i is 0) or 0 (i is 1).
@@ -51,10 +44,11 @@ func (f *File) winAt(i int, rva uint64) (rec, bool, error) {
 	if f.sparse != nil && !f.sparse.exact[groupStack] {
 		return f.sparse.innermost([2]markKind{markWin4, markWin0}[i], rva)
 	}
-	if r, ok := innermost(f.wins[i], rva); ok {
-		return *r, true, nil
+	r, ok := f.tables[tableWin4+tableKind(i)].innermost(rva)
+	if f.sparse != nil {
+		r.line = 0
 	}
-	return rec{}, false, nil
+	return r, ok, nil
 }
 
 // fileAt is the offset of a FILE record.
@@ -62,7 +56,7 @@ func (f *File) fileAt(num uint32) (int64, bool, error) {
 	if f.sparse != nil && !f.sparse.exact[groupFiles] {
 		return f.sparse.number(markFile, num)
 	}
-	off, ok := f.files.get(num)
+	off, ok := f.tables[tableFiles].number(num)
 	return off, ok, nil
 }
 
@@ -71,7 +65,7 @@ func (f *File) originAt(num uint32) (int64, bool, error) {
 	if f.sparse != nil && !f.sparse.exact[groupOrigins] {
 		return f.sparse.number(markOrigin, num)
 	}
-	off, ok := f.origins.get(num)
+	off, ok := f.tables[tableOrigins].number(num)
 	return off, ok, nil
 }
 

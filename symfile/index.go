@@ -3,29 +3,9 @@ package symfile
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 )
-
-// rec is one FUNC, STACK CFI INIT or STACK WIN record in the index: where its code is and where its text is. It has no
-// pointers, so that the garbage collector never looks at an index of a million records.
-type rec struct {
-	rva, size uint64
-	off       int64 // file offset of the record's line
-	// end is the file offset behind the lines that belong to the record and follow it without a gap: line and INLINE records
-	// of a FUNC, deltas of an INIT. In the index of STACK WIN it is the highest end address of the records up to this one.
-	end  int64
-	line int32 // of the record in the file, counted from 1
-}
-
-// has reports whether the record's code covers an address.
-func (r *rec) has(rva uint64) bool { return rva >= r.rva && rva-r.rva < r.size }
-
-// pub is a PUBLIC record.
-type pub struct {
-	rva  uint64
-	off  int64
-	line int32
-}
 
 // extra is a run of lines that belong to the record at offset owner but do not follow it directly.
 type extra struct {
@@ -33,68 +13,53 @@ type extra struct {
 	line            int32
 }
 
-// numbers maps the numbers of FILE or INLINE_ORIGIN records to file offsets. Numbers count up from 0 in practice, so a
-// slice serves; one that is far beyond the count so far goes to a map, lest one record claim gigabytes.
-type numbers struct {
-	dense  []int64 // offset + 1, 0 is absent
-	sparse map[uint32]int64
-	count  int
-}
-
-func (n *numbers) get(num uint32) (int64, bool) {
-	if int(num) < len(n.dense) && n.dense[num] != 0 {
-		return n.dense[num] - 1, true
-	}
-	off, ok := n.sparse[num]
-	return off, ok
-}
-
-// set keeps the first record of a number (as Breakpad does; rust-minidump keeps the last) and reports whether it was new.
-func (n *numbers) set(num uint32, off int64) bool {
-	if _, dup := n.get(num); dup {
-		return false
-	}
-	n.count++
-	if int(num) >= len(n.dense) && int(num) <= 2*n.count+1024 {
-		n.dense = append(n.dense, make([]int64, int(num)+1-len(n.dense))...)
-	}
-	if int(num) < len(n.dense) {
-		n.dense[num] = off + 1
-		return true
-	}
-	if n.sparse == nil {
-		n.sparse = make(map[uint32]int64)
-	}
-	n.sparse[num] = off
-	return true
-}
-
-// exclusive sorts records by address and drops those without code and those that overlap one before them.
+// settle brings a table into order: records by address, without those that have no code and those that overlap one before them.
 //
 // Both peers keep one record for an address and drop an overlapping one whole, so that an address which only the dropped
 // one covers has none. They differ in which one stays: Breakpad's the one that comes first in the file, rust-minidump's the
 // one with the lower start, then the shorter. Here it is the latter, which does not depend on the order of the file; in a
 // file that is sorted, as all writers' are, the two differ only for records with the same start.
-func (f *File) exclusive(recs []rec, what string) []rec {
-	order := func(a, b rec) int {
-		return cmp.Or(cmp.Compare(a.rva, b.rva), cmp.Compare(a.size, b.size), cmp.Compare(a.off, b.off))
+//
+// Of several PUBLICs at one address, the first in the file stays (Breakpad; rust-minidump takes the last by name), and so of
+// several FILE or INLINE_ORIGIN records of one number (as in Breakpad; rust-minidump keeps the last).
+func (f *File) settle(k tableKind) {
+	t := &f.tables[k]
+	if k == tableWin4 || k == tableWin0 {
+		recs := t.all()
+		nested(recs)
+		t.fill(recs)
+		return
 	}
-	recs = sortRuns(recs, order)
+	if !t.mixed {
+		return
+	}
+	recs := sortRuns(t.all(), func(a, b rec) int {
+		return cmp.Or(cmp.Compare(a.rva, b.rva), cmp.Compare(a.size, b.size), cmp.Compare(a.off, b.off))
+	})
 	kept := recs[:0]
 	for _, r := range recs {
-		if r.size == 0 {
+		if r.size == 0 && !t.thin {
 			continue // said when it was read; both peers drop it
 		}
-		if n := len(kept); n > 0 && kept[n-1].has(r.rva) {
-			if f.warn(overlap, int(r.line)) {
-				f.say("%s at 0x%x overlaps that of line %d and is not used", what, r.rva, kept[n-1].line)
+		if n := len(kept); n > 0 && (kept[n-1].has(r.rva) || kept[n-1].rva == r.rva) {
+			switch {
+			case k == tablePublics:
+			case k > tablePublics:
+				if f.warn(duplicate, int(r.line)) {
+					f.say("%s number %d again; the first counts", tableWords[k], r.rva)
+				}
+			case f.warn(overlap, int(r.line)):
+				f.say("%s at 0x%x overlaps that of line %d and is not used", tableWords[k], r.rva, kept[n-1].line)
 			}
 			continue
 		}
 		kept = append(kept, r)
 	}
-	return kept
+	t.fill(kept)
 }
+
+// tableWords are the records of the tables, as warnings name them.
+var tableWords = [numTables]string{tableFuncs: "FUNC", tableInits: "STACK CFI INIT", tableFiles: "FILE", tableOrigins: "INLINE_ORIGIN"}
 
 // sortRuns sorts records that stand in sorted runs, as those of STACK CFI do: linkers keep the unwind data of each input file
 // together. Runs are merged two by two; where there are many, an ordinary sort is as fast.
@@ -167,56 +132,19 @@ func (f *File) finish(s *scanner) {
 			w.Text += fmt.Sprintf(", that of line %d", w.of)
 		}
 	}
-	f.funcs = f.exclusive(s.funcs, "FUNC")
-	f.cfis = f.exclusive(s.cfis, "STACK CFI INIT")
-	f.wins = s.wins
-	nested(f.wins[0])
-	nested(f.wins[1])
-	f.extras = s.extras
+	for k := range f.tables {
+		f.settle(tableKind(k))
+	}
 	slices.SortFunc(f.extras, func(a, b extra) int { return cmp.Or(cmp.Compare(a.owner, b.owner), cmp.Compare(a.off, b.off)) })
-
-	byAddr := func(a, b pub) int { return cmp.Or(cmp.Compare(a.rva, b.rva), cmp.Compare(a.off, b.off)) }
-	if !slices.IsSortedFunc(s.pubs, byAddr) {
-		slices.SortFunc(s.pubs, byAddr)
-	}
-	// Of several PUBLICs at one address, the first in the file stays (Breakpad; rust-minidump takes the last by name).
-	f.pubs = slices.CompactFunc(s.pubs, func(a, b pub) bool { return a.rva == b.rva })
-
-	for _, num := range slices.Sorted(mapKeys(s.unknownFiles)) {
-		if _, known := f.files.get(num); !known && f.warn(noSuchFile, int(s.unknownFiles[num])) {
-			f.say("FILE number %d does not exist", num)
-		}
-	}
-	for _, num := range slices.Sorted(mapKeys(s.unknownOrigins)) {
-		if _, known := f.origins.get(num); !known && f.warn(noSuchFile, int(s.unknownOrigins[num])) {
-			f.say("INLINE_ORIGIN number %d does not exist", num)
+	for i, unknown := range s.unknown {
+		k := tableFiles + tableKind(i)
+		for _, num := range slices.Sorted(maps.Keys(unknown)) {
+			if _, known := f.tables[k].number(num); !known && f.warn(noSuchFile, int(unknown[num])) {
+				f.say("%s number %d does not exist", tableWords[k], num)
+			}
 		}
 	}
 	sortFew(f.Warnings, func(a, b Warning) int { return cmp.Compare(a.Line, b.Line) })
-}
-
-// covering is the record of an exclusive index that covers an address, and the last one that starts at or below it (-1 if
-// none does).
-func covering(recs []rec, rva uint64) (at int, covers bool) {
-	at, _ = slices.BinarySearchFunc(recs, rva, func(r rec, v uint64) int {
-		if r.rva <= v {
-			return -1
-		}
-		return 1
-	})
-	at--
-	return at, at >= 0 && recs[at].has(rva)
-}
-
-// innermost is the record of a nested index that is best for an address.
-func innermost(recs []rec, rva uint64) (*rec, bool) {
-	at, _ := covering(recs, rva)
-	for ; at >= 0 && uint64(recs[at].end) > rva; at-- {
-		if recs[at].has(rva) {
-			return &recs[at], true
-		}
-	}
-	return nil, false
 }
 
 // extrasOf are the runs of lines that belong to a record besides those that follow it.

@@ -42,12 +42,13 @@ func (f *File) function(r *rec) (*function, error) {
 		return fn, nil
 	}
 	fn := &function{}
-	first := true
+	first, sure := true, false
 	err := f.spans(r, func(b []byte, _ int) {
 		if first {
 			first = false
 			rest, _ := keyword(b, "FUNC")
-			rec, _ := parseFunc(rest)
+			rec, ok := parseFunc(rest)
+			sure = ok && rec.rva == r.rva
 			fn.name, fn.params, fn.multiple = string(rec.name), rec.params, rec.multiple
 			if fn.name == "" {
 				fn.name = nameless
@@ -62,6 +63,9 @@ func (f *File) function(r *rec) (*function, error) {
 			fn.lines = append(fn.lines, fnLine{start: l.rva, size: l.size, line: l.line, file: l.file})
 		}
 	})
+	if err == nil {
+		err = f.sure(sure)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -243,7 +247,7 @@ func (f *File) lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 	return s, symbol.Yes, nil
 }
 
-func (f *File) public(p pub) (symbol.Symbol, error) {
+func (f *File) public(p rec) (symbol.Symbol, error) {
 	if s, ok := f.pubNames[p.off]; ok {
 		return s, nil
 	}
@@ -252,7 +256,10 @@ func (f *File) public(p pub) (symbol.Symbol, error) {
 		return symbol.Symbol{}, err
 	}
 	rest, _ := keyword(b, "PUBLIC")
-	r, _ := parsePublic(rest)
+	r, ok := parsePublic(rest)
+	if err := f.sure(ok && r.rva == p.rva); err != nil {
+		return symbol.Symbol{}, err
+	}
 	s := symbol.Symbol{Name: string(r.name), Start: r.rva, ParamSize: r.params, Public: true, Multiple: r.multiple}
 	if s.Name == "" {
 		s.Name = nameless

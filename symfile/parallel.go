@@ -1,97 +1,22 @@
 package symfile
 
 import (
-	"bytes"
-	"io"
-	"math/bits"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// The pass over a large file is shared out: pieces that begin with a record which owes nothing to what stands before it are
-// read at once, each into an index of its own, and joined in their order. The result is that of one pass to the last
-// warning; a file in which the pieces turn out to depend on each other is read by one pass after all.
+// The pass over a large file is shared among cores: each reads pieces of it (see Cuts), and their indexes are joined in their
+// order.
 
 const (
 	// sharedFrom is the size in bytes from which a pass is shared.
 	sharedFrom = 4 << 20
 	// segmentSize is the size of a piece, in bytes. What is in memory besides the index is a piece's index for each worker.
 	segmentSize = 8 << 20
-	// maxUsed bounds the numbers whose use is noted, as bits; a file with higher ones is read by one pass.
-	maxUsed = 1 << 24
 )
-
-// segment is what a scanner of a piece keeps for the joining.
-type segment struct {
-	first bool // the piece starts the file
-	// odd: the piece depends on those before it.
-	odd              bool
-	sawFunc, sawInit bool
-	numbers          []numbered
-	used             *usedNumbers
-}
-
-// numbered is a FILE or INLINE_ORIGIN record.
-type numbered struct {
-	off    int64
-	num    uint32
-	line   int32
-	origin bool
-}
-
-// usedNumbers are the numbers that a worker has seen in lines and INLINE records.
-type usedNumbers struct{ files, origins bitset }
-
-type bitset struct {
-	words []uint64
-	over  bool // a number was too high
-}
-
-func (b *bitset) add(num uint32) {
-	w := int(num >> 6)
-	if w < len(b.words) {
-		b.words[w] |= 1 << (num & 63)
-		return
-	}
-	b.grow(num)
-}
-
-func (b *bitset) grow(num uint32) {
-	if num == noFile {
-		return
-	}
-	if num >= maxUsed {
-		b.over = true
-		return
-	}
-	b.words = append(b.words, make([]uint64, int(num>>6)+1-len(b.words))...)
-	b.words[num>>6] |= 1 << (num & 63)
-}
-
-// within reports whether all numbers of a set have records.
-func (b *bitset) within(n *numbers) bool {
-	for i, w := range b.words {
-		for ; w != 0; w &= w - 1 {
-			if _, ok := n.get(uint32(i<<6 + bits.TrailingZeros64(w))); !ok {
-				return false
-			}
-		}
-	}
-	return !b.over
-}
-
-// strayFunc reports whether what was read belongs to a FUNC of an earlier piece.
-func (s *scanner) strayFunc() bool {
-	if s.seg == nil || s.seg.sawFunc || s.seg.first {
-		return false
-	}
-	s.seg.odd = true
-	return true
-}
 
 // runAll is run by as many goroutines as are wanted and worth it.
 func (s *scanner) runAll(src *input.Source, from, to int64, workers int, progress func(done, total int64)) error {
@@ -102,7 +27,7 @@ func (s *scanner) runAll(src *input.Source, from, to int64, workers int, progres
 		if err != nil || joined {
 			return err
 		}
-		*s.f = File{src: src, opt: s.f.opt}
+		*s.f = *newFile(src, s.f.opt)
 		*s = scanner{f: s.f}
 	}
 	return s.run(src, from, to, progress)
@@ -110,7 +35,7 @@ func (s *scanner) runAll(src *input.Source, from, to int64, workers int, progres
 
 // runShared reads the pieces of a file at once. It reports false if they do not fit together.
 func (s *scanner) runShared(src *input.Source, from, to int64, workers int, size int64, progress func(done, total int64)) (bool, error) {
-	bounds, err := segments(src, from, to, size)
+	bounds, err := cuts(src, from, to, size)
 	if err != nil {
 		return false, err
 	}
@@ -123,7 +48,7 @@ func (s *scanner) runShared(src *input.Source, from, to int64, workers int, size
 	var next atomic.Int64
 	var stop atomic.Bool
 	var wg sync.WaitGroup
-	used := make([]usedNumbers, workers)
+	used := make([][2]bitset, workers)
 	for w := range workers {
 		wg.Go(func() {
 			buf := make([]byte, chunk+2)
@@ -132,8 +57,9 @@ func (s *scanner) runShared(src *input.Source, from, to int64, workers int, size
 				if i+1 >= len(bounds) {
 					return
 				}
-				piece := &scanner{f: &File{}, buf: buf, seg: &segment{first: i == 0, used: &used[w]}}
+				piece := &scanner{f: newFile(src, Options{}), buf: buf, seg: &segment{first: i == 0}, known: used[w]}
 				err := piece.run(src, bounds[i], bounds[i+1], nil)
+				used[w] = piece.known
 				results <- result{i, piece, err}
 			}
 		})
@@ -166,138 +92,10 @@ func (s *scanner) runShared(src *input.Source, from, to int64, workers int, size
 	if err != nil || stop.Load() {
 		return false, err
 	}
-	s.f.Counts.Lines = max(s.line, 0)
-	s.f.Counts.LineRecords = s.lineCount
 	for i := range used {
-		if from > 0 {
-			break // part of a file: what the numbers stand for lies elsewhere
-		}
-		if !used[i].files.within(&s.f.files) || !used[i].origins.within(&s.f.origins) {
-			return false, nil
+		for k := range used[i] {
+			s.known[k].join(&used[i][k])
 		}
 	}
-	return true, nil
-}
-
-// join appends the index of the next piece.
-func (s *scanner) join(p *scanner) {
-	f, g := s.f, p.f
-	base := int32(s.line)
-	s.funcs = joinRecs(s.funcs, p.funcs, base)
-	s.cfis = joinRecs(s.cfis, p.cfis, base)
-	for i := range s.wins {
-		s.wins[i] = joinRecs(s.wins[i], p.wins[i], base)
-	}
-	for _, r := range p.pubs {
-		r.line += base
-		s.pubs = append(s.pubs, r)
-	}
-	for _, e := range p.extras {
-		e.line += base
-		s.extras = append(s.extras, e)
-	}
-	for _, n := range p.seg.numbers {
-		table, what := &f.files, "FILE"
-		if n.origin {
-			table, what = &f.origins, "INLINE_ORIGIN"
-		}
-		if !table.set(n.num, n.off) && f.warn(duplicate, int(n.line+base)) {
-			f.say("%s number %d again; the first counts", what, n.num)
-		}
-	}
-	if g.HasModule {
-		f.Module, f.HasModule = g.Module, true
-	}
-	if f.CodeID == "" {
-		f.CodeID, f.CodeFile = g.CodeID, g.CodeFile
-	}
-	if g.URL != "" {
-		f.URL = g.URL
-	}
-	f.Counts.add(&g.Counts)
-	f.WarningCount += g.WarningCount
-	var seen [numKinds]int
-	for _, w := range g.Warnings {
-		w.Line += int(base)
-		if w.of > 0 {
-			w.of += base
-		}
-		if seen[w.kind]++; f.warned[w.kind]+seen[w.kind] <= keepWarnings {
-			f.Warnings = append(f.Warnings, w)
-		}
-	}
-	for k := range g.warned {
-		f.warned[k] += g.warned[k]
-	}
-	s.line += p.line
-	s.lineCount += p.lineCount
-}
-
-func joinRecs(to, from []rec, base int32) []rec {
-	at := len(to)
-	to = append(to, from...)
-	for i := at; i < len(to); i++ {
-		to[i].line += base
-	}
-	return to
-}
-
-// add sums the counts of two pieces up; Lines and LineRecords are counted by the scanner.
-func (c *Counts) add(d *Counts) {
-	c.Files += d.Files
-	c.Origins += d.Origins
-	c.Funcs += d.Funcs
-	c.Publics += d.Publics
-	c.Inlines += d.Inlines
-	c.CFIInits += d.CFIInits
-	c.CFIDeltas += d.CFIDeltas
-	c.WinFrameData += d.WinFrameData
-	c.WinFPO += d.WinFPO
-	c.WinOther += d.WinOther
-	c.Infos += d.Infos
-	c.Unknown += d.Unknown
-}
-
-// heads are the records that a piece may begin with.
-var heads = [][]byte{[]byte("FUNC "), []byte("PUBLIC "), []byte("FILE "), []byte("INLINE_ORIGIN "), []byte("STACK CFI INIT "), []byte("STACK WIN ")}
-
-// segments cuts [from, to) of a file into pieces of about a size, each from the start of a line that is a head. Where none is near, two
-// pieces stay one.
-func segments(src *input.Source, from, to, size int64) ([]int64, error) {
-	const near = 256 << 10
-	bounds := []int64{from}
-	buf := make([]byte, near)
-	for at := from + size; at < to-near; at += size {
-		if at < bounds[len(bounds)-1] {
-			continue
-		}
-		for have := 0; have < near; {
-			n := min(16<<10, near-have)
-			if _, err := src.ReadDirect(buf[have:have+n], at+int64(have)); err != nil && err != io.EOF {
-				return nil, src.Wrap("symbol file", at, err)
-			}
-			have += n
-			if i := head(buf[:have]); i >= 0 {
-				bounds = append(bounds, at+int64(i))
-				break
-			}
-		}
-	}
-	return append(slices.Clip(bounds), to), nil
-}
-
-// head is the index of the first line that is a head, -1 if there is none.
-func head(b []byte) int {
-	for i := 0; ; {
-		n := bytes.IndexByte(b[i:], '\n')
-		if n < 0 {
-			return -1
-		}
-		i += n + 1
-		for _, h := range heads {
-			if bytes.HasPrefix(b[i:], h) {
-				return i
-			}
-		}
-	}
+	return s.joined(from), nil
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,7 +17,7 @@ import (
 func sharedOf(t testing.TB, text []byte, size int64) (f *File, joined bool) {
 	t.Helper()
 	src := input.New("x.sym", bytes.NewReader(text), int64(len(text)))
-	f = &File{src: src}
+	f = newFile(src, Options{})
 	f.reset()
 	s := &scanner{f: f}
 	joined, err := s.runShared(src, 0, src.Size, 3, size, nil)
@@ -38,30 +39,19 @@ func sameIndex(t *testing.T, name string, a, b *File) {
 	}{
 		{"module", a.Module, b.Module}, {"code id", a.CodeID + a.CodeFile + a.URL, b.CodeID + b.CodeFile + b.URL},
 		{"counts", a.Counts, b.Counts}, {"warning count", a.WarningCount, b.WarningCount}, {"warnings", a.Warnings, b.Warnings},
-		{"functions", len(a.funcs), len(b.funcs)}, {"publics", len(a.pubs), len(b.pubs)}, {"extras", len(a.extras), len(b.extras)},
-		{"file numbers", a.files.count, b.files.count}, {"origin numbers", a.origins.count, b.origins.count},
+		{"extras", len(a.extras), len(b.extras)},
 	} {
 		if !reflect.DeepEqual(d.a, d.b) {
 			t.Fatalf("%s: %s:\n%v\n%v", name, d.what, d.a, d.b)
 		}
 	}
-	for i, recs := range [][]rec{a.funcs, a.cfis, a.wins[0], a.wins[1]} {
-		other := [][]rec{b.funcs, b.cfis, b.wins[0], b.wins[1]}[i]
-		if len(recs) != len(other) || len(recs) > 0 && !reflect.DeepEqual(recs, other) {
-			t.Fatalf("%s: records %d", name, i)
+	for k := range a.tables {
+		if x, y := a.tables[k].all(), b.tables[k].all(); !slices.Equal(x, y) {
+			t.Fatalf("%s: table %d: %d and %d records\n%+v\n%+v", name, k, len(x), len(y), x[:min(20, len(x))], y[:min(20, len(y))])
 		}
 	}
-	if len(a.pubs) > 0 && !reflect.DeepEqual(a.pubs, b.pubs) || len(a.extras) > 0 && !reflect.DeepEqual(a.extras, b.extras) {
-		t.Fatalf("%s: publics or extras", name)
-	}
-	for num := range uint32(2000) {
-		x, hasX := a.files.get(num)
-		y, hasY := b.files.get(num)
-		v, hasV := a.origins.get(num)
-		w, hasW := b.origins.get(num)
-		if x != y || v != w || hasX != hasY || hasV != hasW {
-			t.Fatalf("%s: number %d", name, num)
-		}
+	if !slices.Equal(a.extras, b.extras) {
+		t.Fatalf("%s: extras", name)
 	}
 }
 

@@ -98,6 +98,15 @@ func (f *File) spans(r *rec, fn func(b []byte, line int)) error {
 	return nil
 }
 
+// sure is an error if a record that the index tells of is not where it says: the index is kept from another time, and the file has
+// changed since in a place that its fingerprint does not see. settled then reads the file anew.
+func (f *File) sure(ok bool) error {
+	if f.kept && !ok {
+		return disorder{groupAll}
+	}
+	return nil
+}
+
 // maxNames bounds each cache of names.
 const maxNames = 8192
 
@@ -115,7 +124,10 @@ func (f *File) fileName(num uint32) (string, error) {
 		return "", err
 	}
 	rest, _ := keyword(b, "FILE")
-	_, name, _ := parseFile(rest)
+	is, name, ok := parseFile(rest)
+	if err := f.sure(ok && is == num); err != nil {
+		return "", err
+	}
 	return remember(f.fileNames, num, string(name)), nil
 }
 
@@ -137,7 +149,10 @@ func (f *File) originName(num uint32) (string, error) {
 		return "", err
 	}
 	rest, _ := keyword(b, "INLINE_ORIGIN")
-	_, name, _ := parseOrigin(rest)
+	is, name, ok := parseOrigin(rest)
+	if err := f.sure(ok && is == num); err != nil {
+		return "", err
+	}
 	if len(name) == 0 {
 		return remember(f.origNames, num, nameless), nil
 	}

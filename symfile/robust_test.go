@@ -278,18 +278,18 @@ func FuzzSym(f *testing.F) {
 		if err != nil || a.Counts != b.Counts || a.WarningCount != b.WarningCount {
 			t.Fatalf("%v: %+v %+v", err, a.Counts, b.Counts)
 		}
-		for _, recs := range [][]rec{a.funcs, a.cfis, a.wins[0], a.wins[1]} {
-			for _, r := range recs {
+		for k := range tablePublics {
+			for _, r := range a.tables[k].all() {
 				for _, rva := range []uint64{r.rva, r.rva - 1, r.rva + r.size/2, r.rva + r.size} {
 					probe(a, rva)
 				}
 			}
 		}
-		for _, p := range a.pubs {
+		for _, p := range a.tables[tablePublics].all() {
 			probe(a, p.rva)
 		}
-		for at := range a.funcs {
-			fn, err := a.function(&a.funcs[at])
+		for _, r := range a.tables[tableFuncs].all() {
+			fn, err := a.function(&r)
 			if err != nil {
 				t.Fatal(err)
 			}

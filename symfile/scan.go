@@ -20,21 +20,19 @@ type scanner struct {
 	line int   // number of the current line
 	base int64 // file offset of the chunk
 
-	funcs, cfis []rec
-	wins        [2][]rec
-	pubs        []pub
-	extras      []extra
+	// The record that the next line, INLINE or delta belongs to, which goes into its table when the next one begins; nil if there
+	// is none. And the end of its last run of lines: when extras moves, that pointer goes stale if the run has ended, but
+	// something else then stands behind it in the file.
+	fn, cfi       *rec
+	fnRec, cfiRec rec
+	fnEnd, cfiEnd *int64
+	lastDelta     uint64
+	lineCount     int
 
-	// The record that the next line, INLINE or delta belongs to, and the end of its last run of lines. When extras moves, a
-	// pointer into it goes stale, but only one to a run that has ended: something else stands behind it in the file.
-	fn, cfi     *rec
-	fnEnd       *int64
-	cfiEnd      *int64
-	lastDelta   uint64
-	lineCount   int
-	unknownFrom uint32 // the file number that was looked up last without success
-
-	unknownFiles, unknownOrigins map[uint32]int32
+	// FILE and INLINE_ORIGIN numbers: those that have records (of a pass that is shared out, those that are referred to), and
+	// those that have none so far, with the line that refers to them first.
+	known   [2]bitset
+	unknown [2]map[uint32]int32
 
 	buf []byte   // a chunk
 	seg *segment // of a pass that is shared out; else nil
@@ -42,7 +40,7 @@ type scanner struct {
 
 // run reads the lines that start in [from, to) of the file, chunk by chunk, and hands them to lines.
 func (s *scanner) run(src *input.Source, from, to int64, progress func(done, total int64)) error {
-	s.unknownFiles, s.unknownOrigins = map[uint32]int32{}, map[uint32]int32{}
+	s.unknown = [2]map[uint32]int32{{}, {}}
 	if s.buf == nil { // with room for a byte in front and a newline behind a last line that has none
 		s.buf = make([]byte, min(chunk, src.Size-from)+2)
 	}
@@ -107,9 +105,27 @@ func (s *scanner) run(src *input.Source, from, to int64, progress func(done, tot
 			progress(pos, src.Size)
 		}
 	}
+	s.endFunc()
+	s.endInit()
 	s.f.Counts.Lines = max(s.line, 0)
 	s.f.Counts.LineRecords = s.lineCount
 	return nil
+}
+
+// endFunc puts the current FUNC into its table; what follows belongs to none.
+func (s *scanner) endFunc() {
+	if s.fn != nil {
+		s.f.tables[tableFuncs].put(s.fnRec)
+		s.fn = nil
+	}
+}
+
+// endInit is endFunc for the current STACK CFI INIT.
+func (s *scanner) endInit() {
+	if s.cfi != nil {
+		s.f.tables[tableInits].put(s.cfiRec)
+		s.cfi = nil
+	}
 }
 
 // lines indexes a piece of the file that ends with a newline.
@@ -243,14 +259,20 @@ func (s *scanner) gotLine(rva, size uint64, file uint32, off, end int64) {
 			s.f.sayOf(s.fn.line, "line record at 0x%x lies outside its FUNC", rva)
 		}
 	}
-	if s.seg != nil {
-		s.seg.used.files.add(file)
-		return
+	s.refer(0, file)
+}
+
+// refer notes that a FILE (kind 0) or INLINE_ORIGIN (1) number is referred to. finish looks again at those that have no record
+// so far, since records may come in any order.
+func (s *scanner) refer(kind int, num uint32) {
+	switch known := &s.known[kind]; {
+	case s.seg != nil:
+		known.add(num)
+	case !known.has(num) && num != noFile:
+		if _, seen := s.unknown[kind][num]; !seen && len(s.unknown[kind]) < maxUnknown {
+			s.unknown[kind][num] = int32(s.line)
+		}
 	}
-	if d := s.f.files.dense; int(file) < len(d) && d[file] != 0 {
-		return
-	}
-	s.unknownFile(file)
 }
 
 // belongs adds the text at [off, end) to the current FUNC.
@@ -259,24 +281,6 @@ func (s *scanner) belongs(off, end int64) {
 		*s.fnEnd = end
 		return
 	}
-	s.extras = append(s.extras, extra{owner: s.fn.off, off: off, end: end, line: int32(s.line)})
-	s.fnEnd = &s.extras[len(s.extras)-1].end
-}
-
-// unknownFile remembers a file number that has no FILE record yet; finish looks again, since records may come in any order.
-func (s *scanner) unknownFile(num uint32) {
-	if s.seg != nil {
-		s.seg.used.files.add(num)
-		return
-	}
-	if num == noFile || num == s.unknownFrom && len(s.unknownFiles) > 0 {
-		return
-	}
-	if _, ok := s.f.files.get(num); ok {
-		return
-	}
-	s.unknownFrom = num
-	if _, seen := s.unknownFiles[num]; !seen && len(s.unknownFiles) < maxUnknown {
-		s.unknownFiles[num] = int32(s.line)
-	}
+	s.f.extras = append(s.f.extras, extra{owner: s.fn.off, off: off, end: end, line: int32(s.line)})
+	s.fnEnd = &s.f.extras[len(s.f.extras)-1].end
 }

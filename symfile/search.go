@@ -389,12 +389,12 @@ func (s *sparse) innermost(k markKind, rva uint64) (rec, bool, error) {
 
 // publicAt is the PUBLIC record at or below an address, where fn is the last FUNC that counts and starts there (if hasFn):
 // one that does not start behind it does not matter.
-func (s *sparse) publicAt(rva uint64, fn rec, hasFn bool) (pub, bool, error) {
+func (s *sparse) publicAt(rva uint64, fn rec, hasFn bool) (rec, bool, error) {
 	var best mark
 	for _, k := range [...]markKind{markBefore, markMixed, markAfter} {
 		p, ok, err := s.last(k, rva)
 		if err != nil {
-			return pub{}, false, err
+			return rec{}, false, err
 		}
 		// FUNCs that do not count hide nothing.
 		for n := 0; ok && p.mark(k).fn; n++ {
@@ -403,10 +403,10 @@ func (s *sparse) publicAt(rva uint64, fn rec, hasFn bool) (pub, bool, error) {
 				break
 			}
 			if n > maxChain {
-				return pub{}, false, disorder{groupBody}
+				return rec{}, false, disorder{groupBody}
 			}
 			if p, ok, err = s.before(k, p); err != nil {
-				return pub{}, false, err
+				return rec{}, false, err
 			}
 		}
 		if !ok || p.mark(k).key <= best.key {
@@ -419,14 +419,14 @@ func (s *sparse) publicAt(rva uint64, fn rec, hasFn bool) (pub, bool, error) {
 				best = *p.mark(k)
 			}
 			if p, ok, err = s.before(k, p); err != nil {
-				return pub{}, false, err
+				return rec{}, false, err
 			}
 		}
 	}
 	if best.key == 0 || hasFn && fn.rva >= best.key {
-		return pub{}, false, nil
+		return rec{}, false, nil
 	}
-	return pub{rva: best.key, off: best.off}, true, nil
+	return rec{rva: best.key, off: best.off}, true, nil
 }
 
 // number is the offset of the record of a number.

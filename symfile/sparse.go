@@ -26,7 +26,8 @@ func OpenSparse(src *input.Source, opt Options) (*File, error) {
 }
 
 func openSparse(src *input.Source, opt Options) (*File, error) {
-	f := &File{src: src, opt: opt, given: map[ask]uint64{}}
+	f := newFile(src, opt)
+	f.given = map[ask]uint64{}
 	f.reset()
 	f.sparse = newSparse(src, opt.Slice)
 	err := f.sparse.survey()
@@ -157,48 +158,45 @@ func (f *File) Revised() bool {
 
 // readAll makes the pass over the whole file.
 func (f *File) readAll(progress func(done, total int64)) error {
-	n := &File{src: f.src, opt: f.opt}
-	s := &scanner{f: n}
+	s := &scanner{f: newFile(f.src, f.opt)}
 	if err := s.runAll(f.src, 0, f.src.Size, f.opt.Workers, progress); err != nil {
 		return err
 	}
-	n.finish(s)
+	s.f.finish(s)
+	f.become(s.f)
+	return nil
+}
+
+// become takes the index of another File.
+func (f *File) become(n *File) {
 	n.given, n.lost, n.revised = f.given, f.lost, f.revised
 	*f = *n
 	f.reset()
-	return nil
 }
 
 // makeExact indexes one group of sections by a pass over them.
 func (f *File) makeExact(g group) error {
 	sp := f.sparse
 	from, to := sp.groupRange(g)
-	n := &File{src: f.src}
+	n := newFile(f.src, Options{})
 	s := &scanner{f: n}
 	if err := s.runAll(f.src, from, to, f.opt.Workers, nil); err != nil {
 		return err
 	}
 	n.finish(s)
-	for _, recs := range [][]rec{n.funcs, n.cfis, n.wins[0], n.wins[1]} {
-		for i := range recs {
-			recs[i].line = 0 // counted from the start of the group
+	for k := range n.tables {
+		if tableGroup[k] == g {
+			f.tables[k] = n.tables[k]
 		}
-	}
-	switch g {
-	case groupFiles:
-		f.files = n.files
-	case groupOrigins:
-		f.origins = n.origins
-	case groupBody:
-		f.funcs, f.pubs = n.funcs, n.pubs
-	case groupStack:
-		f.cfis, f.wins = n.cfis, n.wins
 	}
 	f.extras = mergeExtras(f.extras, n.extras)
 	sp.exact[g] = true
 	f.reset()
 	return nil
 }
+
+// tableGroup is the group that a table is of.
+var tableGroup = [numTables]group{groupBody, groupStack, groupStack, groupStack, groupBody, groupFiles, groupOrigins}
 
 // groupRange is the part of the file that holds a group's sections, from and up to the start of a line.
 func (s *sparse) groupRange(g group) (from, to int64) {
@@ -215,11 +213,14 @@ func settled[T, A any](f *File, do func() (T, A, error)) (v T, a A, err error) {
 	for {
 		v, a, err = do()
 		var d disorder
-		if f.sparse == nil || err == nil || !errors.As(err, &d) {
+		if err == nil || !errors.As(err, &d) {
 			return v, a, err
 		}
 		var failed error
-		if d.group == groupAll || f.sparse.exact[d.group] {
+		if f.sparse == nil { // see sure; what was answered was not noted
+			f.revised = true
+		}
+		if f.sparse == nil || d.group == groupAll || f.sparse.exact[d.group] {
 			failed = f.readAll(f.opt.Progress)
 		} else {
 			failed = f.makeExact(d.group)

@@ -59,13 +59,13 @@ func differs(a, b *File, rva uint64) string {
 func borders(f *File, rng *rand.Rand) []uint64 {
 	var xs []uint64
 	top := uint64(1)
-	for _, recs := range [][]rec{f.funcs, f.cfis, f.wins[0], f.wins[1]} {
-		for _, r := range recs {
+	for k := range tablePublics {
+		for _, r := range f.tables[k].all() {
 			xs = append(xs, r.rva-1, r.rva, r.rva+r.size/2, r.rva+r.size-1, r.rva+r.size)
 			top = max(top, r.rva+r.size)
 		}
 	}
-	for _, p := range f.pubs {
+	for _, p := range f.tables[tablePublics].all() {
 		xs = append(xs, p.rva-1, p.rva, p.rva+1)
 		top = max(top, p.rva+1)
 	}
@@ -425,7 +425,7 @@ func TestSparseReaderErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rva := exact.funcs[1234].rva
+	rva := exact.tables[tableFuncs].all()[1234].rva
 	r.err = need
 	if _, ans, err := f.Lookup(rva); ans != symbol.Needs || err != need {
 		t.Errorf("Lookup: %v %v", ans, err)

@@ -45,6 +45,7 @@ func (f *File) cfi(rva uint64) (CFIRecord, bool, error) {
 		return CFIRecord{}, false, err
 	}
 	c := CFIRecord{Start: r.rva, Size: r.size, Line: int(r.line), Offset: r.off}
+	sure := false
 	err = f.spans(&r, func(b []byte, line int) {
 		rest, _ := keyword(b, "STACK")
 		rest, _ = keyword(rest, "CFI")
@@ -52,11 +53,14 @@ func (f *File) cfi(rva uint64) (CFIRecord, bool, error) {
 		switch {
 		case !ok:
 		case d.init:
-			c.Rules = string(d.rules)
+			c.Rules, sure = string(d.rules), d.rva == r.rva
 		case d.rva >= r.rva && d.rva <= rva:
 			c.Deltas = append(c.Deltas, CFIDelta{Address: d.rva, Line: line, Rules: string(d.rules)})
 		}
 	})
+	if err == nil {
+		err = f.sure(sure)
+	}
 	if err != nil {
 		return CFIRecord{}, false, err
 	}
@@ -128,7 +132,10 @@ func (f *File) frameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
 		}
 		rest, _ := keyword(b, "STACK")
 		rest, _ = keyword(rest, "WIN")
-		w, _ := parseWin(rest)
+		w, ok := parseWin(rest)
+		if err := f.sure(ok && w.rva == r.rva); err != nil {
+			return unwind.FrameData{}, symbol.No, err
+		}
 		d := unwind.FrameData{
 			Type: typ, Start: w.rva, Size: w.size,
 			Prolog: w.prolog, Epilog: w.epilog, Params: w.params,

@@ -12,8 +12,6 @@ package symfile
 import (
 	"bytes"
 	"errors"
-	"iter"
-	"maps"
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
@@ -72,12 +70,10 @@ type File struct {
 	src    *input.Source
 	warned [numKinds]int
 
-	funcs, cfis []rec
-	wins        [2][]rec // type 4, type 0
-	pubs        []pub
-	extras      []extra
-	files       numbers
-	origins     numbers
+	tables [numTables]table
+	extras []extra
+	// kept: the index was made another time, so that what lies where it says must be looked at (see sure).
+	kept bool
 
 	sparse  *sparse // how the file is searched until it is read as a whole; then nil
 	opt     Options
@@ -106,12 +102,21 @@ type rowEntry struct {
 // Open indexes a symbol file in one pass over src. The only errors are the reader's own (*input.NeedError among them): a
 // file that is no symbol file at all gives a File without a module and with a warning a line.
 func Open(src *input.Source, opt Options) (*File, error) {
-	f := &File{src: src, opt: opt}
+	f := newFile(src, opt)
 	f.reset()
 	if err := f.readAll(opt.Progress); err != nil {
 		return nil, err
 	}
 	return f, nil
+}
+
+// newFile is a File without an index, and without caches.
+func newFile(src *input.Source, opt Options) *File {
+	f := &File{src: src, opt: opt}
+	for k := tablePublics; k < numTables; k++ {
+		f.tables[k].thin = true
+	}
+	return f
 }
 
 // reset empties the caches.
@@ -149,5 +154,3 @@ func isNeed(err error) bool {
 	var need *input.NeedError
 	return errors.As(err, &need)
 }
-
-func mapKeys[V any](m map[uint32]V) iter.Seq[uint32] { return maps.Keys(m) }

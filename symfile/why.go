@@ -64,7 +64,7 @@ func (f *File) WinText(rva uint64) (RecordLine, bool, error) {
 }
 
 func (f *File) winText(rva uint64) (RecordLine, bool, error) {
-	for i := range f.wins {
+	for i := range 2 {
 		r, ok, err := f.winAt(i, rva)
 		if err != nil {
 			return RecordLine{}, false, err

@@ -173,8 +173,32 @@ func (s *Session) Complete(itemID int) (changed bool, err error) {
 		return false, nil
 	}
 	it := s.items[itemID]
-	changed, err = it.sym.Complete(func(done, total int64) { s.progress("reading symbols", it.Name, done, total) })
-	if err != nil {
+	return s.completed(it, func() (bool, error) {
+		return it.sym.Complete(func(done, total int64) { s.progress("reading symbols", it.Name, done, total) })
+	})
+}
+
+// Adopt is Complete with indexes that were made elsewhere or kept: those of all pieces of the file in their order, or one of the whole
+// file (see symfile.File.Adopt, whose errors it gives).
+func (s *Session) Adopt(itemID int, indexes ...[]byte) (changed bool, err error) {
+	if itemID < 0 || itemID >= len(s.items) || s.items[itemID].sym == nil {
+		return false, nil
+	}
+	it := s.items[itemID]
+	return s.completed(it, func() (bool, error) { return it.sym.Adopt(indexes...) })
+}
+
+// Index is the index of a symbol file that was read as a whole, to be kept (see symfile.File.Index); nil if there is none.
+func (s *Session) Index(itemID int) ([]byte, error) {
+	if itemID < 0 || itemID >= len(s.items) || s.items[itemID].sym == nil {
+		return nil, nil
+	}
+	return s.items[itemID].sym.Index()
+}
+
+// completed takes in what became of a file by completing it.
+func (s *Session) completed(it *item, complete func() (bool, error)) (changed bool, err error) {
+	if changed, err = complete(); err != nil {
 		return false, err
 	}
 	it.Warnings, it.WarningCount = warnings(it)

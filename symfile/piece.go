@@ -1,0 +1,204 @@
+package symfile
+
+import (
+	"bytes"
+	"io"
+	"math/bits"
+	"slices"
+
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// A large file is read in pieces that begin with a record which owes nothing to what stands before it, each into an index of its
+// own, and these are joined in their order. The result is that of one pass to the last warning; a file in which the pieces turn
+// out to depend on each other is read by one pass after all.
+
+// maxUsed bounds the numbers whose use is noted, as bits; a file with higher ones is read by one pass.
+const maxUsed = 1 << 24
+
+// segment is what a scanner of a piece keeps for the joining.
+type segment struct {
+	first bool // the piece starts the file
+	// odd: the piece depends on those before it.
+	odd              bool
+	sawFunc, sawInit bool
+}
+
+// bitset is a set of FILE or INLINE_ORIGIN numbers.
+type bitset struct {
+	words []uint64
+	over  bool // a number was too high
+}
+
+func (b *bitset) add(num uint32) {
+	w := int(num >> 6)
+	if w < len(b.words) {
+		b.words[w] |= 1 << (num & 63)
+		return
+	}
+	b.grow(num)
+}
+
+func (b *bitset) grow(num uint32) {
+	if num == noFile {
+		return
+	}
+	if num >= maxUsed {
+		b.over = true
+		return
+	}
+	b.words = append(b.words, make([]uint64, int(num>>6)+1-len(b.words))...)
+	b.words[num>>6] |= 1 << (num & 63)
+}
+
+func (b *bitset) has(num uint32) bool {
+	w := int(num >> 6)
+	return w < len(b.words) && b.words[w]>>(num&63)&1 != 0
+}
+
+func (b *bitset) join(o *bitset) {
+	if n := len(o.words) - len(b.words); n > 0 {
+		b.words = append(b.words, make([]uint64, n)...)
+	}
+	for i, w := range o.words {
+		b.words[i] |= w
+	}
+	b.over = b.over || o.over
+}
+
+// within reports whether all numbers of a set have records.
+func (b *bitset) within(t *table) bool {
+	for i, w := range b.words {
+		for ; w != 0; w &= w - 1 {
+			if _, ok := t.number(uint32(i<<6 + bits.TrailingZeros64(w))); !ok {
+				return false
+			}
+		}
+	}
+	return !b.over
+}
+
+// strayFunc reports whether what was read belongs to a FUNC of an earlier piece.
+func (s *scanner) strayFunc() bool {
+	if s.seg == nil || s.seg.sawFunc || s.seg.first {
+		return false
+	}
+	s.seg.odd = true
+	return true
+}
+
+// join appends the index of the next piece.
+func (s *scanner) join(p *scanner) {
+	f, g := s.f, p.f
+	base := int32(s.line)
+	for k := range f.tables {
+		f.tables[k].join(&g.tables[k], base)
+	}
+	for _, e := range g.extras {
+		e.line += base
+		f.extras = append(f.extras, e)
+	}
+	if g.HasModule {
+		f.Module, f.HasModule = g.Module, true
+	}
+	if f.CodeID == "" {
+		f.CodeID, f.CodeFile = g.CodeID, g.CodeFile
+	}
+	if g.URL != "" {
+		f.URL = g.URL
+	}
+	f.Counts.add(&g.Counts)
+	f.WarningCount += g.WarningCount
+	var seen [numKinds]int
+	for _, w := range g.Warnings {
+		w.Line += int(base)
+		if w.of > 0 {
+			w.of += base
+		}
+		if seen[w.kind]++; f.warned[w.kind]+seen[w.kind] <= keepWarnings {
+			f.Warnings = append(f.Warnings, w)
+		}
+	}
+	for k := range g.warned {
+		f.warned[k] += g.warned[k]
+	}
+	s.line += p.line
+	s.lineCount += p.lineCount
+}
+
+// joined ends the joining of the pieces from an offset on. It reports false if a number is referred to that has no record: only one
+// pass knows by which line.
+func (s *scanner) joined(from int64) bool {
+	s.f.Counts.Lines = max(s.line, 0)
+	s.f.Counts.LineRecords = s.lineCount
+	for k := range s.known {
+		// Of a part of a file, what the numbers stand for lies elsewhere.
+		if t := &s.f.tables[tableFiles+tableKind(k)]; from == 0 && (t.mixed || !s.known[k].within(t)) {
+			s.f.settle(tableFiles + tableKind(k))
+			if !s.known[k].within(t) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// add sums the counts of two pieces up; Lines and LineRecords are counted by the scanner.
+func (c *Counts) add(d *Counts) {
+	c.Files += d.Files
+	c.Origins += d.Origins
+	c.Funcs += d.Funcs
+	c.Publics += d.Publics
+	c.Inlines += d.Inlines
+	c.CFIInits += d.CFIInits
+	c.CFIDeltas += d.CFIDeltas
+	c.WinFrameData += d.WinFrameData
+	c.WinFPO += d.WinFPO
+	c.WinOther += d.WinOther
+	c.Infos += d.Infos
+	c.Unknown += d.Unknown
+}
+
+// heads are the records that a piece may begin with.
+var heads = [][]byte{[]byte("FUNC "), []byte("PUBLIC "), []byte("FILE "), []byte("INLINE_ORIGIN "), []byte("STACK CFI INIT "), []byte("STACK WIN ")}
+
+// cuts divides [from, to) of a file into pieces of about a size, each from the start of a line that is a head. Where none is
+// near, two pieces stay one.
+func cuts(src *input.Source, from, to, size int64) ([]int64, error) {
+	const near = 256 << 10
+	bounds := []int64{from}
+	buf := make([]byte, near)
+	for at := from + size; at < to-near; at += size {
+		if at < bounds[len(bounds)-1] {
+			continue
+		}
+		for have := 0; have < near; {
+			n := min(16<<10, near-have)
+			if _, err := src.ReadDirect(buf[have:have+n], at+int64(have)); err != nil && err != io.EOF {
+				return nil, src.Wrap("symbol file", at, err)
+			}
+			have += n
+			if i := headAt(buf[:have]); i >= 0 {
+				bounds = append(bounds, at+int64(i))
+				break
+			}
+		}
+	}
+	return append(slices.Clip(bounds), to), nil
+}
+
+// headAt is the index of the first line that is a head, -1 if there is none.
+func headAt(b []byte) int {
+	for i := 0; ; {
+		n := bytes.IndexByte(b[i:], '\n')
+		if n < 0 {
+			return -1
+		}
+		i += n + 1
+		for _, h := range heads {
+			if bytes.HasPrefix(b[i:], h) {
+				return i
+			}
+		}
+	}
+}

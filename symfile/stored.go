@@ -1,0 +1,263 @@
+package symfile
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// An index as bytes: of a piece of a file, to be joined where others are, or of all of it, to be kept for another time.
+//
+//	"symindex" version
+//	from, to, size of the file, fingerprint (of a piece 0)
+//	MODULE, INFO, counts, warnings, runs of lines apart from their records
+//	the tables (see table.pack); of a piece the numbers that it refers to
+//	CRC-32 of all that
+//
+// Numbers are varints, texts have their length in front.
+const (
+	storedMagic   = "symindex"
+	storedVersion = 1
+)
+
+// ErrApart says that the pieces of a file cannot be joined, since what stands in one belongs to a record in another; one pass
+// (Complete) reads such a file.
+var ErrApart = errors.New("the pieces of the symbol file depend on each other")
+
+// Cuts are the offsets at which a file may be divided into pieces of about a size, in bytes, for IndexPiece: the first is 0, the
+// last the file's size.
+func Cuts(src *input.Source, size int64) ([]int64, error) {
+	return cuts(src, 0, src.Size, max(size, 1))
+}
+
+// IndexPiece makes the pass over a piece of a file, from one of its Cuts to the next, and gives the piece's index for Adopt, which
+// may be in another process. What is in memory is that index and a chunk of 1 MiB. Errors are the reader's, and ErrApart.
+func IndexPiece(src *input.Source, from, to int64, progress func(done, total int64)) ([]byte, error) {
+	s := &scanner{f: newFile(src, Options{}), seg: &segment{first: from == 0}}
+	if err := s.run(src, from, to, progress); err != nil {
+		return nil, err
+	}
+	if s.seg.odd {
+		return nil, ErrApart
+	}
+	return s.pack(from, to, 0), nil
+}
+
+// Adopt takes the indexes of all pieces of the file, in their order, or one that Index gave, instead of the pass that Complete makes.
+// Like Complete it reports whether any answer that was given before is now another one. Nothing is changed by an error: ErrApart,
+// the reader's, or a *input.FormatError that says what is wrong with an index, or of which other file it is.
+func (f *File) Adopt(pieces ...[]byte) (changed bool, err error) {
+	s := &scanner{f: newFile(f.src, f.opt)}
+	at := int64(0)
+	whole := false
+	for _, b := range pieces {
+		p := &scanner{f: newFile(f.src, Options{})}
+		h, err := p.unpack(b)
+		if err == nil && h.from != at {
+			err = f.badIndex(fmt.Sprintf("the piece from offset %d", at), fmt.Sprintf("that from %d", h.from))
+		}
+		if err != nil {
+			return false, err
+		}
+		if whole = h.print != 0; whole {
+			is, err := Fingerprint(f.src)
+			if err != nil {
+				return false, err
+			}
+			if is != h.print {
+				return false, f.badIndex("an index of this file", "one of other content")
+			}
+		}
+		at = h.to
+		s.join(p)
+		for k := range s.known {
+			s.known[k].join(&p.known[k])
+		}
+	}
+	if at != f.src.Size {
+		return false, f.badIndex(fmt.Sprintf("an index to offset %d", f.src.Size), fmt.Sprintf("one to %d", at))
+	}
+	if !s.joined(0) {
+		return false, ErrApart
+	}
+	if whole {
+		for k := range s.f.tables {
+			s.f.settle(tableKind(k))
+		}
+	} else {
+		s.f.finish(s)
+	}
+	s.f.kept = whole
+	f.become(s.f)
+	f.recheck()
+	return f.Revised(), nil
+}
+
+// OpenIndexed opens a file with the index that Index gave another time. It reads some slices of the file to see that it is the same
+// one; where a lookup finds that it is not after all, the file is read anew, and Revised says so. Errors are those of Adopt.
+func OpenIndexed(src *input.Source, index []byte, opt Options) (*File, error) {
+	f := newFile(src, opt)
+	if _, err := f.Adopt(index); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// Index is the index of an Exact file, for OpenIndexed or Adopt at another time; nil of a file that is not. An error is the reader's.
+func (f *File) Index() ([]byte, error) {
+	if f.sparse != nil {
+		return nil, nil
+	}
+	print, err := Fingerprint(f.src)
+	if err != nil {
+		return nil, err
+	}
+	s := &scanner{f: f, line: f.Counts.Lines, lineCount: f.Counts.LineRecords}
+	return s.pack(0, f.src.Size, print), nil
+}
+
+// Fingerprint tells files of one module and size apart without reading them: a checksum over 16 slices of 4 KiB, evenly spread, the
+// first and the last of the file among them. It is never 0. An error is the reader's.
+func Fingerprint(src *input.Source) (uint64, error) {
+	const parts, part = 16, 4 << 10
+	buf := make([]byte, part)
+	h := sum(src.Size)
+	for i := range int64(parts) {
+		n := min(part, src.Size)
+		if _, err := src.ReadDirect(buf[:n], (src.Size-n)/(parts-1)*i); err != nil && err != io.EOF {
+			return 0, src.Wrap("symbol file", 0, err)
+		}
+		for at := int64(0); at+8 <= n; at += 8 {
+			h.add(binary.LittleEndian.Uint64(buf[at:]))
+		}
+	}
+	return uint64(h) | 1, nil
+}
+
+func (f *File) badIndex(want, have string) error {
+	return &input.FormatError{File: f.src.Name, Part: "index of the symbol file", Offset: -1, Want: want, Have: have}
+}
+
+// storedHead is what an index says of itself.
+type storedHead struct {
+	from, to int64
+	print    uint64
+}
+
+// numbers are the counts in the order in which they are stored.
+func (c *Counts) numbers() []*int {
+	return []*int{&c.Files, &c.Origins, &c.Funcs, &c.Publics, &c.Inlines, &c.CFIInits, &c.CFIDeltas,
+		&c.WinFrameData, &c.WinFPO, &c.WinOther, &c.Infos, &c.Unknown}
+}
+
+func (s *scanner) pack(from, to int64, print uint64) []byte {
+	f := s.f
+	p := &packer{b: append(make([]byte, 0, 4096), storedMagic...)}
+	for _, v := range []int64{storedVersion, from, to, f.src.Size, int64(print), int64(max(s.line, 0)), int64(s.lineCount)} {
+		p.unsigned(uint64(v))
+	}
+	p.flag(f.HasModule)
+	for _, t := range f.texts() {
+		p.text(*t)
+	}
+	for _, n := range f.Counts.numbers() {
+		p.unsigned(uint64(*n))
+	}
+	p.unsigned(uint64(f.WarningCount))
+	for _, n := range f.warned {
+		p.unsigned(uint64(n))
+	}
+	p.unsigned(uint64(len(f.Warnings)))
+	for i := range f.Warnings {
+		w := &f.Warnings[i]
+		p.unsigned(uint64(w.kind))
+		p.unsigned(uint64(w.Line))
+		p.unsigned(uint64(w.of))
+		p.text(w.Text)
+	}
+	p.unsigned(uint64(len(f.extras)))
+	for _, e := range f.extras {
+		for _, v := range []int64{e.owner, e.off, e.end, int64(e.line)} {
+			p.unsigned(uint64(v))
+		}
+	}
+	for k := range f.tables {
+		f.tables[k].pack(p)
+	}
+	for k := range s.known {
+		b := &s.known[k]
+		p.flag(b.over)
+		p.unsigned(uint64(len(b.words)))
+		for _, w := range b.words {
+			p.b = binary.LittleEndian.AppendUint64(p.b, w)
+		}
+	}
+	return binary.LittleEndian.AppendUint32(p.b, crc32.ChecksumIEEE(p.b))
+}
+
+// texts are the texts of a file's first records, in the order in which they are stored.
+func (f *File) texts() []*string {
+	m := &f.Module
+	return []*string{&m.OS, &m.Arch, &m.ID, &m.Name, &f.CodeID, &f.CodeFile, &f.URL}
+}
+
+// unpack reads an index into a scanner that is ready to be joined. No number in it is believed before it was looked at.
+func (s *scanner) unpack(b []byte) (h storedHead, err error) {
+	f := s.f
+	body := len(b) - 4
+	if body < len(storedMagic)+1 || string(b[:len(storedMagic)]) != storedMagic {
+		return h, f.badIndex("an index", fmt.Sprintf("%d bytes that are none", len(b)))
+	}
+	u := &unpacker{b: b[len(storedMagic):body:body]}
+	if v := u.unsigned(); v != storedVersion {
+		return h, f.badIndex(fmt.Sprintf("version %d", storedVersion), fmt.Sprintf("version %d", v))
+	}
+	if crc32.ChecksumIEEE(b[:body]) != binary.LittleEndian.Uint32(b[body:]) {
+		return h, f.badIndex("an index that is whole", "a checksum that does not match")
+	}
+	h.from, h.to = int64(u.unsigned()), int64(u.unsigned())
+	if size := u.unsigned(); size != uint64(f.src.Size) {
+		return h, f.badIndex(fmt.Sprintf("the index of a file of %d bytes", f.src.Size), fmt.Sprintf("that of one of %d", size))
+	}
+	h.print = u.unsigned()
+	const most = 1<<31 - 1
+	s.line, s.lineCount = int(u.upTo(most)), int(u.upTo(most))
+	f.HasModule = u.flag()
+	for _, t := range f.texts() {
+		*t = u.text()
+	}
+	for _, n := range f.Counts.numbers() {
+		*n = int(u.upTo(most))
+	}
+	f.WarningCount = int(u.upTo(most))
+	for k := range f.warned {
+		f.warned[k] = int(u.upTo(most))
+	}
+	for range u.count(4) {
+		f.Warnings = append(f.Warnings, Warning{kind: kind(u.upTo(uint64(numKinds) - 1)), Line: int(u.upTo(most)), of: int32(u.upTo(most)), Text: u.text()})
+	}
+	end := uint64(f.src.Size) + 1 // a last line without an end was indexed as if it had one
+	for range u.count(4) {
+		e := extra{owner: int64(u.upTo(end)), off: int64(u.upTo(end)), end: int64(u.upTo(end)), line: int32(u.upTo(most))}
+		u.bad = u.bad || e.end < e.off
+		f.extras = append(f.extras, e)
+	}
+	for k := range f.tables {
+		f.tables[k].unpack(u, tableKind(k), f.src.Size)
+	}
+	for k := range s.known {
+		s.known[k].over = u.flag()
+		for range u.count(8) {
+			s.known[k].words = append(s.known[k].words, binary.LittleEndian.Uint64(u.b))
+			u.b = u.b[8:]
+		}
+	}
+	if u.bad || len(u.b) > 0 || h.from < 0 || h.to < h.from {
+		return h, f.badIndex("an index", "one whose parts do not fit together")
+	}
+	return h, nil
+}

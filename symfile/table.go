@@ -1,0 +1,255 @@
+package symfile
+
+import (
+	"encoding/binary"
+	"sort"
+)
+
+// rec is one record of the index: where its code is, and where its text is.
+type rec struct {
+	// rva and size are its code; of FILE and INLINE_ORIGIN records rva is the number.
+	rva, size uint64
+	off       int64 // file offset of the record's line
+	// end is the file offset behind the lines that belong to the record and follow it without a gap: line and INLINE records
+	// of a FUNC, deltas of an INIT. In the table of STACK WIN it is the highest end address of the records up to this one.
+	end  int64
+	line int32 // of the record in the file, counted from 1
+}
+
+// has reports whether the record's code covers an address.
+func (r *rec) has(rva uint64) bool { return rva >= r.rva && rva-r.rva < r.size }
+
+// tableKind is a kind of record that the index has.
+type tableKind uint8
+
+const (
+	tableFuncs tableKind = iota
+	tableInits
+	tableWin4
+	tableWin0
+	tablePublics // from here on records have no size and no lines of their own
+	tableFiles
+	tableOrigins
+	numTables
+)
+
+// blockLen is how many records of a table are packed relative to each other, and unpacked for a lookup.
+const blockLen = 64
+
+// table is the records of one kind: a gigabyte of text has millions, so they are kept as the differences from one to the next,
+// in some ten bytes each, and a block of them is unpacked to look one up. There are no pointers in it for the garbage collector
+// to follow, and a table is on a disk what it is in memory.
+type table struct {
+	thin  bool // records have no size and no end
+	data  []byte
+	heads []head
+	n     int
+	prev  rec // what was put last
+	left  int // room in the last block
+	// mixed: the records are not by address, or some lie over each other; settle then has work to do.
+	mixed bool
+
+	open  int // the block that recs is of, counted from 1
+	recs  []rec
+	spoil bool // a block could not be unpacked; see check
+}
+
+// head is where a block begins, and what its first record is relative to.
+type head struct {
+	rva  uint64
+	off  int64
+	line int32
+	at   uint32 // in data
+}
+
+// put appends a record.
+func (t *table) put(r rec) {
+	if t.n > 0 && (r.rva <= t.prev.rva || r.rva-t.prev.rva < t.prev.size) || r.size == 0 && !t.thin {
+		t.mixed = true
+	}
+	p := t.prev
+	if t.left == 0 {
+		t.left = blockLen
+		t.heads = append(t.heads, head{rva: r.rva, off: r.off, line: r.line, at: uint32(len(t.data))})
+		p = r
+	}
+	t.left--
+	t.n++
+	d := binary.AppendVarint(t.data, int64(r.rva-p.rva))
+	d = binary.AppendVarint(d, r.off-p.off)
+	d = binary.AppendVarint(d, int64(r.line-p.line))
+	if !t.thin {
+		d = binary.AppendUvarint(d, r.size)
+		d = binary.AppendVarint(d, r.end-r.off)
+	}
+	t.data = d
+	t.prev = r
+}
+
+// span is where a block's bytes lie.
+func (t *table) span(b int) (from, to int) {
+	if to = len(t.data); b+1 < len(t.heads) {
+		to = int(t.heads[b+1].at)
+	}
+	return int(t.heads[b].at), to
+}
+
+// block unpacks a block. What it gives is valid until the next call.
+func (t *table) block(b int) []rec {
+	if t.open == b+1 {
+		return t.recs
+	}
+	t.open = b + 1
+	t.recs = t.recs[:0]
+	h := t.heads[b]
+	r := rec{rva: h.rva, off: h.off, line: h.line}
+	from, to := t.span(b)
+	u := unpacker{b: t.data[from:to]}
+	for len(u.b) > 0 && len(t.recs) < blockLen {
+		r.rva += uint64(u.signed())
+		r.off += u.signed()
+		r.line += int32(u.signed())
+		r.end = r.off
+		if !t.thin {
+			r.size = u.unsigned()
+			r.end += u.signed()
+		}
+		t.recs = append(t.recs, r)
+	}
+	t.spoil = u.bad || len(u.b) > 0
+	return t.recs
+}
+
+// each calls fn with all records in their order.
+func (t *table) each(fn func(r *rec)) {
+	for b := range t.heads {
+		recs := t.block(b)
+		for i := range recs {
+			fn(&recs[i])
+		}
+	}
+}
+
+// all unpacks the table.
+func (t *table) all() []rec {
+	out := make([]rec, 0, t.n)
+	t.each(func(r *rec) { out = append(out, *r) })
+	return out
+}
+
+// fill makes the table anew.
+func (t *table) fill(recs []rec) {
+	*t = table{thin: t.thin, data: t.data[:0], heads: t.heads[:0]}
+	for i := range recs {
+		t.put(recs[i])
+	}
+}
+
+// join appends the table of the next piece of a file, whose first line is behind line.
+func (t *table) join(o *table, line int32) {
+	if o.n == 0 {
+		return
+	}
+	if h := o.heads[0]; t.n > 0 && (h.rva <= t.prev.rva || h.rva-t.prev.rva < t.prev.size) {
+		t.mixed = true
+	}
+	at := uint32(len(t.data))
+	for _, h := range o.heads {
+		h.line += line
+		h.at += at
+		t.heads = append(t.heads, h)
+	}
+	t.data = append(t.data, o.data...)
+	t.n += o.n
+	t.mixed = t.mixed || o.mixed
+	t.prev, t.left, t.open = o.prev, 0, 0
+	t.prev.line += line
+}
+
+// find is the last record at or below a key of a table in order: its block, and its place in that.
+func (t *table) find(key uint64) (b, i int) {
+	b = sort.Search(len(t.heads), func(i int) bool { return t.heads[i].rva > key }) - 1
+	if b < 0 {
+		return -1, -1
+	}
+	recs := t.block(b)
+	return b, sort.Search(len(recs), func(i int) bool { return recs[i].rva > key }) - 1
+}
+
+// last is the last record at or below a key of a table in order.
+func (t *table) last(key uint64) (rec, bool) {
+	b, i := t.find(key)
+	if i < 0 {
+		return rec{}, false
+	}
+	return t.recs[i], b >= 0
+}
+
+// number is the offset of the record of a number.
+func (t *table) number(num uint32) (int64, bool) {
+	r, ok := t.last(uint64(num))
+	return r.off, ok && r.rva == uint64(num)
+}
+
+// innermost is the STACK WIN record that is best for an address (see nested).
+func (t *table) innermost(rva uint64) (rec, bool) {
+	b, i := t.find(rva)
+	for ; b >= 0; b, i = b-1, blockLen {
+		recs := t.block(b)
+		for i = min(i, len(recs)-1); i >= 0; i-- {
+			switch r := recs[i]; {
+			case uint64(r.end) <= rva:
+				return rec{}, false
+			case r.has(rva):
+				return r, true
+			}
+		}
+	}
+	return rec{}, false
+}
+
+// pack writes the table for check to read.
+func (t *table) pack(p *packer) {
+	p.unsigned(uint64(len(t.heads)))
+	for b, h := range t.heads {
+		from, to := t.span(b)
+		p.unsigned(h.rva)
+		p.unsigned(uint64(h.off))
+		p.unsigned(uint64(h.line))
+		p.unsigned(uint64(to - from))
+	}
+	p.bytes(t.data)
+}
+
+// unpack reads a table that pack wrote and looks at every record of it: each must lie in a file of that size.
+func (t *table) unpack(u *unpacker, k tableKind, size int64) {
+	n := u.count(4) // no block's head is shorter
+	at := uint64(0)
+	t.heads = make([]head, 0, n)
+	for range n {
+		h := head{rva: u.unsigned(), off: int64(u.upTo(uint64(size))), line: int32(u.upTo(1<<31 - 1)), at: uint32(at)}
+		at += u.upTo(1<<31 - 1 - at)
+		t.heads = append(t.heads, h)
+	}
+	t.data = u.bytes()
+	if at != uint64(len(t.data)) {
+		u.bad = true
+	}
+	for b := 0; b < n && !u.bad; b++ {
+		recs := t.block(b)
+		u.bad = t.spoil || len(recs) == 0
+		for i := range recs {
+			r := &recs[i]
+			// A last line without an end was indexed as if it had one. The ends of STACK WIN are made by settle.
+			if r.off < 0 || r.off > size || r.line < 0 || r.size > 0 && r.rva+r.size < r.rva || k < tableWin4 && (r.end < r.off || r.end > size+1) ||
+				k >= tableFiles && r.rva > noFile {
+				u.bad = true
+			}
+			if t.n > 0 && (r.rva <= t.prev.rva || r.rva-t.prev.rva < t.prev.size) || r.size == 0 && !t.thin {
+				t.mixed = true
+			}
+			t.prev = *r
+			t.n++
+		}
+	}
+}
