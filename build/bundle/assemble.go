@@ -19,6 +19,7 @@ type parts struct {
 	static   fs.FS // web/static
 	sample   fs.FS // testdata/sample
 	wasm     []byte
+	full     []byte // the engine with all readers
 	wasmExec []byte
 	helper   string
 	licenses []byte
@@ -26,7 +27,7 @@ type parts struct {
 
 // required are the files that index.html must name, each in an attribute of its own: without one the page would
 // not start, and a page that names it in another way would ask for a name without its hash.
-var required = []string{"crashpane.js", "crashpane.css", "crashpane.wasm", "crashpane-worker.js"}
+var required = []string{"crashpane.js", "crashpane.css", "crashpane.wasm", "crashpane-worker.js", "crashpane-full.wasm"}
 
 // assemble answers the files of the site by their names.
 func assemble(p parts) (map[string][]byte, error) {
@@ -46,6 +47,7 @@ func assemble(p parts) (map[string][]byte, error) {
 		"crashpane.js":        pageScript(p.wasmExec, p.helper, loader),
 		"crashpane-worker.js": workerScript(p.wasmExec, worker),
 		"crashpane.wasm":      p.wasm,
+		"crashpane-full.wasm": p.full,
 	}
 	if err := addStyle(assets, p.static); err != nil {
 		return nil, err
@@ -55,7 +57,8 @@ func assemble(p parts) (map[string][]byte, error) {
 	}
 
 	files := map[string][]byte{"licenses.txt": p.licenses}
-	html := string(index)
+	// What is fetched in a compressed form does not say how much it is unpacked.
+	html := strings.Replace(string(index), `data-full-size="0"`, fmt.Sprintf(`data-full-size="%d"`, len(p.full)), 1)
 	for name, content := range assets {
 		quoted := `="` + name + `"`
 		if strings.Contains(html, quoted) {

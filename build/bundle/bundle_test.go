@@ -19,7 +19,7 @@ const page = `<!doctype html>
 <meta charset="utf-8">
 <link rel="stylesheet" href="crashpane.css">
 <link rel="icon" href="icon.svg">
-<script src="crashpane.js" data-wasm="crashpane.wasm" data-worker="crashpane-worker.js" defer></script>
+<script src="crashpane.js" data-wasm="crashpane.wasm" data-worker="crashpane-worker.js" data-full="crashpane-full.wasm" data-full-size="0" defer></script>
 </head><body></body></html>`
 
 func sampleParts() parts {
@@ -38,6 +38,7 @@ func sampleParts() parts {
 			"README.md": {Data: []byte("not for the page")},
 		},
 		wasm:     []byte("\x00asm"),
+		full:     []byte("\x00asm, all of it"),
 		wasmExec: []byte(`"use strict"; globalThis.Go = 1;`),
 		helper:   helperOpening + "return;})()",
 		licenses: []byte("licenses"),
@@ -50,9 +51,12 @@ func TestAssembleHashesWhatThePageNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	html := string(files["index.html"])
-	named := regexp.MustCompile(`(?:href|src|data-wasm|data-worker)="([^"]*)"`).FindAllStringSubmatch(html, -1)
-	if len(named) != 5 {
+	named := regexp.MustCompile(`(?:href|src|data-wasm|data-worker|data-full)="([^"]*)"`).FindAllStringSubmatch(html, -1)
+	if len(named) != 6 {
 		t.Fatalf("the page names %d files: %s", len(named), html)
+	}
+	if !strings.Contains(html, `data-full-size="15"`) {
+		t.Errorf("the page does not know how large the engine with all readers is: %s", html)
 	}
 	for _, m := range named {
 		if !site.Hashed(m[1]) {

@@ -17,10 +17,17 @@ const module = "github.com/crashpane/crashpane"
 // listeners, of which this page has none (60 KB at brotli 11). In no other package does the tag change anything.
 const tags = "-tags=tinygo"
 
-// buildFlags are the flags of the page's program. No version control stamp goes in: the hash in the file's name is to
-// change with the program, not with every commit.
+// common flags: no version control stamp goes in, since the hash in the file's name is to change with the program and not with every
+// commit.
+var common = []string{tags, "-trimpath", "-buildvcs=false", "-ldflags=-s -w"}
+
+// fullFlags are the flags of the engine with all readers: whoever waits for it has megabytes to read, so everything in it is compiled
+// as Go usually does.
+func fullFlags() []string { return common }
+
+// buildFlags are the flags of the page's program.
 func buildFlags() []string {
-	flags := []string{tags, "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-gcflags=all=-l"}
+	flags := append(common[:len(common):len(common)], "-gcflags=all=-l")
 	for _, pkg := range hot {
 		// Of several patterns that fit a package the last one counts.
 		flags = append(flags, "-gcflags="+pkg+"=")

@@ -12,9 +12,9 @@ import (
 const goName = "The Go programming language"
 
 // licenses collects the licenses of all that is linked into the page: ours, Go's, and those of its modules.
-func licenses(src, viewer, goroot string) ([]byte, error) {
-	listed, err := goList(src, []string{"GOOS=js", "GOARCH=wasm"}, "-deps", "-f",
-		"{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Dir}}{{end}}{{end}}", viewer)
+func licenses(src, goroot string, programs ...string) ([]byte, error) {
+	listed, err := goList(src, []string{"GOOS=js", "GOARCH=wasm"}, append([]string{"-deps", "-f",
+		"{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Dir}}{{end}}{{end}}"}, programs...)...)
 	if err != nil {
 		return nil, err
 	}

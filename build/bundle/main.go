@@ -20,24 +20,26 @@ func main() {
 	out := flag.String("out", "dist/site", "the folder to make")
 	cache := flag.String("cache", "dist/cache", "keeps compressed forms by content, and the wasm")
 	viewer := flag.String("viewer", "./wasm/viewer", "the page's program")
+	full := flag.String("full", "./wasm/full", "the engine with all readers")
 	quick := flag.Bool("quick", false, "compress fast instead of well")
 	flag.Parse()
-	if err := run(*src, *out, *cache, *viewer, *quick); err != nil {
+	if err := run(*src, *out, *cache, *viewer, *full, *quick); err != nil {
 		fmt.Fprintln(os.Stderr, "bundle:", err)
 		os.Exit(1)
 	}
 }
 
-func run(src, out, cache, viewer string, quick bool) error {
+func run(src, out, cache, viewer, full string, quick bool) error {
 	if err := os.MkdirAll(cache, 0o755); err != nil {
 		return err
 	}
-	wasm, err := buildWasm(src, viewer, filepath.Join(cache, "crashpane.wasm"))
+	wasm, err := program(src, viewer, filepath.Join(cache, "crashpane.wasm"), buildFlags())
 	if err != nil {
 		return err
 	}
-	if wasm, err = shrink(wasm); err != nil {
-		return fmt.Errorf("making %s smaller: %w", viewer, err)
+	fullWasm, err := program(src, full, filepath.Join(cache, "crashpane-full.wasm"), fullFlags())
+	if err != nil {
+		return err
 	}
 	goroot, err := goRoot()
 	if err != nil {
@@ -55,7 +57,7 @@ func run(src, out, cache, viewer string, quick bool) error {
 	if err != nil {
 		return err
 	}
-	licenses, err := licenses(src, viewer, goroot)
+	licenses, err := licenses(src, goroot, viewer, full)
 	if err != nil {
 		return err
 	}
@@ -63,6 +65,7 @@ func run(src, out, cache, viewer string, quick bool) error {
 		static:   os.DirFS(filepath.Join(src, "web", "static")),
 		sample:   os.DirFS(filepath.Join(src, "testdata", "sample")),
 		wasm:     wasm,
+		full:     fullWasm,
 		wasmExec: wasmExec,
 		helper:   helper,
 		licenses: licenses,
@@ -77,18 +80,30 @@ func run(src, out, cache, viewer string, quick bool) error {
 	return write(out, packed)
 }
 
-// buildWasm compiles the page's program.
-func buildWasm(src, viewer, to string) ([]byte, error) {
+// program compiles one and makes it small.
+func program(src, pkg, to string, flags []string) ([]byte, error) {
+	wasm, err := buildWasm(src, pkg, to, flags)
+	if err != nil {
+		return nil, err
+	}
+	if wasm, err = shrink(wasm); err != nil {
+		return nil, fmt.Errorf("making %s smaller: %w", pkg, err)
+	}
+	return wasm, nil
+}
+
+// buildWasm compiles a program.
+func buildWasm(src, pkg, to string, flags []string) ([]byte, error) {
 	target, err := filepath.Abs(to)
 	if err != nil {
 		return nil, err
 	}
-	build := exec.Command("go", append(append([]string{"build"}, buildFlags()...), "-o", target, viewer)...)
+	build := exec.Command("go", append(append([]string{"build"}, flags...), "-o", target, pkg)...)
 	build.Dir = src
 	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
 	build.Stdout, build.Stderr = os.Stderr, os.Stderr
 	if err := build.Run(); err != nil {
-		return nil, fmt.Errorf("compiling %s to wasm: %w", viewer, err)
+		return nil, fmt.Errorf("compiling %s to wasm: %w", pkg, err)
 	}
 	return os.ReadFile(target)
 }

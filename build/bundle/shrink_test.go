@@ -68,7 +68,7 @@ func TestShrunkProgramRuns(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module small\n\ngo 1.26\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	before, err := buildWasm(dir, ".", filepath.Join(dir, "small.wasm"))
+	before, err := buildWasm(dir, ".", filepath.Join(dir, "small.wasm"), buildFlags())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -187,23 +187,32 @@ func TestCompareGenerated(t *testing.T) {
 func TestJudgeSize(t *testing.T) {
 	bytesOf := func(n int) *fstest.MapFile { return &fstest.MapFile{Data: make([]byte, n)} }
 	files := fstest.MapFS{
-		"index.html":                 bytesOf(50),
-		"index.html.br":              bytesOf(10),
-		"index.html.gz":              bytesOf(20),
-		"crashpane.01234567.wasm":    bytesOf(5000),
-		"crashpane.01234567.wasm.br": bytesOf(1000),
-		"icon.png":                   bytesOf(5),
-		"licenses.txt":               bytesOf(9000),
-		"sample/z.dmp":               bytesOf(9000),
+		"index.html":                      bytesOf(50),
+		"index.html.br":                   bytesOf(10),
+		"index.html.gz":                   bytesOf(20),
+		"crashpane.01234567.wasm":         bytesOf(5000),
+		"crashpane.01234567.wasm.br":      bytesOf(1000),
+		"icon.png":                        bytesOf(5),
+		"crashpane-full.01234567.wasm":    bytesOf(9000),
+		"crashpane-full.01234567.wasm.br": bytesOf(2000),
+		"licenses.txt":                    bytesOf(9000),
+		"sample/z.dmp":                    bytesOf(9000),
 	}
-	wrong, said, err := judgeSize(files, 1015)
-	if err != nil || wrong != nil || said != "1015 of 1015 bytes (crashpane.wasm 1000, icon.png 5, index.html 10)" {
+	wrong, said, err := judgeSize(files, 1015, 2000)
+	if err != nil || wrong != nil || said != "1015 of 1015 bytes (crashpane.wasm 1000, icon.png 5, index.html 10); crashpane-full.wasm 2000 of 2000" {
 		t.Errorf("%v, %q, %v", wrong, said, err)
 	}
-	if wrong, _, _ = judgeSize(files, 1014); len(wrong) != 1 {
+	if wrong, _, _ = judgeSize(files, 1014, 2000); len(wrong) != 1 {
 		t.Error("one byte too many must fail")
 	}
-	if _, _, err = judgeSize(fstest.MapFS{}, 1); err == nil {
+	if wrong, _, _ = judgeSize(files, 1015, 1999); len(wrong) != 1 {
+		t.Error("one byte too many of the engine with all readers must fail")
+	}
+	delete(files, "crashpane-full.01234567.wasm")
+	if wrong, _, _ = judgeSize(files, 1015, 2000); len(wrong) != 1 {
+		t.Error("a page without the engine with all readers must fail")
+	}
+	if _, _, err = judgeSize(fstest.MapFS{}, 1, 1); err == nil {
 		t.Error("a page that is not there must fail")
 	}
 }

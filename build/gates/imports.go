@@ -65,6 +65,8 @@ var rooms = []room{
 	{"web/app", []string{"walker/report", "walker/report/view", "web/wire"}},
 	{"web/wire", nil},
 	{"wasm/viewer/...", []string{"core", "core/dumptext", "walker", "walker/session", "walker/report/...", "core/input", "symfile/demangle", "web/app", "web/wire", "wasm/viewer/..."}},
+	// The engine with all readers: it hands them to the same engine.
+	{"wasm/full", []string{"wasm/viewer/...", "walker/session", "symfile/...", "core/..."}},
 	{"build/...", []string{"build/..."}},
 }
 
@@ -184,7 +186,7 @@ func judgeLinked(packages []goPackage) []string {
 }
 
 func checkLinked(t *tree) ([]string, string, error) {
-	packages, err := goList(t.root, inBrowser, "-deps", "-json=ImportPath,Imports", "./wasm/viewer")
+	packages, err := goList(t.root, inBrowser, "-deps", "-json=ImportPath,Imports", "./wasm/viewer", "./wasm/full")
 	return judgeLinked(packages), fmt.Sprintf("%d packages", len(packages)), err
 }
 

@@ -11,20 +11,25 @@ import (
 	"github.com/crashpane/crashpane/build/site"
 )
 
-// maxFetched is how many bytes, at brotli 11, may be fetched until a dump is open.
-const maxFetched = 1_600_000
+// maxFetched is how many bytes, at brotli 11, may be fetched until a dump is open; maxFull is how large the engine with all readers
+// may be, which is fetched when a binary is dropped.
+const (
+	maxFetched = 1_600_000
+	maxFull    = 2_500_000
+	fullWasm   = "crashpane-full.wasm"
+)
 
 func checkSize(t *tree) ([]string, string, error) {
 	if _, err := os.Stat(t.site); err != nil {
 		return nil, "", fmt.Errorf("%s is not there; make build", t.site)
 	}
-	return judgeSize(os.DirFS(t.site), maxFetched)
+	return judgeSize(os.DirFS(t.site), maxFetched, maxFull)
 }
 
 // judgeSize adds up what the page fetches: everything that stands in the site but the sample and the licenses,
 // which nobody gets without asking.
-func judgeSize(files fs.FS, limit int64) ([]string, string, error) {
-	total := int64(0)
+func judgeSize(files fs.FS, limit, limitFull int64) ([]string, string, error) {
+	total, full := int64(0), int64(-1)
 	var parts []string
 	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -48,6 +53,10 @@ func judgeSize(files fs.FS, limit int64) ([]string, string, error) {
 		if err != nil {
 			return err
 		}
+		if plainName(name) == fullWasm {
+			full = info.Size()
+			return nil
+		}
 		total += info.Size()
 		parts = append(parts, fmt.Sprintf("%s %d", plainName(name), info.Size()))
 		return nil
@@ -60,10 +69,17 @@ func judgeSize(files fs.FS, limit int64) ([]string, string, error) {
 	}
 	sort.Strings(parts)
 	said := fmt.Sprintf("%d of %d bytes (%s)", total, limit, strings.Join(parts, ", "))
+	var wrong []string
 	if total > limit {
-		return []string{"what is fetched until a dump is open is too large: " + said}, "", nil
+		wrong = append(wrong, "what is fetched until a dump is open is too large: "+said)
 	}
-	return nil, said, nil
+	switch {
+	case full < 0:
+		wrong = append(wrong, "the built page has no "+fullWasm)
+	case full > limitFull:
+		wrong = append(wrong, fmt.Sprintf("%s is too large: %d of %d bytes", fullWasm, full, limitFull))
+	}
+	return wrong, said + fmt.Sprintf("; %s %d of %d", fullWasm, full, limitFull), nil
 }
 
 // plainName takes the hash out of a name.

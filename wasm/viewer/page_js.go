@@ -44,9 +44,11 @@ func runPage() {
 	}
 	change := func(do func(p *app.Page)) { changeIf(func(p *app.Page) bool { do(p); return true }) }
 	h.change = change
-	w := &workerEngine{viewer: viewer,
-		reply:   func(r app.Reply) { changeIf(func(p *app.Page) bool { return p.Reply(r) }) },
-		stopped: func(why string) { change(func(p *app.Page) { p.EngineStopped(why) }) }}
+	w := &workerEngine{viewer: viewer, module: viewer.Get("module"), later: func(do func()) { h.later(0, do) },
+		reply:     func(r app.Reply) { changeIf(func(p *app.Page) bool { return p.Reply(r) }) },
+		stopped:   func(why string) { change(func(p *app.Page) { p.EngineStopped(why) }) },
+		extending: func(done, total int64) { change(func(p *app.Page) { p.Extending(done, total) }) },
+		extended:  func(problem string) { change(func(p *app.Page) { p.Extended(problem) }) }}
 	w.start()
 	page = app.NewPage(h, w, h.hash())
 	h.page = page

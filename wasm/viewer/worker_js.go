@@ -11,11 +11,17 @@ import (
 // workerEngine is the engine as the page sees it: a worker made by the loader's factory, started with the module that the
 // page itself runs.
 type workerEngine struct {
-	viewer  js.Value // the loader's object: makeWorker(), module
+	viewer  js.Value // the loader's object: makeWorker(), module, full()
+	module  js.Value // that the next worker runs
 	worker  js.Value
+	abort   js.Value // of the full engine's loading
 	reply   func(app.Reply)
 	stopped func(string)
-	handler []js.Func
+	// extending says how many bytes of the full engine have come, of how many; extended that it is here, or why not.
+	extending func(done, total int64)
+	extended  func(problem string)
+	later     func(func())
+	handler   []js.Func
 }
 
 func (w *workerEngine) start() {
@@ -60,7 +66,7 @@ func (w *workerEngine) start() {
 		w.end(why)
 	})
 	on("messageerror", func(js.Value) { w.end("its answer could not be read") })
-	made.Call("postMessage", map[string]any{"module": w.viewer.Get("module")})
+	made.Call("postMessage", map[string]any{"module": w.module})
 }
 
 // end stops the worker and tells the page.
@@ -93,6 +99,45 @@ func (w *workerEngine) Send(req app.Request, file app.File) {
 func (w *workerEngine) Restart() {
 	w.terminate()
 	w.start()
+}
+
+// Extend implements app.Engine. The program is kept once it is here, and the page's own is not needed any more.
+func (w *workerEngine) Extend() {
+	full := w.viewer.Get("full")
+	if full.Type() != js.TypeFunction {
+		w.later(func() { w.extended("this page was set up without it") })
+		return
+	}
+	abort := js.Global().Get("AbortController").New()
+	w.abort = abort
+	progress := js.FuncOf(func(_ js.Value, args []js.Value) any {
+		defer survive()
+		if w.abort.Equal(abort) {
+			w.extending(int64(args[0].Float()), int64(args[1].Float()))
+		}
+		return nil
+	})
+	go func() {
+		module, problem := settle(full.Invoke(progress, abort.Get("signal")))
+		progress.Release()
+		if !w.abort.Equal(abort) {
+			return
+		}
+		if problem == "" {
+			w.module = module
+		}
+		w.abort = js.Undefined()
+		w.extended(problem)
+	}()
+}
+
+// StopExtending implements app.Engine.
+func (w *workerEngine) StopExtending() {
+	abort := w.abort
+	w.abort = js.Undefined()
+	if abort.Truthy() {
+		abort.Call("abort")
+	}
 }
 
 // jsFile is a File of the browser with the path that it was dropped by.

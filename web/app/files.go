@@ -66,14 +66,18 @@ func (p *Page) added(r Reply) {
 	if p.reading == nil {
 		return
 	}
-	if r.Error != "" {
+	needs := r.NeedsReader && p.Readers.state != readersHere
+	switch {
+	case r.Error != "":
 		p.say("error", r.Error)
-	} else {
+	case needs:
+		p.wantReaders(p.reading)
+	default:
 		p.accepted = append(p.accepted, p.reading)
 	}
 	p.reading = nil
 	p.Job.Done++
-	if !p.replay {
+	if !p.replay && !needs {
 		p.complain(r.Items)
 	}
 	// The first dump of a job is shown as soon as it is there; those that come with it are in the switcher.
@@ -114,7 +118,7 @@ func (p *Page) finish() {
 	n := p.Job.Done
 	p.Job = Job{}
 	p.ask(PartsAll)
-	if len(p.Dumps) == 0 && n > 0 && len(p.Notices) == 0 {
+	if len(p.Dumps) == 0 && n > 0 && len(p.Notices) == 0 && p.Readers.state != readersComing {
 		p.say("note", fmt.Sprintf("Read %s. Now drop the crash dump that the symbols belong to.", files(n)))
 	}
 	p.Host.Announce(fmt.Sprintf("%s read", files(n)))
@@ -129,10 +133,15 @@ func files(n int) string {
 
 // Cancel ends the work that runs: the worker goes, and a new one gets the files that were read before.
 func (p *Page) Cancel() {
-	if !p.Job.Active {
+	if !p.busy() {
 		return
 	}
-	stopped := len(p.queue)
+	stopped := p.stopReaders()
+	if !p.Job.Active {
+		p.say("note", fmt.Sprintf("Cancelled: %s left out.", files(stopped)))
+		return
+	}
+	stopped += len(p.queue)
 	if p.reading != nil {
 		stopped++
 	} else {

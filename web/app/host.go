@@ -44,6 +44,11 @@ type Engine interface {
 	Send(req Request, file File)
 	// Restart ends the worker, whatever it does, and starts a new one that knows nothing.
 	Restart()
+	// Extend gets the program that has all readers, while the worker goes on. How far it is comes to Page.Extending, and when the
+	// next Restart will start it, or why not, to Page.Extended.
+	Extend()
+	// StopExtending gives that up; nothing comes any more.
+	StopExtending()
 }
 
 // Heights of the rows of the lists in pixels, as the style sheet has them.

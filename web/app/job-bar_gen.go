@@ -24,7 +24,7 @@ func (c *JobBar) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgn *vugu.VGNode
 	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "job"}}}
 	vgout.Out = append(vgout.Out, vgn) // root for output
-	vgn.AddAttrInterface("hidden", !c.Page.Job.Active)
+	vgn.AddAttrInterface("hidden", !c.Page.busy())
 	{
 		vgparent := vgn
 		_ = vgparent
@@ -39,7 +39,7 @@ func (c *JobBar) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "job-text"}}}
 			vgparent.AppendChild(vgn)
-			vgn.SetInnerHTML(c.Page.Job.Text)
+			vgn.SetInnerHTML(c.Page.jobText())
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "job-count"}}}

@@ -83,7 +83,7 @@ func (p *Page) escape() bool {
 		p.Act("help", "")
 	case p.Choosing:
 		p.Choosing = false
-	case p.Job.Active:
+	case p.busy():
 		p.Cancel()
 	case p.State.Search != "":
 		p.Input("search", "")

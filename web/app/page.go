@@ -28,6 +28,7 @@ type Page struct {
 
 	// What is going on.
 	Job      Job
+	Readers  Readers
 	Notices  []Notice
 	Dragging bool
 	Menu     string // the open menu: "dumps", "copy", "download", "assign:ITEM", or ""

@@ -46,6 +46,8 @@ type fakeEngine struct {
 	sent     []Request
 	files    []string
 	restarts int
+	extends  int // how often the full engine was asked for
+	stops    int // and how often not any more
 }
 
 func (e *fakeEngine) Send(req Request, f File) {
@@ -58,6 +60,9 @@ func (e *fakeEngine) Send(req Request, f File) {
 		e.files = append(e.files, f.Name())
 	}
 }
+
+func (e *fakeEngine) Extend()        { e.extends++ }
+func (e *fakeEngine) StopExtending() { e.stops++ }
 
 func (e *fakeEngine) Restart() { e.restarts++; e.sent = nil; e.files = nil }
 

@@ -122,6 +122,8 @@ type Reply struct {
 	// add: the items that the file became, and after every change the dumps there are.
 	Items []FileRow
 	Dumps []DumpName
+	// NeedsReader: among the items are some that the full engine can read, and this one cannot.
+	NeedsReader bool
 
 	// look: Revision counts the dump's reports, since new symbols make a new one.
 	Parts          int

@@ -80,3 +80,5 @@ func (silence) Announce(string)                 {}
 func (silence) After(int, func())               {}
 func (silence) Send(Request, File)              {}
 func (silence) Restart()                        {}
+func (silence) Extend()                         {}
+func (silence) StopExtending()                  {}

@@ -89,6 +89,12 @@ func (p *Page) dumpChoices() []DumpName {
 // jobValue is nil, an attribute left out, while nobody knows how far the work is.
 func (p *Page) jobValue() any {
 	j := p.Job
+	if g := p.Readers; !j.Active && g.state == readersComing {
+		if g.total <= 0 {
+			return nil
+		}
+		return int(min(100, g.done*100/g.total))
+	}
 	switch {
 	case j.Total > 1:
 		return (j.Done*100 + max(j.Percent, 0)) / j.Total

@@ -52,15 +52,34 @@ function runWith(go, instance, global) {
   return go.run(Object.create(instance, { exports: { value: exports } }));
 }
 
-async function compile(wasm) {
-  if (wasm instanceof WebAssembly.Module) return wasm;
-  const got = await wasm;
+// Compiles a program: bytes, a Response, a WebAssembly.Module, an address, a promise of one of them, or a function that answers
+// one and is only then called.
+async function compile(wasm, { progress, signal, size = 0 } = {}) {
+  let got = await (typeof wasm === "function" ? wasm(signal) : wasm);
   if (got instanceof WebAssembly.Module) return got;
+  if (typeof got === "string" || got instanceof URL) got = await fetch(got, { credentials: "same-origin", signal });
   if (got instanceof Response) {
     if (!got.ok) throw new Error(`${got.url} answered ${got.status}`);
-    return WebAssembly.compileStreaming(got);
+    return WebAssembly.compileStreaming(progress ? counted(got, progress, size) : got);
   }
   return WebAssembly.compile(got);
+}
+
+// A Response that tells some times a second how much of it has come.
+function counted(response, progress, size) {
+  let done = 0;
+  let told = 0;
+  const counter = new TransformStream({
+    transform(piece, controller) {
+      done += piece.byteLength;
+      if (performance.now() - told > 100) {
+        told = performance.now();
+        progress(done, size);
+      }
+      controller.enqueue(piece);
+    },
+  });
+  return new Response(response.body.pipeThrough(counter), { headers: { "content-type": "application/wasm" } });
 }
 
 function make(document, name, attributes, parent) {
@@ -72,7 +91,9 @@ function make(document, name, attributes, parent) {
 
 // Starts a viewer in a root.
 //
-//   wasm         the program: bytes, a Response, a WebAssembly.Module, or a promise of one
+//   wasm         the program: bytes, a Response, a WebAssembly.Module, an address, a promise of one, or a function that answers one
+//   full         the engine with all readers, in the same forms; as a function or an address it is fetched when a file needs it
+//   fullSize     its bytes when unpacked, if known
 //   makeWorker   makes a new Worker that runs worker.js
 //   root         the element or shadow root that the viewer fills
 //   sample       address of the list of the sample's files, or undefined
@@ -80,7 +101,7 @@ function make(document, name, attributes, parent) {
 //   dropTarget   where files may be dropped; the root by default
 //
 // Answers the promise of what ends it: it stays open while the viewer lives.
-async function startCrashpane({ wasm, makeWorker, root, window = globalThis, document = window.document, sample, ownsWindow = false, dropTarget, themed }) {
+async function startCrashpane({ wasm, full, fullSize, makeWorker, root, window = globalThis, document = window.document, sample, ownsWindow = false, dropTarget, themed }) {
   const module = await compile(wasm);
   const box = make(document, "div", { class: "crashpane-root" }, root);
   make(document, "div", { "data-mount": "" }, box);
@@ -93,6 +114,7 @@ async function startCrashpane({ wasm, makeWorker, root, window = globalThis, doc
   const { facade, facadeDocument } = standIns(window, document, box);
   globalThis.crashpaneVuguHelper(facade, facadeDocument);
   const viewer = {
+    full: full && ((progress, signal) => compile(full, { progress, signal, size: fullSize })),
     module, makeWorker, sample, ownsWindow, live, filesInput, folderInput,
     root: box,
     mount: "[data-mount]",
@@ -133,6 +155,8 @@ if (script?.dataset.wasm) {
   started.observe(document.documentElement, { attributes: true, attributeFilter: ["data-ready"] });
   startCrashpane({
     wasm: fetch(script.dataset.wasm, { credentials: "same-origin" }),
+    full: script.dataset.full,
+    fullSize: Number(script.dataset.fullSize) || 0,
     makeWorker: () => new Worker(script.dataset.worker),
     root: document.body,
     sample: script.dataset.sample,

@@ -25,22 +25,21 @@ type Engine struct {
 	lines   []string // of the stream linesOf
 	linesOf string
 	post    func(app.Reply)
-	full    bool
 	id      int // of the request being answered, for progress
 }
 
 // Options say what an engine is linked with.
 type Options struct {
-	// Full: it is the program that has all readers. Another one says of files that it cannot read whether that one may.
-	Full bool
+	// OpenBinary reads executables, libraries and debug files. An engine without says of such files that another one may.
+	OpenBinary func(src *input.Source) (session.Binary, error)
 }
 
 // New makes an engine. post sends a message to the page; it is called from within Handle.
 func New(post func(app.Reply), opt Options) *Engine {
-	e := &Engine{post: post, full: opt.Full, views: map[int]*view.View{}, reports: map[int]int{}}
+	e := &Engine{post: post, views: map[int]*view.View{}, reports: map[int]int{}}
 	// Names are not made readable here but in the views, and only those of the rows that are shown: in wasm a name costs
 	// a tenth of a millisecond.
-	e.session = session.New(session.Options{Progress: e.progress})
+	e.session = session.New(session.Options{OpenBinary: opt.OpenBinary, Progress: e.progress})
 	return e
 }
 
@@ -90,6 +89,7 @@ func (e *Engine) add(r *app.Reply, src *input.Source) error {
 	}
 	for _, it := range e.session.Add(src) {
 		r.Items = append(r.Items, fileRow(it))
+		r.NeedsReader = r.NeedsReader || it.NeedsDecoder
 	}
 	for _, d := range e.session.Dumps() {
 		r.Dumps = append(r.Dumps, app.DumpName{Dump: d.Dump, Name: view.Clean(d.Name)})

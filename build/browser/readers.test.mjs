@@ -1,0 +1,87 @@
+// The engine with all readers: fetched when a binary is dropped, never before; what was shown stays, and goes on in it.
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { startChrome, startSite } from "./harness.mjs";
+
+const dump = "testdata/sample/tilecruncher.dmp";
+const symbols = ["tilecruncher.sym.gz", "libtilecodec.so.sym"].map((name) => `testdata/sample/${name}`);
+
+let site;
+let chrome;
+let dir;
+before(async () => {
+  site = await startSite();
+  chrome = await startChrome();
+  dir = await mkdtemp(join(tmpdir(), "crashpane-readers-"));
+});
+after(async () => {
+  await chrome?.close();
+  await site?.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+
+// The head of an ELF library for amd64, and nothing behind it.
+async function library(name) {
+  const head = Buffer.alloc(64);
+  head.write("\x7fELF\x02\x01\x01", "latin1");
+  head.writeUInt16LE(3, 16);
+  head.writeUInt16LE(62, 18);
+  const path = join(dir, name);
+  await writeFile(path, head);
+  return path;
+}
+
+const fetched = (tab) => tab.requests.filter((r) => r.url.includes("crashpane-full")).length;
+
+test("a binary brings the engine that reads it, once, and everything else stays", async () => {
+  const tab = await chrome.open(site.origin);
+  await tab.drop([dump, ...symbols]);
+  await tab.sees("tile::blend_edges");
+  assert.equal(fetched(tab), 0, "dumps and symbol files need nothing more");
+  await tab.page.click("#stack .row:nth-of-type(2)");
+  await tab.drop([await library("libsomething.so")]);
+  await tab.page.waitForFunction(() => !document.querySelector(".job:not([hidden])"));
+  await tab.sees("libsomething.so");
+  await tab.sees("tile::blend_edges");
+  assert.equal(fetched(tab), 1);
+  await tab.drop([await library("libother.so")]);
+  await tab.sees("libother.so");
+  assert.equal(fetched(tab), 1, "it is here already");
+  assert.deepEqual(tab.problems, []);
+  assert.deepEqual(tab.foreign, []);
+  await tab.close();
+});
+
+test("without the network the page says what could not be loaded, and the rest works", async () => {
+  const tab = await chrome.open(site.origin);
+  await tab.page.route("**/crashpane-full*", (route) => route.abort());
+  await tab.drop([dump, await library("liblost.so")]);
+  await tab.sees("liblost.so cannot be read: the part of Crashpane that reads such files could not be loaded");
+  await tab.drop(symbols);
+  await tab.sees("tile::blend_edges");
+  // What Chromium itself says of the request that failed.
+  assert.deepEqual(tab.problems.filter((p) => !p.includes("ERR_FAILED")), []);
+  await tab.close();
+});
+
+test("loading can be cancelled", async () => {
+  const tab = await chrome.open(site.origin);
+  let go;
+  const held = new Promise((done) => (go = done));
+  await tab.page.route("**/crashpane-full*", async (route) => {
+    await held;
+    await route.continue().catch(() => {});
+  });
+  await tab.drop([dump, await library("libslow.so")]);
+  await tab.sees("Loading the reader of binaries");
+  await tab.page.click(".job [data-act=cancel]");
+  await tab.sees("Cancelled: 1 file left out.");
+  go();
+  await tab.drop(symbols);
+  await tab.sees("tile::blend_edges");
+  assert.deepEqual(tab.problems, []);
+  await tab.close();
+});

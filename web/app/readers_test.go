@@ -1,0 +1,108 @@
+package app
+
+import (
+	"strings"
+	"testing"
+)
+
+// needsReader answers the file that is being read: the engine cannot read it, the full one can.
+func needsReader(p *Page, e *fakeEngine, dumps []DumpName) {
+	p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: dumps, NeedsReader: true,
+		Items: []FileRow{{Name: "libx.so.debug", Message: "libx.so.debug: an ELF file"}}})
+}
+
+var oneDump = []DumpName{{0, "a.dmp"}}
+
+func TestBinaryBringsTheFullEngine(t *testing.T) {
+	p, _, e := newTestPage("")
+	drop(p, e)
+	p.Add([]File{fakeFile("libx.so.debug"), fakeFile("later.sym")})
+	if e.extends != 0 {
+		t.Fatal("the full engine is asked for before the content of a file says so")
+	}
+	// The order is by size: later.sym is read first.
+	p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: oneDump, Items: []FileRow{{Name: "later.sym", Usable: true}}})
+	needsReader(p, e, oneDump)
+	p.Reply(screen(e.last(OpLook).ID))
+	if e.extends != 1 || len(p.Notices) != 0 {
+		t.Fatalf("asked %d times, notices %v", e.extends, p.Notices)
+	}
+	out := render(t, p)
+	if !strings.Contains(out, "Loading the reader of binaries") || !strings.Contains(out, "tile") && p.Summary == nil {
+		t.Error("the page does not say what it waits for, or the stack is gone")
+	}
+	p.Extending(1<<20, 4<<20)
+	if v := p.jobValue(); v != 25 {
+		t.Errorf("progress %v", v)
+	}
+	p.Extended("")
+	if e.restarts != 1 || p.Readers.state != readersHere {
+		t.Fatalf("%d restarts, state %d", e.restarts, p.Readers.state)
+	}
+	for range 3 {
+		if add := e.last(OpAdd); add != nil {
+			p.Reply(Reply{ID: add.ID, Op: OpAdd, Dumps: oneDump, Items: []FileRow{{Name: add.Name, Usable: true}}})
+		}
+	}
+	if got := strings.Join(e.files, " "); got != "a.dmp later.sym libx.so.debug" {
+		t.Errorf("the full engine got %q", got)
+	}
+	p.Reply(screen(e.last(OpLook).ID))
+	if p.busy() || p.Summary == nil {
+		t.Error("the work does not end")
+	}
+}
+
+// What waits and what is in work when the full engine comes must not be lost or read twice.
+func TestFullEngineComesInTheMiddle(t *testing.T) {
+	p, _, e := newTestPage("")
+	p.Add([]File{fakeFile("a.dmp"), fakeFile("b.so"), fakeFile("cc.sym"), fakeFile("ddd.sym")})
+	p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: oneDump, Items: []FileRow{{Name: "a.dmp", Usable: true}}})
+	needsReader(p, e, oneDump)
+	if p.reading == nil || p.reading.Name() != "cc.sym" {
+		t.Fatal("the files behind it wait for the full engine")
+	}
+	p.Extended("")
+	for range 4 {
+		p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: oneDump})
+	}
+	if got := strings.Join(e.files, " "); got != "a.dmp b.so cc.sym ddd.sym" {
+		t.Errorf("the full engine got %q", got)
+	}
+	if len(p.accepted) != 4 || p.reading != nil {
+		t.Errorf("%d files are known", len(p.accepted))
+	}
+}
+
+func TestFullEngineCannotBeLoaded(t *testing.T) {
+	p, _, e := newTestPage("")
+	drop(p, e)
+	p.Add([]File{fakeFile("libx.so.debug")})
+	needsReader(p, e, oneDump)
+	p.Extended("Failed to fetch")
+	if e.restarts != 0 || len(p.Notices) != 1 || !strings.Contains(p.Notices[0].Text, "libx.so.debug cannot be read") ||
+		!strings.Contains(p.Notices[0].Text, "Failed to fetch") {
+		t.Errorf("%d restarts, %v", e.restarts, p.Notices)
+	}
+	p.Add([]File{fakeFile("libx.so.debug")})
+	needsReader(p, e, oneDump)
+	if e.extends != 2 {
+		t.Error("the next drop does not try again")
+	}
+}
+
+func TestLoadingIsCancelled(t *testing.T) {
+	p, _, e := newTestPage("")
+	drop(p, e)
+	p.Add([]File{fakeFile("libx.so.debug")})
+	needsReader(p, e, oneDump)
+	p.Reply(screen(e.last(OpLook).ID))
+	p.Act("cancel", "")
+	if p.busy() || e.stops != 1 || len(p.Notices) != 1 || p.Notices[0].Text != "Cancelled: 1 file left out." {
+		t.Errorf("busy %v, %d stops, %v", p.busy(), e.stops, p.Notices)
+	}
+	p.Extended("")
+	if e.restarts != 0 {
+		t.Error("what was cancelled goes on")
+	}
+}
