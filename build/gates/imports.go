@@ -49,6 +49,7 @@ var rooms = []room{
 	{"symfile/elf", []string{"core/input", "core/cpu", "symfile/symbol"}},
 	// It writes ELF files without the reader's layouts.
 	{"symfile/elf/elftest", nil},
+	{"symfile/stabs", []string{"core/input", "symfile/elf", "symfile/symbol"}},
 
 	// The walker knows rules and symbols as values, and no parser of them.
 	{"walker", []string{"core", "core/cpu", "core/input", "symfile/symbol", "symfile/unwind"}},

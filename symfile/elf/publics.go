@@ -114,6 +114,23 @@ func (f *File) Publics() (*Publics, error) {
 	return p, nil
 }
 
+// CodeAddress follows a function's descriptor to its code: in ppc64's first ABI (big-endian, ELFv1), function symbols and
+// debug information may have the address of a descriptor in .opd. Any other address is answered as it is.
+func (f *File) CodeAddress(address uint64) uint64 {
+	if f.machine() != machPPC64 || f.Class != 64 {
+		return address
+	}
+	s := f.Section(".opd")
+	if s == nil || address < s.Address || address-s.Address >= s.Size || s.Type == secNoBits {
+		return address
+	}
+	code, err := f.At(address, 8)
+	if err != nil {
+		return address
+	}
+	return f.Order.Uint64(code)
+}
+
 type publicsBuilder struct {
 	f    *File
 	p    *Publics
@@ -171,11 +188,10 @@ func (b *publicsBuilder) addTable(t *symTable, which int) error {
 			value &^= 1
 		}
 		if b.opd != 0 && int(s.Section) == b.opd {
-			code, err := f.At(value, 8)
-			if err != nil {
+			value = f.CodeAddress(value)
+			if value == s.Value {
 				return nil
 			}
-			value = f.Order.Uint64(code)
 		}
 		if which == 1 {
 			flags |= fromDynsym
