@@ -81,7 +81,7 @@ func (s *walk) mendExchanged(row unwind.Row) unwind.Row {
 }
 
 // NoteExchanged is the Origin's note of rules that mendExchanged put right.
-const NoteExchanged = "with esp and ebp exchanged: the file was made from DWARF that numbers them the other way round"
+const NoteExchanged = unwind.NoteExchanged + "the file was made from DWARF that numbers them the other way round"
 
 // leadsToCode: the rules give a return address that a scan would accept, above the frame's sp.
 func (s *walk) leadsToCode(row unwind.Row) bool {

@@ -144,6 +144,9 @@ func (s *walk) caller() (Frame, *Stop) {
 			reject(src, cand.row, "%s", why)
 			continue
 		}
+		if cand.row.Outermost && s.Policy.EndAtOutermost && !s.atContext() {
+			return Frame{}, &Stop{Kind: StopEnd, Attempts: attempts, Detail: cand.row.Origin.String() + " says that the function has no caller"}
+		}
 		regs, err := s.apply(src, &cand.row)
 		if err != nil {
 			reject(src, cand.row, "%v", err)

@@ -32,6 +32,9 @@ type Arch struct {
 	CallSize uint64
 	// DWARF maps DWARF register numbers to registers (NoReg where a number has no general register here).
 	DWARF []Reg
+	// CFABias is the distance in bytes from the caller's stack pointer up to what DWARF calls the CFA: 160 on s390x, whose
+	// callers reserve a register save area; 0 elsewhere.
+	CFABias int64
 	// Frame is the layout of a frame that keeps a frame pointer.
 	Frame FrameLayout
 	// Canonical reports whether an address can exist on this CPU. Nil means that every address can.

@@ -17,6 +17,7 @@ var S390X = newArch(Arch{
 	Aliases:  map[string]Reg{"pswa": 16, "sp": 15},
 	WordSize: 8,
 	CallSize: 2,
+	CFABias:  160,
 }, roles{pc: "pc", sp: "r15", fp: "r11", lr: "r14"}, slices.Concat(zGeneral[6:14], zFloat[8:]), func() []string {
 	d := slices.Concat(zGeneral, []string{"f0", "f2", "f4", "f6", "f1", "f3", "f5", "f7",
 		"f8", "f10", "f12", "f14", "f9", "f11", "f13", "f15"}, make([]string, 34))

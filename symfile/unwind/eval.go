@@ -90,6 +90,7 @@ type fault struct {
 	cause Cause
 	reg   cpu.Reg
 	addr  uint64
+	size  int
 	text  string
 }
 
@@ -125,7 +126,7 @@ func (e *evaluation) err(f fault) *EvalError {
 	err := &EvalError{For: e.name(e.want), Cause: f.cause, Text: f.text}
 	switch f.cause {
 	case NoWord:
-		err.Addr, err.Size = f.addr, e.callee.Arch.WordSize
+		err.Addr, err.Size = f.addr, f.size
 	case NoRegister:
 		err.Reg = "$" + e.callee.Arch.RegName(f.reg)
 	}
@@ -140,18 +141,20 @@ func (e *evaluation) reg(r cpu.Reg) (uint64, fault) {
 	return v, fault{}
 }
 
-func (e *evaluation) word(addr uint64) (uint64, fault) {
-	arch := e.callee.Arch
-	addr = arch.Mask(addr)
+func (e *evaluation) word(addr uint64) (uint64, fault) { return e.read(addr, e.callee.Arch.WordSize) }
+
+// read is the size-byte word at an address.
+func (e *evaluation) read(addr uint64, size int) (uint64, fault) {
+	addr = e.callee.Arch.Mask(addr)
 	if e.mem == nil {
-		return 0, fault{cause: NoWord, addr: addr}
+		return 0, fault{cause: NoWord, addr: addr, size: size}
 	}
-	v, ok := e.mem.Word(addr, arch.WordSize)
+	v, ok := e.mem.Word(addr, size)
 	if !ok {
-		return 0, fault{cause: NoWord, addr: addr}
+		return 0, fault{cause: NoWord, addr: addr, size: size}
 	}
 	if e.tr != nil {
-		e.tr.Words = append(e.tr.Words, WordRead{Addr: addr, Value: v, Size: arch.WordSize, For: e.name(e.want)})
+		e.tr.Words = append(e.tr.Words, WordRead{Addr: addr, Value: v, Size: size, For: e.name(e.want)})
 	}
 	return v, fault{}
 }
@@ -203,6 +206,8 @@ func (e *evaluation) compute(ru *Rule) (uint64, fault) {
 		return e.word(uint64(ru.Offset))
 	case Expr:
 		return e.expr(ru.Text)
+	case Program:
+		return e.program(ru.Text)
 	}
 	return 0, fault{cause: Lost}
 }

@@ -35,7 +35,7 @@ func (m *Made) Computed(callee *cpu.Regs, cfa uint64) string {
 		return wordAt(cfa)
 	case AtConst:
 		return wordAt(0)
-	case Expr:
+	case Expr, Program:
 		return infix(withNumbers(ru.Text, callee, cfa)) + " = " + value
 	}
 	return value

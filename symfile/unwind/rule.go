@@ -30,6 +30,8 @@ const (
 	AtConst
 	// Expr: value = the postfix program in Text, in Breakpad's words (STACK CFI / STACK WIN)
 	Expr
+	// Program: value = the postfix program in Text, in Breakpad's words and those of words.go, which DWARF expressions need
+	Program
 )
 
 // Rule says where one value comes from. It is comparable.
@@ -60,6 +62,9 @@ type Row struct {
 	// EntryFromFP: the record finds the cfa one word above ebp at the function's first instruction, where only esp can point at
 	// the return address. Compilers that number esp and ebp the other way round (clang for macOS i386) make such records.
 	EntryFromFP bool
+	// Outermost: the source says that the frame has no caller (RA is then Undefined): the function is where the system enters a
+	// thread, or its author declared that it cannot be unwound.
+	Outermost bool
 	// Topmost: the return address is still in a register, as it can only be in a function that has not called anything. The rules
 	// hold for the frame in which a thread was stopped or that a signal interrupted; the walker refuses them for a frame that was
 	// found by its return address.
@@ -117,9 +122,12 @@ func (r Row) Exchanged(a, b cpu.Reg) Row {
 	return r
 }
 
+// NoteExchanged begins the Origin's note of i386 rules in which esp and ebp were put in each other's places.
+const NoteExchanged = "with esp and ebp exchanged: "
+
 // Memory reads the crashed process' memory.
 type Memory interface {
-	// Word reads the size-byte word (4 or 8) at addr in the dump's byte order; false if any byte of it is not there.
+	// Word reads the size-byte word (4 or 8; Programs also ask for 1 and 2) at addr in the dump's byte order; false if any byte of it is not there.
 	Word(addr uint64, size int) (uint64, bool)
 }
 

@@ -85,6 +85,18 @@ func infix(text string) string {
 			}
 			stack = stack[:n-1]
 		default:
+			if takes, gives, known := arity(tok); known {
+				// Those that move the stack's items or jump have no form that people would write.
+				if n < takes || gives != 1 || takes > 2 {
+					return text
+				}
+				word := "(" + tok + " " + stack[n-1] + ")"
+				if takes == 2 {
+					word = "(" + stack[n-2] + " " + tok + " " + stack[n-1] + ")"
+				}
+				stack = append(stack[:n-takes], word)
+				break
+			}
 			if tok == ".cfa" {
 				tok = "cfa"
 			}

@@ -1,0 +1,151 @@
+package dwarfcfi
+
+import (
+	"fmt"
+	"sort"
+
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// header is an .eh_frame_hdr: a table of (start of function, FDE) sorted by start, for searching by halves (LSB Core, "DWARF
+// Extensions", section 10.6.2).
+type header struct {
+	section
+	table int64 // offset of the first pair
+	count int
+	enc   uint8
+	width int // of one pair in bytes
+}
+
+// probes is how many pairs are looked at when the section is opened, and checked how many of them against their FDE.
+const (
+	probes  = 64
+	checked = 4
+)
+
+// openHeader reads the header and makes sure that it belongs to the section and can be searched. A linker that cannot sort writes
+// a header without a table, which is no error: both results are nil then.
+func (t *table) openHeader(src *input.Source, address uint64) (*header, error) {
+	h := &header{section: section{src: src, name: ".eh_frame_hdr", address: address, eh: true, Config: t.Config}}
+	p, err := h.bytes(0, min(64, src.Size))
+	if err != nil {
+		return nil, err
+	}
+	r := h.reader(p, 0)
+	version := r.u8()
+	frameEnc, countEnc, tableEnc := r.u8(), r.u8(), r.u8()
+	if r.err == nil && version != 1 {
+		return nil, h.bad(0, "version 1", fmt.Sprintf("version %d", version))
+	}
+	at := r.at()
+	frame, ok := r.pointer(frameEnc, h.AddressSize, 0, address)
+	if r.err == nil && ok && frame != t.address {
+		return nil, h.bad(at, fmt.Sprintf("the address of .eh_frame, 0x%x", t.address), fmt.Sprintf("0x%x", frame))
+	}
+	at = r.at()
+	count, ok := r.pointer(countEnc, h.AddressSize, 0, address)
+	switch {
+	case r.err != nil:
+		return nil, r.err
+	case !ok || tableEnc == peOmit || count == 0:
+		return nil, nil
+	}
+	h.enc, h.table = tableEnc, r.at()
+	size := fixedSize(tableEnc, h.AddressSize)
+	if size == 0 || tableEnc&peIndirect != 0 || tableEnc&peRelative == peAligned || tableEnc&peRelative == peFunction {
+		return nil, h.bad(3, "an encoding that can be searched", fmt.Sprintf("0x%02x", tableEnc))
+	}
+	h.width = 2 * size
+	if room := (src.Size - h.table) / int64(h.width); count > uint64(room) {
+		return nil, h.bad(at, fmt.Sprintf("at most %d pairs, for which there is room", room), fmt.Sprintf("%d", count))
+	}
+	h.count = int(count)
+	var last uint64
+	for i := 0; i <= probes; i++ {
+		n := int(int64(h.count-1) * int64(i) / probes)
+		start, off, err := h.at(t, n)
+		if err != nil {
+			return nil, err
+		}
+		if start < last {
+			return nil, h.unsorted(n, start, last)
+		}
+		last = start
+		if i%(probes/checked) == 0 {
+			if _, err := h.fde(t, n, start, off); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return h, nil
+}
+
+func (h *header) unsorted(i int, start, last uint64) error {
+	return h.bad(h.table+int64(i)*int64(h.width), fmt.Sprintf("pairs by address, after 0x%x", last), fmt.Sprintf("0x%x", start))
+}
+
+// at is pair i: where the function starts, and the offset of its FDE in the section.
+func (h *header) at(t *table, i int) (start uint64, off int64, err error) {
+	pos := h.table + int64(i)*int64(h.width)
+	p, err := h.bytes(pos, int64(h.width))
+	if err != nil {
+		return 0, 0, err
+	}
+	r := h.reader(p, pos)
+	start, _ = r.pointer(h.enc, h.AddressSize, 0, h.address)
+	entry, _ := r.pointer(h.enc, h.AddressSize, 0, h.address)
+	if r.err != nil {
+		return 0, 0, r.err
+	}
+	if entry < t.address || entry-t.address >= uint64(t.src.Size) {
+		return 0, 0, h.bad(pos, "the address of an entry in .eh_frame", fmt.Sprintf("0x%x", entry))
+	}
+	return start, int64(entry - t.address), nil
+}
+
+// fde is the FDE of pair i, which has to be about the code that the pair names.
+func (h *header) fde(t *table, i int, start uint64, off int64) (fde, error) {
+	f, err := t.fdeAt(off)
+	if err == nil && f.start != start {
+		err = h.bad(h.table+int64(i)*int64(h.width), fmt.Sprintf("an entry for 0x%x", start), fmt.Sprintf("one for 0x%x", f.start))
+	}
+	return f, err
+}
+
+// find searches the table for the FDE that covers an address. An error other than of reading says that the header is of no
+// use.
+func (h *header) find(t *table, pc uint64) (fde, bool, error) {
+	var broken error
+	i := sort.Search(h.count, func(i int) bool {
+		start, _, err := h.at(t, i)
+		if err != nil && broken == nil {
+			broken = err
+		}
+		return err != nil || start > pc
+	}) - 1
+	if broken != nil || i < 0 {
+		return fde{}, false, broken
+	}
+	start, off, err := h.at(t, i)
+	if err != nil {
+		return fde{}, false, err
+	}
+	// A search always ends between a smaller and a larger address; pairs that are out of order show at their neighbours.
+	for _, n := range [...]int{i - 1, i + 2} {
+		if n < 0 || n >= h.count {
+			continue
+		}
+		other, _, err := h.at(t, n)
+		if err != nil {
+			return fde{}, false, err
+		}
+		if n < i && other > start || n > i && other <= pc {
+			return fde{}, false, h.unsorted(n, other, start)
+		}
+	}
+	f, err := h.fde(t, i, start, off)
+	if err != nil {
+		return fde{}, false, err
+	}
+	return f, pc-f.start < f.size, nil
+}

@@ -1,0 +1,251 @@
+package dwarfcfi
+
+import (
+	"fmt"
+
+	"github.com/crashpane/crashpane/core/cpu"
+)
+
+// Call frame instructions (DWARF 5, section 7.24, and GCC's dwarf2.def for those of vendors).
+const (
+	opAdvanceLoc = 0x40 // high two bits; the low six are an operand
+	opOffset     = 0x80
+	opRestore    = 0xc0
+
+	opNop               = 0x00
+	opSetLoc            = 0x01
+	opAdvanceLoc1       = 0x02
+	opAdvanceLoc2       = 0x03
+	opAdvanceLoc4       = 0x04
+	opOffsetExtended    = 0x05
+	opRestoreExtended   = 0x06
+	opUndefined         = 0x07
+	opSameValue         = 0x08
+	opRegister          = 0x09
+	opRememberState     = 0x0a
+	opRestoreState      = 0x0b
+	opDefCFA            = 0x0c
+	opDefCFARegister    = 0x0d
+	opDefCFAOffset      = 0x0e
+	opDefCFAExpression  = 0x0f
+	opExpression        = 0x10
+	opOffsetExtendedSF  = 0x11
+	opDefCFASF          = 0x12
+	opDefCFAOffsetSF    = 0x13
+	opValOffset         = 0x14
+	opValOffsetSF       = 0x15
+	opValExpression     = 0x16
+	opMIPSAdvanceLoc8   = 0x1d
+	opNegateRAStatePC   = 0x2c // arm64
+	opWindowSave        = 0x2d // sparc; arm64 has negate_ra_state there
+	opArgsSize          = 0x2e
+	opNegOffsetExtended = 0x2f
+)
+
+// maxRemembered bounds the states that one function may remember at a time.
+const maxRemembered = 256
+
+// machine runs the instructions of one function.
+type machine struct {
+	t        *table
+	cie      *cie
+	cur      state
+	start    *state // after the CIE's instructions; nil while these run
+	stack    []state
+	used     int // of stack; what is above is kept for its memory
+	loc      uint64
+	function uint64
+}
+
+// begin readies the machine for an FDE: the CIE's instructions have been run.
+func (m *machine) begin(t *table, f *fde) error {
+	if f.cie.start == nil && f.cie.err == nil {
+		t.runCIE(f.cie)
+	}
+	if f.cie.err != nil {
+		return f.cie.err
+	}
+	m.t, m.cie, m.start, m.used = t, f.cie, f.cie.start, 0
+	m.loc, m.function = f.start, f.start
+	m.cur.copyFrom(m.start)
+	return nil
+}
+
+func (t *table) runCIE(c *cie) {
+	m := machine{t: t, cie: c}
+	r := t.section.reader(c.init, c.initOff)
+	for r.pos < len(r.data) && r.err == nil {
+		m.step(&r)
+	}
+	c.err, c.start = r.err, &m.cur
+}
+
+// step runs one instruction. True says that it moved the location.
+func (m *machine) step(r *reader) bool {
+	at := r.at()
+	op := r.u8()
+	low := uint64(op & 0x3f)
+	c := m.cie
+	switch op & 0xc0 {
+	case opAdvanceLoc:
+		return m.advance(r, low)
+	case opOffset:
+		m.saved(low, ruleOffset, int64(r.uleb())*c.dataAlign)
+		return false
+	case opRestore:
+		m.cur.reset(low, m.start)
+		return false
+	}
+	switch op {
+	case opNop:
+	case opSetLoc:
+		loc, ok := r.pointer(c.pointers, c.addressSize, m.function, r.sec.dataBase())
+		if ok && loc < m.loc {
+			r.fail(fmt.Sprintf("an address from 0x%x on", m.loc), fmt.Sprintf("0x%x", loc))
+		}
+		if r.err == nil {
+			m.loc = loc
+			return true
+		}
+	case opAdvanceLoc1:
+		return m.advance(r, r.uint(1))
+	case opAdvanceLoc2:
+		return m.advance(r, r.uint(2))
+	case opAdvanceLoc4:
+		return m.advance(r, r.uint(4))
+	case opMIPSAdvanceLoc8:
+		return m.advance(r, r.uint(8))
+	case opOffsetExtended:
+		col := r.uleb()
+		m.saved(col, ruleOffset, int64(r.uleb())*c.dataAlign)
+	case opOffsetExtendedSF:
+		col := r.uleb()
+		m.saved(col, ruleOffset, r.sleb()*c.dataAlign)
+	case opNegOffsetExtended:
+		col := r.uleb()
+		m.saved(col, ruleOffset, -int64(r.uleb())*c.dataAlign)
+	case opValOffset:
+		col := r.uleb()
+		m.saved(col, ruleValOffset, int64(r.uleb())*c.dataAlign)
+	case opValOffsetSF:
+		col := r.uleb()
+		m.saved(col, ruleValOffset, r.sleb()*c.dataAlign)
+	case opRestoreExtended:
+		m.cur.reset(r.uleb(), m.start)
+	case opUndefined:
+		m.saved(r.uleb(), ruleUndefined, 0)
+	case opSameValue:
+		m.saved(r.uleb(), ruleSame, 0)
+	case opRegister:
+		col := r.uleb()
+		m.set(colRule{col: col, kind: ruleRegister, reg: r.uleb()})
+	case opExpression:
+		col := r.uleb()
+		m.set(colRule{col: col, kind: ruleExpression, expr: r.expression()})
+	case opValExpression:
+		col := r.uleb()
+		m.set(colRule{col: col, kind: ruleValExpression, expr: r.expression()})
+	case opRememberState:
+		if m.used >= maxRemembered {
+			r.fail(fmt.Sprintf("at most %d remembered states", maxRemembered), "one more")
+			break
+		}
+		if m.used == len(m.stack) {
+			m.stack = append(m.stack, state{})
+		}
+		m.stack[m.used].copyFrom(&m.cur)
+		m.used++
+	case opRestoreState:
+		if m.used == 0 {
+			r.fail("a state that was remembered", "none")
+			break
+		}
+		m.used--
+		m.cur.copyFrom(&m.stack[m.used])
+	case opDefCFA:
+		reg := r.uleb()
+		m.cfa(reg, int64(r.uleb()))
+	case opDefCFASF:
+		reg := r.uleb()
+		m.cfa(reg, r.sleb()*c.dataAlign)
+	case opDefCFARegister:
+		m.cfa(r.uleb(), m.cur.cfaOff)
+	case opDefCFAOffset:
+		m.cfa(m.cur.cfaReg, int64(r.uleb()))
+	case opDefCFAOffsetSF:
+		m.cfa(m.cur.cfaReg, r.sleb()*c.dataAlign)
+	case opDefCFAExpression:
+		m.cur.cfaExpr, m.cur.hasCFA = r.expression(), true
+	case opArgsSize:
+		r.uleb() // bytes pushed for a call: nothing that a row speaks of
+	case opWindowSave:
+		switch m.t.Arch {
+		case cpu.ARM64:
+			m.cur.signed = !m.cur.signed
+		case cpu.SPARC:
+			m.windowSave()
+		default:
+			m.unknown(r, at, op)
+		}
+	case opNegateRAStatePC:
+		if m.t.Arch != cpu.ARM64 {
+			m.unknown(r, at, op)
+			break
+		}
+		m.cur.signed = !m.cur.signed
+	default:
+		m.unknown(r, at, op)
+	}
+	return false
+}
+
+func (m *machine) unknown(r *reader, at int64, op uint8) {
+	r.pos = int(at - r.off)
+	r.fail("a call frame instruction that is known", fmt.Sprintf("0x%02x", op))
+}
+
+// advance moves the location; instructions count in units of the CIE's code alignment.
+func (m *machine) advance(r *reader, units uint64) bool {
+	by := units * m.cie.codeAlign
+	if r.err == nil && (units != 0 && by/units != m.cie.codeAlign || m.loc+by < m.loc) {
+		r.fail("an advance inside of the address space", fmt.Sprintf("one by %d units of %d", units, m.cie.codeAlign))
+	}
+	if r.err != nil {
+		return false
+	}
+	m.loc = m.t.mask(m.loc + by)
+	return true
+}
+
+func (m *machine) cfa(reg uint64, off int64) {
+	m.cur.cfaReg, m.cur.cfaOff, m.cur.cfaExpr, m.cur.hasCFA = reg, off, span{}, true
+}
+
+func (m *machine) saved(col uint64, kind ruleKind, off int64) {
+	m.set(colRule{col: col, kind: kind, off: off})
+}
+
+func (m *machine) set(r colRule) {
+	if m.t.wanted(r.col, m.cie) {
+		m.cur.set(r)
+	}
+}
+
+// windowSave is sparc's save instruction: the local and in registers (columns 16 to 31) are in the register save area at the
+// CFA.
+func (m *machine) windowSave() {
+	for col := uint64(16); col < 32; col++ {
+		m.saved(col, ruleOffset, int64(col-16)*int64(m.t.AddressSize))
+	}
+}
+
+// expression reads a DWARF expression with its length in front.
+func (r *reader) expression() span {
+	n := r.uleb()
+	at := r.at()
+	if n > uint64(r.left()) {
+		r.fail(fmt.Sprintf("an expression of %d bytes", n), fmt.Sprintf("%d to the end of the entry", r.left()))
+		return span{}
+	}
+	return span{code: r.take(int(n)), off: at}
+}

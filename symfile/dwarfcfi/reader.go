@@ -1,0 +1,180 @@
+package dwarfcfi
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// section is where the bytes come from, and how to speak of them.
+type section struct {
+	src  *input.Source
+	name string
+	// address is the link-time address of the section's first byte; pointers relative to themselves need it.
+	address uint64
+	// eh: the section has .eh_frame's form, else .debug_frame's. They differ in how an entry finds its CIE.
+	eh bool
+	Config
+}
+
+// bad is an error at an offset of the section.
+func (s *section) bad(off int64, want, have string) error {
+	return &input.FormatError{File: s.File, Part: s.name, Offset: off, Want: want, Have: have}
+}
+
+// mask cuts an address to the file's address size.
+func (s *section) mask(v uint64) uint64 {
+	if s.AddressSize == 4 {
+		return v & 0xffffffff
+	}
+	return v
+}
+
+// bytes are n bytes at off: a view into memory where the Source has one. They must not be changed.
+func (s *section) bytes(off, n int64) ([]byte, error) {
+	if off < 0 || n < 0 || off > s.src.Size || n > s.src.Size-off {
+		return nil, s.bad(off, fmt.Sprintf("%d bytes", n), fmt.Sprintf("a section of %d bytes", s.src.Size))
+	}
+	if n == 0 {
+		return nil, nil
+	}
+	block, start, err := s.src.Block(off)
+	if err != nil {
+		return nil, s.src.Wrap(s.name, off, err)
+	}
+	if at := off - start; at+n <= int64(len(block)) {
+		return block[at : at+n : at+n], nil
+	}
+	p := make([]byte, n)
+	if _, err := s.src.ReadAt(p, off); err != nil {
+		return nil, s.src.Wrap(s.name, off, err)
+	}
+	return p, nil
+}
+
+// reader goes over a piece of the section. Its first error sticks; what is read after it is 0.
+type reader struct {
+	sec  *section
+	data []byte
+	off  int64 // of data[0] in the section
+	pos  int
+	err  error
+}
+
+func (s *section) reader(data []byte, off int64) reader { return reader{sec: s, data: data, off: off} }
+
+// at is the section offset of the next byte.
+func (r *reader) at() int64 { return r.off + int64(r.pos) }
+
+func (r *reader) left() int { return len(r.data) - r.pos }
+
+func (r *reader) fail(want, have string) {
+	if r.err == nil {
+		r.err = r.sec.bad(r.at(), want, have)
+	}
+	r.pos = len(r.data)
+}
+
+func (r *reader) take(n int) []byte {
+	if n < 0 || n > r.left() {
+		r.fail(fmt.Sprintf("%d more bytes", n), fmt.Sprintf("%d to the end of the entry", r.left()))
+		return nil
+	}
+	r.pos += n
+	return r.data[r.pos-n : r.pos]
+}
+
+// uint is an unsigned number of 1, 2, 4 or 8 bytes.
+func (r *reader) uint(size int) uint64 {
+	p := r.take(size)
+	if p == nil {
+		return 0
+	}
+	return number(p, r.sec.Order)
+}
+
+func number(p []byte, order binary.ByteOrder) uint64 {
+	switch len(p) {
+	case 1:
+		return uint64(p[0])
+	case 2:
+		return uint64(order.Uint16(p))
+	case 4:
+		return uint64(order.Uint32(p))
+	case 8:
+		return order.Uint64(p)
+	}
+	return 0
+}
+
+func (r *reader) u8() uint8 {
+	if r.pos < len(r.data) {
+		r.pos++
+		return r.data[r.pos-1]
+	}
+	return uint8(r.uint(1))
+}
+
+// sint is a signed number of 1, 2, 4 or 8 bytes.
+func (r *reader) sint(size int) int64 { return extend(r.uint(size), size) }
+
+// extend reads the low size bytes as two's complement.
+func extend(v uint64, size int) int64 {
+	shift := 64 - 8*uint(size)
+	return int64(v<<shift) >> shift
+}
+
+// uleb is a number of DWARF's variable length form (DWARF 5, section 7.6). Bits beyond 64 are an error unless they are 0, with
+// which some assemblers pad.
+func (r *reader) uleb() uint64 {
+	var v uint64
+	for shift := uint(0); ; shift += 7 {
+		b := r.u8()
+		if r.err != nil {
+			return 0
+		}
+		low := uint64(b & 0x7f)
+		if shift < 64 {
+			v |= low << shift
+		}
+		if shift > 57 && low>>max(64-int(shift), 0) != 0 {
+			r.fail("a number of at most 64 bits", "a longer one")
+			return 0
+		}
+		if b&0x80 == 0 {
+			return v
+		}
+	}
+}
+
+// sleb is the signed form of uleb.
+func (r *reader) sleb() int64 {
+	var v int64
+	for shift := uint(0); ; {
+		b := r.u8()
+		if r.err != nil {
+			return 0
+		}
+		if shift < 64 {
+			v |= int64(b&0x7f) << shift
+		}
+		shift += 7
+		if b&0x80 == 0 {
+			if b&0x40 != 0 && shift < 64 {
+				v |= -1 << shift
+			}
+			return v
+		}
+	}
+}
+
+// text is a string that ends with a zero byte, which is read too.
+func (r *reader) text() string {
+	if i := bytes.IndexByte(r.data[r.pos:], 0); i >= 0 {
+		return string(r.take(i + 1)[:i])
+	}
+	r.fail("a string that ends with a zero byte", "none to the end of the entry")
+	return ""
+}

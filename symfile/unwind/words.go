@@ -1,0 +1,212 @@
+package unwind
+
+import "strings"
+
+// The words that a Program has beyond Breakpad's, each for one operation of DWARF expressions (DWARF 5, section 2.5.1). Values
+// are words of the CPU's size; those marked signed read them as two's complement.
+//
+//	and or xor shl shr       l r → value
+//	shra div                 l r → value, signed
+//	eq ne lt le gt ge        l r → 1 or 0, signed
+//	not neg abs              v → value; abs is signed
+//	^1 ^2 ^4 ^8              address → the word of so many bytes there, zero-extended
+//	dup drop over swap rot   the stack's top items, as DWARF has it
+//	pick:N                   a copy of the item N below the top
+//	if:N jump:N              go on at word N of the program, counted from 0; if takes a value, and goes only if it is not 0
+//
+// A Program's value is the top of the stack at its end; Breakpad's language wants nothing else to be left.
+
+// arity is how many items a word takes from the stack and puts there; known is false for Breakpad's words and operands.
+func arity(tok string) (takes, gives int, known bool) {
+	switch tok {
+	case "and", "or", "xor", "shl", "shr", "shra", "div", "eq", "ne", "lt", "le", "gt", "ge":
+		return 2, 1, true
+	case "not", "neg", "abs", "^1", "^2", "^4", "^8":
+		return 1, 1, true
+	case "dup":
+		return 1, 2, true
+	case "drop":
+		return 1, 0, true
+	case "over":
+		return 2, 3, true
+	case "swap":
+		return 2, 2, true
+	case "rot":
+		return 3, 3, true
+	}
+	switch word, n := numbered(tok); word {
+	case "pick":
+		return n + 1, n + 2, true
+	case "if":
+		return 1, 0, true
+	case "jump":
+		return 0, 0, true
+	}
+	return 0, 0, false
+}
+
+// numbered takes apart a word like "pick:2"; "" if it is none.
+func numbered(tok string) (word string, n int) {
+	word, digits, ok := strings.Cut(tok, ":")
+	v, number := literal(digits)
+	if !ok || !number || v > maxSteps {
+		return "", 0
+	}
+	return word, int(v)
+}
+
+// signed reads a value of the word size as two's complement.
+func signed(v uint64, wordSize int) int64 {
+	if wordSize == 4 {
+		return int64(int32(v))
+	}
+	return int64(v)
+}
+
+// compute is l op r, or for words that take one value op r.
+func compute(op string, l, r uint64, wordSize int) (uint64, Cause) {
+	sl, sr := signed(l, wordSize), signed(r, wordSize)
+	truth := func(b bool) (uint64, Cause) {
+		if b {
+			return 1, 0
+		}
+		return 0, 0
+	}
+	switch op {
+	case "and":
+		return l & r, 0
+	case "or":
+		return l | r, 0
+	case "xor":
+		return l ^ r, 0
+	case "shl":
+		return l << r, 0
+	case "shr":
+		return l >> r, 0
+	case "shra":
+		return uint64(sl >> r), 0
+	case "div":
+		switch sr {
+		case 0:
+			return 0, DivisionByZero
+		case -1:
+			return -l, 0
+		}
+		return uint64(sl / sr), 0
+	case "eq":
+		return truth(l == r)
+	case "ne":
+		return truth(l != r)
+	case "lt":
+		return truth(sl < sr)
+	case "le":
+		return truth(sl <= sr)
+	case "gt":
+		return truth(sl > sr)
+	case "ge":
+		return truth(sl >= sr)
+	case "not":
+		return ^r, 0
+	case "neg":
+		return -r, 0
+	case "abs":
+		return uint64(max(sr, -sr)), 0
+	}
+	return 0, BadProgram
+}
+
+// shuffle does what a word of the stack (dup, drop, over, swap, rot, pick:N) does, of which st has the items that it takes
+// and room for those that it gives.
+func shuffle[T any](tok string, st []T, n int) {
+	switch tok {
+	case "dup":
+		st[n] = st[n-1]
+	case "over":
+		st[n] = st[n-2]
+	case "swap":
+		st[n-1], st[n-2] = st[n-2], st[n-1]
+	case "rot": // the top goes below the two that were under it
+		st[n-1], st[n-2], st[n-3] = st[n-2], st[n-3], st[n-1]
+	default:
+		if word, i := numbered(tok); word == "pick" {
+			st[n] = st[n-1-i]
+		}
+	}
+}
+
+// wordAt is the text of a program from its word i on.
+func wordAt(text string, i int) string {
+	for ; i > 0; i-- {
+		_, text = cut(text)
+	}
+	return text
+}
+
+// program evaluates a Program's text.
+func (e *evaluation) program(text string) (uint64, fault) {
+	arch := e.callee.Arch
+	bad := func(why string) (uint64, fault) { return 0, fault{cause: BadProgram, text: why} }
+	if len(text) > maxText {
+		return bad("the program is too long")
+	}
+	var stack [maxDepth]uint64
+	n, rest := 0, text
+	for steps := 0; ; steps++ {
+		var tok string
+		if tok, rest = cut(rest); tok == "" {
+			break
+		}
+		if steps >= maxSteps {
+			return bad("the program takes too many steps")
+		}
+		takes, gives, known := arity(tok)
+		switch {
+		case known:
+		case tok == "^":
+			takes, gives = 1, 1
+		case isOp(tok):
+			takes, gives = 2, 1
+		default:
+			gives = 1
+		}
+		if n < takes {
+			return bad(tok + " lacks operands")
+		}
+		if n-takes+gives > maxDepth {
+			return bad("the program needs too deep a stack")
+		}
+		var v uint64
+		var f fault
+		word, to := numbered(tok)
+		switch {
+		case word == "jump" || word == "if" && stack[n-1] != 0:
+			rest = wordAt(text, to)
+		case word == "if":
+		case !known && takes == 0:
+			v, f = e.operand(arch, tok)
+		case tok[0] == '^' && len(tok) > 1:
+			v, f = e.read(stack[n-1], int(tok[1]-'0'))
+		case tok == "^":
+			v, f = e.word(stack[n-1])
+		case !known:
+			v, f.cause = binary(tok[0], stack[n-2], stack[n-1])
+			f.text = tok
+		case gives == 1 && takes > 0:
+			v, f.cause = compute(tok, stack[max(n-2, 0)], stack[n-1], arch.WordSize)
+			f.text = tok
+		default:
+			shuffle(tok, stack[:], n)
+		}
+		if f.cause != 0 {
+			return 0, f
+		}
+		n += gives - takes
+		if gives == 1 {
+			stack[n-1] = arch.Mask(v)
+		}
+	}
+	if n < 1 {
+		return bad("the program leaves no value")
+	}
+	return stack[n-1], fault{}
+}
