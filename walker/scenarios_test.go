@@ -157,3 +157,26 @@ func (f *rowsByFunction) Row(_ int, rva uint64) (unwind.Row, symbol.Answer) {
 	}
 	return row, symbol.Yes
 }
+
+// Rules that say of a function that nobody calls it end the stack there; where the thread was stopped in it, other sources may
+// still find something.
+func TestRulesOfTheOutermost(t *testing.T) {
+	a := cpu.AMD64
+	last := unwind.Row{Outermost: true, CFA: unwind.Rule{Kind: unwind.FromReg, Reg: a.SP, Offset: 8}, RA: unwind.Rule{Kind: unwind.Undefined},
+		Origin: unwind.Origin{File: "a.so", Part: ".eh_frame", Offset: 24}}
+	rows := map[uint64]unwind.Row{0x1000: *cfaRow(a, 2), 0x2000: last}
+	regs := cpu.Regs{Arch: a}
+	regs.Set(a.SP, stackBase)
+	mem := &fakeMemory{base: stackBase, word: 8, words: []uint64{1, code(0x2020), 2, code(0x3030), 3, 4}}
+	for pc, want := range map[uint64]string{0x1010: "1010 context, 2020 cfi, end", 0x2010: "2010 context, 2020 scan, end"} {
+		regs.Set(a.PC, code(pc))
+		w := New(Best, core.OSLinux, []ModuleSpan{{codeBase, codeSize}}, &rowsByFunction{rows: rows})
+		s := w.Walk(regs, mem)
+		if got := shape(s); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+		if want := "a.so .eh_frame+0x18 says that the function has no caller"; s.Stop.Detail != want {
+			t.Errorf("%s, want %s", s.Stop.Detail, want)
+		}
+	}
+}

@@ -22,7 +22,6 @@ import (
 // What readelf --debug-dump=frames-interp prints is another reader's opinion of every row of every function: a difference means that
 // a stack would be walked wrongly.
 
-
 func machine(f *elf.File) *cpu.Arch {
 	wide := f.Class == elf.ELFCLASS64
 	pick := func(a, b *cpu.Arch) *cpu.Arch {
