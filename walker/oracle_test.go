@@ -16,6 +16,8 @@ import (
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/dwarfcfi"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
@@ -30,6 +32,8 @@ type oracle struct {
 	arch  *cpu.Arch
 	file  *elf.File
 	funcs []elf.Symbol
+	// table is the call frame information to walk with, or nil.
+	table unwind.Table
 	Steps []oracleStep
 }
 
@@ -103,7 +107,14 @@ func (o *oracle) Lookup(_ int, rva uint64) (symbol.Symbol, symbol.Answer) {
 	return symbol.Symbol{Name: o.funcs[i].Name, Start: o.funcs[i].Value, Size: o.funcs[i].Size}, symbol.Yes
 }
 
-func (o *oracle) Row(int, uint64) (unwind.Row, symbol.Answer) { return unwind.Row{}, symbol.No }
+func (o *oracle) Row(_ int, rva uint64) (unwind.Row, symbol.Answer) {
+	if o.table != nil {
+		if row, ok, err := o.table.Row(rva); ok && err == nil {
+			return row, symbol.Yes
+		}
+	}
+	return unwind.Row{}, symbol.No
+}
 
 func (o *oracle) FrameData(int, uint64) (unwind.FrameData, symbol.Answer) {
 	return unwind.FrameData{}, symbol.No
@@ -242,4 +253,56 @@ func describeWrong(st *oracleStep, s Stack, n int) string {
 		have = fmt.Sprintf("0x%x %s sp 0x%x %s", f.PC, f.Symbol.Name, f.Regs.SP(), f.Trust)
 	}
 	return fmt.Sprintf("at 0x%x frame %d is %s, we have %s", st.PC, n, want, have)
+}
+
+// section is a part of the program as a file of its own, or nil.
+func (o *oracle) section(t *testing.T, name string) (*input.Source, uint64) {
+	t.Helper()
+	s := o.file.Section(name)
+	if s == nil {
+		return nil, 0
+	}
+	data, err := s.Data()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return input.FromBytes(o.name+".elf", data), s.Addr
+}
+
+// With the program's call frame information every stack is gdb's: each frame's pc and sp, at every instruction, up to _start.
+func TestOracleWithCallFrameInformation(t *testing.T) {
+	for _, c := range oracleCPUs {
+		o := openOracle(t, c.name, c.arch)
+		size := 4
+		if o.file.Class == elf.ELFCLASS64 {
+			size = 8
+		}
+		cfg := dwarfcfi.Config{Arch: o.arch, Order: o.file.ByteOrder, AddressSize: size, File: o.name + ".elf"}
+		var err error
+		if frame, at := o.section(t, ".eh_frame"); frame != nil {
+			o.table, err = dwarfcfi.EHFrame(frame, at, nil, 0, cfg)
+		} else if frame, _ := o.section(t, ".debug_frame"); frame != nil {
+			o.table, err = dwarfcfi.DebugFrame(frame, cfg)
+		} else {
+			t.Fatalf("%s has no call frame information", o.name)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		wrong := 0
+		for i := range o.Steps {
+			st := &o.Steps[i]
+			s := o.walk(st, Best, true)
+			for n, f := range st.Frames {
+				if n < len(s.Frames) && s.Frames[n].PC&^1 == f.PC&^1 && s.Frames[n].Regs.SP() == f.SP {
+					continue
+				}
+				if wrong++; wrong <= 5 {
+					t.Errorf("%s %s: %s", o.name, st.Frames[0].Name, describeWrong(st, s, n))
+				}
+				break
+			}
+		}
+		t.Logf("%s: %d of %d stacks are gdb's", o.name, len(o.Steps)-wrong, len(o.Steps))
+	}
 }
