@@ -15,6 +15,8 @@ type Input struct {
 	Dump *core.Dump
 	// Stacks are parallel to Dump.Threads; missing ones are threads without frames.
 	Stacks []walker.Stack
+	// Pending says that a thread is not walked yet; nil if all are.
+	Pending func(thread int) bool
 	// Symbols tells of a module's symbol file; nil if there are none.
 	Symbols func(module int) ModuleSymbols
 	// Policy is the name of the policy that the stacks were walked with.
@@ -125,7 +127,7 @@ func (b *builder) threads() {
 		t := &r.Threads[i]
 		*t = Thread{Index: i, ID: d.Threads[i].ID, Name: d.Threads[i].Name, Named: d.Threads[i].Named, Frames: []Frame{}, Stop: Stop{Attempts: []Attempt{}}}
 		t.LastError = lastError(d, i)
-		if i >= len(b.in.Stacks) {
+		if t.Pending = b.in.Pending != nil && b.in.Pending(i); t.Pending || i >= len(b.in.Stacks) {
 			continue
 		}
 		s := &b.in.Stacks[i]
@@ -208,7 +210,6 @@ func origin(r *unwind.Row) string {
 func (b *builder) crash() {
 	d, r := b.d, b.r
 	r.Assertion = assertion(d)
-	wanted := -1
 	if e := d.Exception; e != nil {
 		why := reason.Decode(d)
 		r.Crash = &Crash{
@@ -218,23 +219,45 @@ func (b *builder) crash() {
 		}
 		r.Crash.Analysis = analysis.Analyze(d)
 		r.Crash.Sentence = r.Crash.Analysis.Sentence
-		wanted = d.ThreadByID(e.ThreadID)
-		r.Crash.Thread = wanted
-		if wanted >= 0 {
-			r.Threads[wanted].Crashed = true
+		r.Crash.Thread = d.ThreadByID(e.ThreadID)
+		if r.Crash.Thread >= 0 {
+			r.Threads[r.Crash.Thread].Crashed = true
 		}
+	}
+	r.FirstThread, r.HasRequesting = firstThread(d)
+}
+
+// FirstThread is the index of the thread that a dump's report shows first, -1 if there is none. It is known before
+// anything is walked.
+func FirstThread(d *core.Dump) int {
+	i, _ := firstThread(d)
+	return i
+}
+
+// firstThread also says whether it is the exception's thread, or the one that asked for the dump.
+func firstThread(d *core.Dump) (first int, requesting bool) {
+	wanted := -1
+	if e := d.Exception; e != nil {
+		wanted = d.ThreadByID(e.ThreadID)
 	} else if d.Breakpad != nil && d.Breakpad.RequestingThread != nil {
 		wanted = d.ThreadByID(*d.Breakpad.RequestingThread)
 	}
-	if wanted >= 0 && !r.Threads[wanted].Omitted {
-		r.FirstThread, r.HasRequesting = wanted, true
-		return
+	if wanted >= 0 && !WroteDump(d, wanted) {
+		return wanted, true
 	}
-	for i := range r.Threads {
-		if r.FirstThread < 0 || r.Threads[r.FirstThread].Omitted {
-			r.FirstThread = i
+	first = -1
+	for i := range d.Threads {
+		if first < 0 || WroteDump(d, first) {
+			first = i
 		}
 	}
+	return first, false
+}
+
+// WroteDump reports whether a thread is the one that wrote the dump, and is left out for that.
+func WroteDump(d *core.Dump, thread int) bool {
+	b := d.Breakpad
+	return b != nil && b.DumpThread != nil && *b.DumpThread == d.Threads[thread].ID
 }
 
 // Demangle fills in every display name.

@@ -62,6 +62,9 @@ func (b *builder) findings() {
 		if i >= len(r.Threads) {
 			break
 		}
+		if r.Threads[i].Pending {
+			continue
+		}
 		s := &b.in.Stacks[i]
 		b.tallyStack(tallies, s, i)
 		if kind, ok := b.stopFinding(s); ok {

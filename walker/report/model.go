@@ -138,6 +138,8 @@ type Thread struct {
 	Stop      Stop
 	// Omitted: the thread wrote the dump and was not walked.
 	Omitted bool
+	// Pending: the thread is not walked yet; it has no frames.
+	Pending bool
 	Crashed bool
 }
 

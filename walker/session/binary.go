@@ -67,7 +67,7 @@ func (s *Session) attachAll() {
 	for _, d := range s.dumps {
 		for i := range d.modules {
 			if took[d.modules[i].bin] {
-				d.report = nil
+				d.outdate()
 			}
 		}
 	}
@@ -170,7 +170,7 @@ func (s *Session) IgnoreCFI(dumpIndex, module int, ignore bool) {
 		d.ignored = map[int]bool{}
 	}
 	d.ignored[module] = ignore
-	d.report = nil
+	d.outdate()
 }
 
 // program reads the program's bytes at an address out of the binaries of the dump's modules.

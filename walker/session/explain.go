@@ -10,14 +10,6 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// walked is what a report's stacks were walked with; explaining a frame computes it again with the same.
-type walked struct {
-	walker *walker.Walker
-	syms   *symbols
-	stacks []walker.Stack
-	policy walker.Policy
-}
-
 // newWalker makes a walker for a dump. The policy is that of the walk with what the dump itself asks for.
 func (s *Session) newWalker(d *dump, policy walker.Policy) (*walker.Walker, *symbols) {
 	spans := make([]walker.ModuleSpan, len(d.Modules))
@@ -41,7 +33,7 @@ func (s *Session) newWalker(d *dump, policy walker.Policy) (*walker.Walker, *sym
 // Explain says how a frame of the dump's present report was found. Threads and frames count from 0, threads in the dump's
 // order. An error says that there is no such dump, thread or frame.
 func (s *Session) Explain(dumpIndex, thread, frame int) (*report.Explanation, error) {
-	r := s.Report(dumpIndex)
+	r := s.present(dumpIndex)
 	if r == nil {
 		return nil, fmt.Errorf("there is no dump %d", dumpIndex)
 	}
@@ -83,7 +75,7 @@ const explainedFrames = 128
 // Explainer gives a report's explanations to an export: those of all frames, or of the first frames of the thread that is shown first.
 func (s *Session) Explainer(dumpIndex int, all bool) func(thread, frame int) *report.Explanation {
 	return func(thread, frame int) *report.Explanation {
-		r := s.Report(dumpIndex)
+		r := s.present(dumpIndex)
 		if r == nil || !all && (thread != r.FirstThread || frame >= explainedFrames) {
 			return nil
 		}

@@ -10,43 +10,20 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// Report walks the dump's threads, if something has changed since the last time, and describes the crash. The same pointer
-// comes back until symbols, assignments or the policy change. Nil if there is no such dump.
+// Report walks the dump's threads, as far as they are not walked, and describes the crash. The same pointer comes back until
+// symbols, assignments or the policy change. Nil if there is no such dump.
 func (s *Session) Report(i int) *report.Report {
 	if i < 0 || i >= len(s.dumps) {
 		return nil
 	}
-	d := s.dumps[i]
-	if d.report == nil {
-		// A file that turns out not to be sorted may have answered wrong before: then all is walked again, and each time with
-		// more of the file read as a whole, so that this ends.
-		for again := true; again; again = d.revised() {
-			d.needs = nil
-			for m := range d.modules {
-				d.modules[m].looked, d.modules[m].odd, d.modules[m].oddLines = false, nil, nil
-			}
-			d.walked = s.walk(d)
-		}
-		d.report = report.Build(report.Input{Dump: d.Dump, Stacks: d.walked.stacks, Symbols: d.symbolsOf, Policy: s.opt.Policy.Name,
-			Demangle: s.opt.Demangle})
+	for left := 1; left > 0; {
+		left = s.WalkOn(i)
 	}
-	return d.report
-}
-
-// walk recovers the stack of every thread.
-func (s *Session) walk(d *dump) walked {
-	w, syms := s.newWalker(d, s.opt.Policy)
-	stacks := make([]walker.Stack, len(d.Threads))
-	for i := range d.Threads {
-		s.progress("walking", d.item.Name, int64(i), int64(len(d.Threads)))
-		stacks[i] = s.walkThread(d, w, syms, i, s.opt.Policy)
-	}
-	return walked{walker: w, syms: syms, stacks: stacks, policy: s.opt.Policy}
+	return s.build(s.dumps[i])
 }
 
 func (s *Session) walkThread(d *dump, w *walker.Walker, syms *symbols, i int, policy walker.Policy) walker.Stack {
-	id := d.Threads[i].ID
-	if b := d.Breakpad; b != nil && b.DumpThread != nil && *b.DumpThread == id {
+	if report.WroteDump(d.Dump, i) {
 		return stopped(walker.StopDumpThread, "this thread wrote the dump; what it was doing is not of interest, and its context is not its state at the crash")
 	}
 	ctx, err := threadContext(d.Dump, i)

@@ -111,7 +111,7 @@ type dump struct {
 	// ignored are the modules whose call frame information a person does not want.
 	ignored map[int]bool
 	report  *report.Report
-	walked  walked // what report was made of
+	walked  walked // what report was made of, and its making
 	needs   []*input.NeedError
 }
 
@@ -274,7 +274,7 @@ func (s *Session) progress(stage, name string, done, total int64) {
 func (s *Session) SetPolicy(p walker.Policy) {
 	s.opt.Policy = p
 	for _, d := range s.dumps {
-		d.report = nil
+		d.outdate()
 	}
 }
 

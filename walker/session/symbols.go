@@ -137,7 +137,7 @@ func (s *Session) match(d *dump) {
 		for i := range fresh {
 			old := &d.modules[i]
 			if f := &fresh[i]; old.item != f.item || old.forced != f.forced || old.mismatch != f.mismatch || old.bin != f.bin || old.binForced != f.binForced {
-				d.report = nil
+				d.outdate()
 			}
 			fresh[i].looked = old.looked
 		}
@@ -205,7 +205,7 @@ func (s *Session) completed(it *item, complete func() (bool, error)) (changed bo
 	if changed {
 		for _, d := range s.dumps {
 			if d.uses(it) {
-				d.report = nil
+				d.outdate()
 			}
 		}
 	}

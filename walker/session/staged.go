@@ -1,0 +1,120 @@
+package session
+
+import (
+	"github.com/crashpane/crashpane/walker"
+	"github.com/crashpane/crashpane/walker/report"
+)
+
+// A dump is walked thread by thread, the one that crashed first, and can be described at any time: what is shown need not
+// wait for five hundred threads, and whoever shows it decides when to go on.
+
+// walked is what a report's stacks were walked with, and how far; explaining a frame computes it again with the same.
+type walked struct {
+	walker *walker.Walker
+	syms   *symbols
+	stacks []walker.Stack
+	policy walker.Policy
+	done   []bool // thread → its stack is walked
+	left   int    // threads to be walked
+	next   int    // no thread before it is left, but the first one
+	built  int    // left when the report was made
+}
+
+// outdate has the dump walked anew.
+func (d *dump) outdate() { d.report, d.walked = nil, walked{} }
+
+// present is the report that was made last, if it still holds; else all is walked.
+func (s *Session) present(i int) *report.Report {
+	if i >= 0 && i < len(s.dumps) && s.dumps[i].report != nil {
+		return s.dumps[i].report
+	}
+	return s.Report(i)
+}
+
+// Glance is a report of what is walked so far, with the given thread in any case; of a number that no thread has, the thread that the
+// report shows first. Threads that are still to be walked are Pending. The same pointer comes back as long as the thread was
+// in the last one and nothing else has changed, whatever WalkOn has walked since; once all is walked, the next report has it all.
+func (s *Session) Glance(i, thread int) *report.Report {
+	if i < 0 || i >= len(s.dumps) {
+		return nil
+	}
+	d := s.dumps[i]
+	if thread < 0 || thread >= len(d.Threads) {
+		thread = report.FirstThread(d.Dump)
+	}
+	s.begin(d)
+	w := &d.walked
+	if thread >= 0 && !w.done[thread] {
+		s.walk(d, thread)
+	}
+	if d.report != nil && w.left > 0 && (thread < 0 || !d.report.Threads[thread].Pending) {
+		return d.report
+	}
+	return s.build(d)
+}
+
+// WalkOn walks the next thread, the one that the report shows first before all others, and says how many are left.
+func (s *Session) WalkOn(i int) (left int) {
+	if i < 0 || i >= len(s.dumps) {
+		return 0
+	}
+	d := s.dumps[i]
+	s.begin(d)
+	w := &d.walked
+	if w.left == 0 {
+		return 0
+	}
+	next := report.FirstThread(d.Dump)
+	if next < 0 || w.done[next] {
+		for w.done[w.next] {
+			w.next++
+		}
+		next = w.next
+	}
+	s.progress("walking", d.item.Name, int64(len(w.done)-w.left), int64(len(w.done)))
+	s.walk(d, next)
+	return w.left
+}
+
+// begin makes ready for walking, unless that is done.
+func (s *Session) begin(d *dump) {
+	if d.walked.walker != nil {
+		return
+	}
+	d.needs = nil
+	for m := range d.modules {
+		d.modules[m].looked, d.modules[m].odd, d.modules[m].oddLines = false, nil, nil
+	}
+	w, syms := s.newWalker(d, s.opt.Policy)
+	n := len(d.Threads)
+	d.walked = walked{walker: w, syms: syms, policy: s.opt.Policy, stacks: make([]walker.Stack, n), done: make([]bool, n), left: n, built: -1}
+}
+
+// walk recovers the stack of one thread. A file that turns out not to be sorted may have answered wrong before: then the
+// threads that were walked are walked again, each time with more of the file read as a whole, so that this ends.
+func (s *Session) walk(d *dump, thread int) {
+	w := &d.walked
+	w.stacks[thread] = s.walkThread(d, w.walker, w.syms, thread, w.policy)
+	w.done[thread] = true
+	w.left--
+	for d.revised() {
+		for i := range w.done {
+			if w.done[i] {
+				w.stacks[i] = s.walkThread(d, w.walker, w.syms, i, w.policy)
+			}
+		}
+		d.report = nil
+	}
+}
+
+// build describes what is walked.
+func (s *Session) build(d *dump) *report.Report {
+	if d.report == nil || d.walked.built != d.walked.left {
+		in := report.Input{Dump: d.Dump, Stacks: d.walked.stacks, Symbols: d.symbolsOf, Policy: s.opt.Policy.Name, Demangle: s.opt.Demangle}
+		if d.walked.left > 0 {
+			in.Pending = func(thread int) bool { return !d.walked.done[thread] }
+		}
+		d.report, d.walked.built = report.Build(in), d.walked.left
+	}
+	return d.report
+}
