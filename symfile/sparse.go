@@ -180,7 +180,7 @@ func (f *File) makeExact(g group) error {
 	from, to := sp.groupRange(g)
 	n := newFile(f.src, Options{})
 	s := &scanner{f: n}
-	if err := s.runAll(f.src, from, to, f.opt.Workers, nil); err != nil {
+	if err := s.runAll(f.src, from, to, f.opt.Workers, f.opt.Progress); err != nil {
 		return err
 	}
 	n.finish(s)

@@ -94,6 +94,9 @@ func (p *Page) Scrolled(list string, first, rows int) bool {
 // Reply takes a message of the engine. It reports whether what is shown has changed: a job of hundreds of files is drawn
 // some times a second, not at each file.
 func (p *Page) Reply(r Reply) (draw bool) {
+	if r.Progress != nil && r.Progress.Later {
+		return p.laterProgress(*r.Progress)
+	}
 	if r.Progress != nil {
 		p.progress(*r.Progress)
 		// Work of a moment is over before anybody could read what it is.
@@ -110,6 +113,8 @@ func (p *Page) Reply(r Reply) (draw bool) {
 		p.looked(r)
 	case OpExport:
 		p.exported(r)
+	case OpWalked:
+		p.walked(r)
 	default:
 		if r.Error != "" {
 			p.say("error", r.Error)
@@ -139,6 +144,7 @@ func (p *Page) looked(r Reply) {
 		}
 	}
 	if r.Threads != nil {
+		p.keepPending(r.Threads)
 		if p.renewed("threads", r) {
 			p.mark(p.freshThreads(r.Threads))
 		}
@@ -170,7 +176,7 @@ func (p *Page) looked(r Reply) {
 		p.Files = *r.Files
 	}
 	p.tookRaw(r)
-	if p.dirty == 0 && p.reading == nil && len(p.queue) == 0 {
+	if p.dirty == 0 && p.reading == nil && len(p.queue) == 0 && r.Pending == 0 {
 		p.opening = false
 	}
 	p.ask(0)

@@ -218,7 +218,7 @@ func (p *Page) progress(g Progress) {
 	if !p.Job.Active {
 		p.Job = Job{Active: true, Percent: -1, began: time.Now()}
 	}
-	p.Job.Text = strings.ToUpper(g.Stage[:min(1, len(g.Stage))]) + g.Stage[min(1, len(g.Stage)):]
+	p.Job.Text = capital(g.Stage)
 	if g.Name != "" {
 		p.Job.Text += " " + view.Clean(view.BaseName(g.Name))
 	}

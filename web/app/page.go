@@ -29,6 +29,7 @@ type Page struct {
 	// What is going on.
 	Job      Job
 	Readers  Readers
+	Later    Later
 	Notices  []Notice
 	Dragging bool
 	Menu     string // the open menu: "dumps", "copy", "download", "assign:ITEM", or ""

@@ -15,6 +15,11 @@ const (
 	OpExport   = "export"   // make a text of Kind
 )
 
+// Ops of a Reply that nobody asked for.
+const (
+	OpWalked = "walked" // the stacks of Dump that were Pending are there
+)
+
 // Parts of the screen, as bits.
 const (
 	PartSummary = 1 << iota
@@ -128,6 +133,8 @@ type Reply struct {
 	// look: Revision counts the dump's reports, since new symbols make a new one.
 	Parts          int
 	Dump, Revision int
+	// Pending is how many threads of the dump are not walked yet; OpWalked follows.
+	Pending int
 
 	Summary *view.Summary
 	Threads *view.ThreadPage
@@ -154,6 +161,7 @@ type Reply struct {
 type Progress struct {
 	Stage, Name string
 	Done, Total int64
+	Later       bool // it belongs to work that nobody waits for
 }
 
 // DumpName is a dump of the switcher.

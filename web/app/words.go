@@ -167,6 +167,9 @@ func (p *Page) threadTagClass(t view.ThreadRow) string {
 }
 
 func (p *Page) threadTop(t view.ThreadRow) string {
+	if t.Top == "" && t.Pending {
+		return "…"
+	}
 	if t.Top == "" {
 		return "no frames"
 	}

@@ -25,6 +25,7 @@ function stopped(why) {
 async function start(module) {
   const go = new Go();
   const instance = await WebAssembly.instantiate(module, go.importObject);
+  self.crashpaneMemory = () => instance.exports.mem.buffer.byteLength;
   const ended = go.run(instance);
   running = true;
   for (const message of waiting.splice(0)) crashpaneReceive(message);

@@ -19,6 +19,7 @@ type ThreadRow struct {
 	Frames     int
 	Top        string // the first function that has a name
 	Hits       int    // frames that hold the text searched for
+	Pending    bool   // not walked yet
 }
 
 // ThreadPage is a window of the threads, the crashed one first.
@@ -60,7 +61,7 @@ func (v *View) Threads(from, n, selected int, filter, search string) ThreadPage 
 		}
 		if row >= from && row < from+n {
 			r := ThreadRow{Index: i, ID: fmt.Sprint(t.ID), Name: Clean(t.Name), Crashed: t.Crashed, Frames: len(t.Frames),
-				Requesting: i == v.r.FirstThread && v.r.HasRequesting && !t.Crashed, Top: v.top(t), Hits: hits}
+				Requesting: i == v.r.FirstThread && v.r.HasRequesting && !t.Crashed, Top: v.top(t), Hits: hits, Pending: t.Pending}
 			out.Rows = append(out.Rows, r)
 		}
 		row++

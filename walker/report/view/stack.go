@@ -273,6 +273,9 @@ func stopSentence(t *report.Thread) string {
 	if t.Omitted {
 		return "Not walked: this thread wrote the dump."
 	}
+	if t.Pending {
+		return "This thread is being walked."
+	}
 	d := Clean(t.Stop.Detail)
 	switch t.Stop.Kind {
 	case "end":

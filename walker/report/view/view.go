@@ -29,6 +29,16 @@ func New(r *report.Report, demangle func(string) string) *View {
 // Report is what the view was made of.
 func (v *View) Report() *report.Report { return v.r }
 
+// Pending is how many threads are not walked yet.
+func (v *View) Pending() (n int) {
+	for i := range v.r.Threads {
+		if v.r.Threads[i].Pending {
+			n++
+		}
+	}
+	return n
+}
+
 // Page is a window of a list.
 type Page struct {
 	From  int // the number of the first row given

@@ -26,6 +26,8 @@ type Engine struct {
 	linesOf string
 	post    func(app.Reply)
 	id      int // of the request being answered, for progress
+	looked  int // the dump that was looked at last, -1 before that
+	walking bool
 }
 
 // Options say what an engine is linked with.
@@ -36,15 +38,15 @@ type Options struct {
 
 // New makes an engine. post sends a message to the page; it is called from within Handle.
 func New(post func(app.Reply), opt Options) *Engine {
-	e := &Engine{post: post, views: map[int]*view.View{}, reports: map[int]int{}}
+	e := &Engine{post: post, views: map[int]*view.View{}, reports: map[int]int{}, looked: -1}
 	// Names are not made readable here but in the views, and only those of the rows that are shown: in wasm a name costs
 	// a tenth of a millisecond.
-	e.session = session.New(session.Options{OpenBinary: opt.OpenBinary, Progress: e.progress})
+	e.session = session.New(session.Options{OpenBinary: opt.OpenBinary, Progress: e.progress, Sparse: true})
 	return e
 }
 
 func (e *Engine) progress(p session.Progress) {
-	e.post(app.Reply{ID: e.id, Progress: &app.Progress{Stage: p.Stage, Name: p.Name, Done: p.Done, Total: p.Total}})
+	e.post(app.Reply{ID: e.id, Progress: &app.Progress{Stage: p.Stage, Name: p.Name, Done: p.Done, Total: p.Total, Later: e.id == 0}})
 }
 
 // Handle answers one request. src is the file of an add.
@@ -97,12 +99,16 @@ func (e *Engine) add(r *app.Reply, src *input.Source) error {
 	return nil
 }
 
-// view is the view of a dump's present report, or nil.
-func (e *Engine) view(dump int) *view.View {
-	if dump < 0 || dump >= len(e.session.Dumps()) {
-		return nil
-	}
-	rep := e.session.Report(dump)
+// view is the view of a dump's report as far as its stacks are walked, that of the given thread in any case; nil if there is no
+// such dump.
+func (e *Engine) view(dump, thread int) *view.View {
+	return e.viewOf(dump, e.session.Glance(dump, thread))
+}
+
+// whole is the view of a dump's report when all stacks are walked.
+func (e *Engine) whole(dump int) *view.View { return e.viewOf(dump, e.session.Report(dump)) }
+
+func (e *Engine) viewOf(dump int, rep *report.Report) *view.View {
 	if rep == nil {
 		return nil
 	}
@@ -116,12 +122,35 @@ func (e *Engine) view(dump int) *view.View {
 	return v
 }
 
+// Idle does a piece of the work that nobody waits for, and reports whether there may be more: the stacks that nobody has looked at.
+// When all are walked, it tells the page. A piece is a thread; the caller answers requests in between.
+func (e *Engine) Idle() (more bool) {
+	if !e.walking {
+		return false
+	}
+	e.id = 0
+	if left := e.session.WalkOn(e.looked); left > 0 {
+		return true
+	}
+	e.walking = false
+	e.post(app.Reply{Op: app.OpWalked, Dump: e.looked})
+	return false
+}
+
 // look makes the parts of the screen that are asked for.
 func (e *Engine) look(r *app.Reply, q app.Look) {
 	r.Parts = q.Parts
-	if v := e.view(q.Dump); v != nil {
+	if q.Search != "" {
+		// What is searched for may stand anywhere.
+		e.session.Report(q.Dump)
+	}
+	if v := e.view(q.Dump, q.Thread); v != nil {
 		e.lookAt(r, q, v)
 		r.Dump, r.Revision = q.Dump, e.reports[q.Dump]
+		r.Pending = v.Pending()
+		e.looked = q.Dump
+		// The first screen comes before the stacks that are not on it.
+		e.walking = r.Pending > 0 && (e.walking || q.Parts&app.PartStack != 0)
 	}
 	// The files come last: reading a dump's symbols can have found something wrong with them.
 	if q.Parts&app.PartFiles != 0 {

@@ -13,7 +13,7 @@ import (
 
 // export makes the text that is asked for, and names a file for it.
 func (e *Engine) export(r *app.Reply, req app.Request) error {
-	v := e.view(req.Dump)
+	v := e.whole(req.Dump)
 	if v == nil {
 		return fmt.Errorf("there is no dump to export")
 	}

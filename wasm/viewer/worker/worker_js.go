@@ -4,7 +4,6 @@ package worker
 
 import (
 	"fmt"
-	"io"
 	"syscall/js"
 	"time"
 
@@ -31,16 +30,39 @@ func Run(opt engine.Options) {
 	post := poster(self)
 	e := engine.New(post, opt)
 	self.Call("postMessage", map[string]any{"ready": true})
+	turn := turns(wake)
 	for {
 		for len(queue) > 0 {
 			message := queue[0]
 			queue = queue[1:]
-			if !handle(self, e, message) {
+			if !guarded(self, func() { handle(e, message) }) {
 				return
 			}
 		}
+		more := false
+		if !guarded(self, func() { more = e.Idle() }) {
+			return
+		}
+		if more {
+			turn() // requests that have come meanwhile are first
+		}
 		<-wake
 	}
+}
+
+// turns makes a function that has wake receive when the browser has handed over the messages that wait. Timers would let
+// some milliseconds pass each time.
+func turns(wake chan struct{}) func() {
+	channel := js.Global().Get("MessageChannel").New()
+	channel.Get("port1").Set("onmessage", js.FuncOf(func(js.Value, []js.Value) any {
+		select {
+		case wake <- struct{}{}:
+		default:
+		}
+		return nil
+	}))
+	port := channel.Get("port2")
+	return func() { port.Call("postMessage", js.Null()) }
 }
 
 // poster sends Replies. Progress is sent ten times a second at most: a message costs more than what it reports.
@@ -57,14 +79,20 @@ func poster(self js.Value) func(app.Reply) {
 	}
 }
 
-// handle answers one message and reports whether the engine is still fit for another.
-func handle(self js.Value, e *engine.Engine, message js.Value) (fit bool) {
+// guarded does a piece of work and reports whether the engine is still fit for another.
+func guarded(self js.Value, do func()) (fit bool) {
 	defer func() {
 		if p := recover(); p != nil {
 			self.Call("postMessage", map[string]any{"stopped": fmt.Sprint(p)})
 			fit = false
 		}
 	}()
+	do()
+	return true
+}
+
+// handle answers one message.
+func handle(e *engine.Engine, message js.Value) {
 	var req app.Request
 	if err := wire.Read(BytesOf(message.Get("request")), &req); err != nil {
 		panic(fmt.Errorf("a request could not be read: %w", err))
@@ -75,37 +103,6 @@ func handle(self js.Value, e *engine.Engine, message js.Value) (fit bool) {
 		src = input.New(req.Name, r, r.size)
 	}
 	e.Handle(req, src)
-	return true
-}
-
-// fileReader reads slices of a File, synchronously as only a worker may.
-type fileReader struct {
-	file, sync js.Value
-	size       int64
-}
-
-func newFileReader(file js.Value) *fileReader {
-	return &fileReader{file: file, sync: js.Global().Get("FileReaderSync").New(), size: int64(file.Get("size").Float())}
-}
-
-// ReadAt implements io.ReaderAt. A file that was moved, changed or locked since it was dropped is an error here.
-func (f *fileReader) ReadAt(p []byte, off int64) (n int, err error) {
-	defer func() {
-		if e := recover(); e != nil {
-			n, err = 0, fmt.Errorf("the browser cannot read the file any more (%v); was it moved or changed?", e)
-		}
-	}()
-	if off < 0 || off >= f.size {
-		return 0, io.EOF
-	}
-	end := min(off+int64(len(p)), f.size)
-	slice := f.file.Call("slice", float64(off), float64(end))
-	bytes := js.Global().Get("Uint8Array").New(f.sync.Call("readAsArrayBuffer", slice))
-	n = js.CopyBytesToGo(p, bytes)
-	if n < len(p) {
-		err = io.EOF
-	}
-	return n, err
 }
 
 // ArrayOf and BytesOf carry a message over the edge of the program.

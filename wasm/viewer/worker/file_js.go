@@ -1,0 +1,99 @@
+package worker
+
+import (
+	"fmt"
+	"io"
+	"syscall/js"
+)
+
+// fileReader reads slices of a File, synchronously as only a worker may. A slice costs the same from 4 to 64 KiB, so where many
+// are asked for close to each other, all of that part is read at once and kept: outside of the program's own memory, which
+// never shrinks.
+type fileReader struct {
+	file, sync js.Value
+	size       int64
+	asked      map[int64]uint8 // part → how often it was asked for
+	parts      []filePart      // used last first
+	reads      int             // slices read
+	bytes      int64
+}
+
+// filePart is a part of the file that is kept.
+type filePart struct {
+	n     int64
+	bytes js.Value // Uint8Array
+}
+
+const (
+	partSize = 512 << 10
+	// denseFrom is how often a part is asked for until it is read as a whole, which takes as long as some four slices.
+	denseFrom = 4
+	maxParts  = 32
+)
+
+func newFileReader(file js.Value) *fileReader {
+	return &fileReader{file: file, sync: js.Global().Get("FileReaderSync").New(), size: int64(file.Get("size").Float()), asked: map[int64]uint8{}}
+}
+
+// ReadAt implements io.ReaderAt. A file that was moved, changed or locked since it was dropped is an error here.
+func (f *fileReader) ReadAt(p []byte, off int64) (n int, err error) {
+	defer func() {
+		if e := recover(); e != nil {
+			n, err = 0, fmt.Errorf("the browser cannot read the file any more (%v); was it moved or changed?", e)
+		}
+	}()
+	if off < 0 || off >= f.size {
+		return 0, io.EOF
+	}
+	want := min(int64(len(p)), f.size-off)
+	if want > partSize/2 {
+		n = js.CopyBytesToGo(p, f.slice(off, off+want))
+	}
+	for int64(n) < want { // a part, or two
+		at := off + int64(n)
+		part := at / partSize
+		k := min(want-int64(n), (part+1)*partSize-at)
+		if kept := f.part(part); kept.Truthy() {
+			from := int(at - part*partSize)
+			n += js.CopyBytesToGo(p[n:], kept.Call("subarray", from, from+int(k)))
+			continue
+		}
+		if n == 0 {
+			k = want // what lies across two parts is read at once all the same
+		}
+		n += js.CopyBytesToGo(p[n:], f.slice(at, at+k))
+	}
+	if n < len(p) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// part is a part that is kept, or becomes worth keeping by being asked for; else undefined.
+func (f *fileReader) part(n int64) js.Value {
+	for i := range f.parts {
+		if f.parts[i].n == n {
+			kept := f.parts[i]
+			copy(f.parts[1:i+1], f.parts[:i])
+			f.parts[0] = kept
+			return kept.bytes
+		}
+	}
+	if f.asked[n]++; f.asked[n] < denseFrom {
+		return js.Undefined()
+	}
+	f.asked[n] = 0
+	if len(f.parts) < maxParts {
+		f.parts = append(f.parts, filePart{})
+	}
+	copy(f.parts[1:], f.parts)
+	f.parts[0] = filePart{n, f.slice(n*partSize, min((n+1)*partSize, f.size))}
+	return f.parts[0].bytes
+}
+
+// slice reads [from, to) as a Uint8Array.
+func (f *fileReader) slice(from, to int64) js.Value {
+	f.reads++
+	f.bytes += to - from
+	return js.Global().Get("Uint8Array").New(f.sync.Call("readAsArrayBuffer", f.file.Call("slice", float64(from), float64(to))))
+}

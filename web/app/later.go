@@ -1,0 +1,64 @@
+package app
+
+import (
+	"strings"
+	"time"
+
+	"github.com/crashpane/crashpane/walker/report/view"
+)
+
+// Later is work that goes on while the page can be used: the stacks that nobody has looked at, and the pass over files that
+// were only searched.
+type Later struct {
+	Text    string // "" if there is none
+	Percent int    // -1 if it is not known
+	began   time.Time
+}
+
+// laterProgress takes a report of it. Work of a moment is not shown.
+func (p *Page) laterProgress(g Progress) (draw bool) {
+	if p.Later.began.IsZero() {
+		p.Later.began = time.Now()
+	}
+	if time.Since(p.Later.began) < 300*time.Millisecond {
+		return false
+	}
+	text := capital(g.Stage)
+	if g.Name != "" {
+		text += " " + view.Clean(view.BaseName(g.Name))
+	}
+	p.Later.Text, p.Later.Percent = text, -1
+	if g.Total > 0 {
+		p.Later.Percent = int(min(100, g.Done*100/g.Total))
+	}
+	return true
+}
+
+// walked says that the stacks are there which were pending.
+func (p *Page) walked(r Reply) {
+	p.Later = Later{}
+	if r.Dump == p.Dump {
+		p.ask(PartsAll)
+	}
+}
+
+// keepPending leaves the rows of threads that are being walked again as they were: what they do comes in a moment.
+func (p *Page) keepPending(t *view.ThreadPage) {
+	if p.editions["threads"].dump != p.Dump {
+		return
+	}
+	for i := range t.Rows {
+		if r := &t.Rows[i]; r.Pending {
+			for _, old := range p.Threads.Rows {
+				if old.Index == r.Index {
+					r.Top, r.Frames = old.Top, old.Frames
+				}
+			}
+		}
+	}
+}
+
+func capital(s string) string {
+	n := min(1, len(s))
+	return strings.ToUpper(s[:n]) + s[n:]
+}
