@@ -76,10 +76,11 @@ func TestHostAgainstStandardLibrary(t *testing.T) {
 		t.Skip("*** SKIPPED: the host's own binaries are looked at on Linux only")
 	}
 	n := 0
-	for _, pattern := range []string{"/usr/lib/*/lib[a-d]*.so.?", "/usr/bin/[a-c]*", "/usr/lib/*/*.o", "/usr/lib/gcc/*/*/*.o"} {
+	for _, pattern := range []string{"/usr/lib/*/lib[a-d]*.so.?", "/usr/bin/[a-c]*", "/usr/lib/*/*.o", "/usr/lib/gcc/*/*/*.o", "/usr/*-linux-gnu*/lib/*c.so.6",
+		"/usr/*-linux-gnu*/lib/*crt*.o", "/usr/*-linux-gnu*/lib/libm.so*"} {
 		all, _ := filepath.Glob(pattern)
 		for _, path := range all {
-			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() < 8<<20 && isELF(path) && n < 150 {
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() < 8<<20 && isELF(path) && n < 250 {
 				n++
 				compare(t, path)
 			}

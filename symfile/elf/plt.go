@@ -44,9 +44,13 @@ func (f *File) plt(b *publicsBuilder) error {
 	}
 	switch f.machine() {
 	case machSPARC: // the loader writes into the stub itself
+		size := uint64(12)
+		if f.Class == 64 {
+			size = 32
+		}
 		for slot, name := range known {
 			if s := f.SectionAt(slot); s != nil && s.Name == ".plt" {
-				add(slot, 0, name)
+				add(slot, size, name)
 			}
 		}
 		return nil
@@ -59,7 +63,7 @@ func (f *File) plt(b *publicsBuilder) error {
 	}
 	for i := range f.Sections {
 		s := &f.Sections[i]
-		if !s.HasBytes() || !s.Exec() || !(strings.HasPrefix(s.Name, ".plt") || s.Name == ".iplt" || s.Name == ".glink") {
+		if !s.HasBytes() || !s.Exec() || !(strings.HasPrefix(s.Name, ".plt") || s.Name == ".iplt" || s.Name == ".text" && f.machine() == machPPC) {
 			continue
 		}
 		d, err := f.Data(s)
@@ -264,7 +268,7 @@ func s390Stubs(f *File, code []byte, at uint64, found func(stub)) {
 }
 
 // ppcStubs are those of programs at fixed addresses: lis r11, high; lwz r11, low(r11); mtctr r11; bctr. Those of libraries
-// are relative to a register that each object file sets in its own way.
+// are relative to a register that each object file sets in its own way; linkers name these themselves. Both stand in .text.
 func ppcStubs(f *File, code []byte, at uint64, found func(stub)) {
 	for i := 0; i+16 <= len(code); i += 4 {
 		lis, lwz := f.Order.Uint32(code[i:]), f.Order.Uint32(code[i+4:])
@@ -291,7 +295,8 @@ func mipsStubs(f *File, code []byte, at uint64, found func(stub)) {
 // DT_PPC64_GLINK says where: 32 bytes before the first. ELFv2 has one instruction each, ELFv1 two (three after 32768).
 //
 // Callers in the same program go through call stubs, which linkers put between functions: addis r11|r12, r2, high;
-// ld r12, low(r11|r12); mtctr r12; bctr. r2 is the table of contents, 0x8000 behind .got's start.
+// ld r12, low(r11|r12); mtctr r12; bctr; or, if the slot is near, ld r12, low(r2) without addis. r2 is the table of contents, 0x8000
+// behind .got's start.
 func (f *File) ppc64Stubs(known slots, order []uint32, add func(at, size uint64, name uint32)) error {
 	v2 := f.Flags&3 == 2
 	if f.dyn != nil && f.dyn.values[dynPPC64Glink] != 0 {
@@ -325,18 +330,16 @@ func (f *File) ppc64Stubs(known slots, order []uint32, add func(at, size uint64,
 		return err
 	}
 	const saveTOC1, saveTOC2 = 0xf8410028, 0xf8410018 // std r2, 40(r1) and 24(r1)
-	for i := 0; i+16 <= len(code); i += 4 {
-		addis := f.Order.Uint32(code[i:])
-		if addis>>16 != 0x3d62 && addis>>16 != 0x3d82 {
+	for i := 0; i+12 <= len(code); i += 4 {
+		base, high, n := uint32(2), uint64(0), i
+		if addis := f.Order.Uint32(code[i:]); addis>>16 == 0x3d62 || addis>>16 == 0x3d82 {
+			base, high, n = addis>>21&31, uint64(int64(int32(addis<<16))), i+4
+		}
+		ld := f.Order.Uint32(code[n:])
+		if ld>>26 != 58 || ld&3 != 0 || ld>>16&31 != base || ld>>21&31 != 12 || !mtctrFollows(f, code[n+4:]) {
 			continue
 		}
-		base := addis >> 21 & 31
-		ld := f.Order.Uint32(code[i+4:])
-		if ld>>26 != 58 || ld&3 != 0 || ld>>16&31 != base || ld>>21&31 != 12 || !mtctrFollows(f, code[i+8:]) {
-			continue
-		}
-		slot := toc + uint64(int64(int32(addis<<16))) + uint64(int64(int16(ld)))
-		name, ok := known[slot]
+		name, ok := known[toc+high+uint64(int64(int16(ld)))]
 		if !ok {
 			continue
 		}
@@ -346,7 +349,8 @@ func (f *File) ppc64Stubs(known slots, order []uint32, add func(at, size uint64,
 				start -= 4
 			}
 		}
-		add(text.Address+uint64(start), uint64(i-start)+16, name)
+		add(text.Address+uint64(start), 0, name)
+		i = n
 	}
 	return nil
 }

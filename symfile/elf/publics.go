@@ -65,11 +65,20 @@ func (p *Publics) Lookup(rva uint64) (Public, bool) {
 	// is bounded.
 	for back := 0; i >= 0 && back < 64; i, back = i-1, back+1 {
 		size := uint64(p.list[i].flags & maxSize)
-		if size == 0 && back == 0 || rva-p.list[i].rva < size {
+		if size == 0 && back == 0 && p.sameSection(p.list[i].rva, rva) || rva-p.list[i].rva < size {
 			return p.At(i), true
 		}
 	}
 	return Public{}, false
+}
+
+// sameSection: a label's code ends with its section. Without section headers nothing is known of that.
+func (p *Publics) sameSection(a, b uint64) bool {
+	if a == b || len(p.f.Sections) == 0 {
+		return true
+	}
+	s := p.f.SectionAt(p.f.Base + a)
+	return s != nil && p.f.Base+b-s.Address < s.Size
 }
 
 // Nearest is the last name at or before an RVA, however far, as a lookup of PUBLIC records answers.
@@ -143,9 +152,9 @@ type publicsBuilder struct {
 const (
 	rankGlobal = iota
 	rankWeak
+	rankStub // linkers mark the place where their stubs start by local names
 	rankLocal
 	rankLabel // a symbol without type
-	rankStub
 )
 
 func (b *publicsBuilder) addTable(t *symTable, which int) error {

@@ -46,22 +46,25 @@ func unxz(p []byte) (out []byte, wrong string, err error) {
 		if becomes, index, ok = xzNumber(index); !ok {
 			break
 		}
-		if size < 8 || at >= indexAt || size > uint64(indexAt-at) {
+		whole := (size + 3) &^ 3 // padding comes before the check sum
+		if size < 8 || at >= indexAt || size > uint64(indexAt-at) || whole > uint64(indexAt-at) {
 			return nil, "a block beyond the index", nil
 		}
 		if becomes > maxUnxz-uint64(len(out)) {
 			return nil, fmt.Sprintf("more than %d bytes unpacked", maxUnxz), nil
 		}
-		block := p[at : at+int64(size)]
+		block := p[at : at+int64(whole)]
 		body, dict := xzBlock(block)
 		if body == nil {
 			return nil, fmt.Sprintf("at 0x%x a block that is not LZMA2 with a dictionary of at most %d bytes", at, maxXZDict), nil
 		}
+		// Nothing refers to more than there has been.
+		dict = max(min(dict, int(becomes)), lzma.MinDictCap)
 		r, err := lzma.Reader2Config{DictCap: dict}.NewReader2(bytes.NewReader(body))
 		if err != nil {
 			return nil, "an error", err
 		}
-		plain, err := readAtMost(r, int64(becomes), int64(size))
+		plain, err := readAtMost(r, int64(becomes), int64(whole))
 		if err != nil {
 			return nil, "an error", err
 		}
@@ -73,7 +76,7 @@ func unxz(p []byte) (out []byte, wrong string, err error) {
 		} else {
 			out = append(out, plain...)
 		}
-		at += int64(size+3) &^ 3
+		at += int64(whole)
 	}
 	if !ok || at != indexAt {
 		return nil, "an index that does not fit its blocks", nil
@@ -106,7 +109,7 @@ func xzBlock(p []byte) (body []byte, dict int) {
 	if wants > maxXZDict {
 		return nil, 0
 	}
-	return p[size:], max(int(wants), lzma.MinDictCap)
+	return p[size:], int(wants)
 }
 
 // xzSound compares a block's check sum, its last bytes, with what came out. SHA-256, which nobody needs for this, and
