@@ -76,22 +76,31 @@ func (w *cfiWriter) collect(t unwind.Table) ([]stretch, error) {
 		if start >= end {
 			return nil
 		}
-		n, err := w.number(&row)
-		if err != "" {
-			if w.o.n.Unsayable++; w.o.n.Unsayable == 1 {
-				w.o.n.UnsayableFirst = fmt.Sprintf("0x%x to 0x%x, %s: %s", start, end, row.Origin, err)
-			}
-			return nil
-		}
 		if row.Origin.Offset != last.Offset || row.Origin.Part != last.Part {
 			last = row.Origin
 			w.entries++
 		}
-		if k := len(out); k > 0 && out[k-1].end == start && out[k-1].rules == n && out[k-1].entry == w.entries {
-			out[k-1].end = end
-			return nil
+		add := func(start, end uint64, row *unwind.Row) string {
+			n, why := w.number(row)
+			if why != "" {
+				return why
+			}
+			if k := len(out); k > 0 && out[k-1].end == start && out[k-1].rules == n && out[k-1].entry == w.entries {
+				out[k-1].end = end
+			} else {
+				out = append(out, stretch{start, end, n, w.entries})
+			}
+			return ""
 		}
-		out = append(out, stretch{start, end, n, w.entries})
+		why := add(start, end, &row)
+		if why != "" && w.byAddress(start, end, row, add) {
+			why = ""
+		}
+		if why != "" {
+			if w.o.n.Unsayable++; w.o.n.Unsayable == 1 {
+				w.o.n.UnsayableFirst = fmt.Sprintf("0x%x to 0x%x, %s: %s", start, end, row.Origin, why)
+			}
+		}
 		return nil
 	})
 	if err != nil {
@@ -102,6 +111,56 @@ func (w *cfiWriter) collect(t unwind.Table) ([]stretch, error) {
 	}
 	return join(nil, out), nil
 }
+
+// maxByAddress bounds the code of which byAddress asks every byte.
+const maxByAddress = 1 << 20
+
+// byAddress says a cfa that an expression finds from the program counter and the stack pointer alone, which the format has no words
+// for, as one rule for each address. Linkers describe the stubs of .plt so, one entry for all of them: within a stub of 16 bytes a
+// word is pushed at byte 11.
+func (w *cfiWriter) byAddress(start, end uint64, row unwind.Row, add func(start, end uint64, row *unwind.Row) string) bool {
+	if row.CFA.Kind != unwind.Program || end-start > maxByAddress {
+		return false
+	}
+	cfa := func(pc, sp uint64) (int64, bool) {
+		regs := cpu.Regs{Arch: w.arch}
+		regs.Set(w.arch.PC, pc)
+		regs.Set(w.arch.SP, sp)
+		r := unwind.Row{CFA: row.CFA, RA: unwind.Rule{Kind: unwind.Const}}
+		caller, _, err := r.Apply(&regs, nothing{}, nil)
+		return int64(caller.SP() - sp), err == nil
+	}
+	// The module lies anywhere, and so does the stack.
+	const module, stack, other = 0x55550000, 0x7ff01000, 0x66670008
+	distance := func(rva uint64) (int64, bool) {
+		a, ok := cfa(rva, stack)
+		b, ok2 := cfa(rva+module, other)
+		return a, ok && ok2 && a == b
+	}
+	for at := start; at < end; {
+		d, ok := distance(at)
+		if !ok {
+			return false // at the first address, where there is any doubt
+		}
+		from := at
+		for at++; at < end; at++ {
+			if next, ok := distance(at); !ok || next != d {
+				break
+			}
+		}
+		plain := row
+		plain.CFA = unwind.Rule{Kind: unwind.FromReg, Reg: w.arch.SP, Offset: d}
+		if add(from, at, &plain) != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// nothing is memory of which nothing is known.
+type nothing struct{}
+
+func (nothing) Word(uint64, int) (uint64, bool) { return 0, false }
 
 // join adds to stretches that lie beside each other what others cover of the code between them. Both are by address.
 func join(first, more []stretch) []stretch {
@@ -173,7 +232,8 @@ func (w *cfiWriter) text(row *unwind.Row) (r rules, why string) {
 		s := &row.Saved[i]
 		text, ok := w.expr(s.Reg, &s.Rule)
 		if !ok {
-			return r, "a rule for $" + w.arch.RegName(s.Reg) + " that the format has no words for"
+			w.o.n.LostRegisters++
+			continue
 		}
 		if text != "" {
 			r.regs = append(r.regs, regText{s.Reg, text})

@@ -52,6 +52,9 @@ type Counts struct {
 	// the first of them which it is, and why.
 	Unsayable      int
 	UnsayableFirst string
+	// LostRegisters is how many different rows have a rule for a register that the format has no words for: they are written without
+	// it, since the frame can be found all the same.
+	LostRegisters int
 }
 
 // Write writes a symbol file to w. An error is one of w or of what Input reads; the text is then not whole.
