@@ -32,7 +32,7 @@ func (s *walk) mayKeepSP(src Source, pc uint64) bool {
 	}
 	switch s.arch {
 	case cpu.ARM, cpu.S390X:
-		return s.atContext()
+		return s.interrupted()
 	case cpu.ARM64:
 		return pc != s.top().PC && (s.atContext() || src == SourceCFI)
 	}

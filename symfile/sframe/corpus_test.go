@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -55,48 +54,10 @@ func eachCorpusFile(t *testing.T, f func(t *testing.T, c corpusFile)) {
 	}
 }
 
-// simple is a row as the texts have it: "sp+16", "c-8", "u" for unchanged.
-type simple struct{ cfa, ra, fp string }
-
-// simplified writes a row so.
-func simplified(t testing.TB, arch *cpu.Arch, row *unwind.Row) simple {
-	t.Helper()
-	s := simple{cfa: row.CFA.Describe(arch), ra: row.RA.Describe(arch), fp: "u"}
-	base := map[cpu.Reg]string{arch.SP: "sp", arch.FP: "fp"}
-	if row.CFA.Kind == unwind.FromReg && base[row.CFA.Reg] != "" {
-		s.cfa = fmt.Sprintf("%s%+d", base[row.CFA.Reg], row.CFA.Offset)
-	}
-	saved := func(ru unwind.Rule, unchanged bool) string {
-		switch {
-		case ru.Kind == unwind.AtCFA:
-			return fmt.Sprintf("c%+d", ru.Offset)
-		case unchanged:
-			return "u"
-		}
-		return ru.Describe(arch)
-	}
-	s.ra = saved(row.RA, row.RA == unwind.Rule{Kind: unwind.FromReg, Reg: arch.LR})
-	for _, r := range row.Saved {
-		if r.Reg == arch.FP {
-			s.fp = saved(r.Rule, r.Rule.Kind == unwind.Same || r.Rule.Kind == unwind.Unset)
-		}
-	}
-	return s
-}
-
 // same compares the rules of an address.
 func (c *corpusFile) same(t *testing.T, pc uint64, want simple) bool {
 	t.Helper()
-	row, ok, err := c.table.Row(pc)
-	if err != nil || !ok {
-		t.Errorf("%x: %v %v, want %v", pc, ok, err, want)
-		return false
-	}
-	if got := simplified(t, c.arch, &row); got != want {
-		t.Errorf("%x: %v, want %v", pc, got, want)
-		return false
-	}
-	return true
+	return sameRow(t, c.table, pc, want)
 }
 
 // TestCorpusRows compares with rows that a second decoder made, at every address, and at the addresses around.
@@ -146,7 +107,7 @@ func TestCorpusRows(t *testing.T) {
 				}
 				for i := len(fn.Rows) - 1; i >= 0; i-- {
 					if r := fn.Rows[i]; r.Off <= off {
-						if !c.same(t, pc, simple{fmt.Sprintf("%s%+d", r.CFA[0], int64(r.CFA[1].(float64))), opt(r.RA), opt(r.FP)}) {
+						if !c.same(t, pc, simple{fmt.Sprintf("%s%+d", r.CFA[0], int64(r.CFA[1].(float64))), opt(r.RA), opt(r.FP), r.Mangled != 0}) {
 							return
 						}
 						break
@@ -166,7 +127,7 @@ func TestCorpusRows(t *testing.T) {
 		if err := c.table.Each(func(start, end uint64, row unwind.Row) error {
 			for pc := start; pc < end; pc++ {
 				listed++
-				if !covered[pc] || !c.same(t, pc, simplified(t, c.arch, &row)) {
+				if !covered[pc] || !c.same(t, pc, simplified(c.arch, &row)) {
 					return fmt.Errorf("%x is listed with other rules", pc)
 				}
 			}
@@ -180,52 +141,14 @@ func TestCorpusRows(t *testing.T) {
 
 // TestCorpusReadelf compares with what readelf --sframe prints.
 func TestCorpusReadelf(t *testing.T) {
-	eachCorpusFile(t, func(t *testing.T, c corpusFile) {
-		text, err := os.ReadFile(c.path + ".readelf.txt")
-		if err != nil {
-			t.Fatal(err)
-		}
-		var start uint64
-		masked, rows := false, 0
-		for line := range strings.Lines(string(text)) {
-			words := strings.Fields(line)
-			switch {
-			case len(words) > 5 && words[0] == "func" && words[1] == "idx":
-				start, err = strconv.ParseUint(strings.TrimSuffix(words[5], ","), 0, 64)
-			case len(words) > 0 && strings.HasPrefix(words[0], "STARTPC"):
-				masked = words[0] == "STARTPC[m]"
-			case len(words) == 4 && len(words[0]) == 16:
-				var pc uint64
-				pc, err = strconv.ParseUint(words[0], 16, 64)
-				if masked {
-					pc += start
-				}
-				ra := words[3]
-				if ra == "f" {
-					ra = "c-8"
-				}
-				rows++
-				c.same(t, pc, simple{words[1], ra, words[2]})
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		if rows == 0 || rows != int(c.table.(*table).Rows) {
-			t.Errorf("%d rows in the text", rows)
-		}
-	})
+	eachCorpusFile(t, func(t *testing.T, c corpusFile) { checkReadelf(t, c.table, c.path+".readelf.txt") })
 }
 
 // TestCorpusAgainstEHFrame compares with the .eh_frame of the same code, as readelf interprets it, at every address that either
 // covers. Not compared are .plt and .plt.got, where ld 2.44 describes another frame than the code has.
 func TestCorpusAgainstEHFrame(t *testing.T) {
 	eachCorpusFile(t, func(t *testing.T, c corpusFile) {
-		text, err := os.ReadFile(c.path + ".ehframe.txt")
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := ehFrameRows(t, string(text), c.arch)
+		want := ehFrameRows(t, c.path+".ehframe.txt", c.arch)
 		skip := func(pc uint64) bool {
 			for _, name := range []string{".plt", ".plt.got"} {
 				if s := c.elf.Section(name); s != nil && pc >= s.Addr && pc < s.Addr+s.Size {
@@ -263,58 +186,4 @@ func TestCorpusAgainstEHFrame(t *testing.T) {
 		}
 		t.Logf("%d addresses compared; %d have rules in .eh_frame only", compared, alone)
 	})
-}
-
-// ehFrameRows reads the output of readelf --debug-dump=frames-interp: rules by address.
-func ehFrameRows(t *testing.T, text string, arch *cpu.Arch) map[uint64]simple {
-	t.Helper()
-	// The rules that hold at the call, which the one CIE of these files says and an FDE without rows keeps.
-	initial := simple{"sp+0", "u", "u"}
-	if arch == cpu.AMD64 {
-		initial = simple{"sp+8", "c-8", "u"}
-	}
-	rows := map[uint64]simple{}
-	var end uint64
-	var columns []string
-	inFDE := false
-	fill := func(from uint64, s simple) {
-		for pc := from; pc < end; pc++ {
-			rows[pc] = s
-		}
-	}
-	for line := range strings.Lines(text) {
-		words := strings.Fields(line)
-		switch {
-		case len(words) == 0:
-		case strings.Contains(line, " CIE "):
-			inFDE = false
-		case strings.Contains(line, " FDE "):
-			var start uint64
-			if _, err := fmt.Sscanf(line[strings.Index(line, "pc="):], "pc=%x..%x", &start, &end); err != nil {
-				t.Fatalf("%s: %v", line, err)
-			}
-			inFDE = true
-			fill(start, initial)
-		case words[0] == "LOC":
-			columns = words[1:]
-		case inFDE && len(words) == len(columns)+1 && len(words[0]) == 16:
-			pc, err := strconv.ParseUint(words[0], 16, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s := simple{"", "u", "u"}
-			for i, w := range words[1:] {
-				switch columns[i] {
-				case "CFA":
-					s.cfa = strings.NewReplacer("rsp", "sp", "rbp", "fp", "x29", "fp").Replace(w)
-				case "ra":
-					s.ra = w
-				case "rbp", "x29":
-					s.fp = w
-				}
-			}
-			fill(pc, s)
-		}
-	}
-	return rows
 }

@@ -270,7 +270,7 @@ var made = []*madeSection{{
 		{start: 0x20000, size: 0x20000, addr: 4, rows: []madeRow{
 			{sp: true, words: []int64{8}, means: "cfa = $rsp + 8, ra = [cfa − 8], $rbp = unchanged, other registers lost"},
 			{at: 0x10005, sp: true, words: []int64{70016, -70000}, size: 4, means: "cfa = $rsp + 70016, ra = [cfa − 8], $rbp = [cfa − 70000], other registers lost"},
-			{at: 0x1fff0, words: []int64{-0x80000000, 0x7fffffff}, size: 4, means: "cfa = $rbp − 2147483648, ra = [cfa − 8], $rbp = [cfa + 2147483647], other registers lost"}}},
+			{at: 0x1fff0, words: []int64{-70016, 70000}, size: 4, means: "cfa = $rbp − 70016, ra = [cfa − 8], $rbp = [cfa + 70000], other registers lost"}}},
 	},
 }, {
 	name: "arm64", says: "arm64 with one and three offsets, return addresses signed with key A and with key B",
@@ -303,7 +303,8 @@ var made = []*madeSection{{
 		{start: 0x1000, size: 0x10, addr: 1, rows: []madeRow{{sp: true, words: []int64{8}, means: "cfa = $rsp + 8, ra = [cfa − 8], $rbp = unchanged, other registers lost"}}},
 		{start: 0x1010, size: 0x210, addr: 2, rows: []madeRow{
 			{sp: true, words: []int64{16}, means: "cfa = $rsp + 16, ra = [cfa − 8], $rbp = unchanged, other registers lost"},
-			{at: 0x101, words: []int64{16, -16}, means: "cfa = $rbp + 16, ra = [cfa − 8], $rbp = [cfa − 16], other registers lost"}}},
+			{at: 0x101, words: []int64{16, -16}, means: "cfa = $rbp + 16, ra = [cfa − 8], $rbp = [cfa − 16], other registers lost"},
+			{at: 0x200, words: []int64{-0x80000000, 0x7fffffff}, size: 4, means: "cfa = $rbp − 2147483648, ra = [cfa − 8], $rbp = [cfa + 2147483647], other registers lost"}}},
 	},
 }, {
 	name: "version3", says: "version 3: starts of 64 bits, attributes beside the rows, a signal frame, flexible functions",

@@ -51,7 +51,7 @@ func (t *table) rules(fn *function, e *entry) (unwind.Row, error) {
 // plain reads the words as offsets (chapter 3):
 //
 //	amd64   CFA = sp or fp + 1st    RA = [CFA + the header's]    FP = [CFA + 2nd]
-//	arm64   CFA = sp or fp + 1st    RA = [CFA + 2nd]             FP = [CFA + 3rd]
+//	arm64   CFA = sp or fp + 1st    RA = [CFA + 2nd]             FP = [CFA + 3rd]; GNU as writes a 2nd alone where only RA is saved
 //	s390x   CFA = sp or fp + 1st × 8 + 160                       the 2nd and 3rd as below
 func (t *table) plain(e *entry, row *unwind.Row, fp *unwind.Rule) {
 	base := t.arch.FP
@@ -76,7 +76,7 @@ func (t *table) plain(e *entry, row *unwind.Row, fp *unwind.Rule) {
 	if t.FixedFP != 0 {
 		*fp = unwind.Rule{Kind: unwind.AtCFA, Offset: int64(t.FixedFP)}
 	}
-	if n > next+1 || t.arch == cpu.ARM64 && t.FixedRA == 0 && n == 2 {
+	if n > next+1 {
 		t.warn("row", e.at, "a row of %d offsets, which %s does not have", n, t.arch.Name)
 	}
 }

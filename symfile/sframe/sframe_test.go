@@ -84,6 +84,18 @@ func TestMade(t *testing.T) {
 	}
 }
 
+// TestMadeReadelf compares what the made sections say with what binutils' readelf reads in them.
+func TestMadeReadelf(t *testing.T) {
+	texts, _ := filepath.Glob(filepath.Join("testdata", "*.readelf.txt"))
+	if len(texts) < 10 {
+		t.Errorf("only %d texts", len(texts))
+	}
+	for _, path := range texts {
+		s := section(strings.TrimSuffix(filepath.Base(path), ".readelf.txt"))
+		t.Run(s.name, func(t *testing.T) { checkReadelf(t, open(t, s.name, s.bytes(), s.address, 0), path) })
+	}
+}
+
 func (s *madeSection) checkWarnings(t *testing.T, table unwind.Table) {
 	t.Helper()
 	all := strings.Join(table.Warnings(), "\n")
