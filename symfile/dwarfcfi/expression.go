@@ -21,8 +21,11 @@ const (
 	exSkip       = 0x2f
 	exLit0       = 0x30
 	exLit31      = 0x4f
+	exReg0       = 0x50
+	exReg31      = 0x6f
 	exBreg0      = 0x70
 	exBreg31     = 0x8f
+	exRegx       = 0x90
 	exBregx      = 0x92
 	exDerefSize  = 0x94
 	exNop        = 0x96
@@ -102,9 +105,9 @@ func (t *table) translate(e span, pushCFA bool) (string, error) {
 				return "", s.bad(e.off+int64(at), "DW_OP_deref_size of 1, 2, 4 or 8 bytes", strconv.Itoa(int(size)))
 			}
 			words = append(words, "^"+strconv.Itoa(int(size)))
-		case op >= exBreg0 && op <= exBreg31 || op == exBregx:
-			n := uint64(op - exBreg0)
-			if op == exBregx {
+		case op >= exReg0 && op <= exBreg31 || op == exRegx || op == exBregx:
+			n := uint64(op-exReg0) % 32
+			if op == exRegx || op == exBregx {
 				n = r.uleb()
 			}
 			reg, ok := t.register(n)
@@ -112,6 +115,11 @@ func (t *table) translate(e span, pushCFA bool) (string, error) {
 				return "", s.bad(e.off+int64(at), "a general register of "+t.Arch.Name, fmt.Sprintf("DWARF register %d", n))
 			}
 			words = append(words, "$"+t.Arch.RegName(reg))
+			// A register by itself says a location, not a value; compilers for mips write it where they mean the value, and GCC's
+			// runtime reads it so.
+			if op >= exReg0 && op <= exReg31 || op == exRegx {
+				break
+			}
 			if off := r.sleb(); off != 0 {
 				literal(off)
 				words = append(words, "+")

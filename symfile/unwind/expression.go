@@ -178,5 +178,8 @@ func joinWord(arch *cpu.Arch, op string, l, r Rule) (Rule, error) {
 
 // Sum is the rule of what ru gives plus a constant.
 func Sum(arch *cpu.Arch, ru Rule, by int64) (Rule, error) {
+	if by == 0 {
+		return ru, nil
+	}
 	return joinWord(arch, "+", ru, canon(arch, Rule{Kind: Const, Offset: by}))
 }

@@ -1,0 +1,97 @@
+package exidx
+
+import (
+	"fmt"
+
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/unwind"
+)
+
+// row is what entry i says. Its second word is 1 (the function cannot be unwound), has bit 31 set (the instructions
+// themselves), or leads to the entry's other part (IHI 0038, section 6).
+func (t *table) row(i int, start uint64, word uint32) (unwind.Row, error) {
+	off := t.offset(i)
+	row := unwind.Row{Start: start - t.cfg.Base, Origin: unwind.Origin{File: t.cfg.File, Part: part, Offset: off}}
+	m := machine{t: t, part: part, at: off + 4}
+	switch {
+	case word == cannotUnwind:
+		return ended(row), nil
+	case word>>31 != 0:
+		if word>>24 != 0x80 {
+			return row, t.bad(off+4, "instructions for personality routine 0", fmt.Sprintf("0x%08x", word))
+		}
+		m.code = []byte{byte(word >> 16), byte(word >> 8), byte(word)}
+		m.at++
+	default:
+		place := t.address + uint64(off) + 4
+		address := prel31(word, place)
+		code, skip, err := t.longEntry(address, off)
+		if err != nil {
+			return row, err
+		}
+		m.part, m.code, m.at = extab, code, int64(address)+skip
+	}
+	return m.run(row)
+}
+
+// ended is the row of a function that cannot be unwound.
+func ended(row unwind.Row) unwind.Row {
+	row.CFA = unwind.Rule{Kind: unwind.FromReg, Reg: arm.SP}
+	row.RA = unwind.Rule{Kind: unwind.Undefined}
+	row.Outermost = true
+	row.Origin.Note = "where the function is marked as one that cannot be unwound"
+	return row
+}
+
+// longEntry reads the instructions of an entry of .ARM.extab (IHI 0038, section 7). Its first word says who reads the rest: bit 31
+// set, one of the ABI's own personality routines 0 to 2; else it leads to the language's routine, and the second word has the
+// form that all of GNU's and LLVM's routines share. skip is how many bytes lie before the instructions.
+func (t *table) longEntry(address uint64, off int64) (code []byte, skip int64, err error) {
+	bad := func(at uint64, want, have string) error {
+		return &input.FormatError{File: t.cfg.File, Part: extab, Offset: int64(at), Want: want, Have: have + fmt.Sprintf(" (entry at %s+0x%x; offsets are addresses)", part, off)}
+	}
+	first, err := t.word(address)
+	if err != nil {
+		return nil, 0, err
+	}
+	more := uint32(0)
+	switch {
+	case first>>31 == 0:
+		address, skip = address+4, 4
+		if first, err = t.word(address); err != nil {
+			return nil, 0, err
+		}
+		more = first >> 24
+		code, skip = []byte{byte(first >> 16), byte(first >> 8), byte(first)}, skip+1
+	case first>>24 == 0x80:
+		code, skip = []byte{byte(first >> 16), byte(first >> 8), byte(first)}, 1
+	case first>>24 == 0x81 || first>>24 == 0x82:
+		more = first >> 16 & 0xff
+		code, skip = []byte{byte(first >> 8), byte(first)}, 2
+	default:
+		return nil, 0, bad(address, "a personality routine from 0 to 2", fmt.Sprintf("0x%08x", first))
+	}
+	for n := range uint64(more) {
+		w, err := t.word(address + 4 + 4*n)
+		if err != nil {
+			return nil, 0, err
+		}
+		code = append(code, byte(w>>24), byte(w>>16), byte(w>>8), byte(w))
+	}
+	return code, skip, nil
+}
+
+// word reads a word at a link-time address.
+func (t *table) word(address uint64) (uint32, error) {
+	if t.at == nil {
+		return 0, &input.FormatError{File: t.cfg.File, Part: extab, Offset: int64(address), Want: "the file that the section is of", Have: "the section alone"}
+	}
+	p, err := t.at(address, 4)
+	if needs(err) {
+		return 0, err
+	}
+	if err != nil || len(p) != 4 {
+		return 0, &input.FormatError{File: t.cfg.File, Part: extab, Offset: int64(address), Want: "a word at this address", Have: "none", Err: err}
+	}
+	return t.cfg.Order.Uint32(p), nil
+}
