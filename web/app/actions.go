@@ -57,6 +57,10 @@ func (p *Page) Act(act, arg string) {
 		p.showModule(arg)
 	case "copy", "download":
 		p.export(act, arg)
+	case "findings":
+		p.selectTab("findings", false)
+	case "copy-finding":
+		p.copyFinding(arg)
 	case "clear-search":
 		p.Input("search", "")
 		p.Host.Focus("search")
@@ -97,6 +101,12 @@ func (p *Page) choose(act, arg string) {
 		p.assign(act, arg)
 	case "stream", "stream-bytes", "stream-private", "reveal":
 		p.rawAct(act, arg)
+	case "compared":
+		if n, err := strconv.Atoi(arg); err == nil {
+			p.selectCompared(n)
+		}
+	case "more-findings":
+		p.Findings += findingsShown
 	case "policy":
 		p.setPolicy(arg)
 		p.address()
@@ -161,7 +171,8 @@ func (p *Page) selectThread(n int) {
 	p.visible["stack"] = Span{0, p.visible["stack"].Count}
 	p.Host.Reveal("stack", 0)
 	p.address()
-	p.ask(PartThreads | PartStack | PartFrame)
+	p.forgetCompared()
+	p.ask(PartThreads | PartStack | PartFrame | PartCompare)
 }
 
 func (p *Page) selectFrame(frame, inline int) {

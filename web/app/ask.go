@@ -27,7 +27,7 @@ func (p *Page) ask(parts int) {
 		ThreadFilter: s.ThreadFilter, Search: s.Search, Threads: p.span("threads"), Stack: p.span("stack"),
 		Modules: p.span("modules"), Wanted: p.span("wanted"), Files: p.span("files"),
 		Grid: p.gridName(), GridSpan: p.span("grid"), Stream: p.Raw.Stream, Bytes: p.Raw.Bytes, Private: p.Raw.Private,
-		Content: p.span("content"), CommandLine: p.Raw.CommandLine, Environment: p.Raw.Environment}
+		Content: p.span("content"), Compare: p.span("compare"), Compared: p.Compared, CommandLine: p.Raw.CommandLine, Environment: p.Raw.Environment}
 	p.dirty, p.asking = p.dirty&^parts, true
 	p.send(Request{Op: OpLook, Look: &look}, nil)
 }
@@ -48,12 +48,16 @@ func (p *Page) firstParts(parts int) int {
 // span is the window to ask for.
 func (p *Page) span(list string) Span {
 	v := p.visible[list]
-	from := max(0, v.From-overscan)
-	return Span{from, v.From - from + v.Count + overscan}
+	more := overscan
+	if list == "compare" {
+		more = 1 // its rows have nine elements each
+	}
+	from := max(0, v.From-more)
+	return Span{from, v.From - from + v.Count + more}
 }
 
 var partOf = map[string]int{"threads": PartThreads, "stack": PartStack, "modules": PartModules, "wanted": PartWanted,
-	"files": PartFiles, "grid": PartGrid, "content": PartContent}
+	"files": PartFiles, "grid": PartGrid, "compare": PartCompare, "content": PartContent}
 
 // loaded is the window of a list that is here.
 func (p *Page) loaded(list string) (from, to, total int) {
@@ -69,6 +73,9 @@ func (p *Page) loaded(list string) (from, to, total int) {
 	}
 	if list == "grid" {
 		return p.grid().From, p.grid().From + len(p.grid().Rows), p.grid().Total
+	}
+	if list == "compare" {
+		return p.Compare.From, p.Compare.From + len(p.Compare.Rows), p.Compare.Total
 	}
 	if list == "content" {
 		return p.content().From, p.content().From + len(p.content().Lines), p.content().Total
@@ -174,6 +181,9 @@ func (p *Page) looked(r Reply) {
 	}
 	if r.Files != nil {
 		p.Files = *r.Files
+	}
+	if r.Compare != nil {
+		p.Compare = *r.Compare
 	}
 	p.tookRaw(r)
 	if p.dirty == 0 && p.reading == nil && len(p.queue) == 0 && r.Pending == 0 {

@@ -134,14 +134,14 @@ func (p *Page) toRow(row int) {
 	p.ask(PartStack)
 }
 
-// selectRow selects a row that is here; the last one, which says why the walk ended, belongs to the last frame.
+// selectRow selects a row that is here; those behind the last frame belong to it.
 func (p *Page) selectRow(row int) {
 	i := row - p.Stack.From
 	if i < 0 || i >= len(p.Stack.Rows) {
 		return
 	}
 	r := p.Stack.Rows[i]
-	if r.Frame < 0 {
+	for r.Frame < 0 {
 		if i == 0 {
 			return
 		}

@@ -38,6 +38,9 @@ type Page struct {
 	Toast    string // what was just done
 	Split    Split
 	Raw      Raw // of the dump itself
+	Compare  view.ComparePage
+	Compared int // selected row of the comparison, or -1
+	Findings int // how many are shown
 	Module   int // shown among the modules, or -1
 
 	menuRow    view.StackRow // of the context menu
@@ -88,7 +91,7 @@ type Notice struct {
 // NewPage makes a page that shows the start.
 func NewPage(h Host, e Engine, hash string) *Page {
 	p := &Page{Host: h, Engine: e, State: ParseState(hash), visible: map[string]Span{}, goTo: -1, exports: map[int]export{},
-		fresh: map[string]bool{}, editions: map[string]edition{}, Module: -1}
+		fresh: map[string]bool{}, editions: map[string]edition{}, Module: -1, Compared: -1, Findings: findingsShown}
 	p.visible["threads"], p.visible["stack"] = Span{0, 9}, Span{0, 16}
 	p.visible["modules"], p.visible["wanted"], p.visible["files"] = Span{0, 8}, Span{0, 8}, Span{0, 8}
 	p.forgetRaw()

@@ -174,7 +174,7 @@ func TestKeysMoveTheSelection(t *testing.T) {
 		t.Error("a letter typed into a field was taken for a command")
 	}
 	p.Key("3", false)
-	if p.State.Tab != "files" || p.State.Closed {
+	if p.State.Tab != "findings" || p.State.Closed {
 		t.Errorf("tab %q, closed %v", p.State.Tab, p.State.Closed)
 	}
 	p.Key("3", false)

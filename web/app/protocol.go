@@ -32,9 +32,10 @@ const (
 	PartGrid
 	PartContent
 	PartSystem
+	PartCompare
 
 	PartsAll = PartSummary | PartThreads | PartStack | PartFrame | PartModules | PartWanted | PartFiles |
-		PartGrid | PartContent | PartSystem
+		PartGrid | PartContent | PartSystem | PartCompare
 )
 
 // Kinds of an export.
@@ -86,6 +87,9 @@ type Look struct {
 	Stream         int
 	Bytes, Private bool
 	Content        Span
+	// Compare is the window of the comparison of the thread's walks, Compared the row whose ways on are asked for, or -1.
+	Compare  Span
+	Compared int
 	// What of the System tab was asked for by name.
 	CommandLine, Environment bool
 }
@@ -147,6 +151,7 @@ type Reply struct {
 	Have    []string
 	Grid    *GridPage
 	Content *ContentPage
+	Compare *view.ComparePage
 	// System: further groups of the System tab; the last Secrets of them are private.
 	System  []view.Group
 	Secrets int

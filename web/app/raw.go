@@ -46,6 +46,9 @@ func (p *Page) hiddenParts() int {
 	if p.Summary == nil || p.State.Closed || p.State.Tab != "system" {
 		hidden |= PartSystem
 	}
+	if p.Summary == nil || !p.shows("compare") {
+		hidden |= PartCompare
+	}
 	return hidden
 }
 
@@ -57,6 +60,8 @@ func (p *Page) disabled(tab string) bool {
 // forgetRaw is for another dump: what was asked for of this one was not asked for of that.
 func (p *Page) forgetRaw() {
 	p.Raw = Raw{}
+	p.forgetCompared()
+	p.Findings = findingsShown
 	for _, list := range []string{"grid", "content"} {
 		p.visible[list] = Span{0, 8}
 	}
@@ -94,7 +99,7 @@ func (p *Page) openTab() {
 		p.visible["grid"] = Span{0, p.visible["grid"].Count}
 		p.Host.Reveal("grid", 0)
 	}
-	p.ask(PartGrid | PartContent | PartSystem)
+	p.ask(PartGrid | PartContent | PartSystem | PartCompare)
 }
 
 func (p *Page) rawAct(act, arg string) {

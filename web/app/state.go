@@ -27,6 +27,8 @@ type State struct {
 var Tabs = []struct{ ID, Title string }{
 	{"modules", "Modules"},
 	{"wanted", "Symbols wanted"},
+	{"findings", "Findings"},
+	{"compare", "Compare"},
 	{"files", "Files"},
 	{"system", "System"},
 	{"memory", "Memory map"},

@@ -225,7 +225,7 @@ func (p *Page) frameClass(r view.StackRow) string {
 	for _, c := range []struct {
 		is   bool
 		name string
-	}{{p.isSelected(r), " selected"}, {r.Weak, " weak"}, {r.Forced, " forced"}, {r.NoSymbol, " nosym"}, {r.Missing, " missing"}} {
+	}{{p.isSelected(r), " selected"}, {r.Weak, " weak"}, {r.Forced, " forced"}, {r.NoSymbol, " nosym"}, {r.Missing, " missing"}, {r.Hint, " hint"}} {
 		if c.is {
 			class += c.name
 		}
@@ -238,7 +238,10 @@ func (p *Page) frameID(r view.StackRow) string { return "frame-" + p.frameKey(r)
 func (p *Page) frameKey(r view.StackRow) string { return pair(r.Frame, r.Inline) }
 
 func (p *Page) frameAct(r view.StackRow) any {
-	if r.Kind == view.RowStop {
+	switch {
+	case r.Hint:
+		return "findings"
+	case r.Kind == view.RowStop:
 		return nil
 	}
 	return "frame"
@@ -349,6 +352,8 @@ func (p *Page) tabCount(id string) string {
 		n = p.Files.Total
 	case "log":
 		n = p.Summary.Diag
+	case "findings":
+		n = len(p.Summary.Findings)
 	}
 	if n == 0 {
 		return ""
@@ -357,7 +362,7 @@ func (p *Page) tabCount(id string) string {
 }
 
 func (p *Page) tabCountClass(id string) string {
-	if p.Summary != nil && (id == "wanted" && p.Summary.Wanted > 0 || id == "log" && p.Summary.Errors > 0 ||
+	if p.Summary != nil && (id == "wanted" && p.Summary.Wanted > 0 || id == "findings" && len(p.Summary.Findings) > 0 || id == "log" && p.Summary.Errors > 0 ||
 		id == "files" && p.Files.Problems > 0) {
 		return "tab-count warn"
 	}

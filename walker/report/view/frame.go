@@ -32,8 +32,9 @@ type Why struct {
 	Rules                 []string // the rules that produced the frame, one a line
 	Origin                string
 	Attempts              []Attempt // what was tried before it
-	// Stop is said for the last frame: why there is no next one, and what was tried.
+	// Stop says why the stack has no frame after number Last; what was tried is said for that frame only.
 	Stop         string
+	Last         int
 	StopAttempts []Attempt
 	// Suggestion is what would lead further than Stop, or "".
 	Suggestion string
@@ -70,8 +71,8 @@ func (v *View) Frame(ti, fi, inline int) *FrameDetail {
 	if fi < 0 || fi >= len(t.Frames) {
 		// A thread without frames still says why.
 		d.Title = "No frames"
-		d.Why.Sentence = stopSentence(t)
-		d.Warning = d.Why.Sentence
+		d.Why.Sentence, d.Why.Stop, d.Why.Last = "This thread has no frames.", stopSentence(t), -1
+		d.Warning = d.Why.Stop
 		d.Why.StopAttempts = attempts(t.Stop.Attempts)
 		d.Why.Suggestion = Clean(t.Stop.Suggestion)
 		return d
@@ -227,10 +228,9 @@ func (v *View) why(d *FrameDetail, t *report.Thread, fi int) {
 	}
 	w.Origin = Clean(f.Origin)
 	w.Attempts = attempts(f.Attempts)
-	if fi == len(t.Frames)-1 {
-		w.Stop = stopSentence(t)
+	w.Stop, w.Last, w.Suggestion = stopSentence(t), len(t.Frames)-1, Clean(t.Stop.Suggestion)
+	if fi == w.Last {
 		w.StopAttempts = attempts(t.Stop.Attempts)
-		w.Suggestion = Clean(t.Stop.Suggestion)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 const (
 	RowFrame  = "frame"
 	RowInline = "inline"
-	RowStop   = "stop" // the last row: why the walk ended
+	RowStop   = "stop" // behind the last frame: why the walk ended, and what would lead further
 )
 
 // StackRow is one row of a stack.
@@ -31,6 +31,7 @@ type StackRow struct {
 	Missing        bool // symbols of the module are missing
 	Forced         bool // symbols of another build were used
 	Weak           bool // found by scanning
+	Hint           bool // of RowStop: what would lead further
 }
 
 // StackPage is a window of a stack.
@@ -115,7 +116,8 @@ func (v *View) Stack(q StackQuery) StackPage {
 		return out
 	}
 	starts, n := v.rowsOf(q.Thread, q.HideInlines)
-	out.Total = n + 1 // the stop row
+	tail := v.stopRows(t)
+	out.Total = n + len(tail)
 	lo, hi := window(out.Total, q.From, q.Count)
 	out.From = lo
 	if q.Frame >= 0 && q.Frame < len(t.Frames) {
@@ -149,8 +151,8 @@ func (v *View) Stack(q StackQuery) StackPage {
 			row++
 		}
 	}
-	if hi == out.Total && hi > lo {
-		out.Rows = append(out.Rows, v.stopRow(t))
+	for row := max(lo, n); row < hi; row++ {
+		out.Rows = append(out.Rows, tail[row-n])
 	}
 	return out
 }
@@ -264,8 +266,13 @@ func (v *View) inlineRow(f *report.Frame, i, k int) StackRow {
 	return row
 }
 
-func (v *View) stopRow(t *report.Thread) StackRow {
-	return StackRow{Kind: RowStop, Frame: -1, Inline: -1, ModuleIndex: -1, Other: -1, Function: stopSentence(t)}
+// stopRows are the rows behind the last frame.
+func (v *View) stopRows(t *report.Thread) []StackRow {
+	rows := []StackRow{{Kind: RowStop, Frame: -1, Inline: -1, ModuleIndex: -1, Other: -1, Function: stopSentence(t)}}
+	if s := Clean(t.Stop.Suggestion); s != "" {
+		rows = append(rows, StackRow{Kind: RowStop, Hint: true, Frame: -1, Inline: -2, ModuleIndex: -1, Other: -1, Function: sentenceCase(s), Full: s})
+	}
+	return rows
 }
 
 // stopSentence says why a walk ended.

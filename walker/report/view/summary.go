@@ -22,6 +22,8 @@ type Summary struct {
 	System                         []Group
 	Log                            []LogRow
 	Policy                         string
+	// Findings are what makes stacks short or uncertain.
+	Findings []FindingRow
 }
 
 // Group is a titled list of facts.
@@ -44,7 +46,7 @@ func (v *View) Summary(dump int) Summary {
 	r := v.r
 	s := Summary{Dump: dump, Name: Clean(BaseName(r.Dump.Name)), Verdict: v.Verdict(), NoCrash: r.Crash == nil,
 		FirstThread: r.FirstThread, Threads: len(r.Threads), Modules: len(r.Modules), Wanted: len(r.Wanted),
-		Diag: len(r.Diagnostics), Facts: v.facts(), System: v.system(), Log: []LogRow{}, Policy: Clean(r.Policy)}
+		Diag: len(r.Diagnostics), Facts: v.facts(), System: v.system(), Log: []LogRow{}, Policy: Clean(r.Policy), Findings: v.Findings()}
 	if r.Crash != nil {
 		s.Reason = Clean(r.Crash.Reason.Rust)
 		if s.Reason == "" {

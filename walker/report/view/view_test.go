@@ -140,7 +140,7 @@ func TestFrame(t *testing.T) {
 	if d := v.Frame(1, 2, -1); d.Why.Stop != "The walk stopped: no way was found" {
 		t.Errorf("%q", d.Why.Stop)
 	}
-	if d := v.Frame(0, 0, -1); d.Why.Sentence != "Not walked: this thread wrote the dump." {
+	if d := v.Frame(0, 0, -1); d.Why.Stop != "Not walked: this thread wrote the dump." {
 		t.Errorf("%+v", d)
 	}
 	if v.Frame(7, 0, 0) != nil {

@@ -17,17 +17,18 @@ import (
 
 // Engine is a session and the views of its reports.
 type Engine struct {
-	session *session.Session
-	views   map[int]*view.View // dump → view of its latest report
-	reports map[int]int        // dump → how many reports there were
-	maps    []app.GridRow      // the memory map of mapsOf
-	mapsOf  *report.Report
-	lines   []string // of the stream linesOf
-	linesOf string
-	post    func(app.Reply)
-	id      int // of the request being answered, for progress
-	looked  int // the dump that was looked at last, -1 before that
-	walking bool
+	session  *session.Session
+	views    map[int]*view.View // dump → view of its latest report
+	reports  map[int]int        // dump → how many reports there were
+	maps     []app.GridRow      // the memory map of mapsOf
+	mapsOf   *report.Report
+	compared comparison
+	lines    []string // of the stream linesOf
+	linesOf  string
+	post     func(app.Reply)
+	id       int // of the request being answered, for progress
+	looked   int // the dump that was looked at last, -1 before that
+	walking  bool
 }
 
 // Options say what an engine is linked with.
@@ -195,6 +196,10 @@ func (e *Engine) lookAt(r *app.Reply, q app.Look, v *view.View) {
 	}
 	if d := e.session.Dump(q.Dump); d != nil {
 		e.lookInto(r, q, d, rep)
+	}
+	if q.Parts&app.PartCompare != 0 {
+		c := e.compare(v, q)
+		r.Compare = &c
 	}
 	if q.Parts&app.PartWanted != 0 {
 		w := v.Wanted(q.Wanted.From, q.Wanted.Count)

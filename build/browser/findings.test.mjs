@@ -1,0 +1,67 @@
+// What makes a stack short is said where it is seen, can be copied, and the walks of a thread stand side by side.
+import assert from "node:assert/strict";
+import { after, afterEach, before, beforeEach, test } from "node:test";
+import { startChrome, startSite } from "./harness.mjs";
+
+const files = ["tilecruncher.dmp", "tilecruncher.sym.gz", "libtilecodec.so.sym"].map((name) => `testdata/sample/${name}`);
+
+let site;
+let chrome;
+let tab;
+before(async () => {
+  site = await startSite();
+  chrome = await startChrome();
+});
+after(async () => {
+  await chrome?.close();
+  await site?.stop();
+});
+beforeEach(async () => {
+  tab = await chrome.open(site.origin);
+  await tab.drop(files);
+  await tab.sees("tile::blend_edges");
+});
+afterEach(async () => {
+  const { problems, foreign } = tab;
+  await tab.close();
+  assert.deepEqual(problems, []);
+  assert.deepEqual(foreign, []);
+});
+
+test("missing symbols are said in the verdict, at the stack's end and in a tab, with what to drop", async () => {
+  await tab.page.waitForFunction(() => document.querySelector(".verdict-finding:not([hidden])")?.innerText.includes("libc.so.6"));
+  const hint = tab.page.locator("#stack .row.hint");
+  assert.match(await hint.innerText(), /No symbols for libc\.so\.6: 2 frames were found by scanning; drop libc\.so\.6\.sym with id [0-9A-F]+/);
+  await hint.click();
+  await tab.sees("Copy all");
+  assert.equal(await tab.page.getAttribute("#tab-findings", "aria-selected"), "true");
+  const before = await tab.page.locator(".finding").count();
+  assert.ok(before >= 2);
+  await tab.drop(["testdata/sample/libc.so.6.sym.gz"]);
+  await tab.page.waitForFunction((n) => document.querySelectorAll(".finding").length < n, before);
+  await tab.page.waitForFunction(() => !document.querySelector("#stack .row.hint"));
+});
+
+test("the why of each frame says where the stack ends and why", async () => {
+  await tab.page.click("#side-why");
+  await tab.page.waitForFunction(() => /The stack ends after frame 5/i.test(document.querySelector(".why").innerText));
+  assert.match(await tab.page.locator(".why").innerText(), /What would help: no symbols for libc\.so\.6/);
+});
+
+test("the walks of a thread are laid side by side, and a row says why they part", async () => {
+  await tab.page.click("#tab-compare");
+  await tab.page.waitForSelector("#compare .row");
+  const heads = await tab.page.locator(".compare-grid .row.head .walk").allInnerTexts();
+  assert.deepEqual(heads, ["cfi", "fp", "scan", "breakpad", "rust-minidump", "best"]);
+  assert.match(await tab.text(), /frames are not found by all/);
+  await tab.page.click("#compare .row.parts");
+  await tab.page.waitForFunction(() => /they go on/.test(document.querySelector(".panel-side").innerText));
+  assert.match(await tab.page.locator(".panel-side").innerText(), /fp .*(stopped|Frame pointer)/);
+  // Another thread has another comparison.
+  const first = await tab.page.locator("#compare").innerText();
+  await tab.page.click("#stack .row");
+  await tab.page.keyboard.press("n");
+  await tab.page.waitForFunction((text) => document.querySelector("#compare").innerText !== text, first);
+  const elements = await tab.page.evaluate(() => document.querySelectorAll(".crashpane-root *").length);
+  assert.ok(elements < 560, `${elements} elements`);
+});

@@ -1,0 +1,157 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/crashpane/crashpane/walker/report"
+)
+
+// ComparePage is a window of one thread's stack walked in several ways.
+type ComparePage struct {
+	Page
+	Thread int
+	// Problem says why there is nothing to compare, or is "".
+	Problem string
+	Walks   []CompareWalk
+	Rows    []CompareRow
+	// Differences is how many of all rows are not in all walks.
+	Differences int
+	// Selected is the row asked for, or -1; Title names it, and Ways say how the walks went on from it.
+	Selected int
+	Title    string
+	Ways     []CompareWay
+}
+
+// CompareWalk is a column: a way of walking, how many frames it found and why it stopped.
+type CompareWalk struct {
+	Policy, What string
+	Frames       int
+	Stop         string
+	Best         bool
+}
+
+// CompareRow is a frame that some of the walks found. Cells are in the order of the columns, "" where a walk does not have it.
+type CompareRow struct {
+	Index          int
+	Function, Full string
+	NoSymbol       bool
+	SP, Address    string
+	Module         string
+	Cells          []CompareCell
+	Same           bool // all walks have it
+	Parts          bool // from here the walks go on differently
+}
+
+// CompareCell says how a walk found a frame: the report's trust and a short word for it.
+type CompareCell struct{ Trust, Word string }
+
+// CompareWay is one way on: which walks went it, where to and by what, and what they tried before.
+type CompareWay struct {
+	Walks, Text, Rule string
+	Attempts          []Attempt
+}
+
+// shortWord is a trust in the width of a column.
+func shortWord(trust string) string {
+	switch trust {
+	case "frame_pointer":
+		return "fp"
+	case "cfi_scan":
+		return "CFI+scan"
+	case "prewalked":
+		return "shadow"
+	}
+	word, _ := Word(trust)
+	return word
+}
+
+func policyWhat(name string) string {
+	for _, p := range Policies {
+		if p.Name == name {
+			return p.What
+		}
+	}
+	return name
+}
+
+// Compare makes a window of a comparison. selected is a row's number or -1.
+func (v *View) Compare(c *report.Comparison, from, n, selected int) ComparePage {
+	out := ComparePage{Thread: c.Thread, Selected: -1, Walks: []CompareWalk{}, Rows: []CompareRow{}, Ways: []CompareWay{}}
+	for i := range c.Walks {
+		w := &c.Walks[i]
+		out.Walks = append(out.Walks, CompareWalk{Policy: Clean(w.Policy), What: policyWhat(w.Policy), Frames: len(w.Frames),
+			Stop: stopSentence(&report.Thread{Stop: w.Stop}), Best: w.Policy == "best"})
+	}
+	parts := map[int]*report.Parting{}
+	for i := range c.Partings {
+		if p := &c.Partings[i]; p.Differs() {
+			parts[p.Row] = p
+		}
+	}
+	for i := range c.Rows {
+		if !c.Rows[i].Same {
+			out.Differences++
+		}
+	}
+	lo, hi := window(len(c.Rows), from, n)
+	out.From, out.Total = lo, len(c.Rows)
+	for i := lo; i < hi; i++ {
+		out.Rows = append(out.Rows, v.compareRow(c, i, parts[i] != nil))
+	}
+	if selected >= 0 && selected < len(c.Rows) {
+		out.Selected, out.Title = selected, v.compareRow(c, selected, false).Function
+		v.ways(c, parts[selected], &out)
+	}
+	return out
+}
+
+func (v *View) compareRow(c *report.Comparison, i int, parts bool) CompareRow {
+	f := c.Frame(i)
+	in := v.frameRow(f, 0)
+	if len(f.Inlines) > 0 {
+		// What was called last is what a reader looks for; the stack itself has all of them.
+		in.Function, in.Full, in.NoSymbol = Fold(v.full(f.Inlines[0].Function)), v.full(f.Inlines[0].Function), false
+	}
+	row := CompareRow{Index: i, Function: in.Function, Full: in.Full, NoSymbol: in.NoSymbol, SP: v.hex(c.Rows[i].SP), Address: v.hex(c.Rows[i].PC),
+		Module: strings.TrimSpace(in.Module + " " + in.Offset), Same: c.Rows[i].Same, Parts: parts, Cells: []CompareCell{}}
+	if in.NoSymbol && in.Module != "" {
+		row.Function = in.Module + " " + in.Offset
+	}
+	for w, at := range c.Rows[i].At {
+		cell := CompareCell{}
+		if at >= 0 {
+			cell.Trust = c.Walks[w].Frames[at].Trust
+			cell.Word = shortWord(cell.Trust)
+		}
+		row.Cells = append(row.Cells, cell)
+	}
+	return row
+}
+
+// ways tells how the walks that have the selected row went on from it.
+func (v *View) ways(c *report.Comparison, p *report.Parting, out *ComparePage) {
+	if p == nil {
+		return
+	}
+	for i := range p.Ways {
+		w := &p.Ways[i]
+		names := make([]string, 0, len(w.Walks))
+		for _, k := range w.Walks {
+			names = append(names, Clean(c.Walks[k].Policy))
+		}
+		way := CompareWay{Walks: strings.Join(names, ", "), Attempts: attempts(w.Attempts)}
+		if w.Next < 0 {
+			way.Text = stopSentence(&report.Thread{Stop: w.Stop})
+		} else {
+			by := sourceWord(w.Source)
+			if o := Clean(w.Origin); o != "" && !strings.EqualFold(o, by) {
+				by += ", " + o
+			}
+			next := v.compareRow(c, w.Next, false)
+			way.Text = fmt.Sprintf("%s → %s", by, next.Function)
+			way.Rule = strings.ReplaceAll(Clean(w.Rule), ", ", "\n")
+		}
+		out.Ways = append(out.Ways, way)
+	}
+}

@@ -1,0 +1,79 @@
+package view
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/reporttest"
+)
+
+func TestFindingsAreSentences(t *testing.T) {
+	r := report.Build(reporttest.Windows())
+	r.Findings = []report.Finding{
+		{Kind: report.FindingScanned, Thread: 1, Module: 0, Text: "no symbols for app: 3 frames were found by scanning", Suggestion: "drop app.sym with id AAA0"},
+		{Kind: report.FindingNoUnwind, Thread: -1, Module: -1, Text: "libfoo.sym has names\x07 and no STACK records"},
+		{Kind: "something-new", Thread: -1, Module: 99, Text: "x"},
+	}
+	rows := New(r, nil).Findings()
+	if len(rows) != 3 {
+		t.Fatalf("%d rows", len(rows))
+	}
+	if rows[0].Text != "No symbols for app: 3 frames were found by scanning" || rows[0].Suggestion != "Drop app.sym with id AAA0" || rows[0].ModuleName == "" {
+		t.Errorf("%+v", rows[0])
+	}
+	// A name keeps its letters, a control character of a file does not come through.
+	if !strings.HasPrefix(rows[1].Text, "libfoo.sym") || strings.Contains(rows[1].Text, "\x07") || rows[1].Module != -1 {
+		t.Errorf("%+v", rows[1])
+	}
+	if rows[2].Title != "something-new" || rows[2].ModuleName != "" {
+		t.Errorf("%+v", rows[2])
+	}
+	if got := FindingText(rows[0]); got != "Found by scanning: No symbols for app: 3 frames were found by scanning. Drop app.sym with id AAA0." {
+		t.Errorf("%q", got)
+	}
+}
+
+// The suggestion stands behind the stack as a row of its own, in every window that reaches it.
+func TestStackEndsWithWhatWouldHelp(t *testing.T) {
+	r := report.Build(reporttest.Windows())
+	r.Threads[1].Stop.Suggestion = "drop app.sym with id AAA0"
+	v := New(r, nil)
+	whole := v.Stack(StackQuery{Thread: 1, Count: 100})
+	last := whole.Rows[len(whole.Rows)-1]
+	if !last.Hint || last.Function != "Drop app.sym with id AAA0" || whole.Rows[len(whole.Rows)-2].Kind != RowStop || len(whole.Rows) != whole.Total {
+		t.Fatalf("%+v", whole.Rows)
+	}
+	for from := range whole.Total {
+		got := v.Stack(StackQuery{Thread: 1, From: from, Count: 1})
+		if len(got.Rows) != 1 || got.Rows[0] != whole.Rows[from] {
+			t.Errorf("row %d alone is %+v", from, got.Rows)
+		}
+	}
+}
+
+func TestCompareMarksWhatDiffers(t *testing.T) {
+	r := report.Build(reporttest.Windows())
+	frames := r.Threads[1].Frames
+	stop := report.Stop{Kind: "nothing-found", Detail: "no way was found", Attempts: []report.Attempt{}}
+	c := &report.Comparison{Thread: 1, Walks: []report.ComparedWalk{
+		{Policy: "cfi", Frames: frames[:1], Stop: stop}, {Policy: "best", Frames: frames[:2], Stop: stop}},
+		Rows: []report.ComparedRow{{SP: 0x10, PC: frames[0].PC, At: []int{0, 0}, Same: true}, {SP: 0x20, PC: frames[1].PC, At: []int{-1, 1}}},
+		Partings: []report.Parting{{Row: 0, Ways: []report.Way{{Walks: []int{0}, Next: -1, Stop: stop},
+			{Walks: []int{1}, Next: 1, Source: "frame-pointer", Origin: "frame pointer", Rule: "cfa = rbp + 16, ra = [cfa - 8]"}}}}}
+	v := New(r, nil)
+	p := v.Compare(c, 0, 10, 0)
+	if p.Total != 2 || p.Differences != 1 || !p.Rows[0].Same || !p.Rows[0].Parts || p.Rows[1].Same || p.Rows[1].Cells[0].Word != "" || p.Rows[1].Cells[1].Word == "" {
+		t.Fatalf("%+v", p)
+	}
+	if len(p.Ways) != 2 || p.Ways[0].Walks != "cfi" || p.Ways[0].Text != "The walk stopped: no way was found" ||
+		!strings.HasPrefix(p.Ways[1].Text, "Frame pointer → ") || p.Ways[1].Rule != "cfa = rbp + 16\nra = [cfa - 8]" {
+		t.Errorf("%+v", p.Ways)
+	}
+	if p = v.Compare(c, 1, 1, 1); len(p.Rows) != 1 || p.Rows[0].Index != 1 || p.Selected != 1 || len(p.Ways) != 0 {
+		t.Errorf("%+v", p)
+	}
+	if p = v.Compare(c, 5, 9, 7); len(p.Rows) != 0 || p.Selected != -1 {
+		t.Errorf("%+v", p)
+	}
+}

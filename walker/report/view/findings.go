@@ -1,0 +1,89 @@
+package view
+
+import "github.com/crashpane/crashpane/walker/report"
+
+// FindingRow is one thing that makes stacks shorter or less certain than they could be.
+type FindingRow struct {
+	Title            string // what kind of thing, in a few words
+	Text, Suggestion string // sentences without their full stops
+	Thread, Module   int    // that it concerns, or -1
+	ModuleName       string
+}
+
+// maxFindings is how many the page gets; the JSON has all of them.
+const maxFindings = 200
+
+// Findings are those of the report, the most important first.
+func (v *View) Findings() []FindingRow {
+	out := []FindingRow{}
+	for i := range v.r.Findings {
+		if i == maxFindings {
+			break
+		}
+		f := &v.r.Findings[i]
+		row := FindingRow{Title: findingTitle(f.Kind), Text: sentenceCase(Clean(f.Text)), Suggestion: sentenceCase(Clean(f.Suggestion)),
+			Thread: f.Thread, Module: f.Module}
+		if m := v.module(f.Module); m != nil {
+			row.ModuleName = Clean(BaseName(m.Name))
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+func findingTitle(k report.FindingKind) string {
+	switch k {
+	case report.FindingOverflow:
+		return "Stack overflow"
+	case report.FindingNoMemory:
+		return "No stack memory"
+	case report.FindingOutside:
+		return "Stack pointer outside"
+	case report.FindingNoContext:
+		return "No registers"
+	case report.FindingMismatch:
+		return "Symbols of another build"
+	case report.FindingForced:
+		return "Symbols by hand"
+	case report.FindingUnreadable:
+		return "Unreadable symbols"
+	case report.FindingNoUnwind:
+		return "No unwind records"
+	case report.FindingBadRecord:
+		return "Unusable records"
+	case report.FindingOddRecord:
+		return "Odd records"
+	case report.FindingExchanged:
+		return "esp and ebp exchanged"
+	case report.FindingScanned:
+		return "Found by scanning"
+	case report.FindingEnds:
+		return "Stack ends early"
+	case report.FindingLimit:
+		return "Limit of frames"
+	}
+	return Clean(string(k))
+}
+
+// sentenceCase begins a sentence with a capital letter, unless its first word is a name ("libfoo.so has …").
+func sentenceCase(s string) string {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= 'a' && c <= 'z':
+		case c == ' ' && i > 0, c == ':' && i > 0:
+			return string(s[0]&^0x20) + s[1:]
+		default:
+			return s
+		}
+	}
+	return s
+}
+
+// FindingText is a finding as text to hand on.
+func FindingText(f FindingRow) string {
+	s := f.Title + ": " + f.Text + "."
+	if f.Suggestion != "" {
+		s += " " + f.Suggestion + "."
+	}
+	return s
+}

@@ -1,0 +1,169 @@
+package app
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/crashpane/crashpane/walker/report/view"
+)
+
+// Findings: what makes stacks short or uncertain, and the walks of a thread side by side.
+
+// findingsShown is how many findings are drawn at once.
+const findingsShown = 12
+
+// findings are those that are shown.
+func (p *Page) findings() []view.FindingRow {
+	all := p.Summary.Findings
+	return all[:min(len(all), p.Findings)]
+}
+
+func (p *Page) moreFindings() string {
+	left := len(p.Summary.Findings) - p.Findings
+	if left <= 0 {
+		return ""
+	}
+	return "Show " + view.Number(min(left, findingsShown)) + " more of " + view.Number(left)
+}
+
+// finding is the most important one that concerns the selected thread or all, and its number; -1 if there is none.
+func (p *Page) finding() (view.FindingRow, int) {
+	if p.Summary != nil {
+		for i, f := range p.Summary.Findings {
+			if f.Thread < 0 || f.Thread == p.State.Thread {
+				return f, i
+			}
+		}
+	}
+	return view.FindingRow{}, -1
+}
+
+func (p *Page) hasFinding() bool {
+	_, i := p.finding()
+	return i >= 0
+}
+
+func (p *Page) findingTitle() string {
+	f, _ := p.finding()
+	return f.Title
+}
+
+func (p *Page) findingText() string {
+	f, _ := p.finding()
+	return findingWords(f)
+}
+
+// findingWords is a finding without its title.
+func findingWords(f view.FindingRow) string {
+	if f.Suggestion == "" {
+		return f.Text
+	}
+	return f.Text + ". " + f.Suggestion
+}
+
+func (p *Page) findingIndex() string {
+	_, i := p.finding()
+	return strconv.Itoa(i)
+}
+
+// findingsText says how many there are besides.
+func (p *Page) findingsText() string {
+	if p.Summary == nil {
+		return ""
+	}
+	return "Findings: " + view.Number(len(p.Summary.Findings))
+}
+
+// copyFinding copies one, or all of them for "all".
+func (p *Page) copyFinding(arg string) {
+	if p.Summary == nil {
+		return
+	}
+	if arg == "all" {
+		var b strings.Builder
+		for _, f := range p.Summary.Findings {
+			b.WriteString(view.FindingText(f) + "\n")
+		}
+		p.copy(b.String(), "Findings copied")
+		return
+	}
+	if n, err := strconv.Atoi(arg); err == nil && n >= 0 && n < len(p.Summary.Findings) {
+		p.copy(view.FindingText(p.Summary.Findings[n]), "Finding copied")
+	}
+}
+
+func threadLink(f view.FindingRow) string { return "Thread " + strconv.Itoa(f.Thread) }
+
+// Comparison
+
+// selectCompared shows how the walks went on from a row.
+func (p *Page) selectCompared(row int) {
+	if p.Compared == row {
+		row = -1
+	}
+	p.Compared = row
+	p.ask(PartCompare)
+}
+
+// forgetCompared is for another thread.
+func (p *Page) forgetCompared() {
+	p.Compared = -1
+	p.visible["compare"] = Span{0, max(8, p.visible["compare"].Count)}
+	p.Host.Reveal("compare", 0)
+}
+
+func (p *Page) compareRowClass(r view.CompareRow) string {
+	class := "row choice-row"
+	if !r.Same {
+		class += " differs"
+	}
+	if r.Parts {
+		class += " parts"
+	}
+	if r.NoSymbol {
+		class += " nosym"
+	}
+	if r.Index == p.Compared {
+		class += " selected"
+	}
+	return class
+}
+
+// compareCell is the class of a cell: the shape of its trust.
+func compareCell(c view.CompareCell) string {
+	if c.Word == "" {
+		return "cell trust absent"
+	}
+	return "cell trust " + c.Trust
+}
+
+func compareWord(c view.CompareCell) string {
+	if c.Word == "" {
+		return "·"
+	}
+	return c.Word
+}
+
+func (p *Page) compareTitle() string {
+	switch n := p.Compare.Differences; {
+	case p.Compare.Problem != "":
+		return p.Compare.Problem
+	case p.Compare.Total == 0:
+		return ""
+	case n == 0:
+		return "All ways of walking find the same " + frameCount(p.Compare.Total)
+	default:
+		return view.Number(n) + " of " + frameCount(p.Compare.Total) + " are not found by all"
+	}
+}
+
+func (p *Page) comparedTitle() string { return "From " + p.Compare.Title + " they go on" }
+
+// stopsText says where each walk ends, a line each.
+func (p *Page) stopsText() string {
+	lines := make([]string, 0, len(p.Compare.Walks))
+	for _, w := range p.Compare.Walks {
+		lines = append(lines, w.Policy+", "+frameCount(w.Frames)+": "+w.Stop)
+	}
+	return joinLines(lines)
+}

@@ -1,0 +1,109 @@
+package app
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/crashpane/crashpane/walker/report/view"
+)
+
+func withFindings(n int) (*Page, *fakeHost, *fakeEngine) {
+	p, h, e := newTestPage("")
+	drop(p, e)
+	answered(p, e)
+	for i := range n {
+		p.Summary.Findings = append(p.Summary.Findings, view.FindingRow{Title: "Found by scanning", Text: fmt.Sprintf("No symbols for %s%d", hostile, i),
+			Suggestion: "Drop it", Thread: i - 1, Module: -1})
+	}
+	return p, h, e
+}
+
+// answered takes answers until nothing is asked for.
+func answered(p *Page, e *fakeEngine) {
+	for i := 0; p.asking && i < 9; i++ {
+		p.Reply(screen(e.last(OpLook).ID))
+	}
+}
+
+func TestFindingsStandInTheVerdictAndTheirTab(t *testing.T) {
+	p, h, _ := withFindings(30)
+	out := render(t, p)
+	if !strings.Contains(out, "Findings: 30") || !strings.Contains(out, "Found by scanning") || strings.Contains(out, "<img") {
+		t.Error("the verdict does not tell of the findings, or text of a file became an element")
+	}
+	p.Act("findings", "")
+	out = render(t, p)
+	if n := strings.Count(out, `class="finding"`); n != findingsShown {
+		t.Errorf("%d findings are drawn", n)
+	}
+	for range 3 {
+		p.Act("more-findings", "")
+	}
+	out = render(t, p)
+	if n := strings.Count(out, `class="finding"`); n != 30 || !strings.Contains(out, "hidden") {
+		t.Errorf("%d findings are drawn after asking for more", n)
+	}
+	p.Act("copy-finding", "2")
+	if !strings.HasPrefix(h.copied, "Found by scanning: No symbols for ") || !strings.HasSuffix(h.copied, "2. Drop it.") {
+		t.Errorf("%q", h.copied)
+	}
+	p.Act("copy-finding", "all")
+	if strings.Count(h.copied, "\n") != 30 {
+		t.Errorf("%q", h.copied)
+	}
+	p.Act("copy-finding", "99")
+}
+
+// The line in the verdict is about the thread that is looked at.
+func TestFindingOfTheSelectedThread(t *testing.T) {
+	p, _, _ := withFindings(3)
+	p.Summary.Findings[0].Thread = 0
+	if p.State.Thread = 1; !strings.HasSuffix(p.findingText(), "2. Drop it") {
+		t.Errorf("%q", p.findingText())
+	}
+	p.Summary.Findings = nil
+	if p.hasFinding() {
+		t.Error("a finding out of nothing")
+	}
+	p.Act("findings", "")
+	if out := render(t, p); !strings.Contains(out, "Nothing made these stacks short or uncertain.") {
+		t.Error("an empty tab says nothing")
+	}
+}
+
+func TestWalksAreComparedWhenAskedFor(t *testing.T) {
+	p, _, e := withFindings(0)
+	if look := e.last(OpLook); look.Look.Parts&PartCompare != 0 {
+		t.Fatal("six walks are made for a tab that is not open")
+	}
+	p.Act("tab", "compare")
+	look := e.last(OpLook)
+	if look.Look.Parts&PartCompare == 0 || look.Look.Thread != 1 || look.Look.Compared != -1 {
+		t.Fatalf("%+v", look.Look)
+	}
+	c := view.ComparePage{Thread: 1, Selected: -1, Differences: 1, Walks: []view.CompareWalk{{Policy: "cfi", Frames: 1, Stop: hostile}, {Policy: "best", Frames: 2}},
+		Rows: []view.CompareRow{{Index: 0, Function: hostile, Cells: []view.CompareCell{{Trust: "context", Word: "given"}, {Trust: "context", Word: "given"}}, Same: true},
+			{Index: 1, Function: "main", Cells: []view.CompareCell{{}, {Trust: "scan", Word: "scan"}}}}}
+	c.Total = 2
+	answered(p, e)
+	p.Reply(Reply{ID: look.ID, Op: OpLook, Compare: &c})
+	out := render(t, p)
+	for _, want := range []string{"1 of 2 frames are not found by all", "row choice-row differs", "trust scan", "trust absent"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the comparison does not show %q", want)
+		}
+	}
+	if strings.Contains(out, "<img") {
+		t.Error("text of a file became an element")
+	}
+	p.Act("compared", "0")
+	if look = e.last(OpLook); look.Look.Compared != 0 {
+		t.Errorf("%+v", look.Look)
+	}
+	answered(p, e)
+	p.Act("thread", "0")
+	if look = e.last(OpLook); look.Look.Compared != -1 || look.Look.Parts&PartCompare == 0 {
+		t.Errorf("another thread keeps the selection: %+v", look.Look)
+	}
+}
