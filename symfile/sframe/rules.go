@@ -30,7 +30,7 @@ func (t *table) rules(fn *function, e *entry) (unwind.Row, error) {
 	}
 	if e.count() == 0 {
 		row.CFA, row.RA = unwind.Rule{Kind: unwind.Undefined}, unwind.Rule{Kind: unwind.Undefined}
-		row.Origin.Note = "which marks the outermost function"
+		row.Outermost = true
 		return row, nil
 	}
 	fp := unwind.Rule{Kind: unwind.Same}
@@ -41,8 +41,8 @@ func (t *table) rules(fn *function, e *entry) (unwind.Row, error) {
 		t.plain(e, &row, &fp)
 	}
 	row.Saved = []unwind.RegRule{{Reg: t.arch.FP, Rule: fp}}
-	if t.arch == cpu.S390X {
-		row.Saved = append(row.Saved, unwind.RegRule{Reg: t.arch.SP, Rule: unwind.Rule{Kind: unwind.FromCFA, Offset: -s390xArea}})
+	if t.arch.CFABias != 0 {
+		row.Saved = append(row.Saved, unwind.RegRule{Reg: t.arch.SP, Rule: unwind.Rule{Kind: unwind.FromCFA, Offset: -t.arch.CFABias}})
 	}
 	row.Topmost = row.RA.Kind == unwind.FromReg
 	return row, err
