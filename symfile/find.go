@@ -83,6 +83,10 @@ func (s *sparse) lineAt(off int64) (line []byte, err error) {
 func (s *sparse) spans(off int64, fn func(b []byte, line int)) error {
 	var own recordKind
 	return s.eachLine(off, func(b []byte) bool {
+		if own == recordFunc && len(b) > 0 && (b[0] >= '0' && b[0] <= '9' || b[0] >= 'a' && b[0] <= 'f') {
+			fn(b, 0)
+			return true
+		}
 		is := classify(b).is
 		switch {
 		case own == recordBlank:

@@ -55,11 +55,15 @@ func (f *File) function(r *rec) (*function, error) {
 			}
 			return
 		}
-		if rest, ok := keyword(b, "INLINE"); ok {
-			fn.addInline(rest)
-			return
+		l, ok := plainLine(b)
+		if !ok {
+			if rest, ok := keyword(b, "INLINE"); ok {
+				fn.addInline(rest)
+				return
+			}
+			l, ok = parseLine(b)
 		}
-		if l, ok := parseLine(b); ok && l.size > 0 && l.rva+l.size > l.rva {
+		if ok && l.size > 0 && l.rva+l.size > l.rva {
 			fn.lines = append(fn.lines, fnLine{start: l.rva, size: l.size, line: l.line, file: l.file})
 		}
 	})
@@ -156,8 +160,22 @@ func sortInlines(all []fnInline) {
 		}
 		copy(all, dealt)
 	}
-	if !slices.IsSortedFunc(all, order) {
-		sortFew(all, order)
+	// Most are in their places by now, the others not far from them.
+	moves := 16 * len(all)
+	for i := 1; i < len(all); i++ {
+		if order(all[i-1], all[i]) <= 0 {
+			continue
+		}
+		in, at := all[i], i
+		for ; at > 0 && order(all[at-1], in) > 0; at-- {
+			all[at] = all[at-1]
+			if moves--; moves == 0 {
+				all[at-1] = in
+				sortFew(all, order)
+				return
+			}
+		}
+		all[at] = in
 	}
 }
 

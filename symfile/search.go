@@ -44,12 +44,17 @@ func (s *sparse) survey() error {
 		return err
 	}
 	s.surveyed = true
-	for _, sl := range s.ring {
-		var d disorder
-		if err := s.admit(sl); errors.As(err, &d) && d.group != groupAll {
-			s.broken[d.group] = true
-		} else if err != nil {
-			return err
+	for _, st := range s.ring {
+		for _, sl := range st.slices {
+			if sl == nil {
+				continue
+			}
+			var d disorder
+			if err := s.admit(sl); errors.As(err, &d) && d.group != groupAll {
+				s.broken[d.group] = true
+			} else if err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -61,7 +66,7 @@ func (s *sparse) sample() error {
 	if s == nil {
 		return nil
 	}
-	const samples = 8
+	const samples = 4
 	for _, section := range s.sections {
 		for i, width := int64(0), section[1]-section[0]; i <= samples; i++ {
 			if width < 0 || i > width {
@@ -232,24 +237,43 @@ func (s *sparse) last(k markKind, x uint64) (place, bool, error) {
 		settle(ks[at], 0)
 	}
 	walked := int64(0)
-	for try := 0; !done && lo+1 < hi; try++ {
+	var edges [2]int64 // the ends of the stretch that was read last, to be looked at before another guess
+	try, looks := 0, 0
+	for !done && lo+1 < hi {
 		mid := lo + (hi-lo)/2
+		look := false
+		for look = looks > 0; look; look = looks > 0 {
+			looks--
+			if n := edges[looks]; n > lo && n < hi {
+				mid = n
+				break
+			}
+		}
 		switch {
+		case look:
 		case !hasLo && !hasHi && try == 0:
 			mid = region[0]
 		case !hasHi && try < 3:
 			mid = hi - 1
 		case !hasLo && try < 3:
 			mid = lo + 1
-		case hasLo && hasHi && try%3 != 2:
+		case hasLo && hasHi && try%5 != 4:
 			part := float64(x-loKnot.last) / float64(hiKnot.first-loKnot.last)
 			mid = (loKnot.lastOff + int64(part*float64(hiKnot.firstOff-loKnot.lastOff))) / s.step
 			mid = min(max(mid, lo+1), hi-1)
 		}
+		if !look {
+			try++
+		}
 		for n := mid; n > lo; n-- {
+			reads := s.reads
 			sl, err := s.load(n)
 			if err != nil {
 				return place{}, false, err
+			}
+			if s.reads > reads && s.per > 1 {
+				st := s.cache[n]
+				edges, looks = [2]int64{st.from + int64(len(st.slices)) - 1, st.from}, 2
 			}
 			if m := sl.marks[k]; len(m) > 0 {
 				done = settle(knot{n: n, first: m[0].key, last: m[len(m)-1].key, firstOff: m[0].off, lastOff: m[len(m)-1].off}, mid)

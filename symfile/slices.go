@@ -10,19 +10,25 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// A symbol file whose records are sorted can be searched as it lies on the disk. What is read for that are slices, all of
-// one size: of each it is noted which records start in it (marks), and of each kind of record where it begins and ends
-// (knots), for the next search to start from, and so that two slices which are not in order are noticed.
+// A symbol file whose records are sorted can be searched as it lies on the disk. It is looked at in slices, all of one size: of
+// each it is noted which records start in it (marks), and of each kind of record where it begins and ends (knots), for the next
+// search to start from, and so that two slices which are not in order are noticed. What is read at a time are stretches of slices,
+// since in a browser a read costs the same from 4 to 64 KiB; of a stretch only those slices are looked at that a search comes to.
 
 const (
-	// defaultSlice is how much is read at a time. A slice of a File costs a browser the same from 4 to 64 KiB.
+	// defaultSlice is how much is read at a time.
 	defaultSlice = 64 << 10
+	// sliceStep is the most that is looked at at a time.
+	sliceStep = 4 << 10
 	// sliceTail is read behind a slice: the fields by which a record is found stand in its first bytes.
 	sliceTail = 256
-	// cachedSlices bounds the slices that are kept, in bytes a file.
-	cachedSlices = 4 << 20
+	// leastCached and mostCached bound the stretches that are kept, in bytes a file; between them it is a part of the file's size.
+	leastCached, mostCached, cachedPart = 1 << 20, 12 << 20, 64
+	// wideFiles is how many times more is read at a time of FILE records: a stack's lines refer to numbers all over a section
+	// that is short.
+	wideFiles = 4
 	// maxKnots bounds the knots of a kind: further ones are only checked against their neighbours.
-	maxKnots = 2048
+	maxKnots = 1024
 	// maxWalk bounds how much is read in a row for one lookup, in bytes; files that need more are read as a whole.
 	maxWalk = 16 << 20
 	// maxSliceLine is the longest line, in bytes, that lookups in slices put up with.
@@ -100,7 +106,14 @@ type slice struct {
 	// first is the offset of the first line that starts here, -1 if none does.
 	first int64
 	edge  edge
-	used  bool
+}
+
+// stretch is a run of slices that was read at once.
+type stretch struct {
+	from   int64 // its first slice
+	data   []byte
+	slices []*slice // nil where not looked at yet
+	used   bool
 }
 
 // edge is what has to fit together where two slices meet, and that a slice was read.
@@ -128,10 +141,12 @@ type sparse struct {
 	step  int64
 	count int64
 
-	cache map[int64]*slice
-	ring  []*slice
+	// per is how many slices are read at a time; cache has the stretch of each slice that is at hand, ring all stretches.
+	per   int64
+	cache map[int64]*stretch
+	ring  []*stretch
 	hand  int
-	room  int
+	held  int64 // bytes in all stretches
 
 	edges []edge
 	knots [numMarks][]knot
@@ -146,58 +161,105 @@ type sparse struct {
 
 	exact  [groupAll]bool // groups that have an index
 	broken [groupAll]bool // groups that the survey found unsorted
-	reads  int64          // slices read, for tests and benchmarks
-	line   []byte         // a line that lies across slices
+	// reads and bytes are what was read so far; scanned is how many slices were looked at.
+	reads, bytes, scanned int64
+	line                  []byte // a line that lies across slices
 	// notes are the marks of the slice that is being scanned; the slice gets copies of the right size.
 	notes [numMarks][]mark
 }
 
-func newSparse(src *input.Source, step int64) *sparse {
-	if step <= 0 {
-		step = defaultSlice
+func newSparse(src *input.Source, opt Options) *sparse {
+	size := opt.Slice
+	if size <= 0 {
+		size = defaultSlice
 	}
-	s := &sparse{src: src, step: step, count: (src.Size + step - 1) / step, cache: map[int64]*slice{}, firstFunc: -1, lastFunc: -1}
-	s.room = int(max(16, cachedSlices/(step+sliceTail+512)))
+	step := min(size, sliceStep)
+	s := &sparse{src: src, step: step, per: max(opt.stretch, size/step), count: (src.Size + step - 1) / step,
+		cache: map[int64]*stretch{}, firstFunc: -1, lastFunc: -1}
 	s.edges = make([]edge, s.count)
 	return s
 }
 
-// load gives a slice, from the cache or from the file.
+// load gives a slice, from a stretch that is at hand or from the file.
 func (s *sparse) load(n int64) (*slice, error) {
-	if sl := s.cache[n]; sl != nil {
-		sl.used = true
-		return sl, nil
-	}
-	sl := &slice{n: n, start: max(0, n*s.step-1), first: -1}
-	end := min(s.src.Size, (n+1)*s.step+sliceTail)
-	sl.data = make([]byte, end-sl.start)
-	if _, err := s.src.ReadDirect(sl.data, sl.start); err != nil && err != io.EOF {
-		return nil, s.src.Wrap("symbol file", sl.start, err)
-	}
-	s.reads++
-	err := s.scan(sl)
-	s.keep(sl)
-	if err != nil {
-		return nil, err
-	}
-	if s.surveyed {
-		if err := s.admit(sl); err != nil {
+	st := s.cache[n]
+	if st == nil {
+		var err error
+		if st, err = s.read(n); err != nil {
 			return nil, err
 		}
 	}
-	if len(s.ring) < s.room {
-		s.ring = append(s.ring, sl)
-	} else {
-		for s.ring[s.hand].used {
-			s.ring[s.hand].used = false
-			s.hand = (s.hand + 1) % len(s.ring)
-		}
-		delete(s.cache, s.ring[s.hand].n)
-		s.ring[s.hand] = sl
-		s.hand = (s.hand + 1) % len(s.ring)
+	st.used = true
+	if sl := st.slices[n-st.from]; sl != nil {
+		return sl, nil
 	}
-	s.cache[n] = sl
+	sl := &slice{n: n, start: max(0, n*s.step-1), first: -1}
+	base := max(0, st.from*s.step-1)
+	sl.data = st.data[sl.start-base : min(s.src.Size, (n+1)*s.step+sliceTail)-base]
+	s.scanned++
+	err := s.scan(sl)
+	s.keep(sl)
+	if err == nil && s.surveyed {
+		err = s.admit(sl)
+	}
+	if err != nil {
+		return nil, err
+	}
+	st.slices[n-st.from] = sl
 	return sl, nil
+}
+
+// read reads a slice with as many around it as are read at a time and not at hand.
+func (s *sparse) read(n int64) (*stretch, error) {
+	from, to, per := n, n+1, s.per
+	if section := s.sections[phaseFiles]; s.surveyed && n >= section[0] && n <= section[1] {
+		per *= wideFiles
+	}
+	for back := per / 2; back > 0 && from > 0 && s.cache[from-1] == nil; back-- {
+		from--
+	}
+	for to-from < per && to < s.count && s.cache[to] == nil {
+		to++
+	}
+	for to-from < per && from > 0 && s.cache[from-1] == nil {
+		from--
+	}
+	start := max(0, from*s.step-1)
+	need := min(s.src.Size, to*s.step+sliceTail) - start
+	st := &stretch{}
+	// Whoever still has a slice of a stretch that goes looks at its marks, not at its bytes.
+	for room := min(max(leastCached, s.src.Size/cachedPart), mostCached); s.held+need > room && len(s.ring) > 8; {
+		s.hand %= len(s.ring)
+		old := s.ring[s.hand]
+		if old.used {
+			old.used = false
+			s.hand++
+			continue
+		}
+		for i := range old.slices {
+			delete(s.cache, old.from+int64(i))
+		}
+		s.ring[s.hand] = s.ring[len(s.ring)-1]
+		s.ring = s.ring[:len(s.ring)-1]
+		s.held -= int64(len(old.data))
+		st.data, old.data, old.slices = old.data[:0], nil, nil
+	}
+	if int64(cap(st.data)) < need {
+		st.data = make([]byte, need)
+	}
+	st.data = st.data[:need]
+	if _, err := s.src.ReadDirect(st.data, start); err != nil && err != io.EOF {
+		return nil, s.src.Wrap("symbol file", start, err)
+	}
+	s.reads++
+	s.bytes += need
+	s.held += need
+	s.ring = append(s.ring, st)
+	st.from, st.slices = from, make([]*slice, to-from)
+	for i := from; i < to; i++ {
+		s.cache[i] = st
+	}
+	return st, nil
 }
 
 // scan notes the records that start in a slice.
@@ -221,6 +283,14 @@ func (s *sparse) scan(sl *slice) error {
 	owner := false // the record before is a FUNC or one of its lines, or of STACK CFI
 	for i < limit {
 		n := bytes.IndexByte(b[i:], '\n')
+		// What belongs to the record before it, as writers write it, is most of the file.
+		if owner && n > 10 {
+			if c := b[i]; prev == phaseBody && (c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c == 'I' && b[i+6] == ' ' && string(b[i:i+6]) == "INLINE") ||
+				prev == phaseCFI && c == 'S' && hexVal[b[i+10]] != 0xff && string(b[i:i+10]) == "STACK CFI " {
+				i += n + 1
+				continue
+			}
+		}
 		whole := n >= 0 || sl.start+int64(len(b)) == s.src.Size
 		if n < 0 {
 			n = len(b) - i

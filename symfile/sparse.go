@@ -29,11 +29,11 @@ func openSparse(src *input.Source, opt Options) (*File, error) {
 	f := newFile(src, opt)
 	f.given = map[ask]uint64{}
 	f.reset()
-	f.sparse = newSparse(src, opt.Slice)
+	f.sparse = newSparse(src, opt)
 	err := f.sparse.survey()
 	if err == error(disorder{groupAll}) {
 		// Mozilla's dump_syms writes STACK WIN records of type 0 first, Breakpad's those of type 4.
-		f.sparse = newSparse(src, opt.Slice)
+		f.sparse = newSparse(src, opt)
 		f.sparse.win0First = true
 		err = f.sparse.survey()
 	}
@@ -108,6 +108,14 @@ func (f *File) header() error {
 
 // Exact reports whether lookups are answered from an index of the whole file.
 func (f *File) Exact() bool { return f.sparse == nil }
+
+// Reads are how many reads lookups and opening have made of a file that is not Exact, and how many bytes these were; 0 of one that is.
+func (f *File) Reads() (reads, bytes int64) {
+	if f.sparse == nil {
+		return 0, 0
+	}
+	return f.sparse.reads, f.sparse.bytes
+}
 
 // HasSymbols reports whether the file can name any code. It is known without reading the file.
 func (f *File) HasSymbols() bool {

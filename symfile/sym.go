@@ -29,6 +29,8 @@ type Options struct {
 	// Workers are the goroutines that share Open's pass over a large file; 0 and 1 mean no other than the caller's. They read
 	// the Source at once (see input.Source.ReadDirect).
 	Workers int
+
+	stretch int64 // of tests: how many slices are read at a time, at least
 }
 
 // Counts are the numbers of records of each kind that were read, whether they are used or not.

@@ -2,7 +2,6 @@ package jsonreport
 
 import (
 	"bufio"
-	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -45,20 +44,24 @@ func (e *encoder) next() {
 
 func (e *encoder) newline() {
 	if e.pretty {
-		e.b.WriteByte('\n')
-		for range e.depth {
+		const blanks = "\n                                "
+		at := min(1+2*e.depth, len(blanks))
+		e.b.WriteString(blanks[:at])
+		for ; at < 1+2*e.depth; at += 2 {
 			e.b.WriteString("  ")
 		}
 	}
 }
 
-// key begins a member of an object; its value is written next.
+// key begins a member of an object; its value is written next. No key has a character that needs an escape.
 func (e *encoder) key(k string) {
 	e.next()
-	e.quote(k)
-	e.b.WriteByte(':')
+	e.b.WriteByte('"')
+	e.b.WriteString(k)
 	if e.pretty {
-		e.b.WriteByte(' ')
+		e.b.WriteString(`": `)
+	} else {
+		e.b.WriteString(`":`)
 	}
 }
 
@@ -112,7 +115,16 @@ func (e *encoder) strOrNull(k, v string) {
 
 // hexValue is an address as wide as those of the crashed machine.
 func (e *encoder) hexValue(v uint64) {
-	fmt.Fprintf(e.b, "\"0x%0*x\"", e.digits, v)
+	var buf [24]byte
+	at := len(buf) - 1
+	buf[at] = '"'
+	for n := e.digits; n > 0 || v > 0; n-- {
+		at--
+		buf[at] = hexDigits[v&15]
+		v >>= 4
+	}
+	e.b.WriteString(`"0x`)
+	e.b.Write(buf[at:])
 }
 
 const hexDigits = "0123456789abcdef"
