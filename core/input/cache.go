@@ -10,7 +10,6 @@ const (
 // blockCache keeps the blocks that were used last. An evicted block's bytes are left to the garbage collector and never
 // overwritten, so that whoever still holds them (Source.Block) reads the truth.
 type blockCache struct {
-	off    bool
 	blocks []cachedBlock // most recently used first
 }
 
@@ -36,9 +35,6 @@ func (c *blockCache) get(s *Source, off int64) ([]byte, int64, error) {
 	data := make([]byte, min(blockSize, s.Size-start))
 	if _, err := readFull(s.r, data, start); err != nil {
 		return nil, 0, s.Wrap("", start, err)
-	}
-	if c.off {
-		return data, start, nil
 	}
 	if len(c.blocks) < maxBlocks {
 		c.blocks = append(c.blocks, cachedBlock{})

@@ -55,7 +55,6 @@ func (s *Source) Sub(name string, off, size int64) *Source {
 	}
 	// No cache of its own: the reads end in this Source's cache.
 	sub := New(name, io.NewSectionReader(s, off, size), size)
-	sub.cache.off = true
 	sub.whole, sub.base = s, off
 	return sub
 }
@@ -113,7 +112,7 @@ func (s *Source) read(p []byte, off int64) (int, error) {
 	if s.data != nil {
 		return copy(p, s.data[off:]), nil
 	}
-	if s.cache.off || len(p) >= blockSize {
+	if s.whole != nil || len(p) >= blockSize {
 		return readFull(s.r, p, off)
 	}
 	done := 0
@@ -136,6 +135,17 @@ func (s *Source) Block(off int64) (block []byte, start int64, err error) {
 	}
 	if s.data != nil {
 		return s.data, 0, nil
+	}
+	if s.whole != nil { // the piece of the whole file, which keeps it, cut to this part
+		block, start, err = s.whole.Block(s.base + off)
+		if err != nil {
+			return nil, 0, err
+		}
+		start -= s.base
+		if start < 0 {
+			block, start = block[-start:], 0
+		}
+		return block[:min(int64(len(block)), s.Size-start)], start, nil
 	}
 	return s.cache.get(s, off)
 }

@@ -74,6 +74,28 @@ func TestReadAt(t *testing.T) {
 	}
 }
 
+// TestBlockOfPart: a part's blocks are those of the whole file, kept there, and never show what lies around the part.
+func TestBlockOfPart(t *testing.T) {
+	data := pattern(3*blockSize + 123)
+	c := &counter{r: bytes.NewReader(data)}
+	whole := New("file", c, int64(len(data)))
+	for _, part := range []*Source{whole.Sub("part", 1000, 2*blockSize), whole.Sub("outer", 500, 3*blockSize).Sub("part", 500, 2*blockSize)} {
+		for off := int64(0); off < part.Size; off += 777 {
+			block, start, err := part.Block(off)
+			if err != nil || start < 0 || start > off || off >= start+int64(len(block)) || start+int64(len(block)) > part.Size ||
+				!bytes.Equal(block, data[1000+start:][:len(block)]) {
+				t.Fatalf("block at %d: %d bytes at %d, %v", off, len(block), start, err)
+			}
+		}
+		if _, _, err := part.Block(part.Size); err == nil {
+			t.Error("a block behind the part")
+		}
+	}
+	if c.reads > 3 {
+		t.Errorf("%d reads of the file for 3 blocks", c.reads)
+	}
+}
+
 // TestBounds: claims beyond the file allocate nothing and say what was there.
 func TestBounds(t *testing.T) {
 	s := FromBytes("a.dmp", pattern(100))
