@@ -29,6 +29,7 @@ const (
 	dynStrSize, dynSymSize, dynSoName, dynRel, dynRelSize          = 10, 11, 14, 17, 18
 	dynPLTGOT, dynPLTRelSize, dynPLTRel, dynJmpRel                 = 3, 2, 20, 23
 	dynGNUHash                                                     = 0x6ffffef5
+	dynRelaCount, dynRelCount                                      = 0x6ffffff9, 0x6ffffffa
 	dynPPC64Glink                                                  = 0x70000000
 
 	noteBuildID = 3

@@ -3,10 +3,12 @@ package elf
 import (
 	"bytes"
 	stdelf "debug/elf"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/crashpane/crashpane/core/input"
@@ -68,6 +70,57 @@ func TestCorpusAgainstStandardLibrary(t *testing.T) {
 		}
 	}
 	t.Logf("%d files are equal", n)
+}
+
+// TestCorpusAgainstSymFiles compares ids and the addresses and names of PUBLIC records with the .sym files that Breakpad's and
+// Mozilla's dump_syms made of the same binaries. They may demangle, and Mozilla's names the PLT's sections, in angle
+// brackets.
+func TestCorpusAgainstSymFiles(t *testing.T) {
+	files := map[string]*File{}
+	for _, path := range corpus(t) {
+		f := openFile(t, path)
+		if id := f.DebugID(); id != "" && (files[id] == nil || f.HasSymtab()) {
+			files[id] = f
+		}
+	}
+	compared, names := 0, 0
+	filepath.WalkDir(corpusRoot, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".sym") {
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var p *Publics
+		for _, l := range strings.Split(string(data), "\n") {
+			w := strings.Fields(l)
+			switch {
+			case len(w) >= 5 && w[0] == "MODULE":
+				f := files[strings.ToUpper(w[3])]
+				if f == nil || w[1] != "Linux" {
+					return nil
+				}
+				if p, err = f.Publics(); err != nil {
+					t.Fatal(err)
+				}
+				compared++
+			case len(w) >= 3 && w[0] == "INFO" && w[1] == "CODE_ID":
+				if id := p.f.CodeID(); !strings.EqualFold(id, w[2]) {
+					t.Errorf("%s: code id %s, want %s", path, id, w[2])
+				}
+			case len(w) >= 4 && w[0] == "PUBLIC" && w[1] != "m" && !strings.HasPrefix(w[3], "<"):
+				var at uint64
+				fmt.Sscanf(w[1], "%x", &at)
+				names++
+				if s, ok := p.Nearest(at); !ok || s.Start != at || s.Name != w[3] && !strings.HasPrefix(s.Name, "_Z") {
+					t.Errorf("%s: %s; ours %+v", path, l, s)
+				}
+			}
+		}
+		return nil
+	})
+	t.Logf("%d .sym files with %d names compared", compared, names)
 }
 
 // TestHostAgainstStandardLibrary does so with some libraries of the machine.

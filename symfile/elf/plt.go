@@ -118,7 +118,20 @@ func (f *File) slots(t *symTable) (known slots, order []uint32, err error) {
 		if s.Type != secRel && s.Type != secRela || !s.Alloc() || int(s.Link) >= len(f.Sections) || f.Sections[s.Link].Type != secDynsym {
 			continue
 		}
-		err := f.eachReloc(s, func(r relocation) error {
+		src := f.raw(s)
+		if f.dyn != nil { // those that only add the load address come first, millions of them in large programs
+			skip := uint64(0)
+			switch s.Address {
+			case f.dyn.values[dynRela]:
+				skip = f.dyn.values[dynRelaCount] * uint64(3*f.word())
+			case f.dyn.values[dynRel]:
+				skip = f.dyn.values[dynRelCount] * uint64(2*f.word())
+			}
+			if skip <= uint64(src.Size) {
+				src = src.Sub(src.Name, int64(skip), src.Size)
+			}
+		}
+		err := f.relocRecords(src, s.Type == secRela, func(r relocation) error {
 			if r.sym == 0 {
 				return nil
 			}

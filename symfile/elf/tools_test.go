@@ -11,6 +11,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/crashpane/crashpane/symfile/elf/elftest"
 )
 
 // targets are the compilers that are tried; those that are not installed are skipped loudly.
@@ -198,5 +200,35 @@ func TestUnpackedAgainstXZ(t *testing.T) {
 		if _, wrong, _ := unxz(packed); !strings.Contains(wrong, "dictionary") {
 			t.Errorf("a dictionary of 128 MiB: %q", wrong)
 		}
+	}
+}
+
+// TestMiniDebugInfo reads the symbol table that stripped programs of some distributions carry along, compressed.
+func TestMiniDebugInfo(t *testing.T) {
+	needTools(t)
+	tool := exec.Command("xz", "-c")
+	tool.Stdin = bytes.NewReader(program(64, false).Bytes())
+	packed, err := tool.Output()
+	if err != nil {
+		t.Skip("*** SKIPPED: no xz: ", err)
+	}
+	outer := &elftest.File{Class: 64, Machine: 62, Type: 3}
+	f := open(t, outer.Add(elftest.Section{Name: ".gnu_debugdata", Type: 1, Data: packed}).Bytes())
+	inner, err := f.MiniDebugInfo()
+	if err != nil || inner == nil {
+		t.Fatal(inner, err)
+	}
+	p, err := inner.Publics()
+	if s, ok := p.Lookup(0x1045); err != nil || !ok || s.Name != "helper" {
+		t.Errorf("%+v, %v", s, err)
+	}
+	for _, bad := range [][]byte{nil, packed[:20], packed[:len(packed)-4], bytes.Repeat([]byte{0}, 100)} {
+		outer.Sections[0].Data = bad
+		if inner, err := open(t, outer.Bytes()).MiniDebugInfo(); inner != nil || err == nil || !strings.Contains(err.Error(), ".gnu_debugdata") {
+			t.Errorf("%d bytes: %v, %v", len(bad), inner, err)
+		}
+	}
+	if inner, err := inner.MiniDebugInfo(); inner != nil || err != nil {
+		t.Errorf("a file without it: %v, %v", inner, err)
 	}
 }
