@@ -44,6 +44,7 @@ var rooms = []room{
 	{"symfile/sframe", []string{"core/input", "core/cpu", "symfile/unwind"}},
 	{"symfile/dwarfcfi", []string{"core/input", "core/cpu", "symfile/unwind"}},
 	{"symfile/exidx", []string{"core/input", "core/cpu", "symfile/unwind"}},
+	{"symfile/dwarf", []string{"core/input", "symfile/symbol"}},
 	{"symfile", []string{"core/input", "core/cpu", "symfile/symbol", "symfile/unwind"}},
 	// It writes what the others read.
 	{"symfile/dumpsyms", []string{"core/cpu", "symfile/symbol", "symfile/unwind"}},

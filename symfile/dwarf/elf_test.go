@@ -1,0 +1,88 @@
+package dwarf
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// counted is a reader that counts what is read of it.
+type counted struct {
+	r     io.ReaderAt
+	reads int
+	bytes int64
+}
+
+func (c *counted) ReadAt(p []byte, off int64) (int, error) {
+	c.reads++
+	c.bytes += int64(len(p))
+	return c.r.ReadAt(p, off)
+}
+
+// sections are an ELF file's, by the standard library's reader of the container.
+func sections(tb testing.TB, name string, r io.ReaderAt, size int64) Sections {
+	tb.Helper()
+	f, err := elf.NewFile(r)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	base := ^uint64(0)
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_LOAD {
+			base = min(base, p.Vaddr)
+		}
+	}
+	if base == ^uint64(0) {
+		base = 0
+	}
+	s := Sections{Order: f.ByteOrder, AddressSize: 8, Base: base, File: filepath.Base(name)}
+	if f.Class == elf.ELFCLASS32 {
+		s.AddressSize = 4
+	}
+	whole := input.New(name, r, size)
+	s.Get = func(name string) (*input.Source, error) {
+		sec := f.Section(name)
+		if sec == nil && len(name) > 7 && name[:7] == ".debug_" {
+			sec = f.Section(".z" + name[1:])
+		}
+		if sec == nil || sec.Type == elf.SHT_NOBITS {
+			return nil, nil
+		}
+		if sec.Flags&elf.SHF_COMPRESSED != 0 || sec.Name[:2] == ".z" {
+			b, err := sec.Data()
+			if err != nil {
+				return nil, err
+			}
+			return input.FromBytes(name, b), nil
+		}
+		return whole.Sub(name, int64(sec.Offset), int64(sec.Size)), nil
+	}
+	return s
+}
+
+func elfBytes(tb testing.TB, name string, b []byte) Sections {
+	return sections(tb, name, bytes.NewReader(b), int64(len(b)))
+}
+
+// openELF opens a file on the disk; its bytes are read as they are asked for.
+func openELF(tb testing.TB, path string) Sections {
+	tb.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { f.Close() })
+	info, err := f.Stat()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return sections(tb, path, f, info.Size())
+}
+
+var littleEndian = binary.LittleEndian

@@ -1,0 +1,510 @@
+package dwarf
+
+import "sort"
+
+// row is a row of the line table: code from addr to the next row's address, or to the end of its sequence.
+type row struct {
+	addr       uint64 // less the base
+	line, file uint32
+}
+
+// sequence is a run of rows without gaps.
+type sequence struct {
+	span
+	from, to int    // rows
+	high     uint64 // the highest end of the sequences up to this one
+}
+
+// lineTable is a line program, executed.
+type lineTable struct {
+	u       *unit // whose directory paths start at
+	version uint8
+	rows    []row
+	seqs    []sequence
+	dirs    []word
+	files   []fileEntry
+	paths   []string
+	known   []bool
+	compDir string
+}
+
+type fileEntry struct {
+	dir  uint64
+	name word
+}
+
+const (
+	// maxRows bounds the rows of one program; a byte of it can make a row of 16 bytes.
+	maxRows = 16 << 20
+	// maxFiles bounds its files and its directories.
+	maxFiles = 4 << 20
+)
+
+// program is the state of a line program under way, and what its header says.
+type program struct {
+	reader
+	encoding
+	t   *lineTable
+	u   *unit
+	sec *section
+	at  int64 // of the reader's first byte in the section
+
+	minInst, maxOps  uint64
+	lineBase         int8
+	lineRange, first uint8
+	lengths          [256]uint8
+	bytesOf, linesOf [256]int32 // what a special opcode advances, if there is one operation an instruction
+
+	addr, opIndex uint64
+	file, line    uint32
+	prev          uint64
+	began         int
+	open          bool
+	dead          bool
+}
+
+// lines executes a unit's line program. What was read before an error is kept.
+func (d *Data) lines(u *unit) (*lineTable, error) {
+	t := &lineTable{u: u}
+	if !u.hasStmts {
+		return t, nil
+	}
+	o := u.obj
+	sec, err := o.section(secLine)
+	if err != nil {
+		return t, err
+	}
+	if sec == nil {
+		return t, o.missing(secLine)
+	}
+	b, err := sec.upTo(u.stmts, 12)
+	if err != nil {
+		return t, err
+	}
+	p := &program{t: t, u: u, sec: sec}
+	p.reader = reader{b: b, big: o.big}
+	p.encoding.off = 4
+	length := uint64(p.u32())
+	if length == 0xffffffff {
+		length = p.u64()
+		p.encoding.off = 8
+	}
+	if p.bad || length > uint64(sec.size-u.stmts-int64(p.p)) {
+		return t, sec.errorf(u.stmts, "a line program inside the section", "one of 0x%x bytes, with 0x%x to the end of the section", length, sec.size-u.stmts)
+	}
+	if !d.allow(workLines, int64(length), sec.size) {
+		return t, sec.errorf(u.stmts, "line programs that do not overlap", "many that do")
+	}
+	p.at = u.stmts + int64(p.p)
+	if b, err = sec.bytes(p.at, int64(length)); err != nil {
+		return t, err
+	}
+	p.reader = reader{b: b, big: o.big}
+	if err := p.header(); err != nil {
+		return t, err
+	}
+	err = p.run()
+	p.endSequence(p.prev + 1)
+	t.settle()
+	return t, err
+}
+
+func (p *program) errorf(want, have string, args ...any) error {
+	return p.sec.errorf(p.at+int64(p.p), want, have, args...)
+}
+
+// header reads the header of a line program, versions 2 to 5 (DWARF 5, section 6.2.4).
+func (p *program) header() error {
+	version := p.u16()
+	if version < 2 || version > 5 {
+		return p.errorf("a line program of version 2 to 5", "version %d", version)
+	}
+	p.version = uint8(version)
+	p.t.version = p.version
+	p.encoding.addr = p.u.addr
+	if version >= 5 {
+		p.encoding.addr = p.u8()
+		p.u8() // bytes of a segment selector
+	}
+	headerLength := p.uint(int(p.encoding.off))
+	if p.bad || headerLength > uint64(p.left()) {
+		return p.errorf("the header of a line program", "one of 0x%x bytes, with 0x%x left", headerLength, p.left())
+	}
+	start := p.p + int(headerLength)
+	p.minInst = uint64(p.u8())
+	p.maxOps = 1
+	if version >= 4 {
+		p.maxOps = max(1, uint64(p.u8()))
+	}
+	p.u8() // default_is_stmt
+	p.lineBase = int8(p.u8())
+	p.lineRange = p.u8()
+	p.first = p.u8()
+	for i := 1; i < int(p.first); i++ {
+		p.lengths[i] = p.u8()
+	}
+	if p.bad {
+		return p.errorf("the header of a line program", "the end of it")
+	}
+	for i := int(p.first); i < 256 && p.lineRange > 0; i++ {
+		adj := i - int(p.first)
+		p.bytesOf[i] = int32(adj/int(p.lineRange)) * int32(p.minInst)
+		p.linesOf[i] = int32(p.lineBase) + int32(adj%int(p.lineRange))
+	}
+	if err := p.names(); err != nil {
+		return err
+	}
+	p.bad = false
+	p.p = start
+	return nil
+}
+
+// names reads the directories and files.
+func (p *program) names() error {
+	t := p.t
+	base := p.at
+	if p.version >= 5 {
+		dirs, err := p.table()
+		if err != nil {
+			return err
+		}
+		for _, e := range dirs {
+			t.dirs = append(t.dirs, e.name)
+		}
+		t.files, err = p.table()
+		return err
+	}
+	for p.left() > 0 && p.b[p.p] != 0 {
+		t.dirs = append(t.dirs, word{formString, uint64(base) + uint64(p.p)})
+		p.text()
+	}
+	p.u8()
+	for p.left() > 0 && p.b[p.p] != 0 {
+		e := fileEntry{name: word{formString, uint64(base) + uint64(p.p)}}
+		p.text()
+		e.dir = p.uleb()
+		p.uleb()
+		p.uleb()
+		t.files = append(t.files, e)
+	}
+	p.u8()
+	if p.bad {
+		return p.errorf("the directories and files of a line program", "the end of it")
+	}
+	return nil
+}
+
+// table reads a table of directories or files of DWARF 5, whose entries say what they consist of.
+func (p *program) table() ([]fileEntry, error) {
+	type column struct {
+		what uint64
+		form attribute
+	}
+	columns := make([]column, p.u8())
+	for i := range columns {
+		columns[i] = column{p.uleb(), attribute{form: uint16(min(p.uleb(), 0xffff))}}
+	}
+	count := p.uleb()
+	var all []fileEntry
+	for ; count > 0; count-- {
+		before := p.p
+		var e fileEntry
+		for i := range columns {
+			w := p.word(p.encoding, &columns[i].form, p.at)
+			switch columns[i].what {
+			case 1: // DW_LNCT_path
+				e.name = w
+			case 2: // DW_LNCT_directory_index
+				e.dir = w.v
+			}
+		}
+		if p.bad || p.p == before || len(all) >= maxFiles {
+			return all, p.errorf("the directories and files of a line program", "%d more of them", count)
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+func (p *program) reset() {
+	p.addr, p.opIndex, p.file, p.line = 0, 0, 1, 1
+	p.open, p.dead = false, false
+	p.prev = 0
+	p.began = len(p.t.rows)
+}
+
+// run executes the program (DWARF 5, section 6.2.5).
+func (p *program) run() error {
+	p.reset()
+	for p.p < len(p.b) {
+		op := p.b[p.p]
+		p.p++
+		if op >= p.first {
+			if p.lineRange == 0 {
+				return p.errorf("a line range that is not 0, for special opcodes", "opcode 0x%x", op)
+			}
+			if p.maxOps == 1 {
+				p.addr += uint64(p.bytesOf[op])
+			} else {
+				p.advance(uint64((op - p.first) / p.lineRange))
+			}
+			p.line += uint32(p.linesOf[op])
+			p.emit()
+			continue
+		}
+		switch op {
+		case 0x00:
+			if err := p.extended(); err != nil {
+				return err
+			}
+		case 0x01: // copy
+			p.emit()
+		case 0x02: // advance_pc
+			p.advance(p.uleb())
+		case 0x03: // advance_line
+			p.line += uint32(p.sleb())
+		case 0x04: // set_file
+			p.file = uint32(min(p.uleb(), 1<<32-1))
+		case 0x05: // set_column
+			p.skipLEB()
+		case 0x06, 0x07, 0x0a, 0x0b: // negate_stmt, set_basic_block, set_prologue_end, set_epilogue_begin
+		case 0x08: // const_add_pc
+			if p.lineRange > 0 {
+				p.advance(uint64((255 - p.first) / p.lineRange))
+			}
+		case 0x09: // fixed_advance_pc
+			p.addr += uint64(p.u16())
+			p.opIndex = 0
+		case 0x0c: // set_isa
+			p.skipLEB()
+		default:
+			for range p.lengths[op] {
+				p.skipLEB()
+			}
+		}
+		if len(p.t.rows) >= maxRows {
+			return p.errorf("a line program of a sensible size", "one with more than %d rows", maxRows)
+		}
+	}
+	if p.bad {
+		return p.errorf("a line program's operands", "the end of it")
+	}
+	return nil
+}
+
+// advance moves on by operations, of which an instruction of a VLIW processor has several.
+func (p *program) advance(n uint64) {
+	if p.maxOps == 1 {
+		p.addr += n * p.minInst
+		return
+	}
+	p.addr += p.minInst * ((p.opIndex + n) / p.maxOps)
+	p.opIndex = (p.opIndex + n) % p.maxOps
+}
+
+func (p *program) extended() error {
+	n := p.uleb()
+	if p.bad || n > uint64(p.left()) {
+		return p.errorf("an extended opcode", "one of 0x%x bytes", n)
+	}
+	if n == 0 { // padding
+		return nil
+	}
+	end := p.p + int(n)
+	switch op := p.u8(); op {
+	case 0x01: // end_sequence
+		p.endSequence(p.addr)
+		p.reset()
+	case 0x02: // set_address
+		size := int(n - 1)
+		if size != 2 && size != 4 && size != 8 {
+			return p.errorf("an address", "one of %d bytes", size)
+		}
+		p.addr = p.uint(size)
+		p.opIndex = 0
+		if !p.open {
+			p.dead = p.u.gone(p.addr)
+		}
+	case 0x03: // define_file
+		e := fileEntry{name: word{formString, uint64(p.at) + uint64(p.p)}}
+		p.text()
+		e.dir = p.uleb()
+		if len(p.t.files) < maxFiles {
+			p.t.files = append(p.t.files, e)
+		}
+	}
+	p.bad = false // the length says where to go on, whatever was in it
+	p.p = end
+	return nil
+}
+
+// emit adds a row. Of several at one address the last counts; addresses only rise in a sequence, and a row that does not is
+// passed over.
+func (p *program) emit() {
+	if p.dead || p.open && p.addr < p.prev {
+		return
+	}
+	if !p.open && p.u.gone(p.addr) {
+		p.dead = true
+		return
+	}
+	rows := p.t.rows
+	r := row{p.addr, p.line, p.file}
+	if last := len(rows) - 1; p.open && rows[last].addr == p.addr {
+		rows = rows[:last]
+	}
+	if last := len(rows) - 1; last < p.began || rows[last].line != r.line || rows[last].file != r.file {
+		rows = append(rows, r)
+	}
+	p.t.rows = rows
+	p.prev = p.addr
+	p.open = true
+}
+
+// endSequence closes the sequence under way.
+func (p *program) endSequence(end uint64) {
+	t := p.t
+	if !p.open || p.dead {
+		t.rows = t.rows[:p.began]
+		return
+	}
+	base := p.u.obj.d.main.s.Base
+	for i := p.began; i < len(t.rows); i++ {
+		t.rows[i].addr -= base
+	}
+	if end < p.prev {
+		end = p.prev + 1
+	}
+	s := sequence{from: p.began, to: len(t.rows)}
+	s.start, s.end = t.rows[p.began].addr, end-base
+	if s.end <= s.start {
+		t.rows = t.rows[:p.began]
+		return
+	}
+	t.seqs = append(t.seqs, s)
+	p.open = false
+}
+
+func (t *lineTable) settle() {
+	sort.SliceStable(t.seqs, func(i, j int) bool { return t.seqs[i].start < t.seqs[j].start })
+	var high uint64
+	for i := range t.seqs {
+		high = max(high, t.seqs[i].end)
+		t.seqs[i].high = high
+	}
+}
+
+// piece is a stretch of code of one line.
+type piece struct {
+	span
+	line, file uint32
+}
+
+// within adds the lines of the code from lo to hi.
+func (t *lineTable) within(dst []piece, lo, hi uint64) []piece {
+	for lo < hi {
+		i := sort.Search(len(t.seqs), func(i int) bool { return t.seqs[i].start > lo })
+		next := hi
+		if i < len(t.seqs) {
+			next = min(hi, t.seqs[i].start)
+		}
+		found := (*sequence)(nil)
+		for j, steps := i-1, 0; j >= 0 && t.seqs[j].high > lo && steps < 64; j, steps = j-1, steps+1 {
+			if t.seqs[j].end > lo {
+				found = &t.seqs[j]
+				break
+			}
+		}
+		if found == nil {
+			lo = next
+			continue
+		}
+		end := min(found.end, hi)
+		rows := t.rows[found.from:found.to]
+		k := sort.Search(len(rows), func(k int) bool { return rows[k].addr > lo })
+		for k--; k < len(rows) && rows[k].addr < end; k++ {
+			p := piece{span{max(lo, rows[k].addr), end}, rows[k].line, rows[k].file}
+			if k+1 < len(rows) {
+				p.end = min(p.end, rows[k+1].addr)
+			}
+			dst = t.join(dst, p)
+		}
+		lo = end
+	}
+	return dst
+}
+
+// join adds a piece, to the last one if that is of the same line and ends where it begins.
+func (t *lineTable) join(dst []piece, p piece) []piece {
+	if p.end <= p.start {
+		return dst
+	}
+	if n := len(dst); n > 0 && dst[n-1].end == p.start && dst[n-1].line == p.line && (dst[n-1].file == p.file || t.same(dst[n-1].file, p.file)) {
+		dst[n-1].end = p.end
+		return dst
+	}
+	return append(dst, p)
+}
+
+// same reports whether two numbers are one file: of the two entries that compilers of DWARF 5 write for the main file, say.
+func (t *lineTable) same(a, b uint32) bool {
+	pa, erra := t.path(a)
+	pb, errb := t.path(b)
+	return erra == nil && errb == nil && pa == pb && pa != ""
+}
+
+// path is a file's path by its number, made whole with its directory and that of the compilation; "" if there is none.
+func (t *lineTable) path(n uint32) (string, error) {
+	i := int64(n)
+	if t.version < 5 {
+		i--
+	}
+	if i < 0 || i >= int64(len(t.files)) {
+		return "", nil
+	}
+	if t.known == nil {
+		t.paths, t.known = make([]string, len(t.files)), make([]bool, len(t.files))
+		dir, err := t.u.text(t.u.compDir, maxName)
+		if err = t.u.obj.d.note(err); err != nil {
+			t.known = nil
+			return "", err
+		}
+		t.compDir = dir
+	}
+	if len(t.known) < len(t.files) { // defined by the program later
+		t.paths = append(t.paths, make([]string, len(t.files)-len(t.paths))...)
+		t.known = append(t.known, make([]bool, len(t.files)-len(t.known))...)
+	}
+	if t.known[i] {
+		return t.paths[i], nil
+	}
+	d := t.u.obj.d
+	e := t.files[i]
+	name, err := t.name(e.name)
+	if err = d.note(err); err != nil {
+		return "", err
+	}
+	dir := ""
+	number := e.dir
+	if t.version < 5 {
+		number-- // 0 is the directory of the compilation
+	}
+	if number < uint64(len(t.dirs)) && !absolute(name) {
+		dir, err = t.name(t.dirs[number])
+		if err = d.note(err); err != nil {
+			return "", err
+		}
+	}
+	t.paths[i], t.known[i] = cleanPath(joinPath(joinPath(t.compDir, dir), name)), true
+	if name == "" {
+		t.paths[i] = ""
+	}
+	return t.paths[i], nil
+}
+
+func (t *lineTable) name(w word) (string, error) {
+	if w.form == formString {
+		return t.u.obj.cstring(secLine, int64(w.v), maxName)
+	}
+	return t.u.text(w, maxName)
+}

@@ -1,0 +1,311 @@
+package dwarf
+
+import (
+	"errors"
+	"sort"
+
+	"github.com/crashpane/crashpane/symfile/symbol"
+)
+
+// Lookup is the function, source line and inlined calls at a module-relative address, in the shape of symfile.File.Lookup for a
+// .sym file made of the same functions: Start and Size are of the function's range that covers the address, LineStart is where
+// the code of the line begins inside of it, and File and Line are the place in the function itself, which with inlined calls
+// is the outermost call's.
+//
+// The Answer is Yes or No: code without a function is No, see LineAt. With an error of the reading it is Needs if that is a
+// *input.NeedError, else No. What is wrong in the file is a warning and no error. The Inlines of two Symbols never share memory.
+func (d *Data) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
+	d.begin()
+	data, o, err := d.functionAt(rva)
+	if err != nil {
+		return symbol.Symbol{}, answerOf(err), err
+	}
+	if data == nil {
+		return symbol.Symbol{}, symbol.No, nil
+	}
+	s, err := d.symbol(data, o, rva)
+	if err != nil {
+		return symbol.Symbol{}, answerOf(err), err
+	}
+	return s, symbol.Yes, nil
+}
+
+// LineAt is the source line at an address, whether a function covers it or not: assembler and split units whose file is missing
+// have lines alone. ok is false if there is none.
+func (d *Data) LineAt(rva uint64) (file string, line uint32, ok bool, err error) {
+	d.begin()
+	units, err := d.unitsAt(rva)
+	if err != nil {
+		return "", 0, false, err
+	}
+	for _, data := range units {
+		for _, p := range data.table.within(nil, rva, rva+1) {
+			file, err := data.table.path(p.file)
+			return file, p.line, err == nil, err
+		}
+	}
+	return "", 0, false, nil
+}
+
+// functionAt is the function's range that covers an address, and its unit; nil if there is none.
+func (d *Data) functionAt(rva uint64) (*unitData, owned, error) {
+	var list [maxOver]int64
+	if err := d.readAranges(); err != nil {
+		return nil, owned{}, err
+	}
+	if data, o, err := d.best(d.byAddress.aranges.over(list[:0], rva), rva); data != nil || err != nil {
+		return data, o, err
+	}
+	if err := d.readRoots(); err != nil {
+		return nil, owned{}, err
+	}
+	if data, o, err := d.best(d.byAddress.roots.over(list[:0], rva), rva); data != nil || err != nil {
+		return data, o, err
+	}
+	if d.byAddress.vagueRead || len(d.byAddress.vague) == 0 {
+		return nil, owned{}, nil
+	}
+	if err := d.readVague(); err != nil {
+		return nil, owned{}, err
+	}
+	return d.best(d.byAddress.roots.over(list[:0], rva), rva)
+}
+
+// best is the function's range that starts first among those of several units, of two the one whose unit comes first.
+func (d *Data) best(units []int64, rva uint64) (*unitData, owned, error) {
+	var found *unitData
+	var of owned
+	d.twins = d.twins[:0]
+	for _, off := range units {
+		data, err := d.loadAt(off)
+		if err != nil {
+			return nil, owned{}, err
+		}
+		if data == nil {
+			continue
+		}
+		o, ok := data.at(rva)
+		if ok {
+			d.twins = append(d.twins, twin{data, o})
+		}
+		if ok && (found == nil || o.start < of.start || o.start == of.start && data.u.off < found.u.off) {
+			found, of = data, o
+		}
+	}
+	return found, of, nil
+}
+
+func (d *Data) loadAt(off int64) (*unitData, error) {
+	u, err := d.main.unitAt(off)
+	if err != nil {
+		return nil, d.note(err)
+	}
+	return d.load(u)
+}
+
+// unitsAt are the units that cover an address.
+func (d *Data) unitsAt(rva uint64) ([]*unitData, error) {
+	if err := d.readAranges(); err != nil {
+		return nil, err
+	}
+	units := d.byAddress.aranges.over(nil, rva)
+	if len(units) == 0 {
+		if err := d.readRoots(); err != nil {
+			return nil, err
+		}
+		units = d.byAddress.roots.over(nil, rva)
+	}
+	var all []*unitData
+	for _, off := range units {
+		data, err := d.loadAt(off)
+		if err != nil {
+			return nil, err
+		}
+		if data != nil {
+			all = append(all, data)
+		}
+	}
+	return all, nil
+}
+
+func (d *Data) symbol(data *unitData, o owned, rva uint64) (symbol.Symbol, error) {
+	fn := &data.fns[o.fn]
+	s := symbol.Symbol{Start: o.start, Size: o.end - o.start}
+	var err error
+	if s.Name, err = data.body.obj.nameOf(data.body.ref(fn.off), data.body, data.body.lang, fn.top); err != nil {
+		return s, err
+	}
+	if s.Multiple, err = d.multiple(data, o, s.Name); err != nil {
+		return s, err
+	}
+	if data.lastRange != o.span {
+		data.lastLines = data.table.within(data.lastLines[:0], o.start, o.end)
+		data.lastRange = o.span
+	}
+	lines := data.lastLines
+	own := "" // the file of the line
+	var line piece
+	has := false
+	if i := sort.Search(len(lines), func(i int) bool { return lines[i].start > rva }) - 1; i >= 0 && rva < lines[i].end {
+		line, has = lines[i], true
+		if own, err = data.table.path(line.file); err != nil {
+			return s, err
+		}
+		s.File, s.Line, s.HasLine, s.LineStart = own, line.line, true, line.start
+	}
+	calls, starts := data.callsAt(fn, rva)
+	if len(calls) == 0 {
+		return s, nil
+	}
+	// The place inside a call is the call site of the next inner one; of the innermost it is the line.
+	s.Inlines = make([]symbol.Inline, len(calls))
+	for level, c := range calls {
+		out := &s.Inlines[len(calls)-1-level]
+		if out.Name, err = data.callName(c); err != nil {
+			return s, err
+		}
+		out.Start = max(starts[level], o.start)
+		site, err := data.table.path(c.file)
+		if err != nil {
+			return s, err
+		}
+		if level == 0 {
+			s.File, s.Line, s.HasLine = site, c.line, true
+			if !has {
+				s.LineStart = max(starts[0], o.start)
+			}
+		} else {
+			outer := &s.Inlines[len(calls)-level]
+			outer.File, outer.Line, outer.HasLine = site, c.line, true
+		}
+	}
+	if has {
+		in := &s.Inlines[0]
+		in.File, in.Line, in.HasLine = own, line.line, true
+	}
+	return s, nil
+}
+
+// twin is one of several functions' ranges that cover an address.
+type twin struct {
+	data *unitData
+	of   owned
+}
+
+// multiple reports whether a function of another name starts where a function's range does, in its unit or in one of those that
+// were looked at together with it.
+func (d *Data) multiple(data *unitData, o owned, name string) (bool, error) {
+	other := func(in *unitData, fn *function) (bool, error) {
+		n, err := in.body.obj.nameOf(in.body.ref(fn.off), in.body, in.body.lang, fn.top)
+		return n != name, err
+	}
+	for _, pair := range data.folded {
+		if pair[0] == o.fn {
+			if is, err := other(data, &data.fns[pair[1]]); is || err != nil {
+				return is, err
+			}
+		}
+	}
+	for _, t := range d.twins {
+		if t.data != data && t.of.start == o.start {
+			if is, err := other(t.data, &t.data.fns[t.of.fn]); is || err != nil {
+				return is, err
+			}
+		}
+	}
+	return false, nil
+}
+
+// ref is an entry of the unit as a reference inside its object.
+func (u *unit) ref(off int64) ref {
+	if u.types {
+		return ref(off) | refTypes
+	}
+	return ref(off)
+}
+
+// callName is the name of the function that was inlined.
+func (d *unitData) callName(c *call) (string, error) {
+	r := c.origin
+	if r == noRef {
+		r = d.body.ref(c.off)
+	}
+	return d.body.obj.nameOf(r, d.body, d.body.lang, false)
+}
+
+// callsAt are the inlined calls that cover an address, outermost first, and where their ranges start. At each depth the range
+// that starts last counts, of two the shorter; a depth that is missing ends it.
+func (d *unitData) callsAt(fn *function, rva uint64) ([]*call, []uint64) {
+	var calls []*call
+	var at []span
+	for i := fn.calls.from; i < fn.calls.to; i++ {
+		c := &d.calls[i]
+		spans := d.of(c.spans)
+		k := sort.Search(len(spans), func(k int) bool { return spans[k].start > rva }) - 1
+		if k < 0 || rva >= spans[k].end {
+			continue
+		}
+		for int(c.depth) >= len(calls) {
+			calls, at = append(calls, nil), append(at, span{})
+		}
+		have := at[c.depth]
+		if calls[c.depth] == nil || spans[k].start > have.start || spans[k].start == have.start && spans[k].end <= have.end {
+			calls[c.depth], at[c.depth] = c, spans[k]
+		}
+	}
+	starts := make([]uint64, 0, len(calls))
+	for i, c := range calls {
+		if c == nil {
+			calls = calls[:i]
+			break
+		}
+		starts = append(starts, at[i].start)
+	}
+	return calls, starts
+}
+
+// maxAsked bounds how many units Has looks at: what the first few thousand have not, the others will hardly have.
+const maxAsked = 4096
+
+var errEnough = errors.New("enough seen")
+
+// Has reports what the file can tell at all. It reads declarations until it has seen each kind.
+func (d *Data) Has() (functions, lines, inlines bool) {
+	d.begin()
+	if s, err := d.main.section(secLine); err == nil && s != nil {
+		lines = true
+	}
+	o := d.main
+	sec, err := o.section(secAbbrev)
+	if err != nil || sec == nil {
+		return false, lines, false
+	}
+	units := 0
+	_ = o.scan(func(u *unit) error { // what cannot be read is told by the lookup that needs it
+		if units++; functions && inlines || units > maxAsked {
+			return errEnough
+		}
+		if u.kind == utType || u.kind == utPartial || u.kind == utSplitType {
+			return nil
+		}
+		t, err := o.abbrevsOf(u.abbrev, u.encoding)
+		if err != nil {
+			return nil
+		}
+		functions = functions || t.code
+		inlines = inlines || t.inlines
+		if t.split {
+			if u.rootOf() != nil || u.dwoName.form == 0 {
+				return nil
+			}
+			if body, err := d.split(u); err == nil && body != nil {
+				if t, err := body.obj.abbrevsOf(body.abbrev, body.encoding); err == nil {
+					functions = functions || t.code
+					inlines = inlines || t.inlines
+				}
+			}
+		}
+		return nil
+	})
+	return functions, lines, inlines
+}

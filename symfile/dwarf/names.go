@@ -1,0 +1,335 @@
+package dwarf
+
+import (
+	"sort"
+	"strings"
+)
+
+// ref is where an entry lies, seen from an object: an offset in one of its sections, or in the supplementary file.
+type ref uint64
+
+const (
+	refTypes ref = 1 << 62 // in .debug_types
+	refAlt   ref = 2 << 62 // in the supplementary file's .debug_info
+	refKind  ref = 3 << 62
+	noRef        = ^ref(0)
+)
+
+// refer is the entry that an attribute refers to.
+func (u *unit) refer(w word) ref {
+	if w.v >= 1<<62 {
+		return noRef
+	}
+	switch w.form {
+	case formRef1, formRef2, formRef4, formRef8, formRefUdata:
+		off := ref(w.v) + ref(u.off)
+		if u.types {
+			off |= refTypes
+		}
+		return off
+	case formRefAddr:
+		return ref(w.v)
+	case formRefSup4, formRefSup8, formGNURefAlt:
+		return ref(w.v) | refAlt
+	}
+	return noRef
+}
+
+// place is an entry: its unit and its offset.
+type place struct {
+	u   *unit
+	off int64
+}
+
+// find is the entry of a reference in an object; near is the unit that it stands in. A place without a unit is one in a file
+// that is not at hand.
+func (o *object) find(r ref, near *unit) (place, error) {
+	off := int64(r &^ refKind)
+	types := r&refKind == refTypes
+	if r&refKind == refAlt {
+		if o.alt == nil {
+			o.d.want(supplementary)
+			return place{}, nil
+		}
+		o, near = o.alt, nil
+	}
+	if near != nil && near.obj == o && near.types == types && off >= near.root && off < near.end {
+		return place{near, off}, nil
+	}
+	u, err := o.holding(types, off)
+	if err != nil {
+		return place{}, err
+	}
+	if u == nil {
+		id := secInfo
+		if types {
+			id = secTypes
+		}
+		sec, err := o.section(id)
+		if err != nil {
+			return place{}, err
+		}
+		if sec == nil {
+			return place{}, o.missing(id)
+		}
+		return place{}, sec.errorf(off, "an entry of a unit", "a place outside of them")
+	}
+	if err := u.rootOf(); err != nil {
+		return place{}, err
+	}
+	return place{u, off}, nil
+}
+
+const (
+	// maxHops bounds a chain of DW_AT_abstract_origin and DW_AT_specification.
+	maxHops = 16
+	// maxNames bounds the names that an object keeps.
+	maxNames = 64 << 10
+)
+
+// nameOf is the name of the function that an entry of an object is: the linker's name if there is one, else the name with its
+// namespaces and classes, if the language lang needs that. top says that the entry is known to lie in none.
+func (o *object) nameOf(r ref, near *unit, lang uint64, top bool) (string, error) {
+	if name, ok := o.names[r]; ok {
+		return name, nil
+	}
+	name, err := o.resolve(r, near, lang, top)
+	if err = o.d.note(err); err != nil {
+		return "", err
+	}
+	if name == "" {
+		name = nameless
+	}
+	if len(o.names) >= maxNames {
+		clear(o.names)
+	}
+	o.names[r] = name
+	return name, nil
+}
+
+func (o *object) resolve(r ref, near *unit, lang uint64, top bool) (string, error) {
+	var plain string
+	var at place
+	for hop := 0; hop < maxHops && r != noRef; hop++ {
+		p, err := o.find(r, near)
+		if err != nil {
+			return plain, err
+		}
+		if p.u == nil {
+			break
+		}
+		var name, link word
+		next := noRef
+		err = p.u.entry(p.off, func(tag uint16, a *attribute, w word) {
+			switch a.at {
+			case atName:
+				name = w
+			case atLinkageName, atMIPSLinkage:
+				link = w
+			case atAbstractOrigin, atSpecification:
+				next = p.u.refer(w)
+			}
+		})
+		if err != nil {
+			return plain, err
+		}
+		if link.form != 0 {
+			if text, err := p.u.text(link, maxName); err != nil || text != "" {
+				return text, err
+			}
+		}
+		if name.form != 0 {
+			text, err := p.u.text(name, maxName)
+			if err != nil {
+				return plain, err
+			}
+			plain, at = text, p
+			top = top && hop == 0
+		}
+		r, o, near = next, p.u.obj, p.u
+	}
+	if plain == "" || top || !qualified[lang] {
+		return plain, nil
+	}
+	within, err := at.u.within(at.off)
+	if err != nil || within == "" {
+		return plain, o.d.note(err)
+	}
+	return within + "::" + plain, nil
+}
+
+// scope is an entry that names what lies in it.
+type scope struct {
+	off, end int64
+	parent   int32
+}
+
+// maxScopes bounds the names in front of a function's name.
+const maxScopes = 32
+
+// within is the namespaces and classes around an entry, joined by "::".
+func (u *unit) within(off int64) (string, error) {
+	if err := u.readScopes(); err != nil {
+		return "", err
+	}
+	i := int32(sort.Search(len(u.scopes), func(i int) bool { return u.scopes[i].off >= off })) - 1
+	for i >= 0 && u.scopes[i].end <= off {
+		i = u.scopes[i].parent
+	}
+	var names []string
+	for ; i >= 0 && len(names) < maxScopes; i = u.scopes[i].parent {
+		name, err := u.scopeName(u.scopes[i].off)
+		if err != nil {
+			return "", err
+		}
+		names = append(names, name)
+	}
+	for a, b := 0, len(names)-1; a < b; a, b = a+1, b-1 {
+		names[a], names[b] = names[b], names[a]
+	}
+	return strings.Join(names, "::"), nil
+}
+
+// scopeName is the name of a namespace or class; of a class that a type unit describes it stands there.
+func (u *unit) scopeName(off int64) (string, error) {
+	o := u.obj
+	r := ref(off)
+	if u.types {
+		r |= refTypes
+	}
+	for hop := 0; hop < maxHops; hop++ {
+		p, err := o.find(r, u)
+		if err != nil || p.u == nil {
+			return "", err
+		}
+		var name, sig word
+		var kind uint16
+		next := noRef
+		err = p.u.entry(p.off, func(tag uint16, a *attribute, w word) {
+			kind = tag
+			switch a.at {
+			case atName:
+				name = w
+			case atSignature:
+				sig = w
+			case atSpecification, 0x54: // DW_AT_extension
+				next = p.u.refer(w)
+			}
+		})
+		if err != nil {
+			return "", err
+		}
+		if name.form != 0 {
+			return p.u.text(name, maxName)
+		}
+		if sig.form == formRefSig8 {
+			t, err := p.u.obj.signed(sig.v)
+			if err != nil {
+				return "", err
+			}
+			if t != nil && t.typeOff >= 0 && t.typeOff < t.end-t.off {
+				if err := t.rootOf(); err != nil {
+					return "", err
+				}
+				o, u = t.obj, t
+				if r = ref(t.off + t.typeOff); t.types {
+					r |= refTypes
+				}
+				continue
+			}
+		}
+		if next == noRef {
+			if kind == tagNamespace {
+				return "(anonymous namespace)", nil
+			}
+			return "(anonymous class)", nil
+		}
+		r, o, u = next, p.u.obj, p.u
+	}
+	return "", nil
+}
+
+// readScopes goes over a unit's entries once for those that name what lies in them.
+func (u *unit) readScopes() error {
+	if u.scoped {
+		return nil
+	}
+	sec := u.sec()
+	if !u.obj.d.allow(workScopes, u.end-u.off, sec.size) {
+		return sec.errorf(u.off, "units that few names refer to", "many that name each other")
+	}
+	b, err := sec.bytes(u.root, u.end-u.root)
+	if err != nil {
+		return err
+	}
+	t, err := u.obj.abbrevsOf(u.abbrev, u.encoding)
+	if err != nil {
+		return err
+	}
+	type level struct{ scope, opened int32 }
+	stack := []level{{-1, -1}}
+	r := reader{b: b, big: u.obj.big}
+	for r.left() > 0 && len(stack) <= maxDepth {
+		at := r.p
+		code := r.uleb()
+		if code == 0 {
+			if n := len(stack) - 1; n > 0 {
+				if s := stack[n].opened; s >= 0 {
+					u.scopes[s].end = u.root + int64(r.p)
+				}
+				stack = stack[:n]
+			}
+			if len(stack) == 1 {
+				break
+			}
+			continue
+		}
+		a := t.get(code)
+		if a == nil {
+			break
+		}
+		first := r.p
+		in := stack[len(stack)-1].scope
+		switch {
+		case !a.children:
+		case a.tag == tagNamespace || a.kind == kindType || a.tag == tagEnumerationType || a.tag == tagModule:
+			u.scopes = append(u.scopes, scope{u.root + int64(at), u.end, in})
+			s := int32(len(u.scopes) - 1)
+			stack = append(stack, level{s, s})
+		case a.kind == kindLeaf && a.sibling >= 0:
+			if to := u.siblingOf(&r, a, first); to > r.p {
+				r.p = to
+				continue
+			}
+			stack = append(stack, level{in, -1})
+		default:
+			stack = append(stack, level{in, -1})
+		}
+		r.pass(a.passes, u.encoding)
+		if r.bad {
+			break
+		}
+	}
+	u.scoped = true
+	return nil
+}
+
+// siblingOf is where in the reader's bytes, which begin with the unit's first entry, the entry's sibling stands; 0 if it has none
+// behind it. first is where its attributes begin.
+func (u *unit) siblingOf(r *reader, a *abbrev, first int) int {
+	s := reader{b: r.b, p: first, big: r.big}
+	s.skip(uint64(a.sibling))
+	at := attribute{form: a.sibForm}
+	w := s.word(u.encoding, &at, 0)
+	to := int64(-1)
+	switch a.sibForm {
+	case formRef1, formRef2, formRef4, formRef8:
+		if w.v < 1<<40 {
+			to = int64(w.v) + u.off - u.root
+		}
+	}
+	if s.bad || to <= int64(first) || to > int64(len(r.b)) {
+		return 0
+	}
+	return int(to)
+}

@@ -1,0 +1,77 @@
+package dwarf
+
+import "strings"
+
+func absolute(p string) bool {
+	return len(p) > 0 && (p[0] == '/' || p[0] == '\\') || drive(p)
+}
+
+func drive(p string) bool {
+	return len(p) > 2 && p[1] == ':' && (p[2] == '\\' || p[2] == '/') && (p[0]|0x20 >= 'a' && p[0]|0x20 <= 'z')
+}
+
+func slash(c byte) bool { return c == '/' || c == '\\' }
+
+// joinPath is a path seen from a directory, with the separator that the directory uses.
+func joinPath(dir, p string) string {
+	switch {
+	case p == "":
+		return dir
+	case dir == "" || absolute(p):
+		return p
+	case slash(dir[len(dir)-1]):
+		return dir + p
+	case windows(dir):
+		return dir + `\` + p
+	}
+	return dir + "/" + p
+}
+
+func windows(p string) bool {
+	return (drive(p) || strings.HasPrefix(p, `\\`)) && !strings.Contains(p, "/")
+}
+
+// cleanPath is a path without "." and without the folders that a ".." leaves again, so that a file has one path however a
+// compiler was led to it. What goes up beyond the root or the start stays.
+func cleanPath(p string) string {
+	if !dotted(p) {
+		return p
+	}
+	sep, cut := byte('/'), func(r rune) bool { return r == '/' }
+	if drive(p) || strings.HasPrefix(p, `\\`) {
+		cut = func(r rune) bool { return r == '/' || r == '\\' }
+		if windows(p) {
+			sep = '\\'
+		}
+	}
+	var out []string
+	for i, part := range strings.FieldsFunc(p, cut) {
+		switch {
+		case part == ".":
+		case part == ".." && len(out) > 0 && out[len(out)-1] != ".." && !(i == 1 && drive(p)):
+			out = out[:len(out)-1]
+		default:
+			out = append(out, part)
+		}
+	}
+	root := ""
+	for root != p && len(root) < 2 && slash(p[len(root)]) {
+		root += string(sep)
+	}
+	return root + strings.Join(out, string(sep))
+}
+
+// dotted reports whether a path has a part that is "." or "..".
+func dotted(p string) bool {
+	for i := 0; i < len(p); i++ {
+		if p[i] != '.' || i > 0 && !slash(p[i-1]) {
+			continue
+		}
+		rest := p[i+1:]
+		rest = strings.TrimPrefix(rest, ".")
+		if rest == "" || slash(rest[0]) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,219 @@
+package dwarf
+
+// span is a stretch of code: its first address and that after its last byte.
+type span struct{ start, end uint64 }
+
+// gone reports whether a linker wrote an address to say that the code is not in the file: 0 or 1 (GNU ld), the two highest
+// addresses (LLD), and whatever lies below the file's first address.
+func (u *unit) gone(addr uint64) bool {
+	d := u.obj.d
+	if addr <= 1 && !d.opt.ZeroIsCode || addr < d.main.s.Base {
+		return true
+	}
+	return u.highest()-addr <= 1
+}
+
+func (u *unit) highest() uint64 {
+	switch u.addr {
+	case 2:
+		return 0xffff
+	case 4:
+		return 0xffffffff
+	}
+	return ^uint64(0)
+}
+
+// lowHigh adds the range from DW_AT_low_pc to DW_AT_high_pc, as addresses less the base.
+func (u *unit) lowHigh(dst []span, low, high word) ([]span, error) {
+	if low.form == 0 || high.form == 0 {
+		return dst, nil
+	}
+	lo, err := u.address(low)
+	if err != nil {
+		return dst, err
+	}
+	hi := high.v
+	if high.constant() {
+		hi += lo
+	} else if hi, err = u.address(high); err != nil {
+		return dst, err
+	}
+	return u.add(dst, lo, hi), nil
+}
+
+func (u *unit) add(dst []span, lo, hi uint64) []span {
+	if u.gone(lo) || hi <= lo {
+		return dst
+	}
+	base := u.obj.d.main.s.Base
+	return append(dst, span{lo - base, hi - base})
+}
+
+// rangeList adds the ranges that DW_AT_ranges says.
+func (u *unit) rangeList(dst []span, w word) ([]span, error) {
+	base, err := u.lowest()
+	if err != nil {
+		return dst, err
+	}
+	if u.version >= 5 {
+		return u.rnglist(dst, w, base)
+	}
+	home := u.home()
+	off := int64(w.v)
+	if u.skeleton != nil {
+		off += home.gnuRanges
+	}
+	sec, err := home.obj.section(secRanges)
+	if err != nil {
+		return dst, err
+	}
+	if sec == nil {
+		return dst, home.obj.missing(secRanges)
+	}
+	r := reader{big: home.obj.big}
+	two := 2 * int(u.addr)
+	for at := off; ; {
+		if r.left() < two {
+			if at, err = home.more(sec, &r, at); err != nil {
+				return dst, err
+			}
+			if r.left() < two {
+				return dst, sec.errorf(at, "the end of a list of ranges", "the end of the section")
+			}
+		}
+		lo, hi := r.uint(int(u.addr)), r.uint(int(u.addr))
+		switch {
+		case lo == 0 && hi == 0:
+			return dst, nil
+		case lo == u.highest():
+			base = hi
+		case u.highest()-base <= 1:
+		case lo < hi:
+			dst = u.add(dst, (base+lo)&u.highest(), (base+hi)&u.highest())
+		}
+	}
+}
+
+// more moves a reader over a section to the bytes at an offset; what is left in it is read again. It answers the offset after
+// what the reader has.
+func (u *unit) more(sec *section, r *reader, at int64) (int64, error) {
+	at -= int64(r.left())
+	n := int64(64)
+	if r.b != nil {
+		n = 512
+	}
+	if at >= sec.size {
+		r.b, r.p = nil, 0
+		return at, nil
+	}
+	b, err := sec.upTo(at, n)
+	if err != nil {
+		return at, err
+	}
+	// A list that ends soon costs what it is long, and not what the window is.
+	b = b[:min(len(b), 4096)]
+	if !u.obj.d.allow(workRanges, min(int64(len(b)), 64), sec.size) {
+		return at, sec.errorf(at, "lists of ranges that do not overlap", "many that do")
+	}
+	r.b, r.p = b, 0
+	return at + int64(len(b)), nil
+}
+
+// lowest is the address from which a unit's ranges count.
+func (u *unit) lowest() (uint64, error) {
+	home := u.home()
+	if home.hasLow {
+		return home.address(home.low)
+	}
+	if u.hasLow {
+		return u.address(u.low)
+	}
+	return 0, nil
+}
+
+// rnglist adds the ranges of a list of .debug_rnglists (DWARF 5, section 2.17.3).
+func (u *unit) rnglist(dst []span, w word, base uint64) ([]span, error) {
+	o := u.obj
+	sec, err := o.section(secRnglists)
+	if err != nil {
+		return dst, err
+	}
+	if sec == nil {
+		return dst, o.missing(secRnglists)
+	}
+	off := int64(w.v)
+	if w.form == formRnglistx {
+		from := u.rngBase
+		if from < 0 { // of a split unit: after the header
+			if from = 12; u.encoding.off == 8 {
+				from = 20
+			}
+		}
+		if w.v > uint64(sec.size) || from > sec.size {
+			return dst, sec.errorf(from, "the list with the number "+decimal(w.v), "a section of %d bytes", sec.size)
+		}
+		v, err := sec.number(from+off*int64(u.encoding.off), int(u.encoding.off), o.big)
+		if err != nil {
+			return dst, err
+		}
+		if v > uint64(sec.size) {
+			return dst, sec.errorf(from, "the offset of a list", "0x%x", v)
+		}
+		off = from + int64(v)
+	}
+	r := reader{big: o.big}
+	for at := off; ; {
+		if r.left() < 32 { // no entry is longer, unless its numbers are padded
+			if at, err = u.more(sec, &r, at); err != nil {
+				return dst, err
+			}
+		}
+		op := r.u8()
+		var lo, hi uint64
+		switch op {
+		case 0x00: // DW_RLE_end_of_list
+			if r.bad {
+				return dst, sec.errorf(at, "the end of a list of ranges", "the end of the section")
+			}
+			return dst, nil
+		case 0x01: // base_addressx
+			if base, err = u.indexed(r.uleb()); err != nil {
+				return dst, err
+			}
+			continue
+		case 0x02: // startx_endx
+			if lo, err = u.indexed(r.uleb()); err == nil {
+				hi, err = u.indexed(r.uleb())
+			}
+		case 0x03: // startx_length
+			lo, err = u.indexed(r.uleb())
+			hi = lo + r.uleb()
+		case 0x04: // offset_pair
+			lo, hi = r.uleb(), r.uleb()
+			if u.highest()-base <= 1 {
+				continue
+			}
+			if hi <= lo {
+				continue
+			}
+			lo, hi = (base+lo)&u.highest(), (base+hi)&u.highest()
+		case 0x05: // base_address
+			base = r.uint(int(u.addr))
+			continue
+		case 0x06: // start_end
+			lo, hi = r.uint(int(u.addr)), r.uint(int(u.addr))
+		case 0x07: // start_length
+			lo = r.uint(int(u.addr))
+			hi = lo + r.uleb()
+		default:
+			return dst, sec.errorf(at-int64(r.left())-1, "an entry of a list of ranges", "0x%x", op)
+		}
+		if err != nil {
+			return dst, err
+		}
+		if r.bad {
+			return dst, sec.errorf(at, "the end of a list of ranges", "the end of the section")
+		}
+		dst = u.add(dst, lo, hi)
+	}
+}

@@ -1,0 +1,161 @@
+package dwarf
+
+import "bytes"
+
+// reader goes over bytes in memory. Reading beyond the end gives zeros and sets bad; whoever reads looks at that in the end.
+type reader struct {
+	b   []byte
+	p   int
+	big bool
+	bad bool
+}
+
+func (r *reader) fail() {
+	r.p = len(r.b)
+	r.bad = true
+}
+
+func (r *reader) left() int { return len(r.b) - r.p }
+
+func (r *reader) u8() uint8 {
+	if r.p < len(r.b) {
+		r.p++
+		return r.b[r.p-1]
+	}
+	r.fail()
+	return 0
+}
+
+func (r *reader) u16() uint16 {
+	if len(r.b)-r.p < 2 {
+		r.fail()
+		return 0
+	}
+	b := r.b[r.p : r.p+2]
+	r.p += 2
+	if r.big {
+		return uint16(b[1]) | uint16(b[0])<<8
+	}
+	return uint16(b[0]) | uint16(b[1])<<8
+}
+
+func (r *reader) u32() uint32 {
+	if len(r.b)-r.p < 4 {
+		r.fail()
+		return 0
+	}
+	b := r.b[r.p : r.p+4]
+	r.p += 4
+	if r.big {
+		return uint32(b[3]) | uint32(b[2])<<8 | uint32(b[1])<<16 | uint32(b[0])<<24
+	}
+	return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
+}
+
+func (r *reader) u64() uint64 {
+	a, b := uint64(r.u32()), uint64(r.u32())
+	if r.big {
+		return a<<32 | b
+	}
+	return b<<32 | a
+}
+
+// uint is an unsigned number of n bytes.
+func (r *reader) uint(n int) uint64 {
+	switch n {
+	case 1:
+		return uint64(r.u8())
+	case 2:
+		return uint64(r.u16())
+	case 3:
+		a, b, c := uint64(r.u8()), uint64(r.u8()), uint64(r.u8())
+		if r.big {
+			return a<<16 | b<<8 | c
+		}
+		return c<<16 | b<<8 | a
+	case 4:
+		return uint64(r.u32())
+	case 8:
+		return r.u64()
+	}
+	r.fail()
+	return 0
+}
+
+// uleb is an unsigned LEB128 number. Bits beyond the 64th are dropped.
+func (r *reader) uleb() uint64 {
+	if r.p < len(r.b) {
+		if c := r.b[r.p]; c < 0x80 {
+			r.p++
+			return uint64(c)
+		}
+	}
+	return r.longLEB()
+}
+
+func (r *reader) longLEB() uint64 {
+	var v uint64
+	for shift := uint(0); r.p < len(r.b); shift += 7 {
+		c := r.b[r.p]
+		r.p++
+		if shift < 64 {
+			v |= uint64(c&0x7f) << shift
+		}
+		if c < 0x80 {
+			return v
+		}
+	}
+	r.fail()
+	return 0
+}
+
+// sleb is a signed LEB128 number.
+func (r *reader) sleb() int64 {
+	var v uint64
+	for shift := uint(0); r.p < len(r.b); {
+		c := r.b[r.p]
+		r.p++
+		if shift < 64 {
+			v |= uint64(c&0x7f) << shift
+		}
+		shift += 7
+		if c < 0x80 {
+			if c&0x40 != 0 && shift < 64 {
+				v |= ^uint64(0) << shift
+			}
+			return int64(v)
+		}
+	}
+	r.fail()
+	return 0
+}
+
+func (r *reader) skipLEB() {
+	for r.p < len(r.b) {
+		r.p++
+		if r.b[r.p-1] < 0x80 {
+			return
+		}
+	}
+	r.fail()
+}
+
+func (r *reader) skip(n uint64) {
+	if n > uint64(len(r.b)-r.p) {
+		r.fail()
+		return
+	}
+	r.p += int(n)
+}
+
+// text is the bytes up to the next NUL, which is passed.
+func (r *reader) text() []byte {
+	n := bytes.IndexByte(r.b[r.p:], 0)
+	if n < 0 {
+		r.fail()
+		return nil
+	}
+	s := r.b[r.p : r.p+n]
+	r.p += n + 1
+	return s
+}

@@ -1,0 +1,236 @@
+package dwarf
+
+import (
+	"fmt"
+
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// sectionID names a section of an object.
+type sectionID uint8
+
+const (
+	secInfo sectionID = iota
+	secTypes
+	secAbbrev
+	secStr
+	secLine
+	secLineStr
+	secRanges
+	secRnglists
+	secAddr
+	secStrOffsets
+	secAranges
+	secCUIndex
+	secTUIndex
+	numSections
+)
+
+// sectionKinds: the name; how many bytes are read at least where few are asked for (what lies beside them is soon wanted too,
+// or is not); and whether a split file's section has another name.
+var sectionKinds = [numSections]struct {
+	name  string
+	least int64
+	dwo   bool
+}{
+	secInfo:       {".debug_info", 512, true},
+	secTypes:      {".debug_types", 512, true},
+	secAbbrev:     {".debug_abbrev", 8 << 10, true},
+	secStr:        {".debug_str", 1 << 10, true},
+	secLine:       {".debug_line", 4 << 10, false},
+	secLineStr:    {".debug_line_str", 8 << 10, false},
+	secRanges:     {".debug_ranges", 1 << 10, false},
+	secRnglists:   {".debug_rnglists", 1 << 10, true},
+	secAddr:       {".debug_addr", 4 << 10, false},
+	secStrOffsets: {".debug_str_offsets", 4 << 10, true},
+	secAranges:    {".debug_aranges", 64 << 10, false},
+	secCUIndex:    {".debug_cu_index", 4 << 10, false},
+	secTUIndex:    {".debug_tu_index", 4 << 10, false},
+}
+
+// object is one file: the one that was opened, the supplementary one, a .dwo, or the parts of a .dwp that belong to a unit.
+type object struct {
+	d   *Data
+	s   Sections
+	big bool
+	dwo bool
+	alt *object
+	// package_ is the .dwp file as a whole, if the object is a part of it.
+	package_ *object
+
+	secs   [numSections]*section
+	looked [numSections]bool
+
+	units     []*unit // of .debug_info by offset; complete if scanned
+	scanned   bool
+	typeUnits []*unit // of .debug_types
+	typesRead bool
+	byOff     map[int64]*unit
+	bySig     map[uint64]*unit
+	abbrevs   map[abbrevKey]*abbrevTable
+	abbrevLen int
+	names     map[ref]string
+}
+
+func newObject(d *Data, s Sections, dwo bool) *object {
+	o := &object{d: d, s: s, dwo: dwo, byOff: map[int64]*unit{}, abbrevs: map[abbrevKey]*abbrevTable{}, names: map[ref]string{}}
+	if s.Order != nil {
+		var probe [2]byte
+		s.Order.PutUint16(probe[:], 1)
+		o.big = probe[1] == 1
+	}
+	return o
+}
+
+// section is a section, or nil if the file has none or an empty one.
+func (o *object) section(id sectionID) (*section, error) {
+	if o.looked[id] {
+		return o.secs[id], nil
+	}
+	kind := &sectionKinds[id]
+	name := kind.name
+	if o.dwo && kind.dwo {
+		name += ".dwo"
+	}
+	src, err := o.s.Get(name)
+	if err != nil {
+		return nil, err
+	}
+	if src == nil || src.Size == 0 {
+		o.looked[id] = true
+		return nil, nil
+	}
+	s := &section{name: name, file: o.s.File, src: src, size: src.Size, least: kind.least}
+	// Bytes that are in memory come in one piece.
+	b, at, err := src.Block(0)
+	if err != nil {
+		return nil, s.wrap(0, err)
+	}
+	if at == 0 && int64(len(b)) == src.Size {
+		s.mem = b
+	}
+	o.looked[id] = true
+	o.secs[id] = s
+	return s, nil
+}
+
+// section reads a section at random, in pieces that suit what is read.
+type section struct {
+	name, file string
+	src        *input.Source
+	size       int64
+	least      int64
+	mem        []byte // all of it, if it is in memory anyway
+	held       window // what was read last of those that are large: a unit, whose names are asked for next
+	wins       [12]window
+	next       int
+	ahead      int64 // how much the last read in sequence took
+	readTo     int64 // where it ended
+}
+
+type window struct {
+	at   int64
+	data []byte
+}
+
+func (s *section) errorf(off int64, want, have string, args ...any) error {
+	return &input.FormatError{File: s.file, Part: s.name, Offset: off, Want: want, Have: fmt.Sprintf(have, args...)}
+}
+
+// upTo is n bytes at off or more, or as many as there are; off lies inside the section. They must not be changed, and are good
+// until the next 64 KiB or more of the section are asked for.
+func (s *section) upTo(off, n int64) ([]byte, error) {
+	if off < 0 || off >= s.size {
+		return nil, s.errorf(off, "an offset inside the section", "a section of %d bytes", s.size)
+	}
+	n = min(n, s.size-off)
+	if s.mem != nil {
+		return s.mem[off:], nil
+	}
+	if at := off - s.held.at; at >= 0 && at+n <= int64(len(s.held.data)) {
+		return s.held.data[at:], nil
+	}
+	for i := range s.wins {
+		w := &s.wins[i]
+		if at := off - w.at; at >= 0 && at+n <= int64(len(w.data)) {
+			return w.data[at:], nil
+		}
+	}
+	size := s.least
+	if gap := off - s.readTo; s.readTo > 0 && gap <= s.least/2 && -gap < s.ahead { // it goes on where the last read ended
+		size = min(2*max(s.ahead, s.least), 64<<10)
+	}
+	size = min(max(n, size), s.size-off)
+	var p []byte
+	if large := size > 64<<10; large && int64(cap(s.held.data)) >= size {
+		p, s.held.data = s.held.data[:size], s.held.data[:0]
+	} else {
+		p = make([]byte, size)
+	}
+	if _, err := s.src.ReadDirect(p, off); err != nil {
+		return nil, s.wrap(off, err)
+	}
+	s.ahead, s.readTo = size, off+size
+	if size <= 64<<10 {
+		s.wins[s.next] = window{off, p}
+		s.next = (s.next + 1) % len(s.wins)
+	} else {
+		s.held = window{off, p}
+	}
+	return p, nil
+}
+
+// bytes is exactly n bytes at off.
+func (s *section) bytes(off, n int64) ([]byte, error) {
+	if off < 0 || n < 0 || off > s.size || n > s.size-off {
+		return nil, s.errorf(off, fmt.Sprintf("%d bytes", n), "%d bytes to the end of the section", max(0, s.size-max(0, off)))
+	}
+	if n == 0 {
+		return nil, nil
+	}
+	b, err := s.upTo(off, n)
+	if err != nil {
+		return nil, err
+	}
+	return b[:n], nil
+}
+
+// number is an unsigned number of 1, 2, 3, 4 or 8 bytes.
+func (s *section) number(off int64, size int, big bool) (uint64, error) {
+	b, err := s.bytes(off, int64(size))
+	if err != nil {
+		return 0, err
+	}
+	r := reader{b: b, big: big}
+	return r.uint(size), nil
+}
+
+func (s *section) wrap(off int64, err error) error { return s.src.Wrap(s.name, off, err) }
+
+// maxKept bounds what a pass over everything keeps of a section in memory.
+const maxKept = 256 << 20
+
+// keep reads the sections that a pass over everything asks for in no order, until the function that it answers is called.
+func (o *object) keep() (func(), error) {
+	var kept []*section
+	for _, id := range []sectionID{secAbbrev, secStr, secLineStr, secRanges, secRnglists, secAddr, secStrOffsets} {
+		s, err := o.section(id)
+		if err != nil {
+			return nil, err
+		}
+		if s == nil || s.mem != nil || s.size > maxKept {
+			continue
+		}
+		b := make([]byte, s.size)
+		if _, err := s.src.ReadDirect(b, 0); err != nil {
+			return nil, s.wrap(0, err)
+		}
+		s.mem = b
+		kept = append(kept, s)
+	}
+	return func() {
+		for _, s := range kept {
+			s.mem = nil
+		}
+	}, nil
+}

@@ -1,0 +1,190 @@
+package dwarf
+
+import (
+	"fmt"
+
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// split is the unit of a .dwo or .dwp file that completes a skeleton; nil if the file is not at hand.
+func (d *Data) split(u *unit) (*unit, error) {
+	name, err := u.text(u.dwoName, maxName)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := u.text(u.compDir, maxName)
+	if err = d.note(err); err != nil {
+		return nil, err
+	}
+	what := fmt.Sprintf("%s (split unit %016x)", name, u.id)
+	if d.opt.Split == nil {
+		d.want(what)
+		return nil, nil
+	}
+	s, ok := d.opt.Split(name, dir, u.id)
+	if !ok || s == nil {
+		d.want(what)
+		return nil, nil
+	}
+	o := d.dwps[s]
+	if o == nil {
+		o = newObject(d, *s, true)
+		o.alt = d.alt
+		if len(d.dwps) > 64 { // one for each unit: .dwo files
+			clear(d.dwps)
+		}
+		d.dwps[s] = o
+	}
+	index, err := o.section(secCUIndex)
+	if err != nil {
+		return nil, err
+	}
+	if index != nil {
+		part, err := o.part(secCUIndex, u.id)
+		if err != nil {
+			return nil, err
+		}
+		if part == nil {
+			d.want(fmt.Sprintf("%s: split unit %016x (%s)", s.File, u.id, name))
+			return nil, nil
+		}
+		o = part
+	}
+	body, err := o.splitUnit(u)
+	if err != nil {
+		return nil, err
+	}
+	if body == nil {
+		d.want(what)
+		return nil, d.note(&input.FormatError{File: s.File, Part: ".debug_info.dwo", Offset: -1,
+			Want: fmt.Sprintf("the unit %016x", u.id), Have: "none with this id"})
+	}
+	body.skeleton = u
+	return body, nil
+}
+
+// splitUnit is the unit of a .dwo file that has a skeleton's id.
+func (o *object) splitUnit(skeleton *unit) (*unit, error) {
+	if err := o.scan(nil); err != nil {
+		return nil, err
+	}
+	for _, u := range o.units {
+		if u.kind != utCompile && u.kind != utSplitCompile {
+			continue
+		}
+		u.skeleton = skeleton // its entries count addresses from there
+		if err := u.rootOf(); err != nil {
+			return nil, err
+		}
+		if u.id == skeleton.id {
+			return u, nil
+		}
+		u.skeleton = nil
+	}
+	return nil, nil
+}
+
+// partIDs are the sections by their numbers in the index of a .dwp file: GNU's, version 2, and those of DWARF 5, section 7.3.5.3.
+var partIDs = map[uint32]map[uint32]sectionID{
+	2: {1: secInfo, 2: secTypes, 3: secAbbrev, 6: secStrOffsets},
+	5: {1: secInfo, 3: secAbbrev, 6: secStrOffsets, 8: secRnglists},
+}
+
+// part is what belongs to a unit or a type in a .dwp file, as an object; nil if it has none of that id.
+func (o *object) part(index sectionID, id uint64) (*object, error) {
+	sec, err := o.section(index)
+	if err != nil || sec == nil {
+		return nil, err
+	}
+	head, err := sec.bytes(0, 16)
+	if err != nil {
+		return nil, err
+	}
+	r := reader{b: head, big: o.big}
+	version := r.u32()
+	if first := uint32(head[0])<<8 | uint32(head[1]); version != 2 && (o.big && first == 5 || !o.big && version&0xffff == 5) {
+		version = 5 // of two bytes, and two of padding
+	}
+	ids := partIDs[version]
+	if ids == nil {
+		return nil, sec.errorf(0, "an index of version 2 or 5", "0x%x", version)
+	}
+	columns, rows, slots := int64(r.u32()), int64(r.u32()), int64(r.u32())
+	need := 16 + 12*slots + 4*columns + 8*columns*rows
+	if columns > 16 || slots > sec.size || rows > sec.size || need > sec.size || slots&(slots-1) != 0 {
+		return nil, sec.errorf(0, "an index inside the section", "%d sections, %d units, %d slots in %d bytes", columns, rows, slots, sec.size)
+	}
+	row := int64(0)
+	slot, step := id&uint64(slots-1), (id>>32)&uint64(slots-1)|1
+	for range slots {
+		sig, err := sec.number(16+8*int64(slot), 8, o.big)
+		if err != nil {
+			return nil, err
+		}
+		n, err := sec.number(16+8*slots+4*int64(slot), 4, o.big)
+		if err != nil {
+			return nil, err
+		}
+		if n == 0 {
+			return nil, nil
+		}
+		if sig == id {
+			row = int64(n)
+			break
+		}
+		slot = (slot + step) & uint64(slots-1)
+	}
+	if row == 0 {
+		return nil, nil
+	}
+	if row > rows {
+		return nil, sec.errorf(16+8*slots, "the number of a row up to "+decimal(uint64(rows)), "%d", row)
+	}
+	part := newObject(o.d, o.s, true)
+	part.alt, part.package_ = o.alt, o
+	for i := range numSections { // what has no column is shared
+		if i != secInfo && i != secTypes {
+			if part.secs[i], err = o.section(i); err != nil {
+				return nil, err
+			}
+		}
+		part.looked[i] = true
+	}
+	table := 16 + 12*slots
+	for c := range columns {
+		number, err := sec.number(table+4*c, 4, o.big)
+		if err != nil {
+			return nil, err
+		}
+		which, ok := ids[uint32(number)]
+		if !ok {
+			continue
+		}
+		off, err := sec.number(table+4*columns*row+4*c, 4, o.big)
+		if err != nil {
+			return nil, err
+		}
+		size, err := sec.number(table+4*columns*(rows+row)+4*c, 4, o.big)
+		if err != nil {
+			return nil, err
+		}
+		whole, err := o.section(which)
+		if err != nil {
+			return nil, err
+		}
+		part.secs[which] = nil
+		if size == 0 {
+			continue
+		}
+		if whole == nil || int64(off) > whole.size || int64(size) > whole.size-int64(off) {
+			return nil, sec.errorf(table+4*columns*row+4*c, "a part of "+sectionKinds[which].name+".dwo", "0x%x bytes at 0x%x", size, off)
+		}
+		s := &section{name: whole.name, file: whole.file, size: int64(size), least: whole.least}
+		s.src = whole.src.Sub(whole.src.Name, int64(off), int64(size))
+		if whole.mem != nil {
+			s.mem = whole.mem[off : off+size]
+		}
+		part.secs[which] = s
+	}
+	return part, nil
+}

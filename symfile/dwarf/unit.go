@@ -1,0 +1,461 @@
+package dwarf
+
+import "sort"
+
+// word is the value of an attribute as it stands: its form, and the number (of a DW_FORM_string the offset of the text).
+type word struct {
+	form uint16
+	v    uint64
+}
+
+// unit is a compilation, partial, type, skeleton or split unit.
+type unit struct {
+	encoding
+	obj    *object
+	types  bool  // it lies in .debug_types
+	kind   uint8 // as in DWARF 5
+	off    int64 // of its header
+	root   int64 // of its first entry
+	end    int64
+	abbrev int64
+	// id is the type's signature or the split unit's id; typeOff is the type's entry.
+	id      uint64
+	typeOff int64
+
+	// What its first entry says, if rooted.
+	rooted                                bool
+	gnu                                   bool // made by GCC
+	hasLow, hasStmts                      bool
+	lang                                  uint64
+	stmts                                 int64
+	low, high, ranges                     word
+	name, compDir, dwoName                word
+	strBase, addrBase, rngBase, gnuRanges int64
+
+	// skeleton is the unit in the main file that a split unit completes.
+	skeleton *unit
+	scopes   []scope
+	scoped   bool
+}
+
+// sec is the section that the unit lies in.
+func (u *unit) sec() *section {
+	if u.types {
+		return u.obj.secs[secTypes]
+	}
+	return u.obj.secs[secInfo]
+}
+
+// maxHeader is the size of the largest unit header.
+const maxHeader = 12 + 2 + 1 + 1 + 8 + 8 + 8
+
+// header reads a unit's header. With an error it still says where the unit ends, if that can be known.
+func (o *object) header(sec *section, types bool, off int64) (*unit, error) {
+	b, err := sec.upTo(off, maxHeader)
+	if err != nil {
+		return nil, err
+	}
+	r := reader{b: b, big: o.big}
+	u := &unit{obj: o, types: types, off: off, kind: utCompile, strBase: -1, addrBase: -1, rngBase: -1}
+	u.encoding.off = 4
+	length := uint64(r.u32())
+	switch {
+	case length == 0xffffffff:
+		length = r.u64()
+		u.encoding.off = 8
+	case length >= 0xfffffff0:
+		return nil, sec.errorf(off, "the length of a unit", "0x%x, which is reserved", length)
+	}
+	if r.bad || length > uint64(sec.size-off-int64(r.p)) {
+		return nil, sec.errorf(off, "a unit inside the section", "one of 0x%x bytes, with 0x%x to the end of the section", length, sec.size-off)
+	}
+	u.end = off + int64(r.p) + int64(length)
+	version := r.u16()
+	u.version = uint8(min(version, 255))
+	switch {
+	case version < 2 || version > 5:
+		return u, sec.errorf(off, "a unit of DWARF 2 to 5", "version %d", version)
+	case version == 5:
+		u.kind = r.u8()
+		u.addr = r.u8()
+		u.abbrev = int64(r.uint(int(u.encoding.off)))
+		switch u.kind {
+		case utSkeleton, utSplitCompile:
+			u.id = r.u64()
+		case utType, utSplitType:
+			u.id = r.u64()
+			u.typeOff = int64(r.uint(int(u.encoding.off)))
+		case utCompile, utPartial:
+		default:
+			return u, sec.errorf(off, "a type of unit of DWARF 5", "0x%x", u.kind)
+		}
+	default:
+		u.abbrev = int64(r.uint(int(u.encoding.off)))
+		u.addr = r.u8()
+		if types {
+			u.kind = utType
+			u.id = r.u64()
+			u.typeOff = int64(r.uint(int(u.encoding.off)))
+		}
+	}
+	u.root = off + int64(r.p)
+	if r.bad || u.root > u.end {
+		return u, sec.errorf(off, "the header of a unit", "a unit of %d bytes", u.end-off)
+	}
+	if u.addr != 4 && u.addr != 8 && u.addr != 2 {
+		return u, sec.errorf(off, "addresses of 4 or 8 bytes", "%d", u.addr)
+	}
+	return u, nil
+}
+
+// scan goes over the headers of all units once; visit, which may be nil, is called for each while its bytes are at hand.
+func (o *object) scan(visit func(*unit) error) error {
+	if o.scanned {
+		for _, u := range o.units {
+			if visit == nil {
+				break
+			}
+			if err := visit(u); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	sec, err := o.section(secInfo)
+	if err != nil || sec == nil {
+		o.scanned = err == nil
+		return err
+	}
+	units, err := o.headers(sec, false, visit)
+	if err != nil {
+		return err
+	}
+	o.units, o.scanned = units, true
+	return nil
+}
+
+func (o *object) headers(sec *section, types bool, visit func(*unit) error) ([]*unit, error) {
+	var units []*unit
+	for off := int64(0); off < sec.size; {
+		u := (*unit)(nil)
+		if !types {
+			u = o.byOff[off]
+		}
+		if u == nil {
+			var err error
+			if u, err = o.header(sec, types, off); err != nil {
+				if err := o.d.note(err); err != nil {
+					return nil, err
+				}
+				if u == nil {
+					break
+				}
+				off = u.end
+				continue
+			}
+			if !types {
+				o.byOff[off] = u
+			}
+		}
+		units = append(units, u)
+		if visit != nil {
+			if err := visit(u); err != nil {
+				return nil, err
+			}
+		}
+		off = u.end
+	}
+	return units, nil
+}
+
+// unitAt is the unit whose header is at an offset of .debug_info.
+func (o *object) unitAt(off int64) (*unit, error) {
+	if u := o.byOff[off]; u != nil {
+		return u, nil
+	}
+	sec, err := o.section(secInfo)
+	if err != nil {
+		return nil, err
+	}
+	if sec == nil {
+		return nil, o.missing(secInfo)
+	}
+	u, err := o.header(sec, false, off)
+	if err != nil {
+		return nil, err
+	}
+	o.byOff[off] = u
+	return u, nil
+}
+
+// holding is the unit that an offset lies in, or nil.
+func (o *object) holding(types bool, off int64) (*unit, error) {
+	units := o.typeUnits
+	if types {
+		if err := o.readTypes(); err != nil {
+			return nil, err
+		}
+		units = o.typeUnits
+	} else {
+		if err := o.scan(nil); err != nil {
+			return nil, err
+		}
+		units = o.units
+	}
+	i := sort.Search(len(units), func(i int) bool { return units[i].off > off }) - 1
+	if i < 0 || off < units[i].root || off >= units[i].end {
+		return nil, nil
+	}
+	return units[i], nil
+}
+
+// readTypes reads the headers of .debug_types.
+func (o *object) readTypes() error {
+	if o.typesRead {
+		return nil
+	}
+	sec, err := o.section(secTypes)
+	if err != nil {
+		return err
+	}
+	if sec != nil {
+		if o.typeUnits, err = o.headers(sec, true, nil); err != nil {
+			return err
+		}
+	}
+	o.typesRead = true
+	return nil
+}
+
+// signed is the type unit of a signature, or nil.
+func (o *object) signed(sig uint64) (*unit, error) {
+	if o.bySig == nil {
+		if err := o.readTypes(); err != nil {
+			return nil, err
+		}
+		if err := o.scan(nil); err != nil {
+			return nil, err
+		}
+		o.bySig = map[uint64]*unit{}
+		for _, list := range [][]*unit{o.typeUnits, o.units} {
+			for _, u := range list {
+				if u.kind == utType || u.kind == utSplitType {
+					o.bySig[u.id] = u
+				}
+			}
+		}
+	}
+	return o.bySig[sig], nil
+}
+
+// rootOf reads a unit's first entry.
+func (u *unit) rootOf() error {
+	if u.rooted {
+		return nil
+	}
+	sec := u.sec()
+	var producer word
+	err := u.entry(u.root, func(tag uint16, a *attribute, w word) {
+		switch a.at {
+		case atStmtList:
+			u.stmts, u.hasStmts = int64(w.v), true
+		case atLowPC:
+			u.low, u.hasLow = w, true
+		case atHighPC:
+			u.high = w
+		case atRanges:
+			u.ranges = w
+		case atLanguage:
+			u.lang = w.v
+		case atName:
+			u.name = w
+		case atCompDir:
+			u.compDir = w
+		case atDwoName, atGNUDwoName:
+			u.dwoName = w
+		case atGNUDwoID:
+			u.id = w.v
+		case atStrOffsetsBase:
+			u.strBase = int64(w.v)
+		case atAddrBase, atGNUAddrBase:
+			u.addrBase = int64(w.v)
+		case atRnglistsBase:
+			u.rngBase = int64(w.v)
+		case atGNURangesBase:
+			u.gnuRanges = int64(w.v)
+		case atProducer:
+			producer = w
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if u.hasStmts && u.stmts < 0 {
+		return sec.errorf(u.root, "the offset of a line program", "0x%x", uint64(u.stmts))
+	}
+	if producer.form != 0 {
+		text, err := u.text(producer, 8)
+		if u.obj.d.note(err) != nil {
+			return err
+		}
+		u.gnu = len(text) >= 4 && text[:4] == "GNU "
+	}
+	u.rooted = true
+	return nil
+}
+
+// entry reads one entry: each attribute in turn is handed to see. Entries are small, so that few bytes are read first; if they
+// do not suffice, see is called for all attributes again.
+func (u *unit) entry(off int64, see func(tag uint16, a *attribute, w word)) error {
+	sec := u.sec()
+	if off < u.root || off >= u.end {
+		return sec.errorf(off, "an entry of the unit at 0x"+hex(uint64(u.off)), "an offset outside of it")
+	}
+	for n := int64(256); ; n *= 8 {
+		n = min(n, u.end-off)
+		b, err := sec.upTo(off, n)
+		if err != nil {
+			return err
+		}
+		if int64(len(b)) > u.end-off {
+			b = b[:u.end-off]
+		}
+		r := reader{b: b, big: u.obj.big}
+		code := r.uleb()
+		if !r.bad && code == 0 {
+			return nil
+		}
+		if !r.bad {
+			t, err := u.obj.abbrevsOf(u.abbrev, u.encoding)
+			if err != nil {
+				return err
+			}
+			a := t.get(code)
+			if a == nil {
+				return sec.errorf(off, "an abbreviation of the unit at 0x"+hex(uint64(u.off)), "code %d", code)
+			}
+			for i := range a.attrs {
+				w := r.word(u.encoding, &a.attrs[i], off)
+				if r.bad {
+					break
+				}
+				see(a.tag, &a.attrs[i], w)
+			}
+			if !r.bad {
+				return nil
+			}
+		}
+		if n >= u.end-off {
+			return sec.errorf(off, "an entry", "the end of the unit at 0x%x", u.off)
+		}
+	}
+}
+
+// word is an attribute's value; base is the section's offset of the reader's first byte.
+func (r *reader) word(e encoding, a *attribute, base int64) word {
+	form := a.form
+	if form == formIndirect {
+		form = uint16(min(r.uleb(), 0xffff))
+		if form == formIndirect || form == formImplicitConst {
+			r.fail()
+			return word{}
+		}
+	}
+	w := word{form: form}
+	switch form {
+	case formImplicitConst:
+		w.v = uint64(a.value)
+	case formFlagPresent:
+		w.v = 1
+	case formData1, formFlag, formRef1, formStrx1, formAddrx1:
+		w.v = uint64(r.u8())
+	case formData2, formRef2, formStrx2, formAddrx2:
+		w.v = uint64(r.u16())
+	case formStrx3, formAddrx3:
+		w.v = r.uint(3)
+	case formData4, formRef4, formRefSup4, formStrx4, formAddrx4:
+		w.v = uint64(r.u32())
+	case formData8, formRef8, formRefSig8, formRefSup8:
+		w.v = r.u64()
+	case formData16:
+		r.skip(16)
+	case formAddr:
+		w.v = r.uint(int(e.addr))
+	case formStrp, formSecOffset, formLineStrp, formStrpSup, formGNURefAlt, formGNUStrpAlt:
+		w.v = r.uint(int(e.off))
+	case formRefAddr:
+		w.v = r.uint(int(e.refAddr()))
+	case formUdata, formRefUdata, formStrx, formAddrx, formLoclistx, formRnglistx, formGNUAddrIndex, formGNUStrIndex:
+		w.v = r.uleb()
+	case formSdata:
+		w.v = uint64(r.sleb())
+	case formString:
+		w.v = uint64(base) + uint64(r.p)
+		r.text()
+	case formBlock1:
+		r.skip(uint64(r.u8()))
+	case formBlock2:
+		r.skip(uint64(r.u16()))
+	case formBlock4:
+		r.skip(uint64(r.u32()))
+	case formBlock, formExprloc:
+		r.skip(r.uleb())
+	default:
+		r.fail()
+	}
+	return w
+}
+
+// home is the unit that knows the addresses: of a split unit its skeleton.
+func (u *unit) home() *unit {
+	if u.skeleton != nil {
+		return u.skeleton
+	}
+	return u
+}
+
+// address is the address that an attribute says, itself or by its number in .debug_addr.
+func (u *unit) address(w word) (uint64, error) {
+	switch w.form {
+	case formAddrx, formAddrx1, formAddrx2, formAddrx3, formAddrx4, formGNUAddrIndex:
+		return u.indexed(w.v)
+	}
+	return w.v, nil
+}
+
+// indexed is an address of .debug_addr.
+func (u *unit) indexed(i uint64) (uint64, error) {
+	home := u.home()
+	sec, err := home.obj.section(secAddr)
+	if err != nil {
+		return 0, err
+	}
+	if sec == nil {
+		return 0, home.obj.missing(secAddr)
+	}
+	base := home.addrBase
+	if base < 0 {
+		base = u.addrBase
+	}
+	if base < 0 {
+		if base = 0; u.version >= 5 {
+			base = 8
+			if u.encoding.off == 8 {
+				base = 16
+			}
+		}
+	}
+	if i > uint64(sec.size) || base > sec.size {
+		return 0, sec.errorf(base, "the address with the number "+decimal(i), "a section of %d bytes", sec.size)
+	}
+	return sec.number(base+int64(i)*int64(u.addr), int(u.addr), home.obj.big)
+}
+
+// constant reports whether a form is a number: DW_AT_high_pc is then counted from DW_AT_low_pc.
+func (w word) constant() bool {
+	switch w.form {
+	case formData1, formData2, formData4, formData8, formUdata, formSdata, formImplicitConst:
+		return true
+	}
+	return false
+}
