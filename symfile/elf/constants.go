@@ -21,9 +21,10 @@ const (
 
 	flagWrite, flagAlloc, flagExec, flagCompressed = 1, 2, 4, 0x800
 
-	indexUndef, indexReserve, indexAbs, indexCommon, indexMore = 0, 0xff00, 0xfff1, 0xfff2, 0xffff
+	// Numbers of sections that mean something else. In the file they have 16 bits.
+	indexUndef, indexReserve, indexCommon, indexMore = 0, 0xffffff00, 0xfffffff2, 0xffffffff
 
-	countMore = 0xffff // e_phnum whose true value is in section 0
+	countMore = 0xffff // e_phnum and e_shstrndx whose true values are in section 0
 
 	dynNeeded, dynHash, dynStrtab, dynSymtab, dynRela, dynRelaSize = 1, 4, 5, 6, 7, 8
 	dynStrSize, dynSymSize, dynSoName, dynRel, dynRelSize          = 10, 11, 14, 17, 18

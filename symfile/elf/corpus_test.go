@@ -195,7 +195,7 @@ func compare(t *testing.T, path string) bool {
 				w.Value += f.Sections[s.Section].Address
 			}
 			// The standard library has 16 bits for a section's number.
-			if s.Name != w.Name || s.Value != w.Value || s.Size != w.Size || s.Type != w.Info&15 || s.Bind != w.Info>>4 || s.Section != uint32(w.Section) && w.Section != 0xffff {
+			if s.Name != w.Name || s.Value != w.Value || s.Size != w.Size || s.Type != w.Info&15 || s.Bind != w.Info>>4 || s.Section&0xffff != uint32(w.Section) && w.Section != 0xffff {
 				t.Errorf("%s: symbol %+v, want %+v", path, s, w)
 			}
 			return nil

@@ -15,7 +15,9 @@ type dynamic struct {
 func (f *File) readDynamic() {
 	for _, s := range f.Segments {
 		if s.Type == segInterp {
-			f.Interp, _ = stringAt(f.Src.Sub(f.Src.Name, int64(min(s.Offset, 1<<62)), int64(min(s.FileSize, maxSectionName))), 0, maxSectionName)
+			var err error
+			f.Interp, err = stringAt(f.Src.Sub(f.Src.Name+": interpreter", int64(min(s.Offset, 1<<62)), int64(min(s.FileSize, maxSectionName))), 0, maxSectionName)
+			f.warnErr(err)
 		}
 	}
 	var src *input.Source
@@ -61,7 +63,9 @@ func (f *File) readDynamic() {
 			names = f.loaded(d.values[dynStrtab], d.values[dynStrSize])
 		}
 		if names != nil {
-			f.SoName, _ = stringAt(names, int64(min(at, 1<<62)), maxName)
+			var err error
+			f.SoName, err = stringAt(names, int64(min(at, 1<<62)), maxName)
+			f.warnErr(err)
 		}
 	}
 }

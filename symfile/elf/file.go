@@ -11,6 +11,7 @@ package elf
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"github.com/crashpane/crashpane/core/cpu"
@@ -45,6 +46,7 @@ type File struct {
 	data     map[*Section]*input.Source
 	failed   map[*Section]error
 	dyn      *dynamic
+	need     *input.NeedError
 }
 
 // Section is one section header. Addresses are link-time addresses; those of an object file are made up, see File.Data.
@@ -83,7 +85,8 @@ type Segment struct {
 // Is reports whether a file is ELF, by its first bytes.
 func Is(head []byte) bool { return len(head) >= 4 && string(head[:4]) == "\x7fELF" }
 
-// Open reads the headers of a file. An error means that not even the file header is sound; anything less is a warning.
+// Open reads the headers of a file. An error means that not even the file header is sound; anything less is a warning. Where
+// parts of the file are not there yet, the error is a *input.NeedError.
 func Open(src *input.Source) (*File, error) {
 	f := &File{Src: src, data: map[*Section]*input.Source{}, failed: map[*Section]error{}}
 	h, err := f.header()
@@ -100,6 +103,9 @@ func Open(src *input.Source) (*File, error) {
 	f.findBase()
 	f.readNotes()
 	f.readDynamic()
+	if f.need != nil {
+		return nil, f.need
+	}
 	return f, nil
 }
 
@@ -113,7 +119,11 @@ func (f *File) warn(part string, off uint64, want, have string) {
 	}
 }
 
+// warnErr passes an error over, but for a lack of bytes that are still to come.
 func (f *File) warnErr(err error) {
+	if err == nil || errors.As(err, &f.need) {
+		return
+	}
 	if len(f.warnings) < 100 {
 		f.warnings = append(f.warnings, err.Error())
 	}

@@ -38,7 +38,7 @@ func (f *File) readSections(h *rawHeader) {
 	if count == 0 {
 		count = first.Size
 	}
-	if h.names == indexMore {
+	if h.names == countMore {
 		h.names = uint64(first.Link)
 	}
 	if h.phCount == countMore {
@@ -88,7 +88,10 @@ func (f *File) name(table int) {
 	names := f.raw(&f.Sections[table])
 	for i := range f.Sections {
 		s := &f.Sections[i]
-		s.Name, _ = stringAt(names, int64(s.nameAt), maxSectionName)
+		var err error
+		if s.Name, err = stringAt(names, int64(s.nameAt), maxSectionName); err != nil {
+			f.warnErr(err)
+		}
 		f.checkCompression(s)
 	}
 }

@@ -47,6 +47,7 @@ func (f *File) note(src *input.Source, align uint64) bool {
 		c.Skip(size)
 		c.Skip(min((size+pad-1)&^(pad-1)-size, c.Left()))
 	}
+	f.warnErr(c.Err())
 	return false
 }
 

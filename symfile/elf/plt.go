@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// slots maps the addresses of the pointers that the loader fills with functions to where their names stand in the loader's
-// table of names.
+// slots maps the addresses of the pointers that the loader fills with functions to the functions' symbols, by their numbers in the
+// loader's table.
 type slots map[uint64]uint32
 
 // slotTypes are the relocations that fill such a pointer (JUMP_SLOT and GLOB_DAT of each processor; RISC-V has plain
@@ -39,8 +39,8 @@ func (f *File) plt(b *publicsBuilder) error {
 	if err != nil || len(known) == 0 {
 		return err
 	}
-	add := func(at, size uint64, name uint32) {
-		b.add(at, size, name, fromDynsym|isPLT, rankStub)
+	add := func(at, size uint64, symbol uint32) {
+		b.add(at, size, symbol, fromDynsym|isPLT, rankStub)
 	}
 	switch f.machine() {
 	case machSPARC: // the loader writes into the stub itself
@@ -48,9 +48,9 @@ func (f *File) plt(b *publicsBuilder) error {
 		if f.Class == 64 {
 			size = 32
 		}
-		for slot, name := range known {
+		for slot, symbol := range known {
 			if s := f.SectionAt(slot); s != nil && s.Name == ".plt" {
-				add(slot, size, name)
+				add(slot, size, symbol)
 			}
 		}
 		return nil
@@ -76,14 +76,14 @@ func (f *File) plt(b *publicsBuilder) error {
 		}
 		var last stub
 		keep := func(next uint64) {
-			if name, ok := known[last.slot]; ok && last.size == 0 {
+			if symbol, ok := known[last.slot]; ok && last.size == 0 {
 				size := min(next-last.at, 32)
 				if s.EntSize > 4 && s.EntSize <= 64 {
 					size = min(size, s.EntSize)
 				}
-				add(last.at, size, name)
+				add(last.at, size, symbol)
 			} else if ok {
-				add(last.at, last.size, name)
+				add(last.at, last.size, symbol)
 			}
 		}
 		find(f, code, s.Address, func(s stub) {
@@ -146,9 +146,9 @@ func (f *File) slots(t *symTable) (known slots, order []uint32, err error) {
 			if err != nil || sym.nameAt == 0 {
 				return nil // a damaged record costs its own name only
 			}
-			known[r.off] = sym.nameAt
+			known[r.off] = r.sym
 			if r.kinds[0] == jump {
-				order = append(order, sym.nameAt)
+				order = append(order, r.sym)
 			}
 			return nil
 		})
@@ -310,11 +310,11 @@ func mipsStubs(f *File, code []byte, at uint64, found func(stub)) {
 // Callers in the same program go through call stubs, which linkers put between functions: addis r11|r12, r2, high;
 // ld r12, low(r11|r12); mtctr r12; bctr; or, if the slot is near, ld r12, low(r2) without addis. r2 is the table of contents, 0x8000
 // behind .got's start.
-func (f *File) ppc64Stubs(known slots, order []uint32, add func(at, size uint64, name uint32)) error {
+func (f *File) ppc64Stubs(known slots, order []uint32, add func(at, size uint64, symbol uint32)) error {
 	v2 := f.Flags&3 == 2
 	if f.dyn != nil && f.dyn.values[dynPPC64Glink] != 0 {
 		at := f.dyn.values[dynPPC64Glink] + 32
-		for i, name := range order {
+		for i, symbol := range order {
 			size := uint64(4)
 			if !v2 {
 				size = 8
@@ -322,7 +322,7 @@ func (f *File) ppc64Stubs(known slots, order []uint32, add func(at, size uint64,
 					size = 12
 				}
 			}
-			add(at, size, name)
+			add(at, size, symbol)
 			at += size
 		}
 	}
@@ -352,7 +352,7 @@ func (f *File) ppc64Stubs(known slots, order []uint32, add func(at, size uint64,
 		if ld>>26 != 58 || ld&3 != 0 || ld>>16&31 != base || ld>>21&31 != 12 || !mtctrFollows(f, code[n+4:]) {
 			continue
 		}
-		name, ok := known[toc+high+uint64(int64(int16(ld)))]
+		symbol, ok := known[toc+high+uint64(int64(int16(ld)))]
 		if !ok {
 			continue
 		}
@@ -362,7 +362,7 @@ func (f *File) ppc64Stubs(known slots, order []uint32, add func(at, size uint64,
 				start -= 4
 			}
 		}
-		add(text.Address+uint64(start), 0, name)
+		add(text.Address+uint64(start), 0, symbol)
 		i = n
 	}
 	return nil

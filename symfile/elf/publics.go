@@ -1,6 +1,7 @@
 package elf
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 )
@@ -21,11 +22,11 @@ type Publics struct {
 	f     *File
 }
 
-// public packs a name: its offset in a table of names, and in flags the size, which table, and whether it is a PLT stub.
+// public packs a name: the number of its symbol, and in flags the size, which table, and whether it is a PLT stub.
 type public struct {
-	rva   uint64
-	name  uint32
-	flags uint32
+	rva    uint64
+	symbol uint32
+	flags  uint32
 }
 
 const (
@@ -49,7 +50,9 @@ func (p *Publics) At(i int) Public {
 	}
 	out := Public{Start: e.rva, Size: uint64(e.flags & maxSize)}
 	if t := p.names[which]; t != nil {
-		out.Name = p.f.nameOf(t, e.name)
+		if s, err := p.f.symbol(t, e.symbol); err == nil {
+			out.Name = p.f.nameOf(t, s.nameAt)
+		}
 	}
 	if e.flags&isPLT != 0 {
 		out.Name += "@plt"
@@ -160,7 +163,8 @@ const (
 func (b *publicsBuilder) addTable(t *symTable, which int) error {
 	f := b.f
 	marks := f.machine() == machARM || f.machine() == machARM64 || f.machine() == machRISCV
-	return f.each(t, func(_ uint32, s *Sym) error {
+	b.p.list = slices.Grow(b.p.list, int(t.entries.Size/f.symSize()))
+	return f.each(t, func(i uint32, s *Sym) error {
 		undefined := s.Section == indexUndef
 		if s.nameAt == 0 || !s.Defined() && !(undefined && s.Value != 0 && t.dynamic) {
 			return nil
@@ -205,7 +209,7 @@ func (b *publicsBuilder) addTable(t *symTable, which int) error {
 		if which == 1 {
 			flags |= fromDynsym
 		}
-		b.add(value, size, s.nameAt, flags, uint32(rank))
+		b.add(value, size, i, flags, uint32(rank))
 		return nil
 	})
 }
@@ -215,11 +219,11 @@ func (b *publicsBuilder) executable(s *Sym) bool {
 	return int(s.Section) < len(b.exec) && b.exec[s.Section] || int(s.Section) == b.opd && b.opd != 0
 }
 
-func (b *publicsBuilder) add(address, size uint64, name, flags, rank uint32) {
+func (b *publicsBuilder) add(address, size uint64, symbol, flags, rank uint32) {
 	if address < b.f.Base {
 		return
 	}
-	b.p.list = append(b.p.list, public{address - b.f.Base, name, flags | rank<<rankShift | uint32(min(size, maxSize))})
+	b.p.list = append(b.p.list, public{address - b.f.Base, symbol, flags | rank<<rankShift | uint32(min(size, maxSize))})
 }
 
 // isMark knows the symbols by which assemblers mark where code and data begin: $a, $t, $d, $x, perhaps with ".more" or, on
@@ -239,16 +243,21 @@ func isMark(name string) bool {
 // would cut the function in two.
 func (b *publicsBuilder) finish() {
 	l := b.p.list
-	slices.SortStableFunc(l, func(a, c public) int {
-		switch {
-		case a.rva != c.rva:
+	slices.SortFunc(l, func(a, c public) int {
+		if a.rva != c.rva {
 			if a.rva < c.rva {
 				return -1
 			}
 			return 1
-		default:
-			return int(a.flags&rankMask) - int(c.flags&rankMask)
 		}
+		// Then by rank, .symtab before the loader's table, and the order of the file.
+		if by := cmp.Compare(a.flags&rankMask, c.flags&rankMask); by != 0 {
+			return by
+		}
+		if by := cmp.Compare(a.flags&fromDynsym, c.flags&fromDynsym); by != 0 {
+			return by
+		}
+		return cmp.Compare(a.symbol, c.symbol)
 	})
 	out := l[:0]
 	end := uint64(0)
@@ -270,5 +279,8 @@ func (b *publicsBuilder) finish() {
 	for i := range out {
 		out[i].flags &^= rankMask
 	}
-	b.p.list = slices.Clip(out)
+	if len(out) < cap(out)/4*3 {
+		out = append(make([]public, 0, len(out)), out...)
+	}
+	b.p.list = out
 }

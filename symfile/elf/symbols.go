@@ -16,7 +16,8 @@ type Sym struct {
 	// Type is one of SymNoType…, Bind one of BindLocal….
 	Type, Bind uint8
 	Other      uint8
-	// Section is the section's index; 0 if the symbol is not defined here, 0xfff1 if its value is no address.
+	// Section is the section's index; 0 if the symbol is not defined here, 0xfffffff1 if its value is no address, 0xfffffff2 if it is
+	// common storage. (In the file these are 0xfff1 and 0xfff2, which are numbers of sections where there are so many.)
 	Section uint32
 	// Dynamic: it comes from the table that the loader uses.
 	Dynamic bool
@@ -25,7 +26,7 @@ type Sym struct {
 
 // Defined reports whether the symbol has an address in this file.
 func (s *Sym) Defined() bool {
-	return s.Section != indexUndef && (s.Section < indexReserve || s.Section > indexMore)
+	return s.Section != indexUndef && s.Section < indexReserve
 }
 
 // symTable is where a symbol table and its names lie.
@@ -75,7 +76,8 @@ func (f *File) symSize() int64 {
 	return 16
 }
 
-// each calls fn for every entry but the first, which is nobody's. Names are left to be read (nameOf).
+// each calls fn for every entry but the first, which is nobody's. Names are left to be read (nameOf). What s points to is
+// overwritten by the next.
 func (f *File) each(t *symTable, fn func(i uint32, s *Sym) error) error {
 	size := f.symSize()
 	c := input.NewCursor(t.entries, "", 0, t.entries.Size, f.Order)
@@ -85,8 +87,9 @@ func (f *File) each(t *symTable, fn func(i uint32, s *Sym) error) error {
 		more = input.NewCursor(t.more, "", 0, t.more.Size, f.Order)
 		more.Skip(min(4, t.more.Size))
 	}
+	var s Sym // one for all: it would be allocated for each
 	for i := uint32(1); c.Left() >= size; i++ {
-		var s Sym
+		s = Sym{}
 		f.entry(c, &s)
 		s.Dynamic = t.dynamic
 		if more != nil && more.Left() >= 4 {
@@ -114,6 +117,9 @@ func (f *File) entry(c *input.Cursor, s *Sym) {
 	s.Type, s.Bind = info&15, info>>4
 	s.Other = c.U8()
 	s.Section = uint32(c.U16())
+	if s.Section >= indexReserve&0xffff {
+		s.Section |= 0xffff0000
+	}
 	if f.Class == 64 {
 		s.Value, s.Size = c.U64(), c.U64()
 	}
@@ -182,13 +188,13 @@ func (f *File) symbolValues(s *Section) func(uint32) (uint64, error) {
 // symbol reads one entry by its number, without its name.
 func (f *File) symbol(t *symTable, i uint32) (s Sym, err error) {
 	size := f.symSize()
-	c := input.NewCursor(t.entries, fmt.Sprintf("symbol %d", i), int64(i)*size, size, f.Order)
+	c := input.NewCursor(t.entries, "symbol", int64(i)*size, size, f.Order)
 	f.entry(c, &s)
 	if c.Err() != nil {
 		return Sym{}, c.Err()
 	}
 	if s.Section == indexMore && t.more != nil {
-		m := input.NewCursor(t.more, fmt.Sprintf("symbol %d", i), 4*int64(i), 4, f.Order)
+		m := input.NewCursor(t.more, "symbol", 4*int64(i), 4, f.Order)
 		s.Section = m.U32()
 	}
 	s.Dynamic = t.dynamic
