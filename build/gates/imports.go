@@ -64,7 +64,7 @@ var rooms = []room{
 
 	// The one place that joins everything.
 	{"walker/session", []string{"core/...", "symfile/...", "walker", "walker/report"}},
-	{"walker/cmd/...", []string{"walker", "walker/session", "walker/report/...", "symfile/demangle", "core", "core/input", "core/dumptext"}},
+	{"walker/cmd/...", []string{"walker", "walker/session", "walker/report/...", "symfile", "symfile/...", "core", "core/cpu", "core/input", "core/dumptext"}},
 
 	{"web/app", []string{"walker/report", "walker/report/view", "web/wire"}},
 	{"web/wire", nil},

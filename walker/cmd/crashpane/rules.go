@@ -1,0 +1,319 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/unwind"
+)
+
+var rulesCommand = command{
+	name:  "rules",
+	line:  "rules [--source " + strings.Join(ruleSources, "|") + "] [--address A] [--format text|json] FILE",
+	about: "print how each instruction's caller is found",
+	help: `Prints the register-recovery rules of the ELF file or symbol file FILE, a row for every stretch of code in which they are the same:
+from which address on, how the canonical frame address (CFA) is computed, and where the return address and the caller's registers
+are. Addresses are those that the file is linked at, as readelf and objdump have them.
+
+  rsp+16        of the CFA: the value of a register and a distance
+  cfa-8         of others: saved in the word at that address
+  rbx           is in that register
+  val(cfa-16)   has that value
+  [rbp-8]       saved in the word at that address
+  same, undefined
+
+Registers that are not named are unchanged if calls preserve them.
+
+Without --source all kinds that the file has are printed, in the order in which they are used: the first that covers an address
+is. Kinds: eh_frame and debug_frame (DWARF), sframe, exidx (ARM's exception index), cfi (STACK CFI of a symbol file). --address
+prints the row of one address for each kind; it is an error if none has one. json is an array of objects.`,
+	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
+		var r rulesRun
+		fs.StringVar(&r.source, "source", "", "`kind` of rules: "+strings.Join(ruleSources, ", "))
+		fs.StringVar(&r.address, "address", "", "`address` to print the row of")
+		fs.StringVar(&r.format, "format", "text", "`form` of the output: "+strings.Join(plainFormats, ", "))
+		return r.run
+	},
+}
+
+// ruleSources are the kinds in the order in which they are used.
+var ruleSources = []string{"eh_frame", "debug_frame", "sframe", "exidx", "cfi"}
+
+// rulesRun is one run of the command.
+type rulesRun struct {
+	source, address, format string
+}
+
+func (r *rulesRun) run(args []string, stdout, stderr io.Writer) error {
+	switch {
+	case !slices.Contains(plainFormats, r.format):
+		return usageError(fmt.Sprintf("there is no format %q; there are %s", r.format, strings.Join(plainFormats, ", ")))
+	case r.source != "" && !slices.Contains(ruleSources, r.source):
+		return usageError(fmt.Sprintf("there is no source %q; there are %s", r.source, strings.Join(ruleSources, ", ")))
+	case len(args) == 0:
+		return usageError("no file is named")
+	case len(args) > 1:
+		return usageError("one file at a time")
+	}
+	address, err := uint64(0), error(nil)
+	if r.address != "" {
+		if address, err = strconv.ParseUint(r.address, 0, 64); err != nil {
+			address, err = strconv.ParseUint(r.address, 16, 64)
+		}
+		if err != nil {
+			return usageError(fmt.Sprintf("%q is no address", r.address))
+		}
+	}
+	f, err := os.Open(args[0])
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !st.Mode().IsRegular() {
+		return &os.PathError{Op: "read", Path: args[0], Err: errors.New("not a file")}
+	}
+	src := input.New(args[0], f, st.Size())
+	file, err := openRules(src)
+	if err != nil {
+		return err
+	}
+	var wanted []ruleTable
+	for _, t := range file.tables {
+		if r.source == "" || t.source == r.source {
+			wanted = append(wanted, t)
+		}
+	}
+	if len(wanted) == 0 {
+		return fmt.Errorf("%s: there are no %s rules in it", src.Name, cmpOr(r.source, "unwind"))
+	}
+	out := bufio.NewWriterSize(stdout, 1<<16)
+	p := &rulesPrinter{out: out, arch: file.arch, base: file.base, json: r.format == "json"}
+	p.begin()
+	failed := false
+	for _, t := range wanted {
+		table, err := t.open()
+		if err != nil {
+			if len(wanted) == 1 {
+				return err
+			}
+			fmt.Fprintln(stderr, err)
+			failed = true
+			continue
+		}
+		if r.address != "" {
+			err = p.one(table, address)
+		} else {
+			err = table.Each(func(start, _ uint64, row unwind.Row) error { return p.row(start, row) })
+		}
+		for _, w := range table.Warnings() {
+			fmt.Fprintln(stderr, w)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	p.end()
+	switch err := out.Flush(); {
+	case err != nil:
+		return err
+	case p.rows == 0 && r.address != "":
+		return fmt.Errorf("%s: no rules cover 0x%x%s", src.Name, address, p.why)
+	case failed:
+		return fmt.Errorf("%s: not all of its rules could be read", src.Name)
+	}
+	return nil
+}
+
+func cmpOr(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// rulesPrinter writes rows as a table or as JSON.
+type rulesPrinter struct {
+	out  *bufio.Writer
+	arch *cpu.Arch
+	base uint64
+	json bool
+	rows int
+	line []byte
+	// why is what an entry says that covers the address and has no rules for it.
+	why string
+}
+
+func (p *rulesPrinter) begin() {
+	if p.json {
+		p.out.WriteByte('[')
+		return
+	}
+	fmt.Fprintf(p.out, "%-*s  %-16s  %-9s  origin, registers\n", p.width(), "address", "cfa", "ra")
+}
+
+func (p *rulesPrinter) end() {
+	if p.json {
+		p.out.WriteString("]\n")
+	}
+}
+
+func (p *rulesPrinter) width() int { return 2 + 2*p.arch.WordSize }
+
+// one prints the row of an address.
+func (p *rulesPrinter) one(t unwind.Table, address uint64) error {
+	row, ok, err := t.Row(p.arch.Mask(address - p.base))
+	if err != nil {
+		return err
+	}
+	if !ok {
+		if row.Origin.Note != "" && p.why == "" {
+			p.why = " (" + row.Origin.String() + ")"
+		}
+		return nil
+	}
+	return p.row(address-p.base, row)
+}
+
+// row prints one row. The address is module-relative; what is printed is the file's own.
+func (p *rulesPrinter) row(rva uint64, row unwind.Row) error {
+	p.rows++
+	address := p.arch.Mask(p.base + rva)
+	marks := rowMarks(&row)
+	if p.json {
+		return p.object(address, &row, marks)
+	}
+	line := append(p.line[:0], "0x"...)
+	digits := strconv.FormatUint(address, 16)
+	line = append(line, "0000000000000000"[:max(0, p.width()-2-len(digits))]...)
+	line = append(line, digits...)
+	column := func(at int, text string) {
+		line = append(line, ' ', ' ')
+		from := len(line)
+		line = append(line, text...)
+		for len(line) < from+at {
+			line = append(line, ' ')
+		}
+	}
+	column(16, p.value(row.CFA))
+	column(9, p.location(row.RA))
+	column(0, strings.TrimPrefix(row.Origin.String(), row.Origin.File+" "))
+	line = append(line, ' ')
+	for _, s := range row.Saved {
+		if s.Rule.Kind != unwind.Unset {
+			line = append(line, ' ')
+			line = append(line, p.arch.RegName(s.Reg)...)
+			line = append(line, '=')
+			line = append(line, p.location(s.Rule)...)
+		}
+	}
+	for _, m := range marks {
+		line = append(append(line, ' '), m...)
+	}
+	p.line = append(bytes.TrimRight(line, " "), '\n')
+	_, err := p.out.Write(p.line)
+	return err
+}
+
+// rowMarks are what there is to say of a row besides its rules.
+func rowMarks(row *unwind.Row) []string {
+	var marks []string
+	add := func(is bool, word string) {
+		if is {
+			marks = append(marks, word)
+		}
+	}
+	add(row.Signal, "signal")
+	add(row.Outermost, "outermost")
+	add(row.Topmost, "topmost")
+	add(row.Signed == unwind.KeyA, "signed-a")
+	add(row.Signed == unwind.KeyB, "signed-b")
+	return marks
+}
+
+// ruleObject is a row in JSON. Marks are there only if a row has some.
+type ruleObject struct {
+	Address string            `json:"address"`
+	CFA     string            `json:"cfa"`
+	RA      string            `json:"ra"`
+	Regs    map[string]string `json:"regs"`
+	Origin  string            `json:"origin"`
+	Marks   []string          `json:"marks,omitempty"`
+}
+
+func (p *rulesPrinter) object(address uint64, row *unwind.Row, marks []string) error {
+	o := ruleObject{Address: fmt.Sprintf("0x%x", address), CFA: p.value(row.CFA), RA: p.location(row.RA), Regs: map[string]string{}, Origin: row.Origin.String(), Marks: marks}
+	for _, s := range row.Saved {
+		if s.Rule.Kind != unwind.Unset {
+			o.Regs[p.arch.RegName(s.Reg)] = p.location(s.Rule)
+		}
+	}
+	b, err := json.Marshal(o)
+	if err != nil {
+		return err
+	}
+	if p.rows > 1 {
+		p.out.WriteString(",\n")
+	}
+	_, err = p.out.Write(b)
+	return err
+}
+
+// value is a rule as a value: "rsp+16".
+func (p *rulesPrinter) value(ru unwind.Rule) string {
+	switch ru.Kind {
+	case unwind.Unset:
+		return "none"
+	case unwind.Undefined:
+		return "undefined"
+	case unwind.Same:
+		return "same"
+	case unwind.FromReg:
+		return p.sum(p.arch.RegName(ru.Reg), ru.Offset)
+	case unwind.AtReg:
+		return "[" + p.sum(p.arch.RegName(ru.Reg), ru.Offset) + "]"
+	case unwind.FromCFA:
+		return p.sum("cfa", ru.Offset)
+	case unwind.AtCFA:
+		return "[" + p.sum("cfa", ru.Offset) + "]"
+	}
+	return strings.NewReplacer("$", "", "−", "-").Replace(ru.Describe(p.arch))
+}
+
+// sum always has a sign: "rsp+0".
+func (p *rulesPrinter) sum(base string, off int64) string {
+	if off < 0 {
+		return base + strconv.FormatInt(off, 10)
+	}
+	return base + "+" + strconv.FormatInt(off, 10)
+}
+
+// location is a rule as the place of a saved value: "cfa-8".
+func (p *rulesPrinter) location(ru unwind.Rule) string {
+	switch ru.Kind {
+	case unwind.FromReg:
+		if ru.Offset == 0 {
+			return p.arch.RegName(ru.Reg)
+		}
+		return "val(" + p.value(ru) + ")"
+	case unwind.AtCFA:
+		return p.sum("cfa", ru.Offset)
+	case unwind.FromCFA, unwind.Expr, unwind.Program:
+		return "val(" + p.value(ru) + ")"
+	}
+	return p.value(ru)
+}
