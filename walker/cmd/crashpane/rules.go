@@ -41,7 +41,7 @@ prints the row of one address for each kind; it is an error if none has one. jso
 	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
 		var r rulesRun
 		fs.StringVar(&r.source, "source", "", "`kind` of rules: "+strings.Join(ruleSources, ", "))
-		fs.StringVar(&r.address, "address", "", "`address` to print the row of")
+		fs.StringVar(&r.address, "address", "", "`address`, hexadecimal, to print the row of")
 		fs.StringVar(&r.format, "format", "text", "`form` of the output: "+strings.Join(plainFormats, ", "))
 		return r.run
 	},
@@ -68,10 +68,8 @@ func (r *rulesRun) run(args []string, stdout, stderr io.Writer) error {
 	}
 	address, err := uint64(0), error(nil)
 	if r.address != "" {
-		if address, err = strconv.ParseUint(r.address, 0, 64); err != nil {
-			address, err = strconv.ParseUint(r.address, 16, 64)
-		}
-		if err != nil {
+		digits := strings.TrimPrefix(strings.ToLower(r.address), "0x")
+		if address, err = strconv.ParseUint(digits, 16, 64); err != nil {
 			return usageError(fmt.Sprintf("%q is no address", r.address))
 		}
 	}
@@ -103,7 +101,6 @@ func (r *rulesRun) run(args []string, stdout, stderr io.Writer) error {
 	}
 	out := bufio.NewWriterSize(stdout, 1<<16)
 	p := &rulesPrinter{out: out, arch: file.arch, base: file.base, json: r.format == "json"}
-	p.begin()
 	failed := false
 	for _, t := range wanted {
 		table, err := t.open()
@@ -127,12 +124,12 @@ func (r *rulesRun) run(args []string, stdout, stderr io.Writer) error {
 			return err
 		}
 	}
-	p.end()
-	switch err := out.Flush(); {
+	if p.rows == 0 && r.address != "" {
+		return fmt.Errorf("%s: no rules cover 0x%x%s", src.Name, address, p.why)
+	}
+	switch err := p.end(); {
 	case err != nil:
 		return err
-	case p.rows == 0 && r.address != "":
-		return fmt.Errorf("%s: no rules cover 0x%x%s", src.Name, address, p.why)
 	case failed:
 		return fmt.Errorf("%s: not all of its rules could be read", src.Name)
 	}
@@ -158,6 +155,7 @@ type rulesPrinter struct {
 	why string
 }
 
+// begin writes what stands before the first row.
 func (p *rulesPrinter) begin() {
 	if p.json {
 		p.out.WriteByte('[')
@@ -166,10 +164,15 @@ func (p *rulesPrinter) begin() {
 	fmt.Fprintf(p.out, "%-*s  %-16s  %-9s  origin, registers\n", p.width(), "address", "cfa", "ra")
 }
 
-func (p *rulesPrinter) end() {
+// end writes what stands behind the last.
+func (p *rulesPrinter) end() error {
+	if p.rows == 0 {
+		p.begin()
+	}
 	if p.json {
 		p.out.WriteString("]\n")
 	}
+	return p.out.Flush()
 }
 
 func (p *rulesPrinter) width() int { return 2 + 2*p.arch.WordSize }
@@ -191,7 +194,9 @@ func (p *rulesPrinter) one(t unwind.Table, address uint64) error {
 
 // row prints one row. The address is module-relative; what is printed is the file's own.
 func (p *rulesPrinter) row(rva uint64, row unwind.Row) error {
-	p.rows++
+	if p.rows++; p.rows == 1 {
+		p.begin()
+	}
 	address := p.arch.Mask(p.base + rva)
 	marks := rowMarks(&row)
 	if p.json {
