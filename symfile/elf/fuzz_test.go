@@ -92,5 +92,8 @@ func FuzzELF(f *testing.F) {
 		}
 	}
 	f.Add((&elftest.File{Class: 64, Machine: 62, Type: 3}).Bytes())
+	for _, data := range targetSeeds() {
+		f.Add(data)
+	}
 	f.Fuzz(func(t *testing.T, data []byte) { useAll(t, data) })
 }

@@ -182,8 +182,12 @@ func (b *publicsBuilder) addTable(t *symTable, which int) error {
 			if undefined || !b.executable(s) {
 				return nil
 			}
-			if marks || s.Bind == BindLocal {
-				if name := f.nameOf(t, s.nameAt); isMark(name) {
+			// Linkers name the ends of sections, and MIPS' the start of all code.
+			if in := &f.Sections[s.Section]; s.Value-in.Address >= in.Size {
+				return nil
+			}
+			if marks || f.machine() == machMIPS {
+				if name := f.nameOf(t, s.nameAt); isMark(name) || name == "_ftext" {
 					return nil
 				}
 			}
