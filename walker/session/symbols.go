@@ -202,11 +202,13 @@ func (s *Session) completed(it *item, complete func() (bool, error)) (changed bo
 		return false, err
 	}
 	it.Warnings, it.WarningCount = warnings(it)
-	if changed {
-		for _, d := range s.dumps {
-			if d.uses(it) {
-				d.outdate()
-			}
+	for _, d := range s.dumps {
+		switch {
+		case !d.uses(it):
+		case changed:
+			d.outdate()
+		default:
+			d.report = nil // what it says of the file is another thing now; the stacks are the same
 		}
 	}
 	return changed, nil

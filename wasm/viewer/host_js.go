@@ -99,6 +99,53 @@ func (h *host) SetTheme(theme string) {
 	target.Call("setAttribute", "data-theme", theme)
 }
 
+func (h *host) Cores() int {
+	if n := h.window.Get("navigator").Get("hardwareConcurrency"); n.Type() == js.TypeNumber {
+		return n.Int()
+	}
+	return 2
+}
+
+// kept calls a function of the loader's storage and hands on what it promises: undefined where the browser refuses.
+func (h *host) kept(do func(js.Value), name string, args ...any) {
+	go func() {
+		answer := js.Undefined()
+		try(func() {
+			promised, problem := settle(h.viewer.Get("kept").Call(name, args...))
+			if problem == "" {
+				answer = promised
+			}
+		})
+		h.change(func(*app.Page) { do(answer) })
+	}()
+}
+
+func (h *host) Keep(key string, index app.File) {
+	if f, ok := index.(*jsFile); ok {
+		h.kept(func(js.Value) {}, "put", key, f.value)
+	}
+}
+
+func (h *host) Kept(key string, done func(app.File)) {
+	h.kept(func(found js.Value) {
+		if !found.Truthy() {
+			done(nil)
+			return
+		}
+		done(newBytes(found))
+	}, "get", key)
+}
+
+func (h *host) KeptSize(done func(int64, int)) {
+	h.kept(func(all js.Value) {
+		if all.Truthy() {
+			done(int64(all.Get("bytes").Float()), all.Get("count").Int())
+		}
+	}, "size")
+}
+
+func (h *host) ForgetKept(done func()) { h.kept(func(js.Value) { done() }, "clear") }
+
 // once is a JavaScript function that is freed when it was called.
 func once(do func(args []js.Value)) js.Func {
 	var f js.Func

@@ -45,12 +45,17 @@ func runPage() {
 	change := func(do func(p *app.Page)) { changeIf(func(p *app.Page) bool { do(p); return true }) }
 	h.change = change
 	w := &workerEngine{viewer: viewer, module: viewer.Get("module"), later: func(do func()) { h.later(0, do) },
-		reply:     func(r app.Reply) { changeIf(func(p *app.Page) bool { return p.Reply(r) }) },
+		reply:     func(r app.Reply, data app.File) { changeIf(func(p *app.Page) bool { return p.ReplyWith(r, data) }) },
 		stopped:   func(why string) { change(func(p *app.Page) { p.EngineStopped(why) }) },
 		extending: func(done, total int64) { change(func(p *app.Page) { p.Extending(done, total) }) },
 		extended:  func(problem string) { change(func(p *app.Page) { p.Extended(problem) }) }}
 	w.start()
-	page = app.NewPage(h, w, h.hash())
+	x := &indexers{workerEngine: w,
+		indexed: func(n int, r app.Reply, index app.File) {
+			changeIf(func(p *app.Page) bool { return p.Indexed(n, r, index) })
+		},
+		died: func(n int, why string) { h.later(0, func() { change(func(p *app.Page) { p.IndexerStopped(n, why) }) }) }}
+	page = app.NewPage(h, x, h.hash())
 	h.page = page
 	h.listen()
 	build, err := vugu.NewBuildEnv(env)

@@ -15,7 +15,7 @@ type workerEngine struct {
 	module  js.Value // that the next worker runs
 	worker  js.Value
 	abort   js.Value // of the full engine's loading
-	reply   func(app.Reply)
+	reply   func(r app.Reply, data app.File)
 	stopped func(string)
 	// extending says how many bytes of the full engine have come, of how many; extended that it is here, or why not.
 	extending func(done, total int64)
@@ -55,7 +55,11 @@ func (w *workerEngine) start() {
 			w.end("its answer could not be read: " + err.Error())
 			return
 		}
-		w.reply(r)
+		var bytes app.File
+		if array := data.Get("data"); array.Truthy() {
+			bytes = newBytes(array)
+		}
+		w.reply(r, bytes)
 	})
 	on("error", func(e js.Value) {
 		e.Call("preventDefault")
@@ -67,6 +71,7 @@ func (w *workerEngine) start() {
 	})
 	on("messageerror", func(js.Value) { w.end("its answer could not be read") })
 	made.Call("postMessage", map[string]any{"module": w.module})
+	w.viewer.Get("memory").Call("watch", made)
 }
 
 // end stops the worker and tells the page.
@@ -89,7 +94,13 @@ func (w *workerEngine) Send(req app.Request, file app.File) {
 		return
 	}
 	message := map[string]any{"request": worker.ArrayOf(wire.Append(nil, req))}
-	if f, ok := file.(*jsFile); ok {
+	f, ok := file.(*jsFile)
+	switch {
+	case ok && f.isBytes:
+		message["data"] = f.value
+		w.worker.Call("postMessage", message, []any{f.value.Get("buffer")})
+		return
+	case ok:
 		message["file"] = f.value
 	}
 	w.worker.Call("postMessage", message)
@@ -142,9 +153,15 @@ func (w *workerEngine) StopExtending() {
 
 // jsFile is a File of the browser with the path that it was dropped by.
 type jsFile struct {
-	value js.Value
-	name  string
-	size  int64
+	value   js.Value
+	name    string
+	size    int64
+	isBytes bool // value is a Uint8Array, which whoever it is sent to gets for good
+}
+
+// newBytes makes a file of bytes that the page passes on and never looks at.
+func newBytes(array js.Value) *jsFile {
+	return &jsFile{value: array, size: int64(array.Get("byteLength").Float()), isBytes: true}
 }
 
 func newFile(value js.Value, name string) *jsFile {

@@ -20,6 +20,13 @@ func (p *Page) Act(act, arg string) {
 		p.Host.OpenSample()
 	case "cancel":
 		p.Cancel()
+	case "stop-later":
+		p.stopExact()
+		p.say("note", "Stopped: the symbol files stay searched, and are not read as a whole.")
+	case "keep":
+		p.keepIndexes()
+	case "clear-kept":
+		p.clearKept()
 	case "menu":
 		if p.Menu == arg {
 			p.Menu = ""

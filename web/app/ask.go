@@ -100,7 +100,10 @@ func (p *Page) Scrolled(list string, first, rows int) bool {
 
 // Reply takes a message of the engine. It reports whether what is shown has changed: a job of hundreds of files is drawn
 // some times a second, not at each file.
-func (p *Page) Reply(r Reply) (draw bool) {
+func (p *Page) Reply(r Reply) (draw bool) { return p.ReplyWith(r, nil) }
+
+// ReplyWith is Reply for a message that bytes came with.
+func (p *Page) ReplyWith(r Reply, data File) (draw bool) {
 	if r.Progress != nil && r.Progress.Later {
 		return p.laterProgress(*r.Progress)
 	}
@@ -122,6 +125,10 @@ func (p *Page) Reply(r Reply) (draw bool) {
 		p.exported(r)
 	case OpWalked:
 		p.walked(r)
+	case OpPlan:
+		p.planned(r)
+	case OpPiece, OpComplete:
+		p.pieced(r, data)
 	default:
 		if r.Error != "" {
 			p.say("error", r.Error)
@@ -186,6 +193,7 @@ func (p *Page) looked(r Reply) {
 		p.Compare = *r.Compare
 	}
 	p.tookRaw(r)
+	p.unread(r.Unread)
 	if p.dirty == 0 && p.reading == nil && len(p.queue) == 0 && r.Pending == 0 {
 		p.opening = false
 	}

@@ -24,6 +24,7 @@ func (p *Page) Add(files []File) {
 	})
 	// What was said of earlier files stands in the Files tab.
 	p.Notices = nil
+	p.Exact.stopped = false
 	if !p.Job.Active {
 		p.jobStart = len(p.accepted)
 	}
@@ -74,6 +75,9 @@ func (p *Page) added(r Reply) {
 		p.wantReaders(p.reading)
 	default:
 		p.accepted = append(p.accepted, p.reading)
+		if len(r.Items) > 0 {
+			p.Exact.sources[r.Items[0].Item] = p.reading
+		}
 	}
 	p.reading = nil
 	p.Job.Done++
@@ -175,6 +179,7 @@ func (p *Page) revive() {
 		p.Engine.Restart()
 	}
 	p.dead, p.asking = false, false
+	p.forgetExact()
 	p.exports = map[int]export{}
 	p.queue = append(append([]File{}, p.accepted...), p.queue...)
 	p.accepted = nil
@@ -204,6 +209,7 @@ func (p *Page) EngineStopped(why string) {
 	case len(p.accepted) > 0:
 		text += " The files read before come back with the next drop."
 	}
+	p.forgetExact()
 	left := len(p.queue)
 	p.dead, p.fragile, p.asking, p.replay = true, true, false, false
 	p.queue, p.reading, p.Job = nil, nil, Job{}

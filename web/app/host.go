@@ -30,6 +30,22 @@ type Host interface {
 	Announce(text string)
 	// After calls back later.
 	After(milliseconds int, do func())
+	// Cores is how many processors the machine has, as far as the browser says it.
+	Cores() int
+	// Keep stores an index in the browser's storage under a name, and Kept gets it back: nil if there is none. KeptSize says how
+	// much is stored, in bytes, and ForgetKept removes all of it. What cannot be stored is left out; the page works without.
+	Keep(key string, index File)
+	Kept(key string, done func(index File))
+	KeptSize(done func(bytes int64, indexes int))
+	ForgetKept(done func())
+}
+
+// Indexers are workers beside the engine, which read symbol files piece by piece. They are started when they are first used.
+type Indexers interface {
+	// Index sends a worker, counted from 0, a request with a file. Its answers come to Page.Indexed, its death to Page.IndexerStopped.
+	Index(worker int, req Request, file File)
+	// StopIndexing ends all of them at once.
+	StopIndexing()
 }
 
 // File is a file of the browser. The page never reads it; the engine does.
@@ -40,7 +56,8 @@ type File interface {
 
 // Engine is the worker. Replies come to Page.Reply, its death to Page.EngineStopped.
 type Engine interface {
-	// Send posts a request; file is nil but for OpAdd.
+	Indexers
+	// Send posts a request; file is what goes with it: the File of an OpAdd, the index of an OpPiece, or nil.
 	Send(req Request, file File)
 	// Restart ends the worker, whatever it does, and starts a new one that knows nothing.
 	Restart()

@@ -34,10 +34,22 @@ func (p *Page) laterProgress(g Progress) (draw bool) {
 	return true
 }
 
+// laterValue is nil, an attribute left out, while nobody knows how far the work is.
+func (p *Page) laterValue() any {
+	if p.Later.Percent < 0 {
+		return nil
+	}
+	return p.Later.Percent
+}
+
+// canStop: the passes can be left out, the stacks cannot.
+func (p *Page) canStop() bool { return len(p.Exact.passes) > 0 }
+
 // walked says that the stacks are there which were pending.
 func (p *Page) walked(r Reply) {
 	p.Later = Later{}
 	if r.Dump == p.Dump {
+		p.corrected(r.Changed)
 		p.ask(PartsAll)
 	}
 }

@@ -30,6 +30,7 @@ type Page struct {
 	Job      Job
 	Readers  Readers
 	Later    Later
+	Exact    Exact
 	Notices  []Notice
 	Dragging bool
 	Menu     string // the open menu: "dumps", "copy", "download", "assign:ITEM", or ""
@@ -100,6 +101,10 @@ func NewPage(h Host, e Engine, hash string) *Page {
 	}
 	h.SetTheme(p.State.Theme)
 	p.loadSplit(h.Load("split"))
+	p.Exact = Exact{Keep: h.Load("keep") == "yes", known: map[int]bool{}, sources: map[int]File{}}
+	if h.Load("keep") != "" { // else nothing can have been kept, and the storage is not touched
+		p.measureKept()
+	}
 	if p.State.Policy != "" {
 		p.decide(Request{Op: OpPolicy, Policy: p.State.Policy})
 	}

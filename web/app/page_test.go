@@ -18,6 +18,7 @@ type fakeHost struct {
 	stored                                               map[string]string
 	later                                                []func()
 	shifted                                              int
+	kept                                                 map[string]File
 }
 
 func (h *fakeHost) SetTitle(t string)      { h.title = t }
@@ -41,13 +42,32 @@ func (h *fakeHost) Shift(_ string, rows int)            { h.shifted += rows }
 func (h *fakeHost) Announce(text string)                { h.announced = text }
 func (h *fakeHost) After(_ int, do func())              { h.later = append(h.later, do) }
 
+func (h *fakeHost) Cores() int { return 2 }
+func (h *fakeHost) Keep(key string, index File) {
+	if h.kept == nil {
+		h.kept = map[string]File{}
+	}
+	h.kept[key] = index
+}
+func (h *fakeHost) Kept(key string, done func(File)) { done(h.kept[key]) }
+func (h *fakeHost) KeptSize(done func(int64, int)) {
+	n := int64(0)
+	for _, f := range h.kept {
+		n += f.Size()
+	}
+	done(n, len(h.kept))
+}
+func (h *fakeHost) ForgetKept(done func()) { h.kept = nil; done() }
+
 // fakeEngine remembers requests, as they would look after the journey over the wire.
 type fakeEngine struct {
 	sent     []Request
 	files    []string
 	restarts int
-	extends  int // how often the full engine was asked for
-	stops    int // and how often not any more
+	pieces   map[int]Request // worker → what it reads
+	ended    int             // how often all of them were ended
+	extends  int             // how often the full engine was asked for
+	stops    int             // and how often not any more
 }
 
 func (e *fakeEngine) Send(req Request, f File) {
@@ -63,6 +83,14 @@ func (e *fakeEngine) Send(req Request, f File) {
 
 func (e *fakeEngine) Extend()        { e.extends++ }
 func (e *fakeEngine) StopExtending() { e.stops++ }
+
+func (e *fakeEngine) Index(worker int, req Request, f File) {
+	if e.pieces == nil {
+		e.pieces = map[int]Request{}
+	}
+	e.pieces[worker] = req
+}
+func (e *fakeEngine) StopIndexing() { e.pieces = nil; e.ended++ }
 
 func (e *fakeEngine) Restart() { e.restarts++; e.sent = nil; e.files = nil }
 

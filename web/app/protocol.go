@@ -13,6 +13,10 @@ const (
 	OpUnassign = "unassign" // take that back
 	OpPolicy   = "policy"   // walk in another way
 	OpExport   = "export"   // make a text of Kind
+	OpPlan     = "plan"     // say how the file of Item is divided for Cores workers, and what its index is called
+	OpIndex    = "index"    // make the index of the file that comes with it, from From to To; needs no other request before it
+	OpPiece    = "piece"    // take the index of piece Part of Parts of Item's file; with the last one the file is exact
+	OpComplete = "complete" // read Item's file as a whole, here
 )
 
 // Ops of a Reply that nobody asked for.
@@ -59,6 +63,10 @@ type Request struct {
 	Thread             int    // export
 	Kind               string // export
 	Policy             string
+	Cores              int   // plan
+	From, To           int64 // index
+	Part, Parts        int   // piece
+	Keep               bool  // plan, piece: the index is to be kept
 }
 
 // Span is a window of a list: from which row, how many.
@@ -160,6 +168,17 @@ type Reply struct {
 	Kind     string
 	Text     string
 	FileName string
+
+	// Unread are the items of symbol files that the dump's stacks were found in by searching, to be read as a whole.
+	Unread []int
+	// plan, piece, complete: the file. Cuts are where its pieces begin and end, Key is the name under which its index is kept.
+	Item int
+	Cuts []int64
+	Key  string
+	// Exact: the file was read as a whole. Apart: its pieces cannot be joined, it must be read at once.
+	Exact, Apart bool
+	// walked: how many frames are others than before a file was read as a whole, Rows of them that were shown.
+	Changed int
 }
 
 // Progress says how far a long step is. Total is 0 if it is not known.

@@ -82,3 +82,10 @@ func (silence) Send(Request, File)              {}
 func (silence) Restart()                        {}
 func (silence) Extend()                         {}
 func (silence) StopExtending()                  {}
+func (silence) Index(int, Request, File)        {}
+func (silence) StopIndexing()                   {}
+func (silence) Cores() int                      { return 1 }
+func (silence) Keep(string, File)               {}
+func (silence) Kept(string, func(File))         {}
+func (silence) KeptSize(func(int64, int))       {}
+func (silence) ForgetKept(func())               {}

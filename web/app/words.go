@@ -384,6 +384,9 @@ func (p *Page) stateTitle(m view.ModuleRow) string {
 	if m.Other != "" {
 		s += "; the module has id " + m.DebugID + ", the file has " + m.Other
 	}
+	if m.Sparse {
+		s += "\nIts functions were looked up where they stand, which is right as far as the file is sorted; it was not read as a whole."
+	}
 	for _, w := range m.Warnings {
 		s += "\n" + w
 	}

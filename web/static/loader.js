@@ -89,6 +89,72 @@ function make(document, name, attributes, parent) {
   return element;
 }
 
+// What the programs have in memory: the page's and that of each worker, which says its own with every message, in bytes; and the
+// most that there was at a time, with the workers that have ended since.
+function memoryOf() {
+  const used = new Map();
+  const memory = {
+    peak: 0,
+    total: () => [...used.values()].reduce((sum, bytes) => sum + bytes, 0),
+    set(who, bytes) {
+      used.set(who, bytes);
+      memory.peak = Math.max(memory.peak, memory.total());
+    },
+    watch(worker) {
+      const terminate = worker.terminate.bind(worker);
+      worker.terminate = () => {
+        used.delete(worker);
+        terminate();
+      };
+      worker.addEventListener("message", ({ data }) => {
+        if (data.memory) memory.set(worker, data.memory);
+        if (memory.page) memory.set(memory, memory.page());
+      });
+    },
+  };
+  return memory;
+}
+
+// Indexes of symbol files that are kept for the next visit, in IndexedDB. It is opened when it is first asked for.
+function keptIn(window) {
+  let opened;
+  const database = () =>
+    (opened ??= new Promise((done, fail) => {
+      const request = window.indexedDB.open("crashpane", 1);
+      request.onupgradeneeded = () => {
+        request.result.createObjectStore("indexes");
+        request.result.createObjectStore("sizes");
+      };
+      request.onsuccess = () => done(request.result);
+      request.onerror = () => fail(request.error);
+    }));
+  const run = async (mode, use) => {
+    const transaction = (await database()).transaction(["indexes", "sizes"], mode);
+    const request = use(transaction.objectStore("indexes"), transaction.objectStore("sizes"));
+    return new Promise((done, fail) => {
+      transaction.oncomplete = () => done(request?.result);
+      transaction.onabort = transaction.onerror = () => fail(transaction.error);
+    });
+  };
+  return {
+    get: (key) => run("readonly", (indexes) => indexes.get(key)),
+    put: (key, bytes) =>
+      run("readwrite", (indexes, sizes) => {
+        indexes.put(bytes, key);
+        sizes.put(bytes.byteLength, key);
+      }),
+    size: async () => {
+      const all = (await run("readonly", (_, sizes) => sizes.getAll())) ?? [];
+      return { bytes: all.reduce((sum, n) => sum + n, 0), count: all.length };
+    },
+    clear: () =>
+      run("readwrite", (indexes, sizes) => {
+        indexes.clear();
+        sizes.clear();
+      }),
+  };
+}
+
 // Starts a viewer in a root.
 //
 //   wasm         the program: bytes, a Response, a WebAssembly.Module, an address, a promise of one, or a function that answers one
@@ -116,6 +182,8 @@ async function startCrashpane({ wasm, full, fullSize, makeWorker, root, window =
   const viewer = {
     full: full && ((progress, signal) => compile(full, { progress, signal, size: fullSize })),
     module, makeWorker, sample, ownsWindow, live, filesInput, folderInput,
+    memory: memoryOf(),
+    kept: keptIn(window),
     root: box,
     mount: "[data-mount]",
     hostWindow: window,
@@ -132,6 +200,8 @@ async function startCrashpane({ wasm, full, fullSize, makeWorker, root, window =
   });
   const go = new globalThis.Go();
   const instance = await WebAssembly.instantiate(module, go.importObject);
+  viewer.memory.page = () => instance.exports.mem.buffer.byteLength;
+  box.crashpaneMemory = viewer.memory;
   return runWith(go, instance, global);
 }
 globalThis.startCrashpane = startCrashpane;

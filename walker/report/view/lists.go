@@ -124,6 +124,7 @@ type ModuleRow struct {
 	Frames            int
 	Main              bool
 	Warnings          []string
+	Sparse            bool // the symbol file was searched and not read as a whole
 }
 
 // ModulePage is a window of the modules.
@@ -184,6 +185,9 @@ func (v *View) Modules(from, n, selected int, search string) ModulePage {
 			End: v.hex(m.Base + m.Size), Version: Clean(m.Version.Rust), DebugFile: Clean(BaseName(m.DebugFile)),
 			DebugID: Clean(m.DebugID), CodeID: Clean(m.CodeID), State: string(m.State), Word: StateWord(m.State),
 			SymbolFile: Clean(BaseName(m.SymbolFile)), Frames: m.Frames, Main: m.Main, Item: -1, Warnings: []string{}}
+		if row.Sparse = m.SymbolsSparse; row.Sparse && m.State == report.SymbolsLoaded {
+			row.Word = "searched"
+		}
 		for _, w := range m.Warnings {
 			row.Warnings = append(row.Warnings, Clean(w))
 		}

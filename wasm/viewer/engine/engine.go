@@ -29,17 +29,21 @@ type Engine struct {
 	id       int // of the request being answered, for progress
 	looked   int // the dump that was looked at last, -1 before that
 	walking  bool
+	exact    exact
 }
 
 // Options say what an engine is linked with.
 type Options struct {
 	// OpenBinary reads executables, libraries and debug files. An engine without says of such files that another one may.
 	OpenBinary func(src *input.Source) (session.Binary, error)
+	// PostData sends a message with bytes beside it; without it, indexes are made for nobody.
+	PostData func(app.Reply, []byte)
 }
 
 // New makes an engine. post sends a message to the page; it is called from within Handle.
 func New(post func(app.Reply), opt Options) *Engine {
 	e := &Engine{post: post, views: map[int]*view.View{}, reports: map[int]int{}, looked: -1}
+	e.exact = exact{pieces: map[int][][]byte{}, before: map[int]*report.Report{}, send: opt.PostData}
 	// Names are not made readable here but in the views, and only those of the rows that are shown: in wasm a name costs
 	// a tenth of a millisecond.
 	e.session = session.New(session.Options{OpenBinary: opt.OpenBinary, Progress: e.progress, Sparse: true})
@@ -50,9 +54,15 @@ func (e *Engine) progress(p session.Progress) {
 	e.post(app.Reply{ID: e.id, Progress: &app.Progress{Stage: p.Stage, Name: p.Name, Done: p.Done, Total: p.Total, Later: e.id == 0}})
 }
 
-// Handle answers one request. src is the file of an add.
-func (e *Engine) Handle(req app.Request, src *input.Source) {
+// Handle answers one request. src is the file of an add or of an index.
+func (e *Engine) Handle(req app.Request, src *input.Source) { e.HandleWith(req, src, nil) }
+
+// HandleWith is Handle for a request that comes with bytes.
+func (e *Engine) HandleWith(req app.Request, src *input.Source, data []byte) {
 	e.id = req.ID
+	if e.handleExact(req, src, data) {
+		return
+	}
 	r := app.Reply{ID: req.ID, Op: req.Op}
 	var err error
 	switch req.Op {
@@ -134,7 +144,7 @@ func (e *Engine) Idle() (more bool) {
 		return true
 	}
 	e.walking = false
-	e.post(app.Reply{Op: app.OpWalked, Dump: e.looked})
+	e.post(app.Reply{Op: app.OpWalked, Dump: e.looked, Changed: e.changed(e.looked)})
 	return false
 }
 
@@ -151,7 +161,12 @@ func (e *Engine) look(r *app.Reply, q app.Look) {
 		r.Pending = v.Pending()
 		e.looked = q.Dump
 		// The first screen comes before the stacks that are not on it.
-		e.walking = r.Pending > 0 && (e.walking || q.Parts&app.PartStack != 0)
+		e.walking = (r.Pending > 0 || e.exact.before[q.Dump] != nil) && (e.walking || q.Parts&app.PartStack != 0)
+		if r.Pending == 0 {
+			for _, it := range e.session.Unread(q.Dump) {
+				r.Unread = append(r.Unread, it.ID)
+			}
+		}
 	}
 	// The files come last: reading a dump's symbols can have found something wrong with them.
 	if q.Parts&app.PartFiles != 0 {

@@ -28,6 +28,11 @@ func Run(opt engine.Options) {
 		return nil
 	}))
 	post := poster(self)
+	opt.PostData = func(r app.Reply, data []byte) {
+		array := ArrayOf(data)
+		message := map[string]any{"reply": ArrayOf(wire.Append(nil, r)), "data": array, "memory": memory(self)}
+		self.Call("postMessage", message, []any{array.Get("buffer")})
+	}
 	e := engine.New(post, opt)
 	self.Call("postMessage", map[string]any{"ready": true})
 	turn := turns(wake)
@@ -75,7 +80,7 @@ func poster(self js.Value) func(app.Reply) {
 			}
 			last = time.Now()
 		}
-		self.Call("postMessage", map[string]any{"reply": ArrayOf(wire.Append(nil, r))})
+		self.Call("postMessage", map[string]any{"reply": ArrayOf(wire.Append(nil, r)), "memory": memory(self)})
 	}
 }
 
@@ -102,7 +107,19 @@ func handle(e *engine.Engine, message js.Value) {
 		r := newFileReader(file)
 		src = input.New(req.Name, r, r.size)
 	}
-	e.Handle(req, src)
+	var data []byte
+	if array := message.Get("data"); array.Truthy() {
+		data = BytesOf(array)
+	}
+	e.HandleWith(req, src, data)
+}
+
+// memory is the size of the program's memory in bytes, which never shrinks; nil where nobody says.
+func memory(self js.Value) any {
+	if f := self.Get("crashpaneMemory"); f.Type() == js.TypeFunction {
+		return f.Invoke()
+	}
+	return nil
 }
 
 // ArrayOf and BytesOf carry a message over the edge of the program.

@@ -1,0 +1,65 @@
+package session
+
+import (
+	"fmt"
+
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile"
+)
+
+// ErrApart says that the pieces of a symbol file cannot be joined (see symfile.ErrApart); Complete reads such a file.
+var ErrApart = symfile.ErrApart
+
+// IndexPiece makes the index of a piece of a symbol file for Adopt, from one of its Cuts to the next. It needs no session.
+func IndexPiece(src *input.Source, from, to int64, progress func(done, total int64)) ([]byte, error) {
+	return symfile.IndexPiece(src, from, to, progress)
+}
+
+// Unread are the symbol files that answered for a dump by being searched, and were not read as a whole.
+func (s *Session) Unread(dumpIndex int) []Item {
+	if dumpIndex < 0 || dumpIndex >= len(s.dumps) {
+		return nil
+	}
+	var out []Item
+	seen := map[*item]bool{}
+	for i := range s.dumps[dumpIndex].modules {
+		it := s.dumps[dumpIndex].modules[i].item
+		if it != nil && it.sym != nil && !it.sym.Exact() && !seen[it] {
+			seen[it] = true
+			out = append(out, it.Item)
+		}
+	}
+	return out
+}
+
+// symItem is an item that is a symbol file.
+func (s *Session) symItem(itemID int) (*item, error) {
+	if itemID < 0 || itemID >= len(s.items) || s.items[itemID].Kind != KindSym {
+		return nil, fmt.Errorf("there is no symbol file number %d", itemID)
+	}
+	return s.items[itemID], nil
+}
+
+// Cuts are the offsets at which a symbol file may be divided into pieces of about a size, in bytes, to have them indexed elsewhere
+// (symfile.IndexPiece) and adopted here.
+func (s *Session) Cuts(itemID int, size int64) ([]int64, error) {
+	it, err := s.symItem(itemID)
+	if err != nil {
+		return nil, err
+	}
+	return symfile.Cuts(it.src, size)
+}
+
+// Key names the index of a symbol file among those that are kept: by debug id, size and a checksum of parts of its content
+// (symfile.Fingerprint).
+func (s *Session) Key(itemID int) (string, error) {
+	it, err := s.symItem(itemID)
+	if err != nil {
+		return "", err
+	}
+	print, err := symfile.Fingerprint(it.src)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s-%d-%016x", it.SymID, it.src.Size, print), nil
+}

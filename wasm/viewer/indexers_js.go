@@ -1,0 +1,42 @@
+package main
+
+import "github.com/crashpane/crashpane/web/app"
+
+// indexers are the workers that read symbol files beside the engine (app.Indexers). They run the program that the page
+// itself runs.
+type indexers struct {
+	*workerEngine // the engine, for the rest of app.Engine
+	workers       []*workerEngine
+	indexed       func(worker int, r app.Reply, index app.File)
+	died          func(worker int, why string)
+}
+
+// Index implements app.Indexers.
+func (x *indexers) Index(n int, req app.Request, file app.File) {
+	for len(x.workers) <= n {
+		i := len(x.workers)
+		w := &workerEngine{viewer: x.viewer, module: x.viewer.Get("module")}
+		w.reply = func(r app.Reply, index app.File) { x.indexed(i, r, index) }
+		w.stopped = func(why string) {
+			x.workers[i] = nil
+			x.died(i, why)
+		}
+		x.workers = append(x.workers, w)
+		w.start()
+	}
+	if x.workers[n] == nil {
+		x.died(n, "its worker had ended")
+		return
+	}
+	x.workers[n].Send(req, file)
+}
+
+// StopIndexing implements app.Indexers. Their memory goes with them.
+func (x *indexers) StopIndexing() {
+	for _, w := range x.workers {
+		if w != nil {
+			w.terminate()
+		}
+	}
+	x.workers = nil
+}

@@ -1,0 +1,303 @@
+package app
+
+import (
+	"fmt"
+
+	"github.com/crashpane/crashpane/walker/report/view"
+)
+
+// A symbol file of some size was only searched when its stack is shown. It is then read as a whole by workers beside the engine, in pieces; the
+// engine joins their indexes, and from then on the file's answers are exact. Nothing waits for it, and it can be stopped.
+
+// Exact is that work.
+type Exact struct {
+	passes  []*pass      // under way, in the order in which they began
+	known   map[int]bool // items that need nothing any more
+	busy    []*piece     // worker → what it reads
+	sources map[int]File // item → the file that it is
+	stopped bool         // by hand; the next drop lets it go on
+	Keep    bool         // indexes are kept
+	Kept    int64        // bytes of them
+	keptN   int
+}
+
+// pass is one file's.
+type pass struct {
+	item  int
+	file  File
+	cuts  []int64
+	next  int   // piece to be given out
+	done  int64 // bytes in pieces that are ready
+	ready int
+}
+
+// piece is a part of a file in a worker.
+type piece struct {
+	pass *pass
+	part int
+	done int64
+}
+
+// maxIndexers bounds the workers: each has a memory of its own, and disks are not read faster by more.
+const maxIndexers = 4
+
+func (p *Page) indexers() int { return min(max(p.Host.Cores(), 1), maxIndexers) }
+
+// unread takes the files that are to be read as a whole.
+func (p *Page) unread(items []int) {
+	x := &p.Exact
+	for _, it := range items {
+		file := x.sources[it]
+		if x.known[it] || x.stopped || file == nil {
+			continue
+		}
+		x.known[it] = true
+		x.passes = append(x.passes, &pass{item: it, file: file})
+		p.send(Request{Op: OpPlan, Item: it, Cores: p.indexers(), Keep: x.Keep}, nil)
+	}
+}
+
+// planned begins a pass: with the index that was kept, or by giving out its pieces.
+func (p *Page) planned(r Reply) {
+	ps := p.passOf(r.Item)
+	if ps == nil {
+		return
+	}
+	if r.Error != "" || len(r.Cuts) < 2 {
+		p.endPass(ps)
+		return
+	}
+	begin := func() {
+		ps.cuts = r.Cuts
+		p.giveOut()
+	}
+	if r.Key == "" {
+		begin()
+		return
+	}
+	p.Host.Kept(r.Key, func(index File) {
+		switch {
+		case p.passOf(r.Item) != ps: // it was stopped
+		case index == nil:
+			begin()
+		default:
+			ps.ready = -1
+			ps.cuts = r.Cuts
+			ps.next = len(r.Cuts)
+			p.send(Request{Op: OpPiece, Item: ps.item, Part: 0, Parts: 1}, index)
+		}
+	})
+}
+
+func (p *Page) passOf(item int) *pass {
+	for _, ps := range p.Exact.passes {
+		if ps.item == item {
+			return ps
+		}
+	}
+	return nil
+}
+
+// giveOut gives every idle worker a piece.
+func (p *Page) giveOut() {
+	x := &p.Exact
+	if x.busy == nil {
+		x.busy = make([]*piece, p.indexers())
+	}
+	for w := range x.busy {
+		if x.busy[w] != nil {
+			continue
+		}
+		for _, ps := range x.passes {
+			if ps.next+1 < len(ps.cuts) {
+				x.busy[w] = &piece{pass: ps, part: ps.next}
+				p.Engine.Index(w, Request{Op: OpIndex, Name: ps.file.Name(), From: ps.cuts[ps.next], To: ps.cuts[ps.next+1]}, ps.file)
+				ps.next++
+				break
+			}
+		}
+	}
+	p.exactProgress()
+}
+
+// Indexed takes an answer of a worker that reads a piece; index is the piece's. It reports whether what is shown has changed.
+func (p *Page) Indexed(worker int, r Reply, index File) (draw bool) {
+	x := &p.Exact
+	if worker >= len(x.busy) || x.busy[worker] == nil {
+		return false
+	}
+	pc := x.busy[worker]
+	switch {
+	case r.Progress != nil:
+		pc.done = r.Progress.Done
+		return p.exactProgress()
+	case r.Apart:
+		x.busy[worker] = nil
+		p.readAtOnce(pc.pass)
+	case r.Error != "" || index == nil:
+		x.busy[worker] = nil
+		p.say("warning", view.Clean(pc.pass.file.Name())+" was not read as a whole: "+r.Error)
+		p.endPass(pc.pass)
+	default:
+		x.busy[worker] = nil
+		ps := pc.pass
+		if ps.ready >= 0 { // else it is read at once by now
+			ps.ready++
+			ps.done += ps.cuts[pc.part+1] - ps.cuts[pc.part]
+			p.send(Request{Op: OpPiece, Item: ps.item, Part: pc.part, Parts: len(ps.cuts) - 1, Keep: x.Keep}, index)
+		}
+	}
+	p.giveOut()
+	return true
+}
+
+// IndexerStopped is called when a worker died. The search's answers stand.
+func (p *Page) IndexerStopped(worker int, why string) {
+	x := &p.Exact
+	if worker >= len(x.busy) || x.busy[worker] == nil {
+		return
+	}
+	ps := x.busy[worker].pass
+	x.busy[worker] = nil
+	p.say("warning", view.Clean(ps.file.Name())+" was not read as a whole: "+view.Clean(why))
+	p.endPass(ps)
+	p.giveOut()
+}
+
+// readAtOnce has the engine read a file whose pieces cannot be joined.
+func (p *Page) readAtOnce(ps *pass) {
+	if ps.ready < 0 {
+		return
+	}
+	ps.ready, ps.next = -1, len(ps.cuts)
+	p.send(Request{Op: OpComplete, Item: ps.item}, nil)
+}
+
+// pieced takes the engine's answer to an index.
+func (p *Page) pieced(r Reply, index File) {
+	ps := p.passOf(r.Item)
+	if ps == nil {
+		return
+	}
+	switch {
+	case r.Exact:
+		if index != nil && r.Key != "" {
+			p.Host.Keep(r.Key, index)
+			p.measureKept()
+		}
+		p.endPass(ps)
+		p.ask(PartsAll)
+	case r.Apart:
+		p.readAtOnce(ps)
+	case r.Error != "" && ps.ready < 0 && r.Op == OpPiece:
+		// An index that was kept, and is none of this file.
+		ps.ready, ps.next = 0, 0
+		p.giveOut()
+	case r.Error != "":
+		p.say("warning", view.Clean(ps.file.Name())+" was not read as a whole: "+r.Error)
+		p.endPass(ps)
+	}
+}
+
+// endPass forgets a pass. Without any, the workers and their memory go.
+func (p *Page) endPass(ps *pass) {
+	x := &p.Exact
+	for i := range x.passes {
+		if x.passes[i] == ps {
+			x.passes = append(x.passes[:i:i], x.passes[i+1:]...)
+			break
+		}
+	}
+	if len(x.passes) == 0 {
+		p.Engine.StopIndexing()
+		x.busy = nil
+		p.Later = Later{}
+	}
+}
+
+// stopExact ends the passes at once. What they were for stays searched.
+func (p *Page) stopExact() {
+	x := &p.Exact
+	for _, ps := range x.passes {
+		delete(x.known, ps.item)
+	}
+	x.passes, x.busy, x.stopped = nil, nil, true
+	p.Engine.StopIndexing()
+	p.Later = Later{}
+}
+
+// forgetExact is for a new engine, which counts its files anew.
+func (p *Page) forgetExact() {
+	p.stopExact()
+	x := &p.Exact
+	x.known, x.sources, x.stopped = map[int]bool{}, map[int]File{}, false
+}
+
+// exactProgress says how far the passes are.
+func (p *Page) exactProgress() (draw bool) {
+	var done, total int64
+	name := ""
+	for _, ps := range p.Exact.passes {
+		if ps.cuts == nil {
+			continue
+		}
+		done += ps.done
+		total += ps.file.Size()
+		if name == "" {
+			name = ps.file.Name()
+		}
+	}
+	for _, pc := range p.Exact.busy {
+		if pc != nil {
+			done += pc.done
+		}
+	}
+	if n := len(p.Exact.passes); n > 1 {
+		name = files(n)
+	}
+	if total == 0 {
+		return false
+	}
+	return p.laterProgress(Progress{Stage: "reading as a whole:", Name: name, Done: done, Total: total})
+}
+
+// corrected says what the exact pass has changed.
+func (p *Page) corrected(n int) {
+	if n > 0 {
+		frames := "1 frame is another now, and is marked"
+		if n > 1 {
+			frames = view.Number(n) + " frames are others now, and are marked"
+		}
+		p.say("note", "Exact pass: "+frames+" for a moment. The symbol file is not sorted as its writer should have.")
+	}
+}
+
+// keepIndexes switches whether indexes are kept. Those that are kept are left, until they are cleared.
+func (p *Page) keepIndexes() {
+	p.Exact.Keep = !p.Exact.Keep
+	word := "no"
+	if p.Exact.Keep {
+		word = "yes"
+	}
+	p.Host.Store("keep", word)
+	p.measureKept()
+}
+
+func (p *Page) measureKept() {
+	p.Host.KeptSize(func(bytes int64, n int) { p.Exact.Kept, p.Exact.keptN = bytes, n })
+}
+
+func (p *Page) clearKept() {
+	p.Host.ForgetKept(func() {
+		p.Exact.Kept, p.Exact.keptN = 0, 0
+		p.Host.Announce("Nothing is kept any more")
+	})
+}
+
+// keptText is the button that clears what is kept.
+func (p *Page) keptText() string {
+	if p.Exact.keptN == 0 {
+		return "Nothing is kept"
+	}
+	return fmt.Sprintf("Clear %s", view.Size(p.Exact.Kept))
+}
