@@ -148,6 +148,13 @@ func (p *Page) Indexed(worker int, r Reply, index File) (draw bool) {
 		}
 	}
 	p.giveOut()
+	for _, pc := range x.busy {
+		if pc != nil {
+			return true
+		}
+	}
+	// All pieces are read. The engine needs room to join them.
+	p.Engine.StopIndexing()
 	return true
 }
 

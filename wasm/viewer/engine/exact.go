@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/walker/report"
@@ -100,6 +101,8 @@ func (e *Engine) piece(r *app.Reply, req app.Request, data []byte) ([]byte, erro
 	}
 	delete(e.exact.pieces, req.Item)
 	e.remember()
+	// In a browser the memory that is taken once is never given back, so what is thrown away here is collected soon.
+	defer debug.SetGCPercent(debug.SetGCPercent(20))
 	if _, err := e.session.Adopt(req.Item, have...); err != nil {
 		return nil, err
 	}
