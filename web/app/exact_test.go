@@ -1,0 +1,194 @@
+package app
+
+import (
+	"strings"
+	"testing"
+)
+
+// searched is a page with a dump whose symbols were searched: item 1 is to be read as a whole.
+func searched(t *testing.T, hash string) (*Page, *fakeHost, *fakeEngine) {
+	t.Helper()
+	p, h, e := newTestPage(hash)
+	drop(p, e)
+	p.Add([]File{fakeFile("big.sym")})
+	p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: []DumpName{{0, "a.dmp"}}, Items: []FileRow{{Item: 1, Name: "big.sym", Usable: true}}})
+	r := screen(e.last(OpLook).ID)
+	r.Unread = []int{1}
+	p.Reply(r)
+	if plan := e.last(OpPlan); plan == nil || plan.Item != 1 || plan.Cores != 2 {
+		t.Fatalf("plan: %+v", plan)
+	}
+	return p, h, e
+}
+
+func TestPassInPieces(t *testing.T) {
+	p, _, e := searched(t, "")
+	p.Reply(Reply{Op: OpPlan, Item: 1, Cuts: []int64{0, 3, 5, 7}})
+	if len(e.pieces) != 2 || e.pieces[0].From != 0 || e.pieces[0].To != 3 || e.pieces[1].From != 3 {
+		t.Fatalf("pieces %+v", e.pieces)
+	}
+	p.Indexed(1, Reply{Op: OpIndex}, fakeFile("index 1"))
+	if e.pieces[1].From != 5 {
+		t.Errorf("the free worker reads %+v", e.pieces[1])
+	}
+	p.Indexed(0, Reply{Op: OpIndex}, fakeFile("index 0"))
+	if e.ended != 0 {
+		t.Error("ended while one still reads")
+	}
+	p.Indexed(1, Reply{Op: OpIndex}, fakeFile("index 2"))
+	last := e.last(OpPiece)
+	if last.Part != 2 || last.Parts != 3 || last.Item != 1 || e.files[len(e.files)-1] != "index 2" {
+		t.Errorf("last piece %+v with %q", last, e.files)
+	}
+	if e.ended == 0 {
+		t.Error("the workers keep their memory")
+	}
+	looks := len(e.sent)
+	p.Reply(Reply{Op: OpPiece, Item: 1, Exact: true})
+	if p.canStop() || len(e.sent) == looks && p.dirty == 0 {
+		t.Error("what is exact is not asked for")
+	}
+	p.Reply(Reply{Op: OpWalked, Changed: 2})
+	if len(p.Notices) != 1 || !strings.Contains(p.Notices[0].Text, "2 frames") {
+		t.Errorf("notices %+v", p.Notices)
+	}
+}
+
+func TestPassIsStopped(t *testing.T) {
+	p, _, e := searched(t, "")
+	p.Reply(Reply{Op: OpPlan, Item: 1, Cuts: []int64{0, 3, 5, 7}})
+	p.Act("stop-later", "")
+	if e.ended != 1 || p.canStop() || p.Later.Text != "" {
+		t.Error("it goes on")
+	}
+	// What was on its way comes too late.
+	p.Indexed(0, Reply{Op: OpIndex}, fakeFile("index 0"))
+	p.Reply(Reply{Op: OpPiece, Item: 1, Exact: true})
+	if e.last(OpPiece) != nil {
+		t.Error("a piece of a stopped pass was sent on")
+	}
+	r := screen(0)
+	r.Unread = []int{1}
+	e.sent = nil
+	p.Reply(r)
+	if e.last(OpPlan) != nil {
+		t.Error("it begins again by itself")
+	}
+	p.Add([]File{fakeFile("c.sym")})
+	p.Reply(r)
+	if e.last(OpPlan) == nil {
+		t.Error("the next drop does not let it go on")
+	}
+}
+
+func TestPiecesThatCannotBeJoined(t *testing.T) {
+	p, _, e := searched(t, "")
+	p.Reply(Reply{Op: OpPlan, Item: 1, Cuts: []int64{0, 3, 5, 7}})
+	p.Indexed(0, Reply{Op: OpIndex, Apart: true, Error: "apart"}, nil)
+	if c := e.last(OpComplete); c == nil || c.Item != 1 || len(p.Notices) != 0 {
+		t.Fatalf("%+v, notices %+v", c, p.Notices)
+	}
+	p.Indexed(1, Reply{Op: OpIndex}, fakeFile("index 1"))
+	if e.last(OpPiece) != nil || e.pieces != nil && e.pieces[0].From == 5 {
+		t.Error("pieces are read on")
+	}
+	p.Reply(Reply{Op: OpComplete, Item: 1, Exact: true})
+	if p.canStop() {
+		t.Error("the pass does not end")
+	}
+}
+
+func TestWorkerOfAPassDies(t *testing.T) {
+	p, _, e := searched(t, "")
+	p.Reply(Reply{Op: OpPlan, Item: 1, Cuts: []int64{0, 3, 5, 7}})
+	p.IndexerStopped(0, "no memory")
+	if len(p.Notices) != 1 || p.canStop() || e.ended == 0 {
+		t.Errorf("notices %+v", p.Notices)
+	}
+	if p.Empty() {
+		t.Error("the dump went with it")
+	}
+}
+
+func TestIndexIsKept(t *testing.T) {
+	p, h, e := searched(t, "")
+	p.Reply(Reply{Op: OpPlan, Item: 1, Cuts: []int64{0, 7}})
+	p.Indexed(0, Reply{Op: OpIndex}, fakeFile("index"))
+	if e.last(OpPlan).Keep || e.last(OpPiece).Keep || len(h.kept) != 0 {
+		t.Error("kept without being asked")
+	}
+	p.Act("keep", "")
+	if h.stored["keep"] != "yes" {
+		t.Error("the choice is not remembered")
+	}
+	p.Reply(Reply{Op: OpPiece, Item: 1, Exact: true})
+
+	// The next file's index is kept …
+	h2 := &fakeHost{stored: h.stored}
+	e2 := &fakeEngine{}
+	p2 := NewPage(h2, e2, "")
+	begin := func(p *Page, e *fakeEngine, key string) {
+		drop(p, e)
+		p.Add([]File{fakeFile("big.sym")})
+		p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: []DumpName{{0, "a.dmp"}}, Items: []FileRow{{Item: 1, Usable: true}}})
+		r := screen(e.last(OpLook).ID)
+		r.Unread = []int{1}
+		p.Reply(r)
+		if !e.last(OpPlan).Keep {
+			t.Error("the name of the index is not asked for")
+		}
+		p.Reply(Reply{Op: OpPlan, Item: 1, Cuts: []int64{0, 7}, Key: key})
+	}
+	begin(p2, e2, "id-7-print")
+	p2.Indexed(0, Reply{Op: OpIndex}, fakeFile("index"))
+	p2.ReplyWith(Reply{Op: OpPiece, Item: 1, Exact: true, Key: "id-7-print"}, fakeFile("whole index"))
+	if h2.kept["id-7-print"] != fakeFile("whole index") || p2.Exact.Kept != 11 {
+		t.Fatalf("kept %v, %d bytes", h2.kept, p2.Exact.Kept)
+	}
+
+	// … and taken the next time, without a piece being read.
+	e3 := &fakeEngine{}
+	p3 := NewPage(h2, e3, "")
+	begin(p3, e3, "id-7-print")
+	if got := e3.last(OpPiece); got == nil || got.Parts != 1 || e3.files[len(e3.files)-1] != "whole index" || len(e3.pieces) != 0 {
+		t.Fatalf("%+v, %v, %v", got, e3.files, e3.pieces)
+	}
+	// One that turns out to be of another file is not believed.
+	p3.Reply(Reply{Op: OpPiece, Item: 1, Error: "an index of other content"})
+	if len(e3.pieces) != 1 || len(p3.Notices) != 0 {
+		t.Errorf("pieces %v, notices %+v", e3.pieces, p3.Notices)
+	}
+	p3.Act("clear-kept", "")
+	if len(h2.kept) != 0 || p3.Exact.Kept != 0 {
+		t.Error("not cleared")
+	}
+}
+
+// TestPendingRows: threads that are walked again keep what is known of them, and nothing is marked for being late.
+func TestPendingRows(t *testing.T) {
+	p, _, e := newTestPage("")
+	p.Add([]File{fakeFile("a.dmp")})
+	p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: []DumpName{{0, "a.dmp"}}, Items: []FileRow{{Usable: true}}})
+	first := screen(e.last(OpLook).ID)
+	first.Revision, first.Pending = 1, 1
+	first.Threads.Rows[1].Pending = true
+	p.Reply(first)
+	if !strings.Contains(render(t, p), "…") || !p.opening {
+		t.Error("a thread that is being walked does not say so")
+	}
+	last := screen(0)
+	last.Revision = 2
+	last.Threads.Rows[1].Top = "idle"
+	p.Reply(Reply{Op: OpWalked})
+	p.Reply(last)
+	if len(p.fresh) != 0 {
+		t.Errorf("marked: %v", p.fresh)
+	}
+	again := screen(0)
+	again.Revision, again.Pending = 3, 1
+	again.Threads.Rows[1].Pending = true
+	p.Reply(again)
+	if p.Threads.Rows[1].Top != "idle" {
+		t.Error("what the thread does vanished while it is walked again")
+	}
+}
