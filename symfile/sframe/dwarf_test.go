@@ -103,12 +103,10 @@ func sameRules(arch *cpu.Arch, r, d *unwind.Row) bool {
 		}
 		return unwind.Rule{Kind: unwind.Same}
 	}
-	spOf := func(row *unwind.Row) unwind.Rule {
-		if ru := saved(row, arch.SP); ru.Kind != unwind.Same {
-			return ru
-		}
-		return unwind.Rule{Kind: unwind.FromCFA}
+	// The caller's sp is the CFA, or lies below it where DWARF may also say in which word or register it was kept.
+	sp := saved(r, arch.SP) == unwind.Rule{Kind: unwind.Same}
+	if arch.CFABias != 0 {
+		sp = saved(r, arch.SP) == unwind.Rule{Kind: unwind.FromCFA, Offset: -arch.CFABias}
 	}
-	return r.CFA == d.CFA && r.RA == d.RA && saved(r, arch.FP) == saved(d, arch.FP) && r.Signed == d.Signed && r.Signal == d.Signal && r.Outermost == d.Outermost &&
-		(spOf(r) == spOf(d) || arch == cpu.S390X && spOf(d).Kind == unwind.AtCFA)
+	return r.CFA == d.CFA && r.RA == d.RA && saved(r, arch.FP) == saved(d, arch.FP) && r.Signed == d.Signed && r.Signal == d.Signal && r.Outermost == d.Outermost && sp
 }
