@@ -213,7 +213,7 @@ func sweepInline(b []byte) (callFile, origin uint32, plain bool) {
 		if i == from || i-from > 16 || i == len(b) {
 			return 0, 0, false
 		}
-		if b[i] == '\r' {
+		if b[i] == '\r' && i == len(b)-2 {
 			i++
 		}
 		if i == len(b)-1 && b[i] == '\n' {

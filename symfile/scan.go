@@ -131,6 +131,9 @@ func (s *scanner) endInit() {
 // lines indexes a piece of the file that ends with a newline.
 func (s *scanner) lines(b []byte) {
 	for i := 0; i < len(b); {
+		if i = s.sweep(b, i); i == len(b) {
+			break
+		}
 		s.line++
 		if c := b[i]; hexVal[c] != 0xff {
 			if next := s.lineRecord(b, i); next > 0 {
