@@ -258,9 +258,8 @@ func TestDeltaOrder(t *testing.T) {
 			t.Errorf("0x%x: %v %v, want %d", rva, row, err, want)
 		}
 	}
-	_, ans, err := f.Row(cpu.X86, 0x40)
-	if _, ok := err.(*unwind.RuleError); !ok || ans != symbol.No {
-		t.Errorf("without .ra: %v %v", ans, err)
+	if row, ans, err := f.Row(cpu.X86, 0x40); ans != symbol.Yes || err != nil || !row.Outermost {
+		t.Errorf("without .ra: %v %v %v", row, ans, err)
 	}
 	if c, ok, _ := f.CFI(0x18); !ok || c.Line != 1 || len(c.Deltas) != 2 || c.Deltas[0] != (CFIDelta{0x12, 4, ".cfa: $esp 6 +"}) || c.Deltas[1].Line != 2 {
 		t.Errorf("%+v", c)

@@ -19,7 +19,7 @@ func TestRecordText(t *testing.T) {
 		"STACK CFI 1008 .cfa: $esp 12 +\r\n"+
 		"STACK CFI 1004 .cfa: $esp 8 +\r\n"+
 		"STACK CFI 1080 .cfa: $esp 16 +\r\n"+
-		"STACK CFI INIT 2000 100 .cfa: $esp 4 +\r\n"+
+		"STACK CFI INIT 2000 100 .ra: .cfa -4 + ^\r\n"+
 		"STACK CFI INIT 3000 100 .cfa: $esp 4 + $eip: .cfa -4 + ^\r\n"+
 		"STACK WIN 4 4000 10 0 0 4 0 0 0 1 $eip $esp ^ = $esp $esp 4 + =\r\n")), Options{})
 	if err != nil {

@@ -2,6 +2,7 @@ package walker
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/cpu"
@@ -145,7 +146,9 @@ func (s *walk) caller() (Frame, *Stop) {
 			continue
 		}
 		if cand.row.Outermost && s.Policy.EndAtOutermost && !s.atContext() {
-			return Frame{}, &Stop{Kind: StopEnd, Attempts: attempts, Detail: cand.row.Origin.String() + " says that the function has no caller"}
+			origin := cand.row.Origin
+			origin.File = origin.File[strings.LastIndexAny(origin.File, `/\`)+1:] // reports are passed on without folders
+			return Frame{}, &Stop{Kind: StopEnd, Attempts: attempts, Detail: origin.String() + " says that the function has no caller"}
 		}
 		regs, err := s.apply(src, &cand.row)
 		if err != nil {

@@ -54,6 +54,9 @@ var rooms = []room{
 	{"symfile/elf/elftest", nil},
 	{"symfile/stabs", []string{"core/input", "symfile/elf", "symfile/symbol"}},
 
+	// It knows which sections a binary has, and the room for each.
+	{"symfile/binary", []string{"core/input", "core/cpu", "symfile/..."}},
+
 	// The walker knows rules and symbols as values, and no parser of them.
 	{"walker", []string{"core", "core/cpu", "core/input", "symfile/symbol", "symfile/unwind"}},
 	{"walker/report", []string{"core", "core/analysis", "core/cpu", "core/input", "core/reason", "symfile/symbol", "symfile/unwind", "symfile/demangle", "walker"}},

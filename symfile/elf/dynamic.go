@@ -14,7 +14,7 @@ type dynamic struct {
 // readDynamic reads the dynamic section by its section header or its segment, and the names that others point to.
 func (f *File) readDynamic() {
 	for _, s := range f.Segments {
-		if s.Type == segInterp {
+		if s.Type == segInterp && s.FileSize > 0 { // debug files only mention it
 			var err error
 			f.Interp, err = stringAt(f.Src.Sub(f.Src.Name+": interpreter", int64(min(s.Offset, 1<<62)), int64(min(s.FileSize, maxSectionName))), 0, maxSectionName)
 			f.warnErr(err)

@@ -14,7 +14,8 @@ type pending struct {
 //
 // A later rule replaces an earlier one of the same register. Names count with and without "$". The rule of .ra is the
 // return address; a rule for the program counter itself takes its place, as in both peers, and stands in for it if there is
-// none. Without .cfa or a return address there is no Row, and the error (*RuleError) says which is missing.
+// none. Without .cfa there is no Row, and the error (*RuleError) says so. A record with .cfa and no return address says that the
+// function has no caller: so dump_syms writes what DWARF calls an undefined return address, of _start and clone.
 //
 // notes are the things that were passed over: registers that the CPU does not have, rules without expression, expressions
 // that make no sense (their register is then lost). The Row's Origin is left to the caller.
@@ -67,8 +68,6 @@ func ParseCFI(arch *cpu.Arch, init string, deltas []string) (row Row, notes []st
 		return Row{}, notes, &RuleError{Reason: "neither .cfa nor .ra has a rule"}
 	case cfa == "":
 		return Row{}, notes, &RuleError{Reason: "no rule for .cfa"}
-	case ra == "":
-		return Row{}, notes, &RuleError{Reason: "no rule for .ra"}
 	}
 	if row.CFA, err = parseExpr(arch, cfa); err != nil {
 		return Row{}, notes, wrapRule("rule of .cfa", err)
@@ -76,7 +75,9 @@ func ParseCFI(arch *cpu.Arch, init string, deltas []string) (row Row, notes []st
 	if row.CFA.Kind == FromCFA || row.CFA.Kind == AtCFA {
 		return Row{}, notes, &RuleError{Reason: "the rule of .cfa reads .cfa", Text: cfa}
 	}
-	if row.RA, err = parseExpr(arch, ra); err != nil {
+	if ra == "" {
+		row.RA, row.Outermost = Rule{Kind: Undefined}, true
+	} else if row.RA, err = parseExpr(arch, ra); err != nil {
 		return Row{}, notes, wrapRule("rule of .ra", err)
 	}
 	if len(regs) > 0 {

@@ -139,7 +139,6 @@ func TestParseCFIOddities(t *testing.T) {
 	}
 	for _, c := range []struct{ init, reason string }{
 		{"", "neither"},
-		{".cfa: $esp 4 +", "no rule for .ra"},
 		{".ra: .cfa 4 - ^", "no rule for .cfa"},
 		{".cfa: .cfa 4 + .ra: .cfa ^", "reads .cfa"},
 		{".cfa: $esp + .ra: .cfa ^", "rule of .cfa"},
@@ -148,6 +147,9 @@ func TestParseCFIOddities(t *testing.T) {
 		if _, _, err := ParseCFI(x86, c.init, nil); err == nil || !strings.Contains(err.Error(), c.reason) {
 			t.Errorf("%q: %v, want %q", c.init, err, c.reason)
 		}
+	}
+	if row, _, err := ParseCFI(x86, ".cfa: $esp 4 +", nil); err != nil || !row.Outermost || row.RA.Kind != Undefined || row.CFA.Offset != 4 {
+		t.Errorf("without .ra: %v %v", row, err)
 	}
 	row, notes, err = ParseCFI(x86, "junk .cfa: $esp 4 + .ra: .cfa -4 + ^ $ebx: $ebx: .cfa + $esi: .undef", nil)
 	if err != nil || len(notes) != 3 {

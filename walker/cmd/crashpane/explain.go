@@ -91,7 +91,7 @@ func (e *explainRun) run(args []string, stdout, stderr io.Writer) error {
 	if !ok {
 		return usageError(fmt.Sprintf("there is no policy %q; there are %s", e.unwind, strings.Join(policyNames(), ", ")))
 	}
-	files, r, err := openFiles(args, session.Options{Policy: policy, Demangle: demangle.Name}, stderr)
+	files, r, err := openFiles(args, session.Options{Policy: policy, Demangle: demangle.Name}, nil, stderr)
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (c *compareRun) run(args []string, stdout, stderr io.Writer) error {
 	if err := checkPlain(c.format, args); err != nil {
 		return err
 	}
-	files, r, err := openFiles(args, session.Options{Demangle: demangle.Name}, stderr)
+	files, r, err := openFiles(args, session.Options{Demangle: demangle.Name}, nil, stderr)
 	if err != nil {
 		return err
 	}

@@ -7,16 +7,30 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/session"
 )
 
-// openFiles opens the dump and the symbols that the arguments name, and walks. The caller closes the fileSet.
-func openFiles(args []string, opt session.Options, stderr io.Writer) (*fileSet, *report.Report, error) {
+// openBinary reads executables, libraries and debug files for a session.
+func openBinary(src *input.Source) (session.Binary, error) {
+	b, err := binary.Open(src)
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// openFiles opens the dump and the symbols that the arguments name, and walks. The caller closes the fileSet. ignoreCFI are names of
+// modules whose call frame information is not used.
+func openFiles(args []string, opt session.Options, ignoreCFI []string, stderr io.Writer) (*fileSet, *report.Report, error) {
 	opt.Workers = runtime.GOMAXPROCS(0)
-	files := &fileSet{session: session.New(opt), stderr: stderr, added: map[string]bool{}}
+	opt.OpenBinary = openBinary
+	files := &fileSet{session: session.New(opt), stderr: stderr, added: map[string]bool{}, ignoreCFI: ignoreCFI}
 	if err := files.addAll(args); err != nil {
 		files.close()
 		return nil, nil, err
@@ -32,6 +46,9 @@ func openFiles(args []string, opt session.Options, stderr io.Writer) (*fileSet, 
 // addAll adds the dump, the first path, and symbols, the others.
 func (s *fileSet) addAll(paths []string) error {
 	if err := s.addDump(paths[0]); err != nil {
+		return err
+	}
+	if err := s.ignore(); err != nil {
 		return err
 	}
 	for _, path := range paths[1:] {
@@ -50,6 +67,25 @@ type fileSet struct {
 	folders []*folder
 	added   map[string]bool // paths that the session has
 	open    []*os.File
+	// ignoreCFI are names of modules.
+	ignoreCFI []string
+}
+
+// ignore tells the session of the modules whose call frame information is not wanted.
+func (s *fileSet) ignore() error {
+	for _, name := range s.ignoreCFI {
+		found := false
+		for i, m := range s.session.Dump(0).Modules {
+			if report.BaseName(m.Name) == name || report.BaseName(m.DebugFile) == name || m.Name == name {
+				s.session.IgnoreCFI(0, i, true)
+				found = true
+			}
+		}
+		if !found {
+			return fmt.Errorf("the dump has no module %q whose call frame information could be ignored", name)
+		}
+	}
+	return nil
 }
 
 func (s *fileSet) close() {
@@ -144,15 +180,17 @@ func (s *fileSet) findWanted() {
 		found := false
 		for _, w := range r.Wanted {
 			key := w.DebugFile + "\x00" + w.DebugID
-			if asked[key] || w.DebugID == "" {
+			if asked[key] {
 				continue
 			}
 			asked[key] = true
-			for _, path := range s.find(r, w) {
-				if _, err := s.add(path); err != nil {
-					fmt.Fprintln(s.stderr, err)
-				} else {
-					found = true
+			found = s.addFound(s.find(r, w)) || found
+		}
+		for i := range r.Modules {
+			for _, missing := range r.Modules[i].Has.Missing {
+				if !asked[missing] {
+					asked[missing] = true
+					found = s.addFound(s.findPart(r, missing)) || found
 				}
 			}
 		}
@@ -160,6 +198,50 @@ func (s *fileSet) findWanted() {
 			return
 		}
 	}
+}
+
+// addFound adds files that were looked for, and says whether there is one among them that the session did not have.
+func (s *fileSet) addFound(paths []string) bool {
+	found := false
+	for _, path := range paths {
+		items, err := s.add(path)
+		if err != nil {
+			fmt.Fprintln(s.stderr, err)
+		}
+		found = found || len(items) > 0
+	}
+	return found
+}
+
+// findPart gives the ELF files that something missing may be: those whose name stands in its description.
+func (s *fileSet) findPart(r *report.Report, missing string) []string {
+	var out []string
+	for _, f := range s.folders {
+		f.scan(r, s.stderr)
+		for name, paths := range f.elfByName {
+			if containsName(missing, name) {
+				out = append(out, paths...)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// containsName reports whether a file's name stands in a text, not as a part of a longer one.
+func containsName(text, name string) bool {
+	for rest := text; name != ""; {
+		at := strings.Index(rest, name)
+		if at < 0 {
+			return false
+		}
+		before, after := rest[:at], rest[at+len(name):]
+		if (before == "" || strings.ContainsAny(before[len(before)-1:], " /\\")) && (after == "" || strings.ContainsAny(after[:1], " ,;:")) {
+			return true
+		}
+		rest = after
+	}
+	return false
 }
 
 // addStored adds what lies where a symbol store has it for the dump's modules: that is known without a walk, and a file that
@@ -201,26 +283,38 @@ func (s *fileSet) stored(storePath string, endings ...string) (string, bool) {
 	return "", false
 }
 
-// find gives the first folder's file for a module; if there is none with the right id, one of the right name, so that the
-// report can say that its id is another.
+// find gives the first folder's files for a module: its symbol file, and the ELF files of its id; if there is none with the right
+// id, one of the right name, so that the report can say that its id is another.
 func (s *fileSet) find(r *report.Report, w report.Wanted) []string {
-	if path, ok := s.stored(w.StorePath, "", ".gz"); ok {
+	if path, ok := s.stored(w.StorePath, "", ".gz"); ok && w.DebugID != "" {
 		return []string{path}
 	}
-	var archives []string
+	var out []string
 	for _, f := range s.folders {
 		f.scan(r, s.stderr)
-		archives = append(archives, f.unread()...)
+		out = append(out, f.unread()...)
+		if w.DebugID == "" {
+			continue
+		}
+		files := f.elfByID[w.DebugID]
 		if path := f.byID[w.DebugID]; path != "" {
-			return append(archives, path)
+			files = append([]string{path}, files...)
+		}
+		if len(files) > 0 {
+			return append(out, files...)
 		}
 	}
 	for _, f := range s.folders {
-		if path := f.byName[w.DebugFile]; path != "" {
-			return append(archives, path)
+		if path := f.byName[w.DebugFile]; path != "" && w.DebugID != "" {
+			return append(out, path)
 		}
 	}
-	return archives
+	for _, f := range s.folders {
+		if files := f.elfByName[w.DebugFile]; len(files) > 0 {
+			return append(out, files...)
+		}
+	}
+	return out
 }
 
 func isFile(path string) bool {

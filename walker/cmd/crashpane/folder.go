@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/walker/report"
 )
 
@@ -20,6 +21,8 @@ type folder struct {
 	// byID and byName are the symbol files that one of the dump's modules may want, by the id and the name of their MODULE
 	// record; the first of each in the order of their paths.
 	byID, byName map[string]string
+	// elfByID and elfByName are the ELF files, by debug id, and by their names and those that they have for themselves.
+	elfByID, elfByName map[string][]string
 	// archives are zip files, whose members are not known.
 	archives []string
 }
@@ -39,6 +42,7 @@ func (f *folder) scan(r *report.Report, stderr io.Writer) {
 	}
 	f.scanned = true
 	f.byID, f.byName = map[string]string{}, map[string]string{}
+	f.elfByID, f.elfByName = map[string][]string{}, map[string][]string{}
 	ids, names := map[string]bool{}, map[string]bool{}
 	for i := range r.Modules {
 		ids[r.Modules[i].DebugID] = true
@@ -57,6 +61,10 @@ func (f *folder) scan(r *report.Report, stderr io.Writer) {
 			f.archives = append(f.archives, path)
 			return nil
 		}
+		if bytes.HasPrefix(first, []byte("\x7fELF")) {
+			f.addELF(path)
+			return nil
+		}
 		id, name, ok := moduleLine(first)
 		if !ok {
 			return nil
@@ -69,6 +77,30 @@ func (f *folder) scan(r *report.Report, stderr io.Writer) {
 		}
 		return nil
 	})
+}
+
+// addELF notes an ELF file, of which no more than the headers are read.
+func (f *folder) addELF(path string) {
+	files, err := openSources([]string{path})
+	if err != nil {
+		return
+	}
+	defer files[0].close()
+	b, err := binary.Open(files[0].Source)
+	if err != nil {
+		return
+	}
+	id := b.Identity()
+	if id.DebugID != "" {
+		f.elfByID[id.DebugID] = append(f.elfByID[id.DebugID], path)
+	}
+	names := []string{filepath.Base(path)}
+	if id.Name != names[0] {
+		names = append(names, id.Name)
+	}
+	for _, name := range names {
+		f.elfByName[name] = append(f.elfByName[name], path)
+	}
 }
 
 // elsewhere reports that a path is name/ID/file of a symbol store, and neither the name nor the ID is one of the dump's.

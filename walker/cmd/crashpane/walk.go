@@ -17,13 +17,18 @@ import (
 
 var walkCommand = command{
 	name:  "walk",
-	line:  "walk [--format text|machine|json] [--unwind POLICY] [--exact] DUMP [SYMBOLS…]",
+	line:  "walk [--format text|machine|json] [--unwind POLICY] [--exact] [--ignore-cfi MODULE] DUMP [SYMBOLS…]",
 	about: "walk the stacks of a dump and print them",
 	help: `Prints the crash reason and the stack of every thread of the minidump DUMP.
 
-SYMBOLS are Breakpad symbol files, archives (.gz, .zip) of them, or folders. A folder is first asked for
-DEBUG_FILE/ID/NAME.sym, as symbol stores are laid out, and then searched whole: a symbol file is known by its MODULE line,
-whatever its name and place.
+SYMBOLS are Breakpad symbol files, ELF executables, libraries and debug files (.debug, .dwo, .dwp, dwz), archives (.gz, .zip) of
+them, or folders. A folder is first asked for DEBUG_FILE/ID/NAME.sym, as symbol stores are laid out, and then searched whole: a
+symbol file is known by its MODULE line, a binary by its build id, whatever its name and place. A binary without one is known by
+its name and size.
+
+Where a module has both, the symbol file is asked first, and the binary where it knows more: a function where the symbol file has
+none or an export alone, a line where it has none, unwind rules where it has none. The json says which answered. --ignore-cfi walks
+without a module's call frame information.
 
 Large symbol files are not read as a whole: what a stack needs is searched in them, which gives the same answers as far as
 the files are sorted, as those of all known writers are in what counts. Where one is found not to be, that part is read; --exact
@@ -37,6 +42,10 @@ rust-minidump's minidump-stackwalk with everything else under "crashpane". Funct
 		fs.StringVar(&w.format, "format", "text", "`form` of the output: "+strings.Join(formatNames(), ", "))
 		fs.StringVar(&w.unwind, "unwind", "best", "`policy` of walking: "+strings.Join(policyNames(), ", "))
 		fs.StringVar(&w.explain, "explain", "crashed", "json: `which` frames have their numbers explained: none, the first 128 of the crashed thread (crashed), all")
+		fs.Func("ignore-cfi", "do without the call frame information of `module`; may be given several times", func(name string) error {
+			w.ignoreCFI = append(w.ignoreCFI, name)
+			return nil
+		})
 		fs.BoolVar(&w.exact, "exact", false, "read symbol files as a whole")
 		fs.BoolVar(&w.compact, "compact", false, "json on one line")
 		return w.run
@@ -96,6 +105,7 @@ type walkRun struct {
 	explain        string
 	compact        bool
 	exact          bool
+	ignoreCFI      []string
 	session        *session.Session
 }
 
@@ -115,7 +125,7 @@ func (w *walkRun) run(args []string, stdout, stderr io.Writer) error {
 		return usageError(fmt.Sprintf("nothing can be explained by %q; there are none, crashed, all", w.explain))
 	}
 	files, r, err := openFiles(args, session.Options{Policy: policy, Demangle: demangler(w.format),
-		Sparse: !w.exact, Slice: diskSlice}, stderr)
+		Sparse: !w.exact, Slice: diskSlice}, w.ignoreCFI, stderr)
 	if err != nil {
 		return err
 	}

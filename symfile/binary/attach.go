@@ -1,0 +1,138 @@
+package binary
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/dwarf"
+	"github.com/crashpane/crashpane/symfile/elf"
+)
+
+// splitFile is a .dwo or .dwp file.
+type splitFile struct {
+	elf *elf.File
+	// pack: it is a package of many units (.dwp).
+	pack     bool
+	sections *dwarf.Sections
+}
+
+// Attach takes another file in, if it belongs to this one:
+//
+//	the separate debug file  by its build id; where one of the two has none, by the name and CRC in .gnu_debuglink
+//	what dwz shared          by the build id in .gnu_debugaltlink
+//	split DWARF              any, if this file's units are split: they are found by their names and ids when they are needed
+//
+// The error of a file that is called like one of these says why it is not it.
+func (f *File) Attach(src *input.Source) (bool, error) {
+	e, err := elf.Open(src)
+	if err != nil || e.Type == elf.TypeCore {
+		return false, nil // whoever opens it for itself says so
+	}
+	took, err := f.attach(e)
+	if took {
+		f.forget()
+	}
+	return took, err
+}
+
+// forget closes what was opened of the files: with another one there is more.
+func (f *File) forget() { f.tables, f.names, f.symbols = nil, nil, nil }
+
+func (f *File) attach(e *elf.File) (bool, error) {
+	// A debug file may have the split units packed into itself; then it is both.
+	if hasSplit(e) && e.Section(".debug_info") == nil {
+		if !f.isSplit() {
+			return false, nil
+		}
+		f.split = append(f.split, &splitFile{elf: e, pack: isPack(e)})
+		return true, nil
+	}
+	if took, err := f.attachAlt(e); took || err != nil {
+		return took, err
+	}
+	return f.attachDebug(e)
+}
+
+func hasSplit(e *elf.File) bool { return e.Section(".debug_info.dwo") != nil || isPack(e) }
+
+func isPack(e *elf.File) bool { return e.Section(".debug_cu_index") != nil }
+
+// packed are the split units that the program or its debug file holds itself.
+func (f *File) packed() *splitFile {
+	for _, e := range f.files() {
+		if hasSplit(e) {
+			if f.own == nil || f.own.elf != e {
+				f.own = &splitFile{elf: e, pack: true}
+			}
+			return f.own
+		}
+	}
+	return nil
+}
+
+// files are the files that describe the program's addresses.
+func (f *File) files() []*elf.File {
+	out := []*elf.File{f.elf}
+	if f.debug != nil {
+		out = append(out, f.debug)
+	}
+	return out
+}
+
+// isSplit: some units' information lies in files of their own, which take their addresses from a section of this one.
+func (f *File) isSplit() bool {
+	for _, e := range f.files() {
+		if e.Section(".debug_addr") != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (f *File) attachAlt(e *elf.File) (bool, error) {
+	for _, of := range f.files() {
+		name, id, ok := of.AltLink()
+		if !ok || f.alt != nil {
+			continue
+		}
+		switch {
+		case len(id) > 0 && bytes.Equal(id, e.BuildID):
+			f.alt = e
+			return true, nil
+		case baseName(name) == baseName(e.Src.Name) && !hasCode(e):
+			return false, &input.FormatError{File: e.Src.Name, Part: "notes", Offset: -1,
+				Want: fmt.Sprintf("the build id %x, which the .gnu_debugaltlink section of %s names", id, of.Src.Name), Have: fmt.Sprintf("%x", e.BuildID)}
+		}
+	}
+	return false, nil
+}
+
+func (f *File) attachDebug(e *elf.File) (bool, error) {
+	if f.debug != nil || e.Machine != f.elf.Machine || e.Class != f.elf.Class {
+		return false, nil
+	}
+	useful := e.HasSymtab() || e.Section(".debug_info") != nil || e.Section(".debug_frame") != nil || e.Section(".stab") != nil
+	if len(e.BuildID) > 0 && len(f.elf.BuildID) > 0 {
+		if !useful || !bytes.Equal(e.BuildID, f.elf.BuildID) || e.Src.Name == f.src.Name {
+			return false, nil
+		}
+		f.debug = e
+		return true, nil
+	}
+	name, crc, ok := f.elf.DebugLink()
+	if !ok || !strings.EqualFold(baseName(name), baseName(e.Src.Name)) {
+		return false, nil
+	}
+	have, err := elf.CRC(e.Src)
+	if err != nil {
+		return false, err
+	}
+	if have != crc {
+		return false, &input.FormatError{File: e.Src.Name, Offset: -1,
+			Want: fmt.Sprintf("the CRC %08x, which the .gnu_debuglink section of %s names", crc, f.src.Name), Have: fmt.Sprintf("%08x", have)}
+	}
+	f.debug = e
+	return true, nil
+}

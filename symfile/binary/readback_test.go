@@ -1,0 +1,138 @@
+package binary_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/symfile/binary"
+	"github.com/crashpane/crashpane/symfile/symbol"
+	"github.com/crashpane/crashpane/symfile/unwind"
+)
+
+// readBackFiles are binaries with their companions.
+var readBackFiles = [][]string{
+	{moz + "basic.full"},
+	{moz + "basic.stripped", moz + "basic.dbg"},
+	{symbolic + "crash", symbolic + "crash.debug"},
+	{symbolic + "crash", symbolic + "crash.debug-zlib"},
+	{symbolic + "arm64/cfi_test"},
+	{samply + "simple-example/out/with-dwo/main", samply + "simple-example/out/with-dwo/main.dwo", samply + "simple-example/out/with-dwo/file1.dwo",
+		samply + "simple-example/out/with-dwo/file2.dwo", samply + "simple-example/out/with-dwo/file3.dwo"},
+	{samply + "simple-example/out/with-dwp/main", samply + "simple-example/out/with-dwp/main.dwp"},
+	{samply + "simple-example/out/dwp-debuglink/main", samply + "simple-example/out/dwp-debuglink/main.dbg"},
+	{samply + "ls-linux/ls", samply + "ls-linux/260a3e6e46db57abf718f6a3562c6eedccf269.debug", samply + "ls-linux/coreutils.debug"},
+	{made + "stabs/t-stabs"}, {made + "stabs/t-stabs32"},
+	{made + "sframe/amd64-O2.elf"}, {made + "sframe/arm64be-O2.so"},
+	{made + "core2md/mt"},
+	{framehop + "aarch64/vdso.so"}, {framehop + "aarch64/ld-2.31.so"},
+	{framehop + "x86_64/nofp/libc.so.6"}, {framehop + "x86_64/nofp/release-libsoftokn3.so"},
+	{"other/mstange+framehop/fixtures/android/arm/release-libmozglue.so"},
+}
+
+// TestReadBack: a symbol file that we wrote answers at every address of a function what the binary answers, and at every address
+// that has unwind rules the same rules.
+func TestReadBack(t *testing.T) {
+	corpus(t)
+	for _, files := range readBackFiles {
+		name := strings.Join(files[:1], "")
+		var paths []string
+		for _, f := range files {
+			paths = append(paths, filepath.Join(corpusRoot, f))
+		}
+		b := open(t, paths[0], paths[1:]...)
+		var text bytes.Buffer
+		n, err := b.WriteSym(&text, binary.SymOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n.Overlapping > 0 {
+			t.Errorf("%s: %+v", name, n)
+		}
+		s := readSym(t, "ours.sym", text.String())
+		if s.file.WarningCount > 0 {
+			t.Errorf("%s: %v", name, s.file.Warnings)
+		}
+		lookups := readBackLookups(t, name, b, s)
+		rows, lost := readBackRows(t, name, b, s, b.ELF().Arch)
+		t.Logf("%s: %d lookups, %d rows the same; %d rows that the format has no words for", name, lookups, rows, lost)
+	}
+}
+
+// every calls f for the bounds and for addresses between them: all, or of large files some.
+func every(bounds []uint64, f func(rva uint64)) {
+	rnd := rand.New(rand.NewSource(1))
+	pieces(slices.Clone(bounds), func(rva uint64, n int) {
+		f(rva)
+		f(rva + uint64(n) - 1)
+		f(rva + uint64(rnd.Intn(n)))
+	})
+}
+
+func readBackLookups(t *testing.T, name string, b *binary.File, s *symText) int {
+	n, bad := 0, 0
+	every(s.codeAt, func(rva uint64) {
+		have, ans, err := s.file.Lookup(rva)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ans != symbol.Yes || have.Public {
+			return
+		}
+		n++
+		want, ans, err := b.Lookup(rva)
+		for i := range have.Inlines {
+			if have.Inlines[i].File == "<unknown>" {
+				have.Inlines[i].File = ""
+			}
+		}
+		if have.File == "<unknown>" {
+			have.File = ""
+		}
+		have.Multiple, want.Multiple = false, false // a binary knows only when it has seen everything
+		if a, b := fmt.Sprintf("%+v", have), fmt.Sprintf("%+v", want); err != nil || ans != symbol.Yes || a != b {
+			if bad++; bad <= 3 {
+				t.Errorf("%s at 0x%x: read back %s\nthe binary has %s %v %v", name, rva, a, b, ans, err)
+			}
+		}
+	})
+	if bad > 3 {
+		t.Errorf("%s: %d lookups differ", name, bad)
+	}
+	return n
+}
+
+func readBackRows(t *testing.T, name string, b *binary.File, s *symText, arch *cpu.Arch) (n, lost int) {
+	bad := 0
+	every(s.ruleAt, func(rva uint64) {
+		have, ans, err := s.file.Row(arch, rva)
+		if err != nil {
+			t.Fatalf("%s at 0x%x: %v", name, rva, err)
+		}
+		want, answer, err := b.Row(rva)
+		if err != nil {
+			t.Fatalf("%s at 0x%x: %v", name, rva, err)
+		}
+		for _, r := range append([]unwind.RegRule{{Rule: want.CFA}, {Rule: want.RA}}, want.Saved...) {
+			if r.Rule.Kind == unwind.Program {
+				lost++ // of a register, or the cfa of a stub that is said by address; both are tested elsewhere
+				return
+			}
+		}
+		n++
+		if ans != answer && !(answer == symbol.Yes && want.CFA.Kind == unwind.Unset) || ans == symbol.Yes && (!sameRow(arch, &have, &want) || have.Outermost != want.Outermost) {
+			if bad++; bad <= 3 {
+				t.Errorf("%s at 0x%x: read back %s (%v), the binary has %s (%v)", name, rva, have.Describe(arch), ans, want.Describe(arch), answer)
+			}
+		}
+	})
+	if bad > 3 {
+		t.Errorf("%s: %d rows differ", name, bad)
+	}
+	return n, lost
+}

@@ -1,0 +1,34 @@
+package binary
+
+import (
+	"io"
+
+	"github.com/crashpane/crashpane/symfile/dumpsyms"
+)
+
+// SymOptions are the wishes of WriteSym's caller.
+type SymOptions struct {
+	// NoCFI leaves the STACK CFI records out.
+	NoCFI bool
+	// Demangle makes names readable; nil leaves them as they are.
+	Demangle func(string) string
+}
+
+// WriteSym writes all that is known as a Breakpad symbol file.
+func (f *File) WriteSym(w io.Writer, opt SymOptions) (dumpsyms.Counts, error) {
+	in := dumpsyms.Input{
+		Module:    dumpsyms.Module{OS: f.id.OS, Arch: f.id.Arch, ID: f.id.DebugID, Name: f.id.Name, CodeID: f.id.CodeID},
+		CPU:       f.elf.Arch,
+		Functions: f,
+		Publics:   f.Publics,
+		Demangle:  opt.Demangle,
+	}
+	if !opt.NoCFI {
+		tables, err := f.Unwind()
+		if err != nil {
+			return dumpsyms.Counts{}, err
+		}
+		in.Unwind = tables
+	}
+	return dumpsyms.Write(w, in)
+}
