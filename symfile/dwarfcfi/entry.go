@@ -7,7 +7,7 @@ import (
 const (
 	// maxCIE and maxFDE bound one entry's bytes. A CIE has some dozens; the largest FDEs are those of generated code.
 	maxCIE = 8 << 10
-	maxFDE = 16 << 20
+	maxFDE = 4 << 20
 	// maxCIEs bounds the CIEs that are kept; a compiler makes a handful a file, and a linker joins equal ones.
 	maxCIEs = 4096
 )

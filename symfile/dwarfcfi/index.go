@@ -16,7 +16,7 @@ const (
 
 // index reads the section once, unless that has been done, and keeps where the FDE of each stretch of code lies.
 func (t *table) index() error {
-	if t.indexd {
+	if t.indexed {
 		return nil
 	}
 	var places []place
@@ -57,7 +57,7 @@ func (t *table) index() error {
 		off = h.end
 	}
 	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(a.start, b.start) })
-	t.places, t.indexd = places, true
+	t.places, t.indexed = places, true
 	return nil
 }
 

@@ -71,7 +71,15 @@ func (m *machine) begin(t *table, f *fde) error {
 	return nil
 }
 
+// maxWork bounds the bytes of CIEs' instructions that a table runs. CIEs are run once, but a crafted section may have more than are
+// kept, and functions that take turns in using them.
+const maxWork = 64 << 20
+
 func (t *table) runCIE(c *cie) {
+	if t.work += int64(len(c.init)); t.work > maxWork {
+		c.err = t.bad(c.off, fmt.Sprintf("CIEs with %d bytes of instructions in all", maxWork), "more")
+		return
+	}
 	m := machine{t: t, cie: c}
 	r := t.section.reader(c.init, c.initOff)
 	for r.pos < len(r.data) && r.err == nil {

@@ -45,13 +45,14 @@ func (c *Config) check() error {
 // table is one section as an unwind.Table.
 type table struct {
 	section
-	hdr    *header // nil: there is none, or it is of no use
-	places []place // sorted by address; nil until a search without hdr needs it
-	indexd bool
-	cies   map[int64]*cie
-	last   *cie
-	m      machine
-	rows   rows
+	hdr     *header // nil: there is none, or it is of no use
+	places  []place // sorted by address; nil until a search without hdr needs it
+	indexed bool
+	cies    map[int64]*cie
+	last    *cie
+	m       machine
+	rows    rows
+	work    int64 // bytes of CIEs' instructions that were run
 	// exchanged: an i386 section in which 4 is ebp and 5 is esp. numbered: that was looked into.
 	exchanged, numbered bool
 	warnings            []string
