@@ -13,8 +13,9 @@ type header struct {
 	section
 	table int64 // offset of the first pair
 	count int
-	enc   uint8
 	width int // of one pair in bytes
+
+	countEnc, enc uint8 // of the number of pairs, and of the pairs
 }
 
 // probes is how many pairs are looked at when the section is opened, and checked how many of them against their FDE.
@@ -23,37 +24,59 @@ const (
 	checked = 4
 )
 
+// FrameAddress is the link-time address of the .eh_frame that an .eh_frame_hdr belongs to: in a file without section headers the
+// segment PT_GNU_EH_FRAME leads to the one and so to the other, whose size is then not known (see Config.Terminated).
+func FrameAddress(hdr *input.Source, address uint64, cfg Config) (uint64, error) {
+	if err := cfg.check(); err != nil {
+		return 0, err
+	}
+	h := header{section: section{src: hdr, name: ".eh_frame_hdr", address: address, eh: true, Config: cfg}}
+	_, frame, ok, err := h.start()
+	if err == nil && !ok {
+		err = h.bad(1, "the address of .eh_frame", "none")
+	}
+	return frame, err
+}
+
+// start reads the header up to the address of .eh_frame.
+func (h *header) start() (r reader, frame uint64, ok bool, err error) {
+	p, err := h.bytes(0, min(64, h.src.Size))
+	if err != nil {
+		return r, 0, false, err
+	}
+	r = h.reader(p, 0)
+	version, frameEnc := r.u8(), r.u8()
+	h.countEnc, h.enc = r.u8(), r.u8()
+	if r.err == nil && version != 1 {
+		return r, 0, false, h.bad(0, "version 1", fmt.Sprintf("version %d", version))
+	}
+	frame, ok = r.pointer(frameEnc, h.AddressSize, 0, h.address)
+	return r, frame, ok, r.err
+}
+
 // openHeader reads the header and makes sure that it belongs to the section and can be searched. A linker that cannot sort writes
 // a header without a table, which is no error: both results are nil then.
 func (t *table) openHeader(src *input.Source, address uint64) (*header, error) {
 	h := &header{section: section{src: src, name: ".eh_frame_hdr", address: address, eh: true, Config: t.Config}}
-	p, err := h.bytes(0, min(64, src.Size))
+	r, frame, ok, err := h.start()
 	if err != nil {
 		return nil, err
 	}
-	r := h.reader(p, 0)
-	version := r.u8()
-	frameEnc, countEnc, tableEnc := r.u8(), r.u8(), r.u8()
-	if r.err == nil && version != 1 {
-		return nil, h.bad(0, "version 1", fmt.Sprintf("version %d", version))
+	if ok && frame != t.address {
+		return nil, h.bad(4, fmt.Sprintf("the address of .eh_frame, 0x%x", t.address), fmt.Sprintf("0x%x", frame))
 	}
 	at := r.at()
-	frame, ok := r.pointer(frameEnc, h.AddressSize, 0, address)
-	if r.err == nil && ok && frame != t.address {
-		return nil, h.bad(at, fmt.Sprintf("the address of .eh_frame, 0x%x", t.address), fmt.Sprintf("0x%x", frame))
-	}
-	at = r.at()
-	count, ok := r.pointer(countEnc, h.AddressSize, 0, address)
+	count, ok := r.pointer(h.countEnc, h.AddressSize, 0, address)
 	switch {
 	case r.err != nil:
 		return nil, r.err
-	case !ok || tableEnc == peOmit || count == 0:
+	case !ok || h.enc == peOmit || count == 0:
 		return nil, nil
 	}
-	h.enc, h.table = tableEnc, r.at()
-	size := fixedSize(tableEnc, h.AddressSize)
-	if size == 0 || tableEnc&peIndirect != 0 || tableEnc&peRelative == peAligned || tableEnc&peRelative == peFunction {
-		return nil, h.bad(3, "an encoding that can be searched", fmt.Sprintf("0x%02x", tableEnc))
+	h.table = r.at()
+	size := fixedSize(h.enc, h.AddressSize)
+	if size == 0 || h.enc&peIndirect != 0 || h.enc&peRelative == peAligned || h.enc&peRelative == peFunction {
+		return nil, h.bad(3, "an encoding that can be searched", fmt.Sprintf("0x%02x", h.enc))
 	}
 	h.width = 2 * size
 	if room := (src.Size - h.table) / int64(h.width); count > uint64(room) {

@@ -43,6 +43,9 @@ func (t *table) index() error {
 				break // without a length nothing after it can be found
 			}
 		}
+		if err == nil && h.empty && s.Terminated {
+			break
+		}
 		if err == nil && !h.empty && !h.isCIE() {
 			pl, ok, err := t.place(&h, p, off)
 			switch {

@@ -132,6 +132,35 @@ func TestHeaderThatIsOfNoUse(t *testing.T) {
 	}
 }
 
+// In a file without section headers the section is found by its search table, and its end is where it says.
+func TestUnknownSize(t *testing.T) {
+	b, pairs := many(amd64Form, 30)
+	hdr := input.FromBytes("made.so", amd64Form.hdr(0x3b, pairs))
+	at, err := dwarfcfi.FrameAddress(hdr, hdrAddr, b.config())
+	if err != nil || at != secAddr {
+		t.Fatalf("0x%x, %v", at, err)
+	}
+	if _, err := dwarfcfi.FrameAddress(input.FromBytes("made.so", []byte{1, 0xff, 3, 0x3b}), hdrAddr, b.config()); err == nil {
+		t.Error("an address out of nothing")
+	}
+	data := append(append([]byte(nil), b.b...), 0, 0, 0, 0, 0xff, 0x9b, 0x15, 0x01, 0x0a, 1, 2, 3, 4, 5, 6, 7)
+	cfg := b.config()
+	for _, terminated := range []bool{true, false} {
+		cfg.Terminated = terminated
+		tab, err := dwarfcfi.EHFrame(input.FromBytes("made.so", data), secAddr, nil, 0, cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		if err := tab.Each(func(uint64, uint64, unwind.Row) error { n++; return nil }); err != nil || n != 60 {
+			t.Errorf("%d stretches, %v", n, err)
+		}
+		if w := tab.Warnings(); (len(w) == 0) != terminated {
+			t.Errorf("terminated %v: %q", terminated, w)
+		}
+	}
+}
+
 // What is not there yet is asked for, and not taken for a fault of the file.
 type needy struct{}
 

@@ -28,6 +28,9 @@ type Config struct {
 	File string
 	// Text, Data and Got are the link-time addresses that pointers may be relative to; 0 where a file has none.
 	Text, Data, Got uint64
+	// Terminated: an entry of length 0 ends the section, whose size is not known. Otherwise such entries are passed over: linkers
+	// leave them in the middle.
+	Terminated bool
 	// At reads n bytes at a link-time address, for pointers that say where the value lies. It may be nil.
 	At func(address uint64, n int64) ([]byte, error)
 }
