@@ -11,7 +11,7 @@ export BROWSER
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test check cli site bench gen clean test-go test-wasm test-browser serve-bin
+.PHONY: help build run test check cli site bench gen clean edge edge-dev edge-deploy test-go test-wasm test-browser test-edge serve-bin
 
 help: ## says what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -36,7 +36,7 @@ serve-bin:
 	@mkdir -p dist/bin
 	@$(GO) build -o dist/bin/serve ./build/serve
 
-test: check test-go test-wasm test-browser ## everything: checks, Go natively and under js/wasm, the page in Chromium
+test: check test-go test-wasm test-browser test-edge ## everything: checks, Go natively and under js/wasm, the page in Chromium
 	@test -d ../shared/corpus || echo "*** SKIPPED: the comparisons with other walkers; their corpus, ../shared/corpus, is not here ***"
 	@echo "all tests passed$(if $(filter none,$(BROWSER)), EXCEPT THOSE OF THE BROWSER: BROWSER=none left them out)"
 
@@ -65,6 +65,22 @@ test-browser: site serve-bin node_modules/.installed ## the page in a real Chrom
 	@chrome="$$($(NODE) build/browser/find.mjs)" && CHROME="$$chrome" \
 		$(NODE) --test --test-reporter=spec --test-concurrency=1 build/browser/*.test.mjs
 endif
+
+edge: site ## dist/edge, the hosted page and its source of symbols as a Cloudflare Worker
+	$(GO) tool workers-assets-gen -mode=go -o dist/edge
+	GOOS=js GOARCH=wasm $(GO) build -trimpath -ldflags="-s -w" -o dist/edge/app.wasm ./wasm/edge
+
+# What wrangler would tell its maker, and what it would ask on a terminal, is switched off.
+WRANGLER := WRANGLER_SEND_METRICS=false WRANGLER_SEND_ERROR_REPORTS=false CLOUDFLARE_CF_FETCH_ENABLED=false CI=1 node_modules/.bin/wrangler
+
+edge-dev: edge node_modules/.installed ## runs the Worker in workerd on http://127.0.0.1:8787, with a bucket under dist/edge-state
+	$(WRANGLER) dev --config wasm/edge/wrangler.jsonc --local --ip 127.0.0.1 --port 8787 --persist-to dist/edge-state --show-interactive-dev-session=false
+
+edge-deploy: edge node_modules/.installed ## puts the Worker into the account that wrangler is logged in to
+	node_modules/.bin/wrangler deploy --config wasm/edge/wrangler.jsonc
+
+test-edge: edge node_modules/.installed ## the Worker in workerd, with a real local bucket
+	$(NODE) --test --test-reporter=spec --test-concurrency=1 build/edge/*.test.mjs
 
 node_modules/.installed: package-lock.json
 	$(NPM) ci --ignore-scripts --no-audit --no-fund --loglevel=error

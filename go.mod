@@ -2,7 +2,10 @@ module github.com/crashpane/crashpane
 
 go 1.26
 
-tool github.com/vugu/vugu/cmd/vugugen
+tool (
+	github.com/syumai/workers/cmd/workers-assets-gen
+	github.com/vugu/vugu/cmd/vugugen
+)
 
 require (
 	github.com/klauspost/compress v1.18.2
@@ -11,6 +14,8 @@ require (
 	github.com/vugu/vugu v0.4.0
 	golang.org/x/arch v0.23.0
 )
+
+require github.com/syumai/workers v0.31.0 // indirect
 
 require (
 	github.com/ianlancetaylor/demangle v0.0.0-20260724033716-83e58baca724

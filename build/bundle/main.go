@@ -13,6 +13,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/crashpane/crashpane/build/site"
 )
 
 func main() {
@@ -75,6 +77,16 @@ func run(src, out, cache, viewer, full string, quick bool) error {
 	}
 	packed, err := compress(files, cache, quick)
 	if err != nil {
+		return err
+	}
+	names := make([]string, 0, len(files))
+	for name := range files {
+		names = append(names, name)
+	}
+	packed["_headers"] = []byte(site.HeadersFile(names))
+	packed[".htaccess"] = []byte(site.Apache())
+	packed[".assetsignore"] = []byte(site.Ignored())
+	if err := write(filepath.Join(filepath.Dir(out), "hosting"), map[string][]byte{"nginx.conf": []byte(site.Nginx()), "Caddyfile": []byte(site.Caddy())}); err != nil {
 		return err
 	}
 	return write(out, packed)

@@ -1,0 +1,96 @@
+// Edge is the Cloudflare Worker of a hosted Crashpane: the site's files come from the static assets, past this program; what it
+// answers is /symbols/, out of an R2 bucket. It never takes a dump.
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"syscall/js"
+
+	"github.com/crashpane/crashpane/wasm/edge/store"
+	"github.com/syumai/workers"
+	"github.com/syumai/workers/cloudflare"
+)
+
+// The names of the bindings and variables in wrangler.jsonc.
+const (
+	bucketName  = "SYMBOLS"
+	originsName = "SYMBOL_ORIGINS"
+	tokenName   = "SYMBOL_TOKEN"
+	maxAgeName  = "SYMBOL_MAX_AGE"
+)
+
+func main() {
+	c := store.Config{Origins: strings.Fields(strings.ReplaceAll(cloudflare.Getenv(originsName), ",", " ")), Token: cloudflare.Getenv(tokenName), MaxAge: 3600}
+	if n, err := strconv.Atoi(cloudflare.Getenv(maxAgeName)); err == nil && n >= 0 {
+		c.MaxAge = n
+	}
+	workers.Serve(store.Handler(bucket{cloudflare.GetBinding(bucketName)}, c))
+}
+
+// bucket is an R2 bucket. The library's own has no ranges.
+type bucket struct{ js.Value }
+
+// Head implements store.Bucket.
+func (b bucket) Head(key string) (*store.Object, error) {
+	if !b.Truthy() {
+		return nil, fmt.Errorf("there is no bucket %s", bucketName)
+	}
+	o, err := await(b.Call("head", key))
+	if err != nil || !o.Truthy() {
+		return nil, err
+	}
+	out := &store.Object{Size: int64(o.Get("size").Float()), ETag: o.Get("httpEtag").String()}
+	if m := o.Get("httpMetadata"); m.Truthy() {
+		if e := m.Get("contentEncoding"); e.Type() == js.TypeString {
+			out.Encoding = e.String()
+		}
+	}
+	return out, nil
+}
+
+// Send implements store.Bucket. The bucket's stream is the answer's: no byte of it comes into this program.
+func (b bucket) Send(w http.ResponseWriter, key string, off, n int64) error {
+	raw, ok := w.(interface{ WriteRawJSBody(js.Value) })
+	if !ok {
+		return fmt.Errorf("the answer takes no stream")
+	}
+	if n == 0 {
+		raw.WriteRawJSBody(js.Null())
+		return nil
+	}
+	part := map[string]any{"range": map[string]any{"offset": float64(off), "length": float64(n)}}
+	o, err := await(b.Call("get", key, part))
+	if err != nil {
+		return err
+	}
+	if !o.Truthy() {
+		return fmt.Errorf("%s is gone", key)
+	}
+	raw.WriteRawJSBody(o.Get("body"))
+	return nil
+}
+
+// await is a promise's value.
+func await(promise js.Value) (js.Value, error) {
+	type result struct {
+		value js.Value
+		err   error
+	}
+	done := make(chan result, 1)
+	yes := js.FuncOf(func(_ js.Value, args []js.Value) any {
+		done <- result{value: args[0]}
+		return nil
+	})
+	no := js.FuncOf(func(_ js.Value, args []js.Value) any {
+		done <- result{err: fmt.Errorf("%s", args[0].Call("toString").String())}
+		return nil
+	})
+	defer yes.Release()
+	defer no.Release()
+	promise.Call("then", yes, no)
+	r := <-done
+	return r.value, r.err
+}
