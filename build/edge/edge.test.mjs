@@ -58,6 +58,16 @@ test("a page of a named origin may read, another may not, and nobody without the
   assert.match(preflight.headers.get("access-control-allow-headers"), /Range/);
 });
 
+test("without a token set, nobody needs one", async () => {
+  const open = await startEdge();
+  try {
+    assert.equal((await open.fetch(path)).status, 404);
+    assert.equal((await open.fetch("/symbols/x")).status, 404);
+  } finally {
+    await open.stop();
+  }
+});
+
 test("nothing can be sent to it", async () => {
   for (const method of ["POST", "PUT", "DELETE", "PATCH"]) {
     const r = await ask(path, { method, body: method === "DELETE" ? undefined : "MDMP" });

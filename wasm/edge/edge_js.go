@@ -23,11 +23,19 @@ const (
 )
 
 func main() {
-	c := store.Config{Origins: strings.Fields(strings.ReplaceAll(cloudflare.Getenv(originsName), ",", " ")), Token: cloudflare.Getenv(tokenName), MaxAge: 3600}
-	if n, err := strconv.Atoi(cloudflare.Getenv(maxAgeName)); err == nil && n >= 0 {
+	c := store.Config{Origins: strings.Fields(strings.ReplaceAll(variable(originsName), ",", " ")), Token: variable(tokenName), MaxAge: 3600}
+	if n, err := strconv.Atoi(variable(maxAgeName)); err == nil && n >= 0 {
 		c.MaxAge = n
 	}
 	workers.Serve(store.Handler(bucket{cloudflare.GetBinding(bucketName)}, c))
+}
+
+// variable is a variable or secret of the Worker; "" if it is not set. The library's own Getenv makes a text of what is undefined.
+func variable(name string) string {
+	if v := cloudflare.GetBinding(name); v.Type() == js.TypeString {
+		return v.String()
+	}
+	return ""
 }
 
 // bucket is an R2 bucket. The library's own has no ranges.
