@@ -116,6 +116,25 @@ func (f *File) Unwind() ([]unwind.Table, error) {
 	return out, nil
 }
 
+// Section is one section of unwind rules of the files.
+type Section struct {
+	// Kind is the section's name (".eh_frame"), File that of the file which has it.
+	Kind, File string
+	table      *table
+}
+
+// Open is the section's rules. Of bytes that are not here yet the error is a *input.NeedError.
+func (s *Section) Open() (unwind.Table, error) { return s.table.get() }
+
+// UnwindSections are the sections of rules that the files have, in the order in which Row asks them.
+func (f *File) UnwindSections() []Section {
+	var out []Section
+	for _, t := range f.unwindTables() {
+		out = append(out, Section{Kind: t.kind, File: t.file.Src.Name, table: t})
+	}
+	return out
+}
+
 // cfiConfig is what sections of DWARF's call frame information need of the file around them.
 func (f *File) cfiConfig(e *elf.File) dwarfcfi.Config {
 	cfg := dwarfcfi.Config{Arch: f.elf.Arch, Order: e.Order, AddressSize: e.Class / 8, Base: f.base(e), File: e.Src.Name, At: e.At}
@@ -175,34 +194,28 @@ func openEHFrame(f *File, e *elf.File) func() (unwind.Table, error) {
 				return nil, err
 			}
 		}
-		at := uint64(0)
+		at, cfg := uint64(0), f.cfiConfig(e)
 		if s != nil {
 			at = s.Address
 			src, err = e.Data(s)
 		} else {
-			src, at, err = behindHeader(e, head, hdrAt)
+			cfg.Terminated = true
+			src, at, err = behindHeader(e, head, hdrAt, cfg)
 		}
 		if err != nil {
 			return nil, err
 		}
-		return dwarfcfi.EHFrame(src, at, head, hdrAt, f.cfiConfig(e))
+		return dwarfcfi.EHFrame(src, at, head, hdrAt, cfg)
 	}
 }
 
-// behindHeader finds .eh_frame in a file without sections by its header, whose second word is the distance to it (DW_EH_PE_pcrel |
-// DW_EH_PE_sdata4, which all linkers write). It reaches to the end of the segment, if it has no end of its own before.
-func behindHeader(e *elf.File, head *input.Source, at uint64) (*input.Source, uint64, error) {
-	c := input.NewCursor(head, ".eh_frame_hdr", 0, head.Size, e.Order)
-	version, encoding := c.U8(), c.U8()
-	c.Skip(2)
-	distance := c.I32()
-	if version != 1 || encoding != 0x1b {
-		c.FailAt(0, "version 1 and a distance of 32 bits", fmt.Sprintf("version %d, encoding 0x%x", version, encoding))
+// behindHeader finds .eh_frame in a file without sections by its header. It reaches to the end of the segment, if it has no end of
+// its own before.
+func behindHeader(e *elf.File, head *input.Source, at uint64, cfg dwarfcfi.Config) (*input.Source, uint64, error) {
+	address, err := dwarfcfi.FrameAddress(head, at, cfg)
+	if err != nil {
+		return nil, 0, err
 	}
-	if c.Err() != nil {
-		return nil, 0, c.Err()
-	}
-	address := at + 4 + uint64(int64(distance))
 	for _, s := range e.Segments {
 		if s.Type == segLoad && address >= s.Address && address-s.Address < s.FileSize {
 			return part(e, ".eh_frame", s.Offset+(address-s.Address), s.FileSize-(address-s.Address)), address, nil

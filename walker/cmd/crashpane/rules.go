@@ -4,23 +4,20 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/crashpane/crashpane/core/cpu"
-	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
 var rulesCommand = command{
 	name:  "rules",
-	line:  "rules [--source " + strings.Join(ruleSources, "|") + "] [--address A] [--format text|json] FILE",
+	line:  "rules [--source " + strings.Join(ruleSources, "|") + "] [--address A] [--format text|json] FILE [DEBUGFILE…]",
 	about: "print how each instruction's caller is found",
 	help: `Prints the register-recovery rules of the ELF file or symbol file FILE, a row for every stretch of code in which they are the same:
 from which address on, how the canonical frame address (CFA) is computed, and where the return address and the caller's registers
@@ -33,7 +30,11 @@ are. Addresses are those that the file is linked at, as readelf and objdump have
   [rbp-8]       saved in the word at that address
   same, undefined
 
-Registers that are not named are unchanged if calls preserve them.
+Registers that are not named are unchanged if calls preserve them. Marks: signal (the caller's address is exact), outermost (there is
+no caller), topmost (holds only until the function calls another), signed-a and signed-b (the return address carries an
+authentication code).
+
+DEBUGFILE is a separate debug file of FILE, whose .debug_frame is then asked too.
 
 Without --source all kinds that the file has are printed, in the order in which they are used: the first that covers an address
 is. Kinds: eh_frame and debug_frame (DWARF), sframe, exidx (ARM's exception index), cfi (STACK CFI of a symbol file). --address
@@ -63,8 +64,6 @@ func (r *rulesRun) run(args []string, stdout, stderr io.Writer) error {
 		return usageError(fmt.Sprintf("there is no source %q; there are %s", r.source, strings.Join(ruleSources, ", ")))
 	case len(args) == 0:
 		return usageError("no file is named")
-	case len(args) > 1:
-		return usageError("one file at a time")
 	}
 	address, err := uint64(0), error(nil)
 	if r.address != "" {
@@ -73,20 +72,16 @@ func (r *rulesRun) run(args []string, stdout, stderr io.Writer) error {
 			return usageError(fmt.Sprintf("%q is no address", r.address))
 		}
 	}
-	f, err := os.Open(args[0])
+	sources, err := openSources(args)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if !st.Mode().IsRegular() {
-		return &os.PathError{Op: "read", Path: args[0], Err: errors.New("not a file")}
-	}
-	src := input.New(args[0], f, st.Size())
-	file, err := openRules(src)
+	defer func() {
+		for _, s := range sources {
+			s.close()
+		}
+	}()
+	file, err := openRules(sources)
 	if err != nil {
 		return err
 	}
@@ -97,7 +92,7 @@ func (r *rulesRun) run(args []string, stdout, stderr io.Writer) error {
 		}
 	}
 	if len(wanted) == 0 {
-		return fmt.Errorf("%s: there are no %s rules in it", src.Name, cmpOr(r.source, "unwind"))
+		return fmt.Errorf("%s: there are no %s rules in it", args[0], cmpOr(r.source, "unwind"))
 	}
 	out := bufio.NewWriterSize(stdout, 1<<16)
 	p := &rulesPrinter{out: out, arch: file.arch, base: file.base, json: r.format == "json"}
@@ -125,13 +120,13 @@ func (r *rulesRun) run(args []string, stdout, stderr io.Writer) error {
 		}
 	}
 	if p.rows == 0 && r.address != "" {
-		return fmt.Errorf("%s: no rules cover 0x%x%s", src.Name, address, p.why)
+		return fmt.Errorf("%s: no rules cover 0x%x%s", args[0], address, p.why)
 	}
 	switch err := p.end(); {
 	case err != nil:
 		return err
 	case failed:
-		return fmt.Errorf("%s: not all of its rules could be read", src.Name)
+		return fmt.Errorf("%s: not all of its rules could be read", args[0])
 	}
 	return nil
 }

@@ -7,10 +7,7 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile"
 	"github.com/crashpane/crashpane/symfile/dumpsyms"
-	"github.com/crashpane/crashpane/symfile/dwarfcfi"
 	"github.com/crashpane/crashpane/symfile/elf"
-	"github.com/crashpane/crashpane/symfile/exidx"
-	"github.com/crashpane/crashpane/symfile/sframe"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
@@ -27,14 +24,18 @@ type rulesFile struct {
 	tables []ruleTable
 }
 
-// openRules opens an ELF file or a symbol file.
-func openRules(src *input.Source) (*rulesFile, error) {
+// openRules opens an ELF file with what belongs to it, or a symbol file.
+func openRules(files []sourceFile) (*rulesFile, error) {
+	src := files[0].Source
 	head, err := src.Bytes(0, min(4, src.Size))
 	if err != nil {
 		return nil, err
 	}
 	if elf.Is(head) {
-		return elfRules(src)
+		return elfRules(files)
+	}
+	if len(files) > 1 {
+		return nil, usageError("one symbol file at a time")
 	}
 	return symRules(src)
 }
@@ -62,63 +63,21 @@ func symRules(src *input.Source) (*rulesFile, error) {
 	return out, nil
 }
 
-func elfRules(src *input.Source) (*rulesFile, error) {
-	e, err := elf.Open(src)
+// kinds are the sections' names on the command line.
+var kinds = map[string]string{".eh_frame": "eh_frame", ".debug_frame": "debug_frame", ".sframe": "sframe", ".ARM.exidx": "exidx"}
+
+func elfRules(files []sourceFile) (*rulesFile, error) {
+	b, err := joined(files)
 	if err != nil {
 		return nil, err
 	}
+	e := b.ELF()
 	if e.Arch == nil {
-		return nil, fmt.Errorf("%s: the registers of machine %d are not known", src.Name, e.Machine)
+		return nil, fmt.Errorf("%s: the registers of machine %d are not known", b.Name(), e.Machine)
 	}
 	out := &rulesFile{arch: e.Arch, base: e.Base}
-	cfg := dwarfcfi.Config{Arch: e.Arch, Order: e.Order, AddressSize: e.Class / 8, Base: e.Base, File: src.Name, At: e.At}
-	for name, at := range map[string]*uint64{".text": &cfg.Text, ".data": &cfg.Data, ".got": &cfg.Got} {
-		if s := e.Section(name); s != nil {
-			*at = s.Address
-		}
-	}
-	add := func(name string, open func(*elf.Section, *input.Source) (unwind.Table, error)) {
-		s := e.Section("." + name)
-		if name == "exidx" {
-			s = e.Section(".ARM.exidx")
-		}
-		if s == nil || !s.HasBytes() || s.Size == 0 {
-			return
-		}
-		out.tables = append(out.tables, ruleTable{name, func() (unwind.Table, error) {
-			data, err := e.Data(s)
-			if err != nil {
-				return nil, err
-			}
-			return open(s, data)
-		}})
-	}
-	add("eh_frame", func(s *elf.Section, data *input.Source) (unwind.Table, error) {
-		var hdr *input.Source
-		var at uint64
-		if h := e.Section(".eh_frame_hdr"); h != nil && h.HasBytes() {
-			var err error
-			if hdr, err = e.Data(h); err != nil {
-				return nil, err
-			}
-			at = h.Address
-		}
-		return dwarfcfi.EHFrame(data, s.Address, hdr, at, cfg)
-	})
-	add("debug_frame", func(_ *elf.Section, data *input.Source) (unwind.Table, error) { return dwarfcfi.DebugFrame(data, cfg) })
-	add("sframe", func(s *elf.Section, data *input.Source) (unwind.Table, error) {
-		return sframe.Open(data, s.Address, sframe.Config{Arch: e.Arch, Base: e.Base, File: src.Name})
-	})
-	if e.Arch == cpu.ARM {
-		add("exidx", func(s *elf.Section, data *input.Source) (unwind.Table, error) {
-			end := uint64(0)
-			for i := range e.Sections {
-				if c := &e.Sections[i]; c.Exec() {
-					end = max(end, c.Address+c.Size)
-				}
-			}
-			return exidx.Open(data, s.Address, e.At, exidx.Config{Order: e.Order, Base: e.Base, End: end, File: src.Name})
-		})
+	for _, s := range b.UnwindSections() {
+		out.tables = append(out.tables, ruleTable{kinds[s.Kind], s.Open})
 	}
 	return out, nil
 }

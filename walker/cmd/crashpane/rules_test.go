@@ -77,7 +77,8 @@ func TestRulesErrors(t *testing.T) {
 		stderr string
 	}{
 		{nil, exitUsage, "no file is named"},
-		{[]string{framed, framed}, exitUsage, "one file at a time"},
+		{[]string{framed, oracles + "x86.elf"}, exitFailed, "does not belong to"},
+		{[]string{filepath.Join(sample, "libtilecodec.so.sym"), framed}, exitUsage, "one symbol file at a time"},
 		{[]string{"--source", "stabs", framed}, exitUsage, `no source "stabs"`},
 		{[]string{"--format", "xml", framed}, exitUsage, `no format "xml"`},
 		{[]string{"--address", "main", framed}, exitUsage, `"main" is no address`},
