@@ -55,6 +55,30 @@ type machine struct {
 	used     int // of stack; what is above is kept for its memory
 	loc      uint64
 	function uint64
+	// The CFA at the function's first instruction, once the location has moved on from there.
+	moved    bool
+	entryReg uint64
+	entryOff int64
+}
+
+// entry is the register and distance of the CFA at the function's first instruction; false if it is of another form.
+func (m *machine) entry() (reg uint64, off int64, ok bool) {
+	if m.moved {
+		return m.entryReg, m.entryOff, m.entryReg != noColumn
+	}
+	return m.cur.cfaReg, m.cur.cfaOff, m.cur.hasCFA && m.cur.cfaExpr.code == nil
+}
+
+// noColumn stands for a CFA that is no register and distance.
+const noColumn = 1<<64 - 1
+
+// leave notes the CFA of the function's entry.
+func (m *machine) leave() {
+	reg, off, ok := m.entry()
+	if !ok {
+		reg = noColumn
+	}
+	m.moved, m.entryReg, m.entryOff = true, reg, off
 }
 
 // begin readies the machine for an FDE: the CIE's instructions have been run.
@@ -65,7 +89,7 @@ func (m *machine) begin(t *table, f *fde) error {
 	if f.cie.err != nil {
 		return f.cie.err
 	}
-	m.t, m.cie, m.start, m.used = t, f.cie, f.cie.start, 0
+	m.t, m.cie, m.start, m.used, m.moved = t, f.cie, f.cie.start, 0, false
 	m.loc, m.function = f.start, f.start
 	m.cur.copyFrom(m.start)
 	return nil
@@ -112,6 +136,9 @@ func (m *machine) step(r *reader) bool {
 			r.fail(fmt.Sprintf("an address from 0x%x on", m.loc), fmt.Sprintf("0x%x", loc))
 		}
 		if r.err == nil {
+			if !m.moved && loc != m.loc {
+				m.leave()
+			}
 			m.loc = loc
 			return true
 		}
@@ -220,6 +247,9 @@ func (m *machine) advance(r *reader, units uint64) bool {
 	}
 	if r.err != nil {
 		return false
+	}
+	if !m.moved && by != 0 {
+		m.leave()
 	}
 	m.loc = m.t.mask(m.loc + by)
 	return true

@@ -316,6 +316,8 @@ func TestI386Numbering(t *testing.T) {
 			// A few that begin in the middle of a function do not count, whatever they say.
 			b.fde(0x2000, 16, []byte{0x0c, ebp, 8})
 			b.fde(0x2010, 16, []byte{0x0c, esp, 0x20})
+			// One from another compiler, which the section's evidence does not reach; its rows say that they are suspect.
+			b.fde(0x3000, 16, []byte{0x0c, ebp, 4}, []byte{0x41, 0x0e, 8, 0x80 | esp, 2, 0x42, 0x0d, esp})
 			tab := b.open(t)
 			for pc, want := range map[uint64]string{
 				0x1000: "cfa = $esp + 4, ra = [cfa − 4]", 0x1001: "cfa = $esp + 8, ra = [cfa − 4], $ebp = [cfa − 8]",
@@ -324,6 +326,11 @@ func TestI386Numbering(t *testing.T) {
 			} {
 				if got := at(t, tab, cpu.X86, pc); got != want {
 					t.Errorf("debug %v, esp is %d, at 0x%x: %s, want %s", debug, esp, pc, got, want)
+				}
+			}
+			for pc, want := range map[uint64]bool{0x1000: false, 0x1003: false, 0x2000: false, 0x3000: true, 0x3001: true, 0x300f: true} {
+				if row, _, _ := tab.Row(pc); row.EntryFromFP != want {
+					t.Errorf("debug %v, esp is %d, at 0x%x: suspect %v", debug, esp, pc, row.EntryFromFP)
 				}
 			}
 			row, _, _ := tab.Row(0x1000)

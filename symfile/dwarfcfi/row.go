@@ -69,8 +69,15 @@ func (b *rows) row(s *state, loc uint64) (unwind.Row, string) {
 	row.Outermost = row.RA.Kind == unwind.Undefined
 	// A register that calls overwrite has the return address only until the first call.
 	row.Topmost = row.RA.Kind == unwind.FromReg && row.RA.Reg == t.Arch.LR
-	if t.exchanged {
-		row.Origin.Note = NoteNumbering
+	if t.Arch == cpu.X86 {
+		if t.exchanged {
+			row.Origin.Note = NoteNumbering
+		}
+		// A section may be joined from files that do not number alike; whoever has a stack to look at can tell.
+		if reg, off, ok := t.m.entry(); ok && off == 4 {
+			fp, known := t.register(reg)
+			row.EntryFromFP = known && fp == t.Arch.FP
+		}
 	}
 	if s.signed {
 		row.Signed = unwind.KeyA
@@ -214,14 +221,10 @@ func (t *table) entryCFA(f *fde) (reg uint64, off int64, ok bool) {
 		return 0, 0, false
 	}
 	r := t.section.reader(f.code, f.codeOff)
-	for r.pos < len(r.data) && r.err == nil {
-		if t.m.step(&r) && t.m.loc > f.start {
-			break
-		}
+	for r.pos < len(r.data) && r.err == nil && !t.m.moved {
+		t.m.step(&r)
 	}
-	s := &t.m.cur
-	// An advance leaves the rules as they are, so these are still those of the entry.
-	return s.cfaReg, s.cfaOff, s.hasCFA && s.cfaExpr.code == nil
+	return t.m.entry()
 }
 
 // sampled is how many functions are looked at to find out how a section numbers registers.
