@@ -19,7 +19,8 @@ const (
 )
 
 // Data is random access to a section's bytes, uncompressed. A plain section is a part of the file and is not copied. A
-// compressed one is inflated once and stays in memory. In object files (ET_REL) the relocations of the section have been
+// compressed one is inflated once and stays in memory, but for large ones packed with zlib: of those a few megabytes are kept,
+// and the way to where they are read is made again from marks (a few milliseconds). In object files (ET_REL) the relocations of the section have been
 // applied as if its sections had been linked at their addresses here (Section.Address), to a copy in memory, where there
 // are any.
 //
@@ -54,11 +55,10 @@ func (f *File) content(s *Section) (*input.Source, error) {
 	}
 	d := f.raw(s)
 	if s.Compressed {
-		b, err := f.inflate(s)
-		if err != nil {
+		var err error
+		if d, err = f.unpack(s, d); err != nil {
 			return nil, err
 		}
-		d = input.FromBytes(f.part(s), b)
 	}
 	if f.Type == TypeRel {
 		return f.relocate(s, d)
@@ -102,6 +102,19 @@ func (f *File) compression(s *Section) (method uint32, size uint64, skip int64, 
 	size = f.addr(c)
 	f.addr(c) // ch_addralign
 	return method, size, c.Off() - start, c.Err()
+}
+
+// unpack gives a compressed section's bytes. Large ones packed with zlib, as most are, are not unpacked as a whole.
+func (f *File) unpack(s *Section, packed *input.Source) (*input.Source, error) {
+	method, size, skip, err := f.compression(s)
+	if err == nil && method == methodZlib && size > wholeSize && size < 1<<62 {
+		return newSeekable(packed, f.part(s), skip, int64(size))
+	}
+	b, err := f.inflate(s)
+	if err != nil {
+		return nil, err
+	}
+	return input.FromBytes(f.part(s), b), nil
 }
 
 // inflate makes a section's bytes. What is allocated grows with what comes out, never with what the header claims alone.

@@ -125,6 +125,10 @@ func (f *File) relocate(s *Section, d *input.Source) (*input.Source, error) {
 			continue
 		}
 		if image == nil {
+			if d.Size > maxInflated {
+				return nil, &input.FormatError{File: f.Src.Name, Part: "section " + s.Name, Offset: int64(s.Offset),
+					Want: fmt.Sprintf("at most %d bytes, since they have to be relocated", int64(maxInflated)), Have: fmt.Sprint(d.Size)}
+			}
 			var err error
 			if image, err = d.Bytes(0, d.Size); err != nil {
 				return nil, err
