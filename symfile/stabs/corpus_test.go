@@ -103,6 +103,18 @@ func compiled(t *testing.T, prefix, options string) bool {
 	}
 	table := openELF(t, out)
 	agree(t, table)
+	// The object file of one source says the same of its functions, at other addresses.
+	object := filepath.Join(dir, "one.o")
+	if text, err := exec.Command(prefix+"gcc", append(strings.Fields(options), "-c", "-fPIC", "-w", "-o", object, "testdata/one.c")...).CombinedOutput(); err != nil {
+		t.Errorf("%s: %s", err, text)
+	} else {
+		inProgram := functions(t, table)
+		for name, want := range functions(t, openELF(t, object)) {
+			if inProgram[name] != want {
+				t.Errorf("%s %s: %s in the object file:\n%s\nin the program:\n%s", prefix, options, name, want, inProgram[name])
+			}
+		}
+	}
 	var addresses strings.Builder
 	var ours []symbol.Symbol
 	table.Each(func(f symbol.Function) error {
@@ -159,4 +171,18 @@ func compiled(t *testing.T, prefix, options string) bool {
 		t.Errorf("%s %s: %d of %d addresses differ", prefix, options, wrong, len(ours))
 	}
 	return true
+}
+
+// functions writes each function with its lines relative to its start.
+func functions(t *testing.T, table *Table) map[string]string {
+	all := map[string]string{}
+	table.Each(func(f symbol.Function) error {
+		var b strings.Builder
+		for _, l := range f.Lines {
+			fmt.Fprintf(&b, " +%x %s:%d\n", l.Start-f.Ranges[0].Start, l.File, l.Line)
+		}
+		all[f.Name] = b.String()
+		return nil
+	})
+	return all
 }
