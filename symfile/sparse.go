@@ -133,6 +133,23 @@ func (f *File) HasUnwind() bool {
 	return f.sparse.has(phaseWin) || f.sparse.has(phaseWinNext) || f.sparse.has(phaseCFI)
 }
 
+// HasLines reports whether the file knows source files, and HasInlines whether it knows calls that were inlined. Both are known without
+// reading the file.
+func (f *File) HasLines() bool {
+	if f.sparse == nil {
+		return f.Counts.LineRecords > 0
+	}
+	return f.sparse.has(phaseFiles)
+}
+
+// HasInlines is described at HasLines.
+func (f *File) HasInlines() bool {
+	if f.sparse == nil {
+		return f.Counts.Inlines > 0
+	}
+	return f.sparse.has(phaseOrigins)
+}
+
 // has reports whether a section has records.
 func (s *sparse) has(ph phase) bool {
 	from, to := s.sections[ph][0], s.sections[ph][1]

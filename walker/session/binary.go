@@ -91,6 +91,15 @@ func (s *Session) attach(main *item) bool {
 	return took
 }
 
+// Binary is the opened binary of an item, with all that belongs to it of the files so far; nil if the item is none.
+func (s *Session) Binary(itemID int) Binary {
+	if itemID < 0 || itemID >= len(s.items) || s.items[itemID].bin == nil {
+		return nil
+	}
+	s.attach(s.items[itemID])
+	return s.items[itemID].bin
+}
+
 // isBinary says how a binary belongs to a module: by an id, or, where one of the two has none, by its name and size.
 func (it *item) isBinary(m *core.Module) (exact, byName bool) {
 	id := &it.ident
@@ -219,15 +228,22 @@ func merge(a, b symbol.Contents) symbol.Contents {
 		Inlines: a.Inlines || b.Inlines, OnlyExports: only && !a.Functions && !b.Functions, Parts: append(a.Parts, b.Parts...), Missing: append(a.Missing, b.Missing...)}
 }
 
-// symContents is what a symbol file that was read as a whole is known to have.
+// symContents is what a symbol file is known to have. One that is only searched does not say which kinds of names it has; where it
+// has lines, it has functions.
 func (it *item) symContents() symbol.Contents {
-	c := &it.sym.Counts
-	out := symbol.Contents{CFI: c.HasUnwind(), Functions: c.Funcs > 0, Lines: c.LineRecords > 0, Inlines: c.Inlines > 0, OnlyExports: c.Funcs == 0 && c.Publics > 0}
+	f, c := it.sym, &it.sym.Counts
+	out := symbol.Contents{CFI: f.HasUnwind(), Lines: f.HasLines(), Inlines: f.HasInlines()}
+	out.Functions, out.OnlyExports = c.Funcs > 0, c.Funcs == 0 && c.Publics > 0
+	names, section := c.Publics > 0, "PUBLIC"
+	if !f.Exact() {
+		out.Functions = out.Lines
+		names, section = !out.Lines && f.HasSymbols(), "FUNC or PUBLIC"
+	}
 	for _, p := range []struct {
 		there         bool
 		what, section string
 	}{{out.CFI, "unwind rules", "STACK"}, {out.Functions, "functions", "FUNC"}, {out.Lines, "lines", "line records"}, {out.Inlines, "inlined calls", "INLINE"},
-		{c.Publics > 0, "names", "PUBLIC"}} {
+		{names, "names", section}} {
 		if p.there {
 			out.Parts = append(out.Parts, symbol.Part{What: p.what, File: it.Name, Section: p.section})
 		}

@@ -405,7 +405,7 @@ func (d *dump) symbolsOf(module int) report.ModuleSymbols {
 		case ms.looked:
 			out.State = report.SymbolsLoaded
 		}
-		if it.sym != nil && it.sym.Exact() {
+		if it.sym != nil {
 			out.Has = it.symContents()
 		}
 	}

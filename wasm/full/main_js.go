@@ -3,10 +3,29 @@
 package main
 
 import (
+	"io"
+
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/binary"
+	"github.com/crashpane/crashpane/symfile/demangle"
+	"github.com/crashpane/crashpane/walker/session"
 	"github.com/crashpane/crashpane/wasm/viewer/engine"
 	"github.com/crashpane/crashpane/wasm/viewer/worker"
 )
 
 func main() {
-	worker.Run(engine.Options{})
+	worker.Run(engine.Options{OpenBinary: open, WriteSym: writeSym})
+}
+
+func open(src *input.Source) (session.Binary, error) {
+	f, err := binary.Open(src)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func writeSym(w io.Writer, b session.Binary) error {
+	_, err := b.(*binary.File).WriteSym(w, binary.SymOptions{Demangle: demangle.Name})
+	return err
 }

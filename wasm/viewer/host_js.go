@@ -205,8 +205,11 @@ func (h *host) copyOld(text string) string {
 }
 
 func (h *host) Download(name, mime, text string) {
+	h.downloadBlob(name, js.Global().Get("Blob").New([]any{text}, map[string]any{"type": mime}))
+}
+
+func (h *host) downloadBlob(name string, blob js.Value) {
 	document := h.window.Get("document")
-	blob := js.Global().Get("Blob").New([]any{text}, map[string]any{"type": mime})
 	url := js.Global().Get("URL").Call("createObjectURL", blob)
 	link := document.Call("createElement", "a")
 	link.Set("href", url)

@@ -48,7 +48,10 @@ func runPage() {
 		reply:     func(r app.Reply, data app.File) { changeIf(func(p *app.Page) bool { return p.ReplyWith(r, data) }) },
 		stopped:   func(why string) { change(func(p *app.Page) { p.EngineStopped(why) }) },
 		extending: func(done, total int64) { change(func(p *app.Page) { p.Extending(done, total) }) },
-		extended:  func(problem string) { change(func(p *app.Page) { p.Extended(problem) }) }}
+		extended:  func(problem string) { change(func(p *app.Page) { p.Extended(problem) }) },
+		making:    func(g app.Progress) { change(func(p *app.Page) { p.MakingProgress(g) }) },
+		made:      func(name, problem string) { change(func(p *app.Page) { p.Made(name, problem) }) },
+		download:  h.downloadBlob}
 	w.start()
 	x := &indexers{workerEngine: w,
 		indexed: func(n int, r app.Reply, index app.File) {

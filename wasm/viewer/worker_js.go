@@ -20,8 +20,13 @@ type workerEngine struct {
 	// extending says how many bytes of the full engine have come, of how many; extended that it is here, or why not.
 	extending func(done, total int64)
 	extended  func(problem string)
-	later     func(func())
-	handler   []js.Func
+	// making and made tell of the file that the maker writes; download hands it to the browser.
+	making   func(app.Progress)
+	made     func(name, problem string)
+	download func(name string, blob js.Value)
+	maker    *maker
+	later    func(func())
+	handler  []js.Func
 }
 
 func (w *workerEngine) start() {

@@ -62,6 +62,12 @@ func (p *Page) Act(act, arg string) {
 		p.Host.Focus("stack")
 	case "show-module":
 		p.showModule(arg)
+	case "module":
+		p.selectModule(arg)
+	case "ignore":
+		p.ignoreCFI(arg)
+	case "make":
+		p.makeSym(arg)
 	case "copy", "download":
 		p.export(act, arg)
 	case "findings":

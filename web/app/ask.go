@@ -194,7 +194,7 @@ func (p *Page) looked(r Reply) {
 	}
 	p.tookRaw(r)
 	p.unread(r.Unread)
-	if p.dirty == 0 && p.reading == nil && len(p.queue) == 0 && r.Pending == 0 {
+	if p.dirty == 0 && p.reading == nil && len(p.queue) == 0 && r.Pending == 0 && p.Readers.state != readersComing {
 		p.opening = false
 	}
 	p.ask(0)

@@ -79,6 +79,7 @@ func (p *Page) added(r Reply) {
 			p.Exact.sources[r.Items[0].Item] = p.reading
 		}
 	}
+	p.knowBinaries(p.reading, r.Items)
 	p.reading = nil
 	p.Job.Done++
 	if !p.replay && !needs {
@@ -138,6 +139,9 @@ func files(n int) string {
 // Cancel ends the work that runs: the worker goes, and a new one gets the files that were read before.
 func (p *Page) Cancel() {
 	if !p.busy() {
+		return
+	}
+	if !p.Job.Active && p.stopMaking() {
 		return
 	}
 	stopped := p.stopReaders()

@@ -169,6 +169,18 @@ func (c *Files) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 										}
 									}
 								}
+								if isBinary(f) {
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button link"}}}
+									vgparent.AppendChild(vgn)
+									vgn.AddAttrInterface("data-act", "make")
+									vgn.AddAttrInterface("data-arg", f.Name)
+									{
+										vgparent := vgn
+										_ = vgparent
+										vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Download .sym"}
+										vgparent.AppendChild(vgn)
+									}
+								}
 							}
 							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
 							vgparent.AppendChild(vgn)

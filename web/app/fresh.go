@@ -113,7 +113,7 @@ func (p *Page) freshModules(m *view.ModulePage) (ids []string) {
 }
 
 func (p *Page) moduleClass(m view.ModuleRow) string {
-	class := "row"
+	class := "row choice-row"
 	if m.Index == p.Module {
 		class += " selected"
 	}

@@ -66,6 +66,11 @@ type Engine interface {
 	Extend()
 	// StopExtending gives that up; nothing comes any more.
 	StopExtending()
+	// Make has another worker read files and answer a request whose answer is a file, which it hands to the browser as a download.
+	// What it does comes to Page.MakingProgress, the end to Page.Made.
+	Make(files []File, req Request)
+	// StopMaking ends that worker; nothing comes any more.
+	StopMaking()
 }
 
 // Heights of the rows of the lists in pixels, as the style sheet has them.

@@ -22,70 +22,64 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgiterkey interface{}
 	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "table modules"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "table"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Modules"}}}
+	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute(nil)}
 	vgout.Out = append(vgout.Out, vgn) // root for output
-	vgn.AddAttrInterface("aria-rowcount", c.Page.Modules.Total+1)
+	vgn.AddAttrInterface("class", c.Page.modulesClass())
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
 		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "row head"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "row"}, vugu.VGAttribute{Namespace: "", Key: "aria-rowindex", Val: "1"}}}
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "table modules"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "table"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Modules"}}}
 		vgparent.AppendChild(vgn)
+		vgn.AddAttrInterface("aria-rowcount", c.Page.Modules.Total+1)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
-			vgparent.AppendChild(vgn)
-			vgn.SetInnerHTML("Module")
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
-			vgparent.AppendChild(vgn)
-			vgn.SetInnerHTML("Symbols")
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell num"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
-			vgparent.AppendChild(vgn)
-			vgn.SetInnerHTML("Frames")
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
-			vgparent.AppendChild(vgn)
-			vgn.SetInnerHTML("Debug id")
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
-			vgparent.AppendChild(vgn)
-			vgn.SetInnerHTML("Address")
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
-			vgparent.AppendChild(vgn)
-			vgn.SetInnerHTML("Version")
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
 			vgparent.AppendChild(vgn)
-		}
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "modules"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "list"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "rowgroup"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "0"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Modules"}}}
-		vgparent.AppendChild(vgn)
-		vgn.AddAttrInterface("data-list", "modules")
-		{
-			vgparent := vgn
-			_ = vgparent
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "row head"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "row"}, vugu.VGAttribute{Namespace: "", Key: "aria-rowindex", Val: "1"}}}
 			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-all"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
-			vgparent.AppendChild(vgn)
-			{
-				b, err := vjson.Marshal(c.Page.height(c.Page.Modules.Total, 26))
-				if err != nil {
-					panic(err)
-				}
-				vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "style", JSONVal: vjson.RawMessage(b)})
-			}
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-window"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML("Module")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML("Symbols")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell num"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML("Frames")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML("Debug id")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML("Address")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML("Version")
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+				vgparent.AppendChild(vgn)
+			}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "modules"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "list"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "rowgroup"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "0"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Modules"}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("data-list", "modules")
+			{
+				vgparent := vgn
+				_ = vgparent
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-all"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
 				vgparent.AppendChild(vgn)
 				{
-					b, err := vjson.Marshal(c.Page.offset(c.Page.Modules.From, 26))
+					b, err := vjson.Marshal(c.Page.height(c.Page.Modules.Total, 26))
 					if err != nil {
 						panic(err)
 					}
@@ -94,78 +88,250 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
 					vgparent.AppendChild(vgn)
-					for i, m := range c.Page.Modules.Rows {
-						var vgiterkey interface{} = i
-						_ = vgiterkey
-						i := i
-						_ = i
-						m := m
-						_ = m
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "row"}}}
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-window"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
+					vgparent.AppendChild(vgn)
+					{
+						b, err := vjson.Marshal(c.Page.offset(c.Page.Modules.From, 26))
+						if err != nil {
+							panic(err)
+						}
+						vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "style", JSONVal: vjson.RawMessage(b)})
+					}
+					{
+						vgparent := vgn
+						_ = vgparent
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
 						vgparent.AppendChild(vgn)
-						vgn.AddAttrInterface("aria-rowindex", c.Page.Modules.From+i+2)
-						vgn.AddAttrInterface("class", c.Page.moduleClass(m))
-						{
-							vgparent := vgn
-							_ = vgparent
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
+						for i, m := range c.Page.Modules.Rows {
+							var vgiterkey interface{} = i
+							_ = vgiterkey
+							i := i
+							_ = i
+							m := m
+							_ = m
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "row"}}}
 							vgparent.AppendChild(vgn)
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell fn"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
-							vgparent.AppendChild(vgn)
-							vgn.AddAttrInterface("title", hint(m.Path, m.Name))
-							vgn.SetInnerHTML(m.Name)
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "cell"}}}
-							vgparent.AppendChild(vgn)
-							vgn.AddAttrInterface("class", "cell state "+m.State)
-							vgn.AddAttrInterface("title", c.Page.stateTitle(m))
+							vgn.AddAttrInterface("aria-rowindex", c.Page.Modules.From+i+2)
+							vgn.AddAttrInterface("class", c.Page.moduleClass(m))
+							vgn.AddAttrInterface("data-act", "module")
+							vgn.AddAttrInterface("data-arg", m.Index)
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
 								vgparent.AppendChild(vgn)
-								vgn.SetInnerHTML(m.Word)
-								if c.Page.canForce(m) {
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button link"}}}
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell fn"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
+								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("title", hint(m.Path, m.Name))
+								vgn.SetInnerHTML(m.Name)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "cell"}}}
+								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("class", "cell state "+m.State)
+								vgn.AddAttrInterface("title", c.Page.stateTitle(m))
+								{
+									vgparent := vgn
+									_ = vgparent
+									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "state-words"}}}
 									vgparent.AppendChild(vgn)
-									vgn.AddAttrInterface("data-act", c.Page.forceAct(m))
-									vgn.AddAttrInterface("data-arg", c.Page.forceArg(m))
-									vgn.SetInnerHTML(c.Page.forceText(m))
+									vgn.SetInnerHTML(symbolWords(m))
+									if c.Page.canForce(m) {
+										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button link"}}}
+										vgparent.AppendChild(vgn)
+										vgn.AddAttrInterface("data-act", c.Page.forceAct(m))
+										vgn.AddAttrInterface("data-arg", c.Page.forceArg(m))
+										vgn.SetInnerHTML(c.Page.forceText(m))
+									}
 								}
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell num"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
+								vgparent.AppendChild(vgn)
+								vgn.SetInnerHTML(c.Page.frames(m.Frames))
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell code dim"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
+								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("title", c.Page.idTitle(m))
+								vgn.SetInnerHTML(m.DebugID)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell code dim"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
+								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("title", m.Base+" to "+m.End)
+								vgn.SetInnerHTML(m.Base)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell dim"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
+								vgparent.AppendChild(vgn)
+								vgn.AddAttrInterface("title", hint(m.Version, ""))
+								vgn.SetInnerHTML(m.Version)
+								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
+								vgparent.AppendChild(vgn)
 							}
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell num"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
-							vgparent.AppendChild(vgn)
-							vgn.SetInnerHTML(c.Page.frames(m.Frames))
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell code dim"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
-							vgparent.AppendChild(vgn)
-							vgn.AddAttrInterface("title", c.Page.idTitle(m))
-							vgn.SetInnerHTML(m.DebugID)
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell code dim"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
-							vgparent.AppendChild(vgn)
-							vgn.AddAttrInterface("title", m.Base+" to "+m.End)
-							vgn.SetInnerHTML(m.Base)
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell dim"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
-							vgparent.AppendChild(vgn)
-							vgn.AddAttrInterface("title", hint(m.Version, ""))
-							vgn.SetInnerHTML(m.Version)
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-							vgparent.AppendChild(vgn)
 						}
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+						vgparent.AppendChild(vgn)
 					}
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 					vgparent.AppendChild(vgn)
 				}
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 				vgparent.AppendChild(vgn)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-empty"}}}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("hidden", c.Page.Modules.Total > 0 || !c.Page.Listed)
+				vgn.SetInnerHTML(c.Page.noModules())
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+				vgparent.AppendChild(vgn)
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
 			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-empty"}}}
-			vgparent.AppendChild(vgn)
-			vgn.AddAttrInterface("hidden", c.Page.Modules.Total > 0 || !c.Page.Listed)
-			vgn.SetInnerHTML(c.Page.noModules())
+		}
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
+		vgparent.AppendChild(vgn)
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "panel-side module-detail"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "0"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "region"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "The selected module"}}}
+		vgparent.AppendChild(vgn)
+		vgn.AddAttrInterface("hidden", c.Page.detail().Index < 0)
+		{
+			vgparent := vgn
+			_ = vgparent
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "module-acts"}}}
+			vgparent.AppendChild(vgn)
+			{
+				vgparent := vgn
+				_ = vgparent
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h3", Attr: []vugu.VGAttribute(nil)}
+				vgparent.AppendChild(vgn)
+				vgn.SetInnerHTML(c.Page.detail().Name)
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("data-act", "ignore")
+				vgn.AddAttrInterface("data-arg", c.Page.detail().Index)
+				vgn.AddAttrInterface("hidden", !c.Page.detail().Rules)
+				vgn.SetInnerHTML(ignoreText(c.Page.detail()))
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
+				vgparent.AppendChild(vgn)
+				vgn.AddAttrInterface("data-act", "make")
+				vgn.AddAttrInterface("data-arg", c.Page.detail().Binary)
+				vgn.AddAttrInterface("hidden", c.Page.detail().Binary == "")
+				{
+					vgparent := vgn
+					_ = vgparent
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Download .sym"}
+					vgparent.AppendChild(vgn)
+				}
+			}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute(nil)}
+			vgparent.AppendChild(vgn)
+			vgn.SetInnerHTML(c.Page.detail().Says)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h4", Attr: []vugu.VGAttribute(nil)}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("hidden", len(c.Page.detail().Has) == 0)
+			{
+				vgparent := vgn
+				_ = vgparent
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "What it has"}
+				vgparent.AppendChild(vgn)
+			}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dl", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "facts"}}}
+			vgparent.AppendChild(vgn)
+			{
+				vgparent := vgn
+				_ = vgparent
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
+				for vgiterkeyt, f := range c.Page.detail().Has {
+					var vgiterkey interface{} = vgiterkeyt
+					_ = vgiterkey
+					f := f
+					_ = f
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "facts-row"}}}
+					vgparent.AppendChild(vgn)
+					{
+						vgparent := vgn
+						_ = vgparent
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dt", Attr: []vugu.VGAttribute(nil)}
+						vgparent.AppendChild(vgn)
+						vgn.SetInnerHTML(f.Key)
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dd", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "code"}}}
+						vgparent.AppendChild(vgn)
+						vgn.SetInnerHTML(f.Value)
+					}
+				}
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+				vgparent.AppendChild(vgn)
+			}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h4", Attr: []vugu.VGAttribute(nil)}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("hidden", len(c.Page.detail().Missing) == 0)
+			{
+				vgparent := vgn
+				_ = vgparent
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "What is missing"}
+				vgparent.AppendChild(vgn)
+			}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "module-lines"}}}
+			vgparent.AppendChild(vgn)
+			vgn.SetInnerHTML(joinLines(c.Page.detail().Missing))
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h4", Attr: []vugu.VGAttribute(nil)}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("hidden", len(c.Page.detail().Warnings) == 0)
+			{
+				vgparent := vgn
+				_ = vgparent
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Problems"}
+				vgparent.AppendChild(vgn)
+			}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "module-lines"}}}
+			vgparent.AppendChild(vgn)
+			vgn.SetInnerHTML(joinLines(c.Page.detail().Warnings))
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h4", Attr: []vugu.VGAttribute(nil)}
+			vgparent.AppendChild(vgn)
+			vgn.SetInnerHTML(vugu.HTML("The module"))
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dl", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "facts"}}}
+			vgparent.AppendChild(vgn)
+			{
+				vgparent := vgn
+				_ = vgparent
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+				vgparent.AppendChild(vgn)
+				for vgiterkeyt, f := range c.Page.detail().Facts {
+					var vgiterkey interface{} = vgiterkeyt
+					_ = vgiterkey
+					f := f
+					_ = f
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "facts-row"}}}
+					vgparent.AppendChild(vgn)
+					{
+						vgparent := vgn
+						_ = vgparent
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dt", Attr: []vugu.VGAttribute(nil)}
+						vgparent.AppendChild(vgn)
+						vgn.SetInnerHTML(f.Key)
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dd", Attr: []vugu.VGAttribute(nil)}
+						vgparent.AppendChild(vgn)
+						vgn.AddAttrInterface("class", codeClass(f.Code))
+						vgn.SetInnerHTML(f.Value)
+					}
+				}
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
+				vgparent.AppendChild(vgn)
+			}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
 			vgparent.AppendChild(vgn)
 		}
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}

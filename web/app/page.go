@@ -29,6 +29,7 @@ type Page struct {
 	// What is going on.
 	Job      Job
 	Readers  Readers
+	Making   Making
 	Later    Later
 	Exact    Exact
 	Notices  []Notice
@@ -63,6 +64,7 @@ type Page struct {
 	queue      []File
 	reading    File
 	accepted   []File
+	binaries   []File    // of which symbol files can be made
 	jobStart   int       // how many were accepted when the present job began
 	decided    []Request // assignments and policy, to be said again to a new worker
 	exports    map[int]export

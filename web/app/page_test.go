@@ -68,6 +68,7 @@ type fakeEngine struct {
 	ended    int             // how often all of them were ended
 	extends  int             // how often the full engine was asked for
 	stops    int             // and how often not any more
+	made     []string        // what a file is made of: the operation, the name, the files
 }
 
 func (e *fakeEngine) Send(req Request, f File) {
@@ -81,7 +82,16 @@ func (e *fakeEngine) Send(req Request, f File) {
 	}
 }
 
-func (e *fakeEngine) Extend()        { e.extends++ }
+func (e *fakeEngine) Extend()     { e.extends++ }
+func (e *fakeEngine) StopMaking() { e.made = nil }
+
+func (e *fakeEngine) Make(files []File, req Request) {
+	e.made = []string{req.Op, req.Name}
+	for _, f := range files {
+		e.made = append(e.made, f.Name())
+	}
+}
+
 func (e *fakeEngine) StopExtending() { e.stops++ }
 
 func (e *fakeEngine) Index(worker int, req Request, f File) {

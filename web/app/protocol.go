@@ -17,6 +17,8 @@ const (
 	OpIndex    = "index"    // make the index of the file that comes with it, from From to To; needs no other request before it
 	OpPiece    = "piece"    // take the index of piece Part of Parts of Item's file; with the last one the file is exact
 	OpComplete = "complete" // read Item's file as a whole, here
+	OpIgnore   = "ignore"   // do without the call frame information of Module of Dump, or with it (On)
+	OpSym      = "sym"      // write a symbol file of the binary called Name, in Chunks
 )
 
 // Ops of a Reply that nobody asked for.
@@ -56,7 +58,7 @@ const (
 type Request struct {
 	ID   int
 	Op   string
-	Name string // add: the file's path, as it was dropped
+	Name string // add: the file's path, as it was dropped; sym: the name of an item
 	Look *Look
 
 	Item, Dump, Module int    // assign, unassign
@@ -67,6 +69,7 @@ type Request struct {
 	From, To           int64 // index
 	Part, Parts        int   // piece
 	Keep               bool  // plan, piece: the index is to be kept
+	On                 bool  // ignore
 }
 
 // Span is a window of a list: from which row, how many.
@@ -164,7 +167,10 @@ type Reply struct {
 	System  []view.Group
 	Secrets int
 
-	// export
+	// sym: a piece of the text comes beside the reply; others follow.
+	More bool
+
+	// export, sym
 	Kind     string
 	Text     string
 	FileName string

@@ -91,12 +91,17 @@ func waitingNames(files_ []File) string {
 }
 
 // busy reports whether there is work that can be cancelled.
-func (p *Page) busy() bool { return p.Job.Active || p.Readers.state == readersComing }
+func (p *Page) busy() bool {
+	return p.Job.Active || p.Readers.state == readersComing || p.Making.name != ""
+}
 
 // jobText says what goes on.
 func (p *Page) jobText() string {
-	if p.Job.Active || p.Readers.state != readersComing {
+	switch {
+	case p.Job.Active:
 		return p.Job.Text
+	case p.Readers.state != readersComing:
+		return p.Making.text
 	}
 	text := "Loading the reader of binaries"
 	if p.Readers.done > 0 {

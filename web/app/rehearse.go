@@ -89,3 +89,5 @@ func (silence) Keep(string, File)               {}
 func (silence) Kept(string, func(File))         {}
 func (silence) KeptSize(func(int64, int))       {}
 func (silence) ForgetKept(func())               {}
+func (silence) Make([]File, Request)            {}
+func (silence) StopMaking()                     {}

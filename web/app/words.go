@@ -96,6 +96,8 @@ func (p *Page) jobValue() any {
 		return int(min(100, g.done*100/g.total))
 	}
 	switch {
+	case !j.Active:
+		return nil
 	case j.Total > 1:
 		return (j.Done*100 + max(j.Percent, 0)) / j.Total
 	case j.Percent >= 0:
@@ -477,6 +479,8 @@ func kindWord(f FileRow) string {
 		return "symbols"
 	case f.Kind == "archive" && f.Usable:
 		return "archive"
+	case isBinary(f):
+		return "binary"
 	case f.Kind == "other":
 		return "not usable"
 	}

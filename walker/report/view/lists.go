@@ -124,7 +124,9 @@ type ModuleRow struct {
 	Frames            int
 	Main              bool
 	Warnings          []string
-	Sparse            bool // the symbol file was searched and not read as a whole
+	Sparse            bool   // the symbol file was searched and not read as a whole
+	Has               string // what its files have, in a few words
+	Ignored           bool   // its call frame information is not used
 }
 
 // ModulePage is a window of the modules.
@@ -132,6 +134,7 @@ type ModulePage struct {
 	Page
 	Selected int // row number of the module asked for, or -1
 	Rows     []ModuleRow
+	Detail   *ModuleDetail // of the module asked for, or nil
 }
 
 // stateOrder puts what needs attention first.
@@ -179,12 +182,13 @@ func (v *View) Modules(from, n, selected int, search string) ModulePage {
 	lo, hi := window(len(order), from, n)
 	out.From, out.Total = lo, len(order)
 	out.Selected = slices.Index(order, selected)
+	out.Detail = v.Module(selected)
 	for _, i := range order[lo:hi] {
 		m := &v.r.Modules[i]
 		row := ModuleRow{Index: i, Name: Clean(BaseName(m.Name)), Path: Clean(m.Name), Base: v.hex(m.Base),
 			End: v.hex(m.Base + m.Size), Version: Clean(m.Version.Rust), DebugFile: Clean(BaseName(m.DebugFile)),
 			DebugID: Clean(m.DebugID), CodeID: Clean(m.CodeID), State: string(m.State), Word: StateWord(m.State),
-			SymbolFile: Clean(BaseName(m.SymbolFile)), Frames: m.Frames, Main: m.Main, Item: -1, Warnings: []string{}}
+			SymbolFile: Clean(BaseName(m.SymbolFile)), Frames: m.Frames, Main: m.Main, Item: -1, Warnings: []string{}, Has: hasWords(m), Ignored: m.IgnoredCFI}
 		if row.Sparse = m.SymbolsSparse; row.Sparse && m.State == report.SymbolsLoaded {
 			row.Word = "searched"
 		}

@@ -4,6 +4,7 @@ package engine
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/input"
@@ -23,6 +24,7 @@ type Engine struct {
 	maps     []app.GridRow      // the memory map of mapsOf
 	mapsOf   *report.Report
 	compared comparison
+	writeSym func(io.Writer, session.Binary) error
 	lines    []string // of the stream linesOf
 	linesOf  string
 	post     func(app.Reply)
@@ -38,11 +40,13 @@ type Options struct {
 	OpenBinary func(src *input.Source) (session.Binary, error)
 	// PostData sends a message with bytes beside it; without it, indexes are made for nobody.
 	PostData func(app.Reply, []byte)
+	// WriteSym writes what one of them knows as a Breakpad symbol file.
+	WriteSym func(w io.Writer, b session.Binary) error
 }
 
 // New makes an engine. post sends a message to the page; it is called from within Handle.
 func New(post func(app.Reply), opt Options) *Engine {
-	e := &Engine{post: post, views: map[int]*view.View{}, reports: map[int]int{}, looked: -1}
+	e := &Engine{post: post, writeSym: opt.WriteSym, views: map[int]*view.View{}, reports: map[int]int{}, looked: -1}
 	e.exact = exact{pieces: map[int][][]byte{}, before: map[int]*report.Report{}, send: opt.PostData}
 	// Names are not made readable here but in the views, and only those of the rows that are shown: in wasm a name costs
 	// a tenth of a millisecond.
@@ -85,6 +89,10 @@ func (e *Engine) HandleWith(req app.Request, src *input.Source, data []byte) {
 			break
 		}
 		e.session.SetPolicy(p)
+	case app.OpIgnore:
+		e.session.IgnoreCFI(req.Dump, req.Module, req.On)
+	case app.OpSym:
+		err = e.sym(&r, req.Name)
 	case app.OpExport:
 		err = e.export(&r, req)
 	default:

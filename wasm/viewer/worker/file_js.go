@@ -95,5 +95,8 @@ func (f *fileReader) part(n int64) js.Value {
 func (f *fileReader) slice(from, to int64) js.Value {
 	f.reads++
 	f.bytes += to - from
+	if bytesRead += to - from; onRead != nil {
+		onRead()
+	}
 	return js.Global().Get("Uint8Array").New(f.sync.Call("readAsArrayBuffer", f.file.Call("slice", float64(from), float64(to))))
 }

@@ -40,7 +40,7 @@ func Run(opt engine.Options) {
 		for len(queue) > 0 {
 			message := queue[0]
 			queue = queue[1:]
-			if !guarded(self, func() { handle(e, message) }) {
+			if !guarded(self, func() { handle(e, post, message) }) {
 				return
 			}
 		}
@@ -97,7 +97,7 @@ func guarded(self js.Value, do func()) (fit bool) {
 }
 
 // handle answers one message.
-func handle(e *engine.Engine, message js.Value) {
+func handle(e *engine.Engine, post func(app.Reply), message js.Value) {
 	var req app.Request
 	if err := wire.Read(BytesOf(message.Get("request")), &req); err != nil {
 		panic(fmt.Errorf("a request could not be read: %w", err))
@@ -106,6 +106,14 @@ func handle(e *engine.Engine, message js.Value) {
 	if file := message.Get("file"); file.Truthy() {
 		r := newFileReader(file)
 		src = input.New(req.Name, r, r.size)
+	}
+	if req.Op == app.OpSym {
+		// Most of the time goes into reading, of which nobody else tells.
+		from := bytesRead
+		onRead = func() {
+			post(app.Reply{ID: req.ID, Progress: &app.Progress{Stage: "reading", Name: req.Name, Done: bytesRead - from}})
+		}
+		defer func() { onRead = nil }()
 	}
 	var data []byte
 	if array := message.Get("data"); array.Truthy() {
@@ -121,6 +129,12 @@ func memory(self js.Value) any {
 	}
 	return nil
 }
+
+// bytesRead is how much of all files was read; onRead, if set, is called at each slice.
+var (
+	bytesRead int64
+	onRead    func()
+)
 
 // ArrayOf and BytesOf carry a message over the edge of the program.
 func ArrayOf(b []byte) js.Value {

@@ -1,0 +1,156 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/crashpane/crashpane/walker/report"
+)
+
+// ModuleDetail is all that is known of one module and its symbols.
+type ModuleDetail struct {
+	Index int
+	Name  string
+	// Says is the state of its symbols as a sentence.
+	Says  string
+	Facts []Fact
+	// Has is what is known of it and from where: "Unwind rules", "libfoo.so, .eh_frame".
+	Has []Fact
+	// Missing is what is known to exist and is not here.
+	Missing  []string
+	Warnings []string
+	// Rules: it has call frame information, which may be ignored; Ignored: it is.
+	Rules, Ignored bool
+	// Binary is the name of the item that a symbol file can be made of, or "".
+	Binary string
+}
+
+// hasWords are a module's contents in the width of a column.
+func hasWords(m *report.Module) string {
+	var out []string
+	h := &m.Has
+	for _, w := range []struct {
+		is   bool
+		word string
+	}{{h.CFI, "CFI"}, {h.SFrame, "SFrame"}, {h.Functions && !h.Lines, "functions"}, {h.Lines, "lines"}, {h.Inlines, "inlines"}, {h.OnlyExports, "only exports"}} {
+		if w.is {
+			out = append(out, w.word)
+		}
+	}
+	s := strings.Join(out, " · ")
+	if m.IgnoredCFI && (h.CFI || h.SFrame) {
+		s += ", CFI ignored"
+	}
+	return s
+}
+
+// Module is what is known of a module, or nil.
+func (v *View) Module(i int) *ModuleDetail {
+	m := v.module(i)
+	if m == nil {
+		return nil
+	}
+	d := &ModuleDetail{Index: i, Name: Clean(BaseName(m.Name)), Facts: []Fact{}, Has: []Fact{}, Missing: []string{}, Warnings: []string{},
+		Rules: m.Has.CFI || m.Has.SFrame || m.IgnoredCFI || m.State == report.SymbolsLoaded || m.State == report.SymbolsForced, Ignored: m.IgnoredCFI,
+		Binary: m.Binary}
+	d.Says = v.moduleSays(m)
+	add := func(key, value string, code bool) {
+		if value != "" {
+			d.Facts = append(d.Facts, Fact{key, value, code})
+		}
+	}
+	add("Path", Clean(m.Name), true)
+	add("Address", v.hex(m.Base)+" – "+v.hex(m.Base+m.Size), true)
+	add("Debug file", Clean(m.DebugFile), true)
+	add("Debug id", Clean(m.DebugID), true)
+	add("Code id", Clean(m.CodeID), true)
+	add("Version", Clean(m.Version.Rust), false)
+	add("Symbol file", Clean(m.SymbolFile), true)
+	if m.Binary != m.SymbolFile {
+		add("Binary", Clean(m.Binary), true)
+	}
+	d.Has = has(m)
+	for _, s := range m.Has.Missing {
+		d.Missing = append(d.Missing, sentenceCase(Clean(s)))
+	}
+	d.Missing = append(d.Missing, lacks(m)...)
+	for _, w := range m.Warnings {
+		d.Warnings = append(d.Warnings, Clean(w))
+	}
+	return d
+}
+
+// has are the parts, those of one kind from several places together.
+func has(m *report.Module) []Fact {
+	out := []Fact{}
+	for _, p := range m.Has.Parts {
+		from := Clean(BaseName(p.File))
+		if p.Section != "" {
+			from += ", " + Clean(p.Section)
+		}
+		what := Clean(p.What)
+		if what != "" {
+			what = string(upperFirst(what[0])) + what[1:]
+		}
+		if n := len(out); n > 0 && out[n-1].Key == what {
+			out[n-1].Value += "\n" + from
+			continue
+		}
+		out = append(out, Fact{what, from, true})
+	}
+	return out
+}
+
+func upperFirst(c byte) byte {
+	if c >= 'a' && c <= 'z' {
+		return c &^ 0x20
+	}
+	return c
+}
+
+// lacks says what a module that is in use does not have, where it was looked for.
+func lacks(m *report.Module) []string {
+	out := []string{}
+	if !m.Looked || len(m.Has.Parts) == 0 {
+		return out
+	}
+	h := &m.Has
+	if !h.CFI && !h.SFrame {
+		out = append(out, "No unwind rules: callers of its frames are found by frame pointers or by scanning")
+	}
+	switch {
+	case h.OnlyExports:
+		out = append(out, "No functions but exported names: the name of a frame is that of the nearest export below")
+	case !h.Functions && !m.SymbolsSparse:
+		out = append(out, "No functions")
+	}
+	if !h.Lines {
+		out = append(out, "No source lines")
+	}
+	return out
+}
+
+// moduleSays is the state of a module's symbols.
+func (v *View) moduleSays(m *report.Module) string {
+	frames := count(m.Frames, "frame lies", "frames lie") + " in it"
+	switch m.State {
+	case report.SymbolsMissing:
+		return "Its symbols are missing; " + frames + "."
+	case report.SymbolsLoaded:
+		s := "Its symbols are here; " + frames + "."
+		if m.SymbolsSparse {
+			s += " The file was searched where it lies, and not read as a whole."
+		}
+		if m.BinaryByName {
+			s += " Nothing but name and size says that the binary is the module’s: one of the two has no id."
+		}
+		return s
+	case report.SymbolsCorrupt:
+		return "Its symbols cannot be read as a whole; " + frames + "."
+	case report.SymbolsMismatch:
+		return fmt.Sprintf("A file of another build was given and is not used; %s.", frames)
+	case report.SymbolsForced:
+		return fmt.Sprintf("Symbols that are not known to be of this build are used, by hand; %s.", frames)
+	}
+	return "No frame lies in it."
+}

@@ -1,0 +1,71 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/session"
+	"github.com/crashpane/crashpane/web/app"
+)
+
+// sym writes the symbol file of a binary, which is found by its item's name.
+func (e *Engine) sym(r *app.Reply, name string) error {
+	for _, it := range e.session.Items() {
+		b := e.session.Binary(it.ID)
+		if it.Name != name || b == nil {
+			continue
+		}
+		if e.writeSym == nil || e.exact.send == nil {
+			return fmt.Errorf("this program does not write symbol files")
+		}
+		w := &chunks{e: e, name: name}
+		if err := e.writeSym(w, b); err != nil {
+			return err
+		}
+		w.flush()
+		r.Kind, r.FileName = app.OpSym, symName(b)
+		return nil
+	}
+	return fmt.Errorf("there is no binary called %q", view.Clean(name))
+}
+
+// symName is what a symbol store calls a binary's file.
+func symName(b session.Binary) string {
+	id := b.Identity()
+	path := report.StorePath(id.Name, id.DebugID)
+	if path == "" {
+		return fileName(id.Name) + ".sym"
+	}
+	return fileName(report.BaseName(path))
+}
+
+// chunkSize is how much text goes to the page at once.
+const chunkSize = 1 << 20
+
+// chunks posts what is written in pieces, and how much it was.
+type chunks struct {
+	e       *Engine
+	name    string
+	piece   []byte
+	written int64
+}
+
+// Write implements io.Writer.
+func (c *chunks) Write(p []byte) (int, error) {
+	c.piece = append(c.piece, p...)
+	c.written += int64(len(p))
+	if len(c.piece) >= chunkSize {
+		c.flush()
+	}
+	return len(p), nil
+}
+
+func (c *chunks) flush() {
+	if len(c.piece) == 0 {
+		return
+	}
+	c.e.exact.send(app.Reply{ID: c.e.id, Op: app.OpSym, More: true}, c.piece)
+	c.e.progress(session.Progress{Stage: "writing symbols", Name: c.name, Done: c.written})
+	c.piece = nil
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"syscall/js"
+
+	"github.com/crashpane/crashpane/wasm/viewer/worker"
+	"github.com/crashpane/crashpane/web/app"
+	"github.com/crashpane/crashpane/web/wire"
+)
+
+// maker is a worker beside the engine's, for an answer that is a file: it reads what it is given, and sends the file in pieces.
+type maker struct {
+	worker  js.Value
+	handler js.Func
+	pieces  js.Value // an Array of Blobs, which the browser may keep on disk
+}
+
+// Make implements app.Engine. The worker is of the same program as the engine's.
+func (w *workerEngine) Make(files []app.File, req app.Request) {
+	w.StopMaking()
+	m := &maker{worker: w.viewer.Call("makeWorker"), pieces: js.Global().Get("Array").New()}
+	w.maker = m
+	end := func(name, problem string) {
+		w.StopMaking()
+		w.made(name, problem)
+	}
+	m.handler = js.FuncOf(func(_ js.Value, args []js.Value) any {
+		defer survive()
+		if w.maker != m {
+			return nil
+		}
+		data := args[0].Get("data")
+		if args[0].Get("type").String() == "error" {
+			args[0].Call("preventDefault")
+			end("", "the worker could not run")
+		} else if s := data.Get("stopped"); s.Type() == js.TypeString {
+			end("", "the worker stopped: "+s.String())
+		} else if message := data.Get("reply"); message.Truthy() {
+			var r app.Reply
+			if err := wire.Read(worker.BytesOf(message), &r); err != nil {
+				end("", "its answer could not be read: "+err.Error())
+			} else if r.Progress != nil {
+				w.making(*r.Progress)
+			} else if r.More {
+				m.pieces.Call("push", js.Global().Get("Blob").New([]any{data.Get("data")}))
+			} else if r.Op == req.Op {
+				if r.Error == "" {
+					w.download(r.FileName, js.Global().Get("Blob").New(m.pieces, map[string]any{"type": "text/plain;charset=utf-8"}))
+				}
+				end(r.FileName, r.Error)
+			}
+		}
+		return nil
+	})
+	m.worker.Call("addEventListener", "message", m.handler)
+	m.worker.Call("addEventListener", "error", m.handler)
+	m.worker.Call("postMessage", map[string]any{"module": w.module})
+	for _, f := range files {
+		if file, ok := f.(*jsFile); ok {
+			m.worker.Call("postMessage", map[string]any{"request": worker.ArrayOf(wire.Append(nil, app.Request{Op: app.OpAdd, Name: file.name})), "file": file.value})
+		}
+	}
+	m.worker.Call("postMessage", map[string]any{"request": worker.ArrayOf(wire.Append(nil, req))})
+}
+
+// StopMaking implements app.Engine. The handler may be running now, so it is left to the worker's end.
+func (w *workerEngine) StopMaking() {
+	if w.maker != nil {
+		w.maker.worker.Call("terminate")
+	}
+	w.maker = nil
+}
