@@ -42,6 +42,7 @@ test("a binary brings the engine that reads it, once, and everything else stays"
   await tab.sees("tile::blend_edges");
   assert.equal(fetched(tab), 0, "dumps and symbol files need nothing more");
   await tab.page.click("#stack .row:nth-of-type(2)");
+  await tab.page.click("#tab-files");
   await tab.drop([await library("libsomething.so")]);
   await tab.page.waitForFunction(() => !document.querySelector(".job:not([hidden])"));
   await tab.sees("libsomething.so");

@@ -1,0 +1,77 @@
+// Binaries dropped as they are: they name and unwind, say what they have, and become symbol files.
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { after, afterEach, before, beforeEach, test } from "node:test";
+import { inRepo, startChrome, startSite } from "./harness.mjs";
+
+const elf = "symfile/elf/testdata/x86_64-linux-gnu.elf";
+const made = "../shared/corpus/other/made-here/core2md";
+const skip = existsSync(inRepo(made)) ? false : "*** SKIPPED: the corpus with a dump and its binary is not here";
+
+let site;
+let chrome;
+let tab;
+before(async () => {
+  site = await startSite();
+  chrome = await startChrome();
+});
+after(async () => {
+  await chrome?.close();
+  await site?.stop();
+});
+beforeEach(async () => {
+  tab = await chrome.open(site.origin);
+});
+afterEach(async () => {
+  const { problems, foreign } = tab;
+  await tab.close();
+  assert.deepEqual(problems, []);
+  assert.deepEqual(foreign, []);
+});
+
+async function downloaded(click) {
+  const [download] = await Promise.all([tab.page.waitForEvent("download"), click()]);
+  return { name: download.suggestedFilename(), text: await readFile(await download.path(), "utf8") };
+}
+
+test("a binary alone becomes a symbol file", async () => {
+  await tab.drop([elf]);
+  const button = tab.page.locator(".start-made button");
+  await button.waitFor({ timeout: 30_000 });
+  const { name, text } = await downloaded(() => button.click());
+  assert.match(name, /\.sym$/);
+  assert.match(text, /^MODULE Linux x86_64 [0-9A-F]{33} \S+\n/);
+  assert.match(text, /\nSTACK CFI INIT [0-9a-f]+ [0-9a-f]+ /);
+  assert.match(text, /\n(FUNC|PUBLIC) /);
+  await tab.sees(`${name} written`);
+});
+
+test("a dump's binary names its frames, and the module says what it has and where from", { skip }, async () => {
+  await tab.drop([`${made}/mt-core2md.dmp`, `${made}/mt`]);
+  await tab.sees("mt.c:17");
+  await tab.sees("loaded: CFI · lines");
+  await tab.page.click("#modules .row:has-text('loaded')");
+  await tab.sees("What it has");
+  const detail = await tab.page.locator(".module-detail").innerText();
+  assert.match(detail, /Unwind rules\s+mt, \.eh_frame/);
+  assert.match(detail, /Lines\s+mt, \.debug_/);
+  const { name, text } = await downloaded(() => tab.page.click(".module-detail [data-act=make]"));
+  assert.equal(name, "mt.sym");
+  assert.match(text, /^MODULE Linux x86_64 /);
+  assert.match(text, /\nFUNC [0-9a-f]+ [0-9a-f]+ [0-9a-f]+ boom\n/);
+});
+
+test("a module's call frame information is ignored by hand, and used again", { skip }, async () => {
+  await tab.drop([`${made}/mt-core2md.dmp`, `${made}/mt`]);
+  await tab.sees("mt.c:17");
+  const cfi = () => tab.page.locator("#stack .trust.cfi").count();
+  await tab.page.waitForFunction(() => document.querySelectorAll("#stack .trust.cfi").length > 5);
+  await tab.page.click("#modules .row:has-text('loaded')");
+  await tab.page.click("[data-act=ignore]");
+  await tab.page.waitForFunction(() => document.querySelectorAll("#stack .trust.cfi").length === 0);
+  await tab.sees("CFI ignored");
+  await tab.page.click("[data-act=ignore]");
+  await tab.page.waitForFunction(() => document.querySelectorAll("#stack .trust.cfi").length > 5);
+  assert.ok((await cfi()) > 5);
+});
