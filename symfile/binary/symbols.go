@@ -29,7 +29,9 @@ func (s *symbolSource) get() (symbolTable, error) {
 		if isNeed(err) {
 			return nil, err
 		}
-		s.table, s.err = t, err
+		if s.err = err; err == nil {
+			s.table = t // of an error it would be a nil pointer, which is not a nil interface
+		}
 	}
 	return s.table, s.err
 }

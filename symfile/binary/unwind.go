@@ -61,7 +61,9 @@ func (t *table) get() (unwind.Table, error) {
 		if isNeed(err) {
 			return nil, err
 		}
-		t.table, t.err = u, err
+		if t.err = err; err == nil {
+			t.table = u
+		}
 	}
 	return t.table, t.err
 }

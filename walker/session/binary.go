@@ -22,6 +22,8 @@ type Binary interface {
 	Code(rva uint64, p []byte) int
 	// Has is what is known of the module by now.
 	Has() symbol.Contents
+	// Warnings are what was passed over so far.
+	Warnings() []string
 	// Attach takes another file in if it belongs to this one: its debug file, split or supplementary debug information. An error
 	// says why one that is named like such a file is not it.
 	Attach(src *input.Source) (bool, error)
@@ -211,7 +213,9 @@ func (ms *moduleSymbols) describe(out *report.ModuleSymbols) {
 			out.State = report.SymbolsLoaded
 		}
 	}
-	out.Warnings = append(out.Warnings[:len(out.Warnings):len(out.Warnings)], it.Warnings...)
+	for _, more := range [][]string{it.Warnings, it.bin.Warnings()} {
+		out.Warnings = append(out.Warnings[:len(out.Warnings):len(out.Warnings)], more[:min(len(more), keptWarnings)]...)
+	}
 	out.Binary, out.BinaryByName = it.Name, ms.byName
 	if ms.looked {
 		has := it.bin.Has()

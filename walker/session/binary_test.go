@@ -79,6 +79,8 @@ func (f *fakeBinary) Has() symbol.Contents {
 	return symbol.Contents{CFI: true, Functions: true, Lines: !f.noLines, Parts: []symbol.Part{{What: "unwind rules", File: f.src.Name, Section: ".eh_frame"}}}
 }
 
+func (f *fakeBinary) Warnings() []string { return nil }
+
 func (f *fakeBinary) Attach(src *input.Source) (bool, error) {
 	if strings.HasSuffix(src.Name, ".wrong") {
 		return false, errors.New(src.Name + ": another CRC")

@@ -1,0 +1,72 @@
+package binary_test
+
+import (
+	"encoding/binary"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/crashpane/crashpane/core/input"
+	files "github.com/crashpane/crashpane/symfile/binary"
+)
+
+// exercise asks a file all that can be asked. It is to end, in time that its size allows, and not to panic.
+func exercise(data, other []byte, rvas []uint64) {
+	f, err := files.Open(input.FromBytes("f", data))
+	if err != nil {
+		return
+	}
+	if other != nil {
+		f.Attach(input.FromBytes("f.debug", other))
+	}
+	f.Identity()
+	for _, rva := range rvas {
+		f.Lookup(rva)
+		f.Row(rva)
+		var p [16]byte
+		f.Code(rva, p[:])
+	}
+	f.Has()
+	f.WriteSym(io.Discard, files.SymOptions{})
+	f.Warnings()
+}
+
+// FuzzBinary opens a file that may be anything, with itself as its debug file, and asks it all that there is.
+func FuzzBinary(f *testing.F) {
+	f.Add([]byte("\x7fELF"), uint64(0x1000), uint64(4))
+	for _, name := range []string{moz + "basic.full", moz + "basic.dbg", symbolic + "arm64/cfi_test", made + "stabs/t-stabs32", made + "sframe/arm64be-O2.so",
+		samply + "simple-example/out/with-dwo/main"} {
+		if b, err := os.ReadFile(filepath.Join(corpusRoot, name)); err == nil {
+			f.Add(b, uint64(0x1125), uint64(40))
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte, rva, step uint64) {
+		if len(data) > 1<<20 {
+			return
+		}
+		exercise(data, data, []uint64{rva, rva + step, rva + 2*step, 0, ^uint64(0)})
+	})
+}
+
+// TestDamaged turns bytes of real files over, one place after another, and cuts files off.
+func TestDamaged(t *testing.T) {
+	corpus(t)
+	for _, name := range []string{moz + "basic.full", made + "stabs/t-stabs32", symbolic + "arm64/cfi_test"} {
+		whole, err := os.ReadFile(filepath.Join(corpusRoot, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rvas := []uint64{0x1125, 0x11f0, 0x620, 0x1250}
+		step := max(1, len(whole)/150)
+		for at := 0; at < len(whole); at += step {
+			exercise(whole[:at], nil, rvas)
+			data := append([]byte(nil), whole...)
+			data[at] ^= 0xff
+			if at+8 < len(data) {
+				binary.LittleEndian.PutUint32(data[at+4:], 0x7fffffff)
+			}
+			exercise(data, whole, rvas)
+		}
+	}
+}
