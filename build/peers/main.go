@@ -3,7 +3,9 @@
 // Command peers times `crashpane walk` beside other tools that do the same on the same files, in one run, and prints ratios:
 // whole processes, from start to the last byte of output. A peer that is not installed is skipped, and said to be.
 //
-//	peers [-n runs] [-corpus DIR] [-dump FILE -symbols DIR]
+// So it does with `crashpane dumpsyms` beside Mozilla's dump_syms on one thread.
+//
+//	peers [-n runs] [-corpus DIR] [-dump FILE -symbols DIR] [-binary FILE]
 package main
 
 import (
@@ -48,12 +50,16 @@ func main() {
 	runs := flag.Int("n", 5, "runs of each")
 	corpus := flag.String("corpus", "../shared/corpus", "folder with large/bigcrash.dmp; left out if it is not there")
 	dump := flag.String("dump", "", "another dump to time, with -symbols")
+	binary := flag.String("binary", "", "another binary of which a symbol file is made")
 	symbols := flag.String("symbols", "", "folder with the symbols of -dump, laid out as <name>/<id>/<name>.sym")
 	flag.Parse()
 	dir, err := os.MkdirTemp("", "crashpane-peers-")
 	if err == nil {
 		defer os.RemoveAll(dir)
 		err = run(*runs, *corpus, *dump, *symbols, dir)
+	}
+	if err == nil {
+		err = runDumpsyms(*runs, *binary, dir)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "peers:", err)
@@ -83,7 +89,17 @@ func run(runs int, corpus, dump, symbols, dir string) error {
 	if dump != "" {
 		benches = append(benches, bench{filepath.Base(dump) + " (" + sizeOf(symbols) + " of symbols)", dump, []string{symbols}})
 	}
-	var here []tool
+	here := installed(tools)
+	for _, b := range benches {
+		if err := compare(b, here, runs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// installed are the tools that can be run.
+func installed(tools []tool) (here []tool) {
 	for _, t := range tools {
 		if path, err := exec.LookPath(t.bin); err == nil || errors.Is(err, exec.ErrDot) {
 			t.bin = path
@@ -92,12 +108,7 @@ func run(runs int, corpus, dump, symbols, dir string) error {
 			fmt.Printf("SKIPPED: %s is not installed; nothing is compared with it\n", t.name)
 		}
 	}
-	for _, b := range benches {
-		if err := compare(b, here, runs); err != nil {
-			return err
-		}
-	}
-	return nil
+	return here
 }
 
 // sizeOf is how much there is in the files of a folder.
@@ -117,6 +128,7 @@ func sizeOf(dir string) string {
 // compare runs the tools in turn, so that whatever else the machine does falls on all of them.
 func compare(b bench, tools []tool, runs int) error {
 	times := make([][]time.Duration, len(tools))
+	cpu := make([][]time.Duration, len(tools))
 	memory := make([]int64, len(tools))
 	for range runs {
 		for i, t := range tools {
@@ -127,6 +139,7 @@ func compare(b bench, tools []tool, runs int) error {
 				return fmt.Errorf("%s: %w", t.name, err)
 			}
 			times[i] = append(times[i], time.Since(start))
+			cpu[i] = append(cpu[i], cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
 			if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 				memory[i] = max(memory[i], u.Maxrss)
 			}
@@ -136,9 +149,9 @@ func compare(b bench, tools []tool, runs int) error {
 	ours := median(times[0])
 	for i, t := range tools {
 		m := median(times[i])
-		fmt.Printf("  %-14s %8.1f ms (min %.1f)  %6.1f MB", t.name, ms(m), ms(slices.Min(times[i])), float64(memory[i])/1024)
+		fmt.Printf("  %-14s %8.1f ms (min %.1f, on the CPU %.1f)  %6.1f MB", t.name, ms(m), ms(slices.Min(times[i])), ms(slices.Min(cpu[i])), float64(memory[i])/1024)
 		if i > 0 {
-			fmt.Printf("   %.2f × ours", float64(m)/float64(ours))
+			fmt.Printf("   %.2f × ours, on the CPU %.2f", float64(m)/float64(ours), float64(slices.Min(cpu[i]))/float64(slices.Min(cpu[0])))
 		}
 		fmt.Println()
 	}

@@ -1,0 +1,42 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// dumpers are programs that make a symbol file of a binary.
+var dumpers = []tool{
+	{"crashpane", "dist/bin/crashpane", func(file string, _ []string) []string { return []string{"dumpsyms", file} }},
+	{"dump_syms", "dump_syms", func(file string, _ []string) []string { return []string{"-j1", "--inlines", file} }},
+}
+
+// runDumpsyms times the making of symbol files: of this repository's own command with its debug information, which every machine
+// that has Go can make, and of another binary.
+func runDumpsyms(runs int, binary, dir string) error {
+	here := installed(dumpers)
+	own := filepath.Join(dir, "crashpane")
+	build := exec.Command("go", "build", "-o", own, "./walker/cmd/crashpane")
+	build.Stderr = os.Stderr
+	if err := build.Run(); err != nil {
+		return fmt.Errorf("building a binary with debug information: %w", err)
+	}
+	for _, file := range []string{own, binary} {
+		if file == "" {
+			continue
+		}
+		st, err := os.Stat(file)
+		if err != nil {
+			return err
+		}
+		name := fmt.Sprintf("symbol file of %s (%d MB)", filepath.Base(file), st.Size()/1e6)
+		if err := compare(bench{name: name, dump: file}, here, runs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
