@@ -26,8 +26,8 @@ type kind uint8
 
 const (
 	kindPass     kind = iota // nothing of interest in it, but perhaps below it
-	kindLeaf                 // nothing of interest below it either: types of C, parameters, call sites
-	kindType                 // classes: of interest below it depending on the language
+	kindLeaf                 // nothing of interest below it either: most types, parameters, call sites
+	kindType                 // classes: functions below it have their name in front
 	kindFunction             // DW_TAG_subprogram
 	kindInlined              // DW_TAG_inlined_subroutine
 )
@@ -37,6 +37,7 @@ type abbrev struct {
 	tag      uint16
 	children bool
 	kind     kind
+	code     bool // DW_AT_low_pc or DW_AT_ranges is among its attributes
 	// sibling is how many bytes after the code DW_AT_sibling stands and sibForm its form, if all before it has a fixed size;
 	// else -1.
 	sibling int32
@@ -264,7 +265,8 @@ func parseAbbrevs(r reader, e encoding, sec *section, base int64) (t *abbrevTabl
 		}
 		a.attrs = attrs[first:len(attrs):len(attrs)]
 		a.kind = kindOf(a.tag)
-		t.code = t.code || a.kind == kindFunction && a.has(atLowPC, atRanges)
+		a.code = a.has(atLowPC, atRanges)
+		t.code = t.code || a.kind == kindFunction && a.code
 		t.inlines = t.inlines || a.kind == kindInlined
 		t.split = t.split || a.has(atDwoName, atGNUDwoName)
 		if code == uint64(len(t.dense))+1 {

@@ -3,6 +3,7 @@ package dwarf
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,8 +22,8 @@ type differences struct {
 
 func (d *differences) add(kind, format string, args ...any) {
 	d.count[kind]++
-	if len(d.examples[kind]) < 4 {
-		d.examples[kind] = append(d.examples[kind], fmt.Sprintf(format, args...))
+	if text := fmt.Sprintf(format, args...); len(d.examples[kind]) < 12 && !slices.Contains(d.examples[kind], text) {
+		d.examples[kind] = append(d.examples[kind], text)
 	}
 }
 
@@ -72,7 +73,7 @@ func compare(t testing.TB, data *Data, sym *symfile.File, addrs []uint64) *diffe
 			continue
 		}
 		if g, w := readable(got.Name), readable(want.Name); g != w {
-			d.add("name", "%x: %s, there %s", rva, g, w)
+			d.add("name", "%s, there %s", g, w)
 		}
 		if len(got.Inlines) != len(want.Inlines) {
 			d.add("number of inlined calls", "%x: %v %s:%d\n      there %v %s:%d", rva, got.Inlines, got.File, got.Line, want.Inlines, want.File, want.Line)
@@ -90,7 +91,7 @@ func compare(t testing.TB, data *Data, sym *symfile.File, addrs []uint64) *diffe
 		for i := range got.Inlines {
 			g, w := got.Inlines[i], want.Inlines[i]
 			if gn, wn := readable(g.Name), readable(w.Name); gn != wn {
-				d.add("name of an inlined call", "%x: %s, there %s", rva, gn, wn)
+				d.add("name of an inlined call", "%s, there %s", gn, wn)
 			}
 			switch {
 			case g.Line != w.Line || g.HasLine != w.HasLine:

@@ -29,9 +29,9 @@ const (
 	atHighPC         = 0x12
 	atLanguage       = 0x13
 	atCompDir        = 0x1b
-	atInline         = 0x20
 	atProducer       = 0x25
 	atAbstractOrigin = 0x31
+	atExternal       = 0x3f
 	atSpecification  = 0x47
 	atRanges         = 0x55
 	atCallFile       = 0x58

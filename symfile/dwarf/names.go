@@ -110,6 +110,7 @@ func (o *object) nameOf(r ref, near *unit, lang uint64, top bool) (string, error
 func (o *object) resolve(r ref, near *unit, lang uint64, top bool) (string, error) {
 	var plain string
 	var at place
+	external := false
 	for hop := 0; hop < maxHops && r != noRef; hop++ {
 		p, err := o.find(r, near)
 		if err != nil {
@@ -128,6 +129,8 @@ func (o *object) resolve(r ref, near *unit, lang uint64, top bool) (string, erro
 				link = w
 			case atAbstractOrigin, atSpecification:
 				next = p.u.refer(w)
+			case atExternal:
+				external = external || w.v != 0
 			}
 		})
 		if err != nil {
@@ -151,7 +154,10 @@ func (o *object) resolve(r ref, near *unit, lang uint64, top bool) (string, erro
 	if plain == "" || top || !qualified[lang] {
 		return plain, nil
 	}
-	within, err := at.u.within(at.off)
+	within, class, err := at.u.within(at.off)
+	if external && !class { // extern "C": the linker's name is the plain one
+		return plain, o.d.note(err)
+	}
 	if err != nil || within == "" {
 		return plain, o.d.note(err)
 	}
@@ -162,32 +168,34 @@ func (o *object) resolve(r ref, near *unit, lang uint64, top bool) (string, erro
 type scope struct {
 	off, end int64
 	parent   int32
+	class    bool
 }
 
 // maxScopes bounds the names in front of a function's name.
 const maxScopes = 32
 
-// within is the namespaces and classes around an entry, joined by "::".
-func (u *unit) within(off int64) (string, error) {
+// within is the namespaces and classes around an entry, joined by "::", and whether the innermost is a class.
+func (u *unit) within(off int64) (_ string, class bool, err error) {
 	if err := u.readScopes(); err != nil {
-		return "", err
+		return "", false, err
 	}
 	i := int32(sort.Search(len(u.scopes), func(i int) bool { return u.scopes[i].off >= off })) - 1
 	for i >= 0 && u.scopes[i].end <= off {
 		i = u.scopes[i].parent
 	}
+	class = i >= 0 && u.scopes[i].class
 	var names []string
 	for ; i >= 0 && len(names) < maxScopes; i = u.scopes[i].parent {
 		name, err := u.scopeName(u.scopes[i].off)
 		if err != nil {
-			return "", err
+			return "", class, err
 		}
 		names = append(names, name)
 	}
 	for a, b := 0, len(names)-1; a < b; a, b = a+1, b-1 {
 		names[a], names[b] = names[b], names[a]
 	}
-	return strings.Join(names, "::"), nil
+	return strings.Join(names, "::"), class, nil
 }
 
 // scopeName is the name of a namespace or class; of a class that a type unit describes it stands there.
@@ -293,7 +301,7 @@ func (u *unit) readScopes() error {
 		switch {
 		case !a.children:
 		case a.tag == tagNamespace || a.kind == kindType || a.tag == tagEnumerationType || a.tag == tagModule:
-			u.scopes = append(u.scopes, scope{u.root + int64(at), u.end, in})
+			u.scopes = append(u.scopes, scope{u.root + int64(at), u.end, in, a.kind == kindType})
 			s := int32(len(u.scopes) - 1)
 			stack = append(stack, level{s, s})
 		case a.kind == kindLeaf && a.sibling >= 0:

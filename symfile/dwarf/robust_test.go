@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -104,7 +105,7 @@ func TestTruncated(t *testing.T) {
 			if section == ".debug_loclists" || section == ".debug_loc" || section == ".debug_frame" {
 				continue
 			}
-			step := 1 + len(b)/80
+			step := 1 + len(b)/sweep
 			for n := 0; n < len(b); n += step {
 				cut := made{}
 				for k, v := range whole {
@@ -124,7 +125,7 @@ func TestFlipped(t *testing.T) {
 	for _, name := range []string{"gcc5.elf", "clang4.elf", "gcc4-types.elf"} {
 		whole := loaded(t, name)
 		for section, b := range whole {
-			step := 1 + len(b)/40
+			step := 1 + len(b)/(sweep/2)
 			for n := 0; n < len(b); n += step {
 				for _, v := range []byte{0, 0xff, b[n] ^ 0x80, b[n] + 1} {
 					bad := made{}
@@ -254,3 +255,11 @@ func FuzzLine(f *testing.F) {
 		}
 	})
 }
+
+// sweep is how many places of a section the sweeps try. Under wasm they would take minutes.
+var sweep = func() int {
+	if runtime.GOOS == "js" {
+		return 6
+	}
+	return 60
+}()

@@ -149,9 +149,6 @@ func (d *Data) walk(data *unitData) error {
 	if err != nil {
 		return err
 	}
-	// The children of GCC's classes are declarations, and functions that it only inlines have none with code: both are passed
-	// over as a whole where they say how long they are.
-	shut := u.gnu && (cLike[u.lang] || qualified[u.lang])
 	inner := []level{{fn: -1}}
 	r := reader{b: b, big: u.obj.big}
 	var bad error
@@ -172,16 +169,14 @@ func (d *Data) walk(data *unitData) error {
 		here := inner[len(inner)-1]
 		switch a.kind {
 		case kindFunction:
-			first := r.p
-			fn, closed, err := d.function(data, &r, a, at, here)
+			if !a.code {
+				r.pass(a.passes, u.encoding)
+				here = level{fn: -1, scoped: here.scoped}
+				break
+			}
+			fn, err := d.function(data, &r, a, at, here)
 			if err != nil && bad == nil {
 				bad = err
-			}
-			if fn < 0 && a.children && closed && shut && a.sibling >= 0 {
-				if to := u.siblingOf(&r, a, first); to > r.p {
-					r.p = to
-					continue
-				}
 			}
 			here = level{fn: fn, scoped: here.scoped}
 		case kindInlined:
@@ -197,7 +192,7 @@ func (d *Data) walk(data *unitData) error {
 				here.depth++
 			}
 		default:
-			if a.children && a.sibling >= 0 && (a.kind == kindLeaf || a.kind == kindType && shut) {
+			if a.children && a.sibling >= 0 && a.kind == kindLeaf {
 				if to := u.siblingOf(&r, a, r.p); to > r.p {
 					r.p = to
 					continue
@@ -223,15 +218,10 @@ func (d *Data) walk(data *unitData) error {
 	return bad
 }
 
-// cLike are the languages without functions inside of functions, classes or namespaces.
-var cLike = map[uint64]bool{0x01: true, 0x02: true, 0x0c: true, 0x1d: true}
-
-// function reads a DW_TAG_subprogram. It answers its number, -1 if it has no code, and then whether it is a declaration or a
-// function that is only inlined.
-func (d *Data) function(data *unitData, r *reader, a *abbrev, at int, in level) (int32, bool, error) {
+// function reads a DW_TAG_subprogram. It answers its number, -1 if it has no code.
+func (d *Data) function(data *unitData, r *reader, a *abbrev, at int, in level) (int32, error) {
 	u := data.body
 	var low, high, ranges word
-	closed := false
 	for i := range a.attrs {
 		row := &a.attrs[i]
 		w := r.word(u.encoding, row, u.root)
@@ -242,19 +232,17 @@ func (d *Data) function(data *unitData, r *reader, a *abbrev, at int, in level) 
 			high = w
 		case atRanges:
 			ranges = w
-		case atInline, 0x3c: // DW_AT_declaration
-			closed = true
 		}
 	}
 	if r.bad || low.form == 0 && ranges.form == 0 {
-		return -1, closed, nil
+		return -1, nil
 	}
 	s, err := d.spansOf(data, low, high, ranges, false)
 	if s.from == s.to {
-		return -1, false, err
+		return -1, err
 	}
 	data.fns = append(data.fns, function{off: u.root + int64(at), spans: s, top: !in.scoped})
-	return int32(len(data.fns) - 1), false, err
+	return int32(len(data.fns) - 1), err
 }
 
 // spansOf reads an entry's code by address. Ranges that lie over each other become one, those side by side if join asks for it.
