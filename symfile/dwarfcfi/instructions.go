@@ -242,7 +242,7 @@ func (m *machine) unknown(r *reader, at int64, op uint8) {
 // advance moves the location; instructions count in units of the CIE's code alignment.
 func (m *machine) advance(r *reader, units uint64) bool {
 	by := units * m.cie.codeAlign
-	if r.err == nil && (units != 0 && by/units != m.cie.codeAlign || m.loc+by < m.loc) {
+	if r.err == nil && (units != 0 && by/units != m.cie.codeAlign || m.t.mask(m.loc+by) < m.loc || m.loc+by < m.loc) {
 		r.fail("an advance inside of the address space", fmt.Sprintf("one by %d units of %d", units, m.cie.codeAlign))
 	}
 	if r.err != nil {

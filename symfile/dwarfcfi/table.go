@@ -268,8 +268,11 @@ func (t *table) eachOf(e *fde, f func(start, end uint64, row unwind.Row) error) 
 			if why == "" && row.Equal(&have) && row.Origin == have.Origin {
 				return nil
 			}
-			if err := f(have.Start, from-t.Base, have); err != nil {
-				return err
+			// What is said anew before the location moves counts.
+			if have.Start < from-t.Base {
+				if err := f(have.Start, from-t.Base, have); err != nil {
+					return err
+				}
 			}
 		}
 		have, open = row, why == ""
