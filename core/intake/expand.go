@@ -2,7 +2,6 @@ package intake
 
 import (
 	"archive/zip"
-	"bufio"
 	"compress/flate"
 	"compress/gzip"
 	"errors"
@@ -18,21 +17,28 @@ import (
 type Limits struct {
 	// MaxTotal is how many unpacked bytes may be in memory at once, over all members.
 	MaxTotal int64
+	// MaxStream is how many bytes a file may unpack to of which only parts are in memory at once.
+	MaxStream int64
 	// MaxRatio is how many times its compressed size a file may unpack to, once it is larger than RatioFloor bytes.
 	MaxRatio, RatioFloor int64
 	// MaxMembers is how many members are taken from an archive and the archives in it.
 	MaxMembers int
 	// MaxDepth is how deep archives may lie in each other: 3 is a .sym.gz in a .zip in a .zip.
 	MaxDepth int
+
+	keepWhole int64 // up to how many bytes all that was unpacked is kept
 }
 
 // DefaultLimits suit a browser's tab, where all memory together is 4 GB.
-var DefaultLimits = Limits{MaxTotal: 1536 << 20, MaxRatio: 300, RatioFloor: 64 << 20, MaxMembers: 20000, MaxDepth: 3}
+var DefaultLimits = Limits{MaxTotal: 1536 << 20, MaxStream: 16 << 30, MaxRatio: 300, RatioFloor: 64 << 20, MaxMembers: 20000, MaxDepth: 3, keepWhole: 48 << 20}
 
 func (l Limits) orDefault() Limits {
 	d := DefaultLimits
 	if l.MaxTotal > 0 {
 		d.MaxTotal = l.MaxTotal
+	}
+	if l.MaxStream > 0 {
+		d.MaxStream = l.MaxStream
 	}
 	if l.MaxRatio > 0 {
 		d.MaxRatio = l.MaxRatio
@@ -42,6 +48,9 @@ func (l Limits) orDefault() Limits {
 	}
 	if l.MaxMembers > 0 {
 		d.MaxMembers = l.MaxMembers
+	}
+	if l.keepWhole > 0 {
+		d.keepWhole = l.keepWhole
 	}
 	if l.MaxDepth > 0 {
 		d.MaxDepth = l.MaxDepth
@@ -61,8 +70,8 @@ const eagerSize = 8 << 20
 // archive comes back as it is. The error joins everything that could not be used (errors.Join; *input.FormatError with the
 // file and the offset in it); what could be used is returned with it. A *input.NeedError comes alone.
 //
-// Members that a zip stores without compression are parts of the archive's Source and are not copied. Others are held
-// unpacked in memory, in chunks.
+// Members that a zip stores without compression are parts of the archive's Source and are not copied. Others are held unpacked in
+// memory, in chunks; of those that are large, only what was used last, and what it takes to unpack any part of them again.
 func Expand(src *input.Source, limits Limits, progress Progress) ([]*input.Source, error) {
 	e := &expander{limits: limits.orDefault(), progress: progress}
 	e.budget = budget{e.limits.MaxTotal, e.limits.MaxTotal}
@@ -131,10 +140,8 @@ func (e *expander) expand(src *input.Source, g Guess, depth int, mem *unpacked) 
 // gunzip unpacks a gzip file, of one or more members. All of it is unpacked now: nothing else tells its size. Of a damaged
 // one, what came out before the damage is used.
 func (e *expander) gunzip(src *input.Source, depth int, mem *unpacked) {
-	in := &counter{r: io.NewSectionReader(src, 0, src.Size)}
-	buffered := bufio.NewReaderSize(in, 64<<10)
 	u := &unpacked{packed: src.Size, size: -1, limits: e.limits, budget: &e.budget}
-	u.open = func() (io.Reader, error) { return gzip.NewReader(buffered) }
+	u.deflated(src, true)
 	for u.err == nil {
 		u.step()
 		if !e.report(src.Name) {
@@ -142,13 +149,12 @@ func (e *expander) gunzip(src *input.Source, depth int, mem *unpacked) {
 			return
 		}
 	}
-	at := in.n - int64(buffered.Buffered())
 	switch {
 	case u.err == io.EOF:
 	case u.n > 0 && errors.Is(u.err, gzip.ErrHeader):
 		// Behind the last member stands something else. Zeros are padding, as tapes and some tools add it.
-		if !zeros(src, at) {
-			e.problem(src.Name, "gzip data", at, "something that is not gzip behind the compressed data; it is ignored", nil)
+		if !zeros(src, u.at) {
+			e.problem(src.Name, "gzip data", u.at, "something that is not gzip behind the compressed data; it is ignored", nil)
 		}
 	default:
 		have, cause := "damaged data", u.err
@@ -162,14 +168,14 @@ func (e *expander) gunzip(src *input.Source, depth int, mem *unpacked) {
 			have = "too much data"
 			u.drop()
 		}
-		e.problem(src.Name, "gzip data", at, have, named(cause))
+		e.problem(src.Name, "gzip data", u.at, have, named(cause))
 		if u.n == 0 || e.need != nil {
 			return
 		}
 	}
 	u.settle()
 	u.open = nil
-	if mem != nil {
+	if mem != nil && u.recent == nil {
 		mem.drop() // the compressed bytes were only needed for this
 	}
 	inner := input.New(gunzipped(src.Name), u, u.n)
@@ -193,18 +199,6 @@ func gunzipped(name string) string {
 		return name[:len(name)-3]
 	}
 	return name
-}
-
-// counter counts the bytes that are read.
-type counter struct {
-	r io.Reader
-	n int64
-}
-
-func (c *counter) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.n += int64(n)
-	return n, err
 }
 
 // unzip takes the members of a zip archive.
@@ -278,19 +272,16 @@ func (e *expander) member(src *input.Source, f *zip.File, name string, depth int
 	}
 
 	size, packed := int64(f.UncompressedSize64), int64(f.CompressedSize64)
-	if size < 0 || size > e.limits.MaxTotal {
-		fail(off, fmt.Sprintf("%d bytes are announced", f.UncompressedSize64), fmt.Errorf("%w: %d bytes in all", ErrTooLarge, e.limits.MaxTotal))
+	most := e.limits.MaxTotal
+	if size > e.limits.keepWhole {
+		most = e.limits.MaxStream
+	}
+	if size < 0 || size > most {
+		fail(off, fmt.Sprintf("%d bytes are announced", f.UncompressedSize64), fmt.Errorf("%w: %d bytes in all", ErrTooLarge, most))
 		return
 	}
 	u := &unpacked{packed: packed, size: size, limits: e.limits, budget: &e.budget, sum: f.CRC32, hasSum: true}
-	u.open = func() (io.Reader, error) {
-		// Not f.Open: at damage, that one swallows the bytes before it.
-		raw, err := f.OpenRaw()
-		if err != nil {
-			return nil, err
-		}
-		return flate.NewReader(bufio.NewReader(raw)), nil
-	}
+	u.deflated(src.Sub(full, off, packed), false)
 	if size <= eagerSize {
 		u.fill(size)
 	} else {

@@ -5,11 +5,22 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"slices"
+
+	"github.com/crashpane/crashpane/core/input"
 )
 
 // chunkSize is the unit in which unpacked bytes are kept. Memory grows by what really came out, a chunk at a time, and
 // nothing is ever copied into something larger.
 const chunkSize = 256 << 10
+
+const (
+	// Of a large file are kept what was used last, keepChunks, and places to unpack again from, one each pointEvery bytes as long as
+	// there are no more than maxPoints (of 32 KiB), else less often.
+	keepChunks = 32
+	pointEvery = 1 << 20
+	maxPoints  = 1024
+)
 
 // budget is what all members of one Expand may still unpack into memory, in bytes.
 type budget struct{ left, total int64 }
@@ -24,8 +35,8 @@ var (
 	ErrChecksum = errors.New("the checksum does not match")
 )
 
-// unpacked is a compressed file as an io.ReaderAt: it is unpacked from its start as far as somebody reads, and what came
-// out is kept in chunks.
+// unpacked is a compressed file as an io.ReaderAt: it is unpacked from its start as far as somebody reads, and what came out is
+// kept in chunks. Of a large file of deflate data most chunks are forgotten again, and unpacked anew from a place shortly before.
 type unpacked struct {
 	open   func() (io.Reader, error) // begins anew
 	packed int64                     // the compressed size, bytes
@@ -38,9 +49,41 @@ type unpacked struct {
 
 	r      io.Reader
 	crc    uint32   // of the bytes so far
-	chunks [][]byte // all full except the last one
-	n      int64    // bytes in chunks
+	chunks [][]byte // all full except the last one; nil where forgotten
+	n      int64    // bytes in chunks, forgotten ones included
+	held   int64    // bytes in chunks that are not forgotten
 	err    error    // why there is no more; io.EOF at the regular end
+
+	// Of deflate data: what unpacks, the places to begin again at, how far they are apart, and the chunks that are there, the oldest
+	// use first, if some were forgotten.
+	z      *inflater
+	points []point
+	every  int64
+	recent []int64
+	at     int64 // how far into the compressed data it came
+}
+
+// deflated makes u unpack deflate data, in gzip members or without.
+func (u *unpacked) deflated(src *input.Source, gzip bool) {
+	u.open = func() (io.Reader, error) {
+		u.z, u.points, u.every = newInflater(src, gzip), nil, pointEvery
+		u.z.onBlock = func(now []byte) {
+			at := u.z.out + int64(len(now))
+			if n := len(u.points); at < u.every || n > 0 && at-u.points[n-1].out < u.every {
+				return
+			}
+			if len(u.points) == maxPoints {
+				for i := range maxPoints / 2 {
+					u.points[i] = u.points[2*i+1]
+				}
+				clear(u.points[maxPoints/2:])
+				u.points = u.points[:maxPoints/2]
+				u.every *= 2
+			}
+			u.points = append(u.points, u.z.here(now))
+		}
+		return u.z, nil
+	}
 }
 
 // ReadAt unpacks as far as it has to. Of data that turn out to be damaged, all is readable that came out before, except
@@ -52,7 +95,10 @@ func (u *unpacked) ReadAt(p []byte, off int64) (int, error) {
 	u.fill(off + int64(len(p)))
 	done := 0
 	for done < len(p) && off < u.n {
-		c := u.chunks[off/chunkSize]
+		c, err := u.chunk(off / chunkSize)
+		if err != nil {
+			return done, err
+		}
 		k := copy(p[done:], c[off%chunkSize:])
 		done += k
 		off += int64(k)
@@ -64,6 +110,75 @@ func (u *unpacked) ReadAt(p []byte, off int64) (int, error) {
 		return done - 1, u.err
 	}
 	return done, nil
+}
+
+// chunk is a chunk of what was unpacked once; if it was forgotten, it is unpacked again.
+func (u *unpacked) chunk(i int64) ([]byte, error) {
+	if u.chunks[i] == nil {
+		start := i * chunkSize
+		buf := make([]byte, min(chunkSize, u.n-start))
+		if err := u.seek(start); err != nil {
+			return nil, err
+		}
+		if k, err := readUntil(u.z, buf); k < len(buf) {
+			return nil, err
+		}
+		u.chunks[i] = buf
+		u.held += int64(len(buf))
+		u.budget.left -= int64(len(buf))
+	}
+	if u.recent != nil {
+		u.use(i)
+	}
+	return u.chunks[i], nil
+}
+
+// seek makes the inflater go on at an offset up to which it was unpacked once.
+func (u *unpacked) seek(start int64) error {
+	z := u.z
+	if z.out > start || z.out+2*chunkSize < start || z.bad != nil {
+		var p point
+		for _, q := range u.points {
+			if q.out <= start {
+				p = q
+			}
+		}
+		onBlock := z.onBlock
+		if p.at == 0 { // in front of the first point stands the header
+			*z = *newInflater(z.src, z.gzip)
+		} else if err := z.begin(p); err != nil {
+			return err
+		}
+		z.onBlock = onBlock
+	}
+	var skip []byte
+	for z.out < start {
+		if skip == nil {
+			skip = make([]byte, window)
+		}
+		if _, err := z.Read(skip[:min(window, start-z.out)]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// use notes that a chunk is used, and forgets those that were not used for long.
+func (u *unpacked) use(i int64) {
+	if n := len(u.recent); n > 0 && u.recent[n-1] == i {
+		return
+	}
+	if at := slices.Index(u.recent, i); at >= 0 {
+		u.recent = slices.Delete(u.recent, at, at+1)
+	}
+	u.recent = append(u.recent, i)
+	for len(u.recent) > keepChunks {
+		old := u.recent[0]
+		u.held -= int64(len(u.chunks[old]))
+		u.budget.left += int64(len(u.chunks[old]))
+		u.chunks[old] = nil
+		u.recent = u.recent[1:]
+	}
 }
 
 // fill unpacks until there are n bytes, or there is an error.
@@ -101,6 +216,12 @@ func (u *unpacked) step() {
 		want = u.budget.left + 1
 	}
 	buf := make([]byte, want)
+	if u.z != nil && u.z.out != u.n { // it was somewhere else meanwhile
+		if err := u.seek(u.n); err != nil {
+			u.stop(err)
+			return
+		}
+	}
 	k, err := readUntil(u.r, buf)
 	if int64(k) > u.budget.left {
 		u.stop(fmt.Errorf("%w: %d bytes in all", ErrTooLarge, u.budget.total))
@@ -116,8 +237,20 @@ func (u *unpacked) step() {
 		}
 		u.chunks = append(u.chunks, buf[:k])
 		u.n += int64(k)
+		u.held += int64(k)
+		if last := int64(len(u.chunks)) - 1; u.z != nil && u.n > u.limits.keepWhole {
+			if u.recent == nil {
+				u.recent = []int64{}
+				for i := range last {
+					u.use(i)
+				}
+			}
+			u.use(last)
+		}
 	}
 	switch {
+	case u.n > u.limits.MaxStream:
+		u.stop(fmt.Errorf("%w: %d bytes", ErrTooLarge, u.limits.MaxStream))
 	case err == io.EOF && u.n < u.size:
 		u.stop(fmt.Errorf("it ends after %d of %d bytes: %w", u.n, u.size, io.ErrUnexpectedEOF))
 	case err != nil && (err != io.EOF || u.size < 0):
@@ -162,7 +295,14 @@ func (u *unpacked) finish() {
 
 func (u *unpacked) stop(err error) {
 	u.err = err
-	u.r = nil // its window and tables are not needed any more
+	u.r = nil
+	if u.z != nil {
+		u.z.onBlock = nil
+		u.at = u.z.consumed()
+		if u.recent == nil {
+			u.z, u.points = nil, nil // all is there: its window and tables are not needed any more
+		}
+	}
 }
 
 // rewind forgets what was unpacked if it is not all, so that a file that was only looked at costs nothing.
@@ -174,8 +314,8 @@ func (u *unpacked) rewind() {
 
 // drop forgets what was unpacked; it is unpacked anew if somebody reads again.
 func (u *unpacked) drop() {
-	u.budget.left += u.n
-	u.r, u.err, u.chunks, u.n, u.crc = nil, nil, nil, 0, 0
+	u.budget.left += u.held
+	u.r, u.err, u.chunks, u.n, u.held, u.crc, u.recent, u.points = nil, nil, nil, 0, 0, 0, nil, nil
 }
 
 // settle takes what came out for all there is, after an error has been reported.
