@@ -16,7 +16,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 help: ## says what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
 
-build: site cli serve-bin ## dist/site (the page) and dist/bin (the command)
+build: site cli serve-bin ## dist/site (the page), dist/crashpane.html (the page as one file) and dist/bin (the command)
 
 run: serve-bin ## builds the page and serves it on http://127.0.0.1:8080 (PORT= changes it)
 	@$(GO) build -o dist/bin/bundle ./build/bundle
@@ -27,7 +27,7 @@ cli: ## dist/bin/crashpane, the command line alone
 	@mkdir -p dist/bin
 	$(GO) build -trimpath -ldflags="-s -w -X main.version=$(VERSION)" -o dist/bin/crashpane ./walker/cmd/crashpane
 
-site: ## dist/site, a folder that any static host can serve
+site: ## dist/site, a folder that any static host can serve, and dist/crashpane.html
 	@mkdir -p dist/bin
 	@$(GO) build -o dist/bin/bundle ./build/bundle
 	dist/bin/bundle -out dist/site -cache dist/cache

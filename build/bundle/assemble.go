@@ -73,21 +73,21 @@ func assemble(p parts) (map[string][]byte, error) {
 			return nil, fmt.Errorf("index.html must name %s in an attribute, as in %q, and web/static must have it", name, `="`+name+`"`)
 		}
 	}
-	if html, err = addPolicy(html); err != nil {
+	if html, err = addPolicy(html, site.MetaCSP()); err != nil {
 		return nil, err
 	}
 	files["index.html"] = []byte(html)
 	return files, addSample(files, p.sample)
 }
 
-// addStatic adds what lies in web/static but the three files that go into others.
+// addStatic adds what lies in web/static but the files that go into others.
 func addStatic(assets map[string][]byte, static fs.FS) error {
 	return fs.WalkDir(static, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
 		switch path.Base(name) {
-		case "index.html", "loader.js", "worker.js":
+		case "index.html", "loader.js", "worker.js", "single.js":
 			return nil
 		}
 		switch path.Ext(name) {
@@ -135,7 +135,7 @@ func hashedName(name string, content []byte) string {
 
 // addPolicy puts the content security policy into the page itself, before anything that it governs, so that it
 // holds on a host that sends no headers too.
-func addPolicy(html string) (string, error) {
+func addPolicy(html, policy string) (string, error) {
 	if strings.Contains(strings.ToLower(html), "content-security-policy") {
 		return "", fmt.Errorf("index.html has a Content-Security-Policy of its own; build/site has the one that counts")
 	}
@@ -143,7 +143,7 @@ func addPolicy(html string) (string, error) {
 	if strings.Count(html, after) != 1 {
 		return "", fmt.Errorf("index.html must have %s once, and first in its head", after)
 	}
-	meta := `<meta http-equiv="Content-Security-Policy" content="` + site.MetaCSP() + `">`
+	meta := `<meta http-equiv="Content-Security-Policy" content="` + policy + `">`
 	return strings.Replace(html, after, after+"\n"+meta, 1), nil
 }
 
@@ -155,16 +155,12 @@ type sampleFile struct {
 
 // addSample adds the dump and the symbols of testdata/sample, and the list of them.
 func addSample(files map[string][]byte, sample fs.FS) error {
-	entries, err := fs.ReadDir(sample, ".")
+	names, err := sampleNames(sample)
 	if err != nil {
 		return err
 	}
 	var list []sampleFile
-	for _, entry := range entries {
-		name := entry.Name()
-		if !strings.HasSuffix(name, ".dmp") && !strings.HasSuffix(name, ".sym") && !strings.HasSuffix(name, ".sym.gz") {
-			continue
-		}
+	for _, name := range names {
 		content, err := fs.ReadFile(sample, name)
 		if err != nil {
 			return err
@@ -172,13 +168,6 @@ func addSample(files map[string][]byte, sample fs.FS) error {
 		files["sample/"+name] = content
 		list = append(list, sampleFile{name, len(content)})
 	}
-	if len(list) == 0 {
-		return fmt.Errorf("testdata/sample holds neither a dump nor symbols")
-	}
-	// The dump first: the page can walk it while the symbols still come.
-	sort.SliceStable(list, func(i, j int) bool {
-		return strings.HasSuffix(list[i].Name, ".dmp") && !strings.HasSuffix(list[j].Name, ".dmp")
-	})
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetIndent("", "  ")
@@ -187,4 +176,26 @@ func addSample(files map[string][]byte, sample fs.FS) error {
 	}
 	files["sample/files.json"] = b.Bytes()
 	return nil
+}
+
+// sampleNames are the names of the sample's files, the dump first: the page can walk it while the symbols still come.
+func sampleNames(sample fs.FS) ([]string, error) {
+	entries, err := fs.ReadDir(sample, ".")
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, entry := range entries {
+		name := entry.Name()
+		if strings.HasSuffix(name, ".dmp") || strings.HasSuffix(name, ".sym") || strings.HasSuffix(name, ".sym.gz") {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("testdata/sample holds neither a dump nor symbols")
+	}
+	sort.SliceStable(names, func(i, j int) bool {
+		return strings.HasSuffix(names[i], ".dmp") && !strings.HasSuffix(names[j], ".dmp")
+	})
+	return names, nil
 }

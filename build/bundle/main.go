@@ -1,4 +1,5 @@
-// Bundle makes dist/site: the page as plain files that any static host can serve.
+// Bundle makes dist/site, the page as plain files that any static host can serve, and dist/crashpane.html beside it, the
+// page as one file that needs no host.
 //
 //	bundle [-src .] [-out dist/site] [-cache dist/cache] [-quick]
 //
@@ -7,6 +8,8 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -63,7 +66,7 @@ func run(src, out, cache, viewer, full string, quick bool) error {
 	if err != nil {
 		return err
 	}
-	files, err := assemble(parts{
+	p := parts{
 		static:   os.DirFS(filepath.Join(src, "web", "static")),
 		sample:   os.DirFS(filepath.Join(src, "testdata", "sample")),
 		wasm:     wasm,
@@ -71,7 +74,8 @@ func run(src, out, cache, viewer, full string, quick bool) error {
 		wasmExec: wasmExec,
 		helper:   helper,
 		licenses: licenses,
-	})
+	}
+	files, err := assemble(p)
 	if err != nil {
 		return err
 	}
@@ -89,7 +93,26 @@ func run(src, out, cache, viewer, full string, quick bool) error {
 	if err := write(filepath.Join(filepath.Dir(out), "hosting"), map[string][]byte{"nginx.conf": []byte(site.Nginx()), "Caddyfile": []byte(site.Caddy())}); err != nil {
 		return err
 	}
-	return write(out, packed)
+	if err := write(out, packed); err != nil {
+		return err
+	}
+	one, err := single(p, gzipped(packed))
+	if err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(filepath.Dir(out), "crashpane.html"), one)
+}
+
+// gzipped answers contents by their gzip forms, which were made for the site.
+func gzipped(packed map[string][]byte) func([]byte) ([]byte, error) {
+	return func(content []byte) ([]byte, error) {
+		for name, gz := range packed {
+			if plain, ok := strings.CutSuffix(name, ".gz"); ok && bytes.Equal(packed[plain], content) {
+				return gz, nil
+			}
+		}
+		return nil, errors.New("the site has no compressed form of one of the programs")
+	}
 }
 
 // program compiles one and makes it small.

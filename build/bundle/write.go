@@ -24,17 +24,7 @@ func write(dir string, files map[string][]byte) error {
 		return names[i] < names[j]
 	})
 	for _, name := range names {
-		full := filepath.Join(dir, filepath.FromSlash(name))
-		if old, err := os.ReadFile(full); err == nil && bytes.Equal(old, files[name]) {
-			continue
-		}
-		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(full+".part", files[name], 0o644); err != nil {
-			return err
-		}
-		if err := os.Rename(full+".part", full); err != nil {
+		if err := writeFile(filepath.Join(dir, filepath.FromSlash(name)), files[name]); err != nil {
 			return err
 		}
 	}
@@ -51,4 +41,18 @@ func write(dir string, files map[string][]byte) error {
 		}
 		return os.Remove(full)
 	})
+}
+
+// writeFile writes one file, whole or not at all, unless it is there already.
+func writeFile(full string, content []byte) error {
+	if old, err := os.ReadFile(full); err == nil && bytes.Equal(old, content) {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(full+".part", content, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(full+".part", full)
 }

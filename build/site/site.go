@@ -37,6 +37,21 @@ func MetaCSP() string {
 	return strings.Join(kept, "; ")
 }
 
+// SingleCSP is the policy of the page that is one file: nothing may be fetched or sent, by no address whatever. Its scripts and
+// style sheets, which stand in it, are allowed by their hashes; its workers come from blob: addresses that it makes.
+func SingleCSP(scripts, sheets []string) string {
+	return strings.Join([]string{
+		"default-src 'none'",
+		"script-src " + strings.Join(scripts, " ") + " 'wasm-unsafe-eval'",
+		"connect-src 'none'",
+		"style-src " + strings.Join(sheets, " "),
+		"img-src data:",
+		"worker-src blob:",
+		"base-uri 'none'",
+		"form-action 'none'",
+	}, "; ")
+}
+
 // Headers are sent with every answer.
 func Headers() [][2]string {
 	return [][2]string{

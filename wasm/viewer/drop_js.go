@@ -182,57 +182,29 @@ func settle(promise js.Value) (value js.Value, problem string) {
 	return value, problem
 }
 
-// OpenSample implements app.Host: the sample lies beside the page, as plain files with a list of them.
+// OpenSample implements app.Host: the loader knows where the sample lies.
 func (h *host) OpenSample() {
 	go func() {
-		files, problem := h.fetchSample()
+		problem := "this page has none"
+		var got js.Value
+		if sample := h.viewer.Get("sample"); sample.Type() == js.TypeFunction {
+			got, problem = settle(sample.Invoke())
+		}
 		h.change(func(p *app.Page) {
 			if problem != "" {
-				p.Problem("The sample could not be fetched: " + problem)
+				p.Problem("The sample could not be opened: " + problem)
 				return
 			}
-			p.Add(files)
+			p.Add(filesOf(got))
 		})
 	}()
 }
 
-func (h *host) fetchSample() ([]app.File, string) {
-	list := h.viewer.Get("sample")
-	if !list.Truthy() {
-		return nil, "this page has none"
+// filesOf are the Files of an array.
+func filesOf(array js.Value) []app.File {
+	files := make([]app.File, array.Length())
+	for i := range files {
+		files[i] = newFile(array.Index(i), "")
 	}
-	fetch := func(url string) (js.Value, string) {
-		response, problem := settle(h.window.Call("fetch", url))
-		if problem != "" {
-			return response, problem
-		}
-		if !response.Get("ok").Bool() {
-			return response, fmt.Sprintf("%s answered %d", url, response.Get("status").Int())
-		}
-		return response, ""
-	}
-	response, problem := fetch(list.String())
-	if problem != "" {
-		return nil, problem
-	}
-	index, problem := settle(response.Call("json"))
-	if problem != "" {
-		return nil, problem
-	}
-	folder := list.String()[:strings.LastIndexByte(list.String(), '/')+1]
-	rows := index.Get("files")
-	files := []app.File{}
-	for i := 0; i < rows.Length(); i++ {
-		name := rows.Index(i).Get("name").String()
-		response, problem := fetch(folder + name)
-		if problem != "" {
-			return nil, problem
-		}
-		blob, problem := settle(response.Call("blob"))
-		if problem != "" {
-			return nil, problem
-		}
-		files = append(files, newFile(js.Global().Get("File").New([]any{blob}, name), name))
-	}
-	return files, ""
+	return files
 }

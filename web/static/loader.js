@@ -43,9 +43,9 @@ function standIns(window, document, root) {
 function runWith(go, instance, global) {
   const exports = { ...instance.exports };
   exports.run = (argc, argv) => {
-    go._values[5] = global;
     // The real one, if the program gets it as a value, is then a value like any other.
-    go._ids.delete(globalThis);
+    go._ids.delete(go._values[5]);
+    go._values[5] = global;
     go._ids.set(global, 5);
     instance.exports.run(argc, argv);
   };
@@ -162,7 +162,7 @@ function keptIn(window) {
 //   fullSize     its bytes when unpacked, if known
 //   makeWorker   makes a new Worker that runs worker.js
 //   root         the element or shadow root that the viewer fills
-//   sample       address of the list of the sample's files, or undefined
+//   sample       answers the promise of the sample's files, each a File, or undefined
 //   ownsWindow   the viewer is the page: it may name it, and keeps its state in the address
 //   dropTarget   where files may be dropped; the root by default
 //
@@ -206,15 +206,26 @@ async function startCrashpane({ wasm, full, fullSize, makeWorker, root, window =
 }
 globalThis.startCrashpane = startCrashpane;
 
-// The hosted page: every address stands on the script's own element, because the names carry hashes.
-const script = document.currentScript;
-if (script?.dataset.wasm) {
+// The sample's files, by the address of their list: plain files beside it.
+async function filesBeside(list) {
+  const get = async (address) => {
+    const response = await fetch(address, { credentials: "same-origin" });
+    if (!response.ok) throw new Error(`${address} answered ${response.status}`);
+    return response;
+  };
+  const { files } = await (await get(list)).json();
+  const folder = list.slice(0, list.lastIndexOf("/") + 1);
+  return Promise.all(files.map(async ({ name }) => new File([await (await get(folder + name)).blob()], name)));
+}
+
+// Starts the viewer that is the page. What the document shows meanwhile goes when the viewer is there, or says why it is not.
+function bootCrashpane(options) {
   const boot = document.querySelector("[data-boot]");
   const fail = (error) => {
     const text = document.createElement("p");
     text.className = "boot-error";
     text.textContent = `Crashpane could not start: ${error?.message ?? error}. It needs a browser with WebAssembly; reloading may help.`;
-    document.querySelector("[data-boot]")?.remove();
+    boot?.remove();
     document.body.prepend(text);
   };
   const started = new MutationObserver(() => {
@@ -223,15 +234,19 @@ if (script?.dataset.wasm) {
     started.disconnect();
   });
   started.observe(document.documentElement, { attributes: true, attributeFilter: ["data-ready"] });
-  startCrashpane({
+  const whole = { root: document.body, ownsWindow: true, dropTarget: document.documentElement, themed: document.documentElement };
+  startCrashpane({ ...whole, ...options }).then(() => fail(new Error("the program ended")), fail);
+}
+globalThis.bootCrashpane = bootCrashpane;
+
+// The hosted page: every address stands on the script's own element, because the names carry hashes.
+const script = globalThis.document?.currentScript;
+if (script?.dataset.wasm) {
+  bootCrashpane({
     wasm: fetch(script.dataset.wasm, { credentials: "same-origin" }),
     full: script.dataset.full,
     fullSize: Number(script.dataset.fullSize) || 0,
     makeWorker: () => new Worker(script.dataset.worker),
-    root: document.body,
-    sample: script.dataset.sample,
-    ownsWindow: true,
-    dropTarget: document.documentElement,
-    themed: document.documentElement,
-  }).then(() => fail(new Error("the program ended")), fail);
+    sample: script.dataset.sample && (() => filesBeside(script.dataset.sample)),
+  });
 }

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strings"
+
+	"github.com/crashpane/crashpane/build/site"
+)
+
+// single makes the page as one file, which works from a disk without any server. Scripts and styles stand in it, allowed by
+// their hashes; the programs lie in blocks of base64, packed by gzip, which every browser that can run them unpacks; the worker is made
+// of a block by a blob: address. Its policy has connect-src 'none': there is nothing that it could fetch or send.
+//
+// pack compresses by gzip.
+func single(p parts, pack func([]byte) ([]byte, error)) ([]byte, error) {
+	read := func(name string) ([]byte, error) { return fs.ReadFile(p.static, name) }
+	index, err := read("index.html")
+	if err != nil {
+		return nil, err
+	}
+	loader, err := read("loader.js")
+	if err != nil {
+		return nil, err
+	}
+	worker, err := read("worker.js")
+	if err != nil {
+		return nil, err
+	}
+	starter, err := read("single.js")
+	if err != nil {
+		return nil, err
+	}
+	s := &singlePage{html: string(index), static: p.static}
+	s.styles()
+	s.icon()
+	s.html = elementOf("script").ReplaceAllString(s.html, "")
+	s.block(`data-block="worker"`, string(workerScript(p.wasmExec, worker)))
+	for _, program := range []struct {
+		kind    string
+		content []byte
+	}{{"wasm", p.wasm}, {"full", p.full}} {
+		packed, err := pack(program.content)
+		if err != nil {
+			return nil, err
+		}
+		s.block(`data-block="`+program.kind+`"`, base64.StdEncoding.EncodeToString(packed))
+	}
+	s.samples(p.sample)
+	var script bytes.Buffer
+	script.Write(pageScript(p.wasmExec, p.helper, loader))
+	enclose(&script, starter)
+	s.script(script.String())
+	s.block(`data-block="licenses"`, string(p.licenses))
+	return s.finish()
+}
+
+// singlePage is the page as far as it is made.
+type singlePage struct {
+	html    string
+	static  fs.FS
+	body    strings.Builder // what comes to the end of the body
+	scripts []string        // hashes for the policy
+	sheets  []string
+	err     error
+}
+
+func (s *singlePage) fail(format string, args ...any) {
+	if s.err == nil {
+		s.err = fmt.Errorf("the single file: "+format, args...)
+	}
+}
+
+// elementOf matches the elements of the head that name files; a script's end tag goes with it.
+func elementOf(name string) *regexp.Regexp {
+	return regexp.MustCompile(`<` + name + `\b[^>]*>(?:</` + name + `>)?\n?`)
+}
+
+var sheetLink = regexp.MustCompile(`<link rel="stylesheet" href="([^"]+)">`)
+
+// styles puts the style sheets into the page.
+func (s *singlePage) styles() {
+	s.html = sheetLink.ReplaceAllStringFunc(s.html, func(link string) string {
+		name := sheetLink.FindStringSubmatch(link)[1]
+		assets := map[string][]byte{}
+		if err := addStyle(assets, s.static); err != nil {
+			s.fail("%v", err)
+		}
+		sheet, err := assets[name], error(nil)
+		if sheet == nil {
+			sheet, err = fs.ReadFile(s.static, name)
+		}
+		if err != nil {
+			s.fail("%v", err)
+		}
+		if bytes.Contains(sheet, []byte("url(")) {
+			s.fail("%s names another file by url(), which it has not", name)
+		}
+		s.sheets = append(s.sheets, hashSource(s.inside("style", string(sheet))))
+		return "<style>" + string(sheet) + "</style>"
+	})
+}
+
+var iconLink = regexp.MustCompile(`<link rel="icon"[^>]* href="([^"]+)">`)
+
+// icon puts the page's icon into the page, and takes away what else the head links to.
+func (s *singlePage) icon() {
+	found := iconLink.FindStringSubmatch(s.html)
+	s.html = elementOf("link").ReplaceAllString(s.html, "")
+	if found == nil {
+		return
+	}
+	content, err := fs.ReadFile(s.static, found[1])
+	if err != nil {
+		s.fail("%v", err)
+	}
+	icon := `<link rel="icon" type="image/svg+xml" href="data:image/svg+xml;base64,` + base64.StdEncoding.EncodeToString(content) + "\">\n"
+	s.html = strings.Replace(s.html, "</head>", icon+"</head>", 1)
+}
+
+// inside answers text that an element of that name can hold, or stops: the element would end where its end tag stands in it.
+func (s *singlePage) inside(element, text string) string {
+	lower := strings.ToLower(text)
+	if strings.Contains(lower, "</"+element) || strings.Contains(text, "<!--") {
+		s.fail("a %s has text in it that would end it", element)
+	}
+	return text
+}
+
+// block adds data: an element that no browser runs.
+func (s *singlePage) block(attributes, text string) {
+	fmt.Fprintf(&s.body, "<script type=\"text/plain\" %s>%s</script>\n", attributes, s.inside("script", text))
+}
+
+func (s *singlePage) samples(sample fs.FS) {
+	files := map[string][]byte{}
+	if err := addSample(files, sample); err != nil {
+		s.fail("%v", err)
+	}
+	names, err := sampleNames(sample)
+	if err != nil {
+		s.fail("%v", err)
+	}
+	for _, name := range names {
+		s.block(`data-block="sample" data-name="`+name+`"`, base64.StdEncoding.EncodeToString(files["sample/"+name]))
+	}
+}
+
+func (s *singlePage) script(text string) {
+	s.scripts = append(s.scripts, hashSource(s.inside("script", text)))
+	s.body.WriteString("<script>" + text + "</script>\n")
+}
+
+func (s *singlePage) finish() ([]byte, error) {
+	const end = "</body>"
+	if strings.Count(s.html, end) != 1 {
+		s.fail("index.html has no one %s", end)
+	}
+	if s.err != nil {
+		return nil, s.err
+	}
+	html := strings.Replace(s.html, end, s.body.String()+end, 1)
+	withPolicy, err := addPolicy(html, site.SingleCSP(s.scripts, s.sheets))
+	return []byte(withPolicy), err
+}
+
+// hashSource is a text's hash as a policy names it.
+func hashSource(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
