@@ -3,7 +3,6 @@ package symfile
 import (
 	"bytes"
 	"io"
-	"math/bits"
 	"slices"
 
 	"github.com/crashpane/crashpane/core/input"
@@ -68,11 +67,15 @@ func (b *bitset) join(o *bitset) {
 
 // within reports whether all numbers of a set have records.
 func (b *bitset) within(t *table) bool {
+	have := bitset{words: make([]uint64, len(b.words))}
+	t.each(func(r *rec) {
+		if w := r.rva >> 6; w < uint64(len(have.words)) {
+			have.words[w] |= 1 << (r.rva & 63)
+		}
+	})
 	for i, w := range b.words {
-		for ; w != 0; w &= w - 1 {
-			if _, ok := t.number(uint32(i<<6 + bits.TrailingZeros64(w))); !ok {
-				return false
-			}
+		if w&^have.words[i] != 0 {
+			return false
 		}
 	}
 	return !b.over

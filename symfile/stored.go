@@ -49,13 +49,18 @@ func IndexPiece(src *input.Source, from, to int64, progress func(done, total int
 
 // Adopt takes the indexes of all pieces of the file, in their order, or one that Index gave, instead of the pass that Complete makes.
 // Like Complete it reports whether any answer that was given before is now another one. Nothing is changed by an error: ErrApart,
-// the reader's, or a *input.FormatError that says what is wrong with an index, or of which other file it is. The elements of
-// pieces are set to nil as they are taken in.
+// the reader's, or a *input.FormatError that says what is wrong with an index, or of which other file it is.
 func (f *File) Adopt(pieces ...[]byte) (changed bool, err error) {
+	return f.AdoptEach(len(pieces), func(i int) []byte { return pieces[i] })
+}
+
+// AdoptEach is Adopt for n indexes of which one is in memory at a time.
+func (f *File) AdoptEach(n int, piece func(i int) []byte) (changed bool, err error) {
 	s := &scanner{f: newFile(f.src, f.opt)}
 	at := int64(0)
 	whole := false
-	for i, b := range pieces {
+	for i := range n {
+		b := piece(i)
 		p := &scanner{f: newFile(f.src, Options{})}
 		h, err := p.unpack(b)
 		if err == nil && h.from != at {
@@ -74,7 +79,6 @@ func (f *File) Adopt(pieces ...[]byte) (changed bool, err error) {
 			}
 		}
 		at = h.to
-		pieces[i] = nil // it is copied, and may be large
 		s.join(p)
 		for k := range s.known {
 			s.known[k].join(&p.known[k])

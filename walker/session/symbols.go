@@ -188,6 +188,15 @@ func (s *Session) Adopt(itemID int, indexes ...[]byte) (changed bool, err error)
 	return s.completed(it, func() (bool, error) { return it.sym.Adopt(indexes...) })
 }
 
+// AdoptEach is Adopt for n indexes of which one is in memory at a time.
+func (s *Session) AdoptEach(itemID, n int, index func(i int) []byte) (changed bool, err error) {
+	if itemID < 0 || itemID >= len(s.items) || s.items[itemID].sym == nil {
+		return false, nil
+	}
+	it := s.items[itemID]
+	return s.completed(it, func() (bool, error) { return it.sym.AdoptEach(n, index) })
+}
+
 // Index is the index of a symbol file that was read as a whole, to be kept (see symfile.File.Index); nil if there is none.
 func (s *Session) Index(itemID int) ([]byte, error) {
 	if itemID < 0 || itemID >= len(s.items) || s.items[itemID].sym == nil {

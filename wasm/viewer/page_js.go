@@ -13,8 +13,10 @@ import (
 
 // runPage is the page's role: it draws after every change, and sleeps in between.
 func runPage() {
-	// The page's heap is a few megabytes, so a collection half as often costs nothing and interrupts less.
+	// The page's heap is a few megabytes, so a collection half as often costs nothing and interrupts less; only, memory that is
+	// taken once is never given back.
 	debug.SetGCPercent(400)
+	debug.SetMemoryLimit(20 << 20)
 	viewer := js.Global().Get("crashpane")
 	renderer, err := domrender.New(viewer.Get("mount").String())
 	if err != nil {

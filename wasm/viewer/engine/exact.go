@@ -17,8 +17,8 @@ import (
 
 // exact is the state of that.
 type exact struct {
-	pieces map[int][][]byte       // item → indexes of its pieces, as they come
-	before map[int]*report.Report // dump → what was shown before a file turned out to answer otherwise
+	pieces map[int][]func() []byte // item → indexes of its pieces, as they come
+	before map[int]*report.Report  // dump → what was shown before a file turned out to answer otherwise
 	send   func(app.Reply, []byte)
 }
 
@@ -26,10 +26,12 @@ const (
 	// leastPiece and mostPiece bound a piece, in bytes: fewer are not worth a message, more would take a worker's memory.
 	leastPiece = 2 << 20
 	mostPiece  = 16 << 20
+	// indexerMemory is what a worker that reads pieces keeps itself to, in bytes: a piece's index is a tenth of that.
+	indexerMemory = 14 << 20
 )
 
 // handleExact answers the requests of the pass, and reports whether it was one.
-func (e *Engine) handleExact(req app.Request, src *input.Source, data []byte) bool {
+func (e *Engine) handleExact(req app.Request, src *input.Source, data func() []byte) bool {
 	r := app.Reply{ID: req.ID, Op: req.Op, Item: req.Item}
 	var out []byte
 	var err error
@@ -41,6 +43,7 @@ func (e *Engine) handleExact(req app.Request, src *input.Source, data []byte) bo
 			err = fmt.Errorf("no file came with the request")
 			break
 		}
+		debug.SetMemoryLimit(indexerMemory) // this worker does nothing else
 		out, err = session.IndexPiece(src, req.From, req.To, func(done, total int64) {
 			e.post(app.Reply{ID: req.ID, Progress: &app.Progress{Done: done - req.From, Total: req.To - req.From, Later: true}})
 		})
@@ -84,13 +87,13 @@ func (e *Engine) plan(r *app.Reply, req app.Request) error {
 }
 
 // piece takes an index. With the last one the file is exact, and its own index is what it gives if that is to be kept.
-func (e *Engine) piece(r *app.Reply, req app.Request, data []byte) ([]byte, error) {
-	if req.Parts < 1 || req.Parts > 1<<20 || req.Part < 0 || req.Part >= req.Parts || len(data) == 0 {
+func (e *Engine) piece(r *app.Reply, req app.Request, data func() []byte) ([]byte, error) {
+	if req.Parts < 1 || req.Parts > 1<<20 || req.Part < 0 || req.Part >= req.Parts || data == nil {
 		return nil, fmt.Errorf("piece %d of %d is none", req.Part, req.Parts)
 	}
 	have := e.exact.pieces[req.Item]
 	if len(have) != req.Parts {
-		have = make([][]byte, req.Parts)
+		have = make([]func() []byte, req.Parts)
 		e.exact.pieces[req.Item] = have
 	}
 	have[req.Part] = data
@@ -103,7 +106,7 @@ func (e *Engine) piece(r *app.Reply, req app.Request, data []byte) ([]byte, erro
 	e.remember()
 	// In a browser the memory that is taken once is never given back, so what is thrown away here is collected soon.
 	defer debug.SetGCPercent(debug.SetGCPercent(20))
-	if _, err := e.session.Adopt(req.Item, have...); err != nil {
+	if _, err := e.session.AdoptEach(req.Item, len(have), func(i int) []byte { return have[i]() }); err != nil {
 		return nil, err
 	}
 	r.Exact = true

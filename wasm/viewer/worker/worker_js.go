@@ -115,9 +115,9 @@ func handle(e *engine.Engine, post func(app.Reply), message js.Value) {
 		}
 		defer func() { onRead = nil }()
 	}
-	var data []byte
+	var data func() []byte
 	if array := message.Get("data"); array.Truthy() {
-		data = BytesOf(array)
+		data = func() []byte { return BytesOf(array) }
 	}
 	e.HandleWith(req, src, data)
 }
