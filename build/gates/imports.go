@@ -77,6 +77,8 @@ var rooms = []room{
 	// What the Worker answers out of a bucket, and the Worker itself.
 	{"wasm/edge/store", nil},
 	{"wasm/edge", []string{"wasm/edge/store"}},
+	// It writes a dump to measure with.
+	{"build/bigsym", []string{"core/dumptest"}},
 	{"build/...", []string{"build/..."}},
 }
 

@@ -126,7 +126,9 @@ func moduleWords(m *view.ModulePage) string {
 
 func functionsOf(s *view.StackPage) (names []string) {
 	for _, r := range s.Rows {
-		names = append(names, r.Function)
+		if r.Kind != view.RowStop { // it may name a line, and lines are counted by the pass alone
+			names = append(names, r.Function)
+		}
 	}
 	return names
 }

@@ -14,8 +14,6 @@ type fileReader struct {
 	size       int64
 	asked      map[int64]uint8 // part → how often it was asked for
 	parts      []filePart      // used last first
-	reads      int             // slices read
-	bytes      int64
 }
 
 // filePart is a part of the file that is kept.
@@ -93,10 +91,10 @@ func (f *fileReader) part(n int64) js.Value {
 
 // slice reads [from, to) as a Uint8Array.
 func (f *fileReader) slice(from, to int64) js.Value {
-	f.reads++
-	f.bytes += to - from
+	slicesRead++
 	if bytesRead += to - from; onRead != nil {
 		onRead()
 	}
+	js.Global().Set("crashpaneRead", map[string]any{"bytes": bytesRead, "slices": slicesRead})
 	return js.Global().Get("Uint8Array").New(f.sync.Call("readAsArrayBuffer", f.file.Call("slice", float64(from), float64(to))))
 }

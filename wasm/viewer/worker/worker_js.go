@@ -130,10 +130,11 @@ func memory(self js.Value) any {
 	return nil
 }
 
-// bytesRead is how much of all files was read; onRead, if set, is called at each slice.
+// bytesRead and slicesRead are how much of all files was read; onRead, if set, is called at each slice.
 var (
-	bytesRead int64
-	onRead    func()
+	bytesRead  int64
+	slicesRead int64
+	onRead     func()
 )
 
 // ArrayOf and BytesOf carry a message over the edge of the program.

@@ -1,0 +1,192 @@
+// Large symbol files in a real Chromium: searched first, read as a whole afterwards, corrected where they were not sorted, their
+// indexes kept when asked for, and nothing sent.
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, afterEach, before, beforeEach, test } from "node:test";
+import { grownSymbols } from "./grown.mjs";
+import { startChrome, startSite } from "./harness.mjs";
+
+const dump = "testdata/sample/tilecruncher.dmp";
+const others = ["testdata/sample/libtilecodec.so.sym", "testdata/sample/libc.so.6.sym.gz"];
+// The one that the crashed thread has on its stack.
+const onStack = "Pipeline::start()::{lambda()#5}>::_M_invoke";
+
+let site;
+let chrome;
+let dir;
+let tab;
+let workers; // how many were started since the page was opened
+before(async () => {
+  site = await startSite();
+  chrome = await startChrome();
+  dir = await mkdtemp(join(tmpdir(), "crashpane-exact-"));
+});
+after(async () => {
+  await chrome?.close();
+  await site?.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+async function visit() {
+  tab = await chrome.open(site.origin);
+  workers = 0;
+  tab.page.on("worker", () => workers++);
+}
+async function leave() {
+  const { problems, foreign, requests } = tab;
+  await tab.close();
+  assert.deepEqual(problems, []);
+  assert.deepEqual(foreign, []);
+  assert.ok(requests.every((r) => r.method === "GET" && r.body === 0), "nothing but the page's own files is asked for");
+}
+beforeEach(visit);
+afterEach(leave);
+
+const put = async (name, megabytes, options) => grownSymbols(join(dir, name), megabytes, options);
+
+// The page's word for the symbols of the sample's program.
+const state = () =>
+  tab.page.evaluate(() => {
+    const rows = [...document.querySelectorAll("#modules .row")];
+    return rows.find((r) => r.querySelector(".fn").textContent === "tilecruncher")?.querySelector(".state span")?.textContent ?? "";
+  });
+const becomes = async (word) => {
+  for (const until = Date.now() + 60_000; (await state()) !== word; ) {
+    assert.ok(Date.now() < until, `the symbols of tilecruncher are said to be ${await state()}, not ${word}`);
+    await tab.page.waitForTimeout(20);
+  }
+};
+
+test("the crashed thread is shown before the file was read as a whole, and again exact", async () => {
+  await tab.drop([dump, ...others, await put("tilecruncher.sym", 200)]);
+  await tab.sees("main.cc:156");
+  assert.ok(["searched", ""].includes(await state()), "the stack does not wait for the pass");
+  await becomes("searched");
+  await becomes("loaded");
+  assert.ok(workers > 0, "workers have read it");
+  assert.equal(tab.page.workers().length, 1, "they have ended, and their memory with them");
+  const read = await tab.page.workers()[0].evaluate(() => globalThis.crashpaneRead.bytes);
+  assert.ok(read < 64 << 20, `the engine itself has read ${read} bytes of 200 MB`);
+  assert.equal(await tab.page.locator(".notice").count(), 0, "a sorted file needs no correction");
+});
+
+test("a file that is not sorted is corrected where it stands, and marked", async () => {
+  await tab.page.evaluate(() => {
+    globalThis.marked = new Set();
+    new MutationObserver(() => document.querySelectorAll("#stack .row.fresh").forEach((r) => globalThis.marked.add(r.textContent))).observe(
+      document.body,
+      { subtree: true, childList: true, attributes: true, characterData: true },
+    );
+  });
+  await tab.drop([dump, ...others, await put("tilecruncher.sym", 40, { moved: onStack })]);
+  await tab.sees("tile::blend_edges");
+  await becomes("loaded");
+  await tab.sees("Exact pass:");
+  await tab.sees("main.cc:156");
+  const marked = await tab.page.evaluate(() => [...globalThis.marked]);
+  assert.ok(marked.some((row) => row.includes("main.cc:156")), `marked rows: ${marked.join(" | ")}`);
+});
+
+test("the pass stops at once when asked to, and the stack stays", async () => {
+  await tab.drop([dump, ...others, await put("tilecruncher.sym", 700)]);
+  const stop = tab.page.locator('[data-act="stop-later"]');
+  await stop.waitFor({ timeout: 60_000 });
+  const took = await tab.page.evaluate(() => {
+    const begun = performance.now();
+    document.querySelector('[data-act="stop-later"]').click();
+    return performance.now() - begun;
+  });
+  await stop.waitFor({ state: "hidden" });
+  console.log(`stopped within ${took.toFixed(1)} ms`);
+  assert.ok(took < 100, `stopping took ${took} ms`);
+  for (const until = Date.now() + 5_000; tab.page.workers().length > 1 && Date.now() < until; ) await tab.page.waitForTimeout(20);
+  assert.equal(tab.page.workers().length, 1, "the workers have ended");
+  assert.equal(await state(), "searched");
+  await tab.sees("main.cc:156");
+});
+
+test("an index is kept when asked for, used at the next visit, and cleared", async () => {
+  const files = [dump, ...others, await put("tilecruncher.sym", 100)];
+  await tab.drop(files);
+  await becomes("loaded");
+  await tab.page.keyboard.press("3");
+  await tab.sees("Nothing is kept");
+  const databases = () => tab.page.evaluate(async () => (await indexedDB.databases()).length);
+  assert.equal(await databases(), 0, "without being asked, nothing is stored");
+  await leave();
+
+  await visit();
+  await tab.drop([files[0]]);
+  await tab.page.locator("#stack .row").first().waitFor();
+  await tab.page.locator("#tab-files").click();
+  await tab.page.locator('[data-act="keep"]').click();
+  assert.equal(await tab.page.locator('[data-act="keep"]').getAttribute("aria-checked"), "true");
+  await tab.page.locator("#tab-modules").click();
+  await tab.drop(files.slice(1));
+  await becomes("loaded");
+  await tab.page.locator("#tab-files").click();
+  await tab.page.waitForFunction(() => /^Clear .*[KM]B?/.test(document.querySelector('[data-act="clear-kept"]').textContent));
+  await leave();
+
+  await visit();
+  await tab.drop(files);
+  await becomes("loaded");
+  assert.equal(workers, 0, "no worker reads the file");
+  const read = await tab.page.workers()[0].evaluate(() => globalThis.crashpaneRead.bytes);
+  console.log(`with a kept index ${read} of ${100 << 20} bytes are read`);
+  assert.ok(read < 25 << 20, `${read} bytes were read`);
+  await tab.sees("main.cc:156");
+  await tab.page.locator("#tab-files").click();
+  await tab.page.locator('[data-act="clear-kept"]').click();
+  await tab.sees("Nothing is kept");
+  await leave();
+
+  await visit();
+  await tab.drop(files);
+  await becomes("loaded");
+  assert.ok(workers > 0, "what was cleared is read again");
+});
+
+test("a kept index that was damaged is not believed", async () => {
+  const files = [dump, ...others, await put("tilecruncher.sym", 40)];
+  await tab.page.evaluate(() => localStorage.setItem("crashpane.keep", "yes"));
+  await leave();
+  await visit();
+  await tab.drop(files);
+  await becomes("loaded");
+  await tab.page.waitForTimeout(500);
+  await tab.page.evaluate(async () => {
+    const opened = await new Promise((done) => Object.assign(indexedDB.open("crashpane"), { onsuccess: (e) => done(e.target.result) }));
+    const store = opened.transaction("indexes", "readwrite").objectStore("indexes");
+    await new Promise((done) => {
+      store.openCursor().onsuccess = ({ target: { result: cursor } }) => {
+        if (!cursor) return done();
+        const bytes = cursor.value;
+        for (let i = 40; i < bytes.length; i += 977) bytes[i] ^= 0x55;
+        cursor.update(bytes);
+        cursor.continue();
+      };
+    });
+    opened.close();
+  });
+  await leave();
+  await visit();
+  await tab.drop(files);
+  await becomes("loaded");
+  assert.ok(workers > 0, "the file is read again");
+  await tab.sees("main.cc:156");
+  await tab.page.evaluate(() => localStorage.removeItem("crashpane.keep"));
+});
+
+test("several large files are read side by side", async () => {
+  const codec = await put("libtilecodec.so.sym", 30, { from: others[0] });
+  await tab.drop([dump, await put("tilecruncher.sym", 60), codec, others[1]]);
+  await becomes("loaded");
+  await tab.page.waitForFunction(() => {
+    const words = [...document.querySelectorAll("#modules .row .state span")].map((e) => e.textContent);
+    return words.includes("loaded") && !words.includes("searched");
+  });
+  await tab.sees("main.cc:156");
+  await tab.sees("codec.cc:33");
+});

@@ -1,0 +1,39 @@
+// Large symbol files of our own making, for tests and measurements.
+import { open, readFile } from "node:fs/promises";
+import { gunzipSync } from "node:zlib";
+import { inRepo } from "./harness.mjs";
+
+// Writes symbols of the sample with megabytes of functions at higher addresses. moved names a function that then stands far behind
+// its place: a search does not find it there, and is not told by what it reads.
+export async function grownSymbols(path, megabytes, { moved, from = "testdata/sample/tilecruncher.sym.gz" } = {}) {
+  const bytes = await readFile(inRepo(from));
+  const sym = (from.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString();
+  const parts = { head: [], block: [], tail: [] };
+  let into = parts.head;
+  for (const line of sym.split(/(?<=\n)/)) {
+    if (line.startsWith("FUNC")) into = moved && line.includes(moved) ? parts.block : parts.head;
+    if (line.startsWith("STACK")) into = parts.tail;
+    into.push(line);
+  }
+  const file = await open(path, "w");
+  let written = 0;
+  const write = async (text) => {
+    await file.write(text);
+    written += Buffer.byteLength(text);
+  };
+  await write(parts.head.join(""));
+  let address = 0x1000000;
+  for (let i = 0, chunk = []; written < megabytes << 20; i++) {
+    if (i === 20_011) chunk.push(...parts.block);
+    const [a, b] = [address.toString(16), (address + 0x20).toString(16)];
+    chunk.push(`FUNC ${a} 40 0 filler_${i}(int)\n${a} 20 ${i % 1000} 0\n${b} 20 ${(i % 1000) + 1} 0\n`);
+    address += 0x40;
+    if (chunk.length > 10_000) {
+      await write(chunk.join(""));
+      chunk = [];
+    }
+  }
+  await write(parts.tail.join(""));
+  await file.close();
+  return path;
+}
