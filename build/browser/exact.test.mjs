@@ -110,7 +110,7 @@ test("an index is kept when asked for, used at the next visit, and cleared", asy
   const files = [dump, ...others, await put("tilecruncher.sym", 100)];
   await tab.drop(files);
   await becomes("loaded");
-  await tab.page.keyboard.press("3");
+  await tab.page.locator("#tab-files").click();
   await tab.sees("Nothing is kept");
   const databases = () => tab.page.evaluate(async () => (await indexedDB.databases()).length);
   assert.equal(await databases(), 0, "without being asked, nothing is stored");
