@@ -52,7 +52,7 @@ func packed(t testing.TB, level int, plain []byte, flush int) []byte {
 
 // TestSeekable reads streams of all levels and kinds front to back, back to front and at random.
 func TestSeekable(t *testing.T) {
-	size := 2<<20 + 777
+	size := max(probes(2<<20), 300000) + 777
 	rnd := rand.New(rand.NewSource(2))
 	for name, plain := range kinds(size) {
 		for _, level := range []int{flate.HuffmanOnly, 0, 6} {
@@ -171,7 +171,7 @@ func TestInflateDamaged(t *testing.T) {
 	for _, plain := range kinds(3000) {
 		for _, level := range []int{flate.HuffmanOnly, 0, 1, 6, 9} {
 			good := packed(t, level, plain, 1000)[2:]
-			for range 200 {
+			for range probes(200) {
 				bad := bytes.Clone(good)
 				bad[rnd.Intn(len(bad))] ^= 1 << rnd.Intn(8)
 				compareInflate(t, bad)

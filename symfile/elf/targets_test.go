@@ -68,7 +68,7 @@ func TestTargetsDamaged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for n := 0; n < len(data); n += 13 {
+		for n := 0; n < len(data); n += 13 * (2000 / probes(2000)) {
 			useAll(t, data[:n])
 			bad := append([]byte(nil), data...)
 			bad[n] ^= byte(1 + n%255)
