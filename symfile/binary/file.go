@@ -75,10 +75,10 @@ func identify(src *input.Source, e *elf.File) symbol.Identity {
 	}
 	id.Code = hasCode(e)
 	switch {
-	case e.Type == elf.TypeRel && e.Section(".debug_info.dwo") != nil:
-		id.Kind, id.Code = "split debug information", false
 	case isPack(e) && e.Section(".debug_info") == nil:
 		id.Kind, id.Code = "package of split debug information", false
+	case e.Type == elf.TypeRel && e.Section(".debug_info.dwo") != nil:
+		id.Kind, id.Code = "split debug information", false
 	case e.Type == elf.TypeRel:
 		id.Kind = "object file"
 	case !id.Code:
