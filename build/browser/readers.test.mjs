@@ -86,3 +86,52 @@ test("loading can be cancelled", async () => {
   assert.deepEqual(tab.problems, []);
   await tab.close();
 });
+
+test("what was fetched once is there without the network", async () => {
+  const other = await startSite();
+  const first = await chrome.open(other.origin);
+  await first.drop([dump, await library("libonce.so")]);
+  await first.page.click("#tab-files");
+  await first.sees("libonce.so");
+  await first.page.waitForFunction(() => !document.querySelector(".job:not([hidden])"));
+  const second = await chrome.open(other.origin);
+  await other.stop();
+  await second.drop([dump, ...symbols, await library("libagain.so")]);
+  await second.page.click("#tab-files");
+  await second.page.waitForFunction(() => /libagain\.so\s+binary/.test(document.querySelector("#files")?.innerText));
+  await second.sees("tile::blend_edges");
+  assert.deepEqual(second.problems, []);
+  await first.close();
+  await second.close();
+});
+
+// A page in one file and a package hand the programs over in other forms than addresses.
+test("the loader takes the engine with all readers as bytes, when it is asked for them", async () => {
+  const tab = await chrome.open(site.origin);
+  await tab.page.evaluate(() => {
+    const { wasm, full, worker } = document.querySelector("script[data-full]").dataset;
+    const root = document.createElement("div");
+    root.id = "another";
+    document.body.append(root);
+    window.asked = 0;
+    startCrashpane({
+      wasm: fetch(wasm),
+      full: async () => {
+        window.asked++;
+        return (await fetch(full)).arrayBuffer();
+      },
+      makeWorker: () => new Worker(worker),
+      root,
+    });
+  });
+  await tab.page.waitForSelector("#another .start-drop", { timeout: 30_000 });
+  await tab.choose("#another [data-choose=files]", [dump]);
+  await tab.page.waitForSelector("#another #stack .row");
+  assert.equal(await tab.page.evaluate(() => window.asked), 0);
+  await tab.choose("#another [data-choose=files]", [await library("libbytes.so")]);
+  await tab.page.locator("#another #tab-files").click();
+  await tab.page.waitForFunction(() => /libbytes\.so\s+binary/.test(document.querySelector("#another #files")?.innerText));
+  assert.equal(await tab.page.evaluate(() => window.asked), 1);
+  assert.deepEqual(tab.problems, []);
+  await tab.close();
+});
