@@ -8,7 +8,7 @@ make() { # name, compiler, emulator, more flags
 	shift 3
 	command -v "$cc" >/dev/null && command -v "$qemu" >/dev/null || { echo "$name: $cc or $qemu is missing"; return; }
 	"$cc" -O2 -fomit-frame-pointer -fasynchronous-unwind-tables -fno-optimize-sibling-calls -fno-stack-protector -fno-ipa-ra \
-		-ffreestanding -fno-pic -no-pie -static -nostdlib -nostartfiles -Wl,--build-id=sha1,-e,_start,-z,max-page-size=4096 "$@" -o "$name.elf" t.c
+		-ffreestanding -ffile-prefix-map="$(pwd)"=. -fno-pic -no-pie -static -nostdlib -nostartfiles -Wl,--build-id=sha1,-e,_start,-z,max-page-size=4096 "$@" -o "$name.elf" t.c
 	port=$((port + 1))
 	"$qemu" -g $port "./$name.elf" &
 	OUT=$name.json.gz PORT=$port timeout 300 gdb-multiarch -nx -batch -x trace.py "$name.elf" 2>&1 | tail -n 2
