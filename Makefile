@@ -8,6 +8,10 @@ PORT ?= 8080
 BROWSER ?=
 export BROWSER
 
+# Where make bench puts the large symbol files that it makes, about 1.2 GB, and with what.
+GENERATED ?= $(CURDIR)/dist/generated
+GENERATOR ?= ../shared/bench/make_big_sym.py
+
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 
 .DEFAULT_GOAL := help
@@ -87,8 +91,10 @@ node_modules/.installed: package-lock.json
 	@touch $@
 
 bench: site serve-bin cli node_modules/.installed ## parsing, walking, the command beside its peers, the start of the page
-	$(GO) test -run '^$$' -bench . -benchmem ./symfile/... ./walker/...
-	$(GO) run ./build/peers
+	@if [ -f $(GENERATOR) ]; then for n in 100M 1G; do [ -d $(GENERATED)/$$n ] || python3 $(GENERATOR) --size $$n --out $(GENERATED)/$$n; done; \
+	else echo "*** SKIPPED: large symbol files; their generator, $(GENERATOR), is not here ***"; fi
+	CRASHPANE_GENERATED=$(GENERATED) $(GO) test -run '^$$' -bench . -benchmem ./symfile/... ./walker/... ./core/intake
+	$(GO) run ./build/peers -generated $(GENERATED)
 	@chrome="$$($(NODE) build/browser/find.mjs)" && CHROME="$$chrome" $(NODE) build/browser/bench.mjs
 
 gen: ## writes the code of the Vugu components again, after a change of a .vugu file

@@ -5,7 +5,7 @@
 //
 // So it does with `crashpane dumpsyms` beside Mozilla's dump_syms on one thread.
 //
-//	peers [-n runs] [-corpus DIR] [-dump FILE -symbols DIR] [-binary FILE]
+//	peers [-n runs] [-corpus DIR] [-generated DIR] [-dump FILE -symbols DIR] [-binary FILE]
 package main
 
 import (
@@ -49,6 +49,7 @@ type bench struct {
 func main() {
 	runs := flag.Int("n", 5, "runs of each")
 	corpus := flag.String("corpus", "../shared/corpus", "folder with large/bigcrash.dmp; left out if it is not there")
+	generated := flag.String("generated", "", "folder of folders with a dump and its symbols each, as make bench generates them")
 	dump := flag.String("dump", "", "another dump to time, with -symbols")
 	binary := flag.String("binary", "", "another binary of which a symbol file is made")
 	symbols := flag.String("symbols", "", "folder with the symbols of -dump, laid out as <name>/<id>/<name>.sym")
@@ -56,7 +57,7 @@ func main() {
 	dir, err := os.MkdirTemp("", "crashpane-peers-")
 	if err == nil {
 		defer os.RemoveAll(dir)
-		err = run(*runs, *corpus, *dump, *symbols, dir)
+		err = run(*runs, *corpus, *generated, *dump, *symbols, dir)
 	}
 	if err == nil {
 		err = runDumpsyms(*runs, *binary, dir)
@@ -67,7 +68,7 @@ func main() {
 	}
 }
 
-func run(runs int, corpus, dump, symbols, dir string) error {
+func run(runs int, corpus, generated, dump, symbols, dir string) error {
 	benches := []bench{}
 	sample, err := store(dir, "sample", map[string]string{
 		"tilecruncher": "testdata/sample/tilecruncher.sym.gz", "libtilecodec.so": "testdata/sample/libtilecodec.so.sym",
@@ -85,6 +86,14 @@ func run(runs int, corpus, dump, symbols, dir string) error {
 		benches = append(benches, bench{"large (82 MB of symbols, 31 threads)", filepath.Join(large, "bigcrash.dmp"), []string{syms, filepath.Join(large, "libs")}})
 	} else {
 		fmt.Println("SKIPPED: there is no", large, "- the large case is not timed")
+	}
+	dumps, _ := filepath.Glob(filepath.Join(generated, "*", "*.dmp"))
+	if generated == "" || len(dumps) == 0 {
+		fmt.Println("SKIPPED: no generated files are named by -generated - large symbol files are not timed")
+		dumps = nil
+	}
+	for _, d := range dumps {
+		benches = append(benches, bench{"generated (" + sizeOf(filepath.Dir(d)) + ")", d, []string{filepath.Dir(d)}})
 	}
 	if dump != "" {
 		benches = append(benches, bench{filepath.Base(dump) + " (" + sizeOf(symbols) + " of symbols)", dump, []string{symbols}})

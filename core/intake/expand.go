@@ -30,7 +30,7 @@ type Limits struct {
 }
 
 // DefaultLimits suit a browser's tab, where all memory together is 4 GB.
-var DefaultLimits = Limits{MaxTotal: 1536 << 20, MaxStream: 16 << 30, MaxRatio: 300, RatioFloor: 64 << 20, MaxMembers: 20000, MaxDepth: 3, keepWhole: 48 << 20}
+var DefaultLimits = Limits{MaxTotal: 1536 << 20, MaxStream: 16 << 30, MaxRatio: 300, RatioFloor: 64 << 20, MaxMembers: 20000, MaxDepth: 3, keepWhole: 96 << 20}
 
 func (l Limits) orDefault() Limits {
 	d := DefaultLimits

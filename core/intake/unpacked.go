@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -18,7 +19,7 @@ const (
 	// Of a large file are kept what was used last, keepChunks, and places to unpack again from, one each pointEvery bytes as long as
 	// there are no more than maxPoints (of 32 KiB), else less often.
 	keepChunks = 32
-	pointEvery = 1 << 20
+	pointEvery = 128 << 10
 	maxPoints  = 1024
 )
 
@@ -60,11 +61,17 @@ type unpacked struct {
 	points []point
 	every  int64
 	recent []int64
+	large  bool  // chunks are forgotten from the start
 	at     int64 // how far into the compressed data it came
 }
 
 // deflated makes u unpack deflate data, in gzip members or without.
 func (u *unpacked) deflated(src *input.Source, gzip bool) {
+	u.large = u.size > u.limits.keepWhole
+	if tail, err := src.Bytes(max(0, src.Size-4), min(4, src.Size)); gzip && err == nil && len(tail) == 4 {
+		// The last member's size. It may say anything; what is too large is noticed when it comes out.
+		u.large = int64(binary.LittleEndian.Uint32(tail)) > u.limits.keepWhole
+	}
 	u.open = func() (io.Reader, error) {
 		u.z, u.points, u.every = newInflater(src, gzip), nil, pointEvery
 		u.z.onBlock = func(now []byte) {
@@ -238,7 +245,7 @@ func (u *unpacked) step() {
 		u.chunks = append(u.chunks, buf[:k])
 		u.n += int64(k)
 		u.held += int64(k)
-		if last := int64(len(u.chunks)) - 1; u.z != nil && u.n > u.limits.keepWhole {
+		if last := int64(len(u.chunks)) - 1; u.z != nil && (u.large || u.n > u.limits.keepWhole) {
 			if u.recent == nil {
 				u.recent = []int64{}
 				for i := range last {

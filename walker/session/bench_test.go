@@ -1,8 +1,10 @@
 package session_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/crashpane/crashpane/core/input"
@@ -33,6 +35,8 @@ func BenchmarkReport(b *testing.B) {
 				s.Add(input.FromBytes(path, data))
 			}
 			frames := 0
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
 			b.ReportAllocs()
 			for b.Loop() {
 				s.SetPolicy(walker.Best)
@@ -44,7 +48,72 @@ func BenchmarkReport(b *testing.B) {
 				}
 			}
 			b.ReportMetric(float64(frames)*float64(b.N)/b.Elapsed().Seconds(), "frames/s")
+			runtime.ReadMemStats(&after)
 			b.ReportMetric(float64(frames), "frames")
+			b.ReportMetric(float64(after.Mallocs-before.Mallocs)/float64(frames)/float64(b.N), "allocs/frame")
 		})
 	}
+}
+
+// BenchmarkGenerated opens dumps with symbol files of any size that are in the folders of the folder named by CRASHPANE_GENERATED, as
+// make bench generates them: until the crashed thread is there with all its names, and until all threads are. Nothing is known of the
+// file at first. It says how often and how much was read of it, by pages as on a disk and by what a browser reads at a time.
+func BenchmarkGenerated(b *testing.B) {
+	folders, _ := filepath.Glob(filepath.Join(os.Getenv("CRASHPANE_GENERATED"), "*", "*.dmp"))
+	if os.Getenv("CRASHPANE_GENERATED") == "" || len(folders) == 0 {
+		b.Skip("*** SKIPPED: CRASHPANE_GENERATED names no folder of generated files")
+	}
+	for _, dump := range folders {
+		for _, slice := range []int64{4 << 10, 64 << 10} {
+			for _, all := range []bool{false, true} {
+				name := fmt.Sprintf("%s/by-%dKiB/", filepath.Base(filepath.Dir(dump)), slice>>10)
+				if all {
+					name += "all"
+				} else {
+					name += "crashed"
+				}
+				b.Run(name, func(b *testing.B) { benchGenerated(b, dump, slice, all) })
+			}
+		}
+	}
+}
+
+func benchGenerated(b *testing.B, dump string, slice int64, all bool) {
+	syms, _ := filepath.Glob(filepath.Join(filepath.Dir(dump), "*", "*", "*.sym"))
+	var files []*os.File
+	for _, path := range append([]string{dump}, syms...) {
+		f, err := os.Open(path)
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer f.Close()
+		files = append(files, f)
+	}
+	b.ReportAllocs()
+	var reads, bytes int64
+	for b.Loop() {
+		reads, bytes = 0, 0
+		s := session.New(session.Options{Sparse: true, Slice: slice})
+		var of []*counted
+		for _, f := range files {
+			st, err := f.Stat()
+			if err != nil {
+				b.Fatal(err)
+			}
+			of = append(of, &counted{r: f})
+			s.Add(input.New(f.Name(), of[len(of)-1], st.Size()))
+		}
+		r := s.Glance(0, -1)
+		if all {
+			r = s.Report(0)
+		}
+		if t := &r.Threads[r.FirstThread]; t.Pending || len(t.Frames) < 2 || t.Frames[1].Function.Raw == "" {
+			b.Fatal("the crashed thread has no names")
+		}
+		for _, c := range of[1:] {
+			reads, bytes = reads+int64(c.reads), bytes+c.bytes
+		}
+	}
+	b.ReportMetric(float64(reads), "reads")
+	b.ReportMetric(float64(bytes)/1024, "KB-read")
 }
