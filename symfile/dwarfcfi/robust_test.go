@@ -132,6 +132,36 @@ func TestHeaderThatIsOfNoUse(t *testing.T) {
 	}
 }
 
+// Linkers put functions into the order in which they are called, and leave the entries where they are. Reading all rules by
+// address must not fetch the section again and again.
+func TestScattered(t *testing.T) {
+	b := amd64Form.build()
+	const n = 50000
+	for i := range uint64(n) {
+		b.fde(0x1000+i*7919%n*16, 16, []byte{0x41, 0x0e, 16})
+	}
+	src, read := source(b.b)
+	tab, err := dwarfcfi.EHFrame(src, secAddr, nil, 0, b.config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	last, rows := uint64(0), 0
+	err = tab.Each(func(start, end uint64, row unwind.Row) error {
+		if start != last && rows > 0 {
+			t.Fatalf("0x%x after 0x%x", start, last)
+		}
+		last = end
+		rows++
+		return nil
+	})
+	if err != nil || rows != 2*n || len(tab.Warnings()) > 0 {
+		t.Errorf("%d rows, %v, %v", rows, err, tab.Warnings())
+	}
+	if read.n > 3*int64(len(b.b)) {
+		t.Errorf("%d bytes read of %d", read.n, len(b.b))
+	}
+}
+
 // In a file without section headers the section is found by its search table, and its end is where it says.
 func TestUnknownSize(t *testing.T) {
 	b, pairs := many(amd64Form, 30)

@@ -6,9 +6,11 @@
 package dwarfcfi
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/crashpane/crashpane/core/cpu"
@@ -221,7 +223,8 @@ func (t *table) ensureNumbered() error {
 	return nil
 }
 
-// Each implements unwind.Table: by address, a stretch for every change of the rules.
+// Each implements unwind.Table: by address, a stretch for every change of the rules. Where functions were put into another order
+// than their entries, the section is held in memory meanwhile; one that is too large for that is gone through as it lies.
 func (t *table) Each(f func(start, end uint64, row unwind.Row) error) error {
 	if err := t.index(); err != nil {
 		return err
@@ -229,8 +232,27 @@ func (t *table) Each(f func(start, end uint64, row unwind.Row) error) error {
 	if err := t.ensureNumbered(); err != nil {
 		return err
 	}
-	for i := range t.places {
-		entry, err := t.fdeAt(int64(t.places[i].off))
+	places := t.places
+	if scattered(places) {
+		if block, _, err := t.src.Block(0); err != nil {
+			return err
+		} else if int64(len(block)) == t.src.Size {
+			// It is in memory anyway.
+		} else if t.src.Size <= maxHeld {
+			whole := t.src
+			data := make([]byte, whole.Size)
+			if _, err := whole.ReadDirect(data, 0); err != nil {
+				return whole.Wrap(t.name, 0, err)
+			}
+			t.src = input.FromBytes(whole.Name, data)
+			defer func() { t.src = whole }()
+		} else {
+			places = slices.Clone(places)
+			slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.off, b.off) })
+		}
+	}
+	for i := range places {
+		entry, err := t.fdeAt(int64(places[i].off))
 		if needs(err) {
 			return err
 		}
@@ -243,6 +265,21 @@ func (t *table) Each(f func(start, end uint64, row unwind.Row) error) error {
 		}
 	}
 	return nil
+}
+
+// maxHeld is the size up to which Each holds a section in memory.
+const maxHeld = 64 << 20
+
+// scattered: reading the entries by address would read most of them from elsewhere than where the last was read.
+func scattered(places []place) bool {
+	const near = 64 << 10
+	jumps := 0
+	for i := 1; i < len(places); i++ {
+		if d := int64(places[i].off) - int64(places[i-1].off); d > near || d < -near {
+			jumps++
+		}
+	}
+	return jumps > 256 && jumps > len(places)/256
 }
 
 // eachOf calls f for the stretches of one function.
