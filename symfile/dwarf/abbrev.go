@@ -38,10 +38,9 @@ type abbrev struct {
 	children bool
 	kind     kind
 	code     bool // DW_AT_low_pc or DW_AT_ranges is among its attributes
-	// sibling is how many bytes after the code DW_AT_sibling stands and sibForm its form, if all before it has a fixed size;
-	// else -1.
-	sibling int32
-	sibForm uint16
+	// sibling is the number of DW_AT_sibling among attrs, -1 if there is none; sibBytes is how many bytes after the code it
+	// stands if all before it has a fixed size, else -1.
+	sibling, sibBytes int32
 	attrs   []attribute
 	passes  []pass
 }
@@ -221,7 +220,7 @@ func parseAbbrevs(r reader, e encoding, sec *section, base int64) (t *abbrevTabl
 			t.size = r.p
 			return t, true, nil
 		}
-		a := abbrev{sibling: -1}
+		a := abbrev{sibling: -1, sibBytes: -1}
 		tag := r.uleb()
 		a.tag = uint16(min(tag, 0xffff))
 		a.children = r.u8() != 0
@@ -244,8 +243,10 @@ func parseAbbrevs(r reader, e encoding, sec *section, base int64) (t *abbrevTabl
 			if !known {
 				return t, true, sec.errorf(base+int64(at), "a form of DWARF 2 to 5", "form 0x%x of attribute 0x%x", form, name)
 			}
-			if fixed && name == atSibling && n > 0 {
-				a.sibling, a.sibForm = int32(where), row.form
+			if name == atSibling {
+				if a.sibling = int32(len(attrs) - first); fixed {
+					a.sibBytes = int32(where)
+				}
 			}
 			if n >= 0 {
 				where += n

@@ -93,7 +93,7 @@ func (d *Data) collect(all *everything) error {
 		if sure && len(spans) == 0 {
 			return nil
 		}
-		data, err := d.decode(u)
+		data, err := d.decode(u, true)
 		if err != nil {
 			return err
 		}

@@ -206,7 +206,7 @@ func (d *Data) readVague() error {
 		if err != nil {
 			return err
 		}
-		data, err := d.load(u)
+		data, err := d.loadWhole(u)
 		if err != nil {
 			return err
 		}

@@ -85,6 +85,12 @@ func (d *Data) best(units []int64, rva uint64) (*unitData, owned, error) {
 			continue
 		}
 		o, ok := data.at(rva)
+		if !ok && data.skimmed {
+			if data, err = d.loadWhole(data.u); err != nil {
+				return nil, owned{}, err
+			}
+			o, ok = data.at(rva)
+		}
 		if ok {
 			d.twins = append(d.twins, twin{data, o})
 		}
@@ -153,7 +159,10 @@ func (d *Data) symbol(data *unitData, o owned, rva uint64) (symbol.Symbol, error
 		}
 		s.File, s.Line, s.HasLine, s.LineStart = own, line.line, true, line.start
 	}
-	calls, starts := data.callsAt(fn, rva)
+	if err := d.expand(data, o.fn); err != nil {
+		return s, err
+	}
+	calls, starts := data.callsAt(&data.fns[o.fn], rva)
 	if len(calls) == 0 {
 		return s, nil
 	}

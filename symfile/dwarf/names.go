@@ -304,9 +304,9 @@ func (u *unit) readScopes() error {
 			u.scopes = append(u.scopes, scope{u.root + int64(at), u.end, in, a.kind == kindType})
 			s := int32(len(u.scopes) - 1)
 			stack = append(stack, level{s, s})
-		case a.kind == kindLeaf && a.sibling >= 0:
-			if to := u.siblingOf(&r, a, first); to > r.p {
-				r.p = to
+		case a.kind == kindLeaf:
+			if to := u.siblingOf(&r, a, u.root, first); to > 0 {
+				r.p = int(to - u.root)
 				continue
 			}
 			stack = append(stack, level{in, -1})
@@ -322,22 +322,26 @@ func (u *unit) readScopes() error {
 	return nil
 }
 
-// siblingOf is where in the reader's bytes, which begin with the unit's first entry, the entry's sibling stands; 0 if it has none
-// behind it. first is where its attributes begin.
-func (u *unit) siblingOf(r *reader, a *abbrev, first int) int {
-	s := reader{b: r.b, p: first, big: r.big}
-	s.skip(uint64(a.sibling))
-	at := attribute{form: a.sibForm}
-	w := s.word(u.encoding, &at, 0)
-	to := int64(-1)
-	switch a.sibForm {
-	case formRef1, formRef2, formRef4, formRef8:
-		if w.v < 1<<40 {
-			to = int64(w.v) + u.off - u.root
-		}
-	}
-	if s.bad || to <= int64(first) || to > int64(len(r.b)) {
+// siblingOf is where in the section an entry's sibling stands; 0 if it says none that lies behind it in the unit. The reader's
+// bytes begin at base, and the entry's attributes at first in them.
+func (u *unit) siblingOf(r *reader, a *abbrev, base int64, first int) int64 {
+	if a.sibling < 0 {
 		return 0
 	}
-	return int(to)
+	s := reader{b: r.b, p: first, big: r.big}
+	if a.sibBytes >= 0 {
+		s.skip(uint64(a.sibBytes))
+	} else {
+		for i := range a.attrs[:a.sibling] {
+			s.word(u.encoding, &a.attrs[i], base)
+		}
+	}
+	w := s.word(u.encoding, &a.attrs[a.sibling], base)
+	switch w.form {
+	case formRef1, formRef2, formRef4, formRef8:
+		if to := u.off + int64(w.v); !s.bad && w.v < 1<<40 && to > base+int64(s.p) && to <= u.end {
+			return to
+		}
+	}
+	return 0
 }

@@ -54,6 +54,8 @@ func loaded(tb testing.TB, name string) made {
 // all goes over everything that a file can be asked: nothing may panic, hang, or fail for what is wrong in the file.
 func all(tb testing.TB, m made) (functions int, warnings []string) {
 	tb.Helper()
+	defer func(was int64) { skimFrom = was }(skimFrom)
+	skimFrom = 0
 	s := m.sections(binary.LittleEndian)
 	opt := Options{Alt: &s, Split: func(string, string, uint64) (*Sections, bool) { return &s, true }}
 	d, err := Open(s, opt)

@@ -124,6 +124,7 @@ type section struct {
 	held       window // what was read last of those that are large: a unit, whose names are asked for next
 	wins       [12]window
 	next       int
+	step       int64 // how much is read at a time, if not 0
 	ahead      int64 // how much the last read in sequence took
 	readTo     int64 // where it ended
 }
@@ -157,7 +158,9 @@ func (s *section) upTo(off, n int64) ([]byte, error) {
 		}
 	}
 	size := s.least
-	if gap := off - s.readTo; s.readTo > 0 && gap <= s.least/2 && -gap < s.ahead { // it goes on where the last read ended
+	if s.step > 0 {
+		size = s.step
+	} else if gap := off - s.readTo; s.readTo > 0 && gap <= s.least/2 && -gap < s.ahead { // it goes on where the last read ended
 		size = min(2*max(s.ahead, s.least), 64<<10)
 	}
 	size = min(max(n, size), s.size-off)

@@ -17,9 +17,11 @@ const (
 // function is a function with code. Its ranges and inlined calls are stretches of the unit's.
 type function struct {
 	off   int64 // of its entry
+	end   int64 // where that ends, if the unit was skimmed
 	spans stretchOf
 	calls stretchOf
 	top   bool // no namespace or class is around its entry
+	open  bool // its calls have not been read
 }
 
 type stretchOf struct{ from, to int32 }
@@ -57,6 +59,8 @@ type unitData struct {
 	folded [][2]int32
 	// lacks: the file of the split unit was not at hand.
 	lacks bool
+	// skimmed: only functions that lie in nothing else were read, without their calls.
+	skimmed bool
 	// mixed: the calls of some function are not side by side yet.
 	mixed bool
 	// The lines of the range that was asked for last.
@@ -81,10 +85,30 @@ func (d *Data) load(u *unit) (*unitData, error) {
 			return c, nil
 		}
 	}
-	data, err := d.decode(u)
+	data, err := d.decode(u, false)
 	if err != nil {
 		return nil, err
 	}
+	d.remember(data)
+	return data, nil
+}
+
+// loadWhole is load for who needs all functions.
+func (d *Data) loadWhole(u *unit) (*unitData, error) {
+	data, err := d.load(u)
+	if err != nil || !data.skimmed {
+		return data, err
+	}
+	if data, err = d.decode(u, true); err != nil {
+		return nil, err
+	}
+	d.cache = d.cache[1:]
+	d.remember(data)
+	return data, nil
+}
+
+// remember keeps a unit, and drops those that were not used for the longest time.
+func (d *Data) remember(data *unitData) {
 	d.cache = slices.Insert(d.cache, 0, data)
 	total := 0
 	for i, c := range d.cache {
@@ -97,11 +121,10 @@ func (d *Data) load(u *unit) (*unitData, error) {
 			break
 		}
 	}
-	return data, nil
 }
 
-// decode reads a unit.
-func (d *Data) decode(u *unit) (*unitData, error) {
+// decode reads a unit: whole, or as little of it as a lookup needs.
+func (d *Data) decode(u *unit, whole bool) (*unitData, error) {
 	if err := d.note(u.rootOf()); err != nil {
 		return nil, err
 	}
@@ -116,16 +139,25 @@ func (d *Data) decode(u *unit) (*unitData, error) {
 		}
 		data.lacks = body == nil
 	}
-	if err := d.note(d.walk(data)); err != nil {
-		return nil, err
+	var err error
+	if !whole {
+		data.skimmed, err = d.skim(data)
+		if err = d.note(err); err != nil {
+			return nil, err
+		}
+	}
+	if !data.skimmed {
+		data.fns, data.spans = nil, nil
+		if err := d.note(d.walk(data)); err != nil {
+			return nil, err
+		}
 	}
 	data.settle()
-	var err error
 	data.table, err = d.lines(u)
 	if err = d.note(err); err != nil {
 		return nil, err
 	}
-	data.size = 1000 + 72*len(data.fns) + 40*len(data.calls) + 16*len(data.spans) + 40*len(data.index) + 16*len(data.table.rows) + 40*len(data.table.files)
+	data.size = 1000 + 88*len(data.fns) + 40*len(data.calls) + 16*len(data.spans) + 40*len(data.index) + 16*len(data.table.rows) + 40*len(data.table.files)
 	return data, nil
 }
 
@@ -140,17 +172,21 @@ type level struct {
 // walk goes over the entries of a unit once.
 func (d *Data) walk(data *unitData) error {
 	u := data.body
-	sec := u.sec()
-	b, err := sec.bytes(u.root, u.end-u.root)
+	b, err := u.sec().bytes(u.root, u.end-u.root)
 	if err != nil {
 		return err
 	}
+	return d.entries(data, &reader{b: b, big: u.obj.big}, u.root, []level{{fn: -1}})
+}
+
+// entries goes over entries from base on, inside of those that are under way, and to the end of the outermost but one.
+func (d *Data) entries(data *unitData, r *reader, base int64, inner []level) error {
+	u := data.body
+	sec := u.sec()
 	t, err := u.obj.abbrevsOf(u.abbrev, u.encoding)
 	if err != nil {
 		return err
 	}
-	inner := []level{{fn: -1}}
-	r := reader{b: b, big: u.obj.big}
 	var bad error
 	for r.p < len(r.b) {
 		at := r.p
@@ -164,7 +200,7 @@ func (d *Data) walk(data *unitData) error {
 		}
 		a := t.get(code)
 		if a == nil {
-			return sec.errorf(u.root+int64(at), "an abbreviation of the unit at 0x"+hex(uint64(u.off)), "code %d", code)
+			return sec.errorf(base+int64(at), "an abbreviation of the unit at 0x"+hex(uint64(u.off)), "code %d", code)
 		}
 		here := inner[len(inner)-1]
 		switch a.kind {
@@ -174,7 +210,7 @@ func (d *Data) walk(data *unitData) error {
 				here = level{fn: -1, scoped: here.scoped}
 				break
 			}
-			fn, err := d.function(data, &r, a, at, here)
+			fn, err := d.function(data, r, a, base+int64(at), here)
 			if err != nil && bad == nil {
 				bad = err
 			}
@@ -184,7 +220,7 @@ func (d *Data) walk(data *unitData) error {
 				r.pass(a.passes, u.encoding)
 				break
 			}
-			made, err := d.inlined(data, &r, a, at, here)
+			made, err := d.inlined(data, r, a, base+int64(at), here)
 			if err != nil && bad == nil {
 				bad = err
 			}
@@ -192,9 +228,9 @@ func (d *Data) walk(data *unitData) error {
 				here.depth++
 			}
 		default:
-			if a.children && a.sibling >= 0 && a.kind == kindLeaf {
-				if to := u.siblingOf(&r, a, r.p); to > r.p {
-					r.p = to
+			if a.children && a.kind == kindLeaf {
+				if to := u.siblingOf(r, a, base, r.p); to > 0 && to-base <= int64(len(r.b)) {
+					r.p = int(to - base)
 					continue
 				}
 			}
@@ -204,11 +240,11 @@ func (d *Data) walk(data *unitData) error {
 			}
 		}
 		if r.bad {
-			return sec.errorf(u.root+int64(at), "an entry", "the end of the unit at 0x%x", u.off)
+			return sec.errorf(base+int64(at), "an entry", "the end of the unit at 0x%x", u.off)
 		}
 		if a.children {
 			if len(inner) >= maxDepth {
-				return sec.errorf(u.root+int64(at), "entries at most 16384 deep", "more")
+				return sec.errorf(base+int64(at), "entries at most 16384 deep", "more")
 			}
 			inner = append(inner, here)
 		} else if len(inner) == 1 {
@@ -219,7 +255,7 @@ func (d *Data) walk(data *unitData) error {
 }
 
 // function reads a DW_TAG_subprogram. It answers its number, -1 if it has no code.
-func (d *Data) function(data *unitData, r *reader, a *abbrev, at int, in level) (int32, error) {
+func (d *Data) function(data *unitData, r *reader, a *abbrev, off int64, in level) (int32, error) {
 	u := data.body
 	var low, high, ranges word
 	for i := range a.attrs {
@@ -241,7 +277,7 @@ func (d *Data) function(data *unitData, r *reader, a *abbrev, at int, in level) 
 	if s.from == s.to {
 		return -1, err
 	}
-	data.fns = append(data.fns, function{off: u.root + int64(at), spans: s, top: !in.scoped})
+	data.fns = append(data.fns, function{off: off, spans: s, top: !in.scoped})
 	return int32(len(data.fns) - 1), err
 }
 
@@ -272,9 +308,9 @@ func (d *Data) spansOf(data *unitData, low, high, ranges word, join bool) (stret
 }
 
 // inlined reads a DW_TAG_inlined_subroutine; made is false if it has no code.
-func (d *Data) inlined(data *unitData, r *reader, a *abbrev, at int, in level) (made bool, err error) {
+func (d *Data) inlined(data *unitData, r *reader, a *abbrev, off int64, in level) (made bool, err error) {
 	u := data.body
-	c := call{origin: noRef, off: u.root + int64(at), fn: in.fn, file: noFile, depth: in.depth}
+	c := call{origin: noRef, off: off, fn: in.fn, file: noFile, depth: in.depth}
 	var low, high, ranges word
 	for i := range a.attrs {
 		row := &a.attrs[i]

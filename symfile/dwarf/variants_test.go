@@ -148,6 +148,13 @@ func firstDifference(got, want string) string {
 
 // TestLookups: at each address a lookup answers what the list of all functions says there.
 func TestLookups(t *testing.T) {
+	t.Run("whole", func(t *testing.T) { testLookups(t, 1<<40) })
+	t.Run("skimmed", func(t *testing.T) { testLookups(t, 0) })
+}
+
+func testLookups(t *testing.T, from int64) {
+	defer func(was int64) { skimFrom = was }(skimFrom)
+	skimFrom = from
 	for _, v := range variants {
 		t.Run(v.String(), func(t *testing.T) {
 			all, d := v.open(t), v.open(t)
