@@ -123,7 +123,13 @@ func (h *host) pressed(e js.Value) {
 	list := closest(target, "data-list")
 	inThreads := list.Truthy() && list.Get("id").String() == "threads"
 	if list.Truthy() && !inThreads && list.Get("id").String() != "stack" && isMove(key) {
-		return // the other lists scroll
+		// Where rows can be selected, arrows do; the other lists scroll.
+		taken := false
+		h.change(func(p *app.Page) { taken = p.ListKey(list.Get("id").String(), key) })
+		if taken {
+			event(e).PreventDefault()
+		}
+		return
 	}
 	if inThreads {
 		switch key {

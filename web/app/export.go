@@ -32,7 +32,7 @@ func (p *Page) exported(r Reply) {
 		return
 	}
 	p.copy(r.Text, map[string]string{ExportStack: "Stack copied", ExportMarkdown: "Stack copied as Markdown",
-		ExportWanted: "List of missing symbols copied"}[e.kind])
+		ExportWanted: "List of missing symbols copied", ExportCompare: "Comparison copied"}[e.kind])
 }
 
 // toast says that something was done, for a moment.

@@ -1,5 +1,7 @@
 package app
 
+import "strconv"
+
 // Key does what a key asks for and reports whether it was taken. typing says that the focus is in a text field, where
 // only Escape and Enter belong to the page.
 func (p *Page) Key(key string, typing bool) bool {
@@ -152,6 +154,40 @@ func (p *Page) selectRow(row int) {
 	p.Stack.Selected = row
 	p.Host.Reveal("stack", row)
 	p.selectFrame(r.Frame, r.Inline)
+}
+
+// ListKey moves the selection in a list of the lower panel whose rows can be selected, and reports whether it did.
+func (p *Page) ListKey(list, key string) bool {
+	by := map[string]int{"ArrowDown": 1, "ArrowUp": -1}[key]
+	if by == 0 {
+		return false
+	}
+	switch list {
+	case "compare":
+		row := max(0, min(p.Compared+by, p.Compare.Total-1))
+		if row != p.Compared && p.Compare.Total > 0 {
+			p.Host.Reveal(list, row)
+			p.selectCompared(row)
+		}
+		return true
+	case "modules":
+		row := -1
+		for i, m := range p.Modules.Rows {
+			if m.Index == p.Module {
+				row = i
+			}
+		}
+		// None is selected: the first one that can be seen.
+		if row += by; p.Module < 0 || p.Modules.Selected < 0 {
+			row = max(0, p.visible[list].From-p.Modules.From)
+		}
+		if row >= 0 && row < len(p.Modules.Rows) {
+			p.Host.Reveal(list, p.Modules.From+row)
+			p.selectModule(strconv.Itoa(p.Modules.Rows[row].Index))
+		}
+		return true
+	}
+	return false
 }
 
 // moveThread goes to the next or previous thread of the list.

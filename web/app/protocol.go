@@ -52,6 +52,7 @@ const (
 	ExportMachine  = "machine"  // Breakpad's machine-readable text
 	ExportJSON     = "json"     // rust-minidump's schema
 	ExportWanted   = "wanted"   // the missing symbol files
+	ExportCompare  = "compare"  // the selected thread walked in six ways
 )
 
 // Request is a message to the engine.

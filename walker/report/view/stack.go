@@ -246,6 +246,8 @@ func (v *View) nameRow(row *StackRow, f *report.Frame) {
 	switch {
 	case row.Module == "":
 		row.Full = row.Function + ", in no module"
+	case f.MissingSymbols && v.module(f.Module) != nil && v.module(f.Module).Has.OnlyExports:
+		row.Full = row.Function + ", the files of " + row.Module + " know only exported names"
 	case f.MissingSymbols:
 		row.Full = row.Function + ", no symbols for " + row.Module
 	default:

@@ -18,26 +18,30 @@ type comparison struct {
 // maxCompared is how many frames a stack may have to be compared: each is kept with its registers, once for each way of walking.
 const maxCompared = 20_000
 
-// compare is a window of the comparison of a thread's walks. It is made once for each report and thread.
+// compare is a window of the comparison of a thread's walks.
 func (e *Engine) compare(v *view.View, q app.Look) view.ComparePage {
-	rep := v.Report()
-	none := view.ComparePage{Thread: q.Thread, Selected: -1}
-	if q.Thread < 0 || q.Thread >= len(rep.Threads) {
-		none.Problem = "There is no thread to compare."
-		return none
+	c, problem := e.comparison(q.Dump, v.Report(), q.Thread)
+	if problem != "" {
+		return view.ComparePage{Thread: q.Thread, Selected: -1, Problem: problem}
 	}
-	if n := len(rep.Threads[q.Thread].Frames); n > maxCompared {
-		none.Problem = fmt.Sprintf("This stack has %s frames, which are too many to compare here. The command does it: crashpane compare --thread %d DUMP.",
-			view.Number(n), q.Thread)
-		return none
+	return v.Compare(c, q.Compare.From, q.Compare.Count, q.Compared)
+}
+
+// comparison is made once for each report and thread; or there is a problem, in words.
+func (e *Engine) comparison(dump int, rep *report.Report, thread int) (*report.Comparison, string) {
+	if thread < 0 || thread >= len(rep.Threads) {
+		return nil, "There is no thread to compare."
 	}
-	if e.compared.of != rep || e.compared.thread != q.Thread {
-		c, err := e.session.Compare(q.Dump, q.Thread)
+	if n := len(rep.Threads[thread].Frames); n > maxCompared {
+		return nil, fmt.Sprintf("This stack has %s frames, which are too many to compare here. The command does it: crashpane compare --thread %d DUMP.",
+			view.Number(n), thread)
+	}
+	if e.compared.of != rep || e.compared.thread != thread {
+		c, err := e.session.Compare(dump, thread)
 		if err != nil {
-			none.Problem = view.Clean(err.Error())
-			return none
+			return nil, view.Clean(err.Error())
 		}
-		e.compared = comparison{rep, q.Thread, c}
+		e.compared = comparison{rep, thread, c}
 	}
-	return v.Compare(e.compared.made, q.Compare.From, q.Compare.Count, q.Compared)
+	return e.compared.made, ""
 }

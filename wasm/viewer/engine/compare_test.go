@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/crashpane/crashpane/web/app"
@@ -21,6 +22,10 @@ func TestCompareLaysSixWalksSideBySide(t *testing.T) {
 	}
 	if !c.Rows[0].Parts || len(c.Ways) < 2 {
 		t.Errorf("nobody says how the walks go on from the first frame: %+v", c.Ways)
+	}
+	text := k.ask(app.Request{Op: app.OpExport, Kind: app.ExportCompare, Thread: -1}, nil)
+	if text.Error != "" || !strings.Contains(text.Text, "Where each stopped:") || !strings.Contains(text.Text, "rust-minidump") {
+		t.Errorf("%q, %q", text.Error, text.Text)
 	}
 	// It is made once, and again when there are other symbols.
 	before := k.e.compared.made

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -32,6 +33,14 @@ func (e *Engine) export(r *app.Reply, req app.Request) error {
 		b.WriteString(v.CopyMarkdown(thread))
 	case app.ExportWanted:
 		b.WriteString(v.WantedText())
+	case app.ExportCompare:
+		c, problem := e.comparison(req.Dump, rep, thread)
+		if problem != "" {
+			err = errors.New(problem)
+			break
+		}
+		c.Demangle(demangle.Name)
+		err = text.WriteComparison(&b, rep, c)
 	case app.ExportText:
 		err = text.Write(&b, rep)
 	case app.ExportMachine:

@@ -1,0 +1,46 @@
+package view
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/crashpane/crashpane/symfile/symbol"
+	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/reporttest"
+)
+
+func TestModuleDetail(t *testing.T) {
+	r := report.Build(reporttest.Windows())
+	m := &r.Modules[0]
+	m.State, m.Looked, m.Frames, m.Binary, m.SymbolFile = report.SymbolsLoaded, true, 2, "lib/libx.so", "libx.sym"
+	m.Has = symbol.Contents{CFI: true, OnlyExports: true, Parts: []symbol.Part{{What: "unwind rules", File: "lib/libx.so", Section: ".eh_frame"},
+		{What: "unwind rules", File: "libx.sym", Section: "STACK"}, {What: "names", File: "lib/libx.so", Section: ".dynsym"}},
+		Missing: []string{"libx.so.debug, the debug information\x01"}}
+	v := New(r, nil)
+	d := v.Module(0)
+	if len(d.Has) != 2 || d.Has[0].Key != "Unwind rules" || d.Has[0].Value != "libx.so, .eh_frame\nlibx.sym, STACK" {
+		t.Errorf("%+v", d.Has)
+	}
+	missing := strings.Join(d.Missing, "\n")
+	if !strings.HasPrefix(missing, "libx.so.debug") || strings.Contains(missing, "\x01") || !strings.Contains(missing, "No functions but exported names") ||
+		!strings.Contains(missing, "No source lines") || strings.Contains(missing, "No unwind rules") {
+		t.Errorf("%q", missing)
+	}
+	if d.Binary != "lib/libx.so" || !d.Rules || d.Ignored || d.Says != "Its symbols are here; 2 frames lie in it." {
+		t.Errorf("%+v", d)
+	}
+	page := v.Modules(0, 50, 0, "")
+	if page.Detail == nil || page.Detail.Index != 0 || v.Modules(0, 50, -1, "").Detail != nil {
+		t.Error("the list's detail is not that of the module asked for")
+	}
+	if row := page.Rows[page.Selected]; row.Has != "CFI · only exports" {
+		t.Errorf("%q", row.Has)
+	}
+	m.IgnoredCFI = true
+	if row := v.Modules(0, 50, 0, "").Rows[page.Selected]; row.Has != "CFI · only exports, CFI ignored" {
+		t.Errorf("%q", row.Has)
+	}
+	if v.Module(-1) != nil || v.Module(99) != nil {
+		t.Error("a module that is not there")
+	}
+}

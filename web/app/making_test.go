@@ -1,0 +1,142 @@
+package app
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/crashpane/crashpane/walker/report/view"
+)
+
+// withModule shows a page whose module 2 is selected.
+func withModule() (*Page, *fakeHost, *fakeEngine) {
+	p, h, e := newTestPage("")
+	drop(p, e)
+	answered(p, e)
+	p.Act("module", "2")
+	look := e.last(OpLook)
+	m := view.ModulePage{Rows: []view.ModuleRow{{Index: 2, Name: hostile, State: "loaded", Word: "loaded", Has: "CFI · lines"}}, Selected: 0,
+		Detail: &view.ModuleDetail{Index: 2, Name: hostile, Says: "Its symbols are here; 3 frames lie in it.", Has: []view.Fact{{Key: "Unwind rules", Value: "libx.so, .eh_frame", Code: true}},
+			Missing: []string{"No source lines"}, Rules: true, Binary: "folder/libx.so"}}
+	m.Total = 1
+	p.Reply(Reply{ID: look.ID, Op: OpLook, Modules: &m})
+	return p, h, e
+}
+
+func TestModuleSaysWhatItHas(t *testing.T) {
+	p, _, e := withModule()
+	if look := e.last(OpLook); look.Look.Module != 2 {
+		t.Fatalf("%+v", look.Look)
+	}
+	out := render(t, p)
+	for _, want := range []string{"loaded: CFI · lines", "libx.so, .eh_frame", "No source lines", "Ignore its CFI", "Download .sym", "What is missing"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the module does not say %q", want)
+		}
+	}
+	if strings.Contains(out, "<img") {
+		t.Error("text of a file became an element")
+	}
+	p.Act("module", "2")
+	if p.Module != -1 || p.detail().Index != -1 {
+		t.Error("a second click does not close it")
+	}
+}
+
+func TestCFIIsIgnoredByHand(t *testing.T) {
+	p, _, e := withModule()
+	p.Act("ignore", "2")
+	if r := e.last(OpIgnore); r == nil || r.Module != 2 || !r.On {
+		t.Fatalf("%+v", r)
+	}
+	p.Modules.Detail.Ignored = true
+	if out := render(t, p); !strings.Contains(out, "Use its CFI again") {
+		t.Error("it cannot be taken back")
+	}
+	p.Act("ignore", "2")
+	if r := e.last(OpIgnore); r.On {
+		t.Error("it is ignored twice")
+	}
+	// A new worker hears both, in their order.
+	p.Add([]File{fakeFile("b.sym")})
+	p.Act("cancel", "")
+	p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: oneDump})
+	if r := e.last(OpIgnore); r == nil || r.On {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestSymbolFileIsMadeBeside(t *testing.T) {
+	p, h, e := withModule()
+	p.Act("make", "folder/libx.so")
+	if e.made != nil {
+		t.Fatal("there is no binary yet")
+	}
+	p.Add([]File{fakeFile("folder/libx.so"), fakeFile("folder/libx.so.debug")})
+	for range 2 {
+		name := e.last(OpAdd).Name
+		p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: oneDump, Items: []FileRow{{Name: name, Kind: "binary", Usable: true}}})
+	}
+	answered(p, e)
+	p.Act("make", "folder/libx.so")
+	if got := strings.Join(e.made, " "); got != "sym folder/libx.so folder/libx.so folder/libx.so.debug" {
+		t.Fatalf("%q", got)
+	}
+	p.MakingProgress(Progress{Stage: "reading", Done: 12_000_000})
+	if out := render(t, p); !strings.Contains(out, "Reading libx.so, 12.0 MB") {
+		t.Error("nobody says how far it is")
+	}
+	if p.Job.Active {
+		t.Error("the engine's own work is mixed up with it")
+	}
+	p.Made("libx.so.sym", "")
+	if p.busy() || h.announced != "libx.so.sym written" {
+		t.Errorf("busy %v, %q", p.busy(), h.announced)
+	}
+	p.Act("make", "folder/libx.so")
+	p.Act("cancel", "")
+	if p.busy() || e.made != nil {
+		t.Error("cancelling does not end it")
+	}
+	p.Act("make", "folder/libx.so")
+	p.Made("", "libx.so: section .debug_info: it is cut off")
+	if len(p.Notices) == 0 || !strings.Contains(p.Notices[len(p.Notices)-1].Text, "No symbol file could be made of libx.so: ") {
+		t.Errorf("%+v", p.Notices)
+	}
+}
+
+func TestStartOffersSymbolsOfBinaries(t *testing.T) {
+	p, _, _ := newTestPage("")
+	p.Files = FilePage{Rows: []FileRow{{Name: "a/libx.so", Kind: "binary", Usable: true}, {Name: "b.sym", Kind: "sym", Usable: true}}}
+	p.Files.Total = 2
+	if out := render(t, p); !strings.Contains(out, "Download libx.so.sym") || strings.Contains(out, "b.sym.sym") {
+		t.Error("a binary without a dump cannot be made into a symbol file")
+	}
+}
+
+func TestArrowsSelectInTheLowerLists(t *testing.T) {
+	p, _, e := withModule()
+	p.Modules.Rows = append(p.Modules.Rows, view.ModuleRow{Index: 7, Name: "b"})
+	p.Modules.Total = 2
+	if !p.ListKey("modules", "ArrowDown") || p.Module != 7 {
+		t.Errorf("module %d", p.Module)
+	}
+	if !p.ListKey("modules", "ArrowDown") || p.Module != 7 {
+		t.Errorf("module %d behind the last", p.Module)
+	}
+	if !p.ListKey("modules", "ArrowUp") || p.Module != 2 {
+		t.Errorf("module %d", p.Module)
+	}
+	p.Compare.Total = 3
+	p.ListKey("compare", "ArrowDown")
+	p.ListKey("compare", "ArrowDown")
+	if p.Compared != 1 {
+		t.Errorf("row %d", p.Compared)
+	}
+	if p.ListKey("files", "ArrowDown") || p.ListKey("modules", "End") {
+		t.Error("a list that scrolls does not any more")
+	}
+	p.Act("copy", ExportCompare)
+	if r := e.last(OpExport); r == nil || r.Kind != ExportCompare || r.Thread != 1 {
+		t.Errorf("%+v", r)
+	}
+}
