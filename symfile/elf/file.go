@@ -47,6 +47,8 @@ type File struct {
 	failed   map[*Section]error
 	dyn      *dynamic
 	need     *input.NeedError
+	tables   map[*Section]*symTable
+	opd      *Section // function descriptors of ppc64, or nil
 }
 
 // Section is one section header. Addresses are link-time addresses; those of an object file are made up, see File.Data.
@@ -88,7 +90,7 @@ func Is(head []byte) bool { return len(head) >= 4 && string(head[:4]) == "\x7fEL
 // Open reads the headers of a file. An error means that not even the file header is sound; anything less is a warning. Where
 // parts of the file are not there yet, the error is a *input.NeedError.
 func Open(src *input.Source) (*File, error) {
-	f := &File{Src: src, data: map[*Section]*input.Source{}, failed: map[*Section]error{}}
+	f := &File{Src: src, data: map[*Section]*input.Source{}, failed: map[*Section]error{}, tables: map[*Section]*symTable{}}
 	h, err := f.header()
 	if err != nil {
 		return nil, err
@@ -99,6 +101,9 @@ func Open(src *input.Source) (*File, error) {
 	f.name(int(h.names))
 	if f.Type == TypeRel {
 		f.layOut()
+	}
+	if f.machine() == machPPC64 && f.Class == 64 {
+		f.opd = f.Section(".opd")
 	}
 	f.findBase()
 	f.readNotes()

@@ -10,12 +10,20 @@ import (
 // readNotes looks for the build id in the sections of notes, then in the segments: a stripped file may have no sections, and
 // a separate debug file's segments may describe another file.
 func (f *File) readNotes() {
+	const most = 1000 // files have a handful
+	n := 0
 	for i := range f.Sections {
-		if s := &f.Sections[i]; s.Type == secNote && f.note(f.raw(s), s.Align) {
-			return
+		if s := &f.Sections[i]; s.Type == secNote && n < most {
+			if n++; f.note(f.raw(s), s.Align) {
+				return
+			}
 		}
 	}
+	n = 0
 	for _, s := range f.Segments {
+		if n++; n > most {
+			return
+		}
 		if s.Type == segNote && s.Offset < uint64(f.Src.Size) &&
 			f.note(f.Src.Sub(f.Src.Name+": notes", int64(s.Offset), int64(min(s.FileSize, 1<<62))), s.Align) {
 			return

@@ -48,9 +48,11 @@ func (f *File) plt(b *publicsBuilder) error {
 		if f.Class == 64 {
 			size = 32
 		}
-		for slot, symbol := range known {
-			if s := f.SectionAt(slot); s != nil && s.Name == ".plt" {
-				add(slot, size, symbol)
+		if s := f.Section(".plt"); s != nil {
+			for slot, symbol := range known {
+				if slot >= s.Address && slot-s.Address < s.Size {
+					add(slot, size, symbol)
+				}
 			}
 		}
 		return nil
@@ -113,10 +115,14 @@ func (f *File) slots(t *symTable) (known slots, order []uint32, err error) {
 	}
 	known = slots{}
 	jump := types[len(types)-1]
+	var budget relocBudget
 	for i := range f.Sections {
 		s := &f.Sections[i]
 		if s.Type != secRel && s.Type != secRela || !s.Alloc() || int(s.Link) >= len(f.Sections) || f.Sections[s.Link].Type != secDynsym {
 			continue
+		}
+		if !budget.allows(f, s) {
+			break
 		}
 		src := f.raw(s)
 		if f.dyn != nil { // those that only add the load address come first, millions of them in large programs

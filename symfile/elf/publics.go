@@ -105,7 +105,7 @@ func (f *File) Publics() (*Publics, error) {
 	for i := range f.Sections {
 		s := &f.Sections[i]
 		b.exec[i] = s.Alloc() && s.Exec()
-		if s.Name == ".opd" && f.machine() == machPPC64 && s.HasBytes() {
+		if s == f.opd {
 			b.opd = i
 		}
 	}
@@ -129,14 +129,15 @@ func (f *File) Publics() (*Publics, error) {
 // CodeAddress follows a function's descriptor to its code: in ppc64's first ABI (big-endian, ELFv1), function symbols and
 // debug information may have the address of a descriptor in .opd. Any other address is answered as it is.
 func (f *File) CodeAddress(address uint64) uint64 {
-	if f.machine() != machPPC64 || f.Class != 64 {
+	s := f.opd
+	if s == nil || address < s.Address || address-s.Address >= s.Size {
 		return address
 	}
-	s := f.Section(".opd")
-	if s == nil || address < s.Address || address-s.Address >= s.Size || s.Type == secNoBits {
+	d, err := f.Data(s)
+	if err != nil {
 		return address
 	}
-	code, err := f.At(address, 8)
+	code, err := d.Bytes(int64(address-s.Address), 8)
 	if err != nil {
 		return address
 	}

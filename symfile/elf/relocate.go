@@ -119,10 +119,14 @@ func (f *File) relocRecords(src *input.Source, withAddend bool, fn func(relocati
 // place as it is, and a warning.
 func (f *File) relocate(s *Section, d *input.Source) (*input.Source, error) {
 	var image []byte
+	var budget relocBudget
 	for i := range f.Sections {
 		r := &f.Sections[i]
 		if r.Type != secRel && r.Type != secRela || int(r.Info) != s.Index || r == s || r.Size == 0 {
 			continue
+		}
+		if !budget.allows(f, r) {
+			break
 		}
 		if image == nil {
 			if d.Size > maxInflated {
@@ -142,6 +146,18 @@ func (f *File) relocate(s *Section, d *input.Source) (*input.Source, error) {
 		return d, nil
 	}
 	return input.FromBytes(f.part(s), image), nil
+}
+
+// relocBudget keeps the work in proportion to the file: sections that lie over each other could be read any number of times.
+type relocBudget struct{ used uint64 }
+
+func (b *relocBudget) allows(f *File, s *Section) bool {
+	b.used += min(s.Size, uint64(f.Src.Size))
+	if b.used > uint64(f.Src.Size) {
+		f.warn("section "+s.Name, s.Offset, "relocation sections that do not lie over each other", fmt.Sprintf("%d bytes of them in a file of %d", b.used, f.Src.Size))
+		return false
+	}
+	return true
 }
 
 func (f *File) applyAll(image []byte, s, r *Section) error {

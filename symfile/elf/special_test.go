@@ -224,3 +224,23 @@ func TestNeeds(t *testing.T) {
 		t.Errorf("%v, %v", f, err)
 	}
 }
+
+// TestOverlappingRelocations: a hundred thousand headers for the same records cost no more than the file is large.
+func TestOverlappingRelocations(t *testing.T) {
+	f := &elftest.File{Class: 64, Machine: 62, Type: 1}
+	f.Add(elftest.Section{Name: ".text", Type: 1, Flags: 6, Data: text(0x20)})
+	f.Add(elftest.Section{Name: ".debug_info", Type: 1, Data: make([]byte, 16)})
+	f.Symbols(".symtab", []elftest.Sym{{Name: "fn", Type: 2, Bind: 1, Value: 4, Section: ".text"}})
+	f.Relocs(".debug_info", ".symtab", true, make([]elftest.Reloc, 1000))
+	e := open(t, f.Bytes())
+	again := *e.Section(".rela.debug_info")
+	for range 100_000 {
+		e.Sections = append(e.Sections, again)
+	}
+	if _, err := e.Data(e.Section(".debug_info")); err != nil {
+		t.Error(err)
+	}
+	if w := strings.Join(e.Warnings(), " "); !strings.Contains(w, "lie over each other") {
+		t.Errorf("%q", w)
+	}
+}

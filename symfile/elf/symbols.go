@@ -53,6 +53,9 @@ func (f *File) table(kind uint32) *symTable {
 }
 
 func (f *File) tableOf(s *Section) *symTable {
+	if t := f.tables[s]; t != nil {
+		return t
+	}
 	t := &symTable{entries: f.raw(s), dynamic: s.Type == secDynsym}
 	if int(s.Link) < len(f.Sections) && f.Sections[s.Link].HasBytes() {
 		t.names = f.raw(&f.Sections[s.Link])
@@ -65,6 +68,7 @@ func (f *File) tableOf(s *Section) *symTable {
 			t.more = f.raw(m)
 		}
 	}
+	f.tables[s] = t
 	return t
 }
 
