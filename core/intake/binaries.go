@@ -66,7 +66,6 @@ func sniffELF(_ *input.Source, head []byte) Guess {
 	if order.Uint16(head[16:]) == 4 {
 		return Guess{ELFCore, what + ", not a minidump"}
 	}
-	what += "; its symbols must be made into a .sym file first"
 	return Guess{ELF, what}
 }
 
