@@ -216,7 +216,7 @@ func (b *builder) symbolFindings(m int, t *tally) {
 	}
 	used := mod.State == SymbolsLoaded || mod.State == SymbolsForced
 	if used && s.NoUnwind && t.guessed > 0 {
-		add(FindingNoUnwind, nil, "make the symbol file with dump_syms from a binary that still has its unwind data (.eh_frame, .debug_frame, or the PDB)",
+		add(FindingNoUnwind, nil, "drop the binary itself, or make the symbol file from one that still has its unwind data (.eh_frame, .debug_frame, or the PDB)",
 			"%s has names and no STACK records: the callers of %s in %s had to be guessed", file, frames(t.guessed, "", ""), name)
 	}
 	if t.badRecords > 0 {

@@ -333,7 +333,7 @@ func (y *symbols) Row(module int, rva uint64) (unwind.Row, symbol.Answer) {
 		return unwind.Row{}, symbol.NoFile
 	}
 	if y.d.ignored[module] {
-		return unwind.Row{Origin: unwind.Origin{Part: "call frame information", Note: "ignored by hand"}}, symbol.No
+		return unwind.Row{Origin: unwind.Origin{Part: "call frame information, ignored by hand"}}, symbol.No
 	}
 	var row unwind.Row
 	ans := symbol.No
