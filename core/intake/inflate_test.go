@@ -168,7 +168,7 @@ func TestUnpackedLarge(t *testing.T) {
 	for u.err == nil {
 		u.step()
 	}
-	if u.err != io.EOF || u.n != int64(len(text)) || u.held > (keepChunks+1)*chunkSize || len(u.points) < size/pointEvery-2 {
+	if u.err != io.EOF || u.n != int64(len(text)) || u.held > (keepChunks+1)*chunkSize || len(u.points) < size/pointEvery/2 {
 		t.Fatalf("%v: %d bytes, %d of them held, %d points", u.err, u.n, u.held, len(u.points))
 	}
 	u.settle()
