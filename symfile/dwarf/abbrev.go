@@ -41,8 +41,8 @@ type abbrev struct {
 	// sibling is the number of DW_AT_sibling among attrs, -1 if there is none; sibBytes is how many bytes after the code it
 	// stands if all before it has a fixed size, else -1.
 	sibling, sibBytes int32
-	attrs   []attribute
-	passes  []pass
+	attrs             []attribute
+	passes            []pass
 }
 
 // pass is one step of passing over an entry: a number of bytes, or a form of variable size.

@@ -51,6 +51,15 @@ func (u *unit) add(dst []span, lo, hi uint64) []span {
 
 // rangeList adds the ranges that DW_AT_ranges says.
 func (u *unit) rangeList(dst []span, w word) ([]span, error) {
+	from := len(dst)
+	dst, err := u.listed(dst, w)
+	if n := int64(len(dst) - from); !u.obj.d.allow(workRanges, 4+4*n, u.sec().size) && n > 0 {
+		return dst[:from], u.sec().errorf(u.off, "lists of ranges that do not overlap", "many that do")
+	}
+	return dst, err
+}
+
+func (u *unit) listed(dst []span, w word) ([]span, error) {
 	base, err := u.lowest()
 	if err != nil {
 		return dst, err
@@ -97,6 +106,7 @@ func (u *unit) rangeList(dst []span, w word) ([]span, error) {
 // more moves a reader over a section to the bytes at an offset; what is left in it is read again. It answers the offset after
 // what the reader has.
 func (u *unit) more(sec *section, r *reader, at int64) (int64, error) {
+	used := int64(r.p)
 	at -= int64(r.left())
 	n := int64(64)
 	if r.b != nil {
@@ -112,7 +122,7 @@ func (u *unit) more(sec *section, r *reader, at int64) (int64, error) {
 	}
 	// A list that ends soon costs what it is long, and not what the window is.
 	b = b[:min(len(b), 4096)]
-	if !u.obj.d.allow(workRanges, min(int64(len(b)), 64), sec.size) {
+	if !u.obj.d.allow(workRanges, used, sec.size) {
 		return at, sec.errorf(at, "lists of ranges that do not overlap", "many that do")
 	}
 	r.b, r.p = b, 0
