@@ -22,15 +22,17 @@ func (f *File) Has() symbol.Contents {
 		if err != nil {
 			continue
 		}
-		functions, lines, inlines := true, true, false
-		if d, ok := t.(*dwarf.Data); ok {
-			functions, lines, inlines = d.Has()
+		if !s.asked {
+			s.functions, s.lines, s.asked = true, true, true
+			if d, ok := t.(*dwarf.Data); ok {
+				s.functions, s.lines, s.inlines = d.Has()
+			}
 		}
 		for _, p := range []struct {
 			there bool
 			what  string
 			has   *bool
-		}{{functions, "functions", &out.Functions}, {lines, "lines", &out.Lines}, {inlines, "inlined calls", &out.Inlines}} {
+		}{{s.functions, "functions", &out.Functions}, {s.lines, "lines", &out.Lines}, {s.inlines, "inlined calls", &out.Inlines}} {
 			if p.there {
 				*p.has = true
 				out.Parts = append(out.Parts, symbol.Part{What: p.what, File: s.file.Src.Name, Section: s.section})

@@ -15,6 +15,8 @@ type symbolSource struct {
 	open    func() (symbolTable, error)
 	table   symbolTable
 	err     error // why it could not be opened, if that will not change
+	// What it has, if asked is set.
+	asked, functions, lines, inlines bool
 }
 
 // symbolTable knows functions.
