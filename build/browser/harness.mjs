@@ -39,6 +39,7 @@ export async function startSite({ dir = "dist/site" } = {}) {
   return {
     origin,
     async stop() {
+      if (server.exitCode !== null || server.signalCode !== null) return;
       server.removeAllListeners("exit");
       const ended = new Promise((done) => server.once("exit", done));
       server.kill();
@@ -168,6 +169,11 @@ class Tab {
     } catch (error) {
       throw new Error(`the page did not become usable: ${error.message}\n${this.problems.join("\n")}`);
     }
+  }
+
+  // Waits until the service worker has what it keeps for when there is no network.
+  async kept({ timeout = 60_000 } = {}) {
+    await this.page.waitForFunction(() => navigator.serviceWorker.ready.then((r) => r.active?.state === "activated"), undefined, { timeout });
   }
 
   // All requests since the tab was opened, on the wire, to the page's own origin: {method, url, body, status}.

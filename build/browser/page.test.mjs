@@ -48,6 +48,8 @@ async function put(files) {
 
 // Waits until no request has come for a while, and answers how many there were.
 async function quiet(ms = 600) {
+  // The service worker's are the page's own files, asked for once after the first start.
+  await tab.kept();
   for (let before = -1; before !== tab.requests.length; ) {
     before = tab.requests.length;
     await tab.page.waitForTimeout(ms);

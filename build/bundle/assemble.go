@@ -49,6 +49,15 @@ func assemble(p parts) (map[string][]byte, error) {
 		"crashpane.wasm":      p.wasm,
 		"crashpane-full.wasm": p.full,
 	}
+	for made, from := range scripts {
+		script, err := fs.ReadFile(p.static, from)
+		if err != nil {
+			return nil, err
+		}
+		var b bytes.Buffer
+		enclose(&b, script)
+		assets[made] = b.Bytes()
+	}
 	if err := addStyle(assets, p.static); err != nil {
 		return nil, err
 	}
@@ -61,7 +70,8 @@ func assemble(p parts) (map[string][]byte, error) {
 	html := strings.Replace(string(index), `data-full-size="0"`, fmt.Sprintf(`data-full-size="%d"`, len(p.full)), 1)
 	for name, content := range assets {
 		quoted := `="` + name + `"`
-		if strings.Contains(html, quoted) {
+		// An installed application is known by its manifest's address.
+		if strings.Contains(html, quoted) && path.Ext(name) != ".webmanifest" {
 			hashed := hashedName(name, content)
 			html = strings.ReplaceAll(html, quoted, `="`+hashed+`"`)
 			name = hashed
@@ -77,7 +87,44 @@ func assemble(p parts) (map[string][]byte, error) {
 		return nil, err
 	}
 	files["index.html"] = []byte(html)
-	return files, addSample(files, p.sample)
+	if err := addSample(files, p.sample); err != nil {
+		return nil, err
+	}
+	return files, addServiceWorker(files, p.static)
+}
+
+// scripts are the page's scripts that are loaded when they are needed, and what they are made of.
+var scripts = map[string]string{"crashpane-app.js": "app.js"}
+
+// addServiceWorker adds sw.js, which keeps the page for when there is no network: all files but the licenses, and itself, which the browser
+// keeps. A version is the hash of all of them.
+func addServiceWorker(files map[string][]byte, static fs.FS) error {
+	script, err := fs.ReadFile(static, "sw.js")
+	if err != nil {
+		return err
+	}
+	names := []string{}
+	for name := range files {
+		if name != "licenses.txt" && name != "index.html" {
+			names = append(names, name)
+		}
+	}
+	sort.Strings(names)
+	version := sha256.New()
+	for _, name := range append(names, "index.html") {
+		fmt.Fprintf(version, "%s %d\n", name, len(files[name]))
+		version.Write(files[name])
+	}
+	// The page is asked for by its folder: some hosts send who asks for index.html there.
+	list, err := json.Marshal(append([]string{"./"}, names...))
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "// The service worker of Crashpane.\nconst version = %q;\nconst files = %s;\n", hex.EncodeToString(version.Sum(nil))[:16], list)
+	enclose(&b, script)
+	files["sw.js"] = b.Bytes()
+	return nil
 }
 
 // addStatic adds what lies in web/static but the files that go into others.
@@ -87,7 +134,7 @@ func addStatic(assets map[string][]byte, static fs.FS) error {
 			return err
 		}
 		switch path.Base(name) {
-		case "index.html", "loader.js", "worker.js", "single.js":
+		case "index.html", "loader.js", "worker.js", "single.js", "app.js", "sw.js":
 			return nil
 		}
 		switch path.Ext(name) {

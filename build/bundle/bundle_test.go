@@ -28,6 +28,8 @@ func sampleParts() parts {
 			"index.html":    {Data: []byte(page)},
 			"loader.js":     {Data: []byte("load();\n")},
 			"worker.js":     {Data: []byte("work();\n")},
+			"app.js":        {Data: []byte("app();\n")},
+			"sw.js":         {Data: []byte("serve(files, version);\n")},
 			"crashpane.css": {Data: []byte("a { background: url(dots.svg) }")},
 			"icon.svg":      {Data: []byte("<svg/>")},
 			"dots.svg":      {Data: []byte("<svg></svg>")},

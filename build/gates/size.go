@@ -26,8 +26,14 @@ func checkSize(t *tree) ([]string, string, error) {
 	return judgeSize(os.DirFS(t.site), maxFetched, maxFull)
 }
 
-// judgeSize adds up what the page fetches: everything that stands in the site but the sample and the licenses,
-// which nobody gets without asking.
+// later are the files that nobody waits for: what is read by people, by hosts, or by the browser when the page is idle, and what
+// is for pages that embed a viewer.
+var later = map[string]bool{"licenses.txt": true, "_headers": true, ".htaccess": true, ".assetsignore": true,
+	"sw.js": true, "crashpane-app.js": true, "manifest.webmanifest": true, "icon-192.png": true, "icon-512.png": true, "icon-maskable.png": true,
+	"embed.html": true, "crashpane-embed.js": true, "crashpane-embed.css": true}
+
+// judgeSize adds up what the page fetches: everything that stands in the site but the sample, which nobody gets without asking,
+// and what comes later.
 func judgeSize(files fs.FS, limit, limitFull int64) ([]string, string, error) {
 	total, full := int64(0), int64(-1)
 	var parts []string
@@ -41,7 +47,7 @@ func judgeSize(files fs.FS, limit, limitFull int64) ([]string, string, error) {
 			}
 			return nil
 		}
-		if name == "licenses.txt" || strings.HasSuffix(name, ".br") || strings.HasSuffix(name, ".gz") {
+		if later[plainName(name)] || strings.HasSuffix(name, ".br") || strings.HasSuffix(name, ".gz") {
 			return nil
 		}
 		info, err := fs.Stat(files, name)

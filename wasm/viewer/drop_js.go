@@ -18,7 +18,8 @@ const maxFiles = 50_000
 func (h *host) listenForFiles() {
 	target := h.viewer.Get("dropTarget")
 	hasFiles := func(e js.Value) bool {
-		return e.Get("dataTransfer").Get("types").Call("includes", "Files").Bool()
+		// Where no file may be added, they are not the viewer's to take.
+		return h.page.TakesFiles() && e.Get("dataTransfer").Get("types").Call("includes", "Files").Bool()
 	}
 	drag := func(on bool) {
 		if h.page.Dragging != on {
@@ -50,7 +51,7 @@ func (h *host) listenForFiles() {
 	}, false)
 	// Files are pasted wherever the focus is; text goes into the field that has it.
 	h.native(target, "paste", func(e js.Value) {
-		if data := e.Get("clipboardData"); data.Truthy() && data.Get("files").Length() > 0 {
+		if data := e.Get("clipboardData"); data.Truthy() && h.page.TakesFiles() && data.Get("files").Length() > 0 {
 			event(e).PreventDefault()
 			h.take(&dom.DataTransfer{Value: data})
 		}
@@ -64,7 +65,7 @@ func (h *host) listenForFiles() {
 			}
 			// The same file may be picked again after it was changed.
 			input.SetValue("")
-			h.change(func(p *app.Page) { p.Add(files) })
+			h.change(func(p *app.Page) { p.Offer(files) })
 		}, false)
 	}
 }
@@ -91,7 +92,7 @@ func (h *host) take(data *dom.DataTransfer) {
 		}
 	}
 	if len(folders) == 0 {
-		h.change(func(p *app.Page) { p.Add(files) })
+		h.change(func(p *app.Page) { p.Offer(files) })
 		return
 	}
 	go h.takeFolders(files, folders)
@@ -137,7 +138,7 @@ func (h *host) takeFolders(files []app.File, folders []js.Value) {
 		for _, text := range problems {
 			p.Problem(text)
 		}
-		p.Add(files)
+		p.Offer(files)
 	})
 }
 

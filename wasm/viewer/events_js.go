@@ -64,6 +64,10 @@ func (h *host) native(target js.Value, event string, do func(js.Value), passive 
 		return nil
 	})
 	target.Call("addEventListener", event, f, map[string]any{"passive": passive, "capture": passive})
+	if target.Equal(h.window) {
+		// The rest goes with the viewer's own elements.
+		h.undo = append(h.undo, func() { target.Call("removeEventListener", event, f, passive) })
+	}
 }
 
 // closest is the innermost element around a node that has an attribute.

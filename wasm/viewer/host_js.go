@@ -21,6 +21,7 @@ type host struct {
 	measure  js.Func
 	measured bool // a measurement is on its way
 	address  string
+	undo     []func() // takes back what was done to the window
 	timer    js.Value
 }
 
@@ -79,7 +80,7 @@ func (h *host) SetAddress(hash string) {
 
 func (h *host) Load(key string) (value string) {
 	try(func() {
-		if v := h.window.Get("localStorage").Call("getItem", "crashpane."+key); v.Type() == js.TypeString {
+		if v := h.viewer.Get("storage").Call("getItem", "crashpane."+key); v.Type() == js.TypeString {
 			value = v.String()
 		}
 	})
@@ -87,7 +88,7 @@ func (h *host) Load(key string) (value string) {
 }
 
 func (h *host) Store(key, value string) {
-	try(func() { h.window.Get("localStorage").Call("setItem", "crashpane."+key, value) })
+	try(func() { h.viewer.Get("storage").Call("setItem", "crashpane."+key, value) })
 }
 
 func (h *host) SetTheme(theme string) {
@@ -292,6 +293,7 @@ func (h *host) rendered() {
 	h.scheduleMeasure()
 	if doc := h.viewer.Get("themed"); doc.Get("dataset").Get("ready").IsUndefined() {
 		doc.Get("dataset").Set("ready", "1")
+		h.tell("ready", nil)
 	}
 }
 

@@ -63,6 +63,7 @@ func runPage() {
 	page = app.NewPage(h, x, h.hash())
 	h.page = page
 	h.listen()
+	h.obey(func() { w.terminate(); w.StopMaking(); x.StopIndexing() })
 	build, err := vugu.NewBuildEnv(env)
 	if err != nil {
 		panic(err)

@@ -11,6 +11,9 @@ func (p *Page) Act(act, arg string) {
 	if act != "menu" {
 		defer func() { p.Menu = "" }()
 	}
+	if p.forbidden(act) {
+		return
+	}
 	switch act {
 	case "pick-files":
 		p.Host.PickFiles()
@@ -213,6 +216,9 @@ func (p *Page) selectTab(id string, toggle bool) {
 
 // Input takes what is typed into a field.
 func (p *Page) Input(field, value string) {
+	if name, _, _ := strings.Cut(field, "-"); p.forbidden(name) {
+		return
+	}
 	if len(value) > maxStateText {
 		value = strings.ToValidUTF8(value[:maxStateText], "")
 	}

@@ -198,6 +198,7 @@ func (p *Page) looked(r Reply) {
 		p.opening = false
 	}
 	p.ask(0)
+	p.tellIdle(r)
 }
 
 // tookStack takes a window of the stack and moves the selection onto it where that was asked for.
@@ -239,7 +240,10 @@ func (p *Page) open(dump int, keep bool) {
 }
 
 // address writes the state where a link can be copied from.
-func (p *Page) address() { p.Host.SetAddress(p.State.Address()) }
+func (p *Page) address() {
+	p.Host.SetAddress(p.State.Address())
+	p.tell(Event{Kind: EventSelect, State: p.State})
+}
 
 // HashChanged takes an address that a person typed or went back to.
 func (p *Page) HashChanged(hash string) {

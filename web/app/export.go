@@ -1,7 +1,10 @@
 package app
 
 // export is a text that was asked for, and what is to be done with it.
-type export struct{ act, kind string }
+type export struct {
+	act, kind string
+	done      func(text, problem string) // instead of act
+}
 
 // export asks the engine for a text, to be copied or downloaded when it comes.
 func (p *Page) export(act, kind string) {
@@ -9,7 +12,7 @@ func (p *Page) export(act, kind string) {
 		return
 	}
 	id := p.send(Request{Op: OpExport, Kind: kind, Dump: p.Dump, Thread: p.State.Thread}, nil)
-	p.exports[id] = export{act, kind}
+	p.exports[id] = export{act: act, kind: kind}
 }
 
 // exported takes the text.
@@ -19,6 +22,10 @@ func (p *Page) exported(r Reply) {
 		return
 	}
 	delete(p.exports, r.ID)
+	if e.done != nil {
+		e.done(r.Text, r.Error)
+		return
+	}
 	if r.Error != "" {
 		p.say("error", r.Error)
 		return

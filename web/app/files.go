@@ -60,6 +60,7 @@ func (p *Page) next() {
 	p.Job.Active = true
 	p.Job.Text, p.Job.Percent = "Reading "+view.Clean(view.BaseName(p.reading.Name())), -1
 	p.send(Request{Op: OpAdd, Name: p.reading.Name()}, p.reading)
+	p.tellProgress()
 }
 
 // added takes the answer to a file.
@@ -182,9 +183,9 @@ func (p *Page) revive() {
 	if p.dead {
 		p.Engine.Restart()
 	}
-	p.dead, p.asking = false, false
+	p.dead, p.asking, p.told = false, false, DumpEdition{}
 	p.forgetExact()
-	p.exports = map[int]export{}
+	p.forgetExports()
 	p.queue = append(append([]File{}, p.accepted...), p.queue...)
 	p.accepted = nil
 	p.Job = Job{Total: len(p.queue), Active: len(p.queue) > 0, began: time.Now(), known: len(p.queue)}
@@ -214,10 +215,13 @@ func (p *Page) EngineStopped(why string) {
 		text += " The files read before come back with the next drop."
 	}
 	p.forgetExact()
+	p.forgetExports()
 	left := len(p.queue)
 	p.dead, p.fragile, p.asking, p.replay = true, true, false, false
 	p.queue, p.reading, p.Job = nil, nil, Job{}
 	p.say("error", text)
+	p.told = DumpEdition{}
+	p.tell(Event{Kind: EventIdle})
 	if left > 0 && len(p.accepted) > 0 {
 		p.say("warning", fmt.Sprintf("%s after it were not read.", files(left)))
 	}
@@ -236,6 +240,7 @@ func (p *Page) progress(g Progress) {
 	if g.Total > 0 {
 		p.Job.Percent = int(min(100, g.Done*100/g.Total))
 	}
+	p.tellProgress()
 }
 
 // Count says which file of how many.

@@ -13,6 +13,9 @@ type Page struct {
 	Host   Host
 	Engine Engine
 	State  State
+	// Limits and Watch are of the page around the viewer, if there is one.
+	Limits Limits
+	Watch  func(Event)
 
 	// What the engine said, a window of each list.
 	Dumps   []DumpName
@@ -69,6 +72,7 @@ type Page struct {
 	decided    []Request // assignments and policy, to be said again to a new worker
 	exports    map[int]export
 	noticeID   int
+	told       DumpEdition // the report that Watch was told of last
 	toasts     int
 	drawn      time.Time // the progress of a job, last
 }
@@ -119,7 +123,7 @@ func (p *Page) Empty() bool { return p.Summary == nil }
 // send posts a request with a number of its own.
 func (p *Page) send(req Request, file File) int {
 	p.nextID++
-	req.ID = p.nextID
+	req.ID, req.Redact = p.nextID, p.Limits.Redact
 	p.Engine.Send(req, file)
 	return req.ID
 }
@@ -143,6 +147,9 @@ func (p *Page) say(level, text string) {
 		p.Notices = p.Notices[1:]
 	}
 	p.Host.Announce(text)
+	if level != "note" {
+		p.tell(Event{Kind: EventError, Level: level, Text: text})
+	}
 }
 
 // maxNotices is how many messages stand above the zones; the Files tab has all that is to say of files.

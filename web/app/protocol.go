@@ -66,6 +66,7 @@ type Request struct {
 	Thread             int    // export
 	Kind               string // export
 	Policy             string
+	Redact             bool  // all: texts come without what is private, see engine/redact.go
 	Cores              int   // plan
 	From, To           int64 // index
 	Part, Parts        int   // piece

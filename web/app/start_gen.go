@@ -38,7 +38,7 @@ func (c *Start) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h1", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "start-title"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "start-title"}}}
 			vgparent.AppendChild(vgn)
-			vgn.SetInnerHTML("Drop a crash dump and its symbols here")
+			vgn.SetInnerHTML(c.Page.startTitle())
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 			vgparent.AppendChild(vgn)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "start-lead"}}}

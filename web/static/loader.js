@@ -60,7 +60,10 @@ async function compile(wasm, { progress, signal, size = 0 } = {}) {
   if (typeof got === "string" || got instanceof URL) got = await fetch(got, { credentials: "same-origin", signal });
   if (got instanceof Response) {
     if (!got.ok) throw new Error(`${got.url} answered ${got.status}`);
-    return WebAssembly.compileStreaming(progress ? counted(got, progress, size) : got);
+    if (progress) got = counted(got, progress, size);
+    // Some servers do not know the type, and then the browser does not compile while it reads.
+    if (!/^application\/wasm\b/.test(got.headers.get("content-type") ?? "")) return WebAssembly.compile(await got.arrayBuffer());
+    return WebAssembly.compileStreaming(got);
   }
   return WebAssembly.compile(got);
 }
@@ -155,6 +158,15 @@ function keptIn(window) {
   };
 }
 
+// The storage of preferences; none where the browser refuses.
+function storageOf(window) {
+  try {
+    return window.localStorage;
+  } catch {
+    return undefined;
+  }
+}
+
 // Starts a viewer in a root.
 //
 //   wasm         the program: bytes, a Response, a WebAssembly.Module, an address, a promise of one, or a function that answers one
@@ -165,9 +177,14 @@ function keptIn(window) {
 //   sample       answers the promise of the sample's files, each a File, or undefined
 //   ownsWindow   the viewer is the page: it may name it, and keeps its state in the address
 //   dropTarget   where files may be dropped; the root by default
+//   themed       the element that carries data-theme, and data-ready when the viewer can be used; the root by default
+//   storage      whether anything may be kept in the browser for the next visit
+//   limits       {noFiles, readOnly, redact}: what the viewer may not do
+//   told         is called with each event: its kind, its detail, and the function that the viewer is spoken to by (control in
+//                wasm/viewer/control_js.go)
 //
 // Answers the promise of what ends it: it stays open while the viewer lives.
-async function startCrashpane({ wasm, full, fullSize, makeWorker, root, window = globalThis, document = window.document, sample, ownsWindow = false, dropTarget, themed }) {
+async function startCrashpane({ wasm, full, fullSize, makeWorker, root, window = globalThis, document = window.document, sample, ownsWindow = false, dropTarget, themed, storage = true, limits, told }) {
   const module = await compile(wasm);
   const box = make(document, "div", { class: "crashpane-root" }, root);
   make(document, "div", { "data-mount": "" }, box);
@@ -183,7 +200,11 @@ async function startCrashpane({ wasm, full, fullSize, makeWorker, root, window =
     full: full && ((progress, signal) => compile(full, { progress, signal, size: fullSize })),
     module, makeWorker, sample, ownsWindow, live, filesInput, folderInput,
     memory: memoryOf(),
-    kept: keptIn(window),
+    kept: keptIn(storage ? window : {}),
+    storage: storage ? storageOf(window) : undefined,
+    limits,
+    // Later, because the viewer cannot be spoken to while it speaks.
+    told: told && ((kind, detail) => queueMicrotask(() => told(kind, detail, viewer.control))),
     root: box,
     mount: "[data-mount]",
     hostWindow: window,
@@ -219,7 +240,7 @@ async function filesBeside(list) {
 }
 
 // Starts the viewer that is the page. What the document shows meanwhile goes when the viewer is there, or says why it is not.
-function bootCrashpane(options) {
+function bootCrashpane({ app, ...options }) {
   const boot = document.querySelector("[data-boot]");
   const fail = (error) => {
     const text = document.createElement("p");
@@ -235,7 +256,19 @@ function bootCrashpane(options) {
   });
   started.observe(document.documentElement, { attributes: true, attributeFilter: ["data-ready"] });
   const whole = { root: document.body, ownsWindow: true, dropTarget: document.documentElement, themed: document.documentElement };
-  startCrashpane({ ...whole, ...options }).then(() => fail(new Error("the program ended")), fail);
+  const idle = globalThis.requestIdleCallback ?? ((act) => setTimeout(act, 1000));
+  const told = (kind, _, control) => {
+    if (kind === "ready" && app) idle(() => addApp(app, control), { timeout: 5000 });
+  };
+  startCrashpane({ ...whole, told, ...options }).then(() => fail(new Error("the program ended")), fail);
+}
+
+// What the page can do without comes when it is idle.
+function addApp({ script, serviceWorker }, control) {
+  const element = document.createElement("script");
+  element.src = script;
+  element.addEventListener("load", () => startCrashpaneApp({ serviceWorker, control }).catch((error) => console.warn(`Crashpane: ${error.message}`)));
+  document.head.append(element);
 }
 globalThis.bootCrashpane = bootCrashpane;
 
@@ -247,6 +280,7 @@ if (script?.dataset.wasm) {
     full: script.dataset.full,
     fullSize: Number(script.dataset.fullSize) || 0,
     makeWorker: () => new Worker(script.dataset.worker),
+    app: script.dataset.app && { script: script.dataset.app, serviceWorker: script.dataset.serviceWorker },
     sample: script.dataset.sample && (() => filesBeside(script.dataset.sample)),
   });
 }

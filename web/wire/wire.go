@@ -13,9 +13,14 @@ import (
 )
 
 // Append writes a value behind b.
-func Append(b []byte, v any) []byte { return encode(b, reflect.ValueOf(v)) }
+func Append(b []byte, v any) []byte { return AppendWith(b, v, nil) }
 
-func encode(b []byte, v reflect.Value) []byte {
+// AppendWith is Append that writes what text makes of each text, if it is not nil.
+func AppendWith(b []byte, v any, text func(string) string) []byte {
+	return encode(b, reflect.ValueOf(v), text)
+}
+
+func encode(b []byte, v reflect.Value, text func(string) string) []byte {
 	switch v.Kind() {
 	case reflect.Bool:
 		if v.Bool() {
@@ -27,22 +32,26 @@ func encode(b []byte, v reflect.Value) []byte {
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		return binary.AppendUvarint(b, v.Uint())
 	case reflect.String:
-		b = binary.AppendUvarint(b, uint64(v.Len()))
-		return append(b, v.String()...)
+		s := v.String()
+		if text != nil {
+			s = text(s)
+		}
+		b = binary.AppendUvarint(b, uint64(len(s)))
+		return append(b, s...)
 	case reflect.Slice:
 		b = binary.AppendUvarint(b, uint64(v.Len()))
 		for i := range v.Len() {
-			b = encode(b, v.Index(i))
+			b = encode(b, v.Index(i), text)
 		}
 		return b
 	case reflect.Pointer:
 		if v.IsNil() {
 			return append(b, 0)
 		}
-		return encode(append(b, 1), v.Elem())
+		return encode(append(b, 1), v.Elem(), text)
 	case reflect.Struct:
 		for i := range v.NumField() {
-			b = encode(b, v.Field(i))
+			b = encode(b, v.Field(i), text)
 		}
 		return b
 	}

@@ -34,6 +34,10 @@ func (e *Engine) content(d *core.Dump, dump int, q app.Look) *app.ContentPage {
 		out.Private = true
 		return out
 	}
+	if e.redact {
+		out.OnlyBytes, out.Total, out.Lines = true, 1, []string{"The page around this viewer has it show no contents of streams."}
+		return out
+	}
 	if !q.Bytes {
 		key := fmt.Sprint(dump, " ", q.Stream)
 		if e.linesOf != key {

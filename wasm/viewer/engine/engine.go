@@ -32,6 +32,7 @@ type Engine struct {
 	looked   int // the dump that was looked at last, -1 before that
 	walking  bool
 	exact    exact
+	redact   bool
 }
 
 // Options say what an engine is linked with.
@@ -64,6 +65,7 @@ func (e *Engine) Handle(req app.Request, src *input.Source) { e.HandleWith(req, 
 // HandleWith is Handle for a request that comes with bytes, which data copies from where they are each time it is called.
 func (e *Engine) HandleWith(req app.Request, src *input.Source, data func() []byte) {
 	e.id = req.ID
+	e.setRedact(req.Redact)
 	if e.handleExact(req, src, data) {
 		return
 	}
@@ -134,7 +136,9 @@ func (e *Engine) viewOf(dump int, rep *report.Report) *view.View {
 	v := e.views[dump]
 	if v == nil || v.Report() != rep {
 		v = view.New(rep, demangle.Name)
-		v.ExplainBy(e.session.Explainer(dump, true))
+		if !e.redact {
+			v.ExplainBy(e.session.Explainer(dump, true))
+		}
 		e.views[dump] = v
 		e.reports[dump]++
 	}
@@ -239,8 +243,11 @@ func (e *Engine) lookInto(r *app.Reply, q app.Look, d *core.Dump, rep *report.Re
 		r.Content = e.content(d, q.Dump, q)
 	}
 	if q.Parts&app.PartSystem != 0 {
-		r.System = append(system(d), secrets(d, q)...)
-		r.Secrets = len(secrets(d, q))
+		r.System = system(d)
+		if !e.redact {
+			private := secrets(d, q)
+			r.System, r.Secrets = append(r.System, private...), len(private)
+		}
 	}
 }
 

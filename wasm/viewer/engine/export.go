@@ -50,7 +50,11 @@ func (e *Engine) export(r *app.Reply, req app.Request) error {
 		ending = ".json"
 		// Under the key "crashpane" the JSON has the readable names of all frames, not only of those that were shown.
 		rep.Demangle(demangle.Name)
-		err = jsonreport.Write(&b, rep, jsonreport.Options{Pretty: true, Explain: e.session.Explainer(req.Dump, false)})
+		opt := jsonreport.Options{Pretty: true}
+		if !e.redact {
+			opt.Explain = e.session.Explainer(req.Dump, false)
+		}
+		err = jsonreport.Write(&b, rep, opt)
 	default:
 		err = fmt.Errorf("there is no export called %q", view.Clean(req.Kind))
 	}

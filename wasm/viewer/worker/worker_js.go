@@ -27,13 +27,14 @@ func Run(opt engine.Options) {
 		}
 		return nil
 	}))
-	post := poster(self)
+	var e *engine.Engine
+	post := poster(self, func() func(string) string { return e.Text() })
 	opt.PostData = func(r app.Reply, data []byte) {
 		array := ArrayOf(data)
 		message := map[string]any{"reply": ArrayOf(wire.Append(nil, r)), "data": array, "memory": memory(self)}
 		self.Call("postMessage", message, []any{array.Get("buffer")})
 	}
-	e := engine.New(post, opt)
+	e = engine.New(post, opt)
 	self.Call("postMessage", map[string]any{"ready": true})
 	turn := turns(wake)
 	for {
@@ -70,8 +71,8 @@ func turns(wake chan struct{}) func() {
 	return func() { port.Call("postMessage", js.Null()) }
 }
 
-// poster sends Replies. Progress is sent ten times a second at most: a message costs more than what it reports.
-func poster(self js.Value) func(app.Reply) {
+// poster sends Replies; text is asked what becomes of the texts in them. Progress is sent ten times a second at most: a message costs more than what it reports.
+func poster(self js.Value, text func() func(string) string) func(app.Reply) {
 	var last time.Time
 	return func(r app.Reply) {
 		if r.Progress != nil {
@@ -80,7 +81,7 @@ func poster(self js.Value) func(app.Reply) {
 			}
 			last = time.Now()
 		}
-		self.Call("postMessage", map[string]any{"reply": ArrayOf(wire.Append(nil, r)), "memory": memory(self)})
+		self.Call("postMessage", map[string]any{"reply": ArrayOf(wire.AppendWith(nil, r, text())), "memory": memory(self)})
 	}
 }
 

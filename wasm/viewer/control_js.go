@@ -1,0 +1,77 @@
+package main
+
+import (
+	"syscall/js"
+
+	"github.com/crashpane/crashpane/web/app"
+)
+
+// A page around the viewer speaks with it by two functions of the loader's object: the viewer calls told(kind, detail), and sets
+// control(what, arguments…), of which it is written at each case what they are.
+
+// obey makes control. stop ends the workers.
+func (h *host) obey(stop func()) {
+	h.limit(h.viewer.Get("limits"))
+	if h.viewer.Get("told").Type() == js.TypeFunction {
+		h.page.Watch = h.watched
+	}
+	h.viewer.Set("control", js.FuncOf(func(_ js.Value, args []js.Value) any {
+		defer survive()
+		what := args[0].String()
+		if what == "stop" {
+			// The program itself sleeps from now on, and goes when nobody knows it any more.
+			stop()
+			for _, undo := range h.undo {
+				undo()
+			}
+			return nil
+		}
+		h.change(func(p *app.Page) { h.control(p, what, args[1:]) })
+		return nil
+	}))
+}
+
+func (h *host) control(p *app.Page, what string, args []js.Value) {
+	switch what {
+	case "add": // an array of Files
+		p.Add(filesOf(args[0]))
+	case "clear":
+		p.Clear()
+	case "limits": // {noFiles, readOnly, redact}
+		h.limit(args[0])
+	case "select": // thread or -1, frame or -1, tab or ""
+		p.Select(args[0].Int(), args[1].Int(), args[2].String())
+	case "theme": // "dark", "light" or ""
+		p.State.Theme = args[0].String()
+		h.SetTheme(p.State.Theme)
+	case "export": // the kind, a function (text, problem)
+		done := args[1]
+		p.Export(args[0].String(), func(text, problem string) { done.Invoke(text, problem) })
+	}
+}
+
+func (h *host) limit(v js.Value) {
+	if v.Truthy() {
+		h.page.SetLimits(app.Limits{NoFiles: v.Get("noFiles").Truthy(), ReadOnly: v.Get("readOnly").Truthy(), Redact: v.Get("redact").Truthy()})
+	}
+}
+
+// watched hands an event on.
+func (h *host) watched(e app.Event) {
+	detail := map[string]any{}
+	switch e.Kind {
+	case app.EventProgress:
+		detail = map[string]any{"text": e.Text, "done": e.Done, "total": e.Total, "percent": e.Percent}
+	case app.EventError:
+		detail = map[string]any{"level": e.Level, "message": e.Text}
+	case app.EventSelect:
+		detail = map[string]any{"dump": e.State.DumpName, "thread": e.State.Thread, "frame": e.State.Frame, "inline": e.State.Inline, "tab": e.State.Tab}
+	}
+	h.tell(e.Kind, detail)
+}
+
+func (h *host) tell(kind string, detail map[string]any) {
+	if told := h.viewer.Get("told"); told.Type() == js.TypeFunction {
+		told.Invoke(kind, detail)
+	}
+}
