@@ -105,8 +105,8 @@ const flags = [
   "--disable-sync",
 ];
 
-// Starts Chromium with a new profile. record: false leaves the proxy out, for measuring.
-export async function startChrome({ record = true } = {}) {
+// Starts Chromium with a new profile. record: false leaves the proxy out, for measuring; serviceWorkers: "block" has pages do without.
+export async function startChrome({ record = true, serviceWorkers = "allow" } = {}) {
   const recorder = record ? await startRecorder() : { seen: [], stop: async () => {} };
   const profile = await mkdtemp(join(tmpdir(), "crashpane-chrome-"));
   const proxy = record ? [`--proxy-server=http://${recorder.address}`, "--proxy-bypass-list=<-loopback>"] : [];
@@ -115,6 +115,7 @@ export async function startChrome({ record = true } = {}) {
     headless: true,
     args: [...flags, ...proxy],
     acceptDownloads: true,
+    serviceWorkers,
     viewport: { width: 1280, height: 860 },
   });
   return {
