@@ -116,7 +116,7 @@ func (o *output) flush() {
 
 func (o *output) str(s string) { o.buf = append(o.buf, s...) }
 
-// sep writes a blank and a number in lower-case hexadecimal.
+// hex writes a blank and a number in lower-case hexadecimal.
 func (o *output) hex(v uint64) { o.buf = appendHex(append(o.buf, ' '), v) }
 
 // dec writes a blank and a decimal number.
