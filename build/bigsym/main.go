@@ -3,6 +3,7 @@
 // give the same bytes.
 //
 //	bigsym [-size 1G] [-threads 32] [-frames 60] -out DIR     DIR/big.sym, DIR/big.dmp
+//	bigsym … -dump NAME -out DIR                              DIR/NAME alone, another dump for the same symbols
 package main
 
 import (
@@ -23,6 +24,7 @@ func main() {
 	size := flag.String("size", "1G", "of the symbol file: bytes, or with K, M, G")
 	threads := flag.Int("threads", 32, "threads of the dump")
 	frames := flag.Int("frames", 60, "frames of each thread")
+	name := flag.String("dump", "", "write only a dump of this name")
 	out := flag.String("out", "", "folder to write to")
 	flag.Parse()
 	n, err := parseSize(*size)
@@ -30,7 +32,7 @@ func main() {
 		err = fmt.Errorf("-out is missing")
 	}
 	if err == nil {
-		err = write(*out, n, *threads, *frames)
+		err = write(*out, *name, n, *threads, *frames)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bigsym:", err)
@@ -65,7 +67,7 @@ type function struct {
 // perFunction is about how many bytes of the file go to a function with everything that belongs to it.
 const perFunction = 1340
 
-func write(dir string, size int64, threads, frames int) error {
+func write(dir, only string, size int64, threads, frames int) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -76,10 +78,14 @@ func write(dir string, size int64, threads, frames int) error {
 		funcs[i] = function{start: at, size: uint32(64 + rng.IntN(48)*8), frame: uint32(16 + 16*rng.IntN(24))}
 		at += funcs[i].size
 	}
-	if err := writeSymbols(filepath.Join(dir, "big.sym"), funcs, rng); err != nil {
-		return err
+	name := only
+	if name == "" {
+		name = "big.dmp"
+		if err := writeSymbols(filepath.Join(dir, "big.sym"), funcs, rng); err != nil {
+			return err
+		}
 	}
-	return os.WriteFile(filepath.Join(dir, "big.dmp"), dump(funcs, at, threads, frames, rng), 0o644)
+	return os.WriteFile(filepath.Join(dir, name), dump(funcs, at, threads, frames, rand.New(rand.NewPCG(2, 2))), 0o644)
 }
 
 // words of the names.

@@ -1,0 +1,197 @@
+// Large symbol files in Chromium beside rust-minidump on the same machine, in one run: a generated gigabyte with a dump of 32
+// threads, files dropped as by a hand, a new browser each time. Also what the page does meanwhile: memory, long tasks, scrolling.
+//
+//     node build/browser/big.mjs [RUNS [SIZE…]]        default: 3 runs of 100M and 1G
+//
+// A machine that is busy with other things makes all of it slower, and not in proportion: a browser's reads go through three
+// processes. Only ratios within a run say something.
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { inRepo, startChrome, startSite } from "./harness.mjs";
+
+const runs = Number(process.argv[2] ?? 3);
+const sizes = process.argv.length > 3 ? process.argv.slice(3) : ["100M", "1G"];
+const median = (list) => list.toSorted((a, b) => a - b)[Math.floor((list.length - 1) / 2)];
+const ms = (n) => (n >= 10_000 ? `${(n / 1000).toFixed(1)} s` : `${Math.round(n)} ms`);
+const mb = (n) => `${(n / 1048576).toFixed(0)} MB`;
+
+// The files, in dist, which no commit takes; made once.
+function made(size, ...also) {
+  const dir = inRepo(`dist/bench/${size}`);
+  const make = (...args) => execFileSync("go", ["run", "./build/bigsym", "-size", size, ...args, "-out", dir], { cwd: inRepo("."), stdio: "inherit" });
+  if (!existsSync(join(dir, "big.sym"))) make();
+  for (const [name, threads, frames] of also) {
+    if (!existsSync(join(dir, name))) make("-dump", name, "-threads", threads, "-frames", frames);
+  }
+  const store = join(dir, "store/big/0BADCAFE5EEDF00D0123456789ABCDEF0");
+  if (!existsSync(store)) {
+    mkdirSync(store, { recursive: true });
+    symlinkSync(join(dir, "big.sym"), join(store, "big.sym"));
+  }
+  return { dir, dump: join(dir, "big.dmp"), sym: join(dir, "big.sym"), store: join(dir, "store"), bytes: statSync(join(dir, "big.sym")).size };
+}
+
+// Whole processes, output thrown away.
+function native(bin, args) {
+  const begun = performance.now();
+  const { error, status } = spawnSync(bin, args, { stdio: ["ignore", "ignore", "ignore"] });
+  if (error || status) return undefined;
+  return performance.now() - begun;
+}
+
+// Set up before any of the page's scripts: notes what the workers say, when the stack is painted, long tasks.
+function note(cores) {
+  if (cores) Object.defineProperty(navigator, "hardwareConcurrency", { value: cores });
+  const at = (globalThis.noted = { tasks: [], said: {}, workers: 0 });
+  new PerformanceObserver((list) => list.getEntries().forEach((e) => at.tasks.push(Math.round(e.duration)))).observe({ type: "longtask" });
+  // The operation that a reply answers: behind a number, a text with its length.
+  const op = (bytes) => {
+    let i = 0;
+    while (bytes[i++] & 0x80);
+    return new TextDecoder().decode(bytes.subarray(i + 1, i + 1 + bytes[i]));
+  };
+  const Made = globalThis.Worker;
+  globalThis.Worker = class extends Made {
+    constructor(...args) {
+      super(...args);
+      if (at.workers++ === 1) at.said.pass ??= performance.now();
+      this.addEventListener("message", ({ data }) => {
+        if (data.reply) (at.said[op(data.reply)] ??= []).push?.(performance.now());
+      });
+    }
+  };
+  addEventListener("drop", () => {
+    at.drop = performance.now();
+    const look = () => {
+      const row = document.querySelector("#stack .row .src")?.textContent;
+      if (row && !at.stack) at.stack = performance.now(); // the frame before has been painted with it
+      if ([...document.querySelectorAll("#modules .state span")].some((e) => e.textContent === "loaded")) at.loaded ??= performance.now();
+      requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+  }, true);
+}
+
+async function open(site, files, { cores, timeout = 600_000 } = {}) {
+  const chrome = await startChrome({ record: false });
+  const page = await chrome.context.newPage();
+  await page.addInitScript(note, cores);
+  await page.goto(site.origin);
+  await page.waitForFunction(() => document.documentElement.dataset.ready === "1");
+  await page.waitForTimeout(1000); // nobody drops a file sooner
+  await page.evaluate(() => globalThis.noted.tasks.splice(0));
+  const cdp = await page.context().newCDPSession(page);
+  const data = { items: [], files, dragOperationsMask: 1 };
+  for (const type of ["dragEnter", "dragOver", "drop"]) await cdp.send("Input.dispatchDragEvent", { type, x: 400, y: 300, data });
+  await page.waitForFunction(() => globalThis.noted.stack, undefined, { timeout });
+  return { chrome, page, noted: () => page.evaluate(() => globalThis.noted) };
+}
+
+const memory = (page) => page.evaluate(() => document.querySelector(".crashpane-root").crashpaneMemory.peak);
+
+// From the drop to the crashed thread, to all threads, and to the end of the exact pass.
+async function whole(site, files, { exact = true, cores, timeout = 900_000 } = {}) {
+  const tab = await open(site, files, { cores });
+  await tab.page.waitForFunction(() => globalThis.noted.said.walked, undefined, { timeout });
+  if (exact) await tab.page.waitForFunction(() => globalThis.noted.loaded, undefined, { timeout });
+  const n = await tab.noted();
+  const reads = await tab.page.workers()[0]?.evaluate(() => globalThis.crashpaneRead);
+  const peak = await memory(tab.page);
+  await tab.chrome.close();
+  return { stack: n.stack - n.drop, all: n.said.walked[0] - n.drop, pass: exact ? n.loaded - n.said.pass : 0, peak, reads, tasks: n.tasks };
+}
+
+const ratio = (a, b) => (b ? (a < b ? `1/${(b / a).toFixed(1)}` : `${(a / b).toFixed(2)}×`) : "nothing to compare with");
+
+async function large(site, size) {
+  const files = made(size);
+  const rust = [];
+  const ours = [];
+  for (let i = 0; i < runs; i++) {
+    rust.push(native("minidump-stackwalk", ["--json", "--no-interactive", files.dump, files.store]));
+    ours.push(await whole(site, [files.dump, files.sym], { exact: i === 0 }));
+  }
+  const peer = rust.every((t) => t !== undefined) ? median(rust) : undefined;
+  if (!peer) console.log("*** SKIPPED: minidump-stackwalk is not installed; nothing is compared with it ***");
+  const stack = median(ours.map((r) => r.stack));
+  const all = median(ours.map((r) => r.all));
+  console.log(`\n${size} of symbols (${files.bytes} bytes), 32 threads of 60 frames, median of ${runs}`);
+  console.log(`  rust-minidump, whole process      ${peer ? ms(peer) : "–"}`);
+  console.log(`  drop to crashed thread, painted   ${ms(stack)}   ${ratio(stack, peer)} (wanted: 1/20 at 1G)`);
+  console.log(`  drop to all threads walked        ${ms(all)}   ${ratio(all, peer)} (wanted: 1/4 at 1G)`);
+  const first = ours[0];
+  console.log(`  exact pass, ${files.bytes >> 20} MB in workers  ${ms(first.pass)}   ${(files.bytes / 1e3 / first.pass).toFixed(0)} MB/s`);
+  console.log(`  memory of all programs, peak      ${mb(first.peak)} (wanted: 128 MB)`);
+  if (first.reads) console.log(`  the engine read                   ${first.reads.slices} slices, ${mb(first.reads.bytes)}`);
+  const tasks = ours.flatMap((r) => r.tasks);
+  console.log(`  long tasks of the page's thread   ${tasks.length ? `${tasks.length}, longest ${Math.max(...tasks)} ms` : "none"}`);
+  return { stack, files };
+}
+
+// The pass by one worker and by more, beside the command's on one core.
+async function passes(site, { dump, sym, store, bytes }) {
+  const one = await whole(site, [dump, sym], { cores: 1 });
+  const two = await whole(site, [dump, sym], { cores: 2 });
+  process.env.GOMAXPROCS = "1";
+  const cli = native(inRepo("dist/bin/crashpane"), ["walk", "--exact", "--format", "json", dump, store]);
+  delete process.env.GOMAXPROCS;
+  console.log(`\nexact pass over ${bytes >> 20} MB`);
+  console.log(`  one worker   ${ms(one.pass)}   ${ratio(one.pass, cli)} of crashpane walk --exact on one core, ${cli ? ms(cli) : "–"} (wanted: 2.5×)`);
+  console.log(`  two workers  ${ms(two.pass)}   ${ratio(two.pass, one.pass)} of one`);
+}
+
+// The time from frame to frame while a list is scrolled, and how long after its rows have come they are painted.
+async function scrolling(site, name, files, list, wait) {
+  const tab = await open(site, files);
+  await tab.page.waitForFunction(() => globalThis.noted.said.walked || ![...document.querySelectorAll(".thread-top")].some((e) => e.textContent === "…"), undefined, { timeout: 600_000 });
+  await tab.page.waitForTimeout(wait);
+  const n = await tab.noted();
+  const frames = await tab.page.evaluate(async (to) => {
+    const box = document.querySelector(to);
+    const out = [];
+    let last = await new Promise(requestAnimationFrame);
+    for (let i = 0; i < 150 && box.scrollTop + box.clientHeight < box.scrollHeight - 1; i++) {
+      box.scrollTop += Math.max(30, Math.min(900, box.scrollHeight / 150));
+      const now = await new Promise(requestAnimationFrame);
+      out.push(now - last);
+      last = now;
+    }
+    return { out, rows: box.querySelector(".list-all").offsetHeight };
+  }, list);
+  await tab.chrome.close();
+  const sorted = frames.out.toSorted((a, b) => a - b);
+  const q = (p) => sorted[Math.floor((sorted.length - 1) * p)]?.toFixed(1);
+  const came = n.said.look.filter((t) => t <= n.stack).at(-1);
+  console.log(`\n${name}: ${frames.rows} px of rows; painted ${ms(n.stack - came)} after its rows came (wanted: 100 ms)`);
+  console.log(`  frames while scrolling ${list}: ${q(0.5)} ms (median of ${sorted.length}; 95th ${q(0.95)}, longest ${q(1)}); long tasks ${n.tasks.length ? `${n.tasks.length}, longest ${Math.max(...n.tasks)} ms` : "none"}`);
+}
+
+const site = await startSite();
+try {
+  let before;
+  let last;
+  for (const size of sizes) {
+    last = await large(site, size);
+    if (before) console.log(`  growth from ${before.size}: ${(last.stack / before.stack).toFixed(2)}× to the crashed thread (wanted: 1.3×)`);
+    before = { size, stack: last.stack };
+  }
+  await passes(site, made(sizes[0]));
+  const small = made("20M", ["many.dmp", "2000", "5"], ["deep.dmp", "2", "10000"], ["busy.dmp", "500", "20"]);
+  await scrolling(site, "2,000 threads", [join(small.dir, "many.dmp"), small.sym], "#threads", 500);
+  await scrolling(site, "10,000 frames in a thread", [join(small.dir, "deep.dmp"), small.sym], "#stack", 500);
+  const biggest = made(sizes.at(-1), ["busy.dmp", "500", "20"]);
+  await scrolling(site, `500 threads with ${sizes.at(-1)} of symbols, while they are walked and read`, [join(biggest.dir, "busy.dmp"), biggest.sym], "#stack", 0);
+  const sample = ["tilecruncher.dmp", "tilecruncher.sym.gz", "libtilecodec.so.sym", "libc.so.6.sym.gz"].map((n) => inRepo(`testdata/sample/${n}`));
+  const painted = [];
+  for (let i = 0; i < Math.max(runs, 3); i++) {
+    const tab = await open(site, sample);
+    const n = await tab.noted();
+    painted.push(n.stack - n.drop);
+    await tab.chrome.close();
+  }
+  console.log(`\nthe sample (2 MB of symbols): drop to painted stack ${ms(median(painted))} (median of ${painted.length}; wanted: 100 ms)`);
+} finally {
+  await site.stop();
+}
+if (process.env.KEEP !== "1") rmSync(inRepo("dist/bench/1G"), { recursive: true, force: true });
