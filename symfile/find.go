@@ -8,8 +8,8 @@ import (
 
 // Where records lie is asked here: of the index, or of the slices of a file that has none.
 
-// funcAt is the last FUNC that counts and starts at or below an address; it need not cover it.
-func (f *File) funcAt(rva uint64) (rec, bool, error) {
+// findFunc is the last FUNC that counts and starts at or below an address; it need not cover it.
+func (f *File) findFunc(rva uint64) (rec, bool, error) {
 	if f.sparse != nil && !f.sparse.exact[groupBody] {
 		return f.sparse.exclusive(markFunc, rva)
 	}
@@ -17,8 +17,8 @@ func (f *File) funcAt(rva uint64) (rec, bool, error) {
 	return r, ok, nil
 }
 
-// publicAt is the PUBLIC record that an address belongs to, where fn is what funcAt gave.
-func (f *File) publicAt(rva uint64, fn rec, hasFn bool) (rec, bool, error) {
+// findPublic is the PUBLIC record that an address belongs to, where fn is what findFunc gave.
+func (f *File) findPublic(rva uint64, fn rec, hasFn bool) (rec, bool, error) {
 	if f.sparse != nil && !f.sparse.exact[groupBody] {
 		return f.sparse.publicAt(rva, fn, hasFn)
 	}
@@ -26,8 +26,8 @@ func (f *File) publicAt(rva uint64, fn rec, hasFn bool) (rec, bool, error) {
 	return p, ok && !(hasFn && fn.rva >= p.rva), nil
 }
 
-// cfiAt is the STACK CFI INIT record that covers an address.
-func (f *File) cfiAt(rva uint64) (rec, bool, error) {
+// findInit is the STACK CFI INIT record that covers an address.
+func (f *File) findInit(rva uint64) (rec, bool, error) {
 	if f.sparse != nil && !f.sparse.exact[groupStack] {
 		r, ok, err := f.sparse.exclusive(markInit, rva)
 		return r, ok && r.has(rva), err
@@ -39,8 +39,8 @@ func (f *File) cfiAt(rva uint64) (rec, bool, error) {
 	return r, ok && r.has(rva), nil
 }
 
-// winAt is the best STACK WIN record for an address, of type 4 (i is 0) or 0 (i is 1).
-func (f *File) winAt(i int, rva uint64) (rec, bool, error) {
+// findWin is the best STACK WIN record for an address, of type 4 (i is 0) or 0 (i is 1).
+func (f *File) findWin(i int, rva uint64) (rec, bool, error) {
 	if f.sparse != nil && !f.sparse.exact[groupStack] {
 		return f.sparse.innermost([2]markKind{markWin4, markWin0}[i], rva)
 	}
@@ -51,8 +51,8 @@ func (f *File) winAt(i int, rva uint64) (rec, bool, error) {
 	return r, ok, nil
 }
 
-// fileAt is the offset of a FILE record.
-func (f *File) fileAt(num uint32) (int64, bool, error) {
+// findFile is the offset of a FILE record.
+func (f *File) findFile(num uint32) (int64, bool, error) {
 	if f.sparse != nil && !f.sparse.exact[groupFiles] {
 		return f.sparse.number(markFile, num)
 	}
@@ -60,13 +60,51 @@ func (f *File) fileAt(num uint32) (int64, bool, error) {
 	return off, ok, nil
 }
 
-// originAt is the offset of an INLINE_ORIGIN record.
-func (f *File) originAt(num uint32) (int64, bool, error) {
+// findOrigin is the offset of an INLINE_ORIGIN record.
+func (f *File) findOrigin(num uint32) (int64, bool, error) {
 	if f.sparse != nil && !f.sparse.exact[groupOrigins] {
 		return f.sparse.number(markOrigin, num)
 	}
 	off, ok := f.tables[tableOrigins].number(num)
 	return off, ok, nil
+}
+
+// The same, asked for an answer: where a search found it is remembered, to be compared with where an index has it.
+
+func (f *File) funcAt(rva uint64) (rec, bool, error) {
+	r, ok, err := f.findFunc(rva)
+	f.gave(askFunc, rva, &r, ok, err)
+	return r, ok, err
+}
+
+func (f *File) publicAt(rva uint64, fn rec, hasFn bool) (rec, bool, error) {
+	r, ok, err := f.findPublic(rva, fn, hasFn)
+	f.gave(askPublic, rva, &r, ok, err)
+	return r, ok, err
+}
+
+func (f *File) cfiAt(rva uint64) (rec, bool, error) {
+	r, ok, err := f.findInit(rva)
+	f.gave(askInit, rva, &r, ok, err)
+	return r, ok, err
+}
+
+func (f *File) winAt(i int, rva uint64) (rec, bool, error) {
+	r, ok, err := f.findWin(i, rva)
+	f.gave(askWin4+askKind(i), rva, &r, ok, err)
+	return r, ok, err
+}
+
+func (f *File) fileAt(num uint32) (int64, bool, error) {
+	off, ok, err := f.findFile(num)
+	f.gave(askFile, uint64(num), &rec{off: off}, ok, err)
+	return off, ok, err
+}
+
+func (f *File) originAt(num uint32) (int64, bool, error) {
+	off, ok, err := f.findOrigin(num)
+	f.gave(askOrigin, uint64(num), &rec{off: off}, ok, err)
+	return off, ok, err
 }
 
 // lineAt is the line at a file offset, without its end. It is valid until the next read.

@@ -228,9 +228,6 @@ func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 		return s, symbol.Yes, nil
 	}
 	s, ans, err := settled(f, func() (symbol.Symbol, symbol.Answer, error) { return f.lookup(rva) })
-	if err == nil && f.sparse != nil {
-		f.gave(askSymbol, rva, func() uint64 { return sumSymbol(&s) })
-	}
 	if ans == symbol.Yes {
 		kept := s
 		kept.Inlines = slices.Clone(s.Inlines)

@@ -32,11 +32,7 @@ type CFIDelta struct {
 // belongs to the INIT record before it in the file; one that lies outside of its INIT is not used. An error is one of the
 // Source.
 func (f *File) CFI(rva uint64) (CFIRecord, bool, error) {
-	c, found, err := settled(f, func() (CFIRecord, bool, error) { return f.cfi(rva) })
-	if err == nil && f.sparse != nil {
-		f.gave(askCFI, rva, func() uint64 { return sumCFI(&c) })
-	}
-	return c, found, err
+	return settled(f, func() (CFIRecord, bool, error) { return f.cfi(rva) })
 }
 
 func (f *File) cfi(rva uint64) (CFIRecord, bool, error) {
@@ -110,11 +106,7 @@ func (f *File) Row(arch *cpu.Arch, rva uint64) (unwind.Row, symbol.Answer, error
 // FrameData is the STACK WIN record that covers a module-relative address: one of type 4 before one of type 0; among those
 // of a type, the one that starts last and is shortest. The Answer is as of Lookup.
 func (f *File) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
-	d, ans, err := settled(f, func() (unwind.FrameData, symbol.Answer, error) { return f.frameData(rva) })
-	if err == nil && f.sparse != nil {
-		f.gave(askWin, rva, func() uint64 { return sumWin(&d) })
-	}
-	return d, ans, err
+	return settled(f, func() (unwind.FrameData, symbol.Answer, error) { return f.frameData(rva) })
 }
 
 func (f *File) frameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
