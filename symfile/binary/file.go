@@ -62,6 +62,9 @@ func (f *File) Identity() symbol.Identity { return f.id }
 
 func identify(src *input.Source, e *elf.File) symbol.Identity {
 	id := symbol.Identity{Name: e.SoName, DebugID: e.DebugID(), CodeID: e.CodeID(), OS: "Linux", Arch: dumpsyms.Arch(e.Arch)}
+	if word, ok := otherArchs[e.Machine]; e.Arch == nil && ok {
+		id.Arch = word
+	}
 	if id.Name == "" {
 		id.Name = baseName(src.Name)
 	}
@@ -90,6 +93,10 @@ func identify(src *input.Source, e *elf.File) symbol.Identity {
 	}
 	return id
 }
+
+// otherArchs are Breakpad's words for machines (e_machine) whose registers have no table here. Their files have names and lines all the
+// same. Source: Breakpad, src/common/linux/dump_symbols.cc (ElfArchitecture); for MIPS the n32 convention, for S/390 its 31 bits.
+var otherArchs = map[uint16]string{8: "mips", 22: "s390", 43: "sparcv9"}
 
 // Numbers of the gABI, chapter 5: p_type and p_flags.
 const (

@@ -63,7 +63,7 @@ func TestReadBackTargets(t *testing.T) {
 			readBack(t, path, b)
 		}
 	}
-	for _, w := range []string{"x86", "x86_64", "arm", "arm64", "mips", "mips64", "ppc", "ppc64", "riscv64", "s390x"} {
+	for _, w := range []string{"x86", "x86_64", "arm", "arm64", "mips", "mips64", "ppc", "ppc64", "riscv64", "s390x", "sparcv9"} {
 		if words[w] == "" {
 			t.Errorf("no file of %s among %v", w, words)
 		}
