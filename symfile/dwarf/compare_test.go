@@ -75,6 +75,9 @@ func compare(t testing.TB, data *Data, sym *symfile.File, addrs []uint64) *diffe
 		if g, w := readable(got.Name), readable(want.Name); g != w {
 			d.add("name", "%s, there %s", g, w)
 		}
+		if sym.Counts.Inlines == 0 { // made without them: lines are those of the outermost calls
+			got.Inlines = nil
+		}
 		if len(got.Inlines) != len(want.Inlines) {
 			d.add("number of inlined calls", "%x: %v %s:%d\n      there %v %s:%d", rva, got.Inlines, got.File, got.Line, want.Inlines, want.File, want.Line)
 			continue
