@@ -148,7 +148,7 @@ test("what is open stands in the address and comes back from it", async () => {
   await opened();
   await tab.page.keyboard.press("n");
   await tab.sees("Thread 0");
-  await tab.page.waitForFunction(() => location.hash.length > 1);
+  await tab.page.waitForFunction(() => location.hash.includes("thread=0"));
   const address = tab.page.url();
   await tab.page.goto("about:blank");
   await tab.page.goto(address);
