@@ -67,7 +67,7 @@ var rooms = []room{
 
 	// The one place that joins everything.
 	{"walker/session", []string{"core/...", "symfile/...", "walker", "walker/report"}},
-	{"walker/cmd/...", []string{"walker", "walker/session", "walker/report/...", "symfile", "symfile/...", "core", "core/cpu", "core/input", "core/dumptext"}},
+	{"walker/cmd/...", []string{"core/intake", "walker", "walker/session", "walker/report/...", "symfile", "symfile/...", "core", "core/cpu", "core/input", "core/dumptext"}},
 
 	{"web/app", []string{"walker/report", "walker/report/view", "web/wire"}},
 	{"web/wire", nil},
@@ -93,8 +93,8 @@ var outside = []struct {
 	{"github.com/vugu/...", []string{"wasm/...", "web/..."}, "the engine must run without a page"},
 	{"github.com/syumai/workers/...", []string{"wasm/edge/..."}, "it panics at start outside a Cloudflare Worker"},
 	{"golang.org/x/arch/...", []string{"core/analysis"}, "one place reads machine code"},
-	{"github.com/klauspost/compress/...", []string{"symfile/elf"}, "one place unpacks debug sections"},
-	{"github.com/ulikunitz/xz/...", []string{"symfile/elf"}, "one place unpacks debug information"},
+	{"github.com/klauspost/compress/...", []string{"symfile/elf", "walker/cmd/crashpane"}, "debug sections, and files for the command"},
+	{"github.com/ulikunitz/xz/...", []string{"symfile/elf", "walker/cmd/crashpane"}, "debug information, and files for the command"},
 	{"github.com/ianlancetaylor/demangle", []string{"symfile/demangle"}, "one place makes names readable"},
 }
 

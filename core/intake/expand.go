@@ -26,7 +26,20 @@ type Limits struct {
 	// MaxDepth is how deep archives may lie in each other: 3 is a .sym.gz in a .zip in a .zip.
 	MaxDepth int
 
+	// Unpackers are readers of compressed formats besides gzip (Zstd, XZ), by the kind that Sniff gives. The page's first program has
+	// no room for them, so that whoever has them brings them.
+	Unpackers map[Kind]func(packed io.Reader) (io.Reader, error)
+	// Spool makes a place outside of memory for what those unpack, where it is much: they cannot begin in the middle. Without it all of
+	// it is held, within MaxTotal.
+	Spool func() (Spool, error)
+
 	keepWhole int64 // up to how many bytes all that was unpacked is kept
+}
+
+// Spool is where unpacked bytes are put and read again.
+type Spool interface {
+	io.ReaderAt
+	io.WriterAt
 }
 
 // DefaultLimits suit a browser's tab, where all memory together is 4 GB.
@@ -49,6 +62,7 @@ func (l Limits) orDefault() Limits {
 	if l.MaxMembers > 0 {
 		d.MaxMembers = l.MaxMembers
 	}
+	d.Unpackers, d.Spool = l.Unpackers, l.Spool
 	if l.keepWhole > 0 {
 		d.keepWhole = l.keepWhole
 	}
@@ -117,16 +131,16 @@ func (e *expander) expand(src *input.Source, g Guess, depth int, mem *unpacked) 
 	if e.over || e.need != nil {
 		return
 	}
-	archive := g.Kind == Gzip || g.Kind == Zip
+	archive := g.Kind == Gzip || g.Kind == Zip || e.limits.Unpackers[g.Kind] != nil
 	if archive && depth >= e.limits.MaxDepth {
 		e.problem(src.Name, "", -1, fmt.Sprintf("an archive in %d others, which is too deep", depth), nil)
 		archive = false
 	}
 	switch {
-	case archive && g.Kind == Gzip:
-		e.gunzip(src, depth, mem)
-	case archive:
+	case archive && g.Kind == Zip:
 		e.unzip(src, depth)
+	case archive:
+		e.unpack(src, g.Kind, depth, mem)
 	default:
 		if g.Kind == Unreadable {
 			// A source that fails at once: the reader's error is worth more than the guess.
@@ -137,11 +151,16 @@ func (e *expander) expand(src *input.Source, g Guess, depth int, mem *unpacked) 
 	}
 }
 
-// gunzip unpacks a gzip file, of one or more members. All of it is unpacked now: nothing else tells its size. Of a damaged
-// one, what came out before the damage is used.
-func (e *expander) gunzip(src *input.Source, depth int, mem *unpacked) {
+// unpack unpacks a file that is compressed as a whole; a gzip file may be of several members. All of it is unpacked now: nothing else
+// tells its size. Of a damaged one, what came out before the damage is used.
+func (e *expander) unpack(src *input.Source, kind Kind, depth int, mem *unpacked) {
 	u := &unpacked{packed: src.Size, size: -1, limits: e.limits, budget: &e.budget}
-	u.deflated(src, true)
+	if kind == Gzip {
+		u.deflated(src, true)
+	} else {
+		u.packedBy(e.limits.Unpackers[kind], src)
+	}
+	part := string(kind) + " data"
 	for u.err == nil {
 		u.step()
 		if !e.report(src.Name) {
@@ -154,7 +173,7 @@ func (e *expander) gunzip(src *input.Source, depth int, mem *unpacked) {
 	case u.n > 0 && errors.Is(u.err, gzip.ErrHeader):
 		// Behind the last member stands something else. Zeros are padding, as tapes and some tools add it.
 		if !zeros(src, u.at) {
-			e.problem(src.Name, "gzip data", u.at, "something that is not gzip behind the compressed data; it is ignored", nil)
+			e.problem(src.Name, part, u.at, "something that is not gzip behind the compressed data; it is ignored", nil)
 		}
 	default:
 		have, cause := "damaged data", u.err
@@ -168,7 +187,7 @@ func (e *expander) gunzip(src *input.Source, depth int, mem *unpacked) {
 			have = "too much data"
 			u.drop()
 		}
-		e.problem(src.Name, "gzip data", u.at, have, named(cause))
+		e.problem(src.Name, part, u.at, have, named(cause))
 		if u.n == 0 || e.need != nil {
 			return
 		}
@@ -189,12 +208,14 @@ func zeros(src *input.Source, off int64) bool {
 	return err == nil && len(strings.Trim(string(tail), "\x00")) == 0
 }
 
-// gunzipped is the name of a gzip file's content.
+// gunzipped is the name of a compressed file's content.
 func gunzipped(name string) string {
 	lower := strings.ToLower(name)
 	switch {
 	case strings.HasSuffix(lower, ".tgz"):
 		return name[:len(name)-4] + ".tar"
+	case strings.HasSuffix(lower, ".xz") || strings.HasSuffix(lower, ".zst"):
+		return name[:strings.LastIndexByte(name, '.')]
 	case strings.HasSuffix(lower, ".gz") && !strings.HasSuffix(lower, "/.gz") && lower != ".gz":
 		return name[:len(name)-3]
 	}
@@ -240,6 +261,9 @@ var methods = map[uint16]string{
 	1: "shrink", 6: "implode", 9: "Deflate64", 12: "bzip2", 14: "LZMA", 20: "zstd", 93: "zstd", 95: "xz", 98: "PPMd", 99: "AES encryption",
 }
 
+// memberKinds are the methods that one of Limits.Unpackers may know.
+var memberKinds = map[uint16]Kind{20: Zstd, 93: Zstd, 95: XZ}
+
 // member takes one member of a zip archive.
 func (e *expander) member(src *input.Source, f *zip.File, name string, depth int) {
 	full := src.Name + "/" + name
@@ -262,7 +286,7 @@ func (e *expander) member(src *input.Source, f *zip.File, name string, depth int
 		inner := src.Sub(full, off, size)
 		e.expand(inner, Sniff(inner), depth+1, nil)
 		return
-	case f.Method != zip.Deflate:
+	case f.Method != zip.Deflate && e.limits.Unpackers[memberKinds[f.Method]] == nil:
 		method := methods[f.Method]
 		if method == "" {
 			method = fmt.Sprintf("method %d", f.Method)
@@ -281,7 +305,11 @@ func (e *expander) member(src *input.Source, f *zip.File, name string, depth int
 		return
 	}
 	u := &unpacked{packed: packed, size: size, limits: e.limits, budget: &e.budget, sum: f.CRC32, hasSum: true}
-	u.deflated(src.Sub(full, off, packed), false)
+	if raw := src.Sub(full, off, packed); f.Method == zip.Deflate {
+		u.deflated(raw, false)
+	} else {
+		u.packedBy(e.limits.Unpackers[memberKinds[f.Method]], raw)
+	}
 	if size <= eagerSize {
 		u.fill(size)
 	} else {

@@ -21,6 +21,8 @@ const (
 	Sym              Kind = "sym"                // a Breakpad symbol file
 	SymWithoutModule Kind = "sym-without-module" // its records, but no MODULE line: nobody knows what it belongs to
 	Gzip             Kind = "gzip"
+	Zstd             Kind = "zstd" // only with one of Limits.Unpackers
+	XZ               Kind = "xz"   // likewise
 	Zip              Kind = "zip"
 
 	Empty      Kind = "empty"
@@ -98,8 +100,8 @@ var signatures = []struct {
 	{0, "PAGEDUMP", Guess{KernelDump, "a 32-bit Windows kernel dump, not a minidump of a process"}},
 	{0, "USERDU64", Guess{UserDump, "a 64-bit Windows full user dump in the old format, not a minidump"}},
 	{0, "USERDUMP", Guess{UserDump, "a 32-bit Windows full user dump in the old format, not a minidump"}},
-	{0, "\x28\xb5\x2f\xfd", Guess{Packed, "a zstd file; unpack it first"}},
-	{0, "\xfd7zXZ\x00", Guess{Packed, "an xz file; unpack it first"}},
+	{0, "\x28\xb5\x2f\xfd", Guess{Zstd, "a zstd file; unpack it first"}},
+	{0, "\xfd7zXZ\x00", Guess{XZ, "an xz file; unpack it first"}},
 	{0, "7z\xbc\xaf\x27\x1c", Guess{Packed, "a 7z archive; unpack it first"}},
 	{0, "Rar!\x1a\x07", Guess{Packed, "a RAR archive; unpack it first"}},
 	{0, "MSCF\x00\x00\x00\x00", Guess{Packed, "a Windows cabinet; unpack it first"}},

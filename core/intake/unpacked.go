@@ -62,6 +62,7 @@ type unpacked struct {
 	every  int64
 	recent []int64
 	large  bool  // chunks are forgotten from the start
+	spool  Spool // of other data: where chunks that are forgotten are; nil if all are held
 	at     int64 // how far into the compressed data it came
 }
 
@@ -119,15 +120,45 @@ func (u *unpacked) ReadAt(p []byte, off int64) (int, error) {
 	return done, nil
 }
 
+// packedBy makes u unpack data of another format.
+func (u *unpacked) packedBy(open func(io.Reader) (io.Reader, error), src *input.Source) {
+	u.large = u.size > u.limits.keepWhole
+	u.open = func() (io.Reader, error) { return open(io.NewSectionReader(src, 0, src.Size)) }
+}
+
+// spooled makes sure of a spool for data that cannot be unpacked from the middle, and puts the chunks there from one on.
+func (u *unpacked) spooled(from int64) {
+	if u.z != nil || u.limits.Spool == nil {
+		return
+	}
+	var err error
+	if u.spool == nil {
+		if u.spool, err = u.limits.Spool(); err != nil {
+			u.limits.Spool, u.spool = nil, nil
+			return
+		}
+		from = 0
+	}
+	for i := from; i < int64(len(u.chunks)) && err == nil; i++ {
+		_, err = u.spool.WriteAt(u.chunks[i], i*chunkSize)
+	}
+	if err != nil {
+		u.stop(err)
+	}
+}
+
 // chunk is a chunk of what was unpacked once; if it was forgotten, it is unpacked again.
 func (u *unpacked) chunk(i int64) ([]byte, error) {
 	if u.chunks[i] == nil {
 		start := i * chunkSize
 		buf := make([]byte, min(chunkSize, u.n-start))
-		if err := u.seek(start); err != nil {
+		if u.spool != nil {
+			if k, err := u.spool.ReadAt(buf, start); k < len(buf) {
+				return nil, err
+			}
+		} else if err := u.seek(start); err != nil {
 			return nil, err
-		}
-		if k, err := readUntil(u.z, buf); k < len(buf) {
+		} else if k, err := readUntil(u.z, buf); k < len(buf) {
 			return nil, err
 		}
 		u.chunks[i] = buf
@@ -245,7 +276,12 @@ func (u *unpacked) step() {
 		u.chunks = append(u.chunks, buf[:k])
 		u.n += int64(k)
 		u.held += int64(k)
-		if last := int64(len(u.chunks)) - 1; u.z != nil && (u.large || u.n > u.limits.keepWhole) {
+		last := int64(len(u.chunks)) - 1
+		large := u.large || u.n > u.limits.keepWhole
+		if large {
+			u.spooled(last)
+		}
+		if large && (u.z != nil || u.spool != nil) {
 			if u.recent == nil {
 				u.recent = []int64{}
 				for i := range last {

@@ -171,6 +171,9 @@ func (s *Session) add(src *input.Source, member bool) {
 	it := &item{Item: Item{ID: len(s.items), Name: src.Name, Size: src.Size, Dump: -1, Kind: KindOther}, src: src}
 	s.items = append(s.items, it)
 	guess := intake.Sniff(src)
+	if (guess.Kind == intake.Zstd || guess.Kind == intake.XZ) && s.opt.Limits.Unpackers[guess.Kind] == nil {
+		guess.Kind = intake.Packed
+	}
 	switch guess.Kind {
 	case intake.Minidump:
 		s.addDump(it)
@@ -180,7 +183,7 @@ func (s *Session) add(src *input.Source, member bool) {
 		s.addSym(it)
 	case intake.ELF:
 		s.addBinary(it, guess.What)
-	case intake.Gzip, intake.Zip:
+	case intake.Gzip, intake.Zip, intake.Zstd, intake.XZ:
 		if member {
 			// Expand opens archives in archives itself, to its depth: an archive that holds itself ends here.
 			it.Kind = KindArchive

@@ -30,7 +30,9 @@ func openBinary(src *input.Source) (session.Binary, error) {
 func openFiles(args []string, opt session.Options, ignoreCFI []string, stderr io.Writer) (*fileSet, *report.Report, error) {
 	opt.Workers = runtime.GOMAXPROCS(0)
 	opt.OpenBinary = openBinary
-	files := &fileSet{session: session.New(opt), stderr: stderr, added: map[string]bool{}, ignoreCFI: ignoreCFI}
+	spools := &spools{}
+	opt.Limits.Unpackers, opt.Limits.Spool = unpackers, spools.create
+	files := &fileSet{session: session.New(opt), spools: spools, stderr: stderr, added: map[string]bool{}, ignoreCFI: ignoreCFI}
 	if err := files.addAll(args); err != nil {
 		files.close()
 		return nil, nil, err
@@ -67,6 +69,7 @@ type fileSet struct {
 	folders []*folder
 	added   map[string]bool // paths that the session has
 	open    []*os.File
+	spools  *spools
 	// ignoreCFI are names of modules.
 	ignoreCFI []string
 }
@@ -91,6 +94,9 @@ func (s *fileSet) ignore() error {
 func (s *fileSet) close() {
 	for _, f := range s.open {
 		f.Close()
+	}
+	if s.spools != nil {
+		s.spools.close()
 	}
 }
 
@@ -286,7 +292,7 @@ func (s *fileSet) stored(storePath string, endings ...string) (string, bool) {
 // find gives the first folder's files for a module: its symbol file, and the ELF files of its id; if there is none with the right
 // id, one of the right name, so that the report can say that its id is another.
 func (s *fileSet) find(r *report.Report, w report.Wanted) []string {
-	if path, ok := s.stored(w.StorePath, "", ".gz"); ok && w.DebugID != "" {
+	if path, ok := s.stored(w.StorePath, "", ".gz", ".zst", ".xz"); ok && w.DebugID != "" {
 		return []string{path}
 	}
 	var out []string

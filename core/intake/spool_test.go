@@ -1,0 +1,77 @@
+package intake
+
+import (
+	"bytes"
+	"compress/flate"
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// memorySpool is a Spool for tests; of one that is full, writes fail.
+type memorySpool struct {
+	data []byte
+	full error
+}
+
+func (m *memorySpool) WriteAt(p []byte, off int64) (int, error) {
+	if m.full != nil {
+		return 0, m.full
+	}
+	if need := int(off) + len(p); need > len(m.data) {
+		m.data = append(m.data, make([]byte, need-len(m.data))...)
+	}
+	return copy(m.data[off:], p), nil
+}
+
+func (m *memorySpool) ReadAt(p []byte, off int64) (int, error) {
+	return bytes.NewReader(m.data).ReadAt(p, off)
+}
+
+// TestUnpackers: a format that somebody brings is unpacked into a spool if it is large, alone and in a zip, and read from there.
+func TestUnpackers(t *testing.T) {
+	const magic = "\x28\xb5\x2f\xfd"
+	text := append([]byte(symText), symLike(10<<20)...)
+	packed := append([]byte(magic), deflate(text, 6)...)
+	spool := &memorySpool{}
+	limits := Limits{keepWhole: 1 << 20, MaxTotal: 9 << 20, Spool: func() (Spool, error) { return spool, nil }}
+	src := func() *input.Source { return input.New("a.sym.zst", bytes.NewReader(packed), int64(len(packed))) }
+	if out, err := Expand(src(), limits, nil); err != nil || len(out) != 1 || out[0].Name != "a.sym.zst" {
+		t.Errorf("without a reader of it: %v %v", out, err)
+	}
+	limits.Unpackers = map[Kind]func(io.Reader) (io.Reader, error){Zstd: func(r io.Reader) (io.Reader, error) {
+		if _, err := io.ReadFull(r, make([]byte, len(magic))); err != nil {
+			return nil, err
+		}
+		return flate.NewReader(r), nil
+	}}
+	out, err := Expand(src(), limits, nil)
+	if err != nil || len(out) != 1 || out[0].Name != "a.sym" || out[0].Size != int64(len(text)) {
+		t.Fatal(out, err)
+	}
+	if len(spool.data) != len(text) {
+		t.Errorf("%d of %d bytes are in the spool", len(spool.data), len(text))
+	}
+	for _, at := range []int64{5 << 20, 0, 9<<20 + 12345, 300, out[0].Size - 700} {
+		p := make([]byte, 700)
+		if _, err := out[0].ReadDirect(p, at); err != nil || !bytes.Equal(p, text[at:at+700]) {
+			t.Errorf("at %d: %v", at, err)
+		}
+	}
+	// Damage and a spool without room are errors that name the file; what came before the damage is used.
+	limits.Spool = func() (Spool, error) { return &memorySpool{full: errors.New("no room")}, nil }
+	if _, err := Expand(src(), limits, nil); err == nil || !bytes.Contains([]byte(err.Error()), []byte("a.sym.zst: zstd data")) {
+		t.Errorf("no room: %v", err)
+	}
+	limits.Spool = nil
+	if _, err := Expand(src(), limits, nil); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("no spool: %v", err)
+	}
+	limits.MaxTotal = 64 << 20
+	cut := input.New("a.sym.zst", bytes.NewReader(packed[:len(packed)/2]), int64(len(packed)/2))
+	if out, err := Expand(cut, limits, nil); err == nil || len(out) != 1 || out[0].Size < 1<<20 {
+		t.Errorf("cut: %v %v", out, err)
+	}
+}
