@@ -121,3 +121,23 @@ func TestWalkBinaries(t *testing.T) {
 		t.Errorf("exit %d, %q", code, stderr)
 	}
 }
+
+// TestWalkDebugFile finds a program and its separate debug file in a folder, whatever they are called.
+func TestWalkDebugFile(t *testing.T) {
+	const symbolic = "getsentry+symbolic/symbolic-testutils/fixtures/linux/"
+	f := corpusFiles(t, "../rust-minidump/dumps/linux-mini.dmp", symbolic+"crash", symbolic+"crash.debug")
+	dir := t.TempDir()
+	for i, name := range []string{"one", "two"} {
+		data, err := os.ReadFile(f[i+1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, out, stderr := crashpane("walk", "--format", "machine", f[0], dir)
+	if !strings.Contains(out, "\n0|0|crash|(anonymous namespace)::crash|") || !strings.Contains(out, "/main.cpp|23|") || !strings.Contains(out, "/main.cpp|35|") {
+		t.Errorf("%s\n%.1500s", stderr, out)
+	}
+}
