@@ -55,8 +55,8 @@ type object struct {
 	big bool
 	dwo bool
 	alt *object
-	// package_ is the .dwp file as a whole, if the object is a part of it.
-	package_ *object
+	// pack is the .dwp file as a whole, if the object is a part of it.
+	pack *object
 
 	secs   [numSections]*section
 	looked [numSections]bool

@@ -141,7 +141,7 @@ func (o *object) part(index sectionID, id uint64) (*object, error) {
 		return nil, sec.errorf(16+8*slots, "the number of a row up to "+decimal(uint64(rows)), "%d", row)
 	}
 	part := newObject(o.d, o.s, true)
-	part.alt, part.package_ = o.alt, o
+	part.alt, part.pack = o.alt, o
 	for i := range numSections { // what has no column is shared
 		if i != secInfo && i != secTypes {
 			if part.secs[i], err = o.section(i); err != nil {

@@ -245,7 +245,18 @@ func (o *object) signed(sig uint64) (*unit, error) {
 			}
 		}
 	}
-	return o.bySig[sig], nil
+	if u := o.bySig[sig]; u != nil || o.pack == nil {
+		return u, nil
+	}
+	// In a package each type has a part of its own.
+	part, err := o.pack.part(secTUIndex, sig)
+	if err != nil || part == nil {
+		return nil, err
+	}
+	part.pack = nil
+	u, err := part.signed(sig)
+	o.bySig[sig] = u
+	return u, err
 }
 
 // rootOf reads a unit's first entry.
