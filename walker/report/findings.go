@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/symfile/unwind"
 	"github.com/crashpane/crashpane/walker"
 )
@@ -286,7 +287,11 @@ func (b *builder) wantedFile(m int) string {
 		return "the dump has no id for it: give a symbol file of " + file + " and assign it by hand"
 	}
 	path := StorePath(file, mod.DebugID)
-	return fmt.Sprintf("drop %s with id %s", path[strings.LastIndexByte(path, '/')+1:], mod.DebugID)
+	text := fmt.Sprintf("drop %s with id %s", path[strings.LastIndexByte(path, '/')+1:], mod.DebugID)
+	if os := b.d.OS(); os == core.OSLinux || os == core.Android {
+		text += ", or " + file + " itself" // the binary, with its debug file if it has one
+	}
+	return text
 }
 
 // frames is "1 frame lies" or "3 frames lie".
