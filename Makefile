@@ -90,12 +90,13 @@ node_modules/.installed: package-lock.json
 	$(NPM) ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
-bench: site serve-bin cli node_modules/.installed ## parsing, walking, the command beside its peers, the start of the page
+bench: site serve-bin cli node_modules/.installed ## parsing, walking, the command and the page beside their peers, the start of the page
 	@if [ -f $(GENERATOR) ]; then for n in 100M 1G; do [ -d $(GENERATED)/$$n ] || python3 $(GENERATOR) --size $$n --out $(GENERATED)/$$n; done; \
 	else echo "*** SKIPPED: large symbol files; their generator, $(GENERATOR), is not here ***"; fi
 	CRASHPANE_GENERATED=$(GENERATED) $(GO) test -run '^$$' -bench . -benchmem ./symfile/... ./walker/... ./core/intake
 	$(GO) run ./build/peers -generated $(GENERATED)
-	@chrome="$$($(NODE) build/browser/find.mjs)" && CHROME="$$chrome" $(NODE) build/browser/bench.mjs
+	@chrome="$$($(NODE) build/browser/find.mjs)" && CHROME="$$chrome" $(NODE) build/browser/bench.mjs && \
+		CHROME="$$chrome" KEEP=1 $(NODE) build/browser/big.mjs
 
 gen: ## writes the code of the Vugu components again, after a change of a .vugu file
 	$(GO) tool vugugen -skip-go-mod -skip-main web/app

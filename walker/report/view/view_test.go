@@ -1,6 +1,7 @@
 package view
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -160,5 +161,25 @@ func TestCopies(t *testing.T) {
 	}
 	if md := v.CopyMarkdown(1); !strings.Contains(md, "| 1 | `a\\|b'<img>'` |") {
 		t.Error(md)
+	}
+}
+
+// TestNamesThatAreShown: in a browser making a name readable costs a tenth of a millisecond, so a window of rows makes only its own.
+func TestNamesThatAreShown(t *testing.T) {
+	const frames = 10_000
+	r := &report.Report{Threads: []report.Thread{{Frames: make([]report.Frame, frames)}}}
+	for i := range r.Threads[0].Frames {
+		f := &r.Threads[0].Frames[i]
+		f.Module, f.HasFunction, f.Function.Raw = -1, true, fmt.Sprintf("_Z%d", i)
+	}
+	made := 0
+	v := New(r, func(s string) string { made++; return s })
+	v.Threads(0, 20, 0, "", "")
+	if made > 1 {
+		t.Errorf("%d names for a list of one thread", made)
+	}
+	v.Stack(StackQuery{From: 5000, Count: 40})
+	if made > 1+40 {
+		t.Errorf("%d names for 40 rows of %d", made, frames)
 	}
 }
