@@ -5,14 +5,14 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// maxByAddress bounds the code of which byAddress asks every byte.
-const maxByAddress = 1 << 20
+// maxByAddress bounds the code of which byAddress asks every byte, in the whole file: all stubs of a program with 30,000 imports.
+const maxByAddress = 512 << 10
 
 // byAddress says a cfa that an expression finds from the program counter and the stack pointer alone, which the format has no words
 // for, as one rule for each address. Linkers describe the stubs of .plt so, one entry for all of them: within a stub of 16 bytes a
 // word is pushed at byte 11.
 func (w *cfiWriter) byAddress(start, end uint64, row unwind.Row, add func(start, end uint64, row *unwind.Row) string) bool {
-	if row.CFA.Kind != unwind.Program || end-start > maxByAddress {
+	if size := end - start; row.CFA.Kind != unwind.Program || size > maxByAddress || w.byAddresses+size > maxByAddress {
 		return false
 	}
 	cfa := func(pc, sp uint64) (int64, bool) {
@@ -31,12 +31,14 @@ func (w *cfiWriter) byAddress(start, end uint64, row unwind.Row, add func(start,
 		return a, ok && ok2 && a == b
 	}
 	for at := start; at < end; {
+		w.byAddresses++ // what is given up at its first byte costs no more than that
 		d, ok := distance(at)
 		if !ok {
-			return false // at the first address, where there is any doubt
+			return false
 		}
 		from := at
 		for at++; at < end; at++ {
+			w.byAddresses++
 			if next, ok := distance(at); !ok || next != d {
 				break
 			}

@@ -41,6 +41,8 @@ type cfiWriter struct {
 	inits  map[uint32]string
 	// entries is how many entries of tables have been met.
 	entries uint32
+	// byAddresses is how many addresses were asked one by one.
+	byAddresses uint64
 }
 
 type delta struct {

@@ -153,6 +153,32 @@ STACK CFI INIT 1040 4 .cfa: $rsp 32 + .ra: .cfa -8 + ^
 	}
 }
 
+// TestByAddress: the cfa of linkers' stubs is said address by address, and a file of crafted expressions costs a bounded time.
+func TestByAddress(t *testing.T) {
+	// .plt's expression: rsp + 8 + ((rip & 15) >= 11) << 3.
+	plt := unwind.Row{CFA: unwind.Rule{Kind: unwind.Program, Text: "$rsp 8 + $rip 15 and 11 ge 3 shl +"}, RA: unwind.Rule{Kind: unwind.AtCFA, Offset: -8}}
+	text, n := write(t, dumpsyms.Input{Module: module, CPU: cpu.AMD64, Unwind: []unwind.Table{rows{{0x1020, 0x1040, plt}}}})
+	want := "STACK CFI INIT 1020 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nSTACK CFI 102b .cfa: $rsp 16 +\nSTACK CFI 1030 .cfa: $rsp 8 +\nSTACK CFI 103b .cfa: $rsp 16 +\n"
+	if !strings.HasSuffix(text, want) || n.Unsayable != 0 {
+		t.Errorf("%+v\n%s", n, text)
+	}
+	// What depends on another register, on memory or on where the module lies has no such words.
+	for _, program := range []string{"$rsp $rax 1 and +", "$rsp ^4 8 +", "$rsp $rip +"} {
+		row := plt
+		row.CFA.Text = program
+		if text, n := write(t, dumpsyms.Input{Module: module, CPU: cpu.AMD64, Unwind: []unwind.Table{rows{{0x1020, 0x1040, row}}}}); strings.Contains(text, "STACK") || n.Unsayable != 1 {
+			t.Errorf("%s: %+v\n%s", program, n, text)
+		}
+	}
+	var many rows
+	for i := range uint64(1000) {
+		many = append(many, rows{{i << 19, (i + 1) << 19, plt}}...)
+	}
+	if _, n := write(t, dumpsyms.Input{Module: module, CPU: cpu.AMD64, Unwind: []unwind.Table{many}}); n.Unsayable < 990 {
+		t.Errorf("%+v", n)
+	}
+}
+
 // TestPlainNames: the readers of ARM and ARM64 records know registers without "$" only.
 func TestPlainNames(t *testing.T) {
 	text, _ := write(t, dumpsyms.Input{Module: module, CPU: cpu.ARM64, Unwind: []unwind.Table{rows{
