@@ -79,6 +79,19 @@ func (f *File) sections(e *elf.File) dwarf.Sections {
 			}
 			return e.Data(s)
 		},
+		More: func(name string) (more []*input.Source, err error) {
+			first := e.Section(name)
+			for i := range e.Sections {
+				if s := &e.Sections[i]; s.Name == name && s != first {
+					data, err := e.Data(s)
+					if err != nil {
+						return nil, err
+					}
+					more = append(more, data)
+				}
+			}
+			return more, nil
+		},
 		Order: e.Order, AddressSize: e.Class / 8, Base: f.base(e), File: e.Src.Name,
 	}
 }

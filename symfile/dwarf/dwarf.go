@@ -24,6 +24,9 @@ import (
 type Sections struct {
 	// Get answers a section by its ELF name (".debug_info", ".debug_line.dwo", ...), uncompressed; (nil, nil) if there is none.
 	Get func(name string) (*input.Source, error)
+	// More answers the sections of a name behind the first: GCC writes each type of a .dwo file into one of its own. It may be
+	// nil.
+	More func(name string) ([]*input.Source, error)
 	// Order of multi-byte values.
 	Order binary.ByteOrder
 	// AddressSize in bytes, 4 or 8. Units say their own; it is used where nothing else says one.

@@ -63,6 +63,15 @@ func sections(tb testing.TB, name string, r io.ReaderAt, size int64) Sections {
 		}
 		return whole.Sub(name, int64(sec.Offset), int64(sec.Size)), nil
 	}
+	s.More = func(name string) (more []*input.Source, _ error) {
+		first := f.Section(name)
+		for _, sec := range f.Sections {
+			if sec.Name == name && sec != first {
+				more = append(more, whole.Sub(name, int64(sec.Offset), int64(sec.Size)))
+			}
+		}
+		return more, nil
+	}
 	return s
 }
 

@@ -57,6 +57,11 @@ type object struct {
 	alt *object
 	// pack is the .dwp file as a whole, if the object is a part of it.
 	pack *object
+	// others are the same file with its further .debug_info and .debug_types sections, one each; first is the object that has
+	// them.
+	others     []*object
+	othersRead bool
+	first      *object
 
 	secs   [numSections]*section
 	looked [numSections]bool
@@ -101,17 +106,24 @@ func (o *object) section(id sectionID) (*section, error) {
 		return nil, nil
 	}
 	s := &section{name: name, file: o.s.File, src: src, size: src.Size, least: kind.least}
-	// Bytes that are in memory come in one piece.
-	b, at, err := src.Block(0)
-	if err != nil {
-		return nil, s.wrap(0, err)
-	}
-	if at == 0 && int64(len(b)) == src.Size {
-		s.mem = b
+	if err := s.seize(); err != nil {
+		return nil, err
 	}
 	o.looked[id] = true
 	o.secs[id] = s
 	return s, nil
+}
+
+// seize takes bytes that are in memory, which come in one piece.
+func (s *section) seize() error {
+	b, at, err := s.src.Block(0)
+	if err != nil {
+		return s.wrap(0, err)
+	}
+	if at == 0 && int64(len(b)) == s.size {
+		s.mem = b
+	}
+	return nil
 }
 
 // section reads a section at random, in pieces that suit what is read.

@@ -55,12 +55,66 @@ func (d *Data) split(u *unit) (*unit, error) {
 		return nil, err
 	}
 	if body == nil {
+		if err := o.readOthers(); err != nil {
+			return nil, err
+		}
+		for _, other := range o.others {
+			if body, err = other.splitUnit(u); body != nil || err != nil {
+				break
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if body == nil {
 		d.want(what)
 		return nil, d.note(&input.FormatError{File: s.File, Part: ".debug_info.dwo", Offset: -1,
 			Want: fmt.Sprintf("the unit %016x", u.id), Have: "none with this id"})
 	}
 	body.skeleton = u
 	return body, nil
+}
+
+// maxOthers bounds the further sections of a .dwo file that are looked at.
+const maxOthers = 1 << 16
+
+// readOthers makes an object of each further section of a .dwo file.
+func (o *object) readOthers() error {
+	if o.othersRead || o.s.More == nil {
+		return nil
+	}
+	var all []*object
+	for _, id := range []sectionID{secInfo, secTypes} {
+		kind := &sectionKinds[id]
+		list, err := o.s.More(kind.name + ".dwo")
+		if err != nil {
+			return err
+		}
+		for _, src := range list[:min(len(list), maxOthers)] {
+			if src == nil || src.Size == 0 {
+				continue
+			}
+			part := newObject(o.d, o.s, true)
+			part.alt, part.first = o.alt, o
+			for i := range numSections {
+				if i != secInfo && i != secTypes {
+					if part.secs[i], err = o.section(i); err != nil {
+						return err
+					}
+				}
+				part.looked[i] = true
+			}
+			s := &section{name: kind.name + ".dwo", file: o.s.File, src: src, size: src.Size, least: kind.least}
+			if err := s.seize(); err != nil {
+				return err
+			}
+			part.secs[id] = s
+			all = append(all, part)
+		}
+	}
+	o.others, o.othersRead = all, true
+	return nil
 }
 
 // splitUnit is the unit of a .dwo file that has a skeleton's id.

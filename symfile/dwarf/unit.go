@@ -245,8 +245,15 @@ func (o *object) signed(sig uint64) (*unit, error) {
 			}
 		}
 	}
-	if u := o.bySig[sig]; u != nil || o.pack == nil {
+	if u := o.bySig[sig]; u != nil {
 		return u, nil
+	}
+	if o.pack == nil {
+		first := o
+		if o.first != nil {
+			first = o.first
+		}
+		return first.signedElsewhere(sig)
 	}
 	// In a package each type has a part of its own.
 	part, err := o.pack.part(secTUIndex, sig)
@@ -257,6 +264,32 @@ func (o *object) signed(sig uint64) (*unit, error) {
 	u, err := part.signed(sig)
 	o.bySig[sig] = u
 	return u, err
+}
+
+// signedElsewhere is the type unit of a signature in one of a .dwo file's sections.
+func (o *object) signedElsewhere(sig uint64) (*unit, error) {
+	if err := o.readOthers(); err != nil {
+		return nil, err
+	}
+	if len(o.others) == 0 {
+		return nil, nil
+	}
+	for _, part := range append([]*object{o}, o.others...) {
+		if err := part.readTypes(); err != nil {
+			return nil, err
+		}
+		if err := part.scan(nil); err != nil {
+			return nil, err
+		}
+		for _, list := range [][]*unit{part.typeUnits, part.units} {
+			for _, u := range list {
+				if (u.kind == utType || u.kind == utSplitType) && u.id == sig {
+					return u, nil
+				}
+			}
+		}
+	}
+	return nil, nil
 }
 
 // rootOf reads a unit's first entry.

@@ -4,7 +4,7 @@ set -e
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cp "$here"/shapes.h "$here"/shapes.cpp "$here"/more.cpp "$here"/plain.c "$work"
+cp "$here"/shapes.h "$here"/shapes.cpp "$here"/more.cpp "$here"/plain.c "$here"/local.cpp "$work"
 cd "$work"
 common="-O2 -ffreestanding -fno-exceptions -fno-asynchronous-unwind-tables -fno-stack-protector -fdebug-prefix-map=$work=/src"
 
@@ -40,6 +40,14 @@ for v in 4 5; do
 	for unit in shapes plain more; do cp gcc$v-split-$unit.dwo "$here"; done
 done
 dwp -o gcc4-split.dwp gcc4-split-shapes.dwo gcc4-split-plain.dwo gcc4-split-more.dwo && cp gcc4-split.dwp "$here"
+
+for v in 4 5; do # split units with type units
+	g++ $common -fno-rtti -gdwarf-$v -gsplit-dwarf -fdebug-types-section -c local.cpp -o gcc$v-local.o
+	$link -o gcc$v-local gcc$v-local.o
+	keep gcc$v-local
+	cp gcc$v-local.dwo "$here"
+done
+dwp -o gcc4-local.dwp gcc4-local.dwo && cp gcc4-local.dwp "$here"
 
 cp gcc5 gcc5-dwz && cp gcc5 gcc5-other && dwz -m gcc5-alt gcc5-dwz gcc5-other
 keep gcc5-dwz
