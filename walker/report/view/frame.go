@@ -130,6 +130,8 @@ func (v *View) identity(d *FrameDetail, f *report.Frame) {
 	} else {
 		add("Address", v.hex(f.PC), true)
 	}
+	// Where a module has a symbol file and a binary, it is said which of them answered.
+	add("Names from", Clean(BaseName(f.From)), true)
 	if f.Public && d.Inline < 0 {
 		add("Named by", "a PUBLIC record: the nearest exported name below the address", false)
 	}

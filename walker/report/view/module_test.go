@@ -44,3 +44,24 @@ func TestModuleDetail(t *testing.T) {
 		t.Error("a module that is not there")
 	}
 }
+
+// Where two files know a module, a frame says which one named it.
+func TestFrameSaysWhichFileNamedIt(t *testing.T) {
+	r := report.Build(reporttest.Windows())
+	v := New(r, nil)
+	said := func() string {
+		for _, f := range v.Frame(1, 0, -1).Facts {
+			if f.Key == "Names from" {
+				return f.Value
+			}
+		}
+		return ""
+	}
+	if said() != "" {
+		t.Errorf("%q where there is only one file", said())
+	}
+	r.Threads[1].Frames[0].From = "symbols/libx.so.debug"
+	if said() != "libx.so.debug" {
+		t.Errorf("%q", said())
+	}
+}
