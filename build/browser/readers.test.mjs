@@ -1,10 +1,11 @@
 // The engine with all readers: fetched when a binary is dropped, never before; what was shown stays, and goes on in it.
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { startChrome, startSite } from "./harness.mjs";
+import { gunzipSync } from "node:zlib";
+import { inRepo, startChrome, startSite } from "./harness.mjs";
 
 const dump = "testdata/sample/tilecruncher.dmp";
 const symbols = ["tilecruncher.sym.gz", "libtilecodec.so.sym"].map((name) => `testdata/sample/${name}`);
@@ -35,6 +36,20 @@ async function library(name) {
   return path;
 }
 
+// A zstd frame whose blocks hold their bytes as they are (RFC 8878, 3.1.1): a size of four bytes, one segment, no checksum.
+function zstd(content) {
+  const head = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0xa0, 0, 0, 0, 0]);
+  head.writeUInt32LE(content.length, 5);
+  const parts = [head];
+  for (let at = 0; at < content.length; at += 100_000) {
+    const block = content.subarray(at, at + 100_000);
+    const is = Buffer.alloc(4);
+    is.writeUInt32LE((block.length << 3) | (at + block.length === content.length ? 1 : 0));
+    parts.push(is.subarray(0, 3), block);
+  }
+  return Buffer.concat(parts);
+}
+
 const fetched = (tab) => tab.requests.filter((r) => r.url.includes("crashpane-full")).length;
 
 test("a binary brings the engine that reads it, once, and everything else stays", async () => {
@@ -54,6 +69,17 @@ test("a binary brings the engine that reads it, once, and everything else stays"
   assert.equal(fetched(tab), 1, "it is here already");
   assert.deepEqual(tab.problems, []);
   assert.deepEqual(tab.foreign, []);
+  await tab.close();
+});
+
+test("symbol files in .zst are read by it too", async () => {
+  const text = gunzipSync(await readFile(inRepo("testdata/sample/tilecruncher.sym.gz")));
+  const path = join(dir, "tilecruncher.sym.zst");
+  await writeFile(path, zstd(text));
+  const tab = await chrome.open(site.origin);
+  await tab.drop([dump, path]);
+  await tab.sees("std::_Function_handler");
+  assert.deepEqual(tab.problems, []);
   await tab.close();
 });
 
@@ -78,7 +104,7 @@ test("loading can be cancelled", async () => {
     await route.continue().catch(() => {});
   });
   await tab.drop([dump, await library("libslow.so")]);
-  await tab.sees("Loading the reader of binaries");
+  await tab.sees("Loading the reader for libslow.so");
   await tab.page.click(".job [data-act=cancel]");
   await tab.sees("Cancelled: 1 file left out.");
   go();

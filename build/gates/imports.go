@@ -28,6 +28,7 @@ var rooms = []room{
 	{"core/cpu", nil},
 	{"core", []string{"core/input", "core/cpu"}},
 	{"core/intake", []string{"core/input"}},
+	{"core/intake/unpack", []string{"core/intake"}},
 	{"core/reason", []string{"core", "core/input", "core/cpu"}},
 	{"core/reason/internal/...", nil},
 	{"core/analysis", []string{"core", "core/cpu", "core/reason"}},
@@ -67,7 +68,7 @@ var rooms = []room{
 
 	// The one place that joins everything.
 	{"walker/session", []string{"core/...", "symfile/...", "walker", "walker/report"}},
-	{"walker/cmd/...", []string{"core/intake", "walker", "walker/session", "walker/report/...", "symfile", "symfile/...", "core", "core/cpu", "core/input", "core/dumptext"}},
+	{"walker/cmd/...", []string{"core/intake", "core/intake/unpack", "walker", "walker/session", "walker/report/...", "symfile", "symfile/...", "core", "core/cpu", "core/input", "core/dumptext"}},
 
 	{"web/app", []string{"walker/report", "walker/report/view", "web/wire"}},
 	{"web/wire", nil},
@@ -93,8 +94,8 @@ var outside = []struct {
 	{"github.com/vugu/...", []string{"wasm/...", "web/..."}, "the engine must run without a page"},
 	{"github.com/syumai/workers/...", []string{"wasm/edge/..."}, "it panics at start outside a Cloudflare Worker"},
 	{"golang.org/x/arch/...", []string{"core/analysis"}, "one place reads machine code"},
-	{"github.com/klauspost/compress/...", []string{"symfile/elf", "walker/cmd/crashpane"}, "debug sections, and files for the command"},
-	{"github.com/ulikunitz/xz/...", []string{"symfile/elf", "walker/cmd/crashpane"}, "debug information, and files for the command"},
+	{"github.com/klauspost/compress/...", []string{"symfile/elf", "core/intake/unpack"}, "debug sections, and dropped files"},
+	{"github.com/ulikunitz/xz/...", []string{"symfile/elf", "core/intake/unpack"}, "debug information, and dropped files"},
 	{"github.com/ianlancetaylor/demangle", []string{"symfile/demangle"}, "one place makes names readable"},
 }
 

@@ -41,7 +41,8 @@ type Item struct {
 	Dump int
 	// For symbol files and binaries: what the MODULE record says, or would say; ID "" if there is none and the file waits to be assigned by hand.
 	SymName, SymID, SymOS, SymArch string
-	// NeedsDecoder: the file is a binary, and this session has nobody who reads such files (Options.OpenBinary).
+	// NeedsDecoder: the file is a binary or compressed, and this session has nobody who reads such files (Options.OpenBinary,
+	// Limits.Unpackers).
 	NeedsDecoder bool
 	// NeedsAssignment: no module can be matched without a person's word (no MODULE record).
 	NeedsAssignment bool
@@ -172,7 +173,7 @@ func (s *Session) add(src *input.Source, member bool) {
 	s.items = append(s.items, it)
 	guess := intake.Sniff(src)
 	if (guess.Kind == intake.Zstd || guess.Kind == intake.XZ) && s.opt.Limits.Unpackers[guess.Kind] == nil {
-		guess.Kind = intake.Packed
+		guess.Kind, it.NeedsDecoder = intake.Packed, true
 	}
 	switch guess.Kind {
 	case intake.Minidump:

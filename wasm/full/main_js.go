@@ -6,6 +6,8 @@ import (
 	"io"
 
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/intake"
+	"github.com/crashpane/crashpane/core/intake/unpack"
 	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/symfile/demangle"
 	"github.com/crashpane/crashpane/walker/session"
@@ -14,7 +16,8 @@ import (
 )
 
 func main() {
-	worker.Run(engine.Options{OpenBinary: open, WriteSym: writeSym})
+	worker.Run(engine.Options{WriteSym: writeSym,
+		Session: session.Options{OpenBinary: open, Limits: intake.Limits{Unpackers: unpack.Formats}}})
 }
 
 func open(src *input.Source) (session.Binary, error) {

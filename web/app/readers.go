@@ -7,7 +7,7 @@ import (
 )
 
 // Readers is the way to the full engine. The one that every page starts with reads dumps and symbol files; the other one reads
-// binaries too, is larger, and is fetched when the first of them is dropped.
+// binaries and more kinds of compressed files, is larger, and is fetched when the first of them is dropped.
 type Readers struct {
 	state       readers
 	done, total int64
@@ -27,7 +27,7 @@ func (p *Page) wantReaders(f File) {
 	p.Readers.files = append(p.Readers.files, f)
 	if p.Readers.state == readersNone {
 		p.Readers.state, p.Readers.done, p.Readers.total = readersComing, 0, 0
-		p.Host.Announce("Loading the reader of binaries")
+		p.Host.Announce("Loading the reader for " + waitingNames(p.Readers.files))
 		p.Engine.Extend()
 	}
 }
@@ -103,7 +103,7 @@ func (p *Page) jobText() string {
 	case p.Readers.state != readersComing:
 		return p.Making.text
 	}
-	text := "Loading the reader of binaries"
+	text := "Loading the reader for " + waitingNames(p.Readers.files)
 	if p.Readers.done > 0 {
 		text += ", " + view.Size(p.Readers.done)
 	}

@@ -28,7 +28,7 @@ func TestBinaryBringsTheFullEngine(t *testing.T) {
 		t.Fatalf("asked %d times, notices %v", e.extends, p.Notices)
 	}
 	out := render(t, p)
-	if !strings.Contains(out, "Loading the reader of binaries") || !strings.Contains(out, "tile") && p.Summary == nil {
+	if !strings.Contains(out, "Loading the reader for libx.so.debug") || !strings.Contains(out, "tile") && p.Summary == nil {
 		t.Error("the page does not say what it waits for, or the stack is gone")
 	}
 	p.Extending(1<<20, 4<<20)

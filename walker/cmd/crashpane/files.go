@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/intake/unpack"
 	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/session"
@@ -31,7 +32,7 @@ func openFiles(args []string, opt session.Options, ignoreCFI []string, stderr io
 	opt.Workers = runtime.GOMAXPROCS(0)
 	opt.OpenBinary = openBinary
 	spools := &spools{}
-	opt.Limits.Unpackers, opt.Limits.Spool = unpackers, spools.create
+	opt.Limits.Unpackers, opt.Limits.Spool = unpack.Formats, spools.create
 	files := &fileSet{session: session.New(opt), spools: spools, stderr: stderr, added: map[string]bool{}, ignoreCFI: ignoreCFI}
 	if err := files.addAll(args); err != nil {
 		files.close()

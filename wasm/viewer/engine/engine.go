@@ -37,8 +37,8 @@ type Engine struct {
 
 // Options say what an engine is linked with.
 type Options struct {
-	// OpenBinary reads executables, libraries and debug files. An engine without says of such files that another one may.
-	OpenBinary func(src *input.Source) (session.Binary, error)
+	// Session has the readers (OpenBinary, Limits.Unpackers). An engine without them says of such files that another one may read them.
+	Session session.Options
 	// PostData sends a message with bytes beside it; without it, indexes are made for nobody.
 	PostData func(app.Reply, []byte)
 	// WriteSym writes what one of them knows as a Breakpad symbol file.
@@ -51,7 +51,9 @@ func New(post func(app.Reply), opt Options) *Engine {
 	e.exact = exact{pieces: map[int][]func() []byte{}, before: map[int]*report.Report{}, send: opt.PostData}
 	// Names are not made readable here but in the views, and only those of the rows that are shown: in wasm a name costs
 	// a tenth of a millisecond.
-	e.session = session.New(session.Options{OpenBinary: opt.OpenBinary, Progress: e.progress, Sparse: true})
+	o := opt.Session
+	o.Progress, o.Sparse = e.progress, true
+	e.session = session.New(o)
 	return e
 }
 

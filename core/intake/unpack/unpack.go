@@ -1,0 +1,24 @@
+// Package unpack has the compressed formats besides gzip that files come in. They stand apart because the page's first program has no
+// room for them.
+package unpack
+
+import (
+	"bufio"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
+
+	"github.com/crashpane/crashpane/core/intake"
+)
+
+// maxWindow is how far back zstd data may reach, in bytes: what `zstd --long` makes by default.
+const maxWindow = 128 << 20
+
+// Formats are all of them, for intake.Limits.
+var Formats = map[intake.Kind]func(io.Reader) (io.Reader, error){
+	intake.Zstd: func(r io.Reader) (io.Reader, error) {
+		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+	},
+	intake.XZ: func(r io.Reader) (io.Reader, error) { return xz.NewReader(bufio.NewReader(r)) },
+}
