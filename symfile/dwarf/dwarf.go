@@ -76,8 +76,6 @@ type Data struct {
 
 	// spent is the work of the call under way, see allow.
 	spent [numWork]int64
-	// whole: a pass over everything is under way.
-	whole bool
 }
 
 // Open looks at nothing but which sections there are. Its errors are those of Get.
@@ -145,7 +143,6 @@ const (
 	workLines
 	workNames
 	workScopes
-	workOrigins
 	numWork
 )
 

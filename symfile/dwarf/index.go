@@ -180,6 +180,8 @@ func (d *Data) rootSpans(dst []span, u *unit) (_ []span, sure bool, err error) {
 		return dst, true, err
 	}
 	switch {
+	case u.partial:
+		return dst, true, nil
 	case u.ranges.form != 0:
 		dst, err = u.rangeList(dst, u.ranges)
 		return dst, err == nil, err

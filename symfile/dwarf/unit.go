@@ -25,6 +25,7 @@ type unit struct {
 	// What its first entry says, if rooted.
 	rooted                                bool
 	gnu                                   bool // made by GCC
+	partial                               bool // types and names that several units share; no code
 	hasLow, hasStmts                      bool
 	lang                                  uint64
 	stmts                                 int64
@@ -300,6 +301,7 @@ func (u *unit) rootOf() error {
 	sec := u.sec()
 	var producer word
 	err := u.entry(u.root, func(tag uint16, a *attribute, w word) {
+		u.partial = tag == tagPartialUnit
 		switch a.at {
 		case atStmtList:
 			u.stmts, u.hasStmts = int64(w.v), true
@@ -346,160 +348,4 @@ func (u *unit) rootOf() error {
 	}
 	u.rooted = true
 	return nil
-}
-
-// entry reads one entry: each attribute in turn is handed to see. Entries are small, so that few bytes are read first; if they
-// do not suffice, see is called for all attributes again.
-func (u *unit) entry(off int64, see func(tag uint16, a *attribute, w word)) error {
-	sec := u.sec()
-	if off < u.root || off >= u.end {
-		return sec.errorf(off, "an entry of the unit at 0x"+hex(uint64(u.off)), "an offset outside of it")
-	}
-	for n := int64(256); ; n *= 8 {
-		n = min(n, u.end-off)
-		b, err := sec.upTo(off, n)
-		if err != nil {
-			return err
-		}
-		if int64(len(b)) > u.end-off {
-			b = b[:u.end-off]
-		}
-		r := reader{b: b, big: u.obj.big}
-		code := r.uleb()
-		if !r.bad && code == 0 {
-			return nil
-		}
-		if !r.bad {
-			t, err := u.obj.abbrevsOf(u.abbrev, u.encoding)
-			if err != nil {
-				return err
-			}
-			a := t.get(code)
-			if a == nil {
-				return sec.errorf(off, "an abbreviation of the unit at 0x"+hex(uint64(u.off)), "code %d", code)
-			}
-			for i := range a.attrs {
-				w := r.word(u.encoding, &a.attrs[i], off)
-				if r.bad {
-					break
-				}
-				see(a.tag, &a.attrs[i], w)
-			}
-			if !r.bad {
-				return nil
-			}
-		}
-		if n >= u.end-off {
-			return sec.errorf(off, "an entry", "the end of the unit at 0x%x", u.off)
-		}
-	}
-}
-
-// word is an attribute's value; base is the section's offset of the reader's first byte.
-func (r *reader) word(e encoding, a *attribute, base int64) word {
-	form := a.form
-	if form == formIndirect {
-		form = uint16(min(r.uleb(), 0xffff))
-		if form == formIndirect || form == formImplicitConst {
-			r.fail()
-			return word{}
-		}
-	}
-	w := word{form: form}
-	switch form {
-	case formImplicitConst:
-		w.v = uint64(a.value)
-	case formFlagPresent:
-		w.v = 1
-	case formData1, formFlag, formRef1, formStrx1, formAddrx1:
-		w.v = uint64(r.u8())
-	case formData2, formRef2, formStrx2, formAddrx2:
-		w.v = uint64(r.u16())
-	case formStrx3, formAddrx3:
-		w.v = r.uint(3)
-	case formData4, formRef4, formRefSup4, formStrx4, formAddrx4:
-		w.v = uint64(r.u32())
-	case formData8, formRef8, formRefSig8, formRefSup8:
-		w.v = r.u64()
-	case formData16:
-		r.skip(16)
-	case formAddr:
-		w.v = r.uint(int(e.addr))
-	case formStrp, formSecOffset, formLineStrp, formStrpSup, formGNURefAlt, formGNUStrpAlt:
-		w.v = r.uint(int(e.off))
-	case formRefAddr:
-		w.v = r.uint(int(e.refAddr()))
-	case formUdata, formRefUdata, formStrx, formAddrx, formLoclistx, formRnglistx, formGNUAddrIndex, formGNUStrIndex:
-		w.v = r.uleb()
-	case formSdata:
-		w.v = uint64(r.sleb())
-	case formString:
-		w.v = uint64(base) + uint64(r.p)
-		r.text()
-	case formBlock1:
-		r.skip(uint64(r.u8()))
-	case formBlock2:
-		r.skip(uint64(r.u16()))
-	case formBlock4:
-		r.skip(uint64(r.u32()))
-	case formBlock, formExprloc:
-		r.skip(r.uleb())
-	default:
-		r.fail()
-	}
-	return w
-}
-
-// home is the unit that knows the addresses: of a split unit its skeleton.
-func (u *unit) home() *unit {
-	if u.skeleton != nil {
-		return u.skeleton
-	}
-	return u
-}
-
-// address is the address that an attribute says, itself or by its number in .debug_addr.
-func (u *unit) address(w word) (uint64, error) {
-	switch w.form {
-	case formAddrx, formAddrx1, formAddrx2, formAddrx3, formAddrx4, formGNUAddrIndex:
-		return u.indexed(w.v)
-	}
-	return w.v, nil
-}
-
-// indexed is an address of .debug_addr.
-func (u *unit) indexed(i uint64) (uint64, error) {
-	home := u.home()
-	sec, err := home.obj.section(secAddr)
-	if err != nil {
-		return 0, err
-	}
-	if sec == nil {
-		return 0, home.obj.missing(secAddr)
-	}
-	base := home.addrBase
-	if base < 0 {
-		base = u.addrBase
-	}
-	if base < 0 {
-		if base = 0; u.version >= 5 {
-			base = 8
-			if u.encoding.off == 8 {
-				base = 16
-			}
-		}
-	}
-	if i > uint64(sec.size) || base > sec.size {
-		return 0, sec.errorf(base, "the address with the number "+decimal(i), "a section of %d bytes", sec.size)
-	}
-	return sec.number(base+int64(i)*int64(u.addr), int(u.addr), home.obj.big)
-}
-
-// constant reports whether a form is a number: DW_AT_high_pc is then counted from DW_AT_low_pc.
-func (w word) constant() bool {
-	switch w.form {
-	case formData1, formData2, formData4, formData8, formUdata, formSdata, formImplicitConst:
-		return true
-	}
-	return false
 }

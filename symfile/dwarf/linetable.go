@@ -1,0 +1,158 @@
+package dwarf
+
+import "sort"
+
+// row is a row of the line table: code from addr to the next row's address, or to the end of its sequence.
+type row struct {
+	addr       uint64 // less the base
+	line, file uint32
+}
+
+// sequence is a run of rows without gaps.
+type sequence struct {
+	span
+	from, to int    // rows
+	high     uint64 // the highest end of the sequences up to this one
+}
+
+// lineTable is a line program, executed.
+type lineTable struct {
+	u       *unit // whose directory paths start at
+	version uint8
+	rows    []row
+	seqs    []sequence
+	dirs    []word
+	files   []fileEntry
+	paths   []string
+	known   []bool
+	compDir string
+}
+
+type fileEntry struct {
+	dir  uint64
+	name word
+}
+
+func (t *lineTable) settle() {
+	sort.SliceStable(t.seqs, func(i, j int) bool { return t.seqs[i].start < t.seqs[j].start })
+	var high uint64
+	for i := range t.seqs {
+		high = max(high, t.seqs[i].end)
+		t.seqs[i].high = high
+	}
+}
+
+// piece is a stretch of code of one line.
+type piece struct {
+	span
+	line, file uint32
+}
+
+// within adds the lines of the code from lo to hi.
+func (t *lineTable) within(dst []piece, lo, hi uint64) []piece {
+	for lo < hi {
+		i := sort.Search(len(t.seqs), func(i int) bool { return t.seqs[i].start > lo })
+		next := hi
+		if i < len(t.seqs) {
+			next = min(hi, t.seqs[i].start)
+		}
+		found := (*sequence)(nil)
+		for j, steps := i-1, 0; j >= 0 && t.seqs[j].high > lo && steps < 64; j, steps = j-1, steps+1 {
+			if t.seqs[j].end > lo {
+				found = &t.seqs[j]
+				break
+			}
+		}
+		if found == nil {
+			lo = next
+			continue
+		}
+		end := min(found.end, hi)
+		rows := t.rows[found.from:found.to]
+		k := sort.Search(len(rows), func(k int) bool { return rows[k].addr > lo })
+		for k--; k < len(rows) && rows[k].addr < end; k++ {
+			p := piece{span{max(lo, rows[k].addr), end}, rows[k].line, rows[k].file}
+			if k+1 < len(rows) {
+				p.end = min(p.end, rows[k+1].addr)
+			}
+			dst = t.join(dst, p)
+		}
+		lo = end
+	}
+	return dst
+}
+
+// join adds a piece, to the last one if that is of the same line and ends where it begins.
+func (t *lineTable) join(dst []piece, p piece) []piece {
+	if p.end <= p.start {
+		return dst
+	}
+	if n := len(dst); n > 0 && dst[n-1].end == p.start && dst[n-1].line == p.line && (dst[n-1].file == p.file || t.same(dst[n-1].file, p.file)) {
+		dst[n-1].end = p.end
+		return dst
+	}
+	return append(dst, p)
+}
+
+// same reports whether two numbers are one file: of the two entries that compilers of DWARF 5 write for the main file, say.
+func (t *lineTable) same(a, b uint32) bool {
+	pa, erra := t.path(a)
+	pb, errb := t.path(b)
+	return erra == nil && errb == nil && pa == pb && pa != ""
+}
+
+// path is a file's path by its number, made whole with its directory and that of the compilation; "" if there is none.
+func (t *lineTable) path(n uint32) (string, error) {
+	i := int64(n)
+	if t.version < 5 {
+		i--
+	}
+	if i < 0 || i >= int64(len(t.files)) {
+		return "", nil
+	}
+	if t.known == nil {
+		t.paths, t.known = make([]string, len(t.files)), make([]bool, len(t.files))
+		dir, err := t.u.text(t.u.compDir, maxName)
+		if err = t.u.obj.d.note(err); err != nil {
+			t.known = nil
+			return "", err
+		}
+		t.compDir = dir
+	}
+	if len(t.known) < len(t.files) { // defined by the program later
+		t.paths = append(t.paths, make([]string, len(t.files)-len(t.paths))...)
+		t.known = append(t.known, make([]bool, len(t.files)-len(t.known))...)
+	}
+	if t.known[i] {
+		return t.paths[i], nil
+	}
+	d := t.u.obj.d
+	e := t.files[i]
+	name, err := t.name(e.name)
+	if err = d.note(err); err != nil {
+		return "", err
+	}
+	dir := ""
+	number := e.dir
+	if t.version < 5 {
+		number-- // 0 is the directory of the compilation
+	}
+	if number < uint64(len(t.dirs)) && !absolute(name) {
+		dir, err = t.name(t.dirs[number])
+		if err = d.note(err); err != nil {
+			return "", err
+		}
+	}
+	t.paths[i], t.known[i] = cleanPath(joinPath(joinPath(t.compDir, dir), name)), true
+	if name == "" {
+		t.paths[i] = ""
+	}
+	return t.paths[i], nil
+}
+
+func (t *lineTable) name(w word) (string, error) {
+	if w.form == formString {
+		return t.u.obj.cstring(secLine, int64(w.v), maxName)
+	}
+	return t.u.text(w, maxName)
+}
