@@ -66,7 +66,7 @@ function note(cores) {
     const look = () => {
       const row = document.querySelector("#stack .row .src")?.textContent;
       if (row && !at.stack) at.stack = performance.now(); // the frame before has been painted with it
-      if ([...document.querySelectorAll("#modules .state span")].some((e) => e.textContent === "loaded")) at.loaded ??= performance.now();
+      if ([...document.querySelectorAll("#modules .state span")].some((e) => e.textContent.startsWith("loaded"))) at.loaded ??= performance.now();
       requestAnimationFrame(look);
     };
     requestAnimationFrame(look);
