@@ -25,9 +25,11 @@ type exact struct {
 const (
 	// leastPiece and mostPiece bound a piece, in bytes: fewer are not worth a message, more would take a worker's memory.
 	leastPiece = 2 << 20
-	mostPiece  = 16 << 20
+	mostPiece  = 8 << 20
 	// indexerMemory is what a worker that reads pieces keeps itself to, in bytes: a piece's index is a tenth of that.
-	indexerMemory = 14 << 20
+	indexerMemory = 12 << 20
+	// joinMemory is what the engine keeps itself to while it joins pieces, as far as what it has allows that.
+	joinMemory = 64 << 20
 )
 
 // handleExact answers the requests of the pass, and reports whether it was one.
@@ -106,6 +108,7 @@ func (e *Engine) piece(r *app.Reply, req app.Request, data func() []byte) ([]byt
 	e.remember()
 	// In a browser the memory that is taken once is never given back, so what is thrown away here is collected soon.
 	defer debug.SetGCPercent(debug.SetGCPercent(20))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(joinMemory))
 	if _, err := e.session.AdoptEach(req.Item, len(have), func(i int) []byte { return have[i]() }); err != nil {
 		return nil, err
 	}

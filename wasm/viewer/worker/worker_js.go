@@ -4,6 +4,7 @@ package worker
 
 import (
 	"fmt"
+	"runtime/debug"
 	"syscall/js"
 	"time"
 
@@ -16,6 +17,8 @@ import (
 // Run is the worker's role: messages {request, file} come in one after the other, {reply} goes out. A panic ends
 // the worker with a message; the page starts another.
 func Run(opt engine.Options) {
+	// wasm memory never shrinks: collecting more often is cheaper than what would be held for the rest of the visit.
+	debug.SetGCPercent(50)
 	self := js.Global()
 	var queue []js.Value
 	wake := make(chan struct{}, 1)
