@@ -80,6 +80,7 @@ var rooms = []room{
 	{"wasm/edge", []string{"wasm/edge/store"}},
 	// It writes a dump to measure with.
 	{"build/bigsym", []string{"core/dumptest"}},
+	{"build/bigelf", []string{"core/dumptest"}},
 	{"build/...", []string{"build/..."}},
 }
 

@@ -1,0 +1,177 @@
+// Bigelf makes a large program with debug information, and a minidump of it, for benchmarks of reading binaries as they are:
+//
+//	bigelf [-units 480] -out DIR        big (some 1.2 MB a unit, like those of large C++ programs), big.dmp
+//
+// It needs gcc and objcopy. One unit of C is compiled once; its copies differ in the names that the linker sees.
+package main
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/crashpane/crashpane/core/dumptest"
+)
+
+func main() {
+	units := flag.Int("units", 480, "copies of the unit")
+	out := flag.String("out", "", "folder to write to")
+	flag.Parse()
+	if *out == "" || *units < 1 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	if err := run(*out, *units); err != nil {
+		fmt.Fprintln(os.Stderr, "bigelf:", err)
+		os.Exit(1)
+	}
+}
+
+func run(dir string, units int) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	work, err := os.MkdirTemp(dir, "units")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	at := func(name string) string { return filepath.Join(work, name) }
+	if err := os.WriteFile(at("unit.c"), unit(), 0o644); err != nil {
+		return err
+	}
+	if err := os.WriteFile(at("main.c"), []byte(mainUnit(units)), 0o644); err != nil {
+		return err
+	}
+	// The names of the folders that it is made in would make it another file each time.
+	compile := []string{"-g", "-O2", "-fno-ipa-ra", "-ffile-prefix-map=" + work + "=.", "-c"}
+	for _, name := range []string{"unit", "main"} {
+		if err := tool("gcc", append(compile, at(name+".c"), "-o", at(name+".o"))...); err != nil {
+			return err
+		}
+	}
+	link := []string{"-no-pie", "-Wl,--build-id=sha1", "-o", filepath.Join(dir, "big"), at("main.o")}
+	for i := range units {
+		copied := at(fmt.Sprintf("u%d.o", i))
+		if err := tool("objcopy", fmt.Sprintf("--prefix-symbols=u%d_", i), at("unit.o"), copied); err != nil {
+			return err
+		}
+		link = append(link, copied)
+	}
+	if err := tool("gcc", link...); err != nil {
+		return err
+	}
+	dump, err := dumpOf(filepath.Join(dir, "big"))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "big.dmp"), dump, 0o644)
+}
+
+func tool(name string, args ...string) error {
+	cmd := exec.Command(name, args...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", name, err, out)
+	}
+	return nil
+}
+
+const (
+	structs, inlines, functions = 300, 200, 1000
+)
+
+// unit is a C source of structures, inlined functions and functions that call them.
+func unit() []byte {
+	rng := rand.New(rand.NewPCG(1, 1))
+	var b bytes.Buffer
+	b.WriteString("typedef unsigned long u;\nextern volatile u sink;\n")
+	for i := range structs {
+		fmt.Fprintf(&b, "struct s%d {", i)
+		for j := range 4 + rng.IntN(8) {
+			fmt.Fprintf(&b, " u f%d_%d; struct s%d *p%d;", i, j, max(0, i-1), j)
+		}
+		b.WriteString(" };\n")
+	}
+	for i := range inlines {
+		fmt.Fprintf(&b, "static inline u in%d(struct s%d *p, u a) { u x = a * %d; if (x & 1) x += p->f%d_0; return x ^ (sink >> %d); }\n", i, i, i+3, i, i%31)
+	}
+	for i := range functions {
+		a, c := rng.IntN(inlines), rng.IntN(inlines)
+		fmt.Fprintf(&b, "u fn%d(struct s%d *p, struct s%d *q, u a) {\n u r = in%d(p, a);\n for (u k = 0; k < a; k++) {\n  u t = in%d(q, r + k);\n  r += t * sink;\n }\n sink = r;\n return r + in%d(p, r);\n}\n",
+			i, a, c, a, c, a)
+	}
+	return b.Bytes()
+}
+
+func mainUnit(units int) string {
+	var b strings.Builder
+	b.WriteString("typedef unsigned long u;\n")
+	for i := range units {
+		fmt.Fprintf(&b, "volatile u u%d_sink;\n", i)
+	}
+	b.WriteString("int main() { return 0; }\n")
+	return b.String()
+}
+
+// dumpOf is a dump of threads whose stacks are words alone: each is an address one byte into a function, where call frame information
+// says that the caller's lies at the stack pointer. The threads of a program share most of what is on their stacks: all frames
+// together are in some fifty functions, anywhere in the program.
+func dumpOf(program string) ([]byte, error) {
+	const threads, frames, places = 8, 60, 50
+	f, err := elf.Open(program)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	symbols, err := f.Symbols()
+	if err != nil {
+		return nil, err
+	}
+	var starts []uint64
+	end := uint64(0)
+	for _, s := range symbols {
+		if elf.ST_TYPE(s.Info) == elf.STT_FUNC && strings.Contains(s.Name, "_fn") {
+			starts = append(starts, s.Value)
+		}
+	}
+	base := ^uint64(0)
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_LOAD {
+			base, end = min(base, p.Vaddr), max(end, p.Vaddr+p.Memsz)
+		}
+	}
+	note := f.Section(".note.gnu.build-id")
+	if note == nil || len(starts) == 0 {
+		return nil, fmt.Errorf("%s has no build id or no functions", program)
+	}
+	id, err := note.Data()
+	if err != nil {
+		return nil, err
+	}
+	rng := rand.New(rand.NewPCG(2, 2))
+	rng.Shuffle(len(starts), func(i, j int) { starts[i], starts[j] = starts[j], starts[i] })
+	starts = starts[:min(places, len(starts))]
+	d := dumptest.New(dumptest.LittleEndian).
+		System(dumptest.System{Processor: dumptest.CPUAMD64, Platform: dumptest.OSLinux}).
+		Module(base, uint32(end-base+0xfff)&^0xfff, "/opt/big/big", dumptest.ELF(id[16:]))
+	for t := range threads {
+		sp := uint64(0x7f0000000000) + uint64(t)<<24
+		var stack []byte
+		for range frames - 1 {
+			stack = binary.LittleEndian.AppendUint64(stack, starts[rng.IntN(len(starts))]+1)
+		}
+		ctx := dumptest.AMD64(map[string]uint64{"rip": starts[rng.IntN(len(starts))], "rsp": sp})
+		d.Thread(uint32(100+t), ctx, sp, append(stack, make([]byte, 64)...))
+		if t == 0 {
+			d.Exception(100, 11, 1, 0x10, ctx)
+		}
+	}
+	return d.Bytes(), nil
+}
