@@ -38,7 +38,7 @@ func (f *File) Attach(src *input.Source) (bool, error) {
 }
 
 // forget closes what was opened of the files: with another one there is more.
-func (f *File) forget() { f.tables, f.names, f.symbols = nil, nil, nil }
+func (f *File) forget() { f.tables, f.names, f.symbols, f.rows = nil, nil, nil, nil }
 
 func (f *File) attach(e *elf.File) (bool, error) {
 	// A debug file may have the split units packed into itself; then it is both.

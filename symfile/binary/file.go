@@ -34,6 +34,7 @@ type File struct {
 	tables  []*table // nil until the first row is asked for
 	names   []*names
 	symbols []*symbolSource
+	rows    map[uint64]rowAnswer // by RVA, see Row
 	// notes are what could not be read and was done without.
 	notes []string
 }

@@ -77,6 +77,31 @@ func isNeed(err error) bool {
 // Origin's Note why. The error is that of the first section that should have answered and cannot be read; another one may have
 // answered in its place.
 func (f *File) Row(rva uint64) (unwind.Row, symbol.Answer, error) {
+	if known, ok := f.rows[rva]; ok {
+		return known.row, known.answer, known.err
+	}
+	row, answer, err := f.findRow(rva)
+	if answer == symbol.Needs {
+		return row, answer, err
+	}
+	// Threads of a program wait in the same places.
+	if f.rows == nil || len(f.rows) >= maxRows {
+		f.rows = make(map[uint64]rowAnswer)
+	}
+	f.rows[rva] = rowAnswer{row, answer, err}
+	return row, answer, err
+}
+
+// rowAnswer is what Row answered for an address; maxRows of them are kept.
+type rowAnswer struct {
+	row    unwind.Row
+	answer symbol.Answer
+	err    error
+}
+
+const maxRows = 4096
+
+func (f *File) findRow(rva uint64) (unwind.Row, symbol.Answer, error) {
 	var silent unwind.Row
 	var failed error
 	for _, t := range f.unwindTables() {

@@ -16,6 +16,10 @@ type header struct {
 	width int // of one pair in bytes
 
 	countEnc, enc uint8 // of the number of pairs, and of the pairs
+
+	// first are the starts of the pairs that were looked at when the section was opened: a search begins between two of them, so
+	// that it reads one place of the table and not one for every halving.
+	first []uint64
 }
 
 // probes is how many pairs are looked at when the section is opened, and checked how many of them against their FDE.
@@ -84,8 +88,9 @@ func (t *table) openHeader(src *input.Source, address uint64) (*header, error) {
 	}
 	h.count = int(count)
 	var last uint64
+	h.first = make([]uint64, 0, probes+1)
 	for i := 0; i <= probes; i++ {
-		n := int(int64(h.count-1) * int64(i) / probes)
+		n := h.probe(i)
 		start, off, err := h.at(t, n)
 		if err != nil {
 			return nil, err
@@ -94,6 +99,7 @@ func (t *table) openHeader(src *input.Source, address uint64) (*header, error) {
 			return nil, h.unsorted(n, start, last)
 		}
 		last = start
+		h.first = append(h.first, start)
 		if i%(probes/checked) == 0 {
 			if _, err := h.fde(t, n, start, off); err != nil {
 				return nil, err
@@ -102,6 +108,9 @@ func (t *table) openHeader(src *input.Source, address uint64) (*header, error) {
 	}
 	return h, nil
 }
+
+// probe is the pair that is looked at as number i.
+func (h *header) probe(i int) int { return int(int64(h.count-1) * int64(i) / probes) }
 
 func (h *header) unsorted(i int, start, last uint64) error {
 	return h.bad(h.table+int64(i)*int64(h.width), fmt.Sprintf("pairs by address, after 0x%x", last), fmt.Sprintf("0x%x", start))
@@ -139,8 +148,17 @@ func (h *header) fde(t *table, i int, start uint64, off int64) (fde, error) {
 // use.
 func (h *header) find(t *table, pc uint64) (fde, bool, error) {
 	var broken error
-	i := sort.Search(h.count, func(i int) bool {
-		start, _, err := h.at(t, i)
+	from, to := 0, h.count
+	if k := sort.Search(len(h.first), func(k int) bool { return h.first[k] > pc }); k > 0 {
+		from = h.probe(k-1) + 1
+		if k < len(h.first) {
+			to = h.probe(k)
+		}
+	} else {
+		return fde{}, false, nil
+	}
+	i := from + sort.Search(to-from, func(i int) bool {
+		start, _, err := h.at(t, from+i)
 		if err != nil && broken == nil {
 			broken = err
 		}
