@@ -12,6 +12,7 @@ import (
 type fileReader struct {
 	file, sync js.Value
 	size       int64
+	grain      int64           // the size of a part
 	asked      map[int64]uint8 // part → how often it was asked for
 	parts      []filePart      // used last first
 }
@@ -24,13 +25,15 @@ type filePart struct {
 
 const (
 	partSize = 512 << 10
+	// A program's debug information is a few places of some hundred kilobytes each, in a file of which most is never needed.
+	binaryPart = 64 << 10
 	// denseFrom is how often a part is asked for until it is read as a whole, which takes as long as some four slices.
 	denseFrom = 4
 	maxParts  = 32
 )
 
 func newFileReader(file js.Value) *fileReader {
-	return &fileReader{file: file, sync: js.Global().Get("FileReaderSync").New(), size: int64(file.Get("size").Float()), asked: map[int64]uint8{}}
+	return &fileReader{file: file, sync: js.Global().Get("FileReaderSync").New(), size: int64(file.Get("size").Float()), grain: partSize, asked: map[int64]uint8{}}
 }
 
 // ReadAt implements io.ReaderAt. A file that was moved, changed or locked since it was dropped is an error here.
@@ -44,15 +47,23 @@ func (f *fileReader) ReadAt(p []byte, off int64) (n int, err error) {
 		return 0, io.EOF
 	}
 	want := min(int64(len(p)), f.size-off)
-	if want > partSize/2 {
+	if off == 0 && f.grain == partSize && len(f.parts) == 0 {
+		// The first bytes say what the file is.
+		defer func() {
+			if n >= 4 && string(p[:4]) == "\x7fELF" {
+				f.grain, f.asked = binaryPart, map[int64]uint8{}
+			}
+		}()
+	}
+	if want > f.grain/2 {
 		n = js.CopyBytesToGo(p, f.slice(off, off+want))
 	}
 	for int64(n) < want { // a part, or two
 		at := off + int64(n)
-		part := at / partSize
-		k := min(want-int64(n), (part+1)*partSize-at)
+		part := at / f.grain
+		k := min(want-int64(n), (part+1)*f.grain-at)
 		if kept := f.part(part); kept.Truthy() {
-			from := int(at - part*partSize)
+			from := int(at - part*f.grain)
 			n += js.CopyBytesToGo(p[n:], kept.Call("subarray", from, from+int(k)))
 			continue
 		}
@@ -85,7 +96,7 @@ func (f *fileReader) part(n int64) js.Value {
 		f.parts = append(f.parts, filePart{})
 	}
 	copy(f.parts[1:], f.parts)
-	f.parts[0] = filePart{n, f.slice(n*partSize, min((n+1)*partSize, f.size))}
+	f.parts[0] = filePart{n, f.slice(n*f.grain, min((n+1)*f.grain, f.size))}
 	return f.parts[0].bytes
 }
 
