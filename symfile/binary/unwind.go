@@ -199,11 +199,10 @@ func part(e *elf.File, name string, off, size uint64) *input.Source {
 	return e.Src.Sub(e.Src.Name+": "+name, int64(min(off, 1<<62)), int64(min(size, 1<<62)))
 }
 
-// Segments that hold one section. Sources: the LSB core specification (PT_GNU_EH_FRAME), the SFrame specification
-// (PT_GNU_SFRAME), ELF for the Arm Architecture (PT_ARM_EXIDX).
+// Segments that hold one section. Sources: the LSB core specification (PT_GNU_EH_FRAME), ELF for the Arm Architecture
+// (PT_ARM_EXIDX).
 const (
 	segEHFrame = 0x6474e550
-	segSFrame  = 0x6474e554
 	segExidx   = 0x70000001
 )
 
@@ -266,7 +265,18 @@ func openDebugFrame(f *File, e *elf.File) func() (unwind.Table, error) {
 }
 
 func openSFrame(f *File, e *elf.File) func() (unwind.Table, error) {
-	open, at, ok := section(e, ".sframe", segSFrame)
+	open, at, ok := section(e, sframe.SectionName, 0)
+	// Linkers differ in the type that they give it, and a tool may have renamed it; the segment leads to it in any case.
+	for i := range e.Sections {
+		if s := &e.Sections[i]; !ok && s.Type == sframe.SectionType && s.HasBytes() {
+			open, at, ok = func() (*input.Source, error) { return e.Data(s) }, s.Address, true
+		}
+	}
+	for i := range e.Segments {
+		if s := &e.Segments[i]; !ok && s.Type == sframe.SegmentType && s.FileSize > 0 && hasCode(e) {
+			open, at, ok = func() (*input.Source, error) { return part(e, sframe.SectionName, s.Offset, s.FileSize), nil }, s.Address, true
+		}
+	}
 	if !ok {
 		return nil
 	}
