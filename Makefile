@@ -15,10 +15,13 @@ GENERATOR ?= ../shared/bench/make_big_sym.py
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test check cli site bench gen clean edge edge-dev edge-deploy test-go test-wasm test-browser test-edge serve-bin
+.PHONY: help portal build run test check cli site bench gen clean edge edge-dev edge-deploy test-go test-wasm test-browser test-edge serve-bin
 
 help: ## says what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
+
+# For example: make site BUNDLE_FLAGS='-embed-origins https://portal.example'
+BUNDLE_FLAGS ?=
 
 build: site cli serve-bin ## dist/site (the page), dist/crashpane.html (the page as one file) and dist/bin (the command)
 
@@ -31,10 +34,10 @@ cli: ## dist/bin/crashpane, the command line alone
 	@mkdir -p dist/bin
 	$(GO) build -trimpath -ldflags="-s -w -X main.version=$(VERSION)" -o dist/bin/crashpane ./walker/cmd/crashpane
 
-site: ## dist/site, a folder that any static host can serve, and dist/crashpane.html
+site: ## dist/site, a folder that any static host can serve, dist/crashpane.html and dist/npm, the package
 	@mkdir -p dist/bin
 	@$(GO) build -o dist/bin/bundle ./build/bundle
-	dist/bin/bundle -out dist/site -cache dist/cache
+	dist/bin/bundle -out dist/site -cache dist/cache -version "$(VERSION)" $(BUNDLE_FLAGS)
 
 serve-bin:
 	@mkdir -p dist/bin
@@ -65,10 +68,13 @@ test-browser:
 	@echo "*  BROWSER=none: the tests of the page are NOT being run.     *"
 	@echo "***************************************************************"
 else
-test-browser: site serve-bin node_modules/.installed ## the page in a real Chromium
+test-browser: site serve-bin cli node_modules/.installed ## the page in a real Chromium
 	@chrome="$$($(NODE) build/browser/find.mjs)" && CHROME="$$chrome" \
 		$(NODE) --test --test-reporter=spec --test-concurrency=1 build/browser/*.test.mjs
 endif
+
+portal: site serve-bin ## the demo portal on http://127.0.0.1:8090, its frame on another origin, 8091
+	@dist/bin/serve -addr 127.0.0.1:8091 -dir dist/site & trap "kill $$!" EXIT; $(NODE) build/portal/portal.mjs 8090 http://127.0.0.1:8091/embed.html
 
 edge: site ## dist/edge, the hosted page and its source of symbols as a Cloudflare Worker
 	$(GO) tool workers-assets-gen -mode=go -o dist/edge

@@ -18,6 +18,8 @@ import (
 type parts struct {
 	static   fs.FS // web/static
 	sample   fs.FS // testdata/sample
+	embed    fs.FS // web/embed
+	trusted  embedders
 	wasm     []byte
 	full     []byte // the engine with all readers
 	wasmExec []byte
@@ -49,6 +51,10 @@ func assemble(p parts) (map[string][]byte, error) {
 		"crashpane.wasm":      p.wasm,
 		"crashpane-full.wasm": p.full,
 	}
+	frame, err := framePage(p, assets)
+	if err != nil {
+		return nil, err
+	}
 	for made, from := range scripts {
 		script, err := fs.ReadFile(p.static, from)
 		if err != nil {
@@ -67,26 +73,33 @@ func assemble(p parts) (map[string][]byte, error) {
 
 	files := map[string][]byte{"licenses.txt": p.licenses}
 	// What is fetched in a compressed form does not say how much it is unpacked.
-	html := strings.Replace(string(index), `data-full-size="0"`, fmt.Sprintf(`data-full-size="%d"`, len(p.full)), 1)
+	size := fmt.Sprintf(`data-full-size="%d"`, len(p.full))
+	html := strings.Replace(string(index), `data-full-size="0"`, size, 1)
+	frame = strings.Replace(frame, `data-full-size="0"`, size, 1)
+	for _, name := range required {
+		if quoted := `="` + name + `"`; !strings.Contains(html, quoted) || assets[name] == nil {
+			return nil, fmt.Errorf("index.html must name %s in an attribute, as in %q, and web/static must have it", name, quoted)
+		}
+	}
 	for name, content := range assets {
 		quoted := `="` + name + `"`
 		// An installed application is known by its manifest's address.
-		if strings.Contains(html, quoted) && path.Ext(name) != ".webmanifest" {
+		if strings.Contains(html+frame, quoted) && path.Ext(name) != ".webmanifest" {
 			hashed := hashedName(name, content)
 			html = strings.ReplaceAll(html, quoted, `="`+hashed+`"`)
+			frame = strings.ReplaceAll(frame, quoted, `="`+hashed+`"`)
 			name = hashed
 		}
 		files[name] = content
-	}
-	for _, name := range required {
-		if _, plain := files[name]; plain || assets[name] == nil {
-			return nil, fmt.Errorf("index.html must name %s in an attribute, as in %q, and web/static must have it", name, `="`+name+`"`)
-		}
 	}
 	if html, err = addPolicy(html, site.MetaCSP()); err != nil {
 		return nil, err
 	}
 	files["index.html"] = []byte(html)
+	if frame, err = addPolicy(frame, site.MetaCSP()); err != nil {
+		return nil, err
+	}
+	files["embed.html"] = []byte(frame)
 	if err := addSample(files, p.sample); err != nil {
 		return nil, err
 	}
@@ -105,7 +118,8 @@ func addServiceWorker(files map[string][]byte, static fs.FS) error {
 	}
 	names := []string{}
 	for name := range files {
-		if name != "licenses.txt" && name != "index.html" {
+		// What is for other pages is not for an application.
+		if name != "licenses.txt" && name != "index.html" && name != "embed.html" && !strings.HasPrefix(name, "crashpane-embed.") {
 			names = append(names, name)
 		}
 	}

@@ -1,5 +1,5 @@
 // Bundle makes dist/site, the page as plain files that any static host can serve, and dist/crashpane.html beside it, the
-// page as one file that needs no host.
+// page as one file that needs no host, and dist/npm, the package "crashpane".
 //
 //	bundle [-src .] [-out dist/site] [-cache dist/cache] [-quick]
 //
@@ -26,15 +26,18 @@ func main() {
 	cache := flag.String("cache", "dist/cache", "keeps compressed forms by content, and the wasm")
 	viewer := flag.String("viewer", "./wasm/viewer", "the page's program")
 	full := flag.String("full", "./wasm/full", "the engine with all readers")
+	version := flag.String("version", "", "what git describe says, for the package")
+	origins := flag.String("embed-origins", "", "origins, by spaces, whose pages may embed the viewer without asking, and no others")
+	token := flag.String("embed-token", "", "a secret that lets a page that embeds the viewer do without asking")
 	quick := flag.Bool("quick", false, "compress fast instead of well")
 	flag.Parse()
-	if err := run(*src, *out, *cache, *viewer, *full, *quick); err != nil {
+	if err := run(*src, *out, *cache, *viewer, *full, *version, embedders{*origins, *token}, *quick); err != nil {
 		fmt.Fprintln(os.Stderr, "bundle:", err)
 		os.Exit(1)
 	}
 }
 
-func run(src, out, cache, viewer, full string, quick bool) error {
+func run(src, out, cache, viewer, full, version string, trusted embedders, quick bool) error {
 	if err := os.MkdirAll(cache, 0o755); err != nil {
 		return err
 	}
@@ -69,6 +72,8 @@ func run(src, out, cache, viewer, full string, quick bool) error {
 	p := parts{
 		static:   os.DirFS(filepath.Join(src, "web", "static")),
 		sample:   os.DirFS(filepath.Join(src, "testdata", "sample")),
+		embed:    os.DirFS(filepath.Join(src, "web", "embed")),
+		trusted:  trusted,
 		wasm:     wasm,
 		full:     fullWasm,
 		wasmExec: wasmExec,
@@ -100,7 +105,14 @@ func run(src, out, cache, viewer, full string, quick bool) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(filepath.Dir(out), "crashpane.html"), one)
+	if err := writeFile(filepath.Join(filepath.Dir(out), "crashpane.html"), one); err != nil {
+		return err
+	}
+	pack, err := npm(p, semver(version))
+	if err != nil {
+		return err
+	}
+	return write(filepath.Join(filepath.Dir(out), "npm"), pack)
 }
 
 // gzipped answers contents by their gzip forms, which were made for the site.

@@ -74,7 +74,7 @@ var rooms = []room{
 	{"web/wire", nil},
 	{"wasm/viewer/...", []string{"core", "core/dumptext", "walker", "walker/session", "walker/report/...", "core/input", "symfile/demangle", "web/app", "web/wire", "wasm/viewer/..."}},
 	// The engine with all readers: it hands them to the same engine.
-	{"wasm/full", []string{"wasm/viewer/...", "walker/session", "symfile/...", "core/..."}},
+	{"wasm/full", []string{"wasm/viewer/...", "walker", "walker/session", "walker/report/...", "symfile/...", "core/..."}},
 	// What the Worker answers out of a bucket, and the Worker itself.
 	{"wasm/edge/store", nil},
 	{"wasm/edge", []string{"wasm/edge/store"}},

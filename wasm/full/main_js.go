@@ -16,8 +16,8 @@ import (
 )
 
 func main() {
-	worker.Run(engine.Options{WriteSym: writeSym,
-		Session: session.Options{OpenBinary: open, Limits: intake.Limits{Unpackers: unpack.Formats}}})
+	worker.RunWith(engine.Options{WriteSym: writeSym,
+		Session: session.Options{OpenBinary: open, Limits: intake.Limits{Unpackers: unpack.Formats}}}, analyze)
 }
 
 func open(src *input.Source) (session.Binary, error) {

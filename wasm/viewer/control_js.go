@@ -33,7 +33,8 @@ func (h *host) obey(stop func()) {
 
 func (h *host) control(p *app.Page, what string, args []js.Value) {
 	switch what {
-	case "add": // an array of Files
+	case "add": // an array of Files, a number that comes back when they are done
+		p.Mark = args[1].Int()
 		p.Add(filesOf(args[0]))
 	case "clear":
 		p.Clear()
@@ -52,6 +53,15 @@ func (h *host) control(p *app.Page, what string, args []js.Value) {
 
 func (h *host) limit(v js.Value) {
 	if v.Truthy() {
+		// What may not be done is not shown either, by the style sheet.
+		mark := func(name string, on bool, value string) {
+			if !on {
+				value = ""
+			}
+			h.root.Get("dataset").Set(name, value)
+		}
+		mark("files", v.Get("noFiles").Truthy() || v.Get("readOnly").Truthy(), "off")
+		mark("readonly", v.Get("readOnly").Truthy(), "on")
 		h.page.SetLimits(app.Limits{NoFiles: v.Get("noFiles").Truthy(), ReadOnly: v.Get("readOnly").Truthy(), Redact: v.Get("redact").Truthy()})
 	}
 }
@@ -62,6 +72,8 @@ func (h *host) watched(e app.Event) {
 	switch e.Kind {
 	case app.EventProgress:
 		detail = map[string]any{"text": e.Text, "done": e.Done, "total": e.Total, "percent": e.Percent}
+	case app.EventIdle:
+		detail = map[string]any{"mark": e.Mark, "dumps": e.Dumps}
 	case app.EventError:
 		detail = map[string]any{"level": e.Level, "message": e.Text}
 	case app.EventSelect:

@@ -227,6 +227,9 @@ func (h *host) Focus(id string) {
 			return
 		}
 	}
+	if !h.owns() && !h.root.Call("matches", ":focus-within").Bool() {
+		return // it is somewhere else in the page around, where nobody has called for it to leave
+	}
 	h.after = append(h.after, func() {
 		if el := h.find(id); el.Truthy() {
 			el.Call("focus", map[string]any{"preventScroll": true})

@@ -134,6 +134,11 @@ func (h *host) listenForMenus() {
 			box := row.Call("getBoundingClientRect")
 			at = app.Point{X: box.Get("left").Int() + 48, Y: box.Get("bottom").Int()}
 		}
+		if !h.owns() {
+			// The viewer is the ground on which its menus lie.
+			box := h.root.Call("getBoundingClientRect")
+			at.X, at.Y = at.X-box.Get("left").Int(), at.Y-box.Get("top").Int()
+		}
 		opened := false
 		h.change(func(p *app.Page) { opened = p.OpenContext(key, at) })
 		if opened {

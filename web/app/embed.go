@@ -17,6 +17,7 @@ type Event struct {
 	Done, Total int    // progress: files
 	Percent     int    // progress: of the file, or -1
 	State       State  // select
+	Mark, Dumps int    // idle: Page.Mark as it was when all that was added before was done, and how many dumps there are
 }
 
 // Kinds of an Event.
@@ -46,11 +47,15 @@ func (p *Page) tellIdle(r Reply) {
 	if p.Watch == nil || p.dirty != 0 || p.asking || p.reading != nil || len(p.queue) > 0 || p.Readers.state == readersComing || r.Pending > 0 {
 		return
 	}
+	if p.Summary != nil {
+		// Thread and frame that nobody chose are known only now.
+		p.tell(Event{Kind: EventSelect, State: p.State})
+	}
 	if p.Summary != nil && (p.told.Dump != r.Dump || p.told.Revision != r.Revision) {
 		p.told = DumpEdition{r.Dump, r.Revision}
 		p.tell(Event{Kind: EventReport})
 	}
-	p.tell(Event{Kind: EventIdle})
+	p.tell(Event{Kind: EventIdle, Mark: p.Mark, Dumps: len(p.Dumps)})
 }
 
 // DumpEdition is which report of which dump something was.

@@ -221,7 +221,7 @@ func (p *Page) EngineStopped(why string) {
 	p.queue, p.reading, p.Job = nil, nil, Job{}
 	p.say("error", text)
 	p.told = DumpEdition{}
-	p.tell(Event{Kind: EventIdle})
+	p.tell(Event{Kind: EventIdle, Mark: p.Mark})
 	if left > 0 && len(p.accepted) > 0 {
 		p.say("warning", fmt.Sprintf("%s after it were not read.", files(left)))
 	}

@@ -16,6 +16,7 @@ type Page struct {
 	// Limits and Watch are of the page around the viewer, if there is one.
 	Limits Limits
 	Watch  func(Event)
+	Mark   int // counts what the page around has added; told with EventIdle
 
 	// What the engine said, a window of each list.
 	Dumps   []DumpName

@@ -3,7 +3,7 @@
 globalThis.startCrashpaneApp = async ({ serviceWorker, control }) => {
   // Files that were opened with the installed application.
   globalThis.launchQueue?.setConsumer(async ({ files }) => {
-    if (files?.length) control("add", await Promise.all(files.map((handle) => handle.getFile())));
+    if (files?.length) control("add", await Promise.all(files.map((handle) => handle.getFile())), 0);
   });
   const { serviceWorker: workers } = navigator;
   if (!workers || navigator.connection?.saveData) return;

@@ -52,6 +52,8 @@ function runWith(go, instance, global) {
   return go.run(Object.create(instance, { exports: { value: exports } }));
 }
 
+globalThis.runCrashpane = runWith;
+
 // Compiles a program: bytes, a Response, a WebAssembly.Module, an address, a promise of one of them, or a function that answers
 // one and is only then called.
 async function compile(wasm, { progress, signal, size = 0 } = {}) {
@@ -178,16 +180,18 @@ function storageOf(window) {
 //   ownsWindow   the viewer is the page: it may name it, and keeps its state in the address
 //   dropTarget   where files may be dropped; the root by default
 //   themed       the element that carries data-theme, and data-ready when the viewer can be used; the root by default
+//   network      whether a person may have the viewer ask servers for symbols
 //   storage      whether anything may be kept in the browser for the next visit
 //   limits       {noFiles, readOnly, redact}: what the viewer may not do
 //   told         is called with each event: its kind, its detail, and the function that the viewer is spoken to by (control in
 //                wasm/viewer/control_js.go)
 //
 // Answers the promise of what ends it: it stays open while the viewer lives.
-async function startCrashpane({ wasm, full, fullSize, makeWorker, root, window = globalThis, document = window.document, sample, ownsWindow = false, dropTarget, themed, storage = true, limits, told }) {
+async function startCrashpane({ wasm, full, fullSize, makeWorker, root, window = globalThis, document = window.document, sample, ownsWindow = false, dropTarget, themed, storage = true, network = true, limits, told }) {
   const module = await compile(wasm);
   const box = make(document, "div", { class: "crashpane-root" }, root);
   make(document, "div", { "data-mount": "" }, box);
+  if (!sample) box.dataset.sample = "off";
   // Beside what is drawn: the live region would be read again at each drawing, and a click on the choosers must not be
   // heard as a click on the viewer.
   const aside = make(document, "div", { class: "offscreen" }, root);
@@ -198,7 +202,7 @@ async function startCrashpane({ wasm, full, fullSize, makeWorker, root, window =
   globalThis.crashpaneVuguHelper(facade, facadeDocument);
   const viewer = {
     full: full && ((progress, signal) => compile(full, { progress, signal, size: fullSize })),
-    module, makeWorker, sample, ownsWindow, live, filesInput, folderInput,
+    module, makeWorker, sample, ownsWindow, network, live, filesInput, folderInput,
     memory: memoryOf(),
     kept: keptIn(storage ? window : {}),
     storage: storage ? storageOf(window) : undefined,
@@ -226,6 +230,7 @@ async function startCrashpane({ wasm, full, fullSize, makeWorker, root, window =
   return runWith(go, instance, global);
 }
 globalThis.startCrashpane = startCrashpane;
+globalThis.compileCrashpane = compile;
 
 // The sample's files, by the address of their list: plain files beside it.
 async function filesBeside(list) {

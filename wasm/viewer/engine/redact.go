@@ -29,7 +29,7 @@ var homes = []string{"home", "users", "documents and settings"}
 // userName stands where the name of a user stood.
 const userName = "USER"
 
-// HideUsers replaces the names of users in paths: /home/NAME/…, /Users/NAME/…, C:\Users\NAME\…, also with doubled backslashes, as
+// HideUsers replaces the names of users in paths: what stands behind one of homes, between slashes or backslashes, also doubled ones, as
 // JSON has them.
 func HideUsers(s string) string {
 	// Most texts have no path in them.

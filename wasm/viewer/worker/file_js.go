@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"syscall/js"
+
+	"github.com/crashpane/crashpane/core/input"
 )
 
 // fileReader reads slices of a File, synchronously as only a worker may. A slice costs the same from 4 to 64 KiB, so where many
@@ -34,6 +36,30 @@ const (
 
 func newFileReader(file js.Value) *fileReader {
 	return &fileReader{file: file, sync: js.Global().Get("FileReaderSync").New(), size: int64(file.Get("size").Float()), grain: partSize, asked: map[int64]uint8{}}
+}
+
+// SourceOf is a File, or a Uint8Array, which stays outside of the program's memory.
+func SourceOf(name string, value js.Value) *input.Source {
+	if value.InstanceOf(js.Global().Get("Uint8Array")) {
+		return input.New(name, arrayReader{value}, int64(value.Get("byteLength").Float()))
+	}
+	r := newFileReader(value)
+	return input.New(name, r, r.size)
+}
+
+type arrayReader struct{ array js.Value }
+
+// ReadAt implements io.ReaderAt.
+func (a arrayReader) ReadAt(p []byte, off int64) (int, error) {
+	size := int64(a.array.Get("byteLength").Float())
+	if off < 0 || off >= size {
+		return 0, io.EOF
+	}
+	n := js.CopyBytesToGo(p, a.array.Call("subarray", float64(off), float64(min(off+int64(len(p)), size))))
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
 }
 
 // ReadAt implements io.ReaderAt. A file that was moved, changed or locked since it was dropped is an error here.

@@ -16,7 +16,10 @@ import (
 
 // Run is the worker's role: messages {request, file} come in one after the other, {reply} goes out. A panic ends
 // the worker with a message; the page starts another.
-func Run(opt engine.Options) {
+func Run(opt engine.Options) { RunWith(opt, nil) }
+
+// RunWith is Run with another reader of messages, which is asked first and answers whether a message was for it.
+func RunWith(opt engine.Options, own func(message js.Value) bool) {
 	// wasm memory never shrinks: collecting more often is cheaper than what would be held for the rest of the visit.
 	debug.SetGCPercent(50)
 	self := js.Global()
@@ -44,7 +47,11 @@ func Run(opt engine.Options) {
 		for len(queue) > 0 {
 			message := queue[0]
 			queue = queue[1:]
-			if !guarded(self, func() { handle(e, post, message) }) {
+			if !guarded(self, func() {
+				if own == nil || !own(message) {
+					handle(e, post, message)
+				}
+			}) {
 				return
 			}
 		}

@@ -1,0 +1,156 @@
+// <crash-pane> in a page of somebody else, under the strict policy that docs/EMBEDDING.md states.
+import assert from "node:assert/strict";
+import { after, afterEach, before, beforeEach, test } from "node:test";
+import { startPortal } from "../portal/portal.mjs";
+import { inRepo, startChrome } from "./harness.mjs";
+
+const dump = inRepo("testdata/sample/tilecruncher.dmp");
+const page = (body) => `<!doctype html><meta charset="utf-8"><title>Host</title><link rel="stylesheet" href="host.css"><script type="module" src="/crashpane/crashpane.js"></script><body>${body}</body>`;
+
+let portal;
+let chrome;
+let tab;
+before(async () => {
+  portal = await startPortal({
+    pages: {
+      "/host.css": "body { margin: 0 } crash-pane { height: 600px; --cp-accent: #7a1fa2 }",
+      "/one.html": page('<p>Before</p><input id="field"><crash-pane id="a"></crash-pane>'),
+      "/two.html": page('<crash-pane id="a" theme="dark" thread="2" frame="1" tab="files"></crash-pane><crash-pane id="b" theme="light" redact readonly></crash-pane>'),
+      "/drop.html": page('<crash-pane id="a" drop storage></crash-pane>'),
+    },
+  });
+  chrome = await startChrome();
+});
+after(async () => {
+  await chrome?.close();
+  await portal?.stop();
+});
+
+async function open(path) {
+  tab = await chrome.open(portal.origin + path, { ready: false });
+  await tab.page.waitForFunction(() => [...document.querySelectorAll("crash-pane")].every((pane) => pane.dataset.ready === "1"), undefined, { timeout: 60_000 });
+  return tab.page;
+}
+afterEach(async () => {
+  const { problems, foreign } = tab;
+  await tab.close();
+  // The symbols that this host lacks are Chromium's to complain of.
+  assert.deepEqual(problems.filter((p) => !p.includes("404")), []);
+  assert.deepEqual(foreign, []);
+});
+
+// What an element shows.
+const text = (p, id) => p.evaluate((i) => document.getElementById(i).shadowRoot.querySelector(".crashpane-root").innerText, id);
+const sees = (p, id, said) => p.waitForFunction(([i, t]) => document.getElementById(i).shadowRoot.querySelector(".crashpane-root").innerText.includes(t), [id, said], { timeout: 30_000 });
+// Loads the sample in every way that a host may have it.
+const load = (p, id, how = "buffer") =>
+  p.evaluate(
+    async ([i, way]) => {
+      const response = await fetch("reports/0");
+      const pane = document.getElementById(i);
+      const data = way === "response" ? response : way === "stream" ? response.body : way === "blob" ? await response.blob() : way === "view" ? new Uint8Array(await response.arrayBuffer()) : await response.arrayBuffer();
+      await pane.loadDump(data, { name: "tilecruncher.dmp" });
+    },
+    [id, how],
+  );
+
+test("a dump and symbols come from the page, and the page is told", async () => {
+  const p = await open("/one.html");
+  await sees(p, "a", "No crash dump is open");
+  await p.focus("#field");
+  await p.evaluate(() => {
+    window.told = [];
+    const pane = document.getElementById("a");
+    for (const name of ["progress", "symbols-needed", "report", "select", "error"]) pane.addEventListener(name, ({ detail }) => window.told.push([name, detail]));
+    pane.setSymbolProvider(async ({ debugFile, debugId }) => {
+      const response = await fetch(`symbols/${debugFile}/${debugId}`);
+      return response.ok ? response : undefined;
+    });
+  });
+  await load(p, "a");
+  await sees(p, "a", "tile::blend_edges");
+  const report = await p.evaluate(() => document.getElementById("a").getReport());
+  assert.equal(report.crash_info.crashing_thread, 5);
+  assert.ok(report.threads.length > 3);
+  const told = await p.evaluate(() => window.told);
+  const names = new Set(told.map(([name]) => name));
+  for (const name of ["progress", "symbols-needed", "report", "select"]) assert.ok(names.has(name), `${name} is told`);
+  const needed = told.find(([name]) => name === "symbols-needed")[1].symbols;
+  assert.ok(needed.some((s) => s.debugFile === "tilecruncher" && s.debugId && s.storePath && s.codeFile && s.frames > 0), JSON.stringify(needed));
+  // The focus stays where the person is, and the page's address is the page's.
+  assert.equal(await p.evaluate(() => document.activeElement.id), "field");
+  assert.equal(new URL(p.url()).hash, "");
+  assert.equal(await p.title(), "Host");
+  assert.equal(await p.evaluate(() => localStorage.length), 0);
+});
+
+test("every form of data is taken, and what is no dump is refused", async () => {
+  const p = await open("/one.html");
+  for (const way of ["response", "stream", "blob", "view"]) {
+    await load(p, "a", way);
+    await sees(p, "a", "stitch-1");
+    await p.evaluate(() => document.getElementById("a").clear());
+    await sees(p, "a", "No crash dump is open");
+  }
+  const refused = await p.evaluate(async () => {
+    const pane = document.getElementById("a");
+    const why = (promise) => promise.then(() => "taken", (error) => error.message);
+    return [await why(pane.loadDump(new TextEncoder().encode("just a note"), { name: "notes.txt" })), await why(pane.loadDump("a string")), await why(pane.getReport())];
+  });
+  assert.match(refused[0], /notes\.txt/);
+  assert.match(refused[1], /must be a File/);
+  assert.match(refused[2], /no dump/);
+});
+
+test("two live side by side, each with its own dump, theme, place and limits", async () => {
+  const p = await open("/two.html");
+  await Promise.all([load(p, "a"), load(p, "b")]);
+  await sees(p, "a", "stitch-1");
+  await sees(p, "b", "stitch-1");
+  const selected = (id) => p.evaluate((i) => document.getElementById(i).shadowRoot.querySelector("#threads .selected")?.innerText ?? "", id);
+  await p.waitForFunction(() => document.getElementById("a").shadowRoot.querySelector("#tab-files[aria-selected=true]"));
+  assert.notEqual(await selected("a"), await selected("b"));
+  const ground = (id) => p.evaluate((i) => getComputedStyle(document.getElementById(i).shadowRoot.querySelector(".viewer")).backgroundColor, id);
+  assert.notEqual(await ground("a"), await ground("b"));
+  // The page's style sheet gives the colour.
+  assert.equal(await p.evaluate(() => getComputedStyle(document.getElementById("b").shadowRoot.querySelector(".viewer")).getPropertyValue("--cp-accent").trim()), "#7a1fa2");
+  const chosen = p.evaluate(() => new Promise((done) => document.getElementById("b").addEventListener("select", ({ detail }) => done(detail), { once: true })));
+  await p.evaluate(() => document.getElementById("b").select({ thread: 0, frame: 1, tab: "system" }));
+  assert.equal((await chosen).thread, 0);
+  await p.evaluate(() => document.getElementById("b").remove());
+  await p.evaluate(() => document.getElementById("a").setAttribute("tab", "modules"));
+  await p.waitForFunction(() => document.getElementById("a").shadowRoot.querySelector("#tab-modules[aria-selected=true]"));
+});
+
+test("redact: the command line, the environment and memory are not to be had, nor a user's name", async () => {
+  const p = await open("/two.html");
+  await Promise.all([load(p, "a"), load(p, "b")]);
+  await sees(p, "b", "stitch-1");
+  const system = async (id) => {
+    await p.evaluate((i) => document.getElementById(i).select({ tab: "system" }), id);
+    await sees(p, id, "Walk them");
+    return text(p, id);
+  };
+  assert.match(await system("a"), /Command line/);
+  assert.doesNotMatch(await system("b"), /Command line|Environment/);
+  await p.evaluate(() => document.getElementById("b").select({ tab: "streams" }));
+  await p.locator("#b [data-act=stream]").first().click();
+  await sees(p, "b", "has it show no contents of streams");
+  const explained = (id) => p.evaluate(async (i) => (await document.getElementById(i).getReport()).threads.some((t) => t.frames.some((f) => f.crashpane.explain)), id);
+  assert.equal(await explained("a"), true);
+  assert.equal(await explained("b"), false);
+});
+
+test("files are taken by hand only where the page allows it", async () => {
+  let p = await open("/one.html");
+  await tab.drop([dump], { x: 400, y: 300 });
+  await p.waitForTimeout(500);
+  assert.match(await text(p, "a"), /No crash dump is open/);
+  assert.equal(await p.locator("#a [data-act=pick-files]:visible").count(), 0);
+  await tab.close();
+  p = await open("/drop.html");
+  await tab.drop([dump], { x: 400, y: 300 });
+  await sees(p, "a", "stitch-1");
+  await p.locator("#a [data-act=theme]").click();
+  assert.ok((await p.evaluate(() => Object.keys(localStorage))).includes("crashpane.theme"));
+});

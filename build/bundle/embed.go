@@ -1,0 +1,221 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/crashpane/crashpane/build/site"
+)
+
+// embedders are the pages that may embed the viewer without a person's consent. The token itself does not go into the site, only its
+// hash.
+type embedders struct{ origins, token string }
+
+// list are the origins, each checked to be one.
+func (e embedders) list() ([]string, error) {
+	list := strings.Fields(e.origins)
+	for _, o := range list {
+		if !isOrigin.MatchString(o) {
+			return nil, fmt.Errorf("-embed-origins: %q is no origin, such as https://portal.example", o)
+		}
+	}
+	return list, nil
+}
+
+// isOrigin matches origins as browsers write them.
+var isOrigin = regexp.MustCompile(`^https?://(?:[a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:]+\])(?::\d+)?$`)
+
+func (e embedders) hash() string {
+	if e.token == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(e.token))
+	return hex.EncodeToString(sum[:])
+}
+
+// framePage is embed.html; its script and style sheet go into the assets.
+func framePage(p parts, assets map[string][]byte) (string, error) {
+	origins, err := p.trusted.list()
+	if err != nil {
+		return "", err
+	}
+	html, err := fs.ReadFile(p.embed, "embed.html")
+	if err != nil {
+		return "", err
+	}
+	style, err := fs.ReadFile(p.embed, "embed.css")
+	if err != nil {
+		return "", err
+	}
+	assets["crashpane-embed.css"] = style
+	var script bytes.Buffer
+	for _, name := range []string{"core.js", "embed.js"} {
+		text, err := fs.ReadFile(p.embed, name)
+		if err != nil {
+			return "", err
+		}
+		script.WriteString(classic(string(text)))
+	}
+	var b bytes.Buffer
+	enclose(&b, script.Bytes())
+	assets["crashpane-embed.js"] = b.Bytes()
+	page := strings.Replace(string(html), `data-origins=""`, `data-origins="`+strings.Join(origins, " ")+`"`, 1)
+	return strings.Replace(page, `data-token-sha256=""`, `data-token-sha256="`+p.trusted.hash()+`"`, 1), nil
+}
+
+var (
+	importLine = regexp.MustCompile(`(?m)^import .*;\n`)
+	exportWord = regexp.MustCompile(`(?m)^export `)
+)
+
+// classic makes a module a script: what it imports stands before it, or is a global.
+func classic(module string) string {
+	return exportWord.ReplaceAllString(importLine.ReplaceAllString(module, ""), "")
+}
+
+// npm makes the package "crashpane": modules that find the programs beside them, and embed.html with all that it needs.
+func npm(p parts, version string) (map[string][]byte, error) {
+	files := map[string][]byte{"crashpane.wasm": p.wasm, "crashpane-full.wasm": p.full, "licenses.txt": p.licenses}
+	for i, from := range []fs.FS{p.embed, p.static} {
+		entries, err := fs.ReadDir(from, ".")
+		if err != nil {
+			return nil, err
+		}
+		for _, entry := range entries {
+			name := entry.Name()
+			keep := i == 0 || path.Ext(name) == ".css"
+			if entry.IsDir() || !keep || path.Ext(name) == ".go" {
+				continue
+			}
+			if files[name], err = fs.ReadFile(from, name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	loader, err := fs.ReadFile(p.static, "loader.js")
+	if err != nil {
+		return nil, err
+	}
+	worker, err := fs.ReadFile(p.static, "worker.js")
+	if err != nil {
+		return nil, err
+	}
+	files["runtime.js"] = runtimeModule(p.wasmExec, p.helper, loader)
+	files["crashpane-worker.js"] = workerScript(p.wasmExec, worker)
+	if files["style.js"], err = styleModule(files); err != nil {
+		return nil, err
+	}
+	if err := packFrame(p, files); err != nil {
+		return nil, err
+	}
+	licenseEnd := bytes.Index(p.licenses, []byte("\n\n== "+goName))
+	if licenseEnd > 0 {
+		_, text, _ := strings.Cut(string(p.licenses[:licenseEnd]), "==\n\n")
+		files["LICENSE"] = []byte(text + "\n")
+	}
+	return files, describe(files, version)
+}
+
+// describe writes the version and the list of files into package.json.
+func describe(files map[string][]byte, version string) error {
+	const unset = `"version": "0.0.0"`
+	text := string(files["package.json"])
+	if strings.Count(text, unset) != 1 {
+		return fmt.Errorf("web/embed/package.json must have %s once", unset)
+	}
+	quoted, err := json.Marshal(version)
+	if err != nil {
+		return err
+	}
+	files["package.json"] = []byte(strings.Replace(text, unset, `"version": `+string(quoted), 1))
+	return nil
+}
+
+// packFrame makes the package's embed.html, whose script is a module.
+func packFrame(p parts, files map[string][]byte) error {
+	html, err := framePage(p, map[string][]byte{})
+	if err != nil {
+		return err
+	}
+	const scripts = "<script src=\"crashpane.js\" defer></script>\n<script src=\"crashpane-embed.js\" defer></script>"
+	if !strings.Contains(html, scripts) {
+		return fmt.Errorf("embed.html must load crashpane.js and crashpane-embed.js in its head")
+	}
+	html = strings.Replace(html, scripts, `<script type="module" src="embed.js"></script>`, 1)
+	html = strings.Replace(html, `"crashpane-embed.css"`, `"embed.css"`, 1)
+	html = strings.Replace(html, `data-full-size="0"`, fmt.Sprintf(`data-full-size="%d"`, len(p.full)), 1)
+	if html, err = addPolicy(html, site.MetaCSP()); err != nil {
+		return err
+	}
+	files["embed.html"] = []byte(html)
+	return nil
+}
+
+// runtimeModule is Go's glue, Vugu's helper and the loader as a module. What they set on the global object is kept to the module: a host page
+// may have its own of the same names.
+func runtimeModule(wasmExec []byte, helper string, loader []byte) []byte {
+	var b bytes.Buffer
+	b.WriteString("// Go's wasm_exec.js and Vugu's DOM helper, with their licenses in licenses.txt; then the loader of Crashpane.\n")
+	b.WriteString(`const own = Object.create(null);
+const scope = new Proxy(globalThis, {
+  get: (target, key) => (key in own ? own[key] : Reflect.get(target, key)),
+  set: (_, key, value) => {
+    own[key] = value;
+    return true;
+  },
+  has: (target, key) => key in own || key in target,
+});
+`)
+	part := func(script []byte) {
+		b.WriteString("(function (globalThis) {\n")
+		b.Write(script)
+		b.WriteString("\n})(scope);\n")
+	}
+	// The glue finds what it has set as a global.
+	part(bytes.ReplaceAll(wasmExec, []byte("\tfs.writeSync("), []byte("\tglobalThis.fs.writeSync(")))
+	b.WriteString("own.crashpaneVuguHelper = function (window, document) {\n" + content + helper + "\n};\n")
+	part(loader)
+	b.WriteString("export const { Go, startCrashpane, runCrashpane, compileCrashpane } = own;\nexport { scope };\n")
+	return b.Bytes()
+}
+
+// narrow is a rule for windows that are narrower than something.
+var narrow = regexp.MustCompile(`@media \((max-width: \d+px)\)`)
+
+// styleModule is the style of the element: what depends on the window's width in the page depends on its own.
+func styleModule(files map[string][]byte) ([]byte, error) {
+	var sheet strings.Builder
+	for _, name := range []string{"crashpane.css", "crashpane-zones.css", "crashpane-panel.css", "crashpane-findings.css", "embed.css", "element.css"} {
+		if files[name] == nil {
+			return nil, fmt.Errorf("there is no style sheet %s for the element", name)
+		}
+		sheet.Write(narrow.ReplaceAll(files[name], []byte("@container crashpane ($1)")))
+	}
+	delete(files, "element.css")
+	text, err := json.Marshal(sheet.String())
+	return []byte("// The style of <crash-pane>.\nexport const style = " + string(text) + ";\n"), err
+}
+
+var described = regexp.MustCompile(`^v?(\d+\.\d+\.\d+)(?:-(.+))?$`)
+
+// semver makes a version out of what git describe says: v1.2.3, v1.2.3-4-gabcdef, or the hash of a commit.
+func semver(describe string) string {
+	describe = strings.TrimSpace(describe)
+	if m := described.FindStringSubmatch(describe); m != nil {
+		if m[2] == "" {
+			return m[1]
+		}
+		return m[1] + "-" + m[2]
+	}
+	if describe == "" {
+		return "0.0.0"
+	}
+	return "0.0.0-g" + describe
+}

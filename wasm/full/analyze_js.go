@@ -1,0 +1,66 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"syscall/js"
+
+	"github.com/crashpane/crashpane/core/intake"
+	"github.com/crashpane/crashpane/core/intake/unpack"
+	"github.com/crashpane/crashpane/symfile/demangle"
+	"github.com/crashpane/crashpane/walker"
+	jsonreport "github.com/crashpane/crashpane/walker/report/json"
+	"github.com/crashpane/crashpane/walker/session"
+	"github.com/crashpane/crashpane/wasm/viewer/worker"
+)
+
+// slice is how many bytes of a symbol file are read at a time to search it, as by the command.
+const slice = 4 << 10
+
+// analyze answers {analyze, files: [{name, data}], policy} by {analyzed, json} or {analyzed, error}: a dump, the first of the files,
+// and its symbols in, the report out, as `crashpane walk --format json` prints it. It needs no page.
+func analyze(message js.Value) bool {
+	id := message.Get("analyze")
+	if id.IsUndefined() {
+		return false
+	}
+	answer := map[string]any{"analyzed": id}
+	if text, err := reportOf(message); err != nil {
+		answer["error"] = err.Error()
+	} else {
+		answer["json"] = text
+	}
+	js.Global().Call("postMessage", answer)
+	return true
+}
+
+func reportOf(message js.Value) (string, error) {
+	name := message.Get("policy").String()
+	policy, ok := walker.PolicyByName(name)
+	if !ok {
+		return "", fmt.Errorf("there is no way of walking called %q", name)
+	}
+	s := session.New(session.Options{Policy: policy, Demangle: demangle.Name, Sparse: true, Slice: slice, OpenBinary: open,
+		Limits: intake.Limits{Unpackers: unpack.Formats}})
+	files := message.Get("files")
+	for i := range files.Length() {
+		items := s.Add(worker.SourceOf(files.Index(i).Get("name").String(), files.Index(i).Get("data")))
+		if i > 0 || len(s.Dumps()) > 0 {
+			continue
+		}
+		for _, it := range items {
+			if it.Message != "" {
+				return "", errors.New(it.Message)
+			}
+		}
+		return "", fmt.Errorf("%s holds no dump", files.Index(i).Get("name").String())
+	}
+	r := s.Report(0)
+	if r == nil {
+		return "", errors.New("no stack could be walked")
+	}
+	var b strings.Builder
+	err := jsonreport.Write(&b, r, jsonreport.Options{Explain: s.Explainer(0, false)})
+	return b.String(), err
+}

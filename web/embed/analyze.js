@@ -1,0 +1,58 @@
+// The engine without a page: a dump and symbols in, the report out. In Node, and in a browser's worker; on a page it holds the page's
+// thread while it works.
+import { fullProgram } from "./assets.js";
+import { Go, runCrashpane, scope } from "./runtime.js";
+
+export async function analyze(dump, { name, symbols = [], policy = "best" } = {}) {
+  const files = [await readable(dump, name ?? dump?.name ?? "crash.dmp")];
+  let count = 0;
+  for await (const one of symbols) {
+    count++;
+    const named = one !== null && typeof one === "object" && "data" in one && !(one instanceof Blob);
+    files.push(await readable(named ? one.data : one, (named ? one.name : one?.name) ?? `symbols-${count}.sym`));
+  }
+  const module = await fullProgram();
+  return JSON.parse(await run(module, { analyze: 1, files, policy: String(policy) }));
+}
+
+// What the program can read in pieces: a Uint8Array, or in a browser's worker a Blob.
+async function readable(data, name) {
+  data = await data;
+  name = String(name);
+  if (ArrayBuffer.isView(data)) return { name, data: new Uint8Array(data.buffer, data.byteOffset, data.byteLength) };
+  if (data instanceof ArrayBuffer) return { name, data: new Uint8Array(data) };
+  if (data instanceof Response || data instanceof ReadableStream) data = await (data instanceof Response ? data : new Response(data)).blob();
+  if (!(data instanceof Blob)) throw new TypeError("a file must be bytes, a Blob, a Response or a ReadableStream");
+  if (typeof FileReaderSync === "function") return { name, data };
+  return { name, data: new Uint8Array(await data.arrayBuffer()) };
+}
+
+// Each run has a program of its own, whose memory goes with it.
+async function run(module, request) {
+  const go = new Go();
+  const instance = await WebAssembly.instantiate(module, go.importObject);
+  return new Promise((done, fail) => {
+    const own = {
+      // A port with a listener would keep Node from ending.
+      MessageChannel: class {
+        port1 = {};
+        port2 = { postMessage: () => setTimeout(() => this.port1.onmessage?.({})) };
+      },
+      crashpaneMemory: undefined,
+      postMessage(message) {
+        if (message.ready) own.crashpaneReceive(request);
+        else if (message.stopped !== undefined) fail(new Error(`the engine stopped: ${message.stopped}`));
+        else if (message.error !== undefined) fail(new Error(message.error));
+        else if (message.analyzed !== undefined) done(message.json);
+      },
+    };
+    const global = new Proxy(scope, {
+      get: (target, key) => (key in own ? own[key] : Reflect.get(target, key)),
+      set: (_, key, value) => {
+        own[key] = value;
+        return true;
+      },
+    });
+    runCrashpane(go, instance, global).then(() => fail(new Error("the engine ended")), fail);
+  });
+}

@@ -1,0 +1,41 @@
+// Where the package's own files are. They lie beside this one; configure says where else they are.
+import { compileCrashpane } from "./runtime.js";
+
+const places = {
+  viewer: new URL("./crashpane.wasm", import.meta.url),
+  full: new URL("./crashpane-full.wasm", import.meta.url),
+  worker: new URL("./crashpane-worker.js", import.meta.url),
+};
+
+// Takes addresses, or for viewer and full also bytes or a WebAssembly.Module, and for worker a function that makes a Worker.
+export function configure(others) {
+  for (const name of Object.keys(places)) {
+    if (others[name] === undefined) continue;
+    places[name] = typeof others[name] === "string" ? new URL(others[name], globalThis.document?.baseURI ?? import.meta.url) : others[name];
+    compiled.delete(name);
+  }
+}
+
+// Each program is compiled once, whoever runs it.
+const compiled = new Map();
+function program(name) {
+  if (!compiled.has(name)) {
+    const module = load(places[name]);
+    compiled.set(name, module);
+    module.catch(() => compiled.delete(name)); // the next one tries again
+  }
+  return compiled.get(name);
+}
+
+async function load(place) {
+  // Node has no fetch for files.
+  if (place instanceof URL && place.protocol === "file:" && globalThis.process?.versions?.node) {
+    const { readFile } = await import(/* webpackIgnore: true */ /* @vite-ignore */ "node:fs/promises");
+    return WebAssembly.compile(await readFile(place));
+  }
+  return compileCrashpane(place);
+}
+
+export const viewerProgram = () => program("viewer");
+export const fullProgram = () => program("full");
+export const makeWorker = () => (typeof places.worker === "function" ? places.worker() : new Worker(places.worker));

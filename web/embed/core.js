@@ -1,0 +1,237 @@
+// A viewer and the way to speak with it: what the custom element and the page for iframes have in common.
+
+// The longest name that a file is given; a longer one says nothing more.
+const longestName = 255;
+
+// fileOf makes a File of what a host page has: a File, Blob, ArrayBuffer, view, Response or ReadableStream, or a promise of one.
+export async function fileOf(data, name) {
+  data = await data;
+  const called = (usual) => String(name ?? usual).slice(0, longestName);
+  if (data instanceof File && (name === undefined || name === data.name)) return data;
+  if (data instanceof Response) {
+    if (!data.ok) throw new Error(`${data.url || "the response"} answered ${data.status}`);
+    data = await data.blob();
+  } else if (data instanceof ReadableStream) {
+    data = await new Response(data).blob();
+  }
+  if (!(data instanceof Blob) && !(data instanceof ArrayBuffer) && !ArrayBuffer.isView(data)) {
+    throw new TypeError("a file must be a File, a Blob, an ArrayBuffer, a view of one, a Response or a ReadableStream");
+  }
+  return new File([data], called(data.name ?? "crash.dmp"));
+}
+
+// placeOf takes out of anything what says where to look: {thread, frame, tab}.
+export function placeOf(place) {
+  const number = (n) => (Number.isInteger(n) && n >= 0 && n < 1 << 24 ? n : -1);
+  return { thread: number(place?.thread), frame: number(place?.frame), tab: typeof place?.tab === "string" ? place.tab : "" };
+}
+
+const parallel = 4; // symbols that are asked of the host at a time
+
+export class Viewer {
+  #control; // what the viewer is spoken to by, when it listens
+  #ready;
+  #tell;
+  #mark = 0; // counts what was added
+  #waiting = []; // for the viewer to be done with what was added: {mark, done}
+  #queue = Promise.resolve(); // what is added comes one after the other
+  #problem = ""; // what the viewer complained of last
+  #provider;
+  #asked = new Set(); // symbols that the host was asked for
+  #asking; // the question that is on its way
+  #place = placeOf(); // where to look when the next dump is there
+  #fresh = false; // a dump was added and its first report has not come
+  #selected = ""; // what was told last
+  #used = false;
+
+  // start starts a viewer with options (startCrashpane of the loader); tell is called with each event's name and detail.
+  constructor({ start, options, tell }) {
+    this.#tell = tell;
+    this.#ready = new Promise((done, fail) => {
+      const told = (kind, detail, control) => {
+        if (kind === "ready") {
+          this.#control = control;
+          done(control);
+          tell("ready", {});
+        } else {
+          this.#told(kind, detail);
+        }
+      };
+      start({ ...options, told }).then(() => fail(new Error("the viewer ended")), fail);
+    });
+    this.#ready.catch((error) => tell("error", { level: "error", message: `The viewer could not start: ${error.message}` }));
+  }
+
+  #told(kind, detail) {
+    switch (kind) {
+      case "progress":
+        this.#tell("progress", detail);
+        break;
+      case "error":
+        this.#problem = detail.message;
+        this.#tell("error", detail);
+        break;
+      case "select": {
+        const now = JSON.stringify(detail);
+        if (detail.thread >= 0 && now !== this.#selected) {
+          this.#selected = now;
+          this.#tell("select", detail);
+        }
+        break;
+      }
+      case "report":
+        if (this.#fresh) {
+          this.#fresh = false;
+          this.#go(this.#place);
+        }
+        this.#tell("report", {});
+        this.#askForSymbols();
+        break;
+      case "idle":
+        this.#waiting = this.#waiting.filter(({ mark, done }) => {
+          if (detail.mark < mark) return true;
+          done(detail);
+          return false;
+        });
+        break;
+    }
+  }
+
+  #go({ thread, frame, tab }) {
+    if (thread >= 0 || frame >= 0 || tab) this.#control?.("select", thread, frame, tab);
+  }
+
+  // Adds files and waits until everything is done with them.
+  async #add(files) {
+    const control = await this.#ready;
+    const mark = ++this.#mark;
+    this.#used = true;
+    return new Promise((done) => {
+      this.#waiting.push({ mark, done });
+      control("add", files, mark);
+    });
+  }
+
+  #inTurn(act) {
+    const done = this.#queue.then(act);
+    this.#queue = done.catch(() => {});
+    return done;
+  }
+
+  // Shows a dump instead of what is shown. Rejects if it is none.
+  loadDump(data, { name } = {}) {
+    return this.#inTurn(async () => {
+      const file = await fileOf(data, name);
+      const control = await this.#ready;
+      if (this.#used) control("clear");
+      this.#asked.clear();
+      this.#problem = "";
+      this.#selected = "";
+      this.#fresh = true;
+      const { dumps } = await this.#add([file]);
+      if (!dumps) throw new Error(this.#problem || `${file.name} holds no crash dump`);
+    });
+  }
+
+  // Adds symbol files: one, or an array of them, each data or {data, name}.
+  addSymbols(data, { name } = {}) {
+    return this.#inTurn(async () => {
+      const all = Array.isArray(data) ? data : [{ data, name }];
+      const files = await Promise.all(all.map((one) => (isNamed(one) ? fileOf(one.data, one.name ?? "symbols.sym") : fileOf(one, one?.name ?? "symbols.sym"))));
+      if (files.length) await this.#add(files);
+    });
+  }
+
+  // The report as minidump-stackwalk's JSON, of the dump that is shown.
+  async getReport() {
+    const control = await this.#ready;
+    const text = await new Promise((done, fail) => {
+      control("export", "json", (text, problem) => (problem ? fail(new Error(problem)) : done(text)));
+    });
+    return JSON.parse(text);
+  }
+
+  // Shows a thread, a frame, a tab; what is not said stays.
+  select(place) {
+    this.#place = placeOf(place);
+    if (!this.#fresh) this.#go(this.#place);
+  }
+
+  // Goes back to the start and forgets everything.
+  async clear() {
+    return this.#inTurn(async () => {
+      const control = await this.#ready;
+      control("clear");
+      this.#asked.clear();
+      this.#selected = "";
+      this.#used = false;
+    });
+  }
+
+  // provider is asked for each missing symbol file, and answers data, or nothing. Setting none ends that.
+  setSymbolProvider(provider) {
+    if (provider != null && typeof provider !== "function") throw new TypeError("a symbol provider is a function");
+    this.#provider = provider ?? undefined;
+    if (provider) this.#asked.clear();
+    if (provider && this.#used) this.#askForSymbols();
+  }
+
+  // Says what is missing, once for each file, and asks the provider for it.
+  async #askForSymbols() {
+    if (this.#asking) return;
+    this.#asking = true;
+    try {
+      const { modules, crashpane } = await this.getReport();
+      const symbols = [];
+      for (const { debug_file: debugFile, debug_id: debugId, store_path: storePath, frames, module } of crashpane.wanted_symbols) {
+        const key = `${debugFile} ${debugId}`;
+        if (!debugFile || !debugId || this.#asked.has(key)) continue;
+        this.#asked.add(key);
+        symbols.push({ debugFile, debugId, storePath, frames, codeFile: modules[module]?.filename ?? "", codeId: modules[module]?.code_id ?? "" });
+      }
+      if (!symbols.length) return;
+      this.#tell("symbols-needed", { symbols });
+      const files = await this.#provided(symbols);
+      if (files.length) this.addSymbols(files);
+    } catch {
+      // The dump was taken away meanwhile, or the engine has ended, which is told by itself.
+    } finally {
+      this.#asking = false;
+    }
+  }
+
+  async #provided(symbols) {
+    const provider = this.#provider;
+    const files = [];
+    const left = [...symbols];
+    const work = async () => {
+      for (let symbol = left.shift(); symbol && provider; symbol = left.shift()) {
+        try {
+          const data = await provider(symbol);
+          if (data) files.push(await fileOf(data, `${symbol.debugFile}.sym`));
+        } catch (error) {
+          this.#tell("error", { level: "warning", message: `No symbols for ${symbol.debugFile}: ${error?.message ?? error}` });
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: parallel }, work));
+    return files;
+  }
+
+  async setLimits(limits) {
+    (await this.#ready)("limits", limits);
+  }
+
+  async setTheme(theme) {
+    (await this.#ready)("theme", theme === "dark" || theme === "light" ? theme : "");
+  }
+
+  // Ends the viewer's workers. Nothing can be done with it any more.
+  stop() {
+    this.#ready.then((control) => control("stop"), () => {});
+  }
+}
+
+function isNamed(one) {
+  return one !== null && typeof one === "object" && "data" in one && !(one instanceof Blob);
+}

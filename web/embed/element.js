@@ -1,0 +1,104 @@
+// <crash-pane>: a viewer in a shadow root. Several live on one page, each with a program of its own; what is compiled is shared.
+import { fullProgram, makeWorker, viewerProgram } from "./assets.js";
+import { placeOf, Viewer } from "./core.js";
+import { startCrashpane } from "./runtime.js";
+import { style } from "./style.js";
+
+let sheet;
+
+// Where there is no document (Node, a worker) the class is there and can do nothing, so that the package can be imported.
+export class CrashPaneElement extends (globalThis.HTMLElement ?? class {}) {
+  static observedAttributes = ["theme", "tab", "thread", "frame", "readonly", "drop", "redact"];
+
+  #viewer;
+  #root;
+  #waiting = []; // what was asked for before the element was in a document
+
+  connectedCallback() {
+    if (this.#viewer) return;
+    if (!this.#root) {
+      this.#root = this.attachShadow({ mode: "open" });
+      if (!sheet) {
+        sheet = new CSSStyleSheet();
+        sheet.replaceSync(style);
+      }
+      this.#root.adoptedStyleSheets = [sheet];
+    }
+    this.#root.replaceChildren();
+    delete this.dataset.ready;
+    this.#viewer = new Viewer({
+      start: startCrashpane,
+      options: {
+        wasm: viewerProgram,
+        full: fullProgram,
+        makeWorker,
+        root: this.#root,
+        window: globalThis.window,
+        document: globalThis.document,
+        dropTarget: this,
+        themed: this,
+        storage: this.hasAttribute("storage"),
+        network: this.hasAttribute("network"),
+        limits: this.#limits(),
+      },
+      tell: (name, detail) => this.dispatchEvent(new CustomEvent(name, { detail })),
+    });
+    if (this.hasAttribute("theme")) this.#viewer.setTheme(this.getAttribute("theme"));
+    this.#viewer.select(this.#place());
+    for (const act of this.#waiting.splice(0)) act(this.#viewer);
+  }
+
+  // An element that is moved leaves and comes back at once; one that stays away ends.
+  disconnectedCallback() {
+    queueMicrotask(() => {
+      if (this.isConnected) return;
+      this.#viewer?.stop();
+      this.#viewer = undefined;
+      this.#root.replaceChildren();
+    });
+  }
+
+  attributeChangedCallback(name, before, after) {
+    if (!this.#viewer || before === after) return;
+    if (name === "theme") this.#viewer.setTheme(after);
+    else if (["readonly", "drop", "redact"].includes(name)) this.#viewer.setLimits(this.#limits());
+    else this.#viewer.select(this.#place());
+  }
+
+  #limits() {
+    const [noFiles, readOnly, redact] = [!this.hasAttribute("drop"), this.hasAttribute("readonly"), this.hasAttribute("redact")];
+    return { noFiles, readOnly, redact };
+  }
+
+  #place() {
+    const number = (name) => (/^\d+$/.test(this.getAttribute(name) ?? "") ? Number(this.getAttribute(name)) : -1);
+    return placeOf({ thread: number("thread"), frame: number("frame"), tab: this.getAttribute("tab") ?? "" });
+  }
+
+  #with(act) {
+    if (this.#viewer) return act(this.#viewer);
+    return new Promise((done, fail) => this.#waiting.push((viewer) => Promise.resolve(act(viewer)).then(done, fail)));
+  }
+
+  loadDump(data, options) {
+    return this.#with((viewer) => viewer.loadDump(data, options));
+  }
+  addSymbols(data, options) {
+    return this.#with((viewer) => viewer.addSymbols(data, options));
+  }
+  setSymbolProvider(provider) {
+    if (provider != null && typeof provider !== "function") throw new TypeError("a symbol provider is a function");
+    this.#with((viewer) => viewer.setSymbolProvider(provider));
+  }
+  getReport() {
+    return this.#with((viewer) => viewer.getReport());
+  }
+  select(place) {
+    this.#with((viewer) => viewer.select(place));
+  }
+  clear() {
+    return this.#with((viewer) => viewer.clear());
+  }
+}
+
+if (globalThis.customElements && !customElements.get("crash-pane")) customElements.define("crash-pane", CrashPaneElement);

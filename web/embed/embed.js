@@ -1,0 +1,203 @@
+// The page for iframes: a viewer that another page speaks to by messages. Who may, is decided by the origin that the browser names,
+// before anything that a message holds is looked at. The protocol is written down in docs/EMBEDDING.md.
+import { Viewer, placeOf } from "./core.js";
+import { startCrashpane } from "./runtime.js";
+
+const version = 1;
+const { dataset } = document.body;
+// What the address of the frame says; the page around writes it.
+const asked = new URLSearchParams(location.hash.slice(1));
+
+// Origins that need nobody's consent, and the hash of a token that gives it too; both were fixed when the site was built.
+const origins = new Set((dataset.origins ?? "").split(" ").filter(Boolean));
+const tokenHash = dataset.tokenSha256 ?? "";
+const agreed = new Set();
+const refused = new Set();
+
+const known = new Set(["theme", "tab", "thread", "frame", "readonly", "drop", "redact"]);
+let options = Object.fromEntries([...asked].filter(([key]) => known.has(key)).map(([key, value]) => [key, key === "thread" || key === "frame" ? Number(value) : value || true]));
+
+const ports = new Set();
+const viewer = new Viewer({
+  start: startCrashpane,
+  options: {
+    wasm: () => fetch(dataset.wasm, { credentials: "same-origin" }),
+    full: dataset.full,
+    fullSize: Number(dataset.fullSize) || 0,
+    makeWorker: () => new Worker(dataset.worker),
+    root: document.body,
+    themed: document.documentElement,
+    dropTarget: document.documentElement,
+    storage: asked.has("storage"),
+    network: asked.has("network"),
+    limits: limits(),
+  },
+  tell: (event, detail) => {
+    if (event === "ready") document.querySelector("[data-boot]")?.remove();
+    for (const port of ports) port.postMessage({ type: "event", event, detail });
+  },
+});
+apply();
+
+function limits() {
+  return { noFiles: !options.drop, readOnly: Boolean(options.readonly), redact: Boolean(options.redact) };
+}
+
+function apply() {
+  viewer.setLimits(limits());
+  if ("theme" in options) viewer.setTheme(options.theme);
+  viewer.select(placeOf(options));
+}
+
+class Refusal extends Error {}
+
+function setOptions(given) {
+  if (given === undefined) return;
+  if (given === null || typeof given !== "object") throw new Refusal("options are an object");
+  for (const key of Object.keys(given)) if (!known.has(key)) throw new Refusal(`there is no option ${JSON.stringify(key.slice(0, 40))}`);
+  // What protects stays, whoever speaks later.
+  options = { ...options, ...given, redact: options.redact || given.redact };
+  apply();
+}
+
+// A message may come from the page around, or from the one that opened this one; not from frames beside or inside.
+function fromHost(source) {
+  return source !== null && source !== window && (source === window.parent || source === window.opener);
+}
+
+async function hasToken(token) {
+  if (!tokenHash || !crypto.subtle || typeof token !== "string" || token.length > 1000) return false;
+  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(token));
+  return [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, "0")).join("") === tokenHash;
+}
+
+// Answers go to the exact origin. A page without one ("null": a file, a sandbox) can be answered only by a port that it gave.
+function answer(event, message, transfer = []) {
+  if (event.origin !== "null" && event.origin !== "") event.source.postMessage(message, { targetOrigin: event.origin, transfer });
+}
+
+let question; // the one that a person is asked: {origin, done: [functions]}
+
+// Whether an origin may use the viewer. A person is asked once, about one origin at a time.
+async function trusts(event, token, asking) {
+  const { origin } = event;
+  if (asked.has("origin") && asked.get("origin") !== origin) return false;
+  if (origin !== "null" && (origins.has(origin) || agreed.has(origin))) return true;
+  if (await hasToken(token)) return true;
+  if (origin === "null" || origin === "" || refused.has(origin) || (question && question.origin !== origin)) return false;
+  asking();
+  return new Promise((done) => {
+    if (question) question.done.push(done);
+    else ask(origin, done);
+  });
+}
+
+// Asks the person. The origin is shown as text, as the browser writes it.
+function ask(origin, done) {
+  question = { origin, done: [done] };
+  const box = document.createElement("div");
+  box.className = "embed-ask";
+  box.setAttribute("role", "alertdialog");
+  box.setAttribute("aria-labelledby", "embed-ask-text");
+  const text = document.createElement("p");
+  text.id = "embed-ask-text";
+  const who = document.createElement("strong");
+  who.textContent = origin;
+  text.append(who, " wants to open a crash dump here. It can then read what is shown of every dump that is open in this frame.");
+  const decide = (title, yes, kind) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = kind;
+    button.textContent = title;
+    button.addEventListener("click", () => {
+      (yes ? agreed : refused).add(origin);
+      box.remove();
+      const { done } = question;
+      question = undefined;
+      for (const tell of done) tell(yes);
+    });
+    return button;
+  };
+  const buttons = document.createElement("div");
+  buttons.className = "embed-ask-buttons";
+  buttons.append(decide("Allow", true, "button primary"), decide("Refuse", false, "button"));
+  box.append(text, buttons);
+  document.body.append(box);
+}
+
+// Everything that can be asked for through a port; what is not here is an error.
+const requests = {
+  load: ({ data, name }) => viewer.loadDump(data, { name: nameOf(name) }),
+  symbols: ({ files }) => {
+    if (!Array.isArray(files)) throw new Refusal("files are an array of {data, name}");
+    return viewer.addSymbols(files.map((file) => ({ data: file?.data, name: nameOf(file?.name) })));
+  },
+  report: () => viewer.getReport(),
+  select: ({ place }) => viewer.select(place),
+  options: ({ options }) => setOptions(options),
+  clear: () => viewer.clear(),
+};
+
+const nameOf = (name) => (typeof name === "string" ? name : undefined);
+
+function serve(port) {
+  ports.add(port);
+  port.onmessage = async ({ data }) => {
+    const id = typeof data?.id === "number" || typeof data?.id === "string" ? data.id : null;
+    try {
+      const type = data?.type;
+      if (typeof type !== "string" || !Object.hasOwn(requests, type)) throw new Refusal(`there is no message of type ${JSON.stringify(String(type).slice(0, 40))}`);
+      port.postMessage({ id, type: "done", result: await requests[type](data) });
+    } catch (error) {
+      port.postMessage({ id, type: "error", code: error instanceof Refusal ? "unknown" : "failed", message: String(error?.message ?? error) });
+    }
+  };
+}
+
+async function hello(event) {
+  const { data } = event;
+  const given = event.ports[0];
+  const say = (message, transfer) => (given ? given.postMessage(message, transfer) : answer(event, message, transfer));
+  const error = (code, message) => say({ crashpane: version, type: "error", code, message, versions: [version] });
+  if (data.crashpane !== version) return error("version", `this viewer speaks version ${version}`);
+  if (data.type !== "hello") return error("unknown", `there is no message of type ${JSON.stringify(String(data.type).slice(0, 40))} outside of a port`);
+  if (greeted.has(event.origin) && !given) return undefined; // a repeated hello, while a person is asked
+  greeted.add(event.origin);
+  try {
+    if (!(await trusts(event, data.token, () => say({ crashpane: version, type: "asking" })))) return error("refused", "this page may not use the viewer");
+    setOptions(data.options);
+    const channel = new MessageChannel();
+    serve(channel.port1);
+    say({ crashpane: version, type: "welcome", version }, [channel.port2]);
+  } catch (problem) {
+    error("unknown", String(problem?.message ?? problem));
+  } finally {
+    greeted.delete(event.origin);
+  }
+  return undefined;
+}
+const greeted = new Set();
+
+// Perfetto's form: hosts that can feed its viewer can feed this one.
+async function perfetto(event, payload) {
+  const data = payload instanceof ArrayBuffer ? payload : payload.buffer;
+  if (!(data instanceof ArrayBuffer) && !ArrayBuffer.isView(data)) return;
+  const name = nameOf(payload.fileName) ?? nameOf(payload.title);
+  pending = { data, name };
+  if (await trusts(event, undefined, () => {})) {
+    const newest = pending;
+    pending = undefined;
+    if (newest) viewer.loadDump(newest.data, { name: newest.name }).catch(() => {}); // the viewer says what is wrong
+  }
+}
+let pending; // the newest that waits for a person
+
+window.addEventListener("message", (event) => {
+  if (!fromHost(event.source)) return;
+  const { data } = event;
+  if (data === "PING") answer(event, "PONG");
+  else if (data instanceof ArrayBuffer) perfetto(event, data);
+  else if (data === null || typeof data !== "object") return;
+  else if ("crashpane" in data) hello(event);
+  else if (data.perfetto !== null && typeof data.perfetto === "object") perfetto(event, data.perfetto);
+});

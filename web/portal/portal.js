@@ -1,0 +1,69 @@
+// A small internal portal: its crash reports, shown by Crashpane in both ways. The addresses are those of build/portal/portal.mjs.
+import { connectFrame } from "/crashpane/crashpane.js";
+
+const say = (id, text) => (document.getElementById(id).textContent = text);
+const fetched = async (address) => {
+  const response = await fetch(address);
+  if (!response.ok) throw new Error(`${address} answered ${response.status}`);
+  return response;
+};
+
+const { frame, reports } = await (await fetched("portal.json")).json();
+
+// The element. Symbols are asked for by the name and id of the debug file; this portal keeps them where the reports are.
+const element = document.getElementById("element");
+element.setSymbolProvider(async ({ debugFile, debugId }) => {
+  const response = await fetch(`symbols/${encodeURIComponent(debugFile)}/${encodeURIComponent(debugId)}`);
+  return response.ok ? response.blob() : undefined;
+});
+element.addEventListener("symbols-needed", ({ detail }) => say("element-says", `Needs symbols of ${detail.symbols.map((s) => s.debugFile).join(", ")}`));
+element.addEventListener("error", ({ detail }) => say("element-says", detail.message));
+element.addEventListener("select", ({ detail }) => say("element-says", `Thread ${detail.thread}, frame ${detail.frame}`));
+
+// The frame, which is of another origin: its page cannot be reached from here but by messages.
+const iframe = document.getElementById("frame");
+iframe.src = frame;
+let connection;
+const connected = connectFrame(iframe, { options: { theme: "dark" } }).then((made) => {
+  connection = made;
+  connection.addEventListener("symbols-needed", async ({ detail }) => {
+    const found = await Promise.all(
+      detail.symbols.map(async ({ debugFile, debugId }) => {
+        const response = await fetch(`symbols/${encodeURIComponent(debugFile)}/${encodeURIComponent(debugId)}`);
+        return response.ok ? { data: await response.arrayBuffer(), name: `${debugFile}.sym` } : undefined;
+      }),
+    );
+    await connection.addSymbols(found.filter(Boolean));
+  });
+});
+
+async function open({ name, address }) {
+  const showElement = async () => {
+    await element.loadDump(await fetched(address), { name });
+    const { crash_info: crash } = await element.getReport();
+    say("element-says", `${name}: ${crash.type} in thread ${crash.crashing_thread}`);
+  };
+  const showFrame = async () => {
+    await connected;
+    // A stream goes over as it comes, if the browser can hand it over.
+    const { body } = await fetched(address);
+    await connection.loadDump(body, { name });
+    const { crash_info: crash } = await connection.getReport();
+    say("frame-says", `${name}: ${crash.type} in thread ${crash.crashing_thread}`);
+  };
+  await Promise.all([
+    showElement().catch((error) => say("element-says", error.message)),
+    showFrame().catch((error) => say("frame-says", error.message)),
+  ]);
+}
+
+for (const report of reports) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = report.name;
+  button.addEventListener("click", () => open(report));
+  const item = document.createElement("li");
+  item.append(button);
+  document.getElementById("reports").append(item);
+}
+document.documentElement.dataset.portal = "ready";
