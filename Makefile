@@ -8,6 +8,10 @@ PORT ?= 8080
 BROWSER ?=
 export BROWSER
 
+# Sources of symbol files that the built page may ask, when its user says so: https://host/path, several by spaces, or /path on the
+# page's own server. None by default.
+SYMBOL_ORIGINS ?=
+
 # Where make bench puts the large symbol files that it makes, about 1.2 GB, and with what.
 GENERATED ?= $(CURDIR)/dist/generated
 GENERATOR ?= ../shared/bench/make_big_sym.py
@@ -27,7 +31,7 @@ build: site cli serve-bin ## dist/site (the page), dist/crashpane.html (the page
 
 run: serve-bin ## builds the page and serves it on http://127.0.0.1:8080 (PORT= changes it)
 	@$(GO) build -o dist/bin/bundle ./build/bundle
-	dist/bin/bundle -quick -out dist/site -cache dist/cache
+	dist/bin/bundle -quick -out dist/site -cache dist/cache -symbols "$(SYMBOL_ORIGINS)"
 	@exec dist/bin/serve -addr 127.0.0.1:$(PORT) -dir dist/site
 
 cli: ## dist/bin/crashpane, the command line alone
@@ -37,7 +41,7 @@ cli: ## dist/bin/crashpane, the command line alone
 site: ## dist/site, a folder that any static host can serve, dist/crashpane.html and dist/npm, the package
 	@mkdir -p dist/bin
 	@$(GO) build -o dist/bin/bundle ./build/bundle
-	dist/bin/bundle -out dist/site -cache dist/cache -version "$(VERSION)" $(BUNDLE_FLAGS)
+	dist/bin/bundle -out dist/site -cache dist/cache -version "$(VERSION)" -symbols "$(SYMBOL_ORIGINS)" $(BUNDLE_FLAGS)
 
 serve-bin:
 	@mkdir -p dist/bin
@@ -76,6 +80,7 @@ endif
 portal: site serve-bin ## the demo portal on http://127.0.0.1:8090, its frame on another origin, 8091
 	@dist/bin/serve -addr 127.0.0.1:8091 -dir dist/site & trap "kill $$!" EXIT; $(NODE) build/portal/portal.mjs 8090 http://127.0.0.1:8091/embed.html
 
+edge: override SYMBOL_ORIGINS += /symbols
 edge: site ## dist/edge, the hosted page and its source of symbols as a Cloudflare Worker
 	$(GO) tool workers-assets-gen -mode=go -o dist/edge
 	GOOS=js GOARCH=wasm $(GO) build -trimpath -ldflags="-s -w" -o dist/edge/app.wasm ./wasm/edge

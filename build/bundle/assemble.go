@@ -25,6 +25,7 @@ type parts struct {
 	wasmExec []byte
 	helper   string
 	licenses []byte
+	symbols  []string // the sources of symbol files that the page may ask (site.Bases)
 }
 
 // required are the files that index.html must name, each in an attribute of its own: without one the page would
@@ -33,11 +34,7 @@ var required = []string{"crashpane.js", "crashpane.css", "crashpane.wasm", "cras
 
 // assemble answers the files of the site by their names.
 func assemble(p parts) (map[string][]byte, error) {
-	loader, err := fs.ReadFile(p.static, "loader.js")
-	if err != nil {
-		return nil, err
-	}
-	worker, err := fs.ReadFile(p.static, "worker.js")
+	loader, worker, err := scriptsOf(p.static)
 	if err != nil {
 		return nil, err
 	}
@@ -81,6 +78,7 @@ func assemble(p parts) (map[string][]byte, error) {
 			return nil, fmt.Errorf("index.html must name %s in an attribute, as in %q, and web/static must have it", name, quoted)
 		}
 	}
+	html = site.AddBases(html, p.symbols)
 	for name, content := range assets {
 		quoted := `="` + name + `"`
 		// An installed application is known by its manifest's address.
@@ -92,7 +90,7 @@ func assemble(p parts) (map[string][]byte, error) {
 		}
 		files[name] = content
 	}
-	if html, err = addPolicy(html, site.MetaCSP()); err != nil {
+	if html, err = addPolicy(html, site.MetaCSP(p.symbols...)); err != nil {
 		return nil, err
 	}
 	files["index.html"] = []byte(html)
@@ -141,6 +139,21 @@ func addServiceWorker(files map[string][]byte, static fs.FS) error {
 	return nil
 }
 
+// scriptsOf are the page's own script and the worker's, with the parts that read symbol files of a server.
+func scriptsOf(static fs.FS) (loader, worker []byte, err error) {
+	read := func(names ...string) (all []byte) {
+		for _, name := range names {
+			part, problem := fs.ReadFile(static, name)
+			if problem != nil && err == nil {
+				err = problem
+			}
+			all = append(all, part...)
+		}
+		return all
+	}
+	return read("symbols.js", "loader.js"), read("worker.js", "ranges.js"), err
+}
+
 // addStatic adds what lies in web/static but the files that go into others.
 func addStatic(assets map[string][]byte, static fs.FS) error {
 	return fs.WalkDir(static, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -148,7 +161,7 @@ func addStatic(assets map[string][]byte, static fs.FS) error {
 			return err
 		}
 		switch path.Base(name) {
-		case "index.html", "loader.js", "worker.js", "single.js", "app.js", "sw.js":
+		case "index.html", "loader.js", "worker.js", "single.js", "app.js", "sw.js", "symbols.js", "ranges.js":
 			return nil
 		}
 		switch path.Ext(name) {

@@ -27,6 +27,8 @@ func sampleParts() parts {
 		static: fstest.MapFS{
 			"index.html":    {Data: []byte(page)},
 			"loader.js":     {Data: []byte("load();\n")},
+			"symbols.js":    {Data: []byte("")},
+			"ranges.js":     {Data: []byte("")},
 			"worker.js":     {Data: []byte("work();\n")},
 			"app.js":        {Data: []byte("app();\n")},
 			"sw.js":         {Data: []byte("serve(files, version);\n")},

@@ -99,11 +99,7 @@ func npm(p parts, version string) (map[string][]byte, error) {
 			}
 		}
 	}
-	loader, err := fs.ReadFile(p.static, "loader.js")
-	if err != nil {
-		return nil, err
-	}
-	worker, err := fs.ReadFile(p.static, "worker.js")
+	loader, worker, err := scriptsOf(p.static)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,7 @@
 // Bundle makes dist/site, the page as plain files that any static host can serve, and dist/crashpane.html beside it, the
 // page as one file that needs no host, and dist/npm, the package "crashpane".
 //
-//	bundle [-src .] [-out dist/site] [-cache dist/cache] [-quick]
+//	bundle [-src .] [-out dist/site] [-cache dist/cache] [-symbols "https://symbols.example"] [-quick]
 //
 // The scripts and the wasm carry the hash of their content in their names, so that they can be cached for ever;
 // index.html is rewritten to name them so. Beside each file lie its brotli and gzip forms.
@@ -30,14 +30,19 @@ func main() {
 	origins := flag.String("embed-origins", "", "origins, by spaces, whose pages may embed the viewer without asking, and no others")
 	token := flag.String("embed-token", "", "a secret that lets a page that embeds the viewer do without asking")
 	quick := flag.Bool("quick", false, "compress fast instead of well")
+	symbols := flag.String("symbols", "", "sources of symbol files that the page may ask, separated by spaces: https://host/path, or /path on its own server")
 	flag.Parse()
-	if err := run(*src, *out, *cache, *viewer, *full, *version, embedders{*origins, *token}, *quick); err != nil {
+	bases, err := site.Bases(*symbols)
+	if err == nil {
+		err = run(*src, *out, *cache, *viewer, *full, *version, embedders{*origins, *token}, bases, *quick)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bundle:", err)
 		os.Exit(1)
 	}
 }
 
-func run(src, out, cache, viewer, full, version string, trusted embedders, quick bool) error {
+func run(src, out, cache, viewer, full, version string, trusted embedders, bases []string, quick bool) error {
 	if err := os.MkdirAll(cache, 0o755); err != nil {
 		return err
 	}
@@ -79,6 +84,7 @@ func run(src, out, cache, viewer, full, version string, trusted embedders, quick
 		wasmExec: wasmExec,
 		helper:   helper,
 		licenses: licenses,
+		symbols:  bases,
 	}
 	files, err := assemble(p)
 	if err != nil {
@@ -92,10 +98,10 @@ func run(src, out, cache, viewer, full, version string, trusted embedders, quick
 	for name := range files {
 		names = append(names, name)
 	}
-	packed["_headers"] = []byte(site.HeadersFile(names))
-	packed[".htaccess"] = []byte(site.Apache())
+	packed["_headers"] = []byte(site.HeadersFile(names, bases...))
+	packed[".htaccess"] = []byte(site.Apache(bases...))
 	packed[".assetsignore"] = []byte(site.Ignored())
-	if err := write(filepath.Join(filepath.Dir(out), "hosting"), map[string][]byte{"nginx.conf": []byte(site.Nginx()), "Caddyfile": []byte(site.Caddy())}); err != nil {
+	if err := write(filepath.Join(filepath.Dir(out), "hosting"), map[string][]byte{"nginx.conf": []byte(site.Nginx(bases...)), "Caddyfile": []byte(site.Caddy(bases...))}); err != nil {
 		return err
 	}
 	if err := write(out, packed); err != nil {

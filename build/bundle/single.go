@@ -23,11 +23,7 @@ func single(p parts, pack func([]byte) ([]byte, error)) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	loader, err := read("loader.js")
-	if err != nil {
-		return nil, err
-	}
-	worker, err := read("worker.js")
+	loader, worker, err := scriptsOf(p.static)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 // method that could carry anything to it.
 type handler struct {
 	files fs.FS
+	bases []string // the sources of symbols that the page was built with
 }
 
 // encodings are the forms in which a file may lie precompressed beside itself, the smallest first.
@@ -23,7 +24,7 @@ var encodings = []struct{ name, suffix string }{{"br", ".br"}, {"gzip", ".gz"}}
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
-	for _, pair := range site.Headers() {
+	for _, pair := range site.Headers(h.bases...) {
 		header.Set(pair[0], pair[1])
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {

@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"os"
 	"time"
+
+	"github.com/crashpane/crashpane/build/site"
 )
 
 func main() {
@@ -27,7 +29,8 @@ func run(addr, dir string) error {
 	if err != nil {
 		return fmt.Errorf("%w (make build makes it)", err)
 	}
-	if _, err := root.Stat("index.html"); err != nil {
+	index, err := root.ReadFile("index.html")
+	if err != nil {
 		return fmt.Errorf("%s holds no page: %w (make build makes it)", dir, err)
 	}
 	listener, err := net.Listen("tcp", addr)
@@ -35,6 +38,6 @@ func run(addr, dir string) error {
 		return fmt.Errorf("%w (PORT= chooses another port)", err)
 	}
 	fmt.Printf("Crashpane is at http://%s\n", listener.Addr())
-	server := &http.Server{Handler: &handler{files: root.FS()}, ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: &handler{files: root.FS(), bases: site.BasesOf(string(index))}, ReadHeaderTimeout: 10 * time.Second}
 	return server.Serve(listener)
 }

@@ -11,10 +11,10 @@ import (
 
 // HeadersFile is _headers, which Cloudflare (Workers' static assets, Pages) and Netlify read out of the site's folder.
 // names are the site's files.
-func HeadersFile(names []string) string {
+func HeadersFile(names []string, bases ...string) string {
 	var b strings.Builder
 	b.WriteString("/*\n")
-	for _, h := range Headers() {
+	for _, h := range Headers(bases...) {
 		fmt.Fprintf(&b, "  %s: %s\n", h[0], h[1])
 	}
 	for _, name := range hashed(names) {
@@ -40,10 +40,10 @@ var hashPattern = fmt.Sprintf(`\.[0-9a-f]{%d}\.[a-z]+$`, HashLen)
 
 // Apache is .htaccess, which Apache's server reads out of the site's folder if it may (AllowOverride FileInfo). It sends the
 // compressed forms that lie beside the files.
-func Apache() string {
+func Apache(bases ...string) string {
 	var b strings.Builder
 	b.WriteString("<IfModule mod_headers.c>\n")
-	for _, h := range Headers() {
+	for _, h := range Headers(bases...) {
 		fmt.Fprintf(&b, "  Header always set %s %q\n", h[0], h[1])
 	}
 	fmt.Fprintf(&b, "  Header set Cache-Control %q\n", CacheControl("index.html"))
@@ -68,7 +68,7 @@ func Apache() string {
 const hashedExample = "a.00000000.js"
 
 // Nginx is a server block's inside: put it into the server that has the site's folder as its root.
-func Nginx() string {
+func Nginx(bases ...string) string {
 	var b strings.Builder
 	b.WriteString("# Inside of a server { } whose root is the site's folder.\n")
 	b.WriteString("types {\n")
@@ -84,7 +84,7 @@ func Nginx() string {
 	b.WriteString("}\ncharset utf-8;\ngzip_static on;\n# brotli_static on;   # with ngx_brotli\nindex index.html;\n")
 	location := func(match, cache string) {
 		fmt.Fprintf(&b, "location %s {\n    limit_except GET { deny all; }\n    add_header Cache-Control %q always;\n", match, cache)
-		for _, h := range Headers() {
+		for _, h := range Headers(bases...) {
 			fmt.Fprintf(&b, "    add_header %s %q always;\n", h[0], h[1])
 		}
 		b.WriteString("}\n")
@@ -95,11 +95,11 @@ func Nginx() string {
 }
 
 // Caddy is a Caddyfile; the first line is the address to serve.
-func Caddy() string {
+func Caddy(bases ...string) string {
 	var b strings.Builder
 	b.WriteString("crashpane.example.com {\n\troot * site\n")
 	fmt.Fprintf(&b, "\t@hashed path_regexp %s\n\theader Cache-Control %q\n\theader @hashed Cache-Control %q\n", hashPattern, CacheControl("index.html"), CacheControl(hashedExample))
-	for _, h := range Headers() {
+	for _, h := range Headers(bases...) {
 		fmt.Fprintf(&b, "\theader %s %q\n", h[0], h[1])
 	}
 	b.WriteString("\tfile_server {\n\t\tprecompressed br gzip\n\t}\n}\n")

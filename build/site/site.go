@@ -8,8 +8,8 @@ import (
 )
 
 // directives is the page's content security policy. connect-src names the page's own origin, because the page
-// fetches its own wasm and sample; nothing else may be reached from it. What comes in as a dump can therefore not
-// leave, even if the page had a hole. img-src allows data: for the icons in the style sheet.
+// fetches its own wasm and sample; nothing else may be reached from it but the sources of symbols that it is built with, of which there
+// are none by default. What comes in as a dump can therefore not leave, even if the page had a hole. img-src allows data: for the icons in the style sheet.
 var directives = []string{
 	"default-src 'none'",
 	"script-src 'self' 'wasm-unsafe-eval'",
@@ -23,13 +23,24 @@ var directives = []string{
 	"frame-ancestors 'none'",
 }
 
-// CSP is the policy as a header.
-func CSP() string { return strings.Join(directives, "; ") }
+// CSP is the policy as a header. bases are the sources of symbol files that the page may ask besides (Bases).
+func CSP(bases ...string) string { return strings.Join(policy(bases), "; ") }
+
+// policy is directives with the servers of bases among what may be reached.
+func policy(bases []string) []string {
+	out := append([]string{}, directives...)
+	for i, d := range out {
+		if strings.HasPrefix(d, "connect-src ") {
+			out[i] = strings.Join(append([]string{d}, origins(bases)...), " ")
+		}
+	}
+	return out
+}
 
 // MetaCSP is the policy as a meta element, for hosts that cannot send headers. frame-ancestors is not valid there.
-func MetaCSP() string {
+func MetaCSP(bases ...string) string {
 	var kept []string
-	for _, d := range directives {
+	for _, d := range policy(bases) {
 		if !strings.HasPrefix(d, "frame-ancestors") {
 			kept = append(kept, d)
 		}
@@ -53,9 +64,9 @@ func SingleCSP(scripts, sheets []string) string {
 }
 
 // Headers are sent with every answer.
-func Headers() [][2]string {
+func Headers(bases ...string) [][2]string {
 	return [][2]string{
-		{"Content-Security-Policy", CSP()},
+		{"Content-Security-Policy", CSP(bases...)},
 		{"X-Content-Type-Options", "nosniff"},
 		{"Referrer-Policy", "no-referrer"},
 		{"Cross-Origin-Opener-Policy", "same-origin"},

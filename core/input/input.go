@@ -16,6 +16,8 @@ type Source struct {
 	Name string
 	// Size in bytes.
 	Size int64
+	// Slice is how many bytes are best read at a time, for readers that may choose; 0 leaves it to them.
+	Slice int64
 	// Watch, if it is set, is told which bytes are read as what: those that Cursors go over, skipped ones too, and those that
 	// readers report by Saw. Parts made by Sub are not watched.
 	Watch func(part string, off, n int64)

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -153,7 +154,7 @@ func (s *Session) open(it *item) (*symfile.File, error) {
 		if s.opt.Sparse {
 			open = symfile.OpenSparse
 		}
-		it.sym, it.openErr = open(it.src, symfile.Options{Slice: s.opt.Slice, Workers: s.opt.Workers, Progress: func(done, total int64) {
+		it.sym, it.openErr = open(it.src, symfile.Options{Slice: cmp.Or(it.src.Slice, s.opt.Slice), Workers: s.opt.Workers, Progress: func(done, total int64) {
 			s.progress("reading symbols", it.Name, done, total)
 		}})
 		if it.openErr != nil {

@@ -105,6 +105,8 @@ func (w *workerEngine) Send(req app.Request, file app.File) {
 		message["data"] = f.value
 		w.worker.Call("postMessage", message, []any{f.value.Get("buffer")})
 		return
+	case ok && f.remote:
+		message["remote"] = f.value
 	case ok:
 		message["file"] = f.value
 	}
@@ -161,6 +163,7 @@ type jsFile struct {
 	value   js.Value
 	name    string
 	size    int64
+	remote  bool // value says how parts of a file on a server are read (symbols.js)
 	isBytes bool // value is a Uint8Array, which whoever it is sent to gets for good
 }
 
@@ -175,6 +178,9 @@ func newFile(value js.Value, name string) *jsFile {
 	}
 	return &jsFile{value: value, name: name, size: int64(value.Get("size").Float())}
 }
+
+// Remote says that the file lies on a server.
+func (f *jsFile) Remote() bool { return f.remote }
 
 // Name implements app.File.
 func (f *jsFile) Name() string { return f.name }

@@ -81,7 +81,9 @@ func (p *Page) Act(act, arg string) {
 		p.Input("search", "")
 		p.Host.Focus("search")
 	default:
-		p.choose(act, arg)
+		if !p.sourcesAct(act, arg) {
+			p.choose(act, arg)
+		}
 	}
 }
 
@@ -216,7 +218,7 @@ func (p *Page) selectTab(id string, toggle bool) {
 
 // Input takes what is typed into a field.
 func (p *Page) Input(field, value string) {
-	if name, _, _ := strings.Cut(field, "-"); p.forbidden(name) {
+	if name, _, _ := strings.Cut(field, "-"); p.forbidden(name) || p.sourcesInput(field, value) {
 		return
 	}
 	if len(value) > maxStateText {

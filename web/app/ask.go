@@ -127,6 +127,10 @@ func (p *Page) ReplyWith(r Reply, data File) (draw bool) {
 		p.walked(r)
 	case OpPlan:
 		p.planned(r)
+	case OpMissing:
+		p.tookMissing(r)
+	case OpRemote:
+		p.remoteFailed(r)
 	case OpPiece, OpComplete:
 		p.pieced(r, data)
 	default:
@@ -184,6 +188,10 @@ func (p *Page) looked(r Reply) {
 		p.tookModules(r.Modules)
 	}
 	if r.Wanted != nil {
+		if now := (edition{r.Dump, r.Revision}); now != p.Sources.of {
+			p.Sources.of = now
+			p.askMissing()
+		}
 		p.Wanted = *r.Wanted
 	}
 	if r.Files != nil {

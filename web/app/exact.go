@@ -48,7 +48,7 @@ func (p *Page) unread(items []int) {
 	x := &p.Exact
 	for _, it := range items {
 		file := x.sources[it]
-		if x.known[it] || x.stopped || file == nil {
+		if x.known[it] || x.stopped || file == nil || isRemote(file) {
 			continue
 		}
 		x.known[it] = true
@@ -128,6 +128,9 @@ func (p *Page) Indexed(worker int, r Reply, index File) (draw bool) {
 	}
 	pc := x.busy[worker]
 	switch {
+	case r.Op == OpRemote:
+		p.remoteFailed(r)
+		return true
 	case r.Progress != nil:
 		pc.done = r.Progress.Done
 		return p.exactProgress()
@@ -192,6 +195,7 @@ func (p *Page) pieced(r Reply, index File) {
 			p.Host.Keep(r.Key, index)
 			p.measureKept()
 		}
+		p.readWhole(ps.item)
 		p.endPass(ps)
 		p.ask(PartsAll)
 	case r.Apart:

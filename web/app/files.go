@@ -59,7 +59,7 @@ func (p *Page) next() {
 	}
 	p.Job.Active = true
 	p.Job.Text, p.Job.Percent = "Reading "+view.Clean(view.BaseName(p.reading.Name())), -1
-	p.send(Request{Op: OpAdd, Name: p.reading.Name()}, p.reading)
+	p.send(p.addRequest(p.reading), p.reading)
 	p.tellProgress()
 }
 
@@ -69,7 +69,9 @@ func (p *Page) added(r Reply) {
 		return
 	}
 	needs := r.NeedsReader && p.Readers.state != readersHere
+	asked := p.tookFile(p.reading, r)
 	switch {
+	case r.Error != "" && asked: // it stands where it was asked for
 	case r.Error != "":
 		p.say("error", r.Error)
 	case needs:
@@ -145,7 +147,7 @@ func (p *Page) Cancel() {
 	if !p.Job.Active && p.stopMaking() {
 		return
 	}
-	stopped := p.stopReaders()
+	stopped := p.stopReaders() + p.stopAsking()
 	if !p.Job.Active {
 		p.say("note", fmt.Sprintf("Cancelled: %s left out.", files(stopped)))
 		return

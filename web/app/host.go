@@ -38,6 +38,22 @@ type Host interface {
 	Kept(key string, done func(index File))
 	KeptSize(done func(bytes int64, indexes int))
 	ForgetKept(done func())
+	// SymbolBases are the sources of symbol files that the page was built with, as addresses; false: the page may reach no server.
+	SymbolBases() (bases []string, ok bool)
+	// ResolveBase reads the address of a source as the browser will ask it, without a slash at the end, and says whether the page may.
+	ResolveBase(text string) (base string, allowed bool, problem string)
+	// Fetch asks a server for a symbol file, with nothing but its address and the token, if there is one. Where the server sends
+	// parts, the file is one of which parts are read, unless it is wanted whole. stop gives it up; nothing comes any more.
+	Fetch(url, token string, whole bool, progress func(done, total int64), done func(Fetched)) (stop func())
+	// PickStore has a person choose a folder of symbol files, where the browser can give one for longer (CanPickStore). KeepStore
+	// remembers it, or forgets it; RecallStore says the name of the one that was remembered, "" if there is none.
+	CanPickStore() bool
+	PickStore(done func(name, problem string))
+	KeepStore(keep bool)
+	RecallStore(done func(name string))
+	// FromStore answers those files of the folder that stand under paths of a symbol store; if there is none, the symbol files that
+	// it has anywhere, at most limit.
+	FromStore(paths []string, limit int, done func(found []File, problem string))
 }
 
 // Indexers are workers beside the engine, which read symbol files piece by piece. They are started when they are first used.

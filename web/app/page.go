@@ -36,6 +36,7 @@ type Page struct {
 	Making   Making
 	Later    Later
 	Exact    Exact
+	Sources  Sources
 	Notices  []Notice
 	Dragging bool
 	Menu     string // the open menu: "dumps", "copy", "download", "assign:ITEM", or ""
@@ -112,6 +113,7 @@ func NewPage(h Host, e Engine, hash string) *Page {
 	if h.Load("keep") != "" { // else nothing can have been kept, and the storage is not touched
 		p.measureKept()
 	}
+	p.loadSources()
 	if p.State.Policy != "" {
 		p.decide(Request{Op: OpPolicy, Policy: p.State.Policy})
 	}

@@ -19,6 +19,11 @@ type fakeHost struct {
 	later                                                []func()
 	shifted                                              int
 	kept                                                 map[string]File
+	bases                                                []string
+	closed                                               bool // it may reach no server
+	fetches                                              []fetch
+	fetchStops                                           int
+	looked                                               []string
 }
 
 func (h *fakeHost) SetTitle(t string)      { h.title = t }
@@ -58,6 +63,34 @@ func (h *fakeHost) KeptSize(done func(int64, int)) {
 	done(n, len(h.kept))
 }
 func (h *fakeHost) ForgetKept(done func()) { h.kept = nil; done() }
+
+func (h *fakeHost) SymbolBases() ([]string, bool) { return h.bases, !h.closed }
+func (h *fakeHost) ResolveBase(text string) (string, bool, string) {
+	for _, b := range h.bases {
+		if b == text {
+			return b, true, ""
+		}
+	}
+	return text, false, ""
+}
+func (h *fakeHost) Fetch(url, token string, whole bool, _ func(int64, int64), done func(Fetched)) func() {
+	h.fetches = append(h.fetches, fetch{url, token, done})
+	return func() { h.fetchStops++ }
+}
+func (h *fakeHost) CanPickStore() bool                  { return true }
+func (h *fakeHost) PickStore(done func(string, string)) { done("store", "") }
+func (h *fakeHost) KeepStore(bool)                      {}
+func (h *fakeHost) RecallStore(done func(string))       { done("") }
+func (h *fakeHost) FromStore(paths []string, _ int, done func([]File, string)) {
+	h.looked = paths
+	done([]File{fakeFile("store/" + paths[0])}, "")
+}
+
+// fetch is a file that a server is asked for.
+type fetch struct {
+	url, token string
+	done       func(Fetched)
+}
 
 // fakeEngine remembers requests, as they would look after the journey over the wire.
 type fakeEngine struct {

@@ -18,12 +18,14 @@ const (
 	OpPiece    = "piece"    // take the index of piece Part of Parts of Item's file; with the last one the file is exact
 	OpComplete = "complete" // read Item's file as a whole, here
 	OpIgnore   = "ignore"   // do without the call frame information of Module of Dump, or with it (On)
+	OpMissing  = "missing"  // list the symbol files that Dump lacks, those of the first thread's frames first
 	OpSym      = "sym"      // write a symbol file of the binary called Name, in Chunks
 )
 
 // Ops of a Reply that nobody asked for.
 const (
 	OpWalked = "walked" // the stacks of Dump that were Pending are there
+	OpRemote = "remote" // parts of the file at the address Text cannot be read any more: Error; Kind may be RemoteChanged
 )
 
 // Parts of the screen, as bits.
@@ -55,12 +57,20 @@ const (
 	ExportCompare  = "compare"  // the selected thread walked in six ways
 )
 
+// KindSymbols is the Kind of an OpAdd whose file may be nothing but a symbol file: it comes from a server.
+const KindSymbols = "symbols"
+
+// RemoteChanged is the Kind of an OpRemote of a file that is another one by now.
+const RemoteChanged = "changed"
+
 // Request is a message to the engine.
 type Request struct {
 	ID   int
 	Op   string
 	Name string // add: the file's path, as it was dropped; sym: the name of an item
 	Look *Look
+	// DebugID: the file of an OpAdd with KindSymbols is of that build, or not taken; "" if it is not known.
+	DebugID string
 
 	Item, Dump, Module int    // assign, unassign
 	Thread             int    // export

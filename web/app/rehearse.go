@@ -91,3 +91,13 @@ func (silence) KeptSize(func(int64, int))       {}
 func (silence) ForgetKept(func())               {}
 func (silence) Make([]File, Request)            {}
 func (silence) StopMaking()                     {}
+func (silence) SymbolBases() ([]string, bool)   { return nil, false }
+func (silence) CanPickStore() bool              { return false }
+func (silence) PickStore(func(string, string))  {}
+func (silence) KeepStore(bool)                  {}
+func (silence) RecallStore(func(string))        {}
+
+func (silence) ResolveBase(string) (string, bool, string)     { return "", false, "" }
+func (silence) FromStore([]string, int, func([]File, string)) {}
+
+func (silence) Fetch(string, string, bool, func(int64, int64), func(Fetched)) func() { return nil }

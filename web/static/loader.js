@@ -177,6 +177,7 @@ function storageOf(window) {
 //   makeWorker   makes a new Worker that runs worker.js
 //   root         the element or shadow root that the viewer fills
 //   sample       answers the promise of the sample's files, each a File, or undefined
+//   symbols      the sources of symbol files that it offers, as addresses; without a list the page may reach no server
 //   ownsWindow   the viewer is the page: it may name it, and keeps its state in the address
 //   dropTarget   where files may be dropped; the root by default
 //   themed       the element that carries data-theme, and data-ready when the viewer can be used; the root by default
@@ -187,7 +188,7 @@ function storageOf(window) {
 //                wasm/viewer/control_js.go)
 //
 // Answers the promise of what ends it: it stays open while the viewer lives.
-async function startCrashpane({ wasm, full, fullSize, makeWorker, root, window = globalThis, document = window.document, sample, ownsWindow = false, dropTarget, themed, storage = true, network = true, limits, told }) {
+async function startCrashpane({ wasm, full, fullSize, makeWorker, root, window = globalThis, document = window.document, sample, ownsWindow = false, dropTarget, themed, storage = true, network = true, limits, told, symbols }) {
   const module = await compile(wasm);
   const box = make(document, "div", { class: "crashpane-root" }, root);
   make(document, "div", { "data-mount": "" }, box);
@@ -209,6 +210,7 @@ async function startCrashpane({ wasm, full, fullSize, makeWorker, root, window =
     limits,
     // Later, because the viewer cannot be spoken to while it speaks.
     told: told && ((kind, detail) => queueMicrotask(() => told(kind, detail, viewer.control))),
+    sources: symbolSources(network ? symbols : undefined, window),
     root: box,
     mount: "[data-mount]",
     hostWindow: window,
@@ -286,6 +288,7 @@ if (script?.dataset.wasm) {
     fullSize: Number(script.dataset.fullSize) || 0,
     makeWorker: () => new Worker(script.dataset.worker),
     app: script.dataset.app && { script: script.dataset.app, serviceWorker: script.dataset.serviceWorker },
+    symbols: (script.dataset.symbols ?? "").split(" ").filter(Boolean),
     sample: script.dataset.sample && (() => filesBeside(script.dataset.sample)),
   });
 }

@@ -75,7 +75,7 @@ func (e *Engine) HandleWith(req app.Request, src *input.Source, data func() []by
 	var err error
 	switch req.Op {
 	case app.OpAdd:
-		err = e.add(&r, src)
+		err = e.add(&r, req, src)
 	case app.OpLook:
 		if req.Look == nil {
 			err = fmt.Errorf("nothing was asked for")
@@ -95,6 +95,8 @@ func (e *Engine) HandleWith(req app.Request, src *input.Source, data func() []by
 		e.session.SetPolicy(p)
 	case app.OpIgnore:
 		e.session.IgnoreCFI(req.Dump, req.Module, req.On)
+	case app.OpMissing:
+		r.Wanted = e.missing(req.Dump)
 	case app.OpSym:
 		err = e.sym(&r, req.Name)
 	case app.OpExport:
@@ -108,9 +110,14 @@ func (e *Engine) HandleWith(req app.Request, src *input.Source, data func() []by
 	e.post(r)
 }
 
-func (e *Engine) add(r *app.Reply, src *input.Source) error {
+func (e *Engine) add(r *app.Reply, req app.Request, src *input.Source) error {
 	if src == nil {
 		return fmt.Errorf("no file came with the request")
+	}
+	if req.Kind == app.KindSymbols {
+		if err := isSymbols(src, req.DebugID); err != nil {
+			return err
+		}
 	}
 	for _, it := range e.session.Add(src) {
 		r.Items = append(r.Items, fileRow(it))

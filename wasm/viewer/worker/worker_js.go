@@ -118,6 +118,18 @@ func handle(e *engine.Engine, post func(app.Reply), message js.Value) {
 		r := newFileReader(file)
 		src = input.New(req.Name, r, r.size)
 	}
+	if remote := message.Get("remote"); remote.Truthy() {
+		r := newRemoteReader(remote, post)
+		src = input.New(req.Name, r, r.size)
+		src.Slice = remoteSlice
+	}
+	if req.Op != app.OpIndex {
+		from := fetched
+		onFetch = func(name string) {
+			post(app.Reply{ID: req.ID, Progress: &app.Progress{Stage: "fetching parts of", Name: name, Done: fetched - from}})
+		}
+		defer func() { onFetch = nil }()
+	}
 	if req.Op == app.OpSym {
 		// Most of the time goes into reading, of which nobody else tells.
 		from := bytesRead

@@ -1,0 +1,251 @@
+// Symbol sources in a real Chromium: nothing is asked before it was shown and wanted, nothing but what was shown, and of a large file
+// only the parts that a stack needs.
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, afterEach, before, beforeEach, test } from "node:test";
+import { gunzipSync } from "node:zlib";
+import { grownSymbols } from "./grown.mjs";
+import { inRepo, startChrome, startSite } from "./harness.mjs";
+import { siteWith, startSource } from "./symbols.mjs";
+
+const dump = "testdata/sample/tilecruncher.dmp";
+const sample = async (name) => {
+  const bytes = await readFile(inRepo(`testdata/sample/${name}`));
+  return (name.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString();
+};
+const pathOf = (text) => {
+  const [, , , id, name] = text.slice(0, text.indexOf("\n")).split(" ");
+  return `${name}/${id}/${name}.sym`;
+};
+
+let source;
+let other; // a source that the page was not built with
+let made;
+let site;
+let chrome;
+let dir;
+let tab;
+let program; // the sample's symbol files
+let codec;
+before(async () => {
+  program = await sample("tilecruncher.sym.gz");
+  codec = await sample("libtilecodec.so.sym");
+  source = await startSource();
+  other = await startSource({ [pathOf(program)]: { text: program } });
+  made = await siteWith([source.base]);
+  site = await startSite({ dir: made.site });
+  chrome = await startChrome();
+  dir = await mkdtemp(join(tmpdir(), "crashpane-source-"));
+  // Cookies do not tell ports apart: the sources would get this one.
+  await chrome.context.addCookies([{ name: "secret", value: "1", url: site.origin }]);
+});
+after(async () => {
+  await chrome?.close();
+  await site?.stop();
+  await made?.remove();
+  await source?.stop();
+  await other?.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  source.files = { [pathOf(program)]: { text: program }, [pathOf(codec)]: { text: codec } };
+  Object.assign(source, { ranges: true, cors: true, edition: "1", token: "", packed: false, broken: 0, slow: 0, seen: [], sent: 0, preflights: 0 });
+  other.seen = [];
+  tab = await chrome.open(site.origin);
+});
+afterEach(async () => {
+  assert.deepEqual(other.seen, [], "a source that is not listed was asked");
+  for (const { method, headers } of source.seen) {
+    assert.equal(method, "GET");
+    assert.equal(headers.cookie, undefined, "a cookie went along");
+    assert.equal(headers.referer, undefined, "a referrer went along");
+  }
+  await tab.page.evaluate(() => localStorage.clear());
+  await tab.close();
+});
+
+const panel = async () => {
+  await tab.drop([dump]);
+  await tab.page.locator("#stack .row").first().waitFor();
+  await tab.page.locator("#tab-wanted").click();
+  await tab.page.locator("#sources-button").click();
+  await tab.sees("A folder on this machine");
+};
+const addresses = async () => {
+  await tab.page.waitForFunction(() => document.querySelector(".source-addresses")?.innerText.includes("/"));
+  return (await tab.page.locator(".source-addresses").innerText()).split("\n");
+};
+const ask = () => tab.page.locator('[data-act="ask"]').click();
+const said = () => tab.page.locator(".source-asked").innerText();
+const answered = async (text) => {
+  await tab.page.waitForFunction((t) => document.querySelector(".source-asked")?.innerText.includes(t), text, { timeout: 60_000 });
+  return said();
+};
+const ended = () => tab.page.waitForFunction(() => !/ (waits|is asked|comes)/.test(document.querySelector(".source-asked").innerText), undefined, { timeout: 60_000 });
+const urls = () => source.seen.map(({ url }) => source.origin + url);
+
+test("nothing is asked before the button was pressed, and then exactly what was shown", async () => {
+  await panel();
+  const shown = await addresses();
+  assert.ok(shown.includes(`${source.base}/${pathOf(program)}`), shown.join("\n"));
+  await tab.page.waitForTimeout(300);
+  assert.deepEqual(source.seen, [], "something was asked without a word");
+  await ask();
+  await tab.sees("main.cc:156");
+  await ended();
+  assert.deepEqual([...new Set(urls())].sort(), [...shown].sort());
+  assert.equal(source.preflights, 0);
+  assert.match(await said(), /not there \(404\): the source has nothing for id [0-9A-F]+/);
+  const foreign = new Set(tab.foreign.map(({ url }) => url));
+  assert.deepEqual([...foreign].sort(), [...shown].sort(), "the browser sent something else");
+  assert.ok(tab.foreign.every(({ method, body }) => method === "GET" && !body));
+  // The report says where the symbols are from.
+  await tab.page.locator("#tab-files").click();
+  await tab.page.waitForFunction((u) => [...document.querySelectorAll("#files .fn")].some((e) => e.title === u), `${source.base}/${pathOf(program)}`);
+});
+
+test("a source that the page was not built with is not asked, and it is said how to allow it", async () => {
+  await panel();
+  await tab.page.locator("#symbols-base").fill(other.base);
+  await tab.sees(`make site SYMBOL_ORIGINS="${other.base}"`);
+  assert.equal(await tab.page.locator('[data-act="ask"]').isDisabled(), true);
+  for (const bad of ["javascript:alert(1)", "https://user:word@symbols.example", "data:text/plain,x", `${source.base}?dump=1`]) {
+    await tab.page.locator("#symbols-base").fill(bad);
+    await tab.sees("An address looks like");
+    assert.equal(await tab.page.locator('[data-act="ask"]').isDisabled(), true);
+  }
+  assert.deepEqual(source.seen, []);
+});
+
+test("a token is typed, sent to that source only, and not kept", async () => {
+  source.token = "s3cret";
+  await panel();
+  await ask();
+  await answered("refused (401): the server wants a token");
+  await ended();
+  await tab.page.locator("#symbols-token").fill("wrong");
+  await ask();
+  await answered("the token is not accepted");
+  await ended();
+  await tab.page.locator("#symbols-token").fill("s3cret");
+  await tab.page.locator('[data-act="remember"]').click();
+  await ask();
+  await tab.sees("main.cc:156");
+  await ended();
+  const stored = await tab.page.evaluate(() => JSON.stringify({ ...localStorage }));
+  assert.ok(stored.includes(source.base) && !stored.includes("s3cret"), stored);
+  await tab.page.locator("#symbols-base").fill(other.base);
+  assert.equal(await tab.page.locator("#symbols-token").inputValue(), "");
+});
+
+test("what a server answers wrongly is said in words", async () => {
+  await panel();
+  source.broken = 503;
+  await ask();
+  await answered("the server has a problem (503)");
+  await ended();
+  source.broken = 0;
+  source.cors = false;
+  await ask();
+  await answered("does not let this page read its answers (CORS");
+  await ended();
+  source.cors = true;
+  source.files[pathOf(program)] = { text: "<!doctype html><title>Everything is here</title>" };
+  source.files[pathOf(codec)] = { text: codec.replace(/^(MODULE \S+ \S+ )\S+/, `$1${"A".repeat(33)}`) };
+  await ask();
+  await answered("is no symbol file: it does not begin with a MODULE record");
+  await answered(`is of another build: its id is ${"A".repeat(33)}`);
+});
+
+test("a server without parts, or with compressed files, sends them whole", async () => {
+  await panel();
+  source.packed = true;
+  await ask();
+  await tab.sees("main.cc:156");
+  await ended();
+  assert.match(await said(), /came, /);
+});
+
+test("a large file that comes whole can be cancelled while it comes", async () => {
+  source.files = { [pathOf(program)]: { file: await grownSymbols(join(dir, "whole.sym"), 40) } };
+  Object.assign(source, { ranges: false, slow: 20 });
+  await panel();
+  await ask();
+  await tab.sees("Asking for");
+  await tab.page.waitForFunction(() => /comes, .* of 4/.test(document.querySelector(".source-asked").innerText), undefined, { timeout: 60_000 });
+  await tab.page.locator('[data-act="cancel"]').click();
+  await answered("cancelled");
+  const sent = source.sent;
+  await tab.page.waitForTimeout(500);
+  assert.ok(source.sent - sent < 4 << 20, "the server goes on sending");
+});
+
+test("of a file of 1 GB less than 5 MB are read for the stack", async () => {
+  const file = await grownSymbols(join(dir, "big.sym"), 1024);
+  source.files = { [pathOf(program)]: { file }, [pathOf(codec)]: { text: codec } };
+  await panel();
+  await ask();
+  await tab.sees("main.cc:156", { timeout: 60_000 });
+  await ended();
+  assert.match(await said(), /there, 10\d\d\.\d MB; only the parts that stacks need are read/);
+  await tab.page.waitForTimeout(1500);
+  console.log(`${source.sent} bytes of 1 GB in ${source.seen.length} answers`);
+  assert.ok(source.sent < 5_000_000, `${source.sent} bytes were sent`);
+  await rm(file);
+});
+
+test("a file that changes on the server while it is read is begun again", async () => {
+  const file = await grownSymbols(join(dir, "changes.sym"), 60);
+  source.files = { [pathOf(program)]: { file } };
+  await panel();
+  await ask();
+  await tab.sees("main.cc:156", { timeout: 60_000 });
+  await ended();
+  source.edition = "2";
+  const before = source.seen.length;
+  await tab.page.locator('[data-act="read-all"]').click();
+  // What a page asks for first has no If-Range.
+  for (const until = Date.now() + 60_000; !source.seen.slice(before).some(({ headers }) => headers.range === "bytes=0-65535" && !headers["if-range"]); ) {
+    assert.ok(Date.now() < until, `it was not begun again: ${await said()}`);
+    await tab.page.waitForTimeout(50);
+  }
+  await tab.sees("main.cc:156");
+  // And now as a whole, as it is now.
+  await tab.page.locator('[data-act="read-all"]').click();
+  await answered("was read as a whole");
+});
+
+test("a folder is chosen once and looked into by paths", async () => {
+  await panel();
+  await tab.page.evaluate(
+    async ([files]) => {
+      const root = await navigator.storage.getDirectory();
+      const store = await root.getDirectoryHandle("store", { create: true });
+      for (const [path, text] of files) {
+        const parts = path.split("/");
+        let place = store;
+        for (const part of parts.slice(0, -1)) place = await place.getDirectoryHandle(part, { create: true });
+        const writer = await (await place.getFileHandle(parts.at(-1), { create: true })).createWritable();
+        await writer.write(text);
+        await writer.close();
+      }
+      // The chooser itself is the browser's, and no test can press its buttons.
+      window.showDirectoryPicker = async () => store;
+    },
+    [[[pathOf(program), program], [pathOf(codec), codec]]],
+  );
+  await tab.page.locator('[data-act="remember"]').click();
+  await tab.page.locator('[data-act="pick-store"]').click();
+  await tab.sees("main.cc:156");
+  await tab.page.locator("#tab-files").click();
+  await tab.sees("tilecruncher.sym");
+  await tab.close();
+  // At the next visit it is there, and one press looks into it.
+  tab = await chrome.open(site.origin);
+  await panel();
+  await tab.page.locator('[data-act="store"]').click();
+  await tab.sees("main.cc:156");
+  assert.deepEqual(source.seen, []);
+});

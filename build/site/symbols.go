@@ -1,0 +1,64 @@
+package site
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// Bases reads the sources of symbol files that a page may ask, as they are given when it is built: separated by spaces or commas, each
+// "https://host[:port][/path]", or "/path" for one on the page's own server. They come back without a slash at the end.
+func Bases(text string) ([]string, error) {
+	var out []string
+	for _, base := range strings.Fields(strings.ReplaceAll(text, ",", " ")) {
+		u, err := url.Parse(base)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("%q is no address of a symbol source: %w", base, err)
+		case strings.ContainsAny(base, "\"'<>;\\*") || u.User != nil || strings.ContainsAny(base, "?#"):
+			return nil, fmt.Errorf("%q is no address of a symbol source: it has parts that do not belong there", base)
+		case u.Host == "" && (u.Scheme != "" || !strings.HasPrefix(base, "/") || strings.HasPrefix(base, "//")),
+			u.Host != "" && u.Scheme != "https" && u.Scheme != "http":
+			return nil, fmt.Errorf("%q is no address of a symbol source: https://host/path is wanted, or /path on the page's own server", base)
+		}
+		if base = strings.TrimRight(base, "/"); base == "" {
+			return nil, fmt.Errorf("%q is the page itself; a symbol source has a path of its own", "/")
+		}
+		out = append(out, base)
+	}
+	return out, nil
+}
+
+// origins are the servers of bases, each once, as the policy names them. The page's own is 'self' already.
+func origins(bases []string) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, base := range bases {
+		if u, err := url.Parse(base); err == nil && u.Host != "" {
+			if origin := u.Scheme + "://" + u.Host; !seen[origin] {
+				seen[origin] = true
+				out = append(out, origin)
+			}
+		}
+	}
+	return out
+}
+
+// basesAttribute is where the page's script finds its bases.
+const basesAttribute = `data-symbols="`
+
+// AddBases writes bases into the page.
+func AddBases(html string, bases []string) string {
+	return strings.Replace(html, basesAttribute+`"`, basesAttribute+strings.Join(bases, " ")+`"`, 1)
+}
+
+// BasesOf are the bases that a page was built with, so that a server can send the policy that the page has in itself.
+func BasesOf(html string) []string {
+	_, rest, _ := strings.Cut(html, basesAttribute)
+	text, _, _ := strings.Cut(rest, `"`)
+	bases, err := Bases(text)
+	if err != nil {
+		return nil
+	}
+	return bases
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"syscall/js"
+
+	"github.com/crashpane/crashpane/web/app"
+)
+
+// Symbol sources, by the loader's part of them (symbols.js).
+
+func (h *host) sources() js.Value { return h.viewer.Get("sources") }
+
+func (h *host) SymbolBases() (bases []string, ok bool) {
+	list := h.sources().Get("bases")
+	if !list.Truthy() {
+		return nil, false
+	}
+	for i := 0; i < list.Length(); i++ {
+		bases = append(bases, list.Index(i).String())
+	}
+	return bases, true
+}
+
+func (h *host) ResolveBase(text string) (base string, allowed bool, problem string) {
+	r := h.sources().Call("resolve", text)
+	if p := r.Get("problem"); p.Truthy() {
+		return "", false, p.String()
+	}
+	return r.Get("base").String(), r.Get("allowed").Bool(), ""
+}
+
+// promised calls a function of the loader and hands on what it promises, or what the problem was.
+func (h *host) promised(do func(answer js.Value, problem string), of js.Value, name string, args ...any) {
+	go func() {
+		var answer js.Value
+		var refused string
+		if problem := try(func() { answer = of.Call(name, args...) }); problem != "" {
+			refused = problem
+		} else {
+			answer, refused = settle(answer)
+		}
+		h.change(func(*app.Page) { do(answer, refused) })
+	}()
+}
+
+func (h *host) Fetch(url, token string, whole bool, progress func(done, total int64), done func(app.Fetched)) (stop func()) {
+	abort := js.Global().Get("AbortController").New()
+	stopped, shown := false, 0.0
+	counted := js.FuncOf(func(_ js.Value, args []js.Value) any {
+		defer survive()
+		now := h.window.Get("performance").Call("now").Float()
+		if !stopped && now-shown > 150 {
+			shown = now
+			h.change(func(*app.Page) { progress(int64(args[0].Float()), int64(args[1].Float())) })
+		}
+		return nil
+	})
+	h.promised(func(answer js.Value, problem string) {
+		counted.Release()
+		if stopped {
+			return
+		}
+		f := app.Fetched{Problem: problem}
+		if problem == "" {
+			f.Status, f.At = answer.Get("status").Int(), answer.Get("at").String()
+			if file := answer.Get("file"); file.Truthy() {
+				f.File = newFile(file, url)
+			} else if r := answer.Get("remote"); r.Truthy() {
+				f.File = &jsFile{value: r, name: url, size: int64(r.Get("size").Float()), remote: true}
+			}
+		}
+		done(f)
+	}, h.sources(), "ask", url, token, whole, counted, abort.Get("signal"))
+	return func() {
+		stopped = true
+		abort.Call("abort")
+	}
+}
+
+func (h *host) folder() js.Value { return h.sources().Get("folder") }
+
+func (h *host) CanPickStore() bool { return h.folder().Get("can").Truthy() }
+
+func (h *host) PickStore(done func(name, problem string)) {
+	h.promised(func(name js.Value, problem string) {
+		if problem != "" { // mostly that the person has changed their mind
+			done("", problem)
+			return
+		}
+		done(name.String(), "")
+	}, h.folder(), "pick")
+}
+
+func (h *host) KeepStore(keep bool) { h.promised(func(js.Value, string) {}, h.folder(), "keep", keep) }
+
+func (h *host) RecallStore(done func(string)) {
+	h.promised(func(name js.Value, problem string) {
+		if problem == "" {
+			done(name.String())
+		}
+	}, h.folder(), "recall")
+}
+
+func (h *host) FromStore(paths []string, limit int, done func([]app.File, string)) {
+	list := make([]any, len(paths))
+	for i, p := range paths {
+		list[i] = p
+	}
+	h.promised(func(found js.Value, problem string) {
+		var files []app.File
+		for i := 0; problem == "" && i < found.Length(); i++ {
+			files = append(files, newFile(found.Index(i).Get("file"), found.Index(i).Get("path").String()))
+		}
+		done(files, problem)
+	}, h.folder(), "find", list, limit)
+}

@@ -1,0 +1,124 @@
+package worker
+
+import (
+	"errors"
+	"io"
+	"syscall/js"
+
+	"github.com/crashpane/crashpane/web/app"
+)
+
+// remoteReader reads parts of a file on a server. Whoever reads waits; the messages that come meanwhile wait too.
+type remoteReader struct {
+	name   string
+	size   int64
+	read   js.Value // from, to → promise of a Uint8Array
+	failed func(app.Reply)
+	err    error // the first one; nothing is asked for after it
+	parts  []remotePart
+	end    int64 // of what was read last
+	ahead  int64 // what is read at least, while reads follow each other
+}
+
+// remotePart is a part that is kept, outside of the program's own memory.
+type remotePart struct {
+	from, to int64
+	bytes    js.Value // Uint8Array
+}
+
+const (
+	// remoteSlice is how much of a file on a server is read at a time where the reader may choose, in bytes: what a search needs of a
+	// place lies close together, and on a network 64 KiB take longer than 16.
+	remoteSlice = 16 << 10
+	// Reads that follow each other are a pass over the file: each asks for twice as much, from leastAhead up to mostAhead.
+	leastAhead, mostAhead = 64 << 10, 2 << 20
+	maxRemoteParts        = 6
+)
+
+// newRemoteReader takes what the page was answered (symbols.js, ask). failed sends a message that nobody asked for.
+func newRemoteReader(remote js.Value, failed func(app.Reply)) *remoteReader {
+	return &remoteReader{name: remote.Get("url").String(), size: int64(remote.Get("size").Float()),
+		read: js.Global().Get("crashpaneRange").Invoke(remote), failed: failed}
+}
+
+// ReadAt implements io.ReaderAt.
+func (r *remoteReader) ReadAt(p []byte, off int64) (int, error) {
+	if off < 0 || off >= r.size {
+		return 0, io.EOF
+	}
+	want := min(int64(len(p)), r.size-off)
+	part, err := r.part(off, off+want)
+	if err != nil {
+		return 0, err
+	}
+	from := int(off - part.from)
+	n := js.CopyBytesToGo(p, part.bytes.Call("subarray", from, from+int(want)))
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// part is one that holds [from, to): of those at hand, or fetched.
+func (r *remoteReader) part(from, to int64) (remotePart, error) {
+	for _, p := range r.parts {
+		if p.from <= from && to <= p.to {
+			return p, nil
+		}
+	}
+	if r.err != nil {
+		return remotePart{}, r.err
+	}
+	// Passes read a little twice where slices meet.
+	if from <= r.end && from > r.end-4096 && r.end > 0 {
+		r.ahead = min(max(2*r.ahead, leastAhead), mostAhead)
+		to = min(max(to, from+r.ahead), r.size)
+	} else {
+		r.ahead = 0
+	}
+	bytes, err := await(r.read.Invoke(float64(from), float64(to)))
+	if err.Truthy() {
+		r.err = errors.New(err.Get("message").String())
+		reply := app.Reply{Op: app.OpRemote, Text: r.name, Error: r.err.Error()}
+		if err.Get("changed").Truthy() {
+			reply.Kind = app.RemoteChanged
+		}
+		r.failed(reply)
+		return remotePart{}, r.err
+	}
+	r.end = to
+	if fetched += to - from; onFetch != nil {
+		onFetch(r.name)
+	}
+	js.Global().Set("crashpaneFetched", fetched)
+	p := remotePart{from, to, bytes}
+	if len(r.parts) == maxRemoteParts {
+		r.parts = r.parts[:maxRemoteParts-1]
+	}
+	r.parts = append([]remotePart{p}, r.parts...)
+	return p, nil
+}
+
+// await is a promise's value, or what it was rejected with.
+func await(promise js.Value) (value, err js.Value) {
+	done := make(chan struct{})
+	settle := func(to *js.Value) js.Func {
+		return js.FuncOf(func(_ js.Value, args []js.Value) any {
+			*to = args[0]
+			close(done)
+			return nil
+		})
+	}
+	yes, no := settle(&value), settle(&err)
+	promise.Call("then", yes, no)
+	<-done
+	yes.Release()
+	no.Release()
+	return value, err
+}
+
+// fetched is how many bytes were read of servers; onFetch, if set, is called after each part with the file's name.
+var (
+	fetched int64
+	onFetch func(name string)
+)

@@ -1,0 +1,157 @@
+// Symbol files from a server or a folder of this machine, when the page's user asks for them. Of a server nothing is asked but the
+// addresses of symbol files: no cookie goes with it, no referrer, and a token only if one was typed.
+const symbolHead = 64 << 10; // what is asked of a file first
+const symbolWhole = 4 << 20; // files up to this are read at once
+
+// bases: the sources that the page was built with; without it the page may reach no server.
+function symbolSources(bases, window) {
+  const home = window.location;
+  const web = /^https?:$/.test(home.protocol);
+  const resolve = (text) => {
+    let url;
+    try {
+      if (!/^(https?:\/\/[^/]|\/[^/])/i.test(text)) throw new Error();
+      url = new URL(text, home.href);
+      if (url.username || url.password || url.search || url.hash || !/^https?:$/.test(url.protocol)) throw new Error();
+    } catch {
+      return { problem: "An address looks like https://symbols.example/path, without user, question mark and hash sign." };
+    }
+    return { base: url.href.replace(/\/+$/, ""), origin: url.origin, allowed: bases !== undefined && (origins.has(url.origin) || (web && url.origin === home.origin)) };
+  };
+  const origins = new Set();
+  const built = (bases ?? []).filter((base) => web || !base.startsWith("/")).map((base) => resolve(base));
+  for (const { origin } of built) origins.add(origin);
+
+  const get = (url, token, range, signal) =>
+    window.fetch(url, {
+      headers: { ...(range && { Range: range }), ...(token && { Authorization: `Bearer ${token}` }) },
+      credentials: "omit", referrerPolicy: "no-referrer", mode: "cors", cache: "no-store", signal,
+    });
+
+  // The body goes into blobs piece by piece: the browser keeps those where it likes, in memory or on the disk.
+  async function collect(response, name, progress) {
+    const packed = response.headers.get("content-encoding");
+    const total = packed ? 0 : Number(response.headers.get("content-length")) || 0;
+    const blobs = [];
+    let pieces = [];
+    let waiting = 0;
+    let done = 0;
+    const flush = () => {
+      blobs.push(new Blob(pieces));
+      pieces = [];
+      waiting = 0;
+    };
+    for (const reader = response.body.getReader(); ; ) {
+      const { value, done: end } = await reader.read();
+      if (end) break;
+      pieces.push(value);
+      done += value.byteLength;
+      if ((waiting += value.byteLength) > 4 << 20) flush();
+      progress(done, total);
+    }
+    flush();
+    return new File(blobs, name);
+  }
+
+  return {
+    bases: bases && built.map(({ base }) => base),
+    resolve,
+    // Asks for a symbol file. Answers {status, at}, and with it {file}, or {remote}: what the worker needs to read parts of it.
+    async ask(url, token, whole, progress, signal) {
+      let response;
+      try {
+        response = await get(url, token, whole ? "" : `bytes=0-${symbolHead - 1}`, signal);
+      } catch (error) {
+        // Of whoever asks for a part a browser takes no compressed answer, which is all that some servers have.
+        if (whole || signal.aborted) throw error;
+        response = await get(url, token, "", signal);
+      }
+      const at = response.redirected ? response.url : "";
+      if (response.status === 206) {
+        const part = /^bytes 0-(\d+)\/(\d+)$/.exec(response.headers.get("content-range") ?? "");
+        const head = new Uint8Array(await response.arrayBuffer());
+        const size = Number(part?.[2]);
+        const known = part && Number(part[1]) + 1 === head.byteLength && !response.headers.get("content-encoding");
+        if (known && size === head.byteLength) return { status: 200, at, file: new File([head], url) };
+        const edition = response.headers.get("etag") ?? response.headers.get("last-modified") ?? "";
+        if (known && size > symbolWhole) return { status: 206, at, remote: { url, token, size, edition, head } };
+        // It is small, or the server does not let a page see which part it has sent.
+        response = await get(url, token, "", signal);
+      }
+      if (response.status !== 200) {
+        response.body?.cancel();
+        return { status: response.status, at };
+      }
+      return { status: 200, at, file: await collect(response, url, progress) };
+    },
+    folder: symbolFolder(window),
+  };
+}
+
+// A folder of symbol files that is chosen once. The browser keeps its handle, if that is wanted, and asks again whether it may be read.
+function symbolFolder(window) {
+  let folder;
+  const kept = (mode, use) =>
+    new Promise((done, fail) => {
+      const opening = window.indexedDB.open("crashpane-folder", 1);
+      opening.onupgradeneeded = () => opening.result.createObjectStore("handles");
+      opening.onerror = () => fail(opening.error);
+      opening.onsuccess = () => {
+        const database = opening.result;
+        const transaction = database.transaction("handles", mode);
+        const request = use(transaction.objectStore("handles"));
+        transaction.oncomplete = () => {
+          database.close();
+          done(request.result);
+        };
+        transaction.onabort = () => fail(transaction.error);
+      };
+    });
+  // The file of a path below a folder, or undefined.
+  async function at(path) {
+    try {
+      const parts = path.split("/");
+      let place = folder;
+      for (const part of parts.slice(0, -1)) place = await place.getDirectoryHandle(part);
+      return await (await place.getFileHandle(parts.at(-1))).getFile();
+    } catch {
+      return undefined;
+    }
+  }
+  async function* all(place, path, depth) {
+    for await (const [name, entry] of place.entries()) {
+      if (entry.kind === "directory" && depth < 8) yield* all(entry, `${path}${name}/`, depth + 1);
+      else if (entry.kind === "file" && /\.sym(\.gz)?$/i.test(name)) yield { path: path + name, entry };
+    }
+  }
+  return {
+    can: typeof window.showDirectoryPicker === "function",
+    async pick() {
+      folder = await window.showDirectoryPicker({ id: "crashpane-symbols", mode: "read" });
+      return folder.name;
+    },
+    async recall() {
+      folder ??= await kept("readonly", (handles) => handles.get("symbols"));
+      return folder?.name ?? "";
+    },
+    keep: (yes) => kept("readwrite", (handles) => (yes && folder ? handles.put(folder, "symbols") : handles.delete("symbols"))),
+    // The files of paths in the layout of symbol stores. Only if there is none of them, the folder is looked through, for at most
+    // limit symbol files, whatever they are called. Answers [{path, file}].
+    async find(paths, limit) {
+      const mode = { mode: "read" };
+      if ((await folder.queryPermission?.(mode)) !== "granted" && (await folder.requestPermission?.(mode)) === "denied") throw new Error("the browser was not allowed to read it");
+      const found = [];
+      for (const path of paths) {
+        const file = (await at(path)) ?? (await at(`${path}.gz`));
+        if (file) found.push({ path: `${folder.name}/${path}`, file });
+      }
+      if (found.length > 0) return found;
+      for await (const { path, entry } of all(folder, `${folder.name}/`, 0)) {
+        found.push({ path, file: await entry.getFile() });
+        if (found.length >= limit) break;
+      }
+      return found;
+    },
+  };
+}
+
