@@ -64,7 +64,7 @@ type DumpEdition struct{ Dump, Revision int }
 // forbidden reports whether a person may not do what an element asks for.
 func (p *Page) forbidden(act string) bool {
 	switch act {
-	case "pick-files", "pick-folder", "sample":
+	case "pick-files", "pick-folder", "sample", "sources", "symbols", "ask", "read-all", "pick-store", "store":
 		return p.Limits.NoFiles || p.Limits.ReadOnly
 	case "use", "assign", "unuse", "policy", "ignore", "make", "keep", "clear-kept":
 		return p.Limits.ReadOnly

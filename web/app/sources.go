@@ -167,7 +167,7 @@ func (p *Page) recallFolder() {
 	}
 }
 
-// askMissing has the engine list what is missing. It walks all stacks for that.
+// askMissing has the engine list what is missing, as far as the stacks are walked.
 func (p *Page) askMissing() {
 	if p.Sources.Open && !p.dead && len(p.Dumps) > 0 {
 		p.send(Request{Op: OpMissing, Dump: p.Dump}, nil)

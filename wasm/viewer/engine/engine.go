@@ -33,12 +33,18 @@ type Engine struct {
 	walking  bool
 	exact    exact
 	redact   bool
+	fetched  func() int64
 }
+
+// maxIdleFetched is how much of files on servers is read, in bytes, before what nobody has looked at waits until somebody does.
+const maxIdleFetched = 3 << 20
 
 // Options say what an engine is linked with.
 type Options struct {
 	// Session has the readers (OpenBinary, Limits.Unpackers). An engine without them says of such files that another one may read them.
 	Session session.Options
+	// Fetched is how many bytes were read of servers; nil if there are none.
+	Fetched func() int64
 	// PostData sends a message with bytes beside it; without it, indexes are made for nobody.
 	PostData func(app.Reply, []byte)
 	// WriteSym writes what one of them knows as a Breakpad symbol file.
@@ -47,7 +53,7 @@ type Options struct {
 
 // New makes an engine. post sends a message to the page; it is called from within Handle.
 func New(post func(app.Reply), opt Options) *Engine {
-	e := &Engine{post: post, writeSym: opt.WriteSym, views: map[int]*view.View{}, reports: map[int]int{}, looked: -1}
+	e := &Engine{post: post, writeSym: opt.WriteSym, fetched: opt.Fetched, views: map[int]*view.View{}, reports: map[int]int{}, looked: -1}
 	e.exact = exact{pieces: map[int][]func() []byte{}, before: map[int]*report.Report{}, send: opt.PostData}
 	// Names are not made readable here but in the views, and only those of the rows that are shown: in wasm a name costs
 	// a tenth of a millisecond.
@@ -161,6 +167,10 @@ func (e *Engine) Idle() (more bool) {
 		return false
 	}
 	e.id = 0
+	if e.fetched != nil && e.fetched() > maxIdleFetched {
+		e.walking = false // the stacks that are left are walked when they are looked at
+		return false
+	}
 	if left := e.session.WalkOn(e.looked); left > 0 {
 		return true
 	}

@@ -12,10 +12,10 @@ import (
 // maxMissing is how many symbol files are asked for at most; whoever lacks more has most of them of modules that are on no stack.
 const maxMissing = 500
 
-// missing are the symbol files that a dump lacks: those of the first thread's frames first, from the top, then by how many frames
+// missing are the symbol files that a dump lacks, as far as its stacks are walked: those of the first thread's frames first, from the top, then by how many frames
 // need them.
 func (e *Engine) missing(dump int) *view.WantedPage {
-	v := e.whole(dump)
+	v := e.view(dump, -1)
 	if v == nil {
 		return &view.WantedPage{Rows: []view.WantedRow{}}
 	}

@@ -40,6 +40,7 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 		message := map[string]any{"reply": ArrayOf(wire.Append(nil, r)), "data": array, "memory": memory(self)}
 		self.Call("postMessage", message, []any{array.Get("buffer")})
 	}
+	opt.Fetched = func() int64 { return fetched }
 	e = engine.New(post, opt)
 	self.Call("postMessage", map[string]any{"ready": true})
 	turn := turns(wake)
