@@ -51,7 +51,7 @@ after(async () => {
 });
 beforeEach(async () => {
   source.files = { [pathOf(program)]: { text: program }, [pathOf(codec)]: { text: codec } };
-  Object.assign(source, { ranges: true, cors: true, edition: "1", token: "", packed: false, broken: 0, slow: 0, seen: [], sent: 0, preflights: 0 });
+  Object.assign(source, { ranges: true, cors: true, edition: "1", token: "", packed: false, broken: 0, slow: 0, seen: [], preflights: 0 });
   other.seen = [];
   tab = await chrome.open(site.origin);
 });

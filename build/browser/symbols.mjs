@@ -11,7 +11,7 @@ import { inRepo } from "./harness.mjs";
 // files: path after /store → {file} on the disk, or {text}. Settings may be changed while it runs: ranges, packed (gzip), token, cors,
 // edition (the ETag), broken (answers with that status), slow (milliseconds between pieces of a body).
 export async function startSource(files = {}, settings = {}) {
-  const source = { files, ranges: true, cors: true, edition: "1", token: "", packed: false, broken: 0, slow: 0, seen: [], sent: 0, preflights: 0, ...settings };
+  const source = { files, ranges: true, cors: true, edition: "1", token: "", packed: false, broken: 0, slow: 0, seen: [], preflights: 0, ...settings };
   const server = http.createServer((request, response) => {
     const headers = source.cors ? { "access-control-allow-origin": "*", "access-control-expose-headers": "ETag, Content-Range" } : {};
     if (request.method === "OPTIONS") {
@@ -19,7 +19,8 @@ export async function startSource(files = {}, settings = {}) {
       response.writeHead(204, { ...headers, "access-control-allow-headers": "Authorization, Range, If-Range" }).end();
       return;
     }
-    source.seen.push({ method: request.method, url: request.url, headers: request.headers });
+    const record = { method: request.method, url: request.url, headers: request.headers, sent: 0 };
+    source.seen.push(record);
     const say = (status, text) => response.writeHead(status, { ...headers, "content-type": "text/plain" }).end(text);
     if (source.broken) return say(source.broken, "broken");
     if (source.token && request.headers.authorization !== `Bearer ${source.token}`) return say(401, "a token is needed");
@@ -28,7 +29,7 @@ export async function startSource(files = {}, settings = {}) {
     headers.etag = `"${source.edition}"`;
     if (source.packed) {
       const body = gzipSync(entry.text);
-      source.sent += body.length;
+      record.sent += body.length;
       response.writeHead(200, { ...headers, "content-encoding": "gzip", "content-length": body.length }).end(body);
       return;
     }
@@ -45,13 +46,14 @@ export async function startSource(files = {}, settings = {}) {
     (async () => {
       for await (const piece of body) {
         if (response.destroyed) return;
-        source.sent += piece.length;
+        record.sent += piece.length;
         response.write(piece);
         if (source.slow) await new Promise((done) => setTimeout(done, source.slow));
       }
       response.end();
     })().catch(() => response.destroy());
   });
+  Object.defineProperty(source, "sent", { get: () => source.seen.reduce((sum, { sent }) => sum + sent, 0) });
   await new Promise((done) => server.listen(0, "127.0.0.1", done));
   source.origin = `http://127.0.0.1:${server.address().port}`;
   source.base = `${source.origin}/store`;
