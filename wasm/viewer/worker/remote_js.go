@@ -28,10 +28,10 @@ type remotePart struct {
 
 const (
 	// remoteSlice is how much of a file on a server is read at a time where the reader may choose, in bytes: what a search needs of a
-	// place lies close together, and on a network 64 KiB take longer than 16.
-	remoteSlice = 8 << 10
+	// place lies close together, and every frame needs some places of a file.
+	remoteSlice = 4 << 10
 	// Reads that follow each other are a pass over the file: each asks for twice as much, from leastAhead up to mostAhead.
-	leastAhead, mostAhead = 64 << 10, 2 << 20
+	leastAhead, mostAhead = 16 << 10, 2 << 20
 	maxRemoteParts        = 6
 )
 

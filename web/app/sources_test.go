@@ -1,0 +1,117 @@
+package app
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/crashpane/crashpane/walker/report/view"
+)
+
+// TestAddress: names of modules are untrusted text, and become a part of an address and nothing else.
+func TestAddress(t *testing.T) {
+	const base, id = "https://symbols.example/v1", "5A9832E5287241C1838ED98914E9B7FF1"
+	for path, want := range map[string]string{
+		"app.pdb/" + id + "/app.sym":        base + "/app.pdb/" + id + "/app.sym",
+		"a b#c?d.so/" + id + "/a b#c?d.sym": base + "/a%20b%23c%3Fd.so/" + id + "/a%20b%23c%3Fd.sym",
+		"é%.so/" + id + "/é%.sym":           base + "/%C3%A9%25.so/" + id + "/%C3%A9%25.sym",
+		`a\..\b/` + id + "/x.sym":           base + `/a%5C..%5Cb/` + id + "/x.sym",
+		"../" + id + "/x.sym":               "",
+		"./" + id + "/x.sym":                "",
+		"/" + id + "/.sym":                  "",
+		"app.pdb/../app.sym":                "",
+		"app.pdb/12/app.sym":                "",
+		"a/b/" + id + "/app.sym":            "",
+		"":                                  "",
+	} {
+		if got := Address(base, path); got != want {
+			t.Errorf("%q is asked for as %q, want %q", path, got, want)
+		}
+	}
+}
+
+// openSources is a page with a dump and the panel open, which lacks two files.
+func openSources() (*Page, *fakeHost, *fakeEngine) {
+	p, h, e := newTestPage("")
+	h.bases = []string{"https://symbols.example"}
+	p.loadSources()
+	p.Dumps = []DumpName{{0, "a.dmp"}}
+	p.Summary = &view.Summary{}
+	p.Act("sources", "")
+	const id = "5A9832E5287241C1838ED98914E9B7FF1"
+	p.Reply(Reply{Op: OpMissing, Wanted: &view.WantedPage{Rows: []view.WantedRow{
+		{DebugFile: "app", DebugID: id, StorePath: "app/" + id + "/app.sym"}, {DebugFile: "b", DebugID: id, StorePath: "b/" + id + "/b.sym"}}}})
+	return p, h, e
+}
+
+func TestNothingIsAskedBeforeItIsWanted(t *testing.T) {
+	p, h, e := openSources()
+	if e.last(OpMissing) == nil {
+		t.Fatal("the panel does not find out what is missing")
+	}
+	shown := strings.Split(p.addresses(), "\n")
+	if len(shown) != 2 || len(h.fetches) != 0 {
+		t.Fatalf("%q are shown, and %d were asked", shown, len(h.fetches))
+	}
+	p.Act("ask", "")
+	var asked []string
+	for _, f := range h.fetches {
+		asked = append(asked, f.url)
+	}
+	if !slices.Equal(asked, shown) {
+		t.Errorf("%q were asked, %q were shown", asked, shown)
+	}
+	h.fetches[0].done(Fetched{Status: 404})
+	h.fetches[1].done(Fetched{Status: 200, File: fakeFile("https://symbols.example/b.sym")})
+	if r := e.last(OpAdd); r == nil || r.Kind != KindSymbols || r.DebugID == "" {
+		t.Errorf("what came is read by %+v: it may be nothing but the symbol file that was asked for", r)
+	}
+	if text := p.askedText(); !strings.Contains(text, "not there (404)") || !strings.Contains(text, "came, ") {
+		t.Errorf("the page says %s", text)
+	}
+	p.Act("ask", "")
+	if len(h.fetches) != 2 {
+		t.Error("it asks again for what is not there")
+	}
+}
+
+func TestSourceThatIsNotListed(t *testing.T) {
+	p, h, _ := openSources()
+	p.Input("symbols-token", "secret")
+	p.Input("symbols-base", "https://other.example")
+	if problem := p.askProblem(); !strings.Contains(problem, `make site SYMBOL_ORIGINS="https://other.example"`) {
+		t.Errorf("the page says %q", problem)
+	}
+	if p.Sources.Token != "" {
+		t.Error("the token of one source is kept for another")
+	}
+	p.Act("ask", "")
+	h.closed = true
+	if problem := p.askProblem(); !strings.Contains(problem, "connect-src 'none'") {
+		t.Errorf("the page says %q", problem)
+	}
+	p.Act("ask", "")
+	if len(h.fetches) != 0 {
+		t.Error("it was asked all the same")
+	}
+}
+
+func TestSourceIsRememberedOnlyWhenWanted(t *testing.T) {
+	p, h, _ := openSources()
+	p.Act("ask", "")
+	if h.stored["symbols"] != "" {
+		t.Error("the source is remembered without a word")
+	}
+	p.Act("remember", "")
+	if h.stored["symbols"] != "https://symbols.example" {
+		t.Error("the source is not remembered")
+	}
+	p.Act("cancel", "")
+	if h.fetchStops != 2 || p.busy() {
+		t.Errorf("%d of 2 were stopped", h.fetchStops)
+	}
+	p.Act("remember", "")
+	if h.stored["symbols"] != "" {
+		t.Error("the source is not forgotten")
+	}
+}
