@@ -94,7 +94,8 @@ func assemble(p parts) (map[string][]byte, error) {
 		return nil, err
 	}
 	files["index.html"] = []byte(html)
-	if frame, err = addPolicy(frame, site.MetaCSP()); err != nil {
+	frame = site.AddBases(frame, p.symbols)
+	if frame, err = addPolicy(frame, site.MetaCSP(p.symbols...)); err != nil {
 		return nil, err
 	}
 	files["embed.html"] = []byte(frame)

@@ -81,6 +81,8 @@ var rooms = []room{
 	// It writes a dump to measure with.
 	{"build/bigsym", []string{"core/dumptest"}},
 	{"build/bigelf", []string{"core/dumptest"}},
+	// The demo portal's hostile dump.
+	{"build/portal/hostile", []string{"core/dumptest"}},
 	{"build/...", []string{"build/..."}},
 }
 

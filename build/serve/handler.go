@@ -24,17 +24,17 @@ var encodings = []struct{ name, suffix string }{{"br", ".br"}, {"gzip", ".gz"}}
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
-	for _, pair := range site.Headers(h.bases...) {
+	name := strings.TrimPrefix(r.URL.Path, "/")
+	if name == "" {
+		name = "index.html"
+	}
+	for _, pair := range site.HeadersFor(name, h.bases...) {
 		header.Set(pair[0], pair[1])
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		header.Set("Allow", "GET, HEAD")
 		http.Error(w, "only GET and HEAD", http.StatusMethodNotAllowed)
 		return
-	}
-	name := strings.TrimPrefix(r.URL.Path, "/")
-	if name == "" {
-		name = "index.html"
 	}
 	// fs.ValidPath refuses "..", empty elements and a trailing slash.
 	if !fs.ValidPath(name) || hidden(name) || h.stat(name) == nil {

@@ -14,8 +14,12 @@ import (
 func HeadersFile(names []string, bases ...string) string {
 	var b strings.Builder
 	b.WriteString("/*\n")
-	for _, h := range Headers(bases...) {
+	// All rules that match a file count: what holds for embed.html too comes first, and the page has more.
+	for _, h := range HeadersFor(Framed, bases...) {
 		fmt.Fprintf(&b, "  %s: %s\n", h[0], h[1])
+	}
+	for _, page := range []string{"/", "/index.html"} {
+		fmt.Fprintf(&b, "%s\n  Content-Security-Policy: %s\n", page, noFrames)
 	}
 	for _, name := range hashed(names) {
 		fmt.Fprintf(&b, "/%s\n  Cache-Control: %s\n", name, CacheControl(name))
@@ -48,6 +52,7 @@ func Apache(bases ...string) string {
 	}
 	fmt.Fprintf(&b, "  Header set Cache-Control %q\n", CacheControl("index.html"))
 	fmt.Fprintf(&b, "  <FilesMatch %q>\n    Header set Cache-Control %q\n  </FilesMatch>\n", `\.[0-9a-f]{8}\.[a-z]+(\.br|\.gz)?$`, CacheControl(hashedExample))
+	fmt.Fprintf(&b, "  <FilesMatch %q>\n    Header always set Content-Security-Policy %q\n  </FilesMatch>\n", `^embed\.html(\.br|\.gz)?$`, MetaCSP(bases...))
 	b.WriteString("</IfModule>\nAddType application/wasm .wasm\nAddType application/manifest+json .webmanifest\n")
 	b.WriteString("<IfModule mod_rewrite.c>\n  RewriteEngine On\n")
 	for _, enc := range []struct{ name, ending string }{{"br", "br"}, {"gzip", "gz"}} {
@@ -82,15 +87,16 @@ func Nginx(bases ...string) string {
 		fmt.Fprintf(&b, "    %s %s;\n", kind, ext[1:])
 	}
 	b.WriteString("}\ncharset utf-8;\ngzip_static on;\n# brotli_static on;   # with ngx_brotli\nindex index.html;\n")
-	location := func(match, cache string) {
+	location := func(match, name, cache string) {
 		fmt.Fprintf(&b, "location %s {\n    limit_except GET { deny all; }\n    add_header Cache-Control %q always;\n", match, cache)
-		for _, h := range Headers(bases...) {
+		for _, h := range HeadersFor(name, bases...) {
 			fmt.Fprintf(&b, "    add_header %s %q always;\n", h[0], h[1])
 		}
 		b.WriteString("}\n")
 	}
-	location("/", CacheControl("index.html"))
-	location(`~ "`+hashPattern+`"`, CacheControl(hashedExample))
+	location("/", "index.html", CacheControl("index.html"))
+	location("= /"+Framed, Framed, CacheControl(Framed))
+	location(`~ "`+hashPattern+`"`, hashedExample, CacheControl(hashedExample))
 	return b.String()
 }
 
@@ -102,6 +108,7 @@ func Caddy(bases ...string) string {
 	for _, h := range Headers(bases...) {
 		fmt.Fprintf(&b, "\theader %s %q\n", h[0], h[1])
 	}
+	fmt.Fprintf(&b, "\t@framed path_regexp /%s$\n\theader @framed Content-Security-Policy %q\n", strings.ReplaceAll(Framed, ".", `\.`), MetaCSP(bases...))
 	b.WriteString("\tfile_server {\n\t\tprecompressed br gzip\n\t}\n}\n")
 	return b.String()
 }

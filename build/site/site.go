@@ -20,8 +20,11 @@ var directives = []string{
 	"manifest-src 'self'",
 	"base-uri 'none'",
 	"form-action 'none'",
-	"frame-ancestors 'none'",
+	noFrames,
 }
+
+// noFrames is what keeps a page out of frames. It is valid in headers only.
+const noFrames = "frame-ancestors 'none'"
 
 // CSP is the policy as a header. bases are the sources of symbol files that the page may ask besides (Bases).
 func CSP(bases ...string) string { return strings.Join(policy(bases), "; ") }
@@ -71,6 +74,19 @@ func Headers(bases ...string) [][2]string {
 		{"Referrer-Policy", "no-referrer"},
 		{"Cross-Origin-Opener-Policy", "same-origin"},
 	}
+}
+
+// Framed is the one file that other pages may show in a frame. It asks whose messages it takes, see web/embed/embed.js; all others
+// are shown in no frame.
+const Framed = "embed.html"
+
+// HeadersFor are the headers of one file.
+func HeadersFor(name string, bases ...string) [][2]string {
+	headers := Headers(bases...)
+	if name == Framed {
+		headers[0][1] = MetaCSP(bases...)
+	}
+	return headers
 }
 
 // types is written out and not left to the mime package, which reads the machine's own tables: a wrong type for

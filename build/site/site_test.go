@@ -56,3 +56,29 @@ func TestContentType(t *testing.T) {
 		}
 	}
 }
+
+func TestOnlyOneFileMayBeFramed(t *testing.T) {
+	policy := func(name string) string { return HeadersFor(name)[0][1] }
+	for _, name := range []string{"index.html", "crashpane.0123abcd.js", "sample/embed.html", "embed.htm"} {
+		if !strings.Contains(policy(name), "frame-ancestors 'none'") {
+			t.Errorf("%s may be framed: %s", name, policy(name))
+		}
+	}
+	if strings.Contains(policy(Framed), "frame-ancestors") || !strings.HasPrefix(policy(Framed), "default-src 'none'; ") {
+		t.Errorf("%s: %s", Framed, policy(Framed))
+	}
+	// Of _headers every rule that matches counts, so the common one may not forbid it.
+	for _, rule := range strings.Split(HeadersFile(nil), "\n/") {
+		if strings.HasPrefix(rule, "/*") && strings.Contains(rule, "frame-ancestors") {
+			t.Errorf("_headers forbids frames for all: %s", rule)
+		}
+	}
+	if n := strings.Count(HeadersFile(nil), noFrames); n != 2 {
+		t.Errorf("_headers keeps %d pages out of frames, want the page by its two names", n)
+	}
+	for name, text := range map[string]string{"Apache": Apache(), "nginx": Nginx(), "Caddy": Caddy()} {
+		if !strings.Contains(text, MetaCSP()+`"`) || !strings.Contains(text, CSP()) {
+			t.Errorf("%s lacks one of the policies:\n%s", name, text)
+		}
+	}
+}

@@ -4,9 +4,11 @@ package app
 
 // Limits are what a viewer inside of somebody's page may not do.
 type Limits struct {
-	NoFiles  bool // no file may be added by hand
-	ReadOnly bool // nor anything be changed in how the dump is read
-	Redact   bool // what is private is neither shown nor exported: see Request.Redact
+	NoFiles bool // no file may be added by hand
+	// NoNetwork: no server may be asked for symbols.
+	NoNetwork bool
+	ReadOnly  bool // nor anything be changed in how the dump is read
+	Redact    bool // what is private is neither shown nor exported: see Request.Redact
 }
 
 // Event is what a viewer tells the page around it.
@@ -64,7 +66,11 @@ type DumpEdition struct{ Dump, Revision int }
 // forbidden reports whether a person may not do what an element asks for.
 func (p *Page) forbidden(act string) bool {
 	switch act {
-	case "pick-files", "pick-folder", "sample", "sources", "symbols", "ask", "read-all", "pick-store", "store":
+	case "sources":
+		return p.Limits.ReadOnly || p.Limits.NoFiles && p.Limits.NoNetwork
+	case "symbols", "ask", "base", "remember", "read-all":
+		return p.Limits.ReadOnly || p.Limits.NoNetwork
+	case "pick-files", "pick-folder", "pick-store", "store", "sample":
 		return p.Limits.NoFiles || p.Limits.ReadOnly
 	case "use", "assign", "unuse", "policy", "ignore", "make", "keep", "clear-kept":
 		return p.Limits.ReadOnly

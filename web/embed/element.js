@@ -39,6 +39,7 @@ export class CrashPaneElement extends (globalThis.HTMLElement ?? class {}) {
         themed: this,
         storage: this.hasAttribute("storage"),
         network: this.hasAttribute("network"),
+        symbols: (this.getAttribute("network") ?? "").split(/\s+/).filter(Boolean),
         limits: this.#limits(),
       },
       tell: (name, detail) => this.dispatchEvent(new CustomEvent(name, { detail })),

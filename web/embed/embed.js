@@ -30,6 +30,7 @@ const viewer = new Viewer({
     dropTarget: document.documentElement,
     storage: asked.has("storage"),
     network: asked.has("network"),
+    symbols: (dataset.symbols ?? "").split(" ").filter(Boolean),
     limits: limits(),
   },
   tell: (event, detail) => {

@@ -193,6 +193,7 @@ async function startCrashpane({ wasm, full, fullSize, makeWorker, root, window =
   const box = make(document, "div", { class: "crashpane-root" }, root);
   make(document, "div", { "data-mount": "" }, box);
   if (!sample) box.dataset.sample = "off";
+  if (!network) box.dataset.network = "off";
   // Beside what is drawn: the live region would be read again at each drawing, and a click on the choosers must not be
   // heard as a click on the viewer.
   const aside = make(document, "div", { class: "offscreen" }, root);
@@ -210,7 +211,7 @@ async function startCrashpane({ wasm, full, fullSize, makeWorker, root, window =
     limits,
     // Later, because the viewer cannot be spoken to while it speaks.
     told: told && ((kind, detail) => queueMicrotask(() => told(kind, detail, viewer.control))),
-    sources: symbolSources(network ? symbols : undefined, window),
+    sources: symbolSources(network ? symbols : undefined, window, storage),
     root: box,
     mount: "[data-mount]",
     hostWindow: window,

@@ -4,7 +4,7 @@ const symbolHead = 64 << 10; // what is asked of a file first
 const symbolWhole = 4 << 20; // files up to this are read at once
 
 // bases: the sources that the page was built with; without it the page may reach no server.
-function symbolSources(bases, window) {
+function symbolSources(bases, window, storage) {
   const home = window.location;
   const web = /^https?:$/.test(home.protocol);
   const resolve = (text) => {
@@ -84,15 +84,16 @@ function symbolSources(bases, window) {
       }
       return { status: 200, at, file: await collect(response, url, progress) };
     },
-    folder: symbolFolder(window),
+    folder: symbolFolder(window, storage),
   };
 }
 
 // A folder of symbol files that is chosen once. The browser keeps its handle, if that is wanted, and asks again whether it may be read.
-function symbolFolder(window) {
+function symbolFolder(window, storage) {
   let folder;
   const kept = (mode, use) =>
     new Promise((done, fail) => {
+      if (!storage) throw new Error("nothing is kept here");
       const opening = window.indexedDB.open("crashpane-folder", 1);
       opening.onupgradeneeded = () => opening.result.createObjectStore("handles");
       opening.onerror = () => fail(opening.error);

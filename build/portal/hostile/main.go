@@ -1,0 +1,71 @@
+// Hostile writes a dump and a symbol file whose every name tries to be more than text, for the tests of viewers in pages of others:
+// elements that would run scripts, controls that turn the direction of writing, a name of a megabyte.
+//
+//	go run ./build/portal/hostile FOLDER
+package main
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/crashpane/crashpane/core/dumptest"
+)
+
+const (
+	element = `<img src=x onerror="window.attacked=1"><script>window.attacked=2</script>`
+	turned  = "safe\u202etxt.exe\u2066\u200f\u0007\x1b[31m"
+	base    = 0x7f0000400000
+	stack   = 0x7ffc00000000
+	id      = "00112233445566778899AABBCCDDEEFF0"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: hostile FOLDER")
+		os.Exit(2)
+	}
+	for name, content := range map[string][]byte{"hostile.dmp": dump(), "hostile.sym": []byte(symbols())} {
+		if err := os.WriteFile(filepath.Join(os.Args[1], name), content, 0o644); err != nil {
+			fmt.Fprintln(os.Stderr, "hostile:", err)
+			os.Exit(1)
+		}
+	}
+}
+
+func dump() []byte {
+	// A string may be 128 KiB; one is within, one far beyond.
+	long, longest := strings.Repeat("long name ", 6_000), strings.Repeat("longest name ", 100_000)
+	d := dumptest.New(binary.LittleEndian)
+	d.System(dumptest.System{Processor: 9, CPUs: 1, Platform: 0x8201, CSD: element})
+	context := dumptest.AMD64(map[string]uint64{"rip": base + 0x1010, "rsp": stack, "rbp": stack + 8})
+	words := make([]byte, 256)
+	for i := 0; i < len(words); i += 8 {
+		binary.LittleEndian.PutUint64(words[i:], base+0x1000+uint64(i))
+	}
+	for thread, name := range []string{element, turned, long, longest} {
+		d.Thread(uint32(thread+1), context, stack, words)
+		d.ThreadName(uint32(thread+1), name)
+	}
+	d.Exception(1, 11, 1, 0x10, context)
+	debug := [8]byte{0x88, 0x99, 0xAA, 0xBB, 0xCC, 0xDD, 0xEE, 0xFF}
+	d.Module(base, 0x10000, "/opt/"+element, dumptest.RSDS(0x00112233, 0x4455, 0x6677, debug, 0, element))
+	d.Module(base+0x20000, 0x1000, turned, nil)
+	d.Module(base+0x30000, 0x1000, long, nil)
+	d.Module(base+0x40000, 0x1000, longest, nil)
+	d.Crashpad([16]byte{1}, [16]byte{2}, 0, [][2]string{{element, element}, {"turned", turned}, {"long", long}},
+		dumptest.CrashpadModule{Index: 0, List: []string{element}, Simple: [][2]string{{element, turned}}})
+	return d.Bytes()
+}
+
+func symbols() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "MODULE Linux x86_64 %s %s\nFILE 0 /src/%s.cc\nFILE 1 %s\n", id, element, element, turned)
+	for i, name := range []string{element, turned, strings.Repeat("f", 1<<20)} {
+		at := 0x1000 + 0x40*i
+		fmt.Fprintf(&b, "FUNC %x 40 0 %s\n%x 40 %d %d\n", at, name, at, i+1, i%2)
+	}
+	return b.String()
+}

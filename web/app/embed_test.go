@@ -1,0 +1,110 @@
+package app
+
+import "testing"
+
+func TestLimits(t *testing.T) {
+	for _, c := range []struct {
+		limits Limits
+		act    string
+		no     bool
+	}{
+		{Limits{}, "pick-files", false},
+		{Limits{NoFiles: true}, "pick-files", true},
+		{Limits{NoFiles: true}, "pick-store", true},
+		{Limits{NoFiles: true}, "ask", false},
+		{Limits{NoFiles: true}, "sources", false},
+		{Limits{NoFiles: true, NoNetwork: true}, "sources", true},
+		{Limits{NoNetwork: true}, "sources", false},
+		{Limits{NoNetwork: true}, "ask", true},
+		{Limits{NoFiles: true, NoNetwork: true}, "assign", false},
+		{Limits{ReadOnly: true}, "assign", true},
+		{Limits{ReadOnly: true}, "policy", true},
+		{Limits{ReadOnly: true}, "pick-files", true},
+		{Limits{ReadOnly: true, NoFiles: true, NoNetwork: true, Redact: true}, "copy", false},
+		{Limits{ReadOnly: true, NoFiles: true, NoNetwork: true, Redact: true}, "thread", false},
+	} {
+		p, _, _ := newTestPage("")
+		p.SetLimits(c.limits)
+		if got := p.forbidden(c.act); got != c.no {
+			t.Errorf("%+v: %s forbidden %v", c.limits, c.act, got)
+		}
+	}
+}
+
+func TestWhatMayNotBeDoneIsNotDone(t *testing.T) {
+	p, _, e := newTestPage("")
+	drop(p, e)
+	answered(p, e)
+	p.SetLimits(Limits{NoFiles: true, ReadOnly: true})
+	n := len(e.sent)
+	p.Act("assign", "1.0")
+	p.Input("policy", "scan")
+	p.Input("assign-1", "0")
+	p.Offer([]File{fakeFile("other.dmp")})
+	for _, r := range e.sent[n:] {
+		if r.Op != OpLook {
+			t.Errorf("%s was sent", r.Op)
+		}
+	}
+	if p.startTitle() != "No crash dump is open" {
+		t.Errorf("the start says %q", p.startTitle())
+	}
+}
+
+func TestEveryRequestSaysWhatIsPrivate(t *testing.T) {
+	p, _, e := newTestPage("")
+	p.SetLimits(Limits{Redact: true})
+	drop(p, e)
+	p.Export(ExportJSON, func(string, string) {})
+	for _, r := range e.sent {
+		if !r.Redact {
+			t.Errorf("%s does not say so", r.Op)
+		}
+	}
+}
+
+func TestExportIsAnsweredOnceWhateverHappens(t *testing.T) {
+	p, _, e := newTestPage("")
+	told := []string{}
+	done := func(text, problem string) { told = append(told, text+"/"+problem) }
+	p.Export(ExportJSON, done)
+	drop(p, e)
+	answered(p, e)
+	p.Export(ExportJSON, done)
+	p.Reply(Reply{ID: e.sent[len(e.sent)-1].ID, Op: OpExport, Kind: ExportJSON, Text: "{}"})
+	p.Export(ExportJSON, done)
+	p.Clear()
+	want := []string{"/there is no dump", "{}/", "/the engine was started anew"}
+	if len(told) != 3 || told[0] != want[0] || told[1] != want[1] || told[2] != want[2] {
+		t.Errorf("%q, want %q", told, want)
+	}
+	if !p.Empty() || len(p.accepted) != 0 || e.restarts == 0 {
+		t.Error("clearing leaves something")
+	}
+}
+
+func TestWatchIsTold(t *testing.T) {
+	p, _, e := newTestPage("")
+	kinds := map[string]int{}
+	p.Watch = func(ev Event) { kinds[ev.Kind]++ }
+	p.Mark = 7
+	drop(p, e)
+	for p.ask(PartsAll); p.asking; {
+		r := screen(e.last(OpLook).ID)
+		r.Revision = 1 // as engines count
+		p.Reply(r)
+	}
+	for _, k := range []string{EventProgress, EventReport, EventIdle, EventSelect} {
+		if kinds[k] == 0 {
+			t.Errorf("%s was not told: %v", k, kinds)
+		}
+	}
+	if kinds[EventReport] != 1 {
+		t.Errorf("one report was told of %d times", kinds[EventReport])
+	}
+	p.Problem("something")
+	p.EngineStopped("out of memory")
+	if kinds[EventError] != 2 {
+		t.Errorf("two problems, told of %d", kinds[EventError])
+	}
+}
