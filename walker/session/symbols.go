@@ -62,6 +62,9 @@ func (s *Session) addSym(it *item) {
 	}
 }
 
+// Identify reads the MODULE record at the beginning of a symbol file; false if there is none.
+func Identify(head []byte) (symfile.Module, bool) { return symfile.Identify(head) }
+
 // storePath reads the identity out of a path of the symbol store's layout, <debug file>/<id>/<name>.sym.
 func storePath(name string) (file, id string) {
 	parts := strings.FieldsFunc(name, func(r rune) bool { return r == '/' || r == '\\' })

@@ -2,10 +2,10 @@ package engine
 
 import (
 	"fmt"
+	"github.com/crashpane/crashpane/walker/session"
 	"strings"
 
 	"github.com/crashpane/crashpane/core/input"
-	"github.com/crashpane/crashpane/symfile"
 	"github.com/crashpane/crashpane/walker/report/view"
 )
 
@@ -53,7 +53,7 @@ func isSymbols(src *input.Source, id string) error {
 	if err != nil {
 		return err
 	}
-	m, ok := symfile.Identify(head)
+	m, ok := session.Identify(head)
 	switch {
 	case !ok:
 		return fmt.Errorf("%s is no symbol file: it does not begin with a MODULE record", src.Name)
