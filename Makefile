@@ -104,7 +104,7 @@ node_modules/.installed: package-lock.json
 bench: site serve-bin cli node_modules/.installed ## parsing, walking, the command and the page beside their peers, the start of the page
 	@if [ -f $(GENERATOR) ]; then for n in 100M 1G; do [ -d $(GENERATED)/$$n ] || python3 $(GENERATOR) --size $$n --out $(GENERATED)/$$n; done; \
 	else echo "*** SKIPPED: large symbol files; their generator, $(GENERATOR), is not here ***"; fi
-	CRASHPANE_GENERATED=$(GENERATED) $(GO) test -run '^$$' -bench . -benchmem ./symfile/... ./walker/... ./core/intake
+	CRASHPANE_GENERATED=$(GENERATED) $(GO) test -run '^$$' -bench . -benchmem ./symfile/... ./walker/... ./core/inflate
 	$(GO) run ./build/peers -generated $(GENERATED)
 	@chrome="$$($(NODE) build/browser/find.mjs)" && CHROME="$$chrome" $(NODE) build/browser/bench.mjs && \
 		CHROME="$$chrome" KEEP=1 $(NODE) build/browser/big.mjs

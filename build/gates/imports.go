@@ -27,7 +27,8 @@ var rooms = []room{
 	{"core/input", nil},
 	{"core/cpu", nil},
 	{"core", []string{"core/input", "core/cpu"}},
-	{"core/intake", []string{"core/input"}},
+	{"core/inflate", []string{"core/input"}},
+	{"core/intake", []string{"core/inflate", "core/input"}},
 	{"core/intake/unpack", []string{"core/intake"}},
 	{"core/reason", []string{"core", "core/input", "core/cpu"}},
 	{"core/reason/internal/...", nil},
@@ -50,7 +51,7 @@ var rooms = []room{
 	// It writes what the others read.
 	{"symfile/dumpsyms", []string{"core/cpu", "symfile/symbol", "symfile/unwind"}},
 	// Binaries are read by rooms of their own, which the first program of the page does not link.
-	{"symfile/elf", []string{"core/input", "core/cpu", "symfile/symbol"}},
+	{"symfile/elf", []string{"core/inflate", "core/input", "core/cpu", "symfile/symbol"}},
 	// It writes ELF files without the reader's layouts.
 	{"symfile/elf/elftest", nil},
 	{"symfile/stabs", []string{"core/input", "symfile/elf", "symfile/symbol"}},

@@ -34,10 +34,15 @@ func (m *memorySpool) ReadAt(p []byte, off int64) (int, error) {
 func TestUnpackers(t *testing.T) {
 	const magic = "\x28\xb5\x2f\xfd"
 	text := append([]byte(symText), symLike(10<<20)...)
-	packed := append([]byte(magic), deflate(text, 6)...)
+	packed := bytes.NewBufferString(magic)
+	w, _ := flate.NewWriter(packed, 6)
+	w.Write(text)
+	w.Close()
 	spool := &memorySpool{}
 	limits := Limits{keepWhole: 1 << 20, MaxTotal: 9 << 20, Spool: func() (Spool, error) { return spool, nil }}
-	src := func() *input.Source { return input.New("a.sym.zst", bytes.NewReader(packed), int64(len(packed))) }
+	src := func() *input.Source {
+		return input.New("a.sym.zst", bytes.NewReader(packed.Bytes()), int64(packed.Len()))
+	}
 	if out, err := Expand(src(), limits, nil); err != nil || len(out) != 1 || out[0].Name != "a.sym.zst" {
 		t.Errorf("without a reader of it: %v %v", out, err)
 	}
@@ -70,7 +75,7 @@ func TestUnpackers(t *testing.T) {
 		t.Errorf("no spool: %v", err)
 	}
 	limits.MaxTotal = 64 << 20
-	cut := input.New("a.sym.zst", bytes.NewReader(packed[:len(packed)/2]), int64(len(packed)/2))
+	cut := input.New("a.sym.zst", bytes.NewReader(packed.Bytes()[:packed.Len()/2]), int64(packed.Len()/2))
 	if out, err := Expand(cut, limits, nil); err == nil || len(out) != 1 || out[0].Size < 1<<20 {
 		t.Errorf("cut: %v %v", out, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/crashpane/crashpane/core/inflate"
 	"github.com/crashpane/crashpane/core/input"
 )
 
@@ -57,8 +58,8 @@ type unpacked struct {
 
 	// Of deflate data: what unpacks, the places to begin again at, how far they are apart, and the chunks that are there, the oldest
 	// use first, if some were forgotten.
-	z      *inflater
-	points []point
+	z      *inflate.Reader
+	points []inflate.Point
 	every  int64
 	recent []int64
 	large  bool  // chunks are forgotten from the start
@@ -74,10 +75,10 @@ func (u *unpacked) deflated(src *input.Source, gzip bool) {
 		u.large = int64(binary.LittleEndian.Uint32(tail)) > u.limits.keepWhole
 	}
 	u.open = func() (io.Reader, error) {
-		u.z, u.points, u.every = newInflater(src, gzip), nil, pointEvery
-		u.z.onBlock = func(now []byte) {
-			at := u.z.out + int64(len(now))
-			if n := len(u.points); at < u.every || n > 0 && at-u.points[n-1].out < u.every {
+		u.z, u.points, u.every = inflate.New(src, gzip), nil, pointEvery
+		u.z.OnBlock = func(now []byte) {
+			at := u.z.Out() + int64(len(now))
+			if n := len(u.points); at < u.every || n > 0 && at-u.points[n-1].Out < u.every {
 				return
 			}
 			if len(u.points) == maxPoints {
@@ -88,7 +89,7 @@ func (u *unpacked) deflated(src *input.Source, gzip bool) {
 				u.points = u.points[:maxPoints/2]
 				u.every *= 2
 			}
-			u.points = append(u.points, u.z.here(now))
+			u.points = append(u.points, u.z.Here(now))
 		}
 		return u.z, nil
 	}
@@ -174,27 +175,23 @@ func (u *unpacked) chunk(i int64) ([]byte, error) {
 // seek makes the inflater go on at an offset up to which it was unpacked once.
 func (u *unpacked) seek(start int64) error {
 	z := u.z
-	if z.out > start || z.out+2*chunkSize < start || z.bad != nil {
-		var p point
+	if z.Out() > start || z.Out()+2*chunkSize < start || z.Err() != nil {
+		var p inflate.Point // the start
 		for _, q := range u.points {
-			if q.out <= start {
+			if q.Out <= start {
 				p = q
 			}
 		}
-		onBlock := z.onBlock
-		if p.at == 0 { // in front of the first point stands the header
-			*z = *newInflater(z.src, z.gzip)
-		} else if err := z.begin(p); err != nil {
+		if err := z.Begin(p); err != nil {
 			return err
 		}
-		z.onBlock = onBlock
 	}
 	var skip []byte
-	for z.out < start {
+	for z.Out() < start {
 		if skip == nil {
-			skip = make([]byte, window)
+			skip = make([]byte, inflate.Window)
 		}
-		if _, err := z.Read(skip[:min(window, start-z.out)]); err != nil {
+		if _, err := z.Read(skip[:min(inflate.Window, start-z.Out())]); err != nil {
 			return err
 		}
 	}
@@ -254,7 +251,7 @@ func (u *unpacked) step() {
 		want = u.budget.left + 1
 	}
 	buf := make([]byte, want)
-	if u.z != nil && u.z.out != u.n { // it was somewhere else meanwhile
+	if u.z != nil && u.z.Out() != u.n { // it was somewhere else meanwhile
 		if err := u.seek(u.n); err != nil {
 			u.stop(err)
 			return
@@ -340,8 +337,8 @@ func (u *unpacked) stop(err error) {
 	u.err = err
 	u.r = nil
 	if u.z != nil {
-		u.z.onBlock = nil
-		u.at = u.z.consumed()
+		u.z.OnBlock = nil
+		u.at = u.z.Consumed()
 		if u.recent == nil {
 			u.z, u.points = nil, nil // all is there: its window and tables are not needed any more
 		}

@@ -4,33 +4,22 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"sort"
 
+	"github.com/crashpane/crashpane/core/inflate"
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// seekable is random access to a zlib stream that is too large to be kept unpacked. On the way through the stream it keeps marks,
+// seekable is random access to a zlib stream that is too large to be kept unpacked. On the way through the stream it keeps points,
 // from each of which it can go on; what was unpacked last is kept too. Memory is bounded whatever the stream becomes.
 type seekable struct {
-	src  *input.Source // the section as it is in the file
 	part string
-	skip int64 // where in src the DEFLATE stream starts
 	size int64
 
-	now    *inflater
-	marks  []mark // by place
-	every  int64  // the distance of marks
+	now    *inflate.Reader
+	points []inflate.Point // by place
+	every  int64           // their least distance
 	chunks []chunk
-}
-
-// mark is an inflater's state.
-type mark struct {
-	place   position
-	at      int64
-	bits    uint64
-	count   uint
-	history []byte
 }
 
 // chunk is a piece of what has been unpacked.
@@ -44,16 +33,15 @@ const (
 	wholeSize = 16 << 20
 	// chunkSize and maxChunks: what a seekable section keeps unpacked, 4 MiB.
 	chunkSize, maxChunks = 128 << 10, 32
-	// markEvery is the least distance of marks; maxMarks, of 33 KiB each, bounds them to 17 MiB a section.
-	markEvery, maxMarks = 1 << 20, 512
+	// pointEvery is the least distance of points; maxPoints, of 32 KiB each, bounds them to 16 MiB a section.
+	pointEvery, maxPoints = 1 << 20, 512
 	// zlibRatio is more than any DEFLATE stream can grow.
 	zlibRatio = 1040
 )
 
 // newSeekable looks at the first bytes, so that what is no zlib stream at all is known at once.
 func newSeekable(src *input.Source, part string, skip, size int64) (*input.Source, error) {
-	s := &seekable{src: src, part: part, skip: skip + 2, size: size, every: max(markEvery, (size+maxMarks-1)/maxMarks)}
-	s.every = (s.every + chunkSize - 1) / chunkSize * chunkSize // marks lie between chunks
+	s := &seekable{part: part, size: size, every: max(pointEvery, (size+maxPoints-1)/maxPoints)}
 	head, err := src.Bytes(skip, 2)
 	if err != nil {
 		return nil, err
@@ -64,6 +52,17 @@ func newSeekable(src *input.Source, part string, skip, size int64) (*input.Sourc
 	}
 	if size > (src.Size-skip)*zlibRatio {
 		return nil, s.fail(0, fmt.Errorf("a claim of %d bytes of %d", size, src.Size-skip))
+	}
+	s.now = inflate.New(src.Sub(part, skip+2, src.Size-skip-2), false)
+	s.now.OnBlock = func(now []byte) {
+		// The Reader can be before points that are there.
+		at, last := s.now.Out()+int64(len(now)), int64(0)
+		if n := len(s.points); n > 0 {
+			last = s.points[n-1].Out
+		}
+		if at-last >= s.every && len(s.points) < maxPoints {
+			s.points = append(s.points, s.now.Here(now))
+		}
 	}
 	if _, err := s.ReadAt(make([]byte, 1), 0); err != nil {
 		return nil, err
@@ -108,54 +107,46 @@ func (s *seekable) chunk(off int64) (chunk, error) {
 			return c, nil
 		}
 	}
-	s.moveTo(off)
+	if err := s.moveTo(off); err != nil {
+		return chunk{}, s.fail(off, err)
+	}
 	for {
-		at := s.now.place.out
-		data, err := s.now.step(chunkSize)
-		if err != nil {
-			s.now = nil
+		// From a point it is first the rest of a chunk.
+		at := s.now.Out()
+		data := make([]byte, chunkSize-at%chunkSize)
+		n := 0
+		var err error
+		for n < len(data) && err == nil {
+			var k int
+			k, err = s.now.Read(data[n:])
+			n += k
+		}
+		if err != nil && err != io.EOF {
 			return chunk{}, s.fail(at, err)
 		}
-		c := chunk{at, slices.Clone(data)}
-		s.keep(c)
-		if s.now.place.out-s.lastMark() >= s.every {
-			s.mark()
-		}
-		if at >= off || len(data) < chunkSize {
-			if at < off {
-				s.now = nil
-				return chunk{off: off}, nil
-			}
+		switch c := (chunk{at, data[:n]}); {
+		case at == off:
+			s.keep(c)
 			return c, nil
+		case n < len(data):
+			return chunk{off: off}, nil // the stream ends before
+		case at%chunkSize == 0:
+			s.keep(c)
 		}
 	}
 }
 
-// moveTo puts the inflater where it can reach off soonest: where it is, at a mark, or at the start.
-func (s *seekable) moveTo(off int64) {
-	i := sort.Search(len(s.marks), func(i int) bool { return s.marks[i].place.out > off }) - 1
-	if s.now != nil && s.now.place.out <= off && (i < 0 || s.marks[i].place.out <= s.now.place.out) {
-		return
-	}
-	s.now = &inflater{src: s.src, at: s.skip}
+// moveTo puts the Reader where it can reach off soonest: where it is, at a point, or at the start.
+func (s *seekable) moveTo(off int64) error {
+	i := sort.Search(len(s.points), func(i int) bool { return s.points[i].Out > off }) - 1
+	var p inflate.Point
 	if i >= 0 {
-		m := &s.marks[i]
-		s.now.place, s.now.at, s.now.bits, s.now.count = m.place, m.at, m.bits, m.count
-		s.now.history = append(make([]byte, 0, windowSize+chunkSize), m.history...)
+		p = s.points[i]
 	}
-}
-
-func (s *seekable) lastMark() int64 {
-	if len(s.marks) == 0 {
-		return 0
+	if at := s.now.Out(); s.now.Err() == nil && at <= off && p.Out <= at && (at%chunkSize == 0 || at != off) {
+		return nil
 	}
-	return s.marks[len(s.marks)-1].place.out
-}
-
-func (s *seekable) mark() {
-	d := s.now
-	s.marks = append(s.marks, mark{place: d.place, at: d.at, bits: d.bits, count: d.count,
-		history: slices.Clone(d.history[max(0, len(d.history)-windowSize):])})
+	return s.now.Begin(p)
 }
 
 // keep puts a chunk first among those that are kept.

@@ -6,7 +6,6 @@ import (
 	"compress/zlib"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"math/rand"
 	"strings"
 	"testing"
@@ -127,81 +126,4 @@ func TestLargeSection(t *testing.T) {
 			}
 		}
 	}
-}
-
-// FuzzInflate compares with the standard library: the same bytes, or an error in both.
-func FuzzInflate(f *testing.F) {
-	for _, plain := range kinds(3000) {
-		for _, level := range []int{flate.HuffmanOnly, 0, 6, 9} {
-			f.Add(packed(f, level, plain, 1000)[2:])
-		}
-	}
-	f.Fuzz(func(t *testing.T, p []byte) { compareInflate(t, p) })
-}
-
-func compareInflate(t testing.TB, p []byte) {
-	want, wrong := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(p)), 1<<20))
-	d := &inflater{src: input.FromBytes("p", p)}
-	var got []byte
-	var err error
-	for len(got) < 1<<20 {
-		var b []byte
-		if b, err = d.step(1 << 12); err != nil {
-			break
-		}
-		got = append(got, b...)
-		if len(b) < 1<<12 {
-			break
-		}
-	}
-	if len(got) >= 1<<20 {
-		return
-	}
-	if (err != nil) != (wrong != nil) {
-		t.Fatalf("%v after %d bytes; the standard library: %v after %d", err, len(got), wrong, len(want))
-	}
-	if err == nil && !bytes.Equal(got, want) {
-		t.Fatalf("other bytes: %d and %d", len(got), len(want))
-	}
-}
-
-// TestInflateDamaged changes streams at random; what is wrong to the one is wrong to the other.
-func TestInflateDamaged(t *testing.T) {
-	rnd := rand.New(rand.NewSource(3))
-	for _, plain := range kinds(3000) {
-		for _, level := range []int{flate.HuffmanOnly, 0, 1, 6, 9} {
-			good := packed(t, level, plain, 1000)[2:]
-			for range probes(200) {
-				bad := bytes.Clone(good)
-				bad[rnd.Intn(len(bad))] ^= 1 << rnd.Intn(8)
-				compareInflate(t, bad)
-				compareInflate(t, bad[:rnd.Intn(len(bad))])
-			}
-		}
-	}
-}
-
-func BenchmarkInflate(b *testing.B) {
-	plain := kinds(8 << 20)["words"]
-	p := packed(b, 6, plain, len(plain))
-	b.Run("standard", func(b *testing.B) {
-		b.SetBytes(int64(len(plain)))
-		for b.Loop() {
-			r, _ := zlib.NewReader(bytes.NewReader(p))
-			io.Copy(io.Discard, r)
-		}
-	})
-	b.Run("ours", func(b *testing.B) {
-		b.SetBytes(int64(len(plain)))
-		for b.Loop() {
-			d := &inflater{src: input.FromBytes("p", p), at: 2}
-			for {
-				if out, err := d.step(chunkSize); err != nil {
-					b.Fatal(err)
-				} else if len(out) < chunkSize {
-					break
-				}
-			}
-		}
-	})
 }

@@ -1,4 +1,6 @@
-package intake
+// Package inflate unpacks deflate data from the middle: what random access to a compressed file or section needs, and the standard
+// library's reader cannot do.
+package inflate
 
 import (
 	"compress/flate"
@@ -12,16 +14,16 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// inflater unpacks deflate data (RFC 1951), alone or in gzip members (RFC 1952), and can begin again at any block that it has passed:
+// Reader unpacks deflate data (RFC 1951), alone or in gzip members (RFC 1952), and can begin again at any block that it has passed:
 // all that it has to remember of what came before is a window of 32 KiB and where the block begins, to the bit. The standard
 // library's cannot, and a file of a gigabyte would have to be unpacked from its start for each lookup.
 //
 // Its errors are those of compress/flate and compress/gzip, and the source's.
-type inflater struct {
+type Reader struct {
 	src  *input.Source
 	gzip bool
-	// onBlock, if set, is called where a block begins, with what came out of the current read so far.
-	onBlock func(now []byte)
+	// OnBlock, if set, is called where a block begins, with what came out of the current read so far.
+	OnBlock func(now []byte)
 
 	at   int64 // in src, behind buf
 	buf  []byte
@@ -39,7 +41,7 @@ type inflater struct {
 	stored int    // bytes left of a stored block
 	length int    // left of a match
 	dist   int
-	hist   []byte // the last of what came out before the current read, up to window
+	hist   []byte // the last of what came out before the current read, up to Window
 	lit    huffman
 	far    huffman
 	bad    error
@@ -55,29 +57,36 @@ const (
 	stageTrailer
 )
 
-// window is how far back a match may reach, in bytes.
-const window = 32 << 10
+// Window is how far back a match may reach, in bytes.
+const Window = 32 << 10
 
-// point is a place to begin again at.
-type point struct {
-	out    int64 // offset in what comes out
-	at     int64 // of the byte with the block's first bit
-	skip   uint8 // bits of it that are not the block's
-	member int64
-	hist   []byte
+// Point is a place to begin again at.
+type Point struct {
+	// Out is the offset in what comes out, At that of the byte with the block's first bit.
+	Out, At int64
+	skip    uint8 // bits of it that are not the block's
+	member  int64
+	hist    []byte
 }
 
-func newInflater(src *input.Source, zipped bool) *inflater {
-	z := &inflater{src: src, gzip: zipped, first: true, stage: stageBlock, back: make([]byte, 64<<10)}
+// New unpacks src from its start: deflate data, or with gzip the members of a gzip file.
+func New(src *input.Source, zipped bool) *Reader {
+	z := &Reader{src: src, gzip: zipped, first: true, stage: stageBlock, back: make([]byte, 64<<10)}
 	if zipped {
 		z.stage = stageHeader
 	}
 	return z
 }
 
-// begin makes an inflater go on at a point.
-func (z *inflater) begin(p point) error {
-	*z = inflater{src: z.src, gzip: z.gzip, back: z.back, stage: stageBlock, anew: true, at: p.at, out: p.out, member: p.member,
+// Begin makes a Reader go on at a Point of the same data; at the zero Point it starts anew.
+func (z *Reader) Begin(p Point) error {
+	onBlock := z.OnBlock
+	if p.At == 0 {
+		*z = *New(z.src, z.gzip)
+		z.OnBlock = onBlock
+		return nil
+	}
+	*z = Reader{src: z.src, gzip: z.gzip, OnBlock: onBlock, back: z.back, stage: stageBlock, anew: true, at: p.At, out: p.Out, member: p.member,
 		hist: append(z.hist[:0], p.hist...)}
 	if p.skip > 0 {
 		if err := z.need(uint(p.skip)); err != nil {
@@ -88,26 +97,32 @@ func (z *inflater) begin(p point) error {
 	return nil
 }
 
-// here is the place where a block begins, of which now is what came out of the current read before it.
-func (z *inflater) here(now []byte) point {
+// Out is how many bytes came out, counted from the start of the data.
+func (z *Reader) Out() int64 { return z.out }
+
+// Err is the error that ended the data, io.EOF among them; nil as long as there may be more.
+func (z *Reader) Err() error { return z.bad }
+
+// Here is the place where a block begins, of which now is what came out of the current read before it.
+func (z *Reader) Here(now []byte) Point {
 	at := z.at - int64(len(z.buf)) - int64(z.have/8)
-	p := point{out: z.out + int64(len(now)), at: at, member: z.member}
+	p := Point{Out: z.out + int64(len(now)), At: at, member: z.member}
 	if left := z.have % 8; left > 0 {
-		p.at, p.skip = at-1, uint8(8-left)
+		p.At, p.skip = at-1, uint8(8-left)
 	}
-	keep := max(0, window-len(now))
+	keep := max(0, Window-len(now))
 	hist := z.hist[max(0, len(z.hist)-keep):]
-	p.hist = append(append(make([]byte, 0, window), hist...), now[max(0, len(now)-window):]...)
+	p.hist = append(append(make([]byte, 0, Window), hist...), now[max(0, len(now)-Window):]...)
 	return p
 }
 
-// consumed is how far into the source it has come, in bytes.
-func (z *inflater) consumed() int64 { return z.at - int64(len(z.buf)) - int64(z.have/8) }
+// Consumed is how far into the source it has come, in bytes.
+func (z *Reader) Consumed() int64 { return z.at - int64(len(z.buf)) - int64(z.have/8) }
 
-func (z *inflater) corrupt() error { return flate.CorruptInputError(z.consumed()) }
+func (z *Reader) corrupt() error { return flate.CorruptInputError(z.Consumed()) }
 
 // need makes sure of n bits, up to 32.
-func (z *inflater) need(n uint) error {
+func (z *Reader) need(n uint) error {
 	for z.have < n {
 		if len(z.buf) >= 8 && z.have < 32 {
 			z.bits |= uint64(binary.LittleEndian.Uint32(z.buf)) << z.have
@@ -134,7 +149,7 @@ func (z *inflater) need(n uint) error {
 	return nil
 }
 
-func (z *inflater) take(n uint) uint {
+func (z *Reader) take(n uint) uint {
 	v := uint(z.bits & (1<<n - 1))
 	z.bits >>= n
 	z.have -= n
@@ -142,7 +157,7 @@ func (z *inflater) take(n uint) uint {
 }
 
 // number is the next n bits, up to 32.
-func (z *inflater) number(n uint) (uint, error) {
+func (z *Reader) number(n uint) (uint, error) {
 	if err := z.need(n); err != nil {
 		return 0, err
 	}
@@ -150,7 +165,7 @@ func (z *inflater) number(n uint) (uint, error) {
 }
 
 // Read unpacks. Like the standard library's, it gives what came out before an error first.
-func (z *inflater) Read(p []byte) (int, error) {
+func (z *Reader) Read(p []byte) (int, error) {
 	if z.bad != nil || len(p) == 0 {
 		return 0, z.bad
 	}
@@ -162,11 +177,11 @@ func (z *inflater) Read(p []byte) (int, error) {
 		z.sum = crc32.Update(z.sum, crc32.IEEETable, p[int(max(0, z.member-z.out)):n])
 	}
 	z.out += int64(n)
-	if n >= window {
-		z.hist = append(z.hist[:0], p[n-window:n]...)
+	if n >= Window {
+		z.hist = append(z.hist[:0], p[n-Window:n]...)
 	} else {
 		z.hist = append(z.hist, p[:n]...)
-		if over := len(z.hist) - window; over > 0 {
+		if over := len(z.hist) - Window; over > 0 {
 			z.hist = append(z.hist[:0], z.hist[over:]...)
 		}
 	}
@@ -176,7 +191,7 @@ func (z *inflater) Read(p []byte) (int, error) {
 	return 0, z.bad
 }
 
-func (z *inflater) step(p []byte, n int) (int, error) {
+func (z *Reader) step(p []byte, n int) (int, error) {
 	switch z.stage {
 	case stageHeader:
 		err := z.header()
@@ -194,8 +209,8 @@ func (z *inflater) step(p []byte, n int) (int, error) {
 			}
 			return n, nil
 		}
-		if z.onBlock != nil {
-			z.onBlock(p[:n])
+		if z.OnBlock != nil {
+			z.OnBlock(p[:n])
 		}
 		return n, z.block()
 	case stageStored:
@@ -234,7 +249,7 @@ func (z *inflater) step(p []byte, n int) (int, error) {
 }
 
 // header reads a gzip member's header: RFC 1952, section 2.3. The end of the file instead of one is io.EOF.
-func (z *inflater) header() error {
+func (z *Reader) header() error {
 	z.final = false
 	var h [10]byte
 	for i := range h {
@@ -280,7 +295,7 @@ func (z *inflater) header() error {
 }
 
 // trailer reads what follows a gzip member's data.
-func (z *inflater) trailer() error {
+func (z *Reader) trailer() error {
 	z.take(z.have % 8)
 	sum, err := z.number(32)
 	if err != nil {
@@ -296,7 +311,7 @@ func (z *inflater) trailer() error {
 }
 
 // block reads a block's header: RFC 1951, section 3.2.3.
-func (z *inflater) block() error {
+func (z *Reader) block() error {
 	head, err := z.number(3)
 	if err != nil {
 		return err
@@ -346,7 +361,7 @@ func (z *inflater) block() error {
 var lengthOrder = [19]uint8{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15}
 
 // tables reads the codes of a block that brings its own: RFC 1951, section 3.2.7.
-func (z *inflater) tables() error {
+func (z *Reader) tables() error {
 	v, err := z.number(14)
 	if err != nil {
 		return err
@@ -415,7 +430,7 @@ var (
 )
 
 // codes unpacks a block's symbols into p from n on.
-func (z *inflater) codes(p []byte, n int) (int, error) {
+func (z *Reader) codes(p []byte, n int) (int, error) {
 	for n < len(p) {
 		if z.length > 0 {
 			for n < len(p) && z.length > 0 {
@@ -527,7 +542,7 @@ func (h *huffman) build(lens []uint8) bool {
 }
 
 // symbol reads the next symbol of a code.
-func (z *inflater) symbol(h *huffman) (int, error) {
+func (z *Reader) symbol(h *huffman) (int, error) {
 	if z.have < 15 {
 		// At the very end of the data fewer bits may be left than the longest code has.
 		if err := z.need(15); err != nil && err != io.ErrUnexpectedEOF {
