@@ -1,6 +1,9 @@
 package symfile
 
-import "github.com/crashpane/crashpane/symfile/symbol"
+import (
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/symbol"
+)
 
 // hexVal maps a byte to the value of the hexadecimal digit that it is, or to 0xff. Breakpad writes lower case; both peers
 // read upper case too.
@@ -140,7 +143,7 @@ func keyword(line []byte, word string) ([]byte, bool) {
 
 // answerOf is the Answer that goes with an error of a lookup.
 func answerOf(err error) symbol.Answer {
-	if isNeed(err) {
+	if input.Needs(err) {
 		return symbol.Needs
 	}
 	return symbol.No

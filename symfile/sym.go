@@ -11,7 +11,6 @@ package symfile
 
 import (
 	"bytes"
-	"errors"
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
@@ -151,8 +150,3 @@ func Identify(prefix []byte) (Module, bool) {
 
 // bom is the mark that some editors put in front of a text.
 var bom = []byte("\xef\xbb\xbf")
-
-func isNeed(err error) bool {
-	var need *input.NeedError
-	return errors.As(err, &need)
-}

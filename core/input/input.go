@@ -173,11 +173,16 @@ func (s *Source) outside(off, n int64) error {
 	return &FormatError{File: s.Name, Offset: off, Want: fmt.Sprintf("%d bytes", n), Have: have}
 }
 
+// Needs reports whether an error only says that bytes have to be fetched first: a *NeedError, however wrapped.
+func Needs(err error) bool {
+	var need *NeedError
+	return errors.As(err, &need)
+}
+
 // Wrap makes a positioned error of a reader's error. A *NeedError and a *FormatError are handed on as they are.
 func (s *Source) Wrap(part string, off int64, err error) error {
-	var need *NeedError
 	var format *FormatError
-	if err == nil || errors.As(err, &need) || errors.As(err, &format) {
+	if err == nil || Needs(err) || errors.As(err, &format) {
 		return err
 	}
 	return &FormatError{File: s.Name, Part: part, Offset: off, Have: "a read error", Err: err}

@@ -1,6 +1,9 @@
 package binary
 
-import "github.com/crashpane/crashpane/symfile/elf"
+import (
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/elf"
+)
 
 // names are the names of a file's code in its symbol tables.
 type names struct {
@@ -37,7 +40,7 @@ func (f *File) openMini() error {
 		return nil
 	}
 	mini, err := f.elf.MiniDebugInfo()
-	if isNeed(err) {
+	if input.Needs(err) {
 		return err
 	}
 	if err != nil {
@@ -50,7 +53,7 @@ func (f *File) openMini() error {
 func (n *names) get() (*elf.Publics, error) {
 	if n.publics == nil && n.err == nil {
 		p, err := n.file.Publics()
-		if isNeed(err) {
+		if input.Needs(err) {
 			return nil, err
 		}
 		n.publics, n.err = p, err
@@ -79,7 +82,7 @@ func (f *File) nameAt(start uint64) (string, error) {
 	}
 	for _, n := range tables {
 		p, err := n.get()
-		if isNeed(err) {
+		if input.Needs(err) {
 			return nameless, err
 		}
 		if err != nil {
@@ -104,7 +107,7 @@ func (f *File) Publics(fn func(rva uint64, name string) error) error {
 	}
 	for _, n := range tables {
 		p, err := n.get()
-		if isNeed(err) {
+		if input.Needs(err) {
 			return err
 		}
 		if err != nil {

@@ -28,7 +28,7 @@ type symbolTable interface {
 func (s *symbolSource) get() (symbolTable, error) {
 	if s.table == nil && s.err == nil {
 		t, err := s.open()
-		if isNeed(err) {
+		if input.Needs(err) {
 			return nil, err
 		}
 		if s.err = err; err == nil {
@@ -163,7 +163,7 @@ func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 			sym, ans, err = t.Lookup(rva)
 		}
 		switch {
-		case isNeed(err):
+		case input.Needs(err):
 			return symbol.Symbol{}, symbol.Needs, err
 		case err != nil:
 			if failed == nil {
@@ -172,7 +172,7 @@ func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 		case ans == symbol.Yes:
 			if sym.Name == nameless {
 				name, err := f.nameAt(sym.Start)
-				if isNeed(err) {
+				if input.Needs(err) {
 					return symbol.Symbol{}, symbol.Needs, err
 				}
 				sym.Name = name
@@ -186,7 +186,7 @@ func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 	}
 	for _, n := range tables {
 		p, err := n.get()
-		if isNeed(err) {
+		if input.Needs(err) {
 			return symbol.Symbol{}, symbol.Needs, err
 		}
 		if err != nil {
@@ -224,7 +224,7 @@ func (f *File) isCode(rva uint64) bool {
 func (f *File) Each(fn func(symbol.Function) error) error {
 	for _, s := range f.symbolSources() {
 		t, err := s.get()
-		if isNeed(err) {
+		if input.Needs(err) {
 			return err
 		}
 		if err != nil {

@@ -1,7 +1,6 @@
 package binary
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/crashpane/crashpane/core/cpu"
@@ -58,7 +57,7 @@ func (f *File) unwindTables() []*table {
 func (t *table) get() (unwind.Table, error) {
 	if t.table == nil && t.err == nil {
 		u, err := t.open()
-		if isNeed(err) {
+		if input.Needs(err) {
 			return nil, err
 		}
 		if t.err = err; err == nil {
@@ -66,11 +65,6 @@ func (t *table) get() (unwind.Table, error) {
 		}
 	}
 	return t.table, t.err
-}
-
-func isNeed(err error) bool {
-	var need *input.NeedError
-	return errors.As(err, &need)
 }
 
 // Row is the unwind rules at an RVA. No says that no section covers it; with an Origin, that one does and gives no rules, and the
@@ -112,7 +106,7 @@ func (f *File) findRow(rva uint64) (unwind.Row, symbol.Answer, error) {
 			row, ok, err = u.Row(rva)
 		}
 		switch {
-		case isNeed(err):
+		case input.Needs(err):
 			return unwind.Row{}, symbol.Needs, err
 		case err != nil:
 			if failed == nil {
@@ -132,7 +126,7 @@ func (f *File) Unwind() ([]unwind.Table, error) {
 	var out []unwind.Table
 	for _, t := range f.unwindTables() {
 		switch u, err := t.get(); {
-		case isNeed(err):
+		case input.Needs(err):
 			return nil, err
 		case err != nil:
 			f.note(err)
@@ -216,7 +210,7 @@ func openEHFrame(f *File, e *elf.File) func() (unwind.Table, error) {
 		var head, src *input.Source
 		var err error
 		if hdr != nil {
-			if head, err = hdr(); isNeed(err) {
+			if head, err = hdr(); input.Needs(err) {
 				return nil, err
 			}
 		}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/crashpane/crashpane/core/input"
 )
 
 const (
@@ -49,7 +51,7 @@ func (t *table) index() error {
 		if err == nil && !h.empty && !h.isCIE() {
 			pl, ok, err := t.place(&h, p, off)
 			switch {
-			case needs(err):
+			case input.Needs(err):
 				return err
 			case err != nil:
 				t.warn("entry", err)

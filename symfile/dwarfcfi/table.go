@@ -60,8 +60,7 @@ type table struct {
 	work    int64 // bytes of CIEs' instructions that were run
 	// exchanged: an i386 section in which 4 is ebp and 5 is esp. numbered: that was looked into.
 	exchanged, numbered bool
-	warnings            []string
-	kinds               map[string]int
+	warnings            unwind.Warnings
 }
 
 // EHFrame opens an .eh_frame section that is linked at an address. hdr is the .eh_frame_hdr that belongs to it, or nil: with it,
@@ -75,7 +74,7 @@ func EHFrame(src *input.Source, address uint64, hdr *input.Source, hdrAddress ui
 	t.eh, t.address = true, address
 	if hdr != nil {
 		h, err := t.openHeader(hdr, hdrAddress)
-		if needs(err) {
+		if input.Needs(err) {
 			return nil, err
 		}
 		if err != nil {
@@ -95,35 +94,14 @@ func open(src *input.Source, name string, cfg Config) (*table, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	t := &table{section: section{src: src, name: name, Config: cfg}, cies: map[int64]*cie{}, kinds: map[string]int{}}
+	t := &table{section: section{src: src, name: name, Config: cfg}, cies: map[int64]*cie{}}
 	return t, nil
 }
 
-// needs: the error says that bytes have to be fetched first, and nothing of the section.
-func needs(err error) bool {
-	var need *input.NeedError
-	return errors.As(err, &need)
-}
-
-// maxWarnings are kept of each kind.
-const maxWarnings = 4
-
-func (t *table) warn(kind string, err error) {
-	if t.kinds[kind]++; t.kinds[kind] <= maxWarnings {
-		t.warnings = append(t.warnings, err.Error())
-	}
-}
+func (t *table) warn(kind string, err error) { t.warnings.Add(kind, err) }
 
 // Warnings implements unwind.Table.
-func (t *table) Warnings() []string {
-	out := t.warnings[:len(t.warnings):len(t.warnings)]
-	for _, kind := range []string{"augmentation", "entry", "expression", "header", "rules"} {
-		if n := t.kinds[kind] - maxWarnings; n > 0 {
-			out = append(out, fmt.Sprintf("%s: %s: %d more of a kind", t.File, t.name, n))
-		}
-	}
-	return out
-}
+func (t *table) Warnings() []string { return t.warnings.List(t.File + ": " + t.name) }
 
 // place is where the FDE of a stretch of code lies: 16 bytes for each function, however large the section.
 type place struct {
@@ -143,7 +121,7 @@ const entries = 8
 func (t *table) find(pc uint64) (fde, bool, error) {
 	if t.hdr != nil {
 		f, ok, err := t.hdr.find(t, pc)
-		if err == nil || needs(err) {
+		if err == nil || input.Needs(err) {
 			return f, ok, err
 		}
 		t.warn("header", err)
@@ -253,7 +231,7 @@ func (t *table) Each(f func(start, end uint64, row unwind.Row) error) error {
 	}
 	for i := range places {
 		entry, err := t.fdeAt(int64(places[i].off))
-		if needs(err) {
+		if input.Needs(err) {
 			return err
 		}
 		if err != nil {

@@ -87,7 +87,7 @@ func (t *table) word(address uint64) (uint32, error) {
 		return 0, &input.FormatError{File: t.cfg.File, Part: extab, Offset: int64(address), Want: "the file that the section is of", Have: "the section alone"}
 	}
 	p, err := t.at(address, 4)
-	if needs(err) {
+	if input.Needs(err) {
 		return 0, err
 	}
 	if err != nil || len(p) != 4 {

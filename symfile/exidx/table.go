@@ -47,8 +47,7 @@ type table struct {
 	count   int
 	// order are the entries by address if the section does not have them so; nil if it does.
 	order    []uint32
-	kinds    map[string]int
-	warnings []string
+	warnings unwind.Warnings
 	tried    bool // to sort
 }
 
@@ -58,7 +57,7 @@ func Open(section *input.Source, address uint64, at func(address uint64, n int64
 	if cfg.Order == nil {
 		return nil, errors.New("exidx: no byte order is given")
 	}
-	t := &table{src: section, address: address, at: at, cfg: cfg, count: int(min(section.Size/entrySize, math.MaxInt32)), kinds: map[string]int{}}
+	t := &table{src: section, address: address, at: at, cfg: cfg, count: int(min(section.Size/entrySize, math.MaxInt32))}
 	if left := section.Size % entrySize; left != 0 {
 		t.warn("size", t.bad(section.Size-left, "entries of 8 bytes", fmt.Sprintf("%d bytes after the last", left)))
 	}
@@ -69,30 +68,10 @@ func (t *table) bad(off int64, want, have string) error {
 	return &input.FormatError{File: t.cfg.File, Part: part, Offset: off, Want: want, Have: have}
 }
 
-func needs(err error) bool {
-	var need *input.NeedError
-	return errors.As(err, &need)
-}
-
-// maxWarnings are kept of each kind.
-const maxWarnings = 4
-
-func (t *table) warn(kind string, err error) {
-	if t.kinds[kind]++; t.kinds[kind] <= maxWarnings {
-		t.warnings = append(t.warnings, err.Error())
-	}
-}
+func (t *table) warn(kind string, err error) { t.warnings.Add(kind, err) }
 
 // Warnings implements unwind.Table.
-func (t *table) Warnings() []string {
-	out := t.warnings[:len(t.warnings):len(t.warnings)]
-	for _, kind := range []string{"entry", "order"} {
-		if n := t.kinds[kind] - maxWarnings; n > 0 {
-			out = append(out, fmt.Sprintf("%s: %s: %d more of a kind", t.cfg.File, part, n))
-		}
-	}
-	return out
-}
+func (t *table) Warnings() []string { return t.warnings.List(t.cfg.File + ": " + part) }
 
 // offset is where entry i in the order of addresses lies in the section.
 func (t *table) offset(i int) int64 {
@@ -132,7 +111,7 @@ func (t *table) find(pc uint64) (i int, start uint64, word uint32, err error) {
 			}
 			return err != nil || s > pc
 		}) - 1
-		if needs(broken) {
+		if input.Needs(broken) {
 			return 0, 0, 0, broken
 		}
 		if broken == nil && i < 0 {
@@ -180,7 +159,7 @@ func (t *table) sort(why error) error {
 	var list []placed
 	for i := range t.count {
 		start, _, err := t.entry(i)
-		if needs(err) {
+		if input.Needs(err) {
 			return err
 		}
 		if err != nil {
@@ -243,7 +222,7 @@ func (t *table) ensureSorted() error {
 	last := uint64(0)
 	for i := range t.count {
 		start, _, err := t.entry(i)
-		if needs(err) {
+		if input.Needs(err) {
 			return err
 		}
 		if err == nil && start < last {
@@ -275,7 +254,7 @@ func (t *table) Each(f func(start, end uint64, row unwind.Row) error) error {
 			continue
 		}
 		row, err := t.row(i, start, word)
-		if needs(err) {
+		if input.Needs(err) {
 			return err
 		}
 		if err != nil {
