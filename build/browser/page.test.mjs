@@ -47,9 +47,9 @@ async function put(files) {
 }
 
 // Waits until no request has come for a while, and answers how many there were.
-async function quiet(ms = 600) {
+async function quiet({ ms = 600, kept = true } = {}) {
   // The service worker's are the page's own files, asked for once after the first start.
-  await tab.kept();
+  if (kept) await tab.kept();
   for (let before = -1; before !== tab.requests.length; ) {
     before = tab.requests.length;
     await tab.page.waitForTimeout(ms);
@@ -77,15 +77,38 @@ test("the sample opens by one click and shows a crash of several threads", async
   }
 });
 
-test("a real dump and its symbols are read without a single request", async () => {
-  const before = await quiet();
+async function readsBoth() {
   await tab.drop([dump]);
   await tab.sees("stitch-1");
   assert.ok(!(await tab.text()).includes("tile::blend_edges"), "without symbols there are no names yet");
   await tab.drop(symbols);
   await symbolized();
+}
+
+test("a real dump and its symbols are read without a single request", async () => {
+  // A browser looks by itself for newer versions of a service worker, whenever it likes; the next test has one.
+  const [shared, alone] = [tab, await startChrome({ serviceWorkers: "block" })];
+  try {
+    tab = await alone.open(site.origin);
+    const before = await quiet({ kept: false });
+    await readsBoth();
+    await quiet({ kept: false });
+    assert.deepEqual(tab.requests.slice(before), []);
+    assert.deepEqual(tab.problems.filter((text) => !text.includes("Service Worker")), []);
+    assert.deepEqual(tab.foreign, []);
+  } finally {
+    tab = shared;
+    await alone.close();
+  }
+});
+
+test("where the page is kept for going without a network, the browser may look for a newer version of it, and nothing else is asked", async () => {
+  const before = await quiet();
+  await readsBoth();
   await quiet();
-  assert.deepEqual(tab.requests.slice(before), []);
+  for (const { method, url, body, headers } of tab.requests.slice(before)) {
+    assert.deepEqual({ method, url, body, by: headers["service-worker"] }, { method: "GET", url: `${site.origin}/sw.js`, body: 0, by: "script" });
+  }
 });
 
 test("it works with the network off", async () => {

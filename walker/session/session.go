@@ -41,7 +41,7 @@ type Item struct {
 	Dump int
 	// For symbol files and binaries: what the MODULE record says, or would say; ID "" if there is none and the file waits to be assigned by hand.
 	SymName, SymID, SymOS, SymArch string
-	// NeedsDecoder: the file is a binary or compressed, and this session has nobody who reads such files (Options.OpenBinary,
+	// NeedsDecoder: the file is a binary or compressed, and the Session was given no reader of such files (Options.OpenBinary,
 	// Limits.Unpackers).
 	NeedsDecoder bool
 	// NeedsAssignment: no module can be matched without a person's word (no MODULE record).
