@@ -17,7 +17,7 @@ let site;
 let chrome;
 let dir;
 let tab;
-let workers; // how many were started since the page was opened
+let workers; // how many were started since the page was opened, but for the engine
 before(async () => {
   site = await startSite();
   chrome = await startChrome();
@@ -30,6 +30,8 @@ after(async () => {
 });
 async function visit() {
   tab = await chrome.open(site.origin);
+  // The page can say that it is usable before the browser tells of its engine.
+  if (tab.page.workers().length === 0) await tab.page.waitForEvent("worker");
   workers = 0;
   tab.page.on("worker", () => workers++);
 }
