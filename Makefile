@@ -94,8 +94,9 @@ edge-dev: edge node_modules/.installed ## runs the Worker in workerd on http://1
 edge-deploy: edge node_modules/.installed ## puts the Worker into the account that wrangler is logged in to
 	node_modules/.bin/wrangler deploy --config wasm/edge/wrangler.jsonc
 
-test-edge: edge node_modules/.installed ## the Worker in workerd, with a real local bucket
-	$(NODE) --test --test-reporter=spec --test-concurrency=1 build/edge/*.test.mjs
+test-edge: edge cli node_modules/.installed ## the Worker in workerd, with a real local bucket, and in Chromium with a symbol file of 1 GB in it
+	@chrome="$(if $(filter none,$(BROWSER)),,$$($(NODE) build/browser/find.mjs))" && CHROME="$$chrome" \
+		$(NODE) --test --test-reporter=spec --test-concurrency=1 build/edge/*.test.mjs
 
 node_modules/.installed: package-lock.json
 	$(NPM) ci --ignore-scripts --no-audit --no-fund --loglevel=error

@@ -75,8 +75,15 @@ async function bare(src, { origin = portal.origin } = {}) {
 }
 const post = (message, to = "*") => tab.page.evaluate(([m, t]) => document.querySelector("iframe").contentWindow.postMessage(m, t), [message, to]);
 const got = () => tab.page.evaluate(() => window.got);
+// Waits for a message that a test, given as text, is true of; by a timer, since a busy browser may draw nothing for long. What is there
+// instead is told.
 const answered = async (test) => {
-  await tab.page.waitForFunction(`window.got.some(${test})`, undefined, { timeout: 20_000 });
+  try {
+    await tab.page.waitForFunction(`window.got.some(${test})`, undefined, { timeout: 20_000, polling: 50 });
+  } catch (error) {
+    const state = await tab.page.evaluate(() => [document.visibilityState, document.hasFocus()]);
+    throw new Error(`no message as wanted by ${test}: ${error.message}\n${JSON.stringify(await got()).slice(0, 4000)}\n${state}\n${tab.problems.join("\n")}`);
+  }
   return got();
 };
 const shows = (frame, said) => frame.waitForFunction((t) => document.body.innerText.includes(t), said, { timeout: 30_000 });

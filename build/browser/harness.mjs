@@ -57,7 +57,7 @@ async function startRecorder() {
     request.on("data", (chunk) => chunks.push(chunk));
     request.on("end", () => {
       const body = Buffer.concat(chunks);
-      const record = { method: request.method, url: request.url, body: body.length, headers: request.headers, at: Date.now() };
+      const record = { method: request.method, url: request.url, body: body.length, headers: request.headers, at: Date.now(), came: 0 };
       seen.push(record);
       const url = URL.canParse(request.url) ? new URL(request.url) : undefined;
       if (url?.hostname !== "127.0.0.1") {
@@ -67,6 +67,7 @@ async function startRecorder() {
       const onward = http.request(url, { method: request.method, headers: request.headers }, (answer) => {
         record.status = answer.statusCode;
         response.writeHead(answer.statusCode, answer.headers);
+        answer.on("data", (piece) => (record.came += piece.length));
         answer.pipe(response);
       });
       onward.on("error", () => response.writeHead(502).end());
@@ -177,7 +178,7 @@ class Tab {
     await this.page.waitForFunction(() => navigator.serviceWorker.ready.then((r) => r.active?.state === "activated"), undefined, { timeout });
   }
 
-  // All requests since the tab was opened, on the wire, to the page's own origin: {method, url, body, status}.
+  // All requests since the tab was opened, on the wire, to the page's own origin: {method, url, body, status, came}, the last in bytes.
   get requests() {
     return this.recorder.seen.slice(this.from).filter((r) => r.url.startsWith(`${this.origin}/`));
   }

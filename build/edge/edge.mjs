@@ -1,5 +1,7 @@
 // Runs the Worker as built (dist/edge, dist/site) in workerd, with a local bucket that is gone afterwards.
-import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { mkdtemp, readFile, readdir, rm, stat } from "node:fs/promises";
+import http from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -20,10 +22,39 @@ async function headerRules() {
   return { version: 2, rules };
 }
 
+// Puts what it is sent into the bucket as it comes: what Node hands over is held in memory as a whole. Nobody but these tests reaches it.
+const filler = {
+  name: "filler",
+  modules: true,
+  script: `export default {
+    async fetch(request, { SYMBOLS }) {
+      const { size } = await SYMBOLS.put(decodeURIComponent(new URL(request.url).pathname.slice(1)), request.body);
+      return new Response(String(size));
+    },
+  };`,
+  compatibilityDate: "2026-01-01",
+  r2Buckets: ["SYMBOLS"],
+  unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
+};
+
+// Sends a file; answers how many bytes came.
+const send = (address, file, length) =>
+  new Promise((done, fail) => {
+    const request = http.request(address, { method: "PUT", headers: { "content-length": length } }, async (response) => {
+      let said = "";
+      for await (const piece of response.setEncoding("utf8")) said += piece;
+      if (response.statusCode === 200) done(Number(said));
+      else fail(new Error(`the bucket took no file: ${response.statusCode} ${said.slice(0, 500)}`));
+    });
+    request.on("error", fail);
+    createReadStream(file, { highWaterMark: 1 << 20 }).on("error", fail).pipe(request);
+  });
+
 export async function startEdge(vars = {}) {
   const store = await mkdtemp(join(tmpdir(), "crashpane-edge-"));
   const part = async (type, name) => ({ type, path: name, contents: await readFile(join(built, name)) });
-  const mf = new Miniflare({
+  const worker = {
+    name: "crashpane",
     modules: [
       await part("ESModule", "worker.mjs"),
       await part("ESModule", "runtime.mjs"),
@@ -33,16 +64,16 @@ export async function startEdge(vars = {}) {
     compatibilityDate: "2026-01-01",
     bindings: vars,
     r2Buckets: ["SYMBOLS"],
-    r2Persist: store,
-    cf: false,
-    telemetry: { enabled: false },
     assets: { directory: site, binding: "ASSETS", routerConfig: { has_user_worker: true, invoke_user_worker_ahead_of_assets: false, static_routing: { user_worker: ["/symbols/*"] } },
       assetConfig: { headers: await headerRules() } },
-  });
+  };
+  const mf = new Miniflare({ workers: [worker, filler], r2Persist: store, cf: false, telemetry: { enabled: false } });
   const base = await mf.ready;
   return {
     url: base.href,
     bucket: await mf.getR2Bucket("SYMBOLS"),
+    // Puts a file of any size into the bucket.
+    put: async (key, file) => send(new URL(encodeURI(key), await mf.unsafeGetDirectURL("filler")), file, (await stat(file)).size),
     fetch: (path, init) => fetch(new URL(path, base), { redirect: "manual", ...init }),
     manifest: async () => (await readdir(site)).join("\n"),
     stop: async () => {
