@@ -39,6 +39,16 @@ func hashed(names []string) []string {
 	return out
 }
 
+// endings are those that have a type.
+func endings() []string {
+	out := make([]string, 0, len(types))
+	for ext := range types {
+		out = append(out, ext)
+	}
+	sort.Strings(out)
+	return out
+}
+
 // hashPattern matches what Hashed matches, as a regular expression.
 var hashPattern = fmt.Sprintf(`\.[0-9a-f]{%d}\.[a-z]+$`, HashLen)
 
@@ -53,11 +63,20 @@ func Apache(bases ...string) string {
 	fmt.Fprintf(&b, "  Header set Cache-Control %q\n", CacheControl("index.html"))
 	fmt.Fprintf(&b, "  <FilesMatch %q>\n    Header set Cache-Control %q\n  </FilesMatch>\n", `\.[0-9a-f]{8}\.[a-z]+(\.br|\.gz)?$`, CacheControl(hashedExample))
 	fmt.Fprintf(&b, "  <FilesMatch %q>\n    Header always set Content-Security-Policy %q\n  </FilesMatch>\n", `^embed\.html(\.br|\.gz)?$`, MetaCSP(bases...))
-	b.WriteString("</IfModule>\nAddType application/wasm .wasm\nAddType application/manifest+json .webmanifest\n")
+	b.WriteString("</IfModule>\n")
+	for _, ext := range endings() {
+		fmt.Fprintf(&b, "AddType %q %s\n", types[ext], ext)
+	}
+	// Servers may be set up to take these endings for an encoding and for Breton.
+	b.WriteString("RemoveEncoding .gz .br\nRemoveLanguage .br\n")
 	b.WriteString("<IfModule mod_rewrite.c>\n  RewriteEngine On\n")
+	b.WriteString("  RewriteCond %{REQUEST_METHOD} !^(GET|HEAD)$\n  RewriteRule ^ - [R=405,L]\n")
+	// What is compressed is not to be compressed by the server again. The rules are read anew for what they have put in the place of a
+	// file, and what they set there holds.
+	b.WriteString("  RewriteRule \\.(br|gz)$ - [E=no-gzip:1,E=no-brotli:1,L]\n")
 	for _, enc := range []struct{ name, ending string }{{"br", "br"}, {"gzip", "gz"}} {
 		fmt.Fprintf(&b, "  RewriteCond %%{HTTP:Accept-Encoding} \\b%s\\b\n  RewriteCond %%{REQUEST_FILENAME}.%s -f\n", enc.name, enc.ending)
-		fmt.Fprintf(&b, "  RewriteRule ^(.+\\.(html|css|js|wasm|svg|json|txt|webmanifest))$ $1.%s [E=packed:%s,L]\n", enc.ending, enc.name)
+		fmt.Fprintf(&b, "  RewriteRule ^(.+\\.(html|css|js|wasm|svg|json|txt|webmanifest))$ $1.%s [L]\n", enc.ending)
 	}
 	b.WriteString("</IfModule>\n")
 	for _, t := range []string{"html", "css", "js", "wasm", "svg", "json", "txt", "webmanifest"} {
@@ -77,16 +96,11 @@ func Nginx(bases ...string) string {
 	var b strings.Builder
 	b.WriteString("# Inside of a server { } whose root is the site's folder.\n")
 	b.WriteString("types {\n")
-	kinds := make([]string, 0, len(types))
-	for ext := range types {
-		kinds = append(kinds, ext)
-	}
-	sort.Strings(kinds)
-	for _, ext := range kinds {
+	for _, ext := range endings() {
 		kind, _, _ := strings.Cut(types[ext], ";")
 		fmt.Fprintf(&b, "    %s %s;\n", kind, ext[1:])
 	}
-	b.WriteString("}\ncharset utf-8;\ngzip_static on;\n# brotli_static on;   # with ngx_brotli\nindex index.html;\n")
+	b.WriteString("}\ncharset utf-8;\ngzip_static on;\ngzip_vary on;\n# brotli_static on;   # with ngx_brotli\nindex index.html;\n")
 	location := func(match, name, cache string) {
 		fmt.Fprintf(&b, "location %s {\n    limit_except GET { deny all; }\n    add_header Cache-Control %q always;\n", match, cache)
 		for _, h := range HeadersFor(name, bases...) {
@@ -95,21 +109,32 @@ func Nginx(bases ...string) string {
 		b.WriteString("}\n")
 	}
 	location("/", "index.html", CacheControl("index.html"))
-	location("= /"+Framed, Framed, CacheControl(Framed))
+	location(`~ "/`+strings.ReplaceAll(Framed, ".", `\.`)+`$"`, Framed, CacheControl(Framed))
 	location(`~ "`+hashPattern+`"`, hashedExample, CacheControl(hashedExample))
 	return b.String()
 }
 
-// Caddy is a Caddyfile; the first line is the address to serve.
+// Caddy is a Caddyfile; the first line is the address to serve. Caddy applies the headers that hold for some files before those that hold
+// for all, so each file is made to have one rule for each header.
 func Caddy(bases ...string) string {
 	var b strings.Builder
 	b.WriteString("crashpane.example.com {\n\troot * site\n")
-	fmt.Fprintf(&b, "\t@hashed path_regexp %s\n\theader Cache-Control %q\n\theader @hashed Cache-Control %q\n", hashPattern, CacheControl("index.html"), CacheControl(hashedExample))
-	for _, h := range Headers(bases...) {
-		fmt.Fprintf(&b, "\theader %s %q\n", h[0], h[1])
+	framed := "/" + strings.ReplaceAll(Framed, ".", `\.`) + "$"
+	for _, m := range [][2]string{{"hashed", hashPattern}, {"framed", framed}} {
+		fmt.Fprintf(&b, "\t@%s path_regexp %s\n\t@not_%s not path_regexp %s\n", m[0], m[1], m[0], m[1])
 	}
-	fmt.Fprintf(&b, "\t@framed path_regexp /%s$\n\theader @framed Content-Security-Policy %q\n", strings.ReplaceAll(Framed, ".", `\.`), MetaCSP(bases...))
-	b.WriteString("\tfile_server {\n\t\tprecompressed br gzip\n\t}\n}\n")
+	fmt.Fprintf(&b, "\theader @hashed Cache-Control %q\n\theader @not_hashed Cache-Control %q\n", CacheControl(hashedExample), CacheControl("index.html"))
+	for i, h := range Headers(bases...) {
+		if framed := HeadersFor(Framed, bases...)[i]; framed != h {
+			fmt.Fprintf(&b, "\theader @framed %s %q\n\theader @not_framed %s %q\n", framed[0], framed[1], h[0], h[1])
+		} else {
+			fmt.Fprintf(&b, "\theader %s %q\n", h[0], h[1])
+		}
+	}
+	for _, ext := range endings() {
+		fmt.Fprintf(&b, "\t@%s path *%s\n\theader @%s Content-Type %q\n", ext[1:], ext, ext[1:], types[ext])
+	}
+	b.WriteString("\theader ?Vary Accept-Encoding\n\t@sending not method GET HEAD\n\trespond @sending 405\n\tfile_server {\n\t\tprecompressed br gzip\n\t}\n}\n")
 	return b.String()
 }
 
