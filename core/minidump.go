@@ -61,6 +61,7 @@ type Dump struct {
 
 	need      error // a *input.NeedError that a decoder met
 	namesRead int64 // see afford
+	beyond    int   // memory ranges that lie beyond the end of the file, wholly or in part
 }
 
 // Severity of a Diagnostic.
@@ -110,6 +111,25 @@ func Open(src *input.Source) (*Dump, error) {
 		return nil, d.need
 	}
 	return d, nil
+}
+
+// Beyond is how many parts that the dump names (streams, threads' stacks and contexts, memory ranges) lie beyond the end of the
+// file, wholly or in part: more than none in a file that was cut short.
+func (d *Dump) Beyond() int {
+	n := d.beyond
+	for i := range d.Streams {
+		if s := &d.Streams[i]; s.Type != StreamUnused && !s.Loc.In(d.Src.Size) {
+			n++
+		}
+	}
+	for i := range d.Threads {
+		for _, l := range []Location{d.Threads[i].Stack, d.Threads[i].ContextLoc} {
+			if l.Size > 0 && !l.In(d.Src.Size) {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // IsMinidump says whether a file begins like a minidump of either byte order; first are its first bytes, 4 or more.

@@ -16,7 +16,7 @@ const firstPage = 1 << 12
 func (s *walk) ends(src Source, cand candidate, regs *cpu.Regs) *Stop {
 	pc, sp, callee := regs.PC(), regs.SP(), s.top().Regs.SP()
 	if pc < firstPage {
-		return &Stop{Kind: StopEnd, Detail: fmt.Sprintf("the next return address, found by %s, is 0x%x: the stack ends here", src, pc)}
+		return &Stop{Kind: StopEnd, Detail: fmt.Sprintf("the next return address, found by %s, is 0x%x", src, pc)}
 	}
 	if sp > callee || sp == callee && s.mayKeepSP(src, pc) {
 		return nil

@@ -15,6 +15,7 @@ import (
 type FindingKind string
 
 const (
+	FindingCutShort   FindingKind = "file-cut-short"        // parts of the dump lie beyond the end of its file
 	FindingOverflow   FindingKind = "stack-overflow"        // the stack ran out
 	FindingNoMemory   FindingKind = "no-stack-memory"       // the dump has nothing of a stack
 	FindingOutside    FindingKind = "stack-pointer-outside" // the dump has a stack, but not the place that sp points to
@@ -41,7 +42,7 @@ type Finding struct {
 }
 
 // kindOrder is how much a finding explains: those that explain others come first.
-var kindOrder = []FindingKind{FindingOverflow, FindingNoMemory, FindingOutside, FindingNoContext, FindingMismatch, FindingUnreadable,
+var kindOrder = []FindingKind{FindingCutShort, FindingOverflow, FindingNoMemory, FindingOutside, FindingNoContext, FindingMismatch, FindingUnreadable,
 	FindingForced, FindingNoUnwind, FindingBadRecord, FindingExchanged, FindingOddRecord, FindingEnds, FindingScanned, FindingLimit}
 
 // tally is what the stacks have of one module.
@@ -57,6 +58,14 @@ type tally struct {
 func (b *builder) findings() {
 	r := b.r
 	r.Findings = []Finding{}
+	if n := b.d.Beyond(); n > 0 {
+		parts := "%d parts of the dump lie"
+		if n == 1 {
+			parts = "%d part of the dump lies"
+		}
+		r.Findings = append(r.Findings, Finding{Kind: FindingCutShort, Thread: -1, Module: -1, Suggestion: wholeFile,
+			Text: fmt.Sprintf("the file is incomplete: "+parts+" beyond its end, at %d bytes", n, b.d.Src.Size)})
+	}
 	tallies := make([]tally, len(r.Modules))
 	byStop := map[FindingKind][]int{}
 	for i := range b.in.Stacks {
@@ -175,7 +184,7 @@ func (b *builder) stopFound(kind FindingKind, threads []int) {
 	switch kind {
 	case FindingNoMemory:
 		f.Text = "the dump holds no stack memory for " + who + ": only the first frame is known"
-		f.Suggestion = "have the dump written with the memory of its stacks"
+		f.Suggestion = b.wantsStacks()
 	case FindingNoContext:
 		f.Text = "the registers of " + who + " cannot be read: nothing is known of the stack"
 	case FindingLimit:
@@ -192,6 +201,17 @@ func (b *builder) stopFound(kind FindingKind, threads []int) {
 		f.Suggestion = "the frames above are lost; other threads and the registers are still to be believed"
 	}
 	b.r.Findings = append(b.r.Findings, f)
+}
+
+// wholeFile is what would help a file that was cut short.
+const wholeFile = "get the whole file: it was cut short when it was written, copied or uploaded"
+
+// wantsStacks is what would help a dump without stack memory.
+func (b *builder) wantsStacks() string {
+	if b.d.Beyond() > 0 {
+		return wholeFile
+	}
+	return "have the dump written with the memory of its stacks"
 }
 
 // symbolFindings adds what one module's symbols, or their absence, did to the stacks.
@@ -266,7 +286,7 @@ func (b *builder) suggestion(s *walker.Stack) string {
 	}
 	switch {
 	case s.Stop.Kind == walker.StopNoMemory:
-		return "have the dump written with the memory of its stacks"
+		return b.wantsStacks()
 	case best < 0:
 		return ""
 	case most == 0:
@@ -344,7 +364,7 @@ func (b *builder) ofThem(threads []int) string {
 
 func (b *builder) endText(threads []int) string {
 	if len(threads) == 1 {
-		return fmt.Sprintf("the stack of thread %d ends without a reason", threads[0])
+		return fmt.Sprintf("the stack of thread %d breaks off", threads[0])
 	}
-	return fmt.Sprintf("the stacks of %d threads end without a reason", len(threads))
+	return fmt.Sprintf("the stacks of %d threads break off", len(threads))
 }

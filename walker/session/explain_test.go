@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/dumptest"
 	"github.com/crashpane/crashpane/symfile/demangle"
 	"github.com/crashpane/crashpane/walker"
@@ -71,6 +72,19 @@ func linux32() []byte {
 		Bytes()
 }
 
+// cutShort is a dump whose stack memory lies beyond the end of the file.
+func cutShort(dump []byte) []byte {
+	d, err := core.Open(source("x.dmp", dump))
+	if err != nil {
+		panic(err)
+	}
+	at := d.Threads[0].Stack
+	place := func(off uint32) []byte {
+		return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, uint32(at.Size)), off)
+	}
+	return bytes.ReplaceAll(dump, place(uint32(at.Off)), place(uint32(len(dump)+0x1000)))
+}
+
 func stories() []story {
 	plain := words64(1, 0x402020, 2, 0, 3, 4)
 	mixed := words64(5, 0x407777, 0x402020, 6, 0x403030, 7, 0, 0)
@@ -92,6 +106,7 @@ func stories() []story {
 		{name: "eip-in-place-of-ra", dump: linux32(), syms: []string{x86Sym("STACK CFI INIT 1000 100 .cfa: $esp 8 + $eip: .cfa -4 + ^\nSTACK CFI INIT 2000 100 .cfa: $ebp 8 + .ra: .cfa -12 + ^ $ebp: .cfa -800 + ^\n")}},
 		{name: "stack-win", dump: linux32(), syms: []string{x86Sym("STACK WIN 0 1000 100 0 0 0 4 0 0 0 0\nSTACK WIN 4 2000 100 0 0 8 0 8 0 1 $T0 $esp 8 + = $eip $T0 4 + ^ = $esp $T0 8 + = $ebp $T0 ^ =\n")}},
 		{name: "no-stack-memory", dump: linux(0x7ffe0000, 0, 0x45, nil, map[string]uint64{})},
+		{name: "file-cut-short", dump: cutShort(appDump())},
 		{name: "sp-outside", dump: linux(0x5ffe0000, 0x7ffe0000, 0x45, plain, map[string]uint64{})},
 		{name: "overflow", dump: linux(0x7ffe0000, 0x7ffe0000, 0x7ffdfff8, words64(append(deep, 2, 0x402020, 2, 0)...), map[string]uint64{}),
 			syms: []string{appSym(appID)}},

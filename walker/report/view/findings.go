@@ -33,6 +33,8 @@ func (v *View) Findings() []FindingRow {
 
 func findingTitle(k report.FindingKind) string {
 	switch k {
+	case report.FindingCutShort:
+		return "Incomplete file"
 	case report.FindingOverflow:
 		return "Stack overflow"
 	case report.FindingNoMemory:
