@@ -63,7 +63,7 @@ var scenes = []scene{
 	{name: "null minus", insn: "488b40f8", flags: 1, addr: 0xfffffffffffffff8, want: "read of 8 bytes at 0xfffffffffffffff8: null pointer minus 8, through rax"},
 	{name: "null array", insn: "8b0488", flags: 1, addr: 0x400000, regs: with("rcx", 0x100000), want: "read of 4 bytes at 0x400000: null pointer in rax, indexed by rcx"},
 	{name: "near null", insn: "8b00", flags: 1, addr: 0x18, regs: with("rax", 0x18), want: "read of 4 bytes at 0x18: close to a null pointer: rax is 0x18"},
-	{name: "constant", insn: "8b042500000000", flags: 1, addr: 0, want: "read of 4 bytes at 0x0: null pointer, which stands in the code itself"},
+	{name: "constant", insn: "8b042500000000", flags: 1, addr: 0, want: "read of 4 bytes at 0x0: null pointer, written in the instruction itself"},
 	{name: "unmapped", insn: "8b00", flags: 1, addr: 0x12345678, regs: with("rax", 0x12345678), maps: linuxMaps, want: "read of 4 bytes at 0x12345678, in rax: no memory is mapped there"},
 	{name: "read-only", insn: "8910", flags: 2, addr: 0x500010, regs: with("rax", 0x500010), maps: linuxMaps, want: "write of 4 bytes at 0x500010, in rax: the memory there may only be read (libfoo.so)"},
 	{name: "code", insn: "8910", flags: 2, addr: 0x400100, regs: with("rax", 0x400100), maps: linuxMaps, want: "write of 4 bytes at 0x400100, in rax: the memory there is code and may not be written (app)"},

@@ -115,9 +115,9 @@ func nullPointer(a *Access, adj *Adjusted) string {
 	switch {
 	case r.Name == "" && a.Index.Name == "":
 		if adj.Offset == 0 {
-			return "null pointer, which stands in the code itself"
+			return "null pointer, written in the instruction itself"
 		}
-		return "close to a null pointer; the address stands in the code itself"
+		return "close to a null pointer; the address is written in the instruction itself"
 	case r.Name != "" && r.Value == 0 && a.Index.Name != "" && a.Index.Value != 0:
 		return fmt.Sprintf("null pointer in %s, indexed by %s", r.Name, a.Index.Name)
 	case r.Value != 0:

@@ -94,7 +94,7 @@ func (v *View) identity(d *FrameDetail, f *report.Frame) {
 		}
 	}
 	name, file, line, has, start := f.Function, f.File, f.Line, f.HasLine, f.FunctionStart
-	named := f.HasFunction
+	named := named(f)
 	if d.Inline >= 0 && d.Inline < len(f.Inlines) {
 		in := &f.Inlines[d.Inline]
 		name, file, line, has, start, named = in.Function, in.File, in.Line, in.HasLine, in.Start, true
@@ -132,7 +132,9 @@ func (v *View) identity(d *FrameDetail, f *report.Frame) {
 	}
 	// Where a module has a symbol file and a binary, it is said which of them answered.
 	add("Names from", Clean(BaseName(f.From)), true)
-	if f.Public && d.Inline < 0 {
+	if far(f) && d.Inline < 0 {
+		add("Nearest name", v.full(f.Function)+", exported, "+Size(int64(f.Lookup-f.FunctionStart))+" before it", false)
+	} else if f.Public && d.Inline < 0 {
 		add("Named by", "a PUBLIC record: the nearest exported name below the address", false)
 	}
 	if f.Multiple && d.Inline < 0 {

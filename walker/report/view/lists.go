@@ -97,7 +97,7 @@ func (v *View) top(t *report.Thread) string {
 		}
 		if f := &t.Frames[i]; len(f.Inlines) > 0 {
 			return lastParts(bare(v.full(f.Inlines[0].Function)))
-		} else if f.HasFunction {
+		} else if named(f) {
 			return lastParts(bare(v.full(f.Function)))
 		}
 	}
@@ -186,7 +186,7 @@ func (v *View) Modules(from, n, selected int, search string) ModulePage {
 	for _, i := range order[lo:hi] {
 		m := &v.r.Modules[i]
 		row := ModuleRow{Index: i, Name: Clean(BaseName(m.Name)), Path: Clean(m.Name), Base: v.hex(m.Base),
-			End: v.hex(m.Base + m.Size), Version: Clean(m.Version.Rust), DebugFile: Clean(BaseName(m.DebugFile)),
+			End: v.hex(m.Base + m.Size), Version: version(m), DebugFile: Clean(BaseName(m.DebugFile)),
 			DebugID: Clean(m.DebugID), CodeID: Clean(m.CodeID), State: string(m.State), Word: StateWord(m.State),
 			SymbolFile: Clean(BaseName(m.SymbolFile)), Frames: m.Frames, Main: m.Main, Item: -1, Warnings: []string{}, Has: hasWords(m), Ignored: m.IgnoredCFI}
 		if row.Sparse = m.SymbolsSparse; row.Sparse && m.State == report.SymbolsLoaded {
@@ -276,4 +276,12 @@ func (v *View) WantedText() string {
 			count(w.Frames, "frame", "frames"))
 	}
 	return b.String()
+}
+
+// version is a module's version, "" where it says none: writers on systems without versions put zeros.
+func version(m *report.Module) string {
+	if s := Clean(m.Version.Rust); s != "0.0.0.0" {
+		return s
+	}
+	return ""
 }

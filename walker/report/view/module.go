@@ -64,7 +64,7 @@ func (v *View) Module(i int) *ModuleDetail {
 	add("Debug file", Clean(m.DebugFile), true)
 	add("Debug id", Clean(m.DebugID), true)
 	add("Code id", Clean(m.CodeID), true)
-	add("Version", Clean(m.Version.Rust), false)
+	add("Version", version(m), false)
 	add("Symbol file", Clean(m.SymbolFile), true)
 	if m.Binary != m.SymbolFile {
 		add("Binary", Clean(m.Binary), true)

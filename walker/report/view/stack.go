@@ -64,7 +64,7 @@ func Word(trust string) (word, sentence string) {
 	case "context":
 		return "given", "Given: the registers are those that the dump holds for this thread."
 	case "cfi":
-		return "CFI", "Call frame information of the symbol file says how the frame was laid out."
+		return "CFI", "Call frame information says how the frame was laid out."
 	case "cfi_scan":
 		return "CFI + scan", "Found by the symbol file's frame data, helped by searching the stack."
 	case "frame_pointer":
@@ -236,7 +236,7 @@ func (v *View) frameRow(f *report.Frame, i int) StackRow {
 
 // nameRow gives a row its name, or says where the address lies if there is none.
 func (v *View) nameRow(row *StackRow, f *report.Frame) {
-	if f.HasFunction {
+	if named(f) {
 		row.Full = v.full(f.Function)
 		row.Function = Fold(row.Full)
 		return
@@ -244,6 +244,8 @@ func (v *View) nameRow(row *StackRow, f *report.Frame) {
 	row.NoSymbol = true
 	row.Function = v.hex(f.PC)
 	switch {
+	case far(f):
+		row.Full = row.Function + ", no name: the nearest exported one begins " + Size(int64(f.Lookup-f.FunctionStart)) + " before it"
 	case row.Module == "":
 		row.Full = row.Function + ", in no module"
 	case f.MissingSymbols && v.module(f.Module) != nil && v.module(f.Module).Has.OnlyExports:
@@ -253,6 +255,20 @@ func (v *View) nameRow(row *StackRow, f *report.Frame) {
 	default:
 		row.Full = row.Function + ", the symbols of " + row.Module + " have no function here"
 	}
+}
+
+// farName is from where on an exported name is no longer taken for the name of an address behind it: hardly a function is longer.
+const farName = 64 << 10
+
+// far reports whether a frame's name is that of an exported function which begins too far before it to be the frame's own.
+func far(f *report.Frame) bool {
+	return f.HasFunction && f.Public && f.Lookup-f.FunctionStart >= farName
+}
+
+// named reports whether a frame has a name of its own. What writers of symbol files put where they know none ("<name omitted>",
+// "<unknown in app.exe>") is no name.
+func named(f *report.Frame) bool {
+	return f.HasFunction && !far(f) && !strings.HasPrefix(f.Function.Raw, "<unknown in ") && f.Function.Raw != "<name omitted>"
 }
 
 func (v *View) inlineRow(f *report.Frame, i, k int) StackRow {
@@ -321,7 +337,7 @@ func (v *View) quality(t *report.Thread) string {
 		return ""
 	}
 	seen, have, total, forced := map[int]bool{}, 0, 0, 0
-	weak := 0
+	weak, distant := 0, 0
 	for i := range t.Frames {
 		f := &t.Frames[i]
 		if f.Trust == "scan" || f.Trust == "cfi_scan" {
@@ -329,6 +345,9 @@ func (v *View) quality(t *report.Thread) string {
 		}
 		if f.Forced {
 			forced++
+		}
+		if far(f) {
+			distant++
 		}
 		if m := v.module(f.Module); m != nil && !seen[f.Module] {
 			seen[f.Module] = true
@@ -348,6 +367,9 @@ func (v *View) quality(t *report.Thread) string {
 		parts = append(parts, "Symbols for all "+Number(total)+" modules on this stack")
 	default:
 		parts = append(parts, "Symbols for "+Number(have)+" of "+count(total, "module", "modules")+" on this stack")
+	}
+	if distant > 0 {
+		parts = append(parts, count(distant, "frame has", "frames have")+" no name: too far from any exported one")
 	}
 	if weak > 0 {
 		parts = append(parts, count(weak, "frame", "frames")+" found by scanning")

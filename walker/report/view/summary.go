@@ -147,8 +147,12 @@ func Size(n int64) string {
 		return Number(int(n)) + " bytes"
 	case n < 10_000_000:
 		return Number(int(n/1000)) + " KB"
+	case n < 1_000_000_000:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	case n < 1_000_000_000_000:
+		return fmt.Sprintf("%.1f GB", float64(n)/1e9)
 	}
-	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	return Number(int(n/1_000_000_000_000)) + " TB"
 }
 
 // system is the table of the System tab.

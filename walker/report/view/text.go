@@ -71,18 +71,105 @@ func BaseName(path string) string {
 	return path
 }
 
-// foldAt is the length from which a name is folded.
-const foldAt = 56
+// foldAt is the length from which a name is folded, pathAt the one from which its path is: what a row has room for.
+const (
+	foldAt = 56
+	pathAt = 42
+)
 
 // Fold shortens a readable name for a row: template arguments first ("vector<…>::push_back"), then the parameters
-// ("(…)"). A name that is short enough stays as it is.
+// ("(…)"), then the beginning of the path ("…::backtrace::begin"), since the end of a name says most. A name that is short
+// enough stays as it is.
 func Fold(s string) string {
-	if len(s) <= foldAt {
-		return s
+	if len(s) > foldAt {
+		s = foldTemplates(s)
 	}
-	s = foldTemplates(s)
 	if len(s) > foldAt {
 		s = foldParams(s)
+	}
+	if utf8.RuneCountInString(s) > pathAt {
+		s = foldPath(s)
+	}
+	return s
+}
+
+// foldPath leaves parts of a path out, from the left, and keeps two; in Rust's "<a::T as b::Trait>" it keeps the types' own names.
+func foldPath(s string) string {
+	if strings.HasPrefix(s, "<") {
+		if end := closing(s); end > 0 {
+			if of, trait, ok := strings.Cut(s[1:end], " as "); ok {
+				s = "<" + lastPart(of) + " as " + lastPart(trait) + s[end:]
+			}
+		}
+	}
+	at := pathParts(s)
+	keep := 2
+	if n := len(at); n > 0 && (strings.HasPrefix(s[at[n-1]:], "<") || strings.HasPrefix(s[at[n-1]:], "{")) {
+		keep = 3 // "::<…>" and "::{{closure}}" say little by themselves
+	}
+	for i := 0; i+keep <= len(at); i++ {
+		folded := "…::" + s[at[i]:]
+		if n := utf8.RuneCountInString(folded); n <= pathAt || i+keep == len(at) && n < utf8.RuneCountInString(s) {
+			return folded
+		}
+	}
+	return s
+}
+
+// pathParts is where the parts of a path begin, but for the first one; nil if its brackets are not understood.
+func pathParts(s string) []int {
+	var at []int
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '<':
+			if !operatorBefore(s[:i]) {
+				depth++
+			}
+		case '(', '{', '[':
+			depth++
+		case '>':
+			if i > 0 && s[i-1] != '-' && !operatorBefore(strings.TrimRight(s[:i], "=>")) {
+				depth--
+			}
+		case ')', '}', ']':
+			depth--
+		case ':':
+			if depth == 0 && strings.HasPrefix(s[i:], "::") {
+				i++
+				at = append(at, i+1)
+			}
+		}
+		if depth < 0 {
+			return nil
+		}
+	}
+	if depth != 0 {
+		return nil
+	}
+	return at
+}
+
+// closing is where the bracket that a text begins with is closed, or -1.
+func closing(s string) int {
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '<':
+			depth++
+		case s[i] == '>' && s[i-1] != '-':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// lastPart is a type without its path, if that can be told.
+func lastPart(s string) string {
+	if at := pathParts(s); len(at) > 0 && !strings.HasPrefix(s, "&") {
+		return s[at[len(at)-1]:]
 	}
 	return s
 }

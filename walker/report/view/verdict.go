@@ -79,7 +79,7 @@ func (v *View) where(f *report.Frame, say func(text, role string)) {
 	switch {
 	case len(f.Inlines) > 0:
 		name = v.full(f.Inlines[0].Function)
-	case f.HasFunction:
+	case named(f):
 		name = v.full(f.Function)
 	}
 	if name != "" {
@@ -155,6 +155,16 @@ var deeds = []struct {
 	{"ACCESS_VIOLATION", "accessed address", true},
 	{"IN_PAGE_ERROR", "could not load the page of address", true},
 	{"STACK_OVERFLOW", "ran out of stack at", true},
+	{"FAST_FAIL_FATAL_APP_EXIT", "aborted itself", false},
+	{"FAST_FAIL_LEGACY_GS_VIOLATION", "found its stack overwritten and stopped", false},
+	{"FAST_FAIL_STACK_COOKIE_CHECK", "found its stack overwritten and stopped", false},
+	{"FAST_FAIL_VTGUARD_CHECK", "found an object's vtable overwritten and stopped", false},
+	{"FAST_FAIL_CORRUPT_LIST_ENTRY", "found a linked list corrupted and stopped", false},
+	{"FAST_FAIL_INVALID_ARG", "passed an invalid argument and stopped", false},
+	{"FAST_FAIL_RANGE_CHECK_FAILURE", "used an index out of range and stopped", false},
+	{"FAST_FAIL_GUARD_ICALL", "made an indirect call that control flow guard forbids", false},
+	{"FAST_FAIL_HEAP_METADATA", "found its heap corrupted and stopped", false},
+	{"FAST_FAIL_", "stopped itself (fast fail)", false},
 	{"STACK_BUFFER_OVERRUN", "found its stack overwritten and stopped", false},
 	{"HEAP_CORRUPTION", "found its heap corrupted and stopped", false},
 	{"INT_DIVIDE_BY_ZERO", "divided an integer by zero", false},
@@ -184,10 +194,10 @@ var deeds = []struct {
 	{"EXC_CRASH", "aborted itself", false},
 	{"EXC_GUARD", "misused a guarded resource", false},
 	{"EXC_RESOURCE", "went over a resource limit", false},
-	{"FAST_FAIL", "stopped itself (fast fail)", false},
 	{"DUMP_REQUESTED", "was dumped on request", false},
 	{"Simulated Exception", "was dumped on request", false},
 	{"Out of Memory", "ran out of memory", false},
+	{"Uncaught NSException", "threw an Objective-C exception that nobody caught", false},
 	{"Unhandled C++ Exception", "threw a C++ exception that nobody caught", false},
 	{"Pure Virtual Function Call", "called a pure virtual function", false},
 	{"Invalid Parameter", "passed an invalid parameter to the C runtime", false},

@@ -56,6 +56,47 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
+// The name of an exported function is not that of everything behind it, and what stands for a missing name is none.
+func TestNamesTooFarAway(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		public bool
+		behind uint64
+		want   string
+	}{
+		{"mallopt", true, 0x200, "mallopt"},
+		{"mallopt", true, 0x10000, "app+0x11000"},
+		{"main", false, 0x10000, "main"},
+		{"<unknown in app.exe>", false, 0x10, "app+0x1010"},
+		{"<name omitted>", false, 0x10, "app+0x1010"},
+	} {
+		r := example()
+		r.Modules[0].Size = 0x20000
+		r.Threads[1].Frames = []report.Frame{{PC: 0x401000 + c.behind, Lookup: 0x401000 + c.behind, Trust: "context", HasFunction: true,
+			Function: report.Name{Raw: c.name}, FunctionStart: 0x401000, Public: c.public}}
+		v := New(r, nil)
+		if got, want := v.sentence(), "app accessed unmapped address 0x45 (null pointer plus 0x45) in "+c.want+"."; got != want {
+			t.Errorf("%s: %q", c.name, got)
+		}
+		if row := v.Stack(StackQuery{Thread: 1, Count: 1}).Rows[0]; row.NoSymbol == (c.want == c.name) {
+			t.Errorf("%s: %+v", c.name, row)
+		}
+	}
+}
+
+func TestFastFailsAreNotAllStackOverruns(t *testing.T) {
+	for reason, want := range map[string]string{
+		"EXCEPTION_STACK_BUFFER_OVERRUN / FAST_FAIL_FATAL_APP_EXIT":             "aborted itself",
+		"EXCEPTION_STACK_BUFFER_OVERRUN / FAST_FAIL_STACK_COOKIE_CHECK_FAILURE": "found its stack overwritten and stopped",
+		"EXCEPTION_STACK_BUFFER_OVERRUN / FAST_FAIL_INVALID_FLS_DATA":           "stopped itself (fast fail)",
+		"EXCEPTION_STACK_BUFFER_OVERRUN":                                        "found its stack overwritten and stopped",
+	} {
+		if got, _ := deed(&report.Crash{Reason: report.Words{Rust: reason}}); got != want {
+			t.Errorf("%s: %q", reason, got)
+		}
+	}
+}
+
 func TestStackWindows(t *testing.T) {
 	v := New(example(), demangled)
 	all := v.Stack(StackQuery{Thread: 1, Count: 100})
