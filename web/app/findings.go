@@ -153,7 +153,7 @@ func (p *Page) compareTitle() string {
 	case n == 0:
 		return "All ways of walking find the same " + frameCount(p.Compare.Total)
 	default:
-		return view.Number(n) + " of " + frameCount(p.Compare.Total) + " are not found by all"
+		return "All ways agree on " + view.Number(p.Compare.Total-n) + " of " + frameCount(p.Compare.Total)
 	}
 }
 
@@ -163,7 +163,8 @@ func (p *Page) comparedTitle() string { return "From " + p.Compare.Title + " the
 func (p *Page) stopsText() string {
 	lines := make([]string, 0, len(p.Compare.Walks))
 	for _, w := range p.Compare.Walks {
-		lines = append(lines, w.Policy+", "+frameCount(w.Frames)+": "+w.Stop)
+		stop := strings.TrimPrefix(strings.TrimPrefix(w.Stop, "The walk stopped: "), "End of the stack: ")
+		lines = append(lines, w.Policy+", "+frameCount(w.Frames)+": "+stop)
 	}
 	return joinLines(lines)
 }

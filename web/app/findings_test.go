@@ -89,7 +89,7 @@ func TestWalksAreComparedWhenAskedFor(t *testing.T) {
 	answered(p, e)
 	p.Reply(Reply{ID: look.ID, Op: OpLook, Compare: &c})
 	out := render(t, p)
-	for _, want := range []string{"1 of 2 frames are not found by all", "row choice-row differs", "trust scan", "trust absent"} {
+	for _, want := range []string{"All ways agree on 1 of 2 frames", "row choice-row differs", "trust scan", "trust absent"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the comparison does not show %q", want)
 		}

@@ -225,7 +225,7 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 									vgparent.AppendChild(vgn)
 									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "pre", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "rules"}}}
 									vgparent.AppendChild(vgn)
-									vgn.SetInnerHTML(joinLines(c.Page.Frame.Why.Rules))
+									vgn.SetInnerHTML(rulesText(c.Page.Frame.Why.Rules))
 									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
 									vgparent.AppendChild(vgn)
 								}

@@ -3,6 +3,7 @@ package app
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/crashpane/crashpane/walker/report/view"
 )
@@ -168,6 +169,16 @@ func (p *Page) contentCount() string {
 }
 
 // isSecret reports whether a group of the System tab waits to be asked for.
+// flagsText gives constants that stand for bits room to break between them ("0x3 A_FLAG|ANOTHER").
+func flagsText(s string) string {
+	for i := range len(s) {
+		if c := s[i]; !(c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '|' || c == ' ' || c == 'x' || c >= 'a' && c <= 'f') {
+			return s
+		}
+	}
+	return strings.ReplaceAll(s, "|", " | ")
+}
+
 func isSecret(g view.Group) bool { return len(g.Facts) == 0 }
 
 func revealText(g view.Group) string { return "Show the " + lower(g.Title) }

@@ -3,6 +3,7 @@ package app
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/crashpane/crashpane/walker/report/view"
 )
@@ -14,9 +15,26 @@ func checksText(w view.Why) string {
 		return s
 	}
 	if s != "" {
-		s += ". "
+		s += " · "
 	}
-	return s + strings.Join(w.Notes, "; ")
+	return s + strings.Join(w.Notes, " · ")
+}
+
+// ruleWidth is how many characters of a rule have room in a line of the frame's zone.
+const ruleWidth = 44
+
+// rulesText lists the rules with their numbers. What is longer than a line goes on below, set in: first what was computed, then
+// what the result is.
+func rulesText(rules []string) string {
+	lines := make([]string, 0, len(rules))
+	for _, r := range rules {
+		if rule, computed, ok := strings.Cut(r, ":  "); ok && utf8.RuneCountInString(r) > ruleWidth {
+			computed, place, _ := strings.Cut(computed, "   ")
+			r = strings.TrimSuffix(rule+"\n  "+computed+"\n  "+place, "\n  ")
+		}
+		lines = append(lines, r)
+	}
+	return joinLines(lines)
 }
 
 // changesText lists registers in the called frame and in this one, a line each.

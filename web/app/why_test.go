@@ -9,7 +9,7 @@ import (
 func TestWhyTexts(t *testing.T) {
 	w := view.Why{Checks: []string{"in module app", "after a call instruction"}, Notes: []string{"rbx is lost"},
 		Stop: "The walk stopped: no way was found", Suggestion: "drop app.sym"}
-	if got := checksText(w); got != "in module app · after a call instruction. rbx is lost" {
+	if got := checksText(w); got != "in module app · after a call instruction · rbx is lost" {
 		t.Errorf("%q", got)
 	}
 	if got := checksText(view.Why{}); got != "" {

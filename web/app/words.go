@@ -61,7 +61,7 @@ func (p *Page) dropText() string {
 }
 
 func (p *Page) haveText() string {
-	return fmt.Sprintf("%s read so far, and no dump among them.", files(p.Files.Total))
+	return files(p.Files.Total) + " read so far, but no crash dump that can be shown."
 }
 
 // dumpTitle is the name of the open dump.
@@ -75,15 +75,18 @@ func (p *Page) dumpTitle() string {
 	return p.Summary.Name
 }
 
-// maxChoices bounds lists that are not windows.
-const maxChoices = 30
+// maxChoices and maxDumps bound lists that are not windows.
+const (
+	maxChoices = 30
+	maxDumps   = 500
+)
 
 // dumpChoices are the dumps of the switcher, while it is open.
 func (p *Page) dumpChoices() []DumpName {
 	if p.Menu != "dumps" {
 		return nil
 	}
-	return p.Dumps[:min(len(p.Dumps), maxChoices)]
+	return p.Dumps[:min(len(p.Dumps), maxDumps)]
 }
 
 // jobValue is nil, an attribute left out, while nobody knows how far the work is.
@@ -214,6 +217,9 @@ func (p *Page) stackTitle() string { return p.threadLabel() }
 func (p *Page) stackCount() string {
 	if p.State.Search != "" {
 		return fmt.Sprintf("%s of %s match “%s”", view.Number(p.Stack.Total), frameCount(p.Stack.Frames), p.State.Search)
+	}
+	if p.Stack.Frames == 0 && p.busy() {
+		return "…"
 	}
 	return frameCount(p.Stack.Frames)
 }
@@ -512,6 +518,8 @@ func fileText(f FileRow) string {
 		return f.SymName + "  " + f.SymID
 	case f.Dump >= 0:
 		return "Open"
+	case f.Kind == "archive" && f.Usable:
+		return "Unpacked"
 	}
 	return ""
 }
@@ -544,7 +552,7 @@ var helpKeys = []struct {
 	Keys []string
 	What string
 }{
-	{[]string{"j", "k"}, "next, previous frame (also the arrow keys)"},
+	{[]string{"j", "k"}, "next, previous frame (also arrows, Page Up and Down, Home, End)"},
 	{[]string{"n", "p"}, "next, previous thread"},
 	{[]string{"x"}, "the crashed thread"},
 	{[]string{"/"}, "search the stacks"},
@@ -559,7 +567,7 @@ type trustWord struct{ Trust, Word, Sentence string }
 
 func trustWords() []trustWord {
 	var out []trustWord
-	for _, t := range []string{"context", "cfi", "leaf", "frame_pointer", "cfi_scan", "scan", "inline"} {
+	for _, t := range []string{"context", "cfi", "prewalked", "leaf", "frame_pointer", "cfi_scan", "scan", "inline"} {
 		w, s := view.Word(t)
 		out = append(out, trustWord{t, w, s})
 	}
