@@ -53,6 +53,25 @@ func TestUnpackedLarge(t *testing.T) {
 			}
 			reads += int64(n)
 		}
+		// By several goroutines, as those that share a pass read it.
+		wrong := make(chan string, 3)
+		for g := range 3 {
+			go func() {
+				p := make([]byte, 300<<10)
+				for at := int64(g) * 100 << 10; at < out[0].Size; at += 3 << 20 {
+					if n, err := out[0].ReadDirect(p, at); err != nil && err != io.EOF || !bytes.Equal(p[:n], text[at:at+int64(n)]) {
+						wrong <- fmt.Sprintf("goroutine %d at %d: %v", g, at, err)
+						return
+					}
+				}
+				wrong <- ""
+			}()
+		}
+		for range 3 {
+			if w := <-wrong; w != "" {
+				t.Error(w)
+			}
+		}
 		// All of it in order, as a pass reads it.
 		p := make([]byte, 1<<20)
 		for at := int64(0); at < out[0].Size; at += int64(len(p)) {

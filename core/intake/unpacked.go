@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io"
 	"slices"
+	"sync"
 
 	"github.com/crashpane/crashpane/core/inflate"
 	"github.com/crashpane/crashpane/core/input"
@@ -49,6 +50,7 @@ type unpacked struct {
 	sum    uint32
 	hasSum bool
 
+	mu     sync.Mutex // of ReadAt: an index is made by several goroutines
 	r      io.Reader
 	crc    uint32   // of the bytes so far
 	chunks [][]byte // all full except the last one; nil where forgotten
@@ -101,6 +103,8 @@ func (u *unpacked) ReadAt(p []byte, off int64) (int, error) {
 	if off < 0 {
 		return 0, fmt.Errorf("negative offset %d", off)
 	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
 	u.fill(off + int64(len(p)))
 	done := 0
 	for done < len(p) && off < u.n {

@@ -93,7 +93,13 @@ func (c *parityCase) walked(t *testing.T, p walker.Policy, also ...string) *repo
 // opened is walked with the session.
 func (c *parityCase) opened(t *testing.T, p walker.Policy, also ...string) (*session.Session, *report.Report) {
 	t.Helper()
-	s := session.New(session.Options{Policy: p})
+	return c.openedBy(t, session.Options{Policy: p}, also...)
+}
+
+// openedBy is opened with other options than a policy.
+func (c *parityCase) openedBy(t *testing.T, opt session.Options, also ...string) (*session.Session, *report.Report) {
+	t.Helper()
+	s := session.New(opt)
 	add := func(path string) {
 		f, err := os.Open(path)
 		if err != nil {
@@ -104,7 +110,9 @@ func (c *parityCase) opened(t *testing.T, p walker.Policy, also ...string) (*ses
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Add(input.New(path, f, st.Size()))
+		src := input.New(path, f, st.Size())
+		src.Parallel = true
+		s.Add(src)
 	}
 	add(c.dump)
 	r := s.Report(0)

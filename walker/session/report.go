@@ -16,10 +16,13 @@ func (s *Session) Report(i int) *report.Report {
 	if i < 0 || i >= len(s.dumps) {
 		return nil
 	}
-	for left := 1; left > 0; {
-		left = s.WalkOn(i)
+	d := s.dumps[i]
+	if s.WalkOn(i) > 0 { // the first thread opens the symbol files, so that those who share the others need not
+		s.share(d)
 	}
-	return s.build(s.dumps[i])
+	for s.WalkOn(i) > 0 {
+	}
+	return s.build(d)
 }
 
 func (s *Session) walkThread(d *dump, w *walker.Walker, syms *symbols, i int, policy walker.Policy) walker.Stack {

@@ -1,6 +1,6 @@
 // Package session joins everything: it takes files in any order, recognizes them, matches symbols to modules, walks, and
 // builds reports. The page, the command line and the tests all use it. It does no I/O of its own beyond the sources it is
-// given, and starts no goroutines.
+// given, and starts no goroutines unless Options.Workers asks for them.
 package session
 
 import (
@@ -72,7 +72,8 @@ type Options struct {
 	// that reads at a time, 0 means as a browser likes it.
 	Sparse bool
 	Slice  int64
-	// Workers are the goroutines that share the reading of a large symbol file; 0 and 1 mean none besides the caller's.
+	// Workers are the goroutines that share the reading of a large symbol file, and of which two share the walking; 0 and 1 mean none
+	// besides the caller's.
 	Workers int
 	// OpenBinary opens executables, libraries and debug files; nil leaves them unread. It reads no more than their headers.
 	OpenBinary func(src *input.Source) (Binary, error)

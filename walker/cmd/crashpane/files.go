@@ -121,7 +121,9 @@ func (s *fileSet) add(path string) ([]session.Item, error) {
 	// The session reads when it needs to, so the file stays open until the end.
 	s.open = append(s.open, f)
 	s.added[path] = true
-	return s.session.Add(input.New(path, f, st.Size())), nil
+	src := input.New(path, f, st.Size())
+	src.Parallel = true
+	return s.session.Add(src), nil
 }
 
 // addDump adds the file that must be, or hold, a dump.
