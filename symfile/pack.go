@@ -22,24 +22,34 @@ func (p *packer) bytes(b []byte) {
 
 func (p *packer) text(s string) { p.bytes([]byte(s)) }
 
-// unpacker reads what a packer wrote. What does not fit sticks in bad, and everything after it is zero.
+// unpacker reads what a packer wrote. What does not fit sticks in bad, and everything after it is zero. It counts where it is and leaves
+// b alone: moving a slice's start is a write that the garbage collector looks at, at each byte of an index.
 type unpacker struct {
 	b   []byte
+	at  int
 	bad bool
 }
 
+func (u *unpacker) left() int { return len(u.b) - u.at }
+
+// fail makes everything that follows zero.
+func (u *unpacker) fail() { u.at, u.bad = len(u.b), true }
+
 func (u *unpacker) unsigned() uint64 {
-	if len(u.b) > 0 && u.b[0] < 0x80 {
-		v := u.b[0]
-		u.b = u.b[1:]
-		return uint64(v)
+	if u.at < len(u.b) && u.b[u.at] < 0x80 {
+		u.at++
+		return uint64(u.b[u.at-1])
 	}
-	v, n := binary.Uvarint(u.b)
+	return u.long()
+}
+
+func (u *unpacker) long() uint64 {
+	v, n := binary.Uvarint(u.b[u.at:])
 	if n <= 0 {
-		u.b, u.bad = nil, true
+		u.fail()
 		return 0
 	}
-	u.b = u.b[n:]
+	u.at += n
 	return v
 }
 
@@ -52,7 +62,7 @@ func (u *unpacker) signed() int64 {
 func (u *unpacker) upTo(most uint64) uint64 {
 	v := u.unsigned()
 	if v > most {
-		u.b, u.bad = nil, true
+		u.fail()
 		return 0
 	}
 	return v
@@ -60,12 +70,7 @@ func (u *unpacker) upTo(most uint64) uint64 {
 
 // count is a number of things that follow, each of at least so many bytes.
 func (u *unpacker) count(each int) int {
-	v := u.unsigned()
-	if v > uint64(len(u.b)/each) {
-		u.b, u.bad = nil, true
-		return 0
-	}
-	return int(v)
+	return int(u.upTo(uint64(u.left() / each)))
 }
 
 func (u *unpacker) flag() bool { return u.upTo(1) == 1 }
@@ -73,9 +78,8 @@ func (u *unpacker) flag() bool { return u.upTo(1) == 1 }
 // bytes are a part of what is read, not a copy.
 func (u *unpacker) bytes() []byte {
 	n := u.count(1)
-	b := u.b[:n:n]
-	u.b = u.b[n:]
-	return b
+	u.at += n
+	return u.b[u.at-n : u.at : u.at]
 }
 
 func (u *unpacker) text() string { return string(u.bytes()) }

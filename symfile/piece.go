@@ -3,6 +3,7 @@ package symfile
 import (
 	"bytes"
 	"io"
+	"math/bits"
 	"slices"
 
 	"github.com/crashpane/crashpane/core/input"
@@ -65,8 +66,32 @@ func (b *bitset) join(o *bitset) {
 	b.over = b.over || o.over
 }
 
+// each calls fn with all numbers of a set, the lowest first.
+func (b *bitset) each(fn func(num uint32)) {
+	for i, w := range b.words {
+		for ; w != 0; w &= w - 1 {
+			fn(uint32(i<<6 | bits.TrailingZeros64(w)))
+		}
+	}
+}
+
+// count is how many numbers are in a set.
+func (b *bitset) count() (n int) {
+	for _, w := range b.words {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
 // within reports whether all numbers of a set have records.
 func (b *bitset) within(t *table) bool {
+	if first, last, ok := t.dense(); ok && first == 0 {
+		n := len(b.words)
+		for n > 0 && b.words[n-1] == 0 {
+			n--
+		}
+		return !b.over && (n == 0 || uint64(n-1)<<6|uint64(bits.Len64(b.words[n-1])-1) <= last)
+	}
 	have := bitset{words: make([]uint64, len(b.words))}
 	t.each(func(r *rec) {
 		if w := r.rva >> 6; w < uint64(len(have.words)) {

@@ -41,8 +41,8 @@ type scanner struct {
 // run reads the lines that start in [from, to) of the file, chunk by chunk, and hands them to lines.
 func (s *scanner) run(src *input.Source, from, to int64, progress func(done, total int64)) error {
 	s.unknown = [2]map[uint32]int32{{}, {}}
-	if s.buf == nil { // with room for a byte in front and a newline behind a last line that has none
-		s.buf = make([]byte, min(chunk, src.Size-from)+2)
+	if n := int(min(chunk, src.Size-from)) + 2; len(s.buf) < n { // with room for a newline behind a last line that has none
+		s.buf = make([]byte, n)
 	}
 	buf := s.buf
 	have := 0        // bytes of an unfinished line at the front

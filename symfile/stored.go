@@ -14,6 +14,7 @@ import (
 //
 //	"symindex" version
 //	from, to, size of the file, fingerprint (of a piece 0)
+//	how large the tables are: blocks and bytes of each
 //	MODULE, INFO, counts, warnings, runs of lines apart from their records
 //	the tables (see table.pack); of a piece the numbers that it refers to
 //	CRC-32 of all that
@@ -21,7 +22,7 @@ import (
 // Numbers are varints, texts have their length in front.
 const (
 	storedMagic   = "symindex"
-	storedVersion = 1
+	storedVersion = 2
 )
 
 // ErrApart says that the pieces of a file cannot be joined, since what stands in one belongs to a record in another; one pass
@@ -34,17 +35,49 @@ func Cuts(src *input.Source, size int64) ([]int64, error) {
 	return cuts(src, 0, src.Size, max(size, 1))
 }
 
-// IndexPiece makes the pass over a piece of a file, from one of its Cuts to the next, and gives the piece's index for Adopt, which
-// may be in another process. What is in memory is that index and a chunk of 1 MiB. Errors are the reader's, and ErrApart.
-func IndexPiece(src *input.Source, from, to int64, progress func(done, total int64)) ([]byte, error) {
-	s := &scanner{f: newFile(src, Options{}), seg: &segment{first: from == 0}}
-	if err := s.run(src, from, to, progress); err != nil {
+// Indexer makes the pass over pieces of files, one after the other. It takes the memory of one piece for the next, so that
+// a thousand of them leave nothing to collect. The zero Indexer is ready; it is not for use by several goroutines at once.
+type Indexer struct {
+	s   scanner
+	out packer
+}
+
+// Piece indexes a piece of a file, from one of its Cuts to the next, for Adopt, which may be in another process. What is in memory is
+// that index, which is valid until the next call, and a chunk of 1 MiB. Errors are the reader's, and ErrApart.
+func (x *Indexer) Piece(src *input.Source, from, to int64, progress func(done, total int64)) ([]byte, error) {
+	x.s = scanner{f: x.s.f.again(src), seg: &segment{first: from == 0}, buf: x.s.buf, known: [2]bitset{x.s.known[0].again(), x.s.known[1].again()}}
+	if err := x.s.run(src, from, to, progress); err != nil {
 		return nil, err
 	}
-	if s.seg.odd {
+	if x.s.seg.odd {
 		return nil, ErrApart
 	}
-	return s.pack(from, to, 0), nil
+	x.out.b = x.s.pack(x.out.b[:0], from, to, 0)
+	return x.out.b, nil
+}
+
+// again is a File without an index, in the memory of another.
+func (f *File) again(src *input.Source) *File {
+	n := newFile(src, Options{})
+	if f != nil {
+		n.extras = f.extras[:0]
+		for k := range n.tables {
+			t := &f.tables[k]
+			n.tables[k].data, n.tables[k].heads, n.tables[k].recs = t.data[:0], t.heads[:0], t.recs[:0]
+		}
+	}
+	return n
+}
+
+// again is an empty set, in the memory of another.
+func (b *bitset) again() bitset {
+	clear(b.words)
+	return bitset{words: b.words}
+}
+
+// IndexPiece is Piece by an Indexer of its own.
+func IndexPiece(src *input.Source, from, to int64, progress func(done, total int64)) ([]byte, error) {
+	return new(Indexer).Piece(src, from, to, progress)
 }
 
 // Adopt takes the indexes of all pieces of the file, in their order, or one that Index gave, instead of the pass that Complete makes.
@@ -54,15 +87,33 @@ func (f *File) Adopt(pieces ...[]byte) (changed bool, err error) {
 	return f.AdoptEach(len(pieces), func(i int) []byte { return pieces[i] })
 }
 
-// AdoptEach is Adopt for n indexes of which one is in memory at a time.
+// AdoptEach is Adopt for n indexes of which one is in memory at a time: each is asked for twice, and is not looked at any more when another
+// one is.
 func (f *File) AdoptEach(n int, piece func(i int) []byte) (changed bool, err error) {
 	s := &scanner{f: newFile(f.src, f.opt)}
+	// The tables get the room that they need at once: growing they would leave several times as much behind.
+	var room [numTables]struct{ heads, bytes int }
+	for i := range n {
+		u := unpacker{b: piece(i)}
+		h, err := f.unpackHead(&u)
+		if err != nil {
+			return false, err
+		}
+		for k := range room {
+			room[k].heads += h.room[k].heads
+			room[k].bytes += h.room[k].bytes
+		}
+	}
+	for k, r := range room {
+		s.f.tables[k].heads = make([]head, 0, r.heads)
+		s.f.tables[k].data = make([]byte, 0, r.bytes)
+	}
 	at := int64(0)
 	whole := false
+	p := &scanner{}
 	for i := range n {
-		b := piece(i)
-		p := &scanner{f: newFile(f.src, Options{})}
-		h, err := p.unpack(b)
+		p = &scanner{f: p.f.again(f.src), known: [2]bitset{p.known[0].again(), p.known[1].again()}}
+		h, err := p.unpack(piece(i))
 		if err == nil && h.from != at {
 			err = f.badIndex(fmt.Sprintf("the piece from offset %d", at), fmt.Sprintf("that from %d", h.from))
 		}
@@ -123,7 +174,7 @@ func (f *File) Index() ([]byte, error) {
 		return nil, err
 	}
 	s := &scanner{f: f, line: f.Counts.Lines, lineCount: f.Counts.LineRecords}
-	return s.pack(0, f.src.Size, print), nil
+	return s.pack(nil, 0, f.src.Size, print), nil
 }
 
 // Fingerprint tells files of one module and size apart without reading them: a checksum over 16 slices of 4 KiB, evenly spread, the
@@ -150,8 +201,9 @@ func (f *File) badIndex(want, have string) error {
 
 // storedHead is what an index says of itself.
 type storedHead struct {
-	from, to int64
-	print    uint64
+	from, to, line, lineCount int64
+	print                     uint64
+	room                      [numTables]struct{ heads, bytes int }
 }
 
 // numbers are the counts in the order in which they are stored.
@@ -160,11 +212,23 @@ func (c *Counts) numbers() []*int {
 		&c.WinFrameData, &c.WinFPO, &c.WinOther, &c.Infos, &c.Unknown}
 }
 
-func (s *scanner) pack(from, to int64, print uint64) []byte {
+// pack writes the index behind what buf holds.
+func (s *scanner) pack(buf []byte, from, to int64, print uint64) []byte {
 	f := s.f
-	p := &packer{b: append(make([]byte, 0, 4096), storedMagic...)}
+	if buf == nil {
+		size := 4096
+		for k := range f.tables {
+			size += len(f.tables[k].data) + 20*len(f.tables[k].heads)
+		}
+		buf = make([]byte, 0, size)
+	}
+	p := &packer{b: append(buf, storedMagic...)}
 	for _, v := range []int64{storedVersion, from, to, f.src.Size, int64(print), int64(max(s.line, 0)), int64(s.lineCount)} {
 		p.unsigned(uint64(v))
+	}
+	for k := range f.tables {
+		p.unsigned(uint64(len(f.tables[k].heads)))
+		p.unsigned(uint64(len(f.tables[k].data)))
 	}
 	p.flag(f.HasModule)
 	for _, t := range f.texts() {
@@ -197,10 +261,12 @@ func (s *scanner) pack(from, to int64, print uint64) []byte {
 	for k := range s.known {
 		b := &s.known[k]
 		p.flag(b.over)
-		p.unsigned(uint64(len(b.words)))
-		for _, w := range b.words {
-			p.b = binary.LittleEndian.AppendUint64(p.b, w)
-		}
+		p.unsigned(uint64(b.count()))
+		last := uint32(0)
+		b.each(func(num uint32) {
+			p.unsigned(uint64(num - last))
+			last = num
+		})
 	}
 	return binary.LittleEndian.AppendUint32(p.b, crc32.ChecksumIEEE(p.b))
 }
@@ -211,19 +277,15 @@ func (f *File) texts() []*string {
 	return []*string{&m.OS, &m.Arch, &m.ID, &m.Name, &f.CodeID, &f.CodeFile, &f.URL}
 }
 
-// unpack reads an index into a scanner that is ready to be joined. No number in it is believed before it was looked at.
-func (s *scanner) unpack(b []byte) (h storedHead, err error) {
-	f := s.f
-	body := len(b) - 4
-	if body < len(storedMagic)+1 || string(b[:len(storedMagic)]) != storedMagic {
-		return h, f.badIndex("an index", fmt.Sprintf("%d bytes that are none", len(b)))
+// unpackHead reads what an index says of itself.
+func (f *File) unpackHead(u *unpacker) (h storedHead, err error) {
+	body := len(u.b) - 4
+	if body < len(storedMagic)+1 || string(u.b[:len(storedMagic)]) != storedMagic {
+		return h, f.badIndex("an index", fmt.Sprintf("%d bytes that are none", len(u.b)))
 	}
-	u := &unpacker{b: b[len(storedMagic):body:body]}
+	u.b, u.at = u.b[:body:body], len(storedMagic)
 	if v := u.unsigned(); v != storedVersion {
 		return h, f.badIndex(fmt.Sprintf("version %d", storedVersion), fmt.Sprintf("version %d", v))
-	}
-	if crc32.ChecksumIEEE(b[:body]) != binary.LittleEndian.Uint32(b[body:]) {
-		return h, f.badIndex("an index that is whole", "a checksum that does not match")
 	}
 	h.from, h.to = int64(u.unsigned()), int64(u.unsigned())
 	if size := u.unsigned(); size != uint64(f.src.Size) {
@@ -231,7 +293,30 @@ func (s *scanner) unpack(b []byte) (h storedHead, err error) {
 	}
 	h.print = u.unsigned()
 	const most = 1<<31 - 1
-	s.line, s.lineCount = int(u.upTo(most)), int(u.upTo(most))
+	h.line, h.lineCount = int64(u.upTo(most)), int64(u.upTo(most))
+	left := body
+	for k := range h.room {
+		r := &h.room[k]
+		r.heads = int(u.upTo(uint64(left / 4))) // no block's head is shorter
+		left -= 4 * r.heads
+		r.bytes = int(u.upTo(uint64(left)))
+		left -= r.bytes
+	}
+	return h, nil
+}
+
+// unpack reads an index into a scanner that is ready to be joined. No number in it is believed before it was looked at.
+func (s *scanner) unpack(b []byte) (h storedHead, err error) {
+	f := s.f
+	u := &unpacker{b: b}
+	if h, err = f.unpackHead(u); err != nil {
+		return h, err
+	}
+	if body := len(b) - 4; crc32.ChecksumIEEE(b[:body]) != binary.LittleEndian.Uint32(b[body:]) {
+		return h, f.badIndex("an index that is whole", "a checksum that does not match")
+	}
+	const most = 1<<31 - 1
+	s.line, s.lineCount = int(h.line), int(h.lineCount)
 	f.HasModule = u.flag()
 	for _, t := range f.texts() {
 		*t = u.text()
@@ -257,12 +342,17 @@ func (s *scanner) unpack(b []byte) (h storedHead, err error) {
 	}
 	for k := range s.known {
 		s.known[k].over = u.flag()
-		for range u.count(8) {
-			s.known[k].words = append(s.known[k].words, binary.LittleEndian.Uint64(u.b))
-			u.b = u.b[8:]
+		num := uint64(0)
+		for range u.count(1) {
+			num += u.upTo(maxUsed)
+			u.bad = u.bad || num >= maxUsed
+			if u.bad {
+				break
+			}
+			s.known[k].add(uint32(num))
 		}
 	}
-	if u.bad || len(u.b) > 0 || h.from < 0 || h.to < h.from {
+	if u.bad || u.left() > 0 || h.from < 0 || h.to < h.from {
 		return h, f.badIndex("an index", "one whose parts do not fit together")
 	}
 	return h, nil

@@ -2,6 +2,7 @@ package symfile
 
 import (
 	"encoding/binary"
+	"slices"
 	"sort"
 )
 
@@ -105,7 +106,7 @@ func (t *table) block(b int) []rec {
 	r := rec{rva: h.rva, off: h.off, line: h.line}
 	from, to := t.span(b)
 	u := unpacker{b: t.data[from:to]}
-	for len(u.b) > 0 && len(t.recs) < blockLen {
+	for u.left() > 0 && len(t.recs) < blockLen {
 		r.rva += uint64(u.signed())
 		r.off += u.signed()
 		r.line += int32(u.signed())
@@ -116,7 +117,7 @@ func (t *table) block(b int) []rec {
 		}
 		t.recs = append(t.recs, r)
 	}
-	t.spoil = u.bad || len(u.b) > 0
+	t.spoil = u.bad || u.left() > 0
 	return t.recs
 }
 
@@ -164,6 +165,15 @@ func (t *table) join(o *table, line int32) {
 	t.mixed = t.mixed || o.mixed
 	t.prev, t.left, t.open = o.prev, 0, 0
 	t.prev.line += line
+}
+
+// dense reports whether a table in order has the records of all numbers between its first and its last.
+func (t *table) dense() (first, last uint64, ok bool) {
+	if t.n == 0 || t.mixed {
+		return 0, 0, false
+	}
+	first, last = t.heads[0].rva, t.prev.rva
+	return first, last, last-first == uint64(t.n-1)
 }
 
 // find is the last record at or below a key of a table in order: its block, and its place in that.
@@ -225,7 +235,7 @@ func (t *table) pack(p *packer) {
 func (t *table) unpack(u *unpacker, k tableKind, size int64) {
 	n := u.count(4) // no block's head is shorter
 	at := uint64(0)
-	t.heads = make([]head, 0, n)
+	t.heads = slices.Grow(t.heads[:0], n)
 	for range n {
 		h := head{rva: u.unsigned(), off: int64(u.upTo(uint64(size))), line: int32(u.upTo(1<<31 - 1)), at: uint32(at)}
 		at += u.upTo(1<<31 - 1 - at)

@@ -3,17 +3,14 @@ package session
 import (
 	"fmt"
 
-	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile"
 )
 
 // ErrApart says that the pieces of a symbol file cannot be joined (see symfile.ErrApart); Complete reads such a file.
 var ErrApart = symfile.ErrApart
 
-// IndexPiece makes the index of a piece of a symbol file for Adopt, from one of its Cuts to the next. It needs no session.
-func IndexPiece(src *input.Source, from, to int64, progress func(done, total int64)) ([]byte, error) {
-	return symfile.IndexPiece(src, from, to, progress)
-}
+// Indexer makes the indexes of pieces of symbol files for Adopt, each from one of its file's Cuts to the next. It needs no session.
+type Indexer = symfile.Indexer
 
 // Unread are the symbol files that answered for a dump by being searched, and were not read as a whole.
 func (s *Session) Unread(dumpIndex int) []Item {
@@ -41,7 +38,7 @@ func (s *Session) symItem(itemID int) (*item, error) {
 }
 
 // Cuts are the offsets at which a symbol file may be divided into pieces of about a size, in bytes, to have them indexed elsewhere
-// (symfile.IndexPiece) and adopted here.
+// (symfile.Indexer) and adopted here.
 func (s *Session) Cuts(itemID int, size int64) ([]int64, error) {
 	it, err := s.symItem(itemID)
 	if err != nil {

@@ -240,6 +240,13 @@ func (h *host) Focus(id string) {
 // find is the element of an id, or null.
 func (h *host) find(id string) js.Value { return h.root.Call("querySelector", "#"+id) }
 
+// Progress writes what the next render would write.
+func (h *host) Progress(bar string, percent int) {
+	if el := h.root.Call("querySelector", "progress."+bar); el.Truthy() {
+		el.Call("setAttribute", "value", percent)
+	}
+}
+
 func (h *host) Shift(list string, rows int) {
 	h.after = append(h.after, func() {
 		if box := h.find(list); box.Truthy() {

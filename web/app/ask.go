@@ -108,9 +108,7 @@ func (p *Page) ReplyWith(r Reply, data File) (draw bool) {
 		return p.laterProgress(*r.Progress)
 	}
 	if r.Progress != nil {
-		p.progress(*r.Progress)
-		// Work of a moment is over before anybody could read what it is.
-		return time.Since(p.Job.began) > 200*time.Millisecond
+		return p.progress(*r.Progress)
 	}
 	switch r.Op {
 	case OpAdd:
@@ -132,7 +130,7 @@ func (p *Page) ReplyWith(r Reply, data File) (draw bool) {
 	case OpRemote:
 		p.remoteFailed(r)
 	case OpPiece, OpComplete:
-		p.pieced(r, data)
+		return p.pieced(r, data)
 	default:
 		if r.Error != "" {
 			p.say("error", r.Error)

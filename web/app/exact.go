@@ -13,7 +13,7 @@ import (
 type Exact struct {
 	passes  []*pass      // under way, in the order in which they began
 	known   map[int]bool // items that need nothing any more
-	busy    []*piece     // worker → what it reads
+	busy    [][]*piece   // worker → what it reads, and what it reads next
 	sources map[int]File // item → the file that it is
 	stopped bool         // by hand; the next drop lets it go on
 	Keep    bool         // indexes are kept
@@ -40,6 +40,9 @@ type piece struct {
 
 // maxIndexers bounds the workers: each has a memory of its own, and disks are not read faster by more.
 const maxIndexers = 4
+
+// ahead is how many pieces a worker has: when it answers, it goes on with the next, and waits for nobody.
+const ahead = 2
 
 func (p *Page) indexers() int { return min(max(p.Host.Cores(), 1), maxIndexers) }
 
@@ -98,22 +101,24 @@ func (p *Page) passOf(item int) *pass {
 	return nil
 }
 
-// giveOut gives every idle worker a piece.
+// giveOut gives every worker that has too few pieces another, the emptiest first.
 func (p *Page) giveOut() {
 	x := &p.Exact
 	if x.busy == nil {
-		x.busy = make([]*piece, p.indexers())
+		x.busy = make([][]*piece, p.indexers())
 	}
-	for w := range x.busy {
-		if x.busy[w] != nil {
-			continue
-		}
-		for _, ps := range x.passes {
-			if ps.next+1 < len(ps.cuts) {
-				x.busy[w] = &piece{pass: ps, part: ps.next}
-				p.Engine.Index(w, Request{Op: OpIndex, Name: ps.file.Name(), From: ps.cuts[ps.next], To: ps.cuts[ps.next+1]}, ps.file)
-				ps.next++
-				break
+	for n := range ahead {
+		for w := range x.busy {
+			if len(x.busy[w]) > n {
+				continue
+			}
+			for _, ps := range x.passes {
+				if ps.next+1 < len(ps.cuts) {
+					x.busy[w] = append(x.busy[w], &piece{pass: ps, part: ps.next})
+					p.Engine.Index(w, Request{Op: OpIndex, Name: ps.file.Name(), From: ps.cuts[ps.next], To: ps.cuts[ps.next+1]}, ps.file)
+					ps.next++
+					break
+				}
 			}
 		}
 	}
@@ -123,37 +128,36 @@ func (p *Page) giveOut() {
 // Indexed takes an answer of a worker that reads a piece; index is the piece's. It reports whether what is shown has changed.
 func (p *Page) Indexed(worker int, r Reply, index File) (draw bool) {
 	x := &p.Exact
-	if worker >= len(x.busy) || x.busy[worker] == nil {
-		return false
-	}
-	pc := x.busy[worker]
-	switch {
-	case r.Op == OpRemote:
+	if r.Op == OpRemote {
 		p.remoteFailed(r)
 		return true
-	case r.Progress != nil:
+	}
+	if worker >= len(x.busy) || len(x.busy[worker]) == 0 {
+		return false
+	}
+	pc := x.busy[worker][0]
+	if r.Progress != nil {
 		pc.done = r.Progress.Done
 		return p.exactProgress()
+	}
+	x.busy[worker] = x.busy[worker][1:]
+	switch ps := pc.pass; {
+	case p.passOf(ps.item) != ps || ps.ready < 0: // it has ended, or is read at once by now
 	case r.Apart:
-		x.busy[worker] = nil
-		p.readAtOnce(pc.pass)
+		p.readAtOnce(ps)
 	case r.Error != "" || index == nil:
-		x.busy[worker] = nil
-		p.say("warning", view.Clean(pc.pass.file.Name())+" was not read as a whole: "+r.Error)
-		p.endPass(pc.pass)
+		p.say("warning", view.Clean(ps.file.Name())+" was not read as a whole: "+r.Error)
+		p.endPass(ps)
+		draw = true
 	default:
-		x.busy[worker] = nil
-		ps := pc.pass
-		if ps.ready >= 0 { // else it is read at once by now
-			ps.ready++
-			ps.done += ps.cuts[pc.part+1] - ps.cuts[pc.part]
-			p.send(Request{Op: OpPiece, Item: ps.item, Part: pc.part, Parts: len(ps.cuts) - 1, Keep: x.Keep}, index)
-		}
+		ps.ready++
+		ps.done += ps.cuts[pc.part+1] - ps.cuts[pc.part]
+		p.send(Request{Op: OpPiece, Item: ps.item, Part: pc.part, Parts: len(ps.cuts) - 1, Keep: x.Keep}, index)
 	}
 	p.giveOut()
-	for _, pc := range x.busy {
-		if pc != nil {
-			return true
+	for _, pieces := range x.busy {
+		if len(pieces) > 0 {
+			return p.exactProgress() || draw
 		}
 	}
 	// All pieces are read. The engine needs room to join them.
@@ -164,13 +168,17 @@ func (p *Page) Indexed(worker int, r Reply, index File) (draw bool) {
 // IndexerStopped is called when a worker died. The search's answers stand.
 func (p *Page) IndexerStopped(worker int, why string) {
 	x := &p.Exact
-	if worker >= len(x.busy) || x.busy[worker] == nil {
+	if worker >= len(x.busy) {
 		return
 	}
-	ps := x.busy[worker].pass
+	pieces := x.busy[worker]
 	x.busy[worker] = nil
-	p.say("warning", view.Clean(ps.file.Name())+" was not read as a whole: "+view.Clean(why))
-	p.endPass(ps)
+	for _, pc := range pieces {
+		if p.passOf(pc.pass.item) == pc.pass {
+			p.say("warning", view.Clean(pc.pass.file.Name())+" was not read as a whole: "+view.Clean(why))
+			p.endPass(pc.pass)
+		}
+	}
 	p.giveOut()
 }
 
@@ -183,11 +191,11 @@ func (p *Page) readAtOnce(ps *pass) {
 	p.send(Request{Op: OpComplete, Item: ps.item}, nil)
 }
 
-// pieced takes the engine's answer to an index.
-func (p *Page) pieced(r Reply, index File) {
+// pieced takes the engine's answer to an index. It reports whether what is shown has changed.
+func (p *Page) pieced(r Reply, index File) (draw bool) {
 	ps := p.passOf(r.Item)
-	if ps == nil {
-		return
+	if ps == nil || r.Op == OpPiece && !r.Exact && !r.Apart && r.Error == "" { // one of many
+		return false
 	}
 	switch {
 	case r.Exact:
@@ -208,6 +216,7 @@ func (p *Page) pieced(r Reply, index File) {
 		p.say("warning", view.Clean(ps.file.Name())+" was not read as a whole: "+r.Error)
 		p.endPass(ps)
 	}
+	return true
 }
 
 // endPass forgets a pass. Without any, the workers and their memory go.
@@ -258,9 +267,9 @@ func (p *Page) exactProgress() (draw bool) {
 			name = ps.file.Name()
 		}
 	}
-	for _, pc := range p.Exact.busy {
-		if pc != nil {
-			done += pc.done
+	for _, pieces := range p.Exact.busy {
+		if len(pieces) > 0 {
+			done += pieces[0].done
 		}
 	}
 	if n := len(p.Exact.passes); n > 1 {

@@ -1,8 +1,10 @@
 package app
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 // searched is a page with a dump whose symbols were searched: item 1 is to be read as a whole.
@@ -22,22 +24,33 @@ func searched(t *testing.T, hash string) (*Page, *fakeHost, *fakeEngine) {
 }
 
 func TestPassInPieces(t *testing.T) {
-	p, _, e := searched(t, "")
-	p.Reply(Reply{Op: OpPlan, Item: 1, Cuts: []int64{0, 3, 5, 7}})
-	if len(e.pieces) != 2 || e.pieces[0].From != 0 || e.pieces[0].To != 3 || e.pieces[1].From != 3 {
-		t.Fatalf("pieces %+v", e.pieces)
+	p, h, e := searched(t, "")
+	p.Reply(Reply{Op: OpPlan, Item: 1, Cuts: []int64{0, 3, 5, 7, 9, 11}})
+	given := func() string { return fmt.Sprint(from(e.pieces[0]), from(e.pieces[1])) }
+	if given() != "[0 5] [3 7]" || e.pieces[0][0].To != 3 {
+		t.Fatalf("each worker has a piece and the one that it reads next, alternately; not %s", given())
+	}
+	p.Later.began = time.Now().Add(-time.Second)
+	p.Indexed(0, Reply{Op: OpIndex, Progress: &Progress{Done: 1, Total: 3, Later: true}}, nil)
+	if p.Indexed(1, Reply{Op: OpIndex, Progress: &Progress{Done: 1, Total: 2, Later: true}}, nil) || h.percent == 0 {
+		t.Errorf("what moves the bar is drawn; it stands at %d", h.percent)
 	}
 	p.Indexed(1, Reply{Op: OpIndex}, fakeFile("index 1"))
-	if e.pieces[1].From != 5 {
-		t.Errorf("the free worker reads %+v", e.pieces[1])
+	if given() != "[0 5] [3 7 9]" {
+		t.Errorf("the pieces go to %s", given())
 	}
 	p.Indexed(0, Reply{Op: OpIndex}, fakeFile("index 0"))
+	p.Indexed(0, Reply{Op: OpIndex}, fakeFile("index 2"))
+	p.Indexed(1, Reply{Op: OpIndex}, fakeFile("index 3"))
 	if e.ended != 0 {
 		t.Error("ended while one still reads")
 	}
-	p.Indexed(1, Reply{Op: OpIndex}, fakeFile("index 2"))
+	if p.Reply(Reply{Op: OpPiece, Item: 1}) {
+		t.Error("a piece of many is drawn")
+	}
+	p.Indexed(1, Reply{Op: OpIndex}, fakeFile("index 4"))
 	last := e.last(OpPiece)
-	if last.Part != 2 || last.Parts != 3 || last.Item != 1 || e.files[len(e.files)-1] != "index 2" {
+	if last.Part != 4 || last.Parts != 5 || last.Item != 1 || e.files[len(e.files)-1] != "index 4" {
 		t.Errorf("last piece %+v with %q", last, e.files)
 	}
 	if e.ended == 0 {
@@ -52,6 +65,13 @@ func TestPassInPieces(t *testing.T) {
 	if len(p.Notices) != 1 || !strings.Contains(p.Notices[0].Text, "2 frames") {
 		t.Errorf("notices %+v", p.Notices)
 	}
+}
+
+func from(reqs []Request) (out []int64) {
+	for _, r := range reqs {
+		out = append(out, r.From)
+	}
+	return out
 }
 
 func TestPassIsStopped(t *testing.T) {
@@ -83,14 +103,14 @@ func TestPassIsStopped(t *testing.T) {
 
 func TestPiecesThatCannotBeJoined(t *testing.T) {
 	p, _, e := searched(t, "")
-	p.Reply(Reply{Op: OpPlan, Item: 1, Cuts: []int64{0, 3, 5, 7}})
+	p.Reply(Reply{Op: OpPlan, Item: 1, Cuts: []int64{0, 3, 5, 7, 9, 11}})
 	p.Indexed(0, Reply{Op: OpIndex, Apart: true, Error: "apart"}, nil)
 	if c := e.last(OpComplete); c == nil || c.Item != 1 || len(p.Notices) != 0 {
 		t.Fatalf("%+v, notices %+v", c, p.Notices)
 	}
 	p.Indexed(1, Reply{Op: OpIndex}, fakeFile("index 1"))
-	if e.last(OpPiece) != nil || e.pieces != nil && e.pieces[0].From == 5 {
-		t.Error("pieces are read on")
+	if n := len(e.pieces[0]) + len(e.pieces[1]); e.last(OpPiece) != nil || n > 4 {
+		t.Errorf("pieces are read on: %v, %d of them", e.last(OpPiece), n)
 	}
 	p.Reply(Reply{Op: OpComplete, Item: 1, Exact: true})
 	if p.canStop() {

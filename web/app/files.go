@@ -230,19 +230,29 @@ func (p *Page) EngineStopped(why string) {
 }
 
 // progress takes a report from within a long step.
-func (p *Page) progress(g Progress) {
+func (p *Page) progress(g Progress) (draw bool) {
 	if !p.Job.Active {
 		p.Job = Job{Active: true, Percent: -1, began: time.Now()}
 	}
-	p.Job.Text = capital(g.Stage)
+	text := capital(g.Stage)
 	if g.Name != "" {
-		p.Job.Text += " " + view.Clean(view.BaseName(g.Name))
+		text += " " + view.Clean(view.BaseName(g.Name))
 	}
-	p.Job.Percent = -1
+	was := p.jobValue()
+	p.Job.Text, p.Job.Percent = text, -1
 	if g.Total > 0 {
 		p.Job.Percent = int(min(100, g.Done*100/g.Total))
 	}
+	draw = p.moved("job-bar", was, p.jobValue()) || p.Job.told != text
 	p.tellProgress()
+	// Work of a moment is over before anybody could read what it is.
+	if time.Since(p.Job.began) < 200*time.Millisecond {
+		return false
+	}
+	if draw {
+		p.Job.told = text
+	}
+	return draw
 }
 
 // Count says which file of how many.

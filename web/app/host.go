@@ -26,6 +26,8 @@ type Host interface {
 	Reveal(list string, row int)
 	// Shift scrolls a list by rows, after the next render.
 	Shift(list string, rows int)
+	// Progress moves the bar of a class to so many of a hundred. A bar moves often, and drawing takes as long as reading a megabyte.
+	Progress(bar string, percent int)
 	// Announce tells a screen reader.
 	Announce(text string)
 	// After calls back later.

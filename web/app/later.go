@@ -27,11 +27,24 @@ func (p *Page) laterProgress(g Progress) (draw bool) {
 	if g.Name != "" {
 		text += " " + view.Clean(view.BaseName(g.Name))
 	}
+	was := p.laterValue()
+	draw = p.Later.Text != text
 	p.Later.Text, p.Later.Percent = text, -1
 	if g.Total > 0 {
 		p.Later.Percent = int(min(100, g.Done*100/g.Total))
 	}
-	return true
+	return p.moved("later-bar", was, p.laterValue()) || draw
+}
+
+// moved moves a bar, whose values are numbers of a hundred, or nil. It reports whether that takes drawing.
+func (p *Page) moved(bar string, was, is any) (draw bool) {
+	if was == nil || is == nil {
+		return was != is
+	}
+	if was != is {
+		p.Host.Progress(bar, is.(int))
+	}
+	return false
 }
 
 // laterValue is nil, an attribute left out, while nobody knows how far the work is.

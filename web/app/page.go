@@ -83,9 +83,10 @@ type Page struct {
 type Job struct {
 	Active      bool
 	Text        string
-	Done, Total int  // files
-	Percent     int  // of the file, or -1
-	shown       bool // a dump of the job was opened
+	Done, Total int    // files
+	Percent     int    // of the file, or -1
+	shown       bool   // a dump of the job was opened
+	told        string // of Text, what was drawn
 	began       time.Time
 	known       int // how many of the files were read before, by a worker that is gone
 }

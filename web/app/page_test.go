@@ -17,7 +17,7 @@ type fakeHost struct {
 	focused                                              []string
 	stored                                               map[string]string
 	later                                                []func()
-	shifted                                              int
+	shifted, percent                                     int
 	kept                                                 map[string]File
 	bases                                                []string
 	closed                                               bool // it may reach no server
@@ -43,6 +43,7 @@ func (h *fakeHost) PickFolder()                         {}
 func (h *fakeHost) OpenSample()                         {}
 func (h *fakeHost) Focus(id string)                     { h.focused = append(h.focused, id) }
 func (h *fakeHost) Reveal(string, int)                  {}
+func (h *fakeHost) Progress(_ string, percent int)      { h.percent = percent }
 func (h *fakeHost) Shift(_ string, rows int)            { h.shifted += rows }
 func (h *fakeHost) Announce(text string)                { h.announced = text }
 func (h *fakeHost) After(_ int, do func())              { h.later = append(h.later, do) }
@@ -97,11 +98,11 @@ type fakeEngine struct {
 	sent     []Request
 	files    []string
 	restarts int
-	pieces   map[int]Request // worker → what it reads
-	ended    int             // how often all of them were ended
-	extends  int             // how often the full engine was asked for
-	stops    int             // and how often not any more
-	made     []string        // what a file is made of: the operation, the name, the files
+	pieces   map[int][]Request // worker → what it was given to read
+	ended    int               // how often all of them were ended
+	extends  int               // how often the full engine was asked for
+	stops    int               // and how often not any more
+	made     []string          // what a file is made of: the operation, the name, the files
 }
 
 func (e *fakeEngine) Send(req Request, f File) {
@@ -129,9 +130,9 @@ func (e *fakeEngine) StopExtending() { e.stops++ }
 
 func (e *fakeEngine) Index(worker int, req Request, f File) {
 	if e.pieces == nil {
-		e.pieces = map[int]Request{}
+		e.pieces = map[int][]Request{}
 	}
-	e.pieces[worker] = req
+	e.pieces[worker] = append(e.pieces[worker], req)
 }
 func (e *fakeEngine) StopIndexing() { e.pieces = nil; e.ended++ }
 

@@ -76,6 +76,7 @@ func (silence) OpenSample()                     {}
 func (silence) Focus(string)                    {}
 func (silence) Reveal(string, int)              {}
 func (silence) Shift(string, int)               {}
+func (silence) Progress(string, int)            {}
 func (silence) Announce(string)                 {}
 func (silence) After(int, func())               {}
 func (silence) Send(Request, File)              {}

@@ -54,7 +54,7 @@ type Options struct {
 // New makes an engine. post sends a message to the page; it is called from within Handle.
 func New(post func(app.Reply), opt Options) *Engine {
 	e := &Engine{post: post, writeSym: opt.WriteSym, fetched: opt.Fetched, views: map[int]*view.View{}, reports: map[int]int{}, looked: -1}
-	e.exact = exact{pieces: map[int][]func() []byte{}, before: map[int]*report.Report{}, send: opt.PostData}
+	e.exact = exact{pieces: map[int][]func([]byte) []byte{}, before: map[int]*report.Report{}, send: opt.PostData}
 	// Names are not made readable here but in the views, and only those of the rows that are shown: in wasm a name costs
 	// a tenth of a millisecond.
 	o := opt.Session
@@ -70,8 +70,9 @@ func (e *Engine) progress(p session.Progress) {
 // Handle answers one request. src is the file of an add or of an index.
 func (e *Engine) Handle(req app.Request, src *input.Source) { e.HandleWith(req, src, nil) }
 
-// HandleWith is Handle for a request that comes with bytes, which data copies from where they are each time it is called.
-func (e *Engine) HandleWith(req app.Request, src *input.Source, data func() []byte) {
+// HandleWith is Handle for a request that comes with bytes, which data copies from where they are each time it is called: into what it
+// is given, if that is long enough.
+func (e *Engine) HandleWith(req app.Request, src *input.Source, data func(into []byte) []byte) {
 	e.id = req.ID
 	e.setRedact(req.Redact)
 	if e.handleExact(req, src, data) {

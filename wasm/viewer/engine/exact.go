@@ -3,7 +3,6 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"runtime/debug"
 
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/walker/report"
@@ -17,23 +16,20 @@ import (
 
 // exact is the state of that.
 type exact struct {
-	pieces map[int][]func() []byte // item → indexes of its pieces, as they come
-	before map[int]*report.Report  // dump → what was shown before a file turned out to answer otherwise
+	pieces map[int][]func([]byte) []byte // item → indexes of its pieces, as they come
+	before map[int]*report.Report        // dump → what was shown before a file turned out to answer otherwise
 	send   func(app.Reply, []byte)
+	index  *session.Indexer // of a worker that reads pieces
 }
 
 const (
 	// leastPiece and mostPiece bound a piece, in bytes: fewer are not worth a message, more would take a worker's memory.
 	leastPiece = 2 << 20
-	mostPiece  = 8 << 20
-	// indexerMemory is what a worker that reads pieces keeps itself to, in bytes: a piece's index is a tenth of that.
-	indexerMemory = 12 << 20
-	// joinMemory is what the engine keeps itself to while it joins pieces, as far as what it has allows that.
-	joinMemory = 64 << 20
+	mostPiece  = 16 << 20
 )
 
 // handleExact answers the requests of the pass, and reports whether it was one.
-func (e *Engine) handleExact(req app.Request, src *input.Source, data func() []byte) bool {
+func (e *Engine) handleExact(req app.Request, src *input.Source, data func(into []byte) []byte) bool {
 	r := app.Reply{ID: req.ID, Op: req.Op, Item: req.Item}
 	var out []byte
 	var err error
@@ -45,8 +41,10 @@ func (e *Engine) handleExact(req app.Request, src *input.Source, data func() []b
 			err = fmt.Errorf("no file came with the request")
 			break
 		}
-		debug.SetMemoryLimit(indexerMemory) // this worker does nothing else
-		out, err = session.IndexPiece(src, req.From, req.To, func(done, total int64) {
+		if e.exact.index == nil {
+			e.exact.index = &session.Indexer{} // this worker does nothing else
+		}
+		out, err = e.exact.index.Piece(src, req.From, req.To, func(done, total int64) {
 			e.post(app.Reply{ID: req.ID, Progress: &app.Progress{Done: done - req.From, Total: req.To - req.From, Later: true}})
 		})
 	case app.OpPiece:
@@ -89,13 +87,13 @@ func (e *Engine) plan(r *app.Reply, req app.Request) error {
 }
 
 // piece takes an index. With the last one the file is exact, and its own index is what it gives if that is to be kept.
-func (e *Engine) piece(r *app.Reply, req app.Request, data func() []byte) ([]byte, error) {
+func (e *Engine) piece(r *app.Reply, req app.Request, data func(into []byte) []byte) ([]byte, error) {
 	if req.Parts < 1 || req.Parts > 1<<20 || req.Part < 0 || req.Part >= req.Parts || data == nil {
 		return nil, fmt.Errorf("piece %d of %d is none", req.Part, req.Parts)
 	}
 	have := e.exact.pieces[req.Item]
 	if len(have) != req.Parts {
-		have = make([]func() []byte, req.Parts)
+		have = make([]func([]byte) []byte, req.Parts)
 		e.exact.pieces[req.Item] = have
 	}
 	have[req.Part] = data
@@ -106,10 +104,12 @@ func (e *Engine) piece(r *app.Reply, req app.Request, data func() []byte) ([]byt
 	}
 	delete(e.exact.pieces, req.Item)
 	e.remember()
-	// In a browser the memory that is taken once is never given back, so what is thrown away here is collected soon.
-	defer debug.SetGCPercent(debug.SetGCPercent(20))
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(joinMemory))
-	if _, err := e.session.AdoptEach(req.Item, len(have), func(i int) []byte { return have[i]() }); err != nil {
+	// In a browser the memory that is taken once is never given back, so one piece takes the place of the one before.
+	var piece []byte
+	if _, err := e.session.AdoptEach(req.Item, len(have), func(i int) []byte {
+		piece = have[i](piece)
+		return piece
+	}); err != nil {
 		return nil, err
 	}
 	r.Exact = true

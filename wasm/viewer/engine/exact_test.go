@@ -106,7 +106,7 @@ func (k *talk) index(sym []byte, item int, keep bool) app.Reply {
 			k.t.Fatalf("no index of piece %d", part)
 		}
 		k.id++
-		k.e.HandleWith(app.Request{ID: k.id, Op: app.OpPiece, Item: item, Part: part, Parts: parts, Keep: keep}, nil, func() []byte { return piece })
+		k.e.HandleWith(app.Request{ID: k.id, Op: app.OpPiece, Item: item, Part: part, Parts: parts, Keep: keep}, nil, func([]byte) []byte { return piece })
 		last = k.answers[len(k.answers)-1]
 		if last.Error != "" || last.Exact != (i == parts-1) {
 			k.t.Fatalf("piece %d: %+v", part, last)
@@ -185,7 +185,7 @@ func TestSearchedFirstExactLater(t *testing.T) {
 			again.ask(look(-1), nil)
 			kept := bytes.Clone((*sent)[0])
 			again.id++
-			again.e.HandleWith(app.Request{ID: again.id, Op: app.OpPiece, Item: largeItem, Parts: 1}, nil, func() []byte { return kept })
+			again.e.HandleWith(app.Request{ID: again.id, Op: app.OpPiece, Item: largeItem, Parts: 1}, nil, func([]byte) []byte { return kept })
 			if r := again.answers[len(again.answers)-1]; !r.Exact || r.Error != "" {
 				t.Errorf("a kept index: %+v", r)
 			}
@@ -219,9 +219,9 @@ func TestBadPieces(t *testing.T) {
 	} {
 		k.id++
 		req.req.ID = k.id
-		var data func() []byte
+		var data func([]byte) []byte
 		if req.data != nil {
-			data = func() []byte { return req.data }
+			data = func([]byte) []byte { return req.data }
 		}
 		k.e.HandleWith(req.req, nil, data)
 		if r := k.answers[len(k.answers)-1]; r.ID != k.id || r.Error == "" && !(req.req.Item < 0) || r.Exact {

@@ -115,7 +115,11 @@ func handle(e *engine.Engine, post func(app.Reply), message js.Value) {
 		panic(fmt.Errorf("a request could not be read: %w", err))
 	}
 	var src *input.Source
-	if file := message.Get("file"); file.Truthy() {
+	if file := message.Get("file"); file.Truthy() && req.Op == app.OpIndex {
+		r := newAheadReader(file, req.From-1, req.To)
+		defer r.close()
+		src = input.New(req.Name, r, r.size)
+	} else if file.Truthy() {
 		r := newFileReader(file)
 		src = input.New(req.Name, r, r.size)
 	}
@@ -139,9 +143,9 @@ func handle(e *engine.Engine, post func(app.Reply), message js.Value) {
 		}
 		defer func() { onRead = nil }()
 	}
-	var data func() []byte
+	var data func([]byte) []byte
 	if array := message.Get("data"); array.Truthy() {
-		data = func() []byte { return BytesOf(array) }
+		data = func(into []byte) []byte { return bytesInto(into, array) }
 	}
 	e.HandleWith(req, src, data)
 }
@@ -169,8 +173,15 @@ func ArrayOf(b []byte) js.Value {
 }
 
 // BytesOf copies what a Uint8Array holds.
-func BytesOf(array js.Value) []byte {
-	b := make([]byte, array.Get("byteLength").Int())
+func BytesOf(array js.Value) []byte { return bytesInto(nil, array) }
+
+// bytesInto is BytesOf into what is there, if that is long enough.
+func bytesInto(b []byte, array js.Value) []byte {
+	n := array.Get("byteLength").Int()
+	if cap(b) < n {
+		b = make([]byte, n)
+	}
+	b = b[:n]
 	js.CopyBytesToGo(b, array)
 	return b
 }
