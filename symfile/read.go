@@ -117,11 +117,11 @@ func (f *File) fileName(num uint32) (string, error) {
 	}
 	off, ok, err := f.fileAt(num)
 	if !ok {
-		return "", err
+		return "", unlessAhead(err)
 	}
 	b, err := f.lineAt(off)
 	if err != nil {
-		return "", err
+		return "", unlessAhead(err)
 	}
 	rest, _ := keyword(b, "FILE")
 	is, name, ok := parseFile(rest)
@@ -139,14 +139,14 @@ func (f *File) originName(num uint32) (string, error) {
 	}
 	off, ok, err := f.originAt(num)
 	if err != nil {
-		return "", err
+		return "", unlessAhead(err)
 	}
 	if !ok {
 		return nameless, nil
 	}
 	b, err := f.lineAt(off)
 	if err != nil {
-		return "", err
+		return "", unlessAhead(err)
 	}
 	rest, _ := keyword(b, "INLINE_ORIGIN")
 	is, name, ok := parseOrigin(rest)

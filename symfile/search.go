@@ -67,14 +67,23 @@ func (s *sparse) sample() error {
 		return nil
 	}
 	const samples = 4
+	var all []uint64
 	for _, section := range s.sections {
-		for i, width := int64(0), section[1]-section[0]; i <= samples; i++ {
-			if width < 0 || i > width {
-				break
-			}
-			if _, err := s.load(section[0] + i*width/min(samples, max(width, 1))); err != nil {
-				return err
-			}
+		width := section[1] - section[0]
+		for i := int64(0); width >= 0 && i <= min(samples, width); i++ {
+			all = append(all, uint64(section[0]+i*width/min(samples, max(width, 1))))
+		}
+	}
+	look := func(n uint64) error {
+		_, err := s.load(int64(n))
+		return err
+	}
+	if s.src.ReadsMany() {
+		s.readAhead(slices.Clone(all), look)
+	}
+	for _, n := range all {
+		if err := look(n); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -147,6 +147,7 @@ type sparse struct {
 	ring  []*stretch
 	hand  int
 	held  int64 // bytes in all stretches
+	spare [][]byte
 
 	edges []edge
 	knots [numMarks][]knot
@@ -158,6 +159,9 @@ type sparse struct {
 	win0First bool
 	// firstFunc and lastFunc are the offsets of the first and the last FUNC; -1 if there is none.
 	firstFunc, lastFunc int64
+
+	// ahead, while it is set, notes what lookups would read.
+	ahead *ahead
 
 	exact  [groupAll]bool // groups that have an index
 	broken [groupAll]bool // groups that the survey found unsorted
@@ -193,8 +197,8 @@ func (s *sparse) load(n int64) (*slice, error) {
 	if sl := st.slices[n-st.from]; sl != nil {
 		return sl, nil
 	}
-	sl := &slice{n: n, start: max(0, n*s.step-1), first: -1}
-	base := max(0, st.from*s.step-1)
+	sl := &slice{n: n, start: s.startOf(n), first: -1}
+	base := s.startOf(st.from)
 	sl.data = st.data[sl.start-base : min(s.src.Size, (n+1)*s.step+sliceTail)-base]
 	s.scanned++
 	err := s.scan(sl)
@@ -209,26 +213,58 @@ func (s *sparse) load(n int64) (*slice, error) {
 	return sl, nil
 }
 
-// read reads a slice with as many around it as are read at a time and not at hand.
+// read reads a slice with as many around it as are read at a time and not at hand. While lookups are only asked what they will
+// read (see Prepare), that is noted instead.
 func (s *sparse) read(n int64) (*stretch, error) {
+	from, to := s.around(n)
+	if s.ahead != nil {
+		s.ahead.want(n, from, to)
+		return nil, errAhead
+	}
+	s.room(s.bytesOf(from, to))
+	st := s.stretchOf(from, to)
+	if _, err := s.src.ReadDirect(st.data, s.startOf(from)); err != nil && err != io.EOF {
+		return nil, s.src.Wrap("symbol file", s.startOf(from), err)
+	}
+	s.reads++
+	s.take(st)
+	return st, nil
+}
+
+// around are the slices to be read with slice n: from and up to.
+func (s *sparse) around(n int64) (from, to int64) {
 	from, to, per := n, n+1, s.per
 	if section := s.sections[phaseFiles]; s.surveyed && n >= section[0] && n <= section[1] {
 		per *= wideFiles
 	}
-	for back := per / 2; back > 0 && from > 0 && s.cache[from-1] == nil; back-- {
+	if s.ahead != nil {
+		per = min(per, aheadSlices)
+	}
+	free := func(n int64) bool { return s.cache[n] == nil && (s.ahead == nil || !s.ahead.wanted[n]) }
+	for back := per / 2; back > 0 && from > 0 && free(from-1); back-- {
 		from--
 	}
-	for to-from < per && to < s.count && s.cache[to] == nil {
+	for to-from < per && to < s.count && free(to) {
 		to++
 	}
-	for to-from < per && from > 0 && s.cache[from-1] == nil {
+	for to-from < per && from > 0 && free(from-1) {
 		from--
 	}
-	start := max(0, from*s.step-1)
-	need := min(s.src.Size, to*s.step+sliceTail) - start
-	st := &stretch{}
-	// Whoever still has a slice of a stretch that goes looks at its marks, not at its bytes.
-	for room := min(max(leastCached, s.src.Size/cachedPart), mostCached); s.held+need > room && len(s.ring) > 8; {
+	return from, to
+}
+
+// startOf is the file offset of a slice's data: with the byte before it, which tells whether a line begins there.
+func (s *sparse) startOf(n int64) int64 { return max(0, n*s.step-1) }
+
+// bytesOf is how many bytes are read for the slices from and up to.
+func (s *sparse) bytesOf(from, to int64) int64 {
+	return min(s.src.Size, to*s.step+sliceTail) - s.startOf(from)
+}
+
+// room has stretches that were not used for long make way for as many bytes. What they held goes to spare. Whoever still has a
+// slice of such a stretch looks at its marks, not at its bytes.
+func (s *sparse) room(need int64) {
+	for most := min(max(leastCached, s.src.Size/cachedPart), mostCached); s.held+need > most && len(s.ring) > 8; {
 		s.hand %= len(s.ring)
 		old := s.ring[s.hand]
 		if old.used {
@@ -242,24 +278,35 @@ func (s *sparse) read(n int64) (*stretch, error) {
 		s.ring[s.hand] = s.ring[len(s.ring)-1]
 		s.ring = s.ring[:len(s.ring)-1]
 		s.held -= int64(len(old.data))
-		st.data, old.data, old.slices = old.data[:0], nil, nil
+		s.spare = append(s.spare, old.data[:0])
+		old.data, old.slices = nil, nil
+	}
+}
+
+// stretchOf is a stretch of the slices from and up to, with room for their bytes.
+func (s *sparse) stretchOf(from, to int64) *stretch {
+	st := &stretch{from: from, slices: make([]*slice, to-from)}
+	need := s.bytesOf(from, to)
+	if n := len(s.spare); n > 0 {
+		st.data, s.spare = s.spare[n-1], s.spare[:n-1]
 	}
 	if int64(cap(st.data)) < need {
 		st.data = make([]byte, need)
 	}
 	st.data = st.data[:need]
-	if _, err := s.src.ReadDirect(st.data, start); err != nil && err != io.EOF {
-		return nil, s.src.Wrap("symbol file", start, err)
-	}
-	s.reads++
-	s.bytes += need
-	s.held += need
+	return st
+}
+
+// take makes a stretch that was read one of those at hand.
+func (s *sparse) take(st *stretch) {
+	clear(s.spare)
+	s.spare = s.spare[:0]
+	s.bytes += int64(len(st.data))
+	s.held += int64(len(st.data))
 	s.ring = append(s.ring, st)
-	st.from, st.slices = from, make([]*slice, to-from)
-	for i := from; i < to; i++ {
-		s.cache[i] = st
+	for i := range st.slices {
+		s.cache[st.from+int64(i)] = st
 	}
-	return st, nil
 }
 
 // scan notes the records that start in a slice.

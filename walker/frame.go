@@ -47,6 +47,8 @@ type Frame struct {
 	Win WinPlace
 	// Attempts are the sources that were tried for this frame before the one that worked, and why each was rejected.
 	Attempts []Attempt
+
+	unnamed bool // Symbol and Answer were not looked up yet
 }
 
 // WinPlace are the numbers of a STACK WIN record that do not stand in it.

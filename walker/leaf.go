@@ -40,20 +40,20 @@ func (s *walk) leafByLR() (candidate, string) {
 		}
 		return candidate{}, fmt.Sprintf("%s 0x%x is no return address into a known function%s", name, lr, why)
 	}
-	f := s.top()
+	f, own := s.top(), s.symbol(s.top())
 	m := s.Modules.Find(to - 1)
 	caller, _ := s.lookup(m, to-s.arch.CallSize)
 	switch {
 	case s.atEntry(f):
-	case f.Symbol.Name == "" || caller.Name == "":
+	case own.Name == "" || caller.Name == "":
 		if s.arch != cpu.ARM64 {
 			return candidate{}, fmt.Sprintf("without symbols %s 0x%x cannot be told from what is left of an earlier call", name, lr)
 		}
-	case m == f.Module && caller.Start == f.Symbol.Start:
+	case m == f.Module && caller.Start == own.Start:
 		return candidate{}, fmt.Sprintf("%s 0x%x points into the function itself: it made a call since it was entered", name, lr)
 	}
 	if s.arch == cpu.ARM && !s.atEntry(f) {
-		if target, ok := s.calledBefore(to); !ok || target != f.Symbol.Start+s.base[f.Module] {
+		if target, ok := s.calledBefore(to); !ok || target != own.Start+s.base[f.Module] {
 			return candidate{}, fmt.Sprintf("%s 0x%x may be left from a function that was called since: no call of this function is known to lie before it", name, lr)
 		}
 	}
@@ -72,7 +72,8 @@ func (s *walk) leafByLR() (candidate, string) {
 
 // atEntry: a frame is at its function's first instruction.
 func (s *walk) atEntry(f *Frame) bool {
-	return f.Module >= 0 && f.Symbol.Name != "" && f.PC == s.base[f.Module]+f.Symbol.Start
+	own := s.symbol(f)
+	return f.Module >= 0 && own.Name != "" && f.PC == s.base[f.Module]+own.Start
 }
 
 // afterLeaf: the top frame was found by frame 0's link register, with its sp.

@@ -23,7 +23,7 @@ var outermost = map[core.OS][]string{
 // ended says of the top frame that it has no caller, if its function is one of those and its rules give no return address.
 func (s *walk) ended() *Stop {
 	f := s.top()
-	if !s.Policy.EndAtOutermost || f.Symbol.Name == "" || f.Trust == TrustContext {
+	if !s.Policy.EndAtOutermost || f.Trust == TrustContext || s.symbol(f).Name == "" {
 		return nil
 	}
 	for _, name := range outermost[s.OS] {

@@ -64,38 +64,29 @@ func (w *Walker) Walk(regs cpu.Regs, mem unwind.Memory) Stack { return w.WalkSha
 
 // WalkShadowed is Walk for a thread whose shadow stack the dump has: the return addresses on it, youngest first.
 func (w *Walker) WalkShadowed(regs cpu.Regs, mem unwind.Memory, shadow []uint64) Stack {
-	s := &walk{Walker: w, arch: regs.Arch, mem: mem, shadow: shadow}
-	if w.Policy.Pointer.ContextLR {
-		s.stripRegister(&regs, s.arch.LR)
+	t := w.Begin(regs, mem, shadow)
+	for t.Next() {
 	}
-	s.stale = regs
-	s.push(Frame{PC: regs.PC(), Lookup: regs.PC(), Regs: regs, Trust: TrustContext, Source: SourceContext})
-	if mem == nil {
-		return Stack{Frames: s.frames, Stop: Stop{Kind: StopNoMemory,
-			Detail: "the dump holds no stack memory for this thread, so nothing above the first frame can be found"}}
-	}
-	for {
-		next, stop := s.caller()
-		if stop != nil {
-			return Stack{Frames: s.frames, Stop: *stop}
-		}
-		s.push(next)
-		if len(s.frames) > w.Policy.MaxFrames {
-			return Stack{Frames: s.frames, Stop: Stop{Kind: StopLimit,
-				Detail: fmt.Sprintf("the stack has more than %d frames", w.Policy.MaxFrames)}}
-		}
-	}
+	return t.Stack()
 }
 
-// push names a frame and appends it.
+// push appends a frame. Its symbol is looked up when somebody asks, at the end at the latest: most rules need none.
 func (s *walk) push(f Frame) {
-	f.Module = s.Modules.Find(f.Lookup)
-	f.Symbol, f.Answer = s.lookup(f.Module, f.Lookup)
+	f.Module, f.unnamed = s.Modules.Find(f.Lookup), true
 	if f.Trust == TrustScan || f.Trust == TrustCFIScan || f.Trust == TrustNone {
 		s.scanned++
 	}
 	s.frames = append(s.frames, f)
 	s.params = append(s.params, paramSize{})
+}
+
+// symbol is the symbol of a frame.
+func (s *walk) symbol(f *Frame) *symbol.Symbol {
+	if f.unnamed {
+		f.Symbol, f.Answer = s.lookup(f.Module, f.Lookup)
+		f.unnamed = false
+	}
+	return &f.Symbol
 }
 
 // lookup asks for the symbol at an absolute address.

@@ -25,8 +25,8 @@ func (s *walk) proposeWin() (candidate, string) {
 	case symbol.Needs:
 		return candidate{}, "the symbol file is not read that far yet"
 	case symbol.No:
-		if f.Answer == symbol.Yes && !f.Symbol.Public && f.Symbol.Name != "" && s.Policy.Win.FuncParams {
-			s.params[len(s.params)-1] = paramSize{f.Symbol.ParamSize, true}
+		if own := s.symbol(f); f.Answer == symbol.Yes && !own.Public && own.Name != "" && s.Policy.Win.FuncParams {
+			s.params[len(s.params)-1] = paramSize{own.ParamSize, true}
 		}
 		return candidate{}, "the symbols have no STACK WIN record for the address"
 	}

@@ -25,25 +25,34 @@ func (s *Session) Report(i int) *report.Report {
 	return s.build(d)
 }
 
+// walkThread recovers the stack of one thread.
 func (s *Session) walkThread(d *dump, w *walker.Walker, syms *symbols, i int, policy walker.Policy) walker.Stack {
+	steps, why := s.beginThread(d, w, syms, i, policy)
+	if why != nil {
+		return walker.Stack{Stop: *why}
+	}
+	for steps.Next() {
+	}
+	return syms.named(steps)
+}
+
+// beginThread starts the walk of a thread, or says why it has none.
+func (s *Session) beginThread(d *dump, w *walker.Walker, syms *symbols, i int, policy walker.Policy) (*walker.Steps, *walker.Stop) {
 	if report.WroteDump(d.Dump, i) {
-		return stopped(walker.StopDumpThread, "this thread wrote the dump; what it was doing is not of interest, and its context is not its state at the crash")
+		return nil, &walker.Stop{Kind: walker.StopDumpThread,
+			Detail: "this thread wrote the dump; what it was doing is not of interest, and its context is not its state at the crash"}
 	}
 	ctx, err := threadContext(d.Dump, i)
 	if err != nil {
-		return stopped(walker.StopNoContext, err.Error())
+		return nil, &walker.Stop{Kind: walker.StopNoContext, Detail: err.Error()}
 	}
 	regs := ctx.Regs
 	if regs.Arch == nil {
-		return stopped(walker.StopNoCPU, "no stack walker exists for this processor")
+		return nil, &walker.Stop{Kind: walker.StopNoCPU, Detail: "no stack walker exists for this processor"}
 	}
 	syms.arch = regs.Arch
 	mem := stackMemory(d.Dump, i, regs.SP(), policy)
-	return w.WalkShadowed(regs, mem, shadowStack(d.Dump, ctx))
-}
-
-func stopped(kind walker.StopKind, detail string) walker.Stack {
-	return walker.Stack{Stop: walker.Stop{Kind: kind, Detail: detail}}
+	return w.Begin(regs, mem, shadowStack(d.Dump, ctx)), nil
 }
 
 // threadContext is a thread's state: that of the exception for the thread that had it, since its own context is of the

@@ -16,8 +16,9 @@ type walked struct {
 	policy walker.Policy
 	done   []bool // thread → its stack is walked
 	left   int    // threads to be walked
-	next   int    // no thread before it is left, but the first one
-	built  int    // left when the report was made
+	next   int    // no thread before it is left
+	side   together
+	built  int // left when the report was made
 }
 
 // outdate has the dump walked anew.
@@ -53,7 +54,8 @@ func (s *Session) Glance(i, thread int) *report.Report {
 	return s.build(d)
 }
 
-// WalkOn walks the next thread, the one that the report shows first before all others, and says how many are left.
+// WalkOn walks the next thread, the one that the report shows first before all others, or does a part of the work on several (see
+// together). It says how many are left.
 func (s *Session) WalkOn(i int) (left int) {
 	if i < 0 || i >= len(s.dumps) {
 		return 0
@@ -64,15 +66,16 @@ func (s *Session) WalkOn(i int) (left int) {
 	if w.left == 0 {
 		return 0
 	}
-	next := report.FirstThread(d.Dump)
-	if next < 0 || w.done[next] {
-		for w.done[w.next] {
-			w.next++
-		}
-		next = w.next
-	}
 	s.progress("walking", d.item.Name, int64(len(w.done)-w.left), int64(len(w.done)))
-	s.walk(d, next)
+	next := report.FirstThread(d.Dump)
+	switch {
+	case next >= 0 && !w.done[next]:
+		s.walk(d, next)
+	case d.readsMany():
+		s.walkTogether(d)
+	default:
+		s.walk(d, w.next)
+	}
 	return w.left
 }
 
@@ -90,21 +93,12 @@ func (s *Session) begin(d *dump) {
 	d.walked = walked{walker: w, syms: syms, policy: s.opt.Policy, stacks: make([]walker.Stack, n), done: make([]bool, n), left: n, built: -1}
 }
 
-// walk recovers the stack of one thread. A file that turns out not to be sorted may have answered wrong before: then the
-// threads that were walked are walked again, each time with more of the file read as a whole, so that this ends.
+// walk recovers the stack of one thread.
 func (s *Session) walk(d *dump, thread int) {
 	w := &d.walked
 	w.stacks[thread] = s.walkThread(d, w.walker, w.syms, thread, w.policy)
-	w.done[thread] = true
-	w.left--
-	for d.revised() {
-		for i := range w.done {
-			if w.done[i] {
-				w.stacks[i] = s.walkThread(d, w.walker, w.syms, i, w.policy)
-			}
-		}
-		d.report = nil
-	}
+	w.finished(thread)
+	s.rewalk(d)
 }
 
 // build describes what is walked.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"syscall/js"
 
+	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/web/app"
 )
 
@@ -76,27 +77,56 @@ func (r *remoteReader) part(from, to int64) (remotePart, error) {
 	} else {
 		r.ahead = 0
 	}
-	bytes, err := await(r.read.Invoke(float64(from), float64(to)))
-	if err.Truthy() {
-		r.err = errors.New(err.Get("message").String())
-		reply := app.Reply{Op: app.OpRemote, Text: r.name, Error: r.err.Error()}
-		if err.Get("changed").Truthy() {
-			reply.Kind = app.RemoteChanged
-		}
-		r.failed(reply)
-		return remotePart{}, r.err
+	bytes, why := await(r.read.Invoke(float64(from), float64(to)))
+	if err := r.took(to-from, why); err != nil {
+		return remotePart{}, err
 	}
 	r.end = to
-	if fetched += to - from; onFetch != nil {
-		onFetch(r.name)
-	}
-	js.Global().Set("crashpaneFetched", fetched)
 	p := remotePart{from, to, bytes}
 	if len(r.parts) == maxRemoteParts {
 		r.parts = r.parts[:maxRemoteParts-1]
 	}
 	r.parts = append([]remotePart{p}, r.parts...)
 	return p, nil
+}
+
+// took notes that n bytes have come, or why not.
+func (r *remoteReader) took(n int64, why js.Value) error {
+	switch {
+	case r.err != nil: // of a part that was asked for at the same time
+	case why.Truthy():
+		r.err = errors.New(why.Get("message").String())
+		reply := app.Reply{Op: app.OpRemote, Text: r.name, Error: r.err.Error()}
+		if why.Get("changed").Truthy() {
+			reply.Kind = app.RemoteChanged
+		}
+		r.failed(reply)
+	default:
+		if fetched += n; onFetch != nil {
+			onFetch(r.name)
+		}
+		js.Global().Set("crashpaneFetched", fetched)
+	}
+	return r.err
+}
+
+// ReadManyAt implements input.ManyReader: the requests are under way at the same time.
+func (r *remoteReader) ReadManyAt(parts []input.Part) error {
+	if r.err != nil {
+		return r.err
+	}
+	asked := js.Global().Get("Array").New(len(parts))
+	for i, p := range parts {
+		asked.SetIndex(i, r.read.Invoke(float64(p.Off), float64(p.Off+int64(len(p.Data)))))
+	}
+	settled, _ := await(js.Global().Get("Promise").Call("allSettled", asked))
+	for i, p := range parts {
+		one := settled.Index(i)
+		if r.took(int64(len(p.Data)), one.Get("reason")) == nil {
+			js.CopyBytesToGo(p.Data, one.Get("value"))
+		}
+	}
+	return r.err
 }
 
 // await is a promise's value, or what it was rejected with.

@@ -1,0 +1,146 @@
+package symfile
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// manyReader counts single reads, and reads of many places at once with their places.
+type manyReader struct {
+	*bytes.Reader
+	single, many, places int
+	err                  error
+}
+
+func (m *manyReader) ReadAt(p []byte, off int64) (int, error) {
+	m.single++
+	return m.Reader.ReadAt(p, off)
+}
+
+func (m *manyReader) ReadManyAt(parts []input.Part) error {
+	m.many++
+	m.places += len(parts)
+	for _, p := range parts {
+		if _, err := m.Reader.ReadAt(p.Data, p.Off); err != nil {
+			return err
+		}
+	}
+	return m.err
+}
+
+func manyOf(t *testing.T, text []byte) (*File, *manyReader) {
+	t.Helper()
+	r := &manyReader{Reader: bytes.NewReader(text)}
+	f, err := openSparse(input.New("m.sym", r, int64(len(text))), Options{Slice: 16 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f, r
+}
+
+// TestPrepare: what was prepared is looked up without another read, in far fewer reads than there are places, and answered the same.
+func TestPrepare(t *testing.T) {
+	text := generate(4000)
+	exact := open(t, "m.sym", text)
+	f, r := manyOf(t, text)
+	var rvas []uint64
+	for i := range 100 {
+		rvas = append(rvas, uint64(0x1000+(i*37%4000)*(36*12+16)+i%400))
+	}
+	for what, prepared := range map[string]struct{ prepare, ask func() }{
+		"rules": {func() { f.Prepare(rvas[:40], nil) }, func() {
+			for _, rva := range rvas[:40] {
+				f.Row(cpu.AMD64, rva)
+			}
+		}},
+		"functions": {func() { f.Prepare(nil, rvas) }, func() {
+			for _, rva := range rvas {
+				f.Lookup(rva)
+			}
+		}},
+	} {
+		r.single, r.many, r.places = 0, 0, 0
+		prepared.prepare()
+		if r.single > 2 || r.many == 0 || r.many > 40 || r.places < 5 {
+			t.Errorf("%s: prepared by %d single reads and %d of %d places", what, r.single, r.many, r.places)
+		}
+		r.single, r.many = 0, 0
+		if prepared.ask(); r.single+r.many > 0 {
+			t.Errorf("%s: looked up by %d single reads and %d of many places", what, r.single, r.many)
+		}
+	}
+	for _, rva := range rvas {
+		if d := differs(f, exact, rva); d != "" {
+			t.Fatal(d)
+		}
+	}
+	if f.Exact() {
+		t.Error("preparing has read the whole file")
+	}
+}
+
+// TestPrepareMixed: nothing is answered otherwise because it was prepared, whatever the file has in it, where nothing is found, or
+// where its order is broken.
+func TestPrepareMixed(t *testing.T) {
+	for seed := range uint64(6) {
+		rng := rand.New(rand.NewPCG(seed, 5))
+		text := mixed(rng, 400, []string{"before", "after", "among"}[seed%3])
+		if seed > 2 { // a function far behind its place
+			i := bytes.Index(text, []byte("\nFUNC ")) + 1
+			end := i + bytes.Index(text[i+5:], []byte("\nFUNC ")) + 6
+			at := bytes.LastIndex(text, []byte("\nFUNC ")) + 1
+			text = append(append(append([]byte{}, text[:i]...), text[end:at]...), append(append([]byte{}, text[i:end]...), text[at:]...)...)
+		}
+		exact := open(t, "m.sym", text)
+		f, _ := manyOf(t, text)
+		xs := borders(exact, rng)
+		for i := 0; i < len(xs); i += 100 {
+			some := xs[i:min(i+100, len(xs))]
+			f.Prepare(some, some)
+		}
+		if seed > 2 {
+			if _, err := f.Complete(nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, x := range xs {
+			if d := differs(f, exact, x); d != "" {
+				t.Fatalf("seed %d: %s", seed, d)
+			}
+		}
+	}
+}
+
+// TestPrepareFails: an error of the reader is left to the lookup, and bytes that came with one are not believed.
+func TestPrepareFails(t *testing.T) {
+	text := generate(3000)
+	f, r := manyOf(t, text)
+	r.err, r.many = errors.New("the file is gone"), 0
+	rvas := []uint64{0x1000 + 50*448, 0x1000 + 2500*448}
+	f.Prepare(rvas, rvas)
+	if r.many != 2 { // of rules, then of functions
+		t.Errorf("read %d times although it failed", r.many)
+	}
+	for _, rva := range rvas {
+		if d := differs(f, open(t, "m.sym", text), rva); d != "" {
+			t.Fatal(d)
+		}
+	}
+}
+
+// TestPrepareNothing: where reading many places at once is no cheaper, and in a file that was read, nothing is done.
+func TestPrepareNothing(t *testing.T) {
+	text := generate(1000)
+	f := sparseOf(t, "m.sym", text, 4<<10)
+	before := f.sparse.reads
+	f.Prepare([]uint64{0x1000, 0x8000}, []uint64{0x1000, 0x8000})
+	if f.sparse.reads != before {
+		t.Error("read ahead for nothing")
+	}
+	open(t, "m.sym", text).Prepare([]uint64{0x1000}, nil)
+}

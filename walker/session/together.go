@@ -1,0 +1,167 @@
+package session
+
+import "github.com/crashpane/crashpane/walker"
+
+// Where symbol files are searched as they lie and each read costs more than the work on what it gives (input.Source.ReadsMany), threads
+// are walked side by side: a step of each, whose unwind rules are fetched together, then the next. Their functions, lines and
+// names are fetched together too, when the frames are known.
+
+const (
+	// mostTogether is how many threads are walked side by side.
+	mostTogether = 32
+	// stepsATurn is how many steps all of them make at least until others have their turn.
+	stepsATurn = 32
+)
+
+// together are threads that are walked side by side. All have steps, or a stack of no frames that says why.
+type together struct {
+	threads []int
+	steps   []*walker.Steps
+}
+
+// readsMany says whether one of the dump's symbol files is better read in many places at once.
+func (d *dump) readsMany() bool {
+	for i := range d.modules {
+		if it := d.modules[i].item; it != nil && it.src.ReadsMany() {
+			return true
+		}
+	}
+	return false
+}
+
+// walkTogether does a part of the work on the next threads, and takes over the stacks that are whole.
+func (s *Session) walkTogether(d *dump) {
+	w := &d.walked
+	if len(w.side.threads) == 0 {
+		s.gather(d)
+	}
+	side := &w.side
+	moving := side.moving()
+	if len(moving) == 0 {
+		s.nameNext(d)
+		return
+	}
+	for n := 0; n < stepsATurn && len(moving) > 0; n += len(moving) {
+		if len(moving) > 1 {
+			var wants places
+			for _, t := range moving {
+				wants.add(t.Wants())
+			}
+			w.syms.prepare(wants, nil)
+		}
+		for _, t := range moving {
+			w.syms.arch = t.Arch()
+			t.Next()
+		}
+		moving = side.moving()
+	}
+	s.rewalk(d)
+}
+
+// gather begins with the next threads that are not walked.
+func (s *Session) gather(d *dump) {
+	w := &d.walked
+	for i := w.next; i < len(w.done) && len(w.side.threads) < mostTogether; i++ {
+		if w.done[i] {
+			continue
+		}
+		steps, why := s.beginThread(d, w.walker, w.syms, i, w.policy)
+		if why != nil {
+			w.stacks[i] = walker.Stack{Stop: *why}
+			w.finished(i)
+			continue
+		}
+		w.side.threads = append(w.side.threads, i)
+		w.side.steps = append(w.side.steps, steps)
+	}
+}
+
+// moving are the walks that have not ended.
+func (t *together) moving() []*walker.Steps {
+	var out []*walker.Steps
+	for _, s := range t.steps {
+		if !s.Ended() {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// nameNext names the frames of a thread whose walk has ended, and is done with it.
+func (s *Session) nameNext(d *dump) {
+	w := &d.walked
+	n := len(w.side.threads) - 1
+	if n < 0 {
+		return
+	}
+	thread, steps := w.side.threads[n], w.side.steps[n]
+	w.side.threads, w.side.steps = w.side.threads[:n], w.side.steps[:n]
+	if w.done[thread] { // somebody looked at it meanwhile
+		return
+	}
+	w.stacks[thread] = w.syms.named(steps)
+	w.finished(thread)
+	s.rewalk(d)
+}
+
+// named is a stack whose symbols are fetched together.
+func (y *symbols) named(steps *walker.Steps) walker.Stack {
+	if y.d.readsMany() {
+		var wants places
+		steps.Unnamed(wants.add)
+		y.prepare(nil, wants)
+	}
+	y.arch = steps.Arch()
+	return steps.Stack()
+}
+
+// places are addresses by module.
+type places map[int][]uint64
+
+func (p *places) add(module int, rva uint64) {
+	if module < 0 {
+		return
+	}
+	if *p == nil {
+		*p = places{}
+	}
+	(*p)[module] = append((*p)[module], rva)
+}
+
+// prepare fetches what the symbol files will be asked. Modules are indices of the dump's module list.
+func (y *symbols) prepare(rules, functions places) {
+	for module, rvas := range rules {
+		if f := y.file(module); f != nil && !y.d.ignored[module] {
+			f.Prepare(rvas, nil)
+		}
+	}
+	for module, rvas := range functions {
+		if f := y.file(module); f != nil {
+			f.Prepare(nil, rvas)
+		}
+	}
+}
+
+// finished notes that a thread's stack is there.
+func (w *walked) finished(thread int) {
+	w.done[thread] = true
+	w.left--
+	for w.next < len(w.done) && w.done[w.next] {
+		w.next++
+	}
+}
+
+// rewalk walks those threads again that were walked, if a file turned out not to be sorted: it may have answered wrong before. Each
+// time more of the file is read as a whole, so that this ends.
+func (s *Session) rewalk(d *dump) {
+	w := &d.walked
+	for d.revised() {
+		w.side = together{}
+		for i := range w.done {
+			if w.done[i] {
+				w.stacks[i] = s.walkThread(d, w.walker, w.syms, i, w.policy)
+			}
+		}
+		d.report = nil
+	}
+}

@@ -1,0 +1,84 @@
+package walker
+
+import (
+	"fmt"
+
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/symfile/unwind"
+)
+
+// Steps is a walk that is made frame by frame, so that whoever walks several threads may fetch together what all of them need of
+// a symbol file. It is as Walker.Walk makes it in one go.
+type Steps struct {
+	walk *walk
+	stop *Stop
+}
+
+// Begin starts the walk of a thread with its first frame; see WalkShadowed for what it takes.
+func (w *Walker) Begin(regs cpu.Regs, mem unwind.Memory, shadow []uint64) *Steps {
+	s := &walk{Walker: w, arch: regs.Arch, mem: mem, shadow: shadow}
+	if w.Policy.Pointer.ContextLR {
+		s.stripRegister(&regs, s.arch.LR)
+	}
+	s.stale = regs
+	s.push(Frame{PC: regs.PC(), Lookup: regs.PC(), Regs: regs, Trust: TrustContext, Source: SourceContext})
+	t := &Steps{walk: s}
+	if mem == nil {
+		t.stop = &Stop{Kind: StopNoMemory,
+			Detail: "the dump holds no stack memory for this thread, so nothing above the first frame can be found"}
+	}
+	return t
+}
+
+// Next looks for the next caller, and reports whether the walk may go on.
+func (t *Steps) Next() bool {
+	if t.stop != nil {
+		return false
+	}
+	s := t.walk
+	next, stop := s.caller()
+	if stop != nil {
+		t.stop = stop
+		return false
+	}
+	s.push(next)
+	if len(s.frames) > s.Policy.MaxFrames {
+		t.stop = &Stop{Kind: StopLimit, Detail: fmt.Sprintf("the stack has more than %d frames", s.Policy.MaxFrames)}
+	}
+	return t.stop == nil
+}
+
+// Ended reports whether Next has nothing more to find.
+func (t *Steps) Ended() bool { return t.stop != nil }
+
+// Arch is the CPU of the thread.
+func (t *Steps) Arch() *cpu.Arch { return t.walk.arch }
+
+// Wants is the address whose unwind rules the next step asks for: a module, and an address in it. The module is -1 if it asks for none.
+func (t *Steps) Wants() (module int, rva uint64) {
+	if t.stop != nil || t.walk.top().Module < 0 {
+		return -1, 0
+	}
+	return t.walk.top().Module, t.walk.rva()
+}
+
+// Unnamed are the addresses whose symbols Stack will look up, each as of Wants.
+func (t *Steps) Unnamed(yield func(module int, rva uint64)) {
+	for i := range t.walk.frames {
+		if f := &t.walk.frames[i]; f.unnamed && f.Module >= 0 {
+			yield(f.Module, f.Lookup-t.walk.base[f.Module])
+		}
+	}
+}
+
+// Stack is what was found, every frame with its symbol.
+func (t *Steps) Stack() Stack {
+	for i := range t.walk.frames {
+		t.walk.symbol(&t.walk.frames[i])
+	}
+	out := Stack{Frames: t.walk.frames}
+	if t.stop != nil {
+		out.Stop = *t.stop
+	}
+	return out
+}
