@@ -236,8 +236,7 @@ func (s *sparse) around(n int64) (from, to int64) {
 	from, to, per := n, n+1, s.per
 	if section := s.sections[phaseFiles]; s.surveyed && n >= section[0] && n <= section[1] {
 		per *= wideFiles
-	}
-	if s.ahead != nil {
+	} else if s.ahead != nil {
 		per = min(per, aheadSlices)
 	}
 	free := func(n int64) bool { return s.cache[n] == nil && (s.ahead == nil || !s.ahead.wanted[n]) }
