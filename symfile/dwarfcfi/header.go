@@ -26,6 +26,8 @@ type header struct {
 const (
 	probes  = 64
 	checked = 4
+	// probeSize is how much is read for each, in bytes.
+	probeSize = 64
 )
 
 // FrameAddress is the link-time address of the .eh_frame that an .eh_frame_hdr belongs to: in a file without section headers the
@@ -87,6 +89,8 @@ func (t *table) openHeader(src *input.Source, address uint64) (*header, error) {
 		return nil, h.bad(at, fmt.Sprintf("at most %d pairs, for which there is room", room), fmt.Sprintf("%d", count))
 	}
 	h.count = int(count)
+	h.near = probeSize
+	defer func() { h.near, h.back = windowSize, windowSize/2 }()
 	var last uint64
 	h.first = make([]uint64, 0, probes+1)
 	for i := 0; i <= probes; i++ {
@@ -144,18 +148,72 @@ func (h *header) fde(t *table, i int, start uint64, off int64) (fde, error) {
 	return f, err
 }
 
+// guesses is how often narrow goes by proportion before it halves.
+const guesses = 3
+
+// narrow brings the last pair of from to to, or the one before them, that starts at or below an address, down to what lies in one window:
+// functions are about as large everywhere, so that a guess by proportion finds it mostly at once. k is the first probe above the address.
+func (h *header) narrow(t *table, from, to int, pc uint64, k int) (int, int, error) {
+	if h.src.Memory() != nil {
+		return from, to, nil
+	}
+	low, high := h.first[k-1], ^uint64(0)
+	if k < len(h.first) {
+		high = h.first[k]
+	}
+	// side moves one end to a pair that was looked at.
+	side := func(i int) (above bool, err error) {
+		start, _, err := h.at(t, i)
+		if err != nil {
+			return false, err
+		}
+		if start > pc {
+			to, high = i, start
+			return true, nil
+		}
+		from, low = i+1, start
+		return false, nil
+	}
+	for n := 0; int64(to-from)*int64(h.width) > h.near/2; n++ {
+		guess := from + (to-from)/2
+		if n < guesses && high > low && pc >= low {
+			guess = from + int(float64(to-from)*(float64(pc-low)/float64(high-low)))
+			guess = min(max(guess, from), to-1)
+		}
+		pos := h.table + int64(guess)*int64(h.width)
+		w, err := h.window(pos, int64(h.width))
+		if err != nil {
+			return 0, 0, h.src.Wrap(h.name, pos, err)
+		}
+		first := max(from, int((w.at-h.table+int64(h.width)-1)/int64(h.width)))
+		last := min(to, int((w.at+int64(len(w.data))-h.table)/int64(h.width))) - 1
+		if above, err := side(first); err != nil {
+			return 0, 0, err
+		} else if above || last <= first {
+			continue
+		}
+		if _, err := side(last); err != nil {
+			return 0, 0, err
+		}
+	}
+	return from, to, nil
+}
+
 // find searches the table for the FDE that covers an address. An error other than of reading says that the header is of no
 // use.
 func (h *header) find(t *table, pc uint64) (fde, bool, error) {
 	var broken error
 	from, to := 0, h.count
-	if k := sort.Search(len(h.first), func(k int) bool { return h.first[k] > pc }); k > 0 {
-		from = h.probe(k-1) + 1
-		if k < len(h.first) {
-			to = h.probe(k)
-		}
-	} else {
+	k := sort.Search(len(h.first), func(k int) bool { return h.first[k] > pc })
+	if k == 0 {
 		return fde{}, false, nil
+	}
+	from = h.probe(k-1) + 1
+	if k < len(h.first) {
+		to = h.probe(k)
+	}
+	if from, to, broken = h.narrow(t, from, to, pc, k); broken != nil {
+		return fde{}, false, broken
 	}
 	i := from + sort.Search(to-from, func(i int) bool {
 		start, _, err := h.at(t, from+i)

@@ -17,6 +17,24 @@ type section struct {
 	// eh: the section has .eh_frame's form, else .debug_frame's. They differ in how an entry finds its CIE.
 	eh bool
 	Config
+
+	// near is how many bytes a lookup reads where it needs a few, and back how many of them lie before those; with a near of 0, as a pass
+	// over everything has it, it is a block of the Source.
+	near, back int64
+	wins       [windows]window
+	next       int
+}
+
+// A lookup needs a few entries here and there: what lies beside them is seldom wanted.
+const (
+	windows    = 16
+	windowSize = 4 << 10
+)
+
+// window is a piece of the section. Its bytes are never changed: whoever has a view of them may keep it.
+type window struct {
+	at   int64
+	data []byte
 }
 
 // bad is an error at an offset of the section.
@@ -40,6 +58,16 @@ func (s *section) bytes(off, n int64) ([]byte, error) {
 	if n == 0 {
 		return nil, nil
 	}
+	if all := s.src.Memory(); all != nil {
+		return all[off : off+n : off+n], nil
+	}
+	if n <= s.near-s.back {
+		w, err := s.window(off, n)
+		if err != nil {
+			return nil, s.src.Wrap(s.name, off, err)
+		}
+		return w.data[off-w.at : off-w.at+n : off-w.at+n], nil
+	}
 	block, start, err := s.src.Block(off)
 	if err != nil {
 		return nil, s.src.Wrap(s.name, off, err)
@@ -52,6 +80,23 @@ func (s *section) bytes(off, n int64) ([]byte, error) {
 		return nil, s.src.Wrap(s.name, off, err)
 	}
 	return p, nil
+}
+
+// window is the piece that holds n bytes at off, of those that are at hand or read.
+func (s *section) window(off, n int64) (window, error) {
+	for _, w := range s.wins {
+		if off >= w.at && off+n <= w.at+int64(len(w.data)) {
+			return w, nil
+		}
+	}
+	w := window{at: max(0, off-s.back)}
+	w.data = make([]byte, min(s.near, s.src.Size-w.at))
+	if _, err := s.src.ReadDirect(w.data, w.at); err != nil {
+		return window{}, err
+	}
+	s.wins[s.next] = w
+	s.next = (s.next + 1) % windows
+	return w, nil
 }
 
 // reader goes over a piece of the section. Its first error sticks; what is read after it is 0.

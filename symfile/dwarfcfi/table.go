@@ -94,7 +94,7 @@ func open(src *input.Source, name string, cfg Config) (*table, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	t := &table{section: section{src: src, name: name, Config: cfg}, cies: map[int64]*cie{}}
+	t := &table{section: section{src: src, name: name, near: windowSize, Config: cfg}, cies: map[int64]*cie{}}
 	return t, nil
 }
 
@@ -210,6 +210,9 @@ func (t *table) Each(f func(start, end uint64, row unwind.Row) error) error {
 	if err := t.ensureNumbered(); err != nil {
 		return err
 	}
+	near := t.near
+	t.near = 0
+	defer func() { t.near = near }()
 	places := t.places
 	if scattered(places) {
 		if block, _, err := t.src.Block(0); err != nil {
