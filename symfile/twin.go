@@ -31,13 +31,13 @@ func (f *File) Twin() *File {
 func (s *sparse) twin(f *File) *sparse {
 	t := *s
 	t.src = f.src
-	t.cache, t.ring, t.hand, t.held = map[int64]*stretch{}, nil, 0, 0
+	t.cache, t.ring, t.hand, t.held, t.spare = map[int64]*stretch{}, nil, 0, 0, nil
 	t.edges = slices.Clone(s.edges)
 	for k := range t.knots {
 		t.knots[k] = slices.Clone(s.knots[k])
 		t.notes[k] = nil
 	}
-	t.line = nil
+	t.line, t.ahead = nil, nil
 	return &t
 }
 

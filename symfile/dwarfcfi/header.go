@@ -63,7 +63,7 @@ func (h *header) start() (r reader, frame uint64, ok bool, err error) {
 // openHeader reads the header and makes sure that it belongs to the section and can be searched. A linker that cannot sort writes
 // a header without a table, which is no error: both results are nil then.
 func (t *table) openHeader(src *input.Source, address uint64) (*header, error) {
-	h := &header{section: section{src: src, name: ".eh_frame_hdr", address: address, eh: true, Config: t.Config}}
+	h := &header{section: section{src: src, name: ".eh_frame_hdr", address: address, eh: true, near: probeSize, Config: t.Config}}
 	r, frame, ok, err := h.start()
 	if err != nil {
 		return nil, err
@@ -89,7 +89,6 @@ func (t *table) openHeader(src *input.Source, address uint64) (*header, error) {
 		return nil, h.bad(at, fmt.Sprintf("at most %d pairs, for which there is room", room), fmt.Sprintf("%d", count))
 	}
 	h.count = int(count)
-	h.near = probeSize
 	defer func() { h.near, h.back = windowSize, windowSize/2 }()
 	var last uint64
 	h.first = make([]uint64, 0, probes+1)

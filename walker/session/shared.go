@@ -62,14 +62,14 @@ func (s *Session) share(d *dump) {
 		})
 	})
 	walk(s, d, w.walker, w.syms, func(thread int, st walker.Stack, o []oddRow) {
-		w.stacks[thread], w.done[thread], odd[thread] = st, true, o
-		w.left--
+		w.stacks[thread], odd[thread] = st, o
+		w.finished(thread)
 	})
 	wg.Wait()
 	if s.reunite(t, d, td) {
 		for _, r := range theirs {
-			w.stacks[r.thread], w.done[r.thread] = r.stack, true
-			w.left--
+			w.stacks[r.thread] = r.stack
+			w.finished(r.thread)
 		}
 	}
 	for i, o := range odd {
@@ -79,20 +79,7 @@ func (s *Session) share(d *dump) {
 			}
 		}
 	}
-	s.again(d)
-}
-
-// again walks those threads again that are walked, as long as a symbol file has found its answers wrong.
-func (s *Session) again(d *dump) {
-	w := &d.walked
-	for d.revised() {
-		for i := range w.done {
-			if w.done[i] {
-				w.stacks[i] = s.walkThread(d, w.walker, w.syms, i, w.policy)
-			}
-		}
-		d.report = nil
-	}
+	s.rewalk(d)
 }
 
 // oddRow is what was passed over in the unwind record of a frame.
