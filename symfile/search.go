@@ -16,8 +16,8 @@ func (s *sparse) survey() error {
 	from[numPhases] = s.count
 	for ph := phaseFiles; ph < numPhases; ph++ {
 		lo, hi := from[ph-1], s.count // lo: before it all is earlier; hi: from it on nothing is
-		for lo < hi {
-			mid := lo + (hi-lo)/2
+		mid := lo                     // of a section that is missing, where the one before it ends
+		for ; lo < hi; mid = lo + (hi-lo)/2 {
 			high, at, err := s.phaseFrom(mid)
 			if err != nil {
 				return err
