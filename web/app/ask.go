@@ -144,7 +144,7 @@ func (p *Page) ReplyWith(r Reply, data File) (draw bool) {
 func (p *Page) looked(r Reply) {
 	p.asking = false
 	top := p.top || p.State.Thread < 0
-	if !p.Job.Active || p.reading == nil {
+	if !p.Job.Active || p.reading == nil && len(p.queue) == 0 {
 		p.Job = Job{}
 	}
 	if r.Error != "" {
@@ -204,6 +204,9 @@ func (p *Page) looked(r Reply) {
 		p.opening = false
 	}
 	p.ask(0)
+	if len(p.queue) > 0 {
+		p.next()
+	}
 	p.tellIdle(r)
 }
 

@@ -53,6 +53,9 @@ func (p *Page) next() {
 		}
 		return
 	}
+	if p.asking && p.Frame == nil && len(p.Dumps) > 0 && takesLong(p.queue[0]) {
+		return // the engine answers in turn, and the first screen is on its way; looked goes on
+	}
 	p.reading, p.queue = p.queue[0], p.queue[1:]
 	if !p.Job.Active {
 		p.Job.began = time.Now()
@@ -61,6 +64,17 @@ func (p *Page) next() {
 	p.Job.Text, p.Job.Percent = "Reading "+view.Clean(view.BaseName(p.reading.Name())), -1
 	p.send(p.addRequest(p.reading), p.reading)
 	p.tellProgress()
+}
+
+// takesLong: an archive that is unpacked for seconds. Symbol files of any size are only searched.
+func takesLong(f File) bool {
+	name := strings.ToLower(f.Name())
+	for _, end := range []string{".gz", ".zip", ".zst", ".xz"} {
+		if strings.HasSuffix(name, end) {
+			return f.Size() > 1<<20
+		}
+	}
+	return false
 }
 
 // added takes the answer to a file.

@@ -226,6 +226,30 @@ func TestDropShowsStack(t *testing.T) {
 	}
 }
 
+// largeFile is a file of 20 MB.
+type largeFile string
+
+func (f largeFile) Name() string { return string(f) }
+func (f largeFile) Size() int64  { return 20 << 20 }
+
+// An archive that takes seconds to unpack waits until the stack stands there.
+func TestArchivesWaitForTheFirstScreen(t *testing.T) {
+	p, _, e := newTestPage("")
+	p.Add([]File{fakeFile("a.dmp"), largeFile("a.sym.gz")})
+	p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: []DumpName{{0, "a.dmp"}}, Items: []FileRow{{Name: "a.dmp", Usable: true}}})
+	if p.Reply(Reply{ID: e.last(OpLook).ID, Op: OpLook, Summary: screen(0).Summary, Threads: screen(0).Threads}); len(e.files) != 1 || !p.Job.Active {
+		t.Fatalf("files %v before the stack, job %+v", e.files, p.Job)
+	}
+	if p.Reply(screen(e.last(OpLook).ID)); len(e.files) != 2 || p.Job.Count() != "2 of 2" {
+		t.Errorf("files %v behind the stack, job %+v", e.files, p.Job)
+	}
+	p, _, e = newTestPage("")
+	p.Add([]File{fakeFile("a.dmp"), largeFile("a.sym")})
+	if p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: []DumpName{{0, "a.dmp"}}}); len(e.files) != 2 {
+		t.Errorf("a symbol file waits: %v", e.files)
+	}
+}
+
 func TestKeysMoveTheSelection(t *testing.T) {
 	p, _, e := newTestPage("")
 	drop(p, e)

@@ -74,7 +74,7 @@ func BaseName(path string) string {
 // foldAt is the length from which a name is folded, pathAt the one from which its path is: what a row has room for.
 const (
 	foldAt = 56
-	pathAt = 42
+	pathAt = 39
 )
 
 // Fold shortens a readable name for a row: template arguments first ("vector<…>::push_back"), then the parameters
@@ -103,13 +103,9 @@ func foldPath(s string) string {
 		}
 	}
 	at := pathParts(s)
-	keep := 2
-	if n := len(at); n > 0 && (strings.HasPrefix(s[at[n-1]:], "<") || strings.HasPrefix(s[at[n-1]:], "{")) {
-		keep = 3 // "::<…>" and "::{{closure}}" say little by themselves
-	}
-	for i := 0; i+keep <= len(at); i++ {
+	for i := 0; i+2 <= len(at); i++ {
 		folded := "…::" + s[at[i]:]
-		if n := utf8.RuneCountInString(folded); n <= pathAt || i+keep == len(at) && n < utf8.RuneCountInString(s) {
+		if n := utf8.RuneCountInString(folded); n <= pathAt || i+2 == len(at) && n < utf8.RuneCountInString(s) {
 			return folded
 		}
 	}
