@@ -41,6 +41,9 @@ func (s *walk) leafByLR() (candidate, string) {
 		return candidate{}, fmt.Sprintf("%s 0x%x is no return address into a known function%s", name, lr, why)
 	}
 	f, own := s.top(), s.symbol(s.top())
+	if to&^1 == f.PC&^1 {
+		return candidate{}, fmt.Sprintf("%s 0x%x is this very instruction: the function has just come back from a call", name, lr)
+	}
 	m := s.Modules.Find(to - 1)
 	caller, _ := s.lookup(m, to-s.arch.CallSize)
 	switch {

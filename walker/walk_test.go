@@ -290,6 +290,9 @@ func TestARM64LinkRegister(t *testing.T) {
 	expect(t, sc.walk(t), "1010 context, 2020 frame_pointer, 3030 frame_pointer, end")
 	sc.policy = RustMinidump
 	expect(t, sc.walk(t), "1010 context, 3030 frame_pointer, nothing-found")
+	// Just back from a call, lr is where the function goes on: nobody called it from there.
+	sc.regs["lr"], sc.policy = code(0x1010), Best
+	expect(t, sc.walk(t), "1010 context, 3030 frame_pointer, end")
 }
 
 // The top byte of a signed pointer is not part of the address.
