@@ -266,7 +266,10 @@ func (p *Page) frameNumber(r view.StackRow) string {
 }
 
 func (p *Page) frameModule(r view.StackRow) string {
-	if r.Offset == "" {
+	switch {
+	case r.Module == "" && r.Kind == view.RowFrame:
+		return "in no module"
+	case r.Offset == "":
 		return r.Module
 	}
 	return r.Module + " " + r.Offset
@@ -478,7 +481,7 @@ func mismatchTitle(w view.WantedRow) string {
 func kindWord(f FileRow) string {
 	switch {
 	case f.Kind == "minidump" && f.Usable:
-		return "minidump"
+		return "crash dump"
 	case f.Kind == "sym" && f.Assign:
 		return "symbols, no MODULE"
 	case f.Kind == "sym" && f.Usable:
@@ -519,7 +522,7 @@ func fileText(f FileRow) string {
 	case f.Dump >= 0:
 		return "Open"
 	case f.Kind == "archive" && f.Usable:
-		return "Unpacked"
+		return "What was in it stands below"
 	}
 	return ""
 }

@@ -145,7 +145,7 @@ func (v *View) ways(c *report.Comparison, p *report.Parting, out *ComparePage) {
 			way.Text = stopSentence(&report.Thread{Stop: w.Stop})
 		} else {
 			by := sourceWord(w.Source)
-			if o := Clean(w.Origin); o != "" && !strings.EqualFold(o, by) {
+			if o := Clean(w.Origin); o != "" && !strings.Contains(strings.ToLower(o), strings.ToLower(by)) {
 				by += ", " + o
 			}
 			next := v.compareRow(c, w.Next, false)

@@ -48,10 +48,7 @@ func (v *View) Summary(dump int) Summary {
 		FirstThread: r.FirstThread, Threads: len(r.Threads), Modules: len(r.Modules), Wanted: len(r.Wanted),
 		Diag: len(r.Diagnostics), Facts: v.facts(), System: v.system(), Log: []LogRow{}, Policy: Clean(r.Policy), Findings: v.Findings()}
 	if r.Crash != nil {
-		s.Reason = Clean(r.Crash.Reason.Rust)
-		if s.Reason == "" {
-			s.Reason = Clean(r.Crash.Reason.Breakpad)
-		}
+		s.Reason = Clean(reasonOf(r.Crash))
 	}
 	for i, d := range r.Diagnostics {
 		if d.Severity == "error" {
@@ -206,10 +203,11 @@ func (v *View) system() []Group {
 			params = append(params, short(p))
 		}
 		also := ""
-		if c.Reason.Breakpad != c.Reason.Rust {
+		reason := reasonOf(c)
+		if c.Reason.Breakpad != reason {
 			also = c.Reason.Breakpad
 		}
-		add("Exception", Fact{"Reason", c.Reason.Rust, true}, Fact{"In Breakpad's words", also, true},
+		add("Exception", Fact{"Reason", reason, true}, Fact{"In Breakpad's words", also, true},
 			Fact{"Address", v.hex(c.Address), true}, Fact{"Thread id", fmt.Sprintf("%d (0x%x)", c.ThreadID, c.ThreadID), false},
 			Fact{"Parameters", strings.Join(params, "  "), true})
 	}

@@ -125,6 +125,14 @@ func cutParams(s string) string {
 	return ""
 }
 
+// reasonOf is the exception in rust-minidump's words, or in Breakpad's where it has none.
+func reasonOf(c *report.Crash) string {
+	if b := c.Reason.Breakpad; b != "" && (c.Reason.Rust == "" || strings.HasPrefix(c.Reason.Rust, "unknown ")) {
+		return b
+	}
+	return c.Reason.Rust
+}
+
 // deed says in words what the exception was, and whether its address belongs to the sentence.
 func deed(c *report.Crash) (what string, address bool) {
 	both := c.Reason.Breakpad + " " + c.Reason.Rust
@@ -134,10 +142,7 @@ func deed(c *report.Crash) (what string, address bool) {
 			return d.what, d.address
 		}
 	}
-	reason := c.Reason.Rust
-	if reason == "" {
-		reason = c.Reason.Breakpad
-	}
+	reason := reasonOf(c)
 	if reason == "" {
 		return "stopped with an exception without a known reason", false
 	}

@@ -97,6 +97,16 @@ func TestFastFailsAreNotAllStackOverruns(t *testing.T) {
 	}
 }
 
+func TestReasonThatOneToolKnows(t *testing.T) {
+	c := &report.Crash{Reason: report.Words{Breakpad: "Uncaught NSException", Rust: "unknown 0x43506e78 / 0x00000000"}}
+	if got := reasonOf(c); got != "Uncaught NSException" {
+		t.Error(got)
+	}
+	if got, _ := deed(c); got != "threw an Objective-C exception that nobody caught" {
+		t.Error(got)
+	}
+}
+
 func TestStackWindows(t *testing.T) {
 	v := New(example(), demangled)
 	all := v.Stack(StackQuery{Thread: 1, Count: 100})
