@@ -24,6 +24,7 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 	debug.SetGCPercent(50)
 	self := js.Global()
 	var queue []js.Value
+	asked := false
 	wake := make(chan struct{}, 1)
 	self.Set("crashpaneReceive", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		queue = append(queue, args[0])
@@ -44,10 +45,20 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 	e = engine.New(post, opt)
 	self.Call("postMessage", map[string]any{"ready": true})
 	turn := turns(wake)
+	var rehearsal *engine.Rehearsal
+	calm := js.FuncOf(func(js.Value, []js.Value) any {
+		if !asked {
+			rehearsal = engine.NewRehearsal(blobOf)
+			turn()
+		}
+		return nil
+	})
+	self.Call("setTimeout", calm, calmAfter)
 	for {
 		for len(queue) > 0 {
 			message := queue[0]
 			queue = queue[1:]
+			asked, rehearsal = true, nil
 			if !guarded(self, func() {
 				if own == nil || !own(message) {
 					handle(e, post, message)
@@ -60,11 +71,22 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 		if !guarded(self, func() { more = e.Idle() }) {
 			return
 		}
+		if rehearsal != nil {
+			more = rehearsal.Step()
+		}
 		if more {
 			turn() // requests that have come meanwhile are first
 		}
 		<-wake
 	}
+}
+
+// calmAfter is when an engine that nobody has asked anything rehearses, in milliseconds: the page has other things to do until it can be used.
+const calmAfter = 150
+
+// blobOf makes a file of the browser of bytes.
+func blobOf(name string, content []byte) *input.Source {
+	return SourceOf(name, js.Global().Get("Blob").New([]any{ArrayOf(content)}))
 }
 
 // turns makes a function that has wake receive when the browser has handed over the messages that wait. Timers would let
