@@ -122,7 +122,7 @@ func (p *Page) ReplyWith(r Reply, data File) (draw bool) {
 	case OpExport:
 		p.exported(r)
 	case OpWalked:
-		p.walked(r)
+		return p.walked(r)
 	case OpPlan:
 		p.planned(r)
 	case OpMissing:

@@ -58,13 +58,17 @@ func (p *Page) laterValue() any {
 // canStop: the passes can be left out, the stacks cannot.
 func (p *Page) canStop() bool { return len(p.Exact.passes) > 0 }
 
-// walked says that the stacks are there which were pending.
-func (p *Page) walked(r Reply) {
+// walked says that the stacks are there which were pending. It reports whether what is shown has changed: the answer to what it asks
+// draws what they are.
+func (p *Page) walked(r Reply) (draw bool) {
+	draw = p.Later.Text != ""
 	p.Later = Later{}
-	if r.Dump == p.Dump {
-		p.corrected(r.Changed)
-		p.ask(PartsAll)
+	if r.Dump != p.Dump {
+		return draw
 	}
+	p.corrected(r.Changed)
+	p.ask(PartsAll)
+	return draw && !p.asking
 }
 
 // keepPending leaves the rows of threads that are being walked again as they were: what they do comes in a moment.
