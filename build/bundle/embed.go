@@ -147,7 +147,8 @@ func packFrame(p parts, files map[string][]byte) error {
 	html = strings.Replace(html, scripts, `<script type="module" src="embed.js"></script>`, 1)
 	html = strings.Replace(html, `"crashpane-embed.css"`, `"embed.css"`, 1)
 	html = strings.Replace(html, `data-full-size="0"`, fmt.Sprintf(`data-full-size="%d"`, len(p.full)), 1)
-	if html, err = addPolicy(html, site.MetaCSP()); err != nil {
+	html = site.AddBases(html, p.symbols)
+	if html, err = addPolicy(html, site.MetaCSP(p.symbols...)); err != nil {
 		return err
 	}
 	files["embed.html"] = []byte(html)

@@ -9,9 +9,9 @@ const root = resolve(fileURLToPath(import.meta.url), "../../..");
 const sample = join(root, "testdata/sample");
 const types = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm", ".json": "application/json" };
 
-// The policy that docs/EMBEDDING.md states for pages with the element, and what this page's frame needs.
-export const policy = (frame) =>
-  ["default-src 'none'", "script-src 'self' 'wasm-unsafe-eval'", "worker-src 'self'", "connect-src 'self'", "style-src 'self'", "img-src data:", "base-uri 'none'", "form-action 'none'", `frame-src ${[frame].flat().filter(Boolean).map((address) => new URL(address).origin).join(" ") || "'none'"}`].join("; ");
+// The policy that docs/EMBEDDING.md states for pages with the element, and what this page's frame needs; connect are sources of symbols.
+export const policy = (frame, connect = []) =>
+  ["default-src 'none'", "script-src 'self' 'wasm-unsafe-eval'", "worker-src 'self'", ["connect-src 'self'", ...connect.map((address) => new URL(address).origin)].join(" "), "style-src 'self'", "img-src data:", "base-uri 'none'", "form-action 'none'", `frame-src ${[frame].flat().filter(Boolean).map((address) => new URL(address).origin).join(" ") || "'none'"}`].join("; ");
 
 // Symbols by debug file and id, as the MODULE line of each file says them.
 async function symbolFiles() {
@@ -27,8 +27,8 @@ async function symbolFiles() {
   return found;
 }
 
-// reports are {name, content}; pages are further pages of tests, by name, and frames what these may frame.
-export async function startPortal({ port = 0, frame, frames = [], reports, pages = {} } = {}) {
+// reports are {name, content}; pages are further pages of tests, by name, frames what these may frame, connect what they may ask.
+export async function startPortal({ port = 0, frame, frames = [], connect = [], reports, pages = {} } = {}) {
   const symbols = await symbolFiles();
   const shown = reports ?? [{ name: "tilecruncher.dmp", content: await readFile(join(sample, "tilecruncher.dmp")) }];
   const find = async (path) => {
@@ -48,7 +48,7 @@ export async function startPortal({ port = 0, frame, frames = [], reports, pages
   const server = http.createServer(async (request, response) => {
     const found = request.method === "GET" ? await find(new URL(request.url, "http://portal").pathname).catch(() => undefined) : undefined;
     if (found?.content === undefined) return response.writeHead(404).end();
-    response.writeHead(200, { "content-type": found.type ?? "application/octet-stream", "content-security-policy": policy([frame, ...frames]), "x-content-type-options": "nosniff" });
+    response.writeHead(200, { "content-type": found.type ?? "application/octet-stream", "content-security-policy": policy([frame, ...frames], connect), "x-content-type-options": "nosniff" });
     return response.end(found.content);
   });
   await new Promise((done) => server.listen(port, "127.0.0.1", done));

@@ -62,6 +62,7 @@ func (h *host) limit(v js.Value) {
 		}
 		mark("files", v.Get("noFiles").Truthy() || v.Get("readOnly").Truthy(), "off")
 		mark("readonly", v.Get("readOnly").Truthy(), "on")
+		mark("redact", v.Get("redact").Truthy(), "on")
 		h.page.SetLimits(app.Limits{NoFiles: v.Get("noFiles").Truthy(), NoNetwork: !h.viewer.Get("network").Truthy(), ReadOnly: v.Get("readOnly").Truthy(), Redact: v.Get("redact").Truthy()})
 	}
 }

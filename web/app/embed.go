@@ -72,8 +72,10 @@ func (p *Page) forbidden(act string) bool {
 		return p.Limits.ReadOnly || p.Limits.NoNetwork
 	case "pick-files", "pick-folder", "pick-store", "store", "sample":
 		return p.Limits.NoFiles || p.Limits.ReadOnly
-	case "use", "assign", "unuse", "policy", "ignore", "make", "keep", "clear-kept":
+	case "use", "assign", "unuse", "policy", "ignore", "keep", "clear-kept":
 		return p.Limits.ReadOnly
+	case "make": // the files of sources stand in it
+		return p.Limits.ReadOnly || p.Limits.Redact
 	}
 	return false
 }

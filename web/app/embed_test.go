@@ -20,6 +20,8 @@ func TestLimits(t *testing.T) {
 		{Limits{ReadOnly: true}, "assign", true},
 		{Limits{ReadOnly: true}, "policy", true},
 		{Limits{ReadOnly: true}, "pick-files", true},
+		{Limits{Redact: true}, "make", true},
+		{Limits{Redact: true}, "policy", false},
 		{Limits{ReadOnly: true, NoFiles: true, NoNetwork: true, Redact: true}, "copy", false},
 		{Limits{ReadOnly: true, NoFiles: true, NoNetwork: true, Redact: true}, "thread", false},
 	} {

@@ -240,6 +240,10 @@ func (p *Page) toAsk() (rows []*Asked, problem string) {
 
 // notListed says why a source cannot be asked by this page, and what would help.
 func (p *Page) notListed(base string) string {
+	if p.Watch != nil {
+		return "Nothing was asked: " + base + " is not among the sources that the page around this viewer has named. " +
+			"That page allows it: in the element's network attribute and its own policy (connect-src); for a frame, whoever builds the site by make site SYMBOL_ORIGINS"
+	}
 	if _, ok := p.Host.SymbolBases(); !ok {
 		return "This copy of the page forbids every request, so it can ask no server (Content-Security-Policy: connect-src 'none'). A hosted copy can."
 	}

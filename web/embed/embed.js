@@ -8,6 +8,27 @@ const { dataset } = document.body;
 // What the address of the frame says; the page around writes it.
 const asked = new URLSearchParams(location.hash.slice(1));
 
+// The sources of symbol files that a person may have asked: those that the site was built with, which are all that its policy lets
+// through, or of these and the site's own those that the address names.
+const built = (dataset.symbols ?? "").split(" ").filter(Boolean);
+function sources() {
+  const named = (asked.get("network") ?? "").split(/\s+/).filter(Boolean);
+  if (!named.length) return built;
+  const origin = (address) => {
+    try {
+      return new URL(address, location.href).origin;
+    } catch {
+      return "";
+    }
+  };
+  const may = new Set([location.origin, ...built.map(origin)]);
+  return named.filter((address) => {
+    const listed = may.has(origin(address));
+    if (!listed) console.warn(`Crashpane: ${address} is not asked for symbols, since this site was not built with it (SYMBOL_ORIGINS)`);
+    return listed;
+  });
+}
+
 // Origins that need nobody's consent, and the hash of a token that gives it too; both were fixed when the site was built.
 const origins = new Set((dataset.origins ?? "").split(" ").filter(Boolean));
 const tokenHash = dataset.tokenSha256 ?? "";
@@ -30,7 +51,7 @@ const viewer = new Viewer({
     dropTarget: document.documentElement,
     storage: asked.has("storage"),
     network: asked.has("network"),
-    symbols: (dataset.symbols ?? "").split(" ").filter(Boolean),
+    symbols: sources(),
     limits: limits(),
   },
   tell: (event, detail) => {

@@ -1,5 +1,6 @@
 // Hostile writes a dump and a symbol file whose every name tries to be more than text, for the tests of viewers in pages of others:
-// elements that would run scripts, controls that turn the direction of writing, a name of a megabyte.
+// elements that would run scripts, controls that turn the direction of writing, a name of a megabyte. And a dump that has a secret in all
+// that a viewer may have to keep to itself.
 //
 //	go run ./build/portal/hostile FOLDER
 package main
@@ -27,7 +28,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: hostile FOLDER")
 		os.Exit(2)
 	}
-	for name, content := range map[string][]byte{"hostile.dmp": dump(), "hostile.sym": []byte(symbols())} {
+	for name, content := range map[string][]byte{"hostile.dmp": dump(), "private.dmp": private(), "hostile.sym": []byte(symbols())} {
 		if err := os.WriteFile(filepath.Join(os.Args[1], name), content, 0o644); err != nil {
 			fmt.Fprintln(os.Stderr, "hostile:", err)
 			os.Exit(1)
@@ -58,6 +59,28 @@ func dump() []byte {
 	d.Crashpad([16]byte{1}, [16]byte{2}, 0, [][2]string{{element, element}, {"turned", turned}, {"long", long}},
 		dumptest.CrashpadModule{Index: 0, List: []string{element}, Simple: [][2]string{{element, turned}}})
 	return d.Bytes()
+}
+
+// secret stands wherever a process may have what is nobody's business.
+const secret = "hunter2"
+
+func private() []byte {
+	home := "/" + "home/" + secret
+	memory := make([]byte, 256)
+	copy(memory[128:], secret)
+	context := dumptest.AMD64(map[string]uint64{"rip": base + 0x10, "rsp": stack})
+	return dumptest.New(binary.LittleEndian).
+		System(dumptest.System{Processor: 9, CPUs: 1, Platform: 0x8201}).
+		Thread(1, context, stack, memory).
+		Exception(1, 11, 1, 0x10, context).
+		Module(base, 0x1000, home+"/bin/app", nil).
+		Stream(0x47670006, []byte("app\x00--password="+secret+"\x00")).
+		Stream(0x47670007, []byte("HOME="+home+"\x00TOKEN="+secret+"\x00")).
+		Stream(0x47670009, fmt.Appendf(nil, "%x-%x r-xp 00000000 08:01 1 %s/bin/app\n", base, base+0x1000, home)).
+		Handles(true, dumptest.Handle{Handle: 4, Type: "File", Name: "/srv/" + secret + ".ods"}).
+		Crashpad([16]byte{1}, [16]byte{2}, 0, [][2]string{{"switch-1", "--token=" + secret}},
+			dumptest.CrashpadModule{Index: 0, List: []string{secret}, Simple: [][2]string{{"url", "https://example.com/" + secret}}}).
+		Bytes()
 }
 
 func symbols() string {

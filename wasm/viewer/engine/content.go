@@ -30,12 +30,12 @@ func (e *Engine) content(d *core.Dump, dump int, q app.Look) *app.ContentPage {
 	}
 	s := &d.Streams[q.Stream]
 	out := &app.ContentPage{Stream: q.Stream, Title: streamName(s), Bytes: q.Bytes, Lines: []string{}}
-	if private(s.Type) && !q.Private {
-		out.Private = true
-		return out
-	}
 	if e.redact {
 		out.OnlyBytes, out.Total, out.Lines = true, 1, []string{"The page around this viewer has it show no contents of streams."}
+		return out
+	}
+	if private(s.Type) && !q.Private {
+		out.Private = true
 		return out
 	}
 	if !q.Bytes {

@@ -18,7 +18,7 @@ func (e *Engine) export(r *app.Reply, req app.Request) error {
 	if v == nil {
 		return fmt.Errorf("there is no dump to export")
 	}
-	rep := v.Report()
+	rep := e.redacted(v.Report())
 	thread := req.Thread
 	if thread < 0 {
 		thread = rep.FirstThread

@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/crashpane/crashpane/core"
@@ -52,6 +53,10 @@ func (e *Engine) grid(d *core.Dump, rep *report.Report, name string, span app.Sp
 	for i := g.From; i < min(g.From+span.Count, total); i++ {
 		r := row(i)
 		r.Index = i
+		if e.redact {
+			r.Cells = slices.Clone(r.Cells)
+			hideRow(name, r)
+		}
 		for k := range r.Cells {
 			r.Cells[k] = view.Clean(r.Cells[k])
 		}
@@ -189,6 +194,13 @@ func regionState(r *core.MemoryInfo) string {
 	return state
 }
 
+// Where an annotation is from, if it is not the program itself.
+const (
+	fromAssertion = "Assertion"
+	fromLimits    = "Limits"
+	fromWriter    = "Writer"
+)
+
 // annotations are what the program said of itself: Crashpad's, Mozilla's, and an assertion.
 func annotations(d *core.Dump) []app.GridRow {
 	var rows []app.GridRow
@@ -196,7 +208,7 @@ func annotations(d *core.Dump) []app.GridRow {
 	if a := d.Assertion; a != nil {
 		for _, f := range []struct{ name, value string }{{"expression", a.Expression}, {"function", a.Function}, {"file", a.File}} {
 			if f.value != "" {
-				add("Assertion", f.name, f.value)
+				add(fromAssertion, f.name, f.value)
 			}
 		}
 	}
@@ -242,13 +254,13 @@ func annotations(d *core.Dump) []app.GridRow {
 		}
 	}
 	if d.SoftErrors != "" {
-		add("Writer", "soft errors", d.SoftErrors)
+		add(fromWriter, "soft errors", d.SoftErrors)
 	}
 	if d.MacBootArgs != nil {
 		add("Kernel", "boot arguments", *d.MacBootArgs)
 	}
 	for _, l := range d.Limits {
-		add("Limits", l.Name, strings.TrimSpace(l.Soft+" of "+l.Hard+" "+l.Unit))
+		add(fromLimits, l.Name, strings.TrimSpace(l.Soft+" of "+l.Hard+" "+l.Unit))
 	}
 	return rows
 }

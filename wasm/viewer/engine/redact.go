@@ -1,10 +1,17 @@
 package engine
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/web/app"
+)
 
 // What an engine leaves out when a page around the viewer asks for it (Request.Redact): the command line, the environment and the
-// contents of streams are not made at all, nor are explanations, which quote words of the stack; and in every text that leaves the
-// engine, exports among them, the names of users in paths are replaced.
+// contents of streams are not made at all, nor are explanations, which quote words of the stack; what the program wrote into its dump and
+// what it had open stand there without their contents (see hideRow, redacted); and in every text that leaves the engine, exports among
+// them, the names of users in paths are replaced.
 
 // setRedact takes the wish of a request. What was made in the other way is forgotten.
 func (e *Engine) setRedact(on bool) {
@@ -21,6 +28,53 @@ func (e *Engine) Text() func(string) string {
 		return nil
 	}
 	return HideUsers
+}
+
+// hidden stands where something private stood.
+const hidden = "hidden"
+
+// tellingColumn is the column of a grid that holds what a program wrote or what it had open; browsers put the switches of their command
+// line and addresses into annotations.
+var tellingColumn = map[string]int{"annotations": 2, "handles": 2}
+
+// openAnnotations are the sources of annotations that quote nothing of what a program worked on.
+var openAnnotations = []string{fromAssertion, fromLimits, fromWriter}
+
+// hideRow hides what is private in a row of a grid.
+func hideRow(grid string, r app.GridRow) {
+	at, ok := tellingColumn[grid]
+	if !ok || r.Cells[at] == "" || grid == "annotations" && slices.Contains(openAnnotations, r.Cells[0]) {
+		return
+	}
+	r.Cells[at] = hidden
+}
+
+// redacted is a report for others: the same without the names of open objects, what macOS' libraries said, and the kernel's arguments.
+func (e *Engine) redacted(rep *report.Report) *report.Report {
+	if !e.redact {
+		return rep
+	}
+	out := *rep
+	out.Handles = slices.Clone(rep.Handles)
+	for i := range out.Handles {
+		if out.Handles[i].Name != "" {
+			out.Handles[i].Name = hidden
+		}
+	}
+	out.MacCrashInfo = slices.Clone(rep.MacCrashInfo)
+	for i := range out.MacCrashInfo {
+		m := &out.MacCrashInfo[i]
+		for _, text := range []*string{&m.Message, &m.Message2, &m.Signature, &m.Backtrace} {
+			if *text != "" {
+				*text = hidden
+			}
+		}
+	}
+	if rep.MacBootArgs != nil {
+		args := hidden
+		out.MacBootArgs = &args
+	}
+	return &out
 }
 
 // homes are the folders whose next one is named after a user: Linux and BSD, macOS and Windows, Windows before Vista.

@@ -1,6 +1,16 @@
 package engine
 
-import "testing"
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/crashpane/crashpane/core/dumptest"
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/web/app"
+	"github.com/crashpane/crashpane/web/wire"
+)
 
 // Folders of users, as systems have them.
 const (
@@ -40,4 +50,98 @@ func FuzzHideUsers(f *testing.F) {
 			t.Errorf("%q: %q, then %q", s, once, again)
 		}
 	})
+}
+
+// secret stands in every place of a dump that a host page may not have shown.
+const secret = "hunter2"
+
+func secretive() []byte {
+	stack := make([]byte, 256)
+	copy(stack[128:], secret)
+	copy(stack[8:], "\x20\x00\x40\x00\x00\x00\x00\x00")
+	context := dumptest.AMD64(map[string]uint64{"rip": 0x400010, "rsp": 0x7000})
+	return dumptest.New(dumptest.LittleEndian).
+		System(dumptest.System{Processor: dumptest.CPUAMD64, Platform: dumptest.OSLinux}).
+		Module(0x400000, 0x1000, linux+"/"+secret+"/bin/app", nil).
+		Thread(7, context, 0x7000, stack).
+		Exception(7, 11, 1, 0x400020, context).
+		Stream(0x47670006, []byte("app\x00--password="+secret+"\x00")).
+		Stream(0x47670007, []byte("HOME="+linux+"/"+secret+"\x00TOKEN="+secret+"\x00")).
+		Stream(0x47670009, []byte("00400000-00401000 r-xp 00000000 08:01 1 "+linux+"/"+secret+"/bin/app\n")).
+		Stream(0x12345678, []byte(secret)).
+		Handles(true, dumptest.Handle{Handle: 4, Type: "File", Name: `\Device\` + secret + ".xlsx"}).
+		Crashpad([16]byte{1}, [16]byte{2}, 0, [][2]string{{"switch-1", "--token=" + secret}},
+			dumptest.CrashpadModule{Index: 0, List: []string{secret}, Simple: [][2]string{{"url", "https://example.com/" + secret}},
+				Objects: []dumptest.CrashpadObject{{Name: "note", Type: 1, Value: []byte(secret)}}}).
+		MacCrashInfo(5, [3]uint64{1, 0, 0}, "/usr/lib/libfoo.dylib", secret, secret, secret, secret).
+		MacBootArgs(false, "debug="+secret).
+		Bytes()
+}
+
+// Everything that can be asked of an engine, with and without redact: what is private is in the answers only without.
+func TestNothingPrivateLeaves(t *testing.T) {
+	for _, redact := range []bool{false, true} {
+		said := map[string]string{} // of each question, the answers as they go to the page
+		what := ""
+		var e *Engine
+		e = New(func(r app.Reply) { said[what] += string(wire.AppendWith(nil, r, e.Text())) }, Options{})
+		ask := func(name string, req app.Request, src *input.Source) {
+			what, req.Redact = name, redact
+			e.Handle(req, src)
+		}
+		ask("add", app.Request{Op: app.OpAdd, Name: "a.dmp"}, input.FromBytes("a.dmp", secretive()))
+		for e.Idle() {
+		}
+		all := app.Span{Count: 100}
+		look := app.Look{Parts: app.PartsAll &^ (app.PartGrid | app.PartContent), Threads: all, Stack: all, Modules: all, Wanted: all, Files: all,
+			Compare: all, CommandLine: true, Environment: true, Private: true}
+		for frame := range 3 {
+			look.Frame = frame
+			ask(fmt.Sprint("look ", frame), app.Request{Op: app.OpLook, Look: &look}, nil)
+		}
+		for _, grid := range []string{"memory", "streams", "handles", "annotations"} {
+			ask(grid, app.Request{Op: app.OpLook, Look: &app.Look{Parts: app.PartGrid, Grid: grid, GridSpan: all}}, nil)
+		}
+		for i := range e.session.Dump(0).Streams {
+			for _, bytes := range []bool{false, true} {
+				ask(fmt.Sprint("stream ", i, bytes), app.Request{Op: app.OpLook, Look: &app.Look{Parts: app.PartContent, Stream: i, Bytes: bytes, Private: true, Content: all}}, nil)
+			}
+		}
+		for _, kind := range []string{app.ExportStack, app.ExportMarkdown, app.ExportText, app.ExportMachine, app.ExportJSON, app.ExportWanted, app.ExportCompare} {
+			ask("export "+kind, app.Request{Op: app.OpExport, Kind: kind, Thread: -1}, nil)
+		}
+		found := 0
+		for question, answer := range said {
+			if strings.Contains(answer, secret) {
+				found++
+				if redact {
+					t.Errorf("%s tells it: %q", question, answer)
+				}
+			}
+		}
+		if !redact && found < 10 {
+			t.Errorf("without redact %d of %d answers tell it", found, len(said))
+		}
+		if redact && !strings.Contains(said["memory"], linux+"/USER/bin/app") {
+			t.Errorf("more is lost: %s", said["memory"])
+		}
+	}
+}
+
+// What a report says of threads and frames is the same for all.
+func TestRedactKeepsTheStack(t *testing.T) {
+	stack := func(redact bool) string {
+		k := newTalk(t)
+		for _, name := range []string{"tilecruncher.dmp", "libtilecodec.so.sym"} {
+			content, err := os.ReadFile(sample + name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			k.ask(app.Request{Op: app.OpAdd, Name: name, Redact: redact}, input.FromBytes(name, content))
+		}
+		return k.ask(app.Request{Op: app.OpExport, Kind: app.ExportMachine, Thread: -1, Redact: redact}, nil).Text
+	}
+	if open, redacted := stack(false), stack(true); HideUsers(open) != redacted || !strings.Contains(open, "codec.cc") {
+		t.Errorf("%s\nbut with redact\n%s", open, redacted)
+	}
 }

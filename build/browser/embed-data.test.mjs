@@ -1,0 +1,243 @@
+// What passes between a host page and a viewer in it: streams and buffers that move, sources of symbols that the host names, and what a
+// viewer that redacts keeps to itself. In the element and in the frame alike.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, afterEach, before, test } from "node:test";
+import { promisify } from "node:util";
+import { gunzipSync } from "node:zlib";
+import { startPortal } from "../portal/portal.mjs";
+import { inRepo, startChrome, startSite } from "./harness.mjs";
+import { siteWith, startSource } from "./symbols.mjs";
+
+const run = promisify(execFile);
+const page = (body) => `<!doctype html><meta charset="utf-8"><title>Host</title><link rel="stylesheet" href="host.css"><script type="module" src="/crashpane/crashpane.js"></script><body>${body}</body>`;
+
+let dir;
+let source; // of symbols
+let stranger; // a source that nobody has named
+let made;
+let site;
+let portal;
+let chrome;
+let tab;
+before(async () => {
+  dir = await mkdtemp(join(tmpdir(), "crashpane-embed-data-"));
+  await run("go", ["run", "./build/portal/hostile", dir], { cwd: inRepo(".") });
+  const program = gunzipSync(await readFile(inRepo("testdata/sample/tilecruncher.sym.gz"))).toString();
+  const [, , , id, name] = program.slice(0, program.indexOf("\n")).split(" ");
+  source = await startSource({ [`${name}/${id}/${name}.sym`]: { text: program } });
+  stranger = await startSource();
+  made = await siteWith([source.base]);
+  site = await startSite({ dir: made.site });
+  const named = await Promise.all(["tilecruncher.dmp", "tilecruncher.sym.gz", "libtilecodec.so.sym"].map(async (file) => ({ name: file, content: await readFile(inRepo(`testdata/sample/${file}`)) })));
+  portal = await startPortal({
+    frames: [site.origin],
+    connect: [source.origin],
+    reports: [...named, { name: "private.dmp", content: await readFile(join(dir, "private.dmp")) }],
+    pages: {
+      "/host.css": "body { margin: 0 } crash-pane, iframe { display: block; width: 1200px; height: 640px; border: 0 }",
+      "/element.html": page('<crash-pane id="pane"></crash-pane>'),
+      "/asking.html": page(`<crash-pane id="pane" network="${source.base}"></crash-pane>`),
+      "/redact.html": page('<crash-pane id="pane" redact></crash-pane>'),
+      "/frame.html": page('<iframe id="frame"></iframe>'),
+    },
+  });
+  chrome = await startChrome();
+});
+after(async () => {
+  await chrome?.close();
+  for (const one of [portal, site, source, stranger]) await one?.stop();
+  await made?.remove();
+  await rm(dir, { recursive: true, force: true });
+});
+afterEach(async () => {
+  source.seen = [];
+  await tab?.close();
+});
+
+// Opens a page with an element, as window.pane; answers what is inside of it.
+async function element(path) {
+  tab = await chrome.open(portal.origin + path, { ready: false });
+  await tab.page.waitForFunction(() => document.getElementById("pane")?.dataset.ready === "1", undefined, { timeout: 60_000 });
+  await tab.page.evaluate(() => (window.pane = document.getElementById("pane")));
+  return inside(tab.page, tab.page.locator("#pane"), `document.getElementById("pane").shadowRoot.querySelector(".crashpane-root")`);
+}
+
+// The same with a frame: window.pane is the connection, made by the package. The person in front of it agrees.
+async function frame(hash = "", options = {}) {
+  tab = await chrome.open(`${portal.origin}/frame.html`, { ready: false });
+  const connected = tab.page.evaluate(
+    async ([src, given]) => {
+      const { connectFrame } = await import("/crashpane/crashpane.js");
+      const iframe = document.getElementById("frame");
+      iframe.src = src;
+      window.pane = await connectFrame(iframe, { options: given });
+    },
+    [`${site.origin}/embed.html${hash}`, options],
+  );
+  const content = tab.page.frameLocator("#frame");
+  await content.getByRole("button", { name: "Allow" }).click({ timeout: 60_000 });
+  await connected;
+  const its = tab.page.frames().find((f) => f !== tab.page.mainFrame());
+  return inside(its, content.locator("body"), 'document.querySelector(".crashpane-root")');
+}
+
+function inside(at, within, root) {
+  const text = () => at.evaluate(`${root}.innerText`);
+  return {
+    locator: (selector) => within.locator(selector),
+    text,
+    async sees(wanted) {
+      for (const until = Date.now() + 60_000; !(await text()).includes(wanted); await at.waitForTimeout(50)) {
+        assert.ok(Date.now() < until, `it does not show ${JSON.stringify(wanted)}, but:\n${await text()}`);
+      }
+    },
+  };
+}
+
+// Gives the sample to window.pane in a way that data travels, and answers what was moved on that way.
+const give = (how) =>
+  tab.page.evaluate(async (way) => {
+    const get = async (i) => {
+      const response = await fetch(`reports/${i}`);
+      if (way === "stream") return response.body;
+      if (way === "blob") return response.blob();
+      const buffer = await response.arrayBuffer();
+      return way === "view" ? new Uint8Array(buffer) : buffer;
+    };
+    const moved = [];
+    const post = MessagePort.prototype.postMessage;
+    MessagePort.prototype.postMessage = function (message, transfer = []) {
+      moved.push(...transfer.map((one) => one.constructor.name));
+      return post.call(this, message, transfer);
+    };
+    const [dump, program, codec] = await Promise.all([0, 1, 2].map(get));
+    await window.pane.loadDump(dump, { name: "tilecruncher.dmp" });
+    await window.pane.addSymbols([{ data: program, name: "tilecruncher.sym.gz" }, { data: codec, name: "libtilecodec.so.sym" }]);
+    MessagePort.prototype.postMessage = post;
+    // What was moved cannot be read here any more.
+    if (moved.length && [dump, program, codec].some((data) => data.byteLength)) return "still here";
+    return moved;
+  }, how);
+
+const three = (what) => [what, what, what];
+for (const [where, open, moves] of [
+  ["the element", () => element("/element.html"), { stream: [], buffer: [], view: [], blob: [] }],
+  ["the frame", () => frame(), { stream: three("ReadableStream"), buffer: three("ArrayBuffer"), view: three("ArrayBuffer"), blob: [] }],
+]) {
+  test(`a dump and its symbols go into ${where} as streams, buffers, views and blobs`, async () => {
+    const viewer = await open();
+    for (const [how, moved] of Object.entries(moves)) {
+      assert.deepEqual(await give(how), moved, how);
+      await viewer.sees("tile::blend_edges");
+      const report = await tab.page.evaluate(() => window.pane.getReport());
+      assert.equal(report.threads[report.crash_info.crashing_thread].frames[0].line, 52);
+      await tab.page.evaluate(() => window.pane.clear());
+      await viewer.sees("No crash dump is open");
+    }
+    // A stream that breaks off is an error, and what was shown is shown.
+    await give("buffer");
+    const said = await tab.page.evaluate(async () => {
+      const broken = new ReadableStream({ start: (c) => (c.enqueue(new Uint8Array([1, 2, 3])), c.error(new Error("the line is cut"))) });
+      return window.pane.loadDump(broken, { name: "cut.dmp" }).then(() => "taken", (error) => error.message);
+    });
+    assert.notEqual(said, "taken");
+    await viewer.sees("tile::blend_edges");
+  });
+}
+
+// Asks for symbols by the panel, as a person does.
+async function askBySource(viewer) {
+  await tab.page.evaluate(async () => window.pane.loadDump(await (await fetch("reports/0")).arrayBuffer(), { name: "tilecruncher.dmp" }));
+  await viewer.sees("stitch-1");
+  await tab.page.evaluate(() => window.pane.select({ tab: "wanted" }));
+  await viewer.locator('[data-act="sources"]').first().click();
+  await viewer.sees(`${source.base}/tilecruncher/`);
+  await tab.page.waitForTimeout(300);
+  assert.deepEqual(source.seen, [], "something was asked without a word");
+  await viewer.locator('[data-act="ask"]').click();
+  await viewer.sees("main.cc:156");
+  assert.ok(source.seen.every(({ method, headers }) => method === "GET" && !headers.cookie && !headers.referer));
+}
+
+test("where the host names sources of symbols, a person can have them asked: the element", async () => {
+  const viewer = await element("/asking.html");
+  await askBySource(viewer);
+  await viewer.locator("#symbols-base").fill(stranger.base);
+  await viewer.sees("is not among the sources that the page around this viewer has named");
+  assert.equal(await viewer.locator('[data-act="ask"]').isDisabled(), true);
+  assert.deepEqual(stranger.seen, []);
+});
+
+test("where the host names sources of symbols, a person can have them asked: the frame", async () => {
+  // Those that the site was built with; and of those that the host names the one that is among these.
+  for (const hash of ["#network", `#network=${encodeURIComponent(`${stranger.base} ${source.base}`)}`]) {
+    const viewer = await frame(hash);
+    await askBySource(viewer);
+    assert.equal(await viewer.locator('[data-act="base"]').count(), 1);
+    assert.deepEqual(stranger.seen, []);
+    source.seen = [];
+    if (hash === "#network") await tab.close();
+  }
+});
+
+test("where the host says nothing of a network, nobody can be asked", async () => {
+  for (const open of [() => element("/element.html"), () => frame()]) {
+    const viewer = await open();
+    await give("buffer");
+    await viewer.sees("tile::blend_edges");
+    await tab.page.evaluate(() => window.pane.select({ tab: "wanted" }));
+    await viewer.sees("libc.so.6");
+    for (const act of ["sources", "ask", "pick-store"]) assert.equal(await viewer.locator(`[data-act="${act}"]:visible`).count(), 0, act);
+    assert.deepEqual(source.seen, []);
+    await tab.close();
+  }
+});
+
+// The dump has "hunter2" in the command line, the environment, annotations, handles, memory and the name of a user.
+for (const [where, open] of [
+  ["the element", () => element("/redact.html")],
+  ["the frame, by its options", () => frame("", { redact: true })],
+  ["the frame, by its address", () => frame("#redact")],
+]) {
+  test(`what is private is neither shown nor given away where the host says redact: ${where}`, async () => {
+    const viewer = await open();
+    await tab.page.evaluate(async () => {
+      window.told = [];
+      for (const name of ["progress", "symbols-needed", "report", "select", "error"]) window.pane.addEventListener(name, ({ detail }) => window.told.push(JSON.stringify(detail)));
+      await window.pane.loadDump(await (await fetch("reports/3")).arrayBuffer(), { name: "private.dmp" });
+    });
+    // A host cannot take it back for a frame.
+    if (where.startsWith("the frame")) await tab.page.evaluate(() => window.pane.setOptions({ redact: false }));
+    const seen = [];
+    for (const name of ["modules", "wanted", "findings", "files", "system", "memory", "streams", "handles", "annotations", "log"]) {
+      await tab.page.evaluate((t) => window.pane.select({ tab: t }), name);
+      await viewer.locator(`#tab-${name}[aria-selected=true]`).waitFor();
+      await tab.page.waitForTimeout(200);
+      seen.push(await viewer.text());
+      if (name === "annotations" || name === "handles") assert.match(seen.at(-1), /hidden/, name);
+      if (name !== "streams") continue;
+      for (const stream of await viewer.locator('[data-act="stream"]').all()) {
+        await stream.click();
+        await viewer.sees("has it show no contents of streams");
+        seen.push(await viewer.text());
+      }
+    }
+    const [report, told] = await tab.page.evaluate(async () => [JSON.stringify(await window.pane.getReport()), window.told.join("\n")]);
+    assert.ok(seen.some((text) => text.includes("/USER/bin/app")));
+    assert.ok(told.includes("tab"));
+    for (const text of [...seen, report, told]) assert.ok(!text.includes("hunter2"), text);
+  });
+}
+
+test("without redact the same dump is shown as it is", async () => {
+  const viewer = await element("/element.html");
+  await tab.page.evaluate(async () => window.pane.loadDump(await (await fetch("reports/3")).arrayBuffer(), { name: "private.dmp" }));
+  for (const name of ["annotations", "handles"]) {
+    await tab.page.evaluate((t) => window.pane.select({ tab: t }), name);
+    await viewer.sees("hunter2");
+  }
+});
