@@ -24,6 +24,10 @@ const (
 	sliceTail = 256
 	// leastCached and mostCached bound the stretches that are kept, in bytes a file; between them it is a part of the file's size.
 	leastCached, mostCached, cachedPart = 1 << 20, 12 << 20, 64
+	// mostOnDisk is mostCached where slices are read one at a time: reading one again costs less there than the memory.
+	mostOnDisk = 4 << 20
+	// maxSpare is how many buffers of stretches that went are kept there for others: FILE records are read in larger ones.
+	maxSpare = 16
 	// wideFiles is how many times more is read at a time of FILE records: a stack's lines refer to numbers all over a section
 	// that is short.
 	wideFiles = 4
@@ -263,7 +267,11 @@ func (s *sparse) bytesOf(from, to int64) int64 {
 // room has stretches that were not used for long make way for as many bytes. What they held goes to spare. Whoever still has a
 // slice of such a stretch looks at its marks, not at its bytes.
 func (s *sparse) room(need int64) {
-	for most := min(max(leastCached, s.src.Size/cachedPart), mostCached); s.held+need > most && len(s.ring) > 8; {
+	most := int64(mostCached)
+	if s.per == 1 {
+		most = mostOnDisk
+	}
+	for most = min(max(leastCached, s.src.Size/cachedPart), most); s.held+need > most && len(s.ring) > 8; {
 		s.hand %= len(s.ring)
 		old := s.ring[s.hand]
 		if old.used {
@@ -286,10 +294,13 @@ func (s *sparse) room(need int64) {
 func (s *sparse) stretchOf(from, to int64) *stretch {
 	st := &stretch{from: from, slices: make([]*slice, to-from)}
 	need := s.bytesOf(from, to)
-	if n := len(s.spare); n > 0 {
-		st.data, s.spare = s.spare[n-1], s.spare[:n-1]
+	for i := len(s.spare) - 1; i >= 0 && st.data == nil; i-- {
+		if room := int64(cap(s.spare[i])); room >= need && room <= 2*need {
+			st.data = s.spare[i]
+			s.spare = slices.Delete(s.spare, i, i+1)
+		}
 	}
-	if int64(cap(st.data)) < need {
+	if st.data == nil {
 		st.data = make([]byte, need)
 	}
 	st.data = st.data[:need]
@@ -298,8 +309,10 @@ func (s *sparse) stretchOf(from, to int64) *stretch {
 
 // take makes a stretch that was read one of those at hand.
 func (s *sparse) take(st *stretch) {
-	clear(s.spare)
-	s.spare = s.spare[:0]
+	if n := len(s.spare); n > maxSpare || s.per > 1 {
+		clear(s.spare)
+		s.spare = s.spare[:0]
+	}
 	s.bytes += int64(len(st.data))
 	s.held += int64(len(st.data))
 	s.ring = append(s.ring, st)
