@@ -2,7 +2,8 @@ package core
 
 import (
 	"encoding/binary"
-	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/crashpane/crashpane/core/cpu"
 )
@@ -63,7 +64,7 @@ var commonLayouts = []contextLayout{
 			{"rsi", 168, 8}, {"rdi", 176, 8}, {"r8", 184, 8}, {"r9", 192, 8}, {"r10", 200, 8}, {"r11", 208, 8},
 			{"r12", 216, 8}, {"r13", 224, 8}, {"r14", 232, 8}, {"r15", 240, 8}, {"rip", 248, 8}},
 		Extra: join(
-			series("p%dhome", 6, 0, 8, 8), // numbered from 1 below
+			seriesFrom(1, "p%d_home", 6, 0, 8, 8),
 			[]field{
 				{"mx_csr", 52, 4}, {"cs", 56, 2}, {"ds", 58, 2}, {"es", 60, 2}, {"fs", 62, 2}, {"gs", 64, 2}, {"ss", 66, 2}, {"eflags", 68, 4},
 				{"dr0", 72, 8}, {"dr1", 80, 8}, {"dr2", 88, 8}, {"dr3", 96, 8}, {"dr6", 104, 8}, {"dr7", 112, 8},
@@ -109,35 +110,27 @@ const (
 	armOldFlag = 0x40
 )
 
-func init() {
-	// The home slots of the first parameters count from 1.
-	for i := range contextLayouts {
-		for j := range contextLayouts[i].Extra {
-			f := &contextLayouts[i].Extra[j]
-			var n int
-			if _, err := fmt.Sscanf(f.Name, "p%dhome", &n); err == nil {
-				f.Name = fmt.Sprintf("p%d_home", n+1)
-			}
-		}
-	}
+// series are n registers of size bytes, step bytes apart, numbered from 0. The number stands at %d in the name.
+func series(name string, n, off, step, size int) []field {
+	return seriesFrom(0, name, n, off, step, size)
 }
 
-// series are n registers of size bytes, step bytes apart, numbered from 0.
-func series(name string, n, off, step, size int) []field {
+// seriesFrom is series numbered from first. These tables are made at every start of a program, so they are made without fmt.
+func seriesFrom(first int, name string, n, off, step, size int) []field {
 	out := make([]field, n)
+	before, after, numbered := strings.Cut(name, "%d")
 	for i := range out {
-		out[i] = field{fmt.Sprintf(name, i), off + i*step, size}
+		if numbered {
+			name = before + strconv.Itoa(first+i) + after
+		}
+		out[i] = field{name, off + i*step, size}
 	}
 	return out
 }
 
 // reserved are the gaps between registers that have more room than bytes.
 func reserved(n, off, step, size int) []field {
-	out := series("", n, off, step, size)
-	for i := range out {
-		out[i].Name = "reserved"
-	}
-	return out
+	return series("reserved", n, off, step, size)
 }
 
 func join(parts ...[]field) []field {

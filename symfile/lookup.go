@@ -41,7 +41,7 @@ func (f *File) function(r *rec) (*function, error) {
 	if fn, ok := f.fns[r.off]; ok {
 		return fn, nil
 	}
-	fn := &function{}
+	fn := &function{lines: f.decoded.lines[:0], inlines: f.decoded.inlines[:0]}
 	first, sure := true, false
 	err := f.spans(r, func(b []byte, _ int) {
 		if first {
@@ -67,13 +67,17 @@ func (f *File) function(r *rec) (*function, error) {
 			fn.lines = append(fn.lines, fnLine{start: l.rva, size: l.size, line: l.line, file: l.file})
 		}
 	})
+	if f.decoded.lines, f.decoded.inlines = fn.lines, fn.inlines; cap(fn.lines)+cap(fn.inlines) > maxDecoded {
+		f.decoded = decoded{} // what is so large comes once
+	}
 	if err == nil {
 		err = f.sure(sure)
 	}
 	if err != nil {
 		return nil, err
 	}
-	fn.settle()
+	fn.settle(&f.decoded.dealt)
+	fn.lines, fn.inlines = slices.Clone(fn.lines), slices.Clone(fn.inlines)
 	n := len(fn.lines) + len(fn.inlines)
 	if len(f.fns) >= maxFns || f.fnLines+n > maxFnLines {
 		clear(f.fns)
@@ -106,8 +110,17 @@ func (fn *function) addInline(rest []byte) {
 	}
 }
 
-// settle sorts what was decoded. Of lines that overlap one stays, as of FUNCs (see exclusive).
-func (fn *function) settle() {
+// maxDecoded bounds the room that is kept, in lines and inlined ranges.
+const maxDecoded = 32 << 10
+
+// decoded is room to decode a FUNC in, since it is not known before how much belongs to it.
+type decoded struct {
+	lines          []fnLine
+	inlines, dealt []fnInline
+}
+
+// settle sorts what was decoded. Of lines that overlap one stays, as of FUNCs (see exclusive). dealt is room for sortInlines.
+func (fn *function) settle(dealt *[]fnInline) {
 	byStart := func(a, b fnLine) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.size, b.size)) }
 	if !slices.IsSortedFunc(fn.lines, byStart) {
 		sortFew(fn.lines, byStart)
@@ -124,7 +137,7 @@ func (fn *function) settle() {
 	// The nest level and the address say which call holds which, never the order of the records: Mozilla's dump_syms writes
 	// them by address, a child sometimes before its parent. Among ranges with the same start the shortest comes last and is
 	// found first.
-	sortInlines(fn.inlines)
+	sortInlines(fn.inlines, dealt)
 	for i := range fn.inlines {
 		in := &fn.inlines[i]
 		in.high = in.start + in.size
@@ -135,8 +148,8 @@ func (fn *function) settle() {
 }
 
 // sortInlines sorts by nest level, then address. Writers have the ranges of a level by address already, so that they need
-// only be dealt out by level.
-func sortInlines(all []fnInline) {
+// only be dealt out by level, into room that is made if there is too little.
+func sortInlines(all []fnInline, room *[]fnInline) {
 	var top uint32
 	for i := range all {
 		top = max(top, all[i].level)
@@ -152,7 +165,10 @@ func sortInlines(all []fnInline) {
 		for level := range top {
 			from[level+1] += from[level]
 		}
-		dealt := make([]fnInline, len(all))
+		if cap(*room) < len(all) {
+			*room = make([]fnInline, 2*len(all))
+		}
+		dealt := (*room)[:len(all)]
 		for i := range all {
 			at := &from[all[i].level]
 			dealt[*at] = all[i]

@@ -91,6 +91,7 @@ type File struct {
 	rows      map[uint64]rowEntry
 	rowArch   *cpu.Arch
 	buf       []byte
+	decoded   decoded
 }
 
 type rowEntry struct {

@@ -19,7 +19,7 @@ func (f *File) Twin() *File {
 	}
 	t.extras = slices.Clip(f.extras)
 	t.given = maps.Clone(f.given)
-	t.buf = nil
+	t.buf, t.decoded = nil, decoded{}
 	t.rowArch = nil
 	t.reset()
 	if f.sparse != nil {

@@ -2,6 +2,7 @@ package walker
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/crashpane/crashpane/core"
@@ -75,6 +76,9 @@ func (s *walk) push(f Frame) {
 	f.Module, f.unnamed = s.Modules.Find(f.Lookup), true
 	if f.Trust == TrustScan || f.Trust == TrustCFIScan || f.Trust == TrustNone {
 		s.scanned++
+	}
+	if n := len(s.frames); n == cap(s.frames) { // frames are large: to move them often would cost more than room for as many again
+		s.frames = slices.Grow(s.frames, max(n, 30))
 	}
 	s.frames = append(s.frames, f)
 	s.params = append(s.params, paramSize{})

@@ -86,6 +86,44 @@ type builder struct {
 	d       *core.Dump
 	r       *Report
 	symbols []ModuleSymbols
+	told    map[uint64]told
+}
+
+// told is how the rules of a row were described.
+type told struct {
+	row          *unwind.Row
+	arch         *cpu.Arch
+	rule, origin string
+}
+
+// rule describes the rules that a frame was found by, of the called frame's address. A recursion has the same ones again and again.
+func (b *builder) rule(f *walker.Frame, callee uint64) (rule, place string) {
+	if f.Source != walker.SourceCFI {
+		return f.Row.Describe(f.Regs.Arch), origin(&f.Row)
+	}
+	t, ok := b.told[callee]
+	if !ok || t.arch != f.Regs.Arch || !sameRules(t.row, &f.Row) {
+		t = told{&f.Row, f.Regs.Arch, f.Row.Describe(f.Regs.Arch), origin(&f.Row)}
+		if b.told == nil {
+			b.told = map[uint64]told{}
+		}
+		b.told[callee] = t
+	}
+	return t.rule, t.origin
+}
+
+// sameRules: two rows are described alike.
+func sameRules(a, b *unwind.Row) bool {
+	if a.CFA != b.CFA || a.RA != b.RA || a.Signal != b.Signal || a.OthersLost != b.OthersLost || a.Topmost != b.Topmost ||
+		a.Signed != b.Signed || a.Origin != b.Origin || len(a.Saved) != len(b.Saved) {
+		return false
+	}
+	for i := range a.Saved {
+		if a.Saved[i] != b.Saved[i] {
+			return false
+		}
+	}
+	return true
 }
 
 func (b *builder) modules() {
@@ -152,7 +190,7 @@ func (b *builder) frame(all []walker.Frame, i int) Frame {
 		Attempts: attempts(f.Attempts, f.Regs.Arch),
 	}
 	if i > 0 {
-		out.Rule, out.Origin = f.Row.Describe(f.Regs.Arch), origin(&f.Row)
+		out.Rule, out.Origin = b.rule(f, all[i-1].Lookup)
 	}
 	if f.Module < 0 {
 		out.Unloaded = unloadedHits(b.d.Unloaded, f.Lookup)

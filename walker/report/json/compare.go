@@ -29,7 +29,7 @@ func WriteComparison(w io.Writer, r *report.Report, c *report.Comparison, opt Op
 			p.member(func() {
 				p.list("at", len(row.At), func(j int) {
 					if row.At[j] < 0 {
-						p.b.WriteString("null")
+						p.b.text("null")
 					} else {
 						p.number(row.At[j])
 					}

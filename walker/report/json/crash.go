@@ -102,7 +102,7 @@ func (p *printer) crashingThread() {
 // float writes a 32-bit number as serde_json does, which makes it one of 64 bits first: 0.6625000238418579.
 func (p *printer) float(k string, v float32) {
 	p.key(k)
-	p.b.WriteString(strconv.FormatFloat(float64(v), 'g', -1, 64))
+	p.b.text(strconv.FormatFloat(float64(v), 'g', -1, 64))
 }
 
 // crashAdditions is the key "crash" under "crashpane": what we say of the crash.

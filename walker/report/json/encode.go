@@ -1,7 +1,7 @@
 package jsonreport
 
 import (
-	"bufio"
+	"io"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -11,15 +11,39 @@ import (
 // the form of serde_json: two blanks a level when pretty, nothing between tokens when not, no escapes beyond the needed.
 // Whoever calls it is responsible for the order of keys.
 type encoder struct {
-	b      *bufio.Writer
+	b      *output
 	pretty bool
 	depth  int
 	empty  bool // nothing was written into the innermost object or list yet
 	digits int  // of a hex string
 }
 
+// output collects what is written, and hands it on in large pieces. Its first error sticks.
+type output struct {
+	w   io.Writer
+	buf []byte
+	err error
+}
+
+// outputSize is how many bytes are handed on at a time, more or less: nobody writes half as many between two looks at it.
+const outputSize = 64 << 10
+
+func newOutput(w io.Writer) *output { return &output{w: w, buf: make([]byte, 0, outputSize)} }
+
+func (o *output) char(c byte)   { o.buf = append(o.buf, c) }
+func (o *output) text(s string) { o.buf = append(o.buf, s...) }
+
+// flush hands on what there is.
+func (o *output) flush() error {
+	if o.err == nil && len(o.buf) > 0 {
+		_, o.err = o.w.Write(o.buf)
+	}
+	o.buf = o.buf[:0]
+	return o.err
+}
+
 func (e *encoder) open(c byte) {
-	e.b.WriteByte(c)
+	e.b.char(c)
 	e.depth++
 	e.empty = true
 }
@@ -29,14 +53,17 @@ func (e *encoder) close(c byte) {
 	if !e.empty {
 		e.newline()
 	}
-	e.b.WriteByte(c)
+	e.b.char(c)
 	e.empty = false
 }
 
 // next begins a member of the innermost object or list.
 func (e *encoder) next() {
+	if len(e.b.buf) > outputSize/2 {
+		e.b.flush()
+	}
 	if !e.empty {
-		e.b.WriteByte(',')
+		e.b.char(',')
 	}
 	e.empty = false
 	e.newline()
@@ -46,9 +73,9 @@ func (e *encoder) newline() {
 	if e.pretty {
 		const blanks = "\n                                "
 		at := min(1+2*e.depth, len(blanks))
-		e.b.WriteString(blanks[:at])
+		e.b.text(blanks[:at])
 		for ; at < 1+2*e.depth; at += 2 {
-			e.b.WriteString("  ")
+			e.b.text("  ")
 		}
 	}
 }
@@ -56,12 +83,12 @@ func (e *encoder) newline() {
 // key begins a member of an object; its value is written next. No key has a character that needs an escape.
 func (e *encoder) key(k string) {
 	e.next()
-	e.b.WriteByte('"')
-	e.b.WriteString(k)
+	e.b.char('"')
+	e.b.text(k)
 	if e.pretty {
-		e.b.WriteString(`": `)
+		e.b.text(`": `)
 	} else {
-		e.b.WriteString(`":`)
+		e.b.text(`":`)
 	}
 }
 
@@ -94,15 +121,15 @@ func (e *encoder) member(body func()) {
 	e.close('}')
 }
 
-func (e *encoder) null(k string)           { e.key(k); e.b.WriteString("null") }
+func (e *encoder) null(k string)           { e.key(k); e.b.text("null") }
 func (e *encoder) str(k, v string)         { e.key(k); e.quote(v) }
 func (e *encoder) hex(k string, v uint64)  { e.key(k); e.hexValue(v) }
-func (e *encoder) bool(k string, v bool)   { e.key(k); e.b.WriteString(strconv.FormatBool(v)) }
-func (e *encoder) int(k string, v int64)   { e.key(k); e.b.WriteString(strconv.FormatInt(v, 10)) }
-func (e *encoder) uint(k string, v uint64) { e.key(k); e.b.WriteString(strconv.FormatUint(v, 10)) }
+func (e *encoder) bool(k string, v bool)   { e.key(k); e.b.text(strconv.FormatBool(v)) }
+func (e *encoder) int(k string, v int64)   { e.key(k); e.b.buf = strconv.AppendInt(e.b.buf, v, 10) }
+func (e *encoder) uint(k string, v uint64) { e.key(k); e.b.buf = strconv.AppendUint(e.b.buf, v, 10) }
 
 // number writes a value in a list.
-func (e *encoder) number(v int) { e.b.WriteString(strconv.Itoa(v)) }
+func (e *encoder) number(v int) { e.b.text(strconv.Itoa(v)) }
 
 // strOrNull writes null for an empty string.
 func (e *encoder) strOrNull(k, v string) {
@@ -123,15 +150,15 @@ func (e *encoder) hexValue(v uint64) {
 		buf[at] = hexDigits[v&15]
 		v >>= 4
 	}
-	e.b.WriteString(`"0x`)
-	e.b.Write(buf[at:])
+	e.b.text(`"0x`)
+	e.b.buf = append(e.b.buf, buf[at:]...)
 }
 
 const hexDigits = "0123456789abcdef"
 
 // quote writes a string: RFC 8259's must-be-escaped characters and no others; bytes that are not UTF-8 become U+FFFD.
 func (e *encoder) quote(s string) {
-	e.b.WriteByte('"')
+	e.b.char('"')
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\uFFFD")
 	}
@@ -141,28 +168,28 @@ func (e *encoder) quote(s string) {
 		if c >= 0x20 && c != '"' && c != '\\' {
 			continue
 		}
-		e.b.WriteString(s[start:i])
+		e.b.text(s[start:i])
 		start = i + 1
 		switch c {
 		case '"', '\\':
-			e.b.WriteByte('\\')
-			e.b.WriteByte(c)
+			e.b.char('\\')
+			e.b.char(c)
 		case '\b':
-			e.b.WriteString(`\b`)
+			e.b.text(`\b`)
 		case '\f':
-			e.b.WriteString(`\f`)
+			e.b.text(`\f`)
 		case '\n':
-			e.b.WriteString(`\n`)
+			e.b.text(`\n`)
 		case '\r':
-			e.b.WriteString(`\r`)
+			e.b.text(`\r`)
 		case '\t':
-			e.b.WriteString(`\t`)
+			e.b.text(`\t`)
 		default:
-			e.b.WriteString(`\u00`)
-			e.b.WriteByte(hexDigits[c>>4])
-			e.b.WriteByte(hexDigits[c&15])
+			e.b.text(`\u00`)
+			e.b.char(hexDigits[c>>4])
+			e.b.char(hexDigits[c&15])
 		}
 	}
-	e.b.WriteString(s[start:])
-	e.b.WriteByte('"')
+	e.b.text(s[start:])
+	e.b.char('"')
 }

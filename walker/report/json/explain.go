@@ -1,7 +1,6 @@
 package jsonreport
 
 import (
-	"bufio"
 	"io"
 
 	"github.com/crashpane/crashpane/walker/report"
@@ -31,13 +30,13 @@ func WriteExplanation(w io.Writer, r *report.Report, x *report.Explanation, opt 
 
 // write prints an object with an encoder of its own.
 func write(w io.Writer, r *report.Report, opt Options, body func(p *printer)) error {
-	e := &encoder{b: bufio.NewWriterSize(w, 1<<16), pretty: opt.Pretty, digits: 2 * r.Dump.WordSize}
+	e := &encoder{b: newOutput(w), pretty: opt.Pretty, digits: 2 * r.Dump.WordSize}
 	if r.Dump.WordSize != 4 {
 		e.digits = 16
 	}
 	p := &printer{e, r, nil}
 	e.member(func() { body(p) })
-	return e.b.Flush()
+	return e.b.flush()
 }
 
 // explanation prints the members; f is nil inside of a report's frame.

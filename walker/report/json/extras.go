@@ -107,7 +107,7 @@ func (p *printer) value(v any) {
 	case jsonText:
 		p.quote(string(v))
 	case jsonToken:
-		p.b.WriteString(string(v))
+		p.b.text(string(v))
 	case []any:
 		p.items(len(v), func(i int) { p.value(v[i]) })
 	case map[string]any:

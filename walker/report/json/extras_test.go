@@ -1,7 +1,6 @@
 package jsonreport
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"reflect"
@@ -21,10 +20,10 @@ var softErrorTexts = []string{
 // reprint is a JSON text as softErrors passes it on: "null" if it is none.
 func reprint(s string) string {
 	var b bytes.Buffer
-	e := &encoder{b: bufio.NewWriter(&b)}
+	e := &encoder{b: newOutput(&b)}
 	p := &printer{encoder: e, r: &report.Report{SoftErrors: s}}
 	e.member(p.softErrors)
-	e.b.Flush()
+	e.b.flush()
 	return strings.TrimSuffix(strings.TrimPrefix(b.String(), `{"soft_errors":`), "}")
 }
 

@@ -9,7 +9,6 @@
 package jsonreport
 
 import (
-	"bufio"
 	"io"
 	"sort"
 
@@ -27,13 +26,13 @@ type Options struct {
 
 // Write prints the report, without a newline at the end.
 func Write(w io.Writer, r *report.Report, opt Options) error {
-	e := &encoder{b: bufio.NewWriterSize(w, 1<<16), pretty: opt.Pretty, digits: 2 * r.Dump.WordSize}
+	e := &encoder{b: newOutput(w), pretty: opt.Pretty, digits: 2 * r.Dump.WordSize}
 	if r.Dump.WordSize != 4 {
 		e.digits = 16
 	}
 	p := &printer{e, r, opt.Explain}
 	e.member(p.report)
-	return e.b.Flush()
+	return e.b.flush()
 }
 
 type printer struct {
