@@ -291,6 +291,10 @@ func (e *expander) member(src *input.Source, f *zip.File, name string, depth int
 		if method == "" {
 			method = fmt.Sprintf("method %d", f.Method)
 		}
+		if memberKinds[f.Method] != "" {
+			fail(off, "compressed with "+method, ErrNoUnpacker)
+			return
+		}
 		fail(off, "compressed with "+method+", which is not supported; unpack it first", nil)
 		return
 	}

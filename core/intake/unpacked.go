@@ -34,6 +34,8 @@ var (
 	ErrTooLarge = errors.New("it unpacks to more than is allowed")
 	// ErrRatio: a file unpacks to suspiciously many times its size.
 	ErrRatio = errors.New("it unpacks to implausibly many times its size")
+	// ErrNoUnpacker: the limits have no reader of a member's format that there is one of elsewhere (Limits.Unpackers).
+	ErrNoUnpacker = errors.New("its reader is not at hand; unpack it first")
 	// ErrChecksum: what came out is not what went in.
 	ErrChecksum = errors.New("the checksum does not match")
 )

@@ -98,6 +98,7 @@ func Open(src *input.Source) (*File, error) {
 	f.Arch = f.arch()
 	f.readSections(&h)
 	f.readSegments(&h)
+	f.lookForEnd(&h)
 	f.name(int(h.names))
 	if f.Type == TypeRel {
 		f.layOut()

@@ -174,6 +174,34 @@ func (f *File) readSegments(h *rawHeader) {
 	}
 }
 
+// lookForEnd warns of a file that ends before what its section headers tell of: one that was cut off on its way. Program headers count
+// only where there are no others, since those of a debug file may describe the program's file.
+func (f *File) lookForEnd(h *rawHeader) {
+	end := uint64(0)
+	upTo := func(off, size uint64) {
+		if off+size >= off {
+			end = max(end, off+size)
+		}
+	}
+	if h.shOff != 0 {
+		upTo(h.shOff, uint64(h.shSize)*h.shCount)
+	}
+	for i := range f.Sections {
+		if s := &f.Sections[i]; s.HasBytes() {
+			upTo(s.Offset, s.Size)
+		}
+	}
+	if h.shOff == 0 {
+		for _, s := range f.Segments {
+			upTo(s.Offset, s.FileSize)
+		}
+	}
+	if size := uint64(f.Src.Size); end > size {
+		e := input.FormatError{File: f.Src.Name, Offset: f.Src.Size, Want: fmt.Sprintf("a file of at least %d bytes, as its headers tell of", end), Have: "its end: it is cut off, or damaged"}
+		f.warnings = append([]string{e.Error()}, f.warnings...)
+	}
+}
+
 // findBase finds what the start of the module in memory is called at link time. The loader maps whole pages, so a first
 // segment that starts inside of a page is mapped from the page's start on.
 func (f *File) findBase() {

@@ -80,6 +80,19 @@ func TestWithoutSections(t *testing.T) {
 	})
 }
 
+// TestCutOff: a file that ends before its headers say tells how long it should be, and one that is whole says nothing.
+func TestCutOff(t *testing.T) {
+	forms(t, func(t *testing.T, class int, big bool) {
+		data := program(class, big).Bytes()
+		for _, n := range []int{64, len(data) / 2, len(data) - 1} {
+			f := open(t, data[:n])
+			if w := f.Warnings(); len(w) == 0 || !strings.Contains(w[0], fmt.Sprintf("a file of at least %d bytes", len(data))) || !strings.Contains(w[0], "cut off") {
+				t.Errorf("%d of %d bytes: %q", n, len(data), w)
+			}
+		}
+	})
+}
+
 // TestManySections: counts and numbers that do not fit into 16 bits stand elsewhere.
 func TestManySections(t *testing.T) {
 	f := &elftest.File{Class: 64, Machine: 62, Type: 1}

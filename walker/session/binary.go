@@ -45,6 +45,8 @@ func (s *Session) addBinary(it *item, what string) {
 	id := b.Identity()
 	it.Usable, it.bin, it.ident = true, b, id
 	it.SymName, it.SymID, it.SymOS, it.SymArch = id.Name, id.DebugID, id.OS, id.Arch
+	wrong := b.Warnings()
+	it.Warnings, it.WarningCount = wrong[:min(len(wrong), keptWarnings)], len(wrong)
 	for _, d := range s.dumps {
 		for i := range d.Modules {
 			if exact, byName := it.isBinary(&d.Modules[i]); exact || byName || it.sameName(&d.Modules[i]) {

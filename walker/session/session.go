@@ -4,6 +4,7 @@
 package session
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/crashpane/crashpane/core"
@@ -41,13 +42,14 @@ type Item struct {
 	Dump int
 	// For symbol files and binaries: what the MODULE record says, or would say; ID "" if there is none and the file waits to be assigned by hand.
 	SymName, SymID, SymOS, SymArch string
-	// NeedsDecoder: the file is a binary or compressed, and the Session was given no reader of such files (Options.OpenBinary,
-	// Limits.Unpackers).
+	// NeedsDecoder: the file is a binary, or it or a member of it is compressed, and the Session was given no reader of such files
+	// (Options.OpenBinary, Limits.Unpackers).
 	NeedsDecoder bool
 	// NeedsAssignment: no module can be matched without a person's word (no MODULE record).
 	NeedsAssignment bool
 	// Warnings are the first few of the symbol file's warnings, each naming its line; WarningCount is how many there are.
-	// They are known once the file was needed and read.
+	// They are known once the file was needed and read. Of a binary they are what is wrong with its headers, known at once: a file
+	// that is cut off says so.
 	Warnings     []string
 	WarningCount int
 }
@@ -259,6 +261,7 @@ func (s *Session) addArchive(it *item) {
 	})
 	if err != nil {
 		it.Message = err.Error()
+		it.NeedsDecoder = errors.Is(err, intake.ErrNoUnpacker)
 	}
 	it.Usable = len(members) > 0
 	if !it.Usable && it.Message == "" {

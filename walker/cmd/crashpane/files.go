@@ -168,6 +168,8 @@ func (s *fileSet) addSymbols(path string) error {
 			fmt.Fprintf(s.stderr, "%s: has no MODULE line, so that it is not known which module it belongs to; not used\n", it.Name)
 		case it.Message != "":
 			fmt.Fprintln(s.stderr, it.Message)
+		case it.Kind == session.KindBinary && len(it.Warnings) > 0:
+			fmt.Fprintln(s.stderr, it.Warnings[0])
 		}
 	}
 	return nil
