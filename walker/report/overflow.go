@@ -36,7 +36,7 @@ func (b *builder) overflow() int {
 		out.Text = fmt.Sprintf("the stack ran out: the fault at 0x%x lies %s the stack pointer 0x%x, in memory that the dump does not hold",
 			addr, distance(addr, sp), sp)
 	}
-	if name, n := commonest(t.Frames); n > 1 && 2*n > len(t.Frames) {
+	if name, n := b.commonest(t.Frames); n > 1 && 2*n > len(t.Frames) {
 		out.Text += fmt.Sprintf("; %d of its %d frames are %s", n, len(t.Frames), name)
 	}
 	if !b.hasWord(sp) {
@@ -64,10 +64,13 @@ func distance(addr, sp uint64) string {
 }
 
 // commonest is the function that most frames are of.
-func commonest(frames []Frame) (name string, n int) {
+func (b *builder) commonest(frames []Frame) (name string, n int) {
 	count := map[string]int{}
 	for i := range frames {
 		f := frames[i].Function.Raw
+		if m := frames[i].Module; f == "" && m >= 0 {
+			f = fmt.Sprintf("at %s+0x%x", BaseName(b.r.Modules[m].Name), frames[i].Lookup-b.r.Modules[m].Base)
+		}
 		if f == "" {
 			continue
 		}

@@ -143,6 +143,9 @@ func (p *Page) selectRow(row int) {
 		return
 	}
 	r := p.Stack.Rows[i]
+	if r.Frame < 0 {
+		p.Host.Reveal("stack", row) // what stands behind the last frame is to be seen, too
+	}
 	for r.Frame < 0 {
 		if i == 0 {
 			return

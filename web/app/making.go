@@ -54,7 +54,7 @@ func ignoreText(d *view.ModuleDetail) string {
 
 // symbolWords is a module's row in the table: the state, and what the files have.
 func symbolWords(m view.ModuleRow) string {
-	if m.Has == "" || m.State == "missing" || m.State == "mismatch" {
+	if m.Has == "" || m.State == "missing" || m.State == "mismatch" || m.State == "forced" {
 		return m.Word
 	}
 	return m.Word + ": " + m.Has

@@ -555,11 +555,11 @@ var helpKeys = []struct {
 	Keys []string
 	What string
 }{
-	{[]string{"j", "k"}, "next, previous frame (also arrows, Page Up and Down, Home, End)"},
+	{[]string{"j", "k"}, "next, previous frame; also arrows, Page Up, Home …"},
 	{[]string{"n", "p"}, "next, previous thread"},
 	{[]string{"x"}, "the crashed thread"},
 	{[]string{"/"}, "search the stacks"},
-	{[]string{"1", "–", "9"}, "the lower tabs; again folds them"},
+	{[]string{"1 – 9"}, "the lower tabs; again folds them"},
 	{[]string{"e"}, "why this frame"},
 	{[]string{"i"}, "show or hide inlined calls"},
 	{[]string{"c"}, "copy the stack as text"},

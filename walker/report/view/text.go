@@ -105,7 +105,7 @@ func foldPath(s string) string {
 	at := pathParts(s)
 	for i := 0; i+2 <= len(at); i++ {
 		folded := "…::" + s[at[i]:]
-		if n := utf8.RuneCountInString(folded); n <= pathAt || i+2 == len(at) && n < utf8.RuneCountInString(s) {
+		if n := utf8.RuneCountInString(folded); n <= pathAt || i+2 == len(at) && n+8 < utf8.RuneCountInString(s) {
 			return folded
 		}
 	}

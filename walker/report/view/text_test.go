@@ -66,6 +66,7 @@ func TestFold(t *testing.T) {
 		"<core::slice::iter::Iter<T> as core::iter::traits::Iterator>::fold":  "<Iter<T> as Iterator>::fold",
 		"core::iter::adapters::filter_map::filter_map_fold::{{closure}}":      "…::filter_map_fold::{{closure}}",
 		"alpha::beta::gamma::delta::epsilon::operator<(zeta::Eta, theta::It)": "…::gamma::delta::epsilon::operator<(…)",
+		"std::function<void ()>::operator()() const volatile":                 "std::function<void ()>::operator()() const volatile",
 		"base::a_long_namespace::another::Class::~Class()":                    "…::another::Class::~Class()",
 	} {
 		if got := Fold(in); got != want {
