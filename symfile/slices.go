@@ -26,10 +26,8 @@ const (
 	leastCached, mostCached, cachedPart = 1 << 20, 12 << 20, 64
 	// mostOnDisk is mostCached where slices are read one at a time: reading one again costs less there than the memory.
 	mostOnDisk = 4 << 20
-	// maxSpare is how many buffers of stretches that went are kept there for others: FILE records are read in larger ones.
-	maxSpare = 16
 	// wideFiles is how many times more is read at a time of FILE records: a stack's lines refer to numbers all over a section
-	// that is short.
+	// that is short. Not where slices are read one at a time.
 	wideFiles = 4
 	// maxKnots bounds the knots of a kind: further ones are only checked against their neighbours.
 	maxKnots = 1024
@@ -238,7 +236,7 @@ func (s *sparse) read(n int64) (*stretch, error) {
 // around are the slices to be read with slice n: from and up to.
 func (s *sparse) around(n int64) (from, to int64) {
 	from, to, per := n, n+1, s.per
-	if section := s.sections[phaseFiles]; s.surveyed && n >= section[0] && n <= section[1] {
+	if section := s.sections[phaseFiles]; s.surveyed && n >= section[0] && n <= section[1] && per > 1 {
 		per *= wideFiles
 	} else if s.ahead != nil {
 		per = min(per, aheadSlices)
@@ -294,13 +292,10 @@ func (s *sparse) room(need int64) {
 func (s *sparse) stretchOf(from, to int64) *stretch {
 	st := &stretch{from: from, slices: make([]*slice, to-from)}
 	need := s.bytesOf(from, to)
-	for i := len(s.spare) - 1; i >= 0 && st.data == nil; i-- {
-		if room := int64(cap(s.spare[i])); room >= need && room <= 2*need {
-			st.data = s.spare[i]
-			s.spare = slices.Delete(s.spare, i, i+1)
-		}
+	if n := len(s.spare); n > 0 {
+		st.data, s.spare = s.spare[n-1], s.spare[:n-1]
 	}
-	if st.data == nil {
+	if int64(cap(st.data)) < need {
 		st.data = make([]byte, need)
 	}
 	st.data = st.data[:need]
@@ -309,10 +304,8 @@ func (s *sparse) stretchOf(from, to int64) *stretch {
 
 // take makes a stretch that was read one of those at hand.
 func (s *sparse) take(st *stretch) {
-	if n := len(s.spare); n > maxSpare || s.per > 1 {
-		clear(s.spare)
-		s.spare = s.spare[:0]
-	}
+	clear(s.spare)
+	s.spare = s.spare[:0]
 	s.bytes += int64(len(st.data))
 	s.held += int64(len(st.data))
 	s.ring = append(s.ring, st)
