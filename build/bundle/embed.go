@@ -186,14 +186,18 @@ const scope = new Proxy(globalThis, {
 // narrow is a rule for windows that are narrower than something.
 var narrow = regexp.MustCompile(`@media \((max-width: \d+px)\)`)
 
-// styleModule is the style of the element: what depends on the window's width in the page depends on its own.
+// ofWindow is a length by the window's size.
+var ofWindow = regexp.MustCompile(`(\d)d?v([hw])\b`)
+
+// styleModule is the style of the element: what depends on the window's size in the page depends on its own.
 func styleModule(files map[string][]byte) ([]byte, error) {
 	var sheet strings.Builder
 	for _, name := range []string{"crashpane.css", "crashpane-zones.css", "crashpane-panel.css", "crashpane-findings.css", "embed.css", "element.css"} {
 		if files[name] == nil {
 			return nil, fmt.Errorf("there is no style sheet %s for the element", name)
 		}
-		sheet.Write(narrow.ReplaceAll(files[name], []byte("@container crashpane ($1)")))
+		text := narrow.ReplaceAll(files[name], []byte("@container crashpane ($1)"))
+		sheet.Write(ofWindow.ReplaceAll(text, []byte("${1}cq$2")))
 	}
 	delete(files, "element.css")
 	text, err := json.Marshal(sheet.String())

@@ -48,7 +48,7 @@ func TestFramePageRefusesWhatIsNoOrigin(t *testing.T) {
 func TestPackage(t *testing.T) {
 	p := sampleParts()
 	static := p.static.(fstest.MapFS)
-	static["crashpane-zones.css"] = &fstest.MapFile{Data: []byte("@media (max-width: 1080px) {}")}
+	static["crashpane-zones.css"] = &fstest.MapFile{Data: []byte("@media (max-width: 1080px) { a { height: min(27vh, 100dvh); width: 50vw } }")}
 	static["crashpane-panel.css"] = &fstest.MapFile{Data: []byte("c{}")}
 	static["crashpane-findings.css"] = &fstest.MapFile{Data: []byte("d{}")}
 	p.licenses = []byte("== Crashpane ==\n\nOurs.\n\n== " + goName + " ==\n\nTheirs.")
@@ -64,6 +64,9 @@ func TestPackage(t *testing.T) {
 	}
 	if style := string(files["style.js"]); strings.Contains(style, "@media (max") || !strings.Contains(style, "@container crashpane (max-width: 1080px)") {
 		t.Errorf("the element's style depends on the window: %s", style)
+	}
+	if style := string(files["style.js"]); !strings.Contains(style, "height: min(27cqh, 100cqh); width: 50cqw") {
+		t.Errorf("the element's sizes depend on the window: %s", style)
 	}
 	if html := string(files["embed.html"]); !strings.Contains(html, `<script type="module" src="embed.js">`) || strings.Contains(html, "crashpane.js") {
 		t.Errorf("embed.html: %s", html)

@@ -18,13 +18,13 @@ element.setSymbolProvider(async ({ debugFile, debugId }) => {
 });
 element.addEventListener("symbols-needed", ({ detail }) => say("element-says", `Needs symbols of ${detail.symbols.map((s) => s.debugFile).join(", ")}`));
 element.addEventListener("error", ({ detail }) => say("element-says", detail.message));
-element.addEventListener("select", ({ detail }) => say("element-says", `Thread ${detail.thread}, frame ${detail.frame}`));
+element.addEventListener("select", ({ detail }) => say("element-says", `${detail.dump}: thread ${detail.thread}, frame ${detail.frame} is selected`));
 
 // The frame, which is of another origin: its page cannot be reached from here but by messages.
 const iframe = document.getElementById("frame");
 iframe.src = frame;
 let connection;
-const connected = connectFrame(iframe, { options: { theme: "dark" } }).then((made) => {
+const connected = connectFrame(iframe).then((made) => {
   connection = made;
   connection.addEventListener("symbols-needed", async ({ detail }) => {
     const found = await Promise.all(
@@ -61,7 +61,11 @@ for (const report of reports) {
   const button = document.createElement("button");
   button.type = "button";
   button.textContent = report.name;
-  button.addEventListener("click", () => open(report));
+  button.addEventListener("click", () => {
+    document.querySelector("#reports [aria-current]")?.removeAttribute("aria-current");
+    button.setAttribute("aria-current", "true");
+    open(report);
+  });
   const item = document.createElement("li");
   item.append(button);
   document.getElementById("reports").append(item);
