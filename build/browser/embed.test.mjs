@@ -207,18 +207,24 @@ test("other windows, and origins that the frame's address excludes, are not hear
   assert.deepEqual(await got(), []);
 });
 
-// Loads the hostile dump, and the symbols if they are wanted, and looks at every tab.
+// Looks at every tab of a viewer with the hostile dump and its symbols: names of modules, functions, threads and annotations are text.
 async function lookAround(frame, inside, select) {
   for (const name of ["modules", "wanted", "findings", "files", "system", "streams", "annotations", "log"]) {
     await select(name);
     await frame.waitForTimeout(250);
+    const found = await frame.evaluate(inside);
+    assert.equal(found.attacked, undefined, name);
+    assert.equal(found.elements, 0, name);
+    assert.ok(!/[\u202a-\u202e\u2066-\u2069\u200e\u200f\u0007\u001b]/.test(found.text), `${name}: what turns the direction of writing is not shown as such`);
+    assert.ok(found.longest < 20_000, `${name}: an element shows ${found.longest} characters`);
+    for (const [where, text] of [["stack", found.stack], ["threads", found.threads], ...(["modules", "annotations"].includes(name) ? [[name, found.panel]] : [])]) {
+      assert.ok(text.includes("<img src=x"), `the names of ${where} are shown as text: ${text.slice(0, 2000)}`);
+      // Functions with such a name are not on the stack that is open.
+      if (where !== "stack") assert.ok(text.includes("‹U+202E›"), `what turns the direction of writing is named in ${where}: ${text.slice(0, 3000)}`);
+    }
+    // The name and the value of an annotation, both.
+    if (name === "annotations") assert.ok(found.panel.split("<img src=x").length > 4, found.panel.slice(0, 2000));
   }
-  const found = await frame.evaluate(inside);
-  assert.equal(found.attacked, undefined);
-  assert.equal(found.elements, 0);
-  assert.ok(found.text.includes("<img src=x"), "the names are shown as text");
-  assert.ok(!/[\u202a-\u202e\u2066-\u2069\u200e\u200f\u0007\u001b]/.test(found.text), "what turns the direction of writing is not shown as such");
-  assert.ok(found.longest < 20_000, `an element shows ${found.longest} characters`);
 }
 const lookAt = (root) => {
   const all = [...root.querySelectorAll("*")];
@@ -226,6 +232,9 @@ const lookAt = (root) => {
     attacked: window.attacked,
     elements: root.querySelectorAll("img, script:not([src]), iframe").length,
     text: root.querySelector(".crashpane-root").innerText,
+    stack: root.querySelector("#stack").innerText,
+    threads: root.querySelector("#threads").innerText,
+    panel: root.querySelector("#panel-body").innerText,
     longest: Math.max(...all.filter((e) => e.childElementCount === 0).map((e) => e.textContent.length)),
   };
 };

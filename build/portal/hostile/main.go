@@ -17,6 +17,7 @@ import (
 
 const (
 	element = `<img src=x onerror="window.attacked=1"><script>window.attacked=2</script>`
+	image   = `<img src=x onerror="window.attacked=4">` // no slash in it: the base of a path is all of it
 	turned  = "safe\u202etxt.exe\u2066\u200f\u0007\x1b[31m"
 	base    = 0x7f0000400000
 	stack   = 0x7ffc00000000
@@ -56,7 +57,8 @@ func dump() []byte {
 	d.Module(base+0x20000, 0x1000, turned, nil)
 	d.Module(base+0x30000, 0x1000, long, nil)
 	d.Module(base+0x40000, 0x1000, longest, nil)
-	d.Crashpad([16]byte{1}, [16]byte{2}, 0, [][2]string{{element, element}, {"turned", turned}, {"long", long}},
+	d.Module(base+0x50000, 0x1000, image, nil)
+	d.Crashpad([16]byte{1}, [16]byte{2}, 0, [][2]string{{element, element}, {turned, turned}, {long, long}, {longest, image}, {image, longest}},
 		dumptest.CrashpadModule{Index: 0, List: []string{element}, Simple: [][2]string{{element, turned}}})
 	return d.Bytes()
 }

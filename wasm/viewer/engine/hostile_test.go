@@ -1,0 +1,76 @@
+package engine
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/crashpane/crashpane/core/dumptest"
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/web/app"
+)
+
+// Names that try to be more than text, in everything that can be taken out of the page.
+func TestHostileNamesInExports(t *testing.T) {
+	const element, turned = "<img src=x onerror=alert(1)>`|**[a](javascript:b)**", "safe\u202etxt.exe\u2066\u200f\a\x1b[31m\nFUNC"
+	long := strings.Repeat("n", 1<<20)
+	context := dumptest.AMD64(map[string]uint64{"rip": 0x400010, "rsp": 0x7000})
+	d := dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: dumptest.CPUAMD64, Platform: dumptest.OSLinux})
+	for i, name := range []string{element, turned, long} {
+		d.Module(0x400000+uint64(i)*0x10000, 0x1000, name, dumptest.RSDS(1, 2, 3, [8]byte{byte(i)}, 0, name))
+		rip := dumptest.AMD64(map[string]uint64{"rip": 0x400010 + uint64(i)*0x10000, "rsp": 0x7000})
+		d.Thread(uint32(i+1), rip, 0x7000, make([]byte, 64)).ThreadName(uint32(i+1), name)
+	}
+	d.Exception(1, 11, 1, 0x10, context)
+	k := newTalk(t)
+	for _, f := range []struct {
+		name    string
+		content []byte
+	}{
+		{element + ".dmp", d.Bytes()},
+		{turned + ".sym", []byte("MODULE Linux x86_64 00000001000200030000000000000000 " + element + "\nFILE 0 " + element + "\nFUNC 0 100 0 " + element + "\n0 100 7 0\n")},
+	} {
+		if r := k.ask(app.Request{Op: app.OpAdd, Name: f.name}, input.FromBytes(f.name, f.content)); r.Error != "" {
+			t.Fatal(r.Error)
+		}
+	}
+	for _, kind := range []string{app.ExportStack, app.ExportMarkdown, app.ExportWanted, app.ExportCompare, app.ExportText, app.ExportMachine, app.ExportJSON} {
+		for thread := range 3 {
+			r := k.ask(app.Request{Op: app.OpExport, Kind: kind, Thread: thread}, nil)
+			if r.Error != "" || r.Text == "" {
+				t.Errorf("%s: %q", kind, r.Error)
+				continue
+			}
+			if strings.ContainsAny(r.FileName, "<>&\"'`/\\\u202e\u2066\x1b\n") || len(r.FileName) > 200 {
+				t.Errorf("%s: a file called %q", kind, r.FileName)
+			}
+			switch kind {
+			case app.ExportJSON:
+				if !json.Valid([]byte(r.Text)) {
+					t.Errorf("no JSON: %.2000s", r.Text)
+				}
+			case app.ExportText, app.ExportMachine: // what Breakpad prints, as Breakpad prints it
+			default:
+				if strings.ContainsAny(r.Text, "\u202e\u2066\u200f\a\x1b") {
+					t.Errorf("%s of thread %d has controls: %.2000q", kind, thread, r.Text)
+				}
+				if len(r.Text) > 200_000 {
+					t.Errorf("%s of thread %d has %d characters", kind, thread, len(r.Text))
+				}
+			}
+			if kind == app.ExportMarkdown {
+				for _, line := range strings.Split(r.Text, "\n") {
+					outside := ""
+					for i, part := range strings.Split(line, "`") { // every other one is code
+						if i%2 == 0 {
+							outside += part
+						}
+					}
+					if strings.Contains(outside, "<") || strings.Contains(outside, "](") && !strings.Contains(outside, `\](`) {
+						t.Errorf("markdown that is more than text: %.2000q", line)
+					}
+				}
+			}
+		}
+	}
+}
