@@ -30,6 +30,7 @@ const (
 	FindingScanned    FindingKind = "scanned-frames"         // frames were found by scanning, for want of symbols
 	FindingEnds       FindingKind = "ends-without-symbols"   // a stack ends in a module without symbols
 	FindingLimit      FindingKind = "frame-limit"
+	FindingExports    FindingKind = "only-exported-names" // frames lie too far behind an exported name to have it
 )
 
 // Finding is one thing that makes stacks shorter or less certain than they could be.
@@ -43,13 +44,14 @@ type Finding struct {
 
 // kindOrder is how much a finding explains: those that explain others come first.
 var kindOrder = []FindingKind{FindingCutShort, FindingOverflow, FindingNoMemory, FindingOutside, FindingNoContext, FindingMismatch, FindingUnreadable,
-	FindingForced, FindingNoUnwind, FindingBadRecord, FindingExchanged, FindingOddRecord, FindingEnds, FindingScanned, FindingLimit}
+	FindingForced, FindingNoUnwind, FindingBadRecord, FindingExchanged, FindingOddRecord, FindingEnds, FindingScanned, FindingLimit, FindingExports}
 
 // tally is what the stacks have of one module.
 type tally struct {
 	scanned, ends     []int // the threads, once for each frame or end
 	guessed           int   // callers of the module's frames that no record found
 	exchanged         int
+	far               int // frames too far behind an exported name to have it
 	badRecords        int
 	badRecord, badWhy string
 }
@@ -111,6 +113,9 @@ func (b *builder) tallyStack(tallies []tally, s *walker.Stack, thread int) {
 			continue
 		}
 		t := &tallies[callee]
+		if b.r.Threads[thread].Frames[j].Far() {
+			t.far++
+		}
 		tried := s.Stop.Attempts
 		if j+1 < len(s.Frames) {
 			caller := &s.Frames[j+1]
@@ -255,6 +260,14 @@ func (b *builder) symbolFindings(m int, t *tally) {
 			more = fmt.Sprintf("; and %d more such records", s.UnwindNoted-len(s.UnwindNotes))
 		}
 		add(FindingOddRecord, nil, "", "%s: %s%s", file, strings.Join(s.UnwindNotes, "; "), more)
+	}
+	if used && t.far > 0 {
+		add(FindingExports, nil, "make the symbol file from the program with its debug information, or drop that",
+			"%s no name: %s has only exported ones, too far before them", frames(t.far, "in "+name+" has", "in "+name+" have"), file)
+	}
+	if n := len(t.scanned); used && n > 0 && !s.NoUnwind && t.badRecords == 0 {
+		add(FindingScanned, t.scanned, "", "no unwind rule of %s led further at %s: what called them was found by scanning%s", file,
+			frames(n, "in "+name, "in "+name), b.ofThem(t.scanned))
 	}
 	if used {
 		return

@@ -220,6 +220,14 @@ type Frame struct {
 	Attempts []Attempt
 }
 
+// farName is from where on an exported name is no longer taken for the name of an address behind it: hardly a function is longer.
+const farName = 64 << 10
+
+// Far reports whether a frame's name is that of an exported function which begins too far before it to be the frame's own.
+func (f *Frame) Far() bool {
+	return f.HasFunction && f.Public && f.Lookup-f.FunctionStart >= farName
+}
+
 // Inline is an inlined call inside a frame.
 type Inline struct {
 	Function Name

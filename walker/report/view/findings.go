@@ -61,6 +61,8 @@ func findingTitle(k report.FindingKind) string {
 		return "Found by scanning"
 	case report.FindingEnds:
 		return "Stack ends early"
+	case report.FindingExports:
+		return "Only exported names"
 	case report.FindingLimit:
 		return "Limit of frames"
 	}

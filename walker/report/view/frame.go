@@ -132,7 +132,7 @@ func (v *View) identity(d *FrameDetail, f *report.Frame) {
 	}
 	// Where a module has a symbol file and a binary, it is said which of them answered.
 	add("Names from", Clean(BaseName(f.From)), true)
-	if far(f) && d.Inline < 0 {
+	if f.Far() && d.Inline < 0 {
 		add("Nearest name", v.full(f.Function)+", exported, "+Size(int64(f.Lookup-f.FunctionStart))+" before it", false)
 	} else if f.Public && d.Inline < 0 {
 		add("Named by", "a PUBLIC record: the nearest exported name below the address", false)

@@ -244,7 +244,7 @@ func (v *View) nameRow(row *StackRow, f *report.Frame) {
 	row.NoSymbol = true
 	row.Function = v.hex(f.PC)
 	switch {
-	case far(f):
+	case f.Far():
 		row.Full = row.Function + ", no name: the nearest exported one begins " + Size(int64(f.Lookup-f.FunctionStart)) + " before it"
 	case row.Module == "":
 		row.Full = row.Function + ", in no module"
@@ -257,18 +257,10 @@ func (v *View) nameRow(row *StackRow, f *report.Frame) {
 	}
 }
 
-// farName is from where on an exported name is no longer taken for the name of an address behind it: hardly a function is longer.
-const farName = 64 << 10
-
-// far reports whether a frame's name is that of an exported function which begins too far before it to be the frame's own.
-func far(f *report.Frame) bool {
-	return f.HasFunction && f.Public && f.Lookup-f.FunctionStart >= farName
-}
-
 // named reports whether a frame has a name of its own. What writers of symbol files put where they know none ("<name omitted>",
 // "<unknown in app.exe>") is no name.
 func named(f *report.Frame) bool {
-	return f.HasFunction && !far(f) && !strings.HasPrefix(f.Function.Raw, "<unknown in ") && f.Function.Raw != "<name omitted>"
+	return f.HasFunction && !f.Far() && !strings.HasPrefix(f.Function.Raw, "<unknown in ") && f.Function.Raw != "<name omitted>"
 }
 
 func (v *View) inlineRow(f *report.Frame, i, k int) StackRow {
@@ -346,7 +338,7 @@ func (v *View) quality(t *report.Thread) string {
 		if f.Forced {
 			forced++
 		}
-		if far(f) {
+		if f.Far() {
 			distant++
 		}
 		if m := v.module(f.Module); m != nil && !seen[f.Module] {
