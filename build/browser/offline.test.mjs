@@ -75,11 +75,7 @@ test("it keeps the files of the page and nothing else", async () => {
   }
 });
 
-test("it can be installed, and opens dumps and symbols by a double click", async () => {
-  // What the browser does for an installed application when a file is opened.
-  await chrome.context.addInitScript(() => {
-    Object.defineProperty(window, "launchQueue", { value: { setConsumer: (consumer) => (window.launched = consumer) } });
-  });
+test("it can be installed, and then opens dumps and symbols by a double click, its server gone", async () => {
   const tab = await chrome.open(site.origin);
   await tab.kept();
   const { errors, data } = await tab.cdp.send("Page.getAppManifest");
@@ -89,14 +85,26 @@ test("it can be installed, and opens dumps and symbols by a double click", async
   const { installabilityErrors } = await tab.cdp.send("Page.getInstallabilityErrors");
   // A window without a profile of its own cannot install anything, whatever the page is like.
   assert.deepEqual(installabilityErrors.filter((e) => e.errorId !== "in-incognito"), []);
-  const content = (await readFile(inRepo(dump))).toString("base64");
-  await tab.page.evaluate(async (text) => {
-    const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-    await window.launched({ files: [{ getFile: async () => new File([bytes], "opened.dmp") }] });
-  }, content);
-  await tab.sees("stitch-1");
-  await tab.sees("opened.dmp");
-  assert.deepEqual(tab.problems, []);
+  const { appId: manifestId } = await tab.cdp.send("Page.getAppId");
+  const system = await chrome.context.browser().newBrowserCDPSession();
+  await system.send("PWA.install", { manifestId, installUrlOrBundleUrl: `${site.origin}/` });
+  await site.stop();
+  // What the system's file manager does with files of these kinds.
+  const files = [join(dir, "opened.dmp"), join(dir, "opened.sym")];
+  await cp(inRepo(dump), files[0]);
+  await cp(inRepo("testdata/sample/libtilecodec.so.sym"), files[1]);
+  const launch = async (file, wanted) => {
+    await system.send("PWA.launchFilesInApp", { manifestId, files: [file] });
+    const shown = async () => (await Promise.all(chrome.context.pages().map((page) => page.evaluate(() => document.body.innerText).catch(() => "")))).join("\n");
+    for (const until = Date.now() + 30_000; !(await shown()).includes(wanted); await new Promise((done) => setTimeout(done, 100))) {
+      assert.ok(Date.now() < until, `no window shows ${wanted}, but:\n${await shown()}`);
+    }
+    return shown();
+  };
+  assert.match(await launch(files[0], "stitch-1"), /opened\.dmp/);
+  // Symbols go to the dump that is open.
+  await launch(files[1], "codec.cc");
+  await system.send("PWA.uninstall", { manifestId });
 });
 
 test("a newer version is fetched, told of, and started when asked for", async () => {
