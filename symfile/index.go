@@ -34,7 +34,13 @@ func (f *File) settle(k tableKind) {
 		return
 	}
 	recs := sortRuns(t.all(), func(a, b rec) int {
-		return cmp.Or(cmp.Compare(a.rva, b.rva), cmp.Compare(a.size, b.size), cmp.Compare(a.off, b.off))
+		switch { // nearly all differ here
+		case a.rva < b.rva:
+			return -1
+		case a.rva > b.rva:
+			return 1
+		}
+		return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.off, b.off))
 	})
 	kept := recs[:0]
 	for _, r := range recs {

@@ -121,9 +121,11 @@ type decoded struct {
 
 // settle sorts what was decoded. Of lines that overlap one stays, as of FUNCs (see exclusive). dealt is room for sortInlines.
 func (fn *function) settle(dealt *[]fnInline) {
-	byStart := func(a, b fnLine) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.size, b.size)) }
-	if !slices.IsSortedFunc(fn.lines, byStart) {
-		sortFew(fn.lines, byStart)
+	for i := 1; i < len(fn.lines); i++ {
+		if a, b := &fn.lines[i-1], &fn.lines[i]; b.start < a.start || b.start == a.start && b.size < a.size {
+			sortFew(fn.lines, func(a, b fnLine) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.size, b.size)) })
+			break
+		}
 	}
 	kept := fn.lines[:0]
 	for _, l := range fn.lines {
@@ -154,8 +156,15 @@ func sortInlines(all []fnInline, room *[]fnInline) {
 	for i := range all {
 		top = max(top, all[i].level)
 	}
-	order := func(a, b fnInline) int {
-		return cmp.Or(cmp.Compare(a.level, b.level), cmp.Compare(a.start, b.start), cmp.Compare(b.size, a.size))
+	// after: a belongs behind b.
+	after := func(a, b *fnInline) bool {
+		switch {
+		case a.level != b.level:
+			return a.level > b.level
+		case a.start != b.start:
+			return a.start > b.start
+		}
+		return a.size < b.size
 	}
 	if top < maxInlined && len(all) > 16 {
 		from := make([]int, top+2) // where each level begins
@@ -179,15 +188,17 @@ func sortInlines(all []fnInline, room *[]fnInline) {
 	// Most are in their places by now, the others not far from them.
 	moves := 16 * len(all)
 	for i := 1; i < len(all); i++ {
-		if order(all[i-1], all[i]) <= 0 {
+		if !after(&all[i-1], &all[i]) {
 			continue
 		}
 		in, at := all[i], i
-		for ; at > 0 && order(all[at-1], in) > 0; at-- {
+		for ; at > 0 && after(&all[at-1], &in); at-- {
 			all[at] = all[at-1]
 			if moves--; moves == 0 {
 				all[at-1] = in
-				sortFew(all, order)
+				sortFew(all, func(a, b fnInline) int {
+					return cmp.Or(cmp.Compare(a.level, b.level), cmp.Compare(a.start, b.start), cmp.Compare(b.size, a.size))
+				})
 				return
 			}
 		}
