@@ -15,6 +15,7 @@ func (h *host) obey(stop func()) {
 	if h.viewer.Get("told").Type() == js.TypeFunction {
 		h.page.Watch = h.watched
 	}
+	h.page.Inside = !h.owns()
 	h.viewer.Set("control", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		defer survive()
 		what := args[0].String()

@@ -13,9 +13,11 @@ type Page struct {
 	Host   Host
 	Engine Engine
 	State  State
-	// Limits and Watch are of the page around the viewer, if there is one.
+	// Limits and Watch are of the page around the viewer, if there is one; Inside says that there is. What belongs to a whole window
+	// is watched, too: by what keeps the page for when there is no network.
 	Limits Limits
 	Watch  func(Event)
+	Inside bool
 	Mark   int // counts what the page around has added; told with EventIdle
 
 	// What the engine said, a window of each list.

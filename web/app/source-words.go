@@ -179,9 +179,9 @@ func (p *Page) promise() string {
 		}
 	}
 	switch {
-	case p.Watch != nil && len(others) == 0:
+	case p.Inside && len(others) == 0:
 		return "This viewer reads files where they are, and sends nothing. What the page around it does is up to that page."
-	case p.Watch != nil:
+	case p.Inside:
 		return "This viewer reads files where they are, and sends nothing; when you ask for symbols and have seen what is asked, it asks " + strings.Join(others, ", ") + ". What the page around it does is up to that page."
 	case !ok:
 		return "Switch the network off: everything still works, binaries, .zst and .xz too once their reader was needed and fetched. The page’s own policy (Content-Security-Policy) forbids every request."

@@ -240,7 +240,7 @@ func (p *Page) toAsk() (rows []*Asked, problem string) {
 
 // notListed says why a source cannot be asked by this page, and what would help.
 func (p *Page) notListed(base string) string {
-	if p.Watch != nil {
+	if p.Inside {
 		return "Nothing was asked: " + base + " is not among the sources that the page around this viewer has named. " +
 			"That page allows it: in the element's network attribute and its own policy (connect-src); for a frame, whoever builds the site by make site SYMBOL_ORIGINS"
 	}

@@ -115,3 +115,16 @@ func TestSourceIsRememberedOnlyWhenWanted(t *testing.T) {
 		t.Error("the source is not forgotten")
 	}
 }
+
+// A page that is the whole window makes its own promise, whoever watches it; in another page the viewer cannot speak for that one.
+func TestThePromiseIsOfTheWholeWindow(t *testing.T) {
+	p, _, _ := newTestPage("")
+	p.Watch = func(Event) {}
+	if out := render(t, p); !strings.Contains(out, "Switch the network off") {
+		t.Error("the page's own promise is missing")
+	}
+	p.Inside = true
+	if out := render(t, p); strings.Contains(out, "Switch the network off") || !strings.Contains(out, "What the page around it does") {
+		t.Error("the viewer promises for the page around it")
+	}
+}
