@@ -33,7 +33,8 @@ func (f *File) settle(k tableKind) {
 	if !t.mixed {
 		return
 	}
-	recs := sortRuns(t.all(), func(a, b rec) int {
+	n := table{thin: t.thin, data: make([]byte, 0, len(t.data)), heads: make([]head, 0, len(t.heads))}
+	t.inOrder(func(a, b rec) int {
 		switch { // nearly all differ here
 		case a.rva < b.rva:
 			return -1
@@ -41,13 +42,11 @@ func (f *File) settle(k tableKind) {
 			return 1
 		}
 		return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.off, b.off))
-	})
-	kept := recs[:0]
-	for _, r := range recs {
+	}, func(r *rec) {
 		if r.size == 0 && !t.thin {
-			continue // said when it was read; both peers drop it
+			return // said when it was read; both peers drop it
 		}
-		if n := len(kept); n > 0 && (kept[n-1].has(r.rva) || kept[n-1].rva == r.rva) {
+		if last := &n.prev; n.n > 0 && (last.has(r.rva) || last.rva == r.rva) {
 			switch {
 			case k == tablePublics:
 			case k > tablePublics:
@@ -55,58 +54,17 @@ func (f *File) settle(k tableKind) {
 					f.say("%s number %d again; the first counts", tableWords[k], r.rva)
 				}
 			case f.warn(overlap, int(r.line)):
-				f.say("%s at 0x%x overlaps that of line %d and is not used", tableWords[k], r.rva, kept[n-1].line)
+				f.say("%s at 0x%x overlaps that of line %d and is not used", tableWords[k], r.rva, last.line)
 			}
-			continue
+			return
 		}
-		kept = append(kept, r)
-	}
-	t.fill(kept)
+		n.put(*r)
+	})
+	*t = n
 }
 
 // tableWords are the records of the tables, as warnings name them.
 var tableWords = [numTables]string{tableFuncs: "FUNC", tableInits: "STACK CFI INIT", tableFiles: "FILE", tableOrigins: "INLINE_ORIGIN"}
-
-// sortRuns sorts records that stand in sorted runs, as those of STACK CFI do: linkers keep the unwind data of each input file
-// together. Runs are merged two by two; where there are many, an ordinary sort is as fast.
-func sortRuns(recs []rec, order func(a, b rec) int) []rec {
-	const most = 64
-	bounds := []int{0}
-	for i := 1; i < len(recs); i++ {
-		if order(recs[i-1], recs[i]) > 0 {
-			if bounds = append(bounds, i); len(bounds) > most {
-				slices.SortFunc(recs, order)
-				return recs
-			}
-		}
-	}
-	if len(bounds) == 1 {
-		return recs
-	}
-	bounds = append(bounds, len(recs))
-	other := make([]rec, 0, len(recs))
-	for len(bounds) > 2 {
-		next := []int{0}
-		for i := 0; i+1 < len(bounds); i += 2 {
-			a := recs[bounds[i]:bounds[i+1]]
-			var b []rec
-			if i+2 < len(bounds) {
-				b = recs[bounds[i+1]:bounds[i+2]]
-			}
-			for len(a) > 0 && len(b) > 0 {
-				if order(a[0], b[0]) <= 0 {
-					other, a = append(other, a[0]), a[1:]
-				} else {
-					other, b = append(other, b[0]), b[1:]
-				}
-			}
-			other = append(append(other, a...), b...)
-			next = append(next, len(other))
-		}
-		recs, other, bounds = other, recs[:0], next
-	}
-	return recs
-}
 
 // nested sorts STACK WIN records so that a search from the end finds the best one first: the one with the highest start;
 // among equals the shortest; among those the first in the file.

@@ -97,16 +97,20 @@ func (t *table) span(b int) (from, to int) {
 
 // block unpacks a block. What it gives is valid until the next call.
 func (t *table) block(b int) []rec {
-	if t.open == b+1 {
-		return t.recs
+	if t.open != b+1 {
+		t.recs = t.decode(b, t.recs[:0])
+		t.open = b + 1
 	}
-	t.open = b + 1
-	t.recs = t.recs[:0]
+	return t.recs
+}
+
+// decode unpacks a block behind what is there.
+func (t *table) decode(b int, recs []rec) []rec {
 	h := t.heads[b]
 	r := rec{rva: h.rva, off: h.off, line: h.line}
 	from, to := t.span(b)
 	u := unpacker{b: t.data[from:to]}
-	for u.left() > 0 && len(t.recs) < blockLen {
+	for n := 0; u.left() > 0 && n < blockLen; n++ {
 		r.rva += uint64(u.signed())
 		r.off += u.signed()
 		r.line += int32(u.signed())
@@ -115,10 +119,10 @@ func (t *table) block(b int) []rec {
 			r.size = u.unsigned()
 			r.end += u.signed()
 		}
-		t.recs = append(t.recs, r)
+		recs = append(recs, r)
 	}
 	t.spoil = u.bad || u.left() > 0
-	return t.recs
+	return recs
 }
 
 // each calls fn with all records in their order.
@@ -136,6 +140,79 @@ func (t *table) all() []rec {
 	out := make([]rec, 0, t.n)
 	t.each(func(r *rec) { out = append(out, *r) })
 	return out
+}
+
+// run is a stretch of a table's records that is in order, and a place in it.
+type run struct {
+	t    *table
+	b, i int // block, and record in it
+	left int
+	recs []rec // of the block
+}
+
+// at is the record at the place.
+func (r *run) at() *rec { return &r.recs[r.i] }
+
+// next goes on by one record, and reports whether there is one.
+func (r *run) next() bool {
+	if r.left--; r.left <= 0 {
+		return false
+	}
+	if r.i++; r.i == len(r.recs) {
+		r.b, r.i = r.b+1, 0
+		r.recs = r.t.decode(r.b, r.recs[:0])
+	}
+	return true
+}
+
+// runs are the stretches that are in order; nil if there are more than most.
+func (t *table) runs(most int, order func(a, b rec) int) []*run {
+	var out []*run
+	var last rec
+	n := 0
+	for b := range t.heads {
+		for i, r := range t.block(b) {
+			if n++; n > 1 && order(last, r) <= 0 {
+				out[len(out)-1].left++
+			} else if len(out) == most {
+				return nil
+			} else {
+				out = append(out, &run{t: t, b: b, i: i, left: 1})
+			}
+			last = r
+		}
+	}
+	for _, r := range out {
+		r.recs = t.decode(r.b, nil)
+	}
+	return out
+}
+
+// inOrder calls fn with all records in an order. They are unpacked block by block where they stand in few runs, as those of STACK CFI do:
+// linkers keep the unwind data of each input file together. Else all of them are unpacked and sorted.
+func (t *table) inOrder(order func(a, b rec) int, fn func(r *rec)) {
+	const most = 64
+	runs := t.runs(most, order)
+	if runs == nil {
+		recs := t.all()
+		slices.SortFunc(recs, order)
+		for i := range recs {
+			fn(&recs[i])
+		}
+		return
+	}
+	for len(runs) > 0 {
+		first := 0
+		for i := 1; i < len(runs); i++ {
+			if order(*runs[i].at(), *runs[first].at()) < 0 {
+				first = i
+			}
+		}
+		fn(runs[first].at())
+		if !runs[first].next() {
+			runs = slices.Delete(runs, first, first+1)
+		}
+	}
 }
 
 // fill makes the table anew.

@@ -1,10 +1,13 @@
 // Large symbol files in a real Chromium: searched first, read as a whole afterwards, corrected where they were not sorted, their
 // indexes kept when asked for, and nothing sent.
 import assert from "node:assert/strict";
+import { createReadStream, createWriteStream } from "node:fs";
 import { copyFile, mkdtemp, rm, truncate } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { after, afterEach, before, beforeEach, test } from "node:test";
+import { createGzip } from "node:zlib";
 import { grownSymbols } from "./grown.mjs";
 import { inRepo, startChrome, startSite } from "./harness.mjs";
 
@@ -191,6 +194,28 @@ test("several large files are read side by side", async () => {
   });
   await tab.sees("main.cc:156");
   await tab.sees("codec.cc:33");
+});
+
+test("a large file that is packed goes through the same pass, in the same memory", async () => {
+  const plain = await put("tilecruncher.sym", 200, { moved: onStack });
+  const packed = join(dir, "packed.sym.gz");
+  await pipeline(createReadStream(plain), createGzip({ level: 1 }), createWriteStream(packed));
+  await rm(plain);
+  await tab.drop([dump, ...others, packed]);
+  await tab.sees("tile::blend_edges", { timeout: 60_000 });
+  await becomes("searched");
+  // It is the engine that reads, and it answers meanwhile.
+  await tab.page.locator('[data-act="stop-later"]').waitFor();
+  await tab.page.locator('#threads [role="option"]').nth(1).click();
+  await tab.page.waitForFunction(() => document.querySelectorAll('#threads [role="option"]')[1].getAttribute("aria-selected") === "true");
+  assert.equal(await state(), "searched", "a thread is selected before the pass is over");
+  await tab.page.locator('#threads [role="option"]').first().click();
+  await becomes("loaded");
+  await tab.sees("Exact pass:");
+  const peak = await tab.page.evaluate(() => document.querySelector(".crashpane-root").crashpaneMemory.peak);
+  console.log(`200 MB of packed symbols: ${(peak / 2 ** 20).toFixed(0)} MB of memory at most`);
+  assert.ok(peak < 128 * 2 ** 20, `${peak} bytes of memory`);
+  assert.equal(workers, 0, "nobody else can unpack it");
 });
 
 test("of a dump of several gigabytes only what is looked at is read", async () => {

@@ -28,7 +28,15 @@ type pass struct {
 	cuts  []int64
 	next  int   // piece to be given out
 	done  int64 // bytes in pieces that are ready
-	ready int
+	ready int   // pieces; -1: the engine reads it
+}
+
+// name of the file, as messages have it.
+func (ps *pass) name() string {
+	if ps.file == nil {
+		return "A symbol file in an archive"
+	}
+	return view.Clean(ps.file.Name())
 }
 
 // piece is a part of a file in a worker.
@@ -51,11 +59,16 @@ func (p *Page) unread(items []int) {
 	x := &p.Exact
 	for _, it := range items {
 		file := x.sources[it]
-		if x.known[it] || x.stopped || file == nil || isRemote(file) {
+		if x.known[it] || x.stopped || file != nil && isRemote(file) {
 			continue
 		}
 		x.known[it] = true
-		x.passes = append(x.passes, &pass{item: it, file: file})
+		ps := &pass{item: it, file: file}
+		x.passes = append(x.passes, ps)
+		if file == nil { // it is unpacked by the engine
+			p.readAtOnce(ps)
+			continue
+		}
 		p.send(Request{Op: OpPlan, Item: it, Cores: p.indexers(), Keep: x.Keep}, nil)
 	}
 }
@@ -146,7 +159,7 @@ func (p *Page) Indexed(worker int, r Reply, index File) (draw bool) {
 	case r.Apart:
 		p.readAtOnce(ps)
 	case r.Error != "" || index == nil:
-		p.say("warning", view.Clean(ps.file.Name())+" was not read as a whole: "+r.Error)
+		p.say("warning", ps.name()+" was not read as a whole: "+r.Error)
 		p.endPass(ps)
 		draw = true
 	default:
@@ -175,20 +188,20 @@ func (p *Page) IndexerStopped(worker int, why string) {
 	x.busy[worker] = nil
 	for _, pc := range pieces {
 		if p.passOf(pc.pass.item) == pc.pass {
-			p.say("warning", view.Clean(pc.pass.file.Name())+" was not read as a whole: "+view.Clean(why))
+			p.say("warning", pc.pass.name()+" was not read as a whole: "+view.Clean(why))
 			p.endPass(pc.pass)
 		}
 	}
 	p.giveOut()
 }
 
-// readAtOnce has the engine read a file whose pieces cannot be joined.
+// readAtOnce has the engine read a file whose pieces cannot be joined, or that has none.
 func (p *Page) readAtOnce(ps *pass) {
 	if ps.ready < 0 {
 		return
 	}
 	ps.ready, ps.next = -1, len(ps.cuts)
-	p.send(Request{Op: OpComplete, Item: ps.item}, nil)
+	p.send(Request{Op: OpComplete, Item: ps.item, On: true}, nil)
 }
 
 // pieced takes the engine's answer to an index. It reports whether what is shown has changed.
@@ -213,7 +226,7 @@ func (p *Page) pieced(r Reply, index File) (draw bool) {
 		ps.ready, ps.next = 0, 0
 		p.giveOut()
 	case r.Error != "":
-		p.say("warning", view.Clean(ps.file.Name())+" was not read as a whole: "+r.Error)
+		p.say("warning", ps.name()+" was not read as a whole: "+r.Error)
 		p.endPass(ps)
 	}
 	return true
@@ -240,6 +253,9 @@ func (p *Page) stopExact() {
 	x := &p.Exact
 	for _, ps := range x.passes {
 		delete(x.known, ps.item)
+		if ps.ready < 0 {
+			p.send(Request{Op: OpComplete, Item: ps.item}, nil)
+		}
 	}
 	x.passes, x.busy, x.stopped = nil, nil, true
 	p.Engine.StopIndexing()

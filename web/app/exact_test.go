@@ -105,7 +105,7 @@ func TestPiecesThatCannotBeJoined(t *testing.T) {
 	p, _, e := searched(t, "")
 	p.Reply(Reply{Op: OpPlan, Item: 1, Cuts: []int64{0, 3, 5, 7, 9, 11}})
 	p.Indexed(0, Reply{Op: OpIndex, Apart: true, Error: "apart"}, nil)
-	if c := e.last(OpComplete); c == nil || c.Item != 1 || len(p.Notices) != 0 {
+	if c := e.last(OpComplete); c == nil || c.Item != 1 || !c.On || len(p.Notices) != 0 {
 		t.Fatalf("%+v, notices %+v", c, p.Notices)
 	}
 	p.Indexed(1, Reply{Op: OpIndex}, fakeFile("index 1"))
@@ -210,5 +210,27 @@ func TestPendingRows(t *testing.T) {
 	p.Reply(again)
 	if p.Threads.Rows[1].Top != "idle" {
 		t.Error("what the thread does vanished while it is walked again")
+	}
+}
+
+// TestPassOfAnArchive: what lies in an archive is no file of the page, so the engine reads it; stopping is said to the engine.
+func TestPassOfAnArchive(t *testing.T) {
+	p, _, e := searched(t, "")
+	p.Reply(Reply{Op: OpPlan, Item: 1, Error: "enough of it"})
+	r := screen(0)
+	r.Unread = []int{2}
+	p.Reply(r)
+	if c := e.last(OpComplete); c == nil || c.Item != 2 || !c.On || !p.canStop() || len(e.pieces) != 0 {
+		t.Fatalf("%+v, pieces %v", c, e.pieces)
+	}
+	p.Act("stop-later", "")
+	if c := e.last(OpComplete); c.Item != 2 || c.On || p.canStop() {
+		t.Errorf("not stopped: %+v", c)
+	}
+	p.Add([]File{fakeFile("c.sym")})
+	p.Reply(r)
+	p.Reply(Reply{Op: OpComplete, Item: 2, Exact: true})
+	if c := e.last(OpComplete); !c.On || p.canStop() || len(p.Notices) != 0 {
+		t.Errorf("%+v, notices %+v", c, p.Notices)
 	}
 }

@@ -16,7 +16,7 @@ const (
 	OpPlan     = "plan"     // say how the file of Item is divided for Cores workers, and what its index is called
 	OpIndex    = "index"    // make the index of the file that comes with it, from From to To; needs no other request before it
 	OpPiece    = "piece"    // take the index of piece Part of Parts of Item's file; with the last one the file is exact
-	OpComplete = "complete" // read Item's file as a whole, here
+	OpComplete = "complete" // read Item's file as a whole, here, while nobody asks for anything (On), or stop that; the answer comes when it is read
 	OpIgnore   = "ignore"   // do without the call frame information of Module of Dump, or with it (On)
 	OpMissing  = "missing"  // list the symbol files that Dump lacks, those of the first thread's frames first
 	OpSym      = "sym"      // write a symbol file of the binary called Name, in Chunks
@@ -81,7 +81,7 @@ type Request struct {
 	From, To           int64 // index
 	Part, Parts        int   // piece
 	Keep               bool  // plan, piece: the index is to be kept
-	On                 bool  // ignore
+	On                 bool  // ignore, complete
 }
 
 // Span is a window of a list: from which row, how many.

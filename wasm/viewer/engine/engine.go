@@ -64,6 +64,9 @@ func New(post func(app.Reply), opt Options) *Engine {
 }
 
 func (e *Engine) progress(p session.Progress) {
+	if pause := e.exact.pause; pause != nil {
+		defer pause()
+	}
 	e.post(app.Reply{ID: e.id, Progress: &app.Progress{Stage: p.Stage, Name: p.Name, Done: p.Done, Total: p.Total, Later: e.id == 0}})
 }
 
@@ -164,10 +167,10 @@ func (e *Engine) viewOf(dump int, rep *report.Report) *view.View {
 // Idle does a piece of the work that nobody waits for, and reports whether there may be more: the stacks that nobody has looked at.
 // When all are walked, it tells the page. A piece is a thread; the caller answers requests in between.
 func (e *Engine) Idle() (more bool) {
-	if !e.walking {
-		return false
-	}
 	e.id = 0
+	if !e.walking {
+		return e.readOn()
+	}
 	if e.fetched != nil && e.fetched() > maxIdleFetched {
 		e.walking = false // the stacks that are left are walked when they are looked at
 		return false
@@ -177,7 +180,7 @@ func (e *Engine) Idle() (more bool) {
 	}
 	e.walking = false
 	e.post(app.Reply{Op: app.OpWalked, Dump: e.looked, Changed: e.changed(e.looked)})
-	return false
+	return len(e.exact.own) > 0
 }
 
 // look makes the parts of the screen that are asked for.

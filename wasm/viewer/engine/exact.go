@@ -20,6 +20,8 @@ type exact struct {
 	before map[int]*report.Report        // dump → what was shown before a file turned out to answer otherwise
 	send   func(app.Reply, []byte)
 	index  *session.Indexer // of a worker that reads pieces
+	own    []*ownPass       // files that are read as a whole here, one after the other
+	pause  func()           // while that goes on: leaves it until Idle goes on with it
 }
 
 const (
@@ -50,9 +52,11 @@ func (e *Engine) handleExact(req app.Request, src *input.Source, data func(into 
 	case app.OpPiece:
 		out, err = e.piece(&r, req, data)
 	case app.OpComplete:
-		e.remember()
-		_, err = e.session.Complete(req.Item)
-		r.Exact = err == nil
+		e.stopOwn(req.Item)
+		if req.On {
+			e.startOwn(req.Item) // which answers when it is there
+			return true
+		}
 	default:
 		return false
 	}

@@ -232,7 +232,56 @@ func TestBadPieces(t *testing.T) {
 		t.Error("what was shown is not what it was")
 	}
 	// The file itself can still be read.
-	if r := k.ask(app.Request{Op: app.OpComplete, Item: largeItem}, nil); !r.Exact {
+	k.e.Handle(app.Request{Op: app.OpComplete, Item: largeItem, On: true}, nil)
+	if r := k.settle(); !r.Exact || r.Op != app.OpComplete {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestUnpackedHere: a file that is unpacked while it is read is read as a whole by the engine, which answers meanwhile; the pass can be
+// given up, and begun again.
+func TestUnpackedHere(t *testing.T) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	z.Write(grown(t, 9, "Pipeline::start()::{lambda()#5}>::_M_invoke"))
+	z.Close()
+	k := newTalk(t)
+	k.addSample("tilecruncher.dmp", "libtilecodec.so.sym", "libc.so.6.sym.gz")
+	if r := k.add("tilecruncher.sym.gz", packed.Bytes()); r.Error != "" {
+		t.Fatalf("%+v", r)
+	}
+	k.ask(look(-1), nil)
+	k.settle()
+	shown := k.ask(look(-1), nil)
+	if len(shown.Unread) != 1 {
+		t.Fatalf("to be read as a whole: %v", shown.Unread)
+	}
+	complete := func(on bool) {
+		k.id++
+		k.e.Handle(app.Request{ID: k.id, Op: app.OpComplete, Item: shown.Unread[0], On: on}, nil)
+	}
+	complete(true)
+	for range 3 {
+		if !k.e.Idle() {
+			t.Fatal("it is read in one step")
+		}
+	}
+	if r := k.ask(look(-1), nil); strings.Join(functionsOf(r.Stack), "\n") != strings.Join(functionsOf(shown.Stack), "\n") || moduleWords(r.Modules) != "searched" {
+		t.Errorf("in the midst of the pass: %s, %v", moduleWords(r.Modules), functionsOf(r.Stack))
+	}
+	complete(false)
+	if k.e.Idle() {
+		t.Error("a pass that was given up goes on")
+	}
+	complete(true)
+	if r := k.settle(); r.Op != app.OpComplete || !r.Exact {
+		t.Fatalf("%+v", r)
+	}
+	k.ask(look(-1), nil)
+	if r := k.settle(); r.Op != app.OpWalked || r.Changed == 0 {
+		t.Errorf("what was corrected is not counted: %+v", r)
+	}
+	if r := k.ask(look(-1), nil); moduleWords(r.Modules) != "loaded" || len(r.Unread) != 0 {
+		t.Errorf("afterwards: %s, %v", moduleWords(r.Modules), r.Unread)
 	}
 }

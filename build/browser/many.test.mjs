@@ -1,0 +1,86 @@
+// Symbols of hundreds of modules dropped at once: the page stays usable, says how far it is, can be stopped, and takes in proportion as long.
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { startChrome, startSite } from "./harness.mjs";
+
+const sample = ["tilecruncher.dmp", "tilecruncher.sym.gz", "libtilecodec.so.sym", "libc.so.6.sym.gz"].map((name) => `testdata/sample/${name}`);
+
+let site;
+let chrome;
+let dir;
+const modules = [];
+before(async () => {
+  site = await startSite();
+  chrome = await startChrome();
+  dir = await mkdtemp(join(tmpdir(), "crashpane-many-"));
+  for (let i = 0; i < 300; i++) {
+    const id = i.toString(16).toUpperCase().padStart(33, "0");
+    let text = `MODULE Linux x86_64 ${id} module${i}.so\nFILE 0 /src/module${i}.cc\n`;
+    for (let f = 0; f < 400; f++) text += `FUNC ${(0x1000 + f * 64).toString(16)} 40 0 function_${f}(int)\n${(0x1000 + f * 64).toString(16)} 40 ${f + 1} 0\n`;
+    modules.push(join(dir, `module${i}.so.sym`));
+    await writeFile(modules.at(-1), text);
+  }
+});
+after(async () => {
+  await chrome?.close();
+  await site?.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+
+// Opens the page and notes what its thread and its bar do from the drop on.
+async function visit(files) {
+  const tab = await chrome.open(site.origin);
+  await tab.page.waitForTimeout(1500);
+  await tab.page.evaluate(() => {
+    const at = (globalThis.noted = { tasks: [], bar: new Set() });
+    new PerformanceObserver((list) => list.getEntries().forEach((e) => at.tasks.push(Math.round(e.duration)))).observe({ type: "longtask" });
+    const begun = performance.now();
+    const look = () => {
+      const bar = document.querySelector(".job:not([hidden]) .job-bar");
+      if (bar) at.bar.add(bar.getAttribute("value"));
+      else if (at.bar.size && document.querySelector("#stack .row")) at.ended ??= performance.now() - begun;
+      requestAnimationFrame(look);
+    };
+    look();
+  });
+  await tab.drop(files);
+  return tab;
+}
+const noted = (tab) => tab.page.evaluate(() => ({ tasks: noted.tasks, bar: [...noted.bar], ended: noted.ended }));
+
+test("three hundred files take three times as long as a hundred, and the bar moves", async () => {
+  const took = [];
+  for (const n of [100, 300]) {
+    const tab = await visit([...sample, ...modules.slice(0, n)]);
+    await tab.page.waitForFunction(() => noted.ended, undefined, { timeout: 120_000 });
+    await tab.sees("main.cc:156");
+    const { tasks, bar, ended } = await noted(tab);
+    took.push(ended);
+    console.log(`${n} modules: ${ended.toFixed(0)} ms, the bar stood at ${bar.length} places; long tasks ${tasks.length ? `${tasks.length}, longest ${Math.max(...tasks)} ms` : "none"}`);
+    assert.ok(bar.length > 3, `the bar stood at ${bar}`);
+    assert.deepEqual(tab.problems, []);
+    await tab.close();
+  }
+  assert.ok(took[1] < 6 * took[0], `${took[1]} ms for 300, ${took[0]} ms for 100`);
+});
+
+test("it is cancelled within 100 ms, and what was read stays", async () => {
+  const tab = await visit([...sample, ...modules]);
+  const cancel = tab.page.locator('[data-act="cancel"]');
+  await cancel.waitFor({ timeout: 60_000 });
+  const took = await tab.page.evaluate(() => {
+    const begun = performance.now();
+    document.querySelector('[data-act="cancel"]').click();
+    return performance.now() - begun;
+  });
+  console.log(`cancelled within ${took.toFixed(1)} ms`);
+  assert.ok(took < 100, `cancelling took ${took} ms`);
+  await cancel.waitFor({ state: "hidden" });
+  await tab.sees("left out");
+  await tab.page.locator("#stack .row").first().waitFor();
+  assert.deepEqual(tab.problems, []);
+  await tab.close();
+});
