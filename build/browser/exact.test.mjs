@@ -197,7 +197,7 @@ test("several large files are read side by side", async () => {
 });
 
 test("a large file that is packed goes through the same pass, in the same memory", async () => {
-  const plain = await put("tilecruncher.sym", 200, { moved: onStack });
+  const plain = await put("tilecruncher.sym", 200, { moved: onStack, lines: 16 });
   const packed = join(dir, "packed.sym.gz");
   await pipeline(createReadStream(plain), createGzip({ level: 1 }), createWriteStream(packed));
   await rm(plain);

@@ -4,8 +4,9 @@ import { gunzipSync } from "node:zlib";
 import { inRepo } from "./harness.mjs";
 
 // Writes symbols of the sample with megabytes of functions at higher addresses. moved names a function that then stands far behind
-// its place: a search does not find it there, and is not told by what it reads.
-export async function grownSymbols(path, megabytes, { moved, from = "testdata/sample/tilecruncher.sym.gz" } = {}) {
+// its place: a search does not find it there, and is not told by what it reads. lines is how many each function has; a writer's files have some 20,
+// and it is functions that memory goes into.
+export async function grownSymbols(path, megabytes, { moved, lines = 2, from = "testdata/sample/tilecruncher.sym.gz" } = {}) {
   const bytes = await readFile(inRepo(from));
   const sym = (from.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString();
   const parts = { head: [], block: [], tail: [] };
@@ -25,8 +26,10 @@ export async function grownSymbols(path, megabytes, { moved, from = "testdata/sa
   let address = 0x1000000;
   for (let i = 0, chunk = []; written < megabytes << 20; i++) {
     if (i === 20_011) chunk.push(...parts.block);
-    const [a, b] = [address.toString(16), (address + 0x20).toString(16)];
-    chunk.push(`FUNC ${a} 40 0 filler_${i}(int)\n${a} 20 ${i % 1000} 0\n${b} 20 ${(i % 1000) + 1} 0\n`);
+    const size = 0x40 / lines;
+    let text = `FUNC ${address.toString(16)} 40 0 filler_${i}(int)\n`;
+    for (let n = 0; n < lines; n++) text += `${(address + n * size).toString(16)} ${size.toString(16)} ${(i % 1000) + n} 0\n`;
+    chunk.push(text);
     address += 0x40;
     if (chunk.length > 10_000) {
       await write(chunk.join(""));

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"iter"
+	"runtime/debug"
 
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/view"
@@ -73,6 +74,8 @@ func (e *Engine) readOn() (more bool) {
 		return false
 	}
 	o := e.exact.own[0]
+	// Tables that grow leave much behind, and in a browser the memory that is taken once is never given back.
+	defer debug.SetGCPercent(debug.SetGCPercent(20))
 	if _, more := o.next(); more {
 		return true
 	}
