@@ -80,8 +80,11 @@ endif
 portal: site serve-bin ## the demo portal on http://127.0.0.1:8090, its frame on another origin, 8091
 	@dist/bin/serve -addr 127.0.0.1:8091 -dir dist/site & trap "kill $$!" EXIT; $(NODE) build/portal/portal.mjs 8090 http://127.0.0.1:8091/embed.html
 
-edge: override SYMBOL_ORIGINS += /symbols
-edge: site ## dist/edge, the hosted page and its source of symbols as a Cloudflare Worker
+# The Worker's site has a source of symbols of its own, so it is another one than dist/site.
+edge: ## dist/edge and dist/edge-site, the hosted page and its source of symbols as a Cloudflare Worker
+	@mkdir -p dist/bin
+	@$(GO) build -o dist/bin/bundle ./build/bundle
+	dist/bin/bundle -out dist/edge-site/site -cache dist/cache -version "$(VERSION)" -symbols "$(SYMBOL_ORIGINS) /symbols" $(BUNDLE_FLAGS)
 	$(GO) tool workers-assets-gen -mode=go -o dist/edge
 	GOOS=js GOARCH=wasm $(GO) build -trimpath -ldflags="-s -w" -o dist/edge/app.wasm ./wasm/edge
 

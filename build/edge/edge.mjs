@@ -1,4 +1,4 @@
-// Runs the Worker as built (dist/edge, dist/site) in workerd, with a local bucket that is gone afterwards.
+// Runs the Worker as built (dist/edge, dist/edge-site) in workerd, with a local bucket that is gone afterwards.
 import { createReadStream } from "node:fs";
 import { mkdtemp, readFile, readdir, rm, stat } from "node:fs/promises";
 import http from "node:http";
@@ -9,7 +9,7 @@ import { Miniflare } from "miniflare";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const built = join(root, "dist/edge");
-const site = join(root, "dist/site");
+const site = join(root, "dist/edge-site/site");
 
 // headerRules reads _headers as the host's own tools do.
 async function headerRules() {

@@ -32,6 +32,8 @@ const (
 	// denseFrom is how often a part is asked for until it is read as a whole, which takes as long as some four slices.
 	denseFrom = 4
 	maxParts  = 32
+	// smallFile is the size up to which a file whose places are asked for in great numbers is soon kept for the most part.
+	smallFile = 4 * maxParts * partSize
 )
 
 func newFileReader(file js.Value) *fileReader {
@@ -117,8 +119,11 @@ func (f *fileReader) ReadManyAt(parts []input.Part) (err error) {
 	total := int64(0)
 	for _, p := range parts {
 		n, size := p.Off/f.grain, int64(len(p.Data))
-		if kept := f.kept(n); kept.Truthy() && p.Off+size <= min((n+1)*f.grain, f.size) {
-			from := p.Off - n*f.grain
+		kept := f.kept(n)
+		if kept.IsUndefined() && f.size <= smallFile {
+			kept = f.part(n)
+		}
+		if from := p.Off - n*f.grain; kept.Truthy() && from+size <= int64(kept.Get("byteLength").Float()) {
 			js.CopyBytesToGo(p.Data, kept.Call("subarray", float64(from), float64(from+size)))
 			continue
 		}
