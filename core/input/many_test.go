@@ -1,0 +1,56 @@
+package input_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// together is a reader of many places, which counts how often it is asked.
+type together struct {
+	*bytes.Reader
+	asked int
+}
+
+func (m *together) ReadManyAt(parts []input.Part) error {
+	m.asked++
+	for _, p := range parts {
+		if _, err := m.ReadAt(p.Data, p.Off); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestReadMany: the bytes are those of the places, of a file and of a part of it, and a place outside of them is an error.
+func TestReadMany(t *testing.T) {
+	data := []byte("0123456789abcdefghij")
+	reader := &together{Reader: bytes.NewReader(data)}
+	for name, c := range map[string]struct {
+		src  *input.Source
+		want string
+		many bool
+	}{
+		"plain":                 {input.New("a", bytes.NewReader(data), 20), "12ij", false},
+		"together":              {input.New("a", reader, 20), "12ij", true},
+		"a part":                {input.New("a", reader, 20).Sub("b", 2, 18), "34ij", true},
+		"a part of a plain one": {input.New("a", bytes.NewReader(data), 20).Sub("b", 2, 18), "34ij", false},
+	} {
+		parts := []input.Part{{Off: 1, Data: make([]byte, 2)}, {Off: c.src.Size - 2, Data: make([]byte, 2)}}
+		if err := c.src.ReadMany(parts); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got := string(parts[0].Data) + string(parts[1].Data); got != c.want || c.src.ReadsMany() != c.many {
+			t.Errorf("%s: %q, want %q; reads many: %v", name, got, c.want, c.src.ReadsMany())
+		}
+		for _, off := range []int64{-1, c.src.Size - 1, c.src.Size + 5} {
+			if c.src.ReadMany([]input.Part{{Off: off, Data: make([]byte, 2)}}) == nil {
+				t.Errorf("%s: nothing wrong with 2 bytes at %d of %d", name, off, c.src.Size)
+			}
+		}
+	}
+	if reader.asked != 2 {
+		t.Errorf("asked %d times", reader.asked)
+	}
+}
