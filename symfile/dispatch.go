@@ -139,11 +139,7 @@ func (f *File) info(rest []byte) {
 }
 
 func (s *scanner) gotFunc(rest []byte, off, end int64) {
-	s.f.Counts.Funcs++
-	if s.seg != nil {
-		s.seg.sawFunc = true
-	}
-	s.endFunc()
+	s.newFunc()
 	r, ok := parseFunc(rest)
 	if !ok { // its lines must not count as those of the function before
 		s.bad("FUNC")
@@ -152,8 +148,22 @@ func (s *scanner) gotFunc(rest []byte, off, end int64) {
 	if len(r.name) == 0 {
 		s.bad("FUNC (no name)")
 	}
+	s.hasFunc(r.rva, r.size, off, end)
+}
+
+// newFunc ends what belongs to the FUNC before.
+func (s *scanner) newFunc() {
+	s.f.Counts.Funcs++
+	if s.seg != nil {
+		s.seg.sawFunc = true
+	}
+	s.endFunc()
+}
+
+// hasFunc begins a FUNC whose record lies at [off, end) of the file.
+func (s *scanner) hasFunc(rva, size uint64, off, end int64) {
 	s.fn = &s.fnRec
-	s.fnRec = rec{rva: r.rva, size: s.code("FUNC", r.rva, r.size), off: off, end: end, line: int32(s.line)}
+	s.fnRec = rec{rva: rva, size: s.code("FUNC", rva, size), off: off, end: end, line: int32(s.line)}
 	s.fnEnd = &s.fnRec.end
 }
 
@@ -254,19 +264,12 @@ func (s *scanner) gotPublic(rest []byte, off int64) {
 func (s *scanner) gotCFI(rest []byte, off, end int64) {
 	r, ok := parseCFI(rest)
 	if r.init {
-		s.f.Counts.CFIInits++
-		if s.seg != nil {
-			s.seg.sawInit = true
-		}
-		s.endInit()
+		s.newInit()
 		if !ok {
 			s.bad("STACK CFI INIT")
 			return
 		}
-		s.cfi = &s.cfiRec
-		s.cfiRec = rec{rva: r.rva, size: s.code("STACK CFI INIT", r.rva, r.size), off: off, end: end, line: int32(s.line)}
-		s.cfiEnd = &s.cfiRec.end
-		s.lastDelta = r.rva
+		s.hasInit(r.rva, r.size, off, end)
 		return
 	}
 	s.f.Counts.CFIDeltas++
@@ -299,6 +302,23 @@ func (s *scanner) gotCFI(rest []byte, off, end int64) {
 	}
 	s.f.extras = append(s.f.extras, extra{owner: s.cfi.off, off: off, end: end, line: int32(s.line)})
 	s.cfiEnd = &s.f.extras[len(s.f.extras)-1].end
+}
+
+// newInit ends what belongs to the STACK CFI INIT before.
+func (s *scanner) newInit() {
+	s.f.Counts.CFIInits++
+	if s.seg != nil {
+		s.seg.sawInit = true
+	}
+	s.endInit()
+}
+
+// hasInit begins a STACK CFI INIT whose record lies at [off, end) of the file.
+func (s *scanner) hasInit(rva, size uint64, off, end int64) {
+	s.cfi = &s.cfiRec
+	s.cfiRec = rec{rva: rva, size: s.code("STACK CFI INIT", rva, size), off: off, end: end, line: int32(s.line)}
+	s.cfiEnd = &s.cfiRec.end
+	s.lastDelta = rva
 }
 
 func (s *scanner) gotWin(rest []byte, off int64) {

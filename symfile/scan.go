@@ -135,17 +135,16 @@ func (s *scanner) lines(b []byte) {
 			break
 		}
 		s.line++
-		if c := b[i]; hexVal[c] != 0xff {
-			if next := s.lineRecord(b, i); next > 0 {
-				i = next
-				continue
-			}
+		next := 0
+		if c := b[i]; c == 'F' || c == 'I' || c == 'S' {
+			next = s.plain(b, i)
 		}
-		if b[i] == 'S' {
-			if next := s.delta(b, i); next > 0 {
-				i = next
-				continue
-			}
+		if next == 0 && hexVal[b[i]] != 0xff {
+			next = s.lineRecord(b, i)
+		}
+		if next > 0 {
+			i = next
+			continue
 		}
 		n := bytes.IndexByte(b[i:], '\n') + 1
 		s.record(b[i:i+n], s.base+int64(i))
@@ -214,34 +213,6 @@ func (s *scanner) lineRecord(b []byte, i int) int {
 	i++
 	s.gotLine(rva, size, uint32(file), s.base+int64(start), s.base+int64(i))
 	return i
-}
-
-// delta reads a STACK CFI record at b[i:] in one go: there are three for each STACK CFI INIT. It gives the index behind the
-// record, or 0 if it is anything else than a plain, well-formed one that follows its INIT or another delta.
-func (s *scanner) delta(b []byte, i int) int {
-	const head = "STACK CFI "
-	start := i
-	if s.cfi == nil || *s.cfiEnd != s.base+int64(start) || len(b)-i < len(head) || string(b[i:i+len(head)]) != head {
-		return 0
-	}
-	i += len(head)
-	from := i
-	var rva uint64
-	for ; i < len(b); i++ {
-		d := hexVal[b[i]]
-		if d == 0xff {
-			break
-		}
-		rva = rva<<4 | uint64(d)
-	}
-	if i == from || i-from > 16 || i >= len(b) || b[i] != ' ' || !s.cfi.has(rva) || rva < s.lastDelta {
-		return 0
-	}
-	end := i + bytes.IndexByte(b[i:], '\n') + 1
-	s.f.Counts.CFIDeltas++
-	s.lastDelta = rva
-	*s.cfiEnd = s.base + int64(end)
-	return end
 }
 
 // gotLine notes a line record whose text lies at [off, end) of the file.

@@ -32,6 +32,12 @@ func nibbles(w uint64, n int) (v, letters, ok uint64) {
 	return v + letters*10, letters, ok
 }
 
+// decimals is nibbles for decimal digits; bad is 0 if they are. Where only that is asked, the rest costs nothing.
+func decimals(w uint64, n int) (v, bad uint64) {
+	v = w<<(64-8*uint(n)) | zeros>>(8*uint(n)) ^ zeros
+	return v, (v | (v + 0x76*ones)) & highs
+}
+
 // hexNumber and decNumber put the values of eight digits together.
 func hexNumber(v uint64) uint64 {
 	v = (v<<4 | v>>8) & 0x00ff00ff00ff00ff
@@ -74,8 +80,8 @@ run:
 				if n == 0 || n == 8 {
 					break run
 				}
-				v, letters, bad := nibbles(w, n)
-				if letters|bad != 0 || b[j+n] != ' ' {
+				v, bad := decimals(w, n)
+				if bad != 0 || b[j+n] != ' ' {
 					break run
 				}
 				num[k] = decNumber(v)
@@ -143,8 +149,8 @@ run:
 		if n = fieldLen(w); n == 0 || n == 8 {
 			break
 		}
-		_, letters, not := nibbles(w, n)
-		bad |= not | letters
+		_, not = decimals(w, n)
+		bad |= not
 		j += n + 1
 		gap |= b[j] ^ ' '
 
@@ -152,13 +158,14 @@ run:
 		if n = fieldLen(w); n == 0 || n == 8 {
 			break
 		}
-		v, letters, not = nibbles(w, n)
+		v, not = decimals(w, n)
+		bad |= not
 		j += n + 1
 		file := decNumber(v)
 		if b[j] == '\r' {
 			j++
 		}
-		if bad|not|letters != 0 || gap != 0 || b[j] != '\n' || rva-low > size || rva-low+bytes > size {
+		if bad != 0 || gap != 0 || b[j] != '\n' || rva-low > size || rva-low+bytes > size {
 			break
 		}
 		if f := int(file >> 6); f >= len(files) {

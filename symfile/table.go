@@ -76,16 +76,33 @@ func (t *table) put(r rec) {
 	}
 	t.left--
 	t.n++
-	d := binary.AppendVarint(t.data, int64(r.rva-p.rva))
-	d = binary.AppendVarint(d, r.off-p.off)
-	d = binary.AppendVarint(d, int64(r.line-p.line))
-	if !t.thin {
-		d = binary.AppendUvarint(d, r.size)
-		d = binary.AppendVarint(d, r.end-r.off)
+	const most = 5 * binary.MaxVarintLen64
+	if cap(t.data)-len(t.data) < most {
+		t.data = slices.Grow(t.data, most)
 	}
-	t.data = d
+	d := t.data[len(t.data) : len(t.data)+most]
+	n := putSigned(d, 0, int64(r.rva-p.rva))
+	n = putSigned(d, n, r.off-p.off)
+	n = putSigned(d, n, int64(r.line-p.line))
+	if !t.thin {
+		n = putUnsigned(d, n, r.size)
+		n = putSigned(d, n, r.end-r.off)
+	}
+	t.data = t.data[:len(t.data)+n]
 	t.prev = r
 }
+
+// putUnsigned and putSigned write a varint to d[n:], which has room, and give the index behind it.
+func putUnsigned(d []byte, n int, v uint64) int {
+	for ; v >= 0x80; n++ {
+		d[n] = byte(v) | 0x80
+		v >>= 7
+	}
+	d[n] = byte(v)
+	return n + 1
+}
+
+func putSigned(d []byte, n int, v int64) int { return putUnsigned(d, n, uint64(v)<<1^uint64(v>>63)) }
 
 // span is where a block's bytes lie.
 func (t *table) span(b int) (from, to int) {
