@@ -6,30 +6,35 @@ import (
 
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/symbol"
+	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
 // Where one read costs as much as the work on what it gives, and many at once cost less, lookups whose addresses are known
 // beforehand are prepared: each is begun, and where it lacks a slice, the slice is noted instead of read. What all of them lack is then
-// read at once, and they are begun again, until none lacks anything. The lookups themselves then find every slice at hand.
+// read at once, and they are begun again, until none lacks anything. Addresses are taken in order, so that what is read at once lies
+// close together; names stand elsewhere in the file, and are taken in their order when all of them are known.
 
 // errAhead says that a slice is not at hand and was noted. It does not leave the package.
 var errAhead = errors.New("to be read ahead")
 
 const (
 	// maxAheadRounds bounds how often lookups are begun: a search by proportion takes two or three slices, a function of many
-	// lines lies in several, and names come last.
+	// lines lies in several.
 	maxAheadRounds = 24
-	// aheadBatch is how many lookups are prepared at a time, and aheadParts how many places are read at once: what is read for
-	// them has to fit beside each other.
-	aheadBatch, aheadParts = 64, 96
+	// aheadBatch is how many lookups are prepared at a time, and how many places are read at once: what is read for them has to fit
+	// beside each other.
+	aheadBatch = 160
 	// aheadSlices is how many slices are read of each place: of many places that are read at once the bytes count, too.
-	aheadSlices = 4
+	aheadSlices = 16
+	// maxAhead is how many functions are prepared until their names are.
+	maxAhead = 2048
 )
 
 // ahead is what lookups lack.
 type ahead struct {
 	spans  [][2]int64     // slices from and up to
 	wanted map[int64]bool // the slices of all spans
+	slices int64          // how many are read of each place
 	missed bool           // the lookup that was begun last lacks something
 }
 
@@ -53,46 +58,158 @@ func (a *ahead) want(n, from, to int64) {
 	}
 }
 
-// Prepare fetches what CFI and Row will read for the addresses in rules, and Lookup for those in functions, if the Source reads many
-// places at once (input.Source.ReadsMany) and the file is searched where it lies. No answer is another one for it. It fails in
-// silence: the lookups will meet the same error and tell.
-func (f *File) Prepare(rules, functions []uint64) {
-	if f.sparse == nil || !f.src.ReadsMany() {
-		return
-	}
-	win := f.sparse.has(phaseWin) || f.sparse.has(phaseWinNext)
-	f.prepare(rules, func(rva uint64) error {
-		if _, _, err := f.cfi(rva); err != nil && err != errAhead || !win {
-			return err
-		}
-		_, _, err := f.frameData(rva)
-		return err
-	})
-	f.prepare(functions, func(rva uint64) error {
-		if _, ok := f.symbols[rva]; ok {
-			return nil
-		}
-		s, ans, err := f.lookup(rva)
-		if f.sparse.ahead.missed || err != nil || ans != symbol.Yes {
-			return err
-		}
-		remember(f.symbols, rva, s)
-		return nil
-	})
+// Preparation fetches what lookups will read, in parts. No answer is another one for it. It fails in silence: the lookups will meet the
+// same error and tell.
+type Preparation struct {
+	f        *File
+	rules    []uint64
+	asked    []uint64 // addresses of functions
+	located  map[uint64]located
+	origins  []uint64
+	files    []uint64
+	gathered bool // the names of what is located are known
 }
 
-func (f *File) prepare(rvas []uint64, begin func(rva uint64) error) {
-	for batch := range slices.Chunk(rvas, aheadBatch) {
-		if len(batch) > 1 && !f.sparse.readAhead(slices.Clone(batch), begin) {
-			return
+// Prepare begins to fetch what CFI, Row and FrameData will read for the addresses in rules, and Lookup for those in functions. There is
+// nothing to do unless the Source reads many places at once (input.Source.ReadsMany) and the file is searched where it lies.
+func (f *File) Prepare(rules, functions []uint64) *Preparation {
+	p := &Preparation{f: f}
+	if f.readsAhead() {
+		p.rules = ascending(rules, f.lacksRules)
+		p.asked = ascending(functions, func(rva uint64) bool { _, ok := f.symbols[rva]; return !ok })
+	}
+	return p
+}
+
+func (f *File) readsAhead() bool { return f.sparse != nil && f.src.ReadsMany() }
+
+// Lacks reports whether Prepare would have rules to fetch for an address.
+func (f *File) Lacks(rva uint64) bool { return f.readsAhead() && f.lacksRules(rva) }
+
+func (f *File) lacksRules(rva uint64) bool {
+	_, found := f.found[rva]
+	_, row := f.rows[rva]
+	return !found && !row
+}
+
+// ascending are those values that are wanted, sorted, each once.
+func ascending(all []uint64, wanted func(uint64) bool) []uint64 {
+	out := make([]uint64, 0, len(all))
+	for _, v := range all {
+		if wanted(v) {
+			out = append(out, v)
 		}
 	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// All does all that is left.
+func (p *Preparation) All() {
+	for p.Step() {
+	}
+}
+
+// Step does a part of the work, and reports whether there is more.
+func (p *Preparation) Step() (more bool) {
+	f := p.f
+	if !f.readsAhead() { // it has an index by now
+		return false
+	}
+	ok := true
+	switch {
+	case len(p.rules) > 0:
+		ok = f.readAhead(cut(&p.rules, aheadBatch), f.rulesAt)
+	case len(p.asked) > 0 && len(p.located) < maxAhead:
+		if p.located == nil {
+			p.located = map[uint64]located{}
+		}
+		ok = f.readAhead(cut(&p.asked, aheadBatch), func(rva uint64) error {
+			at, ans, err := f.locate(rva)
+			if err == nil && ans == symbol.Yes {
+				p.located[rva] = at
+			}
+			return err
+		})
+	case !p.gathered:
+		p.gather()
+	case len(p.origins) > 0:
+		ok = f.readAhead(cut(&p.origins, aheadBatch), func(num uint64) error { _, err := f.originName(uint32(num)); return err })
+	case len(p.files) > 0:
+		ok = f.readAhead(cut(&p.files, aheadBatch), func(num uint64) error { _, err := f.fileName(uint32(num)); return err })
+	default:
+		for rva, at := range p.located {
+			s, err := f.named(at)
+			if err != nil {
+				return false
+			}
+			keepSymbol(f.symbols, rva, s)
+		}
+		p.located, p.gathered = nil, false
+		return len(p.asked) > 0
+	}
+	return ok
+}
+
+// gather notes the names of what is located that are not known.
+func (p *Preparation) gather() {
+	var origins, files []uint64
+	for _, at := range p.located {
+		files = append(files, uint64(at.file))
+		for _, in := range at.inlines {
+			origins, files = append(origins, uint64(in.origin)), append(files, uint64(in.file))
+		}
+	}
+	p.origins = ascending(origins, func(num uint64) bool { _, ok := p.f.origNames[uint32(num)]; return !ok })
+	p.files = ascending(files, func(num uint64) bool { _, ok := p.f.fileNames[uint32(num)]; return !ok && num != noFile })
+	p.gathered = true
+}
+
+// cut takes up to n values off a list.
+func cut(list *[]uint64, n int) []uint64 {
+	n = min(n, len(*list))
+	head := (*list)[:n:n]
+	*list = (*list)[n:]
+	return head
+}
+
+// foundRules are the unwind records for an address as they were found ahead.
+type foundRules struct {
+	cfi     CFIRecord
+	covered bool
+	win     unwind.FrameData
+	answer  symbol.Answer
+}
+
+// rulesAt finds the unwind records for an address, and keeps them.
+func (f *File) rulesAt(rva uint64) error {
+	var e foundRules
+	var err error
+	e.answer = symbol.No
+	if e.cfi, e.covered, err = f.cfi(rva); err != nil && err != errAhead {
+		return err
+	}
+	if f.sparse.has(phaseWin) || f.sparse.has(phaseWinNext) {
+		var problem error
+		if e.win, e.answer, problem = f.frameData(rva); problem != nil {
+			return problem
+		}
+	}
+	if err == nil && !f.sparse.ahead.missed {
+		remember(f.found, rva, e)
+	}
+	return err
 }
 
 // readAhead begins the lookups of some arguments until all that they read is at hand. It reports whether that went well.
-func (s *sparse) readAhead(args []uint64, begin func(uint64) error) bool {
+func (f *File) readAhead(args []uint64, begin func(uint64) error) bool {
+	return f.sparse.readAhead(slices.Clone(args), aheadSlices, begin)
+}
+
+// readAhead is File.readAhead; args are overwritten. per is how many slices are read of each place.
+func (s *sparse) readAhead(args []uint64, per int64, begin func(uint64) error) bool {
 	for range maxAheadRounds {
-		s.ahead = &ahead{wanted: map[int64]bool{}}
+		s.ahead = &ahead{wanted: map[int64]bool{}, slices: per}
 		left := args[:0]
 		var failed error
 		for _, arg := range args {
@@ -113,7 +230,7 @@ func (s *sparse) readAhead(args []uint64, begin func(uint64) error) bool {
 		if args = left; len(args) == 0 {
 			return true
 		}
-		for some := range slices.Chunk(spans, aheadParts) {
+		for some := range slices.Chunk(spans, aheadBatch) {
 			if s.fetch(some) != nil {
 				return false
 			}

@@ -53,12 +53,12 @@ func TestPrepare(t *testing.T) {
 		rvas = append(rvas, uint64(0x1000+(i*37%4000)*(36*12+16)+i%400))
 	}
 	for what, prepared := range map[string]struct{ prepare, ask func() }{
-		"rules": {func() { f.Prepare(rvas[:40], nil) }, func() {
+		"rules": {func() { f.Prepare(rvas[:40], nil).All() }, func() {
 			for _, rva := range rvas[:40] {
 				f.Row(cpu.AMD64, rva)
 			}
 		}},
-		"functions": {func() { f.Prepare(nil, rvas) }, func() {
+		"functions": {func() { f.Prepare(nil, rvas).All() }, func() {
 			for _, rva := range rvas {
 				f.Lookup(rva)
 			}
@@ -101,7 +101,7 @@ func TestPrepareMixed(t *testing.T) {
 		xs := borders(exact, rng)
 		for i := 0; i < len(xs); i += 100 {
 			some := xs[i:min(i+100, len(xs))]
-			f.Prepare(some, some)
+			f.Prepare(some, some).All()
 		}
 		if seed > 2 {
 			if _, err := f.Complete(nil); err != nil {
@@ -122,8 +122,8 @@ func TestPrepareFails(t *testing.T) {
 	f, r := manyOf(t, text)
 	r.err, r.many = errors.New("the file is gone"), 0
 	rvas := []uint64{0x1000 + 50*448, 0x1000 + 2500*448}
-	f.Prepare(rvas, rvas)
-	if r.many != 2 { // of rules, then of functions
+	f.Prepare(rvas, rvas).All()
+	if r.many != 1 {
 		t.Errorf("read %d times although it failed", r.many)
 	}
 	for _, rva := range rvas {
@@ -138,9 +138,9 @@ func TestPrepareNothing(t *testing.T) {
 	text := generate(1000)
 	f := sparseOf(t, "m.sym", text, 4<<10)
 	before := f.sparse.reads
-	f.Prepare([]uint64{0x1000, 0x8000}, []uint64{0x1000, 0x8000})
+	f.Prepare([]uint64{0x1000, 0x8000}, []uint64{0x1000, 0x8000}).All()
 	if f.sparse.reads != before {
 		t.Error("read ahead for nothing")
 	}
-	open(t, "m.sym", text).Prepare([]uint64{0x1000}, nil)
+	open(t, "m.sym", text).Prepare([]uint64{0x1000}, nil).All()
 }

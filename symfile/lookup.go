@@ -258,35 +258,63 @@ func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 	if ans == symbol.Yes {
 		kept := s
 		kept.Inlines = slices.Clone(s.Inlines)
-		remember(f.symbols, rva, kept)
+		keepSymbol(f.symbols, rva, kept)
 	}
 	return s, ans, err
 }
 
 func (f *File) lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
-	fn, found, err := f.funcAt(rva)
-	if err != nil {
-		return symbol.Symbol{}, answerOf(err), err
+	at, ans, err := f.locate(rva)
+	if err != nil || ans != symbol.Yes {
+		return symbol.Symbol{}, ans, err
 	}
-	if found && fn.has(rva) {
-		s, err := f.symbolAt(&fn, rva)
-		if err != nil {
-			return symbol.Symbol{}, answerOf(err), err
-		}
-		return s, symbol.Yes, nil
-	}
-	p, ok, err := f.publicAt(rva, fn, found)
-	if err != nil {
-		return symbol.Symbol{}, answerOf(err), err
-	}
-	if !ok {
-		return symbol.Symbol{}, symbol.No, nil
-	}
-	s, err := f.public(p)
+	s, err := f.named(at)
 	if err != nil {
 		return symbol.Symbol{}, answerOf(err), err
 	}
 	return s, symbol.Yes, nil
+}
+
+// located is a Symbol whose files and inlined calls are known by their numbers.
+type located struct {
+	symbol.Symbol
+	// file is the number of Symbol.File; noFile if the line has none.
+	file    uint32
+	inlines []locatedInline // those of Symbol.Inlines
+}
+
+type locatedInline struct {
+	start        uint64
+	origin, file uint32
+	line         uint32
+	hasLine      bool
+}
+
+// locate finds what is at an address, without the names that stand elsewhere in the file. The Answer is that of Lookup.
+func (f *File) locate(rva uint64) (located, symbol.Answer, error) {
+	fn, found, err := f.funcAt(rva)
+	if err != nil {
+		return located{}, answerOf(err), err
+	}
+	if found && fn.has(rva) {
+		at, err := f.locateIn(&fn, rva)
+		if err != nil {
+			return located{}, answerOf(err), err
+		}
+		return at, symbol.Yes, nil
+	}
+	p, ok, err := f.publicAt(rva, fn, found)
+	if err != nil {
+		return located{}, answerOf(err), err
+	}
+	if !ok {
+		return located{}, symbol.No, nil
+	}
+	s, err := f.public(p)
+	if err != nil {
+		return located{}, answerOf(err), err
+	}
+	return located{Symbol: s, file: noFile}, symbol.Yes, nil
 }
 
 func (f *File) public(p rec) (symbol.Symbol, error) {
@@ -309,20 +337,18 @@ func (f *File) public(p rec) (symbol.Symbol, error) {
 	return remember(f.pubNames, p.off, s), nil
 }
 
-func (f *File) symbolAt(r *rec, rva uint64) (symbol.Symbol, error) {
+// locateIn is locate for an address in a FUNC.
+func (f *File) locateIn(r *rec, rva uint64) (located, error) {
 	fn, err := f.function(r)
 	if err != nil {
-		return symbol.Symbol{}, err
+		return located{}, err
 	}
-	s := symbol.Symbol{Name: fn.name, Start: r.rva, Size: r.size, ParamSize: fn.params, Multiple: fn.multiple}
-
+	at := located{Symbol: symbol.Symbol{Name: fn.name, Start: r.rva, Size: r.size, ParamSize: fn.params, Multiple: fn.multiple}, file: noFile}
 	line, has := fn.lineAt(rva)
-	own := "" // the file of the line record
+	own := uint32(noFile) // the file of the line record
 	if has {
-		if own, err = f.fileName(line.file); err != nil {
-			return s, err
-		}
-		s.File, s.Line, s.HasLine, s.LineStart = own, line.line, true, line.start
+		own = line.file
+		at.file, at.Line, at.HasLine, at.LineStart = own, line.line, true, line.start
 	}
 	var depth uint32
 	for depth < maxInlined {
@@ -332,43 +358,63 @@ func (f *File) symbolAt(r *rec, rva uint64) (symbol.Symbol, error) {
 		depth++
 	}
 	if depth == 0 {
-		return s, nil
+		return at, nil
 	}
 	// The place inside a call is the call site of the next inner one; of the innermost it is the line record.
-	s.Inlines = make([]symbol.Inline, depth)
+	at.inlines = make([]locatedInline, depth)
 	for level := uint32(0); level < depth; level++ {
 		in, _ := fn.inlineAt(level, rva)
-		out := &s.Inlines[depth-1-level]
+		out := &at.inlines[depth-1-level]
+		out.origin, out.start = in.origin, in.start
+		// INLINE records of the old form do not have the file of the call site; Breakpad then takes the file of the line record, which is
+		// right as long as all is in one file.
+		site := in.callFile
+		if site == noFile {
+			site = own
+		}
+		if level == 0 {
+			at.file, at.Line, at.HasLine = site, in.callLine, true
+			if !has {
+				at.LineStart = in.start
+			}
+		} else {
+			o := &at.inlines[depth-level]
+			o.file, o.line, o.hasLine = site, in.callLine, true
+		}
+	}
+	in := &at.inlines[0]
+	in.file = noFile
+	if has {
+		in.file, in.line, in.hasLine = own, line.line, true
+	}
+	return at, nil
+}
+
+// named looks up the names of what was located.
+func (f *File) named(at located) (symbol.Symbol, error) {
+	s := at.Symbol
+	var err error
+	if s.File, err = f.fileOf(at.file); err != nil || len(at.inlines) == 0 {
+		return s, err
+	}
+	s.Inlines = make([]symbol.Inline, len(at.inlines))
+	for i, in := range at.inlines {
+		out := &s.Inlines[i]
+		out.Start, out.Line, out.HasLine = in.start, in.line, in.hasLine
 		if out.Name, err = f.originName(in.origin); err != nil {
 			return s, err
 		}
-		out.Start = in.start
-		site, err := f.callFile(in.callFile, own)
-		if err != nil {
+		if out.File, err = f.fileOf(in.file); err != nil {
 			return s, err
 		}
-		if level == 0 {
-			s.File, s.Line, s.HasLine = site, in.callLine, true
-			if !has {
-				s.LineStart = in.start
-			}
-		} else {
-			o := &s.Inlines[depth-level]
-			o.File, o.Line, o.HasLine = site, in.callLine, true
-		}
-	}
-	if has {
-		in := &s.Inlines[0]
-		in.File, in.Line, in.HasLine = own, line.line, true
 	}
 	return s, nil
 }
 
-// callFile is the file of a call site. INLINE records of the old form do not have it; Breakpad then takes the file of the
-// line record, which is right as long as all is in one file.
-func (f *File) callFile(num uint32, own string) (string, error) {
+// fileOf is the name of a file, "" of none.
+func (f *File) fileOf(num uint32) (string, error) {
 	if num == noFile {
-		return own, nil
+		return "", nil
 	}
 	return f.fileName(num)
 }

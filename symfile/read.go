@@ -3,6 +3,8 @@ package symfile
 import (
 	"bytes"
 	"io"
+
+	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
 // fill reads [off, off+n) into the file's buffer, from the byte at `at` of it on.
@@ -157,6 +159,17 @@ func (f *File) originName(num uint32) (string, error) {
 		return remember(f.origNames, num, nameless), nil
 	}
 	return remember(f.origNames, num, string(name)), nil
+}
+
+// maxSymbols bounds the cache of symbols: those of a stack of 10,000 different frames are prepared together.
+const maxSymbols = 32 << 10
+
+// keepSymbol is remember for symbols.
+func keepSymbol(m map[uint64]symbol.Symbol, rva uint64, s symbol.Symbol) {
+	if len(m) >= maxSymbols {
+		clear(m)
+	}
+	m[rva] = s
 }
 
 // remember puts a value in a bounded cache.

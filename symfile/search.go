@@ -12,23 +12,24 @@ func (s *sparse) survey() error {
 	if s.count == 0 {
 		return disorder{groupAll}
 	}
+	if s.src.ReadsMany() { // the halvings for all sections side by side
+		var all []uint64
+		for ph := phaseFiles; ph < numPhases; ph++ {
+			all = append(all, uint64(ph))
+		}
+		s.readAhead(all, s.per, func(ph uint64) error {
+			_, err := s.beginOf(phase(ph))
+			return err
+		})
+	}
 	var from [numPhases + 1]int64 // the first slice with a record of a section or of a later one
 	from[numPhases] = s.count
 	for ph := phaseFiles; ph < numPhases; ph++ {
-		lo, hi := from[ph-1], s.count // lo: before it all is earlier; hi: from it on nothing is
-		mid := lo                     // of a section that is missing, where the one before it ends
-		for ; lo < hi; mid = lo + (hi-lo)/2 {
-			high, at, err := s.phaseFrom(mid)
-			if err != nil {
-				return err
-			}
-			if high >= ph || at == s.count {
-				hi = mid
-			} else {
-				lo = at + 1
-			}
+		at, err := s.beginOf(ph)
+		if err != nil {
+			return err
 		}
-		from[ph] = lo
+		from[ph] = max(at, from[ph-1])
 	}
 	for ph := phaseFiles; ph < numPhases; ph++ {
 		s.sections[ph] = [2]int64{from[ph], min(from[ph+1], s.count-1)}
@@ -60,6 +61,24 @@ func (s *sparse) survey() error {
 	return nil
 }
 
+// beginOf is the first slice with a record of a section or of a later one.
+func (s *sparse) beginOf(ph phase) (int64, error) {
+	lo, hi := int64(0), s.count // before lo all is earlier, from hi on nothing is
+	for lo < hi {
+		mid := lo + (hi-lo)/2
+		high, at, err := s.phaseFrom(mid)
+		if err != nil {
+			return 0, err
+		}
+		if high >= ph || at == s.count {
+			hi = mid
+		} else {
+			lo = at + 1
+		}
+	}
+	return lo, nil
+}
+
 // sample reads some slices of every section, evenly spread: a file that is sorted nowhere is noticed at once, and the others
 // have knots to start from. It ends at once if there is nothing to sample.
 func (s *sparse) sample() error {
@@ -79,7 +98,7 @@ func (s *sparse) sample() error {
 		return err
 	}
 	if s.src.ReadsMany() {
-		s.readAhead(slices.Clone(all), look)
+		s.readAhead(slices.Clone(all), s.per, look)
 	}
 	for _, n := range all {
 		if err := look(n); err != nil {

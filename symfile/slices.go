@@ -239,7 +239,7 @@ func (s *sparse) around(n int64) (from, to int64) {
 	if section := s.sections[phaseFiles]; s.surveyed && n >= section[0] && n <= section[1] && per > 1 {
 		per *= wideFiles
 	} else if s.ahead != nil {
-		per = min(per, aheadSlices)
+		per = min(per, s.ahead.slices)
 	}
 	free := func(n int64) bool { return s.cache[n] == nil && (s.ahead == nil || !s.ahead.wanted[n]) }
 	for back := per / 2; back > 0 && from > 0 && free(from-1); back-- {

@@ -32,6 +32,9 @@ type CFIDelta struct {
 // belongs to the INIT record before it in the file; one that lies outside of its INIT is not used. An error is one of the
 // Source.
 func (f *File) CFI(rva uint64) (CFIRecord, bool, error) {
+	if e, ok := f.found[rva]; ok {
+		return e.cfi, e.covered, nil
+	}
 	return settled(f, func() (CFIRecord, bool, error) { return f.cfi(rva) })
 }
 
@@ -106,6 +109,9 @@ func (f *File) Row(arch *cpu.Arch, rva uint64) (unwind.Row, symbol.Answer, error
 // FrameData is the STACK WIN record that covers a module-relative address: one of type 4 before one of type 0; among those
 // of a type, the one that starts last and is shortest. The Answer is as of Lookup.
 func (f *File) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
+	if e, ok := f.found[rva]; ok {
+		return e.win, e.answer, nil
+	}
 	return settled(f, func() (unwind.FrameData, symbol.Answer, error) { return f.frameData(rva) })
 }
 

@@ -89,6 +89,7 @@ type File struct {
 	origNames map[uint32]string
 	pubNames  map[int64]symbol.Symbol
 	rows      map[uint64]rowEntry
+	found     map[uint64]foundRules // by Prepare
 	rowArch   *cpu.Arch
 	buf       []byte
 	decoded   decoded
@@ -130,6 +131,7 @@ func (f *File) reset() {
 	f.origNames = make(map[uint32]string)
 	f.pubNames = make(map[int64]symbol.Symbol)
 	f.rows = make(map[uint64]rowEntry)
+	f.found = make(map[uint64]foundRules)
 }
 
 // Name is the name of the Source.

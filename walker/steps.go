@@ -51,6 +51,9 @@ func (t *Steps) Next() bool {
 // Ended reports whether Next has nothing more to find.
 func (t *Steps) Ended() bool { return t.stop != nil }
 
+// Frames is how many frames were found.
+func (t *Steps) Frames() int { return len(t.walk.frames) }
+
 // Arch is the CPU of the thread.
 func (t *Steps) Arch() *cpu.Arch { return t.walk.arch }
 
@@ -60,6 +63,26 @@ func (t *Steps) Wants() (module int, rva uint64) {
 		return -1, 0
 	}
 	return t.walk.top().Module, t.walk.rva()
+}
+
+// Words are the words of the stack from an address or the top frame's sp on, whichever is higher, that point into modules: return
+// addresses among others, each as the address that would be asked for. It looks at n words, and says where it has stopped.
+func (t *Steps) Words(from uint64, n int, yield func(module int, rva uint64)) (next uint64) {
+	s := t.walk
+	if s.mem == nil {
+		return from
+	}
+	for at := max(from, s.top().Regs.SP()); ; at += uint64(s.arch.WordSize) {
+		v, ok := s.word(at)
+		if !ok || n == 0 {
+			return at
+		}
+		n--
+		addr := s.strip(v) - s.arch.CallSize
+		if module := s.Modules.Find(addr); module >= 0 {
+			yield(module, addr-s.base[module])
+		}
+	}
 }
 
 // Unnamed are the addresses whose symbols Stack will look up, each as of Wants.

@@ -29,6 +29,7 @@ func sampleParts() parts {
 			"loader.js":     {Data: []byte("load();\n")},
 			"symbols.js":    {Data: []byte("")},
 			"ranges.js":     {Data: []byte("")},
+			"places.js":     {Data: []byte("")},
 			"worker.js":     {Data: []byte("work();\n")},
 			"app.js":        {Data: []byte("app();\n")},
 			"sw.js":         {Data: []byte("serve(files, version);\n")},

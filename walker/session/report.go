@@ -31,9 +31,17 @@ func (s *Session) walkThread(d *dump, w *walker.Walker, syms *symbols, i int, po
 	if why != nil {
 		return walker.Stack{Stop: *why}
 	}
-	for steps.Next() {
+	t := &foresight{Steps: steps}
+	for many := d.readsMany(); ; {
+		if many {
+			var wants places
+			syms.foresee(t, &wants)
+			syms.prepare(wants, nil)
+		}
+		if !steps.Next() {
+			return syms.named(steps)
+		}
 	}
-	return syms.named(steps)
 }
 
 // beginThread starts the walk of a thread, or says why it has none.

@@ -1,6 +1,9 @@
 package session
 
-import "github.com/crashpane/crashpane/walker"
+import (
+	"github.com/crashpane/crashpane/symfile"
+	"github.com/crashpane/crashpane/walker"
+)
 
 // Where symbol files are searched as they lie and each read costs more than the work on what it gives (input.Source.ReadsMany), threads
 // are walked side by side: a step of each, whose unwind rules are fetched together, then the next. Their functions, lines and
@@ -11,12 +14,24 @@ const (
 	mostTogether = 32
 	// stepsATurn is how many steps all of them make at least until others have their turn.
 	stepsATurn = 32
+	// foreseenWords and mostForeseen are how many words of a thread's stack are looked at when rules are lacking, and for how many of
+	// them rules are fetched with those: 32 KB of stack are some hundred frames of most programs, and the words that are none cost, too.
+	foreseenWords, mostForeseen = 4096, 192
 )
 
 // together are threads that are walked side by side. All have steps, or a stack of no frames that says why.
 type together struct {
 	threads []int
-	steps   []*walker.Steps
+	steps   []*foresight
+	fetch   []*symfile.Preparation // what is being fetched for them
+	named   bool                   // their functions are, or were
+}
+
+// foresight is a walk with what was looked at of its stack for what it may come to.
+type foresight struct {
+	*walker.Steps
+	seen   map[int]uint64 // module → address on the stack up to which
+	frames int            // when rules were fetched last
 }
 
 // readsMany says whether one of the dump's symbol files is better read in many places at once.
@@ -36,18 +51,33 @@ func (s *Session) walkTogether(d *dump) {
 		s.gather(d)
 	}
 	side := &w.side
+	if n := len(side.fetch); n > 0 {
+		if !side.fetch[n-1].Step() {
+			side.fetch = side.fetch[:n-1]
+		}
+		s.rewalk(d)
+		return
+	}
 	moving := side.moving()
 	if len(moving) == 0 {
+		if !side.named {
+			var wants places
+			for _, t := range side.steps {
+				t.Unnamed(wants.add)
+			}
+			side.fetch, side.named = w.syms.preparations(nil, wants), true
+			return
+		}
 		s.nameNext(d)
 		return
 	}
 	for n := 0; n < stepsATurn && len(moving) > 0; n += len(moving) {
-		if len(moving) > 1 {
-			var wants places
-			for _, t := range moving {
-				wants.add(t.Wants())
-			}
-			w.syms.prepare(wants, nil)
+		var wants places
+		for _, t := range moving {
+			w.syms.foresee(t, &wants)
+		}
+		if side.fetch = w.syms.preparations(wants, nil); len(side.fetch) > 0 {
+			return
 		}
 		for _, t := range moving {
 			w.syms.arch = t.Arch()
@@ -61,6 +91,7 @@ func (s *Session) walkTogether(d *dump) {
 // gather begins with the next threads that are not walked.
 func (s *Session) gather(d *dump) {
 	w := &d.walked
+	w.side = together{}
 	for i := w.next; i < len(w.done) && len(w.side.threads) < mostTogether; i++ {
 		if w.done[i] {
 			continue
@@ -72,19 +103,50 @@ func (s *Session) gather(d *dump) {
 			continue
 		}
 		w.side.threads = append(w.side.threads, i)
-		w.side.steps = append(w.side.steps, steps)
+		w.side.steps = append(w.side.steps, &foresight{Steps: steps})
 	}
 }
 
 // moving are the walks that have not ended.
-func (t *together) moving() []*walker.Steps {
-	var out []*walker.Steps
+func (t *together) moving() []*foresight {
+	var out []*foresight
 	for _, s := range t.steps {
 		if !s.Ended() {
 			out = append(out, s)
 		}
 	}
 	return out
+}
+
+// foresee notes the rules that a walk's next step lacks, and with them those that later steps in the same module may ask for: of the
+// words of its stack that point into code some are return addresses. Where the module's file lies on a server, each place is a request, and
+// only what is certain is noted.
+func (y *symbols) foresee(t *foresight, into *places) {
+	module, rva := t.Wants()
+	if module < 0 || t.frames == t.Frames() || y.d.ignored[module] || y.d.modules[module].item == nil {
+		return
+	}
+	f := y.file(module)
+	if f == nil || !f.Lacks(rva) {
+		return
+	}
+	t.frames = t.Frames()
+	into.add(module, rva)
+	if y.d.modules[module].item.src.Slice > 0 {
+		return
+	}
+	if t.seen == nil {
+		t.seen = map[int]uint64{}
+	}
+	left := mostForeseen
+	for words := 0; words < foreseenWords && left > 0; words += 64 {
+		t.seen[module] = t.Words(t.seen[module], 64, func(m int, rva uint64) {
+			if m == module && f.Lacks(rva) {
+				into.add(m, rva)
+				left--
+			}
+		})
+	}
 }
 
 // nameNext names the frames of a thread whose walk has ended, and is done with it.
@@ -99,7 +161,7 @@ func (s *Session) nameNext(d *dump) {
 	if w.done[thread] { // somebody looked at it meanwhile
 		return
 	}
-	w.stacks[thread] = w.syms.named(steps)
+	w.stacks[thread] = w.syms.named(steps.Steps)
 	w.finished(thread)
 	s.rewalk(d)
 }
@@ -128,17 +190,25 @@ func (p *places) add(module int, rva uint64) {
 	(*p)[module] = append((*p)[module], rva)
 }
 
-// prepare fetches what the symbol files will be asked. Modules are indices of the dump's module list.
-func (y *symbols) prepare(rules, functions places) {
+// preparations are what fetches what the symbol files will be asked. Modules are indices of the dump's module list.
+func (y *symbols) preparations(rules, functions places) (out []*symfile.Preparation) {
 	for module, rvas := range rules {
 		if f := y.file(module); f != nil && !y.d.ignored[module] {
-			f.Prepare(rvas, nil)
+			out = append(out, f.Prepare(rvas, nil))
 		}
 	}
 	for module, rvas := range functions {
 		if f := y.file(module); f != nil {
-			f.Prepare(nil, rvas)
+			out = append(out, f.Prepare(nil, rvas))
 		}
+	}
+	return out
+}
+
+// prepare fetches it at once.
+func (y *symbols) prepare(rules, functions places) {
+	for _, p := range y.preparations(rules, functions) {
+		p.All()
 	}
 }
 

@@ -19,6 +19,7 @@ type many struct {
 	r      io.ReaderAt
 	single int
 	many   int
+	places int // of the many
 }
 
 func (m *many) ReadAt(p []byte, off int64) (int, error) {
@@ -28,6 +29,7 @@ func (m *many) ReadAt(p []byte, off int64) (int, error) {
 
 func (m *many) ReadManyAt(parts []input.Part) error {
 	m.many++
+	m.places += len(parts)
 	for _, p := range parts {
 		if _, err := m.r.ReadAt(p.Data, p.Off); err != nil {
 			return err

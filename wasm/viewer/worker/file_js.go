@@ -1,8 +1,10 @@
 package worker
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"syscall/js"
 
 	"github.com/crashpane/crashpane/core/input"
@@ -32,6 +34,8 @@ const (
 	// denseFrom is how often a part is asked for until it is read as a whole, which takes as long as some four slices.
 	denseFrom = 4
 	maxParts  = 32
+	// fewPlaces are read at once synchronously.
+	fewPlaces = 6
 	// smallFile is the size up to which a file whose places are asked for in great numbers is soon kept for the most part.
 	smallFile = 4 * maxParts * partSize
 )
@@ -106,15 +110,15 @@ func (f *fileReader) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, err
 }
 
-// ReadManyAt implements input.ManyReader: slices put together make one Blob, which is read at the cost of one round through the
-// browser's processes instead of one for each.
+// ReadManyAt implements input.ManyReader: places near each other are read as a stream, and the others put together as one Blob, at
+// the cost of one round through the browser's processes instead of one for each (web/static/places.js). Whoever reads waits; the messages
+// that come meanwhile wait too.
 func (f *fileReader) ReadManyAt(parts []input.Part) (err error) {
 	defer func() {
 		if e := recover(); e != nil {
 			err = unreadable(e)
 		}
 	}()
-	slices := js.Global().Get("Array").New()
 	var lacking []input.Part
 	total := int64(0)
 	for _, p := range parts {
@@ -127,21 +131,52 @@ func (f *fileReader) ReadManyAt(parts []input.Part) (err error) {
 			js.CopyBytesToGo(p.Data, kept.Call("subarray", float64(from), float64(from+size)))
 			continue
 		}
-		slices.Call("push", f.file.Call("slice", float64(p.Off), float64(p.Off+size)))
 		lacking = append(lacking, p)
 		total += size
 	}
 	if len(lacking) == 0 {
 		return nil
 	}
-	all := f.read(js.Global().Get("Blob").New(slices), total)
-	at := int64(0)
+	slices.SortFunc(lacking, func(a, b input.Part) int { return cmp.Compare(a.Off, b.Off) })
+	places := make([]any, 0, 2*len(lacking))
 	for _, p := range lacking {
-		end := at + int64(len(p.Data))
-		js.CopyBytesToGo(p.Data, all.Call("subarray", float64(at), float64(end)))
+		places = append(places, float64(p.Off), len(p.Data))
+	}
+	noteRead(total)
+	if len(lacking) <= fewPlaces { // waiting for a promise takes longer than they do
+		blobs := js.Global().Get("Array").New()
+		for _, p := range lacking {
+			blobs.Call("push", f.file.Call("slice", float64(p.Off), float64(p.Off+int64(len(p.Data)))))
+		}
+		return f.deal(lacking, js.Global().Get("Uint8Array").New(f.sync.Call("readAsArrayBuffer", js.Global().Get("Blob").New(blobs))))
+	}
+	all, why := await(js.Global().Call("crashpanePlaces", f.file, places))
+	if why.Truthy() {
+		return unreadable(why.Get("message"))
+	}
+	return f.deal(lacking, all)
+}
+
+// deal copies what was read to where it is wanted. A file that was cut has less.
+func (f *fileReader) deal(parts []input.Part, all js.Value) error {
+	at := 0
+	for _, p := range parts {
+		end := at + len(p.Data)
+		if js.CopyBytesToGo(p.Data, all.Call("subarray", at, end)) < len(p.Data) {
+			return unreadable("it is shorter than it was")
+		}
 		at = end
 	}
 	return nil
+}
+
+// noteRead counts what is read.
+func noteRead(n int64) {
+	slicesRead++
+	if bytesRead += n; onRead != nil {
+		onRead()
+	}
+	js.Global().Set("crashpaneRead", map[string]any{"bytes": bytesRead, "slices": slicesRead})
 }
 
 // kept is a part that is kept, else undefined.
@@ -176,16 +211,8 @@ func (f *fileReader) part(n int64) js.Value {
 
 // slice reads [from, to) as a Uint8Array.
 func (f *fileReader) slice(from, to int64) js.Value {
-	return f.read(f.file.Call("slice", float64(from), float64(to)), to-from)
-}
-
-// read reads n bytes of a Blob as a Uint8Array. One that has fewer is of a file that was cut.
-func (f *fileReader) read(blob js.Value, n int64) js.Value {
-	slicesRead++
-	if bytesRead += n; onRead != nil {
-		onRead()
-	}
-	js.Global().Set("crashpaneRead", map[string]any{"bytes": bytesRead, "slices": slicesRead})
+	noteRead(to - from)
+	blob := f.file.Call("slice", float64(from), float64(to))
 	return js.Global().Get("Uint8Array").New(f.sync.Call("readAsArrayBuffer", blob))
 }
 

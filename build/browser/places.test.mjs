@@ -1,0 +1,100 @@
+// Many places of a File read at once (web/static/places.js), in a browser: whatever lies near what, the bytes are those of the places.
+import assert from "node:assert/strict";
+import { mkdtemp, rm, truncate, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { inRepo, startChrome } from "./harness.mjs";
+
+const size = 64 << 20;
+let chrome;
+let dir;
+let page;
+before(async () => {
+  dir = await mkdtemp(join(tmpdir(), "crashpane-places-"));
+  // Every word says where it lies.
+  const words = new Uint32Array(size / 4);
+  for (let i = 0; i < words.length; i++) words[i] = 4 * i;
+  await writeFile(join(dir, "file"), new Uint8Array(words.buffer));
+  chrome = await startChrome({ record: false });
+  page = await chrome.context.newPage();
+  await page.setContent("<input type=file>");
+  await page.setInputFiles("input", join(dir, "file"));
+  await page.addScriptTag({ path: inRepo("web/static/places.js") });
+  await page.evaluate(() => {
+    const file = document.querySelector("input").files[0];
+    // The first place that has other bytes than it should, and how often the file was cut; places: from and size.
+    globalThis.wrong = async (places) => {
+      let cuts = 0;
+      const counted = { slice: (...at) => (cuts++, file.slice(...at)) };
+      const list = places.toSorted((a, b) => a[0] - b[0]);
+      const all = await crashpanePlaces(counted, list.flat());
+      let at = 0;
+      for (const [from, size] of list) {
+        for (let i = 0; i < size; i++) {
+          const byte = ((from + i) & ~3) >>> (8 * ((from + i) & 3)) & 255;
+          if (all[at + i] !== byte) return { place: [from, size], i, is: all[at + i], cuts };
+        }
+        at += size;
+      }
+      return { cuts, more: all.byteLength - at };
+    };
+  });
+});
+after(async () => {
+  await chrome?.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+// Numbers below n, the same in each run.
+function random(seed) {
+  return (n) => {
+    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
+    return Math.floor((seed / 2 ** 32) * n);
+  };
+}
+
+test("the bytes are those of the places, in few cuts where they lie near each other", async () => {
+  const below = random(7);
+  const many = (n, from, width, most) => Array.from({ length: n }, () => [from + below(width - most), 1 + below(most)]);
+  for (const [name, places, cuts] of [
+    ["one", [[12345, 100]], [1, 1]],
+    ["at both ends", [[0, 5], [size - 7, 7]], [2, 2]],
+    ["far from each other", Array.from({ length: 12 }, (_, i) => [i * 5_000_000 + below(1000), 4353]), [12, 12]],
+    ["near each other", many(200, 0, 20_000_000, 65_793), [2, 6]],
+    ["all over the file", many(150, 0, size, 16_641), [2, 50]],
+    ["two heaps and three alone", [...many(60, 0, 900_000, 5000), ...many(60, 30_000_000, 900_000, 5000), [10_000_000, 9], [20_000_000, 9], [60_000_000, 9]], [4, 6]],
+    ["over each other", [[1000, 500], [1000, 500], [1100, 50], [900, 3000], [2000, 4000], ...many(20, 5000, 100_000, 30_000)], [1, 4]],
+    ["up to the end", [...many(80, size - 2_000_000, 2_000_000, 9000), [size - 9001, 9001]], [1, 4]],
+  ]) {
+    const got = await page.evaluate((p) => globalThis.wrong(p), places);
+    assert.equal(got.place, undefined, `${name}: ${JSON.stringify(got)}`);
+    assert.equal(got.more, 0, name);
+    assert.ok(got.cuts >= cuts[0] && got.cuts <= cuts[1], `${name}: ${got.cuts} cuts`);
+  }
+});
+
+// A stream that nothing holds is collected by Chromium, with the read that is waited for.
+test("a hundred readings in a row all come to an end", async () => {
+  const below = random(3);
+  for (let round = 0; round < 100; round++) {
+    const from = below(size / 2);
+    const places = Array.from({ length: 150 }, () => [from + below(size / 2 - 20_000), 1 + below(16_000)]);
+    const got = await page.evaluate(
+      ([p, check]) => {
+        const done = check ? globalThis.wrong(p) : crashpanePlaces(document.querySelector("input").files[0], p.sort((a, b) => a[0] - b[0]).flat()).then(() => ({}));
+        return Promise.race([done, new Promise((late) => setTimeout(late, 20_000, { late: true }))]);
+      },
+      [places, round % 20 === 0],
+    );
+    assert.ok(!got.late && !got.place, `reading ${round}: ${JSON.stringify(got)}`);
+  }
+});
+
+test("a file that was cut meanwhile is an error, as places alone and as a stream", async () => {
+  await truncate(join(dir, "file"), 1 << 20);
+  for (const places of [[[30_000_000, 9]], Array.from({ length: 50 }, (_, i) => [i * 300_000, 16])]) {
+    const said = await page.evaluate((p) => crashpanePlaces(document.querySelector("input").files[0], p.flat()).then(() => "nothing", (e) => e.message || String(e)), places);
+    assert.notEqual(said, "nothing");
+  }
+});
