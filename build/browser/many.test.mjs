@@ -1,10 +1,10 @@
 // Symbols of hundreds of modules dropped at once: the page stays usable, says how far it is, can be stopped, and takes in proportion as long.
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { after, before, test } from "node:test";
-import { startChrome, startSite } from "./harness.mjs";
+import { inRepo, startChrome, startSite } from "./harness.mjs";
 
 const sample = ["tilecruncher.dmp", "tilecruncher.sym.gz", "libtilecodec.so.sym", "libc.so.6.sym.gz"].map((name) => `testdata/sample/${name}`);
 
@@ -37,6 +37,24 @@ async function visit(files) {
   await tab.page.evaluate(() => {
     const at = (globalThis.noted = { tasks: [], bar: new Set() });
     new PerformanceObserver((list) => list.getEntries().forEach((e) => at.tasks.push(Math.round(e.duration)))).observe({ type: "longtask" });
+    // What the page asks of another process while the drop is handled, and waits for, and how long that takes.
+    at.entries = at.sizes = 0;
+    let handled = true;
+    const ask = DataTransferItem.prototype.webkitGetAsEntry;
+    DataTransferItem.prototype.webkitGetAsEntry = function () {
+      at.entries++;
+      return ask.call(this);
+    };
+    const size = Object.getOwnPropertyDescriptor(Blob.prototype, "size").get;
+    Object.defineProperty(Blob.prototype, "size", {
+      get() {
+        if (!handled) at.sizes++;
+        return size.call(this);
+      },
+    });
+    let dropped;
+    addEventListener("drop", () => ((handled = false), (dropped = performance.now())), true);
+    addEventListener("drop", () => ((handled = true), (at.drop = performance.now() - dropped)));
     const begun = performance.now();
     const look = () => {
       const bar = document.querySelector(".job:not([hidden]) .job-bar");
@@ -49,7 +67,7 @@ async function visit(files) {
   await tab.drop(files);
   return tab;
 }
-const noted = (tab) => tab.page.evaluate(() => ({ tasks: noted.tasks, bar: [...noted.bar], ended: noted.ended }));
+const noted = (tab) => tab.page.evaluate(() => ({ ...noted, bar: [...noted.bar] }));
 
 test("three hundred files take three times as long as a hundred, and the bar moves", async () => {
   const took = [];
@@ -57,14 +75,33 @@ test("three hundred files take three times as long as a hundred, and the bar mov
     const tab = await visit([...sample, ...modules.slice(0, n)]);
     await tab.page.waitForFunction(() => noted.ended, undefined, { timeout: 120_000 });
     await tab.sees("main.cc:156");
-    const { tasks, bar, ended } = await noted(tab);
+    const { tasks, bar, ended, entries, sizes, drop } = await noted(tab);
     took.push(ended);
+    // Each of these is a third of a millisecond at least. What else Chromium does to hand over a drop of so many files is its own: some
+    // 90 ms of the longest task for 300 of them, before the page hears of it.
+    console.log(`the drop was handled within ${drop.toFixed(1)} ms, ${entries} entries and ${sizes} sizes were asked for`);
+    assert.ok(entries < 24 && drop < 500, `${entries} entries, ${drop} ms`);
     console.log(`${n} modules: ${ended.toFixed(0)} ms, the bar stood at ${bar.length} places; long tasks ${tasks.length ? `${tasks.length}, longest ${Math.max(...tasks)} ms` : "none"}`);
     assert.ok(bar.length > 3, `the bar stood at ${bar}`);
     assert.deepEqual(tab.problems, []);
     await tab.close();
   }
   assert.ok(took[1] < 6 * took[0], `${took[1]} ms for 300, ${took[0]} ms for 100`);
+});
+
+test("folders among many files are read as such, also where a file has the same name", async () => {
+  const folder = join(dir, "store");
+  await mkdir(join(folder, "below"), { recursive: true });
+  for (const path of sample) await cp(inRepo(path), join(folder, "below", basename(path)));
+  await writeFile(join(dir, "below"), "MODULE Linux x86_64 000000000000000000000000000000FF0 below\nFUNC 10 10 0 f\n");
+  const tab = await visit([...modules.slice(0, 40), folder, join(dir, "below"), join(folder, "below")]);
+  await tab.sees("main.cc:156");
+  await tab.page.waitForFunction(() => noted.ended, undefined, { timeout: 60_000 });
+  const { entries } = await noted(tab);
+  assert.ok(entries < 24, `${entries} entries`);
+  await tab.sees(`${40 + 2 * sample.length + 1} files read`);
+  assert.deepEqual(tab.problems, []);
+  await tab.close();
 });
 
 test("it is cancelled within 100 ms, and what was read stays", async () => {

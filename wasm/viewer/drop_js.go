@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"syscall/js"
+	"time"
 
 	"honnef.co/go/js/dom/v2"
 
@@ -46,14 +47,15 @@ func (h *host) listenForFiles() {
 			return
 		}
 		event(e).PreventDefault()
-		h.take(&dom.DataTransfer{Value: e.Get("dataTransfer")})
-		drag(false)
+		h.changeIf(func(p *app.Page) bool { p.Drag(false); return false })
+		h.drawSoon()
+		h.take(&dom.DataTransfer{Value: e.Get("dataTransfer")}, h.offer)
 	}, false)
 	// Files are pasted wherever the focus is; text goes into the field that has it.
 	h.native(target, "paste", func(e js.Value) {
 		if data := e.Get("clipboardData"); data.Truthy() && h.page.TakesFiles() && data.Get("files").Length() > 0 {
 			event(e).PreventDefault()
-			h.take(&dom.DataTransfer{Value: data})
+			h.take(&dom.DataTransfer{Value: data}, h.offer)
 		}
 	}, false)
 	for _, name := range []string{"filesInput", "folderInput"} {
@@ -65,41 +67,172 @@ func (h *host) listenForFiles() {
 			}
 			// The same file may be picked again after it was changed.
 			input.SetValue("")
-			h.change(func(p *app.Page) { p.Offer(files) })
+			h.offer(files, nil)
 		}, false)
 	}
 }
 
+// manyItems is from how many items on they are not asked one by one what they are: in Chromium each answer waits for another process,
+// a third of a millisecond at best, and all of them would be one task.
+const manyItems = 24
+
 // take collects what was dropped. The entries must be taken while the event is handled: afterwards the list is empty. A
 // folder's File is a sham of 4096 bytes, so folders are known by their entries.
-func (h *host) take(data *dom.DataTransfer) {
-	files := []app.File{}
-	folders := []js.Value{}
-	items := data.Get("items")
-	for i := 0; i < items.Length(); i++ {
-		item := items.Index(i)
+func (h *host) take(data *dom.DataTransfer, offer func(files []app.File, problems []string)) {
+	items := []js.Value{}
+	files := []*jsFile{}
+	named := map[string]int{}
+	list := data.Get("items")
+	for i, n := 0, list.Length(); i < n; i++ {
+		item := list.Index(i)
 		if item.Get("kind").String() != "file" {
 			continue
 		}
-		if item.Get("webkitGetAsEntry").Type() == js.TypeFunction {
-			if entry := item.Call("webkitGetAsEntry"); entry.Truthy() && entry.Get("isDirectory").Bool() {
-				folders = append(folders, entry)
+		if f := item.Call("getAsFile"); f.Truthy() {
+			one := newFile(f, "")
+			items, files = append(items, item), append(files, one)
+			named[one.name]++
+		}
+	}
+	entry := func(i int) js.Value {
+		if items[i].Get("webkitGetAsEntry").Type() != js.TypeFunction {
+			return js.Null()
+		}
+		return items[i].Call("webkitGetAsEntry")
+	}
+	root := js.Null()
+	if len(items) >= manyItems {
+		root = commonRoot(entry(0), entry(1))
+	}
+	// Two of a name from different folders: the list that tells which are folders has the name twice.
+	alone := map[string]bool{}
+	for name, n := range named {
+		if n > 1 {
+			alone[name] = true
+		}
+		if other := unnumbered(name); named[other] > 0 {
+			alone[name], alone[other] = true, true
+		}
+	}
+	plain, folders := []app.File{}, []js.Value{}
+	for i, f := range files {
+		if root.IsNull() || alone[f.name] {
+			if e := entry(i); e.Truthy() && e.Get("isDirectory").Bool() {
+				folders = append(folders, e)
 				continue
 			}
 		}
-		if f := item.Call("getAsFile"); f.Truthy() {
-			files = append(files, newFile(f, ""))
-		}
+		plain = append(plain, f)
 	}
-	if len(folders) == 0 {
-		h.change(func(p *app.Page) { p.Offer(files) })
+	if root.IsNull() && len(folders) == 0 {
+		offer(plain, nil)
 		return
 	}
-	go h.takeFolders(files, folders)
+	go func() {
+		if !root.IsNull() {
+			plain, folders = apart(root, plain, folders, alone)
+		}
+		takeFolders(plain, folders, offer)
+	}()
+}
+
+// commonRoot is the folder of which two entries of a drop are members, or null. Chromium makes one for all items of a drop, and
+// lists it without the page having to wait; elsewhere each item has a file system of its own.
+func commonRoot(a, b js.Value) js.Value {
+	if !a.Truthy() || !b.Truthy() {
+		return js.Null()
+	}
+	one, other := a.Get("filesystem"), b.Get("filesystem")
+	if !one.Truthy() || !other.Truthy() || one.Get("name").String() == "" || one.Get("name").String() != other.Get("name").String() {
+		return js.Null()
+	}
+	if root := one.Get("root"); root.Truthy() {
+		return root
+	}
+	return js.Null()
+}
+
+// unnumbered is a name without the number that Chromium adds to the second of two: "a (1).sym" is "a.sym". It is "" without one.
+func unnumbered(name string) string {
+	from := strings.LastIndex(name, " (")
+	if from < 0 {
+		return ""
+	}
+	n := strings.IndexByte(name[from:], ')')
+	if n < 0 || strings.Trim(name[from+2:from+n], "0123456789") != "" {
+		return ""
+	}
+	return name[:from] + name[from+n+1:]
+}
+
+// apart moves those of the files that are folders, as the list of what was dropped has them, to the folders. Those of names in asked
+// were asked for already.
+func apart(root js.Value, files []app.File, folders []js.Value, asked map[string]bool) ([]app.File, []js.Value) {
+	found := map[string]js.Value{}
+	reader := root.Call("createReader")
+	for {
+		entries, problem := await(reader, "readEntries")
+		if problem != "" || entries.Length() == 0 {
+			break // what is not listed is read as a file, and says then what is wrong with it
+		}
+		for i, n := 0, entries.Length(); i < n; i++ {
+			if e := entries.Index(i); e.Get("isDirectory").Bool() {
+				found[e.Get("name").String()] = e
+			}
+		}
+	}
+	plain := []app.File{}
+	for _, f := range files {
+		if e, ok := found[f.Name()]; ok && !asked[f.Name()] {
+			folders = append(folders, e)
+			continue
+		}
+		plain = append(plain, f)
+	}
+	return plain, folders
+}
+
+// offer hands files to the page when their sizes are known, by which it orders them. Asking for a size waits for another process,
+// too, so the page's thread is left free in between.
+func (h *host) offer(files []app.File, problems []string) {
+	left := files
+	var measure func()
+	measure = func() {
+		defer survive()
+		begun := time.Now()
+		for len(left) > 0 {
+			left[0].Size()
+			left = left[1:]
+			if time.Since(begun) > 15*time.Millisecond && len(left) > 0 {
+				h.later(0, measure)
+				return
+			}
+		}
+		h.changeIf(func(p *app.Page) (draw bool) {
+			for _, text := range problems {
+				p.Problem(text)
+			}
+			p.Offer(files)
+			return false
+		})
+		h.drawSoon()
+	}
+	measure()
+}
+
+// drawSoon draws what was dropped, unless something else does so before: mostly the first screen is there in a moment, and would have to
+// wait for a screen that says that it is coming.
+func (h *host) drawSoon() {
+	before := h.draws
+	h.later(80, func() {
+		if h.draws == before {
+			h.change(func(*app.Page) {})
+		}
+	})
 }
 
 // takeFolders reads folders recursively and adds everything at once, so that the whole drop is one piece of work.
-func (h *host) takeFolders(files []app.File, folders []js.Value) {
+func takeFolders(files []app.File, folders []js.Value, offer func(files []app.File, problems []string)) {
 	problems := []string{}
 	for len(folders) > 0 && len(files) < maxFiles {
 		reader := folders[0].Call("createReader")
@@ -134,12 +267,7 @@ func (h *host) takeFolders(files []app.File, folders []js.Value) {
 	if len(files) >= maxFiles {
 		problems = append(problems, fmt.Sprintf("Only the first %s files of the folders are read.", view.Number(maxFiles)))
 	}
-	h.change(func(p *app.Page) {
-		for _, text := range problems {
-			p.Problem(text)
-		}
-		p.Offer(files)
-	})
+	offer(files, problems)
 }
 
 // await calls a method of the old file system interface, which answers by one of two callbacks.

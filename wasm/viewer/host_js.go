@@ -17,6 +17,8 @@ type host struct {
 	window   js.Value
 	page     *app.Page
 	change   func(func(*app.Page))
+	changeIf func(func(*app.Page) (draw bool))
+	draws    int      // how often the page was drawn
 	after    []func() // to be done after the next render
 	measure  js.Func
 	measured bool // a measurement is on its way
@@ -166,6 +168,19 @@ func (h *host) After(milliseconds int, do func()) {
 	h.later(milliseconds, func() { h.change(func(*app.Page) { do() }) })
 }
 
+// NextFrame does not wait for ever: a page that nobody sees paints nothing.
+func (h *host) NextFrame(do func()) {
+	done := false
+	act := func() {
+		if !done {
+			done = true
+			h.changeIf(func(*app.Page) bool { do(); return false })
+		}
+	}
+	h.after = append(h.after, act)
+	h.later(200, act)
+}
+
 func (h *host) Copy(text string, done func(string)) {
 	tell := func(problem string) { h.change(func(*app.Page) { done(problem) }) }
 	clipboard := h.window.Get("navigator").Get("clipboard")
@@ -300,6 +315,7 @@ func (h *host) PickFolder() { h.viewer.Get("folderInput").Call("click") }
 // rendered says that the page can be used. What had to wait for a render waits for the next frame: asking where things are
 // makes the browser lay out the page, which it does then anyway.
 func (h *host) rendered() {
+	h.draws++
 	h.scheduleMeasure()
 	if doc := h.viewer.Get("themed"); doc.Get("dataset").Get("ready").IsUndefined() {
 		doc.Get("dataset").Set("ready", "1")

@@ -45,7 +45,7 @@ func runPage() {
 		draw = do(page)
 	}
 	change := func(do func(p *app.Page)) { changeIf(func(p *app.Page) bool { do(p); return true }) }
-	h.change = change
+	h.change, h.changeIf = change, changeIf
 	w := &workerEngine{viewer: viewer, module: viewer.Get("module"), later: func(do func()) { h.later(0, do) },
 		reply:     func(r app.Reply, data app.File) { changeIf(func(p *app.Page) bool { return p.ReplyWith(r, data) }) },
 		stopped:   func(why string) { change(func(p *app.Page) { p.EngineStopped(why) }) },
@@ -69,18 +69,10 @@ func runPage() {
 		panic(err)
 	}
 	root := &app.Root{Page: page}
-	h.later(100, func() { rehearse(h, app.NewRehearsal()) })
+	h.later(100, func() { h.rehearse(app.NewRehearsal(), rehearsedFonts) })
 	for ok := true; ok; ok = renderer.EventWait() {
 		draw(h, renderer, build, root)
 		h.rendered()
-	}
-}
-
-// rehearse goes on while nobody has dropped anything, and leaves the page's thread free in between.
-func rehearse(h *host, r *app.Rehearsal) {
-	defer survive()
-	if h.page.Empty() && !h.page.Job.Active && r.Step() {
-		h.later(15, func() { rehearse(h, r) })
 	}
 }
 

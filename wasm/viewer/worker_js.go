@@ -162,9 +162,9 @@ func (w *workerEngine) StopExtending() {
 type jsFile struct {
 	value   js.Value
 	name    string
-	size    int64
-	remote  bool // value says how parts of a file on a server are read (symbols.js)
-	isBytes bool // value is a Uint8Array, which whoever it is sent to gets for good
+	size    int64 // -1 until it is asked for
+	remote  bool  // value says how parts of a file on a server are read (symbols.js)
+	isBytes bool  // value is a Uint8Array, which whoever it is sent to gets for good
 }
 
 // newBytes makes a file of bytes that the page passes on and never looks at.
@@ -176,7 +176,7 @@ func newFile(value js.Value, name string) *jsFile {
 	if name == "" {
 		name = value.Get("name").String()
 	}
-	return &jsFile{value: value, name: name, size: int64(value.Get("size").Float())}
+	return &jsFile{value: value, name: name, size: -1}
 }
 
 // Remote says that the file lies on a server.
@@ -185,5 +185,10 @@ func (f *jsFile) Remote() bool { return f.remote }
 // Name implements app.File.
 func (f *jsFile) Name() string { return f.name }
 
-// Size implements app.File.
-func (f *jsFile) Size() int64 { return f.size }
+// Size implements app.File. The browser looks at the file when it is first asked.
+func (f *jsFile) Size() int64 {
+	if f.size < 0 {
+		f.size = int64(f.value.Get("size").Float())
+	}
+	return f.size
+}

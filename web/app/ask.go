@@ -14,7 +14,7 @@ const overscan = 4
 // together into the next one, so that holding a key down never makes a queue.
 func (p *Page) ask(parts int) {
 	p.dirty = (p.dirty | parts) &^ p.hiddenParts()
-	if p.asking || p.dead || p.dirty == 0 || len(p.Dumps) == 0 && p.dirty&PartFiles == 0 {
+	if p.asking || p.dead || p.dirty == 0 || len(p.Dumps) == 0 && p.dirty&PartFiles == 0 || p.awaitsSmall() {
 		return
 	}
 	parts = p.dirty
@@ -35,14 +35,37 @@ func (p *Page) ask(parts int) {
 // firstParts divides the first screen of a page into three questions, the most important first: each is drawn as a short
 // task of its own, where drawing all of it at once would hold the page's thread for too long.
 func (p *Page) firstParts(parts int) int {
-	const verdict, stack = PartSummary | PartThreads, PartSummary | PartThreads | PartStack | PartFrame
+	const stack, frame = PartSummary | PartThreads | PartStack, PartSummary | PartThreads | PartStack | PartFrame
 	switch {
-	case p.Summary == nil && parts&verdict != 0:
-		return parts & verdict
-	case p.Frame == nil && parts&stack != 0:
+	case p.Summary == nil && parts&stack != 0:
 		return parts & stack
+	case p.Frame == nil && parts&frame != 0:
+		return parts & frame
 	}
 	return parts
+}
+
+const (
+	// smallFile and smallPacked are sizes, in bytes, of files that the engine reads in less time than the first screen takes to be drawn.
+	smallFile   = 512 << 10
+	smallPacked = 64 << 10
+	// firstLook is how long a first screen waits for such files, that it need not be drawn twice.
+	firstLook = 60 * time.Millisecond
+)
+
+// awaitsSmall: there is nothing on the screen yet, and the next of what was dropped will be read in a moment.
+func (p *Page) awaitsSmall() bool {
+	f := p.reading
+	if f == nil && len(p.queue) > 0 {
+		f = p.queue[0]
+	}
+	if p.Summary != nil || f == nil || isRemote(f) || time.Since(p.Job.began) > firstLook {
+		return false
+	}
+	if isPacked(f) {
+		return f.Size() <= smallPacked
+	}
+	return f.Size() <= smallFile
 }
 
 // span is the window to ask for.
@@ -113,7 +136,7 @@ func (p *Page) ReplyWith(r Reply, data File) (draw bool) {
 	switch r.Op {
 	case OpAdd:
 		p.added(r)
-		if p.Job.Active && time.Since(p.drawn) < 150*time.Millisecond || p.asking && time.Since(p.Job.began) < 200*time.Millisecond {
+		if p.Job.Active && (time.Since(p.drawn) < 150*time.Millisecond || time.Since(p.Job.began) < 150*time.Millisecond) || p.asking && time.Since(p.Job.began) < 200*time.Millisecond {
 			return false
 		}
 		p.drawn = time.Now()
@@ -203,7 +226,12 @@ func (p *Page) looked(r Reply) {
 	if p.dirty == 0 && p.reading == nil && len(p.queue) == 0 && r.Pending == 0 && p.Readers.state != readersComing {
 		p.opening = false
 	}
-	p.ask(0)
+	if p.Summary != nil && p.Frame == nil && p.dirty&PartFrame != 0 {
+		// The stack is painted before the answer to what comes next is drawn.
+		p.Host.NextFrame(func() { p.ask(0) })
+	} else {
+		p.ask(0)
+	}
 	if len(p.queue) > 0 {
 		p.next()
 	}
@@ -214,6 +242,9 @@ func (p *Page) looked(r Reply) {
 func (p *Page) tookStack(s *view.StackPage) {
 	p.Stack = *s
 	p.State.Thread = s.Thread
+	if at := s.Selected - s.From; p.top && p.goTo < 0 && at >= 0 && at < len(s.Rows) {
+		p.State.Frame, p.State.Inline = max(0, s.Rows[at].Frame), s.Rows[at].Inline
+	}
 	if p.goTo >= 0 {
 		row := p.goTo
 		p.goTo = -1

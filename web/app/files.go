@@ -1,8 +1,9 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,13 +16,7 @@ func (p *Page) Add(files []File) {
 	if len(files) == 0 {
 		return
 	}
-	sort.SliceStable(files, func(i, j int) bool {
-		a, b := looksLikeDump(files[i].Name()), looksLikeDump(files[j].Name())
-		if a != b {
-			return a
-		}
-		return files[i].Size() < files[j].Size()
-	})
+	files = inOrder(files)
 	// What was said of earlier files stands in the Files tab.
 	p.Notices = nil
 	p.Exact.stopped = false
@@ -34,6 +29,22 @@ func (p *Page) Add(files []File) {
 	p.queue = append(p.queue, files...)
 	p.Job.Total += len(files)
 	p.next()
+}
+
+// inOrder sorts files; what they are is found out once for each.
+func inOrder(files []File) []File {
+	var dumps, others []File
+	for _, f := range files {
+		if looksLikeDump(f.Name()) {
+			dumps = append(dumps, f)
+		} else {
+			others = append(others, f)
+		}
+	}
+	smaller := func(a, b File) int { return cmp.Compare(a.Size(), b.Size()) }
+	slices.SortStableFunc(dumps, smaller)
+	slices.SortStableFunc(others, smaller)
+	return append(dumps, others...)
 }
 
 func looksLikeDump(name string) bool {
@@ -53,7 +64,7 @@ func (p *Page) next() {
 		}
 		return
 	}
-	if p.asking && p.Frame == nil && len(p.Dumps) > 0 && takesLong(p.queue[0]) {
+	if (p.asking || p.Summary != nil && p.dirty&PartFrame != 0) && p.Frame == nil && len(p.Dumps) > 0 && takesLong(p.queue[0]) {
 		return // the engine answers in turn, and the first screen is on its way; looked goes on
 	}
 	p.reading, p.queue = p.queue[0], p.queue[1:]
@@ -67,11 +78,13 @@ func (p *Page) next() {
 }
 
 // takesLong: an archive that is unpacked for seconds. Symbol files of any size are only searched.
-func takesLong(f File) bool {
+func takesLong(f File) bool { return isPacked(f) && f.Size() > 1<<20 }
+
+func isPacked(f File) bool {
 	name := strings.ToLower(f.Name())
 	for _, end := range []string{".gz", ".zip", ".zst", ".xz"} {
 		if strings.HasSuffix(name, end) {
-			return f.Size() > 1<<20
+			return true
 		}
 	}
 	return false
@@ -120,6 +133,7 @@ func (p *Page) added(r Reply) {
 	case newest && !p.replay:
 		p.open(r.Dumps[newDump].Dump, false)
 	}
+	p.ask(0) // if the first screen has waited for this file
 	p.next()
 }
 

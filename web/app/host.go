@@ -32,6 +32,8 @@ type Host interface {
 	Announce(text string)
 	// After calls back later.
 	After(milliseconds int, do func())
+	// NextFrame calls back when what was drawn is about to be painted, or soon if nothing is painted; what comes after it is painted later.
+	NextFrame(do func())
 	// Cores is how many processors the machine has, as far as the browser says it.
 	Cores() int
 	// Keep stores an index in the browser's storage under a name, and Kept gets it back: nil if there is none. KeptSize says how

@@ -46,6 +46,7 @@ func (h *fakeHost) Reveal(string, int)                  {}
 func (h *fakeHost) Progress(_ string, percent int)      { h.percent = percent }
 func (h *fakeHost) Shift(_ string, rows int)            { h.shifted += rows }
 func (h *fakeHost) Announce(text string)                { h.announced = text }
+func (h *fakeHost) NextFrame(do func())                 { do() }
 func (h *fakeHost) After(_ int, do func())              { h.later = append(h.later, do) }
 
 func (h *fakeHost) Cores() int { return 2 }

@@ -29,11 +29,12 @@ func NewRehearsal() *Rehearsal {
 func (r *Rehearsal) Step() bool {
 	p := r.page
 	if p.Summary == nil {
-		var back Reply
-		if wire.Read(wire.Append(nil, madeUp()), &back) == nil {
-			p.Dumps = []DumpName{{0, "a"}}
-			p.asking = true
-			p.Reply(back)
+		p.Add([]File{silence{}})
+		for _, r := range []Reply{{Op: OpAdd, Items: []FileRow{{Name: "a", Usable: true}}, Dumps: []DumpName{{0, "a"}}}, madeUp()} {
+			var back Reply
+			if wire.Read(wire.Append(nil, r), &back) == nil {
+				p.Reply(back)
+			}
 		}
 		return true
 	}
@@ -60,8 +61,12 @@ func madeUp() Reply {
 	return r
 }
 
-// silence is a browser and an engine that do nothing.
+// silence is a browser and an engine that do nothing, and an empty file.
 type silence struct{}
+
+func (silence) Name() string             { return "a" }
+func (silence) Size() int64              { return 0 }
+func (silence) Send(req Request, _ File) { wire.Append(nil, req) }
 
 func (silence) SetTitle(string)                 {}
 func (silence) SetAddress(string)               {}
@@ -79,7 +84,7 @@ func (silence) Shift(string, int)               {}
 func (silence) Progress(string, int)            {}
 func (silence) Announce(string)                 {}
 func (silence) After(int, func())               {}
-func (silence) Send(Request, File)              {}
+func (silence) NextFrame(func())                {}
 func (silence) Restart()                        {}
 func (silence) Extend()                         {}
 func (silence) StopExtending()                  {}

@@ -1,0 +1,101 @@
+package app
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+)
+
+// sizedFile is a file of so many bytes.
+type sizedFile struct {
+	name string
+	size int64
+}
+
+func (f sizedFile) Name() string { return f.name }
+func (f sizedFile) Size() int64  { return f.size }
+
+// lookingHost keeps what is to be done when the screen has been painted.
+type lookingHost struct {
+	fakeHost
+	painted []func()
+}
+
+func (h *lookingHost) NextFrame(do func()) { h.painted = append(h.painted, do) }
+
+// ops of the requests since the last call.
+func (e *fakeEngine) ops() (ops []string) {
+	for _, r := range e.sent {
+		op := r.Op
+		if r.Look != nil {
+			if r.Look.Parts&PartStack != 0 {
+				op += " stack"
+			}
+		}
+		ops = append(ops, op)
+	}
+	e.sent = nil
+	return ops
+}
+
+// The first screen that a person sees has the names that small symbol files give it, is drawn once, and does not wait for large ones.
+func TestFirstScreen(t *testing.T) {
+	h, e := &lookingHost{}, &fakeEngine{}
+	p := NewPage(h, e, "")
+	added := func(item int) Reply {
+		return Reply{Op: OpAdd, Items: []FileRow{{Item: item, Name: "f", Usable: true}}, Dumps: []DumpName{{0, "a.dmp"}}}
+	}
+	p.Add([]File{sizedFile{"big.sym.gz", 3 << 20}, sizedFile{"c.sym.gz", 9000}, sizedFile{"a.dmp", 5000}, sizedFile{"b.sym", 8000}})
+	for item, want := range []string{"[add]", "[add]", "[add]"} {
+		if got := fmt.Sprint(e.ops()); got != want {
+			t.Fatalf("after %d small files the engine was asked %v, not %s", item, got, want)
+		}
+		if p.ReplyWith(added(item), nil) {
+			t.Error("a job that has only begun was drawn")
+		}
+	}
+	if got := fmt.Sprint(e.ops()); got != "[look stack]" {
+		t.Fatalf("when the small files were read, the engine was asked %s", got)
+	}
+	r := screen(0)
+	r.Frame, r.Modules, r.Wanted, r.Files = nil, nil, nil, nil
+	if p.Reply(r); len(e.ops()) != 0 || len(h.painted) != 1 {
+		t.Error("the stack is not painted before more is asked for")
+	}
+	h.painted[0]()
+	if got := e.sent[0].Look.Parts; got&PartFrame == 0 || got&(PartModules|PartFiles) != 0 {
+		t.Errorf("after the stack parts %b were asked for", got)
+	}
+	p.Reply(Reply{Op: OpLook, Parts: PartFrame, Frame: screen(0).Frame})
+	if last := e.ops(); !slices.Contains(last, "add") {
+		t.Errorf("with the first screen there, the engine was asked %v", last)
+	}
+}
+
+// Many small files are not waited for.
+func TestFirstScreenOfMany(t *testing.T) {
+	p, _, e := newTestPage("")
+	list := []File{sizedFile{"a.dmp", 5000}}
+	for range 300 {
+		list = append(list, sizedFile{"b.sym", 8000})
+	}
+	p.Add(list)
+	e.ops()
+	p.Job.began = time.Now().Add(-firstLook - time.Millisecond)
+	p.Reply(Reply{Op: OpAdd, Items: []FileRow{{Name: "f", Usable: true}}, Dumps: []DumpName{{0, "a.dmp"}}})
+	if got := e.ops(); len(got) != 2 || got[0] != "look stack" || got[1] != "add" {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestOrderOfFiles(t *testing.T) {
+	list := inOrder([]File{sizedFile{"b.sym", 7}, sizedFile{"z.DMP", 90}, sizedFile{"c.sym", 3}, sizedFile{"d.sym", 7}, sizedFile{"y.mdmp", 80}})
+	got := ""
+	for _, f := range list {
+		got += f.Name() + " "
+	}
+	if got != "y.mdmp z.DMP c.sym b.sym d.sym " {
+		t.Error(got)
+	}
+}
