@@ -1,9 +1,8 @@
 package app
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -41,9 +40,8 @@ func inOrder(files []File) []File {
 			others = append(others, f)
 		}
 	}
-	smaller := func(a, b File) int { return cmp.Compare(a.Size(), b.Size()) }
-	slices.SortStableFunc(dumps, smaller)
-	slices.SortStableFunc(others, smaller)
+	sort.SliceStable(dumps, func(i, j int) bool { return dumps[i].Size() < dumps[j].Size() })
+	sort.SliceStable(others, func(i, j int) bool { return others[i].Size() < others[j].Size() })
 	return append(dumps, others...)
 }
 
