@@ -136,7 +136,11 @@ func (p *Preparation) Step() (more bool) {
 	case len(p.origins) > 0:
 		ok = f.readAhead(cut(&p.origins, aheadBatch), func(num uint64) error { _, err := f.originName(uint32(num)); return err })
 	case len(p.files) > 0:
-		ok = f.readAhead(cut(&p.files, aheadBatch), func(num uint64) error { _, err := f.fileName(uint32(num)); return err })
+		n := aheadBatch
+		if f.sparse.fewFiles() {
+			n = len(p.files)
+		}
+		ok = f.readAhead(cut(&p.files, n), func(num uint64) error { _, err := f.fileName(uint32(num)); return err })
 	default:
 		for rva, at := range p.located {
 			s, err := f.named(at)

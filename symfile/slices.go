@@ -236,7 +236,7 @@ func (s *sparse) read(n int64) (*stretch, error) {
 // around are the slices to be read with slice n: from and up to.
 func (s *sparse) around(n int64) (from, to int64) {
 	from, to, per := n, n+1, s.per
-	if section := s.sections[phaseFiles]; s.surveyed && n >= section[0] && n <= section[1] && per > 1 {
+	if section := s.sections[phaseFiles]; s.surveyed && n >= section[0] && n <= section[1] && per > 1 && s.fewFiles() {
 		per *= wideFiles
 	} else if s.ahead != nil {
 		per = min(per, s.ahead.slices)
@@ -252,6 +252,11 @@ func (s *sparse) around(n int64) (from, to int64) {
 		from--
 	}
 	return from, to
+}
+
+// fewFiles reports whether all FILE records are kept beside each other when they are read.
+func (s *sparse) fewFiles() bool {
+	return (s.sections[phaseFiles][1]-s.sections[phaseFiles][0])*s.step < mostCached/2
 }
 
 // startOf is the file offset of a slice's data: with the byte before it, which tells whether a line begins there.
