@@ -82,7 +82,7 @@ test("a hundred readings in a row all come to an end", async () => {
     const places = Array.from({ length: 150 }, () => [from + below(size / 2 - 20_000), 1 + below(16_000)]);
     const got = await page.evaluate(
       ([p, check]) => {
-        const done = check ? globalThis.wrong(p) : crashpanePlaces(document.querySelector("input").files[0], p.sort((a, b) => a[0] - b[0]).flat()).then(() => ({}));
+        const done = check ? globalThis.wrong(p) : Promise.resolve(crashpanePlaces(document.querySelector("input").files[0], p.sort((a, b) => a[0] - b[0]).flat())).then(() => ({}));
         return Promise.race([done, new Promise((late) => setTimeout(late, 20_000, { late: true }))]);
       },
       [places, round % 20 === 0],

@@ -14,9 +14,10 @@ const (
 	mostTogether = 32
 	// stepsATurn is how many steps all of them make at least until others have their turn.
 	stepsATurn = 32
-	// foreseenWords and mostForeseen are how many words of a thread's stack are looked at when rules are lacking, and for how many of
-	// them rules are fetched with those: 32 KB of stack are some hundred frames of most programs, and the words that are none cost, too.
-	foreseenWords, mostForeseen = 4096, 192
+	// foreseen is how many words of a thread's stack that point into code have their rules fetched when rules are lacking, and each of
+	// them may have wordsForeseen words before it: 32 KB of stack are some hundred frames of most programs, and the words that are no
+	// return addresses cost, too. Each time it is twice as many, up to mostForeseen: the deeper the stack, the more of it is to come.
+	foreseen, wordsForeseen, mostForeseen = 192, 22, 3072
 )
 
 // together are threads that are walked side by side. All have steps, or a stack of no frames that says why.
@@ -31,6 +32,7 @@ type together struct {
 type foresight struct {
 	*walker.Steps
 	seen   map[int]uint64 // module → address on the stack up to which
+	next   int            // how many words are to have their rules fetched next time
 	frames int            // when rules were fetched last
 }
 
@@ -138,8 +140,9 @@ func (y *symbols) foresee(t *foresight, into *places) {
 	if t.seen == nil {
 		t.seen = map[int]uint64{}
 	}
-	left := mostForeseen
-	for words := 0; words < foreseenWords && left > 0; words += 64 {
+	t.next = min(max(2*t.next, foreseen), mostForeseen)
+	left := t.next
+	for words := t.next * wordsForeseen; words > 0 && left > 0; words -= 64 {
 		t.seen[module] = t.Words(t.seen[module], 64, func(m int, rva uint64) {
 			if m == module && f.Lacks(rva) {
 				into.add(m, rva)

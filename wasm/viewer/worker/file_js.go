@@ -34,8 +34,6 @@ const (
 	// denseFrom is how often a part is asked for until it is read as a whole, which takes as long as some four slices.
 	denseFrom = 4
 	maxParts  = 32
-	// fewPlaces are read at once synchronously.
-	fewPlaces = 6
 	// smallFile is the size up to which a file whose places are asked for in great numbers is soon kept for the most part.
 	smallFile = 4 * maxParts * partSize
 )
@@ -143,16 +141,12 @@ func (f *fileReader) ReadManyAt(parts []input.Part) (err error) {
 		places = append(places, float64(p.Off), len(p.Data))
 	}
 	noteRead(total)
-	if len(lacking) <= fewPlaces { // waiting for a promise takes longer than they do
-		blobs := js.Global().Get("Array").New()
-		for _, p := range lacking {
-			blobs.Call("push", f.file.Call("slice", float64(p.Off), float64(p.Off+int64(len(p.Data)))))
+	all := js.Global().Call("crashpanePlaces", f.file, places)
+	if all.Get("then").Truthy() {
+		var why js.Value
+		if all, why = await(all); why.Truthy() {
+			return unreadable(why.Get("message"))
 		}
-		return f.deal(lacking, js.Global().Get("Uint8Array").New(f.sync.Call("readAsArrayBuffer", js.Global().Get("Blob").New(blobs))))
-	}
-	all, why := await(js.Global().Call("crashpanePlaces", f.file, places))
-	if why.Truthy() {
-		return unreadable(why.Get("message"))
 	}
 	return f.deal(lacking, all)
 }
