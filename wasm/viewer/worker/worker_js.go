@@ -24,6 +24,7 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 	debug.SetGCPercent(50)
 	self := js.Global()
 	var queue []js.Value
+	ahead := stretches{queued: func() []js.Value { return queue }}
 	asked := false
 	wake := make(chan struct{}, 1)
 	self.Set("crashpaneReceive", js.FuncOf(func(_ js.Value, args []js.Value) any {
@@ -61,7 +62,7 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 			asked, rehearsal = true, nil
 			if !guarded(self, func() {
 				if own == nil || !own(message) {
-					handle(e, post, message)
+					handle(e, post, message, &ahead)
 				}
 			}) {
 				return
@@ -131,14 +132,14 @@ func guarded(self js.Value, do func()) (fit bool) {
 }
 
 // handle answers one message.
-func handle(e *engine.Engine, post func(app.Reply), message js.Value) {
+func handle(e *engine.Engine, post func(app.Reply), message js.Value, ahead *stretches) {
 	var req app.Request
 	if err := wire.Read(BytesOf(message.Get("request")), &req); err != nil {
 		panic(fmt.Errorf("a request could not be read: %w", err))
 	}
 	var src *input.Source
 	if file := message.Get("file"); file.Truthy() && req.Op == app.OpIndex {
-		r := newAheadReader(file, req.From-1, req.To)
+		r := ahead.reader(message, req)
 		defer r.close()
 		src = input.New(req.Name, r, r.size)
 	} else if file.Truthy() {
