@@ -22,8 +22,8 @@ const (
 	// lines lies in several.
 	maxAheadRounds = 24
 	// aheadBatch is how many lookups are prepared at a time, and how many places are read at once: what is read for them has to fit
-	// beside each other.
-	aheadBatch = 160
+	// beside each other (mostCached), twice.
+	aheadBatch = 128
 	// aheadSlices is how many slices are read of each place: of many places that are read at once the bytes count, too.
 	aheadSlices = 16
 	// maxAhead is how many functions are prepared until their names are.
@@ -207,11 +207,15 @@ func (f *File) rulesAt(rva uint64) error {
 
 // readAhead begins the lookups of some arguments until all that they read is at hand. It reports whether that went well.
 func (f *File) readAhead(args []uint64, begin func(uint64) error) bool {
-	return f.sparse.readAhead(slices.Clone(args), aheadSlices, begin)
+	ok := f.sparse.readAhead(slices.Clone(args), aheadSlices, begin)
+	f.sparse.room(0)
+	return ok
 }
 
 // readAhead is File.readAhead; args are overwritten. per is how many slices are read of each place.
 func (s *sparse) readAhead(args []uint64, per int64, begin func(uint64) error) bool {
+	s.preparing = true
+	defer func() { s.preparing = false }()
 	for range maxAheadRounds {
 		s.ahead = &ahead{wanted: map[int64]bool{}, slices: per}
 		left := args[:0]

@@ -93,19 +93,21 @@ func (s *sparse) sample() error {
 			all = append(all, uint64(section[0]+i*width/min(samples, max(width, 1))))
 		}
 	}
-	look := func(n uint64) error {
-		_, err := s.load(int64(n))
-		return err
-	}
 	if s.src.ReadsMany() {
-		s.readAhead(slices.Clone(all), s.per, look)
+		s.readAhead(slices.Clone(all), s.per, s.look)
 	}
 	for _, n := range all {
-		if err := look(n); err != nil {
+		if err := s.look(n); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// look is load for whoever wants nothing but that the slice is known.
+func (s *sparse) look(n uint64) error {
+	_, err := s.load(int64(n))
+	return err
 }
 
 // phaseFrom is the last section in slice n, or, if no record starts there, in the next one that has any; at is that slice.
@@ -164,6 +166,13 @@ func (s *sparse) firstWithFunc(from, to, dir int64) (*slice, error) {
 	length := (to-from)*dir + 1 // how many slices there are
 	lo := int64(0)
 	for ; lo < length && (lo+1)*s.step <= near; lo++ {
+		if lo == s.per && s.src.ReadsMany() { // a long run: the rest of the megabyte at once
+			var all []uint64
+			for i := lo; i < length && (i+1)*s.step <= near; i++ {
+				all = append(all, uint64(from+i*dir))
+			}
+			s.readAhead(all, s.per, s.look)
+		}
 		if sl, ok, err := has(from + lo*dir); ok || err != nil {
 			return sl, err
 		}

@@ -22,8 +22,9 @@ const (
 	sliceStep = 4 << 10
 	// sliceTail is read behind a slice: the fields by which a record is found stand in its first bytes.
 	sliceTail = 256
-	// leastCached and mostCached bound the stretches that are kept, in bytes a file; between them it is a part of the file's size.
-	leastCached, mostCached, cachedPart = 1 << 20, 12 << 20, 64
+	// leastCached and mostCached bound the stretches that are kept, in bytes a file; between them it is a part of the file's size. While
+	// lookups are prepared, it is mostCached: what some of them have read must still be there when the others have, too.
+	leastCached, mostCached, cachedPart = 1 << 20, 14 << 20, 64
 	// mostOnDisk is mostCached where slices are read one at a time: reading one again costs less there than the memory.
 	mostOnDisk = 4 << 20
 	// wideFiles is how many times more is read at a time of FILE records: a stack's lines refer to numbers all over a section
@@ -162,8 +163,9 @@ type sparse struct {
 	// firstFunc and lastFunc are the offsets of the first and the last FUNC; -1 if there is none.
 	firstFunc, lastFunc int64
 
-	// ahead, while it is set, notes what lookups would read.
-	ahead *ahead
+	// ahead, while it is set, notes what lookups would read; preparing is set until all of that is read.
+	ahead     *ahead
+	preparing bool
 
 	exact  [groupAll]bool // groups that have an index
 	broken [groupAll]bool // groups that the survey found unsorted
@@ -271,10 +273,13 @@ func (s *sparse) bytesOf(from, to int64) int64 {
 // slice of such a stretch looks at its marks, not at its bytes.
 func (s *sparse) room(need int64) {
 	most := int64(mostCached)
-	if s.per == 1 {
-		most = mostOnDisk
+	switch {
+	case s.per == 1:
+		most = min(max(leastCached, s.src.Size/cachedPart), mostOnDisk)
+	case !s.preparing:
+		most = min(max(leastCached, s.src.Size/cachedPart), most)
 	}
-	for most = min(max(leastCached, s.src.Size/cachedPart), most); s.held+need > most && len(s.ring) > 8; {
+	for s.held+need > most && len(s.ring) > 8 {
 		s.hand %= len(s.ring)
 		old := s.ring[s.hand]
 		if old.used {
