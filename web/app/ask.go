@@ -49,8 +49,9 @@ const (
 	// smallFile and smallPacked are sizes, in bytes, of files that the engine reads in less time than the first screen takes to be drawn.
 	smallFile   = 512 << 10
 	smallPacked = 64 << 10
-	// firstLook is how long a first screen waits for such files, that it need not be drawn twice.
-	firstLook = 60 * time.Millisecond
+	// firstFiles and firstLook are for how many files, the dump among them, and how long a first screen waits, that it need not be drawn twice.
+	firstFiles = 8
+	firstLook  = 250 * time.Millisecond
 )
 
 // awaitsSmall: there is nothing on the screen yet, and the next of what was dropped will be read in a moment.
@@ -59,7 +60,7 @@ func (p *Page) awaitsSmall() bool {
 	if f == nil && len(p.queue) > 0 {
 		f = p.queue[0]
 	}
-	if p.Summary != nil || f == nil || isRemote(f) || time.Since(p.Job.began) > firstLook {
+	if p.Summary != nil || f == nil || isRemote(f) || p.Job.Done >= firstFiles || time.Since(p.Job.began) > firstLook {
 		return false
 	}
 	if isPacked(f) {
@@ -227,8 +228,13 @@ func (p *Page) looked(r Reply) {
 		p.opening = false
 	}
 	if p.Summary != nil && p.Frame == nil && p.dirty&PartFrame != 0 {
-		// The stack is painted before the answer to what comes next is drawn.
-		p.Host.NextFrame(func() { p.ask(0) })
+		// The stack is painted before the answer to what comes next is drawn; that knows the symbols that are being read.
+		p.Host.NextFrame(func() {
+			if p.reading != nil {
+				p.dirty |= PartSummary | PartThreads | PartStack
+			}
+			p.ask(0)
+		})
 	} else {
 		p.ask(0)
 	}

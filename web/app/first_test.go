@@ -73,17 +73,29 @@ func TestFirstScreen(t *testing.T) {
 	}
 }
 
-// Many small files are not waited for.
+// Many small files are not waited for, nor is an engine that takes long.
 func TestFirstScreenOfMany(t *testing.T) {
-	p, _, e := newTestPage("")
 	list := []File{sizedFile{"a.dmp", 5000}}
 	for range 300 {
 		list = append(list, sizedFile{"b.sym", 8000})
 	}
+	read := Reply{Op: OpAdd, Items: []FileRow{{Name: "f", Usable: true}}, Dumps: []DumpName{{0, "a.dmp"}}}
+	p, _, e := newTestPage("")
+	p.Add(list)
+	for n := 1; ; n++ {
+		e.ops()
+		p.Reply(read)
+		if got := e.ops(); len(got) == 2 && got[0] == "look stack" && got[1] == "add" {
+			break
+		} else if n >= firstFiles {
+			t.Fatalf("after %d files the engine was asked %v", n, got)
+		}
+	}
+	p, _, e = newTestPage("")
 	p.Add(list)
 	e.ops()
 	p.Job.began = time.Now().Add(-firstLook - time.Millisecond)
-	p.Reply(Reply{Op: OpAdd, Items: []FileRow{{Name: "f", Usable: true}}, Dumps: []DumpName{{0, "a.dmp"}}})
+	p.Reply(read)
 	if got := e.ops(); len(got) != 2 || got[0] != "look stack" || got[1] != "add" {
 		t.Errorf("%v", got)
 	}
