@@ -111,6 +111,7 @@ bench: site serve-bin cli node_modules/.installed ## parsing, walking, the comma
 	CRASHPANE_GENERATED=$(GENERATED) $(GO) test -run '^$$' -bench . -benchmem ./symfile/... ./walker/... ./core/inflate
 	$(GO) run ./build/peers -generated $(GENERATED)
 	@chrome="$$($(NODE) build/browser/find.mjs)" && CHROME="$$chrome" $(NODE) build/browser/bench.mjs && \
+		CHROME="$$chrome" $(NODE) build/browser/small.mjs && \
 		CHROME="$$chrome" KEEP=1 $(NODE) build/browser/big.mjs
 
 gen: ## writes the code of the Vugu components again, after a change of a .vugu file

@@ -5,17 +5,14 @@
 //
 // A machine that is busy with other things makes all of it slower, and not in proportion: a browser's reads go through three
 // processes. Only ratios within a run say something.
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { inRepo, startChrome, startSite } from "./harness.mjs";
+import { inRepo, startSite } from "./harness.mjs";
+import { mb, median, ms, native, open, ratio } from "./timing.mjs";
 
 const runs = Number(process.argv[2] ?? 3);
 const sizes = process.argv.length > 3 ? process.argv.slice(3) : ["100M", "1G"];
-const median = (list) => list.toSorted((a, b) => a - b)[Math.floor((list.length - 1) / 2)];
-const ms = (n) => (n >= 10_000 ? `${(n / 1000).toFixed(1)} s` : `${Math.round(n)} ms`);
-const mb = (n) => `${(n / 1048576).toFixed(0)} MB`;
-
 // The files, in dist, which no commit takes; made once.
 function made(size, ...also) {
   const dir = inRepo(`dist/bench/${size}`);
@@ -32,62 +29,6 @@ function made(size, ...also) {
   return { dir, dump: join(dir, "big.dmp"), sym: join(dir, "big.sym"), store: join(dir, "store"), bytes: statSync(join(dir, "big.sym")).size };
 }
 
-// Whole processes, output thrown away.
-function native(bin, args) {
-  const begun = performance.now();
-  const { error, status } = spawnSync(bin, args, { stdio: ["ignore", "ignore", "ignore"] });
-  if (error || status) return undefined;
-  return performance.now() - begun;
-}
-
-// Set up before any of the page's scripts: notes what the workers say, when the stack is painted, long tasks.
-function note(cores) {
-  if (cores) Object.defineProperty(navigator, "hardwareConcurrency", { value: cores });
-  const at = (globalThis.noted = { tasks: [], said: {}, workers: 0 });
-  new PerformanceObserver((list) => list.getEntries().forEach((e) => at.tasks.push(Math.round(e.duration)))).observe({ type: "longtask" });
-  // The operation that a reply answers: behind a number, a text with its length.
-  const op = (bytes) => {
-    let i = 0;
-    while (bytes[i++] & 0x80);
-    return new TextDecoder().decode(bytes.subarray(i + 1, i + 1 + bytes[i]));
-  };
-  const Made = globalThis.Worker;
-  globalThis.Worker = class extends Made {
-    constructor(...args) {
-      super(...args);
-      if (at.workers++ === 1) at.said.pass ??= performance.now();
-      this.addEventListener("message", ({ data }) => {
-        if (data.reply) (at.said[op(data.reply)] ??= []).push?.(performance.now());
-      });
-    }
-  };
-  addEventListener("drop", () => {
-    at.drop = performance.now();
-    const look = () => {
-      const row = document.querySelector("#stack .row .src")?.textContent;
-      if (row && !at.stack) at.stack = performance.now(); // the frame before has been painted with it
-      if ([...document.querySelectorAll("#modules .state span")].some((e) => e.textContent.startsWith("loaded"))) at.loaded ??= performance.now();
-      requestAnimationFrame(look);
-    };
-    requestAnimationFrame(look);
-  }, true);
-}
-
-async function open(site, files, { cores, timeout = 600_000 } = {}) {
-  const chrome = await startChrome({ record: false });
-  const page = await chrome.context.newPage();
-  await page.addInitScript(note, cores);
-  await page.goto(site.origin);
-  await page.waitForFunction(() => document.documentElement.dataset.ready === "1");
-  await page.waitForTimeout(1000); // nobody drops a file sooner
-  await page.evaluate(() => globalThis.noted.tasks.splice(0));
-  const cdp = await page.context().newCDPSession(page);
-  const data = { items: [], files, dragOperationsMask: 1 };
-  for (const type of ["dragEnter", "dragOver", "drop"]) await cdp.send("Input.dispatchDragEvent", { type, x: 400, y: 300, data });
-  await page.waitForFunction(() => globalThis.noted.stack, undefined, { timeout });
-  return { chrome, page, noted: () => page.evaluate(() => globalThis.noted) };
-}
-
 const memory = (page) => page.evaluate(() => document.querySelector(".crashpane-root").crashpaneMemory.peak);
 
 // From the drop to the crashed thread, to all threads, and to the end of the exact pass.
@@ -101,8 +42,6 @@ async function whole(site, files, { exact = true, cores, timeout = 900_000 } = {
   await tab.chrome.close();
   return { stack: n.stack - n.drop, all: n.said.walked[0] - n.drop, pass: exact ? n.loaded - n.said.pass : 0, peak, reads, tasks: n.tasks };
 }
-
-const ratio = (a, b) => (b ? (a < b ? `1/${(b / a).toFixed(1)}` : `${(a / b).toFixed(2)}×`) : "nothing to compare with");
 
 async function large(site, size) {
   const files = made(size);
@@ -182,15 +121,6 @@ try {
   await scrolling(site, "10,000 frames in a thread", [join(small.dir, "deep.dmp"), small.sym], "#stack", 500);
   const biggest = made(sizes.at(-1), ["busy.dmp", "500", "20"]);
   await scrolling(site, `500 threads with ${sizes.at(-1)} of symbols, while they are walked and read`, [join(biggest.dir, "busy.dmp"), biggest.sym], "#stack", 0);
-  const sample = ["tilecruncher.dmp", "tilecruncher.sym.gz", "libtilecodec.so.sym", "libc.so.6.sym.gz"].map((n) => inRepo(`testdata/sample/${n}`));
-  const painted = [];
-  for (let i = 0; i < Math.max(runs, 3); i++) {
-    const tab = await open(site, sample);
-    const n = await tab.noted();
-    painted.push(n.stack - n.drop);
-    await tab.chrome.close();
-  }
-  console.log(`\nthe sample (2 MB of symbols): drop to painted stack ${ms(median(painted))} (median of ${painted.length}; wanted: 100 ms)`);
 } finally {
   await site.stop();
 }

@@ -37,6 +37,7 @@ var tools = []tool{
 	{"rust-minidump", "minidump-stackwalk", func(d string, s []string) []string {
 		return append([]string{"--json", "--no-interactive", d}, s...)
 	}},
+	// The npm package minidump 0.26.0 holds it, ready to run.
 	{"breakpad", "minidump_stackwalk", func(d string, s []string) []string { return append([]string{"-m", d}, s...) }},
 }
 

@@ -1,0 +1,66 @@
+// What the measuring scripts of the page have in common: a page that is opened as a person does, files dropped on it as by a hand, and a
+// note of what its thread and its workers did from then on; and whole processes of other tools.
+import { spawnSync } from "node:child_process";
+import { startChrome } from "./harness.mjs";
+
+export const median = (list) => list.toSorted((a, b) => a - b)[Math.floor((list.length - 1) / 2)];
+export const ms = (n) => (n >= 10_000 ? `${(n / 1000).toFixed(1)} s` : `${Math.round(n)} ms`);
+export const mb = (n) => `${(n / 1048576).toFixed(0)} MB`;
+
+// Whole processes, output thrown away.
+export function native(bin, args) {
+  const begun = performance.now();
+  const { error, status } = spawnSync(bin, args, { stdio: ["ignore", "ignore", "ignore"] });
+  if (error || status) return undefined;
+  return performance.now() - begun;
+}
+
+// Set up before any of the page's scripts: notes what the workers say, when the stack is painted, long tasks.
+function note(cores) {
+  if (cores) Object.defineProperty(navigator, "hardwareConcurrency", { value: cores });
+  const at = (globalThis.noted = { tasks: [], said: {}, workers: 0 });
+  new PerformanceObserver((list) => list.getEntries().forEach((e) => at.tasks.push(Math.round(e.duration)))).observe({ type: "longtask" });
+  // The operation that a reply answers: behind a number, a text with its length.
+  const op = (bytes) => {
+    let i = 0;
+    while (bytes[i++] & 0x80);
+    return new TextDecoder().decode(bytes.subarray(i + 1, i + 1 + bytes[i]));
+  };
+  const Made = globalThis.Worker;
+  globalThis.Worker = class extends Made {
+    constructor(...args) {
+      super(...args);
+      if (at.workers++ === 1) at.said.pass ??= performance.now();
+      this.addEventListener("message", ({ data }) => {
+        if (data.reply) (at.said[op(data.reply)] ??= []).push?.(performance.now());
+      });
+    }
+  };
+  addEventListener("drop", () => {
+    at.drop = performance.now();
+    const look = () => {
+      const row = document.querySelector("#stack .row .src")?.textContent;
+      if (row && !at.stack) at.stack = performance.now(); // the frame before has been painted with it
+      if ([...document.querySelectorAll("#modules .state span")].some((e) => e.textContent.startsWith("loaded"))) at.loaded ??= performance.now();
+      requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+  }, true);
+}
+
+export async function open(site, files, { cores, timeout = 600_000 } = {}) {
+  const chrome = await startChrome({ record: false });
+  const page = await chrome.context.newPage();
+  await page.addInitScript(note, cores);
+  await page.goto(site.origin);
+  await page.waitForFunction(() => document.documentElement.dataset.ready === "1");
+  await page.waitForTimeout(1000); // nobody drops a file sooner
+  await page.evaluate(() => globalThis.noted.tasks.splice(0));
+  const cdp = await page.context().newCDPSession(page);
+  const data = { items: [], files, dragOperationsMask: 1 };
+  for (const type of ["dragEnter", "dragOver", "drop"]) await cdp.send("Input.dispatchDragEvent", { type, x: 400, y: 300, data });
+  await page.waitForFunction(() => globalThis.noted.stack, undefined, { timeout });
+  return { chrome, page, noted: () => page.evaluate(() => globalThis.noted) };
+}
+
+export const ratio = (a, b) => (b ? (a < b ? `1/${(b / a).toFixed(1)}` : `${(a / b).toFixed(2)}×`) : "nothing to compare with");
