@@ -55,6 +55,7 @@ func NewRehearsal(source func(name string, content []byte) *input.Source) *Rehea
 	look(app.PartSummary | app.PartThreads)
 	add("b.sym.gz", rehearsalSym)
 	ask(app.Request{ID: 1, Op: app.OpAdd, Name: "a.sym"}, func() *input.Source { return input.New("a.sym", madeSymbols{}, madeSize) })
+	r.steps = append(r.steps, func() { readSome(source("c", make([]byte, 16<<10))) })
 	look(app.PartSummary | app.PartThreads | app.PartStack | app.PartFrame)
 	look(app.PartsAll &^ app.PartCompare)
 	r.steps = append(r.steps, func() {
@@ -63,6 +64,11 @@ func NewRehearsal(source func(name string, content []byte) *input.Source) *Rehea
 	})
 	look(app.PartsAll &^ app.PartCompare)
 	return r
+}
+
+// readSome reads a file in two places at once, as it is done with large ones.
+func readSome(file *input.Source) {
+	file.ReadMany([]input.Part{{Off: 0, Data: make([]byte, 64)}, {Off: 8 << 10, Data: make([]byte, 64)}, {Off: 12 << 10, Data: make([]byte, 64)}})
 }
 
 // Step does the next one and reports whether there are more. What goes wrong ends it; the real dump will say what it is.
@@ -117,6 +123,16 @@ func (madeSymbols) ReadAt(p []byte, off int64) (n int, err error) {
 		err = io.EOF
 	}
 	return n, err
+}
+
+// ReadManyAt implements input.ManyReader, as files of the browser do.
+func (m madeSymbols) ReadManyAt(parts []input.Part) error {
+	for _, p := range parts {
+		if _, err := m.ReadAt(p.Data, p.Off); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // madeText is the text of a function.
