@@ -321,3 +321,12 @@ console.log(Go, w.vuguRender, typeof vuguRender);
 		t.Errorf("%s, %v", text, err)
 	}
 }
+
+// TestWithoutRemarks: remarks on lines of their own are not shipped, and nothing else is left out.
+func TestWithoutRemarks(t *testing.T) {
+	const script = "// about\nlet a = 1; // stays\n\t// gone\nconst b = `one\n// of the text\n${a}`;\n  //\nc('http://d');\n//"
+	const want = "let a = 1; // stays\nconst b = `one\n// of the text\n${a}`;\nc('http://d');\n"
+	if got := withoutRemarks(script); got != want {
+		t.Errorf("got %q", got)
+	}
+}

@@ -121,8 +121,7 @@ func pageScript(wasmExec []byte, helper string, loader []byte) []byte {
 	b.WriteString("// Go's wasm_exec.js and Vugu's DOM helper, with their licenses in licenses.txt; then the loader of Crashpane.\n")
 	enclose(&b, wasmExec)
 	b.WriteString("globalThis.crashpaneVuguHelper = function (window, document) {\n")
-	b.WriteString(content)
-	b.WriteString(helper)
+	b.WriteString(withoutRemarks(content + helper))
 	b.WriteString("\n};\n")
 	enclose(&b, loader)
 	return b.Bytes()
@@ -139,6 +138,23 @@ func workerScript(wasmExec, worker []byte) []byte {
 
 func enclose(b *bytes.Buffer, script []byte) {
 	b.WriteString("(() => {\n")
-	b.Write(script)
+	b.WriteString(withoutRemarks(string(script)))
 	b.WriteString("\n})();\n")
+}
+
+// withoutRemarks leaves out the lines of a script that are remarks and nothing else: whoever opens the page need not fetch them. What looks
+// like one inside of a text of several lines stays.
+func withoutRemarks(script string) string {
+	var b strings.Builder
+	text := false // the line begins within a text
+	for line := range strings.Lines(script) {
+		if !text && strings.HasPrefix(strings.TrimSpace(line), "//") {
+			continue
+		}
+		if strings.Count(line, "`")%2 == 1 {
+			text = !text
+		}
+		b.WriteString(line)
+	}
+	return b.String()
 }
