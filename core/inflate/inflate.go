@@ -60,6 +60,9 @@ const (
 // Window is how far back a match may reach, in bytes.
 const Window = 32 << 10
 
+// readSize is how much is read of the source at a time. In a browser a read of 64 KiB costs nearly as much as one of four times that.
+const readSize = 256 << 10
+
 // Point is a place to begin again at.
 type Point struct {
 	// Out is the offset in what comes out, At that of the byte with the block's first bit.
@@ -71,7 +74,7 @@ type Point struct {
 
 // New unpacks src from its start: deflate data, or with gzip the members of a gzip file.
 func New(src *input.Source, zipped bool) *Reader {
-	z := &Reader{src: src, gzip: zipped, first: true, stage: stageBlock, back: make([]byte, 64<<10)}
+	z := &Reader{src: src, gzip: zipped, first: true, stage: stageBlock, back: make([]byte, min(readSize, max(src.Size, 1)))}
 	if zipped {
 		z.stage = stageHeader
 	}
@@ -447,6 +450,9 @@ func (z *Reader) codes(p []byte, n int) (int, error) {
 			}
 			continue
 		}
+		if n = z.quick(p, n); n == len(p) {
+			break
+		}
 		sym, err := z.symbol(&z.lit)
 		switch {
 		case err != nil:
@@ -486,6 +492,75 @@ func (z *Reader) codes(p []byte, n int) (int, error) {
 		z.length, z.dist = length, dist
 	}
 	return n, nil
+}
+
+// quick is codes for as long as nothing special comes, with all that it needs at hand: there is enough of data and of room, codes
+// are short ones, matches lie in p. What it does not read, it leaves where it stands.
+func (z *Reader) quick(p []byte, n int) int {
+	const room = 258 + 8 // a match, and what its last word writes behind it
+	buf, i := z.buf, 0
+	acc, have := z.bits, z.have
+	lit, far := &z.lit.short, &z.far.short
+	for n+room <= len(p) && i+8 <= len(buf) {
+		// At least 56 bits: a match takes up to 38.
+		acc |= binary.LittleEndian.Uint64(buf[i:i+8]) << have
+		i += int(63-have) >> 3
+		have |= 56
+		e := lit[acc&(1<<shortBits-1)]
+		if e>>4 < 256 {
+			if e == 0 {
+				break
+			}
+			acc >>= e & 15
+			have -= uint(e & 15)
+			p[n] = byte(e >> 4)
+			n++
+			if e = lit[acc&(1<<shortBits-1)]; e == 0 || e>>4 >= 256 {
+				continue
+			}
+			acc >>= e & 15
+			have -= uint(e & 15)
+			p[n] = byte(e >> 4)
+			n++
+			continue
+		}
+		sym := int(e>>4) - 257
+		if sym < 0 || sym >= len(lengthBase) {
+			break
+		}
+		now, left := acc>>(e&15), have-uint(e&15)
+		more := uint(lengthMore[sym])
+		length := int(lengthBase[sym]) + int(now&(1<<more-1))
+		now, left = now>>more, left-more
+		e = far[now&(1<<shortBits-1)]
+		now, left = now>>(e&15), left-uint(e&15)
+		dist := int(e>>4) + 1
+		if e == 0 || dist > 30 {
+			break
+		}
+		if dist > 4 {
+			more = uint(dist-3) >> 1
+			dist = (2+(dist-1)&1)<<more + 1 + int(now&(1<<more-1))
+			now, left = now>>more, left-more
+		}
+		if dist > n || int64(dist) > z.out+int64(n)-z.member {
+			break
+		}
+		acc, have = now, left
+		if dist >= 8 {
+			for at, end := n, n+length; at < end; at += 8 {
+				binary.LittleEndian.PutUint64(p[at:at+8], binary.LittleEndian.Uint64(p[at-dist:at-dist+8]))
+			}
+		} else {
+			for at, end := n, n+length; at < end; at++ {
+				p[at] = p[at-dist]
+			}
+		}
+		n += length
+	}
+	z.buf = buf[i:]
+	z.bits, z.have = acc&(1<<have-1), have
+	return n
 }
 
 // huffman is a canonical code.

@@ -29,8 +29,8 @@ type Limits struct {
 	// Unpackers are readers of compressed formats besides gzip (Zstd, XZ), by the kind that Sniff gives. The page's first program has
 	// no room for them, so that whoever has them brings them.
 	Unpackers map[Kind]func(packed io.Reader) (io.Reader, error)
-	// Spool makes a place outside of memory for what those unpack, where it is much: they cannot begin in the middle. Without it all of
-	// it is held, within MaxTotal.
+	// Spool makes a place outside of memory for what is unpacked, where it is much. Without it, what those unpack is all held, within
+	// MaxTotal, since they cannot begin in the middle, and deflate data are unpacked again from shortly before what is looked up.
 	Spool func() (Spool, error)
 
 	keepWhole int64 // up to how many bytes all that was unpacked is kept

@@ -10,14 +10,15 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// memorySpool is a Spool for tests; of one that is full, writes fail.
+// memorySpool is a Spool for tests; of one that is full, writes fail, from a size on if there is one.
 type memorySpool struct {
 	data []byte
 	full error
+	room int
 }
 
 func (m *memorySpool) WriteAt(p []byte, off int64) (int, error) {
-	if m.full != nil {
+	if m.full != nil && int(off)+len(p) > m.room {
 		return 0, m.full
 	}
 	if need := int(off) + len(p); need > len(m.data) {
@@ -79,4 +80,40 @@ func TestUnpackers(t *testing.T) {
 	if out, err := Expand(cut, limits, nil); err == nil || len(out) != 1 || out[0].Size < 1<<20 {
 		t.Errorf("cut: %v %v", out, err)
 	}
+}
+
+// TestDeflateSpooled: large deflate data are read from a spool where there is one, and unpacked again where it has no room (any more).
+func TestDeflateSpooled(t *testing.T) {
+	text := append([]byte(symText), symLike(10<<20)...)
+	packed := []byte(gz(string(text)))
+	for _, spool := range []*memorySpool{{}, {full: errors.New("no room")}, {full: errors.New("no room"), room: 5 << 20}} {
+		limits := Limits{keepWhole: 1 << 20, MaxTotal: 9 << 20, Spool: func() (Spool, error) { return spool, nil }}
+		reads := &counted{Reader: bytes.NewReader(packed)}
+		out, err := Expand(input.New("a.sym.gz", reads, int64(len(packed))), limits, nil)
+		if err != nil || len(out) != 1 || out[0].Size != int64(len(text)) {
+			t.Fatal(out, err)
+		}
+		unpacked := reads.n
+		for _, at := range []int64{5 << 20, 0, 9<<20 + 12345, 300, 7 << 20, out[0].Size - 700} {
+			p := make([]byte, 700)
+			if _, err := out[0].ReadDirect(p, at); err != nil || !bytes.Equal(p, text[at:at+700]) {
+				t.Errorf("at %d: %v", at, err)
+			}
+		}
+		if spool.full == nil && (reads.n != unpacked || len(spool.data) != len(text)) {
+			t.Errorf("%d packed bytes were read again; %d of %d are in the spool", reads.n-unpacked, len(spool.data), len(text))
+		}
+	}
+}
+
+// counted counts what is read.
+type counted struct {
+	*bytes.Reader
+	n int
+}
+
+func (c *counted) ReadAt(p []byte, off int64) (int, error) {
+	n, err := c.Reader.ReadAt(p, off)
+	c.n += n
+	return n, err
 }

@@ -67,7 +67,7 @@ type unpacked struct {
 	every  int64
 	recent []int64
 	large  bool  // chunks are forgotten from the start
-	spool  Spool // of other data: where chunks that are forgotten are; nil if all are held
+	spool  Spool // where chunks that are forgotten are; nil if they are unpacked again, or all are held
 	at     int64 // how far into the compressed data it came
 }
 
@@ -81,6 +81,9 @@ func (u *unpacked) deflated(src *input.Source, gzip bool) {
 	u.open = func() (io.Reader, error) {
 		u.z, u.points, u.every = inflate.New(src, gzip), nil, pointEvery
 		u.z.OnBlock = func(now []byte) {
+			if u.spool != nil {
+				return
+			}
 			at := u.z.Out() + int64(len(now))
 			if n := len(u.points); at < u.every || n > 0 && at-u.points[n-1].Out < u.every {
 				return
@@ -133,9 +136,10 @@ func (u *unpacked) packedBy(open func(io.Reader) (io.Reader, error), src *input.
 	u.open = func() (io.Reader, error) { return open(io.NewSectionReader(src, 0, src.Size)) }
 }
 
-// spooled makes sure of a spool for data that cannot be unpacked from the middle, and puts the chunks there from one on.
+// spooled makes sure of a spool, if there is a way to one, and puts the chunks there from one on. Deflate data can do without, but a
+// lookup then unpacks a megabyte.
 func (u *unpacked) spooled(from int64) {
-	if u.z != nil || u.limits.Spool == nil {
+	if u.limits.Spool == nil {
 		return
 	}
 	var err error
@@ -149,8 +153,13 @@ func (u *unpacked) spooled(from int64) {
 	for i := from; i < int64(len(u.chunks)) && err == nil; i++ {
 		_, err = u.spool.WriteAt(u.chunks[i], i*chunkSize)
 	}
-	if err != nil {
+	switch {
+	case err != nil && u.z != nil:
+		u.limits.Spool, u.spool = nil, nil
+	case err != nil:
 		u.stop(err)
+	default:
+		u.points = nil
 	}
 }
 
