@@ -23,7 +23,7 @@ const (
 	maxAheadRounds = 24
 	// aheadBatch is how many lookups are prepared at a time, and how many places are read at once: what is read for them has to fit
 	// beside each other (mostCached), twice.
-	aheadBatch = 128
+	aheadBatch = 192
 	// aheadSlices is how many slices are read of each place: of many places that are read at once the bytes count, too.
 	aheadSlices = 16
 	// maxAhead is how many functions are prepared until their names are.

@@ -24,7 +24,7 @@ const (
 	sliceTail = 256
 	// leastCached and mostCached bound the stretches that are kept, in bytes a file; between them it is a part of the file's size. While
 	// lookups are prepared, it is mostCached: what some of them have read must still be there when the others have, too.
-	leastCached, mostCached, cachedPart = 1 << 20, 14 << 20, 64
+	leastCached, mostCached, cachedPart = 1 << 20, 18 << 20, 64
 	// mostOnDisk is mostCached where slices are read one at a time: reading one again costs less there than the memory.
 	mostOnDisk = 4 << 20
 	// wideFiles is how many times more is read at a time of FILE records: a stack's lines refer to numbers all over a section
