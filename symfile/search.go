@@ -12,8 +12,13 @@ func (s *sparse) survey() error {
 	if s.count == 0 {
 		return disorder{groupAll}
 	}
-	if s.src.ReadsMany() { // the halvings for all sections side by side
+	if s.src.ReadsMany() { // the first five halvings at once, which are knots, too; then those for all sections side by side
 		var all []uint64
+		for i := range int64(31) {
+			all = append(all, uint64(s.count*(i+1)/32))
+		}
+		s.readAhead(all, s.per, s.look)
+		all = all[:0]
 		for ph := phaseFiles; ph < numPhases; ph++ {
 			all = append(all, uint64(ph))
 		}
@@ -89,6 +94,9 @@ func (s *sparse) sample() error {
 	var all []uint64
 	for _, section := range s.sections {
 		width := section[1] - section[0]
+		if s.src.ReadsMany() && width >= s.count/8 { // the survey has read as many of it
+			continue
+		}
 		for i := int64(0); width >= 0 && i <= min(samples, width); i++ {
 			all = append(all, uint64(section[0]+i*width/min(samples, max(width, 1))))
 		}
