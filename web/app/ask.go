@@ -49,6 +49,8 @@ const (
 	// smallFile and smallPacked are sizes, in bytes, of files that the engine reads in less time than the first screen takes to be drawn.
 	smallFile   = 512 << 10
 	smallPacked = 64 << 10
+	// So it is with a symbol file or two of this size, of which the engine makes an index.
+	indexedFile, indexedFiles = 5 << 20, 2
 	// firstFiles and firstLook are for how many files, the dump among them, and how long a first screen waits, that it need not be drawn twice.
 	firstFiles = 8
 	firstLook  = 250 * time.Millisecond
@@ -66,7 +68,7 @@ func (p *Page) awaitsSmall() bool {
 	if isPacked(f) {
 		return f.Size() <= smallPacked
 	}
-	return f.Size() <= smallFile
+	return f.Size() <= smallFile || f.Size() <= indexedFile && p.Job.Done <= indexedFiles
 }
 
 // span is the window to ask for.
