@@ -218,6 +218,31 @@ test("a large file that is packed goes through the same pass, in the same memory
   assert.equal(workers, 0, "nobody else can unpack it");
 });
 
+// A file as a frame of zstd whose blocks are not compressed (RFC 8878, 3.1.1): magic number, no options, a window of 2 MB, blocks of 128 KiB.
+async function* zstd(chunks) {
+  yield Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58]);
+  for await (const chunk of chunks) {
+    for (let at = 0; at < chunk.length; at += 128 << 10) {
+      const block = chunk.subarray(at, at + (128 << 10));
+      const head = block.length << 3;
+      yield Buffer.concat([Buffer.from([head & 255, (head >> 8) & 255, head >> 16]), block]);
+    }
+  }
+  yield Buffer.from([1, 0, 0]); // the last one
+}
+
+test("a large file that can only be unpacked from its start is not held in memory", async () => {
+  const plain = await put("tilecruncher.sym", 200, { moved: onStack, lines: 16 });
+  const packed = join(dir, "packed.sym.zst");
+  await pipeline(createReadStream(plain, { highWaterMark: 1 << 20 }), zstd, createWriteStream(packed));
+  await rm(plain);
+  await tab.drop([dump, ...others, packed]);
+  await tab.sees("tile::blend_edges", { timeout: 120_000 });
+  const peak = await tab.page.evaluate(() => document.querySelector(".crashpane-root").crashpaneMemory.peak);
+  console.log(`200 MB of symbols in .zst: ${(peak / 2 ** 20).toFixed(0)} MB of memory at most`);
+  assert.ok(peak < 128 * 2 ** 20, `${peak} bytes of memory`);
+});
+
 test("of a dump of several gigabytes only what is looked at is read", async () => {
   // The rest of the file is a hole: it takes no room on the disk, and reading all of it would take seconds.
   const path = join(dir, "full.dmp");

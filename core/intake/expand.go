@@ -32,8 +32,8 @@ type Limits struct {
 	// Spool makes a place outside of memory for what is unpacked, where it is much. Without it, what those unpack is all held, within
 	// MaxTotal, since they cannot begin in the middle, and deflate data are unpacked again from shortly before what is looked up.
 	Spool func() (Spool, error)
-
-	keepWhole int64 // up to how many bytes all that was unpacked is kept
+	// KeepWhole is up to how many bytes all that was unpacked of a file is kept in memory.
+	KeepWhole int64
 }
 
 // Spool is where unpacked bytes are put and read again.
@@ -43,7 +43,7 @@ type Spool interface {
 }
 
 // DefaultLimits suit a browser's tab, where all memory together is 4 GB.
-var DefaultLimits = Limits{MaxTotal: 1536 << 20, MaxStream: 16 << 30, MaxRatio: 300, RatioFloor: 64 << 20, MaxMembers: 20000, MaxDepth: 3, keepWhole: 96 << 20}
+var DefaultLimits = Limits{MaxTotal: 1536 << 20, MaxStream: 16 << 30, MaxRatio: 300, RatioFloor: 64 << 20, MaxMembers: 20000, MaxDepth: 3, KeepWhole: 96 << 20}
 
 func (l Limits) orDefault() Limits {
 	d := DefaultLimits
@@ -63,8 +63,8 @@ func (l Limits) orDefault() Limits {
 		d.MaxMembers = l.MaxMembers
 	}
 	d.Unpackers, d.Spool = l.Unpackers, l.Spool
-	if l.keepWhole > 0 {
-		d.keepWhole = l.keepWhole
+	if l.KeepWhole > 0 {
+		d.KeepWhole = l.KeepWhole
 	}
 	if l.MaxDepth > 0 {
 		d.MaxDepth = l.MaxDepth
@@ -301,7 +301,7 @@ func (e *expander) member(src *input.Source, f *zip.File, name string, depth int
 
 	size, packed := int64(f.UncompressedSize64), int64(f.CompressedSize64)
 	most := e.limits.MaxTotal
-	if size > e.limits.keepWhole {
+	if size > e.limits.KeepWhole {
 		most = e.limits.MaxStream
 	}
 	if size < 0 || size > most {

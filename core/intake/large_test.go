@@ -34,7 +34,7 @@ func TestUnpackedLarge(t *testing.T) {
 	w := gzip.NewWriter(&packed)
 	w.Write(text)
 	w.Close()
-	limits := Limits{keepWhole: 2 << 20, MaxTotal: 12 << 20}
+	limits := Limits{KeepWhole: 2 << 20, MaxTotal: 12 << 20}
 	src := input.New("big.sym.gz", bytes.NewReader(packed.Bytes()), int64(packed.Len()))
 	zipped := input.FromBytes("big.zip", []byte(zipOf(member{"big.sym", string(text), 8})))
 	for _, src := range []*input.Source{src, zipped} {

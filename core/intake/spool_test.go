@@ -40,7 +40,7 @@ func TestUnpackers(t *testing.T) {
 	w.Write(text)
 	w.Close()
 	spool := &memorySpool{}
-	limits := Limits{keepWhole: 1 << 20, MaxTotal: 9 << 20, Spool: func() (Spool, error) { return spool, nil }}
+	limits := Limits{KeepWhole: 1 << 20, MaxTotal: 9 << 20, Spool: func() (Spool, error) { return spool, nil }}
 	src := func() *input.Source {
 		return input.New("a.sym.zst", bytes.NewReader(packed.Bytes()), int64(packed.Len()))
 	}
@@ -87,7 +87,7 @@ func TestDeflateSpooled(t *testing.T) {
 	text := append([]byte(symText), symLike(10<<20)...)
 	packed := []byte(gz(string(text)))
 	for _, spool := range []*memorySpool{{}, {full: errors.New("no room")}, {full: errors.New("no room"), room: 5 << 20}} {
-		limits := Limits{keepWhole: 1 << 20, MaxTotal: 9 << 20, Spool: func() (Spool, error) { return spool, nil }}
+		limits := Limits{KeepWhole: 1 << 20, MaxTotal: 9 << 20, Spool: func() (Spool, error) { return spool, nil }}
 		reads := &counted{Reader: bytes.NewReader(packed)}
 		out, err := Expand(input.New("a.sym.gz", reads, int64(len(packed))), limits, nil)
 		if err != nil || len(out) != 1 || out[0].Size != int64(len(text)) {

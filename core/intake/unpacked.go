@@ -73,10 +73,10 @@ type unpacked struct {
 
 // deflated makes u unpack deflate data, in gzip members or without.
 func (u *unpacked) deflated(src *input.Source, gzip bool) {
-	u.large = u.size > u.limits.keepWhole
+	u.large = u.size > u.limits.KeepWhole
 	if tail, err := src.Bytes(max(0, src.Size-4), min(4, src.Size)); gzip && err == nil && len(tail) == 4 {
 		// The last member's size. It may say anything; what is too large is noticed when it comes out.
-		u.large = int64(binary.LittleEndian.Uint32(tail)) > u.limits.keepWhole
+		u.large = int64(binary.LittleEndian.Uint32(tail)) > u.limits.KeepWhole
 	}
 	u.open = func() (io.Reader, error) {
 		u.z, u.points, u.every = inflate.New(src, gzip), nil, pointEvery
@@ -132,7 +132,7 @@ func (u *unpacked) ReadAt(p []byte, off int64) (int, error) {
 
 // packedBy makes u unpack data of another format.
 func (u *unpacked) packedBy(open func(io.Reader) (io.Reader, error), src *input.Source) {
-	u.large = u.size > u.limits.keepWhole
+	u.large = u.size > u.limits.KeepWhole
 	u.open = func() (io.Reader, error) { return open(io.NewSectionReader(src, 0, src.Size)) }
 }
 
@@ -289,7 +289,7 @@ func (u *unpacked) step() {
 		u.n += int64(k)
 		u.held += int64(k)
 		last := int64(len(u.chunks)) - 1
-		large := u.large || u.n > u.limits.keepWhole
+		large := u.large || u.n > u.limits.KeepWhole
 		if large {
 			u.spooled(last)
 		}

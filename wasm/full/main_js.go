@@ -17,7 +17,7 @@ import (
 
 func main() {
 	worker.RunWith(engine.Options{WriteSym: writeSym,
-		Session: session.Options{OpenBinary: open, Limits: intake.Limits{Unpackers: unpack.Formats}}}, analyze)
+		Session: session.Options{OpenBinary: open, Limits: intake.Limits{Unpackers: unpack.Formats, Spool: newSpool, KeepWhole: 16 << 20}}}, analyze)
 }
 
 func open(src *input.Source) (session.Binary, error) {
