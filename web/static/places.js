@@ -52,22 +52,25 @@ const placeReader = () => {
       reader = stream.getReader();
     }
     reading.add(reader);
-    for (let at = places[0].from, first = 0; at < to; ) {
-      const { done, value } = await reader.read(buffer && new Uint8Array(buffer));
-      if (done || !value.byteLength) throw new Error("it is shorter than it was");
-      const end = at + value.byteLength;
-      for (let i = first; i < places.length && places[i].from < end; i++) {
-        const p = places[i];
-        const from = Math.max(p.from, at);
-        const upTo = Math.min(p.from + p.size, end);
-        if (from < upTo) into.set(value.subarray(from - at, upTo - at), p.at + from - p.from);
-        if (i === first && p.from + p.size <= end) first++;
+    try {
+      for (let at = places[0].from, first = 0; at < to; ) {
+        const { done, value } = await reader.read(buffer && new Uint8Array(buffer));
+        if (done || !value.byteLength) throw new Error("it is shorter than it was");
+        const end = at + value.byteLength;
+        for (let i = first; i < places.length && places[i].from < end; i++) {
+          const p = places[i];
+          const from = Math.max(p.from, at);
+          const upTo = Math.min(p.from + p.size, end);
+          if (from < upTo) into.set(value.subarray(from - at, upTo - at), p.at + from - p.from);
+          if (i === first && p.from + p.size <= end) first++;
+        }
+        if (buffer) buffer = value.buffer; // it is given back in another object
+        at = end;
       }
-      if (buffer) buffer = value.buffer; // it is given back in another object
-      at = end;
+      if (buffer) buffers.push(buffer);
+    } finally {
+      reading.delete(reader);
     }
-    if (buffer) buffers.push(buffer);
-    reading.delete(reader);
   }
 
   const together = (file, places) => new Blob(places.map((p) => file.slice(p.from, p.from + p.size)));
@@ -100,7 +103,13 @@ const placeReader = () => {
         for (let next; (next = out.shift()); ) await run(file, places.slice(...next), into);
       })());
     }
-    return Promise.all(work).then(() => into);
+    return Promise.all(work).then(
+      () => into,
+      (error) => {
+        answer = new Uint8Array(0); // the other streams may still write into this one
+        throw error;
+      },
+    );
   };
 };
 self.crashpanePlaces = placeReader();
