@@ -28,6 +28,8 @@ const (
 	aheadSlices = 16
 	// maxAhead is how many functions are prepared until their names are.
 	maxAhead = 2048
+	// aFile marks the number of a FILE among those of INLINE_ORIGINs.
+	aFile = 1 << 32
 )
 
 // ahead is what lookups lack.
@@ -133,14 +135,25 @@ func (p *Preparation) Step() (more bool) {
 		})
 	case !p.gathered:
 		p.gather()
-	case len(p.origins) > 0:
-		ok = f.readAhead(cut(&p.origins, aheadBatch), func(num uint64) error { _, err := f.originName(uint32(num)); return err })
-	case len(p.files) > 0:
-		n := aheadBatch
-		if f.sparse.fewFiles() {
+	case len(p.origins)+len(p.files) > 0:
+		// File numbers come behind the origins' in one list, so that the last of both are read together.
+		names := cut(&p.origins, aheadBatch)
+		n := aheadBatch - len(names)
+		if f.sparse.bytesOfFiles()+int64(len(names))*defaultSlice < mostCached {
 			n = len(p.files)
 		}
-		ok = f.readAhead(cut(&p.files, n), func(num uint64) error { _, err := f.fileName(uint32(num)); return err })
+		for _, num := range cut(&p.files, n) {
+			names = append(names, num|aFile)
+		}
+		ok = f.readAhead(names, func(num uint64) error {
+			var err error
+			if num&aFile != 0 {
+				_, err = f.fileName(uint32(num))
+			} else {
+				_, err = f.originName(uint32(num))
+			}
+			return err
+		})
 	default:
 		for rva, at := range p.located {
 			s, err := f.named(at)

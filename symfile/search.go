@@ -72,6 +72,13 @@ func (s *sparse) beginOf(ph phase) (int64, error) {
 	for lo < hi {
 		mid := lo + (hi-lo)/2
 		high, at, err := s.phaseFrom(mid)
+		if err == errAhead && hi-lo > 2*s.per { // with it those that may be next: a round costs more than a place
+			for _, next := range [2]int64{lo + (mid-lo)/2, mid + 1 + (hi-mid-1)/2} {
+				if _, err := s.load(next); err != nil && err != errAhead {
+					return 0, err
+				}
+			}
+		}
 		if err != nil {
 			return 0, err
 		}
