@@ -2,6 +2,7 @@ package main
 
 import (
 	"syscall/js"
+	"time"
 
 	"honnef.co/go/js/dom/v2"
 
@@ -20,7 +21,10 @@ var rehearsedFonts = []string{
 // rehearsedText has what mostly stands in them, and the characters for which another font may be needed.
 const rehearsedText = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ .,:;()<>[]{}+-*/&%_'…·“”’↳▾≠✖✓Ø\u200e"
 
-// rehearse does once what is done when a dump comes, while nobody has dropped anything, in small tasks: what draws it (app.Rehearsal), what
+// rehearsedAtOnce is how long a task of it takes, or as long as its one step does.
+const rehearsedAtOnce = 6 * time.Millisecond
+
+// rehearse does beforehand what is done when a dump comes, while nobody has dropped anything, in small tasks: what draws it (app.Rehearsal), what
 // takes it, and the fonts. Their texts stay where nobody sees them, since a browser forgets fonts that nothing is written in.
 func (h *host) rehearse(r *app.Rehearsal, fonts []string) {
 	defer survive()
@@ -37,7 +41,11 @@ func (h *host) rehearse(r *app.Rehearsal, fonts []string) {
 		case !h.page.Empty() || h.page.Job.Active: // it is in earnest
 			return
 		case r != nil:
-			if !r.Step() {
+			more := true
+			for began := time.Now(); more && time.Since(began) < rehearsedAtOnce; {
+				more = r.Step()
+			}
+			if !more {
 				r = nil
 				aside.Call("append", box)
 				h.rehearseDrop()

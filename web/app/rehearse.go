@@ -14,14 +14,19 @@ import (
 // Rehearsal is what there is to build.
 type Rehearsal struct {
 	page  *Page
-	steps []vugu.Builder
+	parts []vugu.Builder
+	steps int // that were done since the answers
 }
+
+// rounds is how often each part is built: so often that the browser finds the functions worth compiling a second time, for speed. Those that build
+// the screen are so long that this takes it half a second of another core, which would be missing when somebody waits.
+const rounds = 12
 
 // NewRehearsal prepares the parts.
 func NewRehearsal() *Rehearsal {
 	p := NewPage(silence{}, silence{}, "")
 	r := &Rehearsal{page: p}
-	r.steps = []vugu.Builder{&Verdict{Page: p}, &Threads{Page: p}, &Stack{Page: p}, &FrameZone{Page: p}, &Panel{Page: p}, &Root{Page: p}}
+	r.parts = []vugu.Builder{&Verdict{Page: p}, &Threads{Page: p}, &Stack{Page: p}, &FrameZone{Page: p}, &Panel{Page: p}, &Root{Page: p}}
 	return r
 }
 
@@ -38,14 +43,11 @@ func (r *Rehearsal) Step() bool {
 		}
 		return true
 	}
-	if len(r.steps) == 0 {
-		return false
-	}
 	if env, err := vugu.NewBuildEnv(); err == nil {
-		env.RunBuild(r.steps[0])
+		env.RunBuild(r.parts[r.steps%len(r.parts)])
 	}
-	r.steps = r.steps[1:]
-	return len(r.steps) > 0
+	r.steps++
+	return r.steps < rounds*len(r.parts)
 }
 
 // madeUp is an answer with something of everything.
