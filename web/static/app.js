@@ -1,12 +1,14 @@
 // What makes the hosted page an installed application: it starts without a network, opens the files that the system hands it,
 // and says when a newer version is there. Loaded when the page is idle, so that its start costs nothing.
-globalThis.startCrashpaneApp = async ({ serviceWorker, control }) => {
+globalThis.startCrashpaneApp = async ({ serviceWorker, calm, control }) => {
   // Files that were opened with the installed application.
   globalThis.launchQueue?.setConsumer(async ({ files }) => {
     if (files?.length) control("add", await Promise.all(files.map((handle) => handle.getFile())), 0);
   });
   const { serviceWorker: workers } = navigator;
   if (!workers || navigator.connection?.saveData) return;
+  // The service worker fetches and stores all that the page may ever need: a second's work for each core, while somebody may drop a dump.
+  await calm;
   const registration = await workers.register(serviceWorker, { scope: "./", updateViaCache: "none" });
   const tell = () => {
     if (registration.waiting && workers.controller) showUpdate(registration.waiting);

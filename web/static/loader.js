@@ -265,17 +265,22 @@ function bootCrashpane({ app, ...options }) {
   started.observe(document.documentElement, { attributes: true, attributeFilter: ["data-ready"] });
   const whole = { root: document.body, ownsWindow: true, dropTarget: document.documentElement, themed: document.documentElement };
   const idle = globalThis.requestIdleCallback ?? ((act) => setTimeout(act, 1000));
+  let calmed, timer;
+  const calm = new Promise((done) => (calmed = done));
   const told = (kind, _, control) => {
-    if (kind === "ready" && app) idle(() => addApp(app, control), { timeout: 5000 });
+    if (kind === "ready" && app) idle(() => addApp({ ...app, calm }, control), { timeout: 5000 });
+    // Whatever the viewer tells of, somebody is using it.
+    clearTimeout(timer);
+    timer = setTimeout(calmed, 3000);
   };
   startCrashpane({ ...whole, told, ...options }).then(() => fail(new Error("the program ended")), fail);
 }
 
 // What the page can do without comes when it is idle.
-function addApp({ script, serviceWorker }, control) {
+function addApp({ script, ...options }, control) {
   const element = document.createElement("script");
   element.src = script;
-  element.addEventListener("load", () => startCrashpaneApp({ serviceWorker, control }).catch((error) => console.warn(`Crashpane: ${error.message}`)));
+  element.addEventListener("load", () => startCrashpaneApp({ ...options, control }).catch((error) => console.warn(`Crashpane: ${error.message}`)));
   document.head.append(element);
 }
 globalThis.bootCrashpane = bootCrashpane;

@@ -20,8 +20,7 @@ func Run(opt engine.Options) { RunWith(opt, nil) }
 
 // RunWith is Run with another reader of messages, which is asked first and answers whether a message was for it.
 func RunWith(opt engine.Options, own func(message js.Value) bool) {
-	// wasm memory never shrinks: collecting more often is cheaper than what would be held for the rest of the visit.
-	debug.SetGCPercent(50)
+	debug.SetGCPercent(percent)
 	self := js.Global()
 	var queue []js.Value
 	ahead := stretches{queued: func() []js.Value { return queue }}
@@ -59,6 +58,13 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 		for len(queue) > 0 {
 			message := queue[0]
 			queue = queue[1:]
+			if !asked {
+				debug.SetGCPercent(percentAtFirst)
+				self.Call("setTimeout", js.FuncOf(func(js.Value, []js.Value) any { debug.SetGCPercent(percent); return nil }), percentAfter)
+			}
+			if file := message.Get("file"); message.Get("remote").Truthy() || file.Truthy() && file.Get("size").Float() > smallAtFirst {
+				debug.SetGCPercent(percent)
+			}
 			asked, rehearsal = true, nil
 			if !guarded(self, func() {
 				if own == nil || !own(message) {
@@ -81,6 +87,17 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 		<-wake
 	}
 }
+
+const (
+	// percent is how much may be allocated before the program collects what nobody needs, in hundredths of what is needed. wasm memory never
+	// shrinks: collecting more often is cheaper than what would be held for the rest of the visit. But all that opening a small dump
+	// allocates is some megabytes, and a collection in the midst of it takes a quarter of the time: so it is more at first, for
+	// percentAfter milliseconds, or until a file comes of more than smallAtFirst bytes.
+	percent        = 50
+	percentAtFirst = 400
+	percentAfter   = 2000
+	smallAtFirst   = 8 << 20
+)
 
 // calmAfter is when an engine that nobody has asked anything rehearses, in milliseconds: the page has other things to do until it can be used.
 const calmAfter = 150
@@ -143,8 +160,8 @@ func handle(e *engine.Engine, post func(app.Reply), message js.Value, ahead *str
 		defer r.close()
 		src = input.New(req.Name, r, r.size)
 	} else if file.Truthy() {
-		r := newFileReader(file)
-		src = input.New(req.Name, r, r.size)
+		r, size := readerOf(file)
+		src = input.New(req.Name, r, size)
 	}
 	if remote := message.Get("remote"); remote.Truthy() {
 		r := newRemoteReader(remote, post)
