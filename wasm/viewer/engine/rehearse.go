@@ -129,15 +129,17 @@ func smallSymbols() []byte {
 	for _, part := range []struct {
 		text     string
 		from, to int
+		step     int // 1 where files are in order
 	}{
-		{"FILE 100000 /a/a.cc\n", 0, 300},
-		{"FUNC 100000 40 0 a::b(int)\nINLINE 0 7 1 0 100000 20\n100000 10 12 0\n100010 10 13 0\n100020 10 14 1\n100030 10 15 0\n", 0, 300},
-		{"PUBLIC 100000 0 _ZN1a1bEv\n", 0, 300},
-		{"STACK WIN 4 100000 40 3 0 8 8 10 0 1 $T0 .raSearch = $eip $T0 ^ = $esp $T0 4 + =\n", 150, 300},
-		{madeRules, 0, 150},
+		{"FILE 100000 /a/a.cc\n", 0, 300, 1},
+		{"FUNC 100000 40 0 a::b(int)\nINLINE 0 7 1 0 100000 20\n100000 10 12 0\n100010 10 13 0\n100020 10 14 1\n100030 10 15 0\n", 0, 300, 1},
+		{"PUBLIC 100000 0 _ZN1a1bEv\n", 0, 300, 97},
+		{"STACK WIN 4 100000 40 3 0 8 8 10 0 1 $T0 .raSearch = $eip $T0 ^ = $esp $T0 4 + =\n", 150, 300, 97},
+		{madeRules, 0, 150, 1},
 	} {
-		for i := part.from; i < part.to; i++ {
-			b = append(b, madeText(part.text, i)...)
+		n := part.to - part.from
+		for i := range n {
+			b = append(b, madeText(part.text, part.from+i*part.step%n)...)
 		}
 	}
 	return b
