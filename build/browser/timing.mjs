@@ -54,7 +54,7 @@ export async function open(site, files, { cores, timeout = 600_000 } = {}) {
   await page.addInitScript(note, cores);
   await page.goto(site.origin);
   await page.waitForFunction(() => document.documentElement.dataset.ready === "1");
-  await page.waitForTimeout(1000); // nobody drops a file sooner
+  await page.waitForTimeout(2000); // the page is open
   await page.evaluate(() => globalThis.noted.tasks.splice(0));
   const cdp = await page.context().newCDPSession(page);
   const data = { items: [], files, dragOperationsMask: 1 };
