@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile"
 	"github.com/crashpane/crashpane/web/app"
 	"github.com/crashpane/crashpane/web/wire"
 )
@@ -22,8 +23,12 @@ type Rehearsal struct {
 	again  int
 }
 
-// rehearsals is how often: until what reads a symbol file line by line is compiled for speed.
-const rehearsals = 6
+const (
+	// rehearsals is how often: until what reads a symbol file line by line is compiled for speed.
+	rehearsals = 6
+	// searches is how often a large symbol file is searched for as many functions as a deep stack has, until that is, too.
+	searches, searched = 8, 48
+)
 
 // The dumps and the symbols of a library, as TestRehearsalFiles makes them.
 //
@@ -40,6 +45,9 @@ var rehearsalSym []byte
 func NewRehearsal(source func(name string, content []byte) *input.Source) *Rehearsal {
 	r := &Rehearsal{source: source, again: rehearsals}
 	r.begin()
+	for i := range searches {
+		r.steps = append(r.steps, func() { search(i) })
+	}
 	return r
 }
 
@@ -65,7 +73,7 @@ func (r *Rehearsal) begin() {
 		ask(app.Request{ID: 1, Op: app.OpAdd, Name: name}, func() *input.Source { return source(name, content) })
 	}
 	look := func(dump, parts int) {
-		w := app.Span{Count: 20}
+		w := app.Span{Count: 60}
 		ask(app.Request{ID: 1, Op: app.OpLook, Look: &app.Look{Dump: dump, Parts: parts, Thread: -1, Top: true, Threads: w, Stack: w, Modules: w, Wanted: w, Files: w, Content: w}}, nil)
 	}
 	add("a.dmp", rehearsalDump)
@@ -83,6 +91,23 @@ func (r *Rehearsal) begin() {
 		}
 	})
 	look(0, app.PartsAll&^app.PartCompare)
+}
+
+// search finds functions all over a symbol file of which nothing is known.
+func search(nth int) {
+	f, err := symfile.OpenSparse(input.New("a.sym", madeSymbols{}, madeSize), symfile.Options{Slice: 8 << 10})
+	if err != nil {
+		return
+	}
+	var all []uint64
+	for i := range searched {
+		all = append(all, uint64(madeFirst+0x40*((i*madeFuncs+nth*997)/searched%madeFuncs)+0x10))
+	}
+	f.Prepare(all, all).All()
+	for _, rva := range all {
+		f.CFI(rva)
+		f.Lookup(rva)
+	}
 }
 
 // readSome reads a file in two places at once, as it is done with large ones.

@@ -26,12 +26,17 @@ func TestRehearsalFiles(t *testing.T) {
 		return b
 	}
 	regs := map[string]uint64{"rip": 0x900008, "rsp": 0x7ffe0000, "rbp": 0x7ffe0040, "rax": 0x7ffe0010}
-	ctx := dumptest.AMD64(regs)
 	build := func(n byte) dumptest.CodeView {
 		return dumptest.ELF([]byte{0x33, 0x22, 0x11, 0, 0x55, 0x44, 0x77, 0x66, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, n})
 	}
-	// Found by rules, twice by those of the large file, by the frame pointer, and by scanning.
-	stack := words(1, 0x400000+madeFirst+0x40*777+4, 9, 0x400000+madeFirst+0x40*20_000+4, 9, 0x900020, 1, 2, 0x7ffe0060, 0x900030, 3, 4, 0, 0, 5, 0x1000000+madeFirst+0x40*77+0x2a, 6, 0x900101, 7)
+	// Found by rules, most by those of the large file, by the frame pointer, and by scanning.
+	stack := words(1)
+	for i := range uint64(24) {
+		stack = append(stack, words(0x400000+madeFirst+0x40*(777+i*1200)+4, 9)...)
+	}
+	regs["rbp"] += uint64(len(stack)) - 5*8
+	stack = append(stack, words(0x900020, 1, 2, regs["rbp"]+0x20, 0x900030, 3, 4, 0, 0, 5, 0x1000000+madeFirst+0x40*77+0x2a, 6, 0x900101, 7)...)
+	ctx := dumptest.AMD64(regs)
 	dump := dumptest.New(dumptest.LittleEndian).
 		System(dumptest.System{Processor: dumptest.CPUAMD64, Platform: dumptest.OSLinux}).
 		Module(0x400000, 0x300000, "/a/a", build(0xff)).Module(0x1000000, 0x300000, "/a/c", build(0xfd)).Module(0x900000, 0x10000, "/a/b", build(0xfe)).
