@@ -3,9 +3,9 @@
 package inflate
 
 import (
-	"compress/flate"
-	"compress/gzip"
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"hash/crc32"
 	"io"
 	"math/bits"
@@ -18,7 +18,7 @@ import (
 // all that it has to remember of what came before is a window of 32 KiB and where the block begins, to the bit. The standard
 // library's cannot, and a file of a gigabyte would have to be unpacked from its start for each lookup.
 //
-// Its errors are those of compress/flate and compress/gzip, and the source's.
+// Its errors are ErrHeader, ErrChecksum, CorruptError, io.ErrUnexpectedEOF, and the source's.
 type Reader struct {
 	src  *input.Source
 	gzip bool
@@ -45,6 +45,19 @@ type Reader struct {
 	lit    huffman
 	far    huffman
 	bad    error
+}
+
+// Errors of gzip members. The standard library's own would bring that library into the page.
+var (
+	ErrHeader   = errors.New("no header of gzip data")
+	ErrChecksum = errors.New("the checksum of gzip data does not match")
+)
+
+// CorruptError says how many bytes into the compressed data they are invalid.
+type CorruptError int64
+
+func (e CorruptError) Error() string {
+	return fmt.Sprintf("the compressed data are invalid at byte %d of them", int64(e))
 }
 
 type stage uint8
@@ -122,7 +135,7 @@ func (z *Reader) Here(now []byte) Point {
 // Consumed is how far into the source it has come, in bytes.
 func (z *Reader) Consumed() int64 { return z.at - int64(len(z.buf)) - int64(z.have/8) }
 
-func (z *Reader) corrupt() error { return flate.CorruptInputError(z.Consumed()) }
+func (z *Reader) corrupt() error { return CorruptError(z.Consumed()) }
 
 // need makes sure of n bits, up to 32.
 func (z *Reader) need(n uint) error {
@@ -266,7 +279,7 @@ func (z *Reader) header() error {
 		h[i] = byte(v)
 	}
 	if h[0] != 0x1f || h[1] != 0x8b || h[2] != 8 {
-		return gzip.ErrHeader
+		return ErrHeader
 	}
 	const hasCRC, hasExtra, hasName, hasComment = 2, 4, 8, 16
 	if h[3]&hasExtra != 0 {
@@ -308,7 +321,7 @@ func (z *Reader) trailer() error {
 		return err
 	}
 	if !z.anew && uint32(sum) != z.sum {
-		return gzip.ErrChecksum
+		return ErrChecksum
 	}
 	return nil
 }

@@ -1,15 +1,13 @@
 package intake
 
 import (
-	"archive/zip"
-	"compress/flate"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"path"
 	"strings"
 
+	"github.com/crashpane/crashpane/core/inflate"
 	"github.com/crashpane/crashpane/core/input"
 )
 
@@ -170,7 +168,7 @@ func (e *expander) unpack(src *input.Source, kind Kind, depth int, mem *unpacked
 	}
 	switch {
 	case u.err == io.EOF:
-	case u.n > 0 && errors.Is(u.err, gzip.ErrHeader):
+	case u.n > 0 && errors.Is(u.err, inflate.ErrHeader):
 		// Behind the last member stands something else. Zeros are padding, as tapes and some tools add it.
 		if !zeros(src, u.at) {
 			e.problem(src.Name, part, u.at, "something that is not gzip behind the compressed data; it is ignored", nil)
@@ -224,14 +222,21 @@ func gunzipped(name string) string {
 
 // unzip takes the members of a zip archive.
 func (e *expander) unzip(src *input.Source, depth int) {
-	z, err := zip.NewReader(src, src.Size)
-	if z == nil || err != nil && !errors.Is(err, zip.ErrInsecurePath) {
+	z, err := openZip(src)
+	if err != nil {
 		have := "no readable list of members at the end of the file: it is cut off or damaged"
 		e.problem(src.Name, "zip archive", src.Size, have, err)
 		return
 	}
-	for _, f := range z.File {
-		name := strings.ReplaceAll(f.Name, `\`, "/")
+	for {
+		m, ok, err := z.next()
+		if !ok {
+			if err != nil {
+				e.problem(src.Name, "zip archive", z.unreadAt, fmt.Sprintf("a damaged list of members; the %d before are used", z.listed), err)
+			}
+			return
+		}
+		name := strings.ReplaceAll(m.name, `\`, "/")
 		if strings.HasSuffix(name, "/") || junk(name) {
 			continue
 		}
@@ -242,7 +247,7 @@ func (e *expander) unzip(src *input.Source, depth int) {
 		if !e.report(src.Name + "/" + name) {
 			return
 		}
-		e.member(src, f, name, depth)
+		e.member(src, &m, name, depth)
 		if e.need != nil {
 			return
 		}
@@ -265,33 +270,32 @@ var methods = map[uint16]string{
 var memberKinds = map[uint16]Kind{20: Zstd, 93: Zstd, 95: XZ}
 
 // member takes one member of a zip archive.
-func (e *expander) member(src *input.Source, f *zip.File, name string, depth int) {
+func (e *expander) member(src *input.Source, f *zipMember, name string, depth int) {
 	full := src.Name + "/" + name
 	fail := func(off int64, have string, err error) {
 		e.problem(src.Name, fmt.Sprintf("member %q", name), off, have, err)
 	}
-	off, err := f.DataOffset()
+	off, err := f.data(src)
 	switch {
 	case err != nil:
 		fail(-1, "no readable local header", err)
 		return
-	case f.Flags&1 != 0:
+	case f.flags&1 != 0:
 		fail(off, "encrypted data", nil)
 		return
-	case f.Method == zip.Store:
-		size := int64(f.CompressedSize64)
-		if size < 0 || size > src.Size-off {
-			fail(off, fmt.Sprintf("%d bytes are announced, the archive has %d", f.CompressedSize64, src.Size-off), nil)
+	case f.method == zipStore:
+		if f.packed < 0 || f.packed > src.Size-off {
+			fail(off, fmt.Sprintf("%d bytes are announced, the archive has %d", uint64(f.packed), src.Size-off), nil)
 		}
-		inner := src.Sub(full, off, size)
+		inner := src.Sub(full, off, f.packed)
 		e.expand(inner, Sniff(inner), depth+1, nil)
 		return
-	case f.Method != zip.Deflate && e.limits.Unpackers[memberKinds[f.Method]] == nil:
-		method := methods[f.Method]
+	case f.method != zipDeflate && e.limits.Unpackers[memberKinds[f.method]] == nil:
+		method := methods[f.method]
 		if method == "" {
-			method = fmt.Sprintf("method %d", f.Method)
+			method = fmt.Sprintf("method %d", f.method)
 		}
-		if memberKinds[f.Method] != "" {
+		if memberKinds[f.method] != "" {
 			fail(off, "compressed with "+method, ErrNoUnpacker)
 			return
 		}
@@ -299,20 +303,20 @@ func (e *expander) member(src *input.Source, f *zip.File, name string, depth int
 		return
 	}
 
-	size, packed := int64(f.UncompressedSize64), int64(f.CompressedSize64)
+	size, packed := f.size, f.packed
 	most := e.limits.MaxTotal
 	if size > e.limits.KeepWhole {
 		most = e.limits.MaxStream
 	}
 	if size < 0 || size > most {
-		fail(off, fmt.Sprintf("%d bytes are announced", f.UncompressedSize64), fmt.Errorf("%w: %d bytes in all", ErrTooLarge, most))
+		fail(off, fmt.Sprintf("%d bytes are announced", uint64(size)), fmt.Errorf("%w: %d bytes in all", ErrTooLarge, most))
 		return
 	}
-	u := &unpacked{packed: packed, size: size, limits: e.limits, budget: &e.budget, sum: f.CRC32, hasSum: true}
-	if raw := src.Sub(full, off, packed); f.Method == zip.Deflate {
+	u := &unpacked{packed: packed, size: size, limits: e.limits, budget: &e.budget, sum: f.sum, hasSum: true}
+	if raw := src.Sub(full, off, packed); f.method == zipDeflate {
 		u.deflated(raw, false)
 	} else {
-		u.packedBy(e.limits.Unpackers[memberKinds[f.Method]], raw)
+		u.packedBy(e.limits.Unpackers[memberKinds[f.method]], raw)
 	}
 	if size <= eagerSize {
 		u.fill(size)
@@ -340,12 +344,9 @@ func (e *expander) member(src *input.Source, f *zip.File, name string, depth int
 
 // named gives an error of the libraries in the words of this program.
 func named(err error) error {
-	var corrupt flate.CorruptInputError
 	switch {
-	case errors.Is(err, gzip.ErrChecksum):
+	case errors.Is(err, inflate.ErrChecksum):
 		return ErrChecksum
-	case errors.As(err, &corrupt):
-		return fmt.Errorf("the compressed data are invalid at byte %d of them", int64(corrupt))
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return errors.New("the data end too early")
 	}

@@ -1,0 +1,167 @@
+package intake
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// The list of a zip archive's members, by PKWARE's APPNOTE.TXT 6.3.10. The standard library's reader of it would bring its own inflater
+// and its compressor into the page, which nobody here uses.
+
+// zipMember is one member, as the list has it. Sizes and offsets are in bytes, below 0 where the archive claims more than there can be.
+type zipMember struct {
+	name          string
+	flags, method uint16
+	sum           uint32 // CRC-32 of what it unpacks to
+	packed, size  int64
+	header        int64 // where in the archive its local header stands
+}
+
+// The methods that are unpacked here.
+const (
+	zipStore   = 0
+	zipDeflate = 8
+)
+
+const (
+	// zipEndSize is the size of the record at the end (4.3.16), behind which a comment of up to 64 KiB may stand; of the locator and the
+	// record with wider numbers that may stand before it (4.3.15, 4.3.14); and of the fixed part of a member's two headers (4.3.12, 4.3.7).
+	zipEndSize, zipMaxComment  = 22, 1<<16 - 1
+	zipLocatorSize, zipEnd64   = 20, 56
+	zipListedSize, zipHeadSize = 46, 30
+	zipExtra64                 = 1 // the id of the field with numbers that do not fit (4.5.3)
+)
+
+var little = binary.LittleEndian
+
+var errNoZipEnd = errors.New("there is no record that ends an archive")
+
+// zipList reads the list, member by member.
+type zipList struct {
+	src      *input.Source
+	at, end  int64 // of the list in the archive
+	base     int64 // what stands before the archive: offsets do not count it
+	count    uint64
+	listed   uint64
+	unreadAt int64 // where it went wrong
+}
+
+// openZip finds the list.
+func openZip(src *input.Source) (*zipList, error) {
+	from := max(0, src.Size-zipEndSize-zipMaxComment)
+	tail, err := src.Bytes(from, src.Size-from)
+	if err != nil {
+		return nil, err
+	}
+	at := len(tail)
+	for {
+		if at = bytes.LastIndex(tail[:at], []byte("PK\x05\x06")); at < 0 {
+			return nil, errNoZipEnd
+		}
+		if r := tail[at:]; len(r) >= zipEndSize && zipEndSize+int(little.Uint16(r[20:])) <= len(r) {
+			break
+		}
+	}
+	end := tail[at:]
+	ends := from + int64(at)
+	count, size, off := uint64(little.Uint16(end[10:])), uint64(little.Uint32(end[12:])), uint64(little.Uint32(end[16:]))
+	if count == math.MaxUint16 || size == math.MaxUint32 || off == math.MaxUint32 {
+		// A record of wider numbers, if there is one.
+		if p, err := src.Bytes(ends-zipLocatorSize, zipLocatorSize); err == nil && string(p[:4]) == "PK\x06\x07" {
+			wide := int64(little.Uint64(p[8:]))
+			r, err := src.Bytes(wide, zipEnd64)
+			if err != nil {
+				return nil, err
+			}
+			if string(r[:4]) != "PK\x06\x06" {
+				return nil, errNoZipEnd
+			}
+			count, size, off, ends = little.Uint64(r[32:]), little.Uint64(r[40:]), little.Uint64(r[48:]), wide
+		} else if input.Needs(err) {
+			return nil, err
+		}
+	}
+	if size > uint64(ends) || off > uint64(ends)-size {
+		return nil, fmt.Errorf("a list of %d bytes at %d is announced, but it ends at %d", size, off, ends)
+	}
+	z := &zipList{src: src, at: int64(off), end: int64(off + size), base: ends - int64(off+size), count: count}
+	if head, err := src.Bytes(z.at, min(4, int64(size))); z.base > 0 && err == nil && string(head) == "PK\x01\x02" {
+		z.base = 0 // what is between the list and its end is none of our business
+	}
+	z.at, z.end = z.at+z.base, z.end+z.base
+	return z, nil
+}
+
+// next is the next member; false at the end, and where the list cannot be read, which is an error.
+func (z *zipList) next() (m zipMember, ok bool, err error) {
+	if z.listed >= z.count && z.at >= z.end {
+		return m, false, nil
+	}
+	z.unreadAt = z.at
+	h, err := z.src.Bytes(z.at, zipListedSize)
+	if err != nil {
+		return m, false, err
+	}
+	if string(h[:4]) != "PK\x01\x02" {
+		if z.listed == z.count {
+			return m, false, nil // a signature (4.3.13)
+		}
+		return m, false, fmt.Errorf("member %d of %d is not in the list", z.listed, z.count)
+	}
+	name, extra := int64(little.Uint16(h[28:])), int64(little.Uint16(h[30:]))
+	rest, err := z.src.Bytes(z.at+zipListedSize, name+extra)
+	if err != nil {
+		return m, false, err
+	}
+	z.at += zipListedSize + name + extra + int64(little.Uint16(h[32:]))
+	z.listed++
+	m = zipMember{name: string(rest[:name]), flags: little.Uint16(h[8:]), method: little.Uint16(h[10:]), sum: little.Uint32(h[16:]),
+		packed: int64(little.Uint32(h[20:])), size: int64(little.Uint32(h[24:])), header: int64(little.Uint32(h[42:]))}
+	m.widen(rest[name:])
+	m.header += z.base
+	return m, true, nil
+}
+
+// widen takes the numbers that do not fit into 32 bits from the fields behind the name.
+func (m *zipMember) widen(extra []byte) {
+	for len(extra) >= 4 {
+		id, n := little.Uint16(extra), int(little.Uint16(extra[2:]))
+		if extra = extra[4:]; n > len(extra) {
+			return
+		}
+		field := extra[:n]
+		extra = extra[n:]
+		if id != zipExtra64 {
+			continue
+		}
+		for _, v := range []*int64{&m.size, &m.packed, &m.header} {
+			if *v == math.MaxUint32 && len(field) >= 8 {
+				*v = int64(little.Uint64(field))
+				field = field[8:]
+			}
+		}
+		return
+	}
+}
+
+// data is where in the archive a member's packed bytes begin.
+func (m *zipMember) data(src *input.Source) (int64, error) {
+	h, err := src.Bytes(m.header, zipHeadSize)
+	if err != nil {
+		return 0, err
+	}
+	if string(h[:4]) != "PK\x03\x04" {
+		return 0, errors.New("no member's header stands there")
+	}
+	off := m.header + zipHeadSize + int64(little.Uint16(h[26:])) + int64(little.Uint16(h[28:]))
+	if off > src.Size {
+		return 0, io.ErrUnexpectedEOF
+	}
+	return off, nil
+}
