@@ -204,7 +204,7 @@ test("a large file that is packed goes through the same pass, in the same memory
   await tab.drop([dump, ...others, packed]);
   await tab.sees("tile::blend_edges", { timeout: 60_000 });
   await becomes("searched");
-  // It is the engine that reads, and it answers meanwhile.
+  // The engine answers meanwhile.
   await tab.page.locator('[data-act="stop-later"]').waitFor();
   await tab.page.locator('#threads [role="option"]').nth(1).click();
   await tab.page.waitForFunction(() => document.querySelectorAll('#threads [role="option"]')[1].getAttribute("aria-selected") === "true");
@@ -215,7 +215,7 @@ test("a large file that is packed goes through the same pass, in the same memory
   const peak = await tab.page.evaluate(() => document.querySelector(".crashpane-root").crashpaneMemory.peak);
   console.log(`200 MB of packed symbols: ${(peak / 2 ** 20).toFixed(0)} MB of memory at most`);
   assert.ok(peak < 128 * 2 ** 20, `${peak} bytes of memory`);
-  assert.equal(workers, 0, "nobody else can unpack it");
+  assert.ok(workers > 0, "workers have read what was unpacked");
 });
 
 // A file as a frame of zstd whose blocks are not compressed (RFC 8878, 3.1.1): magic number, no options, a window of 2 MB, blocks of 128 KiB.

@@ -140,7 +140,7 @@ func addServiceWorker(files map[string][]byte, static fs.FS) error {
 	return nil
 }
 
-// scriptsOf are the page's own script and the worker's, with the parts that read symbol files of a server, and many places of a file.
+// scriptsOf are the page's own script and the worker's, with the parts that read symbol files of a server, many places of a file, and packed files.
 func scriptsOf(static fs.FS) (loader, worker []byte, err error) {
 	read := func(names ...string) (all []byte) {
 		for _, name := range names {
@@ -152,7 +152,7 @@ func scriptsOf(static fs.FS) (loader, worker []byte, err error) {
 		}
 		return all
 	}
-	return read("symbols.js", "loader.js"), read("worker.js", "ranges.js", "places.js"), err
+	return read("symbols.js", "loader.js"), read("worker.js", "ranges.js", "places.js", "unpack.js"), err
 }
 
 // addStatic adds what lies in web/static but the files that go into others.
@@ -162,7 +162,7 @@ func addStatic(assets map[string][]byte, static fs.FS) error {
 			return err
 		}
 		switch path.Base(name) {
-		case "index.html", "loader.js", "worker.js", "single.js", "app.js", "sw.js", "symbols.js", "ranges.js", "places.js":
+		case "index.html", "loader.js", "worker.js", "single.js", "app.js", "sw.js", "symbols.js", "ranges.js", "places.js", "unpack.js":
 			return nil
 		}
 		switch path.Ext(name) {

@@ -30,6 +30,7 @@ func sampleParts() parts {
 			"symbols.js":    {Data: []byte("")},
 			"ranges.js":     {Data: []byte("")},
 			"places.js":     {Data: []byte("")},
+			"unpack.js":     {Data: []byte("")},
 			"worker.js":     {Data: []byte("work();\n")},
 			"app.js":        {Data: []byte("app();\n")},
 			"sw.js":         {Data: []byte("serve(files, version);\n")},

@@ -63,6 +63,35 @@ func (s *Source) Sub(name string, off, size int64) *Source {
 	return sub
 }
 
+// Settler is a reader to which it costs much to give anything but its beginning, a member of an archive: it unpacks all of it then.
+type Settler interface {
+	// Settle does so, and answers a reader of the same bytes that is to be asked in its place; nil if there is none.
+	Settle() io.ReaderAt
+}
+
+// Settle is for whoever is about to read here and there in the file.
+func (s *Source) Settle() {
+	if s.whole != nil {
+		s.whole.Settle()
+	} else if r, ok := s.r.(Settler); ok {
+		if now := r.Settle(); now != nil {
+			s.r = now
+		}
+	}
+}
+
+// Within is the Source that this one is a part of, itself if of none, and where in it the part begins.
+func (s *Source) Within() (whole *Source, base int64) {
+	if s.whole != nil {
+		whole, base = s.whole.Within()
+		return whole, base + s.base
+	}
+	return s, 0
+}
+
+// Reader is what gives the bytes of a Source that is no part of another one.
+func (s *Source) Reader() io.ReaderAt { return s.r }
+
 // ReadAt fills p from off on, as io.ReaderAt asks: if fewer than len(p) bytes are left, the error is io.EOF. Errors of the
 // reader below (a *NeedError among them) come through unchanged.
 func (s *Source) ReadAt(p []byte, off int64) (int, error) {

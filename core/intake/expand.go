@@ -30,14 +30,35 @@ type Limits struct {
 	// Spool makes a place outside of memory for what is unpacked, where it is much. Without it, what those unpack is all held, within
 	// MaxTotal, since they cannot begin in the middle, and deflate data are unpacked again from shortly before what is looked up.
 	Spool func() (Spool, error)
+	// Inflate unpacks deflate data at once to somewhere outside of memory, where there is an inflater faster than this program's. An error
+	// says no more than that it did not come to it: they are then unpacked here, which finds out what is wrong with them.
+	Inflate func(d Deflated) (unpacked io.ReaderAt, n int64, err error)
 	// KeepWhole is up to how many bytes all that was unpacked of a file is kept in memory.
 	KeepWhole int64
 }
 
-// Spool is where unpacked bytes are put and read again.
+// Deflated is what Limits.Inflate unpacks.
+type Deflated struct {
+	Src *input.Source
+	// Raw are deflate data by themselves, with the CRC-32 and the size of what they unpack to; others are a gzip file, which has these.
+	Raw  bool
+	Sum  uint32
+	Size int64
+	// Most is how many bytes may come out. Where there are more, Inflate ends with a larger n and no reader.
+	Most int64
+	// Told is to be called now and then with how much of Src was read.
+	Told func(done int64)
+}
+
+// Spool is where unpacked bytes are put and read again. They are put in order, from offset 0 on anew.
 type Spool interface {
 	io.ReaderAt
 	io.WriterAt
+}
+
+// Gatherer is a Spool whose bytes are better read in another way when all are there. An error says that they are lost.
+type Gatherer interface {
+	Gather() (io.ReaderAt, error)
 }
 
 // DefaultLimits suit a browser's tab, where all memory together is 4 GB.
@@ -60,7 +81,7 @@ func (l Limits) orDefault() Limits {
 	if l.MaxMembers > 0 {
 		d.MaxMembers = l.MaxMembers
 	}
-	d.Unpackers, d.Spool = l.Unpackers, l.Spool
+	d.Unpackers, d.Spool, d.Inflate = l.Unpackers, l.Spool, l.Inflate
 	if l.KeepWhole > 0 {
 		d.KeepWhole = l.KeepWhole
 	}
@@ -70,9 +91,10 @@ func (l Limits) orDefault() Limits {
 	return d
 }
 
-// Progress is told which file is being unpacked and how many bytes have come out so far. An error ends the work: Expand
-// returns it together with what there was up to then.
-type Progress func(name string, unpacked int64) error
+// Progress is told which file is being unpacked and how much of its archive, in packed bytes, has been gone through. An error ends the
+// work: Expand returns it together with what there was up to then. It is also called while somebody reads a member that is unpacked only
+// then, with the bytes of that member; an error ends nothing there.
+type Progress func(name string, done, total int64) error
 
 // eagerSize is up to which size a member of a zip is unpacked at once, so that damage is found now. Larger ones are
 // unpacked when somebody reads them, and damage is then an error of that read.
@@ -86,8 +108,10 @@ const eagerSize = 8 << 20
 // memory, in chunks; of those that are large, only what was used last, and what it takes to unpack any part of them again.
 func Expand(src *input.Source, limits Limits, progress Progress) ([]*input.Source, error) {
 	e := &expander{limits: limits.orDefault(), progress: progress}
+	e.top, _ = src.Within()
 	e.budget = budget{e.limits.MaxTotal, e.limits.MaxTotal}
 	e.expand(src, Sniff(src), 0, nil)
+	e.ended = true
 	if e.need != nil {
 		return nil, e.need
 	}
@@ -98,6 +122,8 @@ type expander struct {
 	limits   Limits
 	budget   budget
 	progress Progress
+	top      *input.Source // the archive itself
+	ended    bool          // what is unpacked now, somebody reads
 
 	out      []*input.Source
 	problems []error
@@ -113,15 +139,22 @@ func (e *expander) problem(file, part string, off int64, have string, err error)
 	}
 }
 
-// report calls progress and says whether to go on.
-func (e *expander) report(name string) bool {
-	if e.progress != nil && !e.over {
-		if err := e.progress(name, e.budget.total-e.budget.left); err != nil {
+// teller makes what is called with how much of a packed file was read.
+func (e *expander) teller(name string, src *input.Source) func(done int64) {
+	whole, base := src.Within()
+	return func(done int64) {
+		total := src.Size
+		if whole == e.top && !e.ended {
+			done, total = base+done, e.top.Size
+		}
+		if e.progress == nil || e.over {
+			return
+		}
+		if err := e.progress(name, done, total); err != nil && !e.ended {
 			e.over = true
 			e.problems = append(e.problems, err)
 		}
 	}
-	return !e.over
 }
 
 // expand takes a file: an archive for its content, another as it is. mem is where its bytes are if they were unpacked.
@@ -152,16 +185,17 @@ func (e *expander) expand(src *input.Source, g Guess, depth int, mem *unpacked) 
 // unpack unpacks a file that is compressed as a whole; a gzip file may be of several members. All of it is unpacked now: nothing else
 // tells its size. Of a damaged one, what came out before the damage is used.
 func (e *expander) unpack(src *input.Source, kind Kind, depth int, mem *unpacked) {
-	u := &unpacked{packed: src.Size, size: -1, limits: e.limits, budget: &e.budget}
+	u := &unpacked{packed: src.Size, size: -1, limits: e.limits, budget: &e.budget, told: e.teller(src.Name, src)}
 	if kind == Gzip {
 		u.deflated(src, true)
 	} else {
 		u.packedBy(e.limits.Unpackers[kind], src)
 	}
 	part := string(kind) + " data"
+	u.atOnce()
 	for u.err == nil {
 		u.step()
-		if !e.report(src.Name) {
+		if e.over {
 			u.drop()
 			return
 		}
@@ -195,8 +229,12 @@ func (e *expander) unpack(src *input.Source, kind Kind, depth int, mem *unpacked
 	if mem != nil && u.recent == nil {
 		mem.drop() // the compressed bytes were only needed for this
 	}
-	inner := input.New(gunzipped(src.Name), u, u.n)
-	e.expand(inner, sniffReader(inner.Name, u, u.n), depth+1, u)
+	var r io.ReaderAt = u
+	if u.whole != nil {
+		r = u.whole
+	}
+	inner := input.New(gunzipped(src.Name), r, u.n)
+	e.expand(inner, sniffReader(inner.Name, r, u.n), depth+1, u)
 }
 
 // zeros says whether a file holds only zeros from a little before off on, where a gzip header was looked for.
@@ -244,11 +282,11 @@ func (e *expander) unzip(src *input.Source, depth int) {
 			e.problem(src.Name, "zip archive", -1, fmt.Sprintf("more than %d members; the rest is left out", e.limits.MaxMembers), nil)
 			return
 		}
-		if !e.report(src.Name + "/" + name) {
+		if e.teller(src.Name+"/"+name, src)(m.header); e.over {
 			return
 		}
 		e.member(src, &m, name, depth)
-		if e.need != nil {
+		if e.need != nil || e.over {
 			return
 		}
 	}
@@ -312,8 +350,9 @@ func (e *expander) member(src *input.Source, f *zipMember, name string, depth in
 		fail(off, fmt.Sprintf("%d bytes are announced", uint64(size)), fmt.Errorf("%w: %d bytes in all", ErrTooLarge, most))
 		return
 	}
-	u := &unpacked{packed: packed, size: size, limits: e.limits, budget: &e.budget, sum: f.sum, hasSum: true}
-	if raw := src.Sub(full, off, packed); f.method == zipDeflate {
+	raw := src.Sub(full, off, packed)
+	u := &unpacked{packed: packed, size: size, limits: e.limits, budget: &e.budget, sum: f.sum, hasSum: true, told: e.teller(full, raw)}
+	if f.method == zipDeflate {
 		u.deflated(raw, false)
 	} else {
 		u.packedBy(e.limits.Unpackers[memberKinds[f.method]], raw)

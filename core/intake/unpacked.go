@@ -1,7 +1,6 @@
 package intake
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -60,23 +59,34 @@ type unpacked struct {
 	held   int64    // bytes in chunks that are not forgotten
 	err    error    // why there is no more; io.EOF at the regular end
 
+	// told, if set, is called with how many packed bytes were read; read is how many another format's reader took.
+	told func(done int64)
+	read int64
+	// whole is what gives the bytes in place of all that follows, once they are all somewhere else.
+	whole io.ReaderAt
+	src   *input.Source // of deflate data
+	gzip  bool
+	tried bool // Limits.Inflate
+
 	// Of deflate data: what unpacks, the places to begin again at, how far they are apart, and the chunks that are there, the oldest
 	// use first, if some were forgotten.
 	z      *inflate.Reader
 	points []inflate.Point
 	every  int64
 	recent []int64
-	large  bool  // chunks are forgotten from the start
-	spool  Spool // where chunks that are forgotten are; nil if they are unpacked again, or all are held
-	at     int64 // how far into the compressed data it came
+	large  bool   // chunks are forgotten from the start
+	spare  []byte // for the next chunk
+	spool  Spool  // where chunks that are forgotten are; nil if they are unpacked again, or all are held
+	at     int64  // how far into the compressed data it came
 }
 
 // deflated makes u unpack deflate data, in gzip members or without.
 func (u *unpacked) deflated(src *input.Source, gzip bool) {
-	u.large = u.size > u.limits.KeepWhole
+	u.src, u.gzip = src, gzip
+	u.large = max(u.size, src.Size) > u.limits.KeepWhole
 	if tail, err := src.Bytes(max(0, src.Size-4), min(4, src.Size)); gzip && err == nil && len(tail) == 4 {
 		// The last member's size. It may say anything; what is too large is noticed when it comes out.
-		u.large = int64(binary.LittleEndian.Uint32(tail)) > u.limits.KeepWhole
+		u.large = u.large || int64(little.Uint32(tail)) > u.limits.KeepWhole
 	}
 	u.open = func() (io.Reader, error) {
 		u.z, u.points, u.every = inflate.New(src, gzip), nil, pointEvery
@@ -110,7 +120,12 @@ func (u *unpacked) ReadAt(p []byte, off int64) (int, error) {
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.fill(off + int64(len(p)))
+	if u.whole == nil {
+		u.fill(off + int64(len(p)))
+	}
+	if u.whole != nil {
+		return u.whole.ReadAt(p, off)
+	}
 	done := 0
 	for done < len(p) && off < u.n {
 		c, err := u.chunk(off / chunkSize)
@@ -133,7 +148,61 @@ func (u *unpacked) ReadAt(p []byte, off int64) (int, error) {
 // packedBy makes u unpack data of another format.
 func (u *unpacked) packedBy(open func(io.Reader) (io.Reader, error), src *input.Source) {
 	u.large = u.size > u.limits.KeepWhole
-	u.open = func() (io.Reader, error) { return open(io.NewSectionReader(src, 0, src.Size)) }
+	u.open = func() (io.Reader, error) {
+		u.read = 0
+		return open(&readCounter{io.NewSectionReader(src, 0, src.Size), &u.read})
+	}
+}
+
+// readCounter counts what is read.
+type readCounter struct {
+	io.Reader
+	n *int64
+}
+
+func (c *readCounter) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	*c.n += int64(n)
+	return n, err
+}
+
+// atOnce has all unpacked by Limits.Inflate, if it is much.
+func (u *unpacked) atOnce() {
+	if u.tried || !u.large || u.src == nil || u.limits.Inflate == nil {
+		return
+	}
+	u.tried = true
+	most := u.size
+	if most < 0 {
+		most = min(u.limits.MaxStream, max(u.limits.RatioFloor, u.limits.MaxRatio*u.packed))
+	}
+	r, n, err := u.limits.Inflate(Deflated{Src: u.src, Raw: !u.gzip, Sum: u.sum, Size: u.size, Most: most, Told: u.told})
+	switch {
+	case err != nil, u.size >= 0 && n != u.size:
+	case n > u.limits.MaxStream:
+		u.stop(fmt.Errorf("%w: %d bytes", ErrTooLarge, u.limits.MaxStream))
+	case n > most:
+		u.stop(fmt.Errorf("%w: %d bytes out of %d", ErrRatio, n, u.packed))
+	default:
+		u.take(r, n)
+	}
+}
+
+// take has another reader give the bytes from now on.
+func (u *unpacked) take(r io.ReaderAt, n int64) {
+	u.drop()
+	u.whole, u.n, u.size, u.err = r, n, n, io.EOF
+	u.z, u.spool, u.spare = nil, nil, nil
+}
+
+// Settle implements input.Settler.
+func (u *unpacked) Settle() io.ReaderAt {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.large {
+		u.fill(u.size)
+	}
+	return u.whole
 }
 
 // spooled makes sure of a spool, if there is a way to one, and puts the chunks there from one on. Deflate data can do without, but a
@@ -223,12 +292,15 @@ func (u *unpacked) use(i int64) {
 	}
 	u.recent = append(u.recent, i)
 	for len(u.recent) > keepChunks {
-		old := u.recent[0]
-		u.held -= int64(len(u.chunks[old]))
-		u.budget.left += int64(len(u.chunks[old]))
-		u.chunks[old] = nil
+		u.forget(u.recent[0])
 		u.recent = u.recent[1:]
 	}
+}
+
+func (u *unpacked) forget(i int64) {
+	u.held -= int64(len(u.chunks[i]))
+	u.budget.left += int64(len(u.chunks[i]))
+	u.chunks[i] = nil
 }
 
 // fill unpacks until there are n bytes, or there is an error.
@@ -236,11 +308,18 @@ func (u *unpacked) fill(n int64) {
 	if u.size >= 0 {
 		n = min(n, u.size)
 	}
-	for u.n < n && u.err == nil {
-		u.step()
+	if n > sniffSize && u.err == nil {
+		u.atOnce()
 	}
-	if u.size >= 0 && u.n == u.size && u.err == nil {
-		u.finish()
+	for u.err == nil {
+		switch {
+		case u.n < n:
+			u.step()
+		case u.n == u.size:
+			u.finish()
+		default:
+			return
+		}
 	}
 }
 
@@ -265,7 +344,11 @@ func (u *unpacked) step() {
 		// One byte more than is left says whether it is really too much.
 		want = u.budget.left + 1
 	}
-	buf := make([]byte, want)
+	buf := u.spare
+	if u.spare = nil; int64(len(buf)) < want {
+		buf = make([]byte, want)
+	}
+	buf = buf[:want]
 	if u.z != nil && u.z.Out() != u.n { // it was somewhere else meanwhile
 		if err := u.seek(u.n); err != nil {
 			u.stop(err)
@@ -293,7 +376,17 @@ func (u *unpacked) step() {
 		if large {
 			u.spooled(last)
 		}
-		if large && (u.z != nil || u.spool != nil) {
+		switch {
+		case large && u.spool != nil:
+			from := last
+			if u.recent == nil {
+				u.recent, from = []int64{}, 0
+			}
+			for i := from; i <= last; i++ {
+				u.forget(i)
+			}
+			u.spare = buf[:cap(buf)]
+		case large && u.z != nil:
 			if u.recent == nil {
 				u.recent = []int64{}
 				for i := range last {
@@ -302,6 +395,12 @@ func (u *unpacked) step() {
 			}
 			u.use(last)
 		}
+	}
+	if u.told != nil {
+		if u.z != nil {
+			u.read = u.z.Consumed()
+		}
+		u.told(u.read)
 	}
 	switch {
 	case u.n > u.limits.MaxStream:
@@ -358,6 +457,28 @@ func (u *unpacked) stop(err error) {
 			u.z, u.points = nil, nil // all is there: its window and tables are not needed any more
 		}
 	}
+	u.spare = nil
+	if err == io.EOF && !u.gather() {
+		if u.z == nil {
+			return
+		}
+		// It is unpacked once more, with places to begin again at.
+		u.limits.Spool, u.spool = nil, nil
+		u.drop()
+	}
+}
+
+// gather has the spool give the bytes from now on, if that is better. False: what was in it is lost.
+func (u *unpacked) gather() bool {
+	if g, ok := u.spool.(Gatherer); ok {
+		r, err := g.Gather()
+		if err != nil {
+			u.err = err
+			return false
+		}
+		u.take(r, u.n)
+	}
+	return true
 }
 
 // rewind forgets what was unpacked if it is not all, so that a file that was only looked at costs nothing.
@@ -367,13 +488,19 @@ func (u *unpacked) rewind() {
 	}
 }
 
-// drop forgets what was unpacked; it is unpacked anew if somebody reads again.
+// drop forgets what was unpacked; it is unpacked anew if somebody reads again. What is outside of memory stays.
 func (u *unpacked) drop() {
+	if u.whole != nil {
+		return
+	}
 	u.budget.left += u.held
 	u.r, u.err, u.chunks, u.n, u.held, u.crc, u.recent, u.points = nil, nil, nil, 0, 0, 0, nil, nil
 }
 
 // settle takes what came out for all there is, after an error has been reported.
 func (u *unpacked) settle() {
+	if u.whole == nil && u.err != io.EOF {
+		u.gather()
+	}
 	u.size, u.err = u.n, io.EOF
 }

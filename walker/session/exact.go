@@ -3,6 +3,7 @@ package session
 import (
 	"fmt"
 
+	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile"
 )
 
@@ -35,6 +36,15 @@ func (s *Session) symItem(itemID int) (*item, error) {
 		return nil, fmt.Errorf("there is no symbol file number %d", itemID)
 	}
 	return s.items[itemID], nil
+}
+
+// File is what a symbol file is read from; nil if there is no such file.
+func (s *Session) File(itemID int) *input.Source {
+	it, err := s.symItem(itemID)
+	if err != nil {
+		return nil
+	}
+	return it.src
 }
 
 // Cuts are the offsets at which a symbol file may be divided into pieces of about a size, in bytes, to have them indexed elsewhere

@@ -255,8 +255,8 @@ func (s *Session) addMicrodumps(it *item) {
 
 func (s *Session) addArchive(it *item) {
 	it.Kind = KindArchive
-	members, err := intake.Expand(it.src, s.opt.Limits, func(name string, unpacked int64) error {
-		s.progress("unpacking", name, unpacked, 0)
+	members, err := intake.Expand(it.src, s.opt.Limits, func(name string, done, total int64) error {
+		s.progress("unpacking", name, done, total)
 		return nil
 	})
 	if err != nil {

@@ -153,6 +153,7 @@ func (s *Session) match(d *dump) {
 func (s *Session) open(it *item) (*symfile.File, error) {
 	if !it.opened {
 		it.opened = true
+		it.src.Settle()
 		open := symfile.Open
 		if s.opt.Sparse {
 			open = symfile.OpenSparse

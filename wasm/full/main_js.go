@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"github.com/crashpane/crashpane/core/input"
-	"github.com/crashpane/crashpane/core/intake"
 	"github.com/crashpane/crashpane/core/intake/unpack"
 	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/symfile/demangle"
@@ -16,8 +15,9 @@ import (
 )
 
 func main() {
-	worker.RunWith(engine.Options{WriteSym: writeSym,
-		Session: session.Options{OpenBinary: open, Limits: intake.Limits{Unpackers: unpack.Formats, Spool: newSpool, KeepWhole: 16 << 20}}}, analyze)
+	limits := worker.Limits()
+	limits.Unpackers = unpack.Formats
+	worker.RunWith(engine.Options{WriteSym: writeSym, Session: session.Options{OpenBinary: open, Limits: limits}}, analyze)
 }
 
 func open(src *input.Source) (session.Binary, error) {

@@ -5,13 +5,14 @@ package main
 import (
 	"syscall/js"
 
+	"github.com/crashpane/crashpane/walker/session"
 	"github.com/crashpane/crashpane/wasm/viewer/engine"
 	"github.com/crashpane/crashpane/wasm/viewer/worker"
 )
 
 func main() {
 	if js.Global().Get("document").IsUndefined() {
-		worker.Run(engine.Options{})
+		worker.Run(engine.Options{Session: session.Options{Limits: worker.Limits()}})
 		return
 	}
 	runPage()

@@ -63,6 +63,8 @@ func (w *workerEngine) start() {
 		var bytes app.File
 		if array := data.Get("data"); array.Truthy() {
 			bytes = newBytes(array)
+		} else if f := data.Get("file"); f.Truthy() {
+			bytes = newFile(f, "")
 		}
 		w.reply(r, bytes)
 	})

@@ -128,7 +128,7 @@ func (p *Page) Scrolled(list string, first, rows int) bool {
 // some times a second, not at each file.
 func (p *Page) Reply(r Reply) (draw bool) { return p.ReplyWith(r, nil) }
 
-// ReplyWith is Reply for a message that bytes came with.
+// ReplyWith is Reply for a message that bytes, or a file, came with.
 func (p *Page) ReplyWith(r Reply, data File) (draw bool) {
 	if r.Progress != nil && r.Progress.Later {
 		return p.laterProgress(*r.Progress)
@@ -150,7 +150,7 @@ func (p *Page) ReplyWith(r Reply, data File) (draw bool) {
 	case OpWalked:
 		return p.walked(r)
 	case OpPlan:
-		p.planned(r)
+		p.planned(r, data)
 	case OpMissing:
 		p.tookMissing(r)
 	case OpRemote:

@@ -65,18 +65,22 @@ func (p *Page) unread(items []int) {
 		x.known[it] = true
 		ps := &pass{item: it, file: file}
 		x.passes = append(x.passes, ps)
-		if file == nil { // it is unpacked by the engine
-			p.readAtOnce(ps)
-			continue
-		}
-		p.send(Request{Op: OpPlan, Item: it, Cores: p.indexers(), Keep: x.Keep}, nil)
+		p.send(Request{Op: OpPlan, Item: it, Cores: p.indexers(), Keep: x.Keep, On: file == nil}, nil)
 	}
 }
 
-// planned begins a pass: with the index that was kept, or by giving out its pieces.
-func (p *Page) planned(r Reply) {
+// planned begins a pass: with the index that was kept, or by giving out its pieces. file is what was unpacked; what only the engine can
+// unpack it reads itself.
+func (p *Page) planned(r Reply, file File) {
 	ps := p.passOf(r.Item)
 	if ps == nil {
+		return
+	}
+	if ps.file == nil {
+		ps.file = file
+	}
+	if r.Apart {
+		p.readAtOnce(ps)
 		return
 	}
 	if r.Error != "" || len(r.Cuts) < 2 {

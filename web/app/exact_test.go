@@ -213,22 +213,34 @@ func TestPendingRows(t *testing.T) {
 	}
 }
 
-// TestPassOfAnArchive: what lies in an archive is no file of the page, so the engine reads it; stopping is said to the engine.
+// TestPassOfAnArchive: what lies in an archive is no file of the page. What the engine has unpacked it hands over for the pass; what it
+// unpacks while it reads it reads itself, and stopping is said to it.
 func TestPassOfAnArchive(t *testing.T) {
 	p, _, e := searched(t, "")
 	p.Reply(Reply{Op: OpPlan, Item: 1, Error: "enough of it"})
 	r := screen(0)
-	r.Unread = []int{2}
+	r.Unread = []int{2, 3}
 	p.Reply(r)
-	if c := e.last(OpComplete); c == nil || c.Item != 2 || !c.On || !p.canStop() || len(e.pieces) != 0 {
-		t.Fatalf("%+v, pieces %v", c, e.pieces)
+	if c := e.last(OpPlan); c == nil || c.Item != 3 || !c.On || e.last(OpComplete) != nil {
+		t.Fatalf("%+v", e.sent)
+	}
+	p.ReplyWith(Reply{Op: OpPlan, Item: 3, Cuts: []int64{0, 50, 100}}, fakeFile("crash.zip/b.sym"))
+	if len(e.pieces) != 2 || e.last(OpComplete) != nil {
+		t.Fatalf("what was handed over is not read in pieces: %v", e.pieces)
+	}
+	p.Reply(Reply{Op: OpPiece, Item: 3, Exact: true})
+	p.Reply(Reply{Op: OpPlan, Item: 2, Apart: true, Error: "it has no pieces"})
+	if c := e.last(OpComplete); c == nil || c.Item != 2 || !c.On || !p.canStop() {
+		t.Fatalf("%+v", c)
 	}
 	p.Act("stop-later", "")
 	if c := e.last(OpComplete); c.Item != 2 || c.On || p.canStop() {
 		t.Errorf("not stopped: %+v", c)
 	}
 	p.Add([]File{fakeFile("c.sym")})
+	r.Unread = []int{2}
 	p.Reply(r)
+	p.Reply(Reply{Op: OpPlan, Item: 2, Apart: true})
 	p.Reply(Reply{Op: OpComplete, Item: 2, Exact: true})
 	if c := e.last(OpComplete); !c.On || p.canStop() || len(p.Notices) != 0 {
 		t.Errorf("%+v, notices %+v", c, p.Notices)

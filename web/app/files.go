@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -182,11 +183,15 @@ func (p *Page) Cancel() {
 	if p.reading != nil {
 		stopped++
 	} else {
-		// All files are known, and the stacks are being walked with them, which reads the symbols. Only without the files
-		// of this job is that not begun again at once.
+		// All files are known, and the stacks are being walked with them, which reads the symbols, and unpacks them. Only without the
+		// archives of this job, or if there are none without all of its files, is that not begun again at once.
 		from := min(p.jobStart, len(p.accepted))
-		stopped += len(p.accepted) - from
-		p.accepted = p.accepted[:from]
+		kept := slices.DeleteFunc(slices.Clone(p.accepted[from:]), takesLong)
+		if len(kept) == len(p.accepted)-from {
+			kept = nil
+		}
+		stopped += len(p.accepted) - from - len(kept)
+		p.accepted = append(p.accepted[:from:from], kept...)
 	}
 	p.queue, p.reading, p.Job = nil, nil, Job{}
 	p.Engine.Restart()

@@ -81,7 +81,7 @@ type Request struct {
 	From, To           int64 // index
 	Part, Parts        int   // piece
 	Keep               bool  // plan, piece: the index is to be kept
-	On                 bool  // ignore, complete
+	On                 bool  // ignore, complete; plan: the page does not have the file, which was unpacked, and gets it, or the answer is Apart
 }
 
 // Span is a window of a list: from which row, how many.

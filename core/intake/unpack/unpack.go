@@ -15,10 +15,13 @@ import (
 // maxWindow is how far back zstd data may reach, in bytes: what `zstd --long` makes by default.
 const maxWindow = 128 << 20
 
+// readSize is how much is read at a time, in bytes: in a browser a small read costs nearly as much.
+const readSize = 512 << 10
+
 // Formats are all of them, for intake.Limits.
 var Formats = map[intake.Kind]func(io.Reader) (io.Reader, error){
 	intake.Zstd: func(r io.Reader) (io.Reader, error) {
-		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+		return zstd.NewReader(bufio.NewReaderSize(r, readSize), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 	},
-	intake.XZ: func(r io.Reader) (io.Reader, error) { return xz.NewReader(bufio.NewReader(r)) },
+	intake.XZ: func(r io.Reader) (io.Reader, error) { return xz.NewReader(bufio.NewReaderSize(r, readSize)) },
 }

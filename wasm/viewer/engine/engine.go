@@ -47,6 +47,9 @@ type Options struct {
 	Fetched func() int64
 	// PostData sends a message with bytes beside it; without it, indexes are made for nobody.
 	PostData func(app.Reply, []byte)
+	// PostFile sends a message with the file beside it that a Source is read from, if there is one that others can read: what was
+	// unpacked for the engine can be. It reports whether it did.
+	PostFile func(app.Reply, *input.Source) bool
 	// WriteSym writes what one of them knows as a Breakpad symbol file.
 	WriteSym func(w io.Writer, b session.Binary) error
 }
@@ -54,7 +57,7 @@ type Options struct {
 // New makes an engine. post sends a message to the page; it is called from within Handle.
 func New(post func(app.Reply), opt Options) *Engine {
 	e := &Engine{post: post, writeSym: opt.WriteSym, fetched: opt.Fetched, views: map[int]*view.View{}, reports: map[int]int{}, looked: -1}
-	e.exact = exact{pieces: map[int][]func([]byte) []byte{}, before: map[int]*report.Report{}, send: opt.PostData}
+	e.exact = exact{pieces: map[int][]func([]byte) []byte{}, before: map[int]*report.Report{}, send: opt.PostData, hand: opt.PostFile}
 	// Names are not made readable here but in the views, and only those of the rows that are shown: in wasm a name costs
 	// a tenth of a millisecond.
 	o := opt.Session

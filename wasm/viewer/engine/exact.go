@@ -19,6 +19,7 @@ type exact struct {
 	pieces map[int][]func([]byte) []byte // item → indexes of its pieces, as they come
 	before map[int]*report.Report        // dump → what was shown before a file turned out to answer otherwise
 	send   func(app.Reply, []byte)
+	hand   func(app.Reply, *input.Source) bool
 	index  *session.Indexer // of a worker that reads pieces
 	own    []*ownPass       // files that are read as a whole here, one after the other
 	pause  func()           // while that goes on: leaves it until Idle goes on with it
@@ -37,7 +38,12 @@ func (e *Engine) handleExact(req app.Request, src *input.Source, data func(into 
 	var err error
 	switch req.Op {
 	case app.OpPlan:
-		err = e.plan(&r, req)
+		if err = e.plan(&r, req); err == nil && req.On {
+			if e.exact.hand != nil && e.exact.hand(r, e.session.File(req.Item)) {
+				return true
+			}
+			err = session.ErrApart
+		}
 	case app.OpIndex:
 		if src == nil {
 			err = fmt.Errorf("no file came with the request")

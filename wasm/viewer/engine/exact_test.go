@@ -260,6 +260,19 @@ func TestUnpackedHere(t *testing.T) {
 		k.id++
 		k.e.Handle(app.Request{ID: k.id, Op: app.OpComplete, Item: shown.Unread[0], On: on}, nil)
 	}
+	// It has no pieces for others, unless what was unpacked lies where they can read it.
+	plan := app.Request{Op: app.OpPlan, Item: shown.Unread[0], Cores: 2, On: true}
+	if r := k.ask(plan, nil); !r.Apart || r.Error == "" {
+		t.Errorf("a plan of what only the engine can read: %+v", r)
+	}
+	handed := ""
+	k.e.exact.hand = func(r app.Reply, src *input.Source) bool {
+		k.answers, handed = append(k.answers, r), src.Name
+		return true
+	}
+	if r := k.ask(plan, nil); r.Apart || len(r.Cuts) < 2 || handed != "tilecruncher.sym" {
+		t.Errorf("%+v with %q", r, handed)
+	}
 	complete(true)
 	for range 3 {
 		if !k.e.Idle() {

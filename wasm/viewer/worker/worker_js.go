@@ -41,6 +41,15 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 		message := map[string]any{"reply": ArrayOf(wire.Append(nil, r)), "data": array, "memory": memory(self)}
 		self.Call("postMessage", message, []any{array.Get("buffer")})
 	}
+	opt.PostFile = func(r app.Reply, src *input.Source) bool {
+		blob := fileOf(src)
+		if !blob.Truthy() {
+			return false
+		}
+		named := self.Get("File").New([]any{blob}, src.Name)
+		self.Call("postMessage", map[string]any{"reply": ArrayOf(wire.Append(nil, r)), "file": named, "memory": memory(self)})
+		return true
+	}
 	opt.Fetched = func() int64 { return fetched }
 	e = engine.New(post, opt)
 	self.Call("postMessage", map[string]any{"ready": true})

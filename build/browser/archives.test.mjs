@@ -1,0 +1,221 @@
+// Large packed symbol files in a real Chromium: unpacked once and by the browser, outside of the programs' memory, with a bar that moves and
+// stops when it is told to; what is damaged, cut off or too much is said, and what is whole of it is used.
+import assert from "node:assert/strict";
+import { readFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, afterEach, before, beforeEach, test } from "node:test";
+import { crc32, deflateRawSync, gzipSync } from "node:zlib";
+import { grownSymbols } from "./grown.mjs";
+import { startChrome, startSite } from "./harness.mjs";
+
+const dump = "testdata/sample/tilecruncher.dmp";
+const others = ["testdata/sample/libtilecodec.so.sym", "testdata/sample/libc.so.6.sym.gz"];
+
+let site;
+let chrome;
+let dir;
+let tab;
+let text; // a symbol file of 60 MB
+before(async () => {
+  site = await startSite();
+  chrome = await startChrome();
+  dir = await mkdtemp(join(tmpdir(), "crashpane-archives-"));
+  const path = await grownSymbols(join(dir, "tilecruncher.sym"), 60);
+  text = await readFile(path);
+  await rm(path);
+});
+after(async () => {
+  await chrome?.close();
+  await site?.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  tab = await chrome.open(site.origin);
+});
+afterEach(async () => {
+  const { problems, foreign } = tab;
+  await tab.close();
+  assert.deepEqual(problems, []);
+  assert.deepEqual(foreign, []);
+});
+
+const put = async (name, ...parts) => {
+  const path = join(dir, name);
+  await writeFile(path, Buffer.concat(parts));
+  return path;
+};
+const gz = (data) => gzipSync(data, { level: 1 });
+
+// A zip of deflated members: {name, data, sum}; APPNOTE.TXT 4.3.7, 4.3.12, 4.3.16.
+function zip(...members) {
+  const files = [];
+  const list = [];
+  let at = 0;
+  for (const { name, data, sum = crc32(data), packed = deflateRawSync(data, { level: 1 }) } of members) {
+    const common = Buffer.alloc(26);
+    common.writeUInt16LE(20, 0);
+    common.writeUInt16LE(8, 4);
+    common.writeUInt32LE(sum, 10);
+    common.writeUInt32LE(packed.length, 14);
+    common.writeUInt32LE(data.length, 18);
+    common.writeUInt16LE(name.length, 22);
+    const tail = Buffer.alloc(14);
+    tail.writeUInt32LE(at, 10);
+    list.push(Buffer.from("PK\x01\x02\x14\x00"), common, tail, Buffer.from(name));
+    files.push(Buffer.from("PK\x03\x04"), common, Buffer.from(name), packed);
+    at += 30 + name.length + packed.length;
+  }
+  const size = list.reduce((sum, b) => sum + b.length, 0);
+  const end = Buffer.alloc(18);
+  end.writeUInt16LE(members.length, 4);
+  end.writeUInt16LE(members.length, 6);
+  end.writeUInt32LE(size, 8);
+  end.writeUInt32LE(at, 12);
+  return Buffer.concat([...files, ...list, Buffer.from("PK\x05\x06"), end]);
+}
+
+const word = () =>
+  tab.page.evaluate(() => {
+    const rows = [...document.querySelectorAll("#modules .row")];
+    return rows.find((r) => r.querySelector(".fn").textContent === "tilecruncher")?.querySelector(".state span")?.textContent.split(":")[0] ?? "";
+  });
+const becomes = async (want) => {
+  for (const until = Date.now() + 60_000; (await word()) !== want; ) {
+    assert.ok(Date.now() < until, `the symbols of tilecruncher are said to be ${await word()}, not ${want}`);
+    await tab.page.waitForTimeout(20);
+  }
+};
+const read = () => tab.page.workers()[0].evaluate(() => globalThis.crashpaneRead.bytes);
+const peak = () => tab.page.evaluate(() => document.querySelector(".crashpane-root").crashpaneMemory.peak / 2 ** 20);
+
+// Counts the workers, and the values at which the bar stood.
+async function noteBars() {
+  let workers = 0;
+  tab.page.on("worker", () => workers++);
+  await tab.page.evaluate(() => {
+    globalThis.bars = new Set();
+    const look = () => {
+      const bar = document.querySelector(".job:not([hidden]) .job-bar");
+      if (bar) globalThis.bars.add(bar.getAttribute("value"));
+      requestAnimationFrame(look);
+    };
+    look();
+  });
+  return { workers: () => workers, bars: () => tab.page.evaluate(() => [...globalThis.bars]) };
+}
+
+for (const [name, make] of [
+  ["tilecruncher.sym.gz", () => gz(text)],
+  ["symbols.zip", () => zip({ name: "a/tilecruncher.sym", data: text }, { name: "b/libfar.so.sym", data: Buffer.from("MODULE Linux x86_64 000000000000000000000000000000010 libfar.so\n") })],
+]) {
+  test(`${name}: is unpacked once, the bar moves, and several workers read it as a whole`, async () => {
+    const packed = make();
+    const path = await put(name, packed);
+    const noted = await noteBars();
+    await tab.drop([dump, ...others, path]);
+    await tab.sees("main.cc:156", { timeout: 60_000 });
+    const [bytes, memory, bars] = [await read(), await peak(), await noted.bars()];
+    console.log(`${name}: ${bytes} bytes read for ${packed.length}, ${memory.toFixed(0)} MB of memory; the bar stood at ${bars.length} places`);
+    assert.ok(bytes < packed.length + (30 << 20), `${bytes} bytes were read of a file of ${packed.length}`);
+    assert.ok(memory < 80, `${memory} MB`);
+    await becomes("loaded");
+    assert.ok(noted.workers() > 0, "workers have read what was unpacked");
+    assert.equal(await tab.page.locator(".notice").count(), 0);
+  });
+}
+
+test("of several members joined to one file all are read", async () => {
+  const half = text.indexOf("\n", text.length / 2) + 1;
+  await tab.drop([dump, ...others, await put("tilecruncher.sym.gz", gz(text.subarray(0, half)), gz(text.subarray(half)))]);
+  await tab.sees("main.cc:156", { timeout: 60_000 });
+  await becomes("loaded");
+});
+
+test("what is damaged or cut off is said, and what came out before is used", async () => {
+  const whole = gz(text);
+  const broken = Buffer.from(whole);
+  broken[broken.length - 6] ^= 1;
+  for (const [data, said] of [
+    [broken, "the checksum does not match"],
+    [whole.subarray(0, whole.length - 5000), "the end of the file in the middle of the data"],
+  ]) {
+    await tab.drop([dump, ...others, await put("tilecruncher.sym.gz", data)]);
+    await tab.page.locator("#tab-files").click();
+    await tab.sees(said, { timeout: 60_000 });
+    await tab.sees("main.cc:156", { timeout: 60_000 });
+    await tab.close();
+    tab = await chrome.open(site.origin);
+  }
+  // A member of a zip is unpacked when a stack needs it.
+  await tab.drop([dump, ...others, await put("wrong.zip", zip({ name: "tilecruncher.sym", data: text, sum: 1 }))]);
+  await becomes("damaged");
+  await tab.page.locator("#tab-files").click();
+  await tab.sees("the checksum does not match");
+});
+
+test("what unpacks to implausibly much is refused", async () => {
+  const zeros = Buffer.alloc(400 << 20);
+  await tab.drop([dump, await put("bomb.sym.gz", gzipSync(zeros, { level: 9 }))]);
+  await tab.page.locator("#tab-files").click();
+  await tab.sees("it unpacks to implausibly many times its size", { timeout: 60_000 });
+  assert.ok((await peak()) < 128, `${await peak()} MB`);
+  await tab.drop([await put("bomb.zip", zip({ name: "a.sym", data: Buffer.alloc(30 << 20), packed: deflateRawSync(zeros, { level: 9 }) }))]);
+  await tab.sees("bomb.zip/a.sym");
+  assert.ok((await peak()) < 128, `${await peak()} MB`);
+});
+
+test("without the browser's inflater the program's own does the same", async () => {
+  const old = await startChrome({ serviceWorkers: "block" });
+  await old.context.route("**/crashpane-worker*.js", async (route) => {
+    const answer = await route.fetch();
+    await route.fulfill({ response: answer, body: `delete self.DecompressionStream;\n${await answer.text()}` });
+  });
+  const newer = tab;
+  tab = await old.open(site.origin);
+  try {
+    for (const [name, data] of [["tilecruncher.zip", zip({ name: "tilecruncher.sym", data: text })], ["tilecruncher.sym.gz", gz(text)]]) {
+      const noted = await noteBars();
+      await tab.drop([dump, ...others, await put(name, data)]);
+      await tab.sees("main.cc:156", { timeout: 60_000 });
+      await becomes("loaded");
+      const [bytes, memory, bars] = [await read(), await peak(), await noted.bars()];
+      console.log(`${name}: ${bytes} bytes read for ${data.length}, ${memory.toFixed(0)} MB of memory; the bar stood at ${bars.length} places`);
+      assert.ok(noted.workers() > 0, "workers have read what was unpacked");
+      assert.ok(bars.length > 2, `the bar stood at ${bars}`);
+      assert.ok(memory < 100, `${memory} MB`);
+      await tab.close();
+      tab = await old.open(site.origin);
+    }
+    assert.deepEqual(tab.problems, []);
+  } finally {
+    await old.close();
+    tab = newer;
+  }
+});
+
+test("it is cancelled within 100 ms", async () => {
+  const large = Buffer.concat(Array.from({ length: 12 }, () => text));
+  for (const [name, data] of [["large.sym.gz", gz(large)], ["large.zip", zip({ name: "tilecruncher.sym", data: large })]]) {
+    const path = await put(name, data);
+    const took = [];
+    // A machine that is busy may take its time once.
+    for (let tries = 0; tries < 3 && !took.some((ms) => ms < 100); tries++) {
+      await tab.drop([dump, path]);
+      await tab.page.waitForFunction(() => /Unpacking/.test(document.querySelector(".job:not([hidden])")?.textContent), undefined, { timeout: 60_000 });
+      took.push(
+        await tab.page.evaluate(() => {
+          const begun = performance.now();
+          document.querySelector('.job [data-act="cancel"]').click();
+          return performance.now() - begun;
+        }),
+      );
+      await tab.sees("Cancelled: 1 file left out");
+      await tab.page.locator("#stack .row").first().waitFor();
+      await tab.close();
+      tab = await chrome.open(site.origin);
+    }
+    console.log(`${name}: cancelled within ${took.map((ms) => ms.toFixed(1))} ms`);
+    assert.ok(took.some((ms) => ms < 100), `cancelling took ${took} ms`);
+  }
+});

@@ -1,0 +1,141 @@
+package worker
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"syscall/js"
+
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/intake"
+)
+
+// Limits are those of the browser: what is unpacked and large goes into Blobs, deflate data by the browser's own inflater where it has one.
+func Limits() intake.Limits {
+	return intake.Limits{Spool: newSpool, Inflate: inflate, KeepWhole: 16 << 20}
+}
+
+// blobSpool is an intake.Spool of the browser: what was unpacked is handed over as Blobs, which a browser keeps outside of the tab's
+// memory, on the disk if they are many, and forgets with the worker. The program's own memory would never shrink again.
+type blobSpool struct {
+	sync  js.Value
+	parts []any  // Blobs of spoolPart each
+	last  []byte // what comes behind them
+}
+
+// spoolPart is how much goes into a Blob, in bytes.
+const spoolPart = 4 << 20
+
+func newSpool() (intake.Spool, error) {
+	reader := js.Global().Get("FileReaderSync")
+	if reader.IsUndefined() {
+		return nil, errors.New("only a worker reads Blobs as they are needed")
+	}
+	return &blobSpool{sync: reader.New(), last: make([]byte, 0, spoolPart)}, nil
+}
+
+// WriteAt implements io.WriterAt for what follows what was written before; from offset 0 on it begins anew.
+func (s *blobSpool) WriteAt(p []byte, off int64) (n int, err error) {
+	defer refused(&err)
+	if off == 0 {
+		s.parts, s.last = nil, s.last[:0]
+	}
+	if off != int64(len(s.parts))*spoolPart+int64(len(s.last)) {
+		return 0, fmt.Errorf("there is a gap before offset %d", off)
+	}
+	for n < len(p) {
+		k := min(len(p)-n, spoolPart-len(s.last))
+		s.last = append(s.last, p[n:n+k]...)
+		n += k
+		if len(s.last) == spoolPart {
+			s.parts = append(s.parts, blobs(ArrayOf(s.last)))
+			s.last = s.last[:0]
+		}
+	}
+	return n, nil
+}
+
+// ReadAt implements io.ReaderAt.
+func (s *blobSpool) ReadAt(p []byte, off int64) (n int, err error) {
+	defer refused(&err)
+	for n < len(p) {
+		at := off + int64(n)
+		part, from := int(at/spoolPart), int(at%spoolPart)
+		switch {
+		case part < len(s.parts):
+			to := min(spoolPart, from+len(p)-n)
+			bytes := s.sync.Call("readAsArrayBuffer", s.parts[part].(js.Value).Call("slice", from, to))
+			n += js.CopyBytesToGo(p[n:], js.Global().Get("Uint8Array").New(bytes))
+		case part == len(s.parts) && from < len(s.last):
+			n += copy(p[n:], s.last[from:])
+		default:
+			return n, io.EOF
+		}
+	}
+	return n, nil
+}
+
+// Gather implements intake.Gatherer: all Blobs together are as good as a File, for other workers, too.
+func (s *blobSpool) Gather() (r io.ReaderAt, err error) {
+	defer refused(&err)
+	whole := blobs(append(s.parts, ArrayOf(s.last))...)
+	s.parts, s.last = nil, nil
+	f := newFileReader(whole)
+	if f.size > 0 {
+		f.slice(f.size-1, f.size) // a browser that had no room for a part says so when it is read
+	}
+	return f, nil
+}
+
+func blobs(parts ...any) js.Value { return js.Global().Get("Blob").New(parts) }
+
+// refused makes an error of what the browser throws, if it has no room for instance.
+func refused(err *error) {
+	if why := recover(); why != nil {
+		*err = fmt.Errorf("the browser does not keep what was unpacked: %v", why)
+	}
+}
+
+// fileOf is the File, or the part of one, that a Source is read from; undefined if it is not.
+func fileOf(src *input.Source) js.Value {
+	whole, base := src.Within()
+	f, ok := whole.Reader().(*fileReader)
+	if !ok {
+		return js.Undefined()
+	}
+	return f.file.Call("slice", float64(base), float64(base+src.Size))
+}
+
+// inflate is intake.Limits.Inflate for what lies in a File: web/static/unpack.js does it. Raw deflate data are given a gzip file's header and
+// trailer, so that the browser compares their checksum.
+func inflate(d intake.Deflated) (r io.ReaderAt, n int64, err error) {
+	defer refused(&err)
+	unpack := js.Global().Get("crashpaneUnpack")
+	d.Src.Settle()
+	blob := fileOf(d.Src)
+	if !blob.Truthy() || !unpack.Truthy() {
+		return nil, 0, errors.New("the browser cannot unpack it")
+	}
+	if d.Raw {
+		trailer := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, d.Sum), uint32(d.Size))
+		blob = blobs(ArrayOf([]byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff}), blob, ArrayOf(trailer))
+	}
+	told := js.FuncOf(func(_ js.Value, args []js.Value) any {
+		if d.Told != nil {
+			d.Told(min(int64(args[0].Float()), d.Src.Size))
+		}
+		return nil
+	})
+	defer told.Release()
+	out, why := await(unpack.Invoke(blob, float64(d.Most), told))
+	if why.Truthy() {
+		return nil, 0, fmt.Errorf("%v", why.Get("message"))
+	}
+	if out.IsNull() {
+		return nil, d.Most + 1, nil
+	}
+	noteRead(d.Src.Size)
+	to := newFileReader(out)
+	return to, to.size, nil
+}
