@@ -132,6 +132,9 @@ func (p *Page) added(r Reply) {
 	case newest && !p.replay:
 		p.open(r.Dumps[newDump].Dump, false)
 	}
+	if p.Summary != nil && p.Frame == nil { // the first question does not know of this file, the second one does
+		p.dirty |= PartSummary | PartThreads | PartStack
+	}
 	p.ask(0) // if the first screen has waited for this file
 	p.next()
 }

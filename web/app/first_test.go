@@ -73,6 +73,32 @@ func TestFirstScreen(t *testing.T) {
 	}
 }
 
+// Symbols that are opened while the stack is drawn without them are in the very next question, whether they were opened before it is painted or not.
+func TestSymbolsWhileTheStackIsPainted(t *testing.T) {
+	for _, sooner := range []bool{true, false} {
+		h, e := &lookingHost{}, &fakeEngine{}
+		p := NewPage(h, e, "")
+		p.Add([]File{sizedFile{"a.dmp", 5000}, sizedFile{"big.sym", 1 << 30}})
+		dumps := []DumpName{{0, "a.dmp"}}
+		p.Reply(Reply{Op: OpAdd, Items: []FileRow{{Name: "a.dmp", Usable: true}}, Dumps: dumps})
+		first := screen(0)
+		first.Frame = nil
+		p.Reply(first)
+		e.ops()
+		opened := Reply{Op: OpAdd, Items: []FileRow{{Item: 1, Name: "big.sym", Usable: true}}, Dumps: dumps}
+		if sooner {
+			p.Reply(opened)
+			h.painted[0]()
+		} else {
+			h.painted[0]()
+			p.Reply(opened)
+		}
+		if got := e.ops(); len(got) != 1 || got[0] != "look stack" {
+			t.Errorf("opened before the stack was painted %v: the engine was asked %v", sooner, got)
+		}
+	}
+}
+
 // Many small files are not waited for, nor is an engine that takes long.
 func TestFirstScreenOfMany(t *testing.T) {
 	list := []File{sizedFile{"a.dmp", 5000}}
