@@ -21,11 +21,14 @@ var rehearsedFonts = []string{
 // rehearsedText has what mostly stands in them, and the characters for which another font may be needed.
 const rehearsedText = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ .,:;()<>[]{}+-*/&%_'…·“”’↳▾≠✖✓Ø\u200e"
 
+// rehearsedDrawings is how often the start page is drawn, until what brings it into the document is compiled for speed.
+const rehearsedDrawings = 40
+
 // rehearsedAtOnce is how long a task of it takes, or as long as its one step does.
 const rehearsedAtOnce = 6 * time.Millisecond
 
-// rehearse does beforehand what is done when a dump comes, while nobody has dropped anything, in small tasks: what draws it (app.Rehearsal), what
-// takes it, and the fonts. Their texts stay where nobody sees them, since a browser forgets fonts that nothing is written in.
+// rehearse does beforehand what is done when a dump comes, while nobody has dropped anything, in small tasks: what builds its screen (app.Rehearsal), what
+// takes it, the fonts, and what draws. Their texts stay where nobody sees them, since a browser forgets fonts that nothing is written in.
 func (h *host) rehearse(r *app.Rehearsal, fonts []string) {
 	defer survive()
 	aside := h.viewer.Get("live").Get("parentNode")
@@ -34,6 +37,7 @@ func (h *host) rehearse(r *app.Rehearsal, fonts []string) {
 	box.Call("setAttribute", "aria-hidden", "true")
 	box.Get("dataset").Set("rehearsal", "")
 	box.Get("style").Set("visibility", "hidden")
+	drawings := rehearsedDrawings
 	var step func()
 	step = func() {
 		defer survive()
@@ -50,13 +54,17 @@ func (h *host) rehearse(r *app.Rehearsal, fonts []string) {
 				aside.Call("append", box)
 				h.rehearseDrop()
 			}
-		case len(fonts) > 0:
-			line := h.window.Get("document").Call("createElement", "span")
-			line.Get("style").Set("font", fonts[0])
-			line.Set("textContent", rehearsedText)
-			box.Call("append", line)
-			line.Get("offsetWidth")
-			fonts = fonts[1:]
+		case drawings > 0:
+			if len(fonts) > 0 {
+				line := h.window.Get("document").Call("createElement", "span")
+				line.Get("style").Set("font", fonts[0])
+				line.Set("textContent", rehearsedText)
+				box.Call("append", line)
+				line.Get("offsetWidth")
+				fonts = fonts[1:]
+			}
+			h.change(func(*app.Page) {}) // draws what stands there, which changes nothing
+			drawings--
 		default:
 			return
 		}
