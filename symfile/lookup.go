@@ -13,7 +13,8 @@ type function struct {
 	params   uint32
 	multiple bool
 	lines    []fnLine   // by address, without overlaps
-	inlines  []fnInline // by nest level, then address
+	inlines  []fnInline // in the order of the file; from the sortedFrom-th address on that is asked for, by nest level, then address
+	asked    int
 }
 
 type fnLine struct {
@@ -32,6 +33,8 @@ const (
 	// maxFns and maxFnLines bound the cache of decoded functions, in functions and in their lines and inlined ranges.
 	maxFns     = 1024
 	maxFnLines = 256 << 10
+	// sortedFrom: few addresses of a function are asked for, and looking at all its inlined calls costs less for them than sorting.
+	sortedFrom = 8
 	// maxInlined bounds how many inlined calls one address has; the deepest seen in a real program is 27.
 	maxInlined = 1000
 )
@@ -58,7 +61,9 @@ func (f *File) function(r *rec) (*function, error) {
 		l, ok := plainLine(b)
 		if !ok {
 			if rest, ok := keyword(b, "INLINE"); ok {
-				fn.addInline(rest)
+				if !fn.plainInline(rest) {
+					fn.addInline(rest)
+				}
 				return
 			}
 			l, ok = parseLine(b)
@@ -76,7 +81,7 @@ func (f *File) function(r *rec) (*function, error) {
 	if err != nil {
 		return nil, err
 	}
-	fn.settle(&f.decoded.dealt)
+	fn.settle()
 	fn.lines, fn.inlines = slices.Clone(fn.lines), slices.Clone(fn.inlines)
 	n := len(fn.lines) + len(fn.inlines)
 	if len(f.fns) >= maxFns || f.fnLines+n > maxFnLines {
@@ -117,10 +122,11 @@ const maxDecoded = 32 << 10
 type decoded struct {
 	lines          []fnLine
 	inlines, dealt []fnInline
+	calls          []*fnInline // see inlinesAt
 }
 
-// settle sorts what was decoded. Of lines that overlap one stays, as of FUNCs (see exclusive). dealt is room for sortInlines.
-func (fn *function) settle(dealt *[]fnInline) {
+// settle sorts the lines. Of some that overlap one stays, as of FUNCs (see exclusive).
+func (fn *function) settle() {
 	for i := 1; i < len(fn.lines); i++ {
 		if a, b := &fn.lines[i-1], &fn.lines[i]; b.start < a.start || b.start == a.start && b.size < a.size {
 			sortFew(fn.lines, func(a, b fnLine) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.size, b.size)) })
@@ -135,10 +141,14 @@ func (fn *function) settle(dealt *[]fnInline) {
 		kept = append(kept, l)
 	}
 	fn.lines = kept
+}
 
-	// The nest level and the address say which call holds which, never the order of the records: Mozilla's dump_syms writes
-	// them by address, a child sometimes before its parent. Among ranges with the same start the shortest comes last and is
-	// found first.
+// sortedInlines sorts the inlined calls. dealt is room for sortInlines.
+//
+// The nest level and the address say which call holds which, never the order of the records: Mozilla's dump_syms writes
+// them by address, a child sometimes before its parent. Among ranges with the same start the shortest comes last and is
+// found first.
+func (fn *function) sortedInlines(dealt *[]fnInline) {
 	sortInlines(fn.inlines, dealt)
 	for i := range fn.inlines {
 		in := &fn.inlines[i]
@@ -217,8 +227,45 @@ func (fn *function) lineAt(rva uint64) (fnLine, bool) {
 	return fn.lines[i], true
 }
 
-// inlineAt is the inlined call of a nest level that covers an address.
-func (fn *function) inlineAt(level uint32, rva uint64) (*fnInline, bool) {
+// inlinesAt are the inlined calls that cover an address, the outermost first: of each nest level the one that starts last, of these
+// the shortest. They are valid until the next call, which may use their room.
+func (fn *function) inlinesAt(rva uint64, d *decoded) []*fnInline {
+	calls := d.calls[:0]
+	switch fn.asked++; {
+	case fn.asked < sortedFrom:
+		for i := range fn.inlines {
+			in := &fn.inlines[i]
+			if rva-in.start >= in.size || in.level >= maxInlined {
+				continue
+			}
+			for len(calls) <= int(in.level) {
+				calls = append(calls, nil)
+			}
+			if was := calls[in.level]; was == nil || in.start > was.start || in.start == was.start && in.size <= was.size {
+				calls[in.level] = in
+			}
+		}
+		if i := slices.Index(calls, nil); i >= 0 {
+			calls = calls[:i]
+		}
+	case fn.asked == sortedFrom:
+		fn.sortedInlines(&d.dealt)
+		fallthrough
+	default:
+		for len(calls) < maxInlined {
+			in := fn.inlineAt(uint32(len(calls)), rva)
+			if in == nil {
+				break
+			}
+			calls = append(calls, in)
+		}
+	}
+	d.calls = calls
+	return calls
+}
+
+// inlineAt is the inlined call of a nest level that covers an address, nil if none does, once they are sorted.
+func (fn *function) inlineAt(level uint32, rva uint64) *fnInline {
 	i, _ := slices.BinarySearchFunc(fn.inlines, rva, func(in fnInline, v uint64) int {
 		if c := cmp.Compare(in.level, level); c != 0 {
 			return c
@@ -230,10 +277,10 @@ func (fn *function) inlineAt(level uint32, rva uint64) (*fnInline, bool) {
 	})
 	for i--; i >= 0 && fn.inlines[i].level == level && fn.inlines[i].high > rva; i-- {
 		if in := &fn.inlines[i]; rva-in.start < in.size {
-			return in, true
+			return in
 		}
 	}
-	return nil, false
+	return nil
 }
 
 // Lookup is the function, source line and inlined calls at a module-relative address. The caller gives the address inside
@@ -350,20 +397,15 @@ func (f *File) locateIn(r *rec, rva uint64) (located, error) {
 		own = line.file
 		at.file, at.Line, at.HasLine, at.LineStart = own, line.line, true, line.start
 	}
-	var depth uint32
-	for depth < maxInlined {
-		if _, ok := fn.inlineAt(depth, rva); !ok {
-			break
-		}
-		depth++
-	}
+	calls := fn.inlinesAt(rva, &f.decoded)
+	depth := uint32(len(calls))
 	if depth == 0 {
 		return at, nil
 	}
 	// The place inside a call is the call site of the next inner one; of the innermost it is the line record.
 	at.inlines = make([]locatedInline, depth)
 	for level := uint32(0); level < depth; level++ {
-		in, _ := fn.inlineAt(level, rva)
+		in := calls[level]
 		out := &at.inlines[depth-1-level]
 		out.origin, out.start = in.origin, in.start
 		// INLINE records of the old form do not have the file of the call site; Breakpad then takes the file of the line record, which is

@@ -21,12 +21,12 @@ const (
 // plainRoom is what is looked at of a record at most, besides its name or rules: a keyword of 15 bytes and three numbers of 8.
 const plainRoom = 40
 
-// hexField reads a hexadecimal number of up to seven digits before a blank at b[i:]. It gives the index behind the blank, or 0
-// if there is none. b has eight bytes there.
+// hexField reads a hexadecimal number of up to eight digits before a blank or a line end at b[i:]. It gives the index behind that,
+// or 0 if there is none. b has nine bytes there.
 func hexField(b []byte, i int) (v uint64, next int) {
 	w := eight(b, i)
 	n := fieldLen(w)
-	if n == 0 || n == 8 || b[i+n] != ' ' {
+	if n == 0 || b[i+n] > ' ' {
 		return 0, 0
 	}
 	digits, _, bad := nibbles(w, n)
@@ -34,6 +34,77 @@ func hexField(b []byte, i int) (v uint64, next int) {
 		return 0, 0
 	}
 	return hexNumber(digits), i + n + 1
+}
+
+// decField is hexField for decimal numbers of up to seven digits.
+func decField(b []byte, i int) (v uint32, next int) {
+	w := eight(b, i)
+	n := fieldLen(w)
+	if n == 0 || n == 8 {
+		return 0, 0
+	}
+	digits, bad := decimals(w, n)
+	if bad != 0 {
+		return 0, 0
+	}
+	return decNumber(digits), i + n + 1
+}
+
+// slack is what the two may look at behind a line.
+const slack = 9
+
+// plainLine is parseLine for what every writer writes: numbers of few digits, one blank between them, nothing else. It needs room behind b.
+func plainLine(b []byte) (r lineRecord, ok bool) {
+	end := len(b) + 1
+	if cap(b) < len(b)+slack {
+		return r, false
+	}
+	b = b[:len(b)+slack]
+	var i int
+	if r.rva, i = hexField(b, 0); i == 0 || i >= end || b[i-1] != ' ' {
+		return r, false
+	}
+	if r.size, i = hexField(b, i); i == 0 || i >= end || b[i-1] != ' ' {
+		return r, false
+	}
+	if r.line, i = decField(b, i); i == 0 || i >= end || b[i-1] != ' ' {
+		return r, false
+	}
+	r.file, i = decField(b, i)
+	return r, i == end
+}
+
+// plainInline is addInline for a record as it is written today, with what follows its keyword; false if it is another one.
+func (fn *function) plainInline(b []byte) bool {
+	end := len(b) + 1
+	if cap(b) < len(b)+slack {
+		return false
+	}
+	b = b[:len(b)+slack]
+	var num [4]uint32
+	i := 0
+	for k := range num {
+		if num[k], i = decField(b, i); i == 0 || i >= end || b[i-1] != ' ' {
+			return false
+		}
+	}
+	have := len(fn.inlines)
+	for i < end {
+		start, j := hexField(b, i)
+		if j == 0 || j >= end || b[j-1] != ' ' {
+			fn.inlines = fn.inlines[:have]
+			return false
+		}
+		size, k := hexField(b, j)
+		if k == 0 || k > end || k < end && b[k-1] != ' ' {
+			fn.inlines = fn.inlines[:have]
+			return false
+		}
+		if i = k; size > 0 {
+			fn.inlines = append(fn.inlines, fnInline{start: start, size: size, level: num[0], callLine: num[1], callFile: num[2], origin: num[3]})
+		}
+	}
+	return true
 }
 
 // lineEnd is the index of the next newline from i on; b ends with one.
@@ -83,14 +154,14 @@ func (s *scanner) plain(b []byte, i int) int {
 // plainFunc is plain for FUNC records.
 func (s *scanner) plainFunc(b []byte, i int) int {
 	rva, j := hexField(b, i+5)
-	if j == 0 {
+	if j == 0 || b[j-1] != ' ' {
 		return 0
 	}
 	size, j := hexField(b, j)
-	if j == 0 {
+	if j == 0 || b[j-1] != ' ' {
 		return 0
 	}
-	if _, j = hexField(b, j); j == 0 || b[j] <= ' ' { // it has a name
+	if _, j = hexField(b, j); j == 0 || b[j-1] != ' ' || b[j] <= ' ' { // it has a name
 		return 0
 	}
 	end := lineEnd(b, j) + 1
@@ -104,11 +175,11 @@ func (s *scanner) plainCFI(b []byte, i int) int {
 	w := eight(b, i+8)
 	if w&(1<<56-1) == wordInit {
 		rva, j := hexField(b, i+15)
-		if j == 0 {
+		if j == 0 || b[j-1] != ' ' {
 			return 0
 		}
 		size, j := hexField(b, j)
-		if j == 0 {
+		if j == 0 || b[j-1] != ' ' {
 			return 0
 		}
 		end := lineEnd(b, j) + 1
@@ -116,16 +187,42 @@ func (s *scanner) plainCFI(b []byte, i int) int {
 		s.hasInit(rva, size, s.base+int64(i), s.base+int64(end))
 		return end
 	}
-	if s.cfi == nil || *s.cfiEnd != s.base+int64(i) || w&0xffff != 'I'|' '<<8 {
+	if s.cfi == nil || *s.cfiEnd != s.base+int64(i) {
 		return 0
 	}
-	rva, j := hexField(b, i+10)
-	if j == 0 || !s.cfi.has(rva) || rva < s.lastDelta {
+	from, lines, low, size, last := i, 0, s.cfi.rva, s.cfi.size, s.lastDelta
+	for i+plainRoom <= len(b) && eight(b, i) == wordStackCF && eight(b, i+8)&0xffff == 'I'|' '<<8 {
+		w = eight(b, i+10)
+		n := fieldLen(w)
+		if n == 0 || n == 8 || b[i+10+n] != ' ' {
+			break
+		}
+		digits, _, bad := nibbles(w, n)
+		rva := hexNumber(digits)
+		if bad != 0 || rva-low >= size || rva < last {
+			break
+		}
+		last = rva
+		i += 11 + n
+		for {
+			w := eight(b, i) ^ '\n'*ones
+			if m := (w - ones) &^ w & highs; m != 0 {
+				i += bits.TrailingZeros64(m)>>3 + 1
+				break
+			}
+			if i += 8; i+8 > len(b) {
+				i = lineEnd(b, i) + 1
+				break
+			}
+		}
+		lines++
+	}
+	if i == from {
 		return 0
 	}
-	end := lineEnd(b, j) + 1
-	s.f.Counts.CFIDeltas++
-	s.lastDelta = rva
-	*s.cfiEnd = s.base + int64(end)
-	return end
+	s.line += lines - 1 // the first is counted
+	s.f.Counts.CFIDeltas += lines
+	s.lastDelta = last
+	*s.cfiEnd = s.base + int64(i)
+	return i
 }

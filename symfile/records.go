@@ -98,38 +98,6 @@ func parseLine(b []byte) (r lineRecord, ok bool) {
 	return r, ok && !f.bad && len(f.name()) == 0
 }
 
-// plainLine is parseLine for what every writer writes: numbers of few digits, one blank between them, nothing else.
-func plainLine(b []byte) (r lineRecord, ok bool) {
-	var num [4]uint64
-	i := 0
-	for k := range num {
-		base, top := uint64(16), byte(16)
-		if k >= 2 {
-			base, top = 10, 10
-		}
-		from := i
-		v := uint64(0)
-		for ; i < len(b); i++ {
-			d := hexVal[b[i]]
-			if d >= top {
-				break
-			}
-			v = v*base + uint64(d)
-		}
-		if i == from || i-from > 9 {
-			return r, false
-		}
-		num[k] = v
-		if k < 3 {
-			if i >= len(b) || b[i] != ' ' {
-				return r, false
-			}
-			i++
-		}
-	}
-	return lineRecord{rva: num[0], size: num[1], line: uint32(num[2]), file: uint32(num[3])}, i == len(b)
-}
-
 type inlineRecord struct {
 	level, callLine, callFile, origin uint32
 	ranges                            fields // pairs of address and size follow

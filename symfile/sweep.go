@@ -22,7 +22,7 @@ func eight(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i : i+8
 // fieldLen is how many bytes stand before the first blank or line end; 8 if there is none. Other bytes below a blank count as blanks.
 func fieldLen(w uint64) int { return bits.TrailingZeros64((w-0x21*ones)&^w&highs) >> 3 }
 
-// nibbles turns the first n bytes of w, 1 to 7 hexadecimal digits, into their values, the last digit in the highest byte. ok is 0 if
+// nibbles turns the first n bytes of w, 1 to 8 hexadecimal digits, into their values, the last digit in the highest byte. ok is 0 if
 // they are digits, and letters has a bit for each that is a letter.
 func nibbles(w uint64, n int) (v, letters, ok uint64) {
 	w = w<<(64-8*uint(n)) | zeros>>(8*uint(n)) // zeros in front
