@@ -34,15 +34,7 @@ func (f *File) settle(k tableKind) {
 		return
 	}
 	n := table{thin: t.thin, data: make([]byte, 0, len(t.data)), heads: make([]head, 0, len(t.heads))}
-	t.inOrder(func(a, b rec) int {
-		switch { // nearly all differ here
-		case a.rva < b.rva:
-			return -1
-		case a.rva > b.rva:
-			return 1
-		}
-		return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.off, b.off))
-	}, func(r *rec) {
+	t.inOrder(func(r *rec) {
 		if r.size == 0 && !t.thin {
 			return // said when it was read; both peers drop it
 		}

@@ -7,8 +7,10 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// function is a FUNC with what belongs to it, decoded.
+// function is a FUNC with what belongs to it, decoded: for the first address that is asked for what covers it, for others all.
 type function struct {
+	rva      uint64 // the address that it is decoded for,
+	whole    bool   // unless it is for all
 	name     string
 	params   uint32
 	multiple bool
@@ -39,14 +41,38 @@ const (
 	maxInlined = 1000
 )
 
-// function decodes a FUNC of the index, or takes it from the cache: a recursion asks for the same one again and again.
-func (f *File) function(r *rec) (*function, error) {
-	if fn, ok := f.fns[r.off]; ok {
+// function decodes a FUNC of the index for an address, or takes it from the cache: a recursion asks for the same one again and again.
+func (f *File) function(r *rec, rva uint64) (*function, error) {
+	fn, again := f.fns[r.off]
+	if again && (fn.whole || fn.rva == rva) {
 		return fn, nil
 	}
-	fn := &function{lines: f.decoded.lines[:0], inlines: f.decoded.inlines[:0]}
+	for whole := again; ; whole = true {
+		fn, ordered, err := f.decode(r, rva, whole)
+		if err != nil {
+			return nil, err
+		}
+		if !ordered && !whole {
+			continue // what covers the address may not count
+		}
+		n := len(fn.lines) + len(fn.inlines)
+		if len(f.fns) >= maxFns || f.fnLines+n > maxFnLines {
+			clear(f.fns)
+			f.fnLines = 0
+		}
+		f.fnLines += n
+		f.fns[r.off] = fn
+		return fn, nil
+	}
+}
+
+// decode decodes a FUNC for an address, or all of it. ordered says that its lines are by address and none overlaps another.
+func (f *File) decode(r *rec, rva uint64, whole bool) (fn *function, ordered bool, err error) {
+	fn = &function{rva: rva, whole: whole, lines: f.decoded.lines[:0], inlines: f.decoded.inlines[:0]}
 	first, sure := true, false
-	err := f.spans(r, func(b []byte, _ int) {
+	var end uint64 // of the line before
+	ordered = true
+	err = f.spans(r, func(b []byte, _ int) {
 		if first {
 			first = false
 			rest, _ := keyword(b, "FUNC")
@@ -68,8 +94,12 @@ func (f *File) function(r *rec) (*function, error) {
 			}
 			l, ok = parseLine(b)
 		}
-		if ok && l.size > 0 && l.rva+l.size > l.rva {
-			fn.lines = append(fn.lines, fnLine{start: l.rva, size: l.size, line: l.line, file: l.file})
+		if ok && l.rva+l.size > l.rva {
+			ordered = ordered && l.rva >= end
+			end = l.rva + l.size
+			if fn.wants(l.rva, l.size) {
+				fn.lines = append(fn.lines, fnLine{start: l.rva, size: l.size, line: l.line, file: l.file})
+			}
 		}
 	})
 	if f.decoded.lines, f.decoded.inlines = fn.lines, fn.inlines; cap(fn.lines)+cap(fn.inlines) > maxDecoded {
@@ -79,18 +109,18 @@ func (f *File) function(r *rec) (*function, error) {
 		err = f.sure(sure)
 	}
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	fn.settle()
+	if !ordered {
+		fn.settle()
+	}
 	fn.lines, fn.inlines = slices.Clone(fn.lines), slices.Clone(fn.inlines)
-	n := len(fn.lines) + len(fn.inlines)
-	if len(f.fns) >= maxFns || f.fnLines+n > maxFnLines {
-		clear(f.fns)
-		f.fnLines = 0
-	}
-	f.fnLines += n
-	f.fns[r.off] = fn
-	return fn, nil
+	return fn, ordered, nil
+}
+
+// wants reports whether code is of an address that the function is decoded for. Code of no bytes, or beyond the last address, never is.
+func (fn *function) wants(start, size uint64) bool {
+	return start+size > start && (fn.whole || fn.rva-start < size)
 }
 
 // addInline takes an INLINE record in, unless a field of it is wrong.
@@ -108,7 +138,7 @@ func (fn *function) addInline(rest []byte) {
 			}
 			return
 		}
-		if size > 0 && start+size > start {
+		if fn.wants(start, size) {
 			fn.inlines = append(fn.inlines, fnInline{start: start, size: size, level: r.level,
 				callLine: r.callLine, callFile: r.callFile, origin: r.origin})
 		}
@@ -386,7 +416,7 @@ func (f *File) public(p rec) (symbol.Symbol, error) {
 
 // locateIn is locate for an address in a FUNC.
 func (f *File) locateIn(r *rec, rva uint64) (located, error) {
-	fn, err := f.function(r)
+	fn, err := f.function(r, rva)
 	if err != nil {
 		return located{}, err
 	}

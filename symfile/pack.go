@@ -36,9 +36,16 @@ func (u *unpacker) left() int { return len(u.b) - u.at }
 func (u *unpacker) fail() { u.at, u.bad = len(u.b), true }
 
 func (u *unpacker) unsigned() uint64 {
-	if u.at < len(u.b) && u.b[u.at] < 0x80 {
-		u.at++
-		return uint64(u.b[u.at-1])
+	if at := u.at; at+1 < len(u.b) { // nearly all have one byte or two
+		low, high := u.b[at], u.b[at+1]
+		if low < 0x80 {
+			u.at++
+			return uint64(low)
+		}
+		if high < 0x80 {
+			u.at += 2
+			return uint64(low&0x7f) | uint64(high)<<7
+		}
 	}
 	return u.long()
 }

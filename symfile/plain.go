@@ -100,7 +100,7 @@ func (fn *function) plainInline(b []byte) bool {
 			fn.inlines = fn.inlines[:have]
 			return false
 		}
-		if i = k; size > 0 {
+		if i = k; fn.wants(start, size) {
 			fn.inlines = append(fn.inlines, fnInline{start: start, size: size, level: num[0], callLine: num[1], callFile: num[2], origin: num[3]})
 		}
 	}

@@ -354,7 +354,7 @@ func FuzzSym(f *testing.F) {
 			probe(a, p.rva)
 		}
 		for _, r := range a.tables[tableFuncs].all() {
-			fn, err := a.function(&r)
+			fn, _, err := a.decode(&r, 0, true)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,6 +1,7 @@
 package symfile
 
 import (
+	"cmp"
 	"encoding/binary"
 	"slices"
 	"sort"
@@ -77,8 +78,8 @@ func (t *table) put(r rec) {
 	t.left--
 	t.n++
 	const most = 5 * binary.MaxVarintLen64
-	if cap(t.data)-len(t.data) < most {
-		t.data = slices.Grow(t.data, most)
+	if n := len(t.data); cap(t.data)-n < most { // to move a table often costs a short-lived process more than room for as much again
+		t.data = slices.Grow(t.data, min(max(n, 1<<10), 1<<18))
 	}
 	d := t.data[len(t.data) : len(t.data)+most]
 	n := putSigned(d, 0, int64(r.rva-p.rva))
@@ -159,75 +160,75 @@ func (t *table) all() []rec {
 	return out
 }
 
+// byAddress is the order of tables: by address, of equal ones the shorter first, of these the first in the file.
+func byAddress(a, b *rec) int {
+	switch { // nearly all differ here
+	case a.rva < b.rva:
+		return -1
+	case a.rva > b.rva:
+		return 1
+	}
+	return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.off, b.off))
+}
+
 // run is a stretch of a table's records that is in order, and a place in it.
 type run struct {
-	t    *table
 	b, i int // block, and record in it
 	left int
 	recs []rec // of the block
 }
 
-// at is the record at the place.
-func (r *run) at() *rec { return &r.recs[r.i] }
-
-// next goes on by one record, and reports whether there is one.
-func (r *run) next() bool {
-	if r.left--; r.left <= 0 {
-		return false
-	}
-	if r.i++; r.i == len(r.recs) {
-		r.b, r.i = r.b+1, 0
-		r.recs = r.t.decode(r.b, r.recs[:0])
-	}
-	return true
-}
-
 // runs are the stretches that are in order; nil if there are more than most.
-func (t *table) runs(most int, order func(a, b rec) int) []*run {
-	var out []*run
+func (t *table) runs(most int) []run {
+	var out []run
 	var last rec
-	n := 0
 	for b := range t.heads {
-		for i, r := range t.block(b) {
-			if n++; n > 1 && order(last, r) <= 0 {
+		recs := t.block(b)
+		for i := range recs {
+			if r := &recs[i]; len(out) > 0 && byAddress(&last, r) <= 0 {
 				out[len(out)-1].left++
 			} else if len(out) == most {
 				return nil
 			} else {
-				out = append(out, &run{t: t, b: b, i: i, left: 1})
+				out = append(out, run{b: b, i: i, left: 1})
 			}
-			last = r
+			last = recs[i]
 		}
 	}
-	for _, r := range out {
-		r.recs = t.decode(r.b, nil)
+	for i := range out {
+		out[i].recs = t.decode(out[i].b, nil)
 	}
 	return out
 }
 
-// inOrder calls fn with all records in an order. They are unpacked block by block where they stand in few runs, as those of STACK CFI do:
-// linkers keep the unwind data of each input file together. Else all of them are unpacked and sorted.
-func (t *table) inOrder(order func(a, b rec) int, fn func(r *rec)) {
+// inOrder calls fn with all records in their order. They are unpacked block by block where they stand in few runs, as those of STACK CFI
+// do: linkers keep the unwind data of each input file together. Else all of them are unpacked and sorted.
+func (t *table) inOrder(fn func(r *rec)) {
 	const most = 64
-	runs := t.runs(most, order)
+	runs := t.runs(most)
 	if runs == nil {
 		recs := t.all()
-		slices.SortFunc(recs, order)
+		slices.SortFunc(recs, func(a, b rec) int { return byAddress(&a, &b) })
 		for i := range recs {
 			fn(&recs[i])
 		}
 		return
 	}
 	for len(runs) > 0 {
-		first := 0
+		first := &runs[0]
 		for i := 1; i < len(runs); i++ {
-			if order(*runs[i].at(), *runs[first].at()) < 0 {
-				first = i
+			if byAddress(&runs[i].recs[runs[i].i], &first.recs[first.i]) < 0 {
+				first = &runs[i]
 			}
 		}
-		fn(runs[first].at())
-		if !runs[first].next() {
-			runs = slices.Delete(runs, first, first+1)
+		fn(&first.recs[first.i])
+		first.i++
+		if first.left--; first.left == 0 {
+			*first = runs[len(runs)-1]
+			runs = runs[:len(runs)-1]
+		} else if first.i == len(first.recs) {
+			first.b, first.i = first.b+1, 0
+			first.recs = t.decode(first.b, first.recs[:0])
 		}
 	}
 }

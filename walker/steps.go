@@ -2,6 +2,7 @@ package walker
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/symfile/unwind"
@@ -96,10 +97,14 @@ func (t *Steps) Unnamed(yield func(module int, rva uint64)) {
 
 // Stack is what was found, every frame with its symbol.
 func (t *Steps) Stack() Stack {
-	for i := range t.walk.frames {
-		t.walk.symbol(&t.walk.frames[i])
+	s := t.walk
+	for i := range s.frames {
+		s.symbol(&s.frames[i])
 	}
-	out := Stack{Frames: t.walk.frames}
+	if room := s.frames; cap(room) <= mostSpare && cap(room) > len(room) {
+		s.frames, s.spare = slices.Clone(room), room[:0]
+	}
+	out := Stack{Frames: s.frames}
 	if t.stop != nil {
 		out.Stop = *t.stop
 	}

@@ -25,7 +25,12 @@ type Walker struct {
 	base []uint64
 	// pacMask keeps the address bits of an arm64 pointer.
 	pacMask uint64
+	// spare is room for the frames of the next walk.
+	spare []Frame
 }
+
+// mostSpare is how many frames room is kept for between walks.
+const mostSpare = 1024
 
 // New makes a Walker. The spans are the dump's modules in file order.
 func New(p Policy, os core.OS, spans []ModuleSpan, syms Symbols) *Walker {
@@ -76,6 +81,9 @@ func (s *walk) push(f Frame) {
 	f.Module, f.unnamed = s.Modules.Find(f.Lookup), true
 	if f.Trust == TrustScan || f.Trust == TrustCFIScan || f.Trust == TrustNone {
 		s.scanned++
+	}
+	if s.frames == nil {
+		s.frames, s.spare = s.spare, nil
 	}
 	if n := len(s.frames); n == cap(s.frames) { // frames are large: to move them often would cost more than room for as many again
 		s.frames = slices.Grow(s.frames, max(n, 30))

@@ -210,10 +210,11 @@ func (b *builder) frame(all []walker.Frame, i int) Frame {
 	if s.HasLine {
 		out.LineStart = base + s.LineStart
 	}
-	for _, in := range s.Inlines {
-		out.Inlines = append(out.Inlines, Inline{
-			Function: Name{Raw: in.Name}, File: in.File, Line: in.Line, HasLine: in.HasLine, Start: base + in.Start,
-		})
+	if n := len(s.Inlines); n > 0 {
+		out.Inlines = make([]Inline, n)
+	}
+	for i, in := range s.Inlines {
+		out.Inlines[i] = Inline{Function: Name{Raw: in.Name}, File: in.File, Line: in.Line, HasLine: in.HasLine, Start: base + in.Start}
 	}
 	return out
 }
