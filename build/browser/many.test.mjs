@@ -121,3 +121,26 @@ test("it is cancelled within 100 ms, and what was read stays", async () => {
   assert.deepEqual(tab.problems, []);
   await tab.close();
 });
+
+test("a folder that takes long to list has a bar, and can be cancelled within 100 ms", async () => {
+  const folder = join(dir, "large");
+  for (let i = 0; i < 20; i++) {
+    await mkdir(join(folder, `${i}`), { recursive: true });
+    await Promise.all(Array.from({ length: 300 }, (_, k) => writeFile(join(folder, `${i}`, `${k}.sym`), "x")));
+  }
+  const tab = await visit([folder]);
+  await tab.page.waitForFunction(() => /Looking for files: [1-9]/.test(document.querySelector(".job:not([hidden])")?.textContent), undefined, { timeout: 60_000, polling: 20 });
+  const took = await tab.page.evaluate(() => {
+    const begun = performance.now();
+    document.querySelector('.job [data-act="cancel"]').click();
+    return performance.now() - begun;
+  });
+  console.log(`cancelled within ${took.toFixed(1)} ms`);
+  await tab.sees("Cancelled: what was dropped last is left out.");
+  await tab.page.locator(".job").waitFor({ state: "hidden" });
+  await tab.page.waitForTimeout(500);
+  assert.equal(await tab.page.locator(".job:not([hidden])").count(), 0, "nothing of it is read");
+  assert.ok(took < 100, `cancelling took ${took} ms`);
+  assert.deepEqual(tab.problems, []);
+  await tab.close();
+});

@@ -132,7 +132,11 @@ func (h *host) take(data *dom.DataTransfer, offer func(files []app.File, problem
 		if !root.IsNull() {
 			plain, folders = apart(root, plain, folders, alone)
 		}
-		takeFolders(plain, folders, offer)
+		l := &listing{h: h, told: time.Now()}
+		plain, problems := l.folders(plain, folders)
+		if l.end() {
+			offer(plain, problems)
+		}
 	}()
 }
 
@@ -196,17 +200,21 @@ func apart(root js.Value, files []app.File, folders []js.Value, asked map[string
 // too, so the page's thread is left free in between.
 func (h *host) offer(files []app.File, problems []string) {
 	left := files
+	l := &listing{h: h, told: time.Now()}
 	var measure func()
 	measure = func() {
 		defer survive()
 		begun := time.Now()
-		for len(left) > 0 {
+		for len(left) > 0 && l.found(len(files)) {
 			left[0].Size()
 			left = left[1:]
 			if time.Since(begun) > 15*time.Millisecond && len(left) > 0 {
 				h.later(0, measure)
 				return
 			}
+		}
+		if !l.end() {
+			return
 		}
 		h.changeIf(func(p *app.Page) (draw bool) {
 			for _, text := range problems {
@@ -231,16 +239,42 @@ func (h *host) drawSoon() {
 	})
 }
 
-// takeFolders reads folders recursively and adds everything at once, so that the whole drop is one piece of work.
-func takeFolders(files []app.File, folders []js.Value, offer func(files []app.File, problems []string)) {
-	problems := []string{}
-	for len(folders) > 0 && len(files) < maxFiles {
+// listing is the work of finding out what was dropped, which of large folders takes seconds.
+type listing struct {
+	h              *host
+	told           time.Time
+	shown, stopped bool
+}
+
+// found says how many files there are by now, and reports whether to go on.
+func (l *listing) found(n int) bool {
+	if time.Since(l.told) > 250*time.Millisecond && !l.stopped {
+		l.shown, l.told = true, time.Now()
+		l.h.change(func(p *app.Page) { p.Listing(n, func() { l.stopped = true }) })
+	}
+	return !l.stopped
+}
+
+// end says that it is over, and reports whether what was found is wanted.
+func (l *listing) end() bool {
+	if l.shown && !l.stopped {
+		l.h.changeIf(func(p *app.Page) bool { p.Listing(0, nil); return false })
+	}
+	return !l.stopped
+}
+
+// folders reads folders recursively and adds everything at once, so that the whole drop is one piece of work.
+func (l *listing) folders(files []app.File, folders []js.Value) (all []app.File, problems []string) {
+	for len(folders) > 0 && len(files) < maxFiles && !l.stopped {
 		reader := folders[0].Call("createReader")
 		path := folders[0].Get("fullPath").String()
 		folders = folders[1:]
 		for {
 			// A call answers a hundred entries at most; an empty answer is the end.
 			entries, problem := await(reader, "readEntries")
+			if !l.found(len(files)) {
+				break
+			}
 			if problem != "" {
 				problems = append(problems, fmt.Sprintf("The folder %s cannot be read: %s", view.Clean(path), problem))
 				break
@@ -248,7 +282,7 @@ func takeFolders(files []app.File, folders []js.Value, offer func(files []app.Fi
 			if entries.Length() == 0 {
 				break
 			}
-			for i := 0; i < entries.Length(); i++ {
+			for i := 0; i < entries.Length() && l.found(len(files)); i++ {
 				entry := entries.Index(i)
 				if entry.Get("isDirectory").Bool() {
 					folders = append(folders, entry)
@@ -267,7 +301,7 @@ func takeFolders(files []app.File, folders []js.Value, offer func(files []app.Fi
 	if len(files) >= maxFiles {
 		problems = append(problems, fmt.Sprintf("Only the first %s files of the folders are read.", view.Number(maxFiles)))
 	}
-	offer(files, problems)
+	return files, problems
 }
 
 // await calls a method of the old file system interface, which answers by one of two callbacks.

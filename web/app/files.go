@@ -174,7 +174,7 @@ func (p *Page) Cancel() {
 	if !p.busy() {
 		return
 	}
-	if !p.Job.Active && p.stopMaking() {
+	if !p.Job.Active && (p.stopListing() || p.stopMaking()) {
 		return
 	}
 	stopped := p.stopReaders() + p.stopAsking()
@@ -204,6 +204,25 @@ func (p *Page) Cancel() {
 	}
 	p.say("note", fmt.Sprintf("Cancelled: %s left out.", files(stopped)))
 	p.next()
+}
+
+// listing is the work of finding out what files a drop has; stop is nil while there is none.
+type listing struct {
+	found int
+	stop  func()
+}
+
+// Listing says that folders are being looked through, how many files there are so far, and what stops it; without stop it is over.
+func (p *Page) Listing(found int, stop func()) { p.listing = listing{found, stop} }
+
+func (p *Page) stopListing() bool {
+	if p.listing.stop == nil {
+		return false
+	}
+	p.listing.stop()
+	p.listing = listing{}
+	p.say("note", "Cancelled: what was dropped last is left out.")
+	return true
 }
 
 // forget goes back to the start, when the engine knows no file any more.

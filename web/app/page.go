@@ -36,6 +36,7 @@ type Page struct {
 	Job      Job
 	Readers  Readers
 	Making   Making
+	listing  listing
 	Later    Later
 	Exact    Exact
 	Sources  Sources

@@ -562,3 +562,39 @@ func TestRehearsal(t *testing.T) {
 		t.Error("it draws nothing")
 	}
 }
+
+// TestListing: while folders are looked through, the page says so, and it can be stopped.
+func TestListing(t *testing.T) {
+	p, _, _ := newTestPage("")
+	stopped := 0
+	p.Listing(1234, func() { stopped++ })
+	if html := render(t, p); !p.busy() || !strings.Contains(html, "Looking for files: 1,234 so far") {
+		t.Errorf("busy %v: %s", p.busy(), html)
+	}
+	p.Cancel()
+	if stopped != 1 || p.busy() || len(p.Notices) != 1 {
+		t.Errorf("stopped %d times, busy %v, %v", stopped, p.busy(), p.Notices)
+	}
+	p.Listing(5, func() { stopped++ })
+	p.Listing(0, nil)
+	if p.busy() || stopped != 1 {
+		t.Error("it is not over")
+	}
+}
+
+// TestCancelUnpacking: an archive whose members are unpacked while stacks are walked is left out when that is cancelled; the rest stays.
+func TestCancelUnpacking(t *testing.T) {
+	p, _, e := newTestPage("")
+	dump, small := fakeFile("a.dmp"), fakeFile("small.sym")
+	p.accepted = []File{dump, small, sizedFile{"large.zip", 300 << 20}}
+	p.Job = Job{Active: true}
+	p.Cancel()
+	if e.restarts != 1 || len(p.accepted) != 0 || len(p.queue)+1 != 2 {
+		t.Errorf("%d restarts, accepted %v, queue %v", e.restarts, p.accepted, p.queue)
+	}
+	p.queue, p.reading, p.accepted, p.Job = nil, nil, []File{dump, small}, Job{Active: true}
+	p.Cancel()
+	if len(p.queue) != 0 || p.reading != nil {
+		t.Errorf("without an archive nothing of the job is begun again: %v", p.queue)
+	}
+}

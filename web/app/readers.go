@@ -92,7 +92,7 @@ func waitingNames(files_ []File) string {
 
 // busy reports whether there is work that can be cancelled.
 func (p *Page) busy() bool {
-	return p.Job.Active || p.Readers.state == readersComing || p.Making.name != "" || p.Sources.running > 0
+	return p.Job.Active || p.Readers.state == readersComing || p.Making.name != "" || p.Sources.running > 0 || p.listing.stop != nil
 }
 
 // jobText says what goes on.
@@ -100,6 +100,8 @@ func (p *Page) jobText() string {
 	switch {
 	case p.Job.Active:
 		return p.Job.Text
+	case p.listing.stop != nil:
+		return "Looking for files: " + view.Number(p.listing.found) + " so far"
 	case p.Sources.running > 0:
 		return p.askingText()
 	case p.Readers.state != readersComing:
