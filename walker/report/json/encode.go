@@ -51,45 +51,47 @@ func (e *encoder) open(c byte) {
 func (e *encoder) close(c byte) {
 	e.depth--
 	if !e.empty {
-		e.newline()
+		e.empty = true // no comma
+		e.next()
 	}
 	e.b.char(c)
 	e.empty = false
 }
 
 // next begins a member of the innermost object or list.
-func (e *encoder) next() {
+func (e *encoder) next() { e.b.buf = e.begin() }
+
+// begin is next, with what is collected then.
+func (e *encoder) begin() []byte {
 	if len(e.b.buf) > outputSize/2 {
 		e.b.flush()
 	}
-	if !e.empty {
-		e.b.char(',')
+	const line = ",\n                                                                "
+	from, to := 0, 1
+	if e.empty {
+		from = 1
+	}
+	if e.pretty {
+		to = min(2+2*e.depth, len(line))
 	}
 	e.empty = false
-	e.newline()
-}
-
-func (e *encoder) newline() {
-	if e.pretty {
-		const blanks = "\n                                "
-		at := min(1+2*e.depth, len(blanks))
-		e.b.text(blanks[:at])
-		for ; at < 1+2*e.depth; at += 2 {
-			e.b.text("  ")
-		}
+	b := append(e.b.buf, line[from:to]...)
+	for ; e.pretty && to < 2+2*e.depth; to += 2 {
+		b = append(b, "  "...)
 	}
+	return b
 }
 
 // key begins a member of an object; its value is written next. No key has a character that needs an escape.
 func (e *encoder) key(k string) {
-	e.next()
-	e.b.char('"')
-	e.b.text(k)
+	b := append(e.begin(), '"')
+	b = append(b, k...)
 	if e.pretty {
-		e.b.text(`": `)
+		b = append(b, `": `...)
 	} else {
-		e.b.text(`":`)
+		b = append(b, `":`...)
 	}
+	e.b.buf = b
 }
 
 func (e *encoder) object(k string, body func()) {
@@ -158,12 +160,17 @@ const hexDigits = "0123456789abcdef"
 
 // quote writes a string: RFC 8259's must-be-escaped characters and no others; bytes that are not UTF-8 become U+FFFD.
 func (e *encoder) quote(s string) {
+	from := plain(s)
+	if from == len(s) {
+		e.b.buf = append(append(append(e.b.buf, '"'), s...), '"')
+		return
+	}
 	e.b.char('"')
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\uFFFD")
 	}
 	start := 0
-	for i := 0; i < len(s); i++ {
+	for i := from; i < len(s); i++ {
 		c := s[i]
 		if c >= 0x20 && c != '"' && c != '\\' {
 			continue
@@ -192,4 +199,24 @@ func (e *encoder) quote(s string) {
 	}
 	e.b.text(s[start:])
 	e.b.char('"')
+}
+
+// plain is how many bytes of a string, more or less, stand before the first that is not ASCII or may need an escape.
+func plain(s string) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		w := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
+			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+		quotes, slashes := w^'"'*ones, w^'\\'*ones
+		if ((w-0x20*ones)|(quotes-ones)|(slashes-ones)|w)&highs != 0 {
+			return i
+		}
+	}
+	for ; i < len(s); i++ {
+		if c := s[i]; c < 0x20 || c >= 0x80 || c == '"' || c == '\\' {
+			return i
+		}
+	}
+	return i
 }
