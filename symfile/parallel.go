@@ -20,6 +20,7 @@ const (
 
 // runAll is run by as many goroutines as are wanted and worth it.
 func (s *scanner) runAll(src *input.Source, from, to int64, workers int, progress func(done, total int64)) error {
+	s.shorten(to - from)
 	// wasm has one thread. That is known when the page's program is built, which so leaves the sharing out.
 	if runtime.GOARCH != "wasm" && workers > 1 && to-from >= sharedFrom {
 		size := min(segmentSize, (to-from)/int64(2*workers))
@@ -28,7 +29,7 @@ func (s *scanner) runAll(src *input.Source, from, to int64, workers int, progres
 			return err
 		}
 		*s.f = *newFile(src, s.f.opt)
-		*s = scanner{f: s.f}
+		*s = scanner{f: s.f, step: s.step}
 	}
 	return s.run(src, from, to, progress)
 }
@@ -51,15 +52,15 @@ func (s *scanner) runShared(src *input.Source, from, to int64, workers int, size
 	used := make([][2]bitset, workers)
 	for w := range workers {
 		wg.Go(func() {
-			buf := make([]byte, chunk+2)
+			var buf []byte
 			for !stop.Load() {
 				i := int(next.Add(1)) - 1
 				if i+1 >= len(bounds) {
 					return
 				}
-				piece := &scanner{f: newFile(src, Options{}), buf: buf, seg: &segment{first: i == 0}, known: used[w]}
+				piece := &scanner{f: newFile(src, Options{}), step: s.step, buf: buf, seg: &segment{first: i == 0}, known: used[w]}
 				err := piece.run(src, bounds[i], bounds[i+1], nil)
-				used[w] = piece.known
+				used[w], buf = piece.known, piece.buf
 				results <- result{i, piece, err}
 			}
 		})

@@ -2,7 +2,9 @@ package symfile
 
 import (
 	"bytes"
+	"cmp"
 	"io"
+	"runtime"
 
 	"github.com/crashpane/crashpane/core/input"
 )
@@ -10,6 +12,9 @@ import (
 const (
 	// chunk is how much of the file one step of the pass reads, and the length beyond which a line is cut.
 	chunk = 1 << 20
+	// shortPass is up to how many bytes a pass of a process takes shortStep at a time: it ends so soon that touching a chunk of memory
+	// for the first time, and then for each part of the file a cold one, would be a good part of it. In a browser each read costs more.
+	shortPass, shortStep = 32 << 20, 128 << 10
 	// maxUnknown bounds how many FILE and INLINE_ORIGIN numbers without a record (so far) are remembered.
 	maxUnknown = 4096
 )
@@ -34,17 +39,22 @@ type scanner struct {
 	known   [2]bitset
 	unknown [2]map[uint32]int32
 
-	buf []byte   // a chunk
-	seg *segment // of a pass that is shared out; else nil
+	step int      // how much is read at a time, 0 means a chunk
+	buf  []byte   // of a step, and of the line that is not ended
+	seg  *segment // of a pass that is shared out; else nil
+}
+
+// shorten has a pass over so many bytes read in small steps, if it is short.
+func (s *scanner) shorten(bytes int64) {
+	if runtime.GOARCH != "wasm" && bytes <= shortPass {
+		s.step = shortStep
+	}
 }
 
 // run reads the lines that start in [from, to) of the file, chunk by chunk, and hands them to lines.
 func (s *scanner) run(src *input.Source, from, to int64, progress func(done, total int64)) error {
 	s.unknown = [2]map[uint32]int32{{}, {}}
-	if n := int(min(chunk, src.Size-from)) + 2; len(s.buf) < n { // with room for a newline behind a last line that has none
-		s.buf = make([]byte, n)
-	}
-	buf := s.buf
+	step := cmp.Or(s.step, chunk)
 	have := 0        // bytes of an unfinished line at the front
 	cutting := false // inside a line that is too long
 	pos := from
@@ -52,7 +62,13 @@ func (s *scanner) run(src *input.Source, from, to int64, progress func(done, tot
 		pos, cutting = from-1, true // a line that starts before belongs to whoever reads there
 	}
 	for ended := false; pos < src.Size && !ended; {
-		n := min(int64(chunk-have), src.Size-pos)
+		n := min(int64(min(step, chunk-have)), src.Size-pos)
+		if need := have + int(n) + 2; len(s.buf) < need { // with room for a newline behind a last line that has none
+			room := make([]byte, min(max(need+shortStep/16, 2*have), chunk+2))
+			copy(room, s.buf[:have])
+			s.buf = room
+		}
+		buf := s.buf
 		if left := to - pos; left > 0 {
 			n = min(n, left)
 		} else {
