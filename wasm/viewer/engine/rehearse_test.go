@@ -87,7 +87,9 @@ func TestRehearsal(t *testing.T) {
 			t.Error(reply.Error)
 		}
 		if reply.Stack != nil {
-			last[reply.Dump] = reply
+			if !(len(last) == 2 && r.again < rehearsals-1) {
+				last[reply.Dump] = reply // of the first time
+			}
 		}
 	}
 	steps := 1
