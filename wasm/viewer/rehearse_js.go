@@ -21,9 +21,6 @@ var rehearsedFonts = []string{
 // rehearsedText has what mostly stands in them, and the characters for which another font may be needed.
 const rehearsedText = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ .,:;()<>[]{}+-*/&%_'…·“”’↳▾≠✖✓Ø\u200e"
 
-// rehearsedDrawings is how often the start page is drawn, until what brings it into the document is compiled for speed.
-const rehearsedDrawings = 40
-
 // rehearsedAtOnce is how long a task of it takes, or as long as its one step does.
 const rehearsedAtOnce = 6 * time.Millisecond
 
@@ -37,7 +34,7 @@ func (h *host) rehearse(r *app.Rehearsal, fonts []string) {
 	box.Call("setAttribute", "aria-hidden", "true")
 	box.Get("dataset").Set("rehearsal", "")
 	box.Get("style").Set("visibility", "hidden")
-	drawings := rehearsedDrawings
+	var d *redraw
 	var step func()
 	step = func() {
 		defer survive()
@@ -50,21 +47,23 @@ func (h *host) rehearse(r *app.Rehearsal, fonts []string) {
 				more = r.Step()
 			}
 			if !more {
+				d = h.newRedraw(r, aside)
 				r = nil
 				aside.Call("append", box)
 				h.rehearseDrop()
 			}
-		case drawings > 0:
-			if len(fonts) > 0 {
-				line := h.window.Get("document").Call("createElement", "span")
-				line.Get("style").Set("font", fonts[0])
-				line.Set("textContent", rehearsedText)
-				box.Call("append", line)
-				line.Get("offsetWidth")
-				fonts = fonts[1:]
-			}
+		case len(fonts) > 0:
+			line := h.window.Get("document").Call("createElement", "span")
+			line.Get("style").Set("font", fonts[0])
+			line.Set("textContent", rehearsedText)
+			box.Call("append", line)
+			line.Get("offsetWidth")
+			fonts = fonts[1:]
 			h.change(func(*app.Page) {}) // draws what stands there, which changes nothing
-			drawings--
+		case d != nil:
+			if !d.step() {
+				d = nil
+			}
 		default:
 			return
 		}

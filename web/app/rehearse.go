@@ -50,6 +50,11 @@ func (r *Rehearsal) Step() bool {
 	return r.steps < rounds*len(r.parts)
 }
 
+// Screens are the start page and, once the steps are done, the screen of a dump, for who draws them.
+func (r *Rehearsal) Screens() [2]vugu.Builder {
+	return [2]vugu.Builder{&Root{Page: NewPage(silence{}, silence{}, "")}, &Root{Page: r.page}}
+}
+
 // madeUp is an answer with something of everything.
 func madeUp() Reply {
 	r := Reply{Op: OpLook, Summary: &view.Summary{Name: "a", Verdict: []view.Span{{Text: "a"}}, Facts: []string{"a"}, Threads: 1},
