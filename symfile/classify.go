@@ -47,6 +47,16 @@ func classify(line []byte) found {
 		if num, rest, ok := plainNumber(line[5:]); ok {
 			return found{is: recordFile, ok: true, key: num, left: rest}
 		}
+	case c == 'F' && len(line) > 5 && string(line[:5]) == "FUNC ":
+		if r, ok := plainCode(line, 5, 3); ok {
+			r.is = recordFunc
+			return r
+		}
+	case c == 'S' && len(line) > 15 && string(line[:15]) == "STACK CFI INIT ":
+		if r, ok := plainCode(line, 15, 2); ok {
+			r.is = recordInit
+			return r
+		}
 	case c == 'S' && len(line) > 10 && string(line[:10]) == "STACK CFI " && hexVal[line[10]] != 0xff:
 		return found{is: recordDelta, ok: true, left: line}
 	case c >= '0' && c <= '9' || c >= 'a' && c <= 'f':
@@ -107,6 +117,29 @@ func classify(line []byte) found {
 		return found{}
 	}
 	return found{is: recordLine}
+}
+
+// plainCode reads the address, the size and further hexadecimal numbers of a record at line[i:], n in all, as writers write them, with
+// something behind them.
+func plainCode(line []byte, i, n int) (r found, ok bool) {
+	if cap(line) < len(line)+slack {
+		return r, false
+	}
+	b := line[:len(line)+slack]
+	for k := range n {
+		v, next := hexField(b, i)
+		if next == 0 || next >= len(line) || b[next-1] != ' ' {
+			return r, false
+		}
+		switch i = next; k {
+		case 0:
+			r.key = v
+		case 1:
+			r.size = v
+		}
+	}
+	r.ok, r.left = true, line[i:]
+	return r, line[i] > ' '
 }
 
 // plainNumber reads a number of few digits, one blank and something behind it.
