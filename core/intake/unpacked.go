@@ -450,6 +450,7 @@ func (u *unpacked) finish() {
 func (u *unpacked) stop(err error) {
 	u.err = err
 	u.r = nil
+	u.at = u.read
 	if u.z != nil {
 		u.z.OnBlock = nil
 		u.at = u.z.Consumed()
