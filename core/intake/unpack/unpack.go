@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
 
 	"github.com/crashpane/crashpane/core/intake"
 )
@@ -22,5 +23,5 @@ var Formats = map[intake.Kind]func(io.Reader) (io.Reader, error){
 	intake.Zstd: func(r io.Reader) (io.Reader, error) {
 		return zstd.NewReader(bufio.NewReaderSize(r, readSize), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 	},
-	intake.XZ: newXZ,
+	intake.XZ: func(r io.Reader) (io.Reader, error) { return xz.NewReader(bufio.NewReaderSize(r, readSize)) },
 }
