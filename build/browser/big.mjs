@@ -38,6 +38,7 @@ async function whole(site, files, { exact = true, cores, timeout = 900_000 } = {
   if (exact) await tab.page.waitForFunction(() => globalThis.noted.loaded, undefined, { timeout });
   const n = await tab.noted();
   const reads = await tab.page.workers()[0]?.evaluate(() => globalThis.crashpaneRead);
+  for (const k in reads) reads[k] -= tab.before?.[k] ?? 0;
   const peak = await memory(tab.page);
   await tab.chrome.close();
   return { stack: n.stack - n.drop, all: n.said.walked[0] - n.drop, pass: exact ? n.loaded - n.said.pass : 0, peak, reads, tasks: n.tasks };

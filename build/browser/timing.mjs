@@ -56,11 +56,12 @@ export async function open(site, files, { cores, timeout = 600_000 } = {}) {
   await page.waitForFunction(() => document.documentElement.dataset.ready === "1");
   await page.waitForTimeout(2000); // the page is open
   await page.evaluate(() => globalThis.noted.tasks.splice(0));
+  const before = await page.workers()[0]?.evaluate(() => globalThis.crashpaneRead); // by what is rehearsed
   const cdp = await page.context().newCDPSession(page);
   const data = { items: [], files, dragOperationsMask: 1 };
   for (const type of ["dragEnter", "dragOver", "drop"]) await cdp.send("Input.dispatchDragEvent", { type, x: 400, y: 300, data });
   await page.waitForFunction(() => globalThis.noted.stack, undefined, { timeout });
-  return { chrome, page, noted: () => page.evaluate(() => globalThis.noted) };
+  return { chrome, page, before, noted: () => page.evaluate(() => globalThis.noted) };
 }
 
 export const ratio = (a, b) => (b ? (a < b ? `1/${(b / a).toFixed(1)}` : `${(a / b).toFixed(2)}×`) : "nothing to compare with");

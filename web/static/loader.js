@@ -269,9 +269,9 @@ function bootCrashpane({ app, ...options }) {
   const calm = new Promise((done) => (calmed = done));
   const told = (kind, _, control) => {
     if (kind === "ready" && app) idle(() => addApp({ ...app, calm }, control), { timeout: 5000 });
-    // Whatever the viewer tells of, somebody is using it.
+    // Whatever else the viewer tells of, somebody waits for it; and when it is idle, workers may still read symbols as a whole.
     clearTimeout(timer);
-    timer = setTimeout(calmed, 3000);
+    timer = setTimeout(calmed, { ready: 3000, idle: 15_000 }[kind] ?? 60_000);
   };
   startCrashpane({ ...whole, told, ...options }).then(() => fail(new Error("the program ended")), fail);
 }
