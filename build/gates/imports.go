@@ -73,8 +73,7 @@ var rooms = []room{
 
 	{"web/app", []string{"walker/report", "walker/report/view", "web/wire"}},
 	{"web/wire", nil},
-	// The engine searches a symbol file itself only when it rehearses.
-	{"wasm/viewer/...", []string{"core", "core/dumptext", "core/intake", "walker", "walker/session", "walker/report/...", "core/input", "symfile", "symfile/demangle", "web/app", "web/wire", "wasm/viewer/..."}},
+	{"wasm/viewer/...", []string{"core", "core/dumptext", "core/intake", "walker", "walker/session", "walker/report/...", "core/input", "symfile/demangle", "web/app", "web/wire", "wasm/viewer/..."}},
 	// The engine with all readers: it hands them to the same engine.
 	{"wasm/full", []string{"wasm/viewer/...", "walker", "walker/session", "walker/report/...", "symfile/...", "core/..."}},
 	// What the Worker answers out of a bucket, and the Worker itself.

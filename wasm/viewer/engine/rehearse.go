@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/crashpane/crashpane/core/input"
-	"github.com/crashpane/crashpane/symfile"
+	"github.com/crashpane/crashpane/walker/session"
 	"github.com/crashpane/crashpane/web/app"
 	"github.com/crashpane/crashpane/web/wire"
 )
@@ -101,21 +101,14 @@ func (r *Rehearsal) begin() {
 	look(0, app.PartsAll&^app.PartCompare)
 }
 
-// search finds functions all over a symbol file of which nothing is known.
-func search(nth int) {
-	f, err := symfile.OpenSparse(input.New("a.sym", madeSymbols{}, madeSize), symfile.Options{Slice: 8 << 10})
-	if err != nil {
-		return
-	}
+// search looks for functions all over a symbol file of which nothing is known, and says how many it found.
+func search(nth int) int {
 	var all []uint64
 	for i := range searched {
 		all = append(all, uint64(madeFirst+0x40*((i*madeFuncs+nth*997)/searched%madeFuncs)+0x10))
 	}
-	f.Prepare(all, all).All()
-	for _, rva := range all {
-		f.CFI(rva)
-		f.Lookup(rva)
-	}
+	found, _ := session.Search(input.New("a.sym", madeSymbols{}, madeSize), all)
+	return found
 }
 
 // readSome reads a file in two places at once, as it is done with large ones.

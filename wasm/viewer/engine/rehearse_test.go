@@ -118,3 +118,12 @@ func TestRehearsal(t *testing.T) {
 	runtime.ReadMemStats(&m)
 	t.Logf("%d steps, %d KB of heap in use", steps, m.HeapInuse>>10)
 }
+
+// TestRehearsedSearch: what is searched for is there.
+func TestRehearsedSearch(t *testing.T) {
+	for nth := range searches {
+		if n := search(nth); n != searched {
+			t.Errorf("%d of %d functions found the %dth time", n, searched, nth)
+		}
+	}
+}
