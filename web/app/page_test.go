@@ -548,7 +548,7 @@ func TestEscapeLeavesTheSearch(t *testing.T) {
 	}
 }
 
-// TestRehearsal: everything that a dump needs is built once, by small steps, from what an engine could answer.
+// TestRehearsal: everything that a dump needs is built, by small steps, from what an engine could answer.
 func TestRehearsal(t *testing.T) {
 	r := NewRehearsal()
 	n := 0

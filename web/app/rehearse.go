@@ -9,7 +9,7 @@ import (
 
 // A browser compiles a function of the program when it is called first, and all that draws a dump is called first when the
 // dump comes: that would be one long task at the moment when somebody waits. So the start page, when it is idle, builds each
-// part of the screen once from a made-up answer, one small task at a time, and throws it away.
+// part of the screen some times from a made-up answer, one small task at a time, and throws it away.
 
 // Rehearsal is what there is to build.
 type Rehearsal struct {
