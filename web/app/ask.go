@@ -22,7 +22,7 @@ func (p *Page) ask(parts int) {
 		parts = p.firstParts(parts)
 	}
 	s := p.State
-	look := Look{Parts: parts, Dump: p.Dump, Thread: s.Thread, Frame: s.Frame, Inline: s.Inline, Top: p.top,
+	look := Look{Parts: parts, Dump: p.Dump, Thread: s.Thread, Frame: s.Frame, Inline: s.Inline, Top: p.top, More: p.dirty&^parts != 0,
 		HideInlines: s.HideInlines, Module: p.Module,
 		ThreadFilter: s.ThreadFilter, Search: s.Search, Threads: p.span("threads"), Stack: p.span("stack"),
 		Modules: p.span("modules"), Wanted: p.span("wanted"), Files: p.span("files"),
@@ -170,6 +170,7 @@ func (p *Page) ReplyWith(r Reply, data File) (draw bool) {
 func (p *Page) looked(r Reply) {
 	p.asking = false
 	top := p.top || p.State.Thread < 0
+	first := p.Frame == nil && r.Frame != nil
 	if !p.Job.Active || p.reading == nil && len(p.queue) == 0 {
 		p.Job = Job{}
 	}
@@ -177,13 +178,12 @@ func (p *Page) looked(r Reply) {
 		p.say("error", r.Error)
 	}
 	if r.Summary != nil {
-		first := p.Summary == nil
+		if p.Summary == nil {
+			p.Host.Focus("stack")
+		}
 		p.Summary = r.Summary
 		p.Host.SetTitle(p.title())
 		p.fragile = p.fragile && p.replay
-		if first {
-			p.Host.Focus("stack")
-		}
 	}
 	if r.Threads != nil {
 		p.keepPending(r.Threads)
@@ -226,10 +226,14 @@ func (p *Page) looked(r Reply) {
 	}
 	p.tookRaw(r)
 	p.unread(r.Unread)
+	if p.Later.Text == "" {
+		p.Later.began = time.Time{} // it begins anew
+	}
 	if p.dirty == 0 && p.reading == nil && len(p.queue) == 0 && r.Pending == 0 && p.Readers.state != readersComing {
 		p.opening = false
 	}
-	if p.Summary != nil && p.Frame == nil && p.dirty&PartFrame != 0 {
+	switch {
+	case p.Summary != nil && p.Frame == nil && p.dirty&PartFrame != 0:
 		// The stack is painted before the answer to what comes next is drawn; that knows the symbols that are being read.
 		p.Host.NextFrame(func() {
 			if p.reading != nil {
@@ -237,7 +241,9 @@ func (p *Page) looked(r Reply) {
 			}
 			p.ask(0)
 		})
-	} else {
+	case first && p.dirty != 0:
+		p.Host.NextFrame(func() { p.ask(PartSummary) }) // and so are its names
+	default:
 		p.ask(0)
 	}
 	if len(p.queue) > 0 {

@@ -73,6 +73,36 @@ func TestFirstScreen(t *testing.T) {
 	}
 }
 
+// What is around the stack is asked for when the stack is painted with its names, and the engine knows that it will be.
+func TestNamesArePaintedFirst(t *testing.T) {
+	h, e := &lookingHost{}, &fakeEngine{}
+	p := NewPage(h, e, "")
+	p.Add([]File{sizedFile{"a.dmp", 5000}, sizedFile{"big.sym", 1 << 30}})
+	dumps := []DumpName{{0, "a.dmp"}}
+	p.Reply(Reply{Op: OpAdd, Items: []FileRow{{Name: "a.dmp", Usable: true}}, Dumps: dumps})
+	first := screen(0)
+	first.Frame = nil
+	p.Reply(first)
+	h.painted[0]()
+	p.Reply(Reply{Op: OpAdd, Items: []FileRow{{Item: 1, Name: "big.sym", Usable: true}}, Dumps: dumps})
+	if look := e.sent[len(e.sent)-1].Look; look == nil || !look.More {
+		t.Errorf("the engine is not told that more will be asked: %+v", look)
+	}
+	e.ops()
+	p.Later.began = time.Now().Add(-time.Minute)
+	p.Reply(screen(0))
+	if got := e.ops(); len(got) != 0 {
+		t.Errorf("before the names are painted the engine was asked %v", got)
+	}
+	if p.Reply(Reply{Progress: &Progress{Stage: "walking", Later: true}}) {
+		t.Error("the other threads, whose walk has only begun, are drawn before the names are painted")
+	}
+	h.painted[1]()
+	if len(e.sent) != 1 || e.sent[0].Look.More || e.sent[0].Look.Parts&PartModules == 0 {
+		t.Errorf("after that the engine was asked %+v", e.sent)
+	}
+}
+
 // Symbols that are opened while the stack is drawn without them are in the very next question, whether they were opened before it is painted or not.
 func TestSymbolsWhileTheStackIsPainted(t *testing.T) {
 	for _, sooner := range []bool{true, false} {

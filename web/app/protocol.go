@@ -94,7 +94,9 @@ type Look struct {
 	Thread        int // -1: the dump's first one
 	Frame, Inline int
 	// Top: the first row of the thread is to be selected, inlined or not; the answer's Frame says which one that is.
-	Top          bool
+	Top bool
+	// More: another question follows as soon as the answer is painted, and what nobody waits for is not begun before that.
+	More         bool
 	HideInlines  bool
 	Module       int // whose row number is asked for, or -1
 	ThreadFilter string

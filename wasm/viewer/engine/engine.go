@@ -31,6 +31,7 @@ type Engine struct {
 	id       int // of the request being answered, for progress
 	looked   int // the dump that was looked at last, -1 before that
 	walking  bool
+	more     bool // another question follows at once
 	exact    exact
 	redact   bool
 	fetched  func() int64
@@ -171,6 +172,9 @@ func (e *Engine) viewOf(dump int, rep *report.Report) *view.View {
 // When all are walked, it tells the page. A piece is a thread; the caller answers requests in between.
 func (e *Engine) Idle() (more bool) {
 	e.id = 0
+	if e.more {
+		return false
+	}
 	if !e.walking {
 		return e.readOn()
 	}
@@ -188,7 +192,7 @@ func (e *Engine) Idle() (more bool) {
 
 // look makes the parts of the screen that are asked for.
 func (e *Engine) look(r *app.Reply, q app.Look) {
-	r.Parts = q.Parts
+	r.Parts, e.more = q.Parts, q.More
 	if q.Search != "" {
 		// What is searched for may stand anywhere.
 		e.session.Report(q.Dump)

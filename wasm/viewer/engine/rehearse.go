@@ -86,11 +86,9 @@ func (r *Rehearsal) begin() {
 	}
 	add("c.sym", smallSymbols())
 	look(0, stack)
-	if first {
-		ask(app.Request{ID: 1, Op: app.OpAdd, Name: "a.sym"}, func() *input.Source { return input.New("a.sym", madeSymbols{}, madeSize) })
-		r.steps = append(r.steps, func() { readSome(source("c", make([]byte, 16<<10))) })
-		look(0, stack)
-	}
+	ask(app.Request{ID: 1, Op: app.OpAdd, Name: "a.sym"}, func() *input.Source { return input.New("a.sym", madeSymbols{}, madeSize) })
+	r.steps = append(r.steps, func() { readSome(source("c", make([]byte, 16<<10))) })
+	look(0, stack)
 	add("w.dmp", rehearsalWindows)
 	look(1, stack)
 	look(0, app.PartsAll&^app.PartCompare)
