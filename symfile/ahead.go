@@ -21,8 +21,9 @@ const (
 	// maxAheadRounds bounds how often lookups are begun: a search by proportion takes two or three slices, a function of many
 	// lines lies in several.
 	maxAheadRounds = 24
-	// aheadBatch is how many lookups are prepared at a time, and how many places are read at once: what is read for them has to fit
-	// beside each other (mostCached), twice.
+	// aheadBatch is how many lookups are prepared at a time, and how many places are read at once: what is read for them has to fit beside
+	// each other (mostCached). With half as many, what each round costs by itself is more than what is gained by reading one while the
+	// other is worked on; with more, it is only memory.
 	aheadBatch = 192
 	// aheadSlices is how many slices are read of each place: of many places that are read at once the bytes count, too.
 	aheadSlices = 16
@@ -70,6 +71,16 @@ type Preparation struct {
 	origins  []uint64
 	files    []uint64
 	gathered bool // the names of what is located are known
+	flying   []*batch
+}
+
+// batch are lookups that are prepared together.
+type batch struct {
+	args   []uint64 // of those that lack something
+	begin  func(uint64) error
+	per    int64 // how many slices are read of each place
+	rounds int
+	lacks  *flight // what they lack, if it is under way
 }
 
 // Prepare begins to fetch what CFI, Row and FrameData will read for the addresses in rules, and Lookup for those in functions. There is
@@ -77,6 +88,7 @@ type Preparation struct {
 func (f *File) Prepare(rules, functions []uint64) *Preparation {
 	p := &Preparation{f: f}
 	if f.readsAhead() {
+		f.sparse.landAll()
 		p.rules = ascending(rules, f.lacksRules)
 		p.asked = ascending(functions, func(rva uint64) bool { _, ok := f.symbols[rva]; return !ok })
 	}
@@ -106,36 +118,80 @@ func ascending(all []uint64, wanted func(uint64) bool) []uint64 {
 	return slices.Compact(out)
 }
 
-// All does all that is left.
+// All does all that is left, at once.
 func (p *Preparation) All() {
-	for p.Step() {
+	for p.step(1) {
 	}
 }
 
-// Step does a part of the work, and reports whether there is more.
+// Step does a part of the work, and reports whether there is more. What is to be read next is read between two steps, where the Source can
+// do so.
 func (p *Preparation) Step() (more bool) {
+	return p.step(2)
+}
+
+// step is Step with so many batches under way.
+func (p *Preparation) step(most int) (more bool) {
 	f := p.f
 	if !f.readsAhead() { // it has an index by now
 		return false
 	}
-	ok := true
+	if len(p.flying) < most {
+		if b := p.next(); b != nil {
+			return p.fly(b, most > 1)
+		}
+	}
+	if len(p.flying) > 0 {
+		b := p.flying[0]
+		p.flying = p.flying[1:]
+		return p.fly(b, most > 1)
+	}
+	if !p.gathered && len(p.located) > 0 {
+		p.gather()
+		return true
+	}
+	for rva, at := range p.located {
+		s, err := f.named(at)
+		if err != nil {
+			return false
+		}
+		keepSymbol(f.symbols, rva, s)
+	}
+	p.located, p.gathered = nil, false
+	return len(p.asked) > 0
+}
+
+// fly goes on with a batch, and reports whether all is well.
+func (p *Preparation) fly(b *batch, apart bool) (ok bool) {
+	s := p.f.sparse
+	s.preparing = true
+	if ok = s.begin(b, apart); ok && len(b.args) > 0 {
+		p.flying = append(p.flying, b)
+	}
+	if s.preparing = false; len(p.flying) == 0 {
+		s.room(0)
+	}
+	return ok
+}
+
+// next is the next batch of lookups, nil if those that are under way come first.
+func (p *Preparation) next() *batch {
+	f := p.f
 	switch {
 	case len(p.rules) > 0:
-		ok = f.readAhead(cut(&p.rules, aheadBatch), f.rulesAt)
-	case len(p.asked) > 0 && len(p.located) < maxAhead:
+		return &batch{args: cut(&p.rules, aheadBatch), begin: f.rulesAt, per: aheadSlices}
+	case len(p.asked) > 0 && len(p.located) < maxAhead && !p.gathered:
 		if p.located == nil {
 			p.located = map[uint64]located{}
 		}
-		ok = f.readAhead(cut(&p.asked, aheadBatch), func(rva uint64) error {
+		return &batch{args: cut(&p.asked, aheadBatch), per: aheadSlices, begin: func(rva uint64) error {
 			at, ans, err := f.locate(rva)
 			if err == nil && ans == symbol.Yes {
 				p.located[rva] = at
 			}
 			return err
-		})
-	case !p.gathered:
-		p.gather()
-	case len(p.origins)+len(p.files) > 0:
+		}}
+	case p.gathered && len(p.origins)+len(p.files) > 0:
 		// File numbers come behind the origins' in one list, so that the last of both are read together.
 		names := cut(&p.origins, aheadBatch)
 		n := aheadBatch - len(names)
@@ -145,7 +201,7 @@ func (p *Preparation) Step() (more bool) {
 		for _, num := range cut(&p.files, n) {
 			names = append(names, num|aFile)
 		}
-		ok = f.readAhead(names, func(num uint64) error {
+		return &batch{args: names, per: aheadSlices, begin: func(num uint64) error {
 			var err error
 			if num&aFile != 0 {
 				_, err = f.fileName(uint32(num))
@@ -153,19 +209,9 @@ func (p *Preparation) Step() (more bool) {
 				_, err = f.originName(uint32(num))
 			}
 			return err
-		})
-	default:
-		for rva, at := range p.located {
-			s, err := f.named(at)
-			if err != nil {
-				return false
-			}
-			keepSymbol(f.symbols, rva, s)
-		}
-		p.located, p.gathered = nil, false
-		return len(p.asked) > 0
+		}}
 	}
-	return ok
+	return nil
 }
 
 // gather notes the names of what is located that are not known.
@@ -218,68 +264,124 @@ func (f *File) rulesAt(rva uint64) error {
 	return err
 }
 
-// readAhead begins the lookups of some arguments until all that they read is at hand. It reports whether that went well.
-func (f *File) readAhead(args []uint64, begin func(uint64) error) bool {
-	ok := f.sparse.readAhead(slices.Clone(args), aheadSlices, begin)
-	f.sparse.room(0)
-	return ok
-}
-
-// readAhead is File.readAhead; args are overwritten. per is how many slices are read of each place.
-func (s *sparse) readAhead(args []uint64, per int64, begin func(uint64) error) bool {
+// readAhead begins the lookups of some arguments until all that they read is at hand. per is how many slices are read of each place.
+func (s *sparse) readAhead(args []uint64, per int64, begin func(uint64) error) {
 	s.preparing = true
 	defer func() { s.preparing = false }()
-	for range maxAheadRounds {
-		s.ahead = &ahead{wanted: map[int64]bool{}, slices: per}
-		left := args[:0]
-		var failed error
-		for _, arg := range args {
-			s.ahead.missed = false
-			err := begin(arg)
-			switch {
-			case s.ahead.missed:
-				left = append(left, arg)
-			case err != nil:
-				failed = err
-			}
+	b := &batch{args: args, begin: begin, per: per}
+	for s.begin(b, false) && len(b.args) > 0 {
+	}
+}
+
+// begin waits until there is what the lookups of a batch lack, and begins them again. Then those are left that lack more, which is under way
+// if it is read apart, and else at hand. It reports whether that went well.
+func (s *sparse) begin(b *batch, apart bool) (ok bool) {
+	if b.lacks != nil && s.land(b.lacks) != nil {
+		return false
+	}
+	b.lacks = nil
+	if !apart {
+		s.landAll() // what it lacks may be among that
+	}
+	if b.rounds++; b.rounds > maxAheadRounds {
+		b.args = nil
+		return true
+	}
+	s.ahead = &ahead{wanted: map[int64]bool{}, slices: b.per}
+	left := make([]uint64, 0, len(b.args))
+	var failed error
+	for _, arg := range b.args {
+		s.ahead.missed = false
+		err := b.begin(arg)
+		switch {
+		case s.ahead.missed:
+			left = append(left, arg)
+		case err != nil:
+			failed = err
 		}
-		spans := s.ahead.spans
-		s.ahead = nil
-		if failed != nil {
+	}
+	spans := s.ahead.spans
+	s.ahead, b.args = nil, left
+	if failed != nil {
+		return false
+	}
+	if apart && len(spans) <= aheadBatch {
+		b.lacks = s.start(spans, s.src.StartMany)
+		return true
+	}
+	for some := range slices.Chunk(spans, aheadBatch) {
+		if s.land(s.start(some, s.readMany)) != nil {
 			return false
-		}
-		if args = left; len(args) == 0 {
-			return true
-		}
-		for some := range slices.Chunk(spans, aheadBatch) {
-			if s.fetch(some) != nil {
-				return false
-			}
 		}
 	}
 	return true
 }
 
-// fetch reads spans of slices at once.
-func (s *sparse) fetch(spans [][2]int64) error {
-	need := int64(0)
+// readMany is input.Source.ReadMany as StartMany answers.
+func (s *sparse) readMany(parts []input.Part) (wait func() error) {
+	err := s.src.ReadMany(parts)
+	return func() error { return err }
+}
+
+// flight is what is being read.
+type flight struct {
+	stretches []*stretch
+	bytes     int64
+	wait      func() error
+}
+
+// start begins to read spans of slices at once; nil if there are none.
+func (s *sparse) start(spans [][2]int64, read func([]input.Part) (wait func() error)) *flight {
+	if len(spans) == 0 {
+		return nil
+	}
+	f := &flight{stretches: make([]*stretch, len(spans))}
 	for _, span := range spans {
-		need += s.bytesOf(span[0], span[1])
+		f.bytes += s.bytesOf(span[0], span[1])
 	}
-	s.room(need)
+	s.room(f.bytes)
+	s.held += f.bytes // what is read meanwhile finds its own room
 	parts := make([]input.Part, len(spans))
-	read := make([]*stretch, len(spans))
 	for i, span := range spans {
-		read[i] = s.stretchOf(span[0], span[1])
-		parts[i] = input.Part{Off: s.startOf(span[0]), Data: read[i].data}
+		st := s.stretchOf(span[0], span[1])
+		f.stretches[i], parts[i] = st, input.Part{Off: s.startOf(span[0]), Data: st.data}
+		for n := span[0]; n < span[1]; n++ {
+			s.coming[n] = true
+		}
 	}
-	if err := s.src.ReadMany(parts); err != nil {
+	f.wait = read(parts)
+	s.flights = append(s.flights, f)
+	return f
+}
+
+// land waits until what was begun to be read is at hand, unless it is.
+func (s *sparse) land(f *flight) error {
+	at := slices.Index(s.flights, f)
+	if at < 0 {
+		return nil
+	}
+	s.flights = slices.Delete(s.flights, at, at+1)
+	err := f.wait()
+	s.held -= f.bytes
+	for _, st := range f.stretches {
+		for i := range st.slices {
+			delete(s.coming, st.from+int64(i))
+		}
+	}
+	if err != nil {
 		return err
 	}
 	s.reads++
-	for _, st := range read {
+	for _, st := range f.stretches {
 		st.used = true
 		s.take(st)
 	}
 	return nil
+}
+
+// landAll is land for all that is under way: who wanted it may have gone, and who has not meets an error again.
+func (s *sparse) landAll() {
+	for len(s.flights) > 0 {
+		s.land(s.flights[0])
+	}
 }

@@ -144,3 +144,95 @@ func TestPrepareNothing(t *testing.T) {
 	}
 	open(t, "m.sym", text).Prepare([]uint64{0x1000}, nil).All()
 }
+
+// lateReader is a manyReader that fills places only when they are waited for, and notes how many readings are under way.
+type lateReader struct {
+	manyReader
+	under, most int
+}
+
+func (l *lateReader) StartManyAt(parts []input.Part) (wait func() error) {
+	l.under++
+	l.most = max(l.most, l.under)
+	return func() error {
+		l.under--
+		return l.ReadManyAt(parts)
+	}
+}
+
+func lateOf(t *testing.T, text []byte) (*File, *lateReader) {
+	t.Helper()
+	r := &lateReader{manyReader: manyReader{Reader: bytes.NewReader(text)}}
+	f, err := openSparse(input.New("m.sym", r, int64(len(text))), Options{Slice: 16 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f, r
+}
+
+// TestPrepareMeanwhile: while what some lookups lack is read, others go on; all is answered the same, also where somebody asks in between, or who
+// began it has gone.
+func TestPrepareMeanwhile(t *testing.T) {
+	text := generate(6000)
+	exact := open(t, "m.sym", text)
+	var rvas []uint64
+	for i := range 900 {
+		rvas = append(rvas, uint64(0x1000+(i*37%6000)*(36*12+16)+i%400))
+	}
+	for what, meanwhile := range map[string]func(f *File, n int) bool{
+		"nothing":        func(*File, int) bool { return true },
+		"lookups":        func(f *File, n int) bool { f.Lookup(rvas[n*7%900]); f.Row(cpu.AMD64, rvas[n*11%900]); return true },
+		"preparations":   func(f *File, n int) bool { f.Prepare(rvas[:n%30], rvas[n:n+40]).All(); return true },
+		"it is given up": func(f *File, n int) bool { return n < 3 },
+	} {
+		f, r := lateOf(t, text)
+		p := f.Prepare(rvas, rvas)
+		for n := 0; p.Step() && meanwhile(f, n); n++ {
+		}
+		if r.most != 2 && what != "preparations" {
+			t.Errorf("%s: %d readings at most were under way together", what, r.most)
+		}
+		if what == "nothing" {
+			r.single, r.many = 0, 0
+		}
+		f.Prepare(nil, rvas[:1]).All()
+		for _, rva := range rvas {
+			if d := differs(f, exact, rva); d != "" {
+				t.Fatalf("%s: %s", what, d)
+			}
+		}
+		if r.under != 0 || len(f.sparse.coming) > 0 || len(f.sparse.flights) > 0 {
+			t.Errorf("%s: %d readings, of %d slices, were begun and not waited for", what, r.under, len(f.sparse.coming))
+		}
+		held := int64(0)
+		for _, st := range f.sparse.ring {
+			held += int64(len(st.data))
+		}
+		if f.sparse.held != held {
+			t.Errorf("%s: %d bytes are counted where %d are kept", what, f.sparse.held, held)
+		}
+	}
+}
+
+// TestPrepareMeanwhileFails: a reading that fails ends it, and is left to the lookups.
+func TestPrepareMeanwhileFails(t *testing.T) {
+	text := generate(6000)
+	exact := open(t, "m.sym", text)
+	f, r := lateOf(t, text)
+	var rvas []uint64
+	for i := range 600 {
+		rvas = append(rvas, uint64(0x1000+i*10*448))
+	}
+	p := f.Prepare(nil, rvas)
+	for n := 0; p.Step(); n++ {
+		if n == 1 {
+			r.err = errors.New("the file is gone")
+		}
+	}
+	r.err = nil
+	for _, rva := range rvas {
+		if d := differs(f, exact, rva); d != "" {
+			t.Fatal(d)
+		}
+	}
+}

@@ -163,9 +163,12 @@ type sparse struct {
 	// firstFunc and lastFunc are the offsets of the first and the last FUNC; -1 if there is none.
 	firstFunc, lastFunc int64
 
-	// ahead, while it is set, notes what lookups would read; preparing is set until all of that is read.
+	// ahead, while it is set, notes what lookups would read; preparing is set until all of that is read. coming are the slices of
+	// what is being read meanwhile.
 	ahead     *ahead
 	preparing bool
+	coming    map[int64]bool
+	flights   []*flight
 
 	exact  [groupAll]bool // groups that have an index
 	broken [groupAll]bool // groups that the survey found unsorted
@@ -183,7 +186,7 @@ func newSparse(src *input.Source, opt Options) *sparse {
 	}
 	step := min(size, sliceStep)
 	s := &sparse{src: src, step: step, per: max(opt.stretch, size/step), count: (src.Size + step - 1) / step,
-		cache: map[int64]*stretch{}, firstFunc: -1, lastFunc: -1}
+		cache: map[int64]*stretch{}, coming: map[int64]bool{}, firstFunc: -1, lastFunc: -1}
 	s.edges = make([]edge, s.count)
 	return s
 }
@@ -220,6 +223,10 @@ func (s *sparse) load(n int64) (*slice, error) {
 // read reads a slice with as many around it as are read at a time and not at hand. While lookups are only asked what they will
 // read (see Prepare), that is noted instead.
 func (s *sparse) read(n int64) (*stretch, error) {
+	if s.ahead != nil && s.coming[n] {
+		s.ahead.missed = true
+		return nil, errAhead
+	}
 	from, to := s.around(n)
 	if s.ahead != nil {
 		s.ahead.want(n, from, to)
@@ -243,7 +250,7 @@ func (s *sparse) around(n int64) (from, to int64) {
 	} else if s.ahead != nil {
 		per = min(per, s.ahead.slices)
 	}
-	free := func(n int64) bool { return s.cache[n] == nil && (s.ahead == nil || !s.ahead.wanted[n]) }
+	free := func(n int64) bool { return s.cache[n] == nil && (s.ahead == nil || !s.ahead.wanted[n] && !s.coming[n]) }
 	for back := per / 2; back > 0 && from > 0 && free(from-1); back-- {
 		from--
 	}

@@ -92,7 +92,7 @@ const peak = () => tab.page.evaluate(() => document.querySelector(".crashpane-ro
 // Counts the workers, and the values at which the bar stood.
 async function noteBars() {
   let workers = 0;
-  tab.page.on("worker", () => workers++);
+  tab.page.on("worker", (w) => (workers += !w.url().endsWith("#places")));
   await tab.page.evaluate(() => {
     globalThis.bars = new Set();
     const look = () => {

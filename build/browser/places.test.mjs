@@ -1,6 +1,6 @@
 // Many places of a File read at once (web/static/places.js), in a browser: whatever lies near what, the bytes are those of the places.
 import assert from "node:assert/strict";
-import { mkdtemp, rm, truncate, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -91,10 +91,64 @@ test("a hundred readings in a row all come to an end", async () => {
   }
 });
 
+// The script of a worker as the engine's is, which has the lists read two at a time and answers the first that is wrong, and how often it asked
+// another worker.
+const engine = (before) => `${before}
+onmessage = async ({ data }) => {
+  if (data.places) return crashpaneServe(data.places);
+  const { file, lists } = data;
+  let workers = 0;
+  const Made = self.Worker;
+  if (Made) self.Worker = class extends Made { constructor(url) { super(url); workers++; } };
+  const check = async (list) => {
+    const all = await crashpaneApart.read(file, list.flat());
+    let at = 0;
+    for (const [from, size] of list) {
+      for (let i = 0; i < size; i += 1 + (i >> 6)) {
+        if (all[at + i] !== ((((from + i) & ~3) >>> (8 * ((from + i) & 3))) & 255)) return { place: [from, size], i };
+      }
+      at += size;
+    }
+    crashpaneApart.back(all);
+    return at === all.byteLength ? undefined : { more: all.byteLength - at };
+  };
+  try {
+    let wrong;
+    for (let i = 0; i < lists.length; i += 2) wrong ??= (await Promise.all(lists.slice(i, i + 2).map(check))).find((w) => w);
+    postMessage({ wrong, workers });
+  } catch (error) {
+    postMessage({ failed: String(error.message ?? error), workers });
+  }
+};`;
+const apart = async (lists, before = "") => {
+  const script = engine(before + (await readFile(inRepo("web/static/places.js"), "utf8")));
+  return page.evaluate(
+    ([script, lists]) =>
+      new Promise((done) => {
+        const worker = new Worker(URL.createObjectURL(new Blob([script])));
+        worker.onmessage = ({ data }) => done(data);
+        worker.postMessage({ file: document.querySelector("input").files[0], lists });
+      }),
+    [script, lists],
+  );
+};
+
+test("another worker reads them as well, and where there is none they are read all the same", async () => {
+  const below = random(11);
+  const lists = Array.from({ length: 12 }, (_, n) =>
+    Array.from({ length: n % 3 ? 120 : 3 }, () => [below(size - 20_000), 1 + below(16_000)]).sort((a, b) => a[0] - b[0]),
+  );
+  assert.deepEqual(await apart(lists), { wrong: undefined, workers: 1 });
+  assert.deepEqual(await apart(lists, "delete self.Worker;\n"), { wrong: undefined, workers: 0 });
+  // One that does not run.
+  assert.deepEqual(await apart(lists, 'const { Worker: W } = self; self.Worker = class extends W { constructor() { super(URL.createObjectURL(new Blob(["throw 1"]))); } };\n'), { wrong: undefined, workers: 1 });
+});
+
 test("a file that was cut meanwhile is an error, as places alone and as a stream", async () => {
   await truncate(join(dir, "file"), 1 << 20);
   for (const places of [[[30_000_000, 9]], Array.from({ length: 50 }, (_, i) => [i * 300_000, 16])]) {
     const said = await page.evaluate((p) => crashpanePlaces(document.querySelector("input").files[0], p.flat()).then(() => "nothing", (e) => e.message || String(e)), places);
     assert.notEqual(said, "nothing");
+    assert.ok((await apart([places])).failed, "as it is where another worker reads");
   }
 });

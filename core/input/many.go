@@ -16,6 +16,13 @@ type ManyReader interface {
 	ReadManyAt(parts []Part) error
 }
 
+// ManyStarter is a ManyReader that reads while its caller does something else.
+type ManyStarter interface {
+	ManyReader
+	// StartManyAt begins to fill all parts; they are filled when wait answers.
+	StartManyAt(parts []Part) (wait func() error)
+}
+
 // ReadsMany reports whether ReadMany is cheaper than as many reads.
 func (s *Source) ReadsMany() bool {
 	if s.whole != nil {
@@ -27,29 +34,46 @@ func (s *Source) ReadsMany() bool {
 
 // ReadMany fills all parts past the cache. Errors are those of ReadDirect.
 func (s *Source) ReadMany(parts []Part) error {
-	many, ok := s.r.(ManyReader)
-	switch {
-	case s.whole != nil && s.whole.ReadsMany():
-		moved := make([]Part, len(parts))
-		for i, p := range parts {
-			if p.Off < 0 || int64(len(p.Data)) > s.Size-p.Off {
-				return s.outside(p.Off, int64(len(p.Data)))
-			}
-			moved[i] = Part{s.base + p.Off, p.Data}
-		}
-		return s.whole.ReadMany(moved)
-	case !ok:
-		for _, p := range parts {
-			if _, err := s.ReadDirect(p.Data, p.Off); err != nil {
-				return err
-			}
-		}
-		return nil
+	whole, moved, err := s.within(parts)
+	if err != nil {
+		return err
+	}
+	if many, ok := whole.r.(ManyReader); ok {
+		return many.ReadManyAt(moved)
 	}
 	for _, p := range parts {
-		if p.Off < 0 || int64(len(p.Data)) > s.Size-p.Off {
-			return s.outside(p.Off, int64(len(p.Data)))
+		if _, err := s.ReadDirect(p.Data, p.Off); err != nil {
+			return err
 		}
 	}
-	return many.ReadManyAt(parts)
+	return nil
+}
+
+// StartMany is ReadMany that goes on while the caller does something else, where the reader can do so. Nothing may touch the parts until
+// wait has answered; it need not be called.
+func (s *Source) StartMany(parts []Part) (wait func() error) {
+	whole, moved, err := s.within(parts)
+	if err == nil {
+		if r, ok := whole.r.(ManyStarter); ok {
+			return r.StartManyAt(moved)
+		}
+		err = s.ReadMany(parts)
+	}
+	return func() error { return err }
+}
+
+// within are parts of this Source as parts of the one that it is a part of.
+func (s *Source) within(parts []Part) (whole *Source, moved []Part, err error) {
+	whole, base := s.Within()
+	moved = parts
+	if base != 0 {
+		moved = make([]Part, len(parts))
+	}
+	for i, p := range parts {
+		if p.Off < 0 || int64(len(p.Data)) > s.Size-p.Off {
+			return whole, nil, s.outside(p.Off, int64(len(p.Data)))
+		}
+		moved[i] = Part{base + p.Off, p.Data}
+	}
+	return whole, moved, nil
 }

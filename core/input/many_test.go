@@ -54,3 +54,41 @@ func TestReadMany(t *testing.T) {
 		t.Errorf("asked %d times", reader.asked)
 	}
 }
+
+// later is a reader that fills the places only when it is waited for.
+type later struct{ together }
+
+func (l *later) StartManyAt(parts []input.Part) (wait func() error) {
+	return func() error { return l.ReadManyAt(parts) }
+}
+
+// TestStartMany: the bytes are there when they were waited for, whether the reader can do something else meanwhile or not.
+func TestStartMany(t *testing.T) {
+	data := []byte("0123456789abcdefghij")
+	reader := &later{together{Reader: bytes.NewReader(data)}}
+	for name, c := range map[string]struct {
+		src  *input.Source
+		want string
+		late bool
+	}{
+		"plain":    {input.New("a", bytes.NewReader(data), 20), "12ij", false},
+		"together": {input.New("a", &together{Reader: bytes.NewReader(data)}, 20), "12ij", false},
+		"later":    {input.New("a", reader, 20), "12ij", true},
+		"a part":   {input.New("a", reader, 20).Sub("b", 2, 18), "34ij", true},
+	} {
+		parts := []input.Part{{Off: 1, Data: make([]byte, 2)}, {Off: c.src.Size - 2, Data: make([]byte, 2)}}
+		wait := c.src.StartMany(parts)
+		if early := parts[0].Data[0] != 0; early == c.late {
+			t.Errorf("%s: there before it was waited for: %v", name, early)
+		}
+		if err := wait(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got := string(parts[0].Data) + string(parts[1].Data); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+		if c.src.StartMany([]input.Part{{Off: c.src.Size - 1, Data: make([]byte, 2)}})() == nil {
+			t.Errorf("%s: nothing wrong with what lies outside", name)
+		}
+	}
+}

@@ -3,7 +3,7 @@
 // near each other are read as a run, with what lies between them, and of the others several as one Blob: while one Blob is read, the
 // places of the next are cut out.
 const placeReader = () => {
-  const near = 1 << 20; // a gap that costs about as much to read as to leave out, and less where other programs are busy
+  const near = 2 << 20; // a gap that costs about as much to read as to leave out, and less where other programs are busy
   const least = 6 << 20; // of a run, where it is divided among streams
   const streams = 3;
   // Places in a Blob, of 64 KB: what fits into the 512 KB that Chromium puts between its processes is read in one go. One for all
@@ -58,7 +58,8 @@ const placeReader = () => {
     reading.add(reader);
     try {
       for (let at = places[0].from, first = 0; at < to; ) {
-        const { done, value } = await reader.read(buffer && new Uint8Array(buffer));
+        const size = buffer && Math.min(buffer.byteLength, to - at);
+        const { done, value } = await reader.read(buffer && new Uint8Array(buffer, 0, size), { min: size }); // at once, where it can: each answer costs a turn
         if (done || !value.byteLength) throw new Error("it is shorter than it was");
         const end = at + value.byteLength;
         for (let i = first; i < places.length && places[i].from < end; i++) {
@@ -86,9 +87,9 @@ const placeReader = () => {
     if (at !== all.byteLength) throw new Error("it is shorter than it was");
   }
 
-  // list: from and size of each place, by from. The answer has their bytes one after the other, until something else is asked; it is
-  // promised, or there at once.
-  return (file, list) => {
+  // list: from and size of each place, by from. The answer has their bytes one after the other, in room if one is given that is large
+  // enough, else until something else is asked; it is promised, or there at once.
+  return (file, list, room) => {
     const places = [];
     let total = 0;
     for (let i = 0; i < list.length; i += 2) {
@@ -98,8 +99,10 @@ const placeReader = () => {
     const { out, alone } = runs(places);
     // With nothing beside it, what is promised comes later: it goes through more threads.
     if (!out.length && alone.length <= group && self.FileReaderSync) return new Uint8Array(new FileReaderSync().readAsArrayBuffer(together(file, places)));
+    if (room) answer = new Uint8Array(room);
     if (answer.byteLength < total) answer = new Uint8Array(total);
     const into = answer.subarray(0, total);
+    if (room) answer = new Uint8Array(0);
     const work = [];
     for (let i = 0; i < alone.length; i += group) work.push(blob(file, alone.slice(i, i + group), into));
     for (let lane = 0; lane < streams; lane++) {
@@ -117,4 +120,68 @@ const placeReader = () => {
   };
 };
 self.crashpanePlaces = placeReader();
+
+// The same by another worker, for an engine that has something to do meanwhile: cutting a place out of a File holds up whoever does it.
+// That worker runs this script, too, and no program. Where there can be none, it is done here.
+const apart = (local) => {
+  let worker;
+  let rest; // a timer: nobody has asked for a while
+  let asked = 0;
+  const open = new Map(); // number → what was asked, and what settles its promise
+  const rooms = []; // memory that was given back
+  const here = ({ file, list, done, failed }) => new Promise((d) => d(local(file, list, new ArrayBuffer(0)))).then(done, failed);
+  function begin() {
+    worker = null;
+    try {
+      worker = new Worker(`${self.location.href}#places`);
+    } catch {
+      return;
+    }
+    worker.onmessage = ({ data: { id, bytes, problem } }) => {
+      const { done, failed } = open.get(id);
+      open.delete(id);
+      if (!open.size) rest = setTimeout(end, 5000);
+      if (bytes) done(bytes);
+      else failed(new Error(problem));
+    };
+    worker.onerror = (event) => {
+      event.preventDefault();
+      clearTimeout(rest);
+      worker = null;
+      open.forEach(here);
+      open.clear();
+    };
+  }
+  function end() {
+    worker.terminate();
+    worker = undefined;
+    rooms.length = 0;
+  }
+  return {
+    // Promises the bytes of the places, until they are given back.
+    read: (file, list) =>
+      new Promise((done, failed) => {
+        if (worker === undefined) begin();
+        const ask = { file, list, done, failed };
+        if (!worker) return here(ask);
+        clearTimeout(rest);
+        const room = rooms.pop() ?? new ArrayBuffer(0);
+        open.set(++asked, ask);
+        worker.postMessage({ places: { file, list, room, id: asked } }, [room]);
+      }),
+    back: ({ buffer }) => rooms.length < 2 && rooms.push(buffer),
+  };
+};
+self.crashpaneApart = apart(crashpanePlaces);
+
+// The other side of it: one after the other, in the order in which they were asked.
+let served = Promise.resolve();
+self.crashpaneServe = ({ file, list, room, id }) => {
+  served = served
+    .then(() => crashpanePlaces(file, list, room))
+    .then(
+      (bytes) => postMessage({ id, bytes }, [bytes.buffer]),
+      (error) => postMessage({ id, problem: String(error?.message ?? error) }),
+    );
+};
 

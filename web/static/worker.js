@@ -34,7 +34,9 @@ async function start(module) {
 }
 
 onmessage = ({ data }) => {
-  if (data.module) {
+  if (data.places) {
+    crashpaneServe(data.places);
+  } else if (data.module) {
     start(data.module).catch((error) => stopped(lastWords || String(error?.message ?? error)));
   } else if (running) {
     crashpaneReceive(data);

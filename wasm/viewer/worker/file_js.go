@@ -117,7 +117,46 @@ func (f *fileReader) ReadManyAt(parts []input.Part) (err error) {
 			err = unreadable(e)
 		}
 	}()
-	var lacking []input.Part
+	lacking, places := f.lacking(parts)
+	if len(lacking) == 0 {
+		return nil
+	}
+	all := js.Global().Call("crashpanePlaces", f.file, places)
+	if all.Get("then").Truthy() {
+		var why js.Value
+		if all, why = await(all); why.Truthy() {
+			return unreadable(why.Get("message"))
+		}
+	}
+	return f.deal(lacking, all)
+}
+
+// StartManyAt implements input.ManyStarter: another thread reads them (web/static/places.js).
+func (f *fileReader) StartManyAt(parts []input.Part) (wait func() error) {
+	failed := func(err error) func() error { return func() error { return err } }
+	defer func() {
+		if e := recover(); e != nil {
+			wait = failed(unreadable(e))
+		}
+	}()
+	lacking, places := f.lacking(parts)
+	if len(lacking) == 0 {
+		return failed(nil)
+	}
+	apart := js.Global().Get("crashpaneApart")
+	came := begun(apart.Call("read", f.file, places))
+	return func() error {
+		all, why := came()
+		if why.Truthy() {
+			return unreadable(why.Get("message"))
+		}
+		defer apart.Call("back", all)
+		return f.deal(lacking, all)
+	}
+}
+
+// lacking fills the parts that are kept; the others it answers in the order of the file, and as a list of their places and sizes.
+func (f *fileReader) lacking(parts []input.Part) (lacking []input.Part, places []any) {
 	total := int64(0)
 	for _, p := range parts {
 		n, size := p.Off/f.grain, int64(len(p.Data))
@@ -132,23 +171,15 @@ func (f *fileReader) ReadManyAt(parts []input.Part) (err error) {
 		lacking = append(lacking, p)
 		total += size
 	}
-	if len(lacking) == 0 {
-		return nil
-	}
 	slices.SortFunc(lacking, func(a, b input.Part) int { return cmp.Compare(a.Off, b.Off) })
-	places := make([]any, 0, 2*len(lacking))
+	places = make([]any, 0, 2*len(lacking))
 	for _, p := range lacking {
 		places = append(places, float64(p.Off), len(p.Data))
 	}
-	noteRead(total)
-	all := js.Global().Call("crashpanePlaces", f.file, places)
-	if all.Get("then").Truthy() {
-		var why js.Value
-		if all, why = await(all); why.Truthy() {
-			return unreadable(why.Get("message"))
-		}
+	if len(lacking) > 0 {
+		noteRead(total)
 	}
-	return f.deal(lacking, all)
+	return lacking, places
 }
 
 // deal copies what was read to where it is wanted. A file that was cut has less.
