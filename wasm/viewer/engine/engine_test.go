@@ -176,3 +176,18 @@ func TestFileName(t *testing.T) {
 		}
 	}
 }
+
+// TestMoreIsAsked: while the page has said that it asks more when it has painted the answer, nothing is begun that nobody waits for.
+func TestMoreIsAsked(t *testing.T) {
+	k := newTalk(t)
+	k.addSample("tilecruncher.dmp")
+	w := app.Span{Count: 50}
+	look := app.Look{Parts: app.PartStack | app.PartFrame, Thread: -1, Top: true, Threads: w, Stack: w, More: true}
+	if r := k.ask(app.Request{Op: app.OpLook, Look: &look}, nil); r.Pending == 0 || k.e.Idle() {
+		t.Errorf("with %d threads left another one was walked", r.Pending)
+	}
+	look.More, look.Parts = false, app.PartModules
+	if k.ask(app.Request{Op: app.OpLook, Look: &look}, nil); !k.e.Idle() {
+		t.Error("then the other threads were not walked")
+	}
+}

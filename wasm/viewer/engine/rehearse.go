@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"github.com/crashpane/crashpane/core/input"
-	"github.com/crashpane/crashpane/walker/session"
 	"github.com/crashpane/crashpane/web/app"
 	"github.com/crashpane/crashpane/web/wire"
 )
@@ -23,12 +22,8 @@ type Rehearsal struct {
 	again  int
 }
 
-const (
-	// rehearsals is how often: until what reads a symbol file line by line is compiled for speed.
-	rehearsals = 6
-	// searches is how often a large symbol file is searched for as many functions as a deep stack has, until that is, too.
-	searches, searched = 8, 48
-)
+// rehearsals is how often: until what reads a symbol file line by line, and what walks many threads, is compiled for speed.
+const rehearsals = 6
 
 // The dumps and the symbols of a library, as TestRehearsalFiles makes them.
 //
@@ -45,9 +40,6 @@ var rehearsalSym []byte
 func NewRehearsal(source func(name string, content []byte) *input.Source) *Rehearsal {
 	r := &Rehearsal{source: source, again: rehearsals}
 	r.begin()
-	for i := range searches {
-		r.steps = append(r.steps, func() { search(i) })
-	}
 	return r
 }
 
@@ -92,21 +84,14 @@ func (r *Rehearsal) begin() {
 	add("w.dmp", rehearsalWindows)
 	look(1, stack)
 	look(0, app.PartsAll&^app.PartCompare)
-	r.steps = append(r.steps, func() {
-		for r.e.Idle() {
+	var idle func()
+	idle = func() {
+		if r.e.Idle() {
+			r.steps = append([]func(){idle}, r.steps...)
 		}
-	})
-	look(0, app.PartsAll&^app.PartCompare)
-}
-
-// search looks for functions all over a symbol file of which nothing is known, and says how many it found.
-func search(nth int) int {
-	var all []uint64
-	for i := range searched {
-		all = append(all, uint64(madeFirst+0x40*((i*madeFuncs+nth*997)/searched%madeFuncs)+0x10))
 	}
-	found, _ := session.Search(input.New("a.sym", madeSymbols{}, madeSize), all)
-	return found
+	r.steps = append(r.steps, idle)
+	look(0, app.PartsAll&^app.PartCompare)
 }
 
 // readSome reads a file in two places at once, as it is done with large ones.
