@@ -59,7 +59,6 @@ func (h *host) rehearse(r *app.Rehearsal, fonts []string) {
 			box.Call("append", line)
 			line.Get("offsetWidth")
 			fonts = fonts[1:]
-			h.change(func(*app.Page) {}) // draws what stands there, which changes nothing
 		case d != nil:
 			if !d.step() {
 				d = nil
