@@ -54,7 +54,7 @@ export async function open(site, files, { cores, timeout = 600_000 } = {}) {
   await page.addInitScript(note, cores);
   await page.goto(site.origin);
   await page.waitForFunction(() => document.documentElement.dataset.ready === "1");
-  await page.waitForTimeout(2000); // the page is open
+  await page.waitForTimeout(5000); // the page is open, and what it rehearses is over
   await page.evaluate(() => globalThis.noted.tasks.splice(0));
   const before = await page.workers()[0]?.evaluate(() => globalThis.crashpaneRead); // by what is rehearsed
   const cdp = await page.context().newCDPSession(page);
