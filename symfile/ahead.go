@@ -35,10 +35,9 @@ const (
 
 // ahead is what lookups lack.
 type ahead struct {
-	spans  [][2]int64     // slices from and up to
-	wanted map[int64]bool // the slices of all spans
-	slices int64          // how many are read of each place
-	missed bool           // the lookup that was begun last lacks something
+	spans  [][2]int64 // slices from and up to
+	slices int64      // how many are read of each place
+	missed bool       // the lookup that was begun last lacks something
 }
 
 // unlessAhead has a lookup that is only prepared go on without a name, so that all names that it lacks are noted.
@@ -49,15 +48,24 @@ func unlessAhead(err error) error {
 	return err
 }
 
-// want notes a span of slices for the sake of slice n, unless that is noted already.
-func (a *ahead) want(n, from, to int64) {
-	a.missed = true
-	if a.wanted[n] {
-		return
-	}
-	a.spans = append(a.spans, [2]int64{from, to})
-	for i := from; i < to; i++ {
-		a.wanted[i] = true
+// want notes a span of slices.
+func (s *sparse) want(from, to int64) {
+	s.ahead.spans = append(s.ahead.spans, [2]int64{from, to})
+	s.coming.set(from, to, true)
+}
+
+// sliceSet has a bit for each slice of a file.
+type sliceSet []uint64
+
+func (b sliceSet) has(n int64) bool { return b[n>>6]>>(n&63)&1 != 0 }
+
+func (b sliceSet) set(from, to int64, on bool) {
+	for n := from; n < to; n++ {
+		if on {
+			b[n>>6] |= 1 << (n & 63)
+		} else {
+			b[n>>6] &^= 1 << (n & 63)
+		}
 	}
 }
 
@@ -287,7 +295,7 @@ func (s *sparse) begin(b *batch, apart bool) (ok bool) {
 		b.args = nil
 		return true
 	}
-	s.ahead = &ahead{wanted: map[int64]bool{}, slices: b.per}
+	s.ahead = &ahead{slices: b.per}
 	left := make([]uint64, 0, len(b.args))
 	var failed error
 	for _, arg := range b.args {
@@ -303,6 +311,7 @@ func (s *sparse) begin(b *batch, apart bool) (ok bool) {
 	spans := s.ahead.spans
 	s.ahead, b.args = nil, left
 	if failed != nil {
+		s.forget(spans)
 		return false
 	}
 	if apart && len(spans) <= aheadBatch {
@@ -311,10 +320,18 @@ func (s *sparse) begin(b *batch, apart bool) (ok bool) {
 	}
 	for some := range slices.Chunk(spans, aheadBatch) {
 		if s.land(s.start(some, s.readMany)) != nil {
+			s.forget(spans)
 			return false
 		}
 	}
 	return true
+}
+
+// forget is for spans that will not be read.
+func (s *sparse) forget(spans [][2]int64) {
+	for _, span := range spans {
+		s.coming.set(span[0], span[1], false)
+	}
 }
 
 // readMany is input.Source.ReadMany as StartMany answers.
@@ -345,9 +362,6 @@ func (s *sparse) start(spans [][2]int64, read func([]input.Part) (wait func() er
 	for i, span := range spans {
 		st := s.stretchOf(span[0], span[1])
 		f.stretches[i], parts[i] = st, input.Part{Off: s.startOf(span[0]), Data: st.data}
-		for n := span[0]; n < span[1]; n++ {
-			s.coming[n] = true
-		}
 	}
 	f.wait = read(parts)
 	s.flights = append(s.flights, f)
@@ -364,9 +378,7 @@ func (s *sparse) land(f *flight) error {
 	err := f.wait()
 	s.held -= f.bytes
 	for _, st := range f.stretches {
-		for i := range st.slices {
-			delete(s.coming, st.from+int64(i))
-		}
+		s.coming.set(st.from, st.from+int64(len(st.slices)), false)
 	}
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/crashpane/crashpane/core/cpu"
@@ -201,8 +202,8 @@ func TestPrepareMeanwhile(t *testing.T) {
 				t.Fatalf("%s: %s", what, d)
 			}
 		}
-		if r.under != 0 || len(f.sparse.coming) > 0 || len(f.sparse.flights) > 0 {
-			t.Errorf("%s: %d readings, of %d slices, were begun and not waited for", what, r.under, len(f.sparse.coming))
+		if r.under != 0 || len(f.sparse.flights) > 0 || slices.ContainsFunc(f.sparse.coming, func(word uint64) bool { return word != 0 }) {
+			t.Errorf("%s: %d readings were begun and not waited for", what, r.under)
 		}
 		held := int64(0)
 		for _, st := range f.sparse.ring {

@@ -163,11 +163,11 @@ type sparse struct {
 	// firstFunc and lastFunc are the offsets of the first and the last FUNC; -1 if there is none.
 	firstFunc, lastFunc int64
 
-	// ahead, while it is set, notes what lookups would read; preparing is set until all of that is read. coming are the slices of
-	// what is being read meanwhile.
+	// ahead, while it is set, notes what lookups would read; preparing is set until all of that is read. coming are the slices that are
+	// noted or being read, flights what is being read.
 	ahead     *ahead
 	preparing bool
-	coming    map[int64]bool
+	coming    sliceSet
 	flights   []*flight
 
 	exact  [groupAll]bool // groups that have an index
@@ -186,8 +186,8 @@ func newSparse(src *input.Source, opt Options) *sparse {
 	}
 	step := min(size, sliceStep)
 	s := &sparse{src: src, step: step, per: max(opt.stretch, size/step), count: (src.Size + step - 1) / step,
-		cache: map[int64]*stretch{}, coming: map[int64]bool{}, firstFunc: -1, lastFunc: -1}
-	s.edges = make([]edge, s.count)
+		cache: map[int64]*stretch{}, firstFunc: -1, lastFunc: -1}
+	s.edges, s.coming = make([]edge, s.count), make(sliceSet, s.count>>6+1)
 	return s
 }
 
@@ -223,13 +223,14 @@ func (s *sparse) load(n int64) (*slice, error) {
 // read reads a slice with as many around it as are read at a time and not at hand. While lookups are only asked what they will
 // read (see Prepare), that is noted instead.
 func (s *sparse) read(n int64) (*stretch, error) {
-	if s.ahead != nil && s.coming[n] {
+	if s.ahead != nil && s.coming.has(n) {
 		s.ahead.missed = true
 		return nil, errAhead
 	}
 	from, to := s.around(n)
 	if s.ahead != nil {
-		s.ahead.want(n, from, to)
+		s.ahead.missed = true
+		s.want(from, to)
 		return nil, errAhead
 	}
 	s.room(s.bytesOf(from, to))
@@ -250,7 +251,7 @@ func (s *sparse) around(n int64) (from, to int64) {
 	} else if s.ahead != nil {
 		per = min(per, s.ahead.slices)
 	}
-	free := func(n int64) bool { return s.cache[n] == nil && (s.ahead == nil || !s.ahead.wanted[n] && !s.coming[n]) }
+	free := func(n int64) bool { return s.cache[n] == nil && (s.ahead == nil || !s.coming.has(n)) }
 	for back := per / 2; back > 0 && from > 0 && free(from-1); back-- {
 		from--
 	}
