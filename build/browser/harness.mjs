@@ -225,6 +225,23 @@ class Tab {
     }
   }
 
+  // Presses a button of an element in the task that first sees the element with a text, since what is seen may be over a moment later. Answers
+  // how many milliseconds that took.
+  async pressWhen(element, text, button) {
+    const pressed = await this.page.waitForFunction(
+      ([element, text, button]) => {
+        const found = document.querySelector(element);
+        if (!found || !new RegExp(text).test(found.textContent)) return false;
+        const begun = performance.now();
+        found.querySelector(button).click();
+        return { ms: performance.now() - begun };
+      },
+      [element, text.source, button],
+      { timeout: 60_000 },
+    );
+    return (await pressed.jsonValue()).ms;
+  }
+
   text() {
     return this.page.evaluate(() => document.body.innerText);
   }
