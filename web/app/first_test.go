@@ -73,18 +73,25 @@ func TestFirstScreen(t *testing.T) {
 	}
 }
 
-// What is around the stack is asked for when the stack is painted with its names, and the engine knows that it will be.
-func TestNamesArePaintedFirst(t *testing.T) {
-	h, e := &lookingHost{}, &fakeEngine{}
-	p := NewPage(h, e, "")
+// drawnWithoutSymbols is a page whose first stack is drawn and not painted, and the answer that is to come to the large symbol file.
+func drawnWithoutSymbols() (p *Page, h *lookingHost, e *fakeEngine, opened Reply) {
+	h, e = &lookingHost{}, &fakeEngine{}
+	p = NewPage(h, e, "")
 	p.Add([]File{sizedFile{"a.dmp", 5000}, sizedFile{"big.sym", 1 << 30}})
 	dumps := []DumpName{{0, "a.dmp"}}
 	p.Reply(Reply{Op: OpAdd, Items: []FileRow{{Name: "a.dmp", Usable: true}}, Dumps: dumps})
 	first := screen(0)
 	first.Frame = nil
 	p.Reply(first)
+	e.ops()
+	return p, h, e, Reply{Op: OpAdd, Items: []FileRow{{Item: 1, Name: "big.sym", Usable: true}}, Dumps: dumps}
+}
+
+// What is around the stack is asked for when the stack is painted with its names, and the engine knows that it will be.
+func TestNamesArePaintedFirst(t *testing.T) {
+	p, h, e, opened := drawnWithoutSymbols()
 	h.painted[0]()
-	p.Reply(Reply{Op: OpAdd, Items: []FileRow{{Item: 1, Name: "big.sym", Usable: true}}, Dumps: dumps})
+	p.Reply(opened)
 	if look := e.sent[len(e.sent)-1].Look; look == nil || !look.More {
 		t.Errorf("the engine is not told that more will be asked: %+v", look)
 	}
@@ -106,16 +113,7 @@ func TestNamesArePaintedFirst(t *testing.T) {
 // Symbols that are opened while the stack is drawn without them are in the very next question, whether they were opened before it is painted or not.
 func TestSymbolsWhileTheStackIsPainted(t *testing.T) {
 	for _, sooner := range []bool{true, false} {
-		h, e := &lookingHost{}, &fakeEngine{}
-		p := NewPage(h, e, "")
-		p.Add([]File{sizedFile{"a.dmp", 5000}, sizedFile{"big.sym", 1 << 30}})
-		dumps := []DumpName{{0, "a.dmp"}}
-		p.Reply(Reply{Op: OpAdd, Items: []FileRow{{Name: "a.dmp", Usable: true}}, Dumps: dumps})
-		first := screen(0)
-		first.Frame = nil
-		p.Reply(first)
-		e.ops()
-		opened := Reply{Op: OpAdd, Items: []FileRow{{Item: 1, Name: "big.sym", Usable: true}}, Dumps: dumps}
+		p, h, e, opened := drawnWithoutSymbols()
 		if sooner {
 			p.Reply(opened)
 			h.painted[0]()
