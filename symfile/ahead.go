@@ -4,7 +4,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
@@ -46,27 +45,6 @@ func unlessAhead(err error) error {
 		return nil
 	}
 	return err
-}
-
-// want notes a span of slices.
-func (s *sparse) want(from, to int64) {
-	s.ahead.spans = append(s.ahead.spans, [2]int64{from, to})
-	s.coming.set(from, to, true)
-}
-
-// sliceSet has a bit for each slice of a file.
-type sliceSet []uint64
-
-func (b sliceSet) has(n int64) bool { return b[n>>6]>>(n&63)&1 != 0 }
-
-func (b sliceSet) set(from, to int64, on bool) {
-	for n := from; n < to; n++ {
-		if on {
-			b[n>>6] |= 1 << (n & 63)
-		} else {
-			b[n>>6] &^= 1 << (n & 63)
-		}
-	}
 }
 
 // Preparation fetches what lookups will read, in parts. No answer is another one for it. It fails in silence: the lookups will meet the
@@ -325,75 +303,4 @@ func (s *sparse) begin(b *batch, apart bool) (ok bool) {
 		}
 	}
 	return true
-}
-
-// forget is for spans that will not be read.
-func (s *sparse) forget(spans [][2]int64) {
-	for _, span := range spans {
-		s.coming.set(span[0], span[1], false)
-	}
-}
-
-// readMany is input.Source.ReadMany as StartMany answers.
-func (s *sparse) readMany(parts []input.Part) (wait func() error) {
-	err := s.src.ReadMany(parts)
-	return func() error { return err }
-}
-
-// flight is what is being read.
-type flight struct {
-	stretches []*stretch
-	bytes     int64
-	wait      func() error
-}
-
-// start begins to read spans of slices at once; nil if there are none.
-func (s *sparse) start(spans [][2]int64, read func([]input.Part) (wait func() error)) *flight {
-	if len(spans) == 0 {
-		return nil
-	}
-	f := &flight{stretches: make([]*stretch, len(spans))}
-	for _, span := range spans {
-		f.bytes += s.bytesOf(span[0], span[1])
-	}
-	s.room(f.bytes)
-	s.held += f.bytes // what is read meanwhile finds its own room
-	parts := make([]input.Part, len(spans))
-	for i, span := range spans {
-		st := s.stretchOf(span[0], span[1])
-		f.stretches[i], parts[i] = st, input.Part{Off: s.startOf(span[0]), Data: st.data}
-	}
-	f.wait = read(parts)
-	s.flights = append(s.flights, f)
-	return f
-}
-
-// land waits until what was begun to be read is at hand, unless it is.
-func (s *sparse) land(f *flight) error {
-	at := slices.Index(s.flights, f)
-	if at < 0 {
-		return nil
-	}
-	s.flights = slices.Delete(s.flights, at, at+1)
-	err := f.wait()
-	s.held -= f.bytes
-	for _, st := range f.stretches {
-		s.coming.set(st.from, st.from+int64(len(st.slices)), false)
-	}
-	if err != nil {
-		return err
-	}
-	s.reads++
-	for _, st := range f.stretches {
-		st.used = true
-		s.take(st)
-	}
-	return nil
-}
-
-// landAll is land for all that is under way: who wanted it may have gone, and who has not meets an error again.
-func (s *sparse) landAll() {
-	for len(s.flights) > 0 {
-		s.land(s.flights[0])
-	}
 }

@@ -34,14 +34,20 @@ func (m *manyReader) ReadManyAt(parts []input.Part) error {
 	return m.err
 }
 
-func manyOf(t *testing.T, text []byte) (*File, *manyReader) {
+// sparseBy opens a symbol file by a reader of many places.
+func sparseBy(t *testing.T, r input.ManyReader, text []byte) *File {
 	t.Helper()
-	r := &manyReader{Reader: bytes.NewReader(text)}
 	f, err := openSparse(input.New("m.sym", r, int64(len(text))), Options{Slice: 16 << 10})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return f, r
+	return f
+}
+
+func manyOf(t *testing.T, text []byte) (*File, *manyReader) {
+	t.Helper()
+	r := &manyReader{Reader: bytes.NewReader(text)}
+	return sparseBy(t, r, text), r
 }
 
 // TestPrepare: what was prepared is looked up without another read, in far fewer reads than there are places, and answered the same.
@@ -164,11 +170,7 @@ func (l *lateReader) StartManyAt(parts []input.Part) (wait func() error) {
 func lateOf(t *testing.T, text []byte) (*File, *lateReader) {
 	t.Helper()
 	r := &lateReader{manyReader: manyReader{Reader: bytes.NewReader(text)}}
-	f, err := openSparse(input.New("m.sym", r, int64(len(text))), Options{Slice: 16 << 10})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f, r
+	return sparseBy(t, r, text), r
 }
 
 // TestPrepareMeanwhile: while what some lookups lack is read, others go on; all is answered the same, also where somebody asks in between, or who

@@ -109,7 +109,7 @@ func (s *sparse) sample() error {
 		}
 	}
 	if s.src.ReadsMany() {
-		s.readAhead(slices.Clone(all), s.per, s.look)
+		s.readAhead(all, s.per, s.look)
 	}
 	for _, n := range all {
 		if err := s.look(n); err != nil {

@@ -223,16 +223,16 @@ func (s *sparse) load(n int64) (*slice, error) {
 // read reads a slice with as many around it as are read at a time and not at hand. While lookups are only asked what they will
 // read (see Prepare), that is noted instead.
 func (s *sparse) read(n int64) (*stretch, error) {
-	if s.ahead != nil && s.coming.has(n) {
-		s.ahead.missed = true
+	if a := s.ahead; a != nil {
+		a.missed = true
+		if !s.coming.has(n) {
+			from, to := s.around(n)
+			a.spans = append(a.spans, [2]int64{from, to})
+			s.coming.set(from, to, true)
+		}
 		return nil, errAhead
 	}
 	from, to := s.around(n)
-	if s.ahead != nil {
-		s.ahead.missed = true
-		s.want(from, to)
-		return nil, errAhead
-	}
 	s.room(s.bytesOf(from, to))
 	st := s.stretchOf(from, to)
 	if _, err := s.src.ReadDirect(st.data, s.startOf(from)); err != nil && err != io.EOF {

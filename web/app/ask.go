@@ -242,7 +242,8 @@ func (p *Page) looked(r Reply) {
 			p.ask(0)
 		})
 	case first && p.dirty != 0:
-		p.Host.NextFrame(func() { p.ask(PartSummary) }) // and so are its names
+		// And so are its names. The engine waits for another question (Look.More), also where nothing is left to be asked by then.
+		p.Host.NextFrame(func() { p.ask(PartSummary) })
 	default:
 		p.ask(0)
 	}

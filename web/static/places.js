@@ -99,10 +99,10 @@ const placeReader = () => {
     const { out, alone } = runs(places);
     // With nothing beside it, what is promised comes later: it goes through more threads.
     if (!out.length && alone.length <= group && self.FileReaderSync) return new Uint8Array(new FileReaderSync().readAsArrayBuffer(together(file, places)));
-    if (room) answer = new Uint8Array(room);
-    if (answer.byteLength < total) answer = new Uint8Array(total);
-    const into = answer.subarray(0, total);
-    if (room) answer = new Uint8Array(0);
+    let all = room ? new Uint8Array(room) : answer;
+    if (all.byteLength < total) all = new Uint8Array(total);
+    if (!room) answer = all;
+    const into = all.subarray(0, total);
     const work = [];
     for (let i = 0; i < alone.length; i += group) work.push(blob(file, alone.slice(i, i + group), into));
     for (let lane = 0; lane < streams; lane++) {

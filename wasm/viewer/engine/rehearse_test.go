@@ -17,9 +17,6 @@ import (
 
 var update = flag.Bool("update", false, "write the files of the rehearsal anew")
 
-// rehearsedThreads is how many threads wait beside the one that crashed.
-const rehearsedThreads = 10
-
 // TestRehearsalFiles: the files are what is made here, with -update.
 func TestRehearsalFiles(t *testing.T) {
 	words := func(w ...uint64) (b []byte) {
@@ -33,27 +30,24 @@ func TestRehearsalFiles(t *testing.T) {
 		return dumptest.ELF([]byte{0x33, 0x22, 0x11, 0, 0x55, 0x44, 0x77, 0x66, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, n})
 	}
 	// Found by rules, most by those of the large file, by the frame pointer, and by scanning.
-	frames := func(thread uint64) []byte {
+	frames := func(thread, n uint64) []byte {
 		stack := words(1)
-		for i := range uint64(24) {
-			stack = append(stack, words(0x400000+madeFirst+0x40*(777+i*1200+thread*131)+4, 9)...)
+		for i := range n {
+			stack = append(stack, words(0x400000+madeFirst+0x40*(777+i*(28_800/n)+thread*131)+4, 9)...)
 		}
 		return stack
 	}
-	stack := frames(0)
+	stack := frames(0, 24)
 	regs["rbp"] += uint64(len(stack)) - 5*8
 	stack = append(stack, words(0x900020, 1, 2, regs["rbp"]+0x20, 0x900030, 3, 4, 0, 0, 5, 0x1000000+madeFirst+0x40*77+0x2a, 6, 0x900101, 7)...)
 	ctx := dumptest.AMD64(regs)
-	made := dumptest.New(dumptest.LittleEndian)
-	for n := range uint64(rehearsedThreads) {
-		regs["rsp"] = 0x7ffd0000 + n<<12
-		made.Thread(uint32(3+n), dumptest.AMD64(regs), regs["rsp"], frames(1+n))
-	}
-	dump := made.
+	regs["rsp"] = 0x7ffd0000
+	deep := dumptest.AMD64(regs)
+	dump := dumptest.New(dumptest.LittleEndian).
 		System(dumptest.System{Processor: dumptest.CPUAMD64, Platform: dumptest.OSLinux}).
 		Module(0x400000, 0x300000, "/a/a", build(0xff)).Module(0x1000000, 0x300000, "/a/c", build(0xfd)).Module(0x900000, 0x10000, "/a/b", build(0xfe)).
 		Thread(1, ctx, 0x7ffe0000, stack).Thread(2, ctx, 0x7ffe0000, stack).
-		ThreadName(1, "a").
+		Thread(3, deep, regs["rsp"], frames(1, 150)).ThreadName(1, "a").
 		Stream(0x47670003, []byte("vendor_id\t: a\nmodel name\t: a\n")).Stream(0x47670004, []byte("Name:\ta\nPid:\t1\n")).
 		Stream(0x47670009, []byte("00400000-00700000 r-xp 00000000 00:00 0 /a/a\n7ffd0000-7fff0000 rw-p 00000000 00:00 0 [stack]\n")).
 		Misc(1, 1, 1, 1).Memory(0x900000, []byte{0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x48, 0x8b, 0x03, 0x90, 0x90, 0x90, 0x90, 0x90}).
@@ -124,7 +118,7 @@ func TestRehearsal(t *testing.T) {
 			}
 		}
 	}
-	if len(rehearsalDump)+len(rehearsalWindows)+len(rehearsalSym) > 32<<10 {
+	if len(rehearsalDump)+len(rehearsalWindows)+len(rehearsalSym) > 12<<10 {
 		t.Errorf("the files take %d bytes of what everyone fetches", len(rehearsalDump)+len(rehearsalWindows)+len(rehearsalSym))
 	}
 	var m runtime.MemStats

@@ -133,15 +133,15 @@ func (f *fileReader) ReadManyAt(parts []input.Part) (err error) {
 
 // StartManyAt implements input.ManyStarter: another thread reads them (web/static/places.js).
 func (f *fileReader) StartManyAt(parts []input.Part) (wait func() error) {
-	failed := func(err error) func() error { return func() error { return err } }
+	answer := func(err error) func() error { return func() error { return err } }
 	defer func() {
 		if e := recover(); e != nil {
-			wait = failed(unreadable(e))
+			wait = answer(unreadable(e))
 		}
 	}()
 	lacking, places := f.lacking(parts)
 	if len(lacking) == 0 {
-		return failed(nil)
+		return answer(nil)
 	}
 	apart := js.Global().Get("crashpaneApart")
 	came := begun(apart.Call("read", f.file, places))
