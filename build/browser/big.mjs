@@ -9,7 +9,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { inRepo, startSite } from "./harness.mjs";
-import { mb, median, ms, native, open, ratio } from "./timing.mjs";
+import { mb, median, ms, native, open, polling, ratio } from "./timing.mjs";
 
 const runs = Number(process.argv[2] ?? 3);
 const sizes = process.argv.length > 3 ? process.argv.slice(3) : ["100M", "1G"];
@@ -34,8 +34,8 @@ const memory = (page) => page.evaluate(() => document.querySelector(".crashpane-
 // From the drop to the crashed thread, to all threads, and to the end of the exact pass.
 async function whole(site, files, { exact = true, cores, timeout = 900_000 } = {}) {
   const tab = await open(site, files, { cores });
-  await tab.page.waitForFunction(() => globalThis.noted.said.walked, undefined, { timeout });
-  if (exact) await tab.page.waitForFunction(() => globalThis.noted.loaded, undefined, { timeout });
+  await tab.page.waitForFunction(() => globalThis.noted.said.walked, undefined, { timeout, polling });
+  if (exact) await tab.page.waitForFunction(() => globalThis.noted.loaded, undefined, { timeout, polling });
   const n = await tab.noted();
   const reads = await tab.page.workers()[0]?.evaluate(() => globalThis.crashpaneRead);
   for (const k in reads) reads[k] -= tab.before?.[k] ?? 0;
@@ -84,7 +84,7 @@ async function passes(site, { dump, sym, store, bytes }) {
 // The time from frame to frame while a list is scrolled, and how long after its rows have come they are painted.
 async function scrolling(site, name, files, list, wait) {
   const tab = await open(site, files);
-  await tab.page.waitForFunction(() => globalThis.noted.said.walked || ![...document.querySelectorAll(".thread-top")].some((e) => e.textContent === "…"), undefined, { timeout: 600_000 });
+  await tab.page.waitForFunction(() => globalThis.noted.said.walked || ![...document.querySelectorAll(".thread-top")].some((e) => e.textContent === "…"), undefined, { timeout: 600_000, polling });
   await tab.page.waitForTimeout(wait);
   const n = await tab.noted();
   const frames = await tab.page.evaluate(async (to) => {
