@@ -24,7 +24,8 @@ const (
 	// each other (mostCached). With half as many, what each round costs by itself is more than what is gained by reading one while the
 	// other is worked on; with more, it is only memory.
 	aheadBatch = 192
-	// aheadSlices is how many slices are read of each place: of many places that are read at once the bytes count, too.
+	// aheadSlices is how many slices are read of each place: of many places that are read at once the bytes count, too. With half as many,
+	// one lookup in five lacks another place, and reading that costs more than the bytes.
 	aheadSlices = 16
 	// maxAhead is how many functions are prepared until their names are.
 	maxAhead = 2048

@@ -208,11 +208,11 @@ func TestPrepareMeanwhile(t *testing.T) {
 			t.Errorf("%s: %d readings were begun and not waited for", what, r.under)
 		}
 		held := int64(0)
-		for _, st := range f.sparse.ring {
-			held += int64(len(st.data))
+		for _, b := range f.sparse.shelf.blocks {
+			held += int64(len(b.data))
 		}
-		if f.sparse.held != held {
-			t.Errorf("%s: %d bytes are counted where %d are kept", what, f.sparse.held, held)
+		if f.sparse.shelf.held != held {
+			t.Errorf("%s: %d bytes are counted where %d are kept", what, f.sparse.shelf.held, held)
 		}
 	}
 }

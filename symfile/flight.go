@@ -1,6 +1,7 @@
 package symfile
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/crashpane/crashpane/core/input"
@@ -11,9 +12,8 @@ import (
 
 // flight is what is being read.
 type flight struct {
-	stretches []*stretch
-	bytes     int64
-	wait      func() error
+	blocks []*block
+	wait   func() error
 }
 
 // sliceSet has a bit for each slice of a file.
@@ -44,25 +44,37 @@ func (s *sparse) readMany(parts []input.Part) (wait func() error) {
 	return func() error { return err }
 }
 
-// start begins to read spans of slices at once; nil if there are none.
+// start begins to read spans of slices at once; nil if there are none. They come to lie in memory as they do in the file, so that the bytes
+// of many places can be handed over at once.
 func (s *sparse) start(spans [][2]int64, read func([]input.Part) (wait func() error)) *flight {
 	if len(spans) == 0 {
 		return nil
 	}
-	f := &flight{stretches: make([]*stretch, len(spans))}
+	slices.SortFunc(spans, func(a, b [2]int64) int { return cmp.Compare(a[0], b[0]) })
+	need := int64(0)
 	for _, span := range spans {
-		f.bytes += s.bytesOf(span[0], span[1])
+		need += s.bytesOf(span[0], span[1])
 	}
-	s.room(f.bytes)
-	s.held += f.bytes // what is read meanwhile finds its own room
-	parts := make([]input.Part, len(spans))
-	for i, span := range spans {
-		st := s.stretchOf(span[0], span[1])
-		f.stretches[i], parts[i] = st, input.Part{Off: s.startOf(span[0]), Data: st.data}
+	s.room(need)
+	f := &flight{blocks: s.shelf.blocksFor(spans, s.bytesOf)} // what is read meanwhile finds its own room
+	parts := make([]input.Part, 0, len(spans))
+	for st := range f.stretches {
+		parts = append(parts, input.Part{Off: s.startOf(st.from), Data: st.data})
 	}
 	f.wait = read(parts)
 	s.flights = append(s.flights, f)
 	return f
+}
+
+// stretches calls yield for each of those that are being read.
+func (f *flight) stretches(yield func(*stretch) bool) {
+	for _, b := range f.blocks {
+		for i := range b.stretches {
+			if !yield(&b.stretches[i]) {
+				return
+			}
+		}
+	}
 }
 
 // land waits until what was begun to be read is at hand, unless it is.
@@ -73,18 +85,18 @@ func (s *sparse) land(f *flight) error {
 	}
 	s.flights = slices.Delete(s.flights, at, at+1)
 	err := f.wait()
-	s.held -= f.bytes
-	for _, st := range f.stretches {
-		s.coming.set(st.from, st.from+int64(len(st.slices)), false)
+	for st := range f.stretches {
+		s.coming.set(st.from, st.end(), false)
 	}
 	if err != nil {
+		s.shelf.drop(f.blocks)
 		return err
 	}
 	s.reads++
-	for _, st := range f.stretches {
-		st.used = true
-		s.take(st)
+	for _, b := range f.blocks {
+		s.bytes += int64(len(b.data))
 	}
+	s.shelf.put(f.blocks)
 	return nil
 }
 

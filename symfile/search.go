@@ -17,7 +17,7 @@ func (s *sparse) survey() error {
 		for i := range int64(31) {
 			all = append(all, uint64(s.count*(i+1)/32))
 		}
-		s.readAhead(all, s.per, s.look)
+		s.readAhead(all, min(s.per, 4), s.look) // of which only their knots are wanted
 		all = all[:0]
 		for ph := phaseFiles; ph < numPhases; ph++ {
 			all = append(all, uint64(ph))
@@ -50,7 +50,7 @@ func (s *sparse) survey() error {
 		return err
 	}
 	s.surveyed = true
-	for _, st := range s.ring {
+	for _, st := range s.shelf.stretches {
 		for _, sl := range st.slices {
 			if sl == nil {
 				continue
@@ -324,8 +324,8 @@ func (s *sparse) last(k markKind, x uint64) (place, bool, error) {
 				return place{}, false, err
 			}
 			if s.reads > reads && s.per > 1 {
-				st := s.cache[n]
-				edges, looks = [2]int64{st.from + int64(len(st.slices)) - 1, st.from}, 2
+				st := s.shelf.find(n)
+				edges, looks = [2]int64{st.end() - 1, st.from}, 2
 			}
 			if m := sl.marks[k]; len(m) > 0 {
 				done = settle(knot{n: n, first: m[0].key, last: m[len(m)-1].key, firstOff: m[0].off, lastOff: m[len(m)-1].off}, mid)

@@ -111,14 +111,6 @@ type slice struct {
 	edge  edge
 }
 
-// stretch is a run of slices that was read at once.
-type stretch struct {
-	from   int64 // its first slice
-	data   []byte
-	slices []*slice // nil where not looked at yet
-	used   bool
-}
-
 // edge is what has to fit together where two slices meet, and that a slice was read.
 type edge uint8
 
@@ -144,13 +136,8 @@ type sparse struct {
 	step  int64
 	count int64
 
-	// per is how many slices are read at a time; cache has the stretch of each slice that is at hand, ring all stretches.
-	per   int64
-	cache map[int64]*stretch
-	ring  []*stretch
-	hand  int
-	held  int64 // bytes in all stretches
-	spare [][]byte
+	per   int64 // how many slices are read at a time
+	shelf shelf
 
 	edges []edge
 	knots [numMarks][]knot
@@ -186,21 +173,21 @@ func newSparse(src *input.Source, opt Options) *sparse {
 	}
 	step := min(size, sliceStep)
 	s := &sparse{src: src, step: step, per: max(opt.stretch, size/step), count: (src.Size + step - 1) / step,
-		cache: map[int64]*stretch{}, firstFunc: -1, lastFunc: -1}
+		firstFunc: -1, lastFunc: -1}
 	s.edges, s.coming = make([]edge, s.count), make(sliceSet, s.count>>6+1)
 	return s
 }
 
 // load gives a slice, from a stretch that is at hand or from the file.
 func (s *sparse) load(n int64) (*slice, error) {
-	st := s.cache[n]
+	st := s.shelf.find(n)
 	if st == nil {
 		var err error
 		if st, err = s.read(n); err != nil {
 			return nil, err
 		}
 	}
-	st.used = true
+	st.block.used = true
 	if sl := st.slices[n-st.from]; sl != nil {
 		return sl, nil
 	}
@@ -234,13 +221,16 @@ func (s *sparse) read(n int64) (*stretch, error) {
 	}
 	from, to := s.around(n)
 	s.room(s.bytesOf(from, to))
-	st := s.stretchOf(from, to)
-	if _, err := s.src.ReadDirect(st.data, s.startOf(from)); err != nil && err != io.EOF {
+	read := s.shelf.blocksFor([][2]int64{{from, to}}, s.bytesOf)
+	b := read[0]
+	if _, err := s.src.ReadDirect(b.data, s.startOf(from)); err != nil && err != io.EOF {
+		s.shelf.drop(read)
 		return nil, s.src.Wrap("symbol file", s.startOf(from), err)
 	}
 	s.reads++
-	s.take(st)
-	return st, nil
+	s.bytes += int64(len(b.data))
+	s.shelf.put(read)
+	return &b.stretches[0], nil
 }
 
 // around are the slices to be read with slice n: from and up to.
@@ -251,14 +241,15 @@ func (s *sparse) around(n int64) (from, to int64) {
 	} else if s.ahead != nil {
 		per = min(per, s.ahead.slices)
 	}
-	free := func(n int64) bool { return s.cache[n] == nil && (s.ahead == nil || !s.coming.has(n)) }
-	for back := per / 2; back > 0 && from > 0 && free(from-1); back-- {
+	least, most := s.shelf.gap(n, max(0, n-per), min(s.count, n+per))
+	free := func(n int64) bool { return s.ahead == nil || !s.coming.has(n) }
+	for back := per / 2; back > 0 && from > least && free(from-1); back-- {
 		from--
 	}
-	for to-from < per && to < s.count && free(to) {
+	for to-from < per && to < most && free(to) {
 		to++
 	}
-	for to-from < per && from > 0 && free(from-1) {
+	for to-from < per && from > least && free(from-1) {
 		from--
 	}
 	return from, to
@@ -279,8 +270,7 @@ func (s *sparse) bytesOf(from, to int64) int64 {
 	return min(s.src.Size, to*s.step+sliceTail) - s.startOf(from)
 }
 
-// room has stretches that were not used for long make way for as many bytes. What they held goes to spare. Whoever still has a
-// slice of such a stretch looks at its marks, not at its bytes.
+// room has what was not used for long make way for as many bytes.
 func (s *sparse) room(need int64) {
 	most := int64(mostCached)
 	switch {
@@ -289,49 +279,7 @@ func (s *sparse) room(need int64) {
 	case !s.preparing:
 		most = min(max(leastCached, s.src.Size/cachedPart), most)
 	}
-	for s.held+need > most && len(s.ring) > 8 {
-		s.hand %= len(s.ring)
-		old := s.ring[s.hand]
-		if old.used {
-			old.used = false
-			s.hand++
-			continue
-		}
-		for i := range old.slices {
-			delete(s.cache, old.from+int64(i))
-		}
-		s.ring[s.hand] = s.ring[len(s.ring)-1]
-		s.ring = s.ring[:len(s.ring)-1]
-		s.held -= int64(len(old.data))
-		s.spare = append(s.spare, old.data[:0])
-		old.data, old.slices = nil, nil
-	}
-}
-
-// stretchOf is a stretch of the slices from and up to, with room for their bytes.
-func (s *sparse) stretchOf(from, to int64) *stretch {
-	st := &stretch{from: from, slices: make([]*slice, to-from)}
-	need := s.bytesOf(from, to)
-	if n := len(s.spare); n > 0 {
-		st.data, s.spare = s.spare[n-1], s.spare[:n-1]
-	}
-	if int64(cap(st.data)) < need {
-		st.data = make([]byte, need)
-	}
-	st.data = st.data[:need]
-	return st
-}
-
-// take makes a stretch that was read one of those at hand.
-func (s *sparse) take(st *stretch) {
-	clear(s.spare)
-	s.spare = s.spare[:0]
-	s.bytes += int64(len(st.data))
-	s.held += int64(len(st.data))
-	s.ring = append(s.ring, st)
-	for i := range st.slices {
-		s.cache[st.from+int64(i)] = st
-	}
+	s.shelf.room(need, most)
 }
 
 // scan notes the records that start in a slice.

@@ -31,7 +31,7 @@ func (f *File) Twin() *File {
 func (s *sparse) twin(f *File) *sparse {
 	t := *s
 	t.src = f.src
-	t.cache, t.ring, t.hand, t.held, t.spare = map[int64]*stretch{}, nil, 0, 0, nil
+	t.shelf = shelf{}
 	t.coming, t.flights = make(sliceSet, len(s.coming)), nil
 	t.edges = slices.Clone(s.edges)
 	for k := range t.knots {

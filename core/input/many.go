@@ -77,3 +77,20 @@ func (s *Source) within(parts []Part) (whole *Source, moved []Part, err error) {
 	}
 	return whole, moved, nil
 }
+
+// Adjoining is how many of the first parts have their memory one behind the other, and that memory.
+func Adjoining(parts []Part) (n int, data []byte) {
+	for ; n < len(parts); n++ {
+		next, size := parts[n].Data, len(data)+len(parts[n].Data)
+		switch {
+		case n == 0:
+			data = next
+		case len(next) == 0:
+		case size > cap(data) || &data[:size][len(data)] != &next[0]:
+			return n, data
+		default:
+			data = data[:size]
+		}
+	}
+	return n, data
+}

@@ -92,3 +92,33 @@ func TestStartMany(t *testing.T) {
 		}
 	}
 }
+
+// TestAdjoining: what lies together is told from what only has room behind it.
+func TestAdjoining(t *testing.T) {
+	one, other := make([]byte, 64), make([]byte, 64)
+	for _, c := range []struct {
+		name  string
+		parts [][]byte
+		n     int
+		size  int
+	}{
+		{"nothing", nil, 0, 0},
+		{"one", [][]byte{one[:8]}, 1, 8},
+		{"all", [][]byte{one[:8], one[8:20], one[20:64]}, 3, 64},
+		{"a gap", [][]byte{one[:8], one[8:16], one[17:20]}, 2, 16},
+		{"over each other", [][]byte{one[:8], one[7:16]}, 1, 8},
+		{"another memory", [][]byte{one[:8], one[8:16], other[16:20]}, 2, 16},
+		{"no room behind", [][]byte{one[:8:8], one[8:16]}, 1, 8},
+		{"empty ones", [][]byte{one[:8], nil, one[8:16], {}}, 4, 16},
+		{"the other way round", [][]byte{one[8:16], one[:8]}, 1, 8},
+	} {
+		var parts []input.Part
+		for _, p := range c.parts {
+			parts = append(parts, input.Part{Data: p})
+		}
+		n, data := input.Adjoining(parts)
+		if n != c.n || len(data) != c.size || c.size > 0 && &data[0] != &c.parts[0][0] {
+			t.Errorf("%s: %d parts, %d bytes", c.name, n, len(data))
+		}
+	}
+}

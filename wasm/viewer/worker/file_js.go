@@ -2,8 +2,10 @@ package worker
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"syscall/js"
 
@@ -155,8 +157,9 @@ func (f *fileReader) StartManyAt(parts []input.Part) (wait func() error) {
 	}
 }
 
-// lacking fills the parts that are kept; the others it answers in the order of the file, and as a list of their places and sizes.
-func (f *fileReader) lacking(parts []input.Part) (lacking []input.Part, places []any) {
+// lacking fills the parts that are kept; the others it answers in the order of the file, and as a list of their places and sizes, a
+// Float64Array.
+func (f *fileReader) lacking(parts []input.Part) (lacking []input.Part, places js.Value) {
 	total := int64(0)
 	for _, p := range parts {
 		n, size := p.Off/f.grain, int64(len(p.Data))
@@ -171,26 +174,31 @@ func (f *fileReader) lacking(parts []input.Part) (lacking []input.Part, places [
 		lacking = append(lacking, p)
 		total += size
 	}
+	if len(lacking) == 0 {
+		return nil, js.Undefined()
+	}
 	slices.SortFunc(lacking, func(a, b input.Part) int { return cmp.Compare(a.Off, b.Off) })
-	places = make([]any, 0, 2*len(lacking))
+	list := make([]byte, 0, 16*len(lacking))
 	for _, p := range lacking {
-		places = append(places, float64(p.Off), len(p.Data))
+		list = binary.LittleEndian.AppendUint64(list, math.Float64bits(float64(p.Off)))
+		list = binary.LittleEndian.AppendUint64(list, math.Float64bits(float64(len(p.Data))))
 	}
-	if len(lacking) > 0 {
-		noteRead(total)
-	}
-	return lacking, places
+	bytes := js.Global().Get("Uint8Array").New(len(list))
+	js.CopyBytesToJS(bytes, list)
+	noteRead(total)
+	return lacking, js.Global().Get("Float64Array").New(bytes.Get("buffer"))
 }
 
-// deal copies what was read to where it is wanted. A file that was cut has less.
+// deal copies what was read to where it is wanted, at once where that lies together, since each copying costs calls. A file that was cut
+// has less.
 func (f *fileReader) deal(parts []input.Part, all js.Value) error {
-	at := 0
-	for _, p := range parts {
-		end := at + len(p.Data)
-		if js.CopyBytesToGo(p.Data, all.Call("subarray", at, end)) < len(p.Data) {
+	for at := 0; len(parts) > 0; {
+		n, data := input.Adjoining(parts)
+		end := at + len(data)
+		if js.CopyBytesToGo(data, all.Call("subarray", at, end)) < len(data) {
 			return unreadable("it is shorter than it was")
 		}
-		at = end
+		at, parts = end, parts[n:]
 	}
 	return nil
 }

@@ -1,0 +1,181 @@
+package symfile
+
+import (
+	"cmp"
+	"slices"
+)
+
+// shelf has what was read of a file, until what is read next needs the room: in blocks, of stretches that were read together.
+type shelf struct {
+	stretches []*stretch // by from; no two have a slice in common
+	recent    *stretch   // the one that was found last
+	blocks    []*block
+	hand      int   // the block to be looked at next when room is made
+	held      int64 // bytes of all blocks, and of those to come
+	spare     [][]byte
+}
+
+// block is the memory of stretches that were read together, one behind the other.
+type block struct {
+	data      []byte
+	stretches []stretch
+	used      bool
+}
+
+// stretch is a run of slices that was read at once.
+type stretch struct {
+	from   int64 // its first slice
+	data   []byte
+	slices []*slice // nil where not looked at yet
+	block  *block
+}
+
+// end is the slice behind it.
+func (st *stretch) end() int64 { return st.from + int64(len(st.slices)) }
+
+const (
+	// leastKept stretches stay in any case: a lookup goes back and forth between some.
+	leastKept = 8
+	// blockSize is the size of a block in bytes where as much is read at once: all of one size, they fit into each other's memory.
+	blockSize = 1 << 20
+)
+
+// after is the index of the first stretch that begins behind slice n.
+func (h *shelf) after(n int64) int {
+	i, _ := slices.BinarySearchFunc(h.stretches, n, func(st *stretch, n int64) int {
+		if st.from <= n {
+			return -1
+		}
+		return 1
+	})
+	return i
+}
+
+// find is the stretch that has slice n, nil if none does.
+func (h *shelf) find(n int64) *stretch {
+	if st := h.recent; st != nil && n >= st.from && n < st.end() {
+		return st
+	}
+	if i := h.after(n); i > 0 && n < h.stretches[i-1].end() {
+		h.recent = h.stretches[i-1]
+		return h.recent
+	}
+	return nil
+}
+
+// gap are the slices around n, from and up to, that no stretch has, of those in [from, to).
+func (h *shelf) gap(n, from, to int64) (int64, int64) {
+	i := h.after(n)
+	if i > 0 {
+		from = max(from, h.stretches[i-1].end())
+	}
+	if i < len(h.stretches) {
+		to = min(to, h.stretches[i].from)
+	}
+	return from, to
+}
+
+// room has blocks that were not used for long make way for need bytes, so that no more than most are held. Whoever still has a slice of
+// such a block looks at its marks, not at its bytes.
+func (h *shelf) room(need, most int64) {
+	var gone []*block
+	for left := len(h.stretches); h.held+need > most && len(h.blocks) > 0; {
+		h.hand %= len(h.blocks)
+		old := h.blocks[h.hand]
+		if left -= len(old.stretches); left < leastKept {
+			break
+		}
+		if old.used {
+			left += len(old.stretches)
+			old.used = false
+			h.hand++
+			continue
+		}
+		h.blocks = slices.Delete(h.blocks, h.hand, h.hand+1)
+		h.held -= int64(len(old.data))
+		h.spare = append(h.spare, old.data[:0])
+		old.data = nil
+		gone = append(gone, old)
+	}
+	if len(gone) > 0 {
+		h.recent = nil
+		h.stretches = slices.DeleteFunc(h.stretches, func(st *stretch) bool { return st.block.data == nil })
+	}
+}
+
+// blocksFor are blocks for spans of slices, from and up to, in their order; bytes says how many a span has. They count as held.
+func (h *shelf) blocksFor(spans [][2]int64, bytes func(from, to int64) int64) []*block {
+	var blocks []*block
+	for len(spans) > 0 {
+		n, size := 0, int64(0)
+		for n < len(spans) {
+			more := bytes(spans[n][0], spans[n][1])
+			if n > 0 && size+more > blockSize {
+				break
+			}
+			n, size = n+1, size+more
+		}
+		blocks = append(blocks, h.blockFor(spans[:n], size, bytes))
+		spans = spans[n:]
+	}
+	return blocks
+}
+
+func (h *shelf) blockFor(spans [][2]int64, size int64, bytes func(from, to int64) int64) *block {
+	b := &block{data: h.memory(size), stretches: make([]stretch, len(spans))}
+	h.held += size
+	count := int64(0)
+	for _, span := range spans {
+		count += span[1] - span[0]
+	}
+	known := make([]*slice, count)
+	at := int64(0)
+	for i, span := range spans {
+		size, n := bytes(span[0], span[1]), span[1]-span[0]
+		b.stretches[i] = stretch{from: span[0], data: b.data[at : at+size], slices: known[:n:n], block: b}
+		at, known = at+size, known[n:]
+	}
+	return b
+}
+
+// memory is room for a block: that of one that made way, if it is not too large for it.
+func (h *shelf) memory(size int64) []byte {
+	for i, p := range h.spare {
+		if have := int64(cap(p)); have >= size && have <= 2*size {
+			last := len(h.spare) - 1
+			h.spare[i], h.spare[last] = h.spare[last], nil
+			h.spare = h.spare[:last]
+			return p[:size]
+		}
+	}
+	if size > blockSize/2 && size < blockSize {
+		return make([]byte, blockSize)[:size]
+	}
+	return make([]byte, size)
+}
+
+// put has blocks that were read stand on the shelf.
+func (h *shelf) put(blocks []*block) {
+	clear(h.spare)
+	h.spare = h.spare[:0]
+	h.blocks = append(h.blocks, blocks...)
+	for _, b := range blocks {
+		b.used = true
+		if len(blocks) == 1 && len(b.stretches) == 1 {
+			st := &b.stretches[0]
+			h.stretches = slices.Insert(h.stretches, h.after(st.from), st)
+			return
+		}
+		for i := range b.stretches {
+			h.stretches = append(h.stretches, &b.stretches[i])
+		}
+	}
+	slices.SortFunc(h.stretches, func(a, b *stretch) int { return cmp.Compare(a.from, b.from) })
+}
+
+// drop gives up blocks that could not be read.
+func (h *shelf) drop(blocks []*block) {
+	for _, b := range blocks {
+		h.held -= int64(len(b.data))
+	}
+}
