@@ -1,9 +1,6 @@
 package symfile
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 // shelf has what was read of a file, until what is read next needs the room: in blocks, of stretches that were read together.
 type shelf struct {
@@ -154,23 +151,30 @@ func (h *shelf) memory(size int64) []byte {
 	return make([]byte, size)
 }
 
-// put has blocks that were read stand on the shelf.
+// put has blocks that were read, in their order, stand on the shelf.
 func (h *shelf) put(blocks []*block) {
 	clear(h.spare)
 	h.spare = h.spare[:0]
 	h.blocks = append(h.blocks, blocks...)
+	var added []*stretch
 	for _, b := range blocks {
 		b.used = true
-		if len(blocks) == 1 && len(b.stretches) == 1 {
-			st := &b.stretches[0]
-			h.stretches = slices.Insert(h.stretches, h.after(st.from), st)
-			return
-		}
 		for i := range b.stretches {
-			h.stretches = append(h.stretches, &b.stretches[i])
+			added = append(added, &b.stretches[i])
 		}
 	}
-	slices.SortFunc(h.stretches, func(a, b *stretch) int { return cmp.Compare(a.from, b.from) })
+	// Both are in order, and are merged from their ends.
+	i, j := len(h.stretches)-1, len(added)-1
+	h.stretches = append(h.stretches, added...)
+	for at := len(h.stretches) - 1; j >= 0; at-- {
+		if i >= 0 && h.stretches[i].from > added[j].from {
+			h.stretches[at] = h.stretches[i]
+			i--
+		} else {
+			h.stretches[at] = added[j]
+			j--
+		}
+	}
 }
 
 // drop gives up blocks that could not be read.

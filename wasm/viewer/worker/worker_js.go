@@ -4,7 +4,9 @@ package worker
 
 import (
 	"fmt"
+	"math"
 	"runtime/debug"
+	"strings"
 	"syscall/js"
 	"time"
 
@@ -69,10 +71,11 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 			queue = queue[1:]
 			if !asked {
 				debug.SetGCPercent(percentAtFirst)
-				self.Call("setTimeout", js.FuncOf(func(js.Value, []js.Value) any { debug.SetGCPercent(percent); return nil }), percentAfter)
+				debug.SetMemoryLimit(mostAtFirst)
+				self.Call("setTimeout", js.FuncOf(func(js.Value, []js.Value) any { thrifty(); return nil }), percentAfter)
 			}
-			if file := message.Get("file"); message.Get("remote").Truthy() || file.Truthy() && file.Get("size").Float() > smallAtFirst {
-				debug.SetGCPercent(percent)
+			if file := message.Get("file"); message.Get("remote").Truthy() || file.Truthy() && readWhole(file) {
+				thrifty()
 			}
 			asked, rehearsal = true, nil
 			if !guarded(self, func() {
@@ -99,12 +102,14 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 
 const (
 	// percent is how much may be allocated before the program collects what nobody needs, in hundredths of what is needed. wasm memory never
-	// shrinks: collecting more often is cheaper than what would be held for the rest of the visit. But all that opening a small dump
-	// allocates is some megabytes, and a collection in the midst of it takes a quarter of the time: so it is more at first, for
-	// percentAfter milliseconds, or until a file comes of more than smallAtFirst bytes.
+	// shrinks: collecting more often is cheaper than what would be held for the rest of the visit. But all that is allocated until the first
+	// stack is there are some megabytes, and a collection in the midst of it takes a part of the time, and has the browser compile the
+	// collector for speed. So it is more at first, for percentAfter milliseconds or up to mostAtFirst bytes in all; not for files of more
+	// than smallAtFirst bytes that are not searched where they lie.
 	percent        = 50
 	percentAtFirst = 400
 	percentAfter   = 2000
+	mostAtFirst    = 48 << 20
 	smallAtFirst   = 8 << 20
 )
 
@@ -233,4 +238,15 @@ func bytesInto(b []byte, array js.Value) []byte {
 	b = b[:n]
 	js.CopyBytesToGo(b, array)
 	return b
+}
+
+// thrifty has the program collect as it does but at first.
+func thrifty() {
+	debug.SetGCPercent(percent)
+	debug.SetMemoryLimit(math.MaxInt64)
+}
+
+// readWhole reports whether a file is large and will be read from its beginning to its end, by its name.
+func readWhole(file js.Value) bool {
+	return file.Get("size").Float() > smallAtFirst && !strings.HasSuffix(strings.ToLower(file.Get("name").String()), ".sym")
 }
