@@ -219,26 +219,44 @@ func (b *builder) wantsStacks() string {
 	return "have the dump written with the memory of its stacks"
 }
 
-// symbolFindings adds what one module's symbols, or their absence, did to the stacks.
+// symbolFindings adds what one module's symbols, or their absence, did to the stacks. Of most modules there is nothing to say.
 func (b *builder) symbolFindings(m int, t *tally) {
+	if mod := &b.r.Modules[m]; mod.Frames > 0 && (mod.State == SymbolsMismatch || mod.State == SymbolsForced || mod.State == SymbolsCorrupt) {
+		b.stateFinding(m)
+	}
+	if len(t.scanned)+len(t.ends)+t.guessed+t.exchanged+t.far+t.badRecords+b.symbols[m].UnwindNoted > 0 {
+		b.tallyFindings(m, t)
+	}
+}
+
+// moduleFinding adds a finding about a module, of a thread if there is but one.
+func (b *builder) moduleFinding(kind FindingKind, m int, threads []int, suggestion, format string, args ...any) {
+	b.r.Findings = append(b.r.Findings, Finding{Kind: kind, Thread: oneOf(threads), Module: m, Text: fmt.Sprintf(format, args...), Suggestion: suggestion})
+}
+
+// stateFinding says why a module has other symbols than its own, or none.
+func (b *builder) stateFinding(m int) {
+	mod, s := &b.r.Modules[m], &b.symbols[m]
+	name := BaseName(mod.Name)
+	switch mod.State {
+	case SymbolsMismatch:
+		b.moduleFinding(FindingMismatch, m, nil, b.wantedFile(m)+", or use the file anyway by hand", "%s is of another build of %s (its id is %s, the module's %s) and was not used; %s in the module",
+			BaseName(s.MismatchFile), name, s.MismatchID, mod.DebugID, frames(mod.Frames, "lies", "lie"))
+	case SymbolsForced:
+		b.moduleFinding(FindingForced, m, nil, b.wantedFile(m), "%s was assigned to %s by hand, although its id (%s) is not the module's (%s): %s by it may be wrong",
+			BaseName(s.File), name, orNone(s.ID), orNone(mod.DebugID), frames(mod.Frames, "named or found", "named or found"))
+	case SymbolsCorrupt:
+		b.moduleFinding(FindingUnreadable, m, nil, b.wantedFile(m), "the symbols of %s could not be read: %s", name, strings.Join(mod.Warnings, "; "))
+	}
+}
+
+// tallyFindings says what the symbols of a module, or their absence, did to its frames.
+func (b *builder) tallyFindings(m int, t *tally) {
 	mod, s := &b.r.Modules[m], &b.symbols[m]
 	name := BaseName(mod.Name)
 	file := BaseName(s.File)
 	add := func(kind FindingKind, threads []int, suggestion, format string, args ...any) {
-		b.r.Findings = append(b.r.Findings, Finding{Kind: kind, Thread: oneOf(threads), Module: m,
-			Text: fmt.Sprintf(format, args...), Suggestion: suggestion})
-	}
-	if mod.Frames > 0 {
-		switch mod.State {
-		case SymbolsMismatch:
-			add(FindingMismatch, nil, b.wantedFile(m)+", or use the file anyway by hand", "%s is of another build of %s (its id is %s, the module's %s) and was not used; %s in the module",
-				BaseName(s.MismatchFile), name, s.MismatchID, mod.DebugID, frames(mod.Frames, "lies", "lie"))
-		case SymbolsForced:
-			add(FindingForced, nil, b.wantedFile(m), "%s was assigned to %s by hand, although its id (%s) is not the module's (%s): %s by it may be wrong",
-				file, name, orNone(s.ID), orNone(mod.DebugID), frames(mod.Frames, "named or found", "named or found"))
-		case SymbolsCorrupt:
-			add(FindingUnreadable, nil, b.wantedFile(m), "the symbols of %s could not be read: %s", name, strings.Join(mod.Warnings, "; "))
-		}
+		b.moduleFinding(kind, m, threads, suggestion, format, args...)
 	}
 	used := mod.State == SymbolsLoaded || mod.State == SymbolsForced
 	if used && s.NoUnwind && t.guessed > 0 {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	_ "embed"
 	"io"
 	"strconv"
@@ -24,6 +25,9 @@ type Rehearsal struct {
 
 // rehearsals is how often: until what reads a symbol file line by line, and what walks many threads, is compiled for speed.
 const rehearsals = 6
+
+// packedOften is how often the packed file is packed one behind the other, which makes it one: until what unpacks is compiled for speed.
+const packedOften = 60
 
 // The dumps and the symbols of a library, as TestRehearsalFiles makes them.
 //
@@ -70,7 +74,7 @@ func (r *Rehearsal) begin() {
 	}
 	add("a.dmp", rehearsalDump)
 	look(0, app.PartSummary|app.PartThreads)
-	add("b.sym.gz", rehearsalSym)
+	add("b.sym.gz", bytes.Repeat(rehearsalSym, packedOften))
 	const stack = app.PartSummary | app.PartThreads | app.PartStack | app.PartFrame
 	first := r.again == rehearsals-1 // when steps are long, and the large file comes
 	if first {
@@ -124,8 +128,8 @@ type madeSymbols struct{}
 
 const (
 	madeID    = "00112233445566778899AABBCCDDEEFF0"
-	madeHead  = "MODULE Linux x86_64 " + madeID + " a\nFILE 0 /a/a.cc\nFILE 1 /a/b.h\nINLINE_ORIGIN 0 std::a<int>::b()\n"
-	madeFunc  = "FUNC 100000 40 0 a::b(int)\nINLINE 0 7 1 0 100000 20\n100000 40 12 0\n"
+	madeHead  = "MODULE Linux x86_64 " + madeID + " a\nFILE 0 /a/a.cc\nFILE 1 /a/b.h\nINLINE_ORIGIN 0 std::a<int, std::less<int> >::b()\n"
+	madeFunc  = "FUNC 100000 40 0 a::b(std::vector<int, std::allocator<int> > const&)\nINLINE 0 7 1 0 100000 20\n100000 40 12 0\n"
 	madeRules = "STACK CFI INIT 100000 40 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nSTACK CFI 100000 .cfa: $rsp 16 + $rbx: .cfa -16 + ^\n"
 	madeFuncs = 30_000
 	madeFirst = 0x100000 // address of the first
