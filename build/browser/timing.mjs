@@ -37,14 +37,16 @@ function note(cores) {
     }
   };
   // What is drawn is looked at when it has changed, and not at each frame: having the browser make frames all the time takes a part of
-  // what is measured. The page draws before a frame is painted, so the next frame begins when that is.
+  // what is measured. What stands in the document is painted at the end of the frame's task: the next task comes when it is.
   addEventListener("drop", () => {
     at.drop = performance.now();
     let seen = false;
     const eyes = new MutationObserver(() => {
       if (!seen && document.querySelector("#stack .row .src")?.textContent) {
         seen = true;
-        requestAnimationFrame(() => (at.stack = performance.now()));
+        const next = new MessageChannel();
+        next.port1.onmessage = () => (at.stack = performance.now());
+        requestAnimationFrame(() => next.port2.postMessage(0));
       }
       if (!at.loaded && [...document.querySelectorAll("#modules .state span")].some((e) => e.textContent.startsWith("loaded"))) at.loaded = performance.now();
     });
