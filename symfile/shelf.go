@@ -75,7 +75,7 @@ func (h *shelf) gap(n, from, to int64) (int64, int64) {
 // room has blocks that were not used for long make way for need bytes, so that no more than most are held. Whoever still has a slice of
 // such a block looks at its marks, not at its bytes.
 func (h *shelf) room(need, most int64) {
-	var gone []*block
+	gone := false
 	for left := len(h.stretches); h.held+need > most && len(h.blocks) > 0; {
 		h.hand %= len(h.blocks)
 		old := h.blocks[h.hand]
@@ -91,10 +91,9 @@ func (h *shelf) room(need, most int64) {
 		h.blocks = slices.Delete(h.blocks, h.hand, h.hand+1)
 		h.held -= int64(len(old.data))
 		h.spare = append(h.spare, old.data[:0])
-		old.data = nil
-		gone = append(gone, old)
+		old.data, gone = nil, true
 	}
-	if len(gone) > 0 {
+	if gone {
 		h.recent = nil
 		h.stretches = slices.DeleteFunc(h.stretches, func(st *stretch) bool { return st.block.data == nil })
 	}
