@@ -71,7 +71,14 @@ func TestShelf(t *testing.T) {
 		if held != h.held || held > most {
 			t.Fatalf("round %d: %d bytes are counted, %d kept, %d allowed", round, h.held, held, most)
 		}
+		var asked []int64
+		if h.recent != nil {
+			asked = append(asked, h.recent.from) // what was found last is found first, unless it made way
+		}
 		for n := int64(0); n < count; n += 1 + rng.Int64N(30) {
+			asked = append(asked, n)
+		}
+		for _, n := range asked {
 			st, b := h.find(n), mine[n]
 			if b != nil && b.data == nil {
 				b = nil // it made way
