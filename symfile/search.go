@@ -14,8 +14,8 @@ func (s *sparse) survey() error {
 	}
 	if s.src.ReadsMany() { // the first five halvings at once, which are knots, too; then those for all sections side by side
 		var all []uint64
-		for i := range int64(31) {
-			all = append(all, uint64(s.count*(i+1)/32))
+		for i := range int64(32) {
+			all = append(all, uint64(s.count*i/32))
 		}
 		s.readAhead(all, min(s.per, 4), s.look) // of which only their knots are wanted
 		all = all[:0]
@@ -68,6 +68,11 @@ func (s *sparse) survey() error {
 
 // beginOf is the first slice with a record of a section or of a later one.
 func (s *sparse) beginOf(ph phase) (int64, error) {
+	if ph == phaseFiles { // mostly at once, behind MODULE
+		if high, _, err := s.phaseFrom(0); err != nil || high >= ph {
+			return 0, err
+		}
+	}
 	lo, hi := int64(0), s.count // before lo all is earlier, from hi on nothing is
 	for lo < hi {
 		mid := lo + (hi-lo)/2
