@@ -4,7 +4,7 @@ import "slices"
 
 // shelf has what was read of a file, until what is read next needs the room: in blocks, of stretches that were read together.
 type shelf struct {
-	stretches []*stretch // by from; no two have a slice in common
+	stretches []*stretch // by from; what was read while it was on its way stands here twice, and either will do
 	recent    *stretch   // the one that was found last
 	blocks    []*block
 	hand      int   // the block to be looked at next when room is made
