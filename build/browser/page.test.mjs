@@ -160,6 +160,20 @@ test("several dumps are all kept", async () => {
   await tab.sees("of 2)");
 });
 
+test("what is dropped arrives, whatever is drawn anew beneath it meanwhile", async () => {
+  await tab.drop([dump]);
+  await tab.sees("libtilecodec.so");
+  // The rows beneath go between the last time that the page is asked and the drop itself.
+  await tab.page.evaluate(() => {
+    const drawAnew = () =>
+      queueMicrotask(() => document.querySelectorAll("#stack .row").forEach((row) => row.replaceWith(row.cloneNode(true))));
+    for (const type of ["dragenter", "dragover"]) document.addEventListener(type, drawAnew, true);
+  });
+  await tab.drop(symbols);
+  await symbolized();
+  assert.equal(await tab.page.locator(".dropveil").isVisible(), false);
+});
+
 test("dragging across and away again changes nothing", async () => {
   await tab.dragAcross([dump]);
   await tab.sees("Open the sample");

@@ -122,6 +122,9 @@ test("what was fetched once is there without the network", async () => {
   await first.sees("libonce.so");
   await first.page.waitForFunction(() => !document.querySelector(".job:not([hidden])"));
   const second = await chrome.open(other.origin);
+  // The last thing that a page fetches by itself, after it is usable.
+  const done = () => performance.getEntriesByType("resource").some((r) => r.name.includes("crashpane-app"));
+  await second.page.waitForFunction(done);
   await other.stop();
   await second.drop([dump, ...symbols, await library("libagain.so")]);
   await second.page.click("#tab-files");

@@ -27,8 +27,10 @@ func (h *host) listenForFiles() {
 			h.change(func(p *app.Page) { p.Drag(on) })
 		}
 	}
+	overs := 0
 	over := func(e js.Value) {
 		if hasFiles(e) {
+			overs++
 			event(e).PreventDefault()
 			e.Get("dataTransfer").Set("dropEffect", "copy")
 			drag(true)
@@ -37,10 +39,17 @@ func (h *host) listenForFiles() {
 	h.native(target, "dragenter", over, false)
 	h.native(target, "dragover", over, false)
 	h.native(target, "dragleave", func(e js.Value) {
-		// Leaving one element for another inside is told too; leaving the window has nowhere to go.
-		if e.Get("relatedTarget").IsNull() {
-			drag(false)
+		// Leaving one element for another inside is told too; leaving the window has nowhere to go. Safari never says where to, so
+		// it is over only if nothing follows: while the files are held over the page, it is told so again and again.
+		if !e.Get("relatedTarget").IsNull() {
+			return
 		}
+		before := overs
+		h.later(100, func() {
+			if overs == before {
+				drag(false)
+			}
+		})
 	}, false)
 	h.native(target, "drop", func(e js.Value) {
 		if !hasFiles(e) {
