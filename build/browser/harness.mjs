@@ -202,12 +202,16 @@ class Tab {
     }
   }
 
-  // Begins a drag and leaves again, without dropping.
+  // Drags files over the page and out of its window again, without dropping. Chromium tells the page of leaving only if it is led out:
+  // cancelled (dragCancel), a drag ends without a word.
   async dragAcross(paths, { x = 400, y = 300 } = {}) {
     const data = { items: [], files: paths.map(inRepo), dragOperationsMask: 1 };
-    await this.cdp.send("Input.dispatchDragEvent", { type: "dragEnter", x, y, data });
-    await this.cdp.send("Input.dispatchDragEvent", { type: "dragOver", x, y, data });
-    await this.cdp.send("Input.dispatchDragEvent", { type: "dragCancel", x, y, data });
+    const to = (type, x, y) => this.cdp.send("Input.dispatchDragEvent", { type, x, y, data });
+    await to("dragEnter", x, y);
+    await to("dragOver", x, y);
+    await this.page.waitForSelector(".dropveil:not([hidden])");
+    await to("dragOver", -5, -5);
+    await to("dragCancel", -5, -5);
   }
 
   // Gives files, or one folder, to an <input type=file>.

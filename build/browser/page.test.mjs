@@ -176,6 +176,7 @@ test("what is dropped arrives, whatever is drawn anew beneath it meanwhile", asy
 
 test("dragging across and away again changes nothing", async () => {
   await tab.dragAcross([dump]);
+  await tab.page.waitForSelector(".dropveil", { state: "hidden" });
   await tab.sees("Open the sample");
   await tab.drop([dump, ...symbols]);
   await symbolized();
