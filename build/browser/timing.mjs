@@ -37,16 +37,15 @@ function note(cores) {
     }
   };
   // What is drawn is looked at when it has changed, and not at each frame: having the browser make frames all the time takes a part of
-  // what is measured. What stands in the document is painted at the end of the frame's task: the next task comes when it is.
+  // what is measured. What stands in the document is painted at the end of the frame's task, and the next task comes when it is: one that goes
+  // before all others, since a message (of a MessageChannel) comes only when the answer that follows has been drawn.
   addEventListener("drop", () => {
     at.drop = performance.now();
     let seen = false;
     const eyes = new MutationObserver(() => {
       if (!seen && document.querySelector("#stack .row .src")?.textContent) {
         seen = true;
-        const next = new MessageChannel();
-        next.port1.onmessage = () => (at.stack = performance.now());
-        requestAnimationFrame(() => next.port2.postMessage(0));
+        requestAnimationFrame(() => scheduler.postTask(() => (at.stack = performance.now()), { priority: "user-blocking" }));
       }
       if (!at.loaded && [...document.querySelectorAll("#modules .state span")].some((e) => e.textContent.startsWith("loaded"))) at.loaded = performance.now();
     });
