@@ -27,6 +27,8 @@ const (
 	// aheadSlices is how many slices are read of each place: of many places that are read at once the bytes count, too. With half as many,
 	// one lookup in five lacks another place, and reading that costs more than the bytes.
 	aheadSlices = 16
+	// aheadFirst is how many lookups are prepared before all others if there are at least firstFrom.
+	aheadFirst, firstFrom = 96, 4 * aheadBatch
 	// maxAhead is how many functions are prepared until their names are.
 	maxAhead = 2048
 	// aFile marks the number of a FILE among those of INLINE_ORIGINs.
@@ -36,6 +38,7 @@ const (
 // ahead is what lookups lack.
 type ahead struct {
 	spans  [][2]int64 // slices from and up to
+	noted  []int64    // the slice of each that a lookup came to
 	slices int64      // how many are read of each place
 	missed bool       // the lookup that was begun last lacks something
 }
@@ -57,6 +60,7 @@ type Preparation struct {
 	located  map[uint64]located
 	origins  []uint64
 	files    []uint64
+	began    bool // the first batch is cut off
 	gathered bool // the names of what is located are known
 	flying   []*batch
 }
@@ -67,8 +71,14 @@ type batch struct {
 	begin  func(uint64) error
 	per    int64 // how many slices are read of each place
 	rounds int
+	first  bool // what comes after it is guessed by what it finds
+	found  *guesses
+	noted  []int64 // the slices that they came to and that were not at hand
 	lacks  *flight // what they lack, if it is under way
 }
+
+// guesses are how many lookups were prepared, and how many lacked more when there was what they lacked first.
+type guesses struct{ all, wrong int }
 
 // Prepare begins to fetch what CFI, Row and FrameData will read for the addresses in rules, and Lookup for those in functions. There is
 // nothing to do unless the Source reads many places at once (input.Source.ReadsMany) and the file is searched where it lies.
@@ -123,7 +133,7 @@ func (p *Preparation) step(most int) (more bool) {
 	if !f.readsAhead() { // it has an index by now
 		return false
 	}
-	if len(p.flying) < most {
+	if len(p.flying) < most && !(len(p.flying) > 0 && p.flying[0].first) {
 		if b := p.next(); b != nil {
 			return p.fly(b, most > 1)
 		}
@@ -152,6 +162,7 @@ func (p *Preparation) step(most int) (more bool) {
 func (p *Preparation) fly(b *batch, apart bool) (ok bool) {
 	s := p.f.sparse
 	s.preparing = true
+	b.first = b.first && b.rounds == 0
 	if ok = s.begin(b, apart); ok && len(b.args) > 0 {
 		p.flying = append(p.flying, b)
 	}
@@ -166,12 +177,14 @@ func (p *Preparation) next() *batch {
 	f := p.f
 	switch {
 	case len(p.rules) > 0:
-		return &batch{args: cut(&p.rules, aheadBatch), begin: f.rulesAt, per: aheadSlices}
+		args, first := p.cutFirst(&p.rules, &f.sparse.rulesFound)
+		return &batch{args: args, first: first, found: &f.sparse.rulesFound, begin: f.rulesAt, per: aheadSlices}
 	case len(p.asked) > 0 && len(p.located) < maxAhead && !p.gathered:
 		if p.located == nil {
 			p.located = map[uint64]located{}
 		}
-		return &batch{args: cut(&p.asked, aheadBatch), per: aheadSlices, begin: func(rva uint64) error {
+		args, first := p.cutFirst(&p.asked, &f.sparse.funcsFound)
+		return &batch{args: args, first: first, found: &f.sparse.funcsFound, per: aheadSlices, begin: func(rva uint64) error {
 			at, ans, err := f.locate(rva)
 			if err == nil && ans == symbol.Yes {
 				p.located[rva] = at
@@ -223,6 +236,26 @@ func cut(list *[]uint64, n int) []uint64 {
 	return head
 }
 
+// cutFirst is cut for a batch. Where guesses were wrong, the first one of many are some from everywhere: by what they find the others are guessed
+// better.
+func (p *Preparation) cutFirst(list *[]uint64, found *guesses) (args []uint64, first bool) {
+	if p.began || len(*list) < firstFrom || found.wrong*4 < found.all {
+		return cut(list, aheadBatch), false
+	}
+	p.began = true
+	all := *list
+	rest := make([]uint64, 0, len(all))
+	for i, v := range all {
+		if (i+1)*aheadFirst/len(all) > i*aheadFirst/len(all) {
+			args = append(args, v)
+		} else {
+			rest = append(rest, v)
+		}
+	}
+	*list = rest
+	return args, true
+}
+
 // foundRules are the unwind records for an address as they were found ahead.
 type foundRules struct {
 	cfi     CFIRecord
@@ -239,7 +272,7 @@ func (f *File) rulesAt(rva uint64) error {
 	if e.cfi, e.covered, err = f.cfi(rva); err != nil && err != errAhead {
 		return err
 	}
-	if f.sparse.has(phaseWin) || f.sparse.has(phaseWinNext) {
+	if f.sparse.present[phaseWin] || f.sparse.present[phaseWinNext] {
 		var problem error
 		if e.win, e.answer, problem = f.frameData(rva); problem != nil {
 			return problem
@@ -274,6 +307,15 @@ func (s *sparse) begin(b *batch, apart bool) (ok bool) {
 		b.args = nil
 		return true
 	}
+	// Each makes a knot before the first lookup goes on: with those of other lookups alone it would guess anew, and somewhere else.
+	for _, n := range b.noted {
+		if s.shelf.find(n) == nil {
+			continue
+		}
+		if _, err := s.load(n); err != nil {
+			return false
+		}
+	}
 	s.ahead = &ahead{slices: b.per}
 	left := make([]uint64, 0, len(b.args))
 	var failed error
@@ -287,7 +329,12 @@ func (s *sparse) begin(b *batch, apart bool) (ok bool) {
 			failed = err
 		}
 	}
+	if b.rounds == 2 && b.found != nil {
+		b.found.all += len(b.args)
+		b.found.wrong += len(left)
+	}
 	spans := s.ahead.spans
+	b.noted = s.ahead.noted
 	s.ahead, b.args = nil, left
 	if failed != nil {
 		s.forget(spans)

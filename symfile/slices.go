@@ -144,7 +144,10 @@ type sparse struct {
 	// sections are the slices of each section, from and to, and those of each kind; empty if from > to.
 	sections [numPhases][2]int64
 	regions  [numMarks][2]int64
+	present  [numPhases]bool // sections that have records
 	surveyed bool
+	// looks are the slices that the survey has looked at for where a section begins, at once each.
+	looks [numPhases][][]int64
 	// win0First: STACK WIN records of type 0 stand before those of type 4.
 	win0First bool
 	// firstFunc and lastFunc are the offsets of the first and the last FUNC; -1 if there is none.
@@ -155,7 +158,9 @@ type sparse struct {
 	ahead     *ahead
 	preparing bool
 	coming    sliceSet
-	flights   []*flight
+	// rulesFound and funcsFound are how well it was guessed where they stand.
+	rulesFound, funcsFound guesses
+	flights                []*flight
 
 	exact  [groupAll]bool // groups that have an index
 	broken [groupAll]bool // groups that the survey found unsorted
@@ -215,6 +220,7 @@ func (s *sparse) read(n int64) (*stretch, error) {
 		if !s.coming.has(n) {
 			from, to := s.around(n)
 			a.spans = append(a.spans, [2]int64{from, to})
+			a.noted = append(a.noted, n)
 			s.coming.set(from, to, true)
 		}
 		return nil, errAhead

@@ -119,7 +119,7 @@ func (f *File) HasSymbols() bool {
 	if f.sparse == nil {
 		return f.Counts.HasSymbols()
 	}
-	return f.sparse.has(phaseBody)
+	return f.sparse.present[phaseBody]
 }
 
 // HasUnwind reports whether the file can unwind any code. It is known without reading the file.
@@ -127,7 +127,7 @@ func (f *File) HasUnwind() bool {
 	if f.sparse == nil {
 		return f.Counts.HasUnwind()
 	}
-	return f.sparse.has(phaseWin) || f.sparse.has(phaseWinNext) || f.sparse.has(phaseCFI)
+	return f.sparse.present[phaseWin] || f.sparse.present[phaseWinNext] || f.sparse.present[phaseCFI]
 }
 
 // HasLines reports whether the file knows source files, and HasInlines whether it knows calls that were inlined. Both are known without
@@ -136,7 +136,7 @@ func (f *File) HasLines() bool {
 	if f.sparse == nil {
 		return f.Counts.LineRecords > 0
 	}
-	return f.sparse.has(phaseFiles)
+	return f.sparse.present[phaseFiles]
 }
 
 // HasInlines is described at HasLines.
@@ -144,18 +144,7 @@ func (f *File) HasInlines() bool {
 	if f.sparse == nil {
 		return f.Counts.Inlines > 0
 	}
-	return f.sparse.has(phaseOrigins)
-}
-
-// has reports whether a section has records.
-func (s *sparse) has(ph phase) bool {
-	from, to := s.sections[ph][0], s.sections[ph][1]
-	// A section begins in the slice that has its first record; without one, that slice is another section's.
-	if from > to {
-		return false
-	}
-	sl, err := s.load(from)
-	return err == nil && sl.phases[ph]
+	return f.sparse.present[phaseOrigins]
 }
 
 // Complete reads the whole file, and from then on answers come from its index. It reports whether any answer that was given

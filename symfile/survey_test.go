@@ -1,0 +1,103 @@
+package symfile
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// uneven is the text of a symbol file whose functions are as different in length as those of real programs, most short and a few very
+// long, so that an address says little about where its records stand.
+func uneven(n int, from uint64) (text []byte, addresses []uint64) {
+	rng := rand.New(rand.NewPCG(uint64(n), 1))
+	var b, funcs, publics, rules bytes.Buffer
+	b.WriteString("MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 uneven\n")
+	for i := range n / 16 {
+		fmt.Fprintf(&b, "FILE %d /build/%d/file_%d.cc\n", i, i%17, i)
+	}
+	for i := range n * 2 {
+		fmt.Fprintf(&b, "INLINE_ORIGIN %d std::%0*d()\n", i, 1+rng.IntN(90), i)
+	}
+	at := from
+	for i := range n {
+		lines := 1 + int(rng.ExpFloat64()*rng.ExpFloat64()*12)
+		size := uint64(lines * 8)
+		fmt.Fprintf(&funcs, "FUNC %x %x 0 function_%0*d\n", at, size, 1+rng.IntN(60), i)
+		for l := range lines {
+			fmt.Fprintf(&funcs, "%x 8 %d %d\n", at+uint64(l*8), l, i%max(1, n/16))
+		}
+		fmt.Fprintf(&rules, "STACK CFI INIT %x %x .cfa: $rsp 8 + .ra: .cfa -8 + ^\n", at, size)
+		for d := range min(lines, 1+rng.IntN(12)) {
+			fmt.Fprintf(&rules, "STACK CFI %x .cfa: $rsp %d +\n", at+uint64(d), 16+8*d)
+		}
+		if i%1000 == 0 {
+			fmt.Fprintf(&publics, "PUBLIC %x 0 exported_%d\n", at+size, i)
+		}
+		addresses = append(addresses, at+size/2)
+		at += size + uint64(rng.IntN(16))
+	}
+	for _, more := range []*bytes.Buffer{&funcs, &publics, &rules} {
+		b.Write(more.Bytes())
+	}
+	return b.Bytes(), addresses
+}
+
+// TestSurveyGuesses: where the sections of a file begin is found in a few rounds, since each takes as long as many places.
+func TestSurveyGuesses(t *testing.T) {
+	for _, from := range []uint64{0x1000, 0x200000, 0x2000000} {
+		text, _ := uneven(30_000, from)
+		r := &manyReader{Reader: bytes.NewReader(text)}
+		f, err := openSparse(input.New("m.sym", r, int64(len(text))), Options{Slice: 256, stretch: 16})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.many > 5 || r.places > 90 || r.single > 1 {
+			t.Errorf("functions from %#x: the sections were found by %d reads of %d places and %d of one, not by 5", from, r.many, r.places, r.single)
+		}
+		for ph, want := range map[phase]string{phaseFiles: "FILE 0", phaseOrigins: "INLINE_ORIGIN 0", phaseBody: "FUNC ", phaseCFI: "STACK CFI INIT "} {
+			first := int64(bytes.Index(text, []byte("\n"+want)) + 1)
+			if got := f.sparse.sections[ph][0]; got != first/f.sparse.step || !f.sparse.present[ph] {
+				t.Errorf("section %d begins in slice %d, not %d", ph, got, first/f.sparse.step)
+			}
+		}
+		if f.sparse.present[phaseWin] || f.sparse.present[phaseWinNext] {
+			t.Error("a file without STACK WIN records has some")
+		}
+	}
+}
+
+// TestPrepareGuesses: a lookup whose first guess was wrong goes on from what that showed, and finds its record by the second one.
+func TestPrepareGuesses(t *testing.T) {
+	text, all := uneven(30_000, 0x1000)
+	r := &manyReader{Reader: bytes.NewReader(text)}
+	f, err := openSparse(input.New("m.sym", r, int64(len(text))), Options{Slice: 256, stretch: 16})
+	if err != nil {
+		t.Fatal(err)
+	}
+	every := func(n int) (some []uint64) {
+		for i := 0; i < len(all); i += len(all) / n {
+			some = append(some, all[i])
+		}
+		return some
+	}
+	for _, c := range []struct {
+		what            string
+		rules, funcs    []uint64
+		rounds, largest int
+	}{
+		{"60 rules", every(60), nil, 4, 130},
+		{"60 functions", nil, every(60), 4, 97},
+		{"1000 rules", every(1000), nil, 18, 1220},
+		{"1000 functions", nil, every(1000), 18, 1020},
+	} {
+		r.many, r.places = 0, 0
+		f.Prepare(c.rules, c.funcs).All()
+		t.Log(c.what, r.many, r.places)
+		if r.many > c.rounds || r.places > c.largest {
+			t.Errorf("%s took %d reads of %d places, not %d of %d", c.what, r.many, r.places, c.rounds, c.largest)
+		}
+	}
+}
