@@ -112,7 +112,7 @@ bench: site serve-bin cli node_modules/.installed ## parsing, walking, the comma
 	$(GO) run ./build/peers -generated $(GENERATED)
 	@chrome="$$($(NODE) build/browser/find.mjs)" && CHROME="$$chrome" $(NODE) build/browser/bench.mjs && \
 		CHROME="$$chrome" $(NODE) build/browser/small.mjs && \
-		CHROME="$$chrome" KEEP=1 $(NODE) build/browser/big.mjs
+		CHROME="$$chrome" CRASHPANE_GENERATED=$(GENERATED) KEEP=1 $(NODE) build/browser/big.mjs
 
 gen: ## writes the code of the Vugu components again, after a change of a .vugu file
 	$(GO) tool vugugen -skip-go-mod -skip-main web/app

@@ -3,11 +3,13 @@
 //
 //     node build/browser/big.mjs [RUNS [SIZE…]]        default: 3 runs of 100M and 1G
 //
+// The files are build/bigsym's, and those of the other generator where make bench has had them made (CRASHPANE_GENERATED).
+//
 // A machine that is busy with other things makes all of it slower, and not in proportion: a browser's reads go through three
 // processes. Only ratios within a run say something.
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, rmSync, statSync, symlinkSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { basename, join } from "node:path";
 import { inRepo, startSite } from "./harness.mjs";
 import { mb, median, ms, native, open, polling, ratio } from "./timing.mjs";
 
@@ -29,6 +31,14 @@ function made(size, ...also) {
   return { dir, dump: join(dir, "big.dmp"), sym: join(dir, "big.sym"), store: join(dir, "store"), bytes: statSync(join(dir, "big.sym")).size };
 }
 
+// The files of the other generator, if they were made.
+function generated(size) {
+  const dir = join(process.env.CRASHPANE_GENERATED ?? inRepo("dist/generated"), size);
+  if (!existsSync(join(dir, "big_synth.dmp"))) return console.log(`*** SKIPPED: there is no ${dir}: the files of the other generator are not timed ***`);
+  const sym = join(dir, "big_synth", readdirSync(join(dir, "big_synth"))[0], "big_synth.sym");
+  return { dir, dump: join(dir, "big_synth.dmp"), sym, store: dir, bytes: statSync(sym).size };
+}
+
 const memory = (page) => page.evaluate(() => document.querySelector(".crashpane-root").crashpaneMemory.peak);
 
 // From the drop to the crashed thread, to all threads, and to the end of the exact pass.
@@ -44,8 +54,7 @@ async function whole(site, files, { exact = true, cores, timeout = 900_000 } = {
   return { stack: n.stack - n.drop, all: n.said.walked[0] - n.drop, pass: exact ? n.loaded - n.said.pass : 0, peak, reads, tasks: n.tasks };
 }
 
-async function large(site, size) {
-  const files = made(size);
+async function large(site, size, files) {
   const rust = [];
   const ours = [];
   for (let i = 0; i < runs; i++) {
@@ -56,7 +65,7 @@ async function large(site, size) {
   if (!peer) console.log("*** SKIPPED: minidump-stackwalk is not installed; nothing is compared with it ***");
   const stack = median(ours.map((r) => r.stack));
   const all = median(ours.map((r) => r.all));
-  console.log(`\n${size} of symbols (${files.bytes} bytes), 32 threads of 60 frames, median of ${runs}`);
+  console.log(`\n${basename(files.sym)}, ${size} of symbols (${files.bytes} bytes), 32 threads, median of ${runs}`);
   console.log(`  rust-minidump, whole process      ${peer ? ms(peer) : "–"}`);
   console.log(`  drop to crashed thread, painted   ${ms(stack)}   ${ratio(stack, peer)} (wanted: 1/20 at 1G)`);
   console.log(`  drop to all threads walked        ${ms(all)}   ${ratio(all, peer)} (wanted: 1/4 at 1G)`);
@@ -66,7 +75,7 @@ async function large(site, size) {
   if (first.reads) console.log(`  the engine read                   ${first.reads.slices} slices, ${mb(first.reads.bytes)}`);
   const tasks = ours.flatMap((r) => r.tasks);
   console.log(`  long tasks of the page's thread   ${tasks.length ? `${tasks.length}, longest ${Math.max(...tasks)} ms` : "none"}`);
-  return { stack, files };
+  return { stack };
 }
 
 // The pass by one worker and by more, beside the command's on one core.
@@ -109,12 +118,15 @@ async function scrolling(site, name, files, list, wait) {
 
 const site = await startSite();
 try {
-  let before;
-  let last;
-  for (const size of sizes) {
-    last = await large(site, size);
-    if (before) console.log(`  growth from ${before.size}: ${(last.stack / before.stack).toFixed(2)}× to the crashed thread (wanted: 1.3×)`);
-    before = { size, stack: last.stack };
+  for (const files of [made, generated]) {
+    let before;
+    for (const size of sizes) {
+      const these = files(size);
+      if (!these) continue;
+      const { stack } = await large(site, size, these);
+      if (before) console.log(`  growth from ${before.size}: ${(stack / before.stack).toFixed(2)}× to the crashed thread (wanted: 1.3×)`);
+      before = { size, stack };
+    }
   }
   await passes(site, made(sizes[0]));
   const small = made("20M", ["many.dmp", "2000", "5"], ["deep.dmp", "2", "10000"], ["busy.dmp", "500", "20"]);

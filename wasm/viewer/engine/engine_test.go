@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/walker/report/view"
@@ -189,5 +190,37 @@ func TestMoreIsAsked(t *testing.T) {
 	look.More, look.Parts = false, app.PartModules
 	if k.ask(app.Request{Op: app.OpLook, Look: &look}, nil); !k.e.Idle() {
 		t.Error("then the other threads were not walked")
+	}
+}
+
+// TestRest: somebody who scrolls has the page's thread for himself, and what else is to be done still comes forward.
+func TestRest(t *testing.T) {
+	k := newTalk(t)
+	k.addSample("tilecruncher.dmp")
+	w := app.Span{Count: 50}
+	look := func(more bool) {
+		k.ask(app.Request{Op: app.OpLook, Look: &app.Look{Parts: app.PartStack, Thread: -1, Top: true, Stack: w, More: more}}, nil)
+	}
+	look(true)
+	look(true)
+	if look(false); k.e.Rest() > 0 {
+		t.Error("the engine rests when a dump is opened")
+	}
+	if look(false); k.e.Rest() <= 0 {
+		t.Error("the engine goes on while somebody scrolls")
+	}
+	k.e.restUntil = time.Now() // it is over
+	if look(false); k.e.Rest() > 0 {
+		t.Error("one rest follows another")
+	}
+	k.e.Idle()
+	if look(false); k.e.Rest() <= 0 {
+		t.Error("the engine rests once only")
+	}
+	k.e.restUntil = time.Now()
+	k.e.Idle()
+	k.e.answeredAt = time.Now().Add(-often)
+	if look(false); k.e.Rest() > 0 {
+		t.Error("the engine rests for a single question")
 	}
 }

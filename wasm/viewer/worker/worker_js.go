@@ -65,6 +65,8 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 		return nil
 	})
 	self.Call("setTimeout", calm, calmAfter)
+	resting := false
+	rested := js.FuncOf(func(js.Value, []js.Value) any { resting = false; turn(); return nil })
 	for {
 		for len(queue) > 0 {
 			message := queue[0]
@@ -85,6 +87,14 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 			}) {
 				return
 			}
+		}
+		if wait := e.Rest(); wait > 0 {
+			if !resting {
+				resting = true
+				self.Call("setTimeout", rested, wait.Milliseconds()+1)
+			}
+			<-wake
+			continue
 		}
 		more := false
 		if !guarded(self, func() { more = e.Idle() }) {
