@@ -224,3 +224,55 @@ func TestRest(t *testing.T) {
 		t.Error("the engine rests for a single question")
 	}
 }
+
+// aheadReader is a file whose places are read many at a time, like a File of a browser.
+type aheadReader struct {
+	*bytes.Reader
+	reads int
+}
+
+func (r *aheadReader) ReadAt(p []byte, off int64) (int, error) {
+	r.reads++
+	return r.Reader.ReadAt(p, off)
+}
+
+func (r *aheadReader) ReadManyAt(parts []input.Part) error {
+	for _, p := range parts {
+		if _, err := r.ReadAt(p.Data, p.Off); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestOpenAhead: while the first stack is painted, the symbols of the module that it is in are opened, and no others.
+func TestOpenAhead(t *testing.T) {
+	k := newTalk(t)
+	k.addSample("tilecruncher.dmp")
+	w := app.Span{Count: 50}
+	look := app.Look{Parts: app.PartStack, Thread: -1, Top: true, Stack: w, More: true}
+	k.ask(app.Request{Op: app.OpLook, Look: &look}, nil)
+	if k.e.Idle() {
+		t.Error("symbols that are not here were opened")
+	}
+	for name, wanted := range map[string]bool{"libtilecodec.so.sym": true, "libc.so.6.sym.gz": false} {
+		content, err := os.ReadFile(sample + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &aheadReader{Reader: bytes.NewReader(content)}
+		k.ask(app.Request{Op: app.OpAdd, Name: name}, input.New(name, r, int64(len(content))))
+		before := r.reads
+		if opened := k.e.Idle(); opened != wanted || (r.reads > before) != wanted {
+			t.Errorf("%s: opened %v, by %d reads", name, opened, r.reads-before)
+		}
+		before = r.reads
+		if k.e.Idle() || r.reads != before {
+			t.Errorf("%s was opened again", name)
+		}
+	}
+	look.More = false
+	if r := k.ask(app.Request{Op: app.OpLook, Look: &look}, nil); r.Stack == nil || r.Stack.Rows[0].Function == "" {
+		t.Errorf("with the symbols opened ahead, the stack is %+v", r.Stack)
+	}
+}
