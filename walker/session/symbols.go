@@ -170,20 +170,6 @@ func (s *Session) open(it *item) (*symfile.File, error) {
 	return it.sym, it.openErr
 }
 
-// OpenAhead opens the symbol file of a module before anyone asks what is in it, if that is done in a moment: where it is searched as it lies. It
-// reports whether it did.
-func (s *Session) OpenAhead(dumpIndex, module int) bool {
-	if dumpIndex < 0 || dumpIndex >= len(s.dumps) || module < 0 || module >= len(s.dumps[dumpIndex].modules) {
-		return false
-	}
-	it := s.dumps[dumpIndex].modules[module].item
-	if it == nil || it.opened || !s.opt.Sparse || !it.src.ReadsMany() {
-		return false
-	}
-	s.open(it)
-	return true
-}
-
 // Complete reads a symbol file as a whole that was only searched so far, if a stack needed it. It reports whether an answer that
 // was given before is another one now; the reports that used it are then made anew at the next Report. An error is one of
 // the file's reader, and changes nothing.

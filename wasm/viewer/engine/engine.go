@@ -180,7 +180,7 @@ func (e *Engine) viewOf(dump int, rep *report.Report) *view.View {
 func (e *Engine) Idle() (more bool) {
 	e.id, e.rested = 0, false
 	if e.more {
-		return e.openAhead()
+		return false
 	}
 	if !e.walking {
 		return e.readOn()
@@ -195,20 +195,6 @@ func (e *Engine) Idle() (more bool) {
 	e.walking = false
 	e.post(app.Reply{Op: app.OpWalked, Dump: e.looked, Changed: e.changed(e.looked)})
 	return len(e.exact.own) > 0
-}
-
-// openAhead opens the symbols of the module that the thread on the screen is in, which the next question needs in any case: by the time the page
-// has painted and asks it, a large file is half opened.
-func (e *Engine) openAhead() (more bool) {
-	v := e.views[e.looked]
-	if v == nil {
-		return false
-	}
-	rep := v.Report()
-	if t := rep.FirstThread; t >= 0 && len(rep.Threads[t].Frames) > 0 {
-		return e.session.OpenAhead(e.looked, rep.Threads[t].Frames[0].Module)
-	}
-	return false
 }
 
 const (
