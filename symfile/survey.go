@@ -2,7 +2,8 @@ package symfile
 
 import "errors"
 
-// survey learns where the sections of the file lie, by halving: about log2 of the number of slices reads for each.
+// survey learns where the sections of the file lie: by halving, about log2 of the number of slices reads for each, or where many places can be
+// read at once by guesses, a few rounds for all of them.
 func (s *sparse) survey() error {
 	if s.count == 0 {
 		return disorder{groupAll}
