@@ -15,7 +15,7 @@ func (f *File) fill(at int, off int64, n int) error {
 		f.buf = buf
 	}
 	read := f.src.ReadAt
-	if f.sparse != nil && f.sparse.per*f.sparse.step < defaultSlice {
+	if f.sparse != nil && f.sparse.per < atOnce {
 		read = f.src.ReadDirect // whoever reads in small slices wants no more than it asks for
 	}
 	if _, err := read(f.buf[at:at+n], off); err != nil && err != io.EOF {

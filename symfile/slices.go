@@ -16,12 +16,13 @@ import (
 // since in a browser a read costs the same from 4 to 64 KiB; of a stretch only those slices are looked at that a search comes to.
 
 const (
-	// defaultSlice is how much is read at a time.
+	// defaultSlice is how much is read at a time: of a File, Chromium reads as much in one go. A few bytes more are another go.
 	defaultSlice = 64 << 10
-	// sliceStep is the most that is looked at at a time.
-	sliceStep = 4 << 10
+	// atOnce slices are that, with the byte before them and the tail; sliceStep is the size of one.
+	atOnce    = 16
+	sliceStep = (defaultSlice - 1 - 256) / atOnce
 	// sliceTail is read behind a slice: the fields by which a record is found stand in its first bytes.
-	sliceTail = 256
+	sliceTail = defaultSlice - 1 - atOnce*sliceStep
 	// leastCached and mostCached bound the stretches that are kept, in bytes a file; between them it is a part of the file's size. While
 	// lookups are prepared, it is mostCached: what some of them have read must still be there when the others have, too.
 	leastCached, mostCached, cachedPart = 1 << 20, 18 << 20, 64
@@ -130,6 +131,13 @@ type knot struct {
 	firstOff, lastOff int64
 }
 
+// knotOf is a knot of a slice that has records of the kind.
+func knotOf(sl *slice, k markKind) knot {
+	m := sl.marks[k]
+	last := m[len(m)-1]
+	return knot{n: sl.n, first: m[0].key, last: last.key, high: last.high, firstOff: m[0].off, lastOff: last.off}
+}
+
 // sparse searches a file by slices.
 type sparse struct {
 	src   *input.Source
@@ -146,8 +154,9 @@ type sparse struct {
 	regions  [numMarks][2]int64
 	present  [numPhases]bool // sections that have records
 	surveyed bool
-	// looks are the slices that the survey has looked at for where a section begins, at once each.
+	// looks are the slices that the survey has looked at for where a section begins, at once each; seen what it has met of each kind.
 	looks [numPhases][][]int64
+	seen  [numMarks][]knot
 	// win0First: STACK WIN records of type 0 stand before those of type 4.
 	win0First bool
 	// firstFunc and lastFunc are the offsets of the first and the last FUNC; -1 if there is none.
@@ -202,8 +211,12 @@ func (s *sparse) load(n int64) (*slice, error) {
 	s.scanned++
 	err := s.scan(sl)
 	s.keep(sl)
-	if err == nil && s.surveyed {
+	switch {
+	case err != nil:
+	case s.surveyed:
 		err = s.admit(sl)
+	default:
+		s.meetFirst(sl)
 	}
 	if err != nil {
 		return nil, err
@@ -535,7 +548,7 @@ func (s *sparse) tie(k markKind, sl *slice) error {
 			return disorder{groupOf[k]}
 		}
 	}
-	kn := knot{n: sl.n, first: m[0].key, last: m[len(m)-1].key, high: m[len(m)-1].high, firstOff: m[0].off, lastOff: m[len(m)-1].off}
+	kn := knotOf(sl, k)
 	ks := s.knots[k]
 	at, known := slices.BinarySearchFunc(ks, sl.n, func(a knot, n int64) int { return cmp.Compare(a.n, n) })
 	if known {

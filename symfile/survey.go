@@ -1,6 +1,10 @@
 package symfile
 
-import "errors"
+import (
+	"cmp"
+	"errors"
+	"slices"
+)
 
 // survey learns where the sections of the file lie: by halving, about log2 of the number of slices reads for each, or where many places can be
 // read at once by guesses, a few rounds for all of them.
@@ -55,7 +59,7 @@ func (s *sparse) survey() error {
 	if err := s.surveyBody(); err != nil {
 		return err
 	}
-	s.surveyed, s.looks = true, [numPhases][][]int64{}
+	s.surveyed, s.looks, s.seen = true, [numPhases][][]int64{}, [numMarks][]knot{}
 	for _, st := range s.shelf.stretches {
 		for _, sl := range st.slices {
 			if sl == nil {
@@ -172,53 +176,56 @@ func (s *sparse) guess(ph phase, lo, hi int64) (n int64, ok bool) {
 			return 0, false
 		}
 	}
-	first := func(k markKind) (m mark, ok bool) {
-		all := s.marked(k, 0, s.count)
-		if len(all) > 0 {
-			m = all[0]
-		}
-		return m, len(all) > 0
-	}
 	// at is where a record would stand, on the line through two of its kind.
-	at := func(two []mark, key uint64) (int64, bool) {
-		if len(two) < 2 || two[0].key >= two[1].key {
+	at := func(two []knot, key uint64) (int64, bool) {
+		if len(two) < 2 || two[0].first >= two[1].first {
 			return 0, false
 		}
-		part := (float64(key) - float64(two[0].key)) / float64(two[1].key-two[0].key)
-		n := (two[0].off + int64(part*float64(two[1].off-two[0].off))) / s.step
+		part := (float64(key) - float64(two[0].first)) / float64(two[1].first-two[0].first)
+		n := (two[0].firstOff + int64(part*float64(two[1].firstOff-two[0].firstOff))) / s.step
 		return n, n > lo && n < hi
 	}
 	switch ph {
 	case phaseOrigins: // numbers begin at 0
-		return at(s.marked(markOrigin, hi, s.count), 0)
+		return at(s.met(markOrigin, hi, s.count), 0)
 	case phaseBody: // with the first address that has unwind records, or one that is about 0
-		behind := s.marked(markFunc, hi, s.count)
-		if m, ok := first(markInit); ok {
-			if n, ok = at(behind, m.key); ok {
+		behind := s.met(markFunc, hi, s.count)
+		if inits := s.seen[markInit]; len(inits) > 0 {
+			if n, ok = at(behind, inits[0].first); ok {
 				return n, ok
 			}
 		}
 		return at(behind, 0)
 	case phaseCFI: // behind the functions, whose last has the last unwind record
-		before, inits := s.marked(markFunc, 0, lo), s.marked(markInit, hi, s.count)
+		before, inits := s.met(markFunc, 0, lo), s.met(markInit, hi, s.count)
 		if len(before) > 1 && len(inits) > 0 {
-			return at(before[len(before)-2:], inits[len(inits)-1].key)
+			return at(before[len(before)-2:], inits[len(inits)-1].first)
 		}
 	}
 	return 0, false
 }
 
-// marked is the first record of a kind in each of the slices from and up to that were looked at.
-func (s *sparse) marked(k markKind, from, to int64) []mark {
-	var all []mark
-	for _, st := range s.shelf.stretches {
-		for _, sl := range st.slices {
-			if sl != nil && sl.n >= from && sl.n < to && len(sl.marks[k]) > 0 {
-				all = append(all, sl.marks[k][0])
+// meetFirst notes what a slice has, for guess.
+func (s *sparse) meetFirst(sl *slice) {
+	for k, marks := range sl.marks {
+		if len(marks) > 0 {
+			at, known := s.metAt(markKind(k), sl.n)
+			if !known {
+				s.seen[k] = slices.Insert(s.seen[k], at, knotOf(sl, markKind(k)))
 			}
 		}
 	}
-	return all
+}
+
+// met is what the survey has met of a kind, of the slices from and up to.
+func (s *sparse) met(k markKind, from, to int64) []knot {
+	first, _ := s.metAt(k, from)
+	last, _ := s.metAt(k, to)
+	return s.seen[k][first:last]
+}
+
+func (s *sparse) metAt(k markKind, n int64) (at int, known bool) {
+	return slices.BinarySearchFunc(s.seen[k], n, func(a knot, n int64) int { return cmp.Compare(a.n, n) })
 }
 
 // sample reads some slices of every section, evenly spread: a file that is sorted nowhere is noticed at once, and the others

@@ -3,12 +3,12 @@
 // near each other are read as a run, with what lies between them, and of the others several as one Blob: while one Blob is read, the
 // places of the next are cut out.
 const placeReader = () => {
-  const near = 2 << 20; // a gap that costs about as much to read as to leave out, and less where other programs are busy
+  const near = 1 << 20; // a gap that costs about as much to read as to leave out
   const least = 6 << 20; // of a run, where it is divided among streams
   const streams = 3;
-  // Places in a Blob, of 64 KB: what fits into the 512 KB that Chromium puts between its processes is read in one go. One for all
-  // takes half as long again, one for each twice as long.
-  const group = 7;
+  // Places in a Blob. One for each place takes twice as long, one for all leaves nothing to be done side by side. Chromium reads 64 KB in one go:
+  // places of exactly that size (symfile) never need two.
+  const group = 16;
   const buffers = []; // that no stream is filling
   let answer = new Uint8Array(0); // its memory is used again: pages that are new cost more than what is copied to them
   // Chromium forgets a stream of a File that nothing but its own pending read refers to, and the read then never ends.
