@@ -121,7 +121,11 @@ func withoutBuild(s string) string {
 
 // Time prints a dump's time, always in UTC: the people who share a dump sit in different zones.
 func Time(t uint32) string {
-	return time.Unix(int64(t), 0).UTC().Format("2006-01-02 15:04:05") + " UTC"
+	at := time.Unix(int64(t), 0).UTC()
+	y, m, d := at.Date()
+	h, min, sec := at.Clock()
+	// Not by Format, which is so long that a browser is at work for 40 ms to compile it for speed.
+	return fmt.Sprintf("%04d-%02d-%02d %02d:%02d:%02d UTC", y, int(m), d, h, min, sec)
 }
 
 // Duration prints seconds as people say them.
