@@ -54,6 +54,9 @@ const (
 	// firstFiles and firstLook are for how many files, the dump among them, and how long a first screen waits, that it need not be drawn twice.
 	firstFiles = 8
 	firstLook  = 250 * time.Millisecond
+	// firstNames is for how long a first screen without the names of a large symbol file is kept back. They mostly come in half of that: drawing
+	// the screen twice would take a fifth of it, and show a stack of bare addresses for a moment.
+	firstNames = 800 * time.Millisecond
 )
 
 // awaitsSmall: there is nothing on the screen yet, and the next of what was dropped will be read in a moment.
@@ -69,6 +72,33 @@ func (p *Page) awaitsSmall() bool {
 		return f.Size() <= smallPacked
 	}
 	return f.Size() <= smallFile || f.Size() <= indexedFile && p.Job.Done <= indexedFiles
+}
+
+// keepBack keeps the answer for the first screen back while a large symbol file is looked into, and asks again, for one with its names. If
+// that does not come soon, the first one is shown. It reports whether it did so.
+func (p *Page) keepBack(r Reply) bool {
+	again := p.held != nil
+	p.held = nil
+	f := p.reading
+	if again || p.Summary != nil || r.Summary == nil || f == nil || isPacked(f) || isRemote(f) || looksLikeDump(f.Name()) || p.replay {
+		return false
+	}
+	left := firstNames - time.Since(p.Job.began)
+	if left <= 0 {
+		return false
+	}
+	p.asking, p.held = false, &r
+	p.ask(PartSummary | PartThreads | PartStack)
+	p.Host.After(int(left.Milliseconds()), func() { p.letOut(&r) })
+	return true
+}
+
+// letOut shows an answer that is kept back, if it still is.
+func (p *Page) letOut(r *Reply) {
+	if r != nil && p.held == r {
+		p.held = nil
+		p.took(*r)
+	}
 }
 
 // span is the window to ask for.
@@ -144,6 +174,9 @@ func (p *Page) ReplyWith(r Reply, data File) (draw bool) {
 		}
 		p.drawn = time.Now()
 	case OpLook:
+		if p.keepBack(r) {
+			return false
+		}
 		p.looked(r)
 	case OpExport:
 		p.exported(r)
@@ -166,9 +199,14 @@ func (p *Page) ReplyWith(r Reply, data File) (draw bool) {
 	return true
 }
 
-// looked takes the parts that came.
+// looked takes the answer to the question that was on its way.
 func (p *Page) looked(r Reply) {
 	p.asking = false
+	p.took(r)
+}
+
+// took takes the parts that came.
+func (p *Page) took(r Reply) {
 	top := p.top || p.State.Thread < 0
 	first := p.Frame == nil && r.Frame != nil
 	if !p.Job.Active || p.reading == nil && len(p.queue) == 0 {

@@ -153,8 +153,11 @@ func (p *Page) complain(items []FileRow) {
 
 // finish ends a job and shows the result.
 func (p *Page) finish() {
-	n := p.Job.Done
+	n, job := p.Job.Done, p.Job
 	p.Job = Job{}
+	if p.held != nil { // the first screen is still to come
+		p.Job = Job{Active: true, Text: job.Text, Percent: -1, began: job.began}
+	}
 	p.ask(PartsAll)
 	if len(p.Dumps) == 0 && n > 0 && len(p.Notices) == 0 && p.Readers.state != readersComing {
 		p.say("note", fmt.Sprintf("Read %s. Now drop the crash dump that the symbols belong to.", files(n)))
@@ -171,7 +174,7 @@ func files(n int) string {
 
 // Cancel ends the work that runs: the worker goes, and a new one gets the files that were read before.
 func (p *Page) Cancel() {
-	if !p.busy() {
+	if !p.Busy() {
 		return
 	}
 	if !p.Job.Active && (p.stopListing() || p.stopMaking()) {
@@ -238,7 +241,10 @@ func (p *Page) revive() {
 	if p.dead {
 		p.Engine.Restart()
 	}
-	p.dead, p.asking, p.told = false, false, DumpEdition{}
+	if p.asking { // no answer will come
+		p.dirty |= PartsAll
+	}
+	p.dead, p.asking, p.held, p.told = false, false, nil, DumpEdition{}
 	p.forgetExact()
 	p.forgetExports()
 	p.queue = append(append([]File{}, p.accepted...), p.queue...)
@@ -275,6 +281,7 @@ func (p *Page) EngineStopped(why string) {
 	p.dead, p.fragile, p.asking, p.replay = true, true, false, false
 	p.queue, p.reading, p.Job = nil, nil, Job{}
 	p.say("error", text)
+	p.letOut(p.held)
 	p.told = DumpEdition{}
 	p.tell(Event{Kind: EventIdle, Mark: p.Mark})
 	if left > 0 && len(p.accepted) > 0 {

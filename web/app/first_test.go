@@ -73,18 +73,95 @@ func TestFirstScreen(t *testing.T) {
 	}
 }
 
-// drawnWithoutSymbols is a page whose first stack is drawn and not painted, and the answer that is to come to the large symbol file.
-func drawnWithoutSymbols() (p *Page, h *lookingHost, e *fakeEngine, opened Reply) {
+// withLargeSymbols is a page onto which a dump and a large symbol file were dropped some time ago, whose first screen comes without names; and
+// the answer that is to come to the symbol file. drawn is whether that screen was drawn.
+func withLargeSymbols(ago time.Duration) (p *Page, h *lookingHost, e *fakeEngine, opened Reply, drawn bool) {
 	h, e = &lookingHost{}, &fakeEngine{}
 	p = NewPage(h, e, "")
 	p.Add([]File{sizedFile{"a.dmp", 5000}, sizedFile{"big.sym", 1 << 30}})
+	p.Job.began = time.Now().Add(-ago)
 	dumps := []DumpName{{0, "a.dmp"}}
 	p.Reply(Reply{Op: OpAdd, Items: []FileRow{{Name: "a.dmp", Usable: true}}, Dumps: dumps})
+	e.ops()
 	first := screen(0)
 	first.Frame = nil
-	p.Reply(first)
+	first.Summary.Name = "without names"
+	drawn = p.Reply(first)
+	return p, h, e, Reply{Op: OpAdd, Items: []FileRow{{Item: 1, Name: "big.sym", Usable: true}}, Dumps: dumps}, drawn
+}
+
+// drawnWithoutSymbols is withLargeSymbols where that took so long that the screen is drawn without names.
+func drawnWithoutSymbols() (p *Page, h *lookingHost, e *fakeEngine, opened Reply) {
+	p, h, e, opened, _ = withLargeSymbols(firstNames)
 	e.ops()
-	return p, h, e, Reply{Op: OpAdd, Items: []FileRow{{Item: 1, Name: "big.sym", Usable: true}}, Dumps: dumps}
+	return p, h, e, opened
+}
+
+// Of a large symbol file whose names come soon the first screen has them, and is drawn once; the bar says meanwhile what is read.
+func TestNamesComeWithTheStack(t *testing.T) {
+	p, h, e, opened, drawn := withLargeSymbols(0)
+	if got := fmt.Sprint(e.ops()); drawn || !p.Empty() || got != "[look stack]" {
+		t.Fatalf("the first screen was drawn at once: %v; the engine was asked %s", drawn, got)
+	}
+	if drawn = p.Reply(opened); drawn || !p.Job.Active || p.Job.Text == "" {
+		t.Errorf("when the file is open, the page is drawn %v, with %+v in its bar", drawn, p.Job)
+	}
+	named := screen(0)
+	named.Frame = nil
+	named.Summary.Name = "with names"
+	if drawn = p.Reply(named); !drawn || p.Empty() || p.Summary.Name != "with names" || p.Job.Active {
+		t.Errorf("with the names it is drawn %v, and then there is %+v", drawn, p.Job)
+	}
+	h.painted[0]()
+	if got := e.sent[0].Look.Parts; got&PartFrame == 0 {
+		t.Errorf("after the stack parts %b were asked for", got)
+	}
+	h.later[len(h.later)-1]()
+	if p.Summary.Name != "with names" {
+		t.Error("the screen without names has come later")
+	}
+}
+
+// Names that do not come soon are not waited for, and are shown when they come.
+func TestNamesThatTakeLong(t *testing.T) {
+	p, h, e, opened, _ := withLargeSymbols(0)
+	e.ops()
+	h.later[len(h.later)-1]()
+	if p.Empty() || p.Summary.Name != "without names" {
+		t.Fatal("the first screen is kept back for ever")
+	}
+	h.painted[0]()
+	if p.Reply(opened); len(e.ops()) != 0 {
+		t.Error("the engine was asked again, while the answer with the names is on its way")
+	}
+	named := screen(0)
+	named.Frame = nil
+	named.Summary.Name = "with names"
+	if !p.Reply(named) || p.Summary.Name != "with names" {
+		t.Error("the names are not shown")
+	}
+	if got := fmt.Sprint(e.ops()); got != "[]" && len(h.painted) < 2 {
+		t.Errorf("what is around the stack is not asked for: %s", got)
+	}
+
+	// An engine that dies over the file leaves the dump without names, and who cancels gets it so, too.
+	p, h, _, _, _ = withLargeSymbols(0)
+	if p.EngineStopped("out of memory"); p.Empty() || len(p.Notices) != 1 {
+		t.Error("with the engine the dump is gone")
+	}
+	p, h, e, _, _ = withLargeSymbols(0)
+	p.Cancel()
+	if h.later[len(h.later)-1](); !p.Empty() {
+		t.Error("an answer of the engine before is shown")
+	}
+	e.ops()
+	p.Reply(Reply{Op: OpAdd, Items: []FileRow{{Name: "a.dmp", Usable: true}}, Dumps: []DumpName{{0, "a.dmp"}}})
+	if got := fmt.Sprint(e.ops()); got != "[look stack]" {
+		t.Errorf("after that the engine was asked %s", got)
+	}
+	if !p.Reply(screen(0)) || p.Empty() {
+		t.Error("the dump is not shown")
+	}
 }
 
 // What is around the stack is asked for when the stack is painted with its names, and the engine knows that it will be.

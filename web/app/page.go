@@ -63,6 +63,7 @@ type Page struct {
 	visible    map[string]Span // what each list shows, as the host measured it
 	dirty      int             // parts to ask for
 	asking     bool            // a look is on its way
+	held       *Reply          // a first screen that is kept back (keepBack)
 	top        bool            // the thread's first row is to be selected when it is known
 	goTo       int             // row of the stack to select when it is there, or -1
 	nextID     int
