@@ -24,6 +24,8 @@ type host struct {
 	measured bool // a measurement is on its way
 	address  string
 	undo     []func() // takes back what was done to the window
+	busy     bool     // the page was, when it was drawn last
+	turns    int      // how often it began or ended to be
 	timer    js.Value
 }
 
@@ -316,11 +318,35 @@ func (h *host) PickFolder() { h.viewer.Get("folderInput").Call("click") }
 // makes the browser lay out the page, which it does then anyway.
 func (h *host) rendered() {
 	h.draws++
+	h.markBusy()
 	h.scheduleMeasure()
 	if doc := h.viewer.Get("themed"); doc.Get("dataset").Get("ready").IsUndefined() {
 		doc.Get("dataset").Set("ready", "1")
 		h.tell("ready", nil)
 	}
+}
+
+// busyFrom is from when on a person is told that there is work, in milliseconds: what takes less is over before anybody could read it.
+const busyFrom = 200
+
+// markBusy has the style sheet show the bar of work that goes on for a while. An animation with a delay would do so, too, but until then the
+// browser makes sixty frames a second for it, and as many of the bar that nobody sees: a tenth of two cores, which the engine could use.
+func (h *host) markBusy() {
+	if h.busy == h.page.Busy() {
+		return
+	}
+	h.busy = !h.busy
+	h.turns++
+	mine, data := h.turns, h.root.Underlying().Get("dataset")
+	if !h.busy {
+		data.Delete("busy")
+		return
+	}
+	h.later(busyFrom, func() {
+		if h.turns == mine {
+			data.Set("busy", "")
+		}
+	})
 }
 
 func (h *host) scheduleMeasure() {

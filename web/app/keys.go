@@ -85,7 +85,7 @@ func (p *Page) escape() bool {
 		p.Act("help", "")
 	case p.Choosing:
 		p.Choosing = false
-	case p.busy():
+	case p.Busy():
 		p.Cancel()
 	case p.State.Search != "":
 		p.Input("search", "")

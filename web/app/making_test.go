@@ -89,12 +89,12 @@ func TestSymbolFileIsMadeBeside(t *testing.T) {
 		t.Error("the engine's own work is mixed up with it")
 	}
 	p.Made("libx.so.sym", "")
-	if p.busy() || h.announced != "libx.so.sym written" {
-		t.Errorf("busy %v, %q", p.busy(), h.announced)
+	if p.Busy() || h.announced != "libx.so.sym written" {
+		t.Errorf("busy %v, %q", p.Busy(), h.announced)
 	}
 	p.Act("make", "folder/libx.so")
 	p.Act("cancel", "")
-	if p.busy() || e.made != nil {
+	if p.Busy() || e.made != nil {
 		t.Error("cancelling does not end it")
 	}
 	p.Act("make", "folder/libx.so")

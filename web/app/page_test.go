@@ -568,16 +568,16 @@ func TestListing(t *testing.T) {
 	p, _, _ := newTestPage("")
 	stopped := 0
 	p.Listing(1234, func() { stopped++ })
-	if html := render(t, p); !p.busy() || !strings.Contains(html, "Looking for files: 1,234 so far") {
-		t.Errorf("busy %v: %s", p.busy(), html)
+	if html := render(t, p); !p.Busy() || !strings.Contains(html, "Looking for files: 1,234 so far") {
+		t.Errorf("busy %v: %s", p.Busy(), html)
 	}
 	p.Cancel()
-	if stopped != 1 || p.busy() || len(p.Notices) != 1 {
-		t.Errorf("stopped %d times, busy %v, %v", stopped, p.busy(), p.Notices)
+	if stopped != 1 || p.Busy() || len(p.Notices) != 1 {
+		t.Errorf("stopped %d times, busy %v, %v", stopped, p.Busy(), p.Notices)
 	}
 	p.Listing(5, func() { stopped++ })
 	p.Listing(0, nil)
-	if p.busy() || stopped != 1 {
+	if p.Busy() || stopped != 1 {
 		t.Error("it is not over")
 	}
 }

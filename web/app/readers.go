@@ -90,8 +90,8 @@ func waitingNames(files_ []File) string {
 	return files(len(files_))
 }
 
-// busy reports whether there is work that can be cancelled.
-func (p *Page) busy() bool {
+// Busy reports whether there is work that can be cancelled.
+func (p *Page) Busy() bool {
 	return p.Job.Active || p.Readers.state == readersComing || p.Making.name != "" || p.Sources.running > 0 || p.listing.stop != nil
 }
 

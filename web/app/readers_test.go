@@ -48,7 +48,7 @@ func TestBinaryBringsTheFullEngine(t *testing.T) {
 		t.Errorf("the full engine got %q", got)
 	}
 	p.Reply(screen(e.last(OpLook).ID))
-	if p.busy() || p.Summary == nil {
+	if p.Busy() || p.Summary == nil {
 		t.Error("the work does not end")
 	}
 }
@@ -98,8 +98,8 @@ func TestLoadingIsCancelled(t *testing.T) {
 	needsReader(p, e, oneDump)
 	p.Reply(screen(e.last(OpLook).ID))
 	p.Act("cancel", "")
-	if p.busy() || e.stops != 1 || len(p.Notices) != 1 || p.Notices[0].Text != "Cancelled: 1 file left out." {
-		t.Errorf("busy %v, %d stops, %v", p.busy(), e.stops, p.Notices)
+	if p.Busy() || e.stops != 1 || len(p.Notices) != 1 || p.Notices[0].Text != "Cancelled: 1 file left out." {
+		t.Errorf("busy %v, %d stops, %v", p.Busy(), e.stops, p.Notices)
 	}
 	p.Extended("")
 	if e.restarts != 0 {

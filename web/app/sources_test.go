@@ -107,7 +107,7 @@ func TestSourceIsRememberedOnlyWhenWanted(t *testing.T) {
 		t.Error("the source is not remembered")
 	}
 	p.Act("cancel", "")
-	if h.fetchStops != 2 || p.busy() {
+	if h.fetchStops != 2 || p.Busy() {
 		t.Errorf("%d of 2 were stopped", h.fetchStops)
 	}
 	p.Act("remember", "")

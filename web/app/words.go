@@ -218,7 +218,7 @@ func (p *Page) stackCount() string {
 	if p.State.Search != "" {
 		return fmt.Sprintf("%s of %s match “%s”", view.Number(p.Stack.Total), frameCount(p.Stack.Frames), p.State.Search)
 	}
-	if p.Stack.Frames == 0 && p.busy() {
+	if p.Stack.Frames == 0 && p.Busy() {
 		return "…"
 	}
 	return frameCount(p.Stack.Frames)
