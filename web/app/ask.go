@@ -80,7 +80,7 @@ func (p *Page) keepBack(r Reply) bool {
 	again := p.held != nil
 	p.held = nil
 	f := p.reading
-	if again || p.Summary != nil || r.Summary == nil || f == nil || isPacked(f) || isRemote(f) || looksLikeDump(f.Name()) || p.replay {
+	if again || p.Summary != nil || r.Summary == nil || f == nil || f.Size() <= smallFile || isPacked(f) || isRemote(f) || looksLikeDump(f.Name()) || p.replay {
 		return false
 	}
 	left := firstNames - time.Since(p.Job.began)

@@ -222,6 +222,9 @@ func TestFirstScreenOfMany(t *testing.T) {
 			t.Fatalf("after %d files the engine was asked %v", n, got)
 		}
 	}
+	if !p.Reply(screen(0)) || p.Empty() {
+		t.Error("the first screen of many small files waits for the next one")
+	}
 	p, _, e = newTestPage("")
 	p.Add(list)
 	e.ops()
