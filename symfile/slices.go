@@ -216,7 +216,7 @@ func (s *sparse) load(n int64) (*slice, error) {
 	case s.surveyed:
 		err = s.admit(sl)
 	default:
-		s.meetFirst(sl)
+		s.see(sl)
 	}
 	if err != nil {
 		return nil, err

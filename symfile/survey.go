@@ -187,9 +187,9 @@ func (s *sparse) guess(ph phase, lo, hi int64) (n int64, ok bool) {
 	}
 	switch ph {
 	case phaseOrigins: // numbers begin at 0
-		return at(s.met(markOrigin, hi, s.count), 0)
+		return at(s.seenIn(markOrigin, hi, s.count), 0)
 	case phaseBody: // with the first address that has unwind records, or one that is about 0
-		behind := s.met(markFunc, hi, s.count)
+		behind := s.seenIn(markFunc, hi, s.count)
 		if inits := s.seen[markInit]; len(inits) > 0 {
 			if n, ok = at(behind, inits[0].first); ok {
 				return n, ok
@@ -197,7 +197,7 @@ func (s *sparse) guess(ph phase, lo, hi int64) (n int64, ok bool) {
 		}
 		return at(behind, 0)
 	case phaseCFI: // behind the functions, whose last has the last unwind record
-		before, inits := s.met(markFunc, 0, lo), s.met(markInit, hi, s.count)
+		before, inits := s.seenIn(markFunc, 0, lo), s.seenIn(markInit, hi, s.count)
 		if len(before) > 1 && len(inits) > 0 {
 			return at(before[len(before)-2:], inits[len(inits)-1].first)
 		}
@@ -205,11 +205,11 @@ func (s *sparse) guess(ph phase, lo, hi int64) (n int64, ok bool) {
 	return 0, false
 }
 
-// meetFirst notes what a slice has, for guess.
-func (s *sparse) meetFirst(sl *slice) {
+// see notes what a slice has, for guess.
+func (s *sparse) see(sl *slice) {
 	for k, marks := range sl.marks {
 		if len(marks) > 0 {
-			at, known := s.metAt(markKind(k), sl.n)
+			at, known := s.seenAt(markKind(k), sl.n)
 			if !known {
 				s.seen[k] = slices.Insert(s.seen[k], at, knotOf(sl, markKind(k)))
 			}
@@ -217,14 +217,14 @@ func (s *sparse) meetFirst(sl *slice) {
 	}
 }
 
-// met is what the survey has met of a kind, of the slices from and up to.
-func (s *sparse) met(k markKind, from, to int64) []knot {
-	first, _ := s.metAt(k, from)
-	last, _ := s.metAt(k, to)
+// seenIn is what the survey has met of a kind, of the slices from and up to.
+func (s *sparse) seenIn(k markKind, from, to int64) []knot {
+	first, _ := s.seenAt(k, from)
+	last, _ := s.seenAt(k, to)
 	return s.seen[k][first:last]
 }
 
-func (s *sparse) metAt(k markKind, n int64) (at int, known bool) {
+func (s *sparse) seenAt(k markKind, n int64) (at int, known bool) {
 	return slices.BinarySearchFunc(s.seen[k], n, func(a knot, n int64) int { return cmp.Compare(a.n, n) })
 }
 
