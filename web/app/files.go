@@ -153,16 +153,16 @@ func (p *Page) complain(items []FileRow) {
 
 // finish ends a job and shows the result.
 func (p *Page) finish() {
-	n, job := p.Job.Done, p.Job
+	job := p.Job
 	p.Job = Job{}
 	if p.held != nil { // the first screen is still to come
 		p.Job = Job{Active: true, Text: job.Text, Percent: -1, began: job.began}
 	}
 	p.ask(PartsAll)
-	if len(p.Dumps) == 0 && n > 0 && len(p.Notices) == 0 && p.Readers.state != readersComing {
-		p.say("note", fmt.Sprintf("Read %s. Now drop the crash dump that the symbols belong to.", files(n)))
+	if len(p.Dumps) == 0 && job.Done > 0 && len(p.Notices) == 0 && p.Readers.state != readersComing {
+		p.say("note", fmt.Sprintf("Read %s. Now drop the crash dump that the symbols belong to.", files(job.Done)))
 	}
-	p.Host.Announce(fmt.Sprintf("%s read", files(n)))
+	p.Host.Announce(fmt.Sprintf("%s read", files(job.Done)))
 }
 
 func files(n int) string {
