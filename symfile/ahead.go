@@ -73,8 +73,9 @@ type batch struct {
 	rounds int
 	first  bool // what comes after it is guessed by what it finds
 	found  *guesses
-	noted  []int64 // the slices that they came to and that were not at hand
-	lacks  *flight // what they lack, if it is under way
+	also   func() error // what is prepared beside the lookups; nil if nothing is, or no more
+	noted  []int64      // the slices that they came to and that were not at hand
+	lacks  *flight      // what they lack, if it is under way
 }
 
 // guesses are how many lookups were prepared, and how many lacked more when there was what they lacked first.
@@ -135,6 +136,7 @@ func (p *Preparation) step(most int) (more bool) {
 	}
 	if len(p.flying) < most && !(len(p.flying) > 0 && p.flying[0].first) {
 		if b := p.next(); b != nil {
+			b.also = f.sparse.filesToo()
 			return p.fly(b, most > 1)
 		}
 	}
@@ -163,7 +165,7 @@ func (p *Preparation) fly(b *batch, apart bool) (ok bool) {
 	s := p.f.sparse
 	s.preparing = true
 	b.first = b.first && b.rounds == 0
-	if ok = s.begin(b, apart); ok && len(b.args) > 0 {
+	if ok = s.begin(b, apart); ok && (len(b.args) > 0 || b.also != nil) {
 		p.flying = append(p.flying, b)
 	}
 	if s.preparing = false; len(p.flying) == 0 {
@@ -262,6 +264,7 @@ type foundRules struct {
 	covered bool
 	win     unwind.FrameData
 	answer  symbol.Answer
+	noWin   bool // STACK WIN records were not looked for
 }
 
 // rulesAt finds the unwind records for an address, and keeps them.
@@ -272,6 +275,7 @@ func (f *File) rulesAt(rva uint64) error {
 	if e.cfi, e.covered, err = f.cfi(rva); err != nil && err != errAhead {
 		return err
 	}
+	e.noWin = f.sparse.bounded
 	if f.sparse.present[phaseWin] || f.sparse.present[phaseWinNext] {
 		var problem error
 		if e.win, e.answer, problem = f.frameData(rva); problem != nil {
@@ -286,8 +290,9 @@ func (f *File) rulesAt(rva uint64) error {
 
 // readAhead begins the lookups of some arguments until all that they read is at hand. per is how many slices are read of each place.
 func (s *sparse) readAhead(args []uint64, per int64, begin func(uint64) error) {
+	was := s.preparing
 	s.preparing = true
-	defer func() { s.preparing = false }()
+	defer func() { s.preparing = was }()
 	b := &batch{args: args, begin: begin, per: per}
 	for s.begin(b, false) && len(b.args) > 0 {
 	}
@@ -304,8 +309,11 @@ func (s *sparse) begin(b *batch, apart bool) (ok bool) {
 		s.landAll() // what it lacks may be among that
 	}
 	if b.rounds++; b.rounds > maxAheadRounds {
-		b.args = nil
+		b.args, b.also = nil, nil
 		return true
+	}
+	if s.borders && s.findBorders() != nil {
+		return false
 	}
 	// Each makes a knot before the first lookup goes on: with those of other lookups alone it would guess anew, and somewhere else.
 	for _, n := range b.noted {
@@ -327,6 +335,12 @@ func (s *sparse) begin(b *batch, apart bool) (ok bool) {
 			left = append(left, arg)
 		case err != nil:
 			failed = err
+		}
+	}
+	if b.also != nil {
+		s.ahead.missed = false
+		if b.also(); !s.ahead.missed {
+			b.also = nil
 		}
 	}
 	if b.rounds == 2 && b.found != nil {

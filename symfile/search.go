@@ -39,12 +39,7 @@ func (s *sparse) last(k markKind, x uint64) (place, bool, error) {
 		return false
 	}
 	ks := s.knots[k]
-	at, _ := slices.BinarySearchFunc(ks, x, func(a knot, x uint64) int {
-		if a.first <= x {
-			return -1
-		}
-		return 1
-	})
+	at := firstBehind(ks, x)
 	done := at > 0 && settle(ks[at-1], 0)
 	if !done && at < len(ks) {
 		settle(ks[at], 0)
@@ -53,6 +48,12 @@ func (s *sparse) last(k markKind, x uint64) (place, bool, error) {
 	var edges [2]int64 // the ends of the stretch that was read last, to be looked at before another guess
 	try, looks := 0, 0
 	for !done && lo+1 < hi {
+		guess, sided := int64(0), false // where all that is known lies on one side
+		if s.bounded && hasLo != hasHi && looks == 0 {
+			if guess, sided = s.beyond(k, x); !sided || try > 2 {
+				return s.lastWithin(k, x)
+			}
+		}
 		mid := lo + (hi-lo)/2
 		look := false
 		for look = looks > 0; look; look = looks > 0 {
@@ -64,6 +65,8 @@ func (s *sparse) last(k markKind, x uint64) (place, bool, error) {
 		}
 		switch {
 		case look:
+		case sided:
+			mid = min(max(guess, lo+1), hi-1)
 		case !hasLo && !hasHi && try == 0:
 			mid = region[0]
 		case !hasHi && try < 3:
@@ -91,6 +94,9 @@ func (s *sparse) last(k markKind, x uint64) (place, bool, error) {
 			if m := sl.marks[k]; len(m) > 0 {
 				done = settle(knot{n: n, first: m[0].key, last: m[len(m)-1].key, firstOff: m[0].off, lastOff: m[len(m)-1].off}, mid)
 				break
+			}
+			if s.bounded && !sl.within(k) {
+				return s.lastWithin(k, x)
 			}
 			if n == lo+1 {
 				lo = mid
@@ -120,6 +126,32 @@ func (s *sparse) last(k markKind, x uint64) (place, bool, error) {
 	return place{sl, i - 1}, true, nil
 }
 
+// firstBehind is the index of the first knot that begins behind x.
+func firstBehind(ks []knot, x uint64) int {
+	at, _ := slices.BinarySearchFunc(ks, x, func(a knot, x uint64) int {
+		if a.first <= x {
+			return -1
+		}
+		return 1
+	})
+	return at
+}
+
+// lastWithin is last when it is known where the section begins and ends.
+func (s *sparse) lastWithin(k markKind, x uint64) (place, bool, error) {
+	if err := s.needBorders(); err != nil {
+		return place{}, false, err
+	}
+	return s.last(k, x)
+}
+
+// within reports whether a slice without records of a kind may lie between slices that have some: it has nothing but what belongs to
+// them, or no record at all.
+func (sl *slice) within(k markKind) bool {
+	first, last := sl.span()
+	return first == last && (first == noPhase || first == phaseOf[k])
+}
+
 // before is the record of a kind before another in the file.
 func (s *sparse) before(k markKind, p place) (place, bool, error) {
 	if p.i > 0 {
@@ -135,6 +167,11 @@ func (s *sparse) before(k markKind, p place) (place, bool, error) {
 		}
 		if m := sl.marks[k]; len(m) > 0 {
 			return place{sl, len(m) - 1}, true, nil
+		}
+		if s.bounded && !sl.within(k) {
+			if err := s.needBorders(); err != nil {
+				return place{}, false, err
+			}
 		}
 	}
 	return place{}, false, nil
@@ -184,6 +221,9 @@ const winReach = 32 << 10
 
 // innermost is the STACK WIN record that is best for an address (see nested): the first that covers it, going back.
 func (s *sparse) innermost(k markKind, rva uint64) (rec, bool, error) {
+	if err := s.needBorders(); err != nil {
+		return rec{}, false, err
+	}
 	p, ok, err := s.last(k, rva)
 	from := int64(0)
 	if ok {
@@ -227,6 +267,9 @@ func (s *sparse) innermost(k markKind, rva uint64) (rec, bool, error) {
 // publicAt is the PUBLIC record at or below an address, where fn is the last FUNC that counts and starts there (if hasFn):
 // one that does not start behind it does not matter.
 func (s *sparse) publicAt(rva uint64, fn rec, hasFn bool) (rec, bool, error) {
+	if err := s.needBorders(); err != nil {
+		return rec{}, false, err
+	}
 	var best mark
 	for _, k := range [...]markKind{markBefore, markMixed, markAfter} {
 		p, ok, err := s.last(k, rva)

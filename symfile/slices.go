@@ -154,6 +154,9 @@ type sparse struct {
 	regions  [numMarks][2]int64
 	present  [numPhases]bool // sections that have records
 	surveyed bool
+	// bounded: sections are only where records of theirs may lie (see bound); borders: a lookup that was prepared needs to know where they do.
+	bounded, borders bool
+	filesAsked       bool // see filesToo
 	// looks are the slices that the survey has looked at for where a section begins, at once each; seen what it has met of each kind.
 	looks [numPhases][][]int64
 	seen  [numMarks][]knot
@@ -215,7 +218,8 @@ func (s *sparse) load(n int64) (*slice, error) {
 	case err != nil:
 	case s.surveyed:
 		err = s.admit(sl)
-	default:
+	}
+	if !s.surveyed || s.bounded {
 		s.see(sl)
 	}
 	if err != nil {
@@ -457,29 +461,7 @@ func (s *sparse) admit(sl *slice) error {
 			return disorder{groupAll}
 		}
 	}
-	stray := false // a FUNC behind the last one
-	for _, m := range sl.marks[markPublic] {
-		switch {
-		case s.firstFunc < 0 || m.off < s.firstFunc:
-			s.note(markBefore, m)
-		case m.off > s.lastFunc:
-			s.note(markAfter, m)
-		default:
-			s.note(markMixed, m)
-		}
-	}
-	s.keep(sl)
-	if funcs := sl.marks[markFunc]; len(funcs) > 0 {
-		stray = funcs[0].off < s.firstFunc || funcs[len(funcs)-1].off > s.lastFunc
-		if len(sl.marks[markMixed]) == 0 {
-			sl.marks[markMixed] = funcs
-		} else {
-			sl.marks[markMixed] = append(sl.marks[markMixed], funcs...)
-		}
-	}
-	if mixed := sl.marks[markMixed]; len(sl.marks[markPublic]) > 0 && len(mixed) > 1 {
-		sortFew(mixed, func(a, b mark) int { return cmp.Compare(a.off, b.off) })
-	}
+	stray := !s.bounded && s.divide(sl)
 	if s.edges[sl.n]&edgeRead == 0 {
 		s.edges[sl.n] = sl.edge
 	}
@@ -510,6 +492,34 @@ func (s *sparse) admit(sl *slice) error {
 		}
 	}
 	return first
+}
+
+// divide has the PUBLIC records of a slice be what they are by where they stand, and reports whether it has a FUNC before the first one or
+// behind the last.
+func (s *sparse) divide(sl *slice) (stray bool) {
+	for _, m := range sl.marks[markPublic] {
+		switch {
+		case s.firstFunc < 0 || m.off < s.firstFunc:
+			s.note(markBefore, m)
+		case m.off > s.lastFunc:
+			s.note(markAfter, m)
+		default:
+			s.note(markMixed, m)
+		}
+	}
+	s.keep(sl)
+	if funcs := sl.marks[markFunc]; len(funcs) > 0 {
+		stray = funcs[0].off < s.firstFunc || funcs[len(funcs)-1].off > s.lastFunc
+		if len(sl.marks[markMixed]) == 0 {
+			sl.marks[markMixed] = funcs
+		} else {
+			sl.marks[markMixed] = append(sl.marks[markMixed], funcs...)
+		}
+	}
+	if mixed := sl.marks[markMixed]; len(sl.marks[markPublic]) > 0 && len(mixed) > 1 {
+		sortFew(mixed, func(a, b mark) int { return cmp.Compare(a.off, b.off) })
+	}
+	return stray
 }
 
 // meet checks where slice n and the one before it touch, if both were read: a line belongs to a FUNC right before it, and a

@@ -39,7 +39,7 @@ func openSparse(src *input.Source, opt Options) (*File, error) {
 			err = f.makeExact(g)
 		}
 	}
-	for err == nil {
+	for err == nil && f.sparse != nil {
 		err = f.header()
 		var d disorder
 		if err == nil || !errors.As(err, &d) || d.group == groupAll || f.sparse.exact[d.group] {
@@ -188,6 +188,19 @@ func (f *File) become(n *File) {
 // makeExact indexes one group of sections by a pass over them.
 func (f *File) makeExact(g group) error {
 	sp := f.sparse
+	if err := sp.findBorders(); err != nil {
+		var d disorder
+		switch {
+		case !errors.As(err, &d):
+			return err
+		case d.group == groupAll:
+			return f.readAll(f.opt.Progress)
+		case d.group != g:
+			if err := f.makeExact(d.group); err != nil {
+				return err
+			}
+		}
+	}
 	from, to := sp.groupRange(g)
 	n := newFile(f.src, Options{})
 	s := &scanner{f: n}

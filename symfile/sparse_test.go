@@ -25,6 +25,18 @@ func sparseOf(t testing.TB, name string, text []byte, slice int64) *File {
 	return f
 }
 
+// byBoth opens it as sparseOf does, and by a reader to which many places cost less at once, with which sections have no borders at first.
+func byBoth(t testing.TB, name string, text []byte, slice int64) (both [2]*File) {
+	t.Helper()
+	both[0] = sparseOf(t, name, text, slice)
+	var err error
+	many := &manyReader{Reader: bytes.NewReader(text)}
+	if both[1], err = openSparse(input.New(name, many, int64(len(text))), Options{Slice: slice}); err != nil {
+		t.Fatal(err)
+	}
+	return both
+}
+
 // lineless takes out of a record what only a reading of the whole file knows, and which of two equal records it is.
 func lineless(c CFIRecord) CFIRecord {
 	c.Line, c.Offset = 0, 0
@@ -291,10 +303,11 @@ func TestSparseMixed(t *testing.T) {
 			}
 			exact := open(t, "m.sym", text)
 			for _, slice := range []int64{97, 512, 4 << 10, 1 << 20} {
-				f := sparseOf(t, "m.sym", text, slice)
-				same(t, fmt.Sprintf("round %d, %s, slices of %d, %s", round, publics, slice, state(f)), f, exact, 1000)
-				if changed, err := f.Complete(nil); changed || err != nil {
-					t.Fatalf("round %d, %s, slices of %d: completed: %v %v", round, publics, slice, changed, err)
+				for i, f := range byBoth(t, "m.sym", text, slice) {
+					same(t, fmt.Sprintf("round %d, %s, slices of %d, %s, reader %d", round, publics, slice, state(f), i), f, exact, 1000)
+					if changed, err := f.Complete(nil); changed || err != nil {
+						t.Fatalf("round %d, %s, slices of %d, reader %d: completed: %v %v", round, publics, slice, i, changed, err)
+					}
 				}
 			}
 		}
@@ -316,7 +329,7 @@ func TestSparseUnsorted(t *testing.T) {
 		at := 2 + rng.IntN(len(rest)-2)
 		text := []byte(strings.Join(rest[:at], "") + strings.Join(run, "") + strings.Join(rest[at:], ""))
 		exact := open(t, "m.sym", text)
-		f := sparseOf(t, "m.sym", text, 256)
+		f := byBoth(t, "m.sym", text, 256)[round%2]
 		xs := borders(exact, rng)
 		wrong := false
 		for _, x := range xs[:min(len(xs), 200)] {
@@ -372,10 +385,11 @@ func TestSparseEvil(t *testing.T) {
 		}
 		exact := open(t, "x.sym", text)
 		for _, slice := range []int64{256, 4 << 10, 64 << 10} {
-			f := sparseOf(t, "x.sym", text, slice)
-			for _, x := range []uint64{0, 1, 0x10, 0x15, 0x1f, 0x20, 0x2f, 0x30, 0x1234, 0xffffff, 1 << 40, 1<<64 - 9, 1<<64 - 1} {
-				if d := differs(f, exact, x); d != "" {
-					t.Errorf("%s by %d, %s: %.600s", name, slice, state(f), d)
+			for i, f := range byBoth(t, "x.sym", text, slice) {
+				for _, x := range []uint64{0, 1, 0x10, 0x15, 0x1f, 0x20, 0x2f, 0x30, 0x1234, 0xffffff, 1 << 40, 1<<64 - 9, 1<<64 - 1} {
+					if d := differs(f, exact, x); d != "" {
+						t.Errorf("%s by %d, reader %d, %s: %.600s", name, slice, i, state(f), d)
+					}
 				}
 			}
 		}
@@ -457,7 +471,7 @@ func FuzzSparse(f *testing.F) {
 		}
 		exact := open(t, "a.sym", text)
 		slice := int64(64) << (size % 5)
-		a := sparseOf(t, "a.sym", text, slice)
+		a := byBoth(t, "a.sym", text, slice)[size>>7]
 		xs := borders(exact, rand.New(rand.NewPCG(1, uint64(len(text)))))
 		xs = xs[:min(len(xs), 300)]
 		wrong := false

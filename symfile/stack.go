@@ -109,7 +109,7 @@ func (f *File) Row(arch *cpu.Arch, rva uint64) (unwind.Row, symbol.Answer, error
 // FrameData is the STACK WIN record that covers a module-relative address: one of type 4 before one of type 0; among those
 // of a type, the one that starts last and is shortest. The Answer is as of Lookup.
 func (f *File) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
-	if e, ok := f.found[rva]; ok {
+	if e, ok := f.found[rva]; ok && !e.noWin {
 		return e.win, e.answer, nil
 	}
 	return settled(f, func() (unwind.FrameData, symbol.Answer, error) { return f.frameData(rva) })

@@ -17,9 +17,19 @@ func (s *sparse) survey() error {
 		for i := range int64(32) {
 			all = append(all, uint64(s.count*i/32))
 		}
-		all = append(all, uint64(s.nearEnd()))
-		s.readAhead(all, min(s.per, 4), s.look) // of which only their knots are wanted
-		all = all[:0]
+		all = append(all, uint64(s.nearEnd()), uint64(s.count-1)) // the last is for header
+		s.readAhead(all, min(s.per, 4), s.look)                   // of which only their knots are wanted
+		if enough, err := s.bound(); enough || err != nil {
+			return err
+		}
+	}
+	return s.surveyAll()
+}
+
+// surveyAll finds the borders of all sections.
+func (s *sparse) surveyAll() error {
+	if s.src.ReadsMany() {
+		var all []uint64
 		for ph := phaseFiles; ph < numPhases; ph++ {
 			all = append(all, uint64(ph))
 		}
@@ -49,17 +59,16 @@ func (s *sparse) survey() error {
 		}
 		s.present[ph] = sl.phases[ph]
 	}
-	for k, ph := range map[markKind]phase{markFile: phaseFiles, markOrigin: phaseOrigins, markInit: phaseCFI} {
-		s.regions[k] = s.sections[ph]
-	}
-	s.regions[markWin4], s.regions[markWin0] = s.sections[phaseWin], s.sections[phaseWinNext]
-	if s.win0First {
-		s.regions[markWin4], s.regions[markWin0] = s.regions[markWin0], s.regions[markWin4]
-	}
+	s.setRegions()
 	if err := s.surveyBody(); err != nil {
 		return err
 	}
 	s.surveyed, s.looks, s.seen = true, [numPhases][][]int64{}, [numMarks][]knot{}
+	return s.admitAll()
+}
+
+// admitAll is admit for what was read before that.
+func (s *sparse) admitAll() error {
 	for _, st := range s.shelf.stretches {
 		for _, sl := range st.slices {
 			if sl == nil {
@@ -231,7 +240,7 @@ func (s *sparse) seenAt(k markKind, n int64) (at int, known bool) {
 // sample reads some slices of every section, evenly spread: a file that is sorted nowhere is noticed at once, and the others
 // have knots to start from. It ends at once if there is nothing to sample.
 func (s *sparse) sample() error {
-	if s == nil {
+	if s == nil || s.bounded {
 		return nil
 	}
 	const samples = 4

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/crashpane/crashpane/core/input"
@@ -54,6 +55,12 @@ func TestSurveyGuesses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if r.many > 1 || r.places > 34 || r.single > 0 {
+			t.Errorf("functions from %#x: the file was opened by %d reads of %d places and %d of one, not by 1", from, r.many, r.places, r.single)
+		}
+		if err := f.sparse.findBorders(); err != nil {
+			t.Fatal(err)
+		}
 		if r.many > 5 || r.places > 90 || r.single > 1 {
 			t.Errorf("functions from %#x: the sections were found by %d reads of %d places and %d of one, not by 5", from, r.many, r.places, r.single)
 		}
@@ -69,35 +76,54 @@ func TestSurveyGuesses(t *testing.T) {
 	}
 }
 
-// TestPrepareGuesses: a lookup whose first guess was wrong goes on from what that showed, and finds its record by the second one.
+// TestPrepareGuesses: a lookup whose first guess was wrong goes on from what that showed, and finds its record by the second one. For addresses
+// near the borders of sections, and for very many, these are found first.
 func TestPrepareGuesses(t *testing.T) {
 	text, all := uneven(30_000, 0x1000)
-	r := &manyReader{Reader: bytes.NewReader(text)}
-	f, err := openSparse(input.New("m.sym", r, int64(len(text))), Options{Slice: 256, stretch: 16})
-	if err != nil {
-		t.Fatal(err)
-	}
-	every := func(n int) (some []uint64) {
-		for i := 0; i < len(all); i += len(all) / n {
-			some = append(some, all[i])
+	every := func(n int, of []uint64) (some []uint64) {
+		for i := 0; i < len(of); i += len(of) / n {
+			some = append(some, of[i])
 		}
 		return some
 	}
+	inner := all[1000:29000]
+	var publics bytes.Buffer
+	for i := range 3000 {
+		fmt.Fprintf(&publics, "PUBLIC %x 0 behind_all_functions_%d\n", 1<<32+i*16, i)
+	}
+	at := bytes.Index(text, []byte("STACK CFI INIT "))
+	exporting := append(append(append([]byte{}, text[:at]...), publics.Bytes()...), text[at:]...)
 	for _, c := range []struct {
 		what            string
 		rules, funcs    []uint64
 		rounds, largest int
 	}{
-		{"60 rules", every(60), nil, 4, 130},
-		{"60 functions", nil, every(60), 4, 97},
-		{"1000 rules", every(1000), nil, 18, 1220},
-		{"1000 functions", nil, every(1000), 18, 1020},
+		{"PUBLICs behind all functions", nil, []uint64{1<<32 + 8, 1<<32 + 1500*16, 1<<32 + 2999*16}, 9, 300},
+		{"PUBLICs right behind the last functions", nil, every(40, all[29_400:]), 9, 330},
+		{"60 rules", every(60, inner), nil, 4, 130},
+		{"60 functions", nil, every(60, inner), 6, 160},
+		{"60 rules, the first and the last among them", append(every(60, inner), all[0], all[len(all)-1]), nil, 8, 170},
+		{"60 functions, the first and the last among them", nil, append(every(60, inner), all[0], all[len(all)-1]), 8, 180},
+		{"addresses of no function", nil, []uint64{0x10, 1 << 40}, 6, 70},
+		{"1000 rules", every(1000, inner), nil, 20, 1330},
+		{"1000 functions", nil, every(1000, inner), 20, 1120},
 	} {
+		text := text
+		if strings.HasPrefix(c.what, "PUBLIC") {
+			text = exporting
+		}
+		f, r := boundedOf(t, text)
 		r.many, r.places = 0, 0
 		f.Prepare(c.rules, c.funcs).All()
-		t.Log(c.what, r.many, r.places)
-		if r.many > c.rounds || r.places > c.largest {
-			t.Errorf("%s took %d reads of %d places, not %d of %d", c.what, r.many, r.places, c.rounds, c.largest)
+		for _, x := range c.rules {
+			f.CFI(x)
+		}
+		for _, x := range c.funcs {
+			f.Lookup(x)
+		}
+		t.Log(c.what, r.many, r.places, r.single)
+		if r.many > c.rounds || r.places > c.largest || r.single > 1 {
+			t.Errorf("%s took %d reads of %d places and %d of one, not %d of %d", c.what, r.many, r.places, r.single, c.rounds, c.largest)
 		}
 	}
 }

@@ -36,9 +36,9 @@ func (s *sparse) twin(f *File) *sparse {
 	t.edges = slices.Clone(s.edges)
 	for k := range t.knots {
 		t.knots[k] = slices.Clone(s.knots[k])
-		t.notes[k] = nil
+		t.notes[k], t.seen[k] = nil, slices.Clone(s.seen[k])
 	}
-	t.line, t.ahead = nil, nil
+	t.line, t.ahead, t.borders = nil, nil, false
 	return &t
 }
 

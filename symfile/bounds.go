@@ -1,0 +1,155 @@
+package symfile
+
+// Where a survey has looked at many places at once, each section of the file is known to lie between two of them. For most lookups that
+// is enough: they begin among those places and never come near a border. Where the borders are is found out when something needs it:
+// PUBLIC and STACK WIN records, a section that may not be there, a record that was looked for beyond its section, very many lookups.
+
+// bound has the sections lie between the places that were looked at, if these show all that is asked of a file before its borders are known.
+func (s *sparse) bound() (enough bool, err error) {
+	var from, to [numPhases]int64
+	for ph := range to {
+		to[ph] = s.count - 1
+	}
+	var present [numPhases]bool
+	before := noPhase
+	for _, st := range s.shelf.stretches {
+		for _, sl := range st.slices {
+			if sl == nil {
+				continue
+			}
+			first, last := sl.span()
+			if first == noPhase {
+				continue
+			}
+			if first < before {
+				return false, disorder{groupAll}
+			}
+			before = last
+			for ph := phaseFiles; ph < numPhases; ph++ {
+				present[ph] = present[ph] || sl.phases[ph]
+				if last < ph {
+					from[ph] = sl.n + 1
+				}
+				if first > ph {
+					to[ph] = min(to[ph], sl.n-1)
+				}
+			}
+		}
+	}
+	if !present[phaseFiles] || !present[phaseBody] || !present[phaseCFI] || !present[phaseOrigins] && from[phaseOrigins] <= to[phaseOrigins] {
+		return false, nil
+	}
+	for ph := range s.sections {
+		s.sections[ph] = [2]int64{from[ph], to[ph]}
+	}
+	s.present = present
+	s.bounded, s.surveyed = true, true
+	s.setRegions()
+	if err := s.admitAll(); err != nil {
+		return false, err
+	}
+	if s.broken != [groupAll]bool{} {
+		s.bounded, s.surveyed = false, false
+	}
+	return s.bounded, nil
+}
+
+// phaseOf is the section of the kinds that are looked for in one whose borders need not be known.
+var phaseOf = [numMarks]phase{markFile: phaseFiles, markOrigin: phaseOrigins, markFunc: phaseBody, markInit: phaseCFI}
+
+// setRegions has each kind of record be looked for in its section. Between which FUNCs a PUBLIC stands is not known of sections without borders.
+func (s *sparse) setRegions() {
+	for _, k := range [...]markKind{markFile, markOrigin, markFunc, markInit} {
+		s.regions[k] = s.sections[phaseOf[k]]
+	}
+	for _, k := range [...]markKind{markBefore, markMixed, markAfter} {
+		s.regions[k] = [2]int64{0, -1}
+	}
+	s.regions[markWin4], s.regions[markWin0] = s.sections[phaseWin], s.sections[phaseWinNext]
+	if s.win0First {
+		s.regions[markWin4], s.regions[markWin0] = s.regions[markWin0], s.regions[markWin4]
+	}
+}
+
+// span are the first and the last section that a slice has records of; noPhase without any.
+func (sl *slice) span() (first, last phase) {
+	for ph := phaseFiles; ph < numPhases; ph++ {
+		if sl.phases[ph] {
+			last = ph
+			if first == noPhase {
+				first = ph
+			}
+		}
+	}
+	return first, last
+}
+
+// filesToo finds where the FILE records end, beside lookups whose names will be wanted next, since their numbers are from all over that
+// section. Nil if that is known, or somebody is at it.
+func (s *sparse) filesToo() func() error {
+	if !s.bounded || s.filesAsked {
+		return nil
+	}
+	s.filesAsked = true
+	return func() error {
+		at, err := s.beginOf(phaseOrigins)
+		if err == nil && s.bounded {
+			s.sections[phaseFiles][1] = min(s.sections[phaseFiles][1], at)
+			s.sections[phaseOrigins][0] = max(s.sections[phaseOrigins][0], at)
+			s.setRegions()
+		}
+		return err
+	}
+}
+
+// needBorders finds the borders, if that was not done. Of lookups that are only prepared it is noted that they need them.
+func (s *sparse) needBorders() error {
+	switch {
+	case !s.bounded:
+		return nil
+	case s.ahead != nil:
+		s.ahead.missed, s.borders = true, true
+		return errAhead
+	}
+	return s.findBorders()
+}
+
+func (s *sparse) findBorders() error {
+	if !s.bounded {
+		return nil
+	}
+	s.bounded, s.surveyed, s.borders = false, false, false
+	if err := s.surveyAll(); err != nil {
+		s.bounded, s.surveyed = true, true
+		return err
+	}
+	for g, bad := range s.broken {
+		if bad && !s.exact[g] {
+			return disorder{group(g)}
+		}
+	}
+	return nil
+}
+
+// beyond guesses in which slice a record stands for which all known slices lie on one side: it goes on as the nearest two of them do, or as
+// the records of one.
+func (s *sparse) beyond(k markKind, x uint64) (n int64, ok bool) {
+	ks := s.knots[k]
+	at := firstBehind(ks, x)
+	var a, b knot // on the line through them
+	switch {
+	case len(ks) == 0:
+		return 0, false
+	case at > 0:
+		b = ks[at-1]
+		a = ks[max(0, at-2)]
+	default:
+		a, b = ks[0], ks[min(1, len(ks)-1)]
+	}
+	key, off := a.first, a.firstOff
+	width, bytes := float64(b.last)-float64(key), float64(b.lastOff-off)
+	if width <= 0 {
+		return 0, false
+	}
+	return int64(float64(off)+(float64(x)-float64(key))/width*bytes) / s.step, true
+}

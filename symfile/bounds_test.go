@@ -1,0 +1,159 @@
+package symfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/symbol"
+)
+
+// boundedOf opens a file whose sections have no borders after that.
+func boundedOf(t *testing.T, text []byte) (*File, *manyReader) {
+	t.Helper()
+	r := &manyReader{Reader: bytes.NewReader(text)}
+	f, err := openSparse(input.New("m.sym", r, int64(len(text))), Options{Slice: 256, stretch: 16})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.sparse == nil || !f.sparse.bounded {
+		t.Fatal("its sections have borders already")
+	}
+	return f, r
+}
+
+// hidden is a file with something between two of its sections, or among its functions, that is too short for the places which are looked at
+// when a file is opened.
+func hidden(t *testing.T, before, what string) []byte {
+	t.Helper()
+	text, _ := uneven(12_000, 0x1000)
+	at := bytes.Index(text[len(text)*40/100:], []byte("\n"+before)) + len(text)*40/100 + 1
+	if before == "STACK CFI INIT " {
+		at = bytes.Index(text, []byte("\n"+before)) + 1
+	}
+	if strings.Contains(what, "%x") { // the address of the next function
+		rest, _ := keyword(text[at:], "FUNC")
+		next, _ := parseFunc(trimEOL(rest[:bytes.IndexByte(rest, '\n')]))
+		what = fmt.Sprintf(what, next.rva-1)
+	}
+	return append(append(append([]byte{}, text[:at]...), what...), text[at:]...)
+}
+
+// TestBoundedAnswers: a file is opened by one reading of many places. What it answers is right wherever an address lies, at the borders too, and
+// where there are records of which those places show nothing.
+func TestBoundedAnswers(t *testing.T) {
+	const inside = 0x1234
+	for what, text := range map[string][]byte{
+		"functions and publics":   hidden(t, "STACK CFI INIT ", ""),
+		"STACK WIN":               hidden(t, "STACK CFI INIT ", "STACK WIN 4 1230 10 0 0 0 0 0 0 1 $T0 $ebp =\nSTACK WIN 0 1230 10 0 0 4 8 0 0 0 1\n"),
+		"STACK WIN of Mozilla's":  hidden(t, "STACK CFI INIT ", "STACK WIN 0 1230 10 0 0 4 8 0 0 0 1\nSTACK WIN 4 1230 10 0 0 0 0 0 0 1 $T0 $ebp =\n"),
+		"PUBLIC among functions":  hidden(t, "FUNC ", "PUBLIC %x 0 here\n"),
+		"a PUBLIC out of order":   hidden(t, "FUNC ", "PUBLIC fff00000 0 far\n"),
+		"a section in a section":  hidden(t, "FUNC ", "STACK CFI INIT 1234 1 .cfa: $rsp 8 +\n"),
+		"files among functions":   hidden(t, "FUNC ", "FILE 70000 odd.cc\n"),
+		"a function out of order": hidden(t, "FUNC ", "FUNC 1230 10 0 early\n1230 10 7 1\n"),
+	} {
+		exact := open(t, "m.sym", text)
+		xs := borders(exact, rand.New(rand.NewPCG(3, uint64(len(what)))))
+		xs = append([]uint64{inside, 0, 0xfff, 0x1000, 0x1001, 1 << 40}, xs[:400]...)
+		for _, prepared := range []int{0, 1, 60, 200} {
+			f, _ := boundedOf(t, text)
+			wrong := ""
+			for i, x := range xs {
+				if prepared > 0 && i%prepared == 0 {
+					some := xs[i:min(i+prepared, len(xs))]
+					f.Prepare(some, some).All()
+				}
+				if d := differs(f, exact, x); d != "" && wrong == "" {
+					wrong = d
+				}
+			}
+			changed, err := f.Complete(nil)
+			if err != nil || wrong != "" && !changed || wrong != "" && !strings.HasPrefix(what, "a ") && what != "files among functions" {
+				t.Errorf("%s, %d prepared at a time: completed %v %v after %s", what, prepared, changed, err, wrong)
+			}
+		}
+	}
+}
+
+// TestBoundedStays: for functions, their names and their rules no borders are looked for.
+func TestBoundedStays(t *testing.T) {
+	text, all := uneven(30_000, 0x1000)
+	exact := open(t, "m.sym", text)
+	f, r := boundedOf(t, text)
+	if r.many != 1 || r.single != 0 {
+		t.Errorf("opened by %d readings of many places and %d of one", r.many, r.single)
+	}
+	if !f.HasSymbols() || !f.HasUnwind() || !f.HasLines() || !f.HasInlines() {
+		t.Error("it does not say what it has")
+	}
+	some := make([]uint64, 0, 60)
+	for i := range 60 {
+		some = append(some, all[1500+i*450])
+	}
+	f.Prepare(some, some).All()
+	for _, x := range some {
+		s, _, err := f.Lookup(x)
+		want, _, _ := exact.Lookup(x)
+		if _, ok, cfiErr := f.CFI(x); err != nil || cfiErr != nil || !ok || s.Name != want.Name || s.File != want.File {
+			t.Fatalf("%#x: %+v, not %+v, %v %v", x, s, want, err, cfiErr)
+		}
+	}
+	if !f.sparse.bounded {
+		t.Error("the borders were looked for")
+	}
+	if _, ans, err := f.FrameData(some[0]); err != nil || ans != symbol.No || f.sparse.bounded {
+		t.Errorf("STACK WIN records were answered for (%v, %v) without knowing that there are none", ans, err)
+	}
+}
+
+// gone is a manyReader of which nothing can be read while it is gone.
+type gone struct {
+	manyReader
+	now bool
+}
+
+func (g *gone) ReadAt(p []byte, off int64) (int, error) {
+	if g.now {
+		return 0, errors.New("the file is gone")
+	}
+	return g.manyReader.ReadAt(p, off)
+}
+
+func (g *gone) ReadManyAt(parts []input.Part) error {
+	if g.now {
+		return errors.New("the file is gone")
+	}
+	return g.manyReader.ReadManyAt(parts)
+}
+
+// TestBoundedFails: an error of the reader while borders are looked for is that lookup's, and the next one looks for them again.
+func TestBoundedFails(t *testing.T) {
+	text, _ := uneven(12_000, 0x1000)
+	r := &gone{manyReader: manyReader{Reader: bytes.NewReader(text)}}
+	f, err := openSparse(input.New("m.sym", r, int64(len(text))), Options{Slice: 256, stretch: 16})
+	if err != nil {
+		t.Fatal(err)
+	}
+	exact := open(t, "m.sym", text)
+	r.now = true
+	if _, _, err := f.FrameData(0x1234); err == nil {
+		t.Error("no error where nothing can be read")
+	}
+	if f.Prepare(nil, []uint64{0, 0x1234}).All(); !f.sparse.bounded {
+		t.Error("borders were found where nothing can be read")
+	}
+	r.now = false
+	for _, x := range []uint64{0x1234, 0, 1 << 40} {
+		if d := differs(f, exact, x); d != "" {
+			t.Error(d)
+		}
+	}
+	if got := fmt.Sprint(f.sparse.bounded, f.sparse.surveyed, f.sparse.preparing); got != "false true false" {
+		t.Error(got)
+	}
+}
