@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -155,5 +156,46 @@ func TestBoundedFails(t *testing.T) {
 	}
 	if got := fmt.Sprint(f.sparse.bounded, f.sparse.surveyed, f.sparse.preparing); got != "false true false" {
 		t.Error(got)
+	}
+}
+
+// stretcher is a manyReader of which a stretch can be read ahead.
+type stretcher struct {
+	manyReader
+	ahead       *manyReader
+	from, to    int64
+	begun, over int
+}
+
+func (s *stretcher) Stretch(from, to int64) (io.ReaderAt, func()) {
+	s.ahead = &manyReader{Reader: s.Reader}
+	s.from, s.to = from, to
+	s.begun++
+	return s.ahead, func() { s.over++ }
+}
+
+// TestStretch: a section that is not sorted is read as a whole ahead of the pass over it, and nothing of it in another way.
+func TestStretch(t *testing.T) {
+	text, all := uneven(6_000, 0x1000)
+	at := bytes.Index(text, []byte("STACK CFI INIT "))
+	half := at + (len(text)-at)/2
+	half += bytes.Index(text[half:], []byte("\nSTACK CFI INIT ")) + 1
+	text = append(append(append([]byte{}, text[:at]...), text[half:]...), text[at:half]...) // the second half of the rules first
+	exact := open(t, "m.sym", text)
+	r := &stretcher{manyReader: manyReader{Reader: bytes.NewReader(text)}}
+	f, err := openSparse(input.New("m.sym", r, int64(len(text))), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(all); i += 50 {
+		if d := differs(f, exact, all[i]); d != "" {
+			t.Fatal(d)
+		}
+	}
+	if f.Exact() || !f.sparse.exact[groupStack] {
+		t.Fatal(state(f))
+	}
+	if r.begun != 1 || r.over != 1 || r.from > int64(at) || r.to != int64(len(text)) || r.ahead.single == 0 {
+		t.Errorf("%d stretches were begun and %d ended, the last from %d to %d by %d reads; the rules begin at %d", r.begun, r.over, r.from, r.to, r.ahead.single, at)
 	}
 }

@@ -18,6 +18,13 @@ const (
 	segmentSize = 8 << 20
 )
 
+// runAhead is runAll for a file of which other places were read before.
+func (s *scanner) runAhead(src *input.Source, from, to int64, workers int, progress func(done, total int64)) error {
+	stretch, end := src.Stretch(from, to)
+	defer end()
+	return s.runAll(stretch, from, to, workers, progress)
+}
+
 // runAll is run by as many goroutines as are wanted and worth it.
 func (s *scanner) runAll(src *input.Source, from, to int64, workers int, progress func(done, total int64)) error {
 	s.shorten(to - from)

@@ -170,7 +170,7 @@ func (f *File) Revised() bool {
 // readAll makes the pass over the whole file.
 func (f *File) readAll(progress func(done, total int64)) error {
 	s := &scanner{f: newFile(f.src, f.opt)}
-	if err := s.runAll(f.src, 0, f.src.Size, f.opt.Workers, progress); err != nil {
+	if err := s.runAhead(f.src, 0, f.src.Size, f.opt.Workers, progress); err != nil {
 		return err
 	}
 	s.f.finish(s)
@@ -204,7 +204,7 @@ func (f *File) makeExact(g group) error {
 	from, to := sp.groupRange(g)
 	n := newFile(f.src, Options{})
 	s := &scanner{f: n}
-	if err := s.runAll(f.src, from, to, f.opt.Workers, f.opt.Progress); err != nil {
+	if err := s.runAhead(f.src, from, to, f.opt.Workers, f.opt.Progress); err != nil {
 		return err
 	}
 	n.finish(s)

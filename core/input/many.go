@@ -62,6 +62,23 @@ func (s *Source) StartMany(parts []Part) (wait func() error) {
 	return func() error { return err }
 }
 
+// Stretcher is a reader that can read a stretch of the file ahead of whoever goes over it from its start to its end, where that costs
+// less than one read after the other.
+type Stretcher interface {
+	// Stretch answers a reader of the same file for that, nil if it is not worth it, and what ends it.
+	Stretch(from, to int64) (r io.ReaderAt, end func())
+}
+
+// Stretch is the same file for a pass over a part of it, after which end is to be called. Others may read the file meanwhile.
+func (s *Source) Stretch(from, to int64) (src *Source, end func()) {
+	if st, ok := s.r.(Stretcher); ok {
+		if r, end := st.Stretch(from, to); r != nil {
+			return New(s.Name, r, s.Size), end
+		}
+	}
+	return s, func() {}
+}
+
 // within are parts of this Source as parts of the one that it is a part of.
 func (s *Source) within(parts []Part) (whole *Source, moved []Part, err error) {
 	whole, base := s.Within()

@@ -157,6 +157,16 @@ func (f *fileReader) StartManyAt(parts []input.Part) (wait func() error) {
 	}
 }
 
+// Stretch implements input.Stretcher.
+func (f *fileReader) Stretch(from, to int64) (r io.ReaderAt, end func()) {
+	if to-from < 2*aheadBuffer {
+		return nil, nil
+	}
+	noteRead(to - from)
+	ahead := newAheadReader(f.file, from, to)
+	return ahead, ahead.close
+}
+
 // lacking fills the parts that are kept; the others it answers in the order of the file, and as a list of their places and sizes, a
 // Float64Array.
 func (f *fileReader) lacking(parts []input.Part) (lacking []input.Part, places js.Value) {
