@@ -2,7 +2,7 @@ package symfile
 
 // Where a survey has looked at many places at once, each section of the file is known to lie between two of them. For most lookups that
 // is enough: they begin among those places and never come near a border. Where the borders are is found out when something needs it:
-// PUBLIC and STACK WIN records, a section that may not be there, a record that was looked for beyond its section, very many lookups.
+// PUBLIC and STACK WIN records, a section that may not be there, a record that was looked for beyond its section.
 
 // bound has the sections lie between the places that were looked at, if these show all that is asked of a file before its borders are known.
 func (s *sparse) bound() (enough bool, err error) {

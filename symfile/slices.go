@@ -218,8 +218,7 @@ func (s *sparse) load(n int64) (*slice, error) {
 	case err != nil:
 	case s.surveyed:
 		err = s.admit(sl)
-	}
-	if !s.surveyed || s.bounded {
+	default:
 		s.see(sl)
 	}
 	if err != nil {
