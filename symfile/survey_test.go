@@ -98,15 +98,15 @@ func TestPrepareGuesses(t *testing.T) {
 		rules, funcs    []uint64
 		rounds, largest int
 	}{
-		{"PUBLICs behind all functions", nil, []uint64{1<<32 + 8, 1<<32 + 1500*16, 1<<32 + 2999*16}, 9, 300},
-		{"PUBLICs right behind the last functions", nil, every(40, all[29_400:]), 9, 330},
-		{"60 rules", every(60, inner), nil, 4, 130},
-		{"60 functions", nil, every(60, inner), 6, 160},
-		{"60 rules, the first and the last among them", append(every(60, inner), all[0], all[len(all)-1]), nil, 8, 170},
-		{"60 functions, the first and the last among them", nil, append(every(60, inner), all[0], all[len(all)-1]), 8, 180},
-		{"addresses of no function", nil, []uint64{0x10, 1 << 40}, 6, 70},
-		{"1000 rules", every(1000, inner), nil, 20, 1330},
-		{"1000 functions", nil, every(1000, inner), 20, 1120},
+		{"PUBLICs behind all functions", nil, []uint64{1<<32 + 8, 1<<32 + 1500*16, 1<<32 + 2999*16}, 7, 290},
+		{"PUBLICs right behind the last functions", nil, every(40, all[29_400:]), 4, 55},
+		{"60 rules", every(60, inner), nil, 3, 130},
+		{"60 functions", nil, every(60, inner), 4, 106},
+		{"60 rules, the first and the last among them", append(every(60, inner), all[0], all[len(all)-1]), nil, 6, 152},
+		{"60 functions, the first and the last among them", nil, append(every(60, inner), all[0], all[len(all)-1]), 7, 130},
+		{"addresses of no function", nil, []uint64{0x10, 1 << 40}, 5, 36},
+		{"1000 rules", every(1000, inner), nil, 18, 1270},
+		{"1000 functions", nil, every(1000, inner), 17, 1095},
 	} {
 		text := text
 		if strings.HasPrefix(c.what, "PUBLIC") {
