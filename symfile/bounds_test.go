@@ -6,11 +6,17 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/symbol"
+)
+
+const (
+	win4 = "STACK WIN 4 1230 10 0 0 0 0 0 0 1 $T0 $ebp =\n"
+	win0 = "STACK WIN 0 1230 10 0 0 4 8 0 0 0 1\n"
 )
 
 // boundedOf opens a file whose sections have no borders after that.
@@ -50,8 +56,8 @@ func TestBoundedAnswers(t *testing.T) {
 	const inside = 0x1234
 	for what, text := range map[string][]byte{
 		"functions and publics":   hidden(t, "STACK CFI INIT ", ""),
-		"STACK WIN":               hidden(t, "STACK CFI INIT ", "STACK WIN 4 1230 10 0 0 0 0 0 0 1 $T0 $ebp =\nSTACK WIN 0 1230 10 0 0 4 8 0 0 0 1\n"),
-		"STACK WIN of Mozilla's":  hidden(t, "STACK CFI INIT ", "STACK WIN 0 1230 10 0 0 4 8 0 0 0 1\nSTACK WIN 4 1230 10 0 0 0 0 0 0 1 $T0 $ebp =\n"),
+		"STACK WIN":               hidden(t, "STACK CFI INIT ", win4+win0),
+		"STACK WIN of Mozilla's":  hidden(t, "STACK CFI INIT ", win0+win4),
 		"PUBLIC among functions":  hidden(t, "FUNC ", "PUBLIC %x 0 here\n"),
 		"a PUBLIC out of order":   hidden(t, "FUNC ", "PUBLIC fff00000 0 far\n"),
 		"a section in a section":  hidden(t, "FUNC ", "STACK CFI INIT 1234 1 .cfa: $rsp 8 +\n"),
@@ -76,6 +82,41 @@ func TestBoundedAnswers(t *testing.T) {
 			changed, err := f.Complete(nil)
 			if err != nil || wrong != "" && !changed || wrong != "" && !strings.HasPrefix(what, "a ") && what != "files among functions" {
 				t.Errorf("%s, %d prepared at a time: completed %v %v after %s", what, prepared, changed, err, wrong)
+			}
+		}
+	}
+}
+
+// TestBoundedUnsorted: rules that are not sorted are indexed, or all is where the sections are not as expected either, when a lookup meets them.
+func TestBoundedUnsorted(t *testing.T) {
+	for _, c := range []struct {
+		what, more string
+		all        bool
+	}{
+		{"rules out of order", "", false},
+		{"rules out of order, STACK WIN of Mozilla's", win0 + win4, true},
+	} {
+		text := hidden(t, "STACK CFI INIT ", c.more)
+		record := func(at int) int { // the first from there on
+			return at + bytes.Index(text[at:], []byte("\nSTACK CFI INIT ")) + 1
+		}
+		// A run that is too short for the places which are looked at when a file is opened stands behind others.
+		from := record(len(text) * 97 / 100)
+		to := record(from + 3<<10)
+		behind := record(to + 9<<10)
+		text = slices.Concat(text[:from], text[to:behind], text[from:to], text[behind:])
+		f, _ := boundedOf(t, text)
+		exact := open(t, "m.sym", text)
+		_, all := uneven(12_000, 0x1000)
+		for _, x := range all[len(all)/2:] {
+			f.CFI(x)
+		}
+		if f.Exact() != c.all || !c.all && !f.sparse.exact[groupStack] {
+			t.Fatalf("%s were not noticed, or more was read than them: %s", c.what, state(f))
+		}
+		for _, x := range all[len(all)/2:] {
+			if d := differs(f, exact, x); d != "" {
+				t.Fatalf("%s: %s", c.what, d)
 			}
 		}
 	}
@@ -147,6 +188,9 @@ func TestBoundedFails(t *testing.T) {
 	}
 	if f.Prepare(nil, []uint64{0, 0x1234}).All(); !f.sparse.bounded {
 		t.Error("borders were found where nothing can be read")
+	}
+	if err := f.makeExact(groupStack); err == nil || f.sparse.exact[groupStack] {
+		t.Errorf("rules were indexed where nothing can be read: %v", err)
 	}
 	r.now = false
 	for _, x := range []uint64{0x1234, 0, 1 << 40} {

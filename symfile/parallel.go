@@ -18,9 +18,9 @@ const (
 	segmentSize = 8 << 20
 )
 
-// runAhead is runAll for a file of which other places were read before.
+// runAhead is runAll for a file of which other places were read before. The scanner begins a byte before from, to see whether a line does.
 func (s *scanner) runAhead(src *input.Source, from, to int64, workers int, progress func(done, total int64)) error {
-	stretch, end := src.Stretch(from, to)
+	stretch, end := src.Stretch(max(0, from-1), to)
 	defer end()
 	return s.runAll(stretch, from, to, workers, progress)
 }

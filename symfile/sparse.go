@@ -188,18 +188,12 @@ func (f *File) become(n *File) {
 // makeExact indexes one group of sections by a pass over them.
 func (f *File) makeExact(g group) error {
 	sp := f.sparse
-	if err := sp.findBorders(); err != nil {
-		var d disorder
-		switch {
-		case !errors.As(err, &d):
-			return err
-		case d.group == groupAll:
-			return f.readAll(f.opt.Progress)
-		case d.group != g:
-			if err := f.makeExact(d.group); err != nil {
-				return err
-			}
-		}
+	err := sp.findBorders()
+	var d disorder
+	if unsorted := errors.As(err, &d); err != nil && !unsorted {
+		return err
+	} else if unsorted && d.group != g { // more than this group, and maybe all
+		return f.readAll(f.opt.Progress)
 	}
 	from, to := sp.groupRange(g)
 	n := newFile(f.src, Options{})

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// survey learns where the sections of the file lie: by halving, about log2 of the number of slices reads for each, or where many places can be
-// read at once by guesses, a few rounds for all of them.
+// survey learns where the sections of the file lie: their borders by halving, with about log2 of the number of slices reads for each, or, where
+// many places can be read at once, between which of these they are.
 func (s *sparse) survey() error {
 	if s.count == 0 {
 		return disorder{groupAll}
@@ -26,7 +26,7 @@ func (s *sparse) survey() error {
 	return s.surveyAll()
 }
 
-// surveyAll finds the borders of all sections.
+// surveyAll finds the borders of all sections, where many places can be read at once by guesses in a few rounds.
 func (s *sparse) surveyAll() error {
 	if s.src.ReadsMany() {
 		var all []uint64
@@ -281,10 +281,8 @@ func (s *sparse) phaseFrom(n int64) (high phase, at int64, err error) {
 		if err != nil {
 			return 0, 0, err
 		}
-		for ph := numPhases - 1; ph > noPhase; ph-- {
-			if sl.phases[ph] {
-				return ph, at, nil
-			}
+		if _, high = sl.span(); high != noPhase {
+			return high, at, nil
 		}
 	}
 	return 0, at, nil

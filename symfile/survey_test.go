@@ -76,8 +76,8 @@ func TestSurveyGuesses(t *testing.T) {
 	}
 }
 
-// TestPrepareGuesses: a lookup whose first guess was wrong goes on from what that showed, and finds its record by the second one. For addresses
-// near the borders of sections, and for very many, these are found first.
+// TestPrepareGuesses: a lookup whose first guess was wrong goes on from what that showed, and finds its record by the second one. Only for
+// addresses near the borders of sections are these looked for. Each file's opening is one of the reads, of 34 places.
 func TestPrepareGuesses(t *testing.T) {
 	text, all := uneven(30_000, 0x1000)
 	every := func(n int, of []uint64) (some []uint64) {
@@ -98,22 +98,21 @@ func TestPrepareGuesses(t *testing.T) {
 		rules, funcs    []uint64
 		rounds, largest int
 	}{
-		{"PUBLICs behind all functions", nil, []uint64{1<<32 + 8, 1<<32 + 1500*16, 1<<32 + 2999*16}, 7, 290},
-		{"PUBLICs right behind the last functions", nil, every(40, all[29_400:]), 4, 55},
-		{"60 rules", every(60, inner), nil, 3, 130},
-		{"60 functions", nil, every(60, inner), 4, 106},
-		{"60 rules, the first and the last among them", append(every(60, inner), all[0], all[len(all)-1]), nil, 6, 152},
-		{"60 functions, the first and the last among them", nil, append(every(60, inner), all[0], all[len(all)-1]), 7, 130},
-		{"addresses of no function", nil, []uint64{0x10, 1 << 40}, 5, 36},
-		{"1000 rules", every(1000, inner), nil, 18, 1270},
-		{"1000 functions", nil, every(1000, inner), 17, 1095},
+		{"PUBLICs behind all functions", nil, []uint64{1<<32 + 8, 1<<32 + 1500*16, 1<<32 + 2999*16}, 8, 320},
+		{"PUBLICs right behind the last functions", nil, every(40, all[29_400:]), 4, 86},
+		{"60 rules", every(60, inner), nil, 4, 162},
+		{"60 functions", nil, every(60, inner), 5, 140},
+		{"60 rules, the first and the last among them", append(every(60, inner), all[0], all[len(all)-1]), nil, 7, 186},
+		{"60 functions, the first and the last among them", nil, append(every(60, inner), all[0], all[len(all)-1]), 7, 164},
+		{"addresses of no function", nil, []uint64{0x10, 1 << 40}, 6, 69},
+		{"1000 rules", every(1000, inner), nil, 18, 1300},
+		{"1000 functions", nil, every(1000, inner), 17, 1122},
 	} {
 		text := text
 		if strings.HasPrefix(c.what, "PUBLIC") {
 			text = exporting
 		}
 		f, r := boundedOf(t, text)
-		r.many, r.places = 0, 0
 		f.Prepare(c.rules, c.funcs).All()
 		for _, x := range c.rules {
 			f.CFI(x)
@@ -122,8 +121,8 @@ func TestPrepareGuesses(t *testing.T) {
 			f.Lookup(x)
 		}
 		t.Log(c.what, r.many, r.places, r.single)
-		if r.many > c.rounds || r.places > c.largest || r.single > 1 {
-			t.Errorf("%s took %d reads of %d places and %d of one, not %d of %d", c.what, r.many, r.places, r.single, c.rounds, c.largest)
+		if r.many > c.rounds || r.places > c.largest || r.single > 0 {
+			t.Errorf("%s took %d reads of %d places and %d of one, not %d of %d and none", c.what, r.many, r.places, r.single, c.rounds, c.largest)
 		}
 	}
 }

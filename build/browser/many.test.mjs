@@ -19,7 +19,7 @@ before(async () => {
   for (let i = 0; i < 300; i++) {
     const id = i.toString(16).toUpperCase().padStart(33, "0");
     let text = `MODULE Linux x86_64 ${id} module${i}.so\nFILE 0 /src/module${i}.cc\n`;
-    for (let f = 0; f < 400; f++) text += `FUNC ${(0x1000 + f * 64).toString(16)} 40 0 function_${f}(int)\n${(0x1000 + f * 64).toString(16)} 40 ${f + 1} 0\n`;
+    for (let f = 0; f < 1500; f++) text += `FUNC ${(0x1000 + f * 64).toString(16)} 40 0 function_${f}(int)\n${(0x1000 + f * 64).toString(16)} 40 ${f + 1} 0\n`;
     modules.push(join(dir, `module${i}.so.sym`));
     await writeFile(modules.at(-1), text);
   }
@@ -82,8 +82,7 @@ test("three hundred files take three times as long as a hundred, and the bar mov
     console.log(`the drop was handled within ${drop.toFixed(1)} ms, ${entries} entries and ${sizes} sizes were asked for`);
     assert.ok(entries < 24 && drop < 500, `${entries} entries, ${drop} ms`);
     console.log(`${n} modules: ${ended.toFixed(0)} ms, the bar stood at ${bar.length} places; long tasks ${tasks.length ? `${tasks.length}, longest ${Math.max(...tasks)} ms` : "none"}`);
-    // On a fast machine it is over before the bar has been drawn often.
-    assert.ok(bar.length >= Math.min(4, Math.floor(ended / 150)), `the bar stood at ${bar} in ${ended} ms`);
+    assert.ok(bar.length > 3, `the bar stood at ${bar}`);
     assert.deepEqual(tab.problems, []);
     await tab.close();
   }
