@@ -87,8 +87,8 @@ func (f *File) Prepare(rules, functions []uint64) *Preparation {
 	p := &Preparation{f: f}
 	if f.readsAhead() {
 		f.sparse.landAll()
-		p.rules = ascending(rules, f.lacksRules)
-		p.asked = ascending(functions, func(rva uint64) bool { _, ok := f.symbols[rva]; return !ok })
+		p.rules = f.sparse.striped(ascending(rules, f.lacksRules), phaseCFI)
+		p.asked = f.sparse.striped(ascending(functions, func(rva uint64) bool { _, ok := f.symbols[rva]; return !ok }), phaseBody)
 	}
 	return p
 }
@@ -179,13 +179,13 @@ func (p *Preparation) next() *batch {
 	f := p.f
 	switch {
 	case len(p.rules) > 0:
-		args, first := p.cutFirst(&p.rules, &f.sparse.rulesFound)
+		args, first := p.cutFirst(&p.rules, &f.sparse.rulesFound, phaseCFI)
 		return &batch{args: args, first: first, found: &f.sparse.rulesFound, begin: f.rulesAt, per: aheadSlices}
 	case len(p.asked) > 0 && len(p.located) < maxAhead && !p.gathered:
 		if p.located == nil {
 			p.located = map[uint64]located{}
 		}
-		args, first := p.cutFirst(&p.asked, &f.sparse.funcsFound)
+		args, first := p.cutFirst(&p.asked, &f.sparse.funcsFound, phaseBody)
 		return &batch{args: args, first: first, found: &f.sparse.funcsFound, per: aheadSlices, begin: func(rva uint64) error {
 			at, ans, err := f.locate(rva)
 			if err == nil && ans == symbol.Yes {
@@ -197,7 +197,7 @@ func (p *Preparation) next() *batch {
 		// File numbers come behind the origins' in one list, so that the last of both are read together.
 		names := cut(&p.origins, aheadBatch)
 		n := aheadBatch - len(names)
-		if f.sparse.bytesOfFiles()+int64(len(names))*defaultSlice < mostCached {
+		if f.sparse.bytesOfSection(phaseFiles)+int64(len(names))*defaultSlice < mostCached {
 			n = len(p.files)
 		}
 		for _, num := range cut(&p.files, n) {
@@ -225,9 +225,26 @@ func (p *Preparation) gather() {
 			origins, files = append(origins, uint64(in.origin)), append(files, uint64(in.file))
 		}
 	}
-	p.origins = ascending(origins, func(num uint64) bool { _, ok := p.f.origNames[uint32(num)]; return !ok })
+	p.origins = p.f.sparse.striped(ascending(origins, func(num uint64) bool { _, ok := p.f.origNames[uint32(num)]; return !ok }), phaseOrigins)
 	p.files = ascending(files, func(num uint64) bool { _, ok := p.f.fileNames[uint32(num)]; return !ok && num != noFile })
 	p.gathered = true
+}
+
+// striped has each batch of a sorted list go on in six places of a section, where the batch before left off: as many streams go through it, and
+// need not be begun anew (web/static/places.js). In a small section these would lie so near each other that all between them was read each time.
+func (s *sparse) striped(all []uint64, ph phase) []uint64 {
+	const stripes, wide = 6, 8 << 20
+	if len(all) <= aheadBatch || s.bytesOfSection(ph) < stripes*wide {
+		return all
+	}
+	out := make([]uint64, 0, len(all))
+	for i := 0; len(out) < len(all); i += aheadBatch / stripes {
+		for n := range stripes {
+			stripe := all[len(all)*n/stripes : len(all)*(n+1)/stripes]
+			out = append(out, stripe[min(i, len(stripe)):min(i+aheadBatch/stripes, len(stripe))]...)
+		}
+	}
+	return out
 }
 
 // cut takes up to n values off a list.
@@ -240,12 +257,13 @@ func cut(list *[]uint64, n int) []uint64 {
 
 // cutFirst is cut for a batch. Where guesses were wrong, the first one of many are some from everywhere: by what they find the others are guessed
 // better.
-func (p *Preparation) cutFirst(list *[]uint64, found *guesses) (args []uint64, first bool) {
+func (p *Preparation) cutFirst(list *[]uint64, found *guesses, in phase) (args []uint64, first bool) {
 	if p.began || len(*list) < firstFrom || found.wrong*4 < found.all {
 		return cut(list, aheadBatch), false
 	}
 	p.began = true
 	all := *list
+	slices.Sort(all)
 	rest := make([]uint64, 0, len(all))
 	for i, v := range all {
 		if (i+1)*aheadFirst/len(all) > i*aheadFirst/len(all) {
@@ -254,7 +272,7 @@ func (p *Preparation) cutFirst(list *[]uint64, found *guesses) (args []uint64, f
 			rest = append(rest, v)
 		}
 	}
-	*list = rest
+	*list = p.f.sparse.striped(rest, in)
 	return args, true
 }
 

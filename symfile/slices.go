@@ -278,10 +278,10 @@ func (s *sparse) around(n int64) (from, to int64) {
 }
 
 // fewFiles reports whether all FILE records are kept beside each other when they are read.
-func (s *sparse) fewFiles() bool { return s.bytesOfFiles() < mostCached/2 }
+func (s *sparse) fewFiles() bool { return s.bytesOfSection(phaseFiles) < mostCached/2 }
 
-func (s *sparse) bytesOfFiles() int64 {
-	return (s.sections[phaseFiles][1] - s.sections[phaseFiles][0]) * s.step
+func (s *sparse) bytesOfSection(ph phase) int64 {
+	return (s.sections[ph][1] - s.sections[ph][0]) * s.step
 }
 
 // startOf is the file offset of a slice's data: with the byte before it, which tells whether a line begins there.
