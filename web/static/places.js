@@ -137,7 +137,8 @@ const placeReader = () => {
   }
 
   // list: from and size of each place, by from. The answer has their bytes one after the other, in room if one is given that is large
-  // enough, else until something else is asked; it is promised, or there at once. key tells Files apart that come as copies.
+  // enough, else until something else is asked; it is promised, or there at once. key tells Files apart that come as copies. With room, streams are
+  // kept: who waits for the answer does not want what lies behind.
   return (file, list, room, key = file) => {
     const places = [];
     let total = 0;
@@ -153,7 +154,7 @@ const placeReader = () => {
     if (!room) answer = all;
     const into = all.subarray(0, total);
     // Where the next run begins, another stream has been already when this one comes there.
-    const limit = (next) => (places.length < many ? 0 : next ? endOf([places[next[0]]]) : file.size);
+    const limit = (next) => (!room || places.length < many ? 0 : next ? endOf([places[next[0]]]) : file.size);
     const work = [];
     clearTimeout(rest);
     for (let i = 0; i < singly.length; i += group) work.push(blob(file, singly.slice(i, i + group), into));
