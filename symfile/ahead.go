@@ -55,12 +55,11 @@ func unlessAhead(err error) error {
 // same error and tell.
 type Preparation struct {
 	f        *File
-	rules    []uint64
-	asked    []uint64 // addresses of functions
+	rules    queue
+	asked    queue // addresses of functions
 	located  map[uint64]located
 	origins  []uint64
 	files    []uint64
-	began    bool // the first batch is cut off
 	gathered bool // the names of what is located are known
 	flying   []*batch
 }
@@ -87,8 +86,8 @@ func (f *File) Prepare(rules, functions []uint64) *Preparation {
 	p := &Preparation{f: f}
 	if f.readsAhead() {
 		f.sparse.landAll()
-		p.rules = f.sparse.striped(ascending(rules, f.lacksRules), phaseCFI)
-		p.asked = f.sparse.striped(ascending(functions, func(rva uint64) bool { _, ok := f.symbols[rva]; return !ok }), phaseBody)
+		p.rules = f.sparse.queue(ascending(rules, f.lacksRules), phaseCFI, &f.sparse.rulesFound)
+		p.asked = f.sparse.queue(ascending(functions, func(rva uint64) bool { _, ok := f.symbols[rva]; return !ok }), phaseBody, &f.sparse.funcsFound)
 	}
 	return p
 }
@@ -157,7 +156,7 @@ func (p *Preparation) step(most int) (more bool) {
 		keepSymbol(f.symbols, rva, s)
 	}
 	p.located, p.gathered = nil, false
-	return len(p.asked) > 0
+	return len(p.asked.args) > 0
 }
 
 // fly goes on with a batch, and reports whether all is well.
@@ -178,14 +177,14 @@ func (p *Preparation) fly(b *batch, apart bool) (ok bool) {
 func (p *Preparation) next() *batch {
 	f := p.f
 	switch {
-	case len(p.rules) > 0:
-		args, first := p.cutFirst(&p.rules, &f.sparse.rulesFound, phaseCFI)
+	case len(p.rules.args) > 0:
+		args, first := p.rules.next()
 		return &batch{args: args, first: first, found: &f.sparse.rulesFound, begin: f.rulesAt, per: aheadSlices}
-	case len(p.asked) > 0 && len(p.located) < maxAhead && !p.gathered:
+	case len(p.asked.args) > 0 && len(p.located) < maxAhead && !p.gathered:
 		if p.located == nil {
 			p.located = map[uint64]located{}
 		}
-		args, first := p.cutFirst(&p.asked, &f.sparse.funcsFound, phaseBody)
+		args, first := p.asked.next()
 		return &batch{args: args, first: first, found: &f.sparse.funcsFound, per: aheadSlices, begin: func(rva uint64) error {
 			at, ans, err := f.locate(rva)
 			if err == nil && ans == symbol.Yes {
@@ -255,25 +254,36 @@ func cut(list *[]uint64, n int) []uint64 {
 	return head
 }
 
-// cutFirst is cut for a batch. Where guesses were wrong, the first one of many are some from everywhere: by what they find the others are guessed
-// better.
-func (p *Preparation) cutFirst(list *[]uint64, found *guesses, in phase) (args []uint64, first bool) {
-	if p.began || len(*list) < firstFrom || found.wrong*4 < found.all {
-		return cut(list, aheadBatch), false
+// queue are lookups in the order in which they are prepared.
+type queue struct {
+	args  []uint64
+	first int // so many are prepared before the others: some from everywhere
+}
+
+// queue has the lookups of a sorted list in a section wait. Where guesses were wrong, some of many come first: by what they find the others are
+// guessed better.
+func (s *sparse) queue(all []uint64, ph phase, found *guesses) queue {
+	if len(all) < firstFrom || found.wrong*4 < found.all {
+		return queue{args: s.striped(all, ph)}
 	}
-	p.began = true
-	all := *list
-	slices.Sort(all)
-	rest := make([]uint64, 0, len(all))
+	first, rest := make([]uint64, 0, len(all)), make([]uint64, 0, len(all))
 	for i, v := range all {
 		if (i+1)*aheadFirst/len(all) > i*aheadFirst/len(all) {
-			args = append(args, v)
+			first = append(first, v)
 		} else {
 			rest = append(rest, v)
 		}
 	}
-	*list = p.f.sparse.striped(rest, in)
-	return args, true
+	return queue{append(first, s.striped(rest, ph)...), len(first)}
+}
+
+// next is the next batch of them.
+func (q *queue) next() (args []uint64, first bool) {
+	n := q.first
+	if q.first = 0; n > 0 {
+		return cut(&q.args, n), true
+	}
+	return cut(&q.args, aheadBatch), false
 }
 
 // foundRules are the unwind records for an address as they were found ahead.

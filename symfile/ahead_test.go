@@ -156,7 +156,7 @@ func TestPrepareStripes(t *testing.T) {
 		}
 		order := s.striped(all, phaseBody)
 		var ends []uint64 // where the batch before left off
-		for batch := range slices.Chunk(slices.Clone(order), aheadBatch) {
+		for batch := range slices.Chunk(order, aheadBatch) {
 			var begins []uint64
 			var now []uint64
 			for i, v := range batch {
