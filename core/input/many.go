@@ -79,6 +79,32 @@ func (s *Source) Stretch(from, to int64) (src *Source, end func()) {
 	return s, func() {}
 }
 
+// Streamer is a reader that can read whole stretches of a file side by side, where they have many places that are wanted.
+type Streamer interface {
+	// StreamAt begins to read stretches, each from and up to, which lie inside the file. What comes of each comes in its order, and
+	// begins with so many bytes that came before; nil if it cannot.
+	StreamAt(stretches [][2]int64, overlap int64) Stream
+}
+
+// Stream is what comes of stretches that are read: one piece of the file after the other.
+type Stream interface {
+	// Next waits for the next piece, which lies from and up to there; the one before is gone then. io.EOF is an answer when all have come.
+	Next() (from, to int64, err error)
+	// Copy fills a part that lies in the piece.
+	Copy(p Part) error
+	// End is to be called once, when nothing more is wanted.
+	End()
+}
+
+// Stream begins to read stretches of the file, each from and up to, as Streamer says; nil if the reader cannot, or the Source is a part of
+// another one.
+func (s *Source) Stream(stretches [][2]int64, overlap int64) Stream {
+	if r, ok := s.r.(Streamer); ok {
+		return r.StreamAt(stretches, overlap)
+	}
+	return nil
+}
+
 // within are parts of this Source as parts of the one that it is a part of.
 func (s *Source) within(parts []Part) (whole *Source, moved []Part, err error) {
 	whole, base := s.Within()

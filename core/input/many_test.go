@@ -93,6 +93,39 @@ func TestStartMany(t *testing.T) {
 	}
 }
 
+// streamer is a reader that streams, unless it refuses.
+type streamer struct {
+	together
+	refuses bool
+}
+
+func (r *streamer) StreamAt([][2]int64, int64) input.Stream {
+	if r.refuses {
+		return nil
+	}
+	return stream{}
+}
+
+type stream struct{ input.Stream }
+
+// TestStream: a file streams if its reader does; a part of one does not.
+func TestStream(t *testing.T) {
+	can, refuses := &streamer{}, &streamer{refuses: true}
+	for name, c := range map[string]struct {
+		src  *input.Source
+		want bool
+	}{
+		"a reader that can":      {input.New("a", can, 20), true},
+		"one that refuses":       {input.New("a", refuses, 20), false},
+		"one that cannot":        {input.New("a", &can.together, 20), false},
+		"a part of one that can": {input.New("a", can, 20).Sub("b", 2, 18), false},
+	} {
+		if got := c.src.Stream([][2]int64{{2, 8}}, 0) != nil; got != c.want {
+			t.Errorf("%s: streams: %v", name, got)
+		}
+	}
+}
+
 // TestAdjoining: what lies together is told from what only has room behind it.
 func TestAdjoining(t *testing.T) {
 	one, other := make([]byte, 64), make([]byte, 64)
