@@ -11,7 +11,8 @@ import (
 // Where one read costs as much as the work on what it gives, and many at once cost less, lookups whose addresses are known
 // beforehand are prepared: each is begun, and where it lacks a slice, the slice is noted instead of read. What all of them lack is then
 // read at once, and they are begun again, until none lacks anything. Addresses are taken in order, so that what is read at once lies
-// close together; names stand elsewhere in the file, and are taken in their order when all of them are known.
+// close together; names stand elsewhere in the file, and are taken in their order when all of them are known. Where they lie so close that
+// most of the file would be read, it is, by streams (see streaming).
 
 // errAhead says that a slice is not at hand and was noted. It does not leave the package.
 var errAhead = errors.New("to be read ahead")
@@ -27,8 +28,6 @@ const (
 	// aheadSlices is how many slices are read of each place: of many places that are read at once the bytes count, too. With half as many,
 	// one lookup in five lacks another place, and reading that costs more than the bytes.
 	aheadSlices = 16
-	// aheadFirst is how many lookups are prepared before all others if there are at least firstFrom.
-	aheadFirst, firstFrom = 96, 4 * aheadBatch
 	// maxAhead is how many functions are prepared until their names are.
 	maxAhead = 2048
 	// aFile marks the number of a FILE among those of INLINE_ORIGINs.
@@ -54,14 +53,16 @@ func unlessAhead(err error) error {
 // Preparation fetches what lookups will read, in parts. No answer is another one for it. It fails in silence: the lookups will meet the
 // same error and tell.
 type Preparation struct {
-	f        *File
-	rules    queue
-	asked    queue // addresses of functions
-	located  map[uint64]located
-	origins  []uint64
-	files    []uint64
-	gathered bool // the names of what is located are known
-	flying   []*batch
+	f         *File
+	rules     []uint64 // addresses, and
+	asked     []uint64 // those of functions
+	located   map[uint64]located
+	origins   []uint64
+	files     []uint64
+	gathered  bool // the names of what is located are known
+	flying    []*batch
+	streaming *streaming // lookups off the list streamed, for which streams were tried last
+	streamed  *[]uint64
 }
 
 // batch are lookups that are prepared together.
@@ -70,15 +71,10 @@ type batch struct {
 	begin  func(uint64) error
 	per    int64 // how many slices are read of each place
 	rounds int
-	first  bool // what comes after it is guessed by what it finds
-	found  *guesses
 	also   func() error // what is prepared beside the lookups; nil if nothing is, or no more
 	noted  []int64      // the slices that they came to and that were not at hand
 	lacks  *flight      // what they lack, if it is under way
 }
-
-// guesses are how many lookups were prepared, and how many lacked more when there was what they lacked first.
-type guesses struct{ all, wrong int }
 
 // Prepare begins to fetch what CFI, Row and FrameData will read for the addresses in rules, and Lookup for those in functions. There is
 // nothing to do unless the Source reads many places at once (input.Source.ReadsMany) and the file is searched where it lies.
@@ -86,8 +82,11 @@ func (f *File) Prepare(rules, functions []uint64) *Preparation {
 	p := &Preparation{f: f}
 	if f.readsAhead() {
 		f.sparse.landAll()
-		p.rules = f.sparse.queue(ascending(rules, f.lacksRules), phaseCFI, &f.sparse.rulesFound)
-		p.asked = f.sparse.queue(ascending(functions, func(rva uint64) bool { _, ok := f.symbols[rva]; return !ok }), phaseBody, &f.sparse.funcsFound)
+		if st := f.sparse.streaming; st != nil { // whoever wanted it has gone
+			st.end()
+		}
+		p.rules = ascending(rules, f.lacksRules)
+		p.asked = ascending(functions, func(rva uint64) bool { _, ok := f.symbols[rva]; return !ok })
 	}
 	return p
 }
@@ -131,9 +130,19 @@ func (p *Preparation) Step() (more bool) {
 func (p *Preparation) step(most int) (more bool) {
 	f := p.f
 	if !f.readsAhead() { // it has an index by now
+		if p.streaming != nil {
+			p.streaming.end()
+			p.streaming = nil
+		}
 		return false
 	}
-	if len(p.flying) < most && !(len(p.flying) > 0 && p.flying[0].first) {
+	if p.streaming != nil {
+		return p.streamOn()
+	}
+	if most > 1 && p.stream() {
+		return true
+	}
+	if len(p.flying) < most {
 		if b := p.next(); b != nil {
 			b.also = f.sparse.filesToo()
 			return p.fly(b, most > 1)
@@ -156,14 +165,13 @@ func (p *Preparation) step(most int) (more bool) {
 		keepSymbol(f.symbols, rva, s)
 	}
 	p.located, p.gathered = nil, false
-	return len(p.asked.args) > 0
+	return len(p.asked) > 0
 }
 
 // fly goes on with a batch, and reports whether all is well.
 func (p *Preparation) fly(b *batch, apart bool) (ok bool) {
 	s := p.f.sparse
 	s.preparing = true
-	b.first = b.first && b.rounds == 0
 	if ok = s.begin(b, apart); ok && (len(b.args) > 0 || b.also != nil) {
 		p.flying = append(p.flying, b)
 	}
@@ -177,21 +185,10 @@ func (p *Preparation) fly(b *batch, apart bool) (ok bool) {
 func (p *Preparation) next() *batch {
 	f := p.f
 	switch {
-	case len(p.rules.args) > 0:
-		args, first := p.rules.next()
-		return &batch{args: args, first: first, found: &f.sparse.rulesFound, begin: f.rulesAt, per: aheadSlices}
-	case len(p.asked.args) > 0 && len(p.located) < maxAhead && !p.gathered:
-		if p.located == nil {
-			p.located = map[uint64]located{}
-		}
-		args, first := p.asked.next()
-		return &batch{args: args, first: first, found: &f.sparse.funcsFound, per: aheadSlices, begin: func(rva uint64) error {
-			at, ans, err := f.locate(rva)
-			if err == nil && ans == symbol.Yes {
-				p.located[rva] = at
-			}
-			return err
-		}}
+	case len(p.rules) > 0:
+		return &batch{args: cut(&p.rules, aheadBatch), begin: f.rulesAt, per: aheadSlices}
+	case len(p.asked) > 0 && len(p.located) < maxAhead && !p.gathered:
+		return &batch{args: cut(&p.asked, aheadBatch), begin: p.locate, per: aheadSlices}
 	case p.gathered && len(p.origins)+len(p.files) > 0:
 		// File numbers come behind the origins' in one list, so that the last of both are read together.
 		names := cut(&p.origins, aheadBatch)
@@ -202,17 +199,63 @@ func (p *Preparation) next() *batch {
 		for _, num := range cut(&p.files, n) {
 			names = append(names, num|aFile)
 		}
-		return &batch{args: names, per: aheadSlices, begin: func(num uint64) error {
-			var err error
-			if num&aFile != 0 {
-				_, err = f.fileName(uint32(num))
-			} else {
-				_, err = f.originName(uint32(num))
-			}
-			return err
-		}}
+		return &batch{args: names, begin: p.nameOf, per: aheadSlices}
 	}
 	return nil
+}
+
+// stream begins to read by streams what comes next, if that is worth while and was not tried.
+func (p *Preparation) stream() (began bool) {
+	s := p.f.sparse
+	var list *[]uint64
+	switch {
+	case len(p.rules) > 0:
+		if list = &p.rules; p.streamed != list && !s.present[phaseWin] && !s.present[phaseWinNext] {
+			p.streaming = s.stream(list, markInit, p.f.rulesAt)
+		}
+	case len(p.asked) > 0 && len(p.located) < maxAhead && !p.gathered:
+		if list = &p.asked; p.streamed != list {
+			p.streaming = s.stream(list, markFunc, p.locate)
+		}
+	case p.gathered && len(p.origins) > 0:
+		if list = &p.origins; p.streamed != list {
+			p.streaming = s.stream(list, markOrigin, p.nameOf)
+		}
+	}
+	p.streamed = list
+	return p.streaming != nil
+}
+
+// streamOn goes on with it, and reports whether all is well. What the streams left is prepared as what they were not begun for.
+func (p *Preparation) streamOn() (ok bool) {
+	more, err := p.streaming.some(p.f.sparse)
+	if !more {
+		*p.streamed = ascending(append(*p.streamed, p.streaming.end()...), func(uint64) bool { return true })
+		p.streaming = nil
+	}
+	return err == nil
+}
+
+// locate finds a function.
+func (p *Preparation) locate(rva uint64) error {
+	at, ans, err := p.f.locate(rva)
+	if err == nil && ans == symbol.Yes {
+		if p.located == nil {
+			p.located = map[uint64]located{}
+		}
+		p.located[rva] = at
+	}
+	return err
+}
+
+// nameOf finds the name of an INLINE_ORIGIN, or of a FILE.
+func (p *Preparation) nameOf(num uint64) error {
+	if num&aFile != 0 {
+		_, err := p.f.fileName(uint32(num))
+		return err
+	}
+	_, err := p.f.originName(uint32(num))
+	return err
 }
 
 // gather notes the names of what is located that are not known.
@@ -224,26 +267,9 @@ func (p *Preparation) gather() {
 			origins, files = append(origins, uint64(in.origin)), append(files, uint64(in.file))
 		}
 	}
-	p.origins = p.f.sparse.striped(ascending(origins, func(num uint64) bool { _, ok := p.f.origNames[uint32(num)]; return !ok }), phaseOrigins)
+	p.origins = ascending(origins, func(num uint64) bool { _, ok := p.f.origNames[uint32(num)]; return !ok })
 	p.files = ascending(files, func(num uint64) bool { _, ok := p.f.fileNames[uint32(num)]; return !ok && num != noFile })
 	p.gathered = true
-}
-
-// striped has each batch of a sorted list go on in six places of a section, where the batch before left off: as many streams go through it, and
-// need not be begun anew (web/static/places.js). In a small section these would lie so near each other that all between them was read each time.
-func (s *sparse) striped(all []uint64, ph phase) []uint64 {
-	const stripes, wide = 6, 8 << 20
-	if len(all) <= aheadBatch || s.bytesOfSection(ph) < stripes*wide {
-		return all
-	}
-	out := make([]uint64, 0, len(all))
-	for i := 0; len(out) < len(all); i += aheadBatch / stripes {
-		for n := range stripes {
-			stripe := all[len(all)*n/stripes : len(all)*(n+1)/stripes]
-			out = append(out, stripe[min(i, len(stripe)):min(i+aheadBatch/stripes, len(stripe))]...)
-		}
-	}
-	return out
 }
 
 // cut takes up to n values off a list.
@@ -252,38 +278,6 @@ func cut(list *[]uint64, n int) []uint64 {
 	head := (*list)[:n:n]
 	*list = (*list)[n:]
 	return head
-}
-
-// queue are lookups in the order in which they are prepared.
-type queue struct {
-	args  []uint64
-	first int // so many are prepared before the others: some from everywhere
-}
-
-// queue has the lookups of a sorted list in a section wait. Where guesses were wrong, some of many come first: by what they find the others are
-// guessed better.
-func (s *sparse) queue(all []uint64, ph phase, found *guesses) queue {
-	if len(all) < firstFrom || found.wrong*4 < found.all {
-		return queue{args: s.striped(all, ph)}
-	}
-	first, rest := make([]uint64, 0, len(all)), make([]uint64, 0, len(all))
-	for i, v := range all {
-		if (i+1)*aheadFirst/len(all) > i*aheadFirst/len(all) {
-			first = append(first, v)
-		} else {
-			rest = append(rest, v)
-		}
-	}
-	return queue{append(first, s.striped(rest, ph)...), len(first)}
-}
-
-// next is the next batch of them.
-func (q *queue) next() (args []uint64, first bool) {
-	n := q.first
-	if q.first = 0; n > 0 {
-		return cut(&q.args, n), true
-	}
-	return cut(&q.args, aheadBatch), false
 }
 
 // foundRules are the unwind records for an address as they were found ahead.
@@ -370,10 +364,6 @@ func (s *sparse) begin(b *batch, apart bool) (ok bool) {
 		if b.also(); !s.ahead.missed {
 			b.also = nil
 		}
-	}
-	if b.rounds == 2 && b.found != nil {
-		b.found.all += len(b.args)
-		b.found.wrong += len(left)
 	}
 	spans := s.ahead.spans
 	b.noted = s.ahead.noted

@@ -140,49 +140,6 @@ func TestPrepareFails(t *testing.T) {
 	}
 }
 
-// TestPrepareStripes: each batch of many lookups in a large section goes on where the batch before left off, in six places, so that what is read of
-// the file can be streams that never go back. In a small one batches go through it one after the other.
-func TestPrepareStripes(t *testing.T) {
-	s := &sparse{step: 4 << 10}
-	s.sections[phaseCFI] = [2]int64{100, 100 + 12<<8}
-	s.sections[phaseBody] = [2]int64{20_000, 20_000 + 100<<8}
-	for _, n := range []int{0, 1, aheadBatch, aheadBatch + 1, 6 * aheadBatch, 1000, 1571} {
-		all := make([]uint64, n)
-		for i := range all {
-			all[i] = uint64(i)
-		}
-		if !slices.Equal(s.striped(all, phaseCFI), all) {
-			t.Errorf("of %d in 12 MB: batches do not lie behind each other", n)
-		}
-		order := s.striped(all, phaseBody)
-		var ends []uint64 // where the batch before left off
-		for batch := range slices.Chunk(order, aheadBatch) {
-			var begins []uint64
-			var now []uint64
-			for i, v := range batch {
-				if i == 0 || v != batch[i-1]+1 {
-					begins = append(begins, v)
-				}
-				if i+1 == len(batch) || batch[i+1] != v+1 {
-					now = append(now, v)
-				}
-			}
-			for i, v := range begins {
-				if len(begins) > 6 || len(ends) > 0 && !slices.Contains(ends, v-1) && n >= 6*aheadBatch {
-					t.Fatalf("of %d: a batch begins at %v, the one before ended at %v", n, begins, ends)
-				}
-				if i > 0 && begins[i-1] >= v {
-					t.Fatalf("of %d: a batch goes back: %v", n, begins)
-				}
-			}
-			ends = now
-		}
-		if slices.Sort(order); !slices.Equal(order, all) {
-			t.Errorf("of %d: some are left out, or come twice", n)
-		}
-	}
-}
-
 // TestPrepareNothing: where reading many places at once is no cheaper, and in a file that was read, nothing is done.
 func TestPrepareNothing(t *testing.T) {
 	text := generate(1000)

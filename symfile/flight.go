@@ -1,8 +1,8 @@
 package symfile
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 
 	"github.com/crashpane/crashpane/core/input"
 )
@@ -50,7 +50,7 @@ func (s *sparse) start(spans [][2]int64, read func([]input.Part) (wait func() er
 	if len(spans) == 0 {
 		return nil
 	}
-	slices.SortFunc(spans, func(a, b [2]int64) int { return cmp.Compare(a[0], b[0]) })
+	sort.Slice(spans, func(i, j int) bool { return spans[i][0] < spans[j][0] })
 	need := int64(0)
 	for _, span := range spans {
 		need += s.bytesOf(span[0], span[1])

@@ -170,9 +170,9 @@ type sparse struct {
 	ahead     *ahead
 	preparing bool
 	coming    sliceSet
-	// rulesFound and funcsFound are how well it was guessed where they stand.
-	rulesFound, funcsFound guesses
-	flights                []*flight
+	flights   []*flight
+	streaming *streaming // what is read by streams, nil if nothing is
+	piece     *piece     // of these, while it is at hand
 
 	exact  [groupAll]bool // groups that have an index
 	broken [groupAll]bool // groups that the survey found unsorted
@@ -197,6 +197,9 @@ func newSparse(src *input.Source, opt Options) *sparse {
 
 // load gives a slice, from a stretch that is at hand or from the file.
 func (s *sparse) load(n int64) (*slice, error) {
+	if p := s.piece; p != nil && n >= p.from && n < p.upTo {
+		return p.load(s, n)
+	}
 	st := s.shelf.find(n)
 	if st == nil {
 		var err error
@@ -208,9 +211,17 @@ func (s *sparse) load(n int64) (*slice, error) {
 	if sl := st.slices[n-st.from]; sl != nil {
 		return sl, nil
 	}
-	sl := &slice{n: n, start: s.startOf(n), first: -1}
 	base := s.startOf(st.from)
-	sl.data = st.data[sl.start-base : min(s.src.Size, (n+1)*s.step+sliceTail)-base]
+	sl, err := s.looked(n, st.data[s.startOf(n)-base:][:s.bytesOf(n, n+1)])
+	if err == nil {
+		st.slices[n-st.from] = sl
+	}
+	return sl, err
+}
+
+// looked is a slice whose data was looked at.
+func (s *sparse) looked(n int64, data []byte) (*slice, error) {
+	sl := &slice{n: n, start: s.startOf(n), data: data, first: -1}
 	s.scanned++
 	err := s.scan(sl)
 	s.keep(sl)
@@ -224,7 +235,6 @@ func (s *sparse) load(n int64) (*slice, error) {
 	if err != nil {
 		return nil, err
 	}
-	st.slices[n-st.from] = sl
 	return sl, nil
 }
 

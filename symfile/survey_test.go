@@ -105,8 +105,8 @@ func TestPrepareGuesses(t *testing.T) {
 		{"60 rules, the first and the last among them", append(every(60, inner), all[0], all[len(all)-1]), nil, 7, 186},
 		{"60 functions, the first and the last among them", nil, append(every(60, inner), all[0], all[len(all)-1]), 7, 164},
 		{"addresses of no function", nil, []uint64{0x10, 1 << 40}, 6, 69},
-		{"1000 rules", every(1000, inner), nil, 18, 1300},
-		{"1000 functions", nil, every(1000, inner), 17, 1122},
+		{"1000 rules", every(1000, inner), nil, 18, 1355},
+		{"1000 functions", nil, every(1000, inner), 18, 1430},
 	} {
 		text := text
 		if strings.HasPrefix(c.what, "PUBLIC") {

@@ -39,6 +39,7 @@ func (s *sparse) twin(f *File) *sparse {
 		t.notes[k], t.seen[k] = nil, slices.Clone(s.seen[k])
 	}
 	t.line, t.ahead, t.borders = nil, nil, false
+	t.streaming, t.piece = nil, nil
 	return &t
 }
 
