@@ -1,8 +1,8 @@
 package report
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 
 	"github.com/crashpane/crashpane/walker"
 )
@@ -158,7 +158,7 @@ func (c *Comparison) part() {
 			}
 		}
 		if len(p.Ways) > 1 {
-			slices.SortStableFunc(p.Ways, func(a, b Way) int { return cmp.Compare(a.Walks[0], b.Walks[0]) })
+			sort.SliceStable(p.Ways, func(i, j int) bool { return p.Ways[i].Walks[0] < p.Ways[j].Walks[0] })
 			c.Partings = append(c.Partings, p)
 		}
 	}
