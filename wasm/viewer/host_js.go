@@ -166,8 +166,8 @@ func (h *host) later(milliseconds int, do func()) {
 	h.window.Call("setTimeout", once(func([]js.Value) { do() }), milliseconds)
 }
 
-func (h *host) After(milliseconds int, do func()) {
-	h.later(milliseconds, func() { h.change(func(*app.Page) { do() }) })
+func (h *host) After(milliseconds int, do func() (draw bool)) {
+	h.later(milliseconds, func() { h.changeIf(func(*app.Page) bool { return do() }) })
 }
 
 // NextFrame does not wait for ever: a page that nobody sees paints nothing.
@@ -262,6 +262,21 @@ func (h *host) Progress(bar string, percent int) {
 	if el := h.root.Call("querySelector", "progress."+bar); el.Truthy() {
 		el.Call("setAttribute", "value", percent)
 	}
+}
+
+func (h *host) Later(text string, percent int) {
+	box := h.root.Call("querySelector", ".later")
+	if !box.Truthy() {
+		return
+	}
+	bar := box.Call("querySelector", "progress")
+	if percent < 0 {
+		bar.Call("removeAttribute", "value")
+	} else {
+		bar.Call("setAttribute", "value", percent)
+	}
+	box.Call("querySelector", ".later-text").Set("textContent", text)
+	box.Set("hidden", false)
 }
 
 func (h *host) Shift(list string, rows int) {

@@ -89,16 +89,18 @@ func (p *Page) keepBack(r Reply) bool {
 	}
 	p.asking, p.held = false, &r
 	p.ask(PartSummary | PartThreads | PartStack)
-	p.Host.After(int(left.Milliseconds()), func() { p.letOut(&r) })
+	p.Host.After(int(left.Milliseconds()), func() (draw bool) { return p.letOut(&r) })
 	return true
 }
 
-// letOut shows an answer that is kept back, if it still is.
-func (p *Page) letOut(r *Reply) {
-	if r != nil && p.held == r {
-		p.held = nil
-		p.took(*r)
+// letOut shows an answer that is kept back, and reports whether it still was.
+func (p *Page) letOut(r *Reply) (was bool) {
+	if r == nil || p.held != r {
+		return false
 	}
+	p.held = nil
+	p.took(*r)
+	return true
 }
 
 // span is the window to ask for.
@@ -161,7 +163,8 @@ func (p *Page) Reply(r Reply) (draw bool) { return p.ReplyWith(r, nil) }
 // ReplyWith is Reply for a message that bytes, or a file, came with.
 func (p *Page) ReplyWith(r Reply, data File) (draw bool) {
 	if r.Progress != nil && r.Progress.Later {
-		return p.laterProgress(*r.Progress)
+		p.laterProgress(*r.Progress)
+		return false
 	}
 	if r.Progress != nil {
 		return p.progress(*r.Progress)

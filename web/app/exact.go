@@ -155,7 +155,8 @@ func (p *Page) Indexed(worker int, r Reply, index File) (draw bool) {
 	pc := x.busy[worker][0]
 	if r.Progress != nil {
 		pc.done = r.Progress.Done
-		return p.exactProgress()
+		p.exactProgress()
+		return false
 	}
 	x.busy[worker] = x.busy[worker][1:]
 	switch ps := pc.pass; {
@@ -174,7 +175,8 @@ func (p *Page) Indexed(worker int, r Reply, index File) (draw bool) {
 	p.giveOut()
 	for _, pieces := range x.busy {
 		if len(pieces) > 0 {
-			return p.exactProgress() || draw
+			p.exactProgress()
+			return draw
 		}
 	}
 	// All pieces are read. The engine needs room to join them.
@@ -274,7 +276,7 @@ func (p *Page) forgetExact() {
 }
 
 // exactProgress says how far the passes are.
-func (p *Page) exactProgress() (draw bool) {
+func (p *Page) exactProgress() {
 	var done, total int64
 	name := ""
 	for _, ps := range p.Exact.passes {
@@ -295,10 +297,9 @@ func (p *Page) exactProgress() (draw bool) {
 	if n := len(p.Exact.passes); n > 1 {
 		name = files(n)
 	}
-	if total == 0 {
-		return false
+	if total > 0 {
+		p.laterProgress(Progress{Stage: "reading as a whole:", Name: name, Done: done, Total: total})
 	}
-	return p.laterProgress(Progress{Stage: "reading as a whole:", Name: name, Done: done, Total: total})
 }
 
 // corrected says what the exact pass has changed.

@@ -48,9 +48,10 @@ func (p *Page) toast(text string) {
 	p.toasts++
 	mine := p.toasts
 	p.Host.Announce(text)
-	p.Host.After(1800, func() {
-		if p.toasts == mine {
+	p.Host.After(1800, func() (draw bool) {
+		if draw = p.toasts == mine; draw {
 			p.Toast = ""
 		}
+		return draw
 	})
 }

@@ -303,7 +303,11 @@ func (p *Page) progress(g Progress) (draw bool) {
 	if g.Total > 0 {
 		p.Job.Percent = int(min(100, g.Done*100/g.Total))
 	}
-	draw = p.moved("job-bar", was, p.jobValue()) || p.Job.told != text
+	is := p.jobValue()
+	draw = (was == nil) != (is == nil) || p.Job.told != text
+	if was != nil && is != nil && was != is {
+		p.Host.Progress("job-bar", is.(int))
+	}
 	p.tellProgress()
 	// Work of a moment is over before anybody could read what it is.
 	if time.Since(p.Job.began) < 200*time.Millisecond {

@@ -32,10 +32,11 @@ func (p *Page) mark(ids []string) {
 	}
 	p.freshes++
 	mine := p.freshes
-	p.Host.After(freshFor, func() {
-		if p.freshes == mine {
+	p.Host.After(freshFor, func() (draw bool) {
+		if draw = p.freshes == mine; draw {
 			clear(p.fresh)
 		}
+		return draw
 	})
 }
 

@@ -28,10 +28,12 @@ type Host interface {
 	Shift(list string, rows int)
 	// Progress moves the bar of a class to so many of a hundred. A bar moves often, and drawing takes as long as reading a megabyte.
 	Progress(bar string, percent int)
+	// Later shows work that goes on while the page can be used, and how much of it is done, of a hundred; -1 if that is not known.
+	Later(text string, percent int)
 	// Announce tells a screen reader.
 	Announce(text string)
-	// After calls back later.
-	After(milliseconds int, do func())
+	// After calls back later. What it answers says whether the page is to be drawn.
+	After(milliseconds int, do func() (draw bool))
 	// NextFrame calls back when what was drawn is about to be painted, or soon if nothing is painted; what comes after it is painted later.
 	NextFrame(do func())
 	// Cores is how many processors the machine has, as far as the browser says it.

@@ -15,36 +15,26 @@ type Later struct {
 	began   time.Time
 }
 
-// laterProgress takes a report of it. Work of a moment is not shown.
-func (p *Page) laterProgress(g Progress) (draw bool) {
+// laterProgress takes a report of it. Work of a moment is not shown. The page is not drawn for it: beside all that works then, drawing takes
+// three times as long, and holds up whoever uses the page.
+func (p *Page) laterProgress(g Progress) {
 	if p.Later.began.IsZero() {
 		p.Later.began = time.Now()
 	}
 	if time.Since(p.Later.began) < 300*time.Millisecond {
-		return false
+		return
 	}
-	text := capital(g.Stage)
+	was := p.Later
+	p.Later.Text, p.Later.Percent = capital(g.Stage), -1
 	if g.Name != "" {
-		text += " " + view.Clean(view.BaseName(g.Name))
+		p.Later.Text += " " + view.Clean(view.BaseName(g.Name))
 	}
-	was := p.laterValue()
-	draw = p.Later.Text != text
-	p.Later.Text, p.Later.Percent = text, -1
 	if g.Total > 0 {
 		p.Later.Percent = int(min(100, g.Done*100/g.Total))
 	}
-	return p.moved("later-bar", was, p.laterValue()) || draw
-}
-
-// moved moves a bar, whose values are numbers of a hundred, or nil. It reports whether that takes drawing.
-func (p *Page) moved(bar string, was, is any) (draw bool) {
-	if was == nil || is == nil {
-		return was != is
+	if p.Later != was {
+		p.Host.Later(p.Later.Text, p.Later.Percent)
 	}
-	if was != is {
-		p.Host.Progress(bar, is.(int))
-	}
-	return false
 }
 
 // laterValue is nil, an attribute left out, while nobody knows how far the work is.

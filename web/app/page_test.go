@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -16,8 +17,9 @@ type fakeHost struct {
 	title, address, theme, copied, announced, downloaded string
 	focused                                              []string
 	stored                                               map[string]string
-	later                                                []func()
+	later                                                []func() bool
 	shifted, percent                                     int
+	background                                           []string
 	kept                                                 map[string]File
 	bases                                                []string
 	closed                                               bool // it may reach no server
@@ -44,10 +46,13 @@ func (h *fakeHost) OpenSample()                         {}
 func (h *fakeHost) Focus(id string)                     { h.focused = append(h.focused, id) }
 func (h *fakeHost) Reveal(string, int)                  {}
 func (h *fakeHost) Progress(_ string, percent int)      { h.percent = percent }
-func (h *fakeHost) Shift(_ string, rows int)            { h.shifted += rows }
-func (h *fakeHost) Announce(text string)                { h.announced = text }
-func (h *fakeHost) NextFrame(do func())                 { do() }
-func (h *fakeHost) After(_ int, do func())              { h.later = append(h.later, do) }
+func (h *fakeHost) Later(text string, percent int) {
+	h.background = append(h.background, fmt.Sprint(text, " ", percent))
+}
+func (h *fakeHost) Shift(_ string, rows int)    { h.shifted += rows }
+func (h *fakeHost) Announce(text string)        { h.announced = text }
+func (h *fakeHost) NextFrame(do func())         { do() }
+func (h *fakeHost) After(_ int, do func() bool) { h.later = append(h.later, do) }
 
 func (h *fakeHost) Cores() int { return 2 }
 func (h *fakeHost) Keep(key string, index File) {

@@ -89,8 +89,9 @@ func (silence) Focus(string)                    {}
 func (silence) Reveal(string, int)              {}
 func (silence) Shift(string, int)               {}
 func (silence) Progress(string, int)            {}
+func (silence) Later(string, int)               {}
 func (silence) Announce(string)                 {}
-func (silence) After(int, func())               {}
+func (silence) After(int, func() bool)          {}
 func (silence) NextFrame(func())                {}
 func (silence) Restart()                        {}
 func (silence) Extend()                         {}

@@ -1,0 +1,42 @@
+package app
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+// TestLater: what goes on while the page can be used is shown without drawing the page, not in the first moment, and only when it has changed.
+func TestLater(t *testing.T) {
+	h := &fakeHost{}
+	p := &Page{Host: h}
+	tell := func(g Progress) {
+		g.Later = true
+		if p.Reply(Reply{Progress: &g}) {
+			t.Errorf("%+v: the page is drawn", g)
+		}
+	}
+	tell(Progress{Stage: "walking", Name: "/a/b.dmp", Done: 1, Total: 4})
+	if len(h.background) > 0 {
+		t.Errorf("in the first moment: %q", h.background)
+	}
+	p.Later.began = time.Now().Add(-time.Second)
+	for _, g := range []Progress{
+		{Stage: "walking", Name: "/a/b.dmp", Done: 1, Total: 4},
+		{Stage: "walking", Name: "/a/b.dmp", Done: 10, Total: 40},
+		{Stage: "walking", Name: "/a/b.dmp", Done: 3, Total: 4},
+		{Stage: "reading as a whole:", Name: "x.sym"},
+		{Stage: "reading as a whole:", Name: "x.sym", Done: 7, Total: 4},
+	} {
+		tell(g)
+	}
+	want := []string{"Walking b.dmp 25", "Walking b.dmp 75", "Reading as a whole: x.sym -1", "Reading as a whole: x.sym 100"}
+	if !slices.Equal(h.background, want) {
+		t.Errorf("shown: %q", h.background)
+	}
+	p.Dump = -1
+	p.Reply(Reply{Op: OpWalked})
+	if p.Later.Text != "" {
+		t.Errorf("behind it: %q", p.Later.Text)
+	}
+}
