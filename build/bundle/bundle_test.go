@@ -30,6 +30,8 @@ func sampleParts() parts {
 			"symbols.js":    {Data: []byte("")},
 			"ranges.js":     {Data: []byte("")},
 			"places.js":     {Data: []byte("")},
+			"streams.js":    {Data: []byte("")},
+			"apart.js":      {Data: []byte("")},
 			"unpack.js":     {Data: []byte("")},
 			"worker.js":     {Data: []byte("work();\n")},
 			"app.js":        {Data: []byte("app();\n")},

@@ -36,6 +36,8 @@ async function start(module) {
 onmessage = ({ data }) => {
   if (data.places) {
     crashpaneServe(data.places);
+  } else if (data.stream) {
+    crashpanePour(data.stream);
   } else if (data.module) {
     start(data.module).catch((error) => stopped(lastWords || String(error?.message ?? error)));
   } else if (running) {
@@ -44,3 +46,5 @@ onmessage = ({ data }) => {
     waiting.push(data);
   }
 };
+
+if (self.location.hash === "#places") postMessage({}); // it is there

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
+	"sort"
 	"syscall/js"
 
 	"github.com/crashpane/crashpane/core/input"
@@ -111,42 +111,48 @@ func (f *fileReader) ReadAt(p []byte, off int64) (n int, err error) {
 }
 
 // ReadManyAt implements input.ManyReader: places near each other are read as a stream, and the others put together as one Blob, at
-// the cost of one round through the browser's processes instead of one for each (web/static/places.js). Whoever reads waits; the messages
-// that come meanwhile wait too.
+// the cost of one round through the browser's processes instead of one for each (web/static/places.js). Of many, another thread reads half,
+// if it is there: cutting a place out holds up whoever does it. Whoever reads waits; the messages that come meanwhile wait too.
 func (f *fileReader) ReadManyAt(parts []input.Part) (err error) {
 	defer func() {
 		if e := recover(); e != nil {
 			err = unreadable(e)
 		}
 	}()
-	lacking, places := f.lacking(parts)
-	if len(lacking) == 0 {
-		return nil
+	here := f.lacking(parts)
+	wait := func() error { return nil }
+	if half := len(here) / 2; len(here) >= sharedFrom && js.Global().Get("crashpaneApart").Call("up").Bool() {
+		wait = f.start(here[half:])
+		here = here[:half]
 	}
-	all := js.Global().Call("crashpanePlaces", f.file, places)
-	if all.Get("then").Truthy() {
-		var why js.Value
-		if all, why = await(all); why.Truthy() {
-			return unreadable(why.Get("message"))
+	if len(here) > 0 {
+		all := js.Global().Call("crashpanePlaces", f.file, placesOf(here))
+		if all.Get("then").Truthy() {
+			var why js.Value
+			if all, why = await(all); why.Truthy() {
+				return unreadable(why.Get("message"))
+			}
 		}
+		err = f.deal(here, all)
 	}
-	return f.deal(lacking, all)
+	return cmp.Or(wait(), err)
 }
 
-// StartManyAt implements input.ManyStarter: another thread reads them (web/static/places.js).
+// sharedFrom is of how many places another thread reads half.
+const sharedFrom = 24
+
+// StartManyAt implements input.ManyStarter: another thread reads them (web/static/apart.js).
 func (f *fileReader) StartManyAt(parts []input.Part) (wait func() error) {
-	answer := func(err error) func() error { return func() error { return err } }
-	defer func() {
-		if e := recover(); e != nil {
-			wait = answer(unreadable(e))
-		}
-	}()
-	lacking, places := f.lacking(parts)
+	lacking := f.lacking(parts)
 	if len(lacking) == 0 {
-		return answer(nil)
+		return func() error { return nil }
 	}
+	return f.start(lacking)
+}
+
+func (f *fileReader) start(lacking []input.Part) (wait func() error) {
 	apart := js.Global().Get("crashpaneApart")
-	came := begun(apart.Call("read", f.file, places))
+	came := begun(apart.Call("read", f.file, placesOf(lacking)))
 	return func() error {
 		all, why := came()
 		if why.Truthy() {
@@ -167,9 +173,8 @@ func (f *fileReader) Stretch(from, to int64) (r io.ReaderAt, end func()) {
 	return ahead, ahead.close
 }
 
-// lacking fills the parts that are kept; the others it answers in the order of the file, and as a list of their places and sizes, a
-// Float64Array.
-func (f *fileReader) lacking(parts []input.Part) (lacking []input.Part, places js.Value) {
+// lacking fills the parts that are kept, and answers the others in the order of the file.
+func (f *fileReader) lacking(parts []input.Part) (lacking []input.Part) {
 	total := int64(0)
 	for _, p := range parts {
 		n, size := p.Off/f.grain, int64(len(p.Data))
@@ -184,19 +189,34 @@ func (f *fileReader) lacking(parts []input.Part) (lacking []input.Part, places j
 		lacking = append(lacking, p)
 		total += size
 	}
-	if len(lacking) == 0 {
-		return nil, js.Undefined()
+	// sort.Slice, not slices.SortFunc: each type that the latter sorts is another 20 KB of program for the page to fetch.
+	sort.Slice(lacking, func(i, j int) bool { return lacking[i].Off < lacking[j].Off })
+	if total > 0 {
+		noteRead(total)
 	}
-	slices.SortFunc(lacking, func(a, b input.Part) int { return cmp.Compare(a.Off, b.Off) })
-	list := make([]byte, 0, 16*len(lacking))
-	for _, p := range lacking {
-		list = binary.LittleEndian.AppendUint64(list, math.Float64bits(float64(p.Off)))
-		list = binary.LittleEndian.AppendUint64(list, math.Float64bits(float64(len(p.Data))))
+	return lacking
+}
+
+// placesOf are where parts lie and their sizes.
+func placesOf(parts []input.Part) js.Value {
+	list := make([][2]int64, len(parts))
+	for i, p := range parts {
+		list[i] = [2]int64{p.Off, int64(len(p.Data))}
+	}
+	return numbers(list)
+}
+
+// numbers are pairs as a Float64Array.
+func numbers(pairs [][2]int64) js.Value {
+	list := make([]byte, 0, 16*len(pairs))
+	for _, p := range pairs {
+		for _, n := range p {
+			list = binary.LittleEndian.AppendUint64(list, math.Float64bits(float64(n)))
+		}
 	}
 	bytes := js.Global().Get("Uint8Array").New(len(list))
 	js.CopyBytesToJS(bytes, list)
-	noteRead(total)
-	return lacking, js.Global().Get("Float64Array").New(bytes.Get("buffer"))
+	return js.Global().Get("Float64Array").New(bytes.Get("buffer"))
 }
 
 // deal copies what was read to where it is wanted, at once where that lies together, since each copying costs calls. A file that was cut

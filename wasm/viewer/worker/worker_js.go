@@ -101,7 +101,12 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 			return
 		}
 		if rehearsal != nil {
-			more = rehearsal.Step()
+			if more = rehearsal.Step(); !more {
+				rehearsal = nil
+				if apart := self.Get("crashpaneApart"); apart.Truthy() {
+					apart.Call("warm")
+				}
+			}
 		}
 		if more {
 			turn() // requests that have come meanwhile are first
