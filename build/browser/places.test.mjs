@@ -1,4 +1,4 @@
-// Many places of a File read at once (web/static/places.js), in a browser: whatever lies near what, the bytes are those of the places.
+// Many places of a File read at once (web/static/places.js, apart.js), in a browser: whatever lies near what, the bytes are those of the places.
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -23,13 +23,12 @@ before(async () => {
   await page.addScriptTag({ path: inRepo("web/static/places.js") });
   await page.evaluate(() => {
     const file = document.querySelector("input").files[0];
-    // The first place that has other bytes than it should, and how often the file was cut; places: from and size. Streams go on for another
-    // list of the same name.
-    globalThis.wrong = async (places, name = {}) => {
+    // The first place that has other bytes than it should, and how often the file was cut; places: from and size.
+    globalThis.wrong = async (places) => {
       let cuts = 0;
-      const counted = { size: file.size, slice: (...at) => (cuts++, file.slice(...at)) };
+      const counted = { slice: (...at) => (cuts++, file.slice(...at)) };
       const list = places.toSorted((a, b) => a[0] - b[0]);
-      const all = await crashpanePlaces(counted, list.flat(), new ArrayBuffer(0), name);
+      const all = await crashpanePlaces(counted, list.flat());
       let at = 0;
       for (const [from, size] of list) {
         for (let i = 0; i < size; i++) {
@@ -75,30 +74,6 @@ test("the bytes are those of the places, in few cuts where they lie near each ot
   }
 });
 
-test("streams go on for the places that lie behind, of the same file, for two seconds", async () => {
-  const below = random(5);
-  const wrong = (places, name) => page.evaluate(([p, n]) => globalThis.wrong(p, n), [places, name]);
-  // Three heaps of places, and behind each of them the next ones: within what was read already, and somewhat further on.
-  const heaps = (...at) => at.flatMap((from) => Array.from({ length: 30 }, (_, i) => [Math.round((from + i * 0.03) * 2 ** 20) + below(9000), 1 + below(9000)]));
-  const cuts = [];
-  for (const [name, at] of [
-    ["a", [0, 20, 40]],
-    ["a", [0.95, 20.9, 41]],
-    ["a", [1.7, 22.5, 43.5]],
-    ["b", [2.7, 23.5, 44.5]],
-    ["a", [2.7, 23.5, 44.5]],
-    ["a", [0.2, 20.1, 40.3]],
-    ["a", [58, 60, 62.9]],
-  ]) {
-    const got = await wrong(heaps(...at), name);
-    assert.equal(got.place, undefined, `${name} ${at}: ${JSON.stringify(got)}`);
-    cuts.push(got.cuts);
-  }
-  assert.deepEqual(cuts.slice(0, 6), [3, 0, 0, 3, 0, 3]);
-  await page.waitForTimeout(2500);
-  assert.equal((await wrong(heaps(3.7, 24.5, 45.5), "a")).cuts, 3);
-});
-
 // A stream that nothing holds is collected by Chromium, with the read that is waited for.
 test("a hundred readings in a row all come to an end", async () => {
   const below = random(3);
@@ -121,17 +96,16 @@ test("a hundred readings in a row all come to an end", async () => {
 const engine = (before) => `${before}
 onmessage = async ({ data }) => {
   if (data.places) return crashpaneServe(data.places);
-  const { files, lists } = data;
+  const { file, lists } = data;
   let workers = 0;
   const Made = self.Worker;
   if (Made) self.Worker = class extends Made { constructor(url) { super(url); workers++; } };
-  const check = async (list, n) => {
-    const all = await crashpaneApart.read(files[n % files.length], list.flat());
+  const check = async (list) => {
+    const all = await crashpaneApart.read(file, list.flat());
     let at = 0;
     for (const [from, size] of list) {
       for (let i = 0; i < size; i += 1 + (i >> 6)) {
-        const there = n % files.length ? from + i + 1 : from + i; // the second file is the first without its first byte
-        if (all[at + i] !== (((there & ~3) >>> (8 * (there & 3))) & 255)) return { place: [from, size], i, n };
+        if (all[at + i] !== ((((from + i) & ~3) >>> (8 * ((from + i) & 3))) & 255)) return { place: [from, size], i };
       }
       at += size;
     }
@@ -140,23 +114,22 @@ onmessage = async ({ data }) => {
   };
   try {
     let wrong;
-    for (let i = 0; i < lists.length; i += 2) wrong ??= (await Promise.all([check(lists[i], i), check(lists[i + 1], i + 1)])).find((w) => w);
+    for (let i = 0; i < lists.length; i += 2) wrong ??= (await Promise.all(lists.slice(i, i + 2).map(check))).find((w) => w);
     postMessage({ wrong, workers });
   } catch (error) {
     postMessage({ failed: String(error.message ?? error), workers });
   }
 };`;
-const apart = async (lists, before = "", two = false) => {
-  const script = engine(before + (await readFile(inRepo("web/static/places.js"), "utf8")));
+const apart = async (lists, before = "") => {
+  const script = engine(before + (await readFile(inRepo("web/static/places.js"), "utf8")) + (await readFile(inRepo("web/static/apart.js"), "utf8")));
   return page.evaluate(
-    ([script, lists, two]) =>
+    ([script, lists]) =>
       new Promise((done) => {
         const worker = new Worker(URL.createObjectURL(new Blob([script])));
         worker.onmessage = ({ data }) => done(data);
-        const [file] = document.querySelector("input").files;
-        worker.postMessage({ files: two ? [file, file.slice(1)] : [file], lists });
+        worker.postMessage({ file: document.querySelector("input").files[0], lists });
       }),
-    [script, lists, two],
+    [script, lists],
   );
 };
 
@@ -167,19 +140,15 @@ test("another worker reads them as well, and where there is none they are read a
   );
   assert.deepEqual(await apart(lists), { wrong: undefined, workers: 1 });
   assert.deepEqual(await apart(lists, "delete self.Worker;\n"), { wrong: undefined, workers: 0 });
-  // Where one file's places end, another's go on.
-  const rows = Array.from({ length: 12 }, (_, n) => Array.from({ length: 90 }, (_, i) => [(n >> 1) * 8_000_000 + i * 80_000 + below(9000), 1 + below(16_000)]));
-  assert.deepEqual(await apart(rows, "", true), { wrong: undefined, workers: 1 });
   // One that does not run.
   assert.deepEqual(await apart(lists, 'const { Worker: W } = self; self.Worker = class extends W { constructor() { super(URL.createObjectURL(new Blob(["throw 1"]))); } };\n'), { wrong: undefined, workers: 1 });
 });
 
 test("a file that was cut meanwhile is an error, as places alone and as a stream", async () => {
-  await page.waitForTimeout(2500); // nothing is left of what was read before
   await truncate(join(dir, "file"), 1 << 20);
   for (const places of [[[30_000_000, 9]], Array.from({ length: 50 }, (_, i) => [i * 300_000, 16])]) {
     const said = await page.evaluate((p) => crashpanePlaces(document.querySelector("input").files[0], p.flat()).then(() => "nothing", (e) => e.message || String(e)), places);
     assert.notEqual(said, "nothing");
-    assert.ok((await apart([places, places])).failed, "as it is where another worker reads");
+    assert.ok((await apart([places])).failed, "as it is where another worker reads");
   }
 });
