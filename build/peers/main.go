@@ -124,9 +124,9 @@ func installed(tools []tool) (here []tool) {
 // sizeOf is how much there is in the files of a folder.
 func sizeOf(dir string) string {
 	var n int64
-	filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			if info, err := d.Info(); err == nil {
+	filepath.WalkDir(dir+"/.", func(path string, d fs.DirEntry, err error) error { // with the dot a link is followed, too
+		if err == nil && !d.IsDir() {
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 				n += info.Size()
 			}
 		}
@@ -140,13 +140,17 @@ func compare(b bench, tools []tool, runs int) error {
 	times := make([][]time.Duration, len(tools))
 	cpu := make([][]time.Duration, len(tools))
 	memory := make([]int64, len(tools))
+	failed := make([]error, len(tools))
 	for range runs {
 		for i, t := range tools {
+			if failed[i] != nil {
+				continue
+			}
 			cmd := exec.Command(t.bin, t.args(b.dump, b.symbols)...)
 			cmd.Stdout = io.Discard
 			start := time.Now()
-			if err := cmd.Run(); err != nil {
-				return fmt.Errorf("%s: %w", t.name, err)
+			if failed[i] = cmd.Run(); failed[i] != nil {
+				continue
 			}
 			times[i] = append(times[i], time.Since(start))
 			cpu[i] = append(cpu[i], cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
@@ -155,9 +159,16 @@ func compare(b bench, tools []tool, runs int) error {
 			}
 		}
 	}
+	if failed[0] != nil {
+		return fmt.Errorf("%s: %w", tools[0].name, failed[0])
+	}
 	fmt.Printf("\n%s\n", b.name)
 	ours := median(times[0])
 	for i, t := range tools {
+		if failed[i] != nil { // another program of that name, mostly
+			fmt.Printf("  SKIPPED: %s fails: %v\n", t.name, failed[i])
+			continue
+		}
 		m := median(times[i])
 		fmt.Printf("  %-14s %8.1f ms (min %.1f, on the CPU %.1f)  %6.1f MB", t.name, ms(m), ms(slices.Min(times[i])), ms(slices.Min(cpu[i])), float64(memory[i])/1024)
 		if i > 0 {
