@@ -144,7 +144,9 @@ func (p *Preparation) step(most int) (more bool) {
 	}
 	if len(p.flying) < most {
 		if b := p.next(); b != nil {
-			b.also = f.sparse.filesToo()
+			if b.also = f.sparse.filesToo(); b.also == nil && !p.gathered {
+				b.also = f.sparse.originsToo()
+			}
 			return p.fly(b, most > 1)
 		}
 	}

@@ -102,6 +102,45 @@ func (s *sparse) filesToo() func() error {
 	}
 }
 
+// stations are numbers of INLINE_ORIGINs between which the others are guessed. Each record bears its number, so that from a power of ten on
+// they are longer by a byte or more, while places that were looked at stand evenly in the file: around 1,000,000, where these were 33 MB apart,
+// guesses were wrong by up to 140 KB. With stations 3 times as far as the last one they are right by a slice.
+var stations = [...]uint64{1e4, 3e4, 1e5, 3e5, 1e6, 3e6, 1e7}
+
+// farApart is between which places, in stretches, a station is worth a read.
+const farApart = 32
+
+// originsToo looks at stations of the section of INLINE_ORIGIN records, beside lookups whose names will be wanted next. Nil if that was done.
+func (s *sparse) originsToo() func() error {
+	if s.originsAsked || !s.present[phaseOrigins] {
+		return nil
+	}
+	s.originsAsked = true
+	var places []int64
+	ks := s.knots[markOrigin]
+	for _, num := range stations {
+		if at := firstBehind(ks, num); at > 0 && at < len(ks) && ks[at-1].last < num && ks[at].n-ks[at-1].n > farApart*aheadSlices {
+			places = append(places, s.proportion(ks[at-1], ks[at], num))
+		}
+	}
+	return func() (err error) {
+		for _, n := range places {
+			if _, problem := s.load(n); problem != nil {
+				err = problem
+			}
+		}
+		return err
+	}
+}
+
+// proportion is the slice between two that are known in which a record stands if they are all of one length: x is neither in one of them nor
+// outside.
+func (s *sparse) proportion(lo, hi knot, x uint64) (n int64) {
+	part := float64(x-lo.last) / float64(hi.first-lo.last)
+	n = (lo.lastOff + int64(part*float64(hi.firstOff-lo.lastOff))) / s.step
+	return min(max(n, lo.n+1), hi.n-1)
+}
+
 // needBorders finds the borders, if that was not done. Of lookups that are only prepared it is noted that they need them.
 func (s *sparse) needBorders() error {
 	switch {

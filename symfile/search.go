@@ -74,9 +74,7 @@ func (s *sparse) last(k markKind, x uint64) (place, bool, error) {
 		case !hasLo && try < 3:
 			mid = lo + 1
 		case hasLo && hasHi && try%5 != 4:
-			part := float64(x-loKnot.last) / float64(hiKnot.first-loKnot.last)
-			mid = (loKnot.lastOff + int64(part*float64(hiKnot.firstOff-loKnot.lastOff))) / s.step
-			mid = min(max(mid, lo+1), hi-1)
+			mid = min(max(s.proportion(loKnot, hiKnot, x), lo+1), hi-1)
 		}
 		if !look {
 			try++

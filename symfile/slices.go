@@ -157,6 +157,7 @@ type sparse struct {
 	// bounded: sections are only where records of theirs may lie (see bound); borders: a lookup that was prepared needs to know where they do.
 	bounded, borders bool
 	filesAsked       bool // see filesToo
+	originsAsked     bool // see originsToo
 	// looks are the slices that the survey has looked at for where a section begins, at once each; seen what it has met of each kind.
 	looks [numPhases][][]int64
 	seen  [numMarks][]knot

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
 // uneven is the text of a symbol file whose functions are as different in length as those of real programs, most short and a few very
@@ -77,7 +78,8 @@ func TestSurveyGuesses(t *testing.T) {
 }
 
 // TestPrepareGuesses: a lookup whose first guess was wrong goes on from what that showed, and finds its record by the second one. Only for
-// addresses near the borders of sections are these looked for. Each file's opening is one of the reads, of 34 places.
+// addresses near the borders of sections are these looked for. Each file's opening is one of the reads, of 34 places; two places of a
+// thousand lookups are stations of names.
 func TestPrepareGuesses(t *testing.T) {
 	text, all := uneven(30_000, 0x1000)
 	every := func(n int, of []uint64) (some []uint64) {
@@ -105,8 +107,8 @@ func TestPrepareGuesses(t *testing.T) {
 		{"60 rules, the first and the last among them", append(every(60, inner), all[0], all[len(all)-1]), nil, 7, 186},
 		{"60 functions, the first and the last among them", nil, append(every(60, inner), all[0], all[len(all)-1]), 7, 164},
 		{"addresses of no function", nil, []uint64{0x10, 1 << 40}, 6, 69},
-		{"1000 rules", every(1000, inner), nil, 18, 1355},
-		{"1000 functions", nil, every(1000, inner), 18, 1430},
+		{"1000 rules", every(1000, inner), nil, 18, 1357},
+		{"1000 functions", nil, every(1000, inner), 19, 1432},
 	} {
 		text := text
 		if strings.HasPrefix(c.what, "PUBLIC") {
@@ -124,5 +126,53 @@ func TestPrepareGuesses(t *testing.T) {
 		if r.many > c.rounds || r.places > c.largest || r.single > 0 {
 			t.Errorf("%s took %d reads of %d places and %d of one, not %d of %d and none", c.what, r.many, r.places, r.single, c.rounds, c.largest)
 		}
+	}
+}
+
+// TestPrepareStations: from a power of ten on, the names of inlined calls are longer, and are still found by the first guess.
+func TestPrepareStations(t *testing.T) {
+	const origins, funcs, lines = 40_000, 3_000, 130
+	var b bytes.Buffer
+	b.WriteString("MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 longer\n")
+	for i := range 50 {
+		fmt.Fprintf(&b, "FILE %d /build/file_%02d.cc\n", i, i)
+	}
+	for i := range origins {
+		long := ""
+		if i >= 10_000 {
+			long = "_10k"
+		}
+		fmt.Fprintf(&b, "INLINE_ORIGIN %d inlined_%05d%s()\n", i, i, long)
+	}
+	rva := func(i int) int { return 0x100000 + i*lines*8 }
+	for i := range funcs {
+		fmt.Fprintf(&b, "FUNC %x %x 0 function_%04d\nINLINE 0 1 %d %05d %x %x\n", rva(i), lines*8, i, i%50, i*7%origins, rva(i), lines*8)
+		for l := range lines {
+			fmt.Fprintf(&b, "%x 8 %04d 1\n", rva(i)+l*8, l)
+		}
+	}
+	for i := range funcs {
+		fmt.Fprintf(&b, "STACK CFI INIT %x %x .cfa: $rsp 8 + .ra: .cfa -8 + ^\n", rva(i), lines*8)
+	}
+	f, r := boundedOf(t, b.Bytes())
+	var wanted []uint64
+	for i := 300; i < funcs-300; i += 50 {
+		wanted = append(wanted, uint64(rva(i)+lines*4))
+	}
+	f.Prepare(wanted, nil).All() // as for a walk, whose rules come first
+	p := f.Prepare(nil, wanted)
+	for p.step(1) && !p.gathered {
+	}
+	before := r.many
+	p.All()
+	reads, places := r.many-before, r.places
+	for i := 300; i < funcs-300; i += 50 {
+		s, answer, err := f.Lookup(uint64(rva(i) + lines*4))
+		if err != nil || answer != symbol.Yes || len(s.Inlines) != 1 || !strings.HasPrefix(s.Inlines[0].Name, fmt.Sprintf("inlined_%05d", i*7%origins)) {
+			t.Fatalf("function %d: %v, %v, %v", i, s, answer, err)
+		}
+	}
+	if reads != 1 || r.places > places || r.single > 0 {
+		t.Errorf("names took %d reads, then %d more places and %d single ones", reads, r.places-places, r.single)
 	}
 }
