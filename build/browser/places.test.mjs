@@ -1,25 +1,16 @@
 // Many places of a File read at once (web/static/places.js, apart.js), in a browser: whatever lies near what, the bytes are those of the places.
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, rm, truncate, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFile, truncate } from "node:fs/promises";
 import { after, before, test } from "node:test";
-import { inRepo, startChrome } from "./harness.mjs";
+import { inRepo } from "./harness.mjs";
+import { openWords } from "./words.mjs";
 
 const size = 64 << 20;
-let chrome;
-let dir;
+let words;
 let page;
 before(async () => {
-  dir = await mkdtemp(join(tmpdir(), "crashpane-places-"));
-  // Every word says where it lies.
-  const words = new Uint32Array(size / 4);
-  for (let i = 0; i < words.length; i++) words[i] = 4 * i;
-  await writeFile(join(dir, "file"), new Uint8Array(words.buffer));
-  chrome = await startChrome({ record: false });
-  page = await chrome.context.newPage();
-  await page.setContent("<input type=file>");
-  await page.setInputFiles("input", join(dir, "file"));
+  words = await openWords(size);
+  page = words.page;
   await page.addScriptTag({ path: inRepo("web/static/places.js") });
   await page.evaluate(() => {
     const file = document.querySelector("input").files[0];
@@ -41,10 +32,7 @@ before(async () => {
     };
   });
 });
-after(async () => {
-  await chrome?.close();
-  await rm(dir, { recursive: true, force: true });
-});
+after(() => words?.close());
 
 // Numbers below n, the same in each run.
 function random(seed) {
@@ -145,7 +133,7 @@ test("another worker reads them as well, and where there is none they are read a
 });
 
 test("a file that was cut meanwhile is an error, as places alone and as a stream", async () => {
-  await truncate(join(dir, "file"), 1 << 20);
+  await truncate(words.file, 1 << 20);
   for (const places of [[[30_000_000, 9]], Array.from({ length: 50 }, (_, i) => [i * 300_000, 16])]) {
     const said = await page.evaluate((p) => crashpanePlaces(document.querySelector("input").files[0], p.flat()).then(() => "nothing", (e) => e.message || String(e)), places);
     assert.notEqual(said, "nothing");

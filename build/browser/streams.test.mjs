@@ -1,32 +1,20 @@
 // Long stretches of a File read by another worker (web/static/streams.js, apart.js), in a browser: whatever the stretches, all of each comes, in
 // its order, and the bytes are those of the File.
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, rm, truncate, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFile, truncate } from "node:fs/promises";
 import { after, before, test } from "node:test";
-import { inRepo, startChrome } from "./harness.mjs";
+import { inRepo } from "./harness.mjs";
+import { openWords } from "./words.mjs";
 
 const size = 48 << 20;
 const mb = 1 << 20;
-let chrome;
-let dir;
+let words;
 let page;
 before(async () => {
-  dir = await mkdtemp(join(tmpdir(), "crashpane-streams-"));
-  // Every word says where it lies.
-  const words = new Uint32Array(size / 4);
-  for (let i = 0; i < words.length; i++) words[i] = 4 * i;
-  await writeFile(join(dir, "file"), new Uint8Array(words.buffer));
-  chrome = await startChrome({ record: false });
-  page = await chrome.context.newPage();
-  await page.setContent("<input type=file>");
-  await page.setInputFiles("input", join(dir, "file"));
+  words = await openWords(size);
+  page = words.page;
 });
-after(async () => {
-  await chrome?.close();
-  await rm(dir, { recursive: true, force: true });
-});
+after(() => words?.close());
 
 // The script of a worker as the engine's is, with what it does for a test: an expression of a function of the file, whose answer is the test's.
 const engine = (first, scripts, doing) => `${first}${scripts}
@@ -134,6 +122,6 @@ test("where there is no other worker there are none, and one that stops is an er
 });
 
 test("a file that was cut meanwhile is an error", async () => {
-  await truncate(join(dir, "file"), mb);
+  await truncate(words.file, mb);
   for (const first of ["", withoutBuffers]) assert.ok((await inEngine(`(file) => check(file, [0, ${size}])`, first)).failed);
 });
