@@ -28,6 +28,8 @@ const (
 	// aheadSlices is how many slices are read of each place: of many places that are read at once the bytes count, too. With half as many,
 	// one lookup in five lacks another place, and reading that costs more than the bytes.
 	aheadSlices = 16
+	// aheadFirst is how many lookups are prepared before all others if there are at least firstFrom.
+	aheadFirst, firstFrom = 96, 4 * aheadBatch
 	// maxAhead is how many functions are prepared until their names are.
 	maxAhead = 2048
 	// aFile marks the number of a FILE among those of INLINE_ORIGINs.
@@ -63,6 +65,8 @@ type Preparation struct {
 	flying    []*batch
 	streaming *streaming // lookups off the list streamed, for which streams were tried last
 	streamed  *[]uint64
+	spread    *[]uint64 // the list of which some were taken first, if need be
+	few       bool      // its functions are one batch; the names of more are many, and found by each other
 }
 
 // batch are lookups that are prepared together.
@@ -71,10 +75,15 @@ type batch struct {
 	begin  func(uint64) error
 	per    int64 // how many slices are read of each place
 	rounds int
+	first  bool // what comes after it is guessed by what it finds
+	found  *guesses
 	also   func() error // what is prepared beside the lookups; nil if nothing is, or no more
 	noted  []int64      // the slices that they came to and that were not at hand
 	lacks  *flight      // what they lack, if it is under way
 }
+
+// guesses are how many lookups were prepared, and how many lacked more when there was what they lacked first.
+type guesses struct{ all, wrong int }
 
 // Prepare begins to fetch what CFI, Row and FrameData will read for the addresses in rules, and Lookup for those in functions. There is
 // nothing to do unless the Source reads many places at once (input.Source.ReadsMany) and the file is searched where it lies.
@@ -87,6 +96,7 @@ func (f *File) Prepare(rules, functions []uint64) *Preparation {
 		}
 		p.rules = ascending(rules, f.lacksRules)
 		p.asked = ascending(functions, func(rva uint64) bool { _, ok := f.symbols[rva]; return !ok })
+		p.few = len(p.asked) <= aheadBatch
 	}
 	return p
 }
@@ -142,9 +152,9 @@ func (p *Preparation) step(most int) (more bool) {
 	if most > 1 && p.stream() {
 		return true
 	}
-	if len(p.flying) < most {
+	if len(p.flying) < most && !(len(p.flying) > 0 && p.flying[0].first) {
 		if b := p.next(); b != nil {
-			if b.also = f.sparse.filesToo(); b.also == nil && !p.gathered {
+			if b.also = f.sparse.filesToo(); b.also == nil && p.few && b.found == &f.sparse.funcsFound {
 				b.also = f.sparse.originsToo()
 			}
 			return p.fly(b, most > 1)
@@ -174,6 +184,7 @@ func (p *Preparation) step(most int) (more bool) {
 func (p *Preparation) fly(b *batch, apart bool) (ok bool) {
 	s := p.f.sparse
 	s.preparing = true
+	b.first = b.first && b.rounds == 0
 	if ok = s.begin(b, apart); ok && (len(b.args) > 0 || b.also != nil) {
 		p.flying = append(p.flying, b)
 	}
@@ -188,9 +199,9 @@ func (p *Preparation) next() *batch {
 	f := p.f
 	switch {
 	case len(p.rules) > 0:
-		return &batch{args: cut(&p.rules, aheadBatch), begin: f.rulesAt, per: aheadSlices}
+		return p.someOf(&p.rules, &f.sparse.rulesFound, f.rulesAt)
 	case len(p.asked) > 0 && len(p.located) < maxAhead && !p.gathered:
-		return &batch{args: cut(&p.asked, aheadBatch), begin: p.locate, per: aheadSlices}
+		return p.someOf(&p.asked, &f.sparse.funcsFound, p.locate)
 	case p.gathered && len(p.origins)+len(p.files) > 0:
 		// File numbers come behind the origins' in one list, so that the last of both are read together.
 		names := cut(&p.origins, aheadBatch)
@@ -204,6 +215,27 @@ func (p *Preparation) next() *batch {
 		return &batch{args: names, begin: p.nameOf, per: aheadSlices}
 	}
 	return nil
+}
+
+// someOf are the next lookups of a list. Where guesses were wrong, some of many come first, from everywhere: by what they find the others are
+// guessed better.
+func (p *Preparation) someOf(list *[]uint64, found *guesses, begin func(uint64) error) *batch {
+	b := &batch{found: found, begin: begin, per: aheadSlices}
+	all, n := *list, aheadBatch
+	if p.spread != list && len(all) >= firstFrom && found.wrong*4 >= found.all {
+		first, rest := make([]uint64, 0, len(all)), make([]uint64, 0, len(all))
+		for i, v := range all {
+			if (i+1)*aheadFirst/len(all) > i*aheadFirst/len(all) {
+				first = append(first, v)
+			} else {
+				rest = append(rest, v)
+			}
+		}
+		n, b.first, *list = len(first), true, append(first, rest...)
+	}
+	p.spread = list
+	b.args = cut(list, n)
+	return b
 }
 
 // stream begins to read by streams what comes next, if that is worth while and was not tried.
@@ -366,6 +398,10 @@ func (s *sparse) begin(b *batch, apart bool) (ok bool) {
 		if b.also(); !s.ahead.missed {
 			b.also = nil
 		}
+	}
+	if b.rounds == 2 && b.found != nil {
+		b.found.all += len(b.args)
+		b.found.wrong += len(left)
 	}
 	spans := s.ahead.spans
 	b.noted = s.ahead.noted

@@ -158,6 +158,8 @@ type sparse struct {
 	bounded, borders bool
 	filesAsked       bool // see filesToo
 	originsAsked     bool // see originsToo
+	// rulesFound and funcsFound are how the guesses of rules and functions did.
+	rulesFound, funcsFound guesses
 	// looks are the slices that the survey has looked at for where a section begins, at once each; seen what it has met of each kind.
 	looks [numPhases][][]int64
 	seen  [numMarks][]knot
