@@ -153,6 +153,8 @@ func (w Warning) String() string {
 
 // warn counts a warning and reports whether its text is wanted; say then gives it. Two steps, so that a file of nothing but
 // mistakes does not format each.
+//
+//go:noinline
 func (f *File) warn(k kind, line int) bool {
 	f.WarningCount++
 	if f.warned[k]++; f.warned[k] > keepWarnings {
@@ -162,6 +164,7 @@ func (f *File) warn(k kind, line int) bool {
 	return true
 }
 
+//go:noinline
 func (f *File) say(format string, args ...any) {
 	f.Warnings[len(f.Warnings)-1].Text = fmt.Sprintf(format, args...)
 }

@@ -5,6 +5,9 @@ import "encoding/binary"
 // packer writes numbers and texts one after the other, for unpacker to read.
 type packer struct{ b []byte }
 
+// What this calls is large for a loop of a few instructions, and there are dozens of calls.
+//
+//go:noinline
 func (p *packer) unsigned(v uint64) { p.b = binary.AppendUvarint(p.b, v) }
 
 func (p *packer) flag(v bool) {
