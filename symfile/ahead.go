@@ -371,14 +371,8 @@ func (s *sparse) begin(b *batch, apart bool) (ok bool) {
 	if s.borders && s.findBorders() != nil {
 		return false
 	}
-	// Each makes a knot before the first lookup goes on: with those of other lookups alone it would guess anew, and somewhere else.
-	for _, n := range b.noted {
-		if s.shelf.find(n) == nil {
-			continue
-		}
-		if _, err := s.load(n); err != nil {
-			return false
-		}
+	if s.lookAtNoted(b.noted) != nil {
+		return false
 	}
 	s.ahead = &ahead{slices: b.per}
 	left := make([]uint64, 0, len(b.args))
@@ -421,4 +415,22 @@ func (s *sparse) begin(b *batch, apart bool) (ok bool) {
 		}
 	}
 	return true
+}
+
+// lookAtNoted has all slices that lookups came to make knots before the first lookup goes on: with those of others alone it would guess anew, and
+// somewhere else. Where one has nothing but the lines of a long function, that is looked for before it.
+func (s *sparse) lookAtNoted(noted []int64) error {
+	for _, n := range noted {
+		for s.shelf.find(n) != nil {
+			sl, err := s.load(n)
+			if err != nil {
+				return err
+			}
+			if sl.marked() {
+				break
+			}
+			n--
+		}
+	}
+	return nil
 }

@@ -6,9 +6,9 @@ package symfile
 
 // bound has the sections lie between the places that were looked at, if these show all that is asked of a file before its borders are known.
 func (s *sparse) bound() (enough bool, err error) {
-	var from, to [numPhases]int64
-	for ph := range to {
-		to[ph] = s.count - 1
+	var sections [numPhases][2]int64
+	for ph := range sections {
+		sections[ph][1] = s.count - 1
 	}
 	var present [numPhases]bool
 	before := noPhase
@@ -25,24 +25,16 @@ func (s *sparse) bound() (enough bool, err error) {
 				return false, disorder{groupAll}
 			}
 			before = last
-			for ph := phaseFiles; ph < numPhases; ph++ {
+			for ph := range present {
 				present[ph] = present[ph] || sl.phases[ph]
-				if last < ph {
-					from[ph] = sl.n + 1
-				}
-				if first > ph {
-					to[ph] = min(to[ph], sl.n-1)
-				}
 			}
+			sl.narrow(&sections)
 		}
 	}
-	if !present[phaseFiles] || !present[phaseBody] || !present[phaseCFI] || !present[phaseOrigins] && from[phaseOrigins] <= to[phaseOrigins] {
+	if !present[phaseFiles] || !present[phaseBody] || !present[phaseCFI] || !present[phaseOrigins] && sections[phaseOrigins][0] <= sections[phaseOrigins][1] {
 		return false, nil
 	}
-	for ph := range s.sections {
-		s.sections[ph] = [2]int64{from[ph], to[ph]}
-	}
-	s.present = present
+	s.sections, s.present = sections, present
 	s.bounded, s.surveyed = true, true
 	s.setRegions()
 	if err := s.admitAll(); err != nil {
@@ -71,6 +63,22 @@ func (s *sparse) setRegions() {
 	}
 }
 
+// narrow has the sections that a slice has no records of lie on one side of it.
+func (sl *slice) narrow(sections *[numPhases][2]int64) {
+	first, last := sl.span()
+	if first == noPhase {
+		return
+	}
+	for ph := phaseFiles; ph < numPhases; ph++ {
+		if last < ph {
+			sections[ph][0] = max(sections[ph][0], sl.n+1)
+		}
+		if first > ph {
+			sections[ph][1] = min(sections[ph][1], sl.n-1)
+		}
+	}
+}
+
 // span are the first and the last section that a slice has records of; noPhase without any.
 func (sl *slice) span() (first, last phase) {
 	for ph := phaseFiles; ph < numPhases; ph++ {
@@ -84,21 +92,42 @@ func (sl *slice) span() (first, last phase) {
 	return first, last
 }
 
-// filesToo finds where the FILE records end, beside lookups whose names will be wanted next, since their numbers are from all over that
-// section. Nil if that is known, or somebody is at it.
+// nearFiles is between which slices, in stretches, the end of the FILE records needs no looking for: the numbers of a stack's lines are from all
+// over that section, and guessed well enough.
+const nearFiles = 32
+
+// mostLooks is how often it is looked for.
+const mostLooks = 4
+
+// filesToo finds about where the FILE records end, beside lookups whose names will be wanted next. Nil if somebody is at it.
 func (s *sparse) filesToo() func() error {
 	if !s.bounded || s.filesAsked {
 		return nil
 	}
 	s.filesAsked = true
+	var places []int64 // of one look
+	looks := 0
 	return func() error {
-		at, err := s.beginOf(phaseOrigins)
-		if err == nil && s.bounded {
-			s.sections[phaseFiles][1] = min(s.sections[phaseFiles][1], at)
-			s.sections[phaseOrigins][0] = max(s.sections[phaseOrigins][0], at)
-			s.setRegions()
+		for s.bounded {
+			missing := false
+			for _, n := range places {
+				if _, err := s.load(n); err == errAhead {
+					missing = true
+				} else if err != nil {
+					return err
+				}
+			}
+			if missing {
+				return errAhead
+			}
+			lo, hi := s.sections[phaseOrigins][0], s.sections[phaseFiles][1]+1
+			if hi-lo <= nearFiles*s.per || looks == mostLooks {
+				return nil
+			}
+			looks++
+			places = s.between(phaseOrigins, lo, hi)
 		}
-		return err
+		return nil
 	}
 }
 

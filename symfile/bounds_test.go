@@ -122,6 +122,25 @@ func TestBoundedUnsorted(t *testing.T) {
 	}
 }
 
+// TestBoundedContradicts: two places that lie between the same two which were looked at when the file was opened show that sections are not in
+// order.
+func TestBoundedContradicts(t *testing.T) {
+	text, _ := uneven(12_000, 0x1000)
+	rules := bytes.Index(text, []byte("\nSTACK CFI INIT ")) + 1
+	few := rules + 4<<10
+	few += bytes.Index(text[few:], []byte("\nSTACK CFI INIT ")) + 1
+	last := bytes.LastIndex(text[:rules-8<<10], []byte("\nFUNC ")) + 1
+	text = slices.Concat(text[:last], text[rules:few], text[last:rules], text[few:]) // the first rules before the last functions
+	for _, order := range [][2]int{{last + few - rules - 1<<10, last + few - rules + 6<<10}, {last + few - rules + 6<<10, last + few - rules - 1<<10}} {
+		f, _ := boundedOf(t, text)
+		_, first := f.sparse.load(int64(order[0]) / f.sparse.step)
+		_, second := f.sparse.load(int64(order[1]) / f.sparse.step)
+		if first != nil || !errors.As(second, &disorder{}) {
+			t.Errorf("rules stand before functions, and these were met without a notice: %v, %v", first, second)
+		}
+	}
+}
+
 // TestBoundedStays: for functions, their names and their rules no borders are looked for.
 func TestBoundedStays(t *testing.T) {
 	text, all := uneven(30_000, 0x1000)

@@ -14,6 +14,9 @@ type place struct {
 
 func (p place) mark(k markKind) *mark { return &p.sl.marks[k][p.i] }
 
+// farOut is how many stretches are too many to be halved where the border of a section is not known.
+const farOut = 16
+
 // last is the last record of a kind, in the order of the file, whose key is at most x; false if there is none.
 //
 // Between two slices that are known, the next one to read is guessed by proportion; every third guess halves instead, so
@@ -50,9 +53,10 @@ func (s *sparse) last(k markKind, x uint64) (place, bool, error) {
 	for !done && lo+1 < hi {
 		guess, sided := int64(0), false // where all that is known lies on one side
 		if s.bounded && hasLo != hasHi && looks == 0 {
-			if guess, sided = s.beyond(k, x); !sided || try > 2 {
+			if guess, sided = s.beyond(k, x); (!sided || try > 2) && hi-lo > farOut*s.per {
 				return s.lastWithin(k, x)
 			}
+			sided = sided && try < 3
 		}
 		mid := lo + (hi-lo)/2
 		look := false
@@ -93,8 +97,15 @@ func (s *sparse) last(k markKind, x uint64) (place, bool, error) {
 				done = settle(knot{n: n, first: m[0].key, last: m[len(m)-1].key, firstOff: m[0].off, lastOff: m[len(m)-1].off}, mid)
 				break
 			}
-			if s.bounded && !sl.within(k) {
-				return s.lastWithin(k, x)
+			if first, last := sl.span(); s.bounded && first != noPhase {
+				if first > phaseOf[k] {
+					hi = n
+					break
+				}
+				if last < phaseOf[k] {
+					lo = mid
+					break
+				}
 			}
 			if n == lo+1 {
 				lo = mid
@@ -143,13 +154,6 @@ func (s *sparse) lastWithin(k markKind, x uint64) (place, bool, error) {
 	return s.last(k, x)
 }
 
-// within reports whether a slice without records of a kind may lie between slices that have some: it has nothing but what belongs to
-// them, or no record at all.
-func (sl *slice) within(k markKind) bool {
-	first, last := sl.span()
-	return first == last && (first == noPhase || first == phaseOf[k])
-}
-
 // before is the record of a kind before another in the file.
 func (s *sparse) before(k markKind, p place) (place, bool, error) {
 	if p.i > 0 {
@@ -166,10 +170,8 @@ func (s *sparse) before(k markKind, p place) (place, bool, error) {
 		if m := sl.marks[k]; len(m) > 0 {
 			return place{sl, len(m) - 1}, true, nil
 		}
-		if s.bounded && !sl.within(k) {
-			if err := s.needBorders(); err != nil {
-				return place{}, false, err
-			}
+		if first, _ := sl.span(); s.bounded && first != noPhase && first < phaseOf[k] {
+			return place{}, false, nil
 		}
 	}
 	return place{}, false, nil

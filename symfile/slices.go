@@ -473,6 +473,10 @@ func (s *sparse) admit(sl *slice) error {
 			return disorder{groupAll}
 		}
 	}
+	if s.bounded {
+		sl.narrow(&s.sections)
+		s.setRegions()
+	}
 	stray := !s.bounded && s.divide(sl)
 	if s.edges[sl.n]&edgeRead == 0 {
 		s.edges[sl.n] = sl.edge
@@ -591,4 +595,14 @@ func (s *sparse) tie(k markKind, sl *slice) error {
 	}
 	s.knots[k] = slices.Insert(ks, at, kn)
 	return nil
+}
+
+// marked reports whether a record that can be searched for starts in a slice.
+func (sl *slice) marked() bool {
+	for _, m := range sl.marks {
+		if len(m) > 0 {
+			return true
+		}
+	}
+	return false
 }
