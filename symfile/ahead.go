@@ -31,7 +31,7 @@ const (
 	// aheadFirst is how many lookups are prepared before all others if there are at least firstFrom.
 	aheadFirst, firstFrom = 96, 4 * aheadBatch
 	// maxAhead is how many functions are prepared until their names are.
-	maxAhead = 2048
+	maxAhead = maxAnswers / 2
 	// aFile marks the number of a FILE among those of INLINE_ORIGINs.
 	aFile = 1 << 32
 )
@@ -124,9 +124,13 @@ func ascending(all []uint64, wanted func(uint64) bool) []uint64 {
 	return slices.Compact(out)
 }
 
-// All does all that is left, at once.
+// All does all that is left, at once: of few lookups in one batch, of many as Step does it.
 func (p *Preparation) All() {
-	for p.step(1) {
+	most := 1
+	if len(p.rules) >= firstFrom || len(p.asked) >= firstFrom {
+		most = 2
+	}
+	for p.step(most) {
 	}
 }
 
@@ -174,7 +178,7 @@ func (p *Preparation) step(most int) (more bool) {
 		if err != nil {
 			return false
 		}
-		keepSymbol(f.symbols, rva, s)
+		remember(f.symbols, rva, s)
 	}
 	p.located, p.gathered = nil, false
 	return len(p.asked) > 0
@@ -199,9 +203,9 @@ func (p *Preparation) next() *batch {
 	f := p.f
 	switch {
 	case len(p.rules) > 0:
-		return p.someOf(&p.rules, &f.sparse.rulesFound, f.rulesAt)
+		return p.someOf(&p.rules, &f.sparse.rulesFound, f.rulesAt, aheadBatch)
 	case len(p.asked) > 0 && len(p.located) < maxAhead && !p.gathered:
-		return p.someOf(&p.asked, &f.sparse.funcsFound, p.locate)
+		return p.someOf(&p.asked, &f.sparse.funcsFound, p.locate, maxAhead-len(p.located))
 	case p.gathered && len(p.origins)+len(p.files) > 0:
 		// File numbers come behind the origins' in one list, so that the last of both are read together.
 		names := cut(&p.origins, aheadBatch)
@@ -217,11 +221,11 @@ func (p *Preparation) next() *batch {
 	return nil
 }
 
-// someOf are the next lookups of a list. Where guesses were wrong, some of many come first, from everywhere: by what they find the others are
+// someOf are the next lookups of a list, as many as there may be. Where guesses were wrong, some of many come first, from everywhere: by what they find the others are
 // guessed better.
-func (p *Preparation) someOf(list *[]uint64, found *guesses, begin func(uint64) error) *batch {
+func (p *Preparation) someOf(list *[]uint64, found *guesses, begin func(uint64) error, most int) *batch {
 	b := &batch{found: found, begin: begin, per: aheadSlices}
-	all, n := *list, aheadBatch
+	all, n := *list, min(aheadBatch, most)
 	if p.spread != list && len(all) >= firstFrom && found.wrong*4 >= found.all {
 		first, rest := make([]uint64, 0, len(all)), make([]uint64, 0, len(all))
 		for i, v := range all {
@@ -249,7 +253,9 @@ func (p *Preparation) stream() (began bool) {
 		}
 	case len(p.asked) > 0 && len(p.located) < maxAhead && !p.gathered:
 		if list = &p.asked; p.streamed != list {
-			p.streaming = s.stream(list, markFunc, p.locate)
+			some := cut(list, maxAhead-len(p.located))
+			p.streaming = s.stream(&some, markFunc, p.locate)
+			*list = append(some, *list...)
 		}
 	case p.gathered && len(p.origins) > 0:
 		if list = &p.origins; p.streamed != list {

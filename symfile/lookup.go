@@ -335,7 +335,7 @@ func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 	if ans == symbol.Yes {
 		kept := s
 		kept.Inlines = slices.Clone(s.Inlines)
-		keepSymbol(f.symbols, rva, kept)
+		remember(f.symbols, rva, kept)
 	}
 	return s, ans, err
 }

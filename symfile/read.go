@@ -3,8 +3,6 @@ package symfile
 import (
 	"bytes"
 	"io"
-
-	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
 // fill reads [off, off+n) into the file's buffer, from the byte at `at` of it on.
@@ -109,8 +107,8 @@ func (f *File) sure(ok bool) error {
 	return nil
 }
 
-// maxNames bounds each cache of names.
-const maxNames = 8192
+// maxAnswers bounds each cache of names, symbols and unwind records: those of a stack of 10,000 different frames are prepared together.
+const maxAnswers = 32 << 10
 
 // fileName is the name of a FILE record; "" if there is none of that number.
 func (f *File) fileName(num uint32) (string, error) {
@@ -161,20 +159,9 @@ func (f *File) originName(num uint32) (string, error) {
 	return remember(f.origNames, num, string(name)), nil
 }
 
-// maxSymbols bounds the cache of symbols: those of a stack of 10,000 different frames are prepared together.
-const maxSymbols = 32 << 10
-
-// keepSymbol is remember for symbols.
-func keepSymbol(m map[uint64]symbol.Symbol, rva uint64, s symbol.Symbol) {
-	if len(m) >= maxSymbols {
-		clear(m)
-	}
-	m[rva] = s
-}
-
 // remember puts a value in a bounded cache.
 func remember[K comparable, V any](m map[K]V, k K, v V) V {
-	if len(m) >= maxNames {
+	if len(m) >= maxAnswers {
 		clear(m)
 	}
 	m[k] = v

@@ -139,6 +139,34 @@ func TestStream(t *testing.T) {
 	}
 }
 
+// TestStreamAll: many lookups at once are streamed, too; few are read place by place.
+func TestStreamAll(t *testing.T) {
+	text := generate(6000)
+	for _, few := range []bool{false, true} {
+		f, r := streamOf(t, text, 65_537)
+		var rvas []uint64
+		for i := 50; i < 5900; i += 3 {
+			rvas = append(rvas, uint64(0x1000+i*(36*12+16)))
+		}
+		if few {
+			rvas = rvas[:firstFrom/2]
+		}
+		f.Prepare(rvas, nil).All()
+		f.Prepare(nil, rvas).All()
+		if begun := len(r.begun) > 0; begun == few || r.open != 0 {
+			t.Errorf("%d lookups: %d stretches were streamed, %d are open", len(rvas), len(r.begun), r.open)
+		}
+		r.single, r.many = 0, 0
+		for _, rva := range rvas {
+			f.CFI(rva)
+			f.Lookup(rva)
+		}
+		if r.single+r.many > 0 {
+			t.Errorf("%d lookups: looked up by %d single reads and %d of many places", len(rvas), r.single, r.many)
+		}
+	}
+}
+
 // TestStreamMixed: nothing is answered otherwise because of streams, whatever the file has in it, where nothing is found, or where its order is
 // broken.
 func TestStreamMixed(t *testing.T) {
