@@ -31,7 +31,7 @@ const (
 	// aheadFirst is how many lookups are prepared before all others if there are at least firstFrom.
 	aheadFirst, firstFrom = 96, 4 * aheadBatch
 	// maxAhead is how many functions are prepared until their names are.
-	maxAhead = maxAnswers / 2
+	maxAhead = mostNames / 2
 	// aFile marks the number of a FILE among those of INLINE_ORIGINs.
 	aFile = 1 << 32
 )
@@ -95,7 +95,7 @@ func (f *File) Prepare(rules, functions []uint64) *Preparation {
 			st.end()
 		}
 		p.rules = ascending(rules, f.lacksRules)
-		p.asked = ascending(functions, func(rva uint64) bool { _, ok := f.symbols[rva]; return !ok })
+		p.asked = ascending(functions, func(rva uint64) bool { return !f.symbols.has(rva) })
 		p.few = len(p.asked) <= aheadBatch
 	}
 	return p
@@ -107,9 +107,7 @@ func (f *File) readsAhead() bool { return f.sparse != nil && f.src.ReadsMany() }
 func (f *File) Lacks(rva uint64) bool { return f.readsAhead() && f.lacksRules(rva) }
 
 func (f *File) lacksRules(rva uint64) bool {
-	_, found := f.found[rva]
-	_, row := f.rows[rva]
-	return !found && !row
+	return !f.found.has(rva) && !f.rows.has(rva)
 }
 
 // ascending are those values that are wanted, sorted, each once.
@@ -178,7 +176,7 @@ func (p *Preparation) step(most int) (more bool) {
 		if err != nil {
 			return false
 		}
-		remember(f.symbols, rva, s)
+		f.symbols.put(rva, s)
 	}
 	p.located, p.gathered = nil, false
 	return len(p.asked) > 0
@@ -307,8 +305,8 @@ func (p *Preparation) gather() {
 			origins, files = append(origins, uint64(in.origin)), append(files, uint64(in.file))
 		}
 	}
-	p.origins = ascending(origins, func(num uint64) bool { _, ok := p.f.origNames[uint32(num)]; return !ok })
-	p.files = ascending(files, func(num uint64) bool { _, ok := p.f.fileNames[uint32(num)]; return !ok && num != noFile })
+	p.origins = ascending(origins, func(num uint64) bool { return !p.f.origNames.has(uint32(num)) })
+	p.files = ascending(files, func(num uint64) bool { return num != noFile && !p.f.fileNames.has(uint32(num)) })
 	p.gathered = true
 }
 
@@ -345,7 +343,7 @@ func (f *File) rulesAt(rva uint64) error {
 		}
 	}
 	if err == nil && !f.sparse.ahead.missed {
-		remember(f.found, rva, e)
+		f.found.put(rva, e)
 	}
 	return err
 }

@@ -327,7 +327,7 @@ func (fn *function) inlineAt(level uint32, rva uint64) *fnInline {
 // The Answer is Yes or No. With an error of the Source the Answer is Needs if it is a *input.NeedError, else No. The
 // Inlines of two Symbols never share memory.
 func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
-	if s, ok := f.symbols[rva]; ok { // a recursion asks for the same few again and again
+	if s, ok := f.symbols.get(rva); ok { // a recursion asks for the same few again and again
 		s.Inlines = slices.Clone(s.Inlines)
 		return s, symbol.Yes, nil
 	}
@@ -335,7 +335,7 @@ func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 	if ans == symbol.Yes {
 		kept := s
 		kept.Inlines = slices.Clone(s.Inlines)
-		remember(f.symbols, rva, kept)
+		f.symbols.put(rva, kept)
 	}
 	return s, ans, err
 }
@@ -395,7 +395,7 @@ func (f *File) locate(rva uint64) (located, symbol.Answer, error) {
 }
 
 func (f *File) public(p rec) (symbol.Symbol, error) {
-	if s, ok := f.pubNames[p.off]; ok {
+	if s, ok := f.pubNames.get(p.off); ok {
 		return s, nil
 	}
 	b, err := f.lineAt(p.off)
@@ -411,7 +411,7 @@ func (f *File) public(p rec) (symbol.Symbol, error) {
 	if s.Name == "" {
 		s.Name = nameless
 	}
-	return remember(f.pubNames, p.off, s), nil
+	return f.pubNames.put(p.off, s), nil
 }
 
 // locateIn is locate for an address in a FUNC.

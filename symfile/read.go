@@ -107,12 +107,9 @@ func (f *File) sure(ok bool) error {
 	return nil
 }
 
-// maxAnswers bounds each cache of names, symbols and unwind records: those of a stack of 10,000 different frames are prepared together.
-const maxAnswers = 32 << 10
-
 // fileName is the name of a FILE record; "" if there is none of that number.
 func (f *File) fileName(num uint32) (string, error) {
-	if s, ok := f.fileNames[num]; ok {
+	if s, ok := f.fileNames.get(num); ok {
 		return s, nil
 	}
 	off, ok, err := f.fileAt(num)
@@ -128,13 +125,13 @@ func (f *File) fileName(num uint32) (string, error) {
 	if err := f.sure(ok && is == num); err != nil {
 		return "", err
 	}
-	return remember(f.fileNames, num, string(name)), nil
+	return f.fileNames.put(num, string(name)), nil
 }
 
 // originName is the name of an INLINE_ORIGIN record. An inlined call without a name stays a call (Breakpad shows it so;
 // rust-minidump leaves it out).
 func (f *File) originName(num uint32) (string, error) {
-	if s, ok := f.origNames[num]; ok {
+	if s, ok := f.origNames.get(num); ok {
 		return s, nil
 	}
 	off, ok, err := f.originAt(num)
@@ -154,16 +151,7 @@ func (f *File) originName(num uint32) (string, error) {
 		return "", err
 	}
 	if len(name) == 0 {
-		return remember(f.origNames, num, nameless), nil
+		return f.origNames.put(num, nameless), nil
 	}
-	return remember(f.origNames, num, string(name)), nil
-}
-
-// remember puts a value in a bounded cache.
-func remember[K comparable, V any](m map[K]V, k K, v V) V {
-	if len(m) >= maxAnswers {
-		clear(m)
-	}
-	m[k] = v
-	return v
+	return f.origNames.put(num, string(name)), nil
 }

@@ -32,7 +32,7 @@ type CFIDelta struct {
 // belongs to the INIT record before it in the file; one that lies outside of its INIT is not used. An error is one of the
 // Source.
 func (f *File) CFI(rva uint64) (CFIRecord, bool, error) {
-	if e, ok := f.found[rva]; ok {
+	if e, ok := f.found.get(rva); ok {
 		return e.cfi, e.covered, nil
 	}
 	return settled(f, func() (CFIRecord, bool, error) { return f.cfi(rva) })
@@ -72,10 +72,10 @@ func (f *File) cfi(rva uint64) (CFIRecord, bool, error) {
 // the Source, with the Answer Needs if it is a *input.NeedError. The Row is shared: its Saved must not be changed.
 func (f *File) Row(arch *cpu.Arch, rva uint64) (unwind.Row, symbol.Answer, error) {
 	if f.rowArch != arch {
-		clear(f.rows)
+		f.rows.clear()
 		f.rowArch = arch
 	}
-	if e, ok := f.rows[rva]; ok {
+	if e, ok := f.rows.get(rva); ok {
 		return e.row, e.answer, e.err
 	}
 	c, found, err := f.CFI(rva)
@@ -102,14 +102,14 @@ func (f *File) Row(arch *cpu.Arch, rva uint64) (unwind.Row, symbol.Answer, error
 		e.row, e.answer = unwind.Row{}, symbol.No
 	}
 	e.row.Origin, e.row.Start = origin, start
-	remember(f.rows, rva, e)
+	f.rows.put(rva, e)
 	return e.row, e.answer, e.err
 }
 
 // FrameData is the STACK WIN record that covers a module-relative address: one of type 4 before one of type 0; among those
 // of a type, the one that starts last and is shortest. The Answer is as of Lookup.
 func (f *File) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
-	if e, ok := f.found[rva]; ok && !e.noWin {
+	if e, ok := f.found.get(rva); ok && !e.noWin {
 		return e.win, e.answer, nil
 	}
 	return settled(f, func() (unwind.FrameData, symbol.Answer, error) { return f.frameData(rva) })

@@ -84,12 +84,12 @@ type File struct {
 
 	fns       map[int64]*function
 	fnLines   int
-	symbols   map[uint64]symbol.Symbol
-	fileNames map[uint32]string
-	origNames map[uint32]string
-	pubNames  map[int64]symbol.Symbol
-	rows      map[uint64]rowEntry
-	found     map[uint64]foundRules // by Prepare
+	symbols   *recent[uint64, symbol.Symbol]
+	fileNames *recent[uint32, string]
+	origNames *recent[uint32, string]
+	pubNames  *recent[int64, symbol.Symbol]
+	rows      *recent[uint64, rowEntry]
+	found     *recent[uint64, foundRules] // by Prepare
 	rowArch   *cpu.Arch
 	buf       []byte
 	decoded   decoded
@@ -126,12 +126,12 @@ func newFile(src *input.Source, opt Options) *File {
 func (f *File) reset() {
 	f.fns = make(map[int64]*function)
 	f.fnLines = 0
-	f.symbols = make(map[uint64]symbol.Symbol)
-	f.fileNames = make(map[uint32]string)
-	f.origNames = make(map[uint32]string)
-	f.pubNames = make(map[int64]symbol.Symbol)
-	f.rows = make(map[uint64]rowEntry)
-	f.found = make(map[uint64]foundRules)
+	f.symbols = newRecent[uint64, symbol.Symbol](mostSymbols)
+	f.fileNames = newRecent[uint32, string](mostNames)
+	f.origNames = newRecent[uint32, string](mostNames)
+	f.pubNames = newRecent[int64, symbol.Symbol](mostNames)
+	f.rows = newRecent[uint64, rowEntry](mostRules)
+	f.found = newRecent[uint64, foundRules](mostRules)
 }
 
 // Name is the name of the Source.

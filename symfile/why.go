@@ -14,7 +14,10 @@ type RecordLine struct {
 
 // RowNotes are what was passed over when the rules of the last Row at an address were read (see unwind.ParseCFI); nil if there is
 // nothing to say, or Row was not asked for the address.
-func (f *File) RowNotes(rva uint64) []string { return f.rows[rva].notes }
+func (f *File) RowNotes(rva uint64) []string {
+	e, _ := f.rows.get(rva)
+	return e.notes
+}
 
 // CFIText is the STACK CFI INIT record that covers a module-relative address and the deltas in force there, as text, by
 // address; nil if none does. An error is one of the Source.
