@@ -219,8 +219,8 @@ func (p *Preparation) next() *batch {
 	return nil
 }
 
-// someOf are the next lookups of a list, as many as there may be. Where guesses were wrong, some of many come first, from everywhere: by what they find the others are
-// guessed better.
+// someOf are the next lookups of a list, at most so many. Where guesses were wrong, some of many come first, from everywhere: by what they
+// find the others are guessed better.
 func (p *Preparation) someOf(list *[]uint64, found *guesses, begin func(uint64) error, most int) *batch {
 	b := &batch{found: found, begin: begin, per: aheadSlices}
 	all, n := *list, min(aheadBatch, most)

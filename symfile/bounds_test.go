@@ -125,7 +125,7 @@ func TestBoundedUnsorted(t *testing.T) {
 // TestBoundedContradicts: two places that lie between the same two which were looked at when the file was opened show that sections are not in
 // order.
 func TestBoundedContradicts(t *testing.T) {
-	text, _ := uneven(12_000, 0x1000)
+	text, all := uneven(12_000, 0x1000)
 	rules := bytes.Index(text, []byte("\nSTACK CFI INIT ")) + 1
 	few := rules + 4<<10
 	few += bytes.Index(text[few:], []byte("\nSTACK CFI INIT ")) + 1
@@ -137,6 +137,19 @@ func TestBoundedContradicts(t *testing.T) {
 		_, second := f.sparse.load(int64(order[1]) / f.sparse.step)
 		if first != nil || !errors.As(second, &disorder{}) {
 			t.Errorf("rules stand before functions, and these were met without a notice: %v, %v", first, second)
+		}
+	} // By lookups: of what stands before all rules that were seen it is not said that there are none, and then functions behind it are noticed.
+	exact := open(t, "m.sym", text)
+	f, _ := boundedOf(t, text)
+	if _, ok, err := f.CFI(all[20]); err != nil || !ok {
+		t.Errorf("the first rules: %v %v, %s", ok, err, state(f))
+	}
+	if _, _, err := f.Lookup(all[len(all)-1]); err != nil || !f.Exact() {
+		t.Errorf("it was not noticed that functions stand behind rules: %v, %s", err, state(f))
+	}
+	for _, x := range []uint64{all[20], all[len(all)-1]} {
+		if d := differs(f, exact, x); d != "" {
+			t.Error(d)
 		}
 	}
 }

@@ -117,6 +117,9 @@ func (s *sparse) last(k markKind, x uint64) (place, bool, error) {
 		}
 	}
 	if result < 0 {
+		if s.bounded { // that there is none is not said of a section whose beginning was not looked for
+			return s.lastWithin(k, x)
+		}
 		return place{}, false, nil
 	}
 	sl, err := s.load(result)
