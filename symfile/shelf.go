@@ -75,12 +75,11 @@ func (h *shelf) gap(n, from, to int64) (int64, int64) {
 // room has blocks that were not used for long make way for need bytes, so that no more than most are held. Whoever still has a slice of
 // such a block looks at its marks, not at its bytes.
 func (h *shelf) room(need, most int64) {
-	gone := false
 	for left := len(h.stretches); h.held+need > most && len(h.blocks) > 0; {
 		h.hand %= len(h.blocks)
 		old := h.blocks[h.hand]
 		if left -= len(old.stretches); left < leastKept {
-			break
+			return
 		}
 		if old.used {
 			left += len(old.stretches)
@@ -91,12 +90,21 @@ func (h *shelf) room(need, most int64) {
 		h.blocks = slices.Delete(h.blocks, h.hand, h.hand+1)
 		h.held -= int64(len(old.data))
 		h.spare = append(h.spare, old.data[:0])
-		old.data, gone = nil, true
+		h.recent, old.data = nil, nil
+		for i := range old.stretches {
+			h.remove(&old.stretches[i])
+		}
 	}
-	if gone {
-		h.recent = nil
-		h.stretches = slices.DeleteFunc(h.stretches, func(st *stretch) bool { return st.block.data == nil })
+}
+
+// remove takes a stretch off. Which one that is is looked for, and what stands behind it moved at once: a look at each of a thousand others
+// costs more than reading a slice.
+func (h *shelf) remove(st *stretch) {
+	i := h.after(st.from) - 1
+	for h.stretches[i] != st {
+		i--
 	}
+	h.stretches = slices.Delete(h.stretches, i, i+1)
 }
 
 // blocksFor are blocks for spans of slices, from and up to, in their order; bytes says how many a span has. They count as held.
@@ -150,28 +158,16 @@ func (h *shelf) memory(size int64) []byte {
 	return make([]byte, size)
 }
 
-// put has blocks that were read, in their order, stand on the shelf.
+// put has blocks that were read stand on the shelf.
 func (h *shelf) put(blocks []*block) {
 	clear(h.spare)
 	h.spare = h.spare[:0]
 	h.blocks = append(h.blocks, blocks...)
-	var added []*stretch
 	for _, b := range blocks {
 		b.used = true
 		for i := range b.stretches {
-			added = append(added, &b.stretches[i])
-		}
-	}
-	// Both are in order, and are merged from their ends.
-	i, j := len(h.stretches)-1, len(added)-1
-	h.stretches = append(h.stretches, added...)
-	for at := len(h.stretches) - 1; j >= 0; at-- {
-		if i >= 0 && h.stretches[i].from > added[j].from {
-			h.stretches[at] = h.stretches[i]
-			i--
-		} else {
-			h.stretches[at] = added[j]
-			j--
+			st := &b.stretches[i]
+			h.stretches = slices.Insert(h.stretches, h.after(st.from), st)
 		}
 	}
 }
