@@ -17,8 +17,12 @@ func (s *sparse) survey() error {
 		// In the last part, where unwind records stand, they are twice as close to each other: a stack's are guessed by nothing else, its functions
 		// by more.
 		head := s.count * 13 / 16
-		for i := range int64(32) { // the first 22 in the head
-			all = append(all, uint64(min(head*i/22, head+(s.count-head)*(i-22)/10)))
+		for i := range int64(32) {
+			n := head * i / 22
+			if i >= 22 {
+				n = head + (s.count-head)*(i-22)/10
+			}
+			all = append(all, uint64(n))
 		}
 		all = append(all, uint64(s.nearEnd()), uint64(s.count-1)) // the last is for header
 		s.readAhead(all, min(s.per, 4), s.look)                   // of which only their knots are wanted
