@@ -78,9 +78,14 @@ func (u *unpacker) upTo(most uint64) uint64 {
 	return v
 }
 
-// count is a number of things that follow, each of at least so many bytes.
+// count is a number of things that follow, each of at least so many bytes: no more than there is room for behind the number itself.
 func (u *unpacker) count(each int) int {
-	return int(u.upTo(uint64(u.left() / each)))
+	v := u.unsigned()
+	if v > uint64(u.left()/each) {
+		u.fail()
+		return 0
+	}
+	return int(v)
 }
 
 func (u *unpacker) flag() bool { return u.upTo(1) == 1 }

@@ -201,6 +201,20 @@ func withSum(index []byte) []byte {
 	return binary.LittleEndian.AppendUint32(body, crc32.ChecksumIEEE(body))
 }
 
+// TestUnpackBeyond: what claims to be longer than what is left, be it by a byte, is bad.
+func TestUnpackBeyond(t *testing.T) {
+	for _, claimed := range []int{0, 1, 127, 128, 300, 20_000} {
+		for left := max(0, claimed-4); left < claimed+2; left++ {
+			var p packer
+			p.unsigned(uint64(claimed))
+			u := unpacker{b: append(p.b, make([]byte, left)...)}
+			if got := u.bytes(); u.bad != (claimed > left) || !u.bad && len(got) != claimed || u.at > len(u.b) {
+				t.Errorf("%d bytes, %d are left: bad %v, %d bytes", claimed, left, u.bad, len(got))
+			}
+		}
+	}
+}
+
 // FuzzIndex: whatever an index says, nothing panics or hangs, and lookups stay inside the file.
 func FuzzIndex(f *testing.F) {
 	text, index := smallIndex(f)
