@@ -100,7 +100,7 @@ func openZip(src *input.Source) (*zipList, error) {
 
 // next is the next member; false at the end, and where the list cannot be read, which is an error.
 func (z *zipList) next() (m zipMember, ok bool, err error) {
-	if z.listed >= z.count && z.at >= z.end {
+	if z.listed >= z.count && z.at+zipListedSize > z.end { // what is left is no member
 		return m, false, nil
 	}
 	z.unreadAt = z.at

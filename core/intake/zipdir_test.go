@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -155,6 +156,21 @@ func TestZipListDamaged(t *testing.T) {
 	out, err := expand(string(data), Limits{})
 	wantProblem(t, err, "crash.zip", "a damaged list of members; the 2 before are used")
 	check(t, out, map[string]string{"crash.zip/a.sym": symText, "crash.zip/b.sym": symText})
+}
+
+// All members are there, and the list claims to be longer by less than one: the rest is nobody's.
+func TestZipListRest(t *testing.T) {
+	data := []byte(zipOf(member{"a.sym", symText, 8}))
+	end := bytes.LastIndex(data, []byte("PK\x05\x06"))
+	for _, more := range []int{1, 45} {
+		longer := slices.Concat(data[:end], make([]byte, more), data[end:])
+		longer[end+more+12] += byte(more)
+		out, err := expand(string(longer), Limits{})
+		if err != nil {
+			t.Errorf("%d bytes more: %v", more, err)
+		}
+		check(t, out, map[string]string{"crash.zip/a.sym": symText})
+	}
 }
 
 // FuzzZipList: what the standard library reads of a list is read here, too, and the other way round for archives without damage.
