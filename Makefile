@@ -19,7 +19,7 @@ GENERATOR ?= ../shared/bench/make_big_sym.py
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help portal build run test check cli site bench gen clean edge edge-dev edge-deploy test-go test-wasm test-browser test-edge serve-bin
+.PHONY: help portal build run test check cli site bench fuzz gen clean edge edge-dev edge-deploy test-go test-wasm test-browser test-edge serve-bin
 
 help: ## says what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -113,6 +113,13 @@ bench: site serve-bin cli node_modules/.installed ## parsing, walking, the comma
 	@chrome="$$($(NODE) build/browser/find.mjs)" && CHROME="$$chrome" $(NODE) build/browser/bench.mjs && \
 		CHROME="$$chrome" $(NODE) build/browser/small.mjs && \
 		CHROME="$$chrome" CRASHPANE_GENERATED=$(GENERATED) KEEP=1 $(NODE) build/browser/big.mjs
+
+# Making each input smaller that is new, for which Go takes a minute by itself, would be all that is done.
+FUZZTIME ?= 10s
+
+fuzz: ## runs each fuzz target for FUZZTIME=10s
+	@grep -ro --include='*_test.go' '^func Fuzz[A-Za-z0-9]*' build core symfile walker wasm web | sed 's/\/[^/]*:func / /' | while read -r dir target; do \
+		echo "$$target"; $(GO) test "./$$dir" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x </dev/null || exit 1; done
 
 gen: ## writes the code of the Vugu components again, after a change of a .vugu file
 	$(GO) tool vugugen -skip-go-mod -skip-main web/app
