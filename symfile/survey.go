@@ -12,17 +12,10 @@ func (s *sparse) survey() error {
 	if s.count == 0 {
 		return disorder{groupAll}
 	}
-	if s.src.ReadsMany() { // places all over the file at once, which are knots, too; then what finds the borders of all sections side by side
+	if s.src.ReadsMany() { // the first five halvings at once, which are knots, too; then those for all sections side by side
 		var all []uint64
-		// In the last part, where unwind records stand, they are twice as close to each other: a stack's are guessed by nothing else, its functions
-		// by more.
-		head := s.count * 13 / 16
 		for i := range int64(32) {
-			n := head * i / 22
-			if i >= 22 {
-				n = head + (s.count-head)*(i-22)/10
-			}
-			all = append(all, uint64(n))
+			all = append(all, uint64(s.count*i/32))
 		}
 		all = append(all, uint64(s.nearEnd()), uint64(s.count-1)) // the last is for header
 		s.readAhead(all, min(s.per, 4), s.look)                   // of which only their knots are wanted
