@@ -138,7 +138,8 @@ func TestBoundedContradicts(t *testing.T) {
 		if first != nil || !errors.As(second, &disorder{}) {
 			t.Errorf("rules stand before functions, and these were met without a notice: %v, %v", first, second)
 		}
-	} // By lookups: of what stands before all rules that were seen it is not said that there are none, and then functions behind it are noticed.
+	}
+	// By lookups: of what stands before all rules that were seen it is not said that there are none, and then functions behind it are noticed.
 	exact := open(t, "m.sym", text)
 	f, _ := boundedOf(t, text)
 	if _, ok, err := f.CFI(all[20]); err != nil || !ok {

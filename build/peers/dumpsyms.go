@@ -11,8 +11,8 @@ import (
 
 // dumpers are programs that make a symbol file of a binary.
 var dumpers = []tool{
-	{"crashpane", "dist/bin/crashpane", func(file string, _ []string) []string { return []string{"dumpsyms", file} }, false},
-	{"dump_syms", "dump_syms", func(file string, _ []string) []string { return []string{"-j1", "--inlines", file} }, false},
+	{name: "crashpane", bin: "dist/bin/crashpane", args: func(file string, _ []string) []string { return []string{"dumpsyms", file} }},
+	{name: "dump_syms", bin: "dump_syms", args: func(file string, _ []string) []string { return []string{"-j1", "--inlines", file} }},
 }
 
 // runDumpsyms times the making of symbol files: of this repository's own command with its debug information, which every machine

@@ -33,14 +33,14 @@ type tool struct {
 }
 
 var tools = []tool{
-	{"crashpane", "dist/bin/crashpane", func(d string, s []string) []string {
+	{name: "crashpane", bin: "dist/bin/crashpane", args: func(d string, s []string) []string {
 		return append([]string{"walk", "--format", "json", d}, s...)
-	}, false},
-	{"rust-minidump", "minidump-stackwalk", func(d string, s []string) []string {
+	}},
+	{name: "rust-minidump", bin: "minidump-stackwalk", args: func(d string, s []string) []string {
 		return append([]string{"--json", "--no-interactive", d}, s...)
-	}, false},
+	}},
 	// The npm package minidump 0.26.0 holds it, ready to run.
-	{"breakpad", "minidump_stackwalk", func(d string, s []string) []string { return append([]string{"-m", d}, s...) }, true},
+	{name: "breakpad", bin: "minidump_stackwalk", heavy: true, args: func(d string, s []string) []string { return append([]string{"-m", d}, s...) }},
 }
 
 // bench is a dump with its symbols.
@@ -137,27 +137,34 @@ func sizeOf(dir string) string {
 	return fmt.Sprintf("%d MB", n/1e6)
 }
 
-// compare runs the tools in turn, so that whatever else the machine does falls on all of them.
+// compare runs the tools in turn, so that whatever else the machine does falls on all of them; heavy ones when the others are done.
 func compare(b bench, tools []tool, runs int) error {
 	times := make([][]time.Duration, len(tools))
 	cpu := make([][]time.Duration, len(tools))
 	memory := make([]int64, len(tools))
 	failed := make([]error, len(tools))
-	for n := range 2 * runs {
-		for i, t := range tools {
-			if t.heavy != (n >= runs) || failed[i] != nil {
-				continue
-			}
-			cmd := exec.Command(t.bin, t.args(b.dump, b.symbols)...)
-			cmd.Stdout = io.Discard
-			start := time.Now()
-			if failed[i] = cmd.Run(); failed[i] != nil {
-				continue
-			}
-			times[i] = append(times[i], time.Since(start))
-			cpu[i] = append(cpu[i], cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
-			if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-				memory[i] = max(memory[i], u.Maxrss)
+	run := func(i int) {
+		if failed[i] != nil {
+			return
+		}
+		cmd := exec.Command(tools[i].bin, tools[i].args(b.dump, b.symbols)...)
+		cmd.Stdout = io.Discard
+		start := time.Now()
+		if failed[i] = cmd.Run(); failed[i] != nil {
+			return
+		}
+		times[i] = append(times[i], time.Since(start))
+		cpu[i] = append(cpu[i], cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
+		if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+			memory[i] = max(memory[i], u.Maxrss)
+		}
+	}
+	for _, heavy := range []bool{false, true} {
+		for range runs {
+			for i, t := range tools {
+				if t.heavy == heavy {
+					run(i)
+				}
 			}
 		}
 	}
