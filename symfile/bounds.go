@@ -12,24 +12,19 @@ func (s *sparse) bound() (enough bool, err error) {
 	}
 	var present [numPhases]bool
 	before := noPhase
-	for _, st := range s.shelf.stretches {
-		for _, sl := range st.slices {
-			if sl == nil {
-				continue
-			}
-			first, last := sl.span()
-			if first == noPhase {
-				continue
-			}
-			if first < before {
-				return false, disorder{groupAll}
-			}
-			before = last
-			for ph := range present {
-				present[ph] = present[ph] || sl.phases[ph]
-			}
-			sl.narrow(&sections)
+	for sl := range s.shelf.known {
+		first, last := sl.span()
+		if first == noPhase {
+			continue
 		}
+		if first < before {
+			return false, disorder{groupAll}
+		}
+		before = last
+		for ph := range present {
+			present[ph] = present[ph] || sl.phases[ph]
+		}
+		sl.narrow(&sections)
 	}
 	if !present[phaseFiles] || !present[phaseBody] || !present[phaseCFI] || !present[phaseOrigins] && sections[phaseOrigins][0] <= sections[phaseOrigins][1] {
 		return false, nil

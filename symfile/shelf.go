@@ -60,6 +60,17 @@ func (h *shelf) find(n int64) *stretch {
 	return nil
 }
 
+// known calls yield for each slice that was looked at, in their order.
+func (h *shelf) known(yield func(*slice) bool) {
+	for _, st := range h.stretches {
+		for _, sl := range st.slices {
+			if sl != nil && !yield(sl) {
+				return
+			}
+		}
+	}
+}
+
 // gap are the slices around n, from and up to, that no stretch has, of those in [from, to).
 func (h *shelf) gap(n, from, to int64) (int64, int64) {
 	i := h.after(n)

@@ -69,17 +69,12 @@ func (s *sparse) surveyAll() error {
 
 // admitAll is admit for what was read before that.
 func (s *sparse) admitAll() error {
-	for _, st := range s.shelf.stretches {
-		for _, sl := range st.slices {
-			if sl == nil {
-				continue
-			}
-			var d disorder
-			if err := s.admit(sl); errors.As(err, &d) && d.group != groupAll {
-				s.broken[d.group] = true
-			} else if err != nil {
-				return err
-			}
+	for sl := range s.shelf.known {
+		var d disorder
+		if err := s.admit(sl); errors.As(err, &d) && d.group != groupAll {
+			s.broken[d.group] = true
+		} else if err != nil {
+			return err
 		}
 	}
 	return nil
