@@ -20,7 +20,7 @@ type Rehearsal struct {
 
 // rounds is how often each part is built: so often that the browser finds the functions worth compiling a second time, for speed. Those that build
 // the screen are so long that this takes it half a second of another core, which would be missing when somebody waits.
-const rounds = 20
+const rounds = 40
 
 // NewRehearsal prepares the parts.
 func NewRehearsal() *Rehearsal {
