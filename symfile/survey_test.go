@@ -99,15 +99,15 @@ func TestPrepareGuesses(t *testing.T) {
 		rules, funcs    []uint64
 		rounds, largest int
 	}{
-		{"PUBLICs behind all functions", nil, []uint64{1<<32 + 8, 1<<32 + 1500*16, 1<<32 + 2999*16}, 7, 320},
-		{"PUBLICs right behind the last functions", nil, every(40, all[29_400:]), 4, 84},
-		{"60 rules", every(60, inner), nil, 4, 158},
-		{"60 functions", nil, every(60, inner), 4, 136},
-		{"60 rules, the first and the last among them", append(every(60, inner), all[0], all[len(all)-1]), nil, 4, 162},
-		{"60 functions, the first and the last among them", nil, append(every(60, inner), all[0], all[len(all)-1]), 7, 158},
-		{"addresses of no function", nil, []uint64{0x10, 1 << 40}, 5, 66},
-		{"1000 rules", every(1000, inner), nil, 18, 1300},
-		{"1000 functions", nil, every(1000, inner), 15, 1122},
+		{"PUBLICs behind all functions", nil, []uint64{1<<32 + 8, 1<<32 + 1500*16, 1<<32 + 2999*16}, 7, 318},
+		{"PUBLICs right behind the last functions", nil, every(40, all[29_400:]), 4, 82},
+		{"60 rules", every(60, inner), nil, 4, 156},
+		{"60 functions", nil, every(60, inner), 4, 133},
+		{"60 rules, the first and the last among them", append(every(60, inner), all[0], all[len(all)-1]), nil, 4, 159},
+		{"60 functions, the first and the last among them", nil, append(every(60, inner), all[0], all[len(all)-1]), 7, 156},
+		{"addresses of no function", nil, []uint64{0x10, 1 << 40}, 5, 65},
+		{"1000 rules", every(1000, inner), nil, 18, 1260},
+		{"1000 functions", nil, every(1000, inner), 15, 1110},
 	} {
 		text := text
 		if strings.HasPrefix(c.what, "PUBLIC") {
