@@ -75,7 +75,22 @@ async function large(site, size, files) {
   if (first.reads) console.log(`  the engine read                   ${first.reads.slices} slices, ${mb(first.reads.bytes)}`);
   const tasks = ours.flatMap((r) => r.tasks);
   console.log(`  long tasks of the page's thread   ${tasks.length ? `${tasks.length}, longest ${Math.max(...tasks)} ms` : "none"}`);
-  return { stack };
+}
+
+// How the time to the crashed thread grows from one file to another. They are opened in turn, since a machine that is busy for some minutes
+// would change the ratio by more than what is measured.
+async function growth(site, from, to) {
+  const times = [[], []];
+  for (let i = 0; i < 3 * runs; i++) {
+    for (const [k, { dump, sym }] of [from, to].entries()) {
+      const tab = await open(site, [dump, sym]);
+      const n = await tab.noted();
+      await tab.chrome.close();
+      times[k].push(n.stack - n.drop);
+    }
+  }
+  const [less, more] = times.map(median);
+  console.log(`\n${basename(to.sym)}, from ${from.size} to ${to.size}, in turn, medians of ${3 * runs}: ${ms(less)} and ${ms(more)} to the crashed thread, ${(more / less).toFixed(2)}× (wanted: 1.3×)`);
 }
 
 // The pass by one worker and by more, beside the command's on one core.
@@ -119,14 +134,14 @@ async function scrolling(site, name, files, list, wait) {
 const site = await startSite();
 try {
   for (const files of [made, generated]) {
-    let before;
+    const all = [];
     for (const size of sizes) {
       const these = files(size);
       if (!these) continue;
-      const { stack } = await large(site, size, these);
-      if (before) console.log(`  growth from ${before.size}: ${(stack / before.stack).toFixed(2)}× to the crashed thread (wanted: 1.3×)`);
-      before = { size, stack };
+      await large(site, size, these);
+      all.push({ size, ...these });
     }
+    for (const [i, to] of all.slice(1).entries()) await growth(site, all[i], to);
   }
   await passes(site, made(sizes[0]));
   const small = made("20M", ["many.dmp", "2000", "5"], ["deep.dmp", "2", "10000"], ["busy.dmp", "500", "20"]);
