@@ -30,9 +30,6 @@ const (
 	aheadSlices = 16
 	// aheadFirst is how many lookups are prepared before all others if there are at least firstFrom.
 	aheadFirst, firstFrom = 96, 4 * aheadBatch
-	// aheadFew of fewer rules are begun before the others in a file of at least fewFrom slices: the places that open it lie so far apart that
-	// nearly all first guesses miss, and by what a few find the others are guessed better. A second guess takes another read anyway.
-	aheadFew, fewFrom = 24, 1 << 17
 	// maxAhead is how many functions are prepared until their names are.
 	maxAhead = mostNames / 2
 	// aFile marks the number of a FILE among those of INLINE_ORIGINs.
@@ -75,7 +72,6 @@ type Preparation struct {
 // batch are lookups that are prepared together.
 type batch struct {
 	args   []uint64 // of those that lack something
-	later  []uint64 // those that are begun in the second round, when there is what the others came to
 	begin  func(uint64) error
 	per    int64 // how many slices are read of each place
 	rounds int
@@ -205,11 +201,7 @@ func (p *Preparation) next() *batch {
 	f := p.f
 	switch {
 	case len(p.rules) > 0:
-		b := p.someOf(&p.rules, &f.sparse.rulesFound, f.rulesAt, aheadBatch)
-		if b.found.all == 0 && len(b.args) >= 2*aheadFew && f.sparse.count >= fewFrom {
-			b.args, b.later = spread(b.args, aheadFew)
-		}
-		return b
+		return p.someOf(&p.rules, &f.sparse.rulesFound, f.rulesAt, aheadBatch)
 	case len(p.asked) > 0 && len(p.located) < maxAhead && !p.gathered:
 		return p.someOf(&p.asked, &f.sparse.funcsFound, p.locate, maxAhead-len(p.located))
 	case p.gathered && len(p.origins)+len(p.files) > 0:
@@ -233,26 +225,19 @@ func (p *Preparation) someOf(list *[]uint64, found *guesses, begin func(uint64) 
 	b := &batch{found: found, begin: begin, per: aheadSlices}
 	all, n := *list, min(aheadBatch, most)
 	if p.spread != list && len(all) >= firstFrom && found.wrong*4 >= found.all {
-		first, rest := spread(all, aheadFirst)
+		first, rest := make([]uint64, 0, len(all)), make([]uint64, 0, len(all))
+		for i, v := range all {
+			if (i+1)*aheadFirst/len(all) > i*aheadFirst/len(all) {
+				first = append(first, v)
+			} else {
+				rest = append(rest, v)
+			}
+		}
 		n, b.first, *list = len(first), true, append(first, rest...)
 	}
 	p.spread = list
 	b.args = cut(list, n)
 	return b
-}
-
-// spread are n of all values, from everywhere, and the rest.
-func spread(all []uint64, n int) (some, rest []uint64) {
-	due := 0
-	for _, v := range all {
-		if due += n; due >= len(all) {
-			due -= len(all)
-			some = append(some, v)
-		} else {
-			rest = append(rest, v)
-		}
-	}
-	return some, rest
 }
 
 // stream begins to read by streams what comes next, if that is worth while and was not tried.
@@ -394,21 +379,14 @@ func (s *sparse) begin(b *batch, apart bool) (ok bool) {
 		return false
 	}
 	s.ahead = &ahead{slices: b.per}
-	guessed := len(b.args) // in the second round: those whose first guess was read
-	if b.rounds == 2 {
-		guessed -= len(b.later)
-	}
-	left, wrong := make([]uint64, 0, len(b.args)), 0
+	left := make([]uint64, 0, len(b.args))
 	var failed error
-	for i, arg := range b.args {
+	for _, arg := range b.args {
 		s.ahead.missed = false
 		err := b.begin(arg)
 		switch {
 		case s.ahead.missed:
 			left = append(left, arg)
-			if i < guessed {
-				wrong++
-			}
 		case err != nil:
 			failed = err
 		}
@@ -419,12 +397,9 @@ func (s *sparse) begin(b *batch, apart bool) (ok bool) {
 			b.also = nil
 		}
 	}
-	if b.rounds == 1 {
-		left = append(left, b.later...)
-	}
 	if b.rounds == 2 && b.found != nil {
-		b.found.all += guessed
-		b.found.wrong += wrong
+		b.found.all += len(b.args)
+		b.found.wrong += len(left)
 	}
 	spans := s.ahead.spans
 	b.noted = s.ahead.noted

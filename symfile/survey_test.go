@@ -128,40 +128,6 @@ func TestPrepareGuesses(t *testing.T) {
 	}
 }
 
-// TestPrepareFew: in a long file, of which the places that open it say little about where its rules stand, some lookups go first, and fewer of
-// the others' first guesses miss: without that, 156 places.
-func TestPrepareFew(t *testing.T) {
-	const n = 150_000
-	rng := rand.New(rand.NewPCG(1, 3))
-	var text, rules bytes.Buffer
-	text.WriteString("MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 long\nFILE 0 a.cc\n")
-	for i := range n {
-		fmt.Fprintf(&text, "INLINE_ORIGIN %d inlined_%0180d\n", i, i)
-	}
-	var wanted []uint64
-	at := uint64(0x1000)
-	for i := range n {
-		size := 16 + uint64(rng.ExpFloat64()*rng.ExpFloat64()*300)
-		fmt.Fprintf(&text, "FUNC %x %x 0 function_%d\n%x %x 1 0\n", at, size, i, at, size)
-		fmt.Fprintf(&rules, "STACK CFI INIT %x %x .cfa: $rsp 8 + .ra: .cfa -8 + ^\n", at, size)
-		if i%(n/60) == n/120 {
-			wanted = append(wanted, at)
-		}
-		at += size
-	}
-	text.Write(rules.Bytes())
-	f, r := boundedOf(t, text.Bytes())
-	f.Prepare(wanted, nil).All()
-	reads, places := r.many, r.places
-	t.Log(reads, places, r.single)
-	for _, x := range wanted {
-		f.CFI(x)
-	}
-	if reads > 4 || places > 142 || r.places > places || r.single > 0 {
-		t.Errorf("%d rules took %d reads of %d places, then %d more", len(wanted), reads, places, r.places-places+r.single)
-	}
-}
-
 // TestPrepareStations: from a power of ten on, the names of inlined calls are longer, and are still found by the first guess.
 func TestPrepareStations(t *testing.T) {
 	const origins, funcs, lines = 40_000, 3_000, 130
