@@ -218,6 +218,9 @@ func (p *Page) took(r Reply) {
 	if r.Error != "" {
 		p.say("error", r.Error)
 	}
+	if p.Empty() && (r.Summary != nil || r.Error != "") {
+		p.Host.SetAddress(p.State.Address())
+	}
 	if r.Summary != nil {
 		if p.Summary == nil {
 			p.Host.Focus("stack")
@@ -335,9 +338,12 @@ func (p *Page) open(dump int, keep bool) {
 	p.ask(PartsAll)
 }
 
-// address writes the state where a link can be copied from.
+// address writes the state where a link can be copied from; for the first dump when its stack is there (took): to the browser an address is a
+// visit, of which several processes hear, some 40 ms of what both cores do.
 func (p *Page) address() {
-	p.Host.SetAddress(p.State.Address())
+	if !p.Empty() || len(p.Dumps) == 0 {
+		p.Host.SetAddress(p.State.Address())
+	}
 	p.tell(Event{Kind: EventSelect, State: p.State})
 }
 

@@ -188,6 +188,33 @@ func drop(p *Page, e *fakeEngine) {
 	p.Reply(screen(e.last(OpLook).ID))
 }
 
+// TestAddressComesWithTheStack: to write it takes the browser's processes longer than the stack of a small dump, so that comes first.
+func TestAddressComesWithTheStack(t *testing.T) {
+	const untouched = "?"
+	for _, c := range []struct {
+		name string
+		look func(id int) Reply
+	}{
+		{"a stack", screen},
+		{"an error", func(id int) Reply { return Reply{ID: id, Op: OpLook, Error: "it cannot be read"} }},
+	} {
+		p, h, e := newTestPage("")
+		h.address = untouched
+		p.Add([]File{fakeFile("a.dmp")})
+		p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: []DumpName{{0, "a.dmp"}}, Items: []FileRow{{Name: "a.dmp", Usable: true}}})
+		if h.address != untouched {
+			t.Errorf("%s: before it came, the address is %q", c.name, h.address)
+		}
+		p.Reply(c.look(e.last(OpLook).ID))
+		if h.address != "dump=a.dmp" {
+			t.Errorf("%s: the address is %q", c.name, h.address)
+		}
+		if p.Clear(); h.address != "" {
+			t.Errorf("%s: at the start again, the address is %q", c.name, h.address)
+		}
+	}
+}
+
 func render(t *testing.T, p *Page) string {
 	t.Helper()
 	env, err := vugu.NewBuildEnv()

@@ -106,6 +106,9 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 				if apart := self.Get("crashpaneApart"); apart.Truthy() {
 					apart.Call("warm")
 				}
+				if self.Get("crashpaneCollect").Truthy() {
+					self.Call("crashpaneCollect")
+				}
 			}
 		}
 		if more {
