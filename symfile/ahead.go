@@ -42,6 +42,7 @@ type ahead struct {
 	noted  []int64    // the slice of each that a lookup came to
 	slices int64      // how many are read of each place
 	missed bool       // the lookup that was begun last lacks something
+	unsure bool       // of the next place twice as many are read
 }
 
 // unlessAhead has a lookup that is only prepared go on without a name, so that all names that it lacks are noted.
@@ -409,11 +410,11 @@ func (s *sparse) begin(b *batch, apart bool) (ok bool) {
 		return false
 	}
 	if apart && len(spans) <= aheadBatch {
-		b.lacks = s.start(spans, s.src.StartMany)
+		b.lacks = s.start(spans, true)
 		return true
 	}
 	for some := range slices.Chunk(spans, aheadBatch) {
-		if s.land(s.start(some, s.readMany)) != nil {
+		if s.land(s.start(some, false)) != nil {
 			s.forget(spans)
 			return false
 		}

@@ -152,20 +152,44 @@ func TestPrepareNothing(t *testing.T) {
 	open(t, "m.sym", text).Prepare([]uint64{0x1000}, nil).All()
 }
 
-// lateReader is a manyReader that fills places only when they are waited for, and notes how many readings are under way.
+// lateReader is a manyReader that keeps what it reads, reads places only when they are waited for, and notes how many readings are under way.
 type lateReader struct {
 	manyReader
 	under, most int
+	kept        int // readings that were not given back
 }
 
-func (l *lateReader) StartManyAt(parts []input.Part) (wait func() error) {
+func (l *lateReader) KeepManyAt(places []input.Range, _ bool) (wait func() (input.Kept, error)) {
 	l.under++
 	l.most = max(l.most, l.under)
-	return func() error {
+	return func() (input.Kept, error) {
 		l.under--
-		return l.ReadManyAt(parts)
+		k := &lateKept{from: l}
+		for _, p := range places {
+			k.parts = append(k.parts, input.Part{Off: p.Offset, Data: make([]byte, p.Size)})
+		}
+		if err := l.ReadManyAt(k.parts); err != nil {
+			return nil, err
+		}
+		l.kept++
+		return k, nil
 	}
 }
+
+// lateKept is what was read; nothing is left of it when it was given back.
+type lateKept struct {
+	from  *lateReader
+	parts []input.Part
+}
+
+func (k *lateKept) Copy(i int, p []byte, from int64) error {
+	if n := copy(p, k.parts[i].Data[from:]); n < len(p) {
+		return errors.New("there is no more of this place")
+	}
+	return nil
+}
+
+func (k *lateKept) Release() { k.from.kept, k.parts = k.from.kept-1, nil }
 
 func lateOf(t *testing.T, text []byte) (*File, *lateReader) {
 	t.Helper()
@@ -209,10 +233,13 @@ func TestPrepareMeanwhile(t *testing.T) {
 		}
 		held := int64(0)
 		for _, b := range f.sparse.shelf.blocks {
-			held += int64(len(b.data))
+			held += b.size
 		}
 		if f.sparse.shelf.held != held {
 			t.Errorf("%s: %d bytes are counted where %d are kept", what, f.sparse.shelf.held, held)
+		}
+		if f.sparse.shelf.room(1<<40, 0); r.kept > leastKept {
+			t.Errorf("%s: %d readings were not given back", what, r.kept)
 		}
 	}
 }

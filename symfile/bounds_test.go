@@ -23,6 +23,11 @@ const (
 func boundedOf(t *testing.T, text []byte) (*File, *manyReader) {
 	t.Helper()
 	r := &manyReader{Reader: bytes.NewReader(text)}
+	return boundedBy(t, r, text), r
+}
+
+func boundedBy(t *testing.T, r input.ManyReader, text []byte) *File {
+	t.Helper()
 	f, err := openSparse(input.New("m.sym", r, int64(len(text))), Options{Slice: 256, stretch: 16})
 	if err != nil {
 		t.Fatal(err)
@@ -30,7 +35,7 @@ func boundedOf(t *testing.T, text []byte) (*File, *manyReader) {
 	if f.sparse == nil || !f.sparse.bounded {
 		t.Fatal("its sections have borders already")
 	}
-	return f, r
+	return f
 }
 
 // hidden is a file with something between two of its sections, or among its functions, that is too short for the places which are looked at

@@ -38,32 +38,52 @@ func (s *sparse) forget(spans [][2]int64) {
 	}
 }
 
-// readMany is input.Source.ReadMany as StartMany answers.
-func (s *sparse) readMany(parts []input.Part) (wait func() error) {
-	err := s.src.ReadMany(parts)
-	return func() error { return err }
-}
-
-// start begins to read spans of slices at once; nil if there are none. They come to lie in memory as they do in the file, so that the bytes
-// of many places can be handed over at once.
-func (s *sparse) start(spans [][2]int64, read func([]input.Part) (wait func() error)) *flight {
+// start begins to read spans of slices at once; nil if there are none. They come to lie in memory as they do in the file. Apart, whoever asks goes
+// on until they are at hand.
+func (s *sparse) start(spans [][2]int64, apart bool) *flight {
 	if len(spans) == 0 {
 		return nil
 	}
 	sort.Slice(spans, func(i, j int) bool { return spans[i][0] < spans[j][0] })
 	need := int64(0)
-	for _, span := range spans {
-		need += s.bytesOf(span[0], span[1])
+	places := make([]input.Range, len(spans))
+	for i, span := range spans {
+		places[i] = input.Range{Offset: s.startOf(span[0]), Size: s.bytesOf(span[0], span[1])}
+		need += places[i].Size
 	}
 	s.room(need)
-	f := &flight{blocks: s.shelf.blocksFor(spans, s.bytesOf)} // what is read meanwhile finds its own room
-	parts := make([]input.Part, 0, len(spans))
-	for st := range f.stretches {
-		parts = append(parts, input.Part{Off: s.startOf(st.from), Data: st.data})
+	f := &flight{}
+	if wait := s.src.KeepMany(places, apart); wait != nil {
+		s.keeps = true
+		f.blocks = s.shelf.blocksFor(spans, s.bytesOf, true)
+		f.wait = func() error { return f.keep(wait()) }
+	} else {
+		f.blocks = s.shelf.blocksFor(spans, s.bytesOf, false) // what is read meanwhile finds its own room
+		parts := make([]input.Part, 0, len(spans))
+		for st := range f.stretches {
+			parts = append(parts, input.Part{Off: s.startOf(st.from), Data: st.data})
+		}
+		err := s.src.ReadMany(parts)
+		f.wait = func() error { return err }
 	}
-	f.wait = read(parts)
 	s.flights = append(s.flights, f)
 	return f
+}
+
+// keep has the blocks of a flight be what was kept for them.
+func (f *flight) keep(in input.Kept, err error) error {
+	if err != nil {
+		return err
+	}
+	k := &kept{in, len(f.blocks)}
+	for _, b := range f.blocks {
+		b.kept = k
+	}
+	i := 0
+	for st := range f.stretches {
+		st.place, i = i, i+1
+	}
+	return nil
 }
 
 // stretches calls yield for each of those that are being read.
@@ -94,7 +114,7 @@ func (s *sparse) land(f *flight) error {
 	}
 	s.reads++
 	for _, b := range f.blocks {
-		s.bytes += int64(len(b.data))
+		s.bytes += b.size
 	}
 	s.shelf.put(f.blocks)
 	return nil

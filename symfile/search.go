@@ -17,6 +17,11 @@ func (p place) mark(k markKind) *mark { return &p.sl.marks[k][p.i] }
 // farOut is how many stretches are too many to be halved where the border of a section is not known.
 const farOut = 16
 
+// Where the nearest slice that is known is more than unsureFrom slices away and less than unsureTo, twice as many are read at once for a guess amid the
+// unwind records: of those second guesses the furthest miss a stretch now and then, and another round for one costs more. First guesses, from
+// further away, would miss that too.
+const unsureFrom, unsureTo = 2 * aheadSlices, 8 * aheadSlices
+
 // last is the last record of a kind, in the order of the file, whose key is at most x; false if there is none.
 //
 // Between two slices that are known, the next one to read is guessed by proportion; every third guess halves instead, so
@@ -82,6 +87,10 @@ func (s *sparse) last(k markKind, x uint64) (place, bool, error) {
 		}
 		if !look {
 			try++
+		}
+		if s.ahead != nil {
+			near := min(mid-lo, hi-mid)
+			s.ahead.unsure = k == markInit && near > unsureFrom && near < unsureTo
 		}
 		for n := mid; n > lo; n-- {
 			reads := s.reads

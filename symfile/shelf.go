@@ -1,6 +1,10 @@
 package symfile
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/crashpane/crashpane/core/input"
+)
 
 // shelf has what was read of a file, until what is read next needs the room: in blocks, of stretches that were read together.
 type shelf struct {
@@ -14,15 +18,31 @@ type shelf struct {
 
 // block is the memory of stretches that were read together, one behind the other.
 type block struct {
-	data      []byte
+	data      []byte // nil if what was read is kept elsewhere
+	kept      *kept
+	size      int64
 	stretches []stretch
 	used      bool
 }
 
+// kept is what was read for some blocks where the Source can keep it outside of the program's memory: of each slice the bytes are copied
+// when it is looked at.
+type kept struct {
+	input.Kept
+	blocks int // that are still in use
+}
+
+func (k *kept) drop() {
+	if k.blocks--; k.blocks == 0 {
+		k.Release()
+	}
+}
+
 // stretch is a run of slices that was read at once.
 type stretch struct {
-	from   int64 // its first slice
-	data   []byte
+	from   int64    // its first slice
+	data   []byte   // nil if it is kept elsewhere, as
+	place  int      // that place
 	slices []*slice // nil where not looked at yet
 	block  *block
 }
@@ -99,9 +119,13 @@ func (h *shelf) room(need, most int64) {
 			continue
 		}
 		h.blocks = slices.Delete(h.blocks, h.hand, h.hand+1)
-		h.held -= int64(len(old.data))
-		h.spare = append(h.spare, old.data[:0])
-		h.recent, old.data = nil, nil
+		h.held -= old.size
+		if h.recent = nil; old.kept != nil {
+			old.kept.drop()
+		} else {
+			h.spare = append(h.spare, old.data[:0])
+			old.data = nil
+		}
 		for i := range old.stretches {
 			h.remove(&old.stretches[i])
 		}
@@ -118,8 +142,9 @@ func (h *shelf) remove(st *stretch) {
 	h.stretches = slices.Delete(h.stretches, i, i+1)
 }
 
-// blocksFor are blocks for spans of slices, from and up to, in their order; bytes says how many a span has. They count as held.
-func (h *shelf) blocksFor(spans [][2]int64, bytes func(from, to int64) int64) []*block {
+// blocksFor are blocks for spans of slices, from and up to, in their order; bytes says how many a span has. They count as held. They have no memory
+// of their own if what is read for them is kept.
+func (h *shelf) blocksFor(spans [][2]int64, bytes func(from, to int64) int64, kept bool) []*block {
 	var blocks []*block
 	for len(spans) > 0 {
 		n, size := 0, int64(0)
@@ -130,14 +155,17 @@ func (h *shelf) blocksFor(spans [][2]int64, bytes func(from, to int64) int64) []
 			}
 			n, size = n+1, size+more
 		}
-		blocks = append(blocks, h.blockFor(spans[:n], size, bytes))
+		blocks = append(blocks, h.blockFor(spans[:n], size, bytes, kept))
 		spans = spans[n:]
 	}
 	return blocks
 }
 
-func (h *shelf) blockFor(spans [][2]int64, size int64, bytes func(from, to int64) int64) *block {
-	b := &block{data: h.memory(size), stretches: make([]stretch, len(spans))}
+func (h *shelf) blockFor(spans [][2]int64, size int64, bytes func(from, to int64) int64, kept bool) *block {
+	b := &block{size: size, stretches: make([]stretch, len(spans))}
+	if !kept {
+		b.data = h.memory(size)
+	}
 	h.held += size
 	count := int64(0)
 	for _, span := range spans {
@@ -147,7 +175,10 @@ func (h *shelf) blockFor(spans [][2]int64, size int64, bytes func(from, to int64
 	at := int64(0)
 	for i, span := range spans {
 		size, n := bytes(span[0], span[1]), span[1]-span[0]
-		b.stretches[i] = stretch{from: span[0], data: b.data[at : at+size], slices: known[:n:n], block: b}
+		b.stretches[i] = stretch{from: span[0], slices: known[:n:n], block: b}
+		if !kept {
+			b.stretches[i].data = b.data[at : at+size]
+		}
 		at, known = at+size, known[n:]
 	}
 	return b
@@ -186,6 +217,6 @@ func (h *shelf) put(blocks []*block) {
 // drop gives up blocks that could not be read.
 func (h *shelf) drop(blocks []*block) {
 	for _, b := range blocks {
-		h.held -= int64(len(b.data))
+		h.held -= b.size
 	}
 }

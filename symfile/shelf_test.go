@@ -33,7 +33,7 @@ func TestShelf(t *testing.T) {
 			need += bytesOf(s[0], s[1])
 		}
 		h.room(need, most)
-		blocks := h.blocksFor(spans, bytesOf)
+		blocks := h.blocksFor(spans, bytesOf, false)
 		if round%7 == 3 {
 			h.drop(blocks)
 			continue
@@ -95,7 +95,7 @@ func TestShelfKeeps(t *testing.T) {
 	var h shelf
 	one := func(n int64) {
 		h.room(10, 100)
-		h.put(h.blocksFor([][2]int64{{n, n + 1}}, func(int64, int64) int64 { return 10 }))
+		h.put(h.blocksFor([][2]int64{{n, n + 1}}, func(int64, int64) int64 { return 10 }, false))
 	}
 	for n := range int64(60) {
 		if one(n); n >= 15 {

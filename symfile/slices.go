@@ -24,6 +24,9 @@ const (
 	// leastCached and mostCached bound the stretches that are kept, in bytes a file; between them it is a part of the file's size. While
 	// lookups are prepared, it is mostCached: what some of them have read must still be there when the others have, too.
 	leastCached, mostCached, cachedPart = 1 << 20, 18 << 20, 64
+	// mostKept is how much is kept outside of the program's memory: what lookups will need of it they have looked at when the next flight begins, and
+	// half of it stays beside that.
+	mostKept = 8 << 20
 	// mostOnDisk is mostCached where slices are read one at a time: reading one again costs less there than the memory.
 	mostOnDisk = 4 << 20
 	// wideFiles is how many times more is read at a time of FILE records: a stack's lines refer to numbers all over a section
@@ -177,6 +180,7 @@ type sparse struct {
 
 	exact  [groupAll]bool // groups that have an index
 	broken [groupAll]bool // groups that the survey found unsorted
+	keeps  bool           // what is read ahead is kept outside of the program's memory
 	// reads and bytes are what was read so far; scanned is how many slices were looked at.
 	reads, bytes, scanned int64
 	line                  []byte // a line that lies across slices
@@ -212,12 +216,28 @@ func (s *sparse) load(n int64) (*slice, error) {
 	if sl := st.slices[n-st.from]; sl != nil {
 		return sl, nil
 	}
-	base := s.startOf(st.from)
-	sl, err := s.looked(n, st.data[s.startOf(n)-base:][:s.bytesOf(n, n+1)])
+	data, err := s.dataOf(st, n)
+	if err != nil {
+		return nil, err
+	}
+	sl, err := s.looked(n, data)
 	if err == nil {
 		st.slices[n-st.from] = sl
 	}
 	return sl, err
+}
+
+// dataOf are the bytes of a slice of a stretch.
+func (s *sparse) dataOf(st *stretch, n int64) ([]byte, error) {
+	from, size := s.startOf(n)-s.startOf(st.from), s.bytesOf(n, n+1)
+	if st.data != nil {
+		return st.data[from:][:size], nil
+	}
+	data := make([]byte, size)
+	if err := st.block.kept.Copy(st.place, data, from); err != nil {
+		return nil, s.src.Wrap("symbol file", s.startOf(n), err)
+	}
+	return data, nil
 }
 
 // looked is a slice whose data was looked at.
@@ -254,14 +274,14 @@ func (s *sparse) read(n int64) (*stretch, error) {
 	}
 	from, to := s.around(n)
 	s.room(s.bytesOf(from, to))
-	read := s.shelf.blocksFor([][2]int64{{from, to}}, s.bytesOf)
+	read := s.shelf.blocksFor([][2]int64{{from, to}}, s.bytesOf, false)
 	b := read[0]
 	if _, err := s.src.ReadDirect(b.data, s.startOf(from)); err != nil && err != io.EOF {
 		s.shelf.drop(read)
 		return nil, s.src.Wrap("symbol file", s.startOf(from), err)
 	}
 	s.reads++
-	s.bytes += int64(len(b.data))
+	s.bytes += b.size
 	s.shelf.put(read)
 	return &b.stretches[0], nil
 }
@@ -272,7 +292,9 @@ func (s *sparse) around(n int64) (from, to int64) {
 	if section := s.sections[phaseFiles]; s.surveyed && n >= section[0] && n <= section[1] && per > 1 && s.fewFiles() {
 		per *= wideFiles
 	} else if s.ahead != nil {
-		per = min(per, s.ahead.slices)
+		if per = min(per, s.ahead.slices); s.ahead.unsure && per == aheadSlices {
+			per *= 2
+		}
 	}
 	least, most := s.shelf.gap(n, max(0, n-per), min(s.count, n+per))
 	free := func(n int64) bool { return s.ahead == nil || !s.coming.has(n) }
@@ -307,6 +329,8 @@ func (s *sparse) bytesOf(from, to int64) int64 {
 func (s *sparse) room(need int64) {
 	most := int64(mostCached)
 	switch {
+	case s.keeps:
+		most = max(mostKept, need+mostKept/2)
 	case s.per == 1:
 		most = min(max(leastCached, s.src.Size/cachedPart), mostOnDisk)
 	case !s.preparing:

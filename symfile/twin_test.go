@@ -16,7 +16,7 @@ func TestTwinKnowsEveryField(t *testing.T) {
 		want string
 	}{
 		{File{}, "Module HasModule CodeID CodeFile URL Counts Warnings WarningCount src warned tables extras kept sparse opt given lost revised fns fnLines symbols fileNames origNames pubNames rows found rowArch buf decoded"},
-		{sparse{}, "src step count per shelf edges knots sections regions present surveyed bounded borders filesAsked originsAsked rulesFound funcsFound looks seen win0First firstFunc lastFunc ahead preparing coming flights streaming piece exact broken reads bytes scanned line notes"},
+		{sparse{}, "src step count per shelf edges knots sections regions present surveyed bounded borders filesAsked originsAsked rulesFound funcsFound looks seen win0First firstFunc lastFunc ahead preparing coming flights streaming piece exact broken keeps reads bytes scanned line notes"},
 		{table{}, "thin data heads n prev left mixed open recs spoil"},
 	} {
 		var have []string

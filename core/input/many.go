@@ -12,15 +12,8 @@ type Part struct {
 // browser, where each read goes through three processes.
 type ManyReader interface {
 	io.ReaderAt
-	// ReadManyAt fills all parts, or says why not.
+	// ReadManyAt fills all parts, which are in the order of the file, or says why not.
 	ReadManyAt(parts []Part) error
-}
-
-// ManyStarter is a ManyReader that reads while its caller does something else.
-type ManyStarter interface {
-	ManyReader
-	// StartManyAt begins to fill all parts; they are filled when wait answers.
-	StartManyAt(parts []Part) (wait func() error)
 }
 
 // ReadsMany reports whether ReadMany is cheaper than as many reads.
@@ -32,7 +25,7 @@ func (s *Source) ReadsMany() bool {
 	return many
 }
 
-// ReadMany fills all parts past the cache. Errors are those of ReadDirect.
+// ReadMany fills all parts, which must be in the order of the file, past the cache. Errors are those of ReadDirect.
 func (s *Source) ReadMany(parts []Part) error {
 	whole, moved, err := s.within(parts)
 	if err != nil {
@@ -49,17 +42,36 @@ func (s *Source) ReadMany(parts []Part) error {
 	return nil
 }
 
-// StartMany is ReadMany that goes on while the caller does something else, where the reader can do so. Nothing may touch the parts until
-// wait has answered; it need not be called.
-func (s *Source) StartMany(parts []Part) (wait func() error) {
-	whole, moved, err := s.within(parts)
-	if err == nil {
-		if r, ok := whole.r.(ManyStarter); ok {
-			return r.StartManyAt(moved)
-		}
-		err = s.ReadMany(parts)
+// ManyKeeper is a ManyReader that can leave what it read where it is, since of each place only some bytes will be looked at, and that can read while
+// its caller does something else.
+type ManyKeeper interface {
+	ManyReader
+	// KeepManyAt begins to read places, which lie inside the file and in its order; apart, it need not be done before somebody waits.
+	KeepManyAt(places []Range, apart bool) (wait func() (Kept, error))
+}
+
+// Kept is what was read of places.
+type Kept interface {
+	// Copy fills p from a byte of the i-th place on. It must have as many.
+	Copy(i int, p []byte, from int64) error
+	// Release is to be called once, when nothing more is wanted.
+	Release()
+}
+
+// KeepMany begins to read places of the file, which must be in its order, and leaves what was read where it is; apart, the caller does something
+// else until it waits. Nil if the reader cannot, or the Source is a part of another one.
+func (s *Source) KeepMany(places []Range, apart bool) (wait func() (Kept, error)) {
+	r, ok := s.r.(ManyKeeper)
+	if !ok {
+		return nil
 	}
-	return func() error { return err }
+	for _, p := range places {
+		if p.Offset < 0 || p.Size < 0 || p.Size > s.Size-p.Offset {
+			err := s.outside(p.Offset, p.Size)
+			return func() (Kept, error) { return nil, err }
+		}
+	}
+	return r.KeepManyAt(places, apart)
 }
 
 // Stretcher is a reader that can read a stretch of the file ahead of whoever goes over it from its start to its end, where that costs
@@ -119,21 +131,4 @@ func (s *Source) within(parts []Part) (whole *Source, moved []Part, err error) {
 		moved[i] = Part{base + p.Off, p.Data}
 	}
 	return whole, moved, nil
-}
-
-// Adjoining is how many of the first parts have their memory one behind the other, and that memory.
-func Adjoining(parts []Part) (n int, data []byte) {
-	for ; n < len(parts); n++ {
-		next, size := parts[n].Data, len(data)+len(parts[n].Data)
-		switch {
-		case n == 0:
-			data = next
-		case len(next) == 0:
-		case size > cap(data) || &data[:size][len(data)] != &next[0]:
-			return n, data
-		default:
-			data = data[:size]
-		}
-	}
-	return n, data
 }

@@ -55,40 +55,45 @@ func TestReadMany(t *testing.T) {
 	}
 }
 
-// later is a reader that fills the places only when it is waited for.
-type later struct{ together }
-
-func (l *later) StartManyAt(parts []input.Part) (wait func() error) {
-	return func() error { return l.ReadManyAt(parts) }
+// keeper is a reader that keeps what it read, unless it refuses.
+type keeper struct {
+	together
+	refuses bool
+	apart   bool
 }
 
-// TestStartMany: the bytes are there when they were waited for, whether the reader can do something else meanwhile or not.
-func TestStartMany(t *testing.T) {
-	data := []byte("0123456789abcdefghij")
-	reader := &later{together{Reader: bytes.NewReader(data)}}
+func (k *keeper) KeepManyAt(places []input.Range, apart bool) (wait func() (input.Kept, error)) {
+	if k.refuses {
+		return nil
+	}
+	k.apart = apart
+	return func() (input.Kept, error) { return nil, nil }
+}
+
+// TestKeepMany: a file keeps what is read if its reader does; a part of one does not, and a place outside is an error.
+func TestKeepMany(t *testing.T) {
+	can, refuses := &keeper{}, &keeper{refuses: true}
 	for name, c := range map[string]struct {
 		src  *input.Source
-		want string
-		late bool
+		want bool
 	}{
-		"plain":    {input.New("a", bytes.NewReader(data), 20), "12ij", false},
-		"together": {input.New("a", &together{Reader: bytes.NewReader(data)}, 20), "12ij", false},
-		"later":    {input.New("a", reader, 20), "12ij", true},
-		"a part":   {input.New("a", reader, 20).Sub("b", 2, 18), "34ij", true},
+		"a reader that can":      {input.New("a", can, 20), true},
+		"one that refuses":       {input.New("a", refuses, 20), false},
+		"one that cannot":        {input.New("a", &can.together, 20), false},
+		"a part of one that can": {input.New("a", can, 20).Sub("b", 2, 18), false},
 	} {
-		parts := []input.Part{{Off: 1, Data: make([]byte, 2)}, {Off: c.src.Size - 2, Data: make([]byte, 2)}}
-		wait := c.src.StartMany(parts)
-		if early := parts[0].Data[0] != 0; early == c.late {
-			t.Errorf("%s: there before it was waited for: %v", name, early)
+		wait := c.src.KeepMany([]input.Range{{Offset: 2, Size: 8}, {Offset: 12, Size: 8}}, true)
+		if wait != nil != c.want {
+			t.Errorf("%s: keeps: %v", name, wait != nil)
+		} else if wait != nil {
+			if _, err := wait(); err != nil || !can.apart {
+				t.Errorf("%s: %v, apart: %v", name, err, can.apart)
+			}
 		}
-		if err := wait(); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		if got := string(parts[0].Data) + string(parts[1].Data); got != c.want {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
-		if c.src.StartMany([]input.Part{{Off: c.src.Size - 1, Data: make([]byte, 2)}})() == nil {
-			t.Errorf("%s: nothing wrong with what lies outside", name)
+	}
+	for _, place := range []input.Range{{Offset: -1, Size: 2}, {Offset: 1, Size: -1}, {Offset: 19, Size: 2}, {Offset: 30, Size: 1}, {Offset: 1, Size: 1<<63 - 1}} {
+		if _, err := input.New("a", can, 20).KeepMany([]input.Range{{Offset: 1, Size: 1}, place}, false)(); err == nil {
+			t.Errorf("nothing wrong with %d bytes at %d of 20", place.Size, place.Offset)
 		}
 	}
 }
@@ -122,36 +127,6 @@ func TestStream(t *testing.T) {
 	} {
 		if got := c.src.Stream([][2]int64{{2, 8}}, 0) != nil; got != c.want {
 			t.Errorf("%s: streams: %v", name, got)
-		}
-	}
-}
-
-// TestAdjoining: what lies together is told from what only has room behind it.
-func TestAdjoining(t *testing.T) {
-	one, other := make([]byte, 64), make([]byte, 64)
-	for _, c := range []struct {
-		name  string
-		parts [][]byte
-		n     int
-		size  int
-	}{
-		{"nothing", nil, 0, 0},
-		{"one", [][]byte{one[:8]}, 1, 8},
-		{"all", [][]byte{one[:8], one[8:20], one[20:64]}, 3, 64},
-		{"a gap", [][]byte{one[:8], one[8:16], one[17:20]}, 2, 16},
-		{"over each other", [][]byte{one[:8], one[7:16]}, 1, 8},
-		{"another memory", [][]byte{one[:8], one[8:16], other[16:20]}, 2, 16},
-		{"no room behind", [][]byte{one[:8:8], one[8:16]}, 1, 8},
-		{"empty ones", [][]byte{one[:8], nil, one[8:16], {}}, 4, 16},
-		{"the other way round", [][]byte{one[8:16], one[:8]}, 1, 8},
-	} {
-		var parts []input.Part
-		for _, p := range c.parts {
-			parts = append(parts, input.Part{Data: p})
-		}
-		n, data := input.Adjoining(parts)
-		if n != c.n || len(data) != c.size || c.size > 0 && &data[0] != &c.parts[0][0] {
-			t.Errorf("%s: %d parts, %d bytes", c.name, n, len(data))
 		}
 	}
 }

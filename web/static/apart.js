@@ -3,11 +3,10 @@
 const apart = (local) => {
   let worker;
   let runs; // it has said something
-  let rest; // a timer: nobody has asked for a while
   let asked = 0;
   const open = new Map(); // number → what was asked, and who is told what came
-  const rooms = []; // memory that was given back, of few sizes, so that one mostly fits
-  const here = ({ file, list, done, failed }) => new Promise((d) => d(local(file, list, new ArrayBuffer(0)))).then(done, failed);
+  const theirs = spareBuffers(11 << 16, 0); // buffers that go back
+  const here = ({ file, list, done, failed }) => new Promise((d) => d(local(file, list))).then(done, failed);
   function begin() {
     worker = null;
     try {
@@ -21,7 +20,6 @@ const apart = (local) => {
     };
     worker.onerror = (event) => {
       event.preventDefault();
-      clearTimeout(rest);
       worker = null;
       const left = [...open.values()];
       open.clear();
@@ -30,40 +28,26 @@ const apart = (local) => {
   }
   function ready() {
     if (worker === undefined) begin();
-    clearTimeout(rest);
     return worker;
   }
-  function over(id) {
-    open.delete(id);
-    if (!open.size) rest = setTimeout(() => (rooms.length = 0), 5000);
-  }
 
-  // Promises the bytes of the places, until they are given back.
+  // Promises the places as crashpanePlaces does.
   const read = (file, list) =>
     new Promise((done, failed) => {
       const ask = { file, list, done, failed };
       if (!ready()) return here(ask);
-      let total = 0;
-      for (let i = 1; i < list.length; i += 2) total += list[i];
-      const grain = total > 4 << 20 ? 16 << 20 : 4 << 20;
-      const size = Math.ceil(total / grain) * grain;
-      const fits = rooms.findIndex((r) => r.byteLength === size);
-      const room = fits < 0 ? new ArrayBuffer(size) : rooms.splice(fits, 1)[0];
+      const spare = theirs.all();
       const id = ++asked;
       open.set(id, {
-        came: ({ bytes, problem }) => {
-          over(id);
-          if (bytes) done(bytes);
+        came: ({ kept, problem }) => {
+          open.delete(id);
+          if (kept) done({ ...kept, to: theirs });
           else failed(new Error(problem));
         },
         lost: () => here(ask),
       });
-      worker.postMessage({ places: { file, list, room, id } }, [room]);
+      worker.postMessage({ places: { file, list, spare, id } }, spare);
     });
-  const back = ({ buffer }) => {
-    rooms.push(buffer);
-    if (rooms.length > 4) rooms.shift();
-  };
 
   // Begins to read stretches (from and up to of each) in pieces, the first bytes of which are the last ones of the piece before; undefined where that
   // cannot be done. Whoever wants none for so long has gone.
@@ -96,7 +80,7 @@ const apart = (local) => {
     function finish() {
       clearInterval(watch);
       if (!open.has(id)) return;
-      over(id);
+      open.delete(id);
       worker.postMessage({ stream: { id } });
     }
     function leave() {
@@ -127,6 +111,18 @@ const apart = (local) => {
   // Has the worker be there when it is needed first.
   const warm = () => worker === undefined && begin();
   const up = () => !!(worker && runs);
-  return { read, back, stream, warm, up };
+  return { read, stream, warm, up };
 };
 self.crashpaneApart = apart(crashpanePlaces);
+
+// What was read of places, for the program: part has some bytes of the place of a number, and the buffers are given back when nothing of them is
+// wanted any more. Its functions are called with numbers alone: what a call costs is mostly objects that are noted.
+self.crashpaneKept = ({ buffers, at, to = crashpaneSpare }, room) => ({
+  pick: (i, from, size) => room.set(new Uint8Array(buffers[at[2 * i]], at[2 * i + 1] + from, size)),
+  give: () => to.give(buffers),
+});
+
+if (self.location.hash === "#places") {
+  crashpaneWarm();
+  postMessage({}); // it is there
+}

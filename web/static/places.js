@@ -1,20 +1,22 @@
-// Many places of a File at once, for the engine. To the browser a place costs some 0.4 ms (64 KB; with 4 KB 0.3), of which half goes
-// into cutting it out; a stream costs 1 to 2 ms to begin and then 0.5 ms a megabyte, as long as there are others beside it. So places
+// Many places of a File at once, for the engine. To the browser's processes a place costs some 0.65 ms of CPU time (64 KB; with 4 KB 0.5), of which
+// half goes into cutting it out; a stream costs 1 to 2 ms to begin and then 1.2 ms a megabyte, as long as there are others beside it. So places
 // near each other are read as a run, with what lies between them, and of the others several as one Blob: while one Blob is read, the
-// places of the next are cut out.
-const placeReader = () => {
+// places of the next are cut out. What was read stays in buffers, of which the engine copies the few parts that it looks at.
+const placeReader = (spare) => {
   const near = 1 << 20; // a gap that costs about as much to read as to leave out
   const least = 6 << 20; // of a run, where it is divided among streams
   const streams = 3;
-  // Places in a Blob. One for each place takes twice as long, one for all leaves nothing to be done side by side. Chromium reads 64 KB in one go:
+  // Places in a Blob at most. One for each takes twice as long, one for all leaves nothing to be done side by side. Chromium reads 64 KB in one go:
   // places of exactly that size (symfile) never need two.
-  const group = 16;
-  const buffers = []; // that no stream is filling
-  let answer = new Uint8Array(0); // its memory is used again: pages that are new cost more than what is copied to them
+  const group = 11;
+  const bufferSize = group << 16;
+  const few = 6; // places that whoever asked waits for: with nothing beside it, what is promised comes later, since it goes through more threads
+  const pieces = []; // buffers of 1 MB that no stream is filling
+  const shorter = "it is shorter than it was";
   // Chromium forgets a stream of a File that nothing but its own pending read refers to, and the read then never ends.
   const reading = new Set();
 
-  // places: from, size, and where in the answer, by from. A run: its places' indices, first and up to.
+  // places: from and size, by from. A run: its places' indices, first and up to.
   function runs(places) {
     const end = (i) => places[i].from + places[i].size;
     const span = (from, to) => { // of places that are near each other
@@ -51,7 +53,7 @@ const placeReader = () => {
     let buffer;
     try {
       reader = stream.getReader({ mode: "byob" });
-      buffer = buffers.pop() ?? new ArrayBuffer(1 << 20);
+      buffer = pieces.pop() ?? new ArrayBuffer(1 << 20);
     } catch {
       reader = stream.getReader();
     }
@@ -60,19 +62,19 @@ const placeReader = () => {
       for (let at = places[0].from, first = 0; at < to; ) {
         const size = buffer && Math.min(buffer.byteLength, to - at);
         const { done, value } = await reader.read(buffer && new Uint8Array(buffer, 0, size), { min: size }); // at once, where it can: each answer costs a turn
-        if (done || !value.byteLength) throw new Error("it is shorter than it was");
+        if (done || !value.byteLength) throw new Error(shorter);
         const end = at + value.byteLength;
         for (let i = first; i < places.length && places[i].from < end; i++) {
           const p = places[i];
           const from = Math.max(p.from, at);
           const upTo = Math.min(p.from + p.size, end);
-          if (from < upTo) into.set(value.subarray(from - at, upTo - at), p.at + from - p.from);
+          if (from < upTo) new Uint8Array(into[p.in], p.at + from - p.from).set(value.subarray(from - at, upTo - at));
           if (i === first && p.from + p.size <= end) first++;
         }
         if (buffer) buffer = value.buffer; // it is given back in another object
         at = end;
       }
-      if (buffer) buffers.push(buffer);
+      if (buffer) pieces.push(buffer);
     } finally {
       reading.delete(reader);
     }
@@ -80,54 +82,123 @@ const placeReader = () => {
 
   const together = (file, places) => new Blob(places.map((p) => file.slice(p.from, p.from + p.size)));
 
+  // Several places as one Blob, in a buffer of their own.
   async function blob(file, places, into) {
-    const all = new Uint8Array(await together(file, places).arrayBuffer());
-    let at = 0;
-    for (const p of places) into.set(all.subarray(at, (at += p.size)), p.at);
-    if (at !== all.byteLength) throw new Error("it is shorter than it was");
+    const size = places.reduce((sum, p) => sum + p.size, 0);
+    const all = together(file, places);
+    let reader;
+    let buffer;
+    try {
+      reader = all.stream().getReader({ mode: "byob" });
+      buffer = size > bufferSize ? new ArrayBuffer(size) : spare.take();
+    } catch {
+      buffer = await all.arrayBuffer();
+      if (buffer.byteLength !== size) throw new Error(shorter);
+    }
+    reading.add(reader);
+    try {
+      for (let at = 0; reader && at < size; ) {
+        const { done, value } = await reader.read(new Uint8Array(buffer, at, size - at), { min: size - at });
+        if (done || !value.byteLength) throw new Error(shorter);
+        buffer = value.buffer;
+        at += value.byteLength;
+      }
+    } finally {
+      reading.delete(reader);
+    }
+    into[places[0].in] = buffer;
   }
 
-  // list: from and size of each place, by from. The answer has their bytes one after the other, in room if one is given that is large
-  // enough, else until something else is asked; it is promised, or there at once.
-  return (file, list, room) => {
+  // list: from and size of each place, by from. The answer has buffers, and for each place in which of these its bytes are, and where; it is
+  // promised, or there at once. Whoever needs it no more may give the buffers back (spare).
+  return (file, list) => {
     const places = [];
-    let total = 0;
-    for (let i = 0; i < list.length; i += 2) {
-      places.push({ from: list[i], size: list[i + 1], at: total });
-      total += list[i + 1];
-    }
+    for (let i = 0; i < list.length; i += 2) places.push({ from: list[i], size: list[i + 1] });
     const { out, alone } = runs(places);
-    // With nothing beside it, what is promised comes later: it goes through more threads.
-    if (!out.length && alone.length <= group && self.FileReaderSync) return new Uint8Array(new FileReaderSync().readAsArrayBuffer(together(file, places)));
-    let all = room ? new Uint8Array(room) : answer;
-    if (all.byteLength < total) all = new Uint8Array(total);
-    if (!room) answer = all;
-    const into = all.subarray(0, total);
+    const buffers = [];
+    // Has some places lie in a buffer, one behind the other.
+    const lay = (some) => {
+      let at = 0;
+      for (const p of some) {
+        p.in = buffers.length;
+        p.at = at;
+        at += p.size;
+      }
+      return buffers.push(at);
+    };
+    const answer = () => ({ buffers, at: Float64Array.from(places.flatMap((p) => [p.in, p.at])) });
+    if (!out.length && alone.length <= few && self.FileReaderSync) {
+      const size = lay(places) && buffers[0];
+      buffers[0] = new FileReaderSync().readAsArrayBuffer(together(file, places));
+      if (buffers[0].byteLength !== size) throw new Error(shorter);
+      return answer();
+    }
     const work = [];
-    for (let i = 0; i < alone.length; i += group) work.push(blob(file, alone.slice(i, i + group), into));
+    const each = Math.ceil(alone.length / Math.ceil(alone.length / group));
+    for (let i = 0; i < alone.length; i += each) {
+      const some = alone.slice(i, i + each);
+      lay(some);
+      work.push(blob(file, some, buffers));
+    }
+    for (const [from, to] of out) {
+      for (let i = from, first = from, size = 0; i < to; i++) {
+        size += places[i].size;
+        if (i + 1 < to && size + places[i + 1].size <= bufferSize) continue;
+        lay(places.slice(first, i + 1));
+        buffers[buffers.length - 1] = size > bufferSize ? new ArrayBuffer(size) : spare.take();
+        first = i + 1;
+        size = 0;
+      }
+    }
     for (let lane = 0; lane < streams; lane++) {
       work.push((async () => {
-        for (let next; (next = out.shift()); ) await run(file, places.slice(...next), into);
+        for (let next; (next = out.shift()); ) await run(file, places.slice(...next), buffers);
       })());
     }
-    return Promise.all(work).then(
-      () => into,
-      (error) => {
-        answer = new Uint8Array(0); // the other streams may still write into this one
-        throw error;
-      },
-    );
+    return Promise.all(work).then(answer);
   };
 };
-self.crashpanePlaces = placeReader();
+
+// Buffers of one size that nothing is in any more. Their memory is used again: pages that are new cost more than what is copied to them. When nobody
+// has given one for a while, at most least stay.
+const spareBuffers = (size, least) => {
+  const most = 48;
+  const patience = 5000;
+  const buffers = [];
+  let rest; // a timer
+  return {
+    take: () => buffers.pop() ?? new ArrayBuffer(size),
+    all: () => buffers.splice(0),
+    give: (some) => {
+      for (const b of some) if (b.byteLength === size && buffers.length < most) buffers.push(b);
+      clearTimeout(rest);
+      rest = setTimeout(() => (buffers.length = Math.min(buffers.length, least)), patience);
+    },
+  };
+};
+self.crashpaneSpare = spareBuffers(11 << 16, 8);
+self.crashpanePlaces = placeReader(crashpaneSpare);
+
+// Reads what is nowhere, and leaves the buffers for what is read next: the first time takes longer.
+self.crashpaneWarm = async () => {
+  const blob = new Blob([new Uint8Array(1 << 20)]);
+  const file = { slice: (from, to) => blob.slice(0, to - from) };
+  const list = [];
+  for (let i = 0; i < 64; i++) list.push(i << 21, 64 << 10);
+  for (let i = 0; i < 8; i++) list.push((i << 16) + (1 << 28), 64 << 10);
+  for (let i = 0; i < 3; i++) crashpaneSpare.give((await crashpanePlaces(file, list)).buffers);
+};
 
 // For an engine that asked another worker (see apart.js): one after the other, in the order in which they were asked.
 let served = Promise.resolve();
-self.crashpaneServe = ({ file, list, room, id }) => {
+self.crashpaneServe = ({ file, list, spare, id }) => {
   served = served
-    .then(() => crashpanePlaces(file, list, room))
+    .then(() => {
+      crashpaneSpare.give(spare);
+      return crashpanePlaces(file, list);
+    })
     .then(
-      (bytes) => postMessage({ id, bytes }, [bytes.buffer]),
+      (kept) => postMessage({ id, kept }, [...new Set(kept.buffers)]),
       (error) => postMessage({ id, problem: String(error?.message ?? error) }),
     );
 };

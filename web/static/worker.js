@@ -56,5 +56,3 @@ onmessage = ({ data }) => {
     waiting.push(data);
   }
 };
-
-if (self.location.hash === "#places") postMessage({}); // it is there

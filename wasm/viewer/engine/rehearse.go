@@ -199,6 +199,23 @@ func (m madeSymbols) ReadManyAt(parts []input.Part) error {
 	return nil
 }
 
+// KeepManyAt implements input.ManyKeeper.
+func (m madeSymbols) KeepManyAt(places []input.Range, _ bool) (wait func() (input.Kept, error)) {
+	return func() (input.Kept, error) { return madeKept(places), nil }
+}
+
+// madeKept are places of madeSymbols.
+type madeKept []input.Range
+
+// Copy implements input.Kept.
+func (m madeKept) Copy(i int, p []byte, from int64) error {
+	_, err := madeSymbols{}.ReadAt(p, m[i].Offset+from)
+	return err
+}
+
+// Release implements input.Kept.
+func (madeKept) Release() {}
+
 // madeText appends the text of a function: what begins as 1000 is the address of the first.
 func madeText(b []byte, text string, i int) []byte {
 	from := len(b)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"sort"
 	"syscall/js"
 
 	"github.com/crashpane/crashpane/core/input"
@@ -36,8 +35,6 @@ const (
 	// denseFrom is how often a part is asked for until it is read as a whole, which takes as long as some four slices.
 	denseFrom = 4
 	maxParts  = 32
-	// smallFile is the size up to which a file whose places are asked for in great numbers is soon kept for the most part.
-	smallFile = 4 * maxParts * partSize
 )
 
 func newFileReader(file js.Value) *fileReader {
@@ -110,98 +107,117 @@ func (f *fileReader) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, err
 }
 
-// ReadManyAt implements input.ManyReader: places near each other are read as a stream, and the others put together as one Blob, at
-// the cost of one round through the browser's processes instead of one for each (web/static/places.js). Of many, another thread reads half,
-// if it is there: cutting a place out holds up whoever does it. Whoever reads waits; the messages that come meanwhile wait too.
-func (f *fileReader) ReadManyAt(parts []input.Part) (err error) {
+// ReadManyAt implements input.ManyReader.
+func (f *fileReader) ReadManyAt(parts []input.Part) error {
+	places := make([]input.Range, len(parts))
+	for i, p := range parts {
+		places[i] = input.Range{Offset: p.Off, Size: int64(len(p.Data))}
+	}
+	kept, err := f.KeepManyAt(places, false)()
+	if err != nil {
+		return err
+	}
+	defer kept.Release()
+	for i, p := range parts {
+		if err := kept.Copy(i, p.Data, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// KeepManyAt implements input.ManyKeeper: places near each other are read as a stream, and the others put together as Blobs, at the cost of one round
+// through the browser's processes instead of one for each (web/static/places.js). Apart, another thread reads them (web/static/apart.js).
+// Else, it reads half of many if it is there: cutting a place out holds up whoever does it. Whoever reads waits; the messages that come
+// meanwhile wait too.
+func (f *fileReader) KeepManyAt(places []input.Range, apart bool) (wait func() (input.Kept, error)) {
 	defer func() {
 		if e := recover(); e != nil {
-			err = unreadable(e)
+			wait = func() (input.Kept, error) { return nil, unreadable(e) }
 		}
 	}()
-	here := f.lacking(parts)
-	wait := func() error { return nil }
-	if half := len(here) / 2; len(here) >= sharedFrom && js.Global().Get("crashpaneApart").Call("up").Bool() {
-		wait = f.start(here[half:])
-		here = here[:half]
+	other := js.Global().Get("crashpaneApart")
+	var rest func() (input.Kept, error)
+	here := places
+	if half := len(places) / 2; !apart && len(places) >= sharedFrom && other.Call("up").Bool() {
+		rest = f.KeepManyAt(places[half:], true)
+		here = places[:half]
 	}
-	if len(here) > 0 {
-		all := js.Global().Call("crashpanePlaces", f.file, placesOf(here))
-		if all.Get("then").Truthy() {
-			var why js.Value
-			if all, why = await(all); why.Truthy() {
-				return unreadable(why.Get("message"))
-			}
+	total := int64(0)
+	for _, p := range here {
+		total += p.Size
+	}
+	noteRead(total)
+	var all js.Value
+	if apart {
+		all = other.Call("read", f.file, placesOf(here))
+	} else {
+		all = js.Global().Call("crashpanePlaces", f.file, placesOf(here))
+	}
+	came := func() (value, err js.Value) { return all, js.Undefined() }
+	if all.Get("then").Truthy() {
+		came = begun(all)
+	}
+	return func() (input.Kept, error) {
+		k := kept{from: len(here)}
+		var err, problem error
+		if rest != nil {
+			k.rest, problem = rest()
 		}
-		err = f.deal(here, all)
+		all, why := came()
+		if why.Truthy() {
+			err = unreadable(why.Get("message"))
+		}
+		if err = cmp.Or(err, problem); err != nil {
+			return nil, err
+		}
+		if keptRoom.IsUndefined() {
+			keptRoom = js.Global().Get("Uint8Array").New(mostPicked)
+		}
+		of := js.Global().Call("crashpaneKept", all, keptRoom)
+		k.pick, k.give = of.Get("pick"), of.Get("give")
+		return k, nil
 	}
-	return cmp.Or(wait(), err)
 }
 
 // sharedFrom is of how many places another thread reads half.
 const sharedFrom = 24
 
-// StartManyAt implements input.ManyStarter: another thread reads them (web/static/apart.js).
-func (f *fileReader) StartManyAt(parts []input.Part) (wait func() error) {
-	lacking := f.lacking(parts)
-	if len(lacking) == 0 {
-		return func() error { return nil }
-	}
-	return f.start(lacking)
+// kept implements input.Kept by the answer of crashpanePlaces.
+type kept struct {
+	pick, give js.Value
+	rest       input.Kept // what was read elsewhere: the places of numbers from one on, if any
+	from       int
 }
 
-func (f *fileReader) start(lacking []input.Part) (wait func() error) {
-	apart := js.Global().Get("crashpaneApart")
-	came := begun(apart.Call("read", f.file, placesOf(lacking)))
-	return func() error {
-		all, why := came()
-		if why.Truthy() {
-			return unreadable(why.Get("message"))
-		}
-		defer apart.Call("back", all)
-		return f.deal(lacking, all)
+// keptRoom is where bytes lie on their way into the program's memory.
+var keptRoom js.Value
+
+// Copy implements input.Kept.
+func (k kept) Copy(i int, p []byte, from int64) error {
+	if i >= k.from {
+		return k.rest.Copy(i-k.from, p, from)
+	}
+	for n := 0; n < len(p); {
+		some := min(len(p)-n, mostPicked)
+		k.pick.Invoke(i, float64(from)+float64(n), some)
+		n += js.CopyBytesToGo(p[n:n+some], keptRoom)
+	}
+	return nil
+}
+
+// Release implements input.Kept.
+func (k kept) Release() {
+	if k.give.Invoke(); k.rest != nil {
+		k.rest.Release()
 	}
 }
 
-// Stretch implements input.Stretcher.
-func (f *fileReader) Stretch(from, to int64) (r io.ReaderAt, end func()) {
-	if to-from < 2*aheadBuffer {
-		return nil, nil
-	}
-	noteRead(to - from)
-	ahead := newAheadReader(f.file, from, to)
-	return ahead, ahead.close
-}
-
-// lacking fills the parts that are kept, and answers the others in the order of the file.
-func (f *fileReader) lacking(parts []input.Part) (lacking []input.Part) {
-	total := int64(0)
-	for _, p := range parts {
-		n, size := p.Off/f.grain, int64(len(p.Data))
-		kept := f.kept(n)
-		if kept.IsUndefined() && f.size <= smallFile {
-			kept = f.part(n)
-		}
-		if from := p.Off - n*f.grain; kept.Truthy() && from+size <= int64(kept.Get("byteLength").Float()) {
-			js.CopyBytesToGo(p.Data, kept.Call("subarray", float64(from), float64(from+size)))
-			continue
-		}
-		lacking = append(lacking, p)
-		total += size
-	}
-	// sort.Slice, not slices.SortFunc: each type that the latter sorts is another 20 KB of program for the page to fetch.
-	sort.Slice(lacking, func(i, j int) bool { return lacking[i].Off < lacking[j].Off })
-	if total > 0 {
-		noteRead(total)
-	}
-	return lacking
-}
-
-// placesOf are where parts lie and their sizes.
-func placesOf(parts []input.Part) js.Value {
-	list := make([][2]int64, len(parts))
-	for i, p := range parts {
-		list[i] = [2]int64{p.Off, int64(len(p.Data))}
+// placesOf are where places lie and their sizes.
+func placesOf(places []input.Range) js.Value {
+	list := make([][2]int64, len(places))
+	for i, p := range places {
+		list[i] = [2]int64{p.Offset, p.Size}
 	}
 	return numbers(list)
 }
@@ -217,20 +233,6 @@ func numbers(pairs [][2]int64) js.Value {
 	bytes := js.Global().Get("Uint8Array").New(len(list))
 	js.CopyBytesToJS(bytes, list)
 	return js.Global().Get("Float64Array").New(bytes.Get("buffer"))
-}
-
-// deal copies what was read to where it is wanted, at once where that lies together, since each copying costs calls. A file that was cut
-// has less.
-func (f *fileReader) deal(parts []input.Part, all js.Value) error {
-	for at := 0; len(parts) > 0; {
-		n, data := input.Adjoining(parts)
-		end := at + len(data)
-		if js.CopyBytesToGo(data, all.Call("subarray", at, end)) < len(data) {
-			return unreadable("it is shorter than it was")
-		}
-		at, parts = end, parts[n:]
-	}
-	return nil
 }
 
 // noteRead counts what is read.
