@@ -103,8 +103,10 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 		if rehearsal != nil {
 			if more = rehearsal.Step(); !more {
 				rehearsal = nil
+				collect()
 				if apart := self.Get("crashpaneApart"); apart.Truthy() {
 					apart.Call("warm")
+					self.Call("crashpaneWarm")
 				}
 				if self.Get("crashpaneCollect").Truthy() {
 					self.Call("crashpaneCollect")
@@ -130,6 +132,17 @@ const (
 	mostAtFirst    = 48 << 20
 	smallAtFirst   = 8 << 20
 )
+
+// collect has the memory of what nobody needs any more be there for what comes next, so that the first dump has no more of it be brought about: pages
+// that are new cost more than what is written to them. runtime.GC would be another 6 KB of program for the page to fetch.
+func collect() {
+	debug.SetGCPercent(1)
+	collected = make([]byte, 64<<10) // it begins where something large is allocated
+	debug.SetGCPercent(-1)           // it waits for the end
+	debug.SetGCPercent(percent)
+}
+
+var collected []byte
 
 // calmAfter is when an engine that nobody has asked anything rehearses, in milliseconds: the page has other things to do until it can be used.
 const calmAfter = 150
