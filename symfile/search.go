@@ -95,6 +95,9 @@ func (s *sparse) last(k markKind, x uint64) (place, bool, error) {
 		for n := mid; n > lo; n-- {
 			reads := s.reads
 			sl, err := s.load(n)
+			if s.ahead != nil {
+				s.ahead.unsure = false
+			}
 			if err != nil {
 				return place{}, false, err
 			}

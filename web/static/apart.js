@@ -5,7 +5,7 @@ const apart = (local) => {
   let runs; // it has said something
   let asked = 0;
   const open = new Map(); // number → what was asked, and who is told what came
-  const theirs = spareBuffers(11 << 16, 0); // buffers that go back
+  const theirs = spareBuffers(0); // buffers that go back
   const here = ({ file, list, done, failed }) => new Promise((d) => d(local(file, list))).then(done, failed);
   function begin() {
     worker = null;
@@ -115,7 +115,7 @@ const apart = (local) => {
 };
 self.crashpaneApart = apart(crashpanePlaces);
 
-// What was read of places, for the program: part has some bytes of the place of a number, and the buffers are given back when nothing of them is
+// What was read of places, for the program: pick puts some bytes of the place of a number into room, and by give the buffers are given back when nothing of them is
 // wanted any more. Its functions are called with numbers alone: what a call costs is mostly objects that are noted.
 self.crashpaneKept = ({ buffers, at, to = crashpaneSpare }, room) => ({
   pick: (i, from, size) => room.set(new Uint8Array(buffers[at[2 * i]], at[2 * i + 1] + from, size)),

@@ -2,14 +2,10 @@
 // half goes into cutting it out; a stream costs 1 to 2 ms to begin and then 1.2 ms a megabyte, as long as there are others beside it. So places
 // near each other are read as a run, with what lies between them, and of the others several as one Blob: while one Blob is read, the
 // places of the next are cut out. What was read stays in buffers, of which the engine copies the few parts that it looks at.
-const placeReader = (spare) => {
+const placeReader = (spare, group) => {
   const near = 1 << 20; // a gap that costs about as much to read as to leave out
   const least = 6 << 20; // of a run, where it is divided among streams
   const streams = 3;
-  // Places in a Blob at most. One for each takes twice as long, one for all leaves nothing to be done side by side. Chromium reads 64 KB in one go:
-  // places of exactly that size (symfile) never need two.
-  const group = 11;
-  const bufferSize = group << 16;
   const few = 6; // places that whoever asked waits for: with nothing beside it, what is promised comes later, since it goes through more threads
   const pieces = []; // buffers of 1 MB that no stream is filling
   const shorter = "it is shorter than it was";
@@ -87,17 +83,17 @@ const placeReader = (spare) => {
     const size = places.reduce((sum, p) => sum + p.size, 0);
     const all = together(file, places);
     let reader;
-    let buffer;
     try {
       reader = all.stream().getReader({ mode: "byob" });
-      buffer = size > bufferSize ? new ArrayBuffer(size) : spare.take();
     } catch {
-      buffer = await all.arrayBuffer();
-      if (buffer.byteLength !== size) throw new Error(shorter);
+      into[places[0].in] = await all.arrayBuffer();
+      if (into[places[0].in].byteLength !== size) throw new Error(shorter);
+      return;
     }
+    let buffer = spare.take(size);
     reading.add(reader);
     try {
-      for (let at = 0; reader && at < size; ) {
+      for (let at = 0; at < size; ) {
         const { done, value } = await reader.read(new Uint8Array(buffer, at, size - at), { min: size - at });
         if (done || !value.byteLength) throw new Error(shorter);
         buffer = value.buffer;
@@ -116,7 +112,7 @@ const placeReader = (spare) => {
     for (let i = 0; i < list.length; i += 2) places.push({ from: list[i], size: list[i + 1] });
     const { out, alone } = runs(places);
     const buffers = [];
-    // Has some places lie in a buffer, one behind the other.
+    // Has some places lie in the next buffer, one behind the other.
     const lay = (some) => {
       let at = 0;
       for (const p of some) {
@@ -124,11 +120,12 @@ const placeReader = (spare) => {
         p.at = at;
         at += p.size;
       }
-      return buffers.push(at);
+      buffers.push(undefined);
+      return at;
     };
     const answer = () => ({ buffers, at: Float64Array.from(places.flatMap((p) => [p.in, p.at])) });
     if (!out.length && alone.length <= few && self.FileReaderSync) {
-      const size = lay(places) && buffers[0];
+      const size = lay(places);
       buffers[0] = new FileReaderSync().readAsArrayBuffer(together(file, places));
       if (buffers[0].byteLength !== size) throw new Error(shorter);
       return answer();
@@ -143,9 +140,9 @@ const placeReader = (spare) => {
     for (const [from, to] of out) {
       for (let i = from, first = from, size = 0; i < to; i++) {
         size += places[i].size;
-        if (i + 1 < to && size + places[i + 1].size <= bufferSize) continue;
+        if (i + 1 < to && size + places[i + 1].size <= spare.size) continue;
         lay(places.slice(first, i + 1));
-        buffers[buffers.length - 1] = size > bufferSize ? new ArrayBuffer(size) : spare.take();
+        buffers[buffers.length - 1] = spare.take(size);
         first = i + 1;
         size = 0;
       }
@@ -159,15 +156,21 @@ const placeReader = (spare) => {
   };
 };
 
-// Buffers of one size that nothing is in any more. Their memory is used again: pages that are new cost more than what is copied to them. When nobody
+// Places in a Blob at most. One for each takes twice as long, one for all leaves nothing to be done side by side. Chromium reads 64 KB in one go:
+// places of exactly that size (symfile) never need two.
+const inBlob = 11;
+
+// Buffers of one size, for as many, that nothing is in any more. Their memory is used again: pages that are new cost more than what is copied to them. When nobody
 // has given one for a while, at most least stay.
-const spareBuffers = (size, least) => {
+const spareBuffers = (least) => {
+  const size = inBlob << 16;
   const most = 48;
   const patience = 5000;
   const buffers = [];
   let rest; // a timer
   return {
-    take: () => buffers.pop() ?? new ArrayBuffer(size),
+    size,
+    take: (n) => (n > size ? new ArrayBuffer(n) : buffers.pop() ?? new ArrayBuffer(size)),
     all: () => buffers.splice(0),
     give: (some) => {
       for (const b of some) if (b.byteLength === size && buffers.length < most) buffers.push(b);
@@ -176,8 +179,8 @@ const spareBuffers = (size, least) => {
     },
   };
 };
-self.crashpaneSpare = spareBuffers(11 << 16, 8);
-self.crashpanePlaces = placeReader(crashpaneSpare);
+self.crashpaneSpare = spareBuffers(8);
+self.crashpanePlaces = placeReader(crashpaneSpare, inBlob);
 
 // Reads what is nowhere, and leaves the buffers for what is read next: the first time takes longer.
 self.crashpaneWarm = async () => {
