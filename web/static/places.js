@@ -3,7 +3,6 @@
 // near each other are read as a run, with what lies between them, and of the others several as one Blob: while one Blob is read, the
 // places of the next are cut out. What was read stays in buffers, of which the engine copies the few parts that it looks at.
 const placeReader = (spare, group) => {
-  const near = 1 << 20; // a gap that costs about as much to read as to leave out
   const least = 6 << 20; // of a run, where it is divided among streams
   const streams = 3;
   const few = 6; // places that whoever asked waits for: with nothing beside it, what is promised comes later, since it goes through more threads
@@ -12,34 +11,48 @@ const placeReader = (spare, group) => {
   // Chromium forgets a stream of a File that nothing but its own pending read refers to, and the read then never ends.
   const reading = new Set();
 
-  // places: from and size, by from. A run: its places' indices, first and up to.
+  // What it costs to read a place alone, and a run of so many bytes, of which the first two megabytes go through memory that is new: in milliseconds.
+  const alone = ({ size }) => 0.55 + size * 2.5e-6;
+  const asRun = (bytes) => 1 + bytes * 1.2e-6 + Math.min(bytes, 2e6) * 0.7e-6;
+
+  // places: from and size, by from. Which of them are read as runs (their indices, first and up to), and which alone, so that it costs least.
   function runs(places) {
-    const end = (i) => places[i].from + places[i].size;
-    const span = (from, to) => { // of places that are near each other
-      let last = 0;
-      for (let i = from; i < to; i++) last = Math.max(last, end(i));
-      return last - places[from].from;
-    };
-    const stretches = [];
-    for (let i = 0, first = 0, last = 0; i < places.length; i++) {
-      last = Math.max(last, end(i));
-      if (i + 1 === places.length || places[i + 1].from > last + near) {
-        stretches.push([first, i + 1]);
-        first = i + 1;
+    const ends = [];
+    const costs = [0]; // of the first so many places
+    const since = []; // and where the last part of these begins
+    for (let n = 0; n < places.length; n++) {
+      ends.push(Math.max(ends[n - 1] ?? 0, places[n].from + places[n].size));
+      let least = costs[n] + alone(places[n]);
+      let first = n;
+      for (let i = n - 1; i >= 0; i--) {
+        const cost = asRun(ends[n] - places[i].from);
+        if (cost > least) break;
+        if (costs[i] + cost < least) {
+          least = costs[i] + cost;
+          first = i;
+        }
       }
+      costs.push(least);
+      since.push(first);
     }
-    const worth = stretches.filter(([a, b]) => (b - a) * 0.6 > 1.2 + (0.8 * span(a, b)) / 1e6);
+    const worth = [];
+    const lone = [];
+    for (let n = places.length; n > 0; n = since[n - 1]) {
+      if (since[n - 1] < n - 1) worth.unshift([since[n - 1], n]);
+      else lone.unshift(places[n - 1]);
+    }
+    const span = (from, to) => ends[to - 1] - places[from].from;
     const most = Math.max(least, worth.reduce((sum, [a, b]) => sum + span(a, b), 0) / streams);
     const out = [];
     for (const [a, b] of worth) {
       for (let i = a, first = a; i < b; i++) {
-        if (i + 1 === b || end(i) - places[first].from >= most) {
+        if (i + 1 === b || span(first, i + 1) >= most) {
           out.push([first, i + 1]);
           first = i + 1;
         }
       }
     }
-    return { out, alone: stretches.filter((s) => !worth.includes(s)).flatMap(([a, b]) => places.slice(a, b)) };
+    return { out, alone: lone };
   }
 
   async function run(file, places, into) {
