@@ -43,6 +43,7 @@ type ahead struct {
 	slices int64      // how many are read of each place
 	missed bool       // the lookup that was begun last lacks something
 	unsure bool       // of the next place twice as many are read
+	round  int        // how often the lookups were begun
 }
 
 // unlessAhead has a lookup that is only prepared go on without a name, so that all names that it lacks are noted.
@@ -379,7 +380,7 @@ func (s *sparse) begin(b *batch, apart bool) (ok bool) {
 	if s.lookAtNoted(b.noted) != nil {
 		return false
 	}
-	s.ahead = &ahead{slices: b.per}
+	s.ahead = &ahead{slices: b.per, round: b.rounds}
 	left := make([]uint64, 0, len(b.args))
 	var failed error
 	for _, arg := range b.args {

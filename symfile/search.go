@@ -99,6 +99,21 @@ func (s *sparse) last(k markKind, x uint64) (place, bool, error) {
 				s.ahead.unsure = false
 			}
 			if err != nil {
+				// Amid records of uneven lengths guesses by proportion miss to the same side again and again, by less each time. With a third or later
+				// guess slices beyond it are read as it goes on from the nearer end, twice as far, four times, and with each round once more: the record
+				// soon lies between two of those.
+				if err == errAhead && n == mid && hasLo && hasHi && !look {
+					from, off := lo, mid-lo
+					if hi-mid < off {
+						from, off = hi, mid-hi
+					}
+					for r := s.ahead.round; r > 2; r-- {
+						off *= 2
+						if n := from + off; n > lo && n < hi {
+							s.load(n)
+						}
+					}
+				}
 				return place{}, false, err
 			}
 			if s.reads > reads && s.per > 1 {

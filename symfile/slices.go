@@ -318,6 +318,10 @@ func (s *sparse) bytesOfSection(ph phase) int64 {
 }
 
 // startOf is the file offset of a slice's data: with the byte before it, which tells whether a line begins there.
+//
+// It is called in many places, and none of them counts: in each, it would only make the program larger.
+//
+//go:noinline
 func (s *sparse) startOf(n int64) int64 { return max(0, n*s.step-1) }
 
 // bytesOf is how many bytes are read for the slices from and up to.

@@ -3,6 +3,7 @@ package symfile
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -179,5 +180,44 @@ func TestPrepareStations(t *testing.T) {
 	}
 	if reads != 1 || r.places > places || r.single > 0 {
 		t.Errorf("names took %d reads, then %d more places and %d single ones", reads, r.places-places, r.single)
+	}
+}
+
+// TestPrepareLopsided: where functions with much text and with little take turns, guesses by proportion miss to one side again and again. What lies
+// beyond them is read with them: without that, it is 11 reads of 167 places.
+func TestPrepareLopsided(t *testing.T) {
+	const n, asked = 60_000, 60
+	rng := rand.New(rand.NewPCG(1, 4))
+	var text bytes.Buffer
+	text.WriteString("MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 lopsided\nFILE 0 a.cc\n")
+	var wanted []uint64
+	at, lines := uint64(0x1000), 0.0
+	for i := range n {
+		if i%(n/40) == 0 {
+			lines = math.Exp(1.5 * rng.NormFloat64())
+		}
+		size := uint64(16 + rng.IntN(200))
+		fmt.Fprintf(&text, "FUNC %x %x 0 function_%d\n", at, size, i)
+		for l := range min(uint64(lines), size) {
+			fmt.Fprintf(&text, "%x 1 %d 0\n", at+l, l)
+		}
+		if i%(n/asked) == n/asked/2 {
+			wanted = append(wanted, at)
+		}
+		at += size
+	}
+	r := &manyReader{Reader: bytes.NewReader(text.Bytes())}
+	f, err := openSparse(input.New("m.sym", r, int64(text.Len())), Options{Slice: 256, stretch: 16})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Prepare(nil, wanted).All()
+	reads, places := r.many, r.places
+	t.Log(reads, places)
+	for _, x := range wanted {
+		f.Lookup(x)
+	}
+	if reads > 7 || places > 164 || r.places > places || r.single > 0 {
+		t.Errorf("%d functions took %d reads of %d places, then %d more", len(wanted), reads, places, r.places-places+r.single)
 	}
 }
