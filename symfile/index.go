@@ -3,7 +3,6 @@ package symfile
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 )
 
@@ -94,7 +93,13 @@ func (f *File) finish(s *scanner) {
 	slices.SortFunc(f.extras, func(a, b extra) int { return cmp.Or(cmp.Compare(a.owner, b.owner), cmp.Compare(a.off, b.off)) })
 	for i, unknown := range s.unknown {
 		k := tableFiles + tableKind(i)
-		for _, num := range slices.Sorted(maps.Keys(unknown)) {
+		nums := make([]uint64, 0, len(unknown)) // of a type that is sorted anyway, see sortFew
+		for num := range unknown {
+			nums = append(nums, uint64(num))
+		}
+		slices.Sort(nums)
+		for _, n := range nums {
+			num := uint32(n)
 			if _, known := f.tables[k].number(num); !known && f.warn(noSuchFile, int(unknown[num])) {
 				f.say("%s number %d does not exist", tableWords[k], num)
 			}

@@ -2,8 +2,7 @@ package jsonreport
 
 import (
 	"io"
-	"slices"
-	"strings"
+	"sort"
 
 	"github.com/crashpane/crashpane/walker/report"
 )
@@ -78,6 +77,7 @@ func byName(regs []report.RegisterChange) []int {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int { return strings.Compare(regs[a].Name, regs[b].Name) })
+	// Not slices.SortFunc: each type that it sorts is kilobytes of program for the page to fetch.
+	sort.Slice(order, func(i, j int) bool { return regs[order[i]].Name < regs[order[j]].Name })
 	return order
 }
