@@ -25,8 +25,8 @@ const (
 	// lookups are prepared, it is mostCached: what some of them have read must still be there when the others have, too.
 	leastCached, mostCached, cachedPart = 1 << 20, 18 << 20, 64
 	// mostKept is how much is kept outside of the program's memory: what lookups will need of it they have looked at when the next flight begins, and
-	// half of it stays beside that.
-	mostKept = 8 << 20
+	// half of it stays beside that. With 8 MB many lookups in an uneven file read places twice.
+	mostKept = 12 << 20
 	// mostOnDisk is mostCached where slices are read one at a time: reading one again costs less there than the memory.
 	mostOnDisk = 4 << 20
 	// wideFiles is how many times more is read at a time of FILE records: a stack's lines refer to numbers all over a section
