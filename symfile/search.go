@@ -99,20 +99,8 @@ func (s *sparse) last(k markKind, x uint64) (place, bool, error) {
 				s.ahead.unsure = false
 			}
 			if err != nil {
-				// Amid records of uneven lengths guesses by proportion miss to the same side again and again, by less each time. With a third or later
-				// guess slices beyond it are read as it goes on from the nearer end, twice as far, four times, and with each round once more: the record
-				// soon lies between two of those.
 				if err == errAhead && n == mid && hasLo && hasHi && !look {
-					from, off := lo, mid-lo
-					if hi-mid < off {
-						from, off = hi, mid-hi
-					}
-					for r := s.ahead.round; r > 2; r-- {
-						off *= 2
-						if n := from + off; n > lo && n < hi {
-							s.load(n)
-						}
-					}
+					s.beyondToo(lo, mid, hi)
 				}
 				return place{}, false, err
 			}
@@ -163,6 +151,22 @@ func (s *sparse) last(k markKind, x uint64) (place, bool, error) {
 		return place{}, false, disorder{groupOf[k]}
 	}
 	return place{sl, i - 1}, true, nil
+}
+
+// beyondToo has slices beyond a guess that is to be read be read with it, if it is the third or a later one: twice as far from the nearer end of
+// what is searched, four times, and with each round once more. Amid records of uneven lengths guesses by proportion miss to the same side again and
+// again, by less each time; so the record soon lies between two of those.
+func (s *sparse) beyondToo(lo, mid, hi int64) {
+	from, off := lo, mid-lo
+	if hi-mid < off {
+		from, off = hi, mid-hi
+	}
+	for r := s.ahead.round; r > 2; r-- {
+		off *= 2
+		if n := from + off; n > lo && n < hi {
+			s.load(n)
+		}
+	}
 }
 
 // firstBehind is the index of the first knot that begins behind x.

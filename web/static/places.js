@@ -12,34 +12,32 @@ const placeReader = (spare, group) => {
   const reading = new Set();
 
   // What it costs to read a place alone, and a run of so many bytes, of which the first two megabytes go through memory that is new: in milliseconds.
-  const alone = ({ size }) => 0.55 + size * 2.5e-6;
-  const asRun = (bytes) => 1 + bytes * 1.2e-6 + Math.min(bytes, 2e6) * 0.7e-6;
+  const costAlone = ({ size }) => 0.55 + size * 2.5e-6;
+  const costOfRun = (bytes) => 1 + bytes * 1.2e-6 + Math.min(bytes, 2e6) * 0.7e-6;
 
   // places: from and size, by from. Which of them are read as runs (their indices, first and up to), and which alone, so that it costs least.
   function runs(places) {
     const ends = [];
-    const costs = [0]; // of the first so many places
+    const costs = [0]; // of the first so many places, as they cost least
     const since = []; // and where the last part of these begins
     for (let n = 0; n < places.length; n++) {
       ends.push(Math.max(ends[n - 1] ?? 0, places[n].from + places[n].size));
-      let least = costs[n] + alone(places[n]);
-      let first = n;
+      costs.push(costs[n] + costAlone(places[n]));
+      since.push(n);
       for (let i = n - 1; i >= 0; i--) {
-        const cost = asRun(ends[n] - places[i].from);
-        if (cost > least) break;
-        if (costs[i] + cost < least) {
-          least = costs[i] + cost;
-          first = i;
+        const cost = costOfRun(ends[n] - places[i].from);
+        if (cost > costs[n + 1]) break;
+        if (costs[i] + cost < costs[n + 1]) {
+          costs[n + 1] = costs[i] + cost;
+          since[n] = i;
         }
       }
-      costs.push(least);
-      since.push(first);
     }
     const worth = [];
-    const lone = [];
+    const alone = [];
     for (let n = places.length; n > 0; n = since[n - 1]) {
       if (since[n - 1] < n - 1) worth.unshift([since[n - 1], n]);
-      else lone.unshift(places[n - 1]);
+      else alone.unshift(places[n - 1]);
     }
     const span = (from, to) => ends[to - 1] - places[from].from;
     const most = Math.max(least, worth.reduce((sum, [a, b]) => sum + span(a, b), 0) / streams);
@@ -52,7 +50,7 @@ const placeReader = (spare, group) => {
         }
       }
     }
-    return { out, alone: lone };
+    return { out, alone };
   }
 
   async function run(file, places, into) {
