@@ -60,6 +60,13 @@ func Full(name string) (readable string, ok bool) {
 func read(name string) (*parser, *node) {
 	p := newParser(name)
 	symbol := p.symbol()
+	if p.repeated {
+		clangs := newParser(name)
+		clangs.clang = true
+		if s := clangs.symbol(); !clangs.failed {
+			return clangs, s
+		}
+	}
 	return p, symbol
 }
 
@@ -78,13 +85,14 @@ func limit(s string, max int) string {
 	return string(w.out)
 }
 
-// blockOf is the function that a block is in, whose code Clang calls "__", the function's name, "_block_invoke" and a number.
+// blockOf is the function or variable that a block is in, whose code Clang calls by that name and "_block_invoke", maybe with a
+// number behind it, and two underscores before it if it is in a function.
 func blockOf(raw string) (name string, ok bool) {
-	if !strings.HasPrefix(raw, "__") {
+	name, number, ok := strings.Cut(raw, "_block_invoke")
+	if !ok || strings.Trim(number, "_0123456789") != "" {
 		return "", false
 	}
-	at := strings.LastIndex(raw, "_block_invoke")
-	name = strings.TrimLeft(raw[:max(at, 0)], "_")
+	name = strings.TrimLeft(name, "_")
 	return name, strings.HasPrefix(name, "?")
 }
 

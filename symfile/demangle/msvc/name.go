@@ -2,18 +2,18 @@ package msvc
 
 import "strings"
 
-// memorize makes an identifier one that a digit can refer to, unless it is one already.
-func (p *parser) memorize(id *node) {
-	if p.refs.nNames == maxBackReferences {
-		return
-	}
+// memorize makes an identifier one that a digit can refer to, unless it is one already: then it returns false.
+func (p *parser) memorize(id *node) bool {
 	for _, n := range p.refs.names[:p.refs.nNames] {
 		if n.source == id.source {
-			return
+			return false
 		}
 	}
-	p.refs.names[p.refs.nNames] = id
-	p.refs.nNames++
+	if p.refs.nNames < maxBackReferences {
+		p.refs.names[p.refs.nNames] = id
+		p.refs.nNames++
+	}
+	return true
 }
 
 // nameReference reads a digit.
@@ -194,7 +194,8 @@ func (p *parser) scope() *node {
 	return p.simpleName()
 }
 
-// anonymousNamespace reads a namespace without a name: "?A" and what tells it from those of other files.
+// anonymousNamespace reads a namespace without a name: "?A" and what tells it from those of other files. With Microsoft's compilers
+// digits can refer to it; with Clang they cannot. Clang writes its number in capital letters, and again each time.
 func (p *parser) anonymousNamespace() *node {
 	n := strings.IndexByte(p.rest(), '@')
 	if n < 0 {
@@ -202,7 +203,13 @@ func (p *parser) anonymousNamespace() *node {
 	}
 	id := p.node(node{kind: identifier, text: "`anonymous namespace'", source: p.in[p.at : p.at+n]})
 	p.at += n + 1
-	p.memorize(id)
+	switch {
+	case p.clang:
+	case strings.HasPrefix(id.source, "?A0x") && strings.ContainsAny(id.source[4:], "ABCDEF"):
+		p.clang = true
+	case !p.memorize(id):
+		p.repeated = true
+	}
 	return id
 }
 

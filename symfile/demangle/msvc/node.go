@@ -27,6 +27,7 @@ const (
 	reference // text is "&" or ""; inner is a symbol, or nil; list are offsets
 	aggregate // a value of class type: inner is the type, list are the members
 	member    // text is the member, inner what it is a member of
+	element   // name is the number, inner the array
 
 	// Symbols.
 	function // name, sig

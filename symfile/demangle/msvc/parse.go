@@ -31,6 +31,8 @@ type parser struct {
 	refs   backReferences
 	// named is the name of the outermost symbol, once it was read.
 	named *node
+	// clang says that digits do not refer to anonymous namespaces; repeated, that one was there twice where one would have.
+	clang, repeated bool
 
 	nodes []node  // of which new ones are taken
 	links []*node // of which new lists are taken

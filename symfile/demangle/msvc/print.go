@@ -65,7 +65,9 @@ func (w *printer) last() byte {
 	return w.out[len(w.out)-1]
 }
 
-func isWord(c byte) bool { return isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '>' }
+func isWord(c byte) bool {
+	return isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '>'
+}
 
 // enter begins a part of a part; false says that there is no room for it.
 func (w *printer) enter(n *node) bool {
@@ -137,6 +139,11 @@ func (w *printer) node(n *node) {
 			w.write(".")
 		}
 		w.write(n.text)
+	case element:
+		w.node(n.inner)
+		w.write("[")
+		w.node(n.name)
+		w.write("]")
 	case function:
 		w.function(n)
 	case variable:

@@ -1,6 +1,9 @@
 package msvc
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // special reads the symbols that compilers make beside what the source has, by the code behind the first "?". Not ok says that
 // this is none of them.
@@ -34,6 +37,12 @@ func (p *parser) special() (s *node, ok bool) {
 		s = p.initializer("`dynamic initializer for ")
 	case p.take("?__F"):
 		s = p.initializer("`dynamic atexit destructor for ")
+	case p.take("?__N"):
+		s = p.node(node{kind: reference, text: "template parameter object for ", inner: p.anyValue()})
+		p.want("@")
+	case p.starts("filt$"), p.starts("fin$"):
+		s, ok := p.funclet()
+		return s, ok
 	case p.take("?_P"):
 		s = p.returning("`udt returning'")
 	default:
@@ -178,4 +187,23 @@ func (p *parser) returning(text string) *node {
 		s.name.list[last] = id
 	}
 	return s
+}
+
+// funclet reads the function that Clang makes of an exception filter or a __finally block: its name, "0@", and the name of the
+// function it is in without a type. Microsoft's compilers make a local variable's name of it. Not ok says that it is none.
+func (p *parser) funclet() (s *node, ok bool) {
+	end := strings.Index(p.rest(), "@0@")
+	if end < 0 || strings.Contains(p.rest()[:end], "@") {
+		return nil, false
+	}
+	id := p.node(node{kind: identifier, text: p.rest()[:end]})
+	p.at += end + len("@0@")
+	p.take("$$h")
+	of := p.symbolName()
+	if p.failed {
+		return nil, true
+	}
+	from := len(p.stack)
+	p.stack = append(append(p.stack, of.list...), id)
+	return p.node(node{kind: variable, name: p.node(node{kind: qualified, list: p.list(from)})}), true
 }

@@ -28,7 +28,7 @@ var primitiveTypes = map[string]string{
 	"I": "unsigned int", "J": "long", "K": "unsigned long", "M": "float", "N": "double", "O": "long double",
 	"_N": "bool", "_J": "__int64", "_K": "unsigned __int64", "_W": "wchar_t", "_Q": "char8_t", "_S": "char16_t",
 	"_U": "char32_t", "_P": "auto", "_T": "decltype(auto)",
-	"_D": "__int8", "_F": "__int16", "_G": "unsigned __int16", "_H": "__int32", "_I": "unsigned __int32", "_L": "__int128",
+	"_D": "__int8", "_E": "unsigned __int8", "_F": "__int16", "_G": "unsigned __int16", "_H": "__int32", "_I": "unsigned __int32", "_L": "__int128",
 	"_M": "unsigned __int128",
 }
 

@@ -74,8 +74,6 @@ func (p *parser) value(letter byte) (v *node, ok bool) {
 			if v.inner = p.symbol(); p.failed || v.inner.name == nil {
 				return p.fail(), true
 			}
-			list := v.inner.name.list
-			p.memorize(list[len(list)-1])
 		}
 		p.offsets(v, at7(&memberOffsets, letter))
 		return v, true
@@ -106,6 +104,7 @@ func (p *parser) value(letter byte) (v *node, ok bool) {
 	case '6': // a member of a variable
 		v = p.node(node{kind: member, inner: p.anyValue()})
 		v.text = p.text()
+		p.want("@")
 		return v, true
 	case '7': // a union: one member
 		v = p.node(node{kind: aggregate, inner: p.escapedType()})
@@ -117,7 +116,12 @@ func (p *parser) value(letter byte) (v *node, ok bool) {
 	case '8': // a pointer to a member, by name
 		v = p.node(node{kind: member, inner: p.typeName()})
 		v.text = p.text()
+		p.want("@")
 		return p.node(node{kind: reference, text: "&", inner: v}), true
+	case 'C': // an element of an array
+		v = p.node(node{kind: element, inner: p.anyValue(), name: p.anyValue()})
+		p.want("@")
+		return v, true
 	case 'A':
 		n := float64(math.Float32frombits(uint32(p.unsigned())))
 		return p.node(node{kind: literal, text: strconv.FormatFloat(n, 'g', -1, 32)}), true

@@ -51,9 +51,6 @@ func (p *parser) plainType() *node {
 		id := p.typeIdentifier()
 		p.want("@")
 		return p.node(node{kind: custom, inner: id})
-	case p.take("_E"):
-		// Clang's block pointer. Of Microsoft's compilers it was an unsigned integer of 8 bits, long ago.
-		return p.node(node{kind: pointer, text: "^", inner: p.functionType(false)})
 	}
 	return p.primitiveType()
 }
@@ -128,6 +125,10 @@ func (p *parser) pointerType() *node {
 	}
 	if p.take("6") {
 		n.inner = p.functionType(false)
+		return p.node(n)
+	}
+	if p.take("_E") { // Clang's block
+		n.text, n.inner = "^", p.functionType(false)
 		return p.node(n)
 	}
 	var handle string
