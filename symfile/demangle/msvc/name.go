@@ -147,15 +147,15 @@ func (p *parser) template(isType bool) *node {
 	p.refs = backReferences{}
 	id := p.symbolIdentifier()
 	if !p.failed {
-		id.args, id.list = true, p.templateArguments()
+		// A copy: digits in the brackets may refer to the identifier as it is without them.
+		id = p.node(*id)
+		id.list = p.templateArguments()
 	}
 	p.refs = outer
 	if p.failed || isType && id.kind != identifier {
 		return p.fail()
 	}
-	// The identifier inside the brackets was memorized as it stands there, so this one is another.
-	id = p.node(*id)
-	id.source = p.in[start:p.at]
+	id.args, id.source = true, p.in[start:p.at]
 	if isType {
 		p.memorize(id)
 	}
