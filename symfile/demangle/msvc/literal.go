@@ -63,7 +63,7 @@ func (p *parser) stringLiteral() *node {
 	if cut {
 		b.WriteString("...")
 	}
-	return p.node(node{kind: verbatim, text: b.String()})
+	return p.add(verbatim, b.String(), nil)
 }
 
 // charByte reads a byte of a string: itself, or "?" and a code.

@@ -18,28 +18,30 @@ const maxOut = 64 << 10
 // access, calling convention, what the function returns, and words like "class" before types. A compiler's suffix stays visible
 // as "[clone .cold]". Of a name whose type is not understood, it gives the name without it.
 func Name(raw string) string {
-	if name, ok := strings.CutPrefix(raw, "__imp_"); ok && name != "" {
-		return limit("__declspec(dllimport) "+Name(name), demangle.MaxLen)
+	before, name := "", raw
+	if rest, ok := strings.CutPrefix(raw, "__imp_"); ok {
+		before, name = "__declspec(dllimport) ", rest
+	} else if of, ok := blockOf(raw); ok {
+		before, name = "invocation function for block in ", of
 	}
-	if name, ok := blockOf(raw); ok {
-		return limit("invocation function for block in "+Name(name), demangle.MaxLen)
+	if !strings.HasPrefix(name, "?") || len(name) > maxIn {
+		return limit(before+demangle.Name(undecorateC(name)), demangle.MaxLen)
 	}
-	if !strings.HasPrefix(raw, "?") || len(raw) > maxIn {
-		return demangle.Name(undecorateC(raw))
-	}
-	p, symbol := read(raw)
+	p, symbol := read(name)
 	if p.failed {
 		if symbol = p.named; symbol == nil {
-			return demangle.Name(raw)
+			return limit(before+name, demangle.MaxLen)
 		}
 		// Where the type ends is not known, so neither is what follows it.
-		p.at = len(raw)
+		p.at = len(name)
 	}
 	suffix := ""
 	if rest := p.rest(); rest != "" && len(rest) <= maxSuffix {
-		suffix = " [clone " + rest + "]"
+		if suffix = " [clone " + rest + "]"; strings.HasPrefix(rest, "::<!") {
+			suffix = rest // the module that it belongs to
+		}
 	}
-	return show(symbol, true, demangle.MaxLen-len(suffix)) + suffix
+	return before + show(symbol, true, demangle.MaxLen-len(before)-len(suffix)) + suffix
 }
 
 // maxSuffix is the longest suffix in bytes that is shown.

@@ -43,7 +43,7 @@ func (p *parser) simpleName() *node {
 	if p.failed {
 		return nil
 	}
-	id := p.node(node{kind: identifier, text: s, source: s})
+	id := p.identifier(s, s)
 	p.memorize(id)
 	return id
 }
@@ -85,7 +85,7 @@ func (p *parser) symbolName() *node {
 			return p.fail()
 		}
 		// A copy: the class may refer to the identifier.
-		id = p.node(*id)
+		id = p.copyOf(id)
 		id.inner = name.list[outer]
 		name.list[outer+1] = id
 	}
@@ -117,7 +117,7 @@ func (p *parser) operator() *node {
 	if p.failed {
 		return nil
 	}
-	n := node{kind: identifier, source: p.in[start:p.at]}
+	n := p.identifier("", p.in[start:p.at])
 	switch c := p.in[code:p.at]; c {
 	case "0":
 		n.kind = constructor
@@ -132,7 +132,7 @@ func (p *parser) operator() *node {
 			return p.fail()
 		}
 	}
-	return p.node(n)
+	return n
 }
 
 // template reads an identifier with template arguments. Those of types can be referred to, those of functions cannot.
@@ -148,7 +148,7 @@ func (p *parser) template(isType bool) *node {
 	id := p.symbolIdentifier()
 	if !p.failed {
 		// A copy: digits in the brackets may refer to the identifier as it is without them.
-		id = p.node(*id)
+		id = p.copyOf(id)
 		id.list = p.templateArguments()
 	}
 	p.refs = outer
@@ -176,7 +176,7 @@ func (p *parser) scopes(id *node) *node {
 	for i, j := 0, len(list)-1; i < j; i, j = i+1, j-1 {
 		list[i], list[j] = list[j], list[i]
 	}
-	return p.node(node{kind: qualified, list: list})
+	return p.qualified(list)
 }
 
 // scope reads one thing that a name is in: a namespace, a class, a function.
@@ -201,7 +201,7 @@ func (p *parser) anonymousNamespace() *node {
 	if n < 0 {
 		return p.fail()
 	}
-	id := p.node(node{kind: identifier, text: "`anonymous namespace'", source: p.in[p.at : p.at+n]})
+	id := p.identifier("`anonymous namespace'", p.in[p.at:p.at+n])
 	p.at += n + 1
 	switch {
 	case p.clang:
@@ -244,5 +244,5 @@ func (p *parser) localScope() *node {
 	if p.failed {
 		return nil
 	}
-	return p.node(node{kind: localScope, inner: s, text: number, source: "?" + number})
+	return p.add(localScope, number, s)
 }

@@ -65,5 +65,6 @@ type signature struct {
 	isThunk    bool
 	result     *node // nil if none is said
 	params     []*node
+	this       bool // the first parameter is the object
 	void       bool // there are no parameters, which is written (void)
 }

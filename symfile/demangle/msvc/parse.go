@@ -43,13 +43,43 @@ func newParser(name string) *parser {
 	return &parser{in: name, nodes: make([]node, 0, 8+len(name)/6), links: make([]*node, 0, 8+len(name)/6)}
 }
 
-// node makes room for a node.
-func (p *parser) node(n node) *node {
+// add makes a node.
+func (p *parser) add(k kind, text string, inner *node) *node {
 	if len(p.nodes) == cap(p.nodes) {
 		p.nodes = make([]node, 0, 2*cap(p.nodes))
 	}
-	p.nodes = append(p.nodes, n)
-	return &p.nodes[len(p.nodes)-1]
+	p.nodes = p.nodes[:len(p.nodes)+1]
+	n := &p.nodes[len(p.nodes)-1]
+	n.kind, n.text, n.inner = k, text, inner
+	return n
+}
+
+// copyOf makes a node that may be changed.
+func (p *parser) copyOf(n *node) *node {
+	c := p.add(n.kind, "", nil)
+	*c = *n
+	return c
+}
+
+// identifier makes an identifier that was read from source.
+func (p *parser) identifier(text, source string) *node {
+	id := p.add(identifier, text, nil)
+	id.source = source
+	return id
+}
+
+// qualified makes a name of identifiers.
+func (p *parser) qualified(list []*node) *node {
+	n := p.add(qualified, "", nil)
+	n.list = list
+	return n
+}
+
+// symbolOf makes a symbol that has a name.
+func (p *parser) symbolOf(k kind, name *node, sig *signature) *node {
+	n := p.add(k, "", nil)
+	n.name, n.sig = name, sig
+	return n
 }
 
 // list keeps what was put on the stack since it had the given height.
@@ -191,7 +221,7 @@ func (p *parser) symbol() *node {
 		if p.at < len(p.in) {
 			return p.fail()
 		}
-		return p.node(node{kind: typeInfo, inner: t, text: "`RTTI Type Descriptor Name'"})
+		return p.add(typeInfo, "`RTTI Type Descriptor Name'", t)
 	case p.starts("??@"):
 		return p.hashed()
 	case !p.take("?"):
@@ -214,13 +244,15 @@ func (p *parser) hashed() *node {
 	p.at += end + 1
 	p.take("??_R4@")
 	text := p.in[start:p.at]
-	return p.node(node{kind: verbatim, text: text, name: p.single(p.node(node{kind: identifier, text: text, source: text}))})
+	s := p.add(verbatim, text, nil)
+	s.name = p.single(p.identifier(text, text))
+	return s
 }
 
 // single is an identifier as a whole name.
 func (p *parser) single(id *node) *node {
 	p.stack = append(p.stack, id)
-	return p.node(node{kind: qualified, list: p.list(len(p.stack) - 1)})
+	return p.qualified(p.list(len(p.stack) - 1))
 }
 
 // declarator reads a symbol's name and then its type.
@@ -245,7 +277,7 @@ func (p *parser) declarator() *node {
 			return p.fail()
 		}
 		// A copy: what it converts to may refer to the identifier.
-		last = p.node(*last)
+		last = p.copyOf(last)
 		last.inner = s.sig.result
 		name.list[len(name.list)-1] = last
 	}
@@ -269,12 +301,14 @@ func (p *parser) variable(name *node) *node {
 			return nil
 		}
 		// Which it points to may be a type that was seen before and is const there already.
-		t.inner = p.node(*t.inner)
+		t.inner = p.copyOf(t.inner)
 		t.inner.quals |= q
 	} else {
 		t.quals = p.qualifiers()
 	}
-	return p.node(node{kind: variable, name: name, inner: t, class: access})
+	v := p.symbolOf(variable, name, nil)
+	v.inner, v.class = t, access
+	return v
 }
 
 // function reads what a function is to its class, and its type.
@@ -325,7 +359,7 @@ func (p *parser) function(name *node) *node {
 		return nil
 	}
 	sig.class, sig.thunk, sig.isThunk = c, thunk, thunk != ""
-	return p.node(node{kind: function, name: name, sig: sig})
+	return p.symbolOf(function, name, sig)
 }
 
 // adjustment reads what a thunk adds to this.

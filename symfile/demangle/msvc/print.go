@@ -43,7 +43,7 @@ func (w *printer) long(s string) {
 
 // space writes a space before a name if the text so far ends in a word.
 func (w *printer) space() {
-	if c := w.last(); isWord(c) || c == '_' || c == '$' || c >= utf8.RuneSelf {
+	if c := w.last(); isWord(c) || c == '_' || c == '$' || c == '\'' || c >= utf8.RuneSelf {
 		w.write(" ")
 	}
 }
@@ -276,6 +276,9 @@ func (w *printer) parameters(s *signature, q quals) {
 		w.write("(")
 		if s.void {
 			w.long("void")
+		}
+		if s.this {
+			w.write("this ")
 		}
 		w.list(s.params, ", ")
 		if s.variadic {

@@ -38,7 +38,7 @@ func (p *parser) special() (s *node, ok bool) {
 	case p.take("?__F"):
 		s = p.initializer("`dynamic atexit destructor for ")
 	case p.take("?__N"):
-		s = p.node(node{kind: reference, text: "template parameter object for ", inner: p.anyValue()})
+		s = p.add(reference, "template parameter object for ", p.anyValue())
 		p.want("@")
 	case p.starts("filt$"), p.starts("fin$"):
 		s, ok := p.funclet()
@@ -52,7 +52,7 @@ func (p *parser) special() (s *node, ok bool) {
 }
 
 func (p *parser) specialName(text string) *node {
-	return p.scopes(p.node(node{kind: identifier, text: text, source: text}))
+	return p.scopes(p.identifier(text, text))
 }
 
 // vtable reads a table of virtual functions or bases, and for which bases of the class it is.
@@ -69,12 +69,14 @@ func (p *parser) vtable(text string) *node {
 	if p.failed {
 		return nil
 	}
-	return p.node(node{kind: table, name: name, quals: q, list: p.list(from)})
+	t := p.symbolOf(table, name, nil)
+	t.quals, t.list = q, p.list(from)
+	return t
 }
 
 // vcall reads the thunk that calls a virtual function by its place in the table.
 func (p *parser) vcall(text string) *node {
-	id := p.node(node{kind: identifier})
+	id := p.add(identifier, "", nil)
 	name := p.scopes(id)
 	p.want("$B")
 	id.text = text + "{" + strconv.FormatUint(p.unsigned(), 10) + ", {flat}}"
@@ -83,12 +85,12 @@ func (p *parser) vcall(text string) *node {
 	if p.failed {
 		return nil
 	}
-	return p.node(node{kind: function, name: name, sig: sig})
+	return p.symbolOf(function, name, sig)
 }
 
 // guard reads the variable that says whether a function's static ones were initialized.
 func (p *parser) guard(text string) *node {
-	id := p.node(node{kind: identifier, text: text})
+	id := p.add(identifier, text, nil)
 	name := p.scopes(id)
 	if !p.take("4IA") {
 		p.want("5")
@@ -101,7 +103,7 @@ func (p *parser) guard(text string) *node {
 	if p.failed {
 		return nil
 	}
-	return p.node(node{kind: variable, name: name})
+	return p.symbolOf(variable, name, nil)
 }
 
 // untyped reads a variable of which the name says no type.
@@ -111,7 +113,7 @@ func (p *parser) untyped(text string) *node {
 	if p.failed {
 		return nil
 	}
-	return p.node(node{kind: variable, name: name})
+	return p.symbolOf(variable, name, nil)
 }
 
 func (p *parser) typeDescriptor(text string) *node {
@@ -120,7 +122,7 @@ func (p *parser) typeDescriptor(text string) *node {
 	if p.failed || p.at < len(p.in) {
 		return p.fail()
 	}
-	return p.node(node{kind: typeInfo, inner: t, text: text})
+	return p.add(typeInfo, text, t)
 }
 
 func (p *parser) baseClassDescriptor(text string) *node {
@@ -142,7 +144,7 @@ func (p *parser) baseClassDescriptor(text string) *node {
 	if p.failed {
 		return nil
 	}
-	return p.node(node{kind: variable, name: name})
+	return p.symbolOf(variable, name, nil)
 }
 
 // initializer reads the function that initializes a variable before main, or the one that destroys it at exit. A variable's
@@ -153,7 +155,7 @@ func (p *parser) initializer(text string) *node {
 	if p.failed {
 		return nil
 	}
-	id := p.node(node{kind: structor, text: text, inner: s})
+	id := p.add(structor, text, s)
 	if s.kind == variable {
 		p.want("@")
 		if whole {
@@ -168,7 +170,7 @@ func (p *parser) initializer(text string) *node {
 		return p.fail()
 	}
 	id.inner = s.name
-	return p.node(node{kind: function, name: p.single(id), sig: s.sig})
+	return p.symbolOf(function, p.single(id), s.sig)
 }
 
 // returning reads a function that returns a class, of compilers long gone.
@@ -182,7 +184,7 @@ func (p *parser) returning(text string) *node {
 	}
 	last := len(s.name.list) - 1
 	if id := s.name.list[last]; id.kind == identifier {
-		id = p.node(*id)
+		id = p.copyOf(id)
 		id.text = text + id.text
 		s.name.list[last] = id
 	}
@@ -196,7 +198,7 @@ func (p *parser) funclet() (s *node, ok bool) {
 	if end < 0 || strings.Contains(p.rest()[:end], "@") {
 		return nil, false
 	}
-	id := p.node(node{kind: identifier, text: p.rest()[:end]})
+	id := p.add(identifier, p.rest()[:end], nil)
 	p.at += end + len("@0@")
 	p.take("$$h")
 	of := p.symbolName()
@@ -205,5 +207,5 @@ func (p *parser) funclet() (s *node, ok bool) {
 	}
 	from := len(p.stack)
 	p.stack = append(append(p.stack, of.list...), id)
-	return p.node(node{kind: variable, name: p.node(node{kind: qualified, list: p.list(from)})}), true
+	return p.symbolOf(variable, p.qualified(p.list(from)), nil), true
 }

@@ -67,9 +67,9 @@ func (p *parser) value(letter byte) (v *node, ok bool) {
 	p.at++
 	switch letter {
 	case '0':
-		return p.node(node{kind: literal, text: p.decimal()}), true
+		return p.add(literal, p.decimal(), nil), true
 	case '1', 'H', 'I', 'J':
-		v = p.node(node{kind: reference, text: "&"})
+		v = p.add(reference, "&", nil)
 		if p.peek() == '?' {
 			if v.inner = p.symbol(); p.failed || v.inner.name == nil {
 				return p.fail(), true
@@ -78,19 +78,19 @@ func (p *parser) value(letter byte) (v *node, ok bool) {
 		p.offsets(v, at7(&memberOffsets, letter))
 		return v, true
 	case 'F', 'G':
-		v = p.node(node{kind: reference})
+		v = p.add(reference, "", nil)
 		p.offsets(v, at7(&memberOffsets, letter))
 		return v, true
 	case 'E':
 		if p.peek() == '?' {
-			return p.node(node{kind: reference, inner: p.symbol()}), true
+			return p.add(reference, "", p.symbol()), true
 		}
 	case '2': // a class: its bases and members
-		v = p.node(node{kind: aggregate, inner: p.escapedType()})
+		v = p.add(aggregate, "", p.escapedType())
 		v.list = p.values((*parser).typedValue)
 		return v, true
 	case '3': // an array: its elements
-		v = p.node(node{kind: aggregate, inner: p.escapedType()})
+		v = p.add(aggregate, "", p.escapedType())
 		v.list = p.values(func(p *parser) *node {
 			e := p.anyValue()
 			p.want("@")
@@ -98,38 +98,39 @@ func (p *parser) value(letter byte) (v *node, ok bool) {
 		})
 		return v, true
 	case '5': // the address of a part of a variable
-		v = p.node(node{kind: reference, text: "&", inner: p.anyValue()})
+		v = p.add(reference, "&", p.anyValue())
 		p.want("@")
 		return v, true
 	case '6': // a member of a variable
-		v = p.node(node{kind: member, inner: p.anyValue()})
+		v = p.add(member, "", p.anyValue())
 		v.text = p.text()
 		p.want("@")
 		return v, true
 	case '7': // a union: one member
-		v = p.node(node{kind: aggregate, inner: p.escapedType()})
+		v = p.add(aggregate, "", p.escapedType())
 		v.list = p.values(func(p *parser) *node {
 			p.text()
 			return p.anyValue()
 		})
 		return v, true
 	case '8': // a pointer to a member, by name
-		v = p.node(node{kind: member, inner: p.typeName()})
+		v = p.add(member, "", p.typeName())
 		v.text = p.text()
 		p.want("@")
-		return p.node(node{kind: reference, text: "&", inner: v}), true
+		return p.add(reference, "&", v), true
 	case 'C': // an element of an array
-		v = p.node(node{kind: element, inner: p.anyValue(), name: p.anyValue()})
+		v = p.add(element, "", p.anyValue())
+		v.name = p.anyValue()
 		p.want("@")
 		return v, true
 	case 'A':
 		n := float64(math.Float32frombits(uint32(p.unsigned())))
-		return p.node(node{kind: literal, text: strconv.FormatFloat(n, 'g', -1, 32)}), true
+		return p.add(literal, strconv.FormatFloat(n, 'g', -1, 32), nil), true
 	case 'B':
 		n := math.Float64frombits(p.unsigned())
-		return p.node(node{kind: literal, text: strconv.FormatFloat(n, 'g', -1, 64)}), true
+		return p.add(literal, strconv.FormatFloat(n, 'g', -1, 64), nil), true
 	case 'D':
-		return p.node(node{kind: literal, text: "`template-parameter" + p.decimal() + "'"}), true
+		return p.add(literal, "`template-parameter"+p.decimal()+"'", nil), true
 	}
 	p.at = start
 	return nil, false
@@ -171,7 +172,7 @@ func (p *parser) anyValue() *node {
 func (p *parser) offsets(v *node, n int) {
 	from := len(p.stack)
 	for range n {
-		p.stack = append(p.stack, p.node(node{kind: literal, text: strconv.FormatInt(p.signed(), 10)}))
+		p.stack = append(p.stack, p.add(literal, strconv.FormatInt(p.signed(), 10), nil))
 	}
 	v.list = p.list(from)
 }

@@ -45,12 +45,12 @@ func (p *parser) plainType() *node {
 	case p.take("$$A6"):
 		return p.functionType(false)
 	case p.take("$$T"):
-		return p.node(node{kind: primitive, text: "std::nullptr_t"})
+		return p.add(primitive, "std::nullptr_t", nil)
 	case p.take("?"):
 		// A type with a name only, as of what "auto" stands for.
 		id := p.typeIdentifier()
 		p.want("@")
-		return p.node(node{kind: custom, inner: id})
+		return p.add(custom, "", id)
 	}
 	return p.primitiveType()
 }
@@ -63,7 +63,7 @@ func (p *parser) primitiveType() *node {
 	if text == "" {
 		return p.fail()
 	}
-	return p.node(node{kind: primitive, text: text})
+	return p.add(primitive, text, nil)
 }
 
 // taggedType reads a class, struct, union or enum. A digit says what integers an enum is made of.
@@ -74,7 +74,7 @@ func (p *parser) taggedType() *node {
 			return p.fail()
 		}
 	}
-	return p.node(node{kind: tagged, text: at7(&tags, letter), inner: p.typeName()})
+	return p.add(tagged, at7(&tags, letter), p.typeName())
 }
 
 // qualifiers reads the letter of const and volatile.
@@ -114,7 +114,7 @@ func (p *parser) extendedQualifiers(handle *string) (q quals) {
 
 // pointerType reads a pointer or reference, which may be one to a function or to a member.
 func (p *parser) pointerType() *node {
-	n := node{kind: pointer}
+	n := p.add(pointer, "", nil)
 	if p.take("$$Q") {
 		n.text = "&&"
 	} else if p.take("$$R") {
@@ -125,11 +125,11 @@ func (p *parser) pointerType() *node {
 	}
 	if p.take("6") {
 		n.inner = p.functionType(false)
-		return p.node(n)
+		return n
 	}
 	if p.take("_E") { // Clang's block
 		n.text, n.inner = "^", p.functionType(false)
-		return p.node(n)
+		return n
 	}
 	var handle string
 	n.quals |= p.extendedQualifiers(&handle)
@@ -139,7 +139,7 @@ func (p *parser) pointerType() *node {
 	if n.text == "*" && p.take("8") {
 		n.name = p.typeName()
 		n.inner = p.functionType(true)
-		return p.node(n)
+		return n
 	}
 	q := p.qualifiers()
 	if n.text == "*" && q&isMember != 0 {
@@ -147,7 +147,7 @@ func (p *parser) pointerType() *node {
 		if n.inner = p.typ(unqualified); !p.failed {
 			n.inner.quals = q &^ isMember
 		}
-		return p.node(n)
+		return n
 	}
 	if n.inner = p.typ(unqualified); p.failed {
 		return nil
@@ -161,9 +161,9 @@ func (p *parser) pointerType() *node {
 		n.text = "^"
 	default:
 		n.text = "^"
-		n.inner = p.node(node{kind: managed, inner: n.inner, text: handle})
+		n.inner = p.add(managed, handle, n.inner)
 	}
-	return p.node(n)
+	return n
 }
 
 // arrayType reads an array and its dimensions.
@@ -179,20 +179,21 @@ func (p *parser) arrayType() *node {
 		if p.failed {
 			return nil
 		}
-		d := node{kind: literal}
+		d := p.add(literal, "", nil)
 		if size != 0 {
 			d.text = strconv.FormatUint(size, 10)
 		}
-		p.stack = append(p.stack, p.node(d))
+		p.stack = append(p.stack, d)
 	}
-	n := node{kind: array, list: p.list(from)}
+	n := p.add(array, "", nil)
+	n.list = p.list(from)
 	if p.take("$$C") {
 		if n.quals = p.qualifiers(); n.quals&isMember != 0 {
 			return p.fail()
 		}
 	}
 	n.inner = p.typ(unqualified)
-	return p.node(n)
+	return n
 }
 
 // convention reads a calling convention.
@@ -201,7 +202,9 @@ func (p *parser) convention() string { return at7(&conventions, p.next()) }
 // functionType reads a function's type as one that pointers and template arguments have.
 func (p *parser) functionType(ofMember bool) *node {
 	s := p.signature(ofMember)
-	return p.node(node{kind: functionType, sig: s, quals: s.quals})
+	n := p.symbolOf(functionType, nil, s)
+	n.quals = s.quals
+	return n
 }
 
 // signature reads a function's type. That of a member begins with what is said of this.
@@ -236,6 +239,7 @@ func (p *parser) parameters(s *signature) {
 		s.void = true
 		return
 	}
+	s.this = p.take("_V")
 	from := len(p.stack)
 	for !p.failed {
 		switch c := p.peek(); {
