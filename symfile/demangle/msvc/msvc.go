@@ -73,7 +73,7 @@ func read(name string) (*parser, *node) {
 }
 
 func show(n *node, short bool, max int) string {
-	w := printer{short: short, limit: max - len(cutMark)}
+	w := printer{short: short, limit: max - len(cutMark), out: make([]byte, 0, 128)}
 	w.node(n)
 	return string(w.out)
 }

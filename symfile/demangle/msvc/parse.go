@@ -37,10 +37,13 @@ type parser struct {
 	nodes []node  // of which new ones are taken
 	links []*node // of which new lists are taken
 	stack []*node // lists that are being read
+	room  [32]*node
 }
 
 func newParser(name string) *parser {
-	return &parser{in: name, nodes: make([]node, 0, 8+len(name)/6), links: make([]*node, 0, 8+len(name)/6)}
+	p := &parser{in: name, nodes: make([]node, 0, 8+len(name)/4), links: make([]*node, 0, 8+len(name)/4)}
+	p.stack = p.room[:0]
+	return p
 }
 
 // add makes a node.
