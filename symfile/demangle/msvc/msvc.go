@@ -19,7 +19,7 @@ const maxOut = 64 << 10
 // as "[clone .cold]". Of a name whose type is not understood, it gives the name without it.
 func Name(raw string) string {
 	before, name := "", raw
-	if rest, ok := strings.CutPrefix(raw, "__imp_"); ok {
+	if rest, ok := strings.CutPrefix(raw, "__imp_"); ok && rest != "" {
 		before, name = "__declspec(dllimport) ", rest
 	} else if of, ok := blockOf(raw); ok {
 		before, name = "invocation function for block in ", of

@@ -8,7 +8,7 @@ import (
 	"github.com/crashpane/crashpane/symfile/demangle"
 )
 
-// names are decorated names by what of the grammar they show, with the complete form and the short one.
+// names are decorated names by what of the grammar they show, with the complete form, if that is looked at, and the short one.
 var names = []struct{ about, raw, full, short string }{
 	{"function", "?foo@Bar@@QEAAXH@Z", "public: void __cdecl Bar::foo(int)", "Bar::foo(int)"},
 	{"function without parameters", "?f@@YAXXZ", "void __cdecl f(void)", "f()"},
@@ -179,10 +179,7 @@ var names = []struct{ about, raw, full, short string }{
 
 func TestNames(t *testing.T) {
 	for _, n := range names {
-		full, ok := Full(n.raw)
-		if ok != (n.full != "") && n.full != "" {
-			t.Errorf("%s: %s: refused", n.about, n.raw)
-		} else if n.full != "" && full != n.full {
+		if full, ok := Full(n.raw); n.full != "" && (!ok || full != n.full) {
 			t.Errorf("%s: %s:\nhave %s\nwant %s", n.about, n.raw, full, n.full)
 		}
 		if short := Name(n.raw); short != n.short {
@@ -191,7 +188,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestTruncated: of a name that ends too early at least something is shown, and what is read of it is not more than is there.
+// TestTruncated: a name that ends anywhere is read without a panic, and something is shown of it.
 func TestTruncated(t *testing.T) {
 	for _, n := range names {
 		for end := range n.raw {

@@ -268,7 +268,7 @@ func (p *parser) declarator() *node {
 		p.named = name
 	}
 	last := name.list[len(name.list)-1]
-	if access := at7(&variableClasses, p.peek()); access != 0 {
+	if access := byLetter(&variableClasses, p.peek()); access != 0 {
 		if last.kind == conversion {
 			return p.fail()
 		}
@@ -289,7 +289,7 @@ func (p *parser) declarator() *node {
 
 // variable reads a variable's access and type.
 func (p *parser) variable(name *node) *node {
-	access := at7(&variableClasses, p.next())
+	access := byLetter(&variableClasses, p.next())
 	t := p.typ(unqualified)
 	if p.failed {
 		return nil
@@ -334,7 +334,7 @@ func (p *parser) function(name *node) *node {
 		if p.take("R") {
 			c |= vtordispex
 		}
-		kind := at7(&thunkClasses, p.next())
+		kind := byLetter(&thunkClasses, p.next())
 		if kind == 0 {
 			return p.fail()
 		}
@@ -346,7 +346,7 @@ func (p *parser) function(name *node) *node {
 		}
 		thunk += p.offset() + ", " + p.adjustment() + "}'"
 	} else {
-		kind := at7(&functionClasses, letter)
+		kind := byLetter(&functionClasses, letter)
 		if kind == 0 {
 			return p.fail()
 		}

@@ -110,8 +110,8 @@ var pointers = [128]struct {
 	q    quals
 }{'A': {"&", 0}, 'P': {"*", 0}, 'Q': {"*", isConst}, 'R': {"*", isVolatile}, 'S': {"*", isConst | isVolatile}}
 
-// at7 is an entry of a table by letter: the zero value for what is none.
-func at7[T any](table *[128]T, c byte) (v T) {
+// byLetter is an entry of a table by letter: the zero value for what is none.
+func byLetter[T any](table *[128]T, c byte) (v T) {
 	if c < 128 {
 		v = table[c]
 	}

@@ -75,11 +75,11 @@ func (p *parser) value(letter byte) (v *node, ok bool) {
 				return p.fail(), true
 			}
 		}
-		p.offsets(v, at7(&memberOffsets, letter))
+		p.offsets(v, byLetter(&memberOffsets, letter))
 		return v, true
 	case 'F', 'G':
 		v = p.add(reference, "", nil)
-		p.offsets(v, at7(&memberOffsets, letter))
+		p.offsets(v, byLetter(&memberOffsets, letter))
 		return v, true
 	case 'E':
 		if p.peek() == '?' {

@@ -34,9 +34,9 @@ func (p *parser) typ(w where) *node {
 
 func (p *parser) plainType() *node {
 	switch c := p.peek(); {
-	case at7(&tags, c) != "":
+	case byLetter(&tags, c) != "":
 		return p.taggedType()
-	case at7(&pointers, c).text != "" || p.starts("$$Q") || p.starts("$$R"):
+	case byLetter(&pointers, c).text != "" || p.starts("$$Q") || p.starts("$$R"):
 		return p.pointerType()
 	case c == 'Y':
 		return p.arrayType()
@@ -74,12 +74,12 @@ func (p *parser) taggedType() *node {
 			return p.fail()
 		}
 	}
-	return p.add(tagged, at7(&tags, letter), p.typeName())
+	return p.add(tagged, byLetter(&tags, letter), p.typeName())
 }
 
 // qualifiers reads the letter of const and volatile.
 func (p *parser) qualifiers() quals {
-	q := at7(&qualifiers, p.next())
+	q := byLetter(&qualifiers, p.next())
 	if !q.known {
 		p.failed = true
 	}
@@ -120,7 +120,7 @@ func (p *parser) pointerType() *node {
 	} else if p.take("$$R") {
 		n.text, n.quals = "&&", isVolatile
 	} else {
-		by := at7(&pointers, p.next())
+		by := byLetter(&pointers, p.next())
 		n.text, n.quals = by.text, by.q
 	}
 	if p.take("6") {
@@ -197,7 +197,7 @@ func (p *parser) arrayType() *node {
 }
 
 // convention reads a calling convention.
-func (p *parser) convention() string { return at7(&conventions, p.next()) }
+func (p *parser) convention() string { return byLetter(&conventions, p.next()) }
 
 // functionType reads a function's type as one that pointers and template arguments have.
 func (p *parser) functionType(ofMember bool) *node {
