@@ -38,6 +38,24 @@ func guidID(g []byte, age uint32) string {
 	return fmt.Sprintf("%02X%02X%02X%02X%02X%02X%02X%02X%X%x", g[3], g[2], g[1], g[0], g[5], g[4], g[7], g[6], g[8:16], age)
 }
 
+// SameID reports whether two debug ids name one build: they are equal, or would be if one of them had the bytes of the GUID's first
+// three fields, which are numbers, the other way round. Of a big-endian ELF file, Breakpad's dump_syms and ours write the build id
+// with these bytes turned, as of any file; Mozilla's, and whatever is made with the symbolic crate, writes them as they are. No id is the same as none.
+func SameID(a, b string) bool {
+	if a == "" || len(a) != len(b) {
+		return false
+	}
+	return strings.EqualFold(a, b) || len(a) > 32 && strings.EqualFold(a[16:], b[16:]) && strings.EqualFold(a, TurnedID(b))
+}
+
+// TurnedID is a debug id with the bytes of the GUID's first three fields the other way round, see SameID; "" if the id has no GUID.
+func TurnedID(id string) string {
+	if len(id) <= 32 {
+		return ""
+	}
+	return id[6:8] + id[4:6] + id[2:4] + id[:2] + id[10:12] + id[8:10] + id[14:16] + id[12:14] + id[16:]
+}
+
 // buildGUID is the first 16 bytes of a build id, filled up with zeros.
 func (m *Module) buildGUID() []byte {
 	g := make([]byte, 16)

@@ -153,6 +153,9 @@ func (b *builder) symbolStates() {
 	}
 }
 
+// TurnedID is core.TurnedID: a debug id as it would be with the bytes of its first three numbers the other way round.
+func TurnedID(id string) string { return core.TurnedID(id) }
+
 // wanted ranks the missing symbol files by the frames that need them. Modules of one debug file and id want one file.
 func (b *builder) wanted() {
 	r := b.r

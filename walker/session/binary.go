@@ -107,12 +107,51 @@ func (s *Session) Binary(itemID int) Binary {
 // isBinary says how a binary belongs to a module: by an id, or, where one of the two has none, by its name and size.
 func (it *item) isBinary(m *core.Module) (exact, byName bool) {
 	id := &it.ident
-	if m.DebugID != "" && strings.EqualFold(id.DebugID, m.DebugID) || id.CodeID != "" && strings.EqualFold(id.CodeID, m.CodeID) {
+	if it.answers(m.DebugID, it.sameName(m)) || id.CodeID != "" && strings.EqualFold(id.CodeID, m.CodeID) {
 		return true, false
 	}
 	const page = 4096
 	noID := m.CodeID == "" && strings.Trim(m.DebugID, "0") == "" || id.DebugID == ""
 	return false, noID && id.Code && it.sameName(m) && (id.Size+page-1)/page == (m.Size+page-1)/page
+}
+
+// answers reports whether a debug id is the binary's. One that is a hash of the code is not enough where the file has another name
+// than the module: of the programs of one compiler many begin alike.
+func (it *item) answers(debugID string, sameName bool) bool {
+	for _, id := range it.ident.HashIDs {
+		if core.SameID(id, debugID) {
+			return sameName
+		}
+	}
+	return core.SameID(it.ident.DebugID, debugID)
+}
+
+// symOfBinary is the symbol file that has another of the build's ids than the dump, which the module's binary knows all; nil if there is
+// none.
+func (s *Session) symOfBinary(m *core.Module, ms *moduleSymbols) *item {
+	if ms.bin == nil || ms.byName || ms.binForced {
+		return nil
+	}
+	for _, it := range s.items {
+		if it.Kind == KindSym && it.Usable && ms.bin.answers(it.SymID, it.sameName(m)) {
+			return it
+		}
+	}
+	return nil
+}
+
+// IDInUse is the debug id by which a dump's module knows the binary of an item; "" if no module uses it, or if it was found otherwise. It is what a
+// symbol file of the binary needs to be found for that dump.
+func (s *Session) IDInUse(itemID int) string {
+	for _, d := range s.dumps {
+		for i := range d.modules {
+			m := &d.Modules[i]
+			if it := d.modules[i].bin; it != nil && it.ID == itemID && it.answers(m.DebugID, it.sameName(m)) {
+				return m.DebugID
+			}
+		}
+	}
+	return ""
 }
 
 // matchBinary finds a module's binary: one that holds the program before one that holds debug information alone.

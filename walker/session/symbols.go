@@ -91,11 +91,8 @@ func (d *dump) concerns(it *item) bool {
 
 // is: the file says itself, or its place in a symbol store says, that it belongs to the module.
 func (it *item) is(m *core.Module) bool {
-	if m.DebugID == "" {
-		return false
-	}
-	return it.SymID != "" && strings.EqualFold(it.SymID, m.DebugID) ||
-		it.storeID != "" && strings.EqualFold(it.storeID, m.DebugID) && strings.EqualFold(it.storeFile, core.FileName(m.DebugFile))
+	return core.SameID(it.SymID, m.DebugID) ||
+		core.SameID(it.storeID, m.DebugID) && strings.EqualFold(it.storeFile, core.FileName(m.DebugFile))
 }
 
 // sameName: the file is of a module of that name, in some build.
@@ -136,6 +133,9 @@ func (s *Session) match(d *dump) {
 			ms.mismatch = nil
 		}
 		s.matchBinary(d, i, ms)
+		if ms.item == nil {
+			ms.item = s.symOfBinary(m, ms)
+		}
 	}
 	if d.modules != nil {
 		for i := range fresh {

@@ -261,8 +261,14 @@ func (v *View) Wanted(from, n int) WantedPage {
 
 // differs says in words what differs between two debug ids: 32 digits of a signature, then the age.
 func differs(a, b string) string {
-	if len(a) > 32 && len(b) > 32 && strings.EqualFold(a[:32], b[:32]) {
-		return "same signature, age " + Clean(b[32:]) + " instead of " + Clean(a[32:])
+	if len(a) > 32 && len(b) > 32 {
+		ages := ", age " + Clean(b[32:]) + " instead of " + Clean(a[32:])
+		switch {
+		case strings.EqualFold(a[:32], b[:32]):
+			return "same signature" + ages
+		case strings.EqualFold(a[:32], report.TurnedID(b)[:32]):
+			return "same signature with its bytes in another order" + ages
+		}
 	}
 	return "another signature: another build"
 }

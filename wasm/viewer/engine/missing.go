@@ -1,12 +1,14 @@
 package engine
 
 import (
+	"encoding/binary"
 	"fmt"
-	"github.com/crashpane/crashpane/walker/session"
-	"strings"
 
+	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/session"
 )
 
 // maxMissing is how many symbol files are asked for at most; whoever lacks more has most of them of modules that are on no stack.
@@ -20,6 +22,7 @@ func (e *Engine) missing(dump int) *view.WantedPage {
 		return &view.WantedPage{Rows: []view.WantedRow{}}
 	}
 	w := v.Wanted(0, maxMissing)
+	w.Rows = e.turned(dump, w.Rows)
 	rep := v.Report()
 	if rep.FirstThread < 0 || rep.FirstThread >= len(rep.Threads) {
 		return &w
@@ -32,7 +35,7 @@ func (e *Engine) missing(dump int) *view.WantedPage {
 			continue
 		}
 		for k, row := range w.Rows {
-			if mod := &rep.Modules[m]; !taken[k] && row.DebugID == view.Clean(mod.DebugID) && (row.Module == m || rep.Modules[row.Module].DebugFile == mod.DebugFile) {
+			if mod := &rep.Modules[m]; !taken[k] && core.SameID(row.DebugID, view.Clean(mod.DebugID)) && (row.Module == m || rep.Modules[row.Module].DebugFile == mod.DebugFile) {
 				taken[k] = true
 				first = append(first, row)
 			}
@@ -47,6 +50,23 @@ func (e *Engine) missing(dump int) *view.WantedPage {
 	return &w
 }
 
+// turned has a row for the other form of each id too where the dump is of a big-endian machine: what wrote the symbols of a store may have had the
+// bytes of the ids in another order, see core.SameID.
+func (e *Engine) turned(dump int, rows []view.WantedRow) []view.WantedRow {
+	if d := e.session.Dump(dump); d == nil || d.Header.Order != binary.ByteOrder(binary.BigEndian) {
+		return rows
+	}
+	var out []view.WantedRow
+	for _, row := range rows {
+		out = append(out, row)
+		if other := core.TurnedID(row.DebugID); other != "" {
+			row.DebugID, row.StorePath = other, report.StorePath(row.DebugFile, other)
+			out = append(out, row)
+		}
+	}
+	return out
+}
+
 // isSymbols says why a file that a server sent is not taken: it must be the symbol file that it was asked for, and nothing else.
 func isSymbols(src *input.Source, id string) error {
 	head, err := src.Bytes(0, min(src.Size, 4096))
@@ -57,7 +77,7 @@ func isSymbols(src *input.Source, id string) error {
 	switch {
 	case !ok:
 		return fmt.Errorf("%s is no symbol file: it does not begin with a MODULE record", src.Name)
-	case id != "" && !strings.EqualFold(m.ID, id):
+	case id != "" && !core.SameID(m.ID, id):
 		return fmt.Errorf("%s is of another build: its id is %s", src.Name, m.ID)
 	}
 	return nil
