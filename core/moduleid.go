@@ -95,12 +95,16 @@ func (m *Module) nilID() bool {
 const noDebugID = "000000000000000000000000000000000"
 
 // DebugIDRust is rust-minidump's debug_id as its JSON prints it (read_debug_id in minidump.rs, then the debugid crate): 33
-// zeros for a module without one.
+// zeros for a module without one. It takes a build id for a GUID in the dump's byte order, so that of a big-endian dump is not turned.
 func (m *Module) DebugIDRust() string {
-	if id := m.DebugIDBreakpad(); id != "" && !m.nilID() {
-		return id
+	id := m.DebugIDBreakpad()
+	switch {
+	case id == "", m.nilID():
+		return noDebugID
+	case m.big && m.CodeView.Signature == SigBpEL:
+		return TurnedID(id)
 	}
-	return noDebugID
+	return id
 }
 
 // DebugFileBreakpad is Breakpad's debug_file: the CodeView record's name, else the IMAGE_DEBUG_MISC record's, else "".
