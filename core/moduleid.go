@@ -53,8 +53,15 @@ func TurnedID(id string) string {
 	if len(id) <= 32 {
 		return ""
 	}
-	return id[6:8] + id[4:6] + id[2:4] + id[:2] + id[10:12] + id[8:10] + id[14:16] + id[12:14] + id[16:]
+	b := []byte(id)
+	for i, from := range turn {
+		b[i] = id[from]
+	}
+	return string(b)
 }
+
+// turn is where each of a debug id's first 16 digits comes from when the bytes of a u32 and two u16 turn around.
+var turn = [16]uint8{6, 7, 4, 5, 2, 3, 0, 1, 10, 11, 8, 9, 14, 15, 12, 13}
 
 // buildGUID is the first 16 bytes of a build id, filled up with zeros.
 func (m *Module) buildGUID() []byte {

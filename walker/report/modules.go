@@ -1,6 +1,7 @@
 package report
 
 import (
+	"encoding/binary"
 	"slices"
 	"sort"
 	"strings"
@@ -177,8 +178,12 @@ func (b *builder) wanted() {
 			continue
 		}
 		seen[k] = len(r.Wanted)
+		other := ""
+		if b.d.Header.Order == binary.ByteOrder(binary.BigEndian) {
+			other = StorePath(file, core.TurnedID(m.DebugID))
+		}
 		r.Wanted = append(r.Wanted, Wanted{
-			Module: i, DebugFile: file, DebugID: m.DebugID, StorePath: StorePath(file, m.DebugID), Frames: m.Frames,
+			Module: i, DebugFile: file, DebugID: m.DebugID, StorePath: StorePath(file, m.DebugID), OtherPath: other, Frames: m.Frames,
 			MismatchFile: s.MismatchFile, MismatchID: s.MismatchID, MismatchItem: s.MismatchItem,
 		})
 	}

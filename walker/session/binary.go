@@ -126,33 +126,9 @@ func (it *item) answers(debugID string, sameName bool) bool {
 	return core.SameID(it.ident.DebugID, debugID)
 }
 
-// symOfBinary is the symbol file that has another of the build's ids than the dump, which the module's binary knows all; nil if there is
-// none.
-func (s *Session) symOfBinary(m *core.Module, ms *moduleSymbols) *item {
-	if ms.bin == nil || ms.byName || ms.binForced {
-		return nil
-	}
-	for _, it := range s.items {
-		if it.Kind == KindSym && it.Usable && ms.bin.answers(it.SymID, it.sameName(m)) {
-			return it
-		}
-	}
-	return nil
-}
-
-// IDInUse is the debug id by which a dump's module knows the binary of an item; "" if no module uses it, or if it was found otherwise. It is what a
-// symbol file of the binary needs to be found for that dump.
-func (s *Session) IDInUse(itemID int) string {
-	for _, d := range s.dumps {
-		for i := range d.modules {
-			m := &d.Modules[i]
-			if it := d.modules[i].bin; it != nil && it.ID == itemID && it.answers(m.DebugID, it.sameName(m)) {
-				return m.DebugID
-			}
-		}
-	}
-	return ""
-}
+// IDInUse is the debug id by which a dump's module knows the binary of an item; "" if none does. It is what a symbol file of the binary
+// needs to be found for that dump.
+func (s *Session) IDInUse(itemID int) string { return s.items[itemID].idInUse }
 
 // matchBinary finds a module's binary: one that holds the program before one that holds debug information alone.
 func (s *Session) matchBinary(d *dump, i int, ms *moduleSymbols) {
@@ -169,15 +145,13 @@ func (s *Session) matchBinary(d *dump, i int, ms *moduleSymbols) {
 			switch {
 			case exact && (ms.bin == nil || ms.byName || it.ident.Code && !ms.bin.ident.Code):
 				ms.bin, ms.byName = it, false
+				it.idInUse = m.DebugID
 			case byName && ms.bin == nil:
 				ms.bin, ms.byName = it, true
-			case !exact && ms.item == nil && it.sameName(m):
+			case !exact && it.sameName(m):
 				ms.mismatch = it
 			}
 		}
-	}
-	if ms.bin != nil {
-		ms.mismatch = nil
 	}
 }
 

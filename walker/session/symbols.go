@@ -112,29 +112,29 @@ func (s *Session) match(d *dump) {
 	fresh := make([]moduleSymbols, len(d.Modules))
 	for i := range d.Modules {
 		m, ms := &d.Modules[i], &fresh[i]
-		if it := d.assigned[assignment{i, KindSym}]; it != nil {
-			ms.item, ms.forced = it, !it.is(m)
-			s.matchBinary(d, i, ms)
-			continue
-		}
+		s.matchBinary(d, i, ms)
+		var mismatch *item
+		assigned := d.assigned[assignment{i, KindSym}]
 		for _, it := range s.items {
-			if it.Kind != KindSym || !it.Usable {
+			if it.Kind != KindSym || !it.Usable || assigned != nil && it != assigned {
 				continue
 			}
-			exact := it.is(m)
+			// A symbol file may have another of the build's ids than the dump: its binary knows them all.
+			exact := it.is(m) || ms.bin != nil && !ms.byName && !ms.binForced && ms.bin.answers(it.SymID, it.sameName(m))
 			switch {
+			case assigned != nil:
+				ms.item, ms.forced = it, !exact
 			case exact && (ms.item == nil || !ms.item.sameName(m) && it.sameName(m)):
 				ms.item = it
 			case !exact && it.SymID != "" && it.sameName(m):
-				ms.mismatch = it
+				mismatch = it
 			}
 		}
-		if ms.item != nil {
+		switch {
+		case ms.item != nil || ms.bin != nil:
 			ms.mismatch = nil
-		}
-		s.matchBinary(d, i, ms)
-		if ms.item == nil {
-			ms.item = s.symOfBinary(m, ms)
+		case ms.mismatch == nil:
+			ms.mismatch = mismatch
 		}
 	}
 	if d.modules != nil {

@@ -1,12 +1,10 @@
 package engine
 
 import (
-	"encoding/binary"
 	"fmt"
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/input"
-	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/view"
 	"github.com/crashpane/crashpane/walker/session"
 )
@@ -22,7 +20,6 @@ func (e *Engine) missing(dump int) *view.WantedPage {
 		return &view.WantedPage{Rows: []view.WantedRow{}}
 	}
 	w := v.Wanted(0, maxMissing)
-	w.Rows = e.turned(dump, w.Rows)
 	rep := v.Report()
 	if rep.FirstThread < 0 || rep.FirstThread >= len(rep.Threads) {
 		return &w
@@ -35,7 +32,7 @@ func (e *Engine) missing(dump int) *view.WantedPage {
 			continue
 		}
 		for k, row := range w.Rows {
-			if mod := &rep.Modules[m]; !taken[k] && core.SameID(row.DebugID, view.Clean(mod.DebugID)) && (row.Module == m || rep.Modules[row.Module].DebugFile == mod.DebugFile) {
+			if mod := &rep.Modules[m]; !taken[k] && row.DebugID == view.Clean(mod.DebugID) && (row.Module == m || rep.Modules[row.Module].DebugFile == mod.DebugFile) {
 				taken[k] = true
 				first = append(first, row)
 			}
@@ -48,23 +45,6 @@ func (e *Engine) missing(dump int) *view.WantedPage {
 	}
 	w.Rows = first
 	return &w
-}
-
-// turned has a row for the other form of each id too where the dump is of a big-endian machine: what wrote the symbols of a store may have had the
-// bytes of the ids in another order, see core.SameID.
-func (e *Engine) turned(dump int, rows []view.WantedRow) []view.WantedRow {
-	if d := e.session.Dump(dump); d == nil || d.Header.Order != binary.ByteOrder(binary.BigEndian) {
-		return rows
-	}
-	var out []view.WantedRow
-	for _, row := range rows {
-		out = append(out, row)
-		if other := core.TurnedID(row.DebugID); other != "" {
-			row.DebugID, row.StorePath = other, report.StorePath(row.DebugFile, other)
-			out = append(out, row)
-		}
-	}
-	return out
 }
 
 // isSymbols says why a file that a server sent is not taken: it must be the symbol file that it was asked for, and nothing else.
