@@ -62,7 +62,7 @@ func (f *File) ELF() *elf.File { return f.elf }
 func (f *File) Identity() symbol.Identity { return f.id }
 
 func identify(src *input.Source, e *elf.File) symbol.Identity {
-	id := symbol.Identity{Name: e.SoName, DebugID: e.DebugID(), CodeID: e.CodeID(), OS: "Linux", Arch: dumpsyms.Arch(e.Arch)}
+	id := symbol.Identity{Name: e.SoName, DebugID: e.DebugID(), CodeID: e.CodeID(), HashIDs: e.HashIDs, OS: "Linux", Arch: dumpsyms.Arch(e.Arch)}
 	if word, ok := otherArchs[e.Machine]; e.Arch == nil && ok {
 		id.Arch = word
 	}

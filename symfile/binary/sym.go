@@ -1,6 +1,7 @@
 package binary
 
 import (
+	"cmp"
 	"io"
 
 	"github.com/crashpane/crashpane/symfile/dumpsyms"
@@ -10,6 +11,8 @@ import (
 type SymOptions struct {
 	// NoCFI leaves the STACK CFI records out.
 	NoCFI bool
+	// ID is the debug id to write, one that the file answers to; "" is the usual one.
+	ID string
 	// Demangle makes names readable; nil leaves them as they are.
 	Demangle func(string) string
 }
@@ -17,7 +20,7 @@ type SymOptions struct {
 // WriteSym writes all that is known as a Breakpad symbol file.
 func (f *File) WriteSym(w io.Writer, opt SymOptions) (dumpsyms.Counts, error) {
 	in := dumpsyms.Input{
-		Module:    dumpsyms.Module{OS: f.id.OS, Arch: f.id.Arch, ID: f.id.DebugID, Name: f.id.Name, CodeID: f.id.CodeID},
+		Module:    dumpsyms.Module{OS: f.id.OS, Arch: f.id.Arch, ID: cmp.Or(opt.ID, f.id.DebugID), Name: f.id.Name, CodeID: f.id.CodeID},
 		CPU:       f.elf.Arch,
 		Functions: f,
 		Publics:   f.Publics,

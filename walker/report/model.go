@@ -300,7 +300,9 @@ type Wanted struct {
 	DebugFile string // base name
 	DebugID   string
 	StorePath string // "app.pdb/1234…/app.sym"
-	Frames    int    // how many frames would gain by it
+	// OtherPath is where a store may have it too: under core.TurnedID of the id, if the dump is of a big-endian machine, else "".
+	OtherPath string
+	Frames    int // how many frames would gain by it
 	// MismatchFile and MismatchID name a given file of the right name and another id; "" if there is none.
 	MismatchFile, MismatchID string
 	MismatchItem             int // the session's item of that file, or -1

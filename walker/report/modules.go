@@ -1,6 +1,7 @@
 package report
 
 import (
+	"encoding/binary"
 	"slices"
 	"sort"
 	"strings"
@@ -153,6 +154,9 @@ func (b *builder) symbolStates() {
 	}
 }
 
+// TurnedID is core.TurnedID: a debug id as it would be with the bytes of its first three numbers the other way round.
+func TurnedID(id string) string { return core.TurnedID(id) }
+
 // wanted ranks the missing symbol files by the frames that need them. Modules of one debug file and id want one file.
 func (b *builder) wanted() {
 	r := b.r
@@ -174,8 +178,12 @@ func (b *builder) wanted() {
 			continue
 		}
 		seen[k] = len(r.Wanted)
+		other := ""
+		if b.d.Header.Order == binary.ByteOrder(binary.BigEndian) {
+			other = StorePath(file, core.TurnedID(m.DebugID))
+		}
 		r.Wanted = append(r.Wanted, Wanted{
-			Module: i, DebugFile: file, DebugID: m.DebugID, StorePath: StorePath(file, m.DebugID), Frames: m.Frames,
+			Module: i, DebugFile: file, DebugID: m.DebugID, StorePath: StorePath(file, m.DebugID), OtherPath: other, Frames: m.Frames,
 			MismatchFile: s.MismatchFile, MismatchID: s.MismatchID, MismatchItem: s.MismatchItem,
 		})
 	}

@@ -107,13 +107,28 @@ func (s *Session) Binary(itemID int) Binary {
 // isBinary says how a binary belongs to a module: by an id, or, where one of the two has none, by its name and size.
 func (it *item) isBinary(m *core.Module) (exact, byName bool) {
 	id := &it.ident
-	if m.DebugID != "" && strings.EqualFold(id.DebugID, m.DebugID) || id.CodeID != "" && strings.EqualFold(id.CodeID, m.CodeID) {
+	if it.answers(m.DebugID, it.sameName(m)) || id.CodeID != "" && strings.EqualFold(id.CodeID, m.CodeID) {
 		return true, false
 	}
 	const page = 4096
 	noID := m.CodeID == "" && strings.Trim(m.DebugID, "0") == "" || id.DebugID == ""
 	return false, noID && id.Code && it.sameName(m) && (id.Size+page-1)/page == (m.Size+page-1)/page
 }
+
+// answers reports whether a debug id is the binary's. One that is a hash of the code is not enough where the file has another name
+// than the module: of the programs of one compiler many begin alike.
+func (it *item) answers(debugID string, sameName bool) bool {
+	for _, id := range it.ident.HashIDs {
+		if core.SameID(id, debugID) {
+			return sameName
+		}
+	}
+	return core.SameID(it.ident.DebugID, debugID)
+}
+
+// IDInUse is the debug id by which a dump's module knows the binary of an item; "" if none does. It is what a symbol file of the binary
+// needs to be found for that dump.
+func (s *Session) IDInUse(itemID int) string { return s.items[itemID].idInUse }
 
 // matchBinary finds a module's binary: one that holds the program before one that holds debug information alone.
 func (s *Session) matchBinary(d *dump, i int, ms *moduleSymbols) {
@@ -130,15 +145,13 @@ func (s *Session) matchBinary(d *dump, i int, ms *moduleSymbols) {
 			switch {
 			case exact && (ms.bin == nil || ms.byName || it.ident.Code && !ms.bin.ident.Code):
 				ms.bin, ms.byName = it, false
+				it.idInUse = m.DebugID
 			case byName && ms.bin == nil:
 				ms.bin, ms.byName = it, true
-			case !exact && ms.item == nil && it.sameName(m):
+			case !exact && it.sameName(m):
 				ms.mismatch = it
 			}
 		}
-	}
-	if ms.bin != nil {
-		ms.mismatch = nil
 	}
 }
 

@@ -91,11 +91,8 @@ func (d *dump) concerns(it *item) bool {
 
 // is: the file says itself, or its place in a symbol store says, that it belongs to the module.
 func (it *item) is(m *core.Module) bool {
-	if m.DebugID == "" {
-		return false
-	}
-	return it.SymID != "" && strings.EqualFold(it.SymID, m.DebugID) ||
-		it.storeID != "" && strings.EqualFold(it.storeID, m.DebugID) && strings.EqualFold(it.storeFile, core.FileName(m.DebugFile))
+	return core.SameID(it.SymID, m.DebugID) ||
+		core.SameID(it.storeID, m.DebugID) && strings.EqualFold(it.storeFile, core.FileName(m.DebugFile))
 }
 
 // sameName: the file is of a module of that name, in some build.
@@ -115,27 +112,30 @@ func (s *Session) match(d *dump) {
 	fresh := make([]moduleSymbols, len(d.Modules))
 	for i := range d.Modules {
 		m, ms := &d.Modules[i], &fresh[i]
-		if it := d.assigned[assignment{i, KindSym}]; it != nil {
-			ms.item, ms.forced = it, !it.is(m)
-			s.matchBinary(d, i, ms)
-			continue
-		}
+		s.matchBinary(d, i, ms)
+		var mismatch *item
+		assigned := d.assigned[assignment{i, KindSym}]
 		for _, it := range s.items {
-			if it.Kind != KindSym || !it.Usable {
+			if it.Kind != KindSym || !it.Usable || assigned != nil && it != assigned {
 				continue
 			}
-			exact := it.is(m)
+			// A symbol file may have another of the build's ids than the dump: its binary knows them all.
+			exact := it.is(m) || ms.bin != nil && !ms.byName && !ms.binForced && ms.bin.answers(it.SymID, it.sameName(m))
 			switch {
+			case assigned != nil:
+				ms.item, ms.forced = it, !exact
 			case exact && (ms.item == nil || !ms.item.sameName(m) && it.sameName(m)):
 				ms.item = it
 			case !exact && it.SymID != "" && it.sameName(m):
-				ms.mismatch = it
+				mismatch = it
 			}
 		}
-		if ms.item != nil {
+		switch {
+		case ms.item != nil || ms.bin != nil:
 			ms.mismatch = nil
+		case ms.mismatch == nil:
+			ms.mismatch = mismatch
 		}
-		s.matchBinary(d, i, ms)
 	}
 	if d.modules != nil {
 		for i := range fresh {

@@ -28,7 +28,7 @@ func open(src *input.Source) (session.Binary, error) {
 	return f, nil
 }
 
-func writeSym(w io.Writer, b session.Binary) error {
-	_, err := b.(*binary.File).WriteSym(w, binary.SymOptions{Demangle: msvc.Name})
+func writeSym(w io.Writer, b session.Binary, id string) error {
+	_, err := b.(*binary.File).WriteSym(w, binary.SymOptions{ID: id, Demangle: msvc.Name})
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/intake/unpack"
 	"github.com/crashpane/crashpane/symfile/binary"
@@ -269,7 +270,7 @@ func (s *fileSet) addStored(asked map[string]bool) {
 		if m.DebugID == "" || file == "" || asked[key] {
 			continue
 		}
-		if path, ok := s.stored(report.StorePath(file, m.DebugID), ""); ok {
+		if path, ok := s.stored(file, m.DebugID, ""); ok {
 			asked[key] = true
 			if _, err := s.add(path); err != nil {
 				fmt.Fprintln(s.stderr, err)
@@ -278,16 +279,18 @@ func (s *fileSet) addStored(asked map[string]bool) {
 	}
 }
 
-// stored is the first folder's file at a path of the symbol store's layout, with one of the endings.
-func (s *fileSet) stored(storePath string, endings ...string) (string, bool) {
-	local := filepath.FromSlash(storePath)
-	if !filepath.IsLocal(local) { // a name from a dump must not lead out of the folder
-		return "", false
-	}
+// stored is the first folder's file where the symbol store's layout has it, under either form of its id, with one of the endings.
+func (s *fileSet) stored(debugFile, id string, endings ...string) (string, bool) {
 	for _, f := range s.folders {
-		for _, ext := range endings {
-			if path := filepath.Join(f.root, local) + ext; isFile(path) {
-				return path, true
+		for _, form := range []string{id, core.TurnedID(id)} {
+			local := filepath.FromSlash(report.StorePath(debugFile, form))
+			if !filepath.IsLocal(local) { // a name from a dump must not lead out of the folder
+				continue
+			}
+			for _, ext := range endings {
+				if path := filepath.Join(f.root, local) + ext; isFile(path) {
+					return path, true
+				}
 			}
 		}
 	}
@@ -297,7 +300,7 @@ func (s *fileSet) stored(storePath string, endings ...string) (string, bool) {
 // find gives the first folder's files for a module: its symbol file, and the ELF files of its id; if there is none with the right
 // id, one of the right name, so that the report can say that its id is another.
 func (s *fileSet) find(r *report.Report, w report.Wanted) []string {
-	if path, ok := s.stored(w.StorePath, "", ".gz", ".zst", ".xz"); ok && w.DebugID != "" {
+	if path, ok := s.stored(w.DebugFile, w.DebugID, "", ".gz", ".zst", ".xz"); ok {
 		return []string{path}
 	}
 	var out []string
@@ -307,8 +310,8 @@ func (s *fileSet) find(r *report.Report, w report.Wanted) []string {
 		if w.DebugID == "" {
 			continue
 		}
-		files := f.elfByID[w.DebugID]
-		if path := f.byID[w.DebugID]; path != "" {
+		files := f.elfByID[idKey(w.DebugID)]
+		if path := f.byID[idKey(w.DebugID)]; path != "" {
 			files = append([]string{path}, files...)
 		}
 		if len(files) > 0 {

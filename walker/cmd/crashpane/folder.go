@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/walker/report"
 )
@@ -18,10 +19,10 @@ import (
 type folder struct {
 	root    string
 	scanned bool
-	// byID and byName are the symbol files that one of the dump's modules may want, by the id and the name of their MODULE
+	// byID and byName are the symbol files that one of the dump's modules may want, by the id (see idKey) and the name of their MODULE
 	// record; the first of each in the order of their paths.
 	byID, byName map[string]string
-	// elfByID and elfByName are the ELF files, by debug id, and by their names and those that they have for themselves.
+	// elfByID and elfByName are the ELF files, by each of their debug ids (see idKey), and by their names and those that they have for themselves.
 	elfByID, elfByName map[string][]string
 	// archives are zip files, whose members are not known.
 	archives []string
@@ -45,7 +46,7 @@ func (f *folder) scan(r *report.Report, stderr io.Writer) {
 	f.elfByID, f.elfByName = map[string][]string{}, map[string][]string{}
 	ids, names := map[string]bool{}, map[string]bool{}
 	for i := range r.Modules {
-		ids[r.Modules[i].DebugID] = true
+		ids[idKey(r.Modules[i].DebugID)] = true
 		names[report.BaseName(r.Modules[i].DebugFile)] = true
 	}
 	filepath.WalkDir(f.root, func(path string, d fs.DirEntry, err error) error {
@@ -69,7 +70,7 @@ func (f *folder) scan(r *report.Report, stderr io.Writer) {
 		if !ok {
 			return nil
 		}
-		if ids[id] && f.byID[id] == "" {
+		if id = idKey(id); ids[id] && f.byID[id] == "" {
 			f.byID[id] = path
 		}
 		if names[name] && f.byName[name] == "" {
@@ -91,8 +92,8 @@ func (f *folder) addELF(path string) {
 		return
 	}
 	id := b.Identity()
-	if id.DebugID != "" {
-		f.elfByID[id.DebugID] = append(f.elfByID[id.DebugID], path)
+	for _, one := range idsOf(id) {
+		f.elfByID[idKey(one)] = append(f.elfByID[idKey(one)], path)
 	}
 	names := []string{filepath.Base(path)}
 	if id.Name != names[0] {
@@ -107,7 +108,16 @@ func (f *folder) addELF(path string) {
 func (f *folder) elsewhere(path string, ids, names map[string]bool) bool {
 	dir := filepath.Dir(path)
 	id, name := filepath.Base(dir), filepath.Base(filepath.Dir(dir))
-	return isDebugID(id) && !ids[strings.ToUpper(id)] && !names[name]
+	return isDebugID(id) && !ids[idKey(id)] && !names[name]
+}
+
+// idKey is the same for all forms of a debug id that core.SameID takes for one: the lower of the two orders of its bytes, in capitals.
+func idKey(id string) string {
+	id = strings.ToUpper(id)
+	if turned := core.TurnedID(id); turned != "" {
+		return min(id, turned)
+	}
+	return id
 }
 
 // isDebugID reports whether s has the form of a debug id: 32 hex digits and an age.

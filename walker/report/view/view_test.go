@@ -180,6 +180,23 @@ func TestLists(t *testing.T) {
 	}
 }
 
+// What differs between two ids that name no one build.
+func TestDiffers(t *testing.T) {
+	const id = "00112233445566778899AABBCCDDEEFF"
+	for _, c := range [][2]string{
+		{id + "2", "same signature, age 2 instead of 1"},
+		{strings.ToLower(id) + "a", "same signature, age a instead of 1"},
+		{"33221100554477668899AABBCCDDEEFF0", "same signature with its bytes in another order, age 0 instead of 1"},
+		{"33221100" + id[8:] + "0", "another signature: another build"},
+		{"3A7D5E001C", "another signature: another build"},
+		{"", "another signature: another build"},
+	} {
+		if got := differs(id+"1", c[0]); got != c[1] {
+			t.Errorf("%s: %q, want %q", c[0], got, c[1])
+		}
+	}
+}
+
 func TestFrame(t *testing.T) {
 	v := New(example(), demangled)
 	d := v.Frame(1, 0, 1)

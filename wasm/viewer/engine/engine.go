@@ -25,7 +25,7 @@ type Engine struct {
 	maps     []app.GridRow      // the memory map of mapsOf
 	mapsOf   *report.Report
 	compared comparison
-	writeSym func(io.Writer, session.Binary) error
+	writeSym func(io.Writer, session.Binary, string) error
 	demangle func(string) string
 	lines    []string // of the stream linesOf
 	linesOf  string
@@ -56,8 +56,8 @@ type Options struct {
 	// PostFile sends a message with the file beside it that a Source is read from, if there is one that others can read: what was
 	// unpacked for the engine can be. It reports whether it did.
 	PostFile func(app.Reply, *input.Source) bool
-	// WriteSym writes what one of them knows as a Breakpad symbol file.
-	WriteSym func(w io.Writer, b session.Binary) error
+	// WriteSym writes what one of them knows as a Breakpad symbol file with a debug id, the usual one if that is "".
+	WriteSym func(w io.Writer, b session.Binary, id string) error
 	// Demangle makes names readable. Nil is demangle.Name, which leaves Microsoft's names as they are.
 	Demangle func(string) string
 }

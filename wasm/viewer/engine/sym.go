@@ -20,7 +20,7 @@ func (e *Engine) sym(r *app.Reply, name string) error {
 			return fmt.Errorf("this program does not write symbol files")
 		}
 		w := &chunks{e: e, name: name}
-		if err := e.writeSym(w, b); err != nil {
+		if err := e.writeSym(w, b, e.session.IDInUse(it.ID)); err != nil {
 			return err
 		}
 		w.flush()
