@@ -8,8 +8,11 @@ import (
 	"os"
 
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/intake"
 	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/symfile/demangle"
+	"github.com/crashpane/crashpane/symfile/dumpsyms"
+	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
 var dumpsymsCommand = command{
@@ -50,7 +53,7 @@ func (d *dumpsymsRun) run(args []string, stdout, stderr io.Writer) error {
 			f.close()
 		}
 	}()
-	b, err := joined(files)
+	b, err := symbolsOf(files)
 	if err != nil {
 		return err
 	}
@@ -101,6 +104,21 @@ func openSources(paths []string) (out []sourceFile, err error) {
 		out = append(out, sourceFile{input.New(path, f, st.Size()), f.Close})
 	}
 	return out, nil
+}
+
+// symWriter is what a symbol file is made of: a binary with its debug files, or a PDB.
+type symWriter interface {
+	Name() string
+	WriteSym(w io.Writer, opt binary.SymOptions) (dumpsyms.Counts, error)
+	Warnings() []string
+	Has() symbol.Contents
+}
+
+func symbolsOf(files []sourceFile) (symWriter, error) {
+	if intake.Sniff(files[0].Source).Kind == intake.PDB && len(files) == 1 {
+		return binary.OpenPDB(files[0].Source)
+	}
+	return joined(files)
 }
 
 // joined is the binary that the files make together: the first, or the second if that is the one that holds the program.

@@ -1,0 +1,194 @@
+package pdb
+
+import (
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/symbol"
+)
+
+func answerOf(err error) symbol.Answer {
+	if input.Needs(err) {
+		return symbol.Needs
+	}
+	return symbol.No
+}
+
+// Lookup is the function, source line and inlined calls at an address of the module; where no function is known, the name that the
+// linker has for it, as a public symbol. Of bytes that are not here yet the error is a *input.NeedError.
+func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
+	s, ok, err := f.lookup(rva)
+	switch {
+	case err != nil:
+		return symbol.Symbol{}, answerOf(err), err
+	case !ok:
+		return symbol.Symbol{}, symbol.No, nil
+	}
+	return s, symbol.Yes, nil
+}
+
+func (f *File) lookup(rva uint64) (symbol.Symbol, bool, error) {
+	linked, ok, err := f.linked(rva)
+	if err != nil || !ok || f.contributions == nil {
+		return symbol.Symbol{}, false, err
+	}
+	number, off, ok := f.split(linked)
+	if !ok {
+		return symbol.Symbol{}, false, nil
+	}
+	key := place(number, off)
+	// A place of the same section as an address of the module; with an OMAP it is only right as far as nothing between was moved.
+	address := func(at uint64) uint64 { return rva - (key - at) }
+
+	from, covered, err := f.contributions.find(number, off)
+	if err != nil {
+		return symbol.Symbol{}, false, err
+	}
+	var m *moduleData
+	if covered {
+		if m, err = f.module(from.module); err != nil {
+			return symbol.Symbol{}, false, err
+		}
+		if fn, at, size := m.function(key); fn != nil {
+			s, err := m.describe(fn, key, at, size, address)
+			s.Start, s.Size = address(at), uint64(size)
+			return s, true, err
+		}
+	}
+	s, ok, err := f.publicAt(m, key, from, covered, address)
+	if err != nil || !ok || m == nil || m.s == nil {
+		return s, ok, err
+	}
+	// Assembler code has lines and no functions.
+	lines, err := m.linesIn(from.key(), from.size)
+	if err != nil {
+		return s, false, err
+	}
+	if l := spanAt(lines, off); l != nil {
+		s.LineStart, s.Line, s.HasLine = address(place(number, l.start)), l.line, true
+		s.File, err = m.file(l.file)
+	}
+	return s, true, err
+}
+
+// describe is what a module says of a place in a function, which is in a range of size bytes at a place.
+func (m *moduleData) describe(fn *function, key, at uint64, size uint32, address func(uint64) uint64) (symbol.Symbol, error) {
+	s := symbol.Symbol{Inlines: []symbol.Inline{}}
+	var err error
+	if s.Name, err = m.name(fn); err != nil {
+		return s, err
+	}
+	lines, err := m.linesIn(at, size)
+	if err != nil {
+		return s, err
+	}
+	off, section := uint32(key), uint16(key>>32)
+	if l := spanAt(lines, off); l != nil {
+		s.Line, s.HasLine = l.line, true
+		s.LineStart = address(place(section, l.start))
+		if s.File, err = m.file(l.file); err != nil {
+			return s, err
+		}
+	}
+	sites, err := m.inlineSites(fn)
+	if err != nil {
+		if input.Needs(err) {
+			return s, err
+		}
+		m.f.note(err.Error())
+	}
+	deepest := -1
+	for i := range sites {
+		if (deepest < 0 || sites[i].depth > sites[deepest].depth) && spanAt(sites[i].lines, off) != nil {
+			deepest = i
+		}
+	}
+	for i := deepest; i >= 0; i = sites[i].parent {
+		l := spanAt(sites[i].lines, off)
+		in := symbol.Inline{Line: l.line, HasLine: true, Start: address(place(section, spanAt(sites[i].ranges, off).start))}
+		if in.Name, err = m.f.functionName(sites[i].id); err != nil {
+			return s, err
+		}
+		if in.File, err = m.file(l.file); err != nil {
+			return s, err
+		}
+		s.Inlines = append(s.Inlines, in)
+	}
+	return s, nil
+}
+
+// name is a function's name with its parameters.
+func (m *moduleData) name(fn *function) (string, error) {
+	rec, err := m.record(int64(fn.off))
+	if err != nil {
+		return "", err
+	}
+	text := name(fn.kind, rec, procName)
+	number := u32(rec, 28)
+	if typeIsID(fn.kind) {
+		if number, err = m.f.idType(number); err != nil {
+			_, err = m.f.unnamed(err)
+			return text, err
+		}
+	}
+	args, err := m.f.parameters(number)
+	return text + args, err
+}
+
+// publicAt is the linker's name for a place: the nearest before it that is in the same contribution, if one covers the place. A thunk that has no name
+// of its own there has that of its module.
+func (f *File) publicAt(m *moduleData, key uint64, from contribution, covered bool, address func(uint64) uint64) (symbol.Symbol, bool, error) {
+	p, err := f.openPublics()
+	if err != nil {
+		return symbol.Symbol{}, false, err
+	}
+	text, at, ok, err := p.find(key)
+	if err != nil {
+		if input.Needs(err) {
+			return symbol.Symbol{}, false, err
+		}
+		f.note(err.Error())
+		ok = false
+	}
+	if covered && at < from.key() {
+		ok = false
+	}
+	s := symbol.Symbol{Name: text, Start: address(at), Public: true, Inlines: []symbol.Inline{}}
+	if m == nil {
+		return s, ok, nil
+	}
+	if t := m.thunk(key); t != nil && (!ok || at < t.at) {
+		s.Name, s.Start, s.Size = t.name, address(t.at), uint64(t.size)
+		if t.name == "" {
+			if s.Name, err = f.nameOf(t.target); err != nil {
+				return s, false, err
+			}
+		}
+		return s, s.Name != "", nil
+	}
+	return s, ok, nil
+}
+
+// nameOf is the name of the function at a place, "" if none is known.
+func (f *File) nameOf(key uint64) (string, error) {
+	from, covered, err := f.contributions.find(uint16(key>>32), uint32(key))
+	if err != nil {
+		return "", err
+	}
+	if covered {
+		m, err := f.module(from.module)
+		if err != nil {
+			return "", err
+		}
+		if fn, at, _ := m.function(key); fn != nil && at == key {
+			return m.name(fn)
+		}
+	}
+	p, err := f.openPublics()
+	if err != nil {
+		return "", err
+	}
+	text, at, ok, err := p.find(key)
+	if err != nil || !ok || at != key {
+		return "", err
+	}
+	return text, nil
+}
