@@ -112,8 +112,7 @@ func (m *moduleData) each(f *function, inside bool, fn func(symbol.Function) err
 	return fn(out)
 }
 
-// calls are the records of an inlined call: one for each place that the line table says it was called from, by the ranges whose first
-// byte is of that line.
+// calls are the records of an inlined call: one for each line that the code around it gives to its ranges, which is where it was called.
 func (m *moduleData) calls(s *site, sites []site, lines []span, section uint64, file func(uint32) string) ([]symbol.InlineCall, error) {
 	if s.parent >= 0 {
 		lines = sites[s.parent].lines
@@ -124,17 +123,14 @@ func (m *moduleData) calls(s *site, sites []site, lines []span, section uint64, 
 	}
 	var out []symbol.InlineCall
 	of := map[span]int{}
-	for _, r := range s.ranges {
-		var from span
-		if l := spanAt(lines, r.start); l != nil {
-			from = span{file: l.file, line: l.line}
-		}
+	for _, r := range byLine(s.ranges, lines) {
+		from := span{file: r.file, line: r.line}
 		i, ok := of[from]
 		if !ok {
 			i = len(out)
 			of[from] = i
 			out = append(out, symbol.InlineCall{Depth: s.depth, Name: name, CallLine: from.line})
-			if from.line != 0 {
+			if from != (span{}) {
 				out[i].CallFile = file(from.file)
 			}
 		}
@@ -145,6 +141,34 @@ func (m *moduleData) calls(s *site, sites []site, lines []span, section uint64, 
 		out[i].Ranges = append(out[i].Ranges, parts...)
 	}
 	return slices.DeleteFunc(out, func(c symbol.InlineCall) bool { return len(c.Ranges) == 0 }), nil
+}
+
+// byLine cuts ranges where the lines of the code around change. Parts without a line have line 0 of file 0.
+func byLine(ranges, lines []span) []span {
+	var out []span
+	for _, r := range ranges {
+		i := max(lastUpTo(lines, uint64(r.start), func(l *span) uint64 { return uint64(l.start) }), 0)
+		for at := r.start; at < r.end; {
+			for i < len(lines) && lines[i].end <= at {
+				i++
+			}
+			part := span{start: at, end: r.end}
+			switch {
+			case i == len(lines):
+			case lines[i].start > at:
+				part.end = min(r.end, lines[i].start)
+			default:
+				part.end, part.file, part.line = min(r.end, lines[i].end), lines[i].file, lines[i].line
+			}
+			if n := len(out); n > 0 && out[n-1].end == at && out[n-1].file == part.file && out[n-1].line == part.line {
+				out[n-1].end = part.end
+			} else {
+				out = append(out, part)
+			}
+			at = part.end
+		}
+	}
+	return out
 }
 
 // layer is a span of a function's own lines (depth 0) or of an inlined call.
@@ -220,32 +244,6 @@ func (f *File) movedPlace(at uint64, size uint32) ([]symbol.Range, error) {
 		return nil, nil
 	}
 	return f.moved(rva, uint64(size))
-}
-
-// moved is where a range of addresses, as they were linked, is in the module: with an OMAP it may be in several pieces, or nowhere.
-func (f *File) moved(rva, size uint64) ([]symbol.Range, error) {
-	if f.fromSource == nil {
-		return []symbol.Range{{Start: rva, Size: size}}, nil
-	}
-	var out []symbol.Range
-	for end := rva + size; rva < end; {
-		from, to, next, err := f.fromSource.find(rva)
-		if err != nil {
-			return nil, err
-		}
-		next = min(next, end)
-		if to != 0 && next > rva {
-			r := symbol.Range{Start: to + (rva - from), Size: next - rva}
-			if n := len(out); n > 0 && out[n-1].Start+out[n-1].Size == r.Start {
-				out[n-1].Size += r.Size
-			} else {
-				out = append(out, r)
-			}
-		}
-		rva = max(next, rva+1)
-	}
-	slices.SortFunc(out, func(a, b symbol.Range) int { return cmp.Compare(a.Start, b.Start) })
-	return out, nil
 }
 
 // Publics calls fn for every public name, by address, and for the thunks of the modules.

@@ -67,7 +67,7 @@ func (f *File) frame(t *frameTable, i int) (d unwind.FrameData, first bool, err 
 // FrameData is the entry that covers an address of the module: of frame data before FPO; of several the one that starts last. The
 // Answer is as of Lookup.
 func (f *File) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
-	linked, ok, err := f.linked(rva)
+	linked, _, ok, err := f.linked(rva)
 	if err != nil || !ok {
 		return unwind.FrameData{}, answerOf(err), err
 	}
@@ -84,8 +84,13 @@ func (f *File) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
 				return unwind.FrameData{}, answerOf(err), err
 			}
 			if linked-d.Start < d.Size {
-				d.Start += rva - linked
-				return d, symbol.Yes, nil
+				parts, err := f.placed(d)
+				for _, p := range parts {
+					if rva-p.Start < p.Size {
+						return p, symbol.Yes, err
+					}
+				}
+				return unwind.FrameData{}, answerOf(err), err
 			}
 			if first {
 				break
@@ -103,17 +108,58 @@ func (f *File) EachFrameData(fn func(unwind.FrameData) error) error {
 			if err != nil {
 				return err
 			}
-			parts, err := f.moved(d.Start, d.Size)
+			parts, err := f.placed(d)
 			if err != nil {
 				return err
 			}
 			for _, p := range parts {
-				d.Start, d.Size = p.Start, p.Size
-				if err := fn(d); err != nil {
+				if err := fn(p); err != nil {
 					return err
 				}
 			}
 		}
 	}
 	return nil
+}
+
+// placed is an entry as it is in the module. With an OMAP, prologue, body and epilogue may have been moved away from each other, and each
+// may be in several pieces, which are entries of their own then.
+func (f *File) placed(d unwind.FrameData) ([]unwind.FrameData, error) {
+	if f.fromSource == nil {
+		return []unwind.FrameData{d}, nil
+	}
+	prolog := min(uint64(d.Prolog), d.Size)
+	epilog := min(uint64(d.Epilog), d.Size-prolog)
+	var out []unwind.FrameData
+	start := d.Start
+	for i, size := range []uint64{prolog, d.Size - prolog - epilog, epilog} {
+		parts, err := f.moved(start, size)
+		if err != nil {
+			return nil, err
+		}
+		start += size
+		for _, p := range parts {
+			e := d
+			e.Start, e.Size, e.Prolog, e.Epilog = p.Start, p.Size, 0, 0
+			switch i {
+			case 0:
+				e.Prolog = uint32(p.Size)
+			case 2:
+				e.Epilog = uint32(p.Size)
+			}
+			out = append(out, e)
+		}
+	}
+	whole := len(out) > 0
+	for i := 1; i < len(out); i++ {
+		whole = whole && out[i].Start == out[i-1].Start+out[i-1].Size
+	}
+	if whole {
+		d.Start, d.Size, d.Prolog, d.Epilog = out[0].Start, 0, 0, 0
+		for _, e := range out {
+			d.Size, d.Prolog, d.Epilog = d.Size+e.Size, d.Prolog+e.Prolog, d.Epilog+e.Epilog
+		}
+		return []unwind.FrameData{d}, nil
+	}
+	return out, nil
 }

@@ -25,8 +25,26 @@ func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 	return s, symbol.Yes, nil
 }
 
+// around is the part in the module of a range of addresses, as they were linked, that an address of the module is in. The address is
+// linked there; if it is not exact, it may be outside of the range for all that.
+func (f *File) around(rva, linked uint64, exact bool, start, size uint64) (symbol.Range, bool, error) {
+	if f.toSource == nil {
+		return symbol.Range{Start: start, Size: size}, true, nil
+	}
+	parts, err := f.moved(start, size)
+	if err != nil {
+		return symbol.Range{}, false, err
+	}
+	for _, p := range parts {
+		if rva-p.Start < p.Size {
+			return p, true, nil
+		}
+	}
+	return symbol.Range{Start: start + (rva - linked), Size: size}, exact, nil
+}
+
 func (f *File) lookup(rva uint64) (symbol.Symbol, bool, error) {
-	linked, ok, err := f.linked(rva)
+	linked, exact, ok, err := f.linked(rva)
 	if err != nil || !ok || f.contributions == nil {
 		return symbol.Symbol{}, false, err
 	}
@@ -48,10 +66,17 @@ func (f *File) lookup(rva uint64) (symbol.Symbol, bool, error) {
 			return symbol.Symbol{}, false, err
 		}
 		if fn, at, size := m.function(key); fn != nil {
+			in, ok, err := f.around(rva, linked, exact, linked-(key-at), uint64(size))
+			if err != nil || !ok {
+				return symbol.Symbol{}, false, err
+			}
 			s, err := m.describe(fn, key, at, size, address)
-			s.Start, s.Size = address(at), uint64(size)
+			s.Start, s.Size = in.Start, in.Size
 			return s, true, err
 		}
+	}
+	if !exact {
+		return symbol.Symbol{}, false, nil
 	}
 	s, ok, err := f.publicAt(m, key, from, covered, address)
 	if err != nil || !ok || m == nil || m.s == nil {

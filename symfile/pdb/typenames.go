@@ -14,7 +14,12 @@ var plainTypes = map[byte]string{
 	0x31: "bool", 0x32: "bool", 0x33: "bool",
 }
 
-const firstRecord = 0x1000
+const (
+	// typeNullptr would be a pointer to nothing.
+	typeNullptr = 0x0103
+	// firstRecord is the first number of a type that has a record.
+	firstRecord = 0x1000
+)
 
 // typeWriter writes the names of types. Types may be made of each other without end in a damaged file.
 type typeWriter struct {
@@ -108,6 +113,9 @@ func (w *typeWriter) write(number uint32, behind bool) {
 	if number < firstRecord {
 		name, ok := plainTypes[byte(number)]
 		switch {
+		case number == typeNullptr:
+			w.out.WriteString("std::nullptr_t")
+			return
 		case byte(number) == 0: // the type of what follows the named parameters
 			name = "..."
 		case !ok:
@@ -126,18 +134,13 @@ func (w *typeWriter) write(number uint32, behind bool) {
 	}
 	switch u16(rec, 2) {
 	case leafModifier: // 4 type, 8 flags
-		words := ""
-		for i, word := range []string{"const", "volatile", "__unaligned"} {
-			if u16(rec, 8)&(1<<i) != 0 {
-				words += " " + word
-			}
-		}
-		if behind {
-			w.write(u32(rec, 4), true)
+		words, of := modifiers(rec), u32(rec, 4)
+		if pointer := of < firstRecord && of>>8 != 0 && of != typeNullptr; behind || pointer {
+			w.write(of, true)
 			w.out.WriteString(words)
 		} else {
 			w.out.WriteString(strings.TrimPrefix(words+" ", " "))
-			w.write(u32(rec, 4), false)
+			w.write(of, false)
 		}
 	case leafPointer: // 4 what to, 8 attributes, 12 of what class
 		w.pointer(rec)
@@ -163,47 +166,72 @@ func (w *typeWriter) write(number uint32, behind bool) {
 	}
 }
 
-// pointer writes a pointer or reference. One to a function goes into the function's type: "int (*)(char)".
+// pointer writes pointers and references. One to a function goes into the function's type: "int (*)(char)".
 func (w *typeWriter) pointer(rec []byte) {
 	const isConst, isVolatile = 1 << 10, 1 << 9
-	attributes := u32(rec, 8)
-	mode := attributes >> 5 & 7
-	sign := "*"
-	switch mode {
-	case 1:
-		sign = "&"
-	case 4:
-		sign = "&&"
-	}
-	if attributes&isConst != 0 {
-		sign += " const"
-	}
-	if attributes&isVolatile != 0 {
-		sign += " volatile"
-	}
-	to := u32(rec, 4)
-	target := w.record(to)
-	switch kind := u16(target, 2); {
-	case kind == leafProcedure || kind == leafMember:
-		w.write(u32(target, 4), false)
-		w.out.WriteString(" (")
-		list := 12
-		if kind == leafMember {
-			w.write(u32(target, 8), false)
-			w.out.WriteString("::")
-			list = 20
+	signs := ""
+	for {
+		attributes := u32(rec, 8)
+		mode := attributes >> 5 & 7
+		sign := "*"
+		switch mode {
+		case 1:
+			sign = "&"
+		case 4:
+			sign = "&&"
 		}
-		w.out.WriteString(sign + ")")
-		w.list(u32(target, list))
-	case mode == 2: // to a member of a class
-		w.write(to, true)
-		w.out.WriteByte(' ')
-		w.write(u32(rec, 12), false)
-		w.out.WriteString("::" + sign)
-	default:
-		w.write(to, true)
-		w.out.WriteString(sign)
+		if attributes&isConst != 0 {
+			sign += " const"
+		}
+		if attributes&isVolatile != 0 {
+			sign += " volatile"
+		}
+		signs = sign + signs
+		to := u32(rec, 4)
+		target := w.record(to)
+		words := ""
+		if u16(target, 2) == leafModifier { // of a pointer: it belongs to that pointer's sign
+			if inner := w.record(u32(target, 4)); u16(inner, 2) == leafPointer {
+				words, target = modifiers(target), inner
+			}
+		}
+		switch kind := u16(target, 2); {
+		case kind == leafPointer && mode != 2:
+			signs, rec = words+signs, target
+		case kind == leafProcedure || kind == leafMember:
+			w.write(u32(target, 4), false)
+			w.out.WriteString(" (")
+			list := 12
+			if kind == leafMember {
+				w.write(u32(target, 8), false)
+				w.out.WriteString("::")
+				list = 20
+			}
+			w.out.WriteString(signs + ")")
+			w.list(u32(target, list))
+			return
+		case mode == 2: // to a member of a class
+			w.write(to, true)
+			w.out.WriteByte(' ')
+			w.write(u32(rec, 12), false)
+			w.out.WriteString("::" + signs)
+			return
+		default:
+			w.write(to, true)
+			w.out.WriteString(signs)
+			return
+		}
 	}
+}
+
+// modifiers are a modified type's words, each with a blank before it.
+func modifiers(rec []byte) (words string) {
+	for i, word := range []string{" const", " volatile", " __unaligned"} {
+		if u16(rec, 8)&(1<<i) != 0 {
+			words += word
+		}
+	}
+	return words
 }
 
 // pastNumber is what follows a number in a record: one of less than 0x8000 is itself, others begin with their form.
