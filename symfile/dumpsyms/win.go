@@ -7,6 +7,13 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
+// same says whether two records say the same, wherever they are from.
+func same(a, b *unwind.FrameData) bool {
+	x := *a
+	x.Origin = b.Origin
+	return x == *b
+}
+
 // frames writes STACK WIN type address size prologue epilogue parameters saved_registers locals max_stack has_program program, or at
 // the end whether ebp is used: all numbers in hexadecimal, by address, those of frame data (type 4) before those of FPO (type 0).
 func (o *output) frames(each func(func(unwind.FrameData) error) error) error {
@@ -15,10 +22,13 @@ func (o *output) frames(each func(func(unwind.FrameData) error) error) error {
 		return err
 	}
 	slices.SortStableFunc(all, func(a, b unwind.FrameData) int {
-		return cmp.Or(cmp.Compare(b.Type, a.Type), cmp.Compare(a.Start, b.Start))
+		return cmp.Or(cmp.Compare(b.Type, a.Type), cmp.Compare(a.Start, b.Start), cmp.Compare(b.Size, a.Size), cmp.Compare(a.SavedRegs, b.SavedRegs))
 	})
 	for i := range all {
 		d := &all[i]
+		if i > 0 && same(d, &all[i-1]) { // of functions that became one
+			continue
+		}
 		o.n.WinFrames++
 		o.str("STACK WIN")
 		o.hex(uint64(d.Type))

@@ -21,8 +21,11 @@ type module struct {
 	name     uint32 // where its name is in the DBI stream
 }
 
-// section is a section header: where a section is in memory.
-type section struct{ rva, size uint32 }
+// section is a section header: where a section is in memory, and whether it is code.
+type section struct {
+	rva, size uint32
+	code      bool
+}
 
 // archs are the processors by IMAGE_FILE_MACHINE_*.
 var archs = map[uint16]*cpu.Arch{0x14c: cpu.X86, 0x8664: cpu.AMD64, 0x1c0: cpu.ARM, 0x1c2: cpu.ARM, 0x1c4: cpu.ARM, 0xaa64: cpu.ARM64, 0xa641: cpu.ARM64, 0xa64e: cpu.ARM64}
@@ -130,13 +133,14 @@ func (f *File) readDebug(numbers []int) error {
 		}
 	}
 	if sections != nil {
-		const headerSize, most = 40, 1 << 16 // section numbers have 16 bits
+		// Section numbers have 16 bits. A header: 8 size in memory, 12 address, 36 flags.
+		const headerSize, most, sectionExecutable = 40, 1 << 16, 0x20000000
 		c := cursor(sections, 0, min(sections.Size, headerSize*most))
 		for c.Left() >= headerSize {
 			c.Skip(8)
 			size, rva := c.U32(), c.U32()
-			c.Skip(headerSize - 16)
-			f.sections = append(f.sections, section{rva, size})
+			c.Skip(headerSize - 20)
+			f.sections = append(f.sections, section{rva, size, c.U32()&sectionExecutable != 0})
 		}
 		if err := c.Err(); err != nil {
 			return err

@@ -246,7 +246,7 @@ func (f *File) movedPlace(at uint64, size uint32) ([]symbol.Range, error) {
 	return f.moved(rva, uint64(size))
 }
 
-// Publics calls fn for every public name, by address, and for the thunks of the modules.
+// Publics calls fn for every public name of code, by address.
 func (f *File) Publics(fn func(rva uint64, name string) error) error {
 	p, err := f.openPublics()
 	if err != nil {
@@ -262,6 +262,9 @@ func (f *File) Publics(fn func(rva uint64, name string) error) error {
 	for i := range p.ordered.n {
 		at, off, err := p.at(i)
 		text := ""
+		if number := at >> 32; err == nil && (number == 0 || number > uint64(len(f.sections)) || !f.sections[number-1].code) {
+			continue
+		}
 		if err == nil {
 			text, err = p.name(off)
 		}
