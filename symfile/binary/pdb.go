@@ -18,6 +18,9 @@ type PDB struct {
 	name string
 }
 
+// IsPDB says whether a file begins as PDB files do, also as those of kinds that are not read.
+func IsPDB(src *input.Source) bool { return pdb.Is(src) }
+
 // OpenPDB reads a PDB's headers.
 func OpenPDB(src *input.Source) (*PDB, error) {
 	f, err := pdb.Open(src)

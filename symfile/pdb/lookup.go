@@ -108,7 +108,6 @@ func (m *moduleData) describe(fn *function, key, at uint64, size uint32, address
 	off, section := uint32(key), uint16(key>>32)
 	if l := spanAt(lines, off); l != nil {
 		s.Line, s.HasLine = l.line, true
-		s.LineStart = address(place(section, l.start))
 		if s.File, err = m.file(l.file); err != nil {
 			return s, err
 		}
@@ -119,6 +118,10 @@ func (m *moduleData) describe(fn *function, key, at uint64, size uint32, address
 			return s, err
 		}
 		m.f.note(err.Error())
+	}
+	// The record of a symbol file that says the line begins where the innermost call does.
+	if l := spanAt(innermost(lines, sites), off); l != nil {
+		s.LineStart = address(place(section, l.start))
 	}
 	deepest := -1
 	for i := range sites {

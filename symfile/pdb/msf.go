@@ -47,6 +47,12 @@ type container struct {
 	sizes, before []uint32
 }
 
+// Is says whether a file begins as PDB files do, also as those of kinds that Open only has an error for.
+func Is(src *input.Source) bool {
+	head, err := src.Bytes(0, min(src.Size, int64(len(magic7))))
+	return err == nil && (bytes.HasPrefix(head, []byte(magic7)) || bytes.HasPrefix(head, []byte(magic2[:len(magic7)])) || bytes.HasPrefix(head, []byte(magicPortable)))
+}
+
 // openContainer reads the super block and the sizes of the streams. The pages of all streams together are no more than the file has:
 // otherwise a small file could claim any number of large streams that share their pages.
 func openContainer(src *input.Source) (*container, error) {

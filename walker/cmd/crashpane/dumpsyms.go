@@ -8,7 +8,6 @@ import (
 	"os"
 
 	"github.com/crashpane/crashpane/core/input"
-	"github.com/crashpane/crashpane/core/intake"
 	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/symfile/demangle"
 	"github.com/crashpane/crashpane/symfile/dumpsyms"
@@ -115,7 +114,7 @@ type symWriter interface {
 }
 
 func symbolsOf(files []sourceFile) (symWriter, error) {
-	if intake.Sniff(files[0].Source).Kind == intake.PDB && len(files) == 1 {
+	if len(files) == 1 && binary.IsPDB(files[0].Source) {
 		return binary.OpenPDB(files[0].Source)
 	}
 	return joined(files)
