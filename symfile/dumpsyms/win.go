@@ -7,26 +7,20 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// same says whether two records say the same, wherever they are from.
-func same(a, b *unwind.FrameData) bool {
-	x := *a
-	x.Origin = b.Origin
-	return x == *b
-}
-
 // frames writes STACK WIN type address size prologue epilogue parameters saved_registers locals max_stack has_program program, or at
-// the end whether ebp is used: all numbers in hexadecimal, by address, those of frame data (type 4) before those of FPO (type 0).
+// the end whether ebp is used: all numbers in hexadecimal, by address, those of frame data (type 4) before those of FPO (type 0), of several of one
+// range the first.
 func (o *output) frames(each func(func(unwind.FrameData) error) error) error {
 	var all []unwind.FrameData
 	if err := each(func(d unwind.FrameData) error { all = append(all, d); return nil }); err != nil {
 		return err
 	}
 	slices.SortStableFunc(all, func(a, b unwind.FrameData) int {
-		return cmp.Or(cmp.Compare(b.Type, a.Type), cmp.Compare(a.Start, b.Start), cmp.Compare(b.Size, a.Size), cmp.Compare(a.SavedRegs, b.SavedRegs))
+		return cmp.Or(cmp.Compare(b.Type, a.Type), cmp.Compare(a.Start, b.Start), cmp.Compare(b.Size, a.Size))
 	})
 	for i := range all {
 		d := &all[i]
-		if i > 0 && same(d, &all[i-1]) { // of functions that became one
+		if i > 0 && d.Type == all[i-1].Type && d.Start == all[i-1].Start && d.Size == all[i-1].Size { // of functions that became one
 			continue
 		}
 		o.n.WinFrames++

@@ -117,7 +117,7 @@ func (m *moduleData) calls(s *site, sites []site, lines []span, section uint64, 
 	if s.parent >= 0 {
 		lines = sites[s.parent].lines
 	}
-	name, err := m.f.functionName(s.id)
+	name, err := m.callName(s.id)
 	if err != nil {
 		return nil, err
 	}

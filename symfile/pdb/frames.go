@@ -84,13 +84,26 @@ func (f *File) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
 				return unwind.FrameData{}, answerOf(err), err
 			}
 			if linked-d.Start < d.Size {
+				// Functions that became one have an entry each: the first counts.
+				for ; pos > 0 && n < most; pos, n = pos-1, n+1 {
+					before, _, err := f.frame(t, t.ordered.record(pos-1))
+					if err != nil {
+						return unwind.FrameData{}, answerOf(err), err
+					}
+					if before.Start != d.Start || before.Size != d.Size {
+						break
+					}
+					d = before
+				}
 				parts, err := f.placed(d)
+				if err != nil {
+					return unwind.FrameData{}, answerOf(err), err
+				}
 				for _, p := range parts {
 					if rva-p.Start < p.Size {
-						return p, symbol.Yes, err
+						return p, symbol.Yes, nil
 					}
 				}
-				return unwind.FrameData{}, answerOf(err), err
 			}
 			if first {
 				break

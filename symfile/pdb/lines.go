@@ -12,10 +12,11 @@ import (
 //
 // Source: microsoft-pdb, include/cvinfo.h (DEBUG_S_SUBSECTION_TYPE).
 const (
-	subsectionIgnore    = 0x80000000
 	subsectionLines     = 0xf2
 	subsectionChecksums = 0xf4
 	subsectionInlinees  = 0xf6
+	subsectionImports   = 0xf7
+	subsectionExports   = 0xf8
 )
 
 // lineBlock is one subsection of lines: of a function, or of a section of an object file.
@@ -63,6 +64,10 @@ func (m *moduleData) indexLines(off, size int64) error {
 			m.checksums = p
 		case subsectionInlinees:
 			m.inlinees = append(m.inlinees, p)
+		case subsectionImports:
+			m.imports = p
+		case subsectionExports:
+			m.exports = p
 		}
 		c.Skip(min(at+(length+3)&^3-c.Off(), c.Left()))
 	}

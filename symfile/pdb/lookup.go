@@ -53,8 +53,11 @@ func (f *File) lookup(rva uint64) (symbol.Symbol, bool, error) {
 		return symbol.Symbol{}, false, nil
 	}
 	key := place(number, off)
-	// A place of the same section as an address of the module; with an OMAP it is only right as far as nothing between was moved.
-	address := func(at uint64) uint64 { return rva - (key - at) }
+	// Where a range of the section that the address is in begins in the module.
+	begin := func(at uint64, size uint32) (uint64, bool, error) {
+		in, ok, err := f.around(rva, linked, exact, linked-(key-at), uint64(size))
+		return in.Start, ok, err
+	}
 
 	from, covered, err := f.contributions.find(number, off)
 	if err != nil {
@@ -70,7 +73,7 @@ func (f *File) lookup(rva uint64) (symbol.Symbol, bool, error) {
 			if err != nil || !ok {
 				return symbol.Symbol{}, false, err
 			}
-			s, err := m.describe(fn, key, at, size, address)
+			s, err := m.describe(fn, key, at, size, begin)
 			s.Start, s.Size = in.Start, in.Size
 			return s, true, err
 		}
@@ -78,7 +81,7 @@ func (f *File) lookup(rva uint64) (symbol.Symbol, bool, error) {
 	if !exact {
 		return symbol.Symbol{}, false, nil
 	}
-	s, ok, err := f.publicAt(m, key, from, covered, address)
+	s, ok, err := f.publicAt(m, key, rva, from, covered)
 	if err != nil || !ok || m == nil || m.s == nil {
 		return s, ok, err
 	}
@@ -88,14 +91,20 @@ func (f *File) lookup(rva uint64) (symbol.Symbol, bool, error) {
 		return s, false, err
 	}
 	if l := spanAt(lines, off); l != nil {
-		s.LineStart, s.Line, s.HasLine = address(place(number, l.start)), l.line, true
-		s.File, err = m.file(l.file)
+		s.Line, s.HasLine = l.line, true
+		if s.File, err = m.file(l.file); err == nil {
+			s.LineStart, _, err = begin(place(number, l.start), l.end-l.start)
+		}
 	}
 	return s, true, err
 }
 
+// beginning is a function that says where a range of a section, which the address that is looked up had when it was linked, begins in
+// the module; false if the address is not in it now.
+type beginning func(at uint64, size uint32) (uint64, bool, error)
+
 // describe is what a module says of a place in a function, which is in a range of size bytes at a place.
-func (m *moduleData) describe(fn *function, key, at uint64, size uint32, address func(uint64) uint64) (symbol.Symbol, error) {
+func (m *moduleData) describe(fn *function, key, at uint64, size uint32, begin beginning) (symbol.Symbol, error) {
 	s := symbol.Symbol{Inlines: []symbol.Inline{}}
 	var err error
 	if s.Name, err = m.name(fn); err != nil {
@@ -106,12 +115,6 @@ func (m *moduleData) describe(fn *function, key, at uint64, size uint32, address
 		return s, err
 	}
 	off, section := uint32(key), uint16(key>>32)
-	if l := spanAt(lines, off); l != nil {
-		s.Line, s.HasLine = l.line, true
-		if s.File, err = m.file(l.file); err != nil {
-			return s, err
-		}
-	}
 	sites, err := m.inlineSites(fn)
 	if err != nil {
 		if input.Needs(err) {
@@ -119,9 +122,19 @@ func (m *moduleData) describe(fn *function, key, at uint64, size uint32, address
 		}
 		m.f.note(err.Error())
 	}
-	// The record of a symbol file that says the line begins where the innermost call does.
+	// A line begins where a symbol file's record of it does: behind or before calls that were inlined.
 	if l := spanAt(innermost(lines, sites), off); l != nil {
-		s.LineStart = address(place(section, l.start))
+		start, ok, err := begin(place(section, l.start), l.end-l.start)
+		if err != nil || !ok {
+			return s, err
+		}
+		s.LineStart = start
+	}
+	if l := spanAt(lines, off); l != nil {
+		s.Line, s.HasLine = l.line, true
+		if s.File, err = m.file(l.file); err != nil {
+			return s, err
+		}
 	}
 	deepest := -1
 	for i := range sites {
@@ -130,9 +143,12 @@ func (m *moduleData) describe(fn *function, key, at uint64, size uint32, address
 		}
 	}
 	for i := deepest; i >= 0; i = sites[i].parent {
-		l := spanAt(sites[i].lines, off)
-		in := symbol.Inline{Line: l.line, HasLine: true, Start: address(place(section, spanAt(sites[i].ranges, off).start))}
-		if in.Name, err = m.f.functionName(sites[i].id); err != nil {
+		l, r := spanAt(sites[i].lines, off), spanAt(sites[i].ranges, off)
+		in := symbol.Inline{Line: l.line, HasLine: true}
+		if in.Start, _, err = begin(place(section, r.start), r.end-r.start); err != nil {
+			return s, err
+		}
+		if in.Name, err = m.callName(sites[i].id); err != nil {
 			return s, err
 		}
 		if in.File, err = m.file(l.file); err != nil {
@@ -163,11 +179,13 @@ func (m *moduleData) name(fn *function) (string, error) {
 
 // publicAt is the linker's name for a place: the nearest before it that is in the same contribution, if one covers the place. A thunk that has no name
 // of its own there has that of its module.
-func (f *File) publicAt(m *moduleData, key uint64, from contribution, covered bool, address func(uint64) uint64) (symbol.Symbol, bool, error) {
+func (f *File) publicAt(m *moduleData, key, rva uint64, from contribution, covered bool) (symbol.Symbol, bool, error) {
 	p, err := f.openPublics()
 	if err != nil {
 		return symbol.Symbol{}, false, err
 	}
+	// With an OMAP it is only right as far as nothing between the name and the address was moved.
+	address := func(at uint64) uint64 { return rva - (key - at) }
 	text, at, ok, err := p.find(key)
 	if err != nil {
 		if input.Needs(err) {

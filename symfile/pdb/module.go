@@ -48,6 +48,9 @@ type moduleData struct {
 	inlinees  []part   // lines of inlined functions
 	origins   []origin // those, by function, once they were read
 	read      bool
+
+	imports, exports part // ids of other modules that are used here, and those of this one that are used elsewhere
+	known            map[uint32]uint32
 }
 
 // part is a range of a stream.
