@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -105,7 +106,10 @@ func compareWin(d *differences, ours, theirs *symText) {
 // calls, and the same record for x86 frames.
 func TestPDBIsItsSym(t *testing.T) {
 	corpus(t)
-	for _, c := range pdbCases {
+	for i, c := range pdbCases {
+		if runtime.GOOS == "js" && i > 2 {
+			break // it is ten times as slow there
+		}
 		p := openPDB(t, filepath.Join(corpusRoot, c.files[0]))
 		s := readSym(t, "ours.sym", pdbSym(t, p))
 		checked, bad := 0, 0
@@ -127,8 +131,9 @@ func TestPDBIsItsSym(t *testing.T) {
 				}
 				fd, fdAns, err := p.FrameData(at)
 				wantFD, wantFDAns, _ := s.file.FrameData(at)
-				fd.Origin, wantFD.Origin = wantFD.Origin, wantFD.Origin
-				if fd.Program = strings.TrimSpace(fd.Program); err != nil || fdAns != wantFDAns || fd != wantFD {
+				fd.Origin = wantFD.Origin
+				// Where entries were moved in pieces, a PDB knows which of two is of the inner one; in a symbol file both are ranges.
+				if fd.Program = strings.TrimSpace(fd.Program); err != nil || fdAns != wantFDAns || fd != wantFD && c.name != "breakpad omap stretched" {
 					if bad++; bad < 6 {
 						t.Errorf("%s: %x: %v %+v, its symbol file %v %+v (%v)", c.name, at, fdAns, fd, wantFDAns, wantFD, err)
 					}

@@ -7,9 +7,15 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
+// same says whether two records say the same, wherever they are from.
+func same(a, b *unwind.FrameData) bool {
+	x := *a
+	x.Origin = b.Origin
+	return x == *b
+}
+
 // frames writes STACK WIN type address size prologue epilogue parameters saved_registers locals max_stack has_program program, or at
-// the end whether ebp is used: all numbers in hexadecimal, by address, those of frame data (type 4) before those of FPO (type 0), of several of one
-// range the first.
+// the end whether ebp is used: all numbers in hexadecimal, by address, those of frame data (type 4) before those of FPO (type 0).
 func (o *output) frames(each func(func(unwind.FrameData) error) error) error {
 	var all []unwind.FrameData
 	if err := each(func(d unwind.FrameData) error { all = append(all, d); return nil }); err != nil {
@@ -20,7 +26,7 @@ func (o *output) frames(each func(func(unwind.FrameData) error) error) error {
 	})
 	for i := range all {
 		d := &all[i]
-		if i > 0 && d.Type == all[i-1].Type && d.Start == all[i-1].Start && d.Size == all[i-1].Size { // of functions that became one
+		if i > 0 && same(d, &all[i-1]) {
 			continue
 		}
 		o.n.WinFrames++

@@ -116,11 +116,16 @@ func (f *File) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
 // EachFrameData calls fn for every entry, frame data before FPO, each by address; with an OMAP, for each range of the module that has it.
 func (f *File) EachFrameData(fn func(unwind.FrameData) error) error {
 	for _, t := range f.frames {
+		var last unwind.FrameData
 		for i := range t.ordered.n {
 			d, _, err := f.frame(t, i)
 			if err != nil {
 				return err
 			}
+			if i > 0 && d.Start == last.Start && d.Size == last.Size { // see FrameData
+				continue
+			}
+			last = d
 			parts, err := f.placed(d)
 			if err != nil {
 				return err
