@@ -108,6 +108,7 @@ type made struct {
 	names                []string
 	unsorted             bool // section contributions in reverse order
 	toSource, fromSource [][2]uint32
+	textSize             uint32 // of the code's section, at least 0x8000
 }
 
 func (m *made) bytes() []byte {
@@ -129,7 +130,7 @@ func (m *made) bytes() []byte {
 	var sections buf
 	for _, s := range []struct{ rva, flags uint32 }{{0x1000, 0x60000020}, {0x9000, 0x40000040}} {
 		sections = append(sections, ".text\x00\x00\x00"...)
-		sections.u32(0x8000, s.rva, 0x8000, 0x400, 0, 0, 0, s.flags)
+		sections.u32(max(0x8000, m.textSize), s.rva, 0x8000, 0x400, 0, 0, 0, s.flags)
 	}
 	streams[sectionsAt] = sections
 	streams[framesAt] = m.frames

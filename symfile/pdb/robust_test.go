@@ -29,9 +29,13 @@ func exercise(data []byte, rvas ...uint64) {
 
 // FuzzPDB opens a file that may be anything, and asks it all that there is.
 func FuzzPDB(f *testing.F) {
-	for _, machine := range machines {
-		f.Add(unpacked(f, "testdata/"+machine+".pdb.gz"), uint64(0x1030))
-	}
+	// Small files are mutated faster than those of a linker.
+	small := simple()
+	f.Add(small.bytes(), uint64(0x1030))
+	small.machine, small.frames = 0x14c, make([]byte, 64)
+	small.toSource, small.fromSource = [][2]uint32{{0x1000, 0x1000}}, [][2]uint32{{0x1000, 0x1000}}
+	f.Add(small.bytes(), uint64(0x1030))
+	f.Add(unpacked(f, "testdata/x86.pdb.gz"), uint64(0x1030))
 	f.Add([]byte("Microsoft C/C++ MSF 7.00\r\n\x1aDS\x00\x00\x00"), uint64(0))
 	f.Fuzz(func(t *testing.T, data []byte, rva uint64) {
 		if len(data) < 1<<20 {

@@ -17,7 +17,7 @@ import (
 var dumpsymsCommand = command{
 	name:  "dumpsyms",
 	line:  "dumpsyms [--no-cfi] [--mangled] FILE [DEBUGFILE…]",
-	about: "make a Breakpad symbol file of a binary",
+	about: "make a Breakpad symbol file of a binary or PDB",
 	help: `Prints what is known of the ELF executable or library FILE as a Breakpad symbol file: its functions, source lines, inlined calls,
 names of exports, and unwind rules.
 
@@ -25,10 +25,13 @@ DEBUGFILE is its separate debug file; .dwo and .dwp files, and the supplementary
 FILE: by its build id, by the name and check sum that FILE has for it, or, of split debug information, by FILE having such. FILE may
 also be a debug file alone; the unwind rules are then those of its .debug_frame section, if it has one.
 
+FILE may be a PDB instead: its functions, lines, inlined calls, public names, and for x86 the STACK WIN records. The unwind rules of other
+processors are in the program, and are not written.
+
 What could not be read, and what is missing, is told of on the error output.`,
 	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
 		var d dumpsymsRun
-		fs.BoolVar(&d.noCFI, "no-cfi", false, "leave the unwind rules (STACK CFI records) out")
+		fs.BoolVar(&d.noCFI, "no-cfi", false, "leave the unwind rules (STACK CFI and STACK WIN records) out")
 		fs.BoolVar(&d.mangled, "mangled", false, "print names as the linker has them")
 		return d.run
 	},
