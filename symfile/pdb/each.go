@@ -3,6 +3,7 @@ package pdb
 import (
 	"cmp"
 	"container/heap"
+	"fmt"
 	"slices"
 
 	"github.com/crashpane/crashpane/core/input"
@@ -12,6 +13,7 @@ import (
 // Each calls fn for every function, module by module, those of a module by address: to have those of all modules by address would take
 // their streams in memory, or each of them many times. It is otherwise as symbol.Functions asks.
 func (f *File) Each(fn func(symbol.Function) error) error {
+	f.allowMoves()
 	for i := range f.modules {
 		if f.modules[i].stream == noStream {
 			continue
@@ -99,8 +101,19 @@ func (m *moduleData) each(f *function, inside bool, fn func(symbol.Function) err
 	if m.f.toSource != nil {
 		slices.SortFunc(out.Lines, func(a, b symbol.Line) int { return cmp.Compare(a.Start, b.Start) })
 	}
+	// Calls that are over each other would be cut by all lines, each of them.
+	left := len(lines) + int(f.limit-f.off)
 	for i := range sites {
-		calls, e := m.calls(&sites[i], sites, lines, section, file)
+		around := lines
+		if p := sites[i].parent; p >= 0 {
+			around = sites[p].lines
+		}
+		parts := byLine(sites[i].ranges, around, left)
+		if left -= len(parts); left <= 0 {
+			m.f.note(fmt.Sprintf("%s: the inlined calls of %s are over each other", m.s.Name, out.Name))
+			break
+		}
+		calls, e := m.calls(&sites[i], parts, section, file)
 		if e != nil {
 			return e
 		}
@@ -112,18 +125,15 @@ func (m *moduleData) each(f *function, inside bool, fn func(symbol.Function) err
 	return fn(out)
 }
 
-// calls are the records of an inlined call: one for each line that the code around it gives to its ranges, which is where it was called.
-func (m *moduleData) calls(s *site, sites []site, lines []span, section uint64, file func(uint32) string) ([]symbol.InlineCall, error) {
-	if s.parent >= 0 {
-		lines = sites[s.parent].lines
-	}
+// calls are the records of an inlined call: one for each line that the code around it gives to parts of it, which is where it was called.
+func (m *moduleData) calls(s *site, parts []span, section uint64, file func(uint32) string) ([]symbol.InlineCall, error) {
 	name, err := m.callName(s.id)
 	if err != nil {
 		return nil, err
 	}
 	var out []symbol.InlineCall
 	of := map[span]int{}
-	for _, r := range byLine(s.ranges, lines) {
+	for _, r := range parts {
 		from := span{file: r.file, line: r.line}
 		i, ok := of[from]
 		if !ok {
@@ -143,12 +153,12 @@ func (m *moduleData) calls(s *site, sites []site, lines []span, section uint64, 
 	return slices.DeleteFunc(out, func(c symbol.InlineCall) bool { return len(c.Ranges) == 0 }), nil
 }
 
-// byLine cuts ranges where the lines of the code around change. Parts without a line have line 0 of file 0.
-func byLine(ranges, lines []span) []span {
+// byLine cuts ranges where the lines of the code around change, into most parts at most. Parts without a line have line 0 of file 0.
+func byLine(ranges, lines []span, most int) []span {
 	var out []span
 	for _, r := range ranges {
 		i := max(lastUpTo(lines, uint64(r.start), func(l *span) uint64 { return uint64(l.start) }), 0)
-		for at := r.start; at < r.end; {
+		for at := r.start; at < r.end && len(out) < most; {
 			for i < len(lines) && lines[i].end <= at {
 				i++
 			}
@@ -253,6 +263,7 @@ func (f *File) Publics(fn func(rva uint64, name string) error) error {
 		return err
 	}
 	tell := func(at uint64, name string) error {
+		f.allowMoves()
 		parts, err := f.movedPlace(at, 1)
 		if err != nil || len(parts) == 0 || name == "" {
 			return err

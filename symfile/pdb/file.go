@@ -32,6 +32,7 @@ type File struct {
 	sections      []section // of the file as it was linked; with an OMAP, before its code was moved
 	toSource      *omap     // from addresses of the module to those as it was linked; nil if they are the same
 	fromSource    *omap
+	moves         int // how many steps over them are left, see allowMoves
 	frames        []*frameTable
 	publics       *publics
 	types, ids    *types

@@ -67,6 +67,7 @@ func (f *File) frame(t *frameTable, i int) (d unwind.FrameData, first bool, err 
 // FrameData is the entry that covers an address of the module: of frame data before FPO; of several the one that starts last. The
 // Answer is as of Lookup.
 func (f *File) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
+	f.allowMoves()
 	linked, _, ok, err := f.linked(rva)
 	if err != nil || !ok {
 		return unwind.FrameData{}, answerOf(err), err
@@ -115,6 +116,7 @@ func (f *File) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
 
 // EachFrameData calls fn for every entry, frame data before FPO, each by address; with an OMAP, for each range of the module that has it.
 func (f *File) EachFrameData(fn func(unwind.FrameData) error) error {
+	f.allowMoves()
 	for _, t := range f.frames {
 		var last unwind.FrameData
 		for i := range t.ordered.n {

@@ -405,4 +405,49 @@ func TestHostile(t *testing.T) {
 	if w := strings.Join(f.Warnings(), "\n"); !strings.Contains(w, "inlined calls inside") && !strings.Contains(w, "scopes no deeper") {
 		t.Errorf("warnings %q", w)
 	}
+	// Calls beside each other that all cover the whole function, which has many lines.
+	inner = nil
+	for range 5000 {
+		inner = append(inner, site([]byte{12, 0xc0, 0, 0x70, 0, 0}), record(0x114e, func(*buf) {}))
+	}
+	var many [][2]uint32
+	for i := range uint32(5000) {
+		many = append(many, [2]uint32{i * 4, i})
+	}
+	m.modules[2].symbols = proc(4, 0x1110, 0, 0x7000, "hot", inner...)
+	m.modules[2].lines = append(checksums(1), lines(0, 0x7000, many...)...)
+	f = m.open(t)
+	records := 0
+	err := f.Each(func(fn symbol.Function) error {
+		for _, c := range fn.Inlines {
+			records += len(c.Ranges)
+		}
+		return nil
+	})
+	if w := strings.Join(f.Warnings(), "\n"); err != nil || records == 0 || records > 500000 || !strings.Contains(w, "over each other") {
+		t.Errorf("%d records, warnings %q (%v)", records, w, err)
+	}
+	// Functions of 4 GB in an image whose code was moved, and entries of frame data, all over all of it.
+	var to, from [][2]uint32
+	var frames buf
+	for i := range uint32(4000) {
+		to, from = append(to, [2]uint32{0x1000 + i*8, 0x1000 + i*8}), append(from, [2]uint32{0x1000 + i*8, 0x1000 + i*8})
+		frames.u32(0x1000+i, 0xffffffff, 0, 0, 0, 0).u16(0, 0).u32(0)
+	}
+	inner = nil
+	for i := range 4000 {
+		inner = append(inner, proc(4+i*48, 0x1110, uint32(i), 0xffffffff, "f"))
+	}
+	m = simple()
+	m.machine, m.frames, m.toSource, m.fromSource = 0x14c, frames, to, from
+	m.modules[2].symbols = bytes.Join(inner, nil)
+	f = m.open(t)
+	if err := f.Each(func(symbol.Function) error { return nil }); err == nil || !strings.Contains(err.Error(), "over each other") {
+		t.Errorf("functions: %v", err)
+	}
+	if err := f.EachFrameData(func(unwind.FrameData) error { return nil }); err == nil || !strings.Contains(err.Error(), "over each other") {
+		t.Errorf("frame data: %v", err)
+	}
+	f.Lookup(0x1010)
+	f.FrameData(0x5000)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
@@ -73,6 +74,15 @@ func (f *File) linked(rva uint64) (linked uint64, exact, ok bool, err error) {
 	return to + (from - 1 - before), false, err == nil && mapped(to), err
 }
 
+// allowMoves begins what may go over the tables again: functions, their lines, their calls and frames do so some times over, damaged
+// files where all of them are everywhere without end.
+func (f *File) allowMoves() {
+	const times, least = 64, 1 << 16
+	if f.fromSource != nil {
+		f.moves = least + times*(f.fromSource.ordered.n+f.toSource.ordered.n)
+	}
+}
+
 // piece is a part of a range of addresses in the module.
 type piece struct {
 	symbol.Range
@@ -88,9 +98,13 @@ func (f *File) moved(rva, size uint64) ([]symbol.Range, error) {
 		return []symbol.Range{{Start: rva, Size: size}}, nil
 	}
 	var pieces []piece
-	begin, end := rva, rva+size
+	// Addresses have 32 bits.
+	begin, end := rva, min(rva+size, 1<<32)
 	seenFrom, seenTo := uint64(0), uint64(0) // a range of the module that was gone through
 	for rva < end {
+		if f.moves--; f.moves < 0 {
+			return nil, &input.FormatError{File: f.fromSource.s.Name, Offset: -1, Want: "ranges of code that are not over each other", Have: "too many that are"}
+		}
 		from, to, next, err := f.fromSource.find(rva)
 		if err != nil {
 			return nil, err
@@ -103,7 +117,7 @@ func (f *File) moved(rva, size uint64) ([]symbol.Range, error) {
 		// What follows there may be of the range too: one instruction may have become several, or a longer one. The other table says so.
 		for seenFrom, seenTo = at, at; ; {
 			start, back, until, err := f.toSource.find(seenTo)
-			if err != nil {
+			if f.moves--; err != nil {
 				return nil, err
 			}
 			source := back + (seenTo - start)
