@@ -30,7 +30,7 @@ type section struct {
 // archs are the processors by IMAGE_FILE_MACHINE_*.
 var archs = map[uint16]*cpu.Arch{0x14c: cpu.X86, 0x8664: cpu.AMD64, 0x1c0: cpu.ARM, 0x1c2: cpu.ARM, 0x1c4: cpu.ARM, 0xaa64: cpu.ARM64, 0xa641: cpu.ARM64, 0xa64e: cpu.ARM64}
 
-// The debug streams by their place in the list at the DBI stream's end.
+// The debug streams by their index in the list at the DBI stream's end.
 const (
 	debugFPO             = 0
 	debugToSource        = 3
@@ -215,9 +215,10 @@ func openContributions(s *stream, off, size int64) (*contributions, error) {
 	return t, c.Err()
 }
 
-func place(section uint16, off uint32) uint64 { return uint64(section)<<32 | uint64(off) }
+// sectionOffset is an address as linkers write it, a section's number and an offset in it, as one number.
+func sectionOffset(section uint16, off uint32) uint64 { return uint64(section)<<32 | uint64(off) }
 
-func (e *contribution) key() uint64 { return place(e.section, e.off) }
+func (e *contribution) key() uint64 { return sectionOffset(e.section, e.off) }
 
 // at reads section u16, 4 offset, 8 size, 12 characteristics, 16 module u16, two checksums.
 func (t *contributions) at(i int) (contribution, error) {
@@ -231,7 +232,7 @@ func (t *contributions) at(i int) (contribution, error) {
 
 // find is the contribution that covers a section's byte.
 func (t *contributions) find(section uint16, off uint32) (contribution, bool, error) {
-	pos, err := t.ordered.search(place(section, off))
+	pos, err := t.ordered.search(sectionOffset(section, off))
 	if err != nil || pos < 0 {
 		return contribution{}, false, err
 	}

@@ -37,7 +37,7 @@ func (f *File) Each(fn func(symbol.Function) error) error {
 func (m *moduleData) each(f *function, inside bool, fn func(symbol.Function) error) error {
 	out := symbol.Function{}
 	var err error
-	if out.Ranges, err = m.f.movedPlace(f.at, f.size); err != nil || len(out.Ranges) == 0 {
+	if out.Ranges, err = m.f.movedSection(f.at, f.size); err != nil || len(out.Ranges) == 0 {
 		return err
 	}
 	if out.Name, err = m.name(f); err != nil {
@@ -69,7 +69,7 @@ func (m *moduleData) each(f *function, inside bool, fn func(symbol.Function) err
 	section := f.at &^ 0xffffffff
 	add := func(list []span) error {
 		for _, l := range list {
-			parts, err := m.f.movedPlace(section|uint64(l.start), l.end-l.start)
+			parts, err := m.f.movedSection(section|uint64(l.start), l.end-l.start)
 			if err != nil {
 				return err
 			}
@@ -92,7 +92,7 @@ func (m *moduleData) each(f *function, inside bool, fn func(symbol.Function) err
 		if e != nil {
 			return e
 		}
-		parts, e := m.f.movedPlace(r.at, r.size)
+		parts, e := m.f.movedSection(r.at, r.size)
 		if e != nil {
 			return e
 		}
@@ -144,7 +144,7 @@ func (m *moduleData) calls(s *site, parts []span, section uint64, file func(uint
 				out[i].CallFile = file(from.file)
 			}
 		}
-		parts, err := m.f.movedPlace(section|uint64(r.start), r.end-r.start)
+		parts, err := m.f.movedSection(section|uint64(r.start), r.end-r.start)
 		if err != nil {
 			return nil, err
 		}
@@ -247,8 +247,8 @@ func innermost(lines []span, sites []site) []span {
 	return out
 }
 
-// movedPlace is where a range of a section is in the module.
-func (f *File) movedPlace(at uint64, size uint32) ([]symbol.Range, error) {
+// movedSection is where a range of a section is in the module.
+func (f *File) movedSection(at uint64, size uint32) ([]symbol.Range, error) {
 	rva, ok := f.rva(uint16(at>>32), uint32(at))
 	if !ok {
 		return nil, nil
@@ -264,7 +264,7 @@ func (f *File) Publics(fn func(rva uint64, name string) error) error {
 	}
 	tell := func(at uint64, name string) error {
 		f.allowMoves()
-		parts, err := f.movedPlace(at, 1)
+		parts, err := f.movedSection(at, 1)
 		if err != nil || len(parts) == 0 || name == "" {
 			return err
 		}

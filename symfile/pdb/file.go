@@ -116,7 +116,7 @@ func (f *File) readInfo() (guid string, age uint32, err error) {
 	text := c.Bytes(int64(c.U32()))
 	count := c.U32()
 	c.Skip(4)
-	words := c.U32() // of the bits that say which places of the table are used
+	words := c.U32() // of the bits that say which entries of the table are used
 	used := 0
 	for i := uint32(0); i < words && c.Err() == nil; i++ {
 		for bits := c.U32(); bits != 0; bits &= bits - 1 {
@@ -125,7 +125,7 @@ func (f *File) readInfo() (guid string, age uint32, err error) {
 	}
 	c.Skip(int64(c.U32()) * 4)
 	if c.Err() == nil && int64(used) != int64(count) {
-		f.note(fmt.Sprintf("%s: %d names of streams, of which %d places are used", s.Name, count, used))
+		f.note(fmt.Sprintf("%s: %d names of streams, of which %d are used", s.Name, count, used))
 	}
 	f.named = map[string]int{}
 	for range used {

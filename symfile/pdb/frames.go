@@ -96,7 +96,7 @@ func (f *File) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
 					}
 					d = before
 				}
-				parts, err := f.placed(d)
+				parts, err := f.movedFrame(d)
 				if err != nil {
 					return unwind.FrameData{}, answerOf(err), err
 				}
@@ -128,7 +128,7 @@ func (f *File) EachFrameData(fn func(unwind.FrameData) error) error {
 				continue
 			}
 			last = d
-			parts, err := f.placed(d)
+			parts, err := f.movedFrame(d)
 			if err != nil {
 				return err
 			}
@@ -142,9 +142,9 @@ func (f *File) EachFrameData(fn func(unwind.FrameData) error) error {
 	return nil
 }
 
-// placed is an entry as it is in the module. With an OMAP, prologue, body and epilogue may have been moved away from each other, and each
+// movedFrame is an entry as it is in the module. With an OMAP, prologue, body and epilogue may have been moved away from each other, and each
 // may be in several pieces, which are entries of their own then.
-func (f *File) placed(d unwind.FrameData) ([]unwind.FrameData, error) {
+func (f *File) movedFrame(d unwind.FrameData) ([]unwind.FrameData, error) {
 	if f.fromSource == nil {
 		return []unwind.FrameData{d}, nil
 	}

@@ -55,7 +55,7 @@ func (m *moduleData) indexLines(off, size int64) error {
 			}
 			var b lineBlock
 			start := c.U32()
-			b.at = place(c.U16(), start)
+			b.at = sectionOffset(c.U16(), start)
 			b.columns = c.U16()&1 != 0
 			b.size = c.U32()
 			b.part = part{at + headerSize, length - headerSize}

@@ -53,7 +53,7 @@ func (f *File) lookup(rva uint64) (symbol.Symbol, bool, error) {
 	if !ok {
 		return symbol.Symbol{}, false, nil
 	}
-	key := place(number, off)
+	key := sectionOffset(number, off)
 	// Where a range of the section that the address is in begins in the module.
 	begin := func(at uint64, size uint32) (uint64, bool, error) {
 		in, ok, err := f.around(rva, linked, exact, linked-(key-at), uint64(size))
@@ -94,7 +94,7 @@ func (f *File) lookup(rva uint64) (symbol.Symbol, bool, error) {
 	if l := spanAt(lines, off); l != nil {
 		s.Line, s.HasLine = l.line, true
 		if s.File, err = m.file(l.file); err == nil {
-			s.LineStart, _, err = begin(place(number, l.start), l.end-l.start)
+			s.LineStart, _, err = begin(sectionOffset(number, l.start), l.end-l.start)
 		}
 	}
 	return s, true, err
@@ -104,7 +104,7 @@ func (f *File) lookup(rva uint64) (symbol.Symbol, bool, error) {
 // the module; false if the address is not in it now.
 type beginning func(at uint64, size uint32) (uint64, bool, error)
 
-// describe is what a module says of a place in a function, which is in a range of size bytes at a place.
+// describe is what a module says of an address (key) in a function, whose part around it begins at at and has size bytes.
 func (m *moduleData) describe(fn *function, key, at uint64, size uint32, begin beginning) (symbol.Symbol, error) {
 	s := symbol.Symbol{Inlines: []symbol.Inline{}}
 	var err error
@@ -125,7 +125,7 @@ func (m *moduleData) describe(fn *function, key, at uint64, size uint32, begin b
 	}
 	// A line begins where a symbol file's record of it does: behind or before calls that were inlined.
 	if l := spanAt(innermost(lines, sites), off); l != nil {
-		start, ok, err := begin(place(section, l.start), l.end-l.start)
+		start, ok, err := begin(sectionOffset(section, l.start), l.end-l.start)
 		if err != nil || !ok {
 			return s, err
 		}
@@ -146,7 +146,7 @@ func (m *moduleData) describe(fn *function, key, at uint64, size uint32, begin b
 	for i := deepest; i >= 0; i = sites[i].parent {
 		l, r := spanAt(sites[i].lines, off), spanAt(sites[i].ranges, off)
 		in := symbol.Inline{Line: l.line, HasLine: true}
-		if in.Start, _, err = begin(place(section, r.start), r.end-r.start); err != nil {
+		if in.Start, _, err = begin(sectionOffset(section, r.start), r.end-r.start); err != nil {
 			return s, err
 		}
 		if in.Name, err = m.callName(sites[i].id); err != nil {
@@ -178,7 +178,7 @@ func (m *moduleData) name(fn *function) (string, error) {
 	return text + args, err
 }
 
-// publicAt is the linker's name for a place: the nearest before it that is in the same contribution, if one covers the place. A thunk that has no name
+// publicAt is the linker's name for an address: the nearest before it that is in the same contribution, if one covers it. A thunk that has no name
 // of its own there has that of its module.
 func (f *File) publicAt(m *moduleData, key, rva uint64, from contribution, covered bool) (symbol.Symbol, bool, error) {
 	p, err := f.openPublics()
@@ -214,7 +214,7 @@ func (f *File) publicAt(m *moduleData, key, rva uint64, from contribution, cover
 	return s, ok, nil
 }
 
-// nameOf is the name of the function at a place, "" if none is known.
+// nameOf is the name of the function at a section's byte, "" if none is known.
 func (f *File) nameOf(key uint64) (string, error) {
 	from, covered, err := f.contributions.find(uint16(key>>32), uint32(key))
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// function is a function's place in its module's stream.
+// function says where a function's code and records are.
 type function struct {
-	at         uint64 // section and offset, see place
+	at         uint64 // section and offset, see sectionOffset
 	size       uint32
 	off, limit uint32 // its record, and the end of what belongs to it
 	kind       uint16
@@ -124,7 +124,7 @@ func (m *moduleData) indexSymbols(end int64) error {
 		head = head[:min(int64(len(head)), size)]
 		switch {
 		case isProc(kind):
-			fn := function{at: place(u16(head, 36), u32(head, 32)), size: u32(head, 16), off: uint32(off), limit: uint32(next), kind: kind}
+			fn := function{at: sectionOffset(u16(head, 36), u32(head, 32)), size: u32(head, 16), off: uint32(off), limit: uint32(next), kind: kind}
 			if until := int64(u32(head, 8)); until >= next && until < end {
 				fn.limit, next = uint32(until), until
 			}
@@ -136,11 +136,11 @@ func (m *moduleData) indexSymbols(end int64) error {
 			if err != nil {
 				return err
 			}
-			m.thunks = append(m.thunks, thunk{at: place(u16(head, 20), u32(head, 16)), size: uint32(u16(head, 22)), name: name(kind, rec, 25)})
+			m.thunks = append(m.thunks, thunk{at: sectionOffset(u16(head, 20), u32(head, 16)), size: uint32(u16(head, 22)), name: name(kind, rec, 25)})
 		case kind == symTrampoline: // 4 type u16, 6 size u16, 8 offset, 12 target's, 16 section, 18 target's
-			m.thunks = append(m.thunks, thunk{at: place(u16(head, 16), u32(head, 8)), size: uint32(u16(head, 6)), target: place(u16(head, 18), u32(head, 12))})
+			m.thunks = append(m.thunks, thunk{at: sectionOffset(u16(head, 16), u32(head, 8)), size: uint32(u16(head, 6)), target: sectionOffset(u16(head, 18), u32(head, 12))})
 		case kind == symSepCode: // 4 parent, 8 end, 12 length, 16 flags, 20 offset, 24 parent's, 28 section, 30 parent's
-			m.separated = append(m.separated, separated{at: place(u16(head, 28), u32(head, 20)), size: u32(head, 12), parent: place(u16(head, 30), u32(head, 24))})
+			m.separated = append(m.separated, separated{at: sectionOffset(u16(head, 28), u32(head, 20)), size: u32(head, 12), parent: sectionOffset(u16(head, 30), u32(head, 24))})
 		}
 		off = next
 	}

@@ -58,7 +58,7 @@ func (f *File) openPublics() (*publics, error) {
 	return p, nil
 }
 
-// at is the place of a name, and where its record is: 4 flags, 8 offset, 12 section, 14 name.
+// at is the address of a name (see sectionOffset), and where its record is: 4 flags, 8 offset, 12 section, 14 name.
 func (p *publics) at(i int) (at uint64, off int64, err error) {
 	b, err := p.table.record(p.base+int64(i)*4, 4)
 	if err != nil {
@@ -72,7 +72,7 @@ func (p *publics) at(i int) (at uint64, off int64, err error) {
 	if kind := u16(rec, 2); kind != symPublic && kind != symPublicST {
 		return 0, 0, &input.FormatError{File: p.records.Name, Offset: off, Want: "the record of a public name", Have: fmt.Sprintf("a record of kind 0x%x", kind)}
 	}
-	return place(u16(rec, 12), u32(rec, 8)), off, nil
+	return sectionOffset(u16(rec, 12), u32(rec, 8)), off, nil
 }
 
 // name is the name of the record at an offset.
