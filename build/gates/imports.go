@@ -56,6 +56,7 @@ var rooms = []room{
 	{"symfile/elf", []string{"core/inflate", "core/input", "core/cpu", "symfile/symbol"}},
 	// It writes ELF files without the reader's layouts.
 	{"symfile/elf/elftest", nil},
+	{"symfile/pdb", []string{"core/input", "core/cpu", "symfile/symbol", "symfile/unwind"}},
 	{"symfile/stabs", []string{"core/input", "symfile/elf", "symfile/symbol"}},
 
 	// It knows which sections a binary has, and the room for each.

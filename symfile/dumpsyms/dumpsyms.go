@@ -39,13 +39,15 @@ type Input struct {
 	Publics func(f func(rva uint64, name string) error) error
 	// Unwind are the tables of unwind rules. Where several cover an address, the first counts.
 	Unwind []unwind.Table
+	// FrameData calls its argument for every record of how a frame of x86 code is found (STACK WIN), in any order.
+	FrameData func(f func(unwind.FrameData) error) error
 	// Demangle makes names readable; nil leaves them as they are.
 	Demangle func(string) string
 }
 
 // Counts are the records that were written, and what could not be.
 type Counts struct {
-	Files, Origins, Funcs, Lines, Inlines, Publics, CFIInits, CFIDeltas int
+	Files, Origins, Funcs, Lines, Inlines, Publics, CFIInits, CFIDeltas, WinFrames int
 	// Overlapping is how many functions, or parts of such, lie over another one: no reader would find them, and they are left out.
 	Overlapping int
 	// Unsayable are stretches of code whose unwind rules the format has no words for: they are left out. UnsayableFirst says of
@@ -76,6 +78,11 @@ func Write(w io.Writer, in Input) (Counts, error) {
 	s = nil // the unwind rules need their own memory
 	if len(in.Unwind) > 0 && in.CPU != nil {
 		if err := o.cfi(in.CPU, in.Unwind); err != nil {
+			return o.n, err
+		}
+	}
+	if in.FrameData != nil {
+		if err := o.frames(in.FrameData); err != nil {
 			return o.n, err
 		}
 	}

@@ -29,6 +29,11 @@ type Binary interface {
 	Attach(src *input.Source) (bool, error)
 }
 
+// frameData is a Binary that has what symbol files have as STACK WIN records: a PDB.
+type frameData interface {
+	FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error)
+}
+
 // addBinary opens an executable, library or debug file; without anybody who can, the item says that it is one.
 func (s *Session) addBinary(it *item, what string) {
 	it.Kind = KindBinary

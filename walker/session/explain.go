@@ -102,6 +102,13 @@ func (s *Session) record(d *dump, callee *walker.Frame, x *walker.Explanation) (
 	if callee.Module < 0 || x.Source != walker.SourceCFI && x.Source != walker.SourceWin {
 		return nil, nil
 	}
+	if b, ok := d.walked.syms.binary(callee.Module).(frameData); ok && x.Source == walker.SourceWin && x.Row.Origin.File == d.modules[callee.Module].bin.Name {
+		fd, _, err := b.FrameData(callee.Lookup - d.Modules[callee.Module].Base)
+		if err != nil {
+			return nil, nil
+		}
+		return []report.RecordLine{{Text: fd.ProgramText()}}, winNotes(x, fd, err)
+	}
 	f := d.walked.syms.file(callee.Module)
 	if f == nil || x.Row.Origin.File != f.Name() && x.Source == walker.SourceCFI {
 		return nil, nil

@@ -187,7 +187,7 @@ func (s *Session) add(src *input.Source, member bool) {
 		s.addMicrodumps(it)
 	case intake.Sym, intake.SymWithoutModule:
 		s.addSym(it)
-	case intake.ELF:
+	case intake.ELF, intake.PDB:
 		s.addBinary(it, guess.What)
 	case intake.Gzip, intake.Zip, intake.Zstd, intake.XZ:
 		if member {

@@ -373,12 +373,22 @@ func (y *symbols) symRow(f *symfile.File, module int, rva uint64) (unwind.Row, s
 }
 
 func (y *symbols) FrameData(module int, rva uint64) (unwind.FrameData, symbol.Answer) {
-	f := y.file(module)
-	if f == nil {
-		return unwind.FrameData{}, symbol.NoFile
+	var fd unwind.FrameData
+	ans := symbol.NoFile
+	if f := y.file(module); f != nil {
+		var err error
+		fd, ans, err = f.FrameData(rva)
+		if ans = y.settle(ans, err); ans == symbol.Yes {
+			return fd, ans
+		}
 	}
-	fd, ans, err := f.FrameData(rva)
-	return fd, y.settle(ans, err)
+	if b, ok := y.binary(module).(frameData); ok {
+		other, answer, err := b.FrameData(rva)
+		if answer = y.failed(module, answer, err); ans == symbol.NoFile || answer == symbol.Yes {
+			return other, answer
+		}
+	}
+	return fd, ans
 }
 
 // note keeps what was passed over in a record. Registers without a place here (xmm6) are left out: nothing is lost by them.

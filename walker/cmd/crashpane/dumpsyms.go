@@ -14,19 +14,23 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/symfile/demangle/msvc"
+	"github.com/crashpane/crashpane/symfile/dumpsyms"
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
 var dumpsymsCommand = command{
 	name:  "dumpsyms",
 	line:  "dumpsyms [--no-cfi] [--mangled] [--id ID] FILE [DEBUGFILE…]",
-	about: "make a Breakpad symbol file of a binary",
+	about: "make a Breakpad symbol file of a binary or PDB",
 	help: `Prints what is known of the ELF executable or library FILE as a Breakpad symbol file: its functions, source lines, inlined calls,
 names of exports, and unwind rules.
 
 DEBUGFILE is its separate debug file; .dwo and .dwp files, and the supplementary file that dwz made, may follow. Each must belong to
 FILE: by its build id, by the name and check sum that FILE has for it, or, of split debug information, by FILE having such. FILE may
 also be a debug file alone; the unwind rules are then those of its .debug_frame section, if it has one.
+
+FILE may be a PDB instead: its functions, lines, inlined calls, public names, and for x86 the STACK WIN records. The unwind rules of other
+processors are in the program, and are not written.
 
 The symbol file's id is made of FILE's build id, or if it has none, of a hash of its code. Where the writer of a dump found no build id
 (of programs of Go's linker, minidump-writer does not) the dump has the hash: --id hash writes that. --id build insists on the build id.
@@ -35,7 +39,7 @@ Any other ID is one that a dump has, and is written if FILE answers to it.
 What could not be read, and what is missing, is told of on the error output.`,
 	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
 		var d dumpsymsRun
-		fs.BoolVar(&d.noCFI, "no-cfi", false, "leave the unwind rules (STACK CFI records) out")
+		fs.BoolVar(&d.noCFI, "no-cfi", false, "leave the unwind rules (STACK CFI and STACK WIN records) out")
 		fs.BoolVar(&d.mangled, "mangled", false, "print names as the linker has them")
 		fs.StringVar(&d.id, "id", "", "the `ID` to write: build, hash, or a debug id that a dump has for FILE")
 		return d.run
@@ -61,7 +65,7 @@ func (d *dumpsymsRun) run(args []string, stdout, stderr io.Writer) error {
 			f.close()
 		}
 	}()
-	b, err := joined(files)
+	b, err := symbolsOf(files)
 	if err != nil {
 		return err
 	}
@@ -89,7 +93,7 @@ func (d *dumpsymsRun) run(args []string, stdout, stderr io.Writer) error {
 }
 
 // chooseID is the debug id that --id means; "" is the usual one.
-func chooseID(b *binary.File, want string) (string, error) {
+func chooseID(b symWriter, want string) (string, error) {
 	id := b.Identity()
 	switch {
 	case want == "", want == "build" && id.CodeID != "":
@@ -145,6 +149,22 @@ func openSources(paths []string) (out []sourceFile, err error) {
 		out = append(out, sourceFile{input.New(path, f, st.Size()), f.Close})
 	}
 	return out, nil
+}
+
+// symWriter is what a symbol file is made of: a binary with its debug files, or a PDB.
+type symWriter interface {
+	Name() string
+	Identity() symbol.Identity
+	WriteSym(w io.Writer, opt binary.SymOptions) (dumpsyms.Counts, error)
+	Warnings() []string
+	Has() symbol.Contents
+}
+
+func symbolsOf(files []sourceFile) (symWriter, error) {
+	if len(files) == 1 && binary.IsPDB(files[0].Source) {
+		return binary.OpenPDB(files[0].Source)
+	}
+	return joined(files)
 }
 
 // joined is the binary that the files make together: the first, or the second if that is the one that holds the program.

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/core"
-	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/walker/report"
 )
 
@@ -22,7 +21,7 @@ type folder struct {
 	// byID and byName are the symbol files that one of the dump's modules may want, by the id (see idKey) and the name of their MODULE
 	// record; the first of each in the order of their paths.
 	byID, byName map[string]string
-	// elfByID and elfByName are the ELF files, by each of their debug ids (see idKey), and by their names and those that they have for themselves.
+	// elfByID and elfByName are the ELF files and PDBs, by each of their debug ids (see idKey), and by their names and those that they have for themselves.
 	elfByID, elfByName map[string][]string
 	// archives are zip files, whose members are not known.
 	archives []string
@@ -62,8 +61,8 @@ func (f *folder) scan(r *report.Report, stderr io.Writer) {
 			f.archives = append(f.archives, path)
 			return nil
 		}
-		if bytes.HasPrefix(first, []byte("\x7fELF")) {
-			f.addELF(path)
+		if bytes.HasPrefix(first, []byte("\x7fELF")) || bytes.HasPrefix(first, []byte("Microsoft C/C++ MSF 7.00")) {
+			f.addBinary(path)
 			return nil
 		}
 		id, name, ok := moduleLine(first)
@@ -80,14 +79,14 @@ func (f *folder) scan(r *report.Report, stderr io.Writer) {
 	})
 }
 
-// addELF notes an ELF file, of which no more than the headers are read.
-func (f *folder) addELF(path string) {
+// addBinary notes an ELF file or PDB, of which no more than the headers are read.
+func (f *folder) addBinary(path string) {
 	files, err := openSources([]string{path})
 	if err != nil {
 		return
 	}
 	defer files[0].close()
-	b, err := binary.Open(files[0].Source)
+	b, err := openBinary(files[0].Source)
 	if err != nil {
 		return
 	}
