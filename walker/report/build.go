@@ -252,12 +252,12 @@ func (b *builder) crash() {
 	if e := d.Exception; e != nil {
 		why := reason.Decode(d)
 		r.Crash = &Crash{
-			Reason: Words{why.Breakpad, why.Rust}, Text: why.Text,
+			Reason:  Words{why.Breakpad, why.Rust},
 			Address: why.Address, RustAddress: why.RustAddress,
 			Params: append([]uint64{}, e.Params...), ThreadID: e.ThreadID,
 		}
 		r.Crash.Analysis = analysis.Analyze(d)
-		r.Crash.Sentence = r.Crash.Analysis.Sentence
+		r.Crash.Event = r.Crash.Analysis.Event
 		r.Crash.Thread = d.ThreadByID(e.ThreadID)
 		if r.Crash.Thread >= 0 {
 			r.Threads[r.Crash.Thread].Crashed = true

@@ -111,8 +111,6 @@ type Process struct {
 // Crash is the exception.
 type Crash struct {
 	Reason Words
-	// Text is the reason in plain English, without a capital letter and full stop: "read of memory at 0x45".
-	Text string
 	// Address is as Breakpad prints it. RustAddress differs on the processors where one of the two cuts it to 32 bits.
 	Address, RustAddress uint64
 	// Params are the exception record's parameters.
@@ -120,10 +118,9 @@ type Crash struct {
 	// Thread is the index of the crashed thread in Threads, or -1 if the exception names a thread that is not in the dump.
 	Thread   int
 	ThreadID uint32
-	// Sentence says what happened, in the form of Text: "read of 8 bytes at 0x10: null pointer plus 16, through rax". It is
-	// Text where nothing better is known.
-	Sentence string
-	// Analysis is what Sentence comes from: the instruction, its accesses, the memory map. It is never nil.
+	// Event says what happened, in the parts of a sentence: "tried to read 8 bytes at", 0x10, "null pointer plus 16, through rax".
+	Event analysis.Event
+	// Analysis is what Event comes from: the instruction, its accesses, the memory map. It is never nil.
 	Analysis *analysis.Result
 }
 

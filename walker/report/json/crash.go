@@ -112,16 +112,15 @@ func (p *printer) float(k string, v float32) {
 //	                  instruction{address, module, registers[{name, value}], text} or null, jump{how, register, slot,
 //	                  target} or null, place{end, guard, mapped, name, permissions, start} or null, stack_overflow}
 //	guesses[]         sentences that may be wrong
-//	params[], reason_breakpad, text, thread_id
-//	sentence          what happened
+//	params[], reason_breakpad, thread_id
+//	sentence          what happened: "tried to read 8 bytes at 0x10: null pointer plus 16, through rax"
 func (p *printer) crashAdditions(c *report.Crash) {
 	a := c.Analysis
 	p.object("analysis", func() { p.analysis(c) })
 	p.list("guesses", len(a.Guesses), func(i int) { p.quote(a.Guesses[i]) })
 	p.list("params", len(c.Params), func(i int) { p.hexValue(c.Params[i]) })
 	p.str("reason_breakpad", c.Reason.Breakpad)
-	p.str("sentence", c.Sentence)
-	p.str("text", c.Text)
+	p.str("sentence", c.Event.String())
 	p.uint("thread_id", uint64(c.ThreadID))
 }
 
