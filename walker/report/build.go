@@ -259,8 +259,12 @@ func (b *builder) crash() {
 		r.Crash.Analysis = analysis.Analyze(d)
 		r.Crash.Event = r.Crash.Analysis.Event
 		r.Crash.Thread = d.ThreadByID(e.ThreadID)
-		if r.Crash.Thread >= 0 {
-			r.Threads[r.Crash.Thread].Crashed = true
+		r.Crash.Requested = why.Kind == reason.NoCrash
+		if t := r.Crash.Thread; t >= 0 {
+			r.Threads[t].Crashed = !r.Crash.Requested
+			if r.Crash.Analysis.Overflow != analysis.No {
+				r.Crash.Recursion = recursion(r.Threads[t].Frames)
+			}
 		}
 	}
 	r.FirstThread, r.HasRequesting = firstThread(d)
@@ -312,6 +316,9 @@ func (r *Report) Demangle(f func(string) string) {
 			seen[n.Raw] = d
 		}
 		n.Display = d
+	}
+	if r.Crash != nil && r.Crash.Recursion != nil {
+		fill(&r.Crash.Recursion.Function)
 	}
 	for i := range r.Threads {
 		for j := range r.Threads[i].Frames {

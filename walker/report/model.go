@@ -4,6 +4,8 @@
 package report
 
 import (
+	"fmt"
+
 	"github.com/crashpane/crashpane/core/analysis"
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/symfile/symbol"
@@ -120,8 +122,34 @@ type Crash struct {
 	ThreadID uint32
 	// Event says what happened, in the parts of a sentence: "tried to read 8 bytes at", 0x10, "null pointer plus 16, through rax".
 	Event analysis.Event
+	// Recursion is what most of the crashed thread's frames are of, if its stack ran out; nil if there is no such function.
+	Recursion *Recursion
+	// Requested: the process did not crash, a dump was asked for.
+	Requested bool
 	// Analysis is what Event comes from: the instruction, its accesses, the memory map. It is never nil.
 	Analysis *analysis.Result
+}
+
+// Recursion is a function that calls itself: Calls of the stack's Frames are of it.
+type Recursion struct {
+	Function      Name
+	Calls, Frames int
+}
+
+// Why is why the event happened, as far as it is known: "it reached its guard page after 8192 KB; 9,000 of its 9,012 frames are parse"; or "".
+func (c *Crash) Why() string {
+	why := c.Event.Why
+	if c.Recursion == nil {
+		return why
+	}
+	return fmt.Sprintf("%s; %d of its %d frames are %s", why, c.Recursion.Calls, c.Recursion.Frames, c.Recursion.Function.Shown())
+}
+
+// Sentence is what happened, without the process: "tried to read 8 bytes at 0x10: null pointer plus 16, through rax".
+func (c *Crash) Sentence() string {
+	e := c.Event
+	e.Why = c.Why()
+	return e.String()
 }
 
 // Thread is one thread with its stack.

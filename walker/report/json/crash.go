@@ -113,6 +113,7 @@ func (p *printer) float(k string, v float32) {
 //	                  target} or null, place{end, guard, mapped, name, permissions, start} or null, stack_overflow}
 //	guesses[]         sentences that may be wrong
 //	params[], reason_breakpad, thread_id
+//	requested         the process did not crash, a dump was asked for
 //	sentence          what happened: "tried to read 8 bytes at 0x10: null pointer plus 16, through rax"
 func (p *printer) crashAdditions(c *report.Crash) {
 	a := c.Analysis
@@ -120,7 +121,8 @@ func (p *printer) crashAdditions(c *report.Crash) {
 	p.list("guesses", len(a.Guesses), func(i int) { p.quote(a.Guesses[i]) })
 	p.list("params", len(c.Params), func(i int) { p.hexValue(c.Params[i]) })
 	p.str("reason_breakpad", c.Reason.Breakpad)
-	p.str("sentence", c.Event.String())
+	p.bool("requested", c.Requested)
+	p.str("sentence", c.Sentence())
 	p.uint("thread_id", uint64(c.ThreadID))
 }
 

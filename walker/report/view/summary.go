@@ -14,7 +14,7 @@ type Summary struct {
 	// Reason is the exception in the words of the tools, Facts the line under the verdict.
 	Reason string
 	Facts  []string
-	// NoCrash: the dump has no exception; FirstThread says where to start.
+	// NoCrash: the process did not crash; FirstThread says where to start.
 	NoCrash                        bool
 	FirstThread                    int
 	Threads, Modules, Wanted, Diag int
@@ -44,7 +44,7 @@ type LogRow struct{ Severity, Text string }
 // Summary makes the parts above the lists. dump is the number of the dump in the session.
 func (v *View) Summary(dump int) Summary {
 	r := v.r
-	s := Summary{Dump: dump, Name: Clean(BaseName(r.Dump.Name)), Verdict: v.Verdict(), NoCrash: r.Crash == nil,
+	s := Summary{Dump: dump, Name: Clean(BaseName(r.Dump.Name)), Verdict: v.Verdict(), NoCrash: r.Crash == nil || r.Crash.Requested,
 		FirstThread: r.FirstThread, Threads: len(r.Threads), Modules: len(r.Modules), Wanted: len(r.Wanted),
 		Diag: len(r.Diagnostics), Facts: v.facts(), System: v.system(), Log: []LogRow{}, Policy: Clean(r.Policy), Findings: v.Findings()}
 	if r.Crash != nil {

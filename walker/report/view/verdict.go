@@ -24,10 +24,14 @@ func (v *View) Verdict() []Span {
 		say(" cannot be judged: the dump is damaged, and its exception cannot be read.", "")
 		return out
 	}
-	if r.Crash == nil {
-		say(" did not crash: the dump holds no exception.", "")
+	if r.Crash == nil || r.Crash.Requested {
+		if r.Crash == nil {
+			say(" did not crash: the dump holds no exception.", "")
+		} else {
+			say(" did not crash.", "")
+		}
 		if r.HasRequesting {
-			say(" It was written on request", "")
+			say(" The dump was requested", "")
 			if t := v.thread(r.FirstThread); t != nil {
 				say(" by thread "+threadLabel(t), "")
 			}
@@ -41,14 +45,25 @@ func (v *View) Verdict() []Span {
 		say(" ", "")
 		say(short(e.Address), "code")
 	}
-	if e.Why != "" {
-		say(" ("+Clean(e.Why)+")", "guess")
+	if why := v.reasonWhy(); why != "" {
+		say(" ("+why+")", "guess")
 	}
 	if t := v.thread(r.Crash.Thread); t != nil && len(t.Frames) > 0 {
 		v.where(&t.Frames[0], say)
 	}
 	say(".", "")
 	return out
+}
+
+// reasonWhy is why the process stopped, with readable names.
+func (v *View) reasonWhy() string {
+	c := *v.r.Crash
+	if c.Recursion != nil {
+		named := *c.Recursion
+		named.Function.Display = bare(v.full(named.Function))
+		c.Recursion = &named
+	}
+	return Clean(c.Why())
 }
 
 // exceptionLost reports whether the dump has an exception that could not be read: then nobody may say that there was none.

@@ -50,7 +50,7 @@ func TestVerdict(t *testing.T) {
 	}
 	r := example()
 	r.Crash = nil
-	if got := New(r, nil).sentence(); got != "app did not crash: the dump holds no exception. It was written on request by thread 1 “main”." {
+	if got := New(r, nil).sentence(); got != "app did not crash: the dump holds no exception. The dump was requested by thread 1 “main”." {
 		t.Errorf("%q", got)
 	}
 	if f := v.Summary(0).Facts; f[0] != "i.h:1" || f[1] != "thread 1 “main”" || f[2] != "Linux 6.1, amd64" {
