@@ -450,9 +450,10 @@ export interface CrashAdditions {
   guesses: string[];
   params: string[];
   reason_breakpad: string;
-  /** The verdict, as a sentence. */
+  /** The process did not crash: a dump was asked for. */
+  requested: boolean;
+  /** What the process did, as it follows its name: "tried to read 8 bytes at 0x10: null pointer plus 16, through rax". */
   sentence: string;
-  text: string;
   thread_id: number;
 }
 
