@@ -67,8 +67,11 @@ func (x *record) linux(r Reason) Reason {
 		default:
 			x.sent(&r, sig.name)
 		}
-		if e.name == "BUS_ADRALN" {
+		switch {
+		case e.name == "BUS_ADRALN":
 			r.Kind = Misaligned
+		case x.code == sigbus && e.name != "":
+			r.Kind = InPage
 		}
 	case e.text != "":
 		r.Text = e.text

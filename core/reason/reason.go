@@ -33,7 +33,7 @@ type Kind uint8
 const (
 	Unknown     Kind = iota
 	Memory           // access to memory that is not there or not allowed
-	InPage           // memory that could not be read in from its file
+	InPage           // memory that could not be read in from its file, or from a part of the hardware
 	Misaligned       // access to an address that is not aligned
 	Stack            // stack overflow
 	Instruction      // illegal or privileged instruction

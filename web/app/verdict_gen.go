@@ -69,6 +69,13 @@ func (c *Verdict) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgparent.AppendChild(vgn)
 				vgn.SetInnerHTML(f)
 			}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
+			vgparent.AppendChild(vgn)
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button link signature"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Crash signature: equal crashes have the same one. Copies it."}}}
+			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("data-act", "copy-signature")
+			vgn.AddAttrInterface("hidden", c.Page.Summary.Signature == "")
+			vgn.SetInnerHTML(c.Page.Summary.Signature)
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
 			vgparent.AppendChild(vgn)
 		}

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/signature"
 )
 
 // crash is the schema's crash_info, with rust-minidump's own findings. Ours stand under "crashpane".
@@ -113,6 +114,9 @@ func (p *printer) float(k string, v float32) {
 //	                  target} or null, place{end, guard, mapped, name, permissions, start} or null, stack_overflow}
 //	guesses[]         sentences that may be wrong
 //	params[], reason_breakpad, thread_id
+//	place             {frame, inline}: the first call that is a user's, by index into the crashed thread's frames and, or null, the frame's
+//	                  inlined calls; null without frames
+//	signature         words by which equal crashes are grouped, as Mozilla's crash-stats makes them; null if there was no crash
 //	requested         the process did not crash, a dump was asked for
 //	sentence          what happened: "tried to read 8 bytes at 0x10: null pointer plus 16, through rax"
 func (p *printer) crashAdditions(c *report.Crash) {
@@ -122,7 +126,21 @@ func (p *printer) crashAdditions(c *report.Crash) {
 	p.list("params", len(c.Params), func(i int) { p.hexValue(c.Params[i]) })
 	p.str("reason_breakpad", c.Reason.Breakpad)
 	p.bool("requested", c.Requested)
+	words, at := signature.OfReport(p.r, signature.Own, func(n report.Name) string { return n.Shown() })
+	if at.Frame >= 0 {
+		p.object("place", func() {
+			p.int("frame", int64(at.Frame))
+			if at.Inline >= 0 {
+				p.int("inline", int64(at.Inline))
+			} else {
+				p.null("inline")
+			}
+		})
+	} else {
+		p.null("place")
+	}
 	p.str("sentence", c.Sentence())
+	p.strOrNull("signature", words)
 	p.uint("thread_id", uint64(c.ThreadID))
 }
 

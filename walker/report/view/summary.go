@@ -14,6 +14,8 @@ type Summary struct {
 	// Reason is the exception in the words of the tools, Facts the line under the verdict.
 	Reason string
 	Facts  []string
+	// Signature are the words by which equal crashes are grouped; "" without a crash.
+	Signature string
 	// NoCrash: the process did not crash; FirstThread says where to start.
 	NoCrash                        bool
 	FirstThread                    int
@@ -49,6 +51,8 @@ func (v *View) Summary(dump int) Summary {
 		Diag: len(r.Diagnostics), Facts: v.facts(), System: v.system(), Log: []LogRow{}, Policy: Clean(r.Policy), Findings: v.Findings()}
 	if r.Crash != nil {
 		s.Reason = Clean(reasonOf(r.Crash))
+		_, _, words := v.site()
+		s.Signature = Clean(words)
 	}
 	for i, d := range r.Diagnostics {
 		if d.Severity == "error" {
@@ -79,11 +83,10 @@ func (v *View) facts() []string {
 		}
 	}
 	if t != nil {
-		if len(t.Frames) > 0 {
-			f := &t.Frames[0]
+		if f, inlined, _ := v.site(); f != nil {
 			file, line, has := f.File, f.Line, f.HasLine
-			if len(f.Inlines) > 0 {
-				file, line, has = f.Inlines[0].File, f.Inlines[0].Line, f.Inlines[0].HasLine
+			if inlined != nil {
+				file, line, has = inlined.File, inlined.Line, inlined.HasLine
 			}
 			if s, _ := source(file, line, has); s != "" {
 				out = append(out, s)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/signature"
 )
 
 // Span is a piece of a sentence with its role: "" for plain text, "name" for what is spoken of, "code" for addresses and
@@ -48,9 +49,7 @@ func (v *View) Verdict() []Span {
 	if why := v.reasonWhy(); why != "" {
 		say(" ("+why+")", "guess")
 	}
-	if t := v.thread(r.Crash.Thread); t != nil && len(t.Frames) > 0 {
-		v.where(&t.Frames[0], say)
-	}
+	v.where(say)
 	say(".", "")
 	return out
 }
@@ -76,12 +75,32 @@ func (v *View) exceptionLost() bool {
 	return false
 }
 
-// where names the function of the innermost call, or the place if there is no name.
-func (v *View) where(f *report.Frame, say func(text, role string)) {
+// site is the place of the crash, the first call that is a user's, and the crash's signature; nil if the crashed thread has no frames.
+func (v *View) site() (f *report.Frame, inlined *report.Inline, words string) {
+	words, at := signature.OfReport(v.r, signature.Own, v.full)
+	if at.Frame < 0 {
+		return nil, nil, words
+	}
+	thread := v.r.FirstThread
+	if v.r.Crash != nil {
+		thread = v.r.Crash.Thread
+	}
+	f = &v.r.Threads[thread].Frames[at.Frame]
+	if at.Inline >= 0 {
+		inlined = &f.Inlines[at.Inline]
+	}
+	return f, inlined, words
+}
+
+// where names the function of the crash's place, or the place in its module if there is no name.
+func (v *View) where(say func(text, role string)) {
+	f, inlined, _ := v.site()
 	name, in := "", " in "
 	switch {
-	case len(f.Inlines) > 0:
-		name = v.full(f.Inlines[0].Function)
+	case f == nil:
+		return
+	case inlined != nil:
+		name = v.full(inlined.Function)
 	case named(f):
 		name = v.full(f.Function)
 	}
