@@ -8,7 +8,7 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/intake/unpack"
 	"github.com/crashpane/crashpane/symfile/binary"
-	"github.com/crashpane/crashpane/symfile/demangle"
+	"github.com/crashpane/crashpane/symfile/demangle/msvc"
 	"github.com/crashpane/crashpane/walker/session"
 	"github.com/crashpane/crashpane/wasm/viewer/engine"
 	"github.com/crashpane/crashpane/wasm/viewer/worker"
@@ -17,7 +17,7 @@ import (
 func main() {
 	limits := worker.Limits()
 	limits.Unpackers = unpack.Formats
-	worker.RunWith(engine.Options{WriteSym: writeSym, Session: session.Options{OpenBinary: open, Limits: limits}}, analyze)
+	worker.RunWith(engine.Options{WriteSym: writeSym, Demangle: msvc.Name, Session: session.Options{OpenBinary: open, Limits: limits}}, analyze)
 }
 
 func open(src *input.Source) (session.Binary, error) {
@@ -29,6 +29,6 @@ func open(src *input.Source) (session.Binary, error) {
 }
 
 func writeSym(w io.Writer, b session.Binary) error {
-	_, err := b.(*binary.File).WriteSym(w, binary.SymOptions{Demangle: demangle.Name})
+	_, err := b.(*binary.File).WriteSym(w, binary.SymOptions{Demangle: msvc.Name})
 	return err
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/binary"
-	"github.com/crashpane/crashpane/symfile/demangle"
+	"github.com/crashpane/crashpane/symfile/demangle/msvc"
 )
 
 var dumpsymsCommand = command{
@@ -54,7 +54,7 @@ func (d *dumpsymsRun) run(args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	opt := binary.SymOptions{NoCFI: d.noCFI, Demangle: demangle.Name}
+	opt := binary.SymOptions{NoCFI: d.noCFI, Demangle: msvc.Name}
 	if d.mangled {
 		opt.Demangle = nil
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/crashpane/crashpane/symfile/demangle"
+	"github.com/crashpane/crashpane/symfile/demangle/msvc"
 	"github.com/crashpane/crashpane/walker"
 	"github.com/crashpane/crashpane/walker/report"
 	jsonreport "github.com/crashpane/crashpane/walker/report/json"
@@ -91,7 +91,7 @@ func policyNames() []string {
 // demangler is what makes names readable for a format that has a place for them.
 func demangler(format string) func(string) string {
 	if format == "json" {
-		return demangle.Name
+		return msvc.Name
 	}
 	return nil
 }

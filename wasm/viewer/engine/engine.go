@@ -26,6 +26,7 @@ type Engine struct {
 	mapsOf   *report.Report
 	compared comparison
 	writeSym func(io.Writer, session.Binary) error
+	demangle func(string) string
 	lines    []string // of the stream linesOf
 	linesOf  string
 	post     func(app.Reply)
@@ -57,17 +58,22 @@ type Options struct {
 	PostFile func(app.Reply, *input.Source) bool
 	// WriteSym writes what one of them knows as a Breakpad symbol file.
 	WriteSym func(w io.Writer, b session.Binary) error
+	// Demangle makes names readable. Nil is demangle.Name, which leaves Microsoft's names as they are.
+	Demangle func(string) string
 }
 
 // New makes an engine. post sends a message to the page; it is called from within Handle.
 func New(post func(app.Reply), opt Options) *Engine {
-	e := &Engine{post: post, writeSym: opt.WriteSym, fetched: opt.Fetched, views: map[int]*view.View{}, reports: map[int]int{}, looked: -1}
+	e := &Engine{post: post, writeSym: opt.WriteSym, demangle: opt.Demangle, fetched: opt.Fetched, views: map[int]*view.View{}, reports: map[int]int{}, looked: -1}
 	e.exact = exact{pieces: map[int][]func([]byte) []byte{}, before: map[int]*report.Report{}, send: opt.PostData, hand: opt.PostFile}
 	// Names are not made readable here but in the views, and only those of the rows that are shown: in wasm a name costs
 	// a tenth of a millisecond.
 	o := opt.Session
 	o.Progress, o.Sparse = e.progress, true
 	e.session = session.New(o)
+	if e.demangle == nil {
+		e.demangle = demangle.Name
+	}
 	return e
 }
 
@@ -166,7 +172,7 @@ func (e *Engine) viewOf(dump int, rep *report.Report) *view.View {
 	}
 	v := e.views[dump]
 	if v == nil || v.Report() != rep {
-		v = view.New(rep, demangle.Name)
+		v = view.New(rep, e.demangle)
 		if !e.redact {
 			v.ExplainBy(e.session.Explainer(dump, true))
 		}
