@@ -17,6 +17,9 @@ const (
 func (x *record) linux(r Reason) Reason {
 	sig := find(tLinux, x.code)
 	if sig.name == "" {
+		if x.code == 0 { // what writers of microdumps leave
+			r.Text, r.Why = "crashed", "the dump does not say how"
+		}
 		return r
 	}
 	r.Kind, r.Text = signalKind(sig.name), sig.text

@@ -71,6 +71,7 @@ func Build(in Input) *Report {
 	b.symbolStates()
 	b.wanted()
 	b.process()
+	b.said()
 	b.linux()
 	b.extras()
 	r.Diagnostics = diagnostics(d, in.ExtraDiags)

@@ -23,8 +23,10 @@ type Report struct {
 	Process Process
 	// Crash is nil for a dump without an exception.
 	Crash *Crash
-	// Assertion is the writer's assertion text, or "".
+	// Assertion is the writer's assertion text in Breakpad's words, or "".
 	Assertion string
+	// Said is what the program itself said of its end: an assertion, an exception's message, comments. The most telling comes first.
+	Said []Said
 	// FirstThread is the index of the thread to show first: the crashed one, else the requesting one, else 0; -1 if there
 	// are no threads.
 	FirstThread int
@@ -100,11 +102,13 @@ type GPU struct{ Version, Vendor, Renderer string }
 
 // Process is the crashed process.
 type Process struct {
-	// Name is the main module's file name, or "".
+	// Name is the program's file name, or "".
 	Name string
-	PID  *uint32
-	// Product and Type are what a microdump says of the program: "AndroidWebView:62.0.3188.0", "webview"; or "".
-	Product, Type string
+	// PID is the process id; nil if it is not known. PIDRust is rust-minidump's, which takes the id of a thread for it in some Linux dumps.
+	PID, PIDRust *uint32
+	// Product, Version, Channel and Type are what annotations or a microdump say of the program: "Chrome_Linux", "156.0.8078.79", "stable",
+	// "renderer"; or "".
+	Product, Version, Channel, Type string
 	// Uptime in seconds: dump time minus the process' creation time; nil if either is missing. UptimeRust is rust-minidump's,
 	// which takes a time of 0 for a time.
 	Uptime, UptimeRust *uint64

@@ -437,8 +437,11 @@ export interface ReportAdditions {
   main_module: number | null;
   policy: Policy;
   process: string | null;
+  process_id: number | null;
+  product: { channel: string | null; name: string | null; process_type: string | null; version: string | null };
   /** Of this key's form. */
   report_version: number;
+  said: { source: string; text: string }[];
   system: string | null;
   wanted_symbols: MissingSymbol[];
   warnings: SymbolWarning[];

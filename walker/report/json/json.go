@@ -71,7 +71,7 @@ func (p *printer) report() {
 	p.int("main_module", 0)
 	p.list("modules", len(r.Modules), p.module)
 	p.bool("modules_contains_cert_info", r.HasCertInfo)
-	if pid := r.Process.PID; pid != nil {
+	if pid := r.Process.PIDRust; pid != nil {
 		p.uint("pid", uint64(*pid))
 	} else {
 		p.null("pid")

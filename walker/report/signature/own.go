@@ -17,6 +17,9 @@ func (ownLists) Prefix(word string, f *Frame) bool {
 	return prefixes.has(word) || isStandardImpl(f.Function)
 }
 
+// Once: a library without symbols is said once.
+func (ownLists) Once(word string, f *Frame) bool { return f.Function == "" }
+
 func (ownLists) WithLine(string) bool  { return false }
 func (ownLists) Sentinel([]string) int { return 0 }
 
@@ -75,7 +78,7 @@ var irrelevant = newList(`
 	raise gsignal abort __GI_raise __GI_abort tgkill kill __kill pthread_kill __pthread_kill __pthread_kill_*
 	__assert_fail __assert_fail_base __assert_rtn __assert __assert2 __libc_message* __libc_fatal __fortify_fail* __chk_fail __stack_chk_fail
 	malloc_printerr __restore_rt __kernel_rt_sigreturn __kernel_sigreturn _sigtramp abort_report_np __abort abort_message
-	__libc_assert_fail ___pthread_kill bionic_abort async_safe_fatal*
+	__libc_assert_fail ___pthread_kill backtrace __backtrace* bionic_abort async_safe_fatal*
 	RaiseException RtlRaiseException RtlRaiseStatus KiUserExceptionDispatcher KiRaiseUserExceptionDispatcher UnhandledExceptionFilter
 	RaiseFailFastException RtlReportCriticalFailure RtlReportFatalFailure RtlFailFast* RtlpHandleInvalidUserCallTarget __fastfail
 	_CxxThrowException _invoke_watson _invalid_parameter* invoke_watson common_assert* _wassert __report_gsfailure __report_rangecheckfailure

@@ -26,6 +26,8 @@ type Lists interface {
 	// Irrelevant frames are passed over. Prefix frames are part of the signature and do not end it. Both get a frame with its word.
 	Irrelevant(word string, f *Frame) bool
 	Prefix(word string, f *Frame) bool
+	// Once: of several in a row one is told.
+	Once(word string, f *Frame) bool
 	// WithLine: the line belongs to the function.
 	WithLine(function string) bool
 	// Sentinel is the index of the word to start at, 0 if there is none.
@@ -95,7 +97,7 @@ func joined(c *Crash, lists Lists) string {
 	}
 	var out []string
 	for i, w := range words {
-		if w == "" || lists.Irrelevant(w, &frames[i]) || repeats(w) && len(out) > 0 && out[len(out)-1] == w {
+		if w == "" || lists.Irrelevant(w, &frames[i]) || lists.Once(w, &frames[i]) && len(out) > 0 && out[len(out)-1] == w {
 			continue
 		}
 		if out = append(out, w); !lists.Prefix(w, &frames[i]) {
@@ -109,13 +111,6 @@ func joined(c *Crash, lists Lists) string {
 		return words[0]
 	}
 	return "EMPTY: no frame data available"
-}
-
-// repeats: a word of a library without symbols, which is said once.
-func repeats(word string) bool {
-	lower := strings.ToLower(word)
-	return !strings.HasPrefix(word, "(unloaded") && (strings.HasSuffix(lower, ".dll") || strings.HasSuffix(lower, ".so") || word == "XUL" ||
-		word == "<name omitted>" || strings.HasPrefix(word, "<unknown in"))
 }
 
 func outOfMemory(c *Crash, signature string) bool {

@@ -51,7 +51,7 @@ func TestPlace(t *testing.T) {
 		signature, when string
 	}{
 		{calls("__pthread_kill_implementation", "raise", "abort", "app::run", "main"), 3, "app::run", ""},
-		{calls("libc.so.6", "libc.so.6", "libc.so.6", "app::run"), 3, "libc.so.6 | libc.so.6 | libc.so.6 | app::run", ""},
+		{calls("libc.so.6", "libc.so.6", "libc.so.6", "app::run"), 3, "libc.so.6 | app::run", ""},
 		{calls("ntdll.dll", "kernelbase.dll", "app"), 2, "ntdll.dll | kernelbase.dll | app", ""},
 		{calls("core::ptr::write_volatile", "app::crash"), 1, "core::ptr::write_volatile | app::crash", ""},
 		{calls("<u64 as core::fmt::Display>::fmt", "core::fmt::write", "std::io::Write::write_fmt", "app::show"), 3,
