@@ -124,8 +124,6 @@ func (p *printer) crashAdditions(c *report.Crash) {
 	p.object("analysis", func() { p.analysis(c) })
 	p.list("guesses", len(a.Guesses), func(i int) { p.quote(a.Guesses[i]) })
 	p.list("params", len(c.Params), func(i int) { p.hexValue(c.Params[i]) })
-	p.str("reason_breakpad", c.Reason.Breakpad)
-	p.bool("requested", c.Requested)
 	words, at := signature.OfReport(p.r, signature.Own, func(n report.Name) string { return n.Shown() })
 	if at.Frame >= 0 {
 		p.object("place", func() {
@@ -139,6 +137,8 @@ func (p *printer) crashAdditions(c *report.Crash) {
 	} else {
 		p.null("place")
 	}
+	p.str("reason_breakpad", c.Reason.Breakpad)
+	p.bool("requested", c.Requested)
 	p.str("sentence", c.Sentence())
 	p.strOrNull("signature", words)
 	p.uint("thread_id", uint64(c.ThreadID))

@@ -108,8 +108,7 @@ var irrelevant = newList(`
 	MOZ_Crash* NS_DebugBreak mozalloc_abort mozalloc_handle_oom
 `)
 
-// prefixes are functions that everything calls, and that fail by what they are handed: the place is their caller. The last ones are
-// libraries without symbols.
+// prefixes are functions that everything calls, and that fail by what they are handed: the place is their caller.
 var prefixes = newList(`
 	memcpy* memmove* memset* memcmp* memchr* strlen* strcmp* strncmp* strcpy* strncpy* strcat* strchr* strstr* strdup* strtol* wcslen* wcscpy* wmemcpy*
 	__memcpy_* __memmove_* __memset_* __memcmp_* __memchr_* __strlen_* __strcmp_* __strncmp_* __strcpy_* __strchr_* __wcslen_* _platform_mem* _platform_str*
@@ -124,7 +123,12 @@ var prefixes = newList(`
 	std::* core::* alloc::* __gnu_cxx::* __cxxabiv1::* stdext::* absl::* folly::* boost::* objc_msgSend* objc_release objc_retain* objc_autorelease* objc_store*
 	CFRelease CFRetain -[__NSArray* -[__NSDictionary* -[__NSPlaceholder* -[NSObject(NSObject)* -[NSArray* -[__NSCF* swift_* Swift.*
 	runtime.mem* runtime.memmove* runtime.call* runtime.map* runtime.malloc* runtime.growslice* runtime.newobject* runtime.assert* reflect.* sync.* fmt.* strings.* bytes.*
-	System.* libc.so* libc-* libpthread* ld-linux* ld-2.* linux-gate.so* linux-vdso.so* libstdc++.so* libgcc_s.so* libm.so* libm-* libdl* libc++.so* libc++abi.so*
+	System.*
+`)
+
+// systemModules are libraries of the systems and of runtimes. What they do is asked for by a program.
+var systemModules = newList(`
+	libc.so* libc-* libpthread* ld-linux* ld-2.* linux-gate.so* linux-vdso.so* libstdc++.so* libgcc_s.so* libm.so* libm-* libdl* libc++.so* libc++abi.so*
 	libc.musl* libsystem_* libdyld.dylib dyld dyld_sim libobjc.A.dylib libc++.1.dylib libc++abi.dylib CoreFoundation Foundation ntdll.dll kernel32.dll
 	kernelbase.dll ucrtbase.dll ucrtbased.dll vcruntime140* msvcp* msvcr* msvcrt.dll clr.dll coreclr.dll
 	libcoreclr.so wow64.dll wow64cpu.dll wow64win.dll user32.dll win32u.dll bionic libart.so

@@ -59,6 +59,7 @@ func TestPlace(t *testing.T) {
 		{calls("<app::T as core::fmt::Display>::fmt", "core::fmt::write"), 0, "<app::T as core::fmt::Display>::fmt", ""},
 		{calls("<core::fmt::rt::Argument>::fmt", "app::show"), 1, "<T>::fmt | app::show", ""},
 		{append([]Frame{{Offset: 0x41414141}}, calls("app::call")...), 1, "app::call", ""},
+		{[]Frame{{Function: "__fsetlocking", Module: "libc-2.13.so"}, {Function: "app::call", Module: "app"}}, 1, "__fsetlocking | app::call", ""},
 		{[]Frame{{Offset: 0x41414141}}, 0, "@0x41414141", ""},
 		{calls("core::panicking::panic_fmt", "core::panicking::panic_bounds_check", "app::index"), 2, "app::index", ""},
 		{calls("RaiseException", "_CxxThrowException", "app::load", "main"), 2, "app::load", ""},
@@ -78,7 +79,7 @@ func TestPlace(t *testing.T) {
 
 // TestLists: a star within an entry would mean nothing, and no word both ends a program and is called by everything.
 func TestLists(t *testing.T) {
-	for _, l := range []*list{&irrelevant, &prefixes} {
+	for _, l := range []*list{&irrelevant, &prefixes, &systemModules} {
 		for name := range l.names {
 			if strings.Contains(name, "*") {
 				t.Errorf("%s: a star within a name", name)
