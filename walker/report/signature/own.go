@@ -14,7 +14,7 @@ func (ownLists) Irrelevant(word string, f *Frame) bool {
 }
 
 func (ownLists) Prefix(word string, f *Frame) bool {
-	return prefixes.has(word) || isStandardImpl(f.Function)
+	return prefixes.has(word) || systemModules.has(f.Module) || isStandardImpl(f.Function)
 }
 
 // Once: a library without symbols is said once.
