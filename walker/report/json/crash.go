@@ -124,7 +124,7 @@ func (p *printer) crashAdditions(c *report.Crash) {
 	p.object("analysis", func() { p.analysis(c) })
 	p.list("guesses", len(a.Guesses), func(i int) { p.quote(a.Guesses[i]) })
 	p.list("params", len(c.Params), func(i int) { p.hexValue(c.Params[i]) })
-	words, at := signature.OfReport(p.r, signature.Own, func(n report.Name) string { return n.Shown() })
+	words, at := signature.OfReport(p.r, p.lists, func(n report.Name) string { return n.Shown() })
 	if at.Frame >= 0 {
 		p.object("place", func() {
 			p.int("frame", int64(at.Frame))
