@@ -67,8 +67,10 @@ var rooms = []room{
 	{"walker/report", []string{"core", "core/analysis", "core/cpu", "core/input", "core/reason", "symfile/symbol", "symfile/unwind", "symfile/demangle", "walker"}},
 	// It makes reports for the renderers' tests.
 	{"walker/report/reporttest", []string{"core", "core/cpu", "core/input", "symfile/symbol", "symfile/unwind", "walker", "walker/report"}},
+	// It reads a report's stacks for the renderers.
+	{"walker/report/signature", []string{"walker/report"}},
 	// A renderer sees the report alone; the CPU's table comes with it, for the names and widths of registers.
-	{"walker/report/...", []string{"walker/report", "symfile/demangle", "core/cpu"}},
+	{"walker/report/...", []string{"walker/report", "walker/report/signature", "symfile/demangle", "core/cpu"}},
 
 	// The one place that joins everything.
 	{"walker/session", []string{"core/...", "symfile/...", "walker", "walker/report"}},

@@ -71,6 +71,7 @@ func Build(in Input) *Report {
 	b.symbolStates()
 	b.wanted()
 	b.process()
+	b.said()
 	b.linux()
 	b.extras()
 	r.Diagnostics = diagnostics(d, in.ExtraDiags)
@@ -252,15 +253,19 @@ func (b *builder) crash() {
 	if e := d.Exception; e != nil {
 		why := reason.Decode(d)
 		r.Crash = &Crash{
-			Reason: Words{why.Breakpad, why.Rust}, Text: why.Text,
+			Reason:  Words{why.Breakpad, why.Rust},
 			Address: why.Address, RustAddress: why.RustAddress,
 			Params: append([]uint64{}, e.Params...), ThreadID: e.ThreadID,
 		}
 		r.Crash.Analysis = analysis.Analyze(d)
-		r.Crash.Sentence = r.Crash.Analysis.Sentence
+		r.Crash.Event = r.Crash.Analysis.Event
 		r.Crash.Thread = d.ThreadByID(e.ThreadID)
-		if r.Crash.Thread >= 0 {
-			r.Threads[r.Crash.Thread].Crashed = true
+		r.Crash.Requested = why.Kind == reason.NoCrash
+		if t := r.Crash.Thread; t >= 0 {
+			r.Threads[t].Crashed = !r.Crash.Requested
+			if r.Crash.Analysis.Overflow != analysis.No {
+				r.Crash.Recursion = recursion(r.Threads[t].Frames)
+			}
 		}
 	}
 	r.FirstThread, r.HasRequesting = firstThread(d)
@@ -312,6 +317,9 @@ func (r *Report) Demangle(f func(string) string) {
 			seen[n.Raw] = d
 		}
 		n.Display = d
+	}
+	if r.Crash != nil && r.Crash.Recursion != nil {
+		fill(&r.Crash.Recursion.Function)
 	}
 	for i := range r.Threads {
 		for j := range r.Threads[i].Frames {

@@ -49,10 +49,23 @@ func wordSize(in Input) int {
 
 func (b *builder) process() {
 	p := &b.r.Process
-	if b.r.MainModule >= 0 {
-		p.Name = BaseName(b.r.Modules[b.r.MainModule].Name)
+	if m := b.program(); m >= 0 {
+		p.Name = BaseName(b.r.Modules[m].Name)
 	}
-	p.PID, p.Uptime, p.UptimeRust = b.d.PID(), b.d.UptimeBreakpad(), b.d.UptimeRust()
+	p.PID, p.PIDRust, p.Uptime, p.UptimeRust = b.d.PID(), b.d.PIDRust(), b.d.UptimeBreakpad(), b.d.UptimeRust()
+}
+
+// program is the module of the program itself. It is the first one, but for Apple's simulators, whose loader stands before it.
+func (b *builder) program() int {
+	main := b.r.MainModule
+	if main >= 0 && (b.d.OS() == core.MacOS || b.d.OS() == core.IOS) {
+		for i := main; i < len(b.r.Modules); i++ {
+			if name := BaseName(b.r.Modules[i].Name); name != "dyld" && name != "dyld_sim" {
+				return i
+			}
+		}
+	}
+	return main
 }
 
 // linux fills in what only Linux dumps have.

@@ -437,8 +437,11 @@ export interface ReportAdditions {
   main_module: number | null;
   policy: Policy;
   process: string | null;
+  process_id: number | null;
+  product: { channel: string | null; name: string | null; process_type: string | null; version: string | null };
   /** Of this key's form. */
   report_version: number;
+  said: { source: string; text: string }[];
   system: string | null;
   wanted_symbols: MissingSymbol[];
   warnings: SymbolWarning[];
@@ -450,9 +453,10 @@ export interface CrashAdditions {
   guesses: string[];
   params: string[];
   reason_breakpad: string;
-  /** The verdict, as a sentence. */
+  /** The process did not crash: a dump was asked for. */
+  requested: boolean;
+  /** What the process did, as it follows its name: "tried to read 8 bytes at 0x10: null pointer plus 16, through rax". */
   sentence: string;
-  text: string;
   thread_id: number;
 }
 

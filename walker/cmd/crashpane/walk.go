@@ -48,6 +48,7 @@ rust-minidump's minidump-stackwalk with everything else under "crashpane". Funct
 		})
 		fs.BoolVar(&w.exact, "exact", false, "read symbol files as a whole")
 		fs.BoolVar(&w.compact, "compact", false, "json on one line")
+		fs.StringVar(&w.signatureLists, "signature-lists", "", "json: make the crash's signature with the lists in `folder`, in the form of Mozilla's siggen")
 		return w.run
 	},
 }
@@ -61,6 +62,13 @@ var formats = []struct {
 	{"machine", func(w io.Writer, r *report.Report, _ *walkRun) error { return text.WriteMachine(w, r) }},
 	{"json", func(w io.Writer, r *report.Report, run *walkRun) error {
 		opt := jsonreport.Options{Pretty: !run.compact}
+		if run.signatureLists != "" {
+			lists, err := readSignatureLists(run.signatureLists)
+			if err != nil {
+				return err
+			}
+			opt.Signatures = lists
+		}
 		if run.explain != "none" {
 			opt.Explain = run.session.Explainer(0, run.explain == "all")
 		}
@@ -105,6 +113,7 @@ type walkRun struct {
 	explain        string
 	compact        bool
 	exact          bool
+	signatureLists string
 	ignoreCFI      []string
 	session        *session.Session
 }

@@ -15,7 +15,10 @@ import (
 //	main_module     index or null
 //	policy          how the stacks were walked
 //	process         name or null
+//	process_id      number or null
+//	product         {channel, name, process_type, version} as annotations have them, each a text or null
 //	report_version  of this key's form
+//	said            [{source, text}]: what the program itself said of its end
 //	system          one line for people, or null
 //	wanted_symbols  [{debug_file, debug_id, frames, mismatch_file, mismatch_id, module, store_path}]
 //	warnings        [{module, text}] of symbol files
@@ -61,7 +64,24 @@ func (p *printer) additions() {
 	}
 	p.str("policy", r.Policy)
 	p.strOrNull("process", r.Process.Name)
+	if pid := r.Process.PID; pid != nil {
+		p.uint("process_id", uint64(*pid))
+	} else {
+		p.null("process_id")
+	}
+	p.object("product", func() {
+		p.strOrNull("channel", r.Process.Channel)
+		p.strOrNull("name", r.Process.Product)
+		p.strOrNull("process_type", r.Process.Type)
+		p.strOrNull("version", r.Process.Version)
+	})
 	p.int("report_version", int64(r.Version))
+	p.list("said", len(r.Said), func(i int) {
+		p.member(func() {
+			p.str("source", r.Said[i].Source)
+			p.str("text", r.Said[i].Text)
+		})
+	})
 	p.strOrNull("system", r.System.Display)
 	p.list("wanted_symbols", len(r.Wanted), func(i int) {
 		w := &r.Wanted[i]

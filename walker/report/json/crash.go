@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/signature"
 )
 
 // crash is the schema's crash_info, with rust-minidump's own findings. Ours stand under "crashpane".
@@ -112,16 +113,34 @@ func (p *printer) float(k string, v float32) {
 //	                  instruction{address, module, registers[{name, value}], text} or null, jump{how, register, slot,
 //	                  target} or null, place{end, guard, mapped, name, permissions, start} or null, stack_overflow}
 //	guesses[]         sentences that may be wrong
-//	params[], reason_breakpad, text, thread_id
-//	sentence          what happened
+//	params[], reason_breakpad, thread_id
+//	place             {frame, inline}: the first call that is a user's, by index into the crashed thread's frames and, or null, the frame's
+//	                  inlined calls; null without frames
+//	signature         words by which equal crashes are grouped, as Mozilla's crash-stats makes them; null if there was no crash
+//	requested         the process did not crash, a dump was asked for
+//	sentence          what happened: "tried to read 8 bytes at 0x10: null pointer plus 16, through rax"
 func (p *printer) crashAdditions(c *report.Crash) {
 	a := c.Analysis
 	p.object("analysis", func() { p.analysis(c) })
 	p.list("guesses", len(a.Guesses), func(i int) { p.quote(a.Guesses[i]) })
 	p.list("params", len(c.Params), func(i int) { p.hexValue(c.Params[i]) })
+	words, at := signature.OfReport(p.r, p.lists, func(n report.Name) string { return n.Shown() })
+	if at.Frame >= 0 {
+		p.object("place", func() {
+			p.int("frame", int64(at.Frame))
+			if at.Inline >= 0 {
+				p.int("inline", int64(at.Inline))
+			} else {
+				p.null("inline")
+			}
+		})
+	} else {
+		p.null("place")
+	}
 	p.str("reason_breakpad", c.Reason.Breakpad)
-	p.str("sentence", c.Sentence)
-	p.str("text", c.Text)
+	p.bool("requested", c.Requested)
+	p.str("sentence", c.Sentence())
+	p.strOrNull("signature", words)
 	p.uint("thread_id", uint64(c.ThreadID))
 }
 

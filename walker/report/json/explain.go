@@ -34,7 +34,7 @@ func write(w io.Writer, r *report.Report, opt Options, body func(p *printer)) er
 	if r.Dump.WordSize != 4 {
 		e.digits = 16
 	}
-	p := &printer{e, r, nil}
+	p := &printer{encoder: e, r: r}
 	e.member(func() { body(p) })
 	return e.b.flush()
 }

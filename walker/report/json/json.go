@@ -14,6 +14,7 @@ import (
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/signature"
 )
 
 // Options of Write.
@@ -22,6 +23,8 @@ type Options struct {
 	Pretty bool
 	// Explain gives the explanations of frames, which are large: nil, or a nil answer, leaves them out.
 	Explain func(thread, frame int) *report.Explanation
+	// Signatures are the lists that the crash's signature is made with; nil stands for our own.
+	Signatures signature.Lists
 }
 
 // Write prints the report, without a newline at the end.
@@ -30,7 +33,10 @@ func Write(w io.Writer, r *report.Report, opt Options) error {
 	if r.Dump.WordSize != 4 {
 		e.digits = 16
 	}
-	p := &printer{e, r, opt.Explain}
+	p := &printer{encoder: e, r: r, explain: opt.Explain, lists: opt.Signatures}
+	if p.lists == nil {
+		p.lists = signature.Own
+	}
 	e.member(p.report)
 	return e.b.flush()
 }
@@ -39,6 +45,7 @@ type printer struct {
 	*encoder
 	r       *report.Report
 	explain func(thread, frame int) *report.Explanation
+	lists   signature.Lists
 }
 
 func (p *printer) report() {
@@ -71,7 +78,7 @@ func (p *printer) report() {
 	p.int("main_module", 0)
 	p.list("modules", len(r.Modules), p.module)
 	p.bool("modules_contains_cert_info", r.HasCertInfo)
-	if pid := r.Process.PID; pid != nil {
+	if pid := r.Process.PIDRust; pid != nil {
 		p.uint("pid", uint64(*pid))
 	} else {
 		p.null("pid")

@@ -197,7 +197,7 @@ func (v *View) registers(d *FrameDetail, f *report.Frame) {
 
 // valueNote says what a register's value looks like.
 func (v *View) valueNote(x uint64) string {
-	if c := v.r.Crash; c != nil && x == c.Address && x >= 0x1000 {
+	if c := v.r.Crash; c != nil && c.Event.HasAddress && x == c.Event.Address && x >= 0x1000 {
 		return "the fault address"
 	}
 	if p := Pattern(x); p != "" {
