@@ -196,6 +196,8 @@ func best() Policy {
 	p := Breakpad
 	p.Name = "best"
 	p.Sources = []Source{SourceWin, SourceCFI, SourceShadow, SourceLeaf, SourceFramePointer, SourceScan}
+	// esp points at the arguments of the function that was called, and at nobody else's.
+	p.Win.YoungestParams = false
 	p.Scan.ExtendAfterCFI = true
 	p.StackAtSP = true
 	p.PPCByOS = true

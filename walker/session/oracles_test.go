@@ -23,7 +23,7 @@ type oracleDump struct {
 	parityCase
 	// frames of each thread by id; those with id 0 are the crashed thread's.
 	frames map[uint32][]gdbFrame
-	// partial: the oracle knows the frames of one module only.
+	// partial: the oracle knows only where the functions of frame 0's module return to.
 	partial bool
 	// ends: the last frame is the outermost one; every frame above it is invented.
 	ends bool
@@ -46,12 +46,14 @@ type oracleScore struct {
 func (o *oracleDump) score(frames []report.Frame, want []gdbFrame) (right, invented int) {
 	i, last := 0, 0
 	pending := 0
-	inModule := func(f *report.Frame) bool { return !o.partial || f.Module == frames[0].Module }
+	known := func(k int) bool {
+		return !o.partial || frames[k].Module == frames[0].Module && frames[k-1].Module == frames[0].Module
+	}
 	for _, w := range want {
 		for j := i; j < len(frames); j++ {
 			if f := &frames[j]; f.PC == w.pc && (w.sp == 0 || f.Regs.SP() == w.sp) {
 				for k := i; k < j; k++ {
-					if inModule(&frames[k]) {
+					if known(k) {
 						pending++
 					}
 				}
@@ -63,7 +65,7 @@ func (o *oracleDump) score(frames []report.Frame, want []gdbFrame) (right, inven
 	invented = pending
 	if o.ends {
 		for k := last; k < len(frames); k++ {
-			if inModule(&frames[k]) {
+			if known(k) {
 				invented++
 			}
 		}
