@@ -44,6 +44,9 @@ type Policy struct {
 	PPCByOS bool
 	// StackAtSP: the thread's stack is the memory around its sp, if that is not in the range that the thread names.
 	StackAtSP bool
+	// Refute: a caller is not taken where its pc cannot be that of an instruction, or where the stack pointer has left the dump's memory;
+	// the next source is asked. Words that a scan meets are held to the same.
+	Refute bool
 	// WholeMemory: words are read from all of the dump's memory; otherwise only from the thread's stack.
 	WholeMemory bool
 }
@@ -217,6 +220,7 @@ func best() Policy {
 	p.FramePointer.Stale = false
 	p.MendExchanged = true
 	p.EndAtOutermost = true
+	p.Refute = true
 	return p
 }
 

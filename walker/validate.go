@@ -133,6 +133,9 @@ func (s *walk) plausibleReturn(addr uint64) (bool, string) {
 	if m < 0 {
 		return false, ""
 	}
+	if yes, known := s.scannedExecutable(addr - 1); known && !yes {
+		return false, "it points to memory that is not executable"
+	}
 	if call, known := s.afterCall(addr); known && !call {
 		return false, "the instruction before it is not a call"
 	}

@@ -19,6 +19,8 @@ type Walker struct {
 	OS      core.OS
 	// Code, if set, is where instructions are read from to tell return addresses from other pointers into code.
 	Code Code
+	// Space, if set, is what the dump knows of the process's address space: its memory map, and which of the memory it holds.
+	Space Space
 	// BigEndian says how words of Code are stored, on CPUs that have both orders.
 	BigEndian bool
 	// base is the load address of each module, by index.
@@ -163,6 +165,10 @@ func (s *walk) caller() (Frame, *Stop) {
 			reject(src, cand.row, "%s", why)
 			continue
 		}
+		if why := s.refuted(cand, &regs); why != "" {
+			reject(src, cand.row, "%s", why)
+			continue
+		}
 		if stop := s.ends(src, cand, &regs); stop != nil {
 			stop.Attempts = attempts
 			return Frame{}, stop
@@ -176,6 +182,10 @@ func (s *walk) caller() (Frame, *Stop) {
 		}
 		s.mipsCaller(&f)
 		return f, nil
+	}
+	if sp := s.top().Regs.SP(); s.Policy.Refute && !s.atContext() && !s.holdsStack(sp) {
+		return Frame{}, &Stop{Kind: StopLeftStack, Attempts: attempts,
+			Detail: fmt.Sprintf("the stack pointer 0x%x has left the memory that the dump has: nothing of what called 0x%x can be read", sp, s.top().PC)}
 	}
 	return Frame{}, &Stop{Kind: StopNothingFound, Attempts: attempts,
 		Detail: fmt.Sprintf("no way was found to a caller of 0x%x (sp 0x%x)", s.top().PC, s.top().Regs.SP())}
