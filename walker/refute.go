@@ -50,7 +50,7 @@ func (s *walk) noCode(addr uint64) string {
 	case known || s.Modules.Find(addr) >= 0:
 		return ""
 	}
-	if _, ok := s.mem.Word(addr, 1); ok {
+	if _, ok := s.word(addr &^ uint64(s.arch.WordSize-1)); ok {
 		return "is on the thread's own stack"
 	}
 	return ""
@@ -80,8 +80,8 @@ func (s *walk) mapped(addr uint64) bool {
 // holdsStack: a stack pointer lies in memory that the dump has, or at its end. It may be the memory of another stack than the thread's own:
 // a signal's, a goroutine's.
 func (s *walk) holdsStack(sp uint64) bool {
-	for _, addr := range [...]uint64{sp, sp - 1} {
-		if _, ok := s.mem.Word(addr, 1); ok || s.Space != nil && s.Space.Holds(addr) {
+	for _, addr := range [...]uint64{sp, sp - uint64(s.arch.WordSize)} {
+		if _, ok := s.word(addr); ok || s.Space != nil && s.Space.Holds(addr) {
 			return true
 		}
 	}
