@@ -61,6 +61,7 @@ type CheckKind string
 const (
 	CheckInModule   CheckKind = "in-module"   // the pc lies in a module
 	CheckInFunction CheckKind = "in-function" // symbols name the function
+	CheckExecutable CheckKind = "executable"  // the memory map says that the memory is executable
 	CheckAfterCall  CheckKind = "after-call"  // the instruction before the return address is a call
 	CheckMovedUp    CheckKind = "moved-up"    // sp is Number bytes above the callee's
 	CheckSameSP     CheckKind = "same-sp"     // sp is the callee's, where a function need not move it
@@ -172,6 +173,11 @@ func (s *walk) checks(x *Explanation, f *Frame) {
 	pc, sp := f.PC, x.After.SP()
 	add(f.Module >= 0, CheckInModule, 0)
 	add(f.Symbol.Name != "", CheckInFunction, 0)
+	yes, known := s.executable(f.Lookup)
+	add(yes, CheckExecutable, 0)
+	if known && !yes {
+		x.Notes = append(x.Notes, fmt.Sprintf("0x%x is in memory that is not executable", pc))
+	}
 	if f.Source == SourceContext {
 		if s.mem != nil {
 			_, ok := s.word(sp)

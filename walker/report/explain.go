@@ -197,6 +197,8 @@ func (r *Report) checks(f *Frame, x *walker.Explanation) []string {
 			out = append(out, "in module "+BaseName(r.Modules[f.Module].Name))
 		case walker.CheckInFunction:
 			out = append(out, "in a named function")
+		case walker.CheckExecutable:
+			out = append(out, "in executable memory")
 		case walker.CheckAfterCall:
 			out = append(out, "after a call instruction")
 		case walker.CheckMovedUp:
