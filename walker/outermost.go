@@ -3,6 +3,7 @@ package walker
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/crashpane/crashpane/core"
 )
@@ -23,9 +24,10 @@ var reserved = map[core.OS][]string{
 	core.Windows: {"RtlUserThreadStart", "_RtlUserThreadStart", "_RtlUserThreadStart@8"},
 }
 
-// reservedByGo are those of Go's runtime on every system: the bottom of each goroutine's stack, of a thread's that Go itself started, and of
-// the first thread's. A goroutine's stack says that runtime.goexit called its first function.
-var reservedByGo = []string{"runtime.goexit", "runtime.goexit.abi0", "runtime.clone", "runtime.clone.abi0", "runtime.rt0_go", "runtime.rt0_go.abi0"}
+// reservedByGo are those of Go's runtime on every system, without the suffix that some have for their calling convention. A goroutine's
+// stack says that goexit called its first function; clone and rt0_go begin the stacks of threads; mcall and morestack leave a goroutine's
+// stack for the scheduler's and never return, so that their callers are not on it.
+var reservedByGo = []string{"runtime.goexit", "runtime.clone", "runtime.rt0_go", "runtime.mcall", "runtime.morestack"}
 
 var common = map[core.OS][]string{
 	core.OSLinux: {"clone", "clone3"},
@@ -48,7 +50,7 @@ func (s *walk) ended() *Stop {
 }
 
 func (s *walk) isReserved(name string) bool {
-	return name != "" && (slices.Contains(reserved[s.OS], name) || slices.Contains(reservedByGo, name))
+	return name != "" && (slices.Contains(reserved[s.OS], name) || slices.Contains(reservedByGo, strings.TrimSuffix(name, ".abi0")))
 }
 
 func noCaller(name string) *Stop {

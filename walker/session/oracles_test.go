@@ -283,3 +283,32 @@ func TestOracles(t *testing.T) {
 }
 
 func groupOf(line string) string { return strings.TrimSpace(line[:min(38, len(line))]) }
+
+// Where no frame may follow: the outermost function of the first thread, whose rules Breakpad's dump_syms wrote as an ordinary
+// function's, and rules that need no memory. Generated code outside of all modules is followed.
+func TestNoFrameIsInvented(t *testing.T) {
+	corpus(t) // skips where there is none
+	large := parityCase{name: "bigcrash", dump: filepath.Join(corpusRoot, "large/bigcrash.dmp"),
+		symbols: []string{filepath.Join(corpusRoot, "large/bigcrash.breakpad.sym.gz"), filepath.Join(corpusRoot, "large/libs")}}
+	r := large.walked(t, walker.Best)
+	th := &r.Threads[0]
+	if last := &th.Frames[len(th.Frames)-1]; last.Function.Raw != "_start" || th.Stop.Kind != string(walker.StopEnd) {
+		t.Errorf("bigcrash thread 0 ends with %s at 0x%x: %s", last.Function.Raw, last.PC, th.Stop.Detail)
+	}
+	for _, n := range []int{17, 18, 19, 20} {
+		generated := 0
+		for i := range r.Threads[n].Frames {
+			if r.Threads[n].Frames[i].Module < 0 {
+				generated++
+			}
+		}
+		if generated < 6 {
+			t.Errorf("bigcrash thread %d: %d frames of generated code", n, generated)
+		}
+	}
+	endless := parityCase{name: "cfi_inf", dump: filepath.Join(corpusRoot, "hostile/s.dmp"), symbols: []string{filepath.Join(corpusRoot, "hostile/cfi_inf.sym")}}
+	r = endless.walked(t, walker.Best)
+	if th := &r.Threads[0]; len(th.Frames) > 1000 || th.Stop.Kind != string(walker.StopLeftStack) {
+		t.Errorf("cfi_inf: %d frames, %s", len(th.Frames), th.Stop.Kind)
+	}
+}
