@@ -179,8 +179,8 @@ func (m *MemoryMap) At(addr uint64) *Place {
 	if !m.known() {
 		return nil
 	}
-	i := sort.Search(len(m.places), func(i int) bool { return m.places[i].Start > addr })
-	if i > 0 && (m.places[i-1].End > addr || m.places[i-1].End == 0) {
+	i, inside := m.find(addr)
+	if inside {
 		p := m.places[i-1]
 		return &p
 	}
@@ -192,6 +192,21 @@ func (m *MemoryMap) At(addr uint64) *Place {
 		hole.End = m.places[i].Start
 	}
 	return hole
+}
+
+// find is how many entries begin at or below an address, and whether the last of them has it.
+func (m *MemoryMap) find(addr uint64) (n int, inside bool) {
+	n = sort.Search(len(m.places), func(i int) bool { return m.places[i].Start > addr })
+	return n, n > 0 && (m.places[n-1].End > addr || m.places[n-1].End == 0)
+}
+
+// Executable says whether an address is in memory that may be executed; known is false where nothing is mapped, or without a map.
+func (m *MemoryMap) Executable(addr uint64) (yes, known bool) {
+	n, inside := m.find(addr)
+	if !inside || !m.places[n-1].Mapped {
+		return false, false
+	}
+	return m.places[n-1].Exec, true
 }
 
 // above is the entry that begins where p ends, or nil.

@@ -210,11 +210,7 @@ func (p *process) Executable(addr uint64) (yes, known bool) {
 	if p.places == nil {
 		p.places = analysis.NewMemoryMap(p.Dump)
 	}
-	at := p.places.At(addr)
-	if at == nil || !at.Mapped {
-		return false, false
-	}
-	return at.Exec, true
+	return p.places.Executable(addr)
 }
 
 func (p *process) Holds(addr uint64) bool {
