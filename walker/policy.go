@@ -47,6 +47,9 @@ type Policy struct {
 	// Refute: a caller is not taken where its pc cannot be that of an instruction, or where the stack pointer has left the dump's memory;
 	// the next source is asked. Words that a scan meets are held to the same.
 	Refute bool
+	// OtherStacks: where a frame's sp is on another stack than its callee's, as above a signal handler that has a stack of its own, words
+	// are read from the memory that the dump has there. Above a signal's frame that stack may be at lower addresses.
+	OtherStacks bool
 	// WholeMemory: words are read from all of the dump's memory; otherwise only from the thread's stack.
 	WholeMemory bool
 }
@@ -221,6 +224,7 @@ func best() Policy {
 	p.MendExchanged = true
 	p.EndAtOutermost = true
 	p.Refute = true
+	p.OtherStacks = true
 	return p
 }
 

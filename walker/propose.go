@@ -58,6 +58,9 @@ func (s *walk) proposeCFI() (candidate, string) {
 	if s.Policy.MendExchanged && row.EntryFromFP {
 		row = s.mendExchanged(row)
 	}
+	if s.Policy.OtherStacks && !row.Signal {
+		row.Signal = restoresContext(s.arch, &row)
+	}
 	return candidate{row: s.believable(row), trust: TrustCFI}, ""
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
 // Space answers what a dump knows of the process's address space.
@@ -11,6 +12,8 @@ type Space interface {
 	// Executable says whether code may lie at an address. known is false where the dump's memory map does not have the address, as
 	// where a library was unloaded, or where there is no map.
 	Executable(addr uint64) (yes, known bool)
+	// Stack is the memory that the dump has around a stack pointer; nil if it has none there.
+	Stack(sp uint64) unwind.Memory
 	// Holds says whether the dump has the byte at an address.
 	Holds(addr uint64) bool
 }

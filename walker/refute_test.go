@@ -20,6 +20,13 @@ func (f *fakeSpace) Executable(addr uint64) (yes, known bool) {
 	return yes, known
 }
 
+func (f *fakeSpace) Stack(sp uint64) unwind.Memory {
+	if !f.Holds(sp) {
+		return nil
+	}
+	return &fakeMemory{base: f.held, word: 8, words: make([]uint64, 0x200)}
+}
+
 func (f *fakeSpace) Holds(addr uint64) bool { return f.held != 0 && addr-f.held < 0x1000 }
 
 // codeBytes are the instructions from an address on, and nothing else.

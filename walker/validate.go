@@ -21,6 +21,9 @@ func (s *walk) ends(src Source, cand candidate, regs *cpu.Regs) *Stop {
 	if sp > callee || sp == callee && s.mayKeepSP(src, pc) {
 		return nil
 	}
+	if s.interruptedElsewhere(&cand, sp) {
+		return nil
+	}
 	return &Stop{Kind: StopNoProgress, Detail: fmt.Sprintf(
 		"the caller found by %s (pc 0x%x) has sp 0x%x, not above this frame's 0x%x", src, pc, sp, callee)}
 }

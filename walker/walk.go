@@ -54,6 +54,8 @@ type walk struct {
 	// stale are the registers with their last known values, known or not: Breakpad's frames carry their callee's values
 	// along and some of its sources read them.
 	stale cpu.Regs
+	// left is the memory of stacks that the walk has left for another.
+	left []unwind.Memory
 	// scanned counts frames that a scan found.
 	scanned int
 	// shadow are the return addresses of the CPU's shadow stack, youngest first, that no frame has used yet.
@@ -81,6 +83,7 @@ func (w *Walker) WalkShadowed(regs cpu.Regs, mem unwind.Memory, shadow []uint64)
 // push appends a frame. Its symbol is looked up when somebody asks, at the end at the latest: most rules need none.
 func (s *walk) push(f Frame) {
 	f.Module, f.unnamed = s.Modules.Find(f.Lookup), true
+	s.enterStack(f.Regs.SP())
 	if f.Trust == TrustScan || f.Trust == TrustCFIScan || f.Trust == TrustNone {
 		s.scanned++
 	}

@@ -203,6 +203,8 @@ func (r *Report) checks(f *Frame, x *walker.Explanation) []string {
 			out = append(out, "after a call instruction")
 		case walker.CheckMovedUp:
 			out = append(out, fmt.Sprintf("stack moved up %d bytes", c.Number))
+		case walker.CheckOtherStack:
+			out = append(out, "on another stack, which the signal interrupted")
 		case walker.CheckSameSP:
 			out = append(out, "stack pointer unchanged, as a function without a frame leaves it")
 		case walker.CheckCanonical:

@@ -213,6 +213,13 @@ func (p *process) Executable(addr uint64) (yes, known bool) {
 	return p.places.Executable(addr)
 }
 
+func (p *process) Stack(sp uint64) unwind.Memory {
+	if m := p.StackAt(sp); m != nil {
+		return m
+	}
+	return nil // an untyped nil: the walker asks
+}
+
 func (p *process) Holds(addr uint64) bool {
 	_, ok := p.Memory.Region(addr)
 	return ok
