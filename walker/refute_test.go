@@ -11,8 +11,9 @@ import (
 
 // fakeSpace is a memory map by page, and other memory that the dump has.
 type fakeSpace struct {
-	exec map[uint64]bool // page → whether it is executable; pages that are not there are not mapped
-	held uint64          // the start of 0x1000 bytes that the dump holds besides the stack
+	exec  map[uint64]bool // page → whether it is executable; pages that are not there are not mapped
+	held  uint64          // the start of memory that the dump holds besides the stack
+	words []uint64        // that memory
 }
 
 func (f *fakeSpace) Executable(addr uint64) (yes, known bool) {
@@ -24,10 +25,12 @@ func (f *fakeSpace) Stack(sp uint64) unwind.Memory {
 	if !f.Holds(sp) {
 		return nil
 	}
-	return &fakeMemory{base: f.held, word: 8, words: make([]uint64, 0x200)}
+	return &fakeMemory{base: f.held, word: 8, words: f.words}
 }
 
-func (f *fakeSpace) Holds(addr uint64) bool { return f.held != 0 && addr-f.held < 0x1000 }
+func (f *fakeSpace) Holds(addr uint64) bool {
+	return f.held != 0 && addr-f.held < uint64(8*len(f.words))
+}
 
 // codeBytes are the instructions from an address on, and nothing else.
 type codeBytes struct {
@@ -154,7 +157,7 @@ func TestStackPointerLeavesTheMemory(t *testing.T) {
 		t.Errorf("%v", s.Stop.Attempts)
 	}
 	// As much again in memory that touches it.
-	other, _, _ := walkBy(Best, rows, named, words, &fakeSpace{held: stackBase + 64}, nil)
+	other, _, _ := walkBy(Best, rows, named, words, &fakeSpace{held: stackBase + 64, words: make([]uint64, 512)}, nil)
 	if len(other.Frames) < 200 || other.Stop.Kind != StopLeftStack {
 		t.Errorf("%d frames, %s: %s", len(other.Frames), other.Stop.Kind, other.Stop.Detail)
 	}
@@ -164,7 +167,7 @@ func TestStackPointerLeavesTheMemory(t *testing.T) {
 		0x1000: {CFA: unwind.Rule{Kind: unwind.Const, Offset: far}, RA: unwind.Rule{Kind: unwind.AtConst, Offset: stackBase}},
 		0x2000: {CFA: unwind.Rule{Kind: unwind.FromReg, Reg: a.SP, Offset: 16}, RA: unwind.Rule{Kind: unwind.Const, Offset: int64(code(0x3030))}}}
 	words[0] = code(0x2020)
-	switched, _, _ := walkBy(Best, rows, named, words, &fakeSpace{held: far}, nil)
+	switched, _, _ := walkBy(Best, rows, named, words, &fakeSpace{held: far, words: make([]uint64, 8)}, nil)
 	if got := shape(switched); !strings.HasPrefix(got, "1010 context, 2020 cfi, 3030 cfi, ") {
 		t.Errorf("another stack: %s %v", got, switched.Stop.Attempts)
 	}
