@@ -267,19 +267,30 @@ func TestOracles(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for _, line := range lines {
-		seen[groupOf(line)] = true
-		if w := want[groupOf(line)]; w != strings.TrimSpace(line) {
+		name := groupOf(line)
+		seen[name] = true
+		if _, listed := want[name]; !listed && needsDumpSyms(name) {
+			t.Logf("SKIPPED: %s has no line of %s; -update-oracles adds it", name, golden)
+			continue
+		}
+		if w := want[name]; w != strings.TrimSpace(line) {
 			t.Errorf("%s says\n%s\nit is\n%s", golden, w, line)
 		}
 	}
 	for name := range want {
 		if !seen[name] {
-			t.Logf("SKIPPED: %s, which needs dump_syms for its symbols", name)
-			if strings.Contains(name, "without symbols") || !strings.HasPrefix(name, "deep-") {
+			if needsDumpSyms(name) {
+				t.Logf("SKIPPED: %s, whose symbols dump_syms would make", name)
+			} else {
 				t.Errorf("%s was not compared", name)
 			}
 		}
 	}
+}
+
+// needsDumpSyms: a line of the golden is about a program whose symbol file dump_syms makes.
+func needsDumpSyms(name string) bool {
+	return strings.HasPrefix(name, "deep-") && !strings.HasSuffix(name, "without symbols")
 }
 
 func groupOf(line string) string { return strings.TrimSpace(line[:min(38, len(line))]) }
