@@ -175,11 +175,8 @@ func (s *walk) checks(x *Explanation, f *Frame) {
 	pc, sp := f.PC, x.After.SP()
 	add(f.Module >= 0, CheckInModule, 0)
 	add(f.Symbol.Name != "", CheckInFunction, 0)
-	yes, known := s.executable(f.Lookup)
+	yes, _ := s.executable(f.Lookup)
 	add(yes, CheckExecutable, 0)
-	if known && !yes {
-		x.Notes = append(x.Notes, fmt.Sprintf("0x%x is in memory that is not executable", pc))
-	}
 	if f.Source == SourceContext {
 		if s.mem != nil {
 			_, ok := s.word(sp)

@@ -39,8 +39,8 @@ func (s *walk) onStack(m unwind.Memory, sp uint64) bool {
 
 // interruptedElsewhere: the rules of a signal's frame lead to a stack that the walk was not on before. A signal handler may have a stack of
 // its own, above or below the one that was interrupted (sigaltstack(2)).
-func (s *walk) interruptedElsewhere(cand *candidate, sp uint64) bool {
-	if !s.Policy.OtherStacks || !cand.row.Signal || s.onStack(s.mem, sp) {
+func (s *walk) interruptedElsewhere(sp uint64) bool {
+	if !s.Policy.OtherStacks || s.onStack(s.mem, sp) {
 		return false
 	}
 	for _, m := range s.left {

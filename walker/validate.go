@@ -21,7 +21,7 @@ func (s *walk) ends(src Source, cand candidate, regs *cpu.Regs) *Stop {
 	if sp > callee || sp == callee && s.mayKeepSP(src, pc) {
 		return nil
 	}
-	if s.interruptedElsewhere(&cand, sp) {
+	if cand.row.Signal && s.interruptedElsewhere(sp) {
 		return nil
 	}
 	return &Stop{Kind: StopNoProgress, Detail: fmt.Sprintf(
@@ -136,8 +136,10 @@ func (s *walk) plausibleReturn(addr uint64) (bool, string) {
 	if m < 0 {
 		return false, ""
 	}
-	if yes, known := s.scannedExecutable(addr - 1); known && !yes {
-		return false, "it points to memory that is not executable"
+	if s.Policy.Refute {
+		if yes, known := s.executable(addr - 1); known && !yes {
+			return false, "it points to memory that is not executable"
+		}
 	}
 	if call, known := s.afterCall(addr); known && !call {
 		return false, "the instruction before it is not a call"

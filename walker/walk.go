@@ -168,7 +168,7 @@ func (s *walk) caller() (Frame, *Stop) {
 			reject(src, cand.row, "%s", why)
 			continue
 		}
-		if why := s.refuted(cand, &regs); why != "" {
+		if why := s.refuted(cand.row.Signal, &regs); why != "" {
 			reject(src, cand.row, "%s", why)
 			continue
 		}
