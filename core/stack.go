@@ -129,15 +129,6 @@ func (d *Dump) StackRust(i int, sp uint64) *StackMemory {
 	return own
 }
 
-// StackAt is the run of memory around an address, of whatever the dump holds, or nil.
-func (d *Dump) StackAt(addr uint64) *StackMemory {
-	r, ok := d.Memory.Region(addr)
-	if !ok {
-		return nil
-	}
-	return d.newStack(r)
-}
-
 // regionMap finds regions by address as the peers' range maps do.
 type regionMap struct{ regions []Region }
 

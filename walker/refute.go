@@ -14,8 +14,6 @@ type Space interface {
 	Executable(addr uint64) (yes, known bool)
 	// Stack is the memory that the dump has around a stack pointer; nil if it has none there.
 	Stack(sp uint64) unwind.Memory
-	// Holds says whether the dump has the byte at an address.
-	Holds(addr uint64) bool
 }
 
 // refuted says why a caller cannot be one, whatever source it comes from; "" if nothing speaks against it. signal says that the caller was
@@ -71,5 +69,5 @@ func (s *walk) executable(addr uint64) (yes, known bool) {
 // holdsStack: a stack pointer lies in memory that the dump has, or at its end. It may be the memory of another stack than the thread's own:
 // a signal's, a goroutine's.
 func (s *walk) holdsStack(sp uint64) bool {
-	return s.onStack(s.mem, sp) || s.Space != nil && (s.Space.Holds(sp) || s.Space.Holds(sp-1))
+	return s.onStack(s.mem, sp) || s.Space != nil && (s.Space.Stack(sp) != nil || s.Space.Stack(sp-1) != nil)
 }

@@ -22,13 +22,13 @@ func (f *fakeSpace) Executable(addr uint64) (yes, known bool) {
 }
 
 func (f *fakeSpace) Stack(sp uint64) unwind.Memory {
-	if !f.Holds(sp) {
+	if !f.holds(sp) {
 		return nil
 	}
 	return &fakeMemory{base: f.held, word: 8, words: f.words}
 }
 
-func (f *fakeSpace) Holds(addr uint64) bool {
+func (f *fakeSpace) holds(addr uint64) bool {
 	return f.held != 0 && addr-f.held < uint64(8*len(f.words))
 }
 

@@ -214,15 +214,10 @@ func (p *process) Executable(addr uint64) (yes, known bool) {
 }
 
 func (p *process) Stack(sp uint64) unwind.Memory {
-	if m := p.StackAt(sp); m != nil {
+	if m := p.StackRust(-1, sp); m != nil { // of no thread: the memory lists are asked
 		return m
 	}
 	return nil // an untyped nil: the walker asks
-}
-
-func (p *process) Holds(addr uint64) bool {
-	_, ok := p.Memory.Region(addr)
-	return ok
 }
 
 // describe tells a report of a module's binary.
