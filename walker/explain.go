@@ -61,8 +61,10 @@ type CheckKind string
 const (
 	CheckInModule   CheckKind = "in-module"   // the pc lies in a module
 	CheckInFunction CheckKind = "in-function" // symbols name the function
+	CheckExecutable CheckKind = "executable"  // the memory map says that the memory is executable
 	CheckAfterCall  CheckKind = "after-call"  // the instruction before the return address is a call
 	CheckMovedUp    CheckKind = "moved-up"    // sp is Number bytes above the callee's
+	CheckOtherStack CheckKind = "other-stack" // sp is on another stack than the callee's
 	CheckSameSP     CheckKind = "same-sp"     // sp is the callee's, where a function need not move it
 	CheckCanonical  CheckKind = "canonical"   // the pc is an address that the CPU can have
 	CheckInStack    CheckKind = "in-stack"    // the word at sp is in the dump
@@ -106,6 +108,7 @@ func (w *Walker) Explain(stack *Stack, frame int, mem unwind.Memory) (*Explanati
 	x := &Explanation{Source: f.Source, Row: f.Row, After: f.Regs, Win: f.Win, Attempts: f.Attempts}
 	s := &walk{Walker: w, arch: f.Regs.Arch, mem: mem, frames: stack.Frames[:frame]}
 	if frame > 0 {
+		s.enterStacks()
 		x.Before = s.top().Regs
 		if err := s.replay(x); err != nil {
 			return nil, fmt.Errorf("frame %d: %w", frame, err)
@@ -172,6 +175,8 @@ func (s *walk) checks(x *Explanation, f *Frame) {
 	pc, sp := f.PC, x.After.SP()
 	add(f.Module >= 0, CheckInModule, 0)
 	add(f.Symbol.Name != "", CheckInFunction, 0)
+	yes, _ := s.executable(f.Lookup)
+	add(yes, CheckExecutable, 0)
 	if f.Source == SourceContext {
 		if s.mem != nil {
 			_, ok := s.word(sp)
@@ -189,11 +194,13 @@ func (s *walk) checks(x *Explanation, f *Frame) {
 		}
 	}
 	callee := x.Before.SP()
-	add(sp > callee, CheckMovedUp, sp-callee)
+	other := f.Row.Signal && s.Policy.OtherStacks && !s.onStack(s.mem, sp)
+	add(other, CheckOtherStack, 0)
+	add(!other && sp > callee, CheckMovedUp, sp-callee)
 	add(sp == callee, CheckSameSP, 0)
 	add(s.arch == cpu.AMD64 && canonical(pc), CheckCanonical, 0)
 	_, ok := s.word(sp)
-	add(ok, CheckInStack, 0)
+	add(ok || other && s.holdsStack(sp), CheckInStack, 0)
 	if fp, has := x.After.Get(s.arch.FP); has && f.Trust == TrustFramePointer && fp > sp {
 		add(true, CheckFPAbove, fp-sp)
 	}
@@ -233,6 +240,7 @@ func (w *Walker) ExplainStop(stack *Stack, mem unwind.Memory) Scanned {
 		return Scanned{}
 	}
 	s := &walk{Walker: w, arch: stack.Frames[n-1].Regs.Arch, mem: mem, frames: stack.Frames}
+	s.enterStacks()
 	for _, a := range stack.Stop.Attempts {
 		if a.Source == SourceScan {
 			return s.passedBy(s.top().Regs.SP(), s.scanWords())

@@ -87,6 +87,7 @@ const (
 	StopNoMemory     StopKind = "no-stack-memory"
 	StopEnd          StopKind = "end"           // the pc of the next frame is in the first page: the chain ends as it should
 	StopNoProgress   StopKind = "no-progress"   // the stack pointer did not move up
+	StopLeftStack    StopKind = "left-stack"    // the stack pointer is in no memory that the dump has, and neither is any caller's
 	StopNothingFound StopKind = "nothing-found" // no source produced an acceptable caller
 	StopLimit        StopKind = "frame-limit"
 )

@@ -58,6 +58,9 @@ func (s *walk) proposeCFI() (candidate, string) {
 	if s.Policy.MendExchanged && row.EntryFromFP {
 		row = s.mendExchanged(row)
 	}
+	if s.Policy.OtherStacks && !row.Signal {
+		row.Signal = restoresContext(s.arch, &row)
+	}
 	return candidate{row: s.believable(row), trust: TrustCFI}, ""
 }
 
@@ -259,10 +262,11 @@ func (s *walk) linkFrame(row *unwind.Row, fp uint64) string {
 	return ""
 }
 
-// fromLR: the caller's pc is the callee's lr, and not the word at fp+8.
+// fromLR: the caller's pc is the callee's lr, and not the saved word beside the frame pointer. Where LeafByLR asks for frame 0's lr, what is
+// left of lr is that of earlier calls; there is no oracle for iOS on 32-bit arm, which stays as Breakpad has it.
 func (s *walk) fromLR() bool {
 	rules := s.Policy.FramePointer
-	return rules.FromLR && !(rules.LeafByLR && s.arch == cpu.ARM64)
+	return rules.FromLR && !(rules.LeafByLR && s.arch != cpu.ARM)
 }
 
 // fpWasRead: the top frame's frame pointer was read from the stack and is not what the thread's context had.

@@ -101,6 +101,9 @@ func (t *Steps) Stack() Stack {
 	for i := range s.frames {
 		s.symbol(&s.frames[i])
 	}
+	if stop := s.endAtReserved(); stop != nil {
+		t.stop = stop
+	}
 	if room := s.frames; cap(room) <= mostSpare && cap(room) > len(room) {
 		s.frames, s.spare = slices.Clone(room), room[:0]
 	}

@@ -21,6 +21,9 @@ func (s *walk) ends(src Source, cand candidate, regs *cpu.Regs) *Stop {
 	if sp > callee || sp == callee && s.mayKeepSP(src, pc) {
 		return nil
 	}
+	if cand.row.Signal && s.interruptedElsewhere(sp) {
+		return nil
+	}
 	return &Stop{Kind: StopNoProgress, Detail: fmt.Sprintf(
 		"the caller found by %s (pc 0x%x) has sp 0x%x, not above this frame's 0x%x", src, pc, sp, callee)}
 }
@@ -132,6 +135,11 @@ func (s *walk) plausibleReturn(addr uint64) (bool, string) {
 	m := s.Modules.Find(addr - 1)
 	if m < 0 {
 		return false, ""
+	}
+	if s.Policy.Refute {
+		if yes, known := s.executable(addr - 1); known && !yes {
+			return false, "it points to memory that is not executable"
+		}
 	}
 	if call, known := s.afterCall(addr); known && !call {
 		return false, "the instruction before it is not a call"

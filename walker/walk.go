@@ -19,6 +19,8 @@ type Walker struct {
 	OS      core.OS
 	// Code, if set, is where instructions are read from to tell return addresses from other pointers into code.
 	Code Code
+	// Space, if set, is what the dump knows of the process's address space: its memory map, and which of the memory it holds.
+	Space Space
 	// BigEndian says how words of Code are stored, on CPUs that have both orders.
 	BigEndian bool
 	// base is the load address of each module, by index.
@@ -52,6 +54,8 @@ type walk struct {
 	// stale are the registers with their last known values, known or not: Breakpad's frames carry their callee's values
 	// along and some of its sources read them.
 	stale cpu.Regs
+	// left is the memory of stacks that the walk has left for another.
+	left []unwind.Memory
 	// scanned counts frames that a scan found.
 	scanned int
 	// shadow are the return addresses of the CPU's shadow stack, youngest first, that no frame has used yet.
@@ -79,6 +83,7 @@ func (w *Walker) WalkShadowed(regs cpu.Regs, mem unwind.Memory, shadow []uint64)
 // push appends a frame. Its symbol is looked up when somebody asks, at the end at the latest: most rules need none.
 func (s *walk) push(f Frame) {
 	f.Module, f.unnamed = s.Modules.Find(f.Lookup), true
+	s.enterStack(f.Regs.SP())
 	if f.Trust == TrustScan || f.Trust == TrustCFIScan || f.Trust == TrustNone {
 		s.scanned++
 	}
@@ -163,6 +168,10 @@ func (s *walk) caller() (Frame, *Stop) {
 			reject(src, cand.row, "%s", why)
 			continue
 		}
+		if why := s.refuted(cand.row.Signal, &regs); why != "" {
+			reject(src, cand.row, "%s", why)
+			continue
+		}
 		if stop := s.ends(src, cand, &regs); stop != nil {
 			stop.Attempts = attempts
 			return Frame{}, stop
@@ -176,6 +185,10 @@ func (s *walk) caller() (Frame, *Stop) {
 		}
 		s.mipsCaller(&f)
 		return f, nil
+	}
+	if sp := s.top().Regs.SP(); s.Policy.Refute && !s.atContext() && !s.holdsStack(sp) {
+		return Frame{}, &Stop{Kind: StopLeftStack, Attempts: attempts,
+			Detail: fmt.Sprintf("the stack pointer 0x%x has left the memory that the dump has: nothing of what called 0x%x can be read", sp, s.top().PC)}
 	}
 	return Frame{}, &Stop{Kind: StopNothingFound, Attempts: attempts,
 		Detail: fmt.Sprintf("no way was found to a caller of 0x%x (sp 0x%x)", s.top().PC, s.top().Regs.SP())}

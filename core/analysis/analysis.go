@@ -157,7 +157,7 @@ type crash struct {
 	arch   *cpu.Arch     // nil if ctx is
 	pc, sp uint64
 	thread int // index of the crashed thread, or -1
-	places *memoryMap
+	places *MemoryMap
 	insn   *decoded // nil if there is no instruction
 	out    Result
 }
@@ -168,7 +168,7 @@ func Analyze(d *core.Dump) *Result {
 	if d.Exception == nil {
 		return nil
 	}
-	c := &crash{d: d, why: reason.Decode(d), thread: d.ThreadByID(d.Exception.ThreadID), places: newMemoryMap(d)}
+	c := &crash{d: d, why: reason.Decode(d), thread: d.ThreadByID(d.Exception.ThreadID), places: NewMemoryMap(d)}
 	c.out = Result{Guesses: []string{}, Accesses: []Access{}, Cause: -1, BitFlips: []BitFlip{}}
 	if ctx, err := d.ExceptionContext(); err == nil {
 		c.ctx, c.arch, c.pc, c.sp = ctx, ctx.Arch, ctx.Regs.PC(), ctx.Regs.SP()

@@ -43,7 +43,7 @@ func (c *crash) findCause() {
 	// Some writers report no address, or another's. An access that cannot work is the cause all the same.
 	if c.why.HasAddress && reported < nullPage || gpf {
 		if pick(func(a *Access) bool {
-			p := c.places.at(a.Address)
+			p := c.places.At(a.Address)
 			return a.Address < nullPage || !c.possible(a.Address) || p != nil && (!p.Mapped || !p.Allows(a.Kind))
 		}) {
 			return
@@ -91,7 +91,7 @@ func (c *crash) execution() bool {
 
 // noCode: no instruction can be at an address, says the memory map.
 func (c *crash) noCode(addr uint64) bool {
-	p := c.places.at(addr)
+	p := c.places.At(addr)
 	return !c.possible(addr) || p != nil && (!p.Mapped || !p.Exec)
 }
 
@@ -174,7 +174,7 @@ func (c *crash) adjust() {
 		c.out.Adjusted = &Adjusted{Kind: NullPointer, Address: addr, Offset: int64(addr)}
 	}
 	if ok && c.aboutMemory() && (c.out.Cause >= 0 || !c.faultWithoutAddress() || c.execution() || c.badTarget()) {
-		c.out.Place = c.places.at(addr)
+		c.out.Place = c.places.At(addr)
 	}
 }
 

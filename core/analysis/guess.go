@@ -111,7 +111,7 @@ func (c *crash) guess() {
 
 // mapped: the memory map has memory at an address.
 func (c *crash) mapped(addr uint64) bool {
-	p := c.places.at(addr)
+	p := c.places.At(addr)
 	return p != nil && p.Mapped
 }
 

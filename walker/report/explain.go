@@ -197,10 +197,14 @@ func (r *Report) checks(f *Frame, x *walker.Explanation) []string {
 			out = append(out, "in module "+BaseName(r.Modules[f.Module].Name))
 		case walker.CheckInFunction:
 			out = append(out, "in a named function")
+		case walker.CheckExecutable:
+			out = append(out, "in executable memory")
 		case walker.CheckAfterCall:
 			out = append(out, "after a call instruction")
 		case walker.CheckMovedUp:
 			out = append(out, fmt.Sprintf("stack moved up %d bytes", c.Number))
+		case walker.CheckOtherStack:
+			out = append(out, "on another stack, which the signal interrupted")
 		case walker.CheckSameSP:
 			out = append(out, "stack pointer unchanged, as a function without a frame leaves it")
 		case walker.CheckCanonical:

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/analysis"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
@@ -215,10 +216,27 @@ func (d *dump) program(addr uint64, p []byte) int {
 	return 0
 }
 
-// code is what the walker reads instructions from.
-type code struct{ d *core.Dump }
+// process is what the walker asks of the process's memory: instructions, what may be executed, and which memory the dump has.
+type process struct {
+	*core.Dump
+	places *analysis.MemoryMap
+}
 
-func (c code) Read(addr uint64, p []byte) int { return c.d.Code(addr, p) }
+func (p *process) Read(addr uint64, into []byte) int { return p.Code(addr, into) }
+
+func (p *process) Executable(addr uint64) (yes, known bool) {
+	if p.places == nil {
+		p.places = analysis.NewMemoryMap(p.Dump)
+	}
+	return p.places.Executable(addr)
+}
+
+func (p *process) Stack(sp uint64) unwind.Memory {
+	if m := p.StackRust(-1, sp); m != nil { // of no thread: the memory lists are asked
+		return m
+	}
+	return nil // an untyped nil: the walker asks
+}
 
 // describe tells a report of a module's binary.
 func (ms *moduleSymbols) describe(out *report.ModuleSymbols) {

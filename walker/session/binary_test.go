@@ -269,7 +269,7 @@ func TestCodeOfBinary(t *testing.T) {
 		t.Errorf("%+v", in)
 	}
 	var p [4]byte
-	c := code{s.Dump(0)}
+	c := &process{Dump: s.Dump(0)}
 	if n := c.Read(0x40fffe, p[:]); n != 4 || p[0] != 0x90 {
 		t.Errorf("%d bytes % x", n, p)
 	}

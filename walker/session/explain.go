@@ -25,7 +25,8 @@ func (s *Session) newWalker(d *dump, policy walker.Policy) (*walker.Walker, *sym
 		policy.Overlap = walker.OverlapTruncateUpper
 	}
 	w := walker.New(policy, os, spans, syms)
-	w.Code = code{d.Dump}
+	memory := &process{Dump: d.Dump}
+	w.Code, w.Space = memory, memory
 	w.BigEndian = d.Header.Order == binary.ByteOrder(binary.BigEndian)
 	return w, syms
 }
