@@ -77,6 +77,7 @@ func (f *File) checkCompression(s *Section) {
 		_, s.CompressedSizeClaims, _, _ = f.compression(s)
 	case strings.HasPrefix(s.Name, ".zdebug_"):
 		// A section that is called so and has another start is plain: binutils writes such when compression does not pay.
+		// One that cannot be read stays plain, and reading it is then the error.
 		if head, err := f.raw(s).Bytes(0, 4); err == nil && string(head) == "ZLIB" {
 			s.Compressed = true
 			_, s.CompressedSizeClaims, _, _ = f.compression(s)

@@ -1,10 +1,12 @@
 package report
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/reason"
 )
 
@@ -130,6 +132,17 @@ func diagnostics(d *core.Dump, extra []Diagnostic) []Diagnostic {
 		e := *d.Diags[i].Err
 		e.File = BaseName(e.File)
 		out = append(out, Diagnostic{Severity: severity, Text: e.Error()})
+	}
+	// The stack is then walked from the thread's own registers, which are those of a later moment.
+	if d.Exception != nil && d.Exception.ContextLoc.Size > 0 && d.Micro == nil {
+		if _, err := d.ExceptionContext(); err != nil && !input.Needs(err) {
+			var format *input.FormatError
+			if errors.As(err, &format) {
+				e := *format
+				e.File, err = BaseName(e.File), &e
+			}
+			out = append(out, Diagnostic{Severity: "warning", Text: err.Error()})
+		}
 	}
 	return append(out, extra...)
 }

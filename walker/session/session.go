@@ -99,6 +99,7 @@ type item struct {
 	sym                *symfile.File
 	opened             bool
 	openErr            error
+	failures           []string // what lookups could not read, each once; among the Warnings
 	// Of a binary: what it says of itself, and how many items it has been offered as its parts.
 	bin     Binary
 	ident   symbol.Identity
