@@ -147,6 +147,9 @@ func (s *fileSet) addDump(path string) error {
 	return fmt.Errorf("%s: not a minidump", path)
 }
 
+// toldFiles is how many files of one archive are told of one by one.
+const toldFiles = 20
+
 // addSymbols adds a symbol file or archive, or notes a folder for findWanted. What cannot be opened is an error; a file
 // that is of no use is only told of.
 func (s *fileSet) addSymbols(path string) error {
@@ -162,15 +165,24 @@ func (s *fileSet) addSymbols(path string) error {
 	if err != nil {
 		return err
 	}
+	told := 0
 	for _, it := range items {
+		message := it.Message
 		switch {
 		case it.NeedsAssignment:
-			fmt.Fprintf(s.stderr, "%s: has no MODULE line, so that it is not known which module it belongs to; not used\n", it.Name)
-		case it.Message != "":
-			fmt.Fprintln(s.stderr, it.Message)
-		case it.Kind == session.KindBinary && len(it.Warnings) > 0:
-			fmt.Fprintln(s.stderr, it.Warnings[0])
+			message = it.Name + ": has no MODULE line, so that it is not known which module it belongs to; not used"
+		case message == "" && it.Kind == session.KindBinary && len(it.Warnings) > 0:
+			message = it.Warnings[0]
 		}
+		if message == "" {
+			continue
+		}
+		if told++; told <= toldFiles {
+			fmt.Fprintln(s.stderr, message)
+		}
+	}
+	if told > toldFiles {
+		fmt.Fprintf(s.stderr, "%s: %d more files in it are not used, or not wholly\n", path, told-toldFiles)
 	}
 	return nil
 }
