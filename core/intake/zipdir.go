@@ -87,14 +87,25 @@ func openZip(src *input.Source) (*zipList, error) {
 			return nil, err
 		}
 	}
-	if size > uint64(ends) || off > uint64(ends)-size {
-		return nil, fmt.Errorf("a list of %d bytes at %d is announced, but it ends at %d", size, off, ends)
+	if size > uint64(ends) {
+		return nil, fmt.Errorf("a list of %d bytes is announced, but it ends at %d", size, ends)
 	}
-	z := &zipList{src: src, at: int64(off), end: int64(off + size), base: ends - int64(off+size), count: count}
-	if head, err := src.Bytes(z.at, min(4, int64(size))); z.base > 0 && err == nil && string(head) == "PK\x01\x02" {
-		z.base = 0 // what is between the list and its end is none of our business
+	// The list comes directly before its end, whatever is announced of its beginning. If that is further to the front, something stands
+	// before the archive, and offsets do not count it, or between the list and its end.
+	z := &zipList{src: src, at: ends - int64(size), end: ends, count: count}
+	if off >= uint64(z.at) {
+		return z, nil
 	}
-	z.at, z.end = z.at+z.base, z.end+z.base
+	there := *z
+	there.at, there.end = int64(off), int64(off+size)
+	first := there
+	switch _, ok, err := first.next(); {
+	case input.Needs(err):
+		return nil, err
+	case ok && first.at <= src.Size:
+		return &there, nil
+	}
+	z.base = z.at - int64(off)
 	return z, nil
 }
 
