@@ -111,7 +111,9 @@ func openZip(src *input.Source) (*zipList, error) {
 
 // next is the next member; false at the end, and where the list cannot be read, which is an error.
 func (z *zipList) next() (m zipMember, ok bool, err error) {
-	if z.listed >= z.count && z.at+zipListedSize > z.end { // what is left is no member
+	// Writers keep the lowest 16 bits of the number, whatever field they have for it.
+	all := uint16(z.listed) == uint16(z.count)
+	if (all || z.listed >= z.count) && z.at+zipListedSize > z.end { // what is left is no member
 		return m, false, nil
 	}
 	z.unreadAt = z.at
@@ -120,7 +122,7 @@ func (z *zipList) next() (m zipMember, ok bool, err error) {
 		return m, false, err
 	}
 	if string(h[:4]) != "PK\x01\x02" {
-		if z.listed == z.count {
+		if all {
 			return m, false, nil // a signature (4.3.13)
 		}
 		return m, false, fmt.Errorf("member %d of %d is not in the list", z.listed, z.count)
