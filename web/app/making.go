@@ -91,10 +91,14 @@ func (p *Page) MakingProgress(g Progress) {
 	}
 }
 
-// Made says that the file was handed to the browser, under which name, or what the problem was.
+// Made says that the file was handed to the browser, under which name, or what the problem was. With both, it lacks what could not be read.
 func (p *Page) Made(name, problem string) {
 	of := view.Clean(view.BaseName(p.Making.name))
 	p.Making = Making{}
+	if name != "" && problem != "" {
+		p.say("warning", name+" was written, but not all of the binary could be read: "+view.Clean(problem)+".")
+		return
+	}
 	if problem != "" {
 		p.say("error", fmt.Sprintf("No symbol file could be made of %s: %s.", of, view.Clean(problem)))
 		return

@@ -25,6 +25,13 @@ func (e *Engine) sym(r *app.Reply, name string) error {
 		}
 		w.flush()
 		r.Kind, r.FileName = app.OpSym, symName(b)
+		// What could not be read is missing in it.
+		if w := b.Warnings(); len(w) > 0 {
+			r.Text = view.Clean(w[0])
+			if len(w) > 1 {
+				r.Text += fmt.Sprintf(" (and %d more)", len(w)-1)
+			}
+		}
 		return nil
 	}
 	return fmt.Errorf("there is no binary called %q", view.Clean(name))
