@@ -198,6 +198,11 @@ func (f *File) Warnings() []string {
 	for _, n := range f.names {
 		add(n.err, nil)
 	}
+	for _, e := range files {
+		if e != nil {
+			add(e.Src.Failed(), nil)
+		}
+	}
 	return out
 }
 

@@ -133,16 +133,23 @@ func diagnostics(d *core.Dump, extra []Diagnostic) []Diagnostic {
 		e.File = BaseName(e.File)
 		out = append(out, Diagnostic{Severity: severity, Text: e.Error()})
 	}
+	lost := func(severity string, err error) {
+		var format *input.FormatError
+		if errors.As(err, &format) {
+			e := *format
+			e.File, err = BaseName(e.File), &e
+		}
+		out = append(out, Diagnostic{Severity: severity, Text: err.Error()})
+	}
 	// The stack is then walked from the thread's own registers, which are those of a later moment.
 	if d.Exception != nil && d.Exception.ContextLoc.Size > 0 && d.Micro == nil {
 		if _, err := d.ExceptionContext(); err != nil && !input.Needs(err) {
-			var format *input.FormatError
-			if errors.As(err, &format) {
-				e := *format
-				e.File, err = BaseName(e.File), &e
-			}
-			out = append(out, Diagnostic{Severity: "warning", Text: err.Error()})
+			lost("warning", err)
 		}
+	}
+	// Memory that cannot be read is to the walker as memory that is not there.
+	if err := d.Src.Failed(); err != nil {
+		lost("error", err)
 	}
 	return append(out, extra...)
 }

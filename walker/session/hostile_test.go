@@ -342,3 +342,41 @@ func TestUnreadContext(t *testing.T) {
 		}
 	}
 }
+
+// badStack is a dump on a disk that cannot read the stack's memory.
+type badStack struct {
+	*bytes.Reader
+	from, to int64
+}
+
+func (b badStack) ReadAt(p []byte, off int64) (int, error) {
+	if off < b.to && off+int64(len(p)) > b.from {
+		return 0, fmt.Errorf("the disk is broken")
+	}
+	return b.Reader.ReadAt(p, off)
+}
+
+// TestUnreadMemory: a stack that ends because the file cannot be read is no stack that ends because the dump has no more of it.
+func TestUnreadMemory(t *testing.T) {
+	ctx := dumptest.AMD64(map[string]uint64{"rip": 0x401010, "rsp": 0x7ffc0000 + (300 << 10), "rbp": 0x7ffc0000 + (300 << 10)})
+	mark := []byte("the stack begins here")
+	stack := append(mark, make([]byte, 512<<10)...)
+	data := dumptest.New(binary.LittleEndian).System(dumptest.System{Processor: 9, Platform: 0x8201}).
+		Module(0x400000, 0x10000, "/opt/app", dumptest.ELF(make([]byte, 20))).Thread(7, ctx, 0x7ffc0000, stack).Exception(7, 11, 1, 0, ctx).Bytes()
+	at := int64(bytes.Index(data, mark))
+	for _, broken := range []bool{false, true} {
+		r := badStack{Reader: bytes.NewReader(data)}
+		if broken {
+			r.from, r.to = at+(300<<10), at+(301<<10)
+		}
+		s := session.New(session.Options{})
+		s.Add(input.New("a.dmp", r, int64(len(data))))
+		rep := s.Report(0)
+		if rep == nil {
+			t.Fatal(s.Items()[0].Message)
+		}
+		if said := strings.Contains(fmt.Sprint(rep.Diagnostics), "the disk is broken"); said != broken {
+			t.Errorf("broken %v: %v", broken, rep.Diagnostics)
+		}
+	}
+}

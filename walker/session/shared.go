@@ -138,7 +138,7 @@ func (s *Session) twin(d *dump) (*Session, *dump) {
 
 // reunite takes over what a twin learned of symbol files, and says whether its stacks hold.
 func (s *Session) reunite(t *Session, d, td *dump) bool {
-	same := len(td.needs) == 0
+	same := len(td.needs) == 0 && td.Src.Failed() == nil // walked again by s, the error is one of its own dump
 	joined := map[*item]bool{}
 	for i := range td.modules {
 		ms, tms := &d.modules[i], &td.modules[i]
