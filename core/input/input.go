@@ -31,7 +31,7 @@ type Source struct {
 	whole *Source
 	base  int64
 	// failed is the first error of r.
-	failed error
+	failed *FormatError
 }
 
 // New makes a Source of a reader. A size below 0 counts as 0.
@@ -165,14 +165,14 @@ func (s *Source) read(p []byte, off int64) (int, error) {
 func (s *Source) full(p []byte, off int64) (int, error) {
 	n, err := readFull(s.r, p, off)
 	if err != nil && s.whole == nil && s.failed == nil && !Needs(err) {
-		s.failed = s.Wrap("", off, err)
+		s.failed = &FormatError{File: s.Name, Offset: off, Have: "a read error", Err: err}
 	}
 	return n, err
 }
 
 // Failed is the first error of the reader below, other than of bytes that are not here yet; nil if there was none. It is for those who say
 // of an answer how far it is to be believed: many who read take bytes that cannot be read for bytes that are not there.
-func (s *Source) Failed() error {
+func (s *Source) Failed() *FormatError {
 	if s.whole != nil {
 		return s.whole.Failed()
 	}

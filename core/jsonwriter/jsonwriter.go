@@ -59,14 +59,18 @@ func (w *Writer) Flush() error {
 	return w.err
 }
 
+func (w *Writer) char(c byte)   { w.buf = append(w.buf, c) }
+func (w *Writer) text(s string) { w.buf = append(w.buf, s...) }
+
 // Begin begins an object, or a list, as a value; End ends the innermost.
 func (w *Writer) Begin(list bool) {
 	w.value()
+	begin, end := byte('{'), byte('}')
 	if list {
-		w.buf, w.ends = append(w.buf, '['), append(w.ends, ']')
-	} else {
-		w.buf, w.ends = append(w.buf, '{'), append(w.ends, '}')
+		begin, end = '[', ']'
 	}
+	w.char(begin)
+	w.ends = append(w.ends, end)
 	w.list, w.empty = list, true
 }
 
@@ -78,7 +82,7 @@ func (w *Writer) End() {
 		w.empty = true // no comma
 		w.next()
 	}
-	w.buf = append(w.buf, end)
+	w.char(end)
 	w.empty = false
 	w.list = len(w.ends) > 0 && w.ends[len(w.ends)-1] == ']'
 }
@@ -107,9 +111,9 @@ func (w *Writer) next() {
 	}
 	to := min(width, len(line))
 	w.empty = false
-	w.buf = append(w.buf, line[from:to]...)
+	w.text(line[from:to])
 	for ; to < width; to += 2 {
-		w.buf = append(w.buf, "  "...)
+		w.text("  ")
 	}
 }
 
@@ -117,9 +121,9 @@ func (w *Writer) next() {
 func (w *Writer) Key(k string) {
 	w.next()
 	w.quote(k)
-	w.buf = append(w.buf, ':')
+	w.char(':')
 	if w.form == Pretty {
-		w.buf = append(w.buf, ' ')
+		w.char(' ')
 	}
 }
 
@@ -169,7 +173,7 @@ func (w *Writer) PutList(n int, item func(i int)) {
 }
 
 // PutNull writes null.
-func (w *Writer) PutNull() { w.value(); w.buf = append(w.buf, "null"...) }
+func (w *Writer) PutNull() { w.value(); w.text("null") }
 
 // PutBool writes true or false.
 func (w *Writer) PutBool(v bool) { w.value(); w.buf = strconv.AppendBool(w.buf, v) }
@@ -201,7 +205,8 @@ func (w *Writer) PutHex(v uint64, digits int) {
 		tmp[at] = hexDigits[v&15]
 		v >>= 4
 	}
-	w.buf = append(append(w.buf, `"0x`...), tmp[at:]...)
+	w.text(`"0x`)
+	w.buf = append(w.buf, tmp[at:]...)
 }
 
 // PutBytes writes bytes as a text of hexadecimal digits. next gives them piece by piece until it gives none.
@@ -228,13 +233,15 @@ const hexDigits = "0123456789abcdef"
 func (w *Writer) quote(s string) {
 	from := plain(s)
 	if from == len(s) {
-		w.buf = append(append(append(w.buf, '"'), s...), '"')
+		w.char('"')
+		w.text(s)
+		w.char('"')
 		return
 	}
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\uFFFD")
 	}
-	b := append(w.buf, '"')
+	w.char('"')
 	start := 0
 	for i := from; i < len(s); {
 		r, n := rune(s[i]), 1
@@ -245,16 +252,21 @@ func (w *Writer) quote(s string) {
 			i += n
 			continue
 		}
-		b = append(b, s[start:i]...)
+		w.text(s[start:i])
 		i += n
 		start = i
-		if short := strings.IndexByte("\"\\\b\f\n\r\t", byte(r)); r < utf8.RuneSelf && short >= 0 {
-			b = append(b, '\\', `"\bfnrt`[short])
+		w.char('\\')
+		if short := strings.IndexRune("\"\\\b\f\n\r\t", r); short >= 0 {
+			w.char(`"\bfnrt`[short])
 			continue
 		}
-		b = append(b, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
+		w.char('u')
+		for shift := 12; shift >= 0; shift -= 4 {
+			w.char(hexDigits[r>>shift&15])
+		}
 	}
-	w.buf = append(append(b, s[start:]...), '"')
+	w.text(s[start:])
+	w.char('"')
 }
 
 // plain is how many bytes of a string, more or less, come before the first that is not ASCII or may need an escape.

@@ -38,7 +38,7 @@ func (w *Writer) Put(v Value) {
 		w.PutString(string(v))
 	case token:
 		w.value()
-		w.buf = append(w.buf, v...)
+		w.text(string(v))
 	case []Value:
 		w.PutList(len(v), func(i int) { w.Put(v[i]) })
 	case map[string]Value:
@@ -145,43 +145,14 @@ func (j *reader) token() (Value, bool) {
 	if t == "true" || t == "false" || t == "null" {
 		return Value{token(t)}, true
 	}
-	if !isNumber(t) {
+	// A number of RFC 8259 section 6 is one that Go reads, too, and none of those that only Go reads.
+	digits := strings.TrimPrefix(t, "-")
+	if digits == "" || digits[0] < '0' || digits[0] > '9' || len(digits) > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9' ||
+		strings.ContainsAny(t, "xXpP_") || strings.HasSuffix(t, ".") || strings.Contains(t, ".e") || strings.Contains(t, ".E") {
 		return Value{}, false
 	}
 	_, err := strconv.ParseFloat(t, 64)
 	return Value{token(t)}, err == nil
-}
-
-// isNumber is RFC 8259 section 6: -? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?
-func isNumber(s string) bool {
-	digits := func() bool {
-		n := 0
-		for n < len(s) && s[n] >= '0' && s[n] <= '9' {
-			n++
-		}
-		s = s[n:]
-		return n > 0
-	}
-	s = strings.TrimPrefix(s, "-")
-	if strings.HasPrefix(s, "0") {
-		s = s[1:]
-	} else if !digits() {
-		return false
-	}
-	if strings.HasPrefix(s, ".") {
-		if s = s[1:]; !digits() {
-			return false
-		}
-	}
-	if s != "" && s[0]|0x20 == 'e' {
-		if s = s[1:]; s != "" && (s[0] == '+' || s[0] == '-') {
-			s = s[1:]
-		}
-		if !digits() {
-			return false
-		}
-	}
-	return s == ""
 }
 
 // text reads a string. What is not UTF-8 in it is replaced here, so that no two names of an object become one when they are written.

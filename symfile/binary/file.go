@@ -200,7 +200,9 @@ func (f *File) Warnings() []string {
 	}
 	for _, e := range files {
 		if e != nil {
-			add(e.Src.Failed(), nil)
+			if err := e.Src.Failed(); err != nil {
+				add(err, nil)
+			}
 		}
 	}
 	return out
