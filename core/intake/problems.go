@@ -3,7 +3,6 @@ package intake
 import (
 	"errors"
 	"fmt"
-	"strings"
 )
 
 // Problems are what of an archive could not be used. Its text is one line, however many they are.
@@ -34,14 +33,17 @@ func (p *Problems) err() error {
 }
 
 func (p *Problems) Error() string {
-	texts := make([]string, 0, len(p.First)+1)
-	for _, err := range p.First {
-		texts = append(texts, err.Error())
+	text := ""
+	for i, err := range p.First {
+		if i > 0 {
+			text += "; "
+		}
+		text += err.Error()
 	}
 	if more := p.Count - len(p.First); more > 0 {
-		texts = append(texts, fmt.Sprintf("and %d more like these", more))
+		text += fmt.Sprintf("; and %d more like these", more)
 	}
-	return strings.Join(texts, "; ")
+	return text
 }
 
 // Unwrap gives the problems that were kept.

@@ -3,7 +3,6 @@
 package visible
 
 import (
-	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -72,9 +71,9 @@ func Write(b *strings.Builder, r rune) {
 		b.WriteRune(utf8.RuneError)
 	case Hidden(r):
 		b.WriteString("‹U+")
-		hex := strings.ToUpper(strconv.FormatUint(uint64(r), 16))
-		b.WriteString("0000"[min(len(hex), 4):])
-		b.WriteString(hex)
+		for shift := 12; shift >= 0; shift -= 4 { // none is beyond U+FFFF
+			b.WriteByte("0123456789ABCDEF"[r>>shift&15])
+		}
 		b.WriteString("›")
 	default:
 		b.WriteRune(r)

@@ -201,9 +201,7 @@ func (ms *moduleSymbols) describe(out *report.ModuleSymbols) {
 	for _, more := range [][]string{it.Warnings, it.bin.Warnings()} {
 		out.Warnings = slices.Clone(out.Warnings)
 		for _, w := range more[:min(len(more), keptWarnings)] {
-			if !slices.Contains(out.Warnings, w) {
-				out.Warnings = append(out.Warnings, w)
-			}
+			out.Warnings = once(out.Warnings, w)
 		}
 	}
 	out.Binary, out.BinaryByName = it.Name, ms.byName

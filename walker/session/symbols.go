@@ -309,12 +309,20 @@ func (y *symbols) failed(it *item, ans symbol.Answer, err error) symbol.Answer {
 
 // fail keeps what a lookup could not read, once.
 func (it *item) fail(text string) {
-	if slices.Contains(it.failures, text) || len(it.failures) == keptWarnings {
-		return
+	if n := len(it.failures); n < keptWarnings {
+		if it.failures = once(it.failures, text); len(it.failures) > n {
+			it.Warnings = once(it.Warnings, text)
+			it.WarningCount++
+		}
 	}
-	it.failures = append(it.failures, text)
-	it.Warnings = append(it.Warnings, text)
-	it.WarningCount++
+}
+
+// once adds a text to a list that does not have it yet.
+func once(list []string, text string) []string {
+	if slices.Contains(list, text) {
+		return list
+	}
+	return append(list, text)
 }
 
 func (y *symbols) Lookup(module int, rva uint64) (symbol.Symbol, symbol.Answer) {

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -95,15 +94,14 @@ func (p *Page) MakingProgress(g Progress) {
 func (p *Page) Made(name, problem string) {
 	of := view.Clean(view.BaseName(p.Making.name))
 	p.Making = Making{}
-	if name != "" && problem != "" {
-		p.say("warning", name+" was written, but not all of the binary could be read: "+view.Clean(problem)+".")
-		return
+	switch {
+	case problem == "":
+		p.toast(name + " written")
+	case name != "":
+		p.say("warning", name+" lacks what could not be read: "+view.Clean(problem)+".")
+	default:
+		p.say("error", "No symbol file could be made of "+of+": "+view.Clean(problem)+".")
 	}
-	if problem != "" {
-		p.say("error", fmt.Sprintf("No symbol file could be made of %s: %s.", of, view.Clean(problem)))
-		return
-	}
-	p.toast(name + " written")
 }
 
 func (p *Page) stopMaking() bool {

@@ -104,7 +104,7 @@ func TestSymbolFileIsMadeBeside(t *testing.T) {
 	}
 	p.Act("make", "folder/libx.so")
 	p.Made("libx.so.sym", "libx.so: section .debug_line: it is cut off")
-	if got := p.Notices[len(p.Notices)-1]; got.Level != "warning" || !strings.Contains(got.Text, "libx.so.sym was written, but not all") || !strings.Contains(got.Text, ".debug_line") {
+	if got := p.Notices[len(p.Notices)-1]; got.Level != "warning" || !strings.Contains(got.Text, "libx.so.sym lacks what could not be read") || !strings.Contains(got.Text, ".debug_line") {
 		t.Errorf("%+v", got)
 	}
 }
