@@ -27,6 +27,8 @@ var rooms = []room{
 	{"core/input", nil},
 	{"core/cpu", nil},
 	{"core", []string{"core/input", "core/cpu"}},
+	{"core/visible", nil},
+	{"core/jsonwriter", []string{"core/visible"}},
 	{"core/inflate", []string{"core/input"}},
 	{"core/intake", []string{"core/inflate", "core/input"}},
 	{"core/intake/unpack", []string{"core/intake"}},
@@ -36,7 +38,7 @@ var rooms = []room{
 	// It reads another format into the same data.
 	{"core/microdump", []string{"core", "core/input"}},
 	// It prints what a dump says, and concludes nothing.
-	{"core/dumptext", []string{"core", "core/input", "core/cpu"}},
+	{"core/dumptext", []string{"core", "core/input", "core/cpu", "core/jsonwriter"}},
 	// It builds dumps without core's layouts, so that a wrong layout is caught.
 	{"core/dumptest", nil},
 
@@ -51,7 +53,7 @@ var rooms = []room{
 	{"symfile/dwarf", []string{"core/input", "symfile/symbol"}},
 	{"symfile", []string{"core/input", "core/cpu", "symfile/symbol", "symfile/unwind"}},
 	// It writes what the others read.
-	{"symfile/dumpsyms", []string{"core/cpu", "symfile/symbol", "symfile/unwind"}},
+	{"symfile/dumpsyms", []string{"core/cpu", "core/visible", "symfile/symbol", "symfile/unwind"}},
 	// Binaries are read by rooms of their own, which the first program of the page does not link.
 	{"symfile/elf", []string{"core/inflate", "core/input", "core/cpu", "symfile/symbol"}},
 	// It writes ELF files without the reader's layouts.
@@ -70,11 +72,11 @@ var rooms = []room{
 	// It reads a report's stacks for the renderers.
 	{"walker/report/signature", []string{"walker/report"}},
 	// A renderer sees the report alone; the CPU's table comes with it, for the names and widths of registers.
-	{"walker/report/...", []string{"walker/report", "walker/report/signature", "symfile/demangle", "core/cpu"}},
+	{"walker/report/...", []string{"walker/report", "walker/report/signature", "symfile/demangle", "core/cpu", "core/jsonwriter", "core/visible"}},
 
 	// The one place that joins everything.
 	{"walker/session", []string{"core/...", "symfile/...", "walker", "walker/report"}},
-	{"walker/cmd/...", []string{"core/intake", "core/intake/unpack", "walker", "walker/session", "walker/report/...", "symfile", "symfile/...", "core", "core/cpu", "core/input", "core/dumptext"}},
+	{"walker/cmd/...", []string{"core/intake", "core/intake/unpack", "walker", "walker/session", "walker/report/...", "symfile", "symfile/...", "core", "core/cpu", "core/input", "core/dumptext", "core/jsonwriter", "core/visible"}},
 
 	{"web/app", []string{"walker/report", "walker/report/view", "web/wire"}},
 	{"web/wire", nil},

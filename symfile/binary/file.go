@@ -10,6 +10,7 @@ package binary
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/crashpane/crashpane/core/input"
@@ -156,27 +157,53 @@ func (f *File) Code(rva uint64, p []byte) int {
 	}
 	b, err := f.elf.At(address, int64(n))
 	if err != nil {
+		if !input.Needs(err) {
+			f.note(err)
+		}
 		return 0
 	}
 	return copy(p, b)
 }
 
-// Warnings are what was passed over so far, in the headers and in what was read of the sections.
+// Warnings are what was passed over so far, in the headers and in what was read of the sections. A part that could not be opened is
+// always among them, whichever call opened it.
 func (f *File) Warnings() []string {
 	var out []string
-	for _, e := range []*elf.File{f.elf, f.debug, f.alt, f.mini} {
+	files := []*elf.File{f.elf, f.debug, f.alt, f.mini}
+	for _, s := range f.split {
+		files = append(files, s.elf)
+	}
+	for _, e := range files {
 		if e != nil {
 			out = append(out, e.Warnings()...)
 		}
 	}
 	out = append(out, f.notes...)
+	add := func(err error, more []string) {
+		if err != nil && !slices.Contains(out, err.Error()) {
+			out = append(out, err.Error())
+		}
+		out = append(out, more...)
+	}
 	for _, t := range f.tables {
 		if t.table != nil {
-			out = append(out, t.table.Warnings()...)
+			add(t.err, t.table.Warnings())
+		} else {
+			add(t.err, nil)
 		}
 	}
 	for _, s := range f.symbols {
-		out = append(out, s.warnings()...)
+		add(s.err, s.warnings())
+	}
+	for _, n := range f.names {
+		add(n.err, nil)
+	}
+	for _, e := range files {
+		if e != nil {
+			if err := e.Src.Failed(); err != nil {
+				add(err, nil)
+			}
+		}
 	}
 	return out
 }

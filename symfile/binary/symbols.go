@@ -228,8 +228,7 @@ func (f *File) Each(fn func(symbol.Function) error) error {
 			return err
 		}
 		if err != nil {
-			f.note(err)
-			continue
+			continue // Warnings tells of it
 		}
 		err = t.Each(func(s symbol.Function) error {
 			if s.Name == nameless {

@@ -128,9 +128,7 @@ func (f *File) Unwind() ([]unwind.Table, error) {
 		switch u, err := t.get(); {
 		case input.Needs(err):
 			return nil, err
-		case err != nil:
-			f.note(err)
-		default:
+		case err == nil: // of others Warnings tells
 			out = append(out, u)
 		}
 	}
@@ -207,25 +205,32 @@ func openEHFrame(f *File, e *elf.File) func() (unwind.Table, error) {
 		return nil
 	}
 	return func() (unwind.Table, error) {
-		var head, src *input.Source
-		var err error
+		var head *input.Source
 		if hdr != nil {
-			if head, err = hdr(); input.Needs(err) {
+			var err error
+			switch head, err = hdr(); {
+			case err != nil && (s == nil || input.Needs(err)):
 				return nil, err
+			case err != nil:
+				// The header only makes lookups faster.
+				head = nil
+				f.note(err)
 			}
 		}
-		at, cfg := uint64(0), f.cfiConfig(e)
-		if s != nil {
-			at = s.Address
-			src, err = e.Data(s)
-		} else {
+		cfg := f.cfiConfig(e)
+		if s == nil {
 			cfg.Terminated = true
-			src, at, err = behindHeader(e, head, hdrAt, cfg)
+			src, at, err := behindHeader(e, head, hdrAt, cfg)
+			if err != nil {
+				return nil, err
+			}
+			return dwarfcfi.EHFrame(src, at, head, hdrAt, cfg)
 		}
+		src, err := e.Data(s)
 		if err != nil {
 			return nil, err
 		}
-		return dwarfcfi.EHFrame(src, at, head, hdrAt, cfg)
+		return dwarfcfi.EHFrame(src, s.Address, head, hdrAt, cfg)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
@@ -136,8 +137,8 @@ func (f *File) warnErr(err error) {
 	if err == nil || errors.As(err, &f.need) {
 		return
 	}
-	if len(f.warnings) < 100 {
-		f.warnings = append(f.warnings, err.Error())
+	if text := err.Error(); len(f.warnings) < 100 && !slices.Contains(f.warnings, text) {
+		f.warnings = append(f.warnings, text)
 	}
 }
 

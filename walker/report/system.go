@@ -1,10 +1,12 @@
 package report
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/reason"
 )
 
@@ -131,16 +133,28 @@ func lastError(d *core.Dump, thread int) *LastError {
 }
 
 func diagnostics(d *core.Dump, extra []Diagnostic) []Diagnostic {
+	all := d.Diags[:len(d.Diags):len(d.Diags)]
+	// Of a context that cannot be read, the stack is walked from the thread's own registers, which are those of a later moment.
+	if d.Exception != nil && d.Exception.ContextLoc.Size > 0 && d.Micro == nil {
+		var wrong *input.FormatError
+		if _, err := d.ExceptionContext(); errors.As(err, &wrong) {
+			all = append(all, core.Diagnostic{Severity: core.Warning, Err: wrong})
+		}
+	}
+	// Memory that cannot be read is to the walker as memory that is not there.
+	if wrong := d.Src.Failed(); wrong != nil {
+		all = append(all, core.Diagnostic{Severity: core.Bad, Err: wrong})
+	}
 	out := []Diagnostic{}
-	for i := range d.Diags {
+	for i := range all {
 		severity := "note"
-		switch d.Diags[i].Severity {
+		switch all[i].Severity {
 		case core.Warning:
 			severity = "warning"
 		case core.Bad:
 			severity = "error"
 		}
-		e := *d.Diags[i].Err
+		e := *all[i].Err
 		e.File = BaseName(e.File)
 		out = append(out, Diagnostic{Severity: severity, Text: e.Error()})
 	}

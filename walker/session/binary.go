@@ -1,7 +1,7 @@
 package session
 
 import (
-	"errors"
+	"slices"
 	"strings"
 
 	"github.com/crashpane/crashpane/core"
@@ -171,23 +171,6 @@ func (y *symbols) binary(module int) Binary {
 	return ms.bin.bin
 }
 
-// failed keeps what a binary's reader says of a part that cannot be read, and turns it into an answer.
-func (y *symbols) failed(module int, ans symbol.Answer, err error) symbol.Answer {
-	var need *input.NeedError
-	if err != nil && !errors.As(err, &need) {
-		it, text := y.d.modules[module].bin, err.Error()
-		for _, w := range it.Warnings {
-			if w == text {
-				return symbol.No
-			}
-		}
-		if it.WarningCount++; len(it.Warnings) < keptWarnings {
-			it.Warnings = append(it.Warnings, text)
-		}
-	}
-	return y.settle(ans, err)
-}
-
 // IgnoreCFI makes walks of a dump do without a module's call frame information, or with it again: of its symbol file and of its
 // binary. Nothing happens if there is no such dump or module.
 func (s *Session) IgnoreCFI(dumpIndex, module int, ignore bool) {
@@ -252,7 +235,10 @@ func (ms *moduleSymbols) describe(out *report.ModuleSymbols) {
 		}
 	}
 	for _, more := range [][]string{it.Warnings, it.bin.Warnings()} {
-		out.Warnings = append(out.Warnings[:len(out.Warnings):len(out.Warnings)], more[:min(len(more), keptWarnings)]...)
+		out.Warnings = slices.Clone(out.Warnings)
+		for _, w := range more[:min(len(more), keptWarnings)] {
+			out.Warnings = once(out.Warnings, w)
+		}
 	}
 	out.Binary, out.BinaryByName = it.Name, ms.byName
 	if ms.looked {

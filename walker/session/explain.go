@@ -118,19 +118,22 @@ func (s *Session) record(d *dump, callee *walker.Frame, x *walker.Explanation) (
 	if x.Source == walker.SourceWin {
 		line, ok, err := f.WinText(rva)
 		if !ok || err != nil {
-			return nil, nil
+			return nil, unreadRecord(err)
 		}
 		fd, _, err := f.FrameData(rva)
 		return []report.RecordLine{{Line: line.Line, Text: line.Text}}, winNotes(x, fd, err)
 	}
 	var out []report.RecordLine
-	lines, _ := f.CFIText(rva)
+	lines, err := f.CFIText(rva)
 	for _, l := range lines {
 		out = append(out, report.RecordLine{Line: l.Line, Text: l.Text})
 	}
 	// The cache of rows may have forgotten the notes.
-	if _, _, err := f.Row(d.walked.syms.arch, rva); err != nil {
-		return out, nil
+	if err == nil {
+		_, _, err = f.Row(d.walked.syms.arch, rva)
+	}
+	if err != nil {
+		return out, unreadRecord(err)
 	}
 	notes := append([]string{}, f.RowNotes(rva)...)
 	if x.Row.Origin.Note != "" {
@@ -139,10 +142,18 @@ func (s *Session) record(d *dump, callee *walker.Frame, x *walker.Explanation) (
 	return out, notes
 }
 
+// unreadRecord notes why a record that gave rules is not shown with them.
+func unreadRecord(err error) []string {
+	if err == nil {
+		return nil
+	}
+	return []string{"the record cannot be read again: " + err.Error()}
+}
+
 // winNotes gives a record's numbers, which its program may use, and of an FPO record the program that it stands for.
 func winNotes(x *walker.Explanation, fd unwind.FrameData, err error) []string {
 	if err != nil {
-		return nil
+		return unreadRecord(err)
 	}
 	notes := []string{fmt.Sprintf("the record's sizes in bytes: parameters %d, saved registers %d, locals %d", fd.Params, fd.SavedRegs, fd.Locals)}
 	if !fd.HasProgram || fd.Program == "" {

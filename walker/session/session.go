@@ -97,10 +97,11 @@ type item struct {
 	// store is the identity that a symbol store's path gives the file: debug file and id; "" if it does not lie in one.
 	storeFile, storeID string
 	// idInUse is the debug id by which a module knows a binary, "" if none does.
-	idInUse string
-	sym     *symfile.File
-	opened  bool
-	openErr error
+	idInUse  string
+	sym      *symfile.File
+	opened   bool
+	openErr  error
+	failures []string // what lookups could not read, each once; among the Warnings
 	// Of a binary: what it says of itself, and how many items it has been offered as its parts.
 	bin     Binary
 	ident   symbol.Identity

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/crashpane/crashpane/core"
@@ -249,15 +250,16 @@ func (d *dump) revised() bool {
 	return any
 }
 
+// warnings are those of a symbol file's text, and what lookups could not read of it.
 func warnings(it *item) ([]string, int) {
-	var out []string
+	out := slices.Clone(it.failures)
 	for _, w := range it.sym.Warnings {
-		if len(out) == keptWarnings {
+		if len(out) >= keptWarnings {
 			break
 		}
 		out = append(out, fmt.Sprintf("%s: line %d: %s", it.Name, w.Line, w.Text))
 	}
-	return out, it.sym.WarningCount
+	return out, it.sym.WarningCount + len(it.failures)
 }
 
 // symbols answers the walker for one dump.
@@ -290,8 +292,9 @@ func (y *symbols) Known(module int) symbol.Answer {
 	return symbol.Yes
 }
 
-// settle turns a reader's error into an answer: bytes that are not here yet are wanted, anything else is "no".
-func (y *symbols) settle(ans symbol.Answer, err error) symbol.Answer {
+// failed keeps what a file's reader says of a part that cannot be read as a warning of the file, and turns it into an answer: bytes
+// that are not here yet are wanted, anything else is "no".
+func (y *symbols) failed(it *item, ans symbol.Answer, err error) symbol.Answer {
 	if err == nil {
 		return ans
 	}
@@ -300,7 +303,26 @@ func (y *symbols) settle(ans symbol.Answer, err error) symbol.Answer {
 		y.d.needs = append(y.d.needs, need)
 		return symbol.Needs
 	}
+	it.fail(err.Error())
 	return symbol.No
+}
+
+// fail keeps what a lookup could not read, once.
+func (it *item) fail(text string) {
+	if n := len(it.failures); n < keptWarnings {
+		if it.failures = once(it.failures, text); len(it.failures) > n {
+			it.Warnings = once(it.Warnings, text)
+			it.WarningCount++
+		}
+	}
+}
+
+// once adds a text to a list that does not have it yet.
+func once(list []string, text string) []string {
+	if slices.Contains(list, text) {
+		return list
+	}
+	return append(list, text)
 }
 
 func (y *symbols) Lookup(module int, rva uint64) (symbol.Symbol, symbol.Answer) {
@@ -309,7 +331,7 @@ func (y *symbols) Lookup(module int, rva uint64) (symbol.Symbol, symbol.Answer) 
 	if f := y.file(module); f != nil {
 		var err error
 		sym, ans, err = f.Lookup(rva)
-		ans = y.settle(ans, err)
+		ans = y.failed(y.d.modules[module].item, ans, err)
 	}
 	b := y.binary(module)
 	if b == nil {
@@ -322,7 +344,7 @@ func (y *symbols) Lookup(module int, rva uint64) (symbol.Symbol, symbol.Answer) 
 		}
 	}
 	other, answer, err := b.Lookup(rva)
-	answer = y.failed(module, answer, err)
+	answer = y.failed(y.d.modules[module].bin, answer, err)
 	switch {
 	case ans == symbol.NoFile, ans != symbol.Yes && answer == symbol.Yes,
 		answer == symbol.Yes && (sym.Public && !other.Public || !sym.HasLine && other.HasLine):
@@ -350,7 +372,7 @@ func (y *symbols) Row(module int, rva uint64) (unwind.Row, symbol.Answer) {
 		}
 	}
 	other, answer, err := b.Row(rva)
-	if answer = y.failed(module, answer, err); answer == symbol.Yes || row.Origin.Part == "" {
+	if answer = y.failed(y.d.modules[module].bin, answer, err); answer == symbol.Yes || row.Origin.Part == "" {
 		return other, answer
 	}
 	return row, ans
@@ -361,7 +383,7 @@ func (y *symbols) symRow(f *symfile.File, module int, rva uint64) (unwind.Row, s
 	row, ans, err := f.Row(y.arch, rva)
 	var bad *unwind.RuleError
 	if errors.As(err, &bad) {
-		row.Origin.Note = bad.Error()
+		row.Origin.Note, ans, err = bad.Error(), symbol.No, nil
 	}
 	if notes := f.RowNotes(rva); notes == nil {
 	} else if y.odd != nil {
@@ -369,7 +391,7 @@ func (y *symbols) symRow(f *symfile.File, module int, rva uint64) (unwind.Row, s
 	} else {
 		y.d.modules[module].note(row.Origin, notes)
 	}
-	return row, y.settle(ans, err)
+	return row, y.failed(y.d.modules[module].item, ans, err)
 }
 
 func (y *symbols) FrameData(module int, rva uint64) (unwind.FrameData, symbol.Answer) {
@@ -378,13 +400,13 @@ func (y *symbols) FrameData(module int, rva uint64) (unwind.FrameData, symbol.An
 	if f := y.file(module); f != nil {
 		var err error
 		fd, ans, err = f.FrameData(rva)
-		if ans = y.settle(ans, err); ans == symbol.Yes {
+		if ans = y.failed(y.d.modules[module].item, ans, err); ans == symbol.Yes {
 			return fd, ans
 		}
 	}
 	if b, ok := y.binary(module).(frameData); ok {
 		other, answer, err := b.FrameData(rva)
-		if answer = y.failed(module, answer, err); ans == symbol.NoFile || answer == symbol.Yes {
+		if answer = y.failed(y.d.modules[module].bin, answer, err); ans == symbol.NoFile || answer == symbol.Yes {
 			return other, answer
 		}
 	}

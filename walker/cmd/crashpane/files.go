@@ -83,6 +83,22 @@ type fileSet struct {
 	ignoreCFI []string
 }
 
+// tellProblems says what the printed formats have no place for: what is broken in the dump itself, and in the symbols that were used.
+func (s *fileSet) tellProblems(r *report.Report) {
+	for _, d := range r.Diagnostics {
+		if d.Severity == "error" {
+			fmt.Fprintln(s.stderr, d.Text)
+		}
+	}
+	told := map[string]bool{}
+	for i := range r.Modules {
+		if w := r.Modules[i].Warnings; len(w) > 0 && !told[w[0]] {
+			told[w[0]] = true
+			fmt.Fprintln(s.stderr, firstOf(w, len(w)))
+		}
+	}
+}
+
 // ignore tells the session of the modules whose call frame information is not wanted.
 func (s *fileSet) ignore() error {
 	for _, name := range s.ignoreCFI {
@@ -155,6 +171,17 @@ func (s *fileSet) addDump(path string) error {
 	return fmt.Errorf("%s: not a minidump", path)
 }
 
+// toldFiles is how many files of one archive are told of one by one.
+const toldFiles = 20
+
+// firstOf is the first of a file's warnings, and how many more there are.
+func firstOf(warnings []string, count int) string {
+	if count < 2 {
+		return warnings[0]
+	}
+	return fmt.Sprintf("%s (and %d more warnings)", warnings[0], count-1)
+}
+
 // addSymbols adds a symbol file or archive, or notes a folder for findWanted. What cannot be opened is an error; a file
 // that is of no use is only told of.
 func (s *fileSet) addSymbols(path string) error {
@@ -170,15 +197,24 @@ func (s *fileSet) addSymbols(path string) error {
 	if err != nil {
 		return err
 	}
+	told := 0
 	for _, it := range items {
+		message := it.Message
 		switch {
 		case it.NeedsAssignment:
-			fmt.Fprintf(s.stderr, "%s: has no MODULE line, so that it is not known which module it belongs to; not used\n", it.Name)
-		case it.Message != "":
-			fmt.Fprintln(s.stderr, it.Message)
-		case it.Kind == session.KindBinary && len(it.Warnings) > 0:
-			fmt.Fprintln(s.stderr, it.Warnings[0])
+			message = it.Name + ": has no MODULE line, so that it is not known which module it belongs to; not used"
+		case message == "" && it.Kind == session.KindBinary && len(it.Warnings) > 0:
+			message = firstOf(it.Warnings, it.WarningCount)
 		}
+		if message == "" {
+			continue
+		}
+		if told++; told <= toldFiles {
+			fmt.Fprintln(s.stderr, message)
+		}
+	}
+	if told > toldFiles {
+		fmt.Fprintf(s.stderr, "%s: %d more files in it are not used, or not wholly\n", path, told-toldFiles)
 	}
 	return nil
 }

@@ -56,13 +56,18 @@ func (f *folder) scan(r *report.Report, stderr io.Writer) {
 		if !d.Type().IsRegular() || f.elsewhere(path, ids, names) {
 			return nil
 		}
-		first := firstBytes(path)
+		first, err := firstBytes(path)
+		if err != nil {
+			fmt.Fprintln(stderr, err)
+		}
 		if bytes.HasPrefix(first, []byte("PK\x03\x04")) {
 			f.archives = append(f.archives, path)
 			return nil
 		}
 		if bytes.HasPrefix(first, []byte("\x7fELF")) || bytes.HasPrefix(first, []byte("Microsoft C/C++ MSF 7.00")) {
-			f.addBinary(path)
+			if err := f.addBinary(path); err != nil {
+				fmt.Fprintln(stderr, err)
+			}
 			return nil
 		}
 		id, name, ok := moduleLine(first)
@@ -80,15 +85,15 @@ func (f *folder) scan(r *report.Report, stderr io.Writer) {
 }
 
 // addBinary notes an ELF file or PDB, of which no more than the headers are read.
-func (f *folder) addBinary(path string) {
+func (f *folder) addBinary(path string) error {
 	files, err := openSources([]string{path})
 	if err != nil {
-		return
+		return err
 	}
 	defer files[0].close()
 	b, err := openBinary(files[0].Source)
 	if err != nil {
-		return
+		return err
 	}
 	id := b.Identity()
 	for _, one := range idsOf(id) {
@@ -101,6 +106,7 @@ func (f *folder) addBinary(path string) {
 	for _, name := range names {
 		f.elfByName[name] = append(f.elfByName[name], path)
 	}
+	return nil
 }
 
 // elsewhere reports that a path is name/ID/file of a symbol store, and neither the name nor the ID is one of the dump's.
@@ -132,29 +138,36 @@ func isDebugID(s string) bool {
 	return true
 }
 
-// firstBytes are the first bytes of a file, unpacked if it is gzip; nil if it cannot be read.
-func firstBytes(path string) []byte {
+// firstBytes are the first bytes of a file, unpacked if it is gzip; as many as can be read, and why not more.
+func firstBytes(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	defer file.Close()
 	buf := make([]byte, 1024)
-	n, _ := io.ReadFull(file, buf)
-	buf = buf[:n]
-	if !bytes.HasPrefix(buf, []byte{0x1f, 0x8b}) {
-		return buf
+	n, err := io.ReadFull(file, buf)
+	if buf = buf[:n]; !bytes.HasPrefix(buf, []byte{0x1f, 0x8b}) {
+		return buf, readError(path, err)
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return nil
+		return nil, err
 	}
 	z, err := gzip.NewReader(file)
 	if err != nil {
-		return nil
+		return nil, readError(path, err)
 	}
 	out := make([]byte, 1024)
-	n, _ = io.ReadFull(z, out)
-	return out[:n]
+	n, err = io.ReadFull(z, out)
+	return out[:n], readError(path, err)
+}
+
+// readError is a reader's error with the file's name; nil if it only says that the file is short.
+func readError(path string, err error) error {
+	if err == nil || err == io.EOF || err == io.ErrUnexpectedEOF {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", path, err)
 }
 
 // moduleLine reads "MODULE os arch id name"; the name may have blanks.

@@ -140,11 +140,6 @@ func (w *walkRun) run(args []string, stdout, stderr io.Writer) error {
 	}
 	defer files.close()
 	w.session = files.session
-	// The printed formats have no place for what is broken in the dump itself.
-	for _, d := range r.Diagnostics {
-		if d.Severity == "error" {
-			fmt.Fprintln(stderr, d.Text)
-		}
-	}
+	files.tellProblems(r)
 	return formats[format].write(stdout, r, w)
 }

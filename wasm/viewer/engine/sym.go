@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/view"
@@ -25,6 +26,7 @@ func (e *Engine) sym(r *app.Reply, name string) error {
 		}
 		w.flush()
 		r.Kind, r.FileName = app.OpSym, symName(b)
+		r.Text = view.Clean(strings.Join(b.Warnings(), "; ")) // what could not be read is missing in it
 		return nil
 	}
 	return fmt.Errorf("there is no binary called %q", view.Clean(name))
