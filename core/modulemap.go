@@ -1,44 +1,60 @@
-package walker
+package core
 
 import (
 	"slices"
 	"sort"
 )
 
-// ModuleMap finds the module that covers an address. Modules are indices of the list it was made from.
+// ModuleMapping is a part of a module in memory: Size bytes from Start on, the first of which has the module-relative address RVA.
+type ModuleMapping struct {
+	Start, Size, RVA uint64
+	Module           int // index into Dump.Modules
+}
+
+// Overlap says how overlapping modules are told apart.
+type Overlap uint8
+
+const (
+	// OverlapTruncate: the lower module ends where the next begins; both stay.
+	OverlapTruncate Overlap = iota
+	// OverlapDrop: a module that begins inside another is left out.
+	OverlapDrop
+	// OverlapTruncateUpper: the module that reaches higher begins where the other ends. Microdumps give modules the address that
+	// their file's first byte would have, which may lie inside the module below.
+	OverlapTruncateUpper
+)
+
+// ModuleMap finds the module that covers an address, and the address's place in it.
 type ModuleMap struct {
 	ranges []moduleRange // sorted, disjoint
 	top    uint64        // highest end of any module
 }
 
 type moduleRange struct {
-	start, end uint64 // end exclusive
-	module     int
+	start, end, rva uint64 // end exclusive
+	module          int
 }
 
-// ModuleSpan is one module's place, as NewModuleMap takes it.
-type ModuleSpan struct{ Base, Size uint64 }
-
-// NewModuleMap sorts modules by address and settles overlaps as the policy says. Modules of size 0 cover nothing; one
+// NewModuleMap sorts mappings by address and resolves overlaps as the policy says. Mappings of size 0 cover nothing; one
 // that would run past the end of the address space ends there.
-func NewModuleMap(spans []ModuleSpan, overlap Overlap) *ModuleMap {
+func NewModuleMap(mappings []ModuleMapping, overlap Overlap) *ModuleMap {
 	m := &ModuleMap{}
-	all := make([]moduleRange, 0, len(spans))
-	for i, s := range spans {
-		end := s.Base + s.Size
+	all := make([]moduleRange, 0, len(mappings))
+	for _, s := range mappings {
+		r := moduleRange{s.Start, s.Start + s.Size, s.RVA, s.Module}
 		if s.Size == 0 {
 			continue
 		}
-		if end < s.Base {
-			end = ^uint64(0)
+		if r.end < r.start {
+			r.end = ^uint64(0)
 		}
-		if end > m.top {
-			m.top = end
+		if r.end > m.top {
+			m.top = r.end
 		}
 		if overlap == OverlapTruncateUpper {
-			m.ranges = storeUpper(m.ranges, moduleRange{s.Base, end, i})
+			m.ranges = storeUpper(m.ranges, r)
 		}
-		all = append(all, moduleRange{s.Base, end, i})
+		all = append(all, r)
 	}
 	if overlap == OverlapTruncateUpper {
 		return m
@@ -77,15 +93,18 @@ func storeUpper(list []moduleRange, r moduleRange) []moduleRange {
 		}
 		switch other := &list[i]; {
 		case other.end < r.end:
-			r.start = other.end
+			r.cut(other.end)
 		case other.end > r.end:
-			other.start = r.end
+			other.cut(r.end)
 		default:
 			return list
 		}
 	}
 	return list
 }
+
+// cut takes what is below start off a range.
+func (r *moduleRange) cut(start uint64) { r.start, r.rva = start, r.rva+start-r.start }
 
 // Order are the modules that cover something, by address.
 func (m *ModuleMap) Order() []int {
@@ -96,13 +115,19 @@ func (m *ModuleMap) Order() []int {
 	return out
 }
 
-// Find is the module that covers addr, or -1.
-func (m *ModuleMap) Find(addr uint64) int {
+// Find is the module that covers addr and the module-relative address; -1 and 0 if there is none.
+func (m *ModuleMap) Find(addr uint64) (module int, rva uint64) {
 	i := sort.Search(len(m.ranges), func(i int) bool { return m.ranges[i].end > addr })
 	if i < len(m.ranges) && m.ranges[i].start <= addr {
-		return m.ranges[i].module
+		return m.ranges[i].module, m.ranges[i].rva + addr - m.ranges[i].start
 	}
-	return -1
+	return -1, 0
+}
+
+// Covers reports whether a module covers addr.
+func (m *ModuleMap) Covers(addr uint64) bool {
+	module, _ := m.Find(addr)
+	return module >= 0
 }
 
 // Top is the end of the highest module.
