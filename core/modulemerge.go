@@ -17,13 +17,20 @@ import (
 
 // ModuleMappings are where the modules lie: a mapping for each entry of the list, in its order. With merged, the entries of one
 // file are mappings of one module, the first entry's that is not a copy; otherwise each is a module of its own, as stored.
-// On Linux and Android alone: other systems list each module once.
+// On Linux and Android alone: other systems list each module once. The answer is not to be changed.
 func (d *Dump) ModuleMappings(merged bool) []ModuleMapping {
+	if merged && d.merged != nil {
+		return d.merged
+	}
 	out := make([]ModuleMapping, len(d.Modules))
 	for i := range d.Modules {
 		out[i] = ModuleMapping{Start: d.Modules[i].Base, Size: d.Modules[i].Size, Module: i}
 	}
-	if os := d.OS(); !merged || os != OSLinux && os != Android {
+	if !merged {
+		return out
+	}
+	d.merged = out
+	if os := d.OS(); os != OSLinux && os != Android {
 		return out
 	}
 	var maps *sortedMaps
@@ -54,10 +61,10 @@ func (d *Dump) ModuleMap(merged bool, overlap Overlap) *ModuleMap {
 // ModuleAt is the module that covers an address, entries of one file merged, and the module-relative address; -1 and 0 if there is
 // none.
 func (d *Dump) ModuleAt(addr uint64) (module int, rva uint64) {
-	if d.merged == nil {
-		d.merged = d.ModuleMap(true, OverlapTruncate)
+	if d.modules == nil {
+		d.modules = d.ModuleMap(true, OverlapTruncate)
 	}
-	return d.merged.Find(addr)
+	return d.modules.Find(addr)
 }
 
 // sameFiles are the entries that have their name and their id in common with others, each group in the order of addresses. A name

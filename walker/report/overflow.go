@@ -69,7 +69,7 @@ func (b *builder) commonest(frames []Frame) (name string, n int) {
 	for i := range frames {
 		f := frames[i].Function.Raw
 		if m := frames[i].Module; f == "" && m >= 0 {
-			f = fmt.Sprintf("at %s+0x%x", BaseName(b.r.Modules[m].Name), frames[i].Lookup-b.r.Modules[m].Base)
+			f = fmt.Sprintf("at %s+0x%x", BaseName(b.r.Modules[m].Name), frames[i].RVA)
 		}
 		if f == "" {
 			continue

@@ -100,6 +100,7 @@ func (p *printer) symbolWarnings() {
 // moduleAdditions is a module's key "crashpane". What does not apply is left out, and what the files have is known of those that
 // were read.
 //
+//	mappings[{module, rva, size, start}] of a module that is several entries of the list (module is the entry's index),
 //	binary (the file beside symbol_file, or instead of one), binary_by_name, cfi_ignored, has[cfi, functions, inlines, lines,
 //	only_exports, sframe], missing[], parts[{file, section, what}], symbol_file, symbols_exact
 func (p *printer) moduleAdditions(m *report.Module) {
@@ -133,6 +134,17 @@ func (p *printer) moduleAdditions(m *report.Module) {
 			})
 		})
 	}
+	if len(m.Mappings) > 0 {
+		p.list("mappings", len(m.Mappings), func(i int) {
+			part := &m.Mappings[i]
+			p.member(func() {
+				p.int("module", int64(part.Listed))
+				p.hex("rva", part.RVA)
+				p.uint("size", part.Size)
+				p.hex("start", part.Start)
+			})
+		})
+	}
 	if m.Binary != "" {
 		p.str("symbol_file", report.BaseName(m.SymbolFile))
 	}
@@ -153,7 +165,8 @@ func (p *printer) threadAdditions(t *report.Thread) {
 // frameAdditions is a frame's key "crashpane". pc is the address as recovered, a return address for callers; trust says
 // "leaf" where the schema cannot. What does not apply is left out, because there are many frames.
 //
-//	attempts[], demangled, explain (see WriteExplanation), forced, inlines_demangled[], multiple, origin, pc, public, rule,
+//	attempts[], demangled, explain (see WriteExplanation), forced, inlines_demangled[], module_rva (where several entries of the list
+//	are one module: relative to that; module_offset counts from the entry), multiple, origin, pc, public, rule,
 //	symbols_from (the file that named it, where there are several), trust
 func (p *printer) frameAdditions(f *report.Frame, x *report.Explanation) {
 	if len(f.Attempts) > 0 {
@@ -173,6 +186,9 @@ func (p *printer) frameAdditions(f *report.Frame, x *report.Explanation) {
 			p.list("inlines_demangled", len(f.Inlines), func(j int) { p.quote(f.Inlines[j].Function.Shown()) })
 			break
 		}
+	}
+	if f.Module >= 0 && f.RVA != f.Lookup-p.r.Modules[f.Listed].Base {
+		p.hex("module_rva", f.RVA)
 	}
 	if f.Multiple {
 		p.bool("multiple", true)

@@ -15,7 +15,7 @@ func (p *printer) module(i int) {
 		p.null("cert_subject")
 		p.str("code_id", m.CodeID)
 		p.bool("corrupt_symbols", s.corrupt)
-		if m.State == report.SymbolsLoaded || m.State == report.SymbolsForced {
+		if m.State == report.SymbolsLoaded || m.State == report.SymbolsForced || len(m.Mappings) > 0 {
 			p.object("crashpane", func() { p.moduleAdditions(m) })
 		}
 		p.str("debug_file", report.BaseName(m.DebugFiles.Rust))

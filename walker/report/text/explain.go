@@ -82,7 +82,7 @@ func frameTitle(r *report.Report, f *report.Frame) string {
 	if f.HasFunction {
 		return printable(fmt.Sprintf("%s + 0x%x, in %s", f.Function.Shown(), f.PC-f.FunctionStart, in))
 	}
-	return printable(fmt.Sprintf("%s + 0x%x", in, f.PC-m.Base))
+	return printable(fmt.Sprintf("%s + 0x%x", in, f.RVA+f.PC-f.Lookup))
 }
 
 // foundBy names the source and the place of its rules.
@@ -199,7 +199,7 @@ func writeScanned(b *bufio.Writer, r *report.Report, s *report.Scanned, which st
 	fmt.Fprintf(b, "; rejected %s:\n", which)
 	for _, w := range s.Rejected {
 		m := &r.Modules[w.Module]
-		fmt.Fprintf(b, "  0x%x: 0x%0*x  %s + 0x%x: %s\n", w.Addr, 2*wordSize, w.Value, printable(report.BaseName(m.Name)), w.Value-m.Base, w.Reason)
+		fmt.Fprintf(b, "  0x%x: 0x%0*x  %s + 0x%x: %s\n", w.Addr, 2*wordSize, w.Value, printable(report.BaseName(m.Name)), w.RVA, w.Reason)
 	}
 	if s.More > 0 {
 		fmt.Fprintf(b, "  and %d more\n", s.More)

@@ -80,7 +80,7 @@ func writeFields(b *bufio.Writer, r *report.Report, l line) {
 		fmt.Fprintf(b, "||||0x%x", l.address)
 		return
 	}
-	m := &r.Modules[l.frame.Module]
+	m := &r.Modules[l.frame.Listed]
 	b.WriteString(strip.Replace(fileName(r, m.Name)))
 	switch {
 	case l.function == "":

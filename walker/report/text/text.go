@@ -108,7 +108,7 @@ func writePlace(b *bufio.Writer, r *report.Report, l line) {
 		fmt.Fprintf(b, "0x%x", l.address)
 		return
 	}
-	m := &r.Modules[l.frame.Module]
+	m := &r.Modules[l.frame.Listed]
 	b.WriteString(fileName(r, m.Name))
 	switch {
 	case l.function == "":

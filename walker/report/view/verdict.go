@@ -93,7 +93,7 @@ func (v *View) where(f *report.Frame, say func(text, role string)) {
 		return
 	}
 	say(in, "")
-	say(Clean(BaseName(m.Name))+"+"+short(f.Lookup-m.Base), "code")
+	say(Clean(BaseName(m.Name))+"+"+short(f.RVA), "code")
 }
 
 // bare is a name without its parameters, for a sentence.
