@@ -255,18 +255,30 @@ next:
 		}
 	}
 	for _, i := range copies {
-		out[i] = copied(out[i], offset(i), loads)
+		out[i] = copied(out[i], offset(i), s.contiguous(out[i].Start), loads)
 	}
 }
 
-// copied is an entry as a mapping of the load that has its bytes, as far as they are contiguous there.
-func copied(entry ModuleMapping, offset uint64, loads []load) ModuleMapping {
+// contiguous is how many bytes of a file are mapped from an address on, one after the other. The writer's entry may go on behind
+// them: V8's copied builtins are in the middle of memory that it reserves for generated code.
+func (s *sortedMaps) contiguous(start uint64) uint64 {
+	first := s.at(start)
+	end := first.End
+	for l := s.at(end); l != nil && l.file() == first.file() && l.Offset-first.Offset == end-first.Start; l = s.at(end) {
+		end = l.End
+	}
+	return end - start
+}
+
+// copied is an entry, of which mapped bytes are of the file, as a mapping of the load that has these bytes, as far as they are
+// contiguous there.
+func copied(entry ModuleMapping, offset, mapped uint64, loads []load) ModuleMapping {
 	for k := range loads {
 		for _, l := range loads[k].lines {
 			size := l.End - l.Start
 			if len(loads[k].entries) > 0 && offset >= l.Offset && offset-l.Offset < size {
 				in := offset - l.Offset
-				return ModuleMapping{entry.Start, min(entry.Size, size-in), l.Start + in - loads[k].base(), loads[k].module}
+				return ModuleMapping{entry.Start, min(entry.Size, mapped, size-in), l.Start + in - loads[k].base(), loads[k].module}
 			}
 		}
 	}
