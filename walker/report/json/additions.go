@@ -100,9 +100,9 @@ func (p *printer) symbolWarnings() {
 // moduleAdditions is a module's key "crashpane". What does not apply is left out, and what the files have is known of those that
 // were read.
 //
-//	mappings[{module, rva, size, start}] of a module that is several entries of the list (module is the entry's index),
 //	binary (the file beside symbol_file, or instead of one), binary_by_name, cfi_ignored, has[cfi, functions, inlines, lines,
-//	only_exports, sframe], missing[], parts[{file, section, what}], symbol_file, symbols_exact
+//	only_exports, sframe], mappings[{module, rva, size, start}] (where several entries of the list are one module: its parts by
+//	address, this entry among them; module is the part's entry), missing[], parts[{file, section, what}], symbol_file, symbols_exact
 func (p *printer) moduleAdditions(m *report.Module) {
 	if m.Binary != "" {
 		p.str("binary", report.BaseName(m.Binary))
@@ -114,7 +114,8 @@ func (p *printer) moduleAdditions(m *report.Module) {
 		p.bool("cfi_ignored", true)
 	}
 	h := &m.Has
-	if len(h.Parts)+len(h.Missing) > 0 {
+	known := len(h.Parts)+len(h.Missing) > 0
+	if known {
 		var has []string
 		for _, w := range []struct {
 			there bool
@@ -125,14 +126,6 @@ func (p *printer) moduleAdditions(m *report.Module) {
 			}
 		}
 		p.list("has", len(has), func(i int) { p.quote(has[i]) })
-		p.list("missing", len(h.Missing), func(i int) { p.quote(h.Missing[i]) })
-		p.list("parts", len(h.Parts), func(i int) {
-			p.member(func() {
-				p.str("file", report.BaseName(h.Parts[i].File))
-				p.str("section", h.Parts[i].Section)
-				p.str("what", h.Parts[i].What)
-			})
-		})
 	}
 	if len(m.Mappings) > 0 {
 		p.list("mappings", len(m.Mappings), func(i int) {
@@ -145,10 +138,22 @@ func (p *printer) moduleAdditions(m *report.Module) {
 			})
 		})
 	}
+	if known {
+		p.list("missing", len(h.Missing), func(i int) { p.quote(h.Missing[i]) })
+		p.list("parts", len(h.Parts), func(i int) {
+			p.member(func() {
+				p.str("file", report.BaseName(h.Parts[i].File))
+				p.str("section", h.Parts[i].Section)
+				p.str("what", h.Parts[i].What)
+			})
+		})
+	}
 	if m.Binary != "" {
 		p.str("symbol_file", report.BaseName(m.SymbolFile))
 	}
-	p.bool("symbols_exact", !m.SymbolsSparse)
+	if m.State == report.SymbolsLoaded || m.State == report.SymbolsForced {
+		p.bool("symbols_exact", !m.SymbolsSparse)
+	}
 }
 
 // threadAdditions is a thread's key "crashpane": {omitted, stop{attempts[], detail, kind, suggestion}}.
