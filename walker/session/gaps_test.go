@@ -128,7 +128,7 @@ func TestGapsAsPrinted(t *testing.T) {
 	}
 	for _, want := range []string{`"module_rva":"0x0000000000001010"`, `"module_offset":"0x0000000000000010"`,
 		`"crashpane":{"mappings":[{"module":1,"rva":"0x0000000000000000","size":2048,"start":"0x0000000000400000"},`,
-		`{"module":2,"rva":"0x0000000000001000","size":8192,"start":"0x00007f0000000000"}]}`} {
+		`{"module":2,"rva":"0x0000000000001000","size":8192,"start":"0x00007f0000000000"}]`} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %s in\n%s", want, b.String())
 		}

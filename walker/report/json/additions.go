@@ -151,9 +151,7 @@ func (p *printer) moduleAdditions(m *report.Module) {
 	if m.Binary != "" {
 		p.str("symbol_file", report.BaseName(m.SymbolFile))
 	}
-	if m.State == report.SymbolsLoaded || m.State == report.SymbolsForced {
-		p.bool("symbols_exact", !m.SymbolsSparse)
-	}
+	p.bool("symbols_exact", !m.SymbolsSparse)
 }
 
 // threadAdditions is a thread's key "crashpane": {omitted, stop{attempts[], detail, kind, suggestion}}.
