@@ -16,8 +16,9 @@ import (
 //	7f3e4000-7f576000 … 014c4000 node        7f3e4000               14c4000: the second mapping's bytes at that offset
 
 // ModuleMappings are where the modules lie: a mapping for each entry of the list, in its order. With merged, the entries of one
-// file are mappings of one module, the first entry's that is not a copy; otherwise each is a module of its own, as stored.
-// On Linux and Android alone: other systems list each module once. The answer is not to be changed.
+// file are mappings of one module, the first entry's that is not a copy; and behind the entries' there are mappings of code that the
+// writer left out of the list, as it does where it cannot read an id. Otherwise each entry is a module of its own, as stored.
+// Merged on Linux and Android alone: other systems list each module once. The answer is not to be changed.
 func (d *Dump) ModuleMappings(merged bool) []ModuleMapping {
 	if merged && d.merged != nil {
 		return d.merged
@@ -29,23 +30,20 @@ func (d *Dump) ModuleMappings(merged bool) []ModuleMapping {
 	if !merged {
 		return out
 	}
-	d.merged = out
-	if os := d.OS(); os != OSLinux && os != Android {
-		return out
-	}
-	var maps *sortedMaps
-	for _, entries := range d.sameFiles() {
-		if maps == nil {
-			maps = sortMaps(d.Linux.Maps)
-		}
-		if files := maps.files(out, entries); files == nil {
-			mergeNear(out, entries)
-		} else {
-			for _, one := range files {
-				maps.merge(out, one)
+	if os := d.OS(); os == OSLinux || os == Android {
+		maps := sortMaps(d.Linux.Maps)
+		maps.listed = NewModuleMap(out, OverlapTruncate)
+		for _, entries := range d.sameFiles() {
+			if files := maps.files(out, entries); files == nil {
+				mergeNear(out, entries)
+			} else {
+				for _, one := range files {
+					out = maps.merge(out, one)
+				}
 			}
 		}
 	}
+	d.merged = out
 	return out
 }
 
@@ -67,8 +65,8 @@ func (d *Dump) ModuleAt(addr uint64) (module int, rva uint64) {
 	return d.modules.Find(addr)
 }
 
-// sameFiles are the entries that have their name and their id in common with others, each group in the order of addresses. A name
-// without an id says nothing: libraries of one name are common, and all of an Android package are "base.apk".
+// sameFiles are the entries that have their name and their id in common, each group in the order of addresses. A name without an id
+// says nothing: libraries of one name are common, and all of an Android package are "base.apk".
 func (d *Dump) sameFiles() [][]int {
 	type key struct{ name, id string }
 	at := map[key]int{}
@@ -87,14 +85,10 @@ func (d *Dump) sameFiles() [][]int {
 		}
 		all[n] = append(all[n], i)
 	}
-	out := all[:0]
 	for _, g := range all {
-		if len(g) > 1 {
-			sort.SliceStable(g, func(a, b int) bool { return d.Modules[g[a]].Base < d.Modules[g[b]].Base })
-			out = append(out, g)
-		}
+		sort.SliceStable(g, func(a, b int) bool { return d.Modules[g[a]].Base < d.Modules[g[b]].Base })
 	}
-	return out
+	return all
 }
 
 // reach is the most bytes that a program spans in memory: its parts address each other by signed displacements of 32 bits (System V
@@ -153,8 +147,10 @@ func unite(out []ModuleMapping, entries []int, base uint64) (module int) {
 // sortedMaps is /proc/PID/maps by address.
 type sortedMaps struct {
 	lines []Mapping
-	of    map[mappedFile][]Mapping // the lines of each file
+	of    map[mappedFile][]Mapping // the lines of each file, without the gaps that it keeps free
 	work  int                      // lines that were looked at
+	// listed are the entries as stored.
+	listed *ModuleMap
 }
 
 // mappedFile is what tells one mapped file from another. A path alone does not: the file may have been replaced.
@@ -164,6 +160,8 @@ type mappedFile struct {
 }
 
 func (m *Mapping) file() mappedFile { return mappedFile{m.Path, m.Device, m.Inode} }
+
+func (m *Mapping) executable() bool { return strings.Contains(m.Perms, "x") }
 
 // maxMergeWork bounds how many lines are looked at; a real process has some thousands, and one file that is several modules.
 const maxMergeWork = 32 * maxMaps
@@ -177,7 +175,7 @@ func sortMaps(lines []Mapping) *sortedMaps {
 	}
 	sort.SliceStable(s.lines, func(a, b int) bool { return s.lines[a].Start < s.lines[b].Start })
 	for _, l := range s.lines {
-		if l.Path != "" {
+		if l.Path != "" && !strings.HasPrefix(l.Perms, "---") {
 			s.of[l.file()] = append(s.of[l.file()], l)
 		}
 	}
@@ -222,9 +220,13 @@ type load struct {
 
 func (l *load) base() uint64 { return l.lines[0].Start }
 
+func (l *load) covers(addr uint64) bool {
+	return addr >= l.base() && addr < l.lines[len(l.lines)-1].End
+}
+
 // merge merges entries of one file. An entry that is in none of its loads is a copy of that part of a load which has its bytes; if
 // there is no such part it stays as it is.
-func (s *sortedMaps) merge(out []ModuleMapping, entries []int) {
+func (s *sortedMaps) merge(out []ModuleMapping, entries []int) []ModuleMapping {
 	offset := func(i int) uint64 { // in the file, of an entry's first byte
 		l := s.at(out[i].Start)
 		return l.Offset + out[i].Start - l.Start
@@ -235,14 +237,14 @@ func (s *sortedMaps) merge(out []ModuleMapping, entries []int) {
 	}
 	lines := s.of[s.at(out[entries[0]].Start).file()]
 	if s.work += len(lines) * len(entries); s.work > maxMergeWork {
-		return
+		return out
 	}
 	loads := loadsOf(lines, lowest)
 	var copies []int
 next:
 	for _, i := range entries {
 		for k := range loads {
-			if l := &loads[k]; out[i].Start >= l.base() && out[i].Start < l.lines[len(l.lines)-1].End {
+			if l := &loads[k]; l.covers(out[i].Start) {
 				l.entries = append(l.entries, i)
 				continue next
 			}
@@ -255,8 +257,24 @@ next:
 		}
 	}
 	for _, i := range copies {
-		out[i] = copied(out[i], offset(i), s.contiguous(out[i].Start), loads)
+		if m, ok := placed(out[i].Start, min(out[i].Size, s.contiguous(out[i].Start)), offset(i), loads); ok {
+			out[i] = m
+		}
 	}
+	if lowest != 0 { // a library inside of a package, whose other lines may be of other libraries
+		return out
+	}
+	for i := range lines {
+		if l := &lines[i]; l.executable() && !s.listed.Covers(l.Start) {
+			if s.work += len(lines); s.work > maxMergeWork {
+				break
+			}
+			if m, ok := placed(l.Start, l.End-l.Start, l.Offset, loads); ok {
+				out = append(out, m)
+			}
+		}
+	}
+	return out
 }
 
 // contiguous is how many bytes of a file are mapped from an address on, one after the other. The writer's entry may go on behind
@@ -270,19 +288,23 @@ func (s *sortedMaps) contiguous(start uint64) uint64 {
 	return end - start
 }
 
-// copied is an entry, of which mapped bytes are of the file, as a mapping of the load that has these bytes, as far as they are
-// contiguous there.
-func copied(entry ModuleMapping, offset, mapped uint64, loads []load) ModuleMapping {
+// placed is a part of the file as a mapping of the load that it lies in, or else of the one that has its bytes, as far as they are
+// contiguous there; false if there is none.
+func placed(start, size, offset uint64, loads []load) (ModuleMapping, bool) {
+	for k := range loads {
+		if l := &loads[k]; len(l.entries) > 0 && l.covers(start) {
+			return ModuleMapping{start, size, start - l.base(), l.module}, true
+		}
+	}
 	for k := range loads {
 		for _, l := range loads[k].lines {
-			size := l.End - l.Start
-			if len(loads[k].entries) > 0 && offset >= l.Offset && offset-l.Offset < size {
+			if room := l.End - l.Start; len(loads[k].entries) > 0 && offset >= l.Offset && offset-l.Offset < room {
 				in := offset - l.Offset
-				return ModuleMapping{entry.Start, min(entry.Size, mapped, size-in), l.Start + in - loads[k].base(), loads[k].module}
+				return ModuleMapping{start, min(size, room-in), l.Start + in - loads[k].base(), loads[k].module}, true
 			}
 		}
 	}
-	return entry
+	return ModuleMapping{}, false
 }
 
 // loadsOf finds the loads of a program among the lines of its file, which may hold others too. A load begins with the program's
@@ -305,7 +327,7 @@ func loadsOf(lines []Mapping, lowest uint64) []load {
 	}
 	for _, l := range all {
 		for i := range l.lines {
-			if strings.Contains(l.lines[i].Perms, "x") {
+			if l.lines[i].executable() {
 				executed = append(executed, l)
 				break
 			}

@@ -195,7 +195,8 @@ type Frame struct {
 	// Module is an index into Report.Modules, or -1; RVA is Lookup relative to the module.
 	Module int
 	RVA    uint64
-	// Listed is the entry of the dump's module list that covers Lookup: another than Module where several entries are one module.
+	// Listed is the entry of the dump's module list that covers Lookup: another than Module where several entries are one module. It is
+	// Module where none covers it.
 	Listed   int
 	Function Name
 	// HasFunction: symbols named it. FunctionStart is its absolute address.
@@ -291,7 +292,8 @@ type Module struct {
 	// Frames is how many physical frames of all threads lie in the module.
 	Frames int
 	Main   bool
-	// Mappings are the parts of a module that is several entries of the dump's list, by address; empty for the others.
+	// Mappings are the parts of a module that is several entries of the dump's list, or has code that is in none, by address; empty for
+	// the others.
 	Mappings []Mapping
 	// Merged: the entry is such a part, and the module is another entry.
 	Merged bool
@@ -300,7 +302,7 @@ type Module struct {
 // Mapping is a part of a module in memory: Size bytes from Start on, the first of which has the module-relative address RVA.
 type Mapping struct {
 	Start, Size, RVA uint64
-	Listed           int // its entry of the dump's module list
+	Listed           int // its entry of the dump's module list; the module's, if it is in no entry
 }
 
 // UnloadedModule is a module that was no longer loaded.

@@ -97,21 +97,21 @@ func (b *builder) mappings() {
 		if m.Module == i {
 			continue
 		}
-		whole := &r.Modules[m.Module]
+		whole, listed := &r.Modules[m.Module], m.Module
 		if len(whole.Mappings) == 0 {
-			whole.Mappings = append(whole.Mappings, mapping(m.Module, all))
+			own := all[m.Module]
+			whole.Mappings = append(whole.Mappings, Mapping{own.Start, own.Size, own.RVA, m.Module})
 		}
-		r.Modules[i].Merged, whole.Mappings = true, append(whole.Mappings, mapping(i, all))
+		if i < len(r.Modules) { // else it is not in the list
+			r.Modules[i].Merged, listed = true, i
+		}
+		whole.Mappings = append(whole.Mappings, Mapping{m.Start, m.Size, m.RVA, listed})
 	}
 	for i := range r.Modules {
 		list := r.Modules[i].Mappings
 		sort.Slice(list, func(a, b int) bool { return list[a].Start < list[b].Start })
 	}
 	r.Places = b.d.ModuleMap(b.in.Merged, core.OverlapTruncate)
-}
-
-func mapping(listed int, all []core.ModuleMapping) Mapping {
-	return Mapping{all[listed].Start, all[listed].Size, all[listed].RVA, listed}
 }
 
 // Range is where a module lies in memory; End is exclusive. Parts that are mapped once more elsewhere are not in it.
