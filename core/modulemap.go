@@ -1,9 +1,6 @@
 package core
 
-import (
-	"slices"
-	"sort"
-)
+import "sort"
 
 // ModuleMapping is a part of a module in memory: Size bytes from Start on, the first of which has the module-relative address RVA.
 type ModuleMapping struct {
@@ -89,7 +86,10 @@ func storeUpper(list []moduleRange, r moduleRange) []moduleRange {
 	for r.start < r.end {
 		i := sort.Search(len(list), func(i int) bool { return list[i].end > r.start })
 		if i == len(list) || list[i].start >= r.end {
-			return slices.Insert(list, i, r)
+			list = append(list, r)
+			copy(list[i+1:], list[i:])
+			list[i] = r
+			return list
 		}
 		switch other := &list[i]; {
 		case other.end < r.end:

@@ -31,17 +31,10 @@ func (d *Dump) ModuleMappings(merged bool) []ModuleMapping {
 		return out
 	}
 	if os := d.OS(); os == OSLinux || os == Android {
-		maps := sortMaps(d.Linux.Maps)
-		maps.listed = NewModuleMap(out, OverlapTruncate)
-		for _, entries := range d.sameFiles() {
-			if files := maps.files(out, entries); files == nil {
-				mergeNear(out, entries)
-			} else {
-				for _, one := range files {
-					out = maps.merge(out, one)
-				}
-			}
-		}
+		m := &merger{out: out, work: maxMergeWork}
+		m.read(d.Linux.Maps)
+		d.eachFile(m.merge)
+		out = m.out
 	}
 	d.merged = out
 	return out
@@ -65,30 +58,106 @@ func (d *Dump) ModuleAt(addr uint64) (module int, rva uint64) {
 	return d.modules.Find(addr)
 }
 
-// sameFiles are the entries that have their name and their id in common, each group in the order of addresses. A name without an id
-// says nothing: libraries of one name are common, and all of an Android package are "base.apk".
-func (d *Dump) sameFiles() [][]int {
-	type key struct{ name, id string }
-	at := map[key]int{}
-	var all [][]int
+// eachFile yields the entries that have their name and their id in common, in the order of addresses. A name without an id says
+// nothing: libraries of one name are common, and all of an Android package are "base.apk".
+func (d *Dump) eachFile(yield func(entries []int)) {
+	var all []int
 	for i := range d.Modules {
 		m := &d.Modules[i]
-		if m.Name == "" || strings.Trim(m.DebugID, "0") == "" || m.Flags&(ModuleNoSize|ModuleDuplicate) != 0 {
+		if m.Name != "" && strings.Trim(m.DebugID, "0") != "" && m.Flags&(ModuleNoSize|ModuleDuplicate) == 0 {
+			all = append(all, i)
+		}
+	}
+	same := func(a, b *Module) bool { return a.Name == b.Name && a.DebugID == b.DebugID }
+	sort.SliceStable(all, func(i, j int) bool {
+		a, b := &d.Modules[all[i]], &d.Modules[all[j]]
+		if same(a, b) {
+			return a.Base < b.Base
+		}
+		return a.Name < b.Name || a.Name == b.Name && a.DebugID < b.DebugID
+	})
+	for from, i := 0, 1; i <= len(all); i++ {
+		if i == len(all) || !same(&d.Modules[all[from]], &d.Modules[all[i]]) {
+			yield(all[from:i])
+			from = i
+		}
+	}
+}
+
+// merger merges entries of the module list.
+type merger struct {
+	out      []ModuleMapping
+	lines    []*Mapping // of /proc/PID/maps, by address
+	unlisted []*Mapping // those of code in files that no entry covers
+	work     int        // how many lines may still be looked at
+}
+
+// maxMergeWork bounds the lines that are looked at; a real process has some thousands, and some files that are several entries.
+const maxMergeWork = 32 * maxMaps
+
+func (m *merger) read(lines []Mapping) {
+	listed := NewModuleMap(m.out, OverlapTruncate)
+	for i := range lines {
+		l := &lines[i]
+		if l.End <= l.Start {
 			continue
 		}
-		k := key{m.Name, m.DebugID}
-		n, ok := at[k]
-		if !ok {
-			n = len(all)
-			at[k] = n
-			all = append(all, nil)
+		m.lines = append(m.lines, l)
+		if l.Path != "" && l.executable() && !listed.Covers(l.Start) {
+			m.unlisted = append(m.unlisted, l)
 		}
-		all[n] = append(all[n], i)
 	}
-	for _, g := range all {
-		sort.SliceStable(g, func(a, b int) bool { return d.Modules[g[a]].Base < d.Modules[g[b]].Base })
+	sort.SliceStable(m.lines, func(a, b int) bool { return m.lines[a].Start < m.lines[b].Start })
+}
+
+// at is the line of an address, or nil.
+func (m *merger) at(addr uint64) *Mapping {
+	i := sort.Search(len(m.lines), func(i int) bool { return m.lines[i].Start > addr }) - 1
+	if i < 0 || addr >= m.lines[i].End {
+		return nil
 	}
-	return all
+	return m.lines[i]
+}
+
+// sameFile: a path alone does not tell files apart, since one may have been replaced.
+func (m *Mapping) sameFile(o *Mapping) bool {
+	return m.Path == o.Path && m.Inode == o.Inode && m.Device == o.Device
+}
+
+// linesOf are those of the lines that are of the same file. One without permissions is a gap that the loader keeps free.
+func (m *Mapping) linesOf(lines []*Mapping) (out []*Mapping) {
+	for _, l := range lines {
+		if l.sameFile(m) && !strings.HasPrefix(l.Perms, "---") {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+func (m *Mapping) executable() bool { return strings.Contains(m.Perms, "x") }
+
+// merge merges the entries of one name and id, by the maps if they have all of them.
+func (m *merger) merge(entries []int) {
+	for _, i := range entries {
+		if l := m.at(m.out[i].Start); l == nil || l.Path == "" {
+			m.mergeNear(entries)
+			return
+		}
+	}
+	for len(entries) > 0 && m.work > 0 {
+		m.work -= len(entries) + len(m.unlisted)
+		file := m.at(m.out[entries[0]].Start)
+		var one, others []int
+		for _, i := range entries {
+			if m.at(m.out[i].Start).sameFile(file) {
+				one = append(one, i)
+			} else {
+				others = append(others, i)
+			}
+		}
+		m.mergeFile(one, file)
+		entries = others
+	}
 }
 
 // reach is the most bytes that a program spans in memory: its parts address each other by signed displacements of 32 bits (System V
@@ -97,125 +166,46 @@ const reach = 1 << 31
 
 // mergeNear merges entries of one name and id that are within reach of the lowest, where no memory map tells more. A library
 // that is mapped twice, as by dlmopen, is told by its shape: the same sizes again, at the same distances.
-func mergeNear(out []ModuleMapping, entries []int) {
+func (m *merger) mergeNear(entries []int) {
 	for len(entries) > 0 {
-		base := out[entries[0]].Start
+		base := m.out[entries[0]].Start
 		n := 1
-		for n < len(entries) && out[entries[n]].Start+out[entries[n]].Size-base <= reach {
+		for n < len(entries) && m.out[entries[n]].Start+m.out[entries[n]].Size-base <= reach {
 			n++
 		}
-		part := repeats(out, entries[:n])
+		part := 1
+		for part < n && (n%part != 0 || !m.repeats(entries[:n], part)) {
+			part++
+		}
 		for ; n > 0; n -= part {
-			unite(out, entries[:part], out[entries[0]].Start)
+			base, module := m.out[entries[0]].Start, entries[0]
+			for _, i := range entries[:part] {
+				module = min(module, i)
+			}
+			for _, i := range entries[:part] {
+				m.out[i].Module, m.out[i].RVA = module, m.out[i].Start-base
+			}
 			entries = entries[part:]
 		}
 	}
 }
 
-// repeats is how many entries, from the first on, the others are repetitions of; all of them if they are none.
-func repeats(out []ModuleMapping, entries []int) int {
-	n := len(entries)
-next:
-	for part := 1; part <= n/2; part++ {
-		if n%part != 0 {
-			continue
-		}
-		for i := part; i < n; i++ {
-			a, b := &out[entries[i-part]], &out[entries[i]]
-			first, again := &out[entries[(i-part)/part*part]], &out[entries[i/part*part]]
-			if a.Size != b.Size || a.Start-first.Start != b.Start-again.Start {
-				continue next
-			}
-		}
-		return part
-	}
-	return n
-}
-
-// unite makes entries mappings of one module, that of the first in the list, whose RVA 0 is at base.
-func unite(out []ModuleMapping, entries []int, base uint64) (module int) {
-	module = entries[0]
-	for _, i := range entries {
-		module = min(module, i)
-	}
-	for _, i := range entries {
-		out[i].Module, out[i].RVA = module, out[i].Start-base
-	}
-	return module
-}
-
-// sortedMaps is /proc/PID/maps by address.
-type sortedMaps struct {
-	lines []Mapping
-	of    map[mappedFile][]Mapping // the lines of each file, without the gaps that it keeps free
-	work  int                      // lines that were looked at
-	// listed are the entries as stored.
-	listed *ModuleMap
-}
-
-// mappedFile is what tells one mapped file from another. A path alone does not: the file may have been replaced.
-type mappedFile struct {
-	path, device string
-	inode        uint64
-}
-
-func (m *Mapping) file() mappedFile { return mappedFile{m.Path, m.Device, m.Inode} }
-
-func (m *Mapping) executable() bool { return strings.Contains(m.Perms, "x") }
-
-// maxMergeWork bounds how many lines are looked at; a real process has some thousands, and one file that is several modules.
-const maxMergeWork = 32 * maxMaps
-
-func sortMaps(lines []Mapping) *sortedMaps {
-	s := &sortedMaps{of: map[mappedFile][]Mapping{}}
-	for _, l := range lines {
-		if l.End > l.Start {
-			s.lines = append(s.lines, l)
+// repeats reports whether entries are one part, as long as given, again and again.
+func (m *merger) repeats(entries []int, part int) bool {
+	for i := part; i < len(entries); i++ {
+		a, b := &m.out[entries[i-part]], &m.out[entries[i]]
+		first, again := &m.out[entries[(i-part)/part*part]], &m.out[entries[i/part*part]]
+		if a.Size != b.Size || a.Start-first.Start != b.Start-again.Start {
+			return false
 		}
 	}
-	sort.SliceStable(s.lines, func(a, b int) bool { return s.lines[a].Start < s.lines[b].Start })
-	for _, l := range s.lines {
-		if l.Path != "" && !strings.HasPrefix(l.Perms, "---") {
-			s.of[l.file()] = append(s.of[l.file()], l)
-		}
-	}
-	return s
-}
-
-// at is the line of an address, or nil.
-func (s *sortedMaps) at(addr uint64) *Mapping {
-	i := sort.Search(len(s.lines), func(i int) bool { return s.lines[i].Start > addr }) - 1
-	if i < 0 || addr >= s.lines[i].End {
-		return nil
-	}
-	return &s.lines[i]
-}
-
-// files are the entries by the file that is mapped where they begin; nil if that is not known of all.
-func (s *sortedMaps) files(out []ModuleMapping, entries []int) [][]int {
-	at := map[mappedFile]int{}
-	var files [][]int
-	for _, i := range entries {
-		l := s.at(out[i].Start)
-		if l == nil || l.Path == "" {
-			return nil
-		}
-		n, ok := at[l.file()]
-		if !ok {
-			n = len(files)
-			at[l.file()] = n
-			files = append(files, nil)
-		}
-		files[n] = append(files[n], i)
-	}
-	return files
+	return true
 }
 
 // load is a program as the system mapped it: lines of its file in the order of addresses, and so of offsets.
 type load struct {
-	lines   []Mapping
-	entries []int
-	module  int
+	lines  []*Mapping
+	module int // or -1, if no entry lies in it
 }
 
 func (l *load) base() uint64 { return l.lines[0].Start }
@@ -224,110 +214,97 @@ func (l *load) covers(addr uint64) bool {
 	return addr >= l.base() && addr < l.lines[len(l.lines)-1].End
 }
 
-// merge merges entries of one file. An entry that is in none of its loads is a copy of that part of a load which has its bytes; if
-// there is no such part it stays as it is.
-func (s *sortedMaps) merge(out []ModuleMapping, entries []int) []ModuleMapping {
-	offset := func(i int) uint64 { // in the file, of an entry's first byte
-		l := s.at(out[i].Start)
-		return l.Offset + out[i].Start - l.Start
+// mergeFile merges entries of one file. An entry that is in none of the file's loads is a copy of that part of a load which has its
+// bytes; if there is no such part it stays as it is.
+func (m *merger) mergeFile(entries []int, file *Mapping) {
+	unlisted := file.linesOf(m.unlisted)
+	if len(entries)+len(unlisted) < 2 {
+		return
 	}
-	lowest := offset(entries[0])
+	if m.work -= len(m.lines) * (len(entries) + len(unlisted)); m.work < 0 {
+		return
+	}
+	offset := func(addr uint64) uint64 { // in the file
+		l := m.at(addr)
+		return l.Offset + addr - l.Start
+	}
+	lowest := ^uint64(0)
 	for _, i := range entries {
-		lowest = min(lowest, offset(i))
+		lowest = min(lowest, offset(m.out[i].Start))
 	}
-	lines := s.of[s.at(out[entries[0]].Start).file()]
-	if s.work += len(lines) * len(entries); s.work > maxMergeWork {
-		return out
-	}
-	loads := loadsOf(lines, lowest)
-	var copies []int
-next:
+	loads := loadsOf(file.linesOf(m.lines), lowest)
 	for _, i := range entries {
 		for k := range loads {
-			if l := &loads[k]; l.covers(out[i].Start) {
-				l.entries = append(l.entries, i)
-				continue next
+			if l := &loads[k]; l.covers(m.out[i].Start) && (l.module < 0 || l.module > i) {
+				l.module = i
 			}
 		}
-		copies = append(copies, i)
 	}
-	for k := range loads {
-		if l := &loads[k]; len(l.entries) > 0 {
-			l.module = unite(out, l.entries, l.base())
-		}
-	}
-	for _, i := range copies {
-		if m, ok := placed(out[i].Start, min(out[i].Size, s.contiguous(out[i].Start)), offset(i), loads); ok {
-			out[i] = m
+	for _, i := range entries {
+		if p, ok := m.place(m.out[i].Start, m.out[i].Size, offset(m.out[i].Start), loads); ok {
+			m.out[i] = p
 		}
 	}
 	if lowest != 0 { // a library inside of a package, whose other lines may be of other libraries
-		return out
+		return
 	}
-	for i := range lines {
-		if l := &lines[i]; l.executable() && !s.listed.Covers(l.Start) {
-			if s.work += len(lines); s.work > maxMergeWork {
-				break
-			}
-			if m, ok := placed(l.Start, l.End-l.Start, l.Offset, loads); ok {
-				out = append(out, m)
-			}
+	for _, l := range unlisted {
+		if p, ok := m.place(l.Start, l.End-l.Start, l.Offset, loads); ok {
+			m.out = append(m.out, p)
 		}
 	}
-	return out
 }
 
-// contiguous is how many bytes of a file are mapped from an address on, one after the other. The writer's entry may go on behind
-// them: V8's copied builtins are in the middle of memory that it reserves for generated code.
-func (s *sortedMaps) contiguous(start uint64) uint64 {
-	first := s.at(start)
-	end := first.End
-	for l := s.at(end); l != nil && l.file() == first.file() && l.Offset-first.Offset == end-first.Start; l = s.at(end) {
-		end = l.End
-	}
-	return end - start
-}
-
-// placed is a part of the file as a mapping of the load that it lies in, or else of the one that has its bytes, as far as they are
-// contiguous there; false if there is none.
-func placed(start, size, offset uint64, loads []load) (ModuleMapping, bool) {
+// place finds the load that a part of the file lies in, or else the one that has the bytes from its offset on, as far as they are
+// contiguous in both; false if there is none.
+func (m *merger) place(start, size, offset uint64, loads []load) (ModuleMapping, bool) {
 	for k := range loads {
-		if l := &loads[k]; len(l.entries) > 0 && l.covers(start) {
+		if l := &loads[k]; l.module >= 0 && l.covers(start) {
 			return ModuleMapping{start, size, start - l.base(), l.module}, true
 		}
 	}
 	for k := range loads {
 		for _, l := range loads[k].lines {
-			if room := l.End - l.Start; len(loads[k].entries) > 0 && offset >= l.Offset && offset-l.Offset < room {
+			if room := l.End - l.Start; loads[k].module >= 0 && offset >= l.Offset && offset-l.Offset < room {
 				in := offset - l.Offset
-				return ModuleMapping{start, min(size, room-in), l.Start + in - loads[k].base(), loads[k].module}, true
+				return ModuleMapping{start, min(size, room-in, m.contiguous(start)), l.Start + in - loads[k].base(), loads[k].module}, true
 			}
 		}
 	}
 	return ModuleMapping{}, false
 }
 
+// contiguous is how many bytes of a file are mapped from an address on, one after the other. The writer's entry may go on behind
+// them: V8's copied builtins are in the middle of memory that it reserves for generated code.
+func (m *merger) contiguous(start uint64) uint64 {
+	first := m.at(start)
+	end := first.End
+	for l := m.at(end); l != nil && l.sameFile(first) && l.Offset-first.Offset == end-first.Start; l = m.at(end) {
+		end = l.End
+	}
+	return end - start
+}
+
 // loadsOf finds the loads of a program among the lines of its file, which may hold others too. A load begins with the program's
 // lowest offset, and goes on while offsets rise with addresses: linkers lay segments out so, and a second load, or a part that is
 // mapped once more, begins lower. A file that is only read is mapped from its start too, but nothing of it can be executed.
-func loadsOf(lines []Mapping, lowest uint64) []load {
+func loadsOf(lines []*Mapping, lowest uint64) []load {
 	var all, executed []load
 	open := false
 	for i := range lines {
 		switch n := len(all) - 1; {
 		case lines[i].Offset == lowest:
-			all = append(all, load{lines: lines[i : i+1]})
+			all = append(all, load{lines: lines[i : i+1], module: -1})
 			open = true
 		case open && lines[i].Offset > lines[i-1].Offset:
-			l := &all[n]
-			l.lines = l.lines[:len(l.lines)+1]
+			all[n].lines = all[n].lines[:len(all[n].lines)+1]
 		default:
 			open = false
 		}
 	}
 	for _, l := range all {
-		for i := range l.lines {
-			if l.lines[i].executable() {
+		for _, line := range l.lines {
+			if line.executable() {
 				executed = append(executed, l)
 				break
 			}

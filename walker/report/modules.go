@@ -74,7 +74,10 @@ func store(list []span, s span, truncate bool) []span {
 		// The first range that ends at or after s begins, which is the only one that may begin before s.
 		i := sort.Search(len(list), func(i int) bool { return list[i].high >= s.base })
 		if i == len(list) || list[i].base > s.high {
-			return slices.Insert(list, i, s)
+			list = append(list, s)
+			copy(list[i+1:], list[i:])
+			list[i] = s
+			return list
 		}
 		other := &list[i]
 		switch {
