@@ -138,25 +138,23 @@ func (m *Mapping) executable() bool { return strings.Contains(m.Perms, "x") }
 
 // merge merges the entries of one name and id, by the maps if they have all of them.
 func (m *merger) merge(entries []int) {
+	var file *Mapping
+	var one []int // entries of the first one's file; another file of that name replaced it, and is left as it is
 	for _, i := range entries {
-		if l := m.at(m.out[i].Start); l == nil || l.Path == "" {
+		l := m.at(m.out[i].Start)
+		if l == nil || l.Path == "" {
 			m.mergeNear(entries)
 			return
 		}
-	}
-	for len(entries) > 0 && m.work > 0 {
-		m.work -= len(entries) + len(m.unlisted)
-		file := m.at(m.out[entries[0]].Start)
-		var one, others []int
-		for _, i := range entries {
-			if m.at(m.out[i].Start).sameFile(file) {
-				one = append(one, i)
-			} else {
-				others = append(others, i)
-			}
+		if file == nil {
+			file = l
 		}
+		if l.sameFile(file) {
+			one = append(one, i)
+		}
+	}
+	if m.work -= len(m.unlisted); m.work > 0 {
 		m.mergeFile(one, file)
-		entries = others
 	}
 }
 

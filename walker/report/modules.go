@@ -96,25 +96,29 @@ func store(list []span, s span, truncate bool) []span {
 func (b *builder) mappings() {
 	r := b.r
 	all := b.d.ModuleMappings(b.in.Merged)
-	for i, m := range all {
-		if m.Module == i {
+	for i := range all {
+		n := all[i].Module
+		if n == i {
 			continue
 		}
-		whole, listed := &r.Modules[m.Module], m.Module
+		whole, listed := &r.Modules[n], n
 		if len(whole.Mappings) == 0 {
-			own := all[m.Module]
-			whole.Mappings = append(whole.Mappings, Mapping{own.Start, own.Size, own.RVA, m.Module})
+			whole.add(all[n], n)
 		}
 		if i < len(r.Modules) { // else it is not in the list
 			r.Modules[i].Merged, listed = true, i
 		}
-		whole.Mappings = append(whole.Mappings, Mapping{m.Start, m.Size, m.RVA, listed})
+		whole.add(all[i], listed)
 	}
 	for i := range r.Modules {
 		list := r.Modules[i].Mappings
 		sort.Slice(list, func(a, b int) bool { return list[a].Start < list[b].Start })
 	}
 	r.Places = b.d.ModuleMap(b.in.Merged, core.OverlapTruncate)
+}
+
+func (m *Module) add(p core.ModuleMapping, listed int) {
+	m.Mappings = append(m.Mappings, Mapping{p.Start, p.Size, p.RVA, listed})
 }
 
 // Range is where a module lies in memory; End is exclusive. Parts that are mapped once more elsewhere are not in it.
