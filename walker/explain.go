@@ -42,8 +42,9 @@ type ReadWord struct {
 type Place struct {
 	// Addr is the address: a word's value without pointer authentication.
 	Addr uint64
-	// Module is an index in the dump's module list, or -1.
+	// Module is an index in the dump's module list, or -1; RVA is Addr relative to the module.
 	Module int
+	RVA    uint64
 	// Symbol covers the place of the call if the address is a return address, else the address itself; its Name is "" if
 	// nothing is known.
 	Symbol symbol.Symbol
@@ -92,6 +93,7 @@ type Scanned struct {
 type RejectedWord struct {
 	Addr, Value uint64
 	Module      int
+	RVA         uint64 // Value relative to the module
 	Reason      string
 }
 
@@ -158,9 +160,11 @@ func (s *walk) place(word unwind.WordRead) Place {
 	if word.For == "ra" && addr >= s.arch.CallSize {
 		addr -= s.arch.CallSize
 	}
-	p := Place{Addr: s.strip(word.Value), Module: s.Modules.Find(addr)}
-	if p.Module >= 0 {
-		p.Symbol, _ = s.lookup(p.Module, addr)
+	p := Place{Addr: s.strip(word.Value)}
+	module, rva := s.Modules.Find(addr)
+	p.Module, p.RVA = module, rva+p.Addr-addr
+	if module >= 0 {
+		p.Symbol, _ = s.lookup(module, rva)
 	}
 	return p
 }
@@ -216,7 +220,7 @@ func (s *walk) passedBy(from uint64, words int) Scanned {
 		if !ok || at < from {
 			break
 		}
-		m := s.Modules.Find(v - 1)
+		m, rva := s.Modules.Find(v - 1)
 		if v == 0 || m < 0 {
 			continue
 		}
@@ -228,7 +232,7 @@ func (s *walk) passedBy(from uint64, words int) Scanned {
 			out.More++
 			continue
 		}
-		out.Rejected = append(out.Rejected, RejectedWord{at, v, m, why})
+		out.Rejected = append(out.Rejected, RejectedWord{at, v, m, rva + 1, why})
 	}
 	return out
 }

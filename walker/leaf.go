@@ -44,8 +44,8 @@ func (s *walk) leafByLR() (candidate, string) {
 	if to&^1 == f.PC&^1 {
 		return candidate{}, fmt.Sprintf("%s 0x%x is this very instruction: the function has just come back from a call", name, lr)
 	}
-	m := s.Modules.Find(to - 1)
-	caller, _ := s.lookup(m, to-s.arch.CallSize)
+	m, rva := s.Modules.Find(to - 1)
+	caller, _ := s.lookup(m, rva+1-s.arch.CallSize)
 	switch {
 	case s.atEntry(f):
 	case own.Name == "" || caller.Name == "":
@@ -56,7 +56,7 @@ func (s *walk) leafByLR() (candidate, string) {
 		return candidate{}, fmt.Sprintf("%s 0x%x points into the function itself: it made a call since it was entered", name, lr)
 	}
 	if s.arch == cpu.ARM && !s.atEntry(f) {
-		if target, ok := s.calledBefore(to); !ok || target != own.Start+s.base[f.Module] {
+		if target, ok := s.calledBefore(to); !ok || target != f.Address(own.Start) {
 			return candidate{}, fmt.Sprintf("%s 0x%x may be left from a function that was called since: no call of this function is known to lie before it", name, lr)
 		}
 	}
@@ -76,7 +76,7 @@ func (s *walk) leafByLR() (candidate, string) {
 // atEntry: a frame is at its function's first instruction.
 func (s *walk) atEntry(f *Frame) bool {
 	own := s.symbol(f)
-	return f.Module >= 0 && own.Name != "" && f.PC == s.base[f.Module]+own.Start
+	return f.Module >= 0 && own.Name != "" && f.PC == f.Address(own.Start)
 }
 
 // afterLeaf: the top frame was found by frame 0's link register, with its sp.

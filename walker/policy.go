@@ -2,6 +2,8 @@
 // evaluator of package unwind, checks the result, and keeps why.
 package walker
 
+import "github.com/crashpane/crashpane/core"
+
 // Policy is how to walk, as data: which sources in which order, how far to scan, and which checks hold. The two peers are
 // policies, and so is the best that we know. The loop is the same for all of them.
 type Policy struct {
@@ -19,7 +21,10 @@ type Policy struct {
 	Pointer      PointerRules
 
 	// Overlap says what becomes of two modules that cover the same address.
-	Overlap Overlap
+	Overlap core.Overlap
+	// MergeEntries: entries of the module list that are parts of one file are one module, whose addresses are relative to where the
+	// file's first part lies. Otherwise, as both peers have it, each entry is a module with a base of its own.
+	MergeEntries bool
 	// CFINotOnIOSArm: the STACK CFI of 32-bit iOS binaries is not believed (Breakpad issue 764).
 	CFINotOnIOSArm bool
 	// CFIWhole: call frame information is rejected if any of its rules fails, not only those of cfa and ra.
@@ -143,19 +148,6 @@ const (
 	EqualSPArm
 )
 
-// Overlap says how overlapping modules are told apart.
-type Overlap uint8
-
-const (
-	// OverlapTruncate: the lower module ends where the next begins; both stay.
-	OverlapTruncate Overlap = iota
-	// OverlapDrop: a module that begins inside another is left out.
-	OverlapDrop
-	// OverlapTruncateUpper: the module that reaches higher begins where the other ends. Microdumps give modules the address that
-	// their file's first byte would have, which may lie inside the module below.
-	OverlapTruncateUpper
-)
-
 var allSources = []Source{SourceWin, SourceCFI, SourceLeaf, SourceFramePointer, SourceScan}
 
 // Breakpad walks as Breakpad's processor does (stackwalker.cc and stackwalker_*.cc).
@@ -169,7 +161,7 @@ var Breakpad = Policy{
 	FramePointer:   FramePointerRules{Stale: true, Aligned: true, FromLR: true},
 	Win:            WinRules{Scan: true, YoungestParams: true, FuncParams: true, OnlyAssigned: true},
 	Pointer:        PointerRules{OnlyIntoModule: true, ContextLR: true},
-	Overlap:        OverlapTruncate,
+	Overlap:        core.OverlapTruncate,
 	CFINotOnIOSArm: true,
 	CFIWhole:       true,
 	CFINonZero:     true,
@@ -189,7 +181,7 @@ var RustMinidump = Policy{
 	FramePointer: FramePointerRules{SPInStack: true, WindowsAMD64: true},
 	Win:          WinRules{},
 	Pointer:      PointerRules{MinBits: 47, FP: true},
-	Overlap:      OverlapDrop,
+	Overlap:      core.OverlapDrop,
 	StackAtSP:    true,
 	EqualSP:      EqualSPArm,
 }
@@ -222,6 +214,7 @@ func best() Policy {
 	p.FramePointer.LeafByLR = true
 	p.FramePointer.Doubted = true
 	p.FramePointer.Stale = false
+	p.MergeEntries = true
 	p.MendExchanged = true
 	p.EndAtOutermost = true
 	p.Refute = true

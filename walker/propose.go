@@ -40,7 +40,7 @@ func (s *walk) proposeCFI() (candidate, string) {
 	if f.Module < 0 {
 		return candidate{}, fmt.Sprintf("0x%x is in no module", f.Lookup)
 	}
-	row, ans := s.Symbols.Row(f.Module, s.rva())
+	row, ans := s.Symbols.Row(f.Module, f.RVA)
 	switch ans {
 	case symbol.NoFile:
 		return candidate{}, "there are no symbols for the module"
@@ -103,7 +103,7 @@ func (s *walk) believable(row unwind.Row) unwind.Row {
 	if s.arch != cpu.ARM64 || s.top().Trust != TrustFramePointer || s.fromLR() {
 		return row
 	}
-	if row.Start == s.rva() || row.RA.Kind != unwind.FromReg && row.RA.Kind != unwind.Same || row.RA.Kind == unwind.FromReg && row.RA.Reg != s.arch.LR {
+	if row.Start == s.top().RVA || row.RA.Kind != unwind.FromReg && row.RA.Kind != unwind.Same || row.RA.Kind == unwind.FromReg && row.RA.Reg != s.arch.LR {
 		return row
 	}
 	row.RA = unwind.Rule{Kind: unwind.Undefined}
@@ -212,7 +212,7 @@ func (s *walk) linkFrame(row *unwind.Row, fp uint64) string {
 		}
 		return ""
 	}
-	if fromLR && rules.LRInModule && s.atContext() && s.Modules.Find(s.strip(value)-1) < 0 {
+	if fromLR && rules.LRInModule && s.atContext() && !s.Modules.Covers(s.strip(value)-1) {
 		if fp == 0 {
 			return fmt.Sprintf("neither lr (0x%x) nor fp (0) leads to a caller", value)
 		}

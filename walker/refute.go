@@ -33,7 +33,7 @@ func (s *walk) refuted(signal bool, regs *cpu.Regs) string {
 	switch {
 	case known && !yes:
 		why = "is in memory that is not executable"
-	case known || s.Modules.Find(call) >= 0:
+	case known || s.Modules.Covers(call):
 	case s.onOwnStack(call):
 		why = "is on the thread's own stack"
 	case !signal && s.noCallBefore(pc):

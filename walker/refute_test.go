@@ -49,7 +49,7 @@ func (c codeBytes) Read(addr uint64, p []byte) int {
 func walkBy(p Policy, rows map[uint64]unwind.Row, funcs map[uint64]string, words []uint64, space Space, code Code) (Stack, *Walker, unwind.Memory) {
 	a := cpu.AMD64
 	syms := &rowsByFunction{fakeSymbols{loaded: true, funcs: funcs}, rows}
-	w := New(p, core.OSLinux, []ModuleSpan{{codeBase, codeSize}}, syms)
+	w := New(p, core.OSLinux, oneModule(codeBase, codeSize), syms)
 	w.Space, w.Code = space, code
 	regs := cpu.Regs{Arch: a}
 	regs.Set(a.PC, codeBase+0x1010)

@@ -72,7 +72,7 @@ func (s *walk) doubt(regs *cpu.Regs) string {
 	if !s.Policy.FramePointer.Doubted || pc < firstPage {
 		return ""
 	}
-	if call, known := s.callBefore(pc); known && !call && s.Modules.Find(pc) >= 0 {
+	if call, known := s.callBefore(pc); known && !call && s.Modules.Covers(pc) {
 		return fmt.Sprintf("the instruction before its return address 0x%x is not a call", pc)
 	}
 	if callee := s.top().Regs.SP(); sp < callee || sp == callee && !s.mayKeepSP(SourceFramePointer, pc) {
@@ -132,7 +132,7 @@ func (s *walk) plausibleReturn(addr uint64) (bool, string) {
 	if addr == 0 {
 		return false, ""
 	}
-	m := s.Modules.Find(addr - 1)
+	m, rva := s.Modules.Find(addr - 1)
 	if m < 0 {
 		return false, ""
 	}
@@ -144,7 +144,7 @@ func (s *walk) plausibleReturn(addr uint64) (bool, string) {
 	if call, known := s.afterCall(addr); known && !call {
 		return false, "the instruction before it is not a call"
 	}
-	sym, ans := s.lookup(m, addr-1)
+	sym, ans := s.lookup(m, rva)
 	if ans == symbol.NoFile {
 		return true, ""
 	}
@@ -174,7 +174,7 @@ func (s *walk) strip(v uint64) uint64 {
 		return v
 	}
 	t := v & s.pacMask
-	if s.Policy.Pointer.OnlyIntoModule && s.Modules.Find(t) < 0 {
+	if s.Policy.Pointer.OnlyIntoModule && !s.Modules.Covers(t) {
 		return v
 	}
 	return t

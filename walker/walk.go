@@ -15,7 +15,7 @@ import (
 type Walker struct {
 	Policy  Policy
 	Symbols Symbols
-	Modules *ModuleMap
+	Modules *core.ModuleMap
 	OS      core.OS
 	// Code, if set, is where instructions are read from to tell return addresses from other pointers into code.
 	Code Code
@@ -23,8 +23,6 @@ type Walker struct {
 	Space Space
 	// BigEndian says how words of Code are stored, on CPUs that have both orders.
 	BigEndian bool
-	// base is the load address of each module, by index.
-	base []uint64
 	// pacMask keeps the address bits of an arm64 pointer.
 	pacMask uint64
 	// spare is room for the frames of the next walk.
@@ -34,13 +32,9 @@ type Walker struct {
 // mostSpare is how many frames room is kept for between walks.
 const mostSpare = 1024
 
-// New makes a Walker. The spans are the dump's modules in file order.
-func New(p Policy, os core.OS, spans []ModuleSpan, syms Symbols) *Walker {
-	w := &Walker{Policy: p, Symbols: syms, OS: os, Modules: NewModuleMap(spans, p.Overlap)}
-	w.base = make([]uint64, len(spans))
-	for i, s := range spans {
-		w.base[i] = s.Base
-	}
+// New makes a Walker. The modules are the dump's, as the policy has them: see Policy.Overlap and MergeEntries.
+func New(p Policy, os core.OS, modules *core.ModuleMap, syms Symbols) *Walker {
+	w := &Walker{Policy: p, Symbols: syms, OS: os, Modules: modules}
 	w.pacMask = addressMask(w.Modules.Top(), p.Pointer.MinBits)
 	return w
 }
@@ -82,7 +76,8 @@ func (w *Walker) WalkShadowed(regs cpu.Regs, mem unwind.Memory, shadow []uint64)
 
 // push appends a frame. Its symbol is looked up when somebody asks, at the end at the latest: most rules need none.
 func (s *walk) push(f Frame) {
-	f.Module, f.unnamed = s.Modules.Find(f.Lookup), true
+	f.Module, f.RVA = s.Modules.Find(f.Lookup)
+	f.unnamed = true
 	s.enterStack(f.Regs.SP())
 	if f.Trust == TrustScan || f.Trust == TrustCFIScan || f.Trust == TrustNone {
 		s.scanned++
@@ -100,28 +95,22 @@ func (s *walk) push(f Frame) {
 // symbol is the symbol of a frame.
 func (s *walk) symbol(f *Frame) *symbol.Symbol {
 	if f.unnamed {
-		f.Symbol, f.Answer = s.lookup(f.Module, f.Lookup)
+		f.Symbol, f.Answer = s.lookup(f.Module, f.RVA)
 		f.unnamed = false
 	}
 	return &f.Symbol
 }
 
-// lookup asks for the symbol at an absolute address.
-func (s *walk) lookup(module int, addr uint64) (symbol.Symbol, symbol.Answer) {
+// lookup asks for the symbol at an address of a module, which is -1 for none.
+func (s *walk) lookup(module int, rva uint64) (symbol.Symbol, symbol.Answer) {
 	if module < 0 {
 		return symbol.Symbol{}, symbol.NoFile
 	}
-	return s.Symbols.Lookup(module, addr-s.base[module])
+	return s.Symbols.Lookup(module, rva)
 }
 
 // top is the frame whose caller is looked for.
 func (s *walk) top() *Frame { return &s.frames[len(s.frames)-1] }
-
-// rva is the lookup address of the top frame inside its module.
-func (s *walk) rva() uint64 {
-	f := s.top()
-	return f.Lookup - s.base[f.Module]
-}
 
 // candidate is what a source proposes: rules and how far to trust them.
 type candidate struct {

@@ -18,6 +18,11 @@ const (
 	stackBase = 0x7fff0000
 )
 
+// oneModule is a module list of one.
+func oneModule(base, size uint64) *core.ModuleMap {
+	return core.NewModuleMap([]core.ModuleMapping{{Start: base, Size: size}}, core.OverlapTruncate)
+}
+
 type fakeMemory struct {
 	base, word uint64
 	words      []uint64
@@ -117,7 +122,7 @@ func (sc *scene) walk(t *testing.T) Stack {
 		}
 		regs.Set(r, v)
 	}
-	w := New(sc.policy, sc.os, []ModuleSpan{{codeBase, codeSize}}, sc.syms)
+	w := New(sc.policy, sc.os, oneModule(codeBase, codeSize), sc.syms)
 	w.Code = sc.code
 	var mem unwind.Memory
 	if sc.words != nil {
@@ -387,7 +392,7 @@ func BenchmarkWalk(b *testing.B) {
 	}
 	regs.Set(cpu.AMD64.PC, code(0x1010))
 	regs.Set(cpu.AMD64.SP, stackBase)
-	w := New(Best, core.OSLinux, []ModuleSpan{{codeBase, codeSize}}, &fakeSymbols{loaded: true, funcs: named, row: cfaRow(cpu.AMD64, 2)})
+	w := New(Best, core.OSLinux, oneModule(codeBase, codeSize), &fakeSymbols{loaded: true, funcs: named, row: cfaRow(cpu.AMD64, 2)})
 	mem := &fakeMemory{base: stackBase, word: 8, words: words}
 	b.ReportAllocs()
 	frames := 0

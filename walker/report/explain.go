@@ -96,6 +96,7 @@ type Scanned struct {
 type RejectedWord struct {
 	Addr, Value uint64
 	Module      int
+	RVA         uint64 // of Value
 	Reason      string
 }
 
@@ -167,8 +168,7 @@ func (r *Report) place(w walker.ReadWord) Place {
 	if p.Module < 0 {
 		return p
 	}
-	base := r.Modules[p.Module].Base
-	p.Offset = w.Place.Addr - base
+	p.Offset = w.Place.RVA
 	if s := &w.Place.Symbol; s.Name != "" {
 		p.Function.Raw, p.Offset = s.Name, p.Offset-s.Start
 	}

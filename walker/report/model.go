@@ -6,6 +6,7 @@ package report
 import (
 	"fmt"
 
+	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/analysis"
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/symfile/symbol"
@@ -34,6 +35,8 @@ type Report struct {
 	HasRequesting bool
 	Threads       []Thread // dump order, with those that were not walked
 	Modules       []Module // dump order
+	// Places finds modules by address.
+	Places *core.ModuleMap
 	// ModulesByAddress are the indices of Modules as Breakpad lists them: sorted, without a second module at the same address.
 	ModulesByAddress []int
 	// MainModule is the index of the executable, or -1.
@@ -218,8 +221,12 @@ type Frame struct {
 	Lookup uint64 // as looked up: PC, or inside the call instruction for callers
 	Source string // what found it: "context", "cfi", "stack-win", "frame-pointer", "leaf", "shadow-stack", "scan"
 	Trust  string // "context", "cfi", "cfi_scan", "frame_pointer", "leaf", "scan", "prewalked", "none"
-	// Module is an index into Report.Modules, or -1.
-	Module   int
+	// Module is an index into Report.Modules, or -1; RVA is Lookup relative to the module.
+	Module int
+	RVA    uint64
+	// Listed is the entry of the dump's module list that covers Lookup: another than Module where several entries are one module. It is
+	// Module where none covers it.
+	Listed   int
 	Function Name
 	// HasFunction: symbols named it. FunctionStart is its absolute address.
 	HasFunction   bool
@@ -314,6 +321,17 @@ type Module struct {
 	// Frames is how many physical frames of all threads lie in the module.
 	Frames int
 	Main   bool
+	// Mappings are the parts of a module that is several entries of the dump's list, or has code that is in none, by address; empty for
+	// the others.
+	Mappings []Mapping
+	// Merged: the entry is such a part, and the module is another entry.
+	Merged bool
+}
+
+// Mapping is a part of a module in memory: Size bytes from Start on, the first of which has the module-relative address RVA.
+type Mapping struct {
+	Start, Size, RVA uint64
+	Listed           int // its entry of the dump's module list; the module's, if it is in no entry
 }
 
 // UnloadedModule is a module that was no longer loaded.

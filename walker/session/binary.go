@@ -190,13 +190,11 @@ func (s *Session) IgnoreCFI(dumpIndex, module int, ignore bool) {
 
 // program reads the program's bytes at an address out of the binaries of the dump's modules.
 func (d *dump) program(addr uint64, p []byte) int {
-	for i := range d.Modules {
-		m := &d.Modules[i]
-		if ms := &d.modules[i]; addr >= m.Base && addr-m.Base < m.Size && ms.bin != nil && !ms.binForced {
-			return ms.bin.bin.Code(addr-m.Base, p)
-		}
+	i, rva := d.ModuleAt(addr)
+	if i < 0 || d.modules[i].bin == nil || d.modules[i].binForced {
+		return 0
 	}
-	return 0
+	return d.modules[i].bin.bin.Code(rva, p)
 }
 
 // process is what the walker asks of the process's memory: instructions, what may be executed, and which memory the dump has.

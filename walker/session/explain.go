@@ -12,19 +12,12 @@ import (
 
 // newWalker makes a walker for a dump. The policy is that of the walk with what the dump itself asks for.
 func (s *Session) newWalker(d *dump, policy walker.Policy) (*walker.Walker, *symbols) {
-	spans := make([]walker.ModuleSpan, len(d.Modules))
-	for i := range d.Modules {
-		spans[i] = walker.ModuleSpan{Base: d.Modules[i].Base, Size: d.Modules[i].Size}
-	}
 	os := core.OSUnknown
 	if d.System != nil {
 		os = d.System.OS
 	}
 	syms := &symbols{s: s, d: d, arch: d.Arch()}
-	if d.Micro != nil && os == core.Android && policy.Overlap == walker.OverlapTruncate {
-		policy.Overlap = walker.OverlapTruncateUpper
-	}
-	w := walker.New(policy, os, spans, syms)
+	w := walker.New(policy, os, d.ModuleMap(policy.MergeEntries, policy.Overlap), syms)
 	memory := &process{Dump: d.Dump}
 	w.Code, w.Space = memory, memory
 	w.BigEndian = d.Header.Order == binary.ByteOrder(binary.BigEndian)
@@ -114,7 +107,7 @@ func (s *Session) record(d *dump, callee *walker.Frame, x *walker.Explanation) (
 	if f == nil || x.Row.Origin.File != f.Name() && x.Source == walker.SourceCFI {
 		return nil, nil
 	}
-	rva := callee.Lookup - d.Modules[callee.Module].Base
+	rva := callee.RVA
 	if x.Source == walker.SourceWin {
 		line, ok, err := f.WinText(rva)
 		if !ok || err != nil {

@@ -278,6 +278,8 @@ export interface FrameAdditions {
   /** By symbols of another build, that somebody said to use. */
   forced?: boolean;
   inlines_demangled?: string[];
+  /** Where several entries of the list are one module: the offset in that. module_offset counts from the entry. */
+  module_rva?: string;
   multiple?: boolean;
   /** File and line of the rule. */
   origin?: string;
@@ -369,10 +371,21 @@ export interface ModuleAdditions {
   binary_by_name?: boolean;
   cfi_ignored?: boolean;
   has?: string[];
+  /** Where several entries of the list are one module: its parts by address, this entry among them. */
+  mappings?: ModuleMapping[];
   missing?: string[];
   parts?: ModulePart[];
   symbol_file?: string;
   symbols_exact: boolean;
+}
+
+export interface ModuleMapping {
+  /** The part's entry, an index into modules. */
+  module: number;
+  /** Where the part's first byte is, relative to the module. */
+  rva: string;
+  size: number;
+  start: string;
 }
 
 export interface ModulePart {

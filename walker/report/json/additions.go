@@ -121,7 +121,8 @@ func (p *printer) symbolWarnings() {
 // were read.
 //
 //	binary (the file beside symbol_file, or instead of one), binary_by_name, cfi_ignored, has[cfi, functions, inlines, lines,
-//	only_exports, sframe], missing[], parts[{file, section, what}], symbol_file, symbols_exact
+//	only_exports, sframe], mappings[{module, rva, size, start}] (where several entries of the list are one module: its parts by
+//	address, this entry among them; module is the part's entry), missing[], parts[{file, section, what}], symbol_file, symbols_exact
 func (p *printer) moduleAdditions(m *report.Module) {
 	if m.Binary != "" {
 		p.Str("binary", report.BaseName(m.Binary))
@@ -133,7 +134,8 @@ func (p *printer) moduleAdditions(m *report.Module) {
 		p.Bool("cfi_ignored", true)
 	}
 	h := &m.Has
-	if len(h.Parts)+len(h.Missing) > 0 {
+	known := len(h.Parts)+len(h.Missing) > 0
+	if known {
 		var has []string
 		for _, w := range []struct {
 			there bool
@@ -144,6 +146,19 @@ func (p *printer) moduleAdditions(m *report.Module) {
 			}
 		}
 		p.List("has", len(has), func(i int) { p.PutString(has[i]) })
+	}
+	if len(m.Mappings) > 0 {
+		p.List("mappings", len(m.Mappings), func(i int) {
+			part := &m.Mappings[i]
+			p.PutObject(func() {
+				p.Int("module", int64(part.Listed))
+				p.hex("rva", part.RVA)
+				p.Uint("size", part.Size)
+				p.hex("start", part.Start)
+			})
+		})
+	}
+	if known {
 		p.List("missing", len(h.Missing), func(i int) { p.PutString(h.Missing[i]) })
 		p.List("parts", len(h.Parts), func(i int) {
 			p.PutObject(func() {
@@ -173,7 +188,8 @@ func (p *printer) threadAdditions(t *report.Thread) {
 // frameAdditions is a frame's key "crashpane". pc is the address as recovered, a return address for callers; trust says
 // "leaf" where the schema cannot. What does not apply is left out, because there are many frames.
 //
-//	attempts[], demangled, explain (see WriteExplanation), forced, inlines_demangled[], multiple, origin, pc, public, rule,
+//	attempts[], demangled, explain (see WriteExplanation), forced, inlines_demangled[], module_rva (where several entries of the list
+//	are one module: relative to that; module_offset counts from the entry), multiple, origin, pc, public, rule,
 //	symbols_from (the file that named it, where there are several), trust
 func (p *printer) frameAdditions(f *report.Frame, x *report.Explanation) {
 	if len(f.Attempts) > 0 {
@@ -193,6 +209,9 @@ func (p *printer) frameAdditions(f *report.Frame, x *report.Explanation) {
 			p.List("inlines_demangled", len(f.Inlines), func(j int) { p.PutString(f.Inlines[j].Function.Shown()) })
 			break
 		}
+	}
+	if f.Module >= 0 && f.RVA != f.Lookup-p.r.Modules[f.Listed].Base {
+		p.hex("module_rva", f.RVA)
 	}
 	if f.Multiple {
 		p.Bool("multiple", true)

@@ -184,7 +184,7 @@ func (p *printer) frame(number int, f *report.Frame, registers bool, x *report.E
 	p.line(f.HasLine, f.Line)
 	p.Bool("missing_symbols", !f.HasFunction)
 	if f.Module >= 0 {
-		m := &p.r.Modules[f.Module]
+		m := &p.r.Modules[f.Listed]
 		p.Str("module", report.BaseName(m.Name))
 		p.hex("module_offset", f.Lookup-m.Base)
 	} else {

@@ -80,7 +80,7 @@ func frameTitle(r *report.Report, f *report.Frame) string {
 	if f.HasFunction {
 		return visible.Text(fmt.Sprintf("%s + 0x%x, in %s", f.Function.Shown(), f.PC-f.FunctionStart, in)) // its width is measured
 	}
-	return visible.Text(fmt.Sprintf("%s + 0x%x", in, f.PC-m.Base))
+	return visible.Text(fmt.Sprintf("%s + 0x%x", in, f.RVA+f.PC-f.Lookup))
 }
 
 // foundBy names the source and the place of its rules.
@@ -197,7 +197,7 @@ func writeScanned(b *printer, r *report.Report, s *report.Scanned, which string,
 	b.printf("; rejected %s:\n", which)
 	for _, w := range s.Rejected {
 		m := &r.Modules[w.Module]
-		b.printf("  0x%x: 0x%0*x  %s + 0x%x: %s\n", w.Addr, 2*wordSize, w.Value, report.BaseName(m.Name), w.Value-m.Base, w.Reason)
+		b.printf("  0x%x: 0x%0*x  %s + 0x%x: %s\n", w.Addr, 2*wordSize, w.Value, report.BaseName(m.Name), w.RVA, w.Reason)
 	}
 	if s.More > 0 {
 		b.printf("  and %d more\n", s.More)

@@ -78,7 +78,7 @@ func writeFields(b *printer, r *report.Report, l line) {
 		b.printf("||||0x%x", l.address)
 		return
 	}
-	m := &r.Modules[l.frame.Module]
+	m := &r.Modules[l.frame.Listed]
 	b.printf("%s", strip.Replace(fileName(r, m.Name)))
 	switch {
 	case l.function == "":

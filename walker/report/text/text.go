@@ -106,7 +106,7 @@ func writePlace(b *printer, r *report.Report, l line) {
 		b.printf("0x%x", l.address)
 		return
 	}
-	m := &r.Modules[l.frame.Module]
+	m := &r.Modules[l.frame.Listed]
 	b.printf("%s", fileName(r, m.Name))
 	switch {
 	case l.function == "":

@@ -165,6 +165,9 @@ func (v *View) Modules(from, n, selected int, search string) ModulePage {
 	order := []int{}
 	for i := range v.r.Modules {
 		m := &v.r.Modules[i]
+		if m.Merged {
+			continue
+		}
 		if search == "" || holds(m.Name, search) || holds(m.DebugFile, search) || holds(m.DebugID, search) {
 			order = append(order, i)
 		}
@@ -185,8 +188,9 @@ func (v *View) Modules(from, n, selected int, search string) ModulePage {
 	out.Detail = v.Module(selected)
 	for _, i := range order[lo:hi] {
 		m := &v.r.Modules[i]
-		row := ModuleRow{Index: i, Name: Clean(BaseName(m.Name)), Path: Clean(m.Name), Base: v.hex(m.Base),
-			End: v.hex(m.Base + m.Size), Version: version(m), DebugFile: Clean(BaseName(m.DebugFile)),
+		start, end := m.Range()
+		row := ModuleRow{Index: i, Name: Clean(BaseName(m.Name)), Path: Clean(m.Name), Base: v.hex(start),
+			End: v.hex(end), Version: version(m), DebugFile: Clean(BaseName(m.DebugFile)),
 			DebugID: Clean(m.DebugID), CodeID: Clean(m.CodeID), State: string(m.State), Word: StateWord(m.State),
 			SymbolFile: Clean(BaseName(m.SymbolFile)), Frames: m.Frames, Main: m.Main, Item: -1, Warnings: []string{}, Has: hasWords(m), Ignored: m.IgnoredCFI}
 		if row.Sparse = m.SymbolsSparse; row.Sparse && m.State == report.SymbolsLoaded {

@@ -49,10 +49,15 @@ type LogRow struct{ Severity, Text string }
 func (v *View) Summary(dump int) Summary {
 	r := v.r
 	s := Summary{Dump: dump, Name: Clean(BaseName(r.Dump.Name)), Verdict: v.Verdict(), NoCrash: r.Crash == nil || r.Crash.Requested,
-		FirstThread: r.FirstThread, Threads: len(r.Threads), Modules: len(r.Modules), Wanted: len(r.Wanted),
+		FirstThread: r.FirstThread, Threads: len(r.Threads), Wanted: len(r.Wanted),
 		Diag: len(r.Diagnostics), Facts: v.facts(), System: v.system(), Log: []LogRow{}, Policy: Clean(r.Policy), Findings: v.Findings(), Said: []Fact{}}
 	for _, said := range r.Said {
 		s.Said = append(s.Said, Fact{Key: Clean(said.Source), Value: Clean(said.Text)})
+	}
+	for i := range r.Modules {
+		if !r.Modules[i].Merged {
+			s.Modules++
+		}
 	}
 	if r.Crash != nil {
 		s.Reason = Clean(reasonOf(r.Crash))

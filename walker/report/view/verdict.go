@@ -115,7 +115,7 @@ func (v *View) where(say func(text, role string)) {
 		return
 	}
 	say(in, "")
-	say(Clean(BaseName(m.Name))+"+"+short(f.Lookup-m.Base), "code")
+	say(Clean(BaseName(m.Name))+"+"+short(f.RVA), "code")
 }
 
 // bare is a name without its parameters, for a sentence.

@@ -28,11 +28,11 @@ func example() *report.Report {
 			{Index: 0, ID: 10, Name: "io", Frames: []report.Frame{}, Omitted: true},
 			{Index: 1, ID: 77, Name: "main", Crashed: true, Stop: report.Stop{Kind: "nothing-found", Detail: "no way was found"},
 				Frames: []report.Frame{
-					{PC: 0x400010, Lookup: 0x400010, Trust: "context", Module: 0, HasFunction: true,
+					{PC: 0x400010, Lookup: 0x400010, RVA: 0x10, Trust: "context", Module: 0, HasFunction: true,
 						Function: report.Name{Raw: "_Zouter"}, FunctionStart: 0x400000, File: "/src/app.cc", Line: 9, HasLine: true,
 						Inlines: []report.Inline{{Function: report.Name{Raw: "innermost"}, File: "/src/i.h", Line: 1, HasLine: true},
 							{Function: report.Name{Raw: "middle"}, File: "/src/m.h", Line: 2, HasLine: true}}},
-					{PC: 0x500020, Lookup: 0x50001f, Trust: "cfi", Module: 1, HasFunction: true, Function: report.Name{Raw: "forced"}, Forced: true},
+					{PC: 0x500020, Lookup: 0x50001f, RVA: 0x1f, Trust: "cfi", Module: 1, HasFunction: true, Function: report.Name{Raw: "forced"}, Forced: true},
 					{PC: 0x9999, Lookup: 0x9998, Trust: "scan", Module: -1},
 				}},
 		},
@@ -74,7 +74,7 @@ func TestNamesTooFarAway(t *testing.T) {
 	} {
 		r := example()
 		r.Modules[0].Size = 0x20000
-		r.Threads[1].Frames = []report.Frame{{PC: 0x401000 + c.behind, Lookup: 0x401000 + c.behind, Trust: "context", HasFunction: true,
+		r.Threads[1].Frames = []report.Frame{{PC: 0x401000 + c.behind, Lookup: 0x401000 + c.behind, RVA: 0x1000 + c.behind, Trust: "context", HasFunction: true,
 			Function: report.Name{Raw: c.name}, FunctionStart: 0x401000, Public: c.public}}
 		v := New(r, nil)
 		if got, want := v.sentence(), "app tried to access memory at 0x45 (close to a null pointer) in "+c.want+"."; got != want {
