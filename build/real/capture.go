@@ -66,11 +66,11 @@ func start(p *program, dir string) (*running, error) {
 			return nil, fmt.Errorf("%w: %s", err, lastLine(r.stderr.String()))
 		}
 	}
-	calm := 200 * time.Millisecond
+	calm, limit := 200*time.Millisecond, 5*time.Second
 	if !p.marker {
-		calm = 3 * time.Second
+		calm, limit = 3*time.Second, 30*time.Second
 	}
-	if err := settle(r.pid, calm, 20*time.Second); err != nil {
+	if err := settle(r.pid, calm, limit); err != nil {
 		r.kill()
 		return nil, fmt.Errorf("%w: %s", err, lastLine(r.stderr.String()))
 	}
@@ -95,6 +95,11 @@ func captureProcess(pid int, p *program, dir, writer string) (*capture, error) {
 		return nil, err
 	}
 	c.files = symbolFiles(c.maps, dir)
+	if vdso, err := saveVDSO(pid, c.maps, dir); err != nil {
+		return nil, err
+	} else if vdso != "" {
+		c.files = append(c.files, vdso)
+	}
 	frames := filepath.Join(dir, p.name+".frames.json")
 	script := filepath.Join(dir, "frames.py")
 	if err := os.WriteFile(script, gdbScript, 0o600); err != nil {
@@ -164,6 +169,27 @@ func symbolFiles(maps []mapping, dir string) []string {
 	return files
 }
 
+// saveVDSO writes the library that the kernel maps into every process, which is in no file, to one: gdb reads it from memory too.
+func saveVDSO(pid int, maps []mapping, dir string) (string, error) {
+	for _, m := range maps {
+		if m.path != "[vdso]" {
+			continue
+		}
+		memory, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
+		if err != nil {
+			return "", err
+		}
+		defer memory.Close()
+		image := make([]byte, m.end-m.start)
+		if _, err := memory.ReadAt(image, int64(m.start)); err != nil {
+			return "", err
+		}
+		path := filepath.Join(dir, "linux-gate.so")
+		return path, os.WriteFile(path, image, 0o600)
+	}
+	return "", nil
+}
+
 // kept is where a program's file is linked before it is unlinked.
 func kept(dir string) string { return filepath.Join(dir, "kept") }
 
@@ -180,7 +206,7 @@ func stackRanges(gdb map[uint32]*gdbThread, maps []mapping) []mapping {
 			}
 		}
 		const more = 4096 // above the outermost frame's stack pointer are its arguments
-		if low < m.end {
+		if low < m.end && m.read { // a stack pointer may be in the guard page
 			out = append(out, mapping{start: low, end: min(high+more, m.end)})
 		}
 	}

@@ -32,10 +32,18 @@ const (
 	fileCode
 )
 
+// ending is how the frames that gdb knows end.
+type ending uint8
+
+const (
+	lostGDB   ending = iota // gdb went astray or gave up; nothing is known of what comes
+	beyondGDB               // at code that gdb cannot know; the stack goes on
+	reached                 // at the end of the stack
+)
+
 // known cuts gdb's frames to those that it has rules for. gdb guesses the caller of code that is in no file, as the code of a JIT compiler, and
-// may then go on with numbers that are no addresses. The frame of such code itself is known by its callee's rules. complete: gdb reached the
-// end of the stack.
-func (t *gdbThread) known(at func(pc uint64) code) (frames []gdbFrame, complete bool) {
+// may then go on with numbers that are no addresses. The frame of such code itself is known by its callee's rules.
+func (t *gdbThread) known(at func(pc uint64) code) (frames []gdbFrame, end ending) {
 	for i, f := range t.Frames {
 		kind := at(f.PC)
 		saved := i == 0 || t.Frames[i-1].Signal // all registers are the kernel's
@@ -43,11 +51,14 @@ func (t *gdbThread) known(at func(pc uint64) code) (frames []gdbFrame, complete 
 			continue
 		}
 		if kind == madeCode || saved {
-			i++
+			return t.Frames[:i+1], beyondGDB
 		}
-		return t.Frames[:i], false
+		return t.Frames[:i], lostGDB
 	}
-	return t.Frames, t.Reason == "outermost"
+	if t.Reason == "outermost" {
+		return t.Frames, reached
+	}
+	return t.Frames, lostGDB
 }
 
 // ourFrame is a physical frame of the project's walker.
@@ -80,7 +91,9 @@ func (d *difference) String() string {
 
 // threadResult is what comparing one thread found.
 type threadResult struct {
-	known, equal int
+	known int
+	// equal frames are those before the first that differs: in a recursion frames behind it may look alike.
+	equal int
 	// absent are frames of gdb's which need memory that the dump does not have.
 	absent int
 	// moved: the thread ran between gdb's visit and the dump, so that nothing can be compared.
@@ -90,7 +103,7 @@ type threadResult struct {
 
 // compareThread compares our frames with those that gdb knows. hasMemory says whether the dump has the word at an address.
 func compareThread(id uint32, ours *ourThread, gdb *gdbThread, at func(uint64) code, word uint64, hasMemory func(uint64) bool) threadResult {
-	frames, complete := gdb.known(at)
+	frames, end := gdb.known(at)
 	var r threadResult
 	if len(frames) == 0 {
 		return r
@@ -117,18 +130,19 @@ func compareThread(id uint32, ours *ourThread, gdb *gdbThread, at func(uint64) c
 			continue
 		}
 		// Where the dump lacks the return address nobody can find this frame; what comes after depends on it.
-		if r.diff == nil && i >= len(ours.frames) && !frames[i-1].Signal && !hasMemory(f.SP-word) {
+		if i >= len(ours.frames) && i > 0 && !frames[i-1].Signal && !hasMemory(f.SP-word) {
 			r.absent = len(frames) - i
-			break
+		} else {
+			differ(i, f.String())
 		}
-		differ(i, f.String())
+		break
 	}
 	r.known = len(frames) - r.absent
 	switch {
 	case r.absent > 0 || r.diff != nil:
-	case complete && len(ours.frames) > len(frames):
+	case end == reached && len(ours.frames) > len(frames):
 		differ(len(frames), "the end of the stack")
-	case !complete && ours.stop != endOfStack:
+	case end == beyondGDB && ours.stop != endOfStack:
 		differ(len(ours.frames), "not known here; a complete stack is expected")
 	}
 	return r

@@ -54,7 +54,7 @@ func TestCompareThread(t *testing.T) {
 			o := found(g, endOfStack)
 			o.frames[2].sp += 8
 			return o
-		}, known: 4, equal: 3, want: "frame 2: ours pc 0x1020 sp 0x7048"},
+		}, known: 4, equal: 2, want: "frame 2: ours pc 0x1020 sp 0x7048"},
 		{name: "another pc", ours: func(g *gdbThread) *ourThread {
 			o := found(g, endOfStack)
 			o.frames[3].pc++
@@ -127,7 +127,7 @@ func TestCompareThread(t *testing.T) {
 			o := found(g, endOfStack)
 			o.frames[2].pc = 0x1f00
 			return o
-		}, lacks: func(uint64) bool { return true }, known: 4, equal: 3, want: "frame 2"},
+		}, lacks: func(uint64) bool { return true }, known: 4, equal: 2, want: "frame 2"},
 		{name: "no such thread", ours: func(*gdbThread) *ourThread { return nil }, known: 4, want: "no such thread"},
 	}
 	for _, tt := range tests {
@@ -202,8 +202,11 @@ nonsense
 
 func TestPeerFrames(t *testing.T) {
 	frames := []gdbFrame{{PC: 0x1000}, {PC: 0x1010}, {PC: 0x1020}, {PC: 0x1030}}
-	peer := []peerFrame{{Offset: "0x0000000000001000"}, {Offset: "0x000000000000100f"}, {Offset: "0x1020"}, {Offset: "0x1040"}}
-	if n := equalPeer(peer, frames); n != 3 {
-		t.Errorf("%d frames are equal, want 3", n)
+	peer := []peerFrame{{Offset: "0x0000000000001000"}, {Offset: "0x000000000000100f"}, {Offset: "0x1021"}, {Offset: "0x1030"}}
+	if n := equalPeer(peer, frames); n != 2 {
+		t.Errorf("%d frames are equal, want 2", n)
+	}
+	if n := equalPeer(peer[:1], frames); n != 1 {
+		t.Errorf("%d frames of a short stack are equal, want 1", n)
 	}
 }

@@ -61,19 +61,18 @@ func peerStacks(bin, dump string, symbols ...string) (map[uint32][]peerFrame, er
 	return stacks, nil
 }
 
-// equalPeer counts the frames that rust-minidump has at the same place with the same pc.
+// equalPeer counts rust-minidump's frames with gdb's pc until the first that has another.
 func equalPeer(peer []peerFrame, frames []gdbFrame) int {
-	equal := 0
-	for i, f := range frames {
+	for i := range frames {
 		if i >= len(peer) {
-			break
+			return i
 		}
 		at, err := strconv.ParseUint(peer[i].Offset, 0, 64)
-		if err == nil && (at == f.PC || at == f.PC-1) {
-			equal++
+		if pc := frames[i].PC; err != nil || at != pc && at != pc-1 {
+			return i
 		}
 	}
-	return equal
+	return len(frames)
 }
 
 // comparePeer counts rust-minidump's equal frames of the threads that were compared.

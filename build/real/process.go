@@ -16,7 +16,7 @@ import (
 // mapping is a line of /proc/PID/maps.
 type mapping struct {
 	start, end uint64
-	exec       bool
+	read, exec bool
 	path       string // "" for anonymous memory; "[vdso]" and the like as they are
 	deleted    bool
 }
@@ -43,7 +43,7 @@ func parseMaps(text string) []mapping {
 		if err1 != nil || err2 != nil {
 			continue
 		}
-		m := mapping{start: start, end: end, exec: strings.Contains(fields[1], "x")}
+		m := mapping{start: start, end: end, read: strings.Contains(fields[1], "r"), exec: strings.Contains(fields[1], "x")}
 		m.path, m.deleted = strings.CutSuffix(strings.Join(fields[5:], " "), " (deleted)")
 		out = append(out, m)
 	}
