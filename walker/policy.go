@@ -33,6 +33,10 @@ type Policy struct {
 	// LeafOnWindows: on amd64 Windows functions without unwind data do not move sp, so frame 0's return address may be the
 	// word at sp, or the one above it.
 	LeafOnWindows bool
+	// NullLeaf: on CPUs that push return addresses, a thread that was stopped or interrupted by a signal at an address in the first page
+	// called a null pointer: its return address is still at sp. Otherwise such an address in a signal's frame ends the stack, as it does
+	// where no return address is at sp.
+	NullLeaf bool
 	// EqualSP: frame 0's caller may have the same sp, as a leaf's does that keeps its return address in a register.
 	EqualSP EqualSP
 	// EndAtOutermost: no caller is guessed for a function that the system enters (_start, clone, RtlUserThreadStart).
@@ -215,6 +219,7 @@ func best() Policy {
 	p.FramePointer.Stale = false
 	p.MendExchanged = true
 	p.EndAtOutermost = true
+	p.NullLeaf = true
 	return p
 }
 

@@ -15,7 +15,7 @@ const firstPage = 1 << 12
 // ends decides whether the walk is over at a caller that a source stands by: its pc is null-like, or its sp has not moved up.
 func (s *walk) ends(src Source, cand candidate, regs *cpu.Regs) *Stop {
 	pc, sp, callee := regs.PC(), regs.SP(), s.top().Regs.SP()
-	if pc < firstPage {
+	if pc < firstPage && !s.calledNull(cand, regs) {
 		return &Stop{Kind: StopEnd, Detail: fmt.Sprintf("the next return address, found by %s, is 0x%x", src, pc)}
 	}
 	if sp > callee || sp == callee && s.mayKeepSP(src, pc) {
@@ -23,6 +23,15 @@ func (s *walk) ends(src Source, cand candidate, regs *cpu.Regs) *Stop {
 	}
 	return &Stop{Kind: StopNoProgress, Detail: fmt.Sprintf(
 		"the caller found by %s (pc 0x%x) has sp 0x%x, not above this frame's 0x%x", src, pc, sp, callee)}
+}
+
+// calledNull: a signal's frame says that the thread called a null pointer, and the return address of that call is where it has to be.
+func (s *walk) calledNull(cand candidate, regs *cpu.Regs) bool {
+	if !s.Policy.NullLeaf || !cand.row.Signal || s.arch.LR != cpu.NoReg {
+		return false
+	}
+	_, _, ok := s.scanFor(regs.SP(), 1)
+	return ok
 }
 
 // mayKeepSP: functions that keep their return address in a register need not move sp.

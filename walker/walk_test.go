@@ -360,6 +360,34 @@ func TestSignalFrame(t *testing.T) {
 	}
 }
 
+// A call through a null pointer has pushed its return address and nothing else: frame pointer and all other registers are still the caller's.
+func TestCallOfNull(t *testing.T) {
+	for _, a := range []*cpu.Arch{cpu.X86, cpu.AMD64} {
+		sc := &scene{arch: a, os: core.OSLinux, pc: 0, syms: &fakeSymbols{loaded: true, funcs: named}}
+		sc.regs = map[string]uint64{a.RegName(a.FP): sc.at(2)}
+		sc.words = []uint64{code(0x1010), 0, sc.at(4), code(0x2020), sc.at(6), code(0x3030), 0, 0, 0}
+		s := sc.walk(t)
+		if len(s.Frames) < 4 || s.Frames[1].PC != code(0x1010) || s.Frames[1].Trust != TrustLeaf || s.Frames[1].Regs.SP() != sc.at(1) ||
+			s.Frames[2].PC != code(0x2020) || s.Frames[3].PC != code(0x3030) {
+			t.Errorf("%s, stopped at null: %s", a.Name, shape(s))
+		}
+	}
+	// The same in a signal's handler: the kernel saved a pc of 0.
+	row := cfaRow(cpu.AMD64, 2)
+	row.Signal = true
+	sc := &scene{arch: cpu.AMD64, os: core.OSLinux, pc: code(0x1010), syms: &fakeSymbols{loaded: true, funcs: map[uint64]string{0x1000: "restore", 0x2000: "caller"}, row: row}}
+	sc.words = []uint64{1, 0, code(0x2020), 4, 5, 0}
+	s := sc.walk(t)
+	if len(s.Frames) < 3 || s.Frames[1].PC != 0 || s.Frames[1].Source != SourceCFI || s.Frames[2].PC != code(0x2020) || s.Frames[2].Trust != TrustLeaf {
+		t.Errorf("in a handler: %s", shape(s))
+	}
+	// A return address of 0 that was not saved by the kernel ends the stack, as ever.
+	row.Signal = false
+	expect(t, sc.walk(t), "1010 context, end")
+	sc.policy, row.Signal = Breakpad, true
+	expect(t, sc.walk(t), "1010 context, 2020 scan, end") // its checks look for another
+}
+
 func TestEveryRejectionIsKept(t *testing.T) {
 	s := (&scene{arch: cpu.AMD64, os: core.OSLinux, pc: code(0x1010), words: []uint64{1, 2, 3}}).walk(t)
 	expect(t, s, "1010 context, nothing-found")

@@ -111,7 +111,7 @@ func captureProcess(pid int, p *program, dir, writer string) (*capture, error) {
 		args = append(args, kept(dir)) // gdb cannot find a file that was unlinked
 	}
 	args = append(args, "-p", strconv.Itoa(pid), "-x", script)
-	if text, err := runTool(5*time.Minute, dir, []string{"CRASHPANE_FRAMES=" + frames}, "gdb", args...); err != nil {
+	if text, err := runTool(5*time.Minute, dir, []string{"CRASHPANE_FRAMES=" + frames, "CRASHPANE_FRAME_POINTERS=" + p.framePointers}, "gdb", args...); err != nil {
 		return nil, fmt.Errorf("gdb: %w: %s", err, lastLine(text))
 	}
 	text, err := os.ReadFile(frames)
@@ -205,7 +205,7 @@ func stackRanges(gdb map[uint32]*gdbThread, maps []mapping) []mapping {
 				}
 			}
 		}
-		const more = 4096 // above the outermost frame's stack pointer are its arguments
+		const more = 4096          // above the outermost frame's stack pointer are its arguments
 		if low < m.end && m.read { // a stack pointer may be in the guard page
 			out = append(out, mapping{start: low, end: min(high+more, m.end)})
 		}

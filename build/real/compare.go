@@ -4,17 +4,19 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
 
 // gdbFrame is a physical frame as gdb unwound it. Signal: it is the kernel's trampoline, so that its caller's registers come from memory
-// where the kernel saved all of them.
+// where the kernel saved all of them. FramePointer: its code is known to keep the frame pointer, by which gdb found its caller.
 type gdbFrame struct {
-	PC     uint64 `json:"pc"`
-	SP     uint64 `json:"sp"`
-	Name   string `json:"name"`
-	Signal bool   `json:"signal"`
+	PC           uint64 `json:"pc"`
+	SP           uint64 `json:"sp"`
+	Name         string `json:"name"`
+	Signal       bool   `json:"signal"`
+	FramePointer bool   `json:"fp"`
 }
 
 // gdbThread is a thread's stack, innermost frame first, and why gdb ended it.
@@ -32,33 +34,22 @@ const (
 	fileCode
 )
 
-// ending is how the frames that gdb knows end.
-type ending uint8
-
-const (
-	lostGDB   ending = iota // gdb went astray or gave up; nothing is known of what comes
-	beyondGDB               // at code that gdb cannot know; the stack goes on
-	reached                 // at the end of the stack
-)
-
 // known cuts gdb's frames to those that it has rules for. gdb guesses the caller of code that is in no file, as the code of a JIT compiler, and
-// may then go on with numbers that are no addresses. The frame of such code itself is known by its callee's rules.
-func (t *gdbThread) known(at func(pc uint64) code) (frames []gdbFrame, end ending) {
+// may then go on with numbers that are no addresses. The frame of such code itself is known by its callee's rules. complete: gdb reached the
+// end of the stack.
+func (t *gdbThread) known(at func(pc uint64) code) (frames []gdbFrame, complete bool) {
 	for i, f := range t.Frames {
 		kind := at(f.PC)
-		saved := i == 0 || t.Frames[i-1].Signal // all registers are the kernel's
-		if kind == fileCode || f.Signal {
+		if kind == fileCode || f.Signal || f.FramePointer {
 			continue
 		}
+		saved := i == 0 || t.Frames[i-1].Signal // all registers are the kernel's
 		if kind == madeCode || saved {
-			return t.Frames[:i+1], beyondGDB
+			i++
 		}
-		return t.Frames[:i], lostGDB
+		return t.Frames[:i], false
 	}
-	if t.Reason == "outermost" {
-		return t.Frames, reached
-	}
-	return t.Frames, lostGDB
+	return t.Frames, t.Reason == "outermost"
 }
 
 // ourFrame is a physical frame of the project's walker.
@@ -101,9 +92,19 @@ type threadResult struct {
 	diff  *difference
 }
 
-// compareThread compares our frames with those that gdb knows. hasMemory says whether the dump has the word at an address.
-func compareThread(id uint32, ours *ourThread, gdb *gdbThread, at func(uint64) code, word uint64, hasMemory func(uint64) bool) threadResult {
-	frames, end := gdb.known(at)
+// process is what is known of a captured process besides the frames.
+type process struct {
+	at        func(pc uint64) code
+	word      uint64
+	hasMemory func(addr uint64) bool // whether the dump has the word there
+	// complete: every stack can be walked to its end, also where gdb cannot.
+	complete  bool
+	landmarks []landmarks
+}
+
+// compareThread compares our frames with those that gdb knows.
+func (p *process) compareThread(id uint32, ours *ourThread, gdb *gdbThread) threadResult {
+	frames, complete := gdb.known(p.at)
 	var r threadResult
 	if len(frames) == 0 {
 		return r
@@ -130,7 +131,7 @@ func compareThread(id uint32, ours *ourThread, gdb *gdbThread, at func(uint64) c
 			continue
 		}
 		// Where the dump lacks the return address nobody can find this frame; what comes after depends on it.
-		if i >= len(ours.frames) && i > 0 && !frames[i-1].Signal && !hasMemory(f.SP-word) {
+		if i >= len(ours.frames) && i > 0 && !frames[i-1].Signal && !p.hasMemory(f.SP-p.word) {
 			r.absent = len(frames) - i
 		} else {
 			differ(i, f.String())
@@ -140,9 +141,9 @@ func compareThread(id uint32, ours *ourThread, gdb *gdbThread, at func(uint64) c
 	r.known = len(frames) - r.absent
 	switch {
 	case r.absent > 0 || r.diff != nil:
-	case end == reached && len(ours.frames) > len(frames):
+	case complete && len(ours.frames) > len(frames):
 		differ(len(frames), "the end of the stack")
-	case end == beyondGDB && ours.stop != endOfStack:
+	case !complete && p.complete && ours.stop != endOfStack:
 		differ(len(ours.frames), "not known here; a complete stack is expected")
 	}
 	return r
@@ -197,16 +198,11 @@ type result struct {
 
 func (r *result) failed() bool { return len(r.diffs) > 0 || len(r.missing) > 0 || r.known == 0 }
 
-// compareProcess compares all threads of a process.
-func compareProcess(ours map[uint32]*ourThread, gdb map[uint32]*gdbThread, at func(uint64) code, word uint64, hasMemory func(uint64) bool, marks []landmarks) *result {
+// compare compares all threads of a process.
+func (p *process) compare(ours map[uint32]*ourThread, gdb map[uint32]*gdbThread) *result {
 	r := &result{peer: -1}
-	var ids []uint32
-	for id := range gdb {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	for _, id := range ids {
-		one := compareThread(id, ours[id], gdb[id], at, word, hasMemory)
+	for _, id := range slices.Sorted(maps.Keys(gdb)) {
+		one := p.compareThread(id, ours[id], gdb[id])
 		r.threads++
 		r.known += one.known
 		r.equal += one.equal
@@ -218,7 +214,7 @@ func compareProcess(ours map[uint32]*ourThread, gdb map[uint32]*gdbThread, at fu
 			r.diffs = append(r.diffs, one.diff)
 		}
 	}
-	for _, l := range marks {
+	for _, l := range p.landmarks {
 		if name := l.missing(ours); name != "" {
 			r.missing = append(r.missing, name)
 		}

@@ -48,6 +48,8 @@ func TestCompareThread(t *testing.T) {
 		want  string // part of the difference; "" for none
 		moved bool
 		none  int // absent frames
+		// complete: the whole stack is expected.
+		complete bool
 	}{
 		{name: "equal", known: 4, equal: 4},
 		{name: "another sp", ours: func(g *gdbThread) *ourThread {
@@ -93,7 +95,12 @@ func TestCompareThread(t *testing.T) {
 			o := found(g, "nothing-found")
 			o.frames = o.frames[:4]
 			return o
-		}, known: 4, equal: 4, want: "a complete stack is expected"},
+		}, complete: true, known: 4, equal: 4, want: "a complete stack is expected"},
+		{name: "code that keeps the frame pointer", gdb: func() *gdbThread {
+			g := stackOf(6, outermost)
+			g.Frames[3].PC, g.Frames[3].FramePointer = 0x9000, true
+			return g
+		}, known: 6, equal: 6},
 		{name: "a number that is no address is no frame", gdb: func() *gdbThread {
 			g := stackOf(4, outermost)
 			g.Frames[2].PC = 7
@@ -141,7 +148,8 @@ func TestCompareThread(t *testing.T) {
 				o = tt.ours(g)
 			}
 			has := func(at uint64) bool { return tt.lacks == nil || !tt.lacks(at) }
-			r := compareThread(7, o, g, testCode, 8, has)
+			p := &process{at: testCode, word: 8, hasMemory: has, complete: tt.complete}
+			r := p.compareThread(7, o, g)
 			if r.known != tt.known || r.equal != tt.equal || r.moved != tt.moved || r.absent != tt.none {
 				t.Errorf("known %d, equal %d, moved %v, absent %d; want %d, %d, %v, %d", r.known, r.equal, r.moved, r.absent, tt.known, tt.equal, tt.moved, tt.none)
 			}
@@ -161,23 +169,25 @@ func TestCompareProcess(t *testing.T) {
 	ours := map[uint32]*ourThread{1: found(g[1], endOfStack), 2: found(g[2], endOfStack), 3: found(g[3], endOfStack)}
 	ours[2].frames[4].name = "outer"
 	ours[2].frames[1].name = "inner()"
-	all := func(uint64) bool { return true }
-	r := compareProcess(ours, g, testCode, 8, all, []landmarks{{"inner", "outer"}})
+	p := &process{at: testCode, word: 8, hasMemory: func(uint64) bool { return true }, landmarks: []landmarks{{"inner", "outer"}}}
+	r := p.compare(ours, g)
 	if r.failed() || r.threads != 3 || r.known != 10 || r.equal != 10 {
 		t.Errorf("equal stacks: %+v", r)
 	}
-	if r := compareProcess(ours, g, testCode, 8, all, []landmarks{{"outer", "inner"}}); !r.failed() || len(r.missing) != 1 || r.missing[0] != "inner" {
+	p.landmarks = []landmarks{{"outer", "inner"}}
+	if r := p.compare(ours, g); !r.failed() || len(r.missing) != 1 || r.missing[0] != "inner" {
 		t.Errorf("landmarks in the wrong order: %+v", r)
 	}
+	p.landmarks = nil
 	ours[1].frames[2].sp--
-	if r := compareProcess(ours, g, testCode, 8, all, nil); !r.failed() || len(r.diffs) != 1 || r.diffs[0].thread != 1 || r.equal != 9 {
+	if r := p.compare(ours, g); !r.failed() || len(r.diffs) != 1 || r.diffs[0].thread != 1 || r.equal != 9 {
 		t.Errorf("one frame differs: %+v", r)
 	}
 	// A program of which nothing could be compared has not passed.
 	for _, o := range ours {
 		o.frames[0].pc++
 	}
-	if r := compareProcess(ours, g, testCode, 8, all, nil); !r.failed() || r.moved != 3 {
+	if r := p.compare(ours, g); !r.failed() || r.moved != 3 {
 		t.Errorf("all threads ran on: %+v", r)
 	}
 }

@@ -165,16 +165,14 @@ func (h *harness) compare(row string, p *program, c *capture, main bool) error {
 	if err != nil {
 		return err
 	}
-	word := uint64(8)
+	as := &process{at: func(pc uint64) code { return codeAt(c.maps, pc) }, word: 8, hasMemory: w.hasMemory, complete: p.complete}
 	if p.bits32 {
-		word = 4
+		as.word = 4
 	}
-	at := func(pc uint64) code { return codeAt(c.maps, pc) }
-	var marks []landmarks
 	if main {
-		marks = p.landmarks
+		as.landmarks = p.landmarks
 	}
-	r := compareProcess(w.threads, c.gdb, at, word, w.hasMemory, marks)
+	r := as.compare(w.threads, c.gdb)
 	if h.peer != "" {
 		if err := makeSymbols(w, h.symbols); err != nil {
 			return err
@@ -182,7 +180,7 @@ func (h *harness) compare(row string, p *program, c *capture, main bool) error {
 		// Whichever way of giving it symbols serves it better.
 		for _, symbols := range [][]string{{"--symbols-path", h.symbols}, {"--use-local-debuginfo"}} {
 			if stacks, err := peerStacks(h.peer, c.dump, symbols...); err == nil {
-				r.peer = max(r.peer, comparePeer(stacks, w.threads, c.gdb, at, word, w.hasMemory))
+				r.peer = max(r.peer, as.comparePeer(stacks, w.threads, c.gdb))
 			}
 		}
 	}

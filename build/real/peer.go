@@ -76,12 +76,11 @@ func equalPeer(peer []peerFrame, frames []gdbFrame) int {
 }
 
 // comparePeer counts rust-minidump's equal frames of the threads that were compared.
-func comparePeer(stacks map[uint32][]peerFrame, ours map[uint32]*ourThread, gdb map[uint32]*gdbThread, at func(uint64) code, word uint64, hasMemory func(uint64) bool) int {
+func (p *process) comparePeer(stacks map[uint32][]peerFrame, ours map[uint32]*ourThread, gdb map[uint32]*gdbThread) int {
 	equal := 0
 	for id, t := range gdb {
-		one := compareThread(id, ours[id], t, at, word, hasMemory)
-		frames, _ := t.known(at)
-		equal += equalPeer(stacks[id], frames[:one.known])
+		one := p.compareThread(id, ours[id], t)
+		equal += equalPeer(stacks[id], t.Frames[:one.known])
 	}
 	return equal
 }

@@ -30,6 +30,10 @@ type program struct {
 	memory bool
 	// bits32: a 32-bit process, whose dump must be written by a 32-bit writer.
 	bits32 bool
+	// framePointers names the code that keeps the frame pointer and has no rules that gdb could use, see frames.py.
+	framePointers string
+	// complete: every stack is expected to be walked to its end, also where gdb cannot.
+	complete bool
 	// landmarks are what must be on a stack where gdb cannot go: beyond the code that a JIT compiler made.
 	landmarks []landmarks
 }
@@ -81,7 +85,7 @@ var programs = []program{
 	{name: "closed-stays", needs: []need{gcc}, build: []string{"gcc -O2 -g -shared -fPIC -o $DIR/library.so $SRC/closed_library.c", "gcc -O2 -g -o $DIR/closed $SRC/closed.c -pthread"},
 		run: "$DIR/closed $DIR/library.so stays", marker: true},
 	{name: "closed", needs: []need{gcc}, build: []string{"gcc -O2 -g -fno-omit-frame-pointer -shared -fPIC -o $DIR/library.so $SRC/closed_library.c", "gcc -O2 -g -o $DIR/closed $SRC/closed.c -pthread"},
-		run: "$DIR/closed $DIR/library.so", marker: true},
+		run: "$DIR/closed $DIR/library.so", marker: true, framePointers: "made", complete: true},
 	{name: "vfork", needs: []need{gcc}, build: []string{"gcc -O2 -g -o $DIR/vfork $SRC/vfork.c"}, run: "$DIR/vfork", marker: true},
 	{name: "coroutine", needs: []need{gcc}, build: []string{"gcc -O2 -g -o $DIR/coroutine $SRC/coroutine.c"}, run: "$DIR/coroutine", marker: true},
 	{name: "lazy", needs: []need{gcc}, build: []string{"gcc -O1 -g -shared -fPIC -Wl,-z,lazy -o $DIR/library.so $SRC/lazy_library.c", "gcc -O1 -g -Wl,-z,lazy -Wl,-rpath,$DIR -o $DIR/lazy $SRC/lazy.c $DIR/library.so"},
@@ -98,8 +102,11 @@ var programs = []program{
 	{name: "go-no-build-id", needs: []need{{"go", "https://go.dev/dl"}}, build: []string{"go build -ldflags=-B=none -o $DIR/goroutines $SRC/goroutines.go"}, run: "$DIR/goroutines", marker: true},
 	{name: "cgo", needs: []need{{"go", "https://go.dev/dl"}, gcc}, build: []string{"go build -o $DIR/cgo $SRC/cgo.go"}, run: "$DIR/cgo", marker: true},
 	{name: "java", needs: []need{{"java", "apt-get install default-jre"}, {"javac", "apt-get install default-jdk"}}, build: []string{"javac -d $DIR $SRC/Frames.java"}, run: "java -cp $DIR Frames", marker: true,
+		// Compiled code uses rbp for anything, so that only the landmarks say whether a stack goes on beyond it.
 		landmarks: []landmarks{{"JavaCalls::call_helper", "JavaMain", "start_thread"}, {"JavaCalls::call_helper", "thread_native_entry", "start_thread"}}},
-	{name: "node", needs: []need{{"node", "apt-get install nodejs"}}, run: "node $SRC/frames.js", marker: true,
+	{name: "java-frame-pointers", needs: []need{{"java", "apt-get install default-jre"}, {"javac", "apt-get install default-jdk"}}, build: []string{"javac -d $DIR $SRC/Frames.java"},
+		run: "java -XX:+PreserveFramePointer -cp $DIR Frames", marker: true, framePointers: "made", complete: true},
+	{name: "node", needs: []need{{"node", "apt-get install nodejs"}}, run: "node $SRC/frames.js", marker: true, framePointers: "made,Builtins_", complete: true,
 		landmarks: []landmarks{{"Builtins_InterpreterEntryTrampoline", "Builtins_JSEntry", "node::Start", "main", "__libc_start_main"}}},
 	{name: "python", needs: []need{{"python3", "apt-get install python3"}}, run: "python3 $SRC/frames.py", marker: true},
 	{name: "perl", needs: []need{{"perl", "apt-get install perl"}}, run: "perl $SRC/frames.pl", marker: true},
@@ -107,7 +114,7 @@ var programs = []program{
 	{name: "firefox", needs: []need{{"firefox-esr", "apt-get install firefox-esr"}}, run: "firefox-esr --headless --no-remote --profile $DIR about:blank", children: []string{"-contentproc"}},
 	{name: "chromium", needs: []need{{"chromium", "apt-get install chromium"}},
 		run:      "chromium --headless=new --no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-component-update --disable-sync --user-data-dir=$DIR/profile about:blank",
-		children: []string{"--type=renderer", "--type=zygote", "--type=utility"}},
+		children: []string{"--type=renderer", "--type=zygote", "--type=utility"}, framePointers: "chromium,made,Builtins_", complete: true},
 }
 
 // minimalPath is where programs are looked for, and all that they get of the caller's environment.
