@@ -205,9 +205,10 @@ func stackRanges(gdb map[uint32]*gdbThread, maps []mapping) []mapping {
 				}
 			}
 		}
-		const more = 4096          // above the outermost frame's stack pointer are its arguments
+		// The page below the innermost frame's stack pointer may have its return address; above the outermost frame's are arguments.
+		const page = 4096
 		if low < m.end && m.read { // a stack pointer may be in the guard page
-			out = append(out, mapping{start: low, end: min(high+more, m.end)})
+			out = append(out, mapping{start: max(low&^(page-1), m.start), end: min(high+page, m.end)})
 		}
 	}
 	return out
