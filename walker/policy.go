@@ -207,6 +207,7 @@ func best() Policy {
 	p.MIPSCallPC = false
 	// Compilers for mips keep no frame pointer unless they are told to.
 	p.Scan.MIPSWithFP = false
+	p.NullLeaf = true
 	p.Scan.RejectNonCanonical = true
 	p.Scan.AfterCall = true
 	// A register that is lost does not make the others wrong.
@@ -219,7 +220,6 @@ func best() Policy {
 	p.FramePointer.Stale = false
 	p.MendExchanged = true
 	p.EndAtOutermost = true
-	p.NullLeaf = true
 	return p
 }
 
