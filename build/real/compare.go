@@ -35,15 +35,18 @@ const (
 )
 
 // known cuts gdb's frames to those that it has rules for. gdb guesses the caller of code that is in no file, as the code of a JIT compiler, and
-// may then go on with numbers that are no addresses. The frame of such code itself is known by its callee's rules. complete: gdb reached the
+// may then go on with numbers that are no addresses. The frame of such code itself is known by its callee's rules. word is a word's size. complete: gdb reached the
 // end of the stack.
-func (t *gdbThread) known(at func(pc uint64) code) (frames []gdbFrame, complete bool) {
+func (t *gdbThread) known(at func(pc uint64) code, word uint64) (frames []gdbFrame, complete bool) {
 	for i, f := range t.Frames {
 		kind := at(f.PC)
 		if kind == fileCode || f.Signal || f.FramePointer {
 			continue
 		}
 		saved := i == 0 || t.Frames[i-1].Signal // all registers are the kernel's
+		if kind == noCode && saved && i+1 < len(t.Frames) && t.Frames[i+1].SP == f.SP+word {
+			continue // it was called by mistake, and its return address is where the call has put it
+		}
 		if kind == madeCode || saved {
 			i++
 		}
@@ -104,7 +107,7 @@ type process struct {
 
 // compareThread compares our frames with those that gdb knows.
 func (p *process) compareThread(id uint32, ours *ourThread, gdb *gdbThread) threadResult {
-	frames, complete := gdb.known(p.at)
+	frames, complete := gdb.known(p.at, p.word)
 	var r threadResult
 	if len(frames) == 0 {
 		return r

@@ -120,6 +120,12 @@ func TestCompareThread(t *testing.T) {
 			o.frames[2].pc = 0x1500
 			return o
 		}, known: 3, equal: 2, want: "frame 2"},
+		{name: "the caller of a call to no code", gdb: func() *gdbThread {
+			g := stackOf(4, outermost)
+			g.Frames[1].Signal = true
+			g.Frames[2].PC, g.Frames[3].SP = 0, g.Frames[2].SP+8
+			return g
+		}, known: 4, equal: 4},
 		{name: "a thread that ran on", ours: func(g *gdbThread) *ourThread {
 			o := found(g, endOfStack)
 			o.frames[0].pc++

@@ -51,7 +51,7 @@ var (
 
 // waitingThreads are on the stacks of testdata/real/frames.c.
 var waitingThreads = []landmarks{{"wait_here", "main"}, {"wait_here", "with_recursion", "thread"}, {"wait_here", "never_returns", "with_noreturn", "thread"},
-	{"wait_here", "compare", "qsort", "with_callback", "thread"}, {"wait_here", "with_longjmp", "thread"}}
+	{"wait_here", "compare", "with_callback", "thread"}, {"wait_here", "with_longjmp", "thread"}}
 
 // programs are in the order of the printed table: small ones that are hard first, then those that others have written.
 var programs = []program{
@@ -75,6 +75,8 @@ var programs = []program{
 	{name: "32-bit-signal", needs: []need{gcc, gcc32}, build: []string{"gcc -m32 -O2 -g -o $DIR/signal $SRC/signal.c -pthread"}, run: "$DIR/signal", marker: true, bits32: true, memory: true,
 		landmarks: []landmarks{{"on_crash", "call_null", "thread"}}},
 	{name: "blocked", needs: []need{gcc}, build: []string{"gcc -O2 -g -o $DIR/blocked $SRC/blocked.c -pthread"}, run: "$DIR/blocked", marker: true},
+	{name: "signal-O0", needs: []need{gcc}, build: []string{"gcc -O0 -g -o $DIR/signal $SRC/signal.c -pthread"}, run: "$DIR/signal", marker: true,
+		landmarks: []landmarks{{"on_crash", "call_null", "thread"}, {"on_user2", "on_user1", "raise_both", "raise_on_alternate_stack", "thread"}}},
 	{name: "signal", needs: []need{gcc}, build: []string{"gcc -O2 -g -o $DIR/signal $SRC/signal.c -pthread"}, run: "$DIR/signal", marker: true,
 		landmarks: []landmarks{{"on_crash", "call_null", "thread"}, {"on_user2", "on_user1", "raise_both", "raise_on_alternate_stack", "thread"}}},
 	{name: "signal-memory", needs: []need{gcc}, build: []string{"gcc -O2 -g -o $DIR/signal $SRC/signal.c -pthread"}, run: "$DIR/signal", marker: true, memory: true,

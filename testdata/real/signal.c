@@ -54,6 +54,8 @@ static KEEP void raise_on_alternate_stack(void *stack, size_t size) {
   sink = 4;
 }
 
+static char data[16]; // no code
+
 enum { alternate = 64 << 10, normal = 256 << 10 };
 
 static void *thread(void *arg) {
@@ -64,6 +66,7 @@ static void *thread(void *arg) {
   case 3: trap(); break;
   case 4: raise_both(5); break;
   case 5: call_null((void (*)(void))0x10000); break;
+  case 6: call_null((void (*)(void))data); break;
   default: raise_on_alternate_stack(arg, alternate);
   }
   return NULL;
@@ -80,7 +83,7 @@ int main(void) {
   a = (struct sigaction){.sa_handler = on_user2, .sa_flags = SA_ONSTACK};
   sigaction(SIGUSR2, &a, NULL);
   pthread_t t;
-  for (intptr_t i = 0; i < 6; i++) pthread_create(&t, NULL, thread, (void *)i);
+  for (intptr_t i = 0; i < 7; i++) pthread_create(&t, NULL, thread, (void *)i);
   // A dump has the memory from the stack pointer to the end of its mapping: with the alternate stack just below the thread's own
   // it has both.
   char *both = mmap(NULL, alternate + normal, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -88,7 +91,7 @@ int main(void) {
   pthread_attr_init(&attr);
   pthread_attr_setstack(&attr, both + alternate, normal);
   pthread_create(&t, &attr, thread, both);
-  ready(7);
+  ready(8);
   static char stack[alternate];
   raise_on_alternate_stack(stack, alternate);
 }
