@@ -96,10 +96,10 @@ func (s *walk) checkFramePointer(regs *cpu.Regs) string {
 		if !canonical(pc) {
 			return fmt.Sprintf("its return address 0x%x is not canonical", pc)
 		}
-		if last, _ := s.reg(s.arch.FP); sp <= last || fp < sp {
+		if last, _ := s.reg(s.arch.FP); sp <= last || fp < sp && !s.lastOfChain(pc) {
 			return fmt.Sprintf("the saved rbp 0x%x is below the caller's sp 0x%x", fp, sp)
 		}
-		if _, ok := s.word(fp); !ok {
+		if _, ok := s.word(fp); !ok && !s.lastOfChain(pc) {
 			return fmt.Sprintf("the saved rbp 0x%x is outside of the stack", fp)
 		}
 		if s.Policy.FramePointer.SPInStack {
@@ -120,6 +120,12 @@ func (s *walk) checkFramePointer(regs *cpu.Regs) string {
 		}
 	}
 	return ""
+}
+
+// lastOfChain: a caller that is known to have made a call may keep no frame pointer, and have anything in that register.
+func (s *walk) lastOfChain(pc uint64) bool {
+	call, known := s.callBefore(pc)
+	return s.Policy.FramePointer.LastOfChain && known && call
 }
 
 // canonical: bits 47 to 63 of an amd64 address are equal.

@@ -241,6 +241,27 @@ func TestFramePointerChain(t *testing.T) {
 	}
 }
 
+// The outermost function that keeps rbp is called by one that does not, and that has a number in it. The return address is right all the
+// same if it follows a call; else the stack is searched.
+func TestLastOfTheFramePointers(t *testing.T) {
+	sc := &scene{arch: cpu.AMD64, os: core.OSLinux, pc: code(0x1010), code: fakeCode{code(0x3030), []byte{0xe8, 1, 2, 3, 4}}}
+	sc.regs = map[string]uint64{"rbp": sc.at(2)}
+	sc.words = []uint64{0, code(0x7070), 10, code(0x3030), 0, 0, 0}
+	if s := sc.walk(t); len(s.Frames) < 2 || s.Frames[1].PC != code(0x3030) || s.Frames[1].Trust != TrustFramePointer || s.Frames[1].Regs.SP() != sc.at(4) {
+		t.Errorf("after a call: %s", shape(s))
+	} else if fp, ok := s.Frames[1].Regs.Get(cpu.AMD64.FP); !ok || fp != 10 {
+		t.Errorf("the caller's rbp is 0x%x", fp)
+	}
+	sc.code = nil
+	if s := sc.walk(t); len(s.Frames) < 2 || s.Frames[1].Trust != TrustScan {
+		t.Errorf("not known to follow a call: %s", shape(s))
+	}
+	sc.code, sc.policy = fakeCode{code(0x3030), []byte{0xe8, 1, 2, 3, 4}}, RustMinidump
+	if s := sc.walk(t); len(s.Frames) < 2 || s.Frames[1].Trust != TrustScan {
+		t.Errorf("rust-minidump: %s", shape(s))
+	}
+}
+
 // No compiler for Windows amd64 keeps a chain of rbp.
 func TestNoFramePointerOnWindowsAMD64(t *testing.T) {
 	sc := &scene{arch: cpu.AMD64, os: core.Windows, pc: code(0x1010), policy: Breakpad}

@@ -111,15 +111,16 @@ func captureProcess(pid int, p *program, dir, writer string) (*capture, error) {
 		args = append(args, kept(dir)) // gdb cannot find a file that was unlinked
 	}
 	args = append(args, "-p", strconv.Itoa(pid), "-x", script)
-	if text, err := runTool(5*time.Minute, dir, []string{"CRASHPANE_FRAMES=" + frames, "CRASHPANE_FRAME_POINTERS=" + p.framePointers}, "gdb", args...); err != nil {
-		return nil, fmt.Errorf("gdb: %w: %s", err, lastLine(text))
+	said, err := runTool(5*time.Minute, dir, []string{"CRASHPANE_FRAMES=" + frames, "CRASHPANE_FRAME_POINTERS=" + p.framePointers}, "gdb", args...)
+	if err != nil {
+		return nil, fmt.Errorf("gdb: %w: %s", err, lastLine(said))
 	}
 	text, err := os.ReadFile(frames)
 	if err == nil {
 		err = json.Unmarshal(text, &c.gdb)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("gdb's frames: %w", err)
+	if err != nil { // gdb succeeds when its script fails
+		return nil, fmt.Errorf("gdb's frames: %w: %s", err, lastLine(said))
 	}
 	// gdb lets the process go on.
 	if err := stop(pid); err != nil {

@@ -10,16 +10,24 @@ from gdb.unwinder import Unwinder
 
 LIMIT = 100000  # frames of a thread
 KEEPERS = [k for k in os.environ.get("CRASHPANE_FRAME_POINTERS", "").split(",") if k]
+
+gdb.execute("set language c")  # the program's own may have no such type
 POINTER = gdb.lookup_type("unsigned long")
 
 
 def mappings():
+    """Executable mappings. A second one of the same part of a file, as V8 makes of its builtins, has no symbols and no rules: "made"."""
+    seen = []
     with open("/proc/%d/maps" % gdb.selected_inferior().pid) as lines:
         for line in lines:
             fields = line.split(None, 5)
-            if "x" in fields[1]:
-                start, end = (int(n, 16) for n in fields[0].split("-"))
-                yield start, end, fields[5].strip() if len(fields) > 5 else ""
+            if "x" not in fields[1]:
+                continue
+            start, end = (int(n, 16) for n in fields[0].split("-"))
+            offset, path = int(fields[2], 16), fields[5].strip() if len(fields) > 5 else ""
+            copy = any(p == path and o <= offset < o + size for p, o, size in seen)
+            seen.append((path, offset, end - start))
+            yield start, end, "" if copy else path
 
 
 MAPPED = list(mappings())
