@@ -101,8 +101,8 @@ type FramePointerRules struct {
 	// Doubted: a frame whose return address is known not to follow a call, or that does not move up the stack, is not
 	// believed, and the next source is asked. Otherwise the latter ends the walk.
 	Doubted bool
-	// LastOfChain: on amd64 the saved frame pointer need not lie in the stack above the frame where the instruction before the return address is
-	// a call: functions that keep a frame pointer are called by others that do not.
+	// LastOfChain: on amd64, above a frame that was found by its frame pointer, the next one's saved frame pointer need not lie in the stack if the
+	// instruction before the return address is a call: functions that keep a frame pointer are called by others that do not.
 	LastOfChain bool
 	// LRInModule: frame 0's lr counts only if it lies in a module: functions that have saved it use it as they like. Else pc
 	// is the word at fp+8.

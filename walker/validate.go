@@ -122,10 +122,14 @@ func (s *walk) checkFramePointer(regs *cpu.Regs) string {
 	return ""
 }
 
-// lastOfChain: a caller that is known to have made a call may keep no frame pointer, and have anything in that register.
+// lastOfChain: the top frame was found by a frame pointer, and so has one itself. Its caller, which is known to have made a call, may keep none
+// and have anything in that register.
 func (s *walk) lastOfChain(pc uint64) bool {
+	if !s.Policy.FramePointer.LastOfChain || s.top().Source != SourceFramePointer {
+		return false
+	}
 	call, known := s.callBefore(pc)
-	return s.Policy.FramePointer.LastOfChain && known && call
+	return known && call
 }
 
 // canonical: bits 47 to 63 of an amd64 address are equal.

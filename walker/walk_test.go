@@ -2,6 +2,7 @@ package walker
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -244,22 +245,44 @@ func TestFramePointerChain(t *testing.T) {
 // The outermost function that keeps rbp is called by one that does not, and that has a number in it. The return address is right all the
 // same if it follows a call; else the stack is searched.
 func TestLastOfTheFramePointers(t *testing.T) {
-	sc := &scene{arch: cpu.AMD64, os: core.OSLinux, pc: code(0x1010), code: fakeCode{code(0x3030), []byte{0xe8, 1, 2, 3, 4}}}
-	sc.regs = map[string]uint64{"rbp": sc.at(2)}
-	sc.words = []uint64{0, code(0x7070), 10, code(0x3030), 0, 0, 0}
-	if s := sc.walk(t); len(s.Frames) < 2 || s.Frames[1].PC != code(0x3030) || s.Frames[1].Trust != TrustFramePointer || s.Frames[1].Regs.SP() != sc.at(4) {
+	after := fakeCode{code(0x3030), []byte{0xe8, 1, 2, 3, 4}}
+	sc := &scene{arch: cpu.AMD64, os: core.OSLinux, pc: code(0x1010), code: eachCall{code(0x2020), code(0x3030)}}
+	sc.regs = map[string]uint64{"rbp": sc.at(1)}
+	sc.words = []uint64{0, sc.at(4), code(0x2020), code(0x7070), 10, code(0x3030), 0, 0, 0}
+	if s := sc.walk(t); len(s.Frames) < 3 || s.Frames[2].PC != code(0x3030) || s.Frames[2].Trust != TrustFramePointer || s.Frames[2].Regs.SP() != sc.at(6) {
 		t.Errorf("after a call: %s", shape(s))
-	} else if fp, ok := s.Frames[1].Regs.Get(cpu.AMD64.FP); !ok || fp != 10 {
+	} else if fp, ok := s.Frames[2].Regs.Get(cpu.AMD64.FP); !ok || fp != 10 {
 		t.Errorf("the caller's rbp is 0x%x", fp)
 	}
-	sc.code = nil
-	if s := sc.walk(t); len(s.Frames) < 2 || s.Frames[1].Trust != TrustScan {
-		t.Errorf("not known to follow a call: %s", shape(s))
+	for _, tc := range []struct {
+		name   string
+		change func()
+	}{
+		{"the caller is not known to have made a call", func() { sc.code = nil }},
+		{"rust-minidump", func() { sc.code, sc.policy = after, RustMinidump }},
+		// rbp of the first frame may be any number, as one that points into the stack.
+		{"the first frame", func() {
+			sc.code, sc.policy, sc.regs["rbp"] = after, Best, sc.at(4)
+			sc.words[1], sc.words[2] = 0, code(0x3030)
+		}},
+	} {
+		tc.change()
+		if s := sc.walk(t); slices.ContainsFunc(s.Frames, func(f Frame) bool { return f.PC == code(0x3030) && f.Trust == TrustFramePointer }) {
+			t.Errorf("%s: %s", tc.name, shape(s))
+		}
 	}
-	sc.code, sc.policy = fakeCode{code(0x3030), []byte{0xe8, 1, 2, 3, 4}}, RustMinidump
-	if s := sc.walk(t); len(s.Frames) < 2 || s.Frames[1].Trust != TrustScan {
-		t.Errorf("rust-minidump: %s", shape(s))
+}
+
+// eachCall has a call before each of its addresses.
+type eachCall []uint64
+
+func (c eachCall) Read(addr uint64, p []byte) int {
+	for _, at := range c {
+		if end := addr + uint64(len(p)); at == end {
+			return fakeCode{at, []byte{0xe8, 1, 2, 3, 4}}.Read(addr, p)
+		}
 	}
+	return fakeCode{}.Read(addr, p)
 }
 
 // No compiler for Windows amd64 keeps a chain of rbp.
