@@ -12,6 +12,8 @@
 
 #define KEEP __attribute__((noinline))
 
+static volatile int zero; // what is not known when the program is compiled
+
 static KEEP void with_alloca(int n) {
   char *p = alloca(n);
   memset(p, n, n);
@@ -123,14 +125,14 @@ static KEEP int with_tail_call(int n) { return tail(n * 3); } // at -O2 a jump, 
 static void *thread(void *which) {
   struct large s = {{1, 2, 3}};
   switch ((intptr_t)which) {
-  case 0: with_alloca(1000 + sink); break;
-  case 1: with_array(8 + sink); break;
+  case 0: with_alloca(1000 + zero); break;
+  case 1: with_array(8 + zero); break;
   case 2: sink = with_varargs(6, 1, 2.0, 3, 4.0, 5, 6.0); break;
-  case 3: sink = with_recursion(300 + sink); break;
+  case 3: sink = with_recursion(300 + zero); break;
   case 4: with_large_frame(9); break;
   case 5: with_alignment(33); break;
   case 6: with_callback(); break;
-  case 7: with_noreturn(1 + sink); break;
+  case 7: with_noreturn(1 + zero); break;
   case 8: sink = with_struct(s, 1, 2, 3, 4, 5, 6, 7, 8); break;
   case 9: with_longjmp(); break;
   case 10: sink = with_tail_call(4); break;
