@@ -38,6 +38,10 @@ type Policy struct {
 	// LeafOnWindows: on amd64 Windows functions without unwind data do not move sp, so frame 0's return address may be the
 	// word at sp, or the one above it.
 	LeafOnWindows bool
+	// NullLeaf: on CPUs that push return addresses, a thread that was stopped or interrupted by a signal at an address in the first page
+	// called a null pointer: its return address is still at sp. Otherwise such an address in a signal's frame ends the stack, as it does
+	// where no return address is at sp.
+	NullLeaf bool
 	// EqualSP: frame 0's caller may have the same sp, as a leaf's does that keeps its return address in a register.
 	EqualSP EqualSP
 	// EndAtOutermost: no caller is guessed for a function that the system enters (_start, clone, RtlUserThreadStart).
@@ -108,6 +112,9 @@ type FramePointerRules struct {
 	// Doubted: a frame whose return address is known not to follow a call, or that does not move up the stack, is not
 	// believed, and the next source is asked. Otherwise the latter ends the walk.
 	Doubted bool
+	// LastOfChain: on amd64, above a frame that was found by its frame pointer, the next one's saved frame pointer need not lie in the stack if the
+	// instruction before the return address is a call: functions that keep a frame pointer are called by others that do not.
+	LastOfChain bool
 	// LRInModule: frame 0's lr counts only if it lies in a module: functions that have saved it use it as they like. Else pc
 	// is the word at fp+8.
 	LRInModule bool
@@ -204,6 +211,7 @@ func best() Policy {
 	p.MIPSCallPC = false
 	// Compilers for mips keep no frame pointer unless they are told to.
 	p.Scan.MIPSWithFP = false
+	p.NullLeaf = true
 	p.Scan.RejectNonCanonical = true
 	p.Scan.AfterCall = true
 	// A register that is lost does not make the others wrong.
@@ -211,6 +219,7 @@ func best() Policy {
 	// Rules that give a return address of 0 are how the outermost frame's say that it has no caller.
 	p.CFINonZero = false
 	p.FramePointer.LRInModule = true
+	p.FramePointer.LastOfChain = true
 	p.FramePointer.LeafByLR = true
 	p.FramePointer.Doubted = true
 	p.FramePointer.Stale = false

@@ -15,7 +15,7 @@ const firstPage = 1 << 12
 // ends decides whether the walk is over at a caller that a source stands by: its pc is null-like, or its sp has not moved up.
 func (s *walk) ends(src Source, cand candidate, regs *cpu.Regs) *Stop {
 	pc, sp, callee := regs.PC(), regs.SP(), s.top().Regs.SP()
-	if pc < firstPage {
+	if pc < firstPage && !s.calledNull(cand, regs) {
 		return &Stop{Kind: StopEnd, Detail: fmt.Sprintf("the next return address, found by %s, is 0x%x", src, pc)}
 	}
 	if sp > callee || sp == callee && s.mayKeepSP(src, pc) {
@@ -26,6 +26,15 @@ func (s *walk) ends(src Source, cand candidate, regs *cpu.Regs) *Stop {
 	}
 	return &Stop{Kind: StopNoProgress, Detail: fmt.Sprintf(
 		"the caller found by %s (pc 0x%x) has sp 0x%x, not above this frame's 0x%x", src, pc, sp, callee)}
+}
+
+// calledNull: a signal's frame says that the thread called a null pointer, and the return address of that call is where it has to be.
+func (s *walk) calledNull(cand candidate, regs *cpu.Regs) bool {
+	if !s.Policy.NullLeaf || !cand.row.Signal || s.arch.LR != cpu.NoReg {
+		return false
+	}
+	_, _, ok := s.scanFor(regs.SP(), 1)
+	return ok
 }
 
 // mayKeepSP: functions that keep their return address in a register need not move sp.
@@ -90,10 +99,10 @@ func (s *walk) checkFramePointer(regs *cpu.Regs) string {
 		if !canonical(pc) {
 			return fmt.Sprintf("its return address 0x%x is not canonical", pc)
 		}
-		if last, _ := s.reg(s.arch.FP); sp <= last || fp < sp {
+		if last, _ := s.reg(s.arch.FP); sp <= last || fp < sp && !s.lastOfChain(pc) {
 			return fmt.Sprintf("the saved rbp 0x%x is below the caller's sp 0x%x", fp, sp)
 		}
-		if _, ok := s.word(fp); !ok {
+		if _, ok := s.word(fp); !ok && !s.lastOfChain(pc) {
 			return fmt.Sprintf("the saved rbp 0x%x is outside of the stack", fp)
 		}
 		if s.Policy.FramePointer.SPInStack {
@@ -114,6 +123,16 @@ func (s *walk) checkFramePointer(regs *cpu.Regs) string {
 		}
 	}
 	return ""
+}
+
+// lastOfChain: the top frame was found by a frame pointer, and so has one itself. Its caller, which is known to have made a call, may keep none
+// and have anything in that register.
+func (s *walk) lastOfChain(pc uint64) bool {
+	if !s.Policy.FramePointer.LastOfChain || s.top().Source != SourceFramePointer {
+		return false
+	}
+	call, known := s.callBefore(pc)
+	return known && call
 }
 
 // canonical: bits 47 to 63 of an amd64 address are equal.

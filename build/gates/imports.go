@@ -91,6 +91,8 @@ var rooms = []room{
 	{"build/bigelf", []string{"core/dumptest"}},
 	// The demo portal's hostile dump.
 	{"build/portal/hostile", []string{"core/dumptest"}},
+	// It walks dumps of real programs, as the page and the command do.
+	{"build/real", []string{"core/input", "symfile/binary", "symfile/demangle", "walker/session"}},
 	{"build/...", []string{"build/..."}},
 }
 
