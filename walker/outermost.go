@@ -91,15 +91,15 @@ func (s *walk) entered(f *Frame) string {
 // within 64 bytes on all CPUs of the dumps that have an auxiliary vector, and the next function that calls anything begins later.
 const startSize = 64
 
-// endsFrameChain: all code of Apple's systems keeps frame pointers, and a thread's first function finds 0 in that register. So a chain
-// that was followed from frame to frame ends at the frame which saved 0 and has no return address beside it.
+// endsFrameChain: all code of Apple's systems keeps frame pointers, and a thread's first function finds 0 in that register. So the chain
+// of a caller's frame pointer ends where the saved one is 0 and no return address is beside it.
 func (s *walk) endsFrameChain() string {
-	if s.OS != core.MacOS && s.OS != core.IOS || !s.fpWasRead() {
+	if s.OS != core.MacOS && s.OS != core.IOS {
 		return ""
 	}
 	reg := s.framePointer()
 	fp, known := s.top().Regs.Get(reg)
-	if !known {
+	if !known || fp < s.top().Regs.SP() {
 		return ""
 	}
 	saved, ok := s.word(fp)
