@@ -127,7 +127,7 @@ func (s *Session) match(d *dump) {
 				ms.item, ms.forced = it, !exact
 			case exact && (ms.item == nil || !ms.item.sameName(m) && it.sameName(m)):
 				ms.item = it
-			case !exact && it.SymID != "" && it.sameName(m):
+			case !exact && it.SymID != "" && it.sameName(m) && d.wrongArch(it.SymArch) == "":
 				mismatch = it
 			}
 		}

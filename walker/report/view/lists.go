@@ -257,25 +257,11 @@ func (v *View) Wanted(from, n int) WantedPage {
 			StorePath: Clean(w.StorePath), OtherPath: Clean(w.OtherPath), Frames: w.Frames, OtherFile: Clean(BaseName(w.MismatchFile)),
 			OtherID: Clean(w.MismatchID), Item: w.MismatchItem}
 		if row.OtherFile != "" {
-			row.Differs = differs(w.DebugID, w.MismatchID)
+			row.Differs = Clean(report.IDDifference(w.DebugID, w.MismatchID))
 		}
 		out.Rows = append(out.Rows, row)
 	}
 	return out
-}
-
-// differs says in words what differs between two debug ids: 32 digits of a signature, then the age.
-func differs(a, b string) string {
-	if len(a) > 32 && len(b) > 32 {
-		ages := ", age " + Clean(b[32:]) + " instead of " + Clean(a[32:])
-		switch {
-		case strings.EqualFold(a[:32], b[:32]):
-			return "same signature" + ages
-		case strings.EqualFold(a[:32], report.TurnedID(b)[:32]):
-			return "same signature with its bytes in another order" + ages
-		}
-	}
-	return "another signature: another build"
 }
 
 // WantedText is the list to hand on: one store path a line, with the number of frames.

@@ -177,7 +177,7 @@ func TestDiffers(t *testing.T) {
 		{"3A7D5E001C", "another signature: another build"},
 		{"", "another signature: another build"},
 	} {
-		if got := differs(id+"1", c[0]); got != c[1] {
+		if got := report.IDDifference(id+"1", c[0]); got != c[1] {
 			t.Errorf("%s: %q, want %q", c[0], got, c[1])
 		}
 	}
