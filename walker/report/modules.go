@@ -212,7 +212,8 @@ func IDDifference(want, have string) string {
 	return "another signature: another build"
 }
 
-// wanted ranks the missing symbol files by the frames that need them. Modules of one debug file and id want one file.
+// wanted ranks the missing symbol files by the frames that need them. Whatever asks for symbols (findings, the end of a stack, the line above
+// it) asks in this order. Modules of one debug file and id want one file.
 func (b *builder) wanted() {
 	r := b.r
 	r.Wanted = []Wanted{}

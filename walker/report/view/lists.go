@@ -196,6 +196,9 @@ func (v *View) Modules(from, n, selected int, search string) ModulePage {
 		if row.Sparse = m.SymbolsSparse; row.Sparse && m.State == report.SymbolsLoaded {
 			row.Word = "searched"
 		}
+		if m.State == report.SymbolsLoaded && m.Has.OnlyExports {
+			row.State, row.Word = "exports", "only exports" // not what “loaded” promises
+		}
 		for _, w := range m.Warnings {
 			row.Warnings = append(row.Warnings, Clean(w))
 		}
