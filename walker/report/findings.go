@@ -242,6 +242,11 @@ func (b *builder) stateFinding(m int) {
 	name := BaseName(mod.Name)
 	switch mod.State {
 	case SymbolsMismatch:
+		if mod.DebugID == "" {
+			b.moduleFinding(FindingMismatch, m, nil, b.wantedFile(m), "%s was not used for %s: the dump has no id of the module to compare its id (%s) with; %s in the module",
+				BaseName(s.MismatchFile), name, s.MismatchID, frames(mod.Frames, "lies", "lie"))
+			return
+		}
 		b.moduleFinding(FindingMismatch, m, nil, b.wantedFile(m)+", or use the file anyway (“Use anyway” on the page, --use FILE in a terminal)", "%s is of another build of %s (its id is %s, the module's %s) and was not used; %s in the module",
 			BaseName(s.MismatchFile), name, s.MismatchID, mod.DebugID, frames(mod.Frames, "lies", "lie"))
 	case SymbolsForced:

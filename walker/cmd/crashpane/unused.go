@@ -65,7 +65,7 @@ func (s *fileSet) useFile(spec string) error {
 	used := false
 	for i := range s.session.Dump(0).Modules {
 		m := &s.session.Dump(0).Modules[i]
-		if !slices.ContainsFunc(names, func(name string) bool { return isModule(name, m.Name, m.DebugFile) }) {
+		if !slices.ContainsFunc(names, func(name string) bool { return name != "" && (s.session.SameName(0, i, name) || m.Name == name) }) {
 			continue
 		}
 		if err := s.session.Assign(it.ID, 0, i); err != nil {
@@ -80,16 +80,6 @@ func (s *fileSet) useFile(spec string) error {
 		return fmt.Errorf("the dump has no module %q", module)
 	}
 	return fmt.Errorf("the dump has no module of its name; say which: --use MODULE=%s", path)
-}
-
-// isModule: a name is that of a module, of its file or of its debug file.
-func isModule(name string, files ...string) bool {
-	for _, file := range files {
-		if name != "" && (strings.EqualFold(report.BaseName(file), report.BaseName(name)) || file == name) {
-			return true
-		}
-	}
-	return false
 }
 
 // tellUnused says which of the symbol files are not used and why. Each file that is named on the command line has a line, and each in

@@ -132,3 +132,19 @@ func TestUseErrors(t *testing.T) {
 		}
 	}
 }
+
+// A module without an id has no symbols that are known to be its own: the line says so, and --use takes the file of its name.
+func TestUseForModuleWithoutID(t *testing.T) {
+	const wine = "../../../../shared/corpus/winapple/wine/"
+	if !isFile(wine + "chain64-O2.dmp") {
+		t.Skip("SKIPPED: " + wine + " is not there")
+	}
+	sym, dump := wine+"chain64-O2.moz.sym", wine+"chain64-O2.dmp"
+	want := sym + ": not used: the dump has no id for chain64-O2.exe to compare its id AF39DD20F7DE752D4C4C44205044422E1 with; --use " + sym + " takes it all the same\n"
+	if code, _, stderr := crashpane("walk", dump, sym); code != exitOK || stderr != want {
+		t.Errorf("exit %d, %s", code, stderr)
+	}
+	if code, out, stderr := crashpane("walk", "--use", sym, dump); code != exitOK || !strings.Contains(out, "chain64-O2.exe!") || !strings.Contains(stderr, "its id AF39DD20F7DE752D4C4C44205044422E1 is not the module's, (none)") {
+		t.Errorf("exit %d, %s\n%s", code, stderr, out)
+	}
+}
