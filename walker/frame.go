@@ -90,7 +90,7 @@ const (
 	StopNoCPU        StopKind = "unsupported-cpu"
 	StopDumpThread   StopKind = "dump-thread" // the thread that wrote the dump; both peers leave it out
 	StopNoMemory     StopKind = "no-stack-memory"
-	StopEnd          StopKind = "end"           // the pc of the next frame is in the first page: the chain ends as it should
+	StopEnd          StopKind = "end"           // the last frame is known to have no caller: the stack is complete
 	StopNoProgress   StopKind = "no-progress"   // the stack pointer did not move up
 	StopLeftStack    StopKind = "left-stack"    // the stack pointer is in no memory that the dump has, and neither is any caller's
 	StopNothingFound StopKind = "nothing-found" // no source produced an acceptable caller

@@ -41,43 +41,124 @@ func isReserved(name string) bool {
 	return slices.Contains(reserved, strings.TrimSuffix(name, ".abi0"))
 }
 
-// ended says of the top frame that it has no caller, if its function is one of those and its rules lead to none. Where a thread was
+// ended says that the top frame has no caller, if something tells so and its rules lead to none. Where a thread was
 // stopped or interrupted by a signal in clone, that may have been before it entered the new stack.
 func (s *walk) ended() *Stop {
 	if !s.Policy.EndAtOutermost || s.interrupted() {
 		return nil
 	}
+	for _, says := range endings {
+		if why := says(s); why != "" {
+			return &Stop{Kind: StopEnd, Detail: why}
+		}
+	}
+	return nil
+}
+
+// endings are what tells that the top frame is where its stack begins. Each says how it is known, or "".
+var endings = []func(*walk) string{
+	(*walk).isCommon,
+	func(s *walk) string { return s.entered(s.top()) },
+	(*walk).endsFrameChain,
+	(*walk).usedShadow,
+}
+
+func (s *walk) isCommon() string {
 	name := s.symbol(s.top()).Name
 	for _, c := range common {
 		if c.name == name && c.os == s.OS {
 			return noCaller(name)
 		}
 	}
-	if isReserved(name) {
-		return noCaller(name)
+	return ""
+}
+
+func noCaller(name string) string { return name + " is where a stack begins: it has no caller" }
+
+// entered says that the system enters a frame's function: by its reserved name, or because it is the program's entry point.
+func (s *walk) entered(f *Frame) string {
+	sym := s.symbol(f)
+	if isReserved(sym.Name) {
+		return noCaller(sym.Name)
 	}
-	return nil
+	if past := f.PC - s.Entry; s.Entry != 0 && past > 0 && past <= startSize && (sym.Name == "" || f.Address(sym.Start) == s.Entry) {
+		return fmt.Sprintf("the program begins at 0x%x (AT_ENTRY), and the call is %d bytes behind it: it has no caller", s.Entry, past)
+	}
+	return ""
 }
 
-func noCaller(name string) *Stop {
-	return &Stop{Kind: StopEnd, Detail: name + " is where a stack begins: it has no caller"}
+// startSize is how far behind the entry point the return address of its call may be. The _start of glibc, musl and Bionic makes its one call
+// within 64 bytes on all CPUs of the dumps that have an auxiliary vector, and the next function that calls anything begins later.
+const startSize = 64
+
+// endsFrameChain: all code of Apple's systems keeps frame pointers, and a thread's first function finds 0 in that register. So the chain
+// of a caller's frame pointer ends where the saved one is 0 and no return address is beside it.
+func (s *walk) endsFrameChain() string {
+	if s.OS != core.MacOS && s.OS != core.IOS {
+		return ""
+	}
+	reg := s.framePointer()
+	fp, known := s.top().Regs.Get(reg)
+	if !known || fp < s.top().Regs.SP() {
+		return ""
+	}
+	saved, ok := s.word(fp)
+	ra, _ := s.word(fp + uint64(s.arch.WordSize))
+	if !ok || saved != 0 || s.Modules.Covers(s.strip(ra)-1) {
+		return ""
+	}
+	return fmt.Sprintf("the chain of frame pointers ends here: the word at %s 0x%x is 0", s.arch.RegName(reg), fp)
 }
 
-// endAtReserved takes away the frames above the first whose function has a reserved name. It is asked when the walk is over and all names
-// are known: a walk that asked for each would read much more of a symbol file than its rules.
-func (s *walk) endAtReserved() *Stop {
+// usedShadow: the CPU's shadow stack has every return address of the thread, and the top frame's was the last.
+func (s *walk) usedShadow() string {
+	if !s.shadowed || len(s.shadow) > 0 {
+		return ""
+	}
+	return fmt.Sprintf("0x%x is the last return address on the shadow stack", s.top().PC)
+}
+
+// stackBegins says that a walk which found no caller has reached where the stack begins. Windows has stacks begin at a multiple of 64 KB
+// (the allocation granularity, GetSystemInfo), and every thread in a function of ntdll.dll. So if the memory goes on to such an address, and no
+// word of it points into a module, no return address can be there. Other systems have pointers into modules behind a stack's first frame.
+func (s *walk) stackBegins() string {
+	if !s.Policy.EndAtOutermost || s.OS != core.Windows || s.atContext() {
+		return ""
+	}
+	sp := s.top().Regs.SP()
+	at := sp
+	for ; ; at += uint64(s.arch.WordSize) {
+		v, ok := s.word(at)
+		if !ok {
+			break
+		}
+		if s.Modules.Covers(v) || s.Modules.Covers(v-1) {
+			return ""
+		}
+	}
+	if at == sp || at%(64<<10) != 0 {
+		return ""
+	}
+	return fmt.Sprintf("no word between sp 0x%x and the stack's beginning, 0x%x, points into a module", sp, at)
+}
+
+// endAtOutermost takes away the frames above the first that is known to have no caller (see entered). It is asked when the walk is over and all
+// names are known: a walk that asked for each would read much more of a symbol file than its rules.
+func (s *walk) endAtOutermost() *Stop {
 	if !s.Policy.EndAtOutermost {
 		return nil
 	}
 	for i := 1; i+1 < len(s.frames); i++ {
 		f := &s.frames[i]
-		if f.Row.Signal || !isReserved(f.Symbol.Name) {
+		if f.Row.Signal {
+			continue
+		}
+		why := s.entered(f)
+		if why == "" {
 			continue
 		}
 		next := &s.frames[i+1]
-		stop := noCaller(f.Symbol.Name)
-		stop.Detail += fmt.Sprintf("; %s gives 0x%x", next.Source, next.PC)
-		stop.Attempts = next.Attempts
+		stop := &Stop{Kind: StopEnd, Attempts: next.Attempts, Detail: fmt.Sprintf("%s; %s gives 0x%x", why, next.Source, next.PC)}
 		s.frames = s.frames[:i+1]
 		return stop
 	}

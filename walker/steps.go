@@ -17,7 +17,7 @@ type Steps struct {
 
 // Begin starts the walk of a thread with its first frame; see WalkShadowed for what it takes.
 func (w *Walker) Begin(regs cpu.Regs, mem unwind.Memory, shadow []uint64) *Steps {
-	s := &walk{Walker: w, arch: regs.Arch, mem: mem, shadow: shadow}
+	s := &walk{Walker: w, arch: regs.Arch, mem: mem, shadow: shadow, shadowed: len(shadow) > 0}
 	if w.Policy.Pointer.ContextLR {
 		s.stripRegister(&regs, s.arch.LR)
 	}
@@ -100,7 +100,7 @@ func (t *Steps) Stack() Stack {
 	for i := range s.frames {
 		s.symbol(&s.frames[i])
 	}
-	if stop := s.endAtReserved(); stop != nil {
+	if stop := s.endAtOutermost(); stop != nil {
 		t.stop = stop
 	}
 	if room := s.frames; cap(room) <= mostSpare && cap(room) > len(room) {

@@ -21,6 +21,8 @@ type Walker struct {
 	Code Code
 	// Space, if set, is what the dump knows of the process's address space: its memory map, and which of the memory it holds.
 	Space Space
+	// Entry is the program's entry point, by the system's own account (Linux' AT_ENTRY); 0 if it is not known.
+	Entry uint64
 	// BigEndian says how words of Code are stored, on CPUs that have both orders.
 	BigEndian bool
 	// pacMask keeps the address bits of an arm64 pointer.
@@ -54,6 +56,8 @@ type walk struct {
 	scanned int
 	// shadow are the return addresses of the CPU's shadow stack, youngest first, that no frame has used yet.
 	shadow []uint64
+	// shadowed: the dump has the thread's shadow stack.
+	shadowed bool
 	// params are the parameter sizes of the frames, as far as STACK WIN or FUNC gave one.
 	params []paramSize
 }
@@ -178,6 +182,9 @@ func (s *walk) caller() (Frame, *Stop) {
 	if sp := s.top().Regs.SP(); s.Policy.Refute && !s.atContext() && !s.holdsStack(sp) {
 		return Frame{}, &Stop{Kind: StopLeftStack, Attempts: attempts,
 			Detail: fmt.Sprintf("the stack pointer 0x%x has left the memory that the dump has: nothing of what called 0x%x can be read", sp, s.top().PC)}
+	}
+	if why := s.stackBegins(); why != "" {
+		return Frame{}, &Stop{Kind: StopEnd, Attempts: attempts, Detail: why}
 	}
 	return Frame{}, &Stop{Kind: StopNothingFound, Attempts: attempts,
 		Detail: fmt.Sprintf("no way was found to a caller of 0x%x (sp 0x%x)", s.top().PC, s.top().Regs.SP())}

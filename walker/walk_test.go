@@ -566,8 +566,8 @@ func TestNothingAboveStart(t *testing.T) {
 func TestShadowStack(t *testing.T) {
 	sc := &scene{arch: cpu.AMD64, os: core.Windows, pc: code(0x1010), shadow: []uint64{code(0x2020), code(0x3030)},
 		words: []uint64{1, code(0x5050), 2, code(0x2020), code(0x6060), code(0x3030), 0}}
-	expect(t, sc.walk(t), "1010 context, 2020 prewalked, 3030 prewalked, nothing-found")
+	expect(t, sc.walk(t), "1010 context, 2020 prewalked, 3030 prewalked, end")
 	// Call frame information is asked first, and the shadow stack follows it.
 	sc.syms = &fakeSymbols{loaded: true, funcs: map[uint64]string{0x1000: "leaf"}, row: cfaRow(cpu.AMD64, 4)}
-	expect(t, sc.walk(t), "1010 context, 2020 cfi, 3030 prewalked, nothing-found")
+	expect(t, sc.walk(t), "1010 context, 2020 cfi, 3030 prewalked, end")
 }

@@ -31,7 +31,7 @@ afterEach(async () => {
 test("missing symbols are said in the verdict, at the stack's end and in a tab, with what to drop", async () => {
   await tab.page.waitForFunction(() => document.querySelector(".verdict-finding:not([hidden])")?.innerText.includes("libc.so.6"));
   const hint = tab.page.locator("#stack .row.hint");
-  assert.match(await hint.innerText(), /No symbols for libc\.so\.6: 2 frames were found by scanning; drop libc\.so\.6\.sym with id [0-9A-F]+/);
+  assert.match(await hint.innerText(), /No symbols for libc\.so\.6: 2 frames were found by scanning; add libc\.so\.6\.sym with id [0-9A-F]+/);
   await hint.click();
   await tab.sees("Copy all");
   assert.equal(await tab.page.getAttribute("#tab-findings", "aria-selected"), "true");

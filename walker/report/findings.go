@@ -36,7 +36,8 @@ const (
 // Finding is one thing that makes stacks shorter or less certain than they could be.
 type Finding struct {
 	Kind FindingKind
-	// Thread is the thread that it concerns, or -1 for several or none; Module likewise.
+	// Thread is the thread that it concerns, or -1 for several or none. Module is the one that it concerns, of several that miss symbols
+	// the one to begin with, or -1.
 	Thread, Module int
 	// Text says what is wrong, with numbers; Suggestion what would help, or "".
 	Text, Suggestion string
@@ -82,7 +83,7 @@ func (b *builder) findings() {
 		if kind, ok := b.stopFinding(s); ok {
 			byStop[kind] = append(byStop[kind], i)
 		}
-		r.Threads[i].Stop.Suggestion = b.suggestion(s)
+		r.Threads[i].Stop.Suggestion, r.Threads[i].Stop.Wants = b.suggestion(s)
 	}
 	if ran := b.overflow(); ran >= 0 {
 		// That says already why the stack is not there.
@@ -97,6 +98,7 @@ func (b *builder) findings() {
 	for m := range tallies {
 		b.symbolFindings(m, &tallies[m])
 	}
+	b.missingFinding(tallies)
 	sort.SliceStable(r.Findings, func(i, j int) bool {
 		x, y := &r.Findings[i], &r.Findings[j]
 		if a, b := slices.Index(kindOrder, x.Kind), slices.Index(kindOrder, y.Kind); a != b {
@@ -240,7 +242,12 @@ func (b *builder) stateFinding(m int) {
 	name := BaseName(mod.Name)
 	switch mod.State {
 	case SymbolsMismatch:
-		b.moduleFinding(FindingMismatch, m, nil, b.wantedFile(m)+", or use the file anyway by hand", "%s is of another build of %s (its id is %s, the module's %s) and was not used; %s in the module",
+		if mod.DebugID == "" {
+			b.moduleFinding(FindingMismatch, m, nil, b.wantedFile(m), "%s was not used for %s: the dump has no id of the module to compare its id (%s) with; %s in the module",
+				BaseName(s.MismatchFile), name, s.MismatchID, frames(mod.Frames, "lies", "lie"))
+			return
+		}
+		b.moduleFinding(FindingMismatch, m, nil, b.wantedFile(m)+", or use the file anyway (“Use anyway” on the page, --use FILE in a terminal)", "%s is of another build of %s (its id is %s, the module's %s) and was not used; %s in the module",
 			BaseName(s.MismatchFile), name, s.MismatchID, mod.DebugID, frames(mod.Frames, "lies", "lie"))
 	case SymbolsForced:
 		b.moduleFinding(FindingForced, m, nil, b.wantedFile(m), "%s was assigned to %s by hand, although its id (%s) is not the module's (%s): %s by it may be wrong",
@@ -260,7 +267,7 @@ func (b *builder) tallyFindings(m int, t *tally) {
 	}
 	used := mod.State == SymbolsLoaded || mod.State == SymbolsForced
 	if used && s.NoUnwind && t.guessed > 0 {
-		add(FindingNoUnwind, nil, "drop the binary itself, or make the symbol file from one that still has its unwind data (.eh_frame, .debug_frame, or the PDB)",
+		add(FindingNoUnwind, nil, "add the binary itself, or make the symbol file from one that still has its unwind data (.eh_frame, .debug_frame, or the PDB)",
 			"%s has names and no STACK records: the callers of %s in %s had to be guessed", file, frames(t.guessed, "", ""), name)
 	}
 	if t.badRecords > 0 {
@@ -280,51 +287,109 @@ func (b *builder) tallyFindings(m int, t *tally) {
 		add(FindingOddRecord, nil, "", "%s: %s%s", file, strings.Join(s.UnwindNotes, "; "), more)
 	}
 	if used && t.far > 0 {
-		add(FindingExports, nil, "make the symbol file from the program with its debug information, or drop that",
+		add(FindingExports, nil, "make the symbol file from the program with its debug information (crashpane dumpsyms), or add that",
 			"%s no name: %s has only exported ones, too far before them", frames(t.far, "in "+name+" has", "in "+name+" have"), file)
 	}
 	if n := len(t.scanned); used && n > 0 && !s.NoUnwind && t.badRecords == 0 {
 		add(FindingScanned, t.scanned, "", "no unwind rule of %s led further at %s: what called them was found by scanning%s", file,
 			frames(n, "in "+name, "in "+name), b.ofThem(t.scanned))
 	}
-	if used {
-		return
-	}
-	if n := len(t.scanned); n > 0 {
-		add(FindingScanned, t.scanned, b.wantedFile(m), "no symbols for %s: %s by scanning%s", name, frames(n, "was found", "were found"), b.ofThem(t.scanned))
-	}
-	if n := len(t.ends); n > 0 {
-		add(FindingEnds, t.ends, b.wantedFile(m), "no symbols for %s, where %s", name, b.endText(t.ends))
-	}
 }
 
-// suggestion is what would lead a stack further.
-func (b *builder) suggestion(s *walker.Stack) string {
-	best, most := -1, 0
-	count := map[int]int{}
-	bare := func(m int) bool { return m >= 0 && (b.symbols[m].File == "" || b.r.Modules[m].State == SymbolsCorrupt) }
+// bare: a module has no symbols that can be used.
+func (b *builder) bare(m int) bool {
+	return m >= 0 && (b.symbols[m].File == "" || b.r.Modules[m].State == SymbolsCorrupt)
+}
+
+// wants is the module without symbols whose symbols a stack would gain by: of those whose callers were found by scanning, and the one where
+// it breaks off, the first of Report.Wanted; -1 if there is none. scanned is how many of its callers were found by scanning.
+func (b *builder) wants(s *walker.Stack) (module, scanned int) {
+	gains := map[int]int{}
+	module = -1
 	for j := range s.Frames {
-		if m := s.Frames[j].Module; bare(m) && j+1 < len(s.Frames) && scannedFrame(&s.Frames[j+1]) {
-			if count[m]++; count[m] > most {
-				best, most = m, count[m]
-			}
+		m, n := s.Frames[j].Module, 0
+		if j+1 < len(s.Frames) && scannedFrame(&s.Frames[j+1]) {
+			n = 1
+		}
+		if !b.bare(m) || n == 0 && (j+1 < len(s.Frames) || !b.cut(s)) {
+			continue
+		}
+		if gains[m] += n; module < 0 {
+			module = m // damaged files are not among the wanted
 		}
 	}
-	if n := len(s.Frames); b.cut(s) {
-		if m := s.Frames[n-1].Module; bare(m) && count[m] == most {
-			best = m
+	for i := range b.r.Wanted {
+		m := b.r.Wanted[i].Module
+		if n, ok := gains[m]; ok {
+			return m, n
 		}
 	}
-	switch {
-	case s.Stop.Kind == walker.StopNoMemory:
-		return b.wantsStacks()
-	case best < 0:
-		return ""
-	case most == 0:
-		return fmt.Sprintf("no symbols for %s, where the stack ends; %s", BaseName(b.r.Modules[best].Name), b.wantedFile(best))
+	return module, gains[module]
+}
+
+// suggestion is what would lead a stack further, and the module whose symbols it asks for, or -1.
+func (b *builder) suggestion(s *walker.Stack) (string, int) {
+	if s.Stop.Kind == walker.StopNoMemory {
+		return b.wantsStacks(), -1
 	}
-	return fmt.Sprintf("no symbols for %s: %s by scanning; %s", BaseName(b.r.Modules[best].Name),
-		frames(most, "was found", "were found"), b.wantedFile(best))
+	m, scanned := b.wants(s)
+	if m < 0 {
+		return "", -1
+	}
+	how := ", where the stack ends; "
+	if scanned > 0 {
+		how = ": " + frames(scanned, "was found", "were found") + " by scanning; "
+	}
+	return "no symbols for " + BaseName(b.r.Modules[m].Name) + how + b.wantedFile(m), m
+}
+
+// missingFinding is one finding for all modules without symbols that stacks would gain by, in the order of Report.Wanted.
+func (b *builder) missingFinding(tallies []tally) {
+	var modules, scanned, ends []int
+	seen := map[int]bool{}
+	add := func(m int) {
+		if t := &tallies[m]; b.bare(m) && !seen[m] && len(t.scanned)+len(t.ends) > 0 {
+			seen[m] = true
+			modules, scanned, ends = append(modules, m), append(scanned, t.scanned...), append(ends, t.ends...)
+		}
+	}
+	for i := range b.r.Wanted {
+		add(b.r.Wanted[i].Module)
+	}
+	for m := range tallies { // damaged files are not among the wanted; a file that several modules want is there once
+		add(m)
+	}
+	if len(modules) == 0 {
+		return
+	}
+	first := modules[0]
+	f := Finding{Kind: FindingScanned, Thread: -1, Module: first, Text: "no symbols for " + BaseName(b.r.Modules[first].Name), Suggestion: b.wantedFile(first)}
+	switch n := len(modules) - 1; {
+	case n == 0:
+	case n == 1:
+		f.Text += " and " + BaseName(b.r.Modules[modules[1]].Name)
+	default:
+		f.Text += fmt.Sprintf(" and %d more modules", n)
+	}
+	slices.Sort(ends)
+	ends = slices.Compact(ends)
+	said := ", where "
+	if len(ends) > 0 {
+		f.Kind = FindingEnds
+		f.Thread = oneOf(ends)
+		f.Text += said + b.endText(ends)
+		said = "; "
+	} else {
+		said = ": "
+	}
+	if n := len(scanned); n > 0 {
+		if len(ends) == 0 {
+			slices.Sort(scanned)
+			f.Thread = oneOf(scanned)
+		}
+		f.Text += said + frames(n, "was found", "were found") + " by scanning" + b.ofThem(scanned)
+	}
+	b.r.Findings = append(b.r.Findings, f)
 }
 
 // wantedFile says which symbol file to look for.
@@ -335,10 +400,10 @@ func (b *builder) wantedFile(m int) string {
 		file = BaseName(mod.Name)
 	}
 	if mod.DebugID == "" {
-		return "the dump has no id for it: give a symbol file of " + file + " and assign it by hand"
+		return "the dump has no id for " + BaseName(mod.Name) + ": give a symbol file of " + file + " and assign it (“Assign symbols” on the page, --use " + BaseName(mod.Name) + "=FILE in a terminal)"
 	}
 	path := StorePath(file, mod.DebugID)
-	text := fmt.Sprintf("drop %s with id %s", path[strings.LastIndexByte(path, '/')+1:], mod.DebugID)
+	text := fmt.Sprintf("add %s with id %s", path[strings.LastIndexByte(path, '/')+1:], mod.DebugID)
 	if os := b.d.OS(); os == core.OSLinux || os == core.Android {
 		text += ", or " + file + " itself" // the binary, with its debug file if it has one
 	}

@@ -187,7 +187,9 @@ type Stop struct {
 	Detail string
 	// Suggestion is what would lead further, in a sentence; "" if nothing is known that would.
 	Suggestion string
-	Attempts   []Attempt
+	// Wants is the module whose symbols Suggestion asks for, or -1.
+	Wants    int
+	Attempts []Attempt
 }
 
 // Attempt is a way of finding a frame that was tried and rejected.

@@ -198,10 +198,22 @@ func (b *builder) symbolStates() {
 	}
 }
 
-// TurnedID is core.TurnedID: a debug id as it would be with the bytes of its first three numbers the other way round.
-func TurnedID(id string) string { return core.TurnedID(id) }
+// IDDifference says in words what differs between the id that a module has and another: 32 digits of a signature, then the age.
+func IDDifference(want, have string) string {
+	if len(want) > 32 && len(have) > 32 {
+		age := ", age " + have[32:] + " instead of " + want[32:]
+		switch {
+		case strings.EqualFold(want[:32], have[:32]):
+			return "same signature" + age
+		case strings.EqualFold(want[:32], core.TurnedID(have)[:32]):
+			return "same signature with its bytes in another order" + age
+		}
+	}
+	return "another signature: another build"
+}
 
-// wanted ranks the missing symbol files by the frames that need them. Modules of one debug file and id want one file.
+// wanted ranks the missing symbol files by the frames that need them. Whatever asks for symbols (findings, the end of a stack, the line above
+// it) asks in this order. Modules of one debug file and id want one file.
 func (b *builder) wanted() {
 	r := b.r
 	r.Wanted = []Wanted{}

@@ -93,7 +93,7 @@ func (s *Session) attach(main *item) bool {
 			continue
 		}
 		ok, err := main.bin.Attach(it.src)
-		took = took || ok
+		took, it.part = took || ok, it.part || ok
 		if err != nil && it.Message == "" {
 			it.Message = err.Error()
 		}
@@ -154,7 +154,7 @@ func (s *Session) matchBinary(d *dump, i int, ms *moduleSymbols) {
 				it.idInUse = m.DebugID
 			case byName && ms.bin == nil:
 				ms.bin, ms.byName = it, true
-			case !exact && it.sameName(m):
+			case !exact && it.sameName(m) && d.wrongArch(it.SymArch) == "":
 				ms.mismatch = it
 			}
 		}

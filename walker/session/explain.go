@@ -20,6 +20,7 @@ func (s *Session) newWalker(d *dump, policy walker.Policy) (*walker.Walker, *sym
 	w := walker.New(policy, os, d.ModuleMap(policy.MergeEntries, policy.Overlap), syms)
 	memory := &process{Dump: d.Dump}
 	w.Code, w.Space = memory, memory
+	w.Entry, _ = d.Linux.AuxValue("AT_ENTRY")
 	w.BigEndian = d.Header.Order == binary.ByteOrder(binary.BigEndian)
 	return w, syms
 }

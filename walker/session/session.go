@@ -106,6 +106,8 @@ type item struct {
 	bin     Binary
 	ident   symbol.Identity
 	offered int
+	// part: another binary of the session has taken the file as a part of itself, such as its debug information.
+	part bool
 }
 
 // dump is an opened minidump with what was found for it.
@@ -293,7 +295,7 @@ func (s *Session) SetPolicy(p walker.Policy) {
 func (s *Session) Policy() walker.Policy { return s.opt.Policy }
 
 // Assign uses a symbol file or binary for a module although nothing says that it belongs there: a file of another build ("use
-// anyway"), or one without a MODULE record. Every frame that it touches says so.
+// anyway"), or one without a MODULE record. Every frame that it touches says so. A file of another processor is refused.
 func (s *Session) Assign(itemID, dumpIndex, module int) error {
 	if itemID < 0 || itemID >= len(s.items) || s.items[itemID].Kind != KindSym && s.items[itemID].bin == nil {
 		return fmt.Errorf("there is no symbol file number %d", itemID)
@@ -302,6 +304,9 @@ func (s *Session) Assign(itemID, dumpIndex, module int) error {
 		return fmt.Errorf("dump %d has no module number %d", dumpIndex, module)
 	}
 	d := s.dumps[dumpIndex]
+	if why := d.wrongArch(s.items[itemID].SymArch); why != "" {
+		return fmt.Errorf("%s cannot be used: %s", s.items[itemID].Name, why)
+	}
 	if d.assigned == nil {
 		d.assigned = map[assignment]*item{}
 	}

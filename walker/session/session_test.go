@@ -153,6 +153,28 @@ func TestSymbolsLater(t *testing.T) {
 	}
 }
 
+// A symbol file of another processor is not offered for "use anyway", and refused.
+func TestOtherProcessor(t *testing.T) {
+	for _, c := range []struct {
+		arch    string
+		refused bool
+	}{{"x86_64", false}, {"x86_64h", false}, {"something", false}, {"x86", true}, {"arm64e", true}, {"mips", true}} {
+		s := New(Options{})
+		s.Add(source("x.dmp", appDump()))
+		it := s.Add(source("a.sym", []byte(strings.Replace(appSym(otherID), "x86_64", c.arch, 1))))[0]
+		r := s.Report(0)
+		if offered := r.Wanted[0].MismatchFile != ""; offered == c.refused {
+			t.Errorf("%s: offered %v", c.arch, offered)
+		}
+		if why, named := s.Unused(it.ID, 0); !named || strings.HasPrefix(why, "it is for "+c.arch+", and the dump is of amd64") != c.refused {
+			t.Errorf("%s: %q, %v", c.arch, why, named)
+		}
+		if err := s.Assign(it.ID, 0, 0); (err != nil) != c.refused {
+			t.Errorf("%s: %v", c.arch, err)
+		}
+	}
+}
+
 // A symbol file of another build is not used, both ids are told, and "use anyway" marks what it touches.
 func TestMismatch(t *testing.T) {
 	s := New(Options{})

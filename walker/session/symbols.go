@@ -105,7 +105,18 @@ func (it *item) sameName(m *core.Module) bool {
 	if name == "" {
 		name = it.storeFile
 	}
+	if m.DebugID == "" {
+		// A Windows program's symbols have the name of its PDB, which a dump without a debug record does not know.
+		if stem, ok := strings.CutSuffix(strings.ToLower(name), ".pdb"); ok && stem == strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(core.FileName(m.Name)), ".exe"), ".dll") {
+			return true
+		}
+	}
 	return name != "" && (strings.EqualFold(name, core.FileName(m.DebugFile)) || strings.EqualFold(name, core.FileName(m.Name)))
+}
+
+// SameName reports whether a symbol file's name in its MODULE record is that of a dump's module.
+func (s *Session) SameName(dumpIndex, module int, name string) bool {
+	return (&item{Item: Item{SymName: name}}).sameName(&s.dumps[dumpIndex].Modules[module])
 }
 
 // match finds the symbol file of every module anew. If anything changed, the dump's report is out of date.
@@ -127,7 +138,7 @@ func (s *Session) match(d *dump) {
 				ms.item, ms.forced = it, !exact
 			case exact && (ms.item == nil || !ms.item.sameName(m) && it.sameName(m)):
 				ms.item = it
-			case !exact && it.SymID != "" && it.sameName(m):
+			case !exact && it.SymID != "" && it.sameName(m) && d.wrongArch(it.SymArch) == "":
 				mismatch = it
 			}
 		}

@@ -17,7 +17,7 @@ import (
 
 var explainCommand = command{
 	name:  "explain",
-	line:  "explain [--thread N] [--frame M] [--unwind POLICY] [--format text|json] DUMP [SYMBOLS…]",
+	line:  "explain [--thread N] [--frame M] [--unwind POLICY] [--format text|json] [--use FILE] DUMP [SYMBOLS…]",
 	about: "say why a frame is where it is, with the numbers",
 	help: `Computes frames again and prints the rules that gave each, with numbers in the places of names, the words of memory that were
 read, the registers before and after, the checks that were passed, and what was tried before and why it was rejected. Of the
@@ -32,13 +32,14 @@ crashpane walk. json is one object, or without --frame one in each line.`,
 		fs.IntVar(&e.frame, "frame", -1, "`number` of the frame, 0 is the innermost")
 		fs.StringVar(&e.unwind, "unwind", "best", "`policy` of walking: "+strings.Join(policyNames(), ", "))
 		fs.StringVar(&e.format, "format", "text", "`form` of the output: "+strings.Join(plainFormats, ", "))
+		e.useFlag(fs)
 		return e.run
 	},
 }
 
 var compareCommand = command{
 	name:  "compare",
-	line:  "compare [--thread N] [--format text|json] DUMP [SYMBOLS…]",
+	line:  "compare [--thread N] [--format text|json] [--use FILE] DUMP [SYMBOLS…]",
 	about: "walk a thread in six ways, side by side",
 	help: `Walks one thread by call frame information alone, by frame pointers alone, by scanning alone, as Breakpad does, as rust-minidump
 does, and as crashpane walk does. Prints the frames that any of them found, marked where they differ, where each stopped, and for
@@ -49,6 +50,7 @@ Without --thread it is the thread that crashed or asked for the dump. SYMBOLS ar
 		var c compareRun
 		fs.IntVar(&c.thread, "thread", -1, "`number` of the thread in the dump")
 		fs.StringVar(&c.format, "format", "text", "`form` of the output: "+strings.Join(plainFormats, ", "))
+		c.useFlag(fs)
 		return c.run
 	},
 }
@@ -81,6 +83,7 @@ func theThread(r *report.Report, asked int) (int, error) {
 type explainRun struct {
 	thread, frame  int
 	unwind, format string
+	choices
 }
 
 func (e *explainRun) run(args []string, stdout, stderr io.Writer) error {
@@ -91,7 +94,7 @@ func (e *explainRun) run(args []string, stdout, stderr io.Writer) error {
 	if !ok {
 		return usageError(fmt.Sprintf("there is no policy %q; there are %s", e.unwind, strings.Join(policyNames(), ", ")))
 	}
-	files, r, err := openFiles(args, session.Options{Policy: policy, Demangle: msvc.Name}, nil, stderr)
+	files, r, err := openFiles(args, session.Options{Policy: policy, Demangle: msvc.Name}, e.choices, stderr)
 	if err != nil {
 		return err
 	}
@@ -144,13 +147,14 @@ func (e *explainRun) write(w io.Writer, r *report.Report, x *report.Explanation)
 type compareRun struct {
 	thread int
 	format string
+	choices
 }
 
 func (c *compareRun) run(args []string, stdout, stderr io.Writer) error {
 	if err := checkPlain(c.format, args); err != nil {
 		return err
 	}
-	files, r, err := openFiles(args, session.Options{Demangle: msvc.Name}, nil, stderr)
+	files, r, err := openFiles(args, session.Options{Demangle: msvc.Name}, c.choices, stderr)
 	if err != nil {
 		return err
 	}

@@ -34,14 +34,13 @@ func openBinary(src *input.Source) (session.Binary, error) {
 	return b, nil
 }
 
-// openFiles opens the dump and the symbols that the arguments name, and walks. The caller closes the fileSet. ignoreCFI are names of
-// modules whose call frame information is not used.
-func openFiles(args []string, opt session.Options, ignoreCFI []string, stderr io.Writer) (*fileSet, *report.Report, error) {
+// openFiles opens the dump and the symbols that the arguments name, and walks. The caller closes the fileSet.
+func openFiles(args []string, opt session.Options, choices choices, stderr io.Writer) (*fileSet, *report.Report, error) {
 	opt.Workers = runtime.GOMAXPROCS(0)
 	opt.OpenBinary = openBinary
 	spools := &spools{}
 	opt.Limits.Unpackers, opt.Limits.Spool = unpack.Formats, spools.create
-	files := &fileSet{session: session.New(opt), spools: spools, stderr: stderr, added: map[string]bool{}, ignoreCFI: ignoreCFI}
+	files := &fileSet{session: session.New(opt), spools: spools, stderr: stderr, added: map[string]bool{}, choices: choices}
 	if err := files.addAll(args); err != nil {
 		files.close()
 		return nil, nil, err
@@ -51,6 +50,7 @@ func openFiles(args []string, opt session.Options, ignoreCFI []string, stderr io
 		files.close()
 		return nil, nil, fmt.Errorf("%s: no stack could be walked", args[0])
 	}
+	files.tellUnused(r, args[1:])
 	return files, r, nil
 }
 
@@ -60,6 +60,9 @@ func (s *fileSet) addAll(paths []string) error {
 		return err
 	}
 	if err := s.ignore(); err != nil {
+		return err
+	}
+	if err := s.useFiles(); err != nil {
 		return err
 	}
 	for _, path := range paths[1:] {
@@ -79,8 +82,7 @@ type fileSet struct {
 	added   map[string]bool // paths that the session has
 	open    []*os.File
 	spools  *spools
-	// ignoreCFI are names of modules.
-	ignoreCFI []string
+	choices choices
 }
 
 // tellProblems says what the printed formats have no place for: what is broken in the dump itself, and in the symbols that were used.
@@ -101,7 +103,7 @@ func (s *fileSet) tellProblems(r *report.Report) {
 
 // ignore tells the session of the modules whose call frame information is not wanted.
 func (s *fileSet) ignore() error {
-	for _, name := range s.ignoreCFI {
+	for _, name := range s.choices.ignoreCFI {
 		found := false
 		for i, m := range s.session.Dump(0).Modules {
 			if report.BaseName(m.Name) == name || report.BaseName(m.DebugFile) == name || m.Name == name {
@@ -202,7 +204,7 @@ func (s *fileSet) addSymbols(path string) error {
 		message := it.Message
 		switch {
 		case it.NeedsAssignment:
-			message = it.Name + ": has no MODULE line, so that it is not known which module it belongs to; not used"
+			message = it.Name + ": has no MODULE line, so that it is not known which module it belongs to; not used; --use MODULE=" + it.Name + " takes it for that module"
 		case message == "" && it.Kind == session.KindBinary && len(it.Warnings) > 0:
 			message = firstOf(it.Warnings, it.WarningCount)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/session"
 )
 
 // folder is a tree with symbol files somewhere in it.
@@ -23,6 +24,9 @@ type folder struct {
 	byID, byName map[string]string
 	// elfByID and elfByName are the ELF files and PDBs, by each of their debug ids (see idKey), and by their names and those that they have for themselves.
 	elfByID, elfByName map[string][]string
+	// alike are the symbol files that have the name of a module and are not the first of that name, others counts the symbol files of no module.
+	alike  []symbolHead
+	others int
 	// archives are zip files, whose members are not known.
 	archives []string
 }
@@ -77,8 +81,14 @@ func (f *folder) scan(r *report.Report, stderr io.Writer) {
 		if id = idKey(id); ids[id] && f.byID[id] == "" {
 			f.byID[id] = path
 		}
-		if names[name] && f.byName[name] == "" {
+		switch sym, _ := session.Identify(first); {
+		case !names[name]:
+			f.others++
+		case f.byName[name] == "":
 			f.byName[name] = path
+			fallthrough
+		default:
+			f.alike = append(f.alike, symbolHead{path, sym})
 		}
 		return nil
 	})

@@ -17,7 +17,7 @@ import (
 
 var walkCommand = command{
 	name:  "walk",
-	line:  "walk [--format text|machine|json] [--unwind POLICY] [--exact] [--ignore-cfi MODULE] DUMP [SYMBOLS…]",
+	line:  "walk [--format text|machine|json] [--unwind POLICY] [--exact] [--ignore-cfi MODULE] [--use FILE] DUMP [SYMBOLS…]",
 	about: "walk the stacks of a dump and print them",
 	help: `Prints the crash reason and the stack of every thread of the minidump DUMP.
 
@@ -29,6 +29,10 @@ its name and size.
 Where a module has both, the symbol file is asked first, and the binary where it knows more: a function where the symbol file has
 none or an export alone, a line where it has none, unwind rules where it has none. The json says which answered. --ignore-cfi walks
 without a module's call frame information.
+
+A file that is named, or that a folder has under the name of a module without symbols, and that is not used, is told of with the reason: its id is
+another, or it has none, or it is of another processor. --use FILE takes it all the same, for the module of its name, and --use MODULE=FILE for that
+module; the json marks the frames that it names or finds ("forced").
 
 Large symbol files are not read as a whole: what a stack needs is searched in them, which gives the same answers as far as
 the files are sorted, as those of all known writers are in what counts. Where one is found not to be, that part is read; --exact
@@ -46,6 +50,7 @@ rust-minidump's minidump-stackwalk with everything else under "crashpane". Funct
 			w.ignoreCFI = append(w.ignoreCFI, name)
 			return nil
 		})
+		w.useFlag(fs)
 		fs.BoolVar(&w.exact, "exact", false, "read symbol files as a whole")
 		fs.BoolVar(&w.compact, "compact", false, "json on one line")
 		fs.StringVar(&w.signatureLists, "signature-lists", "", "json: make the crash's signature with the lists in `folder`, in the form of Mozilla's siggen")
@@ -114,8 +119,8 @@ type walkRun struct {
 	compact        bool
 	exact          bool
 	signatureLists string
-	ignoreCFI      []string
 	session        *session.Session
+	choices
 }
 
 func (w *walkRun) run(args []string, stdout, stderr io.Writer) error {
@@ -134,7 +139,7 @@ func (w *walkRun) run(args []string, stdout, stderr io.Writer) error {
 		return usageError(fmt.Sprintf("nothing can be explained by %q; there are none, crashed, all", w.explain))
 	}
 	files, r, err := openFiles(args, session.Options{Policy: policy, Demangle: demangler(w.format),
-		Sparse: !w.exact, Slice: diskSlice}, w.ignoreCFI, stderr)
+		Sparse: !w.exact, Slice: diskSlice}, w.choices, stderr)
 	if err != nil {
 		return err
 	}

@@ -196,6 +196,9 @@ func (v *View) Modules(from, n, selected int, search string) ModulePage {
 		if row.Sparse = m.SymbolsSparse; row.Sparse && m.State == report.SymbolsLoaded {
 			row.Word = "searched"
 		}
+		if m.State == report.SymbolsLoaded && m.Has.OnlyExports {
+			row.State, row.Word = "exports", "only exports" // not what “loaded” promises
+		}
 		for _, w := range m.Warnings {
 			row.Warnings = append(row.Warnings, Clean(w))
 		}
@@ -257,25 +260,11 @@ func (v *View) Wanted(from, n int) WantedPage {
 			StorePath: Clean(w.StorePath), OtherPath: Clean(w.OtherPath), Frames: w.Frames, OtherFile: Clean(BaseName(w.MismatchFile)),
 			OtherID: Clean(w.MismatchID), Item: w.MismatchItem}
 		if row.OtherFile != "" {
-			row.Differs = differs(w.DebugID, w.MismatchID)
+			row.Differs = Clean(report.IDDifference(w.DebugID, w.MismatchID))
 		}
 		out.Rows = append(out.Rows, row)
 	}
 	return out
-}
-
-// differs says in words what differs between two debug ids: 32 digits of a signature, then the age.
-func differs(a, b string) string {
-	if len(a) > 32 && len(b) > 32 {
-		ages := ", age " + Clean(b[32:]) + " instead of " + Clean(a[32:])
-		switch {
-		case strings.EqualFold(a[:32], b[:32]):
-			return "same signature" + ages
-		case strings.EqualFold(a[:32], report.TurnedID(b)[:32]):
-			return "same signature with its bytes in another order" + ages
-		}
-	}
-	return "another signature: another build"
 }
 
 // WantedText is the list to hand on: one store path a line, with the number of frames.

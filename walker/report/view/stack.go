@@ -328,7 +328,7 @@ func (v *View) quality(t *report.Thread) string {
 	if len(t.Frames) == 0 {
 		return ""
 	}
-	seen, have, total, forced := map[int]bool{}, 0, 0, 0
+	seen, have, exports, total, forced := map[int]bool{}, 0, 0, 0, 0
 	weak, distant := 0, 0
 	for i := range t.Frames {
 		f := &t.Frames[i]
@@ -344,7 +344,11 @@ func (v *View) quality(t *report.Thread) string {
 		if m := v.module(f.Module); m != nil && !seen[f.Module] {
 			seen[f.Module] = true
 			total++
-			if m.State == report.SymbolsLoaded || m.State == report.SymbolsForced {
+			switch {
+			case m.State != report.SymbolsLoaded && m.State != report.SymbolsForced:
+			case m.Has.OnlyExports:
+				exports++
+			default:
 				have++
 			}
 		}
@@ -359,6 +363,12 @@ func (v *View) quality(t *report.Thread) string {
 		parts = append(parts, "Symbols for all "+Number(total)+" modules on this stack")
 	default:
 		parts = append(parts, "Symbols for "+Number(have)+" of "+count(total, "module", "modules")+" on this stack")
+	}
+	if exports > 0 {
+		parts = append(parts, "only exported names for "+count(exports, "module", "modules"))
+	}
+	if m := v.module(t.Stop.Wants); t.Stop.Suggestion != "" && m != nil && (m.State == report.SymbolsMissing || m.State == report.SymbolsMismatch) {
+		parts = append(parts, "missing first: "+Clean(BaseName(m.Name)))
 	}
 	if distant > 0 {
 		parts = append(parts, count(distant, "frame has", "frames have")+" no name: too far from any exported one")

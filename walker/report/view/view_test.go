@@ -86,6 +86,22 @@ func TestNamesTooFarAway(t *testing.T) {
 	}
 }
 
+// A stack of which most frames have no name, since the symbols are exported names alone, has not all symbols; neither has the module.
+func TestExportedNamesAreNotAll(t *testing.T) {
+	r := example()
+	r.Modules[0].Has.OnlyExports = true
+	r.Modules[1].State, r.Threads[1].Stop.Suggestion, r.Threads[1].Stop.Wants = report.SymbolsMissing, "add x.sym", 1
+	v := New(r, demangled)
+	if got, want := v.Stack(StackQuery{Thread: 1, Count: 1}).Quality, "Symbols for 0 of 2 modules on this stack · only exported names for 1 module · missing first: x.dll · "; !strings.HasPrefix(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+	for _, m := range v.Modules(0, 10, -1, "").Rows {
+		if m.Name == "app" && (m.State != "exports" || m.Word != "only exports") {
+			t.Errorf("%+v", m)
+		}
+	}
+}
+
 func TestReasonThatOneToolKnows(t *testing.T) {
 	c := &report.Crash{Reason: report.Words{Breakpad: "Uncaught NSException", Rust: "unknown 0x43506e78 / 0x00000000"}}
 	if got := reasonOf(c); got != "Uncaught NSException" {
@@ -177,7 +193,7 @@ func TestDiffers(t *testing.T) {
 		{"3A7D5E001C", "another signature: another build"},
 		{"", "another signature: another build"},
 	} {
-		if got := differs(id+"1", c[0]); got != c[1] {
+		if got := report.IDDifference(id+"1", c[0]); got != c[1] {
 			t.Errorf("%s: %q, want %q", c[0], got, c[1])
 		}
 	}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/crashpane/crashpane/symfile"
+	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/session"
+)
+
+// choices are what a person says of the files to walk with.
+type choices struct {
+	// ignoreCFI are names of modules.
+	ignoreCFI []string
+	// use are files to be used whatever their ids say, as FILE or MODULE=FILE.
+	use []string
+}
+
+// useFlag declares --use.
+func (c *choices) useFlag(fs *flag.FlagSet) {
+	fs.Func("use", "use the symbols in `file` for the module of their name, or with MODULE=FILE for that module, whatever their id says; may be given several times",
+		func(spec string) error {
+			c.use = append(c.use, spec)
+			return nil
+		})
+}
+
+// useFiles assigns the files of --use to their modules.
+func (s *fileSet) useFiles() error {
+	for _, spec := range s.choices.use {
+		if err := s.useFile(spec); err != nil {
+			return fmt.Errorf("--use %s: %w", spec, err)
+		}
+	}
+	return nil
+}
+
+func (s *fileSet) useFile(spec string) error {
+	module, path := "", spec
+	if name, file, ok := strings.Cut(spec, "="); ok && !isFile(spec) {
+		module, path = name, file
+	}
+	items, err := s.add(path)
+	if err != nil {
+		return err
+	}
+	items = slices.DeleteFunc(items, func(it session.Item) bool {
+		return !it.Usable || it.Kind != session.KindSym && it.Kind != session.KindBinary
+	})
+	switch {
+	case len(items) == 0:
+		return fmt.Errorf("the file has no symbols, or is named twice")
+	case len(items) > 1:
+		return fmt.Errorf("the file has symbols of %d modules; name one that has those of one", len(items))
+	}
+	it := items[0]
+	names := []string{module}
+	if module == "" {
+		names = []string{it.SymName, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), filepath.Base(path)}
+	}
+	used := false
+	for i := range s.session.Dump(0).Modules {
+		m := &s.session.Dump(0).Modules[i]
+		if !slices.ContainsFunc(names, func(name string) bool { return name != "" && (s.session.SameName(0, i, name) || m.Name == name) }) {
+			continue
+		}
+		if err := s.session.Assign(it.ID, 0, i); err != nil {
+			return err
+		}
+		used = true
+	}
+	switch {
+	case used:
+		return nil
+	case module != "":
+		return fmt.Errorf("the dump has no module %q", module)
+	}
+	return fmt.Errorf("the dump has no module of its name; say which: --use MODULE=%s", path)
+}
+
+// tellUnused says which of the symbol files are not used and why. Each file that is named on the command line has a line, and each in
+// a folder or archive that has the name of a module without symbols; the others are counted, unless nothing is missing. named are the paths on the command line.
+func (s *fileSet) tellUnused(r *report.Report, named []string) {
+	others := 0
+	told := 0
+	tell := func(name, why string) {
+		if told++; told <= toldFiles {
+			fmt.Fprintf(s.stderr, "%s: not used: %s\n", name, why)
+		} else {
+			others++
+		}
+	}
+	for _, it := range s.session.Items() {
+		why, wanted := s.session.Unused(it.ID, 0)
+		switch direct := slices.Contains(named, it.Name); {
+		case why == "":
+		case wanted || direct:
+			tell(it.Name, why+s.wayOut(it.Name, why, direct && !wanted))
+		default:
+			others++
+		}
+	}
+	for _, f := range s.folders {
+		for _, file := range f.alike {
+			if s.added[file.path] {
+				continue
+			}
+			if why, wanted := s.session.Mismatch(file.sym, 0); wanted && why != "" {
+				tell(file.path, why+s.wayOut(file.path, why, false))
+			} else {
+				others++
+			}
+		}
+		others += f.others
+	}
+	if others > 0 && len(r.Wanted) > 0 {
+		fmt.Fprintf(s.stderr, "%s of no module that needs symbols\n", countFiles(others))
+	}
+	for _, i := range r.ForcedModules() {
+		m := &r.Modules[i]
+		fmt.Fprintf(s.stderr, "%s: used for %s because of --use, although its id %s is not the module's, %s: what it says of frames may be wrong\n",
+			m.SymbolFile, report.BaseName(m.Name), textOr(m.SymbolID, "(none)"), textOr(m.DebugID, "(none)"))
+	}
+}
+
+func countFiles(n int) string {
+	if n == 1 {
+		return "1 more symbol file is"
+	}
+	return fmt.Sprintf("%d more symbol files are", n)
+}
+
+func textOr(s, none string) string {
+	if s == "" {
+		return none
+	}
+	return s
+}
+
+// wayOut is what to do about a file that is not used: one of another processor is of no use at all.
+func (s *fileSet) wayOut(path, why string, nameless bool) string {
+	switch {
+	case strings.HasPrefix(why, "it is for "), strings.HasPrefix(why, "another file is used "):
+		return ""
+	case nameless:
+		return "; --use MODULE=" + path + " takes it all the same"
+	}
+	return "; --use " + path + " takes it all the same"
+}
+
+// symbolHead is a symbol file of a folder, by its MODULE record.
+type symbolHead struct {
+	path string
+	sym  symfile.Module
+}

@@ -1,0 +1,84 @@
+package walker
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/cpu"
+)
+
+// A stack is called complete where something tells that its last frame has no caller, and nowhere else: for each thing that tells, a stack
+// that ends by it, and one that looks like it and is cut off.
+func TestCompleteStacks(t *testing.T) {
+	// 8192 words of stackBase go on to a multiple of 64 KB, where stacks of Windows begin.
+	stack := func(n int, words ...uint64) []uint64 { return append(words, make([]uint64, n-len(words))...) }
+	at := func(i uint64) uint64 { return stackBase + 8*i }
+	for _, tc := range []struct {
+		name, shape, detail string
+		os                  core.OS
+		entry               uint64
+		funcs               map[uint64]string
+		rbp                 uint64
+		shadow              []uint64
+		words               []uint64
+	}{
+		{name: "the program's entry point", os: core.OSLinux, entry: code(0x2000), words: []uint64{1, code(0x2021), 2, code(0x3030), 4},
+			shape: "1010 context, 2021 scan, end", detail: "the program begins at 0x40002000 (AT_ENTRY), and the call is 33 bytes behind it: it has no caller"},
+		{name: "with a name", os: core.OSLinux, entry: code(0x2000), words: []uint64{1, code(0x2021), 2, code(0x3030), 4}, funcs: map[uint64]string{0x1000: "main", 0x2000: "begin", 0x3000: "g"},
+			shape: "1010 context, 2021 scan, end", detail: "AT_ENTRY"},
+		{name: "a function behind the entry point", os: core.OSLinux, entry: code(0x1ff0), words: []uint64{1, code(0x2021), 2, code(0x3030), 4}, funcs: map[uint64]string{0x1000: "main", 0x2000: "f", 0x3000: "g"},
+			shape: "1010 context, 2021 scan, 3030 scan, nothing-found"},
+		{name: "too far behind the entry point", os: core.OSLinux, entry: code(0x2000), words: []uint64{1, code(0x2041), 2, code(0x3030), 4},
+			shape: "1010 context, 2041 scan, 3030 scan, nothing-found"},
+		{name: "the entry point itself", os: core.OSLinux, entry: code(0x2000), words: []uint64{1, code(0x2000), 2, code(0x3030), 4},
+			shape: "1010 context, 2000 scan, 3030 scan, nothing-found"},
+		{name: "no auxiliary vector", os: core.OSLinux, words: []uint64{1, code(0x2021), 2, 3, 4},
+			shape: "1010 context, 2021 scan, nothing-found"},
+
+		{name: "the chain of frame pointers", os: core.MacOS, rbp: at(1), words: []uint64{1, at(4), code(0x2020), 3, 0, 5, code(0x3030), 7},
+			shape: "1010 context, 2020 frame_pointer, end", detail: "the chain of frame pointers ends here: the word at rbp 0x7fff0020 is 0"},
+		{name: "with a return address beside the 0", os: core.MacOS, rbp: at(1), words: []uint64{1, at(4), code(0x2020), 3, 0, code(0x3030), 6, 7},
+			shape: "1010 context, 2020 frame_pointer, 3030 scan, nothing-found"},
+		{name: "frame 0's register", os: core.MacOS, rbp: at(1), words: []uint64{1, 0, 2, code(0x2020), 3, 4, 5, 6},
+			shape: "1010 context, 2020 scan, nothing-found"},
+		{name: "another system's", os: core.OSLinux, rbp: at(1), words: []uint64{1, at(4), code(0x2020), 3, 0, 5, code(0x3030), 7},
+			shape: "1010 context, 2020 frame_pointer, 3030 scan, nothing-found"},
+
+		{name: "the shadow stack", os: core.Windows, shadow: []uint64{code(0x2020)}, words: []uint64{1, code(0x2020), 2, code(0x3030), 4},
+			shape: "1010 context, 2020 prewalked, end", detail: "0x40002020 is the last return address on the shadow stack"},
+		{name: "a shadow stack with more", os: core.Windows, shadow: []uint64{code(0x2020), code(0x4040)}, words: []uint64{1, code(0x2020), 2, 3, 4},
+			shape: "1010 context, 2020 prewalked, nothing-found"},
+
+		{name: "nothing left", os: core.Windows, words: stack(8192, 1, code(0x2020), 2),
+			shape: "1010 context, 2020 leaf, end", detail: "no word between sp 0x7fff0010 and the stack's beginning, 0x80000000, points into a module"},
+		{name: "a word left beyond the scan", os: core.Windows, words: append(stack(8191, 1, code(0x2020), 2), code(0x3030)),
+			shape: "1010 context, 2020 leaf, nothing-found"},
+		{name: "memory that was cut", os: core.Windows, words: stack(4096, 1, code(0x2020), 2),
+			shape: "1010 context, 2020 leaf, nothing-found"},
+		{name: "nothing but the registers", os: core.Windows, words: stack(8192),
+			shape: "1010 context, nothing-found"},
+		{name: "Linux has more above", os: core.OSLinux, words: stack(8192, 1, code(0x2020), 2),
+			shape: "1010 context, 2020 scan, nothing-found"},
+	} {
+		syms := &fakeSymbols{loaded: tc.funcs != nil, funcs: tc.funcs}
+		for _, p := range []Policy{Best, Breakpad, RustMinidump} {
+			w := New(p, tc.os, oneModule(codeBase, codeSize), syms)
+			w.Entry = tc.entry
+			regs := cpu.Regs{Arch: cpu.AMD64}
+			regs.Set(cpu.AMD64.PC, code(0x1010))
+			regs.Set(cpu.AMD64.SP, stackBase)
+			regs.Set(cpu.AMD64.FP, tc.rbp)
+			s := w.WalkShadowed(regs, &fakeMemory{base: stackBase, word: 8, words: tc.words}, tc.shadow)
+			if p.Name != "best" {
+				if s.Stop.Kind == StopEnd && tc.os != core.MacOS {
+					t.Errorf("%s, as %s: %s: %s", tc.name, p.Name, shape(s), s.Stop.Detail)
+				}
+				continue
+			}
+			if got := shape(s); got != tc.shape || !strings.Contains(s.Stop.Detail, tc.detail) {
+				t.Errorf("%s:\nhave %s (%s)\nwant %s (%s)", tc.name, got, s.Stop.Detail, tc.shape, tc.detail)
+			}
+		}
+	}
+}
