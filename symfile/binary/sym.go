@@ -17,8 +17,8 @@ type SymOptions struct {
 // WriteSym writes all that is known as a Breakpad symbol file.
 func (f *File) WriteSym(w io.Writer, opt SymOptions) (dumpsyms.Counts, error) {
 	in := dumpsyms.Input{
-		Module:    dumpsyms.Module{OS: f.id.OS, Arch: f.id.Arch, ID: f.id.DebugID, Name: f.id.Name, CodeID: f.id.CodeID},
-		CPU:       f.elf.Arch,
+		Module:    dumpsyms.Module{OS: f.id.OS, Arch: f.id.Arch, ID: f.id.DebugID, Name: f.id.Name, CodeID: f.id.CodeID, CodeName: f.id.CodeName},
+		CPU:       f.program.arch(),
 		Functions: f,
 		Publics:   f.Publics,
 		Demangle:  opt.Demangle,

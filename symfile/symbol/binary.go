@@ -7,6 +7,8 @@ type Identity struct {
 	// DebugID is the id as in a symbol store: 32 upper-case hexadecimal digits and an age. CodeID is the binary's own
 	// identifier in lower case (of ELF files the build id), "" if it has none; DebugID is then made of the code.
 	DebugID, CodeID string
+	// CodeName is the program's own name where Name is that of its debug information (a PE file that names a PDB), else "".
+	CodeName string
 	// OS and Arch are the words of a symbol file's MODULE record.
 	OS, Arch string
 	// Size is how much of the address space the module takes, in bytes; 0 if that is not known.

@@ -185,7 +185,7 @@ func (s *Session) add(src *input.Source, member bool) {
 		s.addMicrodumps(it)
 	case intake.Sym, intake.SymWithoutModule:
 		s.addSym(it)
-	case intake.ELF:
+	case intake.ELF, intake.PE:
 		s.addBinary(it, guess.What)
 	case intake.Gzip, intake.Zip, intake.Zstd, intake.XZ:
 		if member {

@@ -107,7 +107,12 @@ func (it *item) sameName(m *core.Module) bool {
 	if name == "" {
 		name = it.storeFile
 	}
-	return name != "" && (strings.EqualFold(name, core.FileName(m.DebugFile)) || strings.EqualFold(name, core.FileName(m.Name)))
+	for _, name := range []string{name, it.ident.CodeName} {
+		if name != "" && (strings.EqualFold(name, core.FileName(m.DebugFile)) || strings.EqualFold(name, core.FileName(m.Name))) {
+			return true
+		}
+	}
+	return false
 }
 
 // match finds the symbol file of every module anew. If anything changed, the dump's report is out of date.

@@ -16,8 +16,9 @@ var dumpsymsCommand = command{
 	name:  "dumpsyms",
 	line:  "dumpsyms [--no-cfi] [--mangled] FILE [DEBUGFILE…]",
 	about: "make a Breakpad symbol file of a binary",
-	help: `Prints what is known of the ELF executable or library FILE as a Breakpad symbol file: its functions, source lines, inlined calls,
-names of exports, and unwind rules.
+	help: `Prints what is known of the executable or library FILE, an ELF or PE file, as a Breakpad symbol file: its functions, source lines,
+inlined calls, names of exports, and unwind rules. Of a PE file these are the DWARF that is in it, its names, and what its function
+table (.pdata) says of each instruction.
 
 DEBUGFILE is its separate debug file; .dwo and .dwp files, and the supplementary file that dwz made, may follow. Each must belong to
 FILE: by its build id, by the name and check sum that FILE has for it, or, of split debug information, by FILE having such. FILE may

@@ -19,7 +19,7 @@ var rulesCommand = command{
 	name:  "rules",
 	line:  "rules [--source " + strings.Join(ruleSources, "|") + "] [--address A] [--format text|json] FILE [DEBUGFILE…]",
 	about: "print how each instruction's caller is found",
-	help: `Prints the register-recovery rules of the ELF file or symbol file FILE, a row for every stretch of code in which they are the same:
+	help: `Prints the register-recovery rules of the ELF file, PE file (.exe, .dll) or symbol file FILE, a row for every stretch of code in which they are the same:
 from which address on, how the canonical frame address (CFA) is computed, and where the return address and the caller's registers
 are. Addresses are those that the file is linked at, as readelf and objdump have them.
 
@@ -37,8 +37,9 @@ authentication code).
 DEBUGFILE is a separate debug file of FILE, whose .debug_frame is then asked too.
 
 Without --source all kinds that the file has are printed, in the order in which they are used: the first that covers an address
-is. Kinds: eh_frame and debug_frame (DWARF), sframe, exidx (ARM's exception index), cfi (STACK CFI of a symbol file). --address
-prints the row of one address for each kind; it is an error if none has one. json is an array of objects.`,
+is. Kinds: pdata (the function table of Windows), eh_frame and debug_frame (DWARF), sframe, exidx (ARM's exception index), leaf (code
+that the function table of Windows does not mention: it calls nothing), cfi (STACK CFI of a symbol file). --address prints the row of
+one address for each kind; it is an error if none has one. json is an array of objects.`,
 	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
 		var r rulesRun
 		fs.StringVar(&r.source, "source", "", "`kind` of rules: "+strings.Join(ruleSources, ", "))
@@ -49,7 +50,7 @@ prints the row of one address for each kind; it is an error if none has one. jso
 }
 
 // ruleSources are the kinds in the order in which they are used.
-var ruleSources = []string{"eh_frame", "debug_frame", "sframe", "exidx", "cfi"}
+var ruleSources = []string{"pdata", "eh_frame", "debug_frame", "sframe", "exidx", "leaf", "cfi"}
 
 // rulesRun is one run of the command.
 type rulesRun struct {

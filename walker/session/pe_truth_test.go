@@ -1,0 +1,159 @@
+package session_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/session"
+)
+
+// emulatedFrame is a frame of a program that an emulator ran, as the calls made it and not as anybody unwound it.
+type emulatedFrame struct {
+	PC, SP uint64
+	Regs   map[string]uint64
+}
+
+// emulatedDump is a dump that was taken at an instruction, with its callers.
+type emulatedDump struct {
+	Dump    string
+	Callers []emulatedFrame
+}
+
+// differs says in what a frame differs from the truth: its pc, its sp, or one of the registers that a call preserves; "" for nothing.
+// Addresses of Thumb code are compared without bit 0.
+func (want *emulatedFrame) differs(have *report.Frame) string {
+	arch := have.Regs.Arch
+	same := func(a, b uint64) bool { return a == b || arch == cpu.ARM && a&^1 == b&^1 }
+	if !same(have.PC, want.PC) {
+		return fmt.Sprintf("pc 0x%x, not 0x%x", have.PC, want.PC)
+	}
+	if sp := have.Regs.SP(); sp != want.SP {
+		return fmt.Sprintf("sp 0x%x, not 0x%x", sp, want.SP)
+	}
+	for name, v := range want.Regs {
+		r, ok := arch.Lookup(name)
+		if !ok {
+			return "there is no register " + name
+		}
+		if is, known := have.Regs.Get(r); !known || is != v {
+			return fmt.Sprintf("%s 0x%x (known: %v), not 0x%x", name, is, known, v)
+		}
+	}
+	return ""
+}
+
+// walkedWith is the report of a dump, walked with the files alone.
+func walkedWith(t *testing.T, dump string, files ...string) *report.Report {
+	t.Helper()
+	s := session.New(session.Options{OpenBinary: openBinary})
+	for _, path := range append([]string{dump}, files...) {
+		for _, it := range s.Add(fileSource(t, path)) {
+			if !it.Usable {
+				t.Fatalf("%s: %s", path, it.Message)
+			}
+		}
+	}
+	r := s.Report(0)
+	if r == nil {
+		t.Fatalf("%s: no report", dump)
+	}
+	return r
+}
+
+// Whole stacks of programs that an emulator stopped at every 37th instruction, in prologues and epilogues too: pc, sp and all registers
+// that calls preserve, from the binary alone.
+func TestUnwindEmulatedPE(t *testing.T) {
+	corpus(t)
+	root := filepath.Join(corpusRoot, "winapple/emulated")
+	for _, c := range []struct {
+		name string
+		// least is how many dumps there are, lest the test compare nothing.
+		least int
+	}{{"deep-x86_64-O0", 36}, {"deep-x86_64-O2", 26}, {"deep-aarch64-O0", 43}, {"deep-aarch64-O2", 26}, {"deep-thumbv7-O2", 26}} {
+		b, err := os.ReadFile(filepath.Join(root, c.name, c.name+".dll.truth.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var dumps []emulatedDump
+		if err := json.Unmarshal(b, &dumps); err != nil {
+			t.Fatal(err)
+		}
+		right, frames := 0, 0
+		for _, d := range dumps {
+			r := walkedWith(t, filepath.Join(root, c.name, d.Dump), filepath.Join(root, c.name+".dll"))
+			why := compareEmulated(r, d.Callers)
+			if frames += len(d.Callers); why != "" {
+				t.Errorf("%s: %s", d.Dump, why)
+				continue
+			}
+			right++
+		}
+		t.Logf("%s: %d of %d stacks right, %d callers", c.name, right, len(dumps), frames)
+		if len(dumps) < c.least {
+			t.Errorf("%s: %d dumps, there were %d", c.name, len(dumps), c.least)
+		}
+	}
+}
+
+// compareEmulated says in what a stack differs from the truth. The outermost caller is an address where nothing is; beyond it there are
+// no frames.
+func compareEmulated(r *report.Report, callers []emulatedFrame) string {
+	th := &r.Threads[r.FirstThread]
+	for i := range callers {
+		if i+1 >= len(th.Frames) {
+			return fmt.Sprintf("frame %d is missing: %s %s", i+1, th.Stop.Kind, th.Stop.Detail)
+		}
+		f := &th.Frames[i+1]
+		if why := callers[i].differs(f); why != "" {
+			return fmt.Sprintf("frame %d, found by %s (%s): %s", i+1, f.Source, f.Rule, why)
+		}
+		if f.Source != "cfi" {
+			return fmt.Sprintf("frame %d was found by %s", i+1, f.Source)
+		}
+	}
+	if len(th.Frames) > len(callers)+1 {
+		return fmt.Sprintf("%d frames too many", len(th.Frames)-len(callers)-1)
+	}
+	return ""
+}
+
+// A crash under Wine, whose program wrote down the return address of each of its calls and where on the stack it was.
+func TestUnwindWineChain(t *testing.T) {
+	corpus(t)
+	root := filepath.Join(corpusRoot, "winapple/wine")
+	b, err := os.ReadFile(filepath.Join(root, "chain64-O2.oracle.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Log(strings.Count(string(b), "\n"), "lines")
+	r := walkedWith(t, filepath.Join(root, "chain64-O2.cv.dmp"), filepath.Join(root, "chain64-O2.exe"))
+	th := &r.Threads[r.FirstThread]
+	slots := map[uint64]uint64{} // address of the word, its value
+	for i := range th.Frames {
+		if i > 0 {
+			slots[th.Frames[i].Regs.SP()-8] = th.Frames[i].PC
+		}
+	}
+	found := 0
+	for line := range strings.Lines(string(b)) {
+		var name string
+		var ra, slot uint64
+		_ = slices.Contains[[]string]
+		if n, _ := fmt.Sscanf(line, "%s ra=%x slot=%x", &name, &ra, &slot); n != 3 {
+			continue
+		}
+		if slots[slot] != ra {
+			t.Errorf("%s: the word at 0x%x is 0x%x, we have 0x%x", name, slot, ra, slots[slot])
+			continue
+		}
+		found++
+	}
+	t.Logf("%d return addresses", found)
+}
