@@ -327,7 +327,7 @@ func (t *Table) Leaves() unwind.Table { return leaves{t} }
 type leaves struct{ t *Table }
 
 // leafPart is the Origin's part of such rows.
-const leafPart = "code without an entry in .pdata: a leaf function"
+const leafPart = "no .pdata entry (leaf function)"
 
 func (l leaves) row(start uint64) unwind.Row {
 	row := l.t.r.leaf()

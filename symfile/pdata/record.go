@@ -286,19 +286,32 @@ func (f *armFunction) epilogue(i int) ([]op, error) {
 	return ops, err
 }
 
-// position: of a prologue a is how many bytes of instructions are still to be done, of an epilogue a is its number and b how many are
-// done. A Thumb instruction of four bytes is one position.
+// position: of a prologue a is how many of its operations are still to be done, of an epilogue a is its number and b how many are done.
 func (f *armFunction) position(rva uint64) (position, error) {
 	off := rva - f.e.start
 	if off < f.prologueSize {
-		return position{kind: inPrologue, a: int32(f.prologueSize - off)}, nil
+		left, at := 0, f.prologueSize
+		for at > off { // the instruction at off has not been done
+			at -= uint64(f.prologue[left].width)
+			left++
+		}
+		return position{kind: inPrologue, a: int32(left)}, nil
 	}
 	i, done, ok, err := f.epilogueOf(off)
 	if err != nil {
 		return position{}, err
 	}
 	if ok {
-		return position{kind: inEpilogue, a: int32(i), b: int32(done)}, nil
+		ops, err := f.epilogue(i)
+		if err != nil {
+			return position{}, err
+		}
+		n, at := 0, uint64(0)
+		for ops[n].kind != opEnd && ops[n].kind != opEndScope && at+uint64(ops[n].width) <= done {
+			at += uint64(ops[n].width)
+			n++
+		}
+		return position{kind: inEpilogue, a: int32(i), b: int32(n)}, nil
 	}
 	return position{kind: inBody}, nil
 }
@@ -326,20 +339,16 @@ func (f *armFunction) next(rva uint64) uint64 {
 
 // row undoes the operations that were done before a position.
 func (f *armFunction) row(p position, row *unwind.Row) error {
-	ops, skip := f.prologue, int64(0)
+	ops := f.prologue
 	switch p.kind {
 	case inPrologue:
-		skip = int64(p.a)
+		ops = ops[p.a:]
 	case inEpilogue:
 		var err error
 		if ops, err = f.epilogue(int(p.a)); err != nil {
 			return err
 		}
-		skip = int64(p.b)
-	}
-	for skip > 0 && len(ops) > 0 && ops[0].kind != opEnd && ops[0].kind != opEndScope {
-		skip -= ops[0].width
-		ops = ops[1:]
+		ops = ops[p.b:]
 	}
 	arch := f.r.codes.arch()
 	fr := newFrame(arch)

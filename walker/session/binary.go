@@ -111,7 +111,7 @@ func (it *item) isBinary(m *core.Module) (exact, byName bool) {
 		return true, false
 	}
 	const page = 4096
-	noID := m.CodeID == "" && strings.Trim(m.DebugID, "0") == "" || id.DebugID == ""
+	noID := m.CodeID == "" && strings.Trim(m.DebugID, "0") == "" || id.DebugID == "" && (id.CodeID == "" || m.CodeID == "")
 	return false, noID && id.Code && it.sameName(m) && (id.Size+page-1)/page == (m.Size+page-1)/page
 }
 

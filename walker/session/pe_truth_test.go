@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -76,7 +75,9 @@ func TestUnwindEmulatedPE(t *testing.T) {
 		name string
 		// least is how many dumps there are, lest the test compare nothing.
 		least int
-	}{{"deep-x86_64-O0", 36}, {"deep-x86_64-O2", 26}, {"deep-aarch64-O0", 43}, {"deep-aarch64-O2", 26}, {"deep-thumbv7-O2", 26}} {
+		// wrong is how many stacks no unwinder can get right: arm's __chkstk hands its result back in r4, which calls preserve otherwise.
+		wrong int
+	}{{"deep-x86_64-O0", 36, 0}, {"deep-x86_64-O2", 26, 0}, {"deep-aarch64-O0", 43, 0}, {"deep-aarch64-O2", 26, 0}, {"deep-thumbv7-O2", 26, 1}} {
 		b, err := os.ReadFile(filepath.Join(root, c.name, c.name+".dll.truth.json"))
 		if err != nil {
 			t.Fatal(err)
@@ -89,11 +90,13 @@ func TestUnwindEmulatedPE(t *testing.T) {
 		for _, d := range dumps {
 			r := walkedWith(t, filepath.Join(root, c.name, d.Dump), filepath.Join(root, c.name+".dll"))
 			why := compareEmulated(r, d.Callers)
-			if frames += len(d.Callers); why != "" {
+			if frames += len(d.Callers); why == "" {
+				right++
+			} else if c.wrong > 0 && strings.Contains(why, ": r4 ") && strings.Contains(r.Threads[r.FirstThread].Frames[1].Origin, "leaf function") {
+				c.wrong--
+			} else {
 				t.Errorf("%s: %s", d.Dump, why)
-				continue
 			}
-			right++
 		}
 		t.Logf("%s: %d of %d stacks right, %d callers", c.name, right, len(dumps), frames)
 		if len(dumps) < c.least {
@@ -132,7 +135,6 @@ func TestUnwindWineChain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Log(strings.Count(string(b), "\n"), "lines")
 	r := walkedWith(t, filepath.Join(root, "chain64-O2.cv.dmp"), filepath.Join(root, "chain64-O2.exe"))
 	th := &r.Threads[r.FirstThread]
 	slots := map[uint64]uint64{} // address of the word, its value
@@ -145,15 +147,34 @@ func TestUnwindWineChain(t *testing.T) {
 	for line := range strings.Lines(string(b)) {
 		var name string
 		var ra, slot uint64
-		_ = slices.Contains[[]string]
-		if n, _ := fmt.Sscanf(line, "%s ra=%x slot=%x", &name, &ra, &slot); n != 3 {
+		if n, _ := fmt.Sscanf(line, "%s returns to %x, slot %x", &name, &ra, &slot); n != 3 {
 			continue
 		}
-		if slots[slot] != ra {
+		if found++; slots[slot] != ra {
 			t.Errorf("%s: the word at 0x%x is 0x%x, we have 0x%x", name, slot, ra, slots[slot])
-			continue
 		}
-		found++
 	}
-	t.Logf("%d return addresses", found)
+	if found != 12 {
+		t.Errorf("%d return addresses in the oracle", found)
+	}
+}
+
+// A crash of which the system's own RtlVirtualUnwind told the frames, from the binary alone: those of its own code, before the system's
+// libraries begin.
+func TestUnwindWineCrash(t *testing.T) {
+	corpus(t)
+	root := filepath.Join(corpusRoot, "other/made-here/wine")
+	r := walkedWith(t, filepath.Join(root, "crash64c-cv.dmp"), filepath.Join(root, "crash64c.exe"))
+	th := &r.Threads[r.FirstThread]
+	want := windowsFrames(t, filepath.Join(root, "crash64c.oracle.txt"))
+	const own = 7 // what the rules of crash64c.exe lead to; the rest is the system's, whose binaries are not here
+	for i, w := range want[:own] {
+		if i >= len(th.Frames) {
+			t.Fatalf("frame %d of %d is missing: %s", i, own, th.Stop.Detail)
+		}
+		f := &th.Frames[i]
+		if f.PC != w.pc || f.Regs.SP() != w.sp || i > 0 && f.Source != "cfi" {
+			t.Errorf("frame %d: pc 0x%x sp 0x%x by %s, the truth is pc 0x%x sp 0x%x (%s)", i, f.PC, f.Regs.SP(), f.Source, w.pc, w.sp, w.name)
+		}
+	}
 }

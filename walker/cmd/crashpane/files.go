@@ -224,12 +224,12 @@ func (s *fileSet) addFound(paths []string) bool {
 	return found
 }
 
-// findPart gives the ELF files that something missing may be: those whose name stands in its description.
+// findPart gives the binaries that something missing may be: those whose name stands in its description.
 func (s *fileSet) findPart(r *report.Report, missing string) []string {
 	var out []string
 	for _, f := range s.folders {
 		f.scan(r, s.stderr)
-		for name, paths := range f.elfByName {
+		for name, paths := range f.binariesByName {
 			if containsName(missing, name) {
 				out = append(out, paths...)
 			}
@@ -294,7 +294,7 @@ func (s *fileSet) stored(storePath string, endings ...string) (string, bool) {
 	return "", false
 }
 
-// find gives the first folder's files for a module: its symbol file, and the ELF files of its id; if there is none with the right
+// find gives the first folder's files for a module: its symbol file, and the binaries of its id; if there is none with the right
 // id, one of the right name, so that the report can say that its id is another.
 func (s *fileSet) find(r *report.Report, w report.Wanted) []string {
 	if path, ok := s.stored(w.StorePath, "", ".gz", ".zst", ".xz"); ok && w.DebugID != "" {
@@ -304,12 +304,14 @@ func (s *fileSet) find(r *report.Report, w report.Wanted) []string {
 	for _, f := range s.folders {
 		f.scan(r, s.stderr)
 		out = append(out, f.unread()...)
-		if w.DebugID == "" {
-			continue
+		var files []string
+		if path := f.byID[w.DebugID]; path != "" && w.DebugID != "" {
+			files = append(files, path)
 		}
-		files := f.elfByID[w.DebugID]
-		if path := f.byID[w.DebugID]; path != "" {
-			files = append([]string{path}, files...)
+		for _, id := range []string{w.DebugID, r.Modules[w.Module].CodeID} {
+			if id != "" {
+				files = append(files, f.binariesByID[id]...)
+			}
 		}
 		if len(files) > 0 {
 			return append(out, files...)
@@ -321,7 +323,7 @@ func (s *fileSet) find(r *report.Report, w report.Wanted) []string {
 		}
 	}
 	for _, f := range s.folders {
-		if files := f.elfByName[w.DebugFile]; len(files) > 0 {
+		if files := f.binariesByName[w.DebugFile]; len(files) > 0 {
 			return append(out, files...)
 		}
 	}

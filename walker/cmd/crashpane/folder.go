@@ -21,8 +21,9 @@ type folder struct {
 	// byID and byName are the symbol files that one of the dump's modules may want, by the id and the name of their MODULE
 	// record; the first of each in the order of their paths.
 	byID, byName map[string]string
-	// elfByID and elfByName are the ELF files, by debug id, and by their names and those that they have for themselves.
-	elfByID, elfByName map[string][]string
+	// binariesByID and binariesByName are the ELF and PE files, by debug id and by code id, and by their names and those that they have
+	// for themselves.
+	binariesByID, binariesByName map[string][]string
 	// archives are zip files, whose members are not known.
 	archives []string
 }
@@ -42,7 +43,7 @@ func (f *folder) scan(r *report.Report, stderr io.Writer) {
 	}
 	f.scanned = true
 	f.byID, f.byName = map[string]string{}, map[string]string{}
-	f.elfByID, f.elfByName = map[string][]string{}, map[string][]string{}
+	f.binariesByID, f.binariesByName = map[string][]string{}, map[string][]string{}
 	ids, names := map[string]bool{}, map[string]bool{}
 	for i := range r.Modules {
 		ids[r.Modules[i].DebugID] = true
@@ -61,8 +62,8 @@ func (f *folder) scan(r *report.Report, stderr io.Writer) {
 			f.archives = append(f.archives, path)
 			return nil
 		}
-		if bytes.HasPrefix(first, []byte("\x7fELF")) {
-			f.addELF(path)
+		if bytes.HasPrefix(first, []byte("\x7fELF")) || bytes.HasPrefix(first, []byte("MZ")) {
+			f.addBinary(path)
 			return nil
 		}
 		id, name, ok := moduleLine(first)
@@ -79,8 +80,8 @@ func (f *folder) scan(r *report.Report, stderr io.Writer) {
 	})
 }
 
-// addELF notes an ELF file, of which no more than the headers are read.
-func (f *folder) addELF(path string) {
+// addBinary notes an ELF or PE file, of which no more than the headers are read.
+func (f *folder) addBinary(path string) {
 	files, err := openSources([]string{path})
 	if err != nil {
 		return
@@ -91,15 +92,17 @@ func (f *folder) addELF(path string) {
 		return
 	}
 	id := b.Identity()
-	if id.DebugID != "" {
-		f.elfByID[id.DebugID] = append(f.elfByID[id.DebugID], path)
+	for _, id := range []string{id.DebugID, id.CodeID} {
+		if id != "" {
+			f.binariesByID[id] = append(f.binariesByID[id], path)
+		}
 	}
 	names := []string{filepath.Base(path)}
 	if id.Name != names[0] {
 		names = append(names, id.Name)
 	}
 	for _, name := range names {
-		f.elfByName[name] = append(f.elfByName[name], path)
+		f.binariesByName[name] = append(f.binariesByName[name], path)
 	}
 }
 
