@@ -279,7 +279,16 @@ const (
 	inEpilogue
 )
 
+// position looks for an epilogue first: where a compiler saves a register late, all before that is the prologue, with whole ways out of
+// the function in it.
 func (f *x64Function) position(rva uint64) (position, error) {
+	pops, ok, err := f.epilogue(rva)
+	if err != nil {
+		return position{}, err
+	}
+	if ok {
+		return position{kind: inEpilogue, a: int32(pops)}, nil
+	}
 	off := rva - f.e.start
 	if f.info.applies && off < uint64(f.info.prologue) {
 		left := 0
@@ -288,13 +297,6 @@ func (f *x64Function) position(rva uint64) (position, error) {
 		}
 		// Which register leads to the frame depends on more than the codes.
 		return position{kind: inPrologue, a: int32(left)}, nil
-	}
-	pops, ok, err := f.epilogue(rva)
-	if err != nil {
-		return position{}, err
-	}
-	if ok {
-		return position{kind: inEpilogue, a: int32(pops)}, nil
 	}
 	return position{kind: inBody}, nil
 }

@@ -24,9 +24,7 @@ func (f *x64Function) epilogue(rva uint64) (pops int, ok bool, err error) {
 	if inside, err := f.insideCall(rva, code[0]); inside || err != nil {
 		return 0, false, err
 	}
-	if left := f.e.end - rva; uint64(len(code)) > left {
-		code = code[:left]
-	}
+	// It may go on behind the entry: the part of a function that saves more registers can end before the return.
 	at := 0
 	var regs [16]uint8
 	for ; at < len(code) && pops < len(regs); pops++ {
