@@ -105,11 +105,13 @@ type armFunction struct {
 	// prologue are the operations of the prologue in reverse order, up to and with opEnd; prologueSize that of its instructions.
 	prologue     []op
 	prologueSize uint64
-	// epilogues are where epilogues begin, by offset; codes the bytes that their indexes lead into. Of a function without a record
-	// ops are the operations of the only one.
-	epilogues []epilogueAt
-	codes     []byte
-	ops       []op
+	// There are count epilogues. only is the only one of many functions; else their list, by offset, is at scopes. codes are the bytes
+	// that their indexes lead into; of a function without a record ops are the operations of the only one.
+	count  int
+	only   epilogueAt
+	scopes uint64
+	codes  []byte
+	ops    []op
 	// last is the epilogue whose operations were read last, and these.
 	last    int
 	lastOps []op
@@ -151,7 +153,7 @@ func (r *armReader) open(e entry) (function, error) {
 		if size > f.length {
 			f.ops = nil
 		} else {
-			f.epilogues = []epilogueAt{{f.length - size, 0}}
+			f.count, f.only = 1, epilogueAt{f.length - size, 0}
 		}
 	}
 	return f, nil
@@ -178,12 +180,9 @@ func (r *armReader) record(e entry) (function, error) {
 		at += 4
 	}
 	f := &armFunction{r: r, e: e, length: h.length, rva: rva, last: -1}
-	var scopes []byte
 	if !h.single {
-		if scopes, err = r.t.cfg.At(at, int64(h.epilogues)*4); err != nil {
-			return nil, err
-		}
-		at += uint64(len(scopes))
+		f.count, f.scopes = h.epilogues, at
+		at += uint64(h.epilogues) * 4
 	}
 	if f.codes, err = r.t.cfg.At(at, int64(h.codeWords)*4); err != nil {
 		return nil, err
@@ -194,21 +193,13 @@ func (r *armReader) record(e entry) (function, error) {
 	if !h.fragment {
 		f.prologueSize = sizeOf(f.prologue)
 	}
-	for i := 0; i+4 <= len(scopes); i += 4 {
-		start, index := r.codes.scope(binary.LittleEndian.Uint32(scopes[i:]))
-		if n := len(f.epilogues); n > 0 && start <= f.epilogues[n-1].start {
-			r.t.warnings.Add("epilogues", r.t.badRecord(rva, "epilogues by offset", fmt.Sprintf("0x%x after 0x%x", start, f.epilogues[n-1].start)))
-			continue
-		}
-		f.epilogues = append(f.epilogues, epilogueAt{start, index})
-	}
 	if h.single {
 		ops, err := f.sequence(h.epilogues, false)
 		if err != nil {
 			return nil, err
 		}
 		if size := sizeOf(ops) + uint64(ops[len(ops)-1].width); size <= f.length {
-			f.epilogues = []epilogueAt{{f.length - size, h.epilogues}}
+			f.count, f.only = 1, epilogueAt{f.length - size, h.epilogues}
 		}
 	}
 	return f, nil
@@ -249,25 +240,50 @@ func sizeOf(ops []op) (n uint64) {
 func (f *armFunction) end() uint64   { return f.e.start + f.length }
 func (f *armFunction) place() uint64 { return f.rva }
 
-// epilogueOf is the epilogue at an offset, and how many of its bytes are behind.
-func (f *armFunction) epilogueOf(off uint64) (i int, done uint64, ok bool, err error) {
-	lo, hi := 0, len(f.epilogues)
+// at is where epilogue i begins.
+func (f *armFunction) at(i int) (epilogueAt, error) {
+	if f.scopes == 0 {
+		return f.only, nil
+	}
+	w, err := f.r.t.word(f.scopes + 4*uint64(i))
+	start, index := f.r.codes.scope(w)
+	return epilogueAt{start, index}, err
+}
+
+// after is the number of the first epilogue that begins after an offset.
+func (f *armFunction) after(off uint64) (int, error) {
+	lo, hi := 0, f.count
 	for lo < hi {
-		if mid := (lo + hi) / 2; f.epilogues[mid].start <= off {
+		mid := (lo + hi) / 2
+		e, err := f.at(mid)
+		if err != nil {
+			return 0, err
+		}
+		if e.start <= off {
 			lo = mid + 1
 		} else {
 			hi = mid
 		}
 	}
-	if lo == 0 {
-		return 0, 0, false, nil
+	return lo, nil
+}
+
+// epilogueOf is the epilogue at an offset, and how many of its bytes are behind.
+func (f *armFunction) epilogueOf(off uint64) (i int, done uint64, ok bool, err error) {
+	i, err = f.after(off)
+	if err != nil || i == 0 {
+		return 0, 0, false, err
 	}
-	i = lo - 1
+	i--
+	e, err := f.at(i)
+	if err != nil || e.start > off {
+		return 0, 0, false, err
+	}
 	ops, err := f.epilogue(i)
 	if err != nil {
 		return 0, 0, false, err
 	}
-	done = off - f.epilogues[i].start
+	done = off - e.start
 	return i, done, done < sizeOf(ops)+uint64(ops[len(ops)-1].width), nil
 }
 
@@ -279,7 +295,11 @@ func (f *armFunction) epilogue(i int) ([]op, error) {
 	if f.last == i {
 		return f.lastOps, nil
 	}
-	ops, err := f.sequence(f.epilogues[i].index, false)
+	e, err := f.at(i)
+	if err != nil {
+		return nil, err
+	}
+	ops, err := f.sequence(e.index, false)
 	if err == nil {
 		f.last, f.lastOps = i, ops
 	}
@@ -327,11 +347,9 @@ func (f *armFunction) next(rva uint64) uint64 {
 		return step
 	}
 	next := f.length
-	for lo, hi := 0, len(f.epilogues); lo < hi; {
-		if mid := (lo + hi) / 2; f.epilogues[mid].start <= off {
-			lo = mid + 1
-		} else {
-			hi, next = mid, f.epilogues[mid].start
+	if i, err := f.after(off); err == nil && i < f.count {
+		if e, err := f.at(i); err == nil {
+			next = min(next, e.start)
 		}
 	}
 	return max(step, f.e.start+next)
