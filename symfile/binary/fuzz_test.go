@@ -42,6 +42,11 @@ func FuzzBinary(f *testing.F) {
 			f.Add(b, uint64(0x1125), uint64(40))
 		}
 	}
+	for _, name := range []string{"x64.dll", "arm64.dll", "arm.dll", "dwarf.dll"} {
+		if b, err := os.ReadFile(filepath.Join(peTraces, name)); err == nil {
+			f.Add(b, uint64(0x1004), uint64(8))
+		}
+	}
 	f.Fuzz(func(t *testing.T, data []byte, rva, step uint64) {
 		if len(data) > 1<<20 {
 			return
@@ -53,12 +58,21 @@ func FuzzBinary(f *testing.F) {
 // TestDamaged turns bytes of real files over, one place after another, and cuts files off.
 func TestDamaged(t *testing.T) {
 	corpus(t)
-	for _, name := range []string{moz + "basic.full", made + "stabs/t-stabs32", symbolic + "arm64/cfi_test"} {
-		whole, err := os.ReadFile(filepath.Join(corpusRoot, name))
+	damage(t, corpusRoot, moz+"basic.full", made+"stabs/t-stabs32", symbolic+"arm64/cfi_test")
+}
+
+// TestDamagedPE is TestDamaged for files of Windows.
+func TestDamagedPE(t *testing.T) {
+	damage(t, peTraces, "x64.dll", "arm64-pac.dll", "arm.dll", "dwarf.dll")
+}
+
+func damage(t *testing.T, root string, names ...string) {
+	for _, name := range names {
+		whole, err := os.ReadFile(filepath.Join(root, name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		rvas := []uint64{0x1125, 0x11f0, 0x620, 0x1250}
+		rvas := []uint64{0x1125, 0x11f0, 0x620, 0x1250, 0x1004}
 		places := 150
 		if runtime.GOOS == "js" { // it is ten times as slow
 			places = 20

@@ -174,3 +174,48 @@ func (tr *trace) follow(i int, b *binary.File, rows rowsOf) (n int, why string) 
 	}
 	return n, ""
 }
+
+// What a PE file says of itself, and what there is of it: with a PDB that is not here, or with DWARF.
+func TestPE(t *testing.T) {
+	b := open(t, peTraces+"x64.dll")
+	id := b.Identity()
+	if id.Name != "t.pdb" || id.CodeName != "x64.dll" || id.OS != "windows" || id.Arch != "x86_64" || id.Kind != "library" || !id.Code || len(id.DebugID) != 33 || len(id.CodeID) != 12 {
+		t.Errorf("%+v", id)
+	}
+	has := b.Has()
+	if !has.CFI || !has.OnlyExports || has.Functions || len(has.Missing) != 1 || has.Missing[0] != "the debug information t.pdb (id "+id.DebugID+")" {
+		t.Errorf("%+v", has)
+	}
+	text := sym(t, b)
+	for _, line := range []string{"MODULE windows x86_64 " + id.DebugID + " t.pdb\n", "INFO CODE_ID " + strings.ToUpper(id.CodeID) + " x64.dll\n", "PUBLIC 1140 0 run\n", "STACK CFI INIT 1000 "} {
+		if !strings.Contains(text, line) {
+			t.Errorf("no %q in\n%.600s", line, text)
+		}
+	}
+	b = open(t, peTraces+"dwarf.dll")
+	if has := b.Has(); !has.CFI || !has.Functions || !has.Lines || has.OnlyExports || len(has.Missing) > 0 {
+		t.Errorf("%+v", has)
+	}
+	if text := sym(t, b); !strings.HasPrefix(text, "MODULE windows x86_64 000000000000000000000000000000000 dwarf.dll\n") {
+		t.Errorf("%.200s", text)
+	}
+	found := 0
+	b.Publics(func(rva uint64, name string) error {
+		s, ans, err := b.Lookup(rva)
+		if name == "run" || name == "varargs" {
+			if found++; ans != symbol.Yes || err != nil || s.Name != name || s.Public || !s.HasLine || !strings.HasSuffix(s.File, "t.c") {
+				t.Errorf("%s: %+v (%v)", name, s, err)
+			}
+		}
+		return nil
+	})
+	if found != 2 {
+		t.Errorf("%d names", found)
+	}
+	if b = open(t, peTraces+"x86.dll"); b.Has().CFI || !b.Has().OnlyExports {
+		t.Errorf("x86: %+v", b.Has())
+	}
+	if row, ans, _ := b.Row(0x1010); ans != symbol.No {
+		t.Errorf("x86: %v", row)
+	}
+}

@@ -1,6 +1,7 @@
 package binary
 
 import (
+	"cmp"
 	"io"
 
 	"github.com/crashpane/crashpane/symfile/dumpsyms"
@@ -14,10 +15,13 @@ type SymOptions struct {
 	Demangle func(string) string
 }
 
+// noID stands for the id of a file that has none.
+const noID = "000000000000000000000000000000000"
+
 // WriteSym writes all that is known as a Breakpad symbol file.
 func (f *File) WriteSym(w io.Writer, opt SymOptions) (dumpsyms.Counts, error) {
 	in := dumpsyms.Input{
-		Module:    dumpsyms.Module{OS: f.id.OS, Arch: f.id.Arch, ID: f.id.DebugID, Name: f.id.Name, CodeID: f.id.CodeID, CodeName: f.id.CodeName},
+		Module:    dumpsyms.Module{OS: f.id.OS, Arch: f.id.Arch, ID: cmp.Or(f.id.DebugID, noID), Name: f.id.Name, CodeID: f.id.CodeID, CodeName: f.id.CodeName},
 		CPU:       f.program.arch(),
 		Functions: f,
 		Publics:   f.Publics,
