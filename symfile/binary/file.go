@@ -74,6 +74,19 @@ func Open(src *input.Source) (*File, error) {
 	return f, nil
 }
 
+// OpenImage opens a PE image as the loader laid it out in memory, of which offsets are RVAs. An error says that it is none, or that what
+// it unwinds with is not there.
+func OpenImage(src *input.Source) (*File, error) {
+	f := &File{src: src, notes: &notes{}}
+	p, err := openImage(src)
+	if err != nil {
+		return nil, err
+	}
+	f.program = p
+	f.id = p.identity()
+	return f, nil
+}
+
 // Name is the name of the file's source.
 func (f *File) Name() string { return f.src.Name }
 

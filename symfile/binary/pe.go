@@ -32,6 +32,24 @@ func openPE(src *input.Source) (program, error) {
 	return &peProgram{src: src, pe: p, packed: map[*pe.Section]*input.Source{}}, nil
 }
 
+// openImage opens an image in memory if its function table is there from end to end: dumps often have headers and nothing else.
+func openImage(src *input.Source) (program, error) {
+	p, err := pe.OpenMapped(src)
+	if err != nil {
+		return nil, err
+	}
+	table, rva := p.Exceptions()
+	if table == nil || table.Size == 0 {
+		return nil, &input.FormatError{File: src.Name, Part: "exception directory", Offset: -1, Want: "a function table", Have: "none"}
+	}
+	for _, at := range []int64{0, table.Size - 1} {
+		if _, err := table.Bytes(at, 1); err != nil {
+			return nil, src.Wrap("exception directory", int64(rva)+at, err)
+		}
+	}
+	return &peProgram{src: src, pe: p, packed: map[*pe.Section]*input.Source{}}, nil
+}
+
 func (f *peProgram) arch() *cpu.Arch                    { return f.pe.Arch }
 func (f *peProgram) base() uint64                       { return f.pe.Base }
 func (f *peProgram) code(rva uint64, p []byte) int      { return f.pe.ReadCode(rva, p) }

@@ -130,7 +130,9 @@ func record(version, flags, prologue byte, fp byte, codes ...[]byte) []byte {
 
 func TestX64Codes(t *testing.T) {
 	const keep = ", $rsi = unchanged, $rdi = unchanged"
-	one := func(rec []byte) *made { return image(cpu.AMD64).put(records, rec...).entry(codeAt, codeAt+0x100, records) }
+	one := func(rec []byte) *made {
+		return image(cpu.AMD64).put(records, rec...).entry(codeAt, codeAt+0x100, records)
+	}
 	one(record(1, 0, 20, 0, code(20, 1, 0), []byte{0x00, 0x10}, code(10, 1, 1), []byte{0, 0, 2, 0}, code(4, 2, 2), code(2, 0, 5))).check(t, "allocations",
 		want{codeAt, "cfa = $rsp + 8, ra = [cfa − 8]" + keep},
 		want{codeAt + 2, "cfa = $rsp + 16, ra = [cfa − 8], $rbp = [cfa − 16]" + keep},

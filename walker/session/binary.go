@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"io"
 	"strings"
 
 	"github.com/crashpane/crashpane/core"
@@ -146,17 +147,70 @@ func (s *Session) matchBinary(d *dump, i int, ms *moduleSymbols) {
 func (y *symbols) binary(module int) Binary {
 	ms := &y.d.modules[module]
 	ms.looked = true
-	if ms.bin == nil {
+	if ms.bin == nil && !ms.imageLooked {
+		ms.image, ms.imageLooked = y.s.openImage(y.d, module), true
+	}
+	if it := ms.program(); it != nil {
+		return it.bin
+	}
+	return nil
+}
+
+// program is the module's binary, or the program in memory; nil if there is neither.
+func (ms *moduleSymbols) program() *item {
+	if ms.bin != nil {
+		return ms.bin
+	}
+	return ms.image
+}
+
+// exact says whether the module's program is one of Windows, of this very build. Its function table describes each instruction, where the
+// STACK CFI records that tools make of it have one rule for a whole function.
+func (ms *moduleSymbols) exact() bool {
+	it := ms.program()
+	return it != nil && it.ident.OS == "windows" && !ms.binForced
+}
+
+// hasImage says whether the dump's memory may hold a module's program: only dumps of Windows with all memory do.
+func (s *Session) hasImage(d *dump, module int) bool {
+	var p [2]byte
+	return s.opt.OpenImage != nil && d.OS() == core.Windows && d.Memory.Read(d.Modules[module].Base, p[:]) == 2 && string(p[:]) == "MZ"
+}
+
+// openImage opens a module's program in the dump's memory; nil if it is not there.
+func (s *Session) openImage(d *dump, module int) *item {
+	if !s.hasImage(d, module) {
 		return nil
 	}
-	return ms.bin.bin
+	m := &d.Modules[module]
+	src := input.New(d.item.Name+": memory of "+core.FileName(m.Name), image{d.Memory, m.Base}, int64(min(m.Size, 1<<40)))
+	b, err := s.opt.OpenImage(src)
+	if err != nil {
+		return nil
+	}
+	return &item{Item: Item{Name: src.Name, Size: src.Size, Kind: KindBinary, Usable: true}, src: src, bin: b, ident: b.Identity()}
+}
+
+// image reads a module's memory; offsets are RVAs.
+type image struct {
+	mem  *core.Memory
+	base uint64
+}
+
+// ReadAt implements io.ReaderAt.
+func (r image) ReadAt(p []byte, off int64) (int, error) {
+	n := r.mem.Read(r.base+uint64(off), p)
+	if n < len(p) {
+		return n, io.ErrUnexpectedEOF
+	}
+	return n, nil
 }
 
 // failed keeps what a binary's reader says of a part that cannot be read, and turns it into an answer.
 func (y *symbols) failed(module int, ans symbol.Answer, err error) symbol.Answer {
 	var need *input.NeedError
 	if err != nil && !errors.As(err, &need) {
-		it, text := y.d.modules[module].bin, err.Error()
+		it, text := y.d.modules[module].program(), err.Error()
 		for _, w := range it.Warnings {
 			if w == text {
 				return symbol.No

@@ -9,6 +9,10 @@ import (
 	"testing"
 
 	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/dumptest"
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/binary"
+	"github.com/crashpane/crashpane/symfile/pe"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/session"
 )
@@ -135,27 +139,33 @@ func TestUnwindWineChain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := walkedWith(t, filepath.Join(root, "chain64-O2.cv.dmp"), filepath.Join(root, "chain64-O2.exe"))
-	th := &r.Threads[r.FirstThread]
-	slots := map[uint64]uint64{} // address of the word, its value
-	for i := range th.Frames {
-		if i > 0 {
-			slots[th.Frames[i].Regs.SP()-8] = th.Frames[i].PC
+	dump, exe, moz := filepath.Join(root, "chain64-O2.cv.dmp"), filepath.Join(root, "chain64-O2.exe"), filepath.Join(root, "chain64-O2.moz.sym")
+	for what, files := range map[string][]string{"the program alone": {exe}, "with a symbol file, which knows less of unwinding": {moz, exe}} {
+		r := walkedWith(t, dump, files...)
+		th := &r.Threads[r.FirstThread]
+		slots := map[uint64]uint64{} // address of the word, its value
+		for i := range th.Frames {
+			if f := &th.Frames[i]; i > 0 {
+				slots[f.Regs.SP()-8] = f.PC
+				if f.Source == "cfi" && !strings.Contains(f.Origin, "chain64-O2.exe") {
+					t.Errorf("%s: frame %d was found by %s", what, i, f.Origin)
+				}
+			}
 		}
-	}
-	found := 0
-	for line := range strings.Lines(string(b)) {
-		var name string
-		var ra, slot uint64
-		if n, _ := fmt.Sscanf(line, "%s returns to %x, slot %x", &name, &ra, &slot); n != 3 {
-			continue
+		found := 0
+		for line := range strings.Lines(string(b)) {
+			var name string
+			var ra, slot uint64
+			if n, _ := fmt.Sscanf(line, "%s returns to %x, slot %x", &name, &ra, &slot); n != 3 {
+				continue
+			}
+			if found++; slots[slot] != ra {
+				t.Errorf("%s: %s: the word at 0x%x is 0x%x, we have 0x%x", what, name, slot, ra, slots[slot])
+			}
 		}
-		if found++; slots[slot] != ra {
-			t.Errorf("%s: the word at 0x%x is 0x%x, we have 0x%x", name, slot, ra, slots[slot])
+		if found != 12 {
+			t.Errorf("%d return addresses in the oracle", found)
 		}
-	}
-	if found != 12 {
-		t.Errorf("%d return addresses in the oracle", found)
 	}
 }
 
@@ -176,5 +186,76 @@ func TestUnwindWineCrash(t *testing.T) {
 		if f.PC != w.pc || f.Regs.SP() != w.sp || i > 0 && f.Source != "cfi" {
 			t.Errorf("frame %d: pc 0x%x sp 0x%x by %s, the truth is pc 0x%x sp 0x%x (%s)", i, f.PC, f.Regs.SP(), f.Source, w.pc, w.sp, w.name)
 		}
+	}
+}
+
+// A dump with all memory holds its programs: their function tables unwind them, and their exports name them, without any file.
+func TestUnwindFromMemory(t *testing.T) {
+	const base, stackAt = 0x180000000, 0x10000
+	file, err := os.ReadFile("../../symfile/pe/testdata/x64.dll")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := pe.Open(input.FromBytes("x64.dll", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	img := make([]byte, f.ImageSize)
+	copy(img, file[:0x400])
+	for _, s := range f.Sections {
+		copy(img[s.RVA:], file[s.Offset:s.Offset+min(s.Size, s.FileSize)])
+	}
+	p, err := f.Publics()
+	if err != nil || p.At(1).Name != "run" {
+		t.Fatal(err)
+	}
+	// In the middle of many, which pushed registers and was called by run: both frames are those that the function table describes.
+	many, run := p.At(0).Start, p.At(1).Start
+	dump := func(memory []byte) []byte {
+		stack := make([]byte, 0x1000)
+		b, err := binary.Open(input.FromBytes("x64.dll", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sp := uint64(stackAt)
+		for _, rva := range []uint64{many + 0x30, run + 0x80} {
+			row, _, err := b.Row(rva)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sp += uint64(row.CFA.Offset)
+			next := uint64(0x12345)
+			if rva == many+0x30 {
+				next = base + run + 0x81
+			}
+			for i := range 8 {
+				stack[sp-stackAt-8+uint64(i)] = byte(next >> (8 * i))
+			}
+		}
+		d := dumptest.New(dumptest.LittleEndian).System(dumptest.System{Processor: dumptest.CPUAMD64, Platform: dumptest.OSWindows}).
+			Module(base, f.ImageSize, `C:\x64.dll`, nil).Thread(1, dumptest.AMD64(map[string]uint64{"rip": base + many + 0x30, "rsp": stackAt, "rbp": 0}), stackAt, stack)
+		if memory != nil {
+			d.Memory64(base, memory)
+		}
+		return d.Bytes()
+	}
+	walk := func(data []byte) *report.Thread {
+		s := session.New(session.Options{OpenBinary: openBinary, OpenImage: func(src *input.Source) (session.Binary, error) {
+			b, err := binary.OpenImage(src)
+			if err != nil {
+				return nil, err
+			}
+			return b, nil
+		}})
+		s.Add(input.FromBytes("full.dmp", data))
+		return &s.Report(0).Threads[0]
+	}
+	th := walk(dump(img))
+	if len(th.Frames) < 3 || th.Frames[1].Source != "cfi" || th.Frames[1].Function.Raw != "run" || th.Frames[2].PC != 0x12345 || !strings.Contains(th.Frames[1].Origin, "memory of x64.dll") {
+		t.Errorf("%+v", th.Frames)
+	}
+	// Headers alone are nothing to unwind with.
+	if th := walk(dump(img[:0x1000])); len(th.Frames) > 1 && th.Frames[1].Source == "cfi" {
+		t.Errorf("%+v", th.Frames)
 	}
 }

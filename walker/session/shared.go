@@ -96,7 +96,7 @@ func (s *Session) twin(d *dump) (*Session, *dump) {
 		return nil, nil
 	}
 	for i := range d.modules {
-		if d.modules[i].bin != nil {
+		if d.modules[i].bin != nil || s.hasImage(d, i) {
 			return nil, nil
 		}
 	}

@@ -17,7 +17,7 @@ import (
 
 // moduleSymbols is what is known of one module's symbols. Where there are a symbol file and a binary, the symbol file is asked
 // first; the binary answers where it knows more: a function where the symbol file has none or an export alone, a line where it has
-// none, unwind rules where it has none.
+// none, unwind rules where it has none. Of a Windows program the binary is asked for rules first.
 type moduleSymbols struct {
 	item *item // the file in use, or nil
 	// forced: item is of another build, or of none that is known.
@@ -25,6 +25,9 @@ type moduleSymbols struct {
 	// bin is the binary in use, or nil. byName: it was known by its name and size alone; binForced: it is of another build.
 	bin               *item
 	byName, binForced bool
+	// image is the program in the dump's memory, for a module without a binary; imageLooked: it has been looked for.
+	image       *item
+	imageLooked bool
 	// mismatch is a file of the right name and another id.
 	mismatch *item
 	looked   bool
@@ -148,7 +151,7 @@ func (s *Session) match(d *dump) {
 			if f := &fresh[i]; old.item != f.item || old.forced != f.forced || old.mismatch != f.mismatch || old.bin != f.bin || old.binForced != f.binForced {
 				d.outdate()
 			}
-			fresh[i].looked = old.looked
+			fresh[i].looked, fresh[i].image, fresh[i].imageLooked = old.looked, old.image, old.imageLooked
 		}
 	}
 	d.modules = fresh
@@ -332,7 +335,7 @@ func (y *symbols) Lookup(module int, rva uint64) (symbol.Symbol, symbol.Answer) 
 	case ans == symbol.NoFile, ans != symbol.Yes && answer == symbol.Yes,
 		answer == symbol.Yes && (sym.Public && !other.Public || !sym.HasLine && other.HasLine):
 		if ans != symbol.NoFile {
-			other.From = y.d.modules[module].bin.Name
+			other.From = y.d.modules[module].program().Name
 		}
 		return other, answer
 	}
@@ -349,6 +352,11 @@ func (y *symbols) Row(module int, rva uint64) (unwind.Row, symbol.Answer) {
 	}
 	var row unwind.Row
 	ans := symbol.No
+	if f != nil && y.d.modules[module].exact() {
+		if row, ans, err := b.Row(rva); ans == symbol.Yes && err == nil {
+			return row, ans
+		}
+	}
 	if f != nil {
 		if row, ans = y.symRow(f, module, rva); ans == symbol.Yes || b == nil {
 			return row, ans

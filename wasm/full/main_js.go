@@ -17,11 +17,19 @@ import (
 func main() {
 	limits := worker.Limits()
 	limits.Unpackers = unpack.Formats
-	worker.RunWith(engine.Options{WriteSym: writeSym, Session: session.Options{OpenBinary: open, Limits: limits}}, analyze)
+	worker.RunWith(engine.Options{WriteSym: writeSym, Session: session.Options{OpenBinary: open, OpenImage: openImage, Limits: limits}}, analyze)
 }
 
 func open(src *input.Source) (session.Binary, error) {
 	f, err := binary.Open(src)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func openImage(src *input.Source) (session.Binary, error) {
+	f, err := binary.OpenImage(src)
 	if err != nil {
 		return nil, err
 	}

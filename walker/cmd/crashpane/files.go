@@ -26,11 +26,20 @@ func openBinary(src *input.Source) (session.Binary, error) {
 	return b, nil
 }
 
+// openImage reads programs in a dump's memory.
+func openImage(src *input.Source) (session.Binary, error) {
+	b, err := binary.OpenImage(src)
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
 // openFiles opens the dump and the symbols that the arguments name, and walks. The caller closes the fileSet. ignoreCFI are names of
 // modules whose call frame information is not used.
 func openFiles(args []string, opt session.Options, ignoreCFI []string, stderr io.Writer) (*fileSet, *report.Report, error) {
 	opt.Workers = runtime.GOMAXPROCS(0)
-	opt.OpenBinary = openBinary
+	opt.OpenBinary, opt.OpenImage = openBinary, openImage
 	spools := &spools{}
 	opt.Limits.Unpackers, opt.Limits.Spool = unpack.Formats, spools.create
 	files := &fileSet{session: session.New(opt), spools: spools, stderr: stderr, added: map[string]bool{}, ignoreCFI: ignoreCFI}
