@@ -130,12 +130,34 @@ func (f *peProgram) symbolTables() ([]*names, error) {
 		if err != nil {
 			return nil, err
 		}
-		return p, nil
+		if src, _ := f.pe.Exceptions(); src == nil || f.pe.Arch == nil || f.pe.Arch == cpu.X86 || f.pe.HasSymbols() {
+			return p, nil
+		}
+		t, err := f.pdata()
+		return exports{p, t}, err
 	}}
 	if n.full {
 		n.section = "COFF symbol table"
 	}
 	return []*names{n}, nil
+}
+
+// exports are the names of a program of which most functions have none: the function table says where one ends.
+type exports struct {
+	*pe.Publics
+	functions *pdata.Table
+}
+
+// Lookup implements nameTable. Where the function table cannot be read, the last name before an address is as good as any.
+func (n exports) Lookup(rva uint64) (symbol.Symbol, bool) {
+	s, ok := n.Publics.Lookup(rva)
+	if !ok {
+		return s, false
+	}
+	if apart, err := n.functions.Apart(s.Start, rva); err == nil && apart {
+		return symbol.Symbol{}, false
+	}
+	return s, true
 }
 
 func (f *peProgram) unwindTables() []*table {

@@ -229,6 +229,16 @@ func TestX64Chains(t *testing.T) {
 		want{codeAt + 0x20, "cfa = $rsp + 48, ra = [cfa − 8], $rbx = [cfa − 16], $rsi = unchanged" + keep},
 		want{codeAt + 0x24, "cfa = $rsp + 48, ra = [cfa − 8], $rsi = [cfa], $rbx = [cfa − 16]" + keep},
 		want{codeAt + 0x40, "cfa = $rsp + 48, ra = [cfa − 8], $rbx = [cfa − 16], $rsi = unchanged" + keep})
+	m.entry(codeAt+0x60, codeAt+0x80, records)
+	for _, c := range []struct {
+		from, to uint64
+		apart    bool
+	}{{codeAt, codeAt + 0x1f, false}, {codeAt, codeAt + 0x2f, false}, {codeAt, codeAt + 0x60, true}, {codeAt + 0x70, codeAt + 0x7f, false},
+		{codeAt + 0x60, codeAt + 0x80, true}, {codeAt + 0x80, codeAt + 0x90, false}, {1, 2, false}} {
+		if apart, err := m.open(t).Apart(c.from, c.to); apart != c.apart || err != nil {
+			t.Errorf("0x%x and 0x%x: %v (%v)", c.from, c.to, apart, err)
+		}
+	}
 	circle := image(cpu.AMD64).put(records, child...).entry(codeAt, codeAt+0x20, records)
 	put(circle, records+8, codeAt, codeAt+0x20, records)
 	circle.check(t, "circle of records", want{codeAt, "error: a.dll: unwind record in .xdata at offset 0x0: expected at most 32 records that lead to each other…"})

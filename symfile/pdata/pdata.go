@@ -76,6 +76,8 @@ type function interface {
 	next(rva uint64) uint64
 	// place is the record's address; 0 if the entry itself is all there is.
 	place() uint64
+	// begin is where the function begins, which for a part of one that was moved away is elsewhere.
+	begin() uint64
 }
 
 // Table is an opened function table.
@@ -213,6 +215,22 @@ func (t *Table) Row(rva uint64) (unwind.Row, bool, error) {
 		return unwind.Row{}, false, err
 	}
 	return row, true, nil
+}
+
+// Apart says whether the table shows two addresses, from before to, to be in different functions.
+func (t *Table) Apart(from, to uint64) (bool, error) {
+	e, ok, err := t.find(to)
+	if err != nil || !ok {
+		return false, err
+	}
+	f, err := t.openEntry(e)
+	if err != nil {
+		return false, err
+	}
+	if to < f.end() {
+		return from < f.begin(), nil
+	}
+	return from < f.end(), nil
 }
 
 // Each implements unwind.Table.

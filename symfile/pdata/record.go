@@ -238,6 +238,7 @@ func sizeOf(ops []op) (n uint64) {
 }
 
 func (f *armFunction) end() uint64   { return f.e.start + f.length }
+func (f *armFunction) begin() uint64 { return f.e.start }
 func (f *armFunction) place() uint64 { return f.rva }
 
 // at is where epilogue i begins.

@@ -84,9 +84,10 @@ type x64Info struct {
 
 // x64Function is a function, or a part of one whose record has a parent.
 type x64Function struct {
-	x    *x64
-	e    entry
-	info *x64Info
+	x     *x64
+	e     entry
+	info  *x64Info
+	first uint64 // where the function begins
 	// ops are the pushes and allocations of all prologues, the first done first.
 	ops []x64Code
 }
@@ -127,6 +128,7 @@ func (x *x64) open(e entry) (function, error) {
 		}
 		at = *parent
 	}
+	f.first = at.start
 	for i := f.info; i != nil; i = i.parent {
 		for _, c := range i.codes {
 			if c.op == opPush || c.op == opAlloc {
@@ -269,6 +271,7 @@ func x64Slots(op, info, version uint8) int64 {
 }
 
 func (f *x64Function) end() uint64            { return f.e.end }
+func (f *x64Function) begin() uint64          { return f.first }
 func (f *x64Function) place() uint64          { return f.info.rva }
 func (f *x64Function) next(rva uint64) uint64 { return rva + 1 }
 
