@@ -53,8 +53,15 @@ func openImage(src *input.Source) (program, error) {
 func (f *peProgram) arch() *cpu.Arch                    { return f.pe.Arch }
 func (f *peProgram) base() uint64                       { return f.pe.Base }
 func (f *peProgram) code(rva uint64, p []byte) int      { return f.pe.ReadCode(rva, p) }
-func (f *peProgram) warnings() []string                 { return append([]string(nil), f.pe.Warnings()...) }
 func (f *peProgram) attach(*input.Source) (bool, error) { return false, nil }
+
+func (f *peProgram) warnings() []string {
+	out := append([]string(nil), f.pe.Warnings()...)
+	if f.pe.Hybrid == "arm64ec" {
+		out = append(out, f.src.Name+": has ARM64EC code beside x64 code; its function table is not read")
+	}
+	return out
+}
 
 func (f *peProgram) isCode(rva uint64) bool {
 	s := f.pe.SectionAt(rva)
@@ -130,7 +137,7 @@ func (f *peProgram) symbolTables() ([]*names, error) {
 		if err != nil {
 			return nil, err
 		}
-		if src, _ := f.pe.Exceptions(); src == nil || f.pe.Arch == nil || f.pe.Arch == cpu.X86 || f.pe.HasSymbols() {
+		if src, _ := f.pe.Exceptions(); src == nil || f.pe.Arch == nil || f.pe.Arch == cpu.X86 || f.pe.Hybrid != "" || f.pe.HasSymbols() {
 			return p, nil
 		}
 		t, err := f.pdata()
@@ -166,7 +173,7 @@ func (f *peProgram) unwindTables() []*table {
 		out = append(out, &table{kind: kind, file: f.src.Name, open: open})
 	}
 	exceptions, _ := f.pe.Exceptions()
-	hasTable := exceptions != nil && f.pe.Arch != cpu.X86
+	hasTable := exceptions != nil && f.pe.Arch != cpu.X86 && f.pe.Hybrid != "arm64ec"
 	if hasTable {
 		add(".pdata", func() (unwind.Table, error) {
 			t, err := f.pdata()

@@ -3,6 +3,7 @@ package binary_test
 import (
 	"bytes"
 	"compress/gzip"
+	encoding "encoding/binary"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
@@ -225,3 +227,25 @@ func TestPE(t *testing.T) {
 		t.Errorf("x86: %v", row)
 	}
 }
+
+// A file with code of two processors has a function table that is not that of its header's processor.
+func TestHybridPE(t *testing.T) {
+	data, err := os.ReadFile(peTraces + "x64.dll")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const arm64EC = 0xa641
+	le.PutUint16(data[le.Uint32(data[60:])+4:], arm64EC)
+	b, err := binary.Open(input.FromBytes("a.dll", data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if row, ans, err := b.Row(0x1010); ans != symbol.No || err != nil {
+		t.Errorf("%v %v", row, err)
+	}
+	if w := b.Warnings(); len(w) != 1 || !strings.Contains(w[0], "ARM64EC") || b.Identity().Kind != "library (arm64ec)" {
+		t.Errorf("%q %+v", w, b.Identity())
+	}
+}
+
+var le = encoding.LittleEndian
