@@ -74,9 +74,10 @@ func Open(src *input.Source) (*File, error) {
 	return f, nil
 }
 
-// OpenImage opens a PE image as the loader laid it out in memory, of which offsets are RVAs. An error says that it is none, or that what
-// it unwinds with is not there.
-func OpenImage(src *input.Source) (*File, error) {
+// OpenImage opens a PE image as the loader laid it out in memory, at an address. read copies bytes and answers how many there were. An
+// error says that it is none, or that what it unwinds with is not there.
+func OpenImage(name string, read func(address uint64, p []byte) int, base, size uint64) (*File, error) {
+	src := input.New(name, memory{read, base}, int64(min(size, 1<<40)))
 	f := &File{src: src, notes: &notes{}}
 	p, err := openImage(src)
 	if err != nil {

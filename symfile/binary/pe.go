@@ -2,6 +2,7 @@ package binary
 
 import (
 	"encoding/binary"
+	"io"
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
@@ -30,6 +31,21 @@ func openPE(src *input.Source) (program, error) {
 		return nil, err
 	}
 	return &peProgram{src: src, pe: p, packed: map[*pe.Section]*input.Source{}}, nil
+}
+
+// memory reads an image; offsets are RVAs.
+type memory struct {
+	read func(address uint64, p []byte) int
+	base uint64
+}
+
+// ReadAt implements io.ReaderAt.
+func (m memory) ReadAt(p []byte, off int64) (int, error) {
+	n := m.read(m.base+uint64(off), p)
+	if n < len(p) {
+		return n, io.ErrUnexpectedEOF
+	}
+	return n, nil
 }
 
 // openImage opens an image in memory if its function table is there from end to end: dumps often have headers and nothing else.

@@ -2,7 +2,6 @@ package session
 
 import (
 	"errors"
-	"io"
 	"strings"
 
 	"github.com/crashpane/crashpane/core"
@@ -147,13 +146,23 @@ func (s *Session) matchBinary(d *dump, i int, ms *moduleSymbols) {
 func (y *symbols) binary(module int) Binary {
 	ms := &y.d.modules[module]
 	ms.looked = true
-	if ms.bin == nil && !ms.imageLooked {
-		ms.image, ms.imageLooked = y.s.openImage(y.d, module), true
-	}
+	y.s.lookForImage(y.d, module)
 	if it := ms.program(); it != nil {
 		return it.bin
 	}
 	return nil
+}
+
+// lookForImage opens a module's program in the dump's memory, once, if it has no binary.
+func (s *Session) lookForImage(d *dump, module int) {
+	ms := &d.modules[module]
+	if ms.bin != nil || ms.imageLooked || s.opt.OpenImage == nil {
+		return
+	}
+	ms.imageLooked = true
+	if b := s.opt.OpenImage(d.Dump, module); b != nil {
+		ms.image = &item{bin: b, ident: b.Identity()}
+	}
 }
 
 // program is the module's binary, or the program in memory; nil if there is neither.
@@ -169,41 +178,6 @@ func (ms *moduleSymbols) program() *item {
 func (ms *moduleSymbols) exact() bool {
 	it := ms.program()
 	return it != nil && it.ident.OS == "windows" && !ms.binForced
-}
-
-// hasImage says whether the dump's memory may hold a module's program: only dumps of Windows with all memory do.
-func (s *Session) hasImage(d *dump, module int) bool {
-	var p [2]byte
-	return s.opt.OpenImage != nil && d.OS() == core.Windows && d.Memory.Read(d.Modules[module].Base, p[:]) == 2 && string(p[:]) == "MZ"
-}
-
-// openImage opens a module's program in the dump's memory; nil if it is not there.
-func (s *Session) openImage(d *dump, module int) *item {
-	if !s.hasImage(d, module) {
-		return nil
-	}
-	m := &d.Modules[module]
-	src := input.New(d.item.Name+": memory of "+core.FileName(m.Name), image{d.Memory, m.Base}, int64(min(m.Size, 1<<40)))
-	b, err := s.opt.OpenImage(src)
-	if err != nil {
-		return nil
-	}
-	return &item{Item: Item{Name: src.Name, Size: src.Size, Kind: KindBinary, Usable: true}, src: src, bin: b, ident: b.Identity()}
-}
-
-// image reads a module's memory; offsets are RVAs.
-type image struct {
-	mem  *core.Memory
-	base uint64
-}
-
-// ReadAt implements io.ReaderAt.
-func (r image) ReadAt(p []byte, off int64) (int, error) {
-	n := r.mem.Read(r.base+uint64(off), p)
-	if n < len(p) {
-		return n, io.ErrUnexpectedEOF
-	}
-	return n, nil
 }
 
 // failed keeps what a binary's reader says of a part that cannot be read, and turns it into an answer.

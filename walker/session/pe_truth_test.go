@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/dumptest"
 	"github.com/crashpane/crashpane/core/input"
@@ -240,12 +241,12 @@ func TestUnwindFromMemory(t *testing.T) {
 		return d.Bytes()
 	}
 	walk := func(data []byte) *report.Thread {
-		s := session.New(session.Options{OpenBinary: openBinary, OpenImage: func(src *input.Source) (session.Binary, error) {
-			b, err := binary.OpenImage(src)
-			if err != nil {
-				return nil, err
+		s := session.New(session.Options{OpenBinary: openBinary, OpenImage: func(d *core.Dump, module int) session.Binary {
+			m := &d.Modules[module]
+			if b, err := binary.OpenImage("memory of "+core.FileName(m.Name), d.Memory.Read, m.Base, m.Size); err == nil {
+				return b
 			}
-			return b, nil
+			return nil
 		}})
 		s.Add(input.FromBytes("full.dmp", data))
 		return &s.Report(0).Threads[0]

@@ -5,6 +5,7 @@ package main
 import (
 	"io"
 
+	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/intake/unpack"
 	"github.com/crashpane/crashpane/symfile/binary"
@@ -28,12 +29,14 @@ func open(src *input.Source) (session.Binary, error) {
 	return f, nil
 }
 
-func openImage(src *input.Source) (session.Binary, error) {
-	f, err := binary.OpenImage(src)
-	if err != nil {
-		return nil, err
+func openImage(d *core.Dump, module int) session.Binary {
+	m := &d.Modules[module]
+	if d.OS() == core.Windows {
+		if b, err := binary.OpenImage("memory of "+core.FileName(m.Name), d.Memory.Read, m.Base, m.Size); err == nil {
+			return b
+		}
 	}
-	return f, nil
+	return nil
 }
 
 func writeSym(w io.Writer, b session.Binary) error {

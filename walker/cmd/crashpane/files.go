@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/intake/unpack"
 	"github.com/crashpane/crashpane/symfile/binary"
@@ -26,13 +27,15 @@ func openBinary(src *input.Source) (session.Binary, error) {
 	return b, nil
 }
 
-// openImage reads programs in a dump's memory.
-func openImage(src *input.Source) (session.Binary, error) {
-	b, err := binary.OpenImage(src)
-	if err != nil {
-		return nil, err
+// openImage reads programs in the memory of Windows' dumps.
+func openImage(d *core.Dump, module int) session.Binary {
+	m := &d.Modules[module]
+	if d.OS() == core.Windows {
+		if b, err := binary.OpenImage("memory of "+core.FileName(m.Name), d.Memory.Read, m.Base, m.Size); err == nil {
+			return b
+		}
 	}
-	return b, nil
+	return nil
 }
 
 // openFiles opens the dump and the symbols that the arguments name, and walks. The caller closes the fileSet. ignoreCFI are names of
