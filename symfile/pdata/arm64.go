@@ -14,7 +14,7 @@ func (arm64Codes) unit() uint64    { return 4 }
 
 // header: 0 length 18 bits · 18 version 2 · 20 handler · 21 single epilogue · 22 epilogues 5 · 27 code words 5.
 func (arm64Codes) header(w uint32) header {
-	return header{length: uint64(w&0x3ffff) * 4, version: w >> 18 & 3, hasHandler: w>>20&1 != 0, single: w>>21&1 != 0,
+	return header{length: uint64(w&0x3ffff) * 4, version: w >> 18 & 3, single: w>>21&1 != 0,
 		epilogues: int(w >> 22 & 31), codeWords: int(w >> 27)}
 }
 

@@ -69,13 +69,12 @@ type codes interface {
 
 // header is a record's first word.
 type header struct {
-	length     uint64 // of the function, in bytes
-	version    uint32
-	single     bool // the only epilogue is at the function's end, and epilogues the index of its first code
-	fragment   bool // there is no prologue
-	epilogues  int
-	codeWords  int
-	hasHandler bool
+	length    uint64 // of the function, in bytes
+	version   uint32
+	single    bool // the only epilogue is at the function's end, and epilogues the index of its first code
+	fragment  bool // there is no prologue
+	epilogues int
+	codeWords int
 }
 
 // armReader reads the tables of arm64 and arm: the RVA of a function, and a word that holds either the RVA of its record, or all there

@@ -14,7 +14,7 @@ func (thumbCodes) unit() uint64    { return 2 }
 
 // header: 0 length 18 bits · 18 version 2 · 20 handler · 21 single epilogue · 22 fragment · 23 epilogues 5 · 28 code words 4.
 func (thumbCodes) header(w uint32) header {
-	return header{length: uint64(w&0x3ffff) * 2, version: w >> 18 & 3, hasHandler: w>>20&1 != 0, single: w>>21&1 != 0, fragment: w>>22&1 != 0,
+	return header{length: uint64(w&0x3ffff) * 2, version: w >> 18 & 3, single: w>>21&1 != 0, fragment: w>>22&1 != 0,
 		epilogues: int(w >> 23 & 31), codeWords: int(w >> 28)}
 }
 
