@@ -19,7 +19,7 @@ GENERATOR ?= ../shared/bench/make_big_sym.py
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help portal build run test check cli site bench fuzz gen clean edge edge-dev edge-deploy test-go test-wasm test-browser test-edge serve-bin
+.PHONY: help portal build run test check cli site bench fuzz gen clean edge edge-dev edge-deploy test-go test-wasm test-browser test-edge test-real serve-bin
 
 help: ## says what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -65,6 +65,14 @@ test-wasm: ## the Go tests under js/wasm, in Node
 		GOCACHE="$$($(GO) env GOCACHE)" GOMODCACHE="$$($(GO) env GOMODCACHE)" GOFLAGS="$$($(GO) env GOFLAGS)" \
 		GOPROXY="$$($(GO) env GOPROXY)" GOTOOLCHAIN="$$($(GO) env GOTOOLCHAIN)" \
 		$(GO) test ./...
+
+# For example: make test-real PROGRAMS=node,signal KEEP=1
+PROGRAMS ?=
+
+test-real: ## stacks of real programs beside gdb's: what is installed of Node, Java, Go, Python, Rust, browsers … (PROGRAMS=names, KEEP=1); no part of make test
+	@mkdir -p dist/bin
+	@$(GO) build -o dist/bin/real ./build/real
+	@dist/bin/real -run "$(PROGRAMS)"
 
 ifeq ($(BROWSER),none)
 test-browser:

@@ -37,10 +37,10 @@ type contextLayout struct {
 // contextLayouts are the context records this package reads: these, and those of risc_layouts.go.
 var contextLayouts = append(commonLayouts, riscLayouts...)
 
-// commonLayouts are the records of the CPUs that all writers know. Sources: winnt.h (CONTEXT of x86, amd64 and arm64),
-// Breakpad's minidump_cpu_x86.h, minidump_cpu_amd64.h, minidump_cpu_arm.h, minidump_cpu_arm64.h (its old record for arm64 is
-// packed to 4 bytes).
+// commonLayouts are the records of the CPUs that all writers know. Above each is where it is defined: the structure of Windows'
+// winnt.h, that of Breakpad's header (src/google_breakpad/common, as of 2024), and the line of minidump-common 0.26.1's format.rs.
 var commonLayouts = []contextLayout{
+	// winnt.h CONTEXT; minidump_cpu_x86.h MDRawContextX86, MDFloatingSaveAreaX86; format.rs 1384 and 1366
 	{Arch: cpu.X86, What: "x86", Procs: []uint16{ProcX86, ProcX86Win64}, Flag: 0x00010000, Size: x86ContextSize,
 		Regs: []field{
 			{"edi", 156, 4}, {"esi", 160, 4}, {"ebx", 164, 4}, {"edx", 168, 4}, {"ecx", 172, 4}, {"eax", 176, 4},
@@ -58,6 +58,7 @@ var commonLayouts = []contextLayout{
 		Pad: join([]field{{"fx_reserved", 209, 1}, {"fx_reserved", 218, 2}, {"fx_reserved", 226, 2}}, reserved(8, 246, 16, 6),
 			[]field{{"fx_reserved", 492, 224}}),
 	},
+	// winnt.h CONTEXT, XMM_SAVE_AREA32; minidump_cpu_amd64.h MDRawContextAMD64, MDXmmSaveArea32AMD64; format.rs 976 and 923
 	{Arch: cpu.AMD64, What: "amd64", Procs: []uint16{ProcAMD64}, Flag: 0x00100000, FlagsOff: 48, Size: amd64ContextSize,
 		Regs: []field{
 			{"rax", 120, 8}, {"rcx", 128, 8}, {"rdx", 136, 8}, {"rbx", 144, 8}, {"rsp", 152, 8}, {"rbp", 160, 8},
@@ -79,12 +80,20 @@ var commonLayouts = []contextLayout{
 		Pad: join([]field{{"fx_reserved", 261, 1}, {"fx_reserved", 270, 2}, {"fx_reserved", 278, 2}}, reserved(8, 298, 16, 6),
 			[]field{{"fx_reserved", 672, 96}}),
 	},
+	// winnt.h CONTEXT of 32-bit ARM, which both peers refuse. The general registers are where Breakpad has them.
+	{Arch: cpu.ARM, What: "arm", Procs: []uint16{ProcARM}, Flag: 0x00200000, Size: 416,
+		Regs: armRegs(),
+		Extra: join([]field{{"cpsr", 68, 4}, {"fpscr", 72, 4}}, series("d%d", 32, 80, 8, 8),
+			series("bvr%d", 8, 336, 4, 4), series("bcr%d", 8, 368, 4, 4), []field{{"wvr0", 400, 4}, {"wcr0", 404, 4}}),
+		Pad: []field{{"padding", 76, 4}, {"padding2", 408, 8}},
+	},
+	// minidump_cpu_arm.h MDRawContextARM, MDFloatingSaveAreaARM; format.rs 1049 and 1037
 	{Arch: cpu.ARM, What: "arm", Procs: []uint16{ProcARM}, Flag: 0x40000000, Size: 368,
-		Regs: join(series("r%d", 11, 4, 4, 4),
-			[]field{{"fp", 48, 4}, {"r12", 52, 4}, {"sp", 56, 4}, {"lr", 60, 4}, {"pc", 64, 4}}),
+		Regs: armRegs(),
 		Extra: join([]field{{"cpsr", 68, 4}, {"fpscr", 72, 8}},
 			series("d%d", 32, 80, 8, 8), series("fpextra%d", 8, 336, 4, 4)),
 	},
+	// winnt.h ARM64_NT_CONTEXT; minidump_cpu_arm64.h MDRawContextARM64, MDFloatingSaveAreaARM64; format.rs 1150
 	{Arch: cpu.ARM64, What: "arm64", Procs: []uint16{ProcARM64, ProcARM64Old}, Flag: 0x00400000, Size: 912,
 		Regs: join(series("x%d", 29, 8, 8, 8),
 			[]field{{"fp", 240, 8}, {"lr", 248, 8}, {"sp", 256, 8}, {"pc", 264, 8}}),
@@ -92,11 +101,18 @@ var commonLayouts = []contextLayout{
 			[]field{{"fpcr", 784, 4}, {"fpsr", 788, 4}},
 			series("bcr%d", 8, 792, 4, 4), series("bvr%d", 8, 824, 8, 8), series("wcr%d", 2, 888, 4, 4), series("wvr%d", 2, 896, 8, 8)),
 	},
+	// minidump_cpu_arm64.h MDRawContextARM64_Old, packed to 4 bytes, MDFloatingSaveAreaARM64_Old; format.rs 1103
 	{Arch: cpu.ARM64, What: "old arm64", Procs: []uint16{ProcARM64Old, ProcARM64}, Flag: 0x80000000, WideFlags: true, Size: 796,
 		Regs: join(series("x%d", 29, 8, 8, 8),
 			[]field{{"fp", 240, 8}, {"lr", 248, 8}, {"sp", 256, 8}, {"pc", 264, 8}}),
 		Extra: join([]field{{"cpsr", 272, 4}, {"fpsr", 276, 4}, {"fpcr", 280, 4}}, series("v%d", 32, 284, 16, 16)),
 	},
+}
+
+// armRegs are r0 to r15, which both kinds of 32-bit ARM record have alike.
+func armRegs() []field {
+	return join(series("r%d", 11, 4, 4, 4),
+		[]field{{"fp", 48, 4}, {"r12", 52, 4}, {"sp", 56, 4}, {"lr", 60, 4}, {"pc", 64, 4}})
 }
 
 const (

@@ -14,6 +14,7 @@ type Linux struct {
 	LSB                                                           map[string]string
 	PID                                                           uint32 // from /proc/status
 	HasPID                                                        bool
+	TGID                                                          *uint32 // the process' id of /proc/status, where Pid is a thread's; nil if absent
 	StatusFields                                                  []KeyValue
 	CPUFields                                                     []KeyValue // of /proc/cpuinfo, first processor first
 	Maps                                                          []Mapping
@@ -85,15 +86,18 @@ func decodeLinuxStatus(d *Dump, s *Stream, c *input.Cursor) {
 	d.Linux.Status = s.Loc
 	d.Linux.StatusFields = fields(text(c), ":")
 	for _, f := range d.Linux.StatusFields {
-		if f.Key != "Pid" || d.Linux.HasPID {
+		if f.Key != "Pid" && f.Key != "Tgid" {
 			continue
 		}
-		pid, err := strconv.ParseUint(f.Value, 10, 32)
-		if err != nil {
-			d.remark(Warning, s.Type, int64(s.Loc.Off), "a number after Pid:", fmt.Sprintf("%q", f.Value))
-			continue
+		id, err := strconv.ParseUint(f.Value, 10, 32)
+		switch n := uint32(id); {
+		case err != nil:
+			d.remark(Warning, s.Type, int64(s.Loc.Off), "a number after "+f.Key+":", fmt.Sprintf("%q", f.Value))
+		case f.Key == "Tgid" && d.Linux.TGID == nil:
+			d.Linux.TGID = &n
+		case f.Key == "Pid" && !d.Linux.HasPID:
+			d.Linux.PID, d.Linux.HasPID = n, true
 		}
-		d.Linux.PID, d.Linux.HasPID = uint32(pid), true
 	}
 }
 

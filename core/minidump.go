@@ -59,9 +59,11 @@ type Dump struct {
 	// bytes at addr into p, answering how many there were.
 	Program func(addr uint64, p []byte) int
 
-	need      error // a *input.NeedError that a decoder met
-	namesRead int64 // see afford
-	beyond    int   // memory ranges that lie beyond the end of the file, wholly or in part
+	merged    []ModuleMapping // see ModuleMappings
+	modules   *ModuleMap      // see ModuleAt
+	need      error           // a *input.NeedError that a decoder met
+	namesRead int64           // see afford
+	beyond    int             // memory ranges that lie beyond the end of the file, wholly or in part
 }
 
 // Severity of a Diagnostic.

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"encoding/binary"
 	"fmt"
 	"strings"
 
@@ -34,6 +35,8 @@ type Module struct {
 	Flags         ModuleFlags
 
 	os OS
+	// big: the dump is big-endian.
+	big bool
 }
 
 // CodeView is a module's debug record.
@@ -94,7 +97,7 @@ func (d *Dump) moduleList(s *Stream, c *input.Cursor) (out []Module) {
 	n := d.countedList(s, c, moduleSize, maxModules)
 	for range n {
 		at := c.Off()
-		m := Module{os: d.OS(), Base: c.U64(), Size: uint64(c.U32()), Checksum: c.U32(), TimeDateStamp: c.U32()}
+		m := Module{os: d.OS(), big: d.Header.Order == binary.ByteOrder(binary.BigEndian), Base: c.U64(), Size: uint64(c.U32()), Checksum: c.U32(), TimeDateStamp: c.U32()}
 		name := c.U32()
 		sig := c.U32()
 		m.StructVersion, m.FileVersionMS, m.FileVersionLS = c.U32(), c.U32(), c.U32()

@@ -197,8 +197,17 @@ func (d *Dump) Microcode() *uint64 {
 	return nil
 }
 
-// PID is the process' id: MiscInfo's, else that of /proc/PID/status, as in rust-minidump; nil if neither has it. Breakpad prints none.
+// PID is the process' id: that of /proc/PID/status, else MiscInfo's; nil if neither has it.
 func (d *Dump) PID() *uint32 {
+	if d.Linux.TGID != nil {
+		return d.Linux.TGID
+	}
+	return d.PIDRust()
+}
+
+// PIDRust is the process id as rust-minidump takes it: MiscInfo's, else the line Pid of /proc/PID/status, which is the id of a thread. Breakpad
+// prints none.
+func (d *Dump) PIDRust() *uint32 {
 	if d.Misc != nil && d.Misc.HasProcessID {
 		return &d.Misc.ProcessID
 	}

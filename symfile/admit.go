@@ -135,6 +135,6 @@ func (s *sparse) tie(k markKind, sl *slice) error {
 		at > 0 && sl.n-ks[at-1].n <= width && at < len(ks) && ks[at].n-sl.n <= width {
 		return nil
 	}
-	s.knots[k] = slices.Insert(ks, at, kn)
+	s.knots[k] = insert(ks, at, kn)
 	return nil
 }

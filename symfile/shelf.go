@@ -209,7 +209,7 @@ func (h *shelf) put(blocks []*block) {
 		b.used = true
 		for i := range b.stretches {
 			st := &b.stretches[i]
-			h.stretches = slices.Insert(h.stretches, h.after(st.from), st)
+			h.stretches = insert(h.stretches, h.after(st.from), st)
 		}
 	}
 }

@@ -215,7 +215,7 @@ func (s *sparse) see(sl *slice) {
 		if len(marks) > 0 {
 			at, known := s.seenAt(markKind(k), sl.n)
 			if !known {
-				s.seen[k] = slices.Insert(s.seen[k], at, knotOf(sl, markKind(k)))
+				s.seen[k] = insert(s.seen[k], at, knotOf(sl, markKind(k)))
 			}
 		}
 	}

@@ -42,8 +42,9 @@ type ReadWord struct {
 type Place struct {
 	// Addr is the address: a word's value without pointer authentication.
 	Addr uint64
-	// Module is an index in the dump's module list, or -1.
+	// Module is an index in the dump's module list, or -1; RVA is Addr relative to the module.
 	Module int
+	RVA    uint64
 	// Symbol covers the place of the call if the address is a return address, else the address itself; its Name is "" if
 	// nothing is known.
 	Symbol symbol.Symbol
@@ -61,8 +62,10 @@ type CheckKind string
 const (
 	CheckInModule   CheckKind = "in-module"   // the pc lies in a module
 	CheckInFunction CheckKind = "in-function" // symbols name the function
+	CheckExecutable CheckKind = "executable"  // the memory map says that the memory is executable
 	CheckAfterCall  CheckKind = "after-call"  // the instruction before the return address is a call
 	CheckMovedUp    CheckKind = "moved-up"    // sp is Number bytes above the callee's
+	CheckOtherStack CheckKind = "other-stack" // sp is on another stack than the callee's
 	CheckSameSP     CheckKind = "same-sp"     // sp is the callee's, where a function need not move it
 	CheckCanonical  CheckKind = "canonical"   // the pc is an address that the CPU can have
 	CheckInStack    CheckKind = "in-stack"    // the word at sp is in the dump
@@ -90,6 +93,7 @@ type Scanned struct {
 type RejectedWord struct {
 	Addr, Value uint64
 	Module      int
+	RVA         uint64 // Value relative to the module
 	Reason      string
 }
 
@@ -106,6 +110,7 @@ func (w *Walker) Explain(stack *Stack, frame int, mem unwind.Memory) (*Explanati
 	x := &Explanation{Source: f.Source, Row: f.Row, After: f.Regs, Win: f.Win, Attempts: f.Attempts}
 	s := &walk{Walker: w, arch: f.Regs.Arch, mem: mem, frames: stack.Frames[:frame]}
 	if frame > 0 {
+		s.enterStacks()
 		x.Before = s.top().Regs
 		if err := s.replay(x); err != nil {
 			return nil, fmt.Errorf("frame %d: %w", frame, err)
@@ -155,9 +160,11 @@ func (s *walk) place(word unwind.WordRead) Place {
 	if word.For == "ra" && addr >= s.arch.CallSize {
 		addr -= s.arch.CallSize
 	}
-	p := Place{Addr: s.strip(word.Value), Module: s.Modules.Find(addr)}
-	if p.Module >= 0 {
-		p.Symbol, _ = s.lookup(p.Module, addr)
+	p := Place{Addr: s.strip(word.Value)}
+	module, rva := s.Modules.Find(addr)
+	p.Module, p.RVA = module, rva+p.Addr-addr
+	if module >= 0 {
+		p.Symbol, _ = s.lookup(module, rva)
 	}
 	return p
 }
@@ -172,6 +179,8 @@ func (s *walk) checks(x *Explanation, f *Frame) {
 	pc, sp := f.PC, x.After.SP()
 	add(f.Module >= 0, CheckInModule, 0)
 	add(f.Symbol.Name != "", CheckInFunction, 0)
+	yes, _ := s.executable(f.Lookup)
+	add(yes, CheckExecutable, 0)
 	if f.Source == SourceContext {
 		if s.mem != nil {
 			_, ok := s.word(sp)
@@ -189,11 +198,13 @@ func (s *walk) checks(x *Explanation, f *Frame) {
 		}
 	}
 	callee := x.Before.SP()
-	add(sp > callee, CheckMovedUp, sp-callee)
+	other := f.Row.Signal && s.Policy.OtherStacks && !s.onStack(s.mem, sp)
+	add(other, CheckOtherStack, 0)
+	add(!other && sp > callee, CheckMovedUp, sp-callee)
 	add(sp == callee, CheckSameSP, 0)
 	add(s.arch == cpu.AMD64 && canonical(pc), CheckCanonical, 0)
 	_, ok := s.word(sp)
-	add(ok, CheckInStack, 0)
+	add(ok || other && s.holdsStack(sp), CheckInStack, 0)
 	if fp, has := x.After.Get(s.arch.FP); has && f.Trust == TrustFramePointer && fp > sp {
 		add(true, CheckFPAbove, fp-sp)
 	}
@@ -209,7 +220,7 @@ func (s *walk) passedBy(from uint64, words int) Scanned {
 		if !ok || at < from {
 			break
 		}
-		m := s.Modules.Find(v - 1)
+		m, rva := s.Modules.Find(v - 1)
 		if v == 0 || m < 0 {
 			continue
 		}
@@ -221,7 +232,7 @@ func (s *walk) passedBy(from uint64, words int) Scanned {
 			out.More++
 			continue
 		}
-		out.Rejected = append(out.Rejected, RejectedWord{at, v, m, why})
+		out.Rejected = append(out.Rejected, RejectedWord{at, v, m, rva + 1, why})
 	}
 	return out
 }
@@ -233,6 +244,7 @@ func (w *Walker) ExplainStop(stack *Stack, mem unwind.Memory) Scanned {
 		return Scanned{}
 	}
 	s := &walk{Walker: w, arch: stack.Frames[n-1].Regs.Arch, mem: mem, frames: stack.Frames}
+	s.enterStacks()
 	for _, a := range stack.Stop.Attempts {
 		if a.Source == SourceScan {
 			return s.passedBy(s.top().Regs.SP(), s.scanWords())

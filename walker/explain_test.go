@@ -14,7 +14,7 @@ import (
 func (sc *scene) explained(t *testing.T) (Stack, func(frame int) *Explanation, Scanned) {
 	t.Helper()
 	s := sc.walk(t)
-	w := New(sc.policy, sc.os, []ModuleSpan{{codeBase, codeSize}}, sc.syms)
+	w := New(sc.policy, sc.os, oneModule(codeBase, codeSize), sc.syms)
 	w.Code = sc.code
 	var mem unwind.Memory
 	if sc.words != nil {
@@ -123,7 +123,7 @@ func TestExplainPointerAuthentication(t *testing.T) {
 }
 
 func TestExplainNoSuchFrame(t *testing.T) {
-	w := New(Best, core.OSLinux, nil, &fakeSymbols{})
+	w := New(Best, core.OSLinux, &core.ModuleMap{}, &fakeSymbols{})
 	if _, err := w.Explain(&Stack{}, 0, nil); err == nil || !strings.Contains(err.Error(), "0 frames") {
 		t.Errorf("%v", err)
 	}

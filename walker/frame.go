@@ -38,8 +38,9 @@ type Frame struct {
 	Source Source
 	// Row are the rules that produced this frame from its callee; zero for frame 0.
 	Row unwind.Row
-	// Module is the index in the dump's module list, or -1.
+	// Module is the index in the dump's module list, or -1; RVA is Lookup relative to the module.
 	Module int
+	RVA    uint64
 	// Answer says whether the module's symbols were there; Symbol is set if it is symbol.Yes.
 	Answer symbol.Answer
 	Symbol symbol.Symbol
@@ -50,6 +51,10 @@ type Frame struct {
 
 	unnamed bool // Symbol and Answer were not looked up yet
 }
+
+// Address is the address of a part of the frame's function, which has the module-relative address rva. A module may be mapped in
+// several places; the function lies in that of the frame.
+func (f *Frame) Address(rva uint64) uint64 { return f.Lookup - (f.RVA - rva) }
 
 // WinPlace are the numbers of a STACK WIN record that do not stand in it.
 type WinPlace struct {
@@ -87,6 +92,7 @@ const (
 	StopNoMemory     StopKind = "no-stack-memory"
 	StopEnd          StopKind = "end"           // the pc of the next frame is in the first page: the chain ends as it should
 	StopNoProgress   StopKind = "no-progress"   // the stack pointer did not move up
+	StopLeftStack    StopKind = "left-stack"    // the stack pointer is in no memory that the dump has, and neither is any caller's
 	StopNothingFound StopKind = "nothing-found" // no source produced an acceptable caller
 	StopLimit        StopKind = "frame-limit"
 )

@@ -7,14 +7,16 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// proposeLeaf simulates the return of frame 0's function, if that has done nothing to hide its return address.
+// proposeLeaf simulates the return of a function that was not left by a call, if it has done nothing to hide its return address.
 func (s *walk) proposeLeaf() (candidate, string) {
 	switch {
+	case s.Policy.NullLeaf && s.interrupted() && s.arch.LR == cpu.NoReg && s.top().PC < firstPage:
+		return s.leafAtSP(1)
 	case !s.atContext():
 	case s.arch.LR != cpu.NoReg && s.Policy.FramePointer.LeafByLR:
 		return s.leafByLR()
 	case s.Policy.LeafOnWindows && s.arch == cpu.AMD64 && s.onWindows():
-		return s.leafOnWindows()
+		return s.leafAtSP(2)
 	}
 	return candidate{}, notApplicable
 }
@@ -44,8 +46,8 @@ func (s *walk) leafByLR() (candidate, string) {
 	if to&^1 == f.PC&^1 {
 		return candidate{}, fmt.Sprintf("%s 0x%x is this very instruction: the function has just come back from a call", name, lr)
 	}
-	m := s.Modules.Find(to - 1)
-	caller, _ := s.lookup(m, to-s.arch.CallSize)
+	m, rva := s.Modules.Find(to - 1)
+	caller, _ := s.lookup(m, rva+1-s.arch.CallSize)
 	switch {
 	case s.atEntry(f):
 	case own.Name == "" || caller.Name == "":
@@ -56,7 +58,7 @@ func (s *walk) leafByLR() (candidate, string) {
 		return candidate{}, fmt.Sprintf("%s 0x%x points into the function itself: it made a call since it was entered", name, lr)
 	}
 	if s.arch == cpu.ARM && !s.atEntry(f) {
-		if target, ok := s.calledBefore(to); !ok || target != own.Start+s.base[f.Module] {
+		if target, ok := s.calledBefore(to); !ok || target != f.Address(own.Start) {
 			return candidate{}, fmt.Sprintf("%s 0x%x may be left from a function that was called since: no call of this function is known to lie before it", name, lr)
 		}
 	}
@@ -76,18 +78,19 @@ func (s *walk) leafByLR() (candidate, string) {
 // atEntry: a frame is at its function's first instruction.
 func (s *walk) atEntry(f *Frame) bool {
 	own := s.symbol(f)
-	return f.Module >= 0 && own.Name != "" && f.PC == s.base[f.Module]+own.Start
+	return f.Module >= 0 && own.Name != "" && f.PC == f.Address(own.Start)
 }
 
 // afterLeaf: the top frame was found by frame 0's link register, with its sp.
 func (s *walk) afterLeaf() bool { return s.top().Source == SourceLeaf && s.arch.LR != cpu.NoReg }
 
-// leafOnWindows simulates the return of a function without unwind data on Windows amd64: the ABI lets a function that calls
-// nothing and moves no registers go without, and its return address is then at sp. Breakpad looks at one word more.
-func (s *walk) leafOnWindows() (candidate, string) {
-	at, _, ok := s.scanFor(s.top().Regs.SP(), 2)
+// leafAtSP simulates the return of a function that has not moved sp: one that does not exist, since a null pointer was called, or one without
+// unwind data on Windows amd64, where the ABI lets a function that calls nothing and moves no registers go without. The return address is the
+// first plausible one of some words at sp; for Windows Breakpad looks at two.
+func (s *walk) leafAtSP(words int) (candidate, string) {
+	at, _, ok := s.scanFor(s.top().Regs.SP(), words)
 	if !ok {
-		return candidate{}, "neither word at the stack pointer is a return address"
+		return candidate{}, fmt.Sprintf("no return address is in the first words at the stack pointer, of which %d are looked at", words)
 	}
 	row := returnAt(s.arch, at)
 	row.Origin.Part = "leaf function"

@@ -64,7 +64,7 @@ func TestMIPSBreakpad(t *testing.T) {
 		regs.Arch = c.arch
 		regs.Set(c.arch.PC, 0x400100)
 		regs.Set(c.arch.SP, 0x7000)
-		w := walker.New(walker.Breakpad, core.Android, []walker.ModuleSpan{{Base: 0x400000, Size: 0x10000}}, noSymbols{})
+		w := walker.New(walker.Breakpad, core.Android, core.NewModuleMap([]core.ModuleMapping{{Start: 0x400000, Size: 0x10000}}, core.OverlapTruncate), noSymbols{})
 		s := w.Walk(regs, mem)
 		if len(s.Frames) != 2 {
 			t.Errorf("%s: %d frames, %+v", c.arch.Name, len(s.Frames), s.Stop)
@@ -76,7 +76,7 @@ func TestMIPSBreakpad(t *testing.T) {
 			t.Errorf("%s: pc 0x%x lookup 0x%x, registers pc 0x%x ra 0x%x fp 0x%x sp 0x%x", c.arch.Name, f.PC, f.Lookup, pc, ra, fp, sp)
 		}
 		// The default takes the first return address.
-		s = walker.New(walker.Best, core.Android, []walker.ModuleSpan{{Base: 0x400000, Size: 0x10000}}, noSymbols{}).Walk(regs, mem)
+		s = walker.New(walker.Best, core.Android, core.NewModuleMap([]core.ModuleMapping{{Start: 0x400000, Size: 0x10000}}, core.OverlapTruncate), noSymbols{}).Walk(regs, mem)
 		if len(s.Frames) < 2 || s.Frames[1].PC != 0x400500 || s.Frames[1].Lookup != 0x4004f8 {
 			t.Errorf("%s: best: %+v", c.arch.Name, s.Frames[1:])
 		}
@@ -84,23 +84,3 @@ func TestMIPSBreakpad(t *testing.T) {
 }
 
 func value(f *walker.Frame, r cpu.Reg) uint64 { v, _ := f.Regs.Get(r); return v }
-
-// TestTruncateUpper: Android's microdumps, where the higher of two overlapping modules is cut.
-func TestTruncateUpper(t *testing.T) {
-	m := walker.NewModuleMap([]walker.ModuleSpan{
-		{Base: 0x2000, Size: 0x2000}, // 0: its start moves up to 1's end
-		{Base: 0x1000, Size: 0x1800}, // 1
-		{Base: 0x8000, Size: 0x4000}, // 2: holds 3, so that it begins behind it
-		{Base: 0x9000, Size: 0x1000}, // 3
-		{Base: 0x9000, Size: 0x1000}, // 4: covered wholly
-		{Base: 0, Size: 0},
-	}, walker.OverlapTruncateUpper)
-	for addr, want := range map[uint64]int{0x1000: 1, 0x27ff: 1, 0x2800: 0, 0x3fff: 0, 0x4000: -1, 0x8000: -1, 0x9000: 3, 0x9fff: 3, 0xa000: 2, 0xbfff: 2, 0xc000: -1} {
-		if got := m.Find(addr); got != want {
-			t.Errorf("0x%x is in module %d, not %d", addr, got, want)
-		}
-	}
-	if got := m.Order(); len(got) != 4 || got[0] != 1 || got[1] != 0 || got[2] != 3 || got[3] != 2 {
-		t.Errorf("order %v", got)
-	}
-}

@@ -170,7 +170,7 @@ func (o *oracle) walk(st *oracleStep, p Policy, code bool) Stack {
 	regs.Set(o.arch.SP, st.SP)
 	raw, _ := hex.DecodeString(st.Stack)
 	// One module from 0 on, so that module-relative addresses are the file's own.
-	w := New(p, core.OSLinux, []ModuleSpan{{0, o.end()}}, o)
+	w := New(p, core.OSLinux, oneModule(0, o.end()), o)
 	if code {
 		w.Code = o
 	}

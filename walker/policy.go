@@ -2,6 +2,8 @@
 // evaluator of package unwind, checks the result, and keeps why.
 package walker
 
+import "github.com/crashpane/crashpane/core"
+
 // Policy is how to walk, as data: which sources in which order, how far to scan, and which checks hold. The two peers are
 // policies, and so is the best that we know. The loop is the same for all of them.
 type Policy struct {
@@ -19,7 +21,10 @@ type Policy struct {
 	Pointer      PointerRules
 
 	// Overlap says what becomes of two modules that cover the same address.
-	Overlap Overlap
+	Overlap core.Overlap
+	// MergeEntries: entries of the module list that are parts of one file are one module, whose addresses are relative to where the
+	// file's first part lies. Otherwise, as both peers have it, each entry is a module with a base of its own.
+	MergeEntries bool
 	// CFINotOnIOSArm: the STACK CFI of 32-bit iOS binaries is not believed (Breakpad issue 764).
 	CFINotOnIOSArm bool
 	// CFIWhole: call frame information is rejected if any of its rules fails, not only those of cfa and ra.
@@ -33,6 +38,10 @@ type Policy struct {
 	// LeafOnWindows: on amd64 Windows functions without unwind data do not move sp, so frame 0's return address may be the
 	// word at sp, or the one above it.
 	LeafOnWindows bool
+	// NullLeaf: on CPUs that push return addresses, a thread that was stopped or interrupted by a signal at an address in the first page
+	// called a null pointer: its return address is still at sp. Otherwise such an address in a signal's frame ends the stack, as it does
+	// where no return address is at sp.
+	NullLeaf bool
 	// EqualSP: frame 0's caller may have the same sp, as a leaf's does that keeps its return address in a register.
 	EqualSP EqualSP
 	// EndAtOutermost: no caller is guessed for a function that the system enters (_start, clone, RtlUserThreadStart).
@@ -44,6 +53,12 @@ type Policy struct {
 	PPCByOS bool
 	// StackAtSP: the thread's stack is the memory around its sp, if that is not in the range that the thread names.
 	StackAtSP bool
+	// Refute: a caller is not taken where its pc cannot be that of an instruction, or where the stack pointer has left the dump's memory;
+	// the next source is asked. Words that a scan meets are held to the same.
+	Refute bool
+	// OtherStacks: where a frame's sp is on another stack than its callee's, as above a signal handler that has a stack of its own, words
+	// are read from the memory that the dump has there. Above a signal's frame that stack may be at lower addresses.
+	OtherStacks bool
 	// WholeMemory: words are read from all of the dump's memory; otherwise only from the thread's stack.
 	WholeMemory bool
 }
@@ -90,13 +105,16 @@ type FramePointerRules struct {
 	// FromLR: on arm64 and iOS arm the caller's pc is the callee's lr, and the word at fp+8 its next lr. Otherwise pc is
 	// the word at fp+8.
 	FromLR bool
-	// LeafByLR: frame 0's lr is its return address if the function made no call yet, which the functions that pc and lr lie in
-	// tell. Otherwise arm64 takes the word at fp+8, whatever FromLR says, and a frame pointer of 0 ends a stack only if it
-	// was read from a frame.
+	// LeafByLR: frame 0's lr is its return address if the function made no call yet, which the functions that pc and lr are in
+	// tell. Otherwise all CPUs but 32-bit arm take the saved word beside the frame pointer, whatever FromLR says, and a frame pointer of 0
+	// ends a stack only if it was read from a frame.
 	LeafByLR bool
 	// Doubted: a frame whose return address is known not to follow a call, or that does not move up the stack, is not
 	// believed, and the next source is asked. Otherwise the latter ends the walk.
 	Doubted bool
+	// LastOfChain: on amd64, above a frame that was found by its frame pointer, the next one's saved frame pointer need not lie in the stack if the
+	// instruction before the return address is a call: functions that keep a frame pointer are called by others that do not.
+	LastOfChain bool
 	// LRInModule: frame 0's lr counts only if it lies in a module: functions that have saved it use it as they like. Else pc
 	// is the word at fp+8.
 	LRInModule bool
@@ -106,7 +124,7 @@ type FramePointerRules struct {
 type WinRules struct {
 	// Scan: the return address is searched near the computed place, and again where the rules end outside of modules.
 	Scan bool
-	// OldestParams: of all callees that have a parameter size, the youngest one's is used, as Breakpad's loop does that
+	// YoungestParams: of all callees that have a parameter size, the youngest one's is used, as Breakpad's loop does that
 	// does not stop at the first; otherwise the direct callee's.
 	YoungestParams bool
 	// FuncParams: a FUNC record's parameter size counts where there is no STACK WIN record.
@@ -137,19 +155,6 @@ const (
 	EqualSPArm
 )
 
-// Overlap says how overlapping modules are told apart.
-type Overlap uint8
-
-const (
-	// OverlapTruncate: the lower module ends where the next begins; both stay.
-	OverlapTruncate Overlap = iota
-	// OverlapDrop: a module that begins inside another is left out.
-	OverlapDrop
-	// OverlapTruncateUpper: the module that reaches higher begins where the other ends. Microdumps give modules the address that
-	// their file's first byte would have, which may lie inside the module below.
-	OverlapTruncateUpper
-)
-
 var allSources = []Source{SourceWin, SourceCFI, SourceLeaf, SourceFramePointer, SourceScan}
 
 // Breakpad walks as Breakpad's processor does (stackwalker.cc and stackwalker_*.cc).
@@ -163,7 +168,7 @@ var Breakpad = Policy{
 	FramePointer:   FramePointerRules{Stale: true, Aligned: true, FromLR: true},
 	Win:            WinRules{Scan: true, YoungestParams: true, FuncParams: true, OnlyAssigned: true},
 	Pointer:        PointerRules{OnlyIntoModule: true, ContextLR: true},
-	Overlap:        OverlapTruncate,
+	Overlap:        core.OverlapTruncate,
 	CFINotOnIOSArm: true,
 	CFIWhole:       true,
 	CFINonZero:     true,
@@ -183,19 +188,22 @@ var RustMinidump = Policy{
 	FramePointer: FramePointerRules{SPInStack: true, WindowsAMD64: true},
 	Win:          WinRules{},
 	Pointer:      PointerRules{MinBits: 47, FP: true},
-	Overlap:      OverlapDrop,
+	Overlap:      core.OverlapDrop,
 	StackAtSP:    true,
 	EqualSP:      EqualSPArm,
 }
 
-// Best is what we believe most. It is Breakpad's walk (whose STACK WIN helps and module list are the better ones) with
-// rust-minidump's longer search above trusted frames.
+// Best is what we believe most: Breakpad's walk, changed where an oracle shows that another way is right. What it keeps of Breakpad's
+// guesses (the length of a scan, how ebp is carried over it) no oracle contradicts; longer scans find a few frames more and invent ten
+// times as many.
 var Best = best()
 
 func best() Policy {
 	p := Breakpad
 	p.Name = "best"
 	p.Sources = []Source{SourceWin, SourceCFI, SourceShadow, SourceLeaf, SourceFramePointer, SourceScan}
+	// esp points at the arguments of the function that was called, and at nobody else's.
+	p.Win.YoungestParams = false
 	p.Scan.ExtendAfterCFI = true
 	p.StackAtSP = true
 	p.PPCByOS = true
@@ -203,6 +211,7 @@ func best() Policy {
 	p.MIPSCallPC = false
 	// Compilers for mips keep no frame pointer unless they are told to.
 	p.Scan.MIPSWithFP = false
+	p.NullLeaf = true
 	p.Scan.RejectNonCanonical = true
 	p.Scan.AfterCall = true
 	// A register that is lost does not make the others wrong.
@@ -210,11 +219,15 @@ func best() Policy {
 	// Rules that give a return address of 0 are how the outermost frame's say that it has no caller.
 	p.CFINonZero = false
 	p.FramePointer.LRInModule = true
+	p.FramePointer.LastOfChain = true
 	p.FramePointer.LeafByLR = true
 	p.FramePointer.Doubted = true
 	p.FramePointer.Stale = false
+	p.MergeEntries = true
 	p.MendExchanged = true
 	p.EndAtOutermost = true
+	p.Refute = true
+	p.OtherStacks = true
 	return p
 }
 

@@ -40,7 +40,7 @@ func (s *walk) proposeCFI() (candidate, string) {
 	if f.Module < 0 {
 		return candidate{}, fmt.Sprintf("0x%x is in no module", f.Lookup)
 	}
-	row, ans := s.Symbols.Row(f.Module, s.rva())
+	row, ans := s.Symbols.Row(f.Module, f.RVA)
 	switch ans {
 	case symbol.NoFile:
 		return candidate{}, "there are no symbols for the module"
@@ -57,6 +57,9 @@ func (s *walk) proposeCFI() (candidate, string) {
 	}
 	if s.Policy.MendExchanged && row.EntryFromFP {
 		row = s.mendExchanged(row)
+	}
+	if s.Policy.OtherStacks && !row.Signal {
+		row.Signal = restoresContext(s.arch, &row)
 	}
 	return candidate{row: s.believable(row), trust: TrustCFI}, ""
 }
@@ -100,7 +103,7 @@ func (s *walk) believable(row unwind.Row) unwind.Row {
 	if s.arch != cpu.ARM64 || s.top().Trust != TrustFramePointer || s.fromLR() {
 		return row
 	}
-	if row.Start == s.rva() || row.RA.Kind != unwind.FromReg && row.RA.Kind != unwind.Same || row.RA.Kind == unwind.FromReg && row.RA.Reg != s.arch.LR {
+	if row.Start == s.top().RVA || row.RA.Kind != unwind.FromReg && row.RA.Kind != unwind.Same || row.RA.Kind == unwind.FromReg && row.RA.Reg != s.arch.LR {
 		return row
 	}
 	row.RA = unwind.Rule{Kind: unwind.Undefined}
@@ -209,7 +212,7 @@ func (s *walk) linkFrame(row *unwind.Row, fp uint64) string {
 		}
 		return ""
 	}
-	if fromLR && rules.LRInModule && s.atContext() && s.Modules.Find(s.strip(value)-1) < 0 {
+	if fromLR && rules.LRInModule && s.atContext() && !s.Modules.Covers(s.strip(value)-1) {
 		if fp == 0 {
 			return fmt.Sprintf("neither lr (0x%x) nor fp (0) leads to a caller", value)
 		}
@@ -259,10 +262,11 @@ func (s *walk) linkFrame(row *unwind.Row, fp uint64) string {
 	return ""
 }
 
-// fromLR: the caller's pc is the callee's lr, and not the word at fp+8.
+// fromLR: the caller's pc is the callee's lr, and not the saved word beside the frame pointer. Where LeafByLR asks for frame 0's lr, what is
+// left of lr is that of earlier calls; there is no oracle for iOS on 32-bit arm, which stays as Breakpad has it.
 func (s *walk) fromLR() bool {
 	rules := s.Policy.FramePointer
-	return rules.FromLR && !(rules.LeafByLR && s.arch == cpu.ARM64)
+	return rules.FromLR && !(rules.LeafByLR && s.arch != cpu.ARM)
 }
 
 // fpWasRead: the top frame's frame pointer was read from the stack and is not what the thread's context had.

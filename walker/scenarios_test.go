@@ -37,7 +37,7 @@ func TestScanBetweenGoodFrames(t *testing.T) {
 		p := Best
 		// Frame pointers are not what this is about, and 0 is one on some CPUs.
 		p.Sources = []Source{SourceCFI, SourceScan}
-		w := New(p, core.OSLinux, []ModuleSpan{{codeBase, codeSize}}, syms)
+		w := New(p, core.OSLinux, oneModule(codeBase, codeSize), syms)
 		s := w.Walk(regs, &fakeMemory{base: stackBase, word: uint64(a.WordSize), words: sc.words})
 		expect(t, s, "1010 context, 2020 cfi, 3030 scan, 4040 cfi, nothing-found")
 	})
@@ -129,7 +129,7 @@ func TestReturnAddressInRegister(t *testing.T) {
 			}
 			p := Best
 			p.Sources = []Source{SourceCFI}
-			w := New(p, core.OSLinux, []ModuleSpan{{codeBase, codeSize}}, &rowsByFunction{rows: rows})
+			w := New(p, core.OSLinux, oneModule(codeBase, codeSize), &rowsByFunction{rows: rows})
 			regs := cpu.Regs{Arch: a}
 			regs.Set(a.PC, code(0x1010))
 			regs.Set(a.SP, stackBase)
@@ -170,7 +170,7 @@ func TestRulesOfTheOutermost(t *testing.T) {
 	mem := &fakeMemory{base: stackBase, word: 8, words: []uint64{1, code(0x2020), 2, code(0x3030), 3, 4}}
 	for pc, want := range map[uint64]string{0x1010: "1010 context, 2020 cfi, end", 0x2010: "2010 context, 2020 scan, end"} {
 		regs.Set(a.PC, code(pc))
-		w := New(Best, core.OSLinux, []ModuleSpan{{codeBase, codeSize}}, &rowsByFunction{rows: rows})
+		w := New(Best, core.OSLinux, oneModule(codeBase, codeSize), &rowsByFunction{rows: rows})
 		s := w.Walk(regs, mem)
 		if got := shape(s); got != want {
 			t.Errorf("%s, want %s", got, want)

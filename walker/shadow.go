@@ -13,7 +13,7 @@ func (s *walk) proposeShadow() (candidate, string) {
 		return candidate{}, notApplicable
 	}
 	want, sp := s.shadow[0], s.top().Regs.SP()
-	if s.Modules.Find(want-1) < 0 && want < firstPage {
+	if !s.Modules.Covers(want-1) && want < firstPage {
 		return candidate{}, notApplicable
 	}
 	size := uint64(s.arch.WordSize)

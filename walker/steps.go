@@ -63,7 +63,7 @@ func (t *Steps) Wants() (module int, rva uint64) {
 	if t.stop != nil || t.walk.top().Module < 0 {
 		return -1, 0
 	}
-	return t.walk.top().Module, t.walk.rva()
+	return t.walk.top().Module, t.walk.top().RVA
 }
 
 // Words are the words of the stack from an address or the top frame's sp on, whichever is higher, that point into modules: return
@@ -79,9 +79,8 @@ func (t *Steps) Words(from uint64, n int, yield func(module int, rva uint64)) (n
 			return at
 		}
 		n--
-		addr := s.strip(v) - s.arch.CallSize
-		if module := s.Modules.Find(addr); module >= 0 {
-			yield(module, addr-s.base[module])
+		if module, rva := s.Modules.Find(s.strip(v) - s.arch.CallSize); module >= 0 {
+			yield(module, rva)
 		}
 	}
 }
@@ -90,7 +89,7 @@ func (t *Steps) Words(from uint64, n int, yield func(module int, rva uint64)) (n
 func (t *Steps) Unnamed(yield func(module int, rva uint64)) {
 	for i := range t.walk.frames {
 		if f := &t.walk.frames[i]; f.unnamed && f.Module >= 0 {
-			yield(f.Module, f.Lookup-t.walk.base[f.Module])
+			yield(f.Module, f.RVA)
 		}
 	}
 }
@@ -100,6 +99,9 @@ func (t *Steps) Stack() Stack {
 	s := t.walk
 	for i := range s.frames {
 		s.symbol(&s.frames[i])
+	}
+	if stop := s.endAtReserved(); stop != nil {
+		t.stop = stop
 	}
 	if room := s.frames; cap(room) <= mostSpare && cap(room) > len(room) {
 		s.frames, s.spare = slices.Clone(room), room[:0]

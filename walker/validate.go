@@ -15,14 +15,26 @@ const firstPage = 1 << 12
 // ends decides whether the walk is over at a caller that a source stands by: its pc is null-like, or its sp has not moved up.
 func (s *walk) ends(src Source, cand candidate, regs *cpu.Regs) *Stop {
 	pc, sp, callee := regs.PC(), regs.SP(), s.top().Regs.SP()
-	if pc < firstPage {
+	if pc < firstPage && !s.calledNull(cand, regs) {
 		return &Stop{Kind: StopEnd, Detail: fmt.Sprintf("the next return address, found by %s, is 0x%x", src, pc)}
 	}
 	if sp > callee || sp == callee && s.mayKeepSP(src, pc) {
 		return nil
 	}
+	if cand.row.Signal && s.interruptedElsewhere(sp) {
+		return nil
+	}
 	return &Stop{Kind: StopNoProgress, Detail: fmt.Sprintf(
 		"the caller found by %s (pc 0x%x) has sp 0x%x, not above this frame's 0x%x", src, pc, sp, callee)}
+}
+
+// calledNull: a signal's frame says that the thread called a null pointer, and the return address of that call is where it has to be.
+func (s *walk) calledNull(cand candidate, regs *cpu.Regs) bool {
+	if !s.Policy.NullLeaf || !cand.row.Signal || s.arch.LR != cpu.NoReg {
+		return false
+	}
+	_, _, ok := s.scanFor(regs.SP(), 1)
+	return ok
 }
 
 // mayKeepSP: functions that keep their return address in a register need not move sp.
@@ -69,7 +81,7 @@ func (s *walk) doubt(regs *cpu.Regs) string {
 	if !s.Policy.FramePointer.Doubted || pc < firstPage {
 		return ""
 	}
-	if call, known := s.callBefore(pc); known && !call && s.Modules.Find(pc) >= 0 {
+	if call, known := s.callBefore(pc); known && !call && s.Modules.Covers(pc) {
 		return fmt.Sprintf("the instruction before its return address 0x%x is not a call", pc)
 	}
 	if callee := s.top().Regs.SP(); sp < callee || sp == callee && !s.mayKeepSP(SourceFramePointer, pc) {
@@ -87,10 +99,10 @@ func (s *walk) checkFramePointer(regs *cpu.Regs) string {
 		if !canonical(pc) {
 			return fmt.Sprintf("its return address 0x%x is not canonical", pc)
 		}
-		if last, _ := s.reg(s.arch.FP); sp <= last || fp < sp {
+		if last, _ := s.reg(s.arch.FP); sp <= last || fp < sp && !s.lastOfChain(pc) {
 			return fmt.Sprintf("the saved rbp 0x%x is below the caller's sp 0x%x", fp, sp)
 		}
-		if _, ok := s.word(fp); !ok {
+		if _, ok := s.word(fp); !ok && !s.lastOfChain(pc) {
 			return fmt.Sprintf("the saved rbp 0x%x is outside of the stack", fp)
 		}
 		if s.Policy.FramePointer.SPInStack {
@@ -113,6 +125,16 @@ func (s *walk) checkFramePointer(regs *cpu.Regs) string {
 	return ""
 }
 
+// lastOfChain: the top frame was found by a frame pointer, and so has one itself. Its caller, which is known to have made a call, may keep none
+// and have anything in that register.
+func (s *walk) lastOfChain(pc uint64) bool {
+	if !s.Policy.FramePointer.LastOfChain || s.top().Source != SourceFramePointer {
+		return false
+	}
+	call, known := s.callBefore(pc)
+	return known && call
+}
+
 // canonical: bits 47 to 63 of an amd64 address are equal.
 func canonical(addr uint64) bool { return addr <= 0x7fffffffffff || addr >= 0xffff800000000000 }
 
@@ -129,14 +151,19 @@ func (s *walk) plausibleReturn(addr uint64) (bool, string) {
 	if addr == 0 {
 		return false, ""
 	}
-	m := s.Modules.Find(addr - 1)
+	m, rva := s.Modules.Find(addr - 1)
 	if m < 0 {
 		return false, ""
+	}
+	if s.Policy.Refute {
+		if yes, known := s.executable(addr - 1); known && !yes {
+			return false, "it points to memory that is not executable"
+		}
 	}
 	if call, known := s.afterCall(addr); known && !call {
 		return false, "the instruction before it is not a call"
 	}
-	sym, ans := s.lookup(m, addr-1)
+	sym, ans := s.lookup(m, rva)
 	if ans == symbol.NoFile {
 		return true, ""
 	}
@@ -166,7 +193,7 @@ func (s *walk) strip(v uint64) uint64 {
 		return v
 	}
 	t := v & s.pacMask
-	if s.Policy.Pointer.OnlyIntoModule && s.Modules.Find(t) < 0 {
+	if s.Policy.Pointer.OnlyIntoModule && !s.Modules.Covers(t) {
 		return v
 	}
 	return t

@@ -15,14 +15,14 @@ import (
 type Walker struct {
 	Policy  Policy
 	Symbols Symbols
-	Modules *ModuleMap
+	Modules *core.ModuleMap
 	OS      core.OS
 	// Code, if set, is where instructions are read from to tell return addresses from other pointers into code.
 	Code Code
+	// Space, if set, is what the dump knows of the process's address space: its memory map, and which of the memory it holds.
+	Space Space
 	// BigEndian says how words of Code are stored, on CPUs that have both orders.
 	BigEndian bool
-	// base is the load address of each module, by index.
-	base []uint64
 	// pacMask keeps the address bits of an arm64 pointer.
 	pacMask uint64
 	// spare is room for the frames of the next walk.
@@ -32,13 +32,9 @@ type Walker struct {
 // mostSpare is how many frames room is kept for between walks.
 const mostSpare = 1024
 
-// New makes a Walker. The spans are the dump's modules in file order.
-func New(p Policy, os core.OS, spans []ModuleSpan, syms Symbols) *Walker {
-	w := &Walker{Policy: p, Symbols: syms, OS: os, Modules: NewModuleMap(spans, p.Overlap)}
-	w.base = make([]uint64, len(spans))
-	for i, s := range spans {
-		w.base[i] = s.Base
-	}
+// New makes a Walker. The modules are the dump's, as the policy has them: see Policy.Overlap and MergeEntries.
+func New(p Policy, os core.OS, modules *core.ModuleMap, syms Symbols) *Walker {
+	w := &Walker{Policy: p, Symbols: syms, OS: os, Modules: modules}
 	w.pacMask = addressMask(w.Modules.Top(), p.Pointer.MinBits)
 	return w
 }
@@ -52,6 +48,8 @@ type walk struct {
 	// stale are the registers with their last known values, known or not: Breakpad's frames carry their callee's values
 	// along and some of its sources read them.
 	stale cpu.Regs
+	// left is the memory of stacks that the walk has left for another.
+	left []unwind.Memory
 	// scanned counts frames that a scan found.
 	scanned int
 	// shadow are the return addresses of the CPU's shadow stack, youngest first, that no frame has used yet.
@@ -78,7 +76,9 @@ func (w *Walker) WalkShadowed(regs cpu.Regs, mem unwind.Memory, shadow []uint64)
 
 // push appends a frame. Its symbol is looked up when somebody asks, at the end at the latest: most rules need none.
 func (s *walk) push(f Frame) {
-	f.Module, f.unnamed = s.Modules.Find(f.Lookup), true
+	f.Module, f.RVA = s.Modules.Find(f.Lookup)
+	f.unnamed = true
+	s.enterStack(f.Regs.SP())
 	if f.Trust == TrustScan || f.Trust == TrustCFIScan || f.Trust == TrustNone {
 		s.scanned++
 	}
@@ -95,28 +95,22 @@ func (s *walk) push(f Frame) {
 // symbol is the symbol of a frame.
 func (s *walk) symbol(f *Frame) *symbol.Symbol {
 	if f.unnamed {
-		f.Symbol, f.Answer = s.lookup(f.Module, f.Lookup)
+		f.Symbol, f.Answer = s.lookup(f.Module, f.RVA)
 		f.unnamed = false
 	}
 	return &f.Symbol
 }
 
-// lookup asks for the symbol at an absolute address.
-func (s *walk) lookup(module int, addr uint64) (symbol.Symbol, symbol.Answer) {
+// lookup asks for the symbol at an address of a module, which is -1 for none.
+func (s *walk) lookup(module int, rva uint64) (symbol.Symbol, symbol.Answer) {
 	if module < 0 {
 		return symbol.Symbol{}, symbol.NoFile
 	}
-	return s.Symbols.Lookup(module, addr-s.base[module])
+	return s.Symbols.Lookup(module, rva)
 }
 
 // top is the frame whose caller is looked for.
 func (s *walk) top() *Frame { return &s.frames[len(s.frames)-1] }
-
-// rva is the lookup address of the top frame inside its module.
-func (s *walk) rva() uint64 {
-	f := s.top()
-	return f.Lookup - s.base[f.Module]
-}
 
 // candidate is what a source proposes: rules and how far to trust them.
 type candidate struct {
@@ -163,6 +157,10 @@ func (s *walk) caller() (Frame, *Stop) {
 			reject(src, cand.row, "%s", why)
 			continue
 		}
+		if why := s.refuted(cand.row.Signal, &regs); why != "" {
+			reject(src, cand.row, "%s", why)
+			continue
+		}
 		if stop := s.ends(src, cand, &regs); stop != nil {
 			stop.Attempts = attempts
 			return Frame{}, stop
@@ -176,6 +174,10 @@ func (s *walk) caller() (Frame, *Stop) {
 		}
 		s.mipsCaller(&f)
 		return f, nil
+	}
+	if sp := s.top().Regs.SP(); s.Policy.Refute && !s.atContext() && !s.holdsStack(sp) {
+		return Frame{}, &Stop{Kind: StopLeftStack, Attempts: attempts,
+			Detail: fmt.Sprintf("the stack pointer 0x%x has left the memory that the dump has: nothing of what called 0x%x can be read", sp, s.top().PC)}
 	}
 	return Frame{}, &Stop{Kind: StopNothingFound, Attempts: attempts,
 		Detail: fmt.Sprintf("no way was found to a caller of 0x%x (sp 0x%x)", s.top().PC, s.top().Regs.SP())}

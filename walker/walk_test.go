@@ -2,6 +2,7 @@ package walker
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,6 +18,11 @@ const (
 	codeSize  = 0x10000
 	stackBase = 0x7fff0000
 )
+
+// oneModule is a module list of one.
+func oneModule(base, size uint64) *core.ModuleMap {
+	return core.NewModuleMap([]core.ModuleMapping{{Start: base, Size: size}}, core.OverlapTruncate)
+}
 
 type fakeMemory struct {
 	base, word uint64
@@ -117,7 +123,7 @@ func (sc *scene) walk(t *testing.T) Stack {
 		}
 		regs.Set(r, v)
 	}
-	w := New(sc.policy, sc.os, []ModuleSpan{{codeBase, codeSize}}, sc.syms)
+	w := New(sc.policy, sc.os, oneModule(codeBase, codeSize), sc.syms)
 	w.Code = sc.code
 	var mem unwind.Memory
 	if sc.words != nil {
@@ -241,6 +247,49 @@ func TestFramePointerChain(t *testing.T) {
 	}
 }
 
+// The outermost function that keeps rbp is called by one that does not, and that has a number in it. The return address is right all the
+// same if it follows a call; else the stack is searched.
+func TestLastOfTheFramePointers(t *testing.T) {
+	after := fakeCode{code(0x3030), []byte{0xe8, 1, 2, 3, 4}}
+	sc := &scene{arch: cpu.AMD64, os: core.OSLinux, pc: code(0x1010), code: eachCall{code(0x2020), code(0x3030)}}
+	sc.regs = map[string]uint64{"rbp": sc.at(1)}
+	sc.words = []uint64{0, sc.at(4), code(0x2020), code(0x7070), 10, code(0x3030), 0, 0, 0}
+	if s := sc.walk(t); len(s.Frames) < 3 || s.Frames[2].PC != code(0x3030) || s.Frames[2].Trust != TrustFramePointer || s.Frames[2].Regs.SP() != sc.at(6) {
+		t.Errorf("after a call: %s", shape(s))
+	} else if fp, ok := s.Frames[2].Regs.Get(cpu.AMD64.FP); !ok || fp != 10 {
+		t.Errorf("the caller's rbp is 0x%x", fp)
+	}
+	for _, tc := range []struct {
+		name   string
+		change func()
+	}{
+		{"the caller is not known to have made a call", func() { sc.code = nil }},
+		{"rust-minidump", func() { sc.code, sc.policy = after, RustMinidump }},
+		// rbp of the first frame may be any number, as one that points into the stack.
+		{"the first frame", func() {
+			sc.code, sc.policy, sc.regs["rbp"] = after, Best, sc.at(4)
+			sc.words[1], sc.words[2] = 0, code(0x3030)
+		}},
+	} {
+		tc.change()
+		if s := sc.walk(t); slices.ContainsFunc(s.Frames, func(f Frame) bool { return f.PC == code(0x3030) && f.Trust == TrustFramePointer }) {
+			t.Errorf("%s: %s", tc.name, shape(s))
+		}
+	}
+}
+
+// eachCall has a call before each of its addresses.
+type eachCall []uint64
+
+func (c eachCall) Read(addr uint64, p []byte) int {
+	for _, at := range c {
+		if end := addr + uint64(len(p)); at == end {
+			return fakeCode{at, []byte{0xe8, 1, 2, 3, 4}}.Read(addr, p)
+		}
+	}
+	return fakeCode{}.Read(addr, p)
+}
+
 // No compiler for Windows amd64 keeps a chain of rbp.
 func TestNoFramePointerOnWindowsAMD64(t *testing.T) {
 	sc := &scene{arch: cpu.AMD64, os: core.Windows, pc: code(0x1010), policy: Breakpad}
@@ -360,6 +409,34 @@ func TestSignalFrame(t *testing.T) {
 	}
 }
 
+// A call through a null pointer has pushed its return address and nothing else: frame pointer and all other registers are still the caller's.
+func TestCallOfNull(t *testing.T) {
+	for _, a := range []*cpu.Arch{cpu.X86, cpu.AMD64} {
+		sc := &scene{arch: a, os: core.OSLinux, pc: 0, syms: &fakeSymbols{loaded: true, funcs: named}}
+		sc.regs = map[string]uint64{a.RegName(a.FP): sc.at(2)}
+		sc.words = []uint64{code(0x1010), 0, sc.at(4), code(0x2020), sc.at(6), code(0x3030), 0, 0, 0}
+		s := sc.walk(t)
+		if len(s.Frames) < 4 || s.Frames[1].PC != code(0x1010) || s.Frames[1].Trust != TrustLeaf || s.Frames[1].Regs.SP() != sc.at(1) ||
+			s.Frames[2].PC != code(0x2020) || s.Frames[3].PC != code(0x3030) {
+			t.Errorf("%s, stopped at null: %s", a.Name, shape(s))
+		}
+	}
+	// The same in a signal's handler: the kernel saved a pc of 0.
+	row := cfaRow(cpu.AMD64, 2)
+	row.Signal = true
+	sc := &scene{arch: cpu.AMD64, os: core.OSLinux, pc: code(0x1010), syms: &fakeSymbols{loaded: true, funcs: map[uint64]string{0x1000: "restore", 0x2000: "caller"}, row: row}}
+	sc.words = []uint64{1, 0, code(0x2020), 4, 5, 0}
+	s := sc.walk(t)
+	if len(s.Frames) < 3 || s.Frames[1].PC != 0 || s.Frames[1].Source != SourceCFI || s.Frames[2].PC != code(0x2020) || s.Frames[2].Trust != TrustLeaf {
+		t.Errorf("in a handler: %s", shape(s))
+	}
+	// A return address of 0 that was not saved by the kernel ends the stack, as ever.
+	row.Signal = false
+	expect(t, sc.walk(t), "1010 context, end")
+	sc.policy, row.Signal = Breakpad, true
+	expect(t, sc.walk(t), "1010 context, 2020 scan, end") // its checks look for another
+}
+
 func TestEveryRejectionIsKept(t *testing.T) {
 	s := (&scene{arch: cpu.AMD64, os: core.OSLinux, pc: code(0x1010), words: []uint64{1, 2, 3}}).walk(t)
 	expect(t, s, "1010 context, nothing-found")
@@ -387,7 +464,7 @@ func BenchmarkWalk(b *testing.B) {
 	}
 	regs.Set(cpu.AMD64.PC, code(0x1010))
 	regs.Set(cpu.AMD64.SP, stackBase)
-	w := New(Best, core.OSLinux, []ModuleSpan{{codeBase, codeSize}}, &fakeSymbols{loaded: true, funcs: named, row: cfaRow(cpu.AMD64, 2)})
+	w := New(Best, core.OSLinux, oneModule(codeBase, codeSize), &fakeSymbols{loaded: true, funcs: named, row: cfaRow(cpu.AMD64, 2)})
 	mem := &fakeMemory{base: stackBase, word: 8, words: words}
 	b.ReportAllocs()
 	frames := 0

@@ -18,7 +18,7 @@ func (s *walk) proposeWin() (candidate, string) {
 	if f.Module < 0 {
 		return candidate{}, notApplicable
 	}
-	fd, ans := s.Symbols.FrameData(f.Module, s.rva())
+	fd, ans := s.Symbols.FrameData(f.Module, f.RVA)
 	switch ans {
 	case symbol.NoFile:
 		return candidate{}, notApplicable
@@ -153,7 +153,7 @@ func (s *walk) improveWin(row unwind.Row, got cpu.Regs, fd unwind.FrameData, sea
 		return candidate{row: row, trust: trust}
 	}
 	var offset uint32
-	if s.Modules.Find(uint64(eip)) < 0 && s.scanned < s.Policy.MaxScanned {
+	if !s.Modules.Covers(uint64(eip)) && s.scanned < s.Policy.MaxScanned {
 		start := search + 4
 		if at, _, ok := s.scanFor(uint64(start), s.winScanWords()); ok {
 			row.CFA = unwind.Rule{Kind: unwind.Const, Offset: int64(at) + 4}

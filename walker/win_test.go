@@ -122,7 +122,7 @@ func TestStackWin(t *testing.T) {
 			regs.Set(cpu.X86.PC, sc.pc)
 			regs.Set(cpu.X86.SP, stackBase)
 			regs.Set(cpu.X86.FP, tc.regs["ebp"])
-			w := New(sc.policy, sc.os, []ModuleSpan{{codeBase, codeSize}}, syms)
+			w := New(sc.policy, sc.os, oneModule(codeBase, codeSize), syms)
 			expect(t, w.Walk(regs, &fakeMemory{base: stackBase, word: 4, words: tc.words}), tc.want)
 		})
 	}

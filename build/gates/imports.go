@@ -27,6 +27,8 @@ var rooms = []room{
 	{"core/input", nil},
 	{"core/cpu", nil},
 	{"core", []string{"core/input", "core/cpu"}},
+	{"core/visible", nil},
+	{"core/jsonwriter", []string{"core/visible"}},
 	{"core/inflate", []string{"core/input"}},
 	{"core/intake", []string{"core/inflate", "core/input"}},
 	{"core/intake/unpack", []string{"core/intake"}},
@@ -36,12 +38,14 @@ var rooms = []room{
 	// It reads another format into the same data.
 	{"core/microdump", []string{"core", "core/input"}},
 	// It prints what a dump says, and concludes nothing.
-	{"core/dumptext", []string{"core", "core/input", "core/cpu"}},
+	{"core/dumptext", []string{"core", "core/input", "core/cpu", "core/jsonwriter"}},
 	// It builds dumps without core's layouts, so that a wrong layout is caught.
 	{"core/dumptest", nil},
 
 	{"symfile/symbol", nil},
 	{"symfile/demangle", nil},
+	// Names that are in binaries for Windows, and in symbol files made of these: the first program of the page does without.
+	{"symfile/demangle/msvc", []string{"symfile/demangle"}},
 	{"symfile/unwind", []string{"core/cpu"}},
 	{"symfile/sframe", []string{"core/input", "core/cpu", "symfile/unwind"}},
 	{"symfile/dwarfcfi", []string{"core/input", "core/cpu", "symfile/unwind"}},
@@ -50,12 +54,13 @@ var rooms = []room{
 	{"symfile/dwarf", []string{"core/input", "symfile/symbol"}},
 	{"symfile", []string{"core/input", "core/cpu", "symfile/symbol", "symfile/unwind"}},
 	// It writes what the others read.
-	{"symfile/dumpsyms", []string{"core/cpu", "symfile/symbol", "symfile/unwind"}},
+	{"symfile/dumpsyms", []string{"core/cpu", "core/visible", "symfile/symbol", "symfile/unwind"}},
 	// Binaries are read by rooms of their own, which the first program of the page does not link.
 	{"symfile/elf", []string{"core/inflate", "core/input", "core/cpu", "symfile/symbol"}},
 	{"symfile/pe", []string{"core/input", "core/cpu", "symfile/symbol"}},
 	// It writes ELF files without the reader's layouts.
 	{"symfile/elf/elftest", nil},
+	{"symfile/pdb", []string{"core/input", "core/cpu", "symfile/symbol", "symfile/unwind"}},
 	{"symfile/stabs", []string{"core/input", "symfile/elf", "symfile/symbol"}},
 
 	// It knows which sections a binary has, and the room for each.
@@ -66,12 +71,14 @@ var rooms = []room{
 	{"walker/report", []string{"core", "core/analysis", "core/cpu", "core/input", "core/reason", "symfile/symbol", "symfile/unwind", "symfile/demangle", "walker"}},
 	// It makes reports for the renderers' tests.
 	{"walker/report/reporttest", []string{"core", "core/cpu", "core/input", "symfile/symbol", "symfile/unwind", "walker", "walker/report"}},
+	// It reads a report's stacks for the renderers.
+	{"walker/report/signature", []string{"walker/report"}},
 	// A renderer sees the report alone; the CPU's table comes with it, for the names and widths of registers.
-	{"walker/report/...", []string{"walker/report", "symfile/demangle", "core/cpu"}},
+	{"walker/report/...", []string{"walker/report", "walker/report/signature", "symfile/demangle", "core/cpu", "core/jsonwriter", "core/visible"}},
 
 	// The one place that joins everything.
 	{"walker/session", []string{"core/...", "symfile/...", "walker", "walker/report"}},
-	{"walker/cmd/...", []string{"core/intake", "core/intake/unpack", "walker", "walker/session", "walker/report/...", "symfile", "symfile/...", "core", "core/cpu", "core/input", "core/dumptext"}},
+	{"walker/cmd/...", []string{"core/intake", "core/intake/unpack", "walker", "walker/session", "walker/report/...", "symfile", "symfile/...", "core", "core/cpu", "core/input", "core/dumptext", "core/jsonwriter", "core/visible"}},
 
 	{"web/app", []string{"walker/report", "walker/report/view", "web/wire"}},
 	{"web/wire", nil},
@@ -86,6 +93,8 @@ var rooms = []room{
 	{"build/bigelf", []string{"core/dumptest"}},
 	// The demo portal's hostile dump.
 	{"build/portal/hostile", []string{"core/dumptest"}},
+	// It walks dumps of real programs, as the page and the command do.
+	{"build/real", []string{"core/input", "symfile/binary", "symfile/demangle", "walker/session"}},
 	{"build/...", []string{"build/..."}},
 }
 

@@ -1,6 +1,6 @@
 // Package analysis says what a crash was, beyond the exception's code: which instruction was executing, which memory it
 // accessed and by which registers, whether that memory exists and may be accessed, and what follows from it: a null pointer, an
-// address that cannot be, the end of a stack, a flipped bit. Its last word is a sentence for people.
+// address that cannot be, the end of a stack, a flipped bit. It ends in an Event, a sentence for people.
 //
 // It says everything twice where rust-minidump says it too. Result.Rust holds what that tool prints, field by field, with its
 // mistakes, so that outputs can be compared; the other fields hold what is so.
@@ -16,10 +16,9 @@ import (
 
 // Result is what is known of a crash. Slices are never nil.
 type Result struct {
-	// Sentence says what happened, without a capital letter and full stop: "read of 8 bytes at 0x10: null pointer plus 16,
-	// through rax". Guesses are further sentences, each of which may be wrong.
-	Sentence string
-	Guesses  []string
+	// Event says what happened. Guesses are sentences about it, each of which may be wrong.
+	Event   Event
+	Guesses []string
 	// Instruction is what stood at the program counter; nil if the dump does not have its bytes, or nobody here can read them.
 	Instruction *Instruction
 	// Accesses are all accesses to memory of the instruction. AccessesKnown tells none from unknown.
@@ -158,7 +157,7 @@ type crash struct {
 	arch   *cpu.Arch     // nil if ctx is
 	pc, sp uint64
 	thread int // index of the crashed thread, or -1
-	places *memoryMap
+	places *MemoryMap
 	insn   *decoded // nil if there is no instruction
 	out    Result
 }
@@ -169,7 +168,7 @@ func Analyze(d *core.Dump) *Result {
 	if d.Exception == nil {
 		return nil
 	}
-	c := &crash{d: d, why: reason.Decode(d), thread: d.ThreadByID(d.Exception.ThreadID), places: newMemoryMap(d)}
+	c := &crash{d: d, why: reason.Decode(d), thread: d.ThreadByID(d.Exception.ThreadID), places: NewMemoryMap(d)}
 	c.out = Result{Guesses: []string{}, Accesses: []Access{}, Cause: -1, BitFlips: []BitFlip{}}
 	if ctx, err := d.ExceptionContext(); err == nil {
 		c.ctx, c.arch, c.pc, c.sp = ctx, ctx.Arch, ctx.Regs.PC(), ctx.Regs.SP()
@@ -183,7 +182,7 @@ func Analyze(d *core.Dump) *Result {
 	c.overflow()
 	c.bitFlips()
 	c.guess()
-	c.out.Sentence = c.sentence()
+	c.out.Event = c.event()
 	return &c.out
 }
 

@@ -86,12 +86,12 @@ func (c *crash) bitFlips() {
 	}
 	seen := map[uint64]bool{}
 	try := func(value uint64, register string) {
-		if p := c.places.at(value); p.Mapped && p.Allows(a.Kind) {
+		if p := c.places.At(value); p.Mapped && p.Allows(a.Kind) {
 			return
 		}
 		for bit := range uint(64) {
 			addr := value ^ 1<<bit
-			p := c.places.at(addr)
+			p := c.places.At(addr)
 			if addr < nullPage || !p.Mapped || !p.Allows(a.Kind) || seen[addr] {
 				continue
 			}

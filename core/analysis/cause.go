@@ -42,10 +42,16 @@ func (c *crash) findCause() {
 	}
 	// Some writers report no address, or another's. An access that cannot work is the cause all the same.
 	if c.why.HasAddress && reported < nullPage || gpf {
-		pick(func(a *Access) bool {
-			p := c.places.at(a.Address)
+		if pick(func(a *Access) bool {
+			p := c.places.At(a.Address)
 			return a.Address < nullPage || !c.possible(a.Address) || p != nil && (!p.Mapped || !p.Allows(a.Kind))
-		})
+		}) {
+			return
+		}
+	}
+	// Others record 0 for every crash (the crate minidumper). If the instruction accesses one place alone, it is that one.
+	if c.why.HasAddress && reported == 0 && len(all) == 1 {
+		pick(func(a *Access) bool { return true })
 	}
 }
 
@@ -76,7 +82,17 @@ func (c *crash) execution() bool {
 	if c.why.Access == reason.Exec {
 		return true
 	}
-	return c.why.HasAddress && c.untagged(c.why.Address) == c.pc && !c.faultWithoutAddress()
+	if c.why.HasAddress && c.untagged(c.why.Address) == c.pc && !c.faultWithoutAddress() {
+		return true
+	}
+	// A recorded 0 says nothing where no instruction can be at the program counter.
+	return c.why.HasAddress && c.why.Address == 0 && c.insn == nil && c.noCode(c.pc)
+}
+
+// noCode: no instruction can be at an address, says the memory map.
+func (c *crash) noCode(addr uint64) bool {
+	p := c.places.At(addr)
+	return !c.possible(addr) || p != nil && (!p.Mapped || !p.Exec)
 }
 
 // faultWithoutAddress: the processor gave the system no address. That is a general protection fault of x86 and amd64.
@@ -137,7 +153,7 @@ func (c *crash) misaligned(a *Access) int {
 
 // adjust tells what is behind the address that failed, and looks it up in the memory map.
 func (c *crash) adjust() {
-	if c.sentSignal() != "" {
+	if c.sentSignal(nil) {
 		return
 	}
 	addr, ok := c.address()
@@ -158,7 +174,7 @@ func (c *crash) adjust() {
 		c.out.Adjusted = &Adjusted{Kind: NullPointer, Address: addr, Offset: int64(addr)}
 	}
 	if ok && c.aboutMemory() && (c.out.Cause >= 0 || !c.faultWithoutAddress() || c.execution() || c.badTarget()) {
-		c.out.Place = c.places.at(addr)
+		c.out.Place = c.places.At(addr)
 	}
 }
 

@@ -62,9 +62,10 @@ func (c *crash) decode() {
 		return
 	}
 	c.insn = in
-	c.out.Instruction = &Instruction{Address: c.pc, Text: in.text, Bytes: []byte{}, Module: c.module(c.pc), Registers: append([]Register{}, in.regs...)}
+	module, _ := c.d.ModuleAt(c.pc)
+	c.out.Instruction = &Instruction{Address: c.pc, Text: in.text, Bytes: []byte{}, Module: module, Registers: append([]Register{}, in.regs...)}
 	// Bytes are shown where they are code. At a wild program counter they may be anybody's data.
-	if place := c.places.at(c.pc); c.out.Instruction.Module >= 0 || place != nil && place.Exec {
+	if place := c.places.At(c.pc); c.out.Instruction.Module >= 0 || place != nil && place.Exec {
 		c.out.Instruction.Bytes = append(c.out.Instruction.Bytes, p[:in.len]...)
 	}
 	c.out.Accesses = append(c.out.Accesses, in.accesses...)
@@ -72,20 +73,10 @@ func (c *crash) decode() {
 	c.out.Jump = in.jump
 	for i := range c.out.Accesses {
 		a := &c.out.Accesses[i]
-		if p := c.places.at(a.Address); a.AddressKnown && p != nil {
+		if p := c.places.At(a.Address); a.AddressKnown && p != nil {
 			a.Guard = p.Guard
 		}
 	}
-}
-
-// module is the index of the module at an address, or -1.
-func (c *crash) module(addr uint64) int {
-	for i := range c.d.Modules {
-		if m := &c.d.Modules[i]; addr >= m.Base && addr-m.Base < m.Size {
-			return i
-		}
-	}
-	return -1
 }
 
 // use notes a register.

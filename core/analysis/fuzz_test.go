@@ -43,8 +43,8 @@ func FuzzInstruction(f *testing.F) {
 			Thread(7, ctx, addr&^0xfff, make([]byte, 64)).Memory(0x400010, code).MemoryInfo(addr&^0xfff, addr>>20, uint32(addr), uint32(kind), 0).
 			Exception(7, []uint32{11, 0xc0000005, 8, 1}[kind%4], uint32(kind), addr, ctx, uint64(kind), addr)
 		r := Analyze(openBytes(d.Bytes()))
-		if r.Sentence == "" || r.Cause >= len(r.Accesses) {
-			t.Errorf("sentence %q, cause %d of %d", r.Sentence, r.Cause, len(r.Accesses))
+		if r.Event.Did == "" || r.Cause >= len(r.Accesses) {
+			t.Errorf("sentence %q, cause %d of %d", r.Event.String(), r.Cause, len(r.Accesses))
 		}
 		if r.Instruction != nil && len(r.Instruction.Bytes) > maxInstruction {
 			t.Errorf("%d bytes", len(r.Instruction.Bytes))

@@ -59,10 +59,11 @@ func findPoison(v uint64, wordSize int) *poison {
 	return nil
 }
 
-// asText is a value as letters, if all of it is printable ASCII: what a string leaves when it runs over a pointer.
-func asText(v uint64, wordSize int) string {
+// asText is a value as letters, if all of it is printable ASCII: what a string leaves when it runs over a pointer. Of a word of 64 bits four
+// letters are enough, as what an int of that value leaves.
+func asText(v uint64) string {
 	n := (bits.Len64(v) + 7) / 8
-	if n < wordSize && (wordSize == 4 || n < 6) || n == 0 {
+	if n < 4 || n == 5 {
 		return ""
 	}
 	b := make([]byte, 0, 8)
@@ -91,7 +92,7 @@ func (c *crash) guess() {
 		if p := findPoison(r.Value, c.arch.WordSize); p != nil && !seen[p.means] {
 			seen[p.means] = true
 			say("%s (%s) looks like %s", what, hexWord(r.Value), p.means)
-		} else if s := asText(r.Value, c.arch.WordSize); s != "" && p == nil && !seen["text"] {
+		} else if s := asText(r.Value); s != "" && p == nil && !seen["text"] && !c.mapped(r.Value) {
 			seen["text"] = true
 			say("%s (%s) is text, %q: a string may have been written over a pointer", what, hexWord(r.Value), s)
 		}
@@ -106,6 +107,12 @@ func (c *crash) guess() {
 			say("one flipped bit (%d) would explain it: %s is mapped, which points to failing hardware", bits.TrailingZeros64(addr^f.Address), hexWord(f.Address))
 		}
 	}
+}
+
+// mapped: the memory map has memory at an address.
+func (c *crash) mapped(addr uint64) bool {
+	p := c.places.At(addr)
+	return p != nil && p.Mapped
 }
 
 // insnRegister is the value of a register that the instruction uses.
@@ -150,7 +157,7 @@ func (c *crash) guessMismatch(say func(string, ...any)) {
 	if c.out.Cause < 0 {
 		switch {
 		case c.badTarget():
-		case c.sentSignal() != "":
+		case c.sentSignal(nil):
 			say("who sent the signal is read out of the place where an access has its address: the instruction (%s) has none", c.insn.text)
 		case c.why.HasAddress && !c.faultWithoutAddress() && len(c.out.Accesses) > 0 && allKnown(c.out.Accesses):
 			say("the instruction (%s) does not access %s: the registers or the address are not those of the crash, or the processor failed", c.insn.text, hexWord(c.why.Address))

@@ -65,8 +65,8 @@ func (p *Place) Allows(k Kind) bool {
 	return true
 }
 
-// memoryMap is the map of the process: stream 16 if the dump has it, else /proc/PID/maps.
-type memoryMap struct {
+// MemoryMap is the memory map of the process: the dump's MemoryInfoList if it has one, else /proc/PID/maps.
+type MemoryMap struct {
 	places []Place // sorted, without overlap; empty if the dump has no map
 	rust   []rustRange
 }
@@ -77,8 +77,9 @@ type rustRange struct {
 	Read, Write, Executable bool
 }
 
-func newMemoryMap(d *core.Dump) *memoryMap {
-	m := &memoryMap{}
+// NewMemoryMap reads the memory map of a dump. It is empty if the dump has none.
+func NewMemoryMap(d *core.Dump) *MemoryMap {
+	m := &MemoryMap{}
 	var all []Place
 	switch {
 	case d.Stream(core.StreamMemoryInfoList) != nil && len(d.Regions) > 0:
@@ -135,7 +136,7 @@ func newMemoryMap(d *core.Dump) *memoryMap {
 const maxGuard = 32 << 10
 
 // looksLikeGuard: a small range without permissions next to one that has some.
-func (m *memoryMap) looksLikeGuard(i int) bool {
+func (m *MemoryMap) looksLikeGuard(i int) bool {
 	p := &m.places[i]
 	if p.Read || p.Write || p.Exec || p.End-p.Start > maxGuard {
 		return false
@@ -153,7 +154,7 @@ func (m *memoryMap) looksLikeGuard(i int) bool {
 // dropOverlaps keeps the entries that rust-minidump's range map keeps (into_rangemap_safe): in order of address, without
 // those that overlap the one before. Since it takes the end of a Linux mapping for part of it, every mapping that begins
 // where another ends is lost.
-func (m *memoryMap) dropOverlaps() {
+func (m *MemoryMap) dropOverlaps() {
 	sort.SliceStable(m.rust, func(i, j int) bool {
 		if m.rust[i].First != m.rust[j].First {
 			return m.rust[i].First < m.rust[j].First
@@ -171,15 +172,15 @@ func (m *memoryMap) dropOverlaps() {
 }
 
 // known says whether the dump has a map at all.
-func (m *memoryMap) known() bool { return len(m.places) > 0 }
+func (m *MemoryMap) known() bool { return len(m.places) > 0 }
 
-// at finds the place of an address: nil without a map, one that is not Mapped for an address in no entry.
-func (m *memoryMap) at(addr uint64) *Place {
+// At finds the place of an address: nil without a map, one that is not Mapped for an address in no entry.
+func (m *MemoryMap) At(addr uint64) *Place {
 	if !m.known() {
 		return nil
 	}
-	i := sort.Search(len(m.places), func(i int) bool { return m.places[i].Start > addr })
-	if i > 0 && (m.places[i-1].End > addr || m.places[i-1].End == 0) {
+	i, inside := m.find(addr)
+	if inside {
 		p := m.places[i-1]
 		return &p
 	}
@@ -193,8 +194,23 @@ func (m *memoryMap) at(addr uint64) *Place {
 	return hole
 }
 
+// find is how many entries begin at or below an address, and whether the last of them has it.
+func (m *MemoryMap) find(addr uint64) (n int, inside bool) {
+	n = sort.Search(len(m.places), func(i int) bool { return m.places[i].Start > addr })
+	return n, n > 0 && (m.places[n-1].End > addr || m.places[n-1].End == 0)
+}
+
+// Executable says whether an address is in memory that may be executed; known is false where nothing is mapped, or without a map.
+func (m *MemoryMap) Executable(addr uint64) (yes, known bool) {
+	n, inside := m.find(addr)
+	if !inside || !m.places[n-1].Mapped {
+		return false, false
+	}
+	return m.places[n-1].Exec, true
+}
+
 // above is the entry that begins where p ends, or nil.
-func (m *memoryMap) above(p *Place) *Place {
+func (m *MemoryMap) above(p *Place) *Place {
 	i := sort.Search(len(m.places), func(i int) bool { return m.places[i].Start >= p.End })
 	if p.End == 0 || i >= len(m.places) || m.places[i].Start != p.End {
 		return nil
@@ -203,7 +219,7 @@ func (m *memoryMap) above(p *Place) *Place {
 }
 
 // rustAt is what rust-minidump finds at an address: the index of the entry, or -1.
-func (m *memoryMap) rustAt(addr uint64) int {
+func (m *MemoryMap) rustAt(addr uint64) int {
 	i := sort.Search(len(m.rust), func(i int) bool { return m.rust[i].First > addr }) - 1
 	if i < 0 || m.rust[i].Last < addr {
 		return -1
@@ -212,7 +228,7 @@ func (m *memoryMap) rustAt(addr uint64) int {
 }
 
 // rustGuard is rust-minidump's test for a guard page (processor.rs, check_for_guard_pages).
-func (m *memoryMap) rustGuard(addr uint64) bool {
+func (m *MemoryMap) rustGuard(addr uint64) bool {
 	i := m.rustAt(addr)
 	if i < 0 {
 		return false

@@ -29,7 +29,7 @@ func (c *crash) overflow() {
 	if c.out.Cause >= 0 && !c.nearStack(&c.out.Accesses[c.out.Cause]) || distance(addr, c.sp) > gap {
 		return
 	}
-	switch p := c.places.at(addr); {
+	switch p := c.places.At(addr); {
 	case p == nil:
 		if region, _ := c.d.Memory.Region(addr); region.Loc.Size == 0 && c.stackInUse() >= deep {
 			c.out.Overflow = Likely

@@ -17,7 +17,7 @@ import (
 //   - The bases of fs and gs are left out.
 //   - A base register of 0 is a null pointer, also if the index makes the address a wild one.
 //   - Of most instructions it is not said whether they read or write.
-//   - Half of the mappings of /proc/PID/maps are not found (see memoryMap.dropOverlaps), and bit flips with them.
+//   - Half of the mappings of /proc/PID/maps are not found (see MemoryMap.dropOverlaps), and bit flips with them.
 //   - The address 0 is searched for flipped bits like any other.
 type Rust struct {
 	// Instruction is "" for null.

@@ -8,70 +8,104 @@ import (
 	"github.com/crashpane/crashpane/core/reason"
 )
 
-// sentence says what happened: what was done, and why it failed.
-func (c *crash) sentence() string {
-	if c.out.Overflow != No {
-		return c.overflowSentence()
+// Event is what happened, in the parts of a sentence that begins with the process: "app tried to read 8 bytes at 0x10 (null pointer plus
+// 16, through rax)". It is decided here once; headlines, reports and the JSON print it.
+type Event struct {
+	// Did is what the process did: "hit a breakpoint", "tried to read 8 bytes at".
+	Did string
+	// Address follows it, if HasAddress is set.
+	Address    uint64
+	HasAddress bool
+	// Why is the reason for the failure, as far as it is known: "null pointer plus 16, through rax"; or "".
+	Why string
+}
+
+// String is the sentence without the process: "tried to read 8 bytes at 0x10: null pointer plus 16, through rax".
+func (e *Event) String() string {
+	s := e.Did
+	if e.HasAddress {
+		s += " " + hexWord(e.Address)
 	}
+	if e.Why != "" {
+		s += ": " + e.Why
+	}
+	return s
+}
+
+// event says what happened: what was done, and why it failed.
+func (c *crash) event() Event {
+	if c.out.Overflow != No {
+		return c.overflowEvent()
+	}
+	e := Event{Did: c.why.Text, Why: c.why.Why}
 	switch c.why.Kind {
 	case reason.Memory, reason.InPage, reason.Misaligned:
-		switch {
-		case c.execution():
-			return "jump to " + hexWord(c.pc) + c.because(c.pc, Exec)
-		case c.badTarget():
-			j := c.out.Jump
-			preposition := " to "
-			if j.How == "call" {
-				preposition = " of "
-			}
-			return j.How + preposition + hexWord(j.Target) + through(j.Register, 0) + c.because(j.Target, Exec)
-		case c.out.Cause >= 0:
-			return c.accessSentence(&c.out.Accesses[c.out.Cause])
-		}
-		if s := c.sentSignal(); s != "" {
-			return s
-		}
-		if p := c.out.Place; p != nil && c.why.HasAddress && c.why.Address >= nullPage && !strings.Contains(c.why.Text, ": ") {
-			return c.why.Text + c.because(c.why.Address, Kind(0))
-		}
+		c.memoryEvent(&e)
 	case reason.Arithmetic:
-		if s := c.division(); s != "" {
-			return s
-		}
+		c.divisionEvent(&e)
 	case reason.Instruction, reason.Trap:
-		if c.insn != nil && c.insn.trap && c.insn.text != "" {
-			return c.why.Text + ": " + c.insn.text + ", which is there to stop the program"
-		}
-		if c.insn != nil && c.insn.privileged {
-			return c.why.Text + ": " + c.insn.text + " is for the system only"
+		switch {
+		case c.insn == nil || c.insn.text == "":
+		case c.insn.trap:
+			e.Why = c.insn.text + ", which is there to stop the program"
+		case c.insn.privileged:
+			e.Why = c.insn.text + " is for the system only"
 		}
 	}
-	return c.why.Text
+	return e
+}
+
+// memoryEvent is the event of an access to memory.
+func (c *crash) memoryEvent(e *Event) {
+	at := func(did string, addr uint64, why string) { *e = Event{did, addr, true, why} }
+	switch j := c.out.Jump; {
+	case c.execution():
+		at("jumped to", c.pc, c.because(c.pc, Exec, ""))
+	case c.badTarget():
+		did := map[string]string{"call": "tried to call", "return": "tried to return to"}[j.How]
+		if did == "" {
+			did = "tried to jump to"
+		}
+		at(did, j.Target, c.because(j.Target, Exec, through(j.Register, 0)))
+	case c.out.Cause >= 0:
+		c.accessEvent(e, &c.out.Accesses[c.out.Cause])
+	case c.sentSignal(e):
+	case c.why.HasAddress:
+		at(c.why.Text+" at", c.why.Address, c.because(c.why.Address, kindOf(c.why.Access), ""))
+	}
+}
+
+// kindOf is an access of the reason as a kind.
+func kindOf(a reason.Access) Kind {
+	return [...]Kind{KindUnknown, Read, Write, Exec}[a&3]
 }
 
 func hexWord(v uint64) string { return "0x" + strconv.FormatUint(v, 16) }
 
 // sentSignal: a SIGSEGV or SIGBUS with si_code 0 whose instruction accesses no memory was sent by a process. siginfo then has its id
-// where the address would be (sigaction(2): si_pid and si_uid lie over si_addr).
-func (c *crash) sentSignal() string {
+// where the address would be (sigaction(2): si_pid and si_uid lie over si_addr). It fills in the event, if e is not nil.
+func (c *crash) sentSignal(e *Event) bool {
 	in := c.insn
 	if in == nil || in.unknown || in.text == "" || len(in.accesses) > 0 || in.jump != nil || in.division || c.d.Exception.Flags != 0 ||
 		!strings.HasPrefix(c.why.Rust, "SIG") {
-		return ""
+		return false
+	}
+	if e == nil {
+		return true
 	}
 	name, _, _ := strings.Cut(c.why.Rust, " ")
-	s := name + " sent by a process, not caused by this instruction"
+	*e = Event{Did: "was sent " + name + " by a process", Why: "this instruction did not cause it"}
 	if pid := uint32(c.d.Exception.Address); pid != 0 {
+		e.Did += fmt.Sprintf(" (%d)", pid)
 		if own := c.d.PID(); own != nil && *own == pid {
-			return name + " that the process sent to itself, not caused by this instruction"
+			e.Did = "sent itself " + name
 		}
-		s = fmt.Sprintf("%s sent by a process (%d), not caused by this instruction", name, pid)
 	}
-	return s
+	return true
 }
 
-// accessSentence: "read of 8 bytes at 0x10: null pointer plus 16, through rax".
-func (c *crash) accessSentence(a *Access) string {
+// accessEvent is the event of the access that failed: "tried to read 8 bytes at 0x10: null pointer plus 16, through rax".
+func (c *crash) accessEvent(e *Event, a *Access) {
 	kind := a.Kind
 	// Of an instruction that does both, Windows says at which half it failed.
 	switch {
@@ -81,21 +115,25 @@ func (c *crash) accessSentence(a *Access) string {
 	case c.why.Access == reason.Write:
 		kind = Write
 	}
-	s := [...]string{"access", "read", "write", "read and write", "execution"}[min(kind, Exec)]
+	did := "tried to " + [...]string{"access", "read", "write", "read and write", "execute"}[min(kind, Exec)]
 	switch {
 	case a.Size == 1:
-		s += " of 1 byte"
+		did += " 1 byte"
 	case a.Size > 1:
-		s += fmt.Sprintf(" of %d bytes", a.Size)
+		did += fmt.Sprintf(" %d bytes", a.Size)
+	default:
+		did += " memory"
 	}
-	s += " at " + hexWord(a.Address)
-	if adj := c.out.Adjusted; adj != nil && adj.Kind == NullPointer {
-		return s + ": " + nullPointer(a, adj)
+	*e = Event{Did: did + " at", Address: a.Address, HasAddress: true}
+	adj := c.out.Adjusted
+	switch {
+	case adj != nil && adj.Kind == NullPointer:
+		e.Why = nullPointer(a, adj)
+	case adj != nil && adj.Register.Name != "":
+		e.Why = c.because(a.Address, kind, through(adj.Register, int64(a.Address-adj.Register.Value)))
+	default:
+		e.Why = c.because(a.Address, kind, through(a.Base, a.Offset|int64(len(a.Index.Name))))
 	}
-	if adj := c.out.Adjusted; adj != nil && adj.Register.Name != "" {
-		return s + through(adj.Register, int64(a.Address-adj.Register.Value)) + c.because(a.Address, kind)
-	}
-	return s + through(a.Base, a.Offset|int64(len(a.Index.Name))) + c.because(a.Address, kind)
 }
 
 // through names the register of an address. One that counts from the program counter is a constant of the code.
@@ -104,9 +142,9 @@ func through(r Register, offset int64) string {
 	case r.Name == "" || r.Name == "rip" || r.Name == "pc":
 		return ""
 	case offset == 0:
-		return ", in " + r.Name
+		return "address in " + r.Name
 	}
-	return ", through " + r.Name
+	return "through " + r.Name
 }
 
 // nullPointer says how the address comes from a null pointer.
@@ -132,39 +170,41 @@ func nullPointer(a *Access, adj *Adjusted) string {
 	return fmt.Sprintf("null pointer plus %d, through %s", adj.Offset, r.Name)
 }
 
-// because says why an access to an address failed, beginning with ": "; "" if nobody knows.
-func (c *crash) because(addr uint64, kind Kind) string {
-	p := c.out.Place
-	reported := ""
+// because says why an access to an address failed, as far as it is known; through, if it is not "", says where the address came from.
+func (c *crash) because(addr uint64, kind Kind, through string) string {
+	why := c.refusal(addr, kind)
+	if why != "" && through != "" {
+		why += ", "
+	}
+	why += through
 	if c.why.Address != addr && c.faultWithoutAddress() {
-		reported = "; the system reports " + hexWord(c.why.Address) + " instead"
+		why += "; the system reports " + hexWord(c.why.Address) + " instead"
 	}
+	return why
+}
+
+// refusal is what is wrong with an address; "" if nothing is known.
+func (c *crash) refusal(addr uint64, kind Kind) string {
+	p := c.out.Place
 	switch {
-	case kind == Exec && addr < nullPage:
-		if addr == 0 {
-			return ": null pointer"
-		}
-		return ": close to a null pointer"
+	case addr == 0:
+		return "null pointer"
+	case addr < nullPage:
+		return "close to a null pointer"
 	case !c.possible(addr):
-		return ": not an address that can exist" + reported
+		return "not an address that can exist"
 	case c.out.Cause >= 0 && c.faultWithoutAddress() && c.misaligned(&c.out.Accesses[c.out.Cause]) != 0:
-		return fmt.Sprintf(": not a multiple of %d, which %s needs%s", c.misaligned(&c.out.Accesses[c.out.Cause]), strings.Fields(c.insn.text)[0], reported)
+		return fmt.Sprintf("not a multiple of %d, which %s needs", c.misaligned(&c.out.Accesses[c.out.Cause]), strings.Fields(c.insn.text)[0])
 	case c.why.Kind != reason.Memory:
-		if _, why, ok := strings.Cut(c.why.Text, ": "); ok {
-			return ": " + why
-		}
-		return ""
+		return c.why.Why
 	case p != nil && !p.Mapped:
-		return ": no memory is mapped there"
+		return "no memory is mapped there"
 	case p != nil && p.Guard:
-		return ": a guard page"
+		return "a guard page"
 	case p != nil && !p.Allows(kind):
-		return ": the memory there " + restriction(p, kind) + c.where(p)
+		return "the memory there " + restriction(p, kind) + c.where(p)
 	}
-	if _, why, ok := strings.Cut(c.why.Text, ": "); ok {
-		return ": " + why
-	}
-	return ""
+	return c.why.Why
 }
 
 // restriction says what the permissions forbid.
@@ -199,42 +239,34 @@ func (c *crash) where(p *Place) string {
 	return " (" + name + ")"
 }
 
-// division says why a division failed. A quotient that has no room is reported as a division by zero, too.
-func (c *crash) division() string {
+// divisionEvent says why a division failed. A quotient that has no room is reported as a division by zero, too.
+func (c *crash) divisionEvent(e *Event) {
 	in := c.insn
 	if in == nil || !in.division || !in.divisorKnown {
-		return ""
+		return
 	}
 	what := in.divisorName
 	if what == "" {
 		what = "the divisor at " + hexWord(in.accesses[0].Address)
 	}
 	if in.divisor == 0 {
-		return "division by zero: " + what + " is 0"
+		e.Did, e.Why = "divided an integer by zero", what+" is 0"
+		return
 	}
-	return fmt.Sprintf("division whose result has no room: %s is %s, not 0", what, hexWord(in.divisor))
+	e.Did, e.Why = "divided integers and the result has no room", fmt.Sprintf("%s is %s, not 0", what, hexWord(in.divisor))
 }
 
-// overflowSentence: `stack overflow: the stack of thread 12 ("worker") reached its guard page`.
-func (c *crash) overflowSentence() string {
-	s := "stack overflow: the stack"
+// overflowEvent: "ran out of stack: it reached its guard page after 8192 KB".
+func (c *crash) overflowEvent() Event {
+	e := Event{Did: "ran out of stack", Why: "it reached its end"}
 	if c.out.Overflow == Likely {
-		s = "probably a stack overflow: the stack"
-	}
-	if c.thread >= 0 {
-		t := &c.d.Threads[c.thread]
-		s += fmt.Sprintf(" of thread %d", t.ID)
-		if t.Name != "" {
-			s += fmt.Sprintf(" (%q)", t.Name)
-		}
+		e.Did = "probably ran out of stack"
 	}
 	if p := c.out.Place; c.why.Kind == reason.Stack || p != nil && p.Guard {
-		s += " reached its guard page"
-	} else {
-		s += " reached its end"
+		e.Why = "it reached its guard page"
 	}
 	if n := c.stackInUse(); n >= 10<<10 {
-		s += fmt.Sprintf(" after %d KB", n>>10)
+		e.Why += fmt.Sprintf(" after %d KB", n>>10)
 	}
-	return s
+	return e
 }

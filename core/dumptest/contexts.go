@@ -25,8 +25,8 @@ func ARM64(regs map[string]uint64) []byte { return Context(LittleEndian, "arm64"
 func ARM64Old(regs map[string]uint64) []byte { return Context(LittleEndian, "arm64-old", regs) }
 
 // Context writes a record in a byte order: of "x86", "amd64", "arm", "arm64", "arm64-old", "mips", "mips64", "ppc", "ppc64",
-// "sparc", or of "riscv" or "riscv64" with the size of a floating-point register in bits behind it ("riscv64-64"). Registers of
-// more than 8 bytes get the value in their lower ones.
+// "arm-windows", "sparc", "riscv", "riscv64", or of the two last as they were before they had a version, with the size of a
+// floating-point register in bits behind it ("riscv64-128"). Registers of more than 8 bytes get the value in their lower ones.
 func Context(order binary.AppendByteOrder, kind string, regs map[string]uint64) []byte {
 	r := &record{w: w{AppendByteOrder: order}, regs: regs, used: map[string]bool{}}
 	size := 0
@@ -42,6 +42,11 @@ func Context(order binary.AppendByteOrder, kind string, regs map[string]uint64) 
 		r.u32(0x40000006)
 		r.armIntegers()
 		r.put(4, "cpsr").put(8, "fpscr").run(8, "d", 0, 32).run(4, "fpextra", 0, 8)
+	case "arm-windows":
+		size = 416
+		r.u32(0x20000f)
+		r.armIntegers()
+		r.put(4, "cpsr", "fpscr").gap(4).run(8, "d", 0, 32).run(4, "bvr", 0, 8).run(4, "bcr", 0, 8).put(4, "wvr0", "wcr0").gap(8)
 	case "arm64":
 		size = 912
 		r.u32(0x400007)
@@ -76,8 +81,9 @@ func Context(order binary.AppendByteOrder, kind string, regs map[string]uint64) 
 			r.put(8, fmt.Sprintf("d%d", 2*i))
 		}
 		r.gap(8).put(8, "fsr")
-	case "riscv-32", "riscv-64", "riscv-128", "riscv64-32", "riscv64-64", "riscv64-128":
-		size = map[string]int{"riscv-32": 264, "riscv-64": 400, "riscv-128": 656, "riscv64-32": 400, "riscv64-64": 528, "riscv64-128": 784}[kind]
+	case "riscv", "riscv64", "riscv-32", "riscv-64", "riscv-128", "riscv64-32", "riscv64-64", "riscv64-128":
+		size = map[string]int{"riscv": 268, "riscv64": 528, "riscv-32": 264, "riscv-64": 400, "riscv-128": 656, "riscv64-32": 400, "riscv64-64": 528,
+			"riscv64-128": 784}[kind]
 		r.riscv(kind, size)
 	default:
 		panic("dumptest: no context of " + kind)
@@ -191,19 +197,20 @@ func (r *record) ppcVectors() {
 }
 
 func (r *record) riscv(kind string, size int) {
+	machine, bits, old := strings.Cut(kind, "-")
 	word, fpr := 4, 4
-	flags := uint32(0x800000 | 1 | 4)
-	if strings.HasPrefix(kind, "riscv64") {
-		word, flags = 8, 0x8000000|1|4
+	flags := uint32(0x800000 | 1 | 2)
+	if machine == "riscv64" {
+		word, fpr, flags = 8, 8, 0x8000000|1|2
 	}
-	switch {
-	case strings.HasSuffix(kind, "-64"):
-		fpr = 8
-	case strings.HasSuffix(kind, "-128"):
-		fpr = 16
+	if old {
+		fpr = map[string]int{"32": 4, "64": 8, "128": 16}[bits]
+		flags = flags&^2 | 4
 	}
 	r.u32(flags)
-	if word == 8 {
+	if !old {
+		r.u32(1) // the version
+	} else if word == 8 {
 		r.gap(4)
 	}
 	r.put(word, "pc", "ra", "sp", "gp", "tp").run(word, "t", 0, 3).run(word, "s", 0, 2).run(word, "a", 0, 8).run(word, "s", 2, 10).run(word, "t", 3, 4)

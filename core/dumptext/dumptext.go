@@ -22,6 +22,7 @@ import (
 	"reflect"
 
 	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/jsonwriter"
 )
 
 // Options say what is printed of that which may be private.
@@ -42,13 +43,15 @@ func Write(w io.Writer, d *core.Dump, o Options) error {
 
 // WriteJSON prints a dump as one JSON object, with an end of line behind it.
 func WriteJSON(w io.Writer, d *core.Dump, o Options) error {
-	b := bufio.NewWriter(w)
-	p := &jsonPrinter{b: b}
+	p := &jsonPrinter{w: jsonwriter.New(w, jsonwriter.Pretty)}
 	p.open("", false)
 	printDump(p, d, o)
 	p.close()
-	b.WriteByte('\n')
-	return b.Flush()
+	if err := p.w.Flush(); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
 }
 
 // printer is one form of output. Between open and close lie the members of an object or the elements of a list.
@@ -61,10 +64,23 @@ type printer interface {
 	bytes(name string, at uint64, next func() []byte)
 }
 
+// scalarKind is what a value is in JSON.
+type scalarKind uint8
+
+const (
+	isText scalarKind = iota
+	isSigned
+	isUnsigned
+	isBool
+)
+
 // scalar is a value and what there is to say of it.
 type scalar struct {
 	text string // as the text has it
-	json string // as JSON has it, encoded
+	// kind says which of the others JSON has.
+	kind   scalarKind
+	value  string
+	number uint64
 	// remark is the value in other words: a time as text, flags by name; remarkName is the end of its key in JSON.
 	remark     string
 	remarks    []string // instead of remark: several

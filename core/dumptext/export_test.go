@@ -9,6 +9,3 @@ import (
 // Claimed and IsText are for the tests.
 func Claimed(t core.StreamType) bool { return claimed(t) }
 func IsText(t core.StreamType) bool  { return slices.Contains(textStreams, t) }
-
-// JSONText is jsonText, for its test.
-var JSONText = jsonText

@@ -2,10 +2,11 @@ package dumptext
 
 import (
 	"bufio"
-	"encoding/hex"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/crashpane/crashpane/core/jsonwriter"
 )
 
 // textPrinter writes lines of "path = value".
@@ -18,7 +19,7 @@ type textPrinter struct {
 type level struct {
 	path string
 	list bool
-	n    int // elements or members so far
+	n    int // elements so far
 }
 
 // path is the place of a member of what is open.
@@ -97,74 +98,51 @@ func (p *textPrinter) bytes(name string, at uint64, next func() []byte) {
 
 // jsonPrinter writes one JSON value.
 type jsonPrinter struct {
-	b     *bufio.Writer
-	stack []level
+	w     *jsonwriter.Writer
+	lists []bool // of what is open: is it a list
 }
 
-// member writes what stands before a member: a comma, the end of the line, the key.
-func (p *jsonPrinter) member(name string) {
-	if len(p.stack) == 0 {
-		return
-	}
-	top := &p.stack[len(p.stack)-1]
-	if top.n > 0 {
-		p.b.WriteByte(',')
-	}
-	top.n++
-	p.line()
-	if !top.list {
-		p.b.WriteString(jsonText(name) + ": ")
+// name writes the key of a member of an object; elements of lists have none.
+func (p *jsonPrinter) name(name string) {
+	if p.inObject() {
+		p.w.Key(name)
 	}
 }
 
-func (p *jsonPrinter) line() {
-	p.b.WriteByte('\n')
-	for range p.stack {
-		p.b.WriteString("  ")
-	}
-}
+func (p *jsonPrinter) inObject() bool { return len(p.lists) > 0 && !p.lists[len(p.lists)-1] }
 
 func (p *jsonPrinter) open(name string, list bool) {
-	p.member(name)
-	p.stack = append(p.stack, level{list: list})
-	p.b.WriteByte("{["[index(list)])
+	p.name(name)
+	p.lists = append(p.lists, list)
+	p.w.Begin(list)
 }
 
 func (p *jsonPrinter) close() {
-	top := p.stack[len(p.stack)-1]
-	p.stack = p.stack[:len(p.stack)-1]
-	if top.n > 0 {
-		p.line()
-	}
-	p.b.WriteByte("}]"[index(top.list)])
-}
-
-func index(list bool) int {
-	if list {
-		return 1
-	}
-	return 0
+	p.lists = p.lists[:len(p.lists)-1]
+	p.w.End()
 }
 
 func (p *jsonPrinter) value(name string, s scalar) {
-	p.member(name)
-	p.b.WriteString(s.json)
-	if s.remarkName == "" || len(p.stack) > 0 && p.stack[len(p.stack)-1].list {
+	p.name(name)
+	switch s.kind {
+	case isText:
+		p.w.PutString(s.value)
+	case isSigned:
+		p.w.PutInt(int64(s.number))
+	case isUnsigned:
+		p.w.PutUint(s.number)
+	case isBool:
+		p.w.PutBool(s.number != 0)
+	}
+	if s.remarkName == "" || !p.inObject() {
 		return
 	}
-	p.member(name + "_" + s.remarkName)
+	p.w.Key(name + "_" + s.remarkName)
 	if s.remarks == nil {
-		p.b.WriteString(jsonText(s.remark))
+		p.w.PutString(s.remark)
 		return
 	}
-	p.b.WriteByte('[')
-	for i, r := range s.remarks {
-		if i > 0 {
-			p.b.WriteString(", ")
-		}
-		p.b.WriteString(jsonText(r))
-	}
-	p.b.WriteByte(']')
+	p.w.PutList(len(s.remarks), func(i int) { p.w.PutString(s.remarks[i]) })
 }
 
 // bytes writes a string of hexadecimal digits; the address is a member of its own where it is not 0.
@@ -172,35 +150,36 @@ func (p *jsonPrinter) bytes(name string, at uint64, next func() []byte) {
 	if at != 0 {
 		p.value(name+"_at", hexadecimal(at, 0))
 	}
-	p.member(name)
-	p.b.WriteByte('"')
-	for piece := next(); len(piece) > 0; piece = next() {
-		p.b.WriteString(hex.EncodeToString(piece))
-	}
-	p.b.WriteByte('"')
+	p.name(name)
+	p.w.PutBytes(next)
 }
 
-func quoted(s string) scalar {
-	return scalar{text: strconv.Quote(s), json: jsonText(strings.ToValidUTF8(s, "\uFFFD"))}
-}
+// quoted is text of the file.
+func quoted(s string) scalar { return scalar{text: strconv.Quote(s), value: s} }
 
 // plain is text without quotes: a word of this package's own.
-func plain(s string) scalar { return scalar{text: s, json: jsonText(s)} }
+func plain(s string) scalar { return scalar{text: s, value: s} }
 
 func decimal[T int | int32 | int64 | uint64](v T) scalar {
-	s := fmt.Sprint(v)
-	return scalar{text: s, json: s}
+	kind := isUnsigned
+	if v < 0 {
+		kind = isSigned
+	}
+	return scalar{text: fmt.Sprint(v), kind: kind, number: uint64(v)}
 }
 
 // hexadecimal is a number with at least so many digits.
 func hexadecimal(v uint64, digits int) scalar {
 	s := fmt.Sprintf("0x%0*x", digits, v)
-	return scalar{text: s, json: jsonText(s)}
+	return plain(s)
 }
 
 func boolean(v bool) scalar {
-	s := strconv.FormatBool(v)
-	return scalar{text: s, json: s}
+	s := scalar{text: strconv.FormatBool(v), kind: isBool}
+	if v {
+		s.number = 1
+	}
+	return s
 }
 
 // with adds what a value is in other words.

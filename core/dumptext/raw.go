@@ -26,7 +26,7 @@ func registerBytes(le []byte) scalar {
 	be := slices.Clone(le)
 	slices.Reverse(be)
 	s := "0x" + hex.EncodeToString(be)
-	return scalar{text: s, json: jsonText(s)}
+	return plain(s)
 }
 
 // leftOut says what is not printed, and which option would print it.

@@ -1,7 +1,6 @@
 package dumptext_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -26,14 +25,5 @@ func TestWriteStream(t *testing.T) {
 	dumptext.WriteStream(&b, d, core.StreamLinuxEnviron, dumptext.Options{})
 	if strings.Contains(b.String(), "TOKEN") {
 		t.Error("the environment was printed without being asked for")
-	}
-}
-
-func TestJSONText(t *testing.T) {
-	for _, s := range []string{"", "plain", "\x00\x1f\"\\\n\r\t\b\f<>&\u2028\u2029\x7fäö😀", "bad \xff utf-8"} {
-		want, _ := json.Marshal(s)
-		if got := dumptext.JSONText(s); got != string(want) {
-			t.Errorf("%q: %s, expected %s", s, got, want)
-		}
 	}
 }

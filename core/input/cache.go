@@ -33,7 +33,7 @@ func (c *blockCache) get(s *Source, off int64) ([]byte, int64, error) {
 		return b.data, b.start, nil
 	}
 	data := make([]byte, min(blockSize, s.Size-start))
-	if _, err := readFull(s.r, data, start); err != nil {
+	if _, err := s.full(data, start); err != nil {
 		return nil, 0, s.Wrap("", start, err)
 	}
 	if len(c.blocks) < maxBlocks {

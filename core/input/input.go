@@ -30,6 +30,8 @@ type Source struct {
 	// whole is the Source that this one is a part of, from base on; nil if it is none.
 	whole *Source
 	base  int64
+	// failed is the first error of r.
+	failed *FormatError
 }
 
 // New makes a Source of a reader. A size below 0 counts as 0.
@@ -146,7 +148,7 @@ func (s *Source) read(p []byte, off int64) (int, error) {
 		return copy(p, s.data[off:]), nil
 	}
 	if s.whole != nil || len(p) >= blockSize {
-		return readFull(s.r, p, off)
+		return s.full(p, off)
 	}
 	done := 0
 	for done < len(p) {
@@ -157,6 +159,24 @@ func (s *Source) read(p []byte, off int64) (int, error) {
 		done += copy(p[done:], block[off+int64(done)-start:])
 	}
 	return done, nil
+}
+
+// full is readFull, which notes the first error.
+func (s *Source) full(p []byte, off int64) (int, error) {
+	n, err := readFull(s.r, p, off)
+	if err != nil && s.whole == nil && s.failed == nil && !Needs(err) {
+		s.failed = &FormatError{File: s.Name, Offset: off, Have: "a read error", Err: err}
+	}
+	return n, err
+}
+
+// Failed is the first error of the reader below, other than of bytes that are not here yet; nil if there was none. It is for those who say
+// of an answer how far it is to be believed: many who read take bytes that cannot be read for bytes that are not there.
+func (s *Source) Failed() *FormatError {
+	if s.whole != nil {
+		return s.whole.Failed()
+	}
+	return s.failed
 }
 
 // Block is a piece of the file that holds the byte at off, and the offset at which the piece starts: the fastest way to

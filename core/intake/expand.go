@@ -101,7 +101,7 @@ type Progress func(name string, done, total int64) error
 const eagerSize = 8 << 20
 
 // Expand opens an archive: the result are its members, and those of the archives in it, by content. A file that is no
-// archive comes back as it is. The error joins everything that could not be used (errors.Join; *input.FormatError with the
+// archive comes back as it is. The error is *Problems, everything that could not be used (*input.FormatError with the
 // file and the offset in it); what could be used is returned with it. A *input.NeedError comes alone.
 //
 // Members that a zip stores without compression are parts of the archive's Source and are not copied. Others are held unpacked in
@@ -115,7 +115,7 @@ func Expand(src *input.Source, limits Limits, progress Progress) ([]*input.Sourc
 	if e.need != nil {
 		return nil, e.need
 	}
-	return e.out, errors.Join(e.problems...)
+	return e.out, e.problems.err()
 }
 
 type expander struct {
@@ -126,7 +126,7 @@ type expander struct {
 	ended    bool          // what is unpacked now, somebody reads
 
 	out      []*input.Source
-	problems []error
+	problems Problems
 	need     *input.NeedError
 	members  int
 	over     bool // the work was cancelled
@@ -135,7 +135,7 @@ type expander struct {
 // problem notes what could not be used.
 func (e *expander) problem(file, part string, off int64, have string, err error) {
 	if !errors.As(err, &e.need) {
-		e.problems = append(e.problems, &input.FormatError{File: file, Part: part, Offset: off, Have: have, Err: err})
+		e.problems.add(&input.FormatError{File: file, Part: part, Offset: off, Have: have, Err: err})
 	}
 }
 
@@ -152,7 +152,8 @@ func (e *expander) teller(name string, src *input.Source) func(done int64) {
 		}
 		if err := e.progress(name, done, total); err != nil && !e.ended {
 			e.over = true
-			e.problems = append(e.problems, err)
+			e.problems.First = append(e.problems.First, err)
+			e.problems.Count++
 		}
 	}
 }

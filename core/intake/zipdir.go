@@ -87,20 +87,33 @@ func openZip(src *input.Source) (*zipList, error) {
 			return nil, err
 		}
 	}
-	if size > uint64(ends) || off > uint64(ends)-size {
-		return nil, fmt.Errorf("a list of %d bytes at %d is announced, but it ends at %d", size, off, ends)
+	if size > uint64(ends) {
+		return nil, fmt.Errorf("a list of %d bytes is announced, but it ends at %d", size, ends)
 	}
-	z := &zipList{src: src, at: int64(off), end: int64(off + size), base: ends - int64(off+size), count: count}
-	if head, err := src.Bytes(z.at, min(4, int64(size))); z.base > 0 && err == nil && string(head) == "PK\x01\x02" {
-		z.base = 0 // what is between the list and its end is none of our business
+	// The list comes directly before its end, whatever is announced of its beginning. If that is further to the front, something stands
+	// before the archive, and offsets do not count it, or between the list and its end.
+	z := &zipList{src: src, at: ends - int64(size), end: ends, count: count}
+	if off >= uint64(z.at) {
+		return z, nil
 	}
-	z.at, z.end = z.at+z.base, z.end+z.base
+	there := *z
+	there.at, there.end = int64(off), int64(off+size)
+	first := there
+	switch _, ok, err := first.next(); {
+	case input.Needs(err):
+		return nil, err
+	case ok && first.at <= src.Size:
+		return &there, nil
+	}
+	z.base = z.at - int64(off)
 	return z, nil
 }
 
 // next is the next member; false at the end, and where the list cannot be read, which is an error.
 func (z *zipList) next() (m zipMember, ok bool, err error) {
-	if z.listed >= z.count && z.at+zipListedSize > z.end { // what is left is no member
+	// Writers keep the lowest 16 bits of the number, whatever field they have for it.
+	all := uint16(z.listed) == uint16(z.count)
+	if (all || z.listed >= z.count) && z.at+zipListedSize > z.end { // what is left is no member
 		return m, false, nil
 	}
 	z.unreadAt = z.at
@@ -109,7 +122,7 @@ func (z *zipList) next() (m zipMember, ok bool, err error) {
 		return m, false, err
 	}
 	if string(h[:4]) != "PK\x01\x02" {
-		if z.listed == z.count {
+		if all {
 			return m, false, nil // a signature (4.3.13)
 		}
 		return m, false, fmt.Errorf("member %d of %d is not in the list", z.listed, z.count)

@@ -17,6 +17,9 @@ const (
 func (x *record) linux(r Reason) Reason {
 	sig := find(tLinux, x.code)
 	if sig.name == "" {
+		if x.code == 0 { // what writers of microdumps leave
+			r.Text, r.Why = "crashed", "the dump does not say how"
+		}
 		return r
 	}
 	r.Kind, r.Text = signalKind(sig.name), sig.text
@@ -39,9 +42,7 @@ func (x *record) linux(r Reason) Reason {
 		kinds, both = tSigsys, false
 	default:
 		r.Breakpad, r.Rust = sig.name, x.rustSignal(sig.name)
-		if e := find(tSiCode, x.flags); e.text != "" {
-			r.Text += " (" + e.text + ")"
-		}
+		x.sent(&r, sig.name)
 		return r
 	}
 
@@ -57,31 +58,40 @@ func (x *record) linux(r Reason) Reason {
 		r.Rust = x.rustSignal(sig.name)
 	}
 
-	sent := find(tSiCode, x.flags)
-	switch x.code {
-	case sigsegv, sigbus:
+	switch {
+	case x.code == sigsegv || x.code == sigbus:
 		// si_addr is the address only if the kernel raised the signal for one: not if another process sent it, and
 		// not for SI_KERNEL, which is the general protection fault of a non-canonical address (si_addr is 0 then).
 		switch {
 		case e.name != "" || x.flags == 0:
-			r.HasAddress, r.Text = true, e.text
-		case sent.name == "SI_KERNEL":
-			r.Text = "invalid access to memory: probably an address that is not canonical; Linux does not say which"
-		case sent.text != "":
-			r.Text += " (" + sent.text + ")"
+			r.HasAddress, r.Why = true, e.text
+		case x.flags == siKernel:
+			r.Text, r.Why = "tried to access memory", "probably at an address that is not canonical; Linux does not say which"
+		default:
+			x.sent(&r, sig.name)
 		}
-		if e.name == "BUS_ADRALN" {
-			r.Kind = Misaligned
-		}
-	default:
 		switch {
-		case e.text != "":
-			r.Text = e.text
-		case sent.text != "":
-			r.Text += " (" + sent.text + ")"
+		case e.name == "BUS_ADRALN":
+			r.Kind = Misaligned
+		case x.code == sigbus && e.name != "":
+			r.Kind = InPage
 		}
+	case e.text != "":
+		r.Text = e.text
+	default:
+		x.sent(&r, sig.name)
 	}
 	return r
+}
+
+// siKernel (SI_KERNEL) says that the kernel raised the signal itself: for int3 on x86, for instance.
+const siKernel = 0x80
+
+// sent says who sent a signal, if siginfo's si_code says so. abort() sends SIGABRT to its own thread, which needs no word.
+func (x *record) sent(r *Reason, name string) {
+	if e := find(tSiCode, x.flags); e.text != "" && x.flags != siKernel && r.Kind != Abort {
+		r.Text, r.Why = "was stopped by "+name, e.text
+	}
 }
 
 // rustSignal is rust-minidump's form of a signal with a general si_code, or one that it does not know.

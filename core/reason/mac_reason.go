@@ -107,9 +107,9 @@ func (x *record) mac(r Reason) Reason {
 	case x.code == excBadAccess && e.name == "EXC_I386_GPFLT":
 		// A general protection fault has no address.
 		r.HasAddress = false
-		r.Text = "invalid access to memory: probably an address that is not canonical; the system does not say which"
+		r.Text, r.Why = "tried to access memory", "probably at an address that is not canonical; the system does not say which"
 	case x.code == excBadAccess:
-		r.Text = e.text
+		r.Why = e.text
 	case e.text != "":
 		r.Text = e.text
 	}

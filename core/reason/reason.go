@@ -22,8 +22,9 @@ const (
 	Exec
 )
 
-func (a Access) String() string {
-	return [...]string{"access to", "read of", "write to", "execution of"}[a&3]
+// tried is the access as what a process tried to do.
+func (a Access) tried() string {
+	return [...]string{"tried to access memory", "tried to read memory", "tried to write memory", "tried to execute code"}[a&3]
 }
 
 // Kind is the class of a crash, for whoever wants to show or count them.
@@ -32,7 +33,7 @@ type Kind uint8
 const (
 	Unknown     Kind = iota
 	Memory           // access to memory that is not there or not allowed
-	InPage           // memory that could not be read in from its file
+	InPage           // memory that could not be read in from its file, or from a part of the hardware
 	Misaligned       // access to an address that is not aligned
 	Stack            // stack overflow
 	Instruction      // illegal or privileged instruction
@@ -61,22 +62,17 @@ type Reason struct {
 	Access Access
 	// HasAddress: Address is the memory that was accessed, not an instruction.
 	HasAddress bool
-	// Text is what happened in plain English, without a capital letter and full stop: "read of memory at 0x45".
+	// Text is what the process did, as it follows the process's name: "divided an integer by zero", "tried to read memory".
 	Text string
+	// Why is why the system stopped it for that: "nothing is mapped there"; "" if it does not say.
+	Why string
 }
-
-// nullPage is how far from 0 an address still speaks of a null pointer: the 64 KiB that Windows never maps, and Linux by
-// default (vm.mmap_min_addr).
-const nullPage = 0x10000
-
-// Null reports whether the accessed address is 0 or so close to it that it was made from a null pointer.
-func (r Reason) Null() bool { return r.HasAddress && r.Address < nullPage }
 
 // Decode says why the dump's process crashed. Without an exception all is empty except Text.
 func Decode(d *core.Dump) Reason {
 	e := d.Exception
 	if e == nil {
-		return Reason{Kind: NoCrash, Text: "no crash: the dump has no exception"}
+		return Reason{Kind: NoCrash, Text: "did not crash: the dump holds no exception"}
 	}
 	if d.System == nil {
 		// Neither tool can name the code then; Breakpad does not cut the address either.
@@ -94,10 +90,10 @@ func Decode(d *core.Dump) Reason {
 func micro(m *core.Micro, r Reason, addr uint64) Reason {
 	r.Breakpad, r.Address = m.Signal, addr
 	if m.Signal == "" {
-		return Reason{Kind: Unknown, Text: "a crash; the microdump does not say of what kind"}
+		return Reason{Kind: Unknown, Text: "crashed", Why: "the microdump does not say how"}
 	}
 	if r.Kind == Unknown {
-		r.Text = "signal " + m.Signal
+		r.Text = "was stopped by " + m.Signal
 	}
 	return r
 }
@@ -109,7 +105,7 @@ func DecodeFor(os core.OS, processor uint16, code, flags uint32, addr uint64, pa
 	r := Reason{
 		Breakpad: fmt.Sprintf("0x%08x / 0x%08x", code, flags),
 		Rust:     fmt.Sprintf("unknown 0x%08x / 0x%08x", code, flags),
-		Text:     fmt.Sprintf("unknown exception 0x%08x", code),
+		Text:     fmt.Sprintf("raised the unknown exception 0x%08x", code),
 		Address:  addr,
 	}
 	switch os {
@@ -134,7 +130,7 @@ func DecodeFor(os core.OS, processor uint16, code, flags uint32, addr uint64, pa
 		r.RustAddress = uint64(uint32(r.RustAddress))
 	}
 	if r.HasAddress {
-		r.Text = memoryText(r, r.Text)
+		r.Text = r.Access.tried()
 	}
 	return r
 }
@@ -167,7 +163,7 @@ func (x *record) plain(r Reason, t table) Reason {
 	}
 	r.Text = e.text
 	if r.Text == "" {
-		r.Text = "exception " + e.name
+		r.Text = "raised exception " + e.name
 	}
 	switch {
 	case t == tSolaris:
@@ -199,25 +195,6 @@ func rust32(processor uint16) bool {
 		return true
 	}
 	return false
-}
-
-// memoryText is the sentence about an access to memory; why is what the system said about it, or "".
-func memoryText(r Reason, why string) string {
-	var s string
-	switch {
-	case r.Address == 0 && r.Access == Exec:
-		s = "call or jump through a null pointer"
-	case r.Address == 0:
-		s = r.Access.String() + " memory through a null pointer"
-	case r.Address < nullPage:
-		s = fmt.Sprintf("%s memory at 0x%x, close to a null pointer", r.Access, r.Address)
-	default:
-		s = fmt.Sprintf("%s memory at 0x%x", r.Access, r.Address)
-	}
-	if why != "" {
-		s += ": " + why
-	}
-	return s
 }
 
 // or gives a name, or the number as both tools write it.

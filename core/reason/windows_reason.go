@@ -46,9 +46,9 @@ func (x *record) windows(r Reason) Reason {
 		}
 	}
 	if e == (entry{}) {
-		r.Text = "unknown exception 0x" + fmt.Sprintf("%08x", x.code)
+		r.Text = fmt.Sprintf("raised the unknown exception 0x%08x", x.code)
 		if name, _, ok := ntStatus.lookup(x.code); ok {
-			r.Text = fmt.Sprintf("exception %s (0x%08x)", name, x.code)
+			r.Text = fmt.Sprintf("raised exception %s (0x%08x)", name, x.code)
 		}
 	}
 	switch x.code {
@@ -58,14 +58,11 @@ func (x *record) windows(r Reason) Reason {
 			r.Breakpad += "_" + word
 			r.Rust += "_" + word
 		}
-		r.Text = "invalid access to memory"
-		if r.HasAddress {
-			r.Text = ""
-		}
+		r.Text = "tried to access memory that it may not"
 		if r.Address == ^uint64(0) && x.processor == core.ProcAMD64 {
 			// The processor raises a general protection fault without an address for non-canonical ones, and
 			// Windows fills in -1.
-			r.Text = "probably another address that is not canonical; Windows does not say which"
+			r.Why = "probably another address that is not canonical; Windows does not say which"
 		}
 	case winInPageError:
 		x.inPage(&r)
@@ -116,7 +113,7 @@ func (x *record) inPage(r *Reason) {
 	if word != "" {
 		r.Breakpad += "_" + word
 	}
-	r.Text = "its page could not be read in"
+	r.Text, r.Why = "tried to access memory", "its page could not be read in"
 	if len(x.params) < 3 {
 		return
 	}
@@ -126,7 +123,7 @@ func (x *record) inPage(r *Reason) {
 	if word != "" {
 		r.Rust += "_" + word + " / " + or(name, ok && peers&inRust != 0, status)
 	}
-	r.Text += " (" + or(name, ok, status) + ")"
+	r.Why += ", " + or(name, ok, status)
 }
 
 // fastFail decodes __fastfail, whose reason is in params[0]. Breakpad prints the reason alone and does not know 0, the old
@@ -146,9 +143,9 @@ func (x *record) fastFail(r *Reason) {
 	case e.text != "":
 		r.Text = e.text
 	case e.name != "":
-		r.Text += " (" + e.name + ")"
+		r.Why = e.name
 	default:
-		r.Text += fmt.Sprintf(" (reason %d)", reason)
+		r.Why = fmt.Sprintf("reason %d", reason)
 	}
 	switch reason {
 	case 0, 1, 2, 3, 4, 8, 18, 21, 29, 35, 50, 60, 61, 71:

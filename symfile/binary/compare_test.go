@@ -23,6 +23,8 @@ type symText struct {
 	pubs   map[uint64]string
 	cfi    [][2]uint64
 	file   *symfile.File
+	// plain: its writer leaves inlined calls out, and gives the lines that they were called from.
+	plain bool
 	// Where answers may change: the bounds of functions, lines and inlined calls, and of unwind rules.
 	codeAt, ruleAt []uint64
 }
@@ -215,6 +217,9 @@ func pieces(bounds []uint64, f func(rva uint64, n int)) {
 func compareLookup(d *differences, rva uint64, n int, ours, theirs *symText) {
 	a, _, _ := ours.file.Lookup(rva)
 	b, _, _ := theirs.file.Lookup(rva)
+	if theirs.plain {
+		a.Inlines = nil
+	}
 	switch {
 	case a.Public || b.Public || (a.Name == "") != (b.Name == ""):
 		return // counted among the functions

@@ -6,7 +6,7 @@ import (
 )
 
 // Has is what the files know of the module, where each comes from, and what is missing. It reads headers, and declarations of DWARF
-// until it has seen each kind; what cannot be read is counted as not there.
+// until it has seen each kind; what cannot be read is counted as not there, and Warnings tells of it.
 func (f *File) Has() symbol.Contents {
 	out := symbol.Contents{Parts: []symbol.Part{}, Missing: []string{}}
 	for _, t := range f.unwindTables() {

@@ -36,17 +36,35 @@ func (f *elfProgram) arch() *cpu.Arch { return f.elf.Arch }
 func (f *elfProgram) base() uint64    { return f.elf.Base }
 
 func (f *elfProgram) warnings() (out []string) {
+	for _, e := range f.opened() {
+		out = append(out, e.Warnings()...)
+	}
+	return out
+}
+
+func (f *elfProgram) sources() (out []*input.Source) {
+	for _, e := range f.opened() {
+		out = append(out, e.Src)
+	}
+	return out
+}
+
+// opened are the file and all that belong to it.
+func (f *elfProgram) opened() (out []*elf.File) {
 	for _, e := range []*elf.File{f.elf, f.debug, f.alt, f.mini} {
 		if e != nil {
-			out = append(out, e.Warnings()...)
+			out = append(out, e)
 		}
+	}
+	for _, s := range f.split {
+		out = append(out, s.elf)
 	}
 	return out
 }
 
 func (f *elfProgram) identity() symbol.Identity {
 	src, e := f.src, f.elf
-	id := symbol.Identity{Name: e.SoName, DebugID: e.DebugID(), CodeID: e.CodeID(), OS: "Linux", Arch: dumpsyms.Arch(e.Arch)}
+	id := symbol.Identity{Name: e.SoName, DebugID: e.DebugID(), CodeID: e.CodeID(), HashIDs: e.HashIDs, OS: "Linux", Arch: dumpsyms.Arch(e.Arch)}
 	if word, ok := otherArchs[e.Machine]; e.Arch == nil && ok {
 		id.Arch = word
 	}
@@ -138,6 +156,9 @@ func (f *elfProgram) code(rva uint64, p []byte) int {
 	}
 	b, err := f.elf.At(address, int64(n))
 	if err != nil {
+		if !input.Needs(err) {
+			f.notes.add(err)
+		}
 		return 0
 	}
 	return copy(p, b)

@@ -87,25 +87,32 @@ func openEHFrame(f *elfProgram, e *elf.File) func() (unwind.Table, error) {
 		return nil
 	}
 	return func() (unwind.Table, error) {
-		var head, src *input.Source
-		var err error
+		var head *input.Source
 		if hdr != nil {
-			if head, err = hdr(); input.Needs(err) {
+			var err error
+			switch head, err = hdr(); {
+			case err != nil && (s == nil || input.Needs(err)):
 				return nil, err
+			case err != nil:
+				// The header only makes lookups faster.
+				head = nil
+				f.notes.add(err)
 			}
 		}
-		at, cfg := uint64(0), f.cfiConfig(e)
-		if s != nil {
-			at = s.Address
-			src, err = e.Data(s)
-		} else {
+		cfg := f.cfiConfig(e)
+		if s == nil {
 			cfg.Terminated = true
-			src, at, err = behindHeader(e, head, hdrAt, cfg)
+			src, at, err := behindHeader(e, head, hdrAt, cfg)
+			if err != nil {
+				return nil, err
+			}
+			return dwarfcfi.EHFrame(src, at, head, hdrAt, cfg)
 		}
+		src, err := e.Data(s)
 		if err != nil {
 			return nil, err
 		}
-		return dwarfcfi.EHFrame(src, at, head, hdrAt, cfg)
+		return dwarfcfi.EHFrame(src, s.Address, head, hdrAt, cfg)
 	}
 }
 

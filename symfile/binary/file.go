@@ -11,6 +11,7 @@ package binary
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/crashpane/crashpane/core/cpu"
@@ -52,6 +53,8 @@ type program interface {
 	// missing adds which files are known to exist and are not here.
 	missing(id *symbol.Identity, out *symbol.Contents)
 	warnings() []string
+	// sources are the files that were opened.
+	sources() []*input.Source
 }
 
 // Open reads a file's headers. The error of something that is neither ELF nor PE, or no executable, library, object or debug file,
@@ -122,16 +125,33 @@ func (f *File) Attach(src *input.Source) (bool, error) {
 // forget closes what was opened of the files: with another one there is more.
 func (f *File) forget() { f.tables, f.names, f.symbols, f.rows = nil, nil, nil, nil }
 
-// Warnings are what was passed over so far, in the headers and in what was read of the sections.
+// Warnings are what was passed over so far, in the headers and in what was read of the sections. A part that could not be opened is
+// always among them, whichever call opened it.
 func (f *File) Warnings() []string {
 	out := append(f.program.warnings(), f.notes.list...)
+	add := func(err error, more []string) {
+		if err != nil && !slices.Contains(out, err.Error()) {
+			out = append(out, err.Error())
+		}
+		out = append(out, more...)
+	}
 	for _, t := range f.tables {
 		if t.table != nil {
-			out = append(out, t.table.Warnings()...)
+			add(t.err, t.table.Warnings())
+		} else {
+			add(t.err, nil)
 		}
 	}
 	for _, s := range f.symbols {
-		out = append(out, s.warnings()...)
+		add(s.err, s.warnings())
+	}
+	for _, n := range f.names {
+		add(n.err, nil)
+	}
+	for _, src := range f.program.sources() {
+		if err := src.Failed(); err != nil {
+			add(err, nil)
+		}
 	}
 	return out
 }

@@ -94,8 +94,7 @@ func (f *File) Publics(fn func(rva uint64, name string) error) error {
 			return err
 		}
 		if err != nil {
-			f.notes.add(err)
-			continue
+			continue // Warnings tells of it
 		}
 		for i := range p.Len() {
 			s := p.At(i)

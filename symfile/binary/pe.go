@@ -79,6 +79,8 @@ func (f *peProgram) warnings() []string {
 	return out
 }
 
+func (f *peProgram) sources() []*input.Source { return []*input.Source{f.src} }
+
 func (f *peProgram) isCode(rva uint64) bool {
 	s := f.pe.SectionAt(rva)
 	return s != nil && s.Exec()

@@ -11,6 +11,8 @@ import (
 type SymOptions struct {
 	// NoCFI leaves the STACK CFI records out.
 	NoCFI bool
+	// ID is the debug id to write, one that the file answers to; "" is the usual one.
+	ID string
 	// Demangle makes names readable; nil leaves them as they are.
 	Demangle func(string) string
 }
@@ -21,7 +23,7 @@ const noID = "000000000000000000000000000000000"
 // WriteSym writes all that is known as a Breakpad symbol file.
 func (f *File) WriteSym(w io.Writer, opt SymOptions) (dumpsyms.Counts, error) {
 	in := dumpsyms.Input{
-		Module:    dumpsyms.Module{OS: f.id.OS, Arch: f.id.Arch, ID: cmp.Or(f.id.DebugID, noID), Name: f.id.Name, CodeID: f.id.CodeID, CodeName: f.id.CodeName},
+		Module:    dumpsyms.Module{OS: f.id.OS, Arch: f.id.Arch, ID: cmp.Or(opt.ID, f.id.DebugID, noID), Name: f.id.Name, CodeID: f.id.CodeID, CodeName: f.id.CodeName},
 		CPU:       f.program.arch(),
 		Functions: f,
 		Publics:   f.Publics,

@@ -115,8 +115,7 @@ func (f *File) Each(fn func(symbol.Function) error) error {
 			return err
 		}
 		if err != nil {
-			f.notes.add(err)
-			continue
+			continue // Warnings tells of it
 		}
 		err = t.Each(func(s symbol.Function) error {
 			if s.Name == nameless {

@@ -102,9 +102,7 @@ func (f *File) Unwind() ([]unwind.Table, error) {
 		switch u, err := t.get(); {
 		case input.Needs(err):
 			return nil, err
-		case err != nil:
-			f.notes.add(err)
-		default:
+		case err == nil: // of others Warnings tells
 			out = append(out, u)
 		}
 	}

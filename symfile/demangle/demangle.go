@@ -1,5 +1,6 @@
 // Package demangle makes the names of symbol files readable: Itanium C++ (all of Linux, macOS, Android, MinGW) and Rust, old
-// and new. Names in other manglings (MSVC, Swift, D) and names that are readable already come back as they are.
+// and new. Names in other manglings (Swift, D) and names that are readable already come back as they are. So do Microsoft's, which
+// the package msvc knows beside these.
 //
 // It is made for names out of files that nobody vouches for: what goes in and what comes out are bounded, and a panic of
 // the library below is a name that stays mangled.

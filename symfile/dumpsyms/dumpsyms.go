@@ -11,8 +11,10 @@ package dumpsyms
 import (
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/visible"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
@@ -41,13 +43,15 @@ type Input struct {
 	Publics func(f func(rva uint64, name string) error) error
 	// Unwind are the tables of unwind rules. Where several cover an address, the first counts.
 	Unwind []unwind.Table
+	// FrameData calls its argument for every record of how a frame of x86 code is found (STACK WIN), in any order.
+	FrameData func(f func(unwind.FrameData) error) error
 	// Demangle makes names readable; nil leaves them as they are.
 	Demangle func(string) string
 }
 
 // Counts are the records that were written, and what could not be.
 type Counts struct {
-	Files, Origins, Funcs, Lines, Inlines, Publics, CFIInits, CFIDeltas int
+	Files, Origins, Funcs, Lines, Inlines, Publics, CFIInits, CFIDeltas, WinFrames int
 	// Overlapping is how many functions, or parts of such, lie over another one: no reader would find them, and they are left out.
 	Overlapping int
 	// Unsayable are stretches of code whose unwind rules the format has no words for: they are left out. UnsayableFirst says of
@@ -78,6 +82,11 @@ func Write(w io.Writer, in Input) (Counts, error) {
 	s = nil // the unwind rules need their own memory
 	if len(in.Unwind) > 0 && in.CPU != nil {
 		if err := o.cfi(in.CPU, in.Unwind); err != nil {
+			return o.n, err
+		}
+	}
+	if in.FrameData != nil {
+		if err := o.frames(in.FrameData); err != nil {
 			return o.n, err
 		}
 	}
@@ -125,21 +134,41 @@ func (o *output) hex(v uint64) { o.buf = appendHex(append(o.buf, ' '), v) }
 func (o *output) dec(v uint64) { o.buf = appendDec(append(o.buf, ' '), v) }
 
 // text writes a blank and the rest of a record. A line end in it would begin another record, and blanks around it would not be
-// read back; nor would nothing at all.
+// read back; nor would nothing at all. A terminal obeys control characters, and some readers end lines at them; no compiler writes them
+// into names. All other bytes stay as they are, since names are looked for by them.
 func (o *output) text(s string) {
 	o.buf = append(o.buf, ' ')
-	if strings.ContainsAny(s, "\r\n\x00") {
-		s = strings.Map(func(r rune) rune {
-			if r == '\r' || r == '\n' || r == 0 {
-				return ' '
-			}
-			return r
-		}, s)
+	if mayControl(s) {
+		s = withoutControls(s)
 	}
 	if s = strings.Trim(s, " \t\v\f"); s == "" {
 		s = nameless
 	}
 	o.buf = append(o.buf, s...)
+}
+
+// mayControl says whether a text may hold a control character: C0, DEL, or the first byte of C1.
+func mayControl(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c == 0x7f || c == 0xc2 {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutControls has blanks in the places of control characters.
+func withoutControls(s string) string {
+	b := []byte(s)
+	for i, r := range s {
+		if visible.Control(r) {
+			b[i] = ' '
+			if r >= utf8.RuneSelf {
+				b[i+1] = ' '
+			}
+		}
+	}
+	return string(b)
 }
 
 // nameless stands for a name that is not known, in both peers' words.

@@ -281,16 +281,17 @@ var errEnough = errors.New("enough seen")
 // Has reports what the file can tell at all. It reads declarations until it has seen each kind.
 func (d *Data) Has() (functions, lines, inlines bool) {
 	d.begin()
-	if s, err := d.main.section(secLine); err == nil && s != nil {
-		lines = true
-	}
 	o := d.main
+	line, err := o.section(secLine)
+	d.note(err) // what concerns the reading itself, the lookup tells that meets it again
+	lines = line != nil
 	sec, err := o.section(secAbbrev)
-	if err != nil || sec == nil {
+	d.note(err)
+	if sec == nil {
 		return false, lines, false
 	}
 	units := 0
-	_ = o.scan(func(u *unit) error { // what cannot be read is told by the lookup that needs it
+	err = o.scan(func(u *unit) error {
 		if units++; functions && inlines || units > maxAsked {
 			return errEnough
 		}
@@ -299,6 +300,7 @@ func (d *Data) Has() (functions, lines, inlines bool) {
 		}
 		t, err := o.abbrevsOf(u.abbrev, u.encoding)
 		if err != nil {
+			d.note(err)
 			return nil
 		}
 		functions = functions || t.code
@@ -307,14 +309,22 @@ func (d *Data) Has() (functions, lines, inlines bool) {
 			if u.rootOf() != nil || u.dwoName.form == 0 {
 				return nil
 			}
-			if body, err := d.split(u); err == nil && body != nil {
-				if t, err := body.obj.abbrevsOf(body.abbrev, body.encoding); err == nil {
-					functions = functions || t.code
-					inlines = inlines || t.inlines
-				}
+			body, err := d.split(u)
+			if err != nil || body == nil {
+				d.note(err)
+				return nil
 			}
+			if t, err = body.obj.abbrevsOf(body.abbrev, body.encoding); err != nil {
+				d.note(err)
+				return nil
+			}
+			functions = functions || t.code
+			inlines = inlines || t.inlines
 		}
 		return nil
 	})
+	if err != errEnough {
+		d.note(err)
+	}
 	return functions, lines, inlines
 }

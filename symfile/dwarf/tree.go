@@ -75,7 +75,11 @@ func (d *Data) load(u *unit) (*unitData, error) {
 	for i, c := range d.cache {
 		if c.u == u {
 			if c.lacks {
-				if body, err := d.split(u); err == nil && body != nil {
+				body, err := d.split(u)
+				if err = d.note(err); err != nil {
+					return nil, err
+				}
+				if body != nil {
 					d.cache = slices.Delete(d.cache, i, i+1)
 					break
 				}

@@ -15,6 +15,7 @@ const (
 
 	segLoad, segDynamic, segInterp, segNote = 1, 2, 3, 4
 
+	secProgBits                                        = 1
 	secSymtab, secStrtab, secRela, secHash, secDynamic = 2, 3, 4, 5, 6
 	secNote, secNoBits, secRel, secDynsym              = 7, 8, 9, 11
 	secSymtabShndx                                     = 18

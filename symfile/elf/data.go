@@ -50,9 +50,8 @@ func (f *File) content(s *Section) (*input.Source, error) {
 		return nil, &input.FormatError{File: f.Src.Name, Part: "section " + s.Name, Offset: int64(s.Offset), Want: "its bytes",
 			Have: "a section that the file only mentions"}
 	}
-	if s.Offset > uint64(f.Src.Size) || s.Size > uint64(f.Src.Size)-s.Offset {
-		return nil, &input.FormatError{File: f.Src.Name, Part: "section " + s.Name, Offset: int64(min(s.Offset, 1<<62)),
-			Want: fmt.Sprintf("%d bytes", s.Size), Have: fmt.Sprintf("a file of %d bytes", f.Src.Size)}
+	if err := f.outside(s); err != nil {
+		return nil, err
 	}
 	d := f.raw(s)
 	if s.Compressed {
@@ -67,6 +66,15 @@ func (f *File) content(s *Section) (*input.Source, error) {
 	return d, nil
 }
 
+// outside says that a section is not wholly in the file; nil if it is.
+func (f *File) outside(s *Section) error {
+	if s.Offset <= uint64(f.Src.Size) && s.Size <= uint64(f.Src.Size)-s.Offset {
+		return nil
+	}
+	return &input.FormatError{File: f.Src.Name, Part: "section " + s.Name, Offset: int64(min(s.Offset, 1<<62)),
+		Want: fmt.Sprintf("%d bytes", s.Size), Have: fmt.Sprintf("a file of %d bytes", f.Src.Size)}
+}
+
 // checkCompression finds out whether a section is compressed, and what it claims to become.
 func (f *File) checkCompression(s *Section) {
 	if !s.HasBytes() {
@@ -78,6 +86,7 @@ func (f *File) checkCompression(s *Section) {
 		_, s.CompressedSizeClaims, _, _ = f.compression(s)
 	case strings.HasPrefix(s.Name, ".zdebug_"):
 		// A section that is called so and has another start is plain: binutils writes such when compression does not pay.
+		// One that cannot be read stays plain, and reading it is then the error.
 		if head, err := f.raw(s).Bytes(0, 4); err == nil && string(head) == "ZLIB" {
 			s.Compressed = true
 			_, s.CompressedSizeClaims, _, _ = f.compression(s)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -201,22 +202,77 @@ func TestBase(t *testing.T) {
 	}
 }
 
-// TestTextHash: without a build id, Breakpad makes one of the code's first page.
-func TestTextHash(t *testing.T) {
-	f := &elftest.File{Class: 64, Machine: 62, Type: 2}
-	data := text(5000)
-	f.Add(elftest.Section{Name: ".text", Type: 1, Flags: 6, Address: 0x1000, Data: data, Align: 16})
+// xorID is the debug id of some bytes: their groups of 16, combined by exclusive or, as a GUID whose first three numbers turn around.
+func xorID(data []byte) string {
 	var x [16]byte
-	for i, b := range data[:4096] {
+	for i, b := range data {
 		x[i%16] ^= b
 	}
-	want := fmt.Sprintf("%02X%02X%02X%02X%02X%02X%02X%02X%X0", x[3], x[2], x[1], x[0], x[5], x[4], x[7], x[6], x[8:])
-	if got := open(t, f.Bytes()).DebugID(); got != want {
-		t.Errorf("%s, want %s", got, want)
+	return fmt.Sprintf("%02X%02X%02X%02X%02X%02X%02X%02X%X0", x[3], x[2], x[1], x[0], x[5], x[4], x[7], x[6], x[8:])
+}
+
+// TestHashIDs: what writers that find no build id make of the code. Which section, and how its last group of 16 bytes ends, is each
+// writer's own. A build id takes none of them away, one of zeros is none, and zeros are no id.
+func TestHashIDs(t *testing.T) {
+	code := make([]byte, 5000)
+	for i, x := 0, uint32(1); i < len(code); i++ { // no pattern, since patterns cancel out
+		x = x*1664525 + 1013904223
+		code[i] = byte(x >> 24)
 	}
-	f.Sections[0].Type, f.Sections[0].NoBits, f.Sections[0].Data = 8, 5000, nil
-	if got := open(t, f.Bytes()).DebugID(); got != "" {
-		t.Errorf("a debug file without code has the id %s", got)
+	short, stub := code[:100], code[1000:1027]
+	buildID := []byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20}
+	const ofBuildID = "0403020106050807090A0B0C0D0E0F100"
+	sec := func(name string, flags uint64, data []byte) elftest.Section {
+		return elftest.Section{Name: name, Type: 1, Flags: flags, Address: 0x1000, Data: data, Align: 16}
+	}
+	beyond := func(data, next []byte) string { return xorID(append(slices.Clone(data), next[:-len(data)&15]...)) }
+	zeros := make([]byte, 16)
+	for _, c := range []struct {
+		name    string
+		add     []elftest.Section
+		buildID []byte
+		debugID string
+		want    []string
+	}{
+		{"a page and more", []elftest.Section{sec(".text", 6, code)}, nil, xorID(code[:4096]), []string{xorID(code[:4096])}},
+		{"with a build id", []elftest.Section{sec(".text", 6, code)}, buildID, ofBuildID, []string{xorID(code[:4096])}},
+		{"with a short build id", []elftest.Section{sec(".text", 6, code)}, buildID[:8], "040302010605080700000000000000000", []string{xorID(code[:4096])}},
+		{"with a build id of zeros", []elftest.Section{sec(".text", 6, code)}, make([]byte, 20), xorID(code[:4096]), []string{xorID(code[:4096])}},
+		{"less than a page", []elftest.Section{sec(".text", 6, short), sec(".data", 3, code)}, nil, beyond(short, zeros), []string{xorID(short)}},
+		{".init before .text", []elftest.Section{sec(".init", 6, stub), sec(".text", 6, code)}, nil, xorID(code[:4096]),
+			[]string{xorID(code[:4096]), xorID(stub)}},
+		{"code that is not called .text", []elftest.Section{sec(".rodata", 2, short), sec("main", 6, code)}, nil, xorID(code[:4096]), []string{xorID(code[:4096])}},
+		{"text without a dot", []elftest.Section{sec(".init", 6, stub), sec("text", 6, code)}, nil, xorID(code[:4096]), []string{xorID(code[:4096]), xorID(stub)}},
+		{"no code", []elftest.Section{sec(".rodata", 2, short)}, nil, "", nil},
+		{"zeros", []elftest.Section{sec(".text", 6, make([]byte, 64))}, nil, "", nil},
+	} {
+		for _, big := range []bool{false, true} {
+			f := &elftest.File{Class: 64, Machine: 62, Type: 2, Big: big}
+			for _, s := range c.add {
+				f.Add(s)
+			}
+			if c.buildID != nil {
+				f.BuildID(c.buildID)
+			}
+			e := open(t, f.Bytes())
+			if e.DebugID() != c.debugID || !slices.Equal(e.HashIDs, c.want) {
+				t.Errorf("%s, big %v: %s and %q, want %s and %q", c.name, big, e.DebugID(), e.HashIDs, c.debugID, c.want)
+			}
+		}
+	}
+
+	// Breakpad reads the last group to its end, beyond that of the section.
+	f := &elftest.File{Class: 64, Machine: 62, Type: 2}
+	f.Add(sec(".text", 6, short)).Add(elftest.Section{Name: ".data", Type: 1, Flags: 3, Address: 0x2000, Data: code, Align: 1})
+	if e := open(t, f.Bytes()); !slices.Equal(e.HashIDs, []string{beyond(short, code), xorID(short)}) || e.DebugID() != e.HashIDs[0] {
+		t.Errorf("%q, want %s and %s", e.HashIDs, beyond(short, code), xorID(short))
+	}
+
+	// A debug file has no code to hash.
+	f = &elftest.File{Class: 64, Machine: 62, Type: 2}
+	f.Add(elftest.Section{Name: ".text", Type: 8, Flags: 6, Address: 0x1000, NoBits: 5000, Align: 16})
+	if e := open(t, f.Bytes()); e.DebugID() != "" || e.HashIDs != nil {
+		t.Errorf("a debug file without code has the ids %q", e.HashIDs)
 	}
 }
 

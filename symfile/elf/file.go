@@ -13,6 +13,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
@@ -38,6 +39,11 @@ type File struct {
 	Segments []Segment
 	// BuildID is the content of the NT_GNU_BUILD_ID note, or empty.
 	BuildID []byte
+	// HashIDs are the debug ids that writers of dumps and symbol files give a file in which they find no build id, Breakpad's first: hashes
+	// of how its code begins. A file with a build id has them too, since not every writer finds it: minidump-writer sees only what a
+	// PT_NOTE segment covers, and Go's linker leaves .note.gnu.build-id out of it. The code of several files may begin alike, so such
+	// an id says less than a build id.
+	HashIDs []string
 	// Interp is the program interpreter (PT_INTERP), SoName the library's own name (DT_SONAME); often empty.
 	Interp, SoName string
 
@@ -108,6 +114,7 @@ func Open(src *input.Source) (*File, error) {
 	}
 	f.findBase()
 	f.readNotes()
+	f.readHashIDs()
 	f.readDynamic()
 	if f.need != nil {
 		return nil, f.need
@@ -130,8 +137,8 @@ func (f *File) warnErr(err error) {
 	if err == nil || errors.As(err, &f.need) {
 		return
 	}
-	if len(f.warnings) < 100 {
-		f.warnings = append(f.warnings, err.Error())
+	if text := err.Error(); len(f.warnings) < 100 && !slices.Contains(f.warnings, text) {
+		f.warnings = append(f.warnings, text)
 	}
 }
 

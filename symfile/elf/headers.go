@@ -96,8 +96,11 @@ func (f *File) name(table int) {
 	}
 }
 
-// raw is a section as it lies in the file, cut to what the file has.
+// raw is a section as it lies in the file, cut to what the file has; that it is cut is a warning.
 func (f *File) raw(s *Section) *input.Source {
+	if s.HasBytes() {
+		f.warnErr(f.outside(s))
+	}
 	if !s.HasBytes() || s.Offset >= uint64(f.Src.Size) {
 		return f.Src.Sub(f.part(s), f.Src.Size, 0)
 	}

@@ -1,8 +1,10 @@
 package elf
 
 import (
+	"bytes"
 	"encoding/hex"
 	"fmt"
+	"slices"
 
 	"github.com/crashpane/crashpane/core/input"
 )
@@ -49,10 +51,15 @@ func (f *File) note(src *input.Source, align uint64) bool {
 			return false
 		}
 		if kind == noteBuildID && string(name) == "GNU\x00" {
-			f.BuildID = c.Bytes(min(size, 256))
-			return len(f.BuildID) > 0
+			// An id of zeros (ld --build-id=0x00) is the same in every build.
+			if id := c.Bytes(min(size, 256)); len(bytes.Trim(id, "\x00")) > 0 {
+				f.BuildID = id
+				return true
+			}
+			c.Skip(max(size-256, 0))
+		} else {
+			c.Skip(size)
 		}
-		c.Skip(size)
 		c.Skip(min((size+pad-1)&^(pad-1)-size, c.Left()))
 	}
 	f.warnErr(c.Err())
@@ -63,32 +70,68 @@ func (f *File) note(src *input.Source, align uint64) bool {
 func (f *File) CodeID() string { return hex.EncodeToString(f.BuildID) }
 
 // DebugID is the id by which Breakpad knows the file: 32 upper-case hex digits and an age of 0. It is made of the first 16
-// bytes of the build id or, without one, of the exclusive or of 16-byte groups of .text's first 4096 bytes (Breakpad's
-// file_id.cc). The first three fields of a GUID are numbers, so their bytes turn around. It is "" if the file has neither,
-// as a separate debug file without build id.
+// bytes of the build id or, without one, the first of HashIDs. It is "" if the file has neither, as a separate debug file without
+// build id.
 func (f *File) DebugID() string {
-	var g [16]byte
 	if len(f.BuildID) > 0 {
+		var g [16]byte
 		copy(g[:], f.BuildID)
-	} else if !f.hashText(&g) {
-		return ""
+		return debugID(g)
 	}
+	if len(f.HashIDs) > 0 {
+		return f.HashIDs[0]
+	}
+	return ""
+}
+
+// debugID writes 16 bytes as a GUID. Its first three fields are numbers, so their bytes turn around.
+func debugID(g [16]byte) string {
 	return fmt.Sprintf("%02X%02X%02X%02X%02X%02X%02X%02X%X0", g[3], g[2], g[1], g[0], g[5], g[4], g[7], g[6], g[8:])
 }
 
-// hashText reads whole groups of 16 bytes, the last of them perhaps beyond the section's end, as Breakpad does.
-func (f *File) hashText(g *[16]byte) bool {
-	s := f.Section(".text")
-	if s == nil || s.Type != 1 || s.Size == 0 || s.Offset >= uint64(f.Src.Size) {
-		return false
+// readHashIDs makes HashIDs: groups of 16 bytes of the code's first 4096, combined by exclusive or. Two things differ between writers:
+//
+//	which section  .text or text (Breakpad, src/common/linux/file_id.cc; the symbolic crate), or the first section with code,
+//	               often .init (minidump-writer, src/linux/module_reader.rs; samply, by the object crate)
+//	a last group   that the section's end cuts: read to its 16th byte (Breakpad), or to the end (the others)
+func (f *File) readHashIDs() {
+	for _, s := range []*Section{f.text(".text"), f.text("text"), f.text("")} {
+		if s == nil {
+			continue
+		}
+		size := int64(min(s.Size, 4096))
+		for _, n := range []int64{(size + 15) &^ 15, size} {
+			if id := f.hashID(s, n); id != "" && !slices.Contains(f.HashIDs, id) {
+				f.HashIDs = append(f.HashIDs, id)
+			}
+		}
 	}
-	n := (int64(min(s.Size, 4096)) + 15) &^ 15
+}
+
+// text is the section of a name that holds the program's code, or the first that holds code if the name is ""; nil if there is none.
+func (f *File) text(name string) *Section {
+	for i := range f.Sections {
+		s := &f.Sections[i]
+		if s.Type == secProgBits && s.Size > 0 && (s.Name == name || name == "" && s.Alloc() && s.Exec()) {
+			return s
+		}
+	}
+	return nil
+}
+
+// hashID is the id of n bytes from a section's start, as far as the file has them; "" if they are not there or make zero.
+func (f *File) hashID(s *Section, n int64) string {
+	if s.Offset >= uint64(f.Src.Size) {
+		return ""
+	}
 	text, err := f.Src.Bytes(int64(s.Offset), min(n, f.Src.Size-int64(s.Offset)))
-	if err != nil {
-		return false
-	}
+	f.warnErr(err)
+	var g [16]byte
 	for i, b := range text {
 		g[i%16] ^= b
 	}
-	return true
+	if g == [16]byte{} {
+		return ""
+	}
+	return debugID(g)
 }

@@ -9,42 +9,47 @@ import (
 
 // DebugLink is the content of .gnu_debuglink: the name of the separate debug file, and the CRC of all its bytes (see CRC).
 func (f *File) DebugLink() (name string, crc uint32, ok bool) {
-	s := f.Section(".gnu_debuglink")
-	if s == nil {
-		return "", 0, false
-	}
-	d, err := f.Data(s)
-	if err != nil {
-		return "", 0, false
-	}
-	name, err = stringAt(d, 0, maxName)
-	if err != nil || name == "" {
+	d, name := f.linkSection(".gnu_debuglink")
+	if d == nil {
 		return "", 0, false
 	}
 	b, err := d.Bytes((int64(len(name))+4)&^3, 4) // the name's end, then padding to 4 bytes
 	if err != nil {
+		f.warnErr(err)
 		return "", 0, false
 	}
 	return name, f.Order.Uint32(b), true
 }
 
-// AltLink is the content of .gnu_debugaltlink: the name and the build id of the file with what several debug files share
-// (dwz).
-func (f *File) AltLink() (name string, buildID []byte, ok bool) {
-	s := f.Section(".gnu_debugaltlink")
+// linkSection is a section that names another file, and that name; nil if there is none. What cannot be read of it is a warning.
+func (f *File) linkSection(section string) (*input.Source, string) {
+	s := f.Section(section)
 	if s == nil {
-		return "", nil, false
+		return nil, ""
 	}
 	d, err := f.Data(s)
 	if err != nil {
-		return "", nil, false
+		f.warnErr(err)
+		return nil, ""
 	}
-	name, err = stringAt(d, 0, maxName)
+	name, err := stringAt(d, 0, maxName)
 	if err != nil || name == "" {
+		f.warnErr(err)
+		return nil, ""
+	}
+	return d, name
+}
+
+// AltLink is the content of .gnu_debugaltlink: the name and the build id of the file with what several debug files share
+// (dwz).
+func (f *File) AltLink() (name string, buildID []byte, ok bool) {
+	d, name := f.linkSection(".gnu_debugaltlink")
+	if d == nil {
 		return "", nil, false
 	}
 	at := int64(len(name)) + 1
-	buildID, err = d.Bytes(min(at, d.Size), min(max(d.Size-at, 0), 256))
+	buildID, err := d.Bytes(min(at, d.Size), min(max(d.Size-at, 0), 256))
+	f.warnErr(err)
 	return name, buildID, err == nil
 }
 

@@ -50,7 +50,9 @@ func (p *Publics) At(i int) Public {
 	}
 	out := Public{Start: e.rva, Size: uint64(e.flags & maxSize)}
 	if t := p.names[which]; t != nil {
-		if s, err := p.f.symbol(t, e.symbol); err == nil {
+		s, err := p.f.symbol(t, e.symbol)
+		p.f.warnErr(err)
+		if err == nil {
 			out.Name = p.f.nameOf(t, s.nameAt)
 		}
 	}
@@ -135,10 +137,12 @@ func (f *File) CodeAddress(address uint64) uint64 {
 	}
 	d, err := f.Data(s)
 	if err != nil {
+		f.warnErr(err)
 		return address
 	}
 	code, err := d.Bytes(int64(address-s.Address), 8)
 	if err != nil {
+		f.warnErr(err)
 		return address
 	}
 	return f.Order.Uint64(code)

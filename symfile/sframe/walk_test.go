@@ -41,7 +41,7 @@ func TestOracleWalk(t *testing.T) {
 			o := openOracle(t, tc.trace)
 			p := walker.Best
 			p.Sources = []walker.Source{walker.SourceCFI}
-			w := walker.New(p, core.OSLinux, []walker.ModuleSpan{{Base: 0, Size: 1 << 25}}, onlyRules{linked(t, tc.elf)})
+			w := walker.New(p, core.OSLinux, core.NewModuleMap([]core.ModuleMapping{{Start: 0, Size: 1 << 25}}, core.OverlapTruncate), onlyRules{linked(t, tc.elf)})
 			for i := range o.Steps {
 				s := &o.Steps[i]
 				stack := w.Walk(s.registers, s)

@@ -9,6 +9,9 @@ type Identity struct {
 	DebugID, CodeID string
 	// CodeName is the program's own name where Name is that of its debug information (a PE file that names a PDB), else "".
 	CodeName string
+	// HashIDs are debug ids that are made of the code, for writers that find no identifier; DebugID is the first of them where CodeID is
+	// "". Another file may have the same.
+	HashIDs []string
 	// OS and Arch are the words of a symbol file's MODULE record.
 	OS, Arch string
 	// Size is how much of the address space the module takes, in bytes; 0 if that is not known.

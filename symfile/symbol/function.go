@@ -38,8 +38,8 @@ type InlineCall struct {
 	Ranges   []Range
 }
 
-// Functions is a file that can tell all its functions. Each calls f for every function by the address of its first range, until f
-// answers an error, which it returns. Of two functions at one address the file's first comes.
+// Functions is a file that can tell all its functions. Each calls f for every function, those of a unit of the file at least by the address
+// of their first range, until f answers an error, which it returns. Of two functions at one address the file's first comes.
 type Functions interface {
 	Each(f func(Function) error) error
 }

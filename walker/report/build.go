@@ -21,6 +21,8 @@ type Input struct {
 	Symbols func(module int) ModuleSymbols
 	// Policy is the name of the policy that the stacks were walked with.
 	Policy string
+	// Merged: the policy has entries of the module list that are parts of one file as one module.
+	Merged bool
 	// Demangle makes a name readable. Nil leaves display names empty; Report.Demangle fills them later.
 	Demangle func(string) string
 	// ExtraDiags are told of beside the dump's own.
@@ -71,6 +73,7 @@ func Build(in Input) *Report {
 	b.symbolStates()
 	b.wanted()
 	b.process()
+	b.said()
 	b.linux()
 	b.extras()
 	r.Diagnostics = diagnostics(d, in.ExtraDiags)
@@ -138,7 +141,7 @@ func (b *builder) modules() {
 			DebugFiles: Words{m.DebugFileBreakpad(), m.DebugFileRust()},
 			DebugIDs:   Words{m.DebugIDBreakpad(), m.DebugIDRust()},
 			Version:    Words{m.VersionBreakpad(), m.VersionRust()},
-			Warnings:   []string{},
+			Warnings:   []string{}, Mappings: []Mapping{},
 		}
 		b.symbols[i].MismatchItem = -1
 		if b.in.Symbols != nil {
@@ -151,6 +154,7 @@ func (b *builder) modules() {
 		r.Modules[0].Main = true
 	}
 	r.ModulesByAddress = modulesByAddress(d)
+	b.mappings()
 	r.Unloaded = make([]UnloadedModule, len(d.Unloaded))
 	for i := range d.Unloaded {
 		u := &d.Unloaded[i]
@@ -185,7 +189,7 @@ func (b *builder) threads() {
 func (b *builder) frame(all []walker.Frame, i int) Frame {
 	f := &all[i]
 	out := Frame{
-		PC: f.PC, Lookup: f.Lookup, Source: string(f.Source), Trust: f.Trust.String(), Module: f.Module,
+		PC: f.PC, Lookup: f.Lookup, Source: string(f.Source), Trust: f.Trust.String(), Module: f.Module, RVA: f.RVA, Listed: f.Module,
 		Inlines: []Inline{}, Unloaded: []UnloadedHit{}, Regs: &f.Regs,
 		Attempts: attempts(f.Attempts, f.Regs.Arch),
 	}
@@ -196,25 +200,31 @@ func (b *builder) frame(all []walker.Frame, i int) Frame {
 		out.Unloaded = unloadedHits(b.d.Unloaded, f.Lookup)
 		return out
 	}
-	b.r.Modules[f.Module].Frames++
+	m := &b.r.Modules[f.Module]
+	m.Frames++
+	for _, p := range m.Mappings {
+		if f.Lookup-p.Start < p.Size {
+			out.Listed = p.Listed
+		}
+	}
 	out.MissingSymbols = f.Answer == symbol.NoFile
 	out.Forced = b.forced(f.Module) || i > 0 && all[i-1].Module >= 0 && b.forced(all[i-1].Module) && fromSymbols(f.Trust)
 	if f.Answer != symbol.Yes {
 		return out
 	}
-	s, base := &f.Symbol, b.r.Modules[f.Module].Base
+	s := &f.Symbol
 	out.Function.Raw, out.HasFunction = s.Name, s.Name != ""
-	out.FunctionStart = base + s.Start
+	out.FunctionStart = f.Address(s.Start)
 	out.Public, out.Multiple, out.From = s.Public, s.Multiple, BaseName(s.From)
 	out.File, out.Line, out.HasLine = s.File, s.Line, s.HasLine
 	if s.HasLine {
-		out.LineStart = base + s.LineStart
+		out.LineStart = f.Address(s.LineStart)
 	}
 	if n := len(s.Inlines); n > 0 {
 		out.Inlines = make([]Inline, n)
 	}
 	for i, in := range s.Inlines {
-		out.Inlines[i] = Inline{Function: Name{Raw: in.Name}, File: in.File, Line: in.Line, HasLine: in.HasLine, Start: base + in.Start}
+		out.Inlines[i] = Inline{Function: Name{Raw: in.Name}, File: in.File, Line: in.Line, HasLine: in.HasLine, Start: f.Address(in.Start)}
 	}
 	return out
 }
@@ -252,15 +262,19 @@ func (b *builder) crash() {
 	if e := d.Exception; e != nil {
 		why := reason.Decode(d)
 		r.Crash = &Crash{
-			Reason: Words{why.Breakpad, why.Rust}, Text: why.Text,
+			Reason:  Words{why.Breakpad, why.Rust},
 			Address: why.Address, RustAddress: why.RustAddress,
 			Params: append([]uint64{}, e.Params...), ThreadID: e.ThreadID,
 		}
 		r.Crash.Analysis = analysis.Analyze(d)
-		r.Crash.Sentence = r.Crash.Analysis.Sentence
+		r.Crash.Event = r.Crash.Analysis.Event
 		r.Crash.Thread = d.ThreadByID(e.ThreadID)
-		if r.Crash.Thread >= 0 {
-			r.Threads[r.Crash.Thread].Crashed = true
+		r.Crash.Requested = why.Kind == reason.NoCrash
+		if t := r.Crash.Thread; t >= 0 {
+			r.Threads[t].Crashed = !r.Crash.Requested
+			if r.Crash.Analysis.Overflow != analysis.No {
+				r.Crash.Recursion = recursion(r.Threads[t].Frames)
+			}
 		}
 	}
 	r.FirstThread, r.HasRequesting = firstThread(d)
@@ -312,6 +326,9 @@ func (r *Report) Demangle(f func(string) string) {
 			seen[n.Raw] = d
 		}
 		n.Display = d
+	}
+	if r.Crash != nil && r.Crash.Recursion != nil {
+		fill(&r.Crash.Recursion.Function)
 	}
 	for i := range r.Threads {
 		for j := range r.Threads[i].Frames {

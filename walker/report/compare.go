@@ -66,6 +66,7 @@ type Way struct {
 // Walked is a stack and how it was walked.
 type Walked struct {
 	Policy string
+	Merged bool // as Input has it
 	Stack  walker.Stack
 }
 
@@ -73,7 +74,7 @@ type Walked struct {
 func Compare(in Input, thread int, walks []Walked) *Comparison {
 	out := &Comparison{Thread: thread, Walks: []ComparedWalk{}, Rows: []ComparedRow{}, Partings: []Parting{}}
 	for i := range walks {
-		in.Stacks = nil
+		in.Stacks, in.Merged = nil, walks[i].Merged
 		b := &builder{in: in, d: in.Dump, r: &Report{MainModule: -1, FirstThread: -1}}
 		b.modules()
 		s := &walks[i].Stack

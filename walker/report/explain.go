@@ -96,6 +96,7 @@ type Scanned struct {
 type RejectedWord struct {
 	Addr, Value uint64
 	Module      int
+	RVA         uint64 // of Value
 	Reason      string
 }
 
@@ -167,8 +168,7 @@ func (r *Report) place(w walker.ReadWord) Place {
 	if p.Module < 0 {
 		return p
 	}
-	base := r.Modules[p.Module].Base
-	p.Offset = w.Place.Addr - base
+	p.Offset = w.Place.RVA
 	if s := &w.Place.Symbol; s.Name != "" {
 		p.Function.Raw, p.Offset = s.Name, p.Offset-s.Start
 	}
@@ -197,10 +197,14 @@ func (r *Report) checks(f *Frame, x *walker.Explanation) []string {
 			out = append(out, "in module "+BaseName(r.Modules[f.Module].Name))
 		case walker.CheckInFunction:
 			out = append(out, "in a named function")
+		case walker.CheckExecutable:
+			out = append(out, "in executable memory")
 		case walker.CheckAfterCall:
 			out = append(out, "after a call instruction")
 		case walker.CheckMovedUp:
 			out = append(out, fmt.Sprintf("stack moved up %d bytes", c.Number))
+		case walker.CheckOtherStack:
+			out = append(out, "on another stack, which the signal interrupted")
 		case walker.CheckSameSP:
 			out = append(out, "stack pointer unchanged, as a function without a frame leaves it")
 		case walker.CheckCanonical:

@@ -4,6 +4,9 @@
 package report
 
 import (
+	"fmt"
+
+	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/analysis"
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/symfile/symbol"
@@ -21,8 +24,10 @@ type Report struct {
 	Process Process
 	// Crash is nil for a dump without an exception.
 	Crash *Crash
-	// Assertion is the writer's assertion text, or "".
+	// Assertion is the writer's assertion text in Breakpad's words, or "".
 	Assertion string
+	// Said is what the program itself said of its end: an assertion, an exception's message, comments. The most telling comes first.
+	Said []Said
 	// FirstThread is the index of the thread to show first: the crashed one, else the requesting one, else 0; -1 if there
 	// are no threads.
 	FirstThread int
@@ -30,6 +35,8 @@ type Report struct {
 	HasRequesting bool
 	Threads       []Thread // dump order, with those that were not walked
 	Modules       []Module // dump order
+	// Places finds modules by address.
+	Places *core.ModuleMap
 	// ModulesByAddress are the indices of Modules as Breakpad lists them: sorted, without a second module at the same address.
 	ModulesByAddress []int
 	// MainModule is the index of the executable, or -1.
@@ -98,11 +105,13 @@ type GPU struct{ Version, Vendor, Renderer string }
 
 // Process is the crashed process.
 type Process struct {
-	// Name is the main module's file name, or "".
+	// Name is the program's file name, or "".
 	Name string
-	PID  *uint32
-	// Product and Type are what a microdump says of the program: "AndroidWebView:62.0.3188.0", "webview"; or "".
-	Product, Type string
+	// PID is the process id; nil if it is not known. PIDRust is rust-minidump's, which takes the id of a thread for it in some Linux dumps.
+	PID, PIDRust *uint32
+	// Product, Version, Channel and Type are what annotations or a microdump say of the program: "Chrome_Linux", "156.0.8078.79", "stable",
+	// "renderer"; or "".
+	Product, Version, Channel, Type string
 	// Uptime in seconds: dump time minus the process' creation time; nil if either is missing. UptimeRust is rust-minidump's,
 	// which takes a time of 0 for a time.
 	Uptime, UptimeRust *uint64
@@ -111,8 +120,6 @@ type Process struct {
 // Crash is the exception.
 type Crash struct {
 	Reason Words
-	// Text is the reason in plain English, without a capital letter and full stop: "read of memory at 0x45".
-	Text string
 	// Address is as Breakpad prints it. RustAddress differs on the processors where one of the two cuts it to 32 bits.
 	Address, RustAddress uint64
 	// Params are the exception record's parameters.
@@ -120,11 +127,36 @@ type Crash struct {
 	// Thread is the index of the crashed thread in Threads, or -1 if the exception names a thread that is not in the dump.
 	Thread   int
 	ThreadID uint32
-	// Sentence says what happened, in the form of Text: "read of 8 bytes at 0x10: null pointer plus 16, through rax". It is
-	// Text where nothing better is known.
-	Sentence string
-	// Analysis is what Sentence comes from: the instruction, its accesses, the memory map. It is never nil.
+	// Event says what happened, in the parts of a sentence: "tried to read 8 bytes at", 0x10, "null pointer plus 16, through rax".
+	Event analysis.Event
+	// Recursion is what most of the crashed thread's frames are of, if its stack ran out; nil if there is no such function.
+	Recursion *Recursion
+	// Requested: the process did not crash, a dump was asked for.
+	Requested bool
+	// Analysis is what Event comes from: the instruction, its accesses, the memory map. It is never nil.
 	Analysis *analysis.Result
+}
+
+// Recursion is a function that calls itself: Calls of the stack's Frames are of it.
+type Recursion struct {
+	Function      Name
+	Calls, Frames int
+}
+
+// Why is why the event happened, as far as it is known: "it reached its guard page after 8192 KB; 9,000 of its 9,012 frames are parse"; or "".
+func (c *Crash) Why() string {
+	why := c.Event.Why
+	if c.Recursion == nil {
+		return why
+	}
+	return fmt.Sprintf("%s; %d of its %d frames are %s", why, c.Recursion.Calls, c.Recursion.Frames, c.Recursion.Function.Shown())
+}
+
+// Sentence is what happened, without the process: "tried to read 8 bytes at 0x10: null pointer plus 16, through rax".
+func (c *Crash) Sentence() string {
+	e := c.Event
+	e.Why = c.Why()
+	return e.String()
 }
 
 // Thread is one thread with its stack.
@@ -189,8 +221,12 @@ type Frame struct {
 	Lookup uint64 // as looked up: PC, or inside the call instruction for callers
 	Source string // what found it: "context", "cfi", "stack-win", "frame-pointer", "leaf", "shadow-stack", "scan"
 	Trust  string // "context", "cfi", "cfi_scan", "frame_pointer", "leaf", "scan", "prewalked", "none"
-	// Module is an index into Report.Modules, or -1.
-	Module   int
+	// Module is an index into Report.Modules, or -1; RVA is Lookup relative to the module.
+	Module int
+	RVA    uint64
+	// Listed is the entry of the dump's module list that covers Lookup: another than Module where several entries are one module. It is
+	// Module where none covers it.
+	Listed   int
 	Function Name
 	// HasFunction: symbols named it. FunctionStart is its absolute address.
 	HasFunction   bool
@@ -285,6 +321,17 @@ type Module struct {
 	// Frames is how many physical frames of all threads lie in the module.
 	Frames int
 	Main   bool
+	// Mappings are the parts of a module that is several entries of the dump's list, or has code that is in none, by address; empty for
+	// the others.
+	Mappings []Mapping
+	// Merged: the entry is such a part, and the module is another entry.
+	Merged bool
+}
+
+// Mapping is a part of a module in memory: Size bytes from Start on, the first of which has the module-relative address RVA.
+type Mapping struct {
+	Start, Size, RVA uint64
+	Listed           int // its entry of the dump's module list; the module's, if it is in no entry
 }
 
 // UnloadedModule is a module that was no longer loaded.
@@ -300,7 +347,9 @@ type Wanted struct {
 	DebugFile string // base name
 	DebugID   string
 	StorePath string // "app.pdb/1234…/app.sym"
-	Frames    int    // how many frames would gain by it
+	// OtherPath is where a store may have it too: under core.TurnedID of the id, if the dump is of a big-endian machine, else "".
+	OtherPath string
+	Frames    int // how many frames would gain by it
 	// MismatchFile and MismatchID name a given file of the right name and another id; "" if there is none.
 	MismatchFile, MismatchID string
 	MismatchItem             int // the session's item of that file, or -1

@@ -1,13 +1,13 @@
 package report
 
 import (
+	"encoding/binary"
 	"slices"
 	"sort"
 	"strings"
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/symfile/symbol"
-	"github.com/crashpane/crashpane/walker"
 )
 
 // BaseName is what follows the last "/" or "\": dumps of any system are read on any system.
@@ -53,11 +53,7 @@ type span struct {
 // Source: Breakpad, src/processor/range_map-inl.h (kTruncateLower), minidump.cc (MinidumpModuleList).
 func modulesByAddress(d *core.Dump) []int {
 	if d.Micro != nil && d.OS() == core.Android {
-		spans := make([]walker.ModuleSpan, len(d.Modules))
-		for i := range d.Modules {
-			spans[i] = walker.ModuleSpan{Base: d.Modules[i].Base, Size: d.Modules[i].Size}
-		}
-		return walker.NewModuleMap(spans, walker.OverlapTruncateUpper).Order()
+		return d.ModuleMap(false, core.OverlapTruncate).Order()
 	}
 	truncate := d.Micro == nil && (d.OS() == core.OSLinux || d.OS() == core.Android)
 	var list []span
@@ -79,7 +75,10 @@ func store(list []span, s span, truncate bool) []span {
 		// The first range that ends at or after s begins, which is the only one that may begin before s.
 		i := sort.Search(len(list), func(i int) bool { return list[i].high >= s.base })
 		if i == len(list) || list[i].base > s.high {
-			return slices.Insert(list, i, s)
+			list = append(list, s)
+			copy(list[i+1:], list[i:])
+			list[i] = s
+			return list
 		}
 		other := &list[i]
 		switch {
@@ -92,6 +91,52 @@ func store(list []span, s span, truncate bool) []span {
 		}
 	}
 	return list
+}
+
+// mappings notes which entries of the module list are one module.
+func (b *builder) mappings() {
+	r := b.r
+	all := b.d.ModuleMappings(b.in.Merged)
+	for i := range all {
+		n := all[i].Module
+		if n == i {
+			continue
+		}
+		whole, listed := &r.Modules[n], n
+		if len(whole.Mappings) == 0 {
+			whole.add(all[n], n)
+		}
+		if i < len(r.Modules) { // else it is not in the list
+			r.Modules[i].Merged, listed = true, i
+		}
+		whole.add(all[i], listed)
+	}
+	for i := range r.Modules {
+		list := r.Modules[i].Mappings
+		sort.Slice(list, func(a, b int) bool { return list[a].Start < list[b].Start })
+	}
+	r.Places = b.d.ModuleMap(b.in.Merged, core.OverlapTruncate)
+}
+
+func (m *Module) add(p core.ModuleMapping, listed int) {
+	m.Mappings = append(m.Mappings, Mapping{p.Start, p.Size, p.RVA, listed})
+}
+
+// Range is where a module lies in memory; End is exclusive. Parts that are mapped once more elsewhere are not in it.
+func (m *Module) Range() (start, end uint64) {
+	start, end = m.Base, m.Base+m.Size
+	for _, p := range m.Mappings {
+		if p.RVA == 0 {
+			start = p.Start
+			break
+		}
+	}
+	for _, p := range m.Mappings {
+		if p.Start-p.RVA == start {
+			end = max(end, p.Start+p.Size)
+		}
+	}
+	return start, end
 }
 
 // unloadedHits are the unloaded modules that covered an address, by name, with the offsets inside each in rising order.
@@ -153,6 +198,9 @@ func (b *builder) symbolStates() {
 	}
 }
 
+// TurnedID is core.TurnedID: a debug id as it would be with the bytes of its first three numbers the other way round.
+func TurnedID(id string) string { return core.TurnedID(id) }
+
 // wanted ranks the missing symbol files by the frames that need them. Modules of one debug file and id want one file.
 func (b *builder) wanted() {
 	r := b.r
@@ -174,8 +222,12 @@ func (b *builder) wanted() {
 			continue
 		}
 		seen[k] = len(r.Wanted)
+		other := ""
+		if b.d.Header.Order == binary.ByteOrder(binary.BigEndian) {
+			other = StorePath(file, core.TurnedID(m.DebugID))
+		}
 		r.Wanted = append(r.Wanted, Wanted{
-			Module: i, DebugFile: file, DebugID: m.DebugID, StorePath: StorePath(file, m.DebugID), Frames: m.Frames,
+			Module: i, DebugFile: file, DebugID: m.DebugID, StorePath: StorePath(file, m.DebugID), OtherPath: other, Frames: m.Frames,
 			MismatchFile: s.MismatchFile, MismatchID: s.MismatchID, MismatchItem: s.MismatchItem,
 		})
 	}

@@ -1,10 +1,12 @@
 package report
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/reason"
 )
 
@@ -49,10 +51,23 @@ func wordSize(in Input) int {
 
 func (b *builder) process() {
 	p := &b.r.Process
-	if b.r.MainModule >= 0 {
-		p.Name = BaseName(b.r.Modules[b.r.MainModule].Name)
+	if m := b.program(); m >= 0 {
+		p.Name = BaseName(b.r.Modules[m].Name)
 	}
-	p.PID, p.Uptime, p.UptimeRust = b.d.PID(), b.d.UptimeBreakpad(), b.d.UptimeRust()
+	p.PID, p.PIDRust, p.Uptime, p.UptimeRust = b.d.PID(), b.d.PIDRust(), b.d.UptimeBreakpad(), b.d.UptimeRust()
+}
+
+// program is the module of the program itself. It is the first one, but for Apple's simulators, whose loader stands before it.
+func (b *builder) program() int {
+	main := b.r.MainModule
+	if main >= 0 && (b.d.OS() == core.MacOS || b.d.OS() == core.IOS) {
+		for i := main; i < len(b.r.Modules); i++ {
+			if name := BaseName(b.r.Modules[i].Name); name != "dyld" && name != "dyld_sim" {
+				return i
+			}
+		}
+	}
+	return main
 }
 
 // linux fills in what only Linux dumps have.
@@ -118,16 +133,28 @@ func lastError(d *core.Dump, thread int) *LastError {
 }
 
 func diagnostics(d *core.Dump, extra []Diagnostic) []Diagnostic {
+	all := d.Diags[:len(d.Diags):len(d.Diags)]
+	// Of a context that cannot be read, the stack is walked from the thread's own registers, which are those of a later moment.
+	if d.Exception != nil && d.Exception.ContextLoc.Size > 0 && d.Micro == nil {
+		var wrong *input.FormatError
+		if _, err := d.ExceptionContext(); errors.As(err, &wrong) {
+			all = append(all, core.Diagnostic{Severity: core.Warning, Err: wrong})
+		}
+	}
+	// Memory that cannot be read is to the walker as memory that is not there.
+	if wrong := d.Src.Failed(); wrong != nil {
+		all = append(all, core.Diagnostic{Severity: core.Bad, Err: wrong})
+	}
 	out := []Diagnostic{}
-	for i := range d.Diags {
+	for i := range all {
 		severity := "note"
-		switch d.Diags[i].Severity {
+		switch all[i].Severity {
 		case core.Warning:
 			severity = "warning"
 		case core.Bad:
 			severity = "error"
 		}
-		e := *d.Diags[i].Err
+		e := *all[i].Err
 		e.File = BaseName(e.File)
 		out = append(out, Diagnostic{Severity: severity, Text: e.Error()})
 	}

@@ -1,10 +1,11 @@
 package session
 
 import (
-	"errors"
+	"slices"
 	"strings"
 
 	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/analysis"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
@@ -27,6 +28,11 @@ type Binary interface {
 	// Attach takes another file in if it belongs to this one: its debug file, split or supplementary debug information. An error
 	// says why one that is named like such a file is not it.
 	Attach(src *input.Source) (bool, error)
+}
+
+// frameData is a Binary that has what symbol files have as STACK WIN records: a PDB.
+type frameData interface {
+	FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error)
 }
 
 // addBinary opens an executable, library or debug file; without anybody who can, the item says that it is one.
@@ -107,13 +113,28 @@ func (s *Session) Binary(itemID int) Binary {
 // isBinary says how a binary belongs to a module: by an id, or, where one of the two has none, by its name and size.
 func (it *item) isBinary(m *core.Module) (exact, byName bool) {
 	id := &it.ident
-	if m.DebugID != "" && strings.EqualFold(id.DebugID, m.DebugID) || id.CodeID != "" && strings.EqualFold(id.CodeID, m.CodeID) {
+	if it.answers(m.DebugID, it.sameName(m)) || id.CodeID != "" && strings.EqualFold(id.CodeID, m.CodeID) {
 		return true, false
 	}
 	const page = 4096
 	noID := m.CodeID == "" && strings.Trim(m.DebugID, "0") == "" || id.DebugID == "" && (id.CodeID == "" || m.CodeID == "")
 	return false, noID && id.Code && it.sameName(m) && (id.Size+page-1)/page == (m.Size+page-1)/page
 }
+
+// answers reports whether a debug id is the binary's. One that is a hash of the code is not enough where the file has another name
+// than the module: of the programs of one compiler many begin alike.
+func (it *item) answers(debugID string, sameName bool) bool {
+	for _, id := range it.ident.HashIDs {
+		if core.SameID(id, debugID) {
+			return sameName
+		}
+	}
+	return core.SameID(it.ident.DebugID, debugID)
+}
+
+// IDInUse is the debug id by which a dump's module knows the binary of an item; "" if none does. It is what a symbol file of the binary
+// needs to be found for that dump.
+func (s *Session) IDInUse(itemID int) string { return s.items[itemID].idInUse }
 
 // matchBinary finds a module's binary: one that holds the program before one that holds debug information alone.
 func (s *Session) matchBinary(d *dump, i int, ms *moduleSymbols) {
@@ -130,15 +151,13 @@ func (s *Session) matchBinary(d *dump, i int, ms *moduleSymbols) {
 			switch {
 			case exact && (ms.bin == nil || ms.byName || it.ident.Code && !ms.bin.ident.Code):
 				ms.bin, ms.byName = it, false
+				it.idInUse = m.DebugID
 			case byName && ms.bin == nil:
 				ms.bin, ms.byName = it, true
-			case !exact && ms.item == nil && it.sameName(m):
+			case !exact && it.sameName(m):
 				ms.mismatch = it
 			}
 		}
-	}
-	if ms.bin != nil {
-		ms.mismatch = nil
 	}
 }
 
@@ -180,23 +199,6 @@ func (ms *moduleSymbols) exact() bool {
 	return it != nil && it.ident.OS == "windows" && !ms.binForced
 }
 
-// failed keeps what a binary's reader says of a part that cannot be read, and turns it into an answer.
-func (y *symbols) failed(module int, ans symbol.Answer, err error) symbol.Answer {
-	var need *input.NeedError
-	if err != nil && !errors.As(err, &need) {
-		it, text := y.d.modules[module].program(), err.Error()
-		for _, w := range it.Warnings {
-			if w == text {
-				return symbol.No
-			}
-		}
-		if it.WarningCount++; len(it.Warnings) < keptWarnings {
-			it.Warnings = append(it.Warnings, text)
-		}
-	}
-	return y.settle(ans, err)
-}
-
 // IgnoreCFI makes walks of a dump do without a module's call frame information, or with it again: of its symbol file and of its
 // binary. Nothing happens if there is no such dump or module.
 func (s *Session) IgnoreCFI(dumpIndex, module int, ignore bool) {
@@ -216,19 +218,34 @@ func (s *Session) IgnoreCFI(dumpIndex, module int, ignore bool) {
 
 // program reads the program's bytes at an address out of the binaries of the dump's modules.
 func (d *dump) program(addr uint64, p []byte) int {
-	for i := range d.Modules {
-		m := &d.Modules[i]
-		if ms := &d.modules[i]; addr >= m.Base && addr-m.Base < m.Size && ms.bin != nil && !ms.binForced {
-			return ms.bin.bin.Code(addr-m.Base, p)
-		}
+	i, rva := d.ModuleAt(addr)
+	if i < 0 || d.modules[i].bin == nil || d.modules[i].binForced {
+		return 0
 	}
-	return 0
+	return d.modules[i].bin.bin.Code(rva, p)
 }
 
-// code is what the walker reads instructions from.
-type code struct{ d *core.Dump }
+// process is what the walker asks of the process's memory: instructions, what may be executed, and which memory the dump has.
+type process struct {
+	*core.Dump
+	places *analysis.MemoryMap
+}
 
-func (c code) Read(addr uint64, p []byte) int { return c.d.Code(addr, p) }
+func (p *process) Read(addr uint64, into []byte) int { return p.Code(addr, into) }
+
+func (p *process) Executable(addr uint64) (yes, known bool) {
+	if p.places == nil {
+		p.places = analysis.NewMemoryMap(p.Dump)
+	}
+	return p.places.Executable(addr)
+}
+
+func (p *process) Stack(sp uint64) unwind.Memory {
+	if m := p.StackRust(-1, sp); m != nil { // of no thread: the memory lists are asked
+		return m
+	}
+	return nil // an untyped nil: the walker asks
+}
 
 // describe tells a report of a module's binary.
 func (ms *moduleSymbols) describe(out *report.ModuleSymbols) {
@@ -244,7 +261,10 @@ func (ms *moduleSymbols) describe(out *report.ModuleSymbols) {
 		}
 	}
 	for _, more := range [][]string{it.Warnings, it.bin.Warnings()} {
-		out.Warnings = append(out.Warnings[:len(out.Warnings):len(out.Warnings)], more[:min(len(more), keptWarnings)]...)
+		out.Warnings = slices.Clone(out.Warnings)
+		for _, w := range more[:min(len(more), keptWarnings)] {
+			out.Warnings = once(out.Warnings, w)
+		}
 	}
 	out.Binary, out.BinaryByName = it.Name, ms.byName
 	if ms.looked {

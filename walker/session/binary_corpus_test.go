@@ -37,6 +37,13 @@ var binaryCases = []binaryCase{
 
 // openBinary is what the command and the page hand to a session.
 func openBinary(src *input.Source) (session.Binary, error) {
+	if binary.IsPDB(src) {
+		p, err := binary.OpenPDB(src)
+		if err != nil {
+			return nil, err
+		}
+		return p, nil
+	}
 	b, err := binary.Open(src)
 	if err != nil {
 		return nil, err
@@ -163,7 +170,7 @@ func compareStacks(t *testing.T, a, b *report.Report) {
 					t.Errorf("thread %d frame %d: inlined %+v, in the symbol file %+v", i, j, f.Inlines[k], g.Inlines[k])
 				}
 			}
-			if f.Trust == "cfi" && !strings.Contains(f.Origin, "_frame+0x") {
+			if f.Trust == "cfi" && !strings.Contains(f.Origin, "_frame+0x") && !strings.Contains(f.Origin, ".pdb frame data") && !strings.Contains(f.Origin, ".pdb FPO") {
 				t.Errorf("thread %d frame %d: its rules come from %q", i, j, f.Origin)
 			}
 		}

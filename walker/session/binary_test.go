@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,7 +21,8 @@ type fakeBinary struct {
 	noLines  bool
 }
 
-// fake is the content of a file that openFake opens: an ELF header, so that it is recognized, and words.
+// fake is the content of a file that openFake opens: an ELF header, so that it is recognized, and words: id, name, kind, and the ids
+// that are hashes of the code.
 func fake(words string) []byte {
 	head := make([]byte, 64)
 	copy(head, "\x7fELF\x02\x01\x01")
@@ -38,7 +40,8 @@ func openFake(src *input.Source) (Binary, error) {
 		return nil, errors.New(src.Name + ": section headers at offset 0x40: broken")
 	}
 	f := &fakeBinary{src: src, id: symbol.Identity{DebugID: strings.Trim(w[0], "-"), Name: w[1], Arch: "x86_64", OS: "Linux", Size: 0x10000, Code: w[2] != "debug"}}
-	if f.id.DebugID != "" {
+	f.id.HashIDs = w[3:]
+	if f.id.DebugID != "" && !slices.Contains(f.id.HashIDs, f.id.DebugID) {
 		f.id.CodeID = strings.ToLower(f.id.DebugID)
 	}
 	f.noLines = w[2] == "plain"
@@ -266,7 +269,7 @@ func TestCodeOfBinary(t *testing.T) {
 		t.Errorf("%+v", in)
 	}
 	var p [4]byte
-	c := code{s.Dump(0)}
+	c := &process{Dump: s.Dump(0)}
 	if n := c.Read(0x40fffe, p[:]); n != 4 || p[0] != 0x90 {
 		t.Errorf("%d bytes % x", n, p)
 	}

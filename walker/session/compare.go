@@ -25,7 +25,7 @@ func (s *Session) Compare(dumpIndex, thread int) (*report.Comparison, error) {
 	var walks []report.Walked
 	for _, p := range compared() {
 		w, syms := s.newWalker(d, p)
-		walks = append(walks, report.Walked{Policy: p.Name, Stack: s.walkThread(d, w, syms, thread, p)})
+		walks = append(walks, report.Walked{Policy: p.Name, Merged: p.MergeEntries, Stack: s.walkThread(d, w, syms, thread, p)})
 	}
 	c := report.Compare(report.Input{Dump: d.Dump, Symbols: d.symbolsOf}, thread, walks)
 	if s.opt.Demangle != nil {

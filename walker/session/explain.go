@@ -12,20 +12,14 @@ import (
 
 // newWalker makes a walker for a dump. The policy is that of the walk with what the dump itself asks for.
 func (s *Session) newWalker(d *dump, policy walker.Policy) (*walker.Walker, *symbols) {
-	spans := make([]walker.ModuleSpan, len(d.Modules))
-	for i := range d.Modules {
-		spans[i] = walker.ModuleSpan{Base: d.Modules[i].Base, Size: d.Modules[i].Size}
-	}
 	os := core.OSUnknown
 	if d.System != nil {
 		os = d.System.OS
 	}
 	syms := &symbols{s: s, d: d, arch: d.Arch()}
-	if d.Micro != nil && os == core.Android && policy.Overlap == walker.OverlapTruncate {
-		policy.Overlap = walker.OverlapTruncateUpper
-	}
-	w := walker.New(policy, os, spans, syms)
-	w.Code = code{d.Dump}
+	w := walker.New(policy, os, d.ModuleMap(policy.MergeEntries, policy.Overlap), syms)
+	memory := &process{Dump: d.Dump}
+	w.Code, w.Space = memory, memory
 	w.BigEndian = d.Header.Order == binary.ByteOrder(binary.BigEndian)
 	return w, syms
 }
@@ -102,27 +96,37 @@ func (s *Session) record(d *dump, callee *walker.Frame, x *walker.Explanation) (
 	if callee.Module < 0 || x.Source != walker.SourceCFI && x.Source != walker.SourceWin {
 		return nil, nil
 	}
+	if b, ok := d.walked.syms.binary(callee.Module).(frameData); ok && x.Source == walker.SourceWin && x.Row.Origin.File == d.modules[callee.Module].bin.Name {
+		fd, _, err := b.FrameData(callee.Lookup - d.Modules[callee.Module].Base)
+		if err != nil {
+			return nil, nil
+		}
+		return []report.RecordLine{{Text: fd.ProgramText()}}, winNotes(x, fd, err)
+	}
 	f := d.walked.syms.file(callee.Module)
 	if f == nil || x.Row.Origin.File != f.Name() && x.Source == walker.SourceCFI {
 		return nil, nil
 	}
-	rva := callee.Lookup - d.Modules[callee.Module].Base
+	rva := callee.RVA
 	if x.Source == walker.SourceWin {
 		line, ok, err := f.WinText(rva)
 		if !ok || err != nil {
-			return nil, nil
+			return nil, unreadRecord(err)
 		}
 		fd, _, err := f.FrameData(rva)
 		return []report.RecordLine{{Line: line.Line, Text: line.Text}}, winNotes(x, fd, err)
 	}
 	var out []report.RecordLine
-	lines, _ := f.CFIText(rva)
+	lines, err := f.CFIText(rva)
 	for _, l := range lines {
 		out = append(out, report.RecordLine{Line: l.Line, Text: l.Text})
 	}
 	// The cache of rows may have forgotten the notes.
-	if _, _, err := f.Row(d.walked.syms.arch, rva); err != nil {
-		return out, nil
+	if err == nil {
+		_, _, err = f.Row(d.walked.syms.arch, rva)
+	}
+	if err != nil {
+		return out, unreadRecord(err)
 	}
 	notes := append([]string{}, f.RowNotes(rva)...)
 	if x.Row.Origin.Note != "" {
@@ -131,10 +135,18 @@ func (s *Session) record(d *dump, callee *walker.Frame, x *walker.Explanation) (
 	return out, notes
 }
 
+// unreadRecord notes why a record that gave rules is not shown with them.
+func unreadRecord(err error) []string {
+	if err == nil {
+		return nil
+	}
+	return []string{"the record cannot be read again: " + err.Error()}
+}
+
 // winNotes gives a record's numbers, which its program may use, and of an FPO record the program that it stands for.
 func winNotes(x *walker.Explanation, fd unwind.FrameData, err error) []string {
 	if err != nil {
-		return nil
+		return unreadRecord(err)
 	}
 	notes := []string{fmt.Sprintf("the record's sizes in bytes: parameters %d, saved registers %d, locals %d", fd.Params, fd.SavedRegs, fd.Locals)}
 	if !fd.HasProgram || fd.Program == "" {

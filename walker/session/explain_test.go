@@ -15,7 +15,7 @@ import (
 	"github.com/crashpane/crashpane/walker/report/text"
 )
 
-var update = flag.Bool("update", false, "write testdata/explain anew")
+var update = flag.Bool("update", false, "write testdata anew")
 
 // story is a made dump with symbols, whose explanation is kept as a text.
 type story struct {

@@ -46,7 +46,7 @@ func TestMicrodump(t *testing.T) {
 		r.Process.Name != "app" || r.Dump.Size != int64(len(microdump("maker/x"))) {
 		t.Errorf("report: %+v %+v %+v", r.Dump, r.Process, r.System)
 	}
-	if c := r.Crash; c == nil || c.Thread != 0 || c.Address != 0xfffffff0 || !strings.Contains(c.Text, "memory at 0xfffffff0") {
+	if c := r.Crash; c == nil || c.Thread != 0 || c.Address != 0xfffffff0 || !strings.Contains(c.Event.String(), "memory at 0xfffffff0") {
 		t.Errorf("crash: %+v", c)
 	}
 	const want = `Operating system: Android

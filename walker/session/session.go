@@ -99,9 +99,12 @@ type item struct {
 	src *input.Source
 	// store is the identity that a symbol store's path gives the file: debug file and id; "" if it does not lie in one.
 	storeFile, storeID string
-	sym                *symfile.File
-	opened             bool
-	openErr            error
+	// idInUse is the debug id by which a module knows a binary, "" if none does.
+	idInUse  string
+	sym      *symfile.File
+	opened   bool
+	openErr  error
+	failures []string // what lookups could not read, each once; among the Warnings
 	// Of a binary: what it says of itself, and how many items it has been offered as its parts.
 	bin     Binary
 	ident   symbol.Identity
@@ -188,7 +191,7 @@ func (s *Session) add(src *input.Source, member bool) {
 		s.addMicrodumps(it)
 	case intake.Sym, intake.SymWithoutModule:
 		s.addSym(it)
-	case intake.ELF, intake.PE:
+	case intake.ELF, intake.PE, intake.PDB:
 		s.addBinary(it, guess.What)
 	case intake.Gzip, intake.Zip, intake.Zstd, intake.XZ:
 		if member {

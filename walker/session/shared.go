@@ -121,6 +121,7 @@ func (s *Session) twin(d *dump) (*Session, *dump) {
 		}
 		if twins[it] == nil {
 			c := *it
+			c.Warnings, c.failures = slices.Clone(it.Warnings), slices.Clone(it.failures)
 			if c.src = it.src.Twin(); c.src == nil {
 				return nil, nil
 			}
@@ -137,7 +138,7 @@ func (s *Session) twin(d *dump) (*Session, *dump) {
 
 // reunite takes over what a twin learned of symbol files, and says whether its stacks hold.
 func (s *Session) reunite(t *Session, d, td *dump) bool {
-	same := len(td.needs) == 0
+	same := len(td.needs) == 0 && td.Src.Failed() == nil // walked again by s, the error is one of its own dump
 	joined := map[*item]bool{}
 	for i := range td.modules {
 		ms, tms := &d.modules[i], &td.modules[i]
@@ -150,9 +151,12 @@ func (s *Session) reunite(t *Session, d, td *dump) bool {
 		switch {
 		case !it.opened: // the twin alone needed it
 			it.opened, it.sym, it.openErr = true, tit.sym, tit.openErr
-			it.Message, it.Warnings, it.WarningCount = tit.Message, tit.Warnings, tit.WarningCount
+			it.Message, it.Warnings, it.WarningCount, it.failures = tit.Message, tit.Warnings, tit.WarningCount, tit.failures
 		case it.sym != nil && tit.sym != nil:
 			same = it.sym.Join(tit.sym) && same
+			for _, text := range tit.failures {
+				it.fail(text)
+			}
 		case (it.openErr == nil) != (tit.openErr == nil):
 			same = false
 		}

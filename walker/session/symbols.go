@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/crashpane/crashpane/core"
@@ -94,11 +95,8 @@ func (d *dump) concerns(it *item) bool {
 
 // is: the file says itself, or its place in a symbol store says, that it belongs to the module.
 func (it *item) is(m *core.Module) bool {
-	if m.DebugID == "" {
-		return false
-	}
-	return it.SymID != "" && strings.EqualFold(it.SymID, m.DebugID) ||
-		it.storeID != "" && strings.EqualFold(it.storeID, m.DebugID) && strings.EqualFold(it.storeFile, core.FileName(m.DebugFile))
+	return core.SameID(it.SymID, m.DebugID) ||
+		core.SameID(it.storeID, m.DebugID) && strings.EqualFold(it.storeFile, core.FileName(m.DebugFile))
 }
 
 // sameName: the file is of a module of that name, in some build.
@@ -123,27 +121,30 @@ func (s *Session) match(d *dump) {
 	fresh := make([]moduleSymbols, len(d.Modules))
 	for i := range d.Modules {
 		m, ms := &d.Modules[i], &fresh[i]
-		if it := d.assigned[assignment{i, KindSym}]; it != nil {
-			ms.item, ms.forced = it, !it.is(m)
-			s.matchBinary(d, i, ms)
-			continue
-		}
+		s.matchBinary(d, i, ms)
+		var mismatch *item
+		assigned := d.assigned[assignment{i, KindSym}]
 		for _, it := range s.items {
-			if it.Kind != KindSym || !it.Usable {
+			if it.Kind != KindSym || !it.Usable || assigned != nil && it != assigned {
 				continue
 			}
-			exact := it.is(m)
+			// A symbol file may have another of the build's ids than the dump: its binary knows them all.
+			exact := it.is(m) || ms.bin != nil && !ms.byName && !ms.binForced && ms.bin.answers(it.SymID, it.sameName(m))
 			switch {
+			case assigned != nil:
+				ms.item, ms.forced = it, !exact
 			case exact && (ms.item == nil || !ms.item.sameName(m) && it.sameName(m)):
 				ms.item = it
 			case !exact && it.SymID != "" && it.sameName(m):
-				ms.mismatch = it
+				mismatch = it
 			}
 		}
-		if ms.item != nil {
+		switch {
+		case ms.item != nil || ms.bin != nil:
 			ms.mismatch = nil
+		case ms.mismatch == nil:
+			ms.mismatch = mismatch
 		}
-		s.matchBinary(d, i, ms)
 	}
 	if d.modules != nil {
 		for i := range fresh {
@@ -257,15 +258,16 @@ func (d *dump) revised() bool {
 	return any
 }
 
+// warnings are those of a symbol file's text, and what lookups could not read of it.
 func warnings(it *item) ([]string, int) {
-	var out []string
+	out := slices.Clone(it.failures)
 	for _, w := range it.sym.Warnings {
-		if len(out) == keptWarnings {
+		if len(out) >= keptWarnings {
 			break
 		}
 		out = append(out, fmt.Sprintf("%s: line %d: %s", it.Name, w.Line, w.Text))
 	}
-	return out, it.sym.WarningCount
+	return out, it.sym.WarningCount + len(it.failures)
 }
 
 // symbols answers the walker for one dump.
@@ -298,8 +300,9 @@ func (y *symbols) Known(module int) symbol.Answer {
 	return symbol.Yes
 }
 
-// settle turns a reader's error into an answer: bytes that are not here yet are wanted, anything else is "no".
-func (y *symbols) settle(ans symbol.Answer, err error) symbol.Answer {
+// failed keeps what a file's reader says of a part that cannot be read as a warning of the file, and turns it into an answer: bytes
+// that are not here yet are wanted, anything else is "no".
+func (y *symbols) failed(it *item, ans symbol.Answer, err error) symbol.Answer {
 	if err == nil {
 		return ans
 	}
@@ -308,7 +311,26 @@ func (y *symbols) settle(ans symbol.Answer, err error) symbol.Answer {
 		y.d.needs = append(y.d.needs, need)
 		return symbol.Needs
 	}
+	it.fail(err.Error())
 	return symbol.No
+}
+
+// fail keeps what a lookup could not read, once.
+func (it *item) fail(text string) {
+	if n := len(it.failures); n < keptWarnings {
+		if it.failures = once(it.failures, text); len(it.failures) > n {
+			it.Warnings = once(it.Warnings, text)
+			it.WarningCount++
+		}
+	}
+}
+
+// once adds a text to a list that does not have it yet.
+func once(list []string, text string) []string {
+	if slices.Contains(list, text) {
+		return list
+	}
+	return append(list, text)
 }
 
 func (y *symbols) Lookup(module int, rva uint64) (symbol.Symbol, symbol.Answer) {
@@ -317,7 +339,7 @@ func (y *symbols) Lookup(module int, rva uint64) (symbol.Symbol, symbol.Answer) 
 	if f := y.file(module); f != nil {
 		var err error
 		sym, ans, err = f.Lookup(rva)
-		ans = y.settle(ans, err)
+		ans = y.failed(y.d.modules[module].item, ans, err)
 	}
 	b := y.binary(module)
 	if b == nil {
@@ -330,7 +352,7 @@ func (y *symbols) Lookup(module int, rva uint64) (symbol.Symbol, symbol.Answer) 
 		}
 	}
 	other, answer, err := b.Lookup(rva)
-	answer = y.failed(module, answer, err)
+	answer = y.failed(y.d.modules[module].program(), answer, err)
 	switch {
 	case ans == symbol.NoFile, ans != symbol.Yes && answer == symbol.Yes,
 		answer == symbol.Yes && (sym.Public && !other.Public || !sym.HasLine && other.HasLine):
@@ -363,7 +385,7 @@ func (y *symbols) Row(module int, rva uint64) (unwind.Row, symbol.Answer) {
 		}
 	}
 	other, answer, err := b.Row(rva)
-	if answer = y.failed(module, answer, err); answer == symbol.Yes || row.Origin.Part == "" {
+	if answer = y.failed(y.d.modules[module].program(), answer, err); answer == symbol.Yes || row.Origin.Part == "" {
 		return other, answer
 	}
 	return row, ans
@@ -374,7 +396,7 @@ func (y *symbols) symRow(f *symfile.File, module int, rva uint64) (unwind.Row, s
 	row, ans, err := f.Row(y.arch, rva)
 	var bad *unwind.RuleError
 	if errors.As(err, &bad) {
-		row.Origin.Note = bad.Error()
+		row.Origin.Note, ans, err = bad.Error(), symbol.No, nil
 	}
 	if notes := f.RowNotes(rva); notes == nil {
 	} else if y.odd != nil {
@@ -382,16 +404,26 @@ func (y *symbols) symRow(f *symfile.File, module int, rva uint64) (unwind.Row, s
 	} else {
 		y.d.modules[module].note(row.Origin, notes)
 	}
-	return row, y.settle(ans, err)
+	return row, y.failed(y.d.modules[module].item, ans, err)
 }
 
 func (y *symbols) FrameData(module int, rva uint64) (unwind.FrameData, symbol.Answer) {
-	f := y.file(module)
-	if f == nil {
-		return unwind.FrameData{}, symbol.NoFile
+	var fd unwind.FrameData
+	ans := symbol.NoFile
+	if f := y.file(module); f != nil {
+		var err error
+		fd, ans, err = f.FrameData(rva)
+		if ans = y.failed(y.d.modules[module].item, ans, err); ans == symbol.Yes {
+			return fd, ans
+		}
 	}
-	fd, ans, err := f.FrameData(rva)
-	return fd, y.settle(ans, err)
+	if b, ok := y.binary(module).(frameData); ok {
+		other, answer, err := b.FrameData(rva)
+		if answer = y.failed(y.d.modules[module].program(), answer, err); ans == symbol.NoFile || answer == symbol.Yes {
+			return other, answer
+		}
+	}
+	return fd, ans
 }
 
 // note keeps what was passed over in a record. Registers without a place here (xmm6) are left out: nothing is lost by them.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/crashpane/crashpane/core/intake"
 	"github.com/crashpane/crashpane/core/intake/unpack"
-	"github.com/crashpane/crashpane/symfile/demangle"
+	"github.com/crashpane/crashpane/symfile/demangle/msvc"
 	"github.com/crashpane/crashpane/walker"
 	jsonreport "github.com/crashpane/crashpane/walker/report/json"
 	"github.com/crashpane/crashpane/walker/session"
@@ -41,7 +41,7 @@ func reportOf(message js.Value) (string, error) {
 	if !ok {
 		return "", fmt.Errorf("there is no way of walking called %q", name)
 	}
-	s := session.New(session.Options{Policy: policy, Demangle: demangle.Name, Sparse: true, Slice: slice, OpenBinary: open, OpenImage: openImage,
+	s := session.New(session.Options{Policy: policy, Demangle: msvc.Name, Sparse: true, Slice: slice, OpenBinary: open, OpenImage: openImage,
 		Limits: intake.Limits{Unpackers: unpack.Formats}})
 	files := message.Get("files")
 	for i := range files.Length() {

@@ -9,7 +9,8 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/intake/unpack"
 	"github.com/crashpane/crashpane/symfile/binary"
-	"github.com/crashpane/crashpane/symfile/demangle"
+	"github.com/crashpane/crashpane/symfile/demangle/msvc"
+	"github.com/crashpane/crashpane/symfile/dumpsyms"
 	"github.com/crashpane/crashpane/walker/session"
 	"github.com/crashpane/crashpane/wasm/viewer/engine"
 	"github.com/crashpane/crashpane/wasm/viewer/worker"
@@ -18,10 +19,17 @@ import (
 func main() {
 	limits := worker.Limits()
 	limits.Unpackers = unpack.Formats
-	worker.RunWith(engine.Options{WriteSym: writeSym, Session: session.Options{OpenBinary: open, OpenImage: openImage, Limits: limits}}, analyze)
+	worker.RunWith(engine.Options{WriteSym: writeSym, Demangle: msvc.Name, Session: session.Options{OpenBinary: open, OpenImage: openImage, Limits: limits}}, analyze)
 }
 
 func open(src *input.Source) (session.Binary, error) {
+	if binary.IsPDB(src) {
+		p, err := binary.OpenPDB(src)
+		if err != nil {
+			return nil, err
+		}
+		return p, nil
+	}
 	f, err := binary.Open(src)
 	if err != nil {
 		return nil, err
@@ -39,7 +47,9 @@ func openImage(d *core.Dump, module int) session.Binary {
 	return nil
 }
 
-func writeSym(w io.Writer, b session.Binary) error {
-	_, err := b.(*binary.File).WriteSym(w, binary.SymOptions{Demangle: demangle.Name})
+func writeSym(w io.Writer, b session.Binary, id string) error {
+	_, err := b.(interface {
+		WriteSym(io.Writer, binary.SymOptions) (dumpsyms.Counts, error)
+	}).WriteSym(w, binary.SymOptions{ID: id, Demangle: msvc.Name})
 	return err
 }

@@ -47,7 +47,7 @@ func (w *workerEngine) Make(files []app.File, req app.Request) {
 				if r.Error == "" {
 					w.download(r.FileName, js.Global().Get("Blob").New(m.pieces, map[string]any{"type": "text/plain;charset=utf-8"}))
 				}
-				end(r.FileName, r.Error)
+				end(r.FileName, r.Error+r.Text) // one of the two
 			}
 		}
 		return nil

@@ -75,6 +75,10 @@ func (p *Page) Act(act, arg string) {
 		p.export(act, arg)
 	case "findings":
 		p.selectTab("findings", false)
+	case "copy-signature":
+		if p.Summary != nil {
+			p.copy(p.Summary.Signature, "Signature copied")
+		}
 	case "copy-finding":
 		p.copyFinding(arg)
 	case "clear-search":

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -91,15 +90,18 @@ func (p *Page) MakingProgress(g Progress) {
 	}
 }
 
-// Made says that the file was handed to the browser, under which name, or what the problem was.
+// Made says that the file was handed to the browser, under which name, or what the problem was. With both, it lacks what could not be read.
 func (p *Page) Made(name, problem string) {
 	of := view.Clean(view.BaseName(p.Making.name))
 	p.Making = Making{}
-	if problem != "" {
-		p.say("error", fmt.Sprintf("No symbol file could be made of %s: %s.", of, view.Clean(problem)))
-		return
+	switch {
+	case problem == "":
+		p.toast(name + " written")
+	case name != "":
+		p.say("warning", name+" lacks what could not be read: "+view.Clean(problem)+".")
+	default:
+		p.say("error", "No symbol file could be made of "+of+": "+view.Clean(problem)+".")
 	}
-	p.toast(name + " written")
 }
 
 func (p *Page) stopMaking() bool {

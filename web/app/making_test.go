@@ -102,6 +102,11 @@ func TestSymbolFileIsMadeBeside(t *testing.T) {
 	if len(p.Notices) == 0 || !strings.Contains(p.Notices[len(p.Notices)-1].Text, "No symbol file could be made of libx.so: ") {
 		t.Errorf("%+v", p.Notices)
 	}
+	p.Act("make", "folder/libx.so")
+	p.Made("libx.so.sym", "libx.so: section .debug_line: it is cut off")
+	if got := p.Notices[len(p.Notices)-1]; got.Level != "warning" || !strings.Contains(got.Text, "libx.so.sym lacks what could not be read") || !strings.Contains(got.Text, ".debug_line") {
+		t.Errorf("%+v", got)
+	}
 }
 
 func TestStartOffersSymbolsOfBinaries(t *testing.T) {

@@ -230,9 +230,11 @@ func (p *Page) toAsk() (rows []*Asked, problem string) {
 		seen[a.URL] = a.State != askedNot || strings.HasPrefix(a.Text, "not there")
 	}
 	for _, w := range s.Missing {
-		if url := Address(base, w.StorePath); url != "" && !seen[url] {
-			seen[url] = true
-			rows = append(rows, &Asked{URL: url, ID: w.DebugID, token: s.Token})
+		for _, path := range [...]string{w.StorePath, w.OtherPath} {
+			if url := Address(base, path); url != "" && !seen[url] {
+				seen[url] = true
+				rows = append(rows, &Asked{URL: url, ID: w.DebugID, token: s.Token})
+			}
 		}
 	}
 	return rows, ""
@@ -423,8 +425,10 @@ func (p *Page) stopAsking() (n int) {
 func (p *Page) fromFolder() {
 	var paths []string
 	for _, w := range p.Sources.Missing {
-		if Address("", w.StorePath) != "" {
-			paths = append(paths, w.StorePath)
+		for _, path := range [...]string{w.StorePath, w.OtherPath} {
+			if Address("", path) != "" {
+				paths = append(paths, path)
+			}
 		}
 	}
 	name := p.Sources.Folder

@@ -576,3 +576,13 @@ func trustWords() []trustWord {
 	}
 	return out
 }
+
+// hasSaid reports whether the program said something of its end, and said is that.
+func (p *Page) hasSaid() bool { return p.Summary != nil && len(p.Summary.Said) > 0 }
+
+func (p *Page) said() view.Fact {
+	if !p.hasSaid() {
+		return view.Fact{}
+	}
+	return p.Summary.Said[0]
+}

@@ -278,6 +278,8 @@ export interface FrameAdditions {
   /** By symbols of another build, that somebody said to use. */
   forced?: boolean;
   inlines_demangled?: string[];
+  /** Where several entries of the list are one module: the offset in that. module_offset counts from the entry. */
+  module_rva?: string;
   multiple?: boolean;
   /** File and line of the rule. */
   origin?: string;
@@ -369,10 +371,21 @@ export interface ModuleAdditions {
   binary_by_name?: boolean;
   cfi_ignored?: boolean;
   has?: string[];
+  /** Where several entries of the list are one module: its parts by address, this entry among them. */
+  mappings?: ModuleMapping[];
   missing?: string[];
   parts?: ModulePart[];
   symbol_file?: string;
   symbols_exact: boolean;
+}
+
+export interface ModuleMapping {
+  /** The part's entry, an index into modules. */
+  module: number;
+  /** Where the part's first byte is, relative to the module. */
+  rva: string;
+  size: number;
+  start: string;
 }
 
 export interface ModulePart {
@@ -437,8 +450,11 @@ export interface ReportAdditions {
   main_module: number | null;
   policy: Policy;
   process: string | null;
+  process_id: number | null;
+  product: { channel: string | null; name: string | null; process_type: string | null; version: string | null };
   /** Of this key's form. */
   report_version: number;
+  said: { source: string; text: string }[];
   system: string | null;
   wanted_symbols: MissingSymbol[];
   warnings: SymbolWarning[];
@@ -450,9 +466,10 @@ export interface CrashAdditions {
   guesses: string[];
   params: string[];
   reason_breakpad: string;
-  /** The verdict, as a sentence. */
+  /** The process did not crash: a dump was asked for. */
+  requested: boolean;
+  /** What the process did, as it follows its name: "tried to read 8 bytes at 0x10: null pointer plus 16, through rax". */
   sentence: string;
-  text: string;
   thread_id: number;
 }
 

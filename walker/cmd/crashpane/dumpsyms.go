@@ -1,21 +1,27 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 
+	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/binary"
-	"github.com/crashpane/crashpane/symfile/demangle"
+	"github.com/crashpane/crashpane/symfile/demangle/msvc"
+	"github.com/crashpane/crashpane/symfile/dumpsyms"
+	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
 var dumpsymsCommand = command{
 	name:  "dumpsyms",
-	line:  "dumpsyms [--no-cfi] [--mangled] FILE [DEBUGFILE…]",
-	about: "make a Breakpad symbol file of a binary",
+	line:  "dumpsyms [--no-cfi] [--mangled] [--id ID] FILE [DEBUGFILE…]",
+	about: "make a Breakpad symbol file of a binary or PDB",
 	help: `Prints what is known of the executable or library FILE, an ELF or PE file, as a Breakpad symbol file: its functions, source lines,
 inlined calls, names of exports, and unwind rules. Of a PE file these are the DWARF that is in it, its names, and what its function
 table (.pdata) says of each instruction.
@@ -24,11 +30,19 @@ DEBUGFILE is its separate debug file; .dwo and .dwp files, and the supplementary
 FILE: by its build id, by the name and check sum that FILE has for it, or, of split debug information, by FILE having such. FILE may
 also be a debug file alone; the unwind rules are then those of its .debug_frame section, if it has one.
 
+FILE may be a PDB instead: its functions, lines, inlined calls, public names, and for x86 the STACK WIN records. The unwind rules of other
+processors are in the program, and are not written.
+
+The symbol file's id is made of FILE's build id, or if it has none, of a hash of its code. Where the writer of a dump found no build id
+(of programs of Go's linker, minidump-writer does not) the dump has the hash: --id hash writes that. --id build insists on the build id.
+Any other ID is one that a dump has, and is written if FILE answers to it.
+
 What could not be read, and what is missing, is told of on the error output.`,
 	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
 		var d dumpsymsRun
-		fs.BoolVar(&d.noCFI, "no-cfi", false, "leave the unwind rules (STACK CFI records) out")
+		fs.BoolVar(&d.noCFI, "no-cfi", false, "leave the unwind rules (STACK CFI and STACK WIN records) out")
 		fs.BoolVar(&d.mangled, "mangled", false, "print names as the linker has them")
+		fs.StringVar(&d.id, "id", "", "the `ID` to write: build, hash, or a debug id that a dump has for FILE")
 		return d.run
 	},
 }
@@ -36,6 +50,7 @@ What could not be read, and what is missing, is told of on the error output.`,
 // dumpsymsRun is one run of the command.
 type dumpsymsRun struct {
 	noCFI, mangled bool
+	id             string
 }
 
 func (d *dumpsymsRun) run(args []string, stdout, stderr io.Writer) error {
@@ -51,13 +66,16 @@ func (d *dumpsymsRun) run(args []string, stdout, stderr io.Writer) error {
 			f.close()
 		}
 	}()
-	b, err := joined(files)
+	b, err := symbolsOf(files)
 	if err != nil {
 		return err
 	}
-	opt := binary.SymOptions{NoCFI: d.noCFI, Demangle: demangle.Name}
+	opt := binary.SymOptions{NoCFI: d.noCFI, Demangle: msvc.Name}
 	if d.mangled {
 		opt.Demangle = nil
+	}
+	if opt.ID, err = chooseID(b, d.id); err != nil {
+		return err
 	}
 	n, err := b.WriteSym(stdout, opt)
 	for _, w := range b.Warnings() {
@@ -73,6 +91,36 @@ func (d *dumpsymsRun) run(args []string, stdout, stderr io.Writer) error {
 		fmt.Fprintf(stderr, "%s: not here: %s\n", b.Name(), m)
 	}
 	return nil
+}
+
+// chooseID is the debug id that --id means; "" is the usual one.
+func chooseID(b symWriter, want string) (string, error) {
+	id := b.Identity()
+	switch {
+	case want == "", want == "build" && id.CodeID != "":
+		return "", nil
+	case want == "build":
+		return "", fmt.Errorf("%s has no build id", b.Name())
+	case want == "hash" && len(id.HashIDs) > 0:
+		return id.HashIDs[0], nil
+	case want == "hash":
+		return "", fmt.Errorf("%s has no code that could be hashed", b.Name())
+	}
+	ids := idsOf(id)
+	for _, one := range ids {
+		if core.SameID(one, want) {
+			return strings.ToUpper(want), nil
+		}
+	}
+	return "", fmt.Errorf("%s does not answer to the id %s: it has %s", b.Name(), want, cmp.Or(strings.Join(ids, ", "), "none"))
+}
+
+// idsOf are all debug ids of a binary, the usual one first.
+func idsOf(id symbol.Identity) []string {
+	if id.DebugID == "" || slices.Contains(id.HashIDs, id.DebugID) {
+		return id.HashIDs
+	}
+	return append([]string{id.DebugID}, id.HashIDs...)
 }
 
 // sourceFile is an open file.
@@ -102,6 +150,22 @@ func openSources(paths []string) (out []sourceFile, err error) {
 		out = append(out, sourceFile{input.New(path, f, st.Size()), f.Close})
 	}
 	return out, nil
+}
+
+// symWriter is what a symbol file is made of: a binary with its debug files, or a PDB.
+type symWriter interface {
+	Name() string
+	Identity() symbol.Identity
+	WriteSym(w io.Writer, opt binary.SymOptions) (dumpsyms.Counts, error)
+	Warnings() []string
+	Has() symbol.Contents
+}
+
+func symbolsOf(files []sourceFile) (symWriter, error) {
+	if len(files) == 1 && binary.IsPDB(files[0].Source) {
+		return binary.OpenPDB(files[0].Source)
+	}
+	return joined(files)
 }
 
 // joined is the binary that the files make together: the first, or the second if that is the one that holds the program.

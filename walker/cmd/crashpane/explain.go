@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/crashpane/crashpane/symfile/demangle"
+	"github.com/crashpane/crashpane/symfile/demangle/msvc"
 	"github.com/crashpane/crashpane/walker"
 	"github.com/crashpane/crashpane/walker/report"
 	jsonreport "github.com/crashpane/crashpane/walker/report/json"
@@ -91,11 +91,12 @@ func (e *explainRun) run(args []string, stdout, stderr io.Writer) error {
 	if !ok {
 		return usageError(fmt.Sprintf("there is no policy %q; there are %s", e.unwind, strings.Join(policyNames(), ", ")))
 	}
-	files, r, err := openFiles(args, session.Options{Policy: policy, Demangle: demangle.Name}, nil, stderr)
+	files, r, err := openFiles(args, session.Options{Policy: policy, Demangle: msvc.Name}, nil, stderr)
 	if err != nil {
 		return err
 	}
 	defer files.close()
+	files.tellProblems(r)
 	thread, err := theThread(r, e.thread)
 	if err != nil {
 		return err
@@ -149,11 +150,12 @@ func (c *compareRun) run(args []string, stdout, stderr io.Writer) error {
 	if err := checkPlain(c.format, args); err != nil {
 		return err
 	}
-	files, r, err := openFiles(args, session.Options{Demangle: demangle.Name}, nil, stderr)
+	files, r, err := openFiles(args, session.Options{Demangle: msvc.Name}, nil, stderr)
 	if err != nil {
 		return err
 	}
 	defer files.close()
+	files.tellProblems(r)
 	thread, err := theThread(r, c.thread)
 	if err != nil {
 		return err

@@ -20,6 +20,13 @@ import (
 
 // openBinary reads executables, libraries and debug files for a session.
 func openBinary(src *input.Source) (session.Binary, error) {
+	if binary.IsPDB(src) {
+		p, err := binary.OpenPDB(src)
+		if err != nil {
+			return nil, err
+		}
+		return p, nil
+	}
 	b, err := binary.Open(src)
 	if err != nil {
 		return nil, err
@@ -85,6 +92,22 @@ type fileSet struct {
 	spools  *spools
 	// ignoreCFI are names of modules.
 	ignoreCFI []string
+}
+
+// tellProblems says what the printed formats have no place for: what is broken in the dump itself, and in the symbols that were used.
+func (s *fileSet) tellProblems(r *report.Report) {
+	for _, d := range r.Diagnostics {
+		if d.Severity == "error" {
+			fmt.Fprintln(s.stderr, d.Text)
+		}
+	}
+	told := map[string]bool{}
+	for i := range r.Modules {
+		if w := r.Modules[i].Warnings; len(w) > 0 && !told[w[0]] {
+			told[w[0]] = true
+			fmt.Fprintln(s.stderr, firstOf(w, len(w)))
+		}
+	}
 }
 
 // ignore tells the session of the modules whose call frame information is not wanted.
@@ -159,6 +182,17 @@ func (s *fileSet) addDump(path string) error {
 	return fmt.Errorf("%s: not a minidump", path)
 }
 
+// toldFiles is how many files of one archive are told of one by one.
+const toldFiles = 20
+
+// firstOf is the first of a file's warnings, and how many more there are.
+func firstOf(warnings []string, count int) string {
+	if count < 2 {
+		return warnings[0]
+	}
+	return fmt.Sprintf("%s (and %d more warnings)", warnings[0], count-1)
+}
+
 // addSymbols adds a symbol file or archive, or notes a folder for findWanted. What cannot be opened is an error; a file
 // that is of no use is only told of.
 func (s *fileSet) addSymbols(path string) error {
@@ -174,15 +208,24 @@ func (s *fileSet) addSymbols(path string) error {
 	if err != nil {
 		return err
 	}
+	told := 0
 	for _, it := range items {
+		message := it.Message
 		switch {
 		case it.NeedsAssignment:
-			fmt.Fprintf(s.stderr, "%s: has no MODULE line, so that it is not known which module it belongs to; not used\n", it.Name)
-		case it.Message != "":
-			fmt.Fprintln(s.stderr, it.Message)
-		case it.Kind == session.KindBinary && len(it.Warnings) > 0:
-			fmt.Fprintln(s.stderr, it.Warnings[0])
+			message = it.Name + ": has no MODULE line, so that it is not known which module it belongs to; not used"
+		case message == "" && it.Kind == session.KindBinary && len(it.Warnings) > 0:
+			message = firstOf(it.Warnings, it.WarningCount)
 		}
+		if message == "" {
+			continue
+		}
+		if told++; told <= toldFiles {
+			fmt.Fprintln(s.stderr, message)
+		}
+	}
+	if told > toldFiles {
+		fmt.Fprintf(s.stderr, "%s: %d more files in it are not used, or not wholly\n", path, told-toldFiles)
 	}
 	return nil
 }
@@ -281,7 +324,7 @@ func (s *fileSet) addStored(asked map[string]bool) {
 		if m.DebugID == "" || file == "" || asked[key] {
 			continue
 		}
-		if path, ok := s.stored(report.StorePath(file, m.DebugID), ""); ok {
+		if path, ok := s.stored(file, m.DebugID, ""); ok {
 			asked[key] = true
 			if _, err := s.add(path); err != nil {
 				fmt.Fprintln(s.stderr, err)
@@ -290,16 +333,18 @@ func (s *fileSet) addStored(asked map[string]bool) {
 	}
 }
 
-// stored is the first folder's file at a path of the symbol store's layout, with one of the endings.
-func (s *fileSet) stored(storePath string, endings ...string) (string, bool) {
-	local := filepath.FromSlash(storePath)
-	if !filepath.IsLocal(local) { // a name from a dump must not lead out of the folder
-		return "", false
-	}
+// stored is the first folder's file where the symbol store's layout has it, under either form of its id, with one of the endings.
+func (s *fileSet) stored(debugFile, id string, endings ...string) (string, bool) {
 	for _, f := range s.folders {
-		for _, ext := range endings {
-			if path := filepath.Join(f.root, local) + ext; isFile(path) {
-				return path, true
+		for _, form := range []string{id, core.TurnedID(id)} {
+			local := filepath.FromSlash(report.StorePath(debugFile, form))
+			if !filepath.IsLocal(local) { // a name from a dump must not lead out of the folder
+				continue
+			}
+			for _, ext := range endings {
+				if path := filepath.Join(f.root, local) + ext; isFile(path) {
+					return path, true
+				}
 			}
 		}
 	}
@@ -309,7 +354,7 @@ func (s *fileSet) stored(storePath string, endings ...string) (string, bool) {
 // find gives the first folder's files for a module: its symbol file, and the binaries of its id; if there is none with the right
 // id, one of the right name, so that the report can say that its id is another.
 func (s *fileSet) find(r *report.Report, w report.Wanted) []string {
-	if path, ok := s.stored(w.StorePath, "", ".gz", ".zst", ".xz"); ok && w.DebugID != "" {
+	if path, ok := s.stored(w.DebugFile, w.DebugID, "", ".gz", ".zst", ".xz"); ok {
 		return []string{path}
 	}
 	var out []string
@@ -317,12 +362,12 @@ func (s *fileSet) find(r *report.Report, w report.Wanted) []string {
 		f.scan(r, s.stderr)
 		out = append(out, f.unread()...)
 		var files []string
-		if path := f.byID[w.DebugID]; path != "" && w.DebugID != "" {
+		if path := f.byID[idKey(w.DebugID)]; path != "" && w.DebugID != "" {
 			files = append(files, path)
 		}
 		for _, id := range []string{w.DebugID, r.Modules[w.Module].CodeID} {
 			if id != "" {
-				files = append(files, f.binariesByID[id]...)
+				files = append(files, f.binariesByID[idKey(id)]...)
 			}
 		}
 		if len(files) > 0 {

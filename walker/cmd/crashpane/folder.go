@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/crashpane/crashpane/symfile/binary"
+	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/walker/report"
 )
 
@@ -18,11 +18,11 @@ import (
 type folder struct {
 	root    string
 	scanned bool
-	// byID and byName are the symbol files that one of the dump's modules may want, by the id and the name of their MODULE
+	// byID and byName are the symbol files that one of the dump's modules may want, by the id (see idKey) and the name of their MODULE
 	// record; the first of each in the order of their paths.
 	byID, byName map[string]string
-	// binariesByID and binariesByName are the ELF and PE files, by debug id and by code id, and by their names and those that they have
-	// for themselves.
+	// binariesByID and binariesByName are the ELF and PE files and PDBs, by their code id and each of their debug ids (see idKey), and by their
+	// names and those that they have for themselves.
 	binariesByID, binariesByName map[string][]string
 	// archives are zip files, whose members are not known.
 	archives []string
@@ -46,7 +46,7 @@ func (f *folder) scan(r *report.Report, stderr io.Writer) {
 	f.binariesByID, f.binariesByName = map[string][]string{}, map[string][]string{}
 	ids, names := map[string]bool{}, map[string]bool{}
 	for i := range r.Modules {
-		ids[r.Modules[i].DebugID] = true
+		ids[idKey(r.Modules[i].DebugID)] = true
 		names[report.BaseName(r.Modules[i].DebugFile)] = true
 	}
 	filepath.WalkDir(f.root, func(path string, d fs.DirEntry, err error) error {
@@ -57,20 +57,25 @@ func (f *folder) scan(r *report.Report, stderr io.Writer) {
 		if !d.Type().IsRegular() || f.elsewhere(path, ids, names) {
 			return nil
 		}
-		first := firstBytes(path)
+		first, err := firstBytes(path)
+		if err != nil {
+			fmt.Fprintln(stderr, err)
+		}
 		if bytes.HasPrefix(first, []byte("PK\x03\x04")) {
 			f.archives = append(f.archives, path)
 			return nil
 		}
-		if bytes.HasPrefix(first, []byte("\x7fELF")) || bytes.HasPrefix(first, []byte("MZ")) {
-			f.addBinary(path)
+		if isBinary(first) {
+			if err := f.addBinary(path); err != nil {
+				fmt.Fprintln(stderr, err)
+			}
 			return nil
 		}
 		id, name, ok := moduleLine(first)
 		if !ok {
 			return nil
 		}
-		if ids[id] && f.byID[id] == "" {
+		if id = idKey(id); ids[id] && f.byID[id] == "" {
 			f.byID[id] = path
 		}
 		if names[name] && f.byName[name] == "" {
@@ -80,21 +85,31 @@ func (f *folder) scan(r *report.Report, stderr io.Writer) {
 	})
 }
 
-// addBinary notes an ELF or PE file, of which no more than the headers are read.
-func (f *folder) addBinary(path string) {
+// isBinary says whether a file begins as an ELF or PE file or a PDB.
+func isBinary(first []byte) bool {
+	for _, magic := range []string{"\x7fELF", "MZ", "Microsoft C/C++ MSF 7.00"} {
+		if bytes.HasPrefix(first, []byte(magic)) {
+			return true
+		}
+	}
+	return false
+}
+
+// addBinary notes an ELF or PE file or a PDB, of which no more than the headers are read.
+func (f *folder) addBinary(path string) error {
 	files, err := openSources([]string{path})
 	if err != nil {
-		return
+		return err
 	}
 	defer files[0].close()
-	b, err := binary.Open(files[0].Source)
+	b, err := openBinary(files[0].Source)
 	if err != nil {
-		return
+		return err
 	}
 	id := b.Identity()
-	for _, id := range []string{id.DebugID, id.CodeID} {
-		if id != "" {
-			f.binariesByID[id] = append(f.binariesByID[id], path)
+	for _, one := range append(idsOf(id), id.CodeID) {
+		if one != "" {
+			f.binariesByID[idKey(one)] = append(f.binariesByID[idKey(one)], path)
 		}
 	}
 	names := []string{filepath.Base(path)}
@@ -104,13 +119,23 @@ func (f *folder) addBinary(path string) {
 	for _, name := range names {
 		f.binariesByName[name] = append(f.binariesByName[name], path)
 	}
+	return nil
 }
 
 // elsewhere reports that a path is name/ID/file of a symbol store, and neither the name nor the ID is one of the dump's.
 func (f *folder) elsewhere(path string, ids, names map[string]bool) bool {
 	dir := filepath.Dir(path)
 	id, name := filepath.Base(dir), filepath.Base(filepath.Dir(dir))
-	return isDebugID(id) && !ids[strings.ToUpper(id)] && !names[name]
+	return isDebugID(id) && !ids[idKey(id)] && !names[name]
+}
+
+// idKey is the same for all forms of a debug id that core.SameID takes for one: the lower of the two orders of its bytes, in capitals.
+func idKey(id string) string {
+	id = strings.ToUpper(id)
+	if turned := core.TurnedID(id); turned != "" {
+		return min(id, turned)
+	}
+	return id
 }
 
 // isDebugID reports whether s has the form of a debug id: 32 hex digits and an age.
@@ -126,29 +151,36 @@ func isDebugID(s string) bool {
 	return true
 }
 
-// firstBytes are the first bytes of a file, unpacked if it is gzip; nil if it cannot be read.
-func firstBytes(path string) []byte {
+// firstBytes are the first bytes of a file, unpacked if it is gzip; as many as can be read, and why not more.
+func firstBytes(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	defer file.Close()
 	buf := make([]byte, 1024)
-	n, _ := io.ReadFull(file, buf)
-	buf = buf[:n]
-	if !bytes.HasPrefix(buf, []byte{0x1f, 0x8b}) {
-		return buf
+	n, err := io.ReadFull(file, buf)
+	if buf = buf[:n]; !bytes.HasPrefix(buf, []byte{0x1f, 0x8b}) {
+		return buf, readError(path, err)
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return nil
+		return nil, err
 	}
 	z, err := gzip.NewReader(file)
 	if err != nil {
-		return nil
+		return nil, readError(path, err)
 	}
 	out := make([]byte, 1024)
-	n, _ = io.ReadFull(z, out)
-	return out[:n]
+	n, err = io.ReadFull(z, out)
+	return out[:n], readError(path, err)
+}
+
+// readError is a reader's error with the file's name; nil if it only says that the file is short.
+func readError(path string, err error) error {
+	if err == nil || err == io.EOF || err == io.ErrUnexpectedEOF {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", path, err)
 }
 
 // moduleLine reads "MODULE os arch id name"; the name may have blanks.

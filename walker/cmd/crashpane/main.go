@@ -10,6 +10,9 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
+
+	"github.com/crashpane/crashpane/core/visible"
 )
 
 // Exit codes.
@@ -67,6 +70,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stdout, "crashpane %s\n", versionText())
 		return exitOK
 	}
+	stderr = messages{stderr}
 	c := findCommand(args[0])
 	if c == nil {
 		fmt.Fprintf(stderr, "crashpane: there is no command %q; crashpane --help lists them\n", args[0])
@@ -81,11 +85,24 @@ func run(args []string, stdout, stderr io.Writer) int {
 		c.writeHelp(stdout)
 		return exitOK
 	case errors.As(err, &usage):
-		fmt.Fprintf(stderr, "crashpane %s: %v\nusage: crashpane %s\n", c.name, err, c.line)
+		fmt.Fprintf(stderr, "crashpane %s: %v\n", c.name, err)
+		fmt.Fprintf(stderr, "usage: crashpane %s\n", c.line)
 		return exitUsage
 	}
 	fmt.Fprintf(stderr, "crashpane %s: %v\n", c.name, err)
 	return exitFailed
+}
+
+// messages is the error output of all commands: each Write is one message, and one line. Messages have names and texts of files in them,
+// which may neither command a terminal nor forge a line (see package visible).
+type messages struct{ w io.Writer }
+
+func (m messages) Write(p []byte) (int, error) {
+	line := visible.Text(strings.TrimSuffix(string(p), "\n")) + "\n"
+	if _, err := io.WriteString(m.w, line); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 func findCommand(name string) *command {

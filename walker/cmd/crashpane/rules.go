@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -12,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/jsonwriter"
+	"github.com/crashpane/crashpane/core/visible"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
@@ -39,7 +40,8 @@ DEBUGFILE is a separate debug file of FILE, whose .debug_frame is then asked too
 Without --source all kinds that the file has are printed, in the order in which they are used: the first that covers an address
 is. Kinds: pdata (the function table of Windows), eh_frame and debug_frame (DWARF), sframe, exidx (ARM's exception index), leaf (code
 that the function table of Windows does not mention: it calls nothing), cfi (STACK CFI of a symbol file). --address prints the row of
-one address for each kind; it is an error if none has one. json is an array of objects.`,
+one address for each kind; it is an error if none has one. json is an array of objects. Where rules of a kind could not all be read,
+an object with "error" and "source", or a line "error: …", says so in the output, and the exit status is 1.`,
 	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
 		var r rulesRun
 		fs.StringVar(&r.source, "source", "", "`kind` of rules: "+strings.Join(ruleSources, ", "))
@@ -95,32 +97,39 @@ func (r *rulesRun) run(args []string, stdout, stderr io.Writer) error {
 	if len(wanted) == 0 {
 		return fmt.Errorf("%s: there are no %s rules in it", args[0], cmpOr(r.source, "unwind"))
 	}
-	out := bufio.NewWriterSize(stdout, 1<<16)
-	p := &rulesPrinter{out: out, arch: file.arch, base: file.base, json: r.format == "json"}
+	p := &rulesPrinter{stdout: stdout, arch: file.arch, base: file.base}
+	if r.format == "json" {
+		p.json = jsonwriter.New(stdout, jsonwriter.Rows)
+	} else {
+		p.out = bufio.NewWriterSize(stdout, 1<<16)
+	}
 	failed := false
 	for _, t := range wanted {
 		table, err := t.open()
-		if err != nil {
-			if len(wanted) == 1 {
-				return err
-			}
-			fmt.Fprintln(stderr, err)
-			failed = true
-			continue
-		}
-		if r.address != "" {
+		if err == nil && r.address != "" {
 			err = p.one(table, address)
-		} else {
+		} else if err == nil {
 			err = table.Each(func(start, _ uint64, row unwind.Row) error { return p.row(start, row) })
 		}
-		for _, w := range table.Warnings() {
-			fmt.Fprintln(stderr, w)
+		if table != nil {
+			for _, w := range table.Warnings() {
+				fmt.Fprintln(stderr, w)
+			}
 		}
-		if err != nil {
+		switch {
+		case err == nil:
+		case p.failed != nil:
+			return p.failed // the output's
+		case len(wanted) == 1 && p.rows == 0:
 			return err
+		default:
+			// The output goes on with the other kinds, and says itself that it is not whole.
+			fmt.Fprintln(stderr, err)
+			p.error(t.source, err)
+			failed = true
 		}
 	}
-	if p.rows == 0 && r.address != "" {
+	if p.rows == 0 && r.address != "" && !failed {
 		return fmt.Errorf("%s: no rules cover 0x%x%s", args[0], address, p.why)
 	}
 	switch err := p.end(); {
@@ -141,34 +150,57 @@ func cmpOr(a, b string) string {
 
 // rulesPrinter writes rows as a table or as JSON.
 type rulesPrinter struct {
-	out  *bufio.Writer
-	arch *cpu.Arch
-	base uint64
-	json bool
-	rows int
-	line []byte
+	stdout io.Writer
+	out    *bufio.Writer      // of the table
+	json   *jsonwriter.Writer // or of JSON
+	arch   *cpu.Arch
+	base   uint64
+	rows   int
+	line   []byte
+	// began: the head of the table, or the beginning of the list, is written. failed is the first error of writing.
+	began  bool
+	failed error
 	// why is what an entry says that covers the address and has no rules for it.
 	why string
 }
 
-// begin writes what stands before the first row.
+// begin writes what comes before the first row, once.
 func (p *rulesPrinter) begin() {
-	if p.json {
-		p.out.WriteByte('[')
-		return
+	switch {
+	case p.began:
+	case p.json != nil:
+		p.json.Begin(true)
+	default:
+		fmt.Fprintf(p.out, "%-*s  %-16s  %-9s  origin, registers\n", p.width(), "address", "cfa", "ra")
 	}
-	fmt.Fprintf(p.out, "%-*s  %-16s  %-9s  origin, registers\n", p.width(), "address", "cfa", "ra")
+	p.began = true
 }
 
-// end writes what stands behind the last.
+// error writes, in the place of rows, that those of a kind could not all be read.
+func (p *rulesPrinter) error(source string, err error) {
+	p.begin()
+	if p.json == nil {
+		fmt.Fprintf(p.out, "error: not all %s rules could be read: %s\n", source, visible.Text(err.Error()))
+		return
+	}
+	p.json.PutObject(func() {
+		p.json.Str("error", err.Error())
+		p.json.Str("source", source)
+	})
+}
+
+// end writes what follows the last.
 func (p *rulesPrinter) end() error {
-	if p.rows == 0 {
-		p.begin()
+	p.begin()
+	if p.json == nil {
+		return p.out.Flush()
 	}
-	if p.json {
-		p.out.WriteString("]\n")
+	p.json.End()
+	if err := p.json.Flush(); err != nil {
+		return err
 	}
-	return p.out.Flush()
+	_, err := io.WriteString(p.stdout, "\n")
+	return err
 }
 
 func (p *rulesPrinter) width() int { return 2 + 2*p.arch.WordSize }
@@ -190,13 +222,13 @@ func (p *rulesPrinter) one(t unwind.Table, address uint64) error {
 
 // row prints one row. The address is module-relative; what is printed is the file's own.
 func (p *rulesPrinter) row(rva uint64, row unwind.Row) error {
-	if p.rows++; p.rows == 1 {
-		p.begin()
-	}
+	p.rows++
+	p.begin()
 	address := p.arch.Mask(p.base + rva)
 	marks := rowMarks(&row)
-	if p.json {
-		return p.object(address, &row, marks)
+	if p.json != nil {
+		p.object(address, &row, marks)
+		return nil
 	}
 	line := append(p.line[:0], "0x"...)
 	digits := strconv.FormatUint(address, 16)
@@ -212,7 +244,7 @@ func (p *rulesPrinter) row(rva uint64, row unwind.Row) error {
 	}
 	column(16, p.value(row.CFA))
 	column(9, p.location(row.RA))
-	column(0, strings.TrimPrefix(row.Origin.String(), row.Origin.File+" "))
+	column(0, visible.Text(strings.TrimPrefix(row.Origin.String(), row.Origin.File+" ")))
 	line = append(line, ' ')
 	for _, s := range row.Saved {
 		if s.Rule.Kind != unwind.Unset {
@@ -226,8 +258,8 @@ func (p *rulesPrinter) row(rva uint64, row unwind.Row) error {
 		line = append(append(line, ' '), m...)
 	}
 	p.line = append(bytes.TrimRight(line, " "), '\n')
-	_, err := p.out.Write(p.line)
-	return err
+	_, p.failed = p.out.Write(p.line)
+	return p.failed
 }
 
 // rowMarks are what there is to say of a row besides its rules.
@@ -246,32 +278,29 @@ func rowMarks(row *unwind.Row) []string {
 	return marks
 }
 
-// ruleObject is a row in JSON. Marks are there only if a row has some.
-type ruleObject struct {
-	Address string            `json:"address"`
-	CFA     string            `json:"cfa"`
-	RA      string            `json:"ra"`
-	Regs    map[string]string `json:"regs"`
-	Origin  string            `json:"origin"`
-	Marks   []string          `json:"marks,omitempty"`
-}
-
-func (p *rulesPrinter) object(address uint64, row *unwind.Row, marks []string) error {
-	o := ruleObject{Address: fmt.Sprintf("0x%x", address), CFA: p.value(row.CFA), RA: p.location(row.RA), Regs: map[string]string{}, Origin: row.Origin.String(), Marks: marks}
-	for _, s := range row.Saved {
-		if s.Rule.Kind != unwind.Unset {
-			o.Regs[p.arch.RegName(s.Reg)] = p.location(s.Rule)
+// object is a row in JSON. Marks are there only if a row has some.
+func (p *rulesPrinter) object(address uint64, row *unwind.Row, marks []string) {
+	w := p.json
+	w.PutObject(func() {
+		w.Key("address")
+		w.PutHex(address, 1)
+		w.Str("cfa", p.value(row.CFA))
+		w.Str("ra", p.location(row.RA))
+		w.Object("regs", func() {
+			saved := slices.SortedFunc(slices.Values(row.Saved), func(a, b unwind.RegRule) int {
+				return strings.Compare(p.arch.RegName(a.Reg), p.arch.RegName(b.Reg))
+			})
+			for _, s := range saved {
+				if s.Rule.Kind != unwind.Unset {
+					w.Str(p.arch.RegName(s.Reg), p.location(s.Rule))
+				}
+			}
+		})
+		w.Str("origin", row.Origin.String())
+		if len(marks) > 0 {
+			w.List("marks", len(marks), func(i int) { w.PutString(marks[i]) })
 		}
-	}
-	b, err := json.Marshal(o)
-	if err != nil {
-		return err
-	}
-	if p.rows > 1 {
-		p.out.WriteString(",\n")
-	}
-	_, err = p.out.Write(b)
-	return err
+	})
 }
 
 // value is a rule as a value: "rsp+16".

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/crashpane/crashpane/symfile/demangle"
+	"github.com/crashpane/crashpane/symfile/demangle/msvc"
 	"github.com/crashpane/crashpane/walker"
 	"github.com/crashpane/crashpane/walker/report"
 	jsonreport "github.com/crashpane/crashpane/walker/report/json"
@@ -21,7 +21,8 @@ var walkCommand = command{
 	about: "walk the stacks of a dump and print them",
 	help: `Prints the crash reason and the stack of every thread of the minidump DUMP.
 
-SYMBOLS are Breakpad symbol files, ELF executables, libraries and debug files (.debug, .dwo, .dwp, dwz), PE files (.exe, .dll), archives (.gz, .zip, .zst, .xz) of
+SYMBOLS are Breakpad symbol files, ELF executables, libraries and debug files (.debug, .dwo, .dwp, dwz), PE files (.exe, .dll), PDBs,
+archives (.gz, .zip, .zst, .xz) of
 them, or folders. A folder is first asked for DEBUG_FILE/ID/NAME.sym, as symbol stores are laid out, and then searched whole: a
 symbol file is known by its MODULE line, a binary by its build id, whatever its name and place. A binary without one is known by
 its name and size.
@@ -48,6 +49,7 @@ rust-minidump's minidump-stackwalk with everything else under "crashpane". Funct
 		})
 		fs.BoolVar(&w.exact, "exact", false, "read symbol files as a whole")
 		fs.BoolVar(&w.compact, "compact", false, "json on one line")
+		fs.StringVar(&w.signatureLists, "signature-lists", "", "json: make the crash's signature with the lists in `folder`, in the form of Mozilla's siggen")
 		return w.run
 	},
 }
@@ -61,6 +63,13 @@ var formats = []struct {
 	{"machine", func(w io.Writer, r *report.Report, _ *walkRun) error { return text.WriteMachine(w, r) }},
 	{"json", func(w io.Writer, r *report.Report, run *walkRun) error {
 		opt := jsonreport.Options{Pretty: !run.compact}
+		if run.signatureLists != "" {
+			lists, err := readSignatureLists(run.signatureLists)
+			if err != nil {
+				return err
+			}
+			opt.Signatures = lists
+		}
 		if run.explain != "none" {
 			opt.Explain = run.session.Explainer(0, run.explain == "all")
 		}
@@ -91,7 +100,7 @@ func policyNames() []string {
 // demangler is what makes names readable for a format that has a place for them.
 func demangler(format string) func(string) string {
 	if format == "json" {
-		return demangle.Name
+		return msvc.Name
 	}
 	return nil
 }
@@ -105,6 +114,7 @@ type walkRun struct {
 	explain        string
 	compact        bool
 	exact          bool
+	signatureLists string
 	ignoreCFI      []string
 	session        *session.Session
 }
@@ -131,11 +141,6 @@ func (w *walkRun) run(args []string, stdout, stderr io.Writer) error {
 	}
 	defer files.close()
 	w.session = files.session
-	// The printed formats have no place for what is broken in the dump itself.
-	for _, d := range r.Diagnostics {
-		if d.Severity == "error" {
-			fmt.Fprintln(stderr, d.Text)
-		}
-	}
+	files.tellProblems(r)
 	return formats[format].write(stdout, r, w)
 }

@@ -15,64 +15,84 @@ import (
 //	main_module     index or null
 //	policy          how the stacks were walked
 //	process         name or null
+//	process_id      number or null
+//	product         {channel, name, process_type, version} as annotations have them, each a text or null
 //	report_version  of this key's form
+//	said            [{source, text}]: what the program itself said of its end
 //	system          one line for people, or null
 //	wanted_symbols  [{debug_file, debug_id, frames, mismatch_file, mismatch_id, module, store_path}]
 //	warnings        [{module, text}] of symbol files
 func (p *printer) additions() {
 	r := p.r
-	p.strOrNull("assertion", r.Assertion)
+	p.StrOrNull("assertion", r.Assertion)
 	if c := r.Crash; c != nil {
-		p.object("crash", func() { p.crashAdditions(c) })
+		p.Object("crash", func() { p.crashAdditions(c) })
 	} else {
-		p.null("crash")
+		p.Null("crash")
 	}
-	p.list("diagnostics", len(r.Diagnostics), func(i int) {
+	p.List("diagnostics", len(r.Diagnostics), func(i int) {
 		d := &r.Diagnostics[i]
-		p.member(func() {
-			p.str("severity", d.Severity)
-			p.str("text", d.Text)
+		p.PutObject(func() {
+			p.Str("severity", d.Severity)
+			p.Str("text", d.Text)
 		})
 	})
-	p.object("dump", func() {
-		p.str("flags", unpadded(r.Dump.Flags))
-		p.str("name", report.BaseName(r.Dump.Name))
-		p.int("size", r.Dump.Size)
-		p.uint("time", uint64(r.Dump.Time))
-		p.int("word_size", int64(r.Dump.WordSize))
+	p.Object("dump", func() {
+		p.Str("flags", unpadded(r.Dump.Flags))
+		p.Str("name", report.BaseName(r.Dump.Name))
+		p.Int("size", r.Dump.Size)
+		p.Uint("time", uint64(r.Dump.Time))
+		p.Int("word_size", int64(r.Dump.WordSize))
 	})
 	p.findings()
 	forced := r.ForcedModules()
-	p.list("forced_symbols", len(forced), func(i int) {
+	p.List("forced_symbols", len(forced), func(i int) {
 		m := &r.Modules[forced[i]]
-		p.member(func() {
-			p.str("debug_file", report.BaseName(m.DebugFile))
-			p.str("debug_id", m.DebugID)
-			p.int("module", int64(forced[i]))
-			p.str("symbol_file", report.BaseName(m.SymbolFile))
-			p.str("symbol_id", m.SymbolID)
-			p.str("symbol_name", m.SymbolName)
+		p.PutObject(func() {
+			p.Str("debug_file", report.BaseName(m.DebugFile))
+			p.Str("debug_id", m.DebugID)
+			p.Int("module", int64(forced[i]))
+			p.Str("symbol_file", report.BaseName(m.SymbolFile))
+			p.Str("symbol_id", m.SymbolID)
+			p.Str("symbol_name", m.SymbolName)
 		})
 	})
 	if r.MainModule >= 0 {
-		p.int("main_module", int64(r.MainModule))
+		p.Int("main_module", int64(r.MainModule))
 	} else {
-		p.null("main_module")
+		p.Null("main_module")
 	}
-	p.str("policy", r.Policy)
-	p.strOrNull("process", r.Process.Name)
-	p.int("report_version", int64(r.Version))
-	p.strOrNull("system", r.System.Display)
-	p.list("wanted_symbols", len(r.Wanted), func(i int) {
+	p.Str("policy", r.Policy)
+	p.StrOrNull("process", r.Process.Name)
+	if pid := r.Process.PID; pid != nil {
+		p.Uint("process_id", uint64(*pid))
+	} else {
+		p.Null("process_id")
+	}
+	p.Object("product", func() {
+		p.StrOrNull("channel", r.Process.Channel)
+		p.StrOrNull("name", r.Process.Product)
+		p.StrOrNull("process_type", r.Process.Type)
+		p.StrOrNull("version", r.Process.Version)
+	})
+	p.Int("report_version", int64(r.Version))
+	p.List("said", len(r.Said), func(i int) {
+		p.PutObject(func() {
+			p.Str("source", r.Said[i].Source)
+			p.Str("text", r.Said[i].Text)
+		})
+	})
+	p.StrOrNull("system", r.System.Display)
+	p.List("wanted_symbols", len(r.Wanted), func(i int) {
 		w := &r.Wanted[i]
-		p.member(func() {
-			p.str("debug_file", w.DebugFile)
-			p.str("debug_id", w.DebugID)
-			p.int("frames", int64(w.Frames))
-			p.strOrNull("mismatch_file", report.BaseName(w.MismatchFile))
-			p.strOrNull("mismatch_id", w.MismatchID)
-			p.int("module", int64(w.Module))
-			p.str("store_path", w.StorePath)
+		p.PutObject(func() {
+			p.Str("debug_file", w.DebugFile)
+			p.Str("debug_id", w.DebugID)
+			p.Int("frames", int64(w.Frames))
+			p.StrOrNull("mismatch_file", report.BaseName(w.MismatchFile))
+			p.StrOrNull("mismatch_id", w.MismatchID)
+			p.Int("module", int64(w.Module))
+			p.Str("store_path", w.StorePath)
 		})
 	})
 	p.symbolWarnings()
@@ -89,10 +109,10 @@ func (p *printer) symbolWarnings() {
 			all = append(all, warning{i, t})
 		}
 	}
-	p.list("warnings", len(all), func(i int) {
-		p.member(func() {
-			p.int("module", int64(all[i].module))
-			p.str("text", all[i].text)
+	p.List("warnings", len(all), func(i int) {
+		p.PutObject(func() {
+			p.Int("module", int64(all[i].module))
+			p.Str("text", all[i].text)
 		})
 	})
 }
@@ -101,19 +121,21 @@ func (p *printer) symbolWarnings() {
 // were read.
 //
 //	binary (the file beside symbol_file, or instead of one), binary_by_name, cfi_ignored, has[cfi, functions, inlines, lines,
-//	only_exports, sframe], missing[], parts[{file, section, what}], symbol_file, symbols_exact
+//	only_exports, sframe], mappings[{module, rva, size, start}] (where several entries of the list are one module: its parts by
+//	address, this entry among them; module is the part's entry), missing[], parts[{file, section, what}], symbol_file, symbols_exact
 func (p *printer) moduleAdditions(m *report.Module) {
 	if m.Binary != "" {
-		p.str("binary", report.BaseName(m.Binary))
+		p.Str("binary", report.BaseName(m.Binary))
 	}
 	if m.BinaryByName {
-		p.bool("binary_by_name", true)
+		p.Bool("binary_by_name", true)
 	}
 	if m.IgnoredCFI {
-		p.bool("cfi_ignored", true)
+		p.Bool("cfi_ignored", true)
 	}
 	h := &m.Has
-	if len(h.Parts)+len(h.Missing) > 0 {
+	known := len(h.Parts)+len(h.Missing) > 0
+	if known {
 		var has []string
 		for _, w := range []struct {
 			there bool
@@ -123,86 +145,103 @@ func (p *printer) moduleAdditions(m *report.Module) {
 				has = append(has, w.word)
 			}
 		}
-		p.list("has", len(has), func(i int) { p.quote(has[i]) })
-		p.list("missing", len(h.Missing), func(i int) { p.quote(h.Missing[i]) })
-		p.list("parts", len(h.Parts), func(i int) {
-			p.member(func() {
-				p.str("file", report.BaseName(h.Parts[i].File))
-				p.str("section", h.Parts[i].Section)
-				p.str("what", h.Parts[i].What)
+		p.List("has", len(has), func(i int) { p.PutString(has[i]) })
+	}
+	if len(m.Mappings) > 0 {
+		p.List("mappings", len(m.Mappings), func(i int) {
+			part := &m.Mappings[i]
+			p.PutObject(func() {
+				p.Int("module", int64(part.Listed))
+				p.hex("rva", part.RVA)
+				p.Uint("size", part.Size)
+				p.hex("start", part.Start)
+			})
+		})
+	}
+	if known {
+		p.List("missing", len(h.Missing), func(i int) { p.PutString(h.Missing[i]) })
+		p.List("parts", len(h.Parts), func(i int) {
+			p.PutObject(func() {
+				p.Str("file", report.BaseName(h.Parts[i].File))
+				p.Str("section", h.Parts[i].Section)
+				p.Str("what", h.Parts[i].What)
 			})
 		})
 	}
 	if m.Binary != "" {
-		p.str("symbol_file", report.BaseName(m.SymbolFile))
+		p.Str("symbol_file", report.BaseName(m.SymbolFile))
 	}
-	p.bool("symbols_exact", !m.SymbolsSparse)
+	p.Bool("symbols_exact", !m.SymbolsSparse)
 }
 
 // threadAdditions is a thread's key "crashpane": {omitted, stop{attempts[], detail, kind, suggestion}}.
 func (p *printer) threadAdditions(t *report.Thread) {
-	p.bool("omitted", t.Omitted)
-	p.object("stop", func() {
+	p.Bool("omitted", t.Omitted)
+	p.Object("stop", func() {
 		p.attempts(t.Stop.Attempts)
-		p.str("detail", t.Stop.Detail)
-		p.str("kind", t.Stop.Kind)
-		p.strOrNull("suggestion", t.Stop.Suggestion)
+		p.Str("detail", t.Stop.Detail)
+		p.Str("kind", t.Stop.Kind)
+		p.StrOrNull("suggestion", t.Stop.Suggestion)
 	})
 }
 
 // frameAdditions is a frame's key "crashpane". pc is the address as recovered, a return address for callers; trust says
 // "leaf" where the schema cannot. What does not apply is left out, because there are many frames.
 //
-//	attempts[], demangled, explain (see WriteExplanation), forced, inlines_demangled[], multiple, origin, pc, public, rule,
+//	attempts[], demangled, explain (see WriteExplanation), forced, inlines_demangled[], module_rva (where several entries of the list
+//	are one module: relative to that; module_offset counts from the entry), multiple, origin, pc, public, rule,
 //	symbols_from (the file that named it, where there are several), trust
 func (p *printer) frameAdditions(f *report.Frame, x *report.Explanation) {
 	if len(f.Attempts) > 0 {
 		p.attempts(f.Attempts)
 	}
 	if f.Function.Differs() {
-		p.str("demangled", f.Function.Display)
+		p.Str("demangled", f.Function.Display)
 	}
 	if x != nil {
-		p.object("explain", func() { p.explanation(x, nil) })
+		p.Object("explain", func() { p.explanation(x, nil) })
 	}
 	if f.Forced {
-		p.bool("forced", true)
+		p.Bool("forced", true)
 	}
 	for i := range f.Inlines {
 		if f.Inlines[i].Function.Differs() {
-			p.list("inlines_demangled", len(f.Inlines), func(j int) { p.quote(f.Inlines[j].Function.Shown()) })
+			p.List("inlines_demangled", len(f.Inlines), func(j int) { p.PutString(f.Inlines[j].Function.Shown()) })
 			break
 		}
 	}
+	if f.Module >= 0 && f.RVA != f.Lookup-p.r.Modules[f.Listed].Base {
+		p.hex("module_rva", f.RVA)
+	}
 	if f.Multiple {
-		p.bool("multiple", true)
+		p.Bool("multiple", true)
 	}
 	if f.Origin != "" {
-		p.str("origin", f.Origin)
+		p.Str("origin", f.Origin)
 	}
 	p.hex("pc", f.PC)
 	if f.Public {
-		p.bool("public", true)
+		p.Bool("public", true)
 	}
 	if f.Rule != "" {
-		p.str("rule", f.Rule)
+		p.Str("rule", f.Rule)
 	}
 	if f.From != "" {
-		p.str("symbols_from", f.From)
+		p.Str("symbols_from", f.From)
 	}
 	if f.Trust == "leaf" {
-		p.str("trust", f.Trust)
+		p.Str("trust", f.Trust)
 	}
 }
 
 func (p *printer) attempts(all []report.Attempt) {
-	p.list("attempts", len(all), func(i int) {
+	p.List("attempts", len(all), func(i int) {
 		a := &all[i]
-		p.member(func() {
-			p.str("origin", a.Origin)
-			p.str("reason", a.Reason)
-			p.str("rule", a.Rule)
-			p.str("source", a.Source)
+		p.PutObject(func() {
+			p.Str("origin", a.Origin)
+			p.Str("reason", a.Reason)
+			p.Str("rule", a.Rule)
+			p.Str("source", a.Source)
 		})
 	})
 }

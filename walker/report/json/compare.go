@@ -15,43 +15,43 @@ import (
 //	walks[]     {frame_count, policy, stop{attempts[], detail, kind}, trust[] of each frame}
 func WriteComparison(w io.Writer, r *report.Report, c *report.Comparison, opt Options) error {
 	return write(w, r, opt, func(p *printer) {
-		p.list("partings", len(c.Partings), func(i int) {
+		p.List("partings", len(c.Partings), func(i int) {
 			g := &c.Partings[i]
-			p.member(func() {
-				p.int("row", int64(g.Row))
-				p.list("ways", len(g.Ways), func(j int) { p.member(func() { p.way(c, &g.Ways[j]) }) })
+			p.PutObject(func() {
+				p.Int("row", int64(g.Row))
+				p.List("ways", len(g.Ways), func(j int) { p.PutObject(func() { p.way(c, &g.Ways[j]) }) })
 			})
 		})
-		p.list("rows", len(c.Rows), func(i int) {
+		p.List("rows", len(c.Rows), func(i int) {
 			row := &c.Rows[i]
 			f := c.Frame(i)
-			p.member(func() {
-				p.list("at", len(row.At), func(j int) {
+			p.PutObject(func() {
+				p.List("at", len(row.At), func(j int) {
 					if row.At[j] < 0 {
-						p.b.text("null")
+						p.PutNull()
 					} else {
-						p.number(row.At[j])
+						p.PutInt(int64(row.At[j]))
 					}
 				})
 				p.functionOrNull("function", f.Function)
 				p.moduleOrNull("module", f.Module)
 				p.hex("pc", row.PC)
-				p.bool("same", row.Same)
+				p.Bool("same", row.Same)
 				p.hex("sp", row.SP)
 			})
 		})
-		p.int("thread", int64(c.Thread))
-		p.list("walks", len(c.Walks), func(i int) {
+		p.Int("thread", int64(c.Thread))
+		p.List("walks", len(c.Walks), func(i int) {
 			walk := &c.Walks[i]
-			p.member(func() {
-				p.int("frame_count", int64(len(walk.Frames)))
-				p.str("policy", walk.Policy)
-				p.object("stop", func() {
+			p.PutObject(func() {
+				p.Int("frame_count", int64(len(walk.Frames)))
+				p.Str("policy", walk.Policy)
+				p.Object("stop", func() {
 					p.attempts(walk.Stop.Attempts)
-					p.str("detail", walk.Stop.Detail)
-					p.str("kind", walk.Stop.Kind)
+					p.Str("detail", walk.Stop.Detail)
+					p.Str("kind", walk.Stop.Kind)
 				})
-				p.list("trust", len(walk.Frames), func(j int) { p.quote(walk.Frames[j].Trust) })
+				p.List("trust", len(walk.Frames), func(j int) { p.PutString(walk.Frames[j].Trust) })
 			})
 		})
 	})
@@ -60,15 +60,15 @@ func WriteComparison(w io.Writer, r *report.Report, c *report.Comparison, opt Op
 func (p *printer) way(c *report.Comparison, w *report.Way) {
 	p.attempts(w.Attempts)
 	if w.Next < 0 {
-		p.null("next")
+		p.Null("next")
 	} else {
-		p.int("next", int64(w.Next))
+		p.Int("next", int64(w.Next))
 	}
-	p.strOrNull("origin", w.Origin)
-	p.strOrNull("rule", w.Rule)
-	p.strOrNull("source", w.Source)
-	p.strOrNull("stop", w.Stop.Kind)
-	p.list("walks", len(w.Walks), func(i int) { p.quote(c.Walks[w.Walks[i]].Policy) })
+	p.StrOrNull("origin", w.Origin)
+	p.StrOrNull("rule", w.Rule)
+	p.StrOrNull("source", w.Source)
+	p.StrOrNull("stop", w.Stop.Kind)
+	p.List("walks", len(w.Walks), func(i int) { p.PutString(c.Walks[w.Walks[i]].Policy) })
 }
 
 // byName are the places of registers in the order of their names.

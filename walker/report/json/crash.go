@@ -1,9 +1,8 @@
 package jsonreport
 
 import (
-	"strconv"
-
 	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/signature"
 )
 
 // crash is the schema's crash_info, with rust-minidump's own findings. Ours stand under "crashpane".
@@ -16,93 +15,87 @@ func (p *printer) crash() {
 	a := &c.Analysis.Rust
 	p.hex("address", c.RustAddress)
 	if adj := a.Adjusted; adj != nil {
-		p.object("adjusted_address", func() {
+		p.Object("adjusted_address", func() {
 			if adj.Kind == "null-pointer" {
-				p.str("kind", string(adj.Kind))
+				p.Str("kind", string(adj.Kind))
 				p.hex("offset", adj.Address)
 				return
 			}
 			p.hex("address", adj.Address)
-			p.str("kind", string(adj.Kind))
+			p.Str("kind", string(adj.Kind))
 		})
 	} else {
-		p.null("adjusted_address")
+		p.Null("adjusted_address")
 	}
 	// The schema's emitter never fills this in; the text stands under "crashpane".
-	p.null("assertion")
-	p.list("crash_inconsistencies", len(a.Inconsistencies), func(i int) { p.quote(a.Inconsistencies[i]) })
+	p.Null("assertion")
+	p.List("crash_inconsistencies", len(a.Inconsistencies), func(i int) { p.PutString(a.Inconsistencies[i]) })
 	p.crashingThread()
-	p.strOrNull("instruction", a.Instruction)
+	p.StrOrNull("instruction", a.Instruction)
 	if a.Jump != nil {
-		p.object("instruction_pointer_update", func() { p.hex("address", *a.Jump) })
+		p.Object("instruction_pointer_update", func() { p.hex("address", *a.Jump) })
 	} else {
-		p.null("instruction_pointer_update")
+		p.Null("instruction_pointer_update")
 	}
 	if a.HasAccesses {
-		p.list("memory_accesses", len(a.Accesses), func(i int) {
+		p.List("memory_accesses", len(a.Accesses), func(i int) {
 			m := &a.Accesses[i]
-			p.member(func() {
+			p.PutObject(func() {
 				if m.Type != "" {
-					p.str("access_type", m.Type)
+					p.Str("access_type", m.Type)
 				}
 				p.hex("address", m.Address)
 				if m.Guard {
-					p.bool("is_likely_guard_page", true)
+					p.Bool("is_likely_guard_page", true)
 				}
 				if m.Size != nil {
-					p.int("size", int64(*m.Size))
+					p.Int("size", int64(*m.Size))
 				} else {
-					p.null("size")
+					p.Null("size")
 				}
 			})
 		})
 	} else {
-		p.null("memory_accesses")
+		p.Null("memory_accesses")
 	}
 	if len(a.BitFlips) > 0 {
-		p.list("possible_bit_flips", len(a.BitFlips), func(i int) {
+		p.List("possible_bit_flips", len(a.BitFlips), func(i int) {
 			f := &a.BitFlips[i]
-			p.member(func() {
+			p.PutObject(func() {
 				p.hex("address", f.Address)
-				p.float("confidence", f.Confidence)
-				p.object("details", func() {
-					p.bool("is_null", f.Details.IsNull)
-					p.int("nearby_registers", int64(f.Details.Nearby))
-					p.bool("poison_registers", f.Details.Poison)
-					p.bool("was_low", f.Details.WasLow)
-					p.bool("was_non_canonical", f.Details.WasNonCanonical)
+				p.Float("confidence", float64(f.Confidence)) // as serde_json does: 0.6625000238418579
+				p.Object("details", func() {
+					p.Bool("is_null", f.Details.IsNull)
+					p.Int("nearby_registers", int64(f.Details.Nearby))
+					p.Bool("poison_registers", f.Details.Poison)
+					p.Bool("was_low", f.Details.WasLow)
+					p.Bool("was_non_canonical", f.Details.WasNonCanonical)
 				})
-				p.strOrNull("source_register", f.Register)
+				p.StrOrNull("source_register", f.Register)
 			})
 		})
 	} else {
-		p.null("possible_bit_flips")
+		p.Null("possible_bit_flips")
 	}
-	p.str("type", c.Reason.Rust)
+	p.Str("type", c.Reason.Rust)
 }
 
 func (p *printer) noCrash() {
 	for _, k := range []string{"address", "adjusted_address", "assertion", "crash_inconsistencies"} {
-		p.null(k)
+		p.Null(k)
 	}
 	p.crashingThread()
 	for _, k := range []string{"instruction", "instruction_pointer_update", "memory_accesses", "possible_bit_flips", "type"} {
-		p.null(k)
+		p.Null(k)
 	}
 }
 
 func (p *printer) crashingThread() {
 	if p.r.HasRequesting {
-		p.int("crashing_thread", int64(p.r.FirstThread))
+		p.Int("crashing_thread", int64(p.r.FirstThread))
 	} else {
-		p.null("crashing_thread")
+		p.Null("crashing_thread")
 	}
-}
-
-// float writes a 32-bit number as serde_json does, which makes it one of 64 bits first: 0.6625000238418579.
-func (p *printer) float(k string, v float32) {
-	p.key(k)
-	p.b.text(strconv.FormatFloat(float64(v), 'g', -1, 64))
 }
 
 // crashAdditions is the key "crash" under "crashpane": what we say of the crash.
@@ -112,112 +105,130 @@ func (p *printer) float(k string, v float32) {
 //	                  instruction{address, module, registers[{name, value}], text} or null, jump{how, register, slot,
 //	                  target} or null, place{end, guard, mapped, name, permissions, start} or null, stack_overflow}
 //	guesses[]         sentences that may be wrong
-//	params[], reason_breakpad, text, thread_id
-//	sentence          what happened
+//	params[], reason_breakpad, thread_id
+//	place             {frame, inline}: the first call that is a user's, by index into the crashed thread's frames and, or null, the frame's
+//	                  inlined calls; null without frames
+//	signature         words by which equal crashes are grouped, as Mozilla's crash-stats makes them; null if there was no crash
+//	requested         the process did not crash, a dump was asked for
+//	sentence          what happened: "tried to read 8 bytes at 0x10: null pointer plus 16, through rax"
 func (p *printer) crashAdditions(c *report.Crash) {
 	a := c.Analysis
-	p.object("analysis", func() { p.analysis(c) })
-	p.list("guesses", len(a.Guesses), func(i int) { p.quote(a.Guesses[i]) })
-	p.list("params", len(c.Params), func(i int) { p.hexValue(c.Params[i]) })
-	p.str("reason_breakpad", c.Reason.Breakpad)
-	p.str("sentence", c.Sentence)
-	p.str("text", c.Text)
-	p.uint("thread_id", uint64(c.ThreadID))
+	p.Object("analysis", func() { p.analysis(c) })
+	p.List("guesses", len(a.Guesses), func(i int) { p.PutString(a.Guesses[i]) })
+	p.List("params", len(c.Params), func(i int) { p.hexValue(c.Params[i]) })
+	words, at := signature.OfReport(p.r, p.lists, func(n report.Name) string { return n.Shown() })
+	if at.Frame >= 0 {
+		p.Object("place", func() {
+			p.Int("frame", int64(at.Frame))
+			if at.Inline >= 0 {
+				p.Int("inline", int64(at.Inline))
+			} else {
+				p.Null("inline")
+			}
+		})
+	} else {
+		p.Null("place")
+	}
+	p.Str("reason_breakpad", c.Reason.Breakpad)
+	p.Bool("requested", c.Requested)
+	p.Str("sentence", c.Sentence())
+	p.StrOrNull("signature", words)
+	p.Uint("thread_id", uint64(c.ThreadID))
 }
 
 func (p *printer) analysis(c *report.Crash) {
 	a := c.Analysis
 	if a.AccessesKnown && a.Instruction != nil {
-		p.list("accesses", len(a.Accesses), func(i int) {
+		p.List("accesses", len(a.Accesses), func(i int) {
 			m := &a.Accesses[i]
-			p.member(func() {
-				p.str("access", m.Kind.String())
+			p.PutObject(func() {
+				p.Str("access", m.Kind.String())
 				if m.AddressKnown {
 					p.hex("address", m.Address)
 				} else {
-					p.null("address")
+					p.Null("address")
 				}
-				p.strOrNull("base", m.Base.Name)
-				p.bool("guard", m.Guard)
-				p.bool("implicit", m.Implicit)
-				p.strOrNull("index", m.Index.Name)
+				p.StrOrNull("base", m.Base.Name)
+				p.Bool("guard", m.Guard)
+				p.Bool("implicit", m.Implicit)
+				p.StrOrNull("index", m.Index.Name)
 				if m.Size > 0 {
-					p.int("size", int64(m.Size))
+					p.Int("size", int64(m.Size))
 				} else {
-					p.null("size")
+					p.Null("size")
 				}
 			})
 		})
 	} else {
-		p.null("accesses")
+		p.Null("accesses")
 	}
 	if adj := a.Adjusted; adj != nil {
-		p.object("adjusted", func() {
+		p.Object("adjusted", func() {
 			p.hex("address", adj.Address)
-			p.str("kind", string(adj.Kind))
-			p.int("offset", adj.Offset)
-			p.strOrNull("register", adj.Register.Name)
+			p.Str("kind", string(adj.Kind))
+			p.Int("offset", adj.Offset)
+			p.StrOrNull("register", adj.Register.Name)
 		})
 	} else {
-		p.null("adjusted")
+		p.Null("adjusted")
 	}
-	p.list("bit_flips", len(a.BitFlips), func(i int) {
+	p.List("bit_flips", len(a.BitFlips), func(i int) {
 		f := &a.BitFlips[i]
-		p.member(func() {
+		p.PutObject(func() {
 			p.hex("address", f.Address)
-			p.float("confidence", f.Confidence)
-			p.strOrNull("register", f.Register)
+			p.Float("confidence", float64(f.Confidence))
+			p.StrOrNull("register", f.Register)
 		})
 	})
 	if a.Cause >= 0 {
-		p.int("cause", int64(a.Cause))
+		p.Int("cause", int64(a.Cause))
 	} else {
-		p.null("cause")
+		p.Null("cause")
 	}
 	if in := a.Instruction; in != nil {
-		p.object("instruction", func() {
+		p.Object("instruction", func() {
 			p.hex("address", in.Address)
 			if in.Module >= 0 {
-				p.int("module", int64(in.Module))
+				p.Int("module", int64(in.Module))
 			} else {
-				p.null("module")
+				p.Null("module")
 			}
-			p.list("registers", len(in.Registers), func(i int) {
-				p.member(func() {
-					p.str("name", in.Registers[i].Name)
+			p.List("registers", len(in.Registers), func(i int) {
+				p.PutObject(func() {
+					p.Str("name", in.Registers[i].Name)
 					p.hex("value", in.Registers[i].Value)
 				})
 			})
-			p.strOrNull("text", in.Text)
+			p.StrOrNull("text", in.Text)
 		})
 	} else {
-		p.null("instruction")
+		p.Null("instruction")
 	}
 	if j := a.Jump; j != nil {
-		p.object("jump", func() {
-			p.str("how", j.How)
-			p.strOrNull("register", j.Register.Name)
+		p.Object("jump", func() {
+			p.Str("how", j.How)
+			p.StrOrNull("register", j.Register.Name)
 			if j.InMemory {
 				p.hex("slot", j.Slot)
 			} else {
-				p.null("slot")
+				p.Null("slot")
 			}
 			p.hex("target", j.Target)
 		})
 	} else {
-		p.null("jump")
+		p.Null("jump")
 	}
 	if m := a.Place; m != nil {
-		p.object("place", func() {
+		p.Object("place", func() {
 			p.hex("end", m.End)
-			p.bool("guard", m.Guard)
-			p.bool("mapped", m.Mapped)
-			p.strOrNull("name", report.BaseName(m.Name))
-			p.str("permissions", m.Perms())
+			p.Bool("guard", m.Guard)
+			p.Bool("mapped", m.Mapped)
+			p.StrOrNull("name", report.BaseName(m.Name))
+			p.Str("permissions", m.Perms())
 			p.hex("start", m.Start)
 		})
 	} else {
-		p.null("place")
+		p.Null("place")
 	}
-	p.str("stack_overflow", [...]string{"no", "likely", "yes"}[min(a.Overflow, 2)])
+	p.Str("stack_overflow", [...]string{"no", "likely", "yes"}[min(a.Overflow, 2)])
 }

@@ -28,26 +28,15 @@ func WriteExplanation(w io.Writer, r *report.Report, x *report.Explanation, opt 
 	})
 }
 
-// write prints an object with an encoder of its own.
-func write(w io.Writer, r *report.Report, opt Options, body func(p *printer)) error {
-	e := &encoder{b: newOutput(w), pretty: opt.Pretty, digits: 2 * r.Dump.WordSize}
-	if r.Dump.WordSize != 4 {
-		e.digits = 16
-	}
-	p := &printer{e, r, nil}
-	e.member(func() { body(p) })
-	return e.b.flush()
-}
-
 // explanation prints the members; f is nil inside of a report's frame.
 func (p *printer) explanation(x *report.Explanation, f *report.Frame) {
 	alone := f != nil
-	p.object("after", func() {
+	p.Object("after", func() {
 		p.changes(x, func(c *report.RegisterChange) (uint64, bool) { return c.After, c.HasNow })
 	})
 	if alone {
 		p.attempts(x.Attempts)
-		p.object("before", func() {
+		p.Object("before", func() {
 			p.changes(x, func(c *report.RegisterChange) (uint64, bool) { return c.Before, c.HadBefore })
 		})
 	}
@@ -55,57 +44,57 @@ func (p *printer) explanation(x *report.Explanation, f *report.Frame) {
 	p.strings("checks", x.Checks)
 	if alone {
 		p.end(x.End)
-		p.int("frame", int64(x.Frame))
+		p.Int("frame", int64(x.Frame))
 		p.functionOrNull("function", f.Function)
 		p.moduleOrNull("module", f.Module)
 	}
 	p.strings("notes", x.Notes)
 	if alone {
-		p.strOrNull("origin", x.Origin)
+		p.StrOrNull("origin", x.Origin)
 		p.hex("pc", f.PC)
 	}
-	p.list("record", len(x.Record), func(i int) {
-		p.member(func() {
+	p.List("record", len(x.Record), func(i int) {
+		p.PutObject(func() {
 			if x.Record[i].Line > 0 {
-				p.int("line", int64(x.Record[i].Line))
+				p.Int("line", int64(x.Record[i].Line))
 			} else {
-				p.null("line")
+				p.Null("line")
 			}
-			p.str("text", x.Record[i].Text)
+			p.Str("text", x.Record[i].Text)
 		})
 	})
 	p.scanned(x.Scanned)
-	p.str("source", x.Source)
-	p.list("steps", len(x.Steps), func(i int) {
+	p.Str("source", x.Source)
+	p.List("steps", len(x.Steps), func(i int) {
 		s := &x.Steps[i]
-		p.member(func() {
-			p.str("computed", s.Computed)
-			p.str("for", s.For)
-			p.str("rule", s.Rule)
+		p.PutObject(func() {
+			p.Str("computed", s.Computed)
+			p.Str("for", s.For)
+			p.Str("rule", s.Rule)
 			if s.Known {
 				p.hex("value", s.Value)
 			} else {
-				p.null("value")
+				p.Null("value")
 			}
 		})
 	})
 	if alone {
-		p.int("thread", int64(x.Thread))
-		p.str("trust", x.Trust)
+		p.Int("thread", int64(x.Thread))
+		p.Str("trust", x.Trust)
 	}
-	p.list("words", len(x.Words), func(i int) {
+	p.List("words", len(x.Words), func(i int) {
 		w := &x.Words[i]
-		p.member(func() {
+		p.PutObject(func() {
 			p.hex("address", w.Addr)
-			p.str("for", w.For)
+			p.Str("for", w.For)
 			p.functionOrNull("function", w.Place.Function)
 			p.moduleOrNull("module", w.Place.Module)
 			if w.Place.Module >= 0 {
 				p.hex("offset", w.Place.Offset)
 			} else {
-				p.null("offset")
+				p.Null("offset")
 			}
-			p.int("size", int64(w.Size))
+			p.Int("size", int64(w.Size))
 			p.hex("value", w.Value)
 		})
 	})
@@ -113,15 +102,15 @@ func (p *printer) explanation(x *report.Explanation, f *report.Frame) {
 
 func (p *printer) end(e *report.End) {
 	if e == nil {
-		p.null("end")
+		p.Null("end")
 		return
 	}
-	p.object("end", func() {
+	p.Object("end", func() {
 		p.attempts(e.Attempts)
-		p.str("detail", e.Detail)
-		p.str("kind", e.Kind)
+		p.Str("detail", e.Detail)
+		p.Str("kind", e.Kind)
 		p.scanned(e.Scanned)
-		p.strOrNull("suggestion", e.Suggestion)
+		p.StrOrNull("suggestion", e.Suggestion)
 	})
 }
 
@@ -136,55 +125,55 @@ func (p *printer) changes(x *report.Explanation, side func(c *report.RegisterCha
 
 func (p *printer) scanned(s *report.Scanned) {
 	if s == nil {
-		p.null("scanned")
+		p.Null("scanned")
 		return
 	}
-	p.object("scanned", func() {
+	p.Object("scanned", func() {
 		p.hex("from", s.From)
-		p.int("more", int64(s.More))
-		p.list("rejected", len(s.Rejected), func(i int) {
+		p.Int("more", int64(s.More))
+		p.List("rejected", len(s.Rejected), func(i int) {
 			w := &s.Rejected[i]
-			p.member(func() {
+			p.PutObject(func() {
 				p.hex("address", w.Addr)
 				p.moduleOrNull("module", w.Module)
-				p.str("reason", w.Reason)
+				p.Str("reason", w.Reason)
 				p.hex("value", w.Value)
 			})
 		})
-		p.int("words", int64(s.Words))
+		p.Int("words", int64(s.Words))
 	})
 }
 
 func (p *printer) strings(key string, all []string) {
-	p.list(key, len(all), func(i int) { p.quote(all[i]) })
+	p.List(key, len(all), func(i int) { p.PutString(all[i]) })
 }
 
-func (p *printer) functionOrNull(key string, n report.Name) { p.strOrNull(key, n.Shown()) }
+func (p *printer) functionOrNull(key string, n report.Name) { p.StrOrNull(key, n.Shown()) }
 
 func (p *printer) moduleOrNull(key string, m int) {
 	if m < 0 {
-		p.null(key)
+		p.Null(key)
 		return
 	}
-	p.str(key, report.BaseName(p.r.Modules[m].Name))
+	p.Str(key, report.BaseName(p.r.Modules[m].Name))
 }
 
 // findings prints what is wrong with the stacks: [{kind, module, suggestion, text, thread}].
 func (p *printer) findings() {
-	p.list("findings", len(p.r.Findings), func(i int) {
+	p.List("findings", len(p.r.Findings), func(i int) {
 		f := &p.r.Findings[i]
 		orNull := func(key string, v int) {
 			if v < 0 {
-				p.null(key)
+				p.Null(key)
 			} else {
-				p.int(key, int64(v))
+				p.Int(key, int64(v))
 			}
 		}
-		p.member(func() {
-			p.str("kind", string(f.Kind))
+		p.PutObject(func() {
+			p.Str("kind", string(f.Kind))
 			orNull("module", f.Module)
-			p.strOrNull("suggestion", f.Suggestion)
-			p.str("text", f.Text)
+			p.StrOrNull("suggestion", f.Suggestion)
+			p.Str("text", f.Text)
 			orNull("thread", f.Thread)
 		})
 	})

@@ -20,10 +20,7 @@ var softErrorTexts = []string{
 // reprint is a JSON text as softErrors passes it on: "null" if it is none.
 func reprint(s string) string {
 	var b bytes.Buffer
-	e := &encoder{b: newOutput(&b)}
-	p := &printer{encoder: e, r: &report.Report{SoftErrors: s}}
-	e.member(p.softErrors)
-	e.b.flush()
+	write(&b, &report.Report{SoftErrors: s}, Options{}, (*printer).softErrors)
 	return strings.TrimSuffix(strings.TrimPrefix(b.String(), `{"soft_errors":`), "}")
 }
 

@@ -13,7 +13,9 @@ import (
 	"sort"
 
 	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/jsonwriter"
 	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/signature"
 )
 
 // Options of Write.
@@ -22,176 +24,196 @@ type Options struct {
 	Pretty bool
 	// Explain gives the explanations of frames, which are large: nil, or a nil answer, leaves them out.
 	Explain func(thread, frame int) *report.Explanation
+	// Signatures are the lists that the crash's signature is made with; nil stands for our own.
+	Signatures signature.Lists
 }
 
 // Write prints the report, without a newline at the end.
 func Write(w io.Writer, r *report.Report, opt Options) error {
-	e := &encoder{b: newOutput(w), pretty: opt.Pretty, digits: 2 * r.Dump.WordSize}
-	if r.Dump.WordSize != 4 {
-		e.digits = 16
-	}
-	p := &printer{e, r, opt.Explain}
-	e.member(p.report)
-	return e.b.flush()
+	return write(w, r, opt, (*printer).report)
 }
 
+// write prints an object.
+func write(w io.Writer, r *report.Report, opt Options, body func(p *printer)) error {
+	form := jsonwriter.Compact
+	if opt.Pretty {
+		form = jsonwriter.Pretty
+	}
+	p := &printer{jsonwriter.New(w, form), r, opt.Explain, opt.Signatures, 16}
+	if p.lists == nil {
+		p.lists = signature.Own
+	}
+	if r.Dump.WordSize == 4 {
+		p.digits = 8
+	}
+	p.PutObject(func() { body(p) })
+	return p.Flush()
+}
+
+// printer writes the members of the report's objects. Whoever adds one keeps the order of keys.
 type printer struct {
-	*encoder
+	*jsonwriter.Writer
 	r       *report.Report
 	explain func(thread, frame int) *report.Explanation
+	lists   signature.Lists
+	digits  int // of an address: as wide as those of the crashed machine
 }
+
+// hex writes an address as a member, hexValue as an element of a list.
+func (p *printer) hex(k string, v uint64) { p.Key(k); p.PutHex(v, p.digits) }
+func (p *printer) hexValue(v uint64)      { p.PutHex(v, p.digits) }
 
 func (p *printer) report() {
 	r := p.r
-	p.object("crash_info", p.crash)
+	p.Object("crash_info", p.crash)
 	// A thread without frames is not repeated.
 	if i := r.FirstThread; r.HasRequesting && i >= 0 && len(r.Threads[i].Frames) > 0 {
-		p.object("crashing_thread", func() { p.thread(&r.Threads[i], true) })
+		p.Object("crashing_thread", func() { p.thread(&r.Threads[i], true) })
 	}
-	p.object("crashpane", p.additions)
+	p.Object("crashpane", p.additions)
 	p.handles()
 	if r.MapCount != nil {
-		p.int("linux_memory_map_count", int64(*r.MapCount))
+		p.Int("linux_memory_map_count", int64(*r.MapCount))
 	} else {
-		p.null("linux_memory_map_count")
+		p.Null("linux_memory_map_count")
 	}
 	if l := r.LSB; l != nil {
-		p.object("lsb_release", func() {
-			p.str("codename", l.Codename)
-			p.str("description", l.Description)
-			p.str("id", l.ID)
-			p.str("release", l.Release)
+		p.Object("lsb_release", func() {
+			p.Str("codename", l.Codename)
+			p.Str("description", l.Description)
+			p.Str("id", l.ID)
+			p.Str("release", l.Release)
 		})
 	} else {
-		p.null("lsb_release")
+		p.Null("lsb_release")
 	}
 	p.macBootArgs()
 	p.macCrashInfo()
 	// The schema's emitter writes 0 whether or not there is a module.
-	p.int("main_module", 0)
-	p.list("modules", len(r.Modules), p.module)
-	p.bool("modules_contains_cert_info", r.HasCertInfo)
-	if pid := r.Process.PID; pid != nil {
-		p.uint("pid", uint64(*pid))
+	p.Int("main_module", 0)
+	p.List("modules", len(r.Modules), p.module)
+	p.Bool("modules_contains_cert_info", r.HasCertInfo)
+	if pid := r.Process.PIDRust; pid != nil {
+		p.Uint("pid", uint64(*pid))
 	} else {
-		p.null("pid")
+		p.Null("pid")
 	}
 	p.procLimits()
 	if u := r.Process.UptimeRust; u != nil {
-		p.uint("process_uptime", *u)
+		p.Uint("process_uptime", *u)
 	} else {
-		p.null("process_uptime")
+		p.Null("process_uptime")
 	}
 	p.softErrors()
-	p.str("status", "OK")
-	p.object("system_info", p.system)
-	p.int("thread_count", int64(len(r.Threads)))
-	p.list("threads", len(r.Threads), func(i int) {
-		p.member(func() { p.thread(&r.Threads[i], false) })
+	p.Str("status", "OK")
+	p.Object("system_info", p.system)
+	p.Int("thread_count", int64(len(r.Threads)))
+	p.List("threads", len(r.Threads), func(i int) {
+		p.PutObject(func() { p.thread(&r.Threads[i], false) })
 	})
-	p.list("unloaded_modules", len(r.Unloaded), p.unloaded)
+	p.List("unloaded_modules", len(r.Unloaded), p.unloaded)
 }
 
 func (p *printer) system() {
 	s := &p.r.System
-	p.str("cpu_arch", s.CPU.Rust)
-	p.int("cpu_count", int64(s.CPUCount))
-	p.strOrNull("cpu_info", s.CPUInfo.Rust)
+	p.Str("cpu_arch", s.CPU.Rust)
+	p.Int("cpu_count", int64(s.CPUCount))
+	p.StrOrNull("cpu_info", s.CPUInfo.Rust)
 	if s.Microcode != nil {
 		// The one hex string that is not padded.
-		p.str("cpu_microcode_version", unpadded(*s.Microcode))
+		p.Str("cpu_microcode_version", unpadded(*s.Microcode))
 	} else {
-		p.null("cpu_microcode_version")
+		p.Null("cpu_microcode_version")
 	}
-	p.str("os", s.OS.Rust)
-	p.strOrNull("os_ver", s.OSVersion.Rust)
+	p.Str("os", s.OS.Rust)
+	p.StrOrNull("os_ver", s.OSVersion.Rust)
 }
 
 // thread prints a thread; crashing is the copy of the crashed one, which has its place in the list and registers too.
 func (p *printer) thread(t *report.Thread, crashing bool) {
-	p.object("crashpane", func() { p.threadAdditions(t) })
-	p.int("frame_count", int64(len(t.Frames)))
-	p.list("frames", len(t.Frames), func(i int) {
+	p.Object("crashpane", func() { p.threadAdditions(t) })
+	p.Int("frame_count", int64(len(t.Frames)))
+	p.List("frames", len(t.Frames), func(i int) {
 		var x *report.Explanation
 		if p.explain != nil && !crashing {
 			x = p.explain(t.Index, i)
 		}
-		p.member(func() { p.frame(i, &t.Frames[i], crashing && i == 0, x) })
+		p.PutObject(func() { p.frame(i, &t.Frames[i], crashing && i == 0, x) })
 	})
 	if t.LastError != nil {
-		p.str("last_error_value", t.LastError.Text)
+		p.Str("last_error_value", t.LastError.Text)
 	} else {
-		p.null("last_error_value")
+		p.Null("last_error_value")
 	}
-	p.uint("thread_id", uint64(t.ID))
+	p.Uint("thread_id", uint64(t.ID))
 	if t.Named {
-		p.str("thread_name", t.Name)
+		p.Str("thread_name", t.Name)
 	} else {
-		p.null("thread_name")
+		p.Null("thread_name")
 	}
 	if crashing {
-		p.int("threads_index", int64(t.Index))
+		p.Int("threads_index", int64(t.Index))
 	}
 }
 
 func (p *printer) frame(number int, f *report.Frame, registers bool, x *report.Explanation) {
-	p.object("crashpane", func() { p.frameAdditions(f, x) })
-	p.strOrNull("file", f.File)
-	p.int("frame", int64(number))
+	p.Object("crashpane", func() { p.frameAdditions(f, x) })
+	p.StrOrNull("file", f.File)
+	p.Int("frame", int64(number))
 	if f.HasFunction {
-		p.str("function", f.Function.Raw)
+		p.Str("function", f.Function.Raw)
 		p.hex("function_offset", f.Lookup-f.FunctionStart)
 	} else {
-		p.null("function")
-		p.null("function_offset")
+		p.Null("function")
+		p.Null("function_offset")
 	}
 	if len(f.Inlines) > 0 {
-		p.list("inlines", len(f.Inlines), func(i int) {
+		p.List("inlines", len(f.Inlines), func(i int) {
 			in := &f.Inlines[i]
-			p.member(func() {
+			p.PutObject(func() {
 				// The innermost call has its line from a line record, and a record's 0 (code without a place in the source) is
 				// none here; the others' are call sites, which are printed as they stand, and so are frames without inlined calls.
-				p.strOrNull("file", in.File)
-				p.str("function", in.Function.Raw)
+				p.StrOrNull("file", in.File)
+				p.Str("function", in.Function.Raw)
 				p.line(in.HasLine && (i > 0 || in.Line != 0), in.Line)
 			})
 		})
 	} else {
-		p.null("inlines")
+		p.Null("inlines")
 	}
 	p.line(f.HasLine, f.Line)
-	p.bool("missing_symbols", !f.HasFunction)
+	p.Bool("missing_symbols", !f.HasFunction)
 	if f.Module >= 0 {
-		m := &p.r.Modules[f.Module]
-		p.str("module", report.BaseName(m.Name))
+		m := &p.r.Modules[f.Listed]
+		p.Str("module", report.BaseName(m.Name))
 		p.hex("module_offset", f.Lookup-m.Base)
 	} else {
-		p.null("module")
-		p.null("module_offset")
+		p.Null("module")
+		p.Null("module_offset")
 	}
 	p.hex("offset", f.Lookup)
 	if registers {
-		p.object("registers", func() { p.registers(f.Regs) })
+		p.Object("registers", func() { p.registers(f.Regs) })
 	}
-	p.str("trust", trustWord(f.Trust))
+	p.Str("trust", trustWord(f.Trust))
 	if len(f.Unloaded) > 0 {
-		p.list("unloaded_modules", len(f.Unloaded), func(i int) {
+		p.List("unloaded_modules", len(f.Unloaded), func(i int) {
 			u := &f.Unloaded[i]
-			p.member(func() {
-				p.str("module", u.Module)
-				p.list("offsets", len(u.Offsets), func(j int) { p.hexValue(u.Offsets[j]) })
+			p.PutObject(func() {
+				p.Str("module", u.Module)
+				p.List("offsets", len(u.Offsets), func(j int) { p.hexValue(u.Offsets[j]) })
 			})
 		})
 	} else {
-		p.null("unloaded_modules")
+		p.Null("unloaded_modules")
 	}
 }
 
 func (p *printer) line(has bool, line uint32) {
 	if has {
-		p.uint("line", uint64(line))
+		p.Uint("line", uint64(line))
 	} else {
-		p.null("line")
+		p.Null("line")
 	}
 }
 

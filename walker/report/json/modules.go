@@ -10,22 +10,22 @@ import (
 func (p *printer) module(i int) {
 	m := &p.r.Modules[i]
 	s := p.symbols(m)
-	p.member(func() {
+	p.PutObject(func() {
 		p.hex("base_addr", m.Base)
-		p.null("cert_subject")
-		p.str("code_id", m.CodeID)
-		p.bool("corrupt_symbols", s.corrupt)
-		if m.State == report.SymbolsLoaded || m.State == report.SymbolsForced {
-			p.object("crashpane", func() { p.moduleAdditions(m) })
+		p.Null("cert_subject")
+		p.Str("code_id", m.CodeID)
+		p.Bool("corrupt_symbols", s.corrupt)
+		if m.State == report.SymbolsLoaded || m.State == report.SymbolsForced || len(m.Mappings) > 0 {
+			p.Object("crashpane", func() { p.moduleAdditions(m) })
 		}
-		p.str("debug_file", report.BaseName(m.DebugFiles.Rust))
-		p.str("debug_id", debugID(m.DebugIDs.Rust))
+		p.Str("debug_file", report.BaseName(m.DebugFiles.Rust))
+		p.Str("debug_id", debugID(m.DebugIDs.Rust))
 		p.hex("end_addr", m.Base+m.Size)
-		p.str("filename", report.BaseName(m.Name))
-		p.bool("loaded_symbols", s.loaded)
-		p.bool("missing_symbols", s.missing)
-		p.null("symbol_url")
-		p.strOrNull("version", m.Version.Rust)
+		p.Str("filename", report.BaseName(m.Name))
+		p.Bool("loaded_symbols", s.loaded)
+		p.Bool("missing_symbols", s.missing)
+		p.Null("symbol_url")
+		p.StrOrNull("version", m.Version.Rust)
 	})
 }
 
@@ -64,12 +64,12 @@ func debugID(id string) string {
 
 func (p *printer) unloaded(i int) {
 	u := &p.r.Unloaded[i]
-	p.member(func() {
+	p.PutObject(func() {
 		p.hex("base_addr", u.Base)
-		p.null("cert_subject")
-		p.str("code_id", u.CodeID)
+		p.Null("cert_subject")
+		p.Str("code_id", u.CodeID)
 		p.hex("end_addr", u.Base+u.Size)
-		p.str("filename", u.Name)
+		p.Str("filename", u.Name)
 	})
 }
 

@@ -94,7 +94,7 @@ func Windows() report.Input {
 		Stop: walker.Stop{Kind: walker.StopNothingFound, Detail: "nothing was found",
 			Attempts: []walker.Attempt{{Source: walker.SourceScan, Reason: "none of 40 words is a return address"}}},
 	}
-	return report.Input{
+	return placed(report.Input{
 		Dump: d, Policy: "best",
 		Stacks: []walker.Stack{
 			{Stop: walker.Stop{Kind: walker.StopDumpThread}},
@@ -122,7 +122,7 @@ func Windows() report.Input {
 			return s
 		},
 		ExtraDiags: []report.Diagnostic{{Severity: "warning", Text: "tab\there, \x01 and \xff"}},
-	}
+	})
 }
 
 // Linux is a dump of a 64-bit ARM program without a crash, which a thread asked for; the thread is the second.
@@ -140,7 +140,7 @@ func Linux() report.Input {
 	}
 	arch := cpu.ARM64
 	fn := symbol.Symbol{Name: "work", Start: 0x100, Size: 0x100, File: "/src/tool.c", Line: 3, HasLine: true, LineStart: 0x120}
-	return report.Input{
+	return placed(report.Input{
 		Dump: d, Policy: "breakpad",
 		Stacks: []walker.Stack{
 			{Frames: []walker.Frame{{PC: 0x5500001800, Lookup: 0x5500001800, Regs: AllRegs(arch, 0x5500001800, 0x7f00), Trust: walker.TrustContext, Module: 1, Answer: symbol.NoFile}}},
@@ -149,7 +149,19 @@ func Linux() report.Input {
 				{PC: 0x5500000134, Lookup: 0x5500000130, Regs: Regs(arch, map[string]uint64{"pc": 0x5500000134, "sp": 0x7e10, "fp": 0x7e20}), Trust: walker.TrustLeaf, Module: 0, Answer: symbol.Yes, Symbol: fn},
 			}},
 		},
+	})
+}
+
+// placed gives frames their module-relative addresses, as the walker does.
+func placed(in report.Input) report.Input {
+	for _, s := range in.Stacks {
+		for i := range s.Frames {
+			if f := &s.Frames[i]; f.Module >= 0 {
+				f.RVA = f.Lookup - in.Dump.Modules[f.Module].Base
+			}
+		}
 	}
+	return in
 }
 
 func module(base, size uint64, name, debug string) core.Module {

@@ -1,7 +1,6 @@
 package text
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"strings"
@@ -13,8 +12,8 @@ import (
 // WriteComparison prints the walks of one thread side by side: a line for each frame that any of them found, a column for each
 // walk with how it found it, "*" where they do not all have it; then where they part, and why.
 func WriteComparison(w io.Writer, r *report.Report, c *report.Comparison) error {
-	b := bufio.NewWriter(w)
-	fmt.Fprintf(b, "Thread %s\n", threadTitle(&r.Threads[c.Thread]))
+	b := newPrinter(w)
+	b.printf("Thread %s\n", threadTitle(&r.Threads[c.Thread]))
 	titles := make([]string, len(c.Rows))
 	wide := 0
 	for i := range c.Rows {
@@ -26,7 +25,7 @@ func WriteComparison(w io.Writer, r *report.Report, c *report.Comparison) error 
 	for i := range c.Walks {
 		head += "  " + pad(c.Walks[i].Policy, column(c, i))
 	}
-	b.WriteString(strings.TrimRight(head, " ") + "\n")
+	b.printf("%s\n", strings.TrimRight(head, " "))
 	for i := range c.Rows {
 		row := &c.Rows[i]
 		mark := "*"
@@ -41,16 +40,16 @@ func WriteComparison(w io.Writer, r *report.Report, c *report.Comparison) error 
 			}
 			line += "  " + pad(cell, column(c, n))
 		}
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
+		b.printf("%s\n", strings.TrimRight(line, " "))
 	}
 	line := pad("  frames", 4+2*(digits+2)+2+wide)
 	for i := range c.Walks {
 		line += "  " + pad(fmt.Sprint(len(c.Walks[i].Frames)), column(c, i))
 	}
-	b.WriteString(strings.TrimRight(line, " ") + "\n")
-	b.WriteString("\nWhere each stopped:\n")
+	b.printf("%s\n", strings.TrimRight(line, " "))
+	b.printf("\nWhere each stopped:\n")
 	for i := range c.Walks {
-		fmt.Fprintf(b, "  %s: %s (%s)\n", c.Walks[i].Policy, printable(c.Walks[i].Stop.Detail), c.Walks[i].Stop.Kind)
+		b.printf("  %s: %s (%s)\n", c.Walks[i].Policy, c.Walks[i].Stop.Detail, c.Walks[i].Stop.Kind)
 	}
 	for i := range c.Partings {
 		// Where another way leads to the same frame, the columns say enough.
@@ -58,7 +57,7 @@ func WriteComparison(w io.Writer, r *report.Report, c *report.Comparison) error 
 			writeParting(b, c, titles, &c.Partings[i])
 		}
 	}
-	return b.Flush()
+	return b.flush()
 }
 
 // column is the width of a walk's column.
@@ -89,26 +88,26 @@ func short(s string, width int) string {
 	return string(r[:width-1]) + "…"
 }
 
-func writeParting(b *bufio.Writer, c *report.Comparison, titles []string, p *report.Parting) {
-	fmt.Fprintf(b, "\nAbove %s (sp 0x%x):\n", titles[p.Row], c.Rows[p.Row].SP)
+func writeParting(b *printer, c *report.Comparison, titles []string, p *report.Parting) {
+	b.printf("\nAbove %s (sp 0x%x):\n", titles[p.Row], c.Rows[p.Row].SP)
 	for i := range p.Ways {
 		way := &p.Ways[i]
 		var names []string
 		for _, w := range way.Walks {
 			names = append(names, c.Walks[w].Policy)
 		}
-		fmt.Fprintf(b, "  %s: ", strings.Join(names, ", "))
+		b.printf("  %s: ", strings.Join(names, ", "))
 		if way.Next < 0 {
-			fmt.Fprintf(b, "stops (%s)\n", way.Stop.Kind)
+			b.printf("stops (%s)\n", way.Stop.Kind)
 		} else {
 			by := sourceWords(way.Source)
 			if way.Origin != "" && way.Origin != by {
-				by += ", " + printable(way.Origin)
+				by += ", " + way.Origin
 			}
-			fmt.Fprintf(b, "%s → sp 0x%x, %s\n", by, c.Rows[way.Next].SP, titles[way.Next])
+			b.printf("%s → sp 0x%x, %s\n", by, c.Rows[way.Next].SP, titles[way.Next])
 		}
 		for _, a := range way.Attempts {
-			fmt.Fprintf(b, "      not by %s: %s\n", sourceWords(a.Source), printable(a.Reason))
+			b.printf("      not by %s: %s\n", sourceWords(a.Source), a.Reason)
 		}
 	}
 }

@@ -1,8 +1,6 @@
 package text
 
 import (
-	"bufio"
-	"fmt"
 	"io"
 	"strings"
 
@@ -24,29 +22,29 @@ var strip = strings.NewReplacer("|", "", "\n", "")
 //
 // Empty fields stay. All threads follow each other without a blank line between them, the requesting one first.
 func WriteMachine(w io.Writer, r *report.Report) error {
-	b := bufio.NewWriter(w)
+	b := newPrinter(w)
 	s := &r.System
-	fmt.Fprintf(b, "OS|%s|%s\n", strip.Replace(s.OS.Breakpad), strip.Replace(s.OSVersion.Breakpad))
-	fmt.Fprintf(b, "CPU|%s|%s|%d\n", strip.Replace(s.CPU.Breakpad), strip.Replace(s.CPUInfo.Breakpad), s.CPUCount)
+	b.printf("OS|%s|%s\n", strip.Replace(s.OS.Breakpad), strip.Replace(s.OSVersion.Breakpad))
+	b.printf("CPU|%s|%s|%d\n", strip.Replace(s.CPU.Breakpad), strip.Replace(s.CPUInfo.Breakpad), s.CPUCount)
 	gpu := report.GPU{}
 	if s.GPU != nil {
 		gpu = *s.GPU
 	}
-	fmt.Fprintf(b, "GPU|%s|%s|%s\n", strip.Replace(gpu.Version), strip.Replace(gpu.Vendor), strip.Replace(gpu.Renderer))
+	b.printf("GPU|%s|%s|%s\n", strip.Replace(gpu.Version), strip.Replace(gpu.Vendor), strip.Replace(gpu.Renderer))
 
 	threads := numbered(r)
 	switch {
 	case r.Crash != nil:
-		fmt.Fprintf(b, "Crash|%s|0x%x|", strip.Replace(r.Crash.Reason.Breakpad), r.Crash.Address)
+		b.printf("Crash|%s|0x%x|", strip.Replace(r.Crash.Reason.Breakpad), r.Crash.Address)
 	case r.Assertion != "":
-		fmt.Fprintf(b, "Crash|%s||", strip.Replace(r.Assertion))
+		b.printf("Crash|%s||", strip.Replace(r.Assertion))
 	default:
-		b.WriteString("Crash|No crash||")
+		b.printf("Crash|No crash||")
 	}
 	if len(threads) > 0 && threads[0].requesting {
-		fmt.Fprintf(b, "%d", threads[0].number)
+		b.printf("%d", threads[0].number)
 	}
-	b.WriteByte('\n')
+	b.printf("\n")
 
 	for _, i := range r.ModulesByAddress {
 		m := &r.Modules[i]
@@ -54,41 +52,41 @@ func WriteMachine(w io.Writer, r *report.Report) error {
 		if isMain(r, m) {
 			main = 1
 		}
-		fmt.Fprintf(b, "Module|%s|%s|%s|%s|0x%08x|0x%08x|%d\n",
+		b.printf("Module|%s|%s|%s|%s|0x%08x|0x%08x|%d\n",
 			strip.Replace(fileName(r, m.Name)), strip.Replace(m.Version.Breakpad),
 			strip.Replace(fileName(r, m.DebugFiles.Breakpad)), strip.Replace(m.DebugIDs.Breakpad), m.Base, m.Base+m.Size-1, main)
 	}
-	b.WriteByte('\n')
+	b.printf("\n")
 
 	for _, n := range threads {
 		number := 0
 		for i := range n.thread.Frames {
 			eachLine(r, &n.thread.Frames[i], func(l line) {
-				fmt.Fprintf(b, "%d|%d|", n.number, number)
+				b.printf("%d|%d|", n.number, number)
 				number++
 				writeFields(b, r, l)
-				b.WriteByte('\n')
+				b.printf("\n")
 			})
 		}
 	}
-	return b.Flush()
+	return b.flush()
 }
 
 // writeFields prints module|function|source file|line|offset by the rules of writePlace, with the source's full path.
-func writeFields(b *bufio.Writer, r *report.Report, l line) {
+func writeFields(b *printer, r *report.Report, l line) {
 	if l.frame.Module < 0 {
-		fmt.Fprintf(b, "||||0x%x", l.address)
+		b.printf("||||0x%x", l.address)
 		return
 	}
-	m := &r.Modules[l.frame.Module]
-	b.WriteString(strip.Replace(fileName(r, m.Name)))
+	m := &r.Modules[l.frame.Listed]
+	b.printf("%s", strip.Replace(fileName(r, m.Name)))
 	switch {
 	case l.function == "":
-		fmt.Fprintf(b, "||||0x%x", l.address-m.Base)
+		b.printf("||||0x%x", l.address-m.Base)
 	case l.file == "":
-		fmt.Fprintf(b, "|%s|||0x%x", strip.Replace(l.function), l.address-l.functionStart)
+		b.printf("|%s|||0x%x", strip.Replace(l.function), l.address-l.functionStart)
 	default:
-		fmt.Fprintf(b, "|%s|%s|%d|0x%x", strip.Replace(l.function), strip.Replace(l.file), int32(l.lineNumber),
+		b.printf("|%s|%s|%d|0x%x", strip.Replace(l.function), strip.Replace(l.file), int32(l.lineNumber),
 			l.address-l.lineStart)
 	}
 }

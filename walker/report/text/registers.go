@@ -1,7 +1,6 @@
 package text
 
 import (
-	"bufio"
 	"fmt"
 	"slices"
 
@@ -34,7 +33,7 @@ const maxWidth = 80
 
 // writeRegisters prints " name = 0x…" for each known register. The line has begun already, with a blank that does not
 // count as a column.
-func writeRegisters(b *bufio.Writer, regs *cpu.Regs) {
+func writeRegisters(b *printer, regs *cpu.Regs) {
 	if regs == nil || regs.Arch == nil {
 		return
 	}
@@ -61,9 +60,9 @@ func writeRegisters(b *bufio.Writer, regs *cpu.Regs) {
 		s := fmt.Sprintf(" %5s = 0x%0*x", name, digits, v)
 		if column+len(s) > maxWidth {
 			column = 0
-			b.WriteString("\n ")
+			b.printf("\n ")
 		}
-		b.WriteString(s)
+		b.printf("%s", s)
 		column += len(s)
 	}
 }

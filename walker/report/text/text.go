@@ -6,8 +6,6 @@
 package text
 
 import (
-	"bufio"
-	"fmt"
 	"io"
 	"strings"
 
@@ -16,60 +14,60 @@ import (
 
 // Write prints the form for people.
 func Write(w io.Writer, r *report.Report) error {
-	b := bufio.NewWriter(w)
+	b := newPrinter(w)
 	writeSystem(b, r)
 	writeCrash(b, r)
 	for _, n := range numbered(r) {
-		b.WriteByte('\n')
-		fmt.Fprintf(b, "Thread %d%s\n", n.number, threadNote(r, n))
+		b.printf("\n")
+		b.printf("Thread %d%s\n", n.number, threadNote(r, n))
 		writeStack(b, r, n.thread)
 	}
 	writeModules(b, r)
-	return b.Flush()
+	return b.flush()
 }
 
-func writeSystem(b *bufio.Writer, r *report.Report) {
+func writeSystem(b *printer, r *report.Report) {
 	s := &r.System
-	fmt.Fprintf(b, "Operating system: %s\n", s.OS.Breakpad)
-	fmt.Fprintf(b, "                  %s\n", s.OSVersion.Breakpad)
-	fmt.Fprintf(b, "CPU: %s\n", s.CPU.Breakpad)
+	b.printf("Operating system: %s\n", s.OS.Breakpad)
+	b.printf("                  %s\n", s.OSVersion.Breakpad)
+	b.printf("CPU: %s\n", s.CPU.Breakpad)
 	if s.CPUInfo.Breakpad != "" {
-		fmt.Fprintf(b, "     %s\n", s.CPUInfo.Breakpad)
+		b.printf("     %s\n", s.CPUInfo.Breakpad)
 	}
 	plural := "s"
 	if s.CPUCount == 1 {
 		plural = ""
 	}
-	fmt.Fprintf(b, "     %d CPU%s\n", s.CPUCount, plural)
-	b.WriteString("\nGPU:")
+	b.printf("     %d CPU%s\n", s.CPUCount, plural)
+	b.printf("\nGPU:")
 	if g := s.GPU; g != nil {
-		fmt.Fprintf(b, " %s\n     %s\n     %s\n\n", g.Version, g.Vendor, g.Renderer)
+		b.printf(" %s\n     %s\n     %s\n\n", g.Version, g.Vendor, g.Renderer)
 	} else {
-		b.WriteString(" UNKNOWN\n\n")
+		b.printf(" UNKNOWN\n\n")
 	}
 }
 
-func writeCrash(b *bufio.Writer, r *report.Report) {
+func writeCrash(b *printer, r *report.Report) {
 	if c := r.Crash; c != nil {
-		fmt.Fprintf(b, "Crash reason:  %s\n", c.Reason.Breakpad)
-		fmt.Fprintf(b, "Crash address: 0x%x\n", c.Address)
+		b.printf("Crash reason:  %s\n", c.Reason.Breakpad)
+		b.printf("Crash address: 0x%x\n", c.Address)
 		if len(c.Params) > 0 {
-			b.WriteString("Crash parameters:\n")
+			b.printf("Crash parameters:\n")
 		}
 		for _, p := range c.Params {
 			// The description is always empty, and the blank before it stays.
-			fmt.Fprintf(b, "    value: 0x%016x  description: \n", p)
+			b.printf("    value: 0x%016x  description: \n", p)
 		}
 	} else {
-		b.WriteString("No crash\n")
+		b.printf("No crash\n")
 	}
 	if r.Assertion != "" {
-		fmt.Fprintf(b, "Assertion: %s\n", r.Assertion)
+		b.printf("Assertion: %s\n", r.Assertion)
 	}
 	if u := r.Process.Uptime; u != nil {
-		fmt.Fprintf(b, "Process uptime: %d seconds\n", *u)
+		b.printf("Process uptime: %d seconds\n", *u)
 	} else {
-		b.WriteString("Process uptime: not available\n")
+		b.printf("Process uptime: not available\n")
 	}
 }
 
@@ -83,59 +81,59 @@ func threadNote(r *report.Report, n numberedThread) string {
 	return " (requested dump, did not crash)"
 }
 
-func writeStack(b *bufio.Writer, r *report.Report, t *report.Thread) {
+func writeStack(b *printer, r *report.Report, t *report.Thread) {
 	if len(t.Frames) == 0 {
-		b.WriteString(" <no frames>\n")
+		b.printf(" <no frames>\n")
 	}
 	number := 0
 	for i := range t.Frames {
 		eachLine(r, &t.Frames[i], func(l line) {
-			fmt.Fprintf(b, "%2d  ", number)
+			b.printf("%2d  ", number)
 			number++
 			writePlace(b, r, l)
-			b.WriteString("\n ")
+			b.printf("\n ")
 			if !l.inline {
 				writeRegisters(b, l.frame.Regs)
 			}
-			fmt.Fprintf(b, "\n    Found by: %s\n", l.trust)
+			b.printf("\n    Found by: %s\n", l.trust)
 		})
 	}
 }
 
 // writePlace is the frame's module, function and source, as far as each is known; an offset counts from the last of them.
-func writePlace(b *bufio.Writer, r *report.Report, l line) {
+func writePlace(b *printer, r *report.Report, l line) {
 	if l.frame.Module < 0 {
-		fmt.Fprintf(b, "0x%x", l.address)
+		b.printf("0x%x", l.address)
 		return
 	}
-	m := &r.Modules[l.frame.Module]
-	b.WriteString(fileName(r, m.Name))
+	m := &r.Modules[l.frame.Listed]
+	b.printf("%s", fileName(r, m.Name))
 	switch {
 	case l.function == "":
-		fmt.Fprintf(b, " + 0x%x", l.address-m.Base)
+		b.printf(" + 0x%x", l.address-m.Base)
 	case l.file == "":
-		fmt.Fprintf(b, "!%s + 0x%x", l.function, l.address-l.functionStart)
+		b.printf("!%s + 0x%x", l.function, l.address-l.functionStart)
 	default:
-		fmt.Fprintf(b, "!%s [%s : %d + 0x%x]", l.function, report.BaseName(l.file), int32(l.lineNumber), l.address-l.lineStart)
+		b.printf("!%s [%s : %d + 0x%x]", l.function, report.BaseName(l.file), int32(l.lineNumber), l.address-l.lineStart)
 	}
 }
 
-func writeModules(b *bufio.Writer, r *report.Report) {
-	b.WriteString("\nLoaded modules:\n")
+func writeModules(b *printer, r *report.Report) {
+	b.printf("\nLoaded modules:\n")
 	for _, i := range r.ModulesByAddress {
 		m := &r.Modules[i]
 		version := m.Version.Breakpad
 		if version == "" {
 			version = "???"
 		}
-		fmt.Fprintf(b, "0x%08x - 0x%08x  %s  %s", m.Base, m.Base+m.Size-1, fileName(r, m.Name), version)
+		b.printf("0x%08x - 0x%08x  %s  %s", m.Base, m.Base+m.Size-1, fileName(r, m.Name), version)
 		if isMain(r, m) && m.Base != 0 {
-			b.WriteString("  (main)")
+			b.printf("  (main)")
 		}
 		if what := symbolTrouble(r, m); what != "" {
-			fmt.Fprintf(b, "  (WARNING: %s symbols, %s, %s)", what, fileName(r, m.DebugFiles.Breakpad), m.DebugIDs.Breakpad)
+			b.printf("  (WARNING: %s symbols, %s, %s)", what, fileName(r, m.DebugFiles.Breakpad), m.DebugIDs.Breakpad)
 		}
-		b.WriteByte('\n')
+		b.printf("\n")
 	}
 }
 

@@ -18,6 +18,9 @@ func (v *View) CopyStack(ti int) string {
 	}
 	var b strings.Builder
 	b.WriteString(v.sentence() + "\n")
+	for _, s := range v.r.Said {
+		b.WriteString(Clean(s.Source) + ": " + Clean(s.Text) + "\n")
+	}
 	if v.r.Crash != nil {
 		fmt.Fprintf(&b, "%s at %s\n", Clean(v.r.Crash.Reason.Rust), short(v.r.Crash.Address))
 	}
@@ -50,6 +53,9 @@ func (v *View) CopyMarkdown(ti int) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s**\n\n", markdown(v.sentence()))
+	for _, s := range v.r.Said {
+		fmt.Fprintf(&b, "- %s: %s\n", markdown(Clean(s.Source)), markdown(Clean(s.Text)))
+	}
 	if v.r.Crash != nil {
 		fmt.Fprintf(&b, "- Reason: `%s` at `%s`\n", ticks(v.r.Crash.Reason.Rust), short(v.r.Crash.Address))
 	}

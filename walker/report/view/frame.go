@@ -118,7 +118,7 @@ func (v *View) identity(d *FrameDetail, f *report.Frame) {
 	}
 	if m := v.module(f.Module); m != nil {
 		add("Module", Clean(m.Name), true)
-		add("In module", "+"+short(f.Lookup-m.Base), true)
+		add("In module", "+"+short(f.RVA), true)
 		if named && start != 0 && f.Lookup >= start {
 			add("In function", "+"+short(f.Lookup-start), true)
 		}
@@ -197,7 +197,7 @@ func (v *View) registers(d *FrameDetail, f *report.Frame) {
 
 // valueNote says what a register's value looks like.
 func (v *View) valueNote(x uint64) string {
-	if c := v.r.Crash; c != nil && x == c.Address && x >= 0x1000 {
+	if c := v.r.Crash; c != nil && c.Event.HasAddress && x == c.Event.Address && x >= 0x1000 {
 		return "the fault address"
 	}
 	if p := Pattern(x); p != "" {
@@ -206,11 +206,8 @@ func (v *View) valueNote(x uint64) string {
 	if x < 0x1000 {
 		return ""
 	}
-	for i := range v.r.Modules {
-		m := &v.r.Modules[i]
-		if x >= m.Base && x-m.Base < m.Size {
-			return Clean(BaseName(m.Name)) + "+" + short(x-m.Base)
-		}
+	if i, rva := v.r.Places.Find(x); i >= 0 {
+		return Clean(BaseName(v.r.Modules[i].Name)) + "+" + short(rva)
 	}
 	return ""
 }

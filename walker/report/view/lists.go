@@ -165,6 +165,9 @@ func (v *View) Modules(from, n, selected int, search string) ModulePage {
 	order := []int{}
 	for i := range v.r.Modules {
 		m := &v.r.Modules[i]
+		if m.Merged {
+			continue
+		}
 		if search == "" || holds(m.Name, search) || holds(m.DebugFile, search) || holds(m.DebugID, search) {
 			order = append(order, i)
 		}
@@ -185,8 +188,9 @@ func (v *View) Modules(from, n, selected int, search string) ModulePage {
 	out.Detail = v.Module(selected)
 	for _, i := range order[lo:hi] {
 		m := &v.r.Modules[i]
-		row := ModuleRow{Index: i, Name: Clean(BaseName(m.Name)), Path: Clean(m.Name), Base: v.hex(m.Base),
-			End: v.hex(m.Base + m.Size), Version: version(m), DebugFile: Clean(BaseName(m.DebugFile)),
+		start, end := m.Range()
+		row := ModuleRow{Index: i, Name: Clean(BaseName(m.Name)), Path: Clean(m.Name), Base: v.hex(start),
+			End: v.hex(end), Version: version(m), DebugFile: Clean(BaseName(m.DebugFile)),
 			DebugID: Clean(m.DebugID), CodeID: Clean(m.CodeID), State: string(m.State), Word: StateWord(m.State),
 			SymbolFile: Clean(BaseName(m.SymbolFile)), Frames: m.Frames, Main: m.Main, Item: -1, Warnings: []string{}, Has: hasWords(m), Ignored: m.IgnoredCFI}
 		if row.Sparse = m.SymbolsSparse; row.Sparse && m.State == report.SymbolsLoaded {
@@ -229,6 +233,7 @@ type WantedRow struct {
 	Module             int
 	DebugFile, DebugID string
 	StorePath          string
+	OtherPath          string // where a store may have it too, or ""
 	Frames             int
 	OtherFile, OtherID string // a file of the right name and another id
 	Differs            string // what differs between the two ids, in words
@@ -249,7 +254,7 @@ func (v *View) Wanted(from, n int) WantedPage {
 	for i := lo; i < hi; i++ {
 		w := &v.r.Wanted[i]
 		row := WantedRow{Module: w.Module, DebugFile: Clean(w.DebugFile), DebugID: Clean(w.DebugID),
-			StorePath: Clean(w.StorePath), Frames: w.Frames, OtherFile: Clean(BaseName(w.MismatchFile)),
+			StorePath: Clean(w.StorePath), OtherPath: Clean(w.OtherPath), Frames: w.Frames, OtherFile: Clean(BaseName(w.MismatchFile)),
 			OtherID: Clean(w.MismatchID), Item: w.MismatchItem}
 		if row.OtherFile != "" {
 			row.Differs = differs(w.DebugID, w.MismatchID)
@@ -261,8 +266,14 @@ func (v *View) Wanted(from, n int) WantedPage {
 
 // differs says in words what differs between two debug ids: 32 digits of a signature, then the age.
 func differs(a, b string) string {
-	if len(a) > 32 && len(b) > 32 && strings.EqualFold(a[:32], b[:32]) {
-		return "same signature, age " + Clean(b[32:]) + " instead of " + Clean(a[32:])
+	if len(a) > 32 && len(b) > 32 {
+		ages := ", age " + Clean(b[32:]) + " instead of " + Clean(a[32:])
+		switch {
+		case strings.EqualFold(a[:32], b[:32]):
+			return "same signature" + ages
+		case strings.EqualFold(a[:32], report.TurnedID(b)[:32]):
+			return "same signature with its bytes in another order" + ages
+		}
 	}
 	return "another signature: another build"
 }

@@ -60,7 +60,13 @@ func (v *View) Module(i int) *ModuleDetail {
 		}
 	}
 	add("Path", Clean(m.Name), true)
-	add("Address", v.hex(m.Base)+" – "+v.hex(m.Base+m.Size), true)
+	start, end := m.Range()
+	add("Address", v.hex(start)+" – "+v.hex(end), true)
+	var parts string
+	for _, p := range m.Mappings {
+		parts += "\n" + v.hex(p.Start) + " – " + v.hex(p.Start+p.Size) + " +" + short(p.RVA)
+	}
+	add("Mappings", strings.TrimPrefix(parts, "\n"), true)
 	add("Debug file", Clean(m.DebugFile), true)
 	add("Debug id", Clean(m.DebugID), true)
 	add("Code id", Clean(m.CodeID), true)

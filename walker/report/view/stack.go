@@ -222,7 +222,7 @@ func (v *View) frameRow(f *report.Frame, i int) StackRow {
 	row.Word, _ = Word(f.Trust)
 	if m := v.module(f.Module); m != nil {
 		row.Module = Clean(BaseName(m.Name))
-		row.Offset = "+" + short(f.Lookup-m.Base)
+		row.Offset = "+" + short(f.RVA)
 	} else if len(f.Unloaded) > 0 {
 		row.Module = Clean(BaseName(f.Unloaded[0].Module)) + " (unloaded)"
 		if len(f.Unloaded[0].Offsets) > 0 {

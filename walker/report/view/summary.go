@@ -14,7 +14,11 @@ type Summary struct {
 	// Reason is the exception in the words of the tools, Facts the line under the verdict.
 	Reason string
 	Facts  []string
-	// NoCrash: the dump has no exception; FirstThread says where to start.
+	// Said is what the program said of its end, the most telling first.
+	Said []Fact
+	// Signature are the words by which equal crashes are grouped; "" without a crash.
+	Signature string
+	// NoCrash: the process did not crash; FirstThread says where to start.
 	NoCrash                        bool
 	FirstThread                    int
 	Threads, Modules, Wanted, Diag int
@@ -44,11 +48,21 @@ type LogRow struct{ Severity, Text string }
 // Summary makes the parts above the lists. dump is the number of the dump in the session.
 func (v *View) Summary(dump int) Summary {
 	r := v.r
-	s := Summary{Dump: dump, Name: Clean(BaseName(r.Dump.Name)), Verdict: v.Verdict(), NoCrash: r.Crash == nil,
-		FirstThread: r.FirstThread, Threads: len(r.Threads), Modules: len(r.Modules), Wanted: len(r.Wanted),
-		Diag: len(r.Diagnostics), Facts: v.facts(), System: v.system(), Log: []LogRow{}, Policy: Clean(r.Policy), Findings: v.Findings()}
+	s := Summary{Dump: dump, Name: Clean(BaseName(r.Dump.Name)), Verdict: v.Verdict(), NoCrash: r.Crash == nil || r.Crash.Requested,
+		FirstThread: r.FirstThread, Threads: len(r.Threads), Wanted: len(r.Wanted),
+		Diag: len(r.Diagnostics), Facts: v.facts(), System: v.system(), Log: []LogRow{}, Policy: Clean(r.Policy), Findings: v.Findings(), Said: []Fact{}}
+	for _, said := range r.Said {
+		s.Said = append(s.Said, Fact{Key: Clean(said.Source), Value: Clean(said.Text)})
+	}
+	for i := range r.Modules {
+		if !r.Modules[i].Merged {
+			s.Modules++
+		}
+	}
 	if r.Crash != nil {
 		s.Reason = Clean(reasonOf(r.Crash))
+		_, _, words := v.site()
+		s.Signature = Clean(words)
 	}
 	for i, d := range r.Diagnostics {
 		if d.Severity == "error" {
@@ -79,17 +93,22 @@ func (v *View) facts() []string {
 		}
 	}
 	if t != nil {
-		if len(t.Frames) > 0 {
-			f := &t.Frames[0]
+		if f, inlined, _ := v.site(); f != nil {
 			file, line, has := f.File, f.Line, f.HasLine
-			if len(f.Inlines) > 0 {
-				file, line, has = f.Inlines[0].File, f.Inlines[0].Line, f.Inlines[0].HasLine
+			if inlined != nil {
+				file, line, has = inlined.File, inlined.Line, inlined.HasLine
 			}
 			if s, _ := source(file, line, has); s != "" {
 				out = append(out, s)
 			}
 		}
 		out = append(out, "thread "+threadLabel(t))
+	}
+	if product := strings.TrimSpace(r.Process.Product + " " + r.Process.Version); product != "" {
+		if r.Process.Type != "" {
+			product += " (" + r.Process.Type + ")"
+		}
+		out = append(out, Clean(product))
 	}
 	if r.System.Display != "" {
 		out = append(out, Clean(withoutBuild(r.System.Display)))
@@ -99,9 +118,6 @@ func (v *View) facts() []string {
 	}
 	if r.Dump.Time != 0 {
 		out = append(out, Time(r.Dump.Time))
-	}
-	if r.Assertion != "" {
-		out = append(out, "assertion: "+Clean(r.Assertion))
 	}
 	return out
 }
@@ -200,7 +216,14 @@ func (v *View) system() []Group {
 	if r.Dump.Time != 0 {
 		written = Time(r.Dump.Time)
 	}
-	add("Process", Fact{"Name", r.Process.Name, true}, Fact{"Process id", pid, false}, Fact{"Ran for", uptime, false})
+	add("Process", Fact{"Name", r.Process.Name, true}, Fact{"Process id", pid, false}, Fact{"Kind", r.Process.Type, false},
+		Fact{"Product", r.Process.Product, false}, Fact{"Version", r.Process.Version, false}, Fact{"Channel", r.Process.Channel, false},
+		Fact{"Ran for", uptime, false})
+	said := make([]Fact, len(r.Said))
+	for i := range r.Said {
+		said[i] = Fact{Key: r.Said[i].Source, Value: r.Said[i].Text}
+	}
+	add("In the program's words", said...)
 	if c := r.Crash; c != nil {
 		params := make([]string, 0, len(c.Params))
 		for _, p := range c.Params {

@@ -3,6 +3,8 @@ package view
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/crashpane/crashpane/core/visible"
 )
 
 // maxText is the longest text that the page gets from a file, in bytes. The page's renderer takes no text or attribute of
@@ -25,37 +27,12 @@ func Clean(s string) string {
 			b.WriteString("…")
 			break
 		}
-		switch {
-		case r == '\t' || r == '\n' || r == '\r':
-			b.WriteByte(' ')
-		case r < ' ':
-			b.WriteRune(0x2400 + r) // the control pictures: U+2400 for NUL and so on
-		case r == 0x7f:
-			b.WriteRune(0x2421)
-		case r < 0xa0 && r > 0x7f, r == utf8.RuneError:
-			b.WriteRune(utf8.RuneError)
-		case hidden(r):
-			b.WriteString("‹U+")
-			b.WriteString(strings.ToUpper(short(uint64(r))[2:]))
-			b.WriteString("›")
-		default:
-			b.WriteRune(r)
+		if r == '\t' || r == '\n' || r == '\r' {
+			r = ' '
 		}
+		visible.Write(&b, r)
 	}
 	return b.String()
-}
-
-// hidden are the characters that change how their neighbours are read without being seen themselves.
-func hidden(r rune) bool {
-	switch {
-	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069: // embeddings, overrides, isolates
-	case r == 0x200e, r == 0x200f, r == 0x061c: // marks
-	case r >= 0x200b && r <= 0x200d, r == 0x2060, r == 0xfeff: // of no width
-	case r == 0x2028, r == 0x2029: // separators of lines and paragraphs
-	default:
-		return false
-	}
-	return true
 }
 
 // BaseName is the last part of a path of any system. Paths of version control systems, as Mozilla's symbol files have

@@ -30,7 +30,7 @@ func TestWhyNumbers(t *testing.T) {
 				Place: report.Place{Module: 1, Function: report.Name{Raw: "_Zcallee"}, Offset: 0x20}}},
 			Record:  []report.RecordLine{{Line: 81231, Text: "STACK CFI \x1b[31m"}},
 			Checks:  []string{"in module app"},
-			Scanned: &report.Scanned{Words: 2, Rejected: []report.RejectedWord{{Addr: 8, Value: 0x400100, Module: 0, Reason: "no symbol covers it"}}, More: 3},
+			Scanned: &report.Scanned{Words: 2, Rejected: []report.RejectedWord{{Addr: 8, Value: 0x400100, Module: 0, RVA: 0x100, Reason: "no symbol covers it"}}, More: 3},
 			Registers: []report.RegisterChange{{Name: "rsp", Before: 0x10, After: 0x40, HadBefore: true, HasNow: true, How: "rule"},
 				{Name: "rax", Before: 1, HadBefore: true, How: "lost"}, {Name: "r8", How: "unknown"}},
 		}

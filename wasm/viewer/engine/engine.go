@@ -25,7 +25,8 @@ type Engine struct {
 	maps     []app.GridRow      // the memory map of mapsOf
 	mapsOf   *report.Report
 	compared comparison
-	writeSym func(io.Writer, session.Binary) error
+	writeSym func(io.Writer, session.Binary, string) error
+	demangle func(string) string
 	lines    []string // of the stream linesOf
 	linesOf  string
 	post     func(app.Reply)
@@ -55,19 +56,24 @@ type Options struct {
 	// PostFile sends a message with the file beside it that a Source is read from, if there is one that others can read: what was
 	// unpacked for the engine can be. It reports whether it did.
 	PostFile func(app.Reply, *input.Source) bool
-	// WriteSym writes what one of them knows as a Breakpad symbol file.
-	WriteSym func(w io.Writer, b session.Binary) error
+	// WriteSym writes what one of them knows as a Breakpad symbol file with a debug id, the usual one if that is "".
+	WriteSym func(w io.Writer, b session.Binary, id string) error
+	// Demangle makes names readable. Nil is demangle.Name, which leaves Microsoft's names as they are.
+	Demangle func(string) string
 }
 
 // New makes an engine. post sends a message to the page; it is called from within Handle.
 func New(post func(app.Reply), opt Options) *Engine {
-	e := &Engine{post: post, writeSym: opt.WriteSym, fetched: opt.Fetched, views: map[int]*view.View{}, reports: map[int]int{}, looked: -1}
+	e := &Engine{post: post, writeSym: opt.WriteSym, demangle: opt.Demangle, fetched: opt.Fetched, views: map[int]*view.View{}, reports: map[int]int{}, looked: -1}
 	e.exact = exact{pieces: map[int][]func([]byte) []byte{}, before: map[int]*report.Report{}, send: opt.PostData, hand: opt.PostFile}
 	// Names are not made readable here but in the views, and only those of the rows that are shown: in wasm a name costs
 	// a tenth of a millisecond.
 	o := opt.Session
 	o.Progress, o.Sparse = e.progress, true
 	e.session = session.New(o)
+	if e.demangle == nil {
+		e.demangle = demangle.Name
+	}
 	return e
 }
 
@@ -166,7 +172,7 @@ func (e *Engine) viewOf(dump int, rep *report.Report) *view.View {
 	}
 	v := e.views[dump]
 	if v == nil || v.Report() != rep {
-		v = view.New(rep, demangle.Name)
+		v = view.New(rep, e.demangle)
 		if !e.redact {
 			v.ExplainBy(e.session.Explainer(dump, true))
 		}

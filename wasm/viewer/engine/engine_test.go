@@ -23,7 +23,9 @@ type talk struct {
 	id      int
 }
 
-func newTalk(t *testing.T) *talk {
+func newTalk(t *testing.T) *talk { return newTalkWith(t, Options{}) }
+
+func newTalkWith(t *testing.T, opt Options) *talk {
 	k := &talk{t: t}
 	k.e = New(func(r app.Reply) {
 		var back app.Reply
@@ -33,7 +35,7 @@ func newTalk(t *testing.T) *talk {
 		if back.Progress == nil {
 			k.answers = append(k.answers, back)
 		}
-	}, Options{})
+	}, opt)
 	return k
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/crashpane/crashpane/symfile/demangle"
 	jsonreport "github.com/crashpane/crashpane/walker/report/json"
 	"github.com/crashpane/crashpane/walker/report/text"
 	"github.com/crashpane/crashpane/walker/report/view"
@@ -39,7 +38,7 @@ func (e *Engine) export(r *app.Reply, req app.Request) error {
 			err = errors.New(problem)
 			break
 		}
-		c.Demangle(demangle.Name)
+		c.Demangle(e.demangle)
 		err = text.WriteComparison(&b, rep, c)
 	case app.ExportText:
 		err = text.Write(&b, rep)
@@ -49,7 +48,7 @@ func (e *Engine) export(r *app.Reply, req app.Request) error {
 	case app.ExportJSON:
 		ending = ".json"
 		// Under the key "crashpane" the JSON has the readable names of all frames, not only of those that were shown.
-		rep.Demangle(demangle.Name)
+		rep.Demangle(e.demangle)
 		opt := jsonreport.Options{Pretty: true}
 		if !e.redact {
 			opt.Explain = e.session.Explainer(req.Dump, false)

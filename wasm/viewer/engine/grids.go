@@ -106,7 +106,7 @@ func (e *Engine) memoryMap(d *core.Dump, rep *report.Report) []app.GridRow {
 		}
 		row := app.GridRow{Cells: []string{fmt.Sprintf("0x%0*x", width, start), view.Size(int64(size)), access, state, path}}
 		inside := func(a uint64) bool { return a >= start && a-start < size }
-		if rep.Crash != nil && inside(rep.Crash.Address) {
+		if rep.Crash != nil && rep.Crash.Event.HasAddress && inside(rep.Crash.Event.Address) {
 			row.Mark, row.Cells[4] = "danger", join("the fault address", path)
 		}
 		for i := range d.Threads {

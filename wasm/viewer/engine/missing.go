@@ -2,11 +2,11 @@ package engine
 
 import (
 	"fmt"
-	"github.com/crashpane/crashpane/walker/session"
-	"strings"
 
+	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/session"
 )
 
 // maxMissing is how many symbol files are asked for at most; whoever lacks more has most of them of modules that are on no stack.
@@ -57,7 +57,7 @@ func isSymbols(src *input.Source, id string) error {
 	switch {
 	case !ok:
 		return fmt.Errorf("%s is no symbol file: it does not begin with a MODULE record", src.Name)
-	case id != "" && !strings.EqualFold(m.ID, id):
+	case id != "" && !core.SameID(m.ID, id):
 		return fmt.Errorf("%s is of another build: its id is %s", src.Name, m.ID)
 	}
 	return nil

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/view"
@@ -20,11 +21,12 @@ func (e *Engine) sym(r *app.Reply, name string) error {
 			return fmt.Errorf("this program does not write symbol files")
 		}
 		w := &chunks{e: e, name: name}
-		if err := e.writeSym(w, b); err != nil {
+		if err := e.writeSym(w, b, e.session.IDInUse(it.ID)); err != nil {
 			return err
 		}
 		w.flush()
 		r.Kind, r.FileName = app.OpSym, symName(b)
+		r.Text = view.Clean(strings.Join(b.Warnings(), "; ")) // what could not be read is missing in it
 		return nil
 	}
 	return fmt.Errorf("there is no binary called %q", view.Clean(name))

@@ -1,0 +1,237 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+//go:embed frames.py
+var gdbScript []byte
+
+// capture is a process as it was: gdb's frames, a dump, and the files that it had mapped.
+type capture struct {
+	gdb   map[uint32]*gdbThread
+	maps  []mapping
+	dump  string
+	files []string
+}
+
+// running is a started program.
+type running struct {
+	cmd    *exec.Cmd
+	stderr bytes.Buffer
+	pid    int // the process to capture
+}
+
+// start runs the program without the caller's environment and brings it to the state in which it is to be captured.
+func start(p *program, dir string) (*running, error) {
+	argv := fill(p.run, dir)
+	path, err := find(argv[0])
+	if err != nil {
+		return nil, err
+	}
+	r := &running{cmd: exec.Command(path, argv[1:]...)}
+	r.cmd.Dir = dir
+	r.cmd.Env = append([]string{"PATH=" + minimalPath, "HOME=" + dir, "LANG=C.UTF-8"}, p.env...)
+	r.cmd.Stderr = &r.stderr
+	r.cmd.WaitDelay = time.Second
+	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+	stdout, err := r.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := r.cmd.Start(); err != nil {
+		return nil, err
+	}
+	r.pid = r.cmd.Process.Pid
+	if p.marker {
+		limit := time.AfterFunc(time.Minute, func() { r.cmd.Process.Kill() })
+		r.pid, err = waitForMarker(bufio.NewScanner(stdout), r.pid)
+		limit.Stop()
+		if err != nil {
+			r.kill()
+			return nil, fmt.Errorf("%w: %s", err, lastLine(r.stderr.String()))
+		}
+	}
+	calm, limit := 200*time.Millisecond, 5*time.Second
+	if !p.marker {
+		calm, limit = 3*time.Second, 30*time.Second
+	}
+	if err := settle(r.pid, calm, limit); err != nil {
+		r.kill()
+		return nil, fmt.Errorf("%w: %s", err, lastLine(r.stderr.String()))
+	}
+	return r, nil
+}
+
+// kill ends the program and what it started.
+func (r *running) kill() {
+	syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL)
+	r.cmd.Process.Kill()
+	r.cmd.Wait()
+}
+
+// captureProcess stops a process and lets gdb and the dump's writer look at it. The process is left as it is; the caller kills it.
+func captureProcess(pid int, p *program, dir, writer string) (*capture, error) {
+	if err := stop(pid); err != nil {
+		return nil, err
+	}
+	c := &capture{dump: filepath.Join(dir, p.name+".dmp")}
+	var err error
+	if c.maps, err = readMaps(pid); err != nil {
+		return nil, err
+	}
+	c.files = symbolFiles(c.maps, dir)
+	if vdso, err := saveVDSO(pid, c.maps, dir); err != nil {
+		return nil, err
+	} else if vdso != "" {
+		c.files = append(c.files, vdso)
+	}
+	frames := filepath.Join(dir, p.name+".frames.json")
+	script := filepath.Join(dir, "frames.py")
+	if err := os.WriteFile(script, gdbScript, 0o600); err != nil {
+		return nil, err
+	}
+	args := []string{"-batch", "-nx", "-iex", "set auto-load off", "-iex", "set debuginfod enabled off",
+		"-iex", "set backtrace past-main on", "-iex", "set backtrace past-entry on"}
+	if p.unlink != "" {
+		args = append(args, kept(dir)) // gdb cannot find a file that was unlinked
+	}
+	args = append(args, "-p", strconv.Itoa(pid), "-x", script)
+	said, err := runTool(5*time.Minute, dir, []string{"CRASHPANE_FRAMES=" + frames, "CRASHPANE_FRAME_POINTERS=" + p.framePointers}, "gdb", args...)
+	if err != nil {
+		return nil, fmt.Errorf("gdb: %w: %s", err, lastLine(said))
+	}
+	text, err := os.ReadFile(frames)
+	if err == nil {
+		err = json.Unmarshal(text, &c.gdb)
+	}
+	if err != nil { // gdb succeeds when its script fails
+		return nil, fmt.Errorf("gdb's frames: %w: %s", err, lastLine(said))
+	}
+	// gdb lets the process go on.
+	if err := stop(pid); err != nil {
+		return nil, err
+	}
+	args = []string{strconv.Itoa(pid), c.dump}
+	if p.memory {
+		for _, r := range stackRanges(c.gdb, c.maps) {
+			args = append(args, fmt.Sprintf("0x%x", r.start), fmt.Sprintf("0x%x", r.end-r.start))
+		}
+	}
+	if text, err := runTool(2*time.Minute, dir, nil, writer, args...); err != nil {
+		return nil, fmt.Errorf("the dump's writer: %w: %s", err, lastLine(text))
+	}
+	return c, nil
+}
+
+// symbolFiles are the files with code that a process has mapped. Those that were unlinked are in the folder under the name of kept.
+func symbolFiles(maps []mapping, dir string) []string {
+	var files []string
+	seen := map[string]bool{}
+	for _, m := range maps {
+		if !strings.HasPrefix(m.path, "/") || seen[m.path] {
+			continue
+		}
+		seen[m.path] = true
+		path := m.path
+		if m.deleted {
+			path = kept(dir)
+		}
+		head := make([]byte, 4)
+		f, err := os.Open(path)
+		if err != nil {
+			continue
+		}
+		n, _ := f.Read(head)
+		st, err := f.Stat()
+		f.Close()
+		if n == 4 && string(head) == "\x7fELF" && err == nil && st.Mode().IsRegular() {
+			files = append(files, path)
+			// A debug file beside the program, as objcopy and strip leave it.
+			if _, err := os.Stat(path + ".debug"); err == nil {
+				files = append(files, path+".debug")
+			}
+		}
+	}
+	return files
+}
+
+// saveVDSO writes the library that the kernel maps into every process, which is in no file, to one: gdb reads it from memory too.
+func saveVDSO(pid int, maps []mapping, dir string) (string, error) {
+	for _, m := range maps {
+		if m.path != "[vdso]" {
+			continue
+		}
+		memory, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
+		if err != nil {
+			return "", err
+		}
+		defer memory.Close()
+		image := make([]byte, m.end-m.start)
+		if _, err := memory.ReadAt(image, int64(m.start)); err != nil {
+			return "", err
+		}
+		path := filepath.Join(dir, "linux-gate.so")
+		return path, os.WriteFile(path, image, 0o600)
+	}
+	return "", nil
+}
+
+// kept is where a program's file is linked before it is unlinked.
+func kept(dir string) string { return filepath.Join(dir, "kept") }
+
+// stackRanges are the mappings that gdb's stack pointers lie in, from the lowest one on.
+func stackRanges(gdb map[uint32]*gdbThread, maps []mapping) []mapping {
+	var out []mapping
+	for _, m := range maps {
+		low, high := m.end, m.start
+		for _, t := range gdb {
+			for _, f := range t.Frames {
+				if f.SP >= m.start && f.SP < m.end {
+					low, high = min(low, f.SP), max(high, f.SP)
+				}
+			}
+		}
+		// The page below the innermost frame's stack pointer may have its return address; above the outermost frame's are arguments.
+		const page = 4096
+		if low < m.end && m.read { // a stack pointer may be in the guard page
+			out = append(out, mapping{start: max(low&^(page-1), m.start), end: min(high+page, m.end)})
+		}
+	}
+	return out
+}
+
+// runTool runs a tool of the machine to its end and returns all that it printed.
+func runTool(limit time.Duration, dir string, env []string, name string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), env...)
+	cmd.WaitDelay = time.Second
+	text, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		err = fmt.Errorf("it did not end in %v", limit)
+	}
+	return string(text), err
+}
+
+// lastLine is the last line of a tool's output that says something.
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return lines[len(lines)-1]
+}

@@ -1,0 +1,158 @@
+//go:build linux
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// program is a row of the table of programs: how it is built and started, and what must be on its stacks. In commands, $SRC stands for
+// testdata/real and $DIR for the program's own temporary folder.
+type program struct {
+	name string
+	// needs are what must be installed: commands, or files with a slash; each with the package that has it.
+	needs []need
+	// build are the commands that make the program, in order.
+	build []string
+	run   string
+	env   []string
+	// marker: it prints "ready" on a line when it is to be captured, or "ready PID" if another process is. Otherwise it is when its threads have
+	// been asleep for three seconds.
+	marker bool
+	// children are parts of command lines; a process below the program with each is captured too.
+	children []string
+	// unlink is a file that is removed while the program runs.
+	unlink string
+	// memory: the dump gets all memory between the stack pointers that gdb saw, also where that is not the thread's current stack.
+	memory bool
+	// bits32: a 32-bit process, whose dump must be written by a 32-bit writer.
+	bits32 bool
+	// framePointers names the code that keeps the frame pointer and has no rules that gdb could use, see frames.py.
+	framePointers string
+	// complete: every stack is expected to be walked to its end, also where gdb cannot.
+	complete bool
+	// landmarks are what must be on a stack where gdb cannot go: beyond the code that a JIT compiler made.
+	landmarks []landmarks
+}
+
+// need is what a program needs, and how to install it.
+type need struct{ what, install string }
+
+var (
+	gcc    = need{"gcc", "apt-get install gcc"}
+	gxx    = need{"g++", "apt-get install g++"}
+	clang  = need{"clang", "apt-get install clang"}
+	objcpy = need{"objcopy", "apt-get install binutils"}
+	gcc32  = need{"/usr/include/x86_64-linux-gnu/c++/12/32/bits/c++config.h", "apt-get install gcc-multilib g++-multilib"}
+)
+
+// waitingThreads are on the stacks of testdata/real/frames.c, as far as a search of the stack reaches where a library has no rules.
+var waitingThreads = []landmarks{{"wait_here", "main"}, {"wait_here", "with_recursion", "thread"}, {"wait_here", "never_returns", "with_noreturn", "thread"},
+	{"wait_here", "compare"}, {"wait_here", "with_longjmp", "thread"}}
+
+// programs are in the order of the printed table: small ones that are hard first, then those that others have written.
+var programs = []program{
+	{name: "frames-O0", needs: []need{gcc}, build: []string{"gcc -O0 -g -o $DIR/frames $SRC/frames.c -pthread"}, run: "$DIR/frames", marker: true},
+	{name: "frames-O2", needs: []need{gcc}, build: []string{"gcc -O2 -o $DIR/frames $SRC/frames.c -pthread"}, run: "$DIR/frames", marker: true},
+	{name: "frames-O3", needs: []need{clang}, build: []string{"clang -O3 -fomit-frame-pointer -o $DIR/frames $SRC/frames.c -pthread"}, run: "$DIR/frames", marker: true},
+	{name: "separate-debug", needs: []need{gcc, objcpy}, build: []string{"gcc -O2 -g -fno-asynchronous-unwind-tables -o $DIR/frames $SRC/frames.c -pthread",
+		"objcopy --only-keep-debug $DIR/frames $DIR/frames.debug", "strip $DIR/frames",
+		"objcopy --add-gnu-debuglink=$DIR/frames.debug $DIR/frames"}, run: "$DIR/frames", marker: true},
+	{name: "static", needs: []need{gcc}, build: []string{"gcc -O2 -g -static -o $DIR/frames $SRC/frames.c -pthread"}, run: "$DIR/frames", marker: true},
+	{name: "static-pie", needs: []need{gcc}, build: []string{"gcc -O2 -g -static-pie -o $DIR/frames $SRC/frames.c -pthread"}, run: "$DIR/frames", marker: true},
+	// Debian's musl has no unwind tables, so that gdb loses its way after two frames.
+	{name: "musl", needs: []need{{"musl-gcc", "apt-get install musl-tools"}}, build: []string{"musl-gcc -O2 -g -o $DIR/frames $SRC/frames.c -pthread"}, run: "$DIR/frames", marker: true, landmarks: waitingThreads},
+	{name: "musl-static", needs: []need{{"musl-gcc", "apt-get install musl-tools"}}, build: []string{"musl-gcc -O2 -g -static -o $DIR/frames $SRC/frames.c -pthread"}, run: "$DIR/frames", marker: true, landmarks: waitingThreads},
+	{name: "lld", needs: []need{clang, {"ld.lld", "apt-get install lld"}}, build: []string{"clang -O2 -g -fuse-ld=lld -o $DIR/frames $SRC/frames.c -pthread"}, run: "$DIR/frames", marker: true},
+	{name: "mold", needs: []need{gcc, {"mold", "apt-get install mold"}}, build: []string{"gcc -O2 -g -fuse-ld=mold -o $DIR/frames $SRC/frames.c -pthread"}, run: "$DIR/frames", marker: true},
+	{name: "no-build-id", needs: []need{gcc}, build: []string{"gcc -O2 -g -Wl,--build-id=none -o $DIR/frames $SRC/frames.c -pthread"}, run: "$DIR/frames", marker: true},
+	{name: "deleted", needs: []need{gcc}, build: []string{"gcc -O2 -g -o $DIR/frames $SRC/frames.c -pthread"}, run: "$DIR/frames", unlink: "$DIR/frames", marker: true},
+	{name: "32-bit-O0", needs: []need{gcc, gcc32}, build: []string{"gcc -m32 -O0 -g -o $DIR/frames $SRC/frames.c -pthread"}, run: "$DIR/frames", marker: true, bits32: true},
+	{name: "32-bit-O2", needs: []need{gcc, gcc32}, build: []string{"gcc -m32 -O2 -g -fomit-frame-pointer -o $DIR/frames $SRC/frames.c -pthread"}, run: "$DIR/frames", marker: true, bits32: true},
+	{name: "32-bit-signal", needs: []need{gcc, gcc32}, build: []string{"gcc -m32 -O2 -g -o $DIR/signal $SRC/signal.c -pthread"}, run: "$DIR/signal", marker: true, bits32: true, memory: true,
+		landmarks: []landmarks{{"on_crash", "call_null", "thread"}}},
+	{name: "blocked", needs: []need{gcc}, build: []string{"gcc -O2 -g -o $DIR/blocked $SRC/blocked.c -pthread"}, run: "$DIR/blocked", marker: true},
+	{name: "signal-O0", needs: []need{gcc}, build: []string{"gcc -O0 -g -o $DIR/signal $SRC/signal.c -pthread"}, run: "$DIR/signal", marker: true,
+		landmarks: []landmarks{{"on_crash", "call_null", "thread"}, {"on_user2", "on_user1", "raise_both", "raise_on_alternate_stack", "thread"}}},
+	{name: "signal", needs: []need{gcc}, build: []string{"gcc -O2 -g -o $DIR/signal $SRC/signal.c -pthread"}, run: "$DIR/signal", marker: true,
+		landmarks: []landmarks{{"on_crash", "call_null", "thread"}, {"on_user2", "on_user1", "raise_both", "raise_on_alternate_stack", "thread"}}},
+	{name: "signal-memory", needs: []need{gcc}, build: []string{"gcc -O2 -g -o $DIR/signal $SRC/signal.c -pthread"}, run: "$DIR/signal", marker: true, memory: true,
+		landmarks: []landmarks{{"on_crash", "call_null", "thread"}, {"on_user2", "on_user1", "raise_both", "raise_on_alternate_stack", "main"}}},
+	{name: "overflow", needs: []need{gcc}, build: []string{"gcc -O1 -g -o $DIR/overflow $SRC/overflow.c -pthread"}, run: "$DIR/overflow", marker: true},
+	{name: "overflow-memory", needs: []need{gcc}, build: []string{"gcc -O1 -g -o $DIR/overflow $SRC/overflow.c -pthread"}, run: "$DIR/overflow", marker: true, memory: true},
+	{name: "exceptions", needs: []need{gxx}, build: []string{"g++ -O2 -g -o $DIR/exceptions $SRC/exceptions.cc -pthread"}, run: "$DIR/exceptions", marker: true},
+	{name: "closed-stays", needs: []need{gcc}, build: []string{"gcc -O2 -g -shared -fPIC -o $DIR/library.so $SRC/closed_library.c", "gcc -O2 -g -o $DIR/closed $SRC/closed.c -pthread"},
+		run: "$DIR/closed $DIR/library.so stays", marker: true},
+	{name: "closed", needs: []need{gcc}, build: []string{"gcc -O2 -g -fno-omit-frame-pointer -shared -fPIC -o $DIR/library.so $SRC/closed_library.c", "gcc -O2 -g -o $DIR/closed $SRC/closed.c -pthread"},
+		run: "$DIR/closed $DIR/library.so", marker: true, framePointers: "made", complete: true},
+	{name: "vfork", needs: []need{gcc}, build: []string{"gcc -O2 -g -o $DIR/vfork $SRC/vfork.c"}, run: "$DIR/vfork", marker: true},
+	{name: "coroutine", needs: []need{gcc}, build: []string{"gcc -O2 -g -o $DIR/coroutine $SRC/coroutine.c"}, run: "$DIR/coroutine", marker: true},
+	{name: "lazy", needs: []need{gcc}, build: []string{"gcc -O1 -g -shared -fPIC -Wl,-z,lazy -o $DIR/library.so $SRC/lazy_library.c", "gcc -O1 -g -Wl,-z,lazy -Wl,-rpath,$DIR -o $DIR/lazy $SRC/lazy.c $DIR/library.so"},
+		run: "$DIR/lazy", marker: true},
+	{name: "step-O2", needs: []need{gcc}, build: []string{"gcc -O2 -g -Wl,-z,lazy -o $DIR/step $SRC/step.c -pthread"}, run: "$DIR/step 1 250", marker: true},
+	{name: "step-O0", needs: []need{gcc}, build: []string{"gcc -O0 -g -Wl,-z,lazy -o $DIR/step $SRC/step.c -pthread"}, run: "$DIR/step 1 250", marker: true},
+	{name: "step-binding", needs: []need{gcc}, build: []string{"gcc -O2 -g -Wl,-z,lazy -o $DIR/step $SRC/step.c -pthread"}, run: "$DIR/step 250 250", marker: true},
+	{name: "step-clang", needs: []need{clang}, build: []string{"clang -O2 -g -fomit-frame-pointer -Wl,-z,lazy -o $DIR/step $SRC/step.c -pthread"}, run: "$DIR/step 1 250", marker: true},
+	{name: "step-lld", needs: []need{clang, {"ld.lld", "apt-get install lld"}}, build: []string{"clang -O2 -g -fuse-ld=lld -Wl,-z,lazy -o $DIR/step $SRC/step.c -pthread"}, run: "$DIR/step 1 250", marker: true},
+	{name: "step-mold", needs: []need{gcc, {"mold", "apt-get install mold"}}, build: []string{"gcc -O2 -g -fuse-ld=mold -Wl,-z,lazy -o $DIR/step $SRC/step.c -pthread"}, run: "$DIR/step 1 250", marker: true},
+	{name: "step-32-bit", needs: []need{gcc, gcc32}, build: []string{"gcc -m32 -O2 -g -Wl,-z,lazy -o $DIR/step $SRC/step.c -pthread"}, run: "$DIR/step 1 250", marker: true, bits32: true},
+	{name: "rust", needs: []need{{"rustc", "https://rustup.rs"}}, build: []string{"rustc -O -g -o $DIR/frames $SRC/frames.rs"}, run: "$DIR/frames", marker: true},
+	{name: "go", needs: []need{{"go", "https://go.dev/dl"}}, build: []string{"go build -o $DIR/goroutines $SRC/goroutines.go"}, run: "$DIR/goroutines", marker: true},
+	{name: "go-no-build-id", needs: []need{{"go", "https://go.dev/dl"}}, build: []string{"go build -ldflags=-B=none -o $DIR/goroutines $SRC/goroutines.go"}, run: "$DIR/goroutines", marker: true},
+	{name: "cgo", needs: []need{{"go", "https://go.dev/dl"}, gcc}, build: []string{"go build -o $DIR/cgo $SRC/cgo.go"}, run: "$DIR/cgo", marker: true},
+	{name: "java", needs: []need{{"java", "apt-get install default-jre"}, {"javac", "apt-get install default-jdk"}}, build: []string{"javac -d $DIR $SRC/Frames.java"}, run: "java -cp $DIR Frames", marker: true,
+		// Compiled code uses rbp for anything, so that only the landmarks say whether a stack goes on beyond it.
+		landmarks: []landmarks{{"JavaCalls::call_helper", "JavaMain", "start_thread"}, {"JavaCalls::call_helper", "thread_native_entry", "start_thread"}}},
+	{name: "java-frame-pointers", needs: []need{{"java", "apt-get install default-jre"}, {"javac", "apt-get install default-jdk"}}, build: []string{"javac -d $DIR $SRC/Frames.java"},
+		run: "java -XX:+PreserveFramePointer -cp $DIR Frames", marker: true, framePointers: "made", complete: true},
+	{name: "node", needs: []need{{"node", "apt-get install nodejs"}}, run: "node $SRC/frames.js", marker: true, framePointers: "made,Builtins_", complete: true,
+		landmarks: []landmarks{{"Builtins_InterpreterEntryTrampoline", "Builtins_JSEntry", "node::Start", "main", "__libc_start_main"}}},
+	{name: "python", needs: []need{{"python3", "apt-get install python3"}}, run: "python3 $SRC/frames.py", marker: true},
+	{name: "perl", needs: []need{{"perl", "apt-get install perl"}}, run: "perl $SRC/frames.pl", marker: true},
+	{name: "vim", needs: []need{{"vim", "apt-get install vim"}}, run: "vim -u NONE -es -c sleep&1000"},
+	{name: "firefox", needs: []need{{"firefox-esr", "apt-get install firefox-esr"}}, run: "firefox-esr --headless --no-remote --profile $DIR about:blank", children: []string{"-contentproc"}},
+	{name: "chromium", needs: []need{{"chromium", "apt-get install chromium"}},
+		run:      "chromium --headless=new --no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-component-update --disable-sync --user-data-dir=$DIR/profile about:blank",
+		children: []string{"--type=renderer", "--type=zygote", "--type=utility"}, framePointers: "chromium,made,Builtins_", complete: true},
+}
+
+// minimalPath is where programs are looked for, and all that they get of the caller's environment.
+const minimalPath = "/usr/local/bin:/usr/bin:/bin"
+
+// fill splits a command at spaces and puts folders in place of their names; & stands for a space inside an argument.
+func fill(command, dir string) []string {
+	src, _ := filepath.Abs(sources)
+	words := strings.Fields(command)
+	for i, w := range words {
+		words[i] = strings.NewReplacer("$SRC", src, "$DIR", dir, "&", " ").Replace(w)
+	}
+	return words
+}
+
+// find returns the path of a command: as minimalPath has it, else as the caller's does.
+func find(name string) (string, error) {
+	if strings.Contains(name, "/") {
+		_, err := os.Stat(name)
+		return name, err
+	}
+	for _, dir := range filepath.SplitList(minimalPath) {
+		path := filepath.Join(dir, name)
+		if st, err := os.Stat(path); err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0 {
+			return path, nil
+		}
+	}
+	return exec.LookPath(name)
+}
+
+// absent returns what a program needs and the machine does not have.
+func (p *program) absent() *need {
+	for i := range p.needs {
+		if _, err := find(p.needs[i].what); err != nil {
+			return &p.needs[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,108 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/binary"
+	"github.com/crashpane/crashpane/symfile/demangle"
+	"github.com/crashpane/crashpane/walker/session"
+)
+
+// walked is a dump with its stacks, by thread id.
+type walked struct {
+	threads map[uint32]*ourThread
+	session *session.Session
+	open    []*os.File
+}
+
+func (w *walked) close() {
+	for _, f := range w.open {
+		f.Close()
+	}
+}
+
+// hasMemory says whether the dump has the word at an address.
+func (w *walked) hasMemory(addr uint64) bool {
+	_, ok := w.session.Dump(0).Memory.Word(addr, 4)
+	return ok
+}
+
+// walk reads the dump and the program's files as the page and the command do, and walks by the best policy.
+func walk(dump string, files []string) (*walked, error) {
+	w := &walked{threads: map[uint32]*ourThread{}}
+	w.session = session.New(session.Options{Demangle: demangle.Name, Workers: runtime.GOMAXPROCS(0),
+		OpenBinary: func(src *input.Source) (session.Binary, error) {
+			b, err := binary.Open(src)
+			if err != nil {
+				return nil, err // an untyped nil
+			}
+			return b, nil
+		}})
+	if err := w.add(dump); err != nil {
+		return w, err
+	}
+	if w.session.Dump(0) == nil {
+		return w, fmt.Errorf("%s: %s", dump, w.session.Items()[0].Message)
+	}
+	for _, m := range w.session.Dump(0).Modules {
+		files = append(files, debugFile(strings.ToLower(m.CodeID)))
+	}
+	for _, file := range files {
+		if file == "" {
+			continue
+		}
+		if err := w.add(file); err != nil {
+			return w, err
+		}
+	}
+	r := w.session.Report(0)
+	if r == nil {
+		return w, fmt.Errorf("%s: no stack could be walked", dump)
+	}
+	r.Demangle(demangle.Name)
+	for i := range r.Threads {
+		th := &r.Threads[i]
+		t := &ourThread{stop: th.Stop.Kind, detail: th.Stop.Detail}
+		for j := range th.Frames {
+			f := &th.Frames[j]
+			t.frames = append(t.frames, ourFrame{pc: f.PC, sp: f.Regs.SP(), name: f.Function.Shown(), trust: f.Trust})
+		}
+		w.threads[th.ID] = t
+	}
+	return w, nil
+}
+
+func (w *walked) add(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	w.open = append(w.open, f)
+	st, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	src := input.New(path, f, st.Size())
+	src.Parallel = true
+	w.session.Add(src)
+	return nil
+}
+
+// debugFile is the separate debug file of a build id where distributions put it, or "".
+func debugFile(id string) string {
+	if len(id) < 4 {
+		return ""
+	}
+	path := filepath.Join("/usr/lib/debug/.build-id", id[:2], id[2:]+".debug")
+	if _, err := os.Stat(path); err != nil {
+		return ""
+	}
+	return path
+}

@@ -1,0 +1,50 @@
+package intake
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Problems are what of an archive could not be used. Its text is one line, however many they are.
+type Problems struct {
+	// First are the first keptProblems, and of later ones the first of a kind that a caller asks for (ErrNoUnpacker). Count is how
+	// many there are in all.
+	First []error
+	Count int
+}
+
+// keptProblems is how many problems of an archive are kept: a crafted one has thousands.
+const keptProblems = 10
+
+// add takes a problem.
+func (p *Problems) add(err error) {
+	p.Count++
+	if len(p.First) < keptProblems || errors.Is(err, ErrNoUnpacker) && !errors.Is(p, ErrNoUnpacker) {
+		p.First = append(p.First, err)
+	}
+}
+
+// err is p as an error: nil if there is none.
+func (p *Problems) err() error {
+	if p.Count == 0 {
+		return nil
+	}
+	return p
+}
+
+func (p *Problems) Error() string {
+	text := ""
+	for i, err := range p.First {
+		if i > 0 {
+			text += "; "
+		}
+		text += err.Error()
+	}
+	if more := p.Count - len(p.First); more > 0 {
+		text += fmt.Sprintf("; and %d more like these", more)
+	}
+	return text
+}
+
+// Unwrap gives the problems that were kept.
+func (p *Problems) Unwrap() []error { return p.First }

@@ -1,0 +1,290 @@
+// Package jsonwriter writes JSON (RFC 8259) as it goes, so that a report with many thousand frames needs no second copy of itself.
+//
+// It is the one place that writes JSON of what files say. Nothing can be written through it that is not escaped: keys and strings take
+// the same way, numbers are numbers, and JSON of a file can only be passed on as a Value, which Parse has read.
+//
+// The forms are those of serde_json: two blanks a level when pretty, nothing between tokens when compact. Besides what must be escaped, control
+// and other hidden characters are (see package visible): what is printed on a terminal cannot command it, and decodes to the same text.
+package jsonwriter
+
+import (
+	"encoding/hex"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/crashpane/crashpane/core/visible"
+)
+
+// Writer writes one JSON value. In an object each value follows a Key; in a list values follow each other. The caller chooses the
+// order of keys, and sees to it that no object has one twice.
+type Writer struct {
+	w    io.Writer
+	buf  []byte
+	err  error
+	form Form
+	// ends are the characters that end the objects and lists that are open; list: the innermost is a list.
+	ends  []byte
+	list  bool
+	empty bool // nothing was written into the innermost object or list yet
+}
+
+// Form is where lines are broken.
+type Form uint8
+
+const (
+	// Compact: nowhere. Pretty: before each member and element, which are indented by two blanks a level. Rows: between the members or
+	// elements of the outermost object or list.
+	Compact Form = iota
+	Pretty
+	Rows
+)
+
+// bufferSize is how many bytes are handed on at a time, more or less.
+const bufferSize = 64 << 10
+
+// New makes a Writer. Flush ends its work.
+func New(w io.Writer, form Form) *Writer {
+	return &Writer{w: w, buf: make([]byte, 0, bufferSize), form: form}
+}
+
+// Flush hands on what is still collected. The error is the first of the underlying writer.
+func (w *Writer) Flush() error {
+	if w.err == nil && len(w.buf) > 0 {
+		_, w.err = w.w.Write(w.buf)
+	}
+	w.buf = w.buf[:0]
+	return w.err
+}
+
+func (w *Writer) char(c byte)   { w.buf = append(w.buf, c) }
+func (w *Writer) text(s string) { w.buf = append(w.buf, s...) }
+
+// Begin begins an object, or a list, as a value; End ends the innermost.
+func (w *Writer) Begin(list bool) {
+	w.value()
+	begin, end := byte('{'), byte('}')
+	if list {
+		begin, end = '[', ']'
+	}
+	w.char(begin)
+	w.ends = append(w.ends, end)
+	w.list, w.empty = list, true
+}
+
+// End ends the innermost object or list.
+func (w *Writer) End() {
+	end := w.ends[len(w.ends)-1]
+	w.ends = w.ends[:len(w.ends)-1]
+	if !w.empty {
+		w.empty = true // no comma
+		w.next()
+	}
+	w.char(end)
+	w.empty = false
+	w.list = len(w.ends) > 0 && w.ends[len(w.ends)-1] == ']'
+}
+
+// value begins a value: in a list, an element.
+func (w *Writer) value() {
+	if w.list {
+		w.next()
+	}
+}
+
+// next begins a member of the innermost object or list.
+func (w *Writer) next() {
+	if len(w.buf) > bufferSize/2 {
+		w.Flush() // the error sticks
+	}
+	const line = ",\n                                                                "
+	from, width := 0, 1
+	if w.empty {
+		from = 1
+	}
+	if w.form == Pretty {
+		width = 2 + 2*len(w.ends)
+	} else if w.form == Rows && len(w.ends) == 1 && !w.empty {
+		width = 2
+	}
+	to := min(width, len(line))
+	w.empty = false
+	w.text(line[from:to])
+	for ; to < width; to += 2 {
+		w.text("  ")
+	}
+}
+
+// Key begins a member of an object; its value is written next.
+func (w *Writer) Key(k string) {
+	w.next()
+	w.quote(k)
+	w.char(':')
+	if w.form == Pretty {
+		w.char(' ')
+	}
+}
+
+// Object writes an object as a member.
+func (w *Writer) Object(k string, body func()) {
+	w.Key(k)
+	w.PutObject(body)
+}
+
+// List writes a list of n values as a member; item writes the value of each.
+func (w *Writer) List(k string, n int, item func(i int)) {
+	w.Key(k)
+	w.PutList(n, item)
+}
+
+// Str writes a text as a member; Null, Bool, Int, Uint and Float write those.
+func (w *Writer) Str(k, v string)           { w.Key(k); w.PutString(v) }
+func (w *Writer) Null(k string)             { w.Key(k); w.PutNull() }
+func (w *Writer) Bool(k string, v bool)     { w.Key(k); w.PutBool(v) }
+func (w *Writer) Int(k string, v int64)     { w.Key(k); w.PutInt(v) }
+func (w *Writer) Uint(k string, v uint64)   { w.Key(k); w.PutUint(v) }
+func (w *Writer) Float(k string, v float64) { w.Key(k); w.PutFloat(v) }
+
+// StrOrNull writes null for an empty text.
+func (w *Writer) StrOrNull(k, v string) {
+	if v == "" {
+		w.Null(k)
+		return
+	}
+	w.Str(k, v)
+}
+
+// PutObject writes an object; body writes its members.
+func (w *Writer) PutObject(body func()) {
+	w.Begin(false)
+	body()
+	w.End()
+}
+
+// PutList writes a list of n values; item writes the value of each.
+func (w *Writer) PutList(n int, item func(i int)) {
+	w.Begin(true)
+	for i := range n {
+		item(i)
+	}
+	w.End()
+}
+
+// PutNull writes null.
+func (w *Writer) PutNull() { w.value(); w.text("null") }
+
+// PutBool writes true or false.
+func (w *Writer) PutBool(v bool) { w.value(); w.buf = strconv.AppendBool(w.buf, v) }
+
+// PutInt writes a number.
+func (w *Writer) PutInt(v int64) { w.value(); w.buf = strconv.AppendInt(w.buf, v, 10) }
+
+// PutUint writes a number.
+func (w *Writer) PutUint(v uint64) { w.value(); w.buf = strconv.AppendUint(w.buf, v, 10) }
+
+// PutFloat writes a number with as many digits as it takes to read it back; null for what JSON has no numbers for (NaN, infinities).
+func (w *Writer) PutFloat(v float64) {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		w.PutNull()
+		return
+	}
+	w.value()
+	w.buf = strconv.AppendFloat(w.buf, v, 'g', -1, 64)
+}
+
+// PutHex writes a number as a text of at least so many hexadecimal digits: "0x00401000".
+func (w *Writer) PutHex(v uint64, digits int) {
+	w.value()
+	var tmp [24]byte
+	at := len(tmp) - 1
+	tmp[at] = '"'
+	for ; (digits > 0 || v > 0) && at > 0; digits-- {
+		at--
+		tmp[at] = hexDigits[v&15]
+		v >>= 4
+	}
+	w.text(`"0x`)
+	w.buf = append(w.buf, tmp[at:]...)
+}
+
+// PutBytes writes bytes as a text of hexadecimal digits. next gives them piece by piece until it gives none.
+func (w *Writer) PutBytes(next func() []byte) {
+	w.value()
+	w.buf = append(w.buf, '"')
+	for piece := next(); len(piece) > 0; piece = next() {
+		w.buf = hex.AppendEncode(w.buf, piece)
+		if len(w.buf) > bufferSize/2 {
+			w.Flush() // the error sticks
+		}
+	}
+	w.buf = append(w.buf, '"')
+}
+
+// PutString writes a text. Bytes that are not UTF-8 become U+FFFD.
+func (w *Writer) PutString(s string) {
+	w.value()
+	w.quote(s)
+}
+
+const hexDigits = "0123456789abcdef"
+
+func (w *Writer) quote(s string) {
+	from := plain(s)
+	if from == len(s) {
+		w.char('"')
+		w.text(s)
+		w.char('"')
+		return
+	}
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\uFFFD")
+	}
+	w.char('"')
+	start := 0
+	for i := from; i < len(s); {
+		r, n := rune(s[i]), 1
+		if r >= utf8.RuneSelf {
+			r, n = utf8.DecodeRuneInString(s[i:])
+		}
+		if r != '"' && r != '\\' && !visible.Hidden(r) {
+			i += n
+			continue
+		}
+		w.text(s[start:i])
+		i += n
+		start = i
+		w.char('\\')
+		if short := strings.IndexRune("\"\\\b\f\n\r\t", r); short >= 0 {
+			w.char(`"\bfnrt`[short])
+			continue
+		}
+		w.char('u')
+		for shift := 12; shift >= 0; shift -= 4 {
+			w.char(hexDigits[r>>shift&15])
+		}
+	}
+	w.text(s[start:])
+	w.char('"')
+}
+
+// plain is how many bytes of a string, more or less, come before the first that is not ASCII or may need an escape.
+func plain(s string) int {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		w := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
+			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+		quotes, slashes, deletes := w^'"'*ones, w^'\\'*ones, w^0x7f*ones
+		if ((w-0x20*ones)|(quotes-ones)|(slashes-ones)|(deletes-ones)|w)&highs != 0 {
+			return i
+		}
+	}
+	for ; i < len(s); i++ {
+		if c := s[i]; c < 0x20 || c >= 0x7f || c == '"' || c == '\\' {
+			return i
+		}
+	}
+	return i
+}

@@ -1,0 +1,211 @@
+package jsonwriter
+
+import (
+	"sort"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Value is a JSON value that Parse has read.
+type Value struct {
+	// v is a text, a token, a []Value or a map[string]Value.
+	v any
+}
+
+type (
+	text  string // a string, without its escapes; valid UTF-8
+	token string // a number, true, false or null, as it is written
+)
+
+// maxDepth bounds the nesting of lists and objects; rust-minidump's reader has the same limit.
+const maxDepth = 128
+
+// Parse reads a whole JSON text (RFC 8259). It is false for what is none, for numbers beyond those of 64-bit floating point, for lone
+// surrogates, and for what is nested deeper than 128 levels. Of members with the same name the last counts. encoding/json would
+// do it, and cost the page more than all of this package.
+func Parse(s string) (Value, bool) {
+	r := reader{s}
+	v, ok := r.value(0)
+	r.blanks()
+	return v, ok && r.s == ""
+}
+
+// Put writes a value that Parse has read, with the keys of its objects in order.
+func (w *Writer) Put(v Value) {
+	switch v := v.v.(type) {
+	case text:
+		w.PutString(string(v))
+	case token:
+		w.value()
+		w.text(string(v))
+	case []Value:
+		w.PutList(len(v), func(i int) { w.Put(v[i]) })
+	case map[string]Value:
+		keys := make([]string, 0, len(v))
+		for k := range v {
+			keys = append(keys, k)
+		}
+		sort.Strings(keys)
+		w.PutObject(func() {
+			for _, k := range keys {
+				w.Key(k)
+				w.Put(v[k])
+			}
+		})
+	default: // the zero Value
+		w.PutNull()
+	}
+}
+
+type reader struct{ s string }
+
+func (j *reader) blanks() { j.s = strings.TrimLeft(j.s, " \t\r\n") }
+
+// eat takes a byte, after blanks, if it is the next.
+func (j *reader) eat(c byte) bool {
+	j.blanks()
+	if j.s == "" || j.s[0] != c {
+		return false
+	}
+	j.s = j.s[1:]
+	return true
+}
+
+func (j *reader) value(depth int) (Value, bool) {
+	j.blanks()
+	if j.s == "" || depth > maxDepth {
+		return Value{}, false
+	}
+	switch j.s[0] {
+	case '"':
+		s, ok := j.text()
+		return Value{text(s)}, ok
+	case '[':
+		return j.array(depth)
+	case '{':
+		return j.object(depth)
+	}
+	return j.token()
+}
+
+func (j *reader) array(depth int) (Value, bool) {
+	j.eat('[')
+	list := []Value{}
+	if j.eat(']') {
+		return Value{list}, true
+	}
+	for {
+		v, ok := j.value(depth + 1)
+		if !ok {
+			return Value{}, false
+		}
+		list = append(list, v)
+		if j.eat(']') {
+			return Value{list}, true
+		}
+		if !j.eat(',') {
+			return Value{}, false
+		}
+	}
+}
+
+func (j *reader) object(depth int) (Value, bool) {
+	j.eat('{')
+	object := map[string]Value{}
+	if j.eat('}') {
+		return Value{object}, true
+	}
+	for {
+		j.blanks()
+		k, ok := j.text()
+		if !ok || !j.eat(':') {
+			return Value{}, false
+		}
+		if object[k], ok = j.value(depth + 1); !ok {
+			return Value{}, false
+		}
+		if j.eat('}') {
+			return Value{object}, true
+		}
+		if !j.eat(',') {
+			return Value{}, false
+		}
+	}
+}
+
+// token reads a word or a number. Numbers stay as they are written.
+func (j *reader) token() (Value, bool) {
+	n := 0
+	for n < len(j.s) && strings.IndexByte(" \t\r\n,]}", j.s[n]) < 0 {
+		n++
+	}
+	t := j.s[:n]
+	j.s = j.s[n:]
+	if t == "true" || t == "false" || t == "null" {
+		return Value{token(t)}, true
+	}
+	// A number of RFC 8259 section 6 is one that Go reads, too, and none of those that only Go reads.
+	digits := strings.TrimPrefix(t, "-")
+	if digits == "" || digits[0] < '0' || digits[0] > '9' || len(digits) > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9' ||
+		strings.ContainsAny(t, "xXpP_") || strings.HasSuffix(t, ".") || strings.Contains(t, ".e") || strings.Contains(t, ".E") {
+		return Value{}, false
+	}
+	_, err := strconv.ParseFloat(t, 64)
+	return Value{token(t)}, err == nil
+}
+
+// text reads a string. What is not UTF-8 in it is replaced here, so that no two names of an object become one when they are written.
+func (j *reader) text() (string, bool) {
+	if j.s == "" || j.s[0] != '"' {
+		return "", false
+	}
+	var b strings.Builder
+	for i := 1; i < len(j.s); i++ {
+		c := j.s[i]
+		switch {
+		case c == '"':
+			j.s = j.s[i+1:]
+			return strings.ToValidUTF8(b.String(), "\uFFFD"), true
+		case c < 0x20:
+			return "", false
+		case c != '\\':
+			b.WriteByte(c)
+		default:
+			n, r, ok := escape(j.s[i:])
+			if !ok {
+				return "", false
+			}
+			b.WriteRune(r)
+			i += n - 1
+		}
+	}
+	return "", false
+}
+
+// escape reads a character after a backslash, and how long it is.
+func escape(s string) (n int, r rune, ok bool) {
+	if len(s) < 2 {
+		return 0, 0, false
+	}
+	if i := strings.IndexByte(`"\/bfnrt`, s[1]); i >= 0 {
+		return 2, rune("\"\\/\b\f\n\r\t"[i]), true
+	}
+	unit := func(s string) (rune, bool) {
+		if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
+			return 0, false
+		}
+		v, err := strconv.ParseUint(s[2:6], 16, 16)
+		return rune(v), err == nil
+	}
+	r, ok = unit(s)
+	if !ok || r < 0xd800 || r > 0xdfff {
+		return 6, r, ok
+	}
+	// Two halves of a character beyond U+FFFF.
+	low, ok := unit(s[6:])
+	if !ok || r >= 0xdc00 || low < 0xdc00 || low > 0xdfff {
+		return 0, utf8.RuneError, false
+	}
+	return 12, 0x10000 + (r-0xd800)<<10 + (low - 0xdc00), true
+}

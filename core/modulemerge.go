@@ -1,0 +1,315 @@
+package core
+
+import (
+	"sort"
+	"strings"
+)
+
+// Breakpad's and rust-minidump's Linux writers make an entry of the module list for each contiguous part of a program: one whose
+// segments have gaps between them is several entries of one name and id, and so is one whose code is mapped once more, as V8 does
+// with its builtins. All that is known of a program is relative to the address where it begins, so these are one module.
+//
+//	/proc/PID/maps (node 20)                 entry of the list      module-relative
+//	00400000-00b71000 … 00000000 node        00400000               0
+//	00b72000-025fe000 … 00772000 node        00b72000               772000
+//	02600000-0565d000 … 02200000 node        02600000               2200000
+//	7f3e4000-7f576000 … 014c4000 node        7f3e4000               14c4000: the second mapping's bytes at that offset
+
+// ModuleMappings are where the modules lie: a mapping for each entry of the list, in its order. With merged, the entries of one
+// file are mappings of one module, the first entry's that is not a copy; and behind the entries' there are mappings of code that the
+// writer left out of the list, as it does where it cannot read an id. Otherwise each entry is a module of its own, as stored.
+// Merged on Linux and Android alone: other systems list each module once. The answer is not to be changed.
+func (d *Dump) ModuleMappings(merged bool) []ModuleMapping {
+	if merged && d.merged != nil {
+		return d.merged
+	}
+	out := make([]ModuleMapping, len(d.Modules))
+	for i := range d.Modules {
+		out[i] = ModuleMapping{Start: d.Modules[i].Base, Size: d.Modules[i].Size, Module: i}
+	}
+	if !merged {
+		return out
+	}
+	if os := d.OS(); os == OSLinux || os == Android {
+		m := &merger{out: out, work: maxMergeWork}
+		m.read(d.Linux.Maps)
+		d.eachFile(m.merge)
+		out = m.out
+	}
+	d.merged = out
+	return out
+}
+
+// ModuleMap finds modules by address, with the entries of one file merged or not. In Android's microdumps it is the higher one of two
+// overlapping modules that is cut, not the lower.
+func (d *Dump) ModuleMap(merged bool, overlap Overlap) *ModuleMap {
+	if d.Micro != nil && d.OS() == Android && overlap == OverlapTruncate {
+		overlap = OverlapTruncateUpper
+	}
+	return NewModuleMap(d.ModuleMappings(merged), overlap)
+}
+
+// ModuleAt is the module that covers an address, entries of one file merged, and the module-relative address; -1 and 0 if there is
+// none.
+func (d *Dump) ModuleAt(addr uint64) (module int, rva uint64) {
+	if d.modules == nil {
+		d.modules = d.ModuleMap(true, OverlapTruncate)
+	}
+	return d.modules.Find(addr)
+}
+
+// eachFile yields the entries that have their name and their id in common, in the order of addresses. A name without an id says
+// nothing: libraries of one name are common, and all of an Android package are "base.apk".
+func (d *Dump) eachFile(yield func(entries []int)) {
+	var all []int
+	for i := range d.Modules {
+		m := &d.Modules[i]
+		if m.Name != "" && strings.Trim(m.DebugID, "0") != "" && m.Flags&(ModuleNoSize|ModuleDuplicate) == 0 {
+			all = append(all, i)
+		}
+	}
+	same := func(a, b *Module) bool { return a.Name == b.Name && a.DebugID == b.DebugID }
+	sort.SliceStable(all, func(i, j int) bool {
+		a, b := &d.Modules[all[i]], &d.Modules[all[j]]
+		if same(a, b) {
+			return a.Base < b.Base
+		}
+		return a.Name < b.Name || a.Name == b.Name && a.DebugID < b.DebugID
+	})
+	for from, i := 0, 1; i <= len(all); i++ {
+		if i == len(all) || !same(&d.Modules[all[from]], &d.Modules[all[i]]) {
+			yield(all[from:i])
+			from = i
+		}
+	}
+}
+
+// merger merges entries of the module list.
+type merger struct {
+	out      []ModuleMapping
+	lines    []*Mapping // of /proc/PID/maps, by address
+	unlisted []*Mapping // those of code in files that no entry covers
+	work     int        // how many lines may still be looked at
+}
+
+// maxMergeWork bounds the lines that are looked at; a real process has some thousands, and some files that are several entries.
+const maxMergeWork = 32 * maxMaps
+
+func (m *merger) read(lines []Mapping) {
+	listed := NewModuleMap(m.out, OverlapTruncate)
+	for i := range lines {
+		l := &lines[i]
+		if l.End <= l.Start {
+			continue
+		}
+		m.lines = append(m.lines, l)
+		if l.Path != "" && l.executable() && !listed.Covers(l.Start) {
+			m.unlisted = append(m.unlisted, l)
+		}
+	}
+	sort.SliceStable(m.lines, func(a, b int) bool { return m.lines[a].Start < m.lines[b].Start })
+}
+
+// at is the line of an address, or nil.
+func (m *merger) at(addr uint64) *Mapping {
+	i := sort.Search(len(m.lines), func(i int) bool { return m.lines[i].Start > addr }) - 1
+	if i < 0 || addr >= m.lines[i].End {
+		return nil
+	}
+	return m.lines[i]
+}
+
+// sameFile: a path alone does not tell files apart, since one may have been replaced.
+func (m *Mapping) sameFile(o *Mapping) bool {
+	return m.Path == o.Path && m.Inode == o.Inode && m.Device == o.Device
+}
+
+// linesOf are those of the lines that are of the same file. One without permissions is a gap that the loader keeps free.
+func (m *Mapping) linesOf(lines []*Mapping) (out []*Mapping) {
+	for _, l := range lines {
+		if l.sameFile(m) && !strings.HasPrefix(l.Perms, "---") {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+func (m *Mapping) executable() bool { return strings.Contains(m.Perms, "x") }
+
+// merge merges the entries of one name and id, by the maps if they have all of them.
+func (m *merger) merge(entries []int) {
+	var file *Mapping
+	var one []int // entries of the first one's file; another file of that name replaced it, and is left as it is
+	for _, i := range entries {
+		l := m.at(m.out[i].Start)
+		if l == nil || l.Path == "" {
+			m.mergeNear(entries)
+			return
+		}
+		if file == nil {
+			file = l
+		}
+		if l.sameFile(file) {
+			one = append(one, i)
+		}
+	}
+	if m.work -= len(m.unlisted); m.work > 0 {
+		m.mergeFile(one, file)
+	}
+}
+
+// reach is the most bytes that a program spans in memory: its parts address each other by signed displacements of 32 bits (System V
+// ABI, AMD64, 3.5.1, the small code model).
+const reach = 1 << 31
+
+// mergeNear merges entries of one name and id that are within reach of the lowest, where no memory map tells more. A library
+// that is mapped twice, as by dlmopen, is told by its shape: the same sizes again, at the same distances.
+func (m *merger) mergeNear(entries []int) {
+	for len(entries) > 0 {
+		base := m.out[entries[0]].Start
+		n := 1
+		for n < len(entries) && m.out[entries[n]].Start+m.out[entries[n]].Size-base <= reach {
+			n++
+		}
+		part := 1
+		for part < n && (n%part != 0 || !m.repeats(entries[:n], part)) {
+			part++
+		}
+		for ; n > 0; n -= part {
+			base, module := m.out[entries[0]].Start, entries[0]
+			for _, i := range entries[:part] {
+				module = min(module, i)
+			}
+			for _, i := range entries[:part] {
+				m.out[i].Module, m.out[i].RVA = module, m.out[i].Start-base
+			}
+			entries = entries[part:]
+		}
+	}
+}
+
+// repeats reports whether entries are one part, as long as given, again and again.
+func (m *merger) repeats(entries []int, part int) bool {
+	for i := part; i < len(entries); i++ {
+		a, b := &m.out[entries[i-part]], &m.out[entries[i]]
+		first, again := &m.out[entries[(i-part)/part*part]], &m.out[entries[i/part*part]]
+		if a.Size != b.Size || a.Start-first.Start != b.Start-again.Start {
+			return false
+		}
+	}
+	return true
+}
+
+// load is a program as the system mapped it: lines of its file in the order of addresses, and so of offsets.
+type load struct {
+	lines  []*Mapping
+	module int // or -1, if no entry lies in it
+}
+
+func (l *load) base() uint64 { return l.lines[0].Start }
+
+func (l *load) covers(addr uint64) bool {
+	return addr >= l.base() && addr < l.lines[len(l.lines)-1].End
+}
+
+// mergeFile merges entries of one file. An entry that is in none of the file's loads is a copy of that part of a load which has its
+// bytes; if there is no such part it stays as it is.
+func (m *merger) mergeFile(entries []int, file *Mapping) {
+	unlisted := file.linesOf(m.unlisted)
+	if len(entries)+len(unlisted) < 2 {
+		return
+	}
+	if m.work -= len(m.lines) * (len(entries) + len(unlisted)); m.work < 0 {
+		return
+	}
+	offset := func(addr uint64) uint64 { // in the file
+		l := m.at(addr)
+		return l.Offset + addr - l.Start
+	}
+	lowest := ^uint64(0)
+	for _, i := range entries {
+		lowest = min(lowest, offset(m.out[i].Start))
+	}
+	loads := loadsOf(file.linesOf(m.lines), lowest)
+	for _, i := range entries {
+		for k := range loads {
+			if l := &loads[k]; l.covers(m.out[i].Start) && (l.module < 0 || l.module > i) {
+				l.module = i
+			}
+		}
+	}
+	for _, i := range entries {
+		if p, ok := m.place(m.out[i].Start, m.out[i].Size, offset(m.out[i].Start), loads); ok {
+			m.out[i] = p
+		}
+	}
+	if lowest != 0 { // a library inside of a package, whose other lines may be of other libraries
+		return
+	}
+	for _, l := range unlisted {
+		if p, ok := m.place(l.Start, l.End-l.Start, l.Offset, loads); ok {
+			m.out = append(m.out, p)
+		}
+	}
+}
+
+// place finds the load that a part of the file lies in, or else the one that has the bytes from its offset on, as far as they are
+// contiguous in both; false if there is none.
+func (m *merger) place(start, size, offset uint64, loads []load) (ModuleMapping, bool) {
+	for k := range loads {
+		if l := &loads[k]; l.module >= 0 && l.covers(start) {
+			return ModuleMapping{start, size, start - l.base(), l.module}, true
+		}
+	}
+	for k := range loads {
+		for _, l := range loads[k].lines {
+			if room := l.End - l.Start; loads[k].module >= 0 && offset >= l.Offset && offset-l.Offset < room {
+				in := offset - l.Offset
+				return ModuleMapping{start, min(size, room-in, m.contiguous(start)), l.Start + in - loads[k].base(), loads[k].module}, true
+			}
+		}
+	}
+	return ModuleMapping{}, false
+}
+
+// contiguous is how many bytes of a file are mapped from an address on, one after the other. The writer's entry may go on behind
+// them: V8's copied builtins are in the middle of memory that it reserves for generated code.
+func (m *merger) contiguous(start uint64) uint64 {
+	first := m.at(start)
+	end := first.End
+	for l := m.at(end); l != nil && l.sameFile(first) && l.Offset-first.Offset == end-first.Start; l = m.at(end) {
+		end = l.End
+	}
+	return end - start
+}
+
+// loadsOf finds the loads of a program among the lines of its file, which may hold others too. A load begins with the program's
+// lowest offset, and goes on while offsets rise with addresses: linkers lay segments out so, and a second load, or a part that is
+// mapped once more, begins lower. A file that is only read is mapped from its start too, but nothing of it can be executed.
+func loadsOf(lines []*Mapping, lowest uint64) []load {
+	var all, executed []load
+	open := false
+	for i := range lines {
+		switch n := len(all) - 1; {
+		case lines[i].Offset == lowest:
+			all = append(all, load{lines: lines[i : i+1], module: -1})
+			open = true
+		case open && lines[i].Offset > lines[i-1].Offset:
+			all[n].lines = all[n].lines[:len(all[n].lines)+1]
+		default:
+			open = false
+		}
+	}
+	for _, l := range all {
+		for _, line := range l.lines {
+			if line.executable() {
+				executed = append(executed, l)
+				break
+			}
+		}
+	}
+	if executed == nil {
+		return all
+	}
+	return executed
+}

@@ -1,0 +1,248 @@
+package msvc
+
+import "strings"
+
+// memorize makes an identifier one that a digit can refer to, unless it is one already: then it returns false.
+func (p *parser) memorize(id *node) bool {
+	for _, n := range p.refs.names[:p.refs.nNames] {
+		if n.source == id.source {
+			return false
+		}
+	}
+	if p.refs.nNames < maxBackReferences {
+		p.refs.names[p.refs.nNames] = id
+		p.refs.nNames++
+	}
+	return true
+}
+
+// nameReference reads a digit.
+func (p *parser) nameReference() *node {
+	i := int(p.next() - '0')
+	if i >= p.refs.nNames {
+		return p.fail()
+	}
+	return p.refs.names[i]
+}
+
+// text reads up to an "@".
+func (p *parser) text() string {
+	n := strings.IndexByte(p.rest(), '@')
+	if n <= 0 {
+		p.failed = true
+		return ""
+	}
+	s := p.in[p.at : p.at+n]
+	p.at += n + 1
+	return s
+}
+
+// simpleName reads an identifier.
+func (p *parser) simpleName() *node {
+	s := p.text()
+	if p.failed {
+		return nil
+	}
+	id := p.identifier(s, s)
+	p.memorize(id)
+	return id
+}
+
+// typeName reads the name of a type with all it is in.
+func (p *parser) typeName() *node {
+	id := p.typeIdentifier()
+	if p.failed {
+		return nil
+	}
+	return p.scopes(id)
+}
+
+// typeIdentifier reads the name of a type alone.
+func (p *parser) typeIdentifier() *node {
+	switch {
+	case isDigit(p.peek()):
+		return p.nameReference()
+	case p.starts("?$"):
+		return p.template(true)
+	}
+	return p.simpleName()
+}
+
+// symbolName reads the name of a function or variable with all it is in.
+func (p *parser) symbolName() *node {
+	id := p.symbolIdentifier()
+	if p.failed {
+		return nil
+	}
+	name := p.scopes(id)
+	if p.failed {
+		return nil
+	}
+	if id.kind == constructor || id.kind == destructor {
+		// It is called what its class is.
+		outer := len(name.list) - 2
+		if outer < 0 {
+			return p.fail()
+		}
+		// A copy: the class may refer to the identifier.
+		id = p.copyOf(id)
+		id.inner = name.list[outer]
+		name.list[outer+1] = id
+	}
+	return name
+}
+
+// symbolIdentifier reads the name of a function or variable alone.
+func (p *parser) symbolIdentifier() *node {
+	switch {
+	case isDigit(p.peek()):
+		return p.nameReference()
+	case p.starts("?$"):
+		return p.template(false)
+	case p.starts("?"):
+		return p.operator()
+	}
+	return p.simpleName()
+}
+
+// operator reads the code of a function without an identifier.
+func (p *parser) operator() *node {
+	start := p.at
+	p.want("?")
+	code := p.at
+	if !p.take("__") {
+		p.take("_")
+	}
+	p.next()
+	if p.failed {
+		return nil
+	}
+	n := p.identifier("", p.in[start:p.at])
+	switch c := p.in[code:p.at]; c {
+	case "0":
+		n.kind = constructor
+	case "1":
+		n.kind = destructor
+	case "B":
+		n.kind = conversion
+	case "__K":
+		n.text = "operator \"\"" + p.text()
+	default:
+		if n.text = operatorNames[c]; n.text == "" {
+			return p.fail()
+		}
+	}
+	return n
+}
+
+// template reads an identifier with template arguments. Those of types can be referred to, those of functions cannot.
+func (p *parser) template(isType bool) *node {
+	if !p.enter() {
+		return nil
+	}
+	defer p.leave()
+	start := p.at
+	p.want("?$")
+	outer := p.refs
+	p.refs = backReferences{}
+	id := p.symbolIdentifier()
+	if !p.failed {
+		// A copy: digits in the brackets may refer to the identifier as it is without them.
+		id = p.copyOf(id)
+		id.list = p.templateArguments()
+	}
+	p.refs = outer
+	if p.failed || isType && id.kind != identifier {
+		return p.fail()
+	}
+	id.args, id.source = true, p.in[start:p.at]
+	if isType {
+		p.memorize(id)
+	}
+	return id
+}
+
+// scopes reads what a name is in, from the inside to the outside.
+func (p *parser) scopes(id *node) *node {
+	from := len(p.stack)
+	p.stack = append(p.stack, id)
+	for !p.failed && !p.take("@") {
+		p.stack = append(p.stack, p.scope())
+	}
+	if p.failed {
+		return nil
+	}
+	list := p.list(from)
+	for i, j := 0, len(list)-1; i < j; i, j = i+1, j-1 {
+		list[i], list[j] = list[j], list[i]
+	}
+	return p.qualified(list)
+}
+
+// scope reads one thing that a name is in: a namespace, a class, a function.
+func (p *parser) scope() *node {
+	switch {
+	case isDigit(p.peek()):
+		return p.nameReference()
+	case p.starts("?$"):
+		return p.template(true)
+	case p.starts("?A"):
+		return p.anonymousNamespace()
+	case p.startsLocalScope():
+		return p.localScope()
+	}
+	return p.simpleName()
+}
+
+// anonymousNamespace reads a namespace without a name: "?A" and what tells it from those of other files. With Microsoft's compilers
+// digits can refer to it; with Clang they cannot. Clang writes its number in capital letters, and again each time.
+func (p *parser) anonymousNamespace() *node {
+	n := strings.IndexByte(p.rest(), '@')
+	if n < 0 {
+		return p.fail()
+	}
+	id := p.identifier("`anonymous namespace'", p.in[p.at:p.at+n])
+	p.at += n + 1
+	switch {
+	case p.clang:
+	case strings.HasPrefix(id.source, "?A0x") && strings.ContainsAny(id.source[4:], "ABCDEF"):
+		p.clang = true
+	case !p.memorize(id):
+		p.repeated = true
+	}
+	return id
+}
+
+// startsLocalScope reports whether "?", a number, "?" follow: a function, and which of its blocks. A number of more than one digit
+// has no A in front, which an anonymous namespace has.
+func (p *parser) startsLocalScope() bool {
+	if p.peek() != '?' {
+		return false
+	}
+	rest := p.in[p.at+1:]
+	if len(rest) >= 2 && rest[1] == '?' && (rest[0] == '@' || isDigit(rest[0])) {
+		return true
+	}
+	for i := 0; i < len(rest); i++ {
+		c := rest[i]
+		if c == '@' {
+			return i > 0 && i+1 < len(rest) && rest[i+1] == '?'
+		}
+		if c < 'A' || c > 'P' || i == 0 && c == 'A' {
+			return false
+		}
+	}
+	return false
+}
+
+// localScope reads a function that a name is in.
+func (p *parser) localScope() *node {
+	p.want("?")
+	number := p.decimal()
+	p.want("?")
+	s := p.symbol()
+	if p.failed {
+		return nil
+	}
+	return p.add(localScope, number, s)
+}

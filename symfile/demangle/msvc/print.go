@@ -1,0 +1,402 @@
+package msvc
+
+import "unicode/utf8"
+
+// cutMark ends a text that was too long.
+const cutMark = "…"
+
+// maxPrintDepth is how deep parts may be in each other. Those that are referred to in several places make it more than maxDepth.
+const maxPrintDepth = 4 * maxDepth
+
+// printer writes a name. A type is written around the name of what has it: before and after.
+type printer struct {
+	out   []byte
+	limit int
+	depth int
+	done  bool // the limit was reached
+	// short leaves out what a reader of stacks does not look for: access, calling conventions, what kind of type a name is of,
+	// what a function returns and what type a variable has.
+	short bool
+}
+
+func (w *printer) write(s string) {
+	if w.done {
+		return
+	}
+	if len(w.out)+len(s) > w.limit {
+		w.done = true
+		s = s[:w.limit-len(w.out)]
+		for len(s) > 0 && !utf8.ValidString(s) && len(s)+utf8.UTFMax > w.limit-len(w.out) {
+			s = s[:len(s)-1]
+		}
+		s += cutMark
+	}
+	w.out = append(w.out, s...)
+}
+
+// long writes what the short form has not.
+func (w *printer) long(s string) {
+	if !w.short {
+		w.write(s)
+	}
+}
+
+// space writes a space before a name if the text so far ends in a word.
+func (w *printer) space() {
+	if c := w.last(); isWord(c) || c == '_' || c == '$' || c == '\'' || c >= utf8.RuneSelf {
+		w.write(" ")
+	}
+}
+
+// spaceBeforePointer does so before "*" and "&". The complete form has none after names that end in "_", as llvm-undname's has not.
+func (w *printer) spaceBeforePointer() {
+	if w.short {
+		w.space()
+	} else if isWord(w.last()) {
+		w.write(" ")
+	}
+}
+
+// last is the last byte so far, 0 if there is none.
+func (w *printer) last() byte {
+	if len(w.out) == 0 {
+		return 0
+	}
+	return w.out[len(w.out)-1]
+}
+
+func isWord(c byte) bool {
+	return isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '>'
+}
+
+// enter begins a part of a part; false says that there is no room for it.
+func (w *printer) enter(n *node) bool {
+	if n == nil || w.done {
+		return false
+	}
+	if w.depth > maxPrintDepth {
+		w.write(cutMark)
+		w.done = true
+		return false
+	}
+	w.depth++
+	return true
+}
+
+// node writes something as a whole.
+func (w *printer) node(n *node) {
+	if !w.enter(n) {
+		return
+	}
+	defer func() { w.depth-- }()
+	switch n.kind {
+	case qualified:
+		w.list(n.list, "::")
+	case identifier:
+		w.write(n.text)
+		w.arguments(n)
+	case constructor:
+		w.node(n.inner)
+		w.arguments(n)
+	case destructor:
+		w.write("~")
+		w.node(n.inner)
+		w.arguments(n)
+	case conversion:
+		w.write("operator")
+		w.arguments(n)
+		w.write(" ")
+		w.node(n.inner)
+	case localScope:
+		w.write("`")
+		w.node(n.inner)
+		w.write("'::`")
+		w.write(n.text)
+		w.write("'")
+	case structor:
+		w.write(n.text)
+		if n.inner.kind == qualified {
+			w.write("'")
+		} else {
+			w.write("`")
+		}
+		w.node(n.inner)
+		w.write("''")
+	case literal, verbatim:
+		w.write(n.text)
+	case reference:
+		w.reference(n)
+	case aggregate:
+		w.node(n.inner)
+		w.write("{")
+		w.list(n.list, ", ")
+		w.write("}")
+	case member:
+		w.node(n.inner)
+		if n.inner != nil && n.inner.kind == qualified {
+			w.write("::")
+		} else {
+			w.write(".")
+		}
+		w.write(n.text)
+	case element:
+		w.node(n.inner)
+		w.write("[")
+		w.node(n.name)
+		w.write("]")
+	case function:
+		w.function(n)
+	case variable:
+		w.variable(n)
+	case table:
+		if !w.short && n.quals&^isMember != 0 {
+			w.qualifiers(n.quals, "")
+			w.write(" ")
+		}
+		w.node(n.name)
+		if len(n.list) > 0 {
+			w.write("{for `")
+			w.list(n.list, "'s `")
+			w.write("'}")
+		}
+	case typeInfo:
+		w.before(n.inner)
+		w.space()
+		w.write(n.text)
+		w.after(n.inner)
+	default:
+		w.before(n)
+		w.after(n)
+	}
+}
+
+func (w *printer) list(list []*node, between string) {
+	for i, n := range list {
+		if i > 0 {
+			w.write(between)
+		}
+		w.node(n)
+	}
+}
+
+// arguments writes an identifier's template arguments.
+func (w *printer) arguments(n *node) {
+	if n.args {
+		w.write("<")
+		w.list(n.list, ", ")
+		w.write(">")
+	}
+}
+
+// reference writes a template argument that is a function or a variable, with offsets if it is a pointer to a member.
+func (w *printer) reference(n *node) {
+	if len(n.list) == 0 {
+		w.write(n.text)
+		w.node(n.inner)
+		return
+	}
+	w.write("{")
+	if n.inner != nil {
+		w.node(n.inner)
+		w.write(", ")
+	}
+	w.list(n.list, ", ")
+	w.write("}")
+}
+
+func (w *printer) access(c class) {
+	switch {
+	case c&public != 0:
+		w.long("public: ")
+	case c&protected != 0:
+		w.long("protected: ")
+	case c&private != 0:
+		w.long("private: ")
+	}
+	if c&static != 0 {
+		w.long("static ")
+	}
+	if c&virtual != 0 {
+		w.long("virtual ")
+	}
+	if c&externC != 0 {
+		w.long(`extern "C" `)
+	}
+}
+
+func (w *printer) function(n *node) {
+	s := n.sig
+	if s.isThunk {
+		w.write("[thunk]: ")
+	}
+	w.access(s.class)
+	if !w.short {
+		w.result(s)
+		w.convention(s)
+		w.space()
+	}
+	w.node(n.name)
+	w.write(s.thunk)
+	w.parameters(s, s.quals)
+	if !w.short {
+		w.after(s.result)
+	}
+}
+
+func (w *printer) variable(n *node) {
+	w.access(n.class)
+	if w.short {
+		w.node(n.name)
+		return
+	}
+	w.before(n.inner)
+	w.space()
+	w.node(n.name)
+	w.after(n.inner)
+}
+
+// result writes what a function returns, before it.
+func (w *printer) result(s *signature) {
+	if s.result != nil {
+		w.before(s.result)
+		w.write(" ")
+	}
+}
+
+func (w *printer) convention(s *signature) {
+	if !w.short {
+		w.space()
+		w.write(s.convention)
+	}
+}
+
+// parameters writes what follows a function's name.
+func (w *printer) parameters(s *signature, q quals) {
+	if s.class&noParameters == 0 {
+		w.write("(")
+		if s.void {
+			w.long("void")
+		}
+		if s.this {
+			w.write("this ")
+		}
+		w.list(s.params, ", ")
+		if s.variadic {
+			if len(s.params) > 0 {
+				w.write(", ")
+			}
+			w.write("...")
+		}
+		w.write(")")
+	}
+	w.qualifiers(q, " ")
+	if q&isUnaligned != 0 {
+		w.write(" __unaligned")
+	}
+	if s.noexcept {
+		w.write(" noexcept")
+	}
+	w.write(s.ref)
+}
+
+// qualifiers writes const, volatile and __restrict, with something in front of the first.
+func (w *printer) qualifiers(q quals, first string) {
+	for _, one := range [...]struct {
+		q    quals
+		text string
+	}{{isConst, "const"}, {isVolatile, "volatile"}, {isRestrict, "__restrict"}} {
+		if q&one.q != 0 {
+			w.write(first)
+			w.write(one.text)
+			first = " "
+		}
+	}
+}
+
+// before writes the part of a type that is in front of a name.
+func (w *printer) before(n *node) {
+	if !w.enter(n) {
+		return
+	}
+	defer func() { w.depth-- }()
+	switch n.kind {
+	case primitive:
+		w.write(n.text)
+		w.qualifiers(n.quals, " ")
+	case tagged:
+		w.long(n.text)
+		w.node(n.inner)
+		w.qualifiers(n.quals, " ")
+	case custom:
+		w.node(n.inner)
+	case array:
+		w.before(n.inner)
+		w.qualifiers(n.quals, " ")
+	case managed:
+		w.write("cli::array<")
+		w.node(n.inner)
+		if n.text != "01" {
+			w.write(", " + n.text)
+		}
+		w.write(">")
+	case functionType:
+		w.result(n.sig)
+		w.convention(n.sig)
+	case pointer:
+		w.pointer(n)
+	default:
+		w.node(n)
+	}
+}
+
+func (w *printer) pointer(n *node) {
+	to := n.inner
+	if to.kind == functionType {
+		w.result(to.sig)
+	} else {
+		w.before(to)
+	}
+	w.spaceBeforePointer()
+	if n.quals&isUnaligned != 0 {
+		w.write("__unaligned ")
+	}
+	switch to.kind {
+	case array:
+		w.write("(")
+	case functionType:
+		w.write("(")
+		if w.convention(to.sig); !w.short {
+			w.write(" ")
+		}
+	}
+	if n.name != nil {
+		w.node(n.name)
+		w.write("::")
+	}
+	w.write(n.text)
+	w.qualifiers(n.quals, "")
+	w.write(n.source)
+}
+
+// after writes the part of a type that is behind a name.
+func (w *printer) after(n *node) {
+	if !w.enter(n) {
+		return
+	}
+	defer func() { w.depth-- }()
+	switch n.kind {
+	case array:
+		w.write("[")
+		w.list(n.list, "][")
+		w.write("]")
+		w.after(n.inner)
+	case functionType:
+		w.parameters(n.sig, n.quals)
+		w.after(n.sig.result)
+	case pointer:
+		if n.inner.kind == array || n.inner.kind == functionType {
+			w.write(")")
+		}
+		w.after(n.inner)
+	}
+}

@@ -1,0 +1,211 @@
+package msvc
+
+import (
+	"strconv"
+	"strings"
+)
+
+// special reads the symbols that compilers make beside what the source has, by the code behind the first "?". Not ok says that
+// this is none of them.
+func (p *parser) special() (s *node, ok bool) {
+	switch {
+	case p.take("?_7"):
+		s = p.vtable("`vftable'")
+	case p.take("?_8"):
+		s = p.vtable("`vbtable'")
+	case p.take("?_S"):
+		s = p.vtable("`local vftable'")
+	case p.take("?_R4"):
+		s = p.vtable("`RTTI Complete Object Locator'")
+	case p.take("?_R0"):
+		s = p.typeDescriptor("`RTTI Type Descriptor'")
+	case p.take("?_R1"):
+		s = p.baseClassDescriptor("`RTTI Base Class Descriptor at (")
+	case p.take("?_R2"):
+		s = p.untyped("`RTTI Base Class Array'")
+	case p.take("?_R3"):
+		s = p.untyped("`RTTI Class Hierarchy Descriptor'")
+	case p.take("?_9"):
+		s = p.vcall("`vcall'")
+	case p.take("?_B"):
+		s = p.guard("`local static guard'")
+	case p.take("?__J"):
+		s = p.guard("`local static thread guard'")
+	case p.take("?_C"):
+		s = p.stringLiteral()
+	case p.take("?__E"):
+		s = p.initializer("`dynamic initializer for ")
+	case p.take("?__F"):
+		s = p.initializer("`dynamic atexit destructor for ")
+	case p.take("?__N"):
+		s = p.add(reference, "template parameter object for ", p.anyValue())
+		p.want("@")
+	case p.starts("filt$"), p.starts("fin$"):
+		s, ok := p.funclet()
+		return s, ok
+	case p.take("?_P"):
+		s = p.returning("`udt returning'")
+	default:
+		return nil, false
+	}
+	return s, true
+}
+
+func (p *parser) specialName(text string) *node {
+	return p.scopes(p.identifier(text, text))
+}
+
+// vtable reads a table of virtual functions or bases, and for which bases of the class it is.
+func (p *parser) vtable(text string) *node {
+	name := p.specialName(text)
+	if c := p.next(); c != '6' && c != '7' {
+		return p.fail()
+	}
+	q := p.qualifiers()
+	from := len(p.stack)
+	for !p.failed && !p.take("@") {
+		p.stack = append(p.stack, p.typeName())
+	}
+	if p.failed {
+		return nil
+	}
+	t := p.symbolOf(table, name, nil)
+	t.quals, t.list = q, p.list(from)
+	return t
+}
+
+// vcall reads the thunk that calls a virtual function by its place in the table.
+func (p *parser) vcall(text string) *node {
+	id := p.add(identifier, "", nil)
+	name := p.scopes(id)
+	p.want("$B")
+	id.text = text + "{" + strconv.FormatUint(p.unsigned(), 10) + ", {flat}}"
+	p.want("A")
+	sig := &signature{class: noParameters, isThunk: true, convention: p.convention()}
+	if p.failed {
+		return nil
+	}
+	return p.symbolOf(function, name, sig)
+}
+
+// guard reads the variable that says whether a function's static ones were initialized.
+func (p *parser) guard(text string) *node {
+	id := p.add(identifier, text, nil)
+	name := p.scopes(id)
+	if !p.take("4IA") {
+		p.want("5")
+	}
+	if p.at < len(p.in) && !p.failed {
+		if n := p.size(); n != "0" {
+			id.text += "{" + n + "}"
+		}
+	}
+	if p.failed {
+		return nil
+	}
+	return p.symbolOf(variable, name, nil)
+}
+
+// untyped reads a variable of which the name says no type.
+func (p *parser) untyped(text string) *node {
+	name := p.specialName(text)
+	p.want("8")
+	if p.failed {
+		return nil
+	}
+	return p.symbolOf(variable, name, nil)
+}
+
+func (p *parser) typeDescriptor(text string) *node {
+	t := p.typ(qualifiedResult)
+	p.want("@8")
+	if p.failed || p.at < len(p.in) {
+		return p.fail()
+	}
+	return p.add(typeInfo, text, t)
+}
+
+func (p *parser) baseClassDescriptor(text string) *node {
+	for i := range 4 {
+		if i > 0 {
+			text += ", "
+		}
+		if i == 1 {
+			text += p.offset()
+		} else {
+			text += p.size()
+		}
+	}
+	if p.failed {
+		return nil
+	}
+	name := p.specialName(text + ")'")
+	p.take("8")
+	if p.failed {
+		return nil
+	}
+	return p.symbolOf(variable, name, nil)
+}
+
+// initializer reads the function that initializes a variable before main, or the one that destroys it at exit. A variable's
+// name is a whole symbol; old Clang's lack the "?" before it and one of two "@" behind it.
+func (p *parser) initializer(text string) *node {
+	whole := p.take("?")
+	s := p.declarator()
+	if p.failed {
+		return nil
+	}
+	id := p.add(structor, text, s)
+	if s.kind == variable {
+		p.want("@")
+		if whole {
+			p.want("@")
+		}
+		if p.failed {
+			return nil
+		}
+		return p.function(p.single(id))
+	}
+	if whole {
+		return p.fail()
+	}
+	id.inner = s.name
+	return p.symbolOf(function, p.single(id), s.sig)
+}
+
+// returning reads a function that returns a class, of compilers long gone.
+func (p *parser) returning(text string) *node {
+	if !p.take("?") {
+		return p.fail()
+	}
+	s := p.declarator()
+	if p.failed {
+		return nil
+	}
+	last := len(s.name.list) - 1
+	if id := s.name.list[last]; id.kind == identifier {
+		id = p.copyOf(id)
+		id.text = text + id.text
+		s.name.list[last] = id
+	}
+	return s
+}
+
+// funclet reads the function that Clang makes of an exception filter or a __finally block: its name, "0@", and the name of the
+// function it is in without a type. Microsoft's compilers make a local variable's name of it. Not ok says that it is none.
+func (p *parser) funclet() (s *node, ok bool) {
+	end := strings.Index(p.rest(), "@0@")
+	if end < 0 || strings.Contains(p.rest()[:end], "@") {
+		return nil, false
+	}
+	id := p.add(identifier, p.rest()[:end], nil)
+	p.at += end + len("@0@")
+	p.take("$$h")
+	of := p.symbolName()
+	if p.failed {
+		return nil, true
+	}
+	from := len(p.stack)
+	p.stack = append(append(p.stack, of.list...), id)
+	return p.symbolOf(variable, p.qualified(p.list(from)), nil), true
+}

@@ -1,0 +1,178 @@
+package msvc
+
+import (
+	"math"
+	"strconv"
+)
+
+// templateArguments reads what is between the brackets.
+func (p *parser) templateArguments() []*node {
+	from := len(p.stack)
+	for !p.failed && !p.take("@") {
+		if p.take("$S") || p.take("$$V") || p.take("$$$V") || p.take("$$Z") {
+			continue // an empty pack, or where one ends and another begins
+		}
+		p.stack = append(p.stack, p.templateArgument())
+	}
+	if p.failed {
+		return nil
+	}
+	return p.list(from)
+}
+
+func (p *parser) templateArgument() *node {
+	if !p.enter() {
+		return nil
+	}
+	defer p.leave()
+	switch {
+	case p.take("$M"):
+		// A value of a type that is deduced, which is not shown.
+		p.typ(unqualified)
+		if p.failed {
+			return nil
+		}
+		if v, ok := p.value(p.peek()); ok {
+			return v
+		}
+		return p.templateArgument()
+	case p.take("$$Y"): // an alias
+		return p.typeName()
+	case p.peek() == '$' && p.at+1 < len(p.in):
+		p.at++
+		if v, ok := p.value(p.peek()); ok {
+			return v
+		}
+		p.at--
+	}
+	return p.escapedType()
+}
+
+// escapedType reads a type with what is said of those of template arguments alone.
+func (p *parser) escapedType() *node {
+	if p.take("$$C") { // const or volatile
+		return p.typ(qualifiedAlways)
+	}
+	p.take("$$B") // an array
+	return p.typ(unqualified)
+}
+
+// memberOffsets is how many numbers are behind a pointer to a member, by what its class inherits: nothing or one, several,
+// virtual bases, what is not known. F and G are data.
+var memberOffsets = [128]int{'H': 1, 'I': 2, 'J': 3, 'F': 2, 'G': 3}
+
+// value reads a template argument that is a value, of the kind that the letter says. Not ok says that it is not one.
+func (p *parser) value(letter byte) (v *node, ok bool) {
+	start := p.at
+	p.at++
+	switch letter {
+	case '0':
+		return p.add(literal, p.decimal(), nil), true
+	case '1', 'H', 'I', 'J':
+		v = p.add(reference, "&", nil)
+		if p.peek() == '?' {
+			if v.inner = p.symbol(); p.failed || v.inner.name == nil {
+				return p.fail(), true
+			}
+		}
+		p.offsets(v, byLetter(&memberOffsets, letter))
+		return v, true
+	case 'F', 'G':
+		v = p.add(reference, "", nil)
+		p.offsets(v, byLetter(&memberOffsets, letter))
+		return v, true
+	case 'E':
+		if p.peek() == '?' {
+			return p.add(reference, "", p.symbol()), true
+		}
+	case '2': // a class: its bases and members
+		v = p.add(aggregate, "", p.escapedType())
+		v.list = p.values((*parser).typedValue)
+		return v, true
+	case '3': // an array: its elements
+		v = p.add(aggregate, "", p.escapedType())
+		v.list = p.values(func(p *parser) *node {
+			e := p.anyValue()
+			p.want("@")
+			return e
+		})
+		return v, true
+	case '5': // the address of a part of a variable
+		v = p.add(reference, "&", p.anyValue())
+		p.want("@")
+		return v, true
+	case '6': // a member of a variable
+		v = p.add(member, "", p.anyValue())
+		v.text = p.text()
+		p.want("@")
+		return v, true
+	case '7': // a union: one member
+		v = p.add(aggregate, "", p.escapedType())
+		v.list = p.values(func(p *parser) *node {
+			p.text()
+			return p.anyValue()
+		})
+		return v, true
+	case '8': // a pointer to a member, by name
+		v = p.add(member, "", p.typeName())
+		v.text = p.text()
+		p.want("@")
+		return p.add(reference, "&", v), true
+	case 'C': // an element of an array
+		v = p.add(element, "", p.anyValue())
+		v.name = p.anyValue()
+		p.want("@")
+		return v, true
+	case 'A':
+		n := float64(math.Float32frombits(uint32(p.unsigned())))
+		return p.add(literal, strconv.FormatFloat(n, 'g', -1, 32), nil), true
+	case 'B':
+		n := math.Float64frombits(p.unsigned())
+		return p.add(literal, strconv.FormatFloat(n, 'g', -1, 64), nil), true
+	case 'D':
+		return p.add(literal, "`template-parameter"+p.decimal()+"'", nil), true
+	}
+	p.at = start
+	return nil, false
+}
+
+// values reads values up to an "@".
+func (p *parser) values(read func(*parser) *node) []*node {
+	from := len(p.stack)
+	for !p.failed && !p.take("@") {
+		p.stack = append(p.stack, read(p))
+	}
+	if p.failed {
+		return nil
+	}
+	return p.list(from)
+}
+
+// typedValue reads a value that has its type, which is not shown, in front if it is a number or a pointer.
+func (p *parser) typedValue() *node {
+	if !isDigit(p.peek()) {
+		p.escapedType()
+	}
+	return p.anyValue()
+}
+
+// anyValue reads what has to be a value.
+func (p *parser) anyValue() *node {
+	if !p.enter() {
+		return nil
+	}
+	defer p.leave()
+	v, ok := p.value(p.peek())
+	if !ok {
+		return p.fail()
+	}
+	return v
+}
+
+func (p *parser) offsets(v *node, n int) {
+	from := len(p.stack)
+	for range n {
+		p.stack = append(p.stack, p.add(literal, strconv.FormatInt(p.signed(), 10), nil))
+	}
+	v.list = p.list(from)
+}

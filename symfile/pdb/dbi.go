@@ -1,0 +1,251 @@
+package pdb
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/crashpane/crashpane/core/cpu"
+)
+
+// The DBI stream says what the module is made of: object files ("modules"), which of them gave each range of code ("section
+// contributions"), and which streams hold the rest.
+//
+// Source: LLVM, docs/PDB/DbiStream.rst.
+
+// module is one object file's entry.
+type module struct {
+	stream   uint16 // noStream if it has no symbols
+	symbols  uint32 // bytes of symbols, at the stream's start
+	oldLines uint32 // bytes of lines in the form before Visual Studio 2005
+	lines    uint32 // bytes of line information behind those
+	name     uint32 // where its name is in the DBI stream
+}
+
+// section is a section header: where a section is in memory, and whether it is code.
+type section struct {
+	rva, size uint32
+	code      bool
+}
+
+// archs are the processors by IMAGE_FILE_MACHINE_*.
+var archs = map[uint16]*cpu.Arch{0x14c: cpu.X86, 0x8664: cpu.AMD64, 0x1c0: cpu.ARM, 0x1c2: cpu.ARM, 0x1c4: cpu.ARM, 0xaa64: cpu.ARM64, 0xa641: cpu.ARM64, 0xa64e: cpu.ARM64}
+
+// The debug streams by their index in the list at the DBI stream's end.
+const (
+	debugFPO             = 0
+	debugToSource        = 3
+	debugFromSource      = 4
+	debugSections        = 5
+	debugFrames          = 9
+	debugSectionsAsBuilt = 10
+)
+
+const dbiHeaderSize = 64
+
+// readDBI reads the header, the modules and the list of debug streams, and answers the age.
+func (f *File) readDBI(s *stream) (age uint32, err error) {
+	c := cursor(s, 0, s.Size)
+	if sign := c.U32(); c.Err() == nil && sign != 0xffffffff {
+		c.FailAt(0, "the signature -1", fmt.Sprintf("0x%x (a file of before 1999)", sign))
+	}
+	c.Skip(4)
+	age = c.U32()
+	c.Skip(4)
+	public := c.U16()
+	c.Skip(2)
+	records := c.U16()
+	c.Skip(2)
+	var sizes [8]int64
+	for i := range sizes {
+		if sizes[i] = int64(c.I32()); sizes[i] < 0 && i != 5 {
+			c.FailAt(c.Off()-4, "a size", fmt.Sprint(sizes[i]))
+		}
+	}
+	flags := c.U16()
+	f.machine = c.U16()
+	f.stripped = flags&2 != 0
+	c.Skip(4)
+	if err := c.Err(); err != nil {
+		return 0, err
+	}
+	f.Arch = archs[f.machine]
+	modules, contribs, sectionMap, sources, servers, debug, ec := sizes[0], sizes[1], sizes[2], sizes[3], sizes[4], sizes[6], sizes[7]
+	if err := f.readModules(s, dbiHeaderSize, modules); err != nil {
+		return 0, err
+	}
+	if f.contributions, err = openContributions(s, dbiHeaderSize+modules, contribs); err != nil {
+		return 0, err
+	}
+	f.publics = &publics{stream: int(public), number: int(records)}
+	list := cursor(s, dbiHeaderSize+modules+contribs+sectionMap+sources+servers+ec, debug)
+	numbers := make([]int, 0, 11)
+	for list.Left() >= 2 && len(numbers) < cap(numbers) {
+		numbers = append(numbers, int(list.U16()))
+	}
+	if err := list.Err(); err != nil {
+		return 0, err
+	}
+	return age, f.readDebug(numbers)
+}
+
+// readModules reads the list of object files: for each a section contribution (28 bytes), flags, stream, sizes, two names.
+func (f *File) readModules(s *stream, off, size int64) error {
+	c := cursor(s, off, size)
+	for c.Left() > 0 {
+		var m module
+		c.Skip(4 + 28 + 2)
+		m.stream = c.U16()
+		m.symbols, m.oldLines, m.lines = c.U32(), c.U32(), c.U32()
+		c.Skip(2 + 2 + 4 + 4 + 4)
+		m.name = uint32(c.Off())
+		for range 2 {
+			if err := c.Err(); err != nil {
+				return err
+			}
+			_, end, err := readText(s.Source, c.Off(), off+size)
+			if err != nil {
+				return err
+			}
+			c.Skip(end - c.Off())
+		}
+		c.Skip(min(-(c.Off()-off)&3, c.Left()))
+		if err := c.Err(); err != nil {
+			return err
+		}
+		f.modules = append(f.modules, m)
+	}
+	return c.Err()
+}
+
+// readDebug opens the streams that the list at the DBI stream's end names.
+func (f *File) readDebug(numbers []int) error {
+	stream := func(i int, what string) *stream {
+		if i >= len(numbers) {
+			return nil
+		}
+		return f.msf.stream(numbers[i], what)
+	}
+	sections := stream(debugSections, "section headers")
+	if to, from := stream(debugToSource, "OMAP to source"), stream(debugFromSource, "OMAP from source"); to != nil && from != nil && to.Size >= omapSize {
+		f.toSource, f.fromSource = openOMAP(to), openOMAP(from)
+		if asBuilt := stream(debugSectionsAsBuilt, "section headers as built"); asBuilt != nil {
+			sections = asBuilt
+		}
+	}
+	if sections != nil {
+		// Section numbers have 16 bits. A header: 8 size in memory, 12 address, 36 flags.
+		const headerSize, most, sectionExecutable = 40, 1 << 16, 0x20000000
+		c := cursor(sections, 0, min(sections.Size, headerSize*most))
+		for c.Left() >= headerSize {
+			c.Skip(8)
+			size, rva := c.U32(), c.U32()
+			c.Skip(headerSize - 20)
+			f.sections = append(f.sections, section{rva, size, c.U32()&sectionExecutable != 0})
+		}
+		if err := c.Err(); err != nil {
+			return err
+		}
+	}
+	if len(f.sections) == 0 {
+		f.note(fmt.Sprintf("%s: without section headers nothing is known of addresses", f.src.Name))
+	}
+	if f.Arch == cpu.X86 {
+		f.openFrames(stream(debugFrames, "frame data"), stream(debugFPO, "FPO"))
+	}
+	return nil
+}
+
+// rva is the address of a section's byte, as it was linked. Section numbers count from 1.
+func (f *File) rva(section uint16, off uint32) (uint64, bool) {
+	if section == 0 || int(section) > len(f.sections) {
+		return 0, false
+	}
+	return uint64(f.sections[section-1].rva) + uint64(off), true
+}
+
+// split is the section of an address, as it was linked, and the offset in it.
+func (f *File) split(rva uint64) (uint16, uint32, bool) {
+	for i, s := range f.sections {
+		if rva >= uint64(s.rva) && rva-uint64(s.rva) < uint64(s.size) {
+			return uint16(i + 1), uint32(rva - uint64(s.rva)), true
+		}
+	}
+	return 0, 0, false
+}
+
+// contribution is a range of code or data and the module that it comes from.
+type contribution struct {
+	section uint16
+	off     uint32
+	size    uint32
+	module  int
+}
+
+// contributions is the table of them, sorted by section and offset.
+type contributions struct {
+	s       *stream
+	base    int64
+	step    int64
+	ordered ordered
+}
+
+// Versions of the table, which differ in the size of an entry.
+const (
+	contribVersion1 = 0xeffe0000 + 19970605
+	contribVersion2 = 0xeffe0000 + 20140516
+)
+
+func openContributions(s *stream, off, size int64) (*contributions, error) {
+	t := &contributions{s: s, base: off + 4, step: 28}
+	if size < 4 {
+		return t, nil
+	}
+	c := cursor(s, off, size)
+	switch version := c.U32(); {
+	case c.Err() != nil:
+	case version == contribVersion2:
+		t.step = 32
+	case version != contribVersion1:
+		c.FailAt(off, "a known version of the section contributions", fmt.Sprintf("0x%x", version))
+	}
+	t.ordered = ordered{n: int(c.Left() / t.step), key: func(i int) (uint64, error) {
+		e, err := t.at(i)
+		return e.key(), err
+	}}
+	return t, c.Err()
+}
+
+// sectionOffset is an address as linkers write it, a section's number and an offset in it, as one number.
+func sectionOffset(section uint16, off uint32) uint64 { return uint64(section)<<32 | uint64(off) }
+
+func (e *contribution) key() uint64 { return sectionOffset(e.section, e.off) }
+
+// at reads section u16, 4 offset, 8 size, 12 characteristics, 16 module u16, two checksums.
+func (t *contributions) at(i int) (contribution, error) {
+	b, err := t.s.record(t.base+int64(i)*t.step, 18)
+	if err != nil {
+		return contribution{}, err
+	}
+	le := binary.LittleEndian
+	return contribution{section: le.Uint16(b), off: le.Uint32(b[4:]), size: le.Uint32(b[8:]), module: int(le.Uint16(b[16:]))}, nil
+}
+
+// find is the contribution that covers a section's byte.
+func (t *contributions) find(section uint16, off uint32) (contribution, bool, error) {
+	pos, err := t.ordered.search(sectionOffset(section, off))
+	if err != nil || pos < 0 {
+		return contribution{}, false, err
+	}
+	e, err := t.at(t.ordered.record(pos))
+	return e, err == nil && e.section == section && off-e.off < e.size, err
+}
+
+// moduleName is an object file's name, for messages.
+func (f *File) moduleName(i int) string {
+	dbi := f.contributions.s
+	name, _, err := readText(dbi.Source, int64(f.modules[i].name), dbi.Size)
+	if err != nil || name == "" {
+		return fmt.Sprintf("module %d", i)
+	}
+	return name
+}

@@ -1,0 +1,293 @@
+package pdb
+
+import (
+	"cmp"
+	"container/heap"
+	"fmt"
+	"slices"
+
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/symbol"
+)
+
+// Each calls fn for every function, module by module, those of a module by address: to have those of all modules by address would take
+// their streams in memory, or each of them many times. It is otherwise as symbol.Functions asks.
+func (f *File) Each(fn func(symbol.Function) error) error {
+	f.allowMoves()
+	for i := range f.modules {
+		if f.modules[i].stream == noStream {
+			continue
+		}
+		m, err := f.module(i)
+		if err != nil {
+			return err
+		}
+		end := uint64(0)
+		for k := range m.functions {
+			if err := m.each(&m.functions[k], m.functions[k].at < end, fn); err != nil {
+				return err
+			}
+			end = max(end, m.functions[k].at+uint64(m.functions[k].size))
+		}
+	}
+	return nil
+}
+
+// each tells of one function. Of one that is inside of another it only says that it is there.
+func (m *moduleData) each(f *function, inside bool, fn func(symbol.Function) error) error {
+	out := symbol.Function{}
+	var err error
+	if out.Ranges, err = m.f.movedSection(f.at, f.size); err != nil || len(out.Ranges) == 0 {
+		return err
+	}
+	if out.Name, err = m.name(f); err != nil {
+		return err
+	}
+	if inside {
+		return fn(out)
+	}
+	files := map[uint32]string{}
+	file := func(entry uint32) string {
+		path, ok := files[entry]
+		if !ok && err == nil {
+			path, err = m.file(entry)
+			files[entry] = path
+		}
+		return path
+	}
+	lines, e := m.linesIn(f.at, f.size)
+	if e != nil {
+		return e
+	}
+	sites, e := m.inlineSites(f)
+	if e != nil {
+		if input.Needs(e) {
+			return e
+		}
+		m.f.note(e.Error())
+	}
+	section := f.at &^ 0xffffffff
+	add := func(list []span) error {
+		for _, l := range list {
+			parts, err := m.f.movedSection(section|uint64(l.start), l.end-l.start)
+			if err != nil {
+				return err
+			}
+			for _, r := range parts {
+				out.Lines = append(out.Lines, symbol.Line{Range: r, File: file(l.file), Line: l.line})
+			}
+		}
+		return nil
+	}
+	if e := add(innermost(lines, sites)); e != nil {
+		return e
+	}
+	for _, r := range m.separated {
+		if r.parent != f.at {
+			continue
+		}
+		if lines, e = m.linesIn(r.at, r.size); e == nil {
+			e = add(lines)
+		}
+		if e != nil {
+			return e
+		}
+		parts, e := m.f.movedSection(r.at, r.size)
+		if e != nil {
+			return e
+		}
+		out.Ranges = append(out.Ranges, parts...)
+	}
+	if m.f.toSource != nil {
+		slices.SortFunc(out.Lines, func(a, b symbol.Line) int { return cmp.Compare(a.Start, b.Start) })
+	}
+	// Calls that are over each other would be cut by all lines, each of them.
+	left := len(lines) + int(f.limit-f.off)
+	for i := range sites {
+		around := lines
+		if p := sites[i].parent; p >= 0 {
+			around = sites[p].lines
+		}
+		parts := byLine(sites[i].ranges, around, left)
+		if left -= len(parts); left <= 0 {
+			m.f.note(fmt.Sprintf("%s: the inlined calls of %s are over each other", m.s.Name, out.Name))
+			break
+		}
+		calls, e := m.calls(&sites[i], parts, section, file)
+		if e != nil {
+			return e
+		}
+		out.Inlines = append(out.Inlines, calls...)
+	}
+	if err != nil {
+		return err
+	}
+	return fn(out)
+}
+
+// calls are the records of an inlined call: one for each line that the code around it gives to parts of it, which is where it was called.
+func (m *moduleData) calls(s *site, parts []span, section uint64, file func(uint32) string) ([]symbol.InlineCall, error) {
+	name, err := m.callName(s.id)
+	if err != nil {
+		return nil, err
+	}
+	var out []symbol.InlineCall
+	of := map[span]int{}
+	for _, r := range parts {
+		from := span{file: r.file, line: r.line}
+		i, ok := of[from]
+		if !ok {
+			i = len(out)
+			of[from] = i
+			out = append(out, symbol.InlineCall{Depth: s.depth, Name: name, CallLine: from.line})
+			if from != (span{}) {
+				out[i].CallFile = file(from.file)
+			}
+		}
+		parts, err := m.f.movedSection(section|uint64(r.start), r.end-r.start)
+		if err != nil {
+			return nil, err
+		}
+		out[i].Ranges = append(out[i].Ranges, parts...)
+	}
+	return slices.DeleteFunc(out, func(c symbol.InlineCall) bool { return len(c.Ranges) == 0 }), nil
+}
+
+// byLine cuts ranges where the lines of the code around change, into most parts at most. Parts without a line have line 0 of file 0.
+func byLine(ranges, lines []span, most int) []span {
+	var out []span
+	for _, r := range ranges {
+		i := max(lastUpTo(lines, uint64(r.start), func(l *span) uint64 { return uint64(l.start) }), 0)
+		for at := r.start; at < r.end && len(out) < most; {
+			for i < len(lines) && lines[i].end <= at {
+				i++
+			}
+			part := span{start: at, end: r.end}
+			switch {
+			case i == len(lines):
+			case lines[i].start > at:
+				part.end = min(r.end, lines[i].start)
+			default:
+				part.end, part.file, part.line = min(r.end, lines[i].end), lines[i].file, lines[i].line
+			}
+			if n := len(out); n > 0 && out[n-1].end == at && out[n-1].file == part.file && out[n-1].line == part.line {
+				out[n-1].end = part.end
+			} else {
+				out = append(out, part)
+			}
+			at = part.end
+		}
+	}
+	return out
+}
+
+// layer is a span of a function's own lines (depth 0) or of an inlined call.
+type layer struct {
+	span
+	depth, order int
+}
+
+// layers are those that cover an offset, the deepest first.
+type layers []layer
+
+func (h layers) Len() int { return len(h) }
+func (h layers) Less(i, j int) bool {
+	return h[i].depth > h[j].depth || h[i].depth == h[j].depth && h[i].order < h[j].order
+}
+func (h layers) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *layers) Push(x any)   { *h = append(*h, x.(layer)) }
+func (h *layers) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}
+
+// innermost are the lines of code where it was written: of the deepest inlined call that it is in. A line of the function in which a
+// call was inlined goes on behind it as a record of its own.
+func innermost(lines []span, sites []site) []span {
+	if len(sites) == 0 {
+		return lines
+	}
+	var all []layer
+	for _, l := range lines {
+		all = append(all, layer{l, 0, 0})
+	}
+	for i := range sites {
+		for _, l := range sites[i].lines {
+			all = append(all, layer{l, sites[i].depth + 1, i})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b layer) int { return cmp.Compare(a.start, b.start) })
+	var out []span
+	var covering layers
+	at := uint32(0)
+	for i := 0; i < len(all) || len(covering) > 0; {
+		if len(covering) == 0 {
+			at = all[i].start
+		}
+		for ; i < len(all) && all[i].start <= at; i++ {
+			heap.Push(&covering, all[i])
+		}
+		top := covering[0]
+		if top.end <= at {
+			heap.Pop(&covering)
+			continue
+		}
+		end := top.end
+		if i < len(all) {
+			end = min(end, all[i].start)
+		}
+		if n := len(out); n > 0 && out[n-1].end == at && out[n-1].file == top.file && out[n-1].line == top.line && top.start < at {
+			out[n-1].end = end
+		} else {
+			out = append(out, span{at, end, top.file, top.line})
+		}
+		at = end
+	}
+	return out
+}
+
+// movedSection is where a range of a section is in the module.
+func (f *File) movedSection(at uint64, size uint32) ([]symbol.Range, error) {
+	rva, ok := f.rva(uint16(at>>32), uint32(at))
+	if !ok {
+		return nil, nil
+	}
+	return f.moved(rva, uint64(size))
+}
+
+// Publics calls fn for every public name of code, by address.
+func (f *File) Publics(fn func(rva uint64, name string) error) error {
+	p, err := f.openPublics()
+	if err != nil {
+		return err
+	}
+	tell := func(at uint64, name string) error {
+		f.allowMoves()
+		parts, err := f.movedSection(at, 1)
+		if err != nil || len(parts) == 0 || name == "" {
+			return err
+		}
+		return fn(parts[0].Start, name)
+	}
+	for i := range p.ordered.n {
+		at, off, err := p.at(i)
+		text := ""
+		if number := at >> 32; err == nil && (number == 0 || number > uint64(len(f.sections)) || !f.sections[number-1].code) {
+			continue
+		}
+		if err == nil {
+			text, err = p.name(off)
+		}
+		if err == nil {
+			err = tell(at, text)
+		}
+		if input.Needs(err) {
+			return err
+		}
+		if err != nil {
+			f.note(err.Error())
+		}
+	}
+	return nil
+}

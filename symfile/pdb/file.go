@@ -1,0 +1,251 @@
+// Package pdb reads PDB files, Microsoft's format of debug information: functions, lines, inlined calls, public names, and the frame
+// data of x86 code. A file is read by random access: opening reads headers and the list of modules (object files), a lookup one
+// module's part.
+//
+// Sources: LLVM, docs/PDB; Microsoft, microsoft-pdb (cvinfo.h, the names of records and their fields).
+package pdb
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// File is an opened PDB. It is not for use by several goroutines at once.
+type File struct {
+	src *input.Source
+	msf *container
+
+	// DebugID is the id as in a symbol store: the GUID's 32 hexadecimal digits and the age, in upper case.
+	DebugID string
+	// Arch is the processor; nil if there is no table of it.
+	Arch *cpu.Arch
+
+	named map[string]int // streams by name
+	names *stringTable   // of files and frame data
+
+	modules       []module
+	contributions *contributions
+	sections      []section // of the file as it was linked; with an OMAP, before its code was moved
+	toSource      *omap     // from addresses of the module to those as it was linked; nil if they are the same
+	fromSource    *omap
+	moves         int // how many steps over them are left, see allowMoves
+	frames        []*frameTable
+	publics       *publics
+	types, ids    *types
+
+	open     []*moduleData // most recently used first
+	notes    []string
+	machine  uint16
+	stripped bool
+}
+
+// Open reads a PDB's headers and its list of modules. Errors name the stream and the offset in it.
+func Open(src *input.Source) (*File, error) {
+	c, err := openContainer(src)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{src: src, msf: c}
+	guid, age, err := f.readInfo()
+	if err != nil {
+		return nil, err
+	}
+	dbi := c.stream(streamDBI, "DBI")
+	if dbi != nil && dbi.Size > 0 {
+		// The linker counts its own runs in this stream; tools that change the file afterwards count theirs in the other.
+		if age, err = f.readDBI(dbi); err != nil {
+			return nil, err
+		}
+	}
+	f.DebugID = fmt.Sprintf("%s%X", guid, age)
+	return f, nil
+}
+
+// Stripped says whether the file has no more than public names ("stripped", as vendors hand them out).
+func (f *File) Stripped() bool { return f.stripped }
+
+// Warnings are what was passed over so far.
+func (f *File) Warnings() []string { return f.notes }
+
+// note keeps what costs a part of the file only.
+func (f *File) note(text string) {
+	const most = 100
+	if len(f.notes) < most {
+		for _, n := range f.notes {
+			if n == text {
+				return
+			}
+		}
+		f.notes = append(f.notes, text)
+	}
+}
+
+// cursor reads a stream's part from front to back.
+func cursor(s *stream, off, size int64) *input.Cursor {
+	return input.NewCursor(s.Source, "", off, size, binary.LittleEndian)
+}
+
+const (
+	// maxInfo bounds the stream of ids and names of streams, of which there are a dozen.
+	maxInfo = 1 << 20
+	// featureFastlink is set where symbols were left in the object files (/DEBUG:FASTLINK): "MINI".
+	featureFastlink = 0x494e494d
+)
+
+// readInfo reads the stream of ids: version, time, age, GUID; the names of streams as a hash table (offsets of names, numbers of
+// streams); features.
+//
+// Source: LLVM, docs/PDB/PdbStream.rst.
+func (f *File) readInfo() (guid string, age uint32, err error) {
+	s := f.msf.stream(streamInfo, "info")
+	if s == nil {
+		return "", 0, &input.FormatError{File: f.src.Name, Part: "stream directory", Offset: -1, Want: "an info stream", Have: fmt.Sprintf("%d streams", len(f.msf.sizes))}
+	}
+	c := cursor(s, 0, min(s.Size, maxInfo))
+	c.Skip(8)
+	age = c.U32()
+	a, b, d, rest := c.U32(), c.U16(), c.U16(), c.Bytes(8)
+	if err := c.Err(); err != nil {
+		return "", 0, err
+	}
+	guid = fmt.Sprintf("%08X%04X%04X%X", a, b, d, rest)
+	text := c.Bytes(int64(c.U32()))
+	count := c.U32()
+	c.Skip(4)
+	words := c.U32() // of the bits that say which entries of the table are used
+	used := 0
+	for i := uint32(0); i < words && c.Err() == nil; i++ {
+		for bits := c.U32(); bits != 0; bits &= bits - 1 {
+			used++
+		}
+	}
+	c.Skip(int64(c.U32()) * 4)
+	if c.Err() == nil && int64(used) != int64(count) {
+		f.note(fmt.Sprintf("%s: %d names of streams, of which %d are used", s.Name, count, used))
+	}
+	f.named = map[string]int{}
+	for range used {
+		off, number := c.U32(), c.U32()
+		if c.Err() == nil && int64(off) < int64(len(text)) {
+			name, _, _ := strings.Cut(string(text[off:]), "\x00")
+			f.named[name] = int(min(number, noStream))
+		}
+	}
+	for c.Left() >= 4 {
+		if c.U32() == featureFastlink {
+			return "", 0, &input.FormatError{File: f.src.Name, Part: "features", Offset: -1, Want: "a PDB that holds its symbols",
+				Have: "one made with /DEBUG:FASTLINK, whose symbols are in the object files; make a full one with mspdbcmf.exe, or link with /DEBUG:FULL"}
+		}
+	}
+	if err := c.Err(); err != nil {
+		if input.Needs(err) {
+			return "", 0, err
+		}
+		f.note(err.Error())
+	}
+	return guid, age, nil
+}
+
+// stringTable is the stream "/names": texts by their offset.
+type stringTable struct {
+	s    *stream
+	base int64
+	// known are texts that were read, at most maxNames.
+	known map[uint32]string
+}
+
+const (
+	maxNames = 1 << 12
+	// maxText bounds a text without an end.
+	maxText = 1 << 16
+	// namesMagic begins the table of names.
+	namesMagic = 0xeffeeffe
+)
+
+// text is the text at an offset; "" where the table has none.
+func (f *File) text(off uint32) (string, error) {
+	if f.names == nil {
+		number, ok := f.named["/names"]
+		if !ok {
+			number = noStream
+		}
+		s := f.msf.stream(number, "names")
+		t := &stringTable{}
+		if s != nil {
+			c := cursor(s, 0, s.Size)
+			if magic := c.U32(); c.Err() == nil && magic != namesMagic {
+				c.FailAt(0, fmt.Sprintf("0x%x", uint32(namesMagic)), fmt.Sprintf("0x%x", magic))
+			}
+			c.Skip(4)
+			size := int64(c.U32())
+			if err := c.Err(); input.Needs(err) {
+				return "", err
+			} else if err != nil {
+				f.note(err.Error())
+			} else {
+				t.s, t.base = s, c.Off()
+				t.s.Source = s.Sub(s.Name, 0, t.base+size)
+			}
+		}
+		f.names = t
+	}
+	t := f.names
+	if name, ok := t.known[off]; ok || t.s == nil {
+		return name, nil
+	}
+	name, _, err := readText(t.s.Source, t.base+int64(off), t.s.Size)
+	if err != nil {
+		return "", err
+	}
+	if t.known == nil || len(t.known) >= maxNames {
+		t.known = map[uint32]string{}
+	}
+	t.known[off] = name
+	return name, nil
+}
+
+// readText reads a text up to its zero byte, or to end, and says where it ends.
+func readText(s *input.Source, off, end int64) (string, int64, error) {
+	var long []byte
+	for off < end && len(long) < maxText {
+		block, start, err := s.Block(off)
+		if err != nil {
+			return "", 0, err
+		}
+		b := block[off-start:]
+		b = b[:min(int64(len(b)), end-off, maxText)]
+		for i, c := range b {
+			if c == 0 {
+				return string(append(long, b[:i]...)), off + int64(i) + 1, nil
+			}
+		}
+		long = append(long, b...)
+		off += int64(len(b))
+	}
+	return string(long), off, nil
+}
+
+// HasFunctions, HasLines and HasFrameData say what there is, by the headers.
+func (f *File) HasFunctions() bool {
+	for i := range f.modules {
+		if f.modules[i].symbols > 4 && f.modules[i].stream != noStream {
+			return !f.stripped
+		}
+	}
+	return false
+}
+
+func (f *File) HasLines() bool {
+	for i := range f.modules {
+		if f.modules[i].lines > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (f *File) HasFrameData() bool { return len(f.frames) > 0 }

@@ -1,0 +1,202 @@
+package pdb
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// Kinds of subsections of a module's line information ("C13").
+//
+// Source: microsoft-pdb, include/cvinfo.h (DEBUG_S_SUBSECTION_TYPE).
+const (
+	subsectionLines     = 0xf2
+	subsectionChecksums = 0xf4
+	subsectionInlinees  = 0xf6
+	subsectionImports   = 0xf7
+	subsectionExports   = 0xf8
+)
+
+// lineBlock is one subsection of lines: of a function, or of a section of an object file.
+type lineBlock struct {
+	at      uint64
+	size    uint32
+	columns bool
+	part    part // of the stream, behind the subsection's own header
+}
+
+func (b *lineBlock) start() uint64 { return b.at }
+
+// span is a range of code and the line that it comes from. The range is offsets in a section.
+type span struct {
+	start, end uint32
+	file       uint32 // the offset of its entry in the checksums of files
+	line       uint32
+}
+
+// indexLines finds the subsections.
+func (m *moduleData) indexLines(off, size int64) error {
+	c := cursor(m.s, off, size)
+	for c.Left() >= 8 {
+		kind, length := c.U32(), int64(c.U32())
+		at := c.Off()
+		if length > c.Left() {
+			c.FailAt(at-4, "a subsection of lines that ends in it", fmt.Sprintf("one of %d bytes", length))
+			break
+		}
+		p := part{at, length}
+		switch kind {
+		case subsectionLines: // 0 offset, 4 section u16, 6 flags u16, 8 code size
+			const headerSize = 12
+			if length < headerSize {
+				break
+			}
+			var b lineBlock
+			start := c.U32()
+			b.at = sectionOffset(c.U16(), start)
+			b.columns = c.U16()&1 != 0
+			b.size = c.U32()
+			b.part = part{at + headerSize, length - headerSize}
+			m.blocks = append(m.blocks, b)
+		case subsectionChecksums:
+			m.checksums = p
+		case subsectionInlinees:
+			m.inlinees = append(m.inlinees, p)
+		case subsectionImports:
+			m.imports = p
+		case subsectionExports:
+			m.exports = p
+		}
+		c.Skip(min(at+(length+3)&^3-c.Off(), c.Left()))
+	}
+	slices.SortStableFunc(m.blocks, func(a, b lineBlock) int { return cmp.Compare(a.at, b.at) })
+	return c.Err()
+}
+
+// lines are the lines of a block by address, the last of them up to the block's end. Of several at one address the last counts.
+//
+// A block has parts for each file: 0 file, 4 count, 8 size in bytes, then for each line 0 offset, 4 number (24 bits) and flags;
+// then, if the block has columns, 4 bytes for each.
+//
+// The last block is kept: functions of assembler code share one.
+func (m *moduleData) lines(b *lineBlock) ([]span, error) {
+	if m.last != nil && m.last.part == b.part {
+		return m.lastLines, nil
+	}
+	out, err := m.readLines(b)
+	if err == nil {
+		m.last, m.lastLines = b, out
+	}
+	return out, err
+}
+
+func (m *moduleData) readLines(b *lineBlock) ([]span, error) {
+	var out []span
+	c := cursor(m.s, b.part.off, b.part.size)
+	base := uint32(b.at)
+	for c.Left() >= 12 {
+		at := c.Off()
+		file, count, size := c.U32(), int64(c.U32()), int64(c.U32())
+		each := int64(8)
+		if b.columns {
+			each = 12
+		}
+		if count > c.Left()/each {
+			c.FailAt(at+4, fmt.Sprintf("no more than %d lines", c.Left()/each), fmt.Sprint(count))
+			break
+		}
+		for range count {
+			off, line := c.U32(), c.U32()&0xffffff
+			if off < b.size {
+				out = append(out, span{start: base + off, file: file, line: line})
+			}
+		}
+		if c.Err() == nil && at+size > c.Off() {
+			c.Skip(min(at+size-c.Off(), c.Left()))
+		}
+	}
+	if err := c.Err(); err != nil {
+		return nil, err
+	}
+	byStart := func(a, b span) int { return cmp.Compare(a.start, b.start) }
+	if !slices.IsSortedFunc(out, byStart) {
+		slices.SortStableFunc(out, byStart)
+	}
+	kept := out[:0]
+	for _, l := range out {
+		if n := len(kept); n > 0 && kept[n-1].start == l.start {
+			kept[n-1] = l
+			continue
+		}
+		kept = append(kept, l)
+	}
+	for i := range kept {
+		kept[i].end = base + b.size
+		if i+1 < len(kept) {
+			kept[i].end = kept[i+1].start
+		}
+	}
+	return kept, nil
+}
+
+// linesIn are the lines of a range of a section, cut to it.
+func (m *moduleData) linesIn(at uint64, size uint32) ([]span, error) {
+	var out []span
+	i := max(lastUpTo(m.blocks, at, (*lineBlock).start), 0)
+	// Blocks of one address are those of several functions that became one: the first counts.
+	for i > 0 && m.blocks[i-1].at == m.blocks[i].at {
+		i--
+	}
+	start, end := uint32(at), uint32(min(uint64(uint32(at))+uint64(size), 1<<32-1))
+	for ; i < len(m.blocks) && m.blocks[i].at < at+uint64(size); i++ {
+		b := &m.blocks[i]
+		if b.at>>32 != at>>32 || uint64(b.size) <= at-min(at, b.at) || i > 0 && m.blocks[i-1].at == b.at && len(out) > 0 {
+			continue
+		}
+		lines, err := m.lines(b)
+		if err != nil {
+			if input.Needs(err) {
+				return nil, err
+			}
+			m.f.note(err.Error())
+			continue
+		}
+		first := max(lastUpTo(lines, uint64(start), func(l *span) uint64 { return uint64(l.start) }), 0)
+		for _, l := range lines[first:] {
+			if l.start >= end {
+				break
+			}
+			l.start, l.end = max(l.start, start), min(l.end, end)
+			if n := len(out); n > 0 {
+				l.start = max(l.start, out[n-1].end)
+			}
+			if l.start < l.end {
+				out = append(out, l)
+			}
+		}
+	}
+	return out, nil
+}
+
+// spanAt is the span of a list that covers an offset, or nil.
+func spanAt(list []span, off uint32) *span {
+	i := lastUpTo(list, uint64(off), func(s *span) uint64 { return uint64(s.start) })
+	if i < 0 || off >= list[i].end {
+		return nil
+	}
+	return &list[i]
+}
+
+// file is the path of a file by its entry in the checksums: 0 offset of the name, 4 length of the checksum and its kind.
+func (m *moduleData) file(entry uint32) (string, error) {
+	if int64(entry) > m.checksums.size-4 {
+		return "", nil
+	}
+	b, err := m.bytes(m.checksums.off+int64(entry), 4)
+	if err != nil {
+		return "", err
+	}
+	return m.f.text(u32(b, 0))
+}

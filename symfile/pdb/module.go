@@ -1,0 +1,207 @@
+package pdb
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// function says where a function's code and records are.
+type function struct {
+	at         uint64 // section and offset, see sectionOffset
+	size       uint32
+	off, limit uint32 // its record, and the end of what belongs to it
+	kind       uint16
+}
+
+func (f *function) start() uint64 { return f.at }
+
+// thunk is a jump that the linker or compiler made: to another module, to an overridden method, to a function that may be replaced.
+type thunk struct {
+	at, target uint64
+	size       uint32
+	name       string // "" for that of its target
+}
+
+// separated is a part of a function that the linker put somewhere else.
+type separated struct {
+	at, parent uint64
+	size       uint32
+}
+
+// moduleData is the index of one module's stream.
+type moduleData struct {
+	f      *File
+	number int
+	s      *stream // nil if the module has none
+
+	functions []function  // by address
+	thunks    []thunk     // likewise
+	separated []separated // likewise
+
+	blocks    []lineBlock // likewise
+	last      *lineBlock  // whose lines are kept
+	lastLines []span
+	checksums part     // of files
+	inlinees  []part   // lines of inlined functions
+	origins   []origin // those, by function, once they were read
+	read      bool
+
+	imports, exports part // ids of other modules that are used here, and those of this one that are used elsewhere
+	known            map[uint32]uint32
+}
+
+// part is a range of a stream.
+type part struct{ off, size int64 }
+
+// maxOpen bounds how many modules are kept, each with a cache of up to 1 MiB.
+const maxOpen = 8
+
+// module opens a module.
+func (f *File) module(number int) (*moduleData, error) {
+	for i, m := range f.open {
+		if m.number == number {
+			copy(f.open[1:i+1], f.open[:i])
+			f.open[0] = m
+			return m, nil
+		}
+	}
+	m := &moduleData{f: f, number: number}
+	if number < len(f.modules) {
+		if err := m.index(); err != nil {
+			return nil, err
+		}
+	}
+	if len(f.open) < maxOpen {
+		f.open = append(f.open, nil)
+	}
+	copy(f.open[1:], f.open)
+	f.open[0] = m
+	return m, nil
+}
+
+// index goes over the module's stream once. What is wrong with it costs the rest of the module's symbols or lines.
+func (m *moduleData) index() error {
+	e := &m.f.modules[m.number]
+	m.s = m.f.msf.stream(int(e.stream), "module")
+	if e.stream == noStream || m.s == nil {
+		m.s = nil
+		return nil
+	}
+	if err := m.indexSymbols(min(int64(e.symbols), m.s.Size)); err != nil {
+		if input.Needs(err) {
+			return err
+		}
+		m.f.note(err.Error())
+	}
+	if e.oldLines > 0 {
+		m.f.note(fmt.Sprintf("%s: its lines are in the form before Visual Studio 2005, which is not read", m.f.moduleName(m.number)))
+	}
+	if err := m.indexLines(int64(e.symbols)+int64(e.oldLines), int64(e.lines)); err != nil {
+		if input.Needs(err) {
+			return err
+		}
+		m.f.note(err.Error())
+	}
+	return nil
+}
+
+// indexSymbols finds the functions and thunks. A function says where its scope ends, so that what is in it is passed over.
+func (m *moduleData) indexSymbols(end int64) error {
+	const headerSize = 40 // of a function, up to its name
+	for off := int64(4); off+4 <= end; {
+		head, err := m.bytes(off, min(headerSize, end-off))
+		if err != nil {
+			return err
+		}
+		size, kind := int64(u16(head, 0))+2, u16(head, 2)
+		if size < 4 || size > end-off {
+			return &input.FormatError{File: m.s.Name, Part: "symbols", Offset: off, Want: fmt.Sprintf("a record of 4 to %d bytes", end-off), Have: fmt.Sprint(size)}
+		}
+		next := off + size
+		head = head[:min(int64(len(head)), size)]
+		switch {
+		case isProc(kind):
+			fn := function{at: sectionOffset(u16(head, 36), u32(head, 32)), size: u32(head, 16), off: uint32(off), limit: uint32(next), kind: kind}
+			if until := int64(u32(head, 8)); until >= next && until < end {
+				fn.limit, next = uint32(until), until
+			}
+			if fn.size > 0 {
+				m.functions = append(m.functions, fn)
+			}
+		case kind == symThunk || kind == symThunkST: // 4 parent, 8 end, 12 next, 16 offset, 20 section, 22 length, 24 ordinal, 25 name
+			rec, err := m.bytes(off, size)
+			if err != nil {
+				return err
+			}
+			m.thunks = append(m.thunks, thunk{at: sectionOffset(u16(head, 20), u32(head, 16)), size: uint32(u16(head, 22)), name: name(kind, rec, 25)})
+		case kind == symTrampoline: // 4 type u16, 6 size u16, 8 offset, 12 target's, 16 section, 18 target's
+			m.thunks = append(m.thunks, thunk{at: sectionOffset(u16(head, 16), u32(head, 8)), size: uint32(u16(head, 6)), target: sectionOffset(u16(head, 18), u32(head, 12))})
+		case kind == symSepCode: // 4 parent, 8 end, 12 length, 16 flags, 20 offset, 24 parent's, 28 section, 30 parent's
+			m.separated = append(m.separated, separated{at: sectionOffset(u16(head, 28), u32(head, 20)), size: u32(head, 12), parent: sectionOffset(u16(head, 30), u32(head, 24))})
+		}
+		off = next
+	}
+	slices.SortStableFunc(m.functions, func(a, b function) int { return cmp.Compare(a.at, b.at) })
+	slices.SortStableFunc(m.thunks, func(a, b thunk) int { return cmp.Compare(a.at, b.at) })
+	slices.SortStableFunc(m.separated, func(a, b separated) int { return cmp.Compare(a.at, b.at) })
+	return nil
+}
+
+// bytes are bytes of the stream, not to be changed; of those of one block no copy is made.
+func (m *moduleData) bytes(off, n int64) ([]byte, error) {
+	if off >= 0 && n > 0 && n <= m.s.Size-off {
+		block, start, err := m.s.Block(off)
+		if err != nil {
+			return nil, err
+		}
+		if i := off - start; i+n <= int64(len(block)) {
+			return block[i : i+n], nil
+		}
+	}
+	return m.s.Bytes(off, n)
+}
+
+// record is the record at an offset.
+func (m *moduleData) record(off int64) ([]byte, error) {
+	head, err := m.bytes(off, 2)
+	if err != nil {
+		return nil, err
+	}
+	return m.bytes(off, int64(u16(head, 0))+2)
+}
+
+// function is the function that covers a section's byte; of several that of the last start, and of those the first. A part that was
+// put elsewhere belongs to its function; at is then where the part begins.
+func (m *moduleData) function(key uint64) (fn *function, at uint64, size uint32) {
+	// Functions do not lie in each other, but a damaged file's may: a few before the nearest are looked at.
+	const most = 16
+	i := lastUpTo(m.functions, key, (*function).start)
+	for n := 0; i >= 0 && n < most; i, n = i-1, n+1 {
+		if f := &m.functions[i]; key-f.at < uint64(f.size) {
+			for i > 0 && m.functions[i-1].at == f.at && key-f.at < uint64(m.functions[i-1].size) {
+				i--
+			}
+			f = &m.functions[i]
+			return f, f.at, f.size
+		}
+	}
+	if i := lastUpTo(m.separated, key, func(s *separated) uint64 { return s.at }); i >= 0 && key-m.separated[i].at < uint64(m.separated[i].size) {
+		s := m.separated[i]
+		if k := lastUpTo(m.functions, s.parent, (*function).start); k >= 0 && m.functions[k].at == s.parent {
+			return &m.functions[k], s.at, s.size
+		}
+	}
+	return nil, 0, 0
+}
+
+// thunk is the thunk that covers a section's byte, or nil.
+func (m *moduleData) thunk(key uint64) *thunk {
+	i := lastUpTo(m.thunks, key, func(t *thunk) uint64 { return t.at })
+	if i < 0 || key-m.thunks[i].at >= uint64(m.thunks[i].size) {
+		return nil
+	}
+	return &m.thunks[i]
+}

@@ -1,0 +1,92 @@
+package pdb
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+)
+
+// ordered is a table of records with keys that linkers write in ascending order. It is searched by halving, so that little of it is
+// read. Where a search comes to keys that are out of order, all of them are read once, and sorted.
+type ordered struct {
+	n   int
+	key func(i int) (uint64, error)
+	// known are the keys at which searches have looked, maxKnown of them.
+	known map[int]uint64
+	// order are the records' numbers by key, if the table is not sorted; else nil.
+	order []uint32
+}
+
+const maxKnown = 1 << 12
+
+func (o *ordered) at(i int) (uint64, error) {
+	if k, ok := o.known[i]; ok {
+		return k, nil
+	}
+	k, err := o.key(i)
+	if err != nil {
+		return 0, err
+	}
+	if o.known == nil || len(o.known) >= maxKnown {
+		o.known = map[int]uint64{}
+	}
+	o.known[i] = k
+	return k, nil
+}
+
+// record is the number in the file of the record at a position.
+func (o *ordered) record(pos int) int {
+	if o.order != nil {
+		return int(o.order[pos])
+	}
+	return pos
+}
+
+// search is the position of the last record whose key is no more than key, -1 if there is none.
+func (o *ordered) search(key uint64) (int, error) {
+	lo, hi := -1, o.n // key(lo) <= key < key(hi)
+	least, most := uint64(0), ^uint64(0)
+	for hi-lo > 1 {
+		mid := int(uint(lo+hi) / 2)
+		k, err := o.at(o.record(mid))
+		if err != nil {
+			return 0, err
+		}
+		if o.order == nil && (k < least || k > most) {
+			if err := o.sort(); err != nil {
+				return 0, err
+			}
+			return o.search(key)
+		}
+		if k <= key {
+			lo, least = mid, k
+		} else {
+			hi, most = mid, k
+		}
+	}
+	return lo, nil
+}
+
+// sort reads all keys.
+func (o *ordered) sort() error {
+	keys := make([]uint64, 0, min(o.n, 1<<16))
+	for i := range o.n {
+		k, err := o.key(i)
+		if err != nil {
+			return err
+		}
+		keys = append(keys, k)
+	}
+	order := make([]uint32, o.n)
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	slices.SortStableFunc(order, func(a, b uint32) int { return cmp.Compare(keys[a], keys[b]) })
+	o.order = order
+	return nil
+}
+
+// lastUpTo is the number of elements, sorted by start, that begin at or before a value, less one.
+func lastUpTo[T any](list []T, value uint64, start func(*T) uint64) int {
+	return sort.Search(len(list), func(i int) bool { return start(&list[i]) > value }) - 1
+}

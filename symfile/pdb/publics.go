@@ -1,0 +1,109 @@
+package pdb
+
+import (
+	"fmt"
+
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// publics are the linker's names. The stream that leads to them has a table of them by address: offsets in the stream of symbol
+// records.
+//
+// Source: LLVM, docs/PDB/PublicStream.rst.
+type publics struct {
+	stream, number int // the numbers of the two streams
+	opened         bool
+	table, records *stream
+	base           int64
+	ordered        ordered
+}
+
+// publicHeader: 0 size of the table by name, 4 of that by address, 8 thunks; the table by name follows, then that by address.
+const publicHeader = 28
+
+// openPublics opens them once.
+func (f *File) openPublics() (*publics, error) {
+	p := f.publics
+	if p == nil {
+		p = &publics{stream: noStream, number: noStream}
+		f.publics = p
+	}
+	if p.opened {
+		return p, nil
+	}
+	table, records := f.msf.stream(p.stream, "public names"), f.msf.stream(p.number, "symbol records")
+	if table == nil || records == nil || table.Size < publicHeader {
+		p.opened = true
+		return p, nil
+	}
+	c := cursor(table, 0, table.Size)
+	names, size := int64(c.U32()), int64(c.U32())
+	c.Skip(publicHeader - 8 + names)
+	if c.Err() == nil && size > c.Left() {
+		c.FailAt(4, fmt.Sprintf("a table of no more than %d bytes", c.Left()), fmt.Sprint(size))
+	}
+	if err := c.Err(); err != nil {
+		if input.Needs(err) {
+			return nil, err
+		}
+		f.note(err.Error())
+		p.opened = true
+		return p, nil
+	}
+	p.table, p.records, p.base, p.opened = table, records, c.Off(), true
+	p.ordered = ordered{n: int(size / 4), key: func(i int) (uint64, error) {
+		at, _, err := p.at(i)
+		return at, err
+	}}
+	return p, nil
+}
+
+// at is the address of a name (see sectionOffset), and where its record is: 4 flags, 8 offset, 12 section, 14 name.
+func (p *publics) at(i int) (at uint64, off int64, err error) {
+	b, err := p.table.record(p.base+int64(i)*4, 4)
+	if err != nil {
+		return 0, 0, err
+	}
+	off = int64(u32(b, 0))
+	rec, err := p.records.record(off, 14)
+	if err != nil {
+		return 0, 0, err
+	}
+	if kind := u16(rec, 2); kind != symPublic && kind != symPublicST {
+		return 0, 0, &input.FormatError{File: p.records.Name, Offset: off, Want: "the record of a public name", Have: fmt.Sprintf("a record of kind 0x%x", kind)}
+	}
+	return sectionOffset(u16(rec, 12), u32(rec, 8)), off, nil
+}
+
+// name is the name of the record at an offset.
+func (p *publics) name(off int64) (string, error) {
+	head, err := p.records.record(off, 4)
+	if err != nil {
+		return "", err
+	}
+	size := int64(u16(head, 0)) + 2
+	rec, err := p.records.Bytes(off, min(size, p.records.Size-off))
+	return name(u16(head, 2), rec, 14), err
+}
+
+// find is the last name at or before a section's byte.
+func (p *publics) find(key uint64) (text string, at uint64, ok bool, err error) {
+	pos, err := p.ordered.search(key)
+	if err != nil || pos < 0 {
+		return "", 0, false, err
+	}
+	// Of several names at one address the first counts.
+	at, off, err := p.at(p.ordered.record(pos))
+	for pos > 0 && err == nil {
+		before, o, e := p.at(p.ordered.record(pos - 1))
+		if err = e; before != at || err != nil {
+			break
+		}
+		pos, off = pos-1, o
+	}
+	if err != nil || at>>32 != key>>32 {
+		return "", 0, false, err
+	}
+	text, err = p.name(off)
+	return text, at, err == nil, err
+}

@@ -1,0 +1,251 @@
+package pdb
+
+import "strings"
+
+// plainTypes are the types that have no records, by the low byte of their number. The byte above says whether it is a pointer.
+//
+// Source: microsoft-pdb, include/cvinfo.h (TYPE_ENUM_e).
+var plainTypes = map[byte]string{
+	0x03: "void", 0x08: "HRESULT", 0x10: "signed char", 0x20: "unsigned char", 0x70: "char", 0x71: "wchar_t", 0x7a: "char16_t",
+	0x7b: "char32_t", 0x7c: "char8_t", 0x68: "signed char", 0x69: "unsigned char", 0x11: "short", 0x72: "short", 0x21: "unsigned short",
+	0x73: "unsigned short", 0x12: "long", 0x22: "unsigned long", 0x74: "int", 0x75: "unsigned int", 0x13: "long long", 0x76: "long long",
+	0x23: "unsigned long long", 0x77: "unsigned long long", 0x14: "__int128", 0x78: "__int128", 0x24: "unsigned __int128",
+	0x79: "unsigned __int128", 0x46: "__half", 0x40: "float", 0x41: "double", 0x42: "long double", 0x43: "__float128", 0x30: "bool",
+	0x31: "bool", 0x32: "bool", 0x33: "bool",
+}
+
+const (
+	// typeNullptr would be a pointer to nothing.
+	typeNullptr = 0x0103
+	// firstRecord is the first number of a type that has a record.
+	firstRecord = 0x1000
+)
+
+// typeWriter writes the names of types. Types may be made of each other without end in a damaged file.
+type typeWriter struct {
+	f     *File
+	types *types
+	out   strings.Builder
+	steps int
+	err   error
+}
+
+// maxSteps bounds how many types one name is made of.
+const maxSteps = 500
+
+func (f *File) typeWriter() (*typeWriter, error) {
+	t, err := f.openTypes(&f.types, streamTPI, "TPI")
+	return &typeWriter{f: f, types: t}, err
+}
+
+// typeName is a type's name.
+func (f *File) typeName(number uint32) (string, error) {
+	w, err := f.typeWriter()
+	if err != nil {
+		return "", err
+	}
+	w.write(number, false)
+	return w.out.String(), w.err
+}
+
+// parameters are a function type's parameters in parentheses, and whether its object is constant; "" for what is no function type.
+func (f *File) parameters(number uint32) (string, error) {
+	if number < firstRecord {
+		return "", nil
+	}
+	w, err := f.typeWriter()
+	if err != nil {
+		return "", err
+	}
+	if name, ok := w.types.names[number]; ok {
+		return name, nil
+	}
+	rec := w.record(number)
+	switch u16(rec, 2) {
+	case leafProcedure: // 4 what it returns, 8 convention, 10 count, 12 list
+		w.list(u32(rec, 12))
+	case leafMember: // 4 what it returns, 8 class, 12 this, 16 convention, 18 count, 20 list
+		w.list(u32(rec, 20))
+		if this := w.record(u32(rec, 12)); u16(this, 2) == leafPointer {
+			if to := w.record(u32(this, 4)); u16(to, 2) == leafModifier && u16(to, 8)&1 != 0 {
+				w.out.WriteString(" const")
+			}
+		}
+	}
+	if w.err != nil {
+		return f.unnamed(w.err)
+	}
+	if w.types.names == nil || len(w.types.names) >= maxNames {
+		w.types.names = map[uint32]string{}
+	}
+	w.types.names[number] = w.out.String()
+	return w.out.String(), nil
+}
+
+// record is a type's record; nil where there is none, or too many were asked for.
+func (w *typeWriter) record(number uint32) []byte {
+	if w.steps++; w.steps > maxSteps || w.err != nil || number < firstRecord {
+		return nil
+	}
+	rec, err := w.types.record(number)
+	w.err = err
+	return rec
+}
+
+// list writes parameters: 4 their count, 8 their types.
+func (w *typeWriter) list(number uint32) {
+	w.out.WriteByte('(')
+	rec := w.record(number)
+	if u16(rec, 2) == leafArgList {
+		count := min(int64(u32(rec, 4)), int64(len(rec)-8)/4)
+		for i := int64(0); i < count && w.steps <= maxSteps; i++ {
+			if i > 0 {
+				w.out.WriteString(", ")
+			}
+			w.write(u32(rec, int(8+i*4)), false)
+		}
+	}
+	w.out.WriteByte(')')
+}
+
+// write writes a type. Behind a pointer "const" follows the type, else it goes before it.
+func (w *typeWriter) write(number uint32, behind bool) {
+	if number < firstRecord {
+		name, ok := plainTypes[byte(number)]
+		switch {
+		case number == typeNullptr:
+			w.out.WriteString("std::nullptr_t")
+			return
+		case byte(number) == 0: // the type of what follows the named parameters
+			name = "..."
+		case !ok:
+			name = "?"
+		}
+		w.out.WriteString(name)
+		if number>>8 != 0 {
+			w.out.WriteByte('*')
+		}
+		return
+	}
+	rec := w.record(number)
+	if rec == nil {
+		w.out.WriteByte('?')
+		return
+	}
+	switch u16(rec, 2) {
+	case leafModifier: // 4 type, 8 flags
+		words, of := modifiers(rec), u32(rec, 4)
+		if pointer := of < firstRecord && of>>8 != 0 && of != typeNullptr; behind || pointer {
+			w.write(of, true)
+			w.out.WriteString(words)
+		} else {
+			w.out.WriteString(strings.TrimPrefix(words+" ", " "))
+			w.write(of, false)
+		}
+	case leafPointer: // 4 what to, 8 attributes, 12 of what class
+		w.pointer(rec)
+	case leafProcedure:
+		w.write(u32(rec, 4), false)
+		w.out.WriteString(" ")
+		w.list(u32(rec, 12))
+	case leafMember:
+		w.write(u32(rec, 4), false)
+		w.out.WriteString(" ")
+		w.list(u32(rec, 20))
+	case leafArray: // 4 of what, 8 index
+		w.write(u32(rec, 4), behind)
+		w.out.WriteString("[]")
+	case leafClass, leafStructure, leafInterface: // 4 count, 6 properties, 8 fields, 12 derived from, 16 virtual, 20 size, name
+		w.out.WriteString(zeroEnded(pastNumber(rec, 20)))
+	case leafUnion: // 4 count, 6 properties, 8 fields, 12 size, name
+		w.out.WriteString(zeroEnded(pastNumber(rec, 12)))
+	case leafEnum: // 4 count, 6 properties, 8 of what, 12 fields, 16 name
+		w.out.WriteString(zeroEnded(rec[min(16, len(rec)):]))
+	default:
+		w.out.WriteByte('?')
+	}
+}
+
+// pointer writes pointers and references. One to a function goes into the function's type: "int (*)(char)".
+func (w *typeWriter) pointer(rec []byte) {
+	const isConst, isVolatile = 1 << 10, 1 << 9
+	signs := ""
+	for {
+		attributes := u32(rec, 8)
+		mode := attributes >> 5 & 7
+		sign := "*"
+		switch mode {
+		case 1:
+			sign = "&"
+		case 4:
+			sign = "&&"
+		}
+		if attributes&isConst != 0 {
+			sign += " const"
+		}
+		if attributes&isVolatile != 0 {
+			sign += " volatile"
+		}
+		signs = sign + signs
+		to := u32(rec, 4)
+		target := w.record(to)
+		words := ""
+		if u16(target, 2) == leafModifier { // of a pointer: it belongs to that pointer's sign
+			if inner := w.record(u32(target, 4)); u16(inner, 2) == leafPointer {
+				words, target = modifiers(target), inner
+			}
+		}
+		switch kind := u16(target, 2); {
+		case kind == leafPointer && mode != 2:
+			signs, rec = words+signs, target
+		case kind == leafProcedure || kind == leafMember:
+			w.write(u32(target, 4), false)
+			w.out.WriteString(" (")
+			list := 12
+			if kind == leafMember {
+				w.write(u32(target, 8), false)
+				w.out.WriteString("::")
+				list = 20
+			}
+			w.out.WriteString(signs + ")")
+			w.list(u32(target, list))
+			return
+		case mode == 2: // to a member of a class
+			w.write(to, true)
+			w.out.WriteByte(' ')
+			w.write(u32(rec, 12), false)
+			w.out.WriteString("::" + signs)
+			return
+		default:
+			w.write(to, true)
+			w.out.WriteString(signs)
+			return
+		}
+	}
+}
+
+// modifiers are a modified type's words, each with a blank before it.
+func modifiers(rec []byte) (words string) {
+	for i, word := range []string{" const", " volatile", " __unaligned"} {
+		if u16(rec, 8)&(1<<i) != 0 {
+			words += word
+		}
+	}
+	return words
+}
+
+// pastNumber is what follows a number in a record: one of less than 0x8000 is itself, others begin with their form.
+func pastNumber(rec []byte, off int) []byte {
+	size := 2
+	switch u16(rec, off) {
+	case 0x8000:
+		size = 3
+	case 0x8001, 0x8002:
+		size = 4
+	case 0x8003, 0x8004:
+		size = 6
+	case 0x8009, 0x800a:
+		size = 10
+	}
+	return rec[min(off+size, len(rec)):]
+}

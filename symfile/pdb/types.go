@@ -1,0 +1,205 @@
+package pdb
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// types is a stream of type records (TPI) or of ids of functions (IPI). Records have no fixed size; a table of the numbers and offsets
+// of some of them leads to near any other.
+//
+// Source: LLVM, docs/PDB/TpiStream.rst.
+type types struct {
+	s           *stream // nil if there is none
+	first, last uint32  // numbers: that of the first record, and the one behind the last
+	base, size  int64   // of the records in the stream
+	hash        *stream
+	index       int64 // of the table in hash
+	ordered     ordered
+	// seen are offsets of records, every seenEach-th, of a stream without a table.
+	seen []int64
+	// names are names that were made, by number, at most maxNames.
+	names map[uint32]string
+}
+
+const seenEach = 256
+
+// openTypes opens the stream once.
+func (f *File) openTypes(t **types, number int, what string) (*types, error) {
+	if *t != nil {
+		return *t, nil
+	}
+	out := &types{}
+	if s := f.msf.stream(number, what); s != nil && s.Size > 0 {
+		c := cursor(s, 0, s.Size)
+		c.Skip(4)
+		out.base = int64(c.U32())
+		out.first, out.last = c.U32(), c.U32()
+		out.size = int64(c.U32())
+		hash := int(c.U16())
+		c.Skip(2 + 4 + 4 + 4 + 4)
+		index, size := int64(c.I32()), int64(c.U32())
+		if c.Err() == nil && out.base+out.size > s.Size {
+			c.FailAt(16, fmt.Sprintf("no more than %d bytes of records", max(s.Size-out.base, 0)), fmt.Sprint(out.size))
+		}
+		if err := c.Err(); input.Needs(err) {
+			return nil, err
+		} else if err != nil {
+			f.note(err.Error())
+		} else {
+			out.s = s
+			const entry = 8 // number, offset
+			if h := f.msf.stream(hash, what+" index"); h != nil && index >= 0 && size >= entry && index+size <= h.Size {
+				out.hash, out.index = h, index
+				out.ordered = ordered{n: int(size / entry), key: func(i int) (uint64, error) {
+					b, err := h.record(index+int64(i)*entry, 4)
+					return uint64(u32(b, 0)), err
+				}}
+			}
+		}
+	}
+	*t = out
+	return out, nil
+}
+
+// record is a record by its number, from its length field on: 0 length, 2 kind. It is nil if there is none.
+func (t *types) record(number uint32) ([]byte, error) {
+	if t.s == nil || number < t.first || number >= t.last {
+		return nil, nil
+	}
+	at, n := int64(0), t.first // the offset of record n
+	if t.hash != nil {
+		pos, err := t.ordered.search(uint64(number))
+		if err != nil {
+			return nil, err
+		}
+		if pos >= 0 {
+			b, err := t.hash.record(t.index+int64(t.ordered.record(pos))*8, 8)
+			if err != nil {
+				return nil, err
+			}
+			n, at = u32(b, 0), int64(u32(b, 4))
+		}
+	} else if len(t.seen) > 0 {
+		i := min(int(number-t.first)/seenEach, len(t.seen)-1)
+		n, at = t.first+uint32(i)*seenEach, t.seen[i]
+	}
+	for {
+		if i := int(n-t.first) / seenEach; t.hash == nil && int(n-t.first)%seenEach == 0 && i == len(t.seen) {
+			t.seen = append(t.seen, at)
+		}
+		block, start, err := t.s.Block(t.base + at)
+		if err != nil {
+			return nil, err
+		}
+		i := t.base + at - start
+		var head [2]byte
+		if copy(head[:], block[i:]) < 2 {
+			b, err := t.s.Bytes(t.base+at, 2)
+			if err != nil {
+				return nil, err
+			}
+			copy(head[:], b)
+		}
+		size := int64(binary.LittleEndian.Uint16(head[:])) + 2
+		if size < 4 || size > t.size-at {
+			return nil, &input.FormatError{File: t.s.Name, Part: "types", Offset: t.base + at, Want: fmt.Sprintf("a record of 4 to %d bytes", t.size-at), Have: fmt.Sprint(size)}
+		}
+		if n == number {
+			if i+size <= int64(len(block)) {
+				return block[i : i+size], nil
+			}
+			return t.s.Bytes(t.base+at, size)
+		}
+		at, n = at+size, n+1
+	}
+}
+
+// Kinds of type records.
+//
+// Source: microsoft-pdb, include/cvinfo.h (LEAF_ENUM_e).
+const (
+	leafModifier  = 0x1001
+	leafPointer   = 0x1002
+	leafProcedure = 0x1008
+	leafMember    = 0x1009 // LF_MFUNCTION
+	leafArgList   = 0x1201
+	leafArray     = 0x1503
+	leafClass     = 0x1504
+	leafStructure = 0x1505
+	leafUnion     = 0x1506
+	leafEnum      = 0x1507
+	leafInterface = 0x1519
+	leafFuncID    = 0x1601
+	leafMFuncID   = 0x1602
+	leafStringID  = 0x1605
+)
+
+// functionName is an inlined function's name with its scope and parameters, by its id.
+func (f *File) functionName(id uint32) (string, error) {
+	ids, err := f.openTypes(&f.ids, streamIPI, "IPI")
+	if err != nil {
+		return "", err
+	}
+	if name, ok := ids.names[id]; ok {
+		return name, nil
+	}
+	rec, err := ids.record(id)
+	if err != nil {
+		return f.unnamed(err)
+	}
+	text, scope := "", ""
+	switch u16(rec, 2) {
+	case leafFuncID: // 4 scope (a text's id), 8 type, 12 name
+		text = zeroEnded(rec[min(12, len(rec)):])
+		if s := u32(rec, 4); s != 0 && s != id {
+			outer, err := ids.record(s)
+			if err != nil {
+				return f.unnamed(err)
+			}
+			if u16(outer, 2) == leafStringID { // 4 its parts, 8 text
+				scope = zeroEnded(outer[min(8, len(outer)):])
+			}
+		}
+	case leafMFuncID: // 4 class, 8 type, 12 name
+		text = zeroEnded(rec[min(12, len(rec)):])
+		if scope, err = f.typeName(u32(rec, 4)); err != nil {
+			return f.unnamed(err)
+		}
+	default:
+		return "", nil
+	}
+	if scope != "" {
+		text = scope + "::" + text
+	}
+	args, err := f.parameters(u32(rec, 8))
+	if err != nil {
+		return f.unnamed(err)
+	}
+	if ids.names == nil || len(ids.names) >= maxNames {
+		ids.names = map[uint32]string{}
+	}
+	ids.names[id] = text + args
+	return text + args, nil
+}
+
+// unnamed makes a note of what is wrong with a type, and does without; bytes that are not here yet stay an error.
+func (f *File) unnamed(err error) (string, error) {
+	if input.Needs(err) {
+		return "", err
+	}
+	f.note(err.Error())
+	return "", nil
+}
+
+// idType is the type of an id: that of a function.
+func (f *File) idType(id uint32) (uint32, error) {
+	ids, err := f.openTypes(&f.ids, streamIPI, "IPI")
+	if err != nil {
+		return 0, err
+	}
+	rec, err := ids.record(id)
+	return u32(rec, 8), err
+}

@@ -1,0 +1,73 @@
+package walker
+
+import (
+	"fmt"
+
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/symfile/unwind"
+)
+
+// Space answers what a dump knows of the process's address space.
+type Space interface {
+	// Executable says whether code may lie at an address. known is false where the dump's memory map does not have the address, as
+	// where a library was unloaded, or where there is no map.
+	Executable(addr uint64) (yes, known bool)
+	// Stack is the memory that the dump has around a stack pointer; nil if it has none there.
+	Stack(sp uint64) unwind.Memory
+}
+
+// refuted says why a caller cannot be one, whatever source it comes from; "" if nothing speaks against it. signal says that the caller was
+// interrupted and made no call. Rules may be wrong: Breakpad's
+// dump_syms drops what DWARF says of the outermost functions, that they have no return address, and writes the rule of all others.
+func (s *walk) refuted(signal bool, regs *cpu.Regs) string {
+	pc := regs.PC()
+	if !s.Policy.Refute || pc < firstPage {
+		return ""
+	}
+	call := pc
+	if !signal {
+		call -= s.arch.CallSize // the call may be the last instruction of a mapping
+	}
+	yes, known := s.executable(call)
+	why := ""
+	switch {
+	case known && !yes:
+		why = "is in memory that is not executable"
+	case known || s.Modules.Covers(call):
+	case s.onOwnStack(call):
+		why = "is on the thread's own stack"
+	case !signal && s.noCallBefore(pc):
+		why = "is in no module, and the instruction before it is not a call"
+	}
+	if why != "" {
+		return fmt.Sprintf("its return address 0x%x %s", pc, why)
+	}
+	if sp, callee := regs.SP(), s.top().Regs.SP(); !s.atContext() && !s.holdsStack(callee) && !s.holdsStack(sp) {
+		return fmt.Sprintf("the dump has no memory at its sp 0x%x, nor at this frame's 0x%x", sp, callee)
+	}
+	return ""
+}
+
+// onOwnStack: an address is on the thread's stack, where no code is unless the memory map says so.
+func (s *walk) onOwnStack(addr uint64) bool {
+	_, ok := s.word(addr &^ uint64(s.arch.WordSize-1))
+	return ok
+}
+
+func (s *walk) noCallBefore(addr uint64) bool {
+	call, known := s.callBefore(addr)
+	return known && !call
+}
+
+func (s *walk) executable(addr uint64) (yes, known bool) {
+	if s.Space == nil {
+		return false, false
+	}
+	return s.Space.Executable(addr)
+}
+
+// holdsStack: a stack pointer lies in memory that the dump has, or at its end. It may be the memory of another stack than the thread's own:
+// a signal's, a goroutine's.
+func (s *walk) holdsStack(sp uint64) bool {
+	return s.onStack(s.mem, sp) || s.Space != nil && (s.Space.Stack(sp) != nil || s.Space.Stack(sp-1) != nil)
+}

@@ -1,0 +1,199 @@
+package signature
+
+import (
+	"path"
+	"strconv"
+	"strings"
+)
+
+// Word is what a frame counts as: its function without return type, arguments and template arguments, else its source line, module or
+// address. "" for a frame of which nothing is known.
+func (f *Frame) Word(lists Lists) string {
+	switch {
+	case f.Function != "":
+		name := normalizeCPP(f.Function)
+		if strings.HasSuffix(sourcePath(f.File), ".rs") {
+			name = normalizeRust(f.Function)
+		}
+		return finish(name, f, lists)
+	case f.File != "" && f.Line != 0:
+		file := strings.TrimRight(f.File, `/\`)
+		return file[strings.LastIndexAny(file, `/\`)+1:] + "#" + strconv.FormatUint(uint64(f.Line), 10)
+	case f.Module != "":
+		return strings.Trim(f.Module, "[]")
+	case f.Unloaded != "":
+		return "(unloaded " + f.Unloaded + ")"
+	}
+	return "@0x" + strconv.FormatUint(f.Offset, 16)
+}
+
+// finish does what both languages have in common, behind the name.
+func finish(name string, f *Frame, lists Lists) string {
+	rust := strings.HasSuffix(sourcePath(f.File), ".rs")
+	if lists.WithLine(name) {
+		line := "None"
+		if f.Line != 0 {
+			line = strconv.FormatUint(uint64(f.Line), 10)
+		}
+		name += ":" + line
+	}
+	for _, c := range []string{"*", "&", ","} {
+		name = strings.ReplaceAll(name, " "+c, c)
+	}
+	var b strings.Builder
+	for i := range len(name) {
+		b.WriteByte(name[i])
+		if name[i] == ',' && (i+1 == len(name) || name[i+1] != ' ') {
+			b.WriteByte(' ')
+		}
+	}
+	name = b.String()
+	if rust {
+		name = withoutHash(name)
+	}
+	return name
+}
+
+func normalizeRust(name string) string {
+	name = lastToken(name)
+	name = collapse(name, '<', '>', "<T>", " as ")
+	return collapse(name, '(', ')', "")
+}
+
+func normalizeCPP(name string) string {
+	for _, qualifier := range []string{"const", "const&", "const &", "&&", "&"} {
+		if rest, ok := strings.CutSuffix(name, qualifier); ok {
+			name = strings.TrimSpace(rest)
+		}
+	}
+	if !strings.Contains(name, "::operator") {
+		name = lastToken(name)
+	}
+	name = strings.ReplaceAll(name, "`anonymous namespace'", "(anonymous namespace)")
+	name = withoutLambdaNumbers(name)
+	name = collapse(name, '<', '>', "<T>", "name omitted", "IPC::ParamTraits", " in ")
+	name = collapse(name, '(', ')', "", "anonymous namespace", "operator")
+	if strings.Contains(name, "clone .cold") {
+		name = collapse(name, '[', ']', "")
+	}
+	return name
+}
+
+// collapse replaces what stands between two delimiters, the outermost ones, delimiters included. It stays if one of the exceptions ends
+// where it begins or is part of it.
+func collapse(name string, open, end byte, replacement string, exceptions ...string) string {
+	stays := func(before, token string) bool {
+		for _, e := range exceptions {
+			if strings.HasSuffix(before, e) || token != "" && strings.Contains(token, e) {
+				return true
+			}
+		}
+		return false
+	}
+	var b strings.Builder
+	depth, from := 0, 0
+	put := func(before, token string) {
+		if stays(before, token) {
+			b.WriteString(token)
+		} else {
+			b.WriteString(replacement)
+		}
+	}
+	for i := range len(name) {
+		switch c := name[i]; {
+		case depth == 0 && c == open && !stays(name[:i], ""):
+			depth, from = 1, i
+		case depth == 0:
+			b.WriteByte(c)
+		case c == open:
+			depth++
+		case c == end:
+			if depth--; depth == 0 {
+				put(name[:i], name[from:i+1])
+			}
+		}
+	}
+	if depth > 0 {
+		put(name[:len(name)-1], name[from:])
+	}
+	return b.String()
+}
+
+// closing are the delimiters within which a space does not part a name from what is before it.
+var closing = map[byte]byte{'(': ')', '{': '}', '[': ']', '<': '>', '`': '\''}
+
+// lastToken is a function without its return type and what else stands before its name: "static void* A<B>::c(int)" gives "A<B>::c(int)".
+func lastToken(name string) string {
+	var tokens []string
+	var levels []byte
+	from := 0
+	for i := range len(name) {
+		c := name[i]
+		if end, ok := closing[c]; ok {
+			levels = append(levels, end)
+			continue
+		}
+		n := len(levels)
+		switch {
+		case n > 0 && levels[n-1] == c:
+			levels = levels[:n-1]
+		case n == 0 && c == ' ':
+			tokens = append(tokens, name[from:i])
+			from = i + 1
+		}
+	}
+	if from < len(name) {
+		tokens = append(tokens, name[from:])
+	}
+	// Arguments and clones may stand apart: "f (int) [clone .cold.1]".
+	for n := len(tokens); n > 1 && (strings.HasPrefix(tokens[n-1], "(") || strings.HasPrefix(tokens[n-1], "[clone")); n-- {
+		tokens = append(tokens[:n-2], tokens[n-2]+" "+tokens[n-1])
+	}
+	if len(tokens) == 0 {
+		return ""
+	}
+	return tokens[len(tokens)-1]
+}
+
+// withoutLambdaNumbers makes "::$_3::" "::$::".
+func withoutLambdaNumbers(name string) string {
+	const mark = "::$_"
+	for from := 0; ; {
+		i := strings.Index(name[from:], mark)
+		if i < 0 {
+			return name
+		}
+		i += from
+		rest := strings.TrimLeft(name[i+len(mark):], "0123456789")
+		if len(rest) == len(name)-i-len(mark) || !strings.HasPrefix(rest, "::") {
+			from = i + len(mark)
+			continue
+		}
+		name = name[:i] + "::$" + rest
+		from = i + len("::$::")
+	}
+}
+
+// withoutHash takes off the hash with which Rust makes names unique: "::h" and hexadecimal digits.
+func withoutHash(name string) string {
+	i := strings.LastIndex(name, "::h")
+	if i < 0 || i+3 == len(name) || strings.Trim(name[i+3:], "0123456789abcdefABCDEF") != "" {
+		return name
+	}
+	return name[:i]
+}
+
+// sourcePath is the path of a source file, without the repository and revision that Mozilla's builds add
+// ("hg:hg.mozilla.org/x:js/a.h:755067c"); "" for a relative one.
+func sourcePath(file string) string {
+	parts := strings.Split(file, ":")
+	switch {
+	case len(parts) == 4:
+		return parts[2]
+	case len(parts) == 2:
+		return parts[1]
+	case path.IsAbs(file):
+		return file
+	}
+	return ""
+}

@@ -1,0 +1,135 @@
+package signature
+
+import "strings"
+
+// Own are our own lists: names, and beginnings of names that end with a star, of the runtimes of C, C++, Objective-C, Swift, Rust, Go
+// and .NET on the five systems.
+var Own Lists = ownLists{}
+
+type ownLists struct{}
+
+// Irrelevant: an address alone is another one in each run, and it is where a program went that went astray; who sent it there counts.
+func (ownLists) Irrelevant(word string, f *Frame) bool {
+	return f.Function == "" && f.File == "" && f.Module == "" && f.Unloaded == "" || irrelevant.has(word)
+}
+
+func (ownLists) Prefix(word string, f *Frame) bool {
+	return prefixes.has(word) || systemModules.has(f.Module) || isStandardImpl(f.Function)
+}
+
+// Once: a library without symbols is said once.
+func (ownLists) Once(word string, f *Frame) bool { return f.Function == "" }
+
+func (ownLists) WithLine(string) bool  { return false }
+func (ownLists) Sentinel([]string) int { return 0 }
+
+// list are names, and beginnings of names.
+type list struct {
+	names  map[string]bool
+	begins []string
+}
+
+// newList reads a list whose entries stand apart by white space; one that ends with a star is a beginning.
+func newList(text string) list {
+	l := list{names: map[string]bool{}}
+	for _, entry := range strings.Fields(text) {
+		if begin, ok := strings.CutSuffix(entry, "*"); ok {
+			l.begins = append(l.begins, begin)
+		} else {
+			l.names[entry] = true
+		}
+	}
+	return l
+}
+
+func (l *list) has(word string) bool {
+	if l.names[word] {
+		return true
+	}
+	for _, begin := range l.begins {
+		if strings.HasPrefix(word, begin) {
+			return true
+		}
+	}
+	return false
+}
+
+// isStandardImpl: a method of Rust's standard library for one of its own types: "<u64 as core::fmt::Display>::fmt",
+// "<core::fmt::rt::Argument>::fmt". A program's own types have traits of the standard library, too; those are the program's.
+func isStandardImpl(name string) bool {
+	self, ok := strings.CutPrefix(name, "<")
+	if !ok {
+		return false
+	}
+	self, trait, impl := strings.Cut(self, " as ")
+	self = strings.TrimPrefix(strings.TrimLeft(self, "&*[( "), "mut ")
+	if !impl {
+		return isStandardPath(self)
+	}
+	return isStandardPath(trait) && (isStandardPath(self) || !strings.Contains(self, "::"))
+}
+
+func isStandardPath(s string) bool {
+	return strings.HasPrefix(s, "core::") || strings.HasPrefix(s, "alloc::") || strings.HasPrefix(s, "std::")
+}
+
+// irrelevant are functions that end a program or carry an exception to whoever ends it: the place is their caller.
+var irrelevant = newList(`
+	raise gsignal abort __GI_raise __GI_abort tgkill kill __kill pthread_kill __pthread_kill __pthread_kill_*
+	__assert_fail __assert_fail_base __assert_rtn __assert __assert2 __libc_message* __libc_fatal __fortify_fail* __chk_fail __stack_chk_fail
+	malloc_printerr __restore_rt __kernel_rt_sigreturn __kernel_sigreturn _sigtramp abort_report_np __abort abort_message
+	__libc_assert_fail ___pthread_kill backtrace __backtrace* bionic_abort async_safe_fatal*
+	RaiseException RtlRaiseException RtlRaiseStatus KiUserExceptionDispatcher KiRaiseUserExceptionDispatcher UnhandledExceptionFilter
+	RaiseFailFastException RtlReportCriticalFailure RtlReportFatalFailure RtlFailFast* RtlpHandleInvalidUserCallTarget __fastfail
+	_CxxThrowException _invoke_watson _invalid_parameter* invoke_watson common_assert* _wassert __report_gsfailure __report_rangecheckfailure
+	__scrt_* terminate __std_terminate _purecall issue_debug_notification DebugBreak
+	std::terminate __terminate std::__terminate __cxxabiv1::__terminate __cxxabiv1::__unexpected __cxa_throw __cxa_rethrow __cxa_throw_bad_*
+	__cxa_pure_virtual __cxa_deleted_virtual __gnu_cxx::__verbose_terminate_handler demangling_terminate_handler _objc_terminate
+	__gxx_personality_* _Unwind_* std::__throw_* std::_Xlen* std::_Xout_of_range* std::__1::__throw_* std::__libcpp_verbose_abort
+	std::__1::__libcpp_verbose_abort std::unexpected
+	objc_exception_throw objc_exception_rethrow objc_terminate __exceptionPreprocess +[NSException* -[NSException* -[NSAssertionHandler*
+	_CFThrowFormattedException __raiseError
+	swift_fatalError swift::fatalError* swift::swift_abort* _swift_runtime_on_report swift_runtime_on_report _assertionFailure
+	_swift_stdlib_reportFatalError* Swift._assertionFailure Swift._fatalErrorMessage Swift.fatalError swift_unexpectedError
+	rust_panic rust_begin_unwind __rust_start_panic panic_impl core::panicking::* std::panicking::* std::process::abort std::sys::abort_internal
+	std::sys::unix::abort_internal std::sys::pal::* std::sys::backtrace::* std::sys_common::backtrace::* std::rt::* core::intrinsics::*
+	core::option::unwrap_failed core::option::expect_failed core::option::expect_none_failed core::result::unwrap_failed core::cell::panic_*
+	core::slice::index::slice_* core::slice::index::into_* core::str::slice_error_fail* core::str::traits::str_index_* alloc::alloc::handle_alloc_error
+	alloc::alloc::rust_oom alloc::raw_vec::handle_error alloc::raw_vec::capacity_overflow alloc::oom::oom panic_abort::* core::alloc::Layout::*
+	core::ops::function::FnOnce::call_once <T>::unwrap core::option::Option<T>::unwrap core::option::Option<T>::expect
+	core::result::Result<T>::unwrap core::result::Result<T>::expect core::result::Result<T>::unwrap_err core::result::Result<T>::expect_err
+	runtime.raise* runtime.abort* runtime.crash runtime.fatal* runtime.gopanic runtime.panic* runtime.goPanic* runtime.throw* runtime.dieFromSignal
+	runtime.sigpanic* runtime.sighandler* runtime.sigtramp* runtime.sigfwd* runtime.sigreturn* runtime.dopanic* runtime.systemstack* runtime.badsignal*
+	runtime.signal_ignored* runtime.printpanic*
+	RaiseTheException* IL_Throw IL_Rethrow EEPolicy::* CrashDotNet* SfiInit* DispatchManagedException* ProcessCLRException PROCAbort PROCCreateCrashDump*
+	PROCCreateCrashDumpIfEnabled invoke_previous_action sigsegv_handler SEHProcessException System.Environment.FailFast*
+	base::ImmediateCrash base::debug::BreakDebugger* logging::LogMessage* logging::CheckError* logging::NotReachedError* logging::RawCheck*
+	base::internal::OnNoMemory* partition_alloc::internal::OnNoMemory* google::LogMessage* google::LogMessageFatal* crashpad::* google_breakpad::* crash_handler::*
+	MOZ_Crash* NS_DebugBreak mozalloc_abort mozalloc_handle_oom
+`)
+
+// prefixes are functions that everything calls, and that fail by what they are handed: the place is their caller.
+var prefixes = newList(`
+	memcpy* memmove* memset* memcmp* memchr* strlen* strcmp* strncmp* strcpy* strncpy* strcat* strchr* strstr* strdup* strtol* wcslen* wcscpy* wmemcpy*
+	__memcpy_* __memmove_* __memset_* __memcmp_* __memchr_* __strlen_* __strcmp_* __strncmp_* __strcpy_* __strchr_* __wcslen_* _platform_mem* _platform_str*
+	__mem* __str* __rep_* _intel_fast_* __asan_* __interceptor_* __sanitizer_* __ubsan_*
+	malloc calloc realloc free cfree _int_free _int_malloc _int_realloc __libc_malloc __libc_free __libc_realloc __libc_calloc malloc_consolidate unlink_chunk*
+	sysmalloc __rust_* __rdl_* __rg_* operator* tcache_* arena_* je_* szone_* tiny_* small_* nano_* nanov2_* free_tiny* malloc_zone_* _malloc_zone_*
+	RtlFreeHeap RtlAllocateHeap RtlReAllocateHeap RtlpFreeHeap* RtlpAllocateHeap* RtlpLogHeapFailure RtlpHp* HeapFree HeapAlloc _free_base _malloc_base
+	_realloc_base _calloc_base LocalFree GlobalFree
+	RtlEnterCriticalSection RtlLeaveCriticalSection EnterCriticalSection NtWaitFor* ZwWaitFor* WaitFor* pthread_mutex_* __pthread_mutex_* pthread_cond_*
+	syscall __syscall* ioctl poll select read write __read __write mach_msg* _kernelrpc* semaphore_wait* __psynch_*
+	qsort* bsearch __qsort* printf* fprintf* sprintf* snprintf* vsnprintf* vfprintf* __vfprintf_* fwrite* fread* strtod*
+	std::* core::* alloc::* __gnu_cxx::* __cxxabiv1::* stdext::* absl::* folly::* boost::* objc_msgSend* objc_release objc_retain* objc_autorelease* objc_store*
+	CFRelease CFRetain -[__NSArray* -[__NSDictionary* -[__NSPlaceholder* -[NSObject(NSObject)* -[NSArray* -[__NSCF* swift_* Swift.*
+	runtime.mem* runtime.memmove* runtime.call* runtime.map* runtime.malloc* runtime.growslice* runtime.newobject* runtime.assert* reflect.* sync.* fmt.* strings.* bytes.*
+	System.*
+`)
+
+// systemModules are libraries of the systems and of runtimes. What they do is asked for by a program.
+var systemModules = newList(`
+	libc.so* libc-* libpthread* ld-linux* ld-2.* linux-gate.so* linux-vdso.so* libstdc++.so* libgcc_s.so* libm.so* libm-* libdl* libc++.so* libc++abi.so*
+	libc.musl* libsystem_* libdyld.dylib dyld dyld_sim libobjc.A.dylib libc++.1.dylib libc++abi.dylib CoreFoundation Foundation ntdll.dll kernel32.dll
+	kernelbase.dll ucrtbase.dll ucrtbased.dll vcruntime140* msvcp* msvcr* msvcrt.dll clr.dll coreclr.dll
+	libcoreclr.so wow64.dll wow64cpu.dll wow64win.dll user32.dll win32u.dll bionic libart.so
+`)

@@ -1,0 +1,99 @@
+package signature
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestWord(t *testing.T) {
+	for _, tt := range []struct {
+		frame Frame
+		want  string
+	}{
+		{Frame{Function: "static void* Allocator<MozJemallocBase>::malloc(unsigned __int64)"}, "Allocator<T>::malloc"},
+		{Frame{Function: "void f(int) const &"}, "f"},
+		{Frame{Function: "ns::`anonymous namespace'::g(char*)"}, "ns::(anonymous namespace)::g"},
+		{Frame{Function: "a::$_12::operator()(int)"}, "a::$::operator()"},
+		{Frame{Function: "f(int arg1, int arg2) [clone .cold.111] [clone .cold.222]"}, "f  "},
+		{Frame{Function: "IPC::ParamTraits<nsTSubstring<char> >::Write(IPC::Message *)"}, "IPC::ParamTraits<nsTSubstring<T> >::Write"},
+		{Frame{Function: "bool operator< <int>(int, int)"}, "operator<T>"},
+		{Frame{Function: "<T as core::fmt::Display>::fmt::h0123456789abcdef", File: "/rustc/lib.rs"}, "<T as core::fmt::Display>::fmt"},
+		{Frame{Function: "core::ptr::drop_in_place<Vec<u8>>", File: "/rustc/mod.rs"}, "core::ptr::drop_in_place<T>"},
+		{Frame{Function: "a(b , c)::d , e"}, "e"},
+		{Frame{File: `c:\src\a.cc`, Line: 7}, "a.cc#7"},
+		{Frame{File: "/src/a.cc"}, "@0x0"},
+		{Frame{Module: "[vdso]", Offset: 7}, "vdso"},
+		{Frame{Unloaded: "gone.dll", Offset: 7}, "(unloaded gone.dll)"},
+		{Frame{Offset: 0x7f00}, "@0x7f00"},
+		{Frame{Function: "unclosed<a(b"}, "unclosed<T>"},
+	} {
+		if have := tt.frame.Word(Own); have != tt.want {
+			t.Errorf("%+v:\n have %q\n want %q", tt.frame, have, tt.want)
+		}
+	}
+}
+
+func calls(names ...string) (out []Frame) {
+	for _, n := range names {
+		if strings.HasSuffix(n, ".so.6") || strings.HasSuffix(n, ".dll") || n == "app" {
+			out = append(out, Frame{Module: n, Offset: 1})
+		} else {
+			out = append(out, Frame{Function: n, File: "/src/x.rs", Line: 1})
+		}
+	}
+	return out
+}
+
+func TestPlace(t *testing.T) {
+	for _, tt := range []struct {
+		stack           []Frame
+		place           int
+		signature, when string
+	}{
+		{calls("__pthread_kill_implementation", "raise", "abort", "app::run", "main"), 3, "app::run", ""},
+		{calls("libc.so.6", "libc.so.6", "libc.so.6", "app::run"), 3, "libc.so.6 | app::run", ""},
+		{calls("ntdll.dll", "kernelbase.dll", "app"), 2, "ntdll.dll | kernelbase.dll | app", ""},
+		{calls("core::ptr::write_volatile", "app::crash"), 1, "core::ptr::write_volatile | app::crash", ""},
+		{calls("<u64 as core::fmt::Display>::fmt", "core::fmt::write", "std::io::Write::write_fmt", "app::show"), 3,
+			"<u64 as core::fmt::Display>::fmt | core::fmt::write | std::io::Write::write_fmt | app::show", ""},
+		{calls("<app::T as core::fmt::Display>::fmt", "core::fmt::write"), 0, "<app::T as core::fmt::Display>::fmt", ""},
+		{calls("<core::fmt::rt::Argument>::fmt", "app::show"), 1, "<T>::fmt | app::show", ""},
+		{append([]Frame{{Offset: 0x41414141}}, calls("app::call")...), 1, "app::call", ""},
+		{[]Frame{{Function: "__fsetlocking", Module: "libc-2.13.so"}, {Function: "app::call", Module: "app"}}, 1, "__fsetlocking | app::call", ""},
+		{[]Frame{{Offset: 0x41414141}}, 0, "@0x41414141", ""},
+		{calls("core::panicking::panic_fmt", "core::panicking::panic_bounds_check", "app::index"), 2, "app::index", ""},
+		{calls("RaiseException", "_CxxThrowException", "app::load", "main"), 2, "app::load", ""},
+		{calls("abort", "raise"), 0, "abort", ""},
+		{calls("app::recurse", "app::recurse"), 0, "stackoverflow | app::recurse", "EXCEPTION_STACK_OVERFLOW"},
+		{calls("xul.dll", "xul.dll"), 0, "xul.dll", ""},
+		{nil, -1, "EMPTY: no frame data available", ""},
+	} {
+		if have := Place(tt.stack, Own); have != tt.place {
+			t.Errorf("%v: place %d, want %d", Words(tt.stack, Own), have, tt.place)
+		}
+		if have := Of(&Crash{Frames: tt.stack, Reason: tt.when}, Own); have != tt.signature {
+			t.Errorf("signature %q, want %q", have, tt.signature)
+		}
+	}
+}
+
+// TestLists: a star within an entry would mean nothing, and no word both ends a program and is called by everything.
+func TestLists(t *testing.T) {
+	for _, l := range []*list{&irrelevant, &prefixes, &systemModules} {
+		for name := range l.names {
+			if strings.Contains(name, "*") {
+				t.Errorf("%s: a star within a name", name)
+			}
+		}
+		for _, begin := range l.begins {
+			if begin == "" || strings.Contains(begin, "*") {
+				t.Errorf("%q: a star within a beginning", begin)
+			}
+		}
+	}
+	for name := range prefixes.names {
+		if irrelevant.names[name] {
+			t.Errorf("%s is in both lists", name)
+		}
+	}
+}

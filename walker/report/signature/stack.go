@@ -1,0 +1,67 @@
+package signature
+
+import (
+	"strings"
+
+	"github.com/crashpane/crashpane/walker/report"
+)
+
+// Call is where a Frame is in a report's stack: an inlined call of a frame, or with Inline -1 the frame itself.
+type Call struct{ Frame, Inline int }
+
+// Stack are the first calls of a thread, inlined ones before the frame they are in. name gives the name of a function.
+func Stack(r *report.Report, thread int, name func(report.Name) string) (frames []Frame, calls []Call) {
+	if thread < 0 || thread >= len(r.Threads) {
+		return nil, nil
+	}
+	t := &r.Threads[thread]
+	for i := range t.Frames {
+		if len(frames) >= maxFrames {
+			break
+		}
+		f := &t.Frames[i]
+		module := ""
+		if f.Module >= 0 {
+			module = report.BaseName(r.Modules[f.Module].Name)
+			if r.System.OS.Rust == "Windows NT" {
+				module = strings.ToLower(module)
+			}
+		}
+		for j := range f.Inlines {
+			in := &f.Inlines[j]
+			frames = append(frames, Frame{Module: module, Function: name(in.Function), File: in.File, Line: in.Line, Offset: f.Lookup})
+			calls = append(calls, Call{i, j})
+		}
+		own := Frame{Module: module, File: f.File, Line: f.Line, Offset: f.Lookup}
+		if f.HasFunction && !f.Far() {
+			own.Function = name(f.Function)
+		}
+		if len(f.Unloaded) > 0 {
+			own.Unloaded = f.Unloaded[0].Module
+		}
+		frames, calls = append(frames, own), append(calls, Call{i, -1})
+	}
+	return frames, calls
+}
+
+// OfReport are the signature of a report's crash and the place of it in the first thread's stack; "" without a crash. The Call's Frame is -1
+// if the stack is empty.
+func OfReport(r *report.Report, lists Lists, name func(report.Name) string) (string, Call) {
+	thread := r.FirstThread
+	if r.Crash != nil {
+		thread = r.Crash.Thread
+	}
+	frames, calls := Stack(r, thread, name)
+	at := Call{-1, -1}
+	if i := Place(frames, lists); i >= 0 {
+		at = calls[i]
+	}
+	if r.Crash == nil || r.Crash.Requested {
+		return "", at
+	}
+	c := Crash{Frames: frames, Reason: r.Crash.Reason.Rust}
+	if thread >= 0 && thread < len(r.Threads) && r.Threads[thread].LastError != nil {
+		c.LastError = r.Threads[thread].LastError.Text
+	}
+	return Of(&c, lists), at
+}

@@ -1,0 +1,24 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/crashpane/crashpane/web/app"
+)
+
+// TestDemangleOption: the names of rows and exports are made readable by what the engine is linked with.
+func TestDemangleOption(t *testing.T) {
+	const readable = "a readable name"
+	k := newTalkWith(t, Options{Demangle: func(string) string { return readable }})
+	k.addSample("tilecruncher.dmp", "tilecruncher.sym.gz")
+	r := k.ask(look(-1), nil)
+	for _, f := range functionsOf(r.Stack) {
+		if f != readable && f != "" && !strings.HasPrefix(f, "0x") {
+			t.Errorf("%q in a row", f)
+		}
+	}
+	if x := k.ask(app.Request{Op: app.OpExport, Kind: app.ExportJSON, Thread: r.Stack.Thread}, nil); !strings.Contains(x.Text, `"demangled": "`+readable+`"`) {
+		t.Errorf("no readable name in %.300s", x.Text)
+	}
+}
