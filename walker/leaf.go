@@ -10,7 +10,7 @@ import (
 // proposeLeaf simulates the return of a function that was not left by a call, if it has done nothing to hide its return address.
 func (s *walk) proposeLeaf() (candidate, string) {
 	switch {
-	case s.Policy.NullLeaf && s.interrupted() && s.arch.LR == cpu.NoReg && s.top().PC < firstPage:
+	case s.Policy.NullLeaf && s.interrupted() && s.arch.LR == cpu.NoReg && s.holdsNoCode(s.top().PC):
 		return s.leafAtSP(1)
 	case !s.atContext():
 	case s.arch.LR != cpu.NoReg && s.Policy.FramePointer.LeafByLR:
@@ -102,4 +102,13 @@ func (s *walk) leafAtSP(words int) (candidate, string) {
 		}
 	}
 	return candidate{row: row, trust: TrustLeaf}, ""
+}
+
+// holdsNoCode: no code can be at an address. Where the memory map has the stack and not the address, nothing is mapped there.
+func (s *walk) holdsNoCode(pc uint64) bool {
+	if yes, known := s.executable(pc); pc < firstPage || known {
+		return !yes
+	}
+	_, mapped := s.executable(s.top().Regs.SP())
+	return !s.Modules.Covers(pc) && mapped
 }

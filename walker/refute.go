@@ -31,12 +31,13 @@ func (s *walk) refuted(signal bool, regs *cpu.Regs) string {
 	yes, known := s.executable(call)
 	why := ""
 	switch {
+	case signal: // the system knows where it interrupted a thread, even in a call to anywhere
 	case known && !yes:
 		why = "is in memory that is not executable"
 	case known || s.Modules.Covers(call):
 	case s.onOwnStack(call):
 		why = "is on the thread's own stack"
-	case !signal && s.noCallBefore(pc):
+	case s.noCallBefore(pc):
 		why = "is in no module, and the instruction before it is not a call"
 	}
 	if why != "" {

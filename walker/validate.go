@@ -33,6 +33,13 @@ func (s *walk) calledNull(cand candidate, regs *cpu.Regs) bool {
 	if !s.Policy.NullLeaf || !cand.row.Signal || s.arch.LR != cpu.NoReg {
 		return false
 	}
+	if s.Space != nil {
+		if other := s.Space.Stack(regs.SP()); other != nil {
+			own := s.mem
+			s.mem = other
+			defer func() { s.mem = own }()
+		}
+	}
 	_, _, ok := s.scanFor(regs.SP(), 1)
 	return ok
 }

@@ -96,6 +96,7 @@ type scene struct {
 	policy Policy
 	code   Code
 	shadow []uint64
+	space  Space
 }
 
 func code(off uint64) uint64 { return codeBase + off }
@@ -124,6 +125,7 @@ func (sc *scene) walk(t *testing.T) Stack {
 		regs.Set(r, v)
 	}
 	w := New(sc.policy, sc.os, oneModule(codeBase, codeSize), sc.syms)
+	w.Space = sc.space
 	w.Code = sc.code
 	var mem unwind.Memory
 	if sc.words != nil {
@@ -429,6 +431,20 @@ func TestCallOfNull(t *testing.T) {
 	s := sc.walk(t)
 	if len(s.Frames) < 3 || s.Frames[1].PC != 0 || s.Frames[1].Source != SourceCFI || s.Frames[2].PC != code(0x2020) || s.Frames[2].Trust != TrustLeaf {
 		t.Errorf("in a handler: %s", shape(s))
+	}
+	// So it is with a call to where the memory map has data or nothing, in a handler and where the thread stopped.
+	space := &fakeSpace{exec: map[uint64]bool{codeBase + 0x1000: true, codeBase + 0x2000: true, codeBase + 0x3000: true, stackBase &^ 0xfff: false, 0x600000: false}}
+	for _, to := range []uint64{0x600010, 0x41414141} {
+		sc := &scene{arch: cpu.AMD64, os: core.OSLinux, pc: to, syms: &fakeSymbols{loaded: true, funcs: named}, space: space}
+		sc.words = []uint64{code(0x1010), 0, 0, code(0x2020), 0, 0}
+		if s := sc.walk(t); len(s.Frames) < 2 || s.Frames[1].PC != code(0x1010) || s.Frames[1].Trust != TrustLeaf {
+			t.Errorf("stopped at %#x: %s", to, shape(s))
+		}
+		sc = &scene{arch: cpu.AMD64, os: core.OSLinux, pc: code(0x1010), syms: &fakeSymbols{loaded: true, funcs: map[uint64]string{0x1000: "restore", 0x2000: "caller"}, row: row}, space: space}
+		sc.words = []uint64{1, to, code(0x2020), 4, 5, 0}
+		if s := sc.walk(t); len(s.Frames) < 3 || s.Frames[1].PC != to || s.Frames[2].PC != code(0x2020) || s.Frames[2].Trust != TrustLeaf {
+			t.Errorf("in a handler of a call to %#x: %s", to, shape(s))
+		}
 	}
 	// A return address of 0 that was not saved by the kernel ends the stack, as ever.
 	row.Signal = false

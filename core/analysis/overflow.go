@@ -31,7 +31,10 @@ func (c *crash) overflow() {
 	}
 	switch p := c.places.At(addr); {
 	case p == nil:
-		if region, _ := c.d.Memory.Region(addr); region.Loc.Size == 0 && c.stackInUse() >= deep {
+		// Without a map: what a push or a frame's first access touches below the stack pointer is there, unless the stack has run out.
+		region, _ := c.d.Memory.Region(addr)
+		below := addr < c.sp+2*uint64(c.arch.WordSize) && distance(addr, c.sp) <= probe
+		if region.Loc.Size == 0 && (below || c.stackInUse() >= deep) {
 			c.out.Overflow = Likely
 		}
 	case p.Write:

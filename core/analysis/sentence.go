@@ -262,8 +262,12 @@ func (c *crash) overflowEvent() Event {
 	if c.out.Overflow == Likely {
 		e.Did = "probably ran out of stack"
 	}
-	if p := c.out.Place; c.why.Kind == reason.Stack || p != nil && p.Guard {
+	addr, _ := c.address()
+	switch p := c.out.Place; {
+	case c.why.Kind == reason.Stack || p != nil && p.Guard:
 		e.Why = "it reached its guard page"
+	case p == nil && addr < c.sp:
+		e.Why = fmt.Sprintf("the access failed %d bytes below the stack pointer", c.sp-addr)
 	}
 	if n := c.stackInUse(); n >= 10<<10 {
 		e.Why += fmt.Sprintf(" after %d KB", n>>10)

@@ -240,9 +240,13 @@ func (p *process) Executable(addr uint64) (yes, known bool) {
 	return p.places.Executable(addr)
 }
 
+// Stack: after a stack overflow the stack pointer is in the guard page below the stack, of which no dump has anything.
 func (p *process) Stack(sp uint64) unwind.Memory {
-	if m := p.StackRust(-1, sp); m != nil { // of no thread: the memory lists are asked
-		return m
+	const page = 4096
+	for _, at := range [...]uint64{sp, (sp + page - 1) &^ (page - 1)} {
+		if m := p.StackRust(-1, at); m != nil { // of no thread: the memory lists are asked
+			return m
+		}
 	}
 	return nil // an untyped nil: the walker asks
 }
