@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
@@ -163,6 +164,9 @@ func (p *Publics) At(i int) symbol.Symbol {
 	case fromSymbol:
 		if s, err := p.f.readSymbol(int64(e.ref)); err == nil {
 			out.Name, _ = p.f.symbolName(&s)
+			if p.f.Arch == cpu.X86 {
+				out.Name = symbol.WithoutUnderscore(out.Name)
+			}
 		}
 	case fromName:
 		if at, err := p.names.Bytes(int64(e.ref)*4, 4); err == nil {
