@@ -18,7 +18,14 @@ type splitFile struct {
 	sections *dwarf.Sections
 }
 
-func (f *elfProgram) attach(src *input.Source) (bool, error) {
+func (f *elfProgram) attach(src *input.Source) (program, error) {
+	if took, err := f.take(src); !took || err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (f *elfProgram) take(src *input.Source) (bool, error) {
 	e, err := elf.Open(src)
 	if err != nil || e.Type == elf.TypeCore {
 		return false, nil // whoever opens it for itself says so

@@ -2,6 +2,7 @@ package binary
 
 import (
 	"github.com/crashpane/crashpane/symfile/dwarf"
+	"github.com/crashpane/crashpane/symfile/pdb"
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
@@ -17,15 +18,26 @@ func (f *File) Has() symbol.Contents {
 		out.CFI = out.CFI || t.kind != ".sframe"
 		out.Parts = append(out.Parts, symbol.Part{What: "unwind rules", File: t.file, Section: t.kind})
 	}
+	if p := f.program.frameData(); p != nil && p.HasFrameData() {
+		out.CFI = true
+		out.Parts = append(out.Parts, symbol.Part{What: "unwind rules", File: p.Name(), Section: "frame data"})
+	}
 	for _, s := range f.symbolSources() {
 		t, err := s.get()
 		if err != nil {
 			continue
 		}
+		if _, ok := t.(publicNames); ok {
+			out.OnlyExports = true
+			out.Parts = append(out.Parts, symbol.Part{What: "names", File: s.file, Section: "public names"})
+		}
 		if !s.asked {
 			s.functions, s.lines, s.asked = true, true, true
-			if d, ok := t.(*dwarf.Data); ok {
+			switch d := t.(type) {
+			case *dwarf.Data:
 				s.functions, s.lines, s.inlines = d.Has()
+			case *pdb.File:
+				s.functions, s.lines, s.inlines = d.HasFunctions(), d.HasLines(), d.HasLines()
 			}
 		}
 		for _, p := range []struct {
@@ -45,7 +57,7 @@ func (f *File) Has() symbol.Contents {
 			out.Parts = append(out.Parts, symbol.Part{What: "names", File: n.file, Section: n.section})
 		}
 	}
-	out.OnlyExports = err == nil && len(tables) > 0 && !full(tables) && !out.Functions
+	out.OnlyExports = (out.OnlyExports || err == nil && len(tables) > 0 && !full(tables)) && !out.Functions
 	f.program.missing(&f.id, &out)
 	for _, s := range f.symbols {
 		if d, ok := s.table.(*dwarf.Data); ok {

@@ -1,12 +1,12 @@
 // Package binary makes one source of symbols and unwind rules out of a binary and of what belongs to it: the executable or
-// library, its separate debug file, split and supplementary DWARF, the small symbol table that is packed into stripped files. It
+// library, its separate debug file or PDB, split and supplementary DWARF, the small symbol table that is packed into stripped files. It
 // is the one place that knows which sections there are and in which order they are asked; each is read by a package of its own.
 //
 // Unwind rules are asked for in this order: .eh_frame, .debug_frame, .sframe, .ARM.exidx. The first two say all that there is to
 // know at every instruction; .eh_frame comes first because it is there for programs that must unwind themselves, and so is
 // complete. SFrame has no other registers than the frame pointer. .ARM.exidx describes a function once its prologue is done.
 // Of Windows' files .pdata comes first, which is complete too, and last what follows from an address not being in it: that there is
-// a leaf function. Names are asked for in this order: DWARF, STABS, symbol tables.
+// a leaf function. Names are asked for in this order: PDB, DWARF, STABS, symbol tables.
 package binary
 
 import (
@@ -16,6 +16,7 @@ import (
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/pdb"
 	"github.com/crashpane/crashpane/symfile/pe"
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
@@ -48,8 +49,10 @@ type program interface {
 	unwindTables() []*table
 	symbolSources() []*symbolSource
 	symbolTables() ([]*names, error)
-	// attach takes another file in, if it belongs to this one.
-	attach(src *input.Source) (bool, error)
+	// frameData is the PDB, which has the frame data of x86; nil if there is none.
+	frameData() *pdb.File
+	// attach takes another file in and answers what has both, nil if the other does not belong to this one.
+	attach(src *input.Source) (program, error)
 	// missing adds which files are known to exist and are not here.
 	missing(id *symbol.Identity, out *symbol.Contents)
 	warnings() []string
@@ -57,23 +60,27 @@ type program interface {
 	sources() []*input.Source
 }
 
-// Open reads a file's headers. The error of something that is neither ELF nor PE, or no executable, library, object or debug file,
-// says where.
+// Open reads a file's headers. The error of something that is neither ELF nor PE nor PDB, or no executable, library, object or debug
+// file, says where.
 func Open(src *input.Source) (*File, error) {
 	head, err := src.Bytes(0, min(4, src.Size))
 	if err != nil {
 		return nil, err
 	}
 	f := &File{src: src, notes: &notes{}}
-	if pe.Is(head) {
-		f.program, err = openPE(src)
-	} else {
-		f.program, err = openELF(src, f.notes)
+	var p program
+	switch {
+	case pe.Is(head):
+		p, err = openPE(src)
+	case pdb.Is(src):
+		p, err = openPDB(src)
+	default:
+		p, err = openELF(src, f.notes)
 	}
 	if err != nil {
 		return nil, err
 	}
-	f.id = f.program.identity()
+	f.use(p)
 	return f, nil
 }
 
@@ -86,9 +93,14 @@ func OpenImage(name string, read func(address uint64, p []byte) int, base, size 
 	if err != nil {
 		return nil, err
 	}
-	f.program = p
-	f.id = p.identity()
+	f.use(p)
 	return f, nil
+}
+
+// use makes a program that of the file. What was opened of the one before is closed: there is more now.
+func (f *File) use(p program) {
+	f.program, f.id = p, p.identity()
+	f.tables, f.names, f.symbols, f.rows = nil, nil, nil, nil
 }
 
 // Name is the name of the file's source.
@@ -112,18 +124,17 @@ func (f *File) Code(rva uint64, p []byte) int { return f.program.code(rva, p) }
 //	the separate debug file  by its build id; where one of the two has none, by the name and CRC in .gnu_debuglink
 //	what dwz shared          by the build id in .gnu_debugaltlink
 //	split DWARF              any, if this file's units are split: they are found by their names and ids when they are needed
+//	a PDB, a PDB's program   by the debug id
 //
 // The error of a file that is called like one of these says why it is not it.
 func (f *File) Attach(src *input.Source) (bool, error) {
-	took, err := f.program.attach(src)
-	if took {
-		f.forget()
+	p, err := f.program.attach(src)
+	if p == nil || err != nil {
+		return false, err
 	}
-	return took, err
+	f.use(p)
+	return true, nil
 }
-
-// forget closes what was opened of the files: with another one there is more.
-func (f *File) forget() { f.tables, f.names, f.symbols, f.rows = nil, nil, nil, nil }
 
 // Warnings are what was passed over so far, in the headers and in what was read of the sections. A part that could not be opened is
 // always among them, whichever call opened it.
@@ -142,7 +153,7 @@ func (f *File) Warnings() []string {
 			add(t.err, nil)
 		}
 	}
-	for _, s := range f.symbols {
+	for _, s := range f.symbolSources() {
 		add(s.err, s.warnings())
 	}
 	for _, n := range f.names {

@@ -82,8 +82,24 @@ func (f *File) nameAt(start uint64) (string, error) {
 	return nameless, nil
 }
 
-// Publics calls fn for every name of the symbol tables, table by table, each by address.
+// publicNames is a symbolTable that has names of addresses beside its functions: a PDB.
+type publicNames interface {
+	Publics(fn func(rva uint64, name string) error) error
+}
+
+// Publics calls fn for every public name of a PDB and every name of the symbol tables, table by table, each by address.
 func (f *File) Publics(fn func(rva uint64, name string) error) error {
+	for _, s := range f.symbolSources() {
+		t, err := s.get()
+		if input.Needs(err) {
+			return err
+		}
+		if p, ok := t.(publicNames); ok {
+			if err := p.Publics(fn); err != nil {
+				return err
+			}
+		}
+	}
 	tables, err := f.symbolTables()
 	if err != nil {
 		return err

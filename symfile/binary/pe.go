@@ -3,6 +3,7 @@ package binary
 import (
 	"encoding/binary"
 	"io"
+	"strings"
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
@@ -11,21 +12,23 @@ import (
 	"github.com/crashpane/crashpane/symfile/dwarfcfi"
 	"github.com/crashpane/crashpane/symfile/elf"
 	"github.com/crashpane/crashpane/symfile/pdata"
+	"github.com/crashpane/crashpane/symfile/pdb"
 	"github.com/crashpane/crashpane/symfile/pe"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// peProgram is a PE file. Others that belong to it are PDBs, which are not read here.
+// peProgram is a PE file, with its PDB if that is here.
 type peProgram struct {
 	src *input.Source
 	pe  *pe.File
+	pdb *pdbProgram
 	// functions is the table in .pdata, opened once: two tables of rules come from it.
 	functions *pdata.Table
 	packed    map[*pe.Section]*input.Source
 }
 
-func openPE(src *input.Source) (program, error) {
+func openPE(src *input.Source) (*peProgram, error) {
 	p, err := pe.Open(src)
 	if err != nil {
 		return nil, err
@@ -49,7 +52,7 @@ func (m memory) ReadAt(p []byte, off int64) (int, error) {
 }
 
 // openImage opens an image in memory if its function table is there from end to end: dumps often have headers and nothing else.
-func openImage(src *input.Source) (program, error) {
+func openImage(src *input.Source) (*peProgram, error) {
 	p, err := pe.OpenMapped(src)
 	if err != nil {
 		return nil, err
@@ -66,10 +69,9 @@ func openImage(src *input.Source) (program, error) {
 	return &peProgram{src: src, pe: p, packed: map[*pe.Section]*input.Source{}}, nil
 }
 
-func (f *peProgram) arch() *cpu.Arch                    { return f.pe.Arch }
-func (f *peProgram) base() uint64                       { return f.pe.Base }
-func (f *peProgram) code(rva uint64, p []byte) int      { return f.pe.ReadCode(rva, p) }
-func (f *peProgram) attach(*input.Source) (bool, error) { return false, nil }
+func (f *peProgram) arch() *cpu.Arch               { return f.pe.Arch }
+func (f *peProgram) base() uint64                  { return f.pe.Base }
+func (f *peProgram) code(rva uint64, p []byte) int { return f.pe.ReadCode(rva, p) }
 
 func (f *peProgram) warnings() []string {
 	out := append([]string(nil), f.pe.Warnings()...)
@@ -79,7 +81,42 @@ func (f *peProgram) warnings() []string {
 	return out
 }
 
-func (f *peProgram) sources() []*input.Source { return []*input.Source{f.src} }
+func (f *peProgram) sources() []*input.Source {
+	if f.pdb != nil {
+		return append(f.pdb.sources(), f.src)
+	}
+	return []*input.Source{f.src}
+}
+
+func (f *peProgram) frameData() *pdb.File {
+	if f.pdb != nil {
+		return f.pdb.pdb
+	}
+	return nil
+}
+
+func (f *peProgram) attach(src *input.Source) (program, error) {
+	if f.pdb != nil || !pdb.Is(src) {
+		return nil, nil
+	}
+	p, err := pdb.Open(src)
+	if err != nil {
+		return nil, nil // whoever opens it for itself says so
+	}
+	return f.attachPDB(&pdbProgram{src, p})
+}
+
+// attachPDB takes the PDB of this very build in: the file names its id.
+func (f *peProgram) attachPDB(p *pdbProgram) (program, error) {
+	switch want := f.pe.DebugID(); {
+	case strings.EqualFold(p.pdb.DebugID, want):
+		f.pdb = p
+		return f, nil
+	case want != "" && strings.EqualFold(baseName(p.src.Name), baseName(f.pe.CodeView.File)):
+		return nil, &input.FormatError{File: p.src.Name, Offset: -1, Want: "the id " + want + ", which " + baseName(f.src.Name) + " names", Have: p.pdb.DebugID}
+	}
+	return nil, nil
+}
 
 func (f *peProgram) isCode(rva uint64) bool {
 	s := f.pe.SectionAt(rva)
@@ -112,7 +149,7 @@ func (f *peProgram) identity() symbol.Identity {
 
 // missing names the PDB, which has what the program itself does not have: functions and lines.
 func (f *peProgram) missing(id *symbol.Identity, out *symbol.Contents) {
-	if name := baseName(f.pe.CodeView.File); name != "" && !out.Functions && id.DebugID != "" {
+	if name := baseName(f.pe.CodeView.File); f.pdb == nil && name != "" && !out.Functions && id.DebugID != "" {
 		out.Missing = append(out.Missing, "the debug information "+name+" (id "+id.DebugID+")")
 	}
 }
@@ -138,18 +175,26 @@ func (f *peProgram) section(name string) (*input.Source, error) {
 }
 
 func (f *peProgram) symbolSources() []*symbolSource {
-	if f.pe.Section(".debug_info") == nil {
-		return []*symbolSource{}
+	out := []*symbolSource{}
+	if f.pdb != nil {
+		out = f.pdb.symbolSources()
 	}
-	return []*symbolSource{{section: ".debug_info", file: f.src.Name, open: func() (symbolTable, error) {
-		return dwarf.Open(dwarf.Sections{
-			Get: f.section, More: func(string) ([]*input.Source, error) { return nil, nil },
-			Order: binary.LittleEndian, AddressSize: f.pe.Class / 8, Base: f.pe.Base, File: f.src.Name,
-		}, dwarf.Options{})
-	}}}
+	if f.pe.Section(".debug_info") != nil {
+		out = append(out, &symbolSource{section: ".debug_info", file: f.src.Name, open: func() (symbolTable, error) {
+			return dwarf.Open(dwarf.Sections{
+				Get: f.section, More: func(string) ([]*input.Source, error) { return nil, nil },
+				Order: binary.LittleEndian, AddressSize: f.pe.Class / 8, Base: f.pe.Base, File: f.src.Name,
+			}, dwarf.Options{})
+		}})
+	}
+	return out
 }
 
+// symbolTables are none where there is a PDB: its public names have all of them.
 func (f *peProgram) symbolTables() ([]*names, error) {
+	if f.pdb != nil {
+		return nil, nil
+	}
 	n := &names{section: "exports", file: f.src.Name, full: f.pe.HasSymbols(), open: func() (nameTable, error) {
 		p, err := f.pe.Publics()
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 
 // SymOptions are the wishes of WriteSym's caller.
 type SymOptions struct {
-	// NoCFI leaves the STACK CFI records out.
+	// NoCFI leaves the STACK CFI and STACK WIN records out.
 	NoCFI bool
 	// ID is the debug id to write, one that the file answers to; "" is the usual one.
 	ID string
@@ -35,6 +35,9 @@ func (f *File) WriteSym(w io.Writer, opt SymOptions) (dumpsyms.Counts, error) {
 			return dumpsyms.Counts{}, err
 		}
 		in.Unwind = tables
+		if p := f.program.frameData(); p != nil {
+			in.FrameData = p.EachFrameData
+		}
 	}
 	return dumpsyms.Write(w, in)
 }

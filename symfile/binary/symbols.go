@@ -5,9 +5,9 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// symbolSource is one file's DWARF or STABS.
+// symbolSource is one file's DWARF or STABS, or a PDB.
 type symbolSource struct {
-	section string // ".debug_info" or ".stab"
+	section string // ".debug_info", ".stab" or "module streams"
 	file    string // the name of the file that has it
 	open    func() (symbolTable, error)
 	table   symbolTable
@@ -107,7 +107,7 @@ func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 	return symbol.Symbol{}, symbol.No, failed
 }
 
-// Each calls fn for every function of DWARF and STABS, source by source, each by address.
+// Each calls fn for every function of PDB, DWARF and STABS, source by source, each by address.
 func (f *File) Each(fn func(symbol.Function) error) error {
 	for _, s := range f.symbolSources() {
 		t, err := s.get()

@@ -26,7 +26,8 @@ type moduleSymbols struct {
 	// bin is the binary in use, or nil. byName: it was known by its name and size alone; binForced: it is of another build.
 	bin               *item
 	byName, binForced bool
-	// image is the program in the dump's memory, for a module without a binary; imageLooked: it has been looked for.
+	// image is the program in the dump's memory, with bin, for a module whose bin does not hold the program; imageLooked: it has been
+	// looked for.
 	image       *item
 	imageLooked bool
 	// mismatch is a file of the right name and another id.
@@ -152,7 +153,10 @@ func (s *Session) match(d *dump) {
 			if f := &fresh[i]; old.item != f.item || old.forced != f.forced || old.mismatch != f.mismatch || old.bin != f.bin || old.binForced != f.binForced {
 				d.outdate()
 			}
-			fresh[i].looked, fresh[i].image, fresh[i].imageLooked = old.looked, old.image, old.imageLooked
+			fresh[i].looked = old.looked
+			if old.bin == fresh[i].bin {
+				fresh[i].image, fresh[i].imageLooked = old.image, old.imageLooked
+			}
 		}
 	}
 	d.modules = fresh
@@ -417,7 +421,7 @@ func (y *symbols) FrameData(module int, rva uint64) (unwind.FrameData, symbol.An
 			return fd, ans
 		}
 	}
-	if b, ok := y.binary(module).(frameData); ok {
+	if b := y.binary(module); b != nil {
 		other, answer, err := b.FrameData(rva)
 		if answer = y.failed(y.d.modules[module].program(), answer, err); ans == symbol.NoFile || answer == symbol.Yes {
 			return other, answer
@@ -474,7 +478,7 @@ func (d *dump) symbolsOf(module int) report.ModuleSymbols {
 		}
 	}
 	if ms.bin != nil {
-		ms.describe(&out)
+		ms.describe(&d.Modules[module], &out)
 	}
 	out.IgnoredCFI = d.ignored[module]
 	return out

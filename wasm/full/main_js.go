@@ -10,7 +10,6 @@ import (
 	"github.com/crashpane/crashpane/core/intake/unpack"
 	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/symfile/demangle/msvc"
-	"github.com/crashpane/crashpane/symfile/dumpsyms"
 	"github.com/crashpane/crashpane/walker/session"
 	"github.com/crashpane/crashpane/wasm/viewer/engine"
 	"github.com/crashpane/crashpane/wasm/viewer/worker"
@@ -23,13 +22,6 @@ func main() {
 }
 
 func open(src *input.Source) (session.Binary, error) {
-	if binary.IsPDB(src) {
-		p, err := binary.OpenPDB(src)
-		if err != nil {
-			return nil, err
-		}
-		return p, nil
-	}
 	f, err := binary.Open(src)
 	if err != nil {
 		return nil, err
@@ -48,8 +40,6 @@ func openImage(d *core.Dump, module int) session.Binary {
 }
 
 func writeSym(w io.Writer, b session.Binary, id string) error {
-	_, err := b.(interface {
-		WriteSym(io.Writer, binary.SymOptions) (dumpsyms.Counts, error)
-	}).WriteSym(w, binary.SymOptions{ID: id, Demangle: msvc.Name})
+	_, err := b.(*binary.File).WriteSym(w, binary.SymOptions{ID: id, Demangle: msvc.Name})
 	return err
 }

@@ -20,13 +20,6 @@ import (
 
 // openBinary reads executables, libraries and debug files for a session.
 func openBinary(src *input.Source) (session.Binary, error) {
-	if binary.IsPDB(src) {
-		p, err := binary.OpenPDB(src)
-		if err != nil {
-			return nil, err
-		}
-		return p, nil
-	}
 	b, err := binary.Open(src)
 	if err != nil {
 		return nil, err
