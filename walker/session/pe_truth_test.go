@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/crashpane/crashpane/core"
-	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/dumptest"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/binary"
@@ -34,8 +33,7 @@ type emulatedDump struct {
 // Addresses of Thumb code are compared without bit 0.
 func (want *emulatedFrame) differs(have *report.Frame) string {
 	arch := have.Regs.Arch
-	same := func(a, b uint64) bool { return a == b || arch == cpu.ARM && a&^1 == b&^1 }
-	if !same(have.PC, want.PC) {
+	if !samePC(arch, have.PC, want.PC) {
 		return fmt.Sprintf("pc 0x%x, not 0x%x", have.PC, want.PC)
 	}
 	if sp := have.Regs.SP(); sp != want.SP {
