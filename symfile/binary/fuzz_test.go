@@ -24,6 +24,7 @@ func exercise(data, other []byte, rvas []uint64) {
 	f.Identity()
 	for _, rva := range rvas {
 		f.Lookup(rva)
+		f.FrameData(rva)
 		f.Row(rva)
 		var p [16]byte
 		f.Code(rva, p[:])
@@ -47,6 +48,10 @@ func FuzzBinary(f *testing.F) {
 			f.Add(b, uint64(0x1004), uint64(8))
 		}
 	}
+	for _, machine := range []string{"x64", "x86"} {
+		_, pdb, _ := madePair(f, machine)
+		f.Add(pdb, uint64(0x1004), uint64(8))
+	}
 	f.Fuzz(func(t *testing.T, data []byte, rva, step uint64) {
 		if len(data) > 1<<20 {
 			return
@@ -64,6 +69,25 @@ func TestDamaged(t *testing.T) {
 // TestDamagedPE is TestDamaged for files of Windows.
 func TestDamagedPE(t *testing.T) {
 	damage(t, peTraces, "x64.dll", "arm64-pac.dll", "arm.dll", "dwarf.dll")
+}
+
+// TestDamagedPair is TestDamaged for a program with its PDB: the one or the other is damaged.
+func TestDamagedPair(t *testing.T) {
+	program, pdb, _ := madePair(t, "x64")
+	for _, pair := range [][2][]byte{{program, pdb}, {pdb, program}} {
+		places := 100
+		if runtime.GOOS == "js" { // it is ten times as slow
+			places = 10
+		}
+		whole := pair[0]
+		for at := 0; at < len(whole); at += max(1, len(whole)/places) {
+			data := append([]byte(nil), whole...)
+			data[at] ^= 0xff
+			exercise(data, pair[1], []uint64{0x1000, 0x1010, 0x1040})
+			exercise(pair[1], data, []uint64{0x1000, 0x1010, 0x1040})
+			exercise(whole[:at], pair[1], []uint64{0x1000})
+		}
+	}
 }
 
 func damage(t *testing.T, root string, names ...string) {
