@@ -22,15 +22,14 @@ var dumpsymsCommand = command{
 	line:  "dumpsyms [--no-cfi] [--mangled] [--id ID] FILE [DEBUGFILE…]",
 	about: "make a Breakpad symbol file of a binary or PDB",
 	help: `Prints what is known of the executable or library FILE, an ELF or PE file, as a Breakpad symbol file: its functions, source lines,
-inlined calls, names of exports, and unwind rules. Of a PE file these are the DWARF that is in it, its names, and what its function
-table (.pdata) says of each instruction.
+inlined calls, names of exports, and unwind rules.
 
 DEBUGFILE is its separate debug file; .dwo and .dwp files, and the supplementary file that dwz made, may follow. Each must belong to
 FILE: by its build id, by the name and check sum that FILE has for it, or, of split debug information, by FILE having such. FILE may
 also be a debug file alone; the unwind rules are then those of its .debug_frame section, if it has one.
 
-FILE may be a PDB instead: its functions, lines, inlined calls, public names, and for x86 the STACK WIN records. The unwind rules of other
-processors are in the program, and are not written.
+A PE file and its PDB are one, in either order: unwind rules for each instruction from the program's function table (.pdata), all else from
+the PDB, also the rules of x86 (STACK WIN). Either may be FILE alone: without a PDB the names of exports and DWARF are written.
 
 The symbol file's id is made of FILE's build id, or if it has none, of a hash of its code. Where the writer of a dump found no build id
 (of programs of Go's linker, minidump-writer does not) the dump has the hash: --id hash writes that. --id build insists on the build id.
