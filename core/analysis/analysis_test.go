@@ -98,7 +98,7 @@ var scenes = []scene{
 	{name: "windows read", os: dumptest.OSWindows, code: accessViolation, params: []uint64{0, 0x18}, insn: "488b4118", want: "tried to read 8 bytes at 0x18: null pointer plus 24, through rcx"},
 	{name: "windows write of a read-write", os: dumptest.OSWindows, code: accessViolation, params: []uint64{1, 0x18}, insn: "ff4118", want: "tried to write 4 bytes at 0x18: null pointer plus 24, through rcx"},
 	{name: "windows non-canonical", os: dumptest.OSWindows, code: accessViolation, params: []uint64{0, ^uint64(0)}, insn: "48890408", regs: map[string]uint64{"rcx": 0xfefefefefefefefe},
-		want: "tried to write 8 bytes at 0xfefefefefefefefe: not an address that can exist, address in rcx; the system reports 0xffffffffffffffff instead"},
+		want: "tried to write 8 bytes at 0xfefefefefefefefe: not an address that can exist, address in rcx; the system reports a read of 0xffffffffffffffff instead"},
 	{name: "windows stack overflow", os: dumptest.OSWindows, code: 0xc00000fd, insn: "50", regs: with("rsp", 0x7000000), want: "ran out of stack: it reached its guard page", overflow: Yes},
 	{name: "debug heap", os: dumptest.OSWindows, code: accessViolation, params: []uint64{0, 0xdddddde1}, x86: true, insn: "8b4004", regs: with("eax", 0xdddddddd, "eip", 0x400010, "esp", 0x7000800),
 		want: "tried to read 4 bytes at 0xdddddde1: through eax", guess: "Microsoft's debug heap has freed"},

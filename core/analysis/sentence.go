@@ -178,7 +178,11 @@ func (c *crash) because(addr uint64, kind Kind, through string) string {
 	}
 	why += through
 	if c.why.Address != addr && c.faultWithoutAddress() {
-		why += "; the system reports " + hexWord(c.why.Address) + " instead"
+		what := ""
+		if c.why.Access == reason.Read && kind != Read {
+			what = "a read of "
+		}
+		why += "; the system reports " + what + hexWord(c.why.Address) + " instead"
 	}
 	return why
 }
