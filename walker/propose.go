@@ -53,7 +53,7 @@ func (s *walk) proposeCFI() (candidate, string) {
 		return candidate{}, "the symbols have no call frame information for the address"
 	}
 	if row.Topmost && !s.interrupted() {
-		return candidate{row: row}, "the rules take the return address from a register, which holds only in a function that has not called anything"
+		return candidate{row: row}, "the rules hold only in a function that has not called anything"
 	}
 	if s.Policy.MendExchanged && row.EntryFromFP {
 		row = s.mendExchanged(row)

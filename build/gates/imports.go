@@ -50,12 +50,14 @@ var rooms = []room{
 	{"symfile/sframe", []string{"core/input", "core/cpu", "symfile/unwind"}},
 	{"symfile/dwarfcfi", []string{"core/input", "core/cpu", "symfile/unwind"}},
 	{"symfile/exidx", []string{"core/input", "core/cpu", "symfile/unwind"}},
+	{"symfile/pdata", []string{"core/input", "core/cpu", "symfile/unwind"}},
 	{"symfile/dwarf", []string{"core/input", "symfile/symbol"}},
 	{"symfile", []string{"core/input", "core/cpu", "symfile/symbol", "symfile/unwind"}},
 	// It writes what the others read.
 	{"symfile/dumpsyms", []string{"core/cpu", "core/visible", "symfile/symbol", "symfile/unwind"}},
 	// Binaries are read by rooms of their own, which the first program of the page does not link.
 	{"symfile/elf", []string{"core/inflate", "core/input", "core/cpu", "symfile/symbol"}},
+	{"symfile/pe", []string{"core/input", "core/cpu", "symfile/symbol"}},
 	// It writes ELF files without the reader's layouts.
 	{"symfile/elf/elftest", nil},
 	{"symfile/pdb", []string{"core/input", "core/cpu", "symfile/symbol", "symfile/unwind"}},

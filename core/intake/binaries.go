@@ -109,7 +109,7 @@ func sniffPE(_ *input.Source, head []byte) Guess {
 	if binary.LittleEndian.Uint16(coff[22:])&isDLL != 0 {
 		what = "a Windows DLL"
 	}
-	return Guess{PE, what + " for " + cpu(peCPUs, uint32(binary.LittleEndian.Uint16(coff[4:]))) + "; its symbols must be made into a .sym file first"}
+	return Guess{PE, what + " for " + cpu(peCPUs, uint32(binary.LittleEndian.Uint16(coff[4:])))}
 }
 
 // sniffMachO reads the header: magic, 4 cpu type, 12 file type; or a fat header: magic, 4 the number of files in it.

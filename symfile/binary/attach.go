@@ -18,29 +18,18 @@ type splitFile struct {
 	sections *dwarf.Sections
 }
 
-// Attach takes another file in, if it belongs to this one:
-//
-//	the separate debug file  by its build id; where one of the two has none, by the name and CRC in .gnu_debuglink
-//	what dwz shared          by the build id in .gnu_debugaltlink
-//	split DWARF              any, if this file's units are split: they are found by their names and ids when they are needed
-//
-// The error of a file that is called like one of these says why it is not it.
-func (f *File) Attach(src *input.Source) (bool, error) {
+func (f *elfProgram) attach(src *input.Source) (program, error) {
+	if took, err := f.take(src); !took || err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (f *elfProgram) take(src *input.Source) (bool, error) {
 	e, err := elf.Open(src)
 	if err != nil || e.Type == elf.TypeCore {
 		return false, nil // whoever opens it for itself says so
 	}
-	took, err := f.attach(e)
-	if took {
-		f.forget()
-	}
-	return took, err
-}
-
-// forget closes what was opened of the files: with another one there is more.
-func (f *File) forget() { f.tables, f.names, f.symbols, f.rows = nil, nil, nil, nil }
-
-func (f *File) attach(e *elf.File) (bool, error) {
 	// A debug file may have the split units packed into itself; then it is both.
 	if hasSplit(e) && e.Section(".debug_info") == nil {
 		if !f.isSplit() {
@@ -60,7 +49,7 @@ func hasSplit(e *elf.File) bool { return e.Section(".debug_info.dwo") != nil || 
 func isPack(e *elf.File) bool { return e.Section(".debug_cu_index") != nil }
 
 // packed are the split units that the program or its debug file holds itself.
-func (f *File) packed() *splitFile {
+func (f *elfProgram) packed() *splitFile {
 	for _, e := range f.files() {
 		if hasSplit(e) {
 			if f.own == nil || f.own.elf != e {
@@ -73,7 +62,7 @@ func (f *File) packed() *splitFile {
 }
 
 // files are the files that describe the program's addresses.
-func (f *File) files() []*elf.File {
+func (f *elfProgram) files() []*elf.File {
 	out := []*elf.File{f.elf}
 	if f.debug != nil {
 		out = append(out, f.debug)
@@ -82,7 +71,7 @@ func (f *File) files() []*elf.File {
 }
 
 // isSplit: some units' information lies in files of their own, which take their addresses from a section of this one.
-func (f *File) isSplit() bool {
+func (f *elfProgram) isSplit() bool {
 	for _, e := range f.files() {
 		if e.Section(".debug_addr") != nil {
 			return true
@@ -91,7 +80,7 @@ func (f *File) isSplit() bool {
 	return false
 }
 
-func (f *File) attachAlt(e *elf.File) (bool, error) {
+func (f *elfProgram) attachAlt(e *elf.File) (bool, error) {
 	for _, of := range f.files() {
 		name, id, ok := of.AltLink()
 		if !ok || f.alt != nil {
@@ -109,7 +98,7 @@ func (f *File) attachAlt(e *elf.File) (bool, error) {
 	return false, nil
 }
 
-func (f *File) attachDebug(e *elf.File) (bool, error) {
+func (f *elfProgram) attachDebug(e *elf.File) (bool, error) {
 	if f.debug != nil || e.Machine != f.elf.Machine || e.Class != f.elf.Class {
 		return false, nil
 	}

@@ -2,6 +2,7 @@ package binary
 
 import (
 	"github.com/crashpane/crashpane/symfile/dwarf"
+	"github.com/crashpane/crashpane/symfile/pdb"
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
@@ -15,17 +16,28 @@ func (f *File) Has() symbol.Contents {
 		}
 		out.SFrame = out.SFrame || t.kind == ".sframe"
 		out.CFI = out.CFI || t.kind != ".sframe"
-		out.Parts = append(out.Parts, symbol.Part{What: "unwind rules", File: t.file.Src.Name, Section: t.kind})
+		out.Parts = append(out.Parts, symbol.Part{What: "unwind rules", File: t.file, Section: t.kind})
+	}
+	if p := f.program.frameData(); p != nil && p.HasFrameData() {
+		out.CFI = true
+		out.Parts = append(out.Parts, symbol.Part{What: "unwind rules", File: p.Name(), Section: "frame data"})
 	}
 	for _, s := range f.symbolSources() {
 		t, err := s.get()
 		if err != nil {
 			continue
 		}
+		if _, ok := t.(publicNames); ok {
+			out.OnlyExports = true
+			out.Parts = append(out.Parts, symbol.Part{What: "names", File: s.file, Section: "public names"})
+		}
 		if !s.asked {
 			s.functions, s.lines, s.asked = true, true, true
-			if d, ok := t.(*dwarf.Data); ok {
+			switch d := t.(type) {
+			case *dwarf.Data:
 				s.functions, s.lines, s.inlines = d.Has()
+			case *pdb.File:
+				s.functions, s.lines, s.inlines = d.HasFunctions(), d.HasLines(), d.HasLines()
 			}
 		}
 		for _, p := range []struct {
@@ -35,57 +47,34 @@ func (f *File) Has() symbol.Contents {
 		}{{s.functions, "functions", &out.Functions}, {s.lines, "lines", &out.Lines}, {s.inlines, "inlined calls", &out.Inlines}} {
 			if p.there {
 				*p.has = true
-				out.Parts = append(out.Parts, symbol.Part{What: p.what, File: s.file.Src.Name, Section: s.section})
+				out.Parts = append(out.Parts, symbol.Part{What: p.what, File: s.file, Section: s.section})
 			}
 		}
 	}
 	tables, err := f.symbolTables()
-	full := false
 	for _, n := range tables {
-		if p, err := n.get(); err != nil || p.Len() == 0 {
-			continue
+		if p, err := n.get(); err == nil && p.Len() > 0 {
+			out.Parts = append(out.Parts, symbol.Part{What: "names", File: n.file, Section: n.section})
 		}
-		section := ".dynsym"
-		if n.file.HasSymtab() {
-			section, full = ".symtab", true
-		}
-		out.Parts = append(out.Parts, symbol.Part{What: "names", File: n.file.Src.Name, Section: section})
 	}
-	out.OnlyExports = err == nil && len(tables) > 0 && !full && !out.Functions
-	f.missing(&out)
+	out.OnlyExports = (out.OnlyExports || err == nil && len(tables) > 0 && !full(tables)) && !out.Functions
+	f.program.missing(&f.id, &out)
+	for _, s := range f.symbols {
+		if d, ok := s.table.(*dwarf.Data); ok {
+			addWanted(&out, d.Wanted())
+		}
+	}
 	return out
 }
 
-// missing says which files are known to exist and are not here.
-func (f *File) missing(out *symbol.Contents) {
-	add := func(text string) { out.Missing = append(out.Missing, text) }
-	if f.id.Code && f.debug == nil && !out.Functions {
-		name, _, linked := f.elf.DebugLink()
-		switch {
-		case linked:
-			add("the separate debug file " + described(baseName(name), f.elf.BuildID))
-		case len(f.elf.BuildID) > 0 && !f.elf.HasSymtab():
-			add("the separate debug file, " + described("if there is one", f.elf.BuildID))
+// addWanted adds files of split debug information that units name.
+func addWanted(out *symbol.Contents, wanted []string) {
+	const most = 20
+	for i, name := range wanted {
+		if i == most {
+			out.Missing = append(out.Missing, "more files of split debug information")
+			return
 		}
-	}
-	if !f.id.Code && !out.CFI && !out.SFrame && f.id.Kind == "debug file" {
-		add("the program itself, whose .eh_frame the debug file does not have: " + described(f.id.Name, f.elf.BuildID))
-	}
-	for _, e := range f.files() {
-		if name, id, ok := e.AltLink(); ok && f.alt == nil {
-			add("the supplementary debug file " + described(baseName(name), id))
-		}
-	}
-	for _, s := range f.symbols {
-		if d, ok := s.table.(*dwarf.Data); ok {
-			for i, name := range d.Wanted() {
-				const most = 20
-				if i == most {
-					add("more files of split debug information")
-					break
-				}
-				add("split debug information: " + name)
-			}
-		}
+		out.Missing = append(out.Missing, "split debug information: "+name)
 	}
 }

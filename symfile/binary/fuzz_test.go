@@ -24,6 +24,7 @@ func exercise(data, other []byte, rvas []uint64) {
 	f.Identity()
 	for _, rva := range rvas {
 		f.Lookup(rva)
+		f.FrameData(rva)
 		f.Row(rva)
 		var p [16]byte
 		f.Code(rva, p[:])
@@ -42,6 +43,15 @@ func FuzzBinary(f *testing.F) {
 			f.Add(b, uint64(0x1125), uint64(40))
 		}
 	}
+	for _, name := range []string{"x64.dll", "arm64.dll", "arm.dll", "dwarf.dll"} {
+		if b, err := os.ReadFile(filepath.Join(peTraces, name)); err == nil {
+			f.Add(b, uint64(0x1004), uint64(8))
+		}
+	}
+	for _, machine := range []string{"x64", "x86"} {
+		_, pdb, _ := madePair(f, machine)
+		f.Add(pdb, uint64(0x1004), uint64(8))
+	}
 	f.Fuzz(func(t *testing.T, data []byte, rva, step uint64) {
 		if len(data) > 1<<20 {
 			return
@@ -53,12 +63,40 @@ func FuzzBinary(f *testing.F) {
 // TestDamaged turns bytes of real files over, one place after another, and cuts files off.
 func TestDamaged(t *testing.T) {
 	corpus(t)
-	for _, name := range []string{moz + "basic.full", made + "stabs/t-stabs32", symbolic + "arm64/cfi_test"} {
-		whole, err := os.ReadFile(filepath.Join(corpusRoot, name))
+	damage(t, corpusRoot, moz+"basic.full", made+"stabs/t-stabs32", symbolic+"arm64/cfi_test")
+}
+
+// TestDamagedPE is TestDamaged for files of Windows.
+func TestDamagedPE(t *testing.T) {
+	damage(t, peTraces, "x64.dll", "arm64-pac.dll", "arm.dll", "dwarf.dll")
+}
+
+// TestDamagedPair is TestDamaged for a program with its PDB: the one or the other is damaged.
+func TestDamagedPair(t *testing.T) {
+	program, pdb, _ := madePair(t, "x64")
+	for _, pair := range [][2][]byte{{program, pdb}, {pdb, program}} {
+		places := 100
+		if runtime.GOOS == "js" { // it is ten times as slow
+			places = 10
+		}
+		whole := pair[0]
+		for at := 0; at < len(whole); at += max(1, len(whole)/places) {
+			data := append([]byte(nil), whole...)
+			data[at] ^= 0xff
+			exercise(data, pair[1], []uint64{0x1000, 0x1010, 0x1040})
+			exercise(pair[1], data, []uint64{0x1000, 0x1010, 0x1040})
+			exercise(whole[:at], pair[1], []uint64{0x1000})
+		}
+	}
+}
+
+func damage(t *testing.T, root string, names ...string) {
+	for _, name := range names {
+		whole, err := os.ReadFile(filepath.Join(root, name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		rvas := []uint64{0x1125, 0x11f0, 0x620, 0x1250}
+		rvas := []uint64{0x1125, 0x11f0, 0x620, 0x1250, 0x1004}
 		places := 150
 		if runtime.GOOS == "js" { // it is ten times as slow
 			places = 20

@@ -13,6 +13,7 @@ import (
 
 	"github.com/crashpane/crashpane/core/input"
 	files "github.com/crashpane/crashpane/symfile/binary"
+	"github.com/crashpane/crashpane/symfile/elf"
 )
 
 // elfFiles are the repository's own ELF files, and those of the corpus that once broke something.
@@ -60,7 +61,7 @@ func TestUnreadableSections(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := files.Open(input.FromBytes("f", whole))
+		f, err := elf.Open(input.FromBytes("f", whole))
 		if err != nil {
 			continue
 		}
@@ -69,8 +70,8 @@ func TestUnreadableSections(t *testing.T) {
 			continue
 		}
 		before := len(asked(whole))
-		for i := range f.ELF().Sections {
-			s := &f.ELF().Sections[i]
+		for i := range f.Sections {
+			s := &f.Sections[i]
 			if !slices.Contains(needed, s.Name) || !s.HasBytes() || s.Size == 0 || i >= count {
 				continue
 			}
@@ -127,14 +128,14 @@ func TestMutatedHeaders(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := files.Open(input.FromBytes("f", whole))
+		f, err := elf.Open(input.FromBytes("f", whole))
 		if err != nil {
 			continue
 		}
 		_, at, size, count, _ := tableOf(whole)
 		var places []int
-		for i := range f.ELF().Sections {
-			s := &f.ELF().Sections[i]
+		for i := range f.Sections {
+			s := &f.Sections[i]
 			if i < count && slices.Contains([]string{".eh_frame", ".eh_frame_hdr", ".debug_frame", ".sframe", ".ARM.exidx", ".debug_info"}, s.Name) {
 				for k := range size {
 					places = append(places, at+i*size+k)

@@ -2,69 +2,56 @@ package binary
 
 import (
 	"github.com/crashpane/crashpane/core/input"
-	"github.com/crashpane/crashpane/symfile/elf"
+	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
 // names are the names of a file's code in its symbol tables.
 type names struct {
-	file    *elf.File
-	publics *elf.Publics
-	err     error
+	// section is the table's name, file that of the file which has it. full: the table has more than what other modules may use.
+	section, file string
+	full          bool
+	open          func() (nameTable, error)
+	table         nameTable
+	err           error
+}
+
+// nameTable is names by RVA, one an address. At is the name with number i in the order of addresses, Lookup that of the code at an
+// RVA. They are public symbols.
+type nameTable interface {
+	Len() int
+	At(i int) symbol.Symbol
+	Lookup(rva uint64) (symbol.Symbol, bool)
 }
 
 // symbolTables are the files' symbol tables, full ones before those of which only the loader's is left.
 func (f *File) symbolTables() ([]*names, error) {
-	if f.names != nil {
-		return f.names, nil
-	}
-	if err := f.openMini(); err != nil {
-		return nil, err
-	}
-	var full, rest []*names
-	for _, e := range []*elf.File{f.elf, f.debug, f.mini} {
-		switch {
-		case e == nil:
-		case e.HasSymtab():
-			full = append(full, &names{file: e})
-		case e == f.elf:
-			rest = append(rest, &names{file: e})
+	if f.names == nil {
+		tables, err := f.program.symbolTables()
+		if err != nil {
+			return nil, err
 		}
+		f.names = append([]*names{}, tables...)
 	}
-	f.names = append(append([]*names{}, full...), rest...)
 	return f.names, nil
 }
 
-// openMini opens the file that is packed into this one, once.
-func (f *File) openMini() error {
-	if f.miniLooked {
-		return nil
-	}
-	mini, err := f.elf.MiniDebugInfo()
-	if input.Needs(err) {
-		return err
-	}
-	if err != nil {
-		f.note(err)
-	}
-	f.mini, f.miniLooked = mini, true
-	return nil
-}
-
-func (n *names) get() (*elf.Publics, error) {
-	if n.publics == nil && n.err == nil {
-		p, err := n.file.Publics()
+func (n *names) get() (nameTable, error) {
+	if n.table == nil && n.err == nil {
+		t, err := n.open()
 		if input.Needs(err) {
 			return nil, err
 		}
-		n.publics, n.err = p, err
+		if n.err = err; err == nil {
+			n.table = t
+		}
 	}
-	return n.publics, n.err
+	return n.table, n.err
 }
 
 // full says whether one of the tables is more than what other modules may use.
 func full(tables []*names) bool {
 	for _, n := range tables {
-		if n.file.HasSymtab() {
+		if n.full {
 			return true
 		}
 	}
@@ -88,19 +75,31 @@ func (f *File) nameAt(start uint64) (string, error) {
 		if err != nil {
 			continue
 		}
-		if s, ok := p.Lookup(start - f.shift(n.file)); ok && s.Start+f.shift(n.file) == start {
+		if s, ok := p.Lookup(start); ok && s.Start == start {
 			return s.Name, nil
 		}
 	}
 	return nameless, nil
 }
 
-// shift is how far a file's own RVAs are from the program's: a debug file without headers of the program does not know where that
-// begins.
-func (f *File) shift(e *elf.File) uint64 { return e.Base - f.base(e) }
+// publicNames is a symbolTable that has names of addresses beside its functions: a PDB.
+type publicNames interface {
+	Publics(fn func(rva uint64, name string) error) error
+}
 
-// Publics calls fn for every name of the symbol tables, table by table, each by address.
+// Publics calls fn for every public name of a PDB and every name of the symbol tables, table by table, each by address.
 func (f *File) Publics(fn func(rva uint64, name string) error) error {
+	for _, s := range f.symbolSources() {
+		t, err := s.get()
+		if input.Needs(err) {
+			return err
+		}
+		if p, ok := t.(publicNames); ok {
+			if err := p.Publics(fn); err != nil {
+				return err
+			}
+		}
+	}
 	tables, err := f.symbolTables()
 	if err != nil {
 		return err
@@ -115,7 +114,7 @@ func (f *File) Publics(fn func(rva uint64, name string) error) error {
 		}
 		for i := range p.Len() {
 			s := p.At(i)
-			if err := fn(s.Start+f.shift(n.file), s.Name); err != nil {
+			if err := fn(s.Start, s.Name); err != nil {
 				return err
 			}
 		}

@@ -1,85 +1,72 @@
 package binary
 
 import (
-	"io"
-	"strings"
-
+	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/dumpsyms"
 	"github.com/crashpane/crashpane/symfile/pdb"
+	"github.com/crashpane/crashpane/symfile/pe"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// PDB is a PDB file as the symbols of a module: names, lines, inlined calls, and for x86 the rules that its frames are found by. Programs
-// for other processors have their rules in the program (.pdata). It is not for use by several goroutines at once.
-type PDB struct {
-	*pdb.File
-	name string
+// pdbProgram is a PDB without its program: names, lines, inlined calls, and for x86 the frame data. The unwind rules of other processors
+// are in the program.
+type pdbProgram struct {
+	src *input.Source
+	pdb *pdb.File
 }
 
-// IsPDB says whether a file begins as PDB files do, also as those of kinds that are not read.
-func IsPDB(src *input.Source) bool { return pdb.Is(src) }
-
-// OpenPDB reads a PDB's headers.
-func OpenPDB(src *input.Source) (*PDB, error) {
-	f, err := pdb.Open(src)
+func openPDB(src *input.Source) (program, error) {
+	p, err := pdb.Open(src)
 	if err != nil {
 		return nil, err
 	}
-	return &PDB{f, src.Name}, nil
+	return &pdbProgram{src: src, pdb: p}, nil
 }
 
-// Name is the name of the file's source.
-func (p *PDB) Name() string { return p.name }
+func (f *pdbProgram) arch() *cpu.Arch                 { return f.pdb.Arch }
+func (f *pdbProgram) base() uint64                    { return 0 }
+func (f *pdbProgram) code(uint64, []byte) int         { return 0 }
+func (f *pdbProgram) isCode(uint64) bool              { return false }
+func (f *pdbProgram) unwindTables() []*table          { return []*table{} }
+func (f *pdbProgram) symbolSources() []*symbolSource  { return []*symbolSource{pdbSource(f.src, f.pdb)} }
+func (f *pdbProgram) symbolTables() ([]*names, error) { return nil, nil }
+func (f *pdbProgram) frameData() *pdb.File            { return f.pdb }
+func (f *pdbProgram) warnings() []string              { return nil }
+func (f *pdbProgram) sources() []*input.Source        { return []*input.Source{f.src} }
 
-// Identity is what the headers say. A PDB does not have its own name or that of its program.
-func (p *PDB) Identity() symbol.Identity {
-	return symbol.Identity{Name: baseName(p.name), DebugID: p.DebugID, OS: "windows", Arch: dumpsyms.Arch(p.Arch), Kind: "debug file"}
+func pdbSource(src *input.Source, p *pdb.File) *symbolSource {
+	return &symbolSource{section: "module streams", file: src.Name, open: func() (symbolTable, error) { return p, nil }}
 }
 
-// Row answers No: see FrameData.
-func (p *PDB) Row(uint64) (unwind.Row, symbol.Answer, error) { return unwind.Row{}, symbol.No, nil }
-
-// Code answers 0: the program is in a file of its own.
-func (p *PDB) Code(uint64, []byte) int { return 0 }
-
-// Attach takes no other file.
-func (p *PDB) Attach(*input.Source) (bool, error) { return false, nil }
-
-// Has is what the file knows, as far as headers say.
-func (p *PDB) Has() symbol.Contents {
-	out := symbol.Contents{Parts: []symbol.Part{}, Missing: []string{}}
-	add := func(has bool, what, section string) {
-		if has {
-			out.Parts = append(out.Parts, symbol.Part{What: what, File: p.name, Section: section})
-		}
-	}
-	out.Functions, out.CFI = p.HasFunctions(), p.HasFrameData()
-	out.Lines, out.Inlines = p.HasLines(), p.HasLines()
-	out.OnlyExports = !out.Functions
-	add(out.CFI, "unwind rules", "frame data")
-	add(out.Functions, "functions", "module streams")
-	add(out.Lines, "lines", "module streams")
-	add(true, "names", "public names")
-	if !out.CFI {
-		out.Missing = append(out.Missing, "the program itself, whose .pdata has the unwind rules: "+strings.TrimSuffix(baseName(p.name), ".pdb")+".exe or .dll")
-	}
-	return out
+// identity is what the headers say. A PDB does not have its own name or that of its program.
+func (f *pdbProgram) identity() symbol.Identity {
+	return symbol.Identity{Name: baseName(f.src.Name), DebugID: f.pdb.DebugID, OS: "windows", Arch: dumpsyms.Arch(f.pdb.Arch), Kind: "debug file"}
 }
 
-// WriteSym writes all that is known as a Breakpad symbol file.
-func (p *PDB) WriteSym(w io.Writer, opt SymOptions) (dumpsyms.Counts, error) {
-	id := p.Identity()
-	in := dumpsyms.Input{
-		Module:    dumpsyms.Module{OS: id.OS, Arch: id.Arch, ID: id.DebugID, Name: id.Name},
-		CPU:       p.Arch,
-		Functions: p,
-		Publics:   p.Publics,
-		Demangle:  opt.Demangle,
+// attach takes the program in, which then has this PDB.
+func (f *pdbProgram) attach(src *input.Source) (program, error) {
+	head, err := src.Bytes(0, min(4, src.Size))
+	if err != nil || !pe.Is(head) {
+		return nil, err
 	}
-	if !opt.NoCFI {
-		in.FrameData = p.EachFrameData
+	p, err := openPE(src)
+	if err != nil {
+		return nil, nil // whoever opens it for itself says so
 	}
-	return dumpsyms.Write(w, in)
+	return p.attachPDB(f)
+}
+
+func (f *pdbProgram) missing(_ *symbol.Identity, out *symbol.Contents) {
+	out.NoProgram = f.pdb.Arch != cpu.X86
+}
+
+// FrameData is the record of how an x86 frame is found that covers an address: what symbol files have as STACK WIN. NoFile says that no
+// PDB is here.
+func (f *File) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
+	if p := f.program.frameData(); p != nil {
+		return p.FrameData(rva)
+	}
+	return unwind.FrameData{}, symbol.NoFile, nil
 }

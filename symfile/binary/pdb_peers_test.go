@@ -26,20 +26,13 @@ var pdbCases = []peerCase{
 	{"zig x64", []string{"other/made-here/zig/t-x86_64-windows-gnu.pdb"}, "other/made-here/zig/t-x86_64-windows-gnu.mozilla.sym"},
 	{"debugpy x86", []string{"winapple/debugpy/attach_x86.pdb"}, "winapple/debugpy/attach_x86.mozilla.sym"},
 	{"debugpy x64", []string{"winapple/debugpy/inject_dll_amd64.pdb"}, "winapple/debugpy/inject_dll_amd64.mozilla.sym"},
+	{"debugpy x86 and program", []string{"winapple/debugpy/attach_x86.dll", "winapple/debugpy/attach_x86.pdb"}, "winapple/debugpy/attach_x86.mozilla.sym"},
+	{"debugpy x64 and program", []string{"winapple/debugpy/inject_dll_amd64.pdb", "winapple/debugpy/inject_dll_amd64.exe"}, "winapple/debugpy/inject_dll_amd64.mozilla.sym"},
 	{"wine x86", []string{"winapple/wine/chain32-O2.pdb"}, "winapple/wine/chain32-O2.moz.sym"},
 	{"wine x64", []string{"winapple/wine/chain64-O2.pdb"}, "winapple/wine/chain64-O2.moz.sym"},
 }
 
-func openPDB(t testing.TB, path string) *binary.PDB {
-	t.Helper()
-	p, err := binary.OpenPDB(source(t, path))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-func pdbSym(t testing.TB, p *binary.PDB) string {
+func pdbSym(t testing.TB, p *binary.File) string {
 	t.Helper()
 	var buf bytes.Buffer
 	if _, err := p.WriteSym(&buf, binary.SymOptions{}); err != nil {
@@ -63,7 +56,7 @@ func TestPDBAgainstPeers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ours := readSym(t, "ours.sym", pdbSym(t, openPDB(t, filepath.Join(corpusRoot, c.files[0]))))
+		ours := readSym(t, "ours.sym", pdbSym(t, c.open(t)))
 		other := readSym(t, "theirs.sym", string(theirs))
 		other.plain, other.cfi = !strings.Contains(other.text, "\nINLINE "), nil
 		d := compare(ours, other)
@@ -110,7 +103,7 @@ func TestPDBIsItsSym(t *testing.T) {
 		if runtime.GOOS == "js" && i > 2 {
 			break // it is ten times as slow there
 		}
-		p := openPDB(t, filepath.Join(corpusRoot, c.files[0]))
+		p := c.open(t)
 		s := readSym(t, "ours.sym", pdbSym(t, p))
 		checked, bad := 0, 0
 		pieces(slices.Clone(s.codeAt), func(rva uint64, n int) {
@@ -173,7 +166,7 @@ func TestPDBLive(t *testing.T) {
 		}
 		other := readSym(t, "theirs.sym", string(theirs))
 		other.cfi = nil
-		d := compare(readSym(t, "ours.sym", pdbSym(t, openPDB(t, path))), other)
+		d := compare(readSym(t, "ours.sym", pdbSym(t, open(t, path))), other)
 		for _, kind := range []string{"function of theirs only", "function of ours only"} {
 			if d.count[kind] > 0 {
 				t.Errorf("%s: %s: %d\n%s", path, kind, d.count[kind], strings.Join(d.first[kind], "\n"))

@@ -71,6 +71,16 @@ type peerCase struct {
 	theirs string
 }
 
+// open opens the case's files as one.
+func (c *peerCase) open(t testing.TB) *binary.File {
+	t.Helper()
+	var more []string
+	for _, f := range c.files[1:] {
+		more = append(more, filepath.Join(corpusRoot, f))
+	}
+	return open(t, filepath.Join(corpusRoot, c.files[0]), more...)
+}
+
 var (
 	moz      = "other/mozilla+dump_syms/test_data/linux/"
 	symbolic = "other/getsentry+symbolic/symbolic-testutils/fixtures/linux/"

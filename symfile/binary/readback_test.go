@@ -33,7 +33,18 @@ var readBackFiles = [][]string{
 	{framehop + "aarch64/vdso.so"}, {framehop + "aarch64/ld-2.31.so"},
 	{framehop + "x86_64/nofp/libc.so.6"}, {framehop + "x86_64/nofp/release-libsoftokn3.so"},
 	{"other/mstange+framehop/fixtures/android/arm/release-libmozglue.so"},
+	{mozPE + "basic64.dll"}, {mozPE + "basic64-dwarf.dll"}, {mozPE + "dump_syms_regtest64.exe"}, {"other/made-here/zig/t-x86_64-windows-gnu.exe"},
+	{"other/made-here/wine/crash64c.exe"}, {symbolicPE + "hello-dwarf.exe"}, {winapple + "wine/chain32-O2.exe"}, {winapple + "debugpy/inject_dll_amd64.exe"},
+	{winapple + "emulated/deep-aarch64-O0.dll"}, {winapple + "clang-pe/t-aarch64-O2.dll"}, {winapple + "clang-pe/t-thumbv7-O0.dll"},
+	{winapple + "emulated/deep-thumbv7-O2.dll"},
 }
+
+// Folders of Windows' files in the corpus.
+const (
+	mozPE      = "other/mozilla+dump_syms/test_data/windows/"
+	symbolicPE = "other/getsentry+symbolic/symbolic-testutils/fixtures/windows/"
+	winapple   = "winapple/"
+)
 
 // TestReadBack: a symbol file that we wrote answers at every address of a function what the binary answers, and at every address
 // that has unwind rules the same rules.
@@ -85,7 +96,7 @@ func readBack(t *testing.T, name string, b *binary.File) {
 		t.Errorf("%s: %v", name, s.file.Warnings)
 	}
 	lookups := readBackLookups(t, name, b, s)
-	rows, lost := readBackRows(t, name, b, s, b.ELF().Arch)
+	rows, lost := readBackRows(t, name, b, s, b.Arch())
 	t.Logf("%s: %d lookups, %d rows the same; %d rows that the format has no words for", name, lookups, rows, lost)
 }
 

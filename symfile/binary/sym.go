@@ -9,7 +9,7 @@ import (
 
 // SymOptions are the wishes of WriteSym's caller.
 type SymOptions struct {
-	// NoCFI leaves the STACK CFI records out.
+	// NoCFI leaves the STACK CFI and STACK WIN records out.
 	NoCFI bool
 	// ID is the debug id to write, one that the file answers to; "" is the usual one.
 	ID string
@@ -17,11 +17,14 @@ type SymOptions struct {
 	Demangle func(string) string
 }
 
+// noID stands for the id of a file that has none.
+const noID = "000000000000000000000000000000000"
+
 // WriteSym writes all that is known as a Breakpad symbol file.
 func (f *File) WriteSym(w io.Writer, opt SymOptions) (dumpsyms.Counts, error) {
 	in := dumpsyms.Input{
-		Module:    dumpsyms.Module{OS: f.id.OS, Arch: f.id.Arch, ID: cmp.Or(opt.ID, f.id.DebugID), Name: f.id.Name, CodeID: f.id.CodeID},
-		CPU:       f.elf.Arch,
+		Module:    dumpsyms.Module{OS: f.id.OS, Arch: f.id.Arch, ID: cmp.Or(opt.ID, f.id.DebugID, noID), Name: f.id.Name, CodeID: f.id.CodeID, CodeName: f.id.CodeName},
+		CPU:       f.program.arch(),
 		Functions: f,
 		Publics:   f.Publics,
 		Demangle:  opt.Demangle,
@@ -32,6 +35,9 @@ func (f *File) WriteSym(w io.Writer, opt SymOptions) (dumpsyms.Counts, error) {
 			return dumpsyms.Counts{}, err
 		}
 		in.Unwind = tables
+		if p := f.program.frameData(); p != nil {
+			in.FrameData = p.EachFrameData
+		}
 	}
 	return dumpsyms.Write(w, in)
 }

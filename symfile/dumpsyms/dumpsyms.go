@@ -27,6 +27,8 @@ type Module struct {
 	ID, Name string
 	// CodeID is the binary's own identifier (of ELF files the build id), in any case; "" if there is none.
 	CodeID string
+	// CodeName is the binary's name beside CodeID where Name is that of its debug information, else "".
+	CodeName string
 }
 
 // Input is what a symbol file is made of. What is nil is left out.
@@ -195,6 +197,9 @@ func (o *output) module(m *Module) {
 	o.end()
 	if m.CodeID != "" {
 		o.str("INFO CODE_ID " + strings.ToUpper(word(m.CodeID)))
+		if m.CodeName != "" {
+			o.text(m.CodeName)
+		}
 		o.end()
 	}
 }

@@ -2,6 +2,7 @@ package elf
 
 import (
 	"compress/zlib"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -91,6 +92,24 @@ func (f *File) checkCompression(s *Section) {
 			_, s.CompressedSizeClaims, _, _ = f.compression(s)
 		}
 	}
+}
+
+// Unzip is random access to what a section holds that begins with "ZLIB" and a size, the older form of compressed debug sections
+// (".zdebug_…"), which PE files have too; one that begins otherwise is plain. Little of it is kept unpacked.
+func Unzip(section *input.Source) (*input.Source, error) {
+	const head = 12
+	p, err := section.Bytes(0, min(head, section.Size))
+	if err != nil {
+		return nil, err
+	}
+	if len(p) < head || string(p[:4]) != "ZLIB" {
+		return section, nil
+	}
+	size := binary.BigEndian.Uint64(p[4:])
+	if size >= 1<<62 {
+		return nil, &input.FormatError{File: section.Name, Offset: 4, Want: "the size of a section", Have: fmt.Sprintf("%#x", size)}
+	}
+	return newSeekable(section, section.Name, head, int64(size))
 }
 
 // compression reads what stands before the compressed bytes: Elf32_Chdr or Elf64_Chdr, or "ZLIB" and a big-endian size.

@@ -76,7 +76,7 @@ func (f *File) readDBI(s *stream) (age uint32, err error) {
 	if f.contributions, err = openContributions(s, dbiHeaderSize+modules, contribs); err != nil {
 		return 0, err
 	}
-	f.publics = &publics{stream: int(public), number: int(records)}
+	f.publics = &publics{stream: int(public), number: int(records), x86: f.Arch == cpu.X86}
 	list := cursor(s, dbiHeaderSize+modules+contribs+sectionMap+sources+servers+ec, debug)
 	numbers := make([]int, 0, 11)
 	for list.Left() >= 2 && len(numbers) < cap(numbers) {

@@ -65,6 +65,9 @@ func Open(src *input.Source) (*File, error) {
 	return f, nil
 }
 
+// Name is the name of the file's source.
+func (f *File) Name() string { return f.src.Name }
+
 // Stripped says whether the file has no more than public names ("stripped", as vendors hand them out).
 func (f *File) Stripped() bool { return f.stripped }
 

@@ -178,8 +178,8 @@ func (m *moduleData) name(fn *function) (string, error) {
 	return text + args, err
 }
 
-// publicAt is the linker's name for an address: the nearest before it that is in the same contribution, if one covers it. A thunk that has no name
-// of its own there has that of its module.
+// publicAt is the linker's name for an address: the nearest before it that is in the same contribution, if one covers it, and not that of
+// a function which ends before the address. A thunk that has no name of its own there has that of its module.
 func (f *File) publicAt(m *moduleData, key, rva uint64, from contribution, covered bool) (symbol.Symbol, bool, error) {
 	p, err := f.openPublics()
 	if err != nil {
@@ -201,6 +201,9 @@ func (f *File) publicAt(m *moduleData, key, rva uint64, from contribution, cover
 	s := symbol.Symbol{Name: text, Start: address(at), Public: true, Inlines: []symbol.Inline{}}
 	if m == nil {
 		return s, ok, nil
+	}
+	if i := lastUpTo(m.functions, key, (*function).start); i >= 0 && m.functions[i].at >= at {
+		ok = false // that function is known to have ended before the address
 	}
 	if t := m.thunk(key); t != nil && (!ok || at < t.at) {
 		s.Name, s.Start, s.Size = t.name, address(t.at), uint64(t.size)

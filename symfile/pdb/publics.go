@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
 // publics are the linker's names. The stream that leads to them has a table of them by address: offsets in the stream of symbol
@@ -16,6 +17,7 @@ type publics struct {
 	table, records *stream
 	base           int64
 	ordered        ordered
+	x86            bool
 }
 
 // publicHeader: 0 size of the table by name, 4 of that by address, 8 thunks; the table by name follows, then that by address.
@@ -75,7 +77,7 @@ func (p *publics) at(i int) (at uint64, off int64, err error) {
 	return sectionOffset(u16(rec, 12), u32(rec, 8)), off, nil
 }
 
-// name is the name of the record at an offset.
+// name is the name of the record at an offset, without what x86's compilers put before names of C.
 func (p *publics) name(off int64) (string, error) {
 	head, err := p.records.record(off, 4)
 	if err != nil {
@@ -83,7 +85,11 @@ func (p *publics) name(off int64) (string, error) {
 	}
 	size := int64(u16(head, 0)) + 2
 	rec, err := p.records.Bytes(off, min(size, p.records.Size-off))
-	return name(u16(head, 2), rec, 14), err
+	text := name(u16(head, 2), rec, 14)
+	if p.x86 {
+		text = symbol.WithoutUnderscore(text)
+	}
+	return text, err
 }
 
 // find is the last name at or before a section's byte.

@@ -65,8 +65,8 @@ type Row struct {
 	// Outermost: the source says that the frame has no caller (RA is then Undefined): the function is where the system enters a
 	// thread, or its author declared that it cannot be unwound.
 	Outermost bool
-	// Topmost: the return address is still in a register, as it can only be in a function that has not called anything. The rules
-	// hold for the frame in which a thread was stopped or that a signal interrupted; the walker refuses them for a frame that was
+	// Topmost: the function has not called anything: the return address is still in a register, or the source says that the function never
+	// calls. The rules hold for the frame in which a thread was stopped or that a signal interrupted; the walker refuses them for a frame that was
 	// found by its return address.
 	Topmost bool
 	// Signed says with which key the word that RA leads to was signed (arm64 pointer authentication). Apply leaves the code in

@@ -19,6 +19,7 @@ type Binary interface {
 	// Lookup and Row answer as a symbol file does.
 	Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error)
 	Row(rva uint64) (unwind.Row, symbol.Answer, error)
+	FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error)
 	// Code reads the program's bytes, those that are the same in memory, and answers how many there were.
 	Code(rva uint64, p []byte) int
 	// Has is what is known of the module by now.
@@ -28,11 +29,6 @@ type Binary interface {
 	// Attach takes another file in if it belongs to this one: its debug file, split or supplementary debug information. An error
 	// says why one that is named like such a file is not it.
 	Attach(src *input.Source) (bool, error)
-}
-
-// frameData is a Binary that has what symbol files have as STACK WIN records: a PDB.
-type frameData interface {
-	FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error)
 }
 
 // addBinary opens an executable, library or debug file; without anybody who can, the item says that it is one.
@@ -94,11 +90,23 @@ func (s *Session) attach(main *item) bool {
 		}
 		ok, err := main.bin.Attach(it.src)
 		took, it.part = took || ok, it.part || ok
-		if err != nil && it.Message == "" {
+		if err != nil && it.Message == "" && !s.matches(it) {
 			it.Message = err.Error()
 		}
 	}
 	return took
+}
+
+// matches says whether a binary is of one of the dumps' modules by its own id.
+func (s *Session) matches(it *item) bool {
+	for _, d := range s.dumps {
+		for i := range d.Modules {
+			if exact, _ := it.isBinary(&d.Modules[i]); exact {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Binary is the opened binary of an item, with all that belongs to it of the files so far; nil if the item is none.
@@ -117,7 +125,7 @@ func (it *item) isBinary(m *core.Module) (exact, byName bool) {
 		return true, false
 	}
 	const page = 4096
-	noID := m.CodeID == "" && strings.Trim(m.DebugID, "0") == "" || id.DebugID == ""
+	noID := m.CodeID == "" && strings.Trim(m.DebugID, "0") == "" || id.DebugID == "" && (id.CodeID == "" || m.CodeID == "")
 	return false, noID && id.Code && it.sameName(m) && (id.Size+page-1)/page == (m.Size+page-1)/page
 }
 
@@ -165,10 +173,49 @@ func (s *Session) matchBinary(d *dump, i int, ms *moduleSymbols) {
 func (y *symbols) binary(module int) Binary {
 	ms := &y.d.modules[module]
 	ms.looked = true
-	if ms.bin == nil {
-		return nil
+	y.s.lookForImage(y.d, module)
+	if it := ms.program(); it != nil {
+		return it.bin
 	}
-	return ms.bin.bin
+	return nil
+}
+
+// lookForImage opens a module's program in the dump's memory, once, if no file holds it. If there is its debug information, the program
+// must take that in.
+func (s *Session) lookForImage(d *dump, module int) {
+	ms := &d.modules[module]
+	if ms.bin != nil && ms.bin.ident.Code || ms.imageLooked || s.opt.OpenImage == nil {
+		return
+	}
+	ms.imageLooked = true
+	b := s.opt.OpenImage(d.Dump, module)
+	if b == nil {
+		return
+	}
+	image := &item{bin: b}
+	if ms.bin != nil {
+		image.Name = ms.bin.Name
+		if took, err := b.Attach(ms.bin.src); !took || err != nil {
+			return
+		}
+	}
+	image.ident = b.Identity()
+	ms.image = image
+}
+
+// program is what answers for the module: the program in memory, or the module's binary; nil if there is neither.
+func (ms *moduleSymbols) program() *item {
+	if ms.image != nil {
+		return ms.image
+	}
+	return ms.bin
+}
+
+// exact says whether the module's program is one of Windows, of this very build. Its function table describes each instruction, where the
+// STACK CFI records that tools make of it have one rule for a whole function.
+func (ms *moduleSymbols) exact() bool {
+	it := ms.program()
+	return it != nil && it.ident.OS == "windows" && !ms.binForced
 }
 
 // IgnoreCFI makes walks of a dump do without a module's call frame information, or with it again: of its symbol file and of its
@@ -224,8 +271,8 @@ func (p *process) Stack(sp uint64) unwind.Memory {
 }
 
 // describe tells a report of a module's binary.
-func (ms *moduleSymbols) describe(out *report.ModuleSymbols) {
-	it := ms.bin
+func (ms *moduleSymbols) describe(m *core.Module, out *report.ModuleSymbols) {
+	it, bin := ms.bin, ms.program().bin
 	if ms.item == nil {
 		out.File, out.ID, out.Name = it.Name, it.SymID, it.SymName
 		out.UnwindNotes, out.UnwindNoted = ms.odd, len(ms.oddLines)
@@ -236,7 +283,7 @@ func (ms *moduleSymbols) describe(out *report.ModuleSymbols) {
 			out.State = report.SymbolsLoaded
 		}
 	}
-	for _, more := range [][]string{it.Warnings, it.bin.Warnings()} {
+	for _, more := range [][]string{it.Warnings, ms.program().failures, bin.Warnings()} {
 		out.Warnings = slices.Clone(out.Warnings)
 		for _, w := range more[:min(len(more), keptWarnings)] {
 			out.Warnings = once(out.Warnings, w)
@@ -244,7 +291,10 @@ func (ms *moduleSymbols) describe(out *report.ModuleSymbols) {
 	}
 	out.Binary, out.BinaryByName = it.Name, ms.byName
 	if ms.looked {
-		has := it.bin.Has()
+		has := bin.Has()
+		if has.NoProgram {
+			has.Missing = append(has.Missing, symbol.MissingProgram(core.FileName(m.Name), it.ident.Arch))
+		}
 		out.NoUnwind = (ms.item == nil || out.NoUnwind) && !has.CFI && !has.SFrame
 		out.Has = merge(out.Has, has)
 	}

@@ -37,13 +37,6 @@ var binaryCases = []binaryCase{
 
 // openBinary is what the command and the page hand to a session.
 func openBinary(src *input.Source) (session.Binary, error) {
-	if binary.IsPDB(src) {
-		p, err := binary.OpenPDB(src)
-		if err != nil {
-			return nil, err
-		}
-		return p, nil
-	}
 	b, err := binary.Open(src)
 	if err != nil {
 		return nil, err

@@ -71,6 +71,10 @@ func (f *fakeBinary) Row(rva uint64) (unwind.Row, symbol.Answer, error) {
 		Origin: unwind.Origin{File: f.src.Name, Part: ".eh_frame", Offset: 0x3a8}}, symbol.Yes, nil
 }
 
+func (f *fakeBinary) FrameData(uint64) (unwind.FrameData, symbol.Answer, error) {
+	return unwind.FrameData{}, symbol.NoFile, nil
+}
+
 func (f *fakeBinary) Code(rva uint64, p []byte) int {
 	for i := range p {
 		p[i] = 0x90

@@ -97,14 +97,14 @@ func (s *Session) record(d *dump, callee *walker.Frame, x *walker.Explanation) (
 	if callee.Module < 0 || x.Source != walker.SourceCFI && x.Source != walker.SourceWin {
 		return nil, nil
 	}
-	if b, ok := d.walked.syms.binary(callee.Module).(frameData); ok && x.Source == walker.SourceWin && x.Row.Origin.File == d.modules[callee.Module].bin.Name {
-		fd, _, err := b.FrameData(callee.Lookup - d.Modules[callee.Module].Base)
+	f := d.walked.syms.file(callee.Module)
+	if b := d.walked.syms.binary(callee.Module); b != nil && x.Source == walker.SourceWin && (f == nil || x.Row.Origin.File != f.Name()) {
+		fd, _, err := b.FrameData(callee.RVA)
 		if err != nil {
 			return nil, nil
 		}
 		return []report.RecordLine{{Text: fd.ProgramText()}}, winNotes(x, fd, err)
 	}
-	f := d.walked.syms.file(callee.Module)
 	if f == nil || x.Row.Origin.File != f.Name() && x.Source == walker.SourceCFI {
 		return nil, nil
 	}

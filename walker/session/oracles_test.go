@@ -7,10 +7,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
 
+	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/walker"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/session"
@@ -51,7 +53,7 @@ func (o *oracleDump) score(frames []report.Frame, want []gdbFrame) (right, inven
 	}
 	for _, w := range want {
 		for j := i; j < len(frames); j++ {
-			if f := &frames[j]; f.PC == w.pc && (w.sp == 0 || f.Regs.SP() == w.sp) {
+			if f := &frames[j]; samePC(f.Regs.Arch, f.PC, w.pc) && (w.sp == 0 || f.Regs.SP() == w.sp) {
 				for k := i; k < j; k++ {
 					if known(k) {
 						pending++
@@ -73,6 +75,12 @@ func (o *oracleDump) score(frames []report.Frame, want []gdbFrame) (right, inven
 	return right, invented
 }
 
+// samePC compares addresses of code, of Thumb code without bit 0, which says that it is such.
+func samePC(arch *cpu.Arch, a, b uint64) bool { return a == b || arch == cpu.ARM && a&^1 == b&^1 }
+
+// withProgram ends the names of groups that are walked with the program and its PDB.
+const withProgram = " with program and PDB"
+
 // oracleGroups are the dumps of the corpus that have an oracle.
 func oracleGroups(t *testing.T) []oracleGroup {
 	t.Helper()
@@ -83,13 +91,12 @@ func oracleGroups(t *testing.T) []oracleGroup {
 	wine := filepath.Join(corpusRoot, "winapple/wine")
 	for _, name := range []string{"chain32-O2", "chain64-O2"} {
 		at := filepath.Join(wine, name)
-		for _, symbols := range [][]string{{at + ".moz.sym"}, nil} {
-			label := name
-			if symbols == nil {
-				label += " without symbols"
-			}
-			out = append(out, oracleGroup{label, []oracleDump{{
-				parityCase: parityCase{name: name, dump: at + ".cv.dmp", symbols: symbols},
+		for _, c := range []struct {
+			label   string
+			symbols []string
+		}{{name, []string{at + ".moz.sym"}}, {name + " without symbols", nil}, {name + withProgram, []string{at + ".exe", at + ".pdb"}}} {
+			out = append(out, oracleGroup{c.label, []oracleDump{{
+				parityCase: parityCase{name: name, dump: at + ".cv.dmp", symbols: c.symbols},
 				frames:     map[uint32][]gdbFrame{0: chainFrames(t, at+".oracle.txt")}, partial: true}}})
 		}
 	}
@@ -152,12 +159,20 @@ func emulatedGroups(t *testing.T) []oracleGroup {
 		}
 		out = append(out, group)
 		if sym := dumpSyms(t, root, name); sym != "" {
-			with := oracleGroup{name: name, dumps: append([]oracleDump(nil), group.dumps...)}
-			for i := range with.dumps {
-				with.dumps[i].symbols = []string{sym}
-			}
-			out = append(out, with)
+			out = append(out, group.with(name, sym))
 		}
+		if dll := filepath.Join(root, name+".dll"); exists(dll) {
+			out = append(out, group.with(name+withProgram, dll, filepath.Join(root, name+".pdb")))
+		}
+	}
+	return out
+}
+
+// with is the group with symbols.
+func (g *oracleGroup) with(name string, symbols ...string) oracleGroup {
+	out := oracleGroup{name: name, dumps: slices.Clone(g.dumps)}
+	for i := range out.dumps {
+		out.dumps[i].symbols = symbols
 	}
 	return out
 }
@@ -195,7 +210,7 @@ func dumpSyms(t *testing.T, root, name string) string {
 
 // walkedAs is the report of a dump by a policy, whatever its CPU.
 func (o *oracleDump) walkedAs(t *testing.T, p walker.Policy) *report.Report {
-	_, r := o.openedBy(t, session.Options{Policy: p}, "mips", "mips64", "riscv64")
+	_, r := o.openedBy(t, session.Options{Policy: p, OpenBinary: openBinary}, "mips", "mips64", "riscv64")
 	return r
 }
 
@@ -290,7 +305,7 @@ func TestOracles(t *testing.T) {
 
 // needsDumpSyms: a line of the golden is about a program whose symbol file dump_syms makes.
 func needsDumpSyms(name string) bool {
-	return strings.HasPrefix(name, "deep-") && !strings.HasSuffix(name, "without symbols")
+	return strings.HasPrefix(name, "deep-") && !strings.HasSuffix(name, "without symbols") && !strings.HasSuffix(name, withProgram)
 }
 
 func groupOf(line string) string { return strings.TrimSpace(line[:min(38, len(line))]) }

@@ -31,7 +31,7 @@ func TestPDBAlone(t *testing.T) {
 			dumps = dumps[:min(len(dumps), 3)]
 		}
 		path := filepath.Join(corpusRoot, "winapple", c.pdb)
-		p, err := binary.OpenPDB(fileSource(t, path))
+		p, err := binary.Open(fileSource(t, path))
 		if err != nil {
 			t.Fatal(err)
 		}

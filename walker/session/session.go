@@ -79,6 +79,9 @@ type Options struct {
 	Workers int
 	// OpenBinary opens executables, libraries and debug files; nil leaves them unread. It reads no more than their headers.
 	OpenBinary func(src *input.Source) (Binary, error)
+	// OpenImage opens a module's program as the dump's own memory holds it, laid out by the loader. It answers nil where there is none, or
+	// nothing to unwind with. Nil leaves memory unread.
+	OpenImage func(d *core.Dump, module int) Binary
 	// Limits of unpacking; the zero value means intake's own.
 	Limits intake.Limits
 }
@@ -190,7 +193,7 @@ func (s *Session) add(src *input.Source, member bool) {
 		s.addMicrodumps(it)
 	case intake.Sym, intake.SymWithoutModule:
 		s.addSym(it)
-	case intake.ELF, intake.PDB:
+	case intake.ELF, intake.PE, intake.PDB:
 		s.addBinary(it, guess.What)
 	case intake.Gzip, intake.Zip, intake.Zstd, intake.XZ:
 		if member {

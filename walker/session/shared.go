@@ -96,7 +96,7 @@ func (s *Session) twin(d *dump) (*Session, *dump) {
 		return nil, nil
 	}
 	for i := range d.modules {
-		if d.modules[i].bin != nil {
+		if s.lookForImage(d, i); d.modules[i].program() != nil {
 			return nil, nil
 		}
 	}

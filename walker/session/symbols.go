@@ -18,7 +18,7 @@ import (
 
 // moduleSymbols is what is known of one module's symbols. Where there are a symbol file and a binary, the symbol file is asked
 // first; the binary answers where it knows more: a function where the symbol file has none or an export alone, a line where it has
-// none, unwind rules where it has none.
+// none, unwind rules where it has none. Of a Windows program the binary is asked for rules first.
 type moduleSymbols struct {
 	item *item // the file in use, or nil
 	// forced: item is of another build, or of none that is known.
@@ -26,6 +26,10 @@ type moduleSymbols struct {
 	// bin is the binary in use, or nil. byName: it was known by its name and size alone; binForced: it is of another build.
 	bin               *item
 	byName, binForced bool
+	// image is the program in the dump's memory, with bin, for a module whose bin does not hold the program; imageLooked: it has been
+	// looked for.
+	image       *item
+	imageLooked bool
 	// mismatch is a file of the right name and another id.
 	mismatch *item
 	looked   bool
@@ -111,7 +115,12 @@ func (it *item) sameName(m *core.Module) bool {
 			return true
 		}
 	}
-	return name != "" && (strings.EqualFold(name, core.FileName(m.DebugFile)) || strings.EqualFold(name, core.FileName(m.Name)))
+	for _, name := range []string{name, it.ident.CodeName} {
+		if name != "" && (strings.EqualFold(name, core.FileName(m.DebugFile)) || strings.EqualFold(name, core.FileName(m.Name))) {
+			return true
+		}
+	}
+	return false
 }
 
 // SameName reports whether a symbol file's name in its MODULE record is that of a dump's module.
@@ -156,6 +165,9 @@ func (s *Session) match(d *dump) {
 				d.outdate()
 			}
 			fresh[i].looked = old.looked
+			if old.bin == fresh[i].bin {
+				fresh[i].image, fresh[i].imageLooked = old.image, old.imageLooked
+			}
 		}
 	}
 	d.modules = fresh
@@ -355,12 +367,12 @@ func (y *symbols) Lookup(module int, rva uint64) (symbol.Symbol, symbol.Answer) 
 		}
 	}
 	other, answer, err := b.Lookup(rva)
-	answer = y.failed(y.d.modules[module].bin, answer, err)
+	answer = y.failed(y.d.modules[module].program(), answer, err)
 	switch {
 	case ans == symbol.NoFile, ans != symbol.Yes && answer == symbol.Yes,
 		answer == symbol.Yes && (sym.Public && !other.Public || !sym.HasLine && other.HasLine):
 		if ans != symbol.NoFile {
-			other.From = y.d.modules[module].bin.Name
+			other.From = y.d.modules[module].program().Name
 		}
 		return other, answer
 	}
@@ -377,13 +389,18 @@ func (y *symbols) Row(module int, rva uint64) (unwind.Row, symbol.Answer) {
 	}
 	var row unwind.Row
 	ans := symbol.No
+	if f != nil && y.d.modules[module].exact() {
+		if row, ans, err := b.Row(rva); ans == symbol.Yes && err == nil {
+			return row, ans
+		}
+	}
 	if f != nil {
 		if row, ans = y.symRow(f, module, rva); ans == symbol.Yes || b == nil {
 			return row, ans
 		}
 	}
 	other, answer, err := b.Row(rva)
-	if answer = y.failed(y.d.modules[module].bin, answer, err); answer == symbol.Yes || row.Origin.Part == "" {
+	if answer = y.failed(y.d.modules[module].program(), answer, err); answer == symbol.Yes || row.Origin.Part == "" {
 		return other, answer
 	}
 	return row, ans
@@ -415,9 +432,9 @@ func (y *symbols) FrameData(module int, rva uint64) (unwind.FrameData, symbol.An
 			return fd, ans
 		}
 	}
-	if b, ok := y.binary(module).(frameData); ok {
+	if b := y.binary(module); b != nil {
 		other, answer, err := b.FrameData(rva)
-		if answer = y.failed(y.d.modules[module].bin, answer, err); ans == symbol.NoFile || answer == symbol.Yes {
+		if answer = y.failed(y.d.modules[module].program(), answer, err); ans == symbol.NoFile || answer == symbol.Yes {
 			return other, answer
 		}
 	}
@@ -472,7 +489,7 @@ func (d *dump) symbolsOf(module int) report.ModuleSymbols {
 		}
 	}
 	if ms.bin != nil {
-		ms.describe(&out)
+		ms.describe(&d.Modules[module], &out)
 	}
 	out.IgnoredCFI = d.ignored[module]
 	return out

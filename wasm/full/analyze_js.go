@@ -41,7 +41,7 @@ func reportOf(message js.Value) (string, error) {
 	if !ok {
 		return "", fmt.Errorf("there is no way of walking called %q", name)
 	}
-	s := session.New(session.Options{Policy: policy, Demangle: msvc.Name, Sparse: true, Slice: slice, OpenBinary: open,
+	s := session.New(session.Options{Policy: policy, Demangle: msvc.Name, Sparse: true, Slice: slice, OpenBinary: open, OpenImage: openImage,
 		Limits: intake.Limits{Unpackers: unpack.Formats}})
 	files := message.Get("files")
 	for i := range files.Length() {

@@ -5,11 +5,11 @@ package main
 import (
 	"io"
 
+	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/intake/unpack"
 	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/symfile/demangle/msvc"
-	"github.com/crashpane/crashpane/symfile/dumpsyms"
 	"github.com/crashpane/crashpane/walker/session"
 	"github.com/crashpane/crashpane/wasm/viewer/engine"
 	"github.com/crashpane/crashpane/wasm/viewer/worker"
@@ -18,17 +18,10 @@ import (
 func main() {
 	limits := worker.Limits()
 	limits.Unpackers = unpack.Formats
-	worker.RunWith(engine.Options{WriteSym: writeSym, Demangle: msvc.Name, Session: session.Options{OpenBinary: open, Limits: limits}}, analyze)
+	worker.RunWith(engine.Options{WriteSym: writeSym, Demangle: msvc.Name, Session: session.Options{OpenBinary: open, OpenImage: openImage, Limits: limits}}, analyze)
 }
 
 func open(src *input.Source) (session.Binary, error) {
-	if binary.IsPDB(src) {
-		p, err := binary.OpenPDB(src)
-		if err != nil {
-			return nil, err
-		}
-		return p, nil
-	}
 	f, err := binary.Open(src)
 	if err != nil {
 		return nil, err
@@ -36,9 +29,17 @@ func open(src *input.Source) (session.Binary, error) {
 	return f, nil
 }
 
+func openImage(d *core.Dump, module int) session.Binary {
+	m := &d.Modules[module]
+	if d.OS() == core.Windows {
+		if b, err := binary.OpenImage("memory of "+core.FileName(m.Name), d.Memory.Read, m.Base, m.Size); err == nil {
+			return b
+		}
+	}
+	return nil
+}
+
 func writeSym(w io.Writer, b session.Binary, id string) error {
-	_, err := b.(interface {
-		WriteSym(io.Writer, binary.SymOptions) (dumpsyms.Counts, error)
-	}).WriteSym(w, binary.SymOptions{ID: id, Demangle: msvc.Name})
+	_, err := b.(*binary.File).WriteSym(w, binary.SymOptions{ID: id, Demangle: msvc.Name})
 	return err
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/symfile/demangle/msvc"
-	"github.com/crashpane/crashpane/symfile/dumpsyms"
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
@@ -22,15 +21,15 @@ var dumpsymsCommand = command{
 	name:  "dumpsyms",
 	line:  "dumpsyms [--no-cfi] [--mangled] [--id ID] FILE [DEBUGFILE…]",
 	about: "make a Breakpad symbol file of a binary or PDB",
-	help: `Prints what is known of the ELF executable or library FILE as a Breakpad symbol file: its functions, source lines, inlined calls,
-names of exports, and unwind rules.
+	help: `Prints what is known of the executable or library FILE, an ELF or PE file, as a Breakpad symbol file: its functions, source lines,
+inlined calls, names of exports, and unwind rules.
 
 DEBUGFILE is its separate debug file; .dwo and .dwp files, and the supplementary file that dwz made, may follow. Each must belong to
 FILE: by its build id, by the name and check sum that FILE has for it, or, of split debug information, by FILE having such. FILE may
 also be a debug file alone; the unwind rules are then those of its .debug_frame section, if it has one.
 
-FILE may be a PDB instead: its functions, lines, inlined calls, public names, and for x86 the STACK WIN records. The unwind rules of other
-processors are in the program, and are not written.
+A PE file and its PDB are one, in either order: unwind rules for each instruction from the program's function table (.pdata), all else from
+the PDB, also the rules of x86 (STACK WIN). Either may be FILE alone: without a PDB the names of exports and DWARF are written.
 
 The symbol file's id is made of FILE's build id, or if it has none, of a hash of its code. Where the writer of a dump found no build id
 (of programs of Go's linker, minidump-writer does not) the dump has the hash: --id hash writes that. --id build insists on the build id.
@@ -65,7 +64,7 @@ func (d *dumpsymsRun) run(args []string, stdout, stderr io.Writer) error {
 			f.close()
 		}
 	}()
-	b, err := symbolsOf(files)
+	b, err := joined(files)
 	if err != nil {
 		return err
 	}
@@ -76,6 +75,7 @@ func (d *dumpsymsRun) run(args []string, stdout, stderr io.Writer) error {
 	if opt.ID, err = chooseID(b, d.id); err != nil {
 		return err
 	}
+	id := b.Identity()
 	n, err := b.WriteSym(stdout, opt)
 	for _, w := range b.Warnings() {
 		fmt.Fprintln(stderr, w)
@@ -86,14 +86,19 @@ func (d *dumpsymsRun) run(args []string, stdout, stderr io.Writer) error {
 	if n.Unsayable > 0 {
 		fmt.Fprintf(stderr, "%s: %d unwind rules that symbol files have no words for are left out, the first at %s\n", b.Name(), n.Unsayable, n.UnsayableFirst)
 	}
-	for _, m := range b.Has().Missing {
+	has := b.Has()
+	if has.NoProgram {
+		name := strings.TrimSuffix(id.Name, ".pdb")
+		has.Missing = append(has.Missing, symbol.MissingProgram(name+".exe or "+name+".dll", id.Arch))
+	}
+	for _, m := range has.Missing {
 		fmt.Fprintf(stderr, "%s: not here: %s\n", b.Name(), m)
 	}
 	return nil
 }
 
 // chooseID is the debug id that --id means; "" is the usual one.
-func chooseID(b symWriter, want string) (string, error) {
+func chooseID(b *binary.File, want string) (string, error) {
 	id := b.Identity()
 	switch {
 	case want == "", want == "build" && id.CodeID != "":
@@ -151,20 +156,17 @@ func openSources(paths []string) (out []sourceFile, err error) {
 	return out, nil
 }
 
-// symWriter is what a symbol file is made of: a binary with its debug files, or a PDB.
-type symWriter interface {
-	Name() string
-	Identity() symbol.Identity
-	WriteSym(w io.Writer, opt binary.SymOptions) (dumpsyms.Counts, error)
-	Warnings() []string
-	Has() symbol.Contents
-}
-
-func symbolsOf(files []sourceFile) (symWriter, error) {
-	if len(files) == 1 && binary.IsPDB(files[0].Source) {
-		return binary.OpenPDB(files[0].Source)
+// described says by which id a file and its debug file know each other.
+func described(id symbol.Identity) string {
+	switch {
+	case id.OS == "windows" && id.DebugID != "":
+		return "the debug id " + id.DebugID
+	case id.OS == "windows":
+		return "no debug id"
+	case id.CodeID != "":
+		return "the build id " + id.CodeID
 	}
-	return joined(files)
+	return "no build id"
 }
 
 // joined is the binary that the files make together: the first, or the second if that is the one that holds the program.
@@ -185,17 +187,11 @@ func joined(files []sourceFile) (*binary.File, error) {
 			return nil, err
 		}
 		if !took {
-			id := "no build id"
-			if o, err := binary.Open(f.Source); err != nil {
+			o, err := binary.Open(f.Source)
+			if err != nil {
 				return nil, err
-			} else if c := o.Identity().CodeID; c != "" {
-				id = "the build id " + c
 			}
-			own := b.Identity().CodeID
-			if own == "" {
-				own = "no build id"
-			}
-			return nil, fmt.Errorf("%s does not belong to %s: it has %s, and that one %s", f.Name, b.Name(), id, own)
+			return nil, fmt.Errorf("%s does not belong to %s: it has %s, and that one %s", f.Name, b.Name(), described(o.Identity()), described(b.Identity()))
 		}
 	}
 	return b, nil

@@ -141,3 +141,55 @@ func TestWalkDebugFile(t *testing.T) {
 		t.Errorf("%s\n%.1500s", stderr, out)
 	}
 }
+
+// TestDumpsymsPDB: a program and its PDB make one symbol file, in either order; of a PDB alone the missing program is named, and a PDB of
+// another program is refused with both ids.
+func TestDumpsymsPDB(t *testing.T) {
+	f := corpusFiles(t, "made-here/wine/crash64c.exe", "made-here/wine/crash64c.pdb", "../winapple/debugpy/attach_x86.dll", "../winapple/debugpy/attach_x86.pdb")
+	for i, rules := range []string{"\nSTACK CFI INIT ", "\nSTACK WIN 4 "} {
+		program, pdb := f[2*i], f[2*i+1]
+		code, one, stderr := crashpane("dumpsyms", program, pdb)
+		if code != exitOK || stderr != "" {
+			t.Errorf("%s: exit %d, %s", program, code, stderr)
+		}
+		if _, other, _ := crashpane("dumpsyms", pdb, program); one != other {
+			t.Errorf("%s: in the other order:\n%.500s\nand not\n%.500s", program, other, one)
+		}
+		for _, want := range []string{filepath.Base(pdb) + "\nINFO CODE_ID ", " " + filepath.Base(program) + "\nFILE 0 ", "\nFUNC ", "\nINLINE ", "\nPUBLIC ", rules} {
+			if !strings.Contains(one, want) {
+				t.Errorf("%s: no %q", program, want)
+			}
+		}
+	}
+	if _, out, stderr := crashpane("dumpsyms", f[1]); !strings.Contains(stderr, "not here: the program itself, crash64c.exe or crash64c.dll: without it x86_64 stacks are guessed") || strings.Contains(out, "STACK") {
+		t.Errorf("%s", stderr)
+	}
+	if code, _, stderr := crashpane("dumpsyms", f[0], f[3]); code != exitFailed || !strings.Contains(stderr, "does not belong to") || !strings.Contains(stderr, "35D9E4F25E16B6FD4C4C44205044422E1") {
+		t.Errorf("exit %d, %s", code, stderr)
+	}
+}
+
+// TestWalkFolderPDB finds a program and its PDB in a folder, whatever they are called, by the ids; and the program alone beside a PDB
+// that is named.
+func TestWalkFolderPDB(t *testing.T) {
+	f := corpusFiles(t, "made-here/wine/crash64c-cv.dmp", "made-here/wine/crash64c.exe", "made-here/wine/crash64c.pdb")
+	dir, programs := t.TempDir(), t.TempDir()
+	for i, to := range []string{filepath.Join(dir, "a"), filepath.Join(dir, "b"), filepath.Join(programs, "crash64c.exe")} {
+		data, err := os.ReadFile(f[1+i%2])
+		if err == nil {
+			err = os.WriteFile(to, data, 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, named, stderr := crashpane("walk", "--format", "machine", f[0], f[1], f[2])
+	if stderr != "" || !strings.Contains(named, "\n0|1|crash64c.exe|level2(int, int volatile*)|") {
+		t.Fatalf("%s\n%.900s", stderr, named)
+	}
+	for _, args := range [][]string{{dir}, {f[2], programs}} {
+		if _, found, stderr := crashpane(append([]string{"walk", "--format", "machine", f[0]}, args...)...); found != named || stderr != "" {
+			t.Errorf("%q: %s\n%.900s\nand not\n%.900s", args, stderr, found, named)
+		}
+	}
+}

@@ -20,13 +20,6 @@ import (
 
 // openBinary reads executables, libraries and debug files for a session.
 func openBinary(src *input.Source) (session.Binary, error) {
-	if binary.IsPDB(src) {
-		p, err := binary.OpenPDB(src)
-		if err != nil {
-			return nil, err
-		}
-		return p, nil
-	}
 	b, err := binary.Open(src)
 	if err != nil {
 		return nil, err
@@ -34,10 +27,21 @@ func openBinary(src *input.Source) (session.Binary, error) {
 	return b, nil
 }
 
+// openImage reads programs in the memory of Windows' dumps.
+func openImage(d *core.Dump, module int) session.Binary {
+	m := &d.Modules[module]
+	if d.OS() == core.Windows {
+		if b, err := binary.OpenImage("memory of "+core.FileName(m.Name), d.Memory.Read, m.Base, m.Size); err == nil {
+			return b
+		}
+	}
+	return nil
+}
+
 // openFiles opens the dump and the symbols that the arguments name, and walks. The caller closes the fileSet.
 func openFiles(args []string, opt session.Options, choices choices, stderr io.Writer) (*fileSet, *report.Report, error) {
 	opt.Workers = runtime.GOMAXPROCS(0)
-	opt.OpenBinary = openBinary
+	opt.OpenBinary, opt.OpenImage = openBinary, openImage
 	spools := &spools{}
 	opt.Limits.Unpackers, opt.Limits.Spool = unpack.Formats, spools.create
 	files := &fileSet{session: session.New(opt), spools: spools, stderr: stderr, added: map[string]bool{}, choices: choices}
@@ -270,12 +274,12 @@ func (s *fileSet) addFound(paths []string) bool {
 	return found
 }
 
-// findPart gives the ELF files that something missing may be: those whose name stands in its description.
+// findPart gives the binaries that something missing may be: those whose name stands in its description.
 func (s *fileSet) findPart(r *report.Report, missing string) []string {
 	var out []string
 	for _, f := range s.folders {
 		f.scan(r, s.stderr)
-		for name, paths := range f.elfByName {
+		for name, paths := range f.binariesByName {
 			if containsName(missing, name) {
 				out = append(out, paths...)
 			}
@@ -342,7 +346,7 @@ func (s *fileSet) stored(debugFile, id string, endings ...string) (string, bool)
 	return "", false
 }
 
-// find gives the first folder's files for a module: its symbol file, and the ELF files of its id; if there is none with the right
+// find gives the first folder's files for a module: its symbol file, and the binaries of its id; if there is none with the right
 // id, one of the right name, so that the report can say that its id is another.
 func (s *fileSet) find(r *report.Report, w report.Wanted) []string {
 	if path, ok := s.stored(w.DebugFile, w.DebugID, "", ".gz", ".zst", ".xz"); ok {
@@ -352,12 +356,14 @@ func (s *fileSet) find(r *report.Report, w report.Wanted) []string {
 	for _, f := range s.folders {
 		f.scan(r, s.stderr)
 		out = append(out, f.unread()...)
-		if w.DebugID == "" {
-			continue
+		var files []string
+		if path := f.byID[idKey(w.DebugID)]; path != "" && w.DebugID != "" {
+			files = append(files, path)
 		}
-		files := f.elfByID[idKey(w.DebugID)]
-		if path := f.byID[idKey(w.DebugID)]; path != "" {
-			files = append([]string{path}, files...)
+		for _, id := range []string{w.DebugID, r.Modules[w.Module].CodeID} {
+			if id != "" {
+				files = append(files, f.binariesByID[idKey(id)]...)
+			}
 		}
 		if len(files) > 0 {
 			return append(out, files...)
@@ -369,7 +375,7 @@ func (s *fileSet) find(r *report.Report, w report.Wanted) []string {
 		}
 	}
 	for _, f := range s.folders {
-		if files := f.elfByName[w.DebugFile]; len(files) > 0 {
+		if files := f.binariesByName[w.DebugFile]; len(files) > 0 {
 			return append(out, files...)
 		}
 	}

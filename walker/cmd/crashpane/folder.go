@@ -22,8 +22,9 @@ type folder struct {
 	// byID and byName are the symbol files that one of the dump's modules may want, by the id (see idKey) and the name of their MODULE
 	// record; the first of each in the order of their paths.
 	byID, byName map[string]string
-	// elfByID and elfByName are the ELF files and PDBs, by each of their debug ids (see idKey), and by their names and those that they have for themselves.
-	elfByID, elfByName map[string][]string
+	// binariesByID and binariesByName are the ELF and PE files and PDBs, by their code id and each of their debug ids (see idKey), and by their
+	// names and those that they have for themselves.
+	binariesByID, binariesByName map[string][]string
 	// alike are the symbol files that have the name of a module and are not the first of that name, others counts the symbol files of no module.
 	alike  []symbolHead
 	others int
@@ -46,7 +47,7 @@ func (f *folder) scan(r *report.Report, stderr io.Writer) {
 	}
 	f.scanned = true
 	f.byID, f.byName = map[string]string{}, map[string]string{}
-	f.elfByID, f.elfByName = map[string][]string{}, map[string][]string{}
+	f.binariesByID, f.binariesByName = map[string][]string{}, map[string][]string{}
 	ids, names := map[string]bool{}, map[string]bool{}
 	for i := range r.Modules {
 		ids[idKey(r.Modules[i].DebugID)] = true
@@ -68,7 +69,7 @@ func (f *folder) scan(r *report.Report, stderr io.Writer) {
 			f.archives = append(f.archives, path)
 			return nil
 		}
-		if bytes.HasPrefix(first, []byte("\x7fELF")) || bytes.HasPrefix(first, []byte("Microsoft C/C++ MSF 7.00")) {
+		if isBinary(first) {
 			if err := f.addBinary(path); err != nil {
 				fmt.Fprintln(stderr, err)
 			}
@@ -94,7 +95,17 @@ func (f *folder) scan(r *report.Report, stderr io.Writer) {
 	})
 }
 
-// addBinary notes an ELF file or PDB, of which no more than the headers are read.
+// isBinary says whether a file begins as an ELF or PE file or a PDB.
+func isBinary(first []byte) bool {
+	for _, magic := range []string{"\x7fELF", "MZ", "Microsoft C/C++ MSF 7.00"} {
+		if bytes.HasPrefix(first, []byte(magic)) {
+			return true
+		}
+	}
+	return false
+}
+
+// addBinary notes an ELF or PE file or a PDB, of which no more than the headers are read.
 func (f *folder) addBinary(path string) error {
 	files, err := openSources([]string{path})
 	if err != nil {
@@ -106,15 +117,17 @@ func (f *folder) addBinary(path string) error {
 		return err
 	}
 	id := b.Identity()
-	for _, one := range idsOf(id) {
-		f.elfByID[idKey(one)] = append(f.elfByID[idKey(one)], path)
+	for _, one := range append(idsOf(id), id.CodeID) {
+		if one != "" {
+			f.binariesByID[idKey(one)] = append(f.binariesByID[idKey(one)], path)
+		}
 	}
 	names := []string{filepath.Base(path)}
 	if id.Name != names[0] {
 		names = append(names, id.Name)
 	}
 	for _, name := range names {
-		f.elfByName[name] = append(f.elfByName[name], path)
+		f.binariesByName[name] = append(f.binariesByName[name], path)
 	}
 	return nil
 }

@@ -20,9 +20,9 @@ var rulesCommand = command{
 	name:  "rules",
 	line:  "rules [--source " + strings.Join(ruleSources, "|") + "] [--address A] [--format text|json] FILE [DEBUGFILE…]",
 	about: "print how each instruction's caller is found",
-	help: `Prints the register-recovery rules of the ELF file or symbol file FILE, a row for every stretch of code in which they are the same:
-from which address on, how the canonical frame address (CFA) is computed, and where the return address and the caller's registers
-are. Addresses are those that the file is linked at, as readelf and objdump have them.
+	help: `Prints the register-recovery rules of FILE, an ELF file, PE file (.exe, .dll) or symbol file, a row for every stretch of code in which they
+are the same: from which address on, how the canonical frame address (CFA) is computed, and where the return address and the caller's
+registers are. Addresses are those that the file is linked at, as readelf and objdump have them.
 
   rsp+16        of the CFA: the value of a register and a distance
   cfa-8         of others: saved in the word at that address
@@ -38,9 +38,10 @@ authentication code).
 DEBUGFILE is a separate debug file of FILE, whose .debug_frame is then asked too.
 
 Without --source all kinds that the file has are printed, in the order in which they are used: the first that covers an address
-is. Kinds: eh_frame and debug_frame (DWARF), sframe, exidx (ARM's exception index), cfi (STACK CFI of a symbol file). --address
-prints the row of one address for each kind; it is an error if none has one. json is an array of objects. Where rules of a kind
-could not all be read, an object with "error" and "source", or a line "error: …", says so in the output, and the exit status is 1.`,
+is. Kinds: pdata (the function table of Windows), eh_frame and debug_frame (DWARF), sframe, exidx (ARM's exception index), leaf (code
+that the function table of Windows does not mention: it calls nothing), cfi (STACK CFI of a symbol file). --address prints the row of
+one address for each kind; it is an error if none has one. json is an array of objects. Where rules of a kind could not all be read,
+an object with "error" and "source", or a line "error: …", says so in the output, and the exit status is 1.`,
 	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
 		var r rulesRun
 		fs.StringVar(&r.source, "source", "", "`kind` of rules: "+strings.Join(ruleSources, ", "))
@@ -51,7 +52,7 @@ could not all be read, an object with "error" and "source", or a line "error: �
 }
 
 // ruleSources are the kinds in the order in which they are used.
-var ruleSources = []string{"eh_frame", "debug_frame", "sframe", "exidx", "cfi"}
+var ruleSources = []string{"pdata", "eh_frame", "debug_frame", "sframe", "exidx", "leaf", "cfi"}
 
 // rulesRun is one run of the command.
 type rulesRun struct {

@@ -8,6 +8,7 @@ import (
 	"github.com/crashpane/crashpane/symfile"
 	"github.com/crashpane/crashpane/symfile/dumpsyms"
 	"github.com/crashpane/crashpane/symfile/elf"
+	"github.com/crashpane/crashpane/symfile/pe"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
@@ -24,15 +25,15 @@ type rulesFile struct {
 	tables []ruleTable
 }
 
-// openRules opens an ELF file with what belongs to it, or a symbol file.
+// openRules opens a binary with what belongs to it, or a symbol file.
 func openRules(files []sourceFile) (*rulesFile, error) {
 	src := files[0].Source
 	head, err := src.Bytes(0, min(4, src.Size))
 	if err != nil {
 		return nil, err
 	}
-	if elf.Is(head) {
-		return elfRules(files)
+	if elf.Is(head) || pe.Is(head) {
+		return binaryRules(files)
 	}
 	if len(files) > 1 {
 		return nil, usageError("one symbol file at a time")
@@ -46,7 +47,7 @@ func symRules(src *input.Source) (*rulesFile, error) {
 		return nil, err
 	}
 	if !f.HasModule {
-		return nil, fmt.Errorf("%s: neither an ELF file nor a symbol file", src.Name)
+		return nil, fmt.Errorf("%s: neither an ELF file, a PE file nor a symbol file", src.Name)
 	}
 	out := &rulesFile{}
 	for _, a := range cpu.All() {
@@ -64,18 +65,18 @@ func symRules(src *input.Source) (*rulesFile, error) {
 }
 
 // kinds are the sections' names on the command line.
-var kinds = map[string]string{".eh_frame": "eh_frame", ".debug_frame": "debug_frame", ".sframe": "sframe", ".ARM.exidx": "exidx"}
+var kinds = map[string]string{".eh_frame": "eh_frame", ".debug_frame": "debug_frame", ".sframe": "sframe", ".ARM.exidx": "exidx",
+	".pdata": "pdata", "leaf functions": "leaf"}
 
-func elfRules(files []sourceFile) (*rulesFile, error) {
+func binaryRules(files []sourceFile) (*rulesFile, error) {
 	b, err := joined(files)
 	if err != nil {
 		return nil, err
 	}
-	e := b.ELF()
-	if e.Arch == nil {
-		return nil, fmt.Errorf("%s: the registers of machine %d are not known", b.Name(), e.Machine)
+	if b.Arch() == nil {
+		return nil, fmt.Errorf("%s: the registers of its processor are not known", b.Name())
 	}
-	out := &rulesFile{arch: e.Arch, base: e.Base}
+	out := &rulesFile{arch: b.Arch(), base: b.Base()}
 	for _, s := range b.UnwindSections() {
 		out.tables = append(out.tables, ruleTable{kinds[s.Kind], s.Open})
 	}

@@ -86,7 +86,7 @@ func TestRulesErrors(t *testing.T) {
 		{[]string{"--source", "exidx", framed}, exitFailed, "there are no exidx rules in it"},
 		{[]string{"no-such-file"}, exitFailed, "no-such-file"},
 		{[]string{dir}, exitFailed, "not a file"},
-		{[]string{write("text", "what is this")}, exitFailed, "neither an ELF file nor a symbol file"},
+		{[]string{write("text", "what is this")}, exitFailed, "neither an ELF file, a PE file nor a symbol file"},
 		{[]string{write("empty.sym", "MODULE Linux x86_64 000000000000000000000000000000000 a\n")}, exitFailed, "there are no unwind rules in it"},
 		{[]string{write("z80.sym", "MODULE Linux z80 000000000000000000000000000000000 a\n")}, exitFailed, `the registers of "z80" are not known`},
 		{[]string{write("cut.elf", string(whole[:100]))}, exitFailed, "cut.elf"},
@@ -97,7 +97,7 @@ func TestRulesErrors(t *testing.T) {
 		}
 	}
 	code, stdout, _ := crashpane("help", "rules")
-	if code != exitOK || !strings.Contains(stdout, "--address") || !strings.Contains(stdout, "eh_frame|debug_frame|sframe|exidx|cfi") {
+	if code != exitOK || !strings.Contains(stdout, "--address") || !strings.Contains(stdout, "pdata|eh_frame|debug_frame|sframe|exidx|leaf|cfi") {
 		t.Errorf("help: exit %d\n%s", code, stdout)
 	}
 }

@@ -21,7 +21,8 @@ var walkCommand = command{
 	about: "walk the stacks of a dump and print them",
 	help: `Prints the crash reason and the stack of every thread of the minidump DUMP.
 
-SYMBOLS are Breakpad symbol files, ELF executables, libraries and debug files (.debug, .dwo, .dwp, dwz), PDBs, archives (.gz, .zip, .zst, .xz) of
+SYMBOLS are Breakpad symbol files, ELF executables, libraries and debug files (.debug, .dwo, .dwp, dwz), PE files (.exe, .dll), PDBs,
+archives (.gz, .zip, .zst, .xz) of
 them, or folders. A folder is first asked for DEBUG_FILE/ID/NAME.sym, as symbol stores are laid out, and then searched whole: a
 symbol file is known by its MODULE line, a binary by its build id, whatever its name and place. A binary without one is known by
 its name and size.

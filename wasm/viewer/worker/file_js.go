@@ -79,7 +79,7 @@ func (f *fileReader) ReadAt(p []byte, off int64) (n int, err error) {
 	if off == 0 && f.grain == partSize && len(f.parts) == 0 {
 		// The first bytes say what the file is.
 		defer func() {
-			if n >= 4 && string(p[:4]) == "\x7fELF" {
+			if n >= 4 && (string(p[:4]) == "\x7fELF" || string(p[:2]) == "MZ") {
 				f.grain, f.asked = binaryPart, map[int64]uint8{}
 			}
 		}()

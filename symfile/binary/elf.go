@@ -1,0 +1,202 @@
+package binary
+
+import (
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/dumpsyms"
+	"github.com/crashpane/crashpane/symfile/elf"
+	"github.com/crashpane/crashpane/symfile/pdb"
+	"github.com/crashpane/crashpane/symfile/symbol"
+)
+
+// elfProgram is an ELF file with the files that belong to it.
+type elfProgram struct {
+	src   *input.Source
+	elf   *elf.File
+	notes *notes
+
+	debug, alt *elf.File // the separate debug file, and what dwz shared among several
+	mini       *elf.File // in .gnu_debugdata
+	miniLooked bool
+	split      []*splitFile
+	own        *splitFile // see packed
+}
+
+func openELF(src *input.Source, n *notes) (program, error) {
+	e, err := elf.Open(src)
+	if err != nil {
+		return nil, err
+	}
+	if e.Type == elf.TypeCore {
+		return nil, &input.FormatError{File: src.Name, Part: "ELF header", Offset: 16, Want: "an executable, library, object or debug file", Have: "a core file"}
+	}
+	return &elfProgram{src: src, elf: e, notes: n}, nil
+}
+
+func (f *elfProgram) arch() *cpu.Arch      { return f.elf.Arch }
+func (f *elfProgram) base() uint64         { return f.elf.Base }
+func (f *elfProgram) frameData() *pdb.File { return nil }
+
+func (f *elfProgram) warnings() (out []string) {
+	for _, e := range f.opened() {
+		out = append(out, e.Warnings()...)
+	}
+	return out
+}
+
+func (f *elfProgram) sources() (out []*input.Source) {
+	for _, e := range f.opened() {
+		out = append(out, e.Src)
+	}
+	return out
+}
+
+// opened are the file and all that belong to it.
+func (f *elfProgram) opened() (out []*elf.File) {
+	for _, e := range []*elf.File{f.elf, f.debug, f.alt, f.mini} {
+		if e != nil {
+			out = append(out, e)
+		}
+	}
+	for _, s := range f.split {
+		out = append(out, s.elf)
+	}
+	return out
+}
+
+func (f *elfProgram) identity() symbol.Identity {
+	src, e := f.src, f.elf
+	id := symbol.Identity{Name: e.SoName, DebugID: e.DebugID(), CodeID: e.CodeID(), HashIDs: e.HashIDs, OS: "Linux", Arch: dumpsyms.Arch(e.Arch)}
+	if word, ok := otherArchs[e.Machine]; e.Arch == nil && ok {
+		id.Arch = word
+	}
+	if id.Name == "" {
+		id.Name = baseName(src.Name)
+	}
+	if e.Section(".note.android.ident") != nil {
+		id.OS = "Android"
+	}
+	for _, s := range e.Segments {
+		if s.Type == segLoad && s.Address+s.MemSize > e.Base {
+			id.Size = max(id.Size, s.Address+s.MemSize-e.Base)
+		}
+	}
+	id.Code = hasCode(e)
+	switch {
+	case isPack(e) && e.Section(".debug_info") == nil:
+		id.Kind, id.Code = "package of split debug information", false
+	case e.Type == elf.TypeRel && e.Section(".debug_info.dwo") != nil:
+		id.Kind, id.Code = "split debug information", false
+	case e.Type == elf.TypeRel:
+		id.Kind = "object file"
+	case !id.Code:
+		id.Kind = "debug file"
+	case e.Type == elf.TypeDyn && e.Interp == "":
+		id.Kind = "library"
+	default:
+		id.Kind = "executable"
+	}
+	return id
+}
+
+// otherArchs are Breakpad's words for machines (e_machine) whose registers have no table here. Their files have names and lines all the
+// same. Source: Breakpad, src/common/linux/dump_symbols.cc (ElfArchitecture); for MIPS the n32 convention, for S/390 its 31 bits.
+var otherArchs = map[uint16]string{8: "mips", 22: "s390", 43: "sparcv9"}
+
+// Numbers of the gABI, chapter 5: p_type and p_flags.
+const (
+	segLoad   = 1
+	segExec   = 1
+	segWrite  = 2
+	flagWrite = 1 // SHF_WRITE
+)
+
+// hasCode says whether the program itself is in the file. Headers of debug files still describe it.
+func hasCode(e *elf.File) bool {
+	sections := false
+	for i := range e.Sections {
+		if s := &e.Sections[i]; s.Exec() && s.Size > 0 {
+			if s.HasBytes() {
+				return true
+			}
+			sections = true
+		}
+	}
+	if sections {
+		return false
+	}
+	for _, s := range e.Segments {
+		if s.Type == segLoad && s.Flags&segExec != 0 && s.FileSize > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (f *elfProgram) code(rva uint64, p []byte) int {
+	if !hasCode(f.elf) {
+		return 0
+	}
+	address := f.elf.Base + rva
+	n := uint64(len(p))
+	if s := f.elf.SectionAt(address); s != nil {
+		if s.Flags&flagWrite != 0 || !s.HasBytes() {
+			return 0
+		}
+		n = min(n, s.Size-(address-s.Address))
+	} else {
+		left := uint64(0)
+		for _, s := range f.elf.Segments {
+			if s.Type == segLoad && s.Flags&segWrite == 0 && address >= s.Address && address-s.Address < s.FileSize {
+				left = s.FileSize - (address - s.Address)
+			}
+		}
+		n = min(n, left)
+	}
+	if n == 0 {
+		return 0
+	}
+	b, err := f.elf.At(address, int64(n))
+	if err != nil {
+		if !input.Needs(err) {
+			f.notes.add(err)
+		}
+		return 0
+	}
+	return copy(p, b)
+}
+
+func (f *elfProgram) isCode(rva uint64) bool {
+	address := f.elf.Base + rva
+	if s := f.elf.SectionAt(address); s != nil {
+		return s.Exec()
+	}
+	for _, s := range f.elf.Segments {
+		if s.Type == segLoad && address >= s.Address && address-s.Address < s.MemSize {
+			return s.Flags&segExec != 0 && len(f.elf.Sections) <= 1
+		}
+	}
+	return false
+}
+
+// missing says which files are known to exist and are not here.
+func (f *elfProgram) missing(id *symbol.Identity, out *symbol.Contents) {
+	add := func(text string) { out.Missing = append(out.Missing, text) }
+	if id.Code && f.debug == nil && !out.Functions {
+		name, _, linked := f.elf.DebugLink()
+		switch {
+		case linked:
+			add("the separate debug file " + described(baseName(name), f.elf.BuildID))
+		case len(f.elf.BuildID) > 0 && !f.elf.HasSymtab():
+			add("the separate debug file, " + described("if there is one", f.elf.BuildID))
+		}
+	}
+	if !id.Code && !out.CFI && !out.SFrame && id.Kind == "debug file" {
+		add("the program itself, whose .eh_frame the debug file does not have: " + described(id.Name, f.elf.BuildID))
+	}
+	for _, e := range f.files() {
+		if name, build, ok := e.AltLink(); ok && f.alt == nil {
+			add("the supplementary debug file " + described(baseName(name), build))
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package binary
+
+import (
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/dwarf"
+	"github.com/crashpane/crashpane/symfile/elf"
+	"github.com/crashpane/crashpane/symfile/stabs"
+	"github.com/crashpane/crashpane/symfile/symbol"
+)
+
+func (f *elfProgram) symbolSources() []*symbolSource {
+	out := []*symbolSource{}
+	for _, e := range f.files() {
+		if e.Section(".debug_info") != nil {
+			out = append(out, &symbolSource{section: ".debug_info", file: e.Src.Name, open: func() (symbolTable, error) { return f.openDWARF(e) }})
+		}
+	}
+	for _, e := range f.files() {
+		if e.Section(".stab") != nil {
+			out = append(out, &symbolSource{section: ".stab", file: e.Src.Name, open: func() (symbolTable, error) {
+				t, err := stabs.OpenELF(e)
+				if err == nil && t == nil {
+					err = &input.FormatError{File: e.Src.Name, Part: "section headers", Offset: -1, Want: "a section .stabstr beside .stab"}
+				}
+				return t, err
+			}})
+		}
+	}
+	return out
+}
+
+// sections are a file's debug sections.
+func (f *elfProgram) sections(e *elf.File) dwarf.Sections {
+	return dwarf.Sections{
+		Get: func(name string) (*input.Source, error) {
+			s := e.Section(name)
+			if s == nil {
+				return nil, nil
+			}
+			return e.Data(s)
+		},
+		More: func(name string) (more []*input.Source, err error) {
+			first := e.Section(name)
+			for i := range e.Sections {
+				if s := &e.Sections[i]; s.Name == name && s != first {
+					data, err := e.Data(s)
+					if err != nil {
+						return nil, err
+					}
+					more = append(more, data)
+				}
+			}
+			return more, nil
+		},
+		Order: e.Order, AddressSize: e.Class / 8, Base: f.baseOf(e), File: e.Src.Name,
+	}
+}
+
+func (f *elfProgram) openDWARF(e *elf.File) (*dwarf.Data, error) {
+	opt := dwarf.Options{Split: f.findSplit}
+	if f.alt != nil {
+		alt := f.sections(f.alt)
+		opt.Alt = &alt
+	}
+	return dwarf.Open(f.sections(e), opt)
+}
+
+// findSplit is the .dwo file of a unit: the one whose path ends like the unit's, as far as possible, else the package.
+func (f *elfProgram) findSplit(dwoName, _ string, _ uint64) (*dwarf.Sections, bool) {
+	var best *splitFile
+	most := 0
+	for _, s := range f.split {
+		if n := sameEnd(s.elf.Src.Name, dwoName); !s.pack && n > most {
+			best, most = s, n
+		}
+	}
+	if best == nil {
+		best = f.packed()
+	}
+	if best == nil {
+		// A package is called after its program.
+		for _, s := range f.split {
+			if s.pack && (best == nil || baseName(s.elf.Src.Name) == baseName(f.src.Name)+".dwp") {
+				best = s
+			}
+		}
+	}
+	if best == nil {
+		return nil, false
+	}
+	if best.sections == nil {
+		s := f.sections(best.elf)
+		best.sections = &s
+	}
+	return best.sections, true
+}
+
+// sameEnd is how many names two paths have in common at their ends.
+func sameEnd(a, b string) int {
+	for n := 0; ; n++ {
+		x, y := baseName(a), baseName(b)
+		if x != y || x == "" {
+			return n
+		}
+		if len(a) == len(x) || len(b) == len(y) {
+			return n + 1
+		}
+		a, b = a[:len(a)-len(x)-1], b[:len(b)-len(y)-1]
+	}
+}
+
+// elfNames are an ELF file's names, with the program's RVAs: a debug file without headers of the program does not know where that
+// begins.
+type elfNames struct {
+	*elf.Publics
+	shift uint64
+}
+
+func (n elfNames) symbol(p elf.Public) symbol.Symbol {
+	return symbol.Symbol{Name: p.Name, Start: p.Start + n.shift, Size: p.Size, Public: true}
+}
+
+// At implements nameTable.
+func (n elfNames) At(i int) symbol.Symbol { return n.symbol(n.Publics.At(i)) }
+
+// Lookup implements nameTable.
+func (n elfNames) Lookup(rva uint64) (symbol.Symbol, bool) {
+	p, ok := n.Publics.Lookup(rva - n.shift)
+	if !ok {
+		return symbol.Symbol{}, false
+	}
+	return n.symbol(p), true
+}
+
+func (f *elfProgram) symbolTables() ([]*names, error) {
+	if err := f.openMini(); err != nil {
+		return nil, err
+	}
+	var full, rest []*names
+	for _, e := range []*elf.File{f.elf, f.debug, f.mini} {
+		if e == nil || !e.HasSymtab() && e != f.elf {
+			continue
+		}
+		n := &names{section: ".dynsym", file: e.Src.Name, full: e.HasSymtab(), open: func() (nameTable, error) {
+			p, err := e.Publics()
+			if err != nil {
+				return nil, err
+			}
+			return elfNames{p, e.Base - f.baseOf(e)}, nil
+		}}
+		if n.full {
+			n.section = ".symtab"
+			full = append(full, n)
+		} else {
+			rest = append(rest, n)
+		}
+	}
+	return append(full, rest...), nil
+}
+
+// openMini opens the file that is packed into this one, once.
+func (f *elfProgram) openMini() error {
+	if f.miniLooked {
+		return nil
+	}
+	mini, err := f.elf.MiniDebugInfo()
+	if input.Needs(err) {
+		return err
+	}
+	if err != nil {
+		f.notes.add(err)
+	}
+	f.mini, f.miniLooked = mini, true
+	return nil
+}

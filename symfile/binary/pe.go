@@ -1,0 +1,305 @@
+package binary
+
+import (
+	"encoding/binary"
+	"io"
+	"strings"
+
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/dumpsyms"
+	"github.com/crashpane/crashpane/symfile/dwarf"
+	"github.com/crashpane/crashpane/symfile/dwarfcfi"
+	"github.com/crashpane/crashpane/symfile/elf"
+	"github.com/crashpane/crashpane/symfile/pdata"
+	"github.com/crashpane/crashpane/symfile/pdb"
+	"github.com/crashpane/crashpane/symfile/pe"
+	"github.com/crashpane/crashpane/symfile/symbol"
+	"github.com/crashpane/crashpane/symfile/unwind"
+)
+
+// peProgram is a PE file, with its PDB if that is here.
+type peProgram struct {
+	src *input.Source
+	pe  *pe.File
+	pdb *pdbProgram
+	// functions is the table in .pdata, opened once: two tables of rules come from it.
+	functions *pdata.Table
+	packed    map[*pe.Section]*input.Source
+}
+
+func openPE(src *input.Source) (*peProgram, error) {
+	p, err := pe.Open(src)
+	if err != nil {
+		return nil, err
+	}
+	return &peProgram{src: src, pe: p, packed: map[*pe.Section]*input.Source{}}, nil
+}
+
+// memory reads an image; offsets are RVAs.
+type memory struct {
+	read func(address uint64, p []byte) int
+	base uint64
+}
+
+// ReadAt implements io.ReaderAt.
+func (m memory) ReadAt(p []byte, off int64) (int, error) {
+	n := m.read(m.base+uint64(off), p)
+	if n < len(p) {
+		return n, io.ErrUnexpectedEOF
+	}
+	return n, nil
+}
+
+// openImage opens an image in memory if its function table is there from end to end: dumps often have headers and nothing else.
+func openImage(src *input.Source) (*peProgram, error) {
+	p, err := pe.OpenMapped(src)
+	if err != nil {
+		return nil, err
+	}
+	table, rva := p.Exceptions()
+	if table == nil || table.Size == 0 {
+		return nil, &input.FormatError{File: src.Name, Part: "exception directory", Offset: -1, Want: "a function table", Have: "none"}
+	}
+	for _, at := range []int64{0, table.Size - 1} {
+		if _, err := table.Bytes(at, 1); err != nil {
+			return nil, src.Wrap("exception directory", int64(rva)+at, err)
+		}
+	}
+	return &peProgram{src: src, pe: p, packed: map[*pe.Section]*input.Source{}}, nil
+}
+
+func (f *peProgram) arch() *cpu.Arch               { return f.pe.Arch }
+func (f *peProgram) base() uint64                  { return f.pe.Base }
+func (f *peProgram) code(rva uint64, p []byte) int { return f.pe.ReadCode(rva, p) }
+
+func (f *peProgram) warnings() []string {
+	out := append([]string(nil), f.pe.Warnings()...)
+	if f.pe.Hybrid == "arm64ec" {
+		out = append(out, f.src.Name+": has ARM64EC code beside x64 code; its function table is not read")
+	}
+	return out
+}
+
+func (f *peProgram) sources() []*input.Source {
+	if f.pdb != nil {
+		return append(f.pdb.sources(), f.src)
+	}
+	return []*input.Source{f.src}
+}
+
+func (f *peProgram) frameData() *pdb.File {
+	if f.pdb != nil {
+		return f.pdb.pdb
+	}
+	return nil
+}
+
+func (f *peProgram) attach(src *input.Source) (program, error) {
+	if f.pdb != nil || !pdb.Is(src) {
+		return nil, nil
+	}
+	p, err := pdb.Open(src)
+	if err != nil {
+		return nil, nil // whoever opens it for itself says so
+	}
+	return f.attachPDB(&pdbProgram{src, p})
+}
+
+// attachPDB takes the PDB of this very build in: the file names its id.
+func (f *peProgram) attachPDB(p *pdbProgram) (program, error) {
+	switch want := f.pe.DebugID(); {
+	case strings.EqualFold(p.pdb.DebugID, want):
+		f.pdb = p
+		return f, nil
+	case want != "" && strings.EqualFold(baseName(p.src.Name), baseName(f.pe.CodeView.File)):
+		return nil, &input.FormatError{File: p.src.Name, Offset: -1, Want: "the id " + want + ", which " + baseName(f.src.Name) + " names", Have: p.pdb.DebugID}
+	}
+	return nil, nil
+}
+
+func (f *peProgram) isCode(rva uint64) bool {
+	s := f.pe.SectionAt(rva)
+	return s != nil && s.Exec()
+}
+
+// identity follows Breakpad: a module of Windows is called by its PDB, if it names one.
+func (f *peProgram) identity() symbol.Identity {
+	p := f.pe
+	id := symbol.Identity{Name: baseName(p.CodeView.File), DebugID: p.DebugID(), CodeID: p.CodeID(), CodeName: baseName(f.src.Name),
+		OS: "windows", Arch: dumpsyms.Arch(p.Arch), Size: uint64(p.ImageSize), Code: true}
+	if id.Name == "" {
+		id.Name, id.CodeName = id.CodeName, ""
+	}
+	switch {
+	case p.IsEFI():
+		id.Kind = "EFI program"
+	case p.IsDriver():
+		id.Kind = "driver"
+	case p.IsDLL():
+		id.Kind = "library"
+	default:
+		id.Kind = "executable"
+	}
+	if p.Hybrid != "" {
+		id.Kind += " (" + p.Hybrid + ")"
+	}
+	return id
+}
+
+// missing names the PDB, which has what the program itself does not have: functions and lines.
+func (f *peProgram) missing(id *symbol.Identity, out *symbol.Contents) {
+	if name := baseName(f.pe.CodeView.File); f.pdb == nil && name != "" && !out.Functions && id.DebugID != "" {
+		out.Missing = append(out.Missing, "the debug information "+name+" (id "+id.DebugID+")")
+	}
+}
+
+// section is a debug section's content, unpacked; nil if the file has none.
+func (f *peProgram) section(name string) (*input.Source, error) {
+	s := f.pe.Section(name)
+	if s == nil {
+		return nil, nil
+	}
+	if d := f.packed[s]; d != nil {
+		return d, nil
+	}
+	d, err := f.pe.Data(s)
+	if err != nil || s.Name == name {
+		return d, err
+	}
+	// ".zdebug_…", which Go's linker writes.
+	if d, err = elf.Unzip(d); err == nil {
+		f.packed[s] = d
+	}
+	return d, err
+}
+
+func (f *peProgram) symbolSources() []*symbolSource {
+	out := []*symbolSource{}
+	if f.pdb != nil {
+		out = f.pdb.symbolSources()
+	}
+	if f.pe.Section(".debug_info") != nil {
+		out = append(out, &symbolSource{section: ".debug_info", file: f.src.Name, open: func() (symbolTable, error) {
+			return dwarf.Open(dwarf.Sections{
+				Get: f.section, More: func(string) ([]*input.Source, error) { return nil, nil },
+				Order: binary.LittleEndian, AddressSize: f.pe.Class / 8, Base: f.pe.Base, File: f.src.Name,
+			}, dwarf.Options{})
+		}})
+	}
+	return out
+}
+
+// symbolTables are none where there is a PDB: its public names have all of them.
+func (f *peProgram) symbolTables() ([]*names, error) {
+	if f.pdb != nil {
+		return nil, nil
+	}
+	n := &names{section: "exports", file: f.src.Name, full: f.pe.HasSymbols(), open: func() (nameTable, error) {
+		p, err := f.pe.Publics()
+		if err != nil {
+			return nil, err
+		}
+		if src, _ := f.pe.Exceptions(); src == nil || f.pe.Arch == nil || f.pe.Arch == cpu.X86 || f.pe.Hybrid != "" || f.pe.HasSymbols() {
+			return p, nil
+		}
+		t, err := f.pdata()
+		return exports{p, t}, err
+	}}
+	if n.full {
+		n.section = "COFF symbol table"
+	}
+	return []*names{n}, nil
+}
+
+// exports are the names of a program of which most functions have none: the function table says where one ends.
+type exports struct {
+	*pe.Publics
+	functions *pdata.Table
+}
+
+// Lookup implements nameTable. Where the function table cannot be read, the last name before an address is as good as any.
+func (n exports) Lookup(rva uint64) (symbol.Symbol, bool) {
+	s, ok := n.Publics.Lookup(rva)
+	if !ok {
+		return s, false
+	}
+	if apart, err := n.functions.Apart(s.Start, rva); err == nil && apart {
+		return symbol.Symbol{}, false
+	}
+	return s, true
+}
+
+func (f *peProgram) unwindTables() []*table {
+	out := []*table{}
+	add := func(kind string, open func() (unwind.Table, error)) {
+		out = append(out, &table{kind: kind, file: f.src.Name, open: open})
+	}
+	exceptions, _ := f.pe.Exceptions()
+	hasTable := exceptions != nil && f.pe.Arch != cpu.X86 && f.pe.Hybrid != "arm64ec"
+	if hasTable {
+		add(".pdata", func() (unwind.Table, error) {
+			t, err := f.pdata()
+			if err != nil {
+				return nil, err
+			}
+			return t, nil
+		})
+	}
+	if s := f.pe.Section(".eh_frame"); s != nil {
+		add(".eh_frame", func() (unwind.Table, error) {
+			src, err := f.section(".eh_frame")
+			if err != nil {
+				return nil, err
+			}
+			return dwarfcfi.EHFrame(src, f.pe.Base+uint64(s.RVA), nil, 0, f.cfiConfig())
+		})
+	}
+	if f.pe.Section(".debug_frame") != nil {
+		add(".debug_frame", func() (unwind.Table, error) {
+			src, err := f.section(".debug_frame")
+			if err != nil {
+				return nil, err
+			}
+			return dwarfcfi.DebugFrame(src, f.cfiConfig())
+		})
+	}
+	// The table of a file for two processors tells of one of them.
+	if hasTable && f.pe.Hybrid == "" {
+		add("leaf functions", func() (unwind.Table, error) {
+			t, err := f.pdata()
+			if err != nil {
+				return nil, err
+			}
+			return t.Leaves(), nil
+		})
+	}
+	return out
+}
+
+// pdata opens the function table.
+func (f *peProgram) pdata() (*pdata.Table, error) {
+	if f.functions == nil {
+		src, _ := f.pe.Exceptions()
+		t, err := pdata.Open(src, pdata.Config{Arch: f.pe.Arch, File: f.src.Name, At: f.pe.At, Code: f.pe.Code(), Place: f.pe.Place})
+		if err != nil {
+			return nil, err
+		}
+		f.functions = t
+	}
+	return f.functions, nil
+}
+
+func (f *peProgram) cfiConfig() dwarfcfi.Config {
+	cfg := dwarfcfi.Config{Arch: f.pe.Arch, Order: binary.LittleEndian, AddressSize: f.pe.Class / 8, Base: f.pe.Base, File: f.src.Name,
+		At: func(address uint64, n int64) ([]byte, error) { return f.pe.At(address-f.pe.Base, n) }}
+	for i := range f.pe.Sections {
+		switch s := &f.pe.Sections[i]; s.Name {
+		case ".text":
+			cfg.Text = f.pe.Base + uint64(s.RVA)
+		case ".data":
+			cfg.Data = f.pe.Base + uint64(s.RVA)
+		}
+	}
+	return cfg
+}

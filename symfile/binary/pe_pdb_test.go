@@ -1,0 +1,142 @@
+package binary_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/hex"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/binary"
+	"github.com/crashpane/crashpane/symfile/symbol"
+)
+
+// madePair is a made program and a made PDB, whose id is put into the program: they are of different sources, but a reader cannot know.
+func madePair(t testing.TB, machine string) (program, pdb []byte, id string) {
+	t.Helper()
+	zipped, err := os.ReadFile("../pdb/testdata/" + machine + ".pdb.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := gzip.NewReader(bytes.NewReader(zipped))
+	if err == nil {
+		pdb, err = io.ReadAll(r)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err = os.ReadFile("../pe/testdata/" + machine + ".dll")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := binary.Open(input.FromBytes("t.pdb", pdb))
+	if err != nil {
+		t.Fatal(err)
+	}
+	id = f.Identity().DebugID
+	guid, err := hex.DecodeString(id[:32])
+	at := bytes.Index(program, []byte("RSDS"))
+	if err != nil || at < 0 || id[32:] != "1" {
+		t.Fatal(id, at, err)
+	}
+	// A GUID is a number of four bytes, two of two, and eight bytes.
+	for i, from := range []int{3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15} {
+		program[at+4+i] = guid[from]
+	}
+	return program, pdb, id
+}
+
+// TestPEWithPDB: a program and its PDB know together what each of them knows, whichever comes first.
+func TestPEWithPDB(t *testing.T) {
+	for machine, rules := range map[string]string{"x64": "STACK CFI INIT ", "arm64": "STACK CFI INIT ", "x86": "STACK WIN 4 "} {
+		program, pdb, id := madePair(t, machine)
+		exe, dbg := input.FromBytes("app.dll", program), input.FromBytes("t.pdb", pdb)
+		alone, err := binary.Open(dbg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := sym(t, alone)
+		if has := alone.Has(); has.NoProgram != (machine != "x86") || has.CFI == has.NoProgram || !has.Functions || !has.Lines || len(has.Missing) > 0 {
+			t.Errorf("%s: the PDB alone: %+v", machine, has)
+		}
+		if strings.Contains(names, "STACK CFI") || strings.Contains(names, "INFO CODE_ID") {
+			t.Errorf("%s: the PDB alone:\n%s", machine, names)
+		}
+		if f, _ := binary.Open(exe); !strings.Contains(strings.Join(f.Has().Missing, ""), "t.pdb (id "+id+")") {
+			t.Errorf("%s: the program alone lacks %q", machine, f.Has().Missing)
+		}
+		var texts []string
+		for _, order := range [][]*input.Source{{exe, dbg}, {dbg, exe}} {
+			f, err := binary.Open(order[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Has() // what was opened for that is closed again
+			if took, err := f.Attach(order[1]); !took || err != nil {
+				t.Fatalf("%s: %v %v", machine, took, err)
+			}
+			if took, err := f.Attach(order[1]); took || err != nil {
+				t.Errorf("%s: taken twice: %v %v", machine, took, err)
+			}
+			if has := f.Has(); !has.CFI || !has.Functions || !has.Lines || has.NoProgram || has.OnlyExports || len(has.Missing) > 0 {
+				t.Errorf("%s: %+v", machine, has)
+			}
+			if got := f.Identity(); got.DebugID != id || got.Name != "t.pdb" || got.CodeName != "app.dll" || !got.Code || got.CodeID == "" {
+				t.Errorf("%s: %+v", machine, got)
+			}
+			texts = append(texts, sym(t, f))
+			var code [4]byte
+			if n := f.Code(0x1000, code[:]); n != 4 {
+				t.Errorf("%s: %d bytes of code", machine, n)
+			}
+		}
+		if texts[0] != texts[1] || !strings.Contains(texts[0], "\n"+rules) || !strings.Contains(texts[0], "\nINFO CODE_ID ") {
+			t.Errorf("%s: the one way\n%.1000s\nthe other\n%.1000s", machine, texts[0], texts[1])
+		}
+		// All functions, lines, inlined calls and names are the PDB's.
+		if body := func(s string) string {
+			_, s, _ = strings.Cut(s, "\nFILE ")
+			s, _, _ = strings.Cut(s, "\nSTACK CFI")
+			return strings.TrimSpace(s)
+		}; body(texts[0]) != body(names) {
+			t.Errorf("%s: the PDB alone\n%s\nwith its program\n%s", machine, names, texts[0])
+		}
+	}
+}
+
+// TestPDBOfAnotherBuild is refused, with both ids where its name is that of the right one.
+func TestPDBOfAnotherBuild(t *testing.T) {
+	_, pdb, id := madePair(t, "x64")
+	program, err := os.ReadFile("../pe/testdata/x64.dll") // has its own id
+	if err != nil {
+		t.Fatal(err)
+	}
+	exe := func() *input.Source { return input.FromBytes("app.dll", program) }
+	for _, c := range []struct{ name, message string }{
+		{"t.pdb", "the id 900BB09A2D2D2C3F4C4C44205044422E1, which app.dll names"}, {"other.pdb", ""},
+	} {
+		for _, order := range [][]*input.Source{{exe(), input.FromBytes(c.name, pdb)}, {input.FromBytes(c.name, pdb), exe()}} {
+			f, err := binary.Open(order[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			took, err := f.Attach(order[1])
+			if took || (err != nil) != (c.message != "") || err != nil && (!strings.Contains(err.Error(), c.message) || !strings.Contains(err.Error(), id)) {
+				t.Errorf("%s: %v %v", c.name, took, err)
+			}
+		}
+	}
+}
+
+// TestWithoutUnderscore: only what compilers put before names of C is taken off.
+func TestWithoutUnderscore(t *testing.T) {
+	for linked, want := range map[string]string{"_main": "main", "__chkstk": "_chkstk", "main": "main", "_": "_", "": "", "_CloseHandle@4": "_CloseHandle@4",
+		"@fast@8": "@fast@8", "?f@@YAXXZ": "?f@@YAXXZ", "__imp__CloseHandle@4": "__imp__CloseHandle@4"} {
+		if got := symbol.WithoutUnderscore(linked); got != want {
+			t.Errorf("%q: %q, not %q", linked, got, want)
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package pdata
+
+import (
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/symfile/unwind"
+)
+
+// frame undoes a prologue on places instead of on values: the stack pointer is a base and a distance, and a register that was saved is
+// remembered by where. Most functions have one base, the stack pointer at the instruction, so that everything ends as distances from
+// the last stack pointer, the caller's: the CFA.
+type frame struct {
+	arch  *cpu.Arch
+	bases []unwind.Rule // what the stack pointer was set to; the first is its value at the instruction
+	sp    place
+	// saved are the places of registers, has those that have one, order the order in which they were found.
+	saved [cpu.MaxRegs]place
+	has   uint64
+	order []cpu.Reg
+	// signed: the return address carries an authentication code.
+	signed bool
+	// signal: what was found is the whole state of an interrupted function, whose pc is no return address.
+	signal bool
+	// unknown: the distance is not known, since it depends on the length of a vector register.
+	unknown bool
+}
+
+// place is bases[base] + off.
+type place struct {
+	base int
+	off  int64
+}
+
+func newFrame(arch *cpu.Arch) *frame {
+	return &frame{arch: arch, bases: []unwind.Rule{{Kind: unwind.FromReg, Reg: arch.SP}}}
+}
+
+// at is the place a distance above the stack pointer.
+func (f *frame) at(off int64) place { return place{f.sp.base, f.sp.off + off} }
+
+// save notes where a register's value in the caller is.
+func (f *frame) save(r cpu.Reg, p place) {
+	if r == cpu.NoReg || f.unknown {
+		return
+	}
+	if f.has&(1<<r) == 0 {
+		f.order = append(f.order, r)
+	}
+	f.has |= 1 << r
+	f.saved[r] = p
+}
+
+// maxBases bounds how often the stack pointer may be set; compilers do so once.
+const maxBases = 8
+
+// set makes a register's value, less a distance, the stack pointer: what was saved of it, or what it still is.
+func (f *frame) set(r cpu.Reg, less int64) error {
+	ru := unwind.Rule{Kind: unwind.FromReg, Reg: r}
+	if f.has&(1<<r) != 0 {
+		var err error
+		if ru, err = f.load(f.saved[r]); err != nil {
+			return err
+		}
+	}
+	return f.setRule(ru, less)
+}
+
+func (f *frame) setRule(ru unwind.Rule, less int64) error {
+	for i, b := range f.bases {
+		if b == ru {
+			f.sp = place{i, -less}
+			f.unknown = false
+			return nil
+		}
+	}
+	if len(f.bases) >= maxBases {
+		return errTooMany
+	}
+	f.bases = append(f.bases, ru)
+	f.sp = place{len(f.bases) - 1, -less}
+	f.unknown = false
+	return nil
+}
+
+// value is the address of a place as a rule, load the word there.
+func (f *frame) value(p place) (unwind.Rule, error) {
+	return unwind.Sum(f.arch, f.bases[p.base], p.off)
+}
+
+func (f *frame) load(p place) (unwind.Rule, error) {
+	ru, err := f.value(p)
+	if err != nil {
+		return ru, err
+	}
+	return unwind.Deref(f.arch, ru)
+}
+
+// whence is a register's rule in the finished frame, whose CFA is the stack pointer's place.
+func (f *frame) whence(p place) (unwind.Rule, error) {
+	if p.base == f.sp.base && !f.signal {
+		off := p.off - f.sp.off
+		if f.arch.WordSize == 4 {
+			off = int64(int32(off))
+		}
+		return unwind.Rule{Kind: unwind.AtCFA, Offset: off}, nil
+	}
+	return f.load(p)
+}
+
+// finish makes the row: the caller's stack pointer is where it is now, and its pc in ra, or, if that is cpu.NoReg, at the place at.
+// Registers in keep that were not saved are unchanged: those which a call preserves by this system's convention and not by that of
+// the processor's table.
+func (f *frame) finish(row *unwind.Row, ra cpu.Reg, at place, keep []cpu.Reg) error {
+	if f.unknown {
+		return errVector
+	}
+	cfa, err := f.value(f.sp)
+	if err != nil {
+		return err
+	}
+	row.CFA = cfa
+	if ra != cpu.NoReg && f.has&(1<<ra) != 0 {
+		at = f.saved[ra]
+		ra = cpu.NoReg
+	}
+	if ra != cpu.NoReg {
+		row.RA, row.Topmost = unwind.Rule{Kind: unwind.FromReg, Reg: ra}, true
+	} else if row.RA, err = f.whence(at); err != nil {
+		return err
+	}
+	return f.registers(row, keep)
+}
+
+// registers adds the rules of saved registers.
+func (f *frame) registers(row *unwind.Row, keep []cpu.Reg) error {
+	for _, r := range f.order {
+		if r == f.arch.LR || r == f.arch.SP || r == f.arch.PC {
+			continue
+		}
+		ru, err := f.whence(f.saved[r])
+		if err != nil {
+			return err
+		}
+		row.Saved = append(row.Saved, unwind.RegRule{Reg: r, Rule: ru})
+	}
+	for _, r := range keep {
+		if f.has&(1<<r) == 0 {
+			row.Saved = append(row.Saved, unwind.RegRule{Reg: r, Rule: unwind.Rule{Kind: unwind.Same}})
+		}
+	}
+	if f.signed {
+		row.Signed = unwind.KeyB
+	}
+	row.Signal = f.signal
+	return nil
+}
+
+// machine makes the row of a frame that the processor or the system pushed: both the caller's pc and its stack pointer are words
+// there.
+func (f *frame) machine(row *unwind.Row, pc, sp int64, keep []cpu.Reg) error {
+	if f.unknown {
+		return errVector
+	}
+	f.signal = true
+	var err error
+	if row.CFA, err = f.load(f.at(sp)); err != nil {
+		return err
+	}
+	if row.RA, err = f.load(f.at(pc)); err != nil {
+		return err
+	}
+	return f.registers(row, keep)
+}

@@ -1,0 +1,408 @@
+// Package pdata reads the unwind information of Windows binaries, the function table in .pdata and the records in .xdata that it leads
+// to, and makes a Row of what they say for an address. Each processor has a format of its own: x64.go, arm64.go, thumb.go; the latter
+// two share the layout of their records (record.go).
+//
+// All of them describe a function at every instruction. x64's says where in the prologue each operation is done and nothing of
+// epilogues, which are recognized by their instructions; the others count instructions in both.
+//
+// Sources: "x64 exception handling", "ARM64 exception handling" and "Overview of ARM exception handling" (Microsoft).
+package pdata
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sort"
+
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/unwind"
+)
+
+// Config is what the function table does not say of itself. Addresses are module-relative.
+type Config struct {
+	Arch *cpu.Arch
+	// File is the binary's name, for origins and errors.
+	File string
+	// At reads n bytes of the image at an address. A request that the file cannot fulfil is an error.
+	At func(rva uint64, n int64) ([]byte, error)
+	// Code are the stretches of code that the file has bytes of, each with its end.
+	Code [][2]uint64
+	// Place names an address by its section and the distance from its start, for origins.
+	Place func(rva uint64) (section string, off int64)
+}
+
+const part = ".pdata"
+
+var (
+	errTooMany = fmt.Errorf("more than %d changes of the stack pointer", maxBases)
+	errVector  = errors.New("the frame's size depends on the length of the processor's vector registers, which is not known")
+)
+
+// entry is a function of the table: where its code begins and ends, and the second word of an entry (the third of x64's).
+type entry struct {
+	start, end uint64
+	data       uint32
+	off        int64 // in the table
+}
+
+// position says which of a function's operations have been done before an instruction. Its fields mean something to the processor's
+// reader alone; where two are equal, the rules are.
+type position struct {
+	kind uint8
+	a, b int32
+}
+
+// reader is what differs between the processors.
+type reader interface {
+	// size is that of an entry in bytes; entry reads one. An entry whose end is not known without its record has end 0.
+	size() int64
+	entry(p []byte) entry
+	// open reads the record that an entry leads to.
+	open(e entry) (function, error)
+	// leaf is the row of a function that has no entry: it saves nothing and does not move the stack pointer.
+	leaf() unwind.Row
+}
+
+// function is an opened entry.
+type function interface {
+	// end is the address after the function's last byte.
+	end() uint64
+	// position is the place of an instruction in the function.
+	position(rva uint64) (position, error)
+	// row adds the rules of a position.
+	row(p position, row *unwind.Row) error
+	// next is an address after rva up to which the position is the same.
+	next(rva uint64) uint64
+	// place is the record's address; 0 if the entry itself is all there is.
+	place() uint64
+	// begin is where the function begins, which for a part of one that was moved away is elsewhere.
+	begin() uint64
+}
+
+// Table is an opened function table.
+type Table struct {
+	src   *input.Source
+	cfg   Config
+	r     reader
+	count int
+	// last is the function that was opened last.
+	last     function
+	lastOff  int64
+	warnings unwind.Warnings
+}
+
+// Open opens the function table of an image: the bytes of its exception directory, which lie at an address. Lookups read the words
+// that they need and nothing else.
+func Open(src *input.Source, cfg Config) (*Table, error) {
+	t := &Table{src: src, cfg: cfg, lastOff: -1}
+	switch cfg.Arch {
+	case cpu.AMD64:
+		t.r = &x64{t: t}
+	case cpu.ARM64:
+		t.r = &armReader{t: t, codes: arm64Codes{}}
+	case cpu.ARM:
+		t.r = &armReader{t: t, codes: thumbCodes{}}
+	default:
+		return nil, &input.FormatError{File: cfg.File, Part: part, Offset: -1, Want: "a processor that has function tables: x64, arm64, arm"}
+	}
+	t.count = int(min(src.Size/t.r.size(), 1<<31-1))
+	return t, nil
+}
+
+func (t *Table) bad(off int64, want, have string) error {
+	return &input.FormatError{File: t.cfg.File, Part: part, Offset: off, Want: want, Have: have}
+}
+
+// badRecord is what is wrong with a record; its offset is an RVA.
+func (t *Table) badRecord(rva uint64, want, have string) error {
+	section, off := t.cfg.Place(rva)
+	return &input.FormatError{File: t.cfg.File, Part: "unwind record in " + section, Offset: off, Want: want, Have: have}
+}
+
+// Warnings implements unwind.Table.
+func (t *Table) Warnings() []string { return t.warnings.List(t.cfg.File + ": " + part) }
+
+// entry reads entry i.
+func (t *Table) entry(i int) (entry, error) {
+	var p [12]byte
+	n := t.r.size()
+	off := int64(i) * n
+	if _, err := t.src.ReadAt(p[:n], off); err != nil {
+		return entry{}, t.src.Wrap(part, off, err)
+	}
+	e := t.r.entry(p[:n])
+	e.off = off
+	return e, nil
+}
+
+// find is the entry that covers an address; ok is false if none begins before it.
+func (t *Table) find(rva uint64) (e entry, ok bool, err error) {
+	i := sort.Search(t.count, func(i int) bool {
+		if err != nil {
+			return true
+		}
+		var e entry
+		if e, err = t.entry(i); err != nil {
+			return true
+		}
+		return e.start > rva
+	}) - 1
+	if err != nil || i < 0 {
+		return entry{}, false, err
+	}
+	e, err = t.entry(i)
+	return e, err == nil && e.start <= rva, err
+}
+
+// function opens the entry that covers an address; nil if there is none.
+func (t *Table) function(rva uint64) (function, entry, error) {
+	e, ok, err := t.find(rva)
+	if err != nil || !ok || e.end != 0 && rva >= e.end {
+		return nil, e, err
+	}
+	f, err := t.openEntry(e)
+	if err != nil {
+		return nil, e, err
+	}
+	if rva >= f.end() {
+		return nil, e, nil
+	}
+	return f, e, nil
+}
+
+func (t *Table) openEntry(e entry) (function, error) {
+	if t.last != nil && t.lastOff == e.off {
+		return t.last, nil
+	}
+	f, err := t.r.open(e)
+	if err != nil {
+		return nil, err
+	}
+	t.last, t.lastOff = f, e.off
+	return f, nil
+}
+
+// blank is a row without rules, which says where they come from.
+func (t *Table) blank(f function, e entry) unwind.Row {
+	row := unwind.Row{Start: e.start, Origin: unwind.Origin{File: t.cfg.File, Part: part, Offset: e.off}}
+	if at := f.place(); at != 0 {
+		row.Origin.Part, row.Origin.Offset = t.cfg.Place(at)
+	}
+	return row
+}
+
+// unusable is an error that is no fault of the file: the rules cannot be said.
+func unusable(err error) bool { return errors.Is(err, errVector) || errors.Is(err, errCustom) }
+
+var errCustom = errors.New("the function uses an unwind code for frames whose layout is the system's own")
+
+// Row implements unwind.Table.
+func (t *Table) Row(rva uint64) (unwind.Row, bool, error) {
+	f, e, err := t.function(rva)
+	if err != nil || f == nil {
+		return unwind.Row{}, false, err
+	}
+	p, err := f.position(rva)
+	if err != nil {
+		return unwind.Row{}, false, err
+	}
+	row := t.blank(f, e)
+	if err := f.row(p, &row); err != nil {
+		if unusable(err) {
+			return unwind.Row{Origin: unwind.Origin{File: row.Origin.File, Part: row.Origin.Part, Offset: row.Origin.Offset, Note: err.Error()}}, false, nil
+		}
+		return unwind.Row{}, false, err
+	}
+	return row, true, nil
+}
+
+// Apart says whether the table shows two addresses, from before to, to be in different functions.
+func (t *Table) Apart(from, to uint64) (bool, error) {
+	e, ok, err := t.find(to)
+	if err != nil || !ok {
+		return false, err
+	}
+	f, err := t.openEntry(e)
+	if err != nil {
+		return false, err
+	}
+	if to < f.end() {
+		return from < f.begin(), nil
+	}
+	return from < f.end(), nil
+}
+
+// Each implements unwind.Table.
+func (t *Table) Each(f func(start, end uint64, row unwind.Row) error) error {
+	return t.each(func(e entry, fn function, end uint64) error {
+		err := t.eachOf(e, fn, end, f)
+		var wrong *input.FormatError
+		if err == nil || input.Needs(err) || !errors.As(err, &wrong) && !unusable(err) {
+			return err
+		}
+		t.warnings.Add("record", err)
+		return nil
+	})
+}
+
+// each calls f for the functions of the table that are in order, each cut where the next one begins and where the file has no more
+// code. Those that cannot be read are passed over.
+func (t *Table) each(f func(e entry, fn function, end uint64) error) error {
+	done := uint64(0)
+	for i := range t.count {
+		e, err := t.entry(i)
+		if err != nil {
+			return err
+		}
+		if e.start == 0 && e.data == 0 {
+			continue // what incremental linkers leave free
+		}
+		if e.start < done {
+			t.warnings.Add("order", t.bad(e.off, "functions by address, none inside of another", fmt.Sprintf("0x%x after 0x%x", e.start, done)))
+			continue
+		}
+		fn, err := t.openEntry(e)
+		if input.Needs(err) {
+			return err
+		}
+		if err != nil {
+			t.warnings.Add("record", err)
+			continue
+		}
+		end := fn.end()
+		for _, c := range t.cfg.Code {
+			if e.start >= c[0] && e.start < c[1] {
+				end = min(end, c[1])
+			}
+		}
+		if i+1 < t.count {
+			if next, err := t.entry(i + 1); err == nil && next.start > e.start {
+				end = min(end, next.start)
+			}
+		}
+		if !t.isCode(e.start) || end <= e.start {
+			continue
+		}
+		done = end
+		if err := f(e, fn, end); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachOf calls f for the stretches of one function.
+func (t *Table) eachOf(e entry, fn function, end uint64, f func(start, end uint64, row unwind.Row) error) error {
+	for at := e.start; at < end; {
+		p, err := fn.position(at)
+		if err != nil {
+			return err
+		}
+		start := at
+		for at = fn.next(at); at < end; at = fn.next(at) {
+			q, err := fn.position(at)
+			if err != nil {
+				return err
+			}
+			if p != q {
+				break
+			}
+		}
+		row := t.blank(fn, e)
+		if err := fn.row(p, &row); err != nil {
+			return err
+		}
+		if err := f(start, min(at, end), row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isCode says whether the file has code at an address.
+func (t *Table) isCode(rva uint64) bool {
+	for _, c := range t.cfg.Code {
+		if rva >= c[0] && rva < c[1] {
+			return true
+		}
+	}
+	return false
+}
+
+// word reads a word of the image.
+func (t *Table) word(rva uint64) (uint32, error) {
+	p, err := t.cfg.At(rva, 4)
+	if err != nil {
+		return 0, err
+	}
+	return binary.LittleEndian.Uint32(p), nil
+}
+
+// Leaves are the functions that the table does not mention: they save nothing, and their return address is where the call left it.
+func (t *Table) Leaves() unwind.Table { return leaves{t} }
+
+type leaves struct{ t *Table }
+
+// leafPart is the Origin's part of such rows.
+const leafPart = "no .pdata entry (leaf function)"
+
+func (l leaves) row(start uint64) unwind.Row {
+	row := l.t.r.leaf()
+	row.Topmost = true
+	row.Start, row.Origin = start, unwind.Origin{File: l.t.cfg.File, Part: leafPart}
+	return row
+}
+
+// Row implements unwind.Table. A function that has called another one is not such a function, so that the rules are for the youngest
+// frame alone.
+func (l leaves) Row(rva uint64) (unwind.Row, bool, error) {
+	if !l.t.isCode(rva) {
+		return unwind.Row{}, false, nil
+	}
+	f, _, err := l.t.function(rva)
+	if err != nil || f != nil {
+		return unwind.Row{}, false, err
+	}
+	return l.row(rva), true, nil
+}
+
+// Each implements unwind.Table.
+func (l leaves) Each(f func(start, end uint64, row unwind.Row) error) error {
+	type span struct{ start, end uint64 }
+	var taken []span
+	err := l.t.each(func(e entry, _ function, end uint64) error {
+		if n := len(taken); n > 0 && taken[n-1].end == e.start {
+			taken[n-1].end = end
+		} else {
+			taken = append(taken, span{e.start, end})
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, c := range l.t.cfg.Code {
+		at := c[0]
+		for _, s := range taken[sort.Search(len(taken), func(i int) bool { return taken[i].end > c[0] }):] {
+			if s.start >= c[1] {
+				break
+			}
+			if s.start > at {
+				if err := f(at, s.start, l.row(at)); err != nil {
+					return err
+				}
+			}
+			at = s.end
+		}
+		if at < c[1] {
+			if err := f(at, c[1], l.row(at)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Warnings implements unwind.Table.
+func (l leaves) Warnings() []string { return nil }

@@ -1,0 +1,153 @@
+package pe
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// CodeView is the record of the debug directory that names the program's PDB.
+type CodeView struct {
+	// Signature is "RSDS" (PDB 7.0), "NB10" (PDB 2.0), or "" if the file has neither.
+	Signature string
+	GUID      [16]byte // RSDS
+	Time      uint32   // NB10
+	Age       uint32
+	// File is the path of the PDB as the linker wrote it.
+	File string
+}
+
+const (
+	debugEntrySize = 28
+	debugCodeView  = 2 // IMAGE_DEBUG_TYPE_CODEVIEW
+	// maxDebugEntries bounds the debug directory; linkers write up to eight.
+	maxDebugEntries = 64
+	// maxPDBPath bounds the path in a CodeView record.
+	maxPDBPath = 1024
+)
+
+// readDebug looks for the CodeView record in the debug directory ("Debug directory").
+//
+//	entry: 12 type u32 · 16 size u32 · 20 RVA u32 · 24 file offset u32
+func (f *File) readDebug() error {
+	d := f.dirs[dirDebug]
+	if d.rva == 0 || d.size == 0 {
+		return nil
+	}
+	src := f.part("debug directory", d)
+	if src.Size < int64(d.size) {
+		f.warnErr(f.bad("debug directory", -1, fmt.Sprintf("%d bytes at RVA 0x%x", d.size, d.rva), fmt.Sprintf("%d bytes", src.Size)))
+	}
+	for i := range min(src.Size/debugEntrySize, maxDebugEntries) {
+		c := input.NewCursor(src, "debug directory", i*debugEntrySize, debugEntrySize, binary.LittleEndian)
+		c.Skip(12)
+		kind, size, rva, off := c.U32(), c.U32(), c.U32(), c.U32()
+		if c.Err() != nil {
+			return c.Err()
+		}
+		if kind != debugCodeView {
+			continue
+		}
+		at := int64(off)
+		if f.mapped || off == 0 {
+			at, _ = f.extent(uint64(rva))
+		}
+		if err := f.readCodeView(at, int64(size)); err != nil || f.CodeView.Signature != "" {
+			return err
+		}
+	}
+	return nil
+}
+
+// readCodeView reads the record at an offset of the file.
+//
+//	RSDS: 0 "RSDS" · 4 GUID 16 · 20 age u32 · 24 path, ends with 0
+//	NB10: 0 "NB10" · 4 offset u32 · 8 time u32 · 12 age u32 · 16 path, ends with 0
+func (f *File) readCodeView(at, size int64) error {
+	c := input.NewCursor(f.Src, "CodeView record", at, size, binary.LittleEndian)
+	cv := CodeView{Signature: string(c.Bytes(4))}
+	switch cv.Signature {
+	case "RSDS":
+		c.Fill(cv.GUID[:])
+		cv.Age = c.U32()
+	case "NB10":
+		c.Skip(4)
+		cv.Time, cv.Age = c.U32(), c.U32()
+	default:
+		return c.Err()
+	}
+	path := c.Bytes(min(c.Left(), maxPDBPath))
+	if c.Err() != nil {
+		return c.Err()
+	}
+	for i, b := range path {
+		if b == 0 {
+			path = path[:i]
+			break
+		}
+	}
+	cv.File = string(path)
+	f.CodeView = cv
+	return nil
+}
+
+// DebugID is the PDB's id as in a symbol store: the GUID's fields as numbers, or the time of an older PDB, and the age; "" if the file
+// has none. A GUID of zeros names no file.
+func (f *File) DebugID() string {
+	cv := &f.CodeView
+	switch {
+	case cv.Signature == "RSDS" && cv.GUID != [16]byte{}:
+		g := cv.GUID[:]
+		le := binary.LittleEndian
+		return fmt.Sprintf("%08X%04X%04X%X%x", le.Uint32(g), le.Uint16(g[4:]), le.Uint16(g[6:]), g[8:], cv.Age)
+	case cv.Signature == "NB10":
+		return fmt.Sprintf("%08X%x", cv.Time, cv.Age)
+	}
+	return ""
+}
+
+// CodeID names the image as symbol servers do, in lower case: eight digits of the time stamp, and the size of the image. It is "" for
+// files without a time stamp: theirs is that of many others.
+func (f *File) CodeID() string {
+	if f.Stamp == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%08x%x", f.Stamp, f.ImageSize)
+}
+
+// readHybrid finds out whether the file has code of two processors: its load configuration then leads to metadata of the kind that
+// Microsoft calls CHPE ("Load configuration directory", the field CHPEMetadataPointer).
+func (f *File) readHybrid() error {
+	switch f.Machine {
+	case MachineARM64EC:
+		f.Hybrid = "arm64ec"
+		return nil
+	case MachineARM64X:
+		f.Hybrid = "arm64x"
+		return nil
+	case MachineAMD64, MachineARM64:
+	default:
+		return nil
+	}
+	const field = 0xc8
+	d := f.dirs[dirLoadConfig]
+	if d.rva == 0 {
+		return nil
+	}
+	size, err := f.At(uint64(d.rva), 4)
+	if err != nil {
+		return err
+	}
+	if binary.LittleEndian.Uint32(size) < field+8 {
+		return nil
+	}
+	p, err := f.At(uint64(d.rva)+field, 8)
+	if err != nil || binary.LittleEndian.Uint64(p) == 0 {
+		return err
+	}
+	if f.Hybrid = "arm64ec"; f.Machine == MachineARM64 {
+		f.Hybrid = "arm64x"
+	}
+	return nil
+}

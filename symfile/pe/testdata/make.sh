@@ -1,0 +1,33 @@
+#!/bin/sh
+# Makes the PE files here with clang and lld-link 19 (Debian: clang-19, lld-19), and by trace.py (Python's unicorn) for each what the
+# processor did at every instruction (NAME.json.gz).
+set -e
+cd "$(dirname "$0")"
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+printf 'LIBRARY t\nEXPORTS\n run\n many @7 NONAME\n elsewhere=other.function\n' > "$tmp/t.def"
+
+# make NAME TARGET MACHINE FLAGS…: a library without a C runtime. /Brepro puts a hash in place of the time.
+make() {
+	name=$1 target=$2 machine=$3
+	shift 3
+	clang-19 --target="$target" -fno-stack-protector -ffile-prefix-map="$PWD"=. "$@" -c t.c -o "$tmp/$name.obj"
+	lld-link-19 /nodefaultlib /dll /noentry /Brepro /nologo /pdbaltpath:t.pdb $link "/machine:$machine" "/def:$tmp/t.def" "/implib:$tmp/t.lib" \
+		"/pdb:$tmp/t.pdb" "/out:$name.dll" "$tmp/$name.obj"
+}
+
+link=/debug
+make x64 x86_64-pc-windows-msvc x64 -O2 -gcodeview
+make x86 i686-pc-windows-msvc x86 -O2 -gcodeview
+make arm64 aarch64-pc-windows-msvc arm64 -O2 -gcodeview
+make x64-O0 x86_64-pc-windows-msvc x64 -O0 -gcodeview
+make arm64-O0 aarch64-pc-windows-msvc arm64 -O0 -gcodeview
+make arm-O0 thumbv7-pc-windows-msvc arm -O0 -gcodeview
+make arm64-pac aarch64-pc-windows-msvc arm64 -Os -gcodeview -mbranch-protection=pac-ret
+make arm thumbv7-pc-windows-msvc arm -O2 -gcodeview
+link=/debug:dwarf,symtab
+make dwarf x86_64-pc-windows-msvc x64 -O2 -gdwarf-5
+
+for name in x64 x64-O0 arm64 arm64-O0 arm64-pac arm arm-O0; do
+	python3 trace.py $name.dll $name.json.gz
+done
