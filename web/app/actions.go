@@ -57,6 +57,8 @@ func (p *Page) Act(act, arg string) {
 		if n, err := strconv.Atoi(arg); err == nil {
 			p.open(n, false)
 		}
+	case "close-dump":
+		p.closeDump()
 	case "copy-row":
 		p.copyRow(arg)
 		p.Host.Focus("stack")

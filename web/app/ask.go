@@ -191,6 +191,8 @@ func (p *Page) ReplyWith(r Reply, data File) (draw bool) {
 		p.tookMissing(r)
 	case OpRemote:
 		p.remoteFailed(r)
+	case OpClose:
+		p.closed(r)
 	case OpPiece, OpComplete:
 		return p.pieced(r, data)
 	default:
@@ -219,7 +221,7 @@ func (p *Page) took(r Reply) {
 		p.say("error", r.Error)
 	}
 	if p.Empty() && (r.Summary != nil || r.Error != "") {
-		p.Host.SetAddress(p.State.Address())
+		p.setAddress()
 	}
 	if r.Summary != nil {
 		if p.Summary == nil {
@@ -235,6 +237,9 @@ func (p *Page) took(r Reply) {
 			p.mark(p.freshThreads(r.Threads))
 		}
 		p.Threads = *r.Threads
+		if p.seek && p.Threads.Selected >= 0 {
+			p.Host.Reveal("threads", p.Threads.Selected)
+		}
 	}
 	if r.Stack != nil && (p.State.Thread < 0 || r.Stack.Thread == p.State.Thread) {
 		if p.renewed("stack", r) && r.Stack.Thread == p.Stack.Thread {
@@ -247,6 +252,7 @@ func (p *Page) took(r Reply) {
 		p.Frame = r.Frame
 		if top && r.Frame.Thread == p.State.Thread {
 			p.State.Frame, p.State.Inline = max(0, r.Frame.Frame), r.Frame.Inline
+			p.place = p.State.place() // what nobody chose is no other place
 		}
 	}
 	if r.Modules != nil {
@@ -300,6 +306,10 @@ func (p *Page) took(r Reply) {
 // tookStack takes a window of the stack and moves the selection onto it where that was asked for.
 func (p *Page) tookStack(s *view.StackPage) {
 	p.Stack = *s
+	if p.seek && s.Selected >= 0 {
+		p.seek = false
+		p.Host.Reveal("stack", s.Selected)
+	}
 	p.State.Thread = s.Thread
 	if at := s.Selected - s.From; p.top && p.goTo < 0 && at >= 0 && at < len(s.Rows) {
 		p.State.Frame, p.State.Inline = max(0, s.Rows[at].Frame), s.Rows[at].Inline
@@ -342,9 +352,16 @@ func (p *Page) open(dump int, keep bool) {
 // visit, of which several processes hear, some 40 ms of what both cores do.
 func (p *Page) address() {
 	if !p.Empty() || len(p.Dumps) == 0 {
-		p.Host.SetAddress(p.State.Address())
+		p.setAddress()
 	}
 	p.tell(Event{Kind: EventSelect, State: p.State})
+}
+
+// setAddress writes the state. Another place is an entry of the history, unless nothing was shown before.
+func (p *Page) setAddress() {
+	place := p.State.place()
+	p.Host.SetAddress(p.State.Address(), !p.Empty() && place != p.place)
+	p.place = place
 }
 
 // HashChanged takes an address that a person typed or went back to.
@@ -354,7 +371,7 @@ func (p *Page) HashChanged(hash string) {
 		return
 	}
 	theme, policy := p.State.Theme, p.State.Policy
-	p.State = s
+	p.State, p.place = s, s.place()
 	if p.State.Theme == "" {
 		p.State.Theme = theme
 	}
@@ -363,7 +380,12 @@ func (p *Page) HashChanged(hash string) {
 		p.setPolicy(s.Policy)
 	}
 	if len(p.Dumps) > 0 {
-		p.Dump = p.dumpNamed(s.DumpName)
+		if dump := p.dumpNamed(s.DumpName); dump != p.Dump {
+			p.Dump = dump
+			p.forgetRaw()
+		}
 	}
+	p.top, p.seek = s.Thread < 0, true
+	p.openTab()
 	p.ask(PartsAll)
 }

@@ -129,6 +129,8 @@ func (p *Page) added(r Reply) {
 	switch {
 	case first:
 		p.open(p.dumpNamed(p.State.DumpName), p.State.DumpName != "" && p.has(p.State.DumpName))
+	case r.Same > 0 && !p.replay:
+		p.again(r)
 	case newest && !p.replay:
 		p.open(r.Dumps[newDump].Dump, false)
 	}
@@ -325,6 +327,46 @@ func (j Job) Count() string {
 		return ""
 	}
 	return fmt.Sprintf("%s of %s", view.Number(min(j.Done+1, j.Total)), view.Number(j.Total))
+}
+
+// closeDump leaves the open dump out. Its symbols stay: they may be those of another one.
+func (p *Page) closeDump() {
+	if !p.Empty() {
+		p.decide(Request{Op: OpClose, Dump: p.Dump})
+	}
+}
+
+// closed takes the dumps that are left, and shows one of them if the closed one was shown.
+func (p *Page) closed(r Reply) {
+	p.Dumps = r.Dumps
+	for _, d := range p.Dumps {
+		if d.Dump == p.Dump {
+			return
+		}
+	}
+	if len(p.Dumps) > 0 {
+		p.open(p.Dumps[0].Dump, false)
+		return
+	}
+	p.forget()
+	p.State.DumpName = ""
+	p.address()
+	p.ask(PartFiles)
+}
+
+// again shows a dump that was there already, which the user may have closed, and says so.
+func (p *Page) again(r Reply) {
+	same := r.Same - 1
+	p.decided = slices.DeleteFunc(p.decided, func(d Request) bool { return d.Op == OpClose && d.Dump == same })
+	for _, it := range r.Items {
+		if it.Dump >= 0 && it.Message != "" {
+			p.say("note", it.Message+".")
+		}
+	}
+	if !p.Job.shown {
+		p.Job.shown = true
+		p.open(same, false)
+	}
 }
 
 func (p *Page) has(name string) bool {

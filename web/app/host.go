@@ -5,8 +5,8 @@ package app
 type Host interface {
 	// SetTitle names the document; a viewer inside another page ignores it.
 	SetTitle(title string)
-	// SetAddress writes the state into the address, without a new entry in the history.
-	SetAddress(hash string)
+	// SetAddress writes the state into the address, as a new entry of the history or in place of the present one.
+	SetAddress(hash string, entry bool)
 	// Load and Store keep a preference between visits. Load returns "" if there is none.
 	Load(key string) string
 	Store(key, value string)

@@ -65,6 +65,8 @@ type Page struct {
 	asking     bool            // a look is on its way
 	held       *Reply          // a first screen that is kept back (keepBack)
 	top        bool            // the thread's first row is to be selected when it is known
+	seek       bool            // the selected rows are to be scrolled to
+	place      State           // that the address was last given
 	goTo       int             // row of the stack to select when it is there, or -1
 	nextID     int
 	dead       bool
@@ -100,6 +102,8 @@ type Notice struct {
 	ID    int
 	Level string // "error", "warning", "note"
 	Text  string
+	// Act is what the button beside the text does, and Do is what is on it; "" for no button.
+	Act, Do string
 }
 
 // NewPage makes a page that shows the start.
@@ -150,7 +154,7 @@ func (p *Page) say(level, text string) {
 		}
 	}
 	p.noticeID++
-	p.Notices = append(p.Notices, Notice{p.noticeID, level, text})
+	p.Notices = append(p.Notices, Notice{ID: p.noticeID, Level: level, Text: text})
 	if len(p.Notices) > maxNotices {
 		p.Notices = p.Notices[1:]
 	}
@@ -165,6 +169,17 @@ const maxNotices = 4
 
 // Problem is for the host: something could not be done.
 func (p *Page) Problem(text string) { p.say("error", view.Clean(text)) }
+
+// HasFiles reports whether files would be lost with the page.
+func (p *Page) HasFiles() bool { return p.reading != nil || len(p.accepted)+len(p.queue) > 0 }
+
+// ProposeFolder puts the button that opens the folder chooser beside the last message: the browser may list there what it does not list
+// when it is dropped.
+func (p *Page) ProposeFolder() {
+	if n := len(p.Notices); n > 0 {
+		p.Notices[n-1].Act, p.Notices[n-1].Do = "pick-folder", "Choose the folder"
+	}
+}
 
 // Drag says whether files hang over the window.
 func (p *Page) Drag(on bool) { p.Dragging = on }

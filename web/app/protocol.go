@@ -19,6 +19,7 @@ const (
 	OpComplete = "complete" // read Item's file as a whole, here, while nobody asks for anything (On), or stop that; the answer comes when it is read
 	OpIgnore   = "ignore"   // do without the call frame information of Module of Dump, or with it (On)
 	OpMissing  = "missing"  // list the symbol files that Dump lacks, those of the first thread's frames first
+	OpClose    = "close"    // leave Dump out of the lists; the answer has the dumps that are left
 	OpSym      = "sym"      // write a symbol file of the binary called Name, in Chunks
 )
 
@@ -158,6 +159,8 @@ type Reply struct {
 	Dumps []DumpName
 	// NeedsReader: among the items are some that the full engine can read, and this one cannot.
 	NeedsReader bool
+	// Same is the number of the dump that the file is a copy of, plus 1; 0 for none.
+	Same int
 
 	// look: Revision counts the dump's reports, since new symbols make a new one.
 	Parts          int
@@ -208,10 +211,11 @@ type Progress struct {
 	Later       bool // it belongs to work that nobody waits for
 }
 
-// DumpName is a dump of the switcher.
+// DumpName is a dump of the switcher. Says is its crash, time and process, as far as the dump has them.
 type DumpName struct {
 	Dump int
 	Name string
+	Says string
 }
 
 // FileRow is one file, or one member of an archive, and what became of it.

@@ -69,8 +69,10 @@ func (p *Page) dumpTitle() string {
 	if p.Summary == nil {
 		return ""
 	}
-	if n := len(p.Dumps); n > 1 {
-		return fmt.Sprintf("%s (%d of %d)", p.Summary.Name, p.Dump+1, n)
+	for i, d := range p.Dumps {
+		if d.Dump == p.Dump && len(p.Dumps) > 1 {
+			return fmt.Sprintf("%s (%d of %d)", p.Summary.Name, i+1, len(p.Dumps))
+		}
 	}
 	return p.Summary.Name
 }

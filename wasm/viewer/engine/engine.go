@@ -22,6 +22,8 @@ type Engine struct {
 	session  *session.Session
 	views    map[int]*view.View // dump → view of its latest report
 	reports  map[int]int        // dump → how many reports there were
+	left     map[int]bool       // dumps that are not shown: closed, or the same as another
+	same     map[int]string     // item → name of the dump that it is the same as
 	maps     []app.GridRow      // the memory map of mapsOf
 	mapsOf   *report.Report
 	compared comparison
@@ -64,7 +66,7 @@ type Options struct {
 
 // New makes an engine. post sends a message to the page; it is called from within Handle.
 func New(post func(app.Reply), opt Options) *Engine {
-	e := &Engine{post: post, writeSym: opt.WriteSym, demangle: opt.Demangle, fetched: opt.Fetched, views: map[int]*view.View{}, reports: map[int]int{}, looked: -1}
+	e := &Engine{post: post, writeSym: opt.WriteSym, demangle: opt.Demangle, fetched: opt.Fetched, views: map[int]*view.View{}, reports: map[int]int{}, left: map[int]bool{}, same: map[int]string{}, looked: -1}
 	e.exact = exact{pieces: map[int][]func([]byte) []byte{}, before: map[int]*report.Report{}, send: opt.PostData, hand: opt.PostFile}
 	// Names are not made readable here but in the views, and only those of the rows that are shown: in wasm a name costs
 	// a tenth of a millisecond.
@@ -123,6 +125,10 @@ func (e *Engine) HandleWith(req app.Request, src *input.Source, data func(into [
 		e.session.SetPolicy(p)
 	case app.OpIgnore:
 		e.session.IgnoreCFI(req.Dump, req.Module, req.On)
+	case app.OpClose:
+		e.left[req.Dump] = true
+		delete(e.views, req.Dump)
+		r.Dumps = e.dumps()
 	case app.OpMissing:
 		r.Wanted = e.missing(req.Dump)
 	case app.OpSym:
@@ -151,10 +157,49 @@ func (e *Engine) add(r *app.Reply, req app.Request, src *input.Source) error {
 		r.Items = append(r.Items, fileRow(it))
 		r.NeedsReader = r.NeedsReader || it.NeedsDecoder
 	}
-	for _, d := range e.session.Dumps() {
-		r.Dumps = append(r.Dumps, app.DumpName{Dump: d.Dump, Name: view.Clean(d.Name)})
+	for i, it := range r.Items {
+		if it.Dump < 0 {
+			continue
+		}
+		if same := e.session.SameAs(it.Dump); same != it.Dump {
+			e.left[it.Dump] = true
+			delete(e.left, same) // it is given again after it was closed
+			e.same[it.Item] = view.BaseName(e.session.Dumps()[same].Name)
+			r.Items[i] = e.sameAs(it)
+			r.Same = same + 1
+		}
 	}
+	r.Dumps = e.dumps()
 	return nil
+}
+
+// dumps are those that are shown.
+func (e *Engine) dumps() (out []app.DumpName) {
+	names := map[string]int{}
+	for _, d := range e.session.Dumps() {
+		if e.left[d.Dump] {
+			continue
+		}
+		name := view.Clean(d.Name)
+		if names[name]++; names[name] > 1 {
+			name = fmt.Sprintf("%s (%d)", name, names[name]) // an address names one of them
+		}
+		out = append(out, app.DumpName{Dump: d.Dump, Name: name, Says: e.brief(d.Dump)})
+	}
+	return out
+}
+
+func (e *Engine) brief(dump int) string {
+	b := e.session.Brief(dump)
+	return view.Brief(b.Reason, b.Time, b.Process, b.PID)
+}
+
+// sameAs says of a file that it is a dump which is there already.
+func (e *Engine) sameAs(row app.FileRow) app.FileRow {
+	if same, ok := e.same[row.Item]; ok {
+		row.Message = row.Name + ": the same dump as " + view.Clean(same)
+	}
+	return row
 }
 
 // view is the view of a dump's report as far as its stacks are walked, that of the given thread in any case; nil if there is no
@@ -325,7 +370,7 @@ func (e *Engine) files(span app.Span) *app.FilePage {
 	page.Total = len(items)
 	page.From = max(0, min(span.From, len(items)))
 	for i, it := range items {
-		row := fileRow(it)
+		row := e.sameAs(fileRow(it))
 		if !row.Usable || row.Assign {
 			page.Problems++
 		}
