@@ -110,6 +110,17 @@ func (h *host) SetTheme(theme string) {
 	target.Call("setAttribute", "data-theme", theme)
 }
 
+func (h *host) System() string {
+	agent := h.window.Get("navigator").Get("userAgent").String()
+	switch {
+	case strings.Contains(agent, "Windows"):
+		return app.SystemWindows
+	case strings.Contains(agent, "Mac OS"):
+		return app.SystemMac
+	}
+	return app.SystemLinux
+}
+
 func (h *host) Cores() int {
 	if n := h.window.Get("navigator").Get("hardwareConcurrency"); n.Type() == js.TypeNumber {
 		return n.Int()

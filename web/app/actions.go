@@ -81,6 +81,12 @@ func (p *Page) Act(act, arg string) {
 		if p.Summary != nil {
 			p.copy(p.Summary.Signature, "Signature copied")
 		}
+	case "copy-command":
+		for _, f := range p.Files.Rejected {
+			if strconv.Itoa(f.Item) == arg {
+				p.copy(p.nextCommand(f), "Command copied")
+			}
+		}
 	case "copy-finding":
 		p.copyFinding(arg)
 	case "clear-search":
@@ -248,6 +254,8 @@ func (p *Page) Input(field, value string) {
 	case "policy":
 		p.setPolicy(value)
 		p.address()
+	case "use":
+		p.assign("use", value+"."+strconv.Itoa(p.detail().Index))
 	}
 	if item, ok := strings.CutPrefix(field, "assign-"); ok && value != "" {
 		p.assign("assign", item+"."+value)

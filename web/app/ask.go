@@ -306,6 +306,13 @@ func (p *Page) took(r Reply) {
 // tookStack takes a window of the stack and moves the selection onto it where that was asked for.
 func (p *Page) tookStack(s *view.StackPage) {
 	p.Stack = *s
+	if p.symbolsText() != "" {
+		for i := range p.Stack.Rows {
+			if r := &p.Stack.Rows[i]; r.Hint { // what is missing is known when all is read
+				r.Hint, r.Function, r.Full = false, "Symbols are being read.", ""
+			}
+		}
+	}
 	if p.seek && s.Selected >= 0 {
 		p.seek = false
 		p.Host.Reveal("stack", s.Selected)

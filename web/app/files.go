@@ -112,7 +112,10 @@ func (p *Page) added(r Reply) {
 	p.reading = nil
 	p.Job.Done++
 	if !p.replay && !needs {
-		p.complain(r.Items)
+		p.unsaid = append(p.unsaid, r.Items...)
+		if len(p.Dumps)+len(r.Dumps) > 0 {
+			p.complain()
+		}
 	}
 	// The first dump of a job is shown as soon as it is there; those that come with it are in the switcher.
 	first := len(p.Dumps) == 0 && len(r.Dumps) > 0
@@ -141,14 +144,29 @@ func (p *Page) added(r Reply) {
 	p.next()
 }
 
-// complain says what could not be used. The Files tab has the details; here stands one line a file, or one for many.
-func (p *Page) complain(items []FileRow) {
+// complain says what could not be used. The Files tab has the details; here is one line a file, or one for many. Without a dump the start page
+// lists these files, so nothing is above it.
+func (p *Page) complain() {
+	items := p.unsaid
+	p.unsaid = nil
 	for _, it := range items {
+		text := ""
 		switch {
 		case !it.Usable && it.Message != "":
-			p.say("warning", it.Message)
+			text = it.Message
 		case it.Assign:
-			p.say("warning", it.Name+" has no MODULE line, so it is not known whose symbols it holds. Assign it in the Files tab.")
+			text = it.Name + " has no MODULE line, so it is not known whose symbols it holds. Assign it in the Files tab."
+		}
+		switch {
+		case text == "":
+		case len(p.Dumps) == 0 && !it.Usable:
+			p.Host.Announce(text)
+			p.tell(Event{Kind: EventError, Level: "warning", Text: text})
+		default:
+			p.say("warning", text)
+			if it.Assign {
+				p.offer("show", "files", "Show the files")
+			}
 		}
 	}
 }
@@ -161,7 +179,9 @@ func (p *Page) finish() {
 		p.Job = Job{Active: true, Text: job.Text, Percent: -1, began: job.began}
 	}
 	p.ask(PartsAll)
-	if len(p.Dumps) == 0 && job.Done > 0 && len(p.Notices) == 0 && p.Readers.state != readersComing {
+	rejected := len(p.unsaid) > 0 && !p.unsaid[len(p.unsaid)-1].Usable
+	p.complain()
+	if len(p.Dumps) == 0 && job.Done > 0 && !rejected && len(p.Notices) == 0 && p.Readers.state != readersComing {
 		p.say("note", fmt.Sprintf("Read %s. Now drop the crash dump that the symbols belong to.", files(job.Done)))
 	}
 	p.Host.Announce(fmt.Sprintf("%s read", files(job.Done)))

@@ -84,7 +84,7 @@ func (c *Findings) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						vgn.AddAttrInterface("data-act", "show-module")
 						vgn.AddAttrInterface("data-arg", f.Module)
 						vgn.AddAttrInterface("hidden", f.Module < 0)
-						vgn.SetInnerHTML(f.ModuleName)
+						vgn.SetInnerHTML(findingLink(f))
 						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button link"}}}
 						vgparent.AppendChild(vgn)
 						vgn.AddAttrInterface("data-act", "copy-finding")

@@ -56,6 +56,7 @@ func (c *Notices) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
 				vgparent.AppendChild(vgn)
 				vgn.AddAttrInterface("data-act", n.Act)
+				vgn.AddAttrInterface("data-arg", n.Arg)
 				vgn.AddAttrInterface("hidden", n.Act == "")
 				vgn.SetInnerHTML(n.Do)
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}

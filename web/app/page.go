@@ -75,6 +75,7 @@ type Page struct {
 	queue      []File
 	reading    File
 	accepted   []File
+	unsaid     []FileRow // whose problems are still to be said
 	binaries   []File    // of which symbol files can be made
 	jobStart   int       // how many were accepted when the present job began
 	decided    []Request // assignments and policy, to be said again to a new worker
@@ -102,8 +103,8 @@ type Notice struct {
 	ID    int
 	Level string // "error", "warning", "note"
 	Text  string
-	// Act is what the button beside the text does, and Do is what is on it; "" for no button.
-	Act, Do string
+	// Act and Arg are what the button beside the text does, and Do is what is on it; "" for no button.
+	Act, Arg, Do string
 }
 
 // NewPage makes a page that shows the start.
@@ -175,9 +176,12 @@ func (p *Page) HasFiles() bool { return p.reading != nil || len(p.accepted)+len(
 
 // ProposeFolder puts the button that opens the folder chooser beside the last message: the browser may list there what it does not list
 // when it is dropped.
-func (p *Page) ProposeFolder() {
+func (p *Page) ProposeFolder() { p.offer("pick-folder", "", "Choose the folder") }
+
+// offer puts a button beside the last message: what it does (Act), and what is on it.
+func (p *Page) offer(act, arg, do string) {
 	if n := len(p.Notices); n > 0 {
-		p.Notices[n-1].Act, p.Notices[n-1].Do = "pick-folder", "Choose the folder"
+		p.Notices[n-1].Act, p.Notices[n-1].Arg, p.Notices[n-1].Do = act, arg, do
 	}
 }
 

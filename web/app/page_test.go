@@ -27,6 +27,7 @@ type fakeHost struct {
 	fetchStops                                           int
 	looked                                               []string
 	entries                                              []string // of the history
+	system                                               string
 }
 
 func (h *fakeHost) SetTitle(t string) { h.title = t }
@@ -60,7 +61,8 @@ func (h *fakeHost) Announce(text string)        { h.announced = text }
 func (h *fakeHost) NextFrame(do func())         { do() }
 func (h *fakeHost) After(_ int, do func() bool) { h.later = append(h.later, do) }
 
-func (h *fakeHost) Cores() int { return 2 }
+func (h *fakeHost) Cores() int     { return 2 }
+func (h *fakeHost) System() string { return h.system }
 func (h *fakeHost) Keep(key string, index File) {
 	if h.kept == nil {
 		h.kept = map[string]File{}

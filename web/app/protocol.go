@@ -224,6 +224,7 @@ type FileRow struct {
 	Name    string
 	Size    string
 	Kind    string // "minidump", "sym", "archive", "other"
+	Taken   string // what its content was taken for (intake.Kind)
 	Usable  bool
 	Message string
 	Dump    int // the dump that it is, or -1
@@ -239,4 +240,15 @@ type FilePage struct {
 	view.Page
 	Problems int
 	Rows     []FileRow
+	// Rejected are the first files that cannot be used, Rejections how many there are.
+	Rejected   []FileRow
+	Rejections int
+	// Symbols are the symbol files and binaries that can be assigned to a module.
+	Symbols []SymbolChoice
+}
+
+// SymbolChoice is a file that can be assigned to a module.
+type SymbolChoice struct {
+	Item int
+	Name string
 }

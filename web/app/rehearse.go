@@ -111,6 +111,7 @@ func (silence) PickStore(func(string, string))  {}
 func (silence) KeepStore(bool)                  {}
 func (silence) RecallStore(func(string))        {}
 
+func (silence) System() string                                { return SystemLinux }
 func (silence) ResolveBase(string) (string, bool, string)     { return "", false, "" }
 func (silence) FromStore([]string, int, func([]File, string)) {}
 

@@ -61,6 +61,9 @@ func (p *Page) dropText() string {
 }
 
 func (p *Page) haveText() string {
+	if n := p.Files.Rejections; n > 0 && n == p.Files.Total {
+		return files(n) + " read, and no crash dump that can be shown."
+	}
 	return files(p.Files.Total) + " read so far, but no crash dump that can be shown."
 }
 

@@ -8,6 +8,7 @@ type FindingRow struct {
 	Text, Suggestion string // sentences without their full stops
 	Thread, Module   int    // that it concerns, or -1
 	ModuleName       string
+	Assign           bool // the module has no id, so that its symbols must be assigned
 }
 
 // maxFindings is how many the page gets; the JSON has all of them.
@@ -25,6 +26,7 @@ func (v *View) Findings() []FindingRow {
 			Thread: f.Thread, Module: f.Module}
 		if m := v.module(f.Module); m != nil {
 			row.ModuleName = Clean(BaseName(m.Name))
+			row.Assign = m.DebugID == "" && assignable(m)
 		}
 		out = append(out, row)
 	}

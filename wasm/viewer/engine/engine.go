@@ -364,6 +364,12 @@ func (e *Engine) lookInto(r *app.Reply, q app.Look, d *core.Dump, rep *report.Re
 	}
 }
 
+// maxRejected and maxSymbols bound the lists of files that are not windows.
+const (
+	maxRejected = 8
+	maxSymbols  = 100
+)
+
 func (e *Engine) files(span app.Span) *app.FilePage {
 	items := e.session.Items()
 	page := &app.FilePage{Rows: []app.FileRow{}}
@@ -374,6 +380,14 @@ func (e *Engine) files(span app.Span) *app.FilePage {
 		if !row.Usable || row.Assign {
 			page.Problems++
 		}
+		switch {
+		case !row.Usable:
+			if page.Rejections++; len(page.Rejected) < maxRejected {
+				page.Rejected = append(page.Rejected, row)
+			}
+		case (row.Kind == string(session.KindSym) || row.Kind == string(session.KindBinary)) && len(page.Symbols) < maxSymbols:
+			page.Symbols = append(page.Symbols, app.SymbolChoice{Item: it.ID, Name: view.BaseName(row.Name)})
+		}
 		if i >= page.From && i < page.From+span.Count {
 			page.Rows = append(page.Rows, row)
 		}
@@ -382,7 +396,7 @@ func (e *Engine) files(span app.Span) *app.FilePage {
 }
 
 func fileRow(it session.Item) app.FileRow {
-	row := app.FileRow{Item: it.ID, Name: view.Clean(it.Name), Size: view.Size(it.Size), Kind: string(it.Kind),
+	row := app.FileRow{Item: it.ID, Name: view.Clean(it.Name), Size: view.Size(it.Size), Kind: string(it.Kind), Taken: string(it.Taken),
 		Usable: it.Usable, Message: view.Clean(it.Message), Dump: it.Dump, SymName: view.Clean(it.SymName),
 		SymID: view.Clean(it.SymID), Assign: it.NeedsAssignment, WarningCount: it.WarningCount}
 	for _, w := range it.Warnings {
