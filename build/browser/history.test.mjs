@@ -134,8 +134,6 @@ test("another unwind policy is visible beside the stack, with the way back", asy
 
 test("the start page lists what it cannot use, with the reason and the next step", async () => {
   const whole = await readFile(inRepo(dump));
-  const pe = Buffer.alloc(1024);
-  pe.write("PK\x05\x06", "latin1");
   await tab.drop(await put({ "cut off.dmp": whole.subarray(0, 16), "note.txt": "just a note", "it's here.7z": Buffer.from("7z\xbc\xaf\x27\x1c and more", "latin1") }));
   await tab.sees("cut off.dmp: minidump header at offset 0x0");
   await tab.sees("note.txt: text beginning with");

@@ -156,6 +156,15 @@ func (h *host) pressed(e js.Value) {
 	if !list.Truthy() && isMove(key) && !target.Equal(h.window.Get("document").Get("body")) {
 		return
 	}
+	if key == "Enter" && target.Get("id").String() == "search" {
+		by := 1
+		if e.Get("shiftKey").Bool() {
+			by = -1
+		}
+		event(e).PreventDefault()
+		h.change(func(p *app.Page) { p.Find(by) })
+		return
+	}
 	taken := false
 	h.change(func(p *app.Page) { taken = p.Key(key, isTyping(target)) })
 	if taken {

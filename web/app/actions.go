@@ -57,6 +57,8 @@ func (p *Page) Act(act, arg string) {
 		if n, err := strconv.Atoi(arg); err == nil {
 			p.open(n, false)
 		}
+	case "find":
+		p.Find(map[string]int{"next": 1, "previous": -1}[arg])
 	case "close-dump":
 		p.closeDump()
 	case "copy-row":
@@ -89,9 +91,6 @@ func (p *Page) Act(act, arg string) {
 		}
 	case "copy-finding":
 		p.copyFinding(arg)
-	case "clear-search":
-		p.Input("search", "")
-		p.Host.Focus("search")
 	default:
 		if !p.sourcesAct(act, arg) {
 			p.choose(act, arg)
@@ -239,12 +238,9 @@ func (p *Page) Input(field, value string) {
 	switch field {
 	case "search":
 		p.State.Search = value
-		for _, list := range []string{"threads", "stack", "modules"} {
-			p.visible[list] = Span{0, p.visible[list].Count}
-			p.Host.Reveal(list, 0)
-		}
+		p.Found, p.hit, p.searching = FoundPage{}, 0, value != ""
 		p.address()
-		p.ask(PartThreads | PartStack | PartModules)
+		p.ask(PartThreads | PartStack | PartModules | PartFound)
 	case "threads":
 		p.State.ThreadFilter = value
 		p.visible["threads"] = Span{0, p.visible["threads"].Count}

@@ -24,7 +24,7 @@ func (p *Page) ask(parts int) {
 	s := p.State
 	look := Look{Parts: parts, Dump: p.Dump, Thread: s.Thread, Frame: s.Frame, Inline: s.Inline, Top: p.top, More: p.dirty&^parts != 0,
 		HideInlines: s.HideInlines, Module: p.Module,
-		ThreadFilter: s.ThreadFilter, Search: s.Search, Threads: p.span("threads"), Stack: p.span("stack"),
+		ThreadFilter: s.ThreadFilter, Search: s.Search, Hit: p.hit, Threads: p.span("threads"), Stack: p.span("stack"),
 		Modules: p.span("modules"), Wanted: p.span("wanted"), Files: p.span("files"),
 		Grid: p.gridName(), GridSpan: p.span("grid"), Stream: p.Raw.Stream, Bytes: p.Raw.Bytes, Private: p.Raw.Private,
 		Content: p.span("content"), Compare: p.span("compare"), Compared: p.Compared, CommandLine: p.Raw.CommandLine, Environment: p.Raw.Environment}
@@ -274,6 +274,10 @@ func (p *Page) took(r Reply) {
 	if r.Compare != nil {
 		p.Compare = *r.Compare
 	}
+	if r.Found != nil {
+		p.searching = false
+		p.tookFound(r.Found)
+	}
 	p.tookRaw(r)
 	p.unread(r.Unread)
 	if p.Later.Text == "" {
@@ -392,6 +396,7 @@ func (p *Page) HashChanged(hash string) {
 			p.forgetRaw()
 		}
 	}
+	p.Found, p.hit, p.searching = FoundPage{}, 0, s.Search != ""
 	p.top, p.seek = s.Thread < 0, true
 	p.openTab()
 	p.ask(PartsAll)

@@ -49,6 +49,7 @@ type Page struct {
 	Split    Split
 	Raw      Raw // of the dump itself
 	Compare  view.ComparePage
+	Found    FoundPage
 	Compared int // selected row of the comparison, or -1
 	Findings int // how many are shown
 	Module   int // shown among the modules, or -1
@@ -66,6 +67,8 @@ type Page struct {
 	held       *Reply          // a first screen that is kept back (keepBack)
 	top        bool            // the thread's first row is to be selected when it is known
 	seek       bool            // the selected rows are to be scrolled to
+	hit        int             // that is to be gone to, counted from 1; 0 for none
+	searching  bool            // the answer to what is searched for is on its way
 	place      State           // that the address was last given
 	goTo       int             // row of the stack to select when it is there, or -1
 	nextID     int

@@ -42,9 +42,10 @@ const (
 	PartContent
 	PartSystem
 	PartCompare
+	PartFound
 
 	PartsAll = PartSummary | PartThreads | PartStack | PartFrame | PartModules | PartWanted | PartFiles |
-		PartGrid | PartContent | PartSystem | PartCompare
+		PartGrid | PartContent | PartSystem | PartCompare | PartFound
 )
 
 // Kinds of an export.
@@ -102,6 +103,7 @@ type Look struct {
 	Module       int // whose row number is asked for, or -1
 	ThreadFilter string
 	Search       string
+	Hit          int // of the Search, that is gone to: counted from 1, 0 for none
 
 	Threads, Stack, Modules, Wanted, Files Span
 
@@ -118,6 +120,12 @@ type Look struct {
 	Compared int
 	// What of the System tab was asked for by name.
 	CommandLine, Environment bool
+}
+
+// FoundPage is how often the text that is searched for is in the dump, and where hit number At is; At counts from 1, 0 is none.
+type FoundPage struct {
+	Total, At int
+	Hit       view.Hit
 }
 
 // GridRow is a row of a table of the dump's own data.
@@ -180,6 +188,7 @@ type Reply struct {
 	Grid    *GridPage
 	Content *ContentPage
 	Compare *view.ComparePage
+	Found   *FoundPage
 	// System: further groups of the System tab; the last Secrets of them are private.
 	System  []view.Group
 	Secrets int

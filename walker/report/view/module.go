@@ -29,7 +29,7 @@ type ModuleDetail struct {
 
 // assignable reports whether a module is without symbols that are known to be its own.
 func assignable(m *report.Module) bool {
-	return m.State == report.SymbolsMissing || m.State == report.SymbolsMismatch || m.State == report.SymbolsCorrupt
+	return m.State != report.SymbolsLoaded && m.State != report.SymbolsNotNeeded
 }
 
 // hasWords are a module's contents in the width of a column.

@@ -22,9 +22,10 @@ type Engine struct {
 	session  *session.Session
 	views    map[int]*view.View // dump → view of its latest report
 	reports  map[int]int        // dump → how many reports there were
-	left     map[int]bool       // dumps that are not shown: closed, or the same as another
-	same     map[int]string     // item → name of the dump that it is the same as
-	maps     []app.GridRow      // the memory map of mapsOf
+	found    found
+	left     map[int]bool   // dumps that are not shown: closed, or the same as another
+	same     map[int]string // item → name of the dump that it is the same as
+	maps     []app.GridRow  // the memory map of mapsOf
 	mapsOf   *report.Report
 	compared comparison
 	writeSym func(io.Writer, session.Binary, string) error
@@ -218,7 +219,9 @@ func (e *Engine) viewOf(dump int, rep *report.Report) *view.View {
 	v := e.views[dump]
 	if v == nil || v.Report() != rep {
 		v = view.New(rep, e.demangle)
-		if !e.redact {
+		if e.redact {
+			v.Says(hideSaid(rep.Said))
+		} else {
 			v.ExplainBy(e.session.Explainer(dump, true))
 		}
 		e.views[dump] = v
@@ -301,6 +304,7 @@ func (e *Engine) look(r *app.Reply, q app.Look) {
 
 func (e *Engine) lookAt(r *app.Reply, q app.Look, v *view.View) {
 	rep := v.Report()
+	search := view.Query(q.Search)
 	if q.Thread < 0 || q.Thread >= len(rep.Threads) {
 		q.Thread, q.Top = max(rep.FirstThread, 0), true
 	}
@@ -319,23 +323,26 @@ func (e *Engine) lookAt(r *app.Reply, q app.Look, v *view.View) {
 		}
 	}
 	if q.Parts&app.PartThreads != 0 {
-		t := v.Threads(q.Threads.From, q.Threads.Count, q.Thread, q.ThreadFilter, q.Search)
+		t := v.Threads(q.Threads.From, q.Threads.Count, q.Thread, q.ThreadFilter, search)
 		r.Threads = &t
 	}
 	if q.Parts&app.PartStack != 0 {
 		s := v.Stack(view.StackQuery{Thread: q.Thread, From: q.Stack.From, Count: q.Stack.Count, Frame: q.Frame,
-			Inline: q.Inline, HideInlines: q.HideInlines, Search: q.Search})
+			Inline: q.Inline, HideInlines: q.HideInlines, Search: search})
 		r.Stack = &s
 	}
 	if q.Parts&app.PartFrame != 0 {
 		r.Frame = v.Frame(q.Thread, q.Frame, q.Inline)
 	}
 	if q.Parts&app.PartModules != 0 {
-		m := v.Modules(q.Modules.From, q.Modules.Count, q.Module, q.Search)
+		m := v.Modules(q.Modules.From, q.Modules.Count, q.Module, search)
 		r.Modules = &m
 	}
 	if d := e.session.Dump(q.Dump); d != nil {
 		e.lookInto(r, q, d, rep)
+	}
+	if q.Parts&app.PartFound != 0 && search != "" {
+		r.Found = e.find(v, e.session.Dump(q.Dump), rep, search, q.Hit)
 	}
 	if q.Parts&app.PartCompare != 0 {
 		c := e.compare(v, q)
