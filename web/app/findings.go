@@ -55,6 +55,14 @@ func (p *Page) findingModule() int {
 	return f.Module
 }
 
+// asksForFiles reports whether a finding asks for files that are to be added.
+func asksForFiles(f view.FindingRow) bool { return strings.Contains(lower(f.Suggestion), "drop ") }
+
+func (p *Page) findingAdds() bool {
+	f, _ := p.finding()
+	return asksForFiles(f)
+}
+
 func findingLink(f view.FindingRow) string {
 	if f.Assign {
 		return "Assign symbols to " + f.ModuleName

@@ -196,6 +196,16 @@ func (c *Verdict) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			}
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button link"}}}
 			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("data-act", "pick-files")
+			vgn.AddAttrInterface("hidden", !c.Page.findingAdds())
+			{
+				vgparent := vgn
+				_ = vgparent
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Add files"}
+				vgparent.AppendChild(vgn)
+			}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button link"}}}
+			vgparent.AppendChild(vgn)
 			vgn.AddAttrInterface("data-act", "copy-finding")
 			vgn.AddAttrInterface("data-arg", c.Page.findingIndex())
 			{
