@@ -147,3 +147,25 @@ test("the start page lists what it cannot use, with the reason and the next step
   await tab.page.locator(".rejected li", { hasText: "cut off" }).getByRole("button", { name: "Copy" }).click();
   await tab.page.waitForFunction(async () => (await navigator.clipboard.readText()) === "ls -l 'cut off.dmp'");
 });
+
+test("while symbols are read the page says so, and not that there are none", async () => {
+  await tab.drop([dump]);
+  await tab.sees("Missing symbols");
+  // What is on the page each time it is drawn, from the drop on.
+  await tab.page.evaluate(() => {
+    globalThis.seen = [];
+    new MutationObserver(() => {
+      const reading = document.querySelector(".verdict-quality")?.innerText.includes("Reading symbols");
+      globalThis.seen.push({ reading, missing: /No symbols for|Missing symbols/.test(document.querySelector(".crash").innerText) });
+    }).observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true });
+  });
+  const many = Object.fromEntries(Array.from({ length: 400 }, (_, i) => [`syms/other${i}.sym`, `MODULE Linux x86_64 ${String(i).padStart(33, "0")} other${i}\nFUNC 1000 10 0 f\n`]));
+  await put(many);
+  for (const path of symbols) await put({ [`syms/${path.split("/").at(-1)}`]: await readFile(inRepo(path)) });
+  await tab.drop([join(dir, "syms")]);
+  await tab.sees("tile::blend_edges");
+  await tab.page.waitForFunction(() => !document.querySelector(".verdict-quality").innerText.includes("Reading symbols"));
+  const seen = await tab.page.evaluate(() => globalThis.seen);
+  assert.ok(seen.some((s) => s.reading), "it says that it reads symbols");
+  assert.deepEqual(seen.filter((s) => s.reading && s.missing), []);
+});

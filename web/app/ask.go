@@ -307,16 +307,22 @@ func (p *Page) took(r Reply) {
 	p.tellIdle(r)
 }
 
+// hideHints takes what would lead the stack further out of its last row while files are read: what is missing is known when all are.
+func (p *Page) hideHints() {
+	if p.symbolsText() == "" {
+		return
+	}
+	for i := range p.Stack.Rows {
+		if r := &p.Stack.Rows[i]; r.Hint {
+			r.Hint, r.Function, r.Full = false, "Symbols are being read.", ""
+		}
+	}
+}
+
 // tookStack takes a window of the stack and moves the selection onto it where that was asked for.
 func (p *Page) tookStack(s *view.StackPage) {
 	p.Stack = *s
-	if p.symbolsText() != "" {
-		for i := range p.Stack.Rows {
-			if r := &p.Stack.Rows[i]; r.Hint { // what is missing is known when all is read
-				r.Hint, r.Function, r.Full = false, "Symbols are being read.", ""
-			}
-		}
-	}
+	p.hideHints()
 	if p.seek && s.Selected >= 0 {
 		p.seek = false
 		p.Host.Reveal("stack", s.Selected)

@@ -72,6 +72,7 @@ func (p *Page) next() {
 	}
 	p.Job.Active = true
 	p.Job.Text, p.Job.Percent = "Reading "+view.Clean(view.BaseName(p.reading.Name())), -1
+	p.hideHints()
 	p.send(p.addRequest(p.reading), p.reading)
 	p.tellProgress()
 }
@@ -113,9 +114,6 @@ func (p *Page) added(r Reply) {
 	p.Job.Done++
 	if !p.replay && !needs {
 		p.unsaid = append(p.unsaid, r.Items...)
-		if len(p.Dumps)+len(r.Dumps) > 0 {
-			p.complain()
-		}
 	}
 	// The first dump of a job is shown as soon as it is there; those that come with it are in the switcher.
 	first := len(p.Dumps) == 0 && len(r.Dumps) > 0
@@ -123,6 +121,9 @@ func (p *Page) added(r Reply) {
 	p.Job.shown = p.Job.shown || first || newest
 	newDump := len(p.Dumps)
 	p.Dumps = r.Dumps
+	if len(p.Dumps) > 0 {
+		p.complain()
+	}
 	if p.replay && p.Job.Done >= p.Job.known {
 		p.replay = false
 		for _, d := range p.decided {
