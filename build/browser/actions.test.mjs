@@ -97,8 +97,11 @@ test("the main paths work by keyboard", async () => {
   await tab.page.locator("#side-why[aria-selected=true]").waitFor();
   await keyboard.press("/");
   await keyboard.type("stitch_rows");
-  await tab.page.locator(act("clear-search")).waitFor();
+  await tab.page.locator("#stack .row.hit, #threads .thread", { hasText: "found" }).first().waitFor();
+  await keyboard.press("Enter");
+  await tab.page.locator("#stack .selected.hit").waitFor();
   await keyboard.press("Escape");
+  await tab.page.waitForFunction(() => document.querySelector("#search").value === "" && !document.querySelector("#stack .hit"));
   await tab.page.waitForFunction(() => document.activeElement?.id !== "search");
   await keyboard.press("?");
   await tab.sees("the crashed thread");

@@ -158,6 +158,12 @@ class Tab {
       if (message.type() === "error") this.problems.push(`console: ${message.text()}`);
     });
     page.on("pageerror", (error) => this.problems.push(`page: ${error.message}`));
+    // With files open the page asks before it is left; a test that leaves it means to.
+    this.leavings = 0;
+    page.on("dialog", (dialog) => {
+      if (dialog.type() === "beforeunload") this.leavings++;
+      dialog.accept().catch(() => {});
+    });
     page.on("crash", () => this.problems.push("the page crashed"));
     page.on("request", (request) => {
       this.asked.push({ method: request.method(), url: request.url(), body: request.postDataBuffer()?.length ?? 0 });

@@ -1,7 +1,7 @@
 // The page as one file: opened from the disk, with the network off, it does all that the hosted page does, and may not ask for
 // anything.
 import assert from "node:assert/strict";
-import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import http from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -41,6 +41,42 @@ test("from the disk and without a network it reads a dump and its symbols", asyn
   await tab.sees("__clone3");
   assert.deepEqual(tab.problems, []);
   assert.deepEqual(asked(tab), []);
+  await tab.close();
+});
+
+test("folders that are dropped are read, with a dump and alone", async () => {
+  const crash = join(dir, "a crash");
+  await mkdir(join(crash, "symbols", "deep"), { recursive: true });
+  for (const path of symbols) await copyFile(inRepo(path), join(crash, "symbols", "deep", path.split("/").at(-1)));
+  const tab = await chrome.open(page);
+  await tab.drop([dump, join(crash, "symbols")]);
+  await tab.sees("tile::blend_edges");
+  await tab.sees("__clone3");
+  await copyFile(inRepo(dump), join(crash, "crash.dmp"));
+  const other = await chrome.open(page);
+  await other.drop([crash]);
+  await other.sees("tile::blend_edges");
+  for (const one of [tab, other]) {
+    assert.deepEqual(one.problems, []);
+    assert.equal(await one.page.locator(".notice").count(), 0);
+    await one.close();
+  }
+});
+
+test("a folder that the browser does not give is named, also beside a dump, with the button that reads it", async () => {
+  const folder = join(dir, "kept from us");
+  await mkdir(folder);
+  const tab = await chrome.open(page);
+  // As where a page from a file has neither way of listing a folder.
+  await tab.page.evaluate(() => {
+    delete DataTransferItem.prototype.getAsFileSystemHandle;
+  });
+  await tab.drop([dump, folder]);
+  await tab.sees("stitch-1");
+  await tab.sees("The folder /kept from us cannot be read");
+  const choosing = tab.page.waitForEvent("filechooser");
+  await tab.page.getByRole("button", { name: "Choose the folder" }).click();
+  assert.ok(await choosing);
   await tab.close();
 });
 

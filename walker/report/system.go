@@ -51,23 +51,24 @@ func wordSize(in Input) int {
 
 func (b *builder) process() {
 	p := &b.r.Process
-	if m := b.program(); m >= 0 {
-		p.Name = BaseName(b.r.Modules[m].Name)
-	}
+	p.Name = ProgramName(b.d)
 	p.PID, p.PIDRust, p.Uptime, p.UptimeRust = b.d.PID(), b.d.PIDRust(), b.d.UptimeBreakpad(), b.d.UptimeRust()
 }
 
-// program is the module of the program itself. It is the first one, but for Apple's simulators, whose loader stands before it.
-func (b *builder) program() int {
-	main := b.r.MainModule
-	if main >= 0 && (b.d.OS() == core.MacOS || b.d.OS() == core.IOS) {
-		for i := main; i < len(b.r.Modules); i++ {
-			if name := BaseName(b.r.Modules[i].Name); name != "dyld" && name != "dyld_sim" {
-				return i
+// ProgramName is the file name of the program itself, "" if it is not known. It is the first module, but for Apple's simulators, whose loader
+// is before it.
+func ProgramName(d *core.Dump) string {
+	if len(d.Modules) == 0 {
+		return ""
+	}
+	if d.OS() == core.MacOS || d.OS() == core.IOS {
+		for i := range d.Modules {
+			if name := BaseName(d.Modules[i].Name); name != "dyld" && name != "dyld_sim" {
+				return name
 			}
 		}
 	}
-	return main
+	return BaseName(d.Modules[0].Name)
 }
 
 // linux fills in what only Linux dumps have.

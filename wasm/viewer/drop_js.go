@@ -109,8 +109,10 @@ func (h *host) take(data *dom.DataTransfer, offer func(files []app.File, problem
 		}
 		return items[i].Call("webkitGetAsEntry")
 	}
+	// A page that was opened from a file gets entries of folders that it cannot list, in Chromium; their handles it can.
+	local := h.window.Get("location").Get("protocol").String() == "file:"
 	root := js.Null()
-	if len(items) >= manyItems {
+	if len(items) >= manyItems && !local {
 		root = commonRoot(entry(0), entry(1))
 	}
 	// Two of a name from different folders: the list that tells which are folders has the name twice.
@@ -127,6 +129,9 @@ func (h *host) take(data *dom.DataTransfer, offer func(files []app.File, problem
 	for i, f := range files {
 		if root.IsNull() || alone[f.name] {
 			if e := entry(i); e.Truthy() && e.Get("isDirectory").Bool() {
+				if local && items[i].Get("getAsFileSystemHandle").Type() == js.TypeFunction {
+					e = items[i].Call("getAsFileSystemHandle")
+				}
 				folders = append(folders, e)
 				continue
 			}
@@ -226,10 +231,13 @@ func (h *host) offer(files []app.File, problems []string) {
 			return
 		}
 		h.changeIf(func(p *app.Page) (draw bool) {
-			for _, text := range problems {
+			p.Offer(files)
+			for _, text := range problems { // after it, since what is offered takes back what was said of earlier files
 				p.Problem(text)
 			}
-			p.Offer(files)
+			if len(problems) > 0 {
+				p.ProposeFolder()
+			}
 			return false
 		})
 		h.drawSoon()
@@ -275,6 +283,11 @@ func (l *listing) end() bool {
 // folders reads folders recursively and adds everything at once, so that the whole drop is one piece of work.
 func (l *listing) folders(files []app.File, folders []js.Value) (all []app.File, problems []string) {
 	for len(folders) > 0 && len(files) < maxFiles && !l.stopped {
+		if folders[0].Get("createReader").IsUndefined() {
+			files, problems = l.handle(folders[0], "", files, problems)
+			folders = folders[1:]
+			continue
+		}
 		reader := folders[0].Call("createReader")
 		path := folders[0].Get("fullPath").String()
 		folders = folders[1:]
@@ -309,6 +322,45 @@ func (l *listing) folders(files []app.File, folders []js.Value) (all []app.File,
 	}
 	if len(files) >= maxFiles {
 		problems = append(problems, fmt.Sprintf("Only the first %s files of the folders are read.", view.Number(maxFiles)))
+	}
+	return files, problems
+}
+
+// handle is folders for a FileSystemDirectoryHandle, or the promise of one. path is that of its own folder, "" or with a slash at its end.
+func (l *listing) handle(folder js.Value, path string, files []app.File, problems []string) ([]app.File, []string) {
+	failed := func(name, problem string) {
+		problems = append(problems, fmt.Sprintf("The folder %s cannot be read: %s", view.Clean(name), problem))
+	}
+	if folder.Get("then").Type() == js.TypeFunction {
+		var problem string
+		if folder, problem = settle(folder); problem != "" {
+			failed("that was dropped", problem)
+			return files, problems
+		}
+	}
+	path += folder.Get("name").String() + "/"
+	members := folder.Call("values")
+	for l.found(len(files)) && len(files) < maxFiles {
+		next, problem := settle(members.Call("next"))
+		if problem != "" {
+			failed(path, problem)
+			break
+		}
+		if next.Get("done").Bool() {
+			break
+		}
+		member := next.Get("value")
+		if member.Get("kind").String() == "directory" {
+			files, problems = l.handle(member, path, files, problems)
+			continue
+		}
+		name := path + member.Get("name").String()
+		f, problem := settle(member.Call("getFile"))
+		if problem != "" {
+			problems = append(problems, fmt.Sprintf("%s cannot be read: %s", view.Clean(name), problem))
+			continue
+		}
+		files = append(files, newFile(f, name))
 	}
 	return files, problems
 }

@@ -32,7 +32,17 @@ func (h *host) listen() {
 		}, false)
 		h.native(h.window, "hashchange", func(js.Value) {
 			hash := h.hash()
+			h.addresses, h.entry = h.addresses+1, false // what was to be written is of the place that was left
 			h.change(func(p *app.Page) { p.HashChanged(hash) })
+		}, false)
+	}
+	if h.owns() && h.window.Get("parent").Equal(h.window) {
+		// The files are nowhere but in this page.
+		h.native(h.window, "beforeunload", func(e js.Value) {
+			if h.page.HasFiles() {
+				event(e).PreventDefault()
+				e.Set("returnValue", "1") // older browsers
+			}
 		}, false)
 	}
 	h.listenForFiles()
@@ -144,6 +154,15 @@ func (h *host) pressed(e js.Value) {
 		}
 	}
 	if !list.Truthy() && isMove(key) && !target.Equal(h.window.Get("document").Get("body")) {
+		return
+	}
+	if key == "Enter" && target.Get("id").String() == "search" {
+		by := 1
+		if e.Get("shiftKey").Bool() {
+			by = -1
+		}
+		event(e).PreventDefault()
+		h.change(func(p *app.Page) { p.Find(by) })
 		return
 	}
 	taken := false

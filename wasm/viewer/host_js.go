@@ -12,21 +12,22 @@ import (
 // host is the browser as the page sees it (app.Host). The loader decides what lies behind it: the whole window, or a
 // shadow root in somebody's page.
 type host struct {
-	viewer   js.Value
-	root     *dom.BasicElement // all that the viewer draws, and where its events are heard
-	window   js.Value
-	page     *app.Page
-	change   func(func(*app.Page))
-	changeIf func(func(*app.Page) (draw bool))
-	draws    int      // how often the page was drawn
-	after    []func() // to be done after the next render
-	measure  js.Func
-	measured bool // a measurement is on its way
-	address  string
-	undo     []func() // takes back what was done to the window
-	busy     bool     // the page was, when it was drawn last
-	turns    int      // how often it began or ended to be
-	timer    js.Value
+	viewer    js.Value
+	root      *dom.BasicElement // all that the viewer draws, and where its events are heard
+	window    js.Value
+	page      *app.Page
+	change    func(func(*app.Page))
+	changeIf  func(func(*app.Page) (draw bool))
+	draws     int      // how often the page was drawn
+	after     []func() // to be done after the next render
+	measure   js.Func
+	measured  bool     // a measurement is on its way
+	addresses int      // how often the address was set
+	entry     bool     // what is to be written is a new entry of the history
+	undo      []func() // takes back what was done to the window
+	busy      bool     // the page was, when it was drawn last
+	turns     int      // how often it began or ended to be
+	timer     js.Value
 }
 
 func newHost(viewer js.Value) *host {
@@ -62,23 +63,28 @@ func (h *host) SetTitle(title string) {
 	}
 }
 
-// SetAddress waits a moment: holding a key down changes the state faster than browsers let an address change.
-func (h *host) SetAddress(hash string) {
+// SetAddress waits until the state has rested for a moment: holding a key down changes it faster than browsers let an address change, and
+// only where a person stays is an entry of the history.
+func (h *host) SetAddress(hash string, entry bool) {
 	if !h.owns() {
 		return
 	}
-	waiting := h.address != ""
-	h.address = "#" + hash
-	if waiting {
-		return
-	}
+	h.addresses++
+	mine := h.addresses
+	h.entry = h.entry || entry
 	h.later(250, func() {
-		to := h.address
-		h.address = ""
-		if to == "#" {
+		if mine != h.addresses {
+			return
+		}
+		to, how := "#"+hash, "replaceState"
+		if hash == "" {
 			to = h.window.Get("location").Get("pathname").String() + h.window.Get("location").Get("search").String()
 		}
-		try(func() { h.window.Get("history").Call("replaceState", js.Null(), "", to) })
+		if h.entry {
+			how = "pushState"
+		}
+		h.entry = false
+		try(func() { h.window.Get("history").Call(how, js.Null(), "", to) })
 	})
 }
 
@@ -102,6 +108,17 @@ func (h *host) SetTheme(theme string) {
 		return
 	}
 	target.Call("setAttribute", "data-theme", theme)
+}
+
+func (h *host) System() string {
+	agent := h.window.Get("navigator").Get("userAgent").String()
+	switch {
+	case strings.Contains(agent, "Windows"):
+		return app.SystemWindows
+	case strings.Contains(agent, "Mac OS"):
+		return app.SystemMac
+	}
+	return app.SystemLinux
 }
 
 func (h *host) Cores() int {

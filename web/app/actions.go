@@ -57,6 +57,10 @@ func (p *Page) Act(act, arg string) {
 		if n, err := strconv.Atoi(arg); err == nil {
 			p.open(n, false)
 		}
+	case "find":
+		p.Find(map[string]int{"next": 1, "previous": -1}[arg])
+	case "close-dump":
+		p.closeDump()
 	case "copy-row":
 		p.copyRow(arg)
 		p.Host.Focus("stack")
@@ -79,11 +83,14 @@ func (p *Page) Act(act, arg string) {
 		if p.Summary != nil {
 			p.copy(p.Summary.Signature, "Signature copied")
 		}
+	case "copy-command":
+		for _, f := range p.Files.Rejected {
+			if strconv.Itoa(f.Item) == arg {
+				p.copy(p.nextCommand(f), "Command copied")
+			}
+		}
 	case "copy-finding":
 		p.copyFinding(arg)
-	case "clear-search":
-		p.Input("search", "")
-		p.Host.Focus("search")
 	default:
 		if !p.sourcesAct(act, arg) {
 			p.choose(act, arg)
@@ -231,12 +238,9 @@ func (p *Page) Input(field, value string) {
 	switch field {
 	case "search":
 		p.State.Search = value
-		for _, list := range []string{"threads", "stack", "modules"} {
-			p.visible[list] = Span{0, p.visible[list].Count}
-			p.Host.Reveal(list, 0)
-		}
+		p.Found, p.hit, p.searching = FoundPage{}, 0, value != ""
 		p.address()
-		p.ask(PartThreads | PartStack | PartModules)
+		p.ask(PartThreads | PartStack | PartModules | PartFound)
 	case "threads":
 		p.State.ThreadFilter = value
 		p.visible["threads"] = Span{0, p.visible["threads"].Count}
@@ -246,6 +250,8 @@ func (p *Page) Input(field, value string) {
 	case "policy":
 		p.setPolicy(value)
 		p.address()
+	case "use":
+		p.assign("use", value+"."+strconv.Itoa(p.detail().Index))
 	}
 	if item, ok := strings.CutPrefix(field, "assign-"); ok && value != "" {
 		p.assign("assign", item+"."+value)

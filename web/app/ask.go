@@ -24,7 +24,7 @@ func (p *Page) ask(parts int) {
 	s := p.State
 	look := Look{Parts: parts, Dump: p.Dump, Thread: s.Thread, Frame: s.Frame, Inline: s.Inline, Top: p.top, More: p.dirty&^parts != 0,
 		HideInlines: s.HideInlines, Module: p.Module,
-		ThreadFilter: s.ThreadFilter, Search: s.Search, Threads: p.span("threads"), Stack: p.span("stack"),
+		ThreadFilter: s.ThreadFilter, Search: s.Search, Hit: p.hit, Threads: p.span("threads"), Stack: p.span("stack"),
 		Modules: p.span("modules"), Wanted: p.span("wanted"), Files: p.span("files"),
 		Grid: p.gridName(), GridSpan: p.span("grid"), Stream: p.Raw.Stream, Bytes: p.Raw.Bytes, Private: p.Raw.Private,
 		Content: p.span("content"), Compare: p.span("compare"), Compared: p.Compared, CommandLine: p.Raw.CommandLine, Environment: p.Raw.Environment}
@@ -191,6 +191,8 @@ func (p *Page) ReplyWith(r Reply, data File) (draw bool) {
 		p.tookMissing(r)
 	case OpRemote:
 		p.remoteFailed(r)
+	case OpClose:
+		p.closed(r)
 	case OpPiece, OpComplete:
 		return p.pieced(r, data)
 	default:
@@ -219,7 +221,7 @@ func (p *Page) took(r Reply) {
 		p.say("error", r.Error)
 	}
 	if p.Empty() && (r.Summary != nil || r.Error != "") {
-		p.Host.SetAddress(p.State.Address())
+		p.setAddress()
 	}
 	if r.Summary != nil {
 		if p.Summary == nil {
@@ -235,6 +237,9 @@ func (p *Page) took(r Reply) {
 			p.mark(p.freshThreads(r.Threads))
 		}
 		p.Threads = *r.Threads
+		if p.seek && p.Threads.Selected >= 0 {
+			p.Host.Reveal("threads", p.Threads.Selected)
+		}
 	}
 	if r.Stack != nil && (p.State.Thread < 0 || r.Stack.Thread == p.State.Thread) {
 		if p.renewed("stack", r) && r.Stack.Thread == p.Stack.Thread {
@@ -247,6 +252,7 @@ func (p *Page) took(r Reply) {
 		p.Frame = r.Frame
 		if top && r.Frame.Thread == p.State.Thread {
 			p.State.Frame, p.State.Inline = max(0, r.Frame.Frame), r.Frame.Inline
+			p.place = p.State.place() // what nobody chose is no other place
 		}
 	}
 	if r.Modules != nil {
@@ -267,6 +273,10 @@ func (p *Page) took(r Reply) {
 	}
 	if r.Compare != nil {
 		p.Compare = *r.Compare
+	}
+	if r.Found != nil {
+		p.searching = false
+		p.tookFound(r.Found)
 	}
 	p.tookRaw(r)
 	p.unread(r.Unread)
@@ -297,9 +307,26 @@ func (p *Page) took(r Reply) {
 	p.tellIdle(r)
 }
 
+// hideHints takes what would lead the stack further out of its last row while files are read: what is missing is known when all are.
+func (p *Page) hideHints() {
+	if p.symbolsText() == "" {
+		return
+	}
+	for i := range p.Stack.Rows {
+		if r := &p.Stack.Rows[i]; r.Hint {
+			r.Hint, r.Function, r.Full = false, "Symbols are being read.", ""
+		}
+	}
+}
+
 // tookStack takes a window of the stack and moves the selection onto it where that was asked for.
 func (p *Page) tookStack(s *view.StackPage) {
 	p.Stack = *s
+	p.hideHints()
+	if p.seek && s.Selected >= 0 {
+		p.seek = false
+		p.Host.Reveal("stack", s.Selected)
+	}
 	p.State.Thread = s.Thread
 	if at := s.Selected - s.From; p.top && p.goTo < 0 && at >= 0 && at < len(s.Rows) {
 		p.State.Frame, p.State.Inline = max(0, s.Rows[at].Frame), s.Rows[at].Inline
@@ -342,9 +369,16 @@ func (p *Page) open(dump int, keep bool) {
 // visit, of which several processes hear, some 40 ms of what both cores do.
 func (p *Page) address() {
 	if !p.Empty() || len(p.Dumps) == 0 {
-		p.Host.SetAddress(p.State.Address())
+		p.setAddress()
 	}
 	p.tell(Event{Kind: EventSelect, State: p.State})
+}
+
+// setAddress writes the state. Another place is an entry of the history, unless nothing was shown before.
+func (p *Page) setAddress() {
+	place := p.State.place()
+	p.Host.SetAddress(p.State.Address(), !p.Empty() && place != p.place)
+	p.place = place
 }
 
 // HashChanged takes an address that a person typed or went back to.
@@ -354,7 +388,7 @@ func (p *Page) HashChanged(hash string) {
 		return
 	}
 	theme, policy := p.State.Theme, p.State.Policy
-	p.State = s
+	p.State, p.place = s, s.place()
 	if p.State.Theme == "" {
 		p.State.Theme = theme
 	}
@@ -363,7 +397,13 @@ func (p *Page) HashChanged(hash string) {
 		p.setPolicy(s.Policy)
 	}
 	if len(p.Dumps) > 0 {
-		p.Dump = p.dumpNamed(s.DumpName)
+		if dump := p.dumpNamed(s.DumpName); dump != p.Dump {
+			p.Dump = dump
+			p.forgetRaw()
+		}
 	}
+	p.Found, p.hit, p.searching = FoundPage{}, 0, s.Search != ""
+	p.top, p.seek = s.Thread < 0, true
+	p.openTab()
 	p.ask(PartsAll)
 }

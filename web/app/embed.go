@@ -70,7 +70,7 @@ func (p *Page) forbidden(act string) bool {
 		return p.Limits.ReadOnly || p.Limits.NoFiles && p.Limits.NoNetwork
 	case "symbols", "ask", "base", "remember", "read-all":
 		return p.Limits.ReadOnly || p.Limits.NoNetwork
-	case "pick-files", "pick-folder", "pick-store", "store", "sample":
+	case "close-dump", "pick-files", "pick-folder", "pick-store", "store", "sample":
 		return p.Limits.NoFiles || p.Limits.ReadOnly
 	case "use", "assign", "unuse", "policy", "ignore", "keep", "clear-kept":
 		return p.Limits.ReadOnly

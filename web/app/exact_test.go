@@ -13,7 +13,7 @@ func searched(t *testing.T, hash string) (*Page, *fakeHost, *fakeEngine) {
 	p, h, e := newTestPage(hash)
 	drop(p, e)
 	p.Add([]File{fakeFile("big.sym")})
-	p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: []DumpName{{0, "a.dmp"}}, Items: []FileRow{{Item: 1, Name: "big.sym", Usable: true}}})
+	p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: []DumpName{{Dump: 0, Name: "a.dmp"}}, Items: []FileRow{{Item: 1, Name: "big.sym", Usable: true}}})
 	r := screen(e.last(OpLook).ID)
 	r.Unread = []int{1}
 	p.Reply(r)
@@ -150,7 +150,7 @@ func TestIndexIsKept(t *testing.T) {
 	begin := func(p *Page, e *fakeEngine, key string) {
 		drop(p, e)
 		p.Add([]File{fakeFile("big.sym")})
-		p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: []DumpName{{0, "a.dmp"}}, Items: []FileRow{{Item: 1, Usable: true}}})
+		p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: []DumpName{{Dump: 0, Name: "a.dmp"}}, Items: []FileRow{{Item: 1, Usable: true}}})
 		r := screen(e.last(OpLook).ID)
 		r.Unread = []int{1}
 		p.Reply(r)
@@ -188,7 +188,7 @@ func TestIndexIsKept(t *testing.T) {
 func TestPendingRows(t *testing.T) {
 	p, _, e := newTestPage("")
 	p.Add([]File{fakeFile("a.dmp")})
-	p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: []DumpName{{0, "a.dmp"}}, Items: []FileRow{{Usable: true}}})
+	p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: []DumpName{{Dump: 0, Name: "a.dmp"}}, Items: []FileRow{{Usable: true}}})
 	first := screen(e.last(OpLook).ID)
 	first.Revision, first.Pending = 1, 1
 	first.Threads.Rows[1].Pending = true

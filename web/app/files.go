@@ -72,6 +72,7 @@ func (p *Page) next() {
 	}
 	p.Job.Active = true
 	p.Job.Text, p.Job.Percent = "Reading "+view.Clean(view.BaseName(p.reading.Name())), -1
+	p.hideHints()
 	p.send(p.addRequest(p.reading), p.reading)
 	p.tellProgress()
 }
@@ -112,7 +113,7 @@ func (p *Page) added(r Reply) {
 	p.reading = nil
 	p.Job.Done++
 	if !p.replay && !needs {
-		p.complain(r.Items)
+		p.unsaid = append(p.unsaid, r.Items...)
 	}
 	// The first dump of a job is shown as soon as it is there; those that come with it are in the switcher.
 	first := len(p.Dumps) == 0 && len(r.Dumps) > 0
@@ -120,6 +121,9 @@ func (p *Page) added(r Reply) {
 	p.Job.shown = p.Job.shown || first || newest
 	newDump := len(p.Dumps)
 	p.Dumps = r.Dumps
+	if len(p.Dumps) > 0 {
+		p.complain()
+	}
 	if p.replay && p.Job.Done >= p.Job.known {
 		p.replay = false
 		for _, d := range p.decided {
@@ -129,6 +133,8 @@ func (p *Page) added(r Reply) {
 	switch {
 	case first:
 		p.open(p.dumpNamed(p.State.DumpName), p.State.DumpName != "" && p.has(p.State.DumpName))
+	case r.Same > 0 && !p.replay:
+		p.again(r)
 	case newest && !p.replay:
 		p.open(r.Dumps[newDump].Dump, false)
 	}
@@ -139,14 +145,29 @@ func (p *Page) added(r Reply) {
 	p.next()
 }
 
-// complain says what could not be used. The Files tab has the details; here stands one line a file, or one for many.
-func (p *Page) complain(items []FileRow) {
+// complain says what could not be used. The Files tab has the details; here is one line a file, or one for many. Without a dump the start page
+// lists these files, so nothing is above it.
+func (p *Page) complain() {
+	items := p.unsaid
+	p.unsaid = nil
 	for _, it := range items {
+		text := ""
 		switch {
 		case !it.Usable && it.Message != "":
-			p.say("warning", it.Message)
+			text = it.Message
 		case it.Assign:
-			p.say("warning", it.Name+" has no MODULE line, so it is not known whose symbols it holds. Assign it in the Files tab.")
+			text = it.Name + " has no MODULE line, so it is not known whose symbols it holds. Assign it in the Files tab."
+		}
+		switch {
+		case text == "":
+		case len(p.Dumps) == 0 && !it.Usable:
+			p.Host.Announce(text)
+			p.tell(Event{Kind: EventError, Level: "warning", Text: text})
+		default:
+			p.say("warning", text)
+			if it.Assign {
+				p.offer("show", "files", "Show the files")
+			}
 		}
 	}
 }
@@ -159,7 +180,9 @@ func (p *Page) finish() {
 		p.Job = Job{Active: true, Text: job.Text, Percent: -1, began: job.began}
 	}
 	p.ask(PartsAll)
-	if len(p.Dumps) == 0 && job.Done > 0 && len(p.Notices) == 0 && p.Readers.state != readersComing {
+	rejected := len(p.unsaid) > 0 && !p.unsaid[len(p.unsaid)-1].Usable
+	p.complain()
+	if len(p.Dumps) == 0 && job.Done > 0 && !rejected && len(p.Notices) == 0 && p.Readers.state != readersComing {
 		p.say("note", fmt.Sprintf("Read %s. Now drop the crash dump that the symbols belong to.", files(job.Done)))
 	}
 	p.Host.Announce(fmt.Sprintf("%s read", files(job.Done)))
@@ -325,6 +348,46 @@ func (j Job) Count() string {
 		return ""
 	}
 	return fmt.Sprintf("%s of %s", view.Number(min(j.Done+1, j.Total)), view.Number(j.Total))
+}
+
+// closeDump leaves the open dump out. Its symbols stay: they may be those of another one.
+func (p *Page) closeDump() {
+	if !p.Empty() {
+		p.decide(Request{Op: OpClose, Dump: p.Dump})
+	}
+}
+
+// closed takes the dumps that are left, and shows one of them if the closed one was shown.
+func (p *Page) closed(r Reply) {
+	p.Dumps = r.Dumps
+	for _, d := range p.Dumps {
+		if d.Dump == p.Dump {
+			return
+		}
+	}
+	if len(p.Dumps) > 0 {
+		p.open(p.Dumps[0].Dump, false)
+		return
+	}
+	p.forget()
+	p.State.DumpName = ""
+	p.address()
+	p.ask(PartFiles)
+}
+
+// again shows a dump that was there already, which the user may have closed, and says so.
+func (p *Page) again(r Reply) {
+	same := r.Same - 1
+	p.decided = slices.DeleteFunc(p.decided, func(d Request) bool { return d.Op == OpClose && d.Dump == same })
+	for _, it := range r.Items {
+		if it.Dump >= 0 && it.Message != "" {
+			p.say("note", it.Message+".")
+		}
+	}
+	if !p.Job.shown {
+		p.Job.shown = true
+		p.open(same, false)
+	}
 }
 
 func (p *Page) has(name string) bool {

@@ -38,9 +38,36 @@ func (p *Page) finding() (view.FindingRow, int) {
 	return view.FindingRow{}, -1
 }
 
+// hasFinding is false while symbols are read: most findings are that they are not there.
 func (p *Page) hasFinding() bool {
 	_, i := p.finding()
-	return i >= 0
+	return i >= 0 && p.symbolsText() == ""
+}
+
+// findingAssigns reports whether the finding asks for symbols that must be assigned, and findingModule is to which module.
+func (p *Page) findingAssigns() bool {
+	f, _ := p.finding()
+	return f.Assign
+}
+
+func (p *Page) findingModule() int {
+	f, _ := p.finding()
+	return f.Module
+}
+
+// asksForFiles reports whether a finding asks for files that are to be added.
+func asksForFiles(f view.FindingRow) bool { return strings.Contains(lower(f.Suggestion), "drop ") }
+
+func (p *Page) findingAdds() bool {
+	f, _ := p.finding()
+	return asksForFiles(f)
+}
+
+func findingLink(f view.FindingRow) string {
+	if f.Assign {
+		return "Assign symbols to " + f.ModuleName
+	}
+	return f.ModuleName
 }
 
 func (p *Page) findingTitle() string {

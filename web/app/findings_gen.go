@@ -84,7 +84,17 @@ func (c *Findings) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						vgn.AddAttrInterface("data-act", "show-module")
 						vgn.AddAttrInterface("data-arg", f.Module)
 						vgn.AddAttrInterface("hidden", f.Module < 0)
-						vgn.SetInnerHTML(f.ModuleName)
+						vgn.SetInnerHTML(findingLink(f))
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button link"}}}
+						vgparent.AppendChild(vgn)
+						vgn.AddAttrInterface("data-act", "pick-files")
+						vgn.AddAttrInterface("hidden", !asksForFiles(f))
+						{
+							vgparent := vgn
+							_ = vgparent
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Add files"}
+							vgparent.AppendChild(vgn)
+						}
 						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button link"}}}
 						vgparent.AppendChild(vgn)
 						vgn.AddAttrInterface("data-act", "copy-finding")

@@ -44,7 +44,7 @@ func TestFirstScreen(t *testing.T) {
 	h, e := &lookingHost{}, &fakeEngine{}
 	p := NewPage(h, e, "")
 	added := func(item int) Reply {
-		return Reply{Op: OpAdd, Items: []FileRow{{Item: item, Name: "f", Usable: true}}, Dumps: []DumpName{{0, "a.dmp"}}}
+		return Reply{Op: OpAdd, Items: []FileRow{{Item: item, Name: "f", Usable: true}}, Dumps: []DumpName{{Dump: 0, Name: "a.dmp"}}}
 	}
 	p.Add([]File{sizedFile{"big.sym.gz", 3 << 20}, sizedFile{"c.sym.gz", 9000}, sizedFile{"a.dmp", 5000}, sizedFile{"b.sym", 8000}})
 	for item, want := range []string{"[add]", "[add]", "[add]"} {
@@ -80,7 +80,7 @@ func withLargeSymbols(ago time.Duration) (p *Page, h *lookingHost, e *fakeEngine
 	p = NewPage(h, e, "")
 	p.Add([]File{sizedFile{"a.dmp", 5000}, sizedFile{"big.sym", 1 << 30}})
 	p.Job.began = time.Now().Add(-ago)
-	dumps := []DumpName{{0, "a.dmp"}}
+	dumps := []DumpName{{Dump: 0, Name: "a.dmp"}}
 	p.Reply(Reply{Op: OpAdd, Items: []FileRow{{Name: "a.dmp", Usable: true}}, Dumps: dumps})
 	e.ops()
 	first := screen(0)
@@ -153,7 +153,7 @@ func TestNamesThatTakeLong(t *testing.T) {
 		t.Error("an answer of the engine before is shown")
 	}
 	e.ops()
-	p.Reply(Reply{Op: OpAdd, Items: []FileRow{{Name: "a.dmp", Usable: true}}, Dumps: []DumpName{{0, "a.dmp"}}})
+	p.Reply(Reply{Op: OpAdd, Items: []FileRow{{Name: "a.dmp", Usable: true}}, Dumps: []DumpName{{Dump: 0, Name: "a.dmp"}}})
 	if got := fmt.Sprint(e.ops()); got != "[look stack]" {
 		t.Errorf("after that the engine was asked %s", got)
 	}
@@ -208,7 +208,7 @@ func TestFirstScreenOfMany(t *testing.T) {
 	for range 300 {
 		list = append(list, sizedFile{"b.sym", 8000})
 	}
-	read := Reply{Op: OpAdd, Items: []FileRow{{Name: "f", Usable: true}}, Dumps: []DumpName{{0, "a.dmp"}}}
+	read := Reply{Op: OpAdd, Items: []FileRow{{Name: "f", Usable: true}}, Dumps: []DumpName{{Dump: 0, Name: "a.dmp"}}}
 	p, _, e := newTestPage("")
 	p.Add(list)
 	for n := 1; ; n++ {

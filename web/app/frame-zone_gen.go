@@ -152,7 +152,7 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 									_ = r
 									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute(nil)}
 									vgparent.AppendChild(vgn)
-									vgn.AddAttrInterface("class", regClass(r))
+									vgn.AddAttrInterface("class", c.Page.regClass(r))
 									{
 										vgparent := vgn
 										_ = vgparent

@@ -128,9 +128,6 @@ func (p *Page) showModule(arg string) {
 		return
 	}
 	p.Module, p.seekModule = n, true
-	if p.State.Search != "" {
-		p.Input("search", "") // the list may not hold it
-	}
 	p.State.Tab, p.State.Closed = "modules", false
 	p.address()
 	p.ask(PartModules)

@@ -5,8 +5,8 @@ package app
 type Host interface {
 	// SetTitle names the document; a viewer inside another page ignores it.
 	SetTitle(title string)
-	// SetAddress writes the state into the address, without a new entry in the history.
-	SetAddress(hash string)
+	// SetAddress writes the state into the address, as a new entry of the history or in place of the present one.
+	SetAddress(hash string, entry bool)
 	// Load and Store keep a preference between visits. Load returns "" if there is none.
 	Load(key string) string
 	Store(key, value string)
@@ -36,6 +36,8 @@ type Host interface {
 	After(milliseconds int, do func() (draw bool))
 	// NextFrame calls back when what was drawn is about to be painted, or soon if nothing is painted; what comes after it is painted later.
 	NextFrame(do func())
+	// System is the one that the browser runs on: one of the System… names.
+	System() string
 	// Cores is how many processors the machine has, as far as the browser says it.
 	Cores() int
 	// Keep stores an index in the browser's storage under a name, and Kept gets it back: nil if there is none. KeptSize says how

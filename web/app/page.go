@@ -49,6 +49,7 @@ type Page struct {
 	Split    Split
 	Raw      Raw // of the dump itself
 	Compare  view.ComparePage
+	Found    FoundPage
 	Compared int // selected row of the comparison, or -1
 	Findings int // how many are shown
 	Module   int // shown among the modules, or -1
@@ -65,6 +66,10 @@ type Page struct {
 	asking     bool            // a look is on its way
 	held       *Reply          // a first screen that is kept back (keepBack)
 	top        bool            // the thread's first row is to be selected when it is known
+	seek       bool            // the selected rows are to be scrolled to
+	hit        int             // that is to be gone to, counted from 1; 0 for none
+	searching  bool            // the answer to what is searched for is on its way
+	place      State           // that the address was last given
 	goTo       int             // row of the stack to select when it is there, or -1
 	nextID     int
 	dead       bool
@@ -73,6 +78,7 @@ type Page struct {
 	queue      []File
 	reading    File
 	accepted   []File
+	unsaid     []FileRow // whose problems are still to be said
 	binaries   []File    // of which symbol files can be made
 	jobStart   int       // how many were accepted when the present job began
 	decided    []Request // assignments and policy, to be said again to a new worker
@@ -100,6 +106,8 @@ type Notice struct {
 	ID    int
 	Level string // "error", "warning", "note"
 	Text  string
+	// Act and Arg are what the button beside the text does, and Do is what is on it; "" for no button.
+	Act, Arg, Do string
 }
 
 // NewPage makes a page that shows the start.
@@ -150,7 +158,7 @@ func (p *Page) say(level, text string) {
 		}
 	}
 	p.noticeID++
-	p.Notices = append(p.Notices, Notice{p.noticeID, level, text})
+	p.Notices = append(p.Notices, Notice{ID: p.noticeID, Level: level, Text: text})
 	if len(p.Notices) > maxNotices {
 		p.Notices = p.Notices[1:]
 	}
@@ -165,6 +173,20 @@ const maxNotices = 4
 
 // Problem is for the host: something could not be done.
 func (p *Page) Problem(text string) { p.say("error", view.Clean(text)) }
+
+// HasFiles reports whether files would be lost with the page.
+func (p *Page) HasFiles() bool { return p.reading != nil || len(p.accepted)+len(p.queue) > 0 }
+
+// ProposeFolder puts the button that opens the folder chooser beside the last message: the browser may list there what it does not list
+// when it is dropped.
+func (p *Page) ProposeFolder() { p.offer("pick-folder", "", "Choose the folder") }
+
+// offer puts a button beside the last message: what it does (Act), and what is on it.
+func (p *Page) offer(act, arg, do string) {
+	if n := len(p.Notices); n > 0 {
+		p.Notices[n-1].Act, p.Notices[n-1].Arg, p.Notices[n-1].Do = act, arg, do
+	}
+}
 
 // Drag says whether files hang over the window.
 func (p *Page) Drag(on bool) { p.Dragging = on }

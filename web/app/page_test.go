@@ -26,10 +26,17 @@ type fakeHost struct {
 	fetches                                              []fetch
 	fetchStops                                           int
 	looked                                               []string
+	entries                                              []string // of the history
+	system                                               string
 }
 
-func (h *fakeHost) SetTitle(t string)      { h.title = t }
-func (h *fakeHost) SetAddress(a string)    { h.address = a }
+func (h *fakeHost) SetTitle(t string) { h.title = t }
+func (h *fakeHost) SetAddress(a string, entry bool) {
+	h.address = a
+	if entry {
+		h.entries = append(h.entries, a)
+	}
+}
 func (h *fakeHost) Load(key string) string { return h.stored[key] }
 func (h *fakeHost) Store(key, value string) {
 	if h.stored == nil {
@@ -54,7 +61,8 @@ func (h *fakeHost) Announce(text string)        { h.announced = text }
 func (h *fakeHost) NextFrame(do func())         { do() }
 func (h *fakeHost) After(_ int, do func() bool) { h.later = append(h.later, do) }
 
-func (h *fakeHost) Cores() int { return 2 }
+func (h *fakeHost) Cores() int     { return 2 }
+func (h *fakeHost) System() string { return h.system }
 func (h *fakeHost) Keep(key string, index File) {
 	if h.kept == nil {
 		h.kept = map[string]File{}
@@ -184,7 +192,7 @@ func screen(id int) Reply {
 // drop reads a dump and answers the look that follows.
 func drop(p *Page, e *fakeEngine) {
 	p.Add([]File{fakeFile("a.dmp")})
-	p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: []DumpName{{0, "a.dmp"}}, Items: []FileRow{{Name: "a.dmp", Usable: true}}})
+	p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: []DumpName{{Dump: 0, Name: "a.dmp"}}, Items: []FileRow{{Name: "a.dmp", Usable: true}}})
 	p.Reply(screen(e.last(OpLook).ID))
 }
 
@@ -201,7 +209,7 @@ func TestAddressComesWithTheStack(t *testing.T) {
 		p, h, e := newTestPage("")
 		h.address = untouched
 		p.Add([]File{fakeFile("a.dmp")})
-		p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: []DumpName{{0, "a.dmp"}}, Items: []FileRow{{Name: "a.dmp", Usable: true}}})
+		p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: []DumpName{{Dump: 0, Name: "a.dmp"}}, Items: []FileRow{{Name: "a.dmp", Usable: true}}})
 		if h.address != untouched {
 			t.Errorf("%s: before it came, the address is %q", c.name, h.address)
 		}
@@ -269,7 +277,7 @@ func (f largeFile) Size() int64  { return 20 << 20 }
 func TestArchivesWaitForTheFirstScreen(t *testing.T) {
 	p, _, e := newTestPage("")
 	p.Add([]File{fakeFile("a.dmp"), largeFile("a.sym.gz")})
-	p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: []DumpName{{0, "a.dmp"}}, Items: []FileRow{{Name: "a.dmp", Usable: true}}})
+	p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: []DumpName{{Dump: 0, Name: "a.dmp"}}, Items: []FileRow{{Name: "a.dmp", Usable: true}}})
 	if p.Reply(Reply{ID: e.last(OpLook).ID, Op: OpLook, Summary: screen(0).Summary, Threads: screen(0).Threads}); len(e.files) != 1 || !p.Job.Active {
 		t.Fatalf("files %v before the stack, job %+v", e.files, p.Job)
 	}
@@ -278,7 +286,7 @@ func TestArchivesWaitForTheFirstScreen(t *testing.T) {
 	}
 	p, _, e = newTestPage("")
 	p.Add([]File{fakeFile("a.dmp"), largeFile("a.sym")})
-	if p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: []DumpName{{0, "a.dmp"}}}); len(e.files) != 2 {
+	if p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: []DumpName{{Dump: 0, Name: "a.dmp"}}}); len(e.files) != 2 {
 		t.Errorf("a symbol file waits: %v", e.files)
 	}
 }
@@ -380,7 +388,7 @@ func TestDeadEngine(t *testing.T) {
 	if e.restarts != 1 || e.files[0] != "a.dmp" {
 		t.Fatalf("%d restarts, files %v", e.restarts, e.files)
 	}
-	p.Reply(Reply{Op: OpAdd, Dumps: []DumpName{{0, "a.dmp"}}})
+	p.Reply(Reply{Op: OpAdd, Dumps: []DumpName{{Dump: 0, Name: "a.dmp"}}})
 	if e.files[len(e.files)-1] != "good.sym" {
 		t.Errorf("files %v", e.files)
 	}
@@ -401,7 +409,7 @@ func TestDecisionsAreSaidAgain(t *testing.T) {
 	}
 	p.Add([]File{fakeFile("x.sym")})
 	p.Cancel()
-	p.Reply(Reply{Op: OpAdd, Dumps: []DumpName{{0, "a.dmp"}}})
+	p.Reply(Reply{Op: OpAdd, Dumps: []DumpName{{Dump: 0, Name: "a.dmp"}}})
 	if e.last(OpAssign) == nil {
 		t.Error("the new worker does not know of the assignment")
 	}
@@ -454,20 +462,20 @@ func TestCancelWhileWalking(t *testing.T) {
 	drop(p, e)
 	p.Reply(Reply{Op: OpLook})
 	p.Add([]File{fakeFile("huge.sym")})
-	p.Reply(Reply{Op: OpAdd, Dumps: []DumpName{{0, "a.dmp"}}})
+	p.Reply(Reply{Op: OpAdd, Dumps: []DumpName{{Dump: 0, Name: "a.dmp"}}})
 	p.Reply(Reply{Progress: &Progress{Stage: "reading symbols", Name: "huge.sym", Done: 1, Total: 4}})
 	p.Act("cancel", "")
 	if len(e.files) != 1 || e.files[0] != "a.dmp" || len(p.queue) != 0 {
 		t.Errorf("after cancelling the symbols: %v, queue %v", e.files, p.queue)
 	}
-	p.Reply(Reply{Op: OpAdd, Dumps: []DumpName{{0, "a.dmp"}}})
+	p.Reply(Reply{Op: OpAdd, Dumps: []DumpName{{Dump: 0, Name: "a.dmp"}}})
 	if len(p.Dumps) != 1 || p.replay {
 		t.Errorf("dumps %v, replay %v", p.Dumps, p.replay)
 	}
 
 	p, _, e = newTestPage("")
 	p.Add([]File{fakeFile("a.dmp")})
-	p.Reply(Reply{Op: OpAdd, Dumps: []DumpName{{0, "a.dmp"}}})
+	p.Reply(Reply{Op: OpAdd, Dumps: []DumpName{{Dump: 0, Name: "a.dmp"}}})
 	p.Reply(Reply{Progress: &Progress{Stage: "walking"}})
 	p.Act("cancel", "")
 	if len(e.files) != 0 || !p.Empty() || len(p.Dumps) != 0 {

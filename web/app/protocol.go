@@ -19,6 +19,7 @@ const (
 	OpComplete = "complete" // read Item's file as a whole, here, while nobody asks for anything (On), or stop that; the answer comes when it is read
 	OpIgnore   = "ignore"   // do without the call frame information of Module of Dump, or with it (On)
 	OpMissing  = "missing"  // list the symbol files that Dump lacks, those of the first thread's frames first
+	OpClose    = "close"    // leave Dump out of the lists; the answer has the dumps that are left
 	OpSym      = "sym"      // write a symbol file of the binary called Name, in Chunks
 )
 
@@ -41,9 +42,10 @@ const (
 	PartContent
 	PartSystem
 	PartCompare
+	PartFound
 
 	PartsAll = PartSummary | PartThreads | PartStack | PartFrame | PartModules | PartWanted | PartFiles |
-		PartGrid | PartContent | PartSystem | PartCompare
+		PartGrid | PartContent | PartSystem | PartCompare | PartFound
 )
 
 // Kinds of an export.
@@ -101,6 +103,7 @@ type Look struct {
 	Module       int // whose row number is asked for, or -1
 	ThreadFilter string
 	Search       string
+	Hit          int // of the Search, that is gone to: counted from 1, 0 for none
 
 	Threads, Stack, Modules, Wanted, Files Span
 
@@ -117,6 +120,12 @@ type Look struct {
 	Compared int
 	// What of the System tab was asked for by name.
 	CommandLine, Environment bool
+}
+
+// FoundPage is how often the text that is searched for is in the dump, and where hit number At is; At counts from 1, 0 is none.
+type FoundPage struct {
+	Total, At int
+	Hit       view.Hit
 }
 
 // GridRow is a row of a table of the dump's own data.
@@ -158,6 +167,8 @@ type Reply struct {
 	Dumps []DumpName
 	// NeedsReader: among the items are some that the full engine can read, and this one cannot.
 	NeedsReader bool
+	// Same is the number of the dump that the file is a copy of, plus 1; 0 for none.
+	Same int
 
 	// look: Revision counts the dump's reports, since new symbols make a new one.
 	Parts          int
@@ -177,6 +188,7 @@ type Reply struct {
 	Grid    *GridPage
 	Content *ContentPage
 	Compare *view.ComparePage
+	Found   *FoundPage
 	// System: further groups of the System tab; the last Secrets of them are private.
 	System  []view.Group
 	Secrets int
@@ -208,10 +220,11 @@ type Progress struct {
 	Later       bool // it belongs to work that nobody waits for
 }
 
-// DumpName is a dump of the switcher.
+// DumpName is a dump of the switcher. Says is its crash, time and process, as far as the dump has them.
 type DumpName struct {
 	Dump int
 	Name string
+	Says string
 }
 
 // FileRow is one file, or one member of an archive, and what became of it.
@@ -220,6 +233,7 @@ type FileRow struct {
 	Name    string
 	Size    string
 	Kind    string // "minidump", "sym", "archive", "other"
+	Taken   string // what its content was taken for (intake.Kind)
 	Usable  bool
 	Message string
 	Dump    int // the dump that it is, or -1
@@ -235,4 +249,15 @@ type FilePage struct {
 	view.Page
 	Problems int
 	Rows     []FileRow
+	// Rejected are the first files that cannot be used, Rejections how many there are.
+	Rejected   []FileRow
+	Rejections int
+	// Symbols are the symbol files and binaries that can be assigned to a module.
+	Symbols []SymbolChoice
+}
+
+// SymbolChoice is a file that can be assigned to a module.
+type SymbolChoice struct {
+	Item int
+	Name string
 }

@@ -47,6 +47,9 @@ func (p *Page) hiddenParts() int {
 	if p.Summary == nil || p.State.Closed || p.State.Tab != "system" {
 		hidden |= PartSystem
 	}
+	if p.State.Search == "" {
+		hidden |= PartFound
+	}
 	if p.Summary == nil || !p.shows("compare") {
 		hidden |= PartCompare
 	}
@@ -132,6 +135,10 @@ func (p *Page) gridRowClass(r GridRow) string {
 	class := "row"
 	if r.Mark != "" {
 		class += " mark-" + r.Mark
+	}
+	class = p.marks(class, joinLines(r.Cells))
+	if h := p.Found.Hit; p.Found.At > 0 && p.State.Search != "" && h.Tab == p.gridName() && h.Row == r.Index {
+		class += " current"
 	}
 	if p.gridName() == "streams" {
 		class += " choice-row"

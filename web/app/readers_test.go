@@ -11,7 +11,7 @@ func needsReader(p *Page, e *fakeEngine, dumps []DumpName) {
 		Items: []FileRow{{Name: "libx.so.debug", Message: "libx.so.debug: an ELF file"}}})
 }
 
-var oneDump = []DumpName{{0, "a.dmp"}}
+var oneDump = []DumpName{{Dump: 0, Name: "a.dmp"}}
 
 func TestBinaryBringsTheFullEngine(t *testing.T) {
 	p, _, e := newTestPage("")

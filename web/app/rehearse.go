@@ -35,7 +35,7 @@ func (r *Rehearsal) Step() bool {
 	p := r.page
 	if p.Summary == nil {
 		p.Add([]File{silence{}})
-		for _, r := range []Reply{{Op: OpAdd, Items: []FileRow{{Name: "a", Usable: true}}, Dumps: []DumpName{{0, "a"}}}, madeUp()} {
+		for _, r := range []Reply{{Op: OpAdd, Items: []FileRow{{Name: "a", Usable: true}}, Dumps: []DumpName{{Name: "a"}}}, madeUp()} {
 			var back Reply
 			if wire.Read(wire.Append(nil, r), &back) == nil {
 				p.Reply(back)
@@ -76,7 +76,7 @@ func (silence) Size() int64              { return 0 }
 func (silence) Send(req Request, _ File) { wire.Append(nil, req) }
 
 func (silence) SetTitle(string)                 {}
-func (silence) SetAddress(string)               {}
+func (silence) SetAddress(string, bool)         {}
 func (silence) Load(string) string              { return "" }
 func (silence) Store(string, string)            {}
 func (silence) SetTheme(string)                 {}
@@ -111,6 +111,7 @@ func (silence) PickStore(func(string, string))  {}
 func (silence) KeepStore(bool)                  {}
 func (silence) RecallStore(func(string))        {}
 
+func (silence) System() string                                { return SystemLinux }
 func (silence) ResolveBase(string) (string, bool, string)     { return "", false, "" }
 func (silence) FromStore([]string, int, func([]File, string)) {}
 

@@ -35,7 +35,7 @@ func openSources() (*Page, *fakeHost, *fakeEngine) {
 	p, h, e := newTestPage("")
 	h.bases = []string{"https://symbols.example"}
 	p.loadSources()
-	p.Dumps = []DumpName{{0, "a.dmp"}}
+	p.Dumps = []DumpName{{Dump: 0, Name: "a.dmp"}}
 	p.Summary = &view.Summary{}
 	p.Act("sources", "")
 	const id = "5A9832E5287241C1838ED98914E9B7FF1"

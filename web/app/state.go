@@ -23,6 +23,11 @@ type State struct {
 	Theme string
 }
 
+// place is where a person is, which Back returns to: the rest of the state is how it looks there.
+func (s State) place() State {
+	return State{DumpName: s.DumpName, Thread: s.Thread, Frame: s.Frame, Inline: s.Inline, Tab: s.Tab}
+}
+
 // Tabs of the lower panel, in their order.
 var Tabs = []struct{ ID, Title string }{
 	{"modules", "Modules"},

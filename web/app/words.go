@@ -21,9 +21,14 @@ func tabIndex(selected bool) string {
 
 func rowID(kind string, n int) string { return kind + "-" + strconv.Itoa(n) }
 
+func itoa(n int) string { return strconv.Itoa(n) }
+
 func pair(a, b int) string { return fmt.Sprintf("%d.%d", a, b) }
 
 func joinLines(lines []string) string { return strings.Join(lines, "\n") }
+
+// factClass is codeClass, and marks what is searched for.
+func (p *Page) factClass(f view.Fact) string { return p.marks(codeClass(f.Code), f.Key+" "+f.Value) }
 
 func codeClass(code bool) string {
 	if code {
@@ -61,6 +66,9 @@ func (p *Page) dropText() string {
 }
 
 func (p *Page) haveText() string {
+	if n := p.Files.Rejections; n > 0 && n == p.Files.Total {
+		return files(n) + " read, and no crash dump that can be shown."
+	}
 	return files(p.Files.Total) + " read so far, but no crash dump that can be shown."
 }
 
@@ -69,8 +77,10 @@ func (p *Page) dumpTitle() string {
 	if p.Summary == nil {
 		return ""
 	}
-	if n := len(p.Dumps); n > 1 {
-		return fmt.Sprintf("%s (%d of %d)", p.Summary.Name, p.Dump+1, n)
+	for i, d := range p.Dumps {
+		if d.Dump == p.Dump && len(p.Dumps) > 1 {
+			return fmt.Sprintf("%s (%d of %d)", p.Summary.Name, i+1, len(p.Dumps))
+		}
 	}
 	return p.Summary.Name
 }
@@ -124,7 +134,7 @@ func (p *Page) threadCount() string {
 	if p.Summary == nil {
 		return ""
 	}
-	if p.State.ThreadFilter != "" || p.State.Search != "" {
+	if p.State.ThreadFilter != "" {
 		return view.Number(p.Threads.Total) + " of " + view.Number(p.Summary.Threads)
 	}
 	return view.Number(p.Summary.Threads)
@@ -137,6 +147,9 @@ func (p *Page) threadClass(t view.ThreadRow) string {
 	}
 	if t.Index == p.State.Thread {
 		class += " selected"
+	}
+	if t.Hit {
+		class += " hit"
 	}
 	return p.withFresh(class, rowID("thread", t.Index))
 }
@@ -154,7 +167,7 @@ func (p *Page) threadTitle(t view.ThreadRow) string {
 
 func (p *Page) threadTag(t view.ThreadRow) string {
 	switch {
-	case p.State.Search != "":
+	case p.State.Search != "" && t.Hits > 0:
 		return view.Number(t.Hits) + " found"
 	case t.Crashed:
 		return "crashed"
@@ -165,7 +178,7 @@ func (p *Page) threadTag(t view.ThreadRow) string {
 }
 
 func (p *Page) threadTagClass(t view.ThreadRow) string {
-	if t.Crashed && p.State.Search == "" {
+	if t.Crashed && (p.State.Search == "" || t.Hits == 0) {
 		return "thread-tag danger"
 	}
 	return "thread-tag"
@@ -189,7 +202,7 @@ func (p *Page) activeThread() any {
 }
 
 func (p *Page) noThreads() string {
-	if p.State.ThreadFilter != "" || p.State.Search != "" {
+	if p.State.ThreadFilter != "" {
 		return "No thread matches."
 	}
 	return "The dump lists no threads."
@@ -215,9 +228,6 @@ func hint(title, text string) any {
 func (p *Page) stackTitle() string { return p.threadLabel() }
 
 func (p *Page) stackCount() string {
-	if p.State.Search != "" {
-		return fmt.Sprintf("%s of %s match “%s”", view.Number(p.Stack.Total), frameCount(p.Stack.Frames), p.State.Search)
-	}
 	if p.Stack.Frames == 0 && p.Busy() {
 		return "…"
 	}
@@ -233,7 +243,7 @@ func (p *Page) frameClass(r view.StackRow) string {
 	for _, c := range []struct {
 		is   bool
 		name string
-	}{{p.isSelected(r), " selected"}, {r.Weak, " weak"}, {r.Forced, " forced"}, {r.NoSymbol, " nosym"}, {r.Missing, " missing"}, {r.Hint, " hint"}} {
+	}{{p.isSelected(r), " selected"}, {r.Weak, " weak"}, {r.Forced, " forced"}, {r.NoSymbol, " nosym"}, {r.Missing, " missing"}, {r.Hint, " hint"}, {r.Hit, " hit"}} {
 		if c.is {
 			class += c.name
 		}
@@ -304,9 +314,6 @@ func (p *Page) activeFrame() any {
 }
 
 func (p *Page) noFrames() string {
-	if p.State.Search != "" {
-		return "No frame of this thread matches."
-	}
 	return "This thread has no frames."
 }
 
@@ -317,8 +324,8 @@ func (p *Page) offset(from, px int) string { return fmt.Sprintf("transform:trans
 
 // Frame
 
-func regClass(r view.Register) string {
-	class := "reg"
+func (p *Page) regClass(r view.Register) string {
+	class := p.marks("reg", r.Value)
 	if r.Role != "" {
 		class += " role"
 	}
@@ -456,9 +463,6 @@ func (p *Page) forcedItem(module int) int {
 }
 
 func (p *Page) noModules() string {
-	if p.State.Search != "" {
-		return "No module matches."
-	}
 	return "The dump lists no modules."
 }
 
@@ -558,7 +562,7 @@ var helpKeys = []struct {
 	{[]string{"j", "k"}, "next, previous frame; also arrows, Page Up, Home …"},
 	{[]string{"n", "p"}, "next, previous thread"},
 	{[]string{"x"}, "the crashed thread"},
-	{[]string{"/"}, "search the stacks"},
+	{[]string{"/"}, "search; Enter and Shift+Enter go to the next and the previous hit"},
 	{[]string{"1 – 9"}, "the lower tabs; again folds them"},
 	{[]string{"e"}, "why this frame"},
 	{[]string{"i"}, "show or hide inlined calls"},

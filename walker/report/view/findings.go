@@ -8,6 +8,7 @@ type FindingRow struct {
 	Text, Suggestion string // sentences without their full stops
 	Thread, Module   int    // that it concerns, or -1
 	ModuleName       string
+	Assign           bool // symbols must be assigned to the module: it has no id, or what was given is of another build
 }
 
 // maxFindings is how many the page gets; the JSON has all of them.
@@ -25,6 +26,7 @@ func (v *View) Findings() []FindingRow {
 			Thread: f.Thread, Module: f.Module}
 		if m := v.module(f.Module); m != nil {
 			row.ModuleName = Clean(BaseName(m.Name))
+			row.Assign = assignable(m) && (m.DebugID == "" || f.Kind == report.FindingMismatch)
 		}
 		out = append(out, row)
 	}

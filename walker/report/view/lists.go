@@ -18,7 +18,8 @@ type ThreadRow struct {
 	Requesting bool
 	Frames     int
 	Top        string // the first function that has a name
-	Hits       int    // frames that hold the text searched for
+	Hits       int    // rows of its stack that hold the text searched for
+	Hit        bool   // its name or id does
 	Pending    bool   // not walked yet
 }
 
@@ -30,10 +31,33 @@ type ThreadPage struct {
 }
 
 // Threads lists the threads: the crashed or requesting one first, then in the dump's order. filter is matched with
-// number, id and name; search with the frames.
+// number, id and name; search, a Query, is counted in the frames.
 func (v *View) Threads(from, n, selected int, filter, search string) ThreadPage {
 	out := ThreadPage{Selected: -1, Rows: []ThreadRow{}}
-	filter, search = strings.ToLower(filter), strings.ToLower(search)
+	filter = strings.ToLower(filter)
+	row := 0
+	for _, i := range v.order() {
+		t := &v.r.Threads[i]
+		if filter != "" && !holds(t.Name, filter) && !strings.HasPrefix(fmt.Sprint(t.Index), filter) &&
+			!strings.HasPrefix(fmt.Sprint(t.ID), filter) {
+			continue
+		}
+		if i == selected {
+			out.Selected = row
+		}
+		if row >= from && row < from+n {
+			r := ThreadRow{Index: i, ID: fmt.Sprint(t.ID), Name: Clean(t.Name), Crashed: t.Crashed, Frames: len(t.Frames),
+				Requesting: i == v.r.FirstThread && v.r.HasRequesting && !t.Crashed, Top: v.top(t), Hits: v.hits(t, search), Pending: t.Pending, Hit: Holds(search, threadWords(t))}
+			out.Rows = append(out.Rows, r)
+		}
+		row++
+	}
+	out.Total, out.From = row, min(from, row)
+	return out
+}
+
+// order is that of the threads in lists: the one to begin with, then the others as the dump has them.
+func (v *View) order() []int {
 	order := make([]int, 0, len(v.r.Threads))
 	if v.thread(v.r.FirstThread) != nil {
 		order = append(order, v.r.FirstThread)
@@ -43,47 +67,7 @@ func (v *View) Threads(from, n, selected int, filter, search string) ThreadPage 
 			order = append(order, i)
 		}
 	}
-	row := 0
-	for _, i := range order {
-		t := &v.r.Threads[i]
-		if filter != "" && !holds(t.Name, filter) && !strings.HasPrefix(fmt.Sprint(t.Index), filter) &&
-			!strings.HasPrefix(fmt.Sprint(t.ID), filter) {
-			continue
-		}
-		hits := 0
-		if search != "" {
-			if hits = v.hits(t, search); hits == 0 {
-				continue
-			}
-		}
-		if i == selected {
-			out.Selected = row
-		}
-		if row >= from && row < from+n {
-			r := ThreadRow{Index: i, ID: fmt.Sprint(t.ID), Name: Clean(t.Name), Crashed: t.Crashed, Frames: len(t.Frames),
-				Requesting: i == v.r.FirstThread && v.r.HasRequesting && !t.Crashed, Top: v.top(t), Hits: hits, Pending: t.Pending}
-			out.Rows = append(out.Rows, r)
-		}
-		row++
-	}
-	out.Total, out.From = row, min(from, row)
-	return out
-}
-
-// hits counts the frames of a thread that hold a text in lower case.
-func (v *View) hits(t *report.Thread, want string) int {
-	n := 0
-	for i := range t.Frames {
-		f := &t.Frames[i]
-		found := v.matches(f, want)
-		for k := 0; k < len(f.Inlines) && !found; k++ {
-			found = holds(v.full(f.Inlines[k].Function), want) || holds(f.Inlines[k].File, want)
-		}
-		if found {
-			n++
-		}
-	}
-	return n
+	return order
 }
 
 // top is the first function of a thread that has a name, without parameters: what the thread does.
@@ -125,6 +109,7 @@ type ModuleRow struct {
 	Main              bool
 	Warnings          []string
 	Sparse            bool   // the symbol file was searched and not read as a whole
+	Hit               bool   // it holds the text searched for
 	Has               string // what its files have, in a few words
 	Ignored           bool   // its call frame information is not used
 }
@@ -158,17 +143,11 @@ func StateWord(s report.SymbolState) string {
 	return "not needed"
 }
 
-// Modules lists the modules, those with most frames first.
-func (v *View) Modules(from, n, selected int, search string) ModulePage {
-	out := ModulePage{Selected: -1, Rows: []ModuleRow{}}
-	search = strings.ToLower(search)
+// moduleOrder is that of the list: those with most frames first.
+func (v *View) moduleOrder() []int {
 	order := []int{}
 	for i := range v.r.Modules {
-		m := &v.r.Modules[i]
-		if m.Merged {
-			continue
-		}
-		if search == "" || holds(m.Name, search) || holds(m.DebugFile, search) || holds(m.DebugID, search) {
+		if !v.r.Modules[i].Merged {
 			order = append(order, i)
 		}
 	}
@@ -182,6 +161,13 @@ func (v *View) Modules(from, n, selected int, search string) ModulePage {
 		}
 		return x.Frames > y.Frames
 	})
+	return order
+}
+
+// Modules lists the modules. search is a Query.
+func (v *View) Modules(from, n, selected int, search string) ModulePage {
+	out := ModulePage{Selected: -1, Rows: []ModuleRow{}}
+	order := v.moduleOrder()
 	lo, hi := window(len(order), from, n)
 	out.From, out.Total = lo, len(order)
 	out.Selected = slices.Index(order, selected)
@@ -192,7 +178,7 @@ func (v *View) Modules(from, n, selected int, search string) ModulePage {
 		row := ModuleRow{Index: i, Name: Clean(BaseName(m.Name)), Path: Clean(m.Name), Base: v.hex(start),
 			End: v.hex(end), Version: version(m), DebugFile: Clean(BaseName(m.DebugFile)),
 			DebugID: Clean(m.DebugID), CodeID: Clean(m.CodeID), State: string(m.State), Word: StateWord(m.State),
-			SymbolFile: Clean(BaseName(m.SymbolFile)), Frames: m.Frames, Main: m.Main, Item: -1, Warnings: []string{}, Has: hasWords(m), Ignored: m.IgnoredCFI}
+			SymbolFile: Clean(BaseName(m.SymbolFile)), Frames: m.Frames, Main: m.Main, Item: -1, Warnings: []string{}, Has: hasWords(m), Ignored: m.IgnoredCFI, Hit: v.moduleHolds(m, search)}
 		if row.Sparse = m.SymbolsSparse; row.Sparse && m.State == report.SymbolsLoaded {
 			row.Word = "searched"
 		}

@@ -23,6 +23,13 @@ type ModuleDetail struct {
 	Rules, Ignored bool
 	// Binary is the name of the item that a symbol file can be made of, or "".
 	Binary string
+	// Assign: symbols may be assigned to it, since it has none.
+	Assign bool
+}
+
+// assignable reports whether a module is without symbols that are known to be its own.
+func assignable(m *report.Module) bool {
+	return m.State != report.SymbolsLoaded && m.State != report.SymbolsNotNeeded
 }
 
 // hasWords are a module's contents in the width of a column.
@@ -52,7 +59,7 @@ func (v *View) Module(i int) *ModuleDetail {
 	}
 	d := &ModuleDetail{Index: i, Name: Clean(BaseName(m.Name)), Facts: []Fact{}, Has: []Fact{}, Missing: []string{}, Warnings: []string{},
 		Rules: m.Has.CFI || m.Has.SFrame || m.IgnoredCFI || m.State == report.SymbolsLoaded || m.State == report.SymbolsForced, Ignored: m.IgnoredCFI,
-		Binary: m.Binary}
+		Binary: m.Binary, Assign: assignable(m)}
 	d.Says = v.moduleSays(m)
 	add := func(key, value string, code bool) {
 		if value != "" {

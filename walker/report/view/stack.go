@@ -32,6 +32,7 @@ type StackRow struct {
 	Forced         bool // symbols of another build were used
 	Weak           bool // found by scanning
 	Hint           bool // of RowStop: what would lead further
+	Hit            bool // it holds the text searched for
 }
 
 // StackPage is a window of a stack.
@@ -55,7 +56,7 @@ type StackQuery struct {
 	Frame       int // selected
 	Inline      int
 	HideInlines bool
-	Search      string
+	Search      string // a Query
 }
 
 // Word is the page's word for a trust, Trust's explanation in a sentence.
@@ -111,10 +112,6 @@ func (v *View) Stack(q StackQuery) StackPage {
 	}
 	out.Name, out.Frames = Clean(t.Name), len(t.Frames)
 	out.Quality = v.quality(t)
-	if q.Search != "" {
-		v.search(t, q, &out)
-		return out
-	}
 	starts, n := v.rowsOf(q.Thread, q.HideInlines)
 	tail := v.stopRows(t)
 	out.Total = n + len(tail)
@@ -148,6 +145,8 @@ func (v *View) Stack(q StackQuery) StackPage {
 			} else {
 				out.Rows = append(out.Rows, v.frameRow(f, fi))
 			}
+			last := &out.Rows[len(out.Rows)-1]
+			last.Hit = v.frameHolds(f, last.Inline, q.Search)
 			row++
 		}
 	}
@@ -168,52 +167,8 @@ func (v *View) rowNumber(t *report.Thread, starts []int32, frame, inline int) in
 	return n + len(t.Frames[frame].Inlines)
 }
 
-// search gives the rows whose function, source or module holds the text.
-func (v *View) search(t *report.Thread, q StackQuery, out *StackPage) {
-	want := strings.ToLower(q.Search)
-	n := 0
-	take := func(match bool, frame, inline int, make func() StackRow) {
-		if !match {
-			return
-		}
-		if frame == q.Frame && inline == q.Inline {
-			out.Selected = n
-		}
-		if n >= q.From && n < q.From+q.Count {
-			out.Rows = append(out.Rows, make())
-		}
-		n++
-	}
-	for fi := range t.Frames {
-		f := &t.Frames[fi]
-		if !q.HideInlines {
-			for k := range f.Inlines {
-				in := &f.Inlines[k]
-				take(holds(v.full(in.Function), want) || holds(in.File, want), fi, k,
-					func() StackRow { return v.inlineRow(f, fi, k) })
-			}
-		}
-		take(v.matches(f, want), fi, -1, func() StackRow { return v.frameRow(f, fi) })
-	}
-	out.Total, out.From = n, min(q.From, n)
-}
-
-// matches reports whether a physical frame holds the text, which is in lower case.
-func (v *View) matches(f *report.Frame, want string) bool {
-	if holds(v.full(f.Function), want) || holds(f.File, want) {
-		return true
-	}
-	m := v.module(f.Module)
-	return m != nil && holds(BaseName(m.Name), want) || holds(v.hex(f.PC), want)
-}
-
 // holds reports whether s contains the lower-case text want, whatever the case of s.
-func holds(s, want string) bool {
-	if len(s) < len(want) {
-		return false
-	}
-	return strings.Contains(strings.ToLower(s), want)
-}
+func holds(s, want string) bool { return strings.Contains(strings.ToLower(s), want) }
 
 func (v *View) frameRow(f *report.Frame, i int) StackRow {
 	row := StackRow{Kind: RowFrame, Frame: i, Inline: -1, Trust: f.Trust, Missing: f.MissingSymbols, Forced: f.Forced,

@@ -51,7 +51,7 @@ func (v *View) Summary(dump int) Summary {
 	s := Summary{Dump: dump, Name: Clean(BaseName(r.Dump.Name)), Verdict: v.Verdict(), NoCrash: r.Crash == nil || r.Crash.Requested,
 		FirstThread: r.FirstThread, Threads: len(r.Threads), Wanted: len(r.Wanted),
 		Diag: len(r.Diagnostics), Facts: v.facts(), System: v.system(), Log: []LogRow{}, Policy: Clean(r.Policy), Findings: v.Findings(), Said: []Fact{}}
-	for _, said := range r.Said {
+	for _, said := range v.said {
 		s.Said = append(s.Said, Fact{Key: Clean(said.Source), Value: Clean(said.Text)})
 	}
 	for i := range r.Modules {
@@ -219,9 +219,9 @@ func (v *View) system() []Group {
 	add("Process", Fact{"Name", r.Process.Name, true}, Fact{"Process id", pid, false}, Fact{"Kind", r.Process.Type, false},
 		Fact{"Product", r.Process.Product, false}, Fact{"Version", r.Process.Version, false}, Fact{"Channel", r.Process.Channel, false},
 		Fact{"Ran for", uptime, false})
-	said := make([]Fact, len(r.Said))
-	for i := range r.Said {
-		said[i] = Fact{Key: r.Said[i].Source, Value: r.Said[i].Text}
+	said := make([]Fact, len(v.said))
+	for i := range v.said {
+		said[i] = Fact{Key: v.said[i].Source, Value: v.said[i].Text}
 	}
 	add("In the program's words", said...)
 	if c := r.Crash; c != nil {

@@ -15,15 +15,19 @@ type View struct {
 	demangle func(string) string
 	names    map[string]string
 	starts   map[int][]int32 // thread → row number of each frame, with inlined rows counted
+	said     []report.Said
 	explain  func(thread, frame int) *report.Explanation
 }
 
 // ExplainBy gives the View what explains frames, one at a time; without it frames have rules and no numbers.
 func (v *View) ExplainBy(f func(thread, frame int) *report.Explanation) { v.explain = f }
 
+// Says replaces what the program said of its end, for views that are for others.
+func (v *View) Says(said []report.Said) { v.said = said }
+
 // New makes a View. demangle may be nil: names are then shown as they are stored.
 func New(r *report.Report, demangle func(string) string) *View {
-	return &View{r: r, demangle: demangle, names: map[string]string{}, starts: map[int][]int32{}}
+	return &View{r: r, said: r.Said, demangle: demangle, names: map[string]string{}, starts: map[int][]int32{}}
 }
 
 // Report is what the view was made of.

@@ -151,9 +151,9 @@ func TestStackWindows(t *testing.T) {
 	if all.Quality != "Symbols for all 2 modules on this stack · 1 frame found by scanning · 1 frame touched by symbols that do not match" {
 		t.Error(all.Quality)
 	}
-	hits := v.Stack(StackQuery{Thread: 1, Count: 9, Search: "OUTER", Frame: 0, Inline: -1})
-	if hits.Total != 1 || hits.Selected != 0 || hits.Rows[0].Frame != 0 {
-		t.Errorf("search: %+v", hits)
+	hits := v.Stack(StackQuery{Thread: 1, Count: 9, Search: Query("OUTER"), Frame: 0, Inline: -1})
+	if hits.Total != all.Total || !hits.Rows[2].Hit || hits.Rows[3].Hit {
+		t.Errorf("search marks rows and leaves out none: %+v", hits)
 	}
 	if got := v.Stack(StackQuery{Thread: 9}); got.Total != 0 || got.Rows == nil {
 		t.Errorf("a thread that is not there: %+v", got)
@@ -169,7 +169,7 @@ func TestLists(t *testing.T) {
 	if th := v.Threads(0, 10, 1, "IO", ""); th.Total != 1 || th.Rows[0].Index != 0 {
 		t.Errorf("filtered: %+v", th)
 	}
-	if th := v.Threads(0, 10, 1, "", "forced"); th.Total != 1 || th.Rows[0].Hits != 1 {
+	if th := v.Threads(0, 10, 1, "", "forced"); th.Total != 2 || th.Rows[0].Hits != 1 || th.Rows[1].Hits != 0 {
 		t.Errorf("searched: %+v", th)
 	}
 	m := v.Modules(0, 10, -1, "")

@@ -22,7 +22,10 @@ type Engine struct {
 	session  *session.Session
 	views    map[int]*view.View // dump → view of its latest report
 	reports  map[int]int        // dump → how many reports there were
-	maps     []app.GridRow      // the memory map of mapsOf
+	found    found
+	left     map[int]bool   // dumps that are not shown: closed, or the same as another
+	same     map[int]string // item → name of the dump that it is the same as
+	maps     []app.GridRow  // the memory map of mapsOf
 	mapsOf   *report.Report
 	compared comparison
 	writeSym func(io.Writer, session.Binary, string) error
@@ -64,7 +67,7 @@ type Options struct {
 
 // New makes an engine. post sends a message to the page; it is called from within Handle.
 func New(post func(app.Reply), opt Options) *Engine {
-	e := &Engine{post: post, writeSym: opt.WriteSym, demangle: opt.Demangle, fetched: opt.Fetched, views: map[int]*view.View{}, reports: map[int]int{}, looked: -1}
+	e := &Engine{post: post, writeSym: opt.WriteSym, demangle: opt.Demangle, fetched: opt.Fetched, views: map[int]*view.View{}, reports: map[int]int{}, left: map[int]bool{}, same: map[int]string{}, looked: -1}
 	e.exact = exact{pieces: map[int][]func([]byte) []byte{}, before: map[int]*report.Report{}, send: opt.PostData, hand: opt.PostFile}
 	// Names are not made readable here but in the views, and only those of the rows that are shown: in wasm a name costs
 	// a tenth of a millisecond.
@@ -123,6 +126,10 @@ func (e *Engine) HandleWith(req app.Request, src *input.Source, data func(into [
 		e.session.SetPolicy(p)
 	case app.OpIgnore:
 		e.session.IgnoreCFI(req.Dump, req.Module, req.On)
+	case app.OpClose:
+		e.left[req.Dump] = true
+		delete(e.views, req.Dump)
+		r.Dumps = e.dumps()
 	case app.OpMissing:
 		r.Wanted = e.missing(req.Dump)
 	case app.OpSym:
@@ -151,10 +158,49 @@ func (e *Engine) add(r *app.Reply, req app.Request, src *input.Source) error {
 		r.Items = append(r.Items, fileRow(it))
 		r.NeedsReader = r.NeedsReader || it.NeedsDecoder
 	}
-	for _, d := range e.session.Dumps() {
-		r.Dumps = append(r.Dumps, app.DumpName{Dump: d.Dump, Name: view.Clean(d.Name)})
+	for i, it := range r.Items {
+		if it.Dump < 0 {
+			continue
+		}
+		if same := e.session.SameAs(it.Dump); same != it.Dump {
+			e.left[it.Dump] = true
+			delete(e.left, same) // it is given again after it was closed
+			e.same[it.Item] = view.BaseName(e.session.Dumps()[same].Name)
+			r.Items[i] = e.sameAs(it)
+			r.Same = same + 1
+		}
 	}
+	r.Dumps = e.dumps()
 	return nil
+}
+
+// dumps are those that are shown.
+func (e *Engine) dumps() (out []app.DumpName) {
+	names := map[string]int{}
+	for _, d := range e.session.Dumps() {
+		if e.left[d.Dump] {
+			continue
+		}
+		name := view.Clean(d.Name)
+		if names[name]++; names[name] > 1 {
+			name = fmt.Sprintf("%s (%d)", name, names[name]) // an address names one of them
+		}
+		out = append(out, app.DumpName{Dump: d.Dump, Name: name, Says: e.brief(d.Dump)})
+	}
+	return out
+}
+
+func (e *Engine) brief(dump int) string {
+	b := e.session.Brief(dump)
+	return view.Brief(b.Reason, b.Time, b.Process, b.PID)
+}
+
+// sameAs says of a file that it is a dump which is there already.
+func (e *Engine) sameAs(row app.FileRow) app.FileRow {
+	if same, ok := e.same[row.Item]; ok {
+		row.Message = row.Name + ": the same dump as " + view.Clean(same)
+	}
+	return row
 }
 
 // view is the view of a dump's report as far as its stacks are walked, that of the given thread in any case; nil if there is no
@@ -173,7 +219,9 @@ func (e *Engine) viewOf(dump int, rep *report.Report) *view.View {
 	v := e.views[dump]
 	if v == nil || v.Report() != rep {
 		v = view.New(rep, e.demangle)
-		if !e.redact {
+		if e.redact {
+			v.Says(hideSaid(rep.Said))
+		} else {
 			v.ExplainBy(e.session.Explainer(dump, true))
 		}
 		e.views[dump] = v
@@ -256,6 +304,7 @@ func (e *Engine) look(r *app.Reply, q app.Look) {
 
 func (e *Engine) lookAt(r *app.Reply, q app.Look, v *view.View) {
 	rep := v.Report()
+	search := view.Query(q.Search)
 	if q.Thread < 0 || q.Thread >= len(rep.Threads) {
 		q.Thread, q.Top = max(rep.FirstThread, 0), true
 	}
@@ -274,23 +323,26 @@ func (e *Engine) lookAt(r *app.Reply, q app.Look, v *view.View) {
 		}
 	}
 	if q.Parts&app.PartThreads != 0 {
-		t := v.Threads(q.Threads.From, q.Threads.Count, q.Thread, q.ThreadFilter, q.Search)
+		t := v.Threads(q.Threads.From, q.Threads.Count, q.Thread, q.ThreadFilter, search)
 		r.Threads = &t
 	}
 	if q.Parts&app.PartStack != 0 {
 		s := v.Stack(view.StackQuery{Thread: q.Thread, From: q.Stack.From, Count: q.Stack.Count, Frame: q.Frame,
-			Inline: q.Inline, HideInlines: q.HideInlines, Search: q.Search})
+			Inline: q.Inline, HideInlines: q.HideInlines, Search: search})
 		r.Stack = &s
 	}
 	if q.Parts&app.PartFrame != 0 {
 		r.Frame = v.Frame(q.Thread, q.Frame, q.Inline)
 	}
 	if q.Parts&app.PartModules != 0 {
-		m := v.Modules(q.Modules.From, q.Modules.Count, q.Module, q.Search)
+		m := v.Modules(q.Modules.From, q.Modules.Count, q.Module, search)
 		r.Modules = &m
 	}
 	if d := e.session.Dump(q.Dump); d != nil {
 		e.lookInto(r, q, d, rep)
+	}
+	if q.Parts&app.PartFound != 0 && search != "" {
+		r.Found = e.find(v, e.session.Dump(q.Dump), rep, search, q.Hit)
 	}
 	if q.Parts&app.PartCompare != 0 {
 		c := e.compare(v, q)
@@ -319,15 +371,29 @@ func (e *Engine) lookInto(r *app.Reply, q app.Look, d *core.Dump, rep *report.Re
 	}
 }
 
+// maxRejected and maxSymbols bound the lists of files that are not windows.
+const (
+	maxRejected = 8
+	maxSymbols  = 100
+)
+
 func (e *Engine) files(span app.Span) *app.FilePage {
 	items := e.session.Items()
 	page := &app.FilePage{Rows: []app.FileRow{}}
 	page.Total = len(items)
 	page.From = max(0, min(span.From, len(items)))
 	for i, it := range items {
-		row := fileRow(it)
+		row := e.sameAs(fileRow(it))
 		if !row.Usable || row.Assign {
 			page.Problems++
+		}
+		switch {
+		case !row.Usable:
+			if page.Rejections++; len(page.Rejected) < maxRejected {
+				page.Rejected = append(page.Rejected, row)
+			}
+		case (row.Kind == string(session.KindSym) || row.Kind == string(session.KindBinary)) && len(page.Symbols) < maxSymbols:
+			page.Symbols = append(page.Symbols, app.SymbolChoice{Item: it.ID, Name: view.BaseName(row.Name)})
 		}
 		if i >= page.From && i < page.From+span.Count {
 			page.Rows = append(page.Rows, row)
@@ -337,7 +403,7 @@ func (e *Engine) files(span app.Span) *app.FilePage {
 }
 
 func fileRow(it session.Item) app.FileRow {
-	row := app.FileRow{Item: it.ID, Name: view.Clean(it.Name), Size: view.Size(it.Size), Kind: string(it.Kind),
+	row := app.FileRow{Item: it.ID, Name: view.Clean(it.Name), Size: view.Size(it.Size), Kind: string(it.Kind), Taken: string(it.Taken),
 		Usable: it.Usable, Message: view.Clean(it.Message), Dump: it.Dump, SymName: view.Clean(it.SymName),
 		SymID: view.Clean(it.SymID), Assign: it.NeedsAssignment, WarningCount: it.WarningCount}
 	for _, w := range it.Warnings {

@@ -49,12 +49,24 @@ func hideRow(grid string, r app.GridRow) {
 	r.Cells[at] = hidden
 }
 
+// hideSaid hides what a program said of its end. An assertion is its source code.
+func hideSaid(said []report.Said) []report.Said {
+	said = slices.Clone(said)
+	for i := range said {
+		if said[i].Source != "assertion" {
+			said[i].Text = hidden
+		}
+	}
+	return said
+}
+
 // redacted is a report for others: the same without the names of open objects, what macOS' libraries said, and the kernel's arguments.
 func (e *Engine) redacted(rep *report.Report) *report.Report {
 	if !e.redact {
 		return rep
 	}
 	out := *rep
+	out.Said = hideSaid(rep.Said)
 	out.Handles = slices.Clone(rep.Handles)
 	for i := range out.Handles {
 		if out.Handles[i].Name != "" {

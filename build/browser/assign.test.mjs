@@ -1,0 +1,101 @@
+// Symbols for a module without an id: whatever the page says to do about it has the control beside it, and doing so works.
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, afterEach, before, beforeEach, test } from "node:test";
+import { gunzipSync } from "node:zlib";
+import { inRepo, startChrome, startSite } from "./harness.mjs";
+
+let site;
+let chrome;
+let tab;
+let dir;
+let noIDs; // the sample, in which no module says which build it is
+let symbols; // of tilecruncher, under a name that no module has
+let unnamed; // the same without a MODULE line
+before(async () => {
+  site = await startSite();
+  chrome = await startChrome();
+  dir = await mkdtemp(join(tmpdir(), "crashpane-assign-"));
+  const dump = await readFile(inRepo("testdata/sample/tilecruncher.dmp"));
+  const [streams, directory] = [dump.readUInt32LE(8), dump.readUInt32LE(12)];
+  for (let i = 0; i < streams; i++) {
+    const entry = directory + 12 * i;
+    if (dump.readUInt32LE(entry) !== 4) continue; // the module list
+    const list = dump.readUInt32LE(entry + 8);
+    for (let m = 0; m < dump.readUInt32LE(list); m++) dump.fill(0, list + 4 + 108 * m + 76, list + 4 + 108 * m + 84); // its CodeView record
+  }
+  noIDs = join(dir, "noids.dmp");
+  await writeFile(noIDs, dump);
+  const text = gunzipSync(await readFile(inRepo("testdata/sample/tilecruncher.sym.gz"))).toString();
+  const [module, ...rest] = text.split("\n");
+  symbols = join(dir, "renamed.sym");
+  await writeFile(symbols, [module.replace(/ [^ ]+$/, " renamed"), ...rest].join("\n"));
+  unnamed = join(dir, "unnamed.sym");
+  await writeFile(unnamed, rest.filter((line) => !line.startsWith("INFO")).join("\n"));
+});
+after(async () => {
+  await chrome?.close();
+  await site?.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  tab = await chrome.open(site.origin);
+});
+afterEach(async () => {
+  const { problems } = tab;
+  await tab.close();
+  assert.deepEqual(problems, []);
+});
+
+// Follows what is said at the module that is shown.
+async function assign(file) {
+  const module = await tab.page.locator(".module-acts h3").innerText();
+  await tab.sees("Add its symbol file, then choose it here.");
+  const [chooser] = await Promise.all([tab.page.waitForEvent("filechooser"), tab.page.locator(".assign-line").getByRole("button", { name: "Add files" }).click()]);
+  await chooser.setFiles(file);
+  const choice = tab.page.locator('.assign-line [data-input="use"]');
+  await choice.waitFor({ state: "visible" });
+  await choice.selectOption({ index: 1 });
+  await tab.sees(`renamed.sym was assigned to ${module}`);
+  await tab.page.locator("#modules .row", { hasText: module }).filter({ hasText: "unmatched, used" }).waitFor();
+  return module;
+}
+
+test("what is said beside the verdict leads to the control, and the symbols chosen there are used", async () => {
+  await tab.drop([noIDs]);
+  await tab.sees("the dump has no id for it");
+  await tab.page.locator(".verdict-finding").getByRole("button", { name: "Assign symbols" }).click();
+  const module = await assign(symbols);
+  // And taken back.
+  await tab.page.getByRole("button", { name: "Stop using" }).first().click();
+  await tab.page.waitForFunction((m) => !document.body.innerText.includes(`renamed.sym was assigned to ${m}`), module);
+});
+
+test("so does each finding", async () => {
+  await tab.drop([noIDs]);
+  await tab.page.locator("#tab-findings").click();
+  const finding = tab.page.locator(".finding", { hasText: "the dump has no id for it" }).first();
+  await finding.getByRole("button", { name: /^Assign symbols to / }).click();
+  await assign(symbols);
+});
+
+test("so does the line behind the last frame, by way of the findings, and the list of missing symbols", async () => {
+  await tab.drop([noIDs]);
+  await tab.page.locator("#stack .row.hint").click();
+  await tab.page.locator(".finding").getByRole("button", { name: /^Assign symbols to / }).first().waitFor();
+  await tab.page.locator("#tab-wanted").click();
+  const row = tab.page.locator("#wanted .row", { hasText: "tilecruncher" });
+  await row.getByRole("button", { name: "Assign symbols" }).click();
+  assert.equal(await assign(symbols), "tilecruncher");
+  await tab.sees("main.cc:");
+});
+
+test("a file without a MODULE line is assigned where it is complained of", async () => {
+  await tab.drop([noIDs, unnamed]);
+  await tab.sees("has no MODULE line");
+  await tab.page.locator(".notice").getByRole("button", { name: "Show the files" }).click();
+  await tab.page.locator("#files .assign").selectOption({ label: "tilecruncher" });
+  await tab.sees("main.cc:");
+});

@@ -1,0 +1,171 @@
+// Where a person was is where Back leads, and nothing is lost by leaving without being asked. Several dumps: told apart, closed, listed once.
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, afterEach, before, beforeEach, test } from "node:test";
+import { inRepo, startChrome, startSite } from "./harness.mjs";
+
+const dump = "testdata/sample/tilecruncher.dmp";
+const symbols = ["tilecruncher.sym.gz", "libtilecodec.so.sym", "libc.so.6.sym.gz"].map((name) => `testdata/sample/${name}`);
+
+let site;
+let chrome;
+let tab;
+let dir;
+before(async () => {
+  site = await startSite();
+  chrome = await startChrome();
+  dir = await mkdtemp(join(tmpdir(), "crashpane-history-"));
+});
+after(async () => {
+  await chrome?.close();
+  await site?.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  tab = await chrome.open(site.origin);
+});
+afterEach(async () => {
+  const { problems } = tab;
+  await tab.close();
+  assert.deepEqual(problems, []);
+});
+
+async function put(files) {
+  const paths = [];
+  for (const [name, content] of Object.entries(files)) {
+    const path = join(dir, name);
+    await mkdir(join(path, ".."), { recursive: true });
+    await writeFile(path, content);
+    paths.push(path);
+  }
+  return paths;
+}
+
+const hashHas = (text) => tab.page.waitForFunction((t) => location.hash.includes(t), text);
+const selected = () => tab.page.locator("#stack .selected .fn").innerText();
+
+test("thread, frame and tab are entries of the history", async () => {
+  await tab.drop([dump, ...symbols]);
+  await tab.sees("tile::blend_edges");
+  await hashHas("dump=tilecruncher");
+  const first = await selected();
+  await tab.page.locator("#stack .row.frame").nth(2).click();
+  await hashHas("frame=");
+  const second = await selected();
+  assert.notEqual(first, second);
+  await tab.page.locator("#tab-system").click();
+  await hashHas("tab=system");
+  await tab.page.locator("#threads .thread").nth(2).click();
+  await tab.page.waitForFunction(() => document.querySelectorAll("#threads .thread")[2].classList.contains("selected"));
+  await tab.page.waitForTimeout(400);
+  await tab.page.goBack();
+  await tab.page.waitForFunction(() => document.querySelectorAll("#threads .thread")[0].classList.contains("selected"));
+  await tab.page.waitForFunction((t) => document.querySelector("#stack .selected .fn")?.innerText === t, second);
+  assert.equal(await tab.page.locator("#tab-system").getAttribute("aria-selected"), "true");
+  await tab.page.goBack();
+  await tab.page.waitForFunction(() => document.querySelector("#tab-modules").getAttribute("aria-selected") === "true");
+  await tab.page.goBack();
+  await tab.page.waitForFunction((t) => document.querySelector("#stack .selected .fn")?.innerText === t, first);
+  await tab.page.goForward();
+  await tab.page.waitForFunction((t) => document.querySelector("#stack .selected .fn")?.innerText === t, second);
+  assert.equal(tab.leavings, 0);
+  assert.ok((await tab.text()).includes("tile::blend_edges"), "the files are still here");
+});
+
+test("leaving with files open asks, and without files it does not", async () => {
+  await tab.page.locator("body").click();
+  await tab.page.reload();
+  await tab.ready();
+  assert.equal(tab.leavings, 0);
+  await tab.drop([dump]);
+  await tab.sees("stitch-1");
+  await tab.page.locator("#stack .row").first().click();
+  await tab.page.reload();
+  await tab.ready();
+  assert.equal(tab.leavings, 1);
+});
+
+test("dumps are told apart by reason, time and process; equal ones are listed once; one can be closed", async () => {
+  const whole = await readFile(inRepo(dump));
+  const later = Buffer.from(whole);
+  later.writeUInt32LE(whole.readUInt32LE(20) + 3600, 20); // the header's time
+  await tab.drop(await put({ "first.dmp": whole, "second.dmp": later, "copy.dmp": whole }));
+  await tab.sees("of 2)");
+  await tab.sees("the same dump as");
+  await tab.page.locator("#menu-dumps").click();
+  const items = tab.page.locator('.menu [role="menuitemradio"]');
+  assert.equal(await items.count(), 2);
+  const texts = await items.allInnerTexts();
+  for (const text of texts) {
+    assert.match(text, /SIGSEGV/);
+    assert.match(text, /tilecruncher \d+/);
+    assert.match(text, /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/);
+  }
+  assert.notEqual(texts[0].split("\n").slice(1).join(), texts[1].split("\n").slice(1).join());
+  const open = await tab.page.locator(".dump-name-text").innerText();
+  await tab.page.getByRole("menuitem", { name: /^Close / }).click();
+  await tab.page.waitForFunction((t) => !document.querySelector(".dump-name-text").innerText.includes("of 2"), open);
+  const left = await tab.page.locator(".dump-name-text").innerText();
+  assert.notEqual(left, open.replace(/ \(.*/, ""));
+  await tab.page.locator("#menu-dumps").click();
+  assert.equal(await tab.page.locator('.menu [role="menuitemradio"]').count(), 1);
+  await tab.page.getByRole("menuitem", { name: /^Close / }).click();
+  await tab.sees("Open the sample");
+  // What was closed opens again when it is dropped again.
+  await tab.drop(await put({ "again.dmp": whole }));
+  await tab.sees("stitch-1");
+});
+
+test("another unwind policy is visible beside the stack, with the way back", async () => {
+  await tab.drop([dump, ...symbols]);
+  await tab.sees("tile::blend_edges");
+  const note = tab.page.locator('.stack [data-act="policy"]');
+  assert.equal(await note.isVisible(), false);
+  await tab.page.locator("#tab-system").click();
+  await tab.page.locator('[data-input="policy"]').selectOption("scan");
+  await note.waitFor({ state: "visible" });
+  assert.match(await note.innerText(), /Unwind policy: scan/);
+  await note.click();
+  await note.waitFor({ state: "hidden" });
+  assert.equal(await tab.page.locator('[data-input="policy"]').inputValue(), "best");
+});
+
+test("the start page lists what it cannot use, with the reason and the next step", async () => {
+  const whole = await readFile(inRepo(dump));
+  await tab.drop(await put({ "cut off.dmp": whole.subarray(0, 16), "note.txt": "just a note", "it's here.7z": Buffer.from("7z\xbc\xaf\x27\x1c and more", "latin1") }));
+  await tab.sees("cut off.dmp: minidump header at offset 0x0");
+  await tab.sees("note.txt: text beginning with");
+  const list = tab.page.locator(".rejected li:visible");
+  assert.equal(await list.count(), 3);
+  const text = await tab.page.locator(".rejected").innerText();
+  assert.ok(text.includes("ls -l 'cut off.dmp'"), text);
+  assert.ok(text.includes(`tar -xf 'it'\\''s here.7z'`), text);
+  assert.equal(await tab.page.locator(".notice").count(), 0, "the list says it once");
+  await chrome.context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await tab.page.locator(".rejected li", { hasText: "cut off" }).getByRole("button", { name: "Copy" }).click();
+  await tab.page.waitForFunction(async () => (await navigator.clipboard.readText()) === "ls -l 'cut off.dmp'");
+});
+
+test("while symbols are read the page says so, and not that there are none", async () => {
+  await tab.drop([dump]);
+  await tab.sees("Missing symbols");
+  // What is on the page each time it is drawn, from the drop on.
+  await tab.page.evaluate(() => {
+    globalThis.seen = [];
+    new MutationObserver(() => {
+      const reading = document.querySelector(".verdict-quality")?.innerText.includes("Reading symbols");
+      globalThis.seen.push({ reading, missing: /No symbols for|Missing symbols/.test(document.querySelector(".crash").innerText) });
+    }).observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true });
+  });
+  const many = Object.fromEntries(Array.from({ length: 400 }, (_, i) => [`syms/other${i}.sym`, `MODULE Linux x86_64 ${String(i).padStart(33, "0")} other${i}\nFUNC 1000 10 0 f\n`]));
+  await put(many);
+  for (const path of symbols) await put({ [`syms/${path.split("/").at(-1)}`]: await readFile(inRepo(path)) });
+  await tab.drop([join(dir, "syms")]);
+  await tab.sees("tile::blend_edges");
+  await tab.page.waitForFunction(() => !document.querySelector(".verdict-quality").innerText.includes("Reading symbols"));
+  const seen = await tab.page.evaluate(() => globalThis.seen);
+  assert.ok(seen.some((s) => s.reading), "it says that it reads symbols");
+  assert.deepEqual(seen.filter((s) => s.reading && s.missing), []);
+});

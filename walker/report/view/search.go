@@ -1,0 +1,179 @@
+package view
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/crashpane/crashpane/walker/report"
+)
+
+// Query is a text to search for, in the form that Holds takes: lower case, and addresses as they are without leading zeros.
+func Query(s string) string {
+	s = strings.ToLower(strings.TrimSpace(s))
+	s = strings.ReplaceAll(strings.ReplaceAll(s, "`", ""), " +0x", "+0x") // WinDbg's addresses; "libfoo.so +0x12"
+	if hex, ok := strings.CutPrefix(s, "0x"); ok && len(hex) > 1 {
+		s = "0x" + strings.TrimLeft(hex[:len(hex)-1], "0") + hex[len(hex)-1:]
+	}
+	return s
+}
+
+// Holds reports whether one of the texts holds a Query. An address with leading zeros holds it without them, too.
+func Holds(query string, texts ...string) bool {
+	if query == "" {
+		return false
+	}
+	for _, s := range texts {
+		s = strings.ToLower(s)
+		if strings.Contains(s, query) {
+			return true
+		}
+		// "0x00007f75" for "0x7f75": what follows the zeros.
+		if digits, ok := strings.CutPrefix(query, "0x"); ok {
+			for at := strings.Index(s, "0x0"); at >= 0; {
+				s = strings.TrimLeft(s[at+2:], "0")
+				if strings.HasPrefix(s, digits) {
+					return true
+				}
+				at = strings.Index(s, "0x0")
+			}
+		}
+	}
+	return false
+}
+
+// frameHolds reports whether a row of a frame shows or copies a Query: the inlined call of number inline, or the frame itself for -1.
+func (v *View) frameHolds(f *report.Frame, inline int, query string) bool {
+	if query == "" {
+		return false
+	}
+	name, file, line := &f.Function, f.File, f.Line
+	if inline >= 0 {
+		in := &f.Inlines[inline]
+		name, file, line = &in.Function, in.File, in.Line
+	}
+	module := ""
+	if m := v.module(f.Module); m != nil {
+		module = BaseName(m.Name)
+	} else if len(f.Unloaded) > 0 {
+		module = BaseName(f.Unloaded[0].Module)
+	}
+	var texts [6]string
+	if inline >= 0 || named(f) {
+		texts[0] = module + "!" + v.full(*name)
+	}
+	if file != "" {
+		texts[1] = file + ":" + strconv.FormatUint(uint64(line), 10)
+	}
+	if inline < 0 {
+		texts[2], texts[3] = module+"+"+short(f.RVA), v.hex(f.PC)
+		texts[4], _ = Word(f.Trust)
+	}
+	if Holds(query, texts[:]...) {
+		return true
+	}
+	const digits = 4 // of a register's value that is asked for: fewer are in most registers
+	if inline >= 0 || f.Regs == nil || f.Regs.Arch == nil || !strings.HasPrefix(query, "0x") || len(query) < 2+digits {
+		return false
+	}
+	a := f.Regs.Arch
+	for r := a.PC - a.PC; int(r) < len(a.Names); r++ {
+		if x, ok := f.Regs.Get(r); ok && strings.HasPrefix(short(x), query) {
+			return true
+		}
+	}
+	return false
+}
+
+// hits counts the rows of a thread that hold a Query.
+func (v *View) hits(t *report.Thread, query string) (n int) {
+	v.eachHit(t, query, func(int, int) bool { n++; return true })
+	return n
+}
+
+// eachHit calls do with each row of a thread that holds a Query, until it says no.
+func (v *View) eachHit(t *report.Thread, query string, do func(frame, inline int) bool) {
+	for i := range t.Frames {
+		f := &t.Frames[i]
+		for k := range f.Inlines {
+			if v.frameHolds(f, k, query) && !do(i, k) {
+				return
+			}
+		}
+		if v.frameHolds(f, -1, query) && !do(i, -1) {
+			return
+		}
+	}
+}
+
+// Hit is a place that holds what was searched for: a thread (Frame is -1) or one of its rows, or a row of a tab of the lower panel.
+// Without a thread (-1) and a tab it is the verdict.
+type Hit struct {
+	Thread, Frame, Inline int
+	Tab                   string
+	Row                   int // of the tab's list; of "modules" the module's index
+}
+
+// maxHits is how many hits are listed: nobody goes through more.
+const maxHits = 10_000
+
+// Find lists where the report holds a Query, as a reader comes by: the verdict, the threads, and what the lower panel has of the report.
+func (v *View) Find(query string) []Hit {
+	var out []Hit
+	add := func(h Hit, is bool) bool {
+		if is && len(out) < maxHits {
+			out = append(out, h)
+		}
+		return len(out) < maxHits
+	}
+	said := []string{v.sentence()}
+	for _, s := range v.said {
+		said = append(said, s.Source+": "+s.Text)
+	}
+	if v.r.Crash != nil {
+		_, _, signature := v.site()
+		said = append(said, reasonOf(v.r.Crash), signature)
+	}
+	add(Hit{Thread: -1}, Holds(query, append(said, v.facts()...)...))
+	for _, i := range v.order() {
+		t := &v.r.Threads[i]
+		add(Hit{Thread: i, Frame: -1, Inline: -1}, Holds(query, threadWords(t)))
+		v.eachHit(t, query, func(frame, inline int) bool { return add(Hit{Thread: i, Frame: frame, Inline: inline}, true) })
+	}
+	for _, i := range v.moduleOrder() {
+		m := &v.r.Modules[i]
+		add(Hit{Thread: -1, Tab: "modules", Row: i}, v.moduleHolds(m, query))
+	}
+	for i := range v.r.Wanted {
+		w := &v.r.Wanted[i]
+		add(Hit{Thread: -1, Tab: "wanted", Row: i}, Holds(query, w.DebugFile, w.DebugID, w.StorePath, w.MismatchFile, w.MismatchID))
+	}
+	for i, f := range v.Findings() {
+		add(Hit{Thread: -1, Tab: "findings", Row: i}, Holds(query, FindingText(f)))
+	}
+	add(Hit{Thread: -1, Tab: "system"}, GroupsHold(query, v.system()))
+	for i := range v.r.Diagnostics {
+		add(Hit{Thread: -1, Tab: "log", Row: i}, Holds(query, v.r.Diagnostics[i].Text))
+	}
+	return out
+}
+
+// GroupsHold reports whether one of the facts holds a Query.
+func GroupsHold(query string, groups []Group) bool {
+	for _, g := range groups {
+		for _, f := range g.Facts {
+			if Holds(query, f.Key+" "+f.Value) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func threadWords(t *report.Thread) string {
+	return t.Name + "\nthread " + strconv.Itoa(t.Index) + "\nid " + strconv.FormatUint(uint64(t.ID), 10) + "\n" + short(uint64(t.ID))
+}
+
+func (v *View) moduleHolds(m *report.Module, query string) bool {
+	start, end := m.Range()
+	return Holds(query, m.Name, m.DebugFile, m.DebugID, m.CodeID, m.SymbolFile, m.SymbolID, version(m), v.hex(start), v.hex(end))
+}

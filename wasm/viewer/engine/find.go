@@ -1,0 +1,47 @@
+package engine
+
+import (
+	"strings"
+
+	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/app"
+)
+
+// found is where the text that was searched for last is, which is gone through hit by hit.
+type found struct {
+	of    *view.View
+	query string
+	hits  []view.Hit
+}
+
+// find lists the hits once for each text, and answers the one that is asked for: n counts from 1, 0 asks for none.
+func (e *Engine) find(v *view.View, d *core.Dump, rep *report.Report, query string, n int) *app.FoundPage {
+	if e.found.of != v || e.found.query != query {
+		hits := v.Find(query)
+		add := func(tab string, row int, is bool) {
+			if is {
+				hits = append(hits, view.Hit{Thread: -1, Tab: tab, Row: row})
+			}
+		}
+		if d != nil {
+			add("system", 0, view.GroupsHold(query, system(d)))
+			for _, tab := range []string{"annotations", "memory", "streams", "handles"} {
+				for i, r := range e.grid(d, rep, tab, app.Span{Count: 1 << 20}).Rows {
+					add(tab, i, view.Holds(query, strings.Join(r.Cells, "\n")))
+				}
+			}
+		}
+		for i, it := range e.session.Items() {
+			add("files", i, view.Holds(query, it.Name, it.SymName, it.SymID, it.Message))
+		}
+		e.found = found{v, query, hits}
+	}
+	f := &app.FoundPage{Total: len(e.found.hits)}
+	if n > 0 && f.Total > 0 {
+		f.At = (n-1)%f.Total + 1
+		f.Hit = e.found.hits[f.At-1]
+	}
+	return f
+}

@@ -1,0 +1,80 @@
+package app
+
+import (
+	"testing"
+
+	"github.com/crashpane/crashpane/walker/report/view"
+)
+
+// TestNextStep: the command is of the user's system, and a file's name is one word of it, whatever is in it.
+func TestNextStep(t *testing.T) {
+	for _, c := range []struct{ system, taken, name, want string }{
+		{SystemLinux, "pdb", "dir/app.pdb", "dump_syms --inlines app.pdb -o app.pdb.sym"},
+		{SystemWindows, "minidump", `C:\my dumps\a b.dmp`, "(Get-Item 'a b.dmp').Length"},
+		{SystemMac, "minidump", "a b.dmp", "ls -l 'a b.dmp'"},
+		{SystemLinux, "packed", "it's.7z", `tar -xf 'it'\''s.7z'`},
+		{SystemWindows, "packed", "it's.7z", "tar -xf 'it''s.7z'"},
+		{SystemLinux, "packed", "--to-command=x.7z", "tar -xf './--to-command=x.7z'"},
+		{SystemLinux, "packed", "$(reboot).7z", "tar -xf '$(reboot).7z'"},
+		{SystemLinux, "text", "a.txt", ""},
+		{SystemLinux, "nothing known", "a", ""},
+	} {
+		p, h, _ := newTestPage("")
+		h.system = c.system
+		if _, got := p.nextStep(FileRow{Name: c.name, Taken: c.taken}); got != c.want {
+			t.Errorf("%s, %s, %s: %s, not %s", c.system, c.taken, c.name, got, c.want)
+		}
+	}
+}
+
+// TestPlaces: another thread, frame or tab is an entry of the history; what is typed, folded and filled in is not.
+func TestPlaces(t *testing.T) {
+	p, h, e := newTestPage("")
+	drop(p, e)
+	p.Reply(Reply{ID: e.last(OpLook).ID, Op: OpLook})
+	if len(h.entries) != 0 {
+		t.Errorf("opening the first dump made entries: %q", h.entries)
+	}
+	p.Input("search", "x")
+	p.Act("tab", "modules") // folds
+	if len(h.entries) != 0 {
+		t.Errorf("typing and folding made entries: %q", h.entries)
+	}
+	p.Act("frame", "1.-1")
+	p.Act("thread", "0")
+	p.Act("tab", "system")
+	if len(h.entries) != 3 {
+		t.Errorf("three places, %d entries: %q", len(h.entries), h.entries)
+	}
+	p.HashChanged(h.entries[0])
+	if p.State.Frame != 1 || p.State.Tab != "modules" {
+		t.Errorf("back at %+v", p.State)
+	}
+	if len(h.entries) != 3 {
+		t.Errorf("going back made an entry: %q", h.entries[3:])
+	}
+}
+
+// TestSymbolsAreComing: while files are read nothing is said to be missing.
+func TestSymbolsAreComing(t *testing.T) {
+	p, _, e := newTestPage("")
+	drop(p, e)
+	r := screen(0)
+	r.Stack.Rows = append(r.Stack.Rows, stopHint)
+	r.Summary.Wanted, r.Summary.Findings = 2, []view.FindingRow{{Title: "Stack ends early", Thread: -1}}
+	p.Add([]File{fakeFile("big.sym")})
+	p.looked(r)
+	last := p.Stack.Rows[len(p.Stack.Rows)-1]
+	if p.symbolsText() == "" || p.hasFinding() || last.Hint || last.Function == stopHint.Function {
+		t.Errorf("%q, finding %v, %+v", p.symbolsText(), p.hasFinding(), last)
+	}
+	p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: p.Dumps, Items: []FileRow{{Name: "big.sym", Kind: "sym", Usable: true, Dump: -1}}})
+	again := screen(e.last(OpLook).ID)
+	again.Summary.Findings = r.Summary.Findings
+	p.looked(again)
+	if p.symbolsText() != "" || !p.hasFinding() {
+		t.Errorf("all is read, and %q", p.symbolsText())
+	}
+}
+
+var stopHint = view.StackRow{Kind: view.RowStop, Frame: -1, Inline: -2, Hint: true, Function: "No symbols for libfoo.so"}
