@@ -15,6 +15,7 @@ type View struct {
 	demangle func(string) string
 	names    map[string]string
 	starts   map[int][]int32 // thread → row number of each frame, with inlined rows counted
+	width    map[int][2]int  // thread → the longest text of two columns
 	explain  func(thread, frame int) *report.Explanation
 }
 
@@ -23,7 +24,7 @@ func (v *View) ExplainBy(f func(thread, frame int) *report.Explanation) { v.expl
 
 // New makes a View. demangle may be nil: names are then shown as they are stored.
 func New(r *report.Report, demangle func(string) string) *View {
-	return &View{r: r, demangle: demangle, names: map[string]string{}, starts: map[int][]int32{}}
+	return &View{r: r, demangle: demangle, names: map[string]string{}, starts: map[int][]int32{}, width: map[int][2]int{}}
 }
 
 // Report is what the view was made of.
