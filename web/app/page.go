@@ -66,6 +66,8 @@ type Page struct {
 	held       *Reply          // a first screen that is kept back (keepBack)
 	top        bool            // the thread's first row is to be selected when it is known
 	goTo       int             // row of the stack to select when it is there, or -1
+	goThread   int             // the same of the threads
+	room       int             // for a frame's name in the stack, in characters; 0 if not known
 	nextID     int
 	dead       bool
 	fragile    bool // the engine died and has not shown since that it can do without
@@ -104,7 +106,7 @@ type Notice struct {
 
 // NewPage makes a page that shows the start.
 func NewPage(h Host, e Engine, hash string) *Page {
-	p := &Page{Host: h, Engine: e, State: ParseState(hash), visible: map[string]Span{}, goTo: -1, exports: map[int]export{},
+	p := &Page{Host: h, Engine: e, State: ParseState(hash), visible: map[string]Span{}, goTo: -1, goThread: -1, exports: map[int]export{},
 		fresh: map[string]bool{}, editions: map[string]edition{}, Module: -1, Compared: -1, Findings: findingsShown}
 	p.visible["threads"], p.visible["stack"] = Span{0, 9}, Span{0, 16}
 	p.visible["modules"], p.visible["wanted"], p.visible["files"] = Span{0, 8}, Span{0, 8}, Span{0, 8}
