@@ -147,7 +147,7 @@ func (v *View) compareRow(c *report.Comparison, i int, parts bool) CompareRow {
 		// What was called last is what a reader looks for; the stack itself has all of them.
 		in.Function, in.Full, in.NoSymbol = Fold(v.full(f.Inlines[0].Function)), v.full(f.Inlines[0].Function), false
 	}
-	row := CompareRow{Index: i, Function: in.Function, Full: in.Full, NoSymbol: in.NoSymbol, SP: v.hex(c.Rows[i].SP), Address: v.hex(c.Rows[i].PC),
+	row := CompareRow{Index: i, Function: in.Function, Full: in.Full, NoSymbol: in.NoSymbol, SP: v.hex(c.Rows[i].SP), Address: in.Address,
 		Module: strings.TrimSpace(in.Module + " " + in.Offset), Cells: []CompareCell{}}
 	have, all := agreed(c, i)
 	row.Same = have == 0 || have == all
