@@ -106,8 +106,9 @@ const flags = [
   "--disable-sync",
 ];
 
-// Starts Chromium with a new profile. record: false leaves the proxy out, for measuring; serviceWorkers: "block" has pages do without.
-export async function startChrome({ record = true, serviceWorkers = "allow" } = {}) {
+// Starts Chromium with a new profile. record: false leaves the proxy out, for measuring; serviceWorkers: "block" has pages do without; bypassCSP
+// lets a test run a script of its own in the page.
+export async function startChrome({ record = true, serviceWorkers = "allow", bypassCSP = false } = {}) {
   const recorder = record ? await startRecorder() : { seen: [], stop: async () => {} };
   const profile = await mkdtemp(join(tmpdir(), "crashpane-chrome-"));
   const proxy = record ? [`--proxy-server=http://${recorder.address}`, "--proxy-bypass-list=<-loopback>"] : [];
@@ -117,6 +118,7 @@ export async function startChrome({ record = true, serviceWorkers = "allow" } = 
     args: [...flags, ...proxy],
     acceptDownloads: true,
     serviceWorkers,
+    bypassCSP,
     viewport: { width: 1280, height: 860 },
   });
   return {

@@ -69,13 +69,27 @@ func (x *x86Insn) text() string {
 	return x86Text(&x.Inst)
 }
 
+// plain is text with the value of a 32-bit move as it is stored where rust-minidump gives it a sign: 0xc000000d for -0x3ffffff3.
+func (x *x86Insn) plain() string {
+	s := x.text()
+	v, ok := x.Args[1].(x86asm.Imm)
+	if x.vec != nil || x.Op != x86asm.MOV || !ok || v >= 0 {
+		return s
+	}
+	r, reg := x.Args[0].(x86asm.Reg)
+	if x.MemBytes != 4 && !(reg && r >= x86asm.EAX && r <= x86asm.R15L) {
+		return s
+	}
+	return strings.TrimSuffix(s, immText(&x.Inst, int64(v))) + hexWord(uint64(uint32(v)))
+}
+
 // x86 decodes the instruction at the program counter and works out what it does.
 func (m *machine) x86(p []byte, mode int) *decoded {
 	x := decodeX86(p, mode)
 	if x == nil {
 		return nil
 	}
-	in := &decoded{text: x.text(), len: x.Len, x86: x}
+	in := &decoded{text: x.plain(), len: x.Len, x86: x}
 	word := mode / 8
 	for n, mem := range x.mems {
 		kind := x.kind(n)

@@ -67,6 +67,22 @@ func TestX86Known(t *testing.T) {
 	}
 }
 
+// TestX86Plain: a status code in a move is what a reader looks for.
+func TestX86Plain(t *testing.T) {
+	for code, want := range map[string]string{
+		"c74424200d0000c0": "mov dword [rsp + 0x20], 0xc000000d",
+		"b80d0000c0":       "mov eax, 0xc000000d",
+		"c744242005000000": "mov dword [rsp + 0x20], 0x5",
+		"48c7c0ffffffff":   "mov rax, -0x1",
+		"83c8ff":           "or eax, -0x1",
+	} {
+		raw, _ := hex.DecodeString(code)
+		if got := decodeX86(raw, 64).plain(); got != want {
+			t.Errorf("%s: %q, want %q", code, got, want)
+		}
+	}
+}
+
 // TestX86Access: kinds, sizes and addresses. Registers: rax 0x1000, rbx 0x2000, rcx 4, rsp 0x7000, rbp 0x7100, rip 0x400010.
 func TestX86Access(t *testing.T) {
 	cases := []struct {

@@ -6,6 +6,8 @@ var AMD64 = newArch(Arch{
 	Name: "amd64",
 	Names: []string{"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp",
 		"r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip"},
+	Order: []string{"rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp",
+		"r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip"},
 	WordSize: 8,
 	CallSize: 1,
 	// caller: rsp = rbp + 16, rip = [rbp + 8], rbp = [rbp]

@@ -7,6 +7,8 @@ var ARM = newArch(Arch{
 	Name: "arm",
 	Names: []string{"r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r12",
 		"fp", "sp", "lr", "pc"},
+	Order: []string{"r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10",
+		"fp", "r12", "sp", "lr", "pc"},
 	Aliases:  map[string]Reg{"ip": 11, "r11": 12, "r13": 13, "r14": 14, "r15": 15},
 	WordSize: 4,
 	CallSize: 2,

@@ -16,8 +16,10 @@ const MaxRegs = 48
 type Arch struct {
 	// Name is the stable lower-case name: "x86", "amd64", "arm", "arm64", …
 	Name string
-	// Names are the register names in the order in which they are printed, without "$".
+	// Names are the register names in the order in which Breakpad prints them, without "$".
 	Names []string
+	// Order are the same names in the order in which debuggers show them; nil where Names is in that order.
+	Order []string
 	// Aliases are further names under which symbol files speak of a register (arm: "r13" for "sp").
 	Aliases map[string]Reg
 	// WordSize is the size of an address in bytes: 4 or 8.
@@ -77,6 +79,21 @@ func (a *Arch) Lookup(name string) (Reg, bool) {
 	}
 	r, ok := a.Aliases[name]
 	return r, ok
+}
+
+// Shown are the registers in the order in which debuggers show them. Numbers without a name are not among them.
+func (a *Arch) Shown() []Reg {
+	names := a.Order
+	if names == nil {
+		names = a.Names
+	}
+	out := make([]Reg, 0, len(names))
+	for _, n := range names {
+		if r, ok := a.Lookup(n); ok && n != "" {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // RegName is the name of r, or "?" if the CPU has no such register.

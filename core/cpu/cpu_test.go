@@ -27,6 +27,15 @@ func TestTables(t *testing.T) {
 					}
 				}
 			}
+			if shown := a.Shown(); a.Order != nil {
+				all := map[Reg]bool{}
+				for _, r := range shown {
+					all[r] = true
+				}
+				if len(shown) != len(a.Names) || len(all) != len(a.Names) {
+					t.Errorf("Order has %d registers, %d of them once; the CPU has %d", len(shown), len(all), len(a.Names))
+				}
+			}
 			for n, r := range a.Aliases {
 				if seen[n] {
 					t.Errorf("alias %q is also a name", n)

@@ -5,6 +5,7 @@ package cpu
 var X86 = newArch(Arch{
 	Name:     "x86",
 	Names:    []string{"eip", "esp", "ebp", "ebx", "esi", "edi", "eax", "ecx", "edx", "efl"},
+	Order:    []string{"eax", "ebx", "ecx", "edx", "esi", "edi", "ebp", "esp", "eip", "efl"},
 	Aliases:  map[string]Reg{"eflags": 9}, // rust-minidump's spelling
 	WordSize: 4,
 	CallSize: 1,

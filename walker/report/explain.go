@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 
-	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/symfile/unwind"
 	"github.com/crashpane/crashpane/walker"
 )
@@ -227,10 +226,11 @@ func changes(x *walker.Explanation) []RegisterChange {
 		v := &x.Values[i]
 		ruled[v.For] = v.Err == nil && v.Rule.Kind != unwind.Same
 	}
-	for i, name := range arch.Names {
+	for _, r := range arch.Shown() {
+		name := arch.RegName(r)
 		c := RegisterChange{Name: name}
-		c.Before, c.HadBefore = x.Before.Get(cpu.Reg(i))
-		c.After, c.HasNow = x.After.Get(cpu.Reg(i))
+		c.Before, c.HadBefore = x.Before.Get(r)
+		c.After, c.HasNow = x.After.Get(r)
 		switch {
 		case x.Before.Arch == nil && c.HasNow:
 			c.How = "given"

@@ -251,10 +251,23 @@ func (b *builder) stateFinding(m int) {
 			BaseName(s.MismatchFile), name, s.MismatchID, mod.DebugID, frames(mod.Frames, "lies", "lie"))
 	case SymbolsForced:
 		b.moduleFinding(FindingForced, m, nil, b.wantedFile(m), "%s was assigned to %s by hand, although its id (%s) is not the module's (%s): %s by it may be wrong",
-			BaseName(s.File), name, orNone(s.ID), orNone(mod.DebugID), frames(mod.Frames, "named or found", "named or found"))
+			BaseName(s.File), name, orNone(s.ID), orNone(mod.DebugID), frames(b.framesBy(m), "found or named", "found or named"))
 	case SymbolsCorrupt:
 		b.moduleFinding(FindingUnreadable, m, nil, b.wantedFile(m), "the symbols of %s could not be read: %s", name, strings.Join(mod.Warnings, "; "))
 	}
+}
+
+// framesBy counts the frames that a forced module's symbols found or named, in all threads.
+func (b *builder) framesBy(m int) (n int) {
+	for i := range b.r.Threads {
+		all := b.r.Threads[i].Frames
+		for k := range all {
+			if all[k].Forced && (all[k].Module == m || k > 0 && all[k-1].Module == m) {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // tallyFindings says what the symbols of a module, or their absence, did to its frames.

@@ -136,7 +136,7 @@ func (h *host) pressed(e js.Value) {
 	}
 	list := closest(target, "data-list")
 	inThreads := list.Truthy() && list.Get("id").String() == "threads"
-	if list.Truthy() && !inThreads && list.Get("id").String() != "stack" && isMove(key) {
+	if list.Truthy() && (!inThreads || key == "Home" || key == "End") && list.Get("id").String() != "stack" && isMove(key) {
 		// Where rows can be selected, arrows do; the other lists scroll.
 		taken := false
 		h.change(func(p *app.Page) { taken = p.ListKey(list.Get("id").String(), key) })

@@ -409,6 +409,14 @@ func (h *host) measureLists() {
 		first := box.Get("scrollTop").Int() / row
 		h.page.Scrolled(box.Get("id").String(), first, height/row+2)
 	}
+	// The first column of the stack is four characters wide, so it tells how many the second has room for.
+	if head := h.find("stack-head"); head.Truthy() {
+		four := head.Get("children").Index(0).Call("getBoundingClientRect").Get("width").Float()
+		name := head.Get("children").Index(1).Call("getBoundingClientRect").Get("width").Float()
+		if four > 0 && h.page.Room(int(4*name/four)) {
+			h.change(func(*app.Page) {})
+		}
+	}
 }
 
 // isTyping reports whether an element takes text.

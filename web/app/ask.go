@@ -240,6 +240,12 @@ func (p *Page) took(r Reply) {
 		if p.seek && p.Threads.Selected >= 0 {
 			p.Host.Reveal("threads", p.Threads.Selected)
 		}
+		if row := p.goThread; row >= 0 {
+			p.goThread = -1
+			if from, to, _ := p.loaded("threads"); row >= from && row < to {
+				p.toThread(row)
+			}
+		}
 	}
 	if r.Stack != nil && (p.State.Thread < 0 || r.Stack.Thread == p.State.Thread) {
 		if p.renewed("stack", r) && r.Stack.Thread == p.Stack.Thread {

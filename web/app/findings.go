@@ -172,15 +172,15 @@ func compareWord(c view.CompareCell) string {
 }
 
 func (p *Page) compareTitle() string {
-	switch n := p.Compare.Differences; {
+	switch c := &p.Compare; {
 	case p.Compare.Problem != "":
 		return p.Compare.Problem
 	case p.Compare.Total == 0:
 		return ""
-	case n == 0:
-		return "All ways of walking find the same " + frameCount(p.Compare.Total)
+	case c.Agreed == c.Found:
+		return "Breakpad, rust-minidump and best find the same " + frameCount(c.Found)
 	default:
-		return "All ways agree on " + view.Number(p.Compare.Total-n) + " of " + frameCount(p.Compare.Total)
+		return "Breakpad, rust-minidump and best agree on " + view.Number(c.Agreed) + " of " + frameCount(c.Found)
 	}
 }
 

@@ -82,14 +82,14 @@ func TestWalksAreComparedWhenAskedFor(t *testing.T) {
 	if look.Look.Parts&PartCompare == 0 || look.Look.Thread != 1 || look.Look.Compared != -1 {
 		t.Fatalf("%+v", look.Look)
 	}
-	c := view.ComparePage{Thread: 1, Selected: -1, Differences: 1, Walks: []view.CompareWalk{{Policy: "cfi", Frames: 1, Stop: hostile}, {Policy: "best", Frames: 2}},
+	c := view.ComparePage{Thread: 1, Selected: -1, Agreed: 1, Found: 2, Walks: []view.CompareWalk{{Policy: "cfi", Frames: 1, Stop: hostile}, {Policy: "best", Frames: 2}},
 		Rows: []view.CompareRow{{Index: 0, Function: hostile, Cells: []view.CompareCell{{Trust: "context", Word: "given"}, {Trust: "context", Word: "given"}}, Same: true},
 			{Index: 1, Function: "main", Cells: []view.CompareCell{{}, {Trust: "scan", Word: "scan"}}}}}
 	c.Total = 2
 	answered(p, e)
 	p.Reply(Reply{ID: look.ID, Op: OpLook, Compare: &c})
 	out := render(t, p)
-	for _, want := range []string{"All ways agree on 1 of 2 frames", "row choice-row differs", "trust scan", "trust absent"} {
+	for _, want := range []string{"Breakpad, rust-minidump and best agree on 1 of 2 frames", "row choice-row differs", "trust scan", "trust absent"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the comparison does not show %q", want)
 		}

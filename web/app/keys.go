@@ -1,6 +1,9 @@
 package app
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // Key does what a key asks for and reports whether it was taken. typing says that the focus is in a text field, where
 // only Escape and Enter belong to the page.
@@ -62,11 +65,11 @@ func (p *Page) Key(key string, typing bool) bool {
 			p.choose("side", "why")
 		}
 	default:
-		if len(key) == 1 && key[0] >= '1' && int(key[0]-'1') < len(Tabs) {
-			p.selectTab(Tabs[key[0]-'1'].ID, true)
-			return true
+		i := strings.Index(tabKeys, key)
+		if len(key) != 1 || i < 0 {
+			return false
 		}
-		return false
+		p.selectTab(Tabs[i].ID, true)
 	}
 	return true
 }
@@ -159,8 +162,12 @@ func (p *Page) selectRow(row int) {
 	p.selectFrame(r.Frame, r.Inline)
 }
 
-// ListKey moves the selection in a list of the lower panel whose rows can be selected, and reports whether it did.
+// ListKey moves the selection in a list whose rows can be selected and which is not the stack, and reports whether it did.
 func (p *Page) ListKey(list, key string) bool {
+	if list == "threads" && (key == "Home" || key == "End") {
+		p.toThread(map[string]int{"Home": 0, "End": p.Threads.Total - 1}[key])
+		return true
+	}
 	by := map[string]int{"ArrowDown": 1, "ArrowUp": -1}[key]
 	if by == 0 {
 		return false
@@ -199,8 +206,20 @@ func (p *Page) moveThread(by int) {
 	if p.Threads.Selected < 0 {
 		row = 0
 	}
+	p.toThread(row)
+}
+
+// toThread selects a row of the threads by its number, and fetches it first if it is not here.
+func (p *Page) toThread(row int) {
+	if row < 0 || row >= p.Threads.Total {
+		return
+	}
 	i := row - p.Threads.From
 	if i < 0 || i >= len(p.Threads.Rows) {
+		p.goThread = row
+		v := p.visible["threads"]
+		p.visible["threads"] = Span{max(0, row-v.Count/2), v.Count}
+		p.ask(PartThreads)
 		return
 	}
 	p.Threads.Selected = row

@@ -71,6 +71,8 @@ type Page struct {
 	searching  bool            // the answer to what is searched for is on its way
 	place      State           // that the address was last given
 	goTo       int             // row of the stack to select when it is there, or -1
+	goThread   int             // the same of the threads
+	room       int             // for a frame's name in the stack, in characters; 0 if not known
 	nextID     int
 	dead       bool
 	fragile    bool // the engine died and has not shown since that it can do without
@@ -112,7 +114,7 @@ type Notice struct {
 
 // NewPage makes a page that shows the start.
 func NewPage(h Host, e Engine, hash string) *Page {
-	p := &Page{Host: h, Engine: e, State: ParseState(hash), visible: map[string]Span{}, goTo: -1, exports: map[int]export{},
+	p := &Page{Host: h, Engine: e, State: ParseState(hash), visible: map[string]Span{}, goTo: -1, goThread: -1, exports: map[int]export{},
 		fresh: map[string]bool{}, editions: map[string]edition{}, Module: -1, Compared: -1, Findings: findingsShown}
 	p.visible["threads"], p.visible["stack"] = Span{0, 9}, Span{0, 16}
 	p.visible["modules"], p.visible["wanted"], p.visible["files"] = Span{0, 8}, Span{0, 8}, Span{0, 8}

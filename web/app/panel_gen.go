@@ -30,56 +30,57 @@ func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		_ = vgparent
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
 		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "tabs panel-tabs"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "tablist"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Details"}}}
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "panel-head"}}}
 		vgparent.AppendChild(vgn)
 		{
 			vgparent := vgn
 			_ = vgparent
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 			vgparent.AppendChild(vgn)
-			for i, t := range Tabs {
-				var vgiterkey interface{} = i
-				_ = vgiterkey
-				i := i
-				_ = i
-				t := t
-				_ = t
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "tab"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "tab"}, vugu.VGAttribute{Namespace: "", Key: "aria-controls", Val: "panel-body"}}}
-				vgparent.AppendChild(vgn)
-				vgn.AddAttrInterface("aria-keyshortcuts", i+1)
-				vgn.AddAttrInterface("aria-selected", boolWord(c.Page.State.Tab == t.ID && !c.Page.State.Closed))
-				vgn.AddAttrInterface("data-act", "tab")
-				vgn.AddAttrInterface("data-arg", t.ID)
-				vgn.AddAttrInterface("disabled", c.Page.disabled(t.ID))
-				vgn.AddAttrInterface("id", "tab-"+t.ID)
-				vgn.AddAttrInterface("tabindex", tabIndex(c.Page.State.Tab == t.ID))
-				{
-					vgparent := vgn
-					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "tab-title"}}}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "tabs panel-tabs"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "tablist"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Details"}}}
+			vgparent.AppendChild(vgn)
+			{
+				vgparent := vgn
+				_ = vgparent
+				for i, t := range Tabs {
+					var vgiterkey interface{} = i
+					_ = vgiterkey
+					i := i
+					_ = i
+					t := t
+					_ = t
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "tab"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "tab"}, vugu.VGAttribute{Namespace: "", Key: "aria-controls", Val: "panel-body"}}}
 					vgparent.AppendChild(vgn)
-					vgn.SetInnerHTML(t.Title)
-					if c.Page.tabCount(t.ID) != "" {
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
+					vgn.AddAttrInterface("aria-keyshortcuts", tabKey(i))
+					vgn.AddAttrInterface("aria-selected", boolWord(c.Page.State.Tab == t.ID && !c.Page.State.Closed))
+					vgn.AddAttrInterface("data-act", "tab")
+					vgn.AddAttrInterface("data-arg", t.ID)
+					vgn.AddAttrInterface("disabled", c.Page.disabled(t.ID))
+					vgn.AddAttrInterface("id", "tab-"+t.ID)
+					vgn.AddAttrInterface("tabindex", tabIndex(c.Page.State.Tab == t.ID))
+					{
+						vgparent := vgn
+						_ = vgparent
+						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "tab-title"}}}
 						vgparent.AppendChild(vgn)
-						vgn.AddAttrInterface("class", c.Page.tabCountClass(t.ID))
-						vgn.SetInnerHTML(c.Page.tabCount(t.ID))
+						vgn.SetInnerHTML(t.Title)
+						if c.Page.tabCount(t.ID) != "" {
+							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
+							vgparent.AppendChild(vgn)
+							vgn.AddAttrInterface("class", c.Page.tabCountClass(t.ID))
+							vgn.SetInnerHTML(c.Page.tabCount(t.ID))
+						}
 					}
 				}
 			}
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button quiet small push"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Fold this panel"}}}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button quiet small push"}, vugu.VGAttribute{Namespace: "", Key: "aria-controls", Val: "panel-body"}}}
 			vgparent.AppendChild(vgn)
+			vgn.AddAttrInterface("aria-expanded", boolWord(!c.Page.State.Closed))
 			vgn.AddAttrInterface("data-act", "tab")
 			vgn.AddAttrInterface("data-arg", c.Page.State.Tab)
-			vgn.AddAttrInterface("hidden", c.Page.State.Closed)
-			{
-				vgparent := vgn
-				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Fold"}
-				vgparent.AppendChild(vgn)
-			}
+			vgn.SetInnerHTML(c.Page.foldText())
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
 			vgparent.AppendChild(vgn)
 		}

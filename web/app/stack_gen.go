@@ -68,15 +68,21 @@ func (c *Stack) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		}
 		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
 		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "stack-grid"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "grid"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Stack frames"}}}
+		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "stack-grid"}}}
 		vgparent.AppendChild(vgn)
-		vgn.AddAttrInterface("aria-rowcount", c.Page.Stack.Total+1)
+		{
+			b, err := vjson.Marshal(c.Page.columns())
+			if err != nil {
+				panic(err)
+			}
+			vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "style", JSONVal: vjson.RawMessage(b)})
+		}
 		{
 			vgparent := vgn
 			_ = vgparent
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "row head"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "row"}, vugu.VGAttribute{Namespace: "", Key: "aria-rowindex", Val: "1"}}}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "stack-head"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "row head"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "row"}, vugu.VGAttribute{Namespace: "", Key: "aria-rowindex", Val: "1"}}}
 			vgparent.AppendChild(vgn)
 			{
 				vgparent := vgn
@@ -97,15 +103,16 @@ func (c *Stack) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgn.SetInnerHTML("Trust")
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
 				vgparent.AppendChild(vgn)
-				vgn.SetInnerHTML("Module and offset")
+				vgn.SetInnerHTML("Module or address")
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 				vgparent.AppendChild(vgn)
 			}
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "stack"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "list"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "rowgroup"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "0"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Frames"}}}
+			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "stack"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "list"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "grid"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "0"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Stack frames"}, vugu.VGAttribute{Namespace: "", Key: "aria-owns", Val: "stack-head"}}}
 			vgparent.AppendChild(vgn)
 			vgn.AddAttrInterface("aria-activedescendant", c.Page.activeFrame())
+			vgn.AddAttrInterface("aria-rowcount", c.Page.Stack.Total+1)
 			vgn.AddAttrInterface("data-list", "stack")
 			{
 				vgparent := vgn
@@ -165,8 +172,8 @@ func (c *Stack) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 								vgn.SetInnerHTML(c.Page.frameNumber(r))
 								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell fn"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "gridcell"}}}
 								vgparent.AppendChild(vgn)
-								vgn.AddAttrInterface("title", hint(r.Full, r.Function))
-								vgn.SetInnerHTML(r.Function)
+								vgn.AddAttrInterface("title", hint(r.Full, c.Page.frameName(r)))
+								vgn.SetInnerHTML(c.Page.frameName(r))
 								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell src"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "gridcell"}}}
 								vgparent.AppendChild(vgn)
 								vgn.AddAttrInterface("title", hint(r.Path, r.Source))
@@ -179,7 +186,7 @@ func (c *Stack) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell mod"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "gridcell"}}}
 								vgparent.AppendChild(vgn)
 								vgn.AddAttrInterface("title", hint(c.Page.moduleTitle(r), ""))
-								vgn.SetInnerHTML(c.Page.frameModule(r))
+								vgn.SetInnerHTML(r.Where())
 								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
 								vgparent.AppendChild(vgn)
 							}
@@ -192,10 +199,16 @@ func (c *Stack) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				}
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
 				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-empty"}}}
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-empty"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "row"}}}
 				vgparent.AppendChild(vgn)
 				vgn.AddAttrInterface("hidden", c.Page.Stack.Total > 0 || c.Page.Frame == nil)
-				vgn.SetInnerHTML(c.Page.noFrames())
+				{
+					vgparent := vgn
+					_ = vgparent
+					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "gridcell"}}}
+					vgparent.AppendChild(vgn)
+					vgn.SetInnerHTML(c.Page.noFrames())
+				}
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
 				vgparent.AppendChild(vgn)
 			}

@@ -185,7 +185,7 @@ func (c *Threads) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				}
 				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
 				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-empty"}}}
+				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-empty"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "option"}, vugu.VGAttribute{Namespace: "", Key: "aria-disabled", Val: "true"}}}
 				vgparent.AppendChild(vgn)
 				vgn.AddAttrInterface("hidden", c.Page.Threads.Total > 0)
 				vgn.SetInnerHTML(c.Page.noThreads())

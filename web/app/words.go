@@ -275,14 +275,28 @@ func (p *Page) frameNumber(r view.StackRow) string {
 	return strconv.Itoa(r.Frame)
 }
 
-func (p *Page) frameModule(r view.StackRow) string {
-	switch {
-	case r.Module == "" && r.Kind == view.RowFrame:
-		return "in no module"
-	case r.Offset == "":
-		return r.Module
+// Room says how many characters the cell of a frame's name has room for. It reports whether that is news.
+func (p *Page) Room(characters int) bool {
+	news := p.room != characters
+	p.room = characters
+	return news
+}
+
+// frameName is a row's name, as long as its cell.
+func (p *Page) frameName(r view.StackRow) string {
+	if r.NoSymbol || r.Kind == view.RowStop || p.room == 0 {
+		return r.Function
 	}
-	return r.Module + " " + r.Offset
+	room := p.room
+	if r.Kind == view.RowInline {
+		room -= 2 // it is indented
+	}
+	return view.FoldTo(r.Full, max(room, 1))
+}
+
+// columns are the widths of the stack's columns, which follow what the stack has.
+func (p *Page) columns() string {
+	return fmt.Sprintf("--cp-source:%dch;--cp-where:%dch", p.Stack.SourceWidth, p.Stack.WhereWidth+2)
 }
 
 func (p *Page) trustTitle(r view.StackRow) string {
@@ -303,7 +317,7 @@ func (p *Page) moduleTitle(r view.StackRow) string {
 	case r.Missing:
 		return r.Module + ": its symbols are missing"
 	}
-	return p.frameModule(r)
+	return r.Where()
 }
 
 func (p *Page) activeFrame() any {
@@ -351,6 +365,18 @@ func attemptText(a view.Attempt) string {
 }
 
 // Panel
+
+// tabKeys are the keys of the tabs, in their order.
+const tabKeys = "1234567890-"
+
+func tabKey(tab int) string { return tabKeys[tab : tab+1] }
+
+func (p *Page) foldText() string {
+	if p.State.Closed {
+		return "Unfold"
+	}
+	return "Fold"
+}
 
 func (p *Page) shows(tab string) bool {
 	return p.Summary != nil && !p.State.Closed && p.State.Tab == tab
@@ -463,7 +489,17 @@ func (p *Page) forcedItem(module int) int {
 }
 
 func (p *Page) noModules() string {
+	if !p.Listed {
+		return ""
+	}
 	return "The dump lists no modules."
+}
+
+func (p *Page) noWanted() string {
+	if !p.Listed {
+		return ""
+	}
+	return "Nothing is missing: every module on these stacks has its symbols."
 }
 
 func mismatchText(w view.WantedRow) string {
@@ -563,12 +599,16 @@ var helpKeys = []struct {
 	{[]string{"n", "p"}, "next, previous thread"},
 	{[]string{"x"}, "the crashed thread"},
 	{[]string{"/"}, "search; Enter and Shift+Enter go to the next and the previous hit"},
-	{[]string{"1 – 9"}, "the lower tabs; again folds them"},
+	{[]string{"1 – 9", "0", "-"}, "the lower tabs; again folds them"},
 	{[]string{"e"}, "why this frame"},
 	{[]string{"i"}, "show or hide inlined calls"},
 	{[]string{"c"}, "copy the stack as text"},
 	{[]string{"Esc"}, "close, cancel, clear the search"},
 }
+
+// addressHelp states what the addresses and offsets of frames are.
+const addressHelp = "The address of a caller, and its offset in the module, are those of its call: the return address less 1 byte (2 on ARM, 4 on ARM64), as in Breakpad’s text and " +
+	"rust-minidump’s JSON. “Returns to” in a frame’s details is the return address itself."
 
 type trustWord struct{ Trust, Word, Sentence string }
 

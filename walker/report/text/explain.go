@@ -73,14 +73,14 @@ func threadTitle(t *report.Thread) string {
 // frameTitle is the function and the place in it, or the place in the module.
 func frameTitle(r *report.Report, f *report.Frame) string {
 	if f.Module < 0 {
-		return fmt.Sprintf("0x%x, in no module", f.PC)
+		return fmt.Sprintf("0x%x, in no module", f.Lookup)
 	}
 	m := &r.Modules[f.Module]
 	in := report.BaseName(m.Name)
 	if f.HasFunction {
-		return visible.Text(fmt.Sprintf("%s + 0x%x, in %s", f.Function.Shown(), f.PC-f.FunctionStart, in)) // its width is measured
+		return visible.Text(fmt.Sprintf("%s + 0x%x, in %s", f.Function.Shown(), f.Lookup-f.FunctionStart, in)) // its width is measured
 	}
-	return visible.Text(fmt.Sprintf("%s + 0x%x", in, f.RVA+f.PC-f.Lookup))
+	return visible.Text(fmt.Sprintf("%s + 0x%x", in, f.RVA))
 }
 
 // foundBy names the source and the place of its rules.

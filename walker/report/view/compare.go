@@ -15,8 +15,9 @@ type ComparePage struct {
 	Problem string
 	Walks   []CompareWalk
 	Rows    []CompareRow
-	// Differences is how many of all rows are not in all walks.
-	Differences int
+	// Found is how many frames the walks found that try all sources, Agreed how many of these all of them have. Those of one source
+	// have gaps by design.
+	Found, Agreed int
 	// Selected is the row asked for, or -1; Title names it, and Ways say how the walks went on from it.
 	Selected int
 	Title    string
@@ -39,8 +40,8 @@ type CompareRow struct {
 	SP, Address    string
 	Module         string
 	Cells          []CompareCell
-	Same           bool // all walks have it
-	Parts          bool // from here the walks go on differently
+	Same           bool // all walks that try all sources have it, or none does
+	Parts          bool // the first row of a way that not all walks go
 }
 
 // CompareCell says how a walk found a frame: the report's trust and a short word for it.
@@ -75,6 +76,22 @@ func policyWhat(name string) string {
 	return name
 }
 
+// oneSource reports whether a policy tries a single source, to see what that finds.
+func oneSource(name string) bool { return name == "cfi" || name == "fp" || name == "scan" }
+
+// agreed counts the walks that try all sources, and those of them that have a row.
+func agreed(c *report.Comparison, row int) (have, all int) {
+	for w, at := range c.Rows[row].At {
+		if !oneSource(c.Walks[w].Policy) {
+			all++
+			if at >= 0 {
+				have++
+			}
+		}
+	}
+	return have, all
+}
+
 // Compare makes a window of a comparison. selected is a row's number or -1.
 func (v *View) Compare(c *report.Comparison, from, n, selected int) ComparePage {
 	out := ComparePage{Thread: c.Thread, Selected: -1, Walks: []CompareWalk{}, Rows: []CompareRow{}, Ways: []CompareWay{}}
@@ -83,25 +100,42 @@ func (v *View) Compare(c *report.Comparison, from, n, selected int) ComparePage 
 		out.Walks = append(out.Walks, CompareWalk{Policy: Clean(w.Policy), What: policyWhat(w.Policy), Frames: len(w.Frames),
 			Stop: stopSentence(&report.Thread{Stop: w.Stop}), Best: w.Policy == "best"})
 	}
-	parts := map[int]*report.Parting{}
+	// Where walks part is seen in the rows that they go to; the row before is one that they have in common.
+	parts, leads := map[int]*report.Parting{}, map[int]*report.Parting{}
 	for i := range c.Partings {
-		if p := &c.Partings[i]; p.Differs() {
-			parts[p.Row] = p
+		p := &c.Partings[i]
+		if !p.Differs() {
+			continue
+		}
+		parts[p.Row] = p
+		for k := range p.Ways {
+			leads[p.Ways[k].Next] = p
 		}
 	}
 	for i := range c.Rows {
-		if !c.Rows[i].Same {
-			out.Differences++
+		if have, all := agreed(c, i); have > 0 {
+			out.Found++
+			if have == all {
+				out.Agreed++
+			}
 		}
 	}
 	lo, hi := window(len(c.Rows), from, n)
 	out.From, out.Total = lo, len(c.Rows)
 	for i := lo; i < hi; i++ {
-		out.Rows = append(out.Rows, v.compareRow(c, i, parts[i] != nil))
+		out.Rows = append(out.Rows, v.compareRow(c, i, leads[i] != nil))
 	}
 	if selected >= 0 && selected < len(c.Rows) {
-		out.Selected, out.Title = selected, v.compareRow(c, selected, false).Function
-		v.ways(c, parts[selected], &out)
+		p := parts[selected]
+		if q := leads[selected]; q != nil && v.compareRow(c, selected, true).Parts {
+			p = q
+		}
+		from := selected
+		if p != nil {
+			from = p.Row
+		}
+		out.Selected, out.Title = selected, v.compareRow(c, from, false).Function
+		v.ways(c, p, &out)
 	}
 	return out
 }
@@ -113,11 +147,11 @@ func (v *View) compareRow(c *report.Comparison, i int, parts bool) CompareRow {
 		// What was called last is what a reader looks for; the stack itself has all of them.
 		in.Function, in.Full, in.NoSymbol = Fold(v.full(f.Inlines[0].Function)), v.full(f.Inlines[0].Function), false
 	}
-	row := CompareRow{Index: i, Function: in.Function, Full: in.Full, NoSymbol: in.NoSymbol, SP: v.hex(c.Rows[i].SP), Address: v.hex(c.Rows[i].PC),
-		Module: strings.TrimSpace(in.Module + " " + in.Offset), Same: c.Rows[i].Same, Parts: parts, Cells: []CompareCell{}}
-	if in.NoSymbol && in.Module != "" {
-		row.Function = in.Module + " " + in.Offset
-	}
+	row := CompareRow{Index: i, Function: in.Function, Full: in.Full, NoSymbol: in.NoSymbol, SP: v.hex(c.Rows[i].SP), Address: in.Address,
+		Module: strings.TrimSpace(in.Module + " " + in.Offset), Cells: []CompareCell{}}
+	have, all := agreed(c, i)
+	row.Same = have == 0 || have == all
+	row.Parts = parts && !c.Rows[i].Same
 	for w, at := range c.Rows[i].At {
 		cell := CompareCell{}
 		if at >= 0 {

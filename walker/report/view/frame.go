@@ -125,10 +125,9 @@ func (v *View) identity(d *FrameDetail, f *report.Frame) {
 	} else {
 		add("Module", row.Module, true)
 	}
+	add("Address", row.Address, true)
 	if f.PC != f.Lookup {
 		add("Returns to", v.hex(f.PC), true)
-	} else {
-		add("Address", v.hex(f.PC), true)
 	}
 	// Where a module has a symbol file and a binary, it is said which of them answered.
 	add("Names from", Clean(BaseName(f.From)), true)
@@ -143,9 +142,9 @@ func (v *View) identity(d *FrameDetail, f *report.Frame) {
 	switch {
 	case f.Forced:
 		m := v.module(f.Module)
-		d.Warning = "Touched by symbols that were assigned by hand and are not known to be of this build."
+		d.Warning = "Found or named by symbols that you assigned. They may not match this build."
 		if m != nil && m.SymbolID != "" {
-			d.Warning = "Touched by symbols of another build: the module has id " + Clean(m.DebugID) + ", the file has " +
+			d.Warning = "Found or named by symbols of another build: the module has id " + Clean(m.DebugID) + ", the file has " +
 				Clean(m.SymbolID) + "."
 		}
 	case row.Weak:
@@ -153,7 +152,7 @@ func (v *View) identity(d *FrameDetail, f *report.Frame) {
 	}
 }
 
-// registers lists the values in the CPU's order, as far as they are known.
+// registers lists the values in the order of debuggers, as far as they are known.
 func (v *View) registers(d *FrameDetail, f *report.Frame) {
 	if f.Regs == nil || f.Regs.Arch == nil {
 		d.Note = "No registers are known for this frame."
@@ -161,11 +160,7 @@ func (v *View) registers(d *FrameDetail, f *report.Frame) {
 	}
 	a := f.Regs.Arch
 	unknown := 0
-	// Registers are counted from 0 in the type of the table's own numbers; the package of that type is not for renderers.
-	for r := a.PC - a.PC; int(r) < len(a.Names); r++ {
-		if a.Names[r] == "" {
-			continue
-		}
+	for _, r := range a.Shown() {
 		reg := Register{Name: a.Names[r]}
 		switch r {
 		case a.PC:

@@ -3,6 +3,7 @@ package view
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/crashpane/crashpane/walker/report"
 )
@@ -19,20 +20,22 @@ type StackRow struct {
 	Kind   string
 	Frame  int // of the physical frame
 	Inline int // of the inlined call, innermost first; -1 for the frame itself
-	// Function is folded for the row, Full is whole; without symbols both say where the address lies.
+	// Function is folded for the row, Full is whole. Without symbols Function is the module and the offset in it, or the address if there
+	// is no module, and Full also says why there is no name.
 	Function, Full string
-	NoSymbol       bool // Function is a place and not a name
+	NoSymbol       bool // Function is no name
 	Source, Path   string
 	Trust, Word    string // the report's word, and the page's
 	Module, Offset string
-	Address        string
-	ModuleIndex    int  // -1 for none
-	Other          int  // the file of another build that could be used for the module, or -1
-	Missing        bool // symbols of the module are missing
-	Forced         bool // symbols of another build were used
-	Weak           bool // found by scanning
-	Hint           bool // of RowStop: what would lead further
-	Hit            bool // it holds the text searched for
+	// Address is where the frame's instruction is: of a caller, inside of its call instruction, as in every export. Offset belongs to it.
+	Address     string
+	ModuleIndex int  // -1 for none
+	Other       int  // the file of another build that could be used for the module, or -1
+	Missing     bool // symbols of the module are missing
+	Forced      bool // symbols of another build were used
+	Weak        bool // found by scanning
+	Hint        bool // of RowStop: what would lead further
+	Hit         bool // it holds the text searched for
 }
 
 // StackPage is a window of a stack.
@@ -46,7 +49,9 @@ type StackPage struct {
 	Quality string
 	// Selected is the row number of the frame asked for, or -1.
 	Selected int
-	Rows     []StackRow
+	// SourceWidth and WhereWidth are the longest Source and Where of all rows of the stack, in characters.
+	SourceWidth, WhereWidth int
+	Rows                    []StackRow
 }
 
 // StackQuery asks for a window of a stack.
@@ -112,6 +117,7 @@ func (v *View) Stack(q StackQuery) StackPage {
 	}
 	out.Name, out.Frames = Clean(t.Name), len(t.Frames)
 	out.Quality = v.quality(t)
+	out.SourceWidth, out.WhereWidth = v.widths(q.Thread)
 	starts, n := v.rowsOf(q.Thread, q.HideInlines)
 	tail := v.stopRows(t)
 	out.Total = n + len(tail)
@@ -171,8 +177,15 @@ func (v *View) rowNumber(t *report.Thread, starts []int32, frame, inline int) in
 func holds(s, want string) bool { return strings.Contains(strings.ToLower(s), want) }
 
 func (v *View) frameRow(f *report.Frame, i int) StackRow {
+	row := v.placedRow(f, i)
+	v.nameRow(&row, f)
+	return row
+}
+
+// placedRow is a frame's row without its name.
+func (v *View) placedRow(f *report.Frame, i int) StackRow {
 	row := StackRow{Kind: RowFrame, Frame: i, Inline: -1, Trust: f.Trust, Missing: f.MissingSymbols, Forced: f.Forced,
-		Address: v.hex(f.PC), ModuleIndex: f.Module, Other: v.other(f.Module),
+		Address: v.hex(f.Lookup), ModuleIndex: f.Module, Other: v.other(f.Module),
 		Weak: f.Trust == "scan" || f.Trust == "cfi_scan" || f.Trust == "none"}
 	row.Word, _ = Word(f.Trust)
 	if m := v.module(f.Module); m != nil {
@@ -184,9 +197,46 @@ func (v *View) frameRow(f *report.Frame, i int) StackRow {
 			row.Offset = "+" + short(f.Unloaded[0].Offsets[0])
 		}
 	}
-	v.nameRow(&row, f)
 	row.Source, row.Path = source(f.File, f.Line, f.HasLine)
 	return row
+}
+
+// Where is what a row's last column says: the module and the offset; the address where Function has these already.
+func (r *StackRow) Where() string {
+	switch {
+	case r.Kind == RowFrame && r.Module == "":
+		return "in no module"
+	case r.NoSymbol:
+		return r.Address
+	case r.Offset == "":
+		return r.Module
+	}
+	return r.Module + " " + r.Offset
+}
+
+// widths are the longest Source and Where of a thread's rows. Names are not asked for: a deep stack has too many.
+func (v *View) widths(ti int) (int, int) {
+	if w, ok := v.width[ti]; ok {
+		return w[0], w[1]
+	}
+	var w [2]int
+	longest := func(row StackRow) {
+		w[0], w[1] = max(w[0], utf8.RuneCountInString(row.Source)), max(w[1], utf8.RuneCountInString(row.Where()))
+	}
+	t := v.thread(ti)
+	for i := range t.Frames {
+		f := &t.Frames[i]
+		row := v.placedRow(f, i)
+		row.NoSymbol = !named(f)
+		longest(row)
+		for k := range f.Inlines {
+			in := &f.Inlines[k]
+			row.Source, _ = source(in.File, in.Line, in.HasLine)
+			longest(row)
+		}
+	}
+	v.width[ti] = w
+	return w[0], w[1]
 }
 
 // nameRow gives a row its name, or says where the address lies if there is none.
@@ -197,7 +247,10 @@ func (v *View) nameRow(row *StackRow, f *report.Frame) {
 		return
 	}
 	row.NoSymbol = true
-	row.Function = v.hex(f.PC)
+	row.Function = row.Module + row.Offset
+	if row.Module == "" {
+		row.Function = row.Address
+	}
 	switch {
 	case f.Far():
 		row.Full = row.Function + ", no name: the nearest exported one begins " + Size(int64(f.Lookup-f.FunctionStart)) + " before it"
@@ -221,7 +274,7 @@ func named(f *report.Frame) bool {
 func (v *View) inlineRow(f *report.Frame, i, k int) StackRow {
 	in := &f.Inlines[k]
 	row := StackRow{Kind: RowInline, Frame: i, Inline: k, Trust: "inline", Word: "inline", Forced: f.Forced,
-		Address: v.hex(f.PC), ModuleIndex: f.Module, Other: v.other(f.Module),
+		Address: v.hex(f.Lookup), ModuleIndex: f.Module, Other: v.other(f.Module),
 		Full: v.full(in.Function), Weak: f.Trust == "scan" || f.Trust == "cfi_scan"}
 	if m := v.module(f.Module); m != nil {
 		row.Module = Clean(BaseName(m.Name))
@@ -332,7 +385,7 @@ func (v *View) quality(t *report.Thread) string {
 		parts = append(parts, count(weak, "frame", "frames")+" found by scanning")
 	}
 	if forced > 0 {
-		parts = append(parts, count(forced, "frame", "frames")+" touched by symbols that do not match")
+		parts = append(parts, count(forced, "frame", "frames")+" found or named by symbols that do not match")
 	}
 	return strings.Join(parts, " · ")
 }

@@ -48,7 +48,7 @@ func BaseName(path string) string {
 	return path
 }
 
-// foldAt is the length from which a name is folded, pathAt the one from which its path is: what a row has room for.
+// foldAt is the length from which a name is folded, pathAt the one from which its path is, where nobody knows how much room there is.
 const (
 	foldAt = 56
 	pathAt = 39
@@ -57,21 +57,31 @@ const (
 // Fold shortens a readable name for a row: template arguments first ("vector<…>::push_back"), then the parameters
 // ("(…)"), then the beginning of the path ("…::backtrace::begin"), since the end of a name says most. A name that is short
 // enough stays as it is.
-func Fold(s string) string {
-	if len(s) > foldAt {
+func Fold(s string) string { return fold(s, foldAt, pathAt) }
+
+// FoldTo is Fold for a row that has room for so many characters; 0 if that is not known.
+func FoldTo(s string, room int) string {
+	if room <= 0 {
+		return Fold(s)
+	}
+	return fold(s, room, room)
+}
+
+func fold(s string, room, pathRoom int) string {
+	if utf8.RuneCountInString(s) > room {
 		s = foldTemplates(s)
 	}
-	if len(s) > foldAt {
+	if utf8.RuneCountInString(s) > room {
 		s = foldParams(s)
 	}
-	if utf8.RuneCountInString(s) > pathAt {
-		s = foldPath(s)
+	if utf8.RuneCountInString(s) > pathRoom {
+		s = foldPath(s, pathRoom)
 	}
 	return s
 }
 
 // foldPath leaves parts of a path out, from the left, and keeps two; in Rust's "<a::T as b::Trait>" it keeps the types' own names.
-func foldPath(s string) string {
+func foldPath(s string, room int) string {
 	if strings.HasPrefix(s, "<") {
 		if end := closing(s); end > 0 {
 			if of, trait, ok := strings.Cut(s[1:end], " as "); ok {
@@ -82,7 +92,7 @@ func foldPath(s string) string {
 	at := pathParts(s)
 	for i := 0; i+2 <= len(at); i++ {
 		folded := "…::" + s[at[i]:]
-		if n := utf8.RuneCountInString(folded); n <= pathAt || i+2 == len(at) && n+8 < utf8.RuneCountInString(s) {
+		if n := utf8.RuneCountInString(folded); n <= room || i+2 == len(at) && n+8 < utf8.RuneCountInString(s) {
 			return folded
 		}
 	}

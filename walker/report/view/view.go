@@ -16,6 +16,7 @@ type View struct {
 	names    map[string]string
 	starts   map[int][]int32 // thread → row number of each frame, with inlined rows counted
 	said     []report.Said
+	width    map[int][2]int // thread → the longest text of two columns
 	explain  func(thread, frame int) *report.Explanation
 }
 
@@ -27,7 +28,7 @@ func (v *View) Says(said []report.Said) { v.said = said }
 
 // New makes a View. demangle may be nil: names are then shown as they are stored.
 func New(r *report.Report, demangle func(string) string) *View {
-	return &View{r: r, said: r.Said, demangle: demangle, names: map[string]string{}, starts: map[int][]int32{}}
+	return &View{r: r, said: r.Said, demangle: demangle, names: map[string]string{}, starts: map[int][]int32{}, width: map[int][2]int{}}
 }
 
 // Report is what the view was made of.

@@ -1,0 +1,179 @@
+// What a person can reach: no zone is lost at any size of the window, nothing of the answer is cut on a phone, keys and roles are as
+// their standards have them. axe-core judges roles, names and contrast.
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import { after, afterEach, before, test } from "node:test";
+import { startChrome, startSite } from "./harness.mjs";
+
+const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+const dump = "testdata/sample/tilecruncher.dmp";
+
+let site;
+let chrome;
+let tab;
+before(async () => {
+  site = await startSite();
+  // The page's policy forbids scripts of others, of which axe is one.
+  chrome = await startChrome({ record: false, serviceWorkers: "block", bypassCSP: true });
+});
+after(async () => {
+  await chrome?.close();
+  await site?.stop();
+});
+afterEach(async () => {
+  const { problems } = tab;
+  await tab.close();
+  assert.deepEqual(problems, []);
+});
+
+async function open({ width = 1440, height = 900, scheme = "light", symbols = true } = {}) {
+  tab = await chrome.open(site.origin);
+  await tab.page.setViewportSize({ width, height });
+  await tab.page.emulateMedia({ colorScheme: scheme });
+  if (symbols) await tab.page.getByRole("button", { name: "Open the sample" }).click();
+  else await tab.choose("[data-choose=files]", [dump]);
+  await tab.page.waitForSelector("#stack .row.frame");
+  if (symbols) await tab.sees("tile::blend_edges");
+}
+
+const openTabs = () => tab.page.$$eval("[id^=tab-]", (tabs) => tabs.filter((t) => !t.disabled).map((t) => t.id));
+
+async function show(id) {
+  await tab.page.evaluate((id) => {
+    const button = document.getElementById(id);
+    if (button.getAttribute("aria-selected") !== "true") button.click();
+  }, id);
+  await tab.page.waitForFunction((id) => document.getElementById(id).getAttribute("aria-selected") === "true", id);
+}
+
+async function complaints() {
+  return tab.page.evaluate(async () =>
+    (await globalThis.axe.run(document)).violations.flatMap((v) => v.nodes.map((n) => `${v.id} (${v.impact}): ${n.target} ${n.failureSummary}`)),
+  );
+}
+
+for (const scheme of ["light", "dark"]) {
+  for (const symbols of [true, false]) {
+    test(`axe finds nothing on any tab, ${scheme}, ${symbols ? "with" : "without"} symbols`, async () => {
+      await open({ scheme, symbols });
+      await tab.page.addScriptTag({ path: axe });
+      for (const id of await openTabs()) {
+        await show(id);
+        await tab.page.waitForTimeout(150);
+        const row = await tab.page.$(".panel .row.choice-row");
+        if (row) await row.click();
+        assert.deepEqual(await complaints(), [], id);
+      }
+      await tab.page.click("#side-why");
+      assert.deepEqual(await complaints(), [], "why");
+      await tab.page.fill("#search", "nothing is called so");
+      await tab.sees("No thread matches.");
+      assert.deepEqual(await complaints(), [], "nothing found");
+      await tab.page.click("#help-button");
+      await tab.page.waitForSelector("[role=dialog]");
+      assert.deepEqual(await complaints(), [], "help");
+    });
+  }
+}
+
+const heightOf = (selector) => tab.page.$eval(selector, (e) => e.getBoundingClientRect().height);
+
+test("the stack keeps its least size, whatever was dragged and however small the window becomes", async () => {
+  await open();
+  const line = await tab.page.locator("#split-panel").boundingBox();
+  await tab.page.mouse.move(700, line.y);
+  await tab.page.mouse.down();
+  await tab.page.mouse.move(700, 60, { steps: 5 });
+  await tab.page.mouse.up();
+  const sizes = [[1440, 900], [1000, 700], [1081, 500], [900, 800], [640, 480], [390, 844], [320, 568]];
+  for (const again of [false, true]) {
+    if (again) {
+      await tab.page.reload();
+      await tab.ready();
+      await tab.page.getByRole("button", { name: "Open the sample" }).click();
+      await tab.page.waitForSelector("#stack .row.frame");
+    }
+    for (const [width, height] of sizes) {
+      await tab.page.setViewportSize({ width, height });
+      assert.ok((await heightOf("#stack")) >= 3 * 26, `${width}×${height}: the stack is ${await heightOf("#stack")} px high`);
+      assert.ok((await heightOf("#panel-body")) >= 3 * 26, `${width}×${height}: the lower panel is ${await heightOf("#panel-body")} px high`);
+      // What does not fit can be scrolled to.
+      await tab.page.$eval(".panel-head", (e) => e.scrollIntoView());
+      const { y } = await tab.page.locator(".panel-head").boundingBox();
+      assert.ok(y >= 0 && y < height, `${width}×${height}: the lower tabs are at ${y}`);
+    }
+  }
+  await tab.page.setViewportSize({ width: 1100, height: 700 });
+  for (const id of ["threads", "frame"]) {
+    const { x } = await tab.page.locator(`#split-${id}`).boundingBox();
+    await tab.page.mouse.move(x, 400);
+    await tab.page.mouse.down();
+    await tab.page.mouse.move(550, 400, { steps: 5 });
+    await tab.page.mouse.up();
+  }
+  const width = await tab.page.$eval("#stack", (e) => e.getBoundingClientRect().width);
+  assert.ok(width >= 360, `the stack is ${width} px wide`);
+});
+
+test("on a phone nothing of the verdict and of the stack is cut", async () => {
+  await open({ width: 390, height: 844, symbols: false });
+  const cut = await tab.page.evaluate(() => {
+    const out = [];
+    const parts = "#help-button, #search, .dump-name-text, .verdict-line, .verdict-line span, .verdict-facts span, .verdict-finding-text, #stack .fn";
+    for (const e of document.querySelectorAll(parts)) {
+      const box = e.getBoundingClientRect();
+      if (box.width === 0) continue;
+      if (box.left < 0 || box.right > innerWidth || e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0 || e.scrollHeight > e.clientHeight + 2 && e.clientHeight > 0 && e.tagName !== "INPUT")
+        out.push(`${e.className || e.id}: ${e.textContent}`);
+    }
+    return out;
+  });
+  assert.deepEqual(cut, []);
+  assert.match(await tab.page.locator("#stack .row.frame .fn").first().innerText(), /^libtilecodec\.so\+0x127f$/);
+});
+
+test("a frame without a name is called by its module and offset, and the copy and the details have the same numbers", async () => {
+  await open({ symbols: false });
+  // Frame 1 is a caller: its address is inside of the call, not behind it.
+  const row = tab.page.locator("#stack .row.frame").nth(1);
+  const name = await row.locator(".fn").innerText();
+  const address = await row.locator(".mod").innerText();
+  await row.click();
+  await tab.page.waitForFunction((name) => document.querySelector(".frame-title").textContent.startsWith(name), name);
+  const details = await tab.page.locator(".frame-body .facts").innerText();
+  assert.ok(details.includes(`+${name.split("+")[1]}`), `${name} in ${details}`);
+  assert.ok(details.includes(address.match(/0x[0-9a-f]+/)[0]), `${address} in ${details}`);
+  const offset = BigInt(name.split("+")[1]);
+  assert.equal((BigInt(address.match(/0x[0-9a-f]+/)[0]) - offset) % 0x1000n, 0n, "address and offset belong together");
+});
+
+test("columns follow their content", async () => {
+  await open({ symbols: false });
+  const cut = await tab.page.$$eval("#stack .row.frame .mod", (cells) => cells.filter((c) => c.scrollWidth > c.clientWidth + 1).map((c) => c.textContent));
+  assert.deepEqual(cut, []);
+  const source = await tab.page.$eval("#stack .row.frame .src", (e) => e.getBoundingClientRect().width);
+  assert.equal(source, 0, "nothing has a source, so the column has no room");
+});
+
+test("every tab has a key, the panel folds and unfolds, Home and End go through the threads", async () => {
+  await open();
+  const keys = "1234567890-";
+  for (const id of await openTabs()) {
+    const key = await tab.page.getAttribute(`#${id}`, "aria-keyshortcuts");
+    assert.ok(keys.includes(key), `${id} has ${key}`);
+    await tab.page.focus("#stack");
+    if ((await tab.page.getAttribute(`#${id}`, "aria-selected")) !== "true") await tab.page.keyboard.press(key);
+    await tab.page.waitForFunction((id) => document.getElementById(id).getAttribute("aria-selected") === "true", id);
+  }
+  await tab.page.getByRole("button", { name: "Fold", exact: true }).click();
+  await tab.page.waitForSelector("#panel-body", { state: "hidden" });
+  await tab.page.getByRole("button", { name: "Unfold", exact: true }).click();
+  await tab.page.waitForSelector("#panel-body");
+  const selected = (n) =>
+    tab.page.waitForFunction((n) => document.querySelector("#threads .selected")?.getAttribute("aria-posinset") === String(n), n);
+  await tab.page.focus("#threads");
+  await tab.page.keyboard.press("End");
+  await selected(6);
+  await tab.page.keyboard.press("Home");
+  await selected(1);
+});
