@@ -159,6 +159,10 @@ func TestPDBLive(t *testing.T) {
 	}
 	paths, _ := filepath.Glob(filepath.Join(corpusRoot, "winapple/*/*.pdb"))
 	for _, path := range paths {
+		// Of reordered images Mozilla's tool writes the addresses before the move; Breakpad's goldens hold those (TestPDBAgainstPeers).
+		if strings.HasPrefix(filepath.Base(path), "omap_") {
+			continue
+		}
 		theirs, err := exec.Command(tool, "-j1", "--inlines", path).Output()
 		if err != nil {
 			t.Logf("dump_syms %s: %v", path, err)
