@@ -7,6 +7,7 @@ import (
 	"runtime"
 
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/lazy"
 )
 
 const (
@@ -42,6 +43,8 @@ type scanner struct {
 	step int      // how much is read at a time, 0 means a chunk
 	buf  []byte   // of a step, and of the line that is not ended
 	seg  *segment // of a pass that is shared out; else nil
+
+	section lazy.Section // the only one that is indexed, and of its records alone; None is all of them
 }
 
 // shorten has a pass over so many bytes read in small steps, if it is short.
@@ -146,6 +149,10 @@ func (s *scanner) endInit() {
 
 // lines indexes a piece of the file that ends with a newline.
 func (s *scanner) lines(b []byte) {
+	if s.section != lazy.None {
+		s.heads(b)
+		return
+	}
 	for i := 0; i < len(b); {
 		if i = s.sweep(b, i); i == len(b) {
 			break
@@ -165,6 +172,30 @@ func (s *scanner) lines(b []byte) {
 		n := bytes.IndexByte(b[i:], '\n') + 1
 		s.record(b[i:i+n], s.base+int64(i))
 		i += n
+	}
+}
+
+// heads indexes the STACK records of a section's lines.
+func (s *scanner) heads(b []byte) {
+	for i := 0; i < len(b); {
+		end := lazy.Newline(b, i)
+		off := s.base + int64(i)
+		r := classify(b[i:end])
+		i = end + 1
+		if !r.ok || sections[r.is] != s.section || r.is == recordDelta || r.size == 0 || r.key+r.size < r.key {
+			continue
+		}
+		k := tableInits
+		if r.is == recordWin {
+			switch k = tableWin4; r.typ {
+			case 4:
+			case 0:
+				k = tableWin0
+			default:
+				continue
+			}
+		}
+		s.f.tables[k].put(rec{rva: r.key, size: r.size, off: off, end: off})
 	}
 }
 
