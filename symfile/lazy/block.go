@@ -19,10 +19,11 @@ type block struct {
 	// order are the sections in the order of the block's lines, each once for each run.
 	order []Section
 	// descends: the keys of a section do not grow. code: nor do those of FUNC and PUBLIC records together.
-	descends [numSections]bool
-	code     bool
-	cut      bool // a record goes on beyond the block before its fields end
-	lastCode uint64
+	descends            [numSections]bool
+	code                bool
+	hasCode             bool
+	firstCode, lastCode uint64 // keys of FUNC and PUBLIC records
+	cut                 bool   // a record goes on beyond the block before its fields end
 }
 
 // parse finds the records of a block.
@@ -52,6 +53,9 @@ func (f *File) parse(n int64, data []byte) *block {
 func (b *block) add(l Line, off int64) {
 	e := Entry{l.Key, l.Size, off}
 	if l.Section == Funcs || l.Section == Publics {
+		if !b.hasCode {
+			b.hasCode, b.firstCode = true, l.Key
+		}
 		b.code = b.code || l.Key < b.lastCode
 		b.lastCode = l.Key
 	}
@@ -117,14 +121,22 @@ func (f *File) admit(b *block) error {
 			f.bounds[s][1] = min(f.bounds[s][1], b.n-1)
 		}
 		list := b.entries[s]
-		if len(list) == 0 || f.unsorted[s] || s == Publics && f.mixed {
-			continue
-		}
 		fs := f.fences[s]
-		end := list[len(list)-1]
-		at := fence{b.n, list[0].Key, end.Key, end.Key + end.Size, list[0].Off, end.Off}
+		var at fence
+		switch together := s == Publics && f.mixed; { // then FUNC and PUBLIC records have to be in order, too
+		case together && b.hasCode:
+			at = fence{n: b.n, first: b.firstCode, last: b.lastCode, lastEnd: b.lastCode}
+		case together || len(list) == 0 || f.unsorted[s]:
+			continue
+		default:
+			end := list[len(list)-1]
+			at = fence{b.n, list[0].Key, end.Key, end.Key + end.Size, list[0].Off, end.Off}
+		}
 		i, _ := slices.BinarySearchFunc(fs, b.n, func(a fence, n int64) int { return int(a.n - n) })
-		if b.descends[s] || i > 0 && !fs[i-1].before(&at) || i < len(fs) && !at.before(&fs[i]) {
+		if b.descends[s] && !(s == Publics && f.mixed) || i > 0 && !fs[i-1].before(&at) || i < len(fs) && !at.before(&fs[i]) {
+			if s == Publics && f.mixed {
+				return Unsorted{All}
+			}
 			f.unsorted[s] = true
 			continue
 		}

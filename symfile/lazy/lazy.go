@@ -76,7 +76,7 @@ const (
 	// probes is how many blocks opening a file reads.
 	probes = 64
 	// cacheSize bounds the blocks that are kept, in bytes, and maxLine what is read of a line.
-	cacheSize = 16 << 20
+	cacheSize = 8 << 20
 	maxLine   = 1 << 20
 )
 
@@ -267,6 +267,21 @@ func (f *File) in(s Section, i int, key uint64) (e Entry, ok bool, err error) {
 	k := sort.Search(len(list), func(i int) bool { return list[i].Key > key }) - 1
 	if k < 0 {
 		return e, false, nil
+	}
+	if k == 0 { // one before this block may be at the same address, or reach into its code
+		before := f.bounds[s][0] - 1
+		if i > 0 {
+			before = f.fences[s][i-1].n
+		}
+		if n, ok := f.unread(before, at.n, at.n-1); ok {
+			if _, err := f.block(n); err != nil {
+				return e, false, err
+			}
+			return f.Find(s, key)
+		}
+		if i > 0 && f.fences[s][i-1].last == at.first {
+			return f.in(s, i-1, key)
+		}
 	}
 	return list[k], true, nil
 }
