@@ -49,7 +49,16 @@ var sections = [...]lazy.Section{recordFile: lazy.Files, recordOrigin: lazy.Orig
 
 // searchedLine is what a line is to a search.
 func searchedLine(line []byte) lazy.Line {
-	r := classify(bytes.TrimPrefix(line, bom))
+	if len(line) == 0 {
+		return lazy.Line{}
+	}
+	switch c := line[0]; { // most lines of a file by far
+	case c >= '0' && c <= '9' || c >= 'a' && c <= 'f':
+		return lazy.Line{Section: lazy.Funcs}
+	case c == bom[0]:
+		line = bytes.TrimPrefix(line, bom)
+	}
+	r := classify(line)
 	searched := r.is == recordFile || r.is == recordOrigin || r.is == recordFunc || r.is == recordInit || r.is == recordPublic
 	return lazy.Line{Section: sections[r.is], Head: searched && r.ok && !(r.is == recordPublic && r.key == 0), Bad: searched && !r.ok, Key: r.key, Size: r.size}
 }

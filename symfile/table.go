@@ -171,65 +171,41 @@ func byAddress(a, b *rec) int {
 	return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.off, b.off))
 }
 
-// run is a stretch of a table's records that is in order, and a place in it.
-type run struct {
-	b, i int // block, and record in it
-	left int
-	recs []rec // of the block
-}
-
-// runs are the stretches that are in order; nil if there are more than most.
-func (t *table) runs(most int) []run {
-	var out []run
-	var last rec
-	for b := range t.heads {
-		recs := t.block(b)
-		for i := range recs {
-			if r := &recs[i]; len(out) > 0 && byAddress(&last, r) <= 0 {
-				out[len(out)-1].left++
-			} else if len(out) == most {
-				return nil
-			} else {
-				out = append(out, run{b: b, i: i, left: 1})
-			}
-			last = recs[i]
-		}
-	}
-	for i := range out {
-		out[i].recs = t.decode(out[i].b, nil)
-	}
-	return out
-}
-
-// inOrder calls fn with all records in their order. They are unpacked block by block where they stand in few runs, as those of STACK CFI
-// do: linkers keep the unwind data of each input file together. Else all of them are unpacked and sorted.
+// inOrder calls fn with all records in their order. Only their keys are unpacked and sorted: neighbors are mostly in one block.
 func (t *table) inOrder(fn func(r *rec)) {
-	const most = 64
-	runs := t.runs(most)
-	if runs == nil {
-		recs := t.all()
-		slices.SortFunc(recs, func(a, b rec) int { return byAddress(&a, &b) })
-		for i := range recs {
-			fn(&recs[i])
-		}
-		return
+	type place struct {
+		key uint64
+		at  uint32 // the block and the record in it
 	}
-	for len(runs) > 0 {
-		first := &runs[0]
-		for i := 1; i < len(runs); i++ {
-			if byAddress(&runs[i].recs[runs[i].i], &first.recs[first.i]) < 0 {
-				first = &runs[i]
-			}
+	places := make([]place, 0, t.n)
+	for b := range t.heads {
+		for i, r := range t.block(b) {
+			places = append(places, place{r.rva, uint32(b*blockLen + i)})
 		}
-		fn(&first.recs[first.i])
-		first.i++
-		if first.left--; first.left == 0 {
-			*first = runs[len(runs)-1]
-			runs = runs[:len(runs)-1]
-		} else if first.i == len(first.recs) {
-			first.b, first.i = first.b+1, 0
-			first.recs = t.decode(first.b, first.recs[:0])
+	}
+	slices.SortFunc(places, func(a, b place) int {
+		switch { // nearly all differ here
+		case a.key < b.key:
+			return -1
+		case a.key > b.key:
+			return 1
 		}
+		return cmp.Compare(a.at, b.at)
+	})
+	var same []rec // of one key
+	for i := range places {
+		at := places[i].at
+		same = append(same, t.block(int(at / blockLen))[at%blockLen])
+		if i+1 < len(places) && places[i+1].key == places[i].key {
+			continue
+		}
+		if len(same) > 1 {
+			sortFew(same, func(a, b rec) int { return byAddress(&a, &b) })
+		}
+		for k := range same {
+			fn(&same[k])
+		}
+		same = same[:0]
 	}
 }
 

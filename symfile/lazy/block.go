@@ -165,6 +165,7 @@ type cache struct {
 	most   int
 	blocks map[int64]*cached
 	clock  int64
+	free   [][]byte // memory of blocks that are not kept any more
 }
 
 type cached struct {
@@ -183,7 +184,17 @@ func (c *cache) get(n int64) *block {
 	return b.block
 }
 
-// put keeps a block.
+// room is memory for n bytes, which fit into a block of a size.
+func (c *cache) room(n, size int64) []byte {
+	if last := len(c.free) - 1; last >= 0 {
+		b := c.free[last]
+		c.free = c.free[:last]
+		return b[:n]
+	}
+	return make([]byte, n, size+slack)
+}
+
+// put keeps a block. Those that are not kept any more are not to be looked at.
 func (c *cache) put(b *block) {
 	if c.blocks == nil {
 		c.blocks = map[int64]*cached{}
@@ -196,6 +207,7 @@ func (c *cache) put(b *block) {
 		slices.Sort(uses)
 		for n, k := range c.blocks {
 			if k.used < uses[len(uses)/2] {
+				c.free = append(c.free, k.data)
 				delete(c.blocks, n)
 			}
 		}

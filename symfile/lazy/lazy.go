@@ -69,8 +69,8 @@ func (u Unsorted) Error() string {
 var ErrMissing = errors.New("a block was not read yet")
 
 const (
-	// BlockSize is the unit of reading in a browser, in bytes, where a read costs the same up to this size.
-	BlockSize = 64 << 10
+	// BlockSize is the unit of reading in a browser, in bytes. A read costs little more up to 64 KiB, but what comes has to be looked at.
+	BlockSize = 16 << 10
 	// overlap is how far a block goes on beyond where the next one begins: at the front of a line are the fields that it is searched by.
 	overlap = 256
 	// probes is how many blocks opening a file reads.
@@ -394,7 +394,7 @@ func (f *File) read(list []int64) error {
 	parts := make([]input.Part, len(list))
 	for i, n := range list {
 		off := n * f.step
-		parts[i] = input.Part{Off: off, Data: make([]byte, min(f.size, f.src.Size-off), f.size+slack)}
+		parts[i] = input.Part{Off: off, Data: f.cache.room(min(f.size, f.src.Size-off), f.size)}
 		f.bytes += int64(len(parts[i].Data))
 	}
 	f.reads += int64(len(list))
