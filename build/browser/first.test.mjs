@@ -20,6 +20,43 @@ after(async () => {
   await site?.stop();
 });
 
+// The first text of a size, a weight and a family makes Chromium ask another process, while the page waits. So the start page writes
+// all of them once, where nobody sees it (rehearsedFonts).
+test("every font of a dump's screen was used before", async () => {
+  const tab = await chrome.open(site.origin);
+  const fonts = (all) =>
+    tab.page.evaluate((selector) => {
+      const found = {};
+      for (const element of document.querySelectorAll(selector)) {
+        const own = [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
+        const { fontStyle, fontWeight, fontSize, fontFamily, visibility } = getComputedStyle(element);
+        if (own && element.getClientRects().length) found[[fontStyle, fontWeight, fontSize, fontFamily].join(" ")] ??= `${element.localName}.${element.className} ${visibility}`;
+      }
+      return found;
+    }, all);
+  await tab.page.waitForFunction(() => {
+    const n = document.querySelectorAll("[data-rehearsal] span").length;
+    const done = n > 0 && n === globalThis.before;
+    globalThis.before = n;
+    return done;
+  }, undefined, { polling: 500 });
+  const rehearsed = await fonts("body *");
+  await tab.drop(sample.slice(0, 1)); // without symbols, which has more to say
+  await tab.page.locator("#stack .row").first().waitFor();
+  const missing = [];
+  const look = async () => {
+    await tab.page.waitForTimeout(300);
+    for (const [font, where] of Object.entries(await fonts("body *"))) if (!rehearsed[font]) missing.push(`${font} (${where})`);
+  };
+  await look();
+  await tab.drop(sample.slice(1));
+  await tab.sees("main.cc:156");
+  await look();
+  assert.deepEqual(missing, [], "rehearsedFonts in wasm/viewer lacks these");
+  assert.ok(!(await tab.text()).includes("ABCDEFGHIJ"), "what is written for the fonts' sake is seen");
+  await tab.close();
+});
+
 // The screen without names would be drawn for nothing, and stand there for a moment. It is kept back for 0.8 s (firstNames).
 test("beside one large symbol file the first screen has its names, unless they take long", async () => {
   const dir = await mkdtemp(join(tmpdir(), "crashpane-first-"));

@@ -69,6 +69,7 @@ func runPage() {
 		panic(err)
 	}
 	root := &app.Root{Page: page}
+	h.later(100, func() { h.rehearse(app.NewRehearsal(), rehearsedFonts) })
 	for ok := true; ok; ok = renderer.EventWait() {
 		draw(h, renderer, build, root)
 		h.rendered()

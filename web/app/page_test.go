@@ -580,6 +580,21 @@ func TestEscapeLeavesTheSearch(t *testing.T) {
 	}
 }
 
+// TestRehearsal: everything that a dump needs is built, by small steps, from what an engine could answer.
+func TestRehearsal(t *testing.T) {
+	r := NewRehearsal()
+	n := 0
+	for r.Step() {
+		n++
+	}
+	if n < 5 || r.page.Empty() || r.page.Stack.Total == 0 || !r.page.Listed {
+		t.Errorf("%d steps, %+v", n, r.page.Stack)
+	}
+	if !strings.Contains(render(t, r.page), "row stop") {
+		t.Error("it draws nothing")
+	}
+}
+
 // TestListing: while folders are looked through, the page says so, and it can be stopped.
 func TestListing(t *testing.T) {
 	p, _, _ := newTestPage("")

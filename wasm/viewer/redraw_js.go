@@ -1,0 +1,61 @@
+package main
+
+import (
+	"syscall/js"
+
+	"github.com/vugu/vugu"
+	"github.com/vugu/vugu/domrender"
+
+	"github.com/crashpane/crashpane/web/app"
+)
+
+// redraw draws screens where nobody sees them: the program, the helper that writes what it draws into the document, and the browser, which
+// finds styles and places for it, have all done so when the first dump comes.
+type redraw struct {
+	renderer *domrender.JSRenderer
+	screens  [2]vugu.Builder
+	box      js.Value
+	aside    js.Value
+	state    js.Value // the helper's, with another element to draw in
+	drawn    int
+}
+
+// redraws is how often, until what draws is compiled for speed.
+const redraws = 12
+
+func (h *host) newRedraw(r *app.Rehearsal, aside js.Value) *redraw {
+	document := h.window.Get("document")
+	d := &redraw{screens: r.Screens(), box: document.Call("createElement", "div"), aside: aside}
+	mount := document.Call("createElement", "div")
+	d.box.Call("append", mount)
+	d.box.Set("className", "crashpane-root")
+	d.box.Get("style").Set("cssText", "position:fixed;inset:0;visibility:hidden")
+	d.state = js.ValueOf(map[string]any{"mountPointEl": mount})
+	d.apart(func() { d.renderer, _ = domrender.New("-") })
+	return d
+}
+
+// apart does something with the rehearsal's state of the helper in place of the page's.
+func (d *redraw) apart(do func()) {
+	const name = "vuguState"
+	window := js.Global().Get("window")
+	own := window.Get(name)
+	window.Set(name, d.state)
+	defer window.Set(name, own)
+	do()
+}
+
+// step draws the start page and the other in turn, and reports whether there is more to do. The element is in the document only
+// while that lays it out: in no task of anybody else.
+func (d *redraw) step() (more bool) {
+	env, err := vugu.NewBuildEnv()
+	if err != nil || d.renderer == nil {
+		return false
+	}
+	d.apart(func() { err = d.renderer.Render(env.RunBuild(d.screens[d.drawn%2])) })
+	d.aside.Call("append", d.box)
+	d.box.Get("offsetWidth")
+	d.box.Call("remove")
+	d.drawn++
+	return d.drawn < redraws && err == nil
+}
