@@ -76,7 +76,7 @@ const (
 	// probes is how many blocks opening a file reads.
 	probes = 64
 	// cacheSize bounds the blocks that are kept, in bytes, and maxLine what is read of a line.
-	cacheSize = 8 << 20
+	cacheSize = 16 << 20
 	maxLine   = 1 << 20
 )
 
@@ -235,10 +235,8 @@ func (f *File) Find(s Section, key uint64) (e Entry, ok bool, err error) {
 			}
 		}
 		guess := (lo + hi) / 2
-		if i > 0 && i < len(fs) && misses%3 < 2 {
-			a, b := fs[i-1], fs[i]
-			part := float64(key-a.last) / float64(b.first-a.last)
-			guess = (a.lastOff + int64(part*float64(b.firstOff-a.lastOff))) / f.step
+		if misses%3 < 2 && len(fs) > 0 {
+			guess = guessBetween(fs, i, key) / f.step
 		}
 		n, more := f.unread(lo, hi, min(max(guess, lo+1), hi-1))
 		switch {
@@ -254,6 +252,25 @@ func (f *File) Find(s Section, key uint64) (e Entry, ok bool, err error) {
 			return e, false, err
 		}
 	}
+}
+
+// guessBetween is about at which offset a key is, between the fences i-1 and i: by interpolation, or beyond the first or the last fence by
+// the keys that it has.
+func guessBetween(fs []fence, i int, key uint64) int64 {
+	var from, to uint64
+	var fromOff, toOff int64
+	switch at := fs[min(i, len(fs)-1)]; {
+	case i > 0 && i < len(fs):
+		from, fromOff, to, toOff = fs[i-1].last, fs[i-1].lastOff, at.first, at.firstOff
+	default:
+		from, fromOff, to, toOff = at.first, at.firstOff, at.last, at.lastOff
+	}
+	if from == to {
+		return fromOff
+	}
+	const most = 1 << 50
+	off := float64(fromOff) + (float64(key)-float64(from))/(float64(to)-float64(from))*float64(toOff-fromOff)
+	return int64(min(max(off, 0), most))
 }
 
 // in is Find where the record is in the block of a fence.
