@@ -169,17 +169,13 @@ func (s *scanner) hasFunc(rva, size uint64, off, end int64) {
 
 func (s *scanner) gotInline(rest []byte, off, end int64) {
 	s.f.Counts.Inlines++
-	callFile, origin, plain := sweepInline(rest)
-	if !plain {
-		r, ok := parseInline(rest)
-		callFile, origin = r.callFile, r.origin
-		for ok && len(trimEOL(r.ranges.rest)) > 0 {
-			_, _, ok = r.ranges.next()
-		}
-		if !ok {
-			s.bad("INLINE")
-			return
-		}
+	r, ok := parseInline(rest)
+	for ranges := &r.ranges; ok && len(trimEOL(ranges.rest)) > 0; {
+		_, _, ok = ranges.next()
+	}
+	if !ok {
+		s.bad("INLINE")
+		return
 	}
 	if s.fn == nil {
 		if s.strayFunc() {
@@ -191,57 +187,8 @@ func (s *scanner) gotInline(rest []byte, off, end int64) {
 		return
 	}
 	s.belongs(off, end)
-	s.refer(0, callFile)
-	s.refer(1, origin)
-}
-
-// sweepInline checks an INLINE record (what follows the keyword, with its newline) in one sweep over its bytes, and gives
-// the two numbers that refer to other records. It says false of anything but a plain record, which parseInline then judges.
-func sweepInline(b []byte) (callFile, origin uint32, plain bool) {
-	var num [4]uint64 // the first four fields as decimal numbers
-	n := 0
-	lastDec := false // the fourth field is decimal
-	for i := 0; i < len(b); n++ {
-		from := i
-		if n < 4 {
-			dec := true
-			var v uint64
-			for ; i < len(b) && hexVal[b[i]] != 0xff; i++ {
-				d := uint64(hexVal[b[i]])
-				dec = dec && d < 10
-				v = v*10 + d
-			}
-			if i-from > 9 && (dec || i-from > 16) || !dec && n < 3 {
-				return 0, 0, false
-			}
-			num[n], lastDec = v, dec
-		} else {
-			for i < len(b) && hexVal[b[i]] != 0xff {
-				i++
-			}
-		}
-		if i == from || i-from > 16 || i == len(b) {
-			return 0, 0, false
-		}
-		if b[i] == '\r' && i == len(b)-2 {
-			i++
-		}
-		if i == len(b)-1 && b[i] == '\n' {
-			n++
-			break
-		}
-		if b[i] != ' ' {
-			return 0, 0, false
-		}
-		i++
-	}
-	switch {
-	case n < 5:
-		return 0, 0, false
-	case n%2 == 1: // the form without a call-site file
-		return noFile, uint32(num[2]), true
-	}
-	return uint32(num[2]), uint32(num[3]), lastDec
+	s.refer(0, r.callFile)
+	s.refer(1, r.origin)
 }
 
 func (s *scanner) gotPublic(rest []byte, off int64) {

@@ -162,9 +162,6 @@ func (s *scanner) lines(b []byte) {
 		if c := b[i]; c == 'F' || c == 'I' || c == 'S' {
 			next = s.plain(b, i)
 		}
-		if next == 0 && hexVal[b[i]] != 0xff {
-			next = s.lineRecord(b, i)
-		}
 		if next > 0 {
 			i = next
 			continue
@@ -201,69 +198,6 @@ func (s *scanner) heads(b []byte) {
 		}
 		s.f.tables[k].put(rec{rva: r.key, size: r.size, off: off, end: off})
 	}
-}
-
-// lineRecord reads a line record at b[i:] in one go, because nine lines of ten are line records. It gives the index behind
-// the record, or 0 if it is anything else than a plain, well-formed one.
-func (s *scanner) lineRecord(b []byte, i int) int {
-	start := i
-	var rva, size uint64
-	var line, file uint64
-	for ; i < len(b); i++ {
-		d := hexVal[b[i]]
-		if d == 0xff {
-			break
-		}
-		rva = rva<<4 | uint64(d)
-	}
-	if i-start > 16 || i >= len(b) || b[i] != ' ' {
-		return 0
-	}
-	i++
-	from := i
-	for ; i < len(b); i++ {
-		d := hexVal[b[i]]
-		if d == 0xff {
-			break
-		}
-		size = size<<4 | uint64(d)
-	}
-	if i == from || i-from > 16 || i >= len(b) || b[i] != ' ' {
-		return 0
-	}
-	i++
-	from = i
-	for ; i < len(b); i++ {
-		d := b[i] - '0'
-		if d > 9 {
-			break
-		}
-		line = line*10 + uint64(d)
-	}
-	if i == from || i-from > 9 || i >= len(b) || b[i] != ' ' {
-		return 0
-	}
-	i++
-	from = i
-	for ; i < len(b); i++ {
-		d := b[i] - '0'
-		if d > 9 {
-			break
-		}
-		file = file*10 + uint64(d)
-	}
-	if i == from || i-from > 9 {
-		return 0
-	}
-	if i < len(b) && b[i] == '\r' {
-		i++
-	}
-	if i >= len(b) || b[i] != '\n' {
-		return 0
-	}
-	i++
-	s.gotLine(rva, size, uint32(file), s.base+int64(start), s.base+int64(i))
-	return i
 }
 
 // gotLine notes a line record whose text lies at [off, end) of the file.

@@ -106,6 +106,8 @@ type File struct {
 	seen     map[int64]bool // blocks that were read
 	// mixed: PUBLIC records are among the FUNC records.
 	mixed bool
+	// broken: the sections are not in order. Nothing can be found any more.
+	broken bool
 
 	missing map[int64]bool // in a batch: blocks that are lacking
 	misses  map[query]int  // in a batch: how often a lookup guessed
@@ -219,7 +221,10 @@ func (f *File) unread(lo, hi, n int64) (int64, bool) {
 func (f *File) Find(s Section, key uint64) (e Entry, ok bool, err error) {
 	q := query{s, key}
 	for misses := f.misses[q]; ; misses++ {
-		if f.unsorted[s] {
+		switch {
+		case f.broken:
+			return e, false, Unsorted{All}
+		case f.unsorted[s]:
 			return e, false, Unsorted{s}
 		}
 		fs := f.fences[s]
@@ -393,6 +398,9 @@ func (f *File) Batch(n int, lookup func(i int) error) error {
 
 // block is a block of the file, which is read unless it is at hand. In a batch, it is missing then.
 func (f *File) block(n int64) (*block, error) {
+	if f.broken {
+		return nil, Unsorted{All}
+	}
 	if b := f.cache.get(n); b != nil {
 		return b, nil
 	}
@@ -428,6 +436,7 @@ func (f *File) read(list []int64) error {
 	}
 	for _, b := range blocks {
 		if err := f.admit(b); err != nil {
+			f.broken = true
 			return err
 		}
 	}
