@@ -12,8 +12,9 @@ export BROWSER
 # page's own server. None by default.
 SYMBOL_ORIGINS ?=
 
-# Where make bench puts the large symbol files that it makes, about 1.2 GB, and with what.
+# Where make bench puts the large symbol files that it makes, about 4 GB, with what, and the real files that it inflates.
 GENERATED ?= $(CURDIR)/dist/generated
+CORPUS ?= $(abspath ../shared/corpus)
 GENERATOR ?= ../shared/bench/make_big_sym.py
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
@@ -116,6 +117,11 @@ node_modules/.installed: package-lock.json
 bench: site serve-bin cli node_modules/.installed ## parsing, walking, the command and the page beside their peers, the start of the page
 	@if [ -f $(GENERATOR) ]; then for n in 100M 1G; do [ -d $(GENERATED)/$$n ] || python3 $(GENERATOR) --size $$n --out $(GENERATED)/$$n; done; \
 	else echo "*** SKIPPED: large symbol files; their generator, $(GENERATOR), is not here ***"; fi
+	@if [ -f $(GENERATOR) ]; then cd $(GENERATED) && { [ -d 1G-sorted ] || python3 $(abspath $(GENERATOR)) --size 1G --cfi-order sorted --out 1G-sorted; } && \
+		{ [ -f bigcrash.sym ] || gzip -dc $(CORPUS)/large/bigcrash.mozilla.sym.gz > bigcrash.sym; } && \
+		{ [ -f bigcrash-1G.sym ] || python3 $(abspath $(GENERATOR)) --size 1G --base bigcrash.sym --out bigcrash-1G.sym; } && \
+		{ [ -f test_app-300M.sym ] || python3 $(abspath $(GENERATOR)) --size 300M --base $(CORPUS)/breakpad/symbols/test_app.pdb/5A9832E5287241C1838ED98914E9B7FF1/test_app.sym --out test_app-300M.sym; } \
+	else echo "*** SKIPPED: real symbol files ***"; fi
 	CRASHPANE_GENERATED=$(GENERATED) $(GO) test -run '^$$' -bench . -benchmem ./symfile/... ./walker/... ./core/inflate
 	$(GO) run ./build/peers -generated $(GENERATED)
 	@chrome="$$($(NODE) build/browser/find.mjs)" && CHROME="$$chrome" $(NODE) build/browser/bench.mjs && \

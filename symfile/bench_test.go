@@ -107,15 +107,16 @@ func BenchmarkSparse(b *testing.B) {
 			name := fmt.Sprintf("%dMB-by-%dKiB", len(text)>>20, slice>>10)
 			b.Run("open/"+name, func(b *testing.B) {
 				b.ReportAllocs()
-				var reads int64
+				var reads, bytes int64
 				for b.Loop() {
 					f, err := openSparse(src(), Options{Slice: slice})
 					if err != nil {
 						b.Fatal(err)
 					}
-					reads = f.sparse.reads
+					reads, bytes = f.Reads()
 				}
-				b.ReportMetric(float64(reads), "slices/op")
+				b.ReportMetric(float64(reads), "blocks/op")
+				b.ReportMetric(float64(bytes), "read-B/op")
 			})
 			b.Run("frame/"+name, func(b *testing.B) {
 				b.ReportAllocs()
@@ -123,7 +124,8 @@ func BenchmarkSparse(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				before, frames := f.sparse.reads, 0
+				before, bytes := f.Reads()
+				frames := 0
 				for b.Loop() {
 					rva := 0x1000 + uint64(frames*7919%n)*(36*12+16) + 100
 					if s, _, err := f.Lookup(rva); err != nil || s.Name == "" {
@@ -134,7 +136,9 @@ func BenchmarkSparse(b *testing.B) {
 					}
 					frames++
 				}
-				b.ReportMetric(float64(f.sparse.reads-before)/float64(frames), "slices/op")
+				reads, read := f.Reads()
+				b.ReportMetric(float64(reads-before)/float64(frames), "blocks/op")
+				b.ReportMetric(float64(read-bytes)/float64(frames), "read-B/op")
 			})
 		}
 	}

@@ -169,17 +169,13 @@ func (s *scanner) hasFunc(rva, size uint64, off, end int64) {
 
 func (s *scanner) gotInline(rest []byte, off, end int64) {
 	s.f.Counts.Inlines++
-	callFile, origin, plain := sweepInline(rest)
-	if !plain {
-		r, ok := parseInline(rest)
-		callFile, origin = r.callFile, r.origin
-		for ok && len(trimEOL(r.ranges.rest)) > 0 {
-			_, _, ok = r.ranges.next()
-		}
-		if !ok {
-			s.bad("INLINE")
-			return
-		}
+	r, ok := parseInline(rest)
+	for ranges := &r.ranges; ok && len(trimEOL(ranges.rest)) > 0; {
+		_, _, ok = ranges.next()
+	}
+	if !ok {
+		s.bad("INLINE")
+		return
 	}
 	if s.fn == nil {
 		if s.strayFunc() {
@@ -191,57 +187,8 @@ func (s *scanner) gotInline(rest []byte, off, end int64) {
 		return
 	}
 	s.belongs(off, end)
-	s.refer(0, callFile)
-	s.refer(1, origin)
-}
-
-// sweepInline checks an INLINE record (what follows the keyword, with its newline) in one sweep over its bytes, and gives
-// the two numbers that refer to other records. It says false of anything but a plain record, which parseInline then judges.
-func sweepInline(b []byte) (callFile, origin uint32, plain bool) {
-	var num [4]uint64 // the first four fields as decimal numbers
-	n := 0
-	lastDec := false // the fourth field is decimal
-	for i := 0; i < len(b); n++ {
-		from := i
-		if n < 4 {
-			dec := true
-			var v uint64
-			for ; i < len(b) && hexVal[b[i]] != 0xff; i++ {
-				d := uint64(hexVal[b[i]])
-				dec = dec && d < 10
-				v = v*10 + d
-			}
-			if i-from > 9 && (dec || i-from > 16) || !dec && n < 3 {
-				return 0, 0, false
-			}
-			num[n], lastDec = v, dec
-		} else {
-			for i < len(b) && hexVal[b[i]] != 0xff {
-				i++
-			}
-		}
-		if i == from || i-from > 16 || i == len(b) {
-			return 0, 0, false
-		}
-		if b[i] == '\r' && i == len(b)-2 {
-			i++
-		}
-		if i == len(b)-1 && b[i] == '\n' {
-			n++
-			break
-		}
-		if b[i] != ' ' {
-			return 0, 0, false
-		}
-		i++
-	}
-	switch {
-	case n < 5:
-		return 0, 0, false
-	case n%2 == 1: // the form without a call-site file
-		return noFile, uint32(num[2]), true
-	}
-	return uint32(num[2]), uint32(num[3]), lastDec
+	s.refer(0, r.callFile)
+	s.refer(1, r.origin)
 }
 
 func (s *scanner) gotPublic(rest []byte, off int64) {
@@ -344,4 +291,154 @@ func (s *scanner) gotWin(rest []byte, off int64) {
 	if size := s.code("STACK WIN", r.rva, r.size); size > 0 {
 		s.f.tables[at].put(rec{rva: r.rva, size: size, off: off, end: off, line: int32(s.line)})
 	}
+}
+
+// recordKind is what a line is, as far as a search needs to know.
+type recordKind uint8
+
+const (
+	recordBlank recordKind = iota
+	recordFile
+	recordOrigin
+	recordFunc
+	recordPublic
+	recordInline
+	recordLine // and all that is no other record: such lines are passed over where they stand
+	recordInit
+	recordDelta
+	recordWin
+	recordInfo // INFO and MODULE, which may stand anywhere
+)
+
+// found is a line and the fields by which it is searched for.
+type found struct {
+	is        recordKind
+	ok        bool // the record can be used
+	key, size uint64
+	typ       uint64 // of a STACK WIN
+	left      []byte // what follows the fields
+}
+
+// classify tells what a line is. It agrees with scanner.record, which builds the index.
+func classify(line []byte) found {
+	if len(line) == 0 {
+		return found{}
+	}
+	// What stands as writers write it is told by a glance; a search goes over thousands of lines to find one.
+	switch c := line[0]; {
+	case c == 'I' && len(line) > 14 && line[6] == ' ' && string(line[:6]) == "INLINE":
+		return found{is: recordInline}
+	case c == 'I' && len(line) > 14 && string(line[:14]) == "INLINE_ORIGIN ":
+		if num, rest, ok := plainNumber(line[14:]); ok {
+			return found{is: recordOrigin, ok: true, key: num, left: rest}
+		}
+	case c == 'F' && len(line) > 5 && string(line[:5]) == "FILE ":
+		if num, rest, ok := plainNumber(line[5:]); ok {
+			return found{is: recordFile, ok: true, key: num, left: rest}
+		}
+	case c == 'F' && len(line) > 5 && string(line[:5]) == "FUNC ":
+		if r, ok := plainCode(line, 5, 3); ok {
+			r.is = recordFunc
+			return r
+		}
+	case c == 'S' && len(line) > 15 && string(line[:15]) == "STACK CFI INIT ":
+		if r, ok := plainCode(line, 15, 2); ok {
+			r.is = recordInit
+			return r
+		}
+	case c == 'S' && len(line) > 10 && string(line[:10]) == "STACK CFI " && hexVal[line[10]] != 0xff:
+		return found{is: recordDelta, ok: true, left: line}
+	case c >= '0' && c <= '9' || c >= 'a' && c <= 'f':
+		return found{is: recordLine}
+	}
+	switch line[0] {
+	case 'F':
+		if rest, ok := keyword(line, "FUNC"); ok {
+			r, ok := parseFunc(rest)
+			return found{is: recordFunc, ok: ok, key: r.rva, size: r.size, left: r.name}
+		}
+		if rest, ok := keyword(line, "FILE"); ok {
+			num, name, ok := parseFile(rest)
+			return found{is: recordFile, ok: ok, key: uint64(num), left: name}
+		}
+	case 'I':
+		if _, ok := keyword(line, "INLINE"); ok {
+			return found{is: recordInline}
+		}
+		if rest, ok := keyword(line, "INLINE_ORIGIN"); ok {
+			f := fields{rest: rest}
+			num := f.dec()
+			return found{is: recordOrigin, ok: !f.bad, key: uint64(num), left: f.rest}
+		}
+		if _, ok := keyword(line, "INFO"); ok {
+			return found{is: recordInfo, left: line}
+		}
+	case 'P':
+		if rest, ok := keyword(line, "PUBLIC"); ok {
+			r, ok := parsePublic(rest)
+			return found{is: recordPublic, ok: ok, key: r.rva, left: r.name}
+		}
+	case 'S':
+		rest, ok := keyword(line, "STACK")
+		if !ok {
+			break
+		}
+		if cfi, ok := keyword(rest, "CFI"); ok {
+			r, ok := parseCFI(cfi)
+			if r.init {
+				return found{is: recordInit, ok: ok, key: r.rva, size: r.size, left: r.rules}
+			}
+			return found{is: recordDelta, ok: ok, left: line}
+		}
+		if win, ok := keyword(rest, "WIN"); ok {
+			r, ok := parseWin(win)
+			if !ok && r.typ == 0 {
+				r.typ = 4 // whatever type it would have had
+			}
+			return found{is: recordWin, ok: ok, typ: r.typ, key: r.rva, size: r.size, left: r.program}
+		}
+	case 'M':
+		if _, ok := keyword(line, "MODULE"); ok {
+			return found{is: recordInfo, left: line}
+		}
+	}
+	if len(trimEOL(line)) == 0 {
+		return found{}
+	}
+	return found{is: recordLine}
+}
+
+// plainCode reads the address, the size and further hexadecimal numbers of a record at line[i:], n in all, as writers write them, with
+// something behind them.
+func plainCode(line []byte, i, n int) (r found, ok bool) {
+	if cap(line) < len(line)+slack {
+		return r, false
+	}
+	b := line[:len(line)+slack]
+	for k := range n {
+		v, next := hexField(b, i)
+		if next == 0 || next >= len(line) || b[next-1] != ' ' {
+			return r, false
+		}
+		switch i = next; k {
+		case 0:
+			r.key = v
+		case 1:
+			r.size = v
+		}
+	}
+	r.ok, r.left = true, line[i:]
+	return r, line[i] > ' '
+}
+
+// plainNumber reads a number of few digits, one blank and something behind it.
+func plainNumber(b []byte) (num uint64, rest []byte, ok bool) {
+	i := 0
+	for ; i < len(b) && i < 9 && b[i]-'0' <= 9; i++ {
+		num = num*10 + uint64(b[i]-'0')
+	}
+	if i == 0 || i+1 >= len(b) || b[i] != ' ' || b[i+1] <= ' ' {
+		return 0, nil, false
+	}
+	return num, b[i+1:], true
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 )
 
 // extra is a run of lines that belong to the record at offset owner but do not follow it directly.
@@ -178,4 +179,10 @@ func (f *File) say(format string, args ...any) {
 func (f *File) sayOf(of int32, format string, args ...any) {
 	f.say(format, args...)
 	f.Warnings[len(f.Warnings)-1].of = of
+}
+
+// sortFew sorts a short list, keeping equal ones in their order. slices.SortStableFunc would be compiled anew for each type, and
+// each copy is kilobytes of program that the page has to fetch; only the big lists of the index are worth that.
+func sortFew[T any](s []T, order func(a, b T) int) {
+	sort.SliceStable(s, func(i, j int) bool { return order(s[i], s[j]) < 0 })
 }

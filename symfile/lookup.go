@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/crashpane/crashpane/symfile/lazy"
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
@@ -369,7 +370,7 @@ type locatedInline struct {
 
 // locate finds what is at an address, without the names that stand elsewhere in the file. The Answer is that of Lookup.
 func (f *File) locate(rva uint64) (located, symbol.Answer, error) {
-	fn, found, err := f.funcAt(rva)
+	fn, found, err := f.at(tableFuncs, rva)
 	if err != nil {
 		return located{}, answerOf(err), err
 	}
@@ -380,7 +381,7 @@ func (f *File) locate(rva uint64) (located, symbol.Answer, error) {
 		}
 		return at, symbol.Yes, nil
 	}
-	p, ok, err := f.publicAt(rva, fn, found)
+	p, ok, err := f.at(tablePublics, rva)
 	if err != nil {
 		return located{}, answerOf(err), err
 	}
@@ -465,22 +466,24 @@ func (f *File) locateIn(r *rec, rva uint64) (located, error) {
 // named looks up the names of what was located.
 func (f *File) named(at located) (symbol.Symbol, error) {
 	s := at.Symbol
-	var err error
-	if s.File, err = f.fileOf(at.file); err != nil || len(at.inlines) == 0 {
-		return s, err
+	var missing error // of a Prefetch: the blocks of all names are read together
+	s.File, missing = f.fileOf(at.file)
+	if len(at.inlines) == 0 || missing != nil && missing != lazy.ErrMissing {
+		return s, missing
 	}
 	s.Inlines = make([]symbol.Inline, len(at.inlines))
 	for i, in := range at.inlines {
 		out := &s.Inlines[i]
 		out.Start, out.Line, out.HasLine = in.start, in.line, in.hasLine
-		if out.Name, err = f.originName(in.origin); err != nil {
+		var err, problem error
+		out.Name, err = f.originName(in.origin)
+		out.File, problem = f.fileOf(in.file)
+		if err = cmp.Or(err, problem); err != nil && err != lazy.ErrMissing {
 			return s, err
 		}
-		if out.File, err = f.fileOf(in.file); err != nil {
-			return s, err
-		}
+		missing = cmp.Or(missing, err)
 	}
-	return s, nil
+	return s, missing
 }
 
 // fileOf is the name of a file, "" of none.

@@ -3,6 +3,8 @@ package symfile
 import (
 	"bytes"
 	"io"
+
+	"github.com/crashpane/crashpane/symfile/lazy"
 )
 
 // fill reads [off, off+n) into the file's buffer, from the byte at `at` of it on.
@@ -12,20 +14,20 @@ func (f *File) fill(at int, off int64, n int) error {
 		copy(buf, f.buf[:at])
 		f.buf = buf
 	}
-	read := f.src.ReadAt
-	if f.sparse != nil && f.sparse.per < atOnce {
-		read = f.src.ReadDirect // whoever reads in small slices wants no more than it asks for
-	}
-	if _, err := read(f.buf[at:at+n], off); err != nil && err != io.EOF {
+	if _, err := f.src.ReadAt(f.buf[at:at+n], off); err != nil && err != io.EOF {
 		return f.src.Wrap("symbol file", off, err)
 	}
 	return nil
 }
 
 // lineAt is the line at a file offset, without its end, cut at chunk bytes. It is valid until the next read.
-func (f *File) lineAt(off int64) ([]byte, error) {
-	if f.sparse != nil {
-		return f.sparse.lineAt(off)
+func (f *File) lineAt(off int64) (line []byte, err error) {
+	if f.lazy != nil {
+		err = f.lazy.Lines(off, func(b []byte) bool {
+			line = trimEOL(b)
+			return false
+		})
+		return line, err
 	}
 	for have, step := 0, 512; ; step *= 8 {
 		n := int(min(int64(step), f.src.Size-off-int64(have), int64(chunk-have)))
@@ -80,12 +82,8 @@ func (f *File) eachLine(off, end int64, line int, fn func(b []byte, line int)) e
 // spans calls fn with every line that belongs to a record, in the order of the file: first the record's own line. Line
 // numbers are 0 where the file was not read up to there.
 func (f *File) spans(r *rec, fn func(b []byte, line int)) error {
-	if r.end == 0 {
-		return f.sparse.spans(r.off, fn)
-	}
-	if f.sparse != nil {
-		known := fn
-		fn = func(b []byte, _ int) { known(b, 0) }
+	if f.lazy != nil {
+		return f.searchedSpans(r.off, fn)
 	}
 	if err := f.eachLine(r.off, r.end, int(r.line), fn); err != nil {
 		return err
@@ -98,11 +96,35 @@ func (f *File) spans(r *rec, fn func(b []byte, line int)) error {
 	return nil
 }
 
+// searchedSpans is spans for the FUNC or STACK CFI INIT record at an offset of a file that is searched: its lines are those up to the next
+// record.
+func (f *File) searchedSpans(off int64, fn func(b []byte, line int)) error {
+	var own recordKind
+	return f.lazy.Lines(off, func(b []byte) bool {
+		if own == recordFunc && len(b) > 0 && (b[0] >= '0' && b[0] <= '9' || b[0] >= 'a' && b[0] <= 'f') {
+			fn(b, 0)
+			return true
+		}
+		is := classify(b).is
+		switch {
+		case own == recordBlank:
+			own = is
+		case is == recordBlank || is == recordInfo:
+			return true
+		case own == recordFunc && (is == recordLine || is == recordInline) || own == recordInit && is == recordDelta:
+		default:
+			return false
+		}
+		fn(trimEOL(b), 0)
+		return true
+	})
+}
+
 // sure is an error if a record that the index tells of is not where it says: the index is kept from another time, and the file has
 // changed since in a place that its fingerprint does not see. settled then reads the file anew.
 func (f *File) sure(ok bool) error {
 	if f.kept && !ok {
-		return disorder{groupAll}
+		return lazy.Unsorted{Section: lazy.All}
 	}
 	return nil
 }
@@ -112,13 +134,13 @@ func (f *File) fileName(num uint32) (string, error) {
 	if s, ok := f.fileNames.get(num); ok {
 		return s, nil
 	}
-	off, ok, err := f.fileAt(num)
+	r, ok, err := f.at(tableFiles, uint64(num))
 	if !ok {
-		return "", unlessAhead(err)
+		return "", err
 	}
-	b, err := f.lineAt(off)
+	b, err := f.lineAt(r.off)
 	if err != nil {
-		return "", unlessAhead(err)
+		return "", err
 	}
 	rest, _ := keyword(b, "FILE")
 	is, name, ok := parseFile(rest)
@@ -134,16 +156,16 @@ func (f *File) originName(num uint32) (string, error) {
 	if s, ok := f.origNames.get(num); ok {
 		return s, nil
 	}
-	off, ok, err := f.originAt(num)
+	r, ok, err := f.at(tableOrigins, uint64(num))
 	if err != nil {
-		return "", unlessAhead(err)
+		return "", err
 	}
 	if !ok {
 		return nameless, nil
 	}
-	b, err := f.lineAt(off)
+	b, err := f.lineAt(r.off)
 	if err != nil {
-		return "", unlessAhead(err)
+		return "", err
 	}
 	rest, _ := keyword(b, "INLINE_ORIGIN")
 	is, name, ok := parseOrigin(rest)
@@ -155,3 +177,45 @@ func (f *File) originName(num uint32) (string, error) {
 	}
 	return f.origNames.put(num, string(name)), nil
 }
+
+// recent keeps what was put into it last: at least most values, and at most twice as many. What it forgets it forgets by halves, since who
+// has put thousands in, to look them up one by one, must find all of them.
+type recent[K comparable, V any] struct {
+	most     int
+	now, old map[K]V
+}
+
+// How many are kept of what a stack of 10,000 frames in as many functions needs: its symbols, and their names, are prepared together, unwind
+// records a few thousand at a time for each walk.
+const (
+	mostSymbols, mostNames = 16 << 10, 16 << 10
+	mostRules              = 8 << 10
+)
+
+func newRecent[K comparable, V any](most int) *recent[K, V] {
+	return &recent[K, V]{most: most, now: map[K]V{}}
+}
+
+func (r *recent[K, V]) get(k K) (V, bool) {
+	v, ok := r.now[k]
+	if !ok {
+		v, ok = r.old[k]
+	}
+	return v, ok
+}
+
+func (r *recent[K, V]) has(k K) bool {
+	_, ok := r.get(k)
+	return ok
+}
+
+// put answers the value.
+func (r *recent[K, V]) put(k K, v V) V {
+	if len(r.now) >= r.most {
+		r.now, r.old = map[K]V{}, r.now
+	}
+	r.now[k] = v
+	return v
+}
+
+func (r *recent[K, V]) clear() { r.now, r.old = map[K]V{}, nil }

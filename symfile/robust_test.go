@@ -156,39 +156,6 @@ func manyInlines(n int) string {
 	return b.String()
 }
 
-// TestSweepInline: the sweep and the parser agree on what a record says, whenever the sweep says something.
-func TestSweepInline(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 6))
-	words := []string{"0", "1", "12", "-1", "10", "ff", "FF", "4294967295", "99999999999", "1234567812345678", "x", "", " ", "123456789", "00000000000000001"}
-	plain := 0
-	for range 200000 {
-		var b strings.Builder
-		for i := range 3 + rng.IntN(6) {
-			if i > 0 {
-				b.WriteByte(' ')
-			}
-			b.WriteString(words[rng.IntN(1+rng.IntN(len(words)))])
-		}
-		b.WriteString([]string{"\n", "\r\n", " \n"}[rng.IntN(3)])
-		line := []byte(b.String())
-		file, origin, ok := sweepInline(line)
-		if !ok {
-			continue
-		}
-		plain++
-		r, ok := parseInline(line)
-		for ok && len(trimEOL(r.ranges.rest)) > 0 {
-			_, _, ok = r.ranges.next()
-		}
-		if !ok || r.callFile != file || r.origin != origin {
-			t.Fatalf("%q: sweep %d %d, parser %d %d %v", line, file, origin, r.callFile, r.origin, ok)
-		}
-	}
-	if plain < 1000 {
-		t.Errorf("only %d plain records", plain)
-	}
-}
-
 // TestSweep: what is read eight bytes at a time is what the parsers make of it: a blank at the end of each line keeps the sweep away,
 // and changes nothing.
 func TestSweep(t *testing.T) {

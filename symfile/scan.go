@@ -7,6 +7,7 @@ import (
 	"runtime"
 
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/lazy"
 )
 
 const (
@@ -42,6 +43,8 @@ type scanner struct {
 	step int      // how much is read at a time, 0 means a chunk
 	buf  []byte   // of a step, and of the line that is not ended
 	seg  *segment // of a pass that is shared out; else nil
+
+	section lazy.Section // the only one that is indexed, and of its records alone; None is all of them
 }
 
 // shorten has a pass over so many bytes read in small steps, if it is short.
@@ -146,6 +149,10 @@ func (s *scanner) endInit() {
 
 // lines indexes a piece of the file that ends with a newline.
 func (s *scanner) lines(b []byte) {
+	if s.section != lazy.None {
+		s.heads(b)
+		return
+	}
 	for i := 0; i < len(b); {
 		if i = s.sweep(b, i); i == len(b) {
 			break
@@ -154,9 +161,6 @@ func (s *scanner) lines(b []byte) {
 		next := 0
 		if c := b[i]; c == 'F' || c == 'I' || c == 'S' {
 			next = s.plain(b, i)
-		}
-		if next == 0 && hexVal[b[i]] != 0xff {
-			next = s.lineRecord(b, i)
 		}
 		if next > 0 {
 			i = next
@@ -168,67 +172,32 @@ func (s *scanner) lines(b []byte) {
 	}
 }
 
-// lineRecord reads a line record at b[i:] in one go, because nine lines of ten are line records. It gives the index behind
-// the record, or 0 if it is anything else than a plain, well-formed one.
-func (s *scanner) lineRecord(b []byte, i int) int {
-	start := i
-	var rva, size uint64
-	var line, file uint64
-	for ; i < len(b); i++ {
-		d := hexVal[b[i]]
-		if d == 0xff {
-			break
+// heads indexes the STACK records of a section's lines.
+func (s *scanner) heads(b []byte) {
+	for i := 0; i < len(b); {
+		end := lazy.Newline(b, i)
+		off := s.base + int64(i)
+		line := b[i:end]
+		i = end + 1
+		if len(line) > 16 && eight(line, 0) == wordStackCF && line[8] == 'I' && line[9] == ' ' && hexVal[line[10]] != 0xff {
+			continue // a STACK CFI record, of which only the INIT record's offset is kept
 		}
-		rva = rva<<4 | uint64(d)
-	}
-	if i-start > 16 || i >= len(b) || b[i] != ' ' {
-		return 0
-	}
-	i++
-	from := i
-	for ; i < len(b); i++ {
-		d := hexVal[b[i]]
-		if d == 0xff {
-			break
+		r := classify(line)
+		if !r.ok || sections[r.is] != s.section || r.is == recordDelta || r.size == 0 || r.key+r.size < r.key {
+			continue
 		}
-		size = size<<4 | uint64(d)
-	}
-	if i == from || i-from > 16 || i >= len(b) || b[i] != ' ' {
-		return 0
-	}
-	i++
-	from = i
-	for ; i < len(b); i++ {
-		d := b[i] - '0'
-		if d > 9 {
-			break
+		k := tableInits
+		if r.is == recordWin {
+			switch k = tableWin4; r.typ {
+			case 4:
+			case 0:
+				k = tableWin0
+			default:
+				continue
+			}
 		}
-		line = line*10 + uint64(d)
+		s.f.tables[k].put(rec{rva: r.key, size: r.size, off: off, end: off})
 	}
-	if i == from || i-from > 9 || i >= len(b) || b[i] != ' ' {
-		return 0
-	}
-	i++
-	from = i
-	for ; i < len(b); i++ {
-		d := b[i] - '0'
-		if d > 9 {
-			break
-		}
-		file = file*10 + uint64(d)
-	}
-	if i == from || i-from > 9 {
-		return 0
-	}
-	if i < len(b) && b[i] == '\r' {
-		i++
-	}
-	if i >= len(b) || b[i] != '\n' {
-		return 0
-	}
-	i++
-	s.gotLine(rva, size, uint32(file), s.base+int64(start), s.base+int64(i))
-	return i
 }
 
 // gotLine notes a line record whose text lies at [off, end) of the file.

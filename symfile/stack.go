@@ -2,6 +2,8 @@ package symfile
 
 import (
 	"cmp"
+	"fmt"
+	"strings"
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/symfile/symbol"
@@ -32,14 +34,14 @@ type CFIDelta struct {
 // belongs to the INIT record before it in the file; one that lies outside of its INIT is not used. An error is one of the
 // Source.
 func (f *File) CFI(rva uint64) (CFIRecord, bool, error) {
-	if e, ok := f.found.get(rva); ok {
-		return e.cfi, e.covered, nil
+	if c, ok := f.cfis.get(rva); ok {
+		return c, true, nil
 	}
 	return settled(f, func() (CFIRecord, bool, error) { return f.cfi(rva) })
 }
 
 func (f *File) cfi(rva uint64) (CFIRecord, bool, error) {
-	r, covers, err := f.cfiAt(rva)
+	r, covers, err := f.at(tableInits, rva)
 	if err != nil || !covers {
 		return CFIRecord{}, false, err
 	}
@@ -109,15 +111,12 @@ func (f *File) Row(arch *cpu.Arch, rva uint64) (unwind.Row, symbol.Answer, error
 // FrameData is the STACK WIN record that covers a module-relative address: one of type 4 before one of type 0; among those
 // of a type, the one that starts last and is shortest. The Answer is as of Lookup.
 func (f *File) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
-	if e, ok := f.found.get(rva); ok && !e.noWin {
-		return e.win, e.answer, nil
-	}
 	return settled(f, func() (unwind.FrameData, symbol.Answer, error) { return f.frameData(rva) })
 }
 
 func (f *File) frameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
 	for i, typ := range [2]int{4, 0} {
-		r, ok, err := f.winAt(i, rva)
+		r, ok, err := f.at(tableWin4+tableKind(i), rva)
 		if err != nil {
 			return unwind.FrameData{}, answerOf(err), err
 		}
@@ -150,4 +149,187 @@ func (f *File) frameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
 		return d, symbol.Yes, nil
 	}
 	return unwind.FrameData{}, symbol.No, nil
+}
+
+// RecordLine is a line of the file as it stands there, without its end.
+type RecordLine struct {
+	// Line counts from 1; 0 if it is not known.
+	Line int
+	Text string
+}
+
+// RowNotes are what was passed over when the rules of the last Row at an address were read (see unwind.ParseCFI); nil if there is
+// nothing to say, or Row was not asked for the address.
+func (f *File) RowNotes(rva uint64) []string {
+	e, _ := f.rows.get(rva)
+	return e.notes
+}
+
+// CFIText is the STACK CFI INIT record that covers a module-relative address and the deltas in force there, as text, by
+// address; nil if none does. An error is one of the Source.
+func (f *File) CFIText(rva uint64) ([]RecordLine, error) {
+	text, _, err := settled(f, func() ([]RecordLine, bool, error) { return f.cfiText(rva) })
+	return text, err
+}
+
+func (f *File) cfiText(rva uint64) ([]RecordLine, bool, error) {
+	r, covers, err := f.at(tableInits, rva)
+	if err != nil || !covers {
+		return nil, false, err
+	}
+	type located struct {
+		RecordLine
+		rva  uint64
+		init bool
+	}
+	var all []located
+	err = f.spans(&r, func(b []byte, line int) {
+		rest, _ := keyword(b, "STACK")
+		rest, _ = keyword(rest, "CFI")
+		d, ok := parseCFI(rest)
+		if ok && (d.init || d.rva >= r.rva && d.rva <= rva) {
+			all = append(all, located{RecordLine{line, strings.TrimRight(string(b), "\r\n")}, d.rva, d.init})
+		}
+	})
+	sortFew(all, func(a, b located) int {
+		switch {
+		case a.init != b.init && a.init:
+			return -1
+		case a.init != b.init:
+			return 1
+		}
+		return cmp.Compare(a.rva, b.rva)
+	})
+	out := make([]RecordLine, len(all))
+	for i := range all {
+		out[i] = all[i].RecordLine
+	}
+	return out, true, err
+}
+
+// WinText is the STACK WIN record that FrameData gives, as text; false if none covers the address.
+func (f *File) WinText(rva uint64) (RecordLine, bool, error) {
+	return settled(f, func() (RecordLine, bool, error) { return f.winText(rva) })
+}
+
+func (f *File) winText(rva uint64) (RecordLine, bool, error) {
+	for i := range 2 {
+		r, ok, err := f.at(tableWin4+tableKind(i), rva)
+		if err != nil {
+			return RecordLine{}, false, err
+		}
+		if ok {
+			b, err := f.lineAt(r.off)
+			return RecordLine{int(r.line), strings.TrimRight(string(b), "\r\n")}, err == nil, err
+		}
+	}
+	return RecordLine{}, false, nil
+}
+
+// cfiTable is a file's STACK CFI records as an unwind.Table.
+type cfiTable struct {
+	f        *File
+	arch     *cpu.Arch
+	passed   int
+	warnings []string
+}
+
+// CFITable is the file's STACK CFI records for a CPU, as other kinds of unwind information are asked.
+func (f *File) CFITable(arch *cpu.Arch) unwind.Table { return &cfiTable{f: f, arch: arch} }
+
+// Row implements unwind.Table.
+func (t *cfiTable) Row(rva uint64) (unwind.Row, bool, error) {
+	row, answer, err := t.f.Row(t.arch, rva)
+	if rule, bad := err.(*unwind.RuleError); bad {
+		row.Origin.Note = rule.Error()
+		return row, false, nil
+	}
+	return row, answer == symbol.Yes, err
+}
+
+// maxDeltas bounds the records of one INIT: each is parsed with those before it.
+const maxDeltas = 4096
+
+// Each implements unwind.Table. A file that was opened by OpenSparse is read as a whole.
+func (t *cfiTable) Each(fn func(start, end uint64, row unwind.Row) error) error {
+	f := t.f
+	if _, err := f.Complete(nil); err != nil {
+		return err
+	}
+	for _, r := range f.tables[tableInits].all() {
+		if r.size == 0 {
+			continue
+		}
+		var init string
+		var deltas []CFIDelta
+		err := f.spans(&r, func(b []byte, line int) {
+			rest, _ := keyword(b, "STACK")
+			rest, _ = keyword(rest, "CFI")
+			switch d, ok := parseCFI(rest); {
+			case !ok:
+			case d.init:
+				init = string(d.rules)
+			case d.rva < r.rva || d.rva-r.rva >= r.size:
+			case len(deltas) < maxDeltas:
+				deltas = append(deltas, CFIDelta{Address: d.rva, Line: line, Rules: string(d.rules)})
+			default:
+				t.pass(line, fmt.Sprintf("a record with more than %d others before it", maxDeltas))
+			}
+		})
+		if err != nil {
+			return err
+		}
+		sortFew(deltas, func(a, b CFIDelta) int { return cmp.Compare(a.Address, b.Address) })
+		if err := t.record(&r, init, deltas, fn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// record calls fn for the stretches of one INIT record.
+func (t *cfiTable) record(r *rec, init string, deltas []CFIDelta, fn func(start, end uint64, row unwind.Row) error) error {
+	rules := make([]string, 0, len(deltas))
+	start, line := r.rva, int(r.line)
+	for i := 0; ; {
+		for i < len(deltas) && deltas[i].Address == start {
+			rules, line = append(rules, deltas[i].Rules), deltas[i].Line
+			i++
+		}
+		end := r.rva + r.size
+		if i < len(deltas) {
+			end = deltas[i].Address
+		}
+		row, _, err := unwind.ParseCFI(t.arch, init, rules)
+		if err != nil {
+			t.pass(line, err.Error())
+		} else {
+			row.Start, row.Origin = start, unwind.Origin{File: t.f.src.Name, Part: "STACK CFI", Line: line}
+			if err := fn(start, end, row); err != nil {
+				return err
+			}
+		}
+		if i == len(deltas) {
+			return nil
+		}
+		start = end
+	}
+}
+
+func (t *cfiTable) pass(line int, why string) {
+	if t.passed++; t.passed <= warningsKept {
+		t.warnings = append(t.warnings, fmt.Sprintf("%s: STACK CFI at line %d: %s", t.f.src.Name, line, why))
+	}
+}
+
+// warningsKept is how many of them are.
+const warningsKept = 4
+
+// Warnings implements unwind.Table.
+func (t *cfiTable) Warnings() []string {
+	out := t.warnings[:len(t.warnings):len(t.warnings)]
+	if more := t.passed - warningsKept; more > 0 {
+		out = append(out, fmt.Sprintf("%s: STACK CFI: %d more of a kind", t.f.src.Name, more))
+	}
+	return out
 }

@@ -150,7 +150,7 @@ func (f *File) AdoptEach(n int, piece func(i int) []byte) (changed bool, err err
 	}
 	s.f.kept = whole
 	f.become(s.f)
-	f.recheck()
+	f.verify()
 	return f.Revised(), nil
 }
 
@@ -166,7 +166,7 @@ func OpenIndexed(src *input.Source, index []byte, opt Options) (*File, error) {
 
 // Index is the index of an Exact file, for OpenIndexed or Adopt at another time; nil of a file that is not. An error is the reader's.
 func (f *File) Index() ([]byte, error) {
-	if f.sparse != nil {
+	if f.lazy != nil {
 		return nil, nil
 	}
 	print, err := Fingerprint(f.src)

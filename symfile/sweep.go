@@ -1,8 +1,10 @@
 package symfile
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
+	"runtime"
 )
 
 // Lines and INLINE records are most of a file, so a run of them is read eight bytes at a time: a field is found, checked and turned
@@ -184,5 +186,226 @@ run:
 		s.lineCount += lines
 		s.f.Counts.Inlines += inlines
 	}
+	return i
+}
+
+// The records between the runs that sweep reads, FUNC, INLINE_ORIGIN and STACK CFI, are read eight bytes at a time too, as far as the
+// pass needs them. What is not as every writer writes it is left to the parsers.
+
+// The keywords, as eight finds them.
+const (
+	wordFunc    = 'F' | 'U'<<8 | 'N'<<16 | 'C'<<24 | ' '<<32
+	wordInlineO = 'I' | 'N'<<8 | 'L'<<16 | 'I'<<24 | 'N'<<32 | 'E'<<40 | '_'<<48 | 'O'<<56
+	wordRigin   = 'R' | 'I'<<8 | 'G'<<16 | 'I'<<24 | 'N'<<32 | ' '<<40
+	wordStackCF = 'S' | 'T'<<8 | 'A'<<16 | 'C'<<24 | 'K'<<32 | ' '<<40 | 'C'<<48 | 'F'<<56
+	wordInit    = 'I' | ' '<<8 | 'I'<<16 | 'N'<<24 | 'I'<<32 | 'T'<<40 | ' '<<48
+)
+
+// plainRoom is what is looked at of a record at most, besides its name or rules: a keyword of 15 bytes and three numbers of 8.
+const plainRoom = 40
+
+// hexField reads a hexadecimal number of up to eight digits before a blank or a line end at b[i:]. It gives the index behind that,
+// or 0 if there is none. b has nine bytes there.
+func hexField(b []byte, i int) (v uint64, next int) {
+	w := eight(b, i)
+	n := fieldLen(w)
+	if n == 0 || b[i+n] > ' ' {
+		return 0, 0
+	}
+	digits, _, bad := nibbles(w, n)
+	if bad != 0 {
+		return 0, 0
+	}
+	return hexNumber(digits), i + n + 1
+}
+
+// decField is hexField for decimal numbers of up to seven digits.
+func decField(b []byte, i int) (v uint32, next int) {
+	w := eight(b, i)
+	n := fieldLen(w)
+	if n == 0 || n == 8 {
+		return 0, 0
+	}
+	digits, bad := decimals(w, n)
+	if bad != 0 {
+		return 0, 0
+	}
+	return decNumber(digits), i + n + 1
+}
+
+// slack is what the two may look at behind a line.
+const slack = 9
+
+// plainLine is parseLine for what every writer writes: numbers of few digits, one blank between them, nothing else. It needs room behind b.
+func plainLine(b []byte) (r lineRecord, ok bool) {
+	end := len(b) + 1
+	if cap(b) < len(b)+slack {
+		return r, false
+	}
+	b = b[:len(b)+slack]
+	var i int
+	if r.rva, i = hexField(b, 0); i == 0 || i >= end || b[i-1] != ' ' {
+		return r, false
+	}
+	if r.size, i = hexField(b, i); i == 0 || i >= end || b[i-1] != ' ' {
+		return r, false
+	}
+	if r.line, i = decField(b, i); i == 0 || i >= end || b[i-1] != ' ' {
+		return r, false
+	}
+	r.file, i = decField(b, i)
+	return r, i == end
+}
+
+// plainInline is addInline for a record as it is written today, with what follows its keyword; false if it is another one.
+func (fn *function) plainInline(b []byte) bool {
+	end := len(b) + 1
+	if cap(b) < len(b)+slack {
+		return false
+	}
+	b = b[:len(b)+slack]
+	var num [4]uint32
+	i := 0
+	for k := range num {
+		if num[k], i = decField(b, i); i == 0 || i >= end || b[i-1] != ' ' {
+			return false
+		}
+	}
+	have := len(fn.inlines)
+	for i < end {
+		start, j := hexField(b, i)
+		if j == 0 || j >= end || b[j-1] != ' ' {
+			fn.inlines = fn.inlines[:have]
+			return false
+		}
+		size, k := hexField(b, j)
+		if k == 0 || k > end || k < end && b[k-1] != ' ' {
+			fn.inlines = fn.inlines[:have]
+			return false
+		}
+		if i = k; fn.wants(start, size) {
+			fn.inlines = append(fn.inlines, fnInline{start: start, size: size, level: num[0], callLine: num[1], callFile: num[2], origin: num[3]})
+		}
+	}
+	return true
+}
+
+// lineEnd is the index of the next newline from i on; b ends with one.
+func lineEnd(b []byte, i int) int {
+	if runtime.GOARCH != "wasm" {
+		return i + bytes.IndexByte(b[i:], '\n')
+	}
+	for ; i+8 <= len(b); i += 8 { // in wasm IndexByte takes byte after byte
+		w := eight(b, i) ^ '\n'*ones
+		if m := (w - ones) &^ w & highs; m != 0 {
+			return i + bits.TrailingZeros64(m)>>3
+		}
+	}
+	for b[i] != '\n' {
+		i++
+	}
+	return i
+}
+
+// plain reads the record at b[i:], and gives the index behind it; 0 if it is none of those that are read here, or not plain.
+func (s *scanner) plain(b []byte, i int) int {
+	if i+plainRoom > len(b) {
+		return 0
+	}
+	switch w := eight(b, i); {
+	case w&(1<<40-1) == wordFunc:
+		return s.plainFunc(b, i)
+	case w == wordStackCF:
+		return s.plainCFI(b, i)
+	case w == wordInlineO && eight(b, i+8)&(1<<48-1) == wordRigin:
+		w = eight(b, i+14)
+		n := fieldLen(w)
+		if n == 0 || n == 8 || b[i+14+n] != ' ' {
+			return 0
+		}
+		num, bad := decimals(w, n)
+		if bad != 0 {
+			return 0
+		}
+		s.f.Counts.Origins++
+		s.gotNumber(tableOrigins, decNumber(num), true, s.base+int64(i))
+		return lineEnd(b, i+14+n) + 1
+	}
+	return 0
+}
+
+// plainFunc is plain for FUNC records.
+func (s *scanner) plainFunc(b []byte, i int) int {
+	rva, j := hexField(b, i+5)
+	if j == 0 || b[j-1] != ' ' {
+		return 0
+	}
+	size, j := hexField(b, j)
+	if j == 0 || b[j-1] != ' ' {
+		return 0
+	}
+	if _, j = hexField(b, j); j == 0 || b[j-1] != ' ' || b[j] <= ' ' { // it has a name
+		return 0
+	}
+	end := lineEnd(b, j) + 1
+	s.newFunc()
+	s.hasFunc(rva, size, s.base+int64(i), s.base+int64(end))
+	return end
+}
+
+// plainCFI is plain for STACK CFI INIT records, and for STACK CFI records that follow one, or each other, inside of its range.
+func (s *scanner) plainCFI(b []byte, i int) int {
+	w := eight(b, i+8)
+	if w&(1<<56-1) == wordInit {
+		rva, j := hexField(b, i+15)
+		if j == 0 || b[j-1] != ' ' {
+			return 0
+		}
+		size, j := hexField(b, j)
+		if j == 0 || b[j-1] != ' ' {
+			return 0
+		}
+		end := lineEnd(b, j) + 1
+		s.newInit()
+		s.hasInit(rva, size, s.base+int64(i), s.base+int64(end))
+		return end
+	}
+	if s.cfi == nil || *s.cfiEnd != s.base+int64(i) {
+		return 0
+	}
+	from, lines, low, size, last := i, 0, s.cfi.rva, s.cfi.size, s.lastDelta
+	for i+plainRoom <= len(b) && eight(b, i) == wordStackCF && eight(b, i+8)&0xffff == 'I'|' '<<8 {
+		w = eight(b, i+10)
+		n := fieldLen(w)
+		if n == 0 || n == 8 || b[i+10+n] != ' ' {
+			break
+		}
+		digits, _, bad := nibbles(w, n)
+		rva := hexNumber(digits)
+		if bad != 0 || rva-low >= size || rva < last {
+			break
+		}
+		last = rva
+		i += 11 + n
+		for {
+			w := eight(b, i) ^ '\n'*ones
+			if m := (w - ones) &^ w & highs; m != 0 {
+				i += bits.TrailingZeros64(m)>>3 + 1
+				break
+			}
+			if i += 8; i+8 > len(b) {
+				i = lineEnd(b, i) + 1
+				break
+			}
+		}
+		lines++
+	}
+	if i == from {
+		return 0
+	}
+	s.line += lines - 1 // the first is counted
+	s.f.Counts.CFIDeltas += lines
+	s.lastDelta = last
+	*s.cfiEnd = s.base + int64(i)
 	return i
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/lazy"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
@@ -28,8 +29,6 @@ type Options struct {
 	// Workers are the goroutines that share Open's pass over a large file; 0 and 1 mean no other than the caller's. They read
 	// the Source at once (see input.Source.ReadDirect).
 	Workers int
-
-	stretch int64 // of tests: how many slices are read at a time, at least
 }
 
 // Counts are the numbers of records of each kind that were read, whether they are used or not.
@@ -76,11 +75,13 @@ type File struct {
 	// kept: the index was made another time, so that what lies where it says must be looked at (see sure).
 	kept bool
 
-	sparse  *sparse // how the file is searched until it is read as a whole; then nil
-	opt     Options
-	given   map[ask]uint64
-	lost    bool // more was given than is remembered
+	lazy    *lazy.File          // how the file is searched until it is read as a whole; then nil
+	indexed [lazy.All]bool      // of a file that is searched: sections that the tables have
+	batch   bool                // lookups are those of Prefetch
+	answers map[question]uint64 // of searches, see verify
+	lost    bool                // more was answered than is logged
 	revised bool
+	opt     Options
 
 	fns       map[int64]*function
 	fnLines   int
@@ -89,7 +90,7 @@ type File struct {
 	origNames *recent[uint32, string]
 	pubNames  *recent[int64, symbol.Symbol]
 	rows      *recent[uint64, rowEntry]
-	found     *recent[uint64, foundRules] // by Prepare
+	cfis      *recent[uint64, CFIRecord] // by Prefetch
 	rowArch   *cpu.Arch
 	buf       []byte
 	decoded   decoded
@@ -131,7 +132,7 @@ func (f *File) reset() {
 	f.origNames = newRecent[uint32, string](mostNames)
 	f.pubNames = newRecent[int64, symbol.Symbol](mostNames)
 	f.rows = newRecent[uint64, rowEntry](mostRules)
-	f.found = newRecent[uint64, foundRules](mostRules)
+	f.cfis = newRecent[uint64, CFIRecord](mostRules)
 }
 
 // Name is the name of the Source.

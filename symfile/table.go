@@ -171,65 +171,41 @@ func byAddress(a, b *rec) int {
 	return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.off, b.off))
 }
 
-// run is a stretch of a table's records that is in order, and a place in it.
-type run struct {
-	b, i int // block, and record in it
-	left int
-	recs []rec // of the block
-}
-
-// runs are the stretches that are in order; nil if there are more than most.
-func (t *table) runs(most int) []run {
-	var out []run
-	var last rec
-	for b := range t.heads {
-		recs := t.block(b)
-		for i := range recs {
-			if r := &recs[i]; len(out) > 0 && byAddress(&last, r) <= 0 {
-				out[len(out)-1].left++
-			} else if len(out) == most {
-				return nil
-			} else {
-				out = append(out, run{b: b, i: i, left: 1})
-			}
-			last = recs[i]
-		}
-	}
-	for i := range out {
-		out[i].recs = t.decode(out[i].b, nil)
-	}
-	return out
-}
-
-// inOrder calls fn with all records in their order. They are unpacked block by block where they stand in few runs, as those of STACK CFI
-// do: linkers keep the unwind data of each input file together. Else all of them are unpacked and sorted.
+// inOrder calls fn with all records in their order. Only their keys are unpacked and sorted: neighbors are mostly in one block.
 func (t *table) inOrder(fn func(r *rec)) {
-	const most = 64
-	runs := t.runs(most)
-	if runs == nil {
-		recs := t.all()
-		slices.SortFunc(recs, func(a, b rec) int { return byAddress(&a, &b) })
-		for i := range recs {
-			fn(&recs[i])
-		}
-		return
+	type place struct {
+		key uint64
+		at  uint32 // the block and the record in it
 	}
-	for len(runs) > 0 {
-		first := &runs[0]
-		for i := 1; i < len(runs); i++ {
-			if byAddress(&runs[i].recs[runs[i].i], &first.recs[first.i]) < 0 {
-				first = &runs[i]
-			}
+	places := make([]place, 0, t.n)
+	for b := range t.heads {
+		for i, r := range t.block(b) {
+			places = append(places, place{r.rva, uint32(b*blockLen + i)})
 		}
-		fn(&first.recs[first.i])
-		first.i++
-		if first.left--; first.left == 0 {
-			*first = runs[len(runs)-1]
-			runs = runs[:len(runs)-1]
-		} else if first.i == len(first.recs) {
-			first.b, first.i = first.b+1, 0
-			first.recs = t.decode(first.b, first.recs[:0])
+	}
+	slices.SortFunc(places, func(a, b place) int {
+		switch { // nearly all differ here
+		case a.key < b.key:
+			return -1
+		case a.key > b.key:
+			return 1
 		}
+		return cmp.Compare(a.at, b.at)
+	})
+	var same []rec // of one key
+	for i := range places {
+		at := places[i].at
+		same = append(same, t.block(int(at / blockLen))[at%blockLen])
+		if i+1 < len(places) && places[i+1].key == places[i].key {
+			continue
+		}
+		if len(same) > 1 {
+			sortFew(same, func(a, b rec) int { return byAddress(&a, &b) })
+		}
+		for k := range same {
+			fn(&same[k])
+		}
+		same = same[:0]
 	}
 }
 
@@ -358,3 +334,100 @@ func (t *table) unpack(u *unpacker, k tableKind, size int64) {
 		}
 	}
 }
+
+// packer writes numbers and texts one after the other, for unpacker to read.
+type packer struct{ b []byte }
+
+// What this calls is large for a loop of a few instructions, and there are dozens of calls.
+//
+//go:noinline
+func (p *packer) unsigned(v uint64) { p.b = binary.AppendUvarint(p.b, v) }
+
+func (p *packer) flag(v bool) {
+	if v {
+		p.unsigned(1)
+	} else {
+		p.unsigned(0)
+	}
+}
+
+func (p *packer) bytes(b []byte) {
+	p.unsigned(uint64(len(b)))
+	p.b = append(p.b, b...)
+}
+
+func (p *packer) text(s string) { p.bytes([]byte(s)) }
+
+// unpacker reads what a packer wrote. What does not fit sticks in bad, and everything after it is zero. It counts where it is and leaves
+// b alone: moving a slice's start is a write that the garbage collector looks at, at each byte of an index.
+type unpacker struct {
+	b   []byte
+	at  int
+	bad bool
+}
+
+func (u *unpacker) left() int { return len(u.b) - u.at }
+
+// fail makes everything that follows zero.
+func (u *unpacker) fail() { u.at, u.bad = len(u.b), true }
+
+func (u *unpacker) unsigned() uint64 {
+	if at := u.at; at+1 < len(u.b) { // nearly all have one byte or two
+		low, high := u.b[at], u.b[at+1]
+		if low < 0x80 {
+			u.at++
+			return uint64(low)
+		}
+		if high < 0x80 {
+			u.at += 2
+			return uint64(low&0x7f) | uint64(high)<<7
+		}
+	}
+	return u.long()
+}
+
+func (u *unpacker) long() uint64 {
+	v, n := binary.Uvarint(u.b[u.at:])
+	if n <= 0 {
+		u.fail()
+		return 0
+	}
+	u.at += n
+	return v
+}
+
+func (u *unpacker) signed() int64 {
+	v := u.unsigned()
+	return int64(v>>1) ^ -int64(v&1)
+}
+
+// upTo is a number that must not be above a limit.
+func (u *unpacker) upTo(most uint64) uint64 {
+	v := u.unsigned()
+	if v > most {
+		u.fail()
+		return 0
+	}
+	return v
+}
+
+// count is a number of things that follow, each of at least so many bytes: no more than there is room for behind the number itself.
+func (u *unpacker) count(each int) int {
+	v := u.unsigned()
+	if v > uint64(u.left()/each) {
+		u.fail()
+		return 0
+	}
+	return int(v)
+}
+
+func (u *unpacker) flag() bool { return u.upTo(1) == 1 }
+
+// bytes are a part of what is read, not a copy.
+func (u *unpacker) bytes() []byte {
+	n := u.count(1)
+	u.at += n
+	return u.b[u.at-n : u.at : u.at]
+}
+
+func (u *unpacker) text() string { return string(u.bytes()) }

@@ -8,7 +8,7 @@
 // A machine that is busy with other things makes all of it slower, and not in proportion: a browser's reads go through three
 // processes. Only ratios within a run say something.
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readSync, readdirSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { basename, join } from "node:path";
 import { inRepo, startSite } from "./harness.mjs";
 import { mb, median, ms, native, open, polling, ratio } from "./timing.mjs";
@@ -37,6 +37,23 @@ function generated(size) {
   if (!existsSync(join(dir, "big_synth.dmp"))) return console.log(`*** SKIPPED: there is no ${dir}: the files of the other generator are not timed ***`);
   const sym = join(dir, "big_synth", readdirSync(join(dir, "big_synth"))[0], "big_synth.sym");
   return { dir, dump: join(dir, "big_synth.dmp"), sym, store: dir, bytes: statSync(sym).size };
+}
+
+// A real symbol file with its dump, as `make bench` has unpacked or inflated it, in the layout of a symbol store for the peer.
+function real(name, dump) {
+  const sym = join(process.env.CRASHPANE_GENERATED ?? inRepo("dist/generated"), name);
+  if (!existsSync(sym) || !existsSync(dump)) return console.log(`*** SKIPPED: there is no ${sym}, or no ${dump}: real files are not timed ***`);
+  const head = Buffer.alloc(1024);
+  const file = openSync(sym);
+  readSync(file, head);
+  closeSync(file);
+  const [, , , id, module] = head.toString().split("\n")[0].trim().split(" ");
+  const store = `${sym}.store`;
+  const place = join(store, module, id);
+  mkdirSync(place, { recursive: true });
+  const link = join(place, `${module.replace(/\.pdb$/, "")}.sym`);
+  if (!existsSync(link)) symlinkSync(sym, link);
+  return { dump, sym, store, bytes: statSync(sym).size };
 }
 
 const memory = (page) => page.evaluate(() => document.querySelector(".crashpane-root").crashpaneMemory.peak);
@@ -142,6 +159,15 @@ try {
       all.push({ size, ...these });
     }
     for (const [i, to] of all.slice(1).entries()) await growth(site, all[i], to);
+  }
+  const corpus = inRepo("../shared/corpus");
+  for (const [what, files] of [
+    ["1G, STACK CFI sorted", generated("1G-sorted")],
+    ["a real file, 82 MB", real("bigcrash.sym", join(corpus, "large/bigcrash.dmp"))],
+    ["the same, inflated to 1G", real("bigcrash-1G.sym", join(corpus, "large/bigcrash.dmp"))],
+    ["Windows, STACK WIN, inflated to 300M", real("test_app-300M.sym", join(corpus, "breakpad/dumps/minidump2.dmp"))],
+  ]) {
+    if (files) await large(site, what, files);
   }
   await passes(site, made(sizes[0]));
   const small = made("20M", ["many.dmp", "2000", "5"], ["deep.dmp", "2", "10000"], ["busy.dmp", "500", "20"]);

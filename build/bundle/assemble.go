@@ -152,7 +152,7 @@ func scriptsOf(static fs.FS) (loader, worker []byte, err error) {
 		}
 		return all
 	}
-	return read("symbols.js", "loader.js"), read("worker.js", "ranges.js", "places.js", "streams.js", "apart.js", "unpack.js"), err
+	return read("symbols.js", "loader.js"), read("worker.js", "ranges.js", "blocks.js", "stream.js", "unpack.js"), err
 }
 
 // addStatic adds what lies in web/static but the files that go into others.
@@ -162,7 +162,7 @@ func addStatic(assets map[string][]byte, static fs.FS) error {
 			return err
 		}
 		switch path.Base(name) {
-		case "index.html", "loader.js", "worker.js", "single.js", "app.js", "sw.js", "symbols.js", "ranges.js", "places.js", "streams.js", "apart.js", "unpack.js":
+		case "index.html", "loader.js", "worker.js", "single.js", "app.js", "sw.js", "symbols.js", "ranges.js", "blocks.js", "stream.js", "unpack.js":
 			return nil
 		}
 		switch path.Ext(name) {

@@ -52,7 +52,8 @@ var rooms = []room{
 	{"symfile/exidx", []string{"core/input", "core/cpu", "symfile/unwind"}},
 	{"symfile/pdata", []string{"core/input", "core/cpu", "symfile/unwind"}},
 	{"symfile/dwarf", []string{"core/input", "symfile/symbol"}},
-	{"symfile", []string{"core/input", "core/cpu", "symfile/symbol", "symfile/unwind"}},
+	{"symfile/lazy", []string{"core/input"}},
+	{"symfile", []string{"core/input", "core/cpu", "symfile/lazy", "symfile/symbol", "symfile/unwind"}},
 	// It writes what the others read.
 	{"symfile/dumpsyms", []string{"core/cpu", "core/visible", "symfile/symbol", "symfile/unwind"}},
 	// Binaries are read by rooms of their own, which the first program of the page does not link.

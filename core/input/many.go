@@ -42,38 +42,6 @@ func (s *Source) ReadMany(parts []Part) error {
 	return nil
 }
 
-// ManyKeeper is a ManyReader that can leave what it read where it is, since of each place only some bytes will be looked at, and that can read while
-// its caller does something else.
-type ManyKeeper interface {
-	ManyReader
-	// KeepManyAt begins to read places, which lie inside the file and in its order; apart, it need not be done before somebody waits.
-	KeepManyAt(places []Range, apart bool) (wait func() (Kept, error))
-}
-
-// Kept is what was read of places.
-type Kept interface {
-	// Copy fills p from a byte of the i-th place on. It must have as many.
-	Copy(i int, p []byte, from int64) error
-	// Release is to be called once, when nothing more is wanted.
-	Release()
-}
-
-// KeepMany begins to read places of the file, which must be in its order, and leaves what was read where it is; apart, the caller does something
-// else until it waits. Nil if the reader cannot, or the Source is a part of another one.
-func (s *Source) KeepMany(places []Range, apart bool) (wait func() (Kept, error)) {
-	r, ok := s.r.(ManyKeeper)
-	if !ok {
-		return nil
-	}
-	for _, p := range places {
-		if p.Offset < 0 || p.Size < 0 || p.Size > s.Size-p.Offset {
-			err := s.outside(p.Offset, p.Size)
-			return func() (Kept, error) { return nil, err }
-		}
-	}
-	return r.KeepManyAt(places, apart)
-}
-
 // Stretcher is a reader that can read a stretch of the file ahead of whoever goes over it from its start to its end, where that costs
 // less than one read after the other.
 type Stretcher interface {
@@ -89,32 +57,6 @@ func (s *Source) Stretch(from, to int64) (src *Source, end func()) {
 		}
 	}
 	return s, func() {}
-}
-
-// Streamer is a reader that can read whole stretches of a file side by side, where they have many places that are wanted.
-type Streamer interface {
-	// StreamAt begins to read stretches, each from and up to, which lie inside the file. What comes of each comes in its order, and
-	// begins with so many bytes that came before; nil if it cannot.
-	StreamAt(stretches [][2]int64, overlap int64) Stream
-}
-
-// Stream is what comes of stretches that are read: one piece of the file after the other.
-type Stream interface {
-	// Next waits for the next piece, which lies from and up to there; the one before is gone then. io.EOF is an answer when all have come.
-	Next() (from, to int64, err error)
-	// Copy fills a part that lies in the piece.
-	Copy(p Part) error
-	// End is to be called once, when nothing more is wanted.
-	End()
-}
-
-// Stream begins to read stretches of the file, each from and up to, as Streamer says; nil if the reader cannot, or the Source is a part of
-// another one.
-func (s *Source) Stream(stretches [][2]int64, overlap int64) Stream {
-	if r, ok := s.r.(Streamer); ok {
-		return r.StreamAt(stretches, overlap)
-	}
-	return nil
 }
 
 // within are parts of this Source as parts of the one that it is a part of.

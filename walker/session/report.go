@@ -17,9 +17,6 @@ func (s *Session) Report(i int) *report.Report {
 		return nil
 	}
 	d := s.dumps[i]
-	if s.WalkOn(i) > 0 { // the first thread opens the symbol files, so that those who share the others need not
-		s.share(d)
-	}
 	for s.WalkOn(i) > 0 {
 	}
 	return s.build(d)
@@ -31,17 +28,13 @@ func (s *Session) walkThread(d *dump, w *walker.Walker, syms *symbols, i int, po
 	if why != nil {
 		return walker.Stack{Stop: *why}
 	}
-	t := &foresight{Steps: steps}
-	for many := d.readsMany(); ; {
-		if many {
-			var wants places
-			syms.foresee(t, &wants)
-			syms.prepare(wants, nil)
-		}
-		if !steps.Next() {
-			return syms.named(steps)
-		}
+	p := prefetch{y: syms, steps: steps}
+	for p.rules(); steps.Next(); {
+		p.rules()
 	}
+	p.names()
+	syms.arch = steps.Arch()
+	return steps.Stack()
 }
 
 // beginThread starts the walk of a thread, or says why it has none.

@@ -17,8 +17,7 @@ type walked struct {
 	done   []bool // thread → its stack is walked
 	left   int    // threads to be walked
 	next   int    // no thread before it is left
-	side   together
-	built  int // left when the report was made
+	built  int    // left when the report was made
 }
 
 // outdate has the dump walked anew.
@@ -54,8 +53,7 @@ func (s *Session) Glance(i, thread int) *report.Report {
 	return s.build(d)
 }
 
-// WalkOn walks the next thread, the one that the report shows first before all others, or does a part of the work on several (see
-// together). It says how many are left.
+// WalkOn walks the next thread, the one that the report shows first before all others. It says how many are left.
 func (s *Session) WalkOn(i int) (left int) {
 	if i < 0 || i >= len(s.dumps) {
 		return 0
@@ -68,14 +66,10 @@ func (s *Session) WalkOn(i int) (left int) {
 	}
 	s.progress("walking", d.item.Name, int64(len(w.done)-w.left), int64(len(w.done)))
 	next := report.FirstThread(d.Dump)
-	switch {
-	case next >= 0 && !w.done[next]:
-		s.walk(d, next)
-	case d.readsMany():
-		s.walkTogether(d)
-	default:
-		s.walk(d, w.next)
+	if next < 0 || w.done[next] {
+		next = w.next
 	}
+	s.walk(d, next)
 	return w.left
 }
 
@@ -111,4 +105,27 @@ func (s *Session) build(d *dump) *report.Report {
 		d.report, d.walked.built = report.Build(in), d.walked.left
 	}
 	return d.report
+}
+
+// finished notes that a thread's stack is there.
+func (w *walked) finished(thread int) {
+	w.done[thread] = true
+	w.left--
+	for w.next < len(w.done) && w.done[w.next] {
+		w.next++
+	}
+}
+
+// rewalk walks those threads again that were walked, if a file turned out not to be sorted: it may have answered wrong before. Each
+// time more of the file is indexed, so that this ends.
+func (s *Session) rewalk(d *dump) {
+	w := &d.walked
+	for d.revised() {
+		for i := range w.done {
+			if w.done[i] {
+				w.stacks[i] = s.walkThread(d, w.walker, w.syms, i, w.policy)
+			}
+		}
+		d.report = nil
+	}
 }

@@ -290,8 +290,6 @@ type symbols struct {
 	s    *Session
 	d    *dump
 	arch *cpu.Arch
-	// odd, if it is set, collects what was passed over in unwind records, for whoever notes it later.
-	odd *[]oddRow
 }
 
 // file is the module's opened symbol file, or nil.
@@ -413,12 +411,7 @@ func (y *symbols) symRow(f *symfile.File, module int, rva uint64) (unwind.Row, s
 	if errors.As(err, &bad) {
 		row.Origin.Note, ans, err = bad.Error(), symbol.No, nil
 	}
-	if notes := f.RowNotes(rva); notes == nil {
-	} else if y.odd != nil {
-		*y.odd = append(*y.odd, oddRow{module, row.Origin, notes})
-	} else {
-		y.d.modules[module].note(row.Origin, notes)
-	}
+	y.d.modules[module].note(row.Origin, f.RowNotes(rva))
 	return row, y.failed(y.d.modules[module].item, ans, err)
 }
 

@@ -33,22 +33,8 @@ async function start(module) {
   stopped(lastWords || "it ended");
 }
 
-// Chromium collects a thread's garbage for the first time when 64 MB are in use or were, and from then on when four times as much is as was left:
-// with a symbol file of 1 GB that would be amid its first stack. So it is brought about before anything is asked, by memory that nothing touches.
-self.crashpaneCollect = () => {
-  try {
-    new ArrayBuffer(64 << 20);
-  } catch {
-    // There is not as much.
-  }
-};
-
 onmessage = ({ data }) => {
-  if (data.places) {
-    crashpaneServe(data.places);
-  } else if (data.stream) {
-    crashpanePour(data.stream);
-  } else if (data.module) {
+  if (data.module) {
     start(data.module).catch((error) => stopped(lastWords || String(error?.message ?? error)));
   } else if (running) {
     crashpaneReceive(data);

@@ -243,7 +243,7 @@ func TestBadPieces(t *testing.T) {
 func TestUnpackedHere(t *testing.T) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
-	z.Write(grown(t, 9, "Pipeline::start()::{lambda()#5}>::_M_invoke"))
+	z.Write(grown(t, 60, "Pipeline::start()::{lambda()#5}>::_M_invoke"))
 	z.Close()
 	k := newTalk(t)
 	k.addSample("tilecruncher.dmp", "libtilecodec.so.sym", "libc.so.6.sym.gz")

@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"cmp"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -107,119 +106,43 @@ func (f *fileReader) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, err
 }
 
-// ReadManyAt implements input.ManyReader.
-func (f *fileReader) ReadManyAt(parts []input.Part) error {
-	places := make([]input.Range, len(parts))
-	for i, p := range parts {
-		places[i] = input.Range{Offset: p.Off, Size: int64(len(p.Data))}
-	}
-	kept, err := f.KeepManyAt(places, false)()
-	if err != nil {
-		return err
-	}
-	defer kept.Release()
-	for i, p := range parts {
-		if err := kept.Copy(i, p.Data, 0); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// KeepManyAt implements input.ManyKeeper: places near each other are read as a stream, and the others put together as Blobs, at the cost of one round
-// through the browser's processes instead of one for each (web/static/places.js). Apart, another thread reads them (web/static/apart.js).
-// Else, it reads half of many if it is there: cutting a place out holds up whoever does it. Whoever reads waits; the messages that come
-// meanwhile wait too.
-func (f *fileReader) KeepManyAt(places []input.Range, apart bool) (wait func() (input.Kept, error)) {
+// ReadManyAt implements input.ManyReader (web/static/blocks.js). Whoever reads waits; the messages that come meanwhile wait too.
+func (f *fileReader) ReadManyAt(parts []input.Part) (err error) {
 	defer func() {
 		if e := recover(); e != nil {
-			wait = func() (input.Kept, error) { return nil, unreadable(e) }
+			err = unreadable(e)
 		}
 	}()
-	other := js.Global().Get("crashpaneApart")
-	var rest func() (input.Kept, error)
-	here := places
-	if half := len(places) / 2; !apart && len(places) >= sharedFrom && other.Call("up").Bool() {
-		rest = f.KeepManyAt(places[half:], true)
-		here = places[:half]
+	if len(parts) == 1 { // nothing is read beside it
+		_, err := f.ReadAt(parts[0].Data, parts[0].Off)
+		return err
 	}
+	list := make([][2]int64, len(parts))
 	total := int64(0)
-	for _, p := range here {
-		total += p.Size
+	for i, p := range parts {
+		list[i] = [2]int64{p.Off, int64(len(p.Data))}
+		total += list[i][1]
 	}
 	noteRead(total)
-	var all js.Value
-	if apart {
-		all = other.Call("read", f.file, placesOf(here))
-	} else {
-		all = js.Global().Call("crashpanePlaces", f.file, placesOf(here))
+	came, why := await(js.Global().Call("crashpaneBlocks", f.file, numbers(list)))
+	if why.Truthy() {
+		return unreadable(why.Get("message"))
 	}
-	came := func() (value, err js.Value) { return all, js.Undefined() }
-	if all.Get("then").Truthy() {
-		came = begun(all)
-	}
-	return func() (input.Kept, error) {
-		k := kept{from: len(here)}
-		var err, problem error
-		if rest != nil {
-			k.rest, problem = rest()
+	of, at := 0, 0
+	for _, p := range parts {
+		for n := 0; n < len(p.Data); {
+			if of >= came.Length() {
+				return unreadable("it is shorter than it was")
+			}
+			bytes := came.Index(of)
+			k := js.CopyBytesToGo(p.Data[n:], bytes.Call("subarray", at))
+			n, at = n+k, at+k
+			if at >= bytes.Length() {
+				of, at = of+1, 0
+			}
 		}
-		all, why := came()
-		if why.Truthy() {
-			err = unreadable(why.Get("message"))
-		}
-		if err = cmp.Or(err, problem); err != nil {
-			return nil, err
-		}
-		if keptRoom.IsUndefined() {
-			keptRoom = js.Global().Get("Uint8Array").New(mostPicked)
-		}
-		of := js.Global().Call("crashpaneKept", all, keptRoom)
-		k.pick, k.give = of.Get("pick"), of.Get("give")
-		return k, nil
-	}
-}
-
-// sharedFrom is of how many places another thread reads half.
-const sharedFrom = 24
-
-// kept implements input.Kept by the answer of crashpanePlaces.
-type kept struct {
-	pick, give js.Value
-	rest       input.Kept // what was read elsewhere: the places of numbers from one on, if any
-	from       int
-}
-
-// keptRoom is where bytes lie on their way into the program's memory.
-var keptRoom js.Value
-
-// Copy implements input.Kept.
-func (k kept) Copy(i int, p []byte, from int64) error {
-	if i >= k.from {
-		return k.rest.Copy(i-k.from, p, from)
-	}
-	for n := 0; n < len(p); {
-		some := min(len(p)-n, mostPicked)
-		k.pick.Invoke(i, float64(from)+float64(n), some)
-		n += js.CopyBytesToGo(p[n:n+some], keptRoom)
 	}
 	return nil
-}
-
-// Release implements input.Kept.
-func (k kept) Release() {
-	if k.give.Invoke(); k.rest != nil {
-		k.rest.Release()
-	}
-}
-
-// placesOf are where places lie and their sizes.
-func placesOf(places []input.Range) js.Value {
-	list := make([][2]int64, len(places))
-	for i, p := range places {
-		list[i] = [2]int64{p.Offset, p.Size}
-	}
-	return numbers(list)
 }
 
 // numbers are pairs as a Float64Array.

@@ -130,11 +130,7 @@ func (r *remoteReader) ReadManyAt(parts []input.Part) error {
 }
 
 // await is a promise's value, or what it was rejected with.
-func await(promise js.Value) (value, err js.Value) { return begun(promise)() }
-
-// begun is await in two steps: what is promised can settle while something else is done.
-func begun(promise js.Value) (wait func() (value, err js.Value)) {
-	var value, err js.Value
+func await(promise js.Value) (value, err js.Value) {
 	var yes, no js.Func
 	done := make(chan struct{})
 	settle := func(to *js.Value) js.Func {
@@ -148,10 +144,8 @@ func begun(promise js.Value) (wait func() (value, err js.Value)) {
 	}
 	yes, no = settle(&value), settle(&err)
 	promise.Call("then", yes, no)
-	return func() (js.Value, js.Value) {
-		<-done
-		return value, err
-	}
+	<-done
+	return value, err
 }
 
 // fetched is how many bytes were read of servers; onFetch, if set, is called after each part with the file's name.

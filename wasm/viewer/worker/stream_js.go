@@ -7,72 +7,80 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// StreamAt implements input.Streamer: another thread reads them (web/static/apart.js).
-func (f *fileReader) StreamAt(stretches [][2]int64, overlap int64) (s input.Stream) {
-	defer func() {
-		if recover() != nil {
-			s = nil
-		}
-	}()
-	in := js.Global().Get("crashpaneApart").Call("stream", f.file, numbers(stretches), overlap)
-	if !in.Truthy() {
-		return nil
-	}
-	return &fileStream{next: in.Get("next"), size: in.Get("size"), pick: in.Get("pick"), end: in.Get("end"), room: in.Get("room")}
-}
-
-// fileStream implements input.Stream. Its functions are called with numbers alone and answer numbers: what a call costs is mostly names that
-// are read, and objects that are noted.
-type fileStream struct {
-	next, size, pick, end, room js.Value
-	at                          int64 // where the piece lies
-	read                        int64 // and not noted
-}
-
-// Next implements input.Stream.
-func (s *fileStream) Next() (from, to int64, err error) {
-	defer func() {
-		if e := recover(); e != nil {
-			err = unreadable(e)
-		}
-	}()
-	at := s.next.Invoke()
-	if at.Type() != js.TypeNumber {
-		var why js.Value
-		if at, why = await(at); why.Truthy() {
-			return 0, 0, unreadable(why.Get("message"))
-		}
-	}
-	if s.at = int64(at.Float()); s.at < 0 {
-		return 0, 0, io.EOF
-	}
-	size := int64(s.size.Invoke().Float())
-	if s.read += size; s.read >= notedEvery {
-		noteRead(s.read)
-		s.read = 0
-	}
-	return s.at, s.at + size, nil
-}
-
-// Copy implements input.Stream.
-func (s *fileStream) Copy(p input.Part) error {
-	for n := 0; n < len(p.Data); {
-		some := min(len(p.Data)-n, mostPicked)
-		s.pick.Invoke(float64(p.Off-s.at)+float64(n), some)
-		n += js.CopyBytesToGo(p.Data[n:n+some], s.room)
-	}
-	return nil
+// streamReader reads a part of a File from its start to its end (web/static/stream.js): the browser reads on in other processes while what has
+// come is worked on.
+type streamReader struct {
+	file   js.Value
+	size   int64
+	end    int64 // of the part
+	stream js.Value
+	chunk  js.Value // Uint8Array: what has come
+	at, to int64    // where in the file that is
 }
 
 const (
-	// mostPicked is the size of room.
-	mostPicked = 64 << 10
-	// notedEvery is after how many bytes it is noted that they were read.
-	notedEvery = 16 << 20
+	// streamMore is how much is read beyond the part, since the last line of a symbol file's part ends there, and streamRest what is read at
+	// a time where that was not enough.
+	streamMore, streamRest = 4 << 10, 64 << 10
 )
 
-// End implements input.Stream.
-func (s *fileStream) End() {
-	noteRead(s.read)
-	s.end.Invoke()
+func newStreamReader(file js.Value, from, to int64) *streamReader {
+	r := &streamReader{file: file, size: int64(file.Get("size").Float())}
+	r.open(min(max(from, 0), r.size), to+streamMore)
+	return r
+}
+
+// Stretch implements input.Stretcher.
+func (f *fileReader) Stretch(from, to int64) (io.ReaderAt, func()) {
+	r := newStreamReader(f.file, from, to)
+	return r, r.close
+}
+
+// open begins to read anew.
+func (r *streamReader) open(from, to int64) {
+	r.close()
+	r.at, r.to, r.end = from, from, min(to, r.size)
+	r.stream = js.Global().Call("crashpaneStream", r.file, float64(from), float64(r.end))
+}
+
+// close ends the reader.
+func (r *streamReader) close() {
+	if r.stream.Truthy() {
+		r.stream.Call("end")
+		r.stream = js.Undefined()
+	}
+}
+
+// ReadAt implements io.ReaderAt. A file that was moved, changed or locked since it was dropped is an error here.
+func (r *streamReader) ReadAt(p []byte, off int64) (n int, err error) {
+	if off < 0 || off >= r.size {
+		return 0, io.EOF
+	}
+	for n < len(p) && off+int64(n) < r.size {
+		at := off + int64(n)
+		if at < r.at || at > r.to || at >= r.end || !r.stream.Truthy() { // not where the stream is
+			r.open(at, max(r.end, at+streamRest))
+		}
+		if at == r.to {
+			chunk, why := await(r.stream.Call("next"))
+			if why.Truthy() {
+				r.close()
+				return n, unreadable(why.Get("message"))
+			}
+			r.chunk = chunk
+			r.at, r.to = r.to, r.to+int64(chunk.Get("byteLength").Int())
+			noteRead(r.to - r.at)
+		}
+		n += js.CopyBytesToGo(p[n:], r.chunk.Call("subarray", float64(at-r.at)))
+	}
+	if n < len(p) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// sourceOfPart is a File for a pass over a part of it, and what ends that.
+func sourceOfPart(name string, file js.Value, from, to int64) (*input.Source, func()) {
+	r := newStreamReader(file, from, to)
+	return input.New(name, r, r.size), r.close
 }

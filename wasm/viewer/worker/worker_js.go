@@ -25,7 +25,6 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 	debug.SetGCPercent(percent)
 	self := js.Global()
 	var queue []js.Value
-	ahead := stretches{queued: func() []js.Value { return queue }}
 	asked := false
 	wake := make(chan struct{}, 1)
 	self.Set("crashpaneReceive", js.FuncOf(func(_ js.Value, args []js.Value) any {
@@ -56,15 +55,6 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 	e = engine.New(post, opt)
 	self.Call("postMessage", map[string]any{"ready": true})
 	turn := turns(wake)
-	var rehearsal *engine.Rehearsal
-	calm := js.FuncOf(func(js.Value, []js.Value) any {
-		if !asked {
-			rehearsal = engine.NewRehearsal(blobOf)
-			turn()
-		}
-		return nil
-	})
-	self.Call("setTimeout", calm, calmAfter)
 	resting := false
 	rested := js.FuncOf(func(js.Value, []js.Value) any { resting = false; turn(); return nil })
 	for {
@@ -79,10 +69,10 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 			if file := message.Get("file"); message.Get("remote").Truthy() || file.Truthy() && readWhole(file) {
 				thrifty()
 			}
-			asked, rehearsal = true, nil
+			asked = true
 			if !guarded(self, func() {
 				if own == nil || !own(message) {
-					handle(e, post, message, &ahead)
+					handle(e, post, message)
 				}
 			}) {
 				return
@@ -99,19 +89,6 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 		more := false
 		if !guarded(self, func() { more = e.Idle() }) {
 			return
-		}
-		if rehearsal != nil {
-			if more = rehearsal.Step(); !more {
-				rehearsal = nil
-				collect()
-				if apart := self.Get("crashpaneApart"); apart.Truthy() {
-					apart.Call("warm")
-					self.Call("crashpaneWarm")
-				}
-				if self.Get("crashpaneCollect").Truthy() {
-					self.Call("crashpaneCollect")
-				}
-			}
 		}
 		if more {
 			turn() // requests that have come meanwhile are first
@@ -132,25 +109,6 @@ const (
 	mostAtFirst    = 48 << 20
 	smallAtFirst   = 8 << 20
 )
-
-// collect has the memory of what nobody needs any more be there for what comes next, so that the first dump has no more of it be brought about: pages
-// that are new cost more than what is written to them. runtime.GC would be another 6 KB of program for the page to fetch.
-func collect() {
-	debug.SetGCPercent(1)
-	collected = make([]byte, 64<<10) // it begins where something large is allocated
-	debug.SetGCPercent(-1)           // it waits for the end
-	debug.SetGCPercent(percent)
-}
-
-var collected []byte
-
-// calmAfter is when an engine that nobody has asked anything rehearses, in milliseconds: the page has other things to do until it can be used.
-const calmAfter = 150
-
-// blobOf makes a file of the browser of bytes.
-func blobOf(name string, content []byte) *input.Source {
-	return SourceOf(name, js.Global().Get("Blob").New([]any{ArrayOf(content)}))
-}
 
 // turns makes a function that has wake receive when the browser has handed over the messages that wait. Timers would let
 // some milliseconds pass each time.
@@ -194,16 +152,16 @@ func guarded(self js.Value, do func()) (fit bool) {
 }
 
 // handle answers one message.
-func handle(e *engine.Engine, post func(app.Reply), message js.Value, ahead *stretches) {
+func handle(e *engine.Engine, post func(app.Reply), message js.Value) {
 	var req app.Request
 	if err := wire.Read(BytesOf(message.Get("request")), &req); err != nil {
 		panic(fmt.Errorf("a request could not be read: %w", err))
 	}
 	var src *input.Source
 	if file := message.Get("file"); file.Truthy() && req.Op == app.OpIndex {
-		r := ahead.reader(message, req)
-		defer r.close()
-		src = input.New(req.Name, r, r.size)
+		part, end := sourceOfPart(req.Name, file, req.From-1, req.To)
+		defer end()
+		src = part
 	} else if file.Truthy() {
 		r, size := readerOf(file)
 		src = input.New(req.Name, r, size)

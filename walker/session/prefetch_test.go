@@ -101,8 +101,8 @@ func complete(t *testing.T, s *session.Session) {
 	}
 }
 
-// TestTogether: threads that are walked side by side have the stacks that they have alone, whichever of them is looked at meanwhile.
-func TestTogether(t *testing.T) {
+// TestPrefetched: threads whose lookups are prefetched have the stacks that they have without, whichever of them is looked at meanwhile.
+func TestPrefetched(t *testing.T) {
 	for _, moved := range []string{"", "Pipeline::start()::{lambda()#5}>::_M_invoke"} {
 		syms := grown(t, moved)
 		alone := largeSession(t, bytes.NewReader(syms), len(syms))

@@ -1,0 +1,268 @@
+package symfile
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"slices"
+
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/lazy"
+	"github.com/crashpane/crashpane/symfile/symbol"
+)
+
+// smallFile is the size in bytes up to which OpenSparse makes the full index at once: it takes some milliseconds.
+const smallFile = 4 << 20
+
+// OpenSparse opens a symbol file without reading it: lookups search the file where it lies (see package lazy). They answer what
+// Open's File answers, as far as the file is sorted as all writers sort it. A STACK section that is not sorted is indexed by a pass over that
+// section, any other file by one over all of it. Only what was read can be noticed: Complete reads the rest. Small files are read at once.
+//
+// Numbers of lines are not known (0), and neither are Counts and Warnings, until the file is Exact. Errors are as of Open.
+func OpenSparse(src *input.Source, opt Options) (*File, error) {
+	if src.Size < smallFile {
+		return Open(src, opt)
+	}
+	return openSparse(src, opt)
+}
+
+func openSparse(src *input.Source, opt Options) (*File, error) {
+	f := newFile(src, opt)
+	f.answers = map[question]uint64{}
+	f.reset()
+	var err error
+	if f.lazy, err = lazy.Open(src, cmp.Or(opt.Slice, lazy.BlockSize), searchedLine); err == nil {
+		err = f.header()
+	}
+	if errors.As(err, new(lazy.Unsorted)) {
+		err = f.readAll(opt.Progress)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// sections are those of the records.
+var sections = [...]lazy.Section{recordFile: lazy.Files, recordOrigin: lazy.Origins, recordFunc: lazy.Funcs, recordInline: lazy.Funcs,
+	recordLine: lazy.Funcs, recordPublic: lazy.Publics, recordWin: lazy.Win, recordInit: lazy.CFI, recordDelta: lazy.CFI, recordInfo: lazy.None}
+
+// searchedLine is what a line is to a search.
+func searchedLine(line []byte) lazy.Line {
+	if len(line) == 0 {
+		return lazy.Line{}
+	}
+	switch c := line[0]; { // most lines of a file by far
+	case c >= '0' && c <= '9' || c >= 'a' && c <= 'f':
+		return lazy.Line{Section: lazy.Funcs}
+	case c == bom[0]:
+		line = bytes.TrimPrefix(line, bom)
+	}
+	r := classify(line)
+	searched := r.is == recordFile || r.is == recordOrigin || r.is == recordFunc || r.is == recordInit || r.is == recordPublic
+	return lazy.Line{Section: sections[r.is], Head: searched && r.ok && !(r.is == recordPublic && r.key == 0), Bad: searched && !r.ok, Key: r.key, Size: r.size}
+}
+
+// header reads the records at the beginning, and those that suppliers of symbols append to the end.
+func (f *File) header() error {
+	err := f.lazy.Lines(0, func(b []byte) bool {
+		b = trimEOL(bytes.TrimPrefix(b, bom))
+		if rest, ok := keyword(b, "MODULE"); ok && !f.HasModule {
+			f.Module, f.HasModule = parseModule(rest)
+		} else if rest, ok := keyword(b, "INFO"); ok {
+			f.info(rest)
+		} else if len(b) > 0 {
+			return false
+		}
+		return true
+	})
+	if err == nil && !f.HasModule {
+		err = lazy.Unsorted{Section: lazy.All}
+	}
+	if err != nil {
+		return err
+	}
+	const near = 1 << 10
+	whole := false // the first line may be cut
+	return f.lazy.Lines(max(0, f.src.Size-near), func(b []byte) bool {
+		if rest, ok := keyword(b, "INFO"); ok && whole {
+			f.info(rest)
+		}
+		whole = true
+		return true
+	})
+}
+
+// Exact reports whether lookups are answered from an index of the whole file.
+func (f *File) Exact() bool { return f.lazy == nil }
+
+// Reads are how many blocks lookups and opening have read of a file that is not Exact, and how many bytes these were; 0 of one that is.
+func (f *File) Reads() (reads, bytes int64) {
+	if f.lazy == nil {
+		return 0, 0
+	}
+	return f.lazy.Reads()
+}
+
+// HasSymbols reports whether the file can name any code. It is known without reading the file.
+func (f *File) HasSymbols() bool {
+	if f.lazy == nil {
+		return f.Counts.HasSymbols()
+	}
+	return f.lazy.Present(lazy.Funcs) || f.lazy.Present(lazy.Publics)
+}
+
+// HasUnwind reports whether the file can unwind any code. It is known without reading the file.
+func (f *File) HasUnwind() bool {
+	if f.lazy == nil {
+		return f.Counts.HasUnwind()
+	}
+	return f.lazy.Present(lazy.Win) || f.lazy.Present(lazy.CFI)
+}
+
+// HasLines reports whether the file knows source files, and HasInlines whether it knows calls that were inlined. Both are known without
+// reading the file.
+func (f *File) HasLines() bool {
+	if f.lazy == nil {
+		return f.Counts.LineRecords > 0
+	}
+	return f.lazy.Present(lazy.Files)
+}
+
+// HasInlines is described at HasLines.
+func (f *File) HasInlines() bool {
+	if f.lazy == nil {
+		return f.Counts.Inlines > 0
+	}
+	return f.lazy.Present(lazy.Origins)
+}
+
+// Complete reads the whole file, and from then on answers come from its index. It reports whether any answer that was given
+// before is now another one. Nothing is changed by an error, which is one of the Source.
+func (f *File) Complete(progress func(done, total int64)) (changed bool, err error) {
+	if f.lazy != nil {
+		if err := f.readAll(progress); err != nil {
+			return false, err
+		}
+		f.verify()
+	}
+	return f.Revised(), nil
+}
+
+// Revised reports, once, whether answers were given that are others by now, because the file turned out not to be sorted
+// or was completed.
+func (f *File) Revised() bool {
+	r := f.revised
+	f.revised = false
+	return r
+}
+
+// readAll makes the pass over the whole file.
+func (f *File) readAll(progress func(done, total int64)) error {
+	s := &scanner{f: newFile(f.src, f.opt)}
+	if err := s.runStreamed(f.src, 0, f.src.Size, f.opt.Workers, progress); err != nil {
+		return err
+	}
+	s.f.finish(s)
+	f.become(s.f)
+	return nil
+}
+
+// become takes the index of another File.
+func (f *File) become(n *File) {
+	n.answers, n.lost, n.revised = f.answers, f.lost, f.revised
+	*f = *n
+	f.reset()
+}
+
+// indexSection indexes a STACK section by a pass over it. What belongs to its records is read when it is wanted, as in a search.
+func (f *File) indexSection(section lazy.Section) error {
+	from, to, err := f.lazy.Range(section)
+	if err != nil {
+		return err
+	}
+	s := &scanner{f: newFile(f.src, f.opt), section: section}
+	if err := s.runStreamed(f.src, from, to, f.opt.Workers, f.opt.Progress); err != nil {
+		return err
+	}
+	for k := range f.tables {
+		if t := tableKind(k); tableSection[k] == section {
+			s.f.settle(t)
+			f.tables[k] = s.f.tables[k]
+		}
+	}
+	f.indexed[section] = true
+	f.lazy.SetIndexed(section)
+	f.reset()
+	return nil
+}
+
+// tableSection is the section that a table is of.
+var tableSection = [numTables]lazy.Section{lazy.Funcs, lazy.CFI, lazy.Win, lazy.Win, lazy.Publics, lazy.Files, lazy.Origins}
+
+// settled runs a lookup until it is not stopped by a section that is not sorted.
+func settled[T, A any](f *File, do func() (T, A, error)) (v T, a A, err error) {
+	for {
+		v, a, err = do()
+		var u lazy.Unsorted
+		if err == nil || f.batch || !errors.As(err, &u) {
+			return v, a, err
+		}
+		var failed error
+		if f.lazy == nil { // see sure; what was answered was not noted
+			f.revised = true
+		}
+		if f.lazy != nil && (u.Section == lazy.CFI || u.Section == lazy.Win) && !f.indexed[u.Section] {
+			failed = f.indexSection(u.Section)
+		} else {
+			failed = f.readAll(f.opt.Progress)
+		}
+		if errors.As(failed, &u) {
+			failed = f.readAll(f.opt.Progress)
+		}
+		if failed != nil {
+			return v, a, failed
+		}
+		f.verify()
+	}
+}
+
+// Prefetch looks up the unwind records at some addresses, and the symbols at others, where a reader reads many places at once better than
+// one after the other; what it finds is there when it is asked for. It changes no answer: errors are left to whoever asks.
+func (f *File) Prefetch(rules, functions []uint64) {
+	f.prefetch(rules, f.Lacks, func(rva uint64) error {
+		c, covered, err := f.cfi(rva)
+		if err == nil && covered {
+			f.cfis.put(rva, c)
+		} else if err == nil && f.lazy.Present(lazy.Win) {
+			_, _, err = f.frameData(rva)
+		}
+		return err
+	})
+	f.prefetch(functions, func(rva uint64) bool { return !f.symbols.has(rva) }, func(rva uint64) error {
+		s, ok, err := f.lookup(rva)
+		if err == nil && ok == symbol.Yes {
+			f.symbols.put(rva, s)
+		}
+		return err
+	})
+}
+
+// Lacks reports whether Prefetch would help to find the unwind records at an address.
+func (f *File) Lacks(rva uint64) bool {
+	return f.lazy != nil && f.src.ReadsMany() && !f.rows.has(rva) && !f.cfis.has(rva)
+}
+
+// prefetch runs the lookups of those addresses that are lacking, by address, some at a time.
+func (f *File) prefetch(list []uint64, lacking func(uint64) bool, lookup func(uint64) error) {
+	if f.lazy == nil || !f.src.ReadsMany() {
+		return
+	}
+	list = slices.DeleteFunc(slices.Clone(list), func(rva uint64) bool { return !lacking(rva) })
+	slices.Sort(list)
+	list = slices.Compact(list)
+	f.batch = true
+	defer func() { f.batch = false }()
+	// The error is left to whoever asks for what is lacking.
+	f.lazy.Batch(len(list), func(i int) error { return lookup(list[i]) })
+}

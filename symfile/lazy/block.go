@@ -1,0 +1,251 @@
+package lazy
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+	"runtime"
+	"slices"
+)
+
+// slack is how many bytes of memory there are behind a block, for parsers that look at eight bytes at a time.
+const slack = 16
+
+// block is a block of the file and the records in it: those of the lines behind whose first newline it begins.
+type block struct {
+	n       int64
+	data    []byte
+	entries [numSections][]Entry
+	// order are the sections in the order of the block's lines, each once for each run.
+	order []Section
+	// descends: the keys of a section do not grow. code: nor do those of FUNC and PUBLIC records together.
+	descends            [numSections]bool
+	code                bool
+	hasCode             bool
+	firstCode, lastCode uint64 // keys of FUNC and PUBLIC records
+	cut                 bool   // a record goes on beyond the block before its fields end
+}
+
+// parse finds the records of a block.
+func (f *File) parse(n int64, data []byte) *block {
+	b := &block{n: n, data: data}
+	base := n * f.step
+	at := 0
+	if n > 0 {
+		at = Newline(data, 0) + 1
+	}
+	for int64(at) <= f.step && at < len(data) {
+		end := Newline(data, at)
+		l := f.classify(data[at:end])
+		if l.Section != None && (len(b.order) == 0 || b.order[len(b.order)-1] != l.Section) {
+			b.order = append(b.order, l.Section)
+		}
+		if l.Head {
+			b.add(l, base+int64(at))
+		}
+		b.cut = b.cut || l.Bad && end == len(data)
+		at = end + 1
+	}
+	return b
+}
+
+// add takes a record in, unless one before it in the block has its code or its key: the index drops it too (of equal starts, it keeps the shorter).
+func (b *block) add(l Line, off int64) {
+	e := Entry{l.Key, l.Size, off}
+	if l.Section == Funcs || l.Section == Publics {
+		if !b.hasCode {
+			b.hasCode, b.firstCode = true, l.Key
+		}
+		b.code = b.code || l.Key < b.lastCode
+		b.lastCode = l.Key
+	}
+	list := b.entries[l.Section]
+	sized := l.Section == Funcs || l.Section == CFI
+	if sized && (e.Size == 0 || e.Key+e.Size < e.Key) {
+		return
+	}
+	if k := len(list); k > 0 {
+		switch last := &list[k-1]; {
+		case e.Key < last.Key:
+			b.descends[l.Section] = true
+		case e.Key == last.Key:
+			if sized && e.Size < last.Size {
+				*last = e
+			}
+			return
+		case sized && last.Has(e.Key):
+			return
+		}
+	}
+	b.entries[l.Section] = append(list, e)
+}
+
+// admit checks a block against what is known of the file, and adds its fences.
+func (f *File) admit(b *block) error {
+	if f.seen[b.n] {
+		return nil // it was read before
+	}
+	if !f.mixed && f.mixes(b) {
+		f.mixed = true
+		f.reset()
+		for _, known := range f.cache.all() {
+			if err := f.admit(known); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	f.seen[b.n] = true
+	if f.mixed && b.code || b.cut {
+		return Unsorted{All}
+	}
+	first, last := numSections, None
+	for _, s := range b.order {
+		if s == Publics && f.mixed {
+			s = Funcs
+		}
+		if s < last || b.n < f.bounds[s][0] || b.n > f.bounds[s][1] {
+			return Unsorted{All}
+		}
+		first, last = min(first, s), s
+		f.spans[s] = [2]int64{min(f.spans[s][0], b.n), max(f.spans[s][1], b.n)}
+	}
+	if last == None {
+		return nil
+	}
+	for s := Files; s < numSections; s++ {
+		if last < s {
+			f.bounds[s][0] = max(f.bounds[s][0], b.n+1)
+		}
+		if first > s {
+			f.bounds[s][1] = min(f.bounds[s][1], b.n-1)
+		}
+		list := b.entries[s]
+		fs := f.fences[s]
+		var at fence
+		switch together := s == Publics && f.mixed; { // then FUNC and PUBLIC records have to be in order, too
+		case together && b.hasCode:
+			at = fence{n: b.n, first: b.firstCode, last: b.lastCode, lastEnd: b.lastCode}
+		case together || len(list) == 0 || f.unsorted[s]:
+			continue
+		default:
+			end := list[len(list)-1]
+			at = fence{b.n, list[0].Key, end.Key, end.Key + end.Size, list[0].Off, end.Off}
+		}
+		i, _ := slices.BinarySearchFunc(fs, b.n, func(a fence, n int64) int { return int(a.n - n) })
+		if b.descends[s] && !(s == Publics && f.mixed) || i > 0 && !fs[i-1].before(&at) || i < len(fs) && !at.before(&fs[i]) {
+			if s == Publics && f.mixed {
+				return Unsorted{All}
+			}
+			f.unsorted[s] = true
+			continue
+		}
+		f.fences[s] = slices.Insert(fs, i, at)
+	}
+	return nil
+}
+
+// before reports whether a fence is in order with the next one: no record reaches into the code of a later one.
+func (a *fence) before(b *fence) bool {
+	return a.last < b.first && a.lastEnd <= b.first || a.last == b.first && a.lastEnd == a.last
+}
+
+// mixes reports whether a block shows that PUBLIC records are among the FUNC records.
+func (f *File) mixes(b *block) bool {
+	for i, s := range b.order {
+		if s == Publics && (slices.Contains(b.order[i:], Funcs) || b.n < f.spans[Funcs][1]) || s == Funcs && b.n > f.spans[Publics][0] {
+			return true
+		}
+	}
+	return false
+}
+
+// cache keeps the blocks that were used last.
+type cache struct {
+	most   int
+	blocks map[int64]*cached
+	clock  int64
+	free   [][]byte // memory of blocks that are not kept any more
+}
+
+type cached struct {
+	*block
+	used int64
+}
+
+// get is a block that is kept, or nil.
+func (c *cache) get(n int64) *block {
+	b := c.blocks[n]
+	if b == nil {
+		return nil
+	}
+	c.clock++
+	b.used = c.clock
+	return b.block
+}
+
+// room is memory for n bytes, which fit into a block of a size.
+func (c *cache) room(n, size int64) []byte {
+	if last := len(c.free) - 1; last >= 0 {
+		b := c.free[last]
+		c.free = c.free[:last]
+		return b[:n]
+	}
+	return make([]byte, n, size+slack)
+}
+
+// put keeps a block. Those that are not kept any more are not to be looked at.
+func (c *cache) put(b *block) {
+	if c.blocks == nil {
+		c.blocks = map[int64]*cached{}
+	}
+	if len(c.blocks) >= c.most { // the older half goes, so that few are looked at to find which
+		var uses []int64
+		for _, k := range c.blocks {
+			uses = append(uses, k.used)
+		}
+		slices.Sort(uses)
+		for n, k := range c.blocks {
+			if k.used < uses[len(uses)/2] {
+				c.free = append(c.free, k.data)
+				delete(c.blocks, n)
+			}
+		}
+	}
+	c.clock++
+	c.blocks[b.n] = &cached{b, c.clock}
+}
+
+// all are the blocks that are kept.
+func (c *cache) all() []*block {
+	var out []*block
+	for _, b := range c.blocks {
+		out = append(out, b.block)
+	}
+	return out
+}
+
+const (
+	ones  = 0x0101010101010101
+	highs = 0x80 * ones
+)
+
+// Newline is the index of the next newline in b from i on; len(b) if there is none.
+func Newline(b []byte, i int) int {
+	if runtime.GOARCH != "wasm" {
+		if k := bytes.IndexByte(b[i:], '\n'); k >= 0 {
+			return i + k
+		}
+		return len(b)
+	}
+	for ; i+8 <= len(b); i += 8 { // in wasm IndexByte takes byte after byte
+		w := binary.LittleEndian.Uint64(b[i:i+8]) ^ '\n'*ones
+		if m := (w - ones) &^ w & highs; m != 0 {
+			return i + bits.TrailingZeros64(m)>>3
+		}
+	}
+	for i < len(b) && b[i] != '\n' {
+		i++
+	}
+	return i
+}

@@ -1,0 +1,444 @@
+// Package lazy searches a large symbol file where it lies.
+//
+// A file is a sequence of sections, each sorted by one key, as all writers leave them (but for STACK CFI, which Linux linkers leave in the
+// order of the object files). Opening a file reads evenly spaced blocks. Every block that was read gives fence keys: the first and
+// the last key that it has of a section. A lookup is bracketed by two fences, guesses the block between them by interpolation, and bisects
+// where that misses. A batch of lookups runs in rounds: each round reads the blocks that all of them lack at once.
+//
+// Fences out of order mean that a section is not sorted. Whoever looks something up there is told so (Unsorted), and indexes that section.
+// What no block has shown is not noticed: a full index has to verify the answers.
+package lazy
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sort"
+
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// Section is a run of a file's records of one kind, in the order in which writers put them.
+type Section uint8
+
+const (
+	// None is for lines that may be anywhere: blank ones, MODULE, INFO.
+	None Section = iota
+	Files
+	Origins
+	// Funcs are FUNC records and their lines; PUBLIC records too where a writer sorts both together.
+	Funcs
+	Publics
+	// Win are the STACK WIN records. They are nested and not searched.
+	Win
+	CFI
+	numSections
+	// All is the whole file, in Unsorted: its sections are not in order.
+	All = numSections
+)
+
+// Line is what a line is to a search.
+type Line struct {
+	Section Section
+	// Head: the line is a record that is searched for. Others belong to the record before, or cannot be used.
+	Head bool
+	// Bad: the line is a record that would be searched for if its fields could be used.
+	Bad bool
+	// Key is the record's address or number, Size its code in bytes; 0 for records without one.
+	Key, Size uint64
+}
+
+// Entry is a record that was found, and its offset in the file.
+type Entry struct {
+	Key, Size uint64
+	Off       int64
+}
+
+// Has reports whether the record's code covers an address.
+func (e *Entry) Has(key uint64) bool { return key >= e.Key && key-e.Key < e.Size }
+
+// Unsorted is the error of a lookup in a section that is not sorted.
+type Unsorted struct{ Section Section }
+
+func (u Unsorted) Error() string {
+	return fmt.Sprintf("section %d of the symbol file is not sorted", u.Section)
+}
+
+// ErrMissing is the error of a lookup in a Batch that lacks a block.
+var ErrMissing = errors.New("a block was not read yet")
+
+const (
+	// BlockSize is the unit of reading in a browser, in bytes. A read costs little more up to 64 KiB, but what comes has to be looked at.
+	BlockSize = 16 << 10
+	// overlap is how far a block goes on beyond where the next one begins: at the front of a line are the fields that it is searched by.
+	overlap = 256
+	// probes is how many blocks opening a file reads.
+	probes = 64
+	// cacheSize bounds the blocks that are kept, in bytes, and maxLine what is read of a line.
+	cacheSize = 16 << 20
+	maxLine   = 1 << 20
+)
+
+// fence is what a block has of a section: its first and last key, and where they are.
+type fence struct {
+	n                 int64 // of the block
+	first, last       uint64
+	lastEnd           uint64 // where the code of the last record ends
+	firstOff, lastOff int64
+}
+
+// File is a symbol file that is searched. It is not for use by several goroutines at once.
+type File struct {
+	src      *input.Source
+	classify func(line []byte) Line
+	size     int64 // of a block
+	step     int64 // from one block to the next
+	count    int64 // of blocks
+	cache    cache
+
+	fences [numSections][]fence // by block
+	// bounds are the first and the last block that may have lines of a section.
+	bounds [numSections][2]int64
+	// spans are the first and the last block that are known to have some.
+	spans    [numSections][2]int64
+	unsorted [numSections]bool
+	seen     map[int64]bool // blocks that were read
+	// mixed: PUBLIC records are among the FUNC records.
+	mixed bool
+	// broken: the sections are not in order. Nothing can be found any more.
+	broken bool
+
+	missing map[int64]bool // in a batch: blocks that are lacking
+	misses  map[query]int  // in a batch: how often a lookup guessed
+	reads   int64
+	bytes   int64
+}
+
+type query struct {
+	s   Section
+	key uint64
+}
+
+// Open reads evenly spaced blocks of a file. classify says what a line is; it is given a line without its end, which may be cut. The errors are the
+// reader's, and Unsorted{All} if the sections are not in order.
+func Open(src *input.Source, blockSize int64, classify func(line []byte) Line) (*File, error) {
+	f := &File{src: src, classify: classify, size: max(blockSize, 4*overlap)}
+	f.step = f.size - overlap
+	f.count = (src.Size + f.step - 1) / f.step
+	f.cache.most = int(max(cacheSize/f.size, 2*probes))
+	f.reset()
+	var list []int64
+	for i := range int64(probes) {
+		if n := (f.count - 1) * i / (probes - 1); len(list) == 0 || n > list[len(list)-1] {
+			list = append(list, n)
+		}
+	}
+	if err := f.read(list); err != nil {
+		return nil, err
+	}
+	for s := Files; s < numSections; s++ {
+		if err := f.locate(s); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// reset forgets the fences.
+func (f *File) reset() {
+	f.fences = [numSections][]fence{}
+	f.seen = map[int64]bool{}
+	for s := range f.bounds {
+		f.bounds[s], f.spans[s] = [2]int64{0, f.count - 1}, [2]int64{f.count, -1}
+	}
+}
+
+// Reads are how many blocks were read, and how many bytes.
+func (f *File) Reads() (reads, bytes int64) { return f.reads, f.bytes }
+
+// Present reports whether the file has lines of a section.
+func (f *File) Present(s Section) bool { return f.spans[s][1] >= 0 }
+
+// Mixed reports whether PUBLIC records are among the FUNC records.
+func (f *File) Mixed() bool { return f.mixed }
+
+// SetIndexed says that somebody else has an index of a section: it need not be sorted.
+func (f *File) SetIndexed(s Section) { f.unsorted[s], f.fences[s] = true, nil }
+
+// locate finds a block of a section that no block has shown so far, if there is one.
+func (f *File) locate(s Section) error {
+	for !f.Present(s) {
+		n, ok := f.unread(f.bounds[s][0]-1, f.bounds[s][1]+1, (f.bounds[s][0]+f.bounds[s][1])/2)
+		if !ok {
+			return nil
+		}
+		if _, err := f.block(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Range is the part of the file that has a section's lines, in bytes. Lines of other sections may be at its ends.
+func (f *File) Range(s Section) (from, to int64, err error) {
+	if err := f.locate(s); err != nil || !f.Present(s) {
+		return 0, 0, err
+	}
+	for side := range 2 { // it begins between a block that has none of it and the first that is known to have it, and ends likewise
+		for {
+			lo, hi := f.bounds[s][0]-1, f.spans[s][0]
+			if side == 1 {
+				lo, hi = f.spans[s][1], f.bounds[s][1]+1
+			}
+			n, ok := f.unread(lo, hi, (lo+hi)/2)
+			if !ok {
+				break
+			}
+			if _, err := f.block(n); err != nil {
+				return 0, 0, err
+			}
+		}
+	}
+	return f.bounds[s][0] * f.step, min(f.src.Size, (f.bounds[s][1]+1)*f.step+1), nil
+}
+
+// unread is the block nearest to n, strictly between two, that was not read.
+func (f *File) unread(lo, hi, n int64) (int64, bool) {
+	for d := int64(0); n-d > lo || n+d < hi; d++ {
+		if m := n + d; m > lo && m < hi && !f.seen[m] {
+			return m, true
+		}
+		if m := n - d; m > lo && m < hi && !f.seen[m] {
+			return m, true
+		}
+	}
+	return 0, false
+}
+
+// Find is the last record of a section whose key is at or below key. Of records whose code overlaps, the one that starts first counts. The errors are
+// the reader's, Unsorted, and in a Batch ErrMissing.
+func (f *File) Find(s Section, key uint64) (e Entry, ok bool, err error) {
+	q := query{s, key}
+	for misses := f.misses[q]; ; misses++ {
+		switch {
+		case f.broken:
+			return e, false, Unsorted{All}
+		case f.unsorted[s]:
+			return e, false, Unsorted{s}
+		}
+		fs := f.fences[s]
+		i := sort.Search(len(fs), func(i int) bool { return fs[i].first > key })
+		lo, hi := f.bounds[s][0]-1, f.bounds[s][1]+1
+		if i < len(fs) {
+			hi = fs[i].n
+		}
+		if i > 0 {
+			at := fs[i-1]
+			if lo = at.n; key <= at.last || key < at.lastEnd {
+				return f.in(s, i-1, key)
+			}
+		}
+		guess := (lo + hi) / 2
+		if misses%3 < 2 && len(fs) > 0 {
+			guess = guessBetween(fs, i, key) / f.step
+		}
+		n, more := f.unread(lo, hi, min(max(guess, lo+1), hi-1))
+		switch {
+		case !more && i == 0:
+			return e, false, nil
+		case !more:
+			return f.in(s, i-1, key)
+		}
+		if f.misses != nil {
+			f.misses[q] = misses + 1
+		}
+		if _, err := f.block(n); err != nil {
+			return e, false, err
+		}
+	}
+}
+
+// guessBetween is about at which offset a key is, between the fences i-1 and i: by interpolation, or beyond the first or the last fence by
+// the keys that it has.
+func guessBetween(fs []fence, i int, key uint64) int64 {
+	var from, to uint64
+	var fromOff, toOff int64
+	switch at := fs[min(i, len(fs)-1)]; {
+	case i > 0 && i < len(fs):
+		from, fromOff, to, toOff = fs[i-1].last, fs[i-1].lastOff, at.first, at.firstOff
+	default:
+		from, fromOff, to, toOff = at.first, at.firstOff, at.last, at.lastOff
+	}
+	if from == to {
+		return fromOff
+	}
+	const most = 1 << 50
+	off := float64(fromOff) + (float64(key)-float64(from))/(float64(to)-float64(from))*float64(toOff-fromOff)
+	return int64(min(max(off, 0), most))
+}
+
+// in is Find where the record is in the block of a fence.
+func (f *File) in(s Section, i int, key uint64) (e Entry, ok bool, err error) {
+	at := f.fences[s][i]
+	b, err := f.block(at.n)
+	if err != nil {
+		return e, false, err
+	}
+	list := b.entries[s]
+	k := sort.Search(len(list), func(i int) bool { return list[i].Key > key }) - 1
+	if k < 0 {
+		return e, false, nil
+	}
+	if k == 0 { // one before this block may be at the same address, or reach into its code
+		before := f.bounds[s][0] - 1
+		if i > 0 {
+			before = f.fences[s][i-1].n
+		}
+		if n, ok := f.unread(before, at.n, at.n-1); ok {
+			if _, err := f.block(n); err != nil {
+				return e, false, err
+			}
+			return f.Find(s, key)
+		}
+		if i > 0 && f.fences[s][i-1].last == at.first {
+			return f.in(s, i-1, key)
+		}
+	}
+	return list[k], true, nil
+}
+
+// PublicAfter is the last PUBLIC record at or below key, and not before the FUNC record at an offset (0 for the first), of a file that mixes
+// them. The errors are those of Find.
+func (f *File) PublicAfter(off int64, key uint64) (e Entry, ok bool, err error) {
+	for n := max(f.bounds[Funcs][0], max(0, off-1)/f.step); n <= f.bounds[Funcs][1]; n++ {
+		b, err := f.block(n)
+		if err != nil {
+			return e, false, err
+		}
+		for _, p := range b.entries[Publics] {
+			if p.Off > off && p.Key <= key && (!ok || p.Key > e.Key) {
+				e, ok = p, true
+			}
+		}
+		if fs := b.entries[Funcs]; len(fs) > 0 && fs[len(fs)-1].Key > key {
+			break
+		}
+	}
+	return e, ok, nil
+}
+
+// Lines calls fn with the lines from an offset on, without their ends and cut at 1 MiB, until it answers false. The errors are the reader's, and in
+// a Batch ErrMissing.
+func (f *File) Lines(off int64, fn func(line []byte) bool) error {
+	var carry []byte
+	for off < f.src.Size {
+		b, err := f.block(off / f.step)
+		if err != nil {
+			return err
+		}
+		data := b.data[off-b.n*f.step:]
+		off += int64(len(data))
+		for at := 0; at < len(data); {
+			end := Newline(data, at)
+			line := data[at:end]
+			if end == len(data) && off < f.src.Size {
+				if len(carry) < maxLine {
+					carry = append(carry, line...)
+				}
+				break
+			}
+			if carry != nil {
+				line, carry = append(carry, line...), nil
+			}
+			if !fn(line[:min(len(line), maxLine)]) {
+				return nil
+			}
+			at = end + 1
+		}
+	}
+	if carry != nil {
+		fn(carry)
+	}
+	return nil
+}
+
+// Batch runs n lookups in rounds: those that lack blocks are run again when the blocks of all of them were read. A lookup's error is
+// left to whoever makes it again. The error is the reader's.
+func (f *File) Batch(n int, lookup func(i int) error) error {
+	left := make([]int, n)
+	for i := range left {
+		left[i] = i
+	}
+	f.misses = map[query]int{}
+	defer func() { f.missing, f.misses = nil, nil }()
+	for len(left) > 0 {
+		f.missing = map[int64]bool{}
+		again := left[:0]
+		for _, i := range left {
+			if len(f.missing) >= f.cache.most/2 { // what is read now must still be there when it is looked at
+				again = append(again, i)
+			} else if err := lookup(i); errors.Is(err, ErrMissing) {
+				again = append(again, i)
+			}
+		}
+		list := make([]int64, 0, len(f.missing))
+		for n := range f.missing {
+			list = append(list, n)
+		}
+		slices.Sort(list)
+		f.missing = nil
+		if err := f.read(list); err != nil || len(list) == 0 {
+			return err
+		}
+		left = again
+	}
+	return nil
+}
+
+// block is a block of the file, which is read unless it is at hand. In a batch, it is missing then.
+func (f *File) block(n int64) (*block, error) {
+	if f.broken {
+		return nil, Unsorted{All}
+	}
+	if b := f.cache.get(n); b != nil {
+		return b, nil
+	}
+	if f.missing != nil {
+		f.missing[n] = true
+		return nil, ErrMissing
+	}
+	if err := f.read([]int64{n}); err != nil {
+		return nil, err
+	}
+	return f.cache.get(n), nil
+}
+
+// read reads blocks, which must be in the order of the file, by one call.
+func (f *File) read(list []int64) error {
+	parts := make([]input.Part, len(list))
+	for i, n := range list {
+		off := n * f.step
+		parts[i] = input.Part{Off: off, Data: f.cache.room(min(f.size, f.src.Size-off), f.size)}
+		f.bytes += int64(len(parts[i].Data))
+	}
+	f.reads += int64(len(list))
+	if len(list) == 0 {
+		return nil
+	}
+	if err := f.src.ReadMany(parts); err != nil && err != io.EOF {
+		return f.src.Wrap("symbol file", parts[0].Off, err)
+	}
+	blocks := make([]*block, len(list))
+	for i, n := range list {
+		blocks[i] = f.parse(n, parts[i].Data)
+		f.cache.put(blocks[i])
+	}
+	for _, b := range blocks {
+		if err := f.admit(b); err != nil {
+			f.broken = true
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+package symfile
+
+import "github.com/crashpane/crashpane/symfile/lazy"
+
+// Where records are is asked here: of the index, or of a search. What a search has answered is compared with what an index says when there is
+// one. An answer is made of the text at the offsets where its records were found, so these are logged and compared.
+
+// question is about where a record is: an address, or a number.
+type question struct {
+	of  tableKind
+	arg uint64
+}
+
+// maxAnswers bounds how many answers are logged.
+const maxAnswers = 1 << 17
+
+// searches reports whether a section is searched.
+func (f *File) searches(s lazy.Section) bool { return f.lazy != nil && !f.indexed[s] }
+
+func recOf(e lazy.Entry) rec { return rec{rva: e.Key, size: e.Size, off: e.Off} }
+
+// find is where the record is for an address or a number: the last FUNC that counts and starts at or below it, which need not cover it, the
+// PUBLIC that it belongs to, the STACK record that covers it, the FILE or INLINE_ORIGIN of that number.
+func (f *File) find(k tableKind, arg uint64) (r rec, ok bool, err error) {
+	if k == tablePublics {
+		fn, has, err := f.find(tableFuncs, arg)
+		if err != nil {
+			return rec{}, false, err
+		}
+		r, ok, err = f.findPublic(arg, fn, has)
+		return r, ok && !(has && fn.rva >= r.rva), err
+	}
+	s := tableSection[k]
+	switch search := f.searches(s); {
+	case search && s == lazy.Win:
+		if f.lazy.Present(s) {
+			err = lazy.Unsorted{Section: s} // its records are inside one another
+		}
+		return rec{}, false, err
+	case search:
+		e, found, err := f.lazy.Find(s, arg)
+		if err == nil && k == tableInits && !(found && e.Has(arg)) && f.lazy.Present(s) && f.src.Slice == 0 {
+			// Few objects of those that were linked may be out of order, so that no fence shows it. Not of a file on a server: that
+			// would be to fetch all of the section.
+			err = lazy.Unsorted{Section: s}
+		}
+		if err != nil {
+			return rec{}, false, err
+		}
+		r, ok = recOf(e), found
+	case k == tableWin4 || k == tableWin0:
+		r, ok = f.tables[k].innermost(arg)
+	default:
+		r, ok = f.tables[k].last(arg)
+	}
+	if f.lazy != nil {
+		r.line, r.end = 0, 0 // of a section's index, lines are counted from its start
+	}
+	switch k {
+	case tableInits:
+		ok = ok && r.has(arg)
+	case tableFiles, tableOrigins:
+		ok = ok && r.rva == arg
+	}
+	return r, ok, nil
+}
+
+// findPublic is the last PUBLIC record at or below an address, where fn is the last such FUNC; one before that may be left out.
+func (f *File) findPublic(rva uint64, fn rec, has bool) (rec, bool, error) {
+	if !f.searches(lazy.Publics) {
+		r, ok := f.tables[tablePublics].last(rva)
+		return r, ok, nil
+	}
+	for {
+		mixed := f.lazy.Mixed()
+		var e lazy.Entry
+		var ok bool
+		var err error
+		if !mixed {
+			e, ok, err = f.lazy.Find(lazy.Publics, rva)
+		} else if has {
+			e, ok, err = f.lazy.PublicAfter(fn.off, rva)
+		} else {
+			e, ok, err = f.lazy.PublicAfter(0, rva)
+		}
+		if mixed == f.lazy.Mixed() || err != nil {
+			return recOf(e), ok, err
+		}
+	}
+}
+
+// at is find for an answer, which is logged.
+func (f *File) at(k tableKind, arg uint64) (rec, bool, error) {
+	r, ok, err := f.find(k, arg)
+	if f.lazy == nil || err != nil {
+		return r, ok, err
+	}
+	q := question{k, arg}
+	if _, has := f.answers[q]; !has && len(f.answers) >= maxAnswers {
+		f.lost = true
+	} else if !has {
+		f.answers[q] = sumOf(&r, ok)
+	}
+	return r, ok, err
+}
+
+// verify asks everything again that was asked before, as far as there is an index to answer it.
+func (f *File) verify() {
+	for q, was := range f.answers {
+		if f.searches(tableSection[q.of]) {
+			continue
+		}
+		r, ok, err := f.find(q.of, q.arg)
+		// Lines that are apart from their record were not found by reading on from it.
+		apart := ok && (q.of == tableFuncs || q.of == tableInits) && len(f.extrasOf(&r)) > 0
+		if err != nil || apart || sumOf(&r, ok) != was {
+			f.revised = true
+			delete(f.answers, q)
+		}
+	}
+	if f.lost {
+		f.revised, f.lost = true, false
+	}
+}
+
+// sum is a checksum in the making.
+type sum uint64
+
+func (h *sum) add(v uint64) { *h = (*h ^ sum(v)) * 0x9e3779b97f4a7c15; *h ^= *h >> 29 }
+
+// sumOf is a checksum of where a record is.
+func sumOf(r *rec, ok bool) uint64 {
+	if !ok {
+		return 0
+	}
+	h := sum(1)
+	h.add(uint64(r.off))
+	h.add(r.rva)
+	h.add(r.size)
+	return uint64(h)
+}

@@ -1,0 +1,55 @@
+package session
+
+import "github.com/crashpane/crashpane/walker"
+
+// Where a symbol file is searched, looking up many addresses at once costs little more than looking up one. A walk asks address by address, and
+// which one is next only the rules of the last tell. But it is on the stack: the words there that point into the module's code are looked up
+// together. That changes no answer.
+
+// prefetchWords is how many words of a stack are looked at for addresses at a time, and prefetchRules how many of these are looked up.
+const prefetchWords, prefetchRules = 4096, 256
+
+// prefetch is for the walk of one thread.
+type prefetch struct {
+	y     *symbols
+	steps *walker.Steps
+	seen  map[int]uint64 // module → address on the stack up to which
+}
+
+// rules looks up the unwind rules that the next step lacks, and with them those that later steps in the same module may ask for. Of a file on a
+// server, where each block is a request, only those of the next step.
+func (p *prefetch) rules() {
+	module, rva := p.steps.Wants()
+	if module < 0 || p.y.d.ignored[module] {
+		return
+	}
+	f := p.y.file(module)
+	if f == nil || !f.Lacks(rva) {
+		return
+	}
+	list := []uint64{rva}
+	if p.y.d.modules[module].item.src.Slice == 0 {
+		if p.seen == nil {
+			p.seen = map[int]uint64{}
+		}
+		for left := prefetchWords; left > 0 && len(list) < prefetchRules; left -= 64 {
+			p.seen[module] = p.steps.Words(p.seen[module], 64, func(m int, rva uint64) {
+				if m == module {
+					list = append(list, rva)
+				}
+			})
+		}
+	}
+	f.Prefetch(list, nil)
+}
+
+// names looks up the symbols of all frames.
+func (p *prefetch) names() {
+	byModule := map[int][]uint64{}
+	p.steps.Unnamed(func(module int, rva uint64) { byModule[module] = append(byModule[module], rva) })
+	for module, list := range byModule {
+		if f := p.y.file(module); f != nil {
+			f.Prefetch(nil, list)
+		}
+	}
+}
