@@ -67,7 +67,7 @@ for (const scheme of ["light", "dark"]) {
       await tab.page.click("#side-why");
       assert.deepEqual(await complaints(), [], "why");
       await tab.page.fill("#search", "nothing is called so");
-      await tab.sees("No thread matches.");
+      await tab.sees("Not found");
       assert.deepEqual(await complaints(), [], "nothing found");
       await tab.page.click("#help-button");
       await tab.page.waitForSelector("[role=dialog]");

@@ -51,7 +51,8 @@ afterEach(async () => {
 
 // Follows what is said at the module that is shown.
 async function assign(file) {
-  const module = await tab.page.locator(".module-acts h3").innerText();
+  const title = tab.page.locator(".module-acts h3", { hasText: /./ });
+  const module = await title.innerText();
   await tab.sees("Add its symbol file, then choose it here.");
   const [chooser] = await Promise.all([tab.page.waitForEvent("filechooser"), tab.page.locator(".assign-line").getByRole("button", { name: "Add files" }).click()]);
   await chooser.setFiles(file);
@@ -65,7 +66,7 @@ async function assign(file) {
 
 test("what is said beside the verdict leads to the control, and the symbols chosen there are used", async () => {
   await tab.drop([noIDs]);
-  await tab.sees("the dump has no id for it");
+  await tab.sees("The dump has no id for");
   await tab.page.locator(".verdict-finding").getByRole("button", { name: "Assign symbols" }).click();
   const module = await assign(symbols);
   // And taken back.
@@ -76,7 +77,7 @@ test("what is said beside the verdict leads to the control, and the symbols chos
 test("so does each finding", async () => {
   await tab.drop([noIDs]);
   await tab.page.locator("#tab-findings").click();
-  const finding = tab.page.locator(".finding", { hasText: "the dump has no id for it" }).first();
+  const finding = tab.page.locator(".finding", { hasText: "The dump has no id for" }).first();
   await finding.getByRole("button", { name: /^Assign symbols to / }).click();
   await assign(symbols);
 });
