@@ -451,10 +451,11 @@ export interface ReportAdditions {
   policy: Policy;
   process: string | null;
   process_id: number | null;
-  product: { channel: string | null; name: string | null; process_type: string | null; version: string | null };
+  product: Product;
   /** Of this key's form. */
   report_version: number;
-  said: { source: string; text: string }[];
+  /** What the program itself said of its end, the most telling first. */
+  said: Said[];
   system: string | null;
   wanted_symbols: MissingSymbol[];
   warnings: SymbolWarning[];
@@ -465,12 +466,35 @@ export interface CrashAdditions {
   analysis: unknown;
   guesses: string[];
   params: string[];
+  /** The first call that is a user's; null without frames. */
+  place: Place | null;
   reason_breakpad: string;
   /** The process did not crash: a dump was asked for. */
   requested: boolean;
   /** What the process did, as it follows its name: "tried to read 8 bytes at 0x10: null pointer plus 16, through rax". */
   sentence: string;
+  /** Words by which equal crashes are grouped; null if nothing crashed. */
+  signature: string | null;
   thread_id: number;
+}
+
+/** A call by its index into the crashed thread's frames and, or null, into the frame's inlined calls. */
+export interface Place {
+  frame: number;
+  inline: number | null;
+}
+
+/** What annotations say of the program. */
+export interface Product {
+  channel: string | null;
+  name: string | null;
+  process_type: string | null;
+  version: string | null;
+}
+
+export interface Said {
+  source: string;
+  text: string;
 }
 
 export interface Diagnostic {
