@@ -236,7 +236,12 @@ func (f *File) Find(s Section, key uint64) (e Entry, ok bool, err error) {
 		if i > 0 {
 			at := fs[i-1]
 			if lo = at.n; key <= at.last || key < at.lastEnd {
-				return f.in(s, i-1, key)
+				e, ok, again, err := f.in(s, i-1, key)
+				if !again || err != nil {
+					return e, ok, err
+				}
+				misses--
+				continue
 			}
 		}
 		guess := (lo + hi) / 2
@@ -248,7 +253,12 @@ func (f *File) Find(s Section, key uint64) (e Entry, ok bool, err error) {
 		case !more && i == 0:
 			return e, false, nil
 		case !more:
-			return f.in(s, i-1, key)
+			e, ok, again, err := f.in(s, i-1, key)
+			if !again || err != nil {
+				return e, ok, err
+			}
+			misses--
+			continue
 		}
 		if f.misses != nil {
 			f.misses[q] = misses + 1
@@ -278,34 +288,36 @@ func guessBetween(fs []fence, i int, key uint64) int64 {
 	return int64(min(max(off, 0), most))
 }
 
-// in is Find where the record is in the block of a fence.
-func (f *File) in(s Section, i int, key uint64) (e Entry, ok bool, err error) {
-	at := f.fences[s][i]
-	b, err := f.block(at.n)
-	if err != nil {
-		return e, false, err
-	}
-	list := b.entries[s]
-	k := sort.Search(len(list), func(i int) bool { return list[i].Key > key }) - 1
-	if k < 0 {
-		return e, false, nil
-	}
-	if k == 0 { // one before this block may be at the same address, or reach into its code
+// in is Find where the record is in the block of a fence. again says that a block before it was read, and Find has to begin anew.
+func (f *File) in(s Section, i int, key uint64) (e Entry, ok, again bool, err error) {
+	for {
+		at := f.fences[s][i]
+		b, err := f.block(at.n)
+		if err != nil {
+			return e, false, false, err
+		}
+		list := b.entries[s]
+		k := sort.Search(len(list), func(i int) bool { return list[i].Key > key }) - 1
+		if k < 0 {
+			return e, false, false, nil
+		}
+		if k > 0 {
+			return list[k], true, false, nil
+		}
+		// One before this block may be at the same address, or reach into its code.
 		before := f.bounds[s][0] - 1
 		if i > 0 {
 			before = f.fences[s][i-1].n
 		}
-		if n, ok := f.unread(before, at.n, at.n-1); ok {
-			if _, err := f.block(n); err != nil {
-				return e, false, err
-			}
-			return f.Find(s, key)
+		if n, unread := f.unread(before, at.n, at.n-1); unread {
+			_, err := f.block(n)
+			return e, false, true, err
 		}
-		if i > 0 && f.fences[s][i-1].last == at.first {
-			return f.in(s, i-1, key)
+		if i == 0 || f.fences[s][i-1].last != at.first {
+			return list[0], true, false, nil
 		}
+		i--
 	}
-	return list[k], true, nil
 }
 
 // PublicAfter is the last PUBLIC record at or below key, and not before the FUNC record at an offset (0 for the first), of a file that mixes
