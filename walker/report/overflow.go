@@ -14,7 +14,7 @@ func (b *builder) overflow() int {
 		return -1
 	}
 	t := &r.Threads[r.Crash.Thread]
-	out := Finding{Kind: FindingOverflow, Thread: t.Index, Module: -1, Text: r.Crash.Event.Did + ": " + r.Crash.Why()}
+	out := Finding{Kind: FindingOverflow, Thread: t.Index, Module: -1, Text: r.Crash.Event.String()}
 	if len(t.Frames) > 0 && t.Frames[0].Regs != nil && !b.hasWord(t.Frames[0].Regs.SP()) {
 		sp := t.Frames[0].Regs.SP()
 		out.Text += "; the dump does not hold the words at the stack pointer"
