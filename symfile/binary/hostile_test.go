@@ -20,7 +20,7 @@ import (
 func elfFiles(t *testing.T) []string {
 	t.Helper()
 	var out []string
-	for _, pattern := range []string{"../elf/testdata/*.elf", "../dwarf/testdata/*.elf", "../sframe/testdata/oracle/*.elf", filepath.Join(corpusRoot, "hostile/*.elf")} {
+	for _, pattern := range []string{"../elf/testdata/*.elf", "../dwarf/testdata/*.elf", "../sframe/testdata/oracle/*.elf", "../../testdata/oracle/*.elf", filepath.Join(corpusRoot, "hostile/*.elf")} {
 		found, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
