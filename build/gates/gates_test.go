@@ -40,6 +40,9 @@ func TestJudgeImport(t *testing.T) {
 		{"surprise", ours("core"), false},
 		{"core", "syscall/js", false},
 		{"wasm/viewer", "syscall/js", true},
+		{"wasm/viewer/engine", ours("web/app"), false},
+		{"wasm/viewer/engine", ours("web/protocol"), true},
+		{"web/protocol", ours("web/app"), false},
 		{"web/app", "honnef.co/go/js/dom/v2", true},
 		{"walker/session", "honnef.co/go/js/dom/v2", false},
 		{"wasm/viewer", "github.com/syumai/workers", false},
@@ -55,12 +58,17 @@ func TestJudgeImport(t *testing.T) {
 
 func TestJudgeLinked(t *testing.T) {
 	clean := []goPackage{{"fmt", nil}, {"main", []string{"fmt"}}}
-	if wrong := judgeLinked(clean); wrong != nil {
+	if wrong := judgeLinked(clean, kept[0].out, ""); wrong != nil {
 		t.Errorf("%v", wrong)
 	}
-	wrong := judgeLinked(append(clean, goPackage{"regexp", nil}, goPackage{"their/lib", []string{"regexp"}}))
+	wrong := judgeLinked(append(clean, goPackage{"regexp", nil}, goPackage{"their/lib", []string{"regexp"}}), kept[0].out, "")
 	if len(wrong) != 1 || !strings.Contains(wrong[0], "their/lib") {
 		t.Errorf("it must say who links it: %v", wrong)
+	}
+	const vugu = "github.com/vugu/vugu"
+	wrong = judgeLinked([]goPackage{{vugu, []string{vugu + "/js"}}, {vugu + "/js", nil}, {"engine", []string{vugu}}}, kept[1].out, "no page")
+	if len(wrong) != 2 || !strings.Contains(wrong[0], "engine: no page") {
+		t.Errorf("%v", wrong)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // TestAddress: names of modules are untrusted text, and become a part of an address and nothing else.
@@ -35,18 +36,18 @@ func openSources() (*Page, *fakeHost, *fakeEngine) {
 	p, h, e := newTestPage("")
 	h.bases = []string{"https://symbols.example"}
 	p.loadSources()
-	p.Dumps = []DumpName{{Dump: 0, Name: "a.dmp"}}
+	p.Dumps = []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}
 	p.Summary = &view.Summary{}
 	p.Act("sources", "")
 	const id = "5A9832E5287241C1838ED98914E9B7FF1"
-	p.Reply(Reply{Op: OpMissing, Wanted: &view.WantedPage{Rows: []view.WantedRow{
-		{DebugFile: "app", DebugID: id, StorePath: "app/" + id + "/app.sym"}, {DebugFile: "b", DebugID: id, StorePath: "b/" + id + "/b.sym"}}}})
+	say(p, &protocol.Missing{Rows: []view.WantedRow{
+		{DebugFile: "app", DebugID: id, StorePath: "app/" + id + "/app.sym"}, {DebugFile: "b", DebugID: id, StorePath: "b/" + id + "/b.sym"}}})
 	return p, h, e
 }
 
 func TestNothingIsAskedBeforeItIsWanted(t *testing.T) {
 	p, h, e := openSources()
-	if e.last(OpMissing) == nil {
+	if last[protocol.ListMissing](e) == nil {
 		t.Fatal("the panel does not find out what is missing")
 	}
 	shown := strings.Split(p.addresses(), "\n")
@@ -63,7 +64,7 @@ func TestNothingIsAskedBeforeItIsWanted(t *testing.T) {
 	}
 	h.fetches[0].done(Fetched{Status: 404})
 	h.fetches[1].done(Fetched{Status: 200, File: fakeFile("https://symbols.example/b.sym")})
-	if r := e.last(OpAdd); r == nil || r.Kind != KindSymbols || r.DebugID == "" {
+	if r := last[protocol.Add](e); r == nil || !r.Symbols || r.DebugID == "" {
 		t.Errorf("what came is read by %+v: it may be nothing but the symbol file that was asked for", r)
 	}
 	if text := p.askedText(); !strings.Contains(text, "not there (404)") || !strings.Contains(text, "came, ") {

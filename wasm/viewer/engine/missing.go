@@ -14,15 +14,15 @@ const maxMissing = 500
 
 // missing are the symbol files that a dump lacks, as far as its stacks are walked: those of the first thread's frames first, from the top, then by how many frames
 // need them.
-func (e *Engine) missing(dump int) *view.WantedPage {
+func (e *Engine) missing(dump int) []view.WantedRow {
 	v := e.view(dump, -1)
 	if v == nil {
-		return &view.WantedPage{Rows: []view.WantedRow{}}
+		return nil
 	}
 	w := v.Wanted(0, maxMissing)
 	rep := v.Report()
 	if rep.FirstThread < 0 || rep.FirstThread >= len(rep.Threads) {
-		return &w
+		return w.Rows
 	}
 	var first []view.WantedRow
 	taken := map[int]bool{}
@@ -43,8 +43,7 @@ func (e *Engine) missing(dump int) *view.WantedPage {
 			first = append(first, row)
 		}
 	}
-	w.Rows = first
-	return &w
+	return first
 }
 
 // isSymbols says why a file that a server sent is not taken: it must be the symbol file that it was asked for, and nothing else.

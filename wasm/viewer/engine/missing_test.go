@@ -7,7 +7,7 @@ import (
 
 	"github.com/crashpane/crashpane/core/dumptest"
 	"github.com/crashpane/crashpane/core/input"
-	"github.com/crashpane/crashpane/web/app"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // TestIsSymbols: a server may answer what it likes, and nothing but the file that was asked for is taken.
@@ -41,7 +41,9 @@ func TestMissingBigEndian(t *testing.T) {
 		if order == dumptest.BigEndian {
 			other = "app/" + plain + "/app.sym"
 		}
-		rows := k.ask(app.Request{Op: app.OpMissing}, nil).Wanted.Rows
+		k.ask(&protocol.ListMissing{}, nil)
+		r, _ := last[*protocol.Missing](k)
+		rows := r.Rows
 		if len(rows) != 1 || rows[0].DebugID != turned || rows[0].StorePath != "app/"+turned+"/app.sym" || rows[0].OtherPath != other {
 			t.Errorf("%s: %+v", order, rows)
 		}
