@@ -171,7 +171,7 @@ func (c *Files) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 												_ = m
 												vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "option", Attr: []vugu.VGAttribute(nil)}
 												vgparent.AppendChild(vgn)
-												vgn.AddAttrInterface("value", m.Index)
+												vgn.AddAttrInterface("value", m.Item)
 												vgn.SetInnerHTML(m.Name)
 											}
 										}
