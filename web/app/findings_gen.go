@@ -88,7 +88,7 @@ func (c *Findings) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button link"}}}
 						vgparent.AppendChild(vgn)
 						vgn.AddAttrInterface("data-act", "pick-files")
-						vgn.AddAttrInterface("hidden", !asksForFiles(f))
+						vgn.AddAttrInterface("hidden", !f.Adds)
 						{
 							vgparent := vgn
 							_ = vgparent
