@@ -117,3 +117,28 @@ func TestAuxiliaryVector(t *testing.T) {
 		t.Errorf("auxv %v", dump["auxv"])
 	}
 }
+
+// A finding whose words ask for a file has the button that adds one, and no other has.
+func TestFindingsThatAskForFiles(t *testing.T) {
+	asks := 0
+	for _, st := range stories() {
+		s := New(Options{})
+		s.Add(source("x.dmp", st.dump))
+		for _, sym := range st.syms {
+			s.Add(source("app.sym", []byte(sym)))
+		}
+		for _, f := range view.New(s.Report(0), nil).Findings() {
+			words := strings.ToLower(f.Suggestion) + " "
+			is := strings.Contains(words, "add ") || strings.Contains(words, "give ")
+			if is != f.Adds {
+				t.Errorf("%s: adds %v: %s", st.name, f.Adds, f.Suggestion)
+			}
+			if is {
+				asks++
+			}
+		}
+	}
+	if asks < 4 {
+		t.Errorf("%d findings ask for a file", asks)
+	}
+}

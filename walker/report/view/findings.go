@@ -13,7 +13,7 @@ type FindingRow struct {
 	Thread, Module   int    // that it concerns, or -1
 	ModuleName       string
 	Assign           bool // symbols must be assigned to the module: it has no id, or what was given is of another build
-	Adds             bool // Suggestion asks for a file
+	Adds             bool // Suggestion asks for symbols
 }
 
 // maxFindings is how many the page gets; the JSON has all of them.
@@ -39,8 +39,8 @@ func (v *View) Findings() []FindingRow {
 	return out
 }
 
-// asksForFile are the kinds whose suggestion, if there is one, asks for a file.
-var asksForFile = []report.FindingKind{report.FindingCutShort, report.FindingMismatch, report.FindingUnreadable, report.FindingNoUnwind,
+// asksForFile are the kinds whose suggestion, if there is one, asks for symbols.
+var asksForFile = []report.FindingKind{report.FindingMismatch, report.FindingUnreadable, report.FindingNoUnwind,
 	report.FindingEnds, report.FindingScanned, report.FindingExports}
 
 func findingTitle(k report.FindingKind) string {
