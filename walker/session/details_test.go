@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 
@@ -140,5 +141,72 @@ func TestFindingsThatAskForFiles(t *testing.T) {
 	}
 	if asks < 4 {
 		t.Errorf("%d findings ask for a file", asks)
+	}
+}
+
+// Whatever the page shows of the sample is found by searching for it.
+func TestSearchFindsWhatIsShown(t *testing.T) {
+	const sample = "../../testdata/sample/"
+	s := New(Options{})
+	for _, name := range []string{"tilecruncher.dmp", "libtilecodec.so.sym", "tilecruncher.sym.gz"} {
+		content, err := os.ReadFile(sample + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Add(input.FromBytes(name, content))
+	}
+	r := s.Report(0)
+	v := view.New(r, nil)
+	shown := map[string]string{"the reason": v.Summary(0).Reason}
+	show := func(what, text string) {
+		if text != "" {
+			shown[what+" "+text] = text
+		}
+	}
+	for _, g := range v.Summary(0).System {
+		for _, f := range g.Facts {
+			show(g.Title+" "+f.Key, f.Value)
+		}
+	}
+	for _, f := range v.Summary(0).Facts {
+		show("fact", f)
+	}
+	for i := range r.Threads {
+		show("thread", r.Threads[i].Name)
+		for _, row := range v.Stack(view.StackQuery{Thread: i, Count: 1000}).Rows {
+			if row.Frame < 0 || row.Kind == view.RowStop {
+				continue
+			}
+			if row.NoSymbol { // its Full says why
+				row.Full = row.Function
+			}
+			show("function", row.Full)
+			show("address", row.Address)
+			show("source", row.Source)
+			show("place", row.Where())
+			if row.Frame == 0 {
+				for _, f := range v.Frame(i, 0, -1).Facts {
+					if f.Key != "In module" && f.Key != "In function" { // an offset alone is no name
+						show(f.Key, f.Value)
+					}
+				}
+			}
+		}
+	}
+	for _, m := range v.Modules(0, 1000, -1, "").Rows {
+		for _, text := range []string{m.Name, m.Path, m.DebugID, m.CodeID, m.Version, m.Base, m.SymbolFile} {
+			show("module", text)
+		}
+	}
+	for _, w := range v.Wanted(0, 1000).Rows {
+		show("wanted", w.StorePath)
+	}
+	for what, text := range shown {
+		if len(v.Find(view.Query(text))) == 0 {
+			t.Errorf("%s is not found", what)
+		}
+	}
+	if len(shown) < 100 {
+		t.Errorf("%d texts", len(shown))
 	}
 }
