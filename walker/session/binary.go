@@ -6,6 +6,7 @@ import (
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/analysis"
+	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
@@ -178,6 +179,22 @@ func (y *symbols) binary(module int) Binary {
 		return it.bin
 	}
 	return nil
+}
+
+// HoldsPrograms: a dump's memory has the beginning of one of its programs, and the unwind rules of its processor are in those
+// (Options.OpenImage).
+func (s *Session) HoldsPrograms(dumpIndex int) bool {
+	d := s.Dump(dumpIndex)
+	if d == nil || d.OS() != core.Windows || d.Arch() == cpu.X86 || d.Memory == nil {
+		return false
+	}
+	for i := range d.Modules {
+		var magic [2]byte
+		if d.Memory.Read(d.Modules[i].Base, magic[:]) == len(magic) && string(magic[:]) == "MZ" {
+			return true
+		}
+	}
+	return false
 }
 
 // lookForImage opens a module's program in the dump's memory, once, if no file holds it. If there is its debug information, the program

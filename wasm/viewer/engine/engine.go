@@ -162,6 +162,7 @@ func (e *Engine) add(r *app.Reply, req app.Request, src *input.Source) error {
 		for _, it := range e.session.Add(f) {
 			r.Items = append(r.Items, fileRow(it))
 			r.NeedsReader = r.NeedsReader || it.NeedsDecoder
+			r.HoldsPrograms = r.HoldsPrograms || e.opt.OpenImage == nil && e.session.HoldsPrograms(it.Dump)
 		}
 	}
 	for i, it := range r.Items {
