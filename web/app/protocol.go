@@ -165,8 +165,9 @@ type Reply struct {
 	// add: the items that the file became, and after every change the dumps there are.
 	Items []FileRow
 	Dumps []DumpName
-	// NeedsReader: among the items are some that the full engine can read, and this one cannot.
-	NeedsReader bool
+	// NeedsReader: among the items are some that the full engine can read, and this one cannot. HoldsPrograms: it reads the dump, and not the
+	// programs that are in the dump's memory.
+	NeedsReader, HoldsPrograms bool
 	// Same is the number of the dump that the file is a copy of, plus 1; 0 for none.
 	Same int
 

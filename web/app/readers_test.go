@@ -106,3 +106,26 @@ func TestLoadingIsCancelled(t *testing.T) {
 		t.Error("what was cancelled goes on")
 	}
 }
+
+// A dump with programs in its memory is shown at once, by the engine that there is, and again when the full one is there.
+func TestProgramsInADumpBringTheFullEngine(t *testing.T) {
+	p, _, e := newTestPage("")
+	p.Add([]File{fakeFile("full.dmp")})
+	p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: oneDump, HoldsPrograms: true, Items: []FileRow{{Name: "full.dmp", Usable: true}}})
+	p.Reply(screen(e.last(OpLook).ID))
+	if e.extends != 1 || p.Summary == nil {
+		t.Fatalf("asked %d times; shown: %v", e.extends, p.Summary != nil)
+	}
+	if text := p.jobText(); !strings.Contains(text, "the programs in the dump") {
+		t.Errorf("the page says %q", text)
+	}
+	p.Extended("")
+	p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: oneDump, Items: []FileRow{{Name: "full.dmp", Usable: true}}})
+	if got := strings.Join(e.files, " "); e.restarts != 1 || got != "full.dmp" {
+		t.Errorf("%d restarts; the full engine got %q", e.restarts, got)
+	}
+	p.Reply(screen(e.last(OpLook).ID))
+	if p.Busy() || p.Summary == nil || len(p.accepted) != 1 {
+		t.Errorf("busy: %v; %d files are known", p.Busy(), len(p.accepted))
+	}
+}

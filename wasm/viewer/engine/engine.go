@@ -20,6 +20,7 @@ import (
 // Engine is a session and the views of its reports.
 type Engine struct {
 	session  *session.Session
+	opt      session.Options    // of the session
 	views    map[int]*view.View // dump → view of its latest report
 	reports  map[int]int        // dump → how many reports there were
 	found    found
@@ -73,6 +74,7 @@ func New(post func(app.Reply), opt Options) *Engine {
 	// a tenth of a millisecond.
 	o := opt.Session
 	o.Progress, o.Sparse = e.progress, true
+	e.opt = o
 	e.session = session.New(o)
 	if e.demangle == nil {
 		e.demangle = demangle.Name
@@ -149,14 +151,19 @@ func (e *Engine) add(r *app.Reply, req app.Request, src *input.Source) error {
 	if src == nil {
 		return fmt.Errorf("no file came with the request")
 	}
+	files := []*input.Source{src}
 	if req.Kind == app.KindSymbols {
-		if err := isSymbols(src, req.DebugID); err != nil {
+		var err error
+		if files, err = e.fromServer(src, req.DebugID); err != nil {
 			return err
 		}
 	}
-	for _, it := range e.session.Add(src) {
-		r.Items = append(r.Items, fileRow(it))
-		r.NeedsReader = r.NeedsReader || it.NeedsDecoder
+	for _, f := range files {
+		for _, it := range e.session.Add(f) {
+			r.Items = append(r.Items, fileRow(it))
+			r.NeedsReader = r.NeedsReader || it.NeedsDecoder
+			r.HoldsPrograms = r.HoldsPrograms || e.opt.OpenImage == nil && e.session.HoldsPrograms(it.Dump)
+		}
 	}
 	for i, it := range r.Items {
 		if it.Dump < 0 {
