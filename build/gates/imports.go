@@ -85,7 +85,7 @@ var importRules = []importRule{
 	// What page and engine say to each other; neither side's code is in it.
 	{"web/protocol", []string{"walker/report/view", "web/wire"}},
 	{"web/wire", nil},
-	{"wasm/viewer/engine", []string{"core", "core/dumptext", "core/input", "walker", "walker/session", "walker/report/...", "symfile/demangle", "web/protocol"}},
+	{"wasm/viewer/engine", []string{"core", "core/dumptext", "core/input", "core/intake", "walker", "walker/session", "walker/report/...", "symfile/demangle", "web/protocol"}},
 	{"wasm/viewer/worker", []string{"core/input", "core/intake", "web/protocol", "wasm/viewer/engine"}},
 	{"wasm/viewer", []string{"walker/report/view", "walker/session", "web/app", "web/protocol", "wasm/viewer/..."}},
 	// The engine with all readers: it hands them to the same engine.

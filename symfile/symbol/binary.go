@@ -39,6 +39,8 @@ type Contents struct {
 	// NoProgram: the unwind rules are in the program itself, and only its debug information is here, which does not know what the program
 	// is called (see MissingProgram).
 	NoProgram bool
+	// NoDebugFile: the program names a file with its functions and lines, which is not here.
+	NoDebugFile bool
 }
 
 // WithoutUnderscore is the name of a C function out of a linker's name for it, where x86's compilers for Windows put an underscore before

@@ -110,6 +110,9 @@ func (p *Page) added(r *protocol.Added, problem string) {
 			p.Exact.sources[r.Items[0].Item] = p.reading
 		}
 	}
+	if r.HoldsPrograms {
+		p.wantReaders()
+	}
 	p.knowBinaries(p.reading, r.Items)
 	p.reading = nil
 	p.Job.Done++

@@ -128,7 +128,7 @@ func (c *Files) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 												m := m
 												_ = m
 												vgn = addElement(vgparent, "option", "")
-												vgn.AddAttrInterface("value", m.Index)
+												vgn.AddAttrInterface("value", m.Item)
 												vgn.SetInnerHTML(m.Name)
 											}
 										}

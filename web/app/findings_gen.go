@@ -74,7 +74,7 @@ func (c *Findings) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						vgn.SetInnerHTML(findingLink(f))
 						vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button link")
 						vgn.AddAttrInterface("data-act", "pick-files")
-						vgn.AddAttrInterface("hidden", !asksForFiles(f))
+						vgn.AddAttrInterface("hidden", !f.Adds)
 						{
 							vgparent := vgn
 							_ = vgparent

@@ -83,7 +83,7 @@ type File interface {
 // Engine is the worker. Replies come to Page.Reply, its death to Page.EngineStopped.
 type Engine interface {
 	Indexers
-	// Send posts a request; file is what goes with it: the File of an OpAdd, the index of an OpPiece, or nil.
+	// Send posts a request; file is what goes with it: the File of an Add, the index of a JoinChunk, or nil.
 	Send(c protocol.Call, file File)
 	// Restart ends the worker, whatever it does, and starts a new one that knows nothing.
 	Restart()

@@ -16,12 +16,15 @@ const (
 	SystemLinux   = "linux" // and all others
 )
 
+// copyAgain is for files that are read if they are whole.
+const copyAgain = "Copy it again, and compare its size with that of the original:"
+
 // nextSteps are by what a file is (intake.Kind). command has FILE where the file's name belongs; windows is PowerShell's where it is another one.
 var nextSteps = []struct{ taken, text, command, windows string }{
 	{"empty", "Copy it again: nothing of it has arrived.", "", ""},
-	{"minidump", "Copy it again, and compare its size with that of the original:", "ls -l FILE", "(Get-Item FILE).Length"},
-	{"pe", "Make a symbol file of it, with its PDB beside it, and drop that:", "dump_syms --inlines FILE -o FILE.sym", ""},
-	{"pdb", "Make a symbol file of it, and drop that:", "dump_syms --inlines FILE -o FILE.sym", ""},
+	{"minidump", copyAgain, "ls -l FILE", "(Get-Item FILE).Length"},
+	{"pe", copyAgain, "ls -l FILE", "(Get-Item FILE).Length"},
+	{"pdb", copyAgain, "ls -l FILE", "(Get-Item FILE).Length"},
 	{"macho", "Make a symbol file of it or of its dSYM, and drop that:", "dump_syms --inlines FILE -o FILE.sym", ""},
 	{"dsym-part", "Make a symbol file of the whole dSYM folder, and drop that.", "", ""},
 	{"elf-core", "Open it with a debugger, beside the program:", "gdb -c FILE", ""},

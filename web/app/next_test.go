@@ -10,7 +10,8 @@ import (
 // TestNextStep: the command is of the user's system, and a file's name is one word of it, whatever is in it.
 func TestNextStep(t *testing.T) {
 	for _, c := range []struct{ system, taken, name, want string }{
-		{SystemLinux, "pdb", "dir/app.pdb", "dump_syms --inlines app.pdb -o app.pdb.sym"},
+		{SystemLinux, "macho", "dir/app.dylib", "dump_syms --inlines app.dylib -o app.dylib.sym"},
+		{SystemLinux, "pdb", "dir/app.pdb", "ls -l app.pdb"}, // whole ones are read
 		{SystemWindows, "minidump", `C:\my dumps\a b.dmp`, "(Get-Item 'a b.dmp').Length"},
 		{SystemMac, "minidump", "a b.dmp", "ls -l 'a b.dmp'"},
 		{SystemLinux, "packed", "it's.7z", `tar -xf 'it'\''s.7z'`},

@@ -107,3 +107,26 @@ func TestLoadingIsCancelled(t *testing.T) {
 		t.Error("what was cancelled goes on")
 	}
 }
+
+// A dump with programs in its memory is shown at once, by the engine that there is, and again when the full one is there.
+func TestProgramsInADumpBringTheFullEngine(t *testing.T) {
+	p, _, e := newTestPage("")
+	p.Add([]File{fakeFile("full.dmp")})
+	say(p, &protocol.Added{Dumps: oneDump, HoldsPrograms: true, Items: []protocol.FileRow{{Name: "full.dmp", Usable: true}}})
+	say(p, screen())
+	if e.extends != 1 || p.Summary == nil {
+		t.Fatalf("asked %d times; shown: %v", e.extends, p.Summary != nil)
+	}
+	if text := p.jobText(); !strings.Contains(text, "the programs in the dump") {
+		t.Errorf("the page says %q", text)
+	}
+	p.Extended("")
+	say(p, &protocol.Added{Dumps: oneDump, Items: []protocol.FileRow{{Name: "full.dmp", Usable: true}}})
+	if got := strings.Join(e.files, " "); e.restarts != 1 || got != "full.dmp" {
+		t.Errorf("%d restarts; the full engine got %q", e.restarts, got)
+	}
+	say(p, screen())
+	if p.Busy() || p.Summary == nil || len(p.accepted) != 1 {
+		t.Errorf("busy: %v; %d files are known", p.Busy(), len(p.accepted))
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/view"
 	"github.com/crashpane/crashpane/web/protocol"
 )
@@ -29,6 +30,7 @@ type Sources struct {
 // Asked is one file that was asked for.
 type Asked struct {
 	URL, ID string
+	Else    string // asked if there is nothing at URL, or ""
 	At      string // where a server led on to, or ""
 	State   asked
 	Text    string // what came
@@ -175,6 +177,14 @@ func (p *Page) askMissing() {
 	}
 }
 
+// layoutOf divides the address of a source, "microsoft+https://host/path", into its layout and the address by itself.
+func layoutOf(base string) (layout, address string) {
+	if layout, address, ok := strings.Cut(base, "+"); ok && !strings.Contains(layout, "/") {
+		return layout, address
+	}
+	return report.LayoutBreakpad, base
+}
+
 // Address is where a source has a symbol file; "" for one that has no name or id.
 func Address(base, storePath string) string {
 	parts := strings.Split(storePath, "/")
@@ -224,11 +234,12 @@ func (p *Page) toAsk() (rows []*Asked, problem string) {
 	for _, a := range s.Asked {
 		seen[a.URL] = a.State != askedNot || strings.HasPrefix(a.Text, "not there")
 	}
+	layout, base := layoutOf(base)
 	for _, w := range s.Missing {
-		for _, path := range [...]string{w.StorePath, w.OtherPath} {
-			if url := Address(base, path); url != "" && !seen[url] {
+		for _, f := range w.Stores {
+			if url := Address(base, f.Path); f.Layout == layout && url != "" && !seen[url] {
 				seen[url] = true
-				rows = append(rows, &Asked{URL: url, ID: w.DebugID, token: s.Token})
+				rows = append(rows, &Asked{URL: url, Else: Address(base, f.Else), ID: strings.Split(f.Path, "/")[1], token: s.Token})
 			}
 		}
 	}
@@ -290,6 +301,9 @@ func (p *Page) fetched(a *Asked, f Fetched) {
 	a.stop, a.At = nil, f.At
 	if f.File == nil {
 		a.State, a.Text = askedNot, p.failure(a, f)
+		if a.Else != "" && strings.HasPrefix(a.Text, "not there") {
+			s.Asked = append(s.Asked, &Asked{URL: a.Else, ID: a.ID, token: a.token})
+		}
 	} else {
 		a.State, a.file = askedHere, f.File
 		a.Text = "came, " + view.Size(f.File.Size())
@@ -314,7 +328,7 @@ func (p *Page) fetched(a *Asked, f Fetched) {
 func (p *Page) failure(a *Asked, f Fetched) string {
 	switch {
 	case f.Status == 0:
-		return "no answer (" + view.Clean(f.Problem) + "): the server cannot be reached, does not let this page read its answers (CORS: it has to name this page's origin), or led on to a server that this page may not reach"
+		return "no answer: " + view.Clean(f.Problem)
 	case f.Status == 401, f.Status == 403:
 		if a.token != "" {
 			return fmt.Sprintf("refused (%d): the token is not accepted", f.Status)
@@ -420,9 +434,11 @@ func (p *Page) stopAsking() (n int) {
 func (p *Page) fromFolder() {
 	var paths []string
 	for _, w := range p.Sources.Missing {
-		for _, path := range [...]string{w.StorePath, w.OtherPath} {
-			if Address("", path) != "" {
-				paths = append(paths, path)
+		for _, f := range w.Stores {
+			for _, path := range [...]string{f.Path, f.Else} {
+				if Address("", path) != "" {
+					paths = append(paths, path)
+				}
 			}
 		}
 	}

@@ -14,8 +14,9 @@ type Add struct {
 type Added struct {
 	Items []FileRow
 	Dumps []DumpName // all that there are now
-	// NeedsReader: among the items are some that the engine with all readers can read, and this one cannot.
-	NeedsReader bool
+	// NeedsReader: among the items are some that the engine with all readers can read, and this one cannot. HoldsPrograms: this one reads the
+	// dump, and not the programs that are in the dump's memory.
+	NeedsReader, HoldsPrograms bool
 	// Same is the number of the dump that the file is a copy of, plus 1; 0 for none.
 	Same int
 }
@@ -63,12 +64,13 @@ type FilePage struct {
 	// Rejected are the first files that cannot be used, Rejections how many there are.
 	Rejected   []FileRow
 	Rejections int
-	// Symbols are the symbol files and binaries that can be assigned to a module.
-	Symbols []SymbolChoice
+	// Symbols are the symbol files and binaries that can be assigned to a module of the open dump, Modules those that a file can be assigned
+	// to, while one waits for that: those without symbols first.
+	Symbols, Modules []Choice
 }
 
-// SymbolChoice is a file that can be assigned to a module.
-type SymbolChoice struct {
+// Choice is a file or a module by its number.
+type Choice struct {
 	Item int
 	Name string
 }

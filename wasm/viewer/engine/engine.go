@@ -20,6 +20,7 @@ import (
 // Engine is a session and the views of its reports.
 type Engine struct {
 	session  *session.Session
+	opt      session.Options    // of the session
 	views    map[int]*view.View // dump → view of its latest report
 	reports  map[int]int        // dump → how many reports there were
 	found    found
@@ -73,6 +74,7 @@ func New(post func(protocol.Answer), opt Options) *Engine {
 	// a tenth of a millisecond.
 	o := opt.Session
 	o.Progress, o.Sparse = e.progress, true
+	e.opt = o
 	e.session = session.New(o)
 	if e.demangle == nil {
 		e.demangle = demangle.Name
@@ -174,14 +176,19 @@ func (e *Engine) add(q *protocol.Add, src *input.Source) (*protocol.Added, error
 	if src == nil {
 		return r, fmt.Errorf("no file came with the request")
 	}
+	files := []*input.Source{src}
 	if q.Symbols {
-		if err := isSymbols(src, q.DebugID); err != nil {
+		var err error
+		if files, err = e.fromServer(src, q.DebugID); err != nil {
 			return r, err
 		}
 	}
-	for _, it := range e.session.Add(src) {
-		r.Items = append(r.Items, fileRow(it))
-		r.NeedsReader = r.NeedsReader || it.NeedsDecoder
+	for _, f := range files {
+		for _, it := range e.session.Add(f) {
+			r.Items = append(r.Items, fileRow(it))
+			r.NeedsReader = r.NeedsReader || it.NeedsDecoder
+			r.HoldsPrograms = r.HoldsPrograms || e.opt.OpenImage == nil && e.session.HoldsPrograms(it.Dump)
+		}
 	}
 	for i, it := range r.Items {
 		if it.Dump < 0 {
@@ -324,7 +331,7 @@ func (e *Engine) look(q protocol.Look) *protocol.Looked {
 	}
 	// The files come last: reading a dump's symbols can have found something wrong with them.
 	if q.Files != nil {
-		r.Files = e.files(*q.Files)
+		r.Files = e.files(q)
 	}
 	return r
 }
@@ -398,14 +405,15 @@ func (e *Engine) lookInto(r *protocol.Looked, q protocol.Look, d *core.Dump, rep
 	}
 }
 
-// maxRejected and maxSymbols bound the lists of files that are not windows.
+// maxRejected and maxChoices bound lists that are not windows.
 const (
 	maxRejected = 8
-	maxSymbols  = 100
+	maxChoices  = 100
 )
 
-func (e *Engine) files(span protocol.Span) *protocol.FilePage {
+func (e *Engine) files(q protocol.Look) *protocol.FilePage {
 	items := e.session.Items()
+	span, waits := *q.Files, false
 	page := &protocol.FilePage{Rows: []protocol.FileRow{}}
 	page.Total = len(items)
 	page.From = max(0, min(span.From, len(items)))
@@ -414,16 +422,25 @@ func (e *Engine) files(span protocol.Span) *protocol.FilePage {
 		if !row.Usable || row.Assign {
 			page.Problems++
 		}
+		waits = waits || row.Assign
 		switch {
 		case !row.Usable:
 			if page.Rejections++; len(page.Rejected) < maxRejected {
 				page.Rejected = append(page.Rejected, row)
 			}
-		case (row.Kind == string(session.KindSym) || row.Kind == string(session.KindBinary)) && len(page.Symbols) < maxSymbols:
-			page.Symbols = append(page.Symbols, protocol.SymbolChoice{Item: it.ID, Name: view.BaseName(row.Name)})
+		case (row.Kind == string(session.KindSym) || row.Kind == string(session.KindBinary)) && len(page.Symbols) < maxChoices && e.session.Fits(it.ID, q.Dump):
+			page.Symbols = append(page.Symbols, protocol.Choice{Item: it.ID, Name: view.BaseName(row.Name)})
 		}
 		if i >= page.From && i < page.From+span.Count {
 			page.Rows = append(page.Rows, row)
+		}
+	}
+	if !waits {
+		return page
+	}
+	if v := e.view(q.Dump, q.Thread); v != nil {
+		for _, i := range v.Assignable(maxChoices) {
+			page.Modules = append(page.Modules, protocol.Choice{Item: i, Name: view.Clean(view.BaseName(v.Report().Modules[i].Name))})
 		}
 	}
 	return page

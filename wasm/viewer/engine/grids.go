@@ -201,11 +201,16 @@ const (
 	fromWriter    = "Writer"
 )
 
-// annotations are what the program said of itself: Crashpad's, Mozilla's, and an assertion.
+// annotations are what the program said of itself: Crashpad's, Mozilla's, comments, and an assertion.
 func annotations(d *core.Dump) []protocol.GridRow {
 	var rows []protocol.GridRow
 	add := func(from, name, value string) {
 		rows = append(rows, protocol.GridRow{Cells: []string{from, name, value}})
+	}
+	for _, c := range []*string{d.Windows.CommentA, d.Windows.CommentW} {
+		if c != nil {
+			add("Comment", "", *c)
+		}
 	}
 	if a := d.Assertion; a != nil {
 		for _, f := range []struct{ name, value string }{{"expression", a.Expression}, {"function", a.Function}, {"file", a.File}} {
