@@ -262,7 +262,7 @@ test("of a dump of several gigabytes only what is looked at is read", async () =
   await tab.drop([path, ...others, "testdata/sample/tilecruncher.sym.gz"]);
   await tab.sees("codec.cc:33");
   await tab.page.locator("#tab-memory").click();
-  await tab.page.waitForFunction(() => document.querySelectorAll(".panel-slot.raw .row").length > 3);
+  await tab.page.waitForFunction(() => document.querySelectorAll("#grid .row").length > 3);
   const read = await tab.page.workers()[0].evaluate(() => globalThis.crashpaneRead);
   console.log(`${read.bytes} bytes in ${read.slices} slices of 6 GB and 2 MB of symbols`);
   assert.ok(read.bytes < 16 << 20, `${read.bytes} bytes were read`);

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -150,6 +151,26 @@ func TestLength(t *testing.T) {
 	}))
 	if err != nil || len(wrong) != 1 || !strings.HasPrefix(wrong[0], "long.go") {
 		t.Errorf("%v, %v", wrong, err)
+	}
+}
+
+func TestTypes(t *testing.T) {
+	methods, fields := "type many int\n", "type wide struct{ "
+	for i := range maxMethods + 1 {
+		methods += fmt.Sprintf("func (m *many) f%d() {}\n", i)
+	}
+	for i := range maxFields + 1 {
+		fields += fmt.Sprintf("a%d, ", i)
+	}
+	fields = strings.TrimSuffix(fields, ", ") + " int }\n"
+	wrong, _, err := checkTypes(put(t, map[string]string{
+		"web/app/a.go":      "package app\n" + methods + "type fine struct { a, b int }\nfunc (fine) f() {}\n",
+		"web/app/a_test.go": "package app\nfunc (*many) test() {}\n",
+		"web/protocol/b.go": "package protocol\n" + fields,
+		"core/c.go":         "package core\n" + methods,
+	}))
+	if err != nil || len(wrong) != 2 || wrong[0] != "web/app: many has 26 methods, more than 25; divide it" || wrong[1] != "web/protocol: wide has 21 fields, more than 20; divide it" {
+		t.Errorf("%q, %v", wrong, err)
 	}
 }
 

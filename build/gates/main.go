@@ -25,6 +25,7 @@ var gates = []gate{
 	{"gomod", checkGoMod},
 	{"names", checkNames},
 	{"length", checkLength},
+	{"types", checkTypes},
 	{"paths", checkPaths},
 	{"gofmt", checkFormat},
 	{"vet", checkVet},

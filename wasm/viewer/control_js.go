@@ -13,9 +13,9 @@ import (
 func (h *host) obey(stop func()) {
 	h.limit(h.viewer.Get("limits"))
 	if h.viewer.Get("told").Type() == js.TypeFunction {
-		h.page.Watch = h.watched
+		h.page.Around.Watch = h.watched
 	}
-	h.page.Inside = !h.owns()
+	h.page.Around.Inside = !h.owns()
 	h.viewer.Set("control", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		defer survive()
 		what := args[0].String()
@@ -35,8 +35,8 @@ func (h *host) obey(stop func()) {
 func (h *host) control(p *app.Page, what string, args []js.Value) {
 	switch what {
 	case "add": // an array of Files, a number that comes back when they are done
-		p.Mark = args[1].Int()
-		p.Add(filesOf(args[0]))
+		p.Around.Mark = args[1].Int()
+		p.Reading.Add(filesOf(args[0]))
 	case "clear":
 		p.Clear()
 	case "limits": // {noFiles, readOnly, redact}
@@ -48,7 +48,7 @@ func (h *host) control(p *app.Page, what string, args []js.Value) {
 		h.SetTheme(p.State.Theme)
 	case "export": // the kind, a function (text, problem)
 		done := args[1]
-		p.Export(args[0].String(), func(text, problem string) { done.Invoke(text, problem) })
+		p.Work.Exports.Export(args[0].String(), func(text, problem string) { done.Invoke(text, problem) })
 	}
 }
 
@@ -64,7 +64,7 @@ func (h *host) limit(v js.Value) {
 		mark("files", v.Get("noFiles").Truthy() || v.Get("readOnly").Truthy(), "off")
 		mark("readonly", v.Get("readOnly").Truthy(), "on")
 		mark("redact", v.Get("redact").Truthy(), "on")
-		h.page.SetLimits(app.Limits{NoFiles: v.Get("noFiles").Truthy(), NoNetwork: !h.viewer.Get("network").Truthy(), ReadOnly: v.Get("readOnly").Truthy(), Redact: v.Get("redact").Truthy()})
+		h.page.Around.SetLimits(app.Limits{NoFiles: v.Get("noFiles").Truthy(), NoNetwork: !h.viewer.Get("network").Truthy(), ReadOnly: v.Get("readOnly").Truthy(), Redact: v.Get("redact").Truthy()})
 	}
 }
 

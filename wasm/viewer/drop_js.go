@@ -20,11 +20,11 @@ func (h *host) listenForFiles() {
 	target := h.viewer.Get("dropTarget")
 	hasFiles := func(e js.Value) bool {
 		// Where no file may be added, they are not the viewer's to take.
-		return h.page.TakesFiles() && e.Get("dataTransfer").Get("types").Call("includes", "Files").Bool()
+		return h.page.Around.TakesFiles() && e.Get("dataTransfer").Get("types").Call("includes", "Files").Bool()
 	}
 	drag := func(on bool) {
-		if h.page.Dragging != on {
-			h.change(func(p *app.Page) { p.Drag(on) })
+		if h.page.Layout.Dragging != on {
+			h.change(func(p *app.Page) { p.Layout.Drag(on) })
 		}
 	}
 	overs := 0
@@ -56,13 +56,13 @@ func (h *host) listenForFiles() {
 			return
 		}
 		event(e).PreventDefault()
-		h.changeIf(func(p *app.Page) bool { p.Drag(false); return false })
+		h.changeIf(func(p *app.Page) bool { p.Layout.Drag(false); return false })
 		h.drawSoon()
 		h.take(&dom.DataTransfer{Value: e.Get("dataTransfer")}, h.offer)
 	}, false)
 	// Files are pasted wherever the focus is; text goes into the field that has it.
 	h.native(target, "paste", func(e js.Value) {
-		if data := e.Get("clipboardData"); data.Truthy() && h.page.TakesFiles() && data.Get("files").Length() > 0 {
+		if data := e.Get("clipboardData"); data.Truthy() && h.page.Around.TakesFiles() && data.Get("files").Length() > 0 {
 			event(e).PreventDefault()
 			h.take(&dom.DataTransfer{Value: data}, h.offer)
 		}
@@ -231,12 +231,12 @@ func (h *host) offer(files []app.File, problems []string) {
 			return
 		}
 		h.changeIf(func(p *app.Page) (draw bool) {
-			p.Offer(files)
+			p.Reading.Offer(files)
 			for _, text := range problems { // after it, since what is offered takes back what was said of earlier files
-				p.Problem(text)
+				p.Notices.Problem(text)
 			}
 			if len(problems) > 0 {
-				p.ProposeFolder()
+				p.Notices.ProposeFolder()
 			}
 			return false
 		})
@@ -267,7 +267,7 @@ type listing struct {
 func (l *listing) found(n int) bool {
 	if time.Since(l.told) > 250*time.Millisecond && !l.stopped {
 		l.shown, l.told = true, time.Now()
-		l.h.change(func(p *app.Page) { p.Listing(n, func() { l.stopped = true }) })
+		l.h.change(func(p *app.Page) { p.Reading.Listing(n, func() { l.stopped = true }) })
 	}
 	return !l.stopped
 }
@@ -275,7 +275,7 @@ func (l *listing) found(n int) bool {
 // end says that it is over, and reports whether what was found is wanted.
 func (l *listing) end() bool {
 	if l.shown && !l.stopped {
-		l.h.changeIf(func(p *app.Page) bool { p.Listing(0, nil); return false })
+		l.h.changeIf(func(p *app.Page) bool { p.Reading.Listing(0, nil); return false })
 	}
 	return !l.stopped
 }
@@ -416,10 +416,10 @@ func (h *host) OpenSample() {
 		}
 		h.change(func(p *app.Page) {
 			if problem != "" {
-				p.Problem("The sample could not be opened: " + problem)
+				p.Notices.Problem("The sample could not be opened: " + problem)
 				return
 			}
-			p.Add(filesOf(got))
+			p.Reading.Add(filesOf(got))
 		})
 	}()
 }

@@ -33,13 +33,13 @@ func (h *host) listen() {
 		h.native(h.window, "hashchange", func(js.Value) {
 			hash := h.hash()
 			h.addresses, h.entry = h.addresses+1, false // what was to be written is of the place that was left
-			h.change(func(p *app.Page) { p.HashChanged(hash) })
+			h.change(func(p *app.Page) { p.Address.Changed(hash) })
 		}, false)
 	}
 	if h.owns() && h.window.Get("parent").Equal(h.window) {
 		// The files are nowhere but in this page.
 		h.native(h.window, "beforeunload", func(e js.Value) {
-			if h.page.HasFiles() {
+			if h.page.Reading.HasFiles() {
 				event(e).PreventDefault()
 				e.Set("returnValue", "1") // older browsers
 			}
@@ -98,8 +98,8 @@ func attribute(el js.Value, name string) string {
 func (h *host) clicked(e js.Value) {
 	el := closest(e.Get("target"), "data-act")
 	if !el.Truthy() {
-		if h.page.Menu != "" {
-			h.change(func(p *app.Page) { p.Menu = "" })
+		if h.page.Menus.Open != "" {
+			h.change(func(p *app.Page) { p.Menus.Open = "" })
 		}
 		return
 	}
@@ -129,7 +129,7 @@ func (h *host) pressed(e js.Value) {
 	if h.roves(e, key, target) {
 		return
 	}
-	if h.page.Help && key == "Tab" {
+	if h.page.Menus.Help && key == "Tab" {
 		// The dialog has one button; the focus stays in it.
 		e.Call("preventDefault")
 		return
@@ -162,7 +162,7 @@ func (h *host) pressed(e js.Value) {
 			by = -1
 		}
 		event(e).PreventDefault()
-		h.change(func(p *app.Page) { p.Find(by) })
+		h.change(func(p *app.Page) { p.Search.Find(by) })
 		return
 	}
 	taken := false

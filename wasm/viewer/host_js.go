@@ -364,7 +364,7 @@ const busyFrom = 200
 // markBusy has the style sheet show the bar of work that goes on for a while. An animation with a delay would do so, too, but until then the
 // browser makes sixty frames a second for it, and as many of the bar that nobody sees: a tenth of two cores, which the engine could use.
 func (h *host) markBusy() {
-	if h.busy == h.page.Busy() {
+	if h.busy == h.page.Work.Busy() {
 		return
 	}
 	h.busy = !h.busy
@@ -407,13 +407,13 @@ func (h *host) measureLists() {
 		}
 		row := rowHeight(box)
 		first := box.Get("scrollTop").Int() / row
-		h.page.Scrolled(box.Get("id").String(), first, height/row+2)
+		h.page.Screen.Scrolled(box.Get("id").String(), first, height/row+2)
 	}
 	// The first column of the stack is four characters wide, so it tells how many the second has room for.
 	if head := h.find("stack-head"); head.Truthy() {
 		four := head.Get("children").Index(0).Call("getBoundingClientRect").Get("width").Float()
 		name := head.Get("children").Index(1).Call("getBoundingClientRect").Get("width").Float()
-		if four > 0 && h.page.Room(int(4*name/four)) {
+		if four > 0 && h.page.Stack.Room(int(4*name/four)) {
 			h.change(func(*app.Page) {})
 		}
 	}

@@ -40,7 +40,7 @@ func runPage() {
 		}()
 		defer func() {
 			if p := recover(); p != nil {
-				page.Problem(fmt.Sprintf("The page could not do that: %v.", p))
+				page.Notices.Problem(fmt.Sprintf("The page could not do that: %v.", p))
 			}
 		}()
 		draw = do(page)
@@ -49,18 +49,20 @@ func runPage() {
 	h.change, h.changeIf = change, changeIf
 	w := &workerEngine{viewer: viewer, module: viewer.Get("module"), later: func(do func()) { h.later(0, do) },
 		answer:    func(a protocol.Answer, data app.File) { changeIf(func(p *app.Page) bool { return p.Answer(a, data) }) },
-		stopped:   func(why string) { change(func(p *app.Page) { p.EngineStopped(why) }) },
-		extending: func(done, total int64) { change(func(p *app.Page) { p.Extending(done, total) }) },
-		extended:  func(problem string) { change(func(p *app.Page) { p.Extended(problem) }) },
-		making:    func(g protocol.Progress) { change(func(p *app.Page) { p.MakingProgress(g) }) },
-		made:      func(name, problem string) { change(func(p *app.Page) { p.Made(name, problem) }) },
+		stopped:   func(why string) { change(func(p *app.Page) { p.Reading.EngineStopped(why) }) },
+		extending: func(done, total int64) { change(func(p *app.Page) { p.Work.Readers.Extending(done, total) }) },
+		extended:  func(problem string) { change(func(p *app.Page) { p.Work.Readers.Extended(problem) }) },
+		making:    func(g protocol.Progress) { change(func(p *app.Page) { p.Work.Making.Progress(g) }) },
+		made:      func(name, problem string) { change(func(p *app.Page) { p.Work.Making.Made(name, problem) }) },
 		download:  h.downloadBlob}
 	w.start()
 	x := &indexers{workerEngine: w,
 		indexed: func(n int, a protocol.Answer, index app.File) {
-			changeIf(func(p *app.Page) bool { return p.Indexed(n, a, index) })
+			changeIf(func(p *app.Page) bool { return p.Work.Exact.Indexed(n, a, index) })
 		},
-		died: func(n int, why string) { h.later(0, func() { change(func(p *app.Page) { p.IndexerStopped(n, why) }) }) }}
+		died: func(n int, why string) {
+			h.later(0, func() { change(func(p *app.Page) { p.Work.Exact.IndexerStopped(n, why) }) })
+		}}
 	page = app.NewPage(h, x, h.hash())
 	h.page = page
 	h.listen()

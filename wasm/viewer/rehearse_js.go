@@ -40,7 +40,7 @@ func (h *host) rehearse(r *app.Rehearsal, fonts []string) {
 	step = func() {
 		defer survive()
 		switch {
-		case !h.page.Empty() || h.page.Job.Active: // it is in earnest
+		case !h.page.Empty() || h.page.Reading.Job.Active: // it is in earnest
 			return
 		case r != nil:
 			more := true

@@ -49,7 +49,7 @@ func (h *host) listenForSplits() {
 		name := app.Splits[split].Name
 		split = -1
 		if to > 0 {
-			h.change(func(p *app.Page) { p.Resize(name, to) })
+			h.change(func(p *app.Page) { p.Layout.Resize(name, to) })
 		}
 	}
 	h.native(h.root.Underlying(), "pointerup", end, false)
@@ -57,7 +57,7 @@ func (h *host) listenForSplits() {
 	h.native(h.root.Underlying(), "dblclick", func(e js.Value) {
 		if el := closest(e.Get("target"), "data-split"); el.Truthy() {
 			name := app.Splits[splitOf(el)].Name
-			h.change(func(p *app.Page) { p.Resize(name, 0) })
+			h.change(func(p *app.Page) { p.Layout.Resize(name, 0) })
 		}
 	}, false)
 }
@@ -97,7 +97,7 @@ func (h *host) splitKey(key string, line js.Value) bool {
 	case key == "End":
 		by = s.Most
 	case key == "Enter":
-		h.change(func(p *app.Page) { p.Resize(s.Name, 0) })
+		h.change(func(p *app.Page) { p.Layout.Resize(s.Name, 0) })
 		return true
 	case s.Vertical && key == "ArrowRight", !s.Vertical && key == "ArrowDown":
 		by = step * s.Grows
@@ -107,7 +107,7 @@ func (h *host) splitKey(key string, line js.Value) bool {
 		return false
 	}
 	size := h.splitSize(i) + by
-	h.change(func(p *app.Page) { p.Resize(s.Name, size) })
+	h.change(func(p *app.Page) { p.Layout.Resize(s.Name, size) })
 	return true
 }
 
@@ -140,7 +140,7 @@ func (h *host) listenForMenus() {
 			at.X, at.Y = at.X-box.Get("left").Int(), at.Y-box.Get("top").Int()
 		}
 		opened := false
-		h.change(func(p *app.Page) { opened = p.OpenContext(key, at) })
+		h.change(func(p *app.Page) { opened = p.Menus.OpenContext(key, at) })
 		if opened {
 			event(e).PreventDefault()
 		}

@@ -1,146 +1,199 @@
 package app
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Act does what an element with data-act asks for. One native listener at the root hears all clicks: Vugu's own would
-// serialise the element's whole content at each.
-func (p *Page) Act(act, arg string) {
-	if act != "menu" {
-		defer func() { p.Menu = "" }()
-	}
-	if p.forbidden(act) {
-		return
-	}
-	switch act {
-	case "pick-files":
-		p.Host.PickFiles()
-	case "pick-folder":
-		p.Host.PickFolder()
-	case "sample":
-		p.Host.OpenSample()
-	case "cancel":
-		p.Cancel()
-	case "stop-later":
-		p.stopExact()
-		p.say("note", "Stopped: the symbol files stay searched, and are not read as a whole.")
-	case "keep":
-		p.keepIndexes()
-	case "clear-kept":
-		p.clearKept()
-	case "menu":
-		if p.Menu == arg {
-			p.Menu = ""
-		} else {
-			p.Menu = arg
-			p.Host.Focus("menu-" + arg)
-		}
-	case "theme":
-		p.toggleTheme()
-	case "help":
-		p.Help = !p.Help
-		if p.Help {
-			p.Host.Focus("help-close")
-		} else {
-			p.Host.Focus("help-button")
-		}
-	case "dismiss":
-		for i, n := range p.Notices {
-			if strconv.Itoa(n.ID) == arg {
-				p.Notices = append(p.Notices[:i:i], p.Notices[i+1:]...)
-				break
+// An action is what a click, a key, a line of a menu or the page around can have done. Elements name it by data-act, with an argument in data-arg.
+type action struct {
+	id    string
+	keys  []string          // that do it, too
+	limit func(Limits) bool // reports whether a page around forbids it; nil: it may always be done
+	start bool              // its keys count without a dump, too
+	do    func(p *Page, arg string)
+}
+
+// What a page around may forbid.
+func addsFiles(l Limits) bool     { return l.NoFiles || l.ReadOnly }
+func asksServers(l Limits) bool   { return l.ReadOnly || l.NoNetwork }
+func getsSymbols(l Limits) bool   { return l.ReadOnly || l.NoFiles && l.NoNetwork }
+func changes(l Limits) bool       { return l.ReadOnly }
+func writesSymbols(l Limits) bool { return l.ReadOnly || l.Redact } // the files of sources stand in it
+
+// actionTable has a row for each action but those of a tab by itself, which has them in its method actions.
+func actionTable() []action {
+	return []action{
+		{id: "pick-files", limit: addsFiles, do: func(p *Page, _ string) { p.Host.PickFiles() }},
+		{id: "pick-folder", limit: addsFiles, do: func(p *Page, _ string) { p.Host.PickFolder() }},
+		{id: "sample", limit: addsFiles, do: func(p *Page, _ string) { p.Host.OpenSample() }},
+		{id: "cancel", do: func(p *Page, _ string) { p.Reading.Cancel() }},
+		{id: "dump", do: numbered(func(p *Page, n int) { p.Dumps.show(n, false) })},
+		{id: "close-dump", limit: addsFiles, do: func(p *Page, _ string) { p.Dumps.closeOpen() }},
+		{id: "menu", do: func(p *Page, menu string) { p.Menus.toggle(menu) }},
+		{id: "theme", do: func(p *Page, _ string) { p.toggleTheme() }},
+		{id: "help", keys: []string{"?"}, start: true, do: func(p *Page, _ string) { p.Menus.toggleHelp() }},
+		{id: "dismiss", do: func(p *Page, id string) { p.Notices.dismiss(id) }},
+		{id: "find", do: func(p *Page, to string) { p.Search.Find(map[string]int{"next": 1, "previous": -1}[to]) }},
+		{id: "focus-search", keys: []string{"/"}, do: func(p *Page, _ string) { p.Host.Focus("search") }},
+
+		{id: "thread", do: numbered((*Page).selectThread)},
+		{id: "next-thread", keys: []string{"n"}, do: func(p *Page, _ string) { p.Threads.move(1) }},
+		{id: "previous-thread", keys: []string{"p"}, do: func(p *Page, _ string) { p.Threads.move(-1) }},
+		{id: "crashed", keys: []string{"x"}, do: func(p *Page, _ string) { p.Threads.crashed() }},
+		{id: "choose-thread", do: func(p *Page, _ string) { p.Threads.Choosing = !p.Threads.Choosing }},
+
+		{id: "frame", do: func(p *Page, arg string) {
+			if frame, inline, ok := frameArg(arg); ok {
+				p.selectFrame(frame, inline)
 			}
+		}},
+		{id: "next-frame", keys: []string{"j", "ArrowDown"}, do: func(p *Page, _ string) { p.Stack.move(1) }},
+		{id: "previous-frame", keys: []string{"k", "ArrowUp"}, do: func(p *Page, _ string) { p.Stack.move(-1) }},
+		{id: "next-page", keys: []string{"PageDown"}, do: func(p *Page, _ string) { p.Stack.move(p.Stack.pageful()) }},
+		{id: "previous-page", keys: []string{"PageUp"}, do: func(p *Page, _ string) { p.Stack.move(-p.Stack.pageful()) }},
+		{id: "first-frame", keys: []string{"Home"}, do: func(p *Page, _ string) { p.Stack.toRow(0) }},
+		{id: "last-frame", keys: []string{"End"}, do: func(p *Page, _ string) { p.Stack.toRow(p.Stack.Total - 1) }},
+		{id: "inlines", keys: []string{"i"}, do: func(p *Page, _ string) { p.Stack.toggleInlines() }},
+		{id: "policy", limit: changes, do: func(p *Page, name string) { p.choosePolicy(name) }},
+		{id: "side", do: func(p *Page, side string) { p.Frame.show(side) }},
+		{id: "toggle-why", keys: []string{"e"}, do: func(p *Page, _ string) { p.Frame.toggleWhy() }},
+		{id: "why", do: func(p *Page, _ string) { p.Frame.show("why"); p.Host.Focus("stack") }},
+
+		{id: "copy", do: func(p *Page, kind string) { p.Work.Exports.begin("copy", kind) }},
+		{id: "copy-stack", keys: []string{"c"}, do: func(p *Page, _ string) { p.Work.Exports.begin("copy", protocol.ExportStack) }},
+		{id: "download", do: func(p *Page, kind string) { p.Work.Exports.begin("download", kind) }},
+		{id: "copy-row", do: func(p *Page, what string) { p.Menus.copyRow(what); p.Host.Focus("stack") }},
+		{id: "copy-signature", do: func(p *Page, _ string) { p.Verdict.copySignature() }},
+		{id: "copy-command", do: func(p *Page, item string) { p.Panel.Files.copyCommand(item) }},
+		{id: "copy-finding", do: func(p *Page, which string) { p.Verdict.copyFinding(which) }},
+
+		{id: "tab", do: func(p *Page, id string) { p.Panel.show(id, true) }},
+		{id: "show", do: func(p *Page, id string) { p.Panel.show(id, false) }},
+		{id: "findings", do: func(p *Page, _ string) { p.Panel.show("findings", false) }},
+		{id: "module", do: func(p *Page, arg string) { p.Panel.Modules.choose(arg) }},
+		{id: "show-module", do: func(p *Page, arg string) { p.Panel.Modules.show(arg) }},
+		{id: "ignore", limit: changes, do: func(p *Page, arg string) { p.Panel.Modules.ignoreCFI(arg) }},
+		{id: "use", limit: changes, do: func(p *Page, arg string) { p.Panel.Modules.assign(arg) }},
+		{id: "unuse", limit: changes, do: func(p *Page, arg string) { p.Panel.Modules.unassign(arg) }},
+		{id: "make", limit: writesSymbols, do: func(p *Page, name string) { p.Work.Making.begin(name) }},
+
+		{id: "sources", limit: getsSymbols, do: func(p *Page, _ string) { p.Panel.Sources.toggle() }},
+		{id: "base", limit: asksServers, do: func(p *Page, base string) { p.Panel.Sources.setBase(base) }},
+		{id: "remember", limit: asksServers, do: func(p *Page, _ string) { p.Panel.Sources.toggleRemember() }},
+		{id: "ask", limit: asksServers, do: func(p *Page, _ string) { p.Panel.Sources.askAll() }},
+		{id: "read-all", limit: asksServers, do: func(p *Page, url string) { p.Work.Downloads.readAllOf(url) }},
+		{id: "pick-store", limit: addsFiles, do: func(p *Page, _ string) { p.Panel.Sources.pickFolder() }},
+		{id: "store", limit: addsFiles, do: func(p *Page, _ string) { p.Panel.Sources.fromFolder() }},
+		{id: "keep", limit: changes, do: func(p *Page, _ string) { p.Work.Kept.toggle() }},
+		{id: "clear-kept", limit: changes, do: func(p *Page, _ string) { p.Work.Kept.clear() }},
+		{id: "stop-later", do: func(p *Page, _ string) { p.Work.Exact.stopByHand() }},
+	}
+}
+
+// input is a field: its name is in data-input.
+type input struct {
+	field string // one that ends in "-" has an argument behind it
+	limit func(Limits) bool
+	long  bool // it may be longer than what goes into an address
+	do    func(p *Page, arg, value string)
+}
+
+func inputTable() []input {
+	return []input{
+		{field: "search", do: func(p *Page, _, text string) { p.Search.search(text) }},
+		{field: "threads", do: func(p *Page, _, text string) { p.Threads.filter(text) }},
+		{field: "policy", limit: changes, do: func(p *Page, _, name string) { p.choosePolicy(name) }},
+		{field: "use", limit: changes, do: func(p *Page, _, item string) {
+			p.Panel.Modules.assign(item + "." + itoa(p.Panel.Modules.detail().Index))
+		}},
+		{field: "assign-", limit: changes, do: func(p *Page, item, module string) { p.Panel.Modules.assign(item + "." + module) }},
+		{field: "symbols-base", limit: asksServers, long: true, do: func(p *Page, _, text string) { p.Panel.Sources.setBase(text) }},
+		{field: "symbols-token", limit: asksServers, long: true, do: func(p *Page, _, text string) { p.Panel.Sources.Token = strings.TrimSpace(text) }},
+	}
+}
+
+// helpLines are the keys of the dialog of help: those of actions, or as they are.
+var helpLines = []struct {
+	actions, keys []string
+	What          string
+}{
+	{[]string{"next-frame", "previous-frame"}, nil, "next, previous frame; also arrows, Page Up, Home …"},
+	{[]string{"next-thread", "previous-thread"}, nil, "next, previous thread"},
+	{[]string{"crashed"}, nil, "the crashed thread"},
+	{[]string{"focus-search"}, nil, "search; Enter and Shift+Enter go to the next and the previous hit"},
+	{nil, []string{"1 – 9", "0", "-"}, "the lower tabs; again folds them"},
+	{[]string{"toggle-why"}, nil, "why this frame"},
+	{[]string{"inlines"}, nil, "show or hide inlined calls"},
+	{[]string{"copy-stack"}, nil, "copy the stack as text"},
+	{nil, []string{"Esc"}, "close, cancel, clear the search"},
+}
+
+// helpLine is a line of that dialog.
+type helpLine struct {
+	Keys []string
+	What string
+}
+
+func helpKeys() (lines []helpLine) {
+	for _, l := range helpLines {
+		line := helpLine{l.keys, l.What}
+		for _, id := range l.actions {
+			line.Keys = append(line.Keys, keyOf(id))
 		}
-	case "dump":
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// keyOf is the first key of an action, "" if it has none.
+func keyOf(id string) string {
+	for _, a := range actionTable() {
+		if a.id == id && len(a.keys) > 0 {
+			return a.keys[0]
+		}
+	}
+	return ""
+}
+
+// numbered is for an action whose argument is a number.
+func numbered(do func(p *Page, n int)) func(*Page, string) {
+	return func(p *Page, arg string) {
 		if n, err := strconv.Atoi(arg); err == nil {
-			p.open(n, false)
-		}
-	case "find":
-		p.Find(map[string]int{"next": 1, "previous": -1}[arg])
-	case "close-dump":
-		p.closeDump()
-	case "copy-row":
-		p.copyRow(arg)
-		p.Host.Focus("stack")
-	case "why":
-		p.choose("side", "why")
-		p.Host.Focus("stack")
-	case "show-module":
-		p.showModule(arg)
-	case "module":
-		p.selectModule(arg)
-	case "ignore":
-		p.ignoreCFI(arg)
-	case "make":
-		p.makeSym(arg)
-	case "copy", "download":
-		p.export(act, arg)
-	case "findings":
-		p.selectTab("findings", false)
-	case "copy-signature":
-		if p.Summary != nil {
-			p.copy(p.Summary.Signature, "Signature copied")
-		}
-	case "copy-command":
-		for _, f := range p.Files.Rejected {
-			if strconv.Itoa(f.Item) == arg {
-				p.copy(p.nextCommand(f), "Command copied")
-			}
-		}
-	case "copy-finding":
-		p.copyFinding(arg)
-	default:
-		if !p.sourcesAct(act, arg) {
-			p.choose(act, arg)
+			do(p, n)
 		}
 	}
 }
 
-// choose is for actions that select something in the lists.
-func (p *Page) choose(act, arg string) {
-	switch act {
-	case "thread":
-		if n, err := strconv.Atoi(arg); err == nil {
-			p.selectThread(n)
+// allows reports whether a page around lets a person do an action.
+func (z *Around) allows(limit func(Limits) bool) bool { return limit == nil || !limit(z.Limits) }
+
+// Act does what an element with data-act asks for. One native listener at the root hears all clicks: Vugu's own would
+// serialise the element's whole content at each.
+func (p *Page) Act(act, arg string) {
+	if act != "menu" {
+		defer func() { p.Menus.Open = "" }()
+	}
+	if i := slices.IndexFunc(p.actions, func(a action) bool { return a.id == act }); i >= 0 && p.Around.allows(p.actions[i].limit) {
+		p.actions[i].do(p, arg)
+	}
+}
+
+// Input takes what is typed into a field.
+func (p *Page) Input(field, value string) {
+	for _, in := range inputTable() {
+		arg, ok := strings.CutPrefix(field, in.field)
+		if !ok || arg != "" && !strings.HasSuffix(in.field, "-") || !p.Around.allows(in.limit) {
+			continue
 		}
-	case "frame":
-		frame, inline, ok := frameArg(arg)
-		if ok {
-			p.selectFrame(frame, inline)
+		if !in.long && len(value) > maxStateText {
+			value = strings.ToValidUTF8(value[:maxStateText], "")
 		}
-	case "tab":
-		p.selectTab(arg, true)
-	case "show":
-		p.selectTab(arg, false)
-	case "side":
-		p.State.Side = arg
-		p.address()
-	case "inlines":
-		p.State.HideInlines = !p.State.HideInlines
-		if p.State.HideInlines {
-			p.State.Inline = -1
-		}
-		p.address()
-		p.ask(partStack | partFrame)
-	case "choose-thread":
-		p.Choosing = !p.Choosing
-	case "use", "assign", "unuse":
-		p.assign(act, arg)
-	case "stream", "stream-bytes", "stream-private", "reveal":
-		p.rawAct(act, arg)
-	case "compared":
-		if n, err := strconv.Atoi(arg); err == nil {
-			p.selectCompared(n)
-		}
-	case "more-findings":
-		p.Findings += findingsShown
-	case "policy":
-		p.setPolicy(arg)
-		p.address()
+		in.do(p, arg, value)
+		return
 	}
 }
 
@@ -149,113 +202,4 @@ func frameArg(arg string) (frame, inline int, ok bool) {
 	frame, err := strconv.Atoi(a)
 	inline, err2 := strconv.Atoi(b)
 	return frame, inline, err == nil && err2 == nil && frame >= 0
-}
-
-// assign takes symbols for a module by a person's word. arg is "ITEM.MODULE".
-func (p *Page) assign(act, arg string) {
-	item, module, ok := frameArg(arg)
-	if !ok || module < 0 {
-		return
-	}
-	if act == "unuse" {
-		p.decide(&protocol.Unassign{Dump: p.Dump, Module: module})
-	} else {
-		p.decide(&protocol.Assign{Item: item, Dump: p.Dump, Module: module})
-	}
-	p.ask(partsAll)
-}
-
-func (p *Page) setPolicy(name string) {
-	if name == "best" {
-		name = ""
-	}
-	p.State.Policy = name
-	if name == "" {
-		name = "best"
-	}
-	p.decide(&protocol.SetPolicy{Policy: name})
-	p.ask(partsAll)
-}
-
-func (p *Page) toggleTheme() {
-	next := map[string]string{"": "dark", "dark": "light", "light": ""}[p.State.Theme]
-	p.State.Theme = next
-	p.Host.Store("theme", next)
-	p.Host.SetTheme(next)
-	p.Host.Announce("Theme: " + p.ThemeWord())
-}
-
-// ThemeWord names the theme.
-func (p *Page) ThemeWord() string {
-	if p.State.Theme == "" {
-		return "as the system"
-	}
-	return p.State.Theme
-}
-
-func (p *Page) selectThread(n int) {
-	p.Choosing = false
-	if n == p.State.Thread {
-		return
-	}
-	p.State.Thread, p.State.Frame, p.State.Inline, p.top = n, 0, -1, true
-	p.visible["stack"] = protocol.Span{Count: p.visible["stack"].Count}
-	p.Host.Reveal("stack", 0)
-	p.address()
-	p.forgetCompared()
-	p.ask(partThreads | partStack | partFrame | partCompare)
-}
-
-func (p *Page) selectFrame(frame, inline int) {
-	p.top = false
-	p.State.Frame, p.State.Inline = frame, inline
-	p.address()
-	p.ask(partStack | partFrame)
-}
-
-// selectTab shows a tab of the lower panel; a click on the open one folds the panel.
-func (p *Page) selectTab(id string, toggle bool) {
-	known := false
-	for _, t := range Tabs {
-		known = known || t.ID == id
-	}
-	if !known || p.disabled(id) {
-		return
-	}
-	p.State.Closed = toggle && !p.State.Closed && p.State.Tab == id
-	p.State.Tab = id
-	p.address()
-	p.openTab()
-	p.ask(partModules | partWanted | partFiles)
-}
-
-// Input takes what is typed into a field.
-func (p *Page) Input(field, value string) {
-	if name, _, _ := strings.Cut(field, "-"); p.forbidden(name) || p.sourcesInput(field, value) {
-		return
-	}
-	if len(value) > maxStateText {
-		value = strings.ToValidUTF8(value[:maxStateText], "")
-	}
-	switch field {
-	case "search":
-		p.State.Search = value
-		p.Found, p.hit, p.searching = protocol.FoundPage{}, 0, value != ""
-		p.address()
-		p.ask(partThreads | partStack | partModules | partFound)
-	case "threads":
-		p.State.ThreadFilter = value
-		p.visible["threads"] = protocol.Span{Count: p.visible["threads"].Count}
-		p.Host.Reveal("threads", 0)
-		p.address()
-		p.ask(partThreads)
-	case "policy":
-		p.setPolicy(value)
-		p.address()
-	case "use":
-		p.assign("use", value+"."+strconv.Itoa(p.detail().Index))
-	}
-	if item, ok := strings.CutPrefix(field, "assign-"); ok && value != "" {
-		p.assign("assign", item+"."+value)
-	}
 }

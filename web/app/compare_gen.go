@@ -10,11 +10,6 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
-// Compare lays the walks of the selected thread side by side.
-type Compare struct {
-	Page *Page
-}
-
 func (c *Compare) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
@@ -29,7 +24,7 @@ func (c *Compare) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		_ = vgparent
 		vgn = addText(vgparent, "\n  ")
 		vgn = addElement(vgparent, "div", "class\x00table compare-grid\x00role\x00table\x00aria-label\x00The stack as different ways of walking find it")
-		vgn.AddAttrInterface("aria-rowcount", c.Page.Compare.Total+1)
+		vgn.AddAttrInterface("aria-rowcount", c.Shown.Total+1)
 		{
 			vgparent := vgn
 			_ = vgparent
@@ -43,7 +38,7 @@ func (c *Compare) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgn.SetInnerHTML("Function")
 				vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00columnheader")
 				vgn.SetInnerHTML("Stack pointer")
-				for vgiterkeyt, w := range c.Page.Compare.Walks {
+				for vgiterkeyt, w := range c.Shown.Walks {
 					var vgiterkey interface{} = vgiterkeyt
 					_ = vgiterkey
 					w := w
@@ -62,25 +57,25 @@ func (c *Compare) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				_ = vgparent
 				vgn = addText(vgparent, "\n      ")
 				vgn = addElement(vgparent, "div", "class\x00list-all\x00role\x00presentation")
-				setProperty(vgn, "style", c.Page.height(c.Page.Compare.Total, 26))
+				setProperty(vgn, "style", height(c.Shown.Total, 26))
 				{
 					vgparent := vgn
 					_ = vgparent
 					vgn = addText(vgparent, "\n        ")
 					vgn = addElement(vgparent, "div", "class\x00list-window\x00role\x00presentation")
-					setProperty(vgn, "style", c.Page.offset(c.Page.Compare.From, 26))
+					setProperty(vgn, "style", offset(c.Shown.From, 26))
 					{
 						vgparent := vgn
 						_ = vgparent
 						vgn = addText(vgparent, "\n          ")
-						for vgiterkeyt, r := range c.Page.Compare.Rows {
+						for vgiterkeyt, r := range c.Shown.Rows {
 							var vgiterkey interface{} = vgiterkeyt
 							_ = vgiterkey
 							r := r
 							_ = r
 							vgn = addElement(vgparent, "div", "role\x00row")
 							vgn.AddAttrInterface("aria-rowindex", r.Index+2)
-							vgn.AddAttrInterface("class", c.Page.compareRowClass(r))
+							vgn.AddAttrInterface("class", c.rowClass(r))
 							vgn.AddAttrInterface("data-act", "compared")
 							vgn.AddAttrInterface("data-arg", r.Index)
 							{
@@ -111,12 +106,12 @@ func (c *Compare) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				}
 				vgn = addText(vgparent, "\n      ")
 				vgn = addElement(vgparent, "p", "class\x00list-empty\x00role\x00row")
-				vgn.AddAttrInterface("hidden", c.Page.Compare.Total > 0)
+				vgn.AddAttrInterface("hidden", c.Shown.Total > 0)
 				{
 					vgparent := vgn
 					_ = vgparent
 					vgn = addElement(vgparent, "span", "role\x00cell")
-					vgn.SetInnerHTML(c.Page.Compare.Problem)
+					vgn.SetInnerHTML(c.Empty())
 				}
 				vgn = addText(vgparent, "\n    ")
 			}
@@ -133,10 +128,10 @@ func (c *Compare) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgparent := vgn
 				_ = vgparent
 				vgn = addElement(vgparent, "p", "class\x00compare-title")
-				vgn.SetInnerHTML(c.Page.compareTitle())
+				vgn.SetInnerHTML(c.title())
 				vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small\x00data-arg\x00compare")
 				vgn.AddAttrInterface("data-act", "copy")
-				vgn.AddAttrInterface("hidden", len(c.Page.Compare.Walks) == 0)
+				vgn.AddAttrInterface("hidden", len(c.Shown.Walks) == 0)
 				{
 					vgparent := vgn
 					_ = vgparent
@@ -145,15 +140,15 @@ func (c *Compare) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			}
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "div", "class\x00compare-ways")
-			vgn.AddAttrInterface("hidden", len(c.Page.Compare.Ways) == 0)
+			vgn.AddAttrInterface("hidden", len(c.Shown.Ways) == 0)
 			{
 				vgparent := vgn
 				_ = vgparent
 				vgn = addText(vgparent, "\n      ")
 				vgn = addElement(vgparent, "h4", "")
-				vgn.SetInnerHTML(c.Page.comparedTitle())
+				vgn.SetInnerHTML(c.rowTitle())
 				vgn = addText(vgparent, "\n      ")
-				for vgiterkeyt, w := range c.Page.Compare.Ways {
+				for vgiterkeyt, w := range c.Shown.Ways {
 					var vgiterkey interface{} = vgiterkeyt
 					_ = vgiterkey
 					w := w
@@ -202,7 +197,7 @@ func (c *Compare) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			}
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "h4", "")
-			vgn.AddAttrInterface("hidden", len(c.Page.Compare.Walks) == 0)
+			vgn.AddAttrInterface("hidden", len(c.Shown.Walks) == 0)
 			{
 				vgparent := vgn
 				_ = vgparent
@@ -210,7 +205,7 @@ func (c *Compare) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			}
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "p", "class\x00stops")
-			vgn.SetInnerHTML(c.Page.stopsText())
+			vgn.SetInnerHTML(c.stopsText())
 			vgn = addText(vgparent, "\n  ")
 		}
 		vgn = addText(vgparent, "\n")

@@ -10,11 +10,6 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
-// Content is what the selected stream holds: decoded fields, text or bytes.
-type Content struct {
-	Page *Page
-}
-
 func (c *Content) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
@@ -34,15 +29,15 @@ func (c *Content) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			_ = vgparent
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "h3", "class\x00zone-title")
-			vgn.SetInnerHTML(c.Page.content().Title)
+			vgn.SetInnerHTML(c.Title)
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "span", "class\x00zone-count")
-			vgn.SetInnerHTML(c.Page.contentCount())
+			vgn.SetInnerHTML(c.count())
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button quiet small push")
-			vgn.AddAttrInterface("aria-pressed", boolWord(c.Page.Raw.Bytes))
+			vgn.AddAttrInterface("aria-pressed", boolWord(c.query.Bytes))
 			vgn.AddAttrInterface("data-act", "stream-bytes")
-			vgn.AddAttrInterface("hidden", c.Page.content().Private || c.Page.content().OnlyBytes)
+			vgn.AddAttrInterface("hidden", c.Private || c.OnlyBytes)
 			{
 				vgparent := vgn
 				_ = vgparent
@@ -52,7 +47,7 @@ func (c *Content) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		}
 		vgn = addText(vgparent, "\n  ")
 		vgn = addElement(vgparent, "p", "class\x00list-empty")
-		vgn.AddAttrInterface("hidden", !c.Page.content().Private)
+		vgn.AddAttrInterface("hidden", !c.Private)
 		{
 			vgparent := vgn
 			_ = vgparent
@@ -74,18 +69,18 @@ func (c *Content) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			_ = vgparent
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "div", "class\x00list-all")
-			setProperty(vgn, "style", c.Page.height(c.Page.content().Total, 20))
+			setProperty(vgn, "style", height(c.Total, 20))
 			{
 				vgparent := vgn
 				_ = vgparent
 				vgn = addText(vgparent, "\n      ")
 				vgn = addElement(vgparent, "div", "class\x00list-window")
-				setProperty(vgn, "style", c.Page.offset(c.Page.content().From, 20))
+				setProperty(vgn, "style", offset(c.From, 20))
 				{
 					vgparent := vgn
 					_ = vgparent
 					vgn = addText(vgparent, "\n        ")
-					for vgiterkeyt, l := range c.Page.content().Lines {
+					for vgiterkeyt, l := range c.Lines {
 						var vgiterkey interface{} = vgiterkeyt
 						_ = vgiterkey
 						l := l

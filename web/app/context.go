@@ -7,28 +7,66 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// contextMenu is the name of the menu of a stack's row in Page.Menu.
+// contextMenu is the name of the menu of a stack's row in Menus.Open.
 const contextMenu = "frame"
 
 // Point is a place in the window, in pixels.
 type Point struct{ X, Y int }
 
+// Menus are the menus and the dialog of help.
+type Menus struct {
+	page *Page
+	Open string // "dumps", "copy", "download", "frame", or ""
+	Help bool
+	row  view.StackRow // of the context menu
+	at   Point
+}
+
+// toggle opens a menu, or closes it.
+func (z *Menus) toggle(menu string) {
+	if z.Open == menu {
+		z.Open = ""
+		return
+	}
+	z.Open = menu
+	z.page.Host.Focus("menu-" + menu)
+}
+
+// toggleHelp opens the dialog, or closes it.
+func (z *Menus) toggleHelp() {
+	if z.Help = !z.Help; z.Help {
+		z.page.Host.Focus("help-close")
+	} else {
+		z.page.Host.Focus("help-button")
+	}
+}
+
+// close closes the open menu.
+func (z *Menus) close() {
+	if z.Open == contextMenu {
+		z.page.Host.Focus("stack")
+	} else {
+		z.page.Host.Focus("menu-" + z.Open)
+	}
+	z.Open = ""
+}
+
 // OpenContext opens the menu of a row of the stack, which it selects: what the menu does is done to the selected row.
 // It reports whether there is such a row.
-func (p *Page) OpenContext(key string, at Point) bool {
+func (z *Menus) OpenContext(key string, at Point) bool {
 	if key == "" {
-		key = pair(p.State.Frame, p.State.Inline)
+		key = pair(z.page.State.Frame, z.page.State.Inline)
 	}
-	for _, r := range p.Stack.Rows {
-		if r.Kind == view.RowStop || p.frameKey(r) != key {
+	for _, r := range z.page.Stack.Rows {
+		if r.Kind == view.RowStop || frameKey(r) != key {
 			continue
 		}
-		if !p.isSelected(r) {
-			p.selectFrame(r.Frame, r.Inline)
-			p.Stack.Selected = -1 // until the answer says which row it is
+		if !z.page.Stack.isSelected(r) {
+			z.page.selectFrame(r.Frame, r.Inline)
+			z.page.Stack.Selected = -1 // until the answer says which row it is
 		}
-		p.Menu, p.menuRow, p.menuAt = contextMenu, r, at
-		p.Host.Focus("menu-row")
+		z.Open, z.row, z.at = contextMenu, r, at
+		z.page.Host.Focus("menu-row")
 		return true
 	}
 	return false
@@ -37,21 +75,21 @@ func (p *Page) OpenContext(key string, at Point) bool {
 // MenuItem is a line of a context menu.
 type MenuItem struct{ Act, Arg, Text, Key string }
 
-// menuItems are the lines that apply to the row. They repeat what keys and other buttons do.
-func (p *Page) menuItems() []MenuItem {
-	if p.Menu != contextMenu {
+// items are the lines that apply to the row. They repeat what keys and other buttons do.
+func (z *Menus) items() []MenuItem {
+	if z.Open != contextMenu {
 		return nil
 	}
-	r := p.menuRow
+	r := z.row
 	var out []MenuItem
 	if !r.NoSymbol {
 		out = append(out, MenuItem{"copy-row", "name", "Copy function name", ""})
 	}
 	out = append(out, MenuItem{"copy-row", "address", "Copy address", ""}, MenuItem{"copy-row", "text", "Copy frame as text", ""},
-		MenuItem{"copy", protocol.ExportStack, "Copy the stack", "c"}, MenuItem{"why", "", "Why this frame", "e"})
+		MenuItem{"copy", protocol.ExportStack, "Copy the stack", keyOf("copy-stack")}, MenuItem{"why", "", "Why this frame", keyOf("toggle-why")})
 	if r.ModuleIndex >= 0 {
 		out = append(out, MenuItem{"show-module", strconv.Itoa(r.ModuleIndex), "Show module", ""})
-		if item := p.forcedItem(r.ModuleIndex); r.Forced && item >= 0 {
+		if item := z.page.Reading.forced(r.ModuleIndex); r.Forced && item >= 0 {
 			out = append(out, MenuItem{"unuse", pair(item, r.ModuleIndex), "Stop using the unmatched symbols", ""})
 		} else if r.Other >= 0 && r.Missing {
 			out = append(out, MenuItem{"use", pair(r.Other, r.ModuleIndex), "Use the symbols of another build", ""})
@@ -60,15 +98,15 @@ func (p *Page) menuItems() []MenuItem {
 	return out
 }
 
-// menuStyle puts the menu where it was asked for, inside the window.
-func (p *Page) menuStyle() string {
-	return "left:min(" + strconv.Itoa(p.menuAt.X) + "px,100vw - 280px);top:min(" + strconv.Itoa(p.menuAt.Y) + "px,100vh - " +
-		strconv.Itoa(len(p.menuItems())*28+24) + "px)"
+// style puts the menu where it was asked for, inside the window.
+func (z *Menus) style() string {
+	return "left:min(" + strconv.Itoa(z.at.X) + "px,100vw - 280px);top:min(" + strconv.Itoa(z.at.Y) + "px,100vh - " +
+		strconv.Itoa(len(z.items())*28+24) + "px)"
 }
 
 // copyRow copies a part of the row that the menu is of.
-func (p *Page) copyRow(what string) {
-	r := p.menuRow
+func (z *Menus) copyRow(what string) {
+	r := z.row
 	text, said := "", ""
 	switch what {
 	case "name":
@@ -76,20 +114,9 @@ func (p *Page) copyRow(what string) {
 	case "address":
 		text, said = r.Address, "Address copied"
 	case "text":
-		text, said = p.frameNumber(r)+" "+view.RowText(r), "Frame copied"
+		text, said = frameNumber(r)+" "+view.RowText(r), "Frame copied"
 	}
 	if text != "" {
-		p.copy(text, said)
+		z.page.Notices.copy(text, said)
 	}
-}
-
-// copy puts text on the clipboard and says so.
-func (p *Page) copy(text, said string) {
-	p.Host.Copy(text, func(problem string) {
-		if problem != "" {
-			p.say("error", "The browser did not allow copying: "+problem)
-			return
-		}
-		p.toast(said)
-	})
 }

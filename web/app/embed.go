@@ -1,6 +1,10 @@
 package app
 
-import "github.com/crashpane/crashpane/web/protocol"
+import (
+	"strings"
+
+	"github.com/crashpane/crashpane/web/protocol"
+)
 
 // What a page around the viewer has a hand in: what the person in front of it may do, what is told to the page, and what it asks for.
 
@@ -33,131 +37,102 @@ const (
 	EventError    = "error"    // a notice was shown
 )
 
-// tell tells the page around.
-func (p *Page) tell(e Event) {
-	if p.Watch != nil {
-		p.Watch(e)
-	}
+// Around is the page around the viewer, if there is one. What belongs to a whole window is watched, too: by what keeps the page for when there is no
+// network.
+type Around struct {
+	page   *Page
+	Limits Limits
+	Watch  func(Event)
+	Inside bool             // there is a page around
+	Mark   int              // counts what it has added; told with EventIdle
+	told   protocol.Edition // the report that Watch was told of last
 }
 
-func (p *Page) tellProgress() {
-	if p.Job.Active {
-		p.tell(Event{Kind: EventProgress, Text: p.Job.Text, Done: p.Job.Done, Total: p.Job.Total, Percent: p.Job.Percent})
+// tell tells the page around.
+func (z *Around) tell(e Event) {
+	if z.Watch != nil {
+		z.Watch(e)
 	}
 }
 
 // tellIdle tells, after an answer of the engine, that nothing is left to do, and whether there is another report.
-func (p *Page) tellIdle(r *protocol.Looked) {
-	if p.Watch == nil || p.dirty != 0 || p.asking || p.reading != nil || len(p.queue) > 0 || p.Readers.state == readersComing || r.Pending > 0 {
+func (z *Around) tellIdle(r *protocol.Looked) {
+	if z.Watch == nil || len(z.page.Screen.dirty) > 0 || z.page.Screen.asking || z.page.Reading.waits() || z.page.Work.Readers.state == readersComing || r.Pending > 0 {
 		return
 	}
-	if p.Summary != nil {
+	if z.page.Summary != nil {
 		// Thread and frame that nobody chose are known only now.
-		p.tell(Event{Kind: EventSelect, State: p.State})
+		z.tell(Event{Kind: EventSelect, State: z.page.State})
 	}
-	if p.Summary != nil && p.told != r.Edition {
-		p.told = r.Edition
-		p.tell(Event{Kind: EventReport})
+	if z.page.Summary != nil && z.told != r.Edition {
+		z.told = r.Edition
+		z.tell(Event{Kind: EventReport})
 	}
-	p.tell(Event{Kind: EventIdle, Mark: p.Mark, Dumps: len(p.Dumps)})
-}
-
-// forbidden reports whether a person may not do what an element asks for.
-func (p *Page) forbidden(act string) bool {
-	switch act {
-	case "sources":
-		return p.Limits.ReadOnly || p.Limits.NoFiles && p.Limits.NoNetwork
-	case "symbols", "ask", "base", "remember", "read-all":
-		return p.Limits.ReadOnly || p.Limits.NoNetwork
-	case "close-dump", "pick-files", "pick-folder", "pick-store", "store", "sample":
-		return p.Limits.NoFiles || p.Limits.ReadOnly
-	case "use", "assign", "unuse", "policy", "ignore", "keep", "clear-kept":
-		return p.Limits.ReadOnly
-	case "make": // the files of sources stand in it
-		return p.Limits.ReadOnly || p.Limits.Redact
-	}
-	return false
+	z.tell(Event{Kind: EventIdle, Mark: z.Mark, Dumps: len(z.page.Dumps.List)})
 }
 
 // TakesFiles reports whether a person may add files.
-func (p *Page) TakesFiles() bool { return !p.forbidden("pick-files") }
-
-// Offer is Add by the hand of a person.
-func (p *Page) Offer(files []File) {
-	if p.TakesFiles() {
-		p.Add(files)
-	}
-}
+func (z *Around) TakesFiles() bool { return z.allows(addsFiles) }
 
 // SetLimits says from now on what is allowed, and shows what is here in that way.
-func (p *Page) SetLimits(l Limits) {
-	if l == p.Limits {
+func (z *Around) SetLimits(l Limits) {
+	if l == z.Limits {
 		return
 	}
-	p.Limits = l
-	p.Raw.CommandLine, p.Raw.Environment, p.Raw.Private = false, false, false
-	p.ask(partsAll)
+	z.Limits = l
+	for _, t := range z.page.Panel.tabs {
+		if t, ok := t.(interface{ hidePrivate() }); ok {
+			t.hidePrivate()
+		}
+	}
+	z.page.Screen.askAll()
 }
 
 // startTitle is what the page says before there is a dump.
-func (p *Page) startTitle() string {
-	if !p.TakesFiles() {
+func (z *Around) startTitle() string {
+	if !z.TakesFiles() {
 		return "No crash dump is open"
 	}
 	return "Drop a crash dump and its symbols here"
 }
 
-// Select shows a thread, a frame and a tab; -1 and "" leave them as they are.
-func (p *Page) Select(thread, frame int, tab string) {
-	if thread >= 0 {
-		p.selectThread(thread)
-	}
-	if frame >= 0 {
-		p.selectFrame(frame, -1)
-	}
-	if tab != "" && !p.Empty() {
-		p.selectTab(tab, false)
-	} else if tab != "" {
-		p.State.Tab = ParseState("tab=" + tab).Tab
-	}
-}
-
-// Export asks the engine for a text.
-func (p *Page) Export(kind string, done func(text, problem string)) {
-	if p.Empty() || p.dead {
-		done("", "there is no dump")
-		return
-	}
-	id := p.send(&protocol.Export{Kind: kind, Dump: p.Dump, Thread: p.State.Thread}, nil)
-	p.exports[id] = export{kind: kind, done: done}
-}
-
-// forgetExports is for when the engine that was asked is gone.
-func (p *Page) forgetExports() {
-	was := p.exports
-	p.exports = map[int]export{}
-	for _, e := range was {
-		if e.done != nil {
-			e.done("", "the engine was started anew")
-		}
-	}
-}
-
 // Clear goes back to the start: a new engine that knows nothing.
 func (p *Page) Clear() {
-	p.stopReaders()
-	p.stopMaking()
-	p.queue, p.reading, p.Job, p.Notices = nil, nil, Job{}, nil
-	p.accepted, p.decided, p.told = nil, nil, protocol.Edition{}
+	p.Work.Readers.stop()
+	p.Work.Making.stop()
+	p.Reading.queue, p.Reading.reading, p.Reading.Job, p.Notices.List = nil, nil, Job{}, nil
+	p.Reading.accepted, p.Reading.decided, p.Around.told = nil, nil, protocol.Edition{}
 	theme, policy := p.State.Theme, p.State.Policy
 	p.State = NewState()
 	p.State.Theme, p.State.Policy = theme, policy
 	if policy != "" {
-		p.decided = []protocol.Request{&protocol.SetPolicy{Policy: policy}}
+		p.Reading.decided = []protocol.Request{&protocol.SetPolicy{Policy: policy}}
 	}
-	p.dead, p.fragile = false, false
+	p.Reading.dead, p.Reading.fragile = false, false
 	p.Engine.Restart()
-	p.revive()
-	p.forget()
-	p.address()
+	p.Reading.revive()
+	p.Reading.forget()
+	p.Address.write()
+}
+
+// promise says on the start page what the page can reach.
+func (z *Around) promise() string {
+	bases, ok := z.page.Host.SymbolBases()
+	var others []string
+	for _, b := range bases {
+		if b != "" {
+			others = append(others, b)
+		}
+	}
+	switch {
+	case z.Inside && len(others) == 0:
+		return "This viewer reads files where they are, and sends nothing. What the page around it does is up to that page."
+	case z.Inside:
+		return "This viewer reads files where they are, and sends nothing; when you ask for symbols and have seen what is asked, it asks " + strings.Join(others, ", ") + ". What the page around it does is up to that page."
+	case !ok:
+		return "Switch the network off: everything still works, binaries, .zst and .xz too once their reader was needed and fetched. The page’s own policy (Content-Security-Policy) forbids every request."
+	case len(others) == 0:
+		return "Switch the network off: everything still works, binaries, .zst and .xz too once their reader was needed and fetched. The page’s own policy (Content-Security-Policy) forbids it to reach any other server, and it asks its own only for its files."
+	}
+	return "Switch the network off: everything still works, binaries, .zst and .xz too once their reader was needed and fetched. The page’s own policy (Content-Security-Policy) forbids it to reach any server but its own and, when you ask for symbols and have seen what is asked, " + strings.Join(others, ", ") + "."
 }

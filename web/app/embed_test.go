@@ -20,8 +20,8 @@ func TestLimits(t *testing.T) {
 		{Limits{NoFiles: true, NoNetwork: true}, "sources", true},
 		{Limits{NoNetwork: true}, "sources", false},
 		{Limits{NoNetwork: true}, "ask", true},
-		{Limits{NoFiles: true, NoNetwork: true}, "assign", false},
-		{Limits{ReadOnly: true}, "assign", true},
+		{Limits{NoFiles: true, NoNetwork: true}, "assign-", false},
+		{Limits{ReadOnly: true}, "assign-", true},
 		{Limits{ReadOnly: true}, "policy", true},
 		{Limits{ReadOnly: true}, "pick-files", true},
 		{Limits{Redact: true}, "make", true},
@@ -30,38 +30,55 @@ func TestLimits(t *testing.T) {
 		{Limits{ReadOnly: true, NoFiles: true, NoNetwork: true, Redact: true}, "thread", false},
 	} {
 		p, _, _ := newTestPage("")
-		p.SetLimits(c.limits)
-		if got := p.forbidden(c.act); got != c.no {
+		p.Around.SetLimits(c.limits)
+		if got := forbids(t, p, c.act); got != c.no {
 			t.Errorf("%+v: %s forbidden %v", c.limits, c.act, got)
 		}
 	}
+}
+
+// forbids reports whether an action, or a field, may not be used.
+func forbids(t *testing.T, p *Page, name string) bool {
+	t.Helper()
+	for _, a := range p.actions {
+		if a.id == name {
+			return !p.Around.allows(a.limit)
+		}
+	}
+	for _, in := range inputTable() {
+		if in.field == name {
+			return !p.Around.allows(in.limit)
+		}
+	}
+	t.Fatalf("there is no action %q", name)
+	return false
 }
 
 func TestWhatMayNotBeDoneIsNotDone(t *testing.T) {
 	p, _, e := newTestPage("")
 	drop(p, e)
 	answered(p, e)
-	p.SetLimits(Limits{NoFiles: true, ReadOnly: true})
+	p.Around.SetLimits(Limits{NoFiles: true, ReadOnly: true})
 	n := len(e.sent)
-	p.Act("assign", "1.0")
+	p.Act("use", "1.0")
 	p.Input("policy", "scan")
 	p.Input("assign-1", "0")
-	p.Offer([]File{fakeFile("other.dmp")})
+	p.Reading.Offer([]File{fakeFile("other.dmp")})
 	for _, r := range e.sent[n:] {
 		if _, ok := r.Request.(*protocol.Look); !ok {
 			t.Errorf("%T was sent", r.Request)
 		}
 	}
-	if p.startTitle() != "No crash dump is open" {
-		t.Errorf("the start says %q", p.startTitle())
+	if p.Around.startTitle() != "No crash dump is open" {
+		t.Errorf("the start says %q", p.Around.startTitle())
 	}
 }
 
 func TestEveryRequestSaysWhatIsPrivate(t *testing.T) {
 	p, _, e := newTestPage("")
-	p.SetLimits(Limits{Redact: true})
+	p.Around.SetLimits(Limits{Redact: true})
 	drop(p, e)
-	p.Export(protocol.ExportJSON, func(string, string) {})
+	p.Work.Exports.Export(protocol.ExportJSON, func(string, string) {})
 	for _, r := range e.sent {
 		if !r.Redact {
 			t.Errorf("%T does not say so", r.Request)
@@ -73,18 +90,18 @@ func TestExportIsAnsweredOnceWhateverHappens(t *testing.T) {
 	p, _, e := newTestPage("")
 	told := []string{}
 	done := func(text, problem string) { told = append(told, text+"/"+problem) }
-	p.Export(protocol.ExportJSON, done)
+	p.Work.Exports.Export(protocol.ExportJSON, done)
 	drop(p, e)
 	answered(p, e)
-	p.Export(protocol.ExportJSON, done)
+	p.Work.Exports.Export(protocol.ExportJSON, done)
 	p.Answer(protocol.Answer{ID: lastID(e), Reply: &protocol.Exported{Text: "{}"}}, nil)
-	p.Export(protocol.ExportJSON, done)
+	p.Work.Exports.Export(protocol.ExportJSON, done)
 	p.Clear()
 	want := []string{"/there is no dump", "{}/", "/the engine was started anew"}
 	if len(told) != 3 || told[0] != want[0] || told[1] != want[1] || told[2] != want[2] {
 		t.Errorf("%q, want %q", told, want)
 	}
-	if !p.Empty() || len(p.accepted) != 0 || e.restarts == 0 {
+	if !p.Empty() || len(p.Reading.accepted) != 0 || e.restarts == 0 {
 		t.Error("clearing leaves something")
 	}
 }
@@ -92,10 +109,10 @@ func TestExportIsAnsweredOnceWhateverHappens(t *testing.T) {
 func TestWatchIsTold(t *testing.T) {
 	p, _, e := newTestPage("")
 	kinds := map[string]int{}
-	p.Watch = func(ev Event) { kinds[ev.Kind]++ }
-	p.Mark = 7
+	p.Around.Watch = func(ev Event) { kinds[ev.Kind]++ }
+	p.Around.Mark = 7
 	drop(p, e)
-	for p.ask(partsAll); p.asking; {
+	for p.Screen.askAll(); p.Screen.asking; {
 		r := screen()
 		r.Revision = 1 // as engines count
 		say(p, r)
@@ -108,8 +125,8 @@ func TestWatchIsTold(t *testing.T) {
 	if kinds[EventReport] != 1 {
 		t.Errorf("one report was told of %d times", kinds[EventReport])
 	}
-	p.Problem("something")
-	p.EngineStopped("out of memory")
+	p.Notices.Problem("something")
+	p.Reading.EngineStopped("out of memory")
 	if kinds[EventError] != 2 {
 		t.Errorf("two problems, told of %d", kinds[EventError])
 	}

@@ -1,8 +1,6 @@
 package app
 
 import (
-	"fmt"
-
 	"github.com/crashpane/crashpane/walker/report/view"
 	"github.com/crashpane/crashpane/web/protocol"
 )
@@ -12,14 +10,12 @@ import (
 
 // Exact is that work.
 type Exact struct {
+	page    *Page
 	passes  []*pass      // under way, in the order in which they began
 	known   map[int]bool // items that need nothing any more
 	busy    [][]*piece   // worker → what it reads, and what it reads next
 	sources map[int]File // item → the file that it is
 	stopped bool         // by hand; the next drop lets it go on
-	Keep    bool         // indexes are kept
-	Kept    int64        // bytes of them
-	keptN   int
 }
 
 // pass is one file's.
@@ -53,11 +49,11 @@ const maxIndexers = 4
 // ahead is how many pieces a worker has: when it answers, it goes on with the next, and waits for nobody.
 const ahead = 2
 
-func (p *Page) indexers() int { return min(max(p.Host.Cores(), 1), maxIndexers) }
+func (z *Exact) indexers() int { return min(max(z.page.Host.Cores(), 1), maxIndexers) }
 
 // unread takes the files that are to be read as a whole.
-func (p *Page) unread(items []int) {
-	x := &p.Exact
+func (z *Exact) unread(items []int) {
+	x := z
 	for _, it := range items {
 		file := x.sources[it]
 		if x.known[it] || x.stopped || file != nil && isRemote(file) {
@@ -66,14 +62,14 @@ func (p *Page) unread(items []int) {
 		x.known[it] = true
 		ps := &pass{item: it, file: file}
 		x.passes = append(x.passes, ps)
-		p.send(&protocol.PlanIndex{Item: it, Cores: p.indexers(), Keep: x.Keep, Send: file == nil}, nil)
+		z.page.send(&protocol.PlanIndex{Item: it, Cores: z.indexers(), Keep: z.page.Work.Kept.On, Send: file == nil}, nil)
 	}
 }
 
 // planned begins a pass: with the index that was kept, or by giving out its pieces. file is what was unpacked; what only the engine can
 // unpack it reads itself.
-func (p *Page) planned(r *protocol.IndexPlanned, problem string, file File) {
-	ps := p.passOf(r.Item)
+func (z *Exact) planned(r *protocol.IndexPlanned, problem string, file File) {
+	ps := z.passOf(r.Item)
 	if ps == nil {
 		return
 	}
@@ -81,37 +77,37 @@ func (p *Page) planned(r *protocol.IndexPlanned, problem string, file File) {
 		ps.file = file
 	}
 	if r.Apart {
-		p.readAtOnce(ps)
+		z.readAtOnce(ps)
 		return
 	}
 	if problem != "" || len(r.Cuts) < 2 {
-		p.endPass(ps)
+		z.endPass(ps)
 		return
 	}
 	begin := func() {
 		ps.cuts = r.Cuts
-		p.giveOut()
+		z.giveOut()
 	}
 	if r.Key == "" {
 		begin()
 		return
 	}
-	p.Host.Kept(r.Key, func(index File) {
+	z.page.Host.Kept(r.Key, func(index File) {
 		switch {
-		case p.passOf(r.Item) != ps: // it was stopped
+		case z.passOf(r.Item) != ps: // it was stopped
 		case index == nil:
 			begin()
 		default:
 			ps.ready = -1
 			ps.cuts = r.Cuts
 			ps.next = len(r.Cuts)
-			p.send(&protocol.JoinChunk{Item: ps.item, Part: 0, Parts: 1}, index)
+			z.page.send(&protocol.JoinChunk{Item: ps.item, Part: 0, Parts: 1}, index)
 		}
 	})
 }
 
-func (p *Page) passOf(item int) *pass {
-	for _, ps := range p.Exact.passes {
+func (z *Exact) passOf(item int) *pass {
+	for _, ps := range z.passes {
 		if ps.item == item {
 			return ps
 		}
@@ -120,10 +116,10 @@ func (p *Page) passOf(item int) *pass {
 }
 
 // giveOut gives every worker that has too few pieces another, the emptiest first.
-func (p *Page) giveOut() {
-	x := &p.Exact
+func (z *Exact) giveOut() {
+	x := z
 	if x.busy == nil {
-		x.busy = make([][]*piece, p.indexers())
+		x.busy = make([][]*piece, z.indexers())
 	}
 	for n := range ahead {
 		for w := range x.busy {
@@ -133,21 +129,21 @@ func (p *Page) giveOut() {
 			for _, ps := range x.passes {
 				if ps.next+1 < len(ps.cuts) {
 					x.busy[w] = append(x.busy[w], &piece{pass: ps, part: ps.next})
-					p.Engine.Index(w, protocol.Call{Request: &protocol.IndexChunk{Name: ps.file.Name(), From: ps.cuts[ps.next], To: ps.cuts[ps.next+1]}}, ps.file)
+					z.page.Engine.Index(w, protocol.Call{Request: &protocol.IndexChunk{Name: ps.file.Name(), From: ps.cuts[ps.next], To: ps.cuts[ps.next+1]}}, ps.file)
 					ps.next++
 					break
 				}
 			}
 		}
 	}
-	p.exactProgress()
+	z.progress()
 }
 
 // Indexed takes an answer of a worker that reads a piece; index is the piece's. It reports whether what is shown has changed.
-func (p *Page) Indexed(worker int, a protocol.Answer, index File) (draw bool) {
-	x := &p.Exact
+func (z *Exact) Indexed(worker int, a protocol.Answer, index File) (draw bool) {
+	x := z
 	if r, ok := a.Reply.(*protocol.RemoteFailed); ok {
-		p.remoteFailed(r, a.Error)
+		z.page.Work.Downloads.remoteFailed(r, a.Error)
 		return true
 	}
 	if worker >= len(x.busy) || len(x.busy[worker]) == 0 {
@@ -156,7 +152,7 @@ func (p *Page) Indexed(worker int, a protocol.Answer, index File) (draw bool) {
 	pc := x.busy[worker][0]
 	if g, ok := a.Reply.(*protocol.Progress); ok {
 		pc.done = g.Done
-		p.exactProgress()
+		z.progress()
 		return false
 	}
 	r, ok := a.Reply.(*protocol.ChunkIndexed)
@@ -165,109 +161,109 @@ func (p *Page) Indexed(worker int, a protocol.Answer, index File) (draw bool) {
 	}
 	x.busy[worker] = x.busy[worker][1:]
 	switch ps := pc.pass; {
-	case p.passOf(ps.item) != ps || ps.ready < 0: // it has ended, or is read at once by now
+	case z.passOf(ps.item) != ps || ps.ready < 0: // it has ended, or is read at once by now
 	case r.Apart:
-		p.readAtOnce(ps)
+		z.readAtOnce(ps)
 	case a.Error != "" || index == nil:
-		p.failed(ps, a.Error)
+		z.failed(ps, a.Error)
 		draw = true
 	default:
 		ps.ready++
 		ps.done += ps.cuts[pc.part+1] - ps.cuts[pc.part]
-		p.send(&protocol.JoinChunk{Item: ps.item, Part: pc.part, Parts: len(ps.cuts) - 1, Keep: x.Keep}, index)
+		z.page.send(&protocol.JoinChunk{Item: ps.item, Part: pc.part, Parts: len(ps.cuts) - 1, Keep: z.page.Work.Kept.On}, index)
 	}
-	p.giveOut()
+	z.giveOut()
 	for _, pieces := range x.busy {
 		if len(pieces) > 0 {
-			p.exactProgress()
+			z.progress()
 			return draw
 		}
 	}
 	// All pieces are read. The engine needs room to join them.
-	p.Engine.StopIndexing()
+	z.page.Engine.StopIndexing()
 	return true
 }
 
 // IndexerStopped is called when a worker died. The search's answers stand.
-func (p *Page) IndexerStopped(worker int, why string) {
-	x := &p.Exact
+func (z *Exact) IndexerStopped(worker int, why string) {
+	x := z
 	if worker >= len(x.busy) {
 		return
 	}
 	pieces := x.busy[worker]
 	x.busy[worker] = nil
 	for _, pc := range pieces {
-		if p.passOf(pc.pass.item) == pc.pass {
-			p.failed(pc.pass, view.Clean(why))
+		if z.passOf(pc.pass.item) == pc.pass {
+			z.failed(pc.pass, view.Clean(why))
 		}
 	}
-	p.giveOut()
+	z.giveOut()
 }
 
 // readAtOnce has the engine read a file whose pieces cannot be joined, or that has none.
-func (p *Page) readAtOnce(ps *pass) {
+func (z *Exact) readAtOnce(ps *pass) {
 	if ps.ready < 0 {
 		return
 	}
 	ps.ready, ps.next = -1, len(ps.cuts)
-	p.send(&protocol.IndexWhole{Item: ps.item, On: true}, nil)
+	z.page.send(&protocol.IndexWhole{Item: ps.item, On: true}, nil)
 }
 
 // joined takes the engine's answer to the index of a piece. It reports whether what is shown has changed.
-func (p *Page) joined(r *protocol.ChunkJoined, problem string, index File) (draw bool) {
-	ps := p.passOf(r.Item)
+func (z *Exact) joined(r *protocol.ChunkJoined, problem string, index File) (draw bool) {
+	ps := z.passOf(r.Item)
 	if ps == nil || !r.Exact && !r.Apart && problem == "" { // one of many
 		return false
 	}
 	switch {
 	case r.Exact:
 		if index != nil && r.Key != "" {
-			p.Host.Keep(r.Key, index)
-			p.measureKept()
+			z.page.Host.Keep(r.Key, index)
+			z.page.Work.Kept.measure()
 		}
-		p.finished(ps)
+		z.finished(ps)
 	case r.Apart:
-		p.readAtOnce(ps)
+		z.readAtOnce(ps)
 	case ps.ready < 0:
 		// An index that was kept, and is none of this file.
 		ps.ready, ps.next = 0, 0
-		p.giveOut()
+		z.giveOut()
 	default:
-		p.failed(ps, problem)
+		z.failed(ps, problem)
 	}
 	return true
 }
 
 // wholeIndexed takes the engine's answer when it has read a file itself. It reports whether what is shown has changed.
-func (p *Page) wholeIndexed(r *protocol.WholeIndexed, problem string) (draw bool) {
-	ps := p.passOf(r.Item)
+func (z *Exact) wholeIndexed(r *protocol.WholeIndexed, problem string) (draw bool) {
+	ps := z.passOf(r.Item)
 	if ps == nil {
 		return false
 	}
 	if r.Exact {
-		p.finished(ps)
+		z.finished(ps)
 	} else if problem != "" {
-		p.failed(ps, problem)
+		z.failed(ps, problem)
 	}
 	return true
 }
 
 // finished ends a pass whose file has its full index.
-func (p *Page) finished(ps *pass) {
-	p.readWhole(ps.item)
-	p.endPass(ps)
-	p.ask(partsAll)
+func (z *Exact) finished(ps *pass) {
+	z.page.Work.Downloads.readWhole(ps.item)
+	z.endPass(ps)
+	z.page.Screen.askAll()
 }
 
 // failed ends a pass whose file has none.
-func (p *Page) failed(ps *pass, problem string) {
-	p.say("warning", ps.name()+" was not read as a whole: "+problem)
-	p.endPass(ps)
+func (z *Exact) failed(ps *pass, problem string) {
+	z.page.Notices.say("warning", ps.name()+" was not read as a whole: "+problem)
+	z.endPass(ps)
 }
 
 // endPass forgets a pass. Without any, the workers and their memory go.
-func (p *Page) endPass(ps *pass) {
-	x := &p.Exact
+func (z *Exact) endPass(ps *pass) {
+	x := z
 	for i := range x.passes {
 		if x.passes[i] == ps {
 			x.passes = append(x.passes[:i:i], x.passes[i+1:]...)
@@ -275,38 +271,44 @@ func (p *Page) endPass(ps *pass) {
 		}
 	}
 	if len(x.passes) == 0 {
-		p.Engine.StopIndexing()
+		z.page.Engine.StopIndexing()
 		x.busy = nil
-		p.Later = Later{}
+		z.page.Work.Later.end()
 	}
 }
 
-// stopExact ends the passes at once. What they were for stays searched.
-func (p *Page) stopExact() {
-	x := &p.Exact
+// stop ends the passes at once. What they were for stays searched.
+func (z *Exact) stop() {
+	x := z
 	for _, ps := range x.passes {
 		delete(x.known, ps.item)
 		if ps.ready < 0 {
-			p.send(&protocol.IndexWhole{Item: ps.item}, nil)
+			z.page.send(&protocol.IndexWhole{Item: ps.item}, nil)
 		}
 	}
 	x.passes, x.busy, x.stopped = nil, nil, true
-	p.Engine.StopIndexing()
-	p.Later = Later{}
+	z.page.Engine.StopIndexing()
+	z.page.Work.Later.end()
 }
 
-// forgetExact is for a new engine, which counts its files anew.
-func (p *Page) forgetExact() {
-	p.stopExact()
-	x := &p.Exact
+// stopByHand ends the passes until the next drop, and says so.
+func (z *Exact) stopByHand() {
+	z.stop()
+	z.page.Notices.say("note", "Stopped: the symbol files stay searched, and are not read as a whole.")
+}
+
+// forget is for a new engine, which counts its files anew.
+func (z *Exact) forget() {
+	z.stop()
+	x := z
 	x.known, x.sources, x.stopped = map[int]bool{}, map[int]File{}, false
 }
 
-// exactProgress says how far the passes are.
-func (p *Page) exactProgress() {
+// progress says how far the passes are.
+func (z *Exact) progress() {
 	var done, total int64
 	name := ""
-	for _, ps := range p.Exact.passes {
+	for _, ps := range z.passes {
 		if ps.cuts == nil {
 			continue
 		}
@@ -316,56 +318,26 @@ func (p *Page) exactProgress() {
 			name = ps.file.Name()
 		}
 	}
-	for _, pieces := range p.Exact.busy {
+	for _, pieces := range z.busy {
 		if len(pieces) > 0 {
 			done += pieces[0].done
 		}
 	}
-	if n := len(p.Exact.passes); n > 1 {
+	if n := len(z.passes); n > 1 {
 		name = files(n)
 	}
 	if total > 0 {
-		p.laterProgress(protocol.Progress{Stage: "reading as a whole:", Name: name, Done: done, Total: total})
+		z.page.Work.Later.progress(protocol.Progress{Stage: "reading as a whole:", Name: name, Done: done, Total: total})
 	}
 }
 
 // corrected says what the exact pass has changed.
-func (p *Page) corrected(n int) {
+func (z *Exact) corrected(n int) {
 	if n > 0 {
 		frames := "1 frame is another now, and is marked"
 		if n > 1 {
 			frames = view.Number(n) + " frames are others now, and are marked"
 		}
-		p.say("note", "Exact pass: "+frames+" for a moment. The symbol file is not sorted as its writer should have.")
+		z.page.Notices.say("note", "Exact pass: "+frames+" for a moment. The symbol file is not sorted as its writer should have.")
 	}
-}
-
-// keepIndexes switches whether indexes are kept. Those that are kept are left, until they are cleared.
-func (p *Page) keepIndexes() {
-	p.Exact.Keep = !p.Exact.Keep
-	word := "no"
-	if p.Exact.Keep {
-		word = "yes"
-	}
-	p.Host.Store("keep", word)
-	p.measureKept()
-}
-
-func (p *Page) measureKept() {
-	p.Host.KeptSize(func(bytes int64, n int) { p.Exact.Kept, p.Exact.keptN = bytes, n })
-}
-
-func (p *Page) clearKept() {
-	p.Host.ForgetKept(func() {
-		p.Exact.Kept, p.Exact.keptN = 0, 0
-		p.Host.Announce("Nothing is kept any more")
-	})
-}
-
-// keptText is the button that clears what is kept.
-func (p *Page) keptText() string {
-	if p.Exact.keptN == 0 {
-		return "Nothing is kept"
-	}
-	return fmt.Sprintf("Clear %s", view.Size(p.Exact.Kept))
 }

@@ -14,7 +14,7 @@ func searched(t *testing.T, hash string) (*Page, *fakeHost, *fakeEngine) {
 	t.Helper()
 	p, h, e := newTestPage(hash)
 	drop(p, e)
-	p.Add([]File{fakeFile("big.sym")})
+	p.Reading.Add([]File{fakeFile("big.sym")})
 	say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}, Items: []protocol.FileRow{{Item: 1, Name: "big.sym", Usable: true}}})
 	r := screen()
 	r.Unread = []int{1}
@@ -32,25 +32,25 @@ func TestPassInPieces(t *testing.T) {
 	if given() != "[0 5] [3 7]" || e.pieces[0][0].To != 3 {
 		t.Fatalf("each worker has a piece and the one that it reads next, alternately; not %s", given())
 	}
-	p.Later.began = time.Now().Add(-time.Second)
-	p.Indexed(0, protocol.Answer{Reply: &protocol.Progress{Done: 1, Total: 3, Later: true}}, nil)
-	if p.Indexed(1, protocol.Answer{Reply: &protocol.Progress{Done: 1, Total: 2, Later: true}}, nil) || len(h.background) != 2 {
+	p.Work.Later.began = time.Now().Add(-time.Second)
+	p.Work.Exact.Indexed(0, protocol.Answer{Reply: &protocol.Progress{Done: 1, Total: 3, Later: true}}, nil)
+	if p.Work.Exact.Indexed(1, protocol.Answer{Reply: &protocol.Progress{Done: 1, Total: 2, Later: true}}, nil) || len(h.background) != 2 {
 		t.Errorf("what moves the bar is drawn; it was %q", h.background)
 	}
-	p.Indexed(1, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 1"))
+	p.Work.Exact.Indexed(1, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 1"))
 	if given() != "[0 5] [3 7 9]" {
 		t.Errorf("the pieces go to %s", given())
 	}
-	p.Indexed(0, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 0"))
-	p.Indexed(0, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 2"))
-	p.Indexed(1, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 3"))
+	p.Work.Exact.Indexed(0, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 0"))
+	p.Work.Exact.Indexed(0, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 2"))
+	p.Work.Exact.Indexed(1, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 3"))
 	if e.ended != 0 {
 		t.Error("ended while one still reads")
 	}
 	if say(p, &protocol.ChunkJoined{Item: 1}) {
 		t.Error("a piece of many is drawn")
 	}
-	p.Indexed(1, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 4"))
+	p.Work.Exact.Indexed(1, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 4"))
 	last := last[protocol.JoinChunk](e)
 	if last.Part != 4 || last.Parts != 5 || last.Item != 1 || e.files[len(e.files)-1] != "index 4" {
 		t.Errorf("last piece %+v with %q", last, e.files)
@@ -60,12 +60,12 @@ func TestPassInPieces(t *testing.T) {
 	}
 	looks := len(e.sent)
 	say(p, &protocol.ChunkJoined{Item: 1, Exact: true})
-	if p.canStop() || len(e.sent) == looks && p.dirty == 0 {
+	if p.Work.Later.canStop() || len(e.sent) == looks && len(p.Screen.dirty) == 0 {
 		t.Error("what is exact is not asked for")
 	}
 	say(p, &protocol.Walked{Changed: 2})
-	if len(p.Notices) != 1 || !strings.Contains(p.Notices[0].Text, "2 frames") {
-		t.Errorf("notices %+v", p.Notices)
+	if len(p.Notices.List) != 1 || !strings.Contains(p.Notices.List[0].Text, "2 frames") {
+		t.Errorf("notices %+v", p.Notices.List)
 	}
 }
 
@@ -80,11 +80,11 @@ func TestPassIsStopped(t *testing.T) {
 	p, _, e := searched(t, "")
 	say(p, &protocol.IndexPlanned{Item: 1, Cuts: []int64{0, 3, 5, 7}})
 	p.Act("stop-later", "")
-	if e.ended != 1 || p.canStop() || p.Later.Text != "" {
+	if e.ended != 1 || p.Work.Later.canStop() || p.Work.Later.Text != "" {
 		t.Error("it goes on")
 	}
 	// What was on its way comes too late.
-	p.Indexed(0, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 0"))
+	p.Work.Exact.Indexed(0, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 0"))
 	say(p, &protocol.ChunkJoined{Item: 1, Exact: true})
 	if last[protocol.JoinChunk](e) != nil {
 		t.Error("a piece of a stopped pass was sent on")
@@ -96,7 +96,7 @@ func TestPassIsStopped(t *testing.T) {
 	if last[protocol.PlanIndex](e) != nil {
 		t.Error("it begins again by itself")
 	}
-	p.Add([]File{fakeFile("c.sym")})
+	p.Reading.Add([]File{fakeFile("c.sym")})
 	say(p, r)
 	if last[protocol.PlanIndex](e) == nil {
 		t.Error("the next drop does not let it go on")
@@ -106,16 +106,16 @@ func TestPassIsStopped(t *testing.T) {
 func TestPiecesThatCannotBeJoined(t *testing.T) {
 	p, _, e := searched(t, "")
 	say(p, &protocol.IndexPlanned{Item: 1, Cuts: []int64{0, 3, 5, 7, 9, 11}})
-	p.Indexed(0, protocol.Answer{Error: "apart", Reply: &protocol.ChunkIndexed{Apart: true}}, nil)
-	if c := last[protocol.IndexWhole](e); c == nil || c.Item != 1 || !c.On || len(p.Notices) != 0 {
-		t.Fatalf("%+v, notices %+v", c, p.Notices)
+	p.Work.Exact.Indexed(0, protocol.Answer{Error: "apart", Reply: &protocol.ChunkIndexed{Apart: true}}, nil)
+	if c := last[protocol.IndexWhole](e); c == nil || c.Item != 1 || !c.On || len(p.Notices.List) != 0 {
+		t.Fatalf("%+v, notices %+v", c, p.Notices.List)
 	}
-	p.Indexed(1, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 1"))
+	p.Work.Exact.Indexed(1, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 1"))
 	if n := len(e.pieces[0]) + len(e.pieces[1]); last[protocol.JoinChunk](e) != nil || n > 4 {
 		t.Errorf("pieces are read on: %v, %d of them", last[protocol.JoinChunk](e), n)
 	}
 	say(p, &protocol.WholeIndexed{Item: 1, Exact: true})
-	if p.canStop() {
+	if p.Work.Later.canStop() {
 		t.Error("the pass does not end")
 	}
 }
@@ -123,9 +123,9 @@ func TestPiecesThatCannotBeJoined(t *testing.T) {
 func TestWorkerOfAPassDies(t *testing.T) {
 	p, _, e := searched(t, "")
 	say(p, &protocol.IndexPlanned{Item: 1, Cuts: []int64{0, 3, 5, 7}})
-	p.IndexerStopped(0, "no memory")
-	if len(p.Notices) != 1 || p.canStop() || e.ended == 0 {
-		t.Errorf("notices %+v", p.Notices)
+	p.Work.Exact.IndexerStopped(0, "no memory")
+	if len(p.Notices.List) != 1 || p.Work.Later.canStop() || e.ended == 0 {
+		t.Errorf("notices %+v", p.Notices.List)
 	}
 	if p.Empty() {
 		t.Error("the dump went with it")
@@ -135,7 +135,7 @@ func TestWorkerOfAPassDies(t *testing.T) {
 func TestIndexIsKept(t *testing.T) {
 	p, h, e := searched(t, "")
 	say(p, &protocol.IndexPlanned{Item: 1, Cuts: []int64{0, 7}})
-	p.Indexed(0, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index"))
+	p.Work.Exact.Indexed(0, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index"))
 	if last[protocol.PlanIndex](e).Keep || last[protocol.JoinChunk](e).Keep || len(h.kept) != 0 {
 		t.Error("kept without being asked")
 	}
@@ -151,7 +151,7 @@ func TestIndexIsKept(t *testing.T) {
 	p2 := NewPage(h2, e2, "")
 	begin := func(p *Page, e *fakeEngine, key string) {
 		drop(p, e)
-		p.Add([]File{fakeFile("big.sym")})
+		p.Reading.Add([]File{fakeFile("big.sym")})
 		say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}, Items: []protocol.FileRow{{Item: 1, Usable: true}}})
 		r := screen()
 		r.Unread = []int{1}
@@ -162,10 +162,10 @@ func TestIndexIsKept(t *testing.T) {
 		say(p, &protocol.IndexPlanned{Item: 1, Cuts: []int64{0, 7}, Key: key})
 	}
 	begin(p2, e2, "id-7-print")
-	p2.Indexed(0, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index"))
+	p2.Work.Exact.Indexed(0, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index"))
 	p2.Answer(protocol.Answer{Reply: &protocol.ChunkJoined{Item: 1, Exact: true, Key: "id-7-print"}}, fakeFile("whole index"))
-	if h2.kept["id-7-print"] != fakeFile("whole index") || p2.Exact.Kept != 11 {
-		t.Fatalf("kept %v, %d bytes", h2.kept, p2.Exact.Kept)
+	if h2.kept["id-7-print"] != fakeFile("whole index") || p2.Work.Kept.Bytes != 11 {
+		t.Fatalf("kept %v, %d bytes", h2.kept, p2.Work.Kept.Bytes)
 	}
 
 	// … and taken the next time, without a piece being read.
@@ -177,11 +177,11 @@ func TestIndexIsKept(t *testing.T) {
 	}
 	// One that turns out to be of another file is not believed.
 	p3.Answer(protocol.Answer{Error: "an index of other content", Reply: &protocol.ChunkJoined{Item: 1}}, nil)
-	if len(e3.pieces) != 1 || len(p3.Notices) != 0 {
-		t.Errorf("pieces %v, notices %+v", e3.pieces, p3.Notices)
+	if len(e3.pieces) != 1 || len(p3.Notices.List) != 0 {
+		t.Errorf("pieces %v, notices %+v", e3.pieces, p3.Notices.List)
 	}
 	p3.Act("clear-kept", "")
-	if len(h2.kept) != 0 || p3.Exact.Kept != 0 {
+	if len(h2.kept) != 0 || p3.Work.Kept.Bytes != 0 {
 		t.Error("not cleared")
 	}
 }
@@ -189,13 +189,13 @@ func TestIndexIsKept(t *testing.T) {
 // TestPendingRows: threads that are walked again keep what is known of them, and nothing is marked for being late.
 func TestPendingRows(t *testing.T) {
 	p, _, _ := newTestPage("")
-	p.Add([]File{fakeFile("a.dmp")})
+	p.Reading.Add([]File{fakeFile("a.dmp")})
 	say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}, Items: []protocol.FileRow{{Usable: true}}})
 	first := screen()
 	first.Revision, first.Pending = 1, 1
 	first.Threads.Rows[1].Pending = true
 	say(p, first)
-	if !strings.Contains(render(t, p), "…") || !p.opening {
+	if !strings.Contains(render(t, p), "…") || !p.Screen.opening {
 		t.Error("a thread that is being walked does not say so")
 	}
 	last := screen()
@@ -203,8 +203,8 @@ func TestPendingRows(t *testing.T) {
 	last.Threads.Rows[1].Top = "idle"
 	say(p, &protocol.Walked{})
 	say(p, last)
-	if len(p.fresh) != 0 {
-		t.Errorf("marked: %v", p.fresh)
+	if len(p.Screen.Fresh.ids) != 0 {
+		t.Errorf("marked: %v", p.Screen.Fresh.ids)
 	}
 	again := screen()
 	again.Revision, again.Pending = 3, 1
@@ -232,19 +232,19 @@ func TestPassOfAnArchive(t *testing.T) {
 	}
 	say(p, &protocol.ChunkJoined{Item: 3, Exact: true})
 	p.Answer(protocol.Answer{Error: "it has no pieces", Reply: &protocol.IndexPlanned{Item: 2, Apart: true}}, nil)
-	if c := last[protocol.IndexWhole](e); c == nil || c.Item != 2 || !c.On || !p.canStop() {
+	if c := last[protocol.IndexWhole](e); c == nil || c.Item != 2 || !c.On || !p.Work.Later.canStop() {
 		t.Fatalf("%+v", c)
 	}
 	p.Act("stop-later", "")
-	if c := last[protocol.IndexWhole](e); c.Item != 2 || c.On || p.canStop() {
+	if c := last[protocol.IndexWhole](e); c.Item != 2 || c.On || p.Work.Later.canStop() {
 		t.Errorf("not stopped: %+v", c)
 	}
-	p.Add([]File{fakeFile("c.sym")})
+	p.Reading.Add([]File{fakeFile("c.sym")})
 	r.Unread = []int{2}
 	say(p, r)
 	say(p, &protocol.IndexPlanned{Item: 2, Apart: true})
 	say(p, &protocol.WholeIndexed{Item: 2, Exact: true})
-	if c := last[protocol.IndexWhole](e); !c.On || p.canStop() || len(p.Notices) != 0 {
-		t.Errorf("%+v, notices %+v", c, p.Notices)
+	if c := last[protocol.IndexWhole](e); !c.On || p.Work.Later.canStop() || len(p.Notices.List) != 0 {
+		t.Errorf("%+v, notices %+v", c, p.Notices.List)
 	}
 }

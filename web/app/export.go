@@ -8,28 +8,34 @@ type export struct {
 	done      func(text, problem string) // instead of act
 }
 
-// export asks the engine for a text, to be copied or downloaded when it comes.
-func (p *Page) export(act, kind string) {
-	if p.Empty() || p.dead {
-		return
-	}
-	id := p.send(&protocol.Export{Kind: kind, Dump: p.Dump, Thread: p.State.Thread}, nil)
-	p.exports[id] = export{act: act, kind: kind}
+// Exports are the texts that were asked for, by the number of the request.
+type Exports struct {
+	page    *Page
+	waiting map[int]export
 }
 
-// exported takes the text.
-func (p *Page) exported(id int, r *protocol.Exported, problem string) {
-	e, ok := p.exports[id]
+// begin asks the engine for a text, to be copied or downloaded when it comes.
+func (z *Exports) begin(act, kind string) {
+	if z.page.Empty() || z.page.Reading.dead {
+		return
+	}
+	id := z.page.send(&protocol.Export{Kind: kind, Dump: z.page.Dumps.Open, Thread: z.page.State.Thread}, nil)
+	z.waiting[id] = export{act: act, kind: kind}
+}
+
+// done takes the text.
+func (z *Exports) done(id int, r *protocol.Exported, problem string) {
+	e, ok := z.waiting[id]
 	if !ok {
 		return
 	}
-	delete(p.exports, id)
+	delete(z.waiting, id)
 	if e.done != nil {
 		e.done(r.Text, problem)
 		return
 	}
 	if problem != "" {
-		p.say("error", problem)
+		z.page.Notices.say("error", problem)
 		return
 	}
 	if e.act == "download" {
@@ -37,23 +43,30 @@ func (p *Page) exported(id int, r *protocol.Exported, problem string) {
 		if e.kind == protocol.ExportJSON {
 			mime = "application/json"
 		}
-		p.Host.Download(r.FileName, mime, r.Text)
+		z.page.Host.Download(r.FileName, mime, r.Text)
 		return
 	}
-	p.copy(r.Text, map[string]string{protocol.ExportStack: "Stack copied", protocol.ExportMarkdown: "Stack copied as Markdown",
+	z.page.Notices.copy(r.Text, map[string]string{protocol.ExportStack: "Stack copied", protocol.ExportMarkdown: "Stack copied as Markdown",
 		protocol.ExportWanted: "List of missing symbols copied", protocol.ExportCompare: "Comparison copied"}[e.kind])
 }
 
-// toast says that something was done, for a moment.
-func (p *Page) toast(text string) {
-	p.Toast = text
-	p.toasts++
-	mine := p.toasts
-	p.Host.Announce(text)
-	p.Host.After(1800, func() (draw bool) {
-		if draw = p.toasts == mine; draw {
-			p.Toast = ""
+// Export asks the engine for a text.
+func (z *Exports) Export(kind string, done func(text, problem string)) {
+	if z.page.Empty() || z.page.Reading.dead {
+		done("", "there is no dump")
+		return
+	}
+	id := z.page.send(&protocol.Export{Kind: kind, Dump: z.page.Dumps.Open, Thread: z.page.State.Thread}, nil)
+	z.waiting[id] = export{kind: kind, done: done}
+}
+
+// forget is for when the engine that was asked is gone.
+func (z *Exports) forget() {
+	was := z.waiting
+	z.waiting = map[int]export{}
+	for _, e := range was {
+		if e.done != nil {
+			e.done("", "the engine was started anew")
 		}
-		return draw
-	})
+	}
 }

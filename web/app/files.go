@@ -11,25 +11,57 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
+// Job is the long work that the page waits for.
+type Job struct {
+	Active      bool
+	Text        string
+	Done, Total int    // files
+	Percent     int    // of the file, or -1
+	shown       bool   // a dump of the job was opened
+	told        string // of Text, what was drawn
+	began       time.Time
+	known       int // how many of the files were read before, by a worker that is gone
+}
+
+// Reading has the engine read files, one after the other, and knows which it has read: a new engine gets them all again.
+type Reading struct {
+	page     *Page
+	Job      Job
+	listing  listing
+	queue    []File
+	reading  File
+	accepted []File
+	jobStart int                // how many were accepted when the present job began
+	unsaid   []protocol.FileRow // whose problems are still to be said
+	decided  []protocol.Request // assignments and policy, to be said again to a new engine
+	dead     bool               // the engine
+	fragile  bool               // the engine died and has not shown since that it can do without
+	replay   bool               // the files of the queue are known and read again
+	drawn    time.Time          // the progress of a job, last
+}
+
+// waits reports whether there are files that are not read yet.
+func (z *Reading) waits() bool { return z.reading != nil || len(z.queue) > 0 }
+
 // Add reads files, in the order that shows a stack soonest: what is named as a dump first, then the small ones. What a
 // file is, its content says; the name only decides the order.
-func (p *Page) Add(files []File) {
+func (z *Reading) Add(files []File) {
 	if len(files) == 0 {
 		return
 	}
 	files = inOrder(files)
 	// What was said of earlier files stands in the Files tab.
-	p.Notices = nil
-	p.Exact.stopped = false
-	if !p.Job.Active {
-		p.jobStart = len(p.accepted)
+	z.page.Notices.List = nil
+	z.page.Work.Exact.stopped = false
+	if !z.Job.Active {
+		z.jobStart = len(z.accepted)
 	}
-	if p.dead {
-		p.revive()
+	if z.dead {
+		z.revive()
 	}
-	p.queue = append(p.queue, files...)
-	p.Job.Total += len(files)
-	p.next()
+	z.queue = append(z.queue, files...)
+	z.Job.Total += len(files)
+	z.next()
 }
 
 // inOrder sorts files; what they are is found out once for each.
@@ -54,28 +86,28 @@ func looksLikeDump(name string) bool {
 
 // next sends the next file of the queue. One at a time, so that what is already read can be shown in between, and so that
 // it is known which file a dead worker was reading.
-func (p *Page) next() {
-	if p.reading != nil {
+func (z *Reading) next() {
+	if z.reading != nil {
 		return
 	}
-	if len(p.queue) == 0 {
-		if p.Job.Active {
-			p.finish()
+	if len(z.queue) == 0 {
+		if z.Job.Active {
+			z.finish()
 		}
 		return
 	}
-	if (p.asking || p.Summary != nil && p.dirty&partFrame != 0) && p.Frame == nil && len(p.Dumps) > 0 && takesLong(p.queue[0]) {
+	if (z.page.Screen.asking || z.page.Summary != nil && z.page.Screen.dirty[z.page.Frame]) && z.page.Frame.Detail == nil && len(z.page.Dumps.List) > 0 && takesLong(z.queue[0]) {
 		return // the engine answers in turn, and the first screen is on its way; looked goes on
 	}
-	p.reading, p.queue = p.queue[0], p.queue[1:]
-	if !p.Job.Active {
-		p.Job.began = time.Now()
+	z.reading, z.queue = z.queue[0], z.queue[1:]
+	if !z.Job.Active {
+		z.Job.began = time.Now()
 	}
-	p.Job.Active = true
-	p.Job.Text, p.Job.Percent = "Reading "+view.Clean(view.BaseName(p.reading.Name())), -1
-	p.hideHints()
-	p.send(p.addRequest(p.reading), p.reading)
-	p.tellProgress()
+	z.Job.Active = true
+	z.Job.Text, z.Job.Percent = "Reading "+view.Clean(view.BaseName(z.reading.Name())), -1
+	z.page.Stack.hideHints()
+	z.page.send(z.addRequest(z.reading), z.reading)
+	z.tellProgress()
 }
 
 // takesLong: an archive that is unpacked for seconds. Symbol files of any size are only searched.
@@ -92,68 +124,70 @@ func isPacked(f File) bool {
 }
 
 // added takes the answer to a file.
-func (p *Page) added(r *protocol.Added, problem string) {
-	if p.reading == nil {
+func (z *Reading) added(r *protocol.Added, problem string) {
+	if z.reading == nil {
 		return
 	}
-	needs := r.NeedsReader && p.Readers.state != readersHere
-	asked := p.tookFile(p.reading, r, problem)
+	needs := r.NeedsReader && z.page.Work.Readers.state != readersHere
+	asked := z.page.Work.Downloads.took(z.reading, r, problem)
 	switch {
 	case problem != "" && asked: // it stands where it was asked for
 	case problem != "":
-		p.say("error", problem)
+		z.page.Notices.say("error", problem)
 	case needs:
-		p.wantReaders(p.reading)
+		z.page.Work.Readers.want(z.reading)
 	default:
-		p.accepted = append(p.accepted, p.reading)
+		z.accepted = append(z.accepted, z.reading)
 		if len(r.Items) > 0 {
-			p.Exact.sources[r.Items[0].Item] = p.reading
+			z.page.Work.Exact.sources[r.Items[0].Item] = z.reading
 		}
 	}
 	if r.HoldsPrograms {
-		p.wantReaders()
+		z.page.Work.Readers.want()
 	}
-	p.knowBinaries(p.reading, r.Items)
-	p.reading = nil
-	p.Job.Done++
-	if !p.replay && !needs {
-		p.unsaid = append(p.unsaid, r.Items...)
+	z.page.Work.Making.know(z.reading, r.Items)
+	z.reading = nil
+	z.Job.Done++
+	if !z.replay && !needs {
+		z.unsaid = append(z.unsaid, r.Items...)
 	}
 	// The first dump of a job is shown as soon as it is there; those that come with it are in the switcher.
-	first := len(p.Dumps) == 0 && len(r.Dumps) > 0
-	newest := len(r.Dumps) > len(p.Dumps) && !first && !p.Job.shown
-	p.Job.shown = p.Job.shown || first || newest
-	newDump := len(p.Dumps)
-	p.Dumps = r.Dumps
-	if len(p.Dumps) > 0 {
-		p.complain()
+	first := len(z.page.Dumps.List) == 0 && len(r.Dumps) > 0
+	newest := len(r.Dumps) > len(z.page.Dumps.List) && !first && !z.Job.shown
+	z.Job.shown = z.Job.shown || first || newest
+	newDump := len(z.page.Dumps.List)
+	z.page.Dumps.List = r.Dumps
+	if len(z.page.Dumps.List) > 0 {
+		z.complain()
 	}
-	if p.replay && p.Job.Done >= p.Job.known {
-		p.replay = false
-		for _, d := range p.decided {
-			p.send(d, nil)
+	if z.replay && z.Job.Done >= z.Job.known {
+		z.replay = false
+		for _, d := range z.decided {
+			z.page.send(d, nil)
 		}
 	}
 	switch {
 	case first:
-		p.open(p.dumpNamed(p.State.DumpName), p.State.DumpName != "" && p.has(p.State.DumpName))
-	case r.Same > 0 && !p.replay:
-		p.again(r)
-	case newest && !p.replay:
-		p.open(r.Dumps[newDump].Dump, false)
+		z.page.Dumps.show(z.page.Dumps.named(z.page.State.DumpName), z.page.State.DumpName != "" && z.page.Dumps.has(z.page.State.DumpName))
+	case r.Same > 0 && !z.replay:
+		z.page.Dumps.again(r)
+	case newest && !z.replay:
+		z.page.Dumps.show(r.Dumps[newDump].Dump, false)
 	}
-	if p.Summary != nil && p.Frame == nil { // the first question does not know of this file, the second one does
-		p.dirty |= partSummary | partThreads | partStack
+	if z.page.Summary != nil && z.page.Frame.Detail == nil { // the first question does not know of this file, the second one does
+		for _, zone := range z.page.Screen.stack() {
+			z.page.Screen.dirty[zone] = true
+		}
 	}
-	p.ask(0) // if the first screen has waited for this file
-	p.next()
+	z.page.Screen.ask() // if the first screen has waited for this file
+	z.next()
 }
 
 // complain says what could not be used. The Files tab has the details; here is one line a file, or one for many. Without a dump the start page
 // lists these files, so nothing is above it.
-func (p *Page) complain() {
-	items := p.unsaid
-	p.unsaid = nil
+func (z *Reading) complain() {
+	items := z.unsaid
+	z.unsaid = nil
 	for _, it := range items {
 		text := ""
 		switch {
@@ -164,32 +198,32 @@ func (p *Page) complain() {
 		}
 		switch {
 		case text == "":
-		case len(p.Dumps) == 0 && !it.Usable:
-			p.Host.Announce(text)
-			p.tell(Event{Kind: EventError, Level: "warning", Text: text})
+		case len(z.page.Dumps.List) == 0 && !it.Usable:
+			z.page.Host.Announce(text)
+			z.page.Around.tell(Event{Kind: EventError, Level: "warning", Text: text})
 		default:
-			p.say("warning", text)
+			z.page.Notices.say("warning", text)
 			if it.Assign {
-				p.offer("show", "files", "Show the files")
+				z.page.Notices.offer("show", "files", "Show the files")
 			}
 		}
 	}
 }
 
 // finish ends a job and shows the result.
-func (p *Page) finish() {
-	job := p.Job
-	p.Job = Job{}
-	if p.held != nil { // the first screen is still to come
-		p.Job = Job{Active: true, Text: job.Text, Percent: -1, began: job.began}
+func (z *Reading) finish() {
+	job := z.Job
+	z.Job = Job{}
+	if z.page.Screen.held != nil { // the first screen is still to come
+		z.Job = Job{Active: true, Text: job.Text, Percent: -1, began: job.began}
 	}
-	p.ask(partsAll)
-	rejected := len(p.unsaid) > 0 && !p.unsaid[len(p.unsaid)-1].Usable
-	p.complain()
-	if len(p.Dumps) == 0 && job.Done > 0 && !rejected && len(p.Notices) == 0 && p.Readers.state != readersComing {
-		p.say("note", fmt.Sprintf("Read %s. Now drop the crash dump that the symbols belong to.", files(job.Done)))
+	z.page.Screen.askAll()
+	rejected := len(z.unsaid) > 0 && !z.unsaid[len(z.unsaid)-1].Usable
+	z.complain()
+	if len(z.page.Dumps.List) == 0 && job.Done > 0 && !rejected && len(z.page.Notices.List) == 0 && z.page.Work.Readers.state != readersComing {
+		z.page.Notices.say("note", fmt.Sprintf("Read %s. Now drop the crash dump that the symbols belong to.", files(job.Done)))
 	}
-	p.Host.Announce(fmt.Sprintf("%s read", files(job.Done)))
+	z.page.Host.Announce(fmt.Sprintf("%s read", files(job.Done)))
 }
 
 func files(n int) string {
@@ -200,40 +234,40 @@ func files(n int) string {
 }
 
 // Cancel ends the work that runs: the worker goes, and a new one gets the files that were read before.
-func (p *Page) Cancel() {
-	if !p.Busy() {
+func (z *Reading) Cancel() {
+	if !z.page.Work.Busy() {
 		return
 	}
-	if !p.Job.Active && (p.stopListing() || p.stopMaking()) {
+	if !z.Job.Active && (z.stopListing() || z.page.Work.Making.stop()) {
 		return
 	}
-	stopped := p.stopReaders() + p.stopAsking()
-	if !p.Job.Active {
-		p.say("note", fmt.Sprintf("Cancelled: %s left out.", files(stopped)))
+	stopped := z.page.Work.Readers.stop() + z.page.Work.Downloads.stop()
+	if !z.Job.Active {
+		z.page.Notices.say("note", fmt.Sprintf("Cancelled: %s left out.", files(stopped)))
 		return
 	}
-	stopped += len(p.queue)
-	if p.reading != nil {
+	stopped += len(z.queue)
+	if z.reading != nil {
 		stopped++
 	} else {
 		// All files are known, and the stacks are being walked with them, which reads the symbols, and unpacks them. Only without the
 		// archives of this job, or if there are none without all of its files, is that not begun again at once.
-		from := min(p.jobStart, len(p.accepted))
-		kept := slices.DeleteFunc(slices.Clone(p.accepted[from:]), takesLong)
-		if len(kept) == len(p.accepted)-from {
+		from := min(z.jobStart, len(z.accepted))
+		kept := slices.DeleteFunc(slices.Clone(z.accepted[from:]), takesLong)
+		if len(kept) == len(z.accepted)-from {
 			kept = nil
 		}
-		stopped += len(p.accepted) - from - len(kept)
-		p.accepted = append(p.accepted[:from:from], kept...)
+		stopped += len(z.accepted) - from - len(kept)
+		z.accepted = append(z.accepted[:from:from], kept...)
 	}
-	p.queue, p.reading, p.Job = nil, nil, Job{}
-	p.Engine.Restart()
-	p.revive()
-	if len(p.queue) == 0 {
-		p.forget()
+	z.queue, z.reading, z.Job = nil, nil, Job{}
+	z.page.Engine.Restart()
+	z.revive()
+	if len(z.queue) == 0 {
+		z.forget()
 	}
-	p.say("note", fmt.Sprintf("Cancelled: %s left out.", files(stopped)))
-	p.next()
+	z.page.Notices.say("note", fmt.Sprintf("Cancelled: %s left out.", files(stopped)))
+	z.next()
 }
 
 // listing is the work of finding out what files a drop has; stop is nil while there is none.
@@ -243,105 +277,109 @@ type listing struct {
 }
 
 // Listing says that folders are being looked through, how many files there are so far, and what stops it; without stop it is over.
-func (p *Page) Listing(found int, stop func()) { p.listing = listing{found, stop} }
+func (z *Reading) Listing(found int, stop func()) { z.listing = listing{found, stop} }
 
-func (p *Page) stopListing() bool {
-	if p.listing.stop == nil {
+func (z *Reading) stopListing() bool {
+	if z.listing.stop == nil {
 		return false
 	}
-	p.listing.stop()
-	p.listing = listing{}
-	p.say("note", "Cancelled: what was dropped last is left out.")
+	z.listing.stop()
+	z.listing = listing{}
+	z.page.Notices.say("note", "Cancelled: what was dropped last is left out.")
 	return true
 }
 
 // forget goes back to the start, when the engine knows no file any more.
-func (p *Page) forget() {
-	p.forgetRaw()
-	p.Dumps, p.Summary, p.Frame, p.Listed, p.Dump, p.dirty = nil, nil, nil, false, 0, 0
-	p.Threads, p.Stack, p.Modules, p.Wanted, p.Files = view.ThreadPage{}, view.StackPage{}, view.ModulePage{}, view.WantedPage{}, protocol.FilePage{}
-	p.Host.SetTitle(p.title())
+func (z *Reading) forget() {
+	z.page.forget()
+	z.page.Dumps.List, z.page.Dumps.Open, z.page.Summary = nil, 0, nil
+	clear(z.page.Screen.dirty)
+	z.page.Threads.ThreadPage, z.page.Stack.StackPage, z.page.Frame.Detail = view.ThreadPage{}, view.StackPage{}, nil
+	z.page.Panel.empty()
+	z.page.Host.SetTitle(z.page.Dumps.documentTitle())
 }
 
 // revive gives a new worker the files that were read, and says the decisions again.
-func (p *Page) revive() {
-	if p.dead {
-		p.Engine.Restart()
+func (z *Reading) revive() {
+	if z.dead {
+		z.page.Engine.Restart()
 	}
-	if p.asking { // no answer will come
-		p.dirty |= partsAll
+	if z.page.Screen.asking { // no answer will come
+		for _, zone := range z.page.Screen.zones {
+			z.page.Screen.dirty[zone] = true
+		}
 	}
-	p.dead, p.asking, p.held, p.told = false, false, nil, protocol.Edition{}
-	p.forgetExact()
-	p.forgetExports()
-	p.queue = append(append([]File{}, p.accepted...), p.queue...)
-	p.accepted = nil
-	p.Job = Job{Total: len(p.queue), Active: len(p.queue) > 0, began: time.Now(), known: len(p.queue)}
-	p.replay = len(p.queue) > 0
-	if !p.replay {
-		for _, d := range p.decided {
-			p.send(d, nil)
+	z.dead, z.page.Screen.asking, z.page.Screen.held, z.page.Around.told = false, false, nil, protocol.Edition{}
+	z.page.Work.Exact.forget()
+	z.page.Work.Exports.forget()
+	z.queue = append(append([]File{}, z.accepted...), z.queue...)
+	z.accepted = nil
+	z.Job = Job{Total: len(z.queue), Active: len(z.queue) > 0, began: time.Now(), known: len(z.queue)}
+	z.replay = len(z.queue) > 0
+	if !z.replay {
+		for _, d := range z.decided {
+			z.page.send(d, nil)
 		}
 	}
 }
 
 // EngineStopped is called when the worker died. The page lives; the next drop starts a new one.
-func (p *Page) EngineStopped(why string) {
-	if p.dead {
+func (z *Reading) EngineStopped(why string) {
+	if z.dead {
 		return
 	}
 	text := "The engine stopped: " + view.Clean(why) + "."
-	if p.reading != nil {
-		text += " It was reading " + view.Clean(p.reading.Name()) + "."
+	if z.reading != nil {
+		text += " It was reading " + view.Clean(z.reading.Name()) + "."
 	}
 	switch {
-	case p.replay, p.fragile:
+	case z.replay, z.fragile:
 		// It dies of a file that was read before: begin afresh instead of dying again at every drop.
-		p.accepted, p.decided = nil, nil
+		z.accepted, z.decided = nil, nil
 		text += " Drop the files again to go on."
-	case len(p.accepted) > 0:
+	case len(z.accepted) > 0:
 		text += " The files read before come back with the next drop."
 	}
-	p.forgetExact()
-	p.forgetExports()
-	left := len(p.queue)
-	p.dead, p.fragile, p.asking, p.replay = true, true, false, false
-	p.queue, p.reading, p.Job = nil, nil, Job{}
-	p.say("error", text)
-	p.letOut(p.held)
-	p.told = protocol.Edition{}
-	p.tell(Event{Kind: EventIdle, Mark: p.Mark})
-	if left > 0 && len(p.accepted) > 0 {
-		p.say("warning", fmt.Sprintf("%s after it were not read.", files(left)))
+	z.page.Work.Exact.forget()
+	z.page.Work.Exports.forget()
+	left := len(z.queue)
+	z.dead, z.fragile, z.page.Screen.asking, z.replay = true, true, false, false
+	z.queue, z.reading, z.Job = nil, nil, Job{}
+	z.page.Notices.say("error", text)
+	z.page.Screen.letOut(z.page.Screen.held)
+	z.page.Around.told = protocol.Edition{}
+	z.page.Around.tell(Event{Kind: EventIdle, Mark: z.page.Around.Mark})
+	if left > 0 && len(z.accepted) > 0 {
+		z.page.Notices.say("warning", fmt.Sprintf("%s after it were not read.", files(left)))
 	}
 }
 
 // progress takes a report from within a long step.
-func (p *Page) progress(g protocol.Progress) (draw bool) {
-	if !p.Job.Active {
-		p.Job = Job{Active: true, Percent: -1, began: time.Now()}
+func (z *Reading) progress(g protocol.Progress) (draw bool) {
+	if !z.Job.Active {
+		z.Job = Job{Active: true, Percent: -1, began: time.Now()}
 	}
 	text := capital(g.Stage)
 	if g.Name != "" {
 		text += " " + view.Clean(view.BaseName(g.Name))
 	}
-	was := p.jobValue()
-	p.Job.Text, p.Job.Percent = text, -1
+	was := z.page.Work.value()
+	z.Job.Text, z.Job.Percent = text, -1
 	if g.Total > 0 {
-		p.Job.Percent = int(min(100, g.Done*100/g.Total))
+		z.Job.Percent = int(min(100, g.Done*100/g.Total))
 	}
-	is := p.jobValue()
-	draw = (was == nil) != (is == nil) || p.Job.told != text
+	is := z.page.Work.value()
+	draw = (was == nil) != (is == nil) || z.Job.told != text
 	if was != nil && is != nil && was != is {
-		p.Host.Progress("job-bar", is.(int))
+		z.page.Host.Progress("job-bar", is.(int))
 	}
-	p.tellProgress()
+	z.tellProgress()
 	// Work of a moment is over before anybody could read what it is.
-	if time.Since(p.Job.began) < 200*time.Millisecond {
+	if time.Since(z.Job.began) < 200*time.Millisecond {
 		return false
 	}
 	if draw {
-		p.Job.told = text
+		z.Job.told = text
 	}
 	return draw
 }
@@ -354,64 +392,89 @@ func (j Job) Count() string {
 	return fmt.Sprintf("%s of %s", view.Number(min(j.Done+1, j.Total)), view.Number(j.Total))
 }
 
-// closeDump leaves the open dump out. Its symbols stay: they may be those of another one.
-func (p *Page) closeDump() {
-	if !p.Empty() {
-		p.decide(&protocol.CloseDump{Dump: p.Dump})
+func (z *Reading) tellProgress() {
+	if z.Job.Active {
+		z.page.Around.tell(Event{Kind: EventProgress, Text: z.Job.Text, Done: z.Job.Done, Total: z.Job.Total, Percent: z.Job.Percent})
 	}
 }
 
-// closed takes the dumps that are left, and shows one of them if the closed one was shown.
-func (p *Page) closed(r *protocol.Closed) {
-	p.Dumps = r.Dumps
-	for _, d := range p.Dumps {
-		if d.Dump == p.Dump {
-			return
-		}
-	}
-	if len(p.Dumps) > 0 {
-		p.open(p.Dumps[0].Dump, false)
-		return
-	}
-	p.forget()
-	p.State.DumpName = ""
-	p.address()
-	p.ask(partFiles)
-}
-
-// again shows a dump that was there already, which the user may have closed, and says so.
-func (p *Page) again(r *protocol.Added) {
-	same := r.Same - 1
-	p.decided = slices.DeleteFunc(p.decided, func(d protocol.Request) bool {
-		c, ok := d.(*protocol.CloseDump)
-		return ok && c.Dump == same
-	})
-	for _, it := range r.Items {
-		if it.Dump >= 0 && it.Message != "" {
-			p.say("note", it.Message+".")
-		}
-	}
-	if !p.Job.shown {
-		p.Job.shown = true
-		p.open(same, false)
+// Offer is Add by the hand of a person.
+func (z *Reading) Offer(files []File) {
+	if z.page.Around.TakesFiles() {
+		z.Add(files)
 	}
 }
 
-func (p *Page) has(name string) bool {
-	for _, d := range p.Dumps {
-		if d.Name == name {
-			return true
+// symbolsText says that symbols are being read, "" if none are: what is missing is only known when all are there.
+func (z *Reading) symbolsText() string {
+	switch {
+	case z.page.Summary == nil:
+	case z.Job.Active && z.waits():
+		if n := z.Job.Count(); n != "" {
+			return "Reading symbols: file " + n
 		}
+		return "Reading symbols"
+	case z.page.Work.Readers.state == readersComing, z.page.Work.Downloads.running > 0:
+		return z.page.Work.text()
 	}
-	return false
+	return ""
 }
 
-// dumpNamed is the number of a dump, the first one if there is none of that name.
-func (p *Page) dumpNamed(name string) int {
-	for _, d := range p.Dumps {
-		if d.Name == name {
-			return d.Dump
+// decide posts a request that a new worker must hear again.
+func (z *Reading) decide(req protocol.Request) {
+	z.decided = append(z.decided, req)
+	z.page.send(req, nil)
+}
+
+// HasFiles reports whether files would be lost with the page.
+func (z *Reading) HasFiles() bool { return z.reading != nil || len(z.accepted)+len(z.queue) > 0 }
+
+// addRequest is the request that reads a file. What a server sent may be nothing but the symbol file that it was asked for.
+func (z *Reading) addRequest(f File) *protocol.Add {
+	req := &protocol.Add{Name: f.Name()}
+	for _, a := range z.page.Work.Downloads.Asked {
+		if a.file == f {
+			req.Symbols, req.DebugID = true, a.ID
 		}
 	}
-	return p.Dumps[0].Dump
+	return req
+}
+
+// without begins the engine again with all files but one.
+func (z *Reading) without(f File) {
+	for i := range z.accepted {
+		if z.accepted[i] == f {
+			z.accepted = append(z.accepted[:i:i], z.accepted[i+1:]...)
+			break
+		}
+	}
+	if z.reading != nil {
+		z.queue = append([]File{z.reading}, z.queue...)
+		z.reading = nil
+	}
+	if !z.dead {
+		z.page.Engine.Restart()
+	}
+	z.revive()
+	z.page.Screen.countAnew()
+	z.next()
+	z.page.Screen.askAll()
+}
+
+// forced is the file that was last assigned to a module of this dump, or -1.
+func (z *Reading) forced(module int) int {
+	item := -1
+	for _, d := range z.decided {
+		switch d := d.(type) {
+		case *protocol.Assign:
+			if d.Dump == z.page.Dumps.Open && d.Module == module {
+				item = d.Item
+			}
+		case *protocol.Unassign:
+			if d.Dump == z.page.Dumps.Open && d.Module == module {
+				item = -1
+			}
+		}
+	}
+	return item
 }

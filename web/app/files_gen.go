@@ -10,11 +10,6 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
-// Files lists every file that was added, and what became of it.
-type Files struct {
-	Page *Page
-}
-
 func (c *Files) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
@@ -29,7 +24,7 @@ func (c *Files) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		_ = vgparent
 		vgn = addText(vgparent, "\n")
 		vgn = addElement(vgparent, "div", "class\x00table files\x00role\x00table\x00aria-label\x00Files")
-		vgn.AddAttrInterface("aria-rowcount", c.Page.Files.Total+1)
+		vgn.AddAttrInterface("aria-rowcount", c.Total+1)
 		{
 			vgparent := vgn
 			_ = vgparent
@@ -69,18 +64,18 @@ func (c *Files) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				_ = vgparent
 				vgn = addText(vgparent, "\n    ")
 				vgn = addElement(vgparent, "div", "class\x00list-all\x00role\x00presentation")
-				setProperty(vgn, "style", c.Page.height(c.Page.Files.Total, 26))
+				setProperty(vgn, "style", height(c.Total, 26))
 				{
 					vgparent := vgn
 					_ = vgparent
 					vgn = addText(vgparent, "\n      ")
 					vgn = addElement(vgparent, "div", "class\x00list-window\x00role\x00presentation")
-					setProperty(vgn, "style", c.Page.offset(c.Page.Files.From, 26))
+					setProperty(vgn, "style", offset(c.From, 26))
 					{
 						vgparent := vgn
 						_ = vgparent
 						vgn = addText(vgparent, "\n        ")
-						for i, f := range c.Page.Files.Rows {
+						for i, f := range c.Rows {
 							var vgiterkey interface{} = i
 							_ = vgiterkey
 							i := i
@@ -88,7 +83,7 @@ func (c *Files) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							f := f
 							_ = f
 							vgn = addElement(vgparent, "div", "class\x00row\x00role\x00row")
-							vgn.AddAttrInterface("aria-rowindex", c.Page.Files.From+i+2)
+							vgn.AddAttrInterface("aria-rowindex", c.From+i+2)
 							{
 								vgparent := vgn
 								_ = vgparent
@@ -122,7 +117,7 @@ func (c *Files) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 											_ = vgparent
 											vgn = addElement(vgparent, "option", "value\x00")
 											vgn.SetInnerHTML(vugu.HTML("Assign to…"))
-											for vgiterkeyt, m := range c.Page.assignChoices(f) {
+											for vgiterkeyt, m := range c.assignChoices(f) {
 												var vgiterkey interface{} = vgiterkeyt
 												_ = vgiterkey
 												m := m
@@ -162,7 +157,7 @@ func (c *Files) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			_ = vgparent
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small\x00role\x00switch\x00title\x00What is kept says where in a large symbol file each function lies, so that the file need not be read again. It stays in this browser.")
-			vgn.AddAttrInterface("aria-checked", boolWord(c.Page.Exact.Keep))
+			vgn.AddAttrInterface("aria-checked", boolWord(c.page.Work.Kept.On))
 			vgn.AddAttrInterface("data-act", "keep")
 			{
 				vgparent := vgn
@@ -172,8 +167,8 @@ func (c *Files) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small")
 			vgn.AddAttrInterface("data-act", "clear-kept")
-			vgn.AddAttrInterface("disabled", c.Page.Exact.Kept == 0)
-			vgn.SetInnerHTML(c.Page.keptText())
+			vgn.AddAttrInterface("disabled", c.page.Work.Kept.Bytes == 0)
+			vgn.SetInnerHTML(c.page.Work.Kept.text())
 			vgn = addText(vgparent, "\n  ")
 		}
 		vgn = addText(vgparent, "\n")

@@ -5,74 +5,87 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Find goes to the next hit of what is searched for, or by -1 to the one before.
-func (p *Page) Find(by int) {
-	if p.State.Search == "" || p.Empty() {
-		return
-	}
-	at := p.Found.At
-	if p.hit > 0 {
-		at = p.hit
-	}
-	if p.hit = at + by; p.hit < 1 || p.Found.Total > 0 && p.hit > p.Found.Total {
-		p.hit = 1
-		if by < 0 {
-			p.hit = max(1, p.Found.Total)
-		}
-	}
-	p.ask(partFound)
+// Search is what is searched for, and the hit that was gone to.
+type Search struct {
+	page      *Page
+	Found     protocol.FoundPage
+	hit       int  // that is to be gone to, counted from 1; 0 for none
+	searching bool // the answer is on its way
 }
 
-// tookFound takes how many hits there are, and goes to the one that was asked for.
-func (p *Page) tookFound(f *protocol.FoundPage) {
-	at := p.Found.At
-	p.Found = *f
-	if f.At == 0 {
-		p.Found.At = min(at, f.Total)
+// begin is for another text.
+func (z *Search) begin() {
+	z.Found, z.hit, z.searching = protocol.FoundPage{}, 0, z.page.State.Search != ""
+}
+
+// Want implements Zone.
+func (z *Search) Want(q *protocol.Look) { q.Find = &protocol.FindQuery{Hit: z.hit} }
+
+// Apply implements Zone.
+func (z *Search) Apply(r *protocol.Looked) {
+	if r.Found != nil {
+		z.searching = false
+		z.take(r.Found)
+	}
+}
+
+// Hidden implements Zone.
+func (z *Search) Hidden() bool { return z.page.State.Search == "" }
+
+// Find goes to the next hit of what is searched for, or by -1 to the one before.
+func (z *Search) Find(by int) {
+	if z.page.State.Search == "" || z.page.Empty() {
 		return
 	}
-	if p.hit != 0 && f.At == p.hit {
-		p.hit = 0
+	at := z.Found.At
+	if z.hit > 0 {
+		at = z.hit
 	}
-	p.Host.Announce(p.foundText())
+	if z.hit = at + by; z.hit < 1 || z.Found.Total > 0 && z.hit > z.Found.Total {
+		z.hit = 1
+		if by < 0 {
+			z.hit = max(1, z.Found.Total)
+		}
+	}
+	z.page.Screen.ask(z)
+}
+
+// take takes how many hits there are, and goes to the one that was asked for.
+func (z *Search) take(f *protocol.FoundPage) {
+	at := z.Found.At
+	z.Found = *f
+	if f.At == 0 {
+		z.Found.At = min(at, f.Total)
+		return
+	}
+	if z.hit != 0 && f.At == z.hit {
+		z.hit = 0
+	}
+	z.page.Host.Announce(z.text())
 	switch h := f.Hit; {
-	case h.Tab == "modules":
-		p.showModule(itoa(h.Row))
 	case h.Tab != "":
-		p.selectTab(h.Tab, false)
-		list := h.Tab
-		if p.gridName() == h.Tab {
-			list = "grid"
-		}
-		if h.Tab == "findings" {
-			p.Findings = max(p.Findings, h.Row+1)
-		}
-		if v, ok := p.visible[list]; ok {
-			p.visible[list] = protocol.Span{From: max(0, h.Row-v.Count/2), Count: v.Count}
-			p.Host.Reveal(list, h.Row)
-			p.ask(partOf[list])
-		}
+		z.page.Panel.goTo(h.Tab, h.Row)
 	case h.Thread >= 0 && h.Frame < 0:
-		p.seek = true
-		p.selectThread(h.Thread)
+		z.page.Screen.seek = true
+		z.page.selectThread(h.Thread)
 	case h.Thread >= 0:
-		p.seek = true
-		if h.Thread != p.State.Thread {
-			p.selectThread(h.Thread)
+		z.page.Screen.seek = true
+		if h.Thread != z.page.State.Thread {
+			z.page.selectThread(h.Thread)
 		}
-		if p.State.HideInlines {
+		if z.page.State.HideInlines {
 			h.Inline = -1
 		}
-		p.selectFrame(h.Frame, h.Inline)
+		z.page.selectFrame(h.Frame, h.Inline)
 	}
 }
 
-// foundText says which hit of how many.
-func (p *Page) foundText() string {
-	switch f := &p.Found; {
-	case p.State.Search == "":
+// text says which hit of how many.
+func (z *Search) text() string {
+	switch f := &z.Found; {
+	case z.page.State.Search == "":
 		return ""
-	case p.searching:
+	case z.searching:
 		return "…"
 	case f.Total == 0:
 		return "Not found"
@@ -83,10 +96,10 @@ func (p *Page) foundText() string {
 	}
 }
 
-// foundTitle says where the hit is.
-func (p *Page) foundTitle() string {
-	h := p.Found.Hit
-	if p.Found.At == 0 {
+// title says where the hit is.
+func (z *Search) title() string {
+	h := z.Found.Hit
+	if z.Found.At == 0 {
 		return "Enter goes to the next, Shift+Enter to the one before"
 	}
 	for _, t := range Tabs {
@@ -101,9 +114,26 @@ func (p *Page) foundTitle() string {
 }
 
 // marks adds the class of a hit to those of an element with these texts.
-func (p *Page) marks(class string, texts ...string) string {
-	if p.State.Search != "" && view.Holds(view.Query(p.State.Search), texts...) {
+func (z *Search) marks(class string, texts ...string) string {
+	if z.page.State.Search != "" && view.Holds(view.Query(z.page.State.Search), texts...) {
 		return class + " hit"
 	}
 	return class
+}
+
+// factClass is codeClass, and marks what is searched for.
+func (z *Search) factClass(f view.Fact) string { return z.marks(codeClass(f.Code), f.Key+" "+f.Value) }
+
+// isAt reports whether a row of a tab is the hit that was gone to.
+func (z *Search) isAt(tab string, row int) bool {
+	h := z.Found.Hit
+	return z.Found.At > 0 && z.page.State.Search != "" && h.Tab == tab && h.Row == row
+}
+
+// search searches for another text.
+func (z *Search) search(text string) {
+	z.page.State.Search = text
+	z.begin()
+	z.page.Address.write()
+	z.page.Screen.ask(z.page.Threads, z.page.Stack, z.page.Panel.Modules, z)
 }

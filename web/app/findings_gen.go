@@ -10,11 +10,6 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
-// Findings lists what makes stacks short or uncertain, and what would help.
-type Findings struct {
-	Page *Page
-}
-
 func (c *Findings) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
@@ -32,7 +27,7 @@ func (c *Findings) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent := vgn
 			_ = vgparent
 			vgn = addText(vgparent, "\n  ")
-			for i, f := range c.Page.findings() {
+			for i, f := range c.rows() {
 				var vgiterkey interface{} = i
 				_ = vgiterkey
 				i := i
@@ -100,12 +95,12 @@ func (c *Findings) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgn = addText(vgparent, "\n    ")
 				vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small")
 				vgn.AddAttrInterface("data-act", "more-findings")
-				vgn.AddAttrInterface("hidden", c.Page.moreFindings() == "")
-				vgn.SetInnerHTML(c.Page.moreFindings())
+				vgn.AddAttrInterface("hidden", c.more() == "")
+				vgn.SetInnerHTML(c.more())
 				vgn = addText(vgparent, "\n    ")
 				vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small\x00data-arg\x00all")
 				vgn.AddAttrInterface("data-act", "copy-finding")
-				vgn.AddAttrInterface("hidden", len(c.Page.Summary.Findings) < 2)
+				vgn.AddAttrInterface("hidden", len(c.page.Summary.Findings) < 2)
 				{
 					vgparent := vgn
 					_ = vgparent
@@ -113,12 +108,8 @@ func (c *Findings) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				}
 				vgn = addText(vgparent, "\n    ")
 				vgn = addElement(vgparent, "span", "class\x00list-empty")
-				vgn.AddAttrInterface("hidden", len(c.Page.Summary.Findings) > 0)
-				{
-					vgparent := vgn
-					_ = vgparent
-					vgn = addText(vgparent, "Nothing made these stacks short or uncertain.")
-				}
+				vgn.AddAttrInterface("hidden", c.Empty() == "")
+				vgn.SetInnerHTML(c.Empty())
 				vgn = addText(vgparent, "\n  ")
 			}
 			vgn = addText(vgparent, "\n")

@@ -22,7 +22,7 @@ func withFindings(n int) (*Page, *fakeHost, *fakeEngine) {
 
 // answered takes answers until nothing is asked for.
 func answered(p *Page, e *fakeEngine) {
-	for i := 0; p.asking && i < 9; i++ {
+	for i := 0; p.Screen.asking && i < 9; i++ {
 		say(p, screen())
 	}
 }
@@ -60,11 +60,11 @@ func TestFindingsStandInTheVerdictAndTheirTab(t *testing.T) {
 func TestFindingOfTheSelectedThread(t *testing.T) {
 	p, _, _ := withFindings(3)
 	p.Summary.Findings[0].Thread = 0
-	if p.State.Thread = 1; !strings.HasSuffix(p.findingText(), "2. Drop it") {
-		t.Errorf("%q", p.findingText())
+	if p.State.Thread = 1; !strings.HasSuffix(p.Verdict.findingText(), "2. Drop it") {
+		t.Errorf("%q", p.Verdict.findingText())
 	}
 	p.Summary.Findings = nil
-	if p.hasFinding() {
+	if p.Verdict.hasFinding() {
 		t.Error("a finding out of nothing")
 	}
 	p.Act("findings", "")

@@ -47,7 +47,7 @@ func TestFirstScreen(t *testing.T) {
 	added := func(item int) protocol.Reply {
 		return &protocol.Added{Items: []protocol.FileRow{{Item: item, Name: "f", Usable: true}}, Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}}
 	}
-	p.Add([]File{sizedFile{"big.sym.gz", 3 << 20}, sizedFile{"c.sym.gz", 9000}, sizedFile{"a.dmp", 5000}, sizedFile{"b.sym", 8000}})
+	p.Reading.Add([]File{sizedFile{"big.sym.gz", 3 << 20}, sizedFile{"c.sym.gz", 9000}, sizedFile{"a.dmp", 5000}, sizedFile{"b.sym", 8000}})
 	for item, want := range []string{"[add]", "[add]", "[add]"} {
 		if got := fmt.Sprint(e.ops()); got != want {
 			t.Fatalf("after %d small files the engine was asked %v, not %s", item, got, want)
@@ -79,8 +79,8 @@ func TestFirstScreen(t *testing.T) {
 func withLargeSymbols(ago time.Duration) (p *Page, h *lookingHost, e *fakeEngine, opened protocol.Reply, drawn bool) {
 	h, e = &lookingHost{}, &fakeEngine{}
 	p = NewPage(h, e, "")
-	p.Add([]File{sizedFile{"a.dmp", 5000}, sizedFile{"big.sym", 1 << 30}})
-	p.Job.began = time.Now().Add(-ago)
+	p.Reading.Add([]File{sizedFile{"a.dmp", 5000}, sizedFile{"big.sym", 1 << 30}})
+	p.Reading.Job.began = time.Now().Add(-ago)
 	dumps := []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}
 	say(p, &protocol.Added{Items: []protocol.FileRow{{Name: "a.dmp", Usable: true}}, Dumps: dumps})
 	e.ops()
@@ -104,14 +104,14 @@ func TestNamesComeWithTheStack(t *testing.T) {
 	if got := fmt.Sprint(e.ops()); drawn || !p.Empty() || got != "[look stack]" {
 		t.Fatalf("the first screen was drawn at once: %v; the engine was asked %s", drawn, got)
 	}
-	if drawn = say(p, opened); drawn || !p.Job.Active || p.Job.Text == "" {
-		t.Errorf("when the file is open, the page is drawn %v, with %+v in its bar", drawn, p.Job)
+	if drawn = say(p, opened); drawn || !p.Reading.Job.Active || p.Reading.Job.Text == "" {
+		t.Errorf("when the file is open, the page is drawn %v, with %+v in its bar", drawn, p.Reading.Job)
 	}
 	named := screen()
 	named.Detail = nil
 	named.Summary.Name = "with names"
-	if drawn = say(p, named); !drawn || p.Empty() || p.Summary.Name != "with names" || p.Job.Active {
-		t.Errorf("with the names it is drawn %v, and then there is %+v", drawn, p.Job)
+	if drawn = say(p, named); !drawn || p.Empty() || p.Summary.Name != "with names" || p.Reading.Job.Active {
+		t.Errorf("with the names it is drawn %v, and then there is %+v", drawn, p.Reading.Job)
 	}
 	h.painted[0]()
 	if got := last[protocol.Look](e); !got.Detail {
@@ -145,11 +145,11 @@ func TestNamesThatTakeLong(t *testing.T) {
 
 	// An engine that dies over the file leaves the dump without names, and who cancels gets it so, too.
 	p, h, _, _, _ = withLargeSymbols(0)
-	if p.EngineStopped("out of memory"); p.Empty() || len(p.Notices) != 1 {
+	if p.Reading.EngineStopped("out of memory"); p.Empty() || len(p.Notices.List) != 1 {
 		t.Error("with the engine the dump is gone")
 	}
 	p, h, e, _, _ = withLargeSymbols(0)
-	p.Cancel()
+	p.Reading.Cancel()
 	if h.later[len(h.later)-1](); !p.Empty() {
 		t.Error("an answer of the engine before is shown")
 	}
@@ -172,7 +172,7 @@ func TestNamesArePaintedFirst(t *testing.T) {
 		t.Errorf("the engine is not told that more will be asked: %+v", look)
 	}
 	e.ops()
-	p.Later.began = time.Now().Add(-time.Minute)
+	p.Work.Later.began = time.Now().Add(-time.Minute)
 	say(p, screen())
 	if got := e.ops(); len(got) != 0 {
 		t.Errorf("before the names are painted the engine was asked %v", got)
@@ -211,7 +211,7 @@ func TestFirstScreenOfMany(t *testing.T) {
 	}
 	read := &protocol.Added{Items: []protocol.FileRow{{Name: "f", Usable: true}}, Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}}
 	p, _, e := newTestPage("")
-	p.Add(list)
+	p.Reading.Add(list)
 	for n := 1; ; n++ {
 		e.ops()
 		say(p, read)
@@ -225,9 +225,9 @@ func TestFirstScreenOfMany(t *testing.T) {
 		t.Error("the first screen of many small files waits for the next one")
 	}
 	p, _, e = newTestPage("")
-	p.Add(list)
+	p.Reading.Add(list)
 	e.ops()
-	p.Job.began = time.Now().Add(-firstLook - time.Millisecond)
+	p.Reading.Job.began = time.Now().Add(-firstLook - time.Millisecond)
 	say(p, read)
 	if got := e.ops(); len(got) != 2 || got[0] != "look stack" || got[1] != "add" {
 		t.Errorf("%v", got)

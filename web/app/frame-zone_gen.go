@@ -10,11 +10,6 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
-// FrameZone is everything about the selected row.
-type FrameZone struct {
-	Page *Page
-}
-
 func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
@@ -34,9 +29,9 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			_ = vgparent
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "button", "type\x00button\x00role\x00tab\x00class\x00tab\x00id\x00side-registers\x00data-arg\x00registers\x00aria-controls\x00frame-body")
-			vgn.AddAttrInterface("aria-selected", boolWord(c.Page.State.Side == "registers"))
+			vgn.AddAttrInterface("aria-selected", boolWord(c.page.State.Side == "registers"))
 			vgn.AddAttrInterface("data-act", "side")
-			vgn.AddAttrInterface("tabindex", tabIndex(c.Page.State.Side == "registers"))
+			vgn.AddAttrInterface("tabindex", tabIndex(c.page.State.Side == "registers"))
 			{
 				vgparent := vgn
 				_ = vgparent
@@ -44,9 +39,9 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			}
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "button", "type\x00button\x00role\x00tab\x00class\x00tab\x00id\x00side-why\x00data-arg\x00why\x00aria-controls\x00frame-body\x00title\x00Why is this frame here? (e)")
-			vgn.AddAttrInterface("aria-selected", boolWord(c.Page.State.Side == "why"))
+			vgn.AddAttrInterface("aria-selected", boolWord(c.page.State.Side == "why"))
 			vgn.AddAttrInterface("data-act", "side")
-			vgn.AddAttrInterface("tabindex", tabIndex(c.Page.State.Side == "why"))
+			vgn.AddAttrInterface("tabindex", tabIndex(c.page.State.Side == "why"))
 			{
 				vgparent := vgn
 				_ = vgparent
@@ -56,30 +51,30 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		}
 		vgn = addText(vgparent, "\n  ")
 		vgn = addElement(vgparent, "div", "id\x00frame-body\x00class\x00frame-body\x00role\x00tabpanel\x00tabindex\x000")
-		vgn.AddAttrInterface("aria-labelledby", "side-"+c.Page.State.Side)
+		vgn.AddAttrInterface("aria-labelledby", "side-"+c.page.State.Side)
 		{
 			vgparent := vgn
 			_ = vgparent
 			vgn = addText(vgparent, "\n    ")
-			if c.Page.Frame != nil {
+			if c.Detail != nil {
 				vgn = addElement(vgparent, "div", "class\x00frame-in")
 				{
 					vgparent := vgn
 					_ = vgparent
 					vgn = addText(vgparent, "\n      ")
 					vgn = addElement(vgparent, "h3", "class\x00frame-title")
-					vgn.SetInnerHTML(c.Page.Frame.Title)
+					vgn.SetInnerHTML(c.Detail.Title)
 					vgn = addText(vgparent, "\n      ")
 					vgn = addElement(vgparent, "p", "class\x00frame-warning")
-					vgn.AddAttrInterface("hidden", c.Page.Frame.Warning == "")
-					vgn.SetInnerHTML(c.Page.Frame.Warning)
+					vgn.AddAttrInterface("hidden", c.Detail.Warning == "")
+					vgn.SetInnerHTML(c.Detail.Warning)
 					vgn = addText(vgparent, "\n      ")
 					vgn = addElement(vgparent, "dl", "class\x00facts")
 					{
 						vgparent := vgn
 						_ = vgparent
 						vgn = addText(vgparent, "\n        ")
-						for vgiterkeyt, f := range c.Page.Frame.Facts {
+						for vgiterkeyt, f := range c.Detail.Facts {
 							var vgiterkey interface{} = vgiterkeyt
 							_ = vgiterkey
 							f := f
@@ -102,24 +97,24 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					}
 					vgn = addText(vgparent, "\n      ")
 					vgn = addElement(vgparent, "div", "class\x00registers")
-					vgn.AddAttrInterface("hidden", c.Page.State.Side != "registers")
+					vgn.AddAttrInterface("hidden", c.page.State.Side != "registers")
 					{
 						vgparent := vgn
 						_ = vgparent
 						vgn = addText(vgparent, "\n        ")
-						if c.Page.State.Side == "registers" {
+						if c.page.State.Side == "registers" {
 							vgn = addElement(vgparent, "div", "class\x00reg-box")
 							{
 								vgparent := vgn
 								_ = vgparent
 								vgn = addText(vgparent, "\n          ")
-								for vgiterkeyt, r := range c.Page.Frame.Registers {
+								for vgiterkeyt, r := range c.Detail.Registers {
 									var vgiterkey interface{} = vgiterkeyt
 									_ = vgiterkey
 									r := r
 									_ = r
 									vgn = addElement(vgparent, "div", "")
-									vgn.AddAttrInterface("class", c.Page.regClass(r))
+									vgn.AddAttrInterface("class", c.regClass(r))
 									{
 										vgparent := vgn
 										_ = vgparent
@@ -138,8 +133,8 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 								}
 								vgn = addText(vgparent, "\n          ")
 								vgn = addElement(vgparent, "p", "class\x00frame-note")
-								vgn.AddAttrInterface("hidden", c.Page.Frame.Note == "")
-								vgn.SetInnerHTML(c.Page.Frame.Note)
+								vgn.AddAttrInterface("hidden", c.Detail.Note == "")
+								vgn.SetInnerHTML(c.Detail.Note)
 								vgn = addText(vgparent, "\n        ")
 							}
 						}
@@ -147,22 +142,22 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					}
 					vgn = addText(vgparent, "\n      ")
 					vgn = addElement(vgparent, "div", "class\x00why")
-					vgn.AddAttrInterface("hidden", c.Page.State.Side != "why")
+					vgn.AddAttrInterface("hidden", c.page.State.Side != "why")
 					{
 						vgparent := vgn
 						_ = vgparent
 						vgn = addText(vgparent, "\n        ")
-						if c.Page.State.Side == "why" {
+						if c.page.State.Side == "why" {
 							vgn = addElement(vgparent, "div", "class\x00why-in")
 							{
 								vgparent := vgn
 								_ = vgparent
 								vgn = addText(vgparent, "\n          ")
 								vgn = addElement(vgparent, "p", "class\x00why-sentence")
-								vgn.SetInnerHTML(c.Page.Frame.Why.Sentence)
+								vgn.SetInnerHTML(c.Detail.Why.Sentence)
 								vgn = addText(vgparent, "\n          ")
 								vgn = addElement(vgparent, "div", "class\x00why-part")
-								vgn.AddAttrInterface("hidden", len(c.Page.Frame.Why.Rules) == 0)
+								vgn.AddAttrInterface("hidden", len(c.Detail.Why.Rules) == 0)
 								{
 									vgparent := vgn
 									_ = vgparent
@@ -171,12 +166,12 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 									vgn.SetInnerHTML(vugu.HTML("Rules"))
 									vgn = addText(vgparent, "\n            ")
 									vgn = addElement(vgparent, "pre", "class\x00rules")
-									vgn.SetInnerHTML(rulesText(c.Page.Frame.Why.Rules))
+									vgn.SetInnerHTML(rulesText(c.Detail.Why.Rules))
 									vgn = addText(vgparent, "\n          ")
 								}
 								vgn = addText(vgparent, "\n          ")
 								vgn = addElement(vgparent, "div", "class\x00why-part")
-								vgn.AddAttrInterface("hidden", c.Page.Frame.Why.Origin == "")
+								vgn.AddAttrInterface("hidden", c.Detail.Why.Origin == "")
 								{
 									vgparent := vgn
 									_ = vgparent
@@ -185,16 +180,16 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 									vgn.SetInnerHTML(vugu.HTML("From"))
 									vgn = addText(vgparent, "\n            ")
 									vgn = addElement(vgparent, "p", "class\x00code")
-									vgn.SetInnerHTML(c.Page.Frame.Why.Origin)
+									vgn.SetInnerHTML(c.Detail.Why.Origin)
 									vgn = addText(vgparent, "\n            ")
 									vgn = addElement(vgparent, "pre", "class\x00rules")
-									vgn.AddAttrInterface("hidden", len(c.Page.Frame.Why.Record) == 0)
-									vgn.SetInnerHTML(joinLines(c.Page.Frame.Why.Record))
+									vgn.AddAttrInterface("hidden", len(c.Detail.Why.Record) == 0)
+									vgn.SetInnerHTML(joinLines(c.Detail.Why.Record))
 									vgn = addText(vgparent, "\n          ")
 								}
 								vgn = addText(vgparent, "\n          ")
 								vgn = addElement(vgparent, "div", "class\x00why-part")
-								vgn.AddAttrInterface("hidden", checksText(c.Page.Frame.Why) == "")
+								vgn.AddAttrInterface("hidden", checksText(c.Detail.Why) == "")
 								{
 									vgparent := vgn
 									_ = vgparent
@@ -203,12 +198,12 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 									vgn.SetInnerHTML(vugu.HTML("Checked"))
 									vgn = addText(vgparent, "\n            ")
 									vgn = addElement(vgparent, "p", "")
-									vgn.SetInnerHTML(checksText(c.Page.Frame.Why))
+									vgn.SetInnerHTML(checksText(c.Detail.Why))
 									vgn = addText(vgparent, "\n          ")
 								}
 								vgn = addText(vgparent, "\n          ")
 								vgn = addElement(vgparent, "div", "class\x00why-part")
-								vgn.AddAttrInterface("hidden", len(c.Page.Frame.Why.Scanned) == 0)
+								vgn.AddAttrInterface("hidden", len(c.Detail.Why.Scanned) == 0)
 								{
 									vgparent := vgn
 									_ = vgparent
@@ -217,12 +212,12 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 									vgn.SetInnerHTML(vugu.HTML("Words that the scan passed by"))
 									vgn = addText(vgparent, "\n            ")
 									vgn = addElement(vgparent, "pre", "class\x00rules")
-									vgn.SetInnerHTML(joinLines(c.Page.Frame.Why.Scanned))
+									vgn.SetInnerHTML(joinLines(c.Detail.Why.Scanned))
 									vgn = addText(vgparent, "\n          ")
 								}
 								vgn = addText(vgparent, "\n          ")
 								vgn = addElement(vgparent, "div", "class\x00why-part")
-								vgn.AddAttrInterface("hidden", len(c.Page.Frame.Why.Changes) == 0)
+								vgn.AddAttrInterface("hidden", len(c.Detail.Why.Changes) == 0)
 								{
 									vgparent := vgn
 									_ = vgparent
@@ -231,12 +226,12 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 									vgn.SetInnerHTML(vugu.HTML("Registers, called frame → this frame"))
 									vgn = addText(vgparent, "\n            ")
 									vgn = addElement(vgparent, "pre", "class\x00rules")
-									vgn.SetInnerHTML(changesText(c.Page.Frame.Why.Changes))
+									vgn.SetInnerHTML(changesText(c.Detail.Why.Changes))
 									vgn = addText(vgparent, "\n          ")
 								}
 								vgn = addText(vgparent, "\n          ")
 								vgn = addElement(vgparent, "div", "class\x00why-part")
-								vgn.AddAttrInterface("hidden", len(c.Page.Frame.Why.Attempts) == 0)
+								vgn.AddAttrInterface("hidden", len(c.Detail.Why.Attempts) == 0)
 								{
 									vgparent := vgn
 									_ = vgparent
@@ -244,7 +239,7 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 									vgn = addElement(vgparent, "h4", "")
 									vgn.SetInnerHTML(vugu.HTML("Tried before and rejected"))
 									vgn = addText(vgparent, "\n            ")
-									for vgiterkeyt, a := range c.Page.Frame.Why.Attempts {
+									for vgiterkeyt, a := range c.Detail.Why.Attempts {
 										var vgiterkey interface{} = vgiterkeyt
 										_ = vgiterkey
 										a := a
@@ -265,18 +260,18 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 								}
 								vgn = addText(vgparent, "\n          ")
 								vgn = addElement(vgparent, "div", "class\x00why-part")
-								vgn.AddAttrInterface("hidden", c.Page.Frame.Why.Stop == "")
+								vgn.AddAttrInterface("hidden", c.Detail.Why.Stop == "")
 								{
 									vgparent := vgn
 									_ = vgparent
 									vgn = addText(vgparent, "\n            ")
 									vgn = addElement(vgparent, "h4", "")
-									vgn.SetInnerHTML(c.Page.endTitle())
+									vgn.SetInnerHTML(c.endTitle())
 									vgn = addText(vgparent, "\n            ")
 									vgn = addElement(vgparent, "p", "")
-									vgn.SetInnerHTML(stopText(c.Page.Frame.Why))
+									vgn.SetInnerHTML(stopText(c.Detail.Why))
 									vgn = addText(vgparent, "\n            ")
-									for vgiterkeyt, a := range c.Page.Frame.Why.StopAttempts {
+									for vgiterkeyt, a := range c.Detail.Why.StopAttempts {
 										var vgiterkey interface{} = vgiterkeyt
 										_ = vgiterkey
 										a := a

@@ -10,11 +10,6 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
-// Grid is a table of the dump's own data: the memory map, streams, handles, annotations.
-type Grid struct {
-	Page *Page
-}
-
 func (c *Grid) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
@@ -22,79 +17,105 @@ func (c *Grid) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgiterkey interface{}
 	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addElement(nil, "div", "role\x00table")
+	vgn = addElement(nil, "div", "class\x00raw")
 	vgout.Out = append(vgout.Out, vgn) // root for output
-	vgn.AddAttrInterface("aria-rowcount", c.Page.grid().Total+1)
-	vgn.AddAttrInterface("class", c.Page.gridClass())
 	{
 		vgparent := vgn
 		_ = vgparent
 		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "div", "class\x00row head\x00role\x00row\x00aria-rowindex\x001")
+		vgn = addElement(vgparent, "div", "role\x00table")
+		vgn.AddAttrInterface("aria-rowcount", c.Total+1)
+		vgn.AddAttrInterface("class", c.class())
 		{
 			vgparent := vgn
 			_ = vgparent
 			vgn = addText(vgparent, "\n    ")
-			for vgiterkeyt, t := range c.Page.grid().Columns {
-				var vgiterkey interface{} = vgiterkeyt
-				_ = vgiterkey
-				t := t
-				_ = t
-				vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00columnheader")
-				vgn.SetInnerHTML(t)
-			}
-			vgn = addText(vgparent, "\n  ")
-		}
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "div", "id\x00grid\x00class\x00list\x00role\x00rowgroup\x00tabindex\x000\x00aria-label\x00Rows")
-		vgn.AddAttrInterface("data-list", "grid")
-		{
-			vgparent := vgn
-			_ = vgparent
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "div", "class\x00list-all\x00role\x00presentation")
-			setProperty(vgn, "style", c.Page.height(c.Page.grid().Total, 26))
+			vgn = addElement(vgparent, "div", "class\x00row head\x00role\x00row\x00aria-rowindex\x001")
 			{
 				vgparent := vgn
 				_ = vgparent
 				vgn = addText(vgparent, "\n      ")
-				vgn = addElement(vgparent, "div", "class\x00list-window\x00role\x00presentation")
-				setProperty(vgn, "style", c.Page.offset(c.Page.grid().From, 26))
+				for vgiterkeyt, t := range c.Columns {
+					var vgiterkey interface{} = vgiterkeyt
+					_ = vgiterkey
+					t := t
+					_ = t
+					vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00columnheader")
+					vgn.SetInnerHTML(t)
+				}
+				vgn = addText(vgparent, "\n    ")
+			}
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "div", "id\x00grid\x00class\x00list\x00role\x00rowgroup\x00tabindex\x000\x00aria-label\x00Rows")
+			vgn.AddAttrInterface("data-list", "grid")
+			{
+				vgparent := vgn
+				_ = vgparent
+				vgn = addText(vgparent, "\n      ")
+				vgn = addElement(vgparent, "div", "class\x00list-all\x00role\x00presentation")
+				setProperty(vgn, "style", height(c.Total, 26))
 				{
 					vgparent := vgn
 					_ = vgparent
 					vgn = addText(vgparent, "\n        ")
-					for vgiterkeyt, r := range c.Page.grid().Rows {
-						var vgiterkey interface{} = vgiterkeyt
-						_ = vgiterkey
-						r := r
-						_ = r
-						vgn = addElement(vgparent, "div", "role\x00row")
-						vgn.AddAttrInterface("aria-rowindex", r.Index+2)
-						vgn.AddAttrInterface("class", c.Page.gridRowClass(r))
-						vgn.AddAttrInterface("data-act", c.Page.gridAct())
-						vgn.AddAttrInterface("data-arg", r.Index)
-						{
-							vgparent := vgn
-							_ = vgparent
-							vgn = addText(vgparent, "\n          ")
-							for vgiterkeyt, t := range r.Cells {
-								var vgiterkey interface{} = vgiterkeyt
-								_ = vgiterkey
-								t := t
-								_ = t
-								vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00cell")
-								vgn.AddAttrInterface("title", hint(t, ""))
-								vgn.SetInnerHTML(t)
+					vgn = addElement(vgparent, "div", "class\x00list-window\x00role\x00presentation")
+					setProperty(vgn, "style", offset(c.From, 26))
+					{
+						vgparent := vgn
+						_ = vgparent
+						vgn = addText(vgparent, "\n          ")
+						for vgiterkeyt, r := range c.Rows {
+							var vgiterkey interface{} = vgiterkeyt
+							_ = vgiterkey
+							r := r
+							_ = r
+							vgn = addElement(vgparent, "div", "role\x00row")
+							vgn.AddAttrInterface("aria-rowindex", r.Index+2)
+							vgn.AddAttrInterface("class", c.rowClass(r))
+							vgn.AddAttrInterface("data-act", c.act())
+							vgn.AddAttrInterface("data-arg", r.Index)
+							{
+								vgparent := vgn
+								_ = vgparent
+								vgn = addText(vgparent, "\n            ")
+								for vgiterkeyt, t := range r.Cells {
+									var vgiterkey interface{} = vgiterkeyt
+									_ = vgiterkey
+									t := t
+									_ = t
+									vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00cell")
+									vgn.AddAttrInterface("title", hint(t, ""))
+									vgn.SetInnerHTML(t)
+								}
+								vgn = addText(vgparent, "\n          ")
 							}
-							vgn = addText(vgparent, "\n        ")
 						}
+						vgn = addText(vgparent, "\n        ")
 					}
 					vgn = addText(vgparent, "\n      ")
 				}
 				vgn = addText(vgparent, "\n    ")
 			}
 			vgn = addText(vgparent, "\n  ")
+		}
+		vgn = addText(vgparent, "\n  ")
+		if c.content != nil {
+			vgn = addElement(vgparent, "div", "class\x00content-slot")
+			{
+				vgparent := vgn
+				_ = vgparent
+				vgn = addText(vgparent, "\n    ")
+				{
+					var vgcomp vugu.Builder = c.content
+					if vgcomp != nil {
+						vgin.BuildEnv.WireComponent(vgcomp)
+						vgout.Components = append(vgout.Components, vgcomp)
+						vgn = &vugu.VGNode{Component: vgcomp}
+						vgparent.AppendChild(vgn)
+					}
+				}
+				vgn = addText(vgparent, "\n  ")
+			}
 		}
 		vgn = addText(vgparent, "\n")
 	}

@@ -52,36 +52,36 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				_ = vgparent
 				vgn = addText(vgparent, "\n      ")
 				vgn = addElement(vgparent, "button", "type\x00button\x00id\x00menu-dumps\x00class\x00button quiet dump-name\x00data-arg\x00dumps\x00aria-haspopup\x00menu")
-				vgn.AddAttrInterface("aria-expanded", boolWord(c.Page.Menu == "dumps"))
+				vgn.AddAttrInterface("aria-expanded", boolWord(c.Page.Menus.Open == "dumps"))
 				vgn.AddAttrInterface("data-act", "menu")
 				vgn.AddAttrInterface("title", c.Page.State.DumpName)
 				{
 					vgparent := vgn
 					_ = vgparent
 					vgn = addElement(vgparent, "span", "class\x00dump-name-text")
-					vgn.SetInnerHTML(c.Page.dumpTitle())
+					vgn.SetInnerHTML(c.Page.Dumps.title())
 					vgn = addElement(vgparent, "span", "class\x00caret\x00aria-hidden\x00true")
 					vgn.SetInnerHTML(vugu.HTML("▾"))
 				}
 				vgn = addText(vgparent, "\n      ")
 				vgn = addElement(vgparent, "div", "class\x00menu\x00role\x00menu")
-				vgn.AddAttrInterface("hidden", c.Page.Menu != "dumps")
+				vgn.AddAttrInterface("hidden", c.Page.Menus.Open != "dumps")
 				{
 					vgparent := vgn
 					_ = vgparent
-					if c.Page.Menu == "dumps" {
+					if c.Page.Menus.Open == "dumps" {
 						vgn = addElement(vgparent, "div", "class\x00menu-in\x00role\x00presentation")
 						{
 							vgparent := vgn
 							_ = vgparent
 							vgn = addText(vgparent, "\n        ")
-							for vgiterkeyt, d := range c.Page.dumpChoices() {
+							for vgiterkeyt, d := range c.Page.Dumps.choices() {
 								var vgiterkey interface{} = vgiterkeyt
 								_ = vgiterkey
 								d := d
 								_ = d
 								vgn = addElement(vgparent, "button", "type\x00button\x00role\x00menuitemradio\x00class\x00menu-item")
-								vgn.AddAttrInterface("aria-checked", boolWord(d.Dump == c.Page.Dump))
+								vgn.AddAttrInterface("aria-checked", boolWord(d.Dump == c.Page.Dumps.Open))
 								vgn.AddAttrInterface("data-act", "dump")
 								vgn.AddAttrInterface("data-arg", d.Dump)
 								{
@@ -149,11 +149,11 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgparent := vgn
 				_ = vgparent
 				vgn = addElement(vgparent, "span", "")
-				vgn.AddAttrInterface("title", c.Page.foundTitle())
-				vgn.SetInnerHTML(c.Page.foundText())
+				vgn.AddAttrInterface("title", c.Page.Search.title())
+				vgn.SetInnerHTML(c.Page.Search.text())
 				vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button quiet small\x00data-arg\x00previous\x00aria-label\x00Previous hit\x00title\x00Previous hit (Shift+Enter)")
 				vgn.AddAttrInterface("data-act", "find")
-				vgn.AddAttrInterface("disabled", c.Page.Found.Total == 0)
+				vgn.AddAttrInterface("disabled", c.Page.Search.Found.Total == 0)
 				{
 					vgparent := vgn
 					_ = vgparent
@@ -161,7 +161,7 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				}
 				vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button quiet small\x00data-arg\x00next\x00aria-label\x00Next hit\x00title\x00Next hit (Enter)")
 				vgn.AddAttrInterface("data-act", "find")
-				vgn.AddAttrInterface("disabled", c.Page.Found.Total == 0)
+				vgn.AddAttrInterface("disabled", c.Page.Search.Found.Total == 0)
 				{
 					vgparent := vgn
 					_ = vgparent
@@ -183,7 +183,7 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				_ = vgparent
 				vgn = addText(vgparent, "\n      ")
 				vgn = addElement(vgparent, "button", "type\x00button\x00id\x00menu-copy\x00class\x00button\x00data-arg\x00copy\x00aria-haspopup\x00menu")
-				vgn.AddAttrInterface("aria-expanded", boolWord(c.Page.Menu == "copy"))
+				vgn.AddAttrInterface("aria-expanded", boolWord(c.Page.Menus.Open == "copy"))
 				vgn.AddAttrInterface("data-act", "menu")
 				{
 					vgparent := vgn
@@ -198,11 +198,11 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				}
 				vgn = addText(vgparent, "\n      ")
 				vgn = addElement(vgparent, "div", "class\x00menu right\x00role\x00menu")
-				vgn.AddAttrInterface("hidden", c.Page.Menu != "copy")
+				vgn.AddAttrInterface("hidden", c.Page.Menus.Open != "copy")
 				{
 					vgparent := vgn
 					_ = vgparent
-					if c.Page.Menu == "copy" {
+					if c.Page.Menus.Open == "copy" {
 						vgn = addElement(vgparent, "div", "class\x00menu-in\x00role\x00presentation")
 						{
 							vgparent := vgn
@@ -251,7 +251,7 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				_ = vgparent
 				vgn = addText(vgparent, "\n      ")
 				vgn = addElement(vgparent, "button", "type\x00button\x00id\x00menu-download\x00class\x00button\x00data-arg\x00download\x00aria-haspopup\x00menu")
-				vgn.AddAttrInterface("aria-expanded", boolWord(c.Page.Menu == "download"))
+				vgn.AddAttrInterface("aria-expanded", boolWord(c.Page.Menus.Open == "download"))
 				vgn.AddAttrInterface("data-act", "menu")
 				{
 					vgparent := vgn
@@ -266,11 +266,11 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				}
 				vgn = addText(vgparent, "\n      ")
 				vgn = addElement(vgparent, "div", "class\x00menu right\x00role\x00menu")
-				vgn.AddAttrInterface("hidden", c.Page.Menu != "download")
+				vgn.AddAttrInterface("hidden", c.Page.Menus.Open != "download")
 				{
 					vgparent := vgn
 					_ = vgparent
-					if c.Page.Menu == "download" {
+					if c.Page.Menus.Open == "download" {
 						vgn = addElement(vgparent, "div", "class\x00menu-in\x00role\x00presentation")
 						{
 							vgparent := vgn

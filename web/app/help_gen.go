@@ -24,12 +24,12 @@ func (c *Help) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgn *vugu.VGNode
 	vgn = addElement(nil, "div", "class\x00veil")
 	vgout.Out = append(vgout.Out, vgn) // root for output
-	vgn.AddAttrInterface("hidden", !c.Page.Help)
+	vgn.AddAttrInterface("hidden", !c.Page.Menus.Help)
 	{
 		vgparent := vgn
 		_ = vgparent
 		vgn = addText(vgparent, "\n  ")
-		if c.Page.Help {
+		if c.Page.Menus.Help {
 			vgn = addElement(vgparent, "div", "class\x00dialog\x00role\x00dialog\x00aria-modal\x00true\x00aria-labelledby\x00help-title")
 			{
 				vgparent := vgn
@@ -58,7 +58,7 @@ func (c *Help) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgparent := vgn
 					_ = vgparent
 					vgn = addText(vgparent, "\n      ")
-					for vgiterkeyt, k := range helpKeys {
+					for vgiterkeyt, k := range helpKeys() {
 						var vgiterkey interface{} = vgiterkeyt
 						_ = vgiterkey
 						k := k

@@ -24,7 +24,7 @@ func (c *JobBar) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgn *vugu.VGNode
 	vgn = addElement(nil, "div", "class\x00job")
 	vgout.Out = append(vgout.Out, vgn) // root for output
-	vgn.AddAttrInterface("hidden", !c.Page.Busy())
+	vgn.AddAttrInterface("hidden", !c.Page.Work.Busy())
 	{
 		vgparent := vgn
 		_ = vgparent
@@ -35,13 +35,13 @@ func (c *JobBar) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			_ = vgparent
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "span", "class\x00job-text")
-			vgn.SetInnerHTML(c.Page.jobText())
+			vgn.SetInnerHTML(c.Page.Work.text())
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "span", "class\x00job-count")
-			vgn.SetInnerHTML(c.Page.Job.Count())
+			vgn.SetInnerHTML(c.Page.Reading.Job.Count())
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "progress", "class\x00job-bar\x00max\x00100\x00aria-label\x00Progress")
-			vgn.AddAttrInterface("value", c.Page.jobValue())
+			vgn.AddAttrInterface("value", c.Page.Work.value())
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small")
 			vgn.AddAttrInterface("data-act", "cancel")

@@ -10,8 +10,7 @@ import (
 
 // TestLater: what goes on while the page can be used is shown without drawing the page, not in the first moment, and only when it has changed.
 func TestLater(t *testing.T) {
-	h := &fakeHost{}
-	p := &Page{Host: h}
+	p, h, _ := newTestPage("")
 	tell := func(g protocol.Progress) {
 		g.Later = true
 		if say(p, &g) {
@@ -22,7 +21,7 @@ func TestLater(t *testing.T) {
 	if len(h.background) > 0 {
 		t.Errorf("in the first moment: %q", h.background)
 	}
-	p.Later.began = time.Now().Add(-time.Second)
+	p.Work.Later.began = time.Now().Add(-time.Second)
 	for _, g := range []protocol.Progress{
 		{Stage: "walking", Name: "/a/b.dmp", Done: 1, Total: 4},
 		{Stage: "walking", Name: "/a/b.dmp", Done: 10, Total: 40},
@@ -36,9 +35,9 @@ func TestLater(t *testing.T) {
 	if !slices.Equal(h.background, want) {
 		t.Errorf("shown: %q", h.background)
 	}
-	p.Dump = -1
+	p.Dumps.Open = -1
 	say(p, &protocol.Walked{})
-	if p.Later.Text != "" {
-		t.Errorf("behind it: %q", p.Later.Text)
+	if p.Work.Later.Text != "" {
+		t.Errorf("behind it: %q", p.Work.Later.Text)
 	}
 }

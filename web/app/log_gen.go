@@ -10,11 +10,6 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
-// Log lists what was wrong with the dump and the symbol files.
-type Log struct {
-	Page *Page
-}
-
 func (c *Log) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
@@ -28,7 +23,7 @@ func (c *Log) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgparent := vgn
 		_ = vgparent
 		vgn = addText(vgparent, "\n  ")
-		for vgiterkeyt, l := range c.Page.Summary.Log {
+		for vgiterkeyt, l := range c.page.Summary.Log {
 			var vgiterkey interface{} = vgiterkeyt
 			_ = vgiterkey
 			l := l
@@ -48,12 +43,8 @@ func (c *Log) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		}
 		vgn = addText(vgparent, "\n  ")
 		vgn = addElement(vgparent, "p", "class\x00list-empty")
-		vgn.AddAttrInterface("hidden", len(c.Page.Summary.Log) > 0)
-		{
-			vgparent := vgn
-			_ = vgparent
-			vgn = addText(vgparent, "Nothing was wrong with the dump or the symbols.")
-		}
+		vgn.AddAttrInterface("hidden", c.Empty() == "")
+		vgn.SetInnerHTML(c.Empty())
 		vgn = addText(vgparent, "\n")
 	}
 	return vgout

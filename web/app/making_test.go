@@ -37,7 +37,7 @@ func TestModuleSaysWhatItHas(t *testing.T) {
 		t.Error("text of a file became an element")
 	}
 	p.Act("module", "2")
-	if p.Module != -1 || p.detail().Index != -1 {
+	if p.Panel.Modules.Module != -1 || p.Panel.Modules.detail().Index != -1 {
 		t.Error("a second click does not close it")
 	}
 }
@@ -48,7 +48,7 @@ func TestCFIIsIgnoredByHand(t *testing.T) {
 	if r := last[protocol.IgnoreCFI](e); r == nil || r.Module != 2 || !r.On {
 		t.Fatalf("%+v", r)
 	}
-	p.Modules.Detail.Ignored = true
+	p.Panel.Modules.Detail.Ignored = true
 	if out := render(t, p); !strings.Contains(out, "Use its CFI again") {
 		t.Error("it cannot be taken back")
 	}
@@ -57,7 +57,7 @@ func TestCFIIsIgnoredByHand(t *testing.T) {
 		t.Error("it is ignored twice")
 	}
 	// A new worker hears both, in their order.
-	p.Add([]File{fakeFile("b.sym")})
+	p.Reading.Add([]File{fakeFile("b.sym")})
 	p.Act("cancel", "")
 	say(p, &protocol.Added{Dumps: oneDump})
 	if r := last[protocol.IgnoreCFI](e); r == nil || r.On {
@@ -71,7 +71,7 @@ func TestSymbolFileIsMadeBeside(t *testing.T) {
 	if e.made != nil {
 		t.Fatal("there is no binary yet")
 	}
-	p.Add([]File{fakeFile("folder/libx.so"), fakeFile("folder/libx.so.debug")})
+	p.Reading.Add([]File{fakeFile("folder/libx.so"), fakeFile("folder/libx.so.debug")})
 	for range 2 {
 		name := last[protocol.Add](e).Name
 		say(p, &protocol.Added{Dumps: oneDump, Items: []protocol.FileRow{{Name: name, Kind: "binary", Usable: true}}})
@@ -81,38 +81,38 @@ func TestSymbolFileIsMadeBeside(t *testing.T) {
 	if got := strings.Join(e.made, " "); got != "sym folder/libx.so folder/libx.so folder/libx.so.debug" {
 		t.Fatalf("%q", got)
 	}
-	p.MakingProgress(protocol.Progress{Stage: "reading", Done: 12_000_000})
+	p.Work.Making.Progress(protocol.Progress{Stage: "reading", Done: 12_000_000})
 	if out := render(t, p); !strings.Contains(out, "Reading libx.so, 12.0 MB") {
 		t.Error("nobody says how far it is")
 	}
-	if p.Job.Active {
+	if p.Reading.Job.Active {
 		t.Error("the engine's own work is mixed up with it")
 	}
-	p.Made("libx.so.sym", "")
-	if p.Busy() || h.announced != "libx.so.sym written" {
-		t.Errorf("busy %v, %q", p.Busy(), h.announced)
+	p.Work.Making.Made("libx.so.sym", "")
+	if p.Work.Busy() || h.announced != "libx.so.sym written" {
+		t.Errorf("busy %v, %q", p.Work.Busy(), h.announced)
 	}
 	p.Act("make", "folder/libx.so")
 	p.Act("cancel", "")
-	if p.Busy() || e.made != nil {
+	if p.Work.Busy() || e.made != nil {
 		t.Error("cancelling does not end it")
 	}
 	p.Act("make", "folder/libx.so")
-	p.Made("", "libx.so: section .debug_info: it is cut off")
-	if len(p.Notices) == 0 || !strings.Contains(p.Notices[len(p.Notices)-1].Text, "No symbol file could be made of libx.so: ") {
-		t.Errorf("%+v", p.Notices)
+	p.Work.Making.Made("", "libx.so: section .debug_info: it is cut off")
+	if len(p.Notices.List) == 0 || !strings.Contains(p.Notices.List[len(p.Notices.List)-1].Text, "No symbol file could be made of libx.so: ") {
+		t.Errorf("%+v", p.Notices.List)
 	}
 	p.Act("make", "folder/libx.so")
-	p.Made("libx.so.sym", "libx.so: section .debug_line: it is cut off")
-	if got := p.Notices[len(p.Notices)-1]; got.Level != "warning" || !strings.Contains(got.Text, "libx.so.sym lacks what could not be read") || !strings.Contains(got.Text, ".debug_line") {
+	p.Work.Making.Made("libx.so.sym", "libx.so: section .debug_line: it is cut off")
+	if got := p.Notices.List[len(p.Notices.List)-1]; got.Level != "warning" || !strings.Contains(got.Text, "libx.so.sym lacks what could not be read") || !strings.Contains(got.Text, ".debug_line") {
 		t.Errorf("%+v", got)
 	}
 }
 
 func TestStartOffersSymbolsOfBinaries(t *testing.T) {
 	p, _, _ := newTestPage("")
-	p.Files = protocol.FilePage{Rows: []protocol.FileRow{{Name: "a/libx.so", Kind: "binary", Usable: true}, {Name: "b.sym", Kind: "sym", Usable: true}}}
-	p.Files.Total = 2
+	p.Panel.Files.FilePage = protocol.FilePage{Rows: []protocol.FileRow{{Name: "a/libx.so", Kind: "binary", Usable: true}, {Name: "b.sym", Kind: "sym", Usable: true}}}
+	p.Panel.Files.Total = 2
 	if out := render(t, p); !strings.Contains(out, "Download libx.so.sym") || strings.Contains(out, "b.sym.sym") {
 		t.Error("a binary without a dump cannot be made into a symbol file")
 	}
@@ -120,22 +120,23 @@ func TestStartOffersSymbolsOfBinaries(t *testing.T) {
 
 func TestArrowsSelectInTheLowerLists(t *testing.T) {
 	p, _, e := withModule()
-	p.Modules.Rows = append(p.Modules.Rows, view.ModuleRow{Index: 7, Name: "b"})
-	p.Modules.Total = 2
-	if !p.ListKey("modules", "ArrowDown") || p.Module != 7 {
-		t.Errorf("module %d", p.Module)
+	p.Panel.Modules.Rows = append(p.Panel.Modules.Rows, view.ModuleRow{Index: 7, Name: "b"})
+	p.Panel.Modules.Total = 2
+	if !p.ListKey("modules", "ArrowDown") || p.Panel.Modules.Module != 7 {
+		t.Errorf("module %d", p.Panel.Modules.Module)
 	}
-	if !p.ListKey("modules", "ArrowDown") || p.Module != 7 {
-		t.Errorf("module %d behind the last", p.Module)
+	if !p.ListKey("modules", "ArrowDown") || p.Panel.Modules.Module != 7 {
+		t.Errorf("module %d behind the last", p.Panel.Modules.Module)
 	}
-	if !p.ListKey("modules", "ArrowUp") || p.Module != 2 {
-		t.Errorf("module %d", p.Module)
+	if !p.ListKey("modules", "ArrowUp") || p.Panel.Modules.Module != 2 {
+		t.Errorf("module %d", p.Panel.Modules.Module)
 	}
-	p.Compare.Total = 3
+	compare := p.Panel.tab("compare").(*Compare)
+	compare.Shown.Total = 3
 	p.ListKey("compare", "ArrowDown")
 	p.ListKey("compare", "ArrowDown")
-	if p.Compared != 1 {
-		t.Errorf("row %d", p.Compared)
+	if compare.Row != 1 {
+		t.Errorf("row %d", compare.Row)
 	}
 	if p.ListKey("files", "ArrowDown") || p.ListKey("modules", "End") {
 		t.Error("a list that scrolls does not any more")

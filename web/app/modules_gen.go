@@ -10,11 +10,6 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
-// Modules lists the modules with the state of their symbols.
-type Modules struct {
-	Page *Page
-}
-
 func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
@@ -24,13 +19,13 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgn *vugu.VGNode
 	vgn = addElement(nil, "div", "")
 	vgout.Out = append(vgout.Out, vgn) // root for output
-	vgn.AddAttrInterface("class", c.Page.modulesClass())
+	vgn.AddAttrInterface("class", c.class())
 	{
 		vgparent := vgn
 		_ = vgparent
 		vgn = addText(vgparent, "\n")
 		vgn = addElement(vgparent, "div", "class\x00table modules\x00role\x00table\x00aria-label\x00Modules")
-		vgn.AddAttrInterface("aria-rowcount", c.Page.Modules.Total+1)
+		vgn.AddAttrInterface("aria-rowcount", c.Total+1)
 		{
 			vgparent := vgn
 			_ = vgparent
@@ -62,18 +57,18 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				_ = vgparent
 				vgn = addText(vgparent, "\n    ")
 				vgn = addElement(vgparent, "div", "class\x00list-all\x00role\x00presentation")
-				setProperty(vgn, "style", c.Page.height(c.Page.Modules.Total, 26))
+				setProperty(vgn, "style", height(c.Total, 26))
 				{
 					vgparent := vgn
 					_ = vgparent
 					vgn = addText(vgparent, "\n      ")
 					vgn = addElement(vgparent, "div", "class\x00list-window\x00role\x00presentation")
-					setProperty(vgn, "style", c.Page.offset(c.Page.Modules.From, 26))
+					setProperty(vgn, "style", offset(c.From, 26))
 					{
 						vgparent := vgn
 						_ = vgparent
 						vgn = addText(vgparent, "\n        ")
-						for i, m := range c.Page.Modules.Rows {
+						for i, m := range c.Rows {
 							var vgiterkey interface{} = i
 							_ = vgiterkey
 							i := i
@@ -81,8 +76,8 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							m := m
 							_ = m
 							vgn = addElement(vgparent, "div", "role\x00row")
-							vgn.AddAttrInterface("aria-rowindex", c.Page.Modules.From+i+2)
-							vgn.AddAttrInterface("class", c.Page.moduleClass(m))
+							vgn.AddAttrInterface("aria-rowindex", c.From+i+2)
+							vgn.AddAttrInterface("class", c.rowClass(m))
 							vgn.AddAttrInterface("data-act", "module")
 							vgn.AddAttrInterface("data-arg", m.Index)
 							{
@@ -94,23 +89,23 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 								vgn.SetInnerHTML(m.Name)
 								vgn = addElement(vgparent, "span", "role\x00cell")
 								vgn.AddAttrInterface("class", "cell state "+m.State)
-								vgn.AddAttrInterface("title", c.Page.stateTitle(m))
+								vgn.AddAttrInterface("title", stateTitle(m))
 								{
 									vgparent := vgn
 									_ = vgparent
 									vgn = addElement(vgparent, "span", "class\x00state-words")
 									vgn.SetInnerHTML(symbolWords(m))
-									if c.Page.canForce(m) {
+									if c.canForce(m) {
 										vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button link")
-										vgn.AddAttrInterface("data-act", c.Page.forceAct(m))
-										vgn.AddAttrInterface("data-arg", c.Page.forceArg(m))
-										vgn.SetInnerHTML(c.Page.forceText(m))
+										vgn.AddAttrInterface("data-act", forceAct(m))
+										vgn.AddAttrInterface("data-arg", c.forceArg(m))
+										vgn.SetInnerHTML(forceText(m))
 									}
 								}
 								vgn = addElement(vgparent, "span", "class\x00cell num\x00role\x00cell")
-								vgn.SetInnerHTML(c.Page.frames(m.Frames))
+								vgn.SetInnerHTML(number(m.Frames))
 								vgn = addElement(vgparent, "span", "class\x00cell code dim\x00role\x00cell")
-								vgn.AddAttrInterface("title", c.Page.idTitle(m))
+								vgn.AddAttrInterface("title", idTitle(m))
 								vgn.SetInnerHTML(m.DebugID)
 								vgn = addElement(vgparent, "span", "class\x00cell code dim\x00role\x00cell")
 								vgn.AddAttrInterface("title", m.Base+" to "+m.End)
@@ -127,12 +122,12 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				}
 				vgn = addText(vgparent, "\n    ")
 				vgn = addElement(vgparent, "p", "class\x00list-empty\x00role\x00row")
-				vgn.AddAttrInterface("hidden", c.Page.Modules.Total > 0)
+				vgn.AddAttrInterface("hidden", c.Total > 0)
 				{
 					vgparent := vgn
 					_ = vgparent
 					vgn = addElement(vgparent, "span", "role\x00cell")
-					vgn.SetInnerHTML(c.Page.noModules())
+					vgn.SetInnerHTML(c.Empty())
 				}
 				vgn = addText(vgparent, "\n  ")
 			}
@@ -140,7 +135,7 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		}
 		vgn = addText(vgparent, "\n")
 		vgn = addElement(vgparent, "div", "class\x00panel-side module-detail\x00tabindex\x000\x00role\x00region\x00aria-label\x00The selected module")
-		vgn.AddAttrInterface("hidden", c.Page.detail().Index < 0)
+		vgn.AddAttrInterface("hidden", c.detail().Index < 0)
 		{
 			vgparent := vgn
 			_ = vgparent
@@ -150,16 +145,16 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgparent := vgn
 				_ = vgparent
 				vgn = addElement(vgparent, "h3", "")
-				vgn.SetInnerHTML(c.Page.detail().Name)
+				vgn.SetInnerHTML(c.detail().Name)
 				vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small")
 				vgn.AddAttrInterface("data-act", "ignore")
-				vgn.AddAttrInterface("data-arg", c.Page.detail().Index)
-				vgn.AddAttrInterface("hidden", !c.Page.detail().Rules)
-				vgn.SetInnerHTML(ignoreText(c.Page.detail()))
+				vgn.AddAttrInterface("data-arg", c.detail().Index)
+				vgn.AddAttrInterface("hidden", !c.detail().Rules)
+				vgn.SetInnerHTML(ignoreText(c.detail()))
 				vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small")
 				vgn.AddAttrInterface("data-act", "make")
-				vgn.AddAttrInterface("data-arg", c.Page.detail().Binary)
-				vgn.AddAttrInterface("hidden", c.Page.detail().Binary == "")
+				vgn.AddAttrInterface("data-arg", c.detail().Binary)
+				vgn.AddAttrInterface("hidden", c.detail().Binary == "")
 				{
 					vgparent := vgn
 					_ = vgparent
@@ -168,25 +163,25 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			}
 			vgn = addText(vgparent, "\n  ")
 			vgn = addElement(vgparent, "p", "")
-			vgn.SetInnerHTML(c.Page.detail().Says)
+			vgn.SetInnerHTML(c.detail().Says)
 			vgn = addText(vgparent, "\n  ")
 			vgn = addElement(vgparent, "p", "class\x00assign-line")
-			vgn.AddAttrInterface("hidden", c.Page.assignText() == "")
+			vgn.AddAttrInterface("hidden", c.assignText() == "")
 			{
 				vgparent := vgn
 				_ = vgparent
 				vgn = addElement(vgparent, "span", "")
-				vgn.SetInnerHTML(c.Page.assignText())
+				vgn.SetInnerHTML(c.assignText())
 				vgn = addText(vgparent, " ")
 				vgn = addElement(vgparent, "select", "class\x00field small assign\x00aria-label\x00Symbol file for this module")
 				vgn.AddAttrInterface("data-input", "use")
-				vgn.AddAttrInterface("hidden", !c.Page.canAssign())
+				vgn.AddAttrInterface("hidden", !c.canAssign())
 				{
 					vgparent := vgn
 					_ = vgparent
 					vgn = addElement(vgparent, "option", "value\x00")
 					vgn.SetInnerHTML(vugu.HTML("Choose a file…"))
-					for vgiterkeyt, f := range c.Page.Files.Symbols {
+					for vgiterkeyt, f := range c.page.Panel.Files.Symbols {
 						var vgiterkey interface{} = vgiterkeyt
 						_ = vgiterkey
 						f := f
@@ -207,7 +202,7 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			}
 			vgn = addText(vgparent, "\n  ")
 			vgn = addElement(vgparent, "h4", "")
-			vgn.AddAttrInterface("hidden", len(c.Page.detail().Has) == 0)
+			vgn.AddAttrInterface("hidden", len(c.detail().Has) == 0)
 			{
 				vgparent := vgn
 				_ = vgparent
@@ -219,7 +214,7 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgparent := vgn
 				_ = vgparent
 				vgn = addText(vgparent, "\n    ")
-				for vgiterkeyt, f := range c.Page.detail().Has {
+				for vgiterkeyt, f := range c.detail().Has {
 					var vgiterkey interface{} = vgiterkeyt
 					_ = vgiterkey
 					f := f
@@ -238,7 +233,7 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			}
 			vgn = addText(vgparent, "\n  ")
 			vgn = addElement(vgparent, "h4", "")
-			vgn.AddAttrInterface("hidden", len(c.Page.detail().Missing) == 0)
+			vgn.AddAttrInterface("hidden", len(c.detail().Missing) == 0)
 			{
 				vgparent := vgn
 				_ = vgparent
@@ -246,10 +241,10 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			}
 			vgn = addText(vgparent, "\n  ")
 			vgn = addElement(vgparent, "p", "class\x00module-lines")
-			vgn.SetInnerHTML(joinLines(c.Page.detail().Missing))
+			vgn.SetInnerHTML(joinLines(c.detail().Missing))
 			vgn = addText(vgparent, "\n  ")
 			vgn = addElement(vgparent, "h4", "")
-			vgn.AddAttrInterface("hidden", len(c.Page.detail().Warnings) == 0)
+			vgn.AddAttrInterface("hidden", len(c.detail().Warnings) == 0)
 			{
 				vgparent := vgn
 				_ = vgparent
@@ -257,7 +252,7 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			}
 			vgn = addText(vgparent, "\n  ")
 			vgn = addElement(vgparent, "p", "class\x00module-lines")
-			vgn.SetInnerHTML(joinLines(c.Page.detail().Warnings))
+			vgn.SetInnerHTML(joinLines(c.detail().Warnings))
 			vgn = addText(vgparent, "\n  ")
 			vgn = addElement(vgparent, "h4", "")
 			vgn.SetInnerHTML(vugu.HTML("The module"))
@@ -267,7 +262,7 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgparent := vgn
 				_ = vgparent
 				vgn = addText(vgparent, "\n    ")
-				for vgiterkeyt, f := range c.Page.detail().Facts {
+				for vgiterkeyt, f := range c.detail().Facts {
 					var vgiterkey interface{} = vgiterkeyt
 					_ = vgiterkey
 					f := f

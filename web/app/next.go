@@ -2,9 +2,6 @@ package app
 
 import (
 	"strings"
-
-	"github.com/crashpane/crashpane/walker/report/view"
-	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // What to do with a file that could not be used, in the command line of the system that the browser runs on.
@@ -38,21 +35,6 @@ var nextSteps = []struct{ taken, text, command, windows string }{
 	{"binary", "It is neither a dump nor symbols: leave it out.", "", ""},
 }
 
-// nextStep is what to do, and the command that does it or "".
-func (p *Page) nextStep(f protocol.FileRow) (text, command string) {
-	windows := p.Host.System() == SystemWindows
-	for _, n := range nextSteps {
-		if n.taken == f.Taken {
-			command = n.command
-			if windows && n.windows != "" {
-				command = n.windows
-			}
-			return n.text, named(command, view.BaseName(f.Name), windows)
-		}
-	}
-	return "", ""
-}
-
 // named puts a file's name into a command, so that the shell takes it for one word and the program for no option.
 func named(command, file string, windows bool) string {
 	quote := func(name string) string {
@@ -71,59 +53,4 @@ func named(command, file string, windows bool) string {
 		return ""
 	}
 	return strings.ReplaceAll(strings.ReplaceAll(command, "FILE.sym", quote(file+".sym")), "FILE", quote(file))
-}
-
-func (p *Page) nextText(f protocol.FileRow) string {
-	text, _ := p.nextStep(f)
-	return text
-}
-
-func (p *Page) nextCommand(f protocol.FileRow) string {
-	_, command := p.nextStep(f)
-	return command
-}
-
-// rejectedText says how many more files could not be used than are listed.
-func (p *Page) rejectedText() string {
-	if more := p.Files.Rejections - len(p.Files.Rejected); more > 0 {
-		return "And " + files(more) + " more that cannot be used."
-	}
-	return ""
-}
-
-// symbolsText says that symbols are being read, "" if none are: what is missing is only known when all are there.
-func (p *Page) symbolsText() string {
-	switch {
-	case p.Summary == nil:
-	case p.Job.Active && (p.reading != nil || len(p.queue) > 0):
-		if n := p.Job.Count(); n != "" {
-			return "Reading symbols: file " + n
-		}
-		return "Reading symbols"
-	case p.Readers.state == readersComing, p.Sources.running > 0:
-		return p.jobText()
-	}
-	return ""
-}
-
-// policyText names the unwind policy where it is another than the usual one.
-func (p *Page) policyText() string {
-	if p.State.Policy == "" {
-		return ""
-	}
-	return "Unwind policy: " + p.State.Policy + ". Use the default"
-}
-
-// canAssign reports whether the selected module may be given a symbol file that does not name it.
-func (p *Page) canAssign() bool { return p.detail().Assign && len(p.Files.Symbols) > 0 }
-
-// assignText says what to do to give the selected module symbols.
-func (p *Page) assignText() string {
-	switch d := p.detail(); {
-	case !d.Assign:
-		return ""
-	case len(p.Files.Symbols) == 0:
-		return "Add its symbol file, then choose it here."
-	}
-	return "Use the symbols of a file that does not name this module:"
 }

@@ -23,7 +23,7 @@ func TestNextStep(t *testing.T) {
 	} {
 		p, h, _ := newTestPage("")
 		h.system = c.system
-		if _, got := p.nextStep(protocol.FileRow{Name: c.name, Taken: c.taken}); got != c.want {
+		if _, got := p.Panel.Files.nextStep(protocol.FileRow{Name: c.name, Taken: c.taken}); got != c.want {
 			t.Errorf("%s, %s, %s: %s, not %s", c.system, c.taken, c.name, got, c.want)
 		}
 	}
@@ -48,7 +48,7 @@ func TestPlaces(t *testing.T) {
 	if len(h.entries) != 3 {
 		t.Errorf("three places, %d entries: %q", len(h.entries), h.entries)
 	}
-	p.HashChanged(h.entries[0])
+	p.Address.Changed(h.entries[0])
 	if p.State.Frame != 1 || p.State.Tab != "modules" {
 		t.Errorf("back at %+v", p.State)
 	}
@@ -64,18 +64,18 @@ func TestSymbolsAreComing(t *testing.T) {
 	r := screen()
 	r.Stack.Rows = append(r.Stack.Rows, stopHint)
 	r.Summary.Wanted, r.Summary.Findings = 2, []view.FindingRow{{Title: "Stack ends early", Thread: -1}}
-	p.Add([]File{fakeFile("big.sym")})
-	p.looked(r, "")
+	p.Reading.Add([]File{fakeFile("big.sym")})
+	p.Screen.looked(r, "")
 	last := p.Stack.Rows[len(p.Stack.Rows)-1]
-	if p.symbolsText() == "" || p.hasFinding() || last.Hint || last.Function == stopHint.Function {
-		t.Errorf("%q, finding %v, %+v", p.symbolsText(), p.hasFinding(), last)
+	if p.Reading.symbolsText() == "" || p.Verdict.hasFinding() || last.Hint || last.Function == stopHint.Function {
+		t.Errorf("%q, finding %v, %+v", p.Reading.symbolsText(), p.Verdict.hasFinding(), last)
 	}
-	say(p, &protocol.Added{Dumps: p.Dumps, Items: []protocol.FileRow{{Name: "big.sym", Kind: "sym", Usable: true, Dump: -1}}})
+	say(p, &protocol.Added{Dumps: p.Dumps.List, Items: []protocol.FileRow{{Name: "big.sym", Kind: "sym", Usable: true, Dump: -1}}})
 	again := screen()
 	again.Summary.Findings = r.Summary.Findings
-	p.looked(again, "")
-	if p.symbolsText() != "" || !p.hasFinding() {
-		t.Errorf("all is read, and %q", p.symbolsText())
+	p.Screen.looked(again, "")
+	if p.Reading.symbolsText() != "" || !p.Verdict.hasFinding() {
+		t.Errorf("all is read, and %q", p.Reading.symbolsText())
 	}
 }
 

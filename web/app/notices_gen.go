@@ -10,11 +10,6 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
-// Notices are messages that stay until they are closed.
-type Notices struct {
-	Page *Page
-}
-
 func (c *Notices) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
@@ -24,12 +19,12 @@ func (c *Notices) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgn *vugu.VGNode
 	vgn = addElement(nil, "div", "class\x00notices")
 	vgout.Out = append(vgout.Out, vgn) // root for output
-	vgn.AddAttrInterface("hidden", len(c.Page.Notices) == 0)
+	vgn.AddAttrInterface("hidden", len(c.List) == 0)
 	{
 		vgparent := vgn
 		_ = vgparent
 		vgn = addText(vgparent, "\n  ")
-		for vgiterkeyt, n := range c.Page.Notices {
+		for vgiterkeyt, n := range c.List {
 			var vgiterkey interface{} = vgiterkeyt
 			_ = vgiterkey
 			n := n

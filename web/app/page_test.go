@@ -196,7 +196,7 @@ func screen() *protocol.Looked {
 
 // drop reads a dump and answers the look that follows.
 func drop(p *Page, e *fakeEngine) {
-	p.Add([]File{fakeFile("a.dmp")})
+	p.Reading.Add([]File{fakeFile("a.dmp")})
 	say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}, Items: []protocol.FileRow{{Name: "a.dmp", Usable: true}}})
 	say(p, screen())
 }
@@ -213,7 +213,7 @@ func TestAddressComesWithTheStack(t *testing.T) {
 	} {
 		p, h, _ := newTestPage("")
 		h.address = untouched
-		p.Add([]File{fakeFile("a.dmp")})
+		p.Reading.Add([]File{fakeFile("a.dmp")})
 		say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}, Items: []protocol.FileRow{{Name: "a.dmp", Usable: true}}})
 		if h.address != untouched {
 			t.Errorf("%s: before it came, the address is %q", c.name, h.address)
@@ -267,7 +267,7 @@ func TestDropShowsStack(t *testing.T) {
 	if p.State.Thread != 1 || h.title != "a.dmp – Crashpane" || !strings.Contains(h.address, "dump=a.dmp") {
 		t.Errorf("thread %d, title %q, address %q", p.State.Thread, h.title, h.address)
 	}
-	if p.Job.Active {
+	if p.Reading.Job.Active {
 		t.Error("the job did not end")
 	}
 }
@@ -281,16 +281,16 @@ func (f largeFile) Size() int64  { return 20 << 20 }
 // An archive that takes seconds to unpack waits until the stack stands there.
 func TestArchivesWaitForTheFirstScreen(t *testing.T) {
 	p, _, e := newTestPage("")
-	p.Add([]File{fakeFile("a.dmp"), largeFile("a.sym.gz")})
+	p.Reading.Add([]File{fakeFile("a.dmp"), largeFile("a.sym.gz")})
 	say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}, Items: []protocol.FileRow{{Name: "a.dmp", Usable: true}}})
-	if say(p, &protocol.Looked{Summary: screen().Summary, Threads: screen().Threads}); len(e.files) != 1 || !p.Job.Active {
-		t.Fatalf("files %v before the stack, job %+v", e.files, p.Job)
+	if say(p, &protocol.Looked{Summary: screen().Summary, Threads: screen().Threads}); len(e.files) != 1 || !p.Reading.Job.Active {
+		t.Fatalf("files %v before the stack, job %+v", e.files, p.Reading.Job)
 	}
-	if say(p, screen()); len(e.files) != 2 || p.Job.Count() != "2 of 2" {
-		t.Errorf("files %v behind the stack, job %+v", e.files, p.Job)
+	if say(p, screen()); len(e.files) != 2 || p.Reading.Job.Count() != "2 of 2" {
+		t.Errorf("files %v behind the stack, job %+v", e.files, p.Reading.Job)
 	}
 	p, _, e = newTestPage("")
-	p.Add([]File{fakeFile("a.dmp"), largeFile("a.sym")})
+	p.Reading.Add([]File{fakeFile("a.dmp"), largeFile("a.sym")})
 	if say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}}); len(e.files) != 2 {
 		t.Errorf("a symbol file waits: %v", e.files)
 	}
@@ -330,20 +330,20 @@ func TestWindowIsAskedFor(t *testing.T) {
 	drop(p, e)
 	p.Stack.Total = 10_000
 	n := len(e.sent)
-	for p.asking {
+	for p.Screen.asking {
 		say(p, &protocol.Looked{})
 	}
-	if p.Scrolled("stack", 0, 3) {
+	if p.Screen.Scrolled("stack", 0, 3) {
 		t.Error("rows that are here were asked for")
 	}
-	if !p.Scrolled("stack", 5000, 20) || len(e.sent) == n {
+	if !p.Screen.Scrolled("stack", 5000, 20) || len(e.sent) == n {
 		t.Fatal("rows that are not here were not asked for")
 	}
 	if s := last[protocol.Look](e).Stack; s.From > 5000 || s.From+s.Count < 5020 || s.Count > 100 {
 		t.Errorf("asked for %+v", s)
 	}
 	say(p, &protocol.Looked{})
-	p.toRow(9000)
+	p.Stack.toRow(9000)
 	if s := last[protocol.Look](e).Stack; s.From > 9000 || s.From+s.Count < 9001 {
 		t.Errorf("going to row 9000 asks for %+v", s)
 	}
@@ -352,7 +352,7 @@ func TestWindowIsAskedFor(t *testing.T) {
 func TestOnlyOneQuestionAtATime(t *testing.T) {
 	p, _, e := newTestPage("")
 	drop(p, e)
-	for p.asking {
+	for p.Screen.asking {
 		say(p, &protocol.Looked{})
 	}
 	n := len(e.sent)
@@ -367,7 +367,7 @@ func TestOnlyOneQuestionAtATime(t *testing.T) {
 func TestCancelKeepsWhatWasRead(t *testing.T) {
 	p, _, e := newTestPage("")
 	drop(p, e)
-	p.Add([]File{fakeFile("huge.sym"), fakeFile("other.sym")})
+	p.Reading.Add([]File{fakeFile("huge.sym"), fakeFile("other.sym")})
 	say(p, &protocol.Progress{Stage: "reading symbols", Name: "huge.sym", Done: 1, Total: 4})
 	if out := render(t, p); !strings.Contains(out, "Reading symbols huge.sym") || !strings.Contains(out, "Cancel") {
 		t.Error("progress is not shown")
@@ -384,12 +384,12 @@ func TestCancelKeepsWhatWasRead(t *testing.T) {
 func TestDeadEngine(t *testing.T) {
 	p, _, e := newTestPage("")
 	drop(p, e)
-	p.Add([]File{fakeFile("bad.sym")})
-	p.EngineStopped("out of memory")
+	p.Reading.Add([]File{fakeFile("bad.sym")})
+	p.Reading.EngineStopped("out of memory")
 	if out := render(t, p); !strings.Contains(out, "The engine stopped: out of memory. It was reading bad.sym.") {
 		t.Error("the message is missing")
 	}
-	p.Add([]File{fakeFile("good.sym")})
+	p.Reading.Add([]File{fakeFile("good.sym")})
 	if e.restarts != 1 || e.files[0] != "a.dmp" {
 		t.Fatalf("%d restarts, files %v", e.restarts, e.files)
 	}
@@ -398,10 +398,10 @@ func TestDeadEngine(t *testing.T) {
 		t.Errorf("files %v", e.files)
 	}
 	// Dying of a file that was read before, again and again, must end.
-	p.EngineStopped("again")
-	p.Add([]File{fakeFile("b.dmp")})
-	if p.Job.Total != 2 && p.Job.Total != 1 {
-		t.Errorf("job %+v", p.Job)
+	p.Reading.EngineStopped("again")
+	p.Reading.Add([]File{fakeFile("b.dmp")})
+	if p.Reading.Job.Total != 2 && p.Reading.Job.Total != 1 {
+		t.Errorf("job %+v", p.Reading.Job)
 	}
 }
 
@@ -412,8 +412,8 @@ func TestDecisionsAreSaidAgain(t *testing.T) {
 	if r := last[protocol.Assign](e); r == nil || r.Item != 3 || r.Module != 7 {
 		t.Fatalf("assign: %+v", r)
 	}
-	p.Add([]File{fakeFile("x.sym")})
-	p.Cancel()
+	p.Reading.Add([]File{fakeFile("x.sym")})
+	p.Reading.Cancel()
 	say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}})
 	if last[protocol.Assign](e) == nil {
 		t.Error("the new worker does not know of the assignment")
@@ -425,8 +425,8 @@ func TestExports(t *testing.T) {
 	drop(p, e)
 	p.Key("c", false)
 	p.Answer(protocol.Answer{ID: lastID(e), Reply: &protocol.Exported{Text: "the stack"}}, nil)
-	if h.copied != "the stack" || p.Toast != "Stack copied" {
-		t.Errorf("copied %q, toast %q", h.copied, p.Toast)
+	if h.copied != "the stack" || p.Notices.Toast != "Stack copied" {
+		t.Errorf("copied %q, toast %q", h.copied, p.Notices.Toast)
 	}
 	p.Act("download", protocol.ExportJSON)
 	p.Answer(protocol.Answer{ID: lastID(e), Reply: &protocol.Exported{Text: "{}", FileName: "a.json"}}, nil)
@@ -438,12 +438,12 @@ func TestExports(t *testing.T) {
 func TestAllTabsRender(t *testing.T) {
 	p, _, e := newTestPage("")
 	drop(p, e)
-	p.Files.Rows = []protocol.FileRow{{Name: hostile, Kind: "other", Message: hostile}, {Item: 1, Name: "n.sym", Kind: "sym", Usable: true, Assign: true}}
-	p.Files.Total, p.Files.Modules = 2, []protocol.Choice{{Item: 4, Name: hostile}}
-	p.Modules.Rows = []view.ModuleRow{{Name: hostile, State: "mismatch", Word: "other build", Item: 1}}
-	p.Modules.Total = 1
-	p.Wanted.Rows = []view.WantedRow{{DebugFile: hostile, DebugID: "A1", OtherFile: "a.sym", OtherID: "B1", Item: 1}}
-	p.Wanted.Total = 1
+	p.Panel.Files.Rows = []protocol.FileRow{{Name: hostile, Kind: "other", Message: hostile}, {Item: 1, Name: "n.sym", Kind: "sym", Usable: true, Assign: true}}
+	p.Panel.Files.Total, p.Panel.Files.Modules = 2, []protocol.Choice{{Item: 4, Name: hostile}}
+	p.Panel.Modules.Rows = []view.ModuleRow{{Name: hostile, State: "mismatch", Word: "other build", Item: 1}}
+	p.Panel.Modules.Total = 1
+	p.Panel.Wanted.Rows = []view.WantedRow{{DebugFile: hostile, DebugID: "A1", OtherFile: "a.sym", OtherID: "B1", Item: 1}}
+	p.Panel.Wanted.Total = 1
 	p.Summary.Log = []view.LogRow{{Severity: "error", Text: hostile}}
 	p.Summary.System = []view.Group{{Title: "Dump", Facts: []view.Fact{{Key: "File", Value: hostile}}}}
 	for _, tab := range Tabs {
@@ -466,27 +466,27 @@ func TestCancelWhileWalking(t *testing.T) {
 	p, _, e := newTestPage("")
 	drop(p, e)
 	say(p, &protocol.Looked{})
-	p.Add([]File{fakeFile("huge.sym")})
+	p.Reading.Add([]File{fakeFile("huge.sym")})
 	say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}})
 	say(p, &protocol.Progress{Stage: "reading symbols", Name: "huge.sym", Done: 1, Total: 4})
 	p.Act("cancel", "")
-	if len(e.files) != 1 || e.files[0] != "a.dmp" || len(p.queue) != 0 {
-		t.Errorf("after cancelling the symbols: %v, queue %v", e.files, p.queue)
+	if len(e.files) != 1 || e.files[0] != "a.dmp" || len(p.Reading.queue) != 0 {
+		t.Errorf("after cancelling the symbols: %v, queue %v", e.files, p.Reading.queue)
 	}
 	say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}})
-	if len(p.Dumps) != 1 || p.replay {
-		t.Errorf("dumps %v, replay %v", p.Dumps, p.replay)
+	if len(p.Dumps.List) != 1 || p.Reading.replay {
+		t.Errorf("dumps %v, replay %v", p.Dumps.List, p.Reading.replay)
 	}
 
 	p, _, e = newTestPage("")
-	p.Add([]File{fakeFile("a.dmp")})
+	p.Reading.Add([]File{fakeFile("a.dmp")})
 	say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}})
 	say(p, &protocol.Progress{Stage: "walking"})
 	p.Act("cancel", "")
-	if len(e.files) != 0 || !p.Empty() || len(p.Dumps) != 0 {
-		t.Errorf("after cancelling the only dump: %v, %v", e.files, p.Dumps)
+	if len(e.files) != 0 || !p.Empty() || len(p.Dumps.List) != 0 {
+		t.Errorf("after cancelling the only dump: %v, %v", e.files, p.Dumps.List)
 	}
-	p.Add([]File{fakeFile("b.dmp")})
+	p.Reading.Add([]File{fakeFile("b.dmp")})
 	if len(e.files) != 1 || e.files[0] != "b.dmp" {
 		t.Errorf("the next drop: %v", e.files)
 	}
@@ -497,24 +497,24 @@ func TestCancelWhileWalking(t *testing.T) {
 func TestLaterSymbolsAreMarked(t *testing.T) {
 	p, h, e := newTestPage("")
 	drop(p, e)
-	for p.asking {
+	for p.Screen.asking {
 		say(p, &protocol.Looked{Edition: protocol.Edition{Revision: 1}})
 	}
 	answer := func(revision int, change func(s *view.StackPage)) {
-		p.ask(partStack)
+		p.Screen.ask(p.Stack)
 		r := screen()
 		r.Revision = revision
 		change(r.Stack)
 		say(p, r)
 	}
 	answer(1, func(*view.StackPage) {})
-	if len(p.fresh) != 0 {
-		t.Errorf("marked without a change: %v", p.fresh)
+	if len(p.Screen.Fresh.ids) != 0 {
+		t.Errorf("marked without a change: %v", p.Screen.Fresh.ids)
 	}
-	p.visible["stack"] = protocol.Span{From: 10, Count: 20}
+	p.Stack.list.visible = protocol.Span{From: 10, Count: 20}
 	answer(2, func(s *view.StackPage) { s.Rows[1].Function = "named"; s.Selected += 2 })
-	if !p.fresh["frame-1.-1"] || len(p.fresh) != 1 {
-		t.Errorf("marked: %v", p.fresh)
+	if !p.Screen.Fresh.ids["frame-1.-1"] || len(p.Screen.Fresh.ids) != 1 {
+		t.Errorf("marked: %v", p.Screen.Fresh.ids)
 	}
 	if !strings.Contains(render(t, p), `"row frame fresh"`) {
 		t.Error("the mark is not drawn")
@@ -525,7 +525,7 @@ func TestLaterSymbolsAreMarked(t *testing.T) {
 	for _, do := range h.later {
 		do()
 	}
-	if len(p.fresh) != 0 {
+	if len(p.Screen.Fresh.ids) != 0 {
 		t.Error("the marks stay")
 	}
 }
@@ -533,12 +533,12 @@ func TestLaterSymbolsAreMarked(t *testing.T) {
 func TestContextMenu(t *testing.T) {
 	p, h, e := newTestPage("")
 	drop(p, e)
-	if p.OpenContext("9.-1", Point{}) {
+	if p.Menus.OpenContext("9.-1", Point{}) {
 		t.Error("a menu of no row")
 	}
 	p.Stack.Rows[1].ModuleIndex, p.Stack.Rows[1].Other, p.Stack.Rows[1].Missing = 3, 5, true
 	p.Stack.Rows[1].Address = "0x1234"
-	if !p.OpenContext("1.-1", Point{10, 20}) || p.State.Frame != 1 {
+	if !p.Menus.OpenContext("1.-1", Point{10, 20}) || p.State.Frame != 1 {
 		t.Fatalf("no menu, frame %d", p.State.Frame)
 	}
 	out := render(t, p)
@@ -548,33 +548,33 @@ func TestContextMenu(t *testing.T) {
 		}
 	}
 	p.Act("copy-row", "address")
-	if h.copied != "0x1234" || p.Menu != "" {
-		t.Errorf("copied %q, menu %q", h.copied, p.Menu)
+	if h.copied != "0x1234" || p.Menus.Open != "" {
+		t.Errorf("copied %q, menu %q", h.copied, p.Menus.Open)
 	}
 	p.Act("show-module", "3")
-	for p.asking {
+	for p.Screen.asking {
 		say(p, &protocol.Looked{Modules: &view.ModulePage{Selected: 7}})
 	}
-	if p.Module != 3 || p.State.Tab != "modules" || p.visible["modules"].From == 0 {
-		t.Errorf("module %d, tab %s, window %v", p.Module, p.State.Tab, p.visible["modules"])
+	if p.Panel.Modules.Module != 3 || p.State.Tab != "modules" || p.Panel.Modules.list.visible.From == 0 {
+		t.Errorf("module %d, tab %s, window %v", p.Panel.Modules.Module, p.State.Tab, p.Panel.Modules.list.visible)
 	}
 }
 
 func TestSplits(t *testing.T) {
 	p, h, _ := newTestPage("")
-	p.Resize("threads", 300)
-	p.Resize("panel", 5)
-	if got := p.splitStyle(); got != "--cp-threads:300px;--cp-panel:90px;" {
+	p.Layout.Resize("threads", 300)
+	p.Layout.Resize("panel", 5)
+	if got := p.Layout.style(); got != "--cp-threads:300px;--cp-panel:90px;" {
 		t.Errorf("style %q", got)
 	}
 	q := NewPage(&fakeHost{stored: h.stored}, &fakeEngine{}, "")
-	if q.Split != p.Split {
-		t.Errorf("remembered %+v of %+v", q.Split, p.Split)
+	if q.Layout.Split != p.Layout.Split {
+		t.Errorf("remembered %+v of %+v", q.Layout.Split, p.Layout.Split)
 	}
 	for _, odd := range []string{"", "1,2", "x,y,z", "-1,99999,0"} {
 		q := NewPage(&fakeHost{stored: map[string]string{"split": odd}}, &fakeEngine{}, "")
-		if q.Split != (Split{}) {
-			t.Errorf("%q: %+v", odd, q.Split)
+		if q.Layout.Split != (Split{}) {
+			t.Errorf("%q: %+v", odd, q.Layout.Split)
 		}
 	}
 }
@@ -587,9 +587,9 @@ func TestEscapeLeavesTheSearch(t *testing.T) {
 		t.Errorf("an empty search is not left: %v", h.focused)
 	}
 	p.Input("search", "abc")
-	p.Add([]File{fakeFile("huge.sym")})
-	if !p.Key("Escape", true) || p.State.Search != "" || !p.Job.Active {
-		t.Errorf("search %q, job %v", p.State.Search, p.Job.Active)
+	p.Reading.Add([]File{fakeFile("huge.sym")})
+	if !p.Key("Escape", true) || p.State.Search != "" || !p.Reading.Job.Active {
+		t.Errorf("search %q, job %v", p.State.Search, p.Reading.Job.Active)
 	}
 }
 
@@ -600,7 +600,7 @@ func TestRehearsal(t *testing.T) {
 	for r.Step() {
 		n++
 	}
-	if n < 5 || r.page.Empty() || r.page.Stack.Total == 0 || !r.page.Listed {
+	if n < 5 || r.page.Empty() || r.page.Stack.Total == 0 || !r.page.Panel.Listed {
 		t.Errorf("%d steps, %+v", n, r.page.Stack)
 	}
 	if !strings.Contains(render(t, r.page), "row stop") {
@@ -612,17 +612,17 @@ func TestRehearsal(t *testing.T) {
 func TestListing(t *testing.T) {
 	p, _, _ := newTestPage("")
 	stopped := 0
-	p.Listing(1234, func() { stopped++ })
-	if html := render(t, p); !p.Busy() || !strings.Contains(html, "Looking for files: 1,234 so far") {
-		t.Errorf("busy %v: %s", p.Busy(), html)
+	p.Reading.Listing(1234, func() { stopped++ })
+	if html := render(t, p); !p.Work.Busy() || !strings.Contains(html, "Looking for files: 1,234 so far") {
+		t.Errorf("busy %v: %s", p.Work.Busy(), html)
 	}
-	p.Cancel()
-	if stopped != 1 || p.Busy() || len(p.Notices) != 1 {
-		t.Errorf("stopped %d times, busy %v, %v", stopped, p.Busy(), p.Notices)
+	p.Reading.Cancel()
+	if stopped != 1 || p.Work.Busy() || len(p.Notices.List) != 1 {
+		t.Errorf("stopped %d times, busy %v, %v", stopped, p.Work.Busy(), p.Notices.List)
 	}
-	p.Listing(5, func() { stopped++ })
-	p.Listing(0, nil)
-	if p.Busy() || stopped != 1 {
+	p.Reading.Listing(5, func() { stopped++ })
+	p.Reading.Listing(0, nil)
+	if p.Work.Busy() || stopped != 1 {
 		t.Error("it is not over")
 	}
 }
@@ -631,15 +631,15 @@ func TestListing(t *testing.T) {
 func TestCancelUnpacking(t *testing.T) {
 	p, _, e := newTestPage("")
 	dump, small := fakeFile("a.dmp"), fakeFile("small.sym")
-	p.accepted = []File{dump, small, sizedFile{"large.zip", 300 << 20}}
-	p.Job = Job{Active: true}
-	p.Cancel()
-	if e.restarts != 1 || len(p.accepted) != 0 || len(p.queue)+1 != 2 {
-		t.Errorf("%d restarts, accepted %v, queue %v", e.restarts, p.accepted, p.queue)
+	p.Reading.accepted = []File{dump, small, sizedFile{"large.zip", 300 << 20}}
+	p.Reading.Job = Job{Active: true}
+	p.Reading.Cancel()
+	if e.restarts != 1 || len(p.Reading.accepted) != 0 || len(p.Reading.queue)+1 != 2 {
+		t.Errorf("%d restarts, accepted %v, queue %v", e.restarts, p.Reading.accepted, p.Reading.queue)
 	}
-	p.queue, p.reading, p.accepted, p.Job = nil, nil, []File{dump, small}, Job{Active: true}
-	p.Cancel()
-	if len(p.queue) != 0 || p.reading != nil {
-		t.Errorf("without an archive nothing of the job is begun again: %v", p.queue)
+	p.Reading.queue, p.Reading.reading, p.Reading.accepted, p.Reading.Job = nil, nil, []File{dump, small}, Job{Active: true}
+	p.Reading.Cancel()
+	if len(p.Reading.queue) != 0 || p.Reading.reading != nil {
+		t.Errorf("without an archive nothing of the job is begun again: %v", p.Reading.queue)
 	}
 }

@@ -10,11 +10,6 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
-// Panel is the lower part with its tabs.
-type Panel struct {
-	Page *Page
-}
-
 func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
@@ -24,7 +19,7 @@ func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgn *vugu.VGNode
 	vgn = addElement(nil, "section", "aria-label\x00Details of the dump")
 	vgout.Out = append(vgout.Out, vgn) // root for output
-	vgn.AddAttrInterface("class", c.Page.panelClass())
+	vgn.AddAttrInterface("class", c.class())
 	{
 		vgparent := vgn
 		_ = vgparent
@@ -47,273 +42,67 @@ func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					_ = t
 					vgn = addElement(vgparent, "button", "type\x00button\x00role\x00tab\x00class\x00tab\x00aria-controls\x00panel-body")
 					vgn.AddAttrInterface("aria-keyshortcuts", tabKey(i))
-					vgn.AddAttrInterface("aria-selected", boolWord(c.Page.State.Tab == t.ID && !c.Page.State.Closed))
+					vgn.AddAttrInterface("aria-selected", boolWord(c.page.State.Tab == t.ID && !c.page.State.Closed))
 					vgn.AddAttrInterface("data-act", "tab")
 					vgn.AddAttrInterface("data-arg", t.ID)
-					vgn.AddAttrInterface("disabled", c.Page.disabled(t.ID))
+					vgn.AddAttrInterface("disabled", c.disabled(t.ID))
 					vgn.AddAttrInterface("id", "tab-"+t.ID)
-					vgn.AddAttrInterface("tabindex", tabIndex(c.Page.State.Tab == t.ID))
+					vgn.AddAttrInterface("tabindex", tabIndex(c.page.State.Tab == t.ID))
 					{
 						vgparent := vgn
 						_ = vgparent
 						vgn = addElement(vgparent, "span", "class\x00tab-title")
 						vgn.SetInnerHTML(t.Title)
-						if c.Page.tabCount(t.ID) != "" {
+						if c.count(t.ID) != "" {
 							vgn = addElement(vgparent, "span", "")
-							vgn.AddAttrInterface("class", c.Page.tabCountClass(t.ID))
-							vgn.SetInnerHTML(c.Page.tabCount(t.ID))
+							vgn.AddAttrInterface("class", c.countClass(t.ID))
+							vgn.SetInnerHTML(c.count(t.ID))
 						}
 					}
 				}
 			}
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button quiet small push\x00aria-controls\x00panel-body")
-			vgn.AddAttrInterface("aria-expanded", boolWord(!c.Page.State.Closed))
+			vgn.AddAttrInterface("aria-expanded", boolWord(!c.page.State.Closed))
 			vgn.AddAttrInterface("data-act", "tab")
-			vgn.AddAttrInterface("data-arg", c.Page.State.Tab)
-			vgn.SetInnerHTML(c.Page.foldText())
+			vgn.AddAttrInterface("data-arg", c.page.State.Tab)
+			vgn.SetInnerHTML(c.foldText())
 			vgn = addText(vgparent, "\n  ")
 		}
 		vgn = addText(vgparent, "\n  ")
 		vgn = addElement(vgparent, "div", "id\x00panel-body\x00class\x00panel-body\x00role\x00tabpanel")
-		vgn.AddAttrInterface("aria-labelledby", "tab-"+c.Page.State.Tab)
-		vgn.AddAttrInterface("hidden", c.Page.State.Closed)
+		vgn.AddAttrInterface("aria-labelledby", "tab-"+c.page.State.Tab)
+		vgn.AddAttrInterface("hidden", c.page.State.Closed)
 		{
 			vgparent := vgn
 			_ = vgparent
 			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "div", "class\x00panel-slot")
-			vgn.AddAttrInterface("hidden", !c.Page.shows("modules"))
-			{
-				vgparent := vgn
-				_ = vgparent
-				vgn = addText(vgparent, "\n      ")
-				if c.Page.shows("modules") {
-					{
-						vgcompKey := vugu.MakeCompKey(0x9DF8203C0464B2CC^vgin.CurrentPositionHash(), vgiterkey)
-						// ask BuildEnv for prior instance of this specific component
-						vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Modules)
-						if vgcomp == nil {
-							// create new one if needed
-							vgcomp = new(Modules)
-							vgin.BuildEnv.WireComponent(vgcomp)
-						}
-						vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
-						vgcomp.Page = c.Page
-						vgout.Components = append(vgout.Components, vgcomp)
-						vgn = &vugu.VGNode{Component: vgcomp}
-						vgparent.AppendChild(vgn)
-					}
-				}
-				vgn = addText(vgparent, "\n    ")
-			}
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "div", "class\x00panel-slot")
-			vgn.AddAttrInterface("hidden", !c.Page.shows("wanted"))
-			{
-				vgparent := vgn
-				_ = vgparent
-				vgn = addText(vgparent, "\n      ")
-				if c.Page.shows("wanted") {
-					{
-						vgcompKey := vugu.MakeCompKey(0x63AE3CE26C7E0C82^vgin.CurrentPositionHash(), vgiterkey)
-						// ask BuildEnv for prior instance of this specific component
-						vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Wanted)
-						if vgcomp == nil {
-							// create new one if needed
-							vgcomp = new(Wanted)
-							vgin.BuildEnv.WireComponent(vgcomp)
-						}
-						vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
-						vgcomp.Page = c.Page
-						vgout.Components = append(vgout.Components, vgcomp)
-						vgn = &vugu.VGNode{Component: vgcomp}
-						vgparent.AppendChild(vgn)
-					}
-				}
-				vgn = addText(vgparent, "\n    ")
-			}
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "div", "class\x00panel-slot")
-			vgn.AddAttrInterface("hidden", !c.Page.shows("findings"))
-			{
-				vgparent := vgn
-				_ = vgparent
-				vgn = addText(vgparent, "\n      ")
-				if c.Page.shows("findings") {
-					{
-						vgcompKey := vugu.MakeCompKey(0xF9EDC32FB2E2559^vgin.CurrentPositionHash(), vgiterkey)
-						// ask BuildEnv for prior instance of this specific component
-						vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Findings)
-						if vgcomp == nil {
-							// create new one if needed
-							vgcomp = new(Findings)
-							vgin.BuildEnv.WireComponent(vgcomp)
-						}
-						vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
-						vgcomp.Page = c.Page
-						vgout.Components = append(vgout.Components, vgcomp)
-						vgn = &vugu.VGNode{Component: vgcomp}
-						vgparent.AppendChild(vgn)
-					}
-				}
-				vgn = addText(vgparent, "\n    ")
-			}
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "div", "class\x00panel-slot")
-			vgn.AddAttrInterface("hidden", !c.Page.shows("compare"))
-			{
-				vgparent := vgn
-				_ = vgparent
-				vgn = addText(vgparent, "\n      ")
-				if c.Page.shows("compare") {
-					{
-						vgcompKey := vugu.MakeCompKey(0x5B31010CA182A84^vgin.CurrentPositionHash(), vgiterkey)
-						// ask BuildEnv for prior instance of this specific component
-						vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Compare)
-						if vgcomp == nil {
-							// create new one if needed
-							vgcomp = new(Compare)
-							vgin.BuildEnv.WireComponent(vgcomp)
-						}
-						vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
-						vgcomp.Page = c.Page
-						vgout.Components = append(vgout.Components, vgcomp)
-						vgn = &vugu.VGNode{Component: vgcomp}
-						vgparent.AppendChild(vgn)
-					}
-				}
-				vgn = addText(vgparent, "\n    ")
-			}
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "div", "class\x00panel-slot")
-			vgn.AddAttrInterface("hidden", !c.Page.shows("files"))
-			{
-				vgparent := vgn
-				_ = vgparent
-				vgn = addText(vgparent, "\n      ")
-				if c.Page.shows("files") {
-					{
-						vgcompKey := vugu.MakeCompKey(0xCC6A3C54BCE2DB9C^vgin.CurrentPositionHash(), vgiterkey)
-						// ask BuildEnv for prior instance of this specific component
-						vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Files)
-						if vgcomp == nil {
-							// create new one if needed
-							vgcomp = new(Files)
-							vgin.BuildEnv.WireComponent(vgcomp)
-						}
-						vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
-						vgcomp.Page = c.Page
-						vgout.Components = append(vgout.Components, vgcomp)
-						vgn = &vugu.VGNode{Component: vgcomp}
-						vgparent.AppendChild(vgn)
-					}
-				}
-				vgn = addText(vgparent, "\n    ")
-			}
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "div", "class\x00panel-slot")
-			vgn.AddAttrInterface("hidden", !c.Page.shows("system"))
-			{
-				vgparent := vgn
-				_ = vgparent
-				vgn = addText(vgparent, "\n      ")
-				if c.Page.shows("system") {
-					{
-						vgcompKey := vugu.MakeCompKey(0x35FFE4C406A56AEF^vgin.CurrentPositionHash(), vgiterkey)
-						// ask BuildEnv for prior instance of this specific component
-						vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*System)
-						if vgcomp == nil {
-							// create new one if needed
-							vgcomp = new(System)
-							vgin.BuildEnv.WireComponent(vgcomp)
-						}
-						vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
-						vgcomp.Page = c.Page
-						vgout.Components = append(vgout.Components, vgcomp)
-						vgn = &vugu.VGNode{Component: vgcomp}
-						vgparent.AppendChild(vgn)
-					}
-				}
-				vgn = addText(vgparent, "\n    ")
-			}
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "div", "class\x00panel-slot raw")
-			vgn.AddAttrInterface("hidden", c.Page.gridName() == "")
-			{
-				vgparent := vgn
-				_ = vgparent
-				vgn = addText(vgparent, "\n      ")
-				if c.Page.gridName() != "" {
-					{
-						vgcompKey := vugu.MakeCompKey(0xCB5DEB0AE661F984^vgin.CurrentPositionHash(), vgiterkey)
-						// ask BuildEnv for prior instance of this specific component
-						vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Grid)
-						if vgcomp == nil {
-							// create new one if needed
-							vgcomp = new(Grid)
-							vgin.BuildEnv.WireComponent(vgcomp)
-						}
-						vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
-						vgcomp.Page = c.Page
-						vgout.Components = append(vgout.Components, vgcomp)
-						vgn = &vugu.VGNode{Component: vgcomp}
-						vgparent.AppendChild(vgn)
-					}
-				}
-				vgn = addText(vgparent, "\n      ")
-				vgn = addElement(vgparent, "div", "class\x00content-slot")
-				vgn.AddAttrInterface("hidden", c.Page.gridName() != "streams")
+			for i, t := range Tabs {
+				var vgiterkey interface{} = i
+				_ = vgiterkey
+				i := i
+				_ = i
+				t := t
+				_ = t
+				vgn = addElement(vgparent, "div", "class\x00panel-slot")
+				vgn.AddAttrInterface("hidden", !c.shows(t.ID))
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addText(vgparent, "\n        ")
-					if c.Page.gridName() == "streams" {
-						{
-							vgcompKey := vugu.MakeCompKey(0x77DCA849AD3E4734^vgin.CurrentPositionHash(), vgiterkey)
-							// ask BuildEnv for prior instance of this specific component
-							vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Content)
-							if vgcomp == nil {
-								// create new one if needed
-								vgcomp = new(Content)
-								vgin.BuildEnv.WireComponent(vgcomp)
-							}
-							vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
-							vgcomp.Page = c.Page
-							vgout.Components = append(vgout.Components, vgcomp)
-							vgn = &vugu.VGNode{Component: vgcomp}
-							vgparent.AppendChild(vgn)
-						}
-					}
 					vgn = addText(vgparent, "\n      ")
-				}
-				vgn = addText(vgparent, "\n    ")
-			}
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "div", "class\x00panel-slot")
-			vgn.AddAttrInterface("hidden", !c.Page.shows("log"))
-			{
-				vgparent := vgn
-				_ = vgparent
-				vgn = addText(vgparent, "\n      ")
-				if c.Page.shows("log") {
-					{
-						vgcompKey := vugu.MakeCompKey(0x21C45EF64AEA6C34^vgin.CurrentPositionHash(), vgiterkey)
-						// ask BuildEnv for prior instance of this specific component
-						vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Log)
-						if vgcomp == nil {
-							// create new one if needed
-							vgcomp = new(Log)
-							vgin.BuildEnv.WireComponent(vgcomp)
+					if c.shows(t.ID) {
+						{
+							var vgcomp vugu.Builder = c.tabs[i]
+							if vgcomp != nil {
+								vgin.BuildEnv.WireComponent(vgcomp)
+								vgout.Components = append(vgout.Components, vgcomp)
+								vgn = &vugu.VGNode{Component: vgcomp}
+								vgparent.AppendChild(vgn)
+							}
 						}
-						vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
-						vgcomp.Page = c.Page
-						vgout.Components = append(vgout.Components, vgcomp)
-						vgn = &vugu.VGNode{Component: vgcomp}
-						vgparent.AppendChild(vgn)
 					}
+					vgn = addText(vgparent, "\n    ")
 				}
-				vgn = addText(vgparent, "\n    ")
 			}
 			vgn = addText(vgparent, "\n  ")
 		}

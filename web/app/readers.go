@@ -9,6 +9,7 @@ import (
 // Readers is the way to the full engine. The one that every page starts with reads dumps and symbol files; the other one reads
 // binaries and more kinds of compressed files, is larger, and is fetched when the first of them is dropped.
 type Readers struct {
+	page        *Page
 	state       readers
 	done, total int64
 	files       []File // that wait for it
@@ -22,63 +23,59 @@ const (
 	readersHere
 )
 
-// wantReaders keeps a file that only the full engine can read until that is here. Without a file it is wanted for the programs in a dump.
-func (p *Page) wantReaders(f ...File) {
-	p.Readers.files = append(p.Readers.files, f...)
-	if p.Readers.state == readersNone {
-		p.Readers.state, p.Readers.done, p.Readers.total = readersComing, 0, 0
-		p.Host.Announce("Loading the reader for " + waitingNames(p.Readers.files))
-		p.Engine.Extend()
+// want keeps a file that only the full engine can read until that is here. Without a file it is wanted for the programs in a dump.
+func (z *Readers) want(f ...File) {
+	z.files = append(z.files, f...)
+	if z.state == readersNone {
+		z.state, z.done, z.total = readersComing, 0, 0
+		z.page.Host.Announce("Loading the reader for " + waitingNames(z.files))
+		z.page.Engine.Extend()
 	}
 }
 
 // Extending says how many bytes of the full engine have come; total is 0 if it is not known.
-func (p *Page) Extending(done, total int64) { p.Readers.done, p.Readers.total = done, total }
+func (z *Readers) Extending(done, total int64) { z.done, z.total = done, total }
 
 // Extended says that the full engine can be started, or what the problem was. It gets all files, those that the other
 // one has read first; what is on the screen stays until there is something else to show.
-func (p *Page) Extended(problem string) {
-	if p.Readers.state != readersComing {
+func (z *Readers) Extended(problem string) {
+	if z.state != readersComing {
 		return
 	}
-	waiting := p.Readers.files
-	p.Readers = Readers{state: readersHere}
+	waiting := z.files
+	*z = Readers{page: z.page, state: readersHere}
 	if problem != "" {
-		p.Readers.state = readersNone
-		p.say("warning", fmt.Sprintf("%s cannot be read: the part of Crashpane that reads such files could not be loaded (%s). Drop it again to try again.",
+		z.state = readersNone
+		z.page.Notices.say("warning", fmt.Sprintf("%s cannot be read: the part of Crashpane that reads such files could not be loaded (%s). Drop it again to try again.",
 			waitingNames(waiting), view.Clean(problem)))
 		// They are among the files, where it stands what they are.
-		p.accepted = append(p.accepted, waiting...)
+		z.page.Reading.accepted = append(z.page.Reading.accepted, waiting...)
 		return
 	}
-	if p.reading != nil {
-		waiting = append(waiting, p.reading)
-		p.reading = nil
+	if z.page.Reading.reading != nil {
+		waiting = append(waiting, z.page.Reading.reading)
+		z.page.Reading.reading = nil
 	}
-	waiting = append(waiting, p.queue...)
-	p.queue = nil
-	if !p.dead {
-		p.Engine.Restart()
+	waiting = append(waiting, z.page.Reading.queue...)
+	z.page.Reading.queue = nil
+	if !z.page.Reading.dead {
+		z.page.Engine.Restart()
 	}
-	p.revive()
-	for list, e := range p.editions {
-		// Its reports are counted anew.
-		e.Revision = -1
-		p.editions[list] = e
-	}
-	p.queue = append(p.queue, waiting...)
-	p.Job.Total += len(waiting)
-	p.next()
+	z.page.Reading.revive()
+	z.page.Screen.countAnew()
+	z.page.Reading.queue = append(z.page.Reading.queue, waiting...)
+	z.page.Reading.Job.Total += len(waiting)
+	z.page.Reading.next()
 }
 
-// stopReaders gives up loading, and answers how many files waited for it.
-func (p *Page) stopReaders() int {
-	if p.Readers.state != readersComing {
+// stop gives up loading, and answers how many files waited for it.
+func (z *Readers) stop() int {
+	if z.state != readersComing {
 		return 0
 	}
-	p.Engine.StopExtending()
-	n := len(p.Readers.files)
-	p.Readers = Readers{}
+	z.page.Engine.StopExtending()
+	n := len(z.files)
+	*z = Readers{page: z.page}
 	return n
 }
 
@@ -91,28 +88,4 @@ func waitingNames(files_ []File) string {
 		return view.Clean(view.BaseName(files_[0].Name()))
 	}
 	return files(len(files_))
-}
-
-// Busy reports whether there is work that can be cancelled.
-func (p *Page) Busy() bool {
-	return p.Job.Active || p.Readers.state == readersComing || p.Making.name != "" || p.Sources.running > 0 || p.listing.stop != nil
-}
-
-// jobText says what goes on.
-func (p *Page) jobText() string {
-	switch {
-	case p.Job.Active:
-		return p.Job.Text
-	case p.listing.stop != nil:
-		return "Looking for files: " + view.Number(p.listing.found) + " so far"
-	case p.Sources.running > 0:
-		return p.askingText()
-	case p.Readers.state != readersComing:
-		return p.Making.text
-	}
-	text := "Loading the reader for " + waitingNames(p.Readers.files)
-	if p.Readers.done > 0 {
-		text += ", " + view.Size(p.Readers.done)
-	}
-	return text
 }

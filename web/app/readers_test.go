@@ -17,7 +17,7 @@ var oneDump = []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}
 func TestBinaryBringsTheFullEngine(t *testing.T) {
 	p, _, e := newTestPage("")
 	drop(p, e)
-	p.Add([]File{fakeFile("libx.so.debug"), fakeFile("later.sym")})
+	p.Reading.Add([]File{fakeFile("libx.so.debug"), fakeFile("later.sym")})
 	if e.extends != 0 {
 		t.Fatal("the full engine is asked for before the content of a file says so")
 	}
@@ -25,20 +25,20 @@ func TestBinaryBringsTheFullEngine(t *testing.T) {
 	say(p, &protocol.Added{Dumps: oneDump, Items: []protocol.FileRow{{Name: "later.sym", Usable: true}}})
 	needsReader(p, e, oneDump)
 	say(p, screen())
-	if e.extends != 1 || len(p.Notices) != 0 {
-		t.Fatalf("asked %d times, notices %v", e.extends, p.Notices)
+	if e.extends != 1 || len(p.Notices.List) != 0 {
+		t.Fatalf("asked %d times, notices %v", e.extends, p.Notices.List)
 	}
 	out := render(t, p)
 	if !strings.Contains(out, "Loading the reader for libx.so.debug") || !strings.Contains(out, "tile") && p.Summary == nil {
 		t.Error("the page does not say what it waits for, or the stack is gone")
 	}
-	p.Extending(1<<20, 4<<20)
-	if v := p.jobValue(); v != 25 {
+	p.Work.Readers.Extending(1<<20, 4<<20)
+	if v := p.Work.value(); v != 25 {
 		t.Errorf("progress %v", v)
 	}
-	p.Extended("")
-	if e.restarts != 1 || p.Readers.state != readersHere {
-		t.Fatalf("%d restarts, state %d", e.restarts, p.Readers.state)
+	p.Work.Readers.Extended("")
+	if e.restarts != 1 || p.Work.Readers.state != readersHere {
+		t.Fatalf("%d restarts, state %d", e.restarts, p.Work.Readers.state)
 	}
 	for range 3 {
 		if add := last[protocol.Add](e); add != nil {
@@ -49,7 +49,7 @@ func TestBinaryBringsTheFullEngine(t *testing.T) {
 		t.Errorf("the full engine got %q", got)
 	}
 	say(p, screen())
-	if p.Busy() || p.Summary == nil {
+	if p.Work.Busy() || p.Summary == nil {
 		t.Error("the work does not end")
 	}
 }
@@ -57,35 +57,35 @@ func TestBinaryBringsTheFullEngine(t *testing.T) {
 // What waits and what is in work when the full engine comes must not be lost or read twice.
 func TestFullEngineComesInTheMiddle(t *testing.T) {
 	p, _, e := newTestPage("")
-	p.Add([]File{fakeFile("a.dmp"), fakeFile("b.so"), fakeFile("cc.sym"), fakeFile("ddd.sym")})
+	p.Reading.Add([]File{fakeFile("a.dmp"), fakeFile("b.so"), fakeFile("cc.sym"), fakeFile("ddd.sym")})
 	say(p, &protocol.Added{Dumps: oneDump, Items: []protocol.FileRow{{Name: "a.dmp", Usable: true}}})
 	needsReader(p, e, oneDump)
-	if p.reading == nil || p.reading.Name() != "cc.sym" {
+	if p.Reading.reading == nil || p.Reading.reading.Name() != "cc.sym" {
 		t.Fatal("the files behind it wait for the full engine")
 	}
-	p.Extended("")
+	p.Work.Readers.Extended("")
 	for range 4 {
 		say(p, &protocol.Added{Dumps: oneDump})
 	}
 	if got := strings.Join(e.files, " "); got != "a.dmp b.so cc.sym ddd.sym" {
 		t.Errorf("the full engine got %q", got)
 	}
-	if len(p.accepted) != 4 || p.reading != nil {
-		t.Errorf("%d files are known", len(p.accepted))
+	if len(p.Reading.accepted) != 4 || p.Reading.reading != nil {
+		t.Errorf("%d files are known", len(p.Reading.accepted))
 	}
 }
 
 func TestFullEngineCannotBeLoaded(t *testing.T) {
 	p, _, e := newTestPage("")
 	drop(p, e)
-	p.Add([]File{fakeFile("libx.so.debug")})
+	p.Reading.Add([]File{fakeFile("libx.so.debug")})
 	needsReader(p, e, oneDump)
-	p.Extended("Failed to fetch")
-	if e.restarts != 0 || len(p.Notices) != 1 || !strings.Contains(p.Notices[0].Text, "libx.so.debug cannot be read") ||
-		!strings.Contains(p.Notices[0].Text, "Failed to fetch") {
-		t.Errorf("%d restarts, %v", e.restarts, p.Notices)
+	p.Work.Readers.Extended("Failed to fetch")
+	if e.restarts != 0 || len(p.Notices.List) != 1 || !strings.Contains(p.Notices.List[0].Text, "libx.so.debug cannot be read") ||
+		!strings.Contains(p.Notices.List[0].Text, "Failed to fetch") {
+		t.Errorf("%d restarts, %v", e.restarts, p.Notices.List)
 	}
-	p.Add([]File{fakeFile("libx.so.debug")})
+	p.Reading.Add([]File{fakeFile("libx.so.debug")})
 	needsReader(p, e, oneDump)
 	if e.extends != 2 {
 		t.Error("the next drop does not try again")
@@ -95,14 +95,14 @@ func TestFullEngineCannotBeLoaded(t *testing.T) {
 func TestLoadingIsCancelled(t *testing.T) {
 	p, _, e := newTestPage("")
 	drop(p, e)
-	p.Add([]File{fakeFile("libx.so.debug")})
+	p.Reading.Add([]File{fakeFile("libx.so.debug")})
 	needsReader(p, e, oneDump)
 	say(p, screen())
 	p.Act("cancel", "")
-	if p.Busy() || e.stops != 1 || len(p.Notices) != 1 || p.Notices[0].Text != "Cancelled: 1 file left out." {
-		t.Errorf("busy %v, %d stops, %v", p.Busy(), e.stops, p.Notices)
+	if p.Work.Busy() || e.stops != 1 || len(p.Notices.List) != 1 || p.Notices.List[0].Text != "Cancelled: 1 file left out." {
+		t.Errorf("busy %v, %d stops, %v", p.Work.Busy(), e.stops, p.Notices.List)
 	}
-	p.Extended("")
+	p.Work.Readers.Extended("")
 	if e.restarts != 0 {
 		t.Error("what was cancelled goes on")
 	}
@@ -111,22 +111,22 @@ func TestLoadingIsCancelled(t *testing.T) {
 // A dump with programs in its memory is shown at once, by the engine that there is, and again when the full one is there.
 func TestProgramsInADumpBringTheFullEngine(t *testing.T) {
 	p, _, e := newTestPage("")
-	p.Add([]File{fakeFile("full.dmp")})
+	p.Reading.Add([]File{fakeFile("full.dmp")})
 	say(p, &protocol.Added{Dumps: oneDump, HoldsPrograms: true, Items: []protocol.FileRow{{Name: "full.dmp", Usable: true}}})
 	say(p, screen())
 	if e.extends != 1 || p.Summary == nil {
 		t.Fatalf("asked %d times; shown: %v", e.extends, p.Summary != nil)
 	}
-	if text := p.jobText(); !strings.Contains(text, "the programs in the dump") {
+	if text := p.Work.text(); !strings.Contains(text, "the programs in the dump") {
 		t.Errorf("the page says %q", text)
 	}
-	p.Extended("")
+	p.Work.Readers.Extended("")
 	say(p, &protocol.Added{Dumps: oneDump, Items: []protocol.FileRow{{Name: "full.dmp", Usable: true}}})
 	if got := strings.Join(e.files, " "); e.restarts != 1 || got != "full.dmp" {
 		t.Errorf("%d restarts; the full engine got %q", e.restarts, got)
 	}
 	say(p, screen())
-	if p.Busy() || p.Summary == nil || len(p.accepted) != 1 {
-		t.Errorf("busy: %v; %d files are known", p.Busy(), len(p.accepted))
+	if p.Work.Busy() || p.Summary == nil || len(p.Reading.accepted) != 1 {
+		t.Errorf("busy: %v; %d files are known", p.Work.Busy(), len(p.Reading.accepted))
 	}
 }

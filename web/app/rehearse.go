@@ -26,7 +26,7 @@ const rounds = 40
 func NewRehearsal() *Rehearsal {
 	p := NewPage(silence{}, silence{}, "")
 	r := &Rehearsal{page: p}
-	r.parts = []vugu.Builder{&Verdict{Page: p}, &Threads{Page: p}, &Stack{Page: p}, &FrameZone{Page: p}, &Panel{Page: p}, &Root{Page: p}}
+	r.parts = []vugu.Builder{p.Verdict, p.Threads, p.Stack, p.Frame, p.Panel, &Root{Page: p}}
 	return r
 }
 
@@ -34,7 +34,7 @@ func NewRehearsal() *Rehearsal {
 func (r *Rehearsal) Step() bool {
 	p := r.page
 	if p.Summary == nil {
-		p.Add([]File{silence{}})
+		p.Reading.Add([]File{silence{}})
 		for _, a := range []protocol.Answer{{Reply: &protocol.Added{Items: []protocol.FileRow{{Name: "a", Usable: true}}, Dumps: []protocol.DumpName{{Name: "a"}}}}, {Reply: madeUp()}} {
 			if back, err := protocol.ReadAnswer(protocol.AppendAnswer(nil, a, nil)); err == nil {
 				p.Answer(back, nil)
@@ -68,50 +68,66 @@ func madeUp() *protocol.Looked {
 }
 
 // silence is a browser and an engine that do nothing, and an empty file.
-type silence struct{}
+type silence struct {
+	noDocument
+	noStorage
+	noExchange
+	noSymbols
+	noEngine
+}
 
-func (silence) Name() string                 { return "a" }
-func (silence) Size() int64                  { return 0 }
-func (silence) Send(c protocol.Call, _ File) { protocol.AppendCall(nil, c) }
+type (
+	noDocument struct{}
+	noStorage  struct{}
+	noExchange struct{}
+	noSymbols  struct{}
+	noEngine   struct{}
+)
 
-func (silence) SetTitle(string)                 {}
-func (silence) SetAddress(string, bool)         {}
-func (silence) Load(string) string              { return "" }
-func (silence) Store(string, string)            {}
-func (silence) SetTheme(string)                 {}
-func (silence) Copy(string, func(string))       {}
-func (silence) Download(string, string, string) {}
-func (silence) PickFiles()                      {}
-func (silence) PickFolder()                     {}
-func (silence) OpenSample()                     {}
-func (silence) Focus(string)                    {}
-func (silence) Reveal(string, int)              {}
-func (silence) Shift(string, int)               {}
-func (silence) Progress(string, int)            {}
-func (silence) Later(string, int)               {}
-func (silence) Announce(string)                 {}
-func (silence) After(int, func() bool)          {}
-func (silence) NextFrame(func())                {}
-func (silence) Restart()                        {}
-func (silence) Extend()                         {}
-func (silence) StopExtending()                  {}
-func (silence) Index(int, protocol.Call, File)  {}
-func (silence) StopIndexing()                   {}
-func (silence) Cores() int                      { return 1 }
-func (silence) Keep(string, File)               {}
-func (silence) Kept(string, func(File))         {}
-func (silence) KeptSize(func(int64, int))       {}
-func (silence) ForgetKept(func())               {}
-func (silence) Make([]File, protocol.Request)   {}
-func (silence) StopMaking()                     {}
-func (silence) SymbolBases() ([]string, bool)   { return nil, false }
-func (silence) CanPickStore() bool              { return false }
-func (silence) PickStore(func(string, string))  {}
-func (silence) KeepStore(bool)                  {}
-func (silence) RecallStore(func(string))        {}
+func (silence) Name() string           { return "a" }
+func (silence) Size() int64            { return 0 }
+func (silence) After(int, func() bool) {}
+func (silence) NextFrame(func())       {}
+func (silence) Cores() int             { return 1 }
+func (silence) System() string         { return SystemLinux }
 
-func (silence) System() string                                { return SystemLinux }
-func (silence) ResolveBase(string) (string, bool, string)     { return "", false, "" }
-func (silence) FromStore([]string, int, func([]File, string)) {}
+func (noDocument) SetTitle(string)         {}
+func (noDocument) SetAddress(string, bool) {}
+func (noDocument) SetTheme(string)         {}
+func (noDocument) Focus(string)            {}
+func (noDocument) Reveal(string, int)      {}
+func (noDocument) Shift(string, int)       {}
+func (noDocument) Progress(string, int)    {}
+func (noDocument) Later(string, int)       {}
+func (noDocument) Announce(string)         {}
 
-func (silence) Fetch(string, string, bool, func(int64, int64), func(Fetched)) func() { return nil }
+func (noStorage) Load(string) string        { return "" }
+func (noStorage) Store(string, string)      {}
+func (noStorage) Keep(string, File)         {}
+func (noStorage) Kept(string, func(File))   {}
+func (noStorage) KeptSize(func(int64, int)) {}
+func (noStorage) ForgetKept(func())         {}
+
+func (noExchange) Copy(string, func(string))       {}
+func (noExchange) Download(string, string, string) {}
+func (noExchange) PickFiles()                      {}
+func (noExchange) PickFolder()                     {}
+func (noExchange) OpenSample()                     {}
+
+func (noSymbols) SymbolBases() ([]string, bool)                                        { return nil, false }
+func (noSymbols) CanPickStore() bool                                                   { return false }
+func (noSymbols) PickStore(func(string, string))                                       {}
+func (noSymbols) KeepStore(bool)                                                       {}
+func (noSymbols) RecallStore(func(string))                                             {}
+func (noSymbols) ResolveBase(string) (string, bool, string)                            { return "", false, "" }
+func (noSymbols) FromStore([]string, int, func([]File, string))                        {}
+func (noSymbols) Fetch(string, string, bool, func(int64, int64), func(Fetched)) func() { return nil }
+
+func (noEngine) Send(c protocol.Call, _ File)   { protocol.AppendCall(nil, c) }
+func (noEngine) Restart()                       {}
+func (noEngine) Extend()                        {}
+func (noEngine) StopExtending()                 {}
+func (noEngine) Index(int, protocol.Call, File) {}
+func (noEngine) StopIndexing()                  {}
+func (noEngine) Make([]File, protocol.Request)  {}
+func (noEngine) StopMaking()                    {}

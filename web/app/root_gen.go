@@ -24,7 +24,7 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgn *vugu.VGNode
 	vgn = addElement(nil, "div", "")
 	vgout.Out = append(vgout.Out, vgn) // root for output
-	vgn.AddAttrInterface("class", c.Page.rootClass())
+	vgn.AddAttrInterface("class", c.Page.Layout.rootClass())
 	{
 		vgparent := vgn
 		_ = vgparent
@@ -62,24 +62,18 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		}
 		vgn = addText(vgparent, "\n  ")
 		{
-			vgcompKey := vugu.MakeCompKey(0xC6BED662CA823B77^vgin.CurrentPositionHash(), vgiterkey)
-			// ask BuildEnv for prior instance of this specific component
-			vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Notices)
-			if vgcomp == nil {
-				// create new one if needed
-				vgcomp = new(Notices)
+			var vgcomp vugu.Builder = c.Page.Notices
+			if vgcomp != nil {
 				vgin.BuildEnv.WireComponent(vgcomp)
+				vgout.Components = append(vgout.Components, vgcomp)
+				vgn = &vugu.VGNode{Component: vgcomp}
+				vgparent.AppendChild(vgn)
 			}
-			vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
-			vgcomp.Page = c.Page
-			vgout.Components = append(vgout.Components, vgcomp)
-			vgn = &vugu.VGNode{Component: vgcomp}
-			vgparent.AppendChild(vgn)
 		}
 		vgn = addText(vgparent, "\n  ")
 		vgn = addElement(vgparent, "main", "")
-		vgn.AddAttrInterface("class", c.Page.mainClass())
-		vgn.AddAttrInterface("inert", c.Page.Help)
+		vgn.AddAttrInterface("class", c.Page.Layout.mainClass())
+		vgn.AddAttrInterface("inert", c.Page.Menus.Help)
 		{
 			vgparent := vgn
 			_ = vgparent
@@ -118,25 +112,19 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgn = addText(vgparent, "\n      ")
 				if !c.Page.Empty() {
 					vgn = addElement(vgparent, "div", "class\x00crash-in")
-					setProperty(vgn, "style", c.Page.splitStyle())
+					setProperty(vgn, "style", c.Page.Layout.style())
 					{
 						vgparent := vgn
 						_ = vgparent
 						vgn = addText(vgparent, "\n        ")
 						{
-							vgcompKey := vugu.MakeCompKey(0x1A37C124C9CCC76F^vgin.CurrentPositionHash(), vgiterkey)
-							// ask BuildEnv for prior instance of this specific component
-							vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Verdict)
-							if vgcomp == nil {
-								// create new one if needed
-								vgcomp = new(Verdict)
+							var vgcomp vugu.Builder = c.Page.Verdict
+							if vgcomp != nil {
 								vgin.BuildEnv.WireComponent(vgcomp)
+								vgout.Components = append(vgout.Components, vgcomp)
+								vgn = &vugu.VGNode{Component: vgcomp}
+								vgparent.AppendChild(vgn)
 							}
-							vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
-							vgcomp.Page = c.Page
-							vgout.Components = append(vgout.Components, vgcomp)
-							vgn = &vugu.VGNode{Component: vgcomp}
-							vgparent.AppendChild(vgn)
 						}
 						vgn = addText(vgparent, "\n        ")
 						vgn = addElement(vgparent, "div", "class\x00zones")
@@ -146,19 +134,13 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							_ = vgparent
 							vgn = addText(vgparent, "\n          ")
 							{
-								vgcompKey := vugu.MakeCompKey(0x4B9BD777A87D3D90^vgin.CurrentPositionHash(), vgiterkey)
-								// ask BuildEnv for prior instance of this specific component
-								vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Threads)
-								if vgcomp == nil {
-									// create new one if needed
-									vgcomp = new(Threads)
+								var vgcomp vugu.Builder = c.Page.Threads
+								if vgcomp != nil {
 									vgin.BuildEnv.WireComponent(vgcomp)
+									vgout.Components = append(vgout.Components, vgcomp)
+									vgn = &vugu.VGNode{Component: vgcomp}
+									vgparent.AppendChild(vgn)
 								}
-								vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
-								vgcomp.Page = c.Page
-								vgout.Components = append(vgout.Components, vgcomp)
-								vgn = &vugu.VGNode{Component: vgcomp}
-								vgparent.AppendChild(vgn)
 							}
 							vgn = addText(vgparent, "\n          ")
 							{
@@ -179,19 +161,13 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							}
 							vgn = addText(vgparent, "\n          ")
 							{
-								vgcompKey := vugu.MakeCompKey(0x10B795DAC5CFA41A^vgin.CurrentPositionHash(), vgiterkey)
-								// ask BuildEnv for prior instance of this specific component
-								vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Stack)
-								if vgcomp == nil {
-									// create new one if needed
-									vgcomp = new(Stack)
+								var vgcomp vugu.Builder = c.Page.Stack
+								if vgcomp != nil {
 									vgin.BuildEnv.WireComponent(vgcomp)
+									vgout.Components = append(vgout.Components, vgcomp)
+									vgn = &vugu.VGNode{Component: vgcomp}
+									vgparent.AppendChild(vgn)
 								}
-								vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
-								vgcomp.Page = c.Page
-								vgout.Components = append(vgout.Components, vgcomp)
-								vgn = &vugu.VGNode{Component: vgcomp}
-								vgparent.AppendChild(vgn)
 							}
 							vgn = addText(vgparent, "\n          ")
 							{
@@ -212,19 +188,13 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							}
 							vgn = addText(vgparent, "\n          ")
 							{
-								vgcompKey := vugu.MakeCompKey(0xF3EDF24EC7166550^vgin.CurrentPositionHash(), vgiterkey)
-								// ask BuildEnv for prior instance of this specific component
-								vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*FrameZone)
-								if vgcomp == nil {
-									// create new one if needed
-									vgcomp = new(FrameZone)
+								var vgcomp vugu.Builder = c.Page.Frame
+								if vgcomp != nil {
 									vgin.BuildEnv.WireComponent(vgcomp)
+									vgout.Components = append(vgout.Components, vgcomp)
+									vgn = &vugu.VGNode{Component: vgcomp}
+									vgparent.AppendChild(vgn)
 								}
-								vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
-								vgcomp.Page = c.Page
-								vgout.Components = append(vgout.Components, vgcomp)
-								vgn = &vugu.VGNode{Component: vgcomp}
-								vgparent.AppendChild(vgn)
 							}
 							vgn = addText(vgparent, "\n        ")
 						}
@@ -247,19 +217,13 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						}
 						vgn = addText(vgparent, "\n        ")
 						{
-							vgcompKey := vugu.MakeCompKey(0xA1B3C918358826A4^vgin.CurrentPositionHash(), vgiterkey)
-							// ask BuildEnv for prior instance of this specific component
-							vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Panel)
-							if vgcomp == nil {
-								// create new one if needed
-								vgcomp = new(Panel)
+							var vgcomp vugu.Builder = c.Page.Panel
+							if vgcomp != nil {
 								vgin.BuildEnv.WireComponent(vgcomp)
+								vgout.Components = append(vgout.Components, vgcomp)
+								vgn = &vugu.VGNode{Component: vgcomp}
+								vgparent.AppendChild(vgn)
 							}
-							vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
-							vgcomp.Page = c.Page
-							vgout.Components = append(vgout.Components, vgcomp)
-							vgn = &vugu.VGNode{Component: vgcomp}
-							vgparent.AppendChild(vgn)
 						}
 						vgn = addText(vgparent, "\n      ")
 					}
@@ -270,13 +234,13 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		}
 		vgn = addText(vgparent, "\n  ")
 		vgn = addElement(vgparent, "div", "class\x00menu context\x00id\x00menu-row\x00role\x00menu\x00tabindex\x00-1\x00aria-label\x00This frame")
-		vgn.AddAttrInterface("hidden", c.Page.Menu != contextMenu)
-		setProperty(vgn, "style", c.Page.menuStyle())
+		vgn.AddAttrInterface("hidden", c.Page.Menus.Open != contextMenu)
+		setProperty(vgn, "style", c.Page.Menus.style())
 		{
 			vgparent := vgn
 			_ = vgparent
 			vgn = addText(vgparent, "\n    ")
-			for vgiterkeyt, m := range c.Page.menuItems() {
+			for vgiterkeyt, m := range c.Page.Menus.items() {
 				var vgiterkey interface{} = vgiterkeyt
 				_ = vgiterkey
 				m := m
@@ -314,22 +278,22 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		}
 		vgn = addText(vgparent, "\n  ")
 		vgn = addElement(vgparent, "div", "class\x00toast\x00aria-hidden\x00true")
-		vgn.AddAttrInterface("hidden", c.Page.Toast == "")
+		vgn.AddAttrInterface("hidden", c.Page.Notices.Toast == "")
 		{
 			vgparent := vgn
 			_ = vgparent
 			vgn = addElement(vgparent, "span", "")
-			vgn.SetInnerHTML(c.Page.Toast)
+			vgn.SetInnerHTML(c.Page.Notices.Toast)
 		}
 		vgn = addText(vgparent, "\n  ")
 		vgn = addElement(vgparent, "div", "class\x00dropveil\x00aria-hidden\x00true")
-		vgn.AddAttrInterface("hidden", !c.Page.Dragging)
+		vgn.AddAttrInterface("hidden", !c.Page.Layout.Dragging)
 		{
 			vgparent := vgn
 			_ = vgparent
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "p", "class\x00dropveil-text")
-			vgn.SetInnerHTML(c.Page.dropText())
+			vgn.SetInnerHTML(c.Page.Layout.dropText())
 			vgn = addText(vgparent, "\n  ")
 		}
 		vgn = addText(vgparent, "\n")

@@ -26,7 +26,7 @@ func TestAddress(t *testing.T) {
 		"a/b/" + id + "/app.sym":            "",
 		"":                                  "",
 	} {
-		if got := Address(base, path); got != want {
+		if got := fileAddress(base, path); got != want {
 			t.Errorf("%q is asked for as %q, want %q", path, got, want)
 		}
 	}
@@ -36,8 +36,8 @@ func TestAddress(t *testing.T) {
 func openSources() (*Page, *fakeHost, *fakeEngine) {
 	p, h, e := newTestPage("")
 	h.bases = []string{"https://symbols.example"}
-	p.loadSources()
-	p.Dumps = []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}
+	p.Panel.Sources.load()
+	p.Dumps.List = []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}
 	p.Summary = &view.Summary{}
 	p.Act("sources", "")
 	const id = "5A9832E5287241C1838ED98914E9B7FF1"
@@ -57,12 +57,12 @@ func TestLayoutOfSource(t *testing.T) {
 	p, h, e := openSources()
 	h.bases = []string{"microsoft+https://symbols.example", "debuginfod+https://debug.example"}
 	p.Act("base", "debuginfod+https://debug.example")
-	if got := p.addresses(); got != "https://debug.example/buildid/0123456789abcdef/debuginfo" {
+	if got := p.Panel.Sources.addresses(); got != "https://debug.example/buildid/0123456789abcdef/debuginfo" {
 		t.Errorf("shown are %s", got)
 	}
 	p.Act("base", "microsoft+https://symbols.example")
 	const pdb, exe = "https://symbols.example/app.pdb/" + id + "/app.pd", "https://symbols.example/app.exe/5F5E10003000/app.ex"
-	if got := p.addresses(); got != pdb+"b\n"+pdb+"_ if that is not there\n"+exe+"e\n"+exe+"_ if that is not there" {
+	if got := p.Panel.Sources.addresses(); got != pdb+"b\n"+pdb+"_ if that is not there\n"+exe+"e\n"+exe+"_ if that is not there" {
 		t.Errorf("shown are %s", got)
 	}
 	p.Act("ask", "")
@@ -78,8 +78,8 @@ func TestLayoutOfSource(t *testing.T) {
 		t.Errorf("the program is read by %+v: it may be nothing but the one that was asked for", r)
 	}
 	h.fetches[2].done(Fetched{Status: 200, File: fakeFile(pdb + "_")})
-	if p.askedWord(p.Sources.Missing[0]) == "" || p.askedWord(p.Sources.Missing[1]) != "" {
-		t.Errorf("the rows say %q and %q", p.askedWord(p.Sources.Missing[0]), p.askedWord(p.Sources.Missing[1]))
+	if p.Work.Downloads.askedWord(p.Panel.Sources.Missing[0]) == "" || p.Work.Downloads.askedWord(p.Panel.Sources.Missing[1]) != "" {
+		t.Errorf("the rows say %q and %q", p.Work.Downloads.askedWord(p.Panel.Sources.Missing[0]), p.Work.Downloads.askedWord(p.Panel.Sources.Missing[1]))
 	}
 	p.Act("ask", "")
 	if len(h.fetches) != 3 {
@@ -92,7 +92,7 @@ func TestSourceWithoutCORS(t *testing.T) {
 	p, h, _ := openSources()
 	p.Act("ask", "")
 	h.fetches[0].done(Fetched{Problem: "symbols.example answers, and does not let this page read its answers (CORS)"})
-	if text := p.askedText(); !strings.Contains(text, "does not let this page read its answers (CORS)") {
+	if text := p.Panel.Sources.askedText(); !strings.Contains(text, "does not let this page read its answers (CORS)") {
 		t.Errorf("the page says %s", text)
 	}
 }
@@ -102,7 +102,7 @@ func TestNothingIsAskedBeforeItIsWanted(t *testing.T) {
 	if last[protocol.ListMissing](e) == nil {
 		t.Fatal("the panel does not find out what is missing")
 	}
-	shown := strings.Split(p.addresses(), "\n")
+	shown := strings.Split(p.Panel.Sources.addresses(), "\n")
 	if len(shown) != 2 || len(h.fetches) != 0 {
 		t.Fatalf("%q are shown, and %d were asked", shown, len(h.fetches))
 	}
@@ -119,7 +119,7 @@ func TestNothingIsAskedBeforeItIsWanted(t *testing.T) {
 	if r := last[protocol.Add](e); r == nil || !r.Symbols || r.DebugID == "" {
 		t.Errorf("what came is read by %+v: it may be nothing but the symbol file that was asked for", r)
 	}
-	if text := p.askedText(); !strings.Contains(text, "not there (404)") || !strings.Contains(text, "came, ") {
+	if text := p.Panel.Sources.askedText(); !strings.Contains(text, "not there (404)") || !strings.Contains(text, "came, ") {
 		t.Errorf("the page says %s", text)
 	}
 	p.Act("ask", "")
@@ -132,15 +132,15 @@ func TestSourceThatIsNotListed(t *testing.T) {
 	p, h, _ := openSources()
 	p.Input("symbols-token", "secret")
 	p.Input("symbols-base", "https://other.example")
-	if problem := p.askProblem(); !strings.Contains(problem, `make site SYMBOL_ORIGINS="https://other.example"`) {
+	if problem := p.Panel.Sources.problem(); !strings.Contains(problem, `make site SYMBOL_ORIGINS="https://other.example"`) {
 		t.Errorf("the page says %q", problem)
 	}
-	if p.Sources.Token != "" {
+	if p.Panel.Sources.Token != "" {
 		t.Error("the token of one source is kept for another")
 	}
 	p.Act("ask", "")
 	h.closed = true
-	if problem := p.askProblem(); !strings.Contains(problem, "connect-src 'none'") {
+	if problem := p.Panel.Sources.problem(); !strings.Contains(problem, "connect-src 'none'") {
 		t.Errorf("the page says %q", problem)
 	}
 	p.Act("ask", "")
@@ -160,7 +160,7 @@ func TestSourceIsRememberedOnlyWhenWanted(t *testing.T) {
 		t.Error("the source is not remembered")
 	}
 	p.Act("cancel", "")
-	if h.fetchStops != 2 || p.Busy() {
+	if h.fetchStops != 2 || p.Work.Busy() {
 		t.Errorf("%d of 2 were stopped", h.fetchStops)
 	}
 	p.Act("remember", "")
@@ -172,11 +172,11 @@ func TestSourceIsRememberedOnlyWhenWanted(t *testing.T) {
 // A page that is the whole window makes its own promise, whoever watches it; in another page the viewer cannot speak for that one.
 func TestThePromiseIsOfTheWholeWindow(t *testing.T) {
 	p, _, _ := newTestPage("")
-	p.Watch = func(Event) {}
+	p.Around.Watch = func(Event) {}
 	if out := render(t, p); !strings.Contains(out, "Switch the network off") {
 		t.Error("the page's own promise is missing")
 	}
-	p.Inside = true
+	p.Around.Inside = true
 	if out := render(t, p); strings.Contains(out, "Switch the network off") || !strings.Contains(out, "What the page around it does") {
 		t.Error("the viewer promises for the page around it")
 	}

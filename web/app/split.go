@@ -35,8 +35,15 @@ func (s *Split) of(name string) *int {
 	return nil
 }
 
+// Layout is how large zones are, and what lies over them.
+type Layout struct {
+	page     *Page
+	Split    Split
+	Dragging bool // files hang over the window
+}
+
 // Resize gives a zone a size and remembers it; 0 goes back to the usual one.
-func (p *Page) Resize(name string, px int) {
+func (z *Layout) Resize(name string, px int) {
 	for _, s := range Splits {
 		if s.Name != name {
 			continue
@@ -44,29 +51,29 @@ func (p *Page) Resize(name string, px int) {
 		if px != 0 {
 			px = max(s.Least, min(px, s.Most))
 		}
-		*p.Split.of(name) = px
-		p.Host.Store("split", fmt.Sprintf("%d,%d,%d", p.Split.Threads, p.Split.Frame, p.Split.Panel))
+		*z.Split.of(name) = px
+		z.page.Host.Store("split", fmt.Sprintf("%d,%d,%d", z.Split.Threads, z.Split.Frame, z.Split.Panel))
 	}
 }
 
-// loadSplit takes the sizes of an earlier visit.
-func (p *Page) loadSplit(text string) {
+// load takes the sizes of an earlier visit.
+func (z *Layout) load(text string) {
 	parts := strings.Split(text, ",")
 	if len(parts) != len(Splits) {
 		return
 	}
 	for i, s := range Splits {
 		if n, err := strconv.Atoi(parts[i]); err == nil && n >= s.Least && n <= s.Most {
-			*p.Split.of(s.Name) = n
+			*z.Split.of(s.Name) = n
 		}
 	}
 }
 
-// splitStyle are the sizes as properties of the style sheet; what is not said is as usual there.
-func (p *Page) splitStyle() string {
+// style are the sizes as properties of the style sheet; what is not said is as usual there.
+func (z *Layout) style() string {
 	var b strings.Builder
 	for _, s := range Splits {
-		if n := *p.Split.of(s.Name); n > 0 {
+		if n := *z.Split.of(s.Name); n > 0 {
 			fmt.Fprintf(&b, "--cp-%s:%dpx;", s.Name, n)
 		}
 	}
@@ -96,8 +103,32 @@ func (c *Splitter) least() int    { return Splits[c.index()].Least }
 func (c *Splitter) most() int     { return Splits[c.index()].Most }
 
 func (c *Splitter) now() int {
-	if n := *c.Page.Split.of(c.Name); n > 0 {
+	if n := *c.Page.Layout.Split.of(c.Name); n > 0 {
 		return n
 	}
 	return Splits[c.index()].Size
+}
+
+// Drag says whether files hang over the window.
+func (z *Layout) Drag(on bool) { z.Dragging = on }
+
+func (z *Layout) rootClass() string {
+	if z.page.Empty() {
+		return "viewer empty"
+	}
+	return "viewer"
+}
+
+func (z *Layout) mainClass() string {
+	if z.page.State.Closed {
+		return "main folded"
+	}
+	return "main"
+}
+
+func (z *Layout) dropText() string {
+	if z.page.Empty() {
+		return "Drop to read these files in this page"
+	}
+	return "Drop to add symbols or another dump"
 }

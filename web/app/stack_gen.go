@@ -10,11 +10,6 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
-// Stack is the table of frames of the selected thread.
-type Stack struct {
-	Page *Page
-}
-
 func (c *Stack) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
@@ -34,18 +29,18 @@ func (c *Stack) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			_ = vgparent
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "h2", "class\x00zone-title")
-			vgn.SetInnerHTML(c.Page.stackTitle())
+			vgn.SetInnerHTML(c.title())
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "span", "class\x00zone-count")
-			vgn.SetInnerHTML(c.Page.stackCount())
+			vgn.SetInnerHTML(c.count())
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small warn\x00data-arg\x00best")
 			vgn.AddAttrInterface("data-act", "policy")
-			vgn.AddAttrInterface("hidden", c.Page.State.Policy == "")
-			vgn.SetInnerHTML(c.Page.policyText())
+			vgn.AddAttrInterface("hidden", c.page.State.Policy == "")
+			vgn.SetInnerHTML(c.policyText())
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button quiet small push\x00title\x00Show calls that were inlined (i)")
-			vgn.AddAttrInterface("aria-pressed", boolWord(!c.Page.State.HideInlines))
+			vgn.AddAttrInterface("aria-pressed", boolWord(!c.page.State.HideInlines))
 			vgn.AddAttrInterface("data-act", "inlines")
 			{
 				vgparent := vgn
@@ -56,7 +51,7 @@ func (c *Stack) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		}
 		vgn = addText(vgparent, "\n  ")
 		vgn = addElement(vgparent, "div", "class\x00stack-grid")
-		setProperty(vgn, "style", c.Page.columns())
+		setProperty(vgn, "style", c.columns())
 		{
 			vgparent := vgn
 			_ = vgparent
@@ -80,26 +75,26 @@ func (c *Stack) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			}
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "div", "id\x00stack\x00class\x00list\x00role\x00grid\x00tabindex\x000\x00aria-label\x00Stack frames\x00aria-owns\x00stack-head")
-			vgn.AddAttrInterface("aria-activedescendant", c.Page.activeFrame())
-			vgn.AddAttrInterface("aria-rowcount", c.Page.Stack.Total+1)
+			vgn.AddAttrInterface("aria-activedescendant", c.active())
+			vgn.AddAttrInterface("aria-rowcount", c.Total+1)
 			vgn.AddAttrInterface("data-list", "stack")
 			{
 				vgparent := vgn
 				_ = vgparent
 				vgn = addText(vgparent, "\n      ")
 				vgn = addElement(vgparent, "div", "class\x00list-all\x00role\x00presentation")
-				setProperty(vgn, "style", c.Page.height(c.Page.Stack.Total, 26))
+				setProperty(vgn, "style", height(c.Total, 26))
 				{
 					vgparent := vgn
 					_ = vgparent
 					vgn = addText(vgparent, "\n        ")
 					vgn = addElement(vgparent, "div", "class\x00list-window\x00role\x00presentation")
-					setProperty(vgn, "style", c.Page.offset(c.Page.Stack.From, 26))
+					setProperty(vgn, "style", offset(c.From, 26))
 					{
 						vgparent := vgn
 						_ = vgparent
 						vgn = addText(vgparent, "\n          ")
-						for i, r := range c.Page.Stack.Rows {
+						for i, r := range c.Rows {
 							var vgiterkey interface{} = i
 							_ = vgiterkey
 							i := i
@@ -107,30 +102,30 @@ func (c *Stack) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							r := r
 							_ = r
 							vgn = addElement(vgparent, "div", "role\x00row")
-							vgn.AddAttrInterface("aria-rowindex", c.Page.Stack.From+i+2)
-							vgn.AddAttrInterface("aria-selected", boolWord(c.Page.isSelected(r)))
-							vgn.AddAttrInterface("class", c.Page.frameClass(r))
-							vgn.AddAttrInterface("data-act", c.Page.frameAct(r))
-							vgn.AddAttrInterface("data-arg", c.Page.frameKey(r))
-							vgn.AddAttrInterface("id", c.Page.frameID(r))
+							vgn.AddAttrInterface("aria-rowindex", c.From+i+2)
+							vgn.AddAttrInterface("aria-selected", boolWord(c.isSelected(r)))
+							vgn.AddAttrInterface("class", c.class(r))
+							vgn.AddAttrInterface("data-act", frameAct(r))
+							vgn.AddAttrInterface("data-arg", frameKey(r))
+							vgn.AddAttrInterface("id", frameID(r))
 							{
 								vgparent := vgn
 								_ = vgparent
 								vgn = addText(vgparent, "\n            ")
 								vgn = addElement(vgparent, "span", "class\x00cell num\x00role\x00gridcell")
-								vgn.SetInnerHTML(c.Page.frameNumber(r))
+								vgn.SetInnerHTML(frameNumber(r))
 								vgn = addElement(vgparent, "span", "class\x00cell fn\x00role\x00gridcell")
-								vgn.AddAttrInterface("title", hint(r.Full, c.Page.frameName(r)))
-								vgn.SetInnerHTML(c.Page.frameName(r))
+								vgn.AddAttrInterface("title", hint(r.Full, c.name(r)))
+								vgn.SetInnerHTML(c.name(r))
 								vgn = addElement(vgparent, "span", "class\x00cell src\x00role\x00gridcell")
 								vgn.AddAttrInterface("title", hint(r.Path, r.Source))
 								vgn.SetInnerHTML(r.Source)
 								vgn = addElement(vgparent, "span", "role\x00gridcell")
 								vgn.AddAttrInterface("class", "cell trust "+r.Trust)
-								vgn.AddAttrInterface("title", hint(c.Page.trustTitle(r), ""))
+								vgn.AddAttrInterface("title", hint(trustTitle(r), ""))
 								vgn.SetInnerHTML(r.Word)
 								vgn = addElement(vgparent, "span", "class\x00cell mod\x00role\x00gridcell")
-								vgn.AddAttrInterface("title", hint(c.Page.moduleTitle(r), ""))
+								vgn.AddAttrInterface("title", hint(moduleTitle(r), ""))
 								vgn.SetInnerHTML(r.Where())
 								vgn = addText(vgparent, "\n          ")
 							}
@@ -141,12 +136,12 @@ func (c *Stack) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				}
 				vgn = addText(vgparent, "\n      ")
 				vgn = addElement(vgparent, "p", "class\x00list-empty\x00role\x00row")
-				vgn.AddAttrInterface("hidden", c.Page.Stack.Total > 0 || c.Page.Frame == nil)
+				vgn.AddAttrInterface("hidden", c.Total > 0 || c.page.Frame.Detail == nil)
 				{
 					vgparent := vgn
 					_ = vgparent
 					vgn = addElement(vgparent, "span", "role\x00gridcell")
-					vgn.SetInnerHTML(c.Page.noFrames())
+					vgn.SetInnerHTML("This thread has no frames.")
 				}
 				vgn = addText(vgparent, "\n    ")
 			}

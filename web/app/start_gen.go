@@ -34,7 +34,7 @@ func (c *Start) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			_ = vgparent
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "h1", "id\x00start-title\x00class\x00start-title")
-			vgn.SetInnerHTML(c.Page.startTitle())
+			vgn.SetInnerHTML(c.Page.Around.startTitle())
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "p", "class\x00start-lead")
 			vgn.SetInnerHTML("Files are read in this page and never leave it.")
@@ -71,16 +71,16 @@ func (c *Start) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			}
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "p", "class\x00start-have")
-			vgn.AddAttrInterface("hidden", c.Page.Files.Total == 0)
-			vgn.SetInnerHTML(c.Page.haveText())
+			vgn.AddAttrInterface("hidden", c.Page.Panel.Files.Total == 0)
+			vgn.SetInnerHTML(c.Page.Panel.Files.haveText())
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "ul", "class\x00rejected\x00aria-label\x00Files that cannot be used")
-			vgn.AddAttrInterface("hidden", len(c.Page.Files.Rejected) == 0)
+			vgn.AddAttrInterface("hidden", len(c.Page.Panel.Files.Rejected) == 0)
 			{
 				vgparent := vgn
 				_ = vgparent
 				vgn = addText(vgparent, "\n      ")
-				for vgiterkeyt, f := range c.Page.Files.Rejected {
+				for vgiterkeyt, f := range c.Page.Panel.Files.Rejected {
 					var vgiterkey interface{} = vgiterkeyt
 					_ = vgiterkey
 					f := f
@@ -93,21 +93,21 @@ func (c *Start) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						vgn.SetInnerHTML(f.Message)
 						vgn = addText(vgparent, "\n        ")
 						vgn = addElement(vgparent, "p", "")
-						vgn.AddAttrInterface("hidden", c.Page.nextText(f) == "")
+						vgn.AddAttrInterface("hidden", c.Page.Panel.Files.nextText(f) == "")
 						{
 							vgparent := vgn
 							_ = vgparent
 							vgn = addElement(vgparent, "span", "")
-							vgn.SetInnerHTML(c.Page.nextText(f))
+							vgn.SetInnerHTML(c.Page.Panel.Files.nextText(f))
 							vgn = addText(vgparent, " ")
 							vgn = addElement(vgparent, "code", "")
-							vgn.AddAttrInterface("hidden", c.Page.nextCommand(f) == "")
-							vgn.SetInnerHTML(c.Page.nextCommand(f))
+							vgn.AddAttrInterface("hidden", c.Page.Panel.Files.nextCommand(f) == "")
+							vgn.SetInnerHTML(c.Page.Panel.Files.nextCommand(f))
 							vgn = addText(vgparent, " ")
 							vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small")
 							vgn.AddAttrInterface("data-act", "copy-command")
 							vgn.AddAttrInterface("data-arg", f.Item)
-							vgn.AddAttrInterface("hidden", c.Page.nextCommand(f) == "")
+							vgn.AddAttrInterface("hidden", c.Page.Panel.Files.nextCommand(f) == "")
 							{
 								vgparent := vgn
 								_ = vgparent
@@ -119,18 +119,18 @@ func (c *Start) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				}
 				vgn = addText(vgparent, "\n      ")
 				vgn = addElement(vgparent, "li", "")
-				vgn.AddAttrInterface("hidden", c.Page.rejectedText() == "")
-				vgn.SetInnerHTML(c.Page.rejectedText())
+				vgn.AddAttrInterface("hidden", c.Page.Panel.Files.rejectedText() == "")
+				vgn.SetInnerHTML(c.Page.Panel.Files.rejectedText())
 				vgn = addText(vgparent, "\n    ")
 			}
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "div", "class\x00start-made")
-			vgn.AddAttrInterface("hidden", len(c.Page.canMake()) == 0)
+			vgn.AddAttrInterface("hidden", len(c.Page.Panel.Files.canMake()) == 0)
 			{
 				vgparent := vgn
 				_ = vgparent
 				vgn = addText(vgparent, "\n      ")
-				for vgiterkeyt, f := range c.Page.canMake() {
+				for vgiterkeyt, f := range c.Page.Panel.Files.canMake() {
 					var vgiterkey interface{} = vgiterkeyt
 					_ = vgiterkey
 					f := f
@@ -162,7 +162,7 @@ func (c *Start) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgn.SetInnerHTML(vugu.HTML("Check the promise"))
 				vgn = addText(vgparent, "\n      ")
 				vgn = addElement(vgparent, "dd", "")
-				vgn.SetInnerHTML(c.Page.promise())
+				vgn.SetInnerHTML(c.Page.Around.promise())
 				vgn = addText(vgparent, "\n    ")
 			}
 			vgn = addText(vgparent, "\n    ")

@@ -28,21 +28,6 @@ func (s State) place() State {
 	return State{DumpName: s.DumpName, Thread: s.Thread, Frame: s.Frame, Inline: s.Inline, Tab: s.Tab}
 }
 
-// Tabs of the lower panel, in their order.
-var Tabs = []struct{ ID, Title string }{
-	{"modules", "Modules"},
-	{"wanted", "Symbols wanted"},
-	{"findings", "Findings"},
-	{"compare", "Compare"},
-	{"files", "Files"},
-	{"system", "System"},
-	{"memory", "Memory map"},
-	{"streams", "Streams"},
-	{"handles", "Handles"},
-	{"annotations", "Annotations"},
-	{"log", "Log"},
-}
-
 // NewState is what a page starts with.
 func NewState() State {
 	return State{Thread: -1, Inline: -1, Tab: "modules", Side: "registers"}

@@ -10,13 +10,6 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
-import "github.com/crashpane/crashpane/walker/report/view"
-
-// System is what is known of the process, the machine and the dump.
-type System struct {
-	Page *Page
-}
-
 func (c *System) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
@@ -34,7 +27,7 @@ func (c *System) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent := vgn
 			_ = vgparent
 			vgn = addText(vgparent, "\n  ")
-			for vgiterkeyt, g := range c.Page.Summary.System {
+			for vgiterkeyt, g := range c.page.Summary.System {
 				var vgiterkey interface{} = vgiterkeyt
 				_ = vgiterkey
 				g := g
@@ -66,7 +59,7 @@ func (c *System) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 								vgn.SetInnerHTML(f.Key)
 								vgn = addText(vgparent, "\n        ")
 								vgn = addElement(vgparent, "dd", "")
-								vgn.AddAttrInterface("class", c.Page.factClass(f))
+								vgn.AddAttrInterface("class", c.page.Search.factClass(f))
 								vgn.SetInnerHTML(f.Value)
 								vgn = addText(vgparent, "\n      ")
 							}
@@ -77,7 +70,7 @@ func (c *System) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				}
 			}
 			vgn = addText(vgparent, "\n  ")
-			for vgiterkeyt, g := range c.Page.Raw.System {
+			for vgiterkeyt, g := range c.Groups {
 				var vgiterkey interface{} = vgiterkeyt
 				_ = vgiterkey
 				g := g
@@ -115,7 +108,7 @@ func (c *System) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 								vgn.SetInnerHTML(f.Key)
 								vgn = addText(vgparent, "\n        ")
 								vgn = addElement(vgparent, "dd", "")
-								vgn.AddAttrInterface("class", c.Page.factClass(f))
+								vgn.AddAttrInterface("class", c.page.Search.factClass(f))
 								vgn.SetInnerHTML(flagsText(f.Value))
 								vgn = addText(vgparent, "\n      ")
 							}
@@ -146,13 +139,13 @@ func (c *System) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					{
 						vgparent := vgn
 						_ = vgparent
-						for vgiterkeyt, w := range view.Policies {
+						for vgiterkeyt, w := range policies {
 							var vgiterkey interface{} = vgiterkeyt
 							_ = vgiterkey
 							w := w
 							_ = w
 							vgn = addElement(vgparent, "option", "")
-							vgn.AddAttrInterface("selected", c.Page.isPolicy(w.Name))
+							vgn.AddAttrInterface("selected", c.isPolicy(w.Name))
 							vgn.AddAttrInterface("value", w.Name)
 							vgn.SetInnerHTML(w.What)
 						}

@@ -10,11 +10,6 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
-// Threads is the list of threads, the crashed one first.
-type Threads struct {
-	Page *Page
-}
-
 func (c *Threads) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
@@ -24,7 +19,7 @@ func (c *Threads) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgn *vugu.VGNode
 	vgn = addElement(nil, "section", "class\x00zone threads\x00aria-label\x00Threads")
 	vgout.Out = append(vgout.Out, vgn) // root for output
-	vgn.AddAttrInterface("data-open", boolWord(c.Page.Choosing))
+	vgn.AddAttrInterface("data-open", boolWord(c.Choosing))
 	{
 		vgparent := vgn
 		_ = vgparent
@@ -38,16 +33,16 @@ func (c *Threads) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgn.SetInnerHTML(vugu.HTML("Threads"))
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "span", "class\x00zone-count")
-			vgn.SetInnerHTML(c.Page.threadCount())
+			vgn.SetInnerHTML(c.count())
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button thread-chooser")
-			vgn.AddAttrInterface("aria-expanded", boolWord(c.Page.Choosing))
+			vgn.AddAttrInterface("aria-expanded", boolWord(c.Choosing))
 			vgn.AddAttrInterface("data-act", "choose-thread")
 			{
 				vgparent := vgn
 				_ = vgparent
 				vgn = addElement(vgparent, "span", "class\x00thread-chooser-text")
-				vgn.SetInnerHTML(c.Page.threadLabel())
+				vgn.SetInnerHTML(c.label())
 				vgn = addElement(vgparent, "span", "class\x00caret\x00aria-hidden\x00true")
 				vgn.SetInnerHTML(vugu.HTML("▾"))
 			}
@@ -65,29 +60,29 @@ func (c *Threads) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				_ = vgparent
 				vgn = addElement(vgparent, "input", "type\x00search\x00class\x00field small\x00placeholder\x00Filter by name or id\x00aria-label\x00Filter the threads\x00autocomplete\x00off\x00spellcheck\x00false")
 				vgn.AddAttrInterface("data-input", "threads")
-				setProperty(vgn, "value", c.Page.State.ThreadFilter)
+				setProperty(vgn, "value", c.page.State.ThreadFilter)
 			}
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "div", "id\x00threads\x00class\x00list\x00role\x00listbox\x00aria-label\x00Threads\x00tabindex\x000")
-			vgn.AddAttrInterface("aria-activedescendant", c.Page.activeThread())
+			vgn.AddAttrInterface("aria-activedescendant", c.active())
 			vgn.AddAttrInterface("data-list", "threads")
 			{
 				vgparent := vgn
 				_ = vgparent
 				vgn = addText(vgparent, "\n      ")
 				vgn = addElement(vgparent, "div", "class\x00list-all")
-				setProperty(vgn, "style", c.Page.height(c.Page.Threads.Total, 44))
+				setProperty(vgn, "style", height(c.Total, 44))
 				{
 					vgparent := vgn
 					_ = vgparent
 					vgn = addText(vgparent, "\n        ")
 					vgn = addElement(vgparent, "div", "class\x00list-window")
-					setProperty(vgn, "style", c.Page.offset(c.Page.Threads.From, 44))
+					setProperty(vgn, "style", offset(c.From, 44))
 					{
 						vgparent := vgn
 						_ = vgparent
 						vgn = addText(vgparent, "\n          ")
-						for i, t := range c.Page.Threads.Rows {
+						for i, t := range c.Rows {
 							var vgiterkey interface{} = i
 							_ = vgiterkey
 							i := i
@@ -95,14 +90,14 @@ func (c *Threads) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							t := t
 							_ = t
 							vgn = addElement(vgparent, "div", "role\x00option")
-							vgn.AddAttrInterface("aria-posinset", c.Page.Threads.From+i+1)
-							vgn.AddAttrInterface("aria-selected", boolWord(t.Index == c.Page.State.Thread))
-							vgn.AddAttrInterface("aria-setsize", c.Page.Threads.Total)
-							vgn.AddAttrInterface("class", c.Page.threadClass(t))
+							vgn.AddAttrInterface("aria-posinset", c.From+i+1)
+							vgn.AddAttrInterface("aria-selected", boolWord(t.Index == c.page.State.Thread))
+							vgn.AddAttrInterface("aria-setsize", c.Total)
+							vgn.AddAttrInterface("class", c.class(t))
 							vgn.AddAttrInterface("data-act", "thread")
 							vgn.AddAttrInterface("data-arg", t.Index)
 							vgn.AddAttrInterface("id", rowID("thread", t.Index))
-							vgn.AddAttrInterface("title", c.Page.threadTitle(t))
+							vgn.AddAttrInterface("title", c.rowTitle(t))
 							{
 								vgparent := vgn
 								_ = vgparent
@@ -114,16 +109,16 @@ func (c *Threads) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 									vgn = addElement(vgparent, "span", "class\x00thread-index")
 									vgn.SetInnerHTML(t.Index)
 									vgn = addElement(vgparent, "span", "class\x00thread-name")
-									vgn.SetInnerHTML(c.Page.threadName(t))
-									if c.Page.threadTag(t) != "" {
+									vgn.SetInnerHTML(c.name(t))
+									if c.tag(t) != "" {
 										vgn = addElement(vgparent, "span", "")
-										vgn.AddAttrInterface("class", c.Page.threadTagClass(t))
-										vgn.SetInnerHTML(c.Page.threadTag(t))
+										vgn.AddAttrInterface("class", c.tagClass(t))
+										vgn.SetInnerHTML(c.tag(t))
 									}
 								}
 								vgn = addText(vgparent, "\n            ")
 								vgn = addElement(vgparent, "div", "class\x00thread-top")
-								vgn.SetInnerHTML(c.Page.threadTop(t))
+								vgn.SetInnerHTML(c.top(t))
 								vgn = addText(vgparent, "\n          ")
 							}
 						}
@@ -133,8 +128,8 @@ func (c *Threads) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				}
 				vgn = addText(vgparent, "\n      ")
 				vgn = addElement(vgparent, "p", "class\x00list-empty\x00role\x00option\x00aria-disabled\x00true")
-				vgn.AddAttrInterface("hidden", c.Page.Threads.Total > 0)
-				vgn.SetInnerHTML(c.Page.noThreads())
+				vgn.AddAttrInterface("hidden", c.Total > 0)
+				vgn.SetInnerHTML(c.none())
 				vgn = addText(vgparent, "\n    ")
 			}
 			vgn = addText(vgparent, "\n  ")

@@ -10,11 +10,6 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
-// Verdict answers what happened and where, and whether to believe it.
-type Verdict struct {
-	Page *Page
-}
-
 func (c *Verdict) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
@@ -32,7 +27,7 @@ func (c *Verdict) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		{
 			vgparent := vgn
 			_ = vgparent
-			for vgiterkeyt, s := range c.Page.Summary.Verdict {
+			for vgiterkeyt, s := range c.page.Summary.Verdict {
 				var vgiterkey interface{} = vgiterkeyt
 				_ = vgiterkey
 				s := s
@@ -44,15 +39,15 @@ func (c *Verdict) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		}
 		vgn = addText(vgparent, "\n  ")
 		vgn = addElement(vgparent, "p", "class\x00verdict-said")
-		vgn.AddAttrInterface("hidden", !c.Page.hasSaid())
+		vgn.AddAttrInterface("hidden", !c.hasSaid())
 		{
 			vgparent := vgn
 			_ = vgparent
 			vgn = addElement(vgparent, "q", "class\x00verdict-words")
-			vgn.SetInnerHTML(c.Page.said().Value)
+			vgn.SetInnerHTML(c.said().Value)
 			vgn = addText(vgparent, " ")
 			vgn = addElement(vgparent, "span", "class\x00verdict-source")
-			vgn.SetInnerHTML(c.Page.said().Key)
+			vgn.SetInnerHTML(c.said().Key)
 		}
 		vgn = addText(vgparent, "\n  ")
 		vgn = addElement(vgparent, "p", "class\x00verdict-facts")
@@ -61,24 +56,24 @@ func (c *Verdict) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			_ = vgparent
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "span", "")
-			vgn.AddAttrInterface("class", c.Page.marks("reason", c.Page.Summary.Reason))
-			vgn.AddAttrInterface("hidden", c.Page.Summary.Reason == "")
-			vgn.SetInnerHTML(c.Page.Summary.Reason)
+			vgn.AddAttrInterface("class", c.page.Search.marks("reason", c.page.Summary.Reason))
+			vgn.AddAttrInterface("hidden", c.page.Summary.Reason == "")
+			vgn.SetInnerHTML(c.page.Summary.Reason)
 			vgn = addText(vgparent, "\n    ")
-			for vgiterkeyt, f := range c.Page.Summary.Facts {
+			for vgiterkeyt, f := range c.page.Summary.Facts {
 				var vgiterkey interface{} = vgiterkeyt
 				_ = vgiterkey
 				f := f
 				_ = f
 				vgn = addElement(vgparent, "span", "")
-				vgn.AddAttrInterface("class", c.Page.marks("fact", f))
+				vgn.AddAttrInterface("class", c.page.Search.marks("fact", f))
 				vgn.SetInnerHTML(f)
 			}
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button link signature\x00title\x00Crash signature: equal crashes have the same one. Copies it.")
 			vgn.AddAttrInterface("data-act", "copy-signature")
-			vgn.AddAttrInterface("hidden", c.Page.Summary.Signature == "")
-			vgn.SetInnerHTML(c.Page.Summary.Signature)
+			vgn.AddAttrInterface("hidden", c.page.Summary.Signature == "")
+			vgn.SetInnerHTML(c.page.Summary.Signature)
 			vgn = addText(vgparent, "\n  ")
 		}
 		vgn = addText(vgparent, "\n  ")
@@ -88,40 +83,40 @@ func (c *Verdict) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			_ = vgparent
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "span", "class\x00fact")
-			vgn.AddAttrInterface("hidden", c.Page.symbolsText() == "")
-			vgn.SetInnerHTML(c.Page.symbolsText())
+			vgn.AddAttrInterface("hidden", c.page.Reading.symbolsText() == "")
+			vgn.SetInnerHTML(c.page.Reading.symbolsText())
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "span", "class\x00fact")
-			vgn.AddAttrInterface("hidden", c.Page.symbolsText() != "")
-			vgn.SetInnerHTML(c.Page.Stack.Quality)
+			vgn.AddAttrInterface("hidden", c.page.Reading.symbolsText() != "")
+			vgn.SetInnerHTML(c.page.Stack.Quality)
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small warn\x00data-arg\x00wanted")
 			vgn.AddAttrInterface("data-act", "show")
-			vgn.AddAttrInterface("hidden", c.Page.Summary.Wanted == 0 || c.Page.symbolsText() != "")
-			vgn.SetInnerHTML(c.Page.missingText())
+			vgn.AddAttrInterface("hidden", c.page.Summary.Wanted == 0 || c.page.Reading.symbolsText() != "")
+			vgn.SetInnerHTML(c.missingText())
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small warn\x00data-arg\x00log")
 			vgn.AddAttrInterface("data-act", "show")
-			vgn.AddAttrInterface("hidden", c.Page.Summary.Errors == 0)
-			vgn.SetInnerHTML(c.Page.problemText())
+			vgn.AddAttrInterface("hidden", c.page.Summary.Errors == 0)
+			vgn.SetInnerHTML(c.problemText())
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small warn")
 			vgn.AddAttrInterface("data-act", "findings")
-			vgn.AddAttrInterface("hidden", !c.Page.hasFinding())
-			vgn.SetInnerHTML(c.Page.findingsText())
+			vgn.AddAttrInterface("hidden", !c.hasFinding())
+			vgn.SetInnerHTML(c.findingsText())
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "span", "class\x00later")
-			vgn.AddAttrInterface("hidden", c.Page.Later.Text == "")
+			vgn.AddAttrInterface("hidden", c.page.Work.Later.Text == "")
 			{
 				vgparent := vgn
 				_ = vgparent
 				vgn = addElement(vgparent, "progress", "class\x00later-bar\x00max\x00100\x00aria-label\x00Progress")
-				vgn.AddAttrInterface("value", c.Page.laterValue())
+				vgn.AddAttrInterface("value", c.page.Work.Later.value())
 				vgn = addElement(vgparent, "span", "class\x00later-text")
-				vgn.SetInnerHTML(c.Page.Later.Text)
+				vgn.SetInnerHTML(c.page.Work.Later.Text)
 				vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button quiet small")
 				vgn.AddAttrInterface("data-act", "stop-later")
-				vgn.AddAttrInterface("hidden", !c.Page.canStop())
+				vgn.AddAttrInterface("hidden", !c.page.Work.Later.canStop())
 				{
 					vgparent := vgn
 					_ = vgparent
@@ -132,20 +127,20 @@ func (c *Verdict) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		}
 		vgn = addText(vgparent, "\n  ")
 		vgn = addElement(vgparent, "p", "class\x00verdict-finding")
-		vgn.AddAttrInterface("hidden", !c.Page.hasFinding())
+		vgn.AddAttrInterface("hidden", !c.hasFinding())
 		{
 			vgparent := vgn
 			_ = vgparent
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "strong", "")
-			vgn.SetInnerHTML(c.Page.findingTitle())
+			vgn.SetInnerHTML(c.findingTitle())
 			vgn = addElement(vgparent, "span", "class\x00verdict-finding-text")
-			vgn.AddAttrInterface("title", c.Page.findingText())
-			vgn.SetInnerHTML(c.Page.findingText())
+			vgn.AddAttrInterface("title", c.findingText())
+			vgn.SetInnerHTML(c.findingText())
 			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button link")
 			vgn.AddAttrInterface("data-act", "show-module")
-			vgn.AddAttrInterface("data-arg", c.Page.findingModule())
-			vgn.AddAttrInterface("hidden", !c.Page.findingAssigns())
+			vgn.AddAttrInterface("data-arg", c.findingModule())
+			vgn.AddAttrInterface("hidden", !c.findingAssigns())
 			{
 				vgparent := vgn
 				_ = vgparent
@@ -153,7 +148,7 @@ func (c *Verdict) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			}
 			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button link")
 			vgn.AddAttrInterface("data-act", "pick-files")
-			vgn.AddAttrInterface("hidden", !c.Page.findingAdds())
+			vgn.AddAttrInterface("hidden", !c.findingAdds())
 			{
 				vgparent := vgn
 				_ = vgparent
@@ -161,7 +156,7 @@ func (c *Verdict) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			}
 			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button link")
 			vgn.AddAttrInterface("data-act", "copy-finding")
-			vgn.AddAttrInterface("data-arg", c.Page.findingIndex())
+			vgn.AddAttrInterface("data-arg", c.findingIndex())
 			{
 				vgparent := vgn
 				_ = vgparent

@@ -10,11 +10,6 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
-// Wanted lists the symbol files that are missing, the most useful first.
-type Wanted struct {
-	Page *Page
-}
-
 func (c *Wanted) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
@@ -24,13 +19,13 @@ func (c *Wanted) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgn *vugu.VGNode
 	vgn = addElement(nil, "div", "")
 	vgout.Out = append(vgout.Out, vgn) // root for output
-	vgn.AddAttrInterface("class", c.Page.sourcesClass())
+	vgn.AddAttrInterface("class", c.Sources.class())
 	{
 		vgparent := vgn
 		_ = vgparent
 		vgn = addText(vgparent, "\n")
 		vgn = addElement(vgparent, "div", "class\x00table wanted\x00role\x00table\x00aria-label\x00Symbols wanted")
-		vgn.AddAttrInterface("aria-rowcount", c.Page.Wanted.Total+1)
+		vgn.AddAttrInterface("aria-rowcount", c.Total+1)
 		{
 			vgparent := vgn
 			_ = vgparent
@@ -53,7 +48,7 @@ func (c *Wanted) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgparent := vgn
 					_ = vgparent
 					vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small\x00id\x00sources-button")
-					vgn.AddAttrInterface("aria-expanded", boolWord(c.Page.Sources.Open))
+					vgn.AddAttrInterface("aria-expanded", boolWord(c.Sources.Open))
 					vgn.AddAttrInterface("data-act", "sources")
 					{
 						vgparent := vgn
@@ -62,7 +57,7 @@ func (c *Wanted) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					}
 					vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small\x00data-arg\x00wanted")
 					vgn.AddAttrInterface("data-act", "copy")
-					vgn.AddAttrInterface("hidden", c.Page.Wanted.Total == 0)
+					vgn.AddAttrInterface("hidden", c.Total == 0)
 					{
 						vgparent := vgn
 						_ = vgparent
@@ -79,18 +74,18 @@ func (c *Wanted) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				_ = vgparent
 				vgn = addText(vgparent, "\n    ")
 				vgn = addElement(vgparent, "div", "class\x00list-all\x00role\x00presentation")
-				setProperty(vgn, "style", c.Page.height(c.Page.Wanted.Total, 26))
+				setProperty(vgn, "style", height(c.Total, 26))
 				{
 					vgparent := vgn
 					_ = vgparent
 					vgn = addText(vgparent, "\n      ")
 					vgn = addElement(vgparent, "div", "class\x00list-window\x00role\x00presentation")
-					setProperty(vgn, "style", c.Page.offset(c.Page.Wanted.From, 26))
+					setProperty(vgn, "style", offset(c.From, 26))
 					{
 						vgparent := vgn
 						_ = vgparent
 						vgn = addText(vgparent, "\n        ")
-						for i, w := range c.Page.Wanted.Rows {
+						for i, w := range c.Rows {
 							var vgiterkey interface{} = i
 							_ = vgiterkey
 							i := i
@@ -98,13 +93,13 @@ func (c *Wanted) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							w := w
 							_ = w
 							vgn = addElement(vgparent, "div", "class\x00row\x00role\x00row")
-							vgn.AddAttrInterface("aria-rowindex", c.Page.Wanted.From+i+2)
+							vgn.AddAttrInterface("aria-rowindex", c.From+i+2)
 							{
 								vgparent := vgn
 								_ = vgparent
 								vgn = addText(vgparent, "\n          ")
 								vgn = addElement(vgparent, "span", "class\x00cell num\x00role\x00cell")
-								vgn.SetInnerHTML(c.Page.frames(w.Frames))
+								vgn.SetInnerHTML(number(w.Frames))
 								vgn = addElement(vgparent, "span", "class\x00cell fn\x00role\x00cell")
 								vgn.AddAttrInterface("title", w.DebugFile)
 								vgn.SetInnerHTML(w.DebugFile)
@@ -119,9 +114,9 @@ func (c *Wanted) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 									vgparent := vgn
 									_ = vgparent
 									vgn = addElement(vgparent, "span", "class\x00asked")
-									vgn.AddAttrInterface("hidden", c.Page.askedWord(w) == "")
-									vgn.AddAttrInterface("title", c.Page.askedWord(w))
-									vgn.SetInnerHTML(c.Page.askedWord(w))
+									vgn.AddAttrInterface("hidden", c.page.Work.Downloads.askedWord(w) == "")
+									vgn.AddAttrInterface("title", c.page.Work.Downloads.askedWord(w))
+									vgn.SetInnerHTML(c.page.Work.Downloads.askedWord(w))
 									if w.OtherFile != "" {
 										vgn = addElement(vgparent, "span", "class\x00mismatch")
 										vgn.AddAttrInterface("title", mismatchTitle(w))
@@ -157,12 +152,12 @@ func (c *Wanted) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				}
 				vgn = addText(vgparent, "\n    ")
 				vgn = addElement(vgparent, "p", "class\x00list-empty\x00role\x00row")
-				vgn.AddAttrInterface("hidden", c.Page.Wanted.Total > 0)
+				vgn.AddAttrInterface("hidden", c.Total > 0)
 				{
 					vgparent := vgn
 					_ = vgparent
 					vgn = addElement(vgparent, "span", "role\x00cell")
-					vgn.SetInnerHTML(c.Page.noWanted())
+					vgn.SetInnerHTML(c.Empty())
 				}
 				vgn = addText(vgparent, "\n  ")
 			}
@@ -170,26 +165,20 @@ func (c *Wanted) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		}
 		vgn = addText(vgparent, "\n")
 		vgn = addElement(vgparent, "div", "class\x00side-slot")
-		vgn.AddAttrInterface("hidden", !c.Page.Sources.Open)
+		vgn.AddAttrInterface("hidden", !c.Sources.Open)
 		{
 			vgparent := vgn
 			_ = vgparent
 			vgn = addText(vgparent, "\n  ")
-			if c.Page.Sources.Open {
+			if c.Sources.Open {
 				{
-					vgcompKey := vugu.MakeCompKey(0x8F8CB9F8723D7D68^vgin.CurrentPositionHash(), vgiterkey)
-					// ask BuildEnv for prior instance of this specific component
-					vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*SourcePanel)
-					if vgcomp == nil {
-						// create new one if needed
-						vgcomp = new(SourcePanel)
+					var vgcomp vugu.Builder = c.Sources
+					if vgcomp != nil {
 						vgin.BuildEnv.WireComponent(vgcomp)
+						vgout.Components = append(vgout.Components, vgcomp)
+						vgn = &vugu.VGNode{Component: vgcomp}
+						vgparent.AppendChild(vgn)
 					}
-					vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
-					vgcomp.Page = c.Page
-					vgout.Components = append(vgout.Components, vgcomp)
-					vgn = &vugu.VGNode{Component: vgcomp}
-					vgparent.AppendChild(vgn)
 				}
 			}
 			vgn = addText(vgparent, "\n")

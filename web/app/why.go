@@ -1,7 +1,6 @@
 package app
 
 import (
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -64,16 +63,4 @@ func stopText(w view.Why) string {
 		return w.Stop
 	}
 	return strings.TrimSuffix(w.Stop, ".") + ". What would help: " + w.Suggestion + "."
-}
-
-// endTitle stands over why the stack ends.
-func (p *Page) endTitle() string {
-	switch w := p.Frame.Why; {
-	case w.Last < 0:
-		return "Why there are none"
-	case w.Last == p.Frame.Frame:
-		return "After this frame"
-	default:
-		return "The stack ends after frame " + strconv.Itoa(w.Last)
-	}
 }

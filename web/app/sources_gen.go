@@ -10,12 +10,7 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
-// SourcePanel is the panel that asks servers and folders for missing symbol files.
-type SourcePanel struct {
-	Page *Page
-}
-
-func (c *SourcePanel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
+func (c *Sources) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 
 	vgout = &vugu.BuildOut{}
 
@@ -32,18 +27,18 @@ func (c *SourcePanel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgn.SetInnerHTML(vugu.HTML("Ask a symbol source"))
 		vgn = addText(vgparent, "\n  ")
 		vgn = addElement(vgparent, "div", "class\x00source-bases")
-		vgn.AddAttrInterface("hidden", len(c.Page.bases()) == 0)
+		vgn.AddAttrInterface("hidden", len(c.bases()) == 0)
 		{
 			vgparent := vgn
 			_ = vgparent
 			vgn = addText(vgparent, "\n    ")
-			for vgiterkeyt, b := range c.Page.bases() {
+			for vgiterkeyt, b := range c.bases() {
 				var vgiterkey interface{} = vgiterkeyt
 				_ = vgiterkey
 				b := b
 				_ = b
 				vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small")
-				vgn.AddAttrInterface("aria-pressed", boolWord(b == c.Page.Sources.Typed))
+				vgn.AddAttrInterface("aria-pressed", boolWord(b == c.Typed))
 				vgn.AddAttrInterface("data-act", "base")
 				vgn.AddAttrInterface("data-arg", b)
 				vgn.SetInnerHTML(b)
@@ -58,25 +53,25 @@ func (c *SourcePanel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "input", "type\x00url\x00id\x00symbols-base\x00class\x00field small\x00placeholder\x00https://symbols.example/path\x00aria-label\x00Address of the source\x00autocomplete\x00off\x00spellcheck\x00false")
 			vgn.AddAttrInterface("data-input", "symbols-base")
-			setProperty(vgn, "value", c.Page.Sources.Typed)
+			setProperty(vgn, "value", c.Typed)
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "input", "type\x00password\x00id\x00symbols-token\x00class\x00field small\x00placeholder\x00Token, if it wants one\x00aria-label\x00Token\x00title\x00Sent to this source only, and kept in memory only\x00autocomplete\x00off\x00spellcheck\x00false")
 			vgn.AddAttrInterface("data-input", "symbols-token")
-			setProperty(vgn, "value", c.Page.Sources.Token)
+			setProperty(vgn, "value", c.Token)
 			vgn = addText(vgparent, "\n  ")
 		}
 		vgn = addText(vgparent, "\n  ")
 		vgn = addElement(vgparent, "p", "class\x00source-problem\x00role\x00alert")
-		vgn.AddAttrInterface("hidden", c.Page.askProblem() == "")
-		vgn.SetInnerHTML(c.Page.askProblem())
+		vgn.AddAttrInterface("hidden", c.problem() == "")
+		vgn.SetInnerHTML(c.problem())
 		vgn = addText(vgparent, "\n  ")
 		vgn = addElement(vgparent, "p", "")
-		vgn.AddAttrInterface("hidden", c.Page.askProblem() != "")
-		vgn.SetInnerHTML(c.Page.leadText())
+		vgn.AddAttrInterface("hidden", c.problem() != "")
+		vgn.SetInnerHTML(c.leadText())
 		vgn = addText(vgparent, "\n  ")
 		vgn = addElement(vgparent, "p", "class\x00module-lines code source-addresses")
-		vgn.AddAttrInterface("hidden", c.Page.addresses() == "")
-		vgn.SetInnerHTML(c.Page.addresses())
+		vgn.AddAttrInterface("hidden", c.addresses() == "")
+		vgn.SetInnerHTML(c.addresses())
 		vgn = addText(vgparent, "\n  ")
 		vgn = addElement(vgparent, "div", "class\x00source-acts")
 		{
@@ -85,11 +80,11 @@ func (c *SourcePanel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small primary")
 			vgn.AddAttrInterface("data-act", "ask")
-			vgn.AddAttrInterface("disabled", c.Page.addresses() == "")
-			vgn.SetInnerHTML(c.Page.askText())
+			vgn.AddAttrInterface("disabled", c.addresses() == "")
+			vgn.SetInnerHTML(c.askText())
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small\x00role\x00switch\x00title\x00The address, or the folder, is chosen at the next visit already. Nothing is asked before you say so then, too.")
-			vgn.AddAttrInterface("aria-checked", boolWord(c.Page.Sources.Remember))
+			vgn.AddAttrInterface("aria-checked", boolWord(c.Remember))
 			vgn.AddAttrInterface("data-act", "remember")
 			{
 				vgparent := vgn
@@ -109,8 +104,8 @@ func (c *SourcePanel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small")
 			vgn.AddAttrInterface("data-act", "store")
-			vgn.AddAttrInterface("hidden", c.Page.Sources.Folder == "")
-			vgn.SetInnerHTML(c.Page.storeText())
+			vgn.AddAttrInterface("hidden", c.Folder == "")
+			vgn.SetInnerHTML(c.storeText())
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small")
 			vgn.AddAttrInterface("data-act", "pick-store")
@@ -123,7 +118,7 @@ func (c *SourcePanel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		}
 		vgn = addText(vgparent, "\n  ")
 		vgn = addElement(vgparent, "h4", "")
-		vgn.AddAttrInterface("hidden", len(c.Page.Sources.Asked) == 0)
+		vgn.AddAttrInterface("hidden", len(c.page.Work.Downloads.Asked) == 0)
 		{
 			vgparent := vgn
 			_ = vgparent
@@ -131,16 +126,16 @@ func (c *SourcePanel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		}
 		vgn = addText(vgparent, "\n  ")
 		vgn = addElement(vgparent, "p", "class\x00module-lines code source-asked")
-		vgn.AddAttrInterface("hidden", len(c.Page.Sources.Asked) == 0)
-		vgn.SetInnerHTML(c.Page.askedText())
+		vgn.AddAttrInterface("hidden", len(c.page.Work.Downloads.Asked) == 0)
+		vgn.SetInnerHTML(c.askedText())
 		vgn = addText(vgparent, "\n  ")
 		vgn = addElement(vgparent, "div", "class\x00source-acts")
-		vgn.AddAttrInterface("hidden", len(c.Page.inParts()) == 0)
+		vgn.AddAttrInterface("hidden", len(c.page.Work.Downloads.inParts()) == 0)
 		{
 			vgparent := vgn
 			_ = vgparent
 			vgn = addText(vgparent, "\n    ")
-			for vgiterkeyt, a := range c.Page.inParts() {
+			for vgiterkeyt, a := range c.page.Work.Downloads.inParts() {
 				var vgiterkey interface{} = vgiterkeyt
 				_ = vgiterkey
 				a := a

@@ -1,0 +1,135 @@
+package app
+
+import (
+	"strings"
+
+	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/protocol"
+)
+
+// Compare lays the walks of the selected thread side by side.
+type Compare struct {
+	pane
+	Shown view.ComparePage
+	Row   int // that is selected, or -1
+	list  List
+}
+
+func newCompare(t pane) Tab {
+	z := &Compare{pane: t, Row: -1}
+	// Its rows have nine elements each.
+	z.list = List{id: "compare", visible: protocol.Span{Count: 8}, more: 1, here: func() (view.Page, int) { return z.Shown.Page, len(z.Shown.Rows) }}
+	return z
+}
+
+// Want implements Zone.
+func (z *Compare) Want(q *protocol.Look) {
+	q.Compare = &protocol.CompareQuery{Span: z.list.span(), Row: z.Row}
+}
+
+// Apply implements Zone.
+func (z *Compare) Apply(r *protocol.Looked) {
+	if r.Compare != nil {
+		z.Shown = *r.Compare
+	}
+}
+
+// Empty implements Tab.
+func (z *Compare) Empty() string {
+	if z.Shown.Total > 0 {
+		return ""
+	}
+	return z.Shown.Problem
+}
+
+// List implements Tab.
+func (z *Compare) List() *List { return &z.list }
+
+func (z *Compare) actions() []action {
+	return []action{{id: "compared", do: numbered(func(_ *Page, row int) { z.choose(row) })}}
+}
+
+// threadSelected forgets what was of another thread.
+func (z *Compare) threadSelected() { z.forget() }
+
+// key moves the selection.
+func (z *Compare) key(by int) {
+	row := max(0, min(z.Row+by, z.Shown.Total-1))
+	if row != z.Row && z.Shown.Total > 0 {
+		z.page.Host.Reveal("compare", row)
+		z.choose(row)
+	}
+}
+
+// choose shows how the walks went on from a row.
+func (z *Compare) choose(row int) {
+	if z.Row == row {
+		row = -1
+	}
+	z.Row = row
+	z.page.Screen.ask(z)
+}
+
+// forget is for another thread.
+func (z *Compare) forget() {
+	z.Row = -1
+	z.list.visible = protocol.Span{Count: max(8, z.list.visible.Count)}
+	z.page.Host.Reveal("compare", 0)
+}
+
+func (z *Compare) rowClass(r view.CompareRow) string {
+	class := "row choice-row"
+	if !r.Same {
+		class += " differs"
+	}
+	if r.Parts {
+		class += " parts"
+	}
+	if r.NoSymbol {
+		class += " nosym"
+	}
+	if r.Index == z.Row {
+		class += " selected"
+	}
+	return class
+}
+
+func (z *Compare) title() string {
+	switch c := &z.Shown; {
+	case z.Shown.Problem != "":
+		return z.Shown.Problem
+	case z.Shown.Total == 0:
+		return ""
+	case c.Agreed == c.Found:
+		return "Breakpad, rust-minidump and best find the same " + frameCount(c.Found)
+	default:
+		return "Breakpad, rust-minidump and best agree on " + view.Number(c.Agreed) + " of " + frameCount(c.Found)
+	}
+}
+
+func (z *Compare) rowTitle() string { return "From " + z.Shown.Title + " they go on" }
+
+// stopsText says where each walk ends, a line each.
+func (z *Compare) stopsText() string {
+	lines := make([]string, 0, len(z.Shown.Walks))
+	for _, w := range z.Shown.Walks {
+		stop := strings.TrimPrefix(strings.TrimPrefix(w.Stop, "The walk stopped: "), "End of the stack: ")
+		lines = append(lines, w.Policy+", "+frameCount(w.Frames)+": "+stop)
+	}
+	return joinLines(lines)
+}
+
+// compareCell is the class of a cell: the shape of its trust.
+func compareCell(c view.CompareCell) string {
+	if c.Word == "" {
+		return "cell trust absent"
+	}
+	return "cell trust " + c.Trust
+}
+
+func compareWord(c view.CompareCell) string {
+	if c.Word == "" {
+		return "·"
+	}
+	return c.Word
+}

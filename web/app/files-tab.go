@@ -1,0 +1,171 @@
+package app
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/protocol"
+)
+
+// Files lists every file that was added, and what became of it.
+type Files struct {
+	pane
+	protocol.FilePage
+	list List
+}
+
+func newFiles(t pane) Tab {
+	z := &Files{pane: t}
+	z.list = List{id: "files", visible: protocol.Span{Count: 8}, more: overscan, here: func() (view.Page, int) { return z.Page, len(z.Rows) }}
+	return z
+}
+
+// Hidden implements Zone: the start page shows files, too.
+func (z *Files) Hidden() bool { return false }
+
+// Want implements Zone.
+func (z *Files) Want(q *protocol.Look) {
+	w := z.list.span()
+	q.Files = &w
+}
+
+// Apply implements Zone.
+func (z *Files) Apply(r *protocol.Looked) {
+	if r.Files != nil {
+		z.FilePage = *r.Files
+	}
+}
+
+// Count implements Tab.
+func (z *Files) Count() (n int, alert bool) { return z.Total, z.Problems > 0 }
+
+// List implements Tab.
+func (z *Files) List() *List { return &z.list }
+
+// copyCommand copies what to do with a file that cannot be used.
+func (z *Files) copyCommand(item string) {
+	for _, f := range z.Rejected {
+		if itoa(f.Item) == item {
+			z.page.Notices.copy(z.nextCommand(f), "Command copied")
+		}
+	}
+}
+
+// canMake are the binaries of the files that are listed: on the start page one can make their symbol files without a dump.
+func (z *Files) canMake() []protocol.FileRow {
+	var out []protocol.FileRow
+	for _, f := range z.Rows {
+		if isBinary(f) && len(out) < 4 {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// nextStep is what to do, and the command that does it or "".
+func (z *Files) nextStep(f protocol.FileRow) (text, command string) {
+	windows := z.page.Host.System() == SystemWindows
+	for _, n := range nextSteps {
+		if n.taken == f.Taken {
+			command = n.command
+			if windows && n.windows != "" {
+				command = n.windows
+			}
+			return n.text, named(command, view.BaseName(f.Name), windows)
+		}
+	}
+	return "", ""
+}
+
+func (z *Files) nextText(f protocol.FileRow) string {
+	text, _ := z.nextStep(f)
+	return text
+}
+
+func (z *Files) nextCommand(f protocol.FileRow) string {
+	_, command := z.nextStep(f)
+	return command
+}
+
+// rejectedText says how many more files could not be used than are listed.
+func (z *Files) rejectedText() string {
+	if more := z.Rejections - len(z.Rejected); more > 0 {
+		return "And " + files(more) + " more that cannot be used."
+	}
+	return ""
+}
+
+func (z *Files) haveText() string {
+	if n := z.Rejections; n > 0 && n == z.Total {
+		return files(n) + " read, and no crash dump that can be shown."
+	}
+	return files(z.Total) + " read so far, but no crash dump that can be shown."
+}
+
+// assignChoices are the modules that a file without a MODULE line may belong to.
+func (z *Files) assignChoices(f protocol.FileRow) []protocol.Choice {
+	if !f.Assign {
+		return nil
+	}
+	return z.Modules
+}
+
+func kindWord(f protocol.FileRow) string {
+	switch {
+	case f.Kind == "minidump" && f.Usable:
+		return "crash dump"
+	case f.Kind == "sym" && f.Assign:
+		return "symbols, no MODULE"
+	case f.Kind == "sym" && f.Usable:
+		return "symbols"
+	case f.Kind == "archive" && f.Usable:
+		return "archive"
+	case isBinary(f):
+		return "binary"
+	case f.Kind == "other":
+		return "not usable"
+	}
+	return f.Kind + ", not usable"
+}
+
+func fileClass(f protocol.FileRow) string {
+	switch {
+	case !f.Usable:
+		return "state error"
+	case f.Assign || f.WarningCount > 0:
+		return "state warning"
+	}
+	return "state loaded"
+}
+
+func fileText(f protocol.FileRow) string {
+	switch {
+	case f.Message != "":
+		return strings.TrimPrefix(f.Message, f.Name+": ")
+	case f.Assign:
+		return "Whose symbols these are is not said in the file."
+	case f.WarningCount > 0 && len(f.Warnings) > 0:
+		if f.WarningCount == 1 {
+			return f.Warnings[0]
+		}
+		return fmt.Sprintf("%s warnings: %s", view.Number(f.WarningCount), f.Warnings[0])
+	case f.SymName != "":
+		return f.SymName + "  " + f.SymID
+	case f.Dump >= 0:
+		return "Open"
+	case f.Kind == "archive" && f.Usable:
+		return "What was in it stands below"
+	}
+	return ""
+}
+
+func fileTitle(f protocol.FileRow) string {
+	s := fileText(f)
+	if len(f.Warnings) > 1 {
+		s += "\n" + strings.Join(f.Warnings[1:], "\n")
+	}
+	return s
+}
+
+func fileName(f protocol.FileRow) string { return view.BaseName(f.Name) }

@@ -1,0 +1,178 @@
+package app
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/protocol"
+)
+
+// Grid is a table of the dump's own data: the memory map, streams, handles, annotations.
+type Grid struct {
+	pane
+	protocol.GridPage
+	list    List
+	content *Content // of the selected row, for streams
+}
+
+func newGrid(t pane) Tab {
+	z := &Grid{pane: t}
+	z.list = List{id: "grid", visible: protocol.Span{Count: 8}, more: overscan, here: func() (view.Page, int) { return z.Page, len(z.Rows) }}
+	return z
+}
+
+// newStreams is newGrid with the content of the selected stream beside it.
+func newStreams(t pane) Tab {
+	z := newGrid(t).(*Grid)
+	z.content = newContent(t)
+	return z
+}
+
+// Want implements Zone.
+func (z *Grid) Want(q *protocol.Look) { q.Grid = &protocol.GridQuery{Name: z.id, Span: z.list.span()} }
+
+// Apply implements Zone.
+func (z *Grid) Apply(r *protocol.Looked) {
+	if r.Grid != nil && r.Grid.Name == z.id {
+		z.GridPage = *r.Grid
+	}
+}
+
+// Disabled implements Tab.
+func (z *Grid) Disabled() bool {
+	return z.page.Summary != nil && !slices.Contains(z.page.Panel.have, z.id)
+}
+
+// List implements Tab.
+func (z *Grid) List() *List { return &z.list }
+
+// beside is the zone beside the table, or nil.
+func (z *Grid) beside() (Zone, *List) {
+	if z.content == nil {
+		return nil, nil
+	}
+	return z.content, &z.content.list
+}
+
+func (z *Grid) actions() []action {
+	if z.content == nil {
+		return nil
+	}
+	return []action{
+		{id: "stream", do: func(_ *Page, n string) { z.content.choose(n) }},
+		{id: "stream-bytes", do: func(*Page, string) { z.content.toggleBytes() }},
+		{id: "stream-private", do: func(*Page, string) { z.content.reveal() }},
+	}
+}
+
+func (z *Grid) forget() {
+	z.GridPage, z.list.visible = protocol.GridPage{}, protocol.Span{Count: 8}
+	if z.content != nil {
+		z.content.forget()
+	}
+}
+
+func (z *Grid) hidePrivate() {
+	if z.content != nil {
+		z.content.query.Private = false
+	}
+}
+
+func (z *Grid) class() string { return "table grid-" + z.id }
+
+func (z *Grid) rowClass(r protocol.GridRow) string {
+	class := "row"
+	if r.Mark != "" {
+		class += " mark-" + r.Mark
+	}
+	class = z.page.Search.marks(class, joinLines(r.Cells))
+	if z.page.Search.isAt(z.id, r.Index) {
+		class += " current"
+	}
+	if z.content != nil {
+		class += " choice-row"
+		if r.Index == z.content.query.Stream {
+			class += " selected"
+		}
+	}
+	return class
+}
+
+// act is what a click on a row does; nil is an attribute left out.
+func (z *Grid) act() any {
+	if z.content != nil {
+		return "stream"
+	}
+	return nil
+}
+
+// Content is what the selected stream holds: decoded fields, text or bytes.
+type Content struct {
+	pane
+	protocol.ContentPage
+	query protocol.ContentQuery
+	list  List
+}
+
+func newContent(t pane) *Content {
+	z := &Content{pane: t}
+	z.list = List{id: "content", visible: protocol.Span{Count: 8}, more: overscan, here: func() (view.Page, int) { return z.Page, len(z.Lines) }}
+	return z
+}
+
+// Want implements Zone.
+func (z *Content) Want(q *protocol.Look) {
+	z.query.Span = z.list.span()
+	query := z.query
+	q.Content = &query
+}
+
+// Apply implements Zone.
+func (z *Content) Apply(r *protocol.Looked) {
+	if r.Content != nil {
+		z.ContentPage = *r.Content
+	}
+}
+
+// choose shows a stream.
+func (z *Content) choose(arg string) {
+	n, err := strconv.Atoi(arg)
+	if err != nil || n < 0 {
+		return
+	}
+	z.query, z.ContentPage = protocol.ContentQuery{Stream: n}, protocol.ContentPage{}
+	z.again()
+}
+
+// toggleBytes shows the stream as bytes, or as what it is.
+func (z *Content) toggleBytes() {
+	z.query.Bytes = !z.query.Bytes
+	z.again()
+}
+
+// reveal shows a stream although it may hold private data.
+func (z *Content) reveal() {
+	z.query.Private = true
+	z.again()
+}
+
+func (z *Content) again() {
+	z.list.visible.From = 0
+	z.page.Host.Reveal("content", 0)
+	z.page.Screen.ask(z)
+}
+
+func (z *Content) forget() {
+	z.query, z.ContentPage, z.list.visible = protocol.ContentQuery{}, protocol.ContentPage{}, protocol.Span{Count: 8}
+}
+
+func (z *Content) count() string {
+	switch {
+	case z.Title == "" || z.Private:
+		return ""
+	case z.Total == 1:
+		return "1 line"
+	}
+	return view.Number(z.Total) + " lines"
+}

@@ -1,0 +1,17 @@
+package app
+
+// Log lists what was wrong with the dump and the symbol files. It comes with the summary.
+type Log struct{ pane }
+
+func newLog(t pane) Tab { return &Log{t} }
+
+// Count implements Tab.
+func (z *Log) Count() (n int, alert bool) { return z.page.Summary.Diag, z.page.Summary.Errors > 0 }
+
+// Empty implements Tab.
+func (z *Log) Empty() string {
+	if len(z.page.Summary.Log) > 0 {
+		return ""
+	}
+	return "Nothing was wrong with the dump or the symbols."
+}

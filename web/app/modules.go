@@ -1,0 +1,242 @@
+package app
+
+import (
+	"strconv"
+
+	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/protocol"
+)
+
+// Modules lists the modules with the state of their symbols.
+type Modules struct {
+	pane
+	view.ModulePage
+	Module int // that is shown in detail, or -1
+	seek   bool
+	list   List
+}
+
+func newModules(t pane) Tab {
+	z := &Modules{pane: t, Module: -1}
+	z.list = List{id: "modules", visible: protocol.Span{Count: 8}, more: overscan, here: func() (view.Page, int) { return z.Page, len(z.Rows) }}
+	return z
+}
+
+// Hidden implements Zone: other tabs know modules, too.
+func (z *Modules) Hidden() bool { return false }
+
+// Want implements Zone.
+func (z *Modules) Want(q *protocol.Look) {
+	q.Modules = &protocol.ModulesQuery{Span: z.list.span(), Selected: z.Module}
+}
+
+// Apply implements Zone.
+func (z *Modules) Apply(r *protocol.Looked) {
+	if r.Modules == nil {
+		return
+	}
+	if z.page.Screen.renewed(z, r.Edition) {
+		z.page.Screen.Fresh.mark(z.changed(r.Modules))
+	}
+	z.ModulePage = *r.Modules
+	z.found()
+}
+
+// Count implements Tab.
+func (z *Modules) Count() (n int, alert bool) { return z.page.Summary.Modules, false }
+
+// Empty implements Tab.
+func (z *Modules) Empty() string {
+	if z.Total > 0 || !z.page.Panel.Listed {
+		return ""
+	}
+	return "The dump lists no modules."
+}
+
+// List implements Tab.
+func (z *Modules) List() *List { return &z.list }
+
+// goTo shows a module and selects it.
+func (z *Modules) goTo(row int) { z.show(itoa(row)) }
+
+// assign takes the symbols of a file for a module by a person's word. arg is "ITEM.MODULE".
+func (z *Modules) assign(arg string) {
+	if item, module, ok := frameArg(arg); ok && module >= 0 {
+		z.page.Reading.decide(&protocol.Assign{Item: item, Dump: z.page.Dumps.Open, Module: module})
+		z.page.Screen.askAll()
+	}
+}
+
+// unassign takes that back.
+func (z *Modules) unassign(arg string) {
+	if _, module, ok := frameArg(arg); ok && module >= 0 {
+		z.page.Reading.decide(&protocol.Unassign{Dump: z.page.Dumps.Open, Module: module})
+		z.page.Screen.askAll()
+	}
+}
+
+// changed are the ids of rows that are not as they were.
+func (z *Modules) changed(m *view.ModulePage) (ids []string) {
+	old := map[int]view.ModuleRow{}
+	for _, r := range z.Rows {
+		old[r.Index] = r
+	}
+	for _, r := range m.Rows {
+		if was, ok := old[r.Index]; ok && was.Word != r.Word {
+			ids = append(ids, rowID("module", r.Index))
+		}
+	}
+	return ids
+}
+
+func (z *Modules) rowClass(m view.ModuleRow) string {
+	class := "row choice-row"
+	if m.Index == z.Module {
+		class += " selected"
+	}
+	return z.page.Screen.Fresh.withFresh(class, rowID("module", m.Index))
+}
+
+// show goes to a module's row in the lower panel.
+func (z *Modules) show(arg string) {
+	n, err := strconv.Atoi(arg)
+	if err != nil || n < 0 {
+		return
+	}
+	z.Module, z.seek = n, true
+	z.page.State.Tab, z.page.State.Closed = "modules", false
+	z.page.Address.write()
+	z.page.Screen.ask(z)
+}
+
+// found goes on to the module that is looked for, when it is known which row it has.
+func (z *Modules) found() {
+	if !z.seek || z.Selected < 0 {
+		return
+	}
+	z.seek = false
+	z.list.around(z.Selected)
+	z.page.Host.Reveal("modules", z.Selected)
+	if z.Selected < z.From || z.Selected >= z.From+len(z.Rows) {
+		z.page.Screen.ask(z)
+	}
+}
+
+// choose shows what is known of a module, or nothing more if it is shown already.
+func (z *Modules) choose(arg string) {
+	n, err := strconv.Atoi(arg)
+	if err != nil || n < 0 || n == z.Module {
+		n = -1
+	}
+	z.Module = n
+	z.page.Screen.ask(z)
+}
+
+// detail is never nil, so that the component need not ask.
+func (z *Modules) detail() *view.ModuleDetail {
+	if z.Module < 0 || z.Detail == nil || z.Detail.Index != z.Module {
+		return &view.ModuleDetail{Index: -1}
+	}
+	return z.Detail
+}
+
+// ignoreCFI has the stacks walked without a module's call frame information, or with it again.
+func (z *Modules) ignoreCFI(arg string) {
+	d := z.detail()
+	if strconv.Itoa(d.Index) != arg || d.Index < 0 {
+		return
+	}
+	z.page.Reading.decide(&protocol.IgnoreCFI{Dump: z.page.Dumps.Open, Module: d.Index, On: !d.Ignored})
+	z.page.Screen.askAll()
+}
+
+// class makes room beside the table for what is known of a module.
+func (z *Modules) class() string {
+	if z.detail().Index < 0 {
+		return "beside"
+	}
+	return "beside open"
+}
+
+// canAssign reports whether the selected module may be given a symbol file that does not name it.
+func (z *Modules) canAssign() bool { return z.detail().Assign && len(z.page.Panel.Files.Symbols) > 0 }
+
+// assignText says what to do to give the selected module symbols.
+func (z *Modules) assignText() string {
+	switch d := z.detail(); {
+	case !d.Assign:
+		return ""
+	case len(z.page.Panel.Files.Symbols) == 0:
+		return "Add its symbol file, then choose it here."
+	}
+	return "Use the symbols of a file that does not name this module:"
+}
+
+func stateTitle(m view.ModuleRow) string {
+	s := m.Word
+	if m.SymbolFile != "" {
+		s += ": " + m.SymbolFile
+	}
+	if m.Other != "" {
+		s += "; the module has id " + m.DebugID + ", the file has " + m.Other
+	}
+	if m.Sparse {
+		s += "\nIts functions were looked up where they stand, which is right as far as the file is sorted; it was not read as a whole."
+	}
+	for _, w := range m.Warnings {
+		s += "\n" + w
+	}
+	return s
+}
+
+func idTitle(m view.ModuleRow) string {
+	s := m.DebugFile + " " + m.DebugID
+	if m.CodeID != "" {
+		s += "\ncode id " + m.CodeID
+	}
+	return s
+}
+
+// canForce reports whether symbols of another build can be taken for a module, or taken back.
+func (z *Modules) canForce(m view.ModuleRow) bool {
+	return m.State == "forced" && z.page.Reading.forced(m.Index) >= 0 || m.State == "mismatch" && m.Item >= 0
+}
+
+func forceAct(m view.ModuleRow) string {
+	if m.State == "forced" {
+		return "unuse"
+	}
+	return "use"
+}
+
+func (z *Modules) forceArg(m view.ModuleRow) string {
+	if m.State == "forced" {
+		return pair(z.page.Reading.forced(m.Index), m.Index)
+	}
+	return pair(m.Item, m.Index)
+}
+
+func forceText(m view.ModuleRow) string {
+	if m.State == "forced" {
+		return "Stop using"
+	}
+	return "Use anyway"
+}
+
+// key moves the selection.
+func (z *Modules) key(by int) {
+	row := -1
+	for i, m := range z.Rows {
+		if m.Index == z.Module {
+			row = i
+		}
+	}
+	// None is selected: the first one that can be seen.
+	if row += by; z.Module < 0 || z.Selected < 0 {
+		row = max(0, z.list.visible.From-z.From)
+	}
+	if row >= 0 && row < len(z.Rows) {
+		z.page.Host.Reveal("modules", z.From+row)
+		z.choose(strconv.Itoa(z.Rows[row].Index))
+	}
+}

@@ -1,0 +1,75 @@
+package app
+
+import "github.com/crashpane/crashpane/web/protocol"
+
+// What is selected: thread, frame, tab and unwind policy.
+
+// Select shows a thread, a frame and a tab; -1 and "" leave them as they are.
+func (p *Page) Select(thread, frame int, tab string) {
+	if thread >= 0 {
+		p.selectThread(thread)
+	}
+	if frame >= 0 {
+		p.selectFrame(frame, -1)
+	}
+	if tab != "" && !p.Empty() {
+		p.Panel.show(tab, false)
+	} else if tab != "" {
+		p.State.Tab = ParseState("tab=" + tab).Tab
+	}
+}
+
+func (p *Page) selectThread(n int) {
+	p.Threads.Choosing = false
+	if n == p.State.Thread {
+		return
+	}
+	p.State.Thread, p.State.Frame, p.State.Inline, p.Screen.top = n, 0, -1, true
+	p.Stack.list.visible.From = 0
+	p.Host.Reveal("stack", 0)
+	p.Address.write()
+	p.Panel.threadSelected()
+	p.Screen.ask(p.Threads, p.Stack, p.Frame)
+}
+
+func (p *Page) selectFrame(frame, inline int) {
+	p.Screen.top = false
+	p.State.Frame, p.State.Inline = frame, inline
+	p.Address.write()
+	p.Screen.ask(p.Stack, p.Frame)
+}
+
+// setPolicy has the stacks unwound by another policy.
+func (p *Page) setPolicy(name string) {
+	if name == "best" {
+		name = ""
+	}
+	p.State.Policy = name
+	if name == "" {
+		name = "best"
+	}
+	p.Reading.decide(&protocol.SetPolicy{Policy: name})
+	p.Screen.askAll()
+}
+
+// choosePolicy is setPolicy by the hand of a person.
+func (p *Page) choosePolicy(name string) {
+	p.setPolicy(name)
+	p.Address.write()
+}
+
+func (p *Page) toggleTheme() {
+	next := map[string]string{"": "dark", "dark": "light", "light": ""}[p.State.Theme]
+	p.State.Theme = next
+	p.Host.Store("theme", next)
+	p.Host.SetTheme(next)
+	p.Host.Announce("Theme: " + p.ThemeWord())
+}
+
+// ThemeWord names the theme.
+func (p *Page) ThemeWord() string {
+	if p.State.Theme == "" {
+		return "as the system"
+	}
+	return p.State.Theme
+}

@@ -1,0 +1,75 @@
+package app
+
+import (
+	"strings"
+
+	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/protocol"
+)
+
+// policies are the unwind policies that can be chosen.
+var policies = view.Policies
+
+// System is what is known of the process, the machine and the dump.
+type System struct {
+	pane
+	Groups []view.Group // beside those of the summary
+	// What is private was asked for by name. It never goes into an address, an export or the storage.
+	private protocol.SystemQuery
+}
+
+func newSystem(t pane) Tab { return &System{pane: t} }
+
+// Want implements Zone.
+func (z *System) Want(q *protocol.Look) {
+	private := z.private
+	q.System = &private
+}
+
+// Apply implements Zone.
+func (z *System) Apply(r *protocol.Looked) {
+	if r.System != nil {
+		z.Groups = r.System.Groups
+	}
+}
+
+// reveal asks for a private group.
+func (z *System) reveal(title string) {
+	z.private.CommandLine = z.private.CommandLine || title == "Command line"
+	z.private.Environment = z.private.Environment || title == "Environment"
+	z.page.Screen.ask(z)
+}
+
+func (z *System) actions() []action {
+	return []action{{id: "reveal", do: func(_ *Page, title string) { z.reveal(title) }}}
+}
+
+func (z *System) forget() { z.Groups, z.private = nil, protocol.SystemQuery{} }
+
+func (z *System) hidePrivate() { z.private = protocol.SystemQuery{} }
+
+// flagsText gives constants that stand for bits room to break between them ("0x3 A_FLAG|ANOTHER").
+func flagsText(s string) string {
+	for i := range len(s) {
+		if c := s[i]; !(c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '|' || c == ' ' || c == 'x' || c >= 'a' && c <= 'f') {
+			return s
+		}
+	}
+	return strings.ReplaceAll(s, "|", " | ")
+}
+
+// isSecret reports whether a group waits to be asked for.
+func isSecret(g view.Group) bool { return len(g.Facts) == 0 }
+
+func revealText(g view.Group) string { return "Show the " + lower(g.Title) }
+
+func lower(s string) string {
+	if s == "" {
+		return s
+	}
+	return string(s[0]|0x20) + s[1:]
+}
+
+func (z *System) isPolicy(name string) bool {
+	return name == z.page.State.Policy || name == "best" && z.page.State.Policy == ""
+}

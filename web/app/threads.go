@@ -1,0 +1,218 @@
+package app
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/protocol"
+)
+
+// Threads is the list of threads, the crashed one first.
+type Threads struct {
+	page *Page
+	view.ThreadPage
+	Choosing bool // the thread chooser of narrow windows is open
+	goTo     int  // row to select when it is there, or -1
+	list     List
+}
+
+func newThreads(p *Page) *Threads {
+	z := &Threads{page: p, goTo: -1}
+	z.list = List{id: "threads", visible: protocol.Span{Count: 9}, more: overscan, here: func() (view.Page, int) { return z.Page, len(z.Rows) }}
+	p.Screen.add(z, &z.list)
+	return z
+}
+
+// Want implements Zone.
+func (z *Threads) Want(q *protocol.Look) {
+	q.Threads = &protocol.ThreadsQuery{Span: z.list.span(), Filter: z.page.State.ThreadFilter}
+}
+
+// Apply implements Zone.
+func (z *Threads) Apply(r *protocol.Looked) {
+	if r.Threads == nil {
+		return
+	}
+	z.keepPending(r.Threads)
+	if z.page.Screen.renewed(z, r.Edition) {
+		z.page.Screen.Fresh.mark(z.changed(r.Threads))
+	}
+	z.ThreadPage = *r.Threads
+	if z.page.Screen.seek && z.Selected >= 0 {
+		z.page.Host.Reveal("threads", z.Selected)
+	}
+	if row := z.goTo; row >= 0 {
+		z.goTo = -1
+		if from, to, _ := z.list.loaded(); row >= from && row < to {
+			z.toRow(row)
+		}
+	}
+}
+
+// Hidden implements Zone.
+func (z *Threads) Hidden() bool { return false }
+
+// filter shows the threads whose name or id holds a text.
+func (z *Threads) filter(text string) {
+	z.page.State.ThreadFilter = text
+	z.list.visible.From = 0
+	z.page.Host.Reveal("threads", 0)
+	z.page.Address.write()
+	z.page.Screen.ask(z)
+}
+
+// changed are the ids of rows that are not as they were.
+func (z *Threads) changed(t *view.ThreadPage) (ids []string) {
+	old := map[int]view.ThreadRow{}
+	for _, r := range z.Rows {
+		old[r.Index] = r
+	}
+	for _, r := range t.Rows {
+		if was, ok := old[r.Index]; ok && (was.Top != r.Top || was.Name != r.Name) {
+			ids = append(ids, rowID("thread", r.Index))
+		}
+	}
+	return ids
+}
+
+// move goes to the next or previous thread of the list.
+func (z *Threads) move(by int) {
+	row := z.Selected + by
+	if z.Selected < 0 {
+		row = 0
+	}
+	z.toRow(row)
+}
+
+// toRow selects a row of the threads by its number, and fetches it first if it is not here.
+func (z *Threads) toRow(row int) {
+	if row < 0 || row >= z.Total {
+		return
+	}
+	i := row - z.From
+	if i < 0 || i >= len(z.Rows) {
+		z.goTo = row
+		z.list.around(row)
+		z.page.Screen.ask(z)
+		return
+	}
+	z.Selected = row
+	z.page.Host.Reveal("threads", row)
+	z.page.selectThread(z.Rows[i].Index)
+}
+
+// crashed goes to the thread that the dump starts with, its first frame.
+func (z *Threads) crashed() {
+	if z.page.Summary == nil || z.page.Summary.FirstThread < 0 {
+		return
+	}
+	z.page.Host.Reveal("threads", 0)
+	if z.page.State.Thread == z.page.Summary.FirstThread {
+		z.page.Stack.toRow(0)
+		return
+	}
+	z.page.selectThread(z.page.Summary.FirstThread)
+}
+
+// keepPending leaves the rows of threads that are being walked again as they were: what they do comes in a moment.
+func (z *Threads) keepPending(t *view.ThreadPage) {
+	if z.page.Screen.editions[z].Dump != z.page.Dumps.Open {
+		return
+	}
+	for i := range t.Rows {
+		if r := &t.Rows[i]; r.Pending {
+			for _, old := range z.Rows {
+				if old.Index == r.Index {
+					r.Top, r.Frames = old.Top, old.Frames
+				}
+			}
+		}
+	}
+}
+
+// label is the thread chooser's text.
+func (z *Threads) label() string {
+	if z.page.Stack.Thread == z.page.State.Thread && z.page.Stack.Name != "" {
+		return fmt.Sprintf("Thread %d, %s", z.page.Stack.Thread, z.page.Stack.Name)
+	}
+	return fmt.Sprintf("Thread %d", max(z.page.State.Thread, 0))
+}
+
+func (z *Threads) count() string {
+	if z.page.Summary == nil {
+		return ""
+	}
+	if z.page.State.ThreadFilter != "" {
+		return view.Number(z.Total) + " of " + view.Number(z.page.Summary.Threads)
+	}
+	return view.Number(z.page.Summary.Threads)
+}
+
+func (z *Threads) class(t view.ThreadRow) string {
+	class := "thread"
+	if t.Crashed {
+		class += " crashed"
+	}
+	if t.Index == z.page.State.Thread {
+		class += " selected"
+	}
+	if t.Hit {
+		class += " hit"
+	}
+	return z.page.Screen.Fresh.withFresh(class, rowID("thread", t.Index))
+}
+
+func (z *Threads) name(t view.ThreadRow) string {
+	if t.Name == "" {
+		return "id " + t.ID
+	}
+	return t.Name
+}
+
+func (z *Threads) rowTitle(t view.ThreadRow) string {
+	return strings.TrimSpace(fmt.Sprintf("%s thread %d, id %s, %s", t.Name, t.Index, t.ID, frameCount(t.Frames)))
+}
+
+func (z *Threads) tag(t view.ThreadRow) string {
+	switch {
+	case z.page.State.Search != "" && t.Hits > 0:
+		return view.Number(t.Hits) + " found"
+	case t.Crashed:
+		return "crashed"
+	case t.Requesting:
+		return "requesting"
+	}
+	return ""
+}
+
+func (z *Threads) tagClass(t view.ThreadRow) string {
+	if t.Crashed && (z.page.State.Search == "" || t.Hits == 0) {
+		return "thread-tag danger"
+	}
+	return "thread-tag"
+}
+
+func (z *Threads) top(t view.ThreadRow) string {
+	if t.Top == "" && t.Pending {
+		return "…"
+	}
+	if t.Top == "" {
+		return "no frames"
+	}
+	return t.Top
+}
+
+func (z *Threads) active() any {
+	if z.Selected < 0 {
+		return nil
+	}
+	return rowID("thread", z.page.State.Thread)
+}
+
+func (z *Threads) none() string {
+	if z.page.State.ThreadFilter != "" {
+		return "No thread matches."
+	}
+	return "The dump lists no threads."
+}

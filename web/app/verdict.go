@@ -1,0 +1,134 @@
+package app
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/protocol"
+)
+
+// Verdict answers what happened and where, and whether to believe it.
+type Verdict struct{ page *Page }
+
+// Want implements Zone.
+func (z *Verdict) Want(q *protocol.Look) { q.Summary = true }
+
+// Apply implements Zone.
+func (z *Verdict) Apply(r *protocol.Looked) {
+	if r.Summary == nil {
+		return
+	}
+	if z.page.Summary == nil {
+		z.page.Host.Focus("stack")
+	}
+	z.page.Summary = r.Summary
+	z.page.Host.SetTitle(z.page.Dumps.documentTitle())
+	z.page.Reading.fragile = z.page.Reading.fragile && z.page.Reading.replay
+}
+
+// Hidden implements Zone.
+func (z *Verdict) Hidden() bool { return false }
+
+// finding is the most important one that concerns the selected thread or all, and its number; -1 if there is none.
+func (z *Verdict) finding() (view.FindingRow, int) {
+	if z.page.Summary != nil {
+		for i, f := range z.page.Summary.Findings {
+			if f.Thread < 0 || f.Thread == z.page.State.Thread {
+				return f, i
+			}
+		}
+	}
+	return view.FindingRow{}, -1
+}
+
+// hasFinding is false while symbols are read: most findings are that they are not there.
+func (z *Verdict) hasFinding() bool {
+	_, i := z.finding()
+	return i >= 0 && z.page.Reading.symbolsText() == ""
+}
+
+// findingAssigns reports whether the finding asks for symbols that must be assigned, and findingModule is to which module.
+func (z *Verdict) findingAssigns() bool {
+	f, _ := z.finding()
+	return f.Assign
+}
+
+func (z *Verdict) findingModule() int {
+	f, _ := z.finding()
+	return f.Module
+}
+
+// findingAdds reports whether the finding asks for files that are to be added.
+func (z *Verdict) findingAdds() bool {
+	f, _ := z.finding()
+	return f.Adds
+}
+
+func (z *Verdict) findingTitle() string {
+	f, _ := z.finding()
+	return f.Title
+}
+
+func (z *Verdict) findingText() string {
+	f, _ := z.finding()
+	return findingWords(f)
+}
+
+func (z *Verdict) findingIndex() string {
+	_, i := z.finding()
+	return strconv.Itoa(i)
+}
+
+// findingsText says how many there are besides.
+func (z *Verdict) findingsText() string {
+	if z.page.Summary == nil {
+		return ""
+	}
+	return "Findings: " + view.Number(len(z.page.Summary.Findings))
+}
+
+func (z *Verdict) problemText() string {
+	if z.page.Summary.Errors == 1 {
+		return "1 problem with this dump"
+	}
+	return view.Number(z.page.Summary.Errors) + " problems with this dump"
+}
+
+func (z *Verdict) missingText() string {
+	return "Missing symbols: " + view.Number(z.page.Summary.Wanted)
+}
+
+// hasSaid reports whether the program said something of its end, and said is that.
+func (z *Verdict) hasSaid() bool { return z.page.Summary != nil && len(z.page.Summary.Said) > 0 }
+
+func (z *Verdict) said() view.Fact {
+	if !z.hasSaid() {
+		return view.Fact{}
+	}
+	return z.page.Summary.Said[0]
+}
+
+// copyFinding copies one, or all of them for "all".
+func (z *Verdict) copyFinding(arg string) {
+	if z.page.Summary == nil {
+		return
+	}
+	if arg == "all" {
+		var b strings.Builder
+		for _, f := range z.page.Summary.Findings {
+			b.WriteString(view.FindingText(f) + "\n")
+		}
+		z.page.Notices.copy(b.String(), "Findings copied")
+		return
+	}
+	if n, err := strconv.Atoi(arg); err == nil && n >= 0 && n < len(z.page.Summary.Findings) {
+		z.page.Notices.copy(view.FindingText(z.page.Summary.Findings[n]), "Finding copied")
+	}
+}
+
+func (z *Verdict) copySignature() {
+	if z.page.Summary != nil {
+		z.page.Notices.copy(z.page.Summary.Signature, "Signature copied")
+	}
+}

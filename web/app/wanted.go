@@ -1,0 +1,67 @@
+package app
+
+import (
+	"fmt"
+
+	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/protocol"
+)
+
+// Wanted lists the symbol files that are missing, the most useful first, with the panel of sources beside it.
+type Wanted struct {
+	pane
+	view.WantedPage
+	Sources *Sources
+	list    List
+}
+
+func newWanted(t pane) Tab {
+	z := &Wanted{pane: t, Sources: &Sources{page: t.page}}
+	z.list = List{id: "wanted", visible: protocol.Span{Count: 8}, more: overscan, here: func() (view.Page, int) { return z.Page, len(z.Rows) }}
+	return z
+}
+
+// Hidden implements Zone: what is missing is known to the sources, too.
+func (z *Wanted) Hidden() bool { return false }
+
+// Want implements Zone.
+func (z *Wanted) Want(q *protocol.Look) {
+	w := z.list.span()
+	q.Wanted = &w
+}
+
+// Apply implements Zone.
+func (z *Wanted) Apply(r *protocol.Looked) {
+	if r.Wanted != nil {
+		z.Sources.renewed(r.Edition)
+		z.WantedPage = *r.Wanted
+	}
+}
+
+// Count implements Tab.
+func (z *Wanted) Count() (n int, alert bool) { return z.page.Summary.Wanted, z.page.Summary.Wanted > 0 }
+
+// Empty implements Tab.
+func (z *Wanted) Empty() string {
+	if z.Total > 0 || !z.page.Panel.Listed {
+		return ""
+	}
+	return "Nothing is missing: every module on these stacks has its symbols."
+}
+
+// List implements Tab.
+func (z *Wanted) List() *List { return &z.list }
+
+func mismatchText(w view.WantedRow) string {
+	if w.OtherFile == "" {
+		return ""
+	}
+	return "given: " + w.OtherID
+}
+
+func mismatchTitle(w view.WantedRow) string {
+	if w.OtherFile == "" {
+		return ""
+	}
+	return fmt.Sprintf("wanted: %s\n%s has %s\n%s", w.DebugID, w.OtherFile, w.OtherID, w.Differs)
+}

@@ -1,0 +1,66 @@
+package app
+
+import (
+	"github.com/crashpane/crashpane/walker/report/view"
+)
+
+// Work is what goes on besides reading files, and the bar that says what goes on.
+type Work struct {
+	page      *Page
+	Readers   *Readers
+	Making    *Making
+	Downloads *Downloads
+	Exports   *Exports
+	Exact     *Exact
+	Kept      *Kept
+	Later     *Later
+}
+
+func newWork(p *Page) *Work {
+	return &Work{page: p, Readers: &Readers{page: p}, Making: &Making{page: p}, Downloads: &Downloads{page: p}, Kept: &Kept{page: p}, Exports: &Exports{page: p, waiting: map[int]export{}}, Later: &Later{page: p},
+		Exact: &Exact{page: p, known: map[int]bool{}, sources: map[int]File{}}}
+}
+
+// Busy reports whether there is work that can be cancelled.
+func (z *Work) Busy() bool {
+	return z.page.Reading.Job.Active || z.Readers.state == readersComing || z.Making.name != "" || z.Downloads.running > 0 || z.page.Reading.listing.stop != nil
+}
+
+// text says what goes on.
+func (z *Work) text() string {
+	switch {
+	case z.page.Reading.Job.Active:
+		return z.page.Reading.Job.Text
+	case z.page.Reading.listing.stop != nil:
+		return "Looking for files: " + view.Number(z.page.Reading.listing.found) + " so far"
+	case z.Downloads.running > 0:
+		return z.Downloads.text()
+	case z.Readers.state != readersComing:
+		return z.Making.text
+	}
+	text := "Loading the reader for " + waitingNames(z.Readers.files)
+	if z.Readers.done > 0 {
+		text += ", " + view.Size(z.Readers.done)
+	}
+	return text
+}
+
+// value is nil, an attribute left out, while nobody knows how far the work is.
+func (z *Work) value() any {
+	j := z.page.Reading.Job
+	if g := z.Readers; !j.Active && g.state == readersComing {
+		if g.total <= 0 {
+			return nil
+		}
+		return int(min(100, g.done*100/g.total))
+	}
+	switch {
+	case !j.Active:
+		return nil
+	case j.Total > 1:
+		return (j.Done*100 + max(j.Percent, 0)) / j.Total
+	case j.Percent >= 0:
+		return j.Percent
+	}
+	return nil
+}
