@@ -1,7 +1,6 @@
 package app
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -15,6 +14,7 @@ type action struct {
 	limit func(Limits) bool // reports whether a page around forbids it; nil: it may always be done
 	start bool              // its keys count without a dump, too
 	do    func(p *Page, arg string)
+	doN   func(p *Page, n int) // instead of do: the argument is a number
 }
 
 // What a page around may forbid.
@@ -25,73 +25,71 @@ func changes(l Limits) bool       { return l.ReadOnly }
 func writesSymbols(l Limits) bool { return l.ReadOnly || l.Redact } // the files of sources stand in it
 
 // actionTable has a row for each action but those of a tab by itself, which has them in its method actions.
-func actionTable() []action {
-	return []action{
-		{id: "pick-files", limit: addsFiles, do: func(p *Page, _ string) { p.Host.PickFiles() }},
-		{id: "pick-folder", limit: addsFiles, do: func(p *Page, _ string) { p.Host.PickFolder() }},
-		{id: "sample", limit: addsFiles, do: func(p *Page, _ string) { p.Host.OpenSample() }},
-		{id: "cancel", do: func(p *Page, _ string) { p.Reading.Cancel() }},
-		{id: "dump", do: numbered(func(p *Page, n int) { p.Dumps.show(n, false) })},
-		{id: "close-dump", limit: addsFiles, do: func(p *Page, _ string) { p.Dumps.closeOpen() }},
-		{id: "menu", do: func(p *Page, menu string) { p.Menus.toggle(menu) }},
-		{id: "theme", do: func(p *Page, _ string) { p.toggleTheme() }},
-		{id: "help", keys: []string{"?"}, start: true, do: func(p *Page, _ string) { p.Menus.toggleHelp() }},
-		{id: "dismiss", do: func(p *Page, id string) { p.Notices.dismiss(id) }},
-		{id: "find", do: func(p *Page, to string) { p.Search.Find(map[string]int{"next": 1, "previous": -1}[to]) }},
-		{id: "focus-search", keys: []string{"/"}, do: func(p *Page, _ string) { p.Host.Focus("search") }},
+var actionTable = []action{
+	{id: "pick-files", limit: addsFiles, do: func(p *Page, _ string) { p.Host.PickFiles() }},
+	{id: "pick-folder", limit: addsFiles, do: func(p *Page, _ string) { p.Host.PickFolder() }},
+	{id: "sample", limit: addsFiles, do: func(p *Page, _ string) { p.Host.OpenSample() }},
+	{id: "cancel", do: func(p *Page, _ string) { p.Reading.Cancel() }},
+	{id: "dump", doN: func(p *Page, n int) { p.Dumps.show(n, false) }},
+	{id: "close-dump", limit: addsFiles, do: func(p *Page, _ string) { p.Dumps.closeOpen() }},
+	{id: "menu", do: func(p *Page, menu string) { p.Menus.toggle(menu) }},
+	{id: "theme", do: func(p *Page, _ string) { p.toggleTheme() }},
+	{id: "help", keys: []string{"?"}, start: true, do: func(p *Page, _ string) { p.Menus.toggleHelp() }},
+	{id: "dismiss", do: func(p *Page, id string) { p.Notices.dismiss(id) }},
+	{id: "find", do: func(p *Page, to string) { p.Search.Find(map[string]int{"next": 1, "previous": -1}[to]) }},
+	{id: "focus-search", keys: []string{"/"}, do: func(p *Page, _ string) { p.Host.Focus("search") }},
 
-		{id: "thread", do: numbered((*Page).selectThread)},
-		{id: "next-thread", keys: []string{"n"}, do: func(p *Page, _ string) { p.Threads.move(1) }},
-		{id: "previous-thread", keys: []string{"p"}, do: func(p *Page, _ string) { p.Threads.move(-1) }},
-		{id: "crashed", keys: []string{"x"}, do: func(p *Page, _ string) { p.Threads.crashed() }},
-		{id: "choose-thread", do: func(p *Page, _ string) { p.Threads.Choosing = !p.Threads.Choosing }},
+	{id: "thread", doN: (*Page).selectThread},
+	{id: "next-thread", keys: []string{"n"}, do: func(p *Page, _ string) { p.Threads.move(1) }},
+	{id: "previous-thread", keys: []string{"p"}, do: func(p *Page, _ string) { p.Threads.move(-1) }},
+	{id: "crashed", keys: []string{"x"}, do: func(p *Page, _ string) { p.Threads.crashed() }},
+	{id: "choose-thread", do: func(p *Page, _ string) { p.Threads.Choosing = !p.Threads.Choosing }},
 
-		{id: "frame", do: func(p *Page, arg string) {
-			if frame, inline, ok := frameArg(arg); ok {
-				p.selectFrame(frame, inline)
-			}
-		}},
-		{id: "next-frame", keys: []string{"j", "ArrowDown"}, do: func(p *Page, _ string) { p.Stack.move(1) }},
-		{id: "previous-frame", keys: []string{"k", "ArrowUp"}, do: func(p *Page, _ string) { p.Stack.move(-1) }},
-		{id: "next-page", keys: []string{"PageDown"}, do: func(p *Page, _ string) { p.Stack.move(p.Stack.pageful()) }},
-		{id: "previous-page", keys: []string{"PageUp"}, do: func(p *Page, _ string) { p.Stack.move(-p.Stack.pageful()) }},
-		{id: "first-frame", keys: []string{"Home"}, do: func(p *Page, _ string) { p.Stack.toRow(0) }},
-		{id: "last-frame", keys: []string{"End"}, do: func(p *Page, _ string) { p.Stack.toRow(p.Stack.Total - 1) }},
-		{id: "inlines", keys: []string{"i"}, do: func(p *Page, _ string) { p.Stack.toggleInlines() }},
-		{id: "policy", limit: changes, do: func(p *Page, name string) { p.choosePolicy(name) }},
-		{id: "side", do: func(p *Page, side string) { p.Frame.show(side) }},
-		{id: "toggle-why", keys: []string{"e"}, do: func(p *Page, _ string) { p.Frame.toggleWhy() }},
-		{id: "why", do: func(p *Page, _ string) { p.Frame.show("why"); p.Host.Focus("stack") }},
+	{id: "frame", do: func(p *Page, arg string) {
+		if frame, inline, ok := frameArg(arg); ok {
+			p.selectFrame(frame, inline)
+		}
+	}},
+	{id: "next-frame", keys: []string{"j", "ArrowDown"}, do: func(p *Page, _ string) { p.Stack.move(1) }},
+	{id: "previous-frame", keys: []string{"k", "ArrowUp"}, do: func(p *Page, _ string) { p.Stack.move(-1) }},
+	{id: "next-page", keys: []string{"PageDown"}, do: func(p *Page, _ string) { p.Stack.move(p.Stack.pageful()) }},
+	{id: "previous-page", keys: []string{"PageUp"}, do: func(p *Page, _ string) { p.Stack.move(-p.Stack.pageful()) }},
+	{id: "first-frame", keys: []string{"Home"}, do: func(p *Page, _ string) { p.Stack.toRow(0) }},
+	{id: "last-frame", keys: []string{"End"}, do: func(p *Page, _ string) { p.Stack.toRow(p.Stack.Total - 1) }},
+	{id: "inlines", keys: []string{"i"}, do: func(p *Page, _ string) { p.Stack.toggleInlines() }},
+	{id: "policy", limit: changes, do: func(p *Page, name string) { p.choosePolicy(name) }},
+	{id: "side", do: func(p *Page, side string) { p.Frame.show(side) }},
+	{id: "toggle-why", keys: []string{"e"}, do: func(p *Page, _ string) { p.Frame.toggleWhy() }},
+	{id: "why", do: func(p *Page, _ string) { p.Frame.show("why"); p.Host.Focus("stack") }},
 
-		{id: "copy", do: func(p *Page, kind string) { p.Work.Exports.begin("copy", kind) }},
-		{id: "copy-stack", keys: []string{"c"}, do: func(p *Page, _ string) { p.Work.Exports.begin("copy", protocol.ExportStack) }},
-		{id: "download", do: func(p *Page, kind string) { p.Work.Exports.begin("download", kind) }},
-		{id: "copy-row", do: func(p *Page, what string) { p.Menus.copyRow(what); p.Host.Focus("stack") }},
-		{id: "copy-signature", do: func(p *Page, _ string) { p.Verdict.copySignature() }},
-		{id: "copy-command", do: func(p *Page, item string) { p.Panel.Files.copyCommand(item) }},
-		{id: "copy-finding", do: func(p *Page, which string) { p.Verdict.copyFinding(which) }},
+	{id: "copy", do: func(p *Page, kind string) { p.Work.Exports.begin("copy", kind) }},
+	{id: "copy-stack", keys: []string{"c"}, do: func(p *Page, _ string) { p.Work.Exports.begin("copy", protocol.ExportStack) }},
+	{id: "download", do: func(p *Page, kind string) { p.Work.Exports.begin("download", kind) }},
+	{id: "copy-row", do: func(p *Page, what string) { p.Menus.copyRow(what); p.Host.Focus("stack") }},
+	{id: "copy-signature", do: func(p *Page, _ string) { p.Verdict.copySignature() }},
+	{id: "copy-command", do: func(p *Page, item string) { p.Panel.Files.copyCommand(item) }},
+	{id: "copy-finding", do: func(p *Page, which string) { p.Verdict.copyFinding(which) }},
 
-		{id: "tab", do: func(p *Page, id string) { p.Panel.show(id, true) }},
-		{id: "show", do: func(p *Page, id string) { p.Panel.show(id, false) }},
-		{id: "findings", do: func(p *Page, _ string) { p.Panel.show("findings", false) }},
-		{id: "module", do: func(p *Page, arg string) { p.Panel.Modules.choose(arg) }},
-		{id: "show-module", do: func(p *Page, arg string) { p.Panel.Modules.show(arg) }},
-		{id: "ignore", limit: changes, do: func(p *Page, arg string) { p.Panel.Modules.ignoreCFI(arg) }},
-		{id: "use", limit: changes, do: func(p *Page, arg string) { p.Panel.Modules.assign(arg) }},
-		{id: "unuse", limit: changes, do: func(p *Page, arg string) { p.Panel.Modules.unassign(arg) }},
-		{id: "make", limit: writesSymbols, do: func(p *Page, name string) { p.Work.Making.begin(name) }},
+	{id: "tab", do: func(p *Page, id string) { p.Panel.show(id, true) }},
+	{id: "show", do: func(p *Page, id string) { p.Panel.show(id, false) }},
+	{id: "findings", do: func(p *Page, _ string) { p.Panel.show("findings", false) }},
+	{id: "module", do: func(p *Page, arg string) { p.Panel.Modules.choose(arg) }},
+	{id: "show-module", do: func(p *Page, arg string) { p.Panel.Modules.show(arg) }},
+	{id: "ignore", limit: changes, do: func(p *Page, arg string) { p.Panel.Modules.ignoreCFI(arg) }},
+	{id: "use", limit: changes, do: func(p *Page, arg string) { p.Panel.Modules.assign(arg) }},
+	{id: "unuse", limit: changes, do: func(p *Page, arg string) { p.Panel.Modules.unassign(arg) }},
+	{id: "make", limit: writesSymbols, do: func(p *Page, name string) { p.Work.Making.begin(name) }},
 
-		{id: "sources", limit: getsSymbols, do: func(p *Page, _ string) { p.Panel.Sources.toggle() }},
-		{id: "base", limit: asksServers, do: func(p *Page, base string) { p.Panel.Sources.setBase(base) }},
-		{id: "remember", limit: asksServers, do: func(p *Page, _ string) { p.Panel.Sources.toggleRemember() }},
-		{id: "ask", limit: asksServers, do: func(p *Page, _ string) { p.Panel.Sources.askAll() }},
-		{id: "read-all", limit: asksServers, do: func(p *Page, url string) { p.Work.Downloads.readAllOf(url) }},
-		{id: "pick-store", limit: addsFiles, do: func(p *Page, _ string) { p.Panel.Sources.pickFolder() }},
-		{id: "store", limit: addsFiles, do: func(p *Page, _ string) { p.Panel.Sources.fromFolder() }},
-		{id: "keep", limit: changes, do: func(p *Page, _ string) { p.Work.Kept.toggle() }},
-		{id: "clear-kept", limit: changes, do: func(p *Page, _ string) { p.Work.Kept.clear() }},
-		{id: "stop-later", do: func(p *Page, _ string) { p.Work.Exact.stopByHand() }},
-	}
+	{id: "sources", limit: getsSymbols, do: func(p *Page, _ string) { p.Panel.Sources.toggle() }},
+	{id: "base", limit: asksServers, do: func(p *Page, base string) { p.Panel.Sources.setBase(base) }},
+	{id: "remember", limit: asksServers, do: func(p *Page, _ string) { p.Panel.Sources.toggleRemember() }},
+	{id: "ask", limit: asksServers, do: func(p *Page, _ string) { p.Panel.Sources.askAll() }},
+	{id: "read-all", limit: asksServers, do: func(p *Page, url string) { p.Work.Downloads.readAllOf(url) }},
+	{id: "pick-store", limit: addsFiles, do: func(p *Page, _ string) { p.Panel.Sources.pickFolder() }},
+	{id: "store", limit: addsFiles, do: func(p *Page, _ string) { p.Panel.Sources.fromFolder() }},
+	{id: "keep", limit: changes, do: func(p *Page, _ string) { p.Work.Kept.toggle() }},
+	{id: "clear-kept", limit: changes, do: func(p *Page, _ string) { p.Work.Kept.clear() }},
+	{id: "stop-later", do: func(p *Page, _ string) { p.Work.Exact.stopByHand() }},
 }
 
 // input is a field: its name is in data-input.
@@ -102,18 +100,17 @@ type input struct {
 	do    func(p *Page, arg, value string)
 }
 
-func inputTable() []input {
-	return []input{
-		{field: "search", do: func(p *Page, _, text string) { p.Search.search(text) }},
-		{field: "threads", do: func(p *Page, _, text string) { p.Threads.filter(text) }},
-		{field: "policy", limit: changes, do: func(p *Page, _, name string) { p.choosePolicy(name) }},
-		{field: "use", limit: changes, do: func(p *Page, _, item string) {
-			p.Panel.Modules.assign(item + "." + itoa(p.Panel.Modules.detail().Index))
-		}},
-		{field: "assign-", limit: changes, do: func(p *Page, item, module string) { p.Panel.Modules.assign(item + "." + module) }},
-		{field: "symbols-base", limit: asksServers, long: true, do: func(p *Page, _, text string) { p.Panel.Sources.setBase(text) }},
-		{field: "symbols-token", limit: asksServers, long: true, do: func(p *Page, _, text string) { p.Panel.Sources.Token = strings.TrimSpace(text) }},
-	}
+// inputTable has a row for each field.
+var inputTable = []input{
+	{field: "search", do: func(p *Page, _, text string) { p.Search.search(text) }},
+	{field: "threads", do: func(p *Page, _, text string) { p.Threads.filter(text) }},
+	{field: "policy", limit: changes, do: func(p *Page, _, name string) { p.choosePolicy(name) }},
+	{field: "use", limit: changes, do: func(p *Page, _, item string) {
+		p.Panel.Modules.assign(item + "." + itoa(p.Panel.Modules.detail().Index))
+	}},
+	{field: "assign-", limit: changes, do: func(p *Page, item, module string) { p.Panel.Modules.assign(item + "." + module) }},
+	{field: "symbols-base", limit: asksServers, long: true, do: func(p *Page, _, text string) { p.Panel.Sources.setBase(text) }},
+	{field: "symbols-token", limit: asksServers, long: true, do: func(p *Page, _, text string) { p.Panel.Sources.Token = strings.TrimSpace(text) }},
 }
 
 // helpLines are the keys of the dialog of help: those of actions, or as they are.
@@ -151,21 +148,12 @@ func helpKeys() (lines []helpLine) {
 
 // keyOf is the first key of an action, "" if it has none.
 func keyOf(id string) string {
-	for _, a := range actionTable() {
+	for _, a := range actionTable {
 		if a.id == id && len(a.keys) > 0 {
 			return a.keys[0]
 		}
 	}
 	return ""
-}
-
-// numbered is for an action whose argument is a number.
-func numbered(do func(p *Page, n int)) func(*Page, string) {
-	return func(p *Page, arg string) {
-		if n, err := strconv.Atoi(arg); err == nil {
-			do(p, n)
-		}
-	}
 }
 
 // allows reports whether a page around lets a person do an action.
@@ -177,14 +165,23 @@ func (p *Page) Act(act, arg string) {
 	if act != "menu" {
 		defer func() { p.Menus.Open = "" }()
 	}
-	if i := slices.IndexFunc(p.actions, func(a action) bool { return a.id == act }); i >= 0 && p.Around.allows(p.actions[i].limit) {
-		p.actions[i].do(p, arg)
+	for i := range p.actions {
+		a := &p.actions[i]
+		if a.id != act || !p.Around.allows(a.limit) {
+			continue
+		}
+		if a.do != nil {
+			a.do(p, arg)
+		} else if n, err := strconv.Atoi(arg); err == nil {
+			a.doN(p, n)
+		}
+		return
 	}
 }
 
 // Input takes what is typed into a field.
 func (p *Page) Input(field, value string) {
-	for _, in := range inputTable() {
+	for _, in := range inputTable {
 		arg, ok := strings.CutPrefix(field, in.field)
 		if !ok || arg != "" && !strings.HasSuffix(in.field, "-") || !p.Around.allows(in.limit) {
 			continue

@@ -21,7 +21,7 @@ type Zone interface {
 // one, so that holding a key down never makes a queue.
 type Screen struct {
 	page     *Page
-	Fresh    *Fresh
+	Fresh    Fresh
 	zones    []Zone // in the order in which they take an answer
 	lists    []*List
 	dirty    map[Zone]bool // to be asked for
@@ -32,6 +32,11 @@ type Screen struct {
 	seek     bool             // the selected rows are to be scrolled to
 	opening  bool             // until all that came with a dump was shown
 	nextID   int
+}
+
+func (z *Screen) init(p *Page) {
+	z.page, z.Fresh.page = p, p
+	z.Fresh.ids, z.dirty, z.editions = map[string]bool{}, map[Zone]bool{}, map[Zone]protocol.Edition{}
 }
 
 // add takes a zone and its lists.
@@ -71,7 +76,7 @@ func (z *Screen) ask(zones ...Zone) {
 }
 
 // stack are the zones of which the stack is made.
-func (z *Screen) stack() []Zone { return []Zone{z.page.Verdict, z.page.Threads, z.page.Stack} }
+func (z *Screen) stack() []Zone { return []Zone{&z.page.Verdict, &z.page.Threads, &z.page.Stack} }
 
 // first are the zones to be asked for now. The first screen of a page is divided into three questions, the most important first: each is drawn as
 // a short task of its own, where drawing all of it at once would hold the page's thread for too long.
@@ -86,7 +91,7 @@ func (z *Screen) first() (now []Zone) {
 		return len(now) > 0
 	}
 	p := z.page
-	if len(p.Dumps.List) > 0 && (p.Summary == nil && among(z.stack()...) || p.Frame.Detail == nil && among(append(z.stack(), p.Frame)...)) {
+	if len(p.Dumps.List) > 0 && (p.Summary == nil && among(z.stack()...) || p.Frame.Detail == nil && among(append(z.stack(), &p.Frame)...)) {
 		return now
 	}
 	among(z.zones...)
@@ -182,7 +187,7 @@ func (z *Screen) took(r *protocol.Looked, problem string) {
 		z.opening = false
 	}
 	switch {
-	case p.Summary != nil && p.Frame.Detail == nil && z.dirty[p.Frame]:
+	case p.Summary != nil && p.Frame.Detail == nil && z.dirty[&p.Frame]:
 		// The stack is painted before the answer to what comes next is drawn; that knows the symbols that are being read.
 		p.Host.NextFrame(func() {
 			if p.Reading.reading != nil {
@@ -193,7 +198,7 @@ func (z *Screen) took(r *protocol.Looked, problem string) {
 		})
 	case first && len(z.dirty) > 0:
 		// And so are its names. The engine waits for another question (Look.More), also where nothing is left to be asked by then.
-		p.Host.NextFrame(func() { z.ask(p.Verdict) })
+		p.Host.NextFrame(func() { z.ask(&p.Verdict) })
 	default:
 		z.ask()
 	}

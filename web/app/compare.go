@@ -46,7 +46,7 @@ func (z *Compare) Empty() string {
 func (z *Compare) List() *List { return &z.list }
 
 func (z *Compare) actions() []action {
-	return []action{{id: "compared", do: numbered(func(_ *Page, row int) { z.choose(row) })}}
+	return []action{{id: "compared", doN: func(_ *Page, row int) { z.choose(row) }}}
 }
 
 // threadSelected forgets what was of another thread.

@@ -11,204 +11,166 @@ import js "github.com/vugu/vugu/js"
 import "log"
 
 func (c *Compare) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
-
 	vgout = &vugu.BuildOut{}
-
-	var vgiterkey interface{}
-	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addElement(nil, "div", "class\x00compare")
-	vgout.Out = append(vgout.Out, vgn) // root for output
+	vgn = addNodes(nil, "\x02div\x00class\x00compare")
+	vgout.Out = append(vgout.Out, vgn)
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "div", "class\x00table compare-grid\x00role\x00table\x00aria-label\x00The stack as different ways of walking find it")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00table compare-grid\x00role\x00table\x00aria-label\x00The stack as different ways of walking find it")
 		vgn.AddAttrInterface("aria-rowcount", c.Shown.Total+1)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "div", "class\x00row head\x00role\x00row\x00aria-rowindex\x001")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00row head\x00role\x00row\x00aria-rowindex\x001")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "\n      ")
-				vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00columnheader")
-				vgn.SetInnerHTML("Function")
-				vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00columnheader")
-				vgn.SetInnerHTML("Stack pointer")
+				addNodes(vgparent, "\x01\n      \x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Function\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Stack pointer\x03")
 				for vgiterkeyt, w := range c.Shown.Walks {
-					var vgiterkey interface{} = vgiterkeyt
-					_ = vgiterkey
-					w := w
+					_ = vgiterkeyt
 					_ = w
-					vgn = addElement(vgparent, "span", "class\x00cell walk\x00role\x00columnheader")
+					vgn = addNodes(vgparent, "\x02span\x00class\x00cell walk\x00role\x00columnheader")
 					vgn.AddAttrInterface("title", w.What)
 					vgn.SetInnerHTML(w.Policy)
 				}
-				vgn = addText(vgparent, "\n    ")
+				addNodes(vgparent, "\x01\n    \x03")
 			}
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "div", "id\x00compare\x00class\x00list\x00role\x00rowgroup\x00tabindex\x000\x00aria-label\x00Frames of all walks")
-			vgn.AddAttrInterface("data-list", "compare")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00id\x00compare\x00class\x00list\x00role\x00rowgroup\x00tabindex\x000\x00aria-label\x00Frames of all walks\x00data-list\x00compare")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "\n      ")
-				vgn = addElement(vgparent, "div", "class\x00list-all\x00role\x00presentation")
+				vgn = addNodes(vgparent, "\x01\n      \x03\x02div\x00class\x00list-all\x00role\x00presentation")
 				setProperty(vgn, "style", height(c.Shown.Total, 26))
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addText(vgparent, "\n        ")
-					vgn = addElement(vgparent, "div", "class\x00list-window\x00role\x00presentation")
+					vgn = addNodes(vgparent, "\x01\n        \x03\x02div\x00class\x00list-window\x00role\x00presentation")
 					setProperty(vgn, "style", offset(c.Shown.From, 26))
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = addText(vgparent, "\n          ")
+						addNodes(vgparent, "\x01\n          \x03")
 						for vgiterkeyt, r := range c.Shown.Rows {
-							var vgiterkey interface{} = vgiterkeyt
-							_ = vgiterkey
-							r := r
+							_ = vgiterkeyt
 							_ = r
-							vgn = addElement(vgparent, "div", "role\x00row")
+							vgn = addNodes(vgparent, "\x02div\x00role\x00row\x00data-act\x00compared")
 							vgn.AddAttrInterface("aria-rowindex", r.Index+2)
 							vgn.AddAttrInterface("class", c.rowClass(r))
-							vgn.AddAttrInterface("data-act", "compared")
 							vgn.AddAttrInterface("data-arg", r.Index)
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = addText(vgparent, "\n            ")
-								vgn = addElement(vgparent, "span", "class\x00cell fn\x00role\x00cell")
+								vgn = addNodes(vgparent, "\x01\n            \x03\x02span\x00class\x00cell fn\x00role\x00cell")
 								vgn.AddAttrInterface("title", hint(r.Full, r.Function))
 								vgn.SetInnerHTML(r.Function)
-								vgn = addElement(vgparent, "span", "class\x00cell code dim\x00role\x00cell")
+								vgn = addNodes(vgparent, "\x02span\x00class\x00cell code dim\x00role\x00cell")
 								vgn.AddAttrInterface("title", r.Address)
 								vgn.SetInnerHTML(r.SP)
 								for vgiterkeyt, w := range r.Cells {
-									var vgiterkey interface{} = vgiterkeyt
-									_ = vgiterkey
-									w := w
+									_ = vgiterkeyt
 									_ = w
-									vgn = addElement(vgparent, "span", "role\x00cell")
+									vgn = addNodes(vgparent, "\x02span\x00role\x00cell")
 									vgn.AddAttrInterface("class", compareCell(w))
 									vgn.SetInnerHTML(compareWord(w))
 								}
-								vgn = addText(vgparent, "\n          ")
+								addNodes(vgparent, "\x01\n          \x03")
 							}
 						}
-						vgn = addText(vgparent, "\n        ")
+						addNodes(vgparent, "\x01\n        \x03")
 					}
-					vgn = addText(vgparent, "\n      ")
+					addNodes(vgparent, "\x01\n      \x03")
 				}
-				vgn = addText(vgparent, "\n      ")
-				vgn = addElement(vgparent, "p", "class\x00list-empty\x00role\x00row")
+				vgn = addNodes(vgparent, "\x01\n      \x03\x02p\x00class\x00list-empty\x00role\x00row")
 				vgn.AddAttrInterface("hidden", c.Shown.Total > 0)
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addElement(vgparent, "span", "role\x00cell")
+					vgn = addNodes(vgparent, "\x02span\x00role\x00cell")
 					vgn.SetInnerHTML(c.Empty())
 				}
-				vgn = addText(vgparent, "\n    ")
+				addNodes(vgparent, "\x01\n    \x03")
 			}
-			vgn = addText(vgparent, "\n  ")
+			addNodes(vgparent, "\x01\n  \x03")
 		}
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "div", "class\x00panel-side\x00tabindex\x000\x00role\x00region\x00aria-label\x00Why they differ")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00panel-side\x00tabindex\x000\x00role\x00region\x00aria-label\x00Why they differ")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "div", "class\x00module-acts")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00module-acts")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addElement(vgparent, "p", "class\x00compare-title")
+				vgn = addNodes(vgparent, "\x02p\x00class\x00compare-title")
 				vgn.SetInnerHTML(c.title())
-				vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small\x00data-arg\x00compare")
-				vgn.AddAttrInterface("data-act", "copy")
+				vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button small\x00data-arg\x00compare\x00data-act\x00copy")
 				vgn.AddAttrInterface("hidden", len(c.Shown.Walks) == 0)
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addText(vgparent, "Copy")
+					addNodes(vgparent, "\x01Copy\x03")
 				}
 			}
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "div", "class\x00compare-ways")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00compare-ways")
 			vgn.AddAttrInterface("hidden", len(c.Shown.Ways) == 0)
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "\n      ")
-				vgn = addElement(vgparent, "h4", "")
+				vgn = addNodes(vgparent, "\x01\n      \x03\x02h4")
 				vgn.SetInnerHTML(c.rowTitle())
-				vgn = addText(vgparent, "\n      ")
+				addNodes(vgparent, "\x01\n      \x03")
 				for vgiterkeyt, w := range c.Shown.Ways {
-					var vgiterkey interface{} = vgiterkeyt
-					_ = vgiterkey
-					w := w
+					_ = vgiterkeyt
 					_ = w
-					vgn = addElement(vgparent, "div", "class\x00way")
+					vgn = addNodes(vgparent, "\x02div\x00class\x00way")
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = addText(vgparent, "\n        ")
-						vgn = addElement(vgparent, "p", "class\x00way-text")
+						vgn = addNodes(vgparent, "\x01\n        \x03\x02p\x00class\x00way-text")
 						{
 							vgparent := vgn
 							_ = vgparent
-							vgn = addElement(vgparent, "strong", "")
+							vgn = addNodes(vgparent, "\x02strong")
 							vgn.SetInnerHTML(w.Walks)
-							vgn = addText(vgparent, " ")
-							vgn = addElement(vgparent, "span", "")
+							vgn = addNodes(vgparent, "\x01 \x03\x02span")
 							vgn.SetInnerHTML(w.Text)
 						}
-						vgn = addText(vgparent, "\n        ")
-						vgn = addElement(vgparent, "pre", "class\x00rules")
+						vgn = addNodes(vgparent, "\x01\n        \x03\x02pre\x00class\x00rules")
 						vgn.AddAttrInterface("hidden", w.Rule == "")
 						vgn.SetInnerHTML(w.Rule)
-						vgn = addText(vgparent, "\n        ")
+						addNodes(vgparent, "\x01\n        \x03")
 						for vgiterkeyt, a := range w.Attempts {
-							var vgiterkey interface{} = vgiterkeyt
-							_ = vgiterkey
-							a := a
+							_ = vgiterkeyt
 							_ = a
-							vgn = addElement(vgparent, "div", "class\x00attempt")
+							vgn = addNodes(vgparent, "\x02div\x00class\x00attempt")
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = addText(vgparent, "\n          ")
-								vgn = addElement(vgparent, "span", "class\x00attempt-source")
+								vgn = addNodes(vgparent, "\x01\n          \x03\x02span\x00class\x00attempt-source")
 								vgn.SetInnerHTML(a.Source)
-								vgn = addElement(vgparent, "span", "class\x00attempt-reason")
+								vgn = addNodes(vgparent, "\x02span\x00class\x00attempt-reason")
 								vgn.SetInnerHTML(attemptText(a))
-								vgn = addText(vgparent, "\n        ")
+								addNodes(vgparent, "\x01\n        \x03")
 							}
 						}
-						vgn = addText(vgparent, "\n      ")
+						addNodes(vgparent, "\x01\n      \x03")
 					}
 				}
-				vgn = addText(vgparent, "\n    ")
+				addNodes(vgparent, "\x01\n    \x03")
 			}
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "h4", "")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02h4")
 			vgn.AddAttrInterface("hidden", len(c.Shown.Walks) == 0)
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "Where each stops")
+				addNodes(vgparent, "\x01Where each stops\x03")
 			}
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "p", "class\x00stops")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02p\x00class\x00stops")
 			vgn.SetInnerHTML(c.stopsText())
-			vgn = addText(vgparent, "\n  ")
+			addNodes(vgparent, "\x01\n  \x03")
 		}
-		vgn = addText(vgparent, "\n")
+		addNodes(vgparent, "\x01\n\x03")
 	}
 	return vgout
 }

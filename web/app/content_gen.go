@@ -11,90 +11,66 @@ import js "github.com/vugu/vugu/js"
 import "log"
 
 func (c *Content) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
-
 	vgout = &vugu.BuildOut{}
-
-	var vgiterkey interface{}
-	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addElement(nil, "div", "class\x00content")
-	vgout.Out = append(vgout.Out, vgn) // root for output
+	vgn = addNodes(nil, "\x02div\x00class\x00content")
+	vgout.Out = append(vgout.Out, vgn)
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "div", "class\x00content-head")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00content-head")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "h3", "class\x00zone-title")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02h3\x00class\x00zone-title")
 			vgn.SetInnerHTML(c.Title)
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "span", "class\x00zone-count")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00zone-count")
 			vgn.SetInnerHTML(c.count())
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button quiet small push")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button quiet small push\x00data-act\x00stream-bytes")
 			vgn.AddAttrInterface("aria-pressed", boolWord(c.query.Bytes))
-			vgn.AddAttrInterface("data-act", "stream-bytes")
 			vgn.AddAttrInterface("hidden", c.Private || c.OnlyBytes)
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "As bytes")
+				addNodes(vgparent, "\x01As bytes\x03")
 			}
-			vgn = addText(vgparent, "\n  ")
+			addNodes(vgparent, "\x01\n  \x03")
 		}
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "p", "class\x00list-empty")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00list-empty")
 		vgn.AddAttrInterface("hidden", !c.Private)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addElement(vgparent, "span", "")
-			vgn.SetInnerHTML("This may hold what is nobody’s business. ")
-			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small")
-			vgn.AddAttrInterface("data-act", "stream-private")
-			{
-				vgparent := vgn
-				_ = vgparent
-				vgn = addText(vgparent, "Show it")
-			}
+			addNodes(vgparent, "\x02span\x04This may hold what is nobody’s business. \x03\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00stream-private\x01Show it\x03\x03")
 		}
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "div", "id\x00content\x00class\x00list\x00tabindex\x000\x00role\x00document\x00aria-label\x00Content of the stream")
-		vgn.AddAttrInterface("data-list", "content")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00id\x00content\x00class\x00list\x00tabindex\x000\x00role\x00document\x00aria-label\x00Content of the stream\x00data-list\x00content")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "div", "class\x00list-all")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00list-all")
 			setProperty(vgn, "style", height(c.Total, 20))
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "\n      ")
-				vgn = addElement(vgparent, "div", "class\x00list-window")
+				vgn = addNodes(vgparent, "\x01\n      \x03\x02div\x00class\x00list-window")
 				setProperty(vgn, "style", offset(c.From, 20))
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addText(vgparent, "\n        ")
+					addNodes(vgparent, "\x01\n        \x03")
 					for vgiterkeyt, l := range c.Lines {
-						var vgiterkey interface{} = vgiterkeyt
-						_ = vgiterkey
-						l := l
+						_ = vgiterkeyt
 						_ = l
-						vgn = addElement(vgparent, "div", "class\x00line")
+						vgn = addNodes(vgparent, "\x02div\x00class\x00line")
 						vgn.SetInnerHTML(l)
 					}
-					vgn = addText(vgparent, "\n      ")
+					addNodes(vgparent, "\x01\n      \x03")
 				}
-				vgn = addText(vgparent, "\n    ")
+				addNodes(vgparent, "\x01\n    \x03")
 			}
-			vgn = addText(vgparent, "\n  ")
+			addNodes(vgparent, "\x01\n  \x03")
 		}
-		vgn = addText(vgparent, "\n")
+		addNodes(vgparent, "\x01\n\x03")
 	}
 	return vgout
 }

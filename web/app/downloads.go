@@ -196,7 +196,7 @@ func (z *Downloads) readAllOf(url string) {
 
 // readAll reads a file as a whole that is read in parts: its pieces, by the workers that do so with a dropped one.
 func (z *Downloads) readAll(a *Asked) {
-	x := z.page.Work.Exact
+	x := &z.page.Work.Exact
 	if z.page.Work.Exact.passOf(a.item) != nil || x.sources[a.item] != a.file {
 		return
 	}

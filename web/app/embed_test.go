@@ -45,7 +45,7 @@ func forbids(t *testing.T, p *Page, name string) bool {
 			return !p.Around.allows(a.limit)
 		}
 	}
-	for _, in := range inputTable() {
+	for _, in := range inputTable {
 		if in.field == name {
 			return !p.Around.allows(in.limit)
 		}

@@ -96,7 +96,7 @@ func (z *Reading) next() {
 		}
 		return
 	}
-	if (z.page.Screen.asking || z.page.Summary != nil && z.page.Screen.dirty[z.page.Frame]) && z.page.Frame.Detail == nil && len(z.page.Dumps.List) > 0 && takesLong(z.queue[0]) {
+	if (z.page.Screen.asking || z.page.Summary != nil && z.page.Screen.dirty[&z.page.Frame]) && z.page.Frame.Detail == nil && len(z.page.Dumps.List) > 0 && takesLong(z.queue[0]) {
 		return // the engine answers in turn, and the first screen is on its way; looked goes on
 	}
 	z.reading, z.queue = z.queue[0], z.queue[1:]

@@ -11,167 +11,118 @@ import js "github.com/vugu/vugu/js"
 import "log"
 
 func (c *Files) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
-
 	vgout = &vugu.BuildOut{}
-
-	var vgiterkey interface{}
-	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addElement(nil, "div", "class\x00files-in")
-	vgout.Out = append(vgout.Out, vgn) // root for output
+	vgn = addNodes(nil, "\x02div\x00class\x00files-in")
+	vgout.Out = append(vgout.Out, vgn)
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = addText(vgparent, "\n")
-		vgn = addElement(vgparent, "div", "class\x00table files\x00role\x00table\x00aria-label\x00Files")
+		vgn = addNodes(vgparent, "\x01\n\x03\x02div\x00class\x00table files\x00role\x00table\x00aria-label\x00Files")
 		vgn.AddAttrInterface("aria-rowcount", c.Total+1)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "\n  ")
-			vgn = addElement(vgparent, "div", "class\x00row head\x00role\x00row\x00aria-rowindex\x001")
+			vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00row head\x00role\x00row\x00aria-rowindex\x001\x01\n    \x03\x02span\x00class\x00cell\x00role\x00columnheader\x04File\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Taken for\x03\x02span\x00class\x00cell num\x00role\x00columnheader\x04Size\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04What became of it\x03\x02span\x00class\x00cell right\x00role\x00columnheader\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00pick-files\x01Add files\x03\x03\x03\x01\n  \x03\x03\x01\n  \x03\x02div\x00id\x00files\x00class\x00list\x00role\x00rowgroup\x00tabindex\x000\x00aria-label\x00Files\x00data-list\x00files")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "\n    ")
-				vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00columnheader")
-				vgn.SetInnerHTML("File")
-				vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00columnheader")
-				vgn.SetInnerHTML("Taken for")
-				vgn = addElement(vgparent, "span", "class\x00cell num\x00role\x00columnheader")
-				vgn.SetInnerHTML("Size")
-				vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00columnheader")
-				vgn.SetInnerHTML("What became of it")
-				vgn = addElement(vgparent, "span", "class\x00cell right\x00role\x00columnheader")
-				{
-					vgparent := vgn
-					_ = vgparent
-					vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small")
-					vgn.AddAttrInterface("data-act", "pick-files")
-					{
-						vgparent := vgn
-						_ = vgparent
-						vgn = addText(vgparent, "Add files")
-					}
-				}
-				vgn = addText(vgparent, "\n  ")
-			}
-			vgn = addText(vgparent, "\n  ")
-			vgn = addElement(vgparent, "div", "id\x00files\x00class\x00list\x00role\x00rowgroup\x00tabindex\x000\x00aria-label\x00Files")
-			vgn.AddAttrInterface("data-list", "files")
-			{
-				vgparent := vgn
-				_ = vgparent
-				vgn = addText(vgparent, "\n    ")
-				vgn = addElement(vgparent, "div", "class\x00list-all\x00role\x00presentation")
+				vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00list-all\x00role\x00presentation")
 				setProperty(vgn, "style", height(c.Total, 26))
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addText(vgparent, "\n      ")
-					vgn = addElement(vgparent, "div", "class\x00list-window\x00role\x00presentation")
+					vgn = addNodes(vgparent, "\x01\n      \x03\x02div\x00class\x00list-window\x00role\x00presentation")
 					setProperty(vgn, "style", offset(c.From, 26))
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = addText(vgparent, "\n        ")
+						addNodes(vgparent, "\x01\n        \x03")
 						for i, f := range c.Rows {
-							var vgiterkey interface{} = i
-							_ = vgiterkey
-							i := i
 							_ = i
-							f := f
+							_ = i
 							_ = f
-							vgn = addElement(vgparent, "div", "class\x00row\x00role\x00row")
+							vgn = addNodes(vgparent, "\x02div\x00class\x00row\x00role\x00row")
 							vgn.AddAttrInterface("aria-rowindex", c.From+i+2)
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = addText(vgparent, "\n          ")
-								vgn = addElement(vgparent, "span", "class\x00cell fn\x00role\x00cell")
+								vgn = addNodes(vgparent, "\x01\n          \x03\x02span\x00class\x00cell fn\x00role\x00cell")
 								vgn.AddAttrInterface("title", f.Name)
 								vgn.SetInnerHTML(fileName(f))
-								vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00cell")
+								vgn = addNodes(vgparent, "\x02span\x00class\x00cell\x00role\x00cell")
 								{
 									vgparent := vgn
 									_ = vgparent
-									vgn = addElement(vgparent, "span", "")
+									vgn = addNodes(vgparent, "\x02span")
 									vgn.AddAttrInterface("class", fileClass(f))
 									vgn.SetInnerHTML(kindWord(f))
 								}
-								vgn = addElement(vgparent, "span", "class\x00cell num\x00role\x00cell")
+								vgn = addNodes(vgparent, "\x02span\x00class\x00cell num\x00role\x00cell")
 								vgn.SetInnerHTML(f.Size)
-								vgn = addElement(vgparent, "span", "class\x00cell dim\x00role\x00cell")
+								vgn = addNodes(vgparent, "\x02span\x00class\x00cell dim\x00role\x00cell")
 								vgn.AddAttrInterface("title", fileTitle(f))
 								vgn.SetInnerHTML(fileText(f))
-								vgn = addElement(vgparent, "span", "class\x00cell right\x00role\x00cell")
+								vgn = addNodes(vgparent, "\x02span\x00class\x00cell right\x00role\x00cell")
 								{
 									vgparent := vgn
 									_ = vgparent
 									if f.Assign {
-										vgn = addElement(vgparent, "select", "class\x00field small assign")
+										vgn = addNodes(vgparent, "\x02select\x00class\x00field small assign")
 										vgn.AddAttrInterface("aria-label", "Module for "+f.Name)
 										vgn.AddAttrInterface("data-input", rowID("assign", f.Item))
 										{
 											vgparent := vgn
 											_ = vgparent
-											vgn = addElement(vgparent, "option", "value\x00")
+											vgn = addNodes(vgparent, "\x02option\x00value\x00")
 											vgn.SetInnerHTML(vugu.HTML("Assign to…"))
 											for vgiterkeyt, m := range c.assignChoices(f) {
-												var vgiterkey interface{} = vgiterkeyt
-												_ = vgiterkey
-												m := m
+												_ = vgiterkeyt
 												_ = m
-												vgn = addElement(vgparent, "option", "")
+												vgn = addNodes(vgparent, "\x02option")
 												vgn.AddAttrInterface("value", m.Item)
 												vgn.SetInnerHTML(m.Name)
 											}
 										}
 									}
 									if isBinary(f) {
-										vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button link")
-										vgn.AddAttrInterface("data-act", "make")
+										vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button link\x00data-act\x00make")
 										vgn.AddAttrInterface("data-arg", f.Name)
 										{
 											vgparent := vgn
 											_ = vgparent
-											vgn = addText(vgparent, "Download .sym")
+											addNodes(vgparent, "\x01Download .sym\x03")
 										}
 									}
 								}
-								vgn = addText(vgparent, "\n        ")
+								addNodes(vgparent, "\x01\n        \x03")
 							}
 						}
-						vgn = addText(vgparent, "\n      ")
+						addNodes(vgparent, "\x01\n      \x03")
 					}
-					vgn = addText(vgparent, "\n    ")
+					addNodes(vgparent, "\x01\n    \x03")
 				}
-				vgn = addText(vgparent, "\n  ")
+				addNodes(vgparent, "\x01\n  \x03")
 			}
-			vgn = addText(vgparent, "\n")
+			addNodes(vgparent, "\x01\n\x03")
 		}
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "div", "class\x00kept")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00kept")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small\x00role\x00switch\x00title\x00What is kept says where in a large symbol file each function lies, so that the file need not be read again. It stays in this browser.")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small\x00role\x00switch\x00title\x00What is kept says where in a large symbol file each function lies, so that the file need not be read again. It stays in this browser.\x00data-act\x00keep")
 			vgn.AddAttrInterface("aria-checked", boolWord(c.page.Work.Kept.On))
-			vgn.AddAttrInterface("data-act", "keep")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "Keep indexes for the next visit")
+				addNodes(vgparent, "\x01Keep indexes for the next visit\x03")
 			}
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small")
-			vgn.AddAttrInterface("data-act", "clear-kept")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00clear-kept")
 			vgn.AddAttrInterface("disabled", c.page.Work.Kept.Bytes == 0)
 			vgn.SetInnerHTML(c.page.Work.Kept.text())
-			vgn = addText(vgparent, "\n  ")
+			addNodes(vgparent, "\x01\n  \x03")
 		}
-		vgn = addText(vgparent, "\n")
+		addNodes(vgparent, "\x01\n\x03")
 	}
 	return vgout
 }

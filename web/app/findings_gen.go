@@ -11,108 +11,88 @@ import js "github.com/vugu/vugu/js"
 import "log"
 
 func (c *Findings) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
-
 	vgout = &vugu.BuildOut{}
-
-	var vgiterkey interface{}
-	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addElement(nil, "div", "class\x00findings\x00id\x00findings\x00tabindex\x000\x00aria-label\x00Findings")
-	vgout.Out = append(vgout.Out, vgn) // root for output
+	vgn = addNodes(nil, "\x02div\x00class\x00findings\x00id\x00findings\x00tabindex\x000\x00aria-label\x00Findings")
+	vgout.Out = append(vgout.Out, vgn)
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = addElement(vgparent, "div", "class\x00findings-in")
+		vgn = addNodes(vgparent, "\x02div\x00class\x00findings-in")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "\n  ")
+			addNodes(vgparent, "\x01\n  \x03")
 			for i, f := range c.rows() {
-				var vgiterkey interface{} = i
-				_ = vgiterkey
-				i := i
 				_ = i
-				f := f
+				_ = i
 				_ = f
-				vgn = addElement(vgparent, "div", "class\x00finding")
+				vgn = addNodes(vgparent, "\x02div\x00class\x00finding")
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addText(vgparent, "\n    ")
-					vgn = addElement(vgparent, "div", "class\x00finding-text")
+					vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00finding-text")
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = addElement(vgparent, "strong", "class\x00finding-title")
+						vgn = addNodes(vgparent, "\x02strong\x00class\x00finding-title")
 						vgn.SetInnerHTML(f.Title)
-						vgn = addText(vgparent, " ")
-						vgn = addElement(vgparent, "span", "")
+						vgn = addNodes(vgparent, "\x01 \x03\x02span")
 						vgn.SetInnerHTML(f.Text)
-						vgn = addElement(vgparent, "span", "class\x00finding-help")
+						vgn = addNodes(vgparent, "\x02span\x00class\x00finding-help")
 						vgn.AddAttrInterface("hidden", f.Suggestion == "")
 						vgn.SetInnerHTML(f.Suggestion)
 					}
-					vgn = addText(vgparent, "\n    ")
-					vgn = addElement(vgparent, "div", "class\x00finding-acts")
+					vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00finding-acts")
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button link")
-						vgn.AddAttrInterface("data-act", "thread")
+						vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button link\x00data-act\x00thread")
 						vgn.AddAttrInterface("data-arg", f.Thread)
 						vgn.AddAttrInterface("hidden", f.Thread < 0)
 						vgn.SetInnerHTML(threadLink(f))
-						vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button link")
-						vgn.AddAttrInterface("data-act", "show-module")
+						vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button link\x00data-act\x00show-module")
 						vgn.AddAttrInterface("data-arg", f.Module)
 						vgn.AddAttrInterface("hidden", f.Module < 0)
 						vgn.SetInnerHTML(findingLink(f))
-						vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button link")
-						vgn.AddAttrInterface("data-act", "pick-files")
+						vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button link\x00data-act\x00pick-files")
 						vgn.AddAttrInterface("hidden", !f.Adds)
 						{
 							vgparent := vgn
 							_ = vgparent
-							vgn = addText(vgparent, "Add files")
+							addNodes(vgparent, "\x01Add files\x03")
 						}
-						vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button link")
-						vgn.AddAttrInterface("data-act", "copy-finding")
+						vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button link\x00data-act\x00copy-finding")
 						vgn.AddAttrInterface("data-arg", i)
 						{
 							vgparent := vgn
 							_ = vgparent
-							vgn = addText(vgparent, "Copy")
+							addNodes(vgparent, "\x01Copy\x03")
 						}
 					}
-					vgn = addText(vgparent, "\n  ")
+					addNodes(vgparent, "\x01\n  \x03")
 				}
 			}
-			vgn = addText(vgparent, "\n  ")
-			vgn = addElement(vgparent, "p", "class\x00findings-foot")
+			vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00findings-foot")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "\n    ")
-				vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small")
-				vgn.AddAttrInterface("data-act", "more-findings")
+				vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00more-findings")
 				vgn.AddAttrInterface("hidden", c.more() == "")
 				vgn.SetInnerHTML(c.more())
-				vgn = addText(vgparent, "\n    ")
-				vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small\x00data-arg\x00all")
-				vgn.AddAttrInterface("data-act", "copy-finding")
+				vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small\x00data-arg\x00all\x00data-act\x00copy-finding")
 				vgn.AddAttrInterface("hidden", len(c.page.Summary.Findings) < 2)
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addText(vgparent, "Copy all")
+					addNodes(vgparent, "\x01Copy all\x03")
 				}
-				vgn = addText(vgparent, "\n    ")
-				vgn = addElement(vgparent, "span", "class\x00list-empty")
+				vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00list-empty")
 				vgn.AddAttrInterface("hidden", c.Empty() == "")
 				vgn.SetInnerHTML(c.Empty())
-				vgn = addText(vgparent, "\n  ")
+				addNodes(vgparent, "\x01\n  \x03")
 			}
-			vgn = addText(vgparent, "\n")
+			addNodes(vgparent, "\x01\n\x03")
 		}
 	}
 	return vgout

@@ -11,296 +11,245 @@ import js "github.com/vugu/vugu/js"
 import "log"
 
 func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
-
 	vgout = &vugu.BuildOut{}
-
-	var vgiterkey interface{}
-	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addElement(nil, "section", "class\x00zone frame\x00aria-label\x00Selected frame")
-	vgout.Out = append(vgout.Out, vgn) // root for output
+	vgn = addNodes(nil, "\x02section\x00class\x00zone frame\x00aria-label\x00Selected frame")
+	vgout.Out = append(vgout.Out, vgn)
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "div", "class\x00zone-head tabs\x00role\x00tablist\x00aria-label\x00Frame")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00zone-head tabs\x00role\x00tablist\x00aria-label\x00Frame")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "button", "type\x00button\x00role\x00tab\x00class\x00tab\x00id\x00side-registers\x00data-arg\x00registers\x00aria-controls\x00frame-body")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00role\x00tab\x00class\x00tab\x00id\x00side-registers\x00data-arg\x00registers\x00aria-controls\x00frame-body\x00data-act\x00side")
 			vgn.AddAttrInterface("aria-selected", boolWord(c.page.State.Side == "registers"))
-			vgn.AddAttrInterface("data-act", "side")
 			vgn.AddAttrInterface("tabindex", tabIndex(c.page.State.Side == "registers"))
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "Registers")
+				addNodes(vgparent, "\x01Registers\x03")
 			}
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "button", "type\x00button\x00role\x00tab\x00class\x00tab\x00id\x00side-why\x00data-arg\x00why\x00aria-controls\x00frame-body\x00title\x00Why is this frame here? (e)")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00role\x00tab\x00class\x00tab\x00id\x00side-why\x00data-arg\x00why\x00aria-controls\x00frame-body\x00title\x00Why is this frame here? (e)\x00data-act\x00side")
 			vgn.AddAttrInterface("aria-selected", boolWord(c.page.State.Side == "why"))
-			vgn.AddAttrInterface("data-act", "side")
 			vgn.AddAttrInterface("tabindex", tabIndex(c.page.State.Side == "why"))
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "Why this frame")
+				addNodes(vgparent, "\x01Why this frame\x03")
 			}
-			vgn = addText(vgparent, "\n  ")
+			addNodes(vgparent, "\x01\n  \x03")
 		}
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "div", "id\x00frame-body\x00class\x00frame-body\x00role\x00tabpanel\x00tabindex\x000")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00id\x00frame-body\x00class\x00frame-body\x00role\x00tabpanel\x00tabindex\x000")
 		vgn.AddAttrInterface("aria-labelledby", "side-"+c.page.State.Side)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "\n    ")
+			addNodes(vgparent, "\x01\n    \x03")
 			if c.Detail != nil {
-				vgn = addElement(vgparent, "div", "class\x00frame-in")
+				vgn = addNodes(vgparent, "\x02div\x00class\x00frame-in")
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addText(vgparent, "\n      ")
-					vgn = addElement(vgparent, "h3", "class\x00frame-title")
+					vgn = addNodes(vgparent, "\x01\n      \x03\x02h3\x00class\x00frame-title")
 					vgn.SetInnerHTML(c.Detail.Title)
-					vgn = addText(vgparent, "\n      ")
-					vgn = addElement(vgparent, "p", "class\x00frame-warning")
+					vgn = addNodes(vgparent, "\x01\n      \x03\x02p\x00class\x00frame-warning")
 					vgn.AddAttrInterface("hidden", c.Detail.Warning == "")
 					vgn.SetInnerHTML(c.Detail.Warning)
-					vgn = addText(vgparent, "\n      ")
-					vgn = addElement(vgparent, "dl", "class\x00facts")
+					vgn = addNodes(vgparent, "\x01\n      \x03\x02dl\x00class\x00facts")
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = addText(vgparent, "\n        ")
+						addNodes(vgparent, "\x01\n        \x03")
 						for vgiterkeyt, f := range c.Detail.Facts {
-							var vgiterkey interface{} = vgiterkeyt
-							_ = vgiterkey
-							f := f
+							_ = vgiterkeyt
 							_ = f
-							vgn = addElement(vgparent, "div", "class\x00facts-row")
+							vgn = addNodes(vgparent, "\x02div\x00class\x00facts-row")
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = addText(vgparent, "\n          ")
-								vgn = addElement(vgparent, "dt", "")
+								vgn = addNodes(vgparent, "\x01\n          \x03\x02dt")
 								vgn.SetInnerHTML(f.Key)
-								vgn = addText(vgparent, "\n          ")
-								vgn = addElement(vgparent, "dd", "")
+								vgn = addNodes(vgparent, "\x01\n          \x03\x02dd")
 								vgn.AddAttrInterface("class", codeClass(f.Code))
 								vgn.SetInnerHTML(f.Value)
-								vgn = addText(vgparent, "\n        ")
+								addNodes(vgparent, "\x01\n        \x03")
 							}
 						}
-						vgn = addText(vgparent, "\n      ")
+						addNodes(vgparent, "\x01\n      \x03")
 					}
-					vgn = addText(vgparent, "\n      ")
-					vgn = addElement(vgparent, "div", "class\x00registers")
+					vgn = addNodes(vgparent, "\x01\n      \x03\x02div\x00class\x00registers")
 					vgn.AddAttrInterface("hidden", c.page.State.Side != "registers")
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = addText(vgparent, "\n        ")
+						addNodes(vgparent, "\x01\n        \x03")
 						if c.page.State.Side == "registers" {
-							vgn = addElement(vgparent, "div", "class\x00reg-box")
+							vgn = addNodes(vgparent, "\x02div\x00class\x00reg-box")
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = addText(vgparent, "\n          ")
+								addNodes(vgparent, "\x01\n          \x03")
 								for vgiterkeyt, r := range c.Detail.Registers {
-									var vgiterkey interface{} = vgiterkeyt
-									_ = vgiterkey
-									r := r
+									_ = vgiterkeyt
 									_ = r
-									vgn = addElement(vgparent, "div", "")
+									vgn = addNodes(vgparent, "\x02div")
 									vgn.AddAttrInterface("class", c.regClass(r))
 									{
 										vgparent := vgn
 										_ = vgparent
-										vgn = addText(vgparent, "\n            ")
-										vgn = addElement(vgparent, "span", "class\x00reg-name")
+										vgn = addNodes(vgparent, "\x01\n            \x03\x02span\x00class\x00reg-name")
 										vgn.SetInnerHTML(r.Name)
-										vgn = addElement(vgparent, "span", "class\x00reg-value")
+										vgn = addNodes(vgparent, "\x02span\x00class\x00reg-value")
 										vgn.SetInnerHTML(regValue(r))
 										if r.Note != "" {
-											vgn = addElement(vgparent, "span", "class\x00reg-note")
+											vgn = addNodes(vgparent, "\x02span\x00class\x00reg-note")
 											vgn.AddAttrInterface("title", r.Note)
 											vgn.SetInnerHTML(r.Note)
 										}
-										vgn = addText(vgparent, "\n          ")
+										addNodes(vgparent, "\x01\n          \x03")
 									}
 								}
-								vgn = addText(vgparent, "\n          ")
-								vgn = addElement(vgparent, "p", "class\x00frame-note")
+								vgn = addNodes(vgparent, "\x01\n          \x03\x02p\x00class\x00frame-note")
 								vgn.AddAttrInterface("hidden", c.Detail.Note == "")
 								vgn.SetInnerHTML(c.Detail.Note)
-								vgn = addText(vgparent, "\n        ")
+								addNodes(vgparent, "\x01\n        \x03")
 							}
 						}
-						vgn = addText(vgparent, "\n      ")
+						addNodes(vgparent, "\x01\n      \x03")
 					}
-					vgn = addText(vgparent, "\n      ")
-					vgn = addElement(vgparent, "div", "class\x00why")
+					vgn = addNodes(vgparent, "\x01\n      \x03\x02div\x00class\x00why")
 					vgn.AddAttrInterface("hidden", c.page.State.Side != "why")
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = addText(vgparent, "\n        ")
+						addNodes(vgparent, "\x01\n        \x03")
 						if c.page.State.Side == "why" {
-							vgn = addElement(vgparent, "div", "class\x00why-in")
+							vgn = addNodes(vgparent, "\x02div\x00class\x00why-in")
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = addText(vgparent, "\n          ")
-								vgn = addElement(vgparent, "p", "class\x00why-sentence")
+								vgn = addNodes(vgparent, "\x01\n          \x03\x02p\x00class\x00why-sentence")
 								vgn.SetInnerHTML(c.Detail.Why.Sentence)
-								vgn = addText(vgparent, "\n          ")
-								vgn = addElement(vgparent, "div", "class\x00why-part")
+								vgn = addNodes(vgparent, "\x01\n          \x03\x02div\x00class\x00why-part")
 								vgn.AddAttrInterface("hidden", len(c.Detail.Why.Rules) == 0)
 								{
 									vgparent := vgn
 									_ = vgparent
-									vgn = addText(vgparent, "\n            ")
-									vgn = addElement(vgparent, "h4", "")
+									vgn = addNodes(vgparent, "\x01\n            \x03\x02h4")
 									vgn.SetInnerHTML(vugu.HTML("Rules"))
-									vgn = addText(vgparent, "\n            ")
-									vgn = addElement(vgparent, "pre", "class\x00rules")
+									vgn = addNodes(vgparent, "\x01\n            \x03\x02pre\x00class\x00rules")
 									vgn.SetInnerHTML(rulesText(c.Detail.Why.Rules))
-									vgn = addText(vgparent, "\n          ")
+									addNodes(vgparent, "\x01\n          \x03")
 								}
-								vgn = addText(vgparent, "\n          ")
-								vgn = addElement(vgparent, "div", "class\x00why-part")
+								vgn = addNodes(vgparent, "\x01\n          \x03\x02div\x00class\x00why-part")
 								vgn.AddAttrInterface("hidden", c.Detail.Why.Origin == "")
 								{
 									vgparent := vgn
 									_ = vgparent
-									vgn = addText(vgparent, "\n            ")
-									vgn = addElement(vgparent, "h4", "")
+									vgn = addNodes(vgparent, "\x01\n            \x03\x02h4")
 									vgn.SetInnerHTML(vugu.HTML("From"))
-									vgn = addText(vgparent, "\n            ")
-									vgn = addElement(vgparent, "p", "class\x00code")
+									vgn = addNodes(vgparent, "\x01\n            \x03\x02p\x00class\x00code")
 									vgn.SetInnerHTML(c.Detail.Why.Origin)
-									vgn = addText(vgparent, "\n            ")
-									vgn = addElement(vgparent, "pre", "class\x00rules")
+									vgn = addNodes(vgparent, "\x01\n            \x03\x02pre\x00class\x00rules")
 									vgn.AddAttrInterface("hidden", len(c.Detail.Why.Record) == 0)
 									vgn.SetInnerHTML(joinLines(c.Detail.Why.Record))
-									vgn = addText(vgparent, "\n          ")
+									addNodes(vgparent, "\x01\n          \x03")
 								}
-								vgn = addText(vgparent, "\n          ")
-								vgn = addElement(vgparent, "div", "class\x00why-part")
+								vgn = addNodes(vgparent, "\x01\n          \x03\x02div\x00class\x00why-part")
 								vgn.AddAttrInterface("hidden", checksText(c.Detail.Why) == "")
 								{
 									vgparent := vgn
 									_ = vgparent
-									vgn = addText(vgparent, "\n            ")
-									vgn = addElement(vgparent, "h4", "")
+									vgn = addNodes(vgparent, "\x01\n            \x03\x02h4")
 									vgn.SetInnerHTML(vugu.HTML("Checked"))
-									vgn = addText(vgparent, "\n            ")
-									vgn = addElement(vgparent, "p", "")
+									vgn = addNodes(vgparent, "\x01\n            \x03\x02p")
 									vgn.SetInnerHTML(checksText(c.Detail.Why))
-									vgn = addText(vgparent, "\n          ")
+									addNodes(vgparent, "\x01\n          \x03")
 								}
-								vgn = addText(vgparent, "\n          ")
-								vgn = addElement(vgparent, "div", "class\x00why-part")
+								vgn = addNodes(vgparent, "\x01\n          \x03\x02div\x00class\x00why-part")
 								vgn.AddAttrInterface("hidden", len(c.Detail.Why.Scanned) == 0)
 								{
 									vgparent := vgn
 									_ = vgparent
-									vgn = addText(vgparent, "\n            ")
-									vgn = addElement(vgparent, "h4", "")
+									vgn = addNodes(vgparent, "\x01\n            \x03\x02h4")
 									vgn.SetInnerHTML(vugu.HTML("Words that the scan passed by"))
-									vgn = addText(vgparent, "\n            ")
-									vgn = addElement(vgparent, "pre", "class\x00rules")
+									vgn = addNodes(vgparent, "\x01\n            \x03\x02pre\x00class\x00rules")
 									vgn.SetInnerHTML(joinLines(c.Detail.Why.Scanned))
-									vgn = addText(vgparent, "\n          ")
+									addNodes(vgparent, "\x01\n          \x03")
 								}
-								vgn = addText(vgparent, "\n          ")
-								vgn = addElement(vgparent, "div", "class\x00why-part")
+								vgn = addNodes(vgparent, "\x01\n          \x03\x02div\x00class\x00why-part")
 								vgn.AddAttrInterface("hidden", len(c.Detail.Why.Changes) == 0)
 								{
 									vgparent := vgn
 									_ = vgparent
-									vgn = addText(vgparent, "\n            ")
-									vgn = addElement(vgparent, "h4", "")
+									vgn = addNodes(vgparent, "\x01\n            \x03\x02h4")
 									vgn.SetInnerHTML(vugu.HTML("Registers, called frame → this frame"))
-									vgn = addText(vgparent, "\n            ")
-									vgn = addElement(vgparent, "pre", "class\x00rules")
+									vgn = addNodes(vgparent, "\x01\n            \x03\x02pre\x00class\x00rules")
 									vgn.SetInnerHTML(changesText(c.Detail.Why.Changes))
-									vgn = addText(vgparent, "\n          ")
+									addNodes(vgparent, "\x01\n          \x03")
 								}
-								vgn = addText(vgparent, "\n          ")
-								vgn = addElement(vgparent, "div", "class\x00why-part")
+								vgn = addNodes(vgparent, "\x01\n          \x03\x02div\x00class\x00why-part")
 								vgn.AddAttrInterface("hidden", len(c.Detail.Why.Attempts) == 0)
 								{
 									vgparent := vgn
 									_ = vgparent
-									vgn = addText(vgparent, "\n            ")
-									vgn = addElement(vgparent, "h4", "")
+									vgn = addNodes(vgparent, "\x01\n            \x03\x02h4")
 									vgn.SetInnerHTML(vugu.HTML("Tried before and rejected"))
-									vgn = addText(vgparent, "\n            ")
+									addNodes(vgparent, "\x01\n            \x03")
 									for vgiterkeyt, a := range c.Detail.Why.Attempts {
-										var vgiterkey interface{} = vgiterkeyt
-										_ = vgiterkey
-										a := a
+										_ = vgiterkeyt
 										_ = a
-										vgn = addElement(vgparent, "div", "class\x00attempt")
+										vgn = addNodes(vgparent, "\x02div\x00class\x00attempt")
 										{
 											vgparent := vgn
 											_ = vgparent
-											vgn = addText(vgparent, "\n              ")
-											vgn = addElement(vgparent, "span", "class\x00attempt-source")
+											vgn = addNodes(vgparent, "\x01\n              \x03\x02span\x00class\x00attempt-source")
 											vgn.SetInnerHTML(a.Source)
-											vgn = addElement(vgparent, "span", "class\x00attempt-reason")
+											vgn = addNodes(vgparent, "\x02span\x00class\x00attempt-reason")
 											vgn.SetInnerHTML(attemptText(a))
-											vgn = addText(vgparent, "\n            ")
+											addNodes(vgparent, "\x01\n            \x03")
 										}
 									}
-									vgn = addText(vgparent, "\n          ")
+									addNodes(vgparent, "\x01\n          \x03")
 								}
-								vgn = addText(vgparent, "\n          ")
-								vgn = addElement(vgparent, "div", "class\x00why-part")
+								vgn = addNodes(vgparent, "\x01\n          \x03\x02div\x00class\x00why-part")
 								vgn.AddAttrInterface("hidden", c.Detail.Why.Stop == "")
 								{
 									vgparent := vgn
 									_ = vgparent
-									vgn = addText(vgparent, "\n            ")
-									vgn = addElement(vgparent, "h4", "")
+									vgn = addNodes(vgparent, "\x01\n            \x03\x02h4")
 									vgn.SetInnerHTML(c.endTitle())
-									vgn = addText(vgparent, "\n            ")
-									vgn = addElement(vgparent, "p", "")
+									vgn = addNodes(vgparent, "\x01\n            \x03\x02p")
 									vgn.SetInnerHTML(stopText(c.Detail.Why))
-									vgn = addText(vgparent, "\n            ")
+									addNodes(vgparent, "\x01\n            \x03")
 									for vgiterkeyt, a := range c.Detail.Why.StopAttempts {
-										var vgiterkey interface{} = vgiterkeyt
-										_ = vgiterkey
-										a := a
+										_ = vgiterkeyt
 										_ = a
-										vgn = addElement(vgparent, "div", "class\x00attempt")
+										vgn = addNodes(vgparent, "\x02div\x00class\x00attempt")
 										{
 											vgparent := vgn
 											_ = vgparent
-											vgn = addText(vgparent, "\n              ")
-											vgn = addElement(vgparent, "span", "class\x00attempt-source")
+											vgn = addNodes(vgparent, "\x01\n              \x03\x02span\x00class\x00attempt-source")
 											vgn.SetInnerHTML(a.Source)
-											vgn = addElement(vgparent, "span", "class\x00attempt-reason")
+											vgn = addNodes(vgparent, "\x02span\x00class\x00attempt-reason")
 											vgn.SetInnerHTML(attemptText(a))
-											vgn = addText(vgparent, "\n            ")
+											addNodes(vgparent, "\x01\n            \x03")
 										}
 									}
-									vgn = addText(vgparent, "\n          ")
+									addNodes(vgparent, "\x01\n          \x03")
 								}
-								vgn = addText(vgparent, "\n        ")
+								addNodes(vgparent, "\x01\n        \x03")
 							}
 						}
-						vgn = addText(vgparent, "\n      ")
+						addNodes(vgparent, "\x01\n      \x03")
 					}
-					vgn = addText(vgparent, "\n    ")
+					addNodes(vgparent, "\x01\n    \x03")
 				}
 			}
-			vgn = addText(vgparent, "\n  ")
+			addNodes(vgparent, "\x01\n  \x03")
 		}
-		vgn = addText(vgparent, "\n")
+		addNodes(vgparent, "\x01\n\x03")
 	}
 	return vgout
 }

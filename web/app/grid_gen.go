@@ -11,65 +11,51 @@ import js "github.com/vugu/vugu/js"
 import "log"
 
 func (c *Grid) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
-
 	vgout = &vugu.BuildOut{}
-
-	var vgiterkey interface{}
-	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addElement(nil, "div", "class\x00raw")
-	vgout.Out = append(vgout.Out, vgn) // root for output
+	vgn = addNodes(nil, "\x02div\x00class\x00raw")
+	vgout.Out = append(vgout.Out, vgn)
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "div", "role\x00table")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00role\x00table")
 		vgn.AddAttrInterface("aria-rowcount", c.Total+1)
 		vgn.AddAttrInterface("class", c.class())
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "div", "class\x00row head\x00role\x00row\x00aria-rowindex\x001")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00row head\x00role\x00row\x00aria-rowindex\x001")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "\n      ")
+				addNodes(vgparent, "\x01\n      \x03")
 				for vgiterkeyt, t := range c.Columns {
-					var vgiterkey interface{} = vgiterkeyt
-					_ = vgiterkey
-					t := t
+					_ = vgiterkeyt
 					_ = t
-					vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00columnheader")
+					vgn = addNodes(vgparent, "\x02span\x00class\x00cell\x00role\x00columnheader")
 					vgn.SetInnerHTML(t)
 				}
-				vgn = addText(vgparent, "\n    ")
+				addNodes(vgparent, "\x01\n    \x03")
 			}
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "div", "id\x00grid\x00class\x00list\x00role\x00rowgroup\x00tabindex\x000\x00aria-label\x00Rows")
-			vgn.AddAttrInterface("data-list", "grid")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00id\x00grid\x00class\x00list\x00role\x00rowgroup\x00tabindex\x000\x00aria-label\x00Rows\x00data-list\x00grid")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "\n      ")
-				vgn = addElement(vgparent, "div", "class\x00list-all\x00role\x00presentation")
+				vgn = addNodes(vgparent, "\x01\n      \x03\x02div\x00class\x00list-all\x00role\x00presentation")
 				setProperty(vgn, "style", height(c.Total, 26))
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addText(vgparent, "\n        ")
-					vgn = addElement(vgparent, "div", "class\x00list-window\x00role\x00presentation")
+					vgn = addNodes(vgparent, "\x01\n        \x03\x02div\x00class\x00list-window\x00role\x00presentation")
 					setProperty(vgn, "style", offset(c.From, 26))
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = addText(vgparent, "\n          ")
+						addNodes(vgparent, "\x01\n          \x03")
 						for vgiterkeyt, r := range c.Rows {
-							var vgiterkey interface{} = vgiterkeyt
-							_ = vgiterkey
-							r := r
+							_ = vgiterkeyt
 							_ = r
-							vgn = addElement(vgparent, "div", "role\x00row")
+							vgn = addNodes(vgparent, "\x02div\x00role\x00row")
 							vgn.AddAttrInterface("aria-rowindex", r.Index+2)
 							vgn.AddAttrInterface("class", c.rowClass(r))
 							vgn.AddAttrInterface("data-act", c.act())
@@ -77,34 +63,32 @@ func (c *Grid) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = addText(vgparent, "\n            ")
+								addNodes(vgparent, "\x01\n            \x03")
 								for vgiterkeyt, t := range r.Cells {
-									var vgiterkey interface{} = vgiterkeyt
-									_ = vgiterkey
-									t := t
+									_ = vgiterkeyt
 									_ = t
-									vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00cell")
+									vgn = addNodes(vgparent, "\x02span\x00class\x00cell\x00role\x00cell")
 									vgn.AddAttrInterface("title", hint(t, ""))
 									vgn.SetInnerHTML(t)
 								}
-								vgn = addText(vgparent, "\n          ")
+								addNodes(vgparent, "\x01\n          \x03")
 							}
 						}
-						vgn = addText(vgparent, "\n        ")
+						addNodes(vgparent, "\x01\n        \x03")
 					}
-					vgn = addText(vgparent, "\n      ")
+					addNodes(vgparent, "\x01\n      \x03")
 				}
-				vgn = addText(vgparent, "\n    ")
+				addNodes(vgparent, "\x01\n    \x03")
 			}
-			vgn = addText(vgparent, "\n  ")
+			addNodes(vgparent, "\x01\n  \x03")
 		}
-		vgn = addText(vgparent, "\n  ")
+		addNodes(vgparent, "\x01\n  \x03")
 		if c.content != nil {
-			vgn = addElement(vgparent, "div", "class\x00content-slot")
+			vgn = addNodes(vgparent, "\x02div\x00class\x00content-slot")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "\n    ")
+				addNodes(vgparent, "\x01\n    \x03")
 				{
 					var vgcomp vugu.Builder = c.content
 					if vgcomp != nil {
@@ -114,10 +98,10 @@ func (c *Grid) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						vgparent.AppendChild(vgn)
 					}
 				}
-				vgn = addText(vgparent, "\n  ")
+				addNodes(vgparent, "\x01\n  \x03")
 			}
 		}
-		vgn = addText(vgparent, "\n")
+		addNodes(vgparent, "\x01\n\x03")
 	}
 	return vgout
 }

@@ -16,330 +16,180 @@ type Header struct {
 }
 
 func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
-
 	vgout = &vugu.BuildOut{}
-
-	var vgiterkey interface{}
-	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addElement(nil, "header", "class\x00header")
-	vgout.Out = append(vgout.Out, vgn) // root for output
+	vgn = addNodes(nil, "\x02header\x00class\x00header")
+	vgout.Out = append(vgout.Out, vgn)
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "div", "class\x00brand")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00brand")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "\n    ")
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "svg", Data: "svg", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "brand-mark"}, vugu.VGAttribute{Namespace: "", Key: "viewBox", Val: "0 0 16 16"}, vugu.VGAttribute{Namespace: "", Key: "aria-hidden", Val: "true"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addNodes(vgparent, "\x01\n    \x03\x05svg\x00class\x00brand-mark\x00viewBox\x000 0 16 16\x00aria-hidden\x00true")
 			vgn.SetInnerHTML(vugu.HTML("\x3Cpath d=\"M2.5 2.5h11v11h-11z M2.5 6h11 M6 6v7.5\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.2\"\x3E\x3C/path\x3E\x3Cpath d=\"M8 12.5l1.6-2.4-1.2-.6 2-2.2\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.2\" class=\"brand-crack\"\x3E\x3C/path\x3E"))
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "span", "class\x00brand-name")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00brand-name")
 			vgn.AddAttrInterface("hidden", !c.Page.Empty())
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "Crashpane")
+				addNodes(vgparent, "\x01Crashpane\x03")
 			}
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "div", "class\x00menu-box")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00menu-box")
 			vgn.AddAttrInterface("hidden", c.Page.Empty())
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "\n      ")
-				vgn = addElement(vgparent, "button", "type\x00button\x00id\x00menu-dumps\x00class\x00button quiet dump-name\x00data-arg\x00dumps\x00aria-haspopup\x00menu")
+				vgn = addNodes(vgparent, "\x01\n      \x03\x02button\x00type\x00button\x00id\x00menu-dumps\x00class\x00button quiet dump-name\x00data-arg\x00dumps\x00aria-haspopup\x00menu\x00data-act\x00menu")
 				vgn.AddAttrInterface("aria-expanded", boolWord(c.Page.Menus.Open == "dumps"))
-				vgn.AddAttrInterface("data-act", "menu")
 				vgn.AddAttrInterface("title", c.Page.State.DumpName)
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addElement(vgparent, "span", "class\x00dump-name-text")
+					vgn = addNodes(vgparent, "\x02span\x00class\x00dump-name-text")
 					vgn.SetInnerHTML(c.Page.Dumps.title())
-					vgn = addElement(vgparent, "span", "class\x00caret\x00aria-hidden\x00true")
+					vgn = addNodes(vgparent, "\x02span\x00class\x00caret\x00aria-hidden\x00true")
 					vgn.SetInnerHTML(vugu.HTML("▾"))
 				}
-				vgn = addText(vgparent, "\n      ")
-				vgn = addElement(vgparent, "div", "class\x00menu\x00role\x00menu")
+				vgn = addNodes(vgparent, "\x01\n      \x03\x02div\x00class\x00menu\x00role\x00menu")
 				vgn.AddAttrInterface("hidden", c.Page.Menus.Open != "dumps")
 				{
 					vgparent := vgn
 					_ = vgparent
 					if c.Page.Menus.Open == "dumps" {
-						vgn = addElement(vgparent, "div", "class\x00menu-in\x00role\x00presentation")
+						vgn = addNodes(vgparent, "\x02div\x00class\x00menu-in\x00role\x00presentation")
 						{
 							vgparent := vgn
 							_ = vgparent
-							vgn = addText(vgparent, "\n        ")
+							addNodes(vgparent, "\x01\n        \x03")
 							for vgiterkeyt, d := range c.Page.Dumps.choices() {
-								var vgiterkey interface{} = vgiterkeyt
-								_ = vgiterkey
-								d := d
+								_ = vgiterkeyt
 								_ = d
-								vgn = addElement(vgparent, "button", "type\x00button\x00role\x00menuitemradio\x00class\x00menu-item")
+								vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00role\x00menuitemradio\x00class\x00menu-item\x00data-act\x00dump")
 								vgn.AddAttrInterface("aria-checked", boolWord(d.Dump == c.Page.Dumps.Open))
-								vgn.AddAttrInterface("data-act", "dump")
 								vgn.AddAttrInterface("data-arg", d.Dump)
 								{
 									vgparent := vgn
 									_ = vgparent
-									vgn = addElement(vgparent, "span", "")
+									vgn = addNodes(vgparent, "\x02span")
 									vgn.SetInnerHTML(d.Name)
-									vgn = addElement(vgparent, "span", "class\x00menu-says")
+									vgn = addNodes(vgparent, "\x02span\x00class\x00menu-says")
 									vgn.SetInnerHTML(d.Says)
 								}
 							}
-							vgn = addText(vgparent, "\n        ")
-							vgn = addElement(vgparent, "hr", "class\x00menu-line")
+							vgn = addNodes(vgparent, "\x01\n        \x03\x02hr\x00class\x00menu-line")
 							vgn.SetInnerHTML(vugu.HTML(""))
-							vgn = addText(vgparent, "\n        ")
-							vgn = addElement(vgparent, "button", "type\x00button\x00role\x00menuitem\x00class\x00menu-item")
-							vgn.AddAttrInterface("data-act", "pick-files")
-							{
-								vgparent := vgn
-								_ = vgparent
-								vgn = addText(vgparent, "Add files…")
-							}
-							vgn = addText(vgparent, "\n        ")
-							vgn = addElement(vgparent, "button", "type\x00button\x00role\x00menuitem\x00class\x00menu-item")
-							vgn.AddAttrInterface("data-act", "pick-folder")
-							{
-								vgparent := vgn
-								_ = vgparent
-								vgn = addText(vgparent, "Add a folder…")
-							}
-							vgn = addText(vgparent, "\n        ")
-							vgn = addElement(vgparent, "button", "type\x00button\x00role\x00menuitem\x00class\x00menu-item")
-							vgn.AddAttrInterface("data-act", "close-dump")
+							vgn = addNodes(vgparent, "\x01\n        \x03\x02button\x00type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-act\x00pick-files\x01Add files…\x03\x03\x01\n        \x03\x02button\x00type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-act\x00pick-folder\x01Add a folder…\x03\x03\x01\n        \x03\x02button\x00type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-act\x00close-dump")
 							vgn.SetInnerHTML("Close " + c.Page.Summary.Name)
-							vgn = addText(vgparent, "\n      ")
+							addNodes(vgparent, "\x01\n      \x03")
 						}
 					}
 				}
-				vgn = addText(vgparent, "\n    ")
+				addNodes(vgparent, "\x01\n    \x03")
 			}
-			vgn = addText(vgparent, "\n  ")
+			addNodes(vgparent, "\x01\n  \x03")
 		}
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "div", "class\x00search")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00search")
 		vgn.AddAttrInterface("hidden", c.Page.Empty())
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "input", "type\x00search\x00id\x00search\x00class\x00field\x00placeholder\x00Search functions, addresses, ids …\x00aria-label\x00Search this dump\x00aria-keyshortcuts\x00/\x00autocomplete\x00off\x00spellcheck\x00false")
-			vgn.AddAttrInterface("data-input", "search")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02input\x00type\x00search\x00id\x00search\x00class\x00field\x00placeholder\x00Search functions, addresses, ids …\x00aria-label\x00Search this dump\x00aria-keyshortcuts\x00/\x00autocomplete\x00off\x00spellcheck\x00false\x00data-input\x00search")
 			setProperty(vgn, "value", c.Page.State.Search)
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "kbd", "class\x00search-key\x00aria-hidden\x00true")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02kbd\x00class\x00search-key\x00aria-hidden\x00true")
 			vgn.AddAttrInterface("hidden", c.Page.State.Search != "")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "/")
+				addNodes(vgparent, "\x01/\x03")
 			}
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "span", "class\x00search-found")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00search-found")
 			vgn.AddAttrInterface("hidden", c.Page.State.Search == "")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addElement(vgparent, "span", "")
+				vgn = addNodes(vgparent, "\x02span")
 				vgn.AddAttrInterface("title", c.Page.Search.title())
 				vgn.SetInnerHTML(c.Page.Search.text())
-				vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button quiet small\x00data-arg\x00previous\x00aria-label\x00Previous hit\x00title\x00Previous hit (Shift+Enter)")
-				vgn.AddAttrInterface("data-act", "find")
+				vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button quiet small\x00data-arg\x00previous\x00aria-label\x00Previous hit\x00title\x00Previous hit (Shift+Enter)\x00data-act\x00find")
 				vgn.AddAttrInterface("disabled", c.Page.Search.Found.Total == 0)
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addText(vgparent, "↑")
+					addNodes(vgparent, "\x01↑\x03")
 				}
-				vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button quiet small\x00data-arg\x00next\x00aria-label\x00Next hit\x00title\x00Next hit (Enter)")
-				vgn.AddAttrInterface("data-act", "find")
+				vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button quiet small\x00data-arg\x00next\x00aria-label\x00Next hit\x00title\x00Next hit (Enter)\x00data-act\x00find")
 				vgn.AddAttrInterface("disabled", c.Page.Search.Found.Total == 0)
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addText(vgparent, "↓")
+					addNodes(vgparent, "\x01↓\x03")
 				}
 			}
-			vgn = addText(vgparent, "\n  ")
+			addNodes(vgparent, "\x01\n  \x03")
 		}
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "div", "class\x00tools")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00tools")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "div", "class\x00menu-box")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00menu-box")
 			vgn.AddAttrInterface("hidden", c.Page.Empty())
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "\n      ")
-				vgn = addElement(vgparent, "button", "type\x00button\x00id\x00menu-copy\x00class\x00button\x00data-arg\x00copy\x00aria-haspopup\x00menu")
+				vgn = addNodes(vgparent, "\x01\n      \x03\x02button\x00type\x00button\x00id\x00menu-copy\x00class\x00button\x00data-arg\x00copy\x00aria-haspopup\x00menu\x00data-act\x00menu")
 				vgn.AddAttrInterface("aria-expanded", boolWord(c.Page.Menus.Open == "copy"))
-				vgn.AddAttrInterface("data-act", "menu")
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addText(vgparent, "Copy")
-					vgn = addElement(vgparent, "span", "class\x00caret\x00aria-hidden\x00true")
-					{
-						vgparent := vgn
-						_ = vgparent
-						vgn = addText(vgparent, "▾")
-					}
+					addNodes(vgparent, "\x01Copy\x03\x02span\x00class\x00caret\x00aria-hidden\x00true\x01▾\x03\x03")
 				}
-				vgn = addText(vgparent, "\n      ")
-				vgn = addElement(vgparent, "div", "class\x00menu right\x00role\x00menu")
+				vgn = addNodes(vgparent, "\x01\n      \x03\x02div\x00class\x00menu right\x00role\x00menu")
 				vgn.AddAttrInterface("hidden", c.Page.Menus.Open != "copy")
 				{
 					vgparent := vgn
 					_ = vgparent
 					if c.Page.Menus.Open == "copy" {
-						vgn = addElement(vgparent, "div", "class\x00menu-in\x00role\x00presentation")
-						{
-							vgparent := vgn
-							_ = vgparent
-							vgn = addText(vgparent, "\n        ")
-							vgn = addElement(vgparent, "button", "type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-arg\x00stack")
-							vgn.AddAttrInterface("data-act", "copy")
-							{
-								vgparent := vgn
-								_ = vgparent
-								vgn = addText(vgparent, "Stack as text")
-								vgn = addElement(vgparent, "kbd", "")
-								{
-									vgparent := vgn
-									_ = vgparent
-									vgn = addText(vgparent, "c")
-								}
-							}
-							vgn = addText(vgparent, "\n        ")
-							vgn = addElement(vgparent, "button", "type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-arg\x00markdown")
-							vgn.AddAttrInterface("data-act", "copy")
-							{
-								vgparent := vgn
-								_ = vgparent
-								vgn = addText(vgparent, "Stack as Markdown")
-							}
-							vgn = addText(vgparent, "\n        ")
-							vgn = addElement(vgparent, "button", "type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-arg\x00wanted")
-							vgn.AddAttrInterface("data-act", "copy")
-							{
-								vgparent := vgn
-								_ = vgparent
-								vgn = addText(vgparent, "Missing symbols")
-							}
-							vgn = addText(vgparent, "\n      ")
-						}
+						addNodes(vgparent, "\x02div\x00class\x00menu-in\x00role\x00presentation\x01\n        \x03\x02button\x00type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-arg\x00stack\x00data-act\x00copy\x01Stack as text\x03\x02kbd\x01c\x03\x03\x03\x01\n        \x03\x02button\x00type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-arg\x00markdown\x00data-act\x00copy\x01Stack as Markdown\x03\x03\x01\n        \x03\x02button\x00type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-arg\x00wanted\x00data-act\x00copy\x01Missing symbols\x03\x03\x01\n      \x03\x03")
 					}
 				}
-				vgn = addText(vgparent, "\n    ")
+				addNodes(vgparent, "\x01\n    \x03")
 			}
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "div", "class\x00menu-box")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00menu-box")
 			vgn.AddAttrInterface("hidden", c.Page.Empty())
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "\n      ")
-				vgn = addElement(vgparent, "button", "type\x00button\x00id\x00menu-download\x00class\x00button\x00data-arg\x00download\x00aria-haspopup\x00menu")
+				vgn = addNodes(vgparent, "\x01\n      \x03\x02button\x00type\x00button\x00id\x00menu-download\x00class\x00button\x00data-arg\x00download\x00aria-haspopup\x00menu\x00data-act\x00menu")
 				vgn.AddAttrInterface("aria-expanded", boolWord(c.Page.Menus.Open == "download"))
-				vgn.AddAttrInterface("data-act", "menu")
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addText(vgparent, "Download")
-					vgn = addElement(vgparent, "span", "class\x00caret\x00aria-hidden\x00true")
-					{
-						vgparent := vgn
-						_ = vgparent
-						vgn = addText(vgparent, "▾")
-					}
+					addNodes(vgparent, "\x01Download\x03\x02span\x00class\x00caret\x00aria-hidden\x00true\x01▾\x03\x03")
 				}
-				vgn = addText(vgparent, "\n      ")
-				vgn = addElement(vgparent, "div", "class\x00menu right\x00role\x00menu")
+				vgn = addNodes(vgparent, "\x01\n      \x03\x02div\x00class\x00menu right\x00role\x00menu")
 				vgn.AddAttrInterface("hidden", c.Page.Menus.Open != "download")
 				{
 					vgparent := vgn
 					_ = vgparent
 					if c.Page.Menus.Open == "download" {
-						vgn = addElement(vgparent, "div", "class\x00menu-in\x00role\x00presentation")
-						{
-							vgparent := vgn
-							_ = vgparent
-							vgn = addText(vgparent, "\n        ")
-							vgn = addElement(vgparent, "button", "type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-arg\x00text")
-							vgn.AddAttrInterface("data-act", "download")
-							{
-								vgparent := vgn
-								_ = vgparent
-								vgn = addText(vgparent, "Text, as Breakpad prints it")
-							}
-							vgn = addText(vgparent, "\n        ")
-							vgn = addElement(vgparent, "button", "type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-arg\x00machine")
-							vgn.AddAttrInterface("data-act", "download")
-							{
-								vgparent := vgn
-								_ = vgparent
-								vgn = addText(vgparent, "Text for machines")
-							}
-							vgn = addText(vgparent, "\n        ")
-							vgn = addElement(vgparent, "button", "type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-arg\x00json")
-							vgn.AddAttrInterface("data-act", "download")
-							{
-								vgparent := vgn
-								_ = vgparent
-								vgn = addText(vgparent, "JSON")
-							}
-							vgn = addText(vgparent, "\n      ")
-						}
+						addNodes(vgparent, "\x02div\x00class\x00menu-in\x00role\x00presentation\x01\n        \x03\x02button\x00type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-arg\x00text\x00data-act\x00download\x01Text, as Breakpad prints it\x03\x03\x01\n        \x03\x02button\x00type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-arg\x00machine\x00data-act\x00download\x01Text for machines\x03\x03\x01\n        \x03\x02button\x00type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-arg\x00json\x00data-act\x00download\x01JSON\x03\x03\x01\n      \x03\x03")
 					}
 				}
-				vgn = addText(vgparent, "\n    ")
+				addNodes(vgparent, "\x01\n    \x03")
 			}
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button icon")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button icon\x00data-act\x00theme")
 			vgn.AddAttrInterface("aria-label", "Theme: "+c.Page.ThemeWord())
-			vgn.AddAttrInterface("data-act", "theme")
 			vgn.AddAttrInterface("title", "Theme: "+c.Page.ThemeWord())
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "svg", Data: "svg", Attr: []vugu.VGAttribute{{Namespace: "", Key: "viewBox", Val: "0 0 16 16"}, vugu.VGAttribute{Namespace: "", Key: "aria-hidden", Val: "true"}}}
-				vgparent.AppendChild(vgn)
-				{
-					vgparent := vgn
-					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "svg", Data: "circle", Attr: []vugu.VGAttribute{{Namespace: "", Key: "cx", Val: "8"}, vugu.VGAttribute{Namespace: "", Key: "cy", Val: "8"}, vugu.VGAttribute{Namespace: "", Key: "r", Val: "5.25"}, vugu.VGAttribute{Namespace: "", Key: "fill", Val: "none"}, vugu.VGAttribute{Namespace: "", Key: "stroke", Val: "currentColor"}, vugu.VGAttribute{Namespace: "", Key: "stroke-width", Val: "1.3"}}}
-					vgparent.AppendChild(vgn)
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "svg", Data: "path", Attr: []vugu.VGAttribute{{Namespace: "", Key: "d", Val: "M8 2.75a5.25 5.25 0 0 1 0 10.5z"}, vugu.VGAttribute{Namespace: "", Key: "fill", Val: "currentColor"}}}
-					vgparent.AppendChild(vgn)
-				}
+				addNodes(vgparent, "\x05svg\x00viewBox\x000 0 16 16\x00aria-hidden\x00true\x05circle\x00cx\x008\x00cy\x008\x00r\x005.25\x00fill\x00none\x00stroke\x00currentColor\x00stroke-width\x001.3\x03\x05path\x00d\x00M8 2.75a5.25 5.25 0 0 1 0 10.5z\x00fill\x00currentColor\x03\x03")
 			}
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "button", "type\x00button\x00id\x00help-button\x00class\x00button icon\x00aria-label\x00Keys and help\x00title\x00Keys and help (?)")
-			vgn.AddAttrInterface("data-act", "help")
-			{
-				vgparent := vgn
-				_ = vgparent
-				vgn = addElement(vgparent, "span", "aria-hidden\x00true")
-				{
-					vgparent := vgn
-					_ = vgparent
-					vgn = addText(vgparent, "?")
-				}
-			}
-			vgn = addText(vgparent, "\n  ")
+			addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00id\x00help-button\x00class\x00button icon\x00aria-label\x00Keys and help\x00title\x00Keys and help (?)\x00data-act\x00help\x02span\x00aria-hidden\x00true\x01?\x03\x03\x03\x01\n  \x03")
 		}
-		vgn = addText(vgparent, "\n")
+		addNodes(vgparent, "\x01\n\x03")
 	}
 	return vgout
 }

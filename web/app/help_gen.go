@@ -16,124 +16,83 @@ type Help struct {
 }
 
 func (c *Help) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
-
 	vgout = &vugu.BuildOut{}
-
-	var vgiterkey interface{}
-	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addElement(nil, "div", "class\x00veil")
-	vgout.Out = append(vgout.Out, vgn) // root for output
+	vgn = addNodes(nil, "\x02div\x00class\x00veil")
+	vgout.Out = append(vgout.Out, vgn)
 	vgn.AddAttrInterface("hidden", !c.Page.Menus.Help)
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = addText(vgparent, "\n  ")
+		addNodes(vgparent, "\x01\n  \x03")
 		if c.Page.Menus.Help {
-			vgn = addElement(vgparent, "div", "class\x00dialog\x00role\x00dialog\x00aria-modal\x00true\x00aria-labelledby\x00help-title")
+			vgn = addNodes(vgparent, "\x02div\x00class\x00dialog\x00role\x00dialog\x00aria-modal\x00true\x00aria-labelledby\x00help-title")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "\n    ")
-				vgn = addElement(vgparent, "div", "class\x00dialog-head")
+				vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00dialog-head\x01\n      \x03\x02h2\x00id\x00help-title\x00class\x00dialog-title\x04Keys\x03\x01\n      \x03\x02button\x00type\x00button\x00id\x00help-close\x00class\x00button small push\x00data-act\x00help\x01Close\x03\x03\x01\n    \x03\x03\x01\n    \x03\x02dl\x00class\x00keys")
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addText(vgparent, "\n      ")
-					vgn = addElement(vgparent, "h2", "id\x00help-title\x00class\x00dialog-title")
-					vgn.SetInnerHTML("Keys")
-					vgn = addText(vgparent, "\n      ")
-					vgn = addElement(vgparent, "button", "type\x00button\x00id\x00help-close\x00class\x00button small push")
-					vgn.AddAttrInterface("data-act", "help")
-					{
-						vgparent := vgn
-						_ = vgparent
-						vgn = addText(vgparent, "Close")
-					}
-					vgn = addText(vgparent, "\n    ")
-				}
-				vgn = addText(vgparent, "\n    ")
-				vgn = addElement(vgparent, "dl", "class\x00keys")
-				{
-					vgparent := vgn
-					_ = vgparent
-					vgn = addText(vgparent, "\n      ")
+					addNodes(vgparent, "\x01\n      \x03")
 					for vgiterkeyt, k := range helpKeys() {
-						var vgiterkey interface{} = vgiterkeyt
-						_ = vgiterkey
-						k := k
+						_ = vgiterkeyt
 						_ = k
-						vgn = addElement(vgparent, "div", "class\x00keys-row")
+						vgn = addNodes(vgparent, "\x02div\x00class\x00keys-row")
 						{
 							vgparent := vgn
 							_ = vgparent
-							vgn = addText(vgparent, "\n        ")
-							vgn = addElement(vgparent, "dt", "")
+							vgn = addNodes(vgparent, "\x01\n        \x03\x02dt")
 							{
 								vgparent := vgn
 								_ = vgparent
 								for vgiterkeyt, one := range k.Keys {
-									var vgiterkey interface{} = vgiterkeyt
-									_ = vgiterkey
-									one := one
+									_ = vgiterkeyt
 									_ = one
-									vgn = addElement(vgparent, "kbd", "")
+									vgn = addNodes(vgparent, "\x02kbd")
 									vgn.SetInnerHTML(one)
 								}
 							}
-							vgn = addText(vgparent, "\n        ")
-							vgn = addElement(vgparent, "dd", "")
+							vgn = addNodes(vgparent, "\x01\n        \x03\x02dd")
 							vgn.SetInnerHTML(k.What)
-							vgn = addText(vgparent, "\n      ")
+							addNodes(vgparent, "\x01\n      \x03")
 						}
 					}
-					vgn = addText(vgparent, "\n    ")
+					addNodes(vgparent, "\x01\n    \x03")
 				}
-				vgn = addText(vgparent, "\n    ")
-				vgn = addElement(vgparent, "h3", "class\x00dialog-sub")
-				vgn.SetInnerHTML("How a frame was found")
-				vgn = addText(vgparent, "\n    ")
-				vgn = addElement(vgparent, "dl", "class\x00keys")
+				vgn = addNodes(vgparent, "\x01\n    \x03\x02h3\x00class\x00dialog-sub\x04How a frame was found\x03\x01\n    \x03\x02dl\x00class\x00keys")
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addText(vgparent, "\n      ")
+					addNodes(vgparent, "\x01\n      \x03")
 					for vgiterkeyt, w := range trustWords() {
-						var vgiterkey interface{} = vgiterkeyt
-						_ = vgiterkey
-						w := w
+						_ = vgiterkeyt
 						_ = w
-						vgn = addElement(vgparent, "div", "class\x00keys-row")
+						vgn = addNodes(vgparent, "\x02div\x00class\x00keys-row")
 						{
 							vgparent := vgn
 							_ = vgparent
-							vgn = addText(vgparent, "\n        ")
-							vgn = addElement(vgparent, "dt", "")
+							vgn = addNodes(vgparent, "\x01\n        \x03\x02dt")
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = addElement(vgparent, "span", "")
+								vgn = addNodes(vgparent, "\x02span")
 								vgn.AddAttrInterface("class", "trust "+w.Trust)
 								vgn.SetInnerHTML(w.Word)
 							}
-							vgn = addText(vgparent, "\n        ")
-							vgn = addElement(vgparent, "dd", "")
+							vgn = addNodes(vgparent, "\x01\n        \x03\x02dd")
 							vgn.SetInnerHTML(w.Sentence)
-							vgn = addText(vgparent, "\n      ")
+							addNodes(vgparent, "\x01\n      \x03")
 						}
 					}
-					vgn = addText(vgparent, "\n    ")
+					addNodes(vgparent, "\x01\n    \x03")
 				}
-				vgn = addText(vgparent, "\n    ")
-				vgn = addElement(vgparent, "h3", "class\x00dialog-sub")
-				vgn.SetInnerHTML("Addresses")
-				vgn = addText(vgparent, "\n    ")
-				vgn = addElement(vgparent, "p", "class\x00dialog-text")
+				vgn = addNodes(vgparent, "\x01\n    \x03\x02h3\x00class\x00dialog-sub\x04Addresses\x03\x01\n    \x03\x02p\x00class\x00dialog-text")
 				vgn.SetInnerHTML(addressHelp)
-				vgn = addText(vgparent, "\n  ")
+				addNodes(vgparent, "\x01\n  \x03")
 			}
 		}
-		vgn = addText(vgparent, "\n")
+		addNodes(vgparent, "\x01\n\x03")
 	}
 	return vgout
 }

@@ -16,43 +16,27 @@ type JobBar struct {
 }
 
 func (c *JobBar) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
-
 	vgout = &vugu.BuildOut{}
-
-	var vgiterkey interface{}
-	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addElement(nil, "div", "class\x00job")
-	vgout.Out = append(vgout.Out, vgn) // root for output
+	vgn = addNodes(nil, "\x02div\x00class\x00job")
+	vgout.Out = append(vgout.Out, vgn)
 	vgn.AddAttrInterface("hidden", !c.Page.Work.Busy())
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "div", "class\x00job-in")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00job-in")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "span", "class\x00job-text")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00job-text")
 			vgn.SetInnerHTML(c.Page.Work.text())
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "span", "class\x00job-count")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00job-count")
 			vgn.SetInnerHTML(c.Page.Reading.Job.Count())
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "progress", "class\x00job-bar\x00max\x00100\x00aria-label\x00Progress")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02progress\x00class\x00job-bar\x00max\x00100\x00aria-label\x00Progress")
 			vgn.AddAttrInterface("value", c.Page.Work.value())
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small")
-			vgn.AddAttrInterface("data-act", "cancel")
-			{
-				vgparent := vgn
-				_ = vgparent
-				vgn = addText(vgparent, "Cancel")
-			}
-			vgn = addText(vgparent, "\n  ")
+			addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00cancel\x01Cancel\x03\x03\x01\n  \x03")
 		}
-		vgn = addText(vgparent, "\n")
+		addNodes(vgparent, "\x01\n\x03")
 	}
 	return vgout
 }

@@ -11,41 +11,33 @@ import js "github.com/vugu/vugu/js"
 import "log"
 
 func (c *Log) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
-
 	vgout = &vugu.BuildOut{}
-
-	var vgiterkey interface{}
-	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addElement(nil, "div", "class\x00log")
-	vgout.Out = append(vgout.Out, vgn) // root for output
+	vgn = addNodes(nil, "\x02div\x00class\x00log")
+	vgout.Out = append(vgout.Out, vgn)
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = addText(vgparent, "\n  ")
+		addNodes(vgparent, "\x01\n  \x03")
 		for vgiterkeyt, l := range c.page.Summary.Log {
-			var vgiterkey interface{} = vgiterkeyt
-			_ = vgiterkey
-			l := l
+			_ = vgiterkeyt
 			_ = l
-			vgn = addElement(vgparent, "div", "class\x00log-row")
+			vgn = addNodes(vgparent, "\x02div\x00class\x00log-row")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "\n    ")
-				vgn = addElement(vgparent, "span", "")
+				vgn = addNodes(vgparent, "\x01\n    \x03\x02span")
 				vgn.AddAttrInterface("class", "state "+l.Severity)
 				vgn.SetInnerHTML(l.Severity)
-				vgn = addElement(vgparent, "span", "class\x00log-text")
+				vgn = addNodes(vgparent, "\x02span\x00class\x00log-text")
 				vgn.SetInnerHTML(l.Text)
-				vgn = addText(vgparent, "\n  ")
+				addNodes(vgparent, "\x01\n  \x03")
 			}
 		}
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "p", "class\x00list-empty")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00list-empty")
 		vgn.AddAttrInterface("hidden", c.Empty() == "")
 		vgn.SetInnerHTML(c.Empty())
-		vgn = addText(vgparent, "\n")
+		addNodes(vgparent, "\x01\n\x03")
 	}
 	return vgout
 }

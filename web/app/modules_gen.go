@@ -11,278 +11,214 @@ import js "github.com/vugu/vugu/js"
 import "log"
 
 func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
-
 	vgout = &vugu.BuildOut{}
-
-	var vgiterkey interface{}
-	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addElement(nil, "div", "")
-	vgout.Out = append(vgout.Out, vgn) // root for output
+	vgn = addNodes(nil, "\x02div")
+	vgout.Out = append(vgout.Out, vgn)
 	vgn.AddAttrInterface("class", c.class())
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = addText(vgparent, "\n")
-		vgn = addElement(vgparent, "div", "class\x00table modules\x00role\x00table\x00aria-label\x00Modules")
+		vgn = addNodes(vgparent, "\x01\n\x03\x02div\x00class\x00table modules\x00role\x00table\x00aria-label\x00Modules")
 		vgn.AddAttrInterface("aria-rowcount", c.Total+1)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "\n  ")
-			vgn = addElement(vgparent, "div", "class\x00row head\x00role\x00row\x00aria-rowindex\x001")
+			vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00row head\x00role\x00row\x00aria-rowindex\x001\x01\n    \x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Module\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Symbols\x03\x02span\x00class\x00cell num\x00role\x00columnheader\x04Frames\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Debug id\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Address\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Version\x03\x01\n  \x03\x03\x01\n  \x03\x02div\x00id\x00modules\x00class\x00list\x00role\x00rowgroup\x00tabindex\x000\x00aria-label\x00Modules\x00data-list\x00modules")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "\n    ")
-				vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00columnheader")
-				vgn.SetInnerHTML("Module")
-				vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00columnheader")
-				vgn.SetInnerHTML("Symbols")
-				vgn = addElement(vgparent, "span", "class\x00cell num\x00role\x00columnheader")
-				vgn.SetInnerHTML("Frames")
-				vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00columnheader")
-				vgn.SetInnerHTML("Debug id")
-				vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00columnheader")
-				vgn.SetInnerHTML("Address")
-				vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00columnheader")
-				vgn.SetInnerHTML("Version")
-				vgn = addText(vgparent, "\n  ")
-			}
-			vgn = addText(vgparent, "\n  ")
-			vgn = addElement(vgparent, "div", "id\x00modules\x00class\x00list\x00role\x00rowgroup\x00tabindex\x000\x00aria-label\x00Modules")
-			vgn.AddAttrInterface("data-list", "modules")
-			{
-				vgparent := vgn
-				_ = vgparent
-				vgn = addText(vgparent, "\n    ")
-				vgn = addElement(vgparent, "div", "class\x00list-all\x00role\x00presentation")
+				vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00list-all\x00role\x00presentation")
 				setProperty(vgn, "style", height(c.Total, 26))
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addText(vgparent, "\n      ")
-					vgn = addElement(vgparent, "div", "class\x00list-window\x00role\x00presentation")
+					vgn = addNodes(vgparent, "\x01\n      \x03\x02div\x00class\x00list-window\x00role\x00presentation")
 					setProperty(vgn, "style", offset(c.From, 26))
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = addText(vgparent, "\n        ")
+						addNodes(vgparent, "\x01\n        \x03")
 						for i, m := range c.Rows {
-							var vgiterkey interface{} = i
-							_ = vgiterkey
-							i := i
 							_ = i
-							m := m
+							_ = i
 							_ = m
-							vgn = addElement(vgparent, "div", "role\x00row")
+							vgn = addNodes(vgparent, "\x02div\x00role\x00row\x00data-act\x00module")
 							vgn.AddAttrInterface("aria-rowindex", c.From+i+2)
 							vgn.AddAttrInterface("class", c.rowClass(m))
-							vgn.AddAttrInterface("data-act", "module")
 							vgn.AddAttrInterface("data-arg", m.Index)
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = addText(vgparent, "\n          ")
-								vgn = addElement(vgparent, "span", "class\x00cell fn\x00role\x00cell")
+								vgn = addNodes(vgparent, "\x01\n          \x03\x02span\x00class\x00cell fn\x00role\x00cell")
 								vgn.AddAttrInterface("title", hint(m.Path, m.Name))
 								vgn.SetInnerHTML(m.Name)
-								vgn = addElement(vgparent, "span", "role\x00cell")
+								vgn = addNodes(vgparent, "\x02span\x00role\x00cell")
 								vgn.AddAttrInterface("class", "cell state "+m.State)
 								vgn.AddAttrInterface("title", stateTitle(m))
 								{
 									vgparent := vgn
 									_ = vgparent
-									vgn = addElement(vgparent, "span", "class\x00state-words")
+									vgn = addNodes(vgparent, "\x02span\x00class\x00state-words")
 									vgn.SetInnerHTML(symbolWords(m))
 									if c.canForce(m) {
-										vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button link")
+										vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button link")
 										vgn.AddAttrInterface("data-act", forceAct(m))
 										vgn.AddAttrInterface("data-arg", c.forceArg(m))
 										vgn.SetInnerHTML(forceText(m))
 									}
 								}
-								vgn = addElement(vgparent, "span", "class\x00cell num\x00role\x00cell")
+								vgn = addNodes(vgparent, "\x02span\x00class\x00cell num\x00role\x00cell")
 								vgn.SetInnerHTML(number(m.Frames))
-								vgn = addElement(vgparent, "span", "class\x00cell code dim\x00role\x00cell")
+								vgn = addNodes(vgparent, "\x02span\x00class\x00cell code dim\x00role\x00cell")
 								vgn.AddAttrInterface("title", idTitle(m))
 								vgn.SetInnerHTML(m.DebugID)
-								vgn = addElement(vgparent, "span", "class\x00cell code dim\x00role\x00cell")
+								vgn = addNodes(vgparent, "\x02span\x00class\x00cell code dim\x00role\x00cell")
 								vgn.AddAttrInterface("title", m.Base+" to "+m.End)
 								vgn.SetInnerHTML(m.Base)
-								vgn = addElement(vgparent, "span", "class\x00cell dim\x00role\x00cell")
+								vgn = addNodes(vgparent, "\x02span\x00class\x00cell dim\x00role\x00cell")
 								vgn.AddAttrInterface("title", hint(m.Version, ""))
 								vgn.SetInnerHTML(m.Version)
-								vgn = addText(vgparent, "\n        ")
+								addNodes(vgparent, "\x01\n        \x03")
 							}
 						}
-						vgn = addText(vgparent, "\n      ")
+						addNodes(vgparent, "\x01\n      \x03")
 					}
-					vgn = addText(vgparent, "\n    ")
+					addNodes(vgparent, "\x01\n    \x03")
 				}
-				vgn = addText(vgparent, "\n    ")
-				vgn = addElement(vgparent, "p", "class\x00list-empty\x00role\x00row")
+				vgn = addNodes(vgparent, "\x01\n    \x03\x02p\x00class\x00list-empty\x00role\x00row")
 				vgn.AddAttrInterface("hidden", c.Total > 0)
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addElement(vgparent, "span", "role\x00cell")
+					vgn = addNodes(vgparent, "\x02span\x00role\x00cell")
 					vgn.SetInnerHTML(c.Empty())
 				}
-				vgn = addText(vgparent, "\n  ")
+				addNodes(vgparent, "\x01\n  \x03")
 			}
-			vgn = addText(vgparent, "\n")
+			addNodes(vgparent, "\x01\n\x03")
 		}
-		vgn = addText(vgparent, "\n")
-		vgn = addElement(vgparent, "div", "class\x00panel-side module-detail\x00tabindex\x000\x00role\x00region\x00aria-label\x00The selected module")
+		vgn = addNodes(vgparent, "\x01\n\x03\x02div\x00class\x00panel-side module-detail\x00tabindex\x000\x00role\x00region\x00aria-label\x00The selected module")
 		vgn.AddAttrInterface("hidden", c.detail().Index < 0)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "\n  ")
-			vgn = addElement(vgparent, "div", "class\x00module-acts")
+			vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00module-acts")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addElement(vgparent, "h3", "")
+				vgn = addNodes(vgparent, "\x02h3")
 				vgn.SetInnerHTML(c.detail().Name)
-				vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small")
-				vgn.AddAttrInterface("data-act", "ignore")
+				vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00ignore")
 				vgn.AddAttrInterface("data-arg", c.detail().Index)
 				vgn.AddAttrInterface("hidden", !c.detail().Rules)
 				vgn.SetInnerHTML(ignoreText(c.detail()))
-				vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small")
-				vgn.AddAttrInterface("data-act", "make")
+				vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00make")
 				vgn.AddAttrInterface("data-arg", c.detail().Binary)
 				vgn.AddAttrInterface("hidden", c.detail().Binary == "")
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addText(vgparent, "Download .sym")
+					addNodes(vgparent, "\x01Download .sym\x03")
 				}
 			}
-			vgn = addText(vgparent, "\n  ")
-			vgn = addElement(vgparent, "p", "")
+			vgn = addNodes(vgparent, "\x01\n  \x03\x02p")
 			vgn.SetInnerHTML(c.detail().Says)
-			vgn = addText(vgparent, "\n  ")
-			vgn = addElement(vgparent, "p", "class\x00assign-line")
+			vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00assign-line")
 			vgn.AddAttrInterface("hidden", c.assignText() == "")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addElement(vgparent, "span", "")
+				vgn = addNodes(vgparent, "\x02span")
 				vgn.SetInnerHTML(c.assignText())
-				vgn = addText(vgparent, " ")
-				vgn = addElement(vgparent, "select", "class\x00field small assign\x00aria-label\x00Symbol file for this module")
-				vgn.AddAttrInterface("data-input", "use")
+				vgn = addNodes(vgparent, "\x01 \x03\x02select\x00class\x00field small assign\x00aria-label\x00Symbol file for this module\x00data-input\x00use")
 				vgn.AddAttrInterface("hidden", !c.canAssign())
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addElement(vgparent, "option", "value\x00")
+					vgn = addNodes(vgparent, "\x02option\x00value\x00")
 					vgn.SetInnerHTML(vugu.HTML("Choose a file…"))
 					for vgiterkeyt, f := range c.page.Panel.Files.Symbols {
-						var vgiterkey interface{} = vgiterkeyt
-						_ = vgiterkey
-						f := f
+						_ = vgiterkeyt
 						_ = f
-						vgn = addElement(vgparent, "option", "")
+						vgn = addNodes(vgparent, "\x02option")
 						vgn.AddAttrInterface("value", f.Item)
 						vgn.SetInnerHTML(f.Name)
 					}
 				}
-				vgn = addText(vgparent, " ")
-				vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small")
-				vgn.AddAttrInterface("data-act", "pick-files")
-				{
-					vgparent := vgn
-					_ = vgparent
-					vgn = addText(vgparent, "Add files")
-				}
+				addNodes(vgparent, "\x01 \x03\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00pick-files\x01Add files\x03\x03")
 			}
-			vgn = addText(vgparent, "\n  ")
-			vgn = addElement(vgparent, "h4", "")
+			vgn = addNodes(vgparent, "\x01\n  \x03\x02h4")
 			vgn.AddAttrInterface("hidden", len(c.detail().Has) == 0)
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "What it has")
+				addNodes(vgparent, "\x01What it has\x03")
 			}
-			vgn = addText(vgparent, "\n  ")
-			vgn = addElement(vgparent, "dl", "class\x00facts")
+			vgn = addNodes(vgparent, "\x01\n  \x03\x02dl\x00class\x00facts")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "\n    ")
+				addNodes(vgparent, "\x01\n    \x03")
 				for vgiterkeyt, f := range c.detail().Has {
-					var vgiterkey interface{} = vgiterkeyt
-					_ = vgiterkey
-					f := f
+					_ = vgiterkeyt
 					_ = f
-					vgn = addElement(vgparent, "div", "class\x00facts-row")
+					vgn = addNodes(vgparent, "\x02div\x00class\x00facts-row")
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = addElement(vgparent, "dt", "")
+						vgn = addNodes(vgparent, "\x02dt")
 						vgn.SetInnerHTML(f.Key)
-						vgn = addElement(vgparent, "dd", "class\x00code")
+						vgn = addNodes(vgparent, "\x02dd\x00class\x00code")
 						vgn.SetInnerHTML(f.Value)
 					}
 				}
-				vgn = addText(vgparent, "\n  ")
+				addNodes(vgparent, "\x01\n  \x03")
 			}
-			vgn = addText(vgparent, "\n  ")
-			vgn = addElement(vgparent, "h4", "")
+			vgn = addNodes(vgparent, "\x01\n  \x03\x02h4")
 			vgn.AddAttrInterface("hidden", len(c.detail().Missing) == 0)
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "What is missing")
+				addNodes(vgparent, "\x01What is missing\x03")
 			}
-			vgn = addText(vgparent, "\n  ")
-			vgn = addElement(vgparent, "p", "class\x00module-lines")
+			vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00module-lines")
 			vgn.SetInnerHTML(joinLines(c.detail().Missing))
-			vgn = addText(vgparent, "\n  ")
-			vgn = addElement(vgparent, "h4", "")
+			vgn = addNodes(vgparent, "\x01\n  \x03\x02h4")
 			vgn.AddAttrInterface("hidden", len(c.detail().Warnings) == 0)
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "Problems")
+				addNodes(vgparent, "\x01Problems\x03")
 			}
-			vgn = addText(vgparent, "\n  ")
-			vgn = addElement(vgparent, "p", "class\x00module-lines")
+			vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00module-lines")
 			vgn.SetInnerHTML(joinLines(c.detail().Warnings))
-			vgn = addText(vgparent, "\n  ")
-			vgn = addElement(vgparent, "h4", "")
+			vgn = addNodes(vgparent, "\x01\n  \x03\x02h4")
 			vgn.SetInnerHTML(vugu.HTML("The module"))
-			vgn = addText(vgparent, "\n  ")
-			vgn = addElement(vgparent, "dl", "class\x00facts")
+			vgn = addNodes(vgparent, "\x01\n  \x03\x02dl\x00class\x00facts")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "\n    ")
+				addNodes(vgparent, "\x01\n    \x03")
 				for vgiterkeyt, f := range c.detail().Facts {
-					var vgiterkey interface{} = vgiterkeyt
-					_ = vgiterkey
-					f := f
+					_ = vgiterkeyt
 					_ = f
-					vgn = addElement(vgparent, "div", "class\x00facts-row")
+					vgn = addNodes(vgparent, "\x02div\x00class\x00facts-row")
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = addElement(vgparent, "dt", "")
+						vgn = addNodes(vgparent, "\x02dt")
 						vgn.SetInnerHTML(f.Key)
-						vgn = addElement(vgparent, "dd", "")
+						vgn = addNodes(vgparent, "\x02dd")
 						vgn.AddAttrInterface("class", codeClass(f.Code))
 						vgn.SetInnerHTML(f.Value)
 					}
 				}
-				vgn = addText(vgparent, "\n  ")
+				addNodes(vgparent, "\x01\n  \x03")
 			}
-			vgn = addText(vgparent, "\n")
+			addNodes(vgparent, "\x01\n\x03")
 		}
-		vgn = addText(vgparent, "\n")
+		addNodes(vgparent, "\x01\n\x03")
 	}
 	return vgout
 }

@@ -1,38 +1,65 @@
 package app
 
 import (
+	"html"
 	"strings"
 
 	"github.com/vugu/vjson"
 	"github.com/vugu/vugu"
 )
 
-// What the components' code is made of. Vugu's generator writes a literal for each node; build/components makes these calls of them, since a
-// call is a third of the code of a literal, and there are a thousand.
+// What the components' code is made of. Vugu's generator writes a literal for each node; build/components makes texts of them, which are a small part
+// of the code of the literals.
 
-// addElement adds an element to a node, if that is not nil. attributes are names and values in turn, each but the last with a NUL behind it.
-func addElement(parent *vugu.VGNode, name, attributes string) *vugu.VGNode {
-	n := &vugu.VGNode{Type: vugu.ElementNode, Data: name}
-	if attributes != "" {
-		parts := strings.Split(attributes, "\x00")
-		n.Attr = make([]vugu.VGAttribute, 0, len(parts)/2+4)
-		for i := 0; i+1 < len(parts); i += 2 {
-			n.Attr = append(n.Attr, vugu.VGAttribute{Key: parts[i], Val: parts[i+1]})
+// addNodes adds nodes to a node, if that is not nil, and answers the last one that is not within another. Each begins with a mark, and ends with one:
+//
+//	\x01 TEXT
+//	\x02 NAME \x00 ATTRIBUTE \x00 VALUE … NODES     an element; \x05 in place of \x02 if it is one of SVG
+//	\x04 TEXT                                       what an element holds, in place of nodes
+//	\x03                                            the end of a text or an element; at the end of all it is left out
+func addNodes(parent *vugu.VGNode, nodes string) (last *vugu.VGNode) {
+	at, depth := parent, 0
+	for nodes != "" {
+		mark, end := nodes[0], 1
+		for end < len(nodes) && (nodes[end] == 0 || nodes[end] > 5) {
+			end++
 		}
+		what := nodes[1:end]
+		nodes = nodes[end:]
+		switch mark {
+		case 3:
+			at = at.Parent
+			depth--
+			continue
+		case 4:
+			content := html.EscapeString(what)
+			at.InnerHTML = &content
+			continue
+		}
+		n := &vugu.VGNode{Type: vugu.TextNode, Data: what}
+		if mark != 1 {
+			n.Type = vugu.ElementNode
+			n.Data, what, _ = strings.Cut(what, "\x00")
+			if mark == 5 {
+				n.Namespace = "svg"
+			}
+			for what != "" {
+				var key, value string
+				key, what, _ = strings.Cut(what, "\x00")
+				value, what, _ = strings.Cut(what, "\x00")
+				n.Attr = append(n.Attr, vugu.VGAttribute{Key: key, Val: value})
+			}
+		}
+		if at != nil {
+			at.AppendChild(n)
+		}
+		if depth == 0 {
+			last = n
+		}
+		at = n
+		depth++
 	}
-	return attach(parent, n)
-}
-
-// addText adds a text to a node.
-func addText(parent *vugu.VGNode, text string) *vugu.VGNode {
-	return attach(parent, &vugu.VGNode{Type: vugu.TextNode, Data: text})
-}
-
-func attach(parent, n *vugu.VGNode) *vugu.VGNode {
-	if parent != nil {
-		parent.AppendChild(n)
-	}
-	return n
+	return last
 }
 
 // setProperty sets a property of an element in JavaScript.

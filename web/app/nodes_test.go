@@ -1,24 +1,45 @@
 package app
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/vugu/vugu"
 )
 
-func TestAddElement(t *testing.T) {
-	root := addElement(nil, "div", "")
-	p := addElement(root, "p", "class\x00a b\x00hidden\x00\x00title\x00c")
-	addText(p, "d")
-	setProperty(p, "style", "e")
-	if root.Attr != nil || root.FirstChild != p || p.Parent != root || p.Data != "p" || p.Type != vugu.ElementNode || p.FirstChild.Data != "d" {
-		t.Errorf("%+v", p)
+func TestAddNodes(t *testing.T) {
+	root := addNodes(nil, "\x02div\x00class\x00a b")
+	last := addNodes(root, "\x01\n \x03\x02p\x00hidden\x00\x00title\x00c\x01d\x03\x02b\x04<e>\x03\x03\x05svg\x05path\x00d\x00M0\x03\x03\x02i\x00id\x00f")
+	setProperty(last, "style", "g")
+	var b strings.Builder
+	var write func(n *vugu.VGNode, depth int)
+	write = func(n *vugu.VGNode, depth int) {
+		fmt.Fprintf(&b, "%s%d %q %s %v", strings.Repeat(" ", depth), n.Type, n.Data, n.Namespace, n.Attr)
+		if n.InnerHTML != nil {
+			fmt.Fprintf(&b, " %s", *n.InnerHTML)
+		}
+		b.WriteString("\n")
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			if c.Parent != n {
+				t.Errorf("%q has another parent", c.Data)
+			}
+			write(c, depth+1)
+		}
 	}
-	if len(p.Attr) != 3 || p.Attr[0] != (vugu.VGAttribute{Key: "class", Val: "a b"}) || p.Attr[1] != (vugu.VGAttribute{Key: "hidden"}) ||
-		p.Attr[2] != (vugu.VGAttribute{Key: "title", Val: "c"}) {
-		t.Errorf("%+v", p.Attr)
+	write(root, 0)
+	if want := `3 "div"  [{ class a b}]
+ 1 "\n "  []
+ 3 "p"  [{ hidden } { title c}]
+  1 "d"  []
+  3 "b"  [] &lt;e&gt;
+ 3 "svg" svg []
+  3 "path" svg [{ d M0}]
+ 3 "i"  [{ id f}]
+`; b.String() != want {
+		t.Errorf("%s", b.String())
 	}
-	if string(p.Prop[0].JSONVal) != `"e"` {
-		t.Errorf("%s", p.Prop[0].JSONVal)
+	if last.Data != "i" || string(last.Prop[0].JSONVal) != `"g"` {
+		t.Errorf("%+v", last)
 	}
 }

@@ -11,54 +11,43 @@ import js "github.com/vugu/vugu/js"
 import "log"
 
 func (c *Notices) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
-
 	vgout = &vugu.BuildOut{}
-
-	var vgiterkey interface{}
-	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addElement(nil, "div", "class\x00notices")
-	vgout.Out = append(vgout.Out, vgn) // root for output
+	vgn = addNodes(nil, "\x02div\x00class\x00notices")
+	vgout.Out = append(vgout.Out, vgn)
 	vgn.AddAttrInterface("hidden", len(c.List) == 0)
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = addText(vgparent, "\n  ")
+		addNodes(vgparent, "\x01\n  \x03")
 		for vgiterkeyt, n := range c.List {
-			var vgiterkey interface{} = vgiterkeyt
-			_ = vgiterkey
-			n := n
+			_ = vgiterkeyt
 			_ = n
-			vgn = addElement(vgparent, "div", "role\x00group")
+			vgn = addNodes(vgparent, "\x02div\x00role\x00group")
 			vgn.AddAttrInterface("class", "notice "+n.Level)
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "\n    ")
-				vgn = addElement(vgparent, "span", "class\x00notice-mark\x00aria-hidden\x00true")
+				vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00notice-mark\x00aria-hidden\x00true")
 				vgn.SetInnerHTML(vugu.HTML(""))
-				vgn = addText(vgparent, "\n    ")
-				vgn = addElement(vgparent, "span", "class\x00notice-text")
+				vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00notice-text")
 				vgn.SetInnerHTML(n.Text)
-				vgn = addText(vgparent, "\n    ")
-				vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small")
+				vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small")
 				vgn.AddAttrInterface("data-act", n.Act)
 				vgn.AddAttrInterface("data-arg", n.Arg)
 				vgn.AddAttrInterface("hidden", n.Act == "")
 				vgn.SetInnerHTML(n.Do)
-				vgn = addText(vgparent, "\n    ")
-				vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button quiet small\x00aria-label\x00Close this message")
-				vgn.AddAttrInterface("data-act", "dismiss")
+				vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button quiet small\x00aria-label\x00Close this message\x00data-act\x00dismiss")
 				vgn.AddAttrInterface("data-arg", n.ID)
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addText(vgparent, "Close")
+					addNodes(vgparent, "\x01Close\x03")
 				}
-				vgn = addText(vgparent, "\n  ")
+				addNodes(vgparent, "\x01\n  \x03")
 			}
 		}
-		vgn = addText(vgparent, "\n")
+		addNodes(vgparent, "\x01\n\x03")
 	}
 	return vgout
 }

@@ -15,40 +15,40 @@ type Page struct {
 	State   State
 	Summary *view.Summary // of the selected dump; nil if none is shown
 
-	Around  *Around
-	Address *Address
-	Screen  *Screen
-	Dumps   *Dumps
-	Reading *Reading
-	Work    *Work
-	Notices *Notices
-	Menus   *Menus
-	Layout  *Layout
+	Around  Around
+	Address Address
+	Screen  Screen
+	Dumps   Dumps
+	Reading Reading
+	Work    Work
+	Notices Notices
+	Menus   Menus
+	Layout  Layout
 
-	Search  *Search
-	Verdict *Verdict
-	Threads *Threads
-	Stack   *Stack
-	Frame   *FrameZone
-	Panel   *Panel
+	Search  Search
+	Verdict Verdict
+	Threads Threads
+	Stack   Stack
+	Frame   FrameZone
+	Panel   Panel
 	actions []action
 }
 
 // NewPage makes a page that shows the start.
 func NewPage(h Host, e Engine, hash string) *Page {
 	p := &Page{Host: h, Engine: e, State: ParseState(hash)}
-	p.Around, p.Address, p.Dumps, p.Reading, p.Menus = &Around{page: p}, &Address{page: p}, &Dumps{page: p}, &Reading{page: p}, &Menus{page: p}
-	p.Notices, p.Layout, p.Work = &Notices{page: p}, &Layout{page: p}, newWork(p)
-	p.Screen = &Screen{page: p, Fresh: &Fresh{page: p, ids: map[string]bool{}}, dirty: map[Zone]bool{}, editions: map[Zone]protocol.Edition{}}
-	p.Verdict, p.Search, p.Frame = &Verdict{page: p}, &Search{page: p}, &FrameZone{page: p}
-	p.Screen.add(p.Verdict)
-	p.Threads = newThreads(p)
-	p.Stack = newStack(p)
-	p.Screen.add(p.Frame)
-	p.Panel = newPanel(p)
-	p.actions = append(actionTable(), p.Panel.actions()...)
-	p.Screen.add(p.Search)
-	p.Screen.add(p.Panel)
+	p.Around.page, p.Address.page, p.Dumps.page, p.Reading.page, p.Menus.page, p.Notices.page, p.Layout.page = p, p, p, p, p, p, p
+	p.Search.page, p.Verdict.page, p.Frame.page = p, p, p
+	p.Work.init(p)
+	p.Screen.init(p)
+	p.Screen.add(&p.Verdict)
+	p.Threads.init(p)
+	p.Stack.init(p)
+	p.Screen.add(&p.Frame)
+	p.Panel.init(p)
+	p.Screen.add(&p.Search)
+	p.Screen.add(&p.Panel)
+	p.actions = append(actionTable, p.Panel.actions()...)
 	if p.State.Theme == "" {
 		p.State.Theme = h.Load("theme")
 	}

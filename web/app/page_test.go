@@ -501,7 +501,7 @@ func TestLaterSymbolsAreMarked(t *testing.T) {
 		say(p, &protocol.Looked{Edition: protocol.Edition{Revision: 1}})
 	}
 	answer := func(revision int, change func(s *view.StackPage)) {
-		p.Screen.ask(p.Stack)
+		p.Screen.ask(&p.Stack)
 		r := screen()
 		r.Revision = revision
 		change(r.Stack)

@@ -95,8 +95,8 @@ type Panel struct {
 	Sources *Sources
 }
 
-func newPanel(p *Page) *Panel {
-	z := &Panel{page: p}
+func (z *Panel) init(p *Page) {
+	z.page = p
 	for _, row := range Tabs {
 		t := row.make(pane{p, row.ID})
 		z.tabs = append(z.tabs, t)
@@ -113,7 +113,6 @@ func newPanel(p *Page) *Panel {
 			z.add(t.beside())
 		}
 	}
-	return z
 }
 
 // add takes a zone with its list, if there are any.

@@ -11,39 +11,29 @@ import js "github.com/vugu/vugu/js"
 import "log"
 
 func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
-
 	vgout = &vugu.BuildOut{}
-
-	var vgiterkey interface{}
-	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addElement(nil, "section", "aria-label\x00Details of the dump")
-	vgout.Out = append(vgout.Out, vgn) // root for output
+	vgn = addNodes(nil, "\x02section\x00aria-label\x00Details of the dump")
+	vgout.Out = append(vgout.Out, vgn)
 	vgn.AddAttrInterface("class", c.class())
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "div", "class\x00panel-head")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00panel-head")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "div", "class\x00tabs panel-tabs\x00role\x00tablist\x00aria-label\x00Details")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00tabs panel-tabs\x00role\x00tablist\x00aria-label\x00Details")
 			{
 				vgparent := vgn
 				_ = vgparent
 				for i, t := range Tabs {
-					var vgiterkey interface{} = i
-					_ = vgiterkey
-					i := i
 					_ = i
-					t := t
+					_ = i
 					_ = t
-					vgn = addElement(vgparent, "button", "type\x00button\x00role\x00tab\x00class\x00tab\x00aria-controls\x00panel-body")
+					vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00role\x00tab\x00class\x00tab\x00aria-controls\x00panel-body\x00data-act\x00tab")
 					vgn.AddAttrInterface("aria-keyshortcuts", tabKey(i))
 					vgn.AddAttrInterface("aria-selected", boolWord(c.page.State.Tab == t.ID && !c.page.State.Closed))
-					vgn.AddAttrInterface("data-act", "tab")
 					vgn.AddAttrInterface("data-arg", t.ID)
 					vgn.AddAttrInterface("disabled", c.disabled(t.ID))
 					vgn.AddAttrInterface("id", "tab-"+t.ID)
@@ -51,45 +41,39 @@ func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = addElement(vgparent, "span", "class\x00tab-title")
+						vgn = addNodes(vgparent, "\x02span\x00class\x00tab-title")
 						vgn.SetInnerHTML(t.Title)
 						if c.count(t.ID) != "" {
-							vgn = addElement(vgparent, "span", "")
+							vgn = addNodes(vgparent, "\x02span")
 							vgn.AddAttrInterface("class", c.countClass(t.ID))
 							vgn.SetInnerHTML(c.count(t.ID))
 						}
 					}
 				}
 			}
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button quiet small push\x00aria-controls\x00panel-body")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button quiet small push\x00aria-controls\x00panel-body\x00data-act\x00tab")
 			vgn.AddAttrInterface("aria-expanded", boolWord(!c.page.State.Closed))
-			vgn.AddAttrInterface("data-act", "tab")
 			vgn.AddAttrInterface("data-arg", c.page.State.Tab)
 			vgn.SetInnerHTML(c.foldText())
-			vgn = addText(vgparent, "\n  ")
+			addNodes(vgparent, "\x01\n  \x03")
 		}
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "div", "id\x00panel-body\x00class\x00panel-body\x00role\x00tabpanel")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00id\x00panel-body\x00class\x00panel-body\x00role\x00tabpanel")
 		vgn.AddAttrInterface("aria-labelledby", "tab-"+c.page.State.Tab)
 		vgn.AddAttrInterface("hidden", c.page.State.Closed)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "\n    ")
+			addNodes(vgparent, "\x01\n    \x03")
 			for i, t := range Tabs {
-				var vgiterkey interface{} = i
-				_ = vgiterkey
-				i := i
 				_ = i
-				t := t
+				_ = i
 				_ = t
-				vgn = addElement(vgparent, "div", "class\x00panel-slot")
+				vgn = addNodes(vgparent, "\x02div\x00class\x00panel-slot")
 				vgn.AddAttrInterface("hidden", !c.shows(t.ID))
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addText(vgparent, "\n      ")
+					addNodes(vgparent, "\x01\n      \x03")
 					if c.shows(t.ID) {
 						{
 							var vgcomp vugu.Builder = c.tabs[i]
@@ -101,12 +85,12 @@ func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							}
 						}
 					}
-					vgn = addText(vgparent, "\n    ")
+					addNodes(vgparent, "\x01\n    \x03")
 				}
 			}
-			vgn = addText(vgparent, "\n  ")
+			addNodes(vgparent, "\x01\n  \x03")
 		}
-		vgn = addText(vgparent, "\n")
+		addNodes(vgparent, "\x01\n\x03")
 	}
 	return vgout
 }

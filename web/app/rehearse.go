@@ -26,7 +26,7 @@ const rounds = 40
 func NewRehearsal() *Rehearsal {
 	p := NewPage(silence{}, silence{}, "")
 	r := &Rehearsal{page: p}
-	r.parts = []vugu.Builder{p.Verdict, p.Threads, p.Stack, p.Frame, p.Panel, &Root{Page: p}}
+	r.parts = []vugu.Builder{&p.Verdict, &p.Threads, &p.Stack, &p.Frame, &p.Panel, &Root{Page: p}}
 	return r
 }
 

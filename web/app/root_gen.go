@@ -16,53 +16,47 @@ type Root struct {
 }
 
 func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
-
 	vgout = &vugu.BuildOut{}
-
 	var vgiterkey interface{}
 	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addElement(nil, "div", "")
-	vgout.Out = append(vgout.Out, vgn) // root for output
+	vgn = addNodes(nil, "\x02div")
+	vgout.Out = append(vgout.Out, vgn)
 	vgn.AddAttrInterface("class", c.Page.Layout.rootClass())
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = addText(vgparent, "\n  ")
+		addNodes(vgparent, "\x01\n  \x03")
 		{
 			vgcompKey := vugu.MakeCompKey(0xACFD281C06F22EC9^vgin.CurrentPositionHash(), vgiterkey)
-			// ask BuildEnv for prior instance of this specific component
 			vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Header)
 			if vgcomp == nil {
-				// create new one if needed
 				vgcomp = new(Header)
 				vgin.BuildEnv.WireComponent(vgcomp)
 			}
-			vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
+			vgin.BuildEnv.UseComponent(vgcompKey, vgcomp)
 			vgcomp.Page = c.Page
 			vgout.Components = append(vgout.Components, vgcomp)
 			vgn = &vugu.VGNode{Component: vgcomp}
 			vgparent.AppendChild(vgn)
 		}
-		vgn = addText(vgparent, "\n  ")
+		addNodes(vgparent, "\x01\n  \x03")
 		{
 			vgcompKey := vugu.MakeCompKey(0xA66B8E7B922DDE4D^vgin.CurrentPositionHash(), vgiterkey)
-			// ask BuildEnv for prior instance of this specific component
 			vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*JobBar)
 			if vgcomp == nil {
-				// create new one if needed
 				vgcomp = new(JobBar)
 				vgin.BuildEnv.WireComponent(vgcomp)
 			}
-			vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
+			vgin.BuildEnv.UseComponent(vgcompKey, vgcomp)
 			vgcomp.Page = c.Page
 			vgout.Components = append(vgout.Components, vgcomp)
 			vgn = &vugu.VGNode{Component: vgcomp}
 			vgparent.AppendChild(vgn)
 		}
-		vgn = addText(vgparent, "\n  ")
+		addNodes(vgparent, "\x01\n  \x03")
 		{
-			var vgcomp vugu.Builder = c.Page.Notices
+			var vgcomp vugu.Builder = &c.Page.Notices
 			if vgcomp != nil {
 				vgin.BuildEnv.WireComponent(vgcomp)
 				vgout.Components = append(vgout.Components, vgcomp)
@@ -70,55 +64,50 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgparent.AppendChild(vgn)
 			}
 		}
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "main", "")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02main")
 		vgn.AddAttrInterface("class", c.Page.Layout.mainClass())
 		vgn.AddAttrInterface("inert", c.Page.Menus.Help)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "div", "class\x00slot")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00slot")
 			vgn.AddAttrInterface("hidden", !c.Page.Empty())
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "\n      ")
+				addNodes(vgparent, "\x01\n      \x03")
 				if c.Page.Empty() {
 					{
 						vgcompKey := vugu.MakeCompKey(0xB32D3ADA63F896D0^vgin.CurrentPositionHash(), vgiterkey)
-						// ask BuildEnv for prior instance of this specific component
 						vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Start)
 						if vgcomp == nil {
-							// create new one if needed
 							vgcomp = new(Start)
 							vgin.BuildEnv.WireComponent(vgcomp)
 						}
-						vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
+						vgin.BuildEnv.UseComponent(vgcompKey, vgcomp)
 						vgcomp.Page = c.Page
 						vgout.Components = append(vgout.Components, vgcomp)
 						vgn = &vugu.VGNode{Component: vgcomp}
 						vgparent.AppendChild(vgn)
 					}
 				}
-				vgn = addText(vgparent, "\n    ")
+				addNodes(vgparent, "\x01\n    \x03")
 			}
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "div", "class\x00crash")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00crash")
 			vgn.AddAttrInterface("hidden", c.Page.Empty())
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "\n      ")
+				addNodes(vgparent, "\x01\n      \x03")
 				if !c.Page.Empty() {
-					vgn = addElement(vgparent, "div", "class\x00crash-in")
+					vgn = addNodes(vgparent, "\x02div\x00class\x00crash-in")
 					setProperty(vgn, "style", c.Page.Layout.style())
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = addText(vgparent, "\n        ")
+						addNodes(vgparent, "\x01\n        \x03")
 						{
-							var vgcomp vugu.Builder = c.Page.Verdict
+							var vgcomp vugu.Builder = &c.Page.Verdict
 							if vgcomp != nil {
 								vgin.BuildEnv.WireComponent(vgcomp)
 								vgout.Components = append(vgout.Components, vgcomp)
@@ -126,15 +115,14 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 								vgparent.AppendChild(vgn)
 							}
 						}
-						vgn = addText(vgparent, "\n        ")
-						vgn = addElement(vgparent, "div", "class\x00zones")
+						vgn = addNodes(vgparent, "\x01\n        \x03\x02div\x00class\x00zones")
 						vgn.AddAttrInterface("data-side", c.Page.State.Side)
 						{
 							vgparent := vgn
 							_ = vgparent
-							vgn = addText(vgparent, "\n          ")
+							addNodes(vgparent, "\x01\n          \x03")
 							{
-								var vgcomp vugu.Builder = c.Page.Threads
+								var vgcomp vugu.Builder = &c.Page.Threads
 								if vgcomp != nil {
 									vgin.BuildEnv.WireComponent(vgcomp)
 									vgout.Components = append(vgout.Components, vgcomp)
@@ -142,26 +130,24 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 									vgparent.AppendChild(vgn)
 								}
 							}
-							vgn = addText(vgparent, "\n          ")
+							addNodes(vgparent, "\x01\n          \x03")
 							{
 								vgcompKey := vugu.MakeCompKey(0x2D193B7B45C86B7A^vgin.CurrentPositionHash(), vgiterkey)
-								// ask BuildEnv for prior instance of this specific component
 								vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Splitter)
 								if vgcomp == nil {
-									// create new one if needed
 									vgcomp = new(Splitter)
 									vgin.BuildEnv.WireComponent(vgcomp)
 								}
-								vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
+								vgin.BuildEnv.UseComponent(vgcompKey, vgcomp)
 								vgcomp.Page = c.Page
 								vgcomp.Name = "threads"
 								vgout.Components = append(vgout.Components, vgcomp)
 								vgn = &vugu.VGNode{Component: vgcomp}
 								vgparent.AppendChild(vgn)
 							}
-							vgn = addText(vgparent, "\n          ")
+							addNodes(vgparent, "\x01\n          \x03")
 							{
-								var vgcomp vugu.Builder = c.Page.Stack
+								var vgcomp vugu.Builder = &c.Page.Stack
 								if vgcomp != nil {
 									vgin.BuildEnv.WireComponent(vgcomp)
 									vgout.Components = append(vgout.Components, vgcomp)
@@ -169,26 +155,24 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 									vgparent.AppendChild(vgn)
 								}
 							}
-							vgn = addText(vgparent, "\n          ")
+							addNodes(vgparent, "\x01\n          \x03")
 							{
 								vgcompKey := vugu.MakeCompKey(0x460BAF46D25B61D4^vgin.CurrentPositionHash(), vgiterkey)
-								// ask BuildEnv for prior instance of this specific component
 								vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Splitter)
 								if vgcomp == nil {
-									// create new one if needed
 									vgcomp = new(Splitter)
 									vgin.BuildEnv.WireComponent(vgcomp)
 								}
-								vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
+								vgin.BuildEnv.UseComponent(vgcompKey, vgcomp)
 								vgcomp.Page = c.Page
 								vgcomp.Name = "frame"
 								vgout.Components = append(vgout.Components, vgcomp)
 								vgn = &vugu.VGNode{Component: vgcomp}
 								vgparent.AppendChild(vgn)
 							}
-							vgn = addText(vgparent, "\n          ")
+							addNodes(vgparent, "\x01\n          \x03")
 							{
-								var vgcomp vugu.Builder = c.Page.Frame
+								var vgcomp vugu.Builder = &c.Page.Frame
 								if vgcomp != nil {
 									vgin.BuildEnv.WireComponent(vgcomp)
 									vgout.Components = append(vgout.Components, vgcomp)
@@ -196,28 +180,26 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 									vgparent.AppendChild(vgn)
 								}
 							}
-							vgn = addText(vgparent, "\n        ")
+							addNodes(vgparent, "\x01\n        \x03")
 						}
-						vgn = addText(vgparent, "\n        ")
+						addNodes(vgparent, "\x01\n        \x03")
 						{
 							vgcompKey := vugu.MakeCompKey(0xDF953516BF529014^vgin.CurrentPositionHash(), vgiterkey)
-							// ask BuildEnv for prior instance of this specific component
 							vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Splitter)
 							if vgcomp == nil {
-								// create new one if needed
 								vgcomp = new(Splitter)
 								vgin.BuildEnv.WireComponent(vgcomp)
 							}
-							vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
+							vgin.BuildEnv.UseComponent(vgcompKey, vgcomp)
 							vgcomp.Page = c.Page
 							vgcomp.Name = "panel"
 							vgout.Components = append(vgout.Components, vgcomp)
 							vgn = &vugu.VGNode{Component: vgcomp}
 							vgparent.AppendChild(vgn)
 						}
-						vgn = addText(vgparent, "\n        ")
+						addNodes(vgparent, "\x01\n        \x03")
 						{
-							var vgcomp vugu.Builder = c.Page.Panel
+							var vgcomp vugu.Builder = &c.Page.Panel
 							if vgcomp != nil {
 								vgin.BuildEnv.WireComponent(vgcomp)
 								vgout.Components = append(vgout.Components, vgcomp)
@@ -225,78 +207,70 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 								vgparent.AppendChild(vgn)
 							}
 						}
-						vgn = addText(vgparent, "\n      ")
+						addNodes(vgparent, "\x01\n      \x03")
 					}
 				}
-				vgn = addText(vgparent, "\n    ")
+				addNodes(vgparent, "\x01\n    \x03")
 			}
-			vgn = addText(vgparent, "\n  ")
+			addNodes(vgparent, "\x01\n  \x03")
 		}
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "div", "class\x00menu context\x00id\x00menu-row\x00role\x00menu\x00tabindex\x00-1\x00aria-label\x00This frame")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00menu context\x00id\x00menu-row\x00role\x00menu\x00tabindex\x00-1\x00aria-label\x00This frame")
 		vgn.AddAttrInterface("hidden", c.Page.Menus.Open != contextMenu)
 		setProperty(vgn, "style", c.Page.Menus.style())
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "\n    ")
+			addNodes(vgparent, "\x01\n    \x03")
 			for vgiterkeyt, m := range c.Page.Menus.items() {
-				var vgiterkey interface{} = vgiterkeyt
-				_ = vgiterkey
-				m := m
+				_ = vgiterkeyt
 				_ = m
-				vgn = addElement(vgparent, "button", "type\x00button\x00role\x00menuitem\x00class\x00menu-item")
+				vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00role\x00menuitem\x00class\x00menu-item")
 				vgn.AddAttrInterface("data-act", m.Act)
 				vgn.AddAttrInterface("data-arg", m.Arg)
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addElement(vgparent, "span", "")
+					vgn = addNodes(vgparent, "\x02span")
 					vgn.SetInnerHTML(m.Text)
-					vgn = addElement(vgparent, "kbd", "")
+					vgn = addNodes(vgparent, "\x02kbd")
 					vgn.AddAttrInterface("hidden", m.Key == "")
 					vgn.SetInnerHTML(m.Key)
 				}
 			}
-			vgn = addText(vgparent, "\n  ")
+			addNodes(vgparent, "\x01\n  \x03")
 		}
-		vgn = addText(vgparent, "\n  ")
+		addNodes(vgparent, "\x01\n  \x03")
 		{
 			vgcompKey := vugu.MakeCompKey(0x237208961C209628^vgin.CurrentPositionHash(), vgiterkey)
-			// ask BuildEnv for prior instance of this specific component
 			vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Help)
 			if vgcomp == nil {
-				// create new one if needed
 				vgcomp = new(Help)
 				vgin.BuildEnv.WireComponent(vgcomp)
 			}
-			vgin.BuildEnv.UseComponent(vgcompKey, vgcomp) // ensure we can use this in the cache next time around
+			vgin.BuildEnv.UseComponent(vgcompKey, vgcomp)
 			vgcomp.Page = c.Page
 			vgout.Components = append(vgout.Components, vgcomp)
 			vgn = &vugu.VGNode{Component: vgcomp}
 			vgparent.AppendChild(vgn)
 		}
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "div", "class\x00toast\x00aria-hidden\x00true")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00toast\x00aria-hidden\x00true")
 		vgn.AddAttrInterface("hidden", c.Page.Notices.Toast == "")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addElement(vgparent, "span", "")
+			vgn = addNodes(vgparent, "\x02span")
 			vgn.SetInnerHTML(c.Page.Notices.Toast)
 		}
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "div", "class\x00dropveil\x00aria-hidden\x00true")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00dropveil\x00aria-hidden\x00true")
 		vgn.AddAttrInterface("hidden", !c.Page.Layout.Dragging)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "p", "class\x00dropveil-text")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02p\x00class\x00dropveil-text")
 			vgn.SetInnerHTML(c.Page.Layout.dropText())
-			vgn = addText(vgparent, "\n  ")
+			addNodes(vgparent, "\x01\n  \x03")
 		}
-		vgn = addText(vgparent, "\n")
+		addNodes(vgparent, "\x01\n\x03")
 	}
 	return vgout
 }

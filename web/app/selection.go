@@ -29,14 +29,14 @@ func (p *Page) selectThread(n int) {
 	p.Host.Reveal("stack", 0)
 	p.Address.write()
 	p.Panel.threadSelected()
-	p.Screen.ask(p.Threads, p.Stack, p.Frame)
+	p.Screen.ask(&p.Threads, &p.Stack, &p.Frame)
 }
 
 func (p *Page) selectFrame(frame, inline int) {
 	p.Screen.top = false
 	p.State.Frame, p.State.Inline = frame, inline
 	p.Address.write()
-	p.Screen.ask(p.Stack, p.Frame)
+	p.Screen.ask(&p.Stack, &p.Frame)
 }
 
 // setPolicy has the stacks unwound by another policy.

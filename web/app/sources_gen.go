@@ -11,143 +11,103 @@ import js "github.com/vugu/vugu/js"
 import "log"
 
 func (c *Sources) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
-
 	vgout = &vugu.BuildOut{}
-
-	var vgiterkey interface{}
-	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addElement(nil, "div", "class\x00panel-side sources\x00tabindex\x000\x00role\x00region\x00aria-label\x00Symbol sources")
-	vgout.Out = append(vgout.Out, vgn) // root for output
+	vgn = addNodes(nil, "\x02div\x00class\x00panel-side sources\x00tabindex\x000\x00role\x00region\x00aria-label\x00Symbol sources")
+	vgout.Out = append(vgout.Out, vgn)
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "h3", "")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02h3")
 		vgn.SetInnerHTML(vugu.HTML("Ask a symbol source"))
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "div", "class\x00source-bases")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00source-bases")
 		vgn.AddAttrInterface("hidden", len(c.bases()) == 0)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "\n    ")
+			addNodes(vgparent, "\x01\n    \x03")
 			for vgiterkeyt, b := range c.bases() {
-				var vgiterkey interface{} = vgiterkeyt
-				_ = vgiterkey
-				b := b
+				_ = vgiterkeyt
 				_ = b
-				vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small")
+				vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00base")
 				vgn.AddAttrInterface("aria-pressed", boolWord(b == c.Typed))
-				vgn.AddAttrInterface("data-act", "base")
 				vgn.AddAttrInterface("data-arg", b)
 				vgn.SetInnerHTML(b)
 			}
-			vgn = addText(vgparent, "\n  ")
+			addNodes(vgparent, "\x01\n  \x03")
 		}
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "div", "class\x00source-fields")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00source-fields")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "input", "type\x00url\x00id\x00symbols-base\x00class\x00field small\x00placeholder\x00https://symbols.example/path\x00aria-label\x00Address of the source\x00autocomplete\x00off\x00spellcheck\x00false")
-			vgn.AddAttrInterface("data-input", "symbols-base")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02input\x00type\x00url\x00id\x00symbols-base\x00class\x00field small\x00placeholder\x00https://symbols.example/path\x00aria-label\x00Address of the source\x00autocomplete\x00off\x00spellcheck\x00false\x00data-input\x00symbols-base")
 			setProperty(vgn, "value", c.Typed)
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "input", "type\x00password\x00id\x00symbols-token\x00class\x00field small\x00placeholder\x00Token, if it wants one\x00aria-label\x00Token\x00title\x00Sent to this source only, and kept in memory only\x00autocomplete\x00off\x00spellcheck\x00false")
-			vgn.AddAttrInterface("data-input", "symbols-token")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02input\x00type\x00password\x00id\x00symbols-token\x00class\x00field small\x00placeholder\x00Token, if it wants one\x00aria-label\x00Token\x00title\x00Sent to this source only, and kept in memory only\x00autocomplete\x00off\x00spellcheck\x00false\x00data-input\x00symbols-token")
 			setProperty(vgn, "value", c.Token)
-			vgn = addText(vgparent, "\n  ")
+			addNodes(vgparent, "\x01\n  \x03")
 		}
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "p", "class\x00source-problem\x00role\x00alert")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00source-problem\x00role\x00alert")
 		vgn.AddAttrInterface("hidden", c.problem() == "")
 		vgn.SetInnerHTML(c.problem())
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "p", "")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02p")
 		vgn.AddAttrInterface("hidden", c.problem() != "")
 		vgn.SetInnerHTML(c.leadText())
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "p", "class\x00module-lines code source-addresses")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00module-lines code source-addresses")
 		vgn.AddAttrInterface("hidden", c.addresses() == "")
 		vgn.SetInnerHTML(c.addresses())
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "div", "class\x00source-acts")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00source-acts")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small primary")
-			vgn.AddAttrInterface("data-act", "ask")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small primary\x00data-act\x00ask")
 			vgn.AddAttrInterface("disabled", c.addresses() == "")
 			vgn.SetInnerHTML(c.askText())
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small\x00role\x00switch\x00title\x00The address, or the folder, is chosen at the next visit already. Nothing is asked before you say so then, too.")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small\x00role\x00switch\x00title\x00The address, or the folder, is chosen at the next visit already. Nothing is asked before you say so then, too.\x00data-act\x00remember")
 			vgn.AddAttrInterface("aria-checked", boolWord(c.Remember))
-			vgn.AddAttrInterface("data-act", "remember")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "Remember it")
+				addNodes(vgparent, "\x01Remember it\x03")
 			}
-			vgn = addText(vgparent, "\n  ")
+			addNodes(vgparent, "\x01\n  \x03")
 		}
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "h4", "")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02h4")
 		vgn.SetInnerHTML(vugu.HTML("A folder on this machine"))
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "div", "class\x00source-acts")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00source-acts")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small")
-			vgn.AddAttrInterface("data-act", "store")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00store")
 			vgn.AddAttrInterface("hidden", c.Folder == "")
 			vgn.SetInnerHTML(c.storeText())
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small")
-			vgn.AddAttrInterface("data-act", "pick-store")
-			{
-				vgparent := vgn
-				_ = vgparent
-				vgn = addText(vgparent, "Choose a folder…")
-			}
-			vgn = addText(vgparent, "\n  ")
+			addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00pick-store\x01Choose a folder…\x03\x03\x01\n  \x03")
 		}
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "h4", "")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02h4")
 		vgn.AddAttrInterface("hidden", len(c.page.Work.Downloads.Asked) == 0)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "What was asked")
+			addNodes(vgparent, "\x01What was asked\x03")
 		}
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "p", "class\x00module-lines code source-asked")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00module-lines code source-asked")
 		vgn.AddAttrInterface("hidden", len(c.page.Work.Downloads.Asked) == 0)
 		vgn.SetInnerHTML(c.askedText())
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "div", "class\x00source-acts")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00source-acts")
 		vgn.AddAttrInterface("hidden", len(c.page.Work.Downloads.inParts()) == 0)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "\n    ")
+			addNodes(vgparent, "\x01\n    \x03")
 			for vgiterkeyt, a := range c.page.Work.Downloads.inParts() {
-				var vgiterkey interface{} = vgiterkeyt
-				_ = vgiterkey
-				a := a
+				_ = vgiterkeyt
 				_ = a
-				vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small")
-				vgn.AddAttrInterface("data-act", "read-all")
+				vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00read-all")
 				vgn.AddAttrInterface("data-arg", a.URL)
 				vgn.SetInnerHTML(readAllText(a))
 			}
-			vgn = addText(vgparent, "\n  ")
+			addNodes(vgparent, "\x01\n  \x03")
 		}
-		vgn = addText(vgparent, "\n")
+		addNodes(vgparent, "\x01\n\x03")
 	}
 	return vgout
 }

@@ -17,14 +17,10 @@ type Splitter struct {
 }
 
 func (c *Splitter) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
-
 	vgout = &vugu.BuildOut{}
-
-	var vgiterkey interface{}
-	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addElement(nil, "div", "role\x00separator\x00tabindex\x000")
-	vgout.Out = append(vgout.Out, vgn) // root for output
+	vgn = addNodes(nil, "\x02div\x00role\x00separator\x00tabindex\x000")
+	vgout.Out = append(vgout.Out, vgn)
 	vgn.AddAttrInterface("aria-label", c.label())
 	vgn.AddAttrInterface("aria-orientation", c.orientation())
 	vgn.AddAttrInterface("aria-valuemax", c.most())

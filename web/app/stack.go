@@ -17,11 +17,10 @@ type Stack struct {
 	list List
 }
 
-func newStack(p *Page) *Stack {
-	z := &Stack{page: p, goTo: -1}
+func (z *Stack) init(p *Page) {
+	z.page, z.goTo = p, -1
 	z.list = List{id: "stack", visible: protocol.Span{Count: 16}, more: overscan, here: func() (view.Page, int) { return z.Page, len(z.Rows) }}
 	p.Screen.add(z, &z.list)
-	return z
 }
 
 // Want implements Zone.
@@ -58,7 +57,7 @@ func (z *Stack) Apply(r *protocol.Looked) {
 	}
 	if state.Frame > 0 && state.Frame >= s.Frames {
 		state.Frame, state.Inline = 0, -1
-		z.page.Screen.ask(z.page.Frame, z)
+		z.page.Screen.ask(&z.page.Frame, z)
 	}
 }
 
@@ -72,7 +71,7 @@ func (z *Stack) toggleInlines() {
 		s.Inline = -1
 	}
 	z.page.Address.write()
-	z.page.Screen.ask(z, z.page.Frame)
+	z.page.Screen.ask(z, &z.page.Frame)
 }
 
 // hideHints takes what would lead the stack further out of its last row while files are read: what is missing is known when all are.

@@ -11,97 +11,60 @@ import js "github.com/vugu/vugu/js"
 import "log"
 
 func (c *Stack) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
-
 	vgout = &vugu.BuildOut{}
-
-	var vgiterkey interface{}
-	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addElement(nil, "section", "class\x00zone stack\x00aria-label\x00Stack")
-	vgout.Out = append(vgout.Out, vgn) // root for output
+	vgn = addNodes(nil, "\x02section\x00class\x00zone stack\x00aria-label\x00Stack")
+	vgout.Out = append(vgout.Out, vgn)
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "div", "class\x00zone-head")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00zone-head")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "h2", "class\x00zone-title")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02h2\x00class\x00zone-title")
 			vgn.SetInnerHTML(c.title())
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "span", "class\x00zone-count")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00zone-count")
 			vgn.SetInnerHTML(c.count())
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small warn\x00data-arg\x00best")
-			vgn.AddAttrInterface("data-act", "policy")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small warn\x00data-arg\x00best\x00data-act\x00policy")
 			vgn.AddAttrInterface("hidden", c.page.State.Policy == "")
 			vgn.SetInnerHTML(c.policyText())
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button quiet small push\x00title\x00Show calls that were inlined (i)")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button quiet small push\x00title\x00Show calls that were inlined (i)\x00data-act\x00inlines")
 			vgn.AddAttrInterface("aria-pressed", boolWord(!c.page.State.HideInlines))
-			vgn.AddAttrInterface("data-act", "inlines")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "Inlined calls")
+				addNodes(vgparent, "\x01Inlined calls\x03")
 			}
-			vgn = addText(vgparent, "\n  ")
+			addNodes(vgparent, "\x01\n  \x03")
 		}
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "div", "class\x00stack-grid")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00stack-grid")
 		setProperty(vgn, "style", c.columns())
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "div", "id\x00stack-head\x00class\x00row head\x00role\x00row\x00aria-rowindex\x001")
-			{
-				vgparent := vgn
-				_ = vgparent
-				vgn = addText(vgparent, "\n      ")
-				vgn = addElement(vgparent, "span", "class\x00cell num\x00role\x00columnheader")
-				vgn.SetInnerHTML("#")
-				vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00columnheader")
-				vgn.SetInnerHTML("Function")
-				vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00columnheader")
-				vgn.SetInnerHTML("Source")
-				vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00columnheader")
-				vgn.SetInnerHTML("Trust")
-				vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00columnheader")
-				vgn.SetInnerHTML("Module or address")
-				vgn = addText(vgparent, "\n    ")
-			}
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "div", "id\x00stack\x00class\x00list\x00role\x00grid\x00tabindex\x000\x00aria-label\x00Stack frames\x00aria-owns\x00stack-head")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00id\x00stack-head\x00class\x00row head\x00role\x00row\x00aria-rowindex\x001\x01\n      \x03\x02span\x00class\x00cell num\x00role\x00columnheader\x04#\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Function\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Source\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Trust\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Module or address\x03\x01\n    \x03\x03\x01\n    \x03\x02div\x00id\x00stack\x00class\x00list\x00role\x00grid\x00tabindex\x000\x00aria-label\x00Stack frames\x00aria-owns\x00stack-head\x00data-list\x00stack")
 			vgn.AddAttrInterface("aria-activedescendant", c.active())
 			vgn.AddAttrInterface("aria-rowcount", c.Total+1)
-			vgn.AddAttrInterface("data-list", "stack")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "\n      ")
-				vgn = addElement(vgparent, "div", "class\x00list-all\x00role\x00presentation")
+				vgn = addNodes(vgparent, "\x01\n      \x03\x02div\x00class\x00list-all\x00role\x00presentation")
 				setProperty(vgn, "style", height(c.Total, 26))
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addText(vgparent, "\n        ")
-					vgn = addElement(vgparent, "div", "class\x00list-window\x00role\x00presentation")
+					vgn = addNodes(vgparent, "\x01\n        \x03\x02div\x00class\x00list-window\x00role\x00presentation")
 					setProperty(vgn, "style", offset(c.From, 26))
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = addText(vgparent, "\n          ")
+						addNodes(vgparent, "\x01\n          \x03")
 						for i, r := range c.Rows {
-							var vgiterkey interface{} = i
-							_ = vgiterkey
-							i := i
 							_ = i
-							r := r
+							_ = i
 							_ = r
-							vgn = addElement(vgparent, "div", "role\x00row")
+							vgn = addNodes(vgparent, "\x02div\x00role\x00row")
 							vgn.AddAttrInterface("aria-rowindex", c.From+i+2)
 							vgn.AddAttrInterface("aria-selected", boolWord(c.isSelected(r)))
 							vgn.AddAttrInterface("class", c.class(r))
@@ -111,43 +74,40 @@ func (c *Stack) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = addText(vgparent, "\n            ")
-								vgn = addElement(vgparent, "span", "class\x00cell num\x00role\x00gridcell")
+								vgn = addNodes(vgparent, "\x01\n            \x03\x02span\x00class\x00cell num\x00role\x00gridcell")
 								vgn.SetInnerHTML(frameNumber(r))
-								vgn = addElement(vgparent, "span", "class\x00cell fn\x00role\x00gridcell")
+								vgn = addNodes(vgparent, "\x02span\x00class\x00cell fn\x00role\x00gridcell")
 								vgn.AddAttrInterface("title", hint(r.Full, c.name(r)))
 								vgn.SetInnerHTML(c.name(r))
-								vgn = addElement(vgparent, "span", "class\x00cell src\x00role\x00gridcell")
+								vgn = addNodes(vgparent, "\x02span\x00class\x00cell src\x00role\x00gridcell")
 								vgn.AddAttrInterface("title", hint(r.Path, r.Source))
 								vgn.SetInnerHTML(r.Source)
-								vgn = addElement(vgparent, "span", "role\x00gridcell")
+								vgn = addNodes(vgparent, "\x02span\x00role\x00gridcell")
 								vgn.AddAttrInterface("class", "cell trust "+r.Trust)
 								vgn.AddAttrInterface("title", hint(trustTitle(r), ""))
 								vgn.SetInnerHTML(r.Word)
-								vgn = addElement(vgparent, "span", "class\x00cell mod\x00role\x00gridcell")
+								vgn = addNodes(vgparent, "\x02span\x00class\x00cell mod\x00role\x00gridcell")
 								vgn.AddAttrInterface("title", hint(moduleTitle(r), ""))
 								vgn.SetInnerHTML(r.Where())
-								vgn = addText(vgparent, "\n          ")
+								addNodes(vgparent, "\x01\n          \x03")
 							}
 						}
-						vgn = addText(vgparent, "\n        ")
+						addNodes(vgparent, "\x01\n        \x03")
 					}
-					vgn = addText(vgparent, "\n      ")
+					addNodes(vgparent, "\x01\n      \x03")
 				}
-				vgn = addText(vgparent, "\n      ")
-				vgn = addElement(vgparent, "p", "class\x00list-empty\x00role\x00row")
+				vgn = addNodes(vgparent, "\x01\n      \x03\x02p\x00class\x00list-empty\x00role\x00row")
 				vgn.AddAttrInterface("hidden", c.Total > 0 || c.page.Frame.Detail == nil)
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addElement(vgparent, "span", "role\x00gridcell")
-					vgn.SetInnerHTML("This thread has no frames.")
+					addNodes(vgparent, "\x02span\x00role\x00gridcell\x04This thread has no frames.\x03")
 				}
-				vgn = addText(vgparent, "\n    ")
+				addNodes(vgparent, "\x01\n    \x03")
 			}
-			vgn = addText(vgparent, "\n  ")
+			addNodes(vgparent, "\x01\n  \x03")
 		}
-		vgn = addText(vgparent, "\n")
+		addNodes(vgparent, "\x01\n\x03")
 	}
 	return vgout
 }

@@ -16,161 +16,102 @@ type Start struct {
 }
 
 func (c *Start) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
-
 	vgout = &vugu.BuildOut{}
-
-	var vgiterkey interface{}
-	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addElement(nil, "section", "class\x00start\x00aria-labelledby\x00start-title")
-	vgout.Out = append(vgout.Out, vgn) // root for output
+	vgn = addNodes(nil, "\x02section\x00class\x00start\x00aria-labelledby\x00start-title")
+	vgout.Out = append(vgout.Out, vgn)
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "div", "class\x00start-drop")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00start-drop")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "h1", "id\x00start-title\x00class\x00start-title")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02h1\x00id\x00start-title\x00class\x00start-title")
 			vgn.SetInnerHTML(c.Page.Around.startTitle())
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "p", "class\x00start-lead")
-			vgn.SetInnerHTML("Files are read in this page and never leave it.")
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "div", "class\x00start-buttons")
-			{
-				vgparent := vgn
-				_ = vgparent
-				vgn = addText(vgparent, "\n      ")
-				vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button primary")
-				vgn.AddAttrInterface("data-act", "pick-files")
-				{
-					vgparent := vgn
-					_ = vgparent
-					vgn = addText(vgparent, "Choose files")
-				}
-				vgn = addText(vgparent, "\n      ")
-				vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button")
-				vgn.AddAttrInterface("data-act", "pick-folder")
-				{
-					vgparent := vgn
-					_ = vgparent
-					vgn = addText(vgparent, "Choose a folder")
-				}
-				vgn = addText(vgparent, "\n      ")
-				vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button")
-				vgn.AddAttrInterface("data-act", "sample")
-				{
-					vgparent := vgn
-					_ = vgparent
-					vgn = addText(vgparent, "Open the sample")
-				}
-				vgn = addText(vgparent, "\n    ")
-			}
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "p", "class\x00start-have")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02p\x00class\x00start-lead\x04Files are read in this page and never leave it.\x03\x01\n    \x03\x02div\x00class\x00start-buttons\x01\n      \x03\x02button\x00type\x00button\x00class\x00button primary\x00data-act\x00pick-files\x01Choose files\x03\x03\x01\n      \x03\x02button\x00type\x00button\x00class\x00button\x00data-act\x00pick-folder\x01Choose a folder\x03\x03\x01\n      \x03\x02button\x00type\x00button\x00class\x00button\x00data-act\x00sample\x01Open the sample\x03\x03\x01\n    \x03\x03\x01\n    \x03\x02p\x00class\x00start-have")
 			vgn.AddAttrInterface("hidden", c.Page.Panel.Files.Total == 0)
 			vgn.SetInnerHTML(c.Page.Panel.Files.haveText())
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "ul", "class\x00rejected\x00aria-label\x00Files that cannot be used")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02ul\x00class\x00rejected\x00aria-label\x00Files that cannot be used")
 			vgn.AddAttrInterface("hidden", len(c.Page.Panel.Files.Rejected) == 0)
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "\n      ")
+				addNodes(vgparent, "\x01\n      \x03")
 				for vgiterkeyt, f := range c.Page.Panel.Files.Rejected {
-					var vgiterkey interface{} = vgiterkeyt
-					_ = vgiterkey
-					f := f
+					_ = vgiterkeyt
 					_ = f
-					vgn = addElement(vgparent, "li", "")
+					vgn = addNodes(vgparent, "\x02li")
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = addElement(vgparent, "span", "")
+						vgn = addNodes(vgparent, "\x02span")
 						vgn.SetInnerHTML(f.Message)
-						vgn = addText(vgparent, "\n        ")
-						vgn = addElement(vgparent, "p", "")
+						vgn = addNodes(vgparent, "\x01\n        \x03\x02p")
 						vgn.AddAttrInterface("hidden", c.Page.Panel.Files.nextText(f) == "")
 						{
 							vgparent := vgn
 							_ = vgparent
-							vgn = addElement(vgparent, "span", "")
+							vgn = addNodes(vgparent, "\x02span")
 							vgn.SetInnerHTML(c.Page.Panel.Files.nextText(f))
-							vgn = addText(vgparent, " ")
-							vgn = addElement(vgparent, "code", "")
+							vgn = addNodes(vgparent, "\x01 \x03\x02code")
 							vgn.AddAttrInterface("hidden", c.Page.Panel.Files.nextCommand(f) == "")
 							vgn.SetInnerHTML(c.Page.Panel.Files.nextCommand(f))
-							vgn = addText(vgparent, " ")
-							vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small")
-							vgn.AddAttrInterface("data-act", "copy-command")
+							vgn = addNodes(vgparent, "\x01 \x03\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00copy-command")
 							vgn.AddAttrInterface("data-arg", f.Item)
 							vgn.AddAttrInterface("hidden", c.Page.Panel.Files.nextCommand(f) == "")
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = addText(vgparent, "Copy")
+								addNodes(vgparent, "\x01Copy\x03")
 							}
 						}
-						vgn = addText(vgparent, "\n      ")
+						addNodes(vgparent, "\x01\n      \x03")
 					}
 				}
-				vgn = addText(vgparent, "\n      ")
-				vgn = addElement(vgparent, "li", "")
+				vgn = addNodes(vgparent, "\x01\n      \x03\x02li")
 				vgn.AddAttrInterface("hidden", c.Page.Panel.Files.rejectedText() == "")
 				vgn.SetInnerHTML(c.Page.Panel.Files.rejectedText())
-				vgn = addText(vgparent, "\n    ")
+				addNodes(vgparent, "\x01\n    \x03")
 			}
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "div", "class\x00start-made")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00start-made")
 			vgn.AddAttrInterface("hidden", len(c.Page.Panel.Files.canMake()) == 0)
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "\n      ")
+				addNodes(vgparent, "\x01\n      \x03")
 				for vgiterkeyt, f := range c.Page.Panel.Files.canMake() {
-					var vgiterkey interface{} = vgiterkeyt
-					_ = vgiterkey
-					f := f
+					_ = vgiterkeyt
 					_ = f
-					vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small")
-					vgn.AddAttrInterface("data-act", "make")
+					vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00make")
 					vgn.AddAttrInterface("data-arg", f.Name)
 					vgn.SetInnerHTML(makeText(f))
 				}
-				vgn = addText(vgparent, "\n    ")
+				addNodes(vgparent, "\x01\n    \x03")
 			}
-			vgn = addText(vgparent, "\n  ")
+			addNodes(vgparent, "\x01\n  \x03")
 		}
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "dl", "class\x00start-facts")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02dl\x00class\x00start-facts")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "div", "class\x00start-fact")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00start-fact")
 			vgn.SetInnerHTML(vugu.HTML("\n      \x3Cdt\x3EReads\x3C/dt\x3E\n      \x3Cdd\x3EMinidumps (\x3Ccode\x3E.dmp\x3C/code\x3E), Breakpad symbols (\x3Ccode\x3E.sym\x3C/code\x3E), ELF programs, libraries and debug files, Windows programs and PDBs, recognized by content; folders of them, and \x3Ccode\x3E.zip\x3C/code\x3E, \x3Ccode\x3E.gz\x3C/code\x3E, \x3Ccode\x3E.zst\x3C/code\x3E and \x3Ccode\x3E.xz\x3C/code\x3E. Any number, in any order.\x3C/dd\x3E\n    "))
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "div", "class\x00start-fact")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00start-fact")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "\n      ")
-				vgn = addElement(vgparent, "dt", "")
+				vgn = addNodes(vgparent, "\x01\n      \x03\x02dt")
 				vgn.SetInnerHTML(vugu.HTML("Check the promise"))
-				vgn = addText(vgparent, "\n      ")
-				vgn = addElement(vgparent, "dd", "")
+				vgn = addNodes(vgparent, "\x01\n      \x03\x02dd")
 				vgn.SetInnerHTML(c.Page.Around.promise())
-				vgn = addText(vgparent, "\n    ")
+				addNodes(vgparent, "\x01\n    \x03")
 			}
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "div", "class\x00start-fact")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00start-fact")
 			vgn.SetInnerHTML(vugu.HTML("\n      \x3Cdt\x3EBy keyboard\x3C/dt\x3E\n      \x3Cdd\x3E\x3Ckbd\x3Ej\x3C/kbd\x3E \x3Ckbd\x3Ek\x3C/kbd\x3E frames, \x3Ckbd\x3En\x3C/kbd\x3E \x3Ckbd\x3Ep\x3C/kbd\x3E threads, \x3Ckbd\x3E?\x3C/kbd\x3E all keys.\x3C/dd\x3E\n    "))
-			vgn = addText(vgparent, "\n  ")
+			addNodes(vgparent, "\x01\n  \x03")
 		}
-		vgn = addText(vgparent, "\n")
+		addNodes(vgparent, "\x01\n\x03")
 	}
 	return vgout
 }

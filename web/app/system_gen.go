@@ -11,149 +11,120 @@ import js "github.com/vugu/vugu/js"
 import "log"
 
 func (c *System) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
-
 	vgout = &vugu.BuildOut{}
-
-	var vgiterkey interface{}
-	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addElement(nil, "div", "class\x00system")
-	vgout.Out = append(vgout.Out, vgn) // root for output
+	vgn = addNodes(nil, "\x02div\x00class\x00system")
+	vgout.Out = append(vgout.Out, vgn)
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = addElement(vgparent, "div", "class\x00system-in")
+		vgn = addNodes(vgparent, "\x02div\x00class\x00system-in")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "\n  ")
+			addNodes(vgparent, "\x01\n  \x03")
 			for vgiterkeyt, g := range c.page.Summary.System {
-				var vgiterkey interface{} = vgiterkeyt
-				_ = vgiterkey
-				g := g
+				_ = vgiterkeyt
 				_ = g
-				vgn = addElement(vgparent, "div", "class\x00group")
+				vgn = addNodes(vgparent, "\x02div\x00class\x00group")
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addText(vgparent, "\n    ")
-					vgn = addElement(vgparent, "h3", "class\x00group-title")
+					vgn = addNodes(vgparent, "\x01\n    \x03\x02h3\x00class\x00group-title")
 					vgn.SetInnerHTML(g.Title)
-					vgn = addText(vgparent, "\n    ")
-					vgn = addElement(vgparent, "dl", "class\x00facts")
+					vgn = addNodes(vgparent, "\x01\n    \x03\x02dl\x00class\x00facts")
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = addText(vgparent, "\n      ")
+						addNodes(vgparent, "\x01\n      \x03")
 						for vgiterkeyt, f := range g.Facts {
-							var vgiterkey interface{} = vgiterkeyt
-							_ = vgiterkey
-							f := f
+							_ = vgiterkeyt
 							_ = f
-							vgn = addElement(vgparent, "div", "class\x00facts-row")
+							vgn = addNodes(vgparent, "\x02div\x00class\x00facts-row")
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = addText(vgparent, "\n        ")
-								vgn = addElement(vgparent, "dt", "")
+								vgn = addNodes(vgparent, "\x01\n        \x03\x02dt")
 								vgn.SetInnerHTML(f.Key)
-								vgn = addText(vgparent, "\n        ")
-								vgn = addElement(vgparent, "dd", "")
+								vgn = addNodes(vgparent, "\x01\n        \x03\x02dd")
 								vgn.AddAttrInterface("class", c.page.Search.factClass(f))
 								vgn.SetInnerHTML(f.Value)
-								vgn = addText(vgparent, "\n      ")
+								addNodes(vgparent, "\x01\n      \x03")
 							}
 						}
-						vgn = addText(vgparent, "\n    ")
+						addNodes(vgparent, "\x01\n    \x03")
 					}
-					vgn = addText(vgparent, "\n  ")
+					addNodes(vgparent, "\x01\n  \x03")
 				}
 			}
-			vgn = addText(vgparent, "\n  ")
+			addNodes(vgparent, "\x01\n  \x03")
 			for vgiterkeyt, g := range c.Groups {
-				var vgiterkey interface{} = vgiterkeyt
-				_ = vgiterkey
-				g := g
+				_ = vgiterkeyt
 				_ = g
-				vgn = addElement(vgparent, "div", "class\x00group wide")
+				vgn = addNodes(vgparent, "\x02div\x00class\x00group wide")
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addText(vgparent, "\n    ")
-					vgn = addElement(vgparent, "h3", "class\x00group-title")
+					vgn = addNodes(vgparent, "\x01\n    \x03\x02h3\x00class\x00group-title")
 					vgn.SetInnerHTML(g.Title)
-					vgn = addText(vgparent, "\n    ")
-					vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small")
-					vgn.AddAttrInterface("data-act", "reveal")
+					vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00reveal")
 					vgn.AddAttrInterface("data-arg", g.Title)
 					vgn.AddAttrInterface("hidden", !isSecret(g))
 					vgn.SetInnerHTML(revealText(g))
-					vgn = addText(vgparent, "\n    ")
-					vgn = addElement(vgparent, "dl", "class\x00facts")
+					vgn = addNodes(vgparent, "\x01\n    \x03\x02dl\x00class\x00facts")
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = addText(vgparent, "\n      ")
+						addNodes(vgparent, "\x01\n      \x03")
 						for vgiterkeyt, f := range g.Facts {
-							var vgiterkey interface{} = vgiterkeyt
-							_ = vgiterkey
-							f := f
+							_ = vgiterkeyt
 							_ = f
-							vgn = addElement(vgparent, "div", "class\x00facts-row")
+							vgn = addNodes(vgparent, "\x02div\x00class\x00facts-row")
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = addText(vgparent, "\n        ")
-								vgn = addElement(vgparent, "dt", "")
+								vgn = addNodes(vgparent, "\x01\n        \x03\x02dt")
 								vgn.SetInnerHTML(f.Key)
-								vgn = addText(vgparent, "\n        ")
-								vgn = addElement(vgparent, "dd", "")
+								vgn = addNodes(vgparent, "\x01\n        \x03\x02dd")
 								vgn.AddAttrInterface("class", c.page.Search.factClass(f))
 								vgn.SetInnerHTML(flagsText(f.Value))
-								vgn = addText(vgparent, "\n      ")
+								addNodes(vgparent, "\x01\n      \x03")
 							}
 						}
-						vgn = addText(vgparent, "\n    ")
+						addNodes(vgparent, "\x01\n    \x03")
 					}
-					vgn = addText(vgparent, "\n  ")
+					addNodes(vgparent, "\x01\n  \x03")
 				}
 			}
-			vgn = addText(vgparent, "\n  ")
-			vgn = addElement(vgparent, "div", "class\x00group")
+			vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00group")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "\n    ")
-				vgn = addElement(vgparent, "h3", "class\x00group-title")
+				vgn = addNodes(vgparent, "\x01\n    \x03\x02h3\x00class\x00group-title")
 				vgn.SetInnerHTML(vugu.HTML("Stacks"))
-				vgn = addText(vgparent, "\n    ")
-				vgn = addElement(vgparent, "label", "class\x00choice")
+				vgn = addNodes(vgparent, "\x01\n    \x03\x02label\x00class\x00choice")
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addElement(vgparent, "span", "class\x00choice-label")
+					vgn = addNodes(vgparent, "\x02span\x00class\x00choice-label")
 					vgn.SetInnerHTML(vugu.HTML("Walk them"))
-					vgn = addText(vgparent, "\n      ")
-					vgn = addElement(vgparent, "select", "class\x00field small\x00aria-label\x00How the stacks are walked")
-					vgn.AddAttrInterface("data-input", "policy")
+					vgn = addNodes(vgparent, "\x01\n      \x03\x02select\x00class\x00field small\x00aria-label\x00How the stacks are walked\x00data-input\x00policy")
 					{
 						vgparent := vgn
 						_ = vgparent
 						for vgiterkeyt, w := range policies {
-							var vgiterkey interface{} = vgiterkeyt
-							_ = vgiterkey
-							w := w
+							_ = vgiterkeyt
 							_ = w
-							vgn = addElement(vgparent, "option", "")
+							vgn = addNodes(vgparent, "\x02option")
 							vgn.AddAttrInterface("selected", c.isPolicy(w.Name))
 							vgn.AddAttrInterface("value", w.Name)
 							vgn.SetInnerHTML(w.What)
 						}
 					}
 				}
-				vgn = addText(vgparent, "\n  ")
+				addNodes(vgparent, "\x01\n  \x03")
 			}
-			vgn = addText(vgparent, "\n")
+			addNodes(vgparent, "\x01\n\x03")
 		}
 	}
 	return vgout

@@ -17,11 +17,10 @@ type Threads struct {
 	list     List
 }
 
-func newThreads(p *Page) *Threads {
-	z := &Threads{page: p, goTo: -1}
+func (z *Threads) init(p *Page) {
+	z.page, z.goTo = p, -1
 	z.list = List{id: "threads", visible: protocol.Span{Count: 9}, more: overscan, here: func() (view.Page, int) { return z.Page, len(z.Rows) }}
 	p.Screen.add(z, &z.list)
-	return z
 }
 
 // Want implements Zone.

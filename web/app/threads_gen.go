@@ -11,130 +11,107 @@ import js "github.com/vugu/vugu/js"
 import "log"
 
 func (c *Threads) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
-
 	vgout = &vugu.BuildOut{}
-
-	var vgiterkey interface{}
-	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addElement(nil, "section", "class\x00zone threads\x00aria-label\x00Threads")
-	vgout.Out = append(vgout.Out, vgn) // root for output
+	vgn = addNodes(nil, "\x02section\x00class\x00zone threads\x00aria-label\x00Threads")
+	vgout.Out = append(vgout.Out, vgn)
 	vgn.AddAttrInterface("data-open", boolWord(c.Choosing))
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "div", "class\x00zone-head")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00zone-head")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "h2", "class\x00zone-title")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02h2\x00class\x00zone-title")
 			vgn.SetInnerHTML(vugu.HTML("Threads"))
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "span", "class\x00zone-count")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00zone-count")
 			vgn.SetInnerHTML(c.count())
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button thread-chooser")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button thread-chooser\x00data-act\x00choose-thread")
 			vgn.AddAttrInterface("aria-expanded", boolWord(c.Choosing))
-			vgn.AddAttrInterface("data-act", "choose-thread")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addElement(vgparent, "span", "class\x00thread-chooser-text")
+				vgn = addNodes(vgparent, "\x02span\x00class\x00thread-chooser-text")
 				vgn.SetInnerHTML(c.label())
-				vgn = addElement(vgparent, "span", "class\x00caret\x00aria-hidden\x00true")
+				vgn = addNodes(vgparent, "\x02span\x00class\x00caret\x00aria-hidden\x00true")
 				vgn.SetInnerHTML(vugu.HTML("▾"))
 			}
-			vgn = addText(vgparent, "\n  ")
+			addNodes(vgparent, "\x01\n  \x03")
 		}
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "div", "class\x00threads-body")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00threads-body")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "div", "class\x00filter")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00filter")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addElement(vgparent, "input", "type\x00search\x00class\x00field small\x00placeholder\x00Filter by name or id\x00aria-label\x00Filter the threads\x00autocomplete\x00off\x00spellcheck\x00false")
-				vgn.AddAttrInterface("data-input", "threads")
+				vgn = addNodes(vgparent, "\x02input\x00type\x00search\x00class\x00field small\x00placeholder\x00Filter by name or id\x00aria-label\x00Filter the threads\x00autocomplete\x00off\x00spellcheck\x00false\x00data-input\x00threads")
 				setProperty(vgn, "value", c.page.State.ThreadFilter)
 			}
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "div", "id\x00threads\x00class\x00list\x00role\x00listbox\x00aria-label\x00Threads\x00tabindex\x000")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00id\x00threads\x00class\x00list\x00role\x00listbox\x00aria-label\x00Threads\x00tabindex\x000\x00data-list\x00threads")
 			vgn.AddAttrInterface("aria-activedescendant", c.active())
-			vgn.AddAttrInterface("data-list", "threads")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "\n      ")
-				vgn = addElement(vgparent, "div", "class\x00list-all")
+				vgn = addNodes(vgparent, "\x01\n      \x03\x02div\x00class\x00list-all")
 				setProperty(vgn, "style", height(c.Total, 44))
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addText(vgparent, "\n        ")
-					vgn = addElement(vgparent, "div", "class\x00list-window")
+					vgn = addNodes(vgparent, "\x01\n        \x03\x02div\x00class\x00list-window")
 					setProperty(vgn, "style", offset(c.From, 44))
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = addText(vgparent, "\n          ")
+						addNodes(vgparent, "\x01\n          \x03")
 						for i, t := range c.Rows {
-							var vgiterkey interface{} = i
-							_ = vgiterkey
-							i := i
 							_ = i
-							t := t
+							_ = i
 							_ = t
-							vgn = addElement(vgparent, "div", "role\x00option")
+							vgn = addNodes(vgparent, "\x02div\x00role\x00option\x00data-act\x00thread")
 							vgn.AddAttrInterface("aria-posinset", c.From+i+1)
 							vgn.AddAttrInterface("aria-selected", boolWord(t.Index == c.page.State.Thread))
 							vgn.AddAttrInterface("aria-setsize", c.Total)
 							vgn.AddAttrInterface("class", c.class(t))
-							vgn.AddAttrInterface("data-act", "thread")
 							vgn.AddAttrInterface("data-arg", t.Index)
 							vgn.AddAttrInterface("id", rowID("thread", t.Index))
 							vgn.AddAttrInterface("title", c.rowTitle(t))
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = addText(vgparent, "\n            ")
-								vgn = addElement(vgparent, "div", "class\x00thread-line")
+								vgn = addNodes(vgparent, "\x01\n            \x03\x02div\x00class\x00thread-line")
 								{
 									vgparent := vgn
 									_ = vgparent
-									vgn = addElement(vgparent, "span", "class\x00thread-index")
+									vgn = addNodes(vgparent, "\x02span\x00class\x00thread-index")
 									vgn.SetInnerHTML(t.Index)
-									vgn = addElement(vgparent, "span", "class\x00thread-name")
+									vgn = addNodes(vgparent, "\x02span\x00class\x00thread-name")
 									vgn.SetInnerHTML(c.name(t))
 									if c.tag(t) != "" {
-										vgn = addElement(vgparent, "span", "")
+										vgn = addNodes(vgparent, "\x02span")
 										vgn.AddAttrInterface("class", c.tagClass(t))
 										vgn.SetInnerHTML(c.tag(t))
 									}
 								}
-								vgn = addText(vgparent, "\n            ")
-								vgn = addElement(vgparent, "div", "class\x00thread-top")
+								vgn = addNodes(vgparent, "\x01\n            \x03\x02div\x00class\x00thread-top")
 								vgn.SetInnerHTML(c.top(t))
-								vgn = addText(vgparent, "\n          ")
+								addNodes(vgparent, "\x01\n          \x03")
 							}
 						}
-						vgn = addText(vgparent, "\n        ")
+						addNodes(vgparent, "\x01\n        \x03")
 					}
-					vgn = addText(vgparent, "\n      ")
+					addNodes(vgparent, "\x01\n      \x03")
 				}
-				vgn = addText(vgparent, "\n      ")
-				vgn = addElement(vgparent, "p", "class\x00list-empty\x00role\x00option\x00aria-disabled\x00true")
+				vgn = addNodes(vgparent, "\x01\n      \x03\x02p\x00class\x00list-empty\x00role\x00option\x00aria-disabled\x00true")
 				vgn.AddAttrInterface("hidden", c.Total > 0)
 				vgn.SetInnerHTML(c.none())
-				vgn = addText(vgparent, "\n    ")
+				addNodes(vgparent, "\x01\n    \x03")
 			}
-			vgn = addText(vgparent, "\n  ")
+			addNodes(vgparent, "\x01\n  \x03")
 		}
-		vgn = addText(vgparent, "\n")
+		addNodes(vgparent, "\x01\n\x03")
 	}
 	return vgout
 }

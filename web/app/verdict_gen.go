@@ -11,160 +11,129 @@ import js "github.com/vugu/vugu/js"
 import "log"
 
 func (c *Verdict) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
-
 	vgout = &vugu.BuildOut{}
-
-	var vgiterkey interface{}
-	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addElement(nil, "section", "class\x00verdict\x00aria-label\x00Verdict")
-	vgout.Out = append(vgout.Out, vgn) // root for output
+	vgn = addNodes(nil, "\x02section\x00class\x00verdict\x00aria-label\x00Verdict")
+	vgout.Out = append(vgout.Out, vgn)
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "h1", "class\x00verdict-line")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02h1\x00class\x00verdict-line")
 		{
 			vgparent := vgn
 			_ = vgparent
 			for vgiterkeyt, s := range c.page.Summary.Verdict {
-				var vgiterkey interface{} = vgiterkeyt
-				_ = vgiterkey
-				s := s
+				_ = vgiterkeyt
 				_ = s
-				vgn = addElement(vgparent, "span", "")
+				vgn = addNodes(vgparent, "\x02span")
 				vgn.AddAttrInterface("class", "verdict-"+s.Role)
 				vgn.SetInnerHTML(s.Text)
 			}
 		}
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "p", "class\x00verdict-said")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00verdict-said")
 		vgn.AddAttrInterface("hidden", !c.hasSaid())
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addElement(vgparent, "q", "class\x00verdict-words")
+			vgn = addNodes(vgparent, "\x02q\x00class\x00verdict-words")
 			vgn.SetInnerHTML(c.said().Value)
-			vgn = addText(vgparent, " ")
-			vgn = addElement(vgparent, "span", "class\x00verdict-source")
+			vgn = addNodes(vgparent, "\x01 \x03\x02span\x00class\x00verdict-source")
 			vgn.SetInnerHTML(c.said().Key)
 		}
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "p", "class\x00verdict-facts")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00verdict-facts")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "span", "")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02span")
 			vgn.AddAttrInterface("class", c.page.Search.marks("reason", c.page.Summary.Reason))
 			vgn.AddAttrInterface("hidden", c.page.Summary.Reason == "")
 			vgn.SetInnerHTML(c.page.Summary.Reason)
-			vgn = addText(vgparent, "\n    ")
+			addNodes(vgparent, "\x01\n    \x03")
 			for vgiterkeyt, f := range c.page.Summary.Facts {
-				var vgiterkey interface{} = vgiterkeyt
-				_ = vgiterkey
-				f := f
+				_ = vgiterkeyt
 				_ = f
-				vgn = addElement(vgparent, "span", "")
+				vgn = addNodes(vgparent, "\x02span")
 				vgn.AddAttrInterface("class", c.page.Search.marks("fact", f))
 				vgn.SetInnerHTML(f)
 			}
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button link signature\x00title\x00Crash signature: equal crashes have the same one. Copies it.")
-			vgn.AddAttrInterface("data-act", "copy-signature")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button link signature\x00title\x00Crash signature: equal crashes have the same one. Copies it.\x00data-act\x00copy-signature")
 			vgn.AddAttrInterface("hidden", c.page.Summary.Signature == "")
 			vgn.SetInnerHTML(c.page.Summary.Signature)
-			vgn = addText(vgparent, "\n  ")
+			addNodes(vgparent, "\x01\n  \x03")
 		}
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "p", "class\x00verdict-quality")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00verdict-quality")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "span", "class\x00fact")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00fact")
 			vgn.AddAttrInterface("hidden", c.page.Reading.symbolsText() == "")
 			vgn.SetInnerHTML(c.page.Reading.symbolsText())
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "span", "class\x00fact")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00fact")
 			vgn.AddAttrInterface("hidden", c.page.Reading.symbolsText() != "")
 			vgn.SetInnerHTML(c.page.Stack.Quality)
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small warn\x00data-arg\x00wanted")
-			vgn.AddAttrInterface("data-act", "show")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small warn\x00data-arg\x00wanted\x00data-act\x00show")
 			vgn.AddAttrInterface("hidden", c.page.Summary.Wanted == 0 || c.page.Reading.symbolsText() != "")
 			vgn.SetInnerHTML(c.missingText())
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small warn\x00data-arg\x00log")
-			vgn.AddAttrInterface("data-act", "show")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small warn\x00data-arg\x00log\x00data-act\x00show")
 			vgn.AddAttrInterface("hidden", c.page.Summary.Errors == 0)
 			vgn.SetInnerHTML(c.problemText())
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small warn")
-			vgn.AddAttrInterface("data-act", "findings")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small warn\x00data-act\x00findings")
 			vgn.AddAttrInterface("hidden", !c.hasFinding())
 			vgn.SetInnerHTML(c.findingsText())
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "span", "class\x00later")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00later")
 			vgn.AddAttrInterface("hidden", c.page.Work.Later.Text == "")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addElement(vgparent, "progress", "class\x00later-bar\x00max\x00100\x00aria-label\x00Progress")
+				vgn = addNodes(vgparent, "\x02progress\x00class\x00later-bar\x00max\x00100\x00aria-label\x00Progress")
 				vgn.AddAttrInterface("value", c.page.Work.Later.value())
-				vgn = addElement(vgparent, "span", "class\x00later-text")
+				vgn = addNodes(vgparent, "\x02span\x00class\x00later-text")
 				vgn.SetInnerHTML(c.page.Work.Later.Text)
-				vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button quiet small")
-				vgn.AddAttrInterface("data-act", "stop-later")
+				vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button quiet small\x00data-act\x00stop-later")
 				vgn.AddAttrInterface("hidden", !c.page.Work.Later.canStop())
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addText(vgparent, "Stop")
+					addNodes(vgparent, "\x01Stop\x03")
 				}
 			}
-			vgn = addText(vgparent, "\n  ")
+			addNodes(vgparent, "\x01\n  \x03")
 		}
-		vgn = addText(vgparent, "\n  ")
-		vgn = addElement(vgparent, "p", "class\x00verdict-finding")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00verdict-finding")
 		vgn.AddAttrInterface("hidden", !c.hasFinding())
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "\n    ")
-			vgn = addElement(vgparent, "strong", "")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02strong")
 			vgn.SetInnerHTML(c.findingTitle())
-			vgn = addElement(vgparent, "span", "class\x00verdict-finding-text")
+			vgn = addNodes(vgparent, "\x02span\x00class\x00verdict-finding-text")
 			vgn.AddAttrInterface("title", c.findingText())
 			vgn.SetInnerHTML(c.findingText())
-			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button link")
-			vgn.AddAttrInterface("data-act", "show-module")
+			vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button link\x00data-act\x00show-module")
 			vgn.AddAttrInterface("data-arg", c.findingModule())
 			vgn.AddAttrInterface("hidden", !c.findingAssigns())
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "Assign symbols")
+				addNodes(vgparent, "\x01Assign symbols\x03")
 			}
-			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button link")
-			vgn.AddAttrInterface("data-act", "pick-files")
+			vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button link\x00data-act\x00pick-files")
 			vgn.AddAttrInterface("hidden", !c.findingAdds())
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "Add files")
+				addNodes(vgparent, "\x01Add files\x03")
 			}
-			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button link")
-			vgn.AddAttrInterface("data-act", "copy-finding")
+			vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button link\x00data-act\x00copy-finding")
 			vgn.AddAttrInterface("data-arg", c.findingIndex())
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "Copy")
+				addNodes(vgparent, "\x01Copy\x03")
 			}
-			vgn = addText(vgparent, "\n  ")
+			addNodes(vgparent, "\x01\n  \x03")
 		}
-		vgn = addText(vgparent, "\n")
+		addNodes(vgparent, "\x01\n\x03")
 	}
 	return vgout
 }

@@ -11,165 +11,136 @@ import js "github.com/vugu/vugu/js"
 import "log"
 
 func (c *Wanted) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
-
 	vgout = &vugu.BuildOut{}
-
-	var vgiterkey interface{}
-	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = addElement(nil, "div", "")
-	vgout.Out = append(vgout.Out, vgn) // root for output
+	vgn = addNodes(nil, "\x02div")
+	vgout.Out = append(vgout.Out, vgn)
 	vgn.AddAttrInterface("class", c.Sources.class())
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = addText(vgparent, "\n")
-		vgn = addElement(vgparent, "div", "class\x00table wanted\x00role\x00table\x00aria-label\x00Symbols wanted")
+		vgn = addNodes(vgparent, "\x01\n\x03\x02div\x00class\x00table wanted\x00role\x00table\x00aria-label\x00Symbols wanted")
 		vgn.AddAttrInterface("aria-rowcount", c.Total+1)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "\n  ")
-			vgn = addElement(vgparent, "div", "class\x00row head\x00role\x00row\x00aria-rowindex\x001")
+			vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00row head\x00role\x00row\x00aria-rowindex\x001")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "\n    ")
-				vgn = addElement(vgparent, "span", "class\x00cell num\x00role\x00columnheader")
-				vgn.SetInnerHTML("Frames")
-				vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00columnheader")
-				vgn.SetInnerHTML("Debug file")
-				vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00columnheader")
-				vgn.SetInnerHTML("Debug id")
-				vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00columnheader")
-				vgn.SetInnerHTML("Path in a symbol store")
-				vgn = addElement(vgparent, "span", "class\x00cell right\x00role\x00columnheader")
+				vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00cell num\x00role\x00columnheader\x04Frames\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Debug file\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Debug id\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Path in a symbol store\x03\x02span\x00class\x00cell right\x00role\x00columnheader")
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small\x00id\x00sources-button")
+					vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button small\x00id\x00sources-button\x00data-act\x00sources")
 					vgn.AddAttrInterface("aria-expanded", boolWord(c.Sources.Open))
-					vgn.AddAttrInterface("data-act", "sources")
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = addText(vgparent, "Ask a source")
+						addNodes(vgparent, "\x01Ask a source\x03")
 					}
-					vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small\x00data-arg\x00wanted")
-					vgn.AddAttrInterface("data-act", "copy")
+					vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button small\x00data-arg\x00wanted\x00data-act\x00copy")
 					vgn.AddAttrInterface("hidden", c.Total == 0)
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = addText(vgparent, "Copy the list")
+						addNodes(vgparent, "\x01Copy the list\x03")
 					}
 				}
-				vgn = addText(vgparent, "\n  ")
+				addNodes(vgparent, "\x01\n  \x03")
 			}
-			vgn = addText(vgparent, "\n  ")
-			vgn = addElement(vgparent, "div", "id\x00wanted\x00class\x00list\x00role\x00rowgroup\x00tabindex\x000\x00aria-label\x00Symbols wanted")
-			vgn.AddAttrInterface("data-list", "wanted")
+			vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00id\x00wanted\x00class\x00list\x00role\x00rowgroup\x00tabindex\x000\x00aria-label\x00Symbols wanted\x00data-list\x00wanted")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addText(vgparent, "\n    ")
-				vgn = addElement(vgparent, "div", "class\x00list-all\x00role\x00presentation")
+				vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00list-all\x00role\x00presentation")
 				setProperty(vgn, "style", height(c.Total, 26))
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addText(vgparent, "\n      ")
-					vgn = addElement(vgparent, "div", "class\x00list-window\x00role\x00presentation")
+					vgn = addNodes(vgparent, "\x01\n      \x03\x02div\x00class\x00list-window\x00role\x00presentation")
 					setProperty(vgn, "style", offset(c.From, 26))
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = addText(vgparent, "\n        ")
+						addNodes(vgparent, "\x01\n        \x03")
 						for i, w := range c.Rows {
-							var vgiterkey interface{} = i
-							_ = vgiterkey
-							i := i
 							_ = i
-							w := w
+							_ = i
 							_ = w
-							vgn = addElement(vgparent, "div", "class\x00row\x00role\x00row")
+							vgn = addNodes(vgparent, "\x02div\x00class\x00row\x00role\x00row")
 							vgn.AddAttrInterface("aria-rowindex", c.From+i+2)
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = addText(vgparent, "\n          ")
-								vgn = addElement(vgparent, "span", "class\x00cell num\x00role\x00cell")
+								vgn = addNodes(vgparent, "\x01\n          \x03\x02span\x00class\x00cell num\x00role\x00cell")
 								vgn.SetInnerHTML(number(w.Frames))
-								vgn = addElement(vgparent, "span", "class\x00cell fn\x00role\x00cell")
+								vgn = addNodes(vgparent, "\x02span\x00class\x00cell fn\x00role\x00cell")
 								vgn.AddAttrInterface("title", w.DebugFile)
 								vgn.SetInnerHTML(w.DebugFile)
-								vgn = addElement(vgparent, "span", "class\x00cell code\x00role\x00cell")
+								vgn = addNodes(vgparent, "\x02span\x00class\x00cell code\x00role\x00cell")
 								vgn.AddAttrInterface("title", w.DebugID)
 								vgn.SetInnerHTML(w.DebugID)
-								vgn = addElement(vgparent, "span", "class\x00cell code dim\x00role\x00cell")
+								vgn = addNodes(vgparent, "\x02span\x00class\x00cell code dim\x00role\x00cell")
 								vgn.AddAttrInterface("title", w.StorePath)
 								vgn.SetInnerHTML(w.StorePath)
-								vgn = addElement(vgparent, "span", "class\x00cell right\x00role\x00cell")
+								vgn = addNodes(vgparent, "\x02span\x00class\x00cell right\x00role\x00cell")
 								{
 									vgparent := vgn
 									_ = vgparent
-									vgn = addElement(vgparent, "span", "class\x00asked")
+									vgn = addNodes(vgparent, "\x02span\x00class\x00asked")
 									vgn.AddAttrInterface("hidden", c.page.Work.Downloads.askedWord(w) == "")
 									vgn.AddAttrInterface("title", c.page.Work.Downloads.askedWord(w))
 									vgn.SetInnerHTML(c.page.Work.Downloads.askedWord(w))
 									if w.OtherFile != "" {
-										vgn = addElement(vgparent, "span", "class\x00mismatch")
+										vgn = addNodes(vgparent, "\x02span\x00class\x00mismatch")
 										vgn.AddAttrInterface("title", mismatchTitle(w))
 										vgn.SetInnerHTML(mismatchText(w))
 									}
 									if w.OtherFile != "" {
-										vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button link")
-										vgn.AddAttrInterface("data-act", "use")
+										vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button link\x00data-act\x00use")
 										vgn.AddAttrInterface("data-arg", pair(w.Item, w.Module))
 										{
 											vgparent := vgn
 											_ = vgparent
-											vgn = addText(vgparent, "Use anyway")
+											addNodes(vgparent, "\x01Use anyway\x03")
 										}
 									}
 									if w.DebugID == "" && w.OtherFile == "" {
-										vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button link")
-										vgn.AddAttrInterface("data-act", "show-module")
+										vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button link\x00data-act\x00show-module")
 										vgn.AddAttrInterface("data-arg", w.Module)
 										{
 											vgparent := vgn
 											_ = vgparent
-											vgn = addText(vgparent, "Assign symbols")
+											addNodes(vgparent, "\x01Assign symbols\x03")
 										}
 									}
 								}
-								vgn = addText(vgparent, "\n        ")
+								addNodes(vgparent, "\x01\n        \x03")
 							}
 						}
-						vgn = addText(vgparent, "\n      ")
+						addNodes(vgparent, "\x01\n      \x03")
 					}
-					vgn = addText(vgparent, "\n    ")
+					addNodes(vgparent, "\x01\n    \x03")
 				}
-				vgn = addText(vgparent, "\n    ")
-				vgn = addElement(vgparent, "p", "class\x00list-empty\x00role\x00row")
+				vgn = addNodes(vgparent, "\x01\n    \x03\x02p\x00class\x00list-empty\x00role\x00row")
 				vgn.AddAttrInterface("hidden", c.Total > 0)
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = addElement(vgparent, "span", "role\x00cell")
+					vgn = addNodes(vgparent, "\x02span\x00role\x00cell")
 					vgn.SetInnerHTML(c.Empty())
 				}
-				vgn = addText(vgparent, "\n  ")
+				addNodes(vgparent, "\x01\n  \x03")
 			}
-			vgn = addText(vgparent, "\n")
+			addNodes(vgparent, "\x01\n\x03")
 		}
-		vgn = addText(vgparent, "\n")
-		vgn = addElement(vgparent, "div", "class\x00side-slot")
+		vgn = addNodes(vgparent, "\x01\n\x03\x02div\x00class\x00side-slot")
 		vgn.AddAttrInterface("hidden", !c.Sources.Open)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addText(vgparent, "\n  ")
+			addNodes(vgparent, "\x01\n  \x03")
 			if c.Sources.Open {
 				{
 					var vgcomp vugu.Builder = c.Sources
@@ -181,9 +152,9 @@ func (c *Wanted) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					}
 				}
 			}
-			vgn = addText(vgparent, "\n")
+			addNodes(vgparent, "\x01\n\x03")
 		}
-		vgn = addText(vgparent, "\n")
+		addNodes(vgparent, "\x01\n\x03")
 	}
 	return vgout
 }

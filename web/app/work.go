@@ -7,18 +7,18 @@ import (
 // Work is what goes on besides reading files, and the bar that says what goes on.
 type Work struct {
 	page      *Page
-	Readers   *Readers
-	Making    *Making
-	Downloads *Downloads
-	Exports   *Exports
-	Exact     *Exact
-	Kept      *Kept
-	Later     *Later
+	Readers   Readers
+	Making    Making
+	Downloads Downloads
+	Exports   Exports
+	Exact     Exact
+	Kept      Kept
+	Later     Later
 }
 
-func newWork(p *Page) *Work {
-	return &Work{page: p, Readers: &Readers{page: p}, Making: &Making{page: p}, Downloads: &Downloads{page: p}, Kept: &Kept{page: p}, Exports: &Exports{page: p, waiting: map[int]export{}}, Later: &Later{page: p},
-		Exact: &Exact{page: p, known: map[int]bool{}, sources: map[int]File{}}}
+func (z *Work) init(p *Page) {
+	z.page, z.Readers.page, z.Making.page, z.Downloads.page, z.Exports.page, z.Exact.page, z.Kept.page, z.Later.page = p, p, p, p, p, p, p, p
+	z.Exports.waiting, z.Exact.known, z.Exact.sources = map[int]export{}, map[int]bool{}, map[int]File{}
 }
 
 // Busy reports whether there is work that can be cancelled.
@@ -47,8 +47,8 @@ func (z *Work) text() string {
 
 // value is nil, an attribute left out, while nobody knows how far the work is.
 func (z *Work) value() any {
-	j := z.page.Reading.Job
-	if g := z.Readers; !j.Active && g.state == readersComing {
+	j := &z.page.Reading.Job
+	if g := &z.Readers; !j.Active && g.state == readersComing {
 		if g.total <= 0 {
 			return nil
 		}
