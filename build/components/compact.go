@@ -22,6 +22,8 @@ import (
 //
 //	{ b, err := vjson.Marshal(x) … vgn.Prop = append(…) }            setProperty(vgn, "style", x)
 //
+//	{ var vgcomp vugu.Builder = x … }                                addComponent(vgin, vgout, vgparent, x)
+//
 // Copies of loop variables are left out, since each round has its own anyway. A statement of another form is left as it is.
 func compact(name string, code []byte) ([]byte, error) {
 	file, err := parser.ParseFile(token.NewFileSet(), name, code, parser.ParseComments)
@@ -121,6 +123,9 @@ func (c *compactor) statement(s ast.Stmt) string {
 	if set, ok := s.(*ast.BlockStmt); ok {
 		if call := c.propertyCall(set); call != "" {
 			return call + "\n"
+		}
+		if value := c.component(set); value != "" {
+			return "addComponent(vgin, vgout, vgparent, " + value + ")\n"
 		}
 	}
 	return c.within(s, s.Pos(), s.End()) + "\n"
@@ -401,6 +406,22 @@ func (c *compactor) propertyCall(block *ast.BlockStmt) string {
 	}
 	c.fail("a property is set in a way that is not known")
 	return ""
+}
+
+// component is X of the block "{ var vgcomp vugu.Builder = X … }", which adds a component, else "".
+func (c *compactor) component(block *ast.BlockStmt) string {
+	if len(block.List) == 0 {
+		return ""
+	}
+	declare, ok := block.List[0].(*ast.DeclStmt)
+	if !ok {
+		return ""
+	}
+	spec, ok := declare.Decl.(*ast.GenDecl).Specs[0].(*ast.ValueSpec)
+	if !ok || !isName(spec.Names[0], "vgcomp") || len(spec.Values) != 1 {
+		return ""
+	}
+	return c.source(spec.Values[0].Pos(), spec.Values[0].End())
 }
 
 // appendsChild reports whether a statement is vgparent.AppendChild(vgn).

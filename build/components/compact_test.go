@@ -96,6 +96,14 @@ func TestCompact(t *testing.T) {
 `, `	vgn = addNodes(vgparent, "\x02p")
 	setProperty(vgn, "style", c.style(1))
 `},
+		{"a component of an expression", `	{
+		var vgcomp vugu.Builder = c.parts[1]
+		if vgcomp != nil {
+			vgin.BuildEnv.WireComponent(vgcomp)
+		}
+	}
+`, `	addComponent(vgin, vgout, vgparent, c.parts[1])
+`},
 		{"a component", `	vgn = &vugu.VGNode{Component: vgcomp}
 	vgparent.AppendChild(vgn)
 `, `	vgn = &vugu.VGNode{Component: vgcomp}

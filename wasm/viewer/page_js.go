@@ -71,7 +71,7 @@ func runPage() {
 	if err != nil {
 		panic(err)
 	}
-	root := &app.Root{Page: page}
+	root := app.NewRoot(page)
 	h.later(100, func() { h.rehearse(app.NewRehearsal(), rehearsedFonts) })
 	for ok := true; ok; ok = renderer.EventWait() {
 		draw(h, renderer, build, root)

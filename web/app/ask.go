@@ -13,8 +13,12 @@ type Zone interface {
 	Want(q *protocol.Look)
 	// Apply takes what is the zone's of an answer.
 	Apply(r *protocol.Looked)
-	// Hidden reports whether nobody sees the zone now. What it shows is asked for when it is opened.
-	Hidden() bool
+	// It may have Hidden() bool, which reports whether nobody sees the zone now: what it shows is asked for when it is opened.
+}
+
+func isHidden(zone Zone) bool {
+	h, ok := zone.(interface{ Hidden() bool })
+	return ok && h.Hidden()
 }
 
 // Screen asks the engine for what the zones show. Only one question is on its way at a time: what is asked meanwhile goes together into the next
@@ -57,7 +61,7 @@ func (z *Screen) ask(zones ...Zone) {
 		z.dirty[zone] = true
 	}
 	for zone := range z.dirty {
-		if zone.Hidden() {
+		if isHidden(zone) {
 			delete(z.dirty, zone)
 		}
 	}
@@ -244,7 +248,7 @@ func (z *Screen) Scrolled(list string, first, rows int) bool {
 // list is the list of an element that is seen, or nil.
 func (z *Screen) list(id string) *List {
 	for _, l := range z.lists {
-		if l.id == id && !l.zone.Hidden() {
+		if l.id == id && !isHidden(l.zone) {
 			return l
 		}
 	}

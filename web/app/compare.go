@@ -27,6 +27,9 @@ func (z *Compare) Want(q *protocol.Look) {
 	q.Compare = &protocol.CompareQuery{Span: z.list.span(), Row: z.Row}
 }
 
+// Hidden is for Zone.
+func (z *Compare) Hidden() bool { return !z.open() }
+
 // Apply implements Zone.
 func (z *Compare) Apply(r *protocol.Looked) {
 	if r.Compare != nil {
@@ -34,7 +37,7 @@ func (z *Compare) Apply(r *protocol.Looked) {
 	}
 }
 
-// Empty implements Tab.
+// Empty is for Tab.
 func (z *Compare) Empty() string {
 	if z.Shown.Total > 0 {
 		return ""
@@ -42,7 +45,7 @@ func (z *Compare) Empty() string {
 	return z.Shown.Problem
 }
 
-// List implements Tab.
+// List is for Tab.
 func (z *Compare) List() *List { return &z.list }
 
 func (z *Compare) actions() []action {

@@ -21,9 +21,6 @@ func newFiles(t pane) Tab {
 	return z
 }
 
-// Hidden implements Zone: the start page shows files, too.
-func (z *Files) Hidden() bool { return false }
-
 // Want implements Zone.
 func (z *Files) Want(q *protocol.Look) {
 	w := z.list.span()
@@ -37,10 +34,10 @@ func (z *Files) Apply(r *protocol.Looked) {
 	}
 }
 
-// Count implements Tab.
+// Count is for Tab.
 func (z *Files) Count() (n int, alert bool) { return z.Total, z.Problems > 0 }
 
-// List implements Tab.
+// List is for Tab.
 func (z *Files) List() *List { return &z.list }
 
 // copyCommand copies what to do with a file that cannot be used.

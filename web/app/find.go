@@ -29,7 +29,7 @@ func (z *Search) Apply(r *protocol.Looked) {
 	}
 }
 
-// Hidden implements Zone.
+// Hidden is for Zone.
 func (z *Search) Hidden() bool { return z.page.State.Search == "" }
 
 // Find goes to the next hit of what is searched for, or by -1 to the one before.

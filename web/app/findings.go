@@ -1,6 +1,7 @@
 package app
 
 import (
+	"github.com/crashpane/crashpane/web/protocol"
 	"strconv"
 
 	"github.com/crashpane/crashpane/walker/report/view"
@@ -17,13 +18,19 @@ type Findings struct {
 
 func newFindings(t pane) Tab { return &Findings{t, findingsShown} }
 
-// Count implements Tab.
+// Want implements Zone.
+func (z *Findings) Want(*protocol.Look) {}
+
+// Apply implements Zone.
+func (z *Findings) Apply(*protocol.Looked) {}
+
+// Count is for Tab.
 func (z *Findings) Count() (n int, alert bool) {
 	n = len(z.page.Summary.Findings)
 	return n, n > 0
 }
 
-// Empty implements Tab.
+// Empty is for Tab.
 func (z *Findings) Empty() string {
 	if len(z.page.Summary.Findings) > 0 {
 		return ""

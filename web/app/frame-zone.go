@@ -28,9 +28,6 @@ func (z *FrameZone) Apply(r *protocol.Looked) {
 	}
 }
 
-// Hidden implements Zone.
-func (z *FrameZone) Hidden() bool { return false }
-
 // show shows one of the zone's sides: "registers" or "why".
 func (z *FrameZone) show(side string) {
 	z.page.State.Side = side

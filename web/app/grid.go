@@ -32,6 +32,9 @@ func newStreams(t pane) Tab {
 // Want implements Zone.
 func (z *Grid) Want(q *protocol.Look) { q.Grid = &protocol.GridQuery{Name: z.id, Span: z.list.span()} }
 
+// Hidden is for Zone.
+func (z *Grid) Hidden() bool { return !z.open() }
+
 // Apply implements Zone.
 func (z *Grid) Apply(r *protocol.Looked) {
 	if r.Grid != nil && r.Grid.Name == z.id {
@@ -39,12 +42,12 @@ func (z *Grid) Apply(r *protocol.Looked) {
 	}
 }
 
-// Disabled implements Tab.
+// Disabled is for Tab.
 func (z *Grid) Disabled() bool {
 	return z.page.Summary != nil && !slices.Contains(z.page.Panel.have, z.id)
 }
 
-// List implements Tab.
+// List is for Tab.
 func (z *Grid) List() *List { return &z.list }
 
 // beside is the zone beside the table, or nil.
@@ -127,6 +130,9 @@ func (z *Content) Want(q *protocol.Look) {
 	query := z.query
 	q.Content = &query
 }
+
+// Hidden is for Zone.
+func (z *Content) Hidden() bool { return !z.open() }
 
 // Apply implements Zone.
 func (z *Content) Apply(r *protocol.Looked) {

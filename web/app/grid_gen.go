@@ -89,15 +89,7 @@ func (c *Grid) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgparent := vgn
 				_ = vgparent
 				addNodes(vgparent, "\x01\n    \x03")
-				{
-					var vgcomp vugu.Builder = c.content
-					if vgcomp != nil {
-						vgin.BuildEnv.WireComponent(vgcomp)
-						vgout.Components = append(vgout.Components, vgcomp)
-						vgn = &vugu.VGNode{Component: vgcomp}
-						vgparent.AppendChild(vgn)
-					}
-				}
+				addComponent(vgin, vgout, vgparent, c.content)
 				addNodes(vgparent, "\x01\n  \x03")
 			}
 		}

@@ -1,14 +1,22 @@
 package app
 
+import "github.com/crashpane/crashpane/web/protocol"
+
 // Log lists what was wrong with the dump and the symbol files. It comes with the summary.
 type Log struct{ pane }
 
 func newLog(t pane) Tab { return &Log{t} }
 
-// Count implements Tab.
+// Want implements Zone.
+func (z *Log) Want(*protocol.Look) {}
+
+// Apply implements Zone.
+func (z *Log) Apply(*protocol.Looked) {}
+
+// Count is for Tab.
 func (z *Log) Count() (n int, alert bool) { return z.page.Summary.Diag, z.page.Summary.Errors > 0 }
 
-// Empty implements Tab.
+// Empty is for Tab.
 func (z *Log) Empty() string {
 	if len(z.page.Summary.Log) > 0 {
 		return ""

@@ -22,9 +22,6 @@ func newModules(t pane) Tab {
 	return z
 }
 
-// Hidden implements Zone: other tabs know modules, too.
-func (z *Modules) Hidden() bool { return false }
-
 // Want implements Zone.
 func (z *Modules) Want(q *protocol.Look) {
 	q.Modules = &protocol.ModulesQuery{Span: z.list.span(), Selected: z.Module}
@@ -42,10 +39,10 @@ func (z *Modules) Apply(r *protocol.Looked) {
 	z.found()
 }
 
-// Count implements Tab.
+// Count is for Tab.
 func (z *Modules) Count() (n int, alert bool) { return z.page.Summary.Modules, false }
 
-// Empty implements Tab.
+// Empty is for Tab.
 func (z *Modules) Empty() string {
 	if z.Total > 0 || !z.page.Panel.Listed {
 		return ""
@@ -53,7 +50,7 @@ func (z *Modules) Empty() string {
 	return "The dump lists no modules."
 }
 
-// List implements Tab.
+// List is for Tab.
 func (z *Modules) List() *List { return &z.list }
 
 // goTo shows a module and selects it.

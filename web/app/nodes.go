@@ -4,7 +4,6 @@ import (
 	"html"
 	"strings"
 
-	"github.com/vugu/vjson"
 	"github.com/vugu/vugu"
 )
 
@@ -62,11 +61,29 @@ func addNodes(parent *vugu.VGNode, nodes string) (last *vugu.VGNode) {
 	return last
 }
 
-// setProperty sets a property of an element in JavaScript.
-func setProperty(n *vugu.VGNode, name string, value any) {
-	b, err := vjson.Marshal(value)
-	if err != nil {
-		panic(err)
+// addComponent adds a component, if there is one.
+func addComponent(in *vugu.BuildIn, out *vugu.BuildOut, parent *vugu.VGNode, component vugu.Builder) {
+	if component == nil {
+		return
 	}
-	n.Prop = append(n.Prop, vugu.VGProperty{Key: name, JSONVal: b})
+	in.BuildEnv.WireComponent(component)
+	out.Components = append(out.Components, component)
+	parent.AppendChild(&vugu.VGNode{Component: component})
+}
+
+// setProperty sets a property of an element in JavaScript, a text. Vugu takes it as JSON (RFC 8259, section 7).
+func setProperty(n *vugu.VGNode, name, value string) {
+	const digits = "0123456789abcdef"
+	b := []byte{'"'}
+	for i := range len(value) {
+		switch c := value[i]; {
+		case c == '"' || c == '\\':
+			b = append(b, '\\', c)
+		case c < ' ':
+			b = append(b, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
+		default:
+			b = append(b, c)
+		}
+	}
+	n.Prop = append(n.Prop, vugu.VGProperty{Key: name, JSONVal: append(b, '"')})
 }

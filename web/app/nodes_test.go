@@ -1,6 +1,7 @@
 package app
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -11,7 +12,8 @@ import (
 func TestAddNodes(t *testing.T) {
 	root := addNodes(nil, "\x02div\x00class\x00a b")
 	last := addNodes(root, "\x01\n \x03\x02p\x00hidden\x00\x00title\x00c\x01d\x03\x02b\x04<e>\x03\x03\x05svg\x05path\x00d\x00M0\x03\x03\x02i\x00id\x00f")
-	setProperty(last, "style", "g")
+	const style = "g \"\\\x00\n\u00e9"
+	setProperty(last, "style", style)
 	var b strings.Builder
 	var write func(n *vugu.VGNode, depth int)
 	write = func(n *vugu.VGNode, depth int) {
@@ -39,7 +41,8 @@ func TestAddNodes(t *testing.T) {
 `; b.String() != want {
 		t.Errorf("%s", b.String())
 	}
-	if last.Data != "i" || string(last.Prop[0].JSONVal) != `"g"` {
-		t.Errorf("%+v", last)
+	var back string
+	if err := json.Unmarshal(last.Prop[0].JSONVal, &back); last.Data != "i" || err != nil || back != style {
+		t.Errorf("%+v: %q, %v", last, back, err)
 	}
 }

@@ -235,7 +235,7 @@ func render(t *testing.T, p *Page) string {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	if err := staticrender.New(&b).Render(env.RunBuild(&Root{Page: p})); err != nil {
+	if err := staticrender.New(&b).Render(env.RunBuild(NewRoot(p))); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

@@ -9,19 +9,17 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Tab is a zone of the lower panel: what it asks of the engine (Want), what it takes of an answer (Apply), and its component (Build). The template
-// writes its rows. A new tab is a type that embeds pane, in NAME.go with its template in NAME.vugu, and a row of Tabs.
+// Tab is a zone of the lower panel: what it asks of the engine (Want), what it takes of an answer (Apply), and its component (Build), whose template
+// writes its rows. A new tab is a type that embeds pane, in NAME.go with its template in NAME.vugu, and a row of Tabs. It may have more:
+//
+//	Count() (n int, alert bool)   the number beside the title, 0 for none, and whether it calls for attention
+//	Disabled() bool               the dump has nothing for the tab
+//	Empty() string                what stands in place of rows, "" if there are rows
+//	List() *List                  the window of rows; without it all are drawn
+//	actions() []action            what its elements do
 type Tab interface {
 	Zone
 	vugu.Builder
-	// Count is the number beside the title, 0 for none, and whether it calls for attention.
-	Count() (n int, alert bool)
-	// Disabled reports whether the dump has nothing for the tab.
-	Disabled() bool
-	// Empty is what stands in place of rows, "" if there are rows.
-	Empty() string
-	// List is the window of rows, nil if all are drawn.
-	List() *List
 }
 
 // Tabs are the tabs of the lower panel, in their order.
@@ -50,34 +48,13 @@ const tabKeys = "1234567890-"
 
 func tabKey(tab int) string { return tabKeys[tab : tab+1] }
 
-// pane is what tabs have in common, and what a tab is that asks for nothing.
+// pane is what tabs have in common.
 type pane struct {
 	page *Page
 	id   string
 }
 
-func (t pane) open() bool { return t.page.Panel.shows(t.id) }
-
-// Want implements Zone.
-func (t pane) Want(*protocol.Look) {}
-
-// Apply implements Zone.
-func (t pane) Apply(*protocol.Looked) {}
-
-// Hidden implements Zone.
-func (t pane) Hidden() bool { return !t.open() }
-
-// Count implements Tab.
-func (t pane) Count() (n int, alert bool) { return 0, false }
-
-// Disabled implements Tab.
-func (t pane) Disabled() bool { return false }
-
-// Empty implements Tab.
-func (t pane) Empty() string { return "" }
-
-// List implements Tab.
-func (t pane) List() *List { return nil }
+func (t *pane) open() bool { return t.page.Panel.shows(t.id) }
 
 // Panel is the lower part with its tabs.
 type Panel struct {
@@ -108,11 +85,19 @@ func (z *Panel) init(p *Page) {
 		case *Files:
 			z.Files = t
 		}
-		z.add(t, t.List())
+		z.add(t, listOf(t))
 		if t, ok := t.(interface{ beside() (Zone, *List) }); ok {
 			z.add(t.beside())
 		}
 	}
+}
+
+// listOf is the list of a tab, or nil.
+func listOf(t Tab) *List {
+	if t, ok := t.(interface{ List() *List }); ok {
+		return t.List()
+	}
+	return nil
 }
 
 // add takes a zone with its list, if there are any.
@@ -128,7 +113,7 @@ func (z *Panel) add(zone Zone, list *List) {
 	z.page.Screen.add(zone, list)
 }
 
-// Want implements Zone: what tabs there are comes with the summary.
+// Want implements Zone: which tabs have something comes with the summary.
 func (z *Panel) Want(*protocol.Look) {}
 
 // Apply implements Zone.
@@ -142,7 +127,7 @@ func (z *Panel) Apply(r *protocol.Looked) {
 	}
 }
 
-// Hidden implements Zone.
+// Hidden has nothing asked for the panel by itself.
 func (z *Panel) Hidden() bool { return true }
 
 // empty forgets what the tabs show.
@@ -161,7 +146,8 @@ func (z *Panel) tab(id string) Tab {
 
 func (z *Panel) disabled(id string) bool {
 	t := z.tab(id)
-	return t == nil || t.Disabled()
+	d, ok := t.(interface{ Disabled() bool })
+	return t == nil || ok && d.Disabled()
 }
 
 // show shows a tab; with toggle the open one folds the panel.
@@ -172,7 +158,7 @@ func (z *Panel) show(id string, toggle bool) {
 	s, was := &z.page.State, z.shows(id)
 	s.Closed = toggle && !s.Closed && s.Tab == id
 	s.Tab = id
-	if l := z.tab(id).List(); l != nil && !was {
+	if l := listOf(z.tab(id)); l != nil && !was {
 		l.visible.From = 0 // its element is a new one
 	}
 	z.page.Address.write()
@@ -210,12 +196,11 @@ func (z *Panel) goTo(id string, row int) {
 		return
 	}
 	z.show(id, false)
-	if t == nil || t.List() == nil {
-		return
+	if l := listOf(t); l != nil {
+		l.around(row)
+		z.page.Host.Reveal(l.id, row)
+		z.page.Screen.ask(t)
 	}
-	t.List().around(row)
-	z.page.Host.Reveal(t.List().id, row)
-	z.page.Screen.ask(t)
 }
 
 func (z *Panel) class() string {
@@ -236,19 +221,22 @@ func (z *Panel) shows(tab string) bool {
 	return z.page.Summary != nil && !z.page.State.Closed && z.page.State.Tab == tab
 }
 
-func (z *Panel) count(id string) string {
-	if z.page.Summary == nil {
-		return ""
+// countOf is what a tab counts.
+func (z *Panel) countOf(id string) (n int, alert bool) {
+	if t, ok := z.tab(id).(interface{ Count() (int, bool) }); ok && z.page.Summary != nil {
+		return t.Count()
 	}
-	n, _ := z.tab(id).Count()
+	return 0, false
+}
+
+func (z *Panel) count(id string) string {
+	n, _ := z.countOf(id)
 	return number(n)
 }
 
 func (z *Panel) countClass(id string) string {
-	if z.page.Summary != nil {
-		if _, alert := z.tab(id).Count(); alert {
-			return "tab-count warn"
-		}
+	if _, alert := z.countOf(id); alert {
+		return "tab-count warn"
 	}
 	return "tab-count"
 }

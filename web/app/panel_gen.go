@@ -75,15 +75,7 @@ func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					_ = vgparent
 					addNodes(vgparent, "\x01\n      \x03")
 					if c.shows(t.ID) {
-						{
-							var vgcomp vugu.Builder = c.tabs[i]
-							if vgcomp != nil {
-								vgin.BuildEnv.WireComponent(vgcomp)
-								vgout.Components = append(vgout.Components, vgcomp)
-								vgn = &vugu.VGNode{Component: vgcomp}
-								vgparent.AppendChild(vgn)
-							}
-						}
+						addComponent(vgin, vgout, vgparent, c.tabs[i])
 					}
 					addNodes(vgparent, "\x01\n    \x03")
 				}

@@ -26,7 +26,7 @@ const rounds = 40
 func NewRehearsal() *Rehearsal {
 	p := NewPage(silence{}, silence{}, "")
 	r := &Rehearsal{page: p}
-	r.parts = []vugu.Builder{&p.Verdict, &p.Threads, &p.Stack, &p.Frame, &p.Panel, &Root{Page: p}}
+	r.parts = []vugu.Builder{&p.Verdict, &p.Threads, &p.Stack, &p.Frame, &p.Panel, NewRoot(p)}
 	return r
 }
 
@@ -51,7 +51,7 @@ func (r *Rehearsal) Step() bool {
 
 // Screens are the start page and, once the steps are done, the screen of a dump, for who draws them.
 func (r *Rehearsal) Screens() [2]vugu.Builder {
-	return [2]vugu.Builder{&Root{Page: NewPage(silence{}, silence{}, "")}, &Root{Page: r.page}}
+	return [2]vugu.Builder{NewRoot(NewPage(silence{}, silence{}, "")), NewRoot(r.page)}
 }
 
 // madeUp is an answer with something of everything.

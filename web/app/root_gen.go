@@ -10,15 +10,8 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
-// Root is the whole page.
-type Root struct {
-	Page *Page
-}
-
 func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	vgout = &vugu.BuildOut{}
-	var vgiterkey interface{}
-	_ = vgiterkey
 	var vgn *vugu.VGNode
 	vgn = addNodes(nil, "\x02div")
 	vgout.Out = append(vgout.Out, vgn)
@@ -27,43 +20,11 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgparent := vgn
 		_ = vgparent
 		addNodes(vgparent, "\x01\n  \x03")
-		{
-			vgcompKey := vugu.MakeCompKey(0xACFD281C06F22EC9^vgin.CurrentPositionHash(), vgiterkey)
-			vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Header)
-			if vgcomp == nil {
-				vgcomp = new(Header)
-				vgin.BuildEnv.WireComponent(vgcomp)
-			}
-			vgin.BuildEnv.UseComponent(vgcompKey, vgcomp)
-			vgcomp.Page = c.Page
-			vgout.Components = append(vgout.Components, vgcomp)
-			vgn = &vugu.VGNode{Component: vgcomp}
-			vgparent.AppendChild(vgn)
-		}
+		addComponent(vgin, vgout, vgparent, &c.header)
 		addNodes(vgparent, "\x01\n  \x03")
-		{
-			vgcompKey := vugu.MakeCompKey(0xA66B8E7B922DDE4D^vgin.CurrentPositionHash(), vgiterkey)
-			vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*JobBar)
-			if vgcomp == nil {
-				vgcomp = new(JobBar)
-				vgin.BuildEnv.WireComponent(vgcomp)
-			}
-			vgin.BuildEnv.UseComponent(vgcompKey, vgcomp)
-			vgcomp.Page = c.Page
-			vgout.Components = append(vgout.Components, vgcomp)
-			vgn = &vugu.VGNode{Component: vgcomp}
-			vgparent.AppendChild(vgn)
-		}
+		addComponent(vgin, vgout, vgparent, &c.jobBar)
 		addNodes(vgparent, "\x01\n  \x03")
-		{
-			var vgcomp vugu.Builder = &c.Page.Notices
-			if vgcomp != nil {
-				vgin.BuildEnv.WireComponent(vgcomp)
-				vgout.Components = append(vgout.Components, vgcomp)
-				vgn = &vugu.VGNode{Component: vgcomp}
-				vgparent.AppendChild(vgn)
-			}
-		}
+		addComponent(vgin, vgout, vgparent, &c.Page.Notices)
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02main")
 		vgn.AddAttrInterface("class", c.Page.Layout.mainClass())
 		vgn.AddAttrInterface("inert", c.Page.Menus.Help)
@@ -77,19 +38,7 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				_ = vgparent
 				addNodes(vgparent, "\x01\n      \x03")
 				if c.Page.Empty() {
-					{
-						vgcompKey := vugu.MakeCompKey(0xB32D3ADA63F896D0^vgin.CurrentPositionHash(), vgiterkey)
-						vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Start)
-						if vgcomp == nil {
-							vgcomp = new(Start)
-							vgin.BuildEnv.WireComponent(vgcomp)
-						}
-						vgin.BuildEnv.UseComponent(vgcompKey, vgcomp)
-						vgcomp.Page = c.Page
-						vgout.Components = append(vgout.Components, vgcomp)
-						vgn = &vugu.VGNode{Component: vgcomp}
-						vgparent.AppendChild(vgn)
-					}
+					addComponent(vgin, vgout, vgparent, &c.start)
 				}
 				addNodes(vgparent, "\x01\n    \x03")
 			}
@@ -106,107 +55,28 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						vgparent := vgn
 						_ = vgparent
 						addNodes(vgparent, "\x01\n        \x03")
-						{
-							var vgcomp vugu.Builder = &c.Page.Verdict
-							if vgcomp != nil {
-								vgin.BuildEnv.WireComponent(vgcomp)
-								vgout.Components = append(vgout.Components, vgcomp)
-								vgn = &vugu.VGNode{Component: vgcomp}
-								vgparent.AppendChild(vgn)
-							}
-						}
+						addComponent(vgin, vgout, vgparent, &c.Page.Verdict)
 						vgn = addNodes(vgparent, "\x01\n        \x03\x02div\x00class\x00zones")
 						vgn.AddAttrInterface("data-side", c.Page.State.Side)
 						{
 							vgparent := vgn
 							_ = vgparent
 							addNodes(vgparent, "\x01\n          \x03")
-							{
-								var vgcomp vugu.Builder = &c.Page.Threads
-								if vgcomp != nil {
-									vgin.BuildEnv.WireComponent(vgcomp)
-									vgout.Components = append(vgout.Components, vgcomp)
-									vgn = &vugu.VGNode{Component: vgcomp}
-									vgparent.AppendChild(vgn)
-								}
-							}
+							addComponent(vgin, vgout, vgparent, &c.Page.Threads)
 							addNodes(vgparent, "\x01\n          \x03")
-							{
-								vgcompKey := vugu.MakeCompKey(0x2D193B7B45C86B7A^vgin.CurrentPositionHash(), vgiterkey)
-								vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Splitter)
-								if vgcomp == nil {
-									vgcomp = new(Splitter)
-									vgin.BuildEnv.WireComponent(vgcomp)
-								}
-								vgin.BuildEnv.UseComponent(vgcompKey, vgcomp)
-								vgcomp.Page = c.Page
-								vgcomp.Name = "threads"
-								vgout.Components = append(vgout.Components, vgcomp)
-								vgn = &vugu.VGNode{Component: vgcomp}
-								vgparent.AppendChild(vgn)
-							}
+							addComponent(vgin, vgout, vgparent, &c.splitters[0])
 							addNodes(vgparent, "\x01\n          \x03")
-							{
-								var vgcomp vugu.Builder = &c.Page.Stack
-								if vgcomp != nil {
-									vgin.BuildEnv.WireComponent(vgcomp)
-									vgout.Components = append(vgout.Components, vgcomp)
-									vgn = &vugu.VGNode{Component: vgcomp}
-									vgparent.AppendChild(vgn)
-								}
-							}
+							addComponent(vgin, vgout, vgparent, &c.Page.Stack)
 							addNodes(vgparent, "\x01\n          \x03")
-							{
-								vgcompKey := vugu.MakeCompKey(0x460BAF46D25B61D4^vgin.CurrentPositionHash(), vgiterkey)
-								vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Splitter)
-								if vgcomp == nil {
-									vgcomp = new(Splitter)
-									vgin.BuildEnv.WireComponent(vgcomp)
-								}
-								vgin.BuildEnv.UseComponent(vgcompKey, vgcomp)
-								vgcomp.Page = c.Page
-								vgcomp.Name = "frame"
-								vgout.Components = append(vgout.Components, vgcomp)
-								vgn = &vugu.VGNode{Component: vgcomp}
-								vgparent.AppendChild(vgn)
-							}
+							addComponent(vgin, vgout, vgparent, &c.splitters[1])
 							addNodes(vgparent, "\x01\n          \x03")
-							{
-								var vgcomp vugu.Builder = &c.Page.Frame
-								if vgcomp != nil {
-									vgin.BuildEnv.WireComponent(vgcomp)
-									vgout.Components = append(vgout.Components, vgcomp)
-									vgn = &vugu.VGNode{Component: vgcomp}
-									vgparent.AppendChild(vgn)
-								}
-							}
+							addComponent(vgin, vgout, vgparent, &c.Page.Frame)
 							addNodes(vgparent, "\x01\n        \x03")
 						}
 						addNodes(vgparent, "\x01\n        \x03")
-						{
-							vgcompKey := vugu.MakeCompKey(0xDF953516BF529014^vgin.CurrentPositionHash(), vgiterkey)
-							vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Splitter)
-							if vgcomp == nil {
-								vgcomp = new(Splitter)
-								vgin.BuildEnv.WireComponent(vgcomp)
-							}
-							vgin.BuildEnv.UseComponent(vgcompKey, vgcomp)
-							vgcomp.Page = c.Page
-							vgcomp.Name = "panel"
-							vgout.Components = append(vgout.Components, vgcomp)
-							vgn = &vugu.VGNode{Component: vgcomp}
-							vgparent.AppendChild(vgn)
-						}
+						addComponent(vgin, vgout, vgparent, &c.splitters[2])
 						addNodes(vgparent, "\x01\n        \x03")
-						{
-							var vgcomp vugu.Builder = &c.Page.Panel
-							if vgcomp != nil {
-								vgin.BuildEnv.WireComponent(vgcomp)
-								vgout.Components = append(vgout.Components, vgcomp)
-								vgn = &vugu.VGNode{Component: vgcomp}
-								vgparent.AppendChild(vgn)
-							}
-						}
+						addComponent(vgin, vgout, vgparent, &c.Page.Panel)
 						addNodes(vgparent, "\x01\n      \x03")
 					}
 				}
@@ -240,19 +110,7 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			addNodes(vgparent, "\x01\n  \x03")
 		}
 		addNodes(vgparent, "\x01\n  \x03")
-		{
-			vgcompKey := vugu.MakeCompKey(0x237208961C209628^vgin.CurrentPositionHash(), vgiterkey)
-			vgcomp, _ := vgin.BuildEnv.CachedComponent(vgcompKey).(*Help)
-			if vgcomp == nil {
-				vgcomp = new(Help)
-				vgin.BuildEnv.WireComponent(vgcomp)
-			}
-			vgin.BuildEnv.UseComponent(vgcompKey, vgcomp)
-			vgcomp.Page = c.Page
-			vgout.Components = append(vgout.Components, vgcomp)
-			vgn = &vugu.VGNode{Component: vgcomp}
-			vgparent.AppendChild(vgn)
-		}
+		addComponent(vgin, vgout, vgparent, &c.help)
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00toast\x00aria-hidden\x00true")
 		vgn.AddAttrInterface("hidden", c.Page.Notices.Toast == "")
 		{

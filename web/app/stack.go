@@ -61,9 +61,6 @@ func (z *Stack) Apply(r *protocol.Looked) {
 	}
 }
 
-// Hidden implements Zone.
-func (z *Stack) Hidden() bool { return false }
-
 // toggleInlines shows inlined calls, or leaves them out.
 func (z *Stack) toggleInlines() {
 	s := &z.page.State

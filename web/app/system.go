@@ -26,6 +26,9 @@ func (z *System) Want(q *protocol.Look) {
 	q.System = &private
 }
 
+// Hidden is for Zone.
+func (z *System) Hidden() bool { return !z.open() }
+
 // Apply implements Zone.
 func (z *System) Apply(r *protocol.Looked) {
 	if r.System != nil {

@@ -49,9 +49,6 @@ func (z *Threads) Apply(r *protocol.Looked) {
 	}
 }
 
-// Hidden implements Zone.
-func (z *Threads) Hidden() bool { return false }
-
 // filter shows the threads whose name or id holds a text.
 func (z *Threads) filter(text string) {
 	z.page.State.ThreadFilter = text

@@ -27,9 +27,6 @@ func (z *Verdict) Apply(r *protocol.Looked) {
 	z.page.Reading.fragile = z.page.Reading.fragile && z.page.Reading.replay
 }
 
-// Hidden implements Zone.
-func (z *Verdict) Hidden() bool { return false }
-
 // finding is the most important one that concerns the selected thread or all, and its number; -1 if there is none.
 func (z *Verdict) finding() (view.FindingRow, int) {
 	if z.page.Summary != nil {

@@ -21,9 +21,6 @@ func newWanted(t pane) Tab {
 	return z
 }
 
-// Hidden implements Zone: what is missing is known to the sources, too.
-func (z *Wanted) Hidden() bool { return false }
-
 // Want implements Zone.
 func (z *Wanted) Want(q *protocol.Look) {
 	w := z.list.span()
@@ -38,10 +35,10 @@ func (z *Wanted) Apply(r *protocol.Looked) {
 	}
 }
 
-// Count implements Tab.
+// Count is for Tab.
 func (z *Wanted) Count() (n int, alert bool) { return z.page.Summary.Wanted, z.page.Summary.Wanted > 0 }
 
-// Empty implements Tab.
+// Empty is for Tab.
 func (z *Wanted) Empty() string {
 	if z.Total > 0 || !z.page.Panel.Listed {
 		return ""
@@ -49,7 +46,7 @@ func (z *Wanted) Empty() string {
 	return "Nothing is missing: every module on these stacks has its symbols."
 }
 
-// List implements Tab.
+// List is for Tab.
 func (z *Wanted) List() *List { return &z.list }
 
 func mismatchText(w view.WantedRow) string {

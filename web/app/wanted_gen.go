@@ -142,15 +142,7 @@ func (c *Wanted) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			_ = vgparent
 			addNodes(vgparent, "\x01\n  \x03")
 			if c.Sources.Open {
-				{
-					var vgcomp vugu.Builder = c.Sources
-					if vgcomp != nil {
-						vgin.BuildEnv.WireComponent(vgcomp)
-						vgout.Components = append(vgout.Components, vgcomp)
-						vgn = &vugu.VGNode{Component: vgcomp}
-						vgparent.AppendChild(vgn)
-					}
-				}
+				addComponent(vgin, vgout, vgparent, c.Sources)
 			}
 			addNodes(vgparent, "\x01\n\x03")
 		}
