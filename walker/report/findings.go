@@ -31,7 +31,7 @@ const (
 	FindingEnds       FindingKind = "ends-without-symbols"   // a stack ends in a module without symbols
 	FindingLimit      FindingKind = "frame-limit"
 	FindingExports    FindingKind = "only-exported-names" // frames lie too far behind an exported name to have it
-	FindingNoDebug    FindingKind = "program-without-debug-file"
+	FindingNoDebug    FindingKind = "program-without-debug-file" // the program's functions and lines are in a file that is not here
 )
 
 // Finding is one thing that makes stacks shorter or less certain than they could be.
@@ -282,7 +282,7 @@ func (b *builder) tallyFindings(m int, t *tally) {
 	used := mod.State == SymbolsLoaded || mod.State == SymbolsForced
 	if used && mod.Has.NoProgram && t.guessed > 0 {
 		add(FindingNoUnwind, nil, "add "+name+": without it "+b.r.System.CPU.Rust+" stacks are guessed",
-			"%s has names and no unwind rules, which are in %s: the callers of %s were guessed", file, name, frames(t.guessed, "", ""))
+			"%s has names and no unwind rules: the callers of %s were guessed", file, frames(t.guessed, "", ""))
 	} else if used && s.NoUnwind && t.guessed > 0 {
 		add(FindingNoUnwind, nil, "add the binary itself, or make the symbol file from one that still has its unwind data (.eh_frame, .debug_frame, or the PDB)",
 			"%s has names and no STACK records: the callers of %s in %s had to be guessed", file, frames(t.guessed, "", ""), name)

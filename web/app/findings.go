@@ -56,7 +56,7 @@ func (p *Page) findingModule() int {
 }
 
 // asksForFiles reports whether a finding asks for files that are to be added.
-func asksForFiles(f view.FindingRow) bool { return strings.Contains(lower(f.Suggestion), "drop ") }
+func asksForFiles(f view.FindingRow) bool { return strings.HasPrefix(lower(f.Suggestion), "add ") }
 
 func (p *Page) findingAdds() bool {
 	f, _ := p.finding()

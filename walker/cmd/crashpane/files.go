@@ -43,7 +43,7 @@ func openFiles(args []string, opt session.Options, choices choices, stderr io.Wr
 	opt.Workers = runtime.GOMAXPROCS(0)
 	opt.OpenBinary, opt.OpenImage = openBinary, openImage
 	spools := &spools{}
-	opt.Limits.Unpackers, opt.Limits.Spool = unpack.Formats, spools.create
+	opt.Limits.Unpackers, opt.Limits.Archives, opt.Limits.Spool = unpack.Formats, unpack.Archives, spools.create
 	files := &fileSet{session: session.New(opt), spools: spools, stderr: stderr, added: map[string]bool{}, choices: choices}
 	if err := files.addAll(args); err != nil {
 		files.close()
