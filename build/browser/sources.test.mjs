@@ -203,7 +203,7 @@ test("what a server answers wrongly is said in words", async () => {
   source.files[pathOf(program)] = { text: "<!doctype html><title>Everything is here</title>" };
   source.files[pathOf(codec)] = { text: codec.replace(/^(MODULE \S+ \S+ )\S+/, `$1${"A".repeat(33)}`) };
   await ask();
-  await answered("is no symbol file: it does not begin with a MODULE record");
+  await answered("is no symbol file or program: it is an HTML page");
   await answered(`is of another build: its id is ${"A".repeat(33)}`);
 });
 

@@ -61,6 +61,7 @@ test("with the program and its PDB every frame has a name, a line, and a caller 
   assert.deepEqual((await trusts()).slice(0, 5), ["given", "CFI", "CFI", "CFI", "CFI"]);
   // Why a frame is there: the unwind rule of that very instruction, and where it stands.
   await tab.page.click("#stack .row:has-text('print_receipt')");
+  await tab.page.click("#side-why");
   await tab.sees(".pdata");
   assert.match(await wanted(), /kernel32\.pdb, kernel32\.dll/);
   assert.doesNotMatch(await tab.page.locator("#wanted").innerText(), /app\./);
@@ -72,6 +73,7 @@ test("with the PDB alone the page asks for the program, by name and identifier",
   await tab.sees("app.pdb has names and no unwind rules: the callers of 4 frames were guessed. Add app.exe: without it amd64 stacks are guessed");
   assert.ok(await tab.page.locator(".verdict-finding").getByRole("button", { name: "Add files" }).isVisible());
   assert.match(await wanted(), /app\.exe\s+[0-9a-f]{12,}\s+app\.exe\/[0-9A-F]{8}[0-9a-f]+\/app\.exe/);
+  await tab.page.click("#tab-modules");
   await tab.page.click("#modules .row:has-text('app.exe')");
   await tab.sees("the program itself, app.exe: without it x86_64 stacks are guessed");
   await tab.drop([exe]);
@@ -119,6 +121,7 @@ test("a dump with all memory brings the reader of the programs in it, and its st
   await tab.drop([full]);
   await tab.page.waitForFunction(() => document.querySelectorAll("#stack .trust.cfi").length >= 4, undefined, { timeout: 30_000 });
   assert.equal(await fetched(), 1);
+  await tab.page.click("#tab-modules");
   await tab.page.click("#modules .row:has-text('app.exe')");
   await tab.sees("memory of app.exe");
   await tab.drop([pdb]);

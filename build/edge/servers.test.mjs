@@ -51,7 +51,7 @@ test("no other server is asked, no other path, and nothing is sent", async () =>
   const refused = async (what, status, init) => assert.equal((await edge.fetch(`/servers/${what}`, init)).status, status, what);
   await refused(`localhost:${new URL(source.origin).port}/${path}`, 403);
   await refused(`evil.example/${path}`, 403);
-  await refused(`${host}/../../etc/passwd`, 403);
+  await refused(`${host}/..%2f..%2fetc/passwd`, 403);
   await refused(`${host}/app.exe/not-an-id/app.exe`, 403);
   await refused(`${host}/${path}?dump=1`, 403);
   for (const method of ["POST", "PUT", "DELETE"]) await refused(`${host}/${path}`, 405, { method, body: method === "DELETE" ? undefined : "MDMP" });

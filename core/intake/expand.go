@@ -309,7 +309,9 @@ func (e *expander) unarchive(src *input.Source, kind Kind, depth int) {
 		}
 		full := src.Name + "/" + name
 		fail := func(have string, err error) { e.problem(src.Name, fmt.Sprintf("member %q", name), -1, have, err) }
-		if e.fits(size, fail) {
+		if _, err := open(); err != nil {
+			fail("", err)
+		} else if e.fits(size, fail) {
 			u := &unpacked{packed: src.Size, size: size, large: size > e.limits.KeepWhole, limits: e.limits, budget: &e.budget, told: e.teller(full, src), open: open}
 			e.unpackMember(u, full, size, depth, fail)
 		}

@@ -30,7 +30,7 @@ const (
 	FindingScanned    FindingKind = "scanned-frames"         // frames were found by scanning, for want of symbols
 	FindingEnds       FindingKind = "ends-without-symbols"   // a stack ends in a module without symbols
 	FindingLimit      FindingKind = "frame-limit"
-	FindingExports    FindingKind = "only-exported-names" // frames lie too far behind an exported name to have it
+	FindingExports    FindingKind = "only-exported-names"        // frames lie too far behind an exported name to have it
 	FindingNoDebug    FindingKind = "program-without-debug-file" // the program's functions and lines are in a file that is not here
 )
 
@@ -227,7 +227,7 @@ func (b *builder) symbolFindings(m int, t *tally) {
 	if mod := &b.r.Modules[m]; mod.Frames > 0 && (mod.State == SymbolsMismatch || mod.State == SymbolsForced || mod.State == SymbolsCorrupt) {
 		b.stateFinding(m)
 	}
-	if len(t.scanned)+len(t.ends)+t.guessed+t.exchanged+t.far+t.badRecords+b.symbols[m].UnwindNoted > 0 {
+	if len(t.scanned)+len(t.ends)+t.guessed+t.exchanged+t.far+t.badRecords+b.symbols[m].UnwindNoted > 0 || b.r.Modules[m].Has.NoDebugFile && b.r.Modules[m].Frames > 0 {
 		b.tallyFindings(m, t)
 	}
 }
@@ -428,7 +428,7 @@ func (b *builder) wantedFile(m int) string {
 		return "add " + file + " with id " + mod.DebugID
 	case os == core.Windows:
 		text := "add " + file + " with id " + mod.DebugID
-		if b.needsProgram() {
+		if b.needsProgram() && !mod.Has.CFI {
 			text += " and " + BaseName(mod.Name)
 		}
 		return text + ", or " + sym

@@ -354,6 +354,19 @@ func (s *fileSet) find(r *report.Report, w report.Wanted) []string {
 	}
 	var out []string
 	for _, f := range s.folders {
+		for _, st := range w.Stores {
+			for _, path := range []string{st.Path, st.Else} {
+				if local := filepath.FromSlash(path); filepath.IsLocal(local) && isFile(filepath.Join(f.root, local)) {
+					out = append(out, filepath.Join(f.root, local))
+					break
+				}
+			}
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	for _, f := range s.folders {
 		f.scan(r, s.stderr)
 		out = append(out, f.unread()...)
 		var files []string
