@@ -30,8 +30,8 @@ const (
 	FindingScanned    FindingKind = "scanned-frames"         // frames were found by scanning, for want of symbols
 	FindingEnds       FindingKind = "ends-without-symbols"   // a stack ends in a module without symbols
 	FindingLimit      FindingKind = "frame-limit"
-	FindingExports    FindingKind = "only-exported-names" // frames lie too far behind an exported name to have it
-	FindingNoDebug    FindingKind = "program-without-debug-file"
+	FindingExports    FindingKind = "only-exported-names"        // frames lie too far behind an exported name to have it
+	FindingNoDebug    FindingKind = "program-without-debug-file" // the program's functions and lines are in a file that is not here
 )
 
 // Finding is one thing that makes stacks shorter or less certain than they could be.
@@ -227,7 +227,7 @@ func (b *builder) symbolFindings(m int, t *tally) {
 	if mod := &b.r.Modules[m]; mod.Frames > 0 && (mod.State == SymbolsMismatch || mod.State == SymbolsForced || mod.State == SymbolsCorrupt) {
 		b.stateFinding(m)
 	}
-	if len(t.scanned)+len(t.ends)+t.guessed+t.exchanged+t.far+t.badRecords+b.symbols[m].UnwindNoted > 0 {
+	if len(t.scanned)+len(t.ends)+t.guessed+t.exchanged+t.far+t.badRecords+b.symbols[m].UnwindNoted > 0 || b.r.Modules[m].Has.NoDebugFile && b.r.Modules[m].Frames > 0 {
 		b.tallyFindings(m, t)
 	}
 }
@@ -282,7 +282,7 @@ func (b *builder) tallyFindings(m int, t *tally) {
 	used := mod.State == SymbolsLoaded || mod.State == SymbolsForced
 	if used && mod.Has.NoProgram && t.guessed > 0 {
 		add(FindingNoUnwind, nil, "add "+name+": without it "+b.r.System.CPU.Rust+" stacks are guessed",
-			"%s has names and no unwind rules, which are in %s: the callers of %s were guessed", file, name, frames(t.guessed, "", ""))
+			"%s has names and no unwind rules: the callers of %s were guessed", file, frames(t.guessed, "", ""))
 	} else if used && s.NoUnwind && t.guessed > 0 {
 		add(FindingNoUnwind, nil, "add the binary itself, or make the symbol file from one that still has its unwind data (.eh_frame, .debug_frame, or the PDB)",
 			"%s has names and no STACK records: the callers of %s in %s had to be guessed", file, frames(t.guessed, "", ""), name)
@@ -428,7 +428,7 @@ func (b *builder) wantedFile(m int) string {
 		return "add " + file + " with id " + mod.DebugID
 	case os == core.Windows:
 		text := "add " + file + " with id " + mod.DebugID
-		if b.needsProgram() {
+		if b.needsProgram() && !mod.Has.CFI {
 			text += " and " + BaseName(mod.Name)
 		}
 		return text + ", or " + sym
