@@ -96,6 +96,8 @@ var importRules = []importRule{
 	// It writes a dump to measure with.
 	{"build/bigsym", []string{"core/dumptest"}},
 	{"build/bigelf", []string{"core/dumptest"}},
+	// Its dump's stack follows the library's own unwind rules.
+	{"build/bigpdb", []string{"core/dumptest", "core/input", "symfile/binary", "symfile/symbol", "symfile/unwind"}},
 	// The demo portal's hostile dump.
 	{"build/portal/hostile", []string{"core/dumptest"}},
 	// It walks dumps of real programs, as the page and the command do.
