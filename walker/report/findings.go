@@ -250,8 +250,15 @@ func (b *builder) stateFinding(m int) {
 		b.moduleFinding(FindingMismatch, m, nil, b.wantedFile(m)+", or use the file anyway (“Use anyway” on the page, --use FILE in a terminal)", "%s is of another build of %s (its id is %s, the module's %s) and was not used; %s in the module",
 			BaseName(s.MismatchFile), name, s.MismatchID, mod.DebugID, frames(mod.Frames, "lies", "lie"))
 	case SymbolsForced:
-		b.moduleFinding(FindingForced, m, nil, b.wantedFile(m), "%s was assigned to %s by hand, although its id (%s) is not the module's (%s): %s by it may be wrong",
-			BaseName(s.File), name, orNone(s.ID), orNone(mod.DebugID), frames(b.framesBy(m), "found or named", "found or named"))
+		suggestion, where := "", ""
+		if mod.DebugID != "" { // else no file can be known to be better
+			suggestion = b.wantedFile(m)
+		}
+		if len(b.r.Threads) > 1 {
+			where = " in all threads"
+		}
+		b.moduleFinding(FindingForced, m, nil, suggestion, "%s was assigned to %s, although its id (%s) is not the module's (%s): %s by it%s may be wrong",
+			BaseName(s.File), name, orNone(s.ID), orNone(mod.DebugID), frames(b.framesBy(m), "found or named", "found or named"), where)
 	case SymbolsCorrupt:
 		b.moduleFinding(FindingUnreadable, m, nil, b.wantedFile(m), "the symbols of %s could not be read: %s", name, strings.Join(mod.Warnings, "; "))
 	}
