@@ -3,7 +3,6 @@ package dwarfcfi
 import (
 	"fmt"
 
-	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
@@ -69,7 +68,7 @@ func (b *rows) row(s *state, loc uint64) (unwind.Row, string) {
 	row.Outermost = row.RA.Kind == unwind.Undefined
 	// A register that calls overwrite has the return address only until the first call.
 	row.Topmost = row.RA.Kind == unwind.FromReg && row.RA.Reg == t.Arch.LR
-	if t.Arch == cpu.X86 {
+	if t.Arch.ExchangedDWARF {
 		if t.exchanged {
 			row.Origin.Note = NoteNumbering
 		}
@@ -235,7 +234,7 @@ const sampled = 256
 // At a function's first instruction the return address is the only word that the call has pushed, so the CFA is esp + 4;
 // which number stands there in most functions is esp.
 func (t *table) number(n int, at func(i int) (int64, error)) {
-	if t.Arch != cpu.X86 || n == 0 {
+	if !t.Arch.ExchangedDWARF || n == 0 {
 		return
 	}
 	var votes [2]int

@@ -183,7 +183,7 @@ func (t *table) Row(rva uint64) (unwind.Row, bool, error) {
 
 // ensureNumbered looks once into how an i386 section numbers registers.
 func (t *table) ensureNumbered() error {
-	if t.numbered || t.Arch != cpu.X86 {
+	if t.numbered || !t.Arch.ExchangedDWARF {
 		return nil
 	}
 	t.numbered = true

@@ -96,7 +96,7 @@ func ParseCFI(arch *cpu.Arch, init string, deltas []string) (row Row, notes []st
 		row.Saved[i] = RegRule{p.reg, ru}
 	}
 	if entry, err := parseExpr(arch, atEntry); err == nil {
-		row.EntryFromFP = arch == cpu.X86 && entry == Rule{Kind: FromReg, Reg: arch.FP, Offset: int64(arch.WordSize)}
+		row.EntryFromFP = arch.ExchangedDWARF && entry == Rule{Kind: FromReg, Reg: arch.FP, Offset: int64(arch.WordSize)}
 	}
 	return row, notes, nil
 }
