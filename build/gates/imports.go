@@ -30,13 +30,13 @@ var importRules = []importRule{
 	{"core/visible", nil},
 	{"core/jsonwriter", []string{"core/visible"}},
 	{"core/inflate", []string{"core/input"}},
-	{"core/intake", []string{"core/inflate", "core/input"}},
+	{"core/intake", []string{"core/cpu", "core/inflate", "core/input"}},
 	{"core/intake/unpack", []string{"core/intake"}},
 	{"core/reason", []string{"core", "core/input", "core/cpu"}},
 	{"core/reason/internal/...", nil},
 	{"core/analysis", []string{"core", "core/cpu", "core/reason"}},
 	// It reads another format into the same data.
-	{"core/microdump", []string{"core", "core/input"}},
+	{"core/microdump", []string{"core", "core/cpu", "core/input"}},
 	// It prints what a dump says, and concludes nothing.
 	{"core/dumptext", []string{"core", "core/input", "core/cpu", "core/jsonwriter"}},
 	// It builds dumps without core's layouts, so that a wrong layout is caught.
@@ -96,6 +96,8 @@ var importRules = []importRule{
 	// It writes a dump to measure with.
 	{"build/bigsym", []string{"core/dumptest"}},
 	{"build/bigelf", []string{"core/dumptest"}},
+	// Its dump's stack follows the library's own unwind rules.
+	{"build/bigpdb", []string{"core/dumptest", "core/input", "symfile/binary", "symfile/symbol", "symfile/unwind"}},
 	// The demo portal's hostile dump.
 	{"build/portal/hostile", []string{"core/dumptest"}},
 	// It walks dumps of real programs, as the page and the command do.

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the program, its PDB and its dumps. Needs clang-19 and lld-19 (Debian) and the Python package unicorn, and may make the folder /src, so that the
-# files name no other.
+# Makes the program, its PDB and its dumps. Needs clang-19, lld-19 and gcab (Debian) and the Python package unicorn, and may make the folder /src, so
+# that the files name no other.
 set -e
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir /src
@@ -12,3 +12,5 @@ lld-link-19 /nodefaultlib /entry:start /subsystem:console /debug /brepro /nologo
 python3 "$here/dump.py" app.exe "$here/app.dmp" "$here/app-full.dmp" | tee "$here/golden.txt"
 cp app.exe "$here"
 gzip -9nc app.pdb > "$here/app.pdb.gz"
+touch -d "2024-01-01 UTC" app.pdb
+gcab -c -z -n "$here/app.pd_" app.pdb

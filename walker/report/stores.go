@@ -99,7 +99,7 @@ func (b *builder) wanted() {
 		if b.d.Header.Order == binary.ByteOrder(binary.BigEndian) {
 			w.OtherPath = StorePath(file, core.TurnedID(m.DebugID))
 		}
-		if missing && b.needsProgram() || m.Has.NoProgram {
+		if missing && b.needsProgram() && !m.Has.CFI || m.Has.NoProgram { // a dump's memory may hold the program
 			w.Program, w.CodeID = BaseName(m.Name), m.CodeID
 		}
 		b.stores(&w)

@@ -44,7 +44,7 @@ func fetch(address string, header map[string]string) (*store.Upstream, error) {
 	for name, value := range header {
 		fields[name] = value
 	}
-	answer, err := await(js.Global().Call("fetch", address, map[string]any{"method": "GET", "headers": fields, "redirect": "manual"}))
+	answer, err := await(js.Global().Get("fetch").Invoke(address, map[string]any{"method": "GET", "headers": fields, "redirect": "manual"}))
 	if err != nil {
 		return nil, err
 	}

@@ -132,7 +132,7 @@ func (z *Downloads) fetched(a *Asked, f Fetched) {
 func (z *Downloads) failure(a *Asked, f Fetched) string {
 	switch {
 	case f.Status == 0:
-		return "no answer: " + view.Clean(f.Problem)
+		return view.Clean(f.Problem)
 	case f.Status == 401, f.Status == 403:
 		if a.token != "" {
 			return fmt.Sprintf("refused (%d): the token is not accepted", f.Status)

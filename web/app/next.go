@@ -29,6 +29,7 @@ var nextSteps = []struct{ taken, text, command, windows string }{
 	{"user-dump", "Open it with a debugger:", "windbg -z FILE", ""},
 	{"apple-crash", "It is text, and says where the program crashed. Open it in an editor.", "", ""},
 	{"packed", "Unpack it, and drop what was in it:", "tar -xf FILE", ""},
+	{"cab", "Unpack it, and drop what was in it:", "cabextract FILE", "expand FILE -F:* ."},
 	{"gzip", "Copy it again, or unpack it yourself:", "gzip -dk FILE", "tar -xf FILE"},
 	{"zip", "Copy it again, or unpack it yourself:", "unzip FILE", "Expand-Archive FILE"},
 	{"text", "It is neither a dump nor symbols: leave it out.", "", ""},

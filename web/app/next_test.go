@@ -18,6 +18,8 @@ func TestNextStep(t *testing.T) {
 		{SystemWindows, "packed", "it's.7z", "tar -xf 'it''s.7z'"},
 		{SystemLinux, "packed", "--to-command=x.7z", "tar -xf './--to-command=x.7z'"},
 		{SystemLinux, "packed", "$(reboot).7z", "tar -xf '$(reboot).7z'"},
+		{SystemLinux, "cab", "ntdll.pd_", "cabextract ntdll.pd_"},
+		{SystemWindows, "cab", "ntdll.pd_", "expand ntdll.pd_ -F:* ."},
 		{SystemLinux, "text", "a.txt", ""},
 		{SystemLinux, "nothing known", "a", ""},
 	} {

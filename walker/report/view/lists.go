@@ -236,8 +236,8 @@ type WantedRow struct {
 	StorePath          string
 	Frames             int
 	Stores             []report.StoreFile // where symbol servers have it
-	OtherFile, OtherID string // a file of the right name and another id
-	Differs            string // what differs between the two ids, in words
+	OtherFile, OtherID string             // a file of the right name and another id
+	Differs            string             // what differs between the two ids, in words
 	Item               int
 }
 

@@ -57,7 +57,7 @@ func (e *Engine) fromServer(src *input.Source, id string) ([]*input.Source, erro
 		return nil
 	})
 	if errors.Is(err, intake.ErrNoUnpacker) {
-		return []*input.Source{src}, nil // the session says that another engine reads it
+		return []*input.Source{src}, nil // likewise
 	}
 	for _, f := range files {
 		if err == nil {
@@ -70,7 +70,14 @@ func (e *Engine) fromServer(src *input.Source, id string) ([]*input.Source, erro
 // isOf says why a file is not of the build with an id.
 func (e *Engine) isOf(src *input.Source, id string) error {
 	var has []string
-	switch g := intake.Sniff(src); g.Kind {
+	g := intake.Sniff(src)
+	if e.opt.OpenBinary == nil {
+		switch g.Kind {
+		case intake.ELF, intake.PE, intake.PDB, intake.Cab, intake.Zstd, intake.XZ:
+			return nil // another engine reads it, and then looks at its id
+		}
+	}
+	switch g.Kind {
 	case intake.Sym:
 		head, err := src.Bytes(0, min(src.Size, 4096))
 		if err != nil {
@@ -79,9 +86,6 @@ func (e *Engine) isOf(src *input.Source, id string) error {
 		m, _ := session.Identify(head)
 		has = append(has, m.ID)
 	case intake.ELF, intake.PE, intake.PDB:
-		if e.opt.OpenBinary == nil {
-			return nil // as above
-		}
 		b, err := e.opt.OpenBinary(src)
 		if err != nil {
 			return err
