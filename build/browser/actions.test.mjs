@@ -193,7 +193,7 @@ test("long work shows how far it is, is cancelled at once, and leaves what was t
 test("an engine that dies is a message, and the next drop works", async () => {
   await opened();
   const [worker] = tab.page.workers();
-  await worker.evaluate(() => setTimeout(() => self.crashpaneReceive({ request: new Uint8Array([255, 255, 1]) })));
+  await worker.evaluate(() => setTimeout(() => self.crashpaneWorker.receive({ request: new Uint8Array([255, 255, 1]) })));
   await tab.sees("engine stopped");
   await tab.drop([dump, ...symbols]);
   await tab.sees("tile::blend_edges");

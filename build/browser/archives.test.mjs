@@ -86,7 +86,7 @@ const becomes = async (want) => {
     await tab.page.waitForTimeout(20);
   }
 };
-const read = () => tab.page.workers()[0].evaluate(() => globalThis.crashpaneRead.bytes);
+const read = () => tab.page.workers()[0].evaluate(() => globalThis.crashpaneWorker.read.bytes);
 const peak = () => tab.page.evaluate(() => document.querySelector(".crashpane-root").crashpaneMemory.peak / 2 ** 20);
 
 // Counts the workers, and the values at which the bar stood.

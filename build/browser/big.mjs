@@ -64,7 +64,7 @@ async function whole(site, files, { exact = true, cores, timeout = 900_000 } = {
   await tab.page.waitForFunction(() => globalThis.noted.said.walked, undefined, { timeout, polling });
   if (exact) await tab.page.waitForFunction(() => globalThis.noted.loaded, undefined, { timeout, polling });
   const n = await tab.noted();
-  const reads = await tab.page.workers()[0]?.evaluate(() => globalThis.crashpaneRead);
+  const reads = await tab.page.workers()[0]?.evaluate(() => globalThis.crashpaneWorker?.read);
   for (const k in reads) reads[k] -= tab.before?.[k] ?? 0;
   const peak = await memory(tab.page);
   await tab.chrome.close();

@@ -35,7 +35,7 @@ try {
   const memory = await page.evaluate(() => document.querySelector(".crashpane-root").crashpaneMemory.peak);
   let read = { bytes: 0, slices: 0 };
   for (const w of page.workers()) {
-    const r = await w.evaluate(() => globalThis.crashpaneRead);
+    const r = await w.evaluate(() => globalThis.crashpaneWorker?.read);
     if (r) read = { bytes: read.bytes + r.bytes, slices: read.slices + r.slices };
   }
   const mb = (n) => `${(n / 1e6).toFixed(0)} MB`;

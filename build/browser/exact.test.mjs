@@ -74,7 +74,7 @@ test("the crashed thread is shown before the file was read as a whole, and again
   await becomes("loaded");
   assert.ok(workers > 0, "workers have read it");
   assert.equal(programs().length, 1, "they have ended, and their memory with them");
-  const read = await tab.page.workers()[0].evaluate(() => globalThis.crashpaneRead.bytes);
+  const read = await tab.page.workers()[0].evaluate(() => globalThis.crashpaneWorker.read.bytes);
   assert.ok(read < 64 << 20, `the engine itself has read ${read} bytes of 200 MB`);
   assert.equal(await tab.page.locator(".notice").count(), 0, "a sorted file needs no correction");
 });
@@ -136,7 +136,7 @@ test("an index is kept when asked for, used at the next visit, and cleared", asy
   await tab.drop(files);
   await becomes("loaded");
   assert.equal(workers, 0, "no worker reads the file");
-  const read = await tab.page.workers()[0].evaluate(() => globalThis.crashpaneRead.bytes);
+  const read = await tab.page.workers()[0].evaluate(() => globalThis.crashpaneWorker.read.bytes);
   console.log(`with a kept index ${read} of ${100 << 20} bytes are read`);
   assert.ok(read < 25 << 20, `${read} bytes were read`);
   await tab.sees("main.cc:156");
@@ -263,7 +263,7 @@ test("of a dump of several gigabytes only what is looked at is read", async () =
   await tab.sees("codec.cc:33");
   await tab.page.locator("#tab-memory").click();
   await tab.page.waitForFunction(() => document.querySelectorAll("#grid .row").length > 3);
-  const read = await tab.page.workers()[0].evaluate(() => globalThis.crashpaneRead);
+  const read = await tab.page.workers()[0].evaluate(() => globalThis.crashpaneWorker?.read);
   console.log(`${read.bytes} bytes in ${read.slices} slices of 6 GB and 2 MB of symbols`);
   assert.ok(read.bytes < 16 << 20, `${read.bytes} bytes were read`);
 });

@@ -64,7 +64,7 @@ export async function open(site, files, { cores, timeout = 600_000 } = {}) {
   await page.waitForFunction(() => document.documentElement.dataset.ready === "1");
   await page.waitForTimeout(5000); // the page is open, and what it rehearses is over
   await page.evaluate(() => globalThis.noted.tasks.splice(0));
-  const before = await page.workers()[0]?.evaluate(() => globalThis.crashpaneRead); // by what is rehearsed
+  const before = await page.workers()[0]?.evaluate(() => globalThis.crashpaneWorker?.read); // by what is rehearsed
   const cdp = await page.context().newCDPSession(page);
   const data = { items: [], files, dragOperationsMask: 1 };
   for (const type of ["dragEnter", "dragOver", "drop"]) await cdp.send("Input.dispatchDragEvent", { type, x: 400, y: 300, data });

@@ -38,9 +38,9 @@ async function run(module, request) {
         port1 = {};
         port2 = { postMessage: () => setTimeout(() => this.port1.onmessage?.({})) };
       },
-      crashpaneMemory: undefined,
+      crashpaneWorker: {}, // wasm/viewer/worker/protocol_js.go
       postMessage(message) {
-        if (message.ready) own.crashpaneReceive(request);
+        if (message.ready) own.crashpaneWorker.receive(request);
         else if (message.stopped !== undefined) fail(new Error(`the engine stopped: ${message.stopped}`));
         else if (message.error !== undefined) fail(new Error(message.error));
         else if (message.analyzed !== undefined) done(message.json);

@@ -1,7 +1,7 @@
 // Reads blocks of a File, for the engine: list has the offset and the size of each. To the browser's processes a block costs a round of some
 // 0.6 ms, so several are put together as one Blob, and some Blobs are read side by side. Promises the bytes of all blocks, one
 // Uint8Array behind the other.
-self.crashpaneBlocks = async (file, list) => {
+crashpaneWorker.blocks = async (file, list) => {
   const least = 4; // blocks of a Blob
   const most = 8; // Blobs
   const n = list.length / 2;

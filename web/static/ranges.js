@@ -50,5 +50,5 @@ const remoteRange = (remote) => {
     }
   };
 };
-self.crashpaneRange = remoteRange;
+crashpaneWorker.range = remoteRange;
 

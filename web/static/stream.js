@@ -1,6 +1,6 @@
 // Reads a part of a File from its start to its end, for the engine. While what has come is worked on, the next bytes are read: next promises them,
 // and has the buffer before be filled again. end lets go of what is still on its way.
-self.crashpaneStream = (file, from, to) => {
+crashpaneWorker.stream = (file, from, to) => {
   const size = 2 << 20; // Chromium reads some two megabytes ahead
   const stream = file.slice(from, to).stream();
   const free = [];
@@ -12,7 +12,7 @@ self.crashpaneStream = (file, from, to) => {
     fills = false;
     reader = stream.getReader();
   }
-  crashpaneStream.open.add(reader);
+  crashpaneWorker.stream.open.add(reader);
   let left = to - from;
   let last; // that was given
   async function read() {
@@ -38,10 +38,10 @@ self.crashpaneStream = (file, from, to) => {
       return last;
     },
     end: () => {
-      crashpaneStream.open.delete(reader);
+      crashpaneWorker.stream.open.delete(reader);
       reader.cancel().catch(() => {});
     },
   };
 };
 // Chromium forgets a stream of a File that nothing but its own pending read refers to, and the read then never ends.
-self.crashpaneStream.open = new Set();
+crashpaneWorker.stream.open = new Set();

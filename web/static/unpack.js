@@ -51,4 +51,4 @@ const unpackGzip = async (packed, most, told) => {
 };
 // Chromium forgets a stream of a File that nothing but its own pending read refers to.
 const unpacking = new Set();
-self.crashpaneUnpack = self.DecompressionStream && unpackGzip;
+crashpaneWorker.unpack = self.DecompressionStream && unpackGzip;

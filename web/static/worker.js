@@ -1,6 +1,10 @@
-// The engine's worker: starts the program that the page hands over, keeps messages until it listens, and says how it ended.
 "use strict";
 
+// What the program and the scripts of this worker have of each other; wasm/viewer/worker/protocol_js.go says what, and is the other side. The
+// scripts that are joined to this one add blocks, stream, range and unpack, the program receive, read and fetched.
+const crashpaneWorker = (self.crashpaneWorker = {});
+
+// The engine's worker: starts the program that the page hands over, keeps messages until it listens, and says how it ended.
 const waiting = [];
 let running = false;
 let lastWords = "";
@@ -25,10 +29,10 @@ function stopped(why) {
 async function start(module) {
   const go = new Go();
   const instance = await WebAssembly.instantiate(module, go.importObject);
-  self.crashpaneMemory = () => instance.exports.mem.buffer.byteLength;
+  crashpaneWorker.memory = () => instance.exports.mem.buffer.byteLength;
   const ended = go.run(instance);
   running = true;
-  for (const message of waiting.splice(0)) crashpaneReceive(message);
+  for (const message of waiting.splice(0)) crashpaneWorker.receive(message);
   await ended;
   stopped(lastWords || "it ended");
 }
@@ -37,7 +41,7 @@ onmessage = ({ data }) => {
   if (data.module) {
     start(data.module).catch((error) => stopped(lastWords || String(error?.message ?? error)));
   } else if (running) {
-    crashpaneReceive(data);
+    crashpaneWorker.receive(data);
   } else {
     waiting.push(data);
   }

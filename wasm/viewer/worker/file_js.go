@@ -124,7 +124,7 @@ func (f *fileReader) ReadManyAt(parts []input.Part) (err error) {
 		total += list[i][1]
 	}
 	noteRead(total)
-	came, why := await(js.Global().Call("crashpaneBlocks", f.file, numbers(list)))
+	came, why := await(scripts().Call("blocks", f.file, numbers(list)))
 	if why.Truthy() {
 		return unreadable(why.Get("message"))
 	}
@@ -164,7 +164,7 @@ func noteRead(n int64) {
 	if bytesRead += n; onRead != nil {
 		onRead()
 	}
-	js.Global().Set("crashpaneRead", map[string]any{"bytes": bytesRead, "slices": slicesRead})
+	scripts().Set("read", map[string]any{"bytes": bytesRead, "slices": slicesRead})
 }
 
 // kept is a part that is kept, else undefined.

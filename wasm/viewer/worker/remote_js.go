@@ -39,7 +39,7 @@ const (
 // newRemoteReader takes what the page was answered (symbols.js, ask). failed sends a message that nobody asked for.
 func newRemoteReader(remote js.Value, failed func(protocol.Answer)) *remoteReader {
 	return &remoteReader{name: remote.Get("url").String(), size: int64(remote.Get("size").Float()),
-		read: js.Global().Get("crashpaneRange").Invoke(remote), failed: failed}
+		read: scripts().Call("range", remote), failed: failed}
 }
 
 // ReadAt implements io.ReaderAt.
@@ -101,7 +101,7 @@ func (r *remoteReader) took(n int64, why js.Value) error {
 		if fetched += n; onFetch != nil {
 			onFetch(r.name)
 		}
-		js.Global().Set("crashpaneFetched", fetched)
+		scripts().Set("fetched", fetched)
 	}
 	return r.err
 }

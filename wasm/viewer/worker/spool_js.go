@@ -111,7 +111,7 @@ func fileOf(src *input.Source) js.Value {
 // trailer, so that the browser compares their checksum.
 func inflate(d intake.Deflated) (r io.ReaderAt, n int64, err error) {
 	defer refused(&err)
-	unpack := js.Global().Get("crashpaneUnpack")
+	unpack := scripts().Get("unpack")
 	d.Src.Settle()
 	blob := fileOf(d.Src)
 	if !blob.Truthy() || !unpack.Truthy() {

@@ -40,7 +40,7 @@ func (f *fileReader) Stretch(from, to int64) (io.ReaderAt, func()) {
 func (r *streamReader) open(from, to int64) {
 	r.close()
 	r.at, r.to, r.end = from, from, min(to, r.size)
-	r.stream = js.Global().Call("crashpaneStream", r.file, float64(from), float64(r.end))
+	r.stream = scripts().Call("stream", r.file, float64(from), float64(r.end))
 }
 
 // close ends the reader.

@@ -26,7 +26,7 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 	var queue []js.Value
 	asked := false
 	wake := make(chan struct{}, 1)
-	self.Set("crashpaneReceive", js.FuncOf(func(_ js.Value, args []js.Value) any {
+	scripts().Set("receive", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		queue = append(queue, args[0])
 		select {
 		case wake <- struct{}{}:
@@ -38,7 +38,7 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 	post := poster(self, func() func(string) string { return e.Text() })
 	opt.PostData = func(a protocol.Answer, data []byte) {
 		array := ArrayOf(data)
-		message := map[string]any{"reply": ArrayOf(protocol.AppendAnswer(nil, a, nil)), "data": array, "memory": memory(self)}
+		message := map[string]any{"reply": ArrayOf(protocol.AppendAnswer(nil, a, nil)), "data": array, "memory": memory()}
 		self.Call("postMessage", message, []any{array.Get("buffer")})
 	}
 	opt.PostFile = func(a protocol.Answer, src *input.Source) bool {
@@ -47,7 +47,7 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 			return false
 		}
 		named := self.Get("File").New([]any{blob}, src.Name)
-		self.Call("postMessage", map[string]any{"reply": ArrayOf(protocol.AppendAnswer(nil, a, nil)), "file": named, "memory": memory(self)})
+		self.Call("postMessage", map[string]any{"reply": ArrayOf(protocol.AppendAnswer(nil, a, nil)), "file": named, "memory": memory()})
 		return true
 	}
 	opt.Fetched = func() int64 { return fetched }
@@ -134,7 +134,7 @@ func poster(self js.Value, text func() func(string) string) func(protocol.Answer
 			}
 			last = time.Now()
 		}
-		self.Call("postMessage", map[string]any{"reply": ArrayOf(protocol.AppendAnswer(nil, a, text())), "memory": memory(self)})
+		self.Call("postMessage", map[string]any{"reply": ArrayOf(protocol.AppendAnswer(nil, a, text())), "memory": memory()})
 	}
 }
 
@@ -199,8 +199,8 @@ func handle(e *engine.Engine, post func(protocol.Answer), message js.Value) {
 }
 
 // memory is the size of the program's memory in bytes, which never shrinks; nil where nobody says.
-func memory(self js.Value) any {
-	if f := self.Get("crashpaneMemory"); f.Type() == js.TypeFunction {
+func memory() any {
+	if f := scripts().Get("memory"); f.Type() == js.TypeFunction {
 		return f.Invoke()
 	}
 	return nil

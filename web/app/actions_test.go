@@ -1,0 +1,145 @@
+package app
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/crashpane/crashpane/web/protocol"
+)
+
+// sources are the package's files with an ending, without tests and what is generated.
+func sources(t *testing.T, ending string) string {
+	t.Helper()
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		t.Skip("the package's source is not here: ", err)
+	}
+	var all strings.Builder
+	for _, e := range entries {
+		if name := e.Name(); strings.HasSuffix(name, ending) && !strings.HasSuffix(name, "_test.go") && !strings.HasSuffix(name, "_gen.go") && name != "actions.go" {
+			content, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all.Write(content)
+		}
+	}
+	return all.String()
+}
+
+// What an element names and no table has would do nothing, and what a table has and nothing names could not be done.
+func TestEveryElementHasItsRow(t *testing.T) {
+	p, _, _ := newTestPage("")
+	templates, code := sources(t, ".vugu"), sources(t, ".go")
+	ids := map[string]bool{}
+	for _, a := range p.actions {
+		if ids[a.id] {
+			t.Errorf("action %q has two rows", a.id)
+		}
+		ids[a.id] = true
+		if (a.do == nil) == (a.doN == nil) {
+			t.Errorf("action %q does nothing, or two things", a.id)
+		}
+		if len(a.keys) == 0 && !strings.Contains(templates, `"`+a.id+`"`) && !strings.Contains(code, `"`+a.id+`"`) {
+			t.Errorf("nothing asks for action %q", a.id)
+		}
+	}
+	acts := regexp.MustCompile(`data-act='"([^"]+)"'|data-act="([^"]+)"`).FindAllStringSubmatch(templates, -1)
+	if len(acts) < 40 {
+		t.Errorf("%d elements were found", len(acts))
+	}
+	for _, m := range acts {
+		if id := m[1] + m[2]; !ids[id] {
+			t.Errorf("an element asks for %q, which no row of actionTable has", id)
+		}
+	}
+	fields := regexp.MustCompile(`data-input='(?:rowID\()?"([^"]+)"`).FindAllStringSubmatch(templates, -1)
+	if len(fields) < 6 {
+		t.Errorf("%d fields were found", len(fields))
+	}
+	for _, m := range fields {
+		if !slices.ContainsFunc(inputTable, func(in input) bool { return strings.TrimSuffix(in.field, "-") == m[1] }) {
+			t.Errorf("what is typed into %q goes nowhere: no row of inputTable has it", m[1])
+		}
+	}
+}
+
+// A key belongs to one action, and the help names keys that there are.
+func TestKeys(t *testing.T) {
+	p, _, _ := newTestPage("")
+	taken := map[string]string{}
+	for _, key := range strings.Split(tabKeys, "") {
+		taken[key] = "a tab"
+	}
+	for _, a := range p.actions {
+		for _, key := range a.keys {
+			if taken[key] != "" {
+				t.Errorf("key %q is of %q and of %s", key, a.id, taken[key])
+			}
+			taken[key] = a.id
+		}
+	}
+	for _, line := range helpKeys() {
+		if slices.Contains(line.Keys, "") || len(line.Keys) == 0 {
+			t.Errorf("%q is without a key: %q", line.What, line.Keys)
+		}
+	}
+	if len(Tabs) != len(tabKeys) {
+		t.Errorf("%d tabs have %d keys", len(Tabs), len(tabKeys))
+	}
+}
+
+// Each tab says what stands in place of rows, has its list found by its element, and forgets with the dump.
+func TestTabs(t *testing.T) {
+	p, _, e := newTestPage("")
+	drop(p, e)
+	answered(p, e)
+	lists := map[string]bool{}
+	for i, row := range Tabs {
+		p.Panel.have = []string{"memory", "streams", "handles", "annotations"}
+		p.Panel.show(row.ID, false)
+		if p.State.Tab != row.ID || !strings.Contains(render(t, p), `id="tab-`+row.ID+`"`) {
+			t.Errorf("%s cannot be shown", row.ID)
+		}
+		l := listOf(p.Panel.tabs[i])
+		if l == nil {
+			continue
+		}
+		if p.Screen.list(l.id) != l {
+			t.Errorf("%s: scrolling its list is heard by another", row.ID)
+		}
+		if !strings.Contains(render(t, p), `id="`+l.id+`"`) {
+			t.Errorf("%s has no element %q", row.ID, l.id)
+		}
+		lists[l.id] = true
+	}
+	if len(lists) != 5 {
+		t.Errorf("lists %v", lists)
+	}
+}
+
+// Everything that is seen is asked for, by its own zone alone.
+func TestZonesAskForTheirOwn(t *testing.T) {
+	p, _, e := newTestPage("")
+	drop(p, e)
+	answered(p, e)
+	p.Panel.have, p.State.Tab = []string{"streams"}, "streams"
+	e.sent = nil
+	p.Screen.askAll()
+	q := last[protocol.Look](e)
+	if q == nil || !q.Summary || q.Threads == nil || q.Stack == nil || !q.Detail || q.Modules == nil || q.Wanted == nil || q.Files == nil || q.Grid == nil || q.Content == nil {
+		t.Errorf("%+v", q)
+	}
+	if q.System != nil || q.Compare != nil || q.Find != nil {
+		t.Errorf("what nobody sees is asked for: %+v", q)
+	}
+	answered(p, e)
+	e.sent = nil
+	p.Screen.ask(&p.Threads)
+	if q := last[protocol.Look](e); q == nil || q.Threads == nil || q.Stack != nil || q.Summary {
+		t.Errorf("%+v", q)
+	}
+}
