@@ -1,52 +1,35 @@
 // Symbols for a module without an id: whatever the page says to do about it has the control beside it, and doing so works.
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, afterEach, before, beforeEach, test } from "node:test";
+import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
-import { inRepo, startChrome, startSite } from "./harness.mjs";
+import { inRepo } from "./harness.mjs";
+import { dir, setUp, tab } from "./setup.mjs";
 
-let site;
-let chrome;
-let tab;
-let dir;
 let noIDs; // the sample, in which no module says which build it is
 let symbols; // of tilecruncher, under a name that no module has
 let unnamed; // the same without a MODULE line
-before(async () => {
-  site = await startSite();
-  chrome = await startChrome();
-  dir = await mkdtemp(join(tmpdir(), "crashpane-assign-"));
-  const dump = await readFile(inRepo("testdata/sample/tilecruncher.dmp"));
-  const [streams, directory] = [dump.readUInt32LE(8), dump.readUInt32LE(12)];
-  for (let i = 0; i < streams; i++) {
-    const entry = directory + 12 * i;
-    if (dump.readUInt32LE(entry) !== 4) continue; // the module list
-    const list = dump.readUInt32LE(entry + 8);
-    for (let m = 0; m < dump.readUInt32LE(list); m++) dump.fill(0, list + 4 + 108 * m + 76, list + 4 + 108 * m + 84); // its CodeView record
-  }
-  noIDs = join(dir, "noids.dmp");
-  await writeFile(noIDs, dump);
-  const text = gunzipSync(await readFile(inRepo("testdata/sample/tilecruncher.sym.gz"))).toString();
-  const [module, ...rest] = text.split("\n");
-  symbols = join(dir, "renamed.sym");
-  await writeFile(symbols, [module.replace(/ [^ ]+$/, " renamed"), ...rest].join("\n"));
-  unnamed = join(dir, "unnamed.sym");
-  await writeFile(unnamed, rest.filter((line) => !line.startsWith("INFO")).join("\n"));
-});
-after(async () => {
-  await chrome?.close();
-  await site?.stop();
-  await rm(dir, { recursive: true, force: true });
-});
-beforeEach(async () => {
-  tab = await chrome.open(site.origin);
-});
-afterEach(async () => {
-  const { problems } = tab;
-  await tab.close();
-  assert.deepEqual(problems, []);
+
+setUp({
+  once: async () => {
+    const dump = await readFile(inRepo("testdata/sample/tilecruncher.dmp"));
+    const [streams, directory] = [dump.readUInt32LE(8), dump.readUInt32LE(12)];
+    for (let i = 0; i < streams; i++) {
+      const entry = directory + 12 * i;
+      if (dump.readUInt32LE(entry) !== 4) continue; // the module list
+      const list = dump.readUInt32LE(entry + 8);
+      for (let m = 0; m < dump.readUInt32LE(list); m++) dump.fill(0, list + 4 + 108 * m + 76, list + 4 + 108 * m + 84); // its CodeView record
+    }
+    noIDs = join(dir, "noids.dmp");
+    await writeFile(noIDs, dump);
+    const text = gunzipSync(await readFile(inRepo("testdata/sample/tilecruncher.sym.gz"))).toString();
+    const [module, ...rest] = text.split("\n");
+    symbols = join(dir, "renamed.sym");
+    await writeFile(symbols, [module.replace(/ [^ ]+$/, " renamed"), ...rest].join("\n"));
+    unnamed = join(dir, "unnamed.sym");
+    await writeFile(unnamed, rest.filter((line) => !line.startsWith("INFO")).join("\n"));
+  },
 });
 
 // Follows what is said at the module that is shown.

@@ -1,47 +1,12 @@
 // Where a person was is where Back leads, and nothing is lost by leaving without being asked. Several dumps: told apart, closed, listed once.
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, afterEach, before, beforeEach, test } from "node:test";
-import { inRepo, startChrome, startSite } from "./harness.mjs";
+import { test } from "node:test";
+import { inRepo } from "./harness.mjs";
+import { dir, dump, put, setUp, symbols, tab } from "./setup.mjs";
 
-const dump = "testdata/sample/tilecruncher.dmp";
-const symbols = ["tilecruncher.sym.gz", "libtilecodec.so.sym", "libc.so.6.sym.gz"].map((name) => `testdata/sample/${name}`);
-
-let site;
-let chrome;
-let tab;
-let dir;
-before(async () => {
-  site = await startSite();
-  chrome = await startChrome();
-  dir = await mkdtemp(join(tmpdir(), "crashpane-history-"));
-});
-after(async () => {
-  await chrome?.close();
-  await site?.stop();
-  await rm(dir, { recursive: true, force: true });
-});
-beforeEach(async () => {
-  tab = await chrome.open(site.origin);
-});
-afterEach(async () => {
-  const { problems } = tab;
-  await tab.close();
-  assert.deepEqual(problems, []);
-});
-
-async function put(files) {
-  const paths = [];
-  for (const [name, content] of Object.entries(files)) {
-    const path = join(dir, name);
-    await mkdir(join(path, ".."), { recursive: true });
-    await writeFile(path, content);
-    paths.push(path);
-  }
-  return paths;
-}
+setUp();
 
 const hashHas = (text) => tab.page.waitForFunction((t) => location.hash.includes(t), text);
 const selected = () => tab.page.locator("#stack .selected .fn").innerText();

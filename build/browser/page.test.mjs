@@ -1,50 +1,11 @@
 // What a person does with the page, from the first drop to a broken file, in a real Chromium; and that nothing leaves it.
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, afterEach, before, beforeEach, test } from "node:test";
-import { inRepo, startChrome, startSite } from "./harness.mjs";
+import { readFile } from "node:fs/promises";
+import { test } from "node:test";
+import { inRepo } from "./harness.mjs";
+import { chrome, dir, dump, put, setUp, site, symbols, tab } from "./setup.mjs";
 
-const dump = "testdata/sample/tilecruncher.dmp";
-const symbols = ["tilecruncher.sym.gz", "libtilecodec.so.sym", "libc.so.6.sym.gz"].map((name) => `testdata/sample/${name}`);
-
-let site;
-let chrome;
-let tab;
-let dir;
-before(async () => {
-  site = await startSite();
-  chrome = await startChrome();
-  dir = await mkdtemp(join(tmpdir(), "crashpane-page-"));
-});
-after(async () => {
-  await chrome?.close();
-  await site?.stop();
-  await rm(dir, { recursive: true, force: true });
-});
-beforeEach(async () => {
-  tab = await chrome.open(site.origin);
-});
-// Whatever a test does, the page must neither complain nor reach elsewhere.
-afterEach(async () => {
-  const { problems, foreign } = tab;
-  await tab.close();
-  assert.deepEqual(problems, []);
-  assert.deepEqual(foreign, []);
-});
-
-// Files of our own making, by name and content.
-async function put(files) {
-  const paths = [];
-  for (const [name, content] of Object.entries(files)) {
-    const path = join(dir, name);
-    await mkdir(join(path, ".."), { recursive: true });
-    await writeFile(path, content);
-    paths.push(path);
-  }
-  return paths;
-}
+setUp();
 
 // Waits until no request has come for a while, and answers how many there were.
 async function quiet({ ms = 600, kept = true } = {}) {

@@ -1,31 +1,16 @@
 // The search finds what the page shows or copies, marks it where it is, and goes from hit to hit without hiding what is around it.
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, test } from "node:test";
-import { startChrome, startSite } from "./harness.mjs";
+import { test } from "node:test";
+import { dump, setUp, symbols, tab } from "./setup.mjs";
 
-const files = ["tilecruncher.dmp", "tilecruncher.sym.gz", "libtilecodec.so.sym", "libc.so.6.sym.gz"].map((name) => `testdata/sample/${name}`);
+const files = [dump, ...symbols];
 
-let site;
-let chrome;
-let tab;
-before(async () => {
-  site = await startSite();
-  chrome = await startChrome();
-});
-after(async () => {
-  await chrome?.close();
-  await site?.stop();
-});
-beforeEach(async () => {
-  tab = await chrome.open(site.origin);
-  await tab.drop(files);
-  await tab.sees("tile::blend_edges");
-  await tab.page.waitForFunction(() => !document.querySelector(".verdict-quality").innerText.includes("Reading symbols"));
-});
-afterEach(async () => {
-  const { problems } = tab;
-  await tab.close();
-  assert.deepEqual(problems, []);
+setUp({
+  each: async () => {
+    await tab.drop(files);
+    await tab.sees("tile::blend_edges");
+    await tab.page.waitForFunction(() => !document.querySelector(".verdict-quality").innerText.includes("Reading symbols"));
+  },
 });
 
 const found = () => tab.page.locator(".search-found span").innerText();

@@ -22,6 +22,9 @@ import (
 //
 //	{ b, err := vjson.Marshal(x) … vgn.Prop = append(…) }            setProperty(vgn, "style", x)
 //
+//	vgn.AddAttrInterface("title", x)                                 setAttribute(vgn, "title", x)
+//	vgn.SetInnerHTML(x)                                              setContent(vgn, x)
+//
 //	{ var vgcomp vugu.Builder = x … }                                addComponent(vgin, vgout, vgparent, x)
 //
 // Copies of loop variables are left out, since each round has its own anyway. A statement of another form is left as it is.
@@ -128,7 +131,32 @@ func (c *compactor) statement(s ast.Stmt) string {
 			return "addComponent(vgin, vgout, vgparent, " + value + ")\n"
 		}
 	}
+	if call, ok := setter(s); ok {
+		var args string
+		for _, a := range call.Args {
+			args += ", " + c.source(a.Pos(), a.End())
+		}
+		return setters[call.Fun.(*ast.SelectorExpr).Sel.Name] + "(vgn" + args + ")\n"
+	}
 	return c.within(s, s.Pos(), s.End()) + "\n"
+}
+
+// setters are methods of a node and functions of nodes.go in their place. Those are generic: a value becomes an interface in them, and not at each
+// call.
+var setters = map[string]string{"AddAttrInterface": "setAttribute", "SetInnerHTML": "setContent"}
+
+// setter is the call of one of those methods.
+func setter(s ast.Stmt) (*ast.CallExpr, bool) {
+	e, ok := s.(*ast.ExprStmt)
+	if !ok {
+		return nil, false
+	}
+	call, ok := e.X.(*ast.CallExpr)
+	if !ok {
+		return nil, false
+	}
+	f, ok := call.Fun.(*ast.SelectorExpr)
+	return call, ok && isName(f.X, "vgn") && setters[f.Sel.Name] != ""
 }
 
 // node is a node that is made at a place of a list.

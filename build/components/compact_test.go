@@ -24,8 +24,8 @@ func TestCompact(t *testing.T) {
 	vgn.AddAttrInterface("data-act", "go")
 	vgn.SetInnerHTML(1)
 `, `	vgn = addNodes(vgparent, "\x02p\x00class\x00x y\x00hidden\x00\x00data-act\x00go")
-	vgn.AddAttrInterface("title", c.title())
-	vgn.SetInnerHTML(1)
+	setAttribute(vgn, "title", c.title())
+	setContent(vgn, 1)
 `},
 		{"what is known before one that is computed", p + `	vgn.SetInnerHTML("a")
 	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "svg", Data: "svg", Attr: []vugu.VGAttribute(nil)}
@@ -38,7 +38,7 @@ func TestCompact(t *testing.T) {
 	}
 ` + p + `	vgn.SetInnerHTML(c.text())
 `, `	vgn = addNodes(vgparent, "\x02p\x04a\x03\x05svg\x05path\x03\x03\x02p")
-	vgn.SetInnerHTML(c.text())
+	setContent(vgn, c.text())
 `},
 		{"children that are computed", p + `	{
 		vgparent := vgn
@@ -50,7 +50,7 @@ func TestCompact(t *testing.T) {
 		vgparent := vgn
 		_ = vgparent
 		vgn = addNodes(vgparent, "\x02p")
-		vgn.SetInnerHTML(c.text())
+		setContent(vgn, c.text())
 	}
 	addNodes(vgparent, "\x02p\x03")
 `},

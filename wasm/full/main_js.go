@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 
 	"github.com/crashpane/crashpane/core"
@@ -40,6 +41,10 @@ func openImage(d *core.Dump, module int) session.Binary {
 }
 
 func writeSym(w io.Writer, b session.Binary, id string) error {
-	_, err := b.(*binary.File).WriteSym(w, binary.SymOptions{ID: id, Demangle: msvc.Name})
+	f, ok := b.(*binary.File) // what open and openImage answer
+	if !ok {
+		return fmt.Errorf("%s is no file of which a symbol file can be made", b.Identity().Name)
+	}
+	_, err := f.WriteSym(w, binary.SymOptions{ID: id, Demangle: msvc.Name})
 	return err
 }

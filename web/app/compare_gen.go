@@ -19,7 +19,7 @@ func (c *Compare) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgparent := vgn
 		_ = vgparent
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00table compare-grid\x00role\x00table\x00aria-label\x00The stack as different ways of walking find it")
-		vgn.AddAttrInterface("aria-rowcount", c.Shown.Total+1)
+		setAttribute(vgn, "aria-rowcount", c.Shown.Total+1)
 		{
 			vgparent := vgn
 			_ = vgparent
@@ -32,8 +32,8 @@ func (c *Compare) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					_ = vgiterkeyt
 					_ = w
 					vgn = addNodes(vgparent, "\x02span\x00class\x00cell walk\x00role\x00columnheader")
-					vgn.AddAttrInterface("title", w.What)
-					vgn.SetInnerHTML(w.Policy)
+					setAttribute(vgn, "title", w.What)
+					setContent(vgn, w.Policy)
 				}
 				addNodes(vgparent, "\x01\n    \x03")
 			}
@@ -56,24 +56,24 @@ func (c *Compare) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							_ = vgiterkeyt
 							_ = r
 							vgn = addNodes(vgparent, "\x02div\x00role\x00row\x00data-act\x00compared")
-							vgn.AddAttrInterface("aria-rowindex", r.Index+2)
-							vgn.AddAttrInterface("class", c.rowClass(r))
-							vgn.AddAttrInterface("data-arg", r.Index)
+							setAttribute(vgn, "aria-rowindex", r.Index+2)
+							setAttribute(vgn, "class", c.rowClass(r))
+							setAttribute(vgn, "data-arg", r.Index)
 							{
 								vgparent := vgn
 								_ = vgparent
 								vgn = addNodes(vgparent, "\x01\n            \x03\x02span\x00class\x00cell fn\x00role\x00cell")
-								vgn.AddAttrInterface("title", hint(r.Full, r.Function))
-								vgn.SetInnerHTML(r.Function)
+								setAttribute(vgn, "title", hint(r.Full, r.Function))
+								setContent(vgn, r.Function)
 								vgn = addNodes(vgparent, "\x02span\x00class\x00cell code dim\x00role\x00cell")
-								vgn.AddAttrInterface("title", r.Address)
-								vgn.SetInnerHTML(r.SP)
+								setAttribute(vgn, "title", r.Address)
+								setContent(vgn, r.SP)
 								for vgiterkeyt, w := range r.Cells {
 									_ = vgiterkeyt
 									_ = w
 									vgn = addNodes(vgparent, "\x02span\x00role\x00cell")
-									vgn.AddAttrInterface("class", compareCell(w))
-									vgn.SetInnerHTML(compareWord(w))
+									setAttribute(vgn, "class", compareCell(w))
+									setContent(vgn, compareWord(w))
 								}
 								addNodes(vgparent, "\x01\n          \x03")
 							}
@@ -83,12 +83,12 @@ func (c *Compare) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					addNodes(vgparent, "\x01\n      \x03")
 				}
 				vgn = addNodes(vgparent, "\x01\n      \x03\x02p\x00class\x00list-empty\x00role\x00row")
-				vgn.AddAttrInterface("hidden", c.Shown.Total > 0)
+				setAttribute(vgn, "hidden", c.Shown.Total > 0)
 				{
 					vgparent := vgn
 					_ = vgparent
 					vgn = addNodes(vgparent, "\x02span\x00role\x00cell")
-					vgn.SetInnerHTML(c.Empty())
+					setContent(vgn, c.Empty())
 				}
 				addNodes(vgparent, "\x01\n    \x03")
 			}
@@ -103,9 +103,9 @@ func (c *Compare) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgparent := vgn
 				_ = vgparent
 				vgn = addNodes(vgparent, "\x02p\x00class\x00compare-title")
-				vgn.SetInnerHTML(c.title())
+				setContent(vgn, c.title())
 				vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button small\x00data-arg\x00compare\x00data-act\x00copy")
-				vgn.AddAttrInterface("hidden", len(c.Shown.Walks) == 0)
+				setAttribute(vgn, "hidden", len(c.Shown.Walks) == 0)
 				{
 					vgparent := vgn
 					_ = vgparent
@@ -113,12 +113,12 @@ func (c *Compare) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				}
 			}
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00compare-ways")
-			vgn.AddAttrInterface("hidden", len(c.Shown.Ways) == 0)
+			setAttribute(vgn, "hidden", len(c.Shown.Ways) == 0)
 			{
 				vgparent := vgn
 				_ = vgparent
 				vgn = addNodes(vgparent, "\x01\n      \x03\x02h4")
-				vgn.SetInnerHTML(c.rowTitle())
+				setContent(vgn, c.rowTitle())
 				addNodes(vgparent, "\x01\n      \x03")
 				for vgiterkeyt, w := range c.Shown.Ways {
 					_ = vgiterkeyt
@@ -132,13 +132,13 @@ func (c *Compare) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							vgparent := vgn
 							_ = vgparent
 							vgn = addNodes(vgparent, "\x02strong")
-							vgn.SetInnerHTML(w.Walks)
+							setContent(vgn, w.Walks)
 							vgn = addNodes(vgparent, "\x01 \x03\x02span")
-							vgn.SetInnerHTML(w.Text)
+							setContent(vgn, w.Text)
 						}
 						vgn = addNodes(vgparent, "\x01\n        \x03\x02pre\x00class\x00rules")
-						vgn.AddAttrInterface("hidden", w.Rule == "")
-						vgn.SetInnerHTML(w.Rule)
+						setAttribute(vgn, "hidden", w.Rule == "")
+						setContent(vgn, w.Rule)
 						addNodes(vgparent, "\x01\n        \x03")
 						for vgiterkeyt, a := range w.Attempts {
 							_ = vgiterkeyt
@@ -148,9 +148,9 @@ func (c *Compare) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 								vgparent := vgn
 								_ = vgparent
 								vgn = addNodes(vgparent, "\x01\n          \x03\x02span\x00class\x00attempt-source")
-								vgn.SetInnerHTML(a.Source)
+								setContent(vgn, a.Source)
 								vgn = addNodes(vgparent, "\x02span\x00class\x00attempt-reason")
-								vgn.SetInnerHTML(attemptText(a))
+								setContent(vgn, attemptText(a))
 								addNodes(vgparent, "\x01\n        \x03")
 							}
 						}
@@ -160,14 +160,14 @@ func (c *Compare) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				addNodes(vgparent, "\x01\n    \x03")
 			}
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02h4")
-			vgn.AddAttrInterface("hidden", len(c.Shown.Walks) == 0)
+			setAttribute(vgn, "hidden", len(c.Shown.Walks) == 0)
 			{
 				vgparent := vgn
 				_ = vgparent
 				addNodes(vgparent, "\x01Where each stops\x03")
 			}
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02p\x00class\x00stops")
-			vgn.SetInnerHTML(c.stopsText())
+			setContent(vgn, c.stopsText())
 			addNodes(vgparent, "\x01\n  \x03")
 		}
 		addNodes(vgparent, "\x01\n\x03")

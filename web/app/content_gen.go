@@ -23,12 +23,12 @@ func (c *Content) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent := vgn
 			_ = vgparent
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02h3\x00class\x00zone-title")
-			vgn.SetInnerHTML(c.Title)
+			setContent(vgn, c.Title)
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00zone-count")
-			vgn.SetInnerHTML(c.count())
+			setContent(vgn, c.count())
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button quiet small push\x00data-act\x00stream-bytes")
-			vgn.AddAttrInterface("aria-pressed", boolWord(c.query.Bytes))
-			vgn.AddAttrInterface("hidden", c.Private || c.OnlyBytes)
+			setAttribute(vgn, "aria-pressed", boolWord(c.query.Bytes))
+			setAttribute(vgn, "hidden", c.Private || c.OnlyBytes)
 			{
 				vgparent := vgn
 				_ = vgparent
@@ -37,7 +37,7 @@ func (c *Content) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			addNodes(vgparent, "\x01\n  \x03")
 		}
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00list-empty")
-		vgn.AddAttrInterface("hidden", !c.Private)
+		setAttribute(vgn, "hidden", !c.Private)
 		{
 			vgparent := vgn
 			_ = vgparent
@@ -62,7 +62,7 @@ func (c *Content) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						_ = vgiterkeyt
 						_ = l
 						vgn = addNodes(vgparent, "\x02div\x00class\x00line")
-						vgn.SetInnerHTML(l)
+						setContent(vgn, l)
 					}
 					addNodes(vgparent, "\x01\n      \x03")
 				}

@@ -19,7 +19,7 @@ func (c *Files) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgparent := vgn
 		_ = vgparent
 		vgn = addNodes(vgparent, "\x01\n\x03\x02div\x00class\x00table files\x00role\x00table\x00aria-label\x00Files")
-		vgn.AddAttrInterface("aria-rowcount", c.Total+1)
+		setAttribute(vgn, "aria-rowcount", c.Total+1)
 		{
 			vgparent := vgn
 			_ = vgparent
@@ -43,51 +43,51 @@ func (c *Files) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							_ = i
 							_ = f
 							vgn = addNodes(vgparent, "\x02div\x00class\x00row\x00role\x00row")
-							vgn.AddAttrInterface("aria-rowindex", c.From+i+2)
+							setAttribute(vgn, "aria-rowindex", c.From+i+2)
 							{
 								vgparent := vgn
 								_ = vgparent
 								vgn = addNodes(vgparent, "\x01\n          \x03\x02span\x00class\x00cell fn\x00role\x00cell")
-								vgn.AddAttrInterface("title", f.Name)
-								vgn.SetInnerHTML(fileName(f))
+								setAttribute(vgn, "title", f.Name)
+								setContent(vgn, fileName(f))
 								vgn = addNodes(vgparent, "\x02span\x00class\x00cell\x00role\x00cell")
 								{
 									vgparent := vgn
 									_ = vgparent
 									vgn = addNodes(vgparent, "\x02span")
-									vgn.AddAttrInterface("class", fileClass(f))
-									vgn.SetInnerHTML(kindWord(f))
+									setAttribute(vgn, "class", fileClass(f))
+									setContent(vgn, kindWord(f))
 								}
 								vgn = addNodes(vgparent, "\x02span\x00class\x00cell num\x00role\x00cell")
-								vgn.SetInnerHTML(f.Size)
+								setContent(vgn, f.Size)
 								vgn = addNodes(vgparent, "\x02span\x00class\x00cell dim\x00role\x00cell")
-								vgn.AddAttrInterface("title", fileTitle(f))
-								vgn.SetInnerHTML(fileText(f))
+								setAttribute(vgn, "title", fileTitle(f))
+								setContent(vgn, fileText(f))
 								vgn = addNodes(vgparent, "\x02span\x00class\x00cell right\x00role\x00cell")
 								{
 									vgparent := vgn
 									_ = vgparent
 									if f.Assign {
 										vgn = addNodes(vgparent, "\x02select\x00class\x00field small assign")
-										vgn.AddAttrInterface("aria-label", "Module for "+f.Name)
-										vgn.AddAttrInterface("data-input", rowID("assign", f.Item))
+										setAttribute(vgn, "aria-label", "Module for "+f.Name)
+										setAttribute(vgn, "data-input", rowID("assign", f.Item))
 										{
 											vgparent := vgn
 											_ = vgparent
 											vgn = addNodes(vgparent, "\x02option\x00value\x00")
-											vgn.SetInnerHTML(vugu.HTML("Assign to…"))
+											setContent(vgn, vugu.HTML("Assign to…"))
 											for vgiterkeyt, m := range c.assignChoices(f) {
 												_ = vgiterkeyt
 												_ = m
 												vgn = addNodes(vgparent, "\x02option")
-												vgn.AddAttrInterface("value", m.Item)
-												vgn.SetInnerHTML(m.Name)
+												setAttribute(vgn, "value", m.Item)
+												setContent(vgn, m.Name)
 											}
 										}
 									}
 									if isBinary(f) {
 										vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button link\x00data-act\x00make")
-										vgn.AddAttrInterface("data-arg", f.Name)
+										setAttribute(vgn, "data-arg", f.Name)
 										{
 											vgparent := vgn
 											_ = vgparent
@@ -111,15 +111,15 @@ func (c *Files) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent := vgn
 			_ = vgparent
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small\x00role\x00switch\x00title\x00What is kept says where in a large symbol file each function lies, so that the file need not be read again. It stays in this browser.\x00data-act\x00keep")
-			vgn.AddAttrInterface("aria-checked", boolWord(c.page.Work.Kept.On))
+			setAttribute(vgn, "aria-checked", boolWord(c.page.Work.Kept.On))
 			{
 				vgparent := vgn
 				_ = vgparent
 				addNodes(vgparent, "\x01Keep indexes for the next visit\x03")
 			}
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00clear-kept")
-			vgn.AddAttrInterface("disabled", c.page.Work.Kept.Bytes == 0)
-			vgn.SetInnerHTML(c.page.Work.Kept.text())
+			setAttribute(vgn, "disabled", c.page.Work.Kept.Bytes == 0)
+			setContent(vgn, c.page.Work.Kept.text())
 			addNodes(vgparent, "\x01\n  \x03")
 		}
 		addNodes(vgparent, "\x01\n\x03")

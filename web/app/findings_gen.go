@@ -36,34 +36,34 @@ func (c *Findings) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						vgparent := vgn
 						_ = vgparent
 						vgn = addNodes(vgparent, "\x02strong\x00class\x00finding-title")
-						vgn.SetInnerHTML(f.Title)
+						setContent(vgn, f.Title)
 						vgn = addNodes(vgparent, "\x01 \x03\x02span")
-						vgn.SetInnerHTML(f.Text)
+						setContent(vgn, f.Text)
 						vgn = addNodes(vgparent, "\x02span\x00class\x00finding-help")
-						vgn.AddAttrInterface("hidden", f.Suggestion == "")
-						vgn.SetInnerHTML(f.Suggestion)
+						setAttribute(vgn, "hidden", f.Suggestion == "")
+						setContent(vgn, f.Suggestion)
 					}
 					vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00finding-acts")
 					{
 						vgparent := vgn
 						_ = vgparent
 						vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button link\x00data-act\x00thread")
-						vgn.AddAttrInterface("data-arg", f.Thread)
-						vgn.AddAttrInterface("hidden", f.Thread < 0)
-						vgn.SetInnerHTML(threadLink(f))
+						setAttribute(vgn, "data-arg", f.Thread)
+						setAttribute(vgn, "hidden", f.Thread < 0)
+						setContent(vgn, threadLink(f))
 						vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button link\x00data-act\x00show-module")
-						vgn.AddAttrInterface("data-arg", f.Module)
-						vgn.AddAttrInterface("hidden", f.Module < 0)
-						vgn.SetInnerHTML(findingLink(f))
+						setAttribute(vgn, "data-arg", f.Module)
+						setAttribute(vgn, "hidden", f.Module < 0)
+						setContent(vgn, findingLink(f))
 						vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button link\x00data-act\x00pick-files")
-						vgn.AddAttrInterface("hidden", !f.Adds)
+						setAttribute(vgn, "hidden", !f.Adds)
 						{
 							vgparent := vgn
 							_ = vgparent
 							addNodes(vgparent, "\x01Add files\x03")
 						}
 						vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button link\x00data-act\x00copy-finding")
-						vgn.AddAttrInterface("data-arg", i)
+						setAttribute(vgn, "data-arg", i)
 						{
 							vgparent := vgn
 							_ = vgparent
@@ -78,18 +78,18 @@ func (c *Findings) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgparent := vgn
 				_ = vgparent
 				vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00more-findings")
-				vgn.AddAttrInterface("hidden", c.more() == "")
-				vgn.SetInnerHTML(c.more())
+				setAttribute(vgn, "hidden", c.more() == "")
+				setContent(vgn, c.more())
 				vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small\x00data-arg\x00all\x00data-act\x00copy-finding")
-				vgn.AddAttrInterface("hidden", len(c.page.Summary.Findings) < 2)
+				setAttribute(vgn, "hidden", len(c.page.Summary.Findings) < 2)
 				{
 					vgparent := vgn
 					_ = vgparent
 					addNodes(vgparent, "\x01Copy all\x03")
 				}
 				vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00list-empty")
-				vgn.AddAttrInterface("hidden", c.Empty() == "")
-				vgn.SetInnerHTML(c.Empty())
+				setAttribute(vgn, "hidden", c.Empty() == "")
+				setContent(vgn, c.Empty())
 				addNodes(vgparent, "\x01\n  \x03")
 			}
 			addNodes(vgparent, "\x01\n\x03")

@@ -23,16 +23,16 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent := vgn
 			_ = vgparent
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00role\x00tab\x00class\x00tab\x00id\x00side-registers\x00data-arg\x00registers\x00aria-controls\x00frame-body\x00data-act\x00side")
-			vgn.AddAttrInterface("aria-selected", boolWord(c.page.State.Side == "registers"))
-			vgn.AddAttrInterface("tabindex", tabIndex(c.page.State.Side == "registers"))
+			setAttribute(vgn, "aria-selected", boolWord(c.page.State.Side == "registers"))
+			setAttribute(vgn, "tabindex", tabIndex(c.page.State.Side == "registers"))
 			{
 				vgparent := vgn
 				_ = vgparent
 				addNodes(vgparent, "\x01Registers\x03")
 			}
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00role\x00tab\x00class\x00tab\x00id\x00side-why\x00data-arg\x00why\x00aria-controls\x00frame-body\x00title\x00Why is this frame here? (e)\x00data-act\x00side")
-			vgn.AddAttrInterface("aria-selected", boolWord(c.page.State.Side == "why"))
-			vgn.AddAttrInterface("tabindex", tabIndex(c.page.State.Side == "why"))
+			setAttribute(vgn, "aria-selected", boolWord(c.page.State.Side == "why"))
+			setAttribute(vgn, "tabindex", tabIndex(c.page.State.Side == "why"))
 			{
 				vgparent := vgn
 				_ = vgparent
@@ -41,7 +41,7 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			addNodes(vgparent, "\x01\n  \x03")
 		}
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00id\x00frame-body\x00class\x00frame-body\x00role\x00tabpanel\x00tabindex\x000")
-		vgn.AddAttrInterface("aria-labelledby", "side-"+c.page.State.Side)
+		setAttribute(vgn, "aria-labelledby", "side-"+c.page.State.Side)
 		{
 			vgparent := vgn
 			_ = vgparent
@@ -52,10 +52,10 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgparent := vgn
 					_ = vgparent
 					vgn = addNodes(vgparent, "\x01\n      \x03\x02h3\x00class\x00frame-title")
-					vgn.SetInnerHTML(c.Detail.Title)
+					setContent(vgn, c.Detail.Title)
 					vgn = addNodes(vgparent, "\x01\n      \x03\x02p\x00class\x00frame-warning")
-					vgn.AddAttrInterface("hidden", c.Detail.Warning == "")
-					vgn.SetInnerHTML(c.Detail.Warning)
+					setAttribute(vgn, "hidden", c.Detail.Warning == "")
+					setContent(vgn, c.Detail.Warning)
 					vgn = addNodes(vgparent, "\x01\n      \x03\x02dl\x00class\x00facts")
 					{
 						vgparent := vgn
@@ -69,17 +69,17 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 								vgparent := vgn
 								_ = vgparent
 								vgn = addNodes(vgparent, "\x01\n          \x03\x02dt")
-								vgn.SetInnerHTML(f.Key)
+								setContent(vgn, f.Key)
 								vgn = addNodes(vgparent, "\x01\n          \x03\x02dd")
-								vgn.AddAttrInterface("class", codeClass(f.Code))
-								vgn.SetInnerHTML(f.Value)
+								setAttribute(vgn, "class", codeClass(f.Code))
+								setContent(vgn, f.Value)
 								addNodes(vgparent, "\x01\n        \x03")
 							}
 						}
 						addNodes(vgparent, "\x01\n      \x03")
 					}
 					vgn = addNodes(vgparent, "\x01\n      \x03\x02div\x00class\x00registers")
-					vgn.AddAttrInterface("hidden", c.page.State.Side != "registers")
+					setAttribute(vgn, "hidden", c.page.State.Side != "registers")
 					{
 						vgparent := vgn
 						_ = vgparent
@@ -94,32 +94,32 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 									_ = vgiterkeyt
 									_ = r
 									vgn = addNodes(vgparent, "\x02div")
-									vgn.AddAttrInterface("class", c.regClass(r))
+									setAttribute(vgn, "class", c.regClass(r))
 									{
 										vgparent := vgn
 										_ = vgparent
 										vgn = addNodes(vgparent, "\x01\n            \x03\x02span\x00class\x00reg-name")
-										vgn.SetInnerHTML(r.Name)
+										setContent(vgn, r.Name)
 										vgn = addNodes(vgparent, "\x02span\x00class\x00reg-value")
-										vgn.SetInnerHTML(regValue(r))
+										setContent(vgn, regValue(r))
 										if r.Note != "" {
 											vgn = addNodes(vgparent, "\x02span\x00class\x00reg-note")
-											vgn.AddAttrInterface("title", r.Note)
-											vgn.SetInnerHTML(r.Note)
+											setAttribute(vgn, "title", r.Note)
+											setContent(vgn, r.Note)
 										}
 										addNodes(vgparent, "\x01\n          \x03")
 									}
 								}
 								vgn = addNodes(vgparent, "\x01\n          \x03\x02p\x00class\x00frame-note")
-								vgn.AddAttrInterface("hidden", c.Detail.Note == "")
-								vgn.SetInnerHTML(c.Detail.Note)
+								setAttribute(vgn, "hidden", c.Detail.Note == "")
+								setContent(vgn, c.Detail.Note)
 								addNodes(vgparent, "\x01\n        \x03")
 							}
 						}
 						addNodes(vgparent, "\x01\n      \x03")
 					}
 					vgn = addNodes(vgparent, "\x01\n      \x03\x02div\x00class\x00why")
-					vgn.AddAttrInterface("hidden", c.page.State.Side != "why")
+					setAttribute(vgn, "hidden", c.page.State.Side != "why")
 					{
 						vgparent := vgn
 						_ = vgparent
@@ -130,72 +130,72 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 								vgparent := vgn
 								_ = vgparent
 								vgn = addNodes(vgparent, "\x01\n          \x03\x02p\x00class\x00why-sentence")
-								vgn.SetInnerHTML(c.Detail.Why.Sentence)
+								setContent(vgn, c.Detail.Why.Sentence)
 								vgn = addNodes(vgparent, "\x01\n          \x03\x02div\x00class\x00why-part")
-								vgn.AddAttrInterface("hidden", len(c.Detail.Why.Rules) == 0)
+								setAttribute(vgn, "hidden", len(c.Detail.Why.Rules) == 0)
 								{
 									vgparent := vgn
 									_ = vgparent
 									vgn = addNodes(vgparent, "\x01\n            \x03\x02h4")
-									vgn.SetInnerHTML(vugu.HTML("Rules"))
+									setContent(vgn, vugu.HTML("Rules"))
 									vgn = addNodes(vgparent, "\x01\n            \x03\x02pre\x00class\x00rules")
-									vgn.SetInnerHTML(rulesText(c.Detail.Why.Rules))
+									setContent(vgn, rulesText(c.Detail.Why.Rules))
 									addNodes(vgparent, "\x01\n          \x03")
 								}
 								vgn = addNodes(vgparent, "\x01\n          \x03\x02div\x00class\x00why-part")
-								vgn.AddAttrInterface("hidden", c.Detail.Why.Origin == "")
+								setAttribute(vgn, "hidden", c.Detail.Why.Origin == "")
 								{
 									vgparent := vgn
 									_ = vgparent
 									vgn = addNodes(vgparent, "\x01\n            \x03\x02h4")
-									vgn.SetInnerHTML(vugu.HTML("From"))
+									setContent(vgn, vugu.HTML("From"))
 									vgn = addNodes(vgparent, "\x01\n            \x03\x02p\x00class\x00code")
-									vgn.SetInnerHTML(c.Detail.Why.Origin)
+									setContent(vgn, c.Detail.Why.Origin)
 									vgn = addNodes(vgparent, "\x01\n            \x03\x02pre\x00class\x00rules")
-									vgn.AddAttrInterface("hidden", len(c.Detail.Why.Record) == 0)
-									vgn.SetInnerHTML(joinLines(c.Detail.Why.Record))
+									setAttribute(vgn, "hidden", len(c.Detail.Why.Record) == 0)
+									setContent(vgn, joinLines(c.Detail.Why.Record))
 									addNodes(vgparent, "\x01\n          \x03")
 								}
 								vgn = addNodes(vgparent, "\x01\n          \x03\x02div\x00class\x00why-part")
-								vgn.AddAttrInterface("hidden", checksText(c.Detail.Why) == "")
+								setAttribute(vgn, "hidden", checksText(c.Detail.Why) == "")
 								{
 									vgparent := vgn
 									_ = vgparent
 									vgn = addNodes(vgparent, "\x01\n            \x03\x02h4")
-									vgn.SetInnerHTML(vugu.HTML("Checked"))
+									setContent(vgn, vugu.HTML("Checked"))
 									vgn = addNodes(vgparent, "\x01\n            \x03\x02p")
-									vgn.SetInnerHTML(checksText(c.Detail.Why))
+									setContent(vgn, checksText(c.Detail.Why))
 									addNodes(vgparent, "\x01\n          \x03")
 								}
 								vgn = addNodes(vgparent, "\x01\n          \x03\x02div\x00class\x00why-part")
-								vgn.AddAttrInterface("hidden", len(c.Detail.Why.Scanned) == 0)
+								setAttribute(vgn, "hidden", len(c.Detail.Why.Scanned) == 0)
 								{
 									vgparent := vgn
 									_ = vgparent
 									vgn = addNodes(vgparent, "\x01\n            \x03\x02h4")
-									vgn.SetInnerHTML(vugu.HTML("Words that the scan passed by"))
+									setContent(vgn, vugu.HTML("Words that the scan passed by"))
 									vgn = addNodes(vgparent, "\x01\n            \x03\x02pre\x00class\x00rules")
-									vgn.SetInnerHTML(joinLines(c.Detail.Why.Scanned))
+									setContent(vgn, joinLines(c.Detail.Why.Scanned))
 									addNodes(vgparent, "\x01\n          \x03")
 								}
 								vgn = addNodes(vgparent, "\x01\n          \x03\x02div\x00class\x00why-part")
-								vgn.AddAttrInterface("hidden", len(c.Detail.Why.Changes) == 0)
+								setAttribute(vgn, "hidden", len(c.Detail.Why.Changes) == 0)
 								{
 									vgparent := vgn
 									_ = vgparent
 									vgn = addNodes(vgparent, "\x01\n            \x03\x02h4")
-									vgn.SetInnerHTML(vugu.HTML("Registers, called frame → this frame"))
+									setContent(vgn, vugu.HTML("Registers, called frame → this frame"))
 									vgn = addNodes(vgparent, "\x01\n            \x03\x02pre\x00class\x00rules")
-									vgn.SetInnerHTML(changesText(c.Detail.Why.Changes))
+									setContent(vgn, changesText(c.Detail.Why.Changes))
 									addNodes(vgparent, "\x01\n          \x03")
 								}
 								vgn = addNodes(vgparent, "\x01\n          \x03\x02div\x00class\x00why-part")
-								vgn.AddAttrInterface("hidden", len(c.Detail.Why.Attempts) == 0)
+								setAttribute(vgn, "hidden", len(c.Detail.Why.Attempts) == 0)
 								{
 									vgparent := vgn
 									_ = vgparent
 									vgn = addNodes(vgparent, "\x01\n            \x03\x02h4")
-									vgn.SetInnerHTML(vugu.HTML("Tried before and rejected"))
+									setContent(vgn, vugu.HTML("Tried before and rejected"))
 									addNodes(vgparent, "\x01\n            \x03")
 									for vgiterkeyt, a := range c.Detail.Why.Attempts {
 										_ = vgiterkeyt
@@ -205,23 +205,23 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 											vgparent := vgn
 											_ = vgparent
 											vgn = addNodes(vgparent, "\x01\n              \x03\x02span\x00class\x00attempt-source")
-											vgn.SetInnerHTML(a.Source)
+											setContent(vgn, a.Source)
 											vgn = addNodes(vgparent, "\x02span\x00class\x00attempt-reason")
-											vgn.SetInnerHTML(attemptText(a))
+											setContent(vgn, attemptText(a))
 											addNodes(vgparent, "\x01\n            \x03")
 										}
 									}
 									addNodes(vgparent, "\x01\n          \x03")
 								}
 								vgn = addNodes(vgparent, "\x01\n          \x03\x02div\x00class\x00why-part")
-								vgn.AddAttrInterface("hidden", c.Detail.Why.Stop == "")
+								setAttribute(vgn, "hidden", c.Detail.Why.Stop == "")
 								{
 									vgparent := vgn
 									_ = vgparent
 									vgn = addNodes(vgparent, "\x01\n            \x03\x02h4")
-									vgn.SetInnerHTML(c.endTitle())
+									setContent(vgn, c.endTitle())
 									vgn = addNodes(vgparent, "\x01\n            \x03\x02p")
-									vgn.SetInnerHTML(stopText(c.Detail.Why))
+									setContent(vgn, stopText(c.Detail.Why))
 									addNodes(vgparent, "\x01\n            \x03")
 									for vgiterkeyt, a := range c.Detail.Why.StopAttempts {
 										_ = vgiterkeyt
@@ -231,9 +231,9 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 											vgparent := vgn
 											_ = vgparent
 											vgn = addNodes(vgparent, "\x01\n              \x03\x02span\x00class\x00attempt-source")
-											vgn.SetInnerHTML(a.Source)
+											setContent(vgn, a.Source)
 											vgn = addNodes(vgparent, "\x02span\x00class\x00attempt-reason")
-											vgn.SetInnerHTML(attemptText(a))
+											setContent(vgn, attemptText(a))
 											addNodes(vgparent, "\x01\n            \x03")
 										}
 									}

@@ -19,8 +19,8 @@ func (c *Grid) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgparent := vgn
 		_ = vgparent
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00role\x00table")
-		vgn.AddAttrInterface("aria-rowcount", c.Total+1)
-		vgn.AddAttrInterface("class", c.class())
+		setAttribute(vgn, "aria-rowcount", c.Total+1)
+		setAttribute(vgn, "class", c.class())
 		{
 			vgparent := vgn
 			_ = vgparent
@@ -33,7 +33,7 @@ func (c *Grid) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					_ = vgiterkeyt
 					_ = t
 					vgn = addNodes(vgparent, "\x02span\x00class\x00cell\x00role\x00columnheader")
-					vgn.SetInnerHTML(t)
+					setContent(vgn, t)
 				}
 				addNodes(vgparent, "\x01\n    \x03")
 			}
@@ -56,10 +56,10 @@ func (c *Grid) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							_ = vgiterkeyt
 							_ = r
 							vgn = addNodes(vgparent, "\x02div\x00role\x00row")
-							vgn.AddAttrInterface("aria-rowindex", r.Index+2)
-							vgn.AddAttrInterface("class", c.rowClass(r))
-							vgn.AddAttrInterface("data-act", c.act())
-							vgn.AddAttrInterface("data-arg", r.Index)
+							setAttribute(vgn, "aria-rowindex", r.Index+2)
+							setAttribute(vgn, "class", c.rowClass(r))
+							setAttribute(vgn, "data-act", c.act())
+							setAttribute(vgn, "data-arg", r.Index)
 							{
 								vgparent := vgn
 								_ = vgparent
@@ -68,8 +68,8 @@ func (c *Grid) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 									_ = vgiterkeyt
 									_ = t
 									vgn = addNodes(vgparent, "\x02span\x00class\x00cell\x00role\x00cell")
-									vgn.AddAttrInterface("title", hint(t, ""))
-									vgn.SetInnerHTML(t)
+									setAttribute(vgn, "title", hint(t, ""))
+									setContent(vgn, t)
 								}
 								addNodes(vgparent, "\x01\n          \x03")
 							}

@@ -28,32 +28,32 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent := vgn
 			_ = vgparent
 			vgn = addNodes(vgparent, "\x01\n    \x03\x05svg\x00class\x00brand-mark\x00viewBox\x000 0 16 16\x00aria-hidden\x00true")
-			vgn.SetInnerHTML(vugu.HTML("\x3Cpath d=\"M2.5 2.5h11v11h-11z M2.5 6h11 M6 6v7.5\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.2\"\x3E\x3C/path\x3E\x3Cpath d=\"M8 12.5l1.6-2.4-1.2-.6 2-2.2\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.2\" class=\"brand-crack\"\x3E\x3C/path\x3E"))
+			setContent(vgn, vugu.HTML("\x3Cpath d=\"M2.5 2.5h11v11h-11z M2.5 6h11 M6 6v7.5\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.2\"\x3E\x3C/path\x3E\x3Cpath d=\"M8 12.5l1.6-2.4-1.2-.6 2-2.2\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.2\" class=\"brand-crack\"\x3E\x3C/path\x3E"))
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00brand-name")
-			vgn.AddAttrInterface("hidden", !c.Page.Empty())
+			setAttribute(vgn, "hidden", !c.Page.Empty())
 			{
 				vgparent := vgn
 				_ = vgparent
 				addNodes(vgparent, "\x01Crashpane\x03")
 			}
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00menu-box")
-			vgn.AddAttrInterface("hidden", c.Page.Empty())
+			setAttribute(vgn, "hidden", c.Page.Empty())
 			{
 				vgparent := vgn
 				_ = vgparent
 				vgn = addNodes(vgparent, "\x01\n      \x03\x02button\x00type\x00button\x00id\x00menu-dumps\x00class\x00button quiet dump-name\x00data-arg\x00dumps\x00aria-haspopup\x00menu\x00data-act\x00menu")
-				vgn.AddAttrInterface("aria-expanded", boolWord(c.Page.Menus.Open == "dumps"))
-				vgn.AddAttrInterface("title", c.Page.State.DumpName)
+				setAttribute(vgn, "aria-expanded", boolWord(c.Page.Menus.Open == "dumps"))
+				setAttribute(vgn, "title", c.Page.State.DumpName)
 				{
 					vgparent := vgn
 					_ = vgparent
 					vgn = addNodes(vgparent, "\x02span\x00class\x00dump-name-text")
-					vgn.SetInnerHTML(c.Page.Dumps.title())
+					setContent(vgn, c.Page.Dumps.title())
 					vgn = addNodes(vgparent, "\x02span\x00class\x00caret\x00aria-hidden\x00true")
-					vgn.SetInnerHTML(vugu.HTML("▾"))
+					setContent(vgn, vugu.HTML("▾"))
 				}
 				vgn = addNodes(vgparent, "\x01\n      \x03\x02div\x00class\x00menu\x00role\x00menu")
-				vgn.AddAttrInterface("hidden", c.Page.Menus.Open != "dumps")
+				setAttribute(vgn, "hidden", c.Page.Menus.Open != "dumps")
 				{
 					vgparent := vgn
 					_ = vgparent
@@ -67,21 +67,21 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 								_ = vgiterkeyt
 								_ = d
 								vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00role\x00menuitemradio\x00class\x00menu-item\x00data-act\x00dump")
-								vgn.AddAttrInterface("aria-checked", boolWord(d.Dump == c.Page.Dumps.Open))
-								vgn.AddAttrInterface("data-arg", d.Dump)
+								setAttribute(vgn, "aria-checked", boolWord(d.Dump == c.Page.Dumps.Open))
+								setAttribute(vgn, "data-arg", d.Dump)
 								{
 									vgparent := vgn
 									_ = vgparent
 									vgn = addNodes(vgparent, "\x02span")
-									vgn.SetInnerHTML(d.Name)
+									setContent(vgn, d.Name)
 									vgn = addNodes(vgparent, "\x02span\x00class\x00menu-says")
-									vgn.SetInnerHTML(d.Says)
+									setContent(vgn, d.Says)
 								}
 							}
 							vgn = addNodes(vgparent, "\x01\n        \x03\x02hr\x00class\x00menu-line")
-							vgn.SetInnerHTML(vugu.HTML(""))
+							setContent(vgn, vugu.HTML(""))
 							vgn = addNodes(vgparent, "\x01\n        \x03\x02button\x00type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-act\x00pick-files\x01Add files…\x03\x03\x01\n        \x03\x02button\x00type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-act\x00pick-folder\x01Add a folder…\x03\x03\x01\n        \x03\x02button\x00type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-act\x00close-dump")
-							vgn.SetInnerHTML("Close " + c.Page.Summary.Name)
+							setContent(vgn, "Close "+c.Page.Summary.Name)
 							addNodes(vgparent, "\x01\n      \x03")
 						}
 					}
@@ -91,36 +91,36 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			addNodes(vgparent, "\x01\n  \x03")
 		}
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00search")
-		vgn.AddAttrInterface("hidden", c.Page.Empty())
+		setAttribute(vgn, "hidden", c.Page.Empty())
 		{
 			vgparent := vgn
 			_ = vgparent
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02input\x00type\x00search\x00id\x00search\x00class\x00field\x00placeholder\x00Search functions, addresses, ids …\x00aria-label\x00Search this dump\x00aria-keyshortcuts\x00/\x00autocomplete\x00off\x00spellcheck\x00false\x00data-input\x00search")
 			setProperty(vgn, "value", c.Page.State.Search)
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02kbd\x00class\x00search-key\x00aria-hidden\x00true")
-			vgn.AddAttrInterface("hidden", c.Page.State.Search != "")
+			setAttribute(vgn, "hidden", c.Page.State.Search != "")
 			{
 				vgparent := vgn
 				_ = vgparent
 				addNodes(vgparent, "\x01/\x03")
 			}
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00search-found")
-			vgn.AddAttrInterface("hidden", c.Page.State.Search == "")
+			setAttribute(vgn, "hidden", c.Page.State.Search == "")
 			{
 				vgparent := vgn
 				_ = vgparent
 				vgn = addNodes(vgparent, "\x02span")
-				vgn.AddAttrInterface("title", c.Page.Search.title())
-				vgn.SetInnerHTML(c.Page.Search.text())
+				setAttribute(vgn, "title", c.Page.Search.title())
+				setContent(vgn, c.Page.Search.text())
 				vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button quiet small\x00data-arg\x00previous\x00aria-label\x00Previous hit\x00title\x00Previous hit (Shift+Enter)\x00data-act\x00find")
-				vgn.AddAttrInterface("disabled", c.Page.Search.Found.Total == 0)
+				setAttribute(vgn, "disabled", c.Page.Search.Found.Total == 0)
 				{
 					vgparent := vgn
 					_ = vgparent
 					addNodes(vgparent, "\x01↑\x03")
 				}
 				vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button quiet small\x00data-arg\x00next\x00aria-label\x00Next hit\x00title\x00Next hit (Enter)\x00data-act\x00find")
-				vgn.AddAttrInterface("disabled", c.Page.Search.Found.Total == 0)
+				setAttribute(vgn, "disabled", c.Page.Search.Found.Total == 0)
 				{
 					vgparent := vgn
 					_ = vgparent
@@ -134,19 +134,19 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent := vgn
 			_ = vgparent
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00menu-box")
-			vgn.AddAttrInterface("hidden", c.Page.Empty())
+			setAttribute(vgn, "hidden", c.Page.Empty())
 			{
 				vgparent := vgn
 				_ = vgparent
 				vgn = addNodes(vgparent, "\x01\n      \x03\x02button\x00type\x00button\x00id\x00menu-copy\x00class\x00button\x00data-arg\x00copy\x00aria-haspopup\x00menu\x00data-act\x00menu")
-				vgn.AddAttrInterface("aria-expanded", boolWord(c.Page.Menus.Open == "copy"))
+				setAttribute(vgn, "aria-expanded", boolWord(c.Page.Menus.Open == "copy"))
 				{
 					vgparent := vgn
 					_ = vgparent
 					addNodes(vgparent, "\x01Copy\x03\x02span\x00class\x00caret\x00aria-hidden\x00true\x01▾\x03\x03")
 				}
 				vgn = addNodes(vgparent, "\x01\n      \x03\x02div\x00class\x00menu right\x00role\x00menu")
-				vgn.AddAttrInterface("hidden", c.Page.Menus.Open != "copy")
+				setAttribute(vgn, "hidden", c.Page.Menus.Open != "copy")
 				{
 					vgparent := vgn
 					_ = vgparent
@@ -157,19 +157,19 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				addNodes(vgparent, "\x01\n    \x03")
 			}
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00menu-box")
-			vgn.AddAttrInterface("hidden", c.Page.Empty())
+			setAttribute(vgn, "hidden", c.Page.Empty())
 			{
 				vgparent := vgn
 				_ = vgparent
 				vgn = addNodes(vgparent, "\x01\n      \x03\x02button\x00type\x00button\x00id\x00menu-download\x00class\x00button\x00data-arg\x00download\x00aria-haspopup\x00menu\x00data-act\x00menu")
-				vgn.AddAttrInterface("aria-expanded", boolWord(c.Page.Menus.Open == "download"))
+				setAttribute(vgn, "aria-expanded", boolWord(c.Page.Menus.Open == "download"))
 				{
 					vgparent := vgn
 					_ = vgparent
 					addNodes(vgparent, "\x01Download\x03\x02span\x00class\x00caret\x00aria-hidden\x00true\x01▾\x03\x03")
 				}
 				vgn = addNodes(vgparent, "\x01\n      \x03\x02div\x00class\x00menu right\x00role\x00menu")
-				vgn.AddAttrInterface("hidden", c.Page.Menus.Open != "download")
+				setAttribute(vgn, "hidden", c.Page.Menus.Open != "download")
 				{
 					vgparent := vgn
 					_ = vgparent
@@ -180,8 +180,8 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				addNodes(vgparent, "\x01\n    \x03")
 			}
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button icon\x00data-act\x00theme")
-			vgn.AddAttrInterface("aria-label", "Theme: "+c.Page.ThemeWord())
-			vgn.AddAttrInterface("title", "Theme: "+c.Page.ThemeWord())
+			setAttribute(vgn, "aria-label", "Theme: "+c.Page.ThemeWord())
+			setAttribute(vgn, "title", "Theme: "+c.Page.ThemeWord())
 			{
 				vgparent := vgn
 				_ = vgparent

@@ -20,7 +20,7 @@ func (c *Help) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgn *vugu.VGNode
 	vgn = addNodes(nil, "\x02div\x00class\x00veil")
 	vgout.Out = append(vgout.Out, vgn)
-	vgn.AddAttrInterface("hidden", !c.Page.Menus.Help)
+	setAttribute(vgn, "hidden", !c.Page.Menus.Help)
 	{
 		vgparent := vgn
 		_ = vgparent
@@ -50,11 +50,11 @@ func (c *Help) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 									_ = vgiterkeyt
 									_ = one
 									vgn = addNodes(vgparent, "\x02kbd")
-									vgn.SetInnerHTML(one)
+									setContent(vgn, one)
 								}
 							}
 							vgn = addNodes(vgparent, "\x01\n        \x03\x02dd")
-							vgn.SetInnerHTML(k.What)
+							setContent(vgn, k.What)
 							addNodes(vgparent, "\x01\n      \x03")
 						}
 					}
@@ -77,18 +77,18 @@ func (c *Help) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 								vgparent := vgn
 								_ = vgparent
 								vgn = addNodes(vgparent, "\x02span")
-								vgn.AddAttrInterface("class", "trust "+w.Trust)
-								vgn.SetInnerHTML(w.Word)
+								setAttribute(vgn, "class", "trust "+w.Trust)
+								setContent(vgn, w.Word)
 							}
 							vgn = addNodes(vgparent, "\x01\n        \x03\x02dd")
-							vgn.SetInnerHTML(w.Sentence)
+							setContent(vgn, w.Sentence)
 							addNodes(vgparent, "\x01\n      \x03")
 						}
 					}
 					addNodes(vgparent, "\x01\n    \x03")
 				}
 				vgn = addNodes(vgparent, "\x01\n    \x03\x02h3\x00class\x00dialog-sub\x04Addresses\x03\x01\n    \x03\x02p\x00class\x00dialog-text")
-				vgn.SetInnerHTML(addressHelp)
+				setContent(vgn, addressHelp)
 				addNodes(vgparent, "\x01\n  \x03")
 			}
 		}

@@ -20,7 +20,7 @@ func (c *JobBar) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgn *vugu.VGNode
 	vgn = addNodes(nil, "\x02div\x00class\x00job")
 	vgout.Out = append(vgout.Out, vgn)
-	vgn.AddAttrInterface("hidden", !c.Page.Work.Busy())
+	setAttribute(vgn, "hidden", !c.Page.Work.Busy())
 	{
 		vgparent := vgn
 		_ = vgparent
@@ -29,11 +29,11 @@ func (c *JobBar) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent := vgn
 			_ = vgparent
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00job-text")
-			vgn.SetInnerHTML(c.Page.Work.text())
+			setContent(vgn, c.Page.Work.text())
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00job-count")
-			vgn.SetInnerHTML(c.Page.Reading.Job.Count())
+			setContent(vgn, c.Page.Reading.Job.Count())
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02progress\x00class\x00job-bar\x00max\x00100\x00aria-label\x00Progress")
-			vgn.AddAttrInterface("value", c.Page.Work.value())
+			setAttribute(vgn, "value", c.Page.Work.value())
 			addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00cancel\x01Cancel\x03\x03\x01\n  \x03")
 		}
 		addNodes(vgparent, "\x01\n\x03")

@@ -27,16 +27,16 @@ func (c *Log) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgparent := vgn
 				_ = vgparent
 				vgn = addNodes(vgparent, "\x01\n    \x03\x02span")
-				vgn.AddAttrInterface("class", "state "+l.Severity)
-				vgn.SetInnerHTML(l.Severity)
+				setAttribute(vgn, "class", "state "+l.Severity)
+				setContent(vgn, l.Severity)
 				vgn = addNodes(vgparent, "\x02span\x00class\x00log-text")
-				vgn.SetInnerHTML(l.Text)
+				setContent(vgn, l.Text)
 				addNodes(vgparent, "\x01\n  \x03")
 			}
 		}
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00list-empty")
-		vgn.AddAttrInterface("hidden", c.Empty() == "")
-		vgn.SetInnerHTML(c.Empty())
+		setAttribute(vgn, "hidden", c.Empty() == "")
+		setContent(vgn, c.Empty())
 		addNodes(vgparent, "\x01\n\x03")
 	}
 	return vgout

@@ -15,12 +15,12 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgn *vugu.VGNode
 	vgn = addNodes(nil, "\x02div")
 	vgout.Out = append(vgout.Out, vgn)
-	vgn.AddAttrInterface("class", c.class())
+	setAttribute(vgn, "class", c.class())
 	{
 		vgparent := vgn
 		_ = vgparent
 		vgn = addNodes(vgparent, "\x01\n\x03\x02div\x00class\x00table modules\x00role\x00table\x00aria-label\x00Modules")
-		vgn.AddAttrInterface("aria-rowcount", c.Total+1)
+		setAttribute(vgn, "aria-rowcount", c.Total+1)
 		{
 			vgparent := vgn
 			_ = vgparent
@@ -44,41 +44,41 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							_ = i
 							_ = m
 							vgn = addNodes(vgparent, "\x02div\x00role\x00row\x00data-act\x00module")
-							vgn.AddAttrInterface("aria-rowindex", c.From+i+2)
-							vgn.AddAttrInterface("class", c.rowClass(m))
-							vgn.AddAttrInterface("data-arg", m.Index)
+							setAttribute(vgn, "aria-rowindex", c.From+i+2)
+							setAttribute(vgn, "class", c.rowClass(m))
+							setAttribute(vgn, "data-arg", m.Index)
 							{
 								vgparent := vgn
 								_ = vgparent
 								vgn = addNodes(vgparent, "\x01\n          \x03\x02span\x00class\x00cell fn\x00role\x00cell")
-								vgn.AddAttrInterface("title", hint(m.Path, m.Name))
-								vgn.SetInnerHTML(m.Name)
+								setAttribute(vgn, "title", hint(m.Path, m.Name))
+								setContent(vgn, m.Name)
 								vgn = addNodes(vgparent, "\x02span\x00role\x00cell")
-								vgn.AddAttrInterface("class", "cell state "+m.State)
-								vgn.AddAttrInterface("title", stateTitle(m))
+								setAttribute(vgn, "class", "cell state "+m.State)
+								setAttribute(vgn, "title", stateTitle(m))
 								{
 									vgparent := vgn
 									_ = vgparent
 									vgn = addNodes(vgparent, "\x02span\x00class\x00state-words")
-									vgn.SetInnerHTML(symbolWords(m))
+									setContent(vgn, symbolWords(m))
 									if c.canForce(m) {
 										vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button link")
-										vgn.AddAttrInterface("data-act", forceAct(m))
-										vgn.AddAttrInterface("data-arg", c.forceArg(m))
-										vgn.SetInnerHTML(forceText(m))
+										setAttribute(vgn, "data-act", forceAct(m))
+										setAttribute(vgn, "data-arg", c.forceArg(m))
+										setContent(vgn, forceText(m))
 									}
 								}
 								vgn = addNodes(vgparent, "\x02span\x00class\x00cell num\x00role\x00cell")
-								vgn.SetInnerHTML(number(m.Frames))
+								setContent(vgn, number(m.Frames))
 								vgn = addNodes(vgparent, "\x02span\x00class\x00cell code dim\x00role\x00cell")
-								vgn.AddAttrInterface("title", idTitle(m))
-								vgn.SetInnerHTML(m.DebugID)
+								setAttribute(vgn, "title", idTitle(m))
+								setContent(vgn, m.DebugID)
 								vgn = addNodes(vgparent, "\x02span\x00class\x00cell code dim\x00role\x00cell")
-								vgn.AddAttrInterface("title", m.Base+" to "+m.End)
-								vgn.SetInnerHTML(m.Base)
+								setAttribute(vgn, "title", m.Base+" to "+m.End)
+								setContent(vgn, m.Base)
 								vgn = addNodes(vgparent, "\x02span\x00class\x00cell dim\x00role\x00cell")
-								vgn.AddAttrInterface("title", hint(m.Version, ""))
-								vgn.SetInnerHTML(m.Version)
+								setAttribute(vgn, "title", hint(m.Version, ""))
+								setContent(vgn, m.Version)
 								addNodes(vgparent, "\x01\n        \x03")
 							}
 						}
@@ -87,19 +87,19 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					addNodes(vgparent, "\x01\n    \x03")
 				}
 				vgn = addNodes(vgparent, "\x01\n    \x03\x02p\x00class\x00list-empty\x00role\x00row")
-				vgn.AddAttrInterface("hidden", c.Total > 0)
+				setAttribute(vgn, "hidden", c.Total > 0)
 				{
 					vgparent := vgn
 					_ = vgparent
 					vgn = addNodes(vgparent, "\x02span\x00role\x00cell")
-					vgn.SetInnerHTML(c.Empty())
+					setContent(vgn, c.Empty())
 				}
 				addNodes(vgparent, "\x01\n  \x03")
 			}
 			addNodes(vgparent, "\x01\n\x03")
 		}
 		vgn = addNodes(vgparent, "\x01\n\x03\x02div\x00class\x00panel-side module-detail\x00tabindex\x000\x00role\x00region\x00aria-label\x00The selected module")
-		vgn.AddAttrInterface("hidden", c.detail().Index < 0)
+		setAttribute(vgn, "hidden", c.detail().Index < 0)
 		{
 			vgparent := vgn
 			_ = vgparent
@@ -108,14 +108,14 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgparent := vgn
 				_ = vgparent
 				vgn = addNodes(vgparent, "\x02h3")
-				vgn.SetInnerHTML(c.detail().Name)
+				setContent(vgn, c.detail().Name)
 				vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00ignore")
-				vgn.AddAttrInterface("data-arg", c.detail().Index)
-				vgn.AddAttrInterface("hidden", !c.detail().Rules)
-				vgn.SetInnerHTML(ignoreText(c.detail()))
+				setAttribute(vgn, "data-arg", c.detail().Index)
+				setAttribute(vgn, "hidden", !c.detail().Rules)
+				setContent(vgn, ignoreText(c.detail()))
 				vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00make")
-				vgn.AddAttrInterface("data-arg", c.detail().Binary)
-				vgn.AddAttrInterface("hidden", c.detail().Binary == "")
+				setAttribute(vgn, "data-arg", c.detail().Binary)
+				setAttribute(vgn, "hidden", c.detail().Binary == "")
 				{
 					vgparent := vgn
 					_ = vgparent
@@ -123,33 +123,33 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				}
 			}
 			vgn = addNodes(vgparent, "\x01\n  \x03\x02p")
-			vgn.SetInnerHTML(c.detail().Says)
+			setContent(vgn, c.detail().Says)
 			vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00assign-line")
-			vgn.AddAttrInterface("hidden", c.assignText() == "")
+			setAttribute(vgn, "hidden", c.assignText() == "")
 			{
 				vgparent := vgn
 				_ = vgparent
 				vgn = addNodes(vgparent, "\x02span")
-				vgn.SetInnerHTML(c.assignText())
+				setContent(vgn, c.assignText())
 				vgn = addNodes(vgparent, "\x01 \x03\x02select\x00class\x00field small assign\x00aria-label\x00Symbol file for this module\x00data-input\x00use")
-				vgn.AddAttrInterface("hidden", !c.canAssign())
+				setAttribute(vgn, "hidden", !c.canAssign())
 				{
 					vgparent := vgn
 					_ = vgparent
 					vgn = addNodes(vgparent, "\x02option\x00value\x00")
-					vgn.SetInnerHTML(vugu.HTML("Choose a file…"))
+					setContent(vgn, vugu.HTML("Choose a file…"))
 					for vgiterkeyt, f := range c.page.Panel.Files.Symbols {
 						_ = vgiterkeyt
 						_ = f
 						vgn = addNodes(vgparent, "\x02option")
-						vgn.AddAttrInterface("value", f.Item)
-						vgn.SetInnerHTML(f.Name)
+						setAttribute(vgn, "value", f.Item)
+						setContent(vgn, f.Name)
 					}
 				}
 				addNodes(vgparent, "\x01 \x03\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00pick-files\x01Add files\x03\x03")
 			}
 			vgn = addNodes(vgparent, "\x01\n  \x03\x02h4")
-			vgn.AddAttrInterface("hidden", len(c.detail().Has) == 0)
+			setAttribute(vgn, "hidden", len(c.detail().Has) == 0)
 			{
 				vgparent := vgn
 				_ = vgparent
@@ -168,33 +168,33 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						vgparent := vgn
 						_ = vgparent
 						vgn = addNodes(vgparent, "\x02dt")
-						vgn.SetInnerHTML(f.Key)
+						setContent(vgn, f.Key)
 						vgn = addNodes(vgparent, "\x02dd\x00class\x00code")
-						vgn.SetInnerHTML(f.Value)
+						setContent(vgn, f.Value)
 					}
 				}
 				addNodes(vgparent, "\x01\n  \x03")
 			}
 			vgn = addNodes(vgparent, "\x01\n  \x03\x02h4")
-			vgn.AddAttrInterface("hidden", len(c.detail().Missing) == 0)
+			setAttribute(vgn, "hidden", len(c.detail().Missing) == 0)
 			{
 				vgparent := vgn
 				_ = vgparent
 				addNodes(vgparent, "\x01What is missing\x03")
 			}
 			vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00module-lines")
-			vgn.SetInnerHTML(joinLines(c.detail().Missing))
+			setContent(vgn, joinLines(c.detail().Missing))
 			vgn = addNodes(vgparent, "\x01\n  \x03\x02h4")
-			vgn.AddAttrInterface("hidden", len(c.detail().Warnings) == 0)
+			setAttribute(vgn, "hidden", len(c.detail().Warnings) == 0)
 			{
 				vgparent := vgn
 				_ = vgparent
 				addNodes(vgparent, "\x01Problems\x03")
 			}
 			vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00module-lines")
-			vgn.SetInnerHTML(joinLines(c.detail().Warnings))
+			setContent(vgn, joinLines(c.detail().Warnings))
 			vgn = addNodes(vgparent, "\x01\n  \x03\x02h4")
-			vgn.SetInnerHTML(vugu.HTML("The module"))
+			setContent(vgn, vugu.HTML("The module"))
 			vgn = addNodes(vgparent, "\x01\n  \x03\x02dl\x00class\x00facts")
 			{
 				vgparent := vgn
@@ -208,10 +208,10 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						vgparent := vgn
 						_ = vgparent
 						vgn = addNodes(vgparent, "\x02dt")
-						vgn.SetInnerHTML(f.Key)
+						setContent(vgn, f.Key)
 						vgn = addNodes(vgparent, "\x02dd")
-						vgn.AddAttrInterface("class", codeClass(f.Code))
-						vgn.SetInnerHTML(f.Value)
+						setAttribute(vgn, "class", codeClass(f.Code))
+						setContent(vgn, f.Value)
 					}
 				}
 				addNodes(vgparent, "\x01\n  \x03")

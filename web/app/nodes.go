@@ -61,6 +61,12 @@ func addNodes(parent *vugu.VGNode, nodes string) (last *vugu.VGNode) {
 	return last
 }
 
+// setAttribute sets an attribute of an element. One that is false or nil is left out.
+func setAttribute[T any](n *vugu.VGNode, name string, value T) { n.AddAttrInterface(name, value) }
+
+// setContent gives an element its text.
+func setContent[T any](n *vugu.VGNode, text T) { n.SetInnerHTML(text) }
+
 // addComponent adds a component, if there is one.
 func addComponent(in *vugu.BuildIn, out *vugu.BuildOut, parent *vugu.VGNode, component vugu.Builder) {
 	if component == nil {

@@ -15,7 +15,7 @@ func (c *Notices) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgn *vugu.VGNode
 	vgn = addNodes(nil, "\x02div\x00class\x00notices")
 	vgout.Out = append(vgout.Out, vgn)
-	vgn.AddAttrInterface("hidden", len(c.List) == 0)
+	setAttribute(vgn, "hidden", len(c.List) == 0)
 	{
 		vgparent := vgn
 		_ = vgparent
@@ -24,21 +24,21 @@ func (c *Notices) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			_ = vgiterkeyt
 			_ = n
 			vgn = addNodes(vgparent, "\x02div\x00role\x00group")
-			vgn.AddAttrInterface("class", "notice "+n.Level)
+			setAttribute(vgn, "class", "notice "+n.Level)
 			{
 				vgparent := vgn
 				_ = vgparent
 				vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00notice-mark\x00aria-hidden\x00true")
-				vgn.SetInnerHTML(vugu.HTML(""))
+				setContent(vgn, vugu.HTML(""))
 				vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00notice-text")
-				vgn.SetInnerHTML(n.Text)
+				setContent(vgn, n.Text)
 				vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small")
-				vgn.AddAttrInterface("data-act", n.Act)
-				vgn.AddAttrInterface("data-arg", n.Arg)
-				vgn.AddAttrInterface("hidden", n.Act == "")
-				vgn.SetInnerHTML(n.Do)
+				setAttribute(vgn, "data-act", n.Act)
+				setAttribute(vgn, "data-arg", n.Arg)
+				setAttribute(vgn, "hidden", n.Act == "")
+				setContent(vgn, n.Do)
 				vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button quiet small\x00aria-label\x00Close this message\x00data-act\x00dismiss")
-				vgn.AddAttrInterface("data-arg", n.ID)
+				setAttribute(vgn, "data-arg", n.ID)
 				{
 					vgparent := vgn
 					_ = vgparent

@@ -15,7 +15,7 @@ func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgn *vugu.VGNode
 	vgn = addNodes(nil, "\x02section\x00aria-label\x00Details of the dump")
 	vgout.Out = append(vgout.Out, vgn)
-	vgn.AddAttrInterface("class", c.class())
+	setAttribute(vgn, "class", c.class())
 	{
 		vgparent := vgn
 		_ = vgparent
@@ -32,34 +32,34 @@ func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					_ = i
 					_ = t
 					vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00role\x00tab\x00class\x00tab\x00aria-controls\x00panel-body\x00data-act\x00tab")
-					vgn.AddAttrInterface("aria-keyshortcuts", tabKey(i))
-					vgn.AddAttrInterface("aria-selected", boolWord(c.page.State.Tab == t.ID && !c.page.State.Closed))
-					vgn.AddAttrInterface("data-arg", t.ID)
-					vgn.AddAttrInterface("disabled", c.disabled(t.ID))
-					vgn.AddAttrInterface("id", "tab-"+t.ID)
-					vgn.AddAttrInterface("tabindex", tabIndex(c.page.State.Tab == t.ID))
+					setAttribute(vgn, "aria-keyshortcuts", tabKey(i))
+					setAttribute(vgn, "aria-selected", boolWord(c.page.State.Tab == t.ID && !c.page.State.Closed))
+					setAttribute(vgn, "data-arg", t.ID)
+					setAttribute(vgn, "disabled", c.disabled(t.ID))
+					setAttribute(vgn, "id", "tab-"+t.ID)
+					setAttribute(vgn, "tabindex", tabIndex(c.page.State.Tab == t.ID))
 					{
 						vgparent := vgn
 						_ = vgparent
 						vgn = addNodes(vgparent, "\x02span\x00class\x00tab-title")
-						vgn.SetInnerHTML(t.Title)
+						setContent(vgn, t.Title)
 						if c.count(t.ID) != "" {
 							vgn = addNodes(vgparent, "\x02span")
-							vgn.AddAttrInterface("class", c.countClass(t.ID))
-							vgn.SetInnerHTML(c.count(t.ID))
+							setAttribute(vgn, "class", c.countClass(t.ID))
+							setContent(vgn, c.count(t.ID))
 						}
 					}
 				}
 			}
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button quiet small push\x00aria-controls\x00panel-body\x00data-act\x00tab")
-			vgn.AddAttrInterface("aria-expanded", boolWord(!c.page.State.Closed))
-			vgn.AddAttrInterface("data-arg", c.page.State.Tab)
-			vgn.SetInnerHTML(c.foldText())
+			setAttribute(vgn, "aria-expanded", boolWord(!c.page.State.Closed))
+			setAttribute(vgn, "data-arg", c.page.State.Tab)
+			setContent(vgn, c.foldText())
 			addNodes(vgparent, "\x01\n  \x03")
 		}
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00id\x00panel-body\x00class\x00panel-body\x00role\x00tabpanel")
-		vgn.AddAttrInterface("aria-labelledby", "tab-"+c.page.State.Tab)
-		vgn.AddAttrInterface("hidden", c.page.State.Closed)
+		setAttribute(vgn, "aria-labelledby", "tab-"+c.page.State.Tab)
+		setAttribute(vgn, "hidden", c.page.State.Closed)
 		{
 			vgparent := vgn
 			_ = vgparent
@@ -69,7 +69,7 @@ func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				_ = i
 				_ = t
 				vgn = addNodes(vgparent, "\x02div\x00class\x00panel-slot")
-				vgn.AddAttrInterface("hidden", !c.shows(t.ID))
+				setAttribute(vgn, "hidden", !c.shows(t.ID))
 				{
 					vgparent := vgn
 					_ = vgparent

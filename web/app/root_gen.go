@@ -15,7 +15,7 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgn *vugu.VGNode
 	vgn = addNodes(nil, "\x02div")
 	vgout.Out = append(vgout.Out, vgn)
-	vgn.AddAttrInterface("class", c.Page.Layout.rootClass())
+	setAttribute(vgn, "class", c.Page.Layout.rootClass())
 	{
 		vgparent := vgn
 		_ = vgparent
@@ -26,13 +26,13 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		addNodes(vgparent, "\x01\n  \x03")
 		addComponent(vgin, vgout, vgparent, &c.Page.Notices)
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02main")
-		vgn.AddAttrInterface("class", c.Page.Layout.mainClass())
-		vgn.AddAttrInterface("inert", c.Page.Menus.Help)
+		setAttribute(vgn, "class", c.Page.Layout.mainClass())
+		setAttribute(vgn, "inert", c.Page.Menus.Help)
 		{
 			vgparent := vgn
 			_ = vgparent
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00slot")
-			vgn.AddAttrInterface("hidden", !c.Page.Empty())
+			setAttribute(vgn, "hidden", !c.Page.Empty())
 			{
 				vgparent := vgn
 				_ = vgparent
@@ -43,7 +43,7 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				addNodes(vgparent, "\x01\n    \x03")
 			}
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00crash")
-			vgn.AddAttrInterface("hidden", c.Page.Empty())
+			setAttribute(vgn, "hidden", c.Page.Empty())
 			{
 				vgparent := vgn
 				_ = vgparent
@@ -57,7 +57,7 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						addNodes(vgparent, "\x01\n        \x03")
 						addComponent(vgin, vgout, vgparent, &c.Page.Verdict)
 						vgn = addNodes(vgparent, "\x01\n        \x03\x02div\x00class\x00zones")
-						vgn.AddAttrInterface("data-side", c.Page.State.Side)
+						setAttribute(vgn, "data-side", c.Page.State.Side)
 						{
 							vgparent := vgn
 							_ = vgparent
@@ -85,7 +85,7 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			addNodes(vgparent, "\x01\n  \x03")
 		}
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00menu context\x00id\x00menu-row\x00role\x00menu\x00tabindex\x00-1\x00aria-label\x00This frame")
-		vgn.AddAttrInterface("hidden", c.Page.Menus.Open != contextMenu)
+		setAttribute(vgn, "hidden", c.Page.Menus.Open != contextMenu)
 		setProperty(vgn, "style", c.Page.Menus.style())
 		{
 			vgparent := vgn
@@ -95,16 +95,16 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				_ = vgiterkeyt
 				_ = m
 				vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00role\x00menuitem\x00class\x00menu-item")
-				vgn.AddAttrInterface("data-act", m.Act)
-				vgn.AddAttrInterface("data-arg", m.Arg)
+				setAttribute(vgn, "data-act", m.Act)
+				setAttribute(vgn, "data-arg", m.Arg)
 				{
 					vgparent := vgn
 					_ = vgparent
 					vgn = addNodes(vgparent, "\x02span")
-					vgn.SetInnerHTML(m.Text)
+					setContent(vgn, m.Text)
 					vgn = addNodes(vgparent, "\x02kbd")
-					vgn.AddAttrInterface("hidden", m.Key == "")
-					vgn.SetInnerHTML(m.Key)
+					setAttribute(vgn, "hidden", m.Key == "")
+					setContent(vgn, m.Key)
 				}
 			}
 			addNodes(vgparent, "\x01\n  \x03")
@@ -112,20 +112,20 @@ func (c *Root) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		addNodes(vgparent, "\x01\n  \x03")
 		addComponent(vgin, vgout, vgparent, &c.help)
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00toast\x00aria-hidden\x00true")
-		vgn.AddAttrInterface("hidden", c.Page.Notices.Toast == "")
+		setAttribute(vgn, "hidden", c.Page.Notices.Toast == "")
 		{
 			vgparent := vgn
 			_ = vgparent
 			vgn = addNodes(vgparent, "\x02span")
-			vgn.SetInnerHTML(c.Page.Notices.Toast)
+			setContent(vgn, c.Page.Notices.Toast)
 		}
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00dropveil\x00aria-hidden\x00true")
-		vgn.AddAttrInterface("hidden", !c.Page.Layout.Dragging)
+		setAttribute(vgn, "hidden", !c.Page.Layout.Dragging)
 		{
 			vgparent := vgn
 			_ = vgparent
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02p\x00class\x00dropveil-text")
-			vgn.SetInnerHTML(c.Page.Layout.dropText())
+			setContent(vgn, c.Page.Layout.dropText())
 			addNodes(vgparent, "\x01\n  \x03")
 		}
 		addNodes(vgparent, "\x01\n\x03")

@@ -19,9 +19,9 @@ func (c *Sources) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgparent := vgn
 		_ = vgparent
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02h3")
-		vgn.SetInnerHTML(vugu.HTML("Ask a symbol source"))
+		setContent(vgn, vugu.HTML("Ask a symbol source"))
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00source-bases")
-		vgn.AddAttrInterface("hidden", len(c.bases()) == 0)
+		setAttribute(vgn, "hidden", len(c.bases()) == 0)
 		{
 			vgparent := vgn
 			_ = vgparent
@@ -30,9 +30,9 @@ func (c *Sources) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				_ = vgiterkeyt
 				_ = b
 				vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00base")
-				vgn.AddAttrInterface("aria-pressed", boolWord(b == c.Typed))
-				vgn.AddAttrInterface("data-arg", b)
-				vgn.SetInnerHTML(b)
+				setAttribute(vgn, "aria-pressed", boolWord(b == c.Typed))
+				setAttribute(vgn, "data-arg", b)
+				setContent(vgn, b)
 			}
 			addNodes(vgparent, "\x01\n  \x03")
 		}
@@ -47,23 +47,23 @@ func (c *Sources) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			addNodes(vgparent, "\x01\n  \x03")
 		}
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00source-problem\x00role\x00alert")
-		vgn.AddAttrInterface("hidden", c.problem() == "")
-		vgn.SetInnerHTML(c.problem())
+		setAttribute(vgn, "hidden", c.problem() == "")
+		setContent(vgn, c.problem())
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02p")
-		vgn.AddAttrInterface("hidden", c.problem() != "")
-		vgn.SetInnerHTML(c.leadText())
+		setAttribute(vgn, "hidden", c.problem() != "")
+		setContent(vgn, c.leadText())
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00module-lines code source-addresses")
-		vgn.AddAttrInterface("hidden", c.addresses() == "")
-		vgn.SetInnerHTML(c.addresses())
+		setAttribute(vgn, "hidden", c.addresses() == "")
+		setContent(vgn, c.addresses())
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00source-acts")
 		{
 			vgparent := vgn
 			_ = vgparent
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small primary\x00data-act\x00ask")
-			vgn.AddAttrInterface("disabled", c.addresses() == "")
-			vgn.SetInnerHTML(c.askText())
+			setAttribute(vgn, "disabled", c.addresses() == "")
+			setContent(vgn, c.askText())
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small\x00role\x00switch\x00title\x00The address, or the folder, is chosen at the next visit already. Nothing is asked before you say so then, too.\x00data-act\x00remember")
-			vgn.AddAttrInterface("aria-checked", boolWord(c.Remember))
+			setAttribute(vgn, "aria-checked", boolWord(c.Remember))
 			{
 				vgparent := vgn
 				_ = vgparent
@@ -72,28 +72,28 @@ func (c *Sources) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			addNodes(vgparent, "\x01\n  \x03")
 		}
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02h4")
-		vgn.SetInnerHTML(vugu.HTML("A folder on this machine"))
+		setContent(vgn, vugu.HTML("A folder on this machine"))
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00source-acts")
 		{
 			vgparent := vgn
 			_ = vgparent
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00store")
-			vgn.AddAttrInterface("hidden", c.Folder == "")
-			vgn.SetInnerHTML(c.storeText())
+			setAttribute(vgn, "hidden", c.Folder == "")
+			setContent(vgn, c.storeText())
 			addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00pick-store\x01Choose a folder…\x03\x03\x01\n  \x03")
 		}
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02h4")
-		vgn.AddAttrInterface("hidden", len(c.page.Work.Downloads.Asked) == 0)
+		setAttribute(vgn, "hidden", len(c.page.Work.Downloads.Asked) == 0)
 		{
 			vgparent := vgn
 			_ = vgparent
 			addNodes(vgparent, "\x01What was asked\x03")
 		}
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00module-lines code source-asked")
-		vgn.AddAttrInterface("hidden", len(c.page.Work.Downloads.Asked) == 0)
-		vgn.SetInnerHTML(c.askedText())
+		setAttribute(vgn, "hidden", len(c.page.Work.Downloads.Asked) == 0)
+		setContent(vgn, c.askedText())
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00source-acts")
-		vgn.AddAttrInterface("hidden", len(c.page.Work.Downloads.inParts()) == 0)
+		setAttribute(vgn, "hidden", len(c.page.Work.Downloads.inParts()) == 0)
 		{
 			vgparent := vgn
 			_ = vgparent
@@ -102,8 +102,8 @@ func (c *Sources) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				_ = vgiterkeyt
 				_ = a
 				vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00read-all")
-				vgn.AddAttrInterface("data-arg", a.URL)
-				vgn.SetInnerHTML(readAllText(a))
+				setAttribute(vgn, "data-arg", a.URL)
+				setContent(vgn, readAllText(a))
 			}
 			addNodes(vgparent, "\x01\n  \x03")
 		}

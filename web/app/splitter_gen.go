@@ -21,14 +21,14 @@ func (c *Splitter) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgn *vugu.VGNode
 	vgn = addNodes(nil, "\x02div\x00role\x00separator\x00tabindex\x000")
 	vgout.Out = append(vgout.Out, vgn)
-	vgn.AddAttrInterface("aria-label", c.label())
-	vgn.AddAttrInterface("aria-orientation", c.orientation())
-	vgn.AddAttrInterface("aria-valuemax", c.most())
-	vgn.AddAttrInterface("aria-valuemin", c.least())
-	vgn.AddAttrInterface("aria-valuenow", c.now())
-	vgn.AddAttrInterface("class", "splitter "+c.Name)
-	vgn.AddAttrInterface("data-split", c.Name)
-	vgn.AddAttrInterface("id", "split-"+c.Name)
+	setAttribute(vgn, "aria-label", c.label())
+	setAttribute(vgn, "aria-orientation", c.orientation())
+	setAttribute(vgn, "aria-valuemax", c.most())
+	setAttribute(vgn, "aria-valuemin", c.least())
+	setAttribute(vgn, "aria-valuenow", c.now())
+	setAttribute(vgn, "class", "splitter "+c.Name)
+	setAttribute(vgn, "data-split", c.Name)
+	setAttribute(vgn, "id", "split-"+c.Name)
 	return vgout
 }
 

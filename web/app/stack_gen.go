@@ -23,14 +23,14 @@ func (c *Stack) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent := vgn
 			_ = vgparent
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02h2\x00class\x00zone-title")
-			vgn.SetInnerHTML(c.title())
+			setContent(vgn, c.title())
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00zone-count")
-			vgn.SetInnerHTML(c.count())
+			setContent(vgn, c.count())
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small warn\x00data-arg\x00best\x00data-act\x00policy")
-			vgn.AddAttrInterface("hidden", c.page.State.Policy == "")
-			vgn.SetInnerHTML(c.policyText())
+			setAttribute(vgn, "hidden", c.page.State.Policy == "")
+			setContent(vgn, c.policyText())
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button quiet small push\x00title\x00Show calls that were inlined (i)\x00data-act\x00inlines")
-			vgn.AddAttrInterface("aria-pressed", boolWord(!c.page.State.HideInlines))
+			setAttribute(vgn, "aria-pressed", boolWord(!c.page.State.HideInlines))
 			{
 				vgparent := vgn
 				_ = vgparent
@@ -44,8 +44,8 @@ func (c *Stack) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent := vgn
 			_ = vgparent
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00id\x00stack-head\x00class\x00row head\x00role\x00row\x00aria-rowindex\x001\x01\n      \x03\x02span\x00class\x00cell num\x00role\x00columnheader\x04#\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Function\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Source\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Trust\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Module or address\x03\x01\n    \x03\x03\x01\n    \x03\x02div\x00id\x00stack\x00class\x00list\x00role\x00grid\x00tabindex\x000\x00aria-label\x00Stack frames\x00aria-owns\x00stack-head\x00data-list\x00stack")
-			vgn.AddAttrInterface("aria-activedescendant", c.active())
-			vgn.AddAttrInterface("aria-rowcount", c.Total+1)
+			setAttribute(vgn, "aria-activedescendant", c.active())
+			setAttribute(vgn, "aria-rowcount", c.Total+1)
 			{
 				vgparent := vgn
 				_ = vgparent
@@ -65,30 +65,30 @@ func (c *Stack) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							_ = i
 							_ = r
 							vgn = addNodes(vgparent, "\x02div\x00role\x00row")
-							vgn.AddAttrInterface("aria-rowindex", c.From+i+2)
-							vgn.AddAttrInterface("aria-selected", boolWord(c.isSelected(r)))
-							vgn.AddAttrInterface("class", c.class(r))
-							vgn.AddAttrInterface("data-act", frameAct(r))
-							vgn.AddAttrInterface("data-arg", frameKey(r))
-							vgn.AddAttrInterface("id", frameID(r))
+							setAttribute(vgn, "aria-rowindex", c.From+i+2)
+							setAttribute(vgn, "aria-selected", boolWord(c.isSelected(r)))
+							setAttribute(vgn, "class", c.class(r))
+							setAttribute(vgn, "data-act", frameAct(r))
+							setAttribute(vgn, "data-arg", frameKey(r))
+							setAttribute(vgn, "id", frameID(r))
 							{
 								vgparent := vgn
 								_ = vgparent
 								vgn = addNodes(vgparent, "\x01\n            \x03\x02span\x00class\x00cell num\x00role\x00gridcell")
-								vgn.SetInnerHTML(frameNumber(r))
+								setContent(vgn, frameNumber(r))
 								vgn = addNodes(vgparent, "\x02span\x00class\x00cell fn\x00role\x00gridcell")
-								vgn.AddAttrInterface("title", hint(r.Full, c.name(r)))
-								vgn.SetInnerHTML(c.name(r))
+								setAttribute(vgn, "title", hint(r.Full, c.name(r)))
+								setContent(vgn, c.name(r))
 								vgn = addNodes(vgparent, "\x02span\x00class\x00cell src\x00role\x00gridcell")
-								vgn.AddAttrInterface("title", hint(r.Path, r.Source))
-								vgn.SetInnerHTML(r.Source)
+								setAttribute(vgn, "title", hint(r.Path, r.Source))
+								setContent(vgn, r.Source)
 								vgn = addNodes(vgparent, "\x02span\x00role\x00gridcell")
-								vgn.AddAttrInterface("class", "cell trust "+r.Trust)
-								vgn.AddAttrInterface("title", hint(trustTitle(r), ""))
-								vgn.SetInnerHTML(r.Word)
+								setAttribute(vgn, "class", "cell trust "+r.Trust)
+								setAttribute(vgn, "title", hint(trustTitle(r), ""))
+								setContent(vgn, r.Word)
 								vgn = addNodes(vgparent, "\x02span\x00class\x00cell mod\x00role\x00gridcell")
-								vgn.AddAttrInterface("title", hint(moduleTitle(r), ""))
-								vgn.SetInnerHTML(r.Where())
+								setAttribute(vgn, "title", hint(moduleTitle(r), ""))
+								setContent(vgn, r.Where())
 								addNodes(vgparent, "\x01\n          \x03")
 							}
 						}
@@ -97,7 +97,7 @@ func (c *Stack) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					addNodes(vgparent, "\x01\n      \x03")
 				}
 				vgn = addNodes(vgparent, "\x01\n      \x03\x02p\x00class\x00list-empty\x00role\x00row")
-				vgn.AddAttrInterface("hidden", c.Total > 0 || c.page.Frame.Detail == nil)
+				setAttribute(vgn, "hidden", c.Total > 0 || c.page.Frame.Detail == nil)
 				{
 					vgparent := vgn
 					_ = vgparent

@@ -28,12 +28,12 @@ func (c *Start) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent := vgn
 			_ = vgparent
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02h1\x00id\x00start-title\x00class\x00start-title")
-			vgn.SetInnerHTML(c.Page.Around.startTitle())
+			setContent(vgn, c.Page.Around.startTitle())
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02p\x00class\x00start-lead\x04Files are read in this page and never leave it.\x03\x01\n    \x03\x02div\x00class\x00start-buttons\x01\n      \x03\x02button\x00type\x00button\x00class\x00button primary\x00data-act\x00pick-files\x01Choose files\x03\x03\x01\n      \x03\x02button\x00type\x00button\x00class\x00button\x00data-act\x00pick-folder\x01Choose a folder\x03\x03\x01\n      \x03\x02button\x00type\x00button\x00class\x00button\x00data-act\x00sample\x01Open the sample\x03\x03\x01\n    \x03\x03\x01\n    \x03\x02p\x00class\x00start-have")
-			vgn.AddAttrInterface("hidden", c.Page.Panel.Files.Total == 0)
-			vgn.SetInnerHTML(c.Page.Panel.Files.haveText())
+			setAttribute(vgn, "hidden", c.Page.Panel.Files.Total == 0)
+			setContent(vgn, c.Page.Panel.Files.haveText())
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02ul\x00class\x00rejected\x00aria-label\x00Files that cannot be used")
-			vgn.AddAttrInterface("hidden", len(c.Page.Panel.Files.Rejected) == 0)
+			setAttribute(vgn, "hidden", len(c.Page.Panel.Files.Rejected) == 0)
 			{
 				vgparent := vgn
 				_ = vgparent
@@ -46,20 +46,20 @@ func (c *Start) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						vgparent := vgn
 						_ = vgparent
 						vgn = addNodes(vgparent, "\x02span")
-						vgn.SetInnerHTML(f.Message)
+						setContent(vgn, f.Message)
 						vgn = addNodes(vgparent, "\x01\n        \x03\x02p")
-						vgn.AddAttrInterface("hidden", c.Page.Panel.Files.nextText(f) == "")
+						setAttribute(vgn, "hidden", c.Page.Panel.Files.nextText(f) == "")
 						{
 							vgparent := vgn
 							_ = vgparent
 							vgn = addNodes(vgparent, "\x02span")
-							vgn.SetInnerHTML(c.Page.Panel.Files.nextText(f))
+							setContent(vgn, c.Page.Panel.Files.nextText(f))
 							vgn = addNodes(vgparent, "\x01 \x03\x02code")
-							vgn.AddAttrInterface("hidden", c.Page.Panel.Files.nextCommand(f) == "")
-							vgn.SetInnerHTML(c.Page.Panel.Files.nextCommand(f))
+							setAttribute(vgn, "hidden", c.Page.Panel.Files.nextCommand(f) == "")
+							setContent(vgn, c.Page.Panel.Files.nextCommand(f))
 							vgn = addNodes(vgparent, "\x01 \x03\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00copy-command")
-							vgn.AddAttrInterface("data-arg", f.Item)
-							vgn.AddAttrInterface("hidden", c.Page.Panel.Files.nextCommand(f) == "")
+							setAttribute(vgn, "data-arg", f.Item)
+							setAttribute(vgn, "hidden", c.Page.Panel.Files.nextCommand(f) == "")
 							{
 								vgparent := vgn
 								_ = vgparent
@@ -70,12 +70,12 @@ func (c *Start) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					}
 				}
 				vgn = addNodes(vgparent, "\x01\n      \x03\x02li")
-				vgn.AddAttrInterface("hidden", c.Page.Panel.Files.rejectedText() == "")
-				vgn.SetInnerHTML(c.Page.Panel.Files.rejectedText())
+				setAttribute(vgn, "hidden", c.Page.Panel.Files.rejectedText() == "")
+				setContent(vgn, c.Page.Panel.Files.rejectedText())
 				addNodes(vgparent, "\x01\n    \x03")
 			}
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00start-made")
-			vgn.AddAttrInterface("hidden", len(c.Page.Panel.Files.canMake()) == 0)
+			setAttribute(vgn, "hidden", len(c.Page.Panel.Files.canMake()) == 0)
 			{
 				vgparent := vgn
 				_ = vgparent
@@ -84,8 +84,8 @@ func (c *Start) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					_ = vgiterkeyt
 					_ = f
 					vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00make")
-					vgn.AddAttrInterface("data-arg", f.Name)
-					vgn.SetInnerHTML(makeText(f))
+					setAttribute(vgn, "data-arg", f.Name)
+					setContent(vgn, makeText(f))
 				}
 				addNodes(vgparent, "\x01\n    \x03")
 			}
@@ -96,19 +96,19 @@ func (c *Start) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent := vgn
 			_ = vgparent
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00start-fact")
-			vgn.SetInnerHTML(vugu.HTML("\n      \x3Cdt\x3EReads\x3C/dt\x3E\n      \x3Cdd\x3EMinidumps (\x3Ccode\x3E.dmp\x3C/code\x3E), Breakpad symbols (\x3Ccode\x3E.sym\x3C/code\x3E), ELF programs, libraries and debug files, Windows programs and PDBs, recognized by content; folders of them, and \x3Ccode\x3E.zip\x3C/code\x3E, \x3Ccode\x3E.gz\x3C/code\x3E, \x3Ccode\x3E.zst\x3C/code\x3E and \x3Ccode\x3E.xz\x3C/code\x3E. Any number, in any order.\x3C/dd\x3E\n    "))
+			setContent(vgn, vugu.HTML("\n      \x3Cdt\x3EReads\x3C/dt\x3E\n      \x3Cdd\x3EMinidumps (\x3Ccode\x3E.dmp\x3C/code\x3E), Breakpad symbols (\x3Ccode\x3E.sym\x3C/code\x3E), ELF programs, libraries and debug files, Windows programs and PDBs, recognized by content; folders of them, and \x3Ccode\x3E.zip\x3C/code\x3E, \x3Ccode\x3E.gz\x3C/code\x3E, \x3Ccode\x3E.zst\x3C/code\x3E and \x3Ccode\x3E.xz\x3C/code\x3E. Any number, in any order.\x3C/dd\x3E\n    "))
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00start-fact")
 			{
 				vgparent := vgn
 				_ = vgparent
 				vgn = addNodes(vgparent, "\x01\n      \x03\x02dt")
-				vgn.SetInnerHTML(vugu.HTML("Check the promise"))
+				setContent(vgn, vugu.HTML("Check the promise"))
 				vgn = addNodes(vgparent, "\x01\n      \x03\x02dd")
-				vgn.SetInnerHTML(c.Page.Around.promise())
+				setContent(vgn, c.Page.Around.promise())
 				addNodes(vgparent, "\x01\n    \x03")
 			}
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00start-fact")
-			vgn.SetInnerHTML(vugu.HTML("\n      \x3Cdt\x3EBy keyboard\x3C/dt\x3E\n      \x3Cdd\x3E\x3Ckbd\x3Ej\x3C/kbd\x3E \x3Ckbd\x3Ek\x3C/kbd\x3E frames, \x3Ckbd\x3En\x3C/kbd\x3E \x3Ckbd\x3Ep\x3C/kbd\x3E threads, \x3Ckbd\x3E?\x3C/kbd\x3E all keys.\x3C/dd\x3E\n    "))
+			setContent(vgn, vugu.HTML("\n      \x3Cdt\x3EBy keyboard\x3C/dt\x3E\n      \x3Cdd\x3E\x3Ckbd\x3Ej\x3C/kbd\x3E \x3Ckbd\x3Ek\x3C/kbd\x3E frames, \x3Ckbd\x3En\x3C/kbd\x3E \x3Ckbd\x3Ep\x3C/kbd\x3E threads, \x3Ckbd\x3E?\x3C/kbd\x3E all keys.\x3C/dd\x3E\n    "))
 			addNodes(vgparent, "\x01\n  \x03")
 		}
 		addNodes(vgparent, "\x01\n\x03")

@@ -31,7 +31,7 @@ func (c *System) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgparent := vgn
 					_ = vgparent
 					vgn = addNodes(vgparent, "\x01\n    \x03\x02h3\x00class\x00group-title")
-					vgn.SetInnerHTML(g.Title)
+					setContent(vgn, g.Title)
 					vgn = addNodes(vgparent, "\x01\n    \x03\x02dl\x00class\x00facts")
 					{
 						vgparent := vgn
@@ -45,10 +45,10 @@ func (c *System) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 								vgparent := vgn
 								_ = vgparent
 								vgn = addNodes(vgparent, "\x01\n        \x03\x02dt")
-								vgn.SetInnerHTML(f.Key)
+								setContent(vgn, f.Key)
 								vgn = addNodes(vgparent, "\x01\n        \x03\x02dd")
-								vgn.AddAttrInterface("class", c.page.Search.factClass(f))
-								vgn.SetInnerHTML(f.Value)
+								setAttribute(vgn, "class", c.page.Search.factClass(f))
+								setContent(vgn, f.Value)
 								addNodes(vgparent, "\x01\n      \x03")
 							}
 						}
@@ -66,11 +66,11 @@ func (c *System) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgparent := vgn
 					_ = vgparent
 					vgn = addNodes(vgparent, "\x01\n    \x03\x02h3\x00class\x00group-title")
-					vgn.SetInnerHTML(g.Title)
+					setContent(vgn, g.Title)
 					vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00reveal")
-					vgn.AddAttrInterface("data-arg", g.Title)
-					vgn.AddAttrInterface("hidden", !isSecret(g))
-					vgn.SetInnerHTML(revealText(g))
+					setAttribute(vgn, "data-arg", g.Title)
+					setAttribute(vgn, "hidden", !isSecret(g))
+					setContent(vgn, revealText(g))
 					vgn = addNodes(vgparent, "\x01\n    \x03\x02dl\x00class\x00facts")
 					{
 						vgparent := vgn
@@ -84,10 +84,10 @@ func (c *System) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 								vgparent := vgn
 								_ = vgparent
 								vgn = addNodes(vgparent, "\x01\n        \x03\x02dt")
-								vgn.SetInnerHTML(f.Key)
+								setContent(vgn, f.Key)
 								vgn = addNodes(vgparent, "\x01\n        \x03\x02dd")
-								vgn.AddAttrInterface("class", c.page.Search.factClass(f))
-								vgn.SetInnerHTML(flagsText(f.Value))
+								setAttribute(vgn, "class", c.page.Search.factClass(f))
+								setContent(vgn, flagsText(f.Value))
 								addNodes(vgparent, "\x01\n      \x03")
 							}
 						}
@@ -101,13 +101,13 @@ func (c *System) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgparent := vgn
 				_ = vgparent
 				vgn = addNodes(vgparent, "\x01\n    \x03\x02h3\x00class\x00group-title")
-				vgn.SetInnerHTML(vugu.HTML("Stacks"))
+				setContent(vgn, vugu.HTML("Stacks"))
 				vgn = addNodes(vgparent, "\x01\n    \x03\x02label\x00class\x00choice")
 				{
 					vgparent := vgn
 					_ = vgparent
 					vgn = addNodes(vgparent, "\x02span\x00class\x00choice-label")
-					vgn.SetInnerHTML(vugu.HTML("Walk them"))
+					setContent(vgn, vugu.HTML("Walk them"))
 					vgn = addNodes(vgparent, "\x01\n      \x03\x02select\x00class\x00field small\x00aria-label\x00How the stacks are walked\x00data-input\x00policy")
 					{
 						vgparent := vgn
@@ -116,9 +116,9 @@ func (c *System) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							_ = vgiterkeyt
 							_ = w
 							vgn = addNodes(vgparent, "\x02option")
-							vgn.AddAttrInterface("selected", c.isPolicy(w.Name))
-							vgn.AddAttrInterface("value", w.Name)
-							vgn.SetInnerHTML(w.What)
+							setAttribute(vgn, "selected", c.isPolicy(w.Name))
+							setAttribute(vgn, "value", w.Name)
+							setContent(vgn, w.What)
 						}
 					}
 				}

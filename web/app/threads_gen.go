@@ -15,7 +15,7 @@ func (c *Threads) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgn *vugu.VGNode
 	vgn = addNodes(nil, "\x02section\x00class\x00zone threads\x00aria-label\x00Threads")
 	vgout.Out = append(vgout.Out, vgn)
-	vgn.AddAttrInterface("data-open", boolWord(c.Choosing))
+	setAttribute(vgn, "data-open", boolWord(c.Choosing))
 	{
 		vgparent := vgn
 		_ = vgparent
@@ -24,18 +24,18 @@ func (c *Threads) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent := vgn
 			_ = vgparent
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02h2\x00class\x00zone-title")
-			vgn.SetInnerHTML(vugu.HTML("Threads"))
+			setContent(vgn, vugu.HTML("Threads"))
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00zone-count")
-			vgn.SetInnerHTML(c.count())
+			setContent(vgn, c.count())
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button thread-chooser\x00data-act\x00choose-thread")
-			vgn.AddAttrInterface("aria-expanded", boolWord(c.Choosing))
+			setAttribute(vgn, "aria-expanded", boolWord(c.Choosing))
 			{
 				vgparent := vgn
 				_ = vgparent
 				vgn = addNodes(vgparent, "\x02span\x00class\x00thread-chooser-text")
-				vgn.SetInnerHTML(c.label())
+				setContent(vgn, c.label())
 				vgn = addNodes(vgparent, "\x02span\x00class\x00caret\x00aria-hidden\x00true")
-				vgn.SetInnerHTML(vugu.HTML("▾"))
+				setContent(vgn, vugu.HTML("▾"))
 			}
 			addNodes(vgparent, "\x01\n  \x03")
 		}
@@ -51,7 +51,7 @@ func (c *Threads) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				setProperty(vgn, "value", c.page.State.ThreadFilter)
 			}
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00id\x00threads\x00class\x00list\x00role\x00listbox\x00aria-label\x00Threads\x00tabindex\x000\x00data-list\x00threads")
-			vgn.AddAttrInterface("aria-activedescendant", c.active())
+			setAttribute(vgn, "aria-activedescendant", c.active())
 			{
 				vgparent := vgn
 				_ = vgparent
@@ -71,13 +71,13 @@ func (c *Threads) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							_ = i
 							_ = t
 							vgn = addNodes(vgparent, "\x02div\x00role\x00option\x00data-act\x00thread")
-							vgn.AddAttrInterface("aria-posinset", c.From+i+1)
-							vgn.AddAttrInterface("aria-selected", boolWord(t.Index == c.page.State.Thread))
-							vgn.AddAttrInterface("aria-setsize", c.Total)
-							vgn.AddAttrInterface("class", c.class(t))
-							vgn.AddAttrInterface("data-arg", t.Index)
-							vgn.AddAttrInterface("id", rowID("thread", t.Index))
-							vgn.AddAttrInterface("title", c.rowTitle(t))
+							setAttribute(vgn, "aria-posinset", c.From+i+1)
+							setAttribute(vgn, "aria-selected", boolWord(t.Index == c.page.State.Thread))
+							setAttribute(vgn, "aria-setsize", c.Total)
+							setAttribute(vgn, "class", c.class(t))
+							setAttribute(vgn, "data-arg", t.Index)
+							setAttribute(vgn, "id", rowID("thread", t.Index))
+							setAttribute(vgn, "title", c.rowTitle(t))
 							{
 								vgparent := vgn
 								_ = vgparent
@@ -86,17 +86,17 @@ func (c *Threads) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 									vgparent := vgn
 									_ = vgparent
 									vgn = addNodes(vgparent, "\x02span\x00class\x00thread-index")
-									vgn.SetInnerHTML(t.Index)
+									setContent(vgn, t.Index)
 									vgn = addNodes(vgparent, "\x02span\x00class\x00thread-name")
-									vgn.SetInnerHTML(c.name(t))
+									setContent(vgn, c.name(t))
 									if c.tag(t) != "" {
 										vgn = addNodes(vgparent, "\x02span")
-										vgn.AddAttrInterface("class", c.tagClass(t))
-										vgn.SetInnerHTML(c.tag(t))
+										setAttribute(vgn, "class", c.tagClass(t))
+										setContent(vgn, c.tag(t))
 									}
 								}
 								vgn = addNodes(vgparent, "\x01\n            \x03\x02div\x00class\x00thread-top")
-								vgn.SetInnerHTML(c.top(t))
+								setContent(vgn, c.top(t))
 								addNodes(vgparent, "\x01\n          \x03")
 							}
 						}
@@ -105,8 +105,8 @@ func (c *Threads) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					addNodes(vgparent, "\x01\n      \x03")
 				}
 				vgn = addNodes(vgparent, "\x01\n      \x03\x02p\x00class\x00list-empty\x00role\x00option\x00aria-disabled\x00true")
-				vgn.AddAttrInterface("hidden", c.Total > 0)
-				vgn.SetInnerHTML(c.none())
+				setAttribute(vgn, "hidden", c.Total > 0)
+				setContent(vgn, c.none())
 				addNodes(vgparent, "\x01\n    \x03")
 			}
 			addNodes(vgparent, "\x01\n  \x03")

@@ -26,39 +26,39 @@ func (c *Verdict) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				_ = vgiterkeyt
 				_ = s
 				vgn = addNodes(vgparent, "\x02span")
-				vgn.AddAttrInterface("class", "verdict-"+s.Role)
-				vgn.SetInnerHTML(s.Text)
+				setAttribute(vgn, "class", "verdict-"+s.Role)
+				setContent(vgn, s.Text)
 			}
 		}
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00verdict-said")
-		vgn.AddAttrInterface("hidden", !c.hasSaid())
+		setAttribute(vgn, "hidden", !c.hasSaid())
 		{
 			vgparent := vgn
 			_ = vgparent
 			vgn = addNodes(vgparent, "\x02q\x00class\x00verdict-words")
-			vgn.SetInnerHTML(c.said().Value)
+			setContent(vgn, c.said().Value)
 			vgn = addNodes(vgparent, "\x01 \x03\x02span\x00class\x00verdict-source")
-			vgn.SetInnerHTML(c.said().Key)
+			setContent(vgn, c.said().Key)
 		}
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00verdict-facts")
 		{
 			vgparent := vgn
 			_ = vgparent
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02span")
-			vgn.AddAttrInterface("class", c.page.Search.marks("reason", c.page.Summary.Reason))
-			vgn.AddAttrInterface("hidden", c.page.Summary.Reason == "")
-			vgn.SetInnerHTML(c.page.Summary.Reason)
+			setAttribute(vgn, "class", c.page.Search.marks("reason", c.page.Summary.Reason))
+			setAttribute(vgn, "hidden", c.page.Summary.Reason == "")
+			setContent(vgn, c.page.Summary.Reason)
 			addNodes(vgparent, "\x01\n    \x03")
 			for vgiterkeyt, f := range c.page.Summary.Facts {
 				_ = vgiterkeyt
 				_ = f
 				vgn = addNodes(vgparent, "\x02span")
-				vgn.AddAttrInterface("class", c.page.Search.marks("fact", f))
-				vgn.SetInnerHTML(f)
+				setAttribute(vgn, "class", c.page.Search.marks("fact", f))
+				setContent(vgn, f)
 			}
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button link signature\x00title\x00Crash signature: equal crashes have the same one. Copies it.\x00data-act\x00copy-signature")
-			vgn.AddAttrInterface("hidden", c.page.Summary.Signature == "")
-			vgn.SetInnerHTML(c.page.Summary.Signature)
+			setAttribute(vgn, "hidden", c.page.Summary.Signature == "")
+			setContent(vgn, c.page.Summary.Signature)
 			addNodes(vgparent, "\x01\n  \x03")
 		}
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00verdict-quality")
@@ -66,31 +66,31 @@ func (c *Verdict) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent := vgn
 			_ = vgparent
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00fact")
-			vgn.AddAttrInterface("hidden", c.page.Reading.symbolsText() == "")
-			vgn.SetInnerHTML(c.page.Reading.symbolsText())
+			setAttribute(vgn, "hidden", c.page.Reading.symbolsText() == "")
+			setContent(vgn, c.page.Reading.symbolsText())
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00fact")
-			vgn.AddAttrInterface("hidden", c.page.Reading.symbolsText() != "")
-			vgn.SetInnerHTML(c.page.Stack.Quality)
+			setAttribute(vgn, "hidden", c.page.Reading.symbolsText() != "")
+			setContent(vgn, c.page.Stack.Quality)
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small warn\x00data-arg\x00wanted\x00data-act\x00show")
-			vgn.AddAttrInterface("hidden", c.page.Summary.Wanted == 0 || c.page.Reading.symbolsText() != "")
-			vgn.SetInnerHTML(c.missingText())
+			setAttribute(vgn, "hidden", c.page.Summary.Wanted == 0 || c.page.Reading.symbolsText() != "")
+			setContent(vgn, c.missingText())
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small warn\x00data-arg\x00log\x00data-act\x00show")
-			vgn.AddAttrInterface("hidden", c.page.Summary.Errors == 0)
-			vgn.SetInnerHTML(c.problemText())
+			setAttribute(vgn, "hidden", c.page.Summary.Errors == 0)
+			setContent(vgn, c.problemText())
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small warn\x00data-act\x00findings")
-			vgn.AddAttrInterface("hidden", !c.hasFinding())
-			vgn.SetInnerHTML(c.findingsText())
+			setAttribute(vgn, "hidden", !c.hasFinding())
+			setContent(vgn, c.findingsText())
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00later")
-			vgn.AddAttrInterface("hidden", c.page.Work.Later.Text == "")
+			setAttribute(vgn, "hidden", c.page.Work.Later.Text == "")
 			{
 				vgparent := vgn
 				_ = vgparent
 				vgn = addNodes(vgparent, "\x02progress\x00class\x00later-bar\x00max\x00100\x00aria-label\x00Progress")
-				vgn.AddAttrInterface("value", c.page.Work.Later.value())
+				setAttribute(vgn, "value", c.page.Work.Later.value())
 				vgn = addNodes(vgparent, "\x02span\x00class\x00later-text")
-				vgn.SetInnerHTML(c.page.Work.Later.Text)
+				setContent(vgn, c.page.Work.Later.Text)
 				vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button quiet small\x00data-act\x00stop-later")
-				vgn.AddAttrInterface("hidden", !c.page.Work.Later.canStop())
+				setAttribute(vgn, "hidden", !c.page.Work.Later.canStop())
 				{
 					vgparent := vgn
 					_ = vgparent
@@ -100,32 +100,32 @@ func (c *Verdict) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			addNodes(vgparent, "\x01\n  \x03")
 		}
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00verdict-finding")
-		vgn.AddAttrInterface("hidden", !c.hasFinding())
+		setAttribute(vgn, "hidden", !c.hasFinding())
 		{
 			vgparent := vgn
 			_ = vgparent
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02strong")
-			vgn.SetInnerHTML(c.findingTitle())
+			setContent(vgn, c.findingTitle())
 			vgn = addNodes(vgparent, "\x02span\x00class\x00verdict-finding-text")
-			vgn.AddAttrInterface("title", c.findingText())
-			vgn.SetInnerHTML(c.findingText())
+			setAttribute(vgn, "title", c.findingText())
+			setContent(vgn, c.findingText())
 			vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button link\x00data-act\x00show-module")
-			vgn.AddAttrInterface("data-arg", c.findingModule())
-			vgn.AddAttrInterface("hidden", !c.findingAssigns())
+			setAttribute(vgn, "data-arg", c.findingModule())
+			setAttribute(vgn, "hidden", !c.findingAssigns())
 			{
 				vgparent := vgn
 				_ = vgparent
 				addNodes(vgparent, "\x01Assign symbols\x03")
 			}
 			vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button link\x00data-act\x00pick-files")
-			vgn.AddAttrInterface("hidden", !c.findingAdds())
+			setAttribute(vgn, "hidden", !c.findingAdds())
 			{
 				vgparent := vgn
 				_ = vgparent
 				addNodes(vgparent, "\x01Add files\x03")
 			}
 			vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button link\x00data-act\x00copy-finding")
-			vgn.AddAttrInterface("data-arg", c.findingIndex())
+			setAttribute(vgn, "data-arg", c.findingIndex())
 			{
 				vgparent := vgn
 				_ = vgparent

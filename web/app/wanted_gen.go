@@ -15,12 +15,12 @@ func (c *Wanted) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgn *vugu.VGNode
 	vgn = addNodes(nil, "\x02div")
 	vgout.Out = append(vgout.Out, vgn)
-	vgn.AddAttrInterface("class", c.Sources.class())
+	setAttribute(vgn, "class", c.Sources.class())
 	{
 		vgparent := vgn
 		_ = vgparent
 		vgn = addNodes(vgparent, "\x01\n\x03\x02div\x00class\x00table wanted\x00role\x00table\x00aria-label\x00Symbols wanted")
-		vgn.AddAttrInterface("aria-rowcount", c.Total+1)
+		setAttribute(vgn, "aria-rowcount", c.Total+1)
 		{
 			vgparent := vgn
 			_ = vgparent
@@ -33,14 +33,14 @@ func (c *Wanted) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgparent := vgn
 					_ = vgparent
 					vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button small\x00id\x00sources-button\x00data-act\x00sources")
-					vgn.AddAttrInterface("aria-expanded", boolWord(c.Sources.Open))
+					setAttribute(vgn, "aria-expanded", boolWord(c.Sources.Open))
 					{
 						vgparent := vgn
 						_ = vgparent
 						addNodes(vgparent, "\x01Ask a source\x03")
 					}
 					vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button small\x00data-arg\x00wanted\x00data-act\x00copy")
-					vgn.AddAttrInterface("hidden", c.Total == 0)
+					setAttribute(vgn, "hidden", c.Total == 0)
 					{
 						vgparent := vgn
 						_ = vgparent
@@ -69,37 +69,37 @@ func (c *Wanted) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							_ = i
 							_ = w
 							vgn = addNodes(vgparent, "\x02div\x00class\x00row\x00role\x00row")
-							vgn.AddAttrInterface("aria-rowindex", c.From+i+2)
+							setAttribute(vgn, "aria-rowindex", c.From+i+2)
 							{
 								vgparent := vgn
 								_ = vgparent
 								vgn = addNodes(vgparent, "\x01\n          \x03\x02span\x00class\x00cell num\x00role\x00cell")
-								vgn.SetInnerHTML(number(w.Frames))
+								setContent(vgn, number(w.Frames))
 								vgn = addNodes(vgparent, "\x02span\x00class\x00cell fn\x00role\x00cell")
-								vgn.AddAttrInterface("title", w.DebugFile)
-								vgn.SetInnerHTML(w.DebugFile)
+								setAttribute(vgn, "title", w.DebugFile)
+								setContent(vgn, w.DebugFile)
 								vgn = addNodes(vgparent, "\x02span\x00class\x00cell code\x00role\x00cell")
-								vgn.AddAttrInterface("title", w.DebugID)
-								vgn.SetInnerHTML(w.DebugID)
+								setAttribute(vgn, "title", w.DebugID)
+								setContent(vgn, w.DebugID)
 								vgn = addNodes(vgparent, "\x02span\x00class\x00cell code dim\x00role\x00cell")
-								vgn.AddAttrInterface("title", w.StorePath)
-								vgn.SetInnerHTML(w.StorePath)
+								setAttribute(vgn, "title", w.StorePath)
+								setContent(vgn, w.StorePath)
 								vgn = addNodes(vgparent, "\x02span\x00class\x00cell right\x00role\x00cell")
 								{
 									vgparent := vgn
 									_ = vgparent
 									vgn = addNodes(vgparent, "\x02span\x00class\x00asked")
-									vgn.AddAttrInterface("hidden", c.page.Work.Downloads.askedWord(w) == "")
-									vgn.AddAttrInterface("title", c.page.Work.Downloads.askedWord(w))
-									vgn.SetInnerHTML(c.page.Work.Downloads.askedWord(w))
+									setAttribute(vgn, "hidden", c.page.Work.Downloads.askedWord(w) == "")
+									setAttribute(vgn, "title", c.page.Work.Downloads.askedWord(w))
+									setContent(vgn, c.page.Work.Downloads.askedWord(w))
 									if w.OtherFile != "" {
 										vgn = addNodes(vgparent, "\x02span\x00class\x00mismatch")
-										vgn.AddAttrInterface("title", mismatchTitle(w))
-										vgn.SetInnerHTML(mismatchText(w))
+										setAttribute(vgn, "title", mismatchTitle(w))
+										setContent(vgn, mismatchText(w))
 									}
 									if w.OtherFile != "" {
 										vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button link\x00data-act\x00use")
-										vgn.AddAttrInterface("data-arg", pair(w.Item, w.Module))
+										setAttribute(vgn, "data-arg", pair(w.Item, w.Module))
 										{
 											vgparent := vgn
 											_ = vgparent
@@ -108,7 +108,7 @@ func (c *Wanted) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 									}
 									if w.DebugID == "" && w.OtherFile == "" {
 										vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button link\x00data-act\x00show-module")
-										vgn.AddAttrInterface("data-arg", w.Module)
+										setAttribute(vgn, "data-arg", w.Module)
 										{
 											vgparent := vgn
 											_ = vgparent
@@ -124,19 +124,19 @@ func (c *Wanted) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					addNodes(vgparent, "\x01\n    \x03")
 				}
 				vgn = addNodes(vgparent, "\x01\n    \x03\x02p\x00class\x00list-empty\x00role\x00row")
-				vgn.AddAttrInterface("hidden", c.Total > 0)
+				setAttribute(vgn, "hidden", c.Total > 0)
 				{
 					vgparent := vgn
 					_ = vgparent
 					vgn = addNodes(vgparent, "\x02span\x00role\x00cell")
-					vgn.SetInnerHTML(c.Empty())
+					setContent(vgn, c.Empty())
 				}
 				addNodes(vgparent, "\x01\n  \x03")
 			}
 			addNodes(vgparent, "\x01\n\x03")
 		}
 		vgn = addNodes(vgparent, "\x01\n\x03\x02div\x00class\x00side-slot")
-		vgn.AddAttrInterface("hidden", !c.Sources.Open)
+		setAttribute(vgn, "hidden", !c.Sources.Open)
 		{
 			vgparent := vgn
 			_ = vgparent

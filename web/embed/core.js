@@ -26,6 +26,14 @@ export function placeOf(place) {
   return { thread: number(place?.thread), frame: number(place?.frame), tab: typeof place?.tab === "string" ? place.tab : "" };
 }
 
+// The options by which a host limits a viewer, as attributes of the element and in messages to the frame, and what the loader is told of each
+// (limits of startCrashpane).
+const limiting = { drop: (given) => ["noFiles", !given], readonly: (given) => ["readOnly", given], redact: (given) => ["redact", given] };
+export const limitNames = Object.keys(limiting);
+
+// limitsOf are a viewer's limits; given says of an option whether the host has given it.
+export const limitsOf = (given) => Object.fromEntries(limitNames.map((name) => limiting[name](Boolean(given(name)))));
+
 const parallel = 4; // symbols that are asked of the host at a time
 
 export class Viewer {

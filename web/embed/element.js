@@ -1,6 +1,6 @@
 // <crash-pane>: a viewer in a shadow root. Several live on one page, each with a program of its own; what is compiled is shared.
 import { fullProgram, makeWorker, viewerProgram } from "./assets.js";
-import { placeOf, Viewer } from "./core.js";
+import { limitNames, limitsOf, placeOf, Viewer } from "./core.js";
 import { startCrashpane } from "./runtime.js";
 import { style } from "./style.js";
 
@@ -8,7 +8,7 @@ let sheet;
 
 // Where there is no document (Node, a worker) the class is there and can do nothing, so that the package can be imported.
 export class CrashPaneElement extends (globalThis.HTMLElement ?? class {}) {
-  static observedAttributes = ["theme", "tab", "thread", "frame", "readonly", "drop", "redact"];
+  static observedAttributes = ["theme", "tab", "thread", "frame", ...limitNames];
 
   #viewer;
   #root;
@@ -62,13 +62,12 @@ export class CrashPaneElement extends (globalThis.HTMLElement ?? class {}) {
   attributeChangedCallback(name, before, after) {
     if (!this.#viewer || before === after) return;
     if (name === "theme") this.#viewer.setTheme(after);
-    else if (["readonly", "drop", "redact"].includes(name)) this.#viewer.setLimits(this.#limits());
+    else if (limitNames.includes(name)) this.#viewer.setLimits(this.#limits());
     else this.#viewer.select(this.#place());
   }
 
   #limits() {
-    const [noFiles, readOnly, redact] = [!this.hasAttribute("drop"), this.hasAttribute("readonly"), this.hasAttribute("redact")];
-    return { noFiles, readOnly, redact };
+    return limitsOf((name) => this.hasAttribute(name));
   }
 
   #place() {

@@ -1,6 +1,6 @@
 // The page for iframes: a viewer that another page speaks to by messages. Who may, is decided by the origin that the browser names,
 // before anything that a message holds is looked at. The protocol is written down in docs/EMBEDDING.md.
-import { Viewer, placeOf } from "./core.js";
+import { Viewer, limitNames, limitsOf, placeOf } from "./core.js";
 import { startCrashpane } from "./runtime.js";
 
 const version = 1;
@@ -35,7 +35,7 @@ const tokenHash = dataset.tokenSha256 ?? "";
 const agreed = new Set();
 const refused = new Set();
 
-const known = new Set(["theme", "tab", "thread", "frame", "readonly", "drop", "redact"]);
+const known = new Set(["theme", "tab", "thread", "frame", ...limitNames]);
 let options = Object.fromEntries([...asked].filter(([key]) => known.has(key)).map(([key, value]) => [key, key === "thread" || key === "frame" ? Number(value) : value || true]));
 
 const ports = new Set();
@@ -62,7 +62,7 @@ const viewer = new Viewer({
 apply();
 
 function limits() {
-  return { noFiles: !options.drop, readOnly: Boolean(options.readonly), redact: Boolean(options.redact) };
+  return limitsOf((name) => options[name]);
 }
 
 function apply() {
