@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { inRepo } from "./harness.mjs";
-import { dir, dump, put, setUp, symbols, tab } from "./setup.mjs";
+import { chrome, dir, dump, put, setUp, symbols, tab } from "./setup.mjs";
 
 setUp();
 

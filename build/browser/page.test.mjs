@@ -1,9 +1,10 @@
 // What a person does with the page, from the first drop to a broken file, in a real Chromium; and that nothing leaves it.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "node:test";
-import { inRepo } from "./harness.mjs";
-import { chrome, dir, dump, put, setUp, site, symbols, tab } from "./setup.mjs";
+import { inRepo, startChrome } from "./harness.mjs";
+import { chrome, dir, dump, put, setUp, site, symbols, tab, withTab } from "./setup.mjs";
 
 setUp();
 
@@ -48,17 +49,17 @@ async function readsBoth() {
 
 test("a real dump and its symbols are read without a single request", async () => {
   // A browser looks by itself for newer versions of a service worker, whenever it likes; the next test has one.
-  const [shared, alone] = [tab, await startChrome({ serviceWorkers: "block" })];
+  const alone = await startChrome({ serviceWorkers: "block" });
   try {
-    tab = await alone.open(site.origin);
-    const before = await quiet({ kept: false });
-    await readsBoth();
-    await quiet({ kept: false });
-    assert.deepEqual(tab.requests.slice(before), []);
-    assert.deepEqual(tab.problems.filter((text) => !text.includes("Service Worker")), []);
-    assert.deepEqual(tab.foreign, []);
+    await withTab(await alone.open(site.origin), async () => {
+      const before = await quiet({ kept: false });
+      await readsBoth();
+      await quiet({ kept: false });
+      assert.deepEqual(tab.requests.slice(before), []);
+      assert.deepEqual(tab.problems.filter((text) => !text.includes("Service Worker")), []);
+      assert.deepEqual(tab.foreign, []);
+    });
   } finally {
-    tab = shared;
     await alone.close();
   }
 });

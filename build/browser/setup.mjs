@@ -40,6 +40,17 @@ export function setUp({ once, each } = {}) {
   });
 }
 
+// Does something with another tab in place of the test's.
+export async function withTab(other, act) {
+  const own = tab;
+  tab = other;
+  try {
+    await act();
+  } finally {
+    tab = own;
+  }
+}
+
 // Files of our own making, by name and content; answers their paths.
 export async function put(files) {
   const paths = [];

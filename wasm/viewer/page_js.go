@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"runtime/debug"
-	"syscall/js"
 
 	"github.com/vugu/vugu"
 	"github.com/vugu/vugu/domrender"
@@ -18,7 +17,7 @@ func runPage() {
 	// taken once is never given back.
 	debug.SetGCPercent(400)
 	debug.SetMemoryLimit(20 << 20)
-	viewer := js.Global().Get("crashpane")
+	viewer := loader()
 	renderer, err := domrender.New(viewer.Get("mount").String())
 	if err != nil {
 		panic(err)

@@ -202,6 +202,7 @@ async function startCrashpane({ wasm, full, fullSize, makeWorker, root, window =
   const folderInput = make(document, "input", { type: "file", multiple: "", webkitdirectory: "", tabindex: "-1", "aria-hidden": "true", "data-choose": "folder" }, aside);
   const { facade, facadeDocument } = standIns(window, document, box);
   globalThis.crashpaneVuguHelper(facade, facadeDocument);
+  // All that the program has of the browser; wasm/viewer/protocol_js.go says what each is, and is the other side.
   const viewer = {
     full: full && ((progress, signal) => compile(full, { progress, signal, size: fullSize })),
     module, makeWorker, sample, ownsWindow, network, live, filesInput, folderInput,
