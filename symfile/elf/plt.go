@@ -4,32 +4,35 @@ import (
 	"strings"
 )
 
-// slots maps the addresses of the pointers that the loader fills with functions to the functions' symbols, by their numbers in the
-// loader's table.
+// slots maps the address of a GOT entry, which the loader sets to a function's address, to the function's index in the dynamic symbol
+// table.
 type slots map[uint64]uint32
 
-// slotTypes are the relocations that fill such a pointer (JUMP_SLOT and GLOB_DAT of each processor; RISC-V has plain
-// words for the second).
+// slotTypes has the relocation types that set such an entry: GLOB_DAT and JUMP_SLOT of each processor, the latter last. RISC-V has
+// R_RISCV_32 and _64 instead of GLOB_DAT.
 var slotTypes = map[uint16][]uint32{
 	machX86: {6, 7}, machAMD64: {6, 7}, machARM: {21, 22}, machARM64: {1025, 1026}, machRISCV: {1, 2, 5}, machPPC: {20, 21}, machPPC64: {20, 21},
 	machS390: {10, 11}, machSPARC: {20, 21}, machMIPS: {127},
 }
 
-// stub is a piece of code that jumps to what a slot holds. Size 0 reaches to the next stub.
+// stub is a PLT entry: code at an address that jumps to the function in a slot. Size 0 means up to the next stub.
 type stub struct{ at, size, slot uint64 }
 
-// stubFinders find stubs in the bytes of a PLT section, which starts at an address. What they take for a stub by accident has
-// no slot and is dropped.
+// stubFinders has the functions that find stubs in the bytes of a PLT section, which is at an address. Bytes that look like a stub by
+// accident refer to no known slot, and plt drops them.
 var stubFinders = map[uint16]func(f *File, code []byte, at uint64, found func(stub)){
 	machX86: x86Stubs, machAMD64: x86Stubs, machARM: armStubs, machARM64: arm64Stubs, machRISCV: riscvStubs, machS390: s390Stubs,
 	machPPC: ppcStubs, machMIPS: mipsStubs,
 }
 
-// maxPLT bounds how much code is searched for stubs.
+// maxPLT is how many bytes of code are searched for stubs.
 const maxPLT = 16 << 20
 
-// plt names the stubs through which a program calls imported functions. There is no symbol for them; their code says which
-// slot they use, and relocations which function the loader puts there.
+// plt adds names for the PLT stubs, through which a program calls imported functions. They have no symbols. A stub's code contains
+// the address of its slot, and a relocation says which function the loader puts there:
+//
+//	401030  jmp *0x2fe2(%rip)                      slot 404018
+//	R_X86_64_JUMP_SLOT at 404018, symbol puts      401030 is puts@plt
 func (f *File) plt(b *publicsBuilder) error {
 	t := f.table(secDynsym)
 	if t == nil || f.Type == TypeRel {
@@ -43,7 +46,7 @@ func (f *File) plt(b *publicsBuilder) error {
 		b.add(at, size, symbol, fromDynsym|isPLT, rankStub)
 	}
 	switch f.machine() {
-	case machSPARC: // the loader writes into the stub itself
+	case machSPARC: // the relocation is at the stub itself, into which the loader writes a jump
 		size := uint64(12)
 		if f.Class == 64 {
 			size = 32
@@ -107,7 +110,7 @@ func (f *File) plt(b *publicsBuilder) error {
 	return nil
 }
 
-// slots reads the relocations that fill slots; order lists those of JUMP_SLOT in the order of the file.
+// slots reads the relocations that set slots. order has the symbols of those of type JUMP_SLOT, in the order of the file.
 func (f *File) slots(t *symTable) (known slots, order []uint32, err error) {
 	types := slotTypes[f.machine()]
 	if len(types) == 0 {
@@ -125,7 +128,7 @@ func (f *File) slots(t *symTable) (known slots, order []uint32, err error) {
 			break
 		}
 		src := f.raw(s)
-		if f.dyn != nil { // those that only add the load address come first, millions of them in large programs
+		if f.dyn != nil { // skip the relative relocations, which linkers put first: large programs have millions
 			skip := uint64(0)
 			switch s.Address {
 			case f.dyn.values[dynRela]:
@@ -150,7 +153,7 @@ func (f *File) slots(t *symTable) (known slots, order []uint32, err error) {
 			}
 			sym, err := f.symbol(t, r.sym)
 			if err != nil || sym.nameAt == 0 {
-				return nil // a damaged record costs its own name only
+				return nil // ignore a damaged record
 			}
 			known[r.off] = r.sym
 			if r.kinds[0] == jump {
@@ -165,9 +168,12 @@ func (f *File) slots(t *symTable) (known slots, order []uint32, err error) {
 	return known, order, nil
 }
 
-// x86Stubs looks for the indirect jump: ff 25 with a 32-bit displacement, which is relative to the next instruction on amd64 and
-// an address on x86; ff a3 on x86 is relative to ebx, the table of slots. Before it may stand a bnd prefix (f2) and endbr
-// (f3 0f 1e fa or fb).
+// x86Stubs finds the indirect jump of a stub:
+//
+//	ff 25 disp32   jmp *disp(%rip) on amd64, jmp *disp on x86
+//	ff a3 disp32   jmp *disp(%ebx) on x86, where ebx is DT_PLTGOT
+//
+// Before it may be a bnd prefix (f2), and before that endbr64 or endbr32 (f3 0f 1e fa or fb).
 func x86Stubs(f *File, code []byte, at uint64, found func(stub)) {
 	var table uint64
 	if f.dyn != nil {
@@ -196,8 +202,8 @@ func x86Stubs(f *File, code []byte, at uint64, found func(stub)) {
 	}
 }
 
-// arm64Stubs: adrp x16, page; ldr x17, [x16, #offset]; …; br x17; perhaps after bti c. Instructions are little-endian
-// always; x17 may be any register.
+// arm64Stubs finds "adrp x16, page; ldr x17, [x16, #offset]; …; br x17", with any registers, and with bti c before it or not. arm64
+// instructions are always little-endian.
 func arm64Stubs(_ *File, code []byte, at uint64, found func(stub)) {
 	for i := 0; i+8 <= len(code); i += 4 {
 		adrp, ldr := le32(code[i:]), le32(code[i+4:])
@@ -218,8 +224,8 @@ func le32(b []byte) uint32 {
 	return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
 }
 
-// armStubs: one to three "add ip, pc|ip, #immediate", then "ldr pc, [ip, #offset]!"; lld's long form has "ldr ip, [pc, #4];
-// add ip, ip, pc; ldr pc, [ip]". Thumb callers enter 4 bytes earlier, at "bx pc; nop".
+// armStubs finds "add ip, pc, #a; add ip, ip, #b; … ldr pc, [ip, #c]!", and LLD's long form "ldr ip, [pc, #4]; add ip, ip, pc;
+// ldr pc, [ip]". Thumb code enters 4 bytes earlier, at "bx pc; nop".
 func armStubs(f *File, code []byte, at uint64, found func(stub)) {
 	word := f.Order.Uint32
 	if f.Flags&0x00800000 != 0 { // EF_ARM_BE8: data is big-endian, instructions are not
@@ -258,13 +264,13 @@ func armStubs(f *File, code []byte, at uint64, found func(stub)) {
 	}
 }
 
-// armImmediate is an operand of 8 bits, rotated right by twice the 4 bits above.
+// armImmediate decodes an immediate operand: 8 bits, rotated right by twice the value of the 4 bits above them.
 func armImmediate(w uint32) uint32 {
 	v, by := w&0xff, w>>8&15*2
 	return v>>by | v<<(32-by)
 }
 
-// riscvStubs: auipc t3, high; ld (lw) t3, low(t3); jalr t1, t3; nop.
+// riscvStubs finds "auipc t3, high; ld t3, low(t3) (lw on riscv32); jalr t1, t3; nop".
 func riscvStubs(_ *File, code []byte, at uint64, found func(stub)) {
 	for i := 0; i+12 <= len(code); i += 4 {
 		auipc, load, jalr := le32(code[i:]), le32(code[i+4:]), le32(code[i+8:])
@@ -276,7 +282,7 @@ func riscvStubs(_ *File, code []byte, at uint64, found func(stub)) {
 	}
 }
 
-// s390Stubs: larl %r1, slot; lg %r1, 0(%r1); br %r1; … in 32 bytes. larl counts in halfwords from itself.
+// s390Stubs finds "larl %r1, slot; lg %r1, 0(%r1); br %r1; …", 32 bytes. The operand of larl is in halfwords, relative to itself.
 func s390Stubs(f *File, code []byte, at uint64, found func(stub)) {
 	for i := 0; i+14 <= len(code); i += 2 {
 		if code[i] == 0xc0 && code[i+1] == 0x10 && code[i+6] == 0xe3 && code[i+7] == 0x10 && code[i+8] == 0x10 {
@@ -286,8 +292,8 @@ func s390Stubs(f *File, code []byte, at uint64, found func(stub)) {
 	}
 }
 
-// ppcStubs are those of programs at fixed addresses: lis r11, high; lwz r11, low(r11); mtctr r11; bctr. Those of libraries
-// are relative to a register that each object file sets in its own way; linkers name these themselves. Both stand in .text.
+// ppcStubs finds the stubs of programs at fixed addresses, which are in .text: "lis r11, high; lwz r11, low(r11); mtctr r11; bctr".
+// The stubs of libraries are relative to r30, which each object file sets differently; linkers write symbols for those.
 func ppcStubs(f *File, code []byte, at uint64, found func(stub)) {
 	for i := 0; i+16 <= len(code); i += 4 {
 		lis, lwz := f.Order.Uint32(code[i:]), f.Order.Uint32(code[i+4:])
@@ -298,7 +304,7 @@ func ppcStubs(f *File, code []byte, at uint64, found func(stub)) {
 	}
 }
 
-// mipsStubs: lui $15, high; lw (ld) $25, low($15); …; jr $25 in 16 bytes.
+// mipsStubs finds "lui $15, high; lw $25, low($15) (ld on mips64); …; jr $25", 16 bytes.
 func mipsStubs(f *File, code []byte, at uint64, found func(stub)) {
 	for i := 0; i+16 <= len(code); i += 4 {
 		lui, load := f.Order.Uint32(code[i:]), f.Order.Uint32(code[i+4:])
@@ -310,12 +316,11 @@ func mipsStubs(f *File, code []byte, at uint64, found func(stub)) {
 	}
 }
 
-// ppc64Stubs: lazy binding enters through the branches of .glink, one a slot in the relocations' order, and
-// DT_PPC64_GLINK says where: 32 bytes before the first. ELFv2 has one instruction each, ELFv1 two (three after 32768).
+// ppc64Stubs finds two kinds of stubs. Lazy binding uses branches in .glink, one for each slot in the order of the relocations. The
+// first is 32 bytes after DT_PPC64_GLINK. In ELFv2 a branch is one instruction, in ELFv1 two, or three from the 32769th on.
 //
-// Callers in the same program go through call stubs, which linkers put between functions: addis r11|r12, r2, high;
-// ld r12, low(r11|r12); mtctr r12; bctr; or, if the slot is near, ld r12, low(r2) without addis. r2 is the table of contents, 0x8000
-// behind .got's start.
+// Calls in the program go through stubs that linkers put between functions: "addis r11|r12, r2, high; ld r12, low(r11|r12);
+// mtctr r12; bctr", or "ld r12, low(r2)" without addis if the slot is near. r2 is the TOC pointer: .got + 0x8000.
 func (f *File) ppc64Stubs(known slots, order []uint32, add func(at, size uint64, symbol uint32)) error {
 	v2 := f.Flags&3 == 2
 	if f.dyn != nil && f.dyn.values[dynPPC64Glink] != 0 {
@@ -374,7 +379,8 @@ func (f *File) ppc64Stubs(known slots, order []uint32, add func(at, size uint64,
 	return nil
 }
 
-// mtctrFollows: ELFv1 stubs adjust the descriptor's address before they use it.
+// mtctrFollows reports whether "mtctr r12" is among the next three instructions: ELFv1 stubs compute the descriptor's address before
+// it.
 func mtctrFollows(f *File, code []byte) bool {
 	for i := 0; i+4 <= len(code) && i < 12; i += 4 {
 		if f.Order.Uint32(code[i:]) == 0x7d8903a6 {

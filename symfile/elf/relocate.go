@@ -6,19 +6,19 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// form is what a relocation computes: S is the symbol's value, A the addend, P the address of the place.
+// form is the computation of a relocation: S is the symbol's value, A the addend, P the address of the relocated bytes, V their value.
 type form uint8
 
 const (
 	absolute   form = iota // S + A
 	relative               // S + A − P
 	relative31             // S + A − P in the low 31 bits
-	addTo                  // place + S + A
-	subFrom                // place − (S + A)
-	subFrom6               // the low 6 bits: place − (S + A)
-	set6                   // the low 6 bits: S + A
-	setULEB                // S + A as a ULEB128 of the place's length
-	subULEB                // the place's ULEB128 − (S + A)
+	addTo                  // V + S + A
+	subFrom                // V − (S + A)
+	subFrom6               // V − (S + A) in the low 6 bits
+	set6                   // S + A in the low 6 bits
+	setULEB                // S + A as a ULEB128 number of the same length
+	subULEB                // V − (S + A), of ULEB128 numbers
 )
 
 // reloc is one type of relocation.
@@ -28,8 +28,8 @@ type reloc struct {
 	size uint8 // in bytes
 }
 
-// relocs are those that compilers write into debug sections and unwind tables, by e_machine. Sources: the processor
-// supplements of the System V ABI, each its table of relocation types.
+// relocs has the relocation types that compilers use in debug sections and unwind tables, by e_machine. Sources: the tables of
+// relocation types in the System V ABI's processor supplements.
 var relocs = map[uint16][]reloc{
 	machX86: {{1, absolute, 4}, {2, relative, 4}, {4, relative, 4}, {20, absolute, 2}, {21, relative, 2}, {22, absolute, 1}, {23, relative, 1},
 		{32, absolute, 4}},
@@ -58,7 +58,7 @@ type relocation struct {
 	addend int64
 }
 
-// machine is the number by which tables here know the processor: some have several.
+// machine returns e_machine, mapped to one number for processors that have several.
 func (f *File) machine() uint16 {
 	switch f.Machine {
 	case machMIPSOld:
@@ -84,7 +84,7 @@ func (f *File) relocRecords(src *input.Source, withAddend bool, fn func(relocati
 	for c.Left() >= step {
 		r := relocation{off: f.addr(c)}
 		switch {
-		case mips64: // the symbol, a special symbol, and three types, each of their own
+		case mips64: // r_sym 4 | r_ssym 1 | r_type3 1 | r_type2 1 | r_type 1
 			r.sym = c.U32()
 			c.U8()
 			r.kinds[2], r.kinds[1], r.kinds[0] = uint32(c.U8()), uint32(c.U8()), uint32(c.U8())
@@ -92,7 +92,7 @@ func (f *File) relocRecords(src *input.Source, withAddend bool, fn func(relocati
 			info := c.U64()
 			r.sym, r.kinds[0] = uint32(info>>32), uint32(info)
 			if f.Machine == machSPARCV9 {
-				r.kinds[0] &= 0xff // the bits above are data of one type
+				r.kinds[0] &= 0xff // the upper bits are additional data of R_SPARC_OLO10
 			}
 		default:
 			info := c.U32()
@@ -115,8 +115,8 @@ func (f *File) relocRecords(src *input.Source, withAddend bool, fn func(relocati
 	return c.Err()
 }
 
-// relocate applies all relocations of an object file's section to a copy of it. Types that are not in the table leave the
-// place as it is, and a warning.
+// relocate applies all relocations of an object file's section to a copy of it. Relocations of unknown types are skipped with a
+// warning.
 func (f *File) relocate(s *Section, d *input.Source) (*input.Source, error) {
 	var image []byte
 	var budget relocBudget
@@ -148,18 +148,19 @@ func (f *File) relocate(s *Section, d *input.Source) (*input.Source, error) {
 	return input.FromBytes(f.part(s), image), nil
 }
 
-// relocBudget keeps the work in proportion to the file: sections that lie over each other could be read any number of times.
+// relocBudget limits the bytes of relocation sections to the size of the file: in a crafted file they can overlap.
 type relocBudget struct{ used uint64 }
 
 func (b *relocBudget) allows(f *File, s *Section) bool {
 	b.used += min(s.Size, uint64(f.Src.Size))
 	if b.used > uint64(f.Src.Size) {
-		f.warn("section "+s.Name, s.Offset, "relocation sections that do not lie over each other", fmt.Sprintf("%d bytes of them in a file of %d", b.used, f.Src.Size))
+		f.warn("section "+s.Name, s.Offset, "relocation sections that do not overlap", fmt.Sprintf("%d bytes of them in a file of %d", b.used, f.Src.Size))
 		return false
 	}
 	return true
 }
 
+// applyAll applies the relocations of section r to image, the bytes of section s.
 func (f *File) applyAll(image []byte, s, r *Section) error {
 	if int(r.Link) >= len(f.Sections) {
 		f.warn("section "+r.Name, r.Offset, "the number of a symbol table", fmt.Sprint(r.Link))
@@ -170,12 +171,12 @@ func (f *File) applyAll(image []byte, s, r *Section) error {
 	for _, k := range relocs[f.machine()] {
 		known[k.kind] = k
 	}
-	strange := map[uint32]bool{}
+	unknown := map[uint32]bool{}
 	n := int64(-1)
 	return f.eachReloc(r, func(e relocation) error {
 		n++
 		if e.off > uint64(len(image)) {
-			f.warn("section "+r.Name, r.Offset, fmt.Sprintf("a place inside of %s", s.Name), fmt.Sprintf("0x%x in record %d", e.off, n))
+			f.warn("section "+r.Name, r.Offset, fmt.Sprintf("an offset inside %s", s.Name), fmt.Sprintf("0x%x in record %d", e.off, n))
 			return nil
 		}
 		value, err := symbols(e.sym)
@@ -187,13 +188,13 @@ func (f *File) applyAll(image []byte, s, r *Section) error {
 				continue
 			}
 			if i > 0 && kind == e.kinds[0] || i > 0 && f.machine() == machMIPS && kind == 18 {
-				continue // MIPS64: a further step that only widens the value
+				continue // MIPS64: a second type that only widens the value
 			}
 			k, ok := known[kind]
 			if !ok {
-				if !strange[kind] {
-					strange[kind] = true
-					f.warn("section "+r.Name, r.Offset, "a type of relocation that can be applied", fmt.Sprintf("type %d", kind))
+				if !unknown[kind] {
+					unknown[kind] = true
+					f.warn("section "+r.Name, r.Offset, "a known type of relocation", fmt.Sprintf("type %d", kind))
 				}
 				continue
 			}
@@ -203,8 +204,8 @@ func (f *File) applyAll(image []byte, s, r *Section) error {
 	})
 }
 
-// apply does one relocation to the bytes at its place.
-func (f *File) apply(at []byte, k reloc, value uint64, addend int64, inPlace bool, place uint64) {
+// apply applies one relocation to the bytes at, which are at an address. inPlace: the addend is in the bytes (SHT_REL).
+func (f *File) apply(at []byte, k reloc, value uint64, addend int64, inPlace bool, address uint64) {
 	if k.form == setULEB || k.form == subULEB {
 		f.applyULEB(at, k.form, value+uint64(addend))
 		return
@@ -226,9 +227,9 @@ func (f *File) apply(at []byte, k reloc, value uint64, addend int64, inPlace boo
 	v := value + uint64(addend)
 	switch k.form {
 	case relative:
-		v -= place
+		v -= address
 	case relative31:
-		v = old&0x80000000 | (v-place)&0x7fffffff
+		v = old&0x80000000 | (v-address)&0x7fffffff
 	case addTo:
 		v = old + v
 	case subFrom:
@@ -266,7 +267,7 @@ func (f *File) store(b []byte, v uint64) {
 	}
 }
 
-// applyULEB keeps the length of the number that is there, which the assembler has padded to what the linker may need.
+// applyULEB relocates a ULEB128 number and keeps its length, which the assembler has padded for the largest possible value.
 func (f *File) applyULEB(at []byte, k form, v uint64) {
 	n, old := 0, uint64(0)
 	for n < len(at) && n < 10 {
