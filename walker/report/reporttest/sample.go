@@ -101,7 +101,7 @@ func Windows() report.Input {
 			crashed,
 			{Frames: []walker.Frame{{PC: 0x401010, Lookup: 0x401010, Regs: AllRegs(arch, 0x401010, 0x13f000), Trust: walker.TrustContext, Module: 0, Answer: symbol.No}},
 				Stop: walker.Stop{Kind: walker.StopEnd}},
-			{Stop: walker.Stop{Kind: walker.StopNoContext, Detail: "the context lies beyond the end"}},
+			{Stop: walker.Stop{Kind: walker.StopNoContext, Detail: "the context is beyond the end"}},
 		},
 		Symbols: func(m int) report.ModuleSymbols {
 			switch m {
