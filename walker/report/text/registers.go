@@ -7,16 +7,17 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// exceptions are the CPUs whose register lines are not simply the CPU table's registers, in its order, two hex digits a byte.
+// exceptions has the CPUs for which Breakpad does not simply print all registers of the CPU's table, in its order, with two hexadecimal
+// digits for each byte.
 //
 // Source: PrintStack in stackwalk_common.cc.
 var exceptions = map[string]struct {
-	// names are printed, and no others; nil means all.
+	// names are the printed registers. nil means all.
 	names []string
-	// whenComplete is the place in the CPU table from which on registers are printed only if the frame knows all of its
-	// registers, as a thread's context does; 0 means nowhere.
+	// whenComplete is the index in the CPU's table from which on registers are printed only if all are known, as in a thread's
+	// context. 0 means that all known registers are printed.
 	whenComplete int
-	// digits of a value; 0 means the word size.
+	// digits is the number of hexadecimal digits of a value. 0 means two for each byte of the word size.
 	digits int
 }{
 	"x86":    {whenComplete: 6},              // eax ecx edx efl
@@ -28,11 +29,10 @@ var exceptions = map[string]struct {
 
 var mipsNames = []string{"gp", "sp", "fp", "ra", "pc", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"}
 
-// maxWidth is the terminal's width in columns that register lines are broken for.
+// maxWidth is the width in columns at which Breakpad breaks register lines.
 const maxWidth = 80
 
-// writeRegisters prints " name = 0x…" for each known register. The line has begun already, with a blank that does not
-// count as a column.
+// writeRegisters prints " name = 0x…" for each known register. The caller has printed a space, which does not count as a column.
 func writeRegisters(b *printer, regs *cpu.Regs) {
 	if regs == nil || regs.Arch == nil {
 		return
