@@ -32,8 +32,22 @@ type Explanation struct {
 	// Scanned is what a scan passed by; nil if there was none.
 	Scanned  *Scanned
 	Attempts []Attempt
+	// Instruction is the one that the frame is at, for a caller its call; nil if the code is not there.
+	Instruction *Instruction
 	// End is why no frame follows; nil but for the last frame.
 	End *End
+}
+
+// Instruction is a machine instruction.
+type Instruction struct {
+	Address uint64
+	// Text is in the assembler's words, "" if nobody here has words for it; Bytes are its code, empty outside of modules.
+	Text  string
+	Bytes []byte
+	// Target is what it calls, if HasTarget is set: the instruction alone says so. Place is what lies there.
+	Target    uint64
+	HasTarget bool
+	Place     Place
 }
 
 // RecordLine is a line of a symbol file.
@@ -113,6 +127,7 @@ type ExplainInput struct {
 	// Record and RecordNotes are the symbol file's lines behind the rules, and what was passed over when they were read.
 	Record      []RecordLine
 	RecordNotes []string
+	Instruction *Instruction
 	// Stopped is what the last scan passed by; it counts for the last frame only.
 	Stopped walker.Scanned
 }
@@ -125,6 +140,7 @@ func Explain(in ExplainInput) *Explanation {
 		Thread: in.Thread, Frame: in.Frame, Source: string(x.Source), Trust: f.Trust, CFA: x.CFA,
 		Record: append([]RecordLine{}, in.Record...), Steps: []Step{}, Words: []Word{}, Checks: []string{},
 		Notes: append([]string{}, in.RecordNotes...), Attempts: f.Attempts, Scanned: scanned(x.Scanned),
+		Instruction: in.Instruction,
 	}
 	if in.Frame > 0 {
 		out.Origin = origin(&x.Row)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/intake"
 	"github.com/crashpane/crashpane/core/microdump"
@@ -84,6 +85,8 @@ type Options struct {
 	// OpenImage opens a module's program as the dump's own memory holds it, laid out by the loader. It answers nil where there is none, or
 	// nothing to unwind with. Nil leaves memory unread.
 	OpenImage func(d *core.Dump, module int) Binary
+	// Spell puts instructions into words for which core/analysis has none, or answers ""; nil leaves them without.
+	Spell func(arch *cpu.Arch, code []byte) string
 	// Limits of unpacking; the zero value means intake's own.
 	Limits intake.Limits
 }

@@ -310,6 +310,7 @@ export interface Explanation {
   checks: string[];
   end?: unknown;
   frame?: number;
+  instruction: Instruction | null;
   notes: string[];
   origin?: string | null;
   pc?: string;
@@ -321,6 +322,17 @@ export interface Explanation {
   thread?: number;
   trust?: string;
   words: Word[];
+}
+
+/** The instruction that a frame is at, for a caller its call, where the dump or a binary has the code. function, module and offset are of what it calls. */
+export interface Instruction {
+  address: string;
+  bytes: string | null;
+  function: string | null;
+  module: string | null;
+  offset: string | null;
+  target: string | null;
+  text: string | null;
 }
 
 export interface RuleRecord {
