@@ -28,6 +28,8 @@ type Report struct {
 	Assertion string
 	// Said is what the program itself said of its end: an assertion, an exception's message, comments. The most telling comes first.
 	Said []Said
+	// Traces are the stacks that the program kept in annotations.
+	Traces []Trace
 	// FirstThread is the index of the thread to show first: the crashed one, else the requesting one, else 0; -1 if there
 	// are no threads.
 	FirstThread int

@@ -463,6 +463,22 @@ export interface ProcLimit {
   unit: string;
 }
 
+export interface Trace {
+  frames: TraceFrame[];
+  /** The annotation's name. */
+  source: string;
+}
+
+export interface TraceFrame {
+  file: string | null;
+  function: string | null;
+  inlines: string[];
+  line: number | null;
+  module: string | null;
+  offset: string | null;
+  pc: string;
+}
+
 export interface AuxEntry {
   name: string;
   /** What the value points to. */
@@ -489,6 +505,8 @@ export interface ReportAdditions {
   /** What the program itself said of its end, the most telling first. */
   said: Said[];
   system: string | null;
+  /** Stacks that the program kept in annotations. */
+  traces: Trace[];
   wanted_symbols: MissingSymbol[];
   warnings: SymbolWarning[];
 }
