@@ -35,7 +35,7 @@ var rooms = []room{
 	{"core/reason", []string{"core", "core/input", "core/cpu"}},
 	{"core/reason/internal/...", nil},
 	{"core/analysis", []string{"core", "core/cpu", "core/reason"}},
-	{"core/analysis/arm64text", []string{"core/cpu"}},
+	{"core/analysis/arm64text", []string{"core", "core/analysis", "core/cpu"}},
 	// It reads another format into the same data.
 	{"core/microdump", []string{"core", "core/input"}},
 	// It prints what a dump says, and concludes nothing.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/analysis/arm64text"
 	"github.com/crashpane/crashpane/core/dumptest"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/walker/report"
@@ -222,7 +222,7 @@ func TestInstructionsOfFrames(t *testing.T) {
 	context := dumptest.AMD64(map[string]uint64{"rip": 0x401010, "rsp": 0x7000})
 	stack := make([]byte, 64)
 	copy(stack, "\x20\x20\x40")
-	s := New(Options{Spell: func(arch *cpu.Arch, code []byte) string { return "never asked" }})
+	s := New(Options{InstructionAt: arm64text.At})
 	s.Add(source("a.dmp", dumptest.New(dumptest.LittleEndian).
 		System(dumptest.System{Processor: dumptest.CPUAMD64, Platform: dumptest.OSLinux}).
 		Module(0x400000, 0x10000, "/opt/app", nil).

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/core"
-	"github.com/crashpane/crashpane/core/analysis"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
 	"github.com/crashpane/crashpane/walker"
@@ -77,18 +76,18 @@ func (s *Session) Explain(dumpIndex, thread, frame int) (*report.Explanation, er
 
 // instruction is the one that a frame is at, or nil.
 func (s *Session) instruction(d *dump, f *walker.Frame) *report.Instruction {
+	if s.opt.InstructionAt == nil {
+		return nil
+	}
 	function := uint64(0)
 	if f.Symbol.Name != "" {
 		function = f.Address(f.Symbol.Start)
 	}
-	in, target, known := analysis.At(d.Dump, &f.Regs, f.Lookup != f.PC, function)
+	in, target, known := s.opt.InstructionAt(d.Dump, &f.Regs, f.Lookup != f.PC, function)
 	if in == nil {
 		return nil
 	}
 	out := &report.Instruction{Address: in.Address, Text: in.Text, Bytes: in.Bytes, Target: target, HasTarget: known, Place: report.Place{Module: -1}}
-	if out.Text == "" && s.opt.Spell != nil {
-		out.Text = s.opt.Spell(f.Regs.Arch, in.Bytes)
-	}
 	if m, rva := d.walked.walker.Modules.Find(target); known && m >= 0 {
 		out.Place = report.Place{Module: m, Offset: rva}
 		if sym, answer := d.walked.syms.Lookup(m, rva); answer == symbol.Yes && sym.Name != "" {

@@ -42,7 +42,7 @@ func reportOf(message js.Value) (string, error) {
 	if !ok {
 		return "", fmt.Errorf("there is no way of walking called %q", name)
 	}
-	s := session.New(session.Options{Policy: policy, Demangle: msvc.Name, Sparse: true, Slice: slice, OpenBinary: open, OpenImage: openImage, Spell: arm64text.Spell,
+	s := session.New(session.Options{Policy: policy, Demangle: msvc.Name, Sparse: true, Slice: slice, OpenBinary: open, OpenImage: openImage, InstructionAt: arm64text.At,
 		Limits: intake.Limits{Unpackers: unpack.Formats}})
 	files := message.Get("files")
 	for i := range files.Length() {

@@ -19,7 +19,7 @@ import (
 func main() {
 	limits := worker.Limits()
 	limits.Unpackers = unpack.Formats
-	worker.RunWith(engine.Options{WriteSym: writeSym, Demangle: msvc.Name, Session: session.Options{OpenBinary: open, OpenImage: openImage, Spell: arm64text.Spell, Limits: limits}}, analyze)
+	worker.RunWith(engine.Options{WriteSym: writeSym, Demangle: msvc.Name, Session: session.Options{OpenBinary: open, OpenImage: openImage, InstructionAt: arm64text.At, Limits: limits}}, analyze)
 }
 
 func open(src *input.Source) (session.Binary, error) {
