@@ -42,12 +42,10 @@ func (m *machine) decodeAt(at uint64) *decoded {
 	p := buf[:m.d.Code(at, buf[:])]
 	m.pc = at
 	var in *decoded
-	switch m.arch {
-	case cpu.AMD64:
-		in = m.x86(p, 64)
-	case cpu.X86:
-		in = m.x86(p, 32)
-	case cpu.ARM64:
+	switch m.arch.Instructions {
+	case cpu.DecodedX86:
+		in = m.x86(p, 8*m.arch.WordSize)
+	case cpu.DecodedA64:
 		if len(p) >= 4 {
 			in = m.a64(binary.LittleEndian.Uint32(p))
 		}
@@ -73,7 +71,7 @@ const (
 // callBefore is the call that ends at a return address. Where instructions have no fixed size, several may seem to; then the function's
 // instructions say which one does, and where those are not known, the longest that does not call where no module is.
 func (m *machine) callBefore(ret, function uint64) (at uint64, call *decoded) {
-	if m.arch == cpu.ARM64 {
+	if m.arch.Instructions == cpu.DecodedA64 {
 		if in := m.decodeAt(ret - 4); in.isCall() {
 			return ret - 4, in
 		}

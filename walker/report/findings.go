@@ -30,7 +30,8 @@ const (
 	FindingScanned    FindingKind = "scanned-frames"         // frames were found by scanning, for want of symbols
 	FindingEnds       FindingKind = "ends-without-symbols"   // a stack ends in a module without symbols
 	FindingLimit      FindingKind = "frame-limit"
-	FindingExports    FindingKind = "only-exported-names" // frames lie too far behind an exported name to have it
+	FindingExports    FindingKind = "only-exported-names"        // frames lie too far behind an exported name to have it
+	FindingNoDebug    FindingKind = "program-without-debug-file" // the program's functions and lines are in a file that is not here
 )
 
 // Finding is one thing that makes stacks shorter or less certain than they could be.
@@ -45,7 +46,7 @@ type Finding struct {
 
 // kindOrder is how much a finding explains: those that explain others come first.
 var kindOrder = []FindingKind{FindingCutShort, FindingOverflow, FindingNoMemory, FindingOutside, FindingNoContext, FindingMismatch, FindingUnreadable,
-	FindingForced, FindingNoUnwind, FindingBadRecord, FindingExchanged, FindingOddRecord, FindingEnds, FindingScanned, FindingLimit, FindingExports}
+	FindingForced, FindingNoUnwind, FindingBadRecord, FindingExchanged, FindingOddRecord, FindingEnds, FindingScanned, FindingLimit, FindingNoDebug, FindingExports}
 
 // tally is what the stacks have of one module.
 type tally struct {
@@ -227,7 +228,7 @@ func (b *builder) symbolFindings(m int, t *tally) {
 	if mod := &b.r.Modules[m]; mod.Frames > 0 && (mod.State == SymbolsMismatch || mod.State == SymbolsForced || mod.State == SymbolsCorrupt) {
 		b.stateFinding(m)
 	}
-	if len(t.scanned)+len(t.ends)+t.guessed+t.exchanged+t.far+t.badRecords+b.symbols[m].UnwindNoted > 0 {
+	if len(t.scanned)+len(t.ends)+t.guessed+t.exchanged+t.far+t.badRecords+b.symbols[m].UnwindNoted > 0 || b.r.Modules[m].Has.NoDebugFile && b.r.Modules[m].Frames > 0 {
 		b.tallyFindings(m, t)
 	}
 }
@@ -287,7 +288,10 @@ func (b *builder) tallyFindings(m int, t *tally) {
 		b.moduleFinding(kind, m, threads, suggestion, format, args...)
 	}
 	used := mod.State == SymbolsLoaded || mod.State == SymbolsForced
-	if used && s.NoUnwind && t.guessed > 0 {
+	if used && mod.Has.NoProgram && t.guessed > 0 {
+		add(FindingNoUnwind, nil, "add "+name+": without it "+b.r.System.CPU.Rust+" stacks are guessed",
+			"%s has names and no unwind rules: the callers of %s were guessed", file, frames(t.guessed, "", ""))
+	} else if used && s.NoUnwind && t.guessed > 0 {
 		add(FindingNoUnwind, nil, "add the binary itself, or make the symbol file from one that still has its unwind data (.eh_frame, .debug_frame, or the PDB)",
 			"%s has names and no STACK records: the callers of %s in %s had to be guessed", file, frames(t.guessed, "", ""), name)
 	}
@@ -307,7 +311,9 @@ func (b *builder) tallyFindings(m int, t *tally) {
 		}
 		add(FindingOddRecord, nil, "", "%s: %s%s", file, strings.Join(s.UnwindNotes, "; "), more)
 	}
-	if used && t.far > 0 {
+	if used && mod.Has.NoDebugFile {
+		add(FindingNoDebug, nil, b.wantedFile(m), "%s alone has no functions and lines, which are in %s: %s", name, BaseName(mod.DebugFile), frames(mod.Frames, "lacks them", "lack them"))
+	} else if used && t.far > 0 {
 		add(FindingExports, nil, "make the symbol file from the program with its debug information (crashpane dumpsyms), or add that",
 			"%s no name: %s has only exported ones, too far before them", frames(t.far, "in "+name+" has", "in "+name+" have"), file)
 	}
@@ -437,11 +443,20 @@ func (b *builder) wantedFile(m int) string {
 		return "the dump has no id for " + BaseName(mod.Name) + ": give a symbol file of " + file + " and assign it (“Assign symbols” on the page, --use " + BaseName(mod.Name) + "=FILE in a terminal)"
 	}
 	path := StorePath(file, mod.DebugID)
-	text := fmt.Sprintf("add %s with id %s", path[strings.LastIndexByte(path, '/')+1:], mod.DebugID)
-	if os := b.d.OS(); os == core.OSLinux || os == core.Android {
-		text += ", or " + file + " itself" // the binary, with its debug file if it has one
+	sym := path[strings.LastIndexByte(path, '/')+1:]
+	switch os := b.d.OS(); {
+	case os == core.Windows && mod.Has.NoDebugFile:
+		return "add " + file + " with id " + mod.DebugID
+	case os == core.Windows:
+		text := "add " + file + " with id " + mod.DebugID
+		if b.needsProgram() && !mod.Has.CFI {
+			text += " and " + BaseName(mod.Name)
+		}
+		return text + ", or " + sym
+	case os == core.OSLinux || os == core.Android:
+		return "add " + sym + " with id " + mod.DebugID + ", or " + file + " itself" // the binary, with its debug file if it has one
 	}
-	return text
+	return "add " + sym + " with id " + mod.DebugID
 }
 
 // frames is "1 frame lies" or "3 frames lie".

@@ -380,6 +380,12 @@ type Wanted struct {
 	// MismatchFile and MismatchID name a given file of the right name and another id; "" if there is none.
 	MismatchFile, MismatchID string
 	MismatchItem             int // the session's item of that file, or -1
+	// Program is the base name of the module's program and CodeID its identifier, where that is missing and has the unwind rules; "" elsewhere.
+	// Partial: the module has its program or its debug information, and only the other is missing.
+	Program, CodeID string
+	Partial         bool
+	// Stores is where symbol servers have the files that would help.
+	Stores []StoreFile
 }
 
 // Diagnostic is something wrong with the dump or a symbol file.

@@ -587,6 +587,9 @@ export interface MissingSymbol {
   mismatch_id: string | null;
   /** Number in modules. */
   module: number;
+  /** Name and identifier of the program, if that is missing and has the module's unwind rules. */
+  program: string | null;
+  program_id: string | null;
   store_path: string;
 }
 

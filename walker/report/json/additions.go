@@ -22,7 +22,7 @@ import (
 //	said            [{source, text}]: what the program itself said of its end
 //	system          one line for people, or null
 //	traces          [{frames[{file, function, inlines[], line, module, offset, pc}], source}]: stacks that the program kept in annotations
-//	wanted_symbols  [{debug_file, debug_id, frames, mismatch_file, mismatch_id, module, store_path}]
+//	wanted_symbols  [{debug_file, debug_id, frames, mismatch_file, mismatch_id, module, program, program_id, store_path}]
 //	warnings        [{module, text}] of symbol files
 func (p *printer) additions() {
 	r := p.r
@@ -109,6 +109,8 @@ func (p *printer) additions() {
 			p.StrOrNull("mismatch_file", report.BaseName(w.MismatchFile))
 			p.StrOrNull("mismatch_id", w.MismatchID)
 			p.Int("module", int64(w.Module))
+			p.StrOrNull("program", w.Program)
+			p.StrOrNull("program_id", w.CodeID)
 			p.Str("store_path", w.StorePath)
 		})
 	})

@@ -73,6 +73,8 @@ func findingTitle(k report.FindingKind) string {
 		return "Found by scanning"
 	case report.FindingEnds:
 		return "Stack ends early"
+	case report.FindingNoDebug:
+		return "No functions and lines"
 	case report.FindingExports:
 		return "Only exported names"
 	case report.FindingLimit:
