@@ -33,6 +33,8 @@ type Report struct {
 	Assertion string
 	// Said has the program's own messages about its end (an assertion, an exception's message, comments), the most important first.
 	Said []Said
+	// Traces are the stacks that the program stored in annotations.
+	Traces []Trace
 	// FirstThread is the index of the thread to show first: the crashed one, else the requesting one, else 0. It is -1 without threads.
 	FirstThread int
 	// HasRequesting: the dump names FirstThread, by its exception or BreakpadInfo. Otherwise it is just the first in the list.

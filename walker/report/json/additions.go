@@ -21,6 +21,7 @@ import (
 //	report_version  of this key's form
 //	said            [{source, text}]: what the program itself said of its end
 //	system          one line for people, or null
+//	traces          [{frames[{file, function, inlines[], line, module, offset, pc}], source}]: stacks that the program kept in annotations
 //	wanted_symbols  [{debug_file, debug_id, frames, mismatch_file, mismatch_id, module, program, program_id, store_path}]
 //	warnings        [{module, text}] of symbol files
 func (p *printer) additions() {
@@ -92,6 +93,13 @@ func (p *printer) additions() {
 		})
 	})
 	p.StrOrNull("system", r.System.Display)
+	p.List("traces", len(r.Traces), func(i int) {
+		t := &r.Traces[i]
+		p.PutObject(func() {
+			p.List("frames", len(t.Frames), func(k int) { p.PutObject(func() { p.traceFrame(&t.Frames[k]) }) })
+			p.Str("source", t.Source)
+		})
+	})
 	p.List("wanted_symbols", len(r.Wanted), func(i int) {
 		w := &r.Wanted[i]
 		p.PutObject(func() {
@@ -107,6 +115,20 @@ func (p *printer) additions() {
 		})
 	})
 	p.symbolWarnings()
+}
+
+func (p *printer) traceFrame(f *report.Frame) {
+	p.StrOrNull("file", f.File)
+	p.functionOrNull("function", f.Function)
+	p.List("inlines", len(f.Inlines), func(i int) { p.PutString(f.Inlines[i].Function.Shown()) })
+	p.line(f.HasLine, f.Line)
+	p.moduleOrNull("module", f.Module)
+	if f.Module >= 0 {
+		p.hex("offset", f.RVA)
+	} else {
+		p.Null("offset")
+	}
+	p.hex("pc", f.PC)
 }
 
 func (p *printer) symbolWarnings() {

@@ -86,7 +86,13 @@ func (v *View) Frame(ti, fi, inline int) *FrameDetail {
 	}
 	v.registers(d, f)
 	v.why(d, t, fi)
-	v.numbers(&d.Why, ti, fi)
+	if v.explain == nil {
+		return d
+	}
+	if x := v.explain(ti, fi); x != nil {
+		v.frameInstruction(d, x.Instruction)
+		v.numbers(&d.Why, x)
+	}
 	return d
 }
 
