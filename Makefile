@@ -142,8 +142,7 @@ fuzz: ## runs each fuzz target for FUZZTIME=10s
 		echo "$$target"; $(GO) test "./$$dir" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x </dev/null || exit 1; done
 
 gen: ## writes the code of the Vugu components again, after a change of a .vugu file
-	$(GO) tool vugugen -skip-go-mod -skip-main web/app
-	gofmt -w web/app/*_gen.go
+	$(GO) run ./build/components web/app
 
 clean: ## removes all that was built
 	rm -rf dist node_modules

@@ -69,7 +69,7 @@ func run(src, out, cache, viewer, full, version string, trusted embedders, bases
 	if err != nil {
 		return err
 	}
-	helper, err := vuguHelper(filepath.Join(vugu, "domrender", "renderer-js-script.go"))
+	helper, err := vuguHelper(filepath.Join(vugu, "domrender", "renderer-js-script.go"), helperSum)
 	if err != nil {
 		return err
 	}

@@ -53,12 +53,36 @@ func TestJudgeImport(t *testing.T) {
 	}
 }
 
+func TestJudgeGoMod(t *testing.T) {
+	var file goMod
+	require := func(path string, indirect bool) {
+		file.Require = append(file.Require, struct {
+			Path     string
+			Indirect bool
+		}{path, indirect})
+	}
+	require("example.org/a", false)
+	require("example.org/a/b", true)
+	require("example.org/c", false)
+	require("example.org/d", true)
+	imports := map[string]bool{"fmt": true, "example.org/a/x": true, "example.org/a/b/y": true}
+	wrong := judgeGoMod(file, imports)
+	if len(wrong) != 2 || !strings.Contains(wrong[0], "example.org/a/b is imported") || !strings.Contains(wrong[1], "example.org/c is not imported") {
+		t.Errorf("%q", wrong)
+	}
+	imports["example.org/c"] = true
+	delete(imports, "example.org/a/b/y")
+	if wrong := judgeGoMod(file, imports); wrong != nil {
+		t.Errorf("%q", wrong)
+	}
+}
+
 func TestJudgeLinked(t *testing.T) {
-	clean := []goPackage{{"fmt", nil}, {"main", []string{"fmt"}}}
+	clean := []goPackage{{ImportPath: "fmt"}, {ImportPath: "main", Imports: []string{"fmt"}}}
 	if wrong := judgeLinked(clean); wrong != nil {
 		t.Errorf("%v", wrong)
 	}
-	wrong := judgeLinked(append(clean, goPackage{"regexp", nil}, goPackage{"their/lib", []string{"regexp"}}))
+	wrong := judgeLinked(append(clean, goPackage{ImportPath: "regexp"}, goPackage{ImportPath: "their/lib", Imports: []string{"regexp"}}))
 	if len(wrong) != 1 || !strings.Contains(wrong[0], "their/lib") {
 		t.Errorf("it must say who links it: %v", wrong)
 	}

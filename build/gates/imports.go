@@ -13,17 +13,17 @@ import (
 
 const module = "github.com/crashpane/crashpane"
 
-// room is one row of the table of who may import whom, inside the module. A name that ends in /... stands for a
+// importRule says what the packages of one name may import from this module. A name that ends in /... stands for a
 // folder and everything under it.
-type room struct {
+type importRule struct {
 	name string
 	may  []string
 }
 
-// rooms is the architecture in one table: bytes → core → walker → walker/report → renderers, and never back. The
-// first row that fits a package counts. A package that no row fits is an error, so that a new room is a
+// importRules is the architecture in one table: bytes → core → walker → walker/report → renderers, and never back. The
+// first row that fits a package counts. A package that no row fits is an error, so that a new package is a
 // decision and not an accident.
-var rooms = []room{
+var importRules = []importRule{
 	{"core/input", nil},
 	{"core/cpu", nil},
 	{"core", []string{"core/input", "core/cpu"}},
@@ -56,7 +56,7 @@ var rooms = []room{
 	{"symfile", []string{"core/input", "core/cpu", "symfile/lazy", "symfile/symbol", "symfile/unwind"}},
 	// It writes what the others read.
 	{"symfile/dumpsyms", []string{"core/cpu", "core/visible", "symfile/symbol", "symfile/unwind"}},
-	// Binaries are read by rooms of their own, which the first program of the page does not link.
+	// Binaries are read by packages of their own, which the first program of the page does not link.
 	{"symfile/elf", []string{"core/inflate", "core/input", "core/cpu", "symfile/symbol"}},
 	{"symfile/pe", []string{"core/input", "core/cpu", "symfile/symbol"}},
 	// It writes ELF files without the reader's layouts.
@@ -64,7 +64,7 @@ var rooms = []room{
 	{"symfile/pdb", []string{"core/input", "core/cpu", "symfile/symbol", "symfile/unwind"}},
 	{"symfile/stabs", []string{"core/input", "symfile/elf", "symfile/symbol"}},
 
-	// It knows which sections a binary has, and the room for each.
+	// It knows which sections a binary has, and which package reads each.
 	{"symfile/binary", []string{"core/input", "core/cpu", "symfile/..."}},
 
 	// The walker knows rules and symbols as values, and no parser of them.
@@ -99,11 +99,11 @@ var rooms = []room{
 	{"build/...", []string{"build/..."}},
 }
 
-// outside are the packages from elsewhere that belong into certain rooms only.
+// outside are the packages of other modules that only some packages may import.
 var outside = []struct {
-	pkg   string
-	rooms []string
-	why   string
+	pkg string
+	by  []string
+	why string
 }{
 	{"syscall/js", []string{"wasm/...", "web/..."}, "the engine must run without a browser"},
 	{"honnef.co/go/js/dom/...", []string{"wasm/...", "web/..."}, "the engine must run without a browser"},
@@ -135,7 +135,7 @@ func fitsAny(patterns []string, pkg string) bool {
 // judgeImport answers what is wrong with one import of a package of ours, or "". from has no module prefix.
 func judgeImport(from, to string) string {
 	if inside, ours := strings.CutPrefix(to, module+"/"); ours {
-		for _, r := range rooms {
+		for _, r := range importRules {
 			if !fits(r.name, from) {
 				continue
 			}
@@ -144,11 +144,11 @@ func judgeImport(from, to string) string {
 			}
 			return ""
 		}
-		return fmt.Sprintf("%s is not in the table of rooms (build/gates/imports.go)", from)
+		return fmt.Sprintf("%s is not in the table of imports (build/gates/imports.go)", from)
 	}
 	for _, o := range outside {
-		if fits(o.pkg, to) && !fitsAny(o.rooms, from) {
-			return fmt.Sprintf("%s imports %s, which belongs into %s only: %s", from, to, strings.Join(o.rooms, " and "), o.why)
+		if fits(o.pkg, to) && !fitsAny(o.by, from) {
+			return fmt.Sprintf("%s imports %s, which only %s may: %s", from, to, strings.Join(o.by, " and "), o.why)
 		}
 	}
 	return ""
@@ -163,8 +163,10 @@ func orNothing(list []string) string {
 
 // goPackage is what go list -json says of a package.
 type goPackage struct {
-	ImportPath string
-	Imports    []string
+	ImportPath   string
+	Imports      []string
+	TestImports  []string
+	XTestImports []string
 }
 
 // inBrowser is the environment that makes the go command look at what the page is made of.

@@ -55,12 +55,10 @@ func (p *Page) findingModule() int {
 	return f.Module
 }
 
-// asksForFiles reports whether a finding asks for files that are to be added.
-func asksForFiles(f view.FindingRow) bool { return strings.HasPrefix(lower(f.Suggestion), "add ") }
-
+// findingAdds reports whether the finding asks for files that are to be added.
 func (p *Page) findingAdds() bool {
 	f, _ := p.finding()
-	return asksForFiles(f)
+	return f.Adds
 }
 
 func findingLink(f view.FindingRow) string {

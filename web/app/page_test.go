@@ -434,7 +434,7 @@ func TestAllTabsRender(t *testing.T) {
 	p, _, e := newTestPage("")
 	drop(p, e)
 	p.Files.Rows = []FileRow{{Name: hostile, Kind: "other", Message: hostile}, {Item: 1, Name: "n.sym", Kind: "sym", Usable: true, Assign: true}}
-	p.Files.Total = 2
+	p.Files.Total, p.Files.Modules = 2, []Choice{{Item: 4, Name: hostile}}
 	p.Modules.Rows = []view.ModuleRow{{Name: hostile, State: "mismatch", Word: "other build", Item: 1}}
 	p.Modules.Total = 1
 	p.Wanted.Rows = []view.WantedRow{{DebugFile: hostile, DebugID: "A1", OtherFile: "a.sym", OtherID: "B1", Item: 1}}

@@ -253,12 +253,13 @@ type FilePage struct {
 	// Rejected are the first files that cannot be used, Rejections how many there are.
 	Rejected   []FileRow
 	Rejections int
-	// Symbols are the symbol files and binaries that can be assigned to a module.
-	Symbols []SymbolChoice
+	// Symbols are the symbol files and binaries that can be assigned to a module of the open dump, Modules those that a file can be assigned
+	// to, while one waits for that: those without symbols first.
+	Symbols, Modules []Choice
 }
 
-// SymbolChoice is a file that can be assigned to a module.
-type SymbolChoice struct {
+// Choice is a file or a module by its number.
+type Choice struct {
 	Item int
 	Name string
 }

@@ -85,11 +85,8 @@ func (p *Page) dumpTitle() string {
 	return p.Summary.Name
 }
 
-// maxChoices and maxDumps bound lists that are not windows.
-const (
-	maxChoices = 30
-	maxDumps   = 500
-)
+// maxDumps bounds the list of dumps, which is no window.
+const maxDumps = 500
 
 // dumpChoices are the dumps of the switcher, while it is open.
 func (p *Page) dumpChoices() []DumpName {
@@ -578,11 +575,11 @@ func fileTitle(f FileRow) string {
 }
 
 // assignChoices are the modules that a file without a MODULE line may belong to.
-func (p *Page) assignChoices(f FileRow) []view.ModuleRow {
+func (p *Page) assignChoices(f FileRow) []Choice {
 	if !f.Assign {
 		return nil
 	}
-	return p.Modules.Rows[:min(len(p.Modules.Rows), maxChoices)]
+	return p.Files.Modules
 }
 
 func (p *Page) isPolicy(name string) bool {

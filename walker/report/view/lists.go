@@ -164,6 +164,18 @@ func (v *View) moduleOrder() []int {
 	return order
 }
 
+// Assignable are up to n modules that a file may be assigned to: those in use, the ones without symbols of their own first.
+func (v *View) Assignable(n int) (out []int) {
+	for _, own := range []bool{false, true} {
+		for _, i := range v.moduleOrder() {
+			if m := &v.r.Modules[i]; m.State != report.SymbolsNotNeeded && assignable(m) != own && len(out) < n {
+				out = append(out, i)
+			}
+		}
+	}
+	return out
+}
+
 // Modules lists the modules. search is a Query.
 func (v *View) Modules(from, n, selected int, search string) ModulePage {
 	out := ModulePage{Selected: -1, Rows: []ModuleRow{}}

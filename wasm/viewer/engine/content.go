@@ -147,6 +147,8 @@ func system(d *core.Dump) []view.Group {
 			add(g.title, factsOf(b.String()))
 		}
 	}
+	add("Memory of the process", processMemory(d))
+	add("Memory of the machine", machineMemory(d))
 	for _, g := range []struct {
 		title string
 		from  []core.KeyValue
@@ -158,6 +160,51 @@ func system(d *core.Dump) []view.Group {
 		add(g.title, facts)
 	}
 	return out
+}
+
+// processMemory is what the process used, in Microsoft's words.
+func processMemory(d *core.Dump) (facts []view.Fact) {
+	if d.Windows.VMCounters == nil {
+		return nil
+	}
+	for _, c := range d.Windows.VMCounters.Counters {
+		value := view.Size(int64(c.Value))
+		if strings.HasSuffix(c.Name, "Count") {
+			value = fmt.Sprint(c.Value)
+		}
+		facts = append(facts, view.Fact{Key: spaced(c.Name), Value: value})
+	}
+	return facts
+}
+
+// machineMemory is how much memory the machine has, and how much of it was in use. The Streams tab has the other counters.
+func machineMemory(d *core.Dump) (facts []view.Fact) {
+	if d.Windows.SystemMemory == nil {
+		return nil
+	}
+	page := int64(0)
+	for _, c := range d.Windows.SystemMemory.Counters {
+		what := map[string]string{"NumberOfPhysicalPages": "Physical", "AvailablePages": "Available", "CommittedPages": "Committed", "CommitLimit": "Commit limit",
+			"PeakCommitment": "Peak commitment"}[c.Name]
+		if c.Name == "PageSize" {
+			page = int64(c.Value)
+		} else if what != "" {
+			facts = append(facts, view.Fact{Key: what, Value: view.Size(int64(c.Value) * page)})
+		}
+	}
+	return facts
+}
+
+// spaced is a name as words: "Peak Working Set Size".
+func spaced(name string) string {
+	var b strings.Builder
+	for i, c := range name {
+		if i > 0 && c >= 'A' && c <= 'Z' {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
 }
 
 // maxFacts bounds a group: cpuinfo repeats itself for each processor, and the Streams tab has all of it.

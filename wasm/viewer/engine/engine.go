@@ -305,7 +305,7 @@ func (e *Engine) look(r *app.Reply, q app.Look) {
 	}
 	// The files come last: reading a dump's symbols can have found something wrong with them.
 	if q.Parts&app.PartFiles != 0 {
-		r.Files = e.files(q.Files)
+		r.Files = e.files(q)
 	}
 }
 
@@ -378,14 +378,15 @@ func (e *Engine) lookInto(r *app.Reply, q app.Look, d *core.Dump, rep *report.Re
 	}
 }
 
-// maxRejected and maxSymbols bound the lists of files that are not windows.
+// maxRejected and maxChoices bound lists that are not windows.
 const (
 	maxRejected = 8
-	maxSymbols  = 100
+	maxChoices  = 100
 )
 
-func (e *Engine) files(span app.Span) *app.FilePage {
+func (e *Engine) files(q app.Look) *app.FilePage {
 	items := e.session.Items()
+	span, waits := q.Files, false
 	page := &app.FilePage{Rows: []app.FileRow{}}
 	page.Total = len(items)
 	page.From = max(0, min(span.From, len(items)))
@@ -394,16 +395,25 @@ func (e *Engine) files(span app.Span) *app.FilePage {
 		if !row.Usable || row.Assign {
 			page.Problems++
 		}
+		waits = waits || row.Assign
 		switch {
 		case !row.Usable:
 			if page.Rejections++; len(page.Rejected) < maxRejected {
 				page.Rejected = append(page.Rejected, row)
 			}
-		case (row.Kind == string(session.KindSym) || row.Kind == string(session.KindBinary)) && len(page.Symbols) < maxSymbols:
-			page.Symbols = append(page.Symbols, app.SymbolChoice{Item: it.ID, Name: view.BaseName(row.Name)})
+		case (row.Kind == string(session.KindSym) || row.Kind == string(session.KindBinary)) && len(page.Symbols) < maxChoices && e.session.Fits(it.ID, q.Dump):
+			page.Symbols = append(page.Symbols, app.Choice{Item: it.ID, Name: view.BaseName(row.Name)})
 		}
 		if i >= page.From && i < page.From+span.Count {
 			page.Rows = append(page.Rows, row)
+		}
+	}
+	if !waits {
+		return page
+	}
+	if v := e.view(q.Dump, q.Thread); v != nil {
+		for _, i := range v.Assignable(maxChoices) {
+			page.Modules = append(page.Modules, app.Choice{Item: i, Name: view.Clean(view.BaseName(v.Report().Modules[i].Name))})
 		}
 	}
 	return page

@@ -145,6 +145,32 @@ func TestSymbolsOfAnotherBuild(t *testing.T) {
 	}
 }
 
+// A file that does not say whose it is can be assigned to modules without symbols before others, and a file of another processor is no choice
+// for a module of this dump: it would be refused.
+func TestChoicesOfAssignments(t *testing.T) {
+	k := newTalk(t)
+	k.addSample("tilecruncher.dmp", "libtilecodec.so.sym")
+	if r := k.ask(look(-1), nil); len(r.Files.Modules) != 0 || len(r.Files.Symbols) != 1 {
+		t.Errorf("nothing waits: modules %v, symbols %v", r.Files.Modules, r.Files.Symbols)
+	}
+	k.add("arm.sym", []byte("MODULE Linux arm64 "+strings.Repeat("1", 33)+" libtilecodec.so\nFUNC 1000 10 0 f\n"))
+	k.add("nameless.sym", []byte("FUNC 1000 10 0 f\nPUBLIC 2000 0 g\n"))
+	r := k.ask(look(-1), nil)
+	if len(r.Files.Symbols) != 2 || r.Files.Symbols[0].Name != "libtilecodec.so.sym" || r.Files.Symbols[1].Name != "nameless.sym" {
+		t.Errorf("symbols %v", r.Files.Symbols)
+	}
+	var names []string
+	for _, m := range r.Files.Modules {
+		names = append(names, m.Name)
+	}
+	if len(names) < 3 || names[0] != "tilecruncher" && names[0] != "libc.so.6" || names[len(names)-1] != "libtilecodec.so" {
+		t.Errorf("modules %v", names)
+	}
+	if x := k.ask(app.Request{Op: app.OpAssign, Item: r.Files.Symbols[1].Item, Module: r.Files.Modules[0].Item}, nil); x.Error != "" {
+		t.Error(x.Error)
+	}
+}
+
 func TestWrongFilesAreMessages(t *testing.T) {
 	k := newTalk(t)
 	dump, err := os.ReadFile(sample + "tilecruncher.dmp")

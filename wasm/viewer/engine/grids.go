@@ -201,10 +201,15 @@ const (
 	fromWriter    = "Writer"
 )
 
-// annotations are what the program said of itself: Crashpad's, Mozilla's, and an assertion.
+// annotations are what the program said of itself: Crashpad's, Mozilla's, comments, and an assertion.
 func annotations(d *core.Dump) []app.GridRow {
 	var rows []app.GridRow
 	add := func(from, name, value string) { rows = append(rows, app.GridRow{Cells: []string{from, name, value}}) }
+	for _, c := range []*string{d.Windows.CommentA, d.Windows.CommentW} {
+		if c != nil {
+			add("Comment", "", *c)
+		}
+	}
 	if a := d.Assertion; a != nil {
 		for _, f := range []struct{ name, value string }{{"expression", a.Expression}, {"function", a.Function}, {"file", a.File}} {
 			if f.value != "" {

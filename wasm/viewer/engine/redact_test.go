@@ -75,6 +75,9 @@ func secretive() []byte {
 				Objects: []dumptest.CrashpadObject{{Name: "note", Type: 1, Value: []byte(secret)}}}).
 		MacCrashInfo(5, [3]uint64{1, 0, 0}, "/usr/lib/libfoo.dylib", secret, secret, secret, secret).
 		MacBootArgs(false, "debug="+secret).
+		CommentA("user "+secret).CommentW("mail to "+secret).
+		Memory(0x9000, []byte(linux+"/"+secret+"/bin/app\x00")).
+		Auxv(8, [2]uint64{31, 0x9000}).
 		Bytes()
 }
 
