@@ -56,6 +56,7 @@ func (f *File) symbolSources() []*symbolSource {
 // read; another may have answered in its place.
 func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 	var failed error
+	var public symbol.Symbol // a name without a function's bounds and lines: the next source may have those
 	for _, s := range f.symbolSources() {
 		t, err := s.get()
 		var sym symbol.Symbol
@@ -70,7 +71,9 @@ func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 			if failed == nil {
 				failed = err
 			}
-		case ans == symbol.Yes:
+		case ans == symbol.Yes && sym.Public && public.Name == "":
+			public = sym
+		case ans == symbol.Yes && !sym.Public:
 			if sym.Name == nameless {
 				name, err := f.nameAt(sym.Start)
 				if input.Needs(err) {
@@ -80,6 +83,9 @@ func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 			}
 			return sym, ans, failed
 		}
+	}
+	if public.Name != "" {
+		return public, symbol.Yes, failed
 	}
 	tables, err := f.symbolTables()
 	if err != nil {
