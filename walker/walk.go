@@ -178,7 +178,7 @@ func (s *walk) caller() (Frame, *Stop) {
 		if cand.row.Signal {
 			f.Lookup = f.PC
 		}
-		s.mipsCaller(&f)
+		s.callPC(&f)
 		return f, nil
 	}
 	if sp := s.top().Regs.SP(); s.Policy.Refute && !s.atContext() && !s.holdsStack(sp) {

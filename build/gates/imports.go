@@ -30,14 +30,14 @@ var importRules = []importRule{
 	{"core/visible", nil},
 	{"core/jsonwriter", []string{"core/visible"}},
 	{"core/inflate", []string{"core/input"}},
-	{"core/intake", []string{"core/inflate", "core/input"}},
+	{"core/intake", []string{"core/cpu", "core/inflate", "core/input"}},
 	{"core/intake/cab", nil},
 	{"core/intake/unpack", []string{"core/input", "core/intake", "core/intake/cab"}},
 	{"core/reason", []string{"core", "core/input", "core/cpu"}},
 	{"core/reason/internal/...", nil},
 	{"core/analysis", []string{"core", "core/cpu", "core/reason"}},
 	// It reads another format into the same data.
-	{"core/microdump", []string{"core", "core/input"}},
+	{"core/microdump", []string{"core", "core/cpu", "core/input"}},
 	// It prints what a dump says, and concludes nothing.
 	{"core/dumptext", []string{"core", "core/input", "core/cpu", "core/jsonwriter"}},
 	// It builds dumps without core's layouts, so that a wrong layout is caught.
@@ -82,9 +82,13 @@ var importRules = []importRule{
 	{"walker/session", []string{"core/...", "symfile/...", "walker", "walker/report"}},
 	{"walker/cmd/...", []string{"core/intake", "core/intake/unpack", "walker", "walker/session", "walker/report/...", "symfile", "symfile/...", "core", "core/cpu", "core/input", "core/dumptext", "core/jsonwriter", "core/visible"}},
 
-	{"web/app", []string{"walker/report", "walker/report/view", "web/wire"}},
+	{"web/app", []string{"walker/report", "walker/report/view", "web/protocol"}},
+	// What page and engine say to each other; neither side's code is in it.
+	{"web/protocol", []string{"walker/report/view", "web/wire"}},
 	{"web/wire", nil},
-	{"wasm/viewer/...", []string{"core", "core/dumptext", "core/intake", "walker", "walker/session", "walker/report/...", "core/input", "symfile/demangle", "web/app", "web/wire", "wasm/viewer/..."}},
+	{"wasm/viewer/engine", []string{"core", "core/dumptext", "core/input", "core/intake", "walker", "walker/session", "walker/report/...", "symfile/demangle", "web/protocol"}},
+	{"wasm/viewer/worker", []string{"core/input", "core/intake", "web/protocol", "wasm/viewer/engine"}},
+	{"wasm/viewer", []string{"walker/report/view", "walker/session", "web/app", "web/protocol", "wasm/viewer/..."}},
 	// The engine with all readers: it hands them to the same engine.
 	{"wasm/full", []string{"wasm/viewer/...", "walker", "walker/session", "walker/report/...", "symfile/...", "core/..."}},
 	// What the Worker answers out of a bucket, and the Worker itself.
@@ -93,6 +97,8 @@ var importRules = []importRule{
 	// It writes a dump to measure with.
 	{"build/bigsym", []string{"core/dumptest"}},
 	{"build/bigelf", []string{"core/dumptest"}},
+	// Its dump's stack follows the library's own unwind rules.
+	{"build/bigpdb", []string{"core/dumptest", "core/input", "symfile/binary", "symfile/symbol", "symfile/unwind"}},
 	// The demo portal's hostile dump.
 	{"build/portal/hostile", []string{"core/dumptest"}},
 	// It walks dumps of real programs, as the page and the command do.
@@ -196,30 +202,53 @@ func checkImports(t *tree) ([]string, string, error) {
 	return sorted(found), fmt.Sprintf("%d packages", count), nil
 }
 
-// forbidden are packages that make the page's wasm much larger; net/http alone is two megabytes.
-var forbidden = []string{"net/http", "html/template", "text/template", "regexp"}
+// kept are packages that must not come into a program or a package, whoever imports them.
+var kept = []struct {
+	out  []string // patterns
+	of   []string // packages, with all that they import
+	what string
+}{
+	{[]string{"net/http", "html/template", "text/template", "regexp"}, []string{"./wasm/viewer", "./wasm/full"},
+		"it makes the page's programs much larger; net/http alone is two megabytes"},
+	{[]string{"github.com/vugu/...", module + "/web/app"}, []string{"./wasm/full", "./wasm/viewer/engine", "./wasm/viewer/worker"},
+		"the engine knows the protocol, and no page"},
+}
 
-func judgeLinked(packages []goPackage) []string {
+// judgeLinked answers what of the patterns is among packages, and who imports it.
+func judgeLinked(packages []goPackage, out []string, what string) []string {
 	var wrong []string
-	for _, bad := range forbidden {
-		var by []string
-		linked := false
+	for _, bad := range out {
+		linked := map[string][]string{}
 		for _, p := range packages {
-			linked = linked || p.ImportPath == bad
-			if contains(p.Imports, bad) {
-				by = append(by, p.ImportPath)
+			if _, known := linked[p.ImportPath]; !known && fits(bad, p.ImportPath) {
+				linked[p.ImportPath] = nil
+			}
+			for _, to := range p.Imports {
+				if fits(bad, to) && !fits(bad, p.ImportPath) {
+					linked[to] = append(linked[to], p.ImportPath)
+				}
 			}
 		}
-		if linked {
-			wrong = append(wrong, fmt.Sprintf("%s is linked into the page by %s", bad, strings.Join(by, ", ")))
+		for pkg, by := range linked {
+			wrong = append(wrong, fmt.Sprintf("%s is linked by %s: %s", pkg, strings.Join(by, ", "), what))
 		}
 	}
+	sort.Strings(wrong)
 	return wrong
 }
 
 func checkLinked(t *tree) ([]string, string, error) {
-	packages, err := goList(t.root, inBrowser, "-deps", "-json=ImportPath,Imports", "./wasm/viewer", "./wasm/full")
-	return judgeLinked(packages), fmt.Sprintf("%d packages", len(packages)), err
+	var wrong []string
+	count := 0
+	for _, k := range kept {
+		packages, err := goList(t.root, inBrowser, append([]string{"-deps", "-json=ImportPath,Imports"}, k.of...)...)
+		if err != nil {
+			return nil, "", err
+		}
+		count = max(count, len(packages))
+		wrong = append(wrong, judgeLinked(packages, k.out, k.what)...)
+	}
+	return wrong, fmt.Sprintf("%d packages", count), nil
 }
 
 func goList(root string, env []string, args ...string) ([]goPackage, error) {

@@ -43,9 +43,8 @@ func record(kind uint16, f func(*buf)) []byte {
 	var body buf
 	body.u16(kind)
 	f(&body)
-	body.pad(4)
-	if len(body)%4 == 0 { // the length field makes it odd
-		body.u16(0)
+	for len(body)%4 != 2 { // with the length field records are aligned
+		body.u8(0)
 	}
 	var out buf
 	out.u16(uint16(len(body)))
@@ -251,7 +250,7 @@ func simple() *made {
 	hot := madeModule{name: "hot.obj", contributions: [][2]uint32{{0, 0x40}, {0x300, 0x20}},
 		symbols: slices.Concat(first,
 			record(0x1132, func(b *buf) { b.u32(0, 0, 0x20, 0, 0x300, 0).u16(1, 1) }), record(6, func(*buf) {})),
-		lines: slices.Concat(checksums(1), lines(0, 0x40, [2]uint32{0, 1}, [2]uint32{4, 2}), lines(0x300, 0x20, [2]uint32{0, 7}))}
+		lines: slices.Concat(checksums(1), lines(0, 0x40, [2]uint32{0, 1}, [2]uint32{4, 2}), lines(0x300, 0x20, [2]uint32{0, 7}, [2]uint32{0x12, 0xfeefee}, [2]uint32{0x14, 8}, [2]uint32{0x16, 0xf00f00}))}
 	linker := madeModule{name: "* Linker *", contributions: [][2]uint32{{0x400, 0x10}},
 		symbols: record(0x112c, func(b *buf) { b.u16(0, 5).u32(0x400, 0).u16(1, 1) })}
 	return &made{machine: 0x8664, names: []string{"a.asm"}, modules: []madeModule{asm, old, hot, linker},
@@ -273,6 +272,9 @@ func TestRecords(t *testing.T) {
 				{0x1000, "hot 1000+40 a.asm:1"},
 				{0x1024, "hot 1000+40 a.asm:2"},
 				{0x1310, "hot 1300+20 a.asm:7"}, // its cold part
+				{0x1312, "hot 1300+20 a.asm:7"}, // a debugger's mark, not a line
+				{0x1315, "hot 1300+20 a.asm:8"},
+				{0x1318, "hot 1300+20 a.asm:8"},
 				{0x1100, "start 1100+0 a.asm:10 public"},
 				{0x1109, "start 1100+0 a.asm:11 public"},
 				{0x1125, "start2 1120+0 a.asm:14 public"},

@@ -86,6 +86,7 @@ func (b *builder) findings() {
 		}
 		r.Threads[i].Stop.Suggestion, r.Threads[i].Stop.Wants = b.suggestion(s)
 	}
+	b.wantFirst()
 	if ran := b.overflow(); ran >= 0 {
 		// That says already why the stack is not there.
 		byStop[FindingOutside] = slices.DeleteFunc(byStop[FindingOutside], func(t int) bool { return t == ran })
@@ -251,8 +252,15 @@ func (b *builder) stateFinding(m int) {
 		b.moduleFinding(FindingMismatch, m, nil, b.wantedFile(m)+", or use the file anyway (“Use anyway” on the page, --use FILE in a terminal)", "%s is of another build of %s (its id is %s, the module's %s) and was not used; %s in the module",
 			BaseName(s.MismatchFile), name, s.MismatchID, mod.DebugID, frames(mod.Frames, "lies", "lie"))
 	case SymbolsForced:
-		b.moduleFinding(FindingForced, m, nil, b.wantedFile(m), "%s was assigned to %s by hand, although its id (%s) is not the module's (%s): %s by it may be wrong",
-			BaseName(s.File), name, orNone(s.ID), orNone(mod.DebugID), frames(b.framesBy(m), "found or named", "found or named"))
+		suggestion, where := "", ""
+		if mod.DebugID != "" { // else no file can be known to be better
+			suggestion = b.wantedFile(m)
+		}
+		if len(b.r.Threads) > 1 {
+			where = " in all threads"
+		}
+		b.moduleFinding(FindingForced, m, nil, suggestion, "%s was assigned to %s, although its id (%s) is not the module's (%s): %s by it%s may be wrong",
+			BaseName(s.File), name, orNone(s.ID), orNone(mod.DebugID), frames(b.framesBy(m), "found or named", "found or named"), where)
 	case SymbolsCorrupt:
 		b.moduleFinding(FindingUnreadable, m, nil, b.wantedFile(m), "the symbols of %s could not be read: %s", name, strings.Join(mod.Warnings, "; "))
 	}
@@ -366,6 +374,20 @@ func (b *builder) suggestion(s *walker.Stack) (string, int) {
 	return "no symbols for " + BaseName(b.r.Modules[m].Name) + how + b.wantedFile(m), m
 }
 
+// wantFirst puts what the stack asks for that is shown first before what most frames ask for, so that all that asks for symbols asks for the same.
+func (b *builder) wantFirst() {
+	r := b.r
+	if r.FirstThread < 0 || r.Threads[r.FirstThread].Stop.Suggestion == "" {
+		return
+	}
+	i := slices.IndexFunc(r.Wanted, func(w Wanted) bool { return w.Module == r.Threads[r.FirstThread].Stop.Wants })
+	if i > 0 {
+		w := r.Wanted[i]
+		copy(r.Wanted[1:i+1], r.Wanted[:i])
+		r.Wanted[0] = w
+	}
+}
+
 // missingFinding is one finding for all modules without symbols that stacks would gain by, in the order of Report.Wanted.
 func (b *builder) missingFinding(tallies []tally) {
 	var modules, scanned, ends []int
@@ -395,22 +417,21 @@ func (b *builder) missingFinding(tallies []tally) {
 		f.Text += fmt.Sprintf(" and %d more modules", n)
 	}
 	slices.Sort(ends)
+	slices.Sort(scanned)
 	ends = slices.Compact(ends)
-	said := ", where "
-	if len(ends) > 0 {
-		f.Kind = FindingEnds
-		f.Thread = oneOf(ends)
-		f.Text += said + b.endText(ends)
-		said = "; "
-	} else {
-		said = ": "
-	}
-	if n := len(scanned); n > 0 {
-		if len(ends) == 0 {
-			slices.Sort(scanned)
-			f.Thread = oneOf(scanned)
-		}
-		f.Text += said + frames(n, "was found", "were found") + " by scanning" + b.ofThem(scanned)
+	byScan := frames(len(scanned), "was found", "were found") + " by scanning" + b.ofThem(scanned)
+	switch {
+	case len(scanned) == 0:
+		f.Kind, f.Thread = FindingEnds, oneOf(ends)
+		f.Text += ", where " + b.endText(ends)
+	case slices.Contains(ends, b.r.FirstThread):
+		f.Kind, f.Thread = FindingEnds, oneOf(ends)
+		f.Text += ", where " + b.endText(ends) + "; " + byScan
+	case len(ends) > 0: // the stack that is shown first goes on
+		f.Text += ": " + byScan + "; " + b.endText(ends)
+	default:
+		f.Thread = oneOf(scanned)
+		f.Text += ": " + byScan
 	}
 	b.r.Findings = append(b.r.Findings, f)
 }

@@ -42,7 +42,7 @@ type Report struct {
 	// MainModule is the index of the executable, or -1.
 	MainModule int
 	Unloaded   []UnloadedModule
-	// Wanted are the symbol files that are missing, those that most frames need first.
+	// Wanted are the symbol files that are missing: the one that the stack of FirstThread asks for, then those that most frames need.
 	Wanted      []Wanted
 	Diagnostics []Diagnostic
 	// Findings are what is wrong with the stacks, why, and what would help; the most important first.

@@ -126,7 +126,9 @@ func TestFindingsThatAskForFiles(t *testing.T) {
 		s := New(Options{})
 		s.Add(source("x.dmp", st.dump))
 		for _, sym := range st.syms {
-			s.Add(source("app.sym", []byte(sym)))
+			if it := s.Add(source("app.sym", []byte(sym)))[0]; st.assign && s.Assign(it.ID, 0, 0) != nil {
+				t.Error("not assigned")
+			}
 		}
 		for _, f := range view.New(s.Report(0), nil).Findings() {
 			words := strings.ToLower(f.Suggestion) + " "

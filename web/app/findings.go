@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // Findings: what makes stacks short or uncertain, and the walks of a thread side by side.
@@ -127,13 +128,13 @@ func (p *Page) selectCompared(row int) {
 		row = -1
 	}
 	p.Compared = row
-	p.ask(PartCompare)
+	p.ask(partCompare)
 }
 
 // forgetCompared is for another thread.
 func (p *Page) forgetCompared() {
 	p.Compared = -1
-	p.visible["compare"] = Span{0, max(8, p.visible["compare"].Count)}
+	p.visible["compare"] = protocol.Span{Count: max(8, p.visible["compare"].Count)}
 	p.Host.Reveal("compare", 0)
 }
 

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // What to do with a file that could not be used, in the command line of the system that the browser runs on.
@@ -39,7 +40,7 @@ var nextSteps = []struct{ taken, text, command, windows string }{
 }
 
 // nextStep is what to do, and the command that does it or "".
-func (p *Page) nextStep(f FileRow) (text, command string) {
+func (p *Page) nextStep(f protocol.FileRow) (text, command string) {
 	windows := p.Host.System() == SystemWindows
 	for _, n := range nextSteps {
 		if n.taken == f.Taken {
@@ -73,12 +74,12 @@ func named(command, file string, windows bool) string {
 	return strings.ReplaceAll(strings.ReplaceAll(command, "FILE.sym", quote(file+".sym")), "FILE", quote(file))
 }
 
-func (p *Page) nextText(f FileRow) string {
+func (p *Page) nextText(f protocol.FileRow) string {
 	text, _ := p.nextStep(f)
 	return text
 }
 
-func (p *Page) nextCommand(f FileRow) string {
+func (p *Page) nextCommand(f protocol.FileRow) string {
 	_, command := p.nextStep(f)
 	return command
 }

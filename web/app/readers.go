@@ -63,7 +63,7 @@ func (p *Page) Extended(problem string) {
 	p.revive()
 	for list, e := range p.editions {
 		// Its reports are counted anew.
-		e.revision = -1
+		e.Revision = -1
 		p.editions[list] = e
 	}
 	p.queue = append(p.queue, waiting...)

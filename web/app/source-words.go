@@ -5,14 +5,15 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // addRequest is the request that reads a file. What a server sent may be nothing but the symbol file that it was asked for.
-func (p *Page) addRequest(f File) Request {
-	req := Request{Op: OpAdd, Name: f.Name()}
+func (p *Page) addRequest(f File) *protocol.Add {
+	req := &protocol.Add{Name: f.Name()}
 	for _, a := range p.Sources.Asked {
 		if a.file == f {
-			req.Kind, req.DebugID = KindSymbols, a.ID
+			req.Symbols, req.DebugID = true, a.ID
 		}
 	}
 	return req

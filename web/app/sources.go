@@ -6,6 +6,7 @@ import (
 
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // Missing symbol files may be asked for of a server or taken out of a folder, when somebody says so: nothing is asked before the
@@ -22,8 +23,8 @@ type Sources struct {
 	Missing  []view.WantedRow
 	Asked    []*Asked // in the order in which they were asked
 	running  int
-	of       edition // of the list of what is missing, as the page last heard of it
-	known    bool    // Missing has come
+	of       protocol.Edition // of the list of what is missing, as the page last heard of it
+	known    bool             // Missing has come
 }
 
 // Asked is one file that was asked for.
@@ -172,13 +173,7 @@ func (p *Page) recallFolder() {
 // askMissing has the engine list what is missing, as far as the stacks are walked.
 func (p *Page) askMissing() {
 	if p.Sources.Open && !p.dead && len(p.Dumps) > 0 {
-		p.send(Request{Op: OpMissing, Dump: p.Dump}, nil)
-	}
-}
-
-func (p *Page) tookMissing(r Reply) {
-	if r.Wanted != nil {
-		p.Sources.Missing, p.Sources.known = r.Wanted.Rows, true
+		p.send(&protocol.ListMissing{Dump: p.Dump}, nil)
 	}
 }
 
@@ -348,14 +343,14 @@ func (p *Page) failure(a *Asked, f Fetched) string {
 }
 
 // tookFile takes what the engine made of a file, and reports whether it came from a server.
-func (p *Page) tookFile(f File, r Reply) bool {
+func (p *Page) tookFile(f File, r *protocol.Added, problem string) bool {
 	for _, a := range p.Sources.Asked {
 		if a.file != f {
 			continue
 		}
 		switch {
-		case r.Error != "":
-			a.State, a.Text, a.file = askedNot, "not used: "+r.Error, nil
+		case problem != "":
+			a.State, a.Text, a.file = askedNot, "not used: "+problem, nil
 		case len(r.Items) > 0:
 			a.item = r.Items[0].Item
 		}
@@ -365,17 +360,17 @@ func (p *Page) tookFile(f File, r Reply) bool {
 }
 
 // remoteFailed takes that parts of a file cannot be read any more. A file that has changed is begun again, once.
-func (p *Page) remoteFailed(r Reply) {
+func (p *Page) remoteFailed(r *protocol.RemoteFailed, problem string) {
 	for _, a := range p.Sources.Asked {
-		if a.file == nil || a.URL != r.Text || a.State != askedParts {
+		if a.file == nil || a.URL != r.URL || a.State != askedParts {
 			continue
 		}
 		was := a.file
 		a.file = nil
-		again := r.Kind == RemoteChanged && !a.again
-		a.State, a.Text = askedNot, "could not be read to the end: "+view.Clean(r.Error)
+		again := r.Changed && !a.again
+		a.State, a.Text = askedNot, "could not be read to the end: "+view.Clean(problem)
 		if !again {
-			p.say("warning", a.URL+" could not be read to the end: "+view.Clean(r.Error)+". Some frames may lack what it knows; ask for it again in the Wanted tab.")
+			p.say("warning", a.URL+" could not be read to the end: "+view.Clean(problem)+". Some frames may lack what it knows; ask for it again in the Wanted tab.")
 		}
 		// What was read of it does not fit what is there now: the engine begins without it.
 		p.without(was)
@@ -403,11 +398,11 @@ func (p *Page) without(f File) {
 	}
 	p.revive()
 	for list, e := range p.editions {
-		e.revision = -1
+		e.Revision = -1
 		p.editions[list] = e
 	}
 	p.next()
-	p.ask(PartsAll)
+	p.ask(partsAll)
 }
 
 // readAll reads a file as a whole that is read in parts: its pieces, by the workers that do so with a dropped one.
@@ -417,7 +412,7 @@ func (p *Page) readAll(a *Asked) {
 		return
 	}
 	x.passes = append(x.passes, &pass{item: a.item, file: a.file})
-	p.send(Request{Op: OpPlan, Item: a.item, Cores: p.indexers(), Keep: x.Keep}, nil)
+	p.send(&protocol.PlanIndex{Item: a.item, Cores: p.indexers(), Keep: x.Keep}, nil)
 }
 
 // stopAsking gives up what is asked for, and answers how many files that are.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // TestAddress: names of modules are untrusted text, and become a part of an address and nothing else.
@@ -36,16 +37,16 @@ func openSources() (*Page, *fakeHost, *fakeEngine) {
 	p, h, e := newTestPage("")
 	h.bases = []string{"https://symbols.example"}
 	p.loadSources()
-	p.Dumps = []DumpName{{Dump: 0, Name: "a.dmp"}}
+	p.Dumps = []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}
 	p.Summary = &view.Summary{}
 	p.Act("sources", "")
 	const id = "5A9832E5287241C1838ED98914E9B7FF1"
-	p.Reply(Reply{Op: OpMissing, Wanted: &view.WantedPage{Rows: []view.WantedRow{
+	say(p, &protocol.Missing{Rows: []view.WantedRow{
 		{DebugFile: "app", DebugID: id, StorePath: "app/" + id + "/app.sym", Stores: []report.StoreFile{
 			{Layout: "breakpad", Path: "app/" + id + "/app.sym"}, {Layout: "microsoft", Path: "app.pdb/" + id + "/app.pdb", Else: "app.pdb/" + id + "/app.pd_"},
 			{Layout: "microsoft", Path: "app.exe/5F5E10003000/app.exe", Else: "app.exe/5F5E10003000/app.ex_"}}},
 		{DebugFile: "b", DebugID: id, StorePath: "b/" + id + "/b.sym", Stores: []report.StoreFile{
-			{Layout: "breakpad", Path: "b/" + id + "/b.sym"}, {Layout: "debuginfod", Path: "buildid/0123456789abcdef/debuginfo"}}}}}})
+			{Layout: "breakpad", Path: "b/" + id + "/b.sym"}, {Layout: "debuginfod", Path: "buildid/0123456789abcdef/debuginfo"}}}}})
 	return p, h, e
 }
 
@@ -73,7 +74,7 @@ func TestLayoutOfSource(t *testing.T) {
 	if len(h.fetches) != 3 || h.fetches[2].url != pdb+"_" {
 		t.Fatalf("asked are %+v", h.fetches)
 	}
-	if r := e.last(OpAdd); r == nil || r.Kind != KindSymbols || r.DebugID != "5F5E10003000" {
+	if r := last[protocol.Add](e); r == nil || !r.Symbols || r.DebugID != "5F5E10003000" {
 		t.Errorf("the program is read by %+v: it may be nothing but the one that was asked for", r)
 	}
 	h.fetches[2].done(Fetched{Status: 200, File: fakeFile(pdb + "_")})
@@ -98,7 +99,7 @@ func TestSourceWithoutCORS(t *testing.T) {
 
 func TestNothingIsAskedBeforeItIsWanted(t *testing.T) {
 	p, h, e := openSources()
-	if e.last(OpMissing) == nil {
+	if last[protocol.ListMissing](e) == nil {
 		t.Fatal("the panel does not find out what is missing")
 	}
 	shown := strings.Split(p.addresses(), "\n")
@@ -115,7 +116,7 @@ func TestNothingIsAskedBeforeItIsWanted(t *testing.T) {
 	}
 	h.fetches[0].done(Fetched{Status: 404})
 	h.fetches[1].done(Fetched{Status: 200, File: fakeFile("https://symbols.example/b.sym")})
-	if r := e.last(OpAdd); r == nil || r.Kind != KindSymbols || r.DebugID == "" {
+	if r := last[protocol.Add](e); r == nil || !r.Symbols || r.DebugID == "" {
 		t.Errorf("what came is read by %+v: it may be nothing but the symbol file that was asked for", r)
 	}
 	if text := p.askedText(); !strings.Contains(text, "not there (404)") || !strings.Contains(text, "came, ") {

@@ -17,15 +17,15 @@ const maxMissing = 500
 
 // missing are the symbol files that a dump lacks, as far as its stacks are walked: those of the first thread's frames first, from the top, then by how many frames
 // need them.
-func (e *Engine) missing(dump int) *view.WantedPage {
+func (e *Engine) missing(dump int) []view.WantedRow {
 	v := e.view(dump, -1)
 	if v == nil {
-		return &view.WantedPage{Rows: []view.WantedRow{}}
+		return nil
 	}
 	w := v.Wanted(0, maxMissing)
 	rep := v.Report()
 	if rep.FirstThread < 0 || rep.FirstThread >= len(rep.Threads) {
-		return &w
+		return w.Rows
 	}
 	var first []view.WantedRow
 	taken := map[int]bool{}
@@ -46,8 +46,7 @@ func (e *Engine) missing(dump int) *view.WantedPage {
 			first = append(first, row)
 		}
 	}
-	w.Rows = first
-	return &w
+	return first
 }
 
 // fromServer are the files that a server's answer holds. They are taken if they are of the build with the id that was asked for: symbol files, and where

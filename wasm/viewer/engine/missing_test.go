@@ -11,7 +11,7 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/walker/session"
-	"github.com/crashpane/crashpane/web/app"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // TestIsSymbols: a server may answer what it likes, and nothing but the file that was asked for is taken.
@@ -28,7 +28,7 @@ func TestIsSymbols(t *testing.T) {
 		gzipped("MODULE windows x86 AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA1 a.pdb\n"): "of another build",
 		gzipped("MDMP\x93\xa7\x00\x00"):                                         "is a minidump",
 	} {
-		_, err := New(func(app.Reply) {}, Options{}).fromServer(input.FromBytes("https://symbols.example/a.sym", []byte(text)), id)
+		_, err := New(func(protocol.Answer) {}, Options{}).fromServer(input.FromBytes("https://symbols.example/a.sym", []byte(text)), id)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
@@ -59,14 +59,15 @@ func TestProgramOfServer(t *testing.T) {
 	src := input.FromBytes("https://symbols.example/a.pdb", []byte("Microsoft C/C++ MSF 7.00\r\n"))
 	for id, want := range map[string]bool{debugID: true, strings.ToLower(debugID): true, "5F5E10003000": true, "5F5E10003001": false, "": false} {
 		opt := session.Options{OpenBinary: func(*input.Source) (session.Binary, error) { return program{debugID: debugID, codeID: codeID}, nil }}
-		files, err := New(func(app.Reply) {}, Options{Session: opt}).fromServer(src, id)
+		files, err := New(func(protocol.Answer) {}, Options{Session: opt}).fromServer(src, id)
 		if (err == nil) != want || len(files) != 1 {
 			t.Errorf("asked for %q: %v", id, err)
 		}
 	}
 	// An engine without readers takes it, and says that another one reads it, which then looks at the ids.
 	k := newTalk(t)
-	if r := k.ask(app.Request{Op: app.OpAdd, Kind: app.KindSymbols, DebugID: "AB"}, src); !r.NeedsReader || r.Error != "" {
+	k.ask(&protocol.Add{Symbols: true, DebugID: "AB"}, src)
+	if r, problem := last[*protocol.Added](k); !r.NeedsReader || problem != "" {
 		t.Errorf("%+v", r)
 	}
 }
@@ -84,13 +85,15 @@ func TestMissingBigEndian(t *testing.T) {
 		if order == dumptest.BigEndian {
 			other = "app/" + plain + "/app.sym"
 		}
-		rows := k.ask(app.Request{Op: app.OpMissing}, nil).Wanted.Rows
+		k.ask(&protocol.ListMissing{}, nil)
+		r, _ := last[*protocol.Missing](k)
+		rows := r.Rows
 		if len(rows) != 1 || rows[0].DebugID != turned || rows[0].StorePath != "app/"+turned+"/app.sym" || rows[0].Stores[0].Else != other {
 			t.Errorf("%s: %+v", order, rows)
 		}
 	}
 	for _, form := range []string{turned, plain} {
-		if _, err := New(func(app.Reply) {}, Options{}).fromServer(input.FromBytes("a.sym", []byte("MODULE Linux mips "+form+" app\n")), turned); err != nil {
+		if _, err := New(func(protocol.Answer) {}, Options{}).fromServer(input.FromBytes("a.sym", []byte("MODULE Linux mips "+form+" app\n")), turned); err != nil {
 			t.Error(err)
 		}
 	}
