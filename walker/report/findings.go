@@ -293,7 +293,11 @@ func (b *builder) tallyFindings(m int, t *tally) {
 		add(FindingNoUnwind, nil, "add "+name+": without it "+b.r.System.CPU.Rust+" stacks are guessed",
 			"%s has names and no unwind rules: the callers of %s were guessed", file, frames(t.guessed, "", ""))
 	} else if used && s.NoUnwind && t.guessed > 0 {
-		add(FindingNoUnwind, nil, "add the binary itself, or make the symbol file from one that still has its unwind data (.eh_frame, .debug_frame, or the PDB)",
+		how := "add the binary itself, or make the symbol file from one that still has its unwind data (.eh_frame, .debug_frame, or the PDB)"
+		if b.needsProgram() {
+			how = "add " + name + " itself, or make the symbol file from it and its PDB (crashpane dumpsyms)"
+		}
+		add(FindingNoUnwind, nil, how,
 			"%s has names and no STACK records: the callers of %s in %s had to be guessed", file, frames(t.guessed, "", ""), name)
 	}
 	if t.badRecords > 0 {
@@ -442,7 +446,11 @@ func (b *builder) wantedFile(m int) string {
 		file = BaseName(mod.Name)
 	}
 	if mod.DebugID == "" {
-		return "the dump has no id for " + BaseName(mod.Name) + ": add a symbol file of " + file + " and assign it (“Assign symbols” on the page, --use " + BaseName(mod.Name) + "=FILE in a terminal)"
+		text := "the dump has no id for " + BaseName(mod.Name) + ": "
+		if b.d.OS() == core.Windows && m < len(b.d.Modules) && b.d.Modules[m].TimeDateStamp != 0 {
+			text += "add that file itself, known by its time stamp and size, or " // the program names its PDB
+		}
+		return text + "add a symbol file of " + file + " and assign it (“Assign symbols” on the page, --use " + BaseName(mod.Name) + "=FILE in a terminal)"
 	}
 	path := StorePath(file, mod.DebugID)
 	sym := path[strings.LastIndexByte(path, '/')+1:]

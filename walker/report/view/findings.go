@@ -41,7 +41,7 @@ func (v *View) Findings() []FindingRow {
 
 // asksForFile are the kinds whose suggestion, if there is one, asks for symbols.
 var asksForFile = []report.FindingKind{report.FindingMismatch, report.FindingForced, report.FindingUnreadable, report.FindingNoUnwind,
-	report.FindingEnds, report.FindingScanned, report.FindingExports}
+	report.FindingEnds, report.FindingScanned, report.FindingNoDebug, report.FindingExports}
 
 func findingTitle(k report.FindingKind) string {
 	switch k {
