@@ -49,8 +49,8 @@ type program interface {
 	unwindTables() []*table
 	symbolSources() []*symbolSource
 	symbolTables() ([]*names, error)
-	// frameData is the PDB, which has the frame data of x86; nil if there is none.
-	frameData() *pdb.File
+	// frameData is the frame data of x86; nil if there is none.
+	frameData() frameTable
 	// attach takes another file in and answers what has both, nil if the other does not belong to this one.
 	attach(src *input.Source) (program, error)
 	// missing adds which files are known to exist and are not here.

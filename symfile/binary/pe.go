@@ -26,6 +26,9 @@ type peProgram struct {
 	// functions is the table in .pdata, opened once: two tables of rules come from it.
 	functions *pdata.Table
 	packed    map[*pe.Section]*input.Source
+	// x86 reads the code, and exported are the program's own names; both are for 32-bit x86 alone.
+	x86      *codeReader
+	exported *pe.Publics
 }
 
 func openPE(src *input.Source) (*peProgram, error) {
@@ -33,7 +36,7 @@ func openPE(src *input.Source) (*peProgram, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &peProgram{src: src, pe: p, packed: map[*pe.Section]*input.Source{}}, nil
+	return &peProgram{src: src, pe: p, packed: map[*pe.Section]*input.Source{}, x86: &codeReader{pe: p}}, nil
 }
 
 // memory reads an image; offsets are RVAs.
@@ -66,7 +69,7 @@ func openImage(src *input.Source) (*peProgram, error) {
 			return nil, src.Wrap("exception directory", int64(rva)+at, err)
 		}
 	}
-	return &peProgram{src: src, pe: p, packed: map[*pe.Section]*input.Source{}}, nil
+	return &peProgram{src: src, pe: p, packed: map[*pe.Section]*input.Source{}, x86: &codeReader{pe: p}}, nil
 }
 
 func (f *peProgram) arch() *cpu.Arch               { return f.pe.Arch }
@@ -88,11 +91,16 @@ func (f *peProgram) sources() []*input.Source {
 	return []*input.Source{f.src}
 }
 
-func (f *peProgram) frameData() *pdb.File {
+func (f *peProgram) frameData() frameTable {
+	var t frameTable
+	names := func(func(uint64, string) error) error { return nil }
 	if f.pdb != nil {
-		return f.pdb.pdb
+		t, names = f.pdb.pdb, f.pdb.pdb.Publics
 	}
-	return nil
+	if f.pe.Arch == cpu.X86 {
+		return x86Frames{code: f.x86, pdb: t, beginning: f.beginning, names: names}
+	}
+	return t
 }
 
 func (f *peProgram) attach(src *input.Source) (program, error) {
@@ -275,6 +283,23 @@ func (f *peProgram) unwindTables() []*table {
 		})
 	}
 	return out
+}
+
+// beginning is where the function around an address begins, by the PDB or the program's own names.
+func (f *peProgram) beginning(rva uint64) (uint64, bool, error) {
+	if f.pdb != nil {
+		s, ans, err := f.pdb.pdb.Lookup(rva)
+		return s.Start, ans == symbol.Yes, err
+	}
+	if f.exported == nil {
+		p, err := f.pe.Publics()
+		if err != nil {
+			return 0, false, err
+		}
+		f.exported = p
+	}
+	s, ok := f.exported.Lookup(rva)
+	return s.Start, ok, nil
 }
 
 // pdata opens the function table.

@@ -74,10 +74,13 @@ type rowsOf func(rva uint64) (unwind.Row, symbol.Answer, error)
 // registers that calls preserve; and so do those of the symbol file that is made of it.
 func TestTracesPE(t *testing.T) {
 	paths, err := filepath.Glob(peTraces + "*.json.gz")
-	if err != nil || len(paths) < 7 {
+	if err != nil || len(paths) < 16 {
 		t.Fatalf("%d traces, %v", len(paths), err)
 	}
 	for _, path := range paths {
+		if strings.HasPrefix(filepath.Base(path), "x86") {
+			continue // its rules need the callee's parameters, which the walker knows (TestX86Traces in walker/session)
+		}
 		b := open(t, strings.TrimSuffix(path, ".json.gz")+".dll")
 		tr := readTrace(t, path)
 		var text bytes.Buffer
