@@ -56,6 +56,7 @@ func (f *File) symbolSources() []*symbolSource {
 // read; another may have answered in its place.
 func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 	var failed error
+	var public *symbol.Symbol // the first, which counts if no function is known: a PDB may have names alone of what DWARF describes
 	for _, s := range f.symbolSources() {
 		t, err := s.get()
 		var sym symbol.Symbol
@@ -70,6 +71,10 @@ func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 			if failed == nil {
 				failed = err
 			}
+		case ans == symbol.Yes && sym.Public:
+			if public == nil {
+				public = &sym
+			}
 		case ans == symbol.Yes:
 			if sym.Name == nameless {
 				name, err := f.nameAt(sym.Start)
@@ -80,6 +85,9 @@ func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 			}
 			return sym, ans, failed
 		}
+	}
+	if public != nil {
+		return *public, symbol.Yes, failed
 	}
 	tables, err := f.symbolTables()
 	if err != nil {
