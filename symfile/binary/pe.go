@@ -78,8 +78,8 @@ func (f *peProgram) code(rva uint64, p []byte) int { return f.pe.ReadCode(rva, p
 
 func (f *peProgram) warnings() []string {
 	out := append([]string(nil), f.pe.Warnings()...)
-	if f.pe.Hybrid == "arm64ec" {
-		out = append(out, f.src.Name+": has ARM64EC code beside x64 code; its function table is not read")
+	if f.pe.Hybrid == "arm64ec" && f.pe.ExtraExceptions() == nil {
+		out = append(out, f.src.Name+": has ARM64EC code beside x64 code, and no function table of it that could be read")
 	}
 	return out
 }
@@ -244,8 +244,10 @@ func (f *peProgram) unwindTables() []*table {
 		out = append(out, &table{kind: kind, file: f.src.Name, open: open})
 	}
 	exceptions, _ := f.pe.Exceptions()
-	hasTable := exceptions != nil && f.pe.Arch != cpu.X86 && f.pe.Hybrid != "arm64ec"
-	if hasTable {
+	hasTable := exceptions != nil && f.pe.Arch != cpu.X86
+	if f.pe.Hybrid != "" {
+		f.hybridTables(add)
+	} else if hasTable {
 		add(".pdata", func() (unwind.Table, error) {
 			t, err := f.pdata()
 			if err != nil {

@@ -44,6 +44,16 @@ make arm-aligned thumbv7-pc-windows-msvc arm -O2 -gcodeview -mno-stack-arg-probe
 source=t.c def=$tmp/t.def link=/debug:dwarf,symtab
 make dwarf x86_64-pc-windows-msvc x64 -O2 -gdwarf-5
 
+# ARM64EC beside x64, which lld links since version 20. The emulator runs the function behind the thunk of the export.
+if command -v lld-link-22 > /dev/null; then
+	clang-19 --target=arm64ec-pc-windows-msvc -O2 -fno-stack-protector -mno-stack-arg-probe -c ec.c -o "$tmp/ec.obj"
+	clang-19 --target=arm64ec-pc-windows-msvc -c ecload.s -o "$tmp/ecload.obj"
+	clang-19 --target=x86_64-pc-windows-msvc -O2 -fno-stack-protector -c ecx64.c -o "$tmp/ecx64.obj"
+	lld-link-22 /nodefaultlib /dll /noentry /Brepro /nologo /machine:arm64ec "/implib:$tmp/t.lib" /out:arm64ec.dll "$tmp/ec.obj" "$tmp/ecx64.obj" "$tmp/ecload.obj"
+	run=$(llvm-readobj-19 --coff-load-config arm64ec.dll | sed -n '/RedirectionMetadata/,/]/s/.*-> //p' | tail -1)
+	python3 trace.py arm64ec.dll arm64ec.json.gz 0xaa64 "$run"
+fi
+
 for name in x64 x64-O0 x64-seh x64-seh-O0 arm64 arm64-O0 arm64-pac arm64-seh arm64-seh-O0 arm arm-O0 arm-aligned x86 x86-O0 x86-aligned x86-aligned-O0; do
 	python3 trace.py $name.dll $name.json.gz
 done

@@ -1,4 +1,4 @@
-# Runs the function run of a PE file in an emulator and writes, for every instruction that is met (in its deepest stack), the registers, the
+# Runs the function run of a PE file, or one at an address, in an emulator and writes, for every instruction that is met (in its deepest stack), the registers, the
 # words of the stack, and the callers as the calls made them: the return address, the stack pointer after the return, and the registers
 # that calls preserve as they were at the call.
 import gzip, json, struct, sys
@@ -24,6 +24,8 @@ export = u32(dirs)
 names = [bytes(image[i32(i32(export + 32) + 4 * i) :]).split(b"\0")[0] for i in range(i32(export + 24))]
 which = struct.unpack_from("<H", image, i32(export + 36) + 2 * names.index(b"run"))[0]
 start = base + i32(i32(export + 28) + 4 * which)
+if len(sys.argv) > 3:  # code of another processor than the header's, and where it begins
+    machine, start = int(sys.argv[3], 0), base + int(sys.argv[4], 0)
 
 if machine == 0x8664:
     arch, word, (pc, sp) = (u.UC_ARCH_X86, u.UC_MODE_64), 8, (x86.UC_X86_REG_RIP, x86.UC_X86_REG_RSP)
