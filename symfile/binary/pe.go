@@ -245,6 +245,13 @@ func (f *peProgram) unwindTables() []*table {
 	}
 	exceptions, _ := f.pe.Exceptions()
 	hasTable := exceptions != nil && f.pe.Arch != cpu.X86
+	debugFrame := f.pe.Section(".debug_frame") != nil
+	if hasTable && debugFrame && f.pe.Arch == cpu.AMD64 {
+		add(".debug_frame before a frame", func() (unwind.Table, error) {
+			t, err := f.debugFrame()
+			return atEntry{t, f.pe.Arch}, err
+		})
+	}
 	if f.pe.Hybrid != "" {
 		f.hybridTables(add)
 	} else if hasTable {
@@ -265,14 +272,8 @@ func (f *peProgram) unwindTables() []*table {
 			return dwarfcfi.EHFrame(src, f.pe.Base+uint64(s.RVA), nil, 0, f.cfiConfig())
 		})
 	}
-	if f.pe.Section(".debug_frame") != nil {
-		add(".debug_frame", func() (unwind.Table, error) {
-			src, err := f.section(".debug_frame")
-			if err != nil {
-				return nil, err
-			}
-			return dwarfcfi.DebugFrame(src, f.cfiConfig())
-		})
+	if debugFrame {
+		add(".debug_frame", f.debugFrame)
 	}
 	// The table of a file for two processors tells of one of them.
 	if hasTable && f.pe.Hybrid == "" {
@@ -285,6 +286,15 @@ func (f *peProgram) unwindTables() []*table {
 		})
 	}
 	return out
+}
+
+// debugFrame opens .debug_frame.
+func (f *peProgram) debugFrame() (unwind.Table, error) {
+	src, err := f.section(".debug_frame")
+	if err != nil {
+		return nil, err
+	}
+	return dwarfcfi.DebugFrame(src, f.cfiConfig())
 }
 
 // beginning is where the function around an address begins, by the PDB or the program's own names.
