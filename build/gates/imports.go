@@ -53,6 +53,7 @@ var importRules = []importRule{
 	{"symfile/dwarfcfi", []string{"core/input", "core/cpu", "symfile/unwind"}},
 	{"symfile/exidx", []string{"core/input", "core/cpu", "symfile/unwind"}},
 	{"symfile/pdata", []string{"core/input", "core/cpu", "symfile/unwind"}},
+	{"symfile/x86code", []string{"core/cpu", "symfile/unwind"}},
 	{"symfile/dwarf", []string{"core/input", "symfile/symbol"}},
 	{"symfile/lazy", []string{"core/input"}},
 	{"symfile", []string{"core/input", "core/cpu", "symfile/lazy", "symfile/symbol", "symfile/unwind"}},
