@@ -94,12 +94,12 @@ func TestLayoutsAreTheHeaders(t *testing.T) {
 	seen := map[*cpu.ContextLayout]bool{}
 	for _, h := range headers {
 		want, size := placed(h.fields, h.pack)
-		at := slices.IndexFunc(cpu.Contexts(), func(l *cpu.ContextLayout) bool { return l.Arch == h.arch && l.Flag == h.flag && l.Size == size })
+		at := slices.IndexFunc(contexts(), func(l *cpu.ContextLayout) bool { return l.Arch == h.arch && l.Flag == h.flag && l.Size == size })
 		if at < 0 {
 			t.Errorf("%s: no layout of %d bytes with flag %#x", h.name, size, h.flag)
 			continue
 		}
-		l := cpu.Contexts()[at]
+		l := contexts()[at]
 		seen[l] = true
 		got := sortedFields(l)
 		for i := range max(len(got), len(want)) {
@@ -109,7 +109,7 @@ func TestLayoutsAreTheHeaders(t *testing.T) {
 			}
 		}
 	}
-	for _, l := range cpu.Contexts() {
+	for _, l := range contexts() {
 		if !seen[l] {
 			t.Errorf("%s with flag %#x and %d bytes is in no header", l.What, l.Flag, l.Size)
 		}

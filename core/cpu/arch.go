@@ -93,7 +93,8 @@ type registers struct {
 
 // newArch turns the names in a table into register numbers. The tables are fixed at compile time, so a name that does not
 // exist is a mistake in this package and panics when the program starts.
-func newArch(r registers, a Arch) *Arch {
+func newArch(a *Arch) *Arch {
+	r := &a.regs
 	num := func(name string) Reg {
 		if name == "" {
 			return NoReg
@@ -139,9 +140,9 @@ func newArch(r registers, a Arch) *Arch {
 		}
 	}
 	for _, l := range a.Contexts {
-		l.Arch = &a
+		l.Arch = a
 	}
-	return &a
+	return a
 }
 
 // expand lists the names in a text: "x0-28 fp" are x0 to x28 and fp, "p1-6_home" are p1_home to p6_home.

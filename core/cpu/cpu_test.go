@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"encoding/binary"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -146,9 +147,11 @@ func checkFormats(t *testing.T, a *Arch) {
 			}
 		}
 	}
-	for _, l := range Contexts() {
-		if l.Arch != a && numbers[l.Processors[0]] && l.Size == a.Contexts[0].Size {
-			t.Errorf("nothing tells a context of %d bytes of %s from one of %s", l.Size, l.What, a.Name)
+	for _, other := range All() {
+		for _, l := range other.Contexts {
+			if other != a && numbers[l.Processors[0]] && slices.ContainsFunc(a.Contexts, func(own *ContextLayout) bool { return own.Size == l.Size && own.Flag == l.Flag }) {
+				t.Errorf("nothing tells a context of %d bytes of %s from one of %s", l.Size, other.Name, a.Name)
+			}
 		}
 	}
 }
