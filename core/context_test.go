@@ -38,6 +38,8 @@ var kinds = []struct {
 	{"riscv64-32", cpu.RISCV64, ProcRISCV64},
 	{"riscv64-64", cpu.RISCV64, ProcRISCV64},
 	{"riscv64-128", cpu.RISCV64, ProcRISCV64},
+	{"loongarch64", cpu.LoongArch64, ProcRISCV}, // two CPUs have this number
+	{"loongarch64-528", cpu.LoongArch64, ProcRISCV},
 }
 
 // TestContexts gives every register of every CPU a value of its own, in both byte orders, with and without SystemInfo.
@@ -125,7 +127,14 @@ func layoutOf(kind string) *cpu.ContextLayout {
 // TestContextLayouts: every register of the CPU is in the layout once, inside the record, the Extra registers have names of
 // their own, and every byte of the record is somebody's.
 func TestContextLayouts(t *testing.T) {
+	written := map[*cpu.ContextLayout]bool{}
+	for _, k := range kinds {
+		written[layoutOf(k.kind)] = true
+	}
 	for _, l := range contexts() {
+		if !written[l] {
+			t.Errorf("%s of %d bytes: no test writes such a record", l.What, l.Size)
+		}
 		seen := map[cpu.Reg]bool{}
 		names := map[string]bool{}
 		for _, f := range l.Fields() {

@@ -8,11 +8,11 @@ import (
 
 // all are the CPUs that have a table. Adding one: a file NAME_cpu.go with everything that is true of it, and a line here and in elfs; its
 // context record and its frames in the tests that fail until they have them.
-var all = []*Arch{X86, AMD64, ARM, ARM64, MIPS, MIPS64, PPC, PPC64, SPARC, RISCV, RISCV64, S390X}
+var all = []*Arch{X86, AMD64, ARM, ARM64, MIPS, MIPS64, PPC, PPC64, SPARC, RISCV, RISCV64, S390X, LoongArch64}
 
 // elfs are what the readers of ELF files need to know of each CPU. They are a list of their own because the page's first program reads no ELF
 // files: nothing there refers to it, so that the linker leaves it out.
-var elfs = []*ELF{&x86ELF, &amd64ELF, &armELF, &arm64ELF, &mipsELF, &ppcELF, &ppc64ELF, &sparcELF, &riscvELF, &s390xELF}
+var elfs = []*ELF{&x86ELF, &amd64ELF, &armELF, &arm64ELF, &mipsELF, &ppcELF, &ppc64ELF, &sparcELF, &riscvELF, &s390xELF, &loongArch64ELF}
 
 // All are the CPUs that have a table.
 func All() []*Arch { return all }
