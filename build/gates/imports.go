@@ -41,6 +41,8 @@ var importRules = []importRule{
 	{"core/microdump", []string{"core", "core/cpu", "core/input"}},
 	// It prints what a dump says, and concludes nothing.
 	{"core/dumptext", []string{"core", "core/input", "core/cpu", "core/jsonwriter"}},
+	// It reads sources, for the tests of tables.
+	{"core/enumtest", nil},
 	// It builds dumps without core's layouts, so that a wrong layout is caught.
 	{"core/dumptest", nil},
 
