@@ -31,14 +31,18 @@ var importRules = []importRule{
 	{"core/jsonwriter", []string{"core/visible"}},
 	{"core/inflate", []string{"core/input"}},
 	{"core/intake", []string{"core/cpu", "core/inflate", "core/input"}},
-	{"core/intake/unpack", []string{"core/intake"}},
+	{"core/intake/cab", nil},
+	{"core/intake/unpack", []string{"core/input", "core/intake", "core/intake/cab"}},
 	{"core/reason", []string{"core", "core/input", "core/cpu"}},
 	{"core/reason/internal/...", nil},
 	{"core/analysis", []string{"core", "core/cpu", "core/reason"}},
+	{"core/analysis/arm64text", []string{"core", "core/analysis", "core/cpu"}},
 	// It reads another format into the same data.
 	{"core/microdump", []string{"core", "core/cpu", "core/input"}},
 	// It prints what a dump says, and concludes nothing.
 	{"core/dumptext", []string{"core", "core/input", "core/cpu", "core/jsonwriter"}},
+	// It reads sources, for the tests of tables.
+	{"core/enumtest", nil},
 	// It builds dumps without core's layouts, so that a wrong layout is caught.
 	{"core/dumptest", nil},
 
@@ -51,6 +55,7 @@ var importRules = []importRule{
 	{"symfile/dwarfcfi", []string{"core/input", "core/cpu", "symfile/unwind"}},
 	{"symfile/exidx", []string{"core/input", "core/cpu", "symfile/unwind"}},
 	{"symfile/pdata", []string{"core/input", "core/cpu", "symfile/unwind"}},
+	{"symfile/x86code", []string{"core/cpu", "symfile/unwind"}},
 	{"symfile/dwarf", []string{"core/input", "symfile/symbol"}},
 	{"symfile/lazy", []string{"core/input"}},
 	{"symfile", []string{"core/input", "core/cpu", "symfile/lazy", "symfile/symbol", "symfile/unwind"}},
@@ -115,7 +120,7 @@ var outside = []struct {
 	{"honnef.co/go/js/dom/...", []string{"wasm/...", "web/..."}, "the engine must run without a browser"},
 	{"github.com/vugu/...", []string{"wasm/...", "web/..."}, "the engine must run without a page"},
 	{"github.com/syumai/workers/...", []string{"wasm/edge/..."}, "it panics at start outside a Cloudflare Worker"},
-	{"golang.org/x/arch/...", []string{"core/analysis"}, "one place reads machine code"},
+	{"golang.org/x/arch/...", []string{"core/analysis", "core/analysis/arm64text"}, "one place reads machine code"},
 	{"github.com/klauspost/compress/...", []string{"symfile/elf", "core/intake/unpack"}, "debug sections, and dropped files"},
 	{"github.com/ulikunitz/xz/...", []string{"symfile/elf", "core/intake/unpack"}, "debug information, and dropped files"},
 	{"github.com/ianlancetaylor/demangle", []string{"symfile/demangle"}, "one place makes names readable"},

@@ -120,8 +120,8 @@ func (z *Around) promise() string {
 	bases, ok := z.page.Host.SymbolBases()
 	var others []string
 	for _, b := range bases {
-		if b != "" {
-			others = append(others, b)
+		if _, address := layoutOf(b); address != "" {
+			others = append(others, address)
 		}
 	}
 	switch {

@@ -28,7 +28,7 @@ func (c *Wanted) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00cell num\x00role\x00columnheader\x04Frames\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Debug file\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Debug id\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Path in a symbol store\x03\x02span\x00class\x00cell right\x00role\x00columnheader")
+				vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00cell num\x00role\x00columnheader\x04Frames\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04File\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Id\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Path in a symbol store\x03\x02span\x00class\x00cell right\x00role\x00columnheader")
 				{
 					vgparent := vgn
 					_ = vgparent
