@@ -14,7 +14,7 @@ type Limits struct {
 	// NoNetwork: no server may be asked for symbols.
 	NoNetwork bool
 	ReadOnly  bool // nor anything be changed in how the dump is read
-	Redact    bool // what is private is neither shown nor exported: see Request.Redact
+	Redact    bool // what is private is neither shown nor exported: see protocol.Call
 }
 
 // Event is what a viewer tells the page around it.
@@ -25,7 +25,7 @@ type Event struct {
 	Done, Total int    // progress: files
 	Percent     int    // progress: of the file, or -1
 	State       State  // select
-	Mark, Dumps int    // idle: Page.Mark as it was when all that was added before was done, and how many dumps there are
+	Mark, Dumps int    // idle: Around.Mark as it was when all that was added before was done, and how many dumps there are
 }
 
 // Kinds of an Event.
