@@ -84,7 +84,7 @@ func (p *Page) planned(r Reply, file File) {
 		return
 	}
 	if r.Error != "" || len(r.Cuts) < 2 {
-		p.endPass(ps)
+		p.giveUp(ps)
 		return
 	}
 	begin := func() {
@@ -165,7 +165,7 @@ func (p *Page) Indexed(worker int, r Reply, index File) (draw bool) {
 		p.readAtOnce(ps)
 	case r.Error != "" || index == nil:
 		p.say("warning", ps.name()+" was not read as a whole: "+r.Error)
-		p.endPass(ps)
+		p.giveUp(ps)
 		draw = true
 	default:
 		ps.ready++
@@ -195,7 +195,7 @@ func (p *Page) IndexerStopped(worker int, why string) {
 	for _, pc := range pieces {
 		if p.passOf(pc.pass.item) == pc.pass {
 			p.say("warning", pc.pass.name()+" was not read as a whole: "+view.Clean(why))
-			p.endPass(pc.pass)
+			p.giveUp(pc.pass)
 		}
 	}
 	p.giveOut()
@@ -233,9 +233,15 @@ func (p *Page) pieced(r Reply, index File) (draw bool) {
 		p.giveOut()
 	case r.Error != "":
 		p.say("warning", ps.name()+" was not read as a whole: "+r.Error)
-		p.endPass(ps)
+		p.giveUp(ps)
 	}
 	return true
+}
+
+// giveUp ends a pass without an index, and says so to the engine, where stacks wait for it.
+func (p *Page) giveUp(ps *pass) {
+	p.send(Request{Op: OpComplete, Item: ps.item}, nil)
+	p.endPass(ps)
 }
 
 // endPass forgets a pass. Without any, the workers and their memory go.
@@ -259,9 +265,7 @@ func (p *Page) stopExact() {
 	x := &p.Exact
 	for _, ps := range x.passes {
 		delete(x.known, ps.item)
-		if ps.ready < 0 {
-			p.send(Request{Op: OpComplete, Item: ps.item}, nil)
-		}
+		p.send(Request{Op: OpComplete, Item: ps.item}, nil)
 	}
 	x.passes, x.busy, x.stopped = nil, nil, true
 	p.Engine.StopIndexing()

@@ -68,7 +68,7 @@ type Options struct {
 // New makes an engine. post sends a message to the page; it is called from within Handle.
 func New(post func(app.Reply), opt Options) *Engine {
 	e := &Engine{post: post, writeSym: opt.WriteSym, demangle: opt.Demangle, fetched: opt.Fetched, views: map[int]*view.View{}, reports: map[int]int{}, left: map[int]bool{}, same: map[int]string{}, looked: -1}
-	e.exact = exact{pieces: map[int][]func([]byte) []byte{}, before: map[int]*report.Report{}, send: opt.PostData, hand: opt.PostFile}
+	e.exact = exact{pieces: map[int][]func([]byte) []byte{}, passes: map[int]bool{}, before: map[int]*report.Report{}, send: opt.PostData, hand: opt.PostFile}
 	// Names are not made readable here but in the views, and only those of the rows that are shown: in wasm a name costs
 	// a tenth of a millisecond.
 	o := opt.Session
@@ -237,7 +237,7 @@ func (e *Engine) Idle() (more bool) {
 	if e.more {
 		return false
 	}
-	if !e.walking {
+	if !e.walking || e.waits(e.looked) {
 		return e.readOn()
 	}
 	if e.fetched != nil && e.fetched() > maxIdleFetched {
@@ -290,7 +290,7 @@ func (e *Engine) look(r *app.Reply, q app.Look) {
 		e.looked = q.Dump
 		// The first screen comes before the stacks that are not on it.
 		e.walking = (r.Pending > 0 || e.exact.before[q.Dump] != nil) && (e.walking || q.Parts&app.PartStack != 0)
-		if r.Pending == 0 {
+		if !q.More { // the first screen comes before the pass, too
 			for _, it := range e.session.Unread(q.Dump) {
 				r.Unread = append(r.Unread, it.ID)
 			}

@@ -17,6 +17,7 @@ import (
 // exact is the state of that.
 type exact struct {
 	pieces map[int][]func([]byte) []byte // item → indexes of its pieces, as they come
+	passes map[int]bool                  // items of which a pass is under way
 	before map[int]*report.Report        // dump → what was shown before a file turned out to answer otherwise
 	send   func(app.Reply, []byte)
 	hand   func(app.Reply, *input.Source) bool
@@ -38,7 +39,10 @@ func (e *Engine) handleExact(req app.Request, src *input.Source, data func(into 
 	var err error
 	switch req.Op {
 	case app.OpPlan:
-		if err = e.plan(&r, req); err == nil && req.On {
+		if err = e.plan(&r, req); err == nil {
+			e.exact.passes[req.Item] = true
+		}
+		if err == nil && req.On {
 			if e.exact.hand != nil && e.exact.hand(r, e.session.File(req.Item)) {
 				return true
 			}
@@ -59,7 +63,10 @@ func (e *Engine) handleExact(req app.Request, src *input.Source, data func(into 
 		out, err = e.piece(&r, req, data)
 	case app.OpComplete:
 		e.stopOwn(req.Item)
+		delete(e.exact.passes, req.Item)
+		delete(e.exact.pieces, req.Item)
 		if req.On {
+			e.exact.passes[req.Item] = true
 			e.startOwn(req.Item) // which answers when it is there
 			return true
 		}
@@ -76,6 +83,16 @@ func (e *Engine) handleExact(req app.Request, src *input.Source, data func(into 
 		e.post(r)
 	}
 	return true
+}
+
+// waits reports whether the stacks of a dump wait for the pass over a file: with an index they need a part of the reads.
+func (e *Engine) waits(dump int) bool {
+	for _, it := range e.session.Unread(dump) {
+		if e.exact.passes[it.ID] {
+			return true
+		}
+	}
+	return false
 }
 
 // plan divides a file so that all workers have something to do until the end, and none has much in memory.
@@ -123,6 +140,7 @@ func (e *Engine) piece(r *app.Reply, req app.Request, data func(into []byte) []b
 		return nil, err
 	}
 	r.Exact = true
+	delete(e.exact.passes, req.Item)
 	if !req.Keep || req.Parts == 1 && e.exact.send == nil {
 		return nil, nil
 	}

@@ -142,7 +142,7 @@ func TestSearchedFirstExactLater(t *testing.T) {
 			sym := grown(t, 12, tc.moved)
 			k, sent := exactTalk(t, sym)
 			first := k.ask(look(-1), nil)
-			if first.Pending == 0 || len(first.Unread) > 0 {
+			if first.Pending == 0 || len(first.Unread) != 1 || first.Unread[0] != largeItem {
 				t.Errorf("%d threads pending, unread %v", first.Pending, first.Unread)
 			}
 			if last := k.settle(); last.Op != app.OpWalked || last.Changed != 0 {
@@ -195,6 +195,44 @@ func TestSearchedFirstExactLater(t *testing.T) {
 				t.Error("with a kept index the stack is another one")
 			}
 		})
+	}
+}
+
+// TestThreadsWait: while a file is read as a whole, the threads that nobody has looked at wait for its index; one that somebody chooses does not,
+// and when the pass is given up, none does.
+func TestThreadsWait(t *testing.T) {
+	for _, end := range []string{"an index", "given up", "damaged"} {
+		sym := grown(t, 12, "")
+		k, _ := exactTalk(t, sym)
+		first := k.ask(look(-1), nil)
+		plan := app.Request{Op: app.OpPlan, Item: largeItem, Cores: 2}
+		k.ask(plan, nil)
+		for range 3 {
+			k.e.Idle()
+		}
+		if r := k.ask(look(-1), nil); r.Pending != first.Pending {
+			t.Fatalf("%d of %d threads did not wait", first.Pending-r.Pending, first.Pending)
+		}
+		other := (first.Stack.Thread + 1) % len(first.Threads.Rows)
+		if r := k.ask(look(other), nil); len(functionsOf(r.Stack)) == 0 || r.Pending != first.Pending-1 {
+			t.Errorf("the chosen thread has %d frames, %d threads are left", len(functionsOf(r.Stack)), r.Pending)
+		}
+		switch end {
+		case "an index":
+			k.index(sym, largeItem, false)
+		case "given up":
+			k.ask(app.Request{Op: app.OpComplete, Item: largeItem}, nil)
+		case "damaged":
+			k.e.HandleWith(app.Request{Op: app.OpPiece, Item: largeItem, Parts: 1}, nil, func([]byte) []byte { return []byte("nothing") })
+			k.ask(app.Request{Op: app.OpComplete, Item: largeItem}, nil)
+		}
+		k.ask(look(-1), nil)
+		if last := k.settle(); last.Op != app.OpWalked {
+			t.Errorf("%s: the last answer is %+v", end, last)
+		}
+		if r := k.ask(look(-1), nil); r.Pending != 0 {
+			t.Errorf("%s: %d threads still wait", end, r.Pending)
+		}
 	}
 }
 

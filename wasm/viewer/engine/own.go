@@ -81,6 +81,7 @@ func (e *Engine) readOn() (more bool) {
 	}
 	e.exact.pause = nil
 	e.exact.own = e.exact.own[1:]
+	delete(e.exact.passes, o.item)
 	r := app.Reply{Op: app.OpComplete, Item: o.item, Exact: o.err == nil}
 	if o.err != nil {
 		r.Error = view.Clean(o.err.Error())
