@@ -29,8 +29,7 @@ var importRules = []importRule{
 	{"core", []string{"core/input", "core/cpu"}},
 	{"core/visible", nil},
 	{"core/jsonwriter", []string{"core/visible"}},
-	{"core/inflate", []string{"core/input"}},
-	{"core/intake", []string{"core/inflate", "core/input"}},
+	{"core/intake", []string{"core/input"}},
 	{"core/intake/unpack", []string{"core/intake"}},
 	{"core/reason", []string{"core", "core/input", "core/cpu"}},
 	{"core/reason/internal/...", nil},
@@ -57,7 +56,7 @@ var importRules = []importRule{
 	// It writes what the others read.
 	{"symfile/dumpsyms", []string{"core/cpu", "core/visible", "symfile/symbol", "symfile/unwind"}},
 	// Binaries are read by packages of their own, which the first program of the page does not link.
-	{"symfile/elf", []string{"core/inflate", "core/input", "core/cpu", "symfile/symbol"}},
+	{"symfile/elf", []string{"core/input", "core/cpu", "symfile/symbol"}},
 	{"symfile/pe", []string{"core/input", "core/cpu", "symfile/symbol"}},
 	// It writes ELF files without the reader's layouts.
 	{"symfile/elf/elftest", nil},

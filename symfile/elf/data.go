@@ -20,8 +20,7 @@ const (
 )
 
 // Data is random access to a section's bytes, uncompressed. A plain section is a part of the file and is not copied. A
-// compressed one is inflated once and stays in memory, but for large ones packed with zlib: of those a few megabytes are kept,
-// and the way to where they are read is made again from marks (a few milliseconds). In object files (ET_REL) the relocations of the section have been
+// compressed one is inflated once and stays in memory, or, if it is large and packed with zlib, in a spool where there is one. In object files (ET_REL) the relocations of the section have been
 // applied as if its sections had been linked at their addresses here (Section.Address), to a copy in memory, where there
 // are any.
 //
@@ -95,7 +94,7 @@ func (f *File) checkCompression(s *Section) {
 }
 
 // Unzip is random access to what a section holds that begins with "ZLIB" and a size, the older form of compressed debug sections
-// (".zdebug_…"), which PE files have too; one that begins otherwise is plain. Little of it is kept unpacked.
+// (".zdebug_…"), which PE files have too; one that begins otherwise is plain.
 func Unzip(section *input.Source) (*input.Source, error) {
 	const head = 12
 	p, err := section.Bytes(0, min(head, section.Size))
@@ -109,7 +108,21 @@ func Unzip(section *input.Source) (*input.Source, error) {
 	if size >= 1<<62 {
 		return nil, &input.FormatError{File: section.Name, Offset: 4, Want: "the size of a section", Have: fmt.Sprintf("%#x", size)}
 	}
-	return newSeekable(section, section.Name, head, int64(size))
+	if section.CanSpool() {
+		return newSpooled(section, section.Name, head, int64(size))
+	}
+	z, err := zlib.NewReader(io.NewSectionReader(section, head, section.Size-head))
+	if err != nil {
+		return nil, section.Wrap("", head, err)
+	}
+	if size > maxInflated {
+		return nil, &input.FormatError{File: section.Name, Offset: 4, Want: fmt.Sprintf("at most %d bytes", int64(maxInflated)), Have: fmt.Sprint(size)}
+	}
+	b, err := readAtMost(z, int64(size), section.Size)
+	if err != nil || uint64(len(b)) != size {
+		return nil, section.Wrap("", head, fmt.Errorf("%d of %d bytes came out (%v)", len(b), size, err))
+	}
+	return input.FromBytes(section.Name, b), nil
 }
 
 // compression reads what stands before the compressed bytes: Elf32_Chdr or Elf64_Chdr, or "ZLIB" and a big-endian size.
@@ -132,11 +145,11 @@ func (f *File) compression(s *Section) (method uint32, size uint64, skip int64, 
 	return method, size, c.Off() - start, c.Err()
 }
 
-// unpack gives a compressed section's bytes. Large ones packed with zlib, as most are, are not unpacked as a whole.
+// unpack gives a compressed section's bytes.
 func (f *File) unpack(s *Section, packed *input.Source) (*input.Source, error) {
 	method, size, skip, err := f.compression(s)
-	if err == nil && method == methodZlib && size > wholeSize && size < 1<<62 {
-		return newSeekable(packed, f.part(s), skip, int64(size))
+	if err == nil && method == methodZlib && size > wholeSize && size < 1<<62 && f.Src.CanSpool() {
+		return newSpooled(packed, f.part(s), skip, int64(size))
 	}
 	b, err := f.inflate(s)
 	if err != nil {
