@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/crashpane/crashpane/walker/report/view"
 )
@@ -23,12 +24,12 @@ type Exact struct {
 
 // pass is one file's.
 type pass struct {
-	item  int
-	file  File
-	cuts  []int64
-	next  int   // piece to be given out
-	done  int64 // bytes in pieces that are ready
-	ready int   // pieces; -1: the engine reads it
+	item int
+	file File
+	cuts []int64
+	next int   // piece to be given out
+	done int64 // bytes in pieces that are ready
+	kept bool  // the index that was kept is being tried
 }
 
 // name of the file, as messages have it.
@@ -101,7 +102,7 @@ func (p *Page) planned(r Reply, file File) {
 		case index == nil:
 			begin()
 		default:
-			ps.ready = -1
+			ps.kept = true
 			ps.cuts = r.Cuts
 			ps.next = len(r.Cuts)
 			p.send(Request{Op: OpPiece, Item: ps.item, Part: 0, Parts: 1}, index)
@@ -160,7 +161,7 @@ func (p *Page) Indexed(worker int, r Reply, index File) (draw bool) {
 	}
 	x.busy[worker] = x.busy[worker][1:]
 	switch ps := pc.pass; {
-	case p.passOf(ps.item) != ps || ps.ready < 0: // it has ended, or is read at once by now
+	case p.passOf(ps.item) != ps: // it has ended, or is read in one piece by now
 	case r.Apart:
 		p.readAtOnce(ps)
 	case r.Error != "" || index == nil:
@@ -168,7 +169,6 @@ func (p *Page) Indexed(worker int, r Reply, index File) (draw bool) {
 		p.giveUp(ps)
 		draw = true
 	default:
-		ps.ready++
 		ps.done += ps.cuts[pc.part+1] - ps.cuts[pc.part]
 		p.send(Request{Op: OpPiece, Item: ps.item, Part: pc.part, Parts: len(ps.cuts) - 1, Keep: x.Keep}, index)
 	}
@@ -201,13 +201,18 @@ func (p *Page) IndexerStopped(worker int, why string) {
 	p.giveOut()
 }
 
-// readAtOnce has the engine read a file whose pieces cannot be joined, or that has none.
+// readAtOnce has a file whose pieces cannot be joined read in one; what lies in the engine's memory, by the engine.
 func (p *Page) readAtOnce(ps *pass) {
-	if ps.ready < 0 {
-		return
+	x := &p.Exact
+	switch {
+	case ps.file == nil:
+		p.send(Request{Op: OpComplete, Item: ps.item, On: true}, nil)
+	case len(ps.cuts) == 2:
+		p.giveUp(ps)
+	default: // its pieces that are still being read are of no pass any more
+		x.passes[slices.Index(x.passes, ps)] = &pass{item: ps.item, file: ps.file, cuts: []int64{0, ps.file.Size()}}
+		p.giveOut()
 	}
-	ps.ready, ps.next = -1, len(ps.cuts)
-	p.send(Request{Op: OpComplete, Item: ps.item, On: true}, nil)
 }
 
 // pieced takes the engine's answer to an index. It reports whether what is shown has changed.
@@ -227,9 +232,9 @@ func (p *Page) pieced(r Reply, index File) (draw bool) {
 		p.ask(PartsAll)
 	case r.Apart:
 		p.readAtOnce(ps)
-	case r.Error != "" && ps.ready < 0 && r.Op == OpPiece:
+	case r.Error != "" && ps.kept:
 		// An index that was kept, and is none of this file.
-		ps.ready, ps.next = 0, 0
+		ps.kept, ps.next = false, 0
 		p.giveOut()
 	case r.Error != "":
 		p.say("warning", ps.name()+" was not read as a whole: "+r.Error)
@@ -247,12 +252,7 @@ func (p *Page) giveUp(ps *pass) {
 // endPass forgets a pass. Without any, the workers and their memory go.
 func (p *Page) endPass(ps *pass) {
 	x := &p.Exact
-	for i := range x.passes {
-		if x.passes[i] == ps {
-			x.passes = append(x.passes[:i:i], x.passes[i+1:]...)
-			break
-		}
-	}
+	x.passes = slices.DeleteFunc(x.passes, func(o *pass) bool { return o == ps })
 	if len(x.passes) == 0 {
 		p.Engine.StopIndexing()
 		x.busy = nil

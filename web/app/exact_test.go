@@ -105,14 +105,27 @@ func TestPiecesThatCannotBeJoined(t *testing.T) {
 	p, _, e := searched(t, "")
 	p.Reply(Reply{Op: OpPlan, Item: 1, Cuts: []int64{0, 3, 5, 7, 9, 11}})
 	p.Indexed(0, Reply{Op: OpIndex, Apart: true, Error: "apart"}, nil)
-	if c := e.last(OpComplete); c == nil || c.Item != 1 || !c.On || len(p.Notices) != 0 {
-		t.Fatalf("%+v, notices %+v", c, p.Notices)
-	}
 	p.Indexed(1, Reply{Op: OpIndex}, fakeFile("index 1"))
-	if n := len(e.pieces[0]) + len(e.pieces[1]); e.last(OpPiece) != nil || n > 4 {
-		t.Errorf("pieces are read on: %v, %d of them", e.last(OpPiece), n)
+	p.Indexed(1, Reply{Op: OpIndex}, fakeFile("index 3"))
+	given := append(e.pieces[0], e.pieces[1]...)
+	if last := given[len(given)-1]; e.last(OpPiece) != nil || len(given) != 5 && len(given) != 6 || len(p.Notices) != 0 {
+		t.Fatalf("%+v; %d pieces, notices %+v", last, len(given), p.Notices)
 	}
-	p.Reply(Reply{Op: OpComplete, Item: 1, Exact: true})
+	one := 0
+	for _, r := range given {
+		if r.From == 0 && r.To == fakeFile("big.sym").Size() {
+			one++
+		}
+	}
+	if one != 1 {
+		t.Errorf("the file was given to %d workers as one piece: %+v", one, given)
+	}
+	p.Indexed(0, Reply{Op: OpIndex}, fakeFile("index 2")) // of a piece that nobody needs any more
+	p.Indexed(0, Reply{Op: OpIndex}, fakeFile("the index"))
+	if last := e.last(OpPiece); last == nil || last.Parts != 1 || e.files[len(e.files)-1] != "the index" {
+		t.Fatalf("%+v with %q", last, e.files)
+	}
+	p.Reply(Reply{Op: OpPiece, Item: 1, Exact: true})
 	if p.canStop() {
 		t.Error("the pass does not end")
 	}

@@ -81,9 +81,6 @@ func New(post func(app.Reply), opt Options) *Engine {
 }
 
 func (e *Engine) progress(p session.Progress) {
-	if pause := e.exact.pause; pause != nil {
-		defer pause()
-	}
 	e.post(app.Reply{ID: e.id, Progress: &app.Progress{Stage: p.Stage, Name: p.Name, Done: p.Done, Total: p.Total, Later: e.id == 0}})
 }
 
@@ -238,7 +235,7 @@ func (e *Engine) Idle() (more bool) {
 		return false
 	}
 	if !e.walking || e.waits(e.looked) {
-		return e.readOn()
+		return false
 	}
 	if e.fetched != nil && e.fetched() > maxIdleFetched {
 		e.walking = false // the stacks that are left are walked when they are looked at
@@ -249,7 +246,7 @@ func (e *Engine) Idle() (more bool) {
 	}
 	e.walking = false
 	e.post(app.Reply{Op: app.OpWalked, Dump: e.looked, Changed: e.changed(e.looked)})
-	return len(e.exact.own) > 0
+	return false
 }
 
 const (

@@ -22,8 +22,6 @@ type exact struct {
 	send   func(app.Reply, []byte)
 	hand   func(app.Reply, *input.Source) bool
 	index  *session.Indexer // of a worker that reads pieces
-	own    []*ownPass       // files that are read as a whole here, one after the other
-	pause  func()           // while that goes on: leaves it until Idle goes on with it
 }
 
 const (
@@ -62,13 +60,12 @@ func (e *Engine) handleExact(req app.Request, src *input.Source, data func(into 
 	case app.OpPiece:
 		out, err = e.piece(&r, req, data)
 	case app.OpComplete:
-		e.stopOwn(req.Item)
 		delete(e.exact.passes, req.Item)
 		delete(e.exact.pieces, req.Item)
-		if req.On {
-			e.exact.passes[req.Item] = true
-			e.startOwn(req.Item) // which answers when it is there
-			return true
+		if req.On { // it lies in this program's memory, and so is small
+			e.remember()
+			_, err = e.session.Complete(req.Item)
+			r.Exact = err == nil
 		}
 	default:
 		return false
