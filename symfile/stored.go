@@ -53,6 +53,11 @@ func (x *Indexer) Piece(src *input.Source, from, to int64, progress func(done, t
 		}
 		return f.Index()
 	}
+	return x.piece(src, from, to, progress)
+}
+
+// piece is Piece, also of a file of one piece.
+func (x *Indexer) piece(src *input.Source, from, to int64, progress func(done, total int64)) ([]byte, error) {
 	x.s = scanner{f: x.s.f.again(src), seg: &segment{first: from == 0}, buf: x.s.buf, known: [2]bitset{x.s.known[0].again(), x.s.known[1].again()}}
 	if err := x.s.run(src, from, to, progress); err != nil {
 		return nil, err

@@ -94,7 +94,6 @@ type File struct {
 	rows      *recent[uint64, rowEntry]
 	cfis      *recent[uint64, CFIRecord] // by Prefetch
 	rowArch   *cpu.Arch
-	decoded   decoded
 }
 
 type rowEntry struct {
