@@ -29,8 +29,7 @@ var importRules = []importRule{
 	{"core", []string{"core/input", "core/cpu"}},
 	{"core/visible", nil},
 	{"core/jsonwriter", []string{"core/visible"}},
-	{"core/inflate", []string{"core/input"}},
-	{"core/intake", []string{"core/cpu", "core/inflate", "core/input"}},
+	{"core/intake", []string{"core/cpu", "core/input"}},
 	{"core/intake/cab", nil},
 	{"core/intake/unpack", []string{"core/input", "core/intake", "core/intake/cab"}},
 	{"core/reason", []string{"core", "core/input", "core/cpu"}},
@@ -62,7 +61,7 @@ var importRules = []importRule{
 	// It writes what the others read.
 	{"symfile/dumpsyms", []string{"core/cpu", "core/visible", "symfile/symbol", "symfile/unwind"}},
 	// The packages that read binaries. The page's first program does not link them.
-	{"symfile/elf", []string{"core/inflate", "core/input", "core/cpu", "symfile/symbol"}},
+	{"symfile/elf", []string{"core/input", "core/cpu", "symfile/symbol"}},
 	{"symfile/pe", []string{"core/input", "core/cpu", "symfile/symbol"}},
 	// It writes ELF files without the reader's layouts.
 	{"symfile/elf/elftest", nil},

@@ -187,6 +187,7 @@ func (s *Session) Add(src *input.Source) []Item {
 
 func (s *Session) add(src *input.Source, member bool) {
 	it := &item{Item: Item{ID: len(s.items), Name: src.Name, Size: src.Size, Dump: -1, Kind: KindOther}, src: src}
+	src.Spool = s.opt.Limits.Spool
 	s.items = append(s.items, it)
 	guess := intake.Sniff(src)
 	it.Taken = guess.Kind
