@@ -31,7 +31,8 @@ var importRules = []importRule{
 	{"core/jsonwriter", []string{"core/visible"}},
 	{"core/inflate", []string{"core/input"}},
 	{"core/intake", []string{"core/cpu", "core/inflate", "core/input"}},
-	{"core/intake/unpack", []string{"core/intake"}},
+	{"core/intake/cab", nil},
+	{"core/intake/unpack", []string{"core/input", "core/intake", "core/intake/cab"}},
 	{"core/reason", []string{"core", "core/input", "core/cpu"}},
 	{"core/reason/internal/...", nil},
 	{"core/analysis", []string{"core", "core/cpu", "core/reason"}},
@@ -40,6 +41,8 @@ var importRules = []importRule{
 	{"core/microdump", []string{"core", "core/cpu", "core/input"}},
 	// It prints what a dump says, and concludes nothing.
 	{"core/dumptext", []string{"core", "core/input", "core/cpu", "core/jsonwriter"}},
+	// It reads sources, for the tests of tables.
+	{"core/enumtest", nil},
 	// It builds dumps without core's layouts, so that a wrong layout is caught.
 	{"core/dumptest", nil},
 
@@ -52,6 +55,7 @@ var importRules = []importRule{
 	{"symfile/dwarfcfi", []string{"core/input", "core/cpu", "symfile/unwind"}},
 	{"symfile/exidx", []string{"core/input", "core/cpu", "symfile/unwind"}},
 	{"symfile/pdata", []string{"core/input", "core/cpu", "symfile/unwind"}},
+	{"symfile/x86code", []string{"core/cpu", "symfile/unwind"}},
 	{"symfile/dwarf", []string{"core/input", "symfile/symbol"}},
 	{"symfile/lazy", []string{"core/input"}},
 	{"symfile", []string{"core/input", "core/cpu", "symfile/lazy", "symfile/symbol", "symfile/unwind"}},

@@ -7,13 +7,13 @@ import (
 	"github.com/crashpane/crashpane/core"
 )
 
-// Said is something that the program said of its own end.
+// Said is a message of the program about its own end.
 type Said struct {
-	// Source is where the dump has it: "assertion", "comment", "annotation exceptionReason", "crash info of libc.dylib".
+	// Source is where the dump has the message: "assertion", "comment", "annotation exceptionReason", "crash info of libc.dylib".
 	Source, Text string
 }
 
-// annotationRole is what an annotation says.
+// annotationRole is the meaning of an annotation.
 type annotationRole uint8
 
 const (
@@ -25,8 +25,8 @@ const (
 	saysScope // JSON with a release, "product@version", and an environment
 )
 
-// annotationKeys are the keys of annotations (Crashpad's, and Breakpad's custom ones) that the first lines of a report need, in the order in
-// which reasons are told. Keys that mean the same are next to each other.
+// annotationKeys has the keys of annotations (Crashpad's, and Breakpad's custom ones) that a report's summary shows, in the order in
+// which messages are listed. Keys with the same meaning are adjacent.
 //
 // Sources: Crashpad's client/ios_handler (exceptionName, exceptionReason); Chromium's chrome_crash_reporter and crash_keys (ptype, prod, ver, channel, LOG_FATAL,
 // firstexception, lastexception, nsexception); V8's heap (v8-oom-location, v8-oom-stack); Electron's crash_reporter and node_bindings.cc (_productName, _version, prod is
@@ -52,14 +52,14 @@ var annotationKeys = []struct {
 	{"ptype", saysType}, {"process_type", saysType}, {"ProcessType", saysType},
 }
 
-// maxSaid is how many words of the program are told, maxSaidText how long each may be, in bytes.
+// maxSaid is the most messages that a report has, maxSaidText the length in bytes to which each is cut.
 const (
 	maxSaid     = 8
 	maxSaidText = 2000
 )
 
-// said collects what the program said of its end, the most telling first, and which product it is of.
-func (b *builder) said() {
+// collectMessages sets Said, the most important message first, and the process' product.
+func (b *builder) collectMessages() {
 	r, d := b.r, b.d
 	r.Said = []Said{}
 	seen := map[string]bool{}
@@ -91,7 +91,7 @@ func (b *builder) said() {
 	}
 }
 
-// saidAssertion is the assertion as the program's source has it.
+// saidAssertion returns an assertion as one line: expression, function, file and line.
 func saidAssertion(a *core.Assertion) string {
 	if a == nil {
 		return ""
@@ -112,7 +112,7 @@ func saidAssertion(a *core.Assertion) string {
 	return strings.TrimSpace(s)
 }
 
-// annotations reads the known keys. An annotation of the process counts before one of a module.
+// annotations reads the known keys. An annotation of the process wins over one of a module.
 func (b *builder) annotations(say func(source, text string)) {
 	values := map[string]string{}
 	put := func(key, value string) {

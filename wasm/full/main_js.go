@@ -11,6 +11,7 @@ import (
 	"github.com/crashpane/crashpane/core/intake/unpack"
 	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/symfile/demangle/msvc"
+	"github.com/crashpane/crashpane/symfile/dumpsyms"
 	"github.com/crashpane/crashpane/walker/session"
 	"github.com/crashpane/crashpane/wasm/viewer/engine"
 	"github.com/crashpane/crashpane/wasm/viewer/worker"
@@ -41,6 +42,9 @@ func openImage(d *core.Dump, module int) session.Binary {
 }
 
 func writeSym(w io.Writer, b session.Binary, id string) error {
-	_, err := b.(*binary.File).WriteSym(w, binary.SymOptions{ID: id, Demangle: msvc.Name})
+	_, err := b.(*binary.File).WriteSym(w, binary.SymOptions{ID: id, Demangle: msvc.Name, Scratch: openScratch})
 	return err
 }
+
+// openScratch opens a place in Blobs, which the browser keeps outside of the tab's memory.
+func openScratch() (dumpsyms.Scratch, error) { return worker.Limits().Spool() }

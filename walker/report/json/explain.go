@@ -7,12 +7,12 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// WriteExplanation prints one explanation as an object, without a newline at the end. In a report's frame (Options.Explain) the
-// members are the same without those that stand there already: attempts, before, end, frame, function, module, origin, pc,
-// thread, trust. Keys are in alphabetical order.
+// WriteExplanation writes an explanation as an object, without a newline at the end. In a report's frame (Options.Explain) the object
+// lacks the members that the frame has already: attempts, before, end, frame, function, module, origin, pc, thread, trust. Keys
+// are in alphabetical order.
 //
-//	after, before       {register: value} of this and of the called frame, those that are known
-//	attempts[]          what was tried before: {origin, reason, rule, source}
+//	after, before       {register: value} of this and of the called frame; unknown registers are absent
+//	attempts[]          what was rejected before: {origin, reason, rule, source}
 //	cfa                 hex
 //	checks[], notes[]   sentences
 //	end                 of the last frame: {attempts[], detail, kind, scanned, suggestion}, else null
@@ -31,7 +31,7 @@ func WriteExplanation(w io.Writer, r *report.Report, x *report.Explanation, opt 
 	})
 }
 
-// explanation prints the members; f is nil inside of a report's frame.
+// explanation writes the members of an explanation. f is nil in a report's frame.
 func (p *printer) explanation(x *report.Explanation, f *report.Frame) {
 	alone := f != nil
 	p.Object("after", func() {
@@ -144,7 +144,7 @@ func (p *printer) end(e *report.End) {
 	})
 }
 
-// changes prints the registers of one side that are known, in the order of their names.
+// changes writes the known registers of one side, sorted by name.
 func (p *printer) changes(x *report.Explanation, side func(c *report.RegisterChange) (uint64, bool)) {
 	for _, i := range byName(x.Registers) {
 		if v, known := side(&x.Registers[i]); known {
@@ -188,7 +188,7 @@ func (p *printer) moduleOrNull(key string, m int) {
 	p.Str(key, report.BaseName(p.r.Modules[m].Name))
 }
 
-// findings prints what is wrong with the stacks: [{kind, module, suggestion, text, thread}].
+// findings writes the findings: [{kind, module, suggestion, text, thread}].
 func (p *printer) findings() {
 	p.List("findings", len(p.r.Findings), func(i int) {
 		f := &p.r.Findings[i]
