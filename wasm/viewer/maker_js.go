@@ -55,6 +55,7 @@ func (w *workerEngine) Make(files []app.File, req app.Request) {
 	m.worker.Call("addEventListener", "message", m.handler)
 	m.worker.Call("addEventListener", "error", m.handler)
 	m.worker.Call("postMessage", map[string]any{"module": w.module})
+	w.viewer.Get("memory").Call("watch", m.worker)
 	for _, f := range files {
 		if file, ok := f.(*jsFile); ok {
 			m.worker.Call("postMessage", map[string]any{"request": worker.ArrayOf(wire.Append(nil, app.Request{Op: app.OpAdd, Name: file.name})), "file": file.value})
