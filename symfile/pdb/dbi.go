@@ -28,9 +28,6 @@ type section struct {
 	code      bool
 }
 
-// archs are the processors by IMAGE_FILE_MACHINE_*.
-var archs = map[uint16]*cpu.Arch{0x14c: cpu.X86, 0x8664: cpu.AMD64, 0x1c0: cpu.ARM, 0x1c2: cpu.ARM, 0x1c4: cpu.ARM, 0xaa64: cpu.ARM64, 0xa641: cpu.ARM64, 0xa64e: cpu.ARM64}
-
 // The debug streams by their index in the list at the DBI stream's end.
 const (
 	debugFPO             = 0
@@ -70,13 +67,13 @@ func (f *File) readDBI(s *stream) (age uint32, err error) {
 	if err := c.Err(); err != nil {
 		return 0, err
 	}
-	f.Arch = archs[f.machine]
+	f.Arch = cpu.ByPE(f.machine)
 	modules, contribs, sectionMap, sources, servers, debug, ec := sizes[0], sizes[1], sizes[2], sizes[3], sizes[4], sizes[6], sizes[7]
 	f.dbi, f.moduleList = s, part{dbiHeaderSize, modules}
 	if f.contributions, err = openContributions(s, dbiHeaderSize+modules, contribs); err != nil {
 		return 0, err
 	}
-	f.publics = &publics{stream: int(public), number: int(records), x86: f.Arch == cpu.X86}
+	f.publics = &publics{stream: int(public), number: int(records), x86: f.Arch != nil && f.Arch.Underscore}
 	list := cursor(s, dbiHeaderSize+modules+contribs+sectionMap+sources+servers+ec, debug)
 	numbers := make([]int, 0, 11)
 	for list.Left() >= 2 && len(numbers) < cap(numbers) {
@@ -165,7 +162,7 @@ func (f *File) readDebug(numbers []int) error {
 	if len(f.sections) == 0 {
 		f.note(fmt.Sprintf("%s: without section headers nothing is known of addresses", f.src.Name))
 	}
-	if f.Arch == cpu.X86 {
+	if f.Arch != nil && f.Arch.StackWIN {
 		f.openFrames(stream(debugFrames, "frame data"), stream(debugFPO, "FPO"))
 	}
 	return nil

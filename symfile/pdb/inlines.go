@@ -13,7 +13,8 @@ import (
 // origin is an inlined function: where it begins in its source.
 type origin struct{ id, file, line uint32 }
 
-// origin is where an inlined function begins.
+// origin is where an inlined function begins. Linkers make one id of functions of one name and type without a scope, such as those that
+// are private to their files. Nothing says which of them is meant: the first is taken.
 //
 // A subsection: 0 signature, then for each function 0 id, 4 file, 8 line; with signature 1 further files follow: their count, and
 // an entry each.

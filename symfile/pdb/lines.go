@@ -19,6 +19,14 @@ const (
 	subsectionExports   = 0xf8
 )
 
+// Numbers that are no lines, but tell a debugger how to step over code that the compiler added. That code belongs to the line before it.
+//
+// Source: LLVM, DebugInfo/CodeView/Line.h (AlwaysStepIntoLineNumber, NeverStepIntoLineNumber).
+const (
+	lineHidden   = 0xfeefee
+	lineStepOver = 0xf00f00
+)
+
 // lineBlock is one subsection of lines: of a function, or of a section of an object file.
 type lineBlock struct {
 	at      uint64
@@ -125,7 +133,8 @@ func (m *moduleData) walkSubsections(off int64, fn func(s *subsection) (enough b
 	return nil
 }
 
-// lines are the lines of a block by address, the last of them up to the block's end. Of several at one address the last counts.
+// lines are the lines of a block by address, the last of them up to the block's end. Of several at one address the last counts, since the
+// others have no code.
 //
 // A block has parts for each file: 0 file, 4 count, 8 size in bytes, then for each line 0 offset, 4 number (24 bits) and flags;
 // then, if the block has columns, 4 bytes for each.
@@ -155,7 +164,7 @@ func (m *moduleData) readLines(b *lineBlock) ([]span, error) {
 		}
 		for range count {
 			off, line := c.U32(), c.U32()&0xffffff
-			if off < b.size {
+			if off < b.size && line != lineHidden && line != lineStepOver {
 				out = append(out, span{start: base + off, file: file, line: line})
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/analysis/arm64text"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/intake/unpack"
 	"github.com/crashpane/crashpane/symfile/binary"
@@ -18,8 +19,8 @@ import (
 
 func main() {
 	limits := worker.Limits()
-	limits.Unpackers = unpack.Formats
-	worker.RunWith(engine.Options{WriteSym: writeSym, Demangle: msvc.Name, Session: session.Options{OpenBinary: open, OpenImage: openImage, Limits: limits}}, analyze)
+	limits.Unpackers, limits.Archives = unpack.Formats, unpack.Archives
+	worker.RunWith(engine.Options{WriteSym: writeSym, Demangle: msvc.Name, Session: session.Options{OpenBinary: open, OpenImage: openImage, InstructionAt: arm64text.At, Limits: limits}}, analyze)
 }
 
 func open(src *input.Source) (session.Binary, error) {
