@@ -98,10 +98,16 @@ func TestPEWithPDB(t *testing.T) {
 		if texts[0] != texts[1] || !strings.Contains(texts[0], "\n"+rules) || !strings.Contains(texts[0], "\nINFO CODE_ID ") {
 			t.Errorf("%s: the one way\n%.1000s\nthe other\n%.1000s", machine, texts[0], texts[1])
 		}
+		// All records of x86's frames are there, beside those which the program's code adds.
+		for line := range strings.Lines(names) {
+			if strings.HasPrefix(line, "STACK WIN ") && !strings.Contains(texts[0], line) {
+				t.Errorf("%s: not with the program: %s", machine, line)
+			}
+		}
 		// All functions, lines, inlined calls and names are the PDB's.
 		if body := func(s string) string {
 			_, s, _ = strings.Cut(s, "\nFILE ")
-			s, _, _ = strings.Cut(s, "\nSTACK CFI")
+			s, _, _ = strings.Cut(s, "\nSTACK ")
 			return strings.TrimSpace(s)
 		}; body(texts[0]) != body(names) {
 			t.Errorf("%s: the PDB alone\n%s\nwith its program\n%s", machine, names, texts[0])

@@ -318,6 +318,36 @@ func TestRecords(t *testing.T) {
 	}
 }
 
+// TestScopes: records inside of a function that are of no use here, and such as newer compilers write, cost neither its lines nor the calls inlined into it.
+func TestScopes(t *testing.T) {
+	const heapAllocSite, inlineSite2, inlineEnd, block, end, thunk, local = 0x115e, 0x115d, 0x114e, 0x1103, 6, 0x1102, 0x113e
+	notes := []byte{3, 4, 4, 8} // from byte 4 on, 8 bytes
+	site := record(inlineSite2, func(b *buf) { b.u32(0, 0, 0x1000, 7).u8(notes...).pad(4) })
+	m := &made{machine: 0x8664, names: []string{"a.cc"}, publics: [][2]any{{0, "f"}}, modules: []madeModule{{
+		name: "a.obj", contributions: [][2]uint32{{0, 0x40}},
+		symbols: slices.Concat(
+			record(0x1167, func(b *buf) { b.u32(0, 0).text("of no kind that is known") }),
+			proc(4+len(record(0x1167, func(b *buf) { b.u32(0, 0).text("of no kind that is known") })), 0x1110, 0, 0x40, "f",
+				record(heapAllocSite, func(b *buf) { b.u32(0x10).u16(1, 5).u32(0x74) }),
+				record(block, func(b *buf) { b.u32(0, 0, 0x10, 0).u16(1).text("") }),
+				record(thunk, func(b *buf) { b.u32(0, 0, 0, 0x20).u16(1, 6).u8(0).text("in a block") }), record(end, func(*buf) {}),
+				record(local, func(b *buf) { b.u32(0x74).u16(0).text("x") }),
+				site, record(heapAllocSite, func(b *buf) { b.u32(6).u16(1, 5).u32(0x74) }), record(inlineEnd, func(*buf) {}),
+				record(end, func(*buf) {}))),
+		lines: slices.Concat(checksums(1), lines(0, 0x40, [2]uint32{0, 1}, [2]uint32{4, 2}, [2]uint32{0xc, 3})),
+	}}}
+	f := m.open(t)
+	for rva, want := range map[uint64]string{0x1000: "f 1, 0 inlined", 0x1006: "f 2, 1 inlined", 0x100c: "f 3, 0 inlined", 0x103f: "f 3, 0 inlined"} {
+		s, _, err := f.Lookup(rva)
+		if have := fmt.Sprintf("%s %d, %d inlined", s.Name, s.Line, len(s.Inlines)); have != want || err != nil {
+			t.Errorf("%x: %s (%v), want %s", rva, have, err, want)
+		}
+	}
+	if w := f.Warnings(); len(w) > 0 {
+		t.Errorf("warnings %q", w)
+	}
+}
+
 // TestMovedCode: in an image whose code was moved after it was linked, addresses are those of the image.
 func TestMovedCode(t *testing.T) {
 	m := simple()
