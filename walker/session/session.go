@@ -213,7 +213,7 @@ func (s *Session) add(src *input.Source, member bool) {
 		}
 		s.addArchive(it)
 	default:
-		it.Message = fmt.Sprintf("%s: %s; not a minidump or microdump, a symbol file or an archive of them", src.Name, guess.What)
+		it.Message = fmt.Sprintf("%s: %s; not a dump, a symbol file, a program or an archive of these", src.Name, guess.What)
 	}
 }
 
