@@ -91,15 +91,15 @@ func riscvFields(version bool, word, fpr int) []headerField {
 // TestLayoutsAreTheHeaders: each field of the headers' records is read where C puts it, as wide as it is, and nothing else is read;
 // the record has the header's size and flag.
 func TestLayoutsAreTheHeaders(t *testing.T) {
-	seen := map[*contextLayout]bool{}
+	seen := map[*cpu.ContextLayout]bool{}
 	for _, h := range headers {
 		want, size := placed(h.fields, h.pack)
-		at := slices.IndexFunc(contextLayouts, func(l contextLayout) bool { return l.Arch == h.arch && l.Flag == h.flag && l.Size == size })
+		at := slices.IndexFunc(cpu.Contexts(), func(l *cpu.ContextLayout) bool { return l.Arch == h.arch && l.Flag == h.flag && l.Size == size })
 		if at < 0 {
 			t.Errorf("%s: no layout of %d bytes with flag %#x", h.name, size, h.flag)
 			continue
 		}
-		l := &contextLayouts[at]
+		l := cpu.Contexts()[at]
 		seen[l] = true
 		got := sortedFields(l)
 		for i := range max(len(got), len(want)) {
@@ -109,22 +109,30 @@ func TestLayoutsAreTheHeaders(t *testing.T) {
 			}
 		}
 	}
-	for i := range contextLayouts {
-		if l := &contextLayouts[i]; !seen[l] {
+	for _, l := range cpu.Contexts() {
+		if !seen[l] {
 			t.Errorf("%s with flag %#x and %d bytes is in no header", l.What, l.Flag, l.Size)
 		}
 	}
 }
 
-// sortedFields are the fields that a layout reads, in the order of the record.
-func sortedFields(l *contextLayout) []field {
-	f := slices.Concat([]field{{"context_flags", l.FlagsOff, l.flagsSize()}}, l.Regs, l.Extra)
-	slices.SortFunc(f, func(a, b field) int { return a.Off - b.Off })
+// sortedFields are the fields that a layout reads, in the order of the record, without the numbers of their registers.
+func sortedFields(l *cpu.ContextLayout) []cpu.Field {
+	f := []cpu.Field{{Name: "context_flags", Off: l.FlagsAt, Size: l.FlagsSize()}}
+	for _, field := range l.Fields() {
+		if field.Name != "_" {
+			f = append(f, field)
+		}
+	}
+	for i := range f {
+		f[i].Reg = 0
+	}
+	slices.SortFunc(f, func(a, b cpu.Field) int { return a.Off - b.Off })
 	return f
 }
 
 // placed puts fields where a C compiler does, and says how long the record is up to its last field.
-func placed(fields []headerField, pack int) (out []field, size int) {
+func placed(fields []headerField, pack int) (out []cpu.Field, size int) {
 	for _, f := range fields {
 		for _, name := range strings.Fields(f.names) {
 			first, last, n := 0, 0, 1
@@ -149,7 +157,7 @@ func placed(fields []headerField, pack int) (out []field, size int) {
 					one = fmt.Sprintf("%s%d", base, first+i)
 				}
 				if !strings.HasPrefix(base, "_") {
-					out = append(out, field{one, size, f.width})
+					out = append(out, cpu.Field{Name: one, Off: size, Size: f.width})
 				}
 				size += f.width
 			}

@@ -9,9 +9,9 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// proposeWin takes the rules of the STACK WIN record that covers the address (x86 only).
+// proposeWin takes the rules of the STACK WIN record that covers the address.
 func (s *walk) proposeWin() (candidate, string) {
-	if s.arch != cpu.X86 {
+	if !s.arch.StackWIN {
 		return candidate{}, notApplicable
 	}
 	f := s.top()

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -195,7 +197,13 @@ func TestAssembleRefuses(t *testing.T) {
 
 func TestVuguHelper(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "script.go")
+	sum := ""
 	write := func(script string) {
+		text, err := strconv.Unquote(script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum = fmt.Sprintf("%x", sha256.Sum256([]byte(text)))
 		if err := os.WriteFile(file, []byte("package p\n\nconst jsHelperScript = "+script+"\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -205,17 +213,21 @@ func TestVuguHelper(t *testing.T) {
 		places += r.slow + ";"
 	}
 	write(strconv.Quote(helperOpening + "return;" + places + `let a='\n'})()`))
-	script, err := vuguHelper(file)
+	script, err := vuguHelper(file, sum)
 	if err != nil || !strings.HasPrefix(script, helperOpening+"return;"+"crashpaneContent(") || !strings.HasSuffix(script, `let a='\n'})()`) {
 		t.Errorf("%q, %v", script, err)
 	}
 	write(strconv.Quote(helperOpening + "})()"))
-	if _, err := vuguHelper(file); err == nil {
+	if _, err := vuguHelper(file, sum); err == nil {
 		t.Error("a helper that works in another way must stop the build")
 	}
 	write(`"(()=>{})()"`)
-	if _, err := vuguHelper(file); err == nil {
+	if _, err := vuguHelper(file, sum); err == nil {
 		t.Error("a helper that the loader does not know must stop the build")
+	}
+	write(strconv.Quote(helperOpening + "return;" + places + "})()"))
+	if _, err := vuguHelper(file, helperSum); err == nil || !strings.Contains(err.Error(), "SHA-256") {
+		t.Errorf("a helper that nobody has read must stop the build: %v", err)
 	}
 }
 

@@ -1,7 +1,7 @@
 // Bundle makes dist/site, the page as plain files that any static host can serve, and dist/crashpane.html beside it, the
 // page as one file that needs no host, and dist/npm, the package "crashpane".
 //
-//	bundle [-src .] [-out dist/site] [-cache dist/cache] [-symbols "https://symbols.example"] [-quick]
+//	bundle [-src .] [-out dist/site] [-cache dist/cache] [-symbols "https://symbols.example"] [-servers "microsoft+https://symbols.example"] [-quick]
 //
 // The scripts and the wasm carry the hash of their content in their names, so that they can be cached for ever;
 // index.html is rewritten to name them so. Beside each file lie its brotli and gzip forms.
@@ -30,9 +30,12 @@ func main() {
 	origins := flag.String("embed-origins", "", "origins, by spaces, whose pages may embed the viewer without asking, and no others")
 	token := flag.String("embed-token", "", "a secret that lets a page that embeds the viewer do without asking")
 	quick := flag.Bool("quick", false, "compress fast instead of well")
-	symbols := flag.String("symbols", "", "sources of symbol files that the page may ask, separated by spaces: https://host/path, or /path on its own server")
+	symbols := flag.String("symbols", "", "sources of symbol files that the page may ask, separated by spaces: https://host/path, or /path on its own server; microsoft+ or debuginfod+ before it names another layout than Breakpad's")
+	servers := flag.String("servers", "", "symbol servers that the page's own Worker asks for it, separated by spaces: microsoft+https://host/path or debuginfod+https://host")
 	flag.Parse()
 	bases, err := site.Bases(*symbols)
+	through, serversErr := site.Servers(*servers)
+	bases, err = append(bases, through...), errors.Join(err, serversErr)
 	if err == nil {
 		err = run(*src, *out, *cache, *viewer, *full, *version, embedders{*origins, *token}, bases, *quick)
 	}
@@ -66,7 +69,7 @@ func run(src, out, cache, viewer, full, version string, trusted embedders, bases
 	if err != nil {
 		return err
 	}
-	helper, err := vuguHelper(filepath.Join(vugu, "domrender", "renderer-js-script.go"))
+	helper, err := vuguHelper(filepath.Join(vugu, "domrender", "renderer-js-script.go"), helperSum)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -15,10 +16,14 @@ import (
 // Vugu changed it, the loader would no longer know the call, so the bundle stops here.
 const helperOpening = "(function(){if(window.vuguRender)"
 
+// helperSum is the SHA-256 of Vugu's helper. The helper is patched in minified form, the only form in which Vugu evaluates it, so another
+// helper has to be read before it is used, even one in which all places to patch are found.
+const helperSum = "522085e7ca94752984d46fbfc4f86596f2a3e5eafd8c4f81d936d3fb8a7fdf98"
+
 // vuguHelper takes the script that Vugu would evaluate out of Vugu's own source. The Go constant and not the .js
 // file beside it is read: the constant is what is evaluated; the file still holds lines that log every
-// instruction.
-func vuguHelper(goFile string) (string, error) {
+// instruction. An error says so if its SHA-256 is not wantSum, in hexadecimal digits.
+func vuguHelper(goFile, wantSum string) (string, error) {
 	file, err := parser.ParseFile(token.NewFileSet(), goFile, nil, 0)
 	if err != nil {
 		return "", err
@@ -36,6 +41,9 @@ func vuguHelper(goFile string) (string, error) {
 	})
 	if !strings.HasPrefix(script, helperOpening) {
 		return "", fmt.Errorf("%s: jsHelperScript is not the script that the loader expects", goFile)
+	}
+	if sum := fmt.Sprintf("%x", sha256.Sum256([]byte(script))); sum != wantSum {
+		return "", fmt.Errorf("%s: jsHelperScript has SHA-256 %s, not %s: read what changed, then set helperSum in build/bundle/scripts.go", goFile, sum, wantSum)
 	}
 	for _, r := range quicker {
 		if strings.Count(script, r.slow) != 1 {

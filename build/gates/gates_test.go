@@ -40,6 +40,9 @@ func TestJudgeImport(t *testing.T) {
 		{"surprise", ours("core"), false},
 		{"core", "syscall/js", false},
 		{"wasm/viewer", "syscall/js", true},
+		{"wasm/viewer/engine", ours("web/app"), false},
+		{"wasm/viewer/engine", ours("web/protocol"), true},
+		{"web/protocol", ours("web/app"), false},
 		{"web/app", "honnef.co/go/js/dom/v2", true},
 		{"walker/session", "honnef.co/go/js/dom/v2", false},
 		{"wasm/viewer", "github.com/syumai/workers", false},
@@ -53,14 +56,44 @@ func TestJudgeImport(t *testing.T) {
 	}
 }
 
+func TestJudgeGoMod(t *testing.T) {
+	var file goMod
+	require := func(path string, indirect bool) {
+		file.Require = append(file.Require, struct {
+			Path     string
+			Indirect bool
+		}{path, indirect})
+	}
+	require("example.org/a", false)
+	require("example.org/a/b", true)
+	require("example.org/c", false)
+	require("example.org/d", true)
+	imports := map[string]bool{"fmt": true, "example.org/a/x": true, "example.org/a/b/y": true}
+	wrong := judgeGoMod(file, imports)
+	if len(wrong) != 2 || !strings.Contains(wrong[0], "example.org/a/b is imported") || !strings.Contains(wrong[1], "example.org/c is not imported") {
+		t.Errorf("%q", wrong)
+	}
+	imports["example.org/c"] = true
+	delete(imports, "example.org/a/b/y")
+	if wrong := judgeGoMod(file, imports); wrong != nil {
+		t.Errorf("%q", wrong)
+	}
+}
+
 func TestJudgeLinked(t *testing.T) {
-	clean := []goPackage{{"fmt", nil}, {"main", []string{"fmt"}}}
-	if wrong := judgeLinked(clean); wrong != nil {
+	clean := []goPackage{{ImportPath: "fmt"}, {ImportPath: "main", Imports: []string{"fmt"}}}
+	if wrong := judgeLinked(clean, kept[0].out, ""); wrong != nil {
 		t.Errorf("%v", wrong)
 	}
-	wrong := judgeLinked(append(clean, goPackage{"regexp", nil}, goPackage{"their/lib", []string{"regexp"}}))
+	wrong := judgeLinked(append(clean, goPackage{ImportPath: "regexp"}, goPackage{ImportPath: "their/lib", Imports: []string{"regexp"}}), kept[0].out, "")
 	if len(wrong) != 1 || !strings.Contains(wrong[0], "their/lib") {
 		t.Errorf("it must say who links it: %v", wrong)
+	}
+	const vugu = "github.com/vugu/vugu"
+	wrong = judgeLinked([]goPackage{{ImportPath: vugu, Imports: []string{vugu + "/js"}}, {ImportPath: vugu + "/js"},
+		{ImportPath: "engine", Imports: []string{vugu}}}, kept[1].out, "no page")
+	if len(wrong) != 2 || !strings.Contains(wrong[0], "engine: no page") {
+		t.Errorf("%v", wrong)
 	}
 }
 

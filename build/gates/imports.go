@@ -13,30 +13,30 @@ import (
 
 const module = "github.com/crashpane/crashpane"
 
-// room is one row of the table of who may import whom, inside the module. A name that ends in /... stands for a
+// importRule says what the packages of one name may import from this module. A name that ends in /... stands for a
 // folder and everything under it.
-type room struct {
+type importRule struct {
 	name string
 	may  []string
 }
 
-// rooms is the architecture in one table: bytes → core → walker → walker/report → renderers, and never back. The
-// first row that fits a package counts. A package that no row fits is an error, so that a new room is a
+// importRules is the architecture in one table: bytes → core → walker → walker/report → renderers, and never back. The
+// first row that fits a package counts. A package that no row fits is an error, so that a new package is a
 // decision and not an accident.
-var rooms = []room{
+var importRules = []importRule{
 	{"core/input", nil},
 	{"core/cpu", nil},
 	{"core", []string{"core/input", "core/cpu"}},
 	{"core/visible", nil},
 	{"core/jsonwriter", []string{"core/visible"}},
 	{"core/inflate", []string{"core/input"}},
-	{"core/intake", []string{"core/inflate", "core/input"}},
+	{"core/intake", []string{"core/cpu", "core/inflate", "core/input"}},
 	{"core/intake/unpack", []string{"core/intake"}},
 	{"core/reason", []string{"core", "core/input", "core/cpu"}},
 	{"core/reason/internal/...", nil},
 	{"core/analysis", []string{"core", "core/cpu", "core/reason"}},
 	// It reads another format into the same data.
-	{"core/microdump", []string{"core", "core/input"}},
+	{"core/microdump", []string{"core", "core/cpu", "core/input"}},
 	// It prints what a dump says, and concludes nothing.
 	{"core/dumptext", []string{"core", "core/input", "core/cpu", "core/jsonwriter"}},
 	// It builds dumps without core's layouts, so that a wrong layout is caught.
@@ -57,7 +57,7 @@ var rooms = []room{
 	{"symfile", []string{"core/input", "core/cpu", "symfile/lazy", "symfile/symbol", "symfile/unwind"}},
 	// It writes what the others read.
 	{"symfile/dumpsyms", []string{"core/cpu", "core/visible", "symfile/symbol", "symfile/unwind"}},
-	// Binaries are read by rooms of their own, which the first program of the page does not link.
+	// Binaries are read by packages of their own, which the first program of the page does not link.
 	{"symfile/elf", []string{"core/inflate", "core/input", "core/cpu", "symfile/symbol"}},
 	{"symfile/pe", []string{"core/input", "core/cpu", "symfile/symbol"}},
 	// It writes ELF files without the reader's layouts.
@@ -65,7 +65,7 @@ var rooms = []room{
 	{"symfile/pdb", []string{"core/input", "core/cpu", "symfile/symbol", "symfile/unwind"}},
 	{"symfile/stabs", []string{"core/input", "symfile/elf", "symfile/symbol"}},
 
-	// It knows which sections a binary has, and the room for each.
+	// It knows which sections a binary has, and which package reads each.
 	{"symfile/binary", []string{"core/input", "core/cpu", "symfile/..."}},
 
 	// The walker knows rules and symbols as values, and no parser of them.
@@ -82,9 +82,13 @@ var rooms = []room{
 	{"walker/session", []string{"core/...", "symfile/...", "walker", "walker/report"}},
 	{"walker/cmd/...", []string{"core/intake", "core/intake/unpack", "walker", "walker/session", "walker/report/...", "symfile", "symfile/...", "core", "core/cpu", "core/input", "core/dumptext", "core/jsonwriter", "core/visible"}},
 
-	{"web/app", []string{"walker/report", "walker/report/view", "web/wire"}},
+	{"web/app", []string{"walker/report", "walker/report/view", "web/protocol"}},
+	// What page and engine say to each other; neither side's code is in it.
+	{"web/protocol", []string{"walker/report/view", "web/wire"}},
 	{"web/wire", nil},
-	{"wasm/viewer/...", []string{"core", "core/dumptext", "core/intake", "walker", "walker/session", "walker/report/...", "core/input", "symfile/demangle", "web/app", "web/wire", "wasm/viewer/..."}},
+	{"wasm/viewer/engine", []string{"core", "core/dumptext", "core/input", "core/intake", "walker", "walker/session", "walker/report/...", "symfile/demangle", "web/protocol"}},
+	{"wasm/viewer/worker", []string{"core/input", "core/intake", "web/protocol", "wasm/viewer/engine"}},
+	{"wasm/viewer", []string{"walker/report/view", "walker/session", "web/app", "web/protocol", "wasm/viewer/..."}},
 	// The engine with all readers: it hands them to the same engine.
 	{"wasm/full", []string{"wasm/viewer/...", "walker", "walker/session", "walker/report/...", "symfile/...", "core/..."}},
 	// What the Worker answers out of a bucket, and the Worker itself.
@@ -93,6 +97,8 @@ var rooms = []room{
 	// It writes a dump to measure with.
 	{"build/bigsym", []string{"core/dumptest"}},
 	{"build/bigelf", []string{"core/dumptest"}},
+	// Its dump's stack follows the library's own unwind rules.
+	{"build/bigpdb", []string{"core/dumptest", "core/input", "symfile/binary", "symfile/symbol", "symfile/unwind"}},
 	// The demo portal's hostile dump.
 	{"build/portal/hostile", []string{"core/dumptest"}},
 	// It walks dumps of real programs, as the page and the command do.
@@ -100,11 +106,11 @@ var rooms = []room{
 	{"build/...", []string{"build/..."}},
 }
 
-// outside are the packages from elsewhere that belong into certain rooms only.
+// outside are the packages of other modules that only some packages may import.
 var outside = []struct {
-	pkg   string
-	rooms []string
-	why   string
+	pkg string
+	by  []string
+	why string
 }{
 	{"syscall/js", []string{"wasm/...", "web/..."}, "the engine must run without a browser"},
 	{"honnef.co/go/js/dom/...", []string{"wasm/...", "web/..."}, "the engine must run without a browser"},
@@ -136,7 +142,7 @@ func fitsAny(patterns []string, pkg string) bool {
 // judgeImport answers what is wrong with one import of a package of ours, or "". from has no module prefix.
 func judgeImport(from, to string) string {
 	if inside, ours := strings.CutPrefix(to, module+"/"); ours {
-		for _, r := range rooms {
+		for _, r := range importRules {
 			if !fits(r.name, from) {
 				continue
 			}
@@ -145,11 +151,11 @@ func judgeImport(from, to string) string {
 			}
 			return ""
 		}
-		return fmt.Sprintf("%s is not in the table of rooms (build/gates/imports.go)", from)
+		return fmt.Sprintf("%s is not in the table of imports (build/gates/imports.go)", from)
 	}
 	for _, o := range outside {
-		if fits(o.pkg, to) && !fitsAny(o.rooms, from) {
-			return fmt.Sprintf("%s imports %s, which belongs into %s only: %s", from, to, strings.Join(o.rooms, " and "), o.why)
+		if fits(o.pkg, to) && !fitsAny(o.by, from) {
+			return fmt.Sprintf("%s imports %s, which only %s may: %s", from, to, strings.Join(o.by, " and "), o.why)
 		}
 	}
 	return ""
@@ -164,8 +170,10 @@ func orNothing(list []string) string {
 
 // goPackage is what go list -json says of a package.
 type goPackage struct {
-	ImportPath string
-	Imports    []string
+	ImportPath   string
+	Imports      []string
+	TestImports  []string
+	XTestImports []string
 }
 
 // inBrowser is the environment that makes the go command look at what the page is made of.
@@ -194,30 +202,53 @@ func checkImports(t *tree) ([]string, string, error) {
 	return sorted(found), fmt.Sprintf("%d packages", count), nil
 }
 
-// forbidden are packages that make the page's wasm much larger; net/http alone is two megabytes.
-var forbidden = []string{"net/http", "html/template", "text/template", "regexp"}
+// kept are packages that must not come into a program or a package, whoever imports them.
+var kept = []struct {
+	out  []string // patterns
+	of   []string // packages, with all that they import
+	what string
+}{
+	{[]string{"net/http", "html/template", "text/template", "regexp"}, []string{"./wasm/viewer", "./wasm/full"},
+		"it makes the page's programs much larger; net/http alone is two megabytes"},
+	{[]string{"github.com/vugu/...", module + "/web/app"}, []string{"./wasm/full", "./wasm/viewer/engine", "./wasm/viewer/worker"},
+		"the engine knows the protocol, and no page"},
+}
 
-func judgeLinked(packages []goPackage) []string {
+// judgeLinked answers what of the patterns is among packages, and who imports it.
+func judgeLinked(packages []goPackage, out []string, what string) []string {
 	var wrong []string
-	for _, bad := range forbidden {
-		var by []string
-		linked := false
+	for _, bad := range out {
+		linked := map[string][]string{}
 		for _, p := range packages {
-			linked = linked || p.ImportPath == bad
-			if contains(p.Imports, bad) {
-				by = append(by, p.ImportPath)
+			if _, known := linked[p.ImportPath]; !known && fits(bad, p.ImportPath) {
+				linked[p.ImportPath] = nil
+			}
+			for _, to := range p.Imports {
+				if fits(bad, to) && !fits(bad, p.ImportPath) {
+					linked[to] = append(linked[to], p.ImportPath)
+				}
 			}
 		}
-		if linked {
-			wrong = append(wrong, fmt.Sprintf("%s is linked into the page by %s", bad, strings.Join(by, ", ")))
+		for pkg, by := range linked {
+			wrong = append(wrong, fmt.Sprintf("%s is linked by %s: %s", pkg, strings.Join(by, ", "), what))
 		}
 	}
+	sort.Strings(wrong)
 	return wrong
 }
 
 func checkLinked(t *tree) ([]string, string, error) {
-	packages, err := goList(t.root, inBrowser, "-deps", "-json=ImportPath,Imports", "./wasm/viewer", "./wasm/full")
-	return judgeLinked(packages), fmt.Sprintf("%d packages", len(packages)), err
+	var wrong []string
+	count := 0
+	for _, k := range kept {
+		packages, err := goList(t.root, inBrowser, append([]string{"-deps", "-json=ImportPath,Imports"}, k.of...)...)
+		if err != nil {
+			return nil, "", err
+		}
+		count = max(count, len(packages))
+		wrong = append(wrong, judgeLinked(packages, k.out, k.what)...)
+	}
+	return wrong, fmt.Sprintf("%d packages", count), nil
 }
 
 func goList(root string, env []string, args ...string) ([]goPackage, error) {

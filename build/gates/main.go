@@ -22,6 +22,7 @@ type gate struct {
 var gates = []gate{
 	{"imports", checkImports},
 	{"linked", checkLinked},
+	{"gomod", checkGoMod},
 	{"names", checkNames},
 	{"length", checkLength},
 	{"paths", checkPaths},

@@ -6,11 +6,46 @@ import (
 	"strings"
 )
 
+// layouts are the words that may stand before an address: the paths on such a server are not those of Breakpad's.
+var layouts = []string{"microsoft+", "debuginfod+", breakpad}
+
+// breakpad is the layout of a source that names none.
+const breakpad = "breakpad+"
+
+// cutLayout divides an address into the layout, with its "+", and the address by itself.
+func cutLayout(base string) (layout, address string) {
+	for _, l := range layouts {
+		if address, ok := strings.CutPrefix(base, l); ok {
+			return l, address
+		}
+	}
+	return "", base
+}
+
+// Servers reads the symbol servers that the page's own Worker asks for it, and gives the addresses under which it does so.
+func Servers(text string) ([]string, error) {
+	var out []string
+	for _, server := range fields(text) {
+		layout, address := cutLayout(server)
+		_, err := Bases(address)
+		u, _ := url.Parse(address)
+		if err != nil || u == nil || u.Host == "" || layout == "" {
+			return nil, fmt.Errorf("%q is no symbol server: microsoft+https://host/path, debuginfod+https://host or breakpad+https://host/path is wanted", server)
+		}
+		out = append(out, strings.TrimPrefix(layout, breakpad)+"/servers/"+u.Host)
+	}
+	return out, nil
+}
+
+func fields(text string) []string { return strings.Fields(strings.ReplaceAll(text, ",", " ")) }
+
 // Bases reads the sources of symbol files that a page may ask, as they are given when it is built: separated by spaces or commas, each
-// "https://host[:port][/path]", or "/path" for one on the page's own server. They come back without a slash at the end.
+// "https://host[:port][/path]", or "/path" for one on the page's own server, with a layout before it ("microsoft+https://…") where it is another
+// than Breakpad's. They come back without a slash at the end.
 func Bases(text string) ([]string, error) {
 	var out []string
-	for _, base := range strings.Fields(strings.ReplaceAll(text, ",", " ")) {
+	for _, base := range fields(text) {
+		layout, base := cutLayout(base)
 		u, err := url.Parse(base)
 		switch {
 		case err != nil:
@@ -24,7 +59,7 @@ func Bases(text string) ([]string, error) {
 		if base = strings.TrimRight(base, "/"); base == "" {
 			return nil, fmt.Errorf("%q is the page itself; a symbol source has a path of its own", "/")
 		}
-		out = append(out, base)
+		out = append(out, strings.TrimPrefix(layout, breakpad)+base)
 	}
 	return out, nil
 }
@@ -34,6 +69,7 @@ func origins(bases []string) []string {
 	var out []string
 	seen := map[string]bool{}
 	for _, base := range bases {
+		_, base := cutLayout(base)
 		if u, err := url.Parse(base); err == nil && u.Host != "" {
 			if origin := u.Scheme + "://" + u.Host; !seen[origin] {
 				seen[origin] = true

@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"github.com/crashpane/crashpane/core"
-	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/reason"
 )
 
@@ -97,7 +96,7 @@ func (c *crash) noCode(addr uint64) bool {
 
 // faultWithoutAddress: the processor gave the system no address. That is a general protection fault of x86 and amd64.
 func (c *crash) faultWithoutAddress() bool {
-	if c.arch != cpu.AMD64 && c.arch != cpu.X86 {
+	if c.arch == nil || !c.arch.NoFaultAddress {
 		return false
 	}
 	switch c.d.OS() {
@@ -128,7 +127,7 @@ func (in *decoded) accessesOrNone() []Access {
 // untagged takes off what arm64 ignores in the top byte of a data address (Arm ARM D8.8, "top byte ignore"): the system reports
 // the address without it.
 func (c *crash) untagged(addr uint64) uint64 {
-	if c.arch == cpu.ARM64 {
+	if c.arch != nil && c.arch.TopByteIgnored {
 		return addr << 8 >> 8
 	}
 	return addr

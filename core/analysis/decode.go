@@ -48,12 +48,11 @@ func (c *crash) decode() {
 	var buf [maxInstruction]byte
 	p := buf[:c.d.Code(c.pc, buf[:])]
 	var in *decoded
-	switch c.arch {
-	case cpu.AMD64:
-		in = m.x86(p, 64)
-	case cpu.X86:
-		in = m.x86(p, 32)
-	case cpu.ARM64:
+	switch {
+	case c.arch == nil:
+	case c.arch.Instructions == cpu.DecodedX86:
+		in = m.x86(p, 8*c.arch.WordSize)
+	case c.arch.Instructions == cpu.DecodedA64:
 		if len(p) >= 4 {
 			in = m.a64(uint32(p[0]) | uint32(p[1])<<8 | uint32(p[2])<<16 | uint32(p[3])<<24)
 		}

@@ -1,6 +1,10 @@
 package cpu
 
-import "testing"
+import (
+	"encoding/binary"
+	"strings"
+	"testing"
+)
 
 // TestTables checks what every table must hold, so that a new CPU cannot be half filled in.
 func TestTables(t *testing.T) {
@@ -55,6 +59,9 @@ func TestTables(t *testing.T) {
 				t.Errorf("the frame pointer is not callee-saved")
 			}
 			checkFrame(t, a)
+			checkConventions(t, a)
+			checkFormats(t, a)
+			checkCode(t, a)
 			for n, r := range a.DWARF {
 				if r != NoReg && int(r) >= len(a.Names) {
 					t.Errorf("DWARF number %d is register %d of %d", n, r, len(a.Names))
@@ -73,10 +80,107 @@ func TestTables(t *testing.T) {
 	}
 }
 
+// checkConventions: where the walker does something else for each CPU, the table has decided, and says what that needs.
+func checkConventions(t *testing.T, a *Arch) {
+	c := a.Conventions
+	if c.EqualSP == 0 || c.FPCheck == 0 || c.ScanFP == 0 {
+		t.Errorf("not decided: %+v", c)
+	}
+	if c.FPCheck == FPInStack && a.Canonical == nil || c.FPCheck == FPInRange && c.AddressEnd == 0 {
+		t.Error("a check of frame pointers that does not know which addresses there are")
+	}
+	if c.LinkStale && a.Target == nil {
+		t.Error("nothing tells a link register that is stale")
+	}
+	if (c.LinkInRecord || c.LinkAlone || c.LinkStale || a.CallPC != 0) && a.LR == NoReg {
+		t.Error("facts of a link register that the CPU does not have")
+	}
+	for _, name := range a.Printed {
+		if _, ok := a.Lookup(name); !ok {
+			t.Errorf("prints %s, which it does not have", name)
+		}
+	}
+}
+
+// checkFormats: a CPU that some file may be for is found by what the file says.
+func checkFormats(t *testing.T, a *Arch) {
+	if a.Module == "" || ByWord(a.Module) != a || ByWord(a.Name) != a {
+		t.Errorf("MODULE word %q is of %v, name %q of %v", a.Module, ByWord(a.Module), a.Name, ByWord(a.Name))
+	}
+	if ByName(a.FamilyName()) == nil && a.Family != "s390" { // its 31-bit form has no table
+		t.Errorf("the family %q is no CPU", a.Family)
+	}
+	if a.Microdump != "" && ByMicrodump(a.Microdump) != a {
+		t.Errorf("microdump word %q is of another CPU", a.Microdump)
+	}
+	for _, n := range a.PEMachines {
+		if ByPE(n) != a {
+			t.Errorf("PE machine %#x is of %s", n, ByPE(n).Name)
+		}
+	}
+	if a.MachO != 0 && ByMachO(a.MachO) != a {
+		t.Errorf("Mach-O type %#x is of another CPU", a.MachO)
+	}
+	if len(a.ELFMachines) == 0 || ByELF(a.ELFMachines[0], 8*a.WordSize, 0) != a {
+		t.Errorf("ELF machines %d are of another CPU", a.ELFMachines)
+	}
+	for _, n := range a.ELFMachines {
+		if e := ELFOf(n); len(e.Relocations) == 0 || len(e.Slots) == 0 || e.Stubs == nil && !e.SlotsAreStubs && !e.Glink {
+			t.Errorf("ELF machine %d has no relocations, no slots or no stubs", n)
+		}
+	}
+	numbers := map[uint16]bool{}
+	for _, p := range a.Processors {
+		numbers[p.Number] = true
+		if p.Name == "" {
+			t.Errorf("processor %#x has no name", p.Number)
+		}
+	}
+	if (len(numbers) == 0) != (len(a.Contexts) == 0) {
+		t.Errorf("%d processor numbers, %d context records", len(numbers), len(a.Contexts))
+	}
+	for _, l := range a.Contexts {
+		for _, n := range l.Processors {
+			if !numbers[n] {
+				t.Errorf("the context record %s is for processor %#x, which the CPU is not", l.What, n)
+			}
+		}
+	}
+	for _, l := range Contexts() {
+		if l.Arch != a && numbers[l.Processors[0]] && l.Size == a.Contexts[0].Size {
+			t.Errorf("nothing tells a context of %d bytes of %s from one of %s", l.Size, l.What, a.Name)
+		}
+	}
+}
+
+// checkCode: calls are told from other instructions, so that a scan can be.
+func checkCode(t *testing.T, a *Arch) {
+	if a.IsCall == nil || a.CallBytes <= 0 || a.CallBytes > MaxCallBytes {
+		t.Fatalf("a call is looked for in %d bytes", a.CallBytes)
+	}
+	if a.Instructions == 0 {
+		t.Error("nobody decided who decodes an instruction")
+	}
+	if a.IsCall(make([]byte, a.CallBytes), 0x1000, binary.LittleEndian) {
+		t.Error("zeros are a call")
+	}
+}
+
+// TestExpand: lists of names, with numbers that go on, in the middle of a name too.
+func TestExpand(t *testing.T) {
+	if got := strings.Join(expand("x8-11 fp p1-2_home zmm0-1h"), " "); got != "x8 x9 x10 x11 fp p1_home p2_home zmm0h zmm1h" {
+		t.Error(got)
+	}
+}
+
 // checkFrame holds the layouts to what the ABIs say: a pair of words below the CFA, but for sparc's register window and
 // powerpc's back chain.
 func checkFrame(t *testing.T, a *Arch) {
 	f, w := a.Frame, int64(a.WordSize)
+	if f.SysVRAOffset != 0 && f.SysVRAOffset != w {
+		t.Errorf("frame layout %+v", f)
+	}
+	f.SysVRAOffset = 0
 	switch f.Style {
 	case NoFrame:
 		if f != (FrameLayout{}) {

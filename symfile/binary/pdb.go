@@ -59,7 +59,7 @@ func (f *pdbProgram) attach(src *input.Source) (program, error) {
 }
 
 func (f *pdbProgram) missing(_ *symbol.Identity, out *symbol.Contents) {
-	out.NoProgram = f.pdb.Arch != cpu.X86
+	out.NoProgram = f.pdb.Arch == nil || !f.pdb.Arch.StackWIN
 }
 
 // FrameData is the record of how an x86 frame is found that covers an address: what symbol files have as STACK WIN. NoFile says that no

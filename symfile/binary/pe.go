@@ -97,7 +97,7 @@ func (f *peProgram) frameData() frameTable {
 	if f.pdb != nil {
 		t, names = f.pdb.pdb, f.pdb.pdb.Publics
 	}
-	if f.pe.Arch == cpu.X86 {
+	if f.hasWin() {
 		return x86Frames{code: f.x86, pdb: t, beginning: f.beginning, names: names}
 	}
 	return t
@@ -159,6 +159,7 @@ func (f *peProgram) identity() symbol.Identity {
 func (f *peProgram) missing(id *symbol.Identity, out *symbol.Contents) {
 	if name := baseName(f.pe.CodeView.File); f.pdb == nil && name != "" && !out.Functions && id.DebugID != "" {
 		out.Missing = append(out.Missing, "the debug information "+name+" (id "+id.DebugID+")")
+		out.NoDebugFile = true
 	}
 }
 
@@ -208,7 +209,7 @@ func (f *peProgram) symbolTables() ([]*names, error) {
 		if err != nil {
 			return nil, err
 		}
-		if src, _ := f.pe.Exceptions(); src == nil || f.pe.Arch == nil || f.pe.Arch == cpu.X86 || f.pe.Hybrid != "" || f.pe.HasSymbols() {
+		if src, _ := f.pe.Exceptions(); src == nil || f.pe.Arch == nil || f.pe.Arch.StackWIN || f.pe.Hybrid != "" || f.pe.HasSymbols() {
 			return p, nil
 		}
 		t, err := f.pdata()
@@ -244,7 +245,7 @@ func (f *peProgram) unwindTables() []*table {
 		out = append(out, &table{kind: kind, file: f.src.Name, open: open})
 	}
 	exceptions, _ := f.pe.Exceptions()
-	hasTable := exceptions != nil && f.pe.Arch != cpu.X86
+	hasTable := exceptions != nil && !f.hasWin()
 	debugFrame := f.pe.Section(".debug_frame") != nil
 	if hasTable && debugFrame && f.pe.Arch == cpu.AMD64 {
 		add(".debug_frame before a frame", func() (unwind.Table, error) {
@@ -287,6 +288,9 @@ func (f *peProgram) unwindTables() []*table {
 	}
 	return out
 }
+
+// hasWin says whether frames of the program's processor are found by frame data and not by a function table: those of x86.
+func (f *peProgram) hasWin() bool { return f.pe.Arch != nil && f.pe.Arch.StackWIN }
 
 // debugFrame opens .debug_frame.
 func (f *peProgram) debugFrame() (unwind.Table, error) {

@@ -167,7 +167,6 @@ const (
 
 func (b *publicsBuilder) addTable(t *symTable, which int) error {
 	f := b.f
-	marks := f.machine() == machARM || f.machine() == machARM64 || f.machine() == machRISCV
 	b.p.list = slices.Grow(b.p.list, int(t.entries.Size/f.symSize()))
 	return f.each(t, func(i uint32, s *Sym) error {
 		undefined := s.Section == indexUndef
@@ -191,7 +190,7 @@ func (b *publicsBuilder) addTable(t *symTable, which int) error {
 			if in := &f.Sections[s.Section]; s.Value-in.Address >= in.Size {
 				return nil
 			}
-			if marks || f.machine() == machMIPS {
+			if f.cpu.MappingSymbols {
 				if name := f.nameOf(t, s.nameAt); isMark(name) || name == "_ftext" {
 					return nil
 				}
@@ -206,7 +205,7 @@ func (b *publicsBuilder) addTable(t *symTable, which int) error {
 			// The address that stands for an imported function in this program: that of its stub.
 			flags, size, rank = isPLT, 0, rankStub
 		}
-		if f.machine() == machARM && s.Type != SymNoType || f.machine() == machMIPS && s.Other&0xf0 == 0xf0 {
+		if f.cpu.ThumbSymbols && s.Type != SymNoType || f.cpu.OtherISA && s.Other&0xf0 == 0xf0 {
 			value &^= 1
 		}
 		if b.opd != 0 && int(s.Section) == b.opd {

@@ -14,11 +14,21 @@ import (
 // their streams in memory, or each of them many times. It is otherwise as symbol.Functions asks.
 func (f *File) Each(fn func(symbol.Function) error) error {
 	f.allowMoves()
-	for i := range f.modules {
-		if f.modules[i].stream == noStream {
+	list, err := f.modules()
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		if list[i].stream == noStream {
 			continue
 		}
 		m, err := f.module(i)
+		if err == nil {
+			err = m.index()
+		}
+		if err == nil {
+			err = m.indexLines()
+		}
 		if err != nil {
 			return err
 		}

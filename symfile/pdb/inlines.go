@@ -19,6 +19,9 @@ type origin struct{ id, file, line uint32 }
 // A subsection: 0 signature, then for each function 0 id, 4 file, 8 line; with signature 1 further files follow: their count, and
 // an entry each.
 func (m *moduleData) origin(id uint32) (origin, error) {
+	if err := m.aroundLines(); err != nil {
+		return origin{}, err
+	}
 	if !m.read {
 		var all []origin
 		for _, p := range m.inlinees {
@@ -43,6 +46,12 @@ func (m *moduleData) origin(id uint32) (origin, error) {
 	i := sort.Search(len(m.origins), func(i int) bool { return m.origins[i].id >= id })
 	if i < len(m.origins) && m.origins[i].id == id {
 		return m.origins[i], nil
+	}
+	if !m.linesIndexed { // it may be in a subsection among those of lines
+		if err := m.indexLines(); err != nil {
+			return origin{}, err
+		}
+		return m.origin(id)
 	}
 	return origin{id: id}, nil
 }
@@ -72,6 +81,9 @@ func (m *moduleData) global(id uint32) (uint32, error) {
 }
 
 func (m *moduleData) findImport(from int, number int64) (uint32, error) {
+	if err := m.indexLines(); err != nil {
+		return 0, err
+	}
 	c := cursor(m.s, m.imports.off, m.imports.size)
 	for ; c.Left() >= 8; from-- {
 		file, count := c.U32(), int64(c.U32())
@@ -89,6 +101,9 @@ func (m *moduleData) findImport(from int, number int64) (uint32, error) {
 		}
 		other, err := m.f.moduleOf(file)
 		if err != nil || other == nil || other.s == nil {
+			return 0, err
+		}
+		if err := other.indexLines(); err != nil {
 			return 0, err
 		}
 		for c := cursor(other.s, other.exports.off, other.exports.size); c.Left() >= 8; {
@@ -109,9 +124,9 @@ func (f *File) moduleOf(file uint32) (*moduleData, error) {
 	if err != nil || want == "" {
 		return nil, err
 	}
-	dbi := f.contributions.s
-	for i := range f.modules {
-		name, _, err := readText(dbi.Source, int64(f.modules[i].name), dbi.Size)
+	list, err := f.modules()
+	for i := range list {
+		name, _, err := readText(f.dbi.Source, int64(list[i].name), f.dbi.Size)
 		if err != nil {
 			return nil, err
 		}
@@ -119,7 +134,7 @@ func (f *File) moduleOf(file uint32) (*moduleData, error) {
 			return f.module(i)
 		}
 	}
-	return nil, nil
+	return nil, err
 }
 
 // callName is the name of an inlined function.

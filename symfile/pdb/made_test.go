@@ -43,9 +43,8 @@ func record(kind uint16, f func(*buf)) []byte {
 	var body buf
 	body.u16(kind)
 	f(&body)
-	body.pad(4)
-	if len(body)%4 == 0 { // the length field makes it odd
-		body.u16(0)
+	for len(body)%4 != 2 { // with the length field records are aligned
+		body.u8(0)
 	}
 	var out buf
 	out.u16(uint16(len(body)))

@@ -168,7 +168,7 @@ func (b *builder) threads() {
 	for i := range d.Threads {
 		t := &r.Threads[i]
 		*t = Thread{Index: i, ID: d.Threads[i].ID, Name: d.Threads[i].Name, Named: d.Threads[i].Named, Frames: []Frame{}, Stop: Stop{Attempts: []Attempt{}}}
-		t.LastError = lastError(d, i)
+		t.LastError, t.Times = lastError(d, i), threadTimes(d, t.ID)
 		if t.Pending = b.in.Pending != nil && b.in.Pending(i); t.Pending || i >= len(b.in.Stacks) {
 			continue
 		}

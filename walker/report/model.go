@@ -42,7 +42,7 @@ type Report struct {
 	// MainModule is the index of the executable, or -1.
 	MainModule int
 	Unloaded   []UnloadedModule
-	// Wanted are the symbol files that are missing, those that most frames need first.
+	// Wanted are the symbol files that are missing: the one that the stack of FirstThread asks for, then those that most frames need.
 	Wanted      []Wanted
 	Diagnostics []Diagnostic
 	// Findings are what is wrong with the stacks, why, and what would help; the most important first.
@@ -115,6 +115,15 @@ type Process struct {
 	// Uptime in seconds: dump time minus the process' creation time; nil if either is missing. UptimeRust is rust-minidump's,
 	// which takes a time of 0 for a time.
 	Uptime, UptimeRust *uint64
+	// Aux is the auxiliary vector of Linux, in the kernel's order.
+	Aux []Aux
+}
+
+// Aux is an entry of the auxiliary vector: its name in the kernel's headers, and the text that Value points to, or "".
+type Aux struct {
+	Name  string
+	Value uint64
+	Text  string
 }
 
 // Crash is the exception.
@@ -166,13 +175,27 @@ type Thread struct {
 	Name      string
 	Named     bool // the dump has a name for it, which may be ""
 	LastError *LastError
-	Frames    []Frame
-	Stop      Stop
+	// Times are nil if the dump does not have them.
+	Times  *ThreadTimes
+	Frames []Frame
+	Stop   Stop
 	// Omitted: the thread wrote the dump and was not walked.
 	Omitted bool
 	// Pending: the thread is not walked yet; it has no frames.
 	Pending bool
 	Crashed bool
+}
+
+// ThreadTimes is when a thread of Windows ran, and how much.
+type ThreadTimes struct {
+	// Created and Ended are seconds since 1970, UTC; 0 if unknown, or if the thread runs.
+	Created, Ended uint32
+	// Kernel and User are what it spent there, in units of 100 ns.
+	Kernel, User uint64
+	// Start is the address of its first function; 0 if unknown.
+	Start uint64
+	// ExitStatus is what it ended with, where Ended is known.
+	ExitStatus uint32
 }
 
 // LastError is the thread's GetLastError() value.
@@ -355,6 +378,12 @@ type Wanted struct {
 	// MismatchFile and MismatchID name a given file of the right name and another id; "" if there is none.
 	MismatchFile, MismatchID string
 	MismatchItem             int // the session's item of that file, or -1
+	// Program is the base name of the module's program and CodeID its identifier, where that is missing and has the unwind rules; "" elsewhere.
+	// Partial: the module has its program or its debug information, and only the other is missing.
+	Program, CodeID string
+	Partial         bool
+	// Stores is where symbol servers have the files that would help.
+	Stores []StoreFile
 }
 
 // Diagnostic is something wrong with the dump or a symbol file.

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/binary"
 	"slices"
 	"sort"
 	"strings"
@@ -13,20 +12,6 @@ import (
 // BaseName is what follows the last "/" or "\": dumps of any system are read on any system.
 func BaseName(path string) string {
 	return path[strings.LastIndexAny(path, `/\`)+1:]
-}
-
-// StorePath is where a symbol store keeps a module's file, relative to its root: debug_file/ID/name.sym. The name is the
-// debug file's without ".pdb" (in any case).
-func StorePath(debugFile, debugID string) string {
-	if debugFile == "" || debugID == "" {
-		return ""
-	}
-	base := BaseName(debugFile)
-	name := base
-	if n := len(name) - len(".pdb"); n >= 0 && strings.EqualFold(name[n:], ".pdb") {
-		name = name[:n]
-	}
-	return base + "/" + debugID + "/" + name + ".sym"
 }
 
 // ForcedModules are the indices of modules whose symbols are of another build.
@@ -210,38 +195,4 @@ func IDDifference(want, have string) string {
 		}
 	}
 	return "another signature: another build"
-}
-
-// wanted ranks the missing symbol files by the frames that need them. Whatever asks for symbols (findings, the end of a stack, the line above
-// it) asks in this order. Modules of one debug file and id want one file.
-func (b *builder) wanted() {
-	r := b.r
-	r.Wanted = []Wanted{}
-	type key struct{ file, id string }
-	seen := map[key]int{}
-	for i := range r.Modules {
-		m, s := &r.Modules[i], &b.symbols[i]
-		if m.Frames == 0 || m.State != SymbolsMissing && m.State != SymbolsMismatch {
-			continue
-		}
-		file := BaseName(m.DebugFile)
-		if file == "" {
-			file = BaseName(m.Name)
-		}
-		k := key{file, m.DebugID}
-		if at, ok := seen[k]; ok && m.DebugID != "" {
-			r.Wanted[at].Frames += m.Frames
-			continue
-		}
-		seen[k] = len(r.Wanted)
-		other := ""
-		if b.d.Header.Order == binary.ByteOrder(binary.BigEndian) {
-			other = StorePath(file, core.TurnedID(m.DebugID))
-		}
-		r.Wanted = append(r.Wanted, Wanted{
-			Module: i, DebugFile: file, DebugID: m.DebugID, StorePath: StorePath(file, m.DebugID), OtherPath: other, Frames: m.Frames,
-			MismatchFile: s.MismatchFile, MismatchID: s.MismatchID, MismatchItem: s.MismatchItem,
-		})
-	}
-	sort.SliceStable(r.Wanted, func(i, j int) bool { return r.Wanted[i].Frames > r.Wanted[j].Frames })
 }

@@ -3,6 +3,7 @@ package session
 import (
 	"encoding/binary"
 	"fmt"
+	"strings"
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/symfile/unwind"
@@ -21,6 +22,14 @@ func (s *Session) newWalker(d *dump, policy walker.Policy) (*walker.Walker, *sym
 	memory := &process{Dump: d.Dump}
 	w.Code, w.Space = memory, memory
 	w.Entry, _ = d.Linux.AuxValue("AT_ENTRY")
+	for i := range d.Modules {
+		switch name := core.FileName(d.Modules[i].Name); {
+		case strings.EqualFold(name, "ntdll.dll"):
+			w.NTDLL = i
+		case strings.EqualFold(name, "kernel32.dll"):
+			w.Kernel32 = i
+		}
+	}
 	w.BigEndian = d.Header.Order == binary.ByteOrder(binary.BigEndian)
 	return w, syms
 }

@@ -186,7 +186,8 @@ func (s *Session) add(src *input.Source, member bool) {
 	s.items = append(s.items, it)
 	guess := intake.Sniff(src)
 	it.Taken = guess.Kind
-	if (guess.Kind == intake.Zstd || guess.Kind == intake.XZ) && s.opt.Limits.Unpackers[guess.Kind] == nil {
+	if (guess.Kind == intake.Zstd || guess.Kind == intake.XZ) && s.opt.Limits.Unpackers[guess.Kind] == nil ||
+		guess.Kind == intake.Cab && s.opt.Limits.Archives[guess.Kind] == nil {
 		guess.Kind, it.NeedsDecoder = intake.Packed, true
 	}
 	switch guess.Kind {
@@ -198,7 +199,7 @@ func (s *Session) add(src *input.Source, member bool) {
 		s.addSym(it)
 	case intake.ELF, intake.PE, intake.PDB:
 		s.addBinary(it, guess.What)
-	case intake.Gzip, intake.Zip, intake.Zstd, intake.XZ:
+	case intake.Gzip, intake.Zip, intake.Zstd, intake.XZ, intake.Cab:
 		if member {
 			// Expand opens archives in archives itself, to its depth: an archive that holds itself ends here.
 			it.Kind = KindArchive

@@ -42,7 +42,7 @@ func reportOf(message js.Value) (string, error) {
 		return "", fmt.Errorf("there is no way of walking called %q", name)
 	}
 	s := session.New(session.Options{Policy: policy, Demangle: msvc.Name, Sparse: true, Slice: slice, OpenBinary: open, OpenImage: openImage,
-		Limits: intake.Limits{Unpackers: unpack.Formats}})
+		Limits: intake.Limits{Unpackers: unpack.Formats, Archives: unpack.Archives}})
 	files := message.Get("files")
 	for i := range files.Length() {
 		items := s.Add(worker.SourceOf(files.Index(i).Get("name").String(), files.Index(i).Get("data")))

@@ -17,7 +17,7 @@ import (
 
 func main() {
 	limits := worker.Limits()
-	limits.Unpackers = unpack.Formats
+	limits.Unpackers, limits.Archives = unpack.Formats, unpack.Archives
 	worker.RunWith(engine.Options{WriteSym: writeSym, Demangle: msvc.Name, Session: session.Options{OpenBinary: open, OpenImage: openImage, Limits: limits}}, analyze)
 }
 

@@ -220,6 +220,17 @@ export interface Thread {
 export interface ThreadAdditions {
   omitted: boolean;
   stop: Stop;
+  times: ThreadTimes | null;
+}
+
+/** When a thread of Windows ran: points in time in seconds since 1970, lengths in seconds. */
+export interface ThreadTimes {
+  created: number | null;
+  ended: number | null;
+  exit_status: number;
+  kernel: number;
+  start: string;
+  user: number;
 }
 
 /** Why a stack has no further frame. */
@@ -440,8 +451,17 @@ export interface ProcLimit {
   unit: string;
 }
 
+export interface AuxEntry {
+  name: string;
+  /** What the value points to. */
+  text: string | null;
+  value: string;
+}
+
 export interface ReportAdditions {
   assertion: string | null;
+  /** The auxiliary vector of Linux. */
+  auxv: AuxEntry[];
   crash: CrashAdditions | null;
   diagnostics: Diagnostic[];
   dump: DumpFile;
@@ -537,6 +557,9 @@ export interface MissingSymbol {
   mismatch_id: string | null;
   /** Number in modules. */
   module: number;
+  /** Name and identifier of the program, if that is missing and has the module's unwind rules. */
+  program: string | null;
+  program_id: string | null;
   store_path: string;
 }
 

@@ -7,6 +7,7 @@ import (
 // additions is the report's key "crashpane": what the schema has no place for.
 //
 //	assertion       text or null
+//	auxv            [{name, text, value}]: the auxiliary vector of Linux; text is what the value points to, or null
 //	crash           see crashAdditions, or null
 //	diagnostics     [{severity, text}]
 //	dump            {flags, name, size, time, word_size}
@@ -20,11 +21,19 @@ import (
 //	report_version  of this key's form
 //	said            [{source, text}]: what the program itself said of its end
 //	system          one line for people, or null
-//	wanted_symbols  [{debug_file, debug_id, frames, mismatch_file, mismatch_id, module, store_path}]
+//	wanted_symbols  [{debug_file, debug_id, frames, mismatch_file, mismatch_id, module, program, program_id, store_path}]
 //	warnings        [{module, text}] of symbol files
 func (p *printer) additions() {
 	r := p.r
 	p.StrOrNull("assertion", r.Assertion)
+	p.List("auxv", len(r.Process.Aux), func(i int) {
+		a := &r.Process.Aux[i]
+		p.PutObject(func() {
+			p.Str("name", a.Name)
+			p.StrOrNull("text", a.Text)
+			p.hex("value", a.Value)
+		})
+	})
 	if c := r.Crash; c != nil {
 		p.Object("crash", func() { p.crashAdditions(c) })
 	} else {
@@ -92,6 +101,8 @@ func (p *printer) additions() {
 			p.StrOrNull("mismatch_file", report.BaseName(w.MismatchFile))
 			p.StrOrNull("mismatch_id", w.MismatchID)
 			p.Int("module", int64(w.Module))
+			p.StrOrNull("program", w.Program)
+			p.StrOrNull("program_id", w.CodeID)
 			p.Str("store_path", w.StorePath)
 		})
 	})
@@ -174,7 +185,8 @@ func (p *printer) moduleAdditions(m *report.Module) {
 	p.Bool("symbols_exact", !m.SymbolsSparse)
 }
 
-// threadAdditions is a thread's key "crashpane": {omitted, stop{attempts[], detail, kind, suggestion}}.
+// threadAdditions is a thread's key "crashpane": {omitted, stop{attempts[], detail, kind, suggestion}, times{created, ended, exit_status, kernel,
+// start, user} or null}. Points in time are seconds since 1970, null if unknown; kernel and user are seconds.
 func (p *printer) threadAdditions(t *report.Thread) {
 	p.Bool("omitted", t.Omitted)
 	p.Object("stop", func() {
@@ -183,6 +195,27 @@ func (p *printer) threadAdditions(t *report.Thread) {
 		p.Str("kind", t.Stop.Kind)
 		p.StrOrNull("suggestion", t.Stop.Suggestion)
 	})
+	if t.Times == nil {
+		p.Null("times")
+		return
+	}
+	p.Object("times", func() {
+		p.time("created", t.Times.Created)
+		p.time("ended", t.Times.Ended)
+		p.Uint("exit_status", uint64(t.Times.ExitStatus))
+		p.Float("kernel", float64(t.Times.Kernel)/1e7)
+		p.hex("start", t.Times.Start)
+		p.Float("user", float64(t.Times.User)/1e7)
+	})
+}
+
+// time is a point in time, null for 0.
+func (p *printer) time(key string, t uint32) {
+	if t == 0 {
+		p.Null(key)
+		return
+	}
+	p.Uint(key, uint64(t))
 }
 
 // frameAdditions is a frame's key "crashpane". pc is the address as recovered, a return address for callers; trust says

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/walker/report"
 )
 
@@ -75,11 +76,8 @@ func eachLine(r *report.Report, f *report.Frame, do func(line)) {
 // printsReturnAddress: Breakpad's frames of these CPUs give their return address for printing; those of all others give
 // the address inside the call. Inlined calls never have a return address.
 func printsReturnAddress(r *report.Report) bool {
-	switch r.System.CPU.Breakpad {
-	case "x86", "amd64":
-		return true
-	}
-	return false
+	a := cpu.ByName(r.System.CPU.Breakpad)
+	return a != nil && a.PrintsReturn
 }
 
 // trustWords are Breakpad's words (stack_frame.h) for the model's.

@@ -1,6 +1,10 @@
 package view
 
-import "github.com/crashpane/crashpane/walker/report"
+import (
+	"slices"
+
+	"github.com/crashpane/crashpane/walker/report"
+)
 
 // FindingRow is one thing that makes stacks shorter or less certain than they could be.
 type FindingRow struct {
@@ -9,6 +13,7 @@ type FindingRow struct {
 	Thread, Module   int    // that it concerns, or -1
 	ModuleName       string
 	Assign           bool // symbols must be assigned to the module: it has no id, or what was given is of another build
+	Adds             bool // Suggestion asks for symbols
 }
 
 // maxFindings is how many the page gets; the JSON has all of them.
@@ -24,6 +29,7 @@ func (v *View) Findings() []FindingRow {
 		f := &v.r.Findings[i]
 		row := FindingRow{Title: findingTitle(f.Kind), Text: sentenceCase(Clean(f.Text)), Suggestion: sentenceCase(Clean(f.Suggestion)),
 			Thread: f.Thread, Module: f.Module}
+		row.Adds = f.Suggestion != "" && slices.Contains(asksForFile, f.Kind)
 		if m := v.module(f.Module); m != nil {
 			row.ModuleName = Clean(BaseName(m.Name))
 			row.Assign = assignable(m) && (m.DebugID == "" || f.Kind == report.FindingMismatch)
@@ -32,6 +38,10 @@ func (v *View) Findings() []FindingRow {
 	}
 	return out
 }
+
+// asksForFile are the kinds whose suggestion, if there is one, asks for symbols.
+var asksForFile = []report.FindingKind{report.FindingMismatch, report.FindingForced, report.FindingUnreadable, report.FindingNoUnwind,
+	report.FindingEnds, report.FindingScanned, report.FindingExports}
 
 func findingTitle(k report.FindingKind) string {
 	switch k {
@@ -48,7 +58,7 @@ func findingTitle(k report.FindingKind) string {
 	case report.FindingMismatch:
 		return "Symbols of another build"
 	case report.FindingForced:
-		return "Symbols by hand"
+		return "Assigned symbols"
 	case report.FindingUnreadable:
 		return "Unreadable symbols"
 	case report.FindingNoUnwind:
@@ -63,6 +73,8 @@ func findingTitle(k report.FindingKind) string {
 		return "Found by scanning"
 	case report.FindingEnds:
 		return "Stack ends early"
+	case report.FindingNoDebug:
+		return "No functions and lines"
 	case report.FindingExports:
 		return "Only exported names"
 	case report.FindingLimit:

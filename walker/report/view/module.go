@@ -163,7 +163,7 @@ func (v *View) moduleSays(m *report.Module) string {
 	case report.SymbolsMismatch:
 		return fmt.Sprintf("A file of another build was given and is not used; %s.", frames)
 	case report.SymbolsForced:
-		return fmt.Sprintf("Symbols that are not known to be of this build are used, by hand; %s.", frames)
+		return fmt.Sprintf("You assigned its symbols, which may be of another build; %s.", frames)
 	}
 	return "No frame lies in it."
 }
