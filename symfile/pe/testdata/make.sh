@@ -54,6 +54,15 @@ if command -v lld-link-22 > /dev/null; then
 	python3 trace.py arm64ec.dll arm64ec.json.gz 0xaa64 "$run"
 fi
 
+# MinGW (Debian: gcc-mingw-w64).
+for bits in 64 32; do
+	arch=x86_64
+	[ $bits = 32 ] && arch=i686
+	command -v $arch-w64-mingw32-gcc > /dev/null || continue
+	$arch-w64-mingw32-gcc -O2 -g -shared -nostdlib -fno-stack-protector -mno-stack-arg-probe -ffile-prefix-map="$PWD"=. -Wl,--no-insert-timestamp -o mingw$bits.dll mingw.c
+	python3 trace.py mingw$bits.dll mingw$bits.json.gz
+done
+
 for name in x64 x64-O0 x64-seh x64-seh-O0 arm64 arm64-O0 arm64-pac arm64-seh arm64-seh-O0 arm arm-O0 arm-aligned x86 x86-O0 x86-aligned x86-aligned-O0; do
 	python3 trace.py $name.dll $name.json.gz
 done
