@@ -24,22 +24,32 @@ make arm64-O0 aarch64-pc-windows-msvc arm64 -O0 -gcodeview
 make arm-O0 thumbv7-pc-windows-msvc arm -O0 -gcodeview
 make arm64-pac aarch64-pc-windows-msvc arm64 -Os -gcodeview -mbranch-protection=pac-ret
 make arm thumbv7-pc-windows-msvc arm -O2 -gcodeview
-# What unwinds x86 is in the PDB.
-keep() { gzip -9nc "$tmp/t.pdb" > "$1.pdb.gz"; }
-make x86-O0 i686-pc-windows-msvc x86 -O0 -g -gcodeview
-keep x86-O0
-make x86 i686-pc-windows-msvc x86 -O2 -g -gcodeview
-keep x86
+# What unwinds x86 is in the PDB, which names folders: all that belongs to it is made in /src.
+here=$PWD
+keep() {
+	name=$1
+	shift
+	mkdir /src
+	cp "$source" "$def" /src
+	(
+		cd /src
+		clang-19 --target=i686-pc-windows-msvc -fno-stack-protector -g -gcodeview -gno-codeview-command-line "$@" -c "/src/$source" -o t.obj
+		lld-link-19 /nodefaultlib /dll /noentry /Brepro /nologo /pdbaltpath:t.pdb /debug /machine:x86 "/def:$(basename "$def")" /pdb:t.pdb "/out:$name.dll" t.obj
+		cp "$name.dll" "$here"
+		gzip -9nc t.pdb > "$here/$name.pdb.gz"
+	)
+	rm -r /src
+}
+keep x86-O0 -O0
+keep x86 -O2
 printf 'LIBRARY t\nEXPORTS\n run\n' > "$tmp/s.def"
 source=s.c def=$tmp/s.def
 make x64-seh x86_64-pc-windows-msvc x64 -O2 -gcodeview -fms-extensions
 make x64-seh-O0 x86_64-pc-windows-msvc x64 -O0 -gcodeview -fms-extensions
 make arm64-seh aarch64-pc-windows-msvc arm64 -O2 -gcodeview -fms-extensions
 make arm64-seh-O0 aarch64-pc-windows-msvc arm64 -O0 -gcodeview -fms-extensions
-make x86-aligned i686-pc-windows-msvc x86 -O2 -g -gcodeview -mno-stack-arg-probe
-keep x86-aligned
-make x86-aligned-O0 i686-pc-windows-msvc x86 -O0 -g -gcodeview -mno-stack-arg-probe
-keep x86-aligned-O0
+keep x86-aligned -O2 -mno-stack-arg-probe
+keep x86-aligned-O0 -O0 -mno-stack-arg-probe
 make arm-aligned thumbv7-pc-windows-msvc arm -O2 -gcodeview -mno-stack-arg-probe
 source=t.c def=$tmp/t.def link=/debug:dwarf,symtab
 make dwarf x86_64-pc-windows-msvc x64 -O2 -gdwarf-5
