@@ -11,6 +11,7 @@ package symfile
 
 import (
 	"bytes"
+	"cmp"
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
@@ -75,6 +76,7 @@ type File struct {
 	// kept: the index was made another time, so that what lies where it says must be looked at (see sure).
 	kept bool
 
+	text    *lazy.Text          // the file
 	lazy    *lazy.File          // how the file is searched until it is read as a whole; then nil
 	indexed [lazy.All]bool      // of a file that is searched: sections that the tables have
 	batch   bool                // lookups are those of Prefetch
@@ -92,8 +94,6 @@ type File struct {
 	rows      *recent[uint64, rowEntry]
 	cfis      *recent[uint64, CFIRecord] // by Prefetch
 	rowArch   *cpu.Arch
-	buf       []byte
-	decoded   decoded
 }
 
 type rowEntry struct {
@@ -102,6 +102,9 @@ type rowEntry struct {
 	err    error
 	notes  []string
 }
+
+// exactBlock is the unit in which a file is read of which an index is there, in bytes.
+const exactBlock = 4 << 10
 
 // Open indexes a symbol file in one pass over src. The only errors are the reader's own (*input.NeedError among them): a
 // file that is no symbol file at all gives a File without a module and with a warning a line.
@@ -116,7 +119,7 @@ func Open(src *input.Source, opt Options) (*File, error) {
 
 // newFile is a File without an index, and without caches.
 func newFile(src *input.Source, opt Options) *File {
-	f := &File{src: src, opt: opt}
+	f := &File{src: src, opt: opt, text: lazy.NewText(src, cmp.Or(opt.Slice, exactBlock))}
 	for k := tablePublics; k < numTables; k++ {
 		f.tables[k].thin = true
 	}

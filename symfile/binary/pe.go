@@ -97,7 +97,7 @@ func (f *peProgram) frameData() frameTable {
 	if f.pdb != nil {
 		t, names = f.pdb.pdb, f.pdb.pdb.Publics
 	}
-	if f.pe.Arch == cpu.X86 {
+	if f.hasWin() {
 		return x86Frames{code: f.x86, pdb: t, beginning: f.beginning, names: names}
 	}
 	return t
@@ -246,7 +246,7 @@ func (f *peProgram) unwindTables() []*table {
 		out = append(out, &table{kind: kind, file: f.src.Name, open: open})
 	}
 	exceptions, _ := f.pe.Exceptions()
-	hasTable := exceptions != nil && !(f.pe.Arch != nil && f.pe.Arch.StackWIN)
+	hasTable := exceptions != nil && !f.hasWin()
 	debugFrame := f.pe.Section(".debug_frame") != nil
 	if hasTable && debugFrame && f.pe.Arch == cpu.AMD64 {
 		add(".debug_frame before a frame", func() (unwind.Table, error) {
@@ -289,6 +289,9 @@ func (f *peProgram) unwindTables() []*table {
 	}
 	return out
 }
+
+// hasWin says whether frames of the program's processor are found by frame data and not by a function table: those of x86.
+func (f *peProgram) hasWin() bool { return f.pe.Arch != nil && f.pe.Arch.StackWIN }
 
 // debugFrame opens .debug_frame.
 func (f *peProgram) debugFrame() (unwind.Table, error) {

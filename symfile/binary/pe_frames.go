@@ -29,9 +29,6 @@ type x86Frames struct {
 	names func(func(rva uint64, name string) error) error
 }
 
-// codePart is the origin of records that come from code.
-const codePart = "code"
-
 // codeReader reads a program's code, a block at a time.
 type codeReader struct {
 	pe    *pe.File
@@ -84,20 +81,27 @@ func (t x86Frames) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error
 			return d, ans, err
 		}
 	}
-	program, saved, err := t.byCode(rva, ans == symbol.Yes)
+	program, saved, err := t.epilogue(rva)
+	if err == nil && program == "" {
+		program, saved, err = t.beginningAt(rva, ans == symbol.Yes)
+	}
 	switch {
 	case err != nil:
 		return d, symbol.Needs, err
 	case program == "":
 		return d, ans, nil
 	}
-	return unwind.FrameData{Type: 4, Start: rva, Size: 1, Params: d.Params, SavedRegs: saved, Program: program, HasProgram: true,
-		Origin: unwind.Origin{File: t.code.pe.Src.Name, Part: codePart, Offset: int64(rva)}}, symbol.Yes, nil
+	return t.record(rva, program, saved, d.Params), symbol.Yes, nil
 }
 
-// byCode is the program of the one instruction at an address, "" if the code does not tell or frame data knows as much. Its error is that bytes are not here
-// yet.
-func (t x86Frames) byCode(rva uint64, known bool) (program string, saved uint32, err error) {
+// record is what the code says at an address.
+func (t x86Frames) record(rva uint64, program string, saved, params uint32) unwind.FrameData {
+	return unwind.FrameData{Type: 4, Start: rva, Size: 1, Params: params, SavedRegs: saved, Program: program, HasProgram: true,
+		Origin: unwind.Origin{File: t.code.pe.Src.Name, Part: "code", Offset: int64(rva)}}
+}
+
+// epilogue is the program of an instruction of an epilogue, "" for others. Its error is that bytes are not here yet.
+func (t x86Frames) epilogue(rva uint64) (program string, saved uint32, err error) {
 	code, err := t.code.read(rva, x86code.MaxEpilogue)
 	if err != nil || len(code) == 0 {
 		return "", 0, err
@@ -105,29 +109,37 @@ func (t x86Frames) byCode(rva uint64, known bool) (program string, saved uint32,
 	leaves := func(to int64) bool {
 		var own, other uint64
 		ok := false
-		if own, ok, err = t.beginning(rva); err != nil || !ok || to >= 0 && uint64(to) == 0 {
+		if own, ok, err = t.beginning(rva); err != nil || !ok {
 			return false
 		}
 		target := rva + uint64(to)
 		other, ok, err = t.beginning(target)
 		return err == nil && ok && other == target && other != own
 	}
-	if program, saved = x86code.Epilogue(code, leaves); err != nil {
+	if program, saved = x86code.Epilogue(code, leaves); err != nil || program == "" {
 		return "", 0, err
 	}
-	if program != "" {
-		const longestCall = 7
-		before := min(rva, longestCall-1)
-		if code, err = t.code.read(rva-before, int(before)+1); err != nil || x86code.AfterCall(code, func(d int64) bool { return t.code.has(rva + 1 + uint64(d)) }) {
-			return "", 0, err
-		}
-		return program, saved, nil
+	const longestCall = 7
+	before := min(rva, longestCall-1)
+	if code, err = t.code.read(rva-before, int(before)+1); err != nil || x86code.AfterCall(code, func(d int64) bool { return t.code.has(rva + 1 + uint64(d)) }) {
+		return "", 0, err
 	}
+	return program, saved, nil
+}
+
+// beginningAt is the program of one of a function's first instructions, "" for others and where frame data is known that says as much.
+func (t x86Frames) beginningAt(rva uint64, known bool) (program string, saved uint32, err error) {
 	start, ok, err := t.beginning(rva)
 	if err != nil || !ok || rva < start || rva-start >= x86code.MaxEntry {
 		return "", 0, err
 	}
-	if code, err = t.code.read(start, x86code.MaxEntry); err != nil {
+	return t.beginningOf(start, rva, known)
+}
+
+// beginningOf is beginningAt of a function that begins at start.
+func (t x86Frames) beginningOf(start, rva uint64, known bool) (program string, saved uint32, err error) {
+	code, err := t.code.read(start, x86code.MaxEntry)
+	if err != nil {
 		return "", 0, err
 	}
 	program, saved, odd := x86code.Entry(code, int(rva-start))
@@ -137,7 +149,7 @@ func (t x86Frames) byCode(rva uint64, known bool) (program string, saved uint32,
 	return program, saved, nil
 }
 
-// EachFrameData calls f for the PDB's records, and for what the code says in its functions and at its public names.
+// EachFrameData calls f for the PDB's records, and for what the code says in the ranges that they cover and at public names.
 func (t x86Frames) EachFrameData(f func(unwind.FrameData) error) error {
 	if t.pdb == nil {
 		return nil
@@ -149,35 +161,71 @@ func (t x86Frames) EachFrameData(f func(unwind.FrameData) error) error {
 		}
 		start, stop := max(d.Start, end), d.Start+d.Size
 		end = max(end, stop)
-		return t.eachIn(start, stop, f)
+		return t.epilogues(start, stop, func(rva uint64, program string, saved uint32) error {
+			known, _, err := t.pdb.FrameData(rva)
+			if err != nil {
+				return err
+			}
+			return f(t.record(rva, program, saved, known.Params))
+		})
 	})
 	if err != nil {
 		return err
 	}
-	return t.names(func(rva uint64, _ string) error {
-		if _, ans, err := t.pdb.FrameData(rva); err != nil || ans == symbol.Yes {
-			return err
+	var last uint64 // the name before
+	each := func(rva uint64, _ string) error {
+		err := t.eachOf(last, rva, f)
+		last = rva
+		return err
+	}
+	if err := t.names(each); err != nil {
+		return err
+	}
+	return each(last+maxNamed, "")
+}
+
+// maxNamed bounds the code that a public name without a size is taken to stand for.
+const maxNamed = 4096
+
+// eachOf calls f for what the code says at a public name, up to the next, where frame data does not say as much.
+func (t x86Frames) eachOf(start, next uint64, f func(unwind.FrameData) error) error {
+	if start == 0 || next <= start {
+		return nil
+	}
+	_, ans, err := t.pdb.FrameData(start)
+	if err != nil {
+		return err
+	}
+	for at := start; at < min(next, start+x86code.MaxEntry); at++ {
+		// What is no instruction of its own has no program; what is behind a function's end is no part of it.
+		program, saved, err := t.beginningOf(start, at, ans == symbol.Yes)
+		if err == nil && program != "" {
+			var own uint64
+			if own, _, err = t.beginning(at); err == nil && own == start {
+				err = f(t.record(at, program, saved, 0))
+			}
 		}
-		code, err := t.code.read(rva, x86code.MaxEntry)
 		if err != nil {
 			return err
 		}
-		stop := rva
-		for at := range code {
-			if program, _, _ := x86code.Entry(code, at); program != "" {
-				stop = rva + uint64(at) + 1
-			}
+	}
+	if ans == symbol.Yes {
+		return nil
+	}
+	return t.epilogues(start, min(next, start+maxNamed), func(rva uint64, program string, saved uint32) error {
+		if _, ans, err := t.pdb.FrameData(rva); err != nil || ans == symbol.Yes {
+			return err
 		}
-		return t.eachIn(rva, stop, f)
+		return f(t.record(rva, program, saved, 0))
 	})
 }
 
-// eachIn calls f for what the code says in a range.
-func (t x86Frames) eachIn(start, stop uint64, f func(unwind.FrameData) error) error {
+// epilogues calls f for each instruction of an epilogue in a range.
+func (t x86Frames) epilogues(start, stop uint64, f func(rva uint64, program string, saved uint32) error) error {
 	for at := start; at < stop; at++ {
-		d, ans, err := t.FrameData(at)
-		if err == nil && ans == symbol.Yes && d.Origin.Part == codePart {
-			err = f(d)
+		program, saved, err := t.epilogue(at)
+		if err == nil && program != "" {
+			err = f(at, program, saved)
 		}
 		if err != nil {
 			return err

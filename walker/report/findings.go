@@ -290,7 +290,7 @@ func (b *builder) tallyFindings(m int, t *tally) {
 	}
 	used := mod.State == SymbolsLoaded || mod.State == SymbolsForced
 	if used && mod.Has.NoProgram && t.guessed > 0 {
-		add(FindingNoUnwind, nil, "add "+name+": without it "+b.r.System.CPU.Rust+" stacks are guessed",
+		add(FindingNoUnwind, nil, b.wantedFile(m),
 			"%s has names and no unwind rules: the callers of %s were guessed", file, frames(t.guessed, "", ""))
 	} else if used && s.NoUnwind && t.guessed > 0 {
 		how := "add the binary itself, or make the symbol file from one that still has its unwind data (.eh_frame, .debug_frame, or the PDB)"
@@ -344,7 +344,7 @@ func (b *builder) wants(s *walker.Stack) (module, scanned int) {
 		if j+1 < len(s.Frames) && scannedFrame(&s.Frames[j+1]) {
 			n = 1
 		}
-		if !b.bare(m) || n == 0 && (j+1 < len(s.Frames) || !b.cut(s)) {
+		if m < 0 || !b.bare(m) && !b.r.Modules[m].Has.NoProgram || n == 0 && (j+1 < len(s.Frames) || !b.cut(s)) {
 			continue
 		}
 		if gains[m] += n; module < 0 {
@@ -373,7 +373,11 @@ func (b *builder) suggestion(s *walker.Stack) (string, int) {
 	if scanned > 0 {
 		how = ": " + frames(scanned, "was found", "were found") + " by scanning; "
 	}
-	return "no symbols for " + BaseName(b.r.Modules[m].Name) + how + b.wantedFile(m), m
+	what := "no symbols for "
+	if b.r.Modules[m].Has.NoProgram {
+		what = "no unwind rules for "
+	}
+	return what + BaseName(b.r.Modules[m].Name) + how + b.wantedFile(m), m
 }
 
 // wantFirst puts what the stack asks for that is shown first before what most frames ask for, so that all that asks for symbols asks for the same.
@@ -455,6 +459,8 @@ func (b *builder) wantedFile(m int) string {
 	path := StorePath(file, mod.DebugID)
 	sym := path[strings.LastIndexByte(path, '/')+1:]
 	switch os := b.d.OS(); {
+	case mod.Has.NoProgram:
+		return "add " + BaseName(mod.Name) + ": without it " + b.r.System.CPU.Rust + " stacks are guessed"
 	case os == core.Windows && mod.Has.NoDebugFile:
 		return "add " + file + " with id " + mod.DebugID
 	case os == core.Windows:

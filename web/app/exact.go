@@ -1,6 +1,8 @@
 package app
 
 import (
+	"slices"
+
 	"github.com/crashpane/crashpane/walker/report/view"
 	"github.com/crashpane/crashpane/web/protocol"
 )
@@ -20,12 +22,12 @@ type Exact struct {
 
 // pass is one file's.
 type pass struct {
-	item  int
-	file  File
-	cuts  []int64
-	next  int   // piece to be given out
-	done  int64 // bytes in pieces that are ready
-	ready int   // pieces; -1: the engine reads it
+	item int
+	file File
+	cuts []int64
+	next int   // piece to be given out
+	done int64 // bytes in pieces that are ready
+	kept bool  // the index that was kept is being tried
 }
 
 // name of the file, as messages have it.
@@ -81,7 +83,7 @@ func (z *Exact) planned(r *protocol.IndexPlanned, problem string, file File) {
 		return
 	}
 	if problem != "" || len(r.Cuts) < 2 {
-		z.endPass(ps)
+		z.giveUp(ps)
 		return
 	}
 	begin := func() {
@@ -98,7 +100,7 @@ func (z *Exact) planned(r *protocol.IndexPlanned, problem string, file File) {
 		case index == nil:
 			begin()
 		default:
-			ps.ready = -1
+			ps.kept = true
 			ps.cuts = r.Cuts
 			ps.next = len(r.Cuts)
 			z.page.send(&protocol.JoinChunk{Item: ps.item, Part: 0, Parts: 1}, index)
@@ -161,14 +163,13 @@ func (z *Exact) Indexed(worker int, a protocol.Answer, index File) (draw bool) {
 	}
 	x.busy[worker] = x.busy[worker][1:]
 	switch ps := pc.pass; {
-	case z.passOf(ps.item) != ps || ps.ready < 0: // it has ended, or is read at once by now
+	case z.passOf(ps.item) != ps: // it has ended, or is read in one piece by now
 	case r.Apart:
 		z.readAtOnce(ps)
 	case a.Error != "" || index == nil:
 		z.failed(ps, a.Error)
 		draw = true
 	default:
-		ps.ready++
 		ps.done += ps.cuts[pc.part+1] - ps.cuts[pc.part]
 		z.page.send(&protocol.JoinChunk{Item: ps.item, Part: pc.part, Parts: len(ps.cuts) - 1, Keep: z.page.Work.Kept.On}, index)
 	}
@@ -200,13 +201,18 @@ func (z *Exact) IndexerStopped(worker int, why string) {
 	z.giveOut()
 }
 
-// readAtOnce has the engine read a file whose pieces cannot be joined, or that has none.
+// readAtOnce has a file whose pieces cannot be joined read in one; what lies in the engine's memory, by the engine.
 func (z *Exact) readAtOnce(ps *pass) {
-	if ps.ready < 0 {
-		return
+	x := z
+	switch {
+	case ps.file == nil:
+		z.page.send(&protocol.IndexWhole{Item: ps.item, On: true}, nil)
+	case len(ps.cuts) == 2:
+		z.giveUp(ps)
+	default: // its pieces that are still being read are of no pass any more
+		x.passes[slices.Index(x.passes, ps)] = &pass{item: ps.item, file: ps.file, cuts: []int64{0, ps.file.Size()}}
+		z.giveOut()
 	}
-	ps.ready, ps.next = -1, len(ps.cuts)
-	z.page.send(&protocol.IndexWhole{Item: ps.item, On: true}, nil)
 }
 
 // joined takes the engine's answer to the index of a piece. It reports whether what is shown has changed.
@@ -224,9 +230,9 @@ func (z *Exact) joined(r *protocol.ChunkJoined, problem string, index File) (dra
 		z.finished(ps)
 	case r.Apart:
 		z.readAtOnce(ps)
-	case ps.ready < 0:
+	case problem != "" && ps.kept:
 		// An index that was kept, and is none of this file.
-		ps.ready, ps.next = 0, 0
+		ps.kept, ps.next = false, 0
 		z.giveOut()
 	default:
 		z.failed(ps, problem)
@@ -234,7 +240,7 @@ func (z *Exact) joined(r *protocol.ChunkJoined, problem string, index File) (dra
 	return true
 }
 
-// wholeIndexed takes the engine's answer when it has read a file itself. It reports whether what is shown has changed.
+// wholeIndexed takes the engine's answer when it has read a file itself, or knows that nobody does. It reports whether what is shown has changed.
 func (z *Exact) wholeIndexed(r *protocol.WholeIndexed, problem string) (draw bool) {
 	ps := z.passOf(r.Item)
 	if ps == nil {
@@ -258,18 +264,19 @@ func (z *Exact) finished(ps *pass) {
 // failed ends a pass whose file has none.
 func (z *Exact) failed(ps *pass, problem string) {
 	z.page.Notices.say("warning", ps.name()+" was not read as a whole: "+problem)
+	z.giveUp(ps)
+}
+
+// giveUp ends a pass without an index, and says so to the engine, where stacks wait for it.
+func (z *Exact) giveUp(ps *pass) {
+	z.page.send(&protocol.IndexWhole{Item: ps.item}, nil)
 	z.endPass(ps)
 }
 
 // endPass forgets a pass. Without any, the workers and their memory go.
 func (z *Exact) endPass(ps *pass) {
 	x := z
-	for i := range x.passes {
-		if x.passes[i] == ps {
-			x.passes = append(x.passes[:i:i], x.passes[i+1:]...)
-			break
-		}
-	}
+	x.passes = slices.DeleteFunc(x.passes, func(o *pass) bool { return o == ps })
 	if len(x.passes) == 0 {
 		z.page.Engine.StopIndexing()
 		x.busy = nil
@@ -282,9 +289,7 @@ func (z *Exact) stop() {
 	x := z
 	for _, ps := range x.passes {
 		delete(x.known, ps.item)
-		if ps.ready < 0 {
-			z.page.send(&protocol.IndexWhole{Item: ps.item}, nil)
-		}
+		z.page.send(&protocol.IndexWhole{Item: ps.item}, nil)
 	}
 	x.passes, x.busy, x.stopped = nil, nil, true
 	z.page.Engine.StopIndexing()

@@ -24,22 +24,32 @@ make arm64-O0 aarch64-pc-windows-msvc arm64 -O0 -gcodeview
 make arm-O0 thumbv7-pc-windows-msvc arm -O0 -gcodeview
 make arm64-pac aarch64-pc-windows-msvc arm64 -Os -gcodeview -mbranch-protection=pac-ret
 make arm thumbv7-pc-windows-msvc arm -O2 -gcodeview
-# What unwinds x86 is in the PDB.
-keep() { gzip -9nc "$tmp/t.pdb" > "$1.pdb.gz"; }
-make x86-O0 i686-pc-windows-msvc x86 -O0 -g -gcodeview
-keep x86-O0
-make x86 i686-pc-windows-msvc x86 -O2 -g -gcodeview
-keep x86
+# What unwinds x86 is in the PDB, which names folders: all that belongs to it is made in /src.
+here=$PWD
+keep() {
+	name=$1
+	shift
+	mkdir /src
+	cp "$source" "$def" /src
+	(
+		cd /src
+		clang-19 --target=i686-pc-windows-msvc -fno-stack-protector -g -gcodeview -gno-codeview-command-line "$@" -c "/src/$source" -o t.obj
+		lld-link-19 /nodefaultlib /dll /noentry /Brepro /nologo /pdbaltpath:t.pdb /debug /machine:x86 "/def:$(basename "$def")" /pdb:t.pdb "/out:$name.dll" t.obj
+		cp "$name.dll" "$here"
+		gzip -9nc t.pdb > "$here/$name.pdb.gz"
+	)
+	rm -r /src
+}
+keep x86-O0 -O0
+keep x86 -O2
 printf 'LIBRARY t\nEXPORTS\n run\n' > "$tmp/s.def"
 source=s.c def=$tmp/s.def
 make x64-seh x86_64-pc-windows-msvc x64 -O2 -gcodeview -fms-extensions
 make x64-seh-O0 x86_64-pc-windows-msvc x64 -O0 -gcodeview -fms-extensions
 make arm64-seh aarch64-pc-windows-msvc arm64 -O2 -gcodeview -fms-extensions
 make arm64-seh-O0 aarch64-pc-windows-msvc arm64 -O0 -gcodeview -fms-extensions
-make x86-aligned i686-pc-windows-msvc x86 -O2 -g -gcodeview -mno-stack-arg-probe
-keep x86-aligned
-make x86-aligned-O0 i686-pc-windows-msvc x86 -O0 -g -gcodeview -mno-stack-arg-probe
-keep x86-aligned-O0
+keep x86-aligned -O2 -mno-stack-arg-probe
+keep x86-aligned-O0 -O0 -mno-stack-arg-probe
 make arm-aligned thumbv7-pc-windows-msvc arm -O2 -gcodeview -mno-stack-arg-probe
 source=t.c def=$tmp/t.def link=/debug:dwarf,symtab
 make dwarf x86_64-pc-windows-msvc x64 -O2 -gdwarf-5
@@ -53,6 +63,15 @@ if command -v lld-link-22 > /dev/null; then
 	run=$(llvm-readobj-19 --coff-load-config arm64ec.dll | sed -n '/RedirectionMetadata/,/]/s/.*-> //p' | tail -1)
 	python3 trace.py arm64ec.dll arm64ec.json.gz 0xaa64 "$run"
 fi
+
+# MinGW (Debian: gcc-mingw-w64).
+for bits in 64 32; do
+	arch=x86_64
+	[ $bits = 32 ] && arch=i686
+	command -v $arch-w64-mingw32-gcc > /dev/null || continue
+	$arch-w64-mingw32-gcc -O2 -g -shared -nostdlib -fno-stack-protector -mno-stack-arg-probe -ffile-prefix-map="$PWD"=. -Wl,--no-insert-timestamp -o mingw$bits.dll mingw.c
+	python3 trace.py mingw$bits.dll mingw$bits.json.gz
+done
 
 for name in x64 x64-O0 x64-seh x64-seh-O0 arm64 arm64-O0 arm64-pac arm64-seh arm64-seh-O0 arm arm-O0 arm-aligned x86 x86-O0 x86-aligned x86-aligned-O0; do
 	python3 trace.py $name.dll $name.json.gz

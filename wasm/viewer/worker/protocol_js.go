@@ -7,7 +7,7 @@ import "syscall/js"
 //
 //	by the scripts                                                            file
 //	  memory() → bytes of the program's memory                                worker.js
-//	  blocks(file, [offset, size, …]) → promise of an array of Uint8Arrays    blocks.js
+//	  blocks(file, [offset, size, …]) → promise of a Uint8Array              blocks.js
 //	  stream(file, from, to) → {next() → promise of a Uint8Array, end()}      stream.js
 //	  range({url, token, size, edition, head}) → (from, to) → promise of a Uint8Array; an error may be changed    ranges.js
 //	  unpack(blob, most, told(done)) → promise of a Blob, null if it is larger; undefined without the browser's inflater    unpack.js
