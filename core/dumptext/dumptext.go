@@ -58,9 +58,11 @@ func WriteJSON(w io.Writer, d *core.Dump, o Options) error {
 type printer interface {
 	// open begins an object, or a list; name is "" for a list's element.
 	open(name string, list bool)
+	// close ends what open began last.
 	close()
+	// value prints one value; name is "" for a list's element.
 	value(name string, s scalar)
-	// bytes prints raw bytes. at gives the address, or offset, of the first. next gives them piece by piece until it gives none.
+	// bytes prints raw bytes. at gives the address, or offset, of the first. next gives them chunk by chunk until it gives none.
 	bytes(name string, at uint64, next func() []byte)
 }
 
@@ -111,7 +113,7 @@ func printDump(p printer, d *core.Dump, o Options) {
 			s.print(w, f)
 		}
 	}
-	// What core has and the table does not know yet.
+	// The fields of core.Dump that have no row in the table, so that none is left out.
 	for i := range v.NumField() {
 		if f := v.Type().Field(i); f.IsExported() && !done[f.Name] && !v.Field(i).IsZero() {
 			w.any(fieldName(f.Name), v.Field(i), "")

@@ -1,6 +1,9 @@
 // Package unwind holds register-recovery rules and their evaluation. Whatever knows how to unwind (STACK CFI, STACK WIN,
-// a frame pointer, a stack scan, later .eh_frame, SFrame, PE and compact unwind) only makes a Row; Row.Apply is the one
-// place that turns a callee's registers into its caller's.
+// .eh_frame, .debug_frame, SFrame, the tables of PE files and of 32-bit ARM, a frame pointer, a stack scan) only makes a Row;
+// Row.Apply is the one place that turns a callee's registers into its caller's.
+//
+// Start with Row and Rule, then eval.go, which applies them. parse.go and cfi.go read Breakpad's words, words.go has those that DWARF
+// expressions need besides.
 package unwind
 
 import "github.com/crashpane/crashpane/core/cpu"
@@ -83,7 +86,9 @@ type Row struct {
 type SigningKey uint8
 
 const (
+	// NotSigned: the address is as it is.
 	NotSigned SigningKey = iota
+	// KeyA and KeyB: the upper bits hold a code that the instructions PACIA… and PACIB… made.
 	KeyA
 	KeyB
 )
@@ -142,5 +147,6 @@ type FrameData struct {
 	HasProgram bool
 	// AllocatesBP says of an FPO record that the function uses ebp for its own purposes.
 	AllocatesBP bool
-	Origin      Origin
+	// Origin says where the record is.
+	Origin Origin
 }
