@@ -15,7 +15,7 @@ require (
 	golang.org/x/arch v0.23.0
 )
 
-require github.com/syumai/workers v0.31.0 // indirect
+require github.com/syumai/workers v0.31.0
 
 require (
 	github.com/ianlancetaylor/demangle v0.0.0-20260724033716-83e58baca724

@@ -135,6 +135,10 @@ type WinRules struct {
 	FuncParams bool
 	// OnlyAssigned: registers that the program does not assign are unknown; otherwise callee-saved ones are unchanged.
 	OnlyAssigned bool
+	// UnsavedSame: OnlyAssigned does not count where the program assigns as many registers as the record says were saved.
+	UnsavedSame bool
+	// NumberedRegs: a program's $17 to $24 are registers by Microsoft's numbers, and not temporaries.
+	NumberedRegs bool
 }
 
 // PointerRules say how pointer authentication codes (arm64) are taken off.
@@ -210,6 +214,8 @@ func best() Policy {
 	p.Sources = []Source{SourceWin, SourceCFI, SourceShadow, SourceLeaf, SourceFramePointer, SourceScan}
 	// esp points at the arguments of the function that was called, and at nobody else's.
 	p.Win.YoungestParams = false
+	p.Win.UnsavedSame = true
+	p.Win.NumberedRegs = true
 	p.Scan.ExtendAfterCFI = true
 	p.StackAtSP = true
 	p.PPCByOS = true

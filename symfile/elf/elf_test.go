@@ -276,7 +276,7 @@ func TestHashIDs(t *testing.T) {
 	}
 }
 
-// TestLayout: the sections of an object file have addresses that do not lie over each other, and relocations mean them.
+// TestLayout: the sections of an object file have addresses that do not overlap, and relocations mean them.
 func TestLayout(t *testing.T) {
 	forms(t, func(t *testing.T, class int, big bool) {
 		f := &elftest.File{Class: class, Big: big, Machine: 62, Type: 1}

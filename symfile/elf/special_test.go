@@ -80,13 +80,13 @@ func TestWithoutSections(t *testing.T) {
 	})
 }
 
-// TestCutOff: a file that ends before its headers say tells how long it should be, and one that is whole says nothing.
+// TestCutOff: a truncated file has a warning with the size that it should have, and a complete one has none.
 func TestCutOff(t *testing.T) {
 	forms(t, func(t *testing.T, class int, big bool) {
 		data := program(class, big).Bytes()
 		for _, n := range []int{64, len(data) / 2, len(data) - 1} {
 			f := open(t, data[:n])
-			if w := f.Warnings(); len(w) == 0 || !strings.Contains(w[0], fmt.Sprintf("a file of at least %d bytes", len(data))) || !strings.Contains(w[0], "cut off") {
+			if w := f.Warnings(); len(w) == 0 || !strings.Contains(w[0], fmt.Sprintf("a file of at least %d bytes", len(data))) || !strings.Contains(w[0], "truncated") {
 				t.Errorf("%d of %d bytes: %q", n, len(data), w)
 			}
 		}
@@ -253,7 +253,7 @@ func TestOverlappingRelocations(t *testing.T) {
 	if _, err := e.Data(e.Section(".debug_info")); err != nil {
 		t.Error(err)
 	}
-	if w := strings.Join(e.Warnings(), " "); !strings.Contains(w, "lie over each other") {
+	if w := strings.Join(e.Warnings(), " "); !strings.Contains(w, "do not overlap") {
 		t.Errorf("%q", w)
 	}
 }

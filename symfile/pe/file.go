@@ -37,6 +37,8 @@ type File struct {
 	CodeView CodeView
 	// Hybrid is "arm64ec" or "arm64x" for a file with code of two processors, else "".
 	Hybrid string
+	ranges []CodeRange // of a hybrid file
+	extra  directory   // see ExtraExceptions
 
 	// mapped: the source is the image as the loader laid it out, so that an RVA is an offset.
 	mapped      bool

@@ -49,6 +49,11 @@ func (s *Session) Unused(itemID, dumpIndex int) (why string, named bool) {
 	return d.mismatch(sym)
 }
 
+// Fits reports whether a file of the session may be of the dump's processor: Assign refuses others.
+func (s *Session) Fits(itemID, dumpIndex int) bool {
+	return itemID < 0 || itemID >= len(s.items) || dumpIndex < 0 || dumpIndex >= len(s.dumps) || s.dumps[dumpIndex].wrongArch(s.items[itemID].SymArch) == ""
+}
+
 // Mismatch is Unused for a symbol file that the session does not have, by its MODULE record.
 func (s *Session) Mismatch(sym symfile.Module, dumpIndex int) (why string, named bool) {
 	if dumpIndex < 0 || dumpIndex >= len(s.dumps) {
