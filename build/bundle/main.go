@@ -2,7 +2,7 @@
 // file that needs no host; and dist/npm, the npm package "crashpane". It compiles the wasm programs, joins and patches the scripts, and
 // compresses the results. run lists the steps in order.
 //
-//	bundle [-src .] [-out dist/site] [-cache dist/cache] [-symbols "https://symbols.example"] [-quick]
+//	bundle [-src .] [-out dist/site] [-cache dist/cache] [-symbols "https://symbols.example"] [-servers "microsoft+https://symbols.example"] [-quick]
 //
 // The names of scripts and programs contain the hash of their content (crashpane.0123abcd.js), so that browsers can cache them for ever,
 // and index.html refers to these names. The site also has the brotli and gzip form of each file (NAME.br, NAME.gz), for servers that
@@ -32,9 +32,12 @@ func main() {
 	origins := flag.String("embed-origins", "", "origins, by spaces, whose pages may embed the viewer without asking, and no others")
 	token := flag.String("embed-token", "", "a secret that lets a page that embeds the viewer do without asking")
 	quick := flag.Bool("quick", false, "compress fast instead of well")
-	symbols := flag.String("symbols", "", "sources of symbol files that the page may ask, separated by spaces: https://host/path, or /path on its own server")
+	symbols := flag.String("symbols", "", "sources of symbol files that the page may ask, separated by spaces: https://host/path, or /path on its own server; microsoft+ or debuginfod+ before it names another layout than Breakpad's")
+	servers := flag.String("servers", "", "symbol servers that the page's own Worker asks for it, separated by spaces: microsoft+https://host/path or debuginfod+https://host")
 	flag.Parse()
 	bases, err := site.Bases(*symbols)
+	through, serversErr := site.Servers(*servers)
+	bases, err = append(bases, through...), errors.Join(err, serversErr)
 	if err == nil {
 		err = run(*src, *out, *cache, *viewer, *full, *version, embedders{*origins, *token}, bases, *quick)
 	}

@@ -40,6 +40,9 @@ func TestJudgeImport(t *testing.T) {
 		{"surprise", ours("core"), false},
 		{"core", "syscall/js", false},
 		{"wasm/viewer", "syscall/js", true},
+		{"wasm/viewer/engine", ours("web/app"), false},
+		{"wasm/viewer/engine", ours("web/protocol"), true},
+		{"web/protocol", ours("web/app"), false},
 		{"web/app", "honnef.co/go/js/dom/v2", true},
 		{"walker/session", "honnef.co/go/js/dom/v2", false},
 		{"wasm/viewer", "github.com/syumai/workers", false},
@@ -79,12 +82,18 @@ func TestJudgeGoMod(t *testing.T) {
 
 func TestJudgeLinked(t *testing.T) {
 	clean := []goPackage{{ImportPath: "fmt"}, {ImportPath: "main", Imports: []string{"fmt"}}}
-	if wrong := judgeLinked(clean); wrong != nil {
+	if wrong := judgeLinked(clean, kept[0].out, ""); wrong != nil {
 		t.Errorf("%v", wrong)
 	}
-	wrong := judgeLinked(append(clean, goPackage{ImportPath: "regexp"}, goPackage{ImportPath: "their/lib", Imports: []string{"regexp"}}))
+	wrong := judgeLinked(append(clean, goPackage{ImportPath: "regexp"}, goPackage{ImportPath: "their/lib", Imports: []string{"regexp"}}), kept[0].out, "")
 	if len(wrong) != 1 || !strings.Contains(wrong[0], "their/lib") {
 		t.Errorf("it must say who links it: %v", wrong)
+	}
+	const vugu = "github.com/vugu/vugu"
+	wrong = judgeLinked([]goPackage{{ImportPath: vugu, Imports: []string{vugu + "/js"}}, {ImportPath: vugu + "/js"},
+		{ImportPath: "engine", Imports: []string{vugu}}}, kept[1].out, "no page")
+	if len(wrong) != 2 || !strings.Contains(wrong[0], "engine: no page") {
+		t.Errorf("%v", wrong)
 	}
 }
 

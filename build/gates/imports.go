@@ -30,15 +30,19 @@ var importRules = []importRule{
 	{"core/visible", nil},
 	{"core/jsonwriter", []string{"core/visible"}},
 	{"core/inflate", []string{"core/input"}},
-	{"core/intake", []string{"core/inflate", "core/input"}},
-	{"core/intake/unpack", []string{"core/intake"}},
+	{"core/intake", []string{"core/cpu", "core/inflate", "core/input"}},
+	{"core/intake/cab", nil},
+	{"core/intake/unpack", []string{"core/input", "core/intake", "core/intake/cab"}},
 	{"core/reason", []string{"core", "core/input", "core/cpu"}},
 	{"core/reason/internal/...", nil},
 	{"core/analysis", []string{"core", "core/cpu", "core/reason"}},
+	{"core/analysis/arm64text", []string{"core", "core/analysis", "core/cpu"}},
 	// It reads another format into core's types.
-	{"core/microdump", []string{"core", "core/input"}},
+	{"core/microdump", []string{"core", "core/cpu", "core/input"}},
 	// It prints what a dump says, and concludes nothing.
 	{"core/dumptext", []string{"core", "core/input", "core/cpu", "core/jsonwriter"}},
+	// It reads sources, for the tests of tables.
+	{"core/enumtest", nil},
 	// It builds dumps without core's layouts, so that a wrong layout is caught.
 	{"core/dumptest", nil},
 
@@ -51,6 +55,7 @@ var importRules = []importRule{
 	{"symfile/dwarfcfi", []string{"core/input", "core/cpu", "symfile/unwind"}},
 	{"symfile/exidx", []string{"core/input", "core/cpu", "symfile/unwind"}},
 	{"symfile/pdata", []string{"core/input", "core/cpu", "symfile/unwind"}},
+	{"symfile/x86code", []string{"core/cpu", "symfile/unwind"}},
 	{"symfile/dwarf", []string{"core/input", "symfile/symbol"}},
 	{"symfile/lazy", []string{"core/input"}},
 	{"symfile", []string{"core/input", "core/cpu", "symfile/lazy", "symfile/symbol", "symfile/unwind"}},
@@ -81,9 +86,13 @@ var importRules = []importRule{
 	{"walker/session", []string{"core/...", "symfile/...", "walker", "walker/report"}},
 	{"walker/cmd/...", []string{"core/intake", "core/intake/unpack", "walker", "walker/session", "walker/report/...", "symfile", "symfile/...", "core", "core/cpu", "core/input", "core/dumptext", "core/jsonwriter", "core/visible"}},
 
-	{"web/app", []string{"walker/report", "walker/report/view", "web/wire"}},
+	{"web/app", []string{"walker/report", "walker/report/view", "web/protocol"}},
+	// The messages between page and engine.
+	{"web/protocol", []string{"walker/report/view", "web/wire"}},
 	{"web/wire", nil},
-	{"wasm/viewer/...", []string{"core", "core/dumptext", "core/intake", "walker", "walker/session", "walker/report/...", "core/input", "symfile/demangle", "web/app", "web/wire", "wasm/viewer/..."}},
+	{"wasm/viewer/engine", []string{"core", "core/dumptext", "core/input", "core/intake", "walker", "walker/session", "walker/report/...", "symfile/demangle", "web/protocol"}},
+	{"wasm/viewer/worker", []string{"core/input", "core/intake", "web/protocol", "wasm/viewer/engine"}},
+	{"wasm/viewer", []string{"walker/report/view", "walker/session", "web/app", "web/protocol", "wasm/viewer/..."}},
 	// The engine with the readers of binaries: it registers them with the viewer's engine.
 	{"wasm/full", []string{"wasm/viewer/...", "walker", "walker/session", "walker/report/...", "symfile/...", "core/..."}},
 	// The Cloudflare Worker that serves symbol files, and the part of it that reads a bucket.
@@ -92,6 +101,8 @@ var importRules = []importRule{
 	// They write dumps for benchmarks.
 	{"build/bigsym", []string{"core/dumptest"}},
 	{"build/bigelf", []string{"core/dumptest"}},
+	// Its dump's stack follows the library's own unwind rules.
+	{"build/bigpdb", []string{"core/dumptest", "core/input", "symfile/binary", "symfile/symbol", "symfile/unwind"}},
 	// The demo portal's hostile dump.
 	{"build/portal/hostile", []string{"core/dumptest"}},
 	// It walks dumps of real programs, as the page and the command do.
@@ -109,7 +120,7 @@ var outside = []struct {
 	{"honnef.co/go/js/dom/...", []string{"wasm/...", "web/..."}, "the engine must run without a browser"},
 	{"github.com/vugu/...", []string{"wasm/...", "web/..."}, "the engine must run without a page"},
 	{"github.com/syumai/workers/...", []string{"wasm/edge/..."}, "it panics at start outside a Cloudflare Worker"},
-	{"golang.org/x/arch/...", []string{"core/analysis"}, "one package decodes machine code"},
+	{"golang.org/x/arch/...", []string{"core/analysis", "core/analysis/arm64text"}, "one package for each program decodes machine code"},
 	{"github.com/klauspost/compress/...", []string{"symfile/elf", "core/intake/unpack"}, "debug sections, and dropped files"},
 	{"github.com/ulikunitz/xz/...", []string{"symfile/elf", "core/intake/unpack"}, "debug information, and dropped files"},
 	{"github.com/ianlancetaylor/demangle", []string{"symfile/demangle"}, "one package demangles names"},
@@ -194,30 +205,53 @@ func checkImports(t *tree) ([]string, string, error) {
 	return sorted(found), fmt.Sprintf("%d packages", count), nil
 }
 
-// forbidden are packages that make the page's wasm much larger: net/http adds two megabytes.
-var forbidden = []string{"net/http", "html/template", "text/template", "regexp"}
+// kept lists packages that must not be linked into a program or a package, whichever package imports them.
+var kept = []struct {
+	out  []string // patterns
+	of   []string // packages, with all that they import
+	what string
+}{
+	{[]string{"net/http", "html/template", "text/template", "regexp"}, []string{"./wasm/viewer", "./wasm/full"},
+		"it makes the page's programs much larger; net/http alone adds two megabytes"},
+	{[]string{"github.com/vugu/...", module + "/web/app"}, []string{"./wasm/full", "./wasm/viewer/engine", "./wasm/viewer/worker"},
+		"the engine knows the protocol, and no page"},
+}
 
-func judgeLinked(packages []goPackage) []string {
+// judgeLinked returns a line for each package that matches one of the patterns out, with the packages that import it.
+func judgeLinked(packages []goPackage, out []string, what string) []string {
 	var wrong []string
-	for _, bad := range forbidden {
-		var by []string
-		linked := false
+	for _, bad := range out {
+		linked := map[string][]string{}
 		for _, p := range packages {
-			linked = linked || p.ImportPath == bad
-			if contains(p.Imports, bad) {
-				by = append(by, p.ImportPath)
+			if _, known := linked[p.ImportPath]; !known && fits(bad, p.ImportPath) {
+				linked[p.ImportPath] = nil
+			}
+			for _, to := range p.Imports {
+				if fits(bad, to) && !fits(bad, p.ImportPath) {
+					linked[to] = append(linked[to], p.ImportPath)
+				}
 			}
 		}
-		if linked {
-			wrong = append(wrong, fmt.Sprintf("%s is linked into the page by %s", bad, strings.Join(by, ", ")))
+		for pkg, by := range linked {
+			wrong = append(wrong, fmt.Sprintf("%s is linked by %s: %s", pkg, strings.Join(by, ", "), what))
 		}
 	}
+	sort.Strings(wrong)
 	return wrong
 }
 
 func checkLinked(t *tree) ([]string, string, error) {
-	packages, err := goList(t.root, inBrowser, "-deps", "-json=ImportPath,Imports", "./wasm/viewer", "./wasm/full")
-	return judgeLinked(packages), fmt.Sprintf("%d packages", len(packages)), err
+	var wrong []string
+	count := 0
+	for _, k := range kept {
+		packages, err := goList(t.root, inBrowser, append([]string{"-deps", "-json=ImportPath,Imports"}, k.of...)...)
+		if err != nil {
+			return nil, "", err
+		}
+		count = max(count, len(packages))
+		wrong = append(wrong, judgeLinked(packages, k.out, k.what)...)
+	}
+	return wrong, fmt.Sprintf("%d packages", count), nil
 }
 
 func goList(root string, env []string, args ...string) ([]goPackage, error) {

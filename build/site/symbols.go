@@ -6,11 +6,47 @@ import (
 	"strings"
 )
 
+// layouts are the prefixes of an address that name the layout of the server's paths.
+var layouts = []string{"microsoft+", "debuginfod+", breakpad}
+
+// breakpad is the prefix of the default layout.
+const breakpad = "breakpad+"
+
+// cutLayout splits a base into its layout, with the "+", and the address.
+func cutLayout(base string) (layout, address string) {
+	for _, l := range layouts {
+		if address, ok := strings.CutPrefix(base, l); ok {
+			return l, address
+		}
+	}
+	return "", base
+}
+
+// Servers parses the list of symbol servers that the page's own Worker asks on its behalf, and returns the Worker's paths for them:
+// "microsoft+/servers/symbols.example" for "microsoft+https://symbols.example/download/symbols".
+func Servers(text string) ([]string, error) {
+	var out []string
+	for _, server := range fields(text) {
+		layout, address := cutLayout(server)
+		_, err := Bases(address)
+		u, _ := url.Parse(address)
+		if err != nil || u == nil || u.Host == "" || layout == "" {
+			return nil, fmt.Errorf("%q is not a symbol server: write microsoft+https://host/path, debuginfod+https://host or breakpad+https://host/path", server)
+		}
+		out = append(out, strings.TrimPrefix(layout, breakpad)+"/servers/"+u.Host)
+	}
+	return out, nil
+}
+
+func fields(text string) []string { return strings.Fields(strings.ReplaceAll(text, ",", " ")) }
+
 // Bases parses the list of symbol sources that the page may ask, given when the page is built. They are separated by spaces or commas.
-// Each is "https://host[:port][/path]", or "/path" for one on the page's own server. Bases returns them without a slash at the end.
+// Each is "https://host[:port][/path]", or "/path" for one on the page's own server. A prefix names a layout other than Breakpad's
+// ("microsoft+https://…"). Bases returns them without a slash at the end.
 func Bases(text string) ([]string, error) {
 	var out []string
-	for _, base := range strings.Fields(strings.ReplaceAll(text, ",", " ")) {
+	for _, base := range fields(text) {
+		layout, base := cutLayout(base)
 		u, err := url.Parse(base)
 		switch {
 		case err != nil:
@@ -24,7 +60,7 @@ func Bases(text string) ([]string, error) {
 		if base = strings.TrimRight(base, "/"); base == "" {
 			return nil, fmt.Errorf("%q is the page itself; a symbol source needs another path", "/")
 		}
-		out = append(out, base)
+		out = append(out, strings.TrimPrefix(layout, breakpad)+base)
 	}
 	return out, nil
 }
@@ -34,6 +70,7 @@ func origins(bases []string) []string {
 	var out []string
 	seen := map[string]bool{}
 	for _, base := range bases {
+		_, base := cutLayout(base)
 		if u, err := url.Parse(base); err == nil && u.Host != "" {
 			if origin := u.Scheme + "://" + u.Host; !seen[origin] {
 				seen[origin] = true

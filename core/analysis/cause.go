@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"github.com/crashpane/crashpane/core"
-	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/reason"
 )
 
@@ -98,7 +97,7 @@ func (c *crash) noCode(addr uint64) bool {
 // faultWithoutAddress reports whether the fault was a general protection fault of x86 or amd64, for which the processor gives the
 // system no address.
 func (c *crash) faultWithoutAddress() bool {
-	if c.arch != cpu.AMD64 && c.arch != cpu.X86 {
+	if c.arch == nil || !c.arch.NoFaultAddress {
 		return false
 	}
 	switch c.d.OS() {
@@ -129,7 +128,7 @@ func (in *decoded) accessesOrNone() []Access {
 // untagged clears the top byte of an arm64 data address, which the processor ignores (Arm ARM D8.8, "top byte ignore"). Systems report
 // addresses without it.
 func (c *crash) untagged(addr uint64) uint64 {
-	if c.arch == cpu.ARM64 {
+	if c.arch != nil && c.arch.TopByteIgnored {
 		return addr << 8 >> 8
 	}
 	return addr

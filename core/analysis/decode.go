@@ -41,24 +41,12 @@ type machine struct {
 
 // decode decodes the instruction at pc and sets its accesses and its jump.
 func (c *crash) decode() {
-	m := &machine{d: c.d, arch: c.arch, regs: &c.ctx.Regs, pc: c.pc}
+	m := &machine{d: c.d, arch: c.arch, regs: &c.ctx.Regs}
 	if c.thread >= 0 && c.d.OS() == core.Windows {
 		m.teb = c.d.Threads[c.thread].TEB
 	}
-	var buf [maxInstruction]byte
-	p := buf[:c.d.Code(c.pc, buf[:])]
-	var in *decoded
-	switch c.arch {
-	case cpu.AMD64:
-		in = m.x86(p, 64)
-	case cpu.X86:
-		in = m.x86(p, 32)
-	case cpu.ARM64:
-		if len(p) >= 4 {
-			in = m.a64(uint32(p[0]) | uint32(p[1])<<8 | uint32(p[2])<<16 | uint32(p[3])<<24)
-		}
-	}
-	if in == nil || in.len > len(p) {
+	in := m.decodeAt(c.pc)
+	if in == nil {
 		return
 	}
 	c.insn = in
@@ -66,7 +54,7 @@ func (c *crash) decode() {
 	c.out.Instruction = &Instruction{Address: c.pc, Text: in.text, Bytes: []byte{}, Module: module, Registers: append([]Register{}, in.regs...)}
 	// Keep the bytes only if they are code: at a bad pc they may be private data.
 	if place := c.places.At(c.pc); c.out.Instruction.Module >= 0 || place != nil && place.Exec {
-		c.out.Instruction.Bytes = append(c.out.Instruction.Bytes, p[:in.len]...)
+		c.out.Instruction.Bytes = m.code(c.pc, in.len)
 	}
 	c.out.Accesses = append(c.out.Accesses, in.accesses...)
 	c.out.AccessesKnown = !in.unknown

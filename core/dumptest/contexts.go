@@ -25,8 +25,9 @@ func ARM64(regs map[string]uint64) []byte { return Context(LittleEndian, "arm64"
 func ARM64Old(regs map[string]uint64) []byte { return Context(LittleEndian, "arm64-old", regs) }
 
 // Context writes a record of a kind in a byte order: "x86", "amd64", "arm", "arm64", "arm64-old", "mips", "mips64", "ppc", "ppc64",
-// "arm-windows", "sparc", "riscv", "riscv64". The older records of the last two, without a version, have the size of a floating-point
-// register in bits as a suffix ("riscv64-128"). Registers of more than 8 bytes get the value in their lower ones.
+// "arm-windows", "sparc", "riscv", "riscv64", "loongarch64". The older records of riscv and riscv64, without a version, have the size of
+// a floating-point register in bits as a suffix ("riscv64-128"), and the first one of loongarch64 its size in bytes ("loongarch64-528").
+// Registers of more than 8 bytes get the value in their lower ones.
 func Context(order binary.AppendByteOrder, kind string, regs map[string]uint64) []byte {
 	r := &record{w: w{AppendByteOrder: order}, regs: regs, used: map[string]bool{}}
 	size := 0
@@ -85,6 +86,13 @@ func Context(order binary.AppendByteOrder, kind string, regs map[string]uint64) 
 		size = map[string]int{"riscv": 268, "riscv64": 528, "riscv-32": 264, "riscv-64": 400, "riscv-128": 656, "riscv64-32": 400, "riscv64-64": 528,
 			"riscv64-128": 784}[kind]
 		r.riscv(kind, size)
+	case "loongarch64", "loongarch64-528":
+		size = map[string]int{"loongarch64": 544, "loongarch64-528": 528}[kind]
+		r.u32(0x800006).u32(0)
+		r.put(8, "zero", "ra", "tp", "sp").run(8, "a", 0, 8).run(8, "t", 0, 9).put(8, "x", "fp").run(8, "s", 0, 9).put(8, "pc").run(8, "f", 0, 32)
+		if size == 544 {
+			r.put(8, "fcc").put(4, "fcsr").gap(4)
+		}
 	default:
 		panic("dumptest: no context of " + kind)
 	}

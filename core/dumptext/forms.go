@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/cpu"
 )
 
 // fieldNames has the fields whose printed name does not follow from the Go name.
@@ -189,11 +190,7 @@ var flagWords = []flagWord{
 	{field: "PlatformID", exact: true, names: []flagName{
 		{1, "VER_PLATFORM_WIN32_WINDOWS"}, {2, "VER_PLATFORM_WIN32_NT"}, {0x8101, "MD_OS_MAC_OS_X"}, {0x8102, "MD_OS_IOS"}, {0x8201, "MD_OS_LINUX"},
 		{0x8202, "MD_OS_SOLARIS"}, {0x8203, "MD_OS_ANDROID"}, {0x8204, "MD_OS_PS3"}, {0x8205, "MD_OS_NACL"}, {0x8206, "MD_OS_FUCHSIA"}}},
-	{field: "Processor", exact: true, names: []flagName{
-		{core.ProcX86, "x86"}, {core.ProcMIPS, "mips"}, {2, "alpha"}, {core.ProcPPC, "ppc"}, {core.ProcSHX, "shx"}, {core.ProcARM, "arm"},
-		{core.ProcIA64, "ia64"}, {7, "alpha64"}, {8, "msil"}, {core.ProcAMD64, "amd64"}, {core.ProcX86Win64, "x86 on Windows 64"},
-		{core.ProcARM64, "arm64"}, {core.ProcSPARC, "sparc"}, {core.ProcPPC64, "ppc64"}, {core.ProcARM64Old, "arm64 (Breakpad's older number)"},
-		{core.ProcMIPS64, "mips64"}, {core.ProcRISCV, "riscv"}, {core.ProcRISCV64, "riscv64"}, {core.ProcUnknown, "unknown"}}},
+	{field: "Processor", exact: true, names: processorNames()},
 	{field: "Signature", exact: true, names: []flagName{{core.SigRSDS, "RSDS"}, {core.SigNB10, "NB10"}, {core.SigBpEL, "BpEL"}}},
 	{field: "Form", exact: true, names: []flagName{{0, "bytes"}, {1, "fields"}, {2, "text"}, {3, "JSON"}}},
 	{field: "AssertionType", exact: true, names: []flagName{{1, "invalid parameter"}, {2, "pure virtual call"}}},
@@ -208,4 +205,19 @@ var pageFlags = []flagName{
 var osNames = map[core.OS]string{
 	core.Windows: "Windows", core.MacOS: "macOS", core.IOS: "iOS", core.OSLinux: "Linux", core.Android: "Android", core.Solaris: "Solaris",
 	core.PS3: "PS3", core.NaCl: "NaCl", core.Fuchsia: "Fuchsia",
+}
+
+// processorNames are those of the CPUs' tables, and of the numbers that have none.
+func processorNames() []flagName {
+	out := []flagName{{core.ProcUnknown, "unknown"}}
+	add := func(list []cpu.Processor) {
+		for _, p := range list {
+			out = append(out, flagName{uint64(p.Number), p.Name})
+		}
+	}
+	for _, a := range cpu.All() {
+		add(a.Processors)
+	}
+	add(cpu.OtherProcessors)
+	return out
 }

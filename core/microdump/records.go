@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
 )
 
@@ -108,12 +109,6 @@ func (d *dump) process(text string, _ int) bool {
 	return true
 }
 
-// processors has the processor names of microdump_writer.cc.
-var processors = map[string]uint16{
-	"arm": core.ProcARM, "arm64": core.ProcARM64, "x86": core.ProcX86, "x86_64": core.ProcAMD64,
-	"mips": core.ProcMIPS, "mips64": core.ProcMIPS64, "riscv": core.ProcRISCV, "riscv64": core.ProcRISCV64,
-}
-
 // platforms has the letters of the systems that write microdumps, with their numbers in minidump_format.h.
 var platforms = map[string]struct {
 	id uint32
@@ -134,8 +129,8 @@ func (d *dump) system(text string, line int) bool {
 		d.note(core.Warning, "O", line, "the system A (Android) or L (Linux)", fmt.Sprintf("%.20q", f[0]))
 	}
 	d.micro.Arch = clean(f[1])
-	if p, ok := processors[f[1]]; ok {
-		s.Processor = p
+	if a := cpu.ByMicrodump(f[1]); a != nil {
+		s.Processor = a.Processors[0].Number
 	} else {
 		d.note(core.Warning, "O", line, "a known processor", fmt.Sprintf("%.20q", f[1]))
 	}

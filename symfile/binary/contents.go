@@ -1,6 +1,7 @@
 package binary
 
 import (
+	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/dwarf"
 	"github.com/crashpane/crashpane/symfile/pdb"
 	"github.com/crashpane/crashpane/symfile/symbol"
@@ -37,7 +38,9 @@ func (f *File) Has() symbol.Contents {
 			case *dwarf.Data:
 				s.functions, s.lines, s.inlines = d.Has()
 			case *pdb.File:
-				s.functions, s.lines, s.inlines = d.HasFunctions(), d.HasLines(), d.HasLines()
+				var err error
+				s.functions, s.lines, err = d.Has()
+				s.inlines, s.asked = s.lines, !input.Needs(err)
 			}
 		}
 		for _, p := range []struct {

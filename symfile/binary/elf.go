@@ -5,7 +5,6 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/dumpsyms"
 	"github.com/crashpane/crashpane/symfile/elf"
-	"github.com/crashpane/crashpane/symfile/pdb"
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
@@ -33,9 +32,9 @@ func openELF(src *input.Source, n *warningList) (program, error) {
 	return &elfProgram{src: src, elf: e, notes: n}, nil
 }
 
-func (f *elfProgram) arch() *cpu.Arch      { return f.elf.Arch }
-func (f *elfProgram) base() uint64         { return f.elf.Base }
-func (f *elfProgram) frameData() *pdb.File { return nil }
+func (f *elfProgram) arch() *cpu.Arch       { return f.elf.Arch }
+func (f *elfProgram) base() uint64          { return f.elf.Base }
+func (f *elfProgram) frameData() frameTable { return nil }
 
 func (f *elfProgram) warnings() (out []string) {
 	for _, e := range f.opened() {

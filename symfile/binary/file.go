@@ -56,8 +56,8 @@ type program interface {
 	unwindTables() []*table
 	symbolSources() []*symbolSource
 	symbolTables() ([]*names, error)
-	// frameData returns the PDB, which has the frame data of x86, or nil.
-	frameData() *pdb.File
+	// frameData returns the frame data of x86, or nil.
+	frameData() frameTable
 	// attach attaches another file and returns the program that has both, or nil if the other file does not belong to this one.
 	attach(src *input.Source) (program, error)
 	// missing adds files that should exist and are not loaded.

@@ -32,7 +32,7 @@ func (f *pdbProgram) isCode(uint64) bool              { return false }
 func (f *pdbProgram) unwindTables() []*table          { return []*table{} }
 func (f *pdbProgram) symbolSources() []*symbolSource  { return []*symbolSource{pdbSource(f.src, f.pdb)} }
 func (f *pdbProgram) symbolTables() ([]*names, error) { return nil, nil }
-func (f *pdbProgram) frameData() *pdb.File            { return f.pdb }
+func (f *pdbProgram) frameData() frameTable           { return f.pdb }
 func (f *pdbProgram) warnings() []string              { return nil }
 func (f *pdbProgram) sources() []*input.Source        { return []*input.Source{f.src} }
 
@@ -59,7 +59,7 @@ func (f *pdbProgram) attach(src *input.Source) (program, error) {
 }
 
 func (f *pdbProgram) missing(_ *symbol.Identity, out *symbol.Contents) {
-	out.NoProgram = f.pdb.Arch != cpu.X86
+	out.NoProgram = f.pdb.Arch == nil || !f.pdb.Arch.StackWIN
 }
 
 // FrameData returns the frame data of x86 at an RVA, which symbol files have as STACK WIN. The answer is NoFile if there is no PDB.

@@ -26,6 +26,9 @@ type peProgram struct {
 	// functions is the table in .pdata, opened once for the two unwind tables that use it.
 	functions *pdata.Table
 	packed    map[*pe.Section]*input.Source
+	// x86 reads the code, and exported are the program's own names; both are for 32-bit x86 alone.
+	x86      *codeReader
+	exported *pe.Publics
 }
 
 func openPE(src *input.Source) (*peProgram, error) {
@@ -33,7 +36,7 @@ func openPE(src *input.Source) (*peProgram, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &peProgram{src: src, pe: p, packed: map[*pe.Section]*input.Source{}}, nil
+	return &peProgram{src: src, pe: p, packed: map[*pe.Section]*input.Source{}, x86: &codeReader{pe: p}}, nil
 }
 
 // memory reads an image; offsets are RVAs.
@@ -66,7 +69,7 @@ func openImage(src *input.Source) (*peProgram, error) {
 			return nil, src.Wrap("exception directory", int64(rva)+at, err)
 		}
 	}
-	return &peProgram{src: src, pe: p, packed: map[*pe.Section]*input.Source{}}, nil
+	return &peProgram{src: src, pe: p, packed: map[*pe.Section]*input.Source{}, x86: &codeReader{pe: p}}, nil
 }
 
 func (f *peProgram) arch() *cpu.Arch               { return f.pe.Arch }
@@ -75,8 +78,8 @@ func (f *peProgram) code(rva uint64, p []byte) int { return f.pe.ReadCode(rva, p
 
 func (f *peProgram) warnings() []string {
 	out := append([]string(nil), f.pe.Warnings()...)
-	if f.pe.Hybrid == "arm64ec" {
-		out = append(out, f.src.Name+": has ARM64EC code beside x64 code; its function table is not read")
+	if f.pe.Hybrid == "arm64ec" && f.pe.ExtraExceptions() == nil {
+		out = append(out, f.src.Name+": has ARM64EC code beside x64 code, and no function table of it that could be read")
 	}
 	return out
 }
@@ -88,11 +91,16 @@ func (f *peProgram) sources() []*input.Source {
 	return []*input.Source{f.src}
 }
 
-func (f *peProgram) frameData() *pdb.File {
+func (f *peProgram) frameData() frameTable {
+	var t frameTable
+	names := func(func(uint64, string) error) error { return nil }
 	if f.pdb != nil {
-		return f.pdb.pdb
+		t, names = f.pdb.pdb, f.pdb.pdb.Publics
 	}
-	return nil
+	if f.pe.Arch == cpu.X86 {
+		return x86Frames{code: f.x86, pdb: t, beginning: f.beginning, names: names}
+	}
+	return t
 }
 
 func (f *peProgram) attach(src *input.Source) (program, error) {
@@ -151,6 +159,7 @@ func (f *peProgram) identity() symbol.Identity {
 func (f *peProgram) missing(id *symbol.Identity, out *symbol.Contents) {
 	if name := baseName(f.pe.CodeView.File); f.pdb == nil && name != "" && !out.Functions && id.DebugID != "" {
 		out.Missing = append(out.Missing, "the debug information "+name+" (id "+id.DebugID+")")
+		out.NoDebugFile = true
 	}
 }
 
@@ -200,7 +209,7 @@ func (f *peProgram) symbolTables() ([]*names, error) {
 		if err != nil {
 			return nil, err
 		}
-		if src, _ := f.pe.Exceptions(); src == nil || f.pe.Arch == nil || f.pe.Arch == cpu.X86 || f.pe.Hybrid != "" || f.pe.HasSymbols() {
+		if src, _ := f.pe.Exceptions(); src == nil || f.pe.Arch == nil || f.pe.Arch.StackWIN || f.pe.Hybrid != "" || f.pe.HasSymbols() {
 			return p, nil
 		}
 		t, err := f.pdata()
@@ -237,8 +246,17 @@ func (f *peProgram) unwindTables() []*table {
 		out = append(out, &table{kind: kind, file: f.src.Name, open: open})
 	}
 	exceptions, _ := f.pe.Exceptions()
-	hasTable := exceptions != nil && f.pe.Arch != cpu.X86 && f.pe.Hybrid != "arm64ec"
-	if hasTable {
+	hasTable := exceptions != nil && !(f.pe.Arch != nil && f.pe.Arch.StackWIN)
+	debugFrame := f.pe.Section(".debug_frame") != nil
+	if hasTable && debugFrame && f.pe.Arch == cpu.AMD64 {
+		add(".debug_frame before a frame", func() (unwind.Table, error) {
+			t, err := f.debugFrame()
+			return atEntry{t, f.pe.Arch}, err
+		})
+	}
+	if f.pe.Hybrid != "" {
+		f.hybridTables(add)
+	} else if hasTable {
 		add(".pdata", func() (unwind.Table, error) {
 			t, err := f.pdata()
 			if err != nil {
@@ -256,14 +274,8 @@ func (f *peProgram) unwindTables() []*table {
 			return dwarfcfi.EHFrame(src, f.pe.Base+uint64(s.RVA), nil, 0, f.cfiConfig())
 		})
 	}
-	if f.pe.Section(".debug_frame") != nil {
-		add(".debug_frame", func() (unwind.Table, error) {
-			src, err := f.section(".debug_frame")
-			if err != nil {
-				return nil, err
-			}
-			return dwarfcfi.DebugFrame(src, f.cfiConfig())
-		})
+	if debugFrame {
+		add(".debug_frame", f.debugFrame)
 	}
 	// In a hybrid file the table covers one processor, so an address that it lacks may be code of the other.
 	if hasTable && f.pe.Hybrid == "" {
@@ -276,6 +288,32 @@ func (f *peProgram) unwindTables() []*table {
 		})
 	}
 	return out
+}
+
+// debugFrame opens .debug_frame.
+func (f *peProgram) debugFrame() (unwind.Table, error) {
+	src, err := f.section(".debug_frame")
+	if err != nil {
+		return nil, err
+	}
+	return dwarfcfi.DebugFrame(src, f.cfiConfig())
+}
+
+// beginning is where the function around an address begins, by the PDB or the program's own names.
+func (f *peProgram) beginning(rva uint64) (uint64, bool, error) {
+	if f.pdb != nil {
+		s, ans, err := f.pdb.pdb.Lookup(rva)
+		return s.Start, ans == symbol.Yes, err
+	}
+	if f.exported == nil {
+		p, err := f.pe.Publics()
+		if err != nil {
+			return 0, false, err
+		}
+		f.exported = p
+	}
+	s, ok := f.exported.Lookup(rva)
+	return s.Start, ok, nil
 }
 
 // pdata opens the function table.

@@ -15,6 +15,8 @@ type SymOptions struct {
 	ID string
 	// Demangle makes names readable. If it is nil, names stay as they are.
 	Demangle func(string) string
+	// Scratch opens a place for what is more than memory should hold; nil keeps all in memory.
+	Scratch func() (dumpsyms.Scratch, error)
 }
 
 // noID is written for a file without an id.
@@ -28,6 +30,7 @@ func (f *File) WriteSym(w io.Writer, opt SymOptions) (dumpsyms.Counts, error) {
 		Functions: f,
 		Publics:   f.Publics,
 		Demangle:  opt.Demangle,
+		Scratch:   opt.Scratch,
 	}
 	if !opt.NoCFI {
 		tables, err := f.Unwind()

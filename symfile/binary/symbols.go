@@ -58,6 +58,9 @@ func (f *File) symbolSources() []*symbolSource {
 // nothing can be concluded from it. An error is that of the first source that could not be read; a later source may have answered.
 func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 	var failed error
+	// public is the first name without a function's bounds and lines. It counts if no source knows the function: a PDB may have only names
+	// of what DWARF describes.
+	var public *symbol.Symbol
 	for _, s := range f.symbolSources() {
 		t, err := s.get()
 		var sym symbol.Symbol
@@ -72,6 +75,10 @@ func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 			if failed == nil {
 				failed = err
 			}
+		case ans == symbol.Yes && sym.Public:
+			if public == nil {
+				public = &sym
+			}
 		case ans == symbol.Yes:
 			if sym.Name == nameless {
 				name, err := f.nameAt(sym.Start)
@@ -82,6 +89,9 @@ func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 			}
 			return sym, ans, failed
 		}
+	}
+	if public != nil {
+		return *public, symbol.Yes, failed
 	}
 	tables, err := f.symbolTables()
 	if err != nil {

@@ -2,8 +2,6 @@ package dwarfcfi
 
 import (
 	"fmt"
-
-	"github.com/crashpane/crashpane/core/cpu"
 )
 
 // Call frame instructions (DWARF 5, section 7.24; vendors' ones from GCC's dwarf2.def). What each does is in section 6.4.2.
@@ -216,16 +214,16 @@ func (m *machine) step(r *reader) bool {
 	case opArgsSize:
 		r.uleb() // size of the arguments that a call pushed: no rule needs it
 	case opWindowSave:
-		switch m.t.Arch {
-		case cpu.ARM64:
+		switch a := m.t.Arch; {
+		case a.PointerAuth: // DW_CFA_AARCH64_negate_ra_state
 			m.cur.signed = !m.cur.signed
-		case cpu.SPARC:
+		case a.RegisterWindow:
 			m.windowSave()
 		default:
 			m.unknown(r, at, op)
 		}
 	case opNegateRAStatePC:
-		if m.t.Arch != cpu.ARM64 {
+		if !m.t.Arch.PointerAuth {
 			m.unknown(r, at, op)
 			break
 		}

@@ -187,7 +187,7 @@ func (t *table) Row(rva uint64) (unwind.Row, bool, error) {
 
 // ensureNumbered runs detectNumbering once, for i386.
 func (t *table) ensureNumbered() error {
-	if t.numbered || t.Arch != cpu.X86 {
+	if t.numbered || !t.Arch.ExchangedDWARF {
 		return nil
 	}
 	t.numbered = true

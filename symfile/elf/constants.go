@@ -9,11 +9,6 @@ const (
 	// TypeRel to TypeCore are the values of File.Type (e_type).
 	TypeRel, TypeExec, TypeDyn, TypeCore = 1, 2, 3, 4
 
-	machSPARC, machX86, machMIPS, machMIPSOld = 2, 3, 8, 10
-	machSPARC32Plus, machPPC, machPPC64       = 18, 20, 21
-	machS390, machARM, machSPARCV9            = 22, 40, 43
-	machAMD64, machARM64, machRISCV           = 62, 183, 243
-
 	segLoad, segDynamic, segInterp, segNote = 1, 2, 3, 4
 
 	secProgBits                                        = 1

@@ -114,7 +114,7 @@ func (d *dynamic) countByHash(f *File) uint64 {
 		return 0
 	}
 	c := input.NewCursor(src, "", 0, src.Size, f.Order)
-	if f.Class == 64 && f.Machine == machS390 { // its entries have 8 bytes
+	if f.Class == 64 && f.cpu.WideHash { // its entries have 8 bytes
 		c.U64()
 		return min(c.U64(), 1<<32)
 	}

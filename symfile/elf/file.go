@@ -58,6 +58,7 @@ type File struct {
 	need     *input.NeedError
 	tables   map[*Section]*symTable
 	opd      *Section // function descriptors of ppc64, or nil
+	cpu      *cpu.ELF // what Machine's files have of their own
 }
 
 // Section is one section header. Addresses are link-time addresses. Those of an object file are assigned by assignAddresses.
@@ -103,7 +104,7 @@ func Open(src *input.Source) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.Arch = f.arch()
+	f.Arch, f.cpu = cpu.ByELF(f.Machine, f.Class, f.Flags), cpu.ELFOf(f.Machine)
 	f.readSections(&h)
 	f.readSegments(&h)
 	f.checkEnd(&h)
@@ -111,7 +112,7 @@ func Open(src *input.Source) (*File, error) {
 	if f.Type == TypeRel {
 		f.assignAddresses()
 	}
-	if f.machine() == machPPC64 && f.Class == 64 {
+	if f.cpu.Glink && f.Class == 64 {
 		f.opd = f.Section(".opd")
 	}
 	f.findBase()
@@ -205,45 +206,4 @@ func (f *File) header() (h rawHeader, err error) {
 	h.phSize, h.phCount = c.U16(), uint64(c.U16())
 	h.shSize, h.shCount, h.names = c.U16(), uint64(c.U16()), uint64(c.U16())
 	return h, c.Err()
-}
-
-// arch returns the processor's table, or nil. The ILP32 ABIs of 64-bit processors (x32, MIPS n32) have none: their registers have 64
-// bits and their addresses 32.
-func (f *File) arch() *cpu.Arch {
-	name := ""
-	switch f.Machine {
-	case machX86:
-		name = "x86"
-	case machAMD64:
-		name = "amd64"
-	case machARM:
-		name = "arm"
-	case machARM64:
-		name = "arm64"
-	case machMIPS, machMIPSOld:
-		const abiN32 = 0x20 // EF_MIPS_ABI2
-		if f.Class == 64 {
-			name = "mips64"
-		} else if f.Flags&abiN32 == 0 {
-			name = "mips"
-		}
-	case machPPC:
-		name = "ppc"
-	case machPPC64:
-		name = "ppc64"
-	case machSPARC, machSPARC32Plus:
-		name = "sparc" // there is no table for 64-bit SPARC V9
-	case machRISCV:
-		name = "riscv"
-		if f.Class == 64 {
-			name = "riscv64"
-		}
-	case machS390:
-		name = "s390x"
-	}
-	a := cpu.ByName(name)
-	if a != nil && a.WordSize*8 != f.Class {
-		return nil
-	}
-	return a
 }

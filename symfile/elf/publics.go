@@ -169,7 +169,6 @@ const (
 // addTable adds the names of a symbol table: functions, and symbols without type in executable sections.
 func (b *publicsBuilder) addTable(t *symTable, which int) error {
 	f := b.f
-	mapping := f.machine() == machARM || f.machine() == machARM64 || f.machine() == machRISCV
 	b.p.list = slices.Grow(b.p.list, int(t.entries.Size/f.symSize()))
 	return f.each(t, func(i uint32, s *Sym) error {
 		undefined := s.Section == indexUndef
@@ -193,7 +192,7 @@ func (b *publicsBuilder) addTable(t *symTable, which int) error {
 			if in := &f.Sections[s.Section]; s.Value-in.Address >= in.Size {
 				return nil
 			}
-			if mapping || f.machine() == machMIPS {
+			if f.cpu.MappingSymbols {
 				if name := f.symbolName(t, s.nameAt); isMappingSymbol(name) || name == "_ftext" {
 					return nil
 				}
@@ -208,7 +207,7 @@ func (b *publicsBuilder) addTable(t *symTable, which int) error {
 			// An undefined symbol with a value: the address of its PLT stub, which the program uses as the function's address.
 			flags, size, rank = isPLT, 0, rankStub
 		}
-		if f.machine() == machARM && s.Type != SymNoType || f.machine() == machMIPS && s.Other&0xf0 == 0xf0 {
+		if f.cpu.ThumbSymbols && s.Type != SymNoType || f.cpu.OtherISA && s.Other&0xf0 == 0xf0 {
 			value &^= 1
 		}
 		if b.opd != 0 && int(s.Section) == b.opd {

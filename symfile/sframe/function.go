@@ -3,7 +3,6 @@ package sframe
 import (
 	"fmt"
 
-	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
@@ -126,7 +125,7 @@ func (t *table) attributes(fn *function) error {
 	if fn.info&15 > 2 {
 		return t.formatError(infoAt, "rows of type 0, 1 or 2", fmt.Sprintf("type %d", fn.info&15))
 	}
-	if t.arch != cpu.ARM64 {
+	if !t.arch.PointerAuth {
 		unused |= infoKeyB
 	}
 	if fn.info&unused != 0 {

@@ -132,17 +132,11 @@ func (h *Header) known() Flags {
 
 // arch returns the ABI's CPU and byte order, or nil for an unknown ABI.
 func (a ABI) arch() (*cpu.Arch, binary.ByteOrder) {
-	switch a {
-	case ARM64Big:
-		return cpu.ARM64, binary.BigEndian
-	case ARM64Little:
-		return cpu.ARM64, binary.LittleEndian
-	case AMD64Little:
-		return cpu.AMD64, binary.LittleEndian
-	case S390XBig:
-		return cpu.S390X, binary.BigEndian
+	arch, big := cpu.BySFrame(uint8(a))
+	if big {
+		return arch, binary.BigEndian
 	}
-	return nil, nil
+	return arch, binary.LittleEndian
 }
 
 // sections checks that the functions are inside the section and before the rows.

@@ -20,7 +20,7 @@ func (t *table) rules(fn *function, e *entry) (unwind.Row, error) {
 	row := unwind.Row{OthersLost: true, Origin: unwind.Origin{File: t.file, Part: SectionName, Offset: e.at}}
 	row.Signal = t.Version == 3 && fn.info&infoSignal != 0
 	if e.info&rowSigned != 0 {
-		if t.arch == cpu.ARM64 {
+		if t.arch.PointerAuth {
 			row.Signed = fn.key()
 		} else {
 			t.warn("row", e.at, "the row says that the return address is signed, which %s does not have", t.arch.Name)

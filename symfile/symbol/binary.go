@@ -39,6 +39,8 @@ type Contents struct {
 	// NoProgram: the program, which has the unwind rules, is not loaded. Only its debug information is, which does not have the
 	// program's name (see MissingProgram).
 	NoProgram bool
+	// NoDebugFile: the program names a file with its functions and lines, which is not here.
+	NoDebugFile bool
 }
 
 // WithoutUnderscore removes the underscore that x86's compilers for Windows put before the name of a C function (__cdecl): "_main"

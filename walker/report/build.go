@@ -19,6 +19,8 @@ type Input struct {
 	Pending func(thread int) bool
 	// Symbols returns what is known about a module's symbols. It is nil if there are no symbol files.
 	Symbols func(module int) ModuleSymbols
+	// Lookup returns the symbol at an address of a module. It is nil if there are no symbol files.
+	Lookup func(module int, rva uint64) (symbol.Symbol, symbol.Answer)
 	// Policy is the name of the unwind policy.
 	Policy string
 	// Merged: the policy treats entries of the module list that are parts of one file as one module.
@@ -74,6 +76,7 @@ func Build(in Input) *Report {
 	b.wanted()
 	b.process()
 	b.collectMessages()
+	b.traces()
 	b.linux()
 	b.extras()
 	r.Diagnostics = diagnostics(d, in.ExtraDiags)
@@ -169,7 +172,7 @@ func (b *builder) threads() {
 	for i := range d.Threads {
 		t := &r.Threads[i]
 		*t = Thread{Index: i, ID: d.Threads[i].ID, Name: d.Threads[i].Name, Named: d.Threads[i].Named, Frames: []Frame{}, Stop: Stop{Attempts: []Attempt{}}}
-		t.LastError = lastError(d, i)
+		t.LastError, t.Times = lastError(d, i), threadTimes(d, t.ID)
 		if t.Pending = b.in.Pending != nil && b.in.Pending(i); t.Pending || i >= len(b.in.Stacks) {
 			continue
 		}
@@ -331,13 +334,18 @@ func (r *Report) Demangle(f func(string) string) {
 	if r.Crash != nil && r.Crash.Recursion != nil {
 		fill(&r.Crash.Recursion.Function)
 	}
-	for i := range r.Threads {
-		for j := range r.Threads[i].Frames {
-			fr := &r.Threads[i].Frames[j]
-			fill(&fr.Function)
-			for k := range fr.Inlines {
-				fill(&fr.Inlines[k].Function)
+	frames := func(all []Frame) {
+		for j := range all {
+			fill(&all[j].Function)
+			for k := range all[j].Inlines {
+				fill(&all[j].Inlines[k].Function)
 			}
 		}
+	}
+	for i := range r.Threads {
+		frames(r.Threads[i].Frames)
+	}
+	for i := range r.Traces {
+		frames(r.Traces[i].Frames)
 	}
 }

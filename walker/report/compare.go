@@ -200,6 +200,9 @@ func (c *Comparison) Demangle(f func(string) string) {
 
 // Demangle sets the display name of every function.
 func (x *Explanation) Demangle(f func(string) string) {
+	if x.Instruction != nil && x.Instruction.Place.Function.Raw != "" {
+		x.Instruction.Place.Function.Display = f(x.Instruction.Place.Function.Raw)
+	}
 	for i := range x.Words {
 		if n := &x.Words[i].Place.Function; n.Raw != "" {
 			n.Display = f(n.Raw)

@@ -32,8 +32,22 @@ type Explanation struct {
 	// Scanned is what a stack scan rejected, or nil.
 	Scanned  *Scanned
 	Attempts []Attempt
+	// Instruction is the instruction that the frame is at, for a caller its call. It is nil if the code is not available.
+	Instruction *Instruction
 	// End says why no frame follows. It is nil except for the last frame.
 	End *End
+}
+
+// Instruction is a machine instruction.
+type Instruction struct {
+	Address uint64
+	// Text is in the assembler's words, "" if nobody here has words for it; Bytes are its code, empty outside of modules.
+	Text  string
+	Bytes []byte
+	// Target is what it calls, if HasTarget is set: the instruction alone says so. Place is what lies there.
+	Target    uint64
+	HasTarget bool
+	Place     Place
 }
 
 // RecordLine is a line of a symbol file.
@@ -111,6 +125,7 @@ type ExplainInput struct {
 	// Record has the symbol file's lines with the rules, RecordNotes what was ignored in them.
 	Record      []RecordLine
 	RecordNotes []string
+	Instruction *Instruction
 	// Stopped is what the last scan rejected. It is used for the last frame only.
 	Stopped walker.Scanned
 }
@@ -123,6 +138,7 @@ func Explain(in ExplainInput) *Explanation {
 		Thread: in.Thread, Frame: in.Frame, Source: string(x.Source), Trust: f.Trust, CFA: x.CFA,
 		Record: append([]RecordLine{}, in.Record...), Steps: []Step{}, Words: []Word{}, Checks: []string{},
 		Notes: append([]string{}, in.RecordNotes...), Attempts: f.Attempts, Scanned: scanned(x.Scanned),
+		Instruction: in.Instruction,
 	}
 	if in.Frame > 0 {
 		out.Origin = origin(&x.Row)

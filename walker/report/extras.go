@@ -1,7 +1,9 @@
 package report
 
 import (
+	"bytes"
 	"strconv"
+	"strings"
 
 	"github.com/crashpane/crashpane/core"
 )
@@ -59,7 +61,44 @@ func (b *builder) extras() {
 	r.SoftErrors = d.SoftErrors
 }
 
-// decoded reports whether the dump has a stream and all of it could be read.
+// threadTimes are nil if the dump has none for the thread.
+func threadTimes(d *core.Dump, id uint32) *ThreadTimes {
+	i := d.ThreadInfo(id)
+	if i == nil {
+		return nil
+	}
+	return &ThreadTimes{Created: unixTime(i.CreateTime), Ended: unixTime(i.ExitTime), Kernel: i.KernelTime, User: i.UserTime, Start: i.StartAddress, ExitStatus: i.ExitStatus}
+}
+
+// unixTime turns a FILETIME, units of 100 ns since 1601, into seconds since 1970; 0 for one that is out of range, as unknown ones are.
+func unixTime(v uint64) uint32 {
+	const to1970 = 11_644_473_600
+	if s := v/1e7 - to1970; v >= to1970*1e7 && s <= 1<<32-1 {
+		return uint32(s)
+	}
+	return 0
+}
+
+// auxTexts are the entries of the auxiliary vector whose values are addresses of texts.
+var auxTexts = map[string]bool{"AT_PLATFORM": true, "AT_BASE_PLATFORM": true, "AT_EXECFN": true}
+
+// aux is the auxiliary vector, with the texts that the dump has.
+func aux(d *core.Dump) []Aux {
+	out := make([]Aux, len(d.Linux.Aux))
+	for i, e := range d.Linux.Aux {
+		out[i] = Aux{Name: e.Name(), Value: e.Value}
+		if auxTexts[out[i].Name] {
+			var p [256]byte
+			text, _, ended := bytes.Cut(p[:d.Memory.Read(e.Value, p[:])], []byte{0})
+			if ended {
+				out[i].Text = strings.ToValidUTF8(string(text), "\uFFFD")
+			}
+		}
+	}
+	return out
+}
+
+// decoded: the dump has the stream, and all of it could be read.
 func decoded(d *core.Dump, t core.StreamType) bool {
 	s := d.Stream(t)
 	return s != nil && s.Decoded

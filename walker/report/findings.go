@@ -30,7 +30,8 @@ const (
 	FindingScanned    FindingKind = "scanned-frames"         // frames were found by scanning, because symbols are missing
 	FindingEnds       FindingKind = "ends-without-symbols"   // a stack ends in a module without symbols
 	FindingLimit      FindingKind = "frame-limit"
-	FindingExports    FindingKind = "only-exported-names" // frames are too far after an exported name to have it
+	FindingExports    FindingKind = "only-exported-names"        // frames lie too far behind an exported name to have it
+	FindingNoDebug    FindingKind = "program-without-debug-file" // the program's functions and lines are in a file that is not here
 )
 
 // Finding is a reason why stacks are shorter or less reliable than they could be.
@@ -45,7 +46,7 @@ type Finding struct {
 
 // kindOrder is the order of findings: causes come before their effects.
 var kindOrder = []FindingKind{FindingCutShort, FindingOverflow, FindingNoMemory, FindingOutside, FindingNoContext, FindingMismatch, FindingUnreadable,
-	FindingForced, FindingNoUnwind, FindingBadRecord, FindingExchanged, FindingOddRecord, FindingEnds, FindingScanned, FindingLimit, FindingExports}
+	FindingForced, FindingNoUnwind, FindingBadRecord, FindingExchanged, FindingOddRecord, FindingEnds, FindingScanned, FindingLimit, FindingNoDebug, FindingExports}
 
 // tally counts what concerns one module's symbols in all stacks.
 type tally struct {
@@ -85,6 +86,7 @@ func (b *builder) findings() {
 		}
 		r.Threads[i].Stop.Suggestion, r.Threads[i].Stop.Wants = b.suggestion(s)
 	}
+	b.wantFirst()
 	if ran := b.overflow(); ran >= 0 {
 		// The overflow explains why this thread's stack memory is missing.
 		byStop[FindingOutside] = slices.DeleteFunc(byStop[FindingOutside], func(t int) bool { return t == ran })
@@ -227,7 +229,7 @@ func (b *builder) symbolFindings(m int, t *tally) {
 	if mod := &b.r.Modules[m]; mod.Frames > 0 && (mod.State == SymbolsMismatch || mod.State == SymbolsForced || mod.State == SymbolsCorrupt) {
 		b.stateFinding(m)
 	}
-	if len(t.scanned)+len(t.ends)+t.guessed+t.exchanged+t.far+t.badRecords+b.symbols[m].UnwindNoted > 0 {
+	if len(t.scanned)+len(t.ends)+t.guessed+t.exchanged+t.far+t.badRecords+b.symbols[m].UnwindNoted > 0 || b.r.Modules[m].Has.NoDebugFile && b.r.Modules[m].Frames > 0 {
 		b.tallyFindings(m, t)
 	}
 }
@@ -251,8 +253,15 @@ func (b *builder) stateFinding(m int) {
 		b.moduleFinding(FindingMismatch, m, nil, b.wantedFile(m)+", or use the file anyway (“Use anyway” on the page, --use FILE in a terminal)", "%s is of another build of %s (its id is %s, the module's %s) and was not used; %s in the module",
 			BaseName(s.MismatchFile), name, s.MismatchID, mod.DebugID, frames(mod.Frames, "is", "are"))
 	case SymbolsForced:
-		b.moduleFinding(FindingForced, m, nil, b.wantedFile(m), "you assigned %s to %s, although its id (%s) is not the module's (%s): %s with it may be wrong",
-			BaseName(s.File), name, orNone(s.ID), orNone(mod.DebugID), frames(b.framesBy(m), "found or named", "found or named"))
+		suggestion, where := "", ""
+		if mod.DebugID != "" { // else no file can be known to be better
+			suggestion = b.wantedFile(m)
+		}
+		if len(b.r.Threads) > 1 {
+			where = " in all threads"
+		}
+		b.moduleFinding(FindingForced, m, nil, suggestion, "%s was assigned to %s, although its id (%s) is not the module's (%s): %s by it%s may be wrong",
+			BaseName(s.File), name, orNone(s.ID), orNone(mod.DebugID), frames(b.framesBy(m), "found or named", "found or named"), where)
 	case SymbolsCorrupt:
 		b.moduleFinding(FindingUnreadable, m, nil, b.wantedFile(m), "the symbols of %s could not be read: %s", name, strings.Join(mod.Warnings, "; "))
 	}
@@ -280,8 +289,15 @@ func (b *builder) tallyFindings(m int, t *tally) {
 		b.moduleFinding(kind, m, threads, suggestion, format, args...)
 	}
 	used := mod.State == SymbolsLoaded || mod.State == SymbolsForced
-	if used && s.NoUnwind && t.guessed > 0 {
-		add(FindingNoUnwind, nil, "add the binary itself, or make the symbol file from one that still has its unwind data (.eh_frame, .debug_frame, or the PDB)",
+	if used && mod.Has.NoProgram && t.guessed > 0 {
+		add(FindingNoUnwind, nil, "add "+name+": without it "+b.r.System.CPU.Rust+" stacks are guessed",
+			"%s has names and no unwind rules: the callers of %s were guessed", file, frames(t.guessed, "", ""))
+	} else if used && s.NoUnwind && t.guessed > 0 {
+		how := "add the binary itself, or make the symbol file from one that still has its unwind data (.eh_frame, .debug_frame, or the PDB)"
+		if b.needsProgram() {
+			how = "add " + name + " itself, or make the symbol file from it and its PDB (crashpane dumpsyms)"
+		}
+		add(FindingNoUnwind, nil, how,
 			"%s has names and no STACK records: the callers of %s in %s had to be guessed", file, frames(t.guessed, "", ""), name)
 	}
 	if t.badRecords > 0 {
@@ -300,7 +316,9 @@ func (b *builder) tallyFindings(m int, t *tally) {
 		}
 		add(FindingOddRecord, nil, "", "%s: %s%s", file, strings.Join(s.UnwindNotes, "; "), more)
 	}
-	if used && t.far > 0 {
+	if used && mod.Has.NoDebugFile {
+		add(FindingNoDebug, nil, b.wantedFile(m), "%s alone has no functions and lines, which are in %s: %s", name, BaseName(mod.DebugFile), frames(mod.Frames, "lacks them", "lack them"))
+	} else if used && t.far > 0 {
 		add(FindingExports, nil, "make the symbol file from the program with its debug information (crashpane dumpsyms), or add that",
 			"%s no name: %s has only exported ones, too far before them", frames(t.far, "in "+name+" has", "in "+name+" have"), file)
 	}
@@ -358,7 +376,21 @@ func (b *builder) suggestion(s *walker.Stack) (string, int) {
 	return "no symbols for " + BaseName(b.r.Modules[m].Name) + how + b.wantedFile(m), m
 }
 
-// missingFinding adds one finding for all modules whose missing symbols would help stacks, in the order of Report.Wanted.
+// wantFirst puts what the stack asks for that is shown first before what most frames ask for, so that all that asks for symbols asks for the same.
+func (b *builder) wantFirst() {
+	r := b.r
+	if r.FirstThread < 0 || r.Threads[r.FirstThread].Stop.Suggestion == "" {
+		return
+	}
+	i := slices.IndexFunc(r.Wanted, func(w Wanted) bool { return w.Module == r.Threads[r.FirstThread].Stop.Wants })
+	if i > 0 {
+		w := r.Wanted[i]
+		copy(r.Wanted[1:i+1], r.Wanted[:i])
+		r.Wanted[0] = w
+	}
+}
+
+// missingFinding is one finding for all modules without symbols that stacks would gain by, in the order of Report.Wanted.
 func (b *builder) missingFinding(tallies []tally) {
 	var modules, scanned, ends []int
 	seen := map[int]bool{}
@@ -387,22 +419,21 @@ func (b *builder) missingFinding(tallies []tally) {
 		f.Text += fmt.Sprintf(" and %d more modules", n)
 	}
 	slices.Sort(ends)
+	slices.Sort(scanned)
 	ends = slices.Compact(ends)
-	separator := ", where "
-	if len(ends) > 0 {
-		f.Kind = FindingEnds
-		f.Thread = oneOf(ends)
-		f.Text += separator + b.endText(ends)
-		separator = "; "
-	} else {
-		separator = ": "
-	}
-	if n := len(scanned); n > 0 {
-		if len(ends) == 0 {
-			slices.Sort(scanned)
-			f.Thread = oneOf(scanned)
-		}
-		f.Text += separator + frames(n, "was found", "were found") + " by scanning" + b.ofThem(scanned)
+	byScan := frames(len(scanned), "was found", "were found") + " by scanning" + b.ofThem(scanned)
+	switch {
+	case len(scanned) == 0:
+		f.Kind, f.Thread = FindingEnds, oneOf(ends)
+		f.Text += ", where " + b.endText(ends)
+	case slices.Contains(ends, b.r.FirstThread):
+		f.Kind, f.Thread = FindingEnds, oneOf(ends)
+		f.Text += ", where " + b.endText(ends) + "; " + byScan
+	case len(ends) > 0: // the stack that is shown first goes on
+		f.Text += ": " + byScan + "; " + b.endText(ends)
+	default:
+		f.Thread = oneOf(scanned)
+		f.Text += ": " + byScan
 	}
 	b.r.Findings = append(b.r.Findings, f)
 }
@@ -415,14 +446,27 @@ func (b *builder) wantedFile(m int) string {
 		file = BaseName(mod.Name)
 	}
 	if mod.DebugID == "" {
-		return "the dump has no id for " + BaseName(mod.Name) + ": add a symbol file of " + file + " and assign it (“Assign symbols” on the page, --use " + BaseName(mod.Name) + "=FILE in a terminal)"
+		text := "the dump has no id for " + BaseName(mod.Name) + ": "
+		if b.d.OS() == core.Windows && m < len(b.d.Modules) && b.d.Modules[m].TimeDateStamp != 0 {
+			text += "add that file itself, known by its time stamp and size, or " // the program names its PDB
+		}
+		return text + "add a symbol file of " + file + " and assign it (“Assign symbols” on the page, --use " + BaseName(mod.Name) + "=FILE in a terminal)"
 	}
 	path := StorePath(file, mod.DebugID)
-	text := fmt.Sprintf("add %s with id %s", path[strings.LastIndexByte(path, '/')+1:], mod.DebugID)
-	if os := b.d.OS(); os == core.OSLinux || os == core.Android {
-		text += ", or " + file + " itself" // the binary, with its debug file if it has one
+	sym := path[strings.LastIndexByte(path, '/')+1:]
+	switch os := b.d.OS(); {
+	case os == core.Windows && mod.Has.NoDebugFile:
+		return "add " + file + " with id " + mod.DebugID
+	case os == core.Windows:
+		text := "add " + file + " with id " + mod.DebugID
+		if b.needsProgram() && !mod.Has.CFI {
+			text += " and " + BaseName(mod.Name)
+		}
+		return text + ", or " + sym
+	case os == core.OSLinux || os == core.Android:
+		return "add " + sym + " with id " + mod.DebugID + ", or " + file + " itself" // the binary, with its debug file if it has one
 	}
-	return text
+	return "add " + sym + " with id " + mod.DebugID
 }
 
 // frames returns "1 frame is" or "3 frames are".

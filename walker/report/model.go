@@ -33,6 +33,8 @@ type Report struct {
 	Assertion string
 	// Said has the program's own messages about its end (an assertion, an exception's message, comments), the most important first.
 	Said []Said
+	// Traces are the stacks that the program stored in annotations.
+	Traces []Trace
 	// FirstThread is the index of the thread to show first: the crashed one, else the requesting one, else 0. It is -1 without threads.
 	FirstThread int
 	// HasRequesting: the dump names FirstThread, by its exception or BreakpadInfo. Otherwise it is just the first in the list.
@@ -46,7 +48,7 @@ type Report struct {
 	// MainModule is the index of the executable, or -1.
 	MainModule int
 	Unloaded   []UnloadedModule
-	// Wanted are the missing symbol files, sorted by the number of frames that need them.
+	// Wanted are the symbol files that are missing: the one that the stack of FirstThread asks for, then those that most frames need.
 	Wanted      []Wanted
 	Diagnostics []Diagnostic
 	// Findings say why stacks are incomplete and what would help, causes before their effects.
@@ -119,6 +121,15 @@ type Process struct {
 	// Uptime is in seconds: the dump's time minus the process' creation time, or nil if either is missing. UptimeRust is
 	// rust-minidump's, for which a time of 0 is not missing.
 	Uptime, UptimeRust *uint64
+	// Aux is the auxiliary vector of Linux, in the kernel's order.
+	Aux []Aux
+}
+
+// Aux is an entry of the auxiliary vector: its name in the kernel's headers, and the text that Value points to, or "".
+type Aux struct {
+	Name  string
+	Value uint64
+	Text  string
 }
 
 // Crash is the exception.
@@ -170,13 +181,27 @@ type Thread struct {
 	Name      string
 	Named     bool // the dump has a name for it, which may be ""
 	LastError *LastError
-	Frames    []Frame
-	Stop      Stop
+	// Times are nil if the dump does not have them.
+	Times  *ThreadTimes
+	Frames []Frame
+	Stop   Stop
 	// Omitted: the thread wrote the dump and was not walked.
 	Omitted bool
 	// Pending: the thread is not walked yet and has no frames.
 	Pending bool
 	Crashed bool
+}
+
+// ThreadTimes is when a thread of Windows ran, and how much.
+type ThreadTimes struct {
+	// Created and Ended are seconds since 1970, UTC; 0 if unknown, or if the thread runs.
+	Created, Ended uint32
+	// Kernel and User are what it spent there, in units of 100 ns.
+	Kernel, User uint64
+	// Start is the address of its first function; 0 if unknown.
+	Start uint64
+	// ExitStatus is what it ended with, where Ended is known.
+	ExitStatus uint32
 }
 
 // LastError is the thread's GetLastError() value.
@@ -359,6 +384,12 @@ type Wanted struct {
 	// MismatchFile and MismatchID are a loaded file with the right name and another id, or "".
 	MismatchFile, MismatchID string
 	MismatchItem             int // the session's item of that file, or -1
+	// Program is the base name of the module's program and CodeID its identifier, where that is missing and has the unwind rules; "" elsewhere.
+	// Partial: the module has its program or its debug information, and only the other is missing.
+	Program, CodeID string
+	Partial         bool
+	// Stores is where symbol servers have the files that would help.
+	Stores []StoreFile
 }
 
 // Diagnostic is a problem of the dump or of a symbol file.

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/binary"
 	"slices"
 	"sort"
 	"strings"
@@ -15,21 +14,7 @@ func BaseName(path string) string {
 	return path[strings.LastIndexAny(path, `/\`)+1:]
 }
 
-// StorePath returns the path of a module's symbol file in a symbol store, relative to the store's root: debug_file/ID/name.sym. The
-// name is that of the debug file without ".pdb" in any case: "app.pdb/1234…/app.sym".
-func StorePath(debugFile, debugID string) string {
-	if debugFile == "" || debugID == "" {
-		return ""
-	}
-	base := BaseName(debugFile)
-	name := base
-	if n := len(name) - len(".pdb"); n >= 0 && strings.EqualFold(name[n:], ".pdb") {
-		name = name[:n]
-	}
-	return base + "/" + debugID + "/" + name + ".sym"
-}
-
-// ForcedModules returns the indexes of modules whose symbols have another id and were assigned by the user.
+// ForcedModules are the indices of modules whose symbols are of another build.
 func (r *Report) ForcedModules() []int {
 	var out []int
 	for i := range r.Modules {
@@ -210,38 +195,4 @@ func IDDifference(want, have string) string {
 		}
 	}
 	return "another signature: another build"
-}
-
-// wanted lists the missing symbol files, sorted by the number of frames that need them. Findings and suggestions use this order.
-// Modules with the same debug file and id need one file.
-func (b *builder) wanted() {
-	r := b.r
-	r.Wanted = []Wanted{}
-	type key struct{ file, id string }
-	seen := map[key]int{}
-	for i := range r.Modules {
-		m, s := &r.Modules[i], &b.symbols[i]
-		if m.Frames == 0 || m.State != SymbolsMissing && m.State != SymbolsMismatch {
-			continue
-		}
-		file := BaseName(m.DebugFile)
-		if file == "" {
-			file = BaseName(m.Name)
-		}
-		k := key{file, m.DebugID}
-		if at, ok := seen[k]; ok && m.DebugID != "" {
-			r.Wanted[at].Frames += m.Frames
-			continue
-		}
-		seen[k] = len(r.Wanted)
-		other := ""
-		if b.d.Header.Order == binary.ByteOrder(binary.BigEndian) {
-			other = StorePath(file, core.TurnedID(m.DebugID))
-		}
-		r.Wanted = append(r.Wanted, Wanted{
-			Module: i, DebugFile: file, DebugID: m.DebugID, StorePath: StorePath(file, m.DebugID), OtherPath: other, Frames: m.Frames,
-			MismatchFile: s.MismatchFile, MismatchID: s.MismatchID, MismatchItem: s.MismatchItem,
-		})
-	}
-	sort.SliceStable(r.Wanted, func(i, j int) bool { return r.Wanted[i].Frames > r.Wanted[j].Frames })
 }

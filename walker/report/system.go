@@ -51,7 +51,7 @@ func wordSize(in Input) int {
 
 func (b *builder) process() {
 	p := &b.r.Process
-	p.Name = ProgramName(b.d)
+	p.Name, p.Aux = ProgramName(b.d), aux(b.d)
 	p.PID, p.PIDRust, p.Uptime, p.UptimeRust = b.d.PID(), b.d.PIDRust(), b.d.UptimeBreakpad(), b.d.UptimeRust()
 }
 

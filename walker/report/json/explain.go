@@ -1,6 +1,7 @@
 package jsonreport
 
 import (
+	"encoding/hex"
 	"io"
 
 	"github.com/crashpane/crashpane/walker/report"
@@ -15,6 +16,8 @@ import (
 //	cfa                 hex
 //	checks[], notes[]   sentences
 //	end                 of the last frame: {attempts[], detail, kind, scanned, suggestion}, else null
+//	instruction         that the frame is at, for a caller its call: {address, bytes, function, module, offset, target, text}, or null; what
+//	                    is not known in it is null, and the place is that of what it calls
 //	frame, thread       numbers; module, function, pc as in a report's frame
 //	origin, record[]    where the rules come from, and the lines of the symbol file: {line, text}
 //	scanned             {from, more, rejected[{address, module, reason, value}], words} or null
@@ -46,6 +49,9 @@ func (p *printer) explanation(x *report.Explanation, f *report.Frame) {
 		p.end(x.End)
 		p.Int("frame", int64(x.Frame))
 		p.functionOrNull("function", f.Function)
+	}
+	p.instruction(x.Instruction)
+	if alone {
 		p.moduleOrNull("module", f.Module)
 	}
 	p.strings("notes", x.Notes)
@@ -97,6 +103,30 @@ func (p *printer) explanation(x *report.Explanation, f *report.Frame) {
 			p.Int("size", int64(w.Size))
 			p.hex("value", w.Value)
 		})
+	})
+}
+
+func (p *printer) instruction(in *report.Instruction) {
+	if in == nil {
+		p.Null("instruction")
+		return
+	}
+	p.Object("instruction", func() {
+		p.hex("address", in.Address)
+		p.StrOrNull("bytes", hex.EncodeToString(in.Bytes))
+		p.functionOrNull("function", in.Place.Function)
+		p.moduleOrNull("module", in.Place.Module)
+		if in.Place.Module >= 0 {
+			p.hex("offset", in.Place.Offset)
+		} else {
+			p.Null("offset")
+		}
+		if in.HasTarget {
+			p.hex("target", in.Target)
+		} else {
+			p.Null("target")
+		}
+		p.StrOrNull("text", in.Text)
 	})
 }
 

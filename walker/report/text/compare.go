@@ -21,7 +21,7 @@ func WriteComparison(w io.Writer, r *report.Report, c *report.Comparison) error 
 		wide = max(wide, min(utf8.RuneCountInString(titles[i]), 48))
 	}
 	digits := 2 * r.Dump.WordSize
-	head := fmt.Sprintf("  %s  %s  %s", pad("sp", digits+2), pad("pc", digits+2), pad("", wide))
+	head := fmt.Sprintf("  %s  %s  %s", pad("sp", digits+2), pad("address", digits+2), pad("", wide))
 	for i := range c.Walks {
 		head += "  " + pad(c.Walks[i].Policy, column(c, i))
 	}
@@ -32,7 +32,7 @@ func WriteComparison(w io.Writer, r *report.Report, c *report.Comparison) error 
 		if row.Same {
 			mark = " "
 		}
-		line := fmt.Sprintf("%s 0x%0*x  0x%0*x  %s", mark, digits, row.SP, digits, row.PC, pad(short(titles[i], wide), wide))
+		line := fmt.Sprintf("%s 0x%0*x  0x%0*x  %s", mark, digits, row.SP, digits, c.Frame(i).Lookup, pad(short(titles[i], wide), wide))
 		for n, f := range row.At {
 			cell := "·"
 			if f >= 0 {

@@ -21,6 +21,13 @@ func WriteExplanation(w io.Writer, r *report.Report, x *report.Explanation) erro
 	} else {
 		b.printf("Found by %s\n", foundBy(x))
 	}
+	if in := x.Instruction; in != nil && in.Text != "" {
+		target := ""
+		if in.HasTarget {
+			target = strings.TrimRight(fmt.Sprintf(": 0x%x, %s", in.Target, in.Place.Text(r, func(n report.Name) string { return n.Shown() })), ", ")
+		}
+		b.printf("Instruction at 0x%x: %s%s\n", in.Address, in.Text, target)
+	}
 	writeSteps(b, r, x)
 	if len(x.Checks) > 0 {
 		b.printf("Checks: %s\n", strings.Join(x.Checks, " · "))

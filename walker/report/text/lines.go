@@ -1,6 +1,7 @@
 package text
 
 import (
+	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/walker/report"
 )
 
@@ -75,11 +76,8 @@ func eachLine(r *report.Report, f *report.Frame, do func(line)) {
 // printsReturnAddress reports whether Breakpad prints the return address of a caller. It does so for x86 and amd64. For other CPUs, and
 // for inlined calls, it prints the address inside the call instruction.
 func printsReturnAddress(r *report.Report) bool {
-	switch r.System.CPU.Breakpad {
-	case "x86", "amd64":
-		return true
-	}
-	return false
+	a := cpu.ByName(r.System.CPU.Breakpad)
+	return a != nil && a.PrintsReturn
 }
 
 // trustWords returns Breakpad's text for a trust (stack_frame.h).

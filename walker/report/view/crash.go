@@ -2,6 +2,9 @@ package view
 
 import (
 	"fmt"
+	"slices"
+
+	"github.com/crashpane/crashpane/walker/report"
 )
 
 // verbs has what an instruction does, by kind of access.
@@ -38,4 +41,25 @@ func (v *View) instruction(thread, frame int) (facts []Fact) {
 		facts = append(facts, Fact{"Guess", Clean(g), false})
 	}
 	return facts
+}
+
+// frameInstruction adds the instruction that a frame is at, a caller's call, unless the crash's is there.
+func (v *View) frameInstruction(d *FrameDetail, in *report.Instruction) {
+	if in == nil {
+		return
+	}
+	add := func(key, value string) {
+		if value != "" && !slices.ContainsFunc(d.Facts, func(f Fact) bool { return f.Key == key }) {
+			d.Facts = append(d.Facts, Fact{key, Clean(value), true})
+		}
+	}
+	add("Instruction", in.Text)
+	if in.HasTarget {
+		target := v.hex(in.Target)
+		if place := in.Place.Text(v.r, v.name); place != "" {
+			target += "  " + place
+		}
+		add("Calls", target)
+	}
+	add("Code", fmt.Sprintf("% x", in.Bytes))
 }

@@ -1,6 +1,10 @@
 package view
 
-import "github.com/crashpane/crashpane/walker/report"
+import (
+	"slices"
+
+	"github.com/crashpane/crashpane/walker/report"
+)
 
 // FindingRow is a finding: a reason why stacks are shorter or less reliable than they could be.
 type FindingRow struct {
@@ -8,7 +12,8 @@ type FindingRow struct {
 	Text, Suggestion string // sentences without full stops
 	Thread, Module   int    // the ones that it concerns, or -1
 	ModuleName       string
-	Assign           bool // the user must assign symbols: the module has no id, or the loaded file has another one
+	Assign           bool // symbols must be assigned to the module: it has no id, or what was given is of another build
+	Adds             bool // Suggestion asks for symbols
 }
 
 // maxFindings is the most findings that the page gets. The JSON has all of them.
@@ -24,6 +29,7 @@ func (v *View) Findings() []FindingRow {
 		f := &v.r.Findings[i]
 		row := FindingRow{Title: findingTitle(f.Kind), Text: sentenceCase(Clean(f.Text)), Suggestion: sentenceCase(Clean(f.Suggestion)),
 			Thread: f.Thread, Module: f.Module}
+		row.Adds = f.Suggestion != "" && slices.Contains(asksForFile, f.Kind)
 		if m := v.module(f.Module); m != nil {
 			row.ModuleName = Clean(BaseName(m.Name))
 			row.Assign = assignable(m) && (m.DebugID == "" || f.Kind == report.FindingMismatch)
@@ -32,6 +38,10 @@ func (v *View) Findings() []FindingRow {
 	}
 	return out
 }
+
+// asksForFile are the kinds whose suggestion, if there is one, asks for symbols.
+var asksForFile = []report.FindingKind{report.FindingMismatch, report.FindingForced, report.FindingUnreadable, report.FindingNoUnwind,
+	report.FindingEnds, report.FindingScanned, report.FindingNoDebug, report.FindingExports}
 
 func findingTitle(k report.FindingKind) string {
 	switch k {
@@ -63,6 +73,8 @@ func findingTitle(k report.FindingKind) string {
 		return "Found by scanning"
 	case report.FindingEnds:
 		return "Stack ends early"
+	case report.FindingNoDebug:
+		return "No functions and lines"
 	case report.FindingExports:
 		return "Only exported names"
 	case report.FindingLimit:

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report"
@@ -80,9 +81,18 @@ func (v *View) Frame(ti, fi, inline int) *FrameDetail {
 	f := &t.Frames[fi]
 	v.identity(d, f)
 	d.Facts = append(d.Facts, v.instruction(ti, fi)...)
+	if fi == 0 {
+		d.Facts = append(d.Facts, v.threadFacts(t)...)
+	}
 	v.registers(d, f)
 	v.why(d, t, fi)
-	v.numbers(&d.Why, ti, fi)
+	if v.explain == nil {
+		return d
+	}
+	if x := v.explain(ti, fi); x != nil {
+		v.frameInstruction(d, x.Instruction)
+		v.numbers(&d.Why, x)
+	}
 	return d
 }
 
@@ -152,7 +162,43 @@ func (v *View) identity(d *FrameDetail, f *report.Frame) {
 	}
 }
 
-// registers adds the known registers, in the order of debuggers.
+// threadFacts is what the dump says of the thread, which the details of its first frame show.
+func (v *View) threadFacts(t *report.Thread) (facts []Fact) {
+	if e := t.LastError; e != nil && e.Value != 0 {
+		facts = append(facts, Fact{"Last error", Clean(e.Text), true})
+	}
+	w := t.Times
+	if w == nil {
+		return facts
+	}
+	if w.Start != 0 {
+		s := v.hex(w.Start)
+		if place := v.place(w.Start); place != "" {
+			s += "  " + place
+		}
+		facts = append(facts, Fact{"Thread start", s, true})
+	}
+	if w.Created != 0 {
+		facts = append(facts, Fact{"Created", Time(w.Created), false})
+	}
+	if w.Ended != 0 {
+		facts = append(facts, Fact{"Ended", Time(w.Ended) + ", with status " + short(uint64(w.ExitStatus)), false})
+	}
+	return append(facts, Fact{"CPU time", seconds(w.User) + " in its code, " + seconds(w.Kernel) + " in the kernel", false})
+}
+
+// seconds prints units of 100 ns.
+func seconds(n uint64) string { return fmt.Sprintf("%d.%03d s", n/1e7, n/1e4%1000) }
+
+// place is an address in its module, or "".
+func (v *View) place(x uint64) string {
+	if i, rva := v.r.Places.Find(x); i >= 0 {
+		return Clean(BaseName(v.r.Modules[i].Name)) + "+" + short(rva)
+	}
+	return ""
+}
+
+// registers lists the values in the order of debuggers, as far as they are known.
 func (v *View) registers(d *FrameDetail, f *report.Frame) {
 	if f.Regs == nil || f.Regs.Arch == nil {
 		d.Note = "No registers are known for this frame."
@@ -201,10 +247,7 @@ func (v *View) valueNote(x uint64) string {
 	if x < 0x1000 {
 		return ""
 	}
-	if i, rva := v.r.Places.Find(x); i >= 0 {
-		return Clean(BaseName(v.r.Modules[i].Name)) + "+" + short(rva)
-	}
-	return ""
+	return v.place(x)
 }
 
 // why sets how the frame was found, and for the last frame why the stack ends.

@@ -164,6 +164,18 @@ func (v *View) moduleOrder() []int {
 	return order
 }
 
+// Assignable are up to n modules that a file may be assigned to: those in use, the ones without symbols of their own first.
+func (v *View) Assignable(n int) (out []int) {
+	for _, own := range []bool{false, true} {
+		for _, i := range v.moduleOrder() {
+			if m := &v.r.Modules[i]; m.State != report.SymbolsNotNeeded && assignable(m) != own && len(out) < n {
+				out = append(out, i)
+			}
+		}
+	}
+	return out
+}
+
 // Modules lists the modules. search is a Query.
 func (v *View) Modules(from, n, selected int, search string) ModulePage {
 	out := ModulePage{Selected: -1, Rows: []ModuleRow{}}
@@ -222,10 +234,10 @@ type WantedRow struct {
 	Module             int
 	DebugFile, DebugID string
 	StorePath          string
-	OtherPath          string // a second path at which a store may have it, or ""
 	Frames             int
-	OtherFile, OtherID string // a loaded file with the right name and another id
-	Differs            string // how the two ids differ
+	Stores             []report.StoreFile // where symbol servers have it
+	OtherFile, OtherID string             // a file of the right name and another id
+	Differs            string             // what differs between the two ids, in words
 	Item               int
 }
 
@@ -243,23 +255,50 @@ func (v *View) Wanted(from, n int) WantedPage {
 	for i := lo; i < hi; i++ {
 		w := &v.r.Wanted[i]
 		row := WantedRow{Module: w.Module, DebugFile: Clean(w.DebugFile), DebugID: Clean(w.DebugID),
-			StorePath: Clean(w.StorePath), OtherPath: Clean(w.OtherPath), Frames: w.Frames, OtherFile: Clean(BaseName(w.MismatchFile)),
+			StorePath: Clean(w.StorePath), Frames: w.Frames, Stores: []report.StoreFile{}, OtherFile: Clean(BaseName(w.MismatchFile)),
 			OtherID: Clean(w.MismatchID), Item: w.MismatchItem}
 		if row.OtherFile != "" {
 			row.Differs = Clean(report.IDDifference(w.DebugID, w.MismatchID))
+		}
+		for _, s := range w.Stores {
+			row.Stores = append(row.Stores, report.StoreFile{Layout: s.Layout, Path: Clean(s.Path), Else: Clean(s.Else)})
+		}
+		if w.Program != "" {
+			if w.Partial {
+				row.DebugFile, row.DebugID, row.StorePath = Clean(w.Program), Clean(w.CodeID), programPath(w)
+			} else {
+				row.DebugFile += ", " + Clean(w.Program)
+			}
 		}
 		out.Rows = append(out.Rows, row)
 	}
 	return out
 }
 
-// WantedText returns the list as text to copy: a line for each file, with its store path and the number of frames.
+// programPath is where Microsoft's symbol servers have a missing program, "" if its identifier is not known.
+func programPath(w *report.Wanted) string {
+	for _, s := range w.Stores {
+		if strings.HasPrefix(s.Path, w.Program+"/") && s.Layout == report.LayoutMicrosoft {
+			return Clean(s.Path)
+		}
+	}
+	return ""
+}
+
+// WantedText is the list to hand on: one store path a line, with the number of frames.
 func (v *View) WantedText() string {
 	var b strings.Builder
 	for i := range v.r.Wanted {
 		w := &v.r.Wanted[i]
-		fmt.Fprintf(&b, "%s\t%s\t%s\t%s\n", Clean(w.DebugFile), Clean(w.DebugID), Clean(w.StorePath),
-			count(w.Frames, "frame", "frames"))
+		line := func(file, id, path string) {
+			fmt.Fprintf(&b, "%s\t%s\t%s\t%s\n", Clean(file), Clean(id), Clean(path), count(w.Frames, "frame", "frames"))
+		}
+		if !w.Partial || w.Program == "" {
+			line(w.DebugFile, w.DebugID, w.StorePath)
+		}
+		if w.Program != "" {
+			line(w.Program, w.CodeID, programPath(w))
+		}
 	}
 	return b.String()
 }

@@ -163,7 +163,7 @@ func (v *View) moduleSays(m *report.Module) string {
 	case report.SymbolsMismatch:
 		return fmt.Sprintf("A loaded file is of another build and is not used; %s.", frames)
 	case report.SymbolsForced:
-		return fmt.Sprintf("You assigned its symbols, which may not match this build; %s.", frames)
+		return fmt.Sprintf("You assigned its symbols, which may be of another build; %s.", frames)
 	}
 	return "No frame is in it."
 }

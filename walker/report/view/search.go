@@ -67,6 +67,7 @@ func (v *View) frameHolds(f *report.Frame, inline int, query string) bool {
 	if inline < 0 {
 		texts[2], texts[3] = module+"+"+short(f.RVA), v.hex(f.PC)
 		texts[4], _ = Word(f.Trust)
+		texts[5] = v.hex(f.Lookup)
 	}
 	if Holds(query, texts[:]...) {
 		return true
@@ -99,7 +100,11 @@ func (v *View) eachHit(t *report.Thread, query string, do func(frame, inline int
 				return
 			}
 		}
-		if v.frameHolds(f, -1, query) && !do(i, -1) {
+		is := v.frameHolds(f, -1, query)
+		if i == 0 && !is {
+			is = factsHold(query, append(v.instruction(t.Index, 0), v.threadFacts(t)...))
+		}
+		if is && !do(i, -1) {
 			return
 		}
 	}
@@ -160,10 +165,17 @@ func (v *View) Find(query string) []Hit {
 // GroupsHold reports whether one of the facts contains a Query.
 func GroupsHold(query string, groups []Group) bool {
 	for _, g := range groups {
-		for _, f := range g.Facts {
-			if Holds(query, f.Key+" "+f.Value) {
-				return true
-			}
+		if factsHold(query, g.Facts) {
+			return true
+		}
+	}
+	return false
+}
+
+func factsHold(query string, facts []Fact) bool {
+	for _, f := range facts {
+		if Holds(query, f.Key+" "+f.Value) {
+			return true
 		}
 	}
 	return false

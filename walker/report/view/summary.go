@@ -240,12 +240,24 @@ func (v *View) system() []Group {
 	add("System", Fact{"Operating system", r.System.OS.Rust, false}, Fact{"Version", version, false},
 		Fact{"Distribution", distribution, false}, Fact{"CPU", r.System.CPU.Rust, false},
 		Fact{"CPU model", r.System.CPUInfo.Rust, false}, Fact{"Cores", cores, false}, Fact{"Microcode", microcode, true})
+	aux := make([]Fact, len(r.Process.Aux))
+	for i, a := range r.Process.Aux {
+		value := short(a.Value)
+		if strings.Contains(auxNumbers, a.Name+" ") {
+			value = fmt.Sprint(a.Value)
+		}
+		aux[i] = Fact{a.Name, strings.TrimSpace(value + "  " + v.place(a.Value) + a.Text), true}
+	}
+	add("Auxiliary vector", aux...)
 	add("Dump", Fact{"File", r.Dump.Name, true}, Fact{"Size", Size(r.Dump.Size), false}, Fact{"Written", written, false},
 		Fact{"Flags", short(r.Dump.Flags), true}, Fact{"Unwind policy", r.Policy, false})
 	return g
 }
 
-// Policies are the unwind policies that the page offers, by their names in package walker.
+// auxNumbers are the entries of the auxiliary vector that are counts, sizes and ids.
+const auxNumbers = "AT_PHENT AT_PHNUM AT_PAGESZ AT_UID AT_EUID AT_GID AT_EGID AT_CLKTCK AT_SECURE AT_RSEQ_FEATURE_SIZE AT_RSEQ_ALIGN AT_MINSIGSTKSZ "
+
+// Policies are the ways of walking that the page offers, by the names that walker knows.
 var Policies = []struct{ Name, What string }{
 	{"best", "best: what is known to work"},
 	{"breakpad", "as Breakpad does"},

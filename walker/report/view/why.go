@@ -28,14 +28,7 @@ func emptyWhy() Why {
 }
 
 // numbers sets the fields of Why that need an explanation.
-func (v *View) numbers(w *Why, thread, frame int) {
-	if v.explain == nil {
-		return
-	}
-	x := v.explain(thread, frame)
-	if x == nil {
-		return
-	}
+func (v *View) numbers(w *Why, x *report.Explanation) {
 	v.steps(w, x)
 	for _, l := range x.Record {
 		if l.Line > 0 {

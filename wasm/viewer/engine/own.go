@@ -6,7 +6,7 @@ import (
 
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/view"
-	"github.com/crashpane/crashpane/web/app"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // What is unpacked while it is read, a .gz or a member of a .zip, lies in the engine only, and can be unpacked by one reader after the
@@ -81,7 +81,7 @@ func (e *Engine) readOn() (more bool) {
 	}
 	e.exact.pause = nil
 	e.exact.own = e.exact.own[1:]
-	r := app.Reply{Op: app.OpComplete, Item: o.item, Exact: o.err == nil}
+	r := protocol.Answer{Reply: &protocol.WholeIndexed{Item: o.item, Exact: o.err == nil}}
 	if o.err != nil {
 		r.Error = view.Clean(o.err.Error())
 	}

@@ -29,7 +29,7 @@ type filePart struct {
 
 const (
 	partSize = 512 << 10
-	// A program's debug information is a few places of some hundred kilobytes each, in a file of which most is never needed.
+	// The debug information that is needed of a program or PDB is a few places of some hundred kilobytes each, and most of the file is not.
 	binaryPart = 64 << 10
 	// denseFrom is how often a part is asked for until it is read as a whole, which takes as long as some four slices.
 	denseFrom = 4
@@ -78,7 +78,7 @@ func (f *fileReader) ReadAt(p []byte, off int64) (n int, err error) {
 	if off == 0 && f.grain == partSize && len(f.parts) == 0 {
 		// The first bytes say what the file is.
 		defer func() {
-			if n >= 4 && (string(p[:4]) == "\x7fELF" || string(p[:2]) == "MZ") {
+			if n >= 4 && (string(p[:4]) == "\x7fELF" || string(p[:2]) == "MZ" || string(p[:4]) == "Micr") {
 				f.grain, f.asked = binaryPart, map[int64]uint8{}
 			}
 		}()
