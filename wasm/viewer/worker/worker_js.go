@@ -163,8 +163,8 @@ func handle(e *engine.Engine, post func(app.Reply), message js.Value) {
 		defer end()
 		src = part
 	} else if file.Truthy() {
-		r, size := readerOf(file)
-		src = input.New(req.Name, r, size)
+		r := readerOf(file)
+		src = input.New(req.Name, r, r.size)
 	}
 	if remote := message.Get("remote"); remote.Truthy() {
 		r := newRemoteReader(remote, post)
