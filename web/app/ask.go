@@ -320,7 +320,7 @@ func (p *Page) took(r *protocol.Looked, problem string) {
 	if p.Later.Text == "" {
 		p.Later.began = time.Time{} // it begins anew
 	}
-	if p.dirty == 0 && p.reading == nil && len(p.queue) == 0 && r.Pending == 0 && p.Readers.state != readersComing {
+	if p.dirty == 0 && p.reading == nil && len(p.queue) == 0 && (r.Pending == 0 || len(p.Exact.passes) > 0) && p.Readers.state != readersComing {
 		p.opening = false
 	}
 	switch {

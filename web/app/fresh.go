@@ -90,7 +90,7 @@ func (p *Page) freshThreads(t *view.ThreadPage) (ids []string) {
 		old[r.Index] = r
 	}
 	for _, r := range t.Rows {
-		if was, ok := old[r.Index]; ok && (was.Top != r.Top || was.Name != r.Name) {
+		if was, ok := old[r.Index]; ok && (was.Top != r.Top && !(was.Pending && was.Top == "") || was.Name != r.Name) {
 			ids = append(ids, rowID("thread", r.Index))
 		}
 	}
