@@ -132,7 +132,8 @@ bench: site serve-bin cli node_modules/.installed ## parsing, walking, the comma
 	$(GO) run ./build/peers -generated $(GENERATED)
 	@chrome="$$($(NODE) build/browser/find.mjs)" && CHROME="$$chrome" $(NODE) build/browser/bench.mjs && \
 		CHROME="$$chrome" $(NODE) build/browser/small.mjs && \
-		CHROME="$$chrome" CRASHPANE_GENERATED=$(GENERATED) KEEP=1 $(NODE) build/browser/big.mjs
+		CHROME="$$chrome" CRASHPANE_GENERATED=$(GENERATED) KEEP=1 $(NODE) build/browser/big.mjs && \
+		CHROME="$$chrome" $(NODE) build/browser/debugfile.mjs
 
 # Making each input smaller that is new, for which Go takes a minute by itself, would be all that is done.
 FUZZTIME ?= 10s

@@ -154,26 +154,32 @@ const (
 
 // chooseLayout finds the kind of record. As in both peers SystemInfo's processor decides where it is known, because the
 // flags do not lie at the same place in all records, and the flags must agree; a record without any CPU flag (written by
-// RtlCaptureContext) is taken at SystemInfo's word. Without a processor, flags and size together must fit one kind.
+// RtlCaptureContext) is taken at SystemInfo's word. Of several that fit, the longest is the one.
+// Without a processor, flags and size together must fit one kind.
 func (d *Dump) chooseLayout(raw []byte, wrong func(want, have string) error) (*cpu.ContextLayout, error) {
 	proc := uint16(ProcUnknown)
 	if d.System != nil {
 		proc = d.System.Processor
 	}
 	flagsOf := func(l *cpu.ContextLayout) uint32 { return l.Flags(raw, d.Header.Order) }
-	var bySystem *cpu.ContextLayout
-	for _, l := range cpu.Contexts() {
-		if !slices.Contains(l.Processors, proc) {
-			continue
+	var bySystem, best *cpu.ContextLayout
+	for _, a := range cpu.All() {
+		for _, l := range a.Contexts {
+			if !slices.Contains(l.Processors, proc) {
+				continue
+			}
+			usual := l.Processors[0] == proc
+			if bySystem == nil || usual {
+				bySystem = l
+			}
+			flags := flagsOf(l)
+			if len(raw) >= l.Size && (flags&l.Flag != 0 || flags&contextCPUMask == 0 && usual) && (best == nil || l.Size > best.Size) {
+				best = l
+			}
 		}
-		usual := l.Processors[0] == proc
-		if bySystem == nil || usual {
-			bySystem = l
-		}
-		flags := flagsOf(l)
-		if len(raw) >= l.Size && (flags&l.Flag != 0 || flags&contextCPUMask == 0 && usual) {
-			return l, nil
-		}
+	}
+	if best != nil {
+		return best, nil
 	}
 	if l := bySystem; l != nil {
 		if len(raw) < l.Size {
@@ -184,14 +190,16 @@ func (d *Dump) chooseLayout(raw []byte, wrong func(want, have string) error) (*c
 	if name := otherProcessor(proc); name != "" {
 		return nil, wrong("a context record of a CPU that is read", "one of "+name)
 	}
-	for _, l := range cpu.Contexts() {
-		flags := flagsOf(l)
-		// Compilers round the size up to 8 bytes.
-		if len(raw) < l.Size || len(raw) > l.Size+7 && flags&contextXState == 0 {
-			continue
-		}
-		if flags&contextCPUMask&^0xffff&l.Flag != 0 || flags&contextCPUMask == 0 && flags&l.CEFlag != 0 {
-			return l, nil
+	for _, a := range cpu.All() {
+		for _, l := range a.Contexts {
+			flags := flagsOf(l)
+			// Compilers round the size up to 8 bytes.
+			if len(raw) < l.Size || len(raw) > l.Size+7 && flags&contextXState == 0 {
+				continue
+			}
+			if flags&contextCPUMask&^0xffff&l.Flag != 0 || flags&contextCPUMask == 0 && flags&l.CEFlag != 0 {
+				return l, nil
+			}
 		}
 	}
 	return nil, wrong("a context record of a known CPU",

@@ -38,6 +38,8 @@ var kinds = []struct {
 	{"riscv64-32", cpu.RISCV64, ProcRISCV64},
 	{"riscv64-64", cpu.RISCV64, ProcRISCV64},
 	{"riscv64-128", cpu.RISCV64, ProcRISCV64},
+	{"loongarch64", cpu.LoongArch64, ProcRISCV}, // two CPUs have this number
+	{"loongarch64-528", cpu.LoongArch64, ProcRISCV},
 }
 
 // TestContexts gives every register of every CPU a value of its own, in both byte orders, with and without SystemInfo.
@@ -101,11 +103,20 @@ func TestContexts(t *testing.T) {
 	}
 }
 
+// contexts are the records of all CPUs.
+func contexts() []*cpu.ContextLayout {
+	var out []*cpu.ContextLayout
+	for _, a := range cpu.All() {
+		out = append(out, a.Contexts...)
+	}
+	return out
+}
+
 // layoutOf finds the layout of a builder's kind.
 func layoutOf(kind string) *cpu.ContextLayout {
 	size := len(dumptest.Context(dumptest.LittleEndian, kind, nil))
 	name := strings.Split(kind, "-")[0]
-	for _, l := range cpu.Contexts() {
+	for _, l := range contexts() {
 		if l.Size <= size && l.Size+8 > size && l.Arch.Name == name {
 			return l
 		}
@@ -116,7 +127,14 @@ func layoutOf(kind string) *cpu.ContextLayout {
 // TestContextLayouts: every register of the CPU is in the layout once, inside the record, the Extra registers have names of
 // their own, and every byte of the record is somebody's.
 func TestContextLayouts(t *testing.T) {
-	for _, l := range cpu.Contexts() {
+	written := map[*cpu.ContextLayout]bool{}
+	for _, k := range kinds {
+		written[layoutOf(k.kind)] = true
+	}
+	for _, l := range contexts() {
+		if !written[l] {
+			t.Errorf("%s of %d bytes: no test writes such a record", l.What, l.Size)
+		}
 		seen := map[cpu.Reg]bool{}
 		names := map[string]bool{}
 		for _, f := range l.Fields() {

@@ -29,25 +29,25 @@ type xfeature struct {
 	Index     uint32
 	Off, Size int
 	Align64   bool
-	Regs      []cpu.Line
+	Regs      string
 }
 
 var xfeatures = []xfeature{
-	{2, 576, 256, false, []cpu.Line{{Size: 16, Names: "ymm0-15h"}}}, // the high halves of ymm0 to ymm15
-	{3, 960, 64, false, []cpu.Line{{Size: 16, Names: "bnd0-3"}}},
-	{4, 1024, 64, false, []cpu.Line{{Size: 8, Names: "bndcfgu bndstatus"}}},
-	{5, 1088, 64, false, []cpu.Line{{Size: 8, Names: "k0-7"}}},
-	{6, 1152, 512, false, []cpu.Line{{Size: 32, Names: "zmm0-15h"}}}, // the high halves of zmm0 to zmm15
-	{7, 1664, 1024, false, []cpu.Line{{Size: 64, Names: "zmm16-31"}}},
-	{8, 0, 128, false, []cpu.Line{{Size: 8, Names: "rtit_ctl rtit_output_base rtit_output_mask rtit_status rtit_cr3_match rtit_addr0_a rtit_addr0_b rtit_addr1_a rtit_addr1_b"}}},
-	{9, 2688, 8, false, []cpu.Line{{Size: 4, Names: "pkru"}}},
-	{10, 0, 8, false, []cpu.Line{{Size: 8, Names: "pasid"}}},
-	{11, 0, 16, false, []cpu.Line{{Size: 8, Names: "u_cet ssp"}}},
-	{12, 0, 24, false, []cpu.Line{{Size: 8, Names: "pl0_ssp pl1_ssp pl2_ssp"}}},
-	{17, 2752, 64, true, []cpu.Line{{Size: 64, Names: "tilecfg"}}},
-	{18, 2816, 8192, true, []cpu.Line{{Size: 1024, Names: "tmm0-7"}}},
+	{2, 576, 256, false, "0 16 ymm0-15h"}, // the high halves of ymm0 to ymm15
+	{3, 960, 64, false, "0 16 bnd0-3"},
+	{4, 1024, 64, false, "0 8 bndcfgu bndstatus"},
+	{5, 1088, 64, false, "0 8 k0-7"},
+	{6, 1152, 512, false, "0 32 zmm0-15h"}, // the high halves of zmm0 to zmm15
+	{7, 1664, 1024, false, "0 64 zmm16-31"},
+	{8, 0, 128, false, "0 8 rtit_ctl rtit_output_base rtit_output_mask rtit_status rtit_cr3_match rtit_addr0_a rtit_addr0_b rtit_addr1_a rtit_addr1_b"},
+	{9, 2688, 8, false, "0 4 pkru"},
+	{10, 0, 8, false, "0 8 pasid"},
+	{11, 0, 16, false, "0 8 u_cet ssp"},
+	{12, 0, 24, false, "0 8 pl0_ssp pl1_ssp pl2_ssp"},
+	{17, 2752, 64, true, "0 64 tilecfg"},
+	{18, 2816, 8192, true, "0 1024 tmm0-7"},
 	// r16 to r31 of Intel's Advanced Performance Extensions (architecture specification 355828, section 3.1.4), in the place of the bound registers, which no CPU has beside them
-	{19, 960, 128, false, []cpu.Line{{Size: 8, Names: "r16-31"}}},
+	{19, 960, 128, false, "0 8 r16-31"},
 }
 
 // xstate reads the features that have registers by name of a context record, whose fixed part they follow. What does not fit is

@@ -50,15 +50,15 @@ func build(dir string, units, functions, page int) error {
 	if err != nil {
 		return err
 	}
-	work, err := os.MkdirTemp(dir, "units")
-	if err != nil {
+	work := filepath.Join(dir, "units") // which the files name, so that they are the same each time
+	if err := os.Mkdir(work, 0o755); err != nil {
 		return err
 	}
 	defer os.RemoveAll(work)
 	if err := os.WriteFile(filepath.Join(work, "unit.cc"), source(functions), 0o644); err != nil {
 		return err
 	}
-	if err := tool(work, "clang++", "--target=x86_64-pc-windows-msvc", "-O1", "-g", "-gcodeview", "-gno-codeview-command-line", "-ffunction-sections",
+	if err := tool(work, "clang++", "--target=x86_64-pc-windows-msvc", "-O1", "-g", "-gcodeview", "-ffunction-sections",
 		"-fno-rtti", "-fno-exceptions", "-fno-stack-protector", "-mno-stack-arg-probe", "-ffile-prefix-map="+work+"=.", "-c", "unit.cc", "-o", "unit.obj"); err != nil {
 		return err
 	}

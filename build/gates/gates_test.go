@@ -11,7 +11,7 @@ import (
 	"testing/fstest"
 )
 
-// Each test shows that its gate can fail, and that it does not when all is well.
+// Each test shows that its gate fails on a violation and passes without one.
 
 func TestJudgeImport(t *testing.T) {
 	ours := func(name string) string { return module + "/" + name }
@@ -118,7 +118,7 @@ func TestPlatformSuffix(t *testing.T) {
 	}
 }
 
-// put makes a tree of files.
+// put writes files into a temporary folder and opens it as a tree.
 func put(t *testing.T, files map[string]string) *tree {
 	t.Helper()
 	root := t.TempDir()
@@ -193,7 +193,7 @@ func TestVet(t *testing.T) {
 	const bad = "package a\n\nimport \"fmt\"\n\nfunc f() { fmt.Printf(\"%d\", \"x\") }\n"
 	for name, content := range map[string]string{
 		"a.go":    bad,
-		"a_js.go": bad, // seen only when vetting for the page
+		"a_js.go": bad, // go vet reads it for js only
 	} {
 		wrong, _, err := checkVet(put(t, map[string]string{"go.mod": "module a\n\ngo 1.26\n", "doc.go": "package a\n", name: content}))
 		if err != nil || len(wrong) == 0 || !strings.Contains(strings.Join(wrong, "\n"), "Printf") {
@@ -207,11 +207,11 @@ func TestVet(t *testing.T) {
 }
 
 func TestCompareGenerated(t *testing.T) {
-	fresh := map[string]string{"a_gen.go": "1", "b_gen.go": "1", "c_gen.go": "1"}
-	if wrong := compareGenerated(fresh, fresh); wrong != nil {
+	generated := map[string]string{"a_gen.go": "1", "b_gen.go": "1", "c_gen.go": "1"}
+	if wrong := compareGenerated(generated, generated); wrong != nil {
 		t.Errorf("%v", wrong)
 	}
-	wrong := compareGenerated(fresh, map[string]string{"a_gen.go": "1", "b_gen.go": "2", "d_gen.go": "1"})
+	wrong := compareGenerated(generated, map[string]string{"a_gen.go": "1", "b_gen.go": "2", "d_gen.go": "1"})
 	if len(wrong) != 3 {
 		t.Errorf("%v", wrong)
 	}
@@ -231,9 +231,9 @@ func TestJudgeSize(t *testing.T) {
 		"licenses.txt":                    bytesOf(9000),
 		"sample/z.dmp":                    bytesOf(9000),
 	}
-	wrong, said, err := judgeSize(files, 1015, 2000)
-	if err != nil || wrong != nil || said != "1015 of 1015 bytes (crashpane.wasm 1000, icon.png 5, index.html 10); crashpane-full.wasm 2000 of 2000" {
-		t.Errorf("%v, %q, %v", wrong, said, err)
+	wrong, summary, err := judgeSize(files, 1015, 2000)
+	if err != nil || wrong != nil || summary != "1015 of 1015 bytes (crashpane.wasm 1000, icon.png 5, index.html 10); crashpane-full.wasm 2000 of 2000" {
+		t.Errorf("%v, %q, %v", wrong, summary, err)
 	}
 	if wrong, _, _ = judgeSize(files, 1014, 2000); len(wrong) != 1 {
 		t.Error("one byte too many must fail")

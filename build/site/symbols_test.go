@@ -31,7 +31,7 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
-// TestBases: what is built in becomes a part of the policy, so that only plain addresses may.
+// TestBases: the bases become a part of the policy, so Bases must refuse everything but plain addresses.
 func TestBases(t *testing.T) {
 	got, err := Bases("https://symbols.example/v1/, /symbols http://127.0.0.1:9000 https://symbols.example/other")
 	if err != nil {

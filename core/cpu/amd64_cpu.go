@@ -4,13 +4,13 @@ import "encoding/binary"
 
 // AMD64 is the 64-bit Intel and AMD architecture. DWARF numbers are those of the System V x86-64 psABI, figure 3.36;
 // number 16 is the return address column.
-var AMD64 = newArch(registers{
+var AMD64 = newArch(&Arch{regs: registers{
 	names: "rax rdx rcx rbx rsi rdi rbp rsp r8-15 rip",
 	order: "rax rbx rcx rdx rsi rdi rbp rsp r8-15 rip",
 	pc:    "rip", sp: "rsp", fp: "rbp",
 	saved: "rbx rbp r12-15",
 	dwarf: "rax rdx rcx rbx rsi rdi rbp rsp r8-15 rip",
-}, Arch{
+},
 	Name:     "amd64",
 	WordSize: 8,
 	CallSize: 1,
@@ -29,30 +29,30 @@ var AMD64 = newArch(registers{
 	Code:  Code{IsCall: isX86Call, CallBytes: 8, Instructions: DecodedX86},
 	Peers: Peers{CFINonZero: true, FPAligned: true, PrintsReturn: true},
 	Contexts: []*ContextLayout{
-		// winnt.h CONTEXT, XMM_SAVE_AREA32; minidump_cpu_amd64.h MDRawContextAMD64, MDXmmSaveArea32AMD64; format.rs 976 and 923
-		{What: "amd64", Processors: []uint16{9}, Flag: 0x00100000, FlagsAt: 48, Size: 1232, XState: true, Lines: []Line{
-			{0, 8, "p1-6_home", 0},
-			{52, 4, "mx_csr", 0},
-			{56, 2, "cs ds es fs gs ss", 0},
-			{68, 4, "eflags", 0},
-			{72, 8, "dr0-3 dr6-7", 0},
-			{120, 8, "rax rcx rdx rbx rsp rbp rsi rdi r8-15 rip", 0},
-			// the FXSAVE area (Intel SDM vol. 1, table 10-2)
-			{256, 2, "fctrl fstat", 0},
-			{260, 1, "ftag _", 0},
-			{262, 2, "fop", 0},
-			{264, 4, "fioff", 0},
-			{268, 2, "fiseg _", 0},
-			{272, 4, "fooff", 0},
-			{276, 2, "foseg _", 0},
-			{280, 4, "mxcsr mxcsr_mask", 0},
-			{288, 10, "st0-7", 16},
-			{298, 6, "_ _ _ _ _ _ _ _", 16},
-			{416, 16, "xmm0-15", 0},
-			{672, 96, "_", 0},
-			{768, 16, "v0-25", 0},
-			{1184, 8, "vector_control debug_control last_branch_to_rip last_branch_from_rip last_exception_to_rip last_exception_from_rip", 0},
-		}},
+		// winnt.h CONTEXT, XMM_SAVE_AREA32; minidump_cpu_amd64.h MDRawContextAMD64, MDXmmSaveArea32AMD64; format.rs 976 and 923.
+		// From 256 on it is the FXSAVE area (Intel SDM vol. 1, table 10-2).
+		{What: "amd64", Processors: []uint16{9}, Flag: 0x00100000, FlagsAt: 48, Size: 1232, XState: true, Lines: `
+			0	8	p1-6_home
+			52	4	mx_csr
+			56	2	cs ds es fs gs ss
+			68	4	eflags
+			72	8	dr0-3 dr6-7
+			120	8	rax rcx rdx rbx rsp rbp rsi rdi r8-15 rip
+			256	2	fctrl fstat
+			260	1	ftag _
+			262	2	fop
+			264	4	fioff
+			268	2	fiseg _
+			272	4	fooff
+			276	2	foseg _
+			280	4	mxcsr mxcsr_mask
+			288	10/16	st0-7
+			298	6/16	_ _ _ _ _ _ _ _
+			416	16	xmm0-15
+			672	96	_
+			768	16	v0-25
+			1184	8	vector_control debug_control last_branch_to_rip last_branch_from_rip last_exception_to_rip last_exception_from_rip
+			`},
 	},
 })
 

@@ -8,11 +8,11 @@ import (
 
 // all are the CPUs that have a table. Adding one: a file NAME_cpu.go with everything that is true of it, and a line here and in elfs; its
 // context record and its frames in the tests that fail until they have them.
-var all = []*Arch{X86, AMD64, ARM, ARM64, MIPS, MIPS64, PPC, PPC64, SPARC, RISCV, RISCV64, S390X}
+var all = []*Arch{X86, AMD64, ARM, ARM64, MIPS, MIPS64, PPC, PPC64, SPARC, RISCV, RISCV64, S390X, LoongArch64}
 
 // elfs are what the readers of ELF files need to know of each CPU. They are a list of their own because the page's first program reads no ELF
 // files: nothing there refers to it, so that the linker leaves it out.
-var elfs = []*ELF{&x86ELF, &amd64ELF, &armELF, &arm64ELF, &mipsELF, &ppcELF, &ppc64ELF, &sparcELF, &riscvELF, &s390xELF}
+var elfs = []*ELF{&x86ELF, &amd64ELF, &armELF, &arm64ELF, &mipsELF, &ppcELF, &ppc64ELF, &sparcELF, &riscvELF, &s390xELF, &loongArch64ELF}
 
 // All are the CPUs that have a table.
 func All() []*Arch { return all }
@@ -93,7 +93,8 @@ type registers struct {
 
 // newArch turns the names in a table into register numbers. The tables are fixed at compile time, so a name that does not
 // exist is a mistake in this package and panics when the program starts.
-func newArch(r registers, a Arch) *Arch {
+func newArch(a *Arch) *Arch {
+	r := &a.regs
 	num := func(name string) Reg {
 		if name == "" {
 			return NoReg
@@ -139,9 +140,9 @@ func newArch(r registers, a Arch) *Arch {
 		}
 	}
 	for _, l := range a.Contexts {
-		l.Arch = &a
+		l.Arch = a
 	}
-	return &a
+	return a
 }
 
 // expand lists the names in a text: "x0-28 fp" are x0 to x28 and fp, "p1-6_home" are p1_home to p6_home.

@@ -4,13 +4,13 @@ import "encoding/binary"
 
 // ARM64 is the 64-bit ARM architecture (AArch64); one register file serves Windows' context layout and Breakpad's old one.
 // DWARF numbers are those of "DWARF for the Arm 64-bit Architecture", section 4.1: 31 is sp, 32 is pc.
-var ARM64 = newArch(registers{
+var ARM64 = newArch(&Arch{regs: registers{
 	names:   "x0-28 fp lr sp pc",
 	aliases: "x29=fp x30=lr x31=sp",
 	pc:      "pc", sp: "sp", fp: "fp", lr: "lr",
 	saved: "x19-28 fp",
 	dwarf: "x0-28 fp lr sp pc",
-}, Arch{
+},
 	Name:     "arm64",
 	WordSize: 8,
 	CallSize: 4,
@@ -30,21 +30,21 @@ var ARM64 = newArch(registers{
 	Code: Code{IsCall: isARM64Call, CallBytes: 4, Instructions: DecodedA64},
 	Contexts: []*ContextLayout{
 		// winnt.h ARM64_NT_CONTEXT; minidump_cpu_arm64.h MDRawContextARM64, MDFloatingSaveAreaARM64; format.rs 1150
-		{What: "arm64", Processors: []uint16{12, 0x8003}, Flag: 0x00400000, Size: 912, Lines: []Line{
-			{4, 4, "cpsr", 0},
-			{8, 8, "x0-28 fp lr sp pc", 0},
-			{272, 16, "v0-31", 0},
-			{784, 4, "fpcr fpsr bcr0-7", 0},
-			{824, 8, "bvr0-7", 0},
-			{888, 4, "wcr0-1", 0},
-			{896, 8, "wvr0-1", 0},
-		}},
+		{What: "arm64", Processors: []uint16{12, 0x8003}, Flag: 0x00400000, Size: 912, Lines: `
+			4	4	cpsr
+			8	8	x0-28 fp lr sp pc
+			272	16	v0-31
+			784	4	fpcr fpsr bcr0-7
+			824	8	bvr0-7
+			888	4	wcr0-1
+			896	8	wvr0-1
+			`},
 		// minidump_cpu_arm64.h MDRawContextARM64_Old, packed to 4 bytes, MDFloatingSaveAreaARM64_Old; format.rs 1103
-		{What: "old arm64", Processors: []uint16{0x8003, 12}, Flag: 0x80000000, WideFlags: true, Size: 796, Lines: []Line{
-			{8, 8, "x0-28 fp lr sp pc", 0},
-			{272, 4, "cpsr fpsr fpcr", 0},
-			{284, 16, "v0-31", 0},
-		}},
+		{What: "old arm64", Processors: []uint16{0x8003, 12}, Flag: 0x80000000, WideFlags: true, Size: 796, Lines: `
+			8	8	x0-28 fp lr sp pc
+			272	4	cpsr fpsr fpcr
+			284	16	v0-31
+			`},
 	},
 })
 

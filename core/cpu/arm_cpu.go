@@ -5,14 +5,14 @@ import "encoding/binary"
 // ARM is the 32-bit ARM architecture. The order is Breakpad's: r12 stands before the registers that have a role. Symbol
 // files call those by number or by role; both are understood. FP is r11, and r7 on iOS. DWARF numbers are those of "DWARF for the Arm
 // Architecture", section 4.1.
-var ARM = newArch(registers{
+var ARM = newArch(&Arch{regs: registers{
 	names:   "r0-10 r12 fp sp lr pc",
 	order:   "r0-10 fp r12 sp lr pc",
 	aliases: "ip=r12 r11=fp r13=sp r14=lr r15=pc",
 	pc:      "pc", sp: "sp", fp: "fp", lr: "lr", iosFP: "r7",
 	saved: "r4-10 fp",
 	dwarf: "r0-10 fp r12 sp lr pc",
-}, Arch{
+},
 	Name:     "arm",
 	WordSize: 4,
 	CallSize: 2,
@@ -31,17 +31,17 @@ var ARM = newArch(registers{
 	Peers: Peers{CFINotOnIOS: true},
 	Contexts: []*ContextLayout{
 		// winnt.h CONTEXT of 32-bit ARM, which both peers refuse. The general registers are where Breakpad has them.
-		{What: "arm", Processors: []uint16{5}, Flag: 0x00200000, CEFlag: 0x40, Size: 416, Lines: []Line{
-			{4, 4, "r0-10 fp r12 sp lr pc cpsr fpscr _", 0},
-			{80, 8, "d0-31", 0},
-			{336, 4, "bvr0-7 bcr0-7 wvr0 wcr0 _ _", 0},
-		}},
+		{What: "arm", Processors: []uint16{5}, Flag: 0x00200000, CEFlag: 0x40, Size: 416, Lines: `
+			4	4	r0-10 fp r12 sp lr pc cpsr fpscr _
+			80	8	d0-31
+			336	4	bvr0-7 bcr0-7 wvr0 wcr0 _ _
+			`},
 		// minidump_cpu_arm.h MDRawContextARM, MDFloatingSaveAreaARM; format.rs 1049 and 1037
-		{What: "arm", Processors: []uint16{5}, Flag: 0x40000000, CEFlag: 0x40, Size: 368, Lines: []Line{
-			{4, 4, "r0-10 fp r12 sp lr pc cpsr", 0},
-			{72, 8, "fpscr d0-31", 0},
-			{336, 4, "fpextra0-7", 0},
-		}},
+		{What: "arm", Processors: []uint16{5}, Flag: 0x40000000, CEFlag: 0x40, Size: 368, Lines: `
+			4	4	r0-10 fp r12 sp lr pc cpsr
+			72	8	fpscr d0-31
+			336	4	fpextra0-7
+			`},
 	},
 })
 

@@ -3,6 +3,8 @@ package cpu
 import (
 	"encoding/binary"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 )
 
@@ -22,18 +24,12 @@ type ContextLayout struct {
 	// Size is the record's in bytes. A larger one is fine if XState says that a CPU with extended state (XSTATE) appends it.
 	Size   int
 	XState bool
-	Lines  []Line
+	// Lines are the record's parts, a line each: the offset of the first register, the size of each in bytes, and their names (a list for expand), which follow
+	// each other. A size of "10/16" is one of 10 bytes, every 16 bytes. A name of "_" is a gap that carries nothing.
+	Lines string
 
 	once   sync.Once
 	fields []Field
-}
-
-// Line is a part of a record: registers of Size bytes each, which follow each other from the offset At on, each Step bytes after the one before it
-// (0 is Size). Names is a list for expand; "_" is a gap that carries nothing.
-type Line struct {
-	At, Size int
-	Names    string
-	Step     int
 }
 
 // Field is one register of a context record: its name, its offset, its size in bytes. Reg is NoReg where it plays no part in unwinding. A Name of "_" is
@@ -58,14 +54,23 @@ func (l *ContextLayout) Fields() []Field {
 	return l.fields
 }
 
-// Fields are the registers that some lines name, without their numbers.
-func Fields(lines []Line) []Field {
+// Fields are the registers in the parts of a record, see ContextLayout.Lines, without their numbers.
+func Fields(lines string) []Field {
 	var out []Field
-	for _, l := range lines {
-		at := l.At
-		for _, name := range expand(l.Names) {
-			out = append(out, Field{name, at, l.Size, NoReg})
-			at += max(l.Step, l.Size)
+	for _, line := range strings.Split(lines, "\n") {
+		words := strings.Fields(line)
+		if len(words) < 3 {
+			continue
+		}
+		at, _ := strconv.Atoi(words[0])
+		width, each, _ := strings.Cut(words[1], "/")
+		size, _ := strconv.Atoi(width)
+		step, _ := strconv.Atoi(each)
+		for _, list := range words[2:] {
+			for _, name := range expand(list) {
+				out = append(out, Field{name, at, size, NoReg})
+				at += max(step, size)
+			}
 		}
 	}
 	return out
@@ -89,20 +94,3 @@ func (l *ContextLayout) FlagsSize() int {
 	}
 	return 4
 }
-
-// Contexts are the records of all CPUs, the longer ones first: where two CPUs have the same processor number and flag, the longest record that
-// fits is the one.
-func Contexts() []*ContextLayout {
-	contextsOnce.Do(func() {
-		for _, a := range all {
-			contexts = append(contexts, a.Contexts...)
-		}
-		slices.SortStableFunc(contexts, func(a, b *ContextLayout) int { return b.Size - a.Size })
-	})
-	return contexts
-}
-
-var (
-	contextsOnce sync.Once
-	contexts     []*ContextLayout
-)

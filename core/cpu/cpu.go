@@ -19,6 +19,7 @@ const MaxRegs = 48
 
 // Arch is one CPU, as a table. Its registers come first; the other groups are embedded, one for each kind of reader.
 type Arch struct {
+	regs registers
 	// Name is the stable lower-case name: "x86", "amd64", "arm", "arm64", …
 	Name string
 	// Names are the register names in the order in which Breakpad prints them, without "$".

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"encoding/binary"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -146,9 +147,11 @@ func checkFormats(t *testing.T, a *Arch) {
 			}
 		}
 	}
-	for _, l := range Contexts() {
-		if l.Arch != a && numbers[l.Processors[0]] && l.Size == a.Contexts[0].Size {
-			t.Errorf("nothing tells a context of %d bytes of %s from one of %s", l.Size, l.What, a.Name)
+	for _, other := range All() {
+		for _, l := range other.Contexts {
+			if other != a && numbers[l.Processors[0]] && slices.ContainsFunc(a.Contexts, func(own *ContextLayout) bool { return own.Size == l.Size && own.Flag == l.Flag }) {
+				t.Errorf("nothing tells a context of %d bytes of %s from one of %s", l.Size, other.Name, a.Name)
+			}
 		}
 	}
 }
@@ -215,6 +218,7 @@ func TestNumbers(t *testing.T) {
 		{SPARC, 14, "sp"}, {SPARC, 15, "o7"}, {SPARC, 30, "fp"}, {SPARC, 31, "i7"},
 		{RISCV, 0, "?"}, {RISCV, 1, "ra"}, {RISCV64, 2, "sp"}, {RISCV64, 8, "s0"}, {RISCV64, 9, "s1"}, {RISCV64, 10, "a0"},
 		{RISCV64, 18, "s2"}, {RISCV64, 28, "t3"}, {RISCV64, 31, "t6"},
+		{LoongArch64, 1, "ra"}, {LoongArch64, 3, "sp"}, {LoongArch64, 22, "fp"}, {LoongArch64, 31, "s8"},
 		{S390X, 15, "r15"}, {S390X, 16, "f0"}, {S390X, 17, "f2"}, {S390X, 28, "f9"}, {S390X, 31, "f15"}, {S390X, 32, "?"}, {S390X, 65, "pc"},
 	} {
 		if got := c.a.RegName(c.a.DWARF[c.dwarf]); got != c.name {
@@ -226,7 +230,7 @@ func TestNumbers(t *testing.T) {
 		alias, name string
 	}{{ARM, "r11", "fp"}, {ARM, "$r13", "sp"}, {ARM, "r14", "lr"}, {ARM, "r15", "pc"}, {ARM64, "x29", "fp"}, {ARM64, "x30", "lr"}, {X86, "$eflags", "efl"},
 		{MIPS, "$to", "t0"}, {MIPS64, "s8", "fp"}, {PPC, "sp", "r1"}, {PPC64, "pc", "srr0"}, {SPARC, "i6", "fp"}, {SPARC, "o6", "sp"},
-		{RISCV, "fp", "s0"}, {RISCV64, "x1", "ra"}, {RISCV64, "x31", "t6"}, {S390X, "pswa", "pc"}} {
+		{RISCV, "fp", "s0"}, {RISCV64, "x1", "ra"}, {RISCV64, "x31", "t6"}, {S390X, "pswa", "pc"}, {LoongArch64, "r3", "sp"}, {LoongArch64, "$r22", "fp"}, {LoongArch64, "r12", "t0"}} {
 		if r, ok := c.a.Lookup(c.alias); !ok || c.a.RegName(r) != c.name {
 			t.Errorf("%s: %s is %s, %v; want %s", c.a.Name, c.alias, c.a.RegName(r), ok, c.name)
 		}

@@ -29,13 +29,13 @@ func newMIPS(name string, word int, saved string, number Processor, flag uint32,
 	} else {
 		f.NotELFFlags = 0x20 // EF_MIPS_ABI2, the n32 convention
 	}
-	return newArch(registers{
+	return newArch(&Arch{regs: registers{
 		names:   mipsGeneral + " pc",
 		aliases: "to=t0 s8=fp",
 		pc:      "pc", sp: "sp", fp: "fp", lr: "ra",
 		saved: "s0-7 fp" + saved,
 		dwarf: mipsGeneral,
-	}, Arch{
+	},
 		Name:        name,
 		WordSize:    word,
 		CallSize:    8,
@@ -45,15 +45,15 @@ func newMIPS(name string, word int, saved string, number Processor, flag uint32,
 		Peers:       peers,
 		Contexts: []*ContextLayout{
 			// minidump_cpu_mips.h MDRawContextMIPS, MDFloatingSaveAreaMIPS; format.rs 1200 and 1189. Registers have 64 bits on both.
-			{What: name, Processors: []uint16{number.Number}, Flag: flag, Size: 600, Lines: []Line{
-				{4, 4, "_", 0},
-				{8, 8, mipsGeneral + " mdhi mdlo", 0},
-				{280, 4, "hi0-2 lo0-2 dsp_control _", 0},
-				{312, 8, "pc badvaddr", 0},
-				{328, 4, "status cause", 0},
-				{336, 8, "f0-31", 0},
-				{592, 4, "fpcsr fir", 0},
-			}},
+			{What: name, Processors: []uint16{number.Number}, Flag: flag, Size: 600, Lines: `
+			4	4	_
+			8	8	` + mipsGeneral + ` mdhi mdlo
+			280	4	hi0-2 lo0-2 dsp_control _
+			312	8	pc badvaddr
+			328	4	status cause
+			336	8	f0-31
+			592	4	fpcsr fir
+			`},
 		},
 	})
 }

@@ -19,24 +19,36 @@ var (
 		Formats{Processors: []Processor{{3, "ppc", "ppc", "ppc"}}, Module: "ppc", ELFMachines: []uint16{20}, MachO: 18},
 		Peers{Printed: []string{"srr0", "r1"}},
 		// minidump_cpu_ppc.h MDRawContextPPC, packed to 4 bytes, MDFloatingSaveAreaPPC, MDVectorSaveAreaPPC; format.rs 1279, 1257, 1266
-		&ContextLayout{What: "ppc", Processors: []uint16{3}, Flag: 0x20000000, Size: 1004, Lines: append([]Line{
-			{4, 4, "srr0 srr1 r0-31 cr xer lr ctr mq vrsave", 0}}, ppcVectors(164)...)})
+		&ContextLayout{What: "ppc", Processors: []uint16{3}, Flag: 0x20000000, Size: 1004, Lines: `
+			4	4	srr0 srr1 r0-31 cr xer lr ctr mq vrsave
+			164	8	f0-31
+			420	4	_ fpscr
+			428	16	v0-31 vscr _
+			972	4	vrvalid
+			976	28	_
+			`})
 	PPC64 = newPPC("ppc64", 8, FrameLayout{Style: BackChain, RAOffset: 16},
 		Formats{Processors: []Processor{{0x8002, "ppc64", "ppc64", "ppc64"}}, Module: "ppc64", Family: "ppc", ELFMachines: []uint16{21}, MachO: 0x1000012},
 		Peers{},
 		// minidump_cpu_ppc64.h MDRawContextPPC64; format.rs 1306
-		&ContextLayout{What: "ppc64", Processors: []uint16{0x8002}, Flag: 0x01000000, WideFlags: true, Size: 1160, Lines: append([]Line{
-			{8, 8, "srr0 srr1 r0-31 cr xer lr ctr vrsave", 0}}, ppcVectors(320)...)})
+		&ContextLayout{What: "ppc64", Processors: []uint16{0x8002}, Flag: 0x01000000, WideFlags: true, Size: 1160, Lines: `
+			8	8	srr0 srr1 r0-31 cr xer lr ctr vrsave
+			320	8	f0-31
+			576	4	_ fpscr
+			584	16	v0-31 vscr _
+			1128	4	vrvalid
+			1132	28	_
+			`})
 )
 
 func newPPC(name string, word int, frame FrameLayout, f Formats, peers Peers, context *ContextLayout) *Arch {
-	return newArch(registers{
+	return newArch(&Arch{regs: registers{
 		names:   "srr0 r0-31 lr ctr cr xer",
 		aliases: "pc=srr0 sp=r1",
 		pc:      "srr0", sp: "r1", fp: "r31", lr: "lr",
 		saved: "r14-31",
 		dwarf: "r0-31 65=lr 66=ctr 76=xer 101=xer 108=lr 109=ctr",
-	}, Arch{
+	},
 		Name:        name,
 		WordSize:    word,
 		CallSize:    4,
@@ -47,17 +59,6 @@ func newPPC(name string, word int, frame FrameLayout, f Formats, peers Peers, co
 		Peers:       peers,
 		Contexts:    []*ContextLayout{context},
 	})
-}
-
-// ppcVectors are the floating-point and vector registers, which both kinds of PowerPC have alike, from an offset on.
-func ppcVectors(at int) []Line {
-	return []Line{
-		{at, 8, "f0-31", 0},
-		{at + 256, 4, "_ fpscr", 0},
-		{at + 264, 16, "v0-31 vscr _", 0},
-		{at + 808, 4, "vrvalid", 0},
-		{at + 812, 28, "_", 0},
-	}
 }
 
 // isPPCCall: a branch whose LK bit is set, with an immediate (18, 16) or to LR, CTR or TAR (19) (Power ISA, book I, 2.4).

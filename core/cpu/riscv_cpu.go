@@ -1,6 +1,9 @@
 package cpu
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"strconv"
+)
 
 // RISCV and RISCV64 are the 32-bit and 64-bit RISC-V architectures. The order is that of Breakpad's context record: pc, then
 // x1 to x31 by their names in the calling convention. x0 is always 0 and no register of anybody's. DWARF numbers are those
@@ -26,7 +29,7 @@ const riscvGeneral = "ra sp gp tp t0-2 s0-1 a0-7 s2-11 t3-6"
 
 func newRISCV(name string, word int, family string, call func([]byte, uint64, binary.ByteOrder) bool, proc uint16, flag uint32, pe []uint16, forms ...riscvForm) *Arch {
 	w := int64(word)
-	a := Arch{
+	a := &Arch{
 		Name:        name,
 		WordSize:    word,
 		CallSize:    2,
@@ -39,13 +42,14 @@ func newRISCV(name string, word int, family string, call func([]byte, uint64, bi
 	for _, form := range forms {
 		a.Contexts = append(a.Contexts, form.layout(name, word, proc, flag))
 	}
-	return newArch(registers{
+	a.regs = registers{
 		names:   "pc " + riscvGeneral,
 		aliases: "fp=s0 x1=ra x2=sp x3=gp x4=tp x5-7=t0-2 x8-9=s0-1 x10-17=a0-7 x18-27=s2-11 x28-31=t3-6",
 		pc:      "pc", sp: "sp", fp: "s0", lr: "ra",
 		saved: "s0-11",
 		dwarf: "1=" + riscvGeneral,
-	}, a)
+	}
+	return newArch(a)
 }
 
 // riscvForm is one form of a RISC-V record: the size of a floating-point register in bytes, and whether a version follows the flags. Breakpad's header of
@@ -64,20 +68,21 @@ type riscvForm struct {
 // Each number is aligned to its size, one of 16 bytes to 8. So where words have 8 bytes, a version takes the place of padding.
 func (r riscvForm) layout(name string, word int, proc uint16, flag uint32) *ContextLayout {
 	l := &ContextLayout{What: name, Processors: []uint16{proc}, Flag: flag}
-	at := word
+	at := 4
+	add := func(size int, names string, n int) {
+		l.Lines += strconv.Itoa(at) + " " + strconv.Itoa(size) + " " + names + "\n"
+		at += n * size
+	}
 	if r.versioned || word == 8 {
-		l.Lines = append(l.Lines, Line{4, 4, "_", 0})
-		at = 8
+		add(4, "_", 1)
 	}
-	l.Lines = append(l.Lines, Line{at, word, "pc " + riscvGeneral, 0})
-	at += 32 * word
+	add(word, "pc "+riscvGeneral, 32)
 	if r.fpr > 4 && at%8 != 0 {
-		l.Lines = append(l.Lines, Line{at, 4, "_", 0})
-		at += 4
+		add(4, "_", 1)
 	}
-	fcsr := at + 32*r.fpr
-	l.Lines = append(l.Lines, Line{at, r.fpr, "f0-31", 0}, Line{fcsr, 4, "fcsr", 0})
-	l.Size = fcsr + 4
+	add(r.fpr, "f0-31", 32)
+	add(4, "fcsr", 1)
+	l.Size = at
 	return l
 }
 

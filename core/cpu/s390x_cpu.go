@@ -11,13 +11,13 @@ import "encoding/binary"
 //
 // Calls have 2, 4 or 6 bytes; 2 bytes before the return address lies inside of each. A frame pointer, where there is one, is
 // r11, and points at no record.
-var S390X = newArch(registers{
+var S390X = newArch(&Arch{regs: registers{
 	names:   "r0-15 pc f0-15",
 	aliases: "pswa=pc sp=r15",
 	pc:      "pc", sp: "r15", fp: "r11", lr: "r14",
 	saved: "r6-13 f8-15",
 	dwarf: "r0-15 f0 f2 f4 f6 f1 f3 f5 f7 f8 f10 f12 f14 f9 f11 f13 f15 65=pc",
-}, Arch{
+},
 	Name:        "s390x",
 	WordSize:    8,
 	CallSize:    2,

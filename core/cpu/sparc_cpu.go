@@ -10,13 +10,13 @@ import "encoding/binary"
 // the address of the call itself; the return address lies behind it and its delay slot.
 //
 //	caller: sp = fp, pc = [fp + 60] + 8, fp = [fp + 56]
-var SPARC = newArch(registers{
+var SPARC = newArch(&Arch{regs: registers{
 	names:   sparcGeneral + " pc npc",
 	aliases: "o6=sp i6=fp",
 	pc:      "pc", sp: "sp", fp: "fp",
 	saved: "l0-7 i0-5 fp i7",
 	dwarf: sparcGeneral,
-}, Arch{
+},
 	Name:        "sparc",
 	WordSize:    4,
 	CallSize:    8,
@@ -31,15 +31,14 @@ var SPARC = newArch(registers{
 	Contexts: []*ContextLayout{
 		// minidump_cpu_sparc.h MDRawContextSPARC, MDFloatingSaveAreaSPARC; format.rs 1341 and 1330.
 		// The registers have 64 bits in the record also where the CPU has 32; on a 64-bit one, the lower halves are what Breakpad reads.
-		{What: "sparc", Processors: []uint16{0x8001}, Flag: 0x10000000, Size: 584, Lines: []Line{
-			{4, 4, "_", 0},
-			{8, 8, sparcGeneral, 0},
-			// ccr, asi and fprs are psr, wim and tbr on SPARC V7 and V8.
-			{264, 8, "ccr pc npc y asi fprs", 0},
-			// The double registers have even numbers.
-			{312, 8, "d0 d2 d4 d6 d8 d10 d12 d14 d16 d18 d20 d22 d24 d26 d28 d30 d32 d34 d36 d38 d40 d42 d44 d46 d48 d50 d52 d54 d56 d58 d60 d62", 0},
-			{568, 8, "_ fsr", 0},
-		}},
+		// ccr, asi and fprs are psr, wim and tbr on SPARC V7 and V8. The double registers have even numbers.
+		{What: "sparc", Processors: []uint16{0x8001}, Flag: 0x10000000, Size: 584, Lines: `
+			4	4	_
+			8	8	` + sparcGeneral + `
+			264	8	ccr pc npc y asi fprs
+			312	8	d0 d2 d4 d6 d8 d10 d12 d14 d16 d18 d20 d22 d24 d26 d28 d30 d32 d34 d36 d38 d40 d42 d44 d46 d48 d50 d52 d54 d56 d58 d60 d62
+			568	8	_ fsr
+			`},
 	},
 })
 

@@ -10,24 +10,24 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// names are fields whose printed name does not follow from the Go name.
-var names = map[string]string{
+// fieldNames has the fields whose printed name does not follow from the Go name.
+var fieldNames = map[string]string{
 	"MaxMHz": "max_mhz", "CurrentMHz": "current_mhz", "MHzLimit": "mhz_limit", "LSBRelease": "lsb_release", "DbgBldStr": "dbg_bld_str",
 	"FileVersionMS": "file_version_ms", "FileVersionLS": "file_version_ls",
 	"ProductVersionMS": "product_version_ms", "ProductVersionLS": "product_version_ls",
 	"XStateFeatures": "xstate_features", "XStateEnabled": "xstate_enabled", "XStateSize": "xstate_size",
 }
 
-// maybe are texts that are left out where they are empty, because nothing was stored then.
-var maybe = words("Stream.Name Module.MiscDebugFile Module.DebugID Module.CodeID Exception.Name Micro.Signal Micro.Product Micro.ProcessType")
+// omitIfEmpty has the strings that are omitted if they are empty, because then the dump does not have them.
+var omitIfEmpty = words("Stream.Name Module.MiscDebugFile Module.DebugID Module.CodeID Exception.Name Micro.Signal Micro.Product Micro.ProcessType")
 
-// recordFields are the fields of a CodeView record that only one kind of record has.
+// recordFields has the fields of a CodeView record that only one kind of record has.
 var recordFields = map[string]uint64{"GUID": core.SigRSDS, "Offset": core.SigNB10, "Time": core.SigNB10, "BuildID": core.SigBpEL}
 
-// notInMicro are the structs of which microdumps know a few fields only; the others are left out where they are 0.
+// notInMicro has the structs of which microdumps set only some fields. Zero fields of them are omitted for a microdump.
 var notInMicro = words("Header SystemInfo Thread Exception")
 
-// onlyIf are fields that mean something only if another field of their struct is true.
+// onlyIf has the fields that are valid only if another field of their struct is true.
 var onlyIf = map[string]string{
 	"MiscInfo.ProcessID": "HasProcessID", "MiscInfo.CreateTime": "HasTimes", "MiscInfo.UserTime": "HasTimes", "MiscInfo.KernelTime": "HasTimes",
 	"MiscInfo.MaxMHz": "HasPower", "MiscInfo.CurrentMHz": "HasPower", "MiscInfo.MHzLimit": "HasPower", "MiscInfo.MaxIdle": "HasPower",
@@ -37,23 +37,23 @@ var onlyIf = map[string]string{
 	"Thread.Name": "Named",
 }
 
-// private are fields that are printed only if everything is asked for: what a program was called with, and what its environment held.
-// They are matched by name, so that a new place for them is private from the start.
+// private reports whether a field is a command line or an environment, which are printed only with Options.All. It decides by name, so
+// that a new field of this kind is private at once.
 func private(goName string) bool {
 	s := strings.ToLower(goName)
 	return strings.Contains(s, "environ") || strings.Contains(s, "cmdline") || strings.Contains(s, "commandline")
 }
 
-// counts are the unsigned fields that are printed in decimal: how many, how long, which version. All others are hexadecimal.
+// counts has the unsigned fields that are printed in decimal: counts, lengths, versions. Others are hexadecimal.
 var counts = words(`Count StreamCount SuspendCount CPUCount Major Minor Build Level Age Line Number Size32 PID Gaps ProcessID
 	MaxMHz CurrentMHz MHzLimit MaxIdle CurrentIdle Bit Index FirstLine LastLine Version4 Inode HandleCount PointerCount
 	Iteration ReferenceCount OpenCount`)
 
-// times are fields that hold a point in time: 32 bits are seconds since 1970, 64 bits are FILETIMEs, 100 ns since 1601.
+// times has the fields with a time: 32 bits are seconds since 1970, 64 bits a FILETIME, units of 100 ns since 1601.
 var times = words("Time TimeDateStamp CreateTime ExitTime")
 
-// spans are lengths of time: 32 bits are seconds, 64 bits are units of 100 ns.
-var spans = words("UserTime KernelTime")
+// durations has the fields with a duration: 32 bits are seconds, 64 bits units of 100 ns.
+var durations = words("UserTime KernelTime")
 
 func words(s string) map[string]bool {
 	out := map[string]bool{}
@@ -63,8 +63,8 @@ func words(s string) map[string]bool {
 	return out
 }
 
-// form writes a number, text or truth value the way its field wants it.
-func form(goName string, v reflect.Value) scalar {
+// fieldValue formats a number, string or bool as its field needs it.
+func fieldValue(goName string, v reflect.Value) scalar {
 	switch v.Kind() {
 	case reflect.Bool:
 		return boolean(v.Bool())
@@ -85,8 +85,8 @@ func number(goName string, v uint64, bits int) scalar {
 		return decimal(v)
 	case times[goName]:
 		return hex.with("utc", utc(v, bits))
-	case spans[goName]:
-		return hex.with("text", length(v, bits))
+	case durations[goName]:
+		return hex.with("text", durationText(v, bits))
 	}
 	for i := range flagWords {
 		if f := &flagWords[i]; f.field == goName && f.bits == 0 || f.field == goName && f.bits == bits {
@@ -96,7 +96,7 @@ func number(goName string, v uint64, bits int) scalar {
 	return hex
 }
 
-// utc is a time as text; "" for 0, which writers leave where they know none.
+// utc formats a time, or returns "" for 0, which means unknown.
 func utc(v uint64, bits int) string {
 	if v == 0 {
 		return ""
@@ -114,17 +114,17 @@ func utc(v uint64, bits int) string {
 	return t.Format(layout)
 }
 
-func length(v uint64, bits int) string {
+func durationText(v uint64, bits int) string {
 	if bits <= 32 {
 		return fmt.Sprintf("%d s", v)
 	}
 	return fmt.Sprintf("%d.%07d s", v/1e7, v%1e7)
 }
 
-// flagWord is a field whose bits, or whose value, have names.
+// flagWord is a field whose bits or values have names.
 type flagWord struct {
 	field string
-	// bits is the width of the field that is meant, 0 for any: some names occur in several structs.
+	// bits is the width of the field, or 0 for any width: some names occur in several structs.
 	bits  int
 	exact bool // names are of values, not of bits
 	names []flagName
@@ -135,7 +135,7 @@ type flagName struct {
 	name  string
 }
 
-// form writes the number with the names of its bits; bits without a name follow as a number.
+// form returns the number with the names of its bits. Bits without a name follow as a number.
 func (f *flagWord) form(v uint64) scalar {
 	s := hexadecimal(v, 0)
 	if f.exact {
@@ -161,7 +161,7 @@ func (f *flagWord) form(v uint64) scalar {
 	return s
 }
 
-// flagWords: the first row whose field and width fit counts. Sources: minidumpapiset.h (MINIDUMP_TYPE, MINIDUMP_MISC*), winnt.h (MEM_*,
+// flagWords has the names of flags. The first row that matches a field and its width counts. Sources: minidumpapiset.h (MINIDUMP_TYPE, MINIDUMP_MISC*), winnt.h (MEM_*,
 // PAGE_*, VER_NT_*, VER_SUITE_*, PROCESSOR_ARCHITECTURE_*), minidump_format.h (MD_OS_*, MD_CPU_ARCHITECTURE_*).
 var flagWords = []flagWord{
 	{field: "Flags", bits: 64, names: []flagName{

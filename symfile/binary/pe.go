@@ -18,12 +18,12 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// peProgram is a PE file, with its PDB if that is here.
+// peProgram is a PE file, with its PDB if it is attached.
 type peProgram struct {
 	src *input.Source
 	pe  *pe.File
 	pdb *pdbProgram
-	// functions is the table in .pdata, opened once: two tables of rules come from it.
+	// functions is the table in .pdata, opened once for the two unwind tables that use it.
 	functions *pdata.Table
 	packed    map[*pe.Section]*input.Source
 	// x86 reads the code, and exported are the program's own names; both are for 32-bit x86 alone.
@@ -54,7 +54,7 @@ func (m memory) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// openImage opens an image in memory if its function table is there from end to end: dumps often have headers and nothing else.
+// openImage opens an image in memory, if its whole function table is there. Dumps often have an image's headers and nothing else.
 func openImage(src *input.Source) (*peProgram, error) {
 	p, err := pe.OpenMapped(src)
 	if err != nil {
@@ -109,12 +109,12 @@ func (f *peProgram) attach(src *input.Source) (program, error) {
 	}
 	p, err := pdb.Open(src)
 	if err != nil {
-		return nil, nil // whoever opens it for itself says so
+		return nil, nil // opening it as a file of its own reports the error
 	}
 	return f.attachPDB(&pdbProgram{src, p})
 }
 
-// attachPDB takes the PDB of this very build in: the file names its id.
+// attachPDB attaches a PDB if it has the id that the program's CodeView record names.
 func (f *peProgram) attachPDB(p *pdbProgram) (program, error) {
 	switch want := f.pe.DebugID(); {
 	case strings.EqualFold(p.pdb.DebugID, want):
@@ -131,7 +131,7 @@ func (f *peProgram) isCode(rva uint64) bool {
 	return s != nil && s.Exec()
 }
 
-// identity follows Breakpad: a module of Windows is called by its PDB, if it names one.
+// identity returns the program's identity. As in Breakpad, a Windows module has the name of its PDB, if it names one.
 func (f *peProgram) identity() symbol.Identity {
 	p := f.pe
 	id := symbol.Identity{Name: baseName(p.CodeView.File), DebugID: p.DebugID(), CodeID: p.CodeID(), CodeName: baseName(f.src.Name),
@@ -155,7 +155,7 @@ func (f *peProgram) identity() symbol.Identity {
 	return id
 }
 
-// missing names the PDB, which has what the program itself does not have: functions and lines.
+// missing adds the PDB, which has the functions and lines.
 func (f *peProgram) missing(id *symbol.Identity, out *symbol.Contents) {
 	if name := baseName(f.pe.CodeView.File); f.pdb == nil && name != "" && !out.Functions && id.DebugID != "" {
 		out.Missing = append(out.Missing, "the debug information "+name+" (id "+id.DebugID+")")
@@ -163,7 +163,7 @@ func (f *peProgram) missing(id *symbol.Identity, out *symbol.Contents) {
 	}
 }
 
-// section is a debug section's content, unpacked; nil if the file has none.
+// section returns a debug section's uncompressed content, or nil if the file has none.
 func (f *peProgram) section(name string) (*input.Source, error) {
 	s := f.pe.Section(name)
 	if s == nil {
@@ -199,7 +199,7 @@ func (f *peProgram) symbolSources() []*symbolSource {
 	return out
 }
 
-// symbolTables are none where there is a PDB: its public names have all of them.
+// symbolTables returns the exports or the COFF symbol table. With a PDB there is none, because the PDB's public names include them.
 func (f *peProgram) symbolTables() ([]*names, error) {
 	if f.pdb != nil {
 		return nil, nil
@@ -209,7 +209,7 @@ func (f *peProgram) symbolTables() ([]*names, error) {
 		if err != nil {
 			return nil, err
 		}
-		if src, _ := f.pe.Exceptions(); src == nil || f.pe.Arch == nil || f.pe.Arch.StackWIN || f.pe.Hybrid != "" || f.pe.HasSymbols() {
+		if src, _ := f.pe.Exceptions(); src == nil || f.pe.Arch == nil || f.hasWin() || f.pe.Hybrid != "" || f.pe.HasSymbols() {
 			return p, nil
 		}
 		t, err := f.pdata()
@@ -221,13 +221,14 @@ func (f *peProgram) symbolTables() ([]*names, error) {
 	return []*names{n}, nil
 }
 
-// exports are the names of a program of which most functions have none: the function table says where one ends.
+// exports is the export table. Most functions are not exported, so a lookup must not give an export's name to the function after it:
+// the function table says where functions end.
 type exports struct {
 	*pe.Publics
 	functions *pdata.Table
 }
 
-// Lookup implements nameTable. Where the function table cannot be read, the last name before an address is as good as any.
+// Lookup implements nameTable. If the function table cannot be read, it returns the last name before the address.
 func (n exports) Lookup(rva uint64) (symbol.Symbol, bool) {
 	s, ok := n.Publics.Lookup(rva)
 	if !ok {
@@ -276,7 +277,7 @@ func (f *peProgram) unwindTables() []*table {
 	if debugFrame {
 		add(".debug_frame", f.debugFrame)
 	}
-	// The table of a file for two processors tells of one of them.
+	// In a hybrid file the table covers one processor, so an address that it lacks may be code of the other.
 	if hasTable && f.pe.Hybrid == "" {
 		add("leaf functions", func() (unwind.Table, error) {
 			t, err := f.pdata()

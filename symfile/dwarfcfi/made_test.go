@@ -243,6 +243,8 @@ func TestProcessors(t *testing.T) {
 		{"riscv64: a column of its own", form{arch: cpu.RISCV64, ra: 64, data: -8, aug: "zRS", augData: []byte{0}, init: cfa(2, 0)}, []byte{0x11, 64, 0x7c},
 			"cfa = $sp, ra = [cfa + 32] (signal frame)"},
 		{"riscv64: a column without a rule", form{arch: cpu.RISCV64, ra: 64, data: -8, init: cfa(2, 0)}, nil, "none: no rule for the return address (DWARF register 64)"},
+		{"loongarch64: ra and fp below the cfa", form{arch: cpu.LoongArch64, ra: 1, data: -8, init: cfa(3, 0)}, []byte{0x0e, 16, 0x81, 1, 0x96, 2, 0x0c, 22, 0},
+			"cfa = $fp, ra = [cfa − 8], $fp = [cfa − 16]"},
 		{"s390x: sp is below the cfa", form{arch: cpu.S390X, ra: 14, data: -8, init: []byte{0x0c, 15, 0xa0, 1}}, nil,
 			"cfa = $r15 + 160, ra = $r14, $r15 = cfa − 160 (topmost frame only)"},
 		{"s390x: sp is saved", form{arch: cpu.S390X, ra: 14, data: -8, init: []byte{0x0c, 15, 0xa0, 1}}, []byte{0x8f, 5, 0x8e, 6, 0x0e, 0xc0, 2},

@@ -6,15 +6,18 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// slots maps the addresses of the pointers that the loader fills with functions to the functions' symbols, by their numbers in the
-// loader's table.
+// slots maps the address of a GOT entry, which the loader sets to a function's address, to the function's index in the dynamic symbol
+// table.
 type slots map[uint64]uint32
 
 // maxPLT bounds how much code is searched for stubs.
 const maxPLT = 16 << 20
 
-// plt names the stubs through which a program calls imported functions. There is no symbol for them; their code says which
-// slot they use, and relocations which function the loader puts there.
+// plt adds names for the PLT stubs, through which a program calls imported functions. They have no symbols. A stub's code contains
+// the address of its slot, and a relocation says which function the loader puts there:
+//
+//	401030  jmp *0x2fe2(%rip)                      slot 404018
+//	R_X86_64_JUMP_SLOT at 404018, symbol puts      401030 is puts@plt
 func (f *File) plt(b *publicsBuilder) error {
 	t := f.table(secDynsym)
 	if t == nil || f.Type == TypeRel {
@@ -96,7 +99,7 @@ func (f *File) plt(b *publicsBuilder) error {
 	return nil
 }
 
-// slots reads the relocations that fill slots; order lists those of JUMP_SLOT in the order of the file.
+// slots reads the relocations that set slots. order has the symbols of those of type JUMP_SLOT, in the order of the file.
 func (f *File) slots(t *symTable) (known slots, order []uint32, err error) {
 	types := f.cpu.Slots
 	if len(types) == 0 {
@@ -114,7 +117,7 @@ func (f *File) slots(t *symTable) (known slots, order []uint32, err error) {
 			break
 		}
 		src := f.raw(s)
-		if f.dyn != nil { // those that only add the load address come first, millions of them in large programs
+		if f.dyn != nil { // skip the relative relocations, which linkers put first: large programs have millions
 			skip := uint64(0)
 			switch s.Address {
 			case f.dyn.values[dynRela]:
@@ -139,7 +142,7 @@ func (f *File) slots(t *symTable) (known slots, order []uint32, err error) {
 			}
 			sym, err := f.symbol(t, r.sym)
 			if err != nil || sym.nameAt == 0 {
-				return nil // a damaged record costs its own name only
+				return nil // ignore a damaged record
 			}
 			known[r.off] = r.sym
 			if r.kinds[0] == jump {
@@ -157,9 +160,8 @@ func (f *File) slots(t *symTable) (known slots, order []uint32, err error) {
 // ppc64Stubs: lazy binding enters through the branches of .glink, one a slot in the relocations' order, and
 // DT_PPC64_GLINK says where: 32 bytes before the first. ELFv2 has one instruction each, ELFv1 two (three after 32768).
 //
-// Callers in the same program go through call stubs, which linkers put between functions: addis r11|r12, r2, high;
-// ld r12, low(r11|r12); mtctr r12; bctr; or, if the slot is near, ld r12, low(r2) without addis. r2 is the table of contents, 0x8000
-// behind .got's start.
+// Calls in the program go through stubs that linkers put between functions: "addis r11|r12, r2, high; ld r12, low(r11|r12);
+// mtctr r12; bctr", or "ld r12, low(r2)" without addis if the slot is near. r2 is the TOC pointer: .got + 0x8000.
 func (f *File) ppc64Stubs(known slots, order []uint32, add func(at, size uint64, symbol uint32)) error {
 	v2 := f.Flags&3 == 2
 	if f.dyn != nil && f.dyn.values[dynPPC64Glink] != 0 {
@@ -218,7 +220,8 @@ func (f *File) ppc64Stubs(known slots, order []uint32, add func(at, size uint64,
 	return nil
 }
 
-// mtctrFollows: ELFv1 stubs adjust the descriptor's address before they use it.
+// mtctrFollows reports whether "mtctr r12" is among the next three instructions: ELFv1 stubs compute the descriptor's address before
+// it.
 func mtctrFollows(f *File, code []byte) bool {
 	for i := 0; i+4 <= len(code) && i < 12; i += 4 {
 		if f.Order.Uint32(code[i:]) == 0x7d8903a6 {

@@ -61,8 +61,8 @@ func (f *File) relocRecords(src *input.Source, withAddend bool, fn func(relocati
 	return c.Err()
 }
 
-// relocate applies all relocations of an object file's section to a copy of it. Types that are not in the table leave the
-// place as it is, and a warning.
+// relocate applies all relocations of an object file's section to a copy of it. Relocations of unknown types are skipped with a
+// warning.
 func (f *File) relocate(s *Section, d *input.Source) (*input.Source, error) {
 	var image []byte
 	var budget relocBudget
@@ -94,18 +94,19 @@ func (f *File) relocate(s *Section, d *input.Source) (*input.Source, error) {
 	return input.FromBytes(f.part(s), image), nil
 }
 
-// relocBudget keeps the work in proportion to the file: sections that lie over each other could be read any number of times.
+// relocBudget limits the bytes of relocation sections to the size of the file: in a crafted file they can overlap.
 type relocBudget struct{ used uint64 }
 
 func (b *relocBudget) allows(f *File, s *Section) bool {
 	b.used += min(s.Size, uint64(f.Src.Size))
 	if b.used > uint64(f.Src.Size) {
-		f.warn("section "+s.Name, s.Offset, "relocation sections that do not lie over each other", fmt.Sprintf("%d bytes of them in a file of %d", b.used, f.Src.Size))
+		f.warn("section "+s.Name, s.Offset, "relocation sections that do not overlap", fmt.Sprintf("%d bytes of them in a file of %d", b.used, f.Src.Size))
 		return false
 	}
 	return true
 }
 
+// applyAll applies the relocations of section r to image, the bytes of section s.
 func (f *File) applyAll(image []byte, s, r *Section) error {
 	if int(r.Link) >= len(f.Sections) {
 		f.warn("section "+r.Name, r.Offset, "the number of a symbol table", fmt.Sprint(r.Link))
@@ -116,12 +117,12 @@ func (f *File) applyAll(image []byte, s, r *Section) error {
 	for _, k := range f.cpu.Relocations {
 		known[k.Type] = k
 	}
-	strange := map[uint32]bool{}
+	unknown := map[uint32]bool{}
 	n := int64(-1)
 	return f.eachReloc(r, func(e relocation) error {
 		n++
 		if e.off > uint64(len(image)) {
-			f.warn("section "+r.Name, r.Offset, fmt.Sprintf("a place inside of %s", s.Name), fmt.Sprintf("0x%x in record %d", e.off, n))
+			f.warn("section "+r.Name, r.Offset, fmt.Sprintf("an offset inside %s", s.Name), fmt.Sprintf("0x%x in record %d", e.off, n))
 			return nil
 		}
 		value, err := symbols(e.sym)
@@ -137,9 +138,9 @@ func (f *File) applyAll(image []byte, s, r *Section) error {
 			}
 			k, ok := known[kind]
 			if !ok {
-				if !strange[kind] {
-					strange[kind] = true
-					f.warn("section "+r.Name, r.Offset, "a type of relocation that can be applied", fmt.Sprintf("type %d", kind))
+				if !unknown[kind] {
+					unknown[kind] = true
+					f.warn("section "+r.Name, r.Offset, "a known type of relocation", fmt.Sprintf("type %d", kind))
 				}
 				continue
 			}

@@ -10,38 +10,39 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// seekable is random access to a zlib stream that is too large to be kept unpacked. On the way through the stream it keeps points,
-// from each of which it can go on; what was unpacked last is kept too. Memory is bounded whatever the stream becomes.
+// seekable is random access to a zlib stream that is too large to keep uncompressed. While it decompresses, it keeps restart points:
+// the state of the decompressor at about every megabyte. A read decompresses from the nearest point before it. The last chunks
+// are cached. Its memory is limited, however large the stream becomes.
 type seekable struct {
 	part string
 	size int64
 
-	now    *inflate.Reader
-	points []inflate.Point // by place
-	every  int64           // their least distance
-	chunks []chunk
+	reader  *inflate.Reader
+	points  []inflate.Point // sorted by offset
+	spacing int64           // least distance between points in bytes
+	chunks  []chunk         // the most recently used first
 }
 
-// chunk is a piece of what has been unpacked.
+// chunk is a cached part of the uncompressed bytes.
 type chunk struct {
 	off  int64
 	data []byte
 }
 
 const (
-	// wholeSize is up to what size a compressed section is simply unpacked.
+	// wholeSize is the size in bytes up to which a compressed section is uncompressed as a whole.
 	wholeSize = 16 << 20
-	// chunkSize and maxChunks: what a seekable section keeps unpacked, 4 MiB.
+	// chunkSize and maxChunks limit the cache of a section to 4 MiB.
 	chunkSize, maxChunks = 128 << 10, 32
-	// pointEvery is the least distance of points; maxPoints, of 32 KiB each, bounds them to 16 MiB a section.
+	// pointEvery is the least distance between points in bytes. A point takes 32 KiB, so maxPoints limits them to 16 MiB a section.
 	pointEvery, maxPoints = 1 << 20, 512
-	// zlibRatio is more than any DEFLATE stream can grow.
+	// zlibRatio is above the largest compression ratio of DEFLATE, 1032.
 	zlibRatio = 1040
 )
 
-// newSeekable looks at the first bytes, so that what is no zlib stream at all is known at once.
+// newSeekable makes a seekable. It reads the first bytes, so that data that is not a zlib stream is an error at once.
 func newSeekable(src *input.Source, part string, skip, size int64) (*input.Source, error) {
-	s := &seekable{part: part, size: size, every: max(pointEvery, (size+maxPoints-1)/maxPoints)}
+	s := &seekable{part: part, size: size, spacing: max(pointEvery, (size+maxPoints-1)/maxPoints)}
 	head, err := src.Bytes(skip, 2)
 	if err != nil {
 		return nil, err
@@ -53,15 +54,15 @@ func newSeekable(src *input.Source, part string, skip, size int64) (*input.Sourc
 	if size > (src.Size-skip)*zlibRatio {
 		return nil, s.fail(0, fmt.Errorf("a claim of %d bytes of %d", size, src.Size-skip))
 	}
-	s.now = inflate.New(src.Sub(part, skip+2, src.Size-skip-2), false)
-	s.now.OnBlock = func(now []byte) {
-		// The Reader can be before points that are there.
-		at, last := s.now.Out()+int64(len(now)), int64(0)
+	s.reader = inflate.New(src.Sub(part, skip+2, src.Size-skip-2), false)
+	s.reader.OnBlock = func(now []byte) {
+		// After a jump back the Reader passes points that exist already.
+		at, last := s.reader.Out()+int64(len(now)), int64(0)
 		if n := len(s.points); n > 0 {
 			last = s.points[n-1].Out
 		}
-		if at-last >= s.every && len(s.points) < maxPoints {
-			s.points = append(s.points, s.now.Here(now))
+		if at-last >= s.spacing && len(s.points) < maxPoints {
+			s.points = append(s.points, s.reader.Here(now))
 		}
 	}
 	if _, err := s.ReadAt(make([]byte, 1), 0); err != nil {
@@ -98,7 +99,7 @@ func (s *seekable) ReadAt(p []byte, off int64) (int, error) {
 	return done, nil
 }
 
-// chunk is the piece that starts at off.
+// chunk returns the chunk that starts at off, from the cache or by decompression.
 func (s *seekable) chunk(off int64) (chunk, error) {
 	for i, c := range s.chunks {
 		if c.off == off {
@@ -111,14 +112,14 @@ func (s *seekable) chunk(off int64) (chunk, error) {
 		return chunk{}, s.fail(off, err)
 	}
 	for {
-		// From a point it is first the rest of a chunk.
-		at := s.now.Out()
+		// A point is inside a chunk: read to the end of that chunk first.
+		at := s.reader.Out()
 		data := make([]byte, chunkSize-at%chunkSize)
 		n := 0
 		var err error
 		for n < len(data) && err == nil {
 			var k int
-			k, err = s.now.Read(data[n:])
+			k, err = s.reader.Read(data[n:])
 			n += k
 		}
 		if err != nil && err != io.EOF {
@@ -126,31 +127,31 @@ func (s *seekable) chunk(off int64) (chunk, error) {
 		}
 		switch c := (chunk{at, data[:n]}); {
 		case at == off:
-			s.keep(c)
+			s.cacheChunk(c)
 			return c, nil
 		case n < len(data):
-			return chunk{off: off}, nil // the stream ends before
+			return chunk{off: off}, nil // the stream ends before off
 		case at%chunkSize == 0:
-			s.keep(c)
+			s.cacheChunk(c)
 		}
 	}
 }
 
-// moveTo puts the Reader where it can reach off soonest: where it is, at a point, or at the start.
+// moveTo moves the Reader to the best position from which to read up to off: where it is, a point, or the start.
 func (s *seekable) moveTo(off int64) error {
 	i := sort.Search(len(s.points), func(i int) bool { return s.points[i].Out > off }) - 1
 	var p inflate.Point
 	if i >= 0 {
 		p = s.points[i]
 	}
-	if at := s.now.Out(); s.now.Err() == nil && at <= off && p.Out <= at && (at%chunkSize == 0 || at != off) {
+	if at := s.reader.Out(); s.reader.Err() == nil && at <= off && p.Out <= at && (at%chunkSize == 0 || at != off) {
 		return nil
 	}
-	return s.now.Begin(p)
+	return s.reader.Begin(p)
 }
 
-// keep puts a chunk first among those that are kept.
-func (s *seekable) keep(c chunk) {
+// cacheChunk puts a chunk at the front of the cache, and evicts the last one if the cache is full.
+func (s *seekable) cacheChunk(c chunk) {
 	if len(s.chunks) < maxChunks {
 		s.chunks = append(s.chunks, chunk{})
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/crashpane/crashpane/core"
 )
 
-// Handle is something that the process had open.
+// Handle is a handle that the process had open.
 type Handle struct {
 	Handle     uint64
 	Type, Name string // "" if not stored
@@ -18,22 +18,22 @@ type Handle struct {
 type Limit struct {
 	Name       string
 	Soft, Hard *uint64
-	Unit       string // "" if it is a plain number
+	Unit       string // "" for a plain number
 }
 
-// MacCrashInfo is what a module left for macOS' crash reporter. What is 0 or "" is not there.
+// MacCrashInfo is a module's message for macOS' crash reporter. Fields that are 0 or "" are not set.
 type MacCrashInfo struct {
 	Thread, DialogMode, AbortCause                  uint64
 	Module, Message, Signature, Backtrace, Message2 string
 }
 
-// The streams of which it matters whether they are there, also with nothing in them.
+// Streams whose presence matters even if they are empty.
 const (
 	streamHandleData   core.StreamType = 12
 	streamMacCrashInfo core.StreamType = 0x4d7a0001
 )
 
-// extras fills in what few dumps have.
+// extras sets fields that few dumps have.
 func (b *builder) extras() {
 	d, r := b.d, b.r
 	r.Handles = make([]Handle, len(d.Handles))
@@ -53,7 +53,7 @@ func (b *builder) extras() {
 		m := &d.MacCrashInfo[i]
 		r.MacCrashInfo[i] = MacCrashInfo{m.Thread, m.DialogMode, m.AbortCause, m.Module, m.Message, m.Signature, m.Backtrace, m.SecondMessage}
 		if m.Version < 4 {
-			r.MacCrashInfo[i] = MacCrashInfo{} // the first versions have none of it
+			r.MacCrashInfo[i] = MacCrashInfo{} // versions before 4 have none of these fields
 		}
 	}
 	r.HasMacCrashInfo = decoded(d, streamMacCrashInfo)
@@ -104,7 +104,7 @@ func decoded(d *core.Dump, t core.StreamType) bool {
 	return s != nil && s.Decoded
 }
 
-// limit reads a limit as rust-minidump does, which takes what is no number for 0.
+// limit parses a limit as rust-minidump does: text that is not a number is 0.
 func limit(s string) *uint64 {
 	if s == "unlimited" {
 		return nil

@@ -3,14 +3,17 @@ package session
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"strings"
 	"testing"
 
+	"github.com/crashpane/crashpane/core/analysis/arm64text"
 	"github.com/crashpane/crashpane/core/dumptest"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/walker/report"
 	jsonreport "github.com/crashpane/crashpane/walker/report/json"
+	"github.com/crashpane/crashpane/walker/report/text"
 	"github.com/crashpane/crashpane/walker/report/view"
 )
 
@@ -210,5 +213,48 @@ func TestSearchFindsWhatIsShown(t *testing.T) {
 	}
 	if len(shown) < 100 {
 		t.Errorf("%d texts", len(shown))
+	}
+}
+
+// A frame has the instruction that it is at, and a caller its call with what that calls, on the page, in the terminal's text and in the JSON.
+func TestInstructionsOfFrames(t *testing.T) {
+	const mainID = "00112233445566778899AABBCCDDEEFF0"
+	context := dumptest.AMD64(map[string]uint64{"rip": 0x401010, "rsp": 0x7000})
+	stack := make([]byte, 64)
+	copy(stack, "\x20\x20\x40")
+	s := New(Options{InstructionAt: arm64text.At})
+	s.Add(source("a.dmp", dumptest.New(dumptest.LittleEndian).
+		System(dumptest.System{Processor: dumptest.CPUAMD64, Platform: dumptest.OSLinux}).
+		Module(0x400000, 0x10000, "/opt/app", nil).
+		Thread(7, context, 0x7000, stack).
+		Memory(0x401010, []byte("\x48\x89\xd8")).
+		Memory(0x40201b, []byte("\xe8\xe0\xef\xff\xff")).
+		Bytes()))
+	it := s.Add(source("app.sym", []byte("MODULE Linux x86_64 "+mainID+" app\nFUNC 1000 100 0 crash_me\nFUNC 2000 100 0 main\nSTACK CFI INIT 1000 100 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n")))
+	if err := s.Assign(it[0].ID, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	r := s.Report(0)
+	v := view.New(r, nil)
+	v.ExplainBy(s.Explainer(0, true))
+	for frame, want := range []string{"Instruction = mov rax, rbx\nCode = 48 89 d8\n", "Instruction = call $-0x1020\nCalls = 0x0000000000401000  crash_me + 0x0\nCode = e8 e0 ef ff ff\n"} {
+		if facts := factsText(v.Frame(0, frame, -1).Facts); !strings.HasSuffix(facts, want) {
+			t.Errorf("frame %d: %s", frame, facts)
+		}
+	}
+	x, err := s.Explain(0, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b, j bytes.Buffer
+	if err := errors.Join(text.WriteExplanation(&b, r, x), jsonreport.WriteExplanation(&j, r, x, jsonreport.Options{})); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), "Instruction at 0x40201b: call $-0x1020: 0x401000, crash_me + 0x0\n") {
+		t.Error(b.String())
+	}
+	if !strings.Contains(j.String(), `"instruction":{"address":"0x000000000040201b","bytes":"e8e0efffff","function":"crash_me","module":"app","offset":"0x0000000000000000",`+
+		`"target":"0x0000000000401000","text":"call $-0x1020"}`) {
+		t.Error(j.String())
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"fmt"
 
 	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/analysis"
+	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/intake"
 	"github.com/crashpane/crashpane/core/microdump"
@@ -84,6 +86,8 @@ type Options struct {
 	// OpenImage opens a module's program as the dump's own memory holds it, laid out by the loader. It answers nil where there is none, or
 	// nothing to unwind with. Nil leaves memory unread.
 	OpenImage func(d *core.Dump, module int) Binary
+	// InstructionAt is core/analysis' At; nil leaves frames without instructions, other than the crash's.
+	InstructionAt func(d *core.Dump, regs *cpu.Regs, caller bool, function uint64) (in *analysis.Instruction, calls uint64, known bool)
 	// Limits of unpacking; the zero value means intake's own.
 	Limits intake.Limits
 }

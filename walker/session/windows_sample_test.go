@@ -13,6 +13,7 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/view"
 	"github.com/crashpane/crashpane/walker/session"
 )
 
@@ -109,6 +110,13 @@ func TestWindowsSample(t *testing.T) {
 		}
 		if got := strings.Join(wanted, " "); got != tc.wanted {
 			t.Errorf("%s: wanted are %s, want %s", tc.files, got, tc.wanted)
+		}
+		if tc.files == "app.dmp" {
+			const want = "app.pdb\tA855514E410DD0664C4C44205044422E1\tapp.pdb/A855514E410DD0664C4C44205044422E1/app.sym\t5 frames\n" +
+				"app.exe\t167a5eab6000\tapp.exe/167A5EAB6000/app.exe\t5 frames\n"
+			if got := view.New(r, nil).WantedText(); !strings.HasPrefix(got, want) {
+				t.Errorf("the list to copy is\n%s", got)
+			}
 		}
 		var found []string
 		for _, f := range r.Findings {

@@ -178,8 +178,8 @@ func (p *Page) promise() string {
 	bases, ok := p.Host.SymbolBases()
 	var others []string
 	for _, b := range bases {
-		if b != "" {
-			others = append(others, b)
+		if _, address := layoutOf(b); address != "" {
+			others = append(others, address)
 		}
 	}
 	switch {

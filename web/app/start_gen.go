@@ -151,7 +151,7 @@ func (c *Start) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			_ = vgparent
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "div", "class\x00start-fact")
-			vgn.SetInnerHTML(vugu.HTML("\n      \x3Cdt\x3EReads\x3C/dt\x3E\n      \x3Cdd\x3EMinidumps (\x3Ccode\x3E.dmp\x3C/code\x3E), Breakpad symbols (\x3Ccode\x3E.sym\x3C/code\x3E), ELF programs, libraries and debug files, Windows programs and PDBs, recognized by content; folders of them, and \x3Ccode\x3E.zip\x3C/code\x3E, \x3Ccode\x3E.gz\x3C/code\x3E, \x3Ccode\x3E.zst\x3C/code\x3E and \x3Ccode\x3E.xz\x3C/code\x3E. Any number, in any order.\x3C/dd\x3E\n    "))
+			vgn.SetInnerHTML(vugu.HTML("\n      \x3Cdt\x3EReads\x3C/dt\x3E\n      \x3Cdd\x3EMinidumps (\x3Ccode\x3E.dmp\x3C/code\x3E), Breakpad symbols (\x3Ccode\x3E.sym\x3C/code\x3E), ELF programs, libraries and debug files, Windows programs and PDBs, recognized by content; folders of them, and \x3Ccode\x3E.zip\x3C/code\x3E, \x3Ccode\x3E.gz\x3C/code\x3E, \x3Ccode\x3E.zst\x3C/code\x3E, \x3Ccode\x3E.xz\x3C/code\x3E and \x3Ccode\x3E.cab\x3C/code\x3E. Any number, in any order.\x3C/dd\x3E\n    "))
 			vgn = addText(vgparent, "\n    ")
 			vgn = addElement(vgparent, "div", "class\x00start-fact")
 			{

@@ -310,6 +310,7 @@ export interface Explanation {
   checks: string[];
   end?: unknown;
   frame?: number;
+  instruction: Instruction | null;
   notes: string[];
   origin?: string | null;
   pc?: string;
@@ -321,6 +322,17 @@ export interface Explanation {
   thread?: number;
   trust?: string;
   words: Word[];
+}
+
+/** The instruction that a frame is at, for a caller its call, where the dump or a binary has the code. function, module and offset are of what it calls. */
+export interface Instruction {
+  address: string;
+  bytes: string | null;
+  function: string | null;
+  module: string | null;
+  offset: string | null;
+  target: string | null;
+  text: string | null;
 }
 
 export interface RuleRecord {
@@ -451,6 +463,22 @@ export interface ProcLimit {
   unit: string;
 }
 
+export interface Trace {
+  frames: TraceFrame[];
+  /** The annotation's name. */
+  source: string;
+}
+
+export interface TraceFrame {
+  file: string | null;
+  function: string | null;
+  inlines: string[];
+  line: number | null;
+  module: string | null;
+  offset: string | null;
+  pc: string;
+}
+
 export interface AuxEntry {
   name: string;
   /** What the value points to. */
@@ -477,6 +505,8 @@ export interface ReportAdditions {
   /** What the program itself said of its end, the most telling first. */
   said: Said[];
   system: string | null;
+  /** Stacks that the program kept in annotations. */
+  traces: Trace[];
   wanted_symbols: MissingSymbol[];
   warnings: SymbolWarning[];
 }

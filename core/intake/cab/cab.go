@@ -9,12 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sort"
 	"strings"
 )
 
 // Cabinet is an opened cabinet.
 type Cabinet struct {
-	// Members in the order of the list.
+	// Members in the order in which they are read: folder by folder, by their offset.
 	Members []Member
 
 	src      io.ReaderAt
@@ -23,6 +24,7 @@ type Cabinet struct {
 	reserved int64   // bytes in each block's header that are somebody's own
 	open     *stream // of the folder that was read last
 	opened   int     // that folder's number
+	skipped  int64   // bytes that were unpacked for nobody, see maxSkipped
 }
 
 // Member is a file in a cabinet.
@@ -76,6 +78,9 @@ const (
 	maxName = 257
 	// maxBlock is how many bytes a block unpacks to at most (2.4).
 	maxBlock = 32 << 10
+	// maxSkipped is how many bytes all readers of a cabinet together may pass over on their way to a member: as many as the largest folder has.
+	// Folders may share their blocks and members may overlap, so that a small crafted cabinet could ask for any number.
+	maxSkipped = 0xffff * maxBlock
 	// flags of the header (2.1)
 	hasPrevious, hasNext, hasReserve = 1, 2, 4
 	// isUTF8 is the bit of a member's attributes that says how its name is written (2.3).
@@ -150,6 +155,10 @@ func Open(src io.ReaderAt, size int64) (*Cabinet, error) {
 		c.Members = append(c.Members, m)
 		at += fileSize + int64(len(name)) + 1
 	}
+	sort.SliceStable(c.Members, func(i, j int) bool {
+		a, b := &c.Members[i], &c.Members[j]
+		return a.folder < b.folder || a.folder == b.folder && a.offset < b.offset
+	})
 	return c, nil
 }
 
@@ -201,6 +210,9 @@ func (c *Cabinet) Reader(m *Member) (io.Reader, error) {
 		c.open, c.opened = s, m.folder
 	}
 	s := c.open
+	if c.skipped += m.offset - s.out; c.skipped > maxSkipped {
+		return nil, &FormatError{s.at, fmt.Sprintf("a member at %d of its folder: too much of the cabinet has been passed over for such members", m.offset), nil}
+	}
 	if _, err := io.CopyN(io.Discard, s, m.offset-s.out); err != nil {
 		if err == io.EOF {
 			err = &FormatError{s.at, fmt.Sprintf("a folder that ends after %d bytes, before the member at %d", s.out, m.offset), io.ErrUnexpectedEOF}

@@ -269,6 +269,38 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestMuchForLittle: a small cabinet whose members lie behind 2 GB each, in folders that share their blocks, does not unpack all of that for each.
+func TestMuchForLittle(t *testing.T) {
+	m := made{method: 1, files: []file{{"a", strings.Repeat("x", 32<<10)}}}
+	for i := range 50 {
+		m.files = append(m.files, file{fmt.Sprint(i), ""})
+	}
+	data := m.bytes()
+	list := 36 + 8
+	at := list + 16 + 2
+	for range 50 { // each of a byte at 32767
+		copy(data[at:], []byte{1, 0, 0, 0, 0xff, 0x7f, 0, 0})
+		at += 16 + bytes.IndexByte(data[at+16:], 0) + 1
+	}
+	c, err := Open(bytes.NewReader(data), int64(len(data)))
+	if err != nil || len(c.Members) != 51 {
+		t.Fatal(err)
+	}
+	c.skipped = maxSkipped - 10*32<<10
+	read := 0
+	for i := range c.Members[1:] {
+		if r, err := c.Reader(&c.Members[i+1]); err == nil {
+			io.Copy(io.Discard, r)
+			read++
+		} else if !strings.Contains(err.Error(), "too much of the cabinet") {
+			t.Fatal(err)
+		}
+	}
+	if read < 9 || read > 11 {
+		t.Errorf("%d members are read", read)
+	}
+}
+
 // TestCut: a cabinet that is cut off anywhere is an error, and no panic.
 func TestCut(t *testing.T) {
 	whole := made{method: 1, flags: 7, reserve: [3]int{5, 1, 2}, files: []file{{"a", text(2000, 4)}, {"b", text(500, 5)}}, split: 700}.bytes()

@@ -72,7 +72,7 @@ func (d *dumpsymsRun) run(args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	opt := binary.SymOptions{NoCFI: d.noCFI, Demangle: msvc.Name}
+	opt := binary.SymOptions{NoCFI: d.noCFI, Demangle: msvc.Name, Scratch: openScratch}
 	if d.mangled {
 		opt.Demangle = nil
 	}

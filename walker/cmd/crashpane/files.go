@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/analysis/arm64text"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/intake/unpack"
 	"github.com/crashpane/crashpane/symfile/binary"
@@ -41,7 +42,7 @@ func openImage(d *core.Dump, module int) session.Binary {
 // openFiles opens the dump and the symbols that the arguments name, and walks. The caller closes the fileSet.
 func openFiles(args []string, opt session.Options, choices choices, stderr io.Writer) (*fileSet, *report.Report, error) {
 	opt.Workers = runtime.GOMAXPROCS(0)
-	opt.OpenBinary, opt.OpenImage = openBinary, openImage
+	opt.OpenBinary, opt.OpenImage, opt.InstructionAt = openBinary, openImage, arm64text.At
 	spools := &spools{}
 	opt.Limits.Unpackers, opt.Limits.Archives, opt.Limits.Spool = unpack.Formats, unpack.Archives, spools.create
 	files := &fileSet{session: session.New(opt), spools: spools, stderr: stderr, added: map[string]bool{}, choices: choices}

@@ -9,8 +9,8 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// WriteComparison prints the walks of one thread side by side: a line for each frame that any of them found, a column for each
-// walk with how it found it, "*" where they do not all have it; then where they part, and why.
+// WriteComparison prints the walks of one thread side by side: a line for each frame and a column for each walk, with the trust of the
+// frame in it. "*" marks frames that not all walks have. Then it prints where walks diverge, and why.
 func WriteComparison(w io.Writer, r *report.Report, c *report.Comparison) error {
 	b := newPrinter(w)
 	b.printf("Thread %s\n", threadTitle(&r.Threads[c.Thread]))
@@ -52,7 +52,7 @@ func WriteComparison(w io.Writer, r *report.Report, c *report.Comparison) error 
 		b.printf("  %s: %s (%s)\n", c.Walks[i].Policy, c.Walks[i].Stop.Detail, c.Walks[i].Stop.Kind)
 	}
 	for i := range c.Partings {
-		// Where another way leads to the same frame, the columns say enough.
+		// If the walks find the same frame by different sources, the columns show it.
 		if c.Partings[i].Differs() {
 			writeParting(b, c, titles, &c.Partings[i])
 		}
@@ -60,12 +60,12 @@ func WriteComparison(w io.Writer, r *report.Report, c *report.Comparison) error 
 	return b.flush()
 }
 
-// column is the width of a walk's column.
+// column returns the width of a walk's column.
 func column(c *report.Comparison, walk int) int {
 	return max(len(c.Walks[walk].Policy), len("cfi+scan"))
 }
 
-// cellWord is a trust in a column's width.
+// cellWord returns a trust, short enough for a column.
 func cellWord(trust string) string {
 	switch trust {
 	case "context":

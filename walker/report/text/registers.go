@@ -11,8 +11,7 @@ import (
 // maxWidth is the terminal's width in columns that register lines are broken for.
 const maxWidth = 80
 
-// writeRegisters prints " name = 0x…" for each known register. The line has begun already, with a blank that does not
-// count as a column.
+// writeRegisters prints " name = 0x…" for each known register. The caller has printed a space, which does not count as a column.
 func writeRegisters(b *printer, regs *cpu.Regs) {
 	if regs == nil || regs.Arch == nil {
 		return

@@ -46,7 +46,7 @@ func (e *Engine) grid(d *core.Dump, rep *report.Report, name string, span protoc
 		total, row = len(d.Handles), func(i int) protocol.GridRow { return handleRow(&d.Handles[i]) }
 	case "annotations":
 		g.Columns = []string{"From", "Name", "Value"}
-		rows := annotations(d)
+		rows := append(annotations(d), e.traces(rep)...)
 		total, row = len(rows), func(i int) protocol.GridRow { return rows[i] }
 	}
 	g.Total, g.From = total, max(0, min(span.From, total))
@@ -192,6 +192,18 @@ func regionState(r *core.MemoryInfo) string {
 		return join(state, kind)
 	}
 	return state
+}
+
+// traces are the frames of annotations that are lists of addresses.
+func (e *Engine) traces(rep *report.Report) (rows []protocol.GridRow) {
+	name := func(n report.Name) string { return e.demangle(n.Raw) }
+	for i := range rep.Traces {
+		t := &rep.Traces[i]
+		for k := range t.Frames {
+			rows = append(rows, protocol.GridRow{Cells: []string{t.Source, fmt.Sprintf("frame %d", k), t.Text(rep, k, name)}})
+		}
+	}
+	return rows
 }
 
 // Where an annotation is from, if it is not the program itself.
