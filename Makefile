@@ -128,7 +128,7 @@ bench: site serve-bin cli node_modules/.installed ## parsing, walking, the comma
 		{ [ -f bigcrash-1G.sym ] || python3 $(abspath $(GENERATOR)) --size 1G --base bigcrash.sym --out bigcrash-1G.sym; } && \
 		{ [ -f test_app-300M.sym ] || python3 $(abspath $(GENERATOR)) --size 300M --base $(CORPUS)/breakpad/symbols/test_app.pdb/5A9832E5287241C1838ED98914E9B7FF1/test_app.sym --out test_app-300M.sym; } \
 	else echo "*** SKIPPED: real symbol files ***"; fi
-	CRASHPANE_GENERATED=$(GENERATED) $(GO) test -run '^$$' -bench . -benchmem ./symfile/... ./walker/... ./core/inflate
+	CRASHPANE_GENERATED=$(GENERATED) $(GO) test -run '^$$' -bench . -benchmem ./symfile/... ./walker/...
 	$(GO) run ./build/peers -generated $(GENERATED)
 	@chrome="$$($(NODE) build/browser/find.mjs)" && CHROME="$$chrome" $(NODE) build/browser/bench.mjs && \
 		CHROME="$$chrome" $(NODE) build/browser/small.mjs && \

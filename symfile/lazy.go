@@ -32,6 +32,7 @@ func openSparse(src *input.Source, opt Options) (*File, error) {
 	f.reset()
 	var err error
 	if f.lazy, err = lazy.Open(src, cmp.Or(opt.Slice, lazy.BlockSize), searchedLine); err == nil {
+		f.text = f.lazy.Text
 		err = f.header()
 	}
 	if errors.As(err, new(lazy.Unsorted)) {
@@ -65,7 +66,7 @@ func searchedLine(line []byte) lazy.Line {
 
 // header reads the records at the beginning, and those that suppliers of symbols append to the end.
 func (f *File) header() error {
-	err := f.lazy.Lines(0, func(b []byte) bool {
+	err := f.lazy.Lines(0, 0, func(b []byte) bool {
 		b = trimEOL(bytes.TrimPrefix(b, bom))
 		if rest, ok := keyword(b, "MODULE"); ok && !f.HasModule {
 			f.Module, f.HasModule = parseModule(rest)
@@ -84,7 +85,7 @@ func (f *File) header() error {
 	}
 	const near = 1 << 10
 	whole := false // the first line may be cut
-	return f.lazy.Lines(max(0, f.src.Size-near), func(b []byte) bool {
+	return f.lazy.Lines(max(0, f.src.Size-near), 0, func(b []byte) bool {
 		if rest, ok := keyword(b, "INFO"); ok && whole {
 			f.info(rest)
 		}
@@ -234,7 +235,7 @@ func (f *File) Prefetch(rules, functions []uint64) {
 		c, covered, err := f.cfi(rva)
 		if err == nil && covered {
 			f.cfis.put(rva, c)
-		} else if err == nil && f.lazy.Present(lazy.Win) {
+		} else if err == nil {
 			_, _, err = f.frameData(rva)
 		}
 		return err
@@ -250,19 +251,23 @@ func (f *File) Prefetch(rules, functions []uint64) {
 
 // Lacks reports whether Prefetch would help to find the unwind records at an address.
 func (f *File) Lacks(rva uint64) bool {
-	return f.lazy != nil && f.src.ReadsMany() && !f.rows.has(rva) && !f.cfis.has(rva)
+	return f.src.ReadsMany() && !f.rows.has(rva) && !f.cfis.has(rva)
 }
 
 // prefetch runs the lookups of those addresses that are lacking, by address, some at a time.
 func (f *File) prefetch(list []uint64, lacking func(uint64) bool, lookup func(uint64) error) {
-	if f.lazy == nil || !f.src.ReadsMany() {
+	if !f.src.ReadsMany() {
 		return
 	}
 	list = slices.DeleteFunc(slices.Clone(list), func(rva uint64) bool { return !lacking(rva) })
 	slices.Sort(list)
 	list = slices.Compact(list)
+	batch := f.text.Batch
+	if f.lazy != nil {
+		batch = f.lazy.Batch
+	}
 	f.batch = true
 	defer func() { f.batch = false }()
 	// The error is left to whoever asks for what is lacking.
-	f.lazy.Batch(len(list), func(i int) error { return lookup(list[i]) })
+	batch(len(list), func(i int) error { return lookup(list[i]) })
 }

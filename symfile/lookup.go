@@ -8,16 +8,13 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// function is a FUNC with what belongs to it, decoded: for the first address that is asked for what covers it, for others all.
+// function is a FUNC with what belongs to it, decoded.
 type function struct {
-	rva      uint64 // the address that it is decoded for,
-	whole    bool   // unless it is for all
 	name     string
 	params   uint32
 	multiple bool
 	lines    []fnLine   // by address, without overlaps
-	inlines  []fnInline // in the order of the file; from the sortedFrom-th address on that is asked for, by nest level, then address
-	asked    int
+	inlines  []fnInline // in the order of the file
 }
 
 type fnLine struct {
@@ -26,9 +23,7 @@ type fnLine struct {
 }
 
 type fnInline struct {
-	start, size uint64
-	// high is the highest end address of the ranges of this level up to this one: where a search backwards can stop.
-	high                              uint64
+	start, size                       uint64
 	level, callLine, callFile, origin uint32
 }
 
@@ -36,44 +31,33 @@ const (
 	// maxFns and maxFnLines bound the cache of decoded functions, in functions and in their lines and inlined ranges.
 	maxFns     = 1024
 	maxFnLines = 256 << 10
-	// sortedFrom: few addresses of a function are asked for, and looking at all its inlined calls costs less for them than sorting.
-	sortedFrom = 8
 	// maxInlined bounds how many inlined calls one address has; the deepest seen in a real program is 27.
 	maxInlined = 1000
 )
 
-// function decodes a FUNC of the index for an address, or takes it from the cache: a recursion asks for the same one again and again.
-func (f *File) function(r *rec, rva uint64) (*function, error) {
-	fn, again := f.fns[r.off]
-	if again && (fn.whole || fn.rva == rva) {
+// function decodes a FUNC of the index, or takes it from the cache: a recursion asks for the same one again and again.
+func (f *File) function(r *rec) (*function, error) {
+	if fn := f.fns[r.off]; fn != nil {
 		return fn, nil
 	}
-	for whole := again; ; whole = true {
-		fn, ordered, err := f.decode(r, rva, whole)
-		if err != nil {
-			return nil, err
-		}
-		if !ordered && !whole {
-			continue // what covers the address may not count
-		}
-		n := len(fn.lines) + len(fn.inlines)
-		if len(f.fns) >= maxFns || f.fnLines+n > maxFnLines {
-			clear(f.fns)
-			f.fnLines = 0
-		}
-		f.fnLines += n
-		f.fns[r.off] = fn
-		return fn, nil
+	fn, err := f.decode(r)
+	if err != nil {
+		return nil, err
 	}
+	n := len(fn.lines) + len(fn.inlines)
+	if len(f.fns) >= maxFns || f.fnLines+n > maxFnLines {
+		clear(f.fns)
+		f.fnLines = 0
+	}
+	f.fnLines += n
+	f.fns[r.off] = fn
+	return fn, nil
 }
 
-// decode decodes a FUNC for an address, or all of it. ordered says that its lines are by address and none overlaps another.
-func (f *File) decode(r *rec, rva uint64, whole bool) (fn *function, ordered bool, err error) {
-	fn = &function{rva: rva, whole: whole, lines: f.decoded.lines[:0], inlines: f.decoded.inlines[:0]}
+func (f *File) decode(r *rec) (*function, error) {
+	fn := &function{}
 	first, sure := true, false
-	var end uint64 // of the line before
-	ordered = true
-	err = f.spans(r, func(b []byte, _ int) {
+	err := f.spans(r, func(b []byte, _ int) {
 		if first {
 			first = false
 			rest, _ := keyword(b, "FUNC")
@@ -83,48 +67,23 @@ func (f *File) decode(r *rec, rva uint64, whole bool) (fn *function, ordered boo
 			if fn.name == "" {
 				fn.name = nameless
 			}
-			return
-		}
-		l, ok := plainLine(b)
-		if !ok {
-			if rest, ok := keyword(b, "INLINE"); ok {
-				if !fn.plainInline(rest) {
-					fn.addInline(rest)
-				}
-				return
-			}
-			l, ok = parseLine(b)
-		}
-		if ok && l.rva+l.size > l.rva {
-			ordered = ordered && l.rva >= end
-			end = l.rva + l.size
-			if fn.wants(l.rva, l.size) {
-				fn.lines = append(fn.lines, fnLine{start: l.rva, size: l.size, line: l.line, file: l.file})
-			}
+		} else if rest, ok := keyword(b, "INLINE"); ok {
+			fn.addInline(rest)
+		} else if l, ok := parseLine(b); ok && l.rva+l.size > l.rva {
+			fn.lines = append(fn.lines, fnLine{start: l.rva, size: l.size, line: l.line, file: l.file})
 		}
 	})
-	if f.decoded.lines, f.decoded.inlines = fn.lines, fn.inlines; cap(fn.lines)+cap(fn.inlines) > maxDecoded {
-		f.decoded = decoded{} // what is so large comes once
-	}
 	if err == nil {
 		err = f.sure(sure)
 	}
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	if !ordered {
-		fn.settle()
-	}
-	fn.lines, fn.inlines = slices.Clone(fn.lines), slices.Clone(fn.inlines)
-	return fn, ordered, nil
+	fn.settle()
+	return fn, nil
 }
 
-// wants reports whether code is of an address that the function is decoded for. Code of no bytes, or beyond the last address, never is.
-func (fn *function) wants(start, size uint64) bool {
-	return start+size > start && (fn.whole || fn.rva-start < size)
-}
-
-// addInline takes an INLINE record in, unless a field of it is wrong.
+// addInline takes an INLINE record in, unless a field of it is wrong. Code of no bytes, or beyond the last address, is left out.
 func (fn *function) addInline(rest []byte) {
 	r, ok := parseInline(rest)
 	if !ok {
@@ -139,24 +98,13 @@ func (fn *function) addInline(rest []byte) {
 			}
 			return
 		}
-		if fn.wants(start, size) {
-			fn.inlines = append(fn.inlines, fnInline{start: start, size: size, level: r.level,
-				callLine: r.callLine, callFile: r.callFile, origin: r.origin})
+		if start+size > start {
+			fn.inlines = append(fn.inlines, fnInline{start, size, r.level, r.callLine, r.callFile, r.origin})
 		}
 	}
 }
 
-// maxDecoded bounds the room that is kept, in lines and inlined ranges.
-const maxDecoded = 32 << 10
-
-// decoded is room to decode a FUNC in, since it is not known before how much belongs to it.
-type decoded struct {
-	lines          []fnLine
-	inlines, dealt []fnInline
-	calls          []*fnInline // see inlinesAt
-}
-
-// settle sorts the lines. Of some that overlap one stays, as of FUNCs (see exclusive).
+// settle sorts the lines. Of some that overlap one stays, as of FUNCs (see File.settle).
 func (fn *function) settle() {
 	for i := 1; i < len(fn.lines); i++ {
 		if a, b := &fn.lines[i-1], &fn.lines[i]; b.start < a.start || b.start == a.start && b.size < a.size {
@@ -174,79 +122,6 @@ func (fn *function) settle() {
 	fn.lines = kept
 }
 
-// sortedInlines sorts the inlined calls. dealt is room for sortInlines.
-//
-// The nest level and the address say which call holds which, never the order of the records: Mozilla's dump_syms writes
-// them by address, a child sometimes before its parent. Among ranges with the same start the shortest comes last and is
-// found first.
-func (fn *function) sortedInlines(dealt *[]fnInline) {
-	sortInlines(fn.inlines, dealt)
-	for i := range fn.inlines {
-		in := &fn.inlines[i]
-		in.high = in.start + in.size
-		if i > 0 && fn.inlines[i-1].level == in.level {
-			in.high = max(in.high, fn.inlines[i-1].high)
-		}
-	}
-}
-
-// sortInlines sorts by nest level, then address. Writers have the ranges of a level by address already, so that they need
-// only be dealt out by level, into room that is made if there is too little.
-func sortInlines(all []fnInline, room *[]fnInline) {
-	var top uint32
-	for i := range all {
-		top = max(top, all[i].level)
-	}
-	// after: a belongs behind b.
-	after := func(a, b *fnInline) bool {
-		switch {
-		case a.level != b.level:
-			return a.level > b.level
-		case a.start != b.start:
-			return a.start > b.start
-		}
-		return a.size < b.size
-	}
-	if top < maxInlined && len(all) > 16 {
-		from := make([]int, top+2) // where each level begins
-		for i := range all {
-			from[all[i].level+1]++
-		}
-		for level := range top {
-			from[level+1] += from[level]
-		}
-		if cap(*room) < len(all) {
-			*room = make([]fnInline, 2*len(all))
-		}
-		dealt := (*room)[:len(all)]
-		for i := range all {
-			at := &from[all[i].level]
-			dealt[*at] = all[i]
-			*at++
-		}
-		copy(all, dealt)
-	}
-	// Most are in their places by now, the others not far from them.
-	moves := 16 * len(all)
-	for i := 1; i < len(all); i++ {
-		if !after(&all[i-1], &all[i]) {
-			continue
-		}
-		in, at := all[i], i
-		for ; at > 0 && after(&all[at-1], &in); at-- {
-			all[at] = all[at-1]
-			if moves--; moves == 0 {
-				all[at-1] = in
-				sortFew(all, func(a, b fnInline) int {
-					return cmp.Or(cmp.Compare(a.level, b.level), cmp.Compare(a.start, b.start), cmp.Compare(b.size, a.size))
-				})
-				return
-			}
-		}
-		all[at] = in
-	}
-}
-
 func (fn *function) lineAt(rva uint64) (fnLine, bool) {
 	i, exact := slices.BinarySearchFunc(fn.lines, rva, func(l fnLine, v uint64) int { return cmp.Compare(l.start, v) })
 	if !exact {
@@ -259,59 +134,25 @@ func (fn *function) lineAt(rva uint64) (fnLine, bool) {
 }
 
 // inlinesAt are the inlined calls that cover an address, the outermost first: of each nest level the one that starts last, of these
-// the shortest. They are valid until the next call, which may use their room.
-func (fn *function) inlinesAt(rva uint64, d *decoded) []*fnInline {
-	calls := d.calls[:0]
-	switch fn.asked++; {
-	case fn.asked < sortedFrom:
-		for i := range fn.inlines {
-			in := &fn.inlines[i]
-			if rva-in.start >= in.size || in.level >= maxInlined {
-				continue
-			}
-			for len(calls) <= int(in.level) {
-				calls = append(calls, nil)
-			}
-			if was := calls[in.level]; was == nil || in.start > was.start || in.start == was.start && in.size <= was.size {
-				calls[in.level] = in
-			}
+// the shortest. The nest level and the address say which call holds which, never the order of the records: Mozilla's dump_syms writes
+// them by address, a child sometimes before its parent.
+func (fn *function) inlinesAt(rva uint64) (calls []*fnInline) {
+	for i := range fn.inlines {
+		in := &fn.inlines[i]
+		if rva-in.start >= in.size || in.level >= maxInlined {
+			continue
 		}
-		if i := slices.Index(calls, nil); i >= 0 {
-			calls = calls[:i]
+		for len(calls) <= int(in.level) {
+			calls = append(calls, nil)
 		}
-	case fn.asked == sortedFrom:
-		fn.sortedInlines(&d.dealt)
-		fallthrough
-	default:
-		for len(calls) < maxInlined {
-			in := fn.inlineAt(uint32(len(calls)), rva)
-			if in == nil {
-				break
-			}
-			calls = append(calls, in)
+		if was := calls[in.level]; was == nil || in.start > was.start || in.start == was.start && in.size <= was.size {
+			calls[in.level] = in
 		}
 	}
-	d.calls = calls
+	if i := slices.Index(calls, nil); i >= 0 {
+		calls = calls[:i]
+	}
 	return calls
-}
-
-// inlineAt is the inlined call of a nest level that covers an address, nil if none does, once they are sorted.
-func (fn *function) inlineAt(level uint32, rva uint64) *fnInline {
-	i, _ := slices.BinarySearchFunc(fn.inlines, rva, func(in fnInline, v uint64) int {
-		if c := cmp.Compare(in.level, level); c != 0 {
-			return c
-		}
-		if in.start <= v {
-			return -1
-		}
-		return 1
-	})
-	for i--; i >= 0 && fn.inlines[i].level == level && fn.inlines[i].high > rva; i-- {
-		if in := &fn.inlines[i]; rva-in.start < in.size {
-			return in
-		}
-	}
-	return nil
 }
 
 // Lookup is the function, source line and inlined calls at a module-relative address. The caller gives the address inside
@@ -417,7 +258,7 @@ func (f *File) public(p rec) (symbol.Symbol, error) {
 
 // locateIn is locate for an address in a FUNC.
 func (f *File) locateIn(r *rec, rva uint64) (located, error) {
-	fn, err := f.function(r, rva)
+	fn, err := f.function(r)
 	if err != nil {
 		return located{}, err
 	}
@@ -428,7 +269,7 @@ func (f *File) locateIn(r *rec, rva uint64) (located, error) {
 		own = line.file
 		at.file, at.Line, at.HasLine, at.LineStart = own, line.line, true, line.start
 	}
-	calls := fn.inlinesAt(rva, &f.decoded)
+	calls := fn.inlinesAt(rva)
 	depth := uint32(len(calls))
 	if depth == 0 {
 		return at, nil

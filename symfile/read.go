@@ -1,82 +1,16 @@
 package symfile
 
 import (
-	"bytes"
-	"io"
-
 	"github.com/crashpane/crashpane/symfile/lazy"
 )
 
-// fill reads [off, off+n) into the file's buffer, from the byte at `at` of it on.
-func (f *File) fill(at int, off int64, n int) error {
-	if need := at + n; need > len(f.buf) {
-		buf := make([]byte, max(need, 4096))
-		copy(buf, f.buf[:at])
-		f.buf = buf
-	}
-	if _, err := f.src.ReadAt(f.buf[at:at+n], off); err != nil && err != io.EOF {
-		return f.src.Wrap("symbol file", off, err)
-	}
-	return nil
-}
-
-// lineAt is the line at a file offset, without its end, cut at chunk bytes. It is valid until the next read.
+// lineAt is the line at a file offset, without its end, cut at 1 MiB. It is valid until the next read.
 func (f *File) lineAt(off int64) (line []byte, err error) {
-	if f.lazy != nil {
-		err = f.lazy.Lines(off, func(b []byte) bool {
-			line = trimEOL(b)
-			return false
-		})
-		return line, err
-	}
-	for have, step := 0, 512; ; step *= 8 {
-		n := int(min(int64(step), f.src.Size-off-int64(have), int64(chunk-have)))
-		if n <= 0 {
-			return f.buf[:have], nil
-		}
-		if err := f.fill(have, off+int64(have), n); err != nil {
-			return nil, err
-		}
-		if i := bytes.IndexByte(f.buf[have:have+n], '\n'); i >= 0 {
-			return trimEOL(f.buf[:have+i]), nil
-		}
-		have += n
-	}
-}
-
-// eachLine calls fn with every line that starts in [off, end) of the file. A line is valid during the call only, and is cut
-// at chunk bytes. line is the number of the first.
-func (f *File) eachLine(off, end int64, line int, fn func(b []byte, line int)) error {
-	const step = 64 << 10
-	end = min(end, f.src.Size) // a last line without a newline was indexed with one
-	have := 0
-	cutting := false
-	for pos := off; pos < end; {
-		n := int(min(step, end-pos))
-		if err := f.fill(have, pos, n); err != nil {
-			return err
-		}
-		pos += int64(n)
-		data := f.buf[:have+n]
-		for len(data) > 0 {
-			i := bytes.IndexByte(data, '\n')
-			last := i < 0
-			if last {
-				if pos < end && len(data) < chunk && !cutting {
-					break // the rest of the line is to come
-				}
-				i = len(data)
-			}
-			if !cutting {
-				fn(trimEOL(data[:i]), line)
-				line++
-			}
-			cutting = last && pos < end
-			data = data[min(i+1, len(data)):]
-		}
-		have = copy(f.buf, data)
-	}
-	return nil
+	err = f.text.Lines(off, 0, func(b []byte) bool {
+		line = trimEOL(b)
+		return false
+	})
+	return line, err
 }
 
 // spans calls fn with every line that belongs to a record, in the order of the file: first the record's own line. Line
@@ -85,11 +19,13 @@ func (f *File) spans(r *rec, fn func(b []byte, line int)) error {
 	if f.lazy != nil {
 		return f.searchedSpans(r.off, fn)
 	}
-	if err := f.eachLine(r.off, r.end, int(r.line), fn); err != nil {
-		return err
-	}
-	for _, e := range f.extrasOf(r) {
-		if err := f.eachLine(e.off, e.end, int(e.line), fn); err != nil {
+	for _, e := range append([]extra{{off: r.off, end: r.end, line: r.line}}, f.extrasOf(r)...) {
+		line := int(e.line)
+		if err := f.text.Lines(e.off, e.end, func(b []byte) bool {
+			fn(trimEOL(b), line)
+			line++
+			return true
+		}); err != nil {
 			return err
 		}
 	}
@@ -100,7 +36,7 @@ func (f *File) spans(r *rec, fn func(b []byte, line int)) error {
 // record.
 func (f *File) searchedSpans(off int64, fn func(b []byte, line int)) error {
 	var own recordKind
-	return f.lazy.Lines(off, func(b []byte) bool {
+	return f.text.Lines(off, 0, func(b []byte) bool {
 		if own == recordFunc && len(b) > 0 && (b[0] >= '0' && b[0] <= '9' || b[0] >= 'a' && b[0] <= 'f') {
 			fn(b, 0)
 			return true

@@ -321,7 +321,7 @@ func FuzzSym(f *testing.F) {
 			probe(a, p.rva)
 		}
 		for _, r := range a.tables[tableFuncs].all() {
-			fn, _, err := a.decode(&r, 0, true)
+			fn, err := a.decode(&r)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -43,8 +43,21 @@ type Indexer struct {
 }
 
 // Piece indexes a piece of a file, from one of its Cuts to the next, for Adopt, which may be in another process. What is in memory is
-// that index, which is valid until the next call, and a chunk of 1 MiB. Errors are the reader's, and ErrApart.
+// that index, which is valid until the next call, and a chunk of 1 MiB. Errors are the reader's, and ErrApart; that of all of the file depends on
+// nothing else.
 func (x *Indexer) Piece(src *input.Source, from, to int64, progress func(done, total int64)) ([]byte, error) {
+	if from == 0 && to == src.Size {
+		f, err := Open(src, Options{Progress: progress})
+		if err != nil {
+			return nil, err
+		}
+		return f.Index()
+	}
+	return x.piece(src, from, to, progress)
+}
+
+// piece is Piece, also of a file of one piece.
+func (x *Indexer) piece(src *input.Source, from, to int64, progress func(done, total int64)) ([]byte, error) {
 	x.s = scanner{f: x.s.f.again(src), seg: &segment{first: from == 0}, buf: x.s.buf, known: [2]bitset{x.s.known[0].again(), x.s.known[1].again()}}
 	if err := x.s.run(src, from, to, progress); err != nil {
 		return nil, err

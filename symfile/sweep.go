@@ -236,60 +236,6 @@ func decField(b []byte, i int) (v uint32, next int) {
 // slack is what the two may look at behind a line.
 const slack = 9
 
-// plainLine is parseLine for what every writer writes: numbers of few digits, one blank between them, nothing else. It needs room behind b.
-func plainLine(b []byte) (r lineRecord, ok bool) {
-	end := len(b) + 1
-	if cap(b) < len(b)+slack {
-		return r, false
-	}
-	b = b[:len(b)+slack]
-	var i int
-	if r.rva, i = hexField(b, 0); i == 0 || i >= end || b[i-1] != ' ' {
-		return r, false
-	}
-	if r.size, i = hexField(b, i); i == 0 || i >= end || b[i-1] != ' ' {
-		return r, false
-	}
-	if r.line, i = decField(b, i); i == 0 || i >= end || b[i-1] != ' ' {
-		return r, false
-	}
-	r.file, i = decField(b, i)
-	return r, i == end
-}
-
-// plainInline is addInline for a record as it is written today, with what follows its keyword; false if it is another one.
-func (fn *function) plainInline(b []byte) bool {
-	end := len(b) + 1
-	if cap(b) < len(b)+slack {
-		return false
-	}
-	b = b[:len(b)+slack]
-	var num [4]uint32
-	i := 0
-	for k := range num {
-		if num[k], i = decField(b, i); i == 0 || i >= end || b[i-1] != ' ' {
-			return false
-		}
-	}
-	have := len(fn.inlines)
-	for i < end {
-		start, j := hexField(b, i)
-		if j == 0 || j >= end || b[j-1] != ' ' {
-			fn.inlines = fn.inlines[:have]
-			return false
-		}
-		size, k := hexField(b, j)
-		if k == 0 || k > end || k < end && b[k-1] != ' ' {
-			fn.inlines = fn.inlines[:have]
-			return false
-		}
-		if i = k; fn.wants(start, size) {
-			fn.inlines = append(fn.inlines, fnInline{start: start, size: size, level: num[0], callLine: num[1], callFile: num[2], origin: num[3]})
-		}
-	}
-	return true
-}
-
 // lineEnd is the index of the next newline from i on; b ends with one.
 func lineEnd(b []byte, i int) int {
 	if runtime.GOARCH != "wasm" {

@@ -1,9 +1,9 @@
 // Package symfile reads Breakpad symbol files (.sym), the text that dump_syms makes of a binary's debug information.
 //
-// A file is indexed first, in one pass that keeps only where each function, public symbol and unwind record lies; names,
-// lines, inlined calls and unwind rules are decoded when a lookup hits them, from their slice of the file. Memory grows
-// with the number of functions and unwind records, not with the size of the file, and nothing is allocated from a number
-// that the file claims.
+// There are two ways to find a record. Open indexes the whole file in one pass, and keeps only where each function, public symbol and
+// unwind record is; OpenSparse reads some blocks, and finds records by the order that writers sort them in (package lazy). With
+// either, names, lines, inlined calls and unwind rules are decoded when a lookup hits them. Memory grows with the number of functions
+// and unwind records, not with the size of the file, and nothing is allocated from a number that the file claims.
 //
 // Nothing in a file makes it unreadable: what cannot be understood is passed over with a warning that names the line.
 // Format: https://chromium.googlesource.com/breakpad/breakpad/+/HEAD/docs/symbol_files.md
@@ -11,6 +11,7 @@ package symfile
 
 import (
 	"bytes"
+	"cmp"
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
@@ -61,8 +62,8 @@ type File struct {
 	CodeID, CodeFile string
 	// URL is where a supplier of symbols got the file from (INFO URL).
 	URL string
-	// Counts are the numbers of records.
-	Counts Counts // zero until the file was read as a whole, see Exact
+	// Counts are the numbers of records; zero until the whole file is indexed, see Exact.
+	Counts Counts
 	// Warnings are what was passed over, in order of lines; of each kind the first are kept. WarningCount counts all.
 	Warnings     []Warning
 	WarningCount int
@@ -75,6 +76,7 @@ type File struct {
 	// kept: the index was made another time, so that what lies where it says must be looked at (see sure).
 	kept bool
 
+	text    *lazy.Text          // the file
 	lazy    *lazy.File          // how the file is searched until it is read as a whole; then nil
 	indexed [lazy.All]bool      // of a file that is searched: sections that the tables have
 	batch   bool                // lookups are those of Prefetch
@@ -92,8 +94,6 @@ type File struct {
 	rows      *recent[uint64, rowEntry]
 	cfis      *recent[uint64, CFIRecord] // by Prefetch
 	rowArch   *cpu.Arch
-	buf       []byte
-	decoded   decoded
 }
 
 type rowEntry struct {
@@ -102,6 +102,9 @@ type rowEntry struct {
 	err    error
 	notes  []string
 }
+
+// exactBlock is the unit in which a file is read of which an index is there, in bytes.
+const exactBlock = 4 << 10
 
 // Open indexes a symbol file in one pass over src. The only errors are the reader's own (*input.NeedError among them): a
 // file that is no symbol file at all gives a File without a module and with a warning a line.
@@ -116,7 +119,7 @@ func Open(src *input.Source, opt Options) (*File, error) {
 
 // newFile is a File without an index, and without caches.
 func newFile(src *input.Source, opt Options) *File {
-	f := &File{src: src, opt: opt}
+	f := &File{src: src, opt: opt, text: lazy.NewText(src, cmp.Or(opt.Slice, exactBlock))}
 	for k := tablePublics; k < numTables; k++ {
 		f.tables[k].thin = true
 	}

@@ -7,7 +7,7 @@ var hot = []string{
 	"runtime", "internal/runtime/...", "internal/bytealg", "syscall/js",
 	"bytes", "math/bits", "unicode/utf8",
 	"encoding/binary", "compress/flate", "hash/crc32",
-	module + "/core/input", module + "/core/inflate",
+	module + "/core/input",
 	module + "/symfile", module + "/symfile/symbol",
 }
 

@@ -18,6 +18,8 @@ type Source struct {
 	Size int64
 	// Slice is how many bytes are best read at a time, for readers that may choose; 0 leaves it to them.
 	Slice int64
+	// Spool makes a place outside of memory for what is unpacked of the file; nil if there is none.
+	Spool func() (Spool, error)
 	// Parallel: the reader bears to be read by several goroutines at once, as an *os.File does.
 	Parallel bool
 	// Watch, if it is set, is told which bytes are read as what: those that Cursors go over, skipped ones too, and those that

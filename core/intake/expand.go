@@ -1,13 +1,13 @@
 package intake
 
 import (
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"path"
 	"strings"
 
-	"github.com/crashpane/crashpane/core/inflate"
 	"github.com/crashpane/crashpane/core/input"
 )
 
@@ -30,8 +30,7 @@ type Limits struct {
 	// Archives are readers of archives besides zip (Cab), likewise. Each calls member for every member in turn, until that answers false; what
 	// open gives is read at once. An error says what of the archive could not be read.
 	Archives map[Kind]func(src *input.Source, member func(name string, size int64, open func() (io.Reader, error)) bool) error
-	// Spool makes a place outside of memory for what is unpacked, where it is much. Without it, what those unpack is all held, within
-	// MaxTotal, since they cannot begin in the middle, and deflate data are unpacked again from shortly before what is looked up.
+	// Spool makes a place outside of memory for what is unpacked, where it is much. Without it all is held, within MaxTotal.
 	Spool func() (Spool, error)
 	// Inflate unpacks deflate data at once to somewhere outside of memory, where there is an inflater faster than this program's. An error
 	// says no more than that it did not come to it: they are then unpacked here, which finds out what is wrong with them.
@@ -53,11 +52,8 @@ type Deflated struct {
 	Told func(done int64)
 }
 
-// Spool is where unpacked bytes are put and read again. They are put in order, from offset 0 on anew.
-type Spool interface {
-	io.ReaderAt
-	io.WriterAt
-}
+// Spool is an input.Spool.
+type Spool = input.Spool
 
 // Gatherer is a Spool whose bytes are better read in another way when all are there. An error says that they are lost.
 type Gatherer interface {
@@ -108,7 +104,7 @@ const eagerSize = 8 << 20
 // file and the offset in it); what could be used is returned with it. A *input.NeedError comes alone.
 //
 // Members that a zip stores without compression are parts of the archive's Source and are not copied. Others are held unpacked in
-// memory, in chunks; of those that are large, only what was used last, and what it takes to unpack any part of them again.
+// memory, in chunks; those that are large go to a spool (Limits.Spool).
 func Expand(src *input.Source, limits Limits, progress Progress) ([]*input.Source, error) {
 	e := &expander{limits: limits.orDefault(), progress: progress}
 	e.top, _ = src.Within()
@@ -208,10 +204,10 @@ func (e *expander) unpack(src *input.Source, kind Kind, depth int, mem *unpacked
 	}
 	switch {
 	case u.err == io.EOF:
-	case u.n > 0 && errors.Is(u.err, inflate.ErrHeader):
+	case u.n > 0 && errors.Is(u.err, gzip.ErrHeader):
 		// Behind the last member stands something else. Zeros are padding, as tapes and some tools add it.
-		if !zeros(src, u.at) {
-			e.problem(src.Name, part, u.at, "something that is not gzip behind the compressed data; it is ignored", nil)
+		if !zeros(src, u.read) {
+			e.problem(src.Name, part, u.read, "something that is not gzip behind the compressed data; it is ignored", nil)
 		}
 	default:
 		have, cause := "damaged data", u.err
@@ -225,14 +221,14 @@ func (e *expander) unpack(src *input.Source, kind Kind, depth int, mem *unpacked
 			have = "too much data"
 			u.drop()
 		}
-		e.problem(src.Name, part, u.at, have, named(cause))
+		e.problem(src.Name, part, u.read, have, named(cause))
 		if u.n == 0 || e.need != nil {
 			return
 		}
 	}
 	u.settle()
 	u.open = nil
-	if mem != nil && u.recent == nil {
+	if mem != nil {
 		mem.drop() // the compressed bytes were only needed for this
 	}
 	var r io.ReaderAt = u
@@ -243,10 +239,10 @@ func (e *expander) unpack(src *input.Source, kind Kind, depth int, mem *unpacked
 	e.expand(inner, sniffReader(inner.Name, r, u.n), depth+1, u)
 }
 
-// zeros says whether a file holds only zeros from a little before off on, where a gzip header was looked for.
+// zeros says whether a file goes on with zeros at off, where a gzip header was looked for.
 func zeros(src *input.Source, off int64) bool {
 	const header = 10
-	tail, err := src.Bytes(max(off-header, 0), min(header, src.Size, off))
+	tail, err := src.Bytes(off, min(header, src.Size-off))
 	return err == nil && len(strings.Trim(string(tail), "\x00")) == 0
 }
 
@@ -438,7 +434,7 @@ func (e *expander) unpackMember(u *unpacked, full string, now int64, depth int, 
 // named gives an error of the libraries in the words of this program.
 func named(err error) error {
 	switch {
-	case errors.Is(err, inflate.ErrChecksum):
+	case errors.Is(err, gzip.ErrChecksum):
 		return ErrChecksum
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return errors.New("the data end too early")

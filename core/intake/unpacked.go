@@ -1,27 +1,24 @@
 package intake
 
 import (
+	"bufio"
+	"compress/flate"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
-	"slices"
 	"sync"
 
-	"github.com/crashpane/crashpane/core/inflate"
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// chunkSize is the unit in which unpacked bytes are kept. Memory grows by what really came out, a chunk at a time, and
-// nothing is ever copied into something larger.
-const chunkSize = 256 << 10
-
 const (
-	// Of a large file are kept what was used last, keepChunks, and places to unpack again from, one each pointEvery bytes as long as
-	// there are no more than maxPoints (of 32 KiB), else less often.
-	keepChunks = 32
-	pointEvery = 128 << 10
-	maxPoints  = 1024
+	// chunkSize is the unit in which unpacked bytes are kept. Memory grows by what really came out, a chunk at a time, and
+	// nothing is ever copied into something larger.
+	chunkSize = 256 << 10
+	// packedSize is how much is read of the compressed data at a time. In a browser a small read costs nearly as much.
+	packedSize = 256 << 10
 )
 
 // budget is what all members of one Expand may still unpack into memory, in bytes.
@@ -39,8 +36,8 @@ var (
 	ErrChecksum = errors.New("the checksum does not match")
 )
 
-// unpacked is a compressed file as an io.ReaderAt: it is unpacked from its start as far as somebody reads, and what came out is
-// kept in chunks. Of a large file of deflate data most chunks are forgotten again, and unpacked anew from a place shortly before.
+// unpacked is a compressed file as an io.ReaderAt: it is unpacked from its start as far as somebody reads. What came out is kept in
+// chunks, or in a spool if it is much.
 type unpacked struct {
 	open   func() (io.Reader, error) // begins anew
 	packed int64                     // the compressed size, bytes
@@ -54,62 +51,94 @@ type unpacked struct {
 	mu     sync.Mutex // of ReadAt: an index is made by several goroutines
 	r      io.Reader
 	crc    uint32   // of the bytes so far
-	chunks [][]byte // all full except the last one; nil where forgotten
-	n      int64    // bytes in chunks, forgotten ones included
-	held   int64    // bytes in chunks that are not forgotten
-	err    error    // why there is no more; io.EOF at the regular end
+	chunks [][]byte // all full except the last one; none if there is a spool
+	spool  Spool
+	n      int64 // bytes that came out
+	err    error // why there is no more; io.EOF at the regular end
 
-	// told, if set, is called with how many packed bytes were read; read is how many another format's reader took.
+	// told, if set, is called with how many packed bytes were read, which is read.
 	told func(done int64)
 	read int64
-	// whole is what gives the bytes in place of all that follows, once they are all somewhere else.
+	// whole is what gives the bytes in place of all that stands here, once they are all somewhere else.
 	whole io.ReaderAt
 	src   *input.Source // of deflate data
 	gzip  bool
-	tried bool // Limits.Inflate
-
-	// Of deflate data: what unpacks, the places to begin again at, how far they are apart, and the chunks that are there, the oldest
-	// use first, if some were forgotten.
-	z      *inflate.Reader
-	points []inflate.Point
-	every  int64
-	recent []int64
-	large  bool   // chunks are forgotten from the start
-	spare  []byte // for the next chunk
-	spool  Spool  // where chunks that are forgotten are; nil if they are unpacked again, or all are held
-	at     int64  // how far into the compressed data it came
+	tried bool   // Limits.Inflate
+	large bool   // it is known before that it is much
+	spare []byte // for the next chunk
 }
 
 // deflated makes u unpack deflate data, in gzip members or without.
-func (u *unpacked) deflated(src *input.Source, gzip bool) {
-	u.src, u.gzip = src, gzip
+func (u *unpacked) deflated(src *input.Source, zipped bool) {
+	u.src, u.gzip = src, zipped
+	u.packedBy(func(r io.Reader) (io.Reader, error) {
+		in := r.(*countedReader)
+		if zipped {
+			return &members{in: in}, nil
+		}
+		return flate.NewReader(in), nil
+	}, src)
 	u.large = max(u.size, src.Size) > u.limits.KeepWhole
-	if tail, err := src.Bytes(max(0, src.Size-4), min(4, src.Size)); gzip && err == nil && len(tail) == 4 {
+	if tail, err := src.Bytes(max(0, src.Size-4), min(4, src.Size)); zipped && err == nil && len(tail) == 4 {
 		// The last member's size. It may say anything; what is too large is noticed when it comes out.
 		u.large = u.large || int64(little.Uint32(tail)) > u.limits.KeepWhole
 	}
+}
+
+// packedBy makes u unpack data of another format.
+func (u *unpacked) packedBy(open func(io.Reader) (io.Reader, error), src *input.Source) {
+	u.large = u.size > u.limits.KeepWhole
 	u.open = func() (io.Reader, error) {
-		u.z, u.points, u.every = inflate.New(src, gzip), nil, pointEvery
-		u.z.OnBlock = func(now []byte) {
-			if u.spool != nil {
-				return
-			}
-			at := u.z.Out() + int64(len(now))
-			if n := len(u.points); at < u.every || n > 0 && at-u.points[n-1].Out < u.every {
-				return
-			}
-			if len(u.points) == maxPoints {
-				for i := range maxPoints / 2 {
-					u.points[i] = u.points[2*i+1]
-				}
-				clear(u.points[maxPoints/2:])
-				u.points = u.points[:maxPoints/2]
-				u.every *= 2
-			}
-			u.points = append(u.points, u.z.Here(now))
-		}
-		return u.z, nil
+		u.read = 0
+		return open(&countedReader{bufio.NewReaderSize(io.NewSectionReader(src, 0, src.Size), int(min(packedSize, max(src.Size, 16)))), &u.read})
 	}
+}
+
+// countedReader counts what is read. It is an io.ByteReader, of which flate reads no more than it needs.
+type countedReader struct {
+	*bufio.Reader
+	n *int64
+}
+
+func (c *countedReader) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	*c.n += int64(n)
+	return n, err
+}
+
+func (c *countedReader) ReadByte() (byte, error) {
+	b, err := c.Reader.ReadByte()
+	if err == nil {
+		*c.n++
+	}
+	return b, err
+}
+
+// members unpacks a gzip file, which may have several members (RFC 1952). What is behind the last one is gzip.ErrHeader.
+type members struct {
+	in *countedReader
+	z  *gzip.Reader
+}
+
+func (m *members) Read(p []byte) (n int, err error) {
+	if m.z == nil {
+		if m.z, err = gzip.NewReader(m.in); err != nil {
+			return 0, err
+		}
+		m.z.Multistream(false)
+	}
+	if n, err = m.z.Read(p); err != io.EOF {
+		return n, err
+	}
+	switch head, err := m.in.Peek(2); {
+	case len(head) == 0:
+		return n, err
+	case string(head) != "\x1f\x8b":
+		return n, gzip.ErrHeader
+	}
+	err = m.z.Reset(m.in)
+	m.z.Multistream(false)
+	return n, err
 }
 
 // ReadAt unpacks as far as it has to. Of data that turn out to be damaged, all is readable that came out before, except
@@ -128,11 +157,15 @@ func (u *unpacked) ReadAt(p []byte, off int64) (int, error) {
 	}
 	done := 0
 	for done < len(p) && off < u.n {
-		c, err := u.chunk(off / chunkSize)
-		if err != nil {
-			return done, err
+		k := 0
+		if u.spool == nil {
+			k = copy(p[done:], u.chunks[off/chunkSize][off%chunkSize:])
+		} else if want := int(min(int64(len(p)-done), u.n-off)); want > 0 {
+			var err error
+			if k, err = u.spool.ReadAt(p[done:done+want], off); k < want {
+				return done + k, err
+			}
 		}
-		k := copy(p[done:], c[off%chunkSize:])
 		done += k
 		off += int64(k)
 	}
@@ -143,27 +176,6 @@ func (u *unpacked) ReadAt(p []byte, off int64) (int, error) {
 		return done - 1, u.err
 	}
 	return done, nil
-}
-
-// packedBy makes u unpack data of another format.
-func (u *unpacked) packedBy(open func(io.Reader) (io.Reader, error), src *input.Source) {
-	u.large = u.size > u.limits.KeepWhole
-	u.open = func() (io.Reader, error) {
-		u.read = 0
-		return open(&readCounter{io.NewSectionReader(src, 0, src.Size), &u.read})
-	}
-}
-
-// readCounter counts what is read.
-type readCounter struct {
-	io.Reader
-	n *int64
-}
-
-func (c *readCounter) Read(p []byte) (int, error) {
-	n, err := c.Reader.Read(p)
-	*c.n += int64(n)
-	return n, err
 }
 
 // atOnce has all unpacked by Limits.Inflate, if it is much.
@@ -192,7 +204,6 @@ func (u *unpacked) atOnce() {
 func (u *unpacked) take(r io.ReaderAt, n int64) {
 	u.drop()
 	u.whole, u.n, u.size, u.err = r, n, n, io.EOF
-	u.z, u.spool, u.spare = nil, nil, nil
 }
 
 // Settle implements input.Settler.
@@ -205,102 +216,43 @@ func (u *unpacked) Settle() io.ReaderAt {
 	return u.whole
 }
 
-// spooled makes sure of a spool, if there is a way to one, and puts the chunks there from one on. Deflate data can do without, but a
-// lookup then unpacks a megabyte.
-func (u *unpacked) spooled(from int64) {
-	if u.limits.Spool == nil {
-		return
-	}
-	var err error
-	if u.spool == nil {
+// keep keeps what came out next: in memory, or in a spool if it is much and there is a way to one.
+func (u *unpacked) keep(b []byte) error {
+	u.n += int64(len(b))
+	if u.spool == nil && u.limits.Spool != nil && (u.large || u.n > u.limits.KeepWhole) {
+		var err error
 		if u.spool, err = u.limits.Spool(); err != nil {
 			u.limits.Spool, u.spool = nil, nil
-			return
 		}
-		from = 0
-	}
-	for i := from; i < int64(len(u.chunks)) && err == nil; i++ {
-		_, err = u.spool.WriteAt(u.chunks[i], i*chunkSize)
-	}
-	switch {
-	case err != nil && u.z != nil:
-		u.limits.Spool, u.spool = nil, nil
-	case err != nil:
-		u.stop(err)
-	default:
-		u.points = nil
-	}
-}
-
-// chunk is a chunk of what was unpacked once; if it was forgotten, it is unpacked again.
-func (u *unpacked) chunk(i int64) ([]byte, error) {
-	if u.chunks[i] == nil {
-		start := i * chunkSize
-		buf := make([]byte, min(chunkSize, u.n-start))
+		for i := 0; i < len(u.chunks) && u.spool != nil; i++ {
+			if _, err := u.spool.WriteAt(u.chunks[i], int64(i)*chunkSize); err != nil {
+				return err
+			}
+		}
 		if u.spool != nil {
-			if k, err := u.spool.ReadAt(buf, start); k < len(buf) {
-				return nil, err
-			}
-		} else if err := u.seek(start); err != nil {
-			return nil, err
-		} else if k, err := readUntil(u.z, buf); k < len(buf) {
-			return nil, err
-		}
-		u.chunks[i] = buf
-		u.held += int64(len(buf))
-		u.budget.left -= int64(len(buf))
-	}
-	if u.recent != nil {
-		u.use(i)
-	}
-	return u.chunks[i], nil
-}
-
-// seek makes the inflater go on at an offset up to which it was unpacked once.
-func (u *unpacked) seek(start int64) error {
-	z := u.z
-	if z.Out() > start || z.Out()+2*chunkSize < start || z.Err() != nil {
-		var p inflate.Point // the start
-		for _, q := range u.points {
-			if q.Out <= start {
-				p = q
-			}
-		}
-		if err := z.Begin(p); err != nil {
-			return err
+			u.budget.left += u.held()
+			u.chunks = nil
 		}
 	}
-	var skip []byte
-	for z.Out() < start {
-		if skip == nil {
-			skip = make([]byte, inflate.Window)
-		}
-		if _, err := z.Read(skip[:min(inflate.Window, start-z.Out())]); err != nil {
-			return err
-		}
+	if u.spool != nil {
+		_, err := u.spool.WriteAt(b, u.n-int64(len(b)))
+		u.spare = b[:cap(b)]
+		return err
 	}
+	if len(b) < chunkSize/2 {
+		b = append([]byte(nil), b...)
+	}
+	u.chunks = append(u.chunks, b)
+	u.budget.left -= int64(len(b))
 	return nil
 }
 
-// use notes that a chunk is used, and forgets those that were not used for long.
-func (u *unpacked) use(i int64) {
-	if n := len(u.recent); n > 0 && u.recent[n-1] == i {
-		return
+// held is how many bytes are in memory.
+func (u *unpacked) held() (n int64) {
+	for _, c := range u.chunks {
+		n += int64(len(c))
 	}
-	if at := slices.Index(u.recent, i); at >= 0 {
-		u.recent = slices.Delete(u.recent, at, at+1)
-	}
-	u.recent = append(u.recent, i)
-	for len(u.recent) > keepChunks {
-		u.forget(u.recent[0])
-		u.recent = u.recent[1:]
-	}
-}
-
-func (u *unpacked) forget(i int64) {
-	u.held -= int64(len(u.chunks[i]))
-	u.budget.left += int64(len(u.chunks[i]))
-	u.chunks[i] = nil
+	return n
 }
 
 // fill unpacks until there are n bytes, or there is an error.
@@ -348,58 +300,21 @@ func (u *unpacked) step() {
 	if u.spare = nil; int64(len(buf)) < want {
 		buf = make([]byte, want)
 	}
-	buf = buf[:want]
-	if u.z != nil && u.z.Out() != u.n { // it was somewhere else meanwhile
-		if err := u.seek(u.n); err != nil {
-			u.stop(err)
-			return
-		}
-	}
-	k, err := readUntil(u.r, buf)
+	k, err := readUntil(u.r, buf[:want])
 	if int64(k) > u.budget.left {
 		u.stop(fmt.Errorf("%w: %d bytes in all", ErrTooLarge, u.budget.total))
 		return
 	}
-	u.budget.left -= int64(k)
 	if u.hasSum {
 		u.crc = crc32.Update(u.crc, crc32.IEEETable, buf[:k])
 	}
 	if k > 0 {
-		if k < chunkSize/2 {
-			buf = append([]byte(nil), buf[:k]...)
-		}
-		u.chunks = append(u.chunks, buf[:k])
-		u.n += int64(k)
-		u.held += int64(k)
-		last := int64(len(u.chunks)) - 1
-		large := u.large || u.n > u.limits.KeepWhole
-		if large {
-			u.spooled(last)
-		}
-		switch {
-		case large && u.spool != nil:
-			from := last
-			if u.recent == nil {
-				u.recent, from = []int64{}, 0
-			}
-			for i := from; i <= last; i++ {
-				u.forget(i)
-			}
-			u.spare = buf[:cap(buf)]
-		case large && u.z != nil:
-			if u.recent == nil {
-				u.recent = []int64{}
-				for i := range last {
-					u.use(i)
-				}
-			}
-			u.use(last)
+		if err := u.keep(buf[:k]); err != nil {
+			u.stop(err)
+			return
 		}
 	}
 	if u.told != nil {
-		if u.z != nil {
-			u.read = u.z.Consumed()
-		}
 		u.told(u.read)
 	}
 	switch {
@@ -448,38 +363,23 @@ func (u *unpacked) finish() {
 }
 
 func (u *unpacked) stop(err error) {
-	u.err = err
-	u.r = nil
-	u.at = u.read
-	if u.z != nil {
-		u.z.OnBlock = nil
-		u.at = u.z.Consumed()
-		if u.recent == nil {
-			u.z, u.points = nil, nil // all is there: its window and tables are not needed any more
-		}
-	}
-	u.spare = nil
-	if err == io.EOF && !u.gather() {
-		if u.z == nil {
-			return
-		}
-		// It is unpacked once more, with places to begin again at.
-		u.limits.Spool, u.spool = nil, nil
-		u.drop()
+	u.err, u.r, u.spare = err, nil, nil
+	if err == io.EOF {
+		u.gather()
 	}
 }
 
-// gather has the spool give the bytes from now on, if that is better. False: what was in it is lost.
-func (u *unpacked) gather() bool {
+// gather has the spool give the bytes from now on, if that is better.
+func (u *unpacked) gather() {
 	if g, ok := u.spool.(Gatherer); ok {
 		r, err := g.Gather()
-		if err != nil {
-			u.err = err
-			return false
+		if err != nil { // what was in it is lost
+			u.drop()
+			u.err, u.n = err, 0
+			return
 		}
 		u.take(r, u.n)
 	}
-	return true
 }
 
 // rewind forgets what was unpacked if it is not all, so that a file that was only looked at costs nothing.
@@ -494,8 +394,8 @@ func (u *unpacked) drop() {
 	if u.whole != nil {
 		return
 	}
-	u.budget.left += u.held
-	u.r, u.err, u.chunks, u.n, u.held, u.crc, u.recent, u.points = nil, nil, nil, 0, 0, 0, nil, nil
+	u.budget.left += u.held()
+	u.r, u.err, u.chunks, u.spool, u.spare, u.n, u.crc = nil, nil, nil, nil, nil, 0, 0
 }
 
 // settle takes what came out for all there is, after an error has been reported.
@@ -503,5 +403,7 @@ func (u *unpacked) settle() {
 	if u.whole == nil && u.err != io.EOF {
 		u.gather()
 	}
-	u.size, u.err = u.n, io.EOF
+	if u.err == nil || u.whole == nil && u.n > 0 {
+		u.size, u.err = u.n, io.EOF
+	}
 }

@@ -20,8 +20,7 @@ const (
 )
 
 // Data returns random access to a section's uncompressed bytes. A plain section is read from the file and not copied. A compressed
-// section is uncompressed once and kept in memory. A large one compressed with zlib is not: of that a few megabytes are kept, and a
-// read elsewhere decompresses again from the nearest restart point (seekable.go), which takes milliseconds. In an object file
+// section is uncompressed once, into a spool if it is large, packed with zlib, and there is a spool, else into memory. In an object file
 // (ET_REL) Data applies the section's relocations to a copy in memory, for the addresses that Section.Address has.
 //
 // Errors of the returned Source have offsets in the section. A section without bytes is an error.
@@ -95,8 +94,7 @@ func (f *File) checkCompression(s *Section) {
 }
 
 // Unzip returns random access to the uncompressed bytes of a section in GNU's older form of compression (".zdebug_…"), which PE files
-// have too: "ZLIB", the size as 8 bytes big-endian, a zlib stream. It returns any other section as it is. It keeps only a few
-// megabytes uncompressed.
+// have too: "ZLIB", the size as 8 bytes big-endian, a zlib stream. It returns any other section as it is.
 func Unzip(section *input.Source) (*input.Source, error) {
 	const head = 12
 	p, err := section.Bytes(0, min(head, section.Size))
@@ -110,7 +108,21 @@ func Unzip(section *input.Source) (*input.Source, error) {
 	if size >= 1<<62 {
 		return nil, &input.FormatError{File: section.Name, Offset: 4, Want: "the size of a section", Have: fmt.Sprintf("%#x", size)}
 	}
-	return newSeekable(section, section.Name, head, int64(size))
+	if section.CanSpool() {
+		return newSpooled(section, section.Name, head, int64(size))
+	}
+	z, err := zlib.NewReader(io.NewSectionReader(section, head, section.Size-head))
+	if err != nil {
+		return nil, section.Wrap("", head, err)
+	}
+	if size > maxInflated {
+		return nil, &input.FormatError{File: section.Name, Offset: 4, Want: fmt.Sprintf("at most %d bytes", int64(maxInflated)), Have: fmt.Sprint(size)}
+	}
+	b, err := readAtMost(z, int64(size), section.Size)
+	if err != nil || uint64(len(b)) != size {
+		return nil, section.Wrap("", head, fmt.Errorf("%d of %d bytes came out (%v)", len(b), size, err))
+	}
+	return input.FromBytes(section.Name, b), nil
 }
 
 // compression reads a compressed section's header, and returns the method, the uncompressed size and the header's size.
@@ -137,11 +149,11 @@ func (f *File) compression(s *Section) (method uint32, size uint64, skip int64, 
 	return method, size, c.Off() - start, c.Err()
 }
 
-// unpack returns a compressed section's uncompressed bytes. It does not uncompress a large zlib section as a whole.
+// unpack returns a compressed section's uncompressed bytes.
 func (f *File) unpack(s *Section, packed *input.Source) (*input.Source, error) {
 	method, size, skip, err := f.compression(s)
-	if err == nil && method == methodZlib && size > wholeSize && size < 1<<62 {
-		return newSeekable(packed, f.part(s), skip, int64(size))
+	if err == nil && method == methodZlib && size > wholeSize && size < 1<<62 && f.Src.CanSpool() {
+		return newSpooled(packed, f.part(s), skip, int64(size))
 	}
 	b, err := f.inflate(s)
 	if err != nil {

@@ -1,20 +1,12 @@
 package lazy
 
-import (
-	"bytes"
-	"encoding/binary"
-	"math/bits"
-	"runtime"
-	"slices"
-)
-
-// slack is how many bytes of memory there are behind a block, for parsers that look at eight bytes at a time.
-const slack = 16
+import "slices"
 
 // block is a block of the file and the records in it: those of the lines behind whose first newline it begins.
 type block struct {
 	n       int64
 	data    []byte
+	used    int64 // when it was used last, as a count of uses
 	entries [numSections][]Entry
 	// order are the sections in the order of the block's lines, each once for each run.
 	order []Section
@@ -27,11 +19,10 @@ type block struct {
 }
 
 // parse finds the records of a block.
-func (f *File) parse(n int64, data []byte) *block {
-	b := &block{n: n, data: data}
-	base := n * f.step
+func (f *File) parse(b *block) {
+	data, base := b.data, b.n*f.step
 	at := 0
-	if n > 0 {
+	if b.n > 0 {
 		at = Newline(data, 0) + 1
 	}
 	for int64(at) <= f.step && at < len(data) {
@@ -46,7 +37,6 @@ func (f *File) parse(n int64, data []byte) *block {
 		b.cut = b.cut || l.Bad && end == len(data)
 		at = end + 1
 	}
-	return b
 }
 
 // add takes a record in, unless one before it in the block has its code or its key: the index drops it too (of equal starts, it keeps the shorter).
@@ -88,7 +78,7 @@ func (f *File) admit(b *block) error {
 	if !f.mixed && f.mixes(b) {
 		f.mixed = true
 		f.reset()
-		for _, known := range f.cache.all() {
+		for _, known := range f.blocks {
 			if err := f.admit(known); err != nil {
 				return err
 			}
@@ -158,94 +148,4 @@ func (f *File) mixes(b *block) bool {
 		}
 	}
 	return false
-}
-
-// cache keeps the blocks that were used last.
-type cache struct {
-	most   int
-	blocks map[int64]*cached
-	clock  int64
-	free   [][]byte // memory of blocks that are not kept any more
-}
-
-type cached struct {
-	*block
-	used int64
-}
-
-// get is a block that is kept, or nil.
-func (c *cache) get(n int64) *block {
-	b := c.blocks[n]
-	if b == nil {
-		return nil
-	}
-	c.clock++
-	b.used = c.clock
-	return b.block
-}
-
-// room is memory for n bytes, which fit into a block of a size.
-func (c *cache) room(n, size int64) []byte {
-	if last := len(c.free) - 1; last >= 0 {
-		b := c.free[last]
-		c.free = c.free[:last]
-		return b[:n]
-	}
-	return make([]byte, n, size+slack)
-}
-
-// put keeps a block. Those that are not kept any more are not to be looked at.
-func (c *cache) put(b *block) {
-	if c.blocks == nil {
-		c.blocks = map[int64]*cached{}
-	}
-	if len(c.blocks) >= c.most { // the older half goes, so that few are looked at to find which
-		var uses []int64
-		for _, k := range c.blocks {
-			uses = append(uses, k.used)
-		}
-		slices.Sort(uses)
-		for n, k := range c.blocks {
-			if k.used < uses[len(uses)/2] {
-				c.free = append(c.free, k.data)
-				delete(c.blocks, n)
-			}
-		}
-	}
-	c.clock++
-	c.blocks[b.n] = &cached{b, c.clock}
-}
-
-// all are the blocks that are kept.
-func (c *cache) all() []*block {
-	var out []*block
-	for _, b := range c.blocks {
-		out = append(out, b.block)
-	}
-	return out
-}
-
-const (
-	ones  = 0x0101010101010101
-	highs = 0x80 * ones
-)
-
-// Newline is the index of the next newline in b from i on; len(b) if there is none.
-func Newline(b []byte, i int) int {
-	if runtime.GOARCH != "wasm" {
-		if k := bytes.IndexByte(b[i:], '\n'); k >= 0 {
-			return i + k
-		}
-		return len(b)
-	}
-	for ; i+8 <= len(b); i += 8 { // in wasm IndexByte takes byte after byte
-		w := binary.LittleEndian.Uint64(b[i:i+8]) ^ '\n'*ones
-		if m := (w - ones) &^ w & highs; m != 0 {
-			return i + bits.TrailingZeros64(m)>>3
-		}
-	}
-	for i < len(b) && b[i] != '\n' {
-		i++
-	}
-	return i
 }

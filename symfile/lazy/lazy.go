@@ -10,10 +10,7 @@
 package lazy
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"slices"
 	"sort"
 
 	"github.com/crashpane/crashpane/core/input"
@@ -65,19 +62,11 @@ func (u Unsorted) Error() string {
 	return fmt.Sprintf("section %d of the symbol file is not sorted", u.Section)
 }
 
-// ErrMissing is the error of a lookup in a Batch that lacks a block.
-var ErrMissing = errors.New("a block was not read yet")
-
 const (
 	// BlockSize is the unit of reading in a browser, in bytes. A read costs little more up to 64 KiB, but what comes has to be looked at.
 	BlockSize = 16 << 10
-	// overlap is how far a block goes on beyond where the next one begins: at the front of a line are the fields that it is searched by.
-	overlap = 256
 	// probes is how many blocks opening a file reads.
 	probes = 64
-	// cacheSize bounds the blocks that are kept, in bytes, and maxLine what is read of a line.
-	cacheSize = 16 << 20
-	maxLine   = 1 << 20
 )
 
 // fence is what a block has of a section: its first and last key, and where they are.
@@ -90,12 +79,9 @@ type fence struct {
 
 // File is a symbol file that is searched. It is not for use by several goroutines at once.
 type File struct {
-	src      *input.Source
+	*Text
 	classify func(line []byte) Line
-	size     int64 // of a block
-	step     int64 // from one block to the next
 	count    int64 // of blocks
-	cache    cache
 
 	fences [numSections][]fence // by block
 	// bounds are the first and the last block that may have lines of a section.
@@ -109,10 +95,7 @@ type File struct {
 	// broken: the sections are not in order. Nothing can be found any more.
 	broken bool
 
-	missing map[int64]bool // in a batch: blocks that are lacking
-	misses  map[query]int  // in a batch: how often a lookup guessed
-	reads   int64
-	bytes   int64
+	misses map[query]int // in a batch: how often a lookup guessed
 }
 
 type query struct {
@@ -123,10 +106,9 @@ type query struct {
 // Open reads evenly spaced blocks of a file. classify says what a line is; it is given a line without its end, which may be cut. The errors are the
 // reader's, and Unsorted{All} if the sections are not in order.
 func Open(src *input.Source, blockSize int64, classify func(line []byte) Line) (*File, error) {
-	f := &File{src: src, classify: classify, size: max(blockSize, 4*overlap)}
-	f.step = f.size - overlap
+	f := &File{Text: NewText(src, blockSize), classify: classify}
 	f.count = (src.Size + f.step - 1) / f.step
-	f.cache.most = int(max(cacheSize/f.size, 2*probes))
+	f.came = f.admitAll
 	f.reset()
 	var list []int64
 	for i := range int64(probes) {
@@ -153,9 +135,6 @@ func (f *File) reset() {
 		f.bounds[s], f.spans[s] = [2]int64{0, f.count - 1}, [2]int64{f.count, -1}
 	}
 }
-
-// Reads are how many blocks were read, and how many bytes.
-func (f *File) Reads() (reads, bytes int64) { return f.reads, f.bytes }
 
 // Present reports whether the file has lines of a section.
 func (f *File) Present(s Section) bool { return f.spans[s][1] >= 0 }
@@ -340,111 +319,25 @@ func (f *File) PublicAfter(off int64, key uint64) (e Entry, ok bool, err error) 
 	return e, ok, nil
 }
 
-// Lines calls fn with the lines from an offset on, without their ends and cut at 1 MiB, until it answers false. The errors are the reader's, and in
-// a Batch ErrMissing.
-func (f *File) Lines(off int64, fn func(line []byte) bool) error {
-	var carry []byte
-	for off < f.src.Size {
-		b, err := f.block(off / f.step)
-		if err != nil {
-			return err
-		}
-		data := b.data[off-b.n*f.step:]
-		off += int64(len(data))
-		for at := 0; at < len(data); {
-			end := Newline(data, at)
-			line := data[at:end]
-			if end == len(data) && off < f.src.Size {
-				if len(carry) < maxLine {
-					carry = append(carry, line...)
-				}
-				break
-			}
-			if carry != nil {
-				line, carry = append(carry, line...), nil
-			}
-			if !fn(line[:min(len(line), maxLine)]) {
-				return nil
-			}
-			at = end + 1
-		}
-	}
-	if carry != nil {
-		fn(carry)
-	}
-	return nil
-}
-
-// Batch runs n lookups in rounds: those that lack blocks are run again when the blocks of all of them were read. A lookup's error is
-// left to whoever makes it again. The error is the reader's.
+// Batch is Text.Batch for lookups that search.
 func (f *File) Batch(n int, lookup func(i int) error) error {
-	left := make([]int, n)
-	for i := range left {
-		left[i] = i
-	}
 	f.misses = map[query]int{}
-	defer func() { f.missing, f.misses = nil, nil }()
-	for len(left) > 0 {
-		f.missing = map[int64]bool{}
-		again := left[:0]
-		for _, i := range left {
-			if len(f.missing) >= f.cache.most/2 { // what is read now must still be there when it is looked at
-				again = append(again, i)
-			} else if err := lookup(i); errors.Is(err, ErrMissing) {
-				again = append(again, i)
-			}
-		}
-		list := make([]int64, 0, len(f.missing))
-		for n := range f.missing {
-			list = append(list, n)
-		}
-		slices.Sort(list)
-		f.missing = nil
-		if err := f.read(list); err != nil || len(list) == 0 {
-			return err
-		}
-		left = again
-	}
-	return nil
+	defer func() { f.misses = nil }()
+	return f.Text.Batch(n, lookup)
 }
 
-// block is a block of the file, which is read unless it is at hand. In a batch, it is missing then.
+// block is a block of the file, unless its sections are not in order.
 func (f *File) block(n int64) (*block, error) {
 	if f.broken {
 		return nil, Unsorted{All}
 	}
-	if b := f.cache.get(n); b != nil {
-		return b, nil
-	}
-	if f.missing != nil {
-		f.missing[n] = true
-		return nil, ErrMissing
-	}
-	if err := f.read([]int64{n}); err != nil {
-		return nil, err
-	}
-	return f.cache.get(n), nil
+	return f.Text.block(n)
 }
 
-// read reads blocks, which must be in the order of the file, by one call.
-func (f *File) read(list []int64) error {
-	parts := make([]input.Part, len(list))
-	for i, n := range list {
-		off := n * f.step
-		parts[i] = input.Part{Off: off, Data: f.cache.room(min(f.size, f.src.Size-off), f.size)}
-		f.bytes += int64(len(parts[i].Data))
-	}
-	f.reads += int64(len(list))
-	if len(list) == 0 {
-		return nil
-	}
-	if err := f.src.ReadMany(parts); err != nil && err != io.EOF {
-		return f.src.Wrap("symbol file", parts[0].Off, err)
-	}
-	blocks := make([]*block, len(list))
-	for i, n := range list {
-		blocks[i] = f.parse(n, parts[i].Data)
-		f.cache.put(blocks[i])
+// admitAll finds the records of blocks that were read, and adds their fences.
+func (f *File) admitAll(blocks []*block) error {
+	for _, b := range blocks {
+		f.parse(b)
 	}
 	for _, b := range blocks {
 		if err := f.admit(b); err != nil {

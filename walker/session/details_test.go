@@ -258,3 +258,42 @@ func TestInstructionsOfFrames(t *testing.T) {
 		t.Error(j.String())
 	}
 }
+
+// Annotations that are lists of addresses are stacks with names; Sentry's scope has the product.
+func TestStacksInAnnotations(t *testing.T) {
+	object := func(name, value string) dumptest.CrashpadObject {
+		return dumptest.CrashpadObject{Name: name, Type: 1, Value: []byte(value)}
+	}
+	s := New(Options{})
+	s.Add(source("a.dmp", dumptest.New(dumptest.LittleEndian).
+		System(dumptest.System{Processor: dumptest.CPUAMD64, Platform: dumptest.OSLinux}).
+		Module(0x400000, 0x10000, "/opt/app", nil).
+		Thread(7, dumptest.AMD64(map[string]uint64{"rip": 0x400010, "rsp": 0x7000}), 0x7000, make([]byte, 64)).
+		Crashpad([16]byte{1}, [16]byte{2}, 0, [][2]string{{"sentry___initialScope", `{"release":"Chat@1.2.3","environment":"production"}`}, {"prod", "Electron"}},
+			dumptest.CrashpadModule{Index: 0, Objects: []dumptest.CrashpadObject{object("firstexception_bt", "0x401010 0x402020 0x999"),
+				object("one", "0x401010"), object("heap", "0x999 0x998"), object("words", "0x401010 at 0x402020")}}).
+		Bytes()))
+	it := s.Add(source("app.sym", []byte("MODULE Linux x86_64 00112233445566778899AABBCCDDEEFF0 app\nFUNC 1000 100 0 thrower\n")))
+	if err := s.Assign(it[0].ID, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	r := s.Report(0)
+	if len(r.Traces) != 1 || r.Traces[0].Source != "firstexception_bt" || len(r.Traces[0].Frames) != 3 {
+		t.Fatalf("%+v", r.Traces)
+	}
+	for i, want := range []string{"thrower + 0xf, in app", "app+0x201f", "0x998"} {
+		if have := r.Traces[0].Text(r, i, func(n report.Name) string { return n.Raw }); have != want {
+			t.Errorf("%q, want %q", have, want)
+		}
+	}
+	if n := r.Modules[0].Frames; n != 1 {
+		t.Errorf("%d frames in the module: those of annotations are on no stack", n)
+	}
+	if p := r.Process; p.Product != "Electron" || p.Version != "1.2.3" || p.Channel != "production" {
+		t.Errorf("%+v", p)
+	}
+	dump, _ := additionsOf(t, r)
+	if traces, _ := dump["traces"].([]any); len(traces) != 1 {
+		t.Errorf("traces %v", dump["traces"])
+	}
+}

@@ -9,6 +9,38 @@ import "github.com/crashpane/crashpane/walker"
 // prefetchWords is how many words of a stack are looked at for addresses at a time, and prefetchRules how many of these are looked up.
 const prefetchWords, prefetchRules = 4096, 256
 
+// aheadThreads is for how many threads at a time a file with an index is asked what their stacks may need.
+const aheadThreads = 64
+
+// ahead looks up what the stacks of the next threads point to, in files that have an index: where that is in a file is then known, and what
+// lies close together is read together. Of a file that is searched, each address that nobody needs would cost as much as one that somebody does.
+func (s *Session) ahead(d *dump) {
+	w := &d.walked
+	if w.next < w.ahead {
+		return
+	}
+	byModule := map[int][]uint64{}
+	add := func(module int, rva uint64) {
+		if module >= 0 {
+			byModule[module] = append(byModule[module], rva)
+		}
+	}
+	for w.ahead = w.next; w.ahead < min(w.next+aheadThreads, len(w.done)); w.ahead++ {
+		if w.done[w.ahead] {
+			continue
+		}
+		if steps, _ := s.beginThread(d, w.walker, w.syms, w.ahead, w.policy); steps != nil {
+			add(steps.Wants())
+			steps.Words(0, prefetchWords, add)
+		}
+	}
+	for module, list := range byModule {
+		if it := d.modules[module].item; it != nil && it.sym != nil && it.sym.Exact() && it.src.Slice == 0 {
+			it.sym.Prefetch(list, list)
+		}
+	}
+}
+
 // prefetch is for the walk of one thread.
 type prefetch struct {
 	y     *symbols

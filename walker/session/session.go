@@ -187,6 +187,7 @@ func (s *Session) Add(src *input.Source) []Item {
 
 func (s *Session) add(src *input.Source, member bool) {
 	it := &item{Item: Item{ID: len(s.items), Name: src.Name, Size: src.Size, Dump: -1, Kind: KindOther}, src: src}
+	src.Spool = s.opt.Limits.Spool
 	s.items = append(s.items, it)
 	guess := intake.Sniff(src)
 	it.Taken = guess.Kind
@@ -212,7 +213,7 @@ func (s *Session) add(src *input.Source, member bool) {
 		}
 		s.addArchive(it)
 	default:
-		it.Message = fmt.Sprintf("%s: %s; not a minidump or microdump, a symbol file or an archive of them", src.Name, guess.What)
+		it.Message = fmt.Sprintf("%s: %s; not a dump, a symbol file, a program or an archive of these", src.Name, guess.What)
 	}
 }
 

@@ -17,6 +17,7 @@ type walked struct {
 	done   []bool // thread → its stack is walked
 	left   int    // threads to be walked
 	next   int    // no thread before it is left
+	ahead  int    // what threads before it may need was looked up
 	built  int    // left when the report was made
 }
 
@@ -69,6 +70,7 @@ func (s *Session) WalkOn(i int) (left int) {
 	if next < 0 || w.done[next] {
 		next = w.next
 	}
+	s.ahead(d)
 	s.walk(d, next)
 	return w.left
 }

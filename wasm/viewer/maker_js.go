@@ -58,6 +58,7 @@ func (w *workerEngine) Make(files []app.File, req protocol.Request) {
 	m.worker.Call("addEventListener", "message", m.handler)
 	m.worker.Call("addEventListener", "error", m.handler)
 	m.worker.Call("postMessage", map[string]any{"module": w.module})
+	w.viewer.Get("memory").Call("watch", m.worker)
 	for _, f := range files {
 		if file, ok := f.(*jsFile); ok {
 			m.worker.Call("postMessage", map[string]any{"request": worker.ArrayOf(protocol.AppendCall(nil, protocol.Call{Request: &protocol.Add{Name: file.name}})), "file": file.value})

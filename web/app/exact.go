@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/crashpane/crashpane/walker/report/view"
 	"github.com/crashpane/crashpane/web/protocol"
@@ -24,12 +25,12 @@ type Exact struct {
 
 // pass is one file's.
 type pass struct {
-	item  int
-	file  File
-	cuts  []int64
-	next  int   // piece to be given out
-	done  int64 // bytes in pieces that are ready
-	ready int   // pieces; -1: the engine reads it
+	item int
+	file File
+	cuts []int64
+	next int   // piece to be given out
+	done int64 // bytes in pieces that are ready
+	kept bool  // the index that was kept is being tried
 }
 
 // name of the file, as messages have it.
@@ -85,7 +86,7 @@ func (p *Page) planned(r *protocol.IndexPlanned, problem string, file File) {
 		return
 	}
 	if problem != "" || len(r.Cuts) < 2 {
-		p.endPass(ps)
+		p.giveUp(ps)
 		return
 	}
 	begin := func() {
@@ -102,7 +103,7 @@ func (p *Page) planned(r *protocol.IndexPlanned, problem string, file File) {
 		case index == nil:
 			begin()
 		default:
-			ps.ready = -1
+			ps.kept = true
 			ps.cuts = r.Cuts
 			ps.next = len(r.Cuts)
 			p.send(&protocol.JoinChunk{Item: ps.item, Part: 0, Parts: 1}, index)
@@ -165,14 +166,13 @@ func (p *Page) Indexed(worker int, a protocol.Answer, index File) (draw bool) {
 	}
 	x.busy[worker] = x.busy[worker][1:]
 	switch ps := pc.pass; {
-	case p.passOf(ps.item) != ps || ps.ready < 0: // it has ended, or is read at once by now
+	case p.passOf(ps.item) != ps: // it has ended, or is read in one piece by now
 	case r.Apart:
 		p.readAtOnce(ps)
 	case a.Error != "" || index == nil:
 		p.failed(ps, a.Error)
 		draw = true
 	default:
-		ps.ready++
 		ps.done += ps.cuts[pc.part+1] - ps.cuts[pc.part]
 		p.send(&protocol.JoinChunk{Item: ps.item, Part: pc.part, Parts: len(ps.cuts) - 1, Keep: x.Keep}, index)
 	}
@@ -204,13 +204,18 @@ func (p *Page) IndexerStopped(worker int, why string) {
 	p.giveOut()
 }
 
-// readAtOnce has the engine read a file whose pieces cannot be joined, or that has none.
+// readAtOnce has a file whose pieces cannot be joined read in one; what lies in the engine's memory, by the engine.
 func (p *Page) readAtOnce(ps *pass) {
-	if ps.ready < 0 {
-		return
+	x := &p.Exact
+	switch {
+	case ps.file == nil:
+		p.send(&protocol.IndexWhole{Item: ps.item, On: true}, nil)
+	case len(ps.cuts) == 2:
+		p.giveUp(ps)
+	default: // its pieces that are still being read are of no pass any more
+		x.passes[slices.Index(x.passes, ps)] = &pass{item: ps.item, file: ps.file, cuts: []int64{0, ps.file.Size()}}
+		p.giveOut()
 	}
-	ps.ready, ps.next = -1, len(ps.cuts)
-	p.send(&protocol.IndexWhole{Item: ps.item, On: true}, nil)
 }
 
 // joined takes the engine's answer to the index of a piece. It reports whether what is shown has changed.
@@ -228,9 +233,9 @@ func (p *Page) joined(r *protocol.ChunkJoined, problem string, index File) (draw
 		p.finished(ps)
 	case r.Apart:
 		p.readAtOnce(ps)
-	case ps.ready < 0:
+	case problem != "" && ps.kept:
 		// An index that was kept, and is none of this file.
-		ps.ready, ps.next = 0, 0
+		ps.kept, ps.next = false, 0
 		p.giveOut()
 	default:
 		p.failed(ps, problem)
@@ -238,7 +243,7 @@ func (p *Page) joined(r *protocol.ChunkJoined, problem string, index File) (draw
 	return true
 }
 
-// wholeIndexed takes the engine's answer when it has read a file itself. It reports whether what is shown has changed.
+// wholeIndexed takes the engine's answer when it has read a file itself, or knows that nobody does. It reports whether what is shown has changed.
 func (p *Page) wholeIndexed(r *protocol.WholeIndexed, problem string) (draw bool) {
 	ps := p.passOf(r.Item)
 	if ps == nil {
@@ -262,18 +267,19 @@ func (p *Page) finished(ps *pass) {
 // failed ends a pass whose file has none.
 func (p *Page) failed(ps *pass, problem string) {
 	p.say("warning", ps.name()+" was not read as a whole: "+problem)
+	p.giveUp(ps)
+}
+
+// giveUp ends a pass without an index, and says so to the engine, where stacks wait for it.
+func (p *Page) giveUp(ps *pass) {
+	p.send(&protocol.IndexWhole{Item: ps.item}, nil)
 	p.endPass(ps)
 }
 
 // endPass forgets a pass. Without any, the workers and their memory go.
 func (p *Page) endPass(ps *pass) {
 	x := &p.Exact
-	for i := range x.passes {
-		if x.passes[i] == ps {
-			x.passes = append(x.passes[:i:i], x.passes[i+1:]...)
-			break
-		}
-	}
+	x.passes = slices.DeleteFunc(x.passes, func(o *pass) bool { return o == ps })
 	if len(x.passes) == 0 {
 		p.Engine.StopIndexing()
 		x.busy = nil
@@ -286,9 +292,7 @@ func (p *Page) stopExact() {
 	x := &p.Exact
 	for _, ps := range x.passes {
 		delete(x.known, ps.item)
-		if ps.ready < 0 {
-			p.send(&protocol.IndexWhole{Item: ps.item}, nil)
-		}
+		p.send(&protocol.IndexWhole{Item: ps.item}, nil)
 	}
 	x.passes, x.busy, x.stopped = nil, nil, true
 	p.Engine.StopIndexing()

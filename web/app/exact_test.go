@@ -107,14 +107,27 @@ func TestPiecesThatCannotBeJoined(t *testing.T) {
 	p, _, e := searched(t, "")
 	say(p, &protocol.IndexPlanned{Item: 1, Cuts: []int64{0, 3, 5, 7, 9, 11}})
 	p.Indexed(0, protocol.Answer{Error: "apart", Reply: &protocol.ChunkIndexed{Apart: true}}, nil)
-	if c := last[protocol.IndexWhole](e); c == nil || c.Item != 1 || !c.On || len(p.Notices) != 0 {
-		t.Fatalf("%+v, notices %+v", c, p.Notices)
-	}
 	p.Indexed(1, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 1"))
-	if n := len(e.pieces[0]) + len(e.pieces[1]); last[protocol.JoinChunk](e) != nil || n > 4 {
-		t.Errorf("pieces are read on: %v, %d of them", last[protocol.JoinChunk](e), n)
+	p.Indexed(1, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 3"))
+	given := append(e.pieces[0], e.pieces[1]...)
+	if end := given[len(given)-1]; last[protocol.JoinChunk](e) != nil || len(given) != 5 && len(given) != 6 || len(p.Notices) != 0 {
+		t.Fatalf("%+v; %d pieces, notices %+v", end, len(given), p.Notices)
 	}
-	say(p, &protocol.WholeIndexed{Item: 1, Exact: true})
+	one := 0
+	for _, r := range given {
+		if r.From == 0 && r.To == fakeFile("big.sym").Size() {
+			one++
+		}
+	}
+	if one != 1 {
+		t.Errorf("the file was given to %d workers as one piece: %+v", one, given)
+	}
+	p.Indexed(0, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 2")) // of a piece that nobody needs any more
+	p.Indexed(0, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("the index"))
+	if c := last[protocol.JoinChunk](e); c == nil || c.Parts != 1 || e.files[len(e.files)-1] != "the index" {
+		t.Fatalf("%+v with %q", c, e.files)
+	}
+	say(p, &protocol.ChunkJoined{Item: 1, Exact: true})
 	if p.canStop() {
 		t.Error("the pass does not end")
 	}
@@ -223,11 +236,11 @@ func TestPassOfAnArchive(t *testing.T) {
 	r := screen()
 	r.Unread = []int{2, 3}
 	say(p, r)
-	if c := last[protocol.PlanIndex](e); c == nil || c.Item != 3 || !c.Send || last[protocol.IndexWhole](e) != nil {
+	if c := last[protocol.PlanIndex](e); c == nil || c.Item != 3 || !c.Send {
 		t.Fatalf("%+v", e.sent)
 	}
 	p.Answer(protocol.Answer{Reply: &protocol.IndexPlanned{Item: 3, Cuts: []int64{0, 50, 100}}}, fakeFile("crash.zip/b.sym"))
-	if len(e.pieces) != 2 || last[protocol.IndexWhole](e) != nil {
+	if c := last[protocol.IndexWhole](e); len(e.pieces) != 2 || c == nil || c.Item != 1 || c.On {
 		t.Fatalf("what was handed over is not read in pieces: %v", e.pieces)
 	}
 	say(p, &protocol.ChunkJoined{Item: 3, Exact: true})

@@ -155,7 +155,9 @@ func openSources(paths []string) (out []sourceFile, err error) {
 			}
 			return nil, err
 		}
-		out = append(out, sourceFile{input.New(path, f, st.Size()), f.Close})
+		src := input.New(path, f, st.Size())
+		src.Spool = (&spools{}).create
+		out = append(out, sourceFile{src, f.Close})
 	}
 	return out, nil
 }

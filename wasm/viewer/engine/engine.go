@@ -69,7 +69,7 @@ type Options struct {
 // New makes an engine. post sends a message to the page; it is called from within Handle.
 func New(post func(protocol.Answer), opt Options) *Engine {
 	e := &Engine{post: post, writeSym: opt.WriteSym, demangle: opt.Demangle, fetched: opt.Fetched, views: map[int]*view.View{}, reports: map[int]int{}, left: map[int]bool{}, same: map[int]string{}, looked: -1}
-	e.exact = exact{pieces: map[int][]func([]byte) []byte{}, before: map[int]*report.Report{}, send: opt.PostData, hand: opt.PostFile}
+	e.exact = exact{pieces: map[int][]func([]byte) []byte{}, passes: map[int]bool{}, before: map[int]*report.Report{}, send: opt.PostData, hand: opt.PostFile}
 	// Names are not made readable here but in the views, and only those of the rows that are shown: in wasm a name costs
 	// a tenth of a millisecond.
 	o := opt.Session
@@ -83,9 +83,6 @@ func New(post func(protocol.Answer), opt Options) *Engine {
 }
 
 func (e *Engine) progress(p session.Progress) {
-	if pause := e.exact.pause; pause != nil {
-		defer pause()
-	}
 	e.post(protocol.Answer{ID: e.id, Reply: &protocol.Progress{Stage: p.Stage, Name: p.Name, Done: p.Done, Total: p.Total, Later: e.id == 0}})
 }
 
@@ -150,12 +147,7 @@ func (e *Engine) answer(req protocol.Request, src *input.Source, data func(into 
 	case *protocol.JoinChunk:
 		reply, with, err = e.joinChunk(q, data)
 	case *protocol.IndexWhole:
-		e.stopOwn(q.Item)
-		if q.On {
-			e.startOwn(q.Item) // which answers when it is there
-			return nil, nil, nil
-		}
-		reply = &protocol.WholeIndexed{Item: q.Item}
+		reply, err = e.indexWhole(q)
 	default:
 		panic(fmt.Sprintf("the engine has no case for %T", req))
 	}
@@ -269,8 +261,8 @@ func (e *Engine) Idle() (more bool) {
 	if e.more {
 		return false
 	}
-	if !e.walking {
-		return e.readOn()
+	if !e.walking || e.waits(e.looked) {
+		return false
 	}
 	if e.fetched != nil && e.fetched() > maxIdleFetched {
 		e.walking = false // the stacks that are left are walked when they are looked at
@@ -281,7 +273,7 @@ func (e *Engine) Idle() (more bool) {
 	}
 	e.walking = false
 	e.post(protocol.Answer{Reply: &protocol.Walked{Dump: e.looked, Changed: e.changed(e.looked)}})
-	return len(e.exact.own) > 0
+	return false
 }
 
 const (
@@ -323,7 +315,7 @@ func (e *Engine) look(q protocol.Look) *protocol.Looked {
 		e.looked = q.Dump
 		// The first screen comes before the stacks that are not on it.
 		e.walking = (r.Pending > 0 || e.exact.before[q.Dump] != nil) && (e.walking || q.Stack != nil)
-		if r.Pending == 0 {
+		if !q.More { // the first screen comes before the pass, too
 			for _, it := range e.session.Unread(q.Dump) {
 				r.Unread = append(r.Unread, it.ID)
 			}

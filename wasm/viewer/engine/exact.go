@@ -16,12 +16,11 @@ import (
 // exact is the state of that.
 type exact struct {
 	pieces map[int][]func([]byte) []byte // item → indexes of its pieces, as they come
+	passes map[int]bool                  // items of which a pass is under way
 	before map[int]*report.Report        // dump → what was shown before a file turned out to answer otherwise
 	send   func(protocol.Answer, []byte)
 	hand   func(protocol.Answer, *input.Source) bool
 	index  *session.Indexer // of a worker that reads pieces
-	own    []*ownPass       // files that are read as a whole here, one after the other
-	pause  func()           // while that goes on: leaves it until Idle goes on with it
 }
 
 const (
@@ -29,6 +28,30 @@ const (
 	leastPiece = 2 << 20
 	mostPiece  = 16 << 20
 )
+
+// waits reports whether the stacks of a dump wait for the pass over a file: with an index they need a part of the reads.
+func (e *Engine) waits(dump int) bool {
+	for _, it := range e.session.Unread(dump) {
+		if e.exact.passes[it.ID] {
+			return true
+		}
+	}
+	return false
+}
+
+// indexWhole ends the pass over a file that workers make, and with q.On makes it here: the file is in this program's memory, and so is small.
+func (e *Engine) indexWhole(q *protocol.IndexWhole) (*protocol.WholeIndexed, error) {
+	delete(e.exact.passes, q.Item)
+	delete(e.exact.pieces, q.Item)
+	r := &protocol.WholeIndexed{Item: q.Item}
+	if !q.On {
+		return r, nil
+	}
+	e.remember()
+	_, err := e.session.Complete(q.Item)
+	r.Exact = err == nil
+	return r, err
+}
 
 // plan divides a file so that all workers have something to do until the end, and none has much in memory. With q.Send it sends the file, too.
 func (e *Engine) plan(q *protocol.PlanIndex) (protocol.Reply, error) {
@@ -44,6 +67,9 @@ func (e *Engine) plan(q *protocol.PlanIndex) (protocol.Reply, error) {
 		if q.Keep {
 			r.Key, err = e.session.Key(q.Item)
 		}
+	}
+	if err == nil {
+		e.exact.passes[q.Item] = true
 	}
 	if err == nil && q.Send {
 		if e.exact.hand != nil && e.exact.hand(protocol.Answer{ID: e.id, Reply: r}, e.session.File(q.Item)) {
@@ -98,6 +124,7 @@ func (e *Engine) joinChunk(q *protocol.JoinChunk, data func(into []byte) []byte)
 		return r, nil, err
 	}
 	r.Exact = true
+	delete(e.exact.passes, q.Item)
 	if !q.Keep || q.Parts == 1 && e.exact.send == nil {
 		return r, nil, nil
 	}

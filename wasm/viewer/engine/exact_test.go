@@ -151,7 +151,7 @@ func TestSearchedFirstExactLater(t *testing.T) {
 			sym := grown(t, 12, tc.moved)
 			k, sent := exactTalk(t, sym)
 			first := k.screen(-1)
-			if first.Pending == 0 || len(first.Unread) > 0 {
+			if first.Pending == 0 || len(first.Unread) != 1 || first.Unread[0] != largeItem {
 				t.Errorf("%d threads pending, unread %v", first.Pending, first.Unread)
 			}
 			if n := k.walked(); n != 0 {
@@ -206,6 +206,41 @@ func TestSearchedFirstExactLater(t *testing.T) {
 	}
 }
 
+// TestThreadsWait: while a file is read as a whole, the threads that nobody has looked at wait for its index; one that somebody chooses does not,
+// and when the pass is given up, none does.
+func TestThreadsWait(t *testing.T) {
+	for _, end := range []string{"an index", "given up", "damaged"} {
+		sym := grown(t, 12, "")
+		k, _ := exactTalk(t, sym)
+		first := k.screen(-1)
+		k.ask(&protocol.PlanIndex{Item: largeItem, Cores: 2}, nil)
+		for range 3 {
+			k.e.Idle()
+		}
+		if r := k.screen(-1); r.Pending != first.Pending {
+			t.Fatalf("%d of %d threads did not wait", first.Pending-r.Pending, first.Pending)
+		}
+		other := (first.Stack.Thread + 1) % len(first.Threads.Rows)
+		if r := k.screen(other); len(functionsOf(r.Stack)) == 0 || r.Pending != first.Pending-1 {
+			t.Errorf("the chosen thread has %d frames, %d threads are left", len(functionsOf(r.Stack)), r.Pending)
+		}
+		switch end {
+		case "an index":
+			k.index(sym, largeItem, false)
+		case "given up":
+			k.ask(&protocol.IndexWhole{Item: largeItem}, nil)
+		case "damaged":
+			k.e.HandleWith(protocol.Call{Request: &protocol.JoinChunk{Item: largeItem, Parts: 1}}, nil, func([]byte) []byte { return []byte("nothing") })
+			k.ask(&protocol.IndexWhole{Item: largeItem}, nil)
+		}
+		k.screen(-1)
+		k.walked()
+		if r := k.screen(-1); r.Pending != 0 {
+			t.Errorf("%s: %d threads still wait", end, r.Pending)
+		}
+	}
+}
+
 func TestBadPieces(t *testing.T) {
 	sym := grown(t, 6, "")
 	k, _ := exactTalk(t, sym)
@@ -241,13 +276,12 @@ func TestBadPieces(t *testing.T) {
 	}
 	// The file itself can still be read.
 	k.e.Handle(protocol.Call{Request: &protocol.IndexWhole{Item: largeItem, On: true}}, nil)
-	if r, ok := k.settle().(*protocol.WholeIndexed); !ok || !r.Exact {
+	if r, problem := last[*protocol.WholeIndexed](k); !r.Exact || problem != "" {
 		t.Errorf("%+v", r)
 	}
 }
 
-// TestUnpackedHere: a file that is unpacked while it is read is read as a whole by the engine, which answers meanwhile; the pass can be
-// given up, and begun again.
+// TestUnpackedHere: a file that lies unpacked in the engine's memory is read as a whole by the engine.
 func TestUnpackedHere(t *testing.T) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
@@ -284,21 +318,12 @@ func TestUnpackedHere(t *testing.T) {
 	if r, _ := plan(); r.Apart || len(r.Cuts) < 2 || handed != "tilecruncher.sym" {
 		t.Errorf("%+v with %q", r, handed)
 	}
-	complete(true)
-	for range 3 {
-		if !k.e.Idle() {
-			t.Fatal("it is read in one step")
-		}
-	}
-	if r := k.screen(-1); strings.Join(functionsOf(r.Stack), "\n") != strings.Join(functionsOf(shown.Stack), "\n") || moduleWords(r.Modules) != "searched" {
-		t.Errorf("in the midst of the pass: %s, %v", moduleWords(r.Modules), functionsOf(r.Stack))
-	}
 	complete(false)
-	if k.e.Idle() {
-		t.Error("a pass that was given up goes on")
+	if r := k.screen(-1); moduleWords(r.Modules) != "searched" {
+		t.Errorf("a pass that was given up: %s", moduleWords(r.Modules))
 	}
 	complete(true)
-	if r, ok := k.settle().(*protocol.WholeIndexed); !ok || !r.Exact {
+	if r, problem := last[*protocol.WholeIndexed](k); !r.Exact || problem != "" {
 		t.Fatalf("%+v", r)
 	}
 	k.screen(-1)

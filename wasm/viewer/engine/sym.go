@@ -70,5 +70,5 @@ func (c *chunks) flush() {
 	}
 	c.e.exact.send(protocol.Answer{ID: c.e.id, Reply: &protocol.SymText{}}, c.piece)
 	c.e.progress(session.Progress{Stage: "writing symbols", Name: c.name, Done: c.written})
-	c.piece = nil
+	c.piece = c.piece[:0] // what was sent is a copy
 }

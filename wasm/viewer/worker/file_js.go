@@ -128,19 +128,9 @@ func (f *fileReader) ReadManyAt(parts []input.Part) (err error) {
 	if why.Truthy() {
 		return unreadable(why.Get("message"))
 	}
-	of, at := 0, 0
+	at := 0
 	for _, p := range parts {
-		for n := 0; n < len(p.Data); {
-			if of >= came.Length() {
-				return unreadable("it is shorter than it was")
-			}
-			bytes := came.Index(of)
-			k := js.CopyBytesToGo(p.Data[n:], bytes.Call("subarray", at))
-			n, at = n+k, at+k
-			if at >= bytes.Length() {
-				of, at = of+1, 0
-			}
-		}
+		at += js.CopyBytesToGo(p.Data, came.Call("subarray", at, at+len(p.Data)))
 	}
 	return nil
 }

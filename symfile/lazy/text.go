@@ -1,0 +1,249 @@
+package lazy
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"math/bits"
+	"runtime"
+	"slices"
+
+	"github.com/crashpane/crashpane/core/input"
+)
+
+// ErrMissing is the error of a lookup in a Batch that lacks a block.
+var ErrMissing = errors.New("a block was not read yet")
+
+const (
+	// overlap is how far a block goes on beyond where the next one begins: at the front of a line are the fields that it is searched by.
+	overlap = 256
+	// cacheSize bounds the blocks that are kept, in bytes, and maxLine what is read of a line.
+	cacheSize = 16 << 20
+	maxLine   = 1 << 20
+	// readAhead is how much of a record's text is read at once, in bytes.
+	readAhead = 64 << 10
+	// maxRounds bounds the rounds of a batch: a record may be longer than all blocks that are kept.
+	maxRounds = 256
+	// slack is how many bytes of memory there are behind a block, for parsers that look at eight bytes at a time.
+	slack = 16
+)
+
+// Text is a file that is read in blocks, of which those that were used last are kept. It is not for use by several goroutines at once.
+type Text struct {
+	src    *input.Source
+	size   int64 // of a block
+	step   int64 // from one block to the next
+	most   int   // of blocks that are kept
+	blocks map[int64]*block
+	clock  int64
+	free   [][]byte // memory of blocks that are not kept any more
+	// came, if it is set, is told which blocks were read.
+	came    func(blocks []*block) error
+	missing map[int64]bool // in a batch: blocks that are lacking
+	reads   int64
+	bytes   int64
+}
+
+// NewText makes a Text. Nothing is read before somebody asks. blockSize is in bytes.
+func NewText(src *input.Source, blockSize int64) *Text {
+	t := &Text{src: src, size: max(blockSize, 4*overlap), blocks: map[int64]*block{}}
+	t.step = t.size - overlap
+	t.most = int(max(cacheSize/t.size, 2*probes))
+	return t
+}
+
+// Reads are how many blocks were read, and how many bytes.
+func (t *Text) Reads() (reads, bytes int64) { return t.reads, t.bytes }
+
+// Lines calls fn with the lines that begin in [off, end), without their ends and cut at 1 MiB, until it answers false. An end of 0 means that it is
+// not known before. The errors are the reader's, and in a Batch ErrMissing.
+func (t *Text) Lines(off, end int64, fn func(line []byte) bool) error {
+	known := end > 0
+	if !known {
+		end = t.src.Size
+	}
+	var carry []byte
+	for more := false; off < t.src.Size && (off < end || more); {
+		if known && t.blocks[off/t.step] == nil {
+			if err := t.ahead(off, end); err != nil {
+				return err
+			}
+		}
+		b, err := t.block(off / t.step)
+		if err != nil {
+			return err
+		}
+		base := b.n * t.step
+		data := b.data[off-base:]
+		at := 0
+		for more = false; at < len(data) && (off < end || carry != nil); {
+			stop := Newline(data, at)
+			line := data[at:stop]
+			if stop == len(data) && off+int64(len(line)) < t.src.Size {
+				if len(carry) < maxLine {
+					carry = append(carry, line...)
+				}
+				off, more = off+int64(len(line)), true
+				break
+			}
+			if carry != nil {
+				line, carry = append(carry, line...), nil
+			}
+			if !fn(line[:min(len(line), maxLine)]) {
+				return nil
+			}
+			off += int64(stop + 1 - at)
+			at = stop + 1
+		}
+	}
+	return nil
+}
+
+// Batch runs n lookups in rounds: those that lack blocks are run again when the blocks of all of them were read. A lookup's error is
+// left to whoever makes it again. The error is the reader's.
+func (t *Text) Batch(n int, lookup func(i int) error) error {
+	left := make([]int, n)
+	for i := range left {
+		left[i] = i
+	}
+	defer func() { t.missing = nil }()
+	for rounds := 0; len(left) > 0 && rounds < maxRounds; rounds++ {
+		t.missing = map[int64]bool{}
+		again := left[:0]
+		for _, i := range left {
+			if len(t.missing) >= t.most/2 { // what is read now must still be there when it is looked at
+				again = append(again, i)
+			} else if err := lookup(i); errors.Is(err, ErrMissing) {
+				again = append(again, i)
+			}
+		}
+		list := make([]int64, 0, len(t.missing))
+		for n := range t.missing {
+			list = append(list, n)
+		}
+		slices.Sort(list)
+		t.missing = nil
+		if err := t.read(list); err != nil || len(list) == 0 {
+			return err
+		}
+		left = again
+	}
+	return nil
+}
+
+// block is a block of the file, which is read unless it is at hand. In a batch, it is missing then.
+func (t *Text) block(n int64) (*block, error) {
+	b := t.blocks[n]
+	if b == nil && t.missing != nil {
+		t.missing[n] = true
+		return nil, ErrMissing
+	}
+	if b == nil {
+		if err := t.read([]int64{n}); err != nil {
+			return nil, err
+		}
+		b = t.blocks[n]
+	}
+	t.clock++
+	b.used = t.clock
+	return b, nil
+}
+
+// ahead reads the blocks of [off, end) together, the first of them if they are many.
+func (t *Text) ahead(off, end int64) error {
+	var list []int64
+	lacking := false
+	for n := off / t.step; n*t.step < min(end, t.src.Size, off+readAhead); n++ {
+		if t.blocks[n] == nil && t.missing != nil {
+			t.missing[n], lacking = true, true
+		} else if t.blocks[n] == nil {
+			list = append(list, n)
+		}
+	}
+	if lacking {
+		return ErrMissing
+	}
+	return t.read(list)
+}
+
+// read reads blocks, which must be in the order of the file, by one call.
+func (t *Text) read(list []int64) error {
+	parts := make([]input.Part, len(list))
+	for i, n := range list {
+		off := n * t.step
+		parts[i] = input.Part{Off: off, Data: t.room(min(t.size, t.src.Size-off))}
+		t.bytes += int64(len(parts[i].Data))
+	}
+	t.reads += int64(len(list))
+	if len(list) == 0 {
+		return nil
+	}
+	if err := t.src.ReadMany(parts); err != nil && err != io.EOF {
+		return t.src.Wrap("symbol file", parts[0].Off, err)
+	}
+	blocks := make([]*block, len(list))
+	for i, n := range list {
+		blocks[i] = &block{n: n, data: parts[i].Data}
+		t.keep(blocks[i])
+	}
+	if t.came == nil {
+		return nil
+	}
+	return t.came(blocks)
+}
+
+// room is memory for n bytes of a block.
+func (t *Text) room(n int64) []byte {
+	if last := len(t.free) - 1; last >= 0 {
+		b := t.free[last]
+		t.free = t.free[:last]
+		return b[:n]
+	}
+	return make([]byte, n, t.size+slack)
+}
+
+// keep keeps a block. Those that are not kept any more are not to be looked at.
+func (t *Text) keep(b *block) {
+	if len(t.blocks) >= t.most { // the older half goes, so that few are looked at to find which
+		var uses []int64
+		for _, k := range t.blocks {
+			uses = append(uses, k.used)
+		}
+		slices.Sort(uses)
+		for n, k := range t.blocks {
+			if k.used < uses[len(uses)/2] {
+				t.free = append(t.free, k.data)
+				delete(t.blocks, n)
+			}
+		}
+	}
+	t.clock++
+	b.used = t.clock
+	t.blocks[b.n] = b
+}
+
+const (
+	ones  = 0x0101010101010101
+	highs = 0x80 * ones
+)
+
+// Newline is the index of the next newline in b from i on; len(b) if there is none.
+func Newline(b []byte, i int) int {
+	if runtime.GOARCH != "wasm" {
+		if k := bytes.IndexByte(b[i:], '\n'); k >= 0 {
+			return i + k
+		}
+		return len(b)
+	}
+	for ; i+8 <= len(b); i += 8 { // in wasm IndexByte takes byte after byte
+		w := binary.LittleEndian.Uint64(b[i:i+8]) ^ '\n'*ones
+		if m := (w - ones) &^ w & highs; m != 0 {
+			return i + bits.TrailingZeros64(m)>>3
+		}
+	}
+	for i < len(b) && b[i] != '\n' {
+		i++
+	}
+	return i
+}
