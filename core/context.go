@@ -59,10 +59,8 @@ func (d *Dump) Arch() *cpu.Arch {
 func archsOf(processor uint16) []*cpu.Arch {
 	var out []*cpu.Arch
 	for _, a := range cpu.All() {
-		for _, p := range a.Processors {
-			if p.Number == processor {
-				out = append(out, a)
-			}
+		if slices.Contains(a.Processors, processor) {
+			out = append(out, a)
 		}
 	}
 	return out
@@ -163,12 +161,9 @@ func (d *Dump) chooseLayout(raw []byte, wrong func(want, have string) error) (*c
 	}
 	flagsOf := func(l *cpu.ContextLayout) uint32 { return l.Flags(raw, d.Header.Order) }
 	var bySystem, best *cpu.ContextLayout
-	for _, a := range cpu.All() {
+	for _, a := range archsOf(proc) {
 		for _, l := range a.Contexts {
-			if !slices.Contains(l.Processors, proc) {
-				continue
-			}
-			usual := l.Processors[0] == proc
+			usual := l.Usual == proc
 			if bySystem == nil || usual {
 				bySystem = l
 			}

@@ -2,7 +2,6 @@ package core
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -103,10 +102,12 @@ func (i *SystemInfo) cpuName(d *Dump) Words {
 		archs = []*cpu.Arch{d.Arch()}
 	}
 	for _, a := range archs {
-		for _, p := range a.Processors {
-			if p.Number == i.Processor {
-				w = Words{cmp.Or(p.Breakpad, w.Breakpad), cmp.Or(p.Rust, w.Rust)}
-			}
+		// Breakpad has no name for programs of 32 bits whose dump Windows' 64-bit debugger wrote.
+		if i.Processor != ProcX86Win64 {
+			w.Breakpad = a.Name
+		}
+		if !a.RustUnknown {
+			w.Rust = a.Name
 		}
 	}
 	return w

@@ -1,9 +1,9 @@
 // Package symfile reads Breakpad symbol files (.sym), the text that dump_syms makes of a binary's debug information.
 //
-// A file is indexed first, in one pass that keeps only where each function, public symbol and unwind record lies; names,
-// lines, inlined calls and unwind rules are decoded when a lookup hits them, from their slice of the file. Memory grows
-// with the number of functions and unwind records, not with the size of the file, and nothing is allocated from a number
-// that the file claims.
+// There are two ways to find a record. Open indexes the whole file in one pass, and keeps only where each function, public symbol and
+// unwind record is; OpenSparse reads some blocks, and finds records by the order that writers sort them in (package lazy). With
+// either, names, lines, inlined calls and unwind rules are decoded when a lookup hits them. Memory grows with the number of functions
+// and unwind records, not with the size of the file, and nothing is allocated from a number that the file claims.
 //
 // Nothing in a file makes it unreadable: what cannot be understood is passed over with a warning that names the line.
 // Format: https://chromium.googlesource.com/breakpad/breakpad/+/HEAD/docs/symbol_files.md
@@ -62,8 +62,8 @@ type File struct {
 	CodeID, CodeFile string
 	// URL is where a supplier of symbols got the file from (INFO URL).
 	URL string
-	// Counts are the numbers of records.
-	Counts Counts // zero until the file was read as a whole, see Exact
+	// Counts are the numbers of records; zero until the whole file is indexed, see Exact.
+	Counts Counts
 	// Warnings are what was passed over, in order of lines; of each kind the first are kept. WarningCount counts all.
 	Warnings     []Warning
 	WarningCount int

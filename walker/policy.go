@@ -1,5 +1,9 @@
 // Package walker finds out what the stack was: one loop that asks sources for rules (Rows), applies them with the one
 // evaluator of package unwind, checks the result, and keeps why.
+//
+// Start with walk.go, the loop. propose.go asks the sources, one after the other; validate.go and refute.go check what they propose;
+// outermost.go says where a stack is complete. What differs between the peers and us is in a Policy, what differs between CPUs in
+// core/cpu's tables: there is no code for one policy or one CPU.
 package walker
 
 import "github.com/crashpane/crashpane/core"
@@ -68,7 +72,7 @@ type ScanRules struct {
 	// Words are searched above sp, ExtendedWords if the callee is frame 0: its state is the least certain.
 	Words, ExtendedWords int
 	// ExtendAfterCFI: the long search also above a frame that call frame information found. A trusted frame above code
-	// without unwind data is what generated code looks like. On amd64 and arm64.
+	// without unwind data is what generated code looks like. On CPUs with words of 64 bits.
 	ExtendAfterCFI bool
 	// RejectNonCanonical: words that cannot be addresses are not looked up.
 	RejectNonCanonical bool
@@ -155,10 +159,12 @@ type EqualSP uint8
 const (
 	// EqualSPAtContext: at frame 0, on every CPU.
 	EqualSPAtContext EqualSP = iota
-	// EqualSPArm: at frame 0 on arm and arm64; on arm64 also by call frame information if pc changed.
+	// EqualSPArm: where the CPU's table says so (cpu.EqualSP): at frame 0 on arm and arm64; on arm64 also by call frame information if pc
+	// changed.
 	EqualSPArm
 )
 
+// allSources are the sources in Breakpad's order. None of the peers knows shadow stacks.
 var allSources = []Source{SourceWin, SourceCFI, SourceLeaf, SourceFramePointer, SourceScan}
 
 // Breakpad walks as Breakpad's processor does (stackwalker.cc and stackwalker_*.cc).

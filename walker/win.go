@@ -34,10 +34,10 @@ func (s *walk) proposeWin() (candidate, string) {
 	return s.winFrame(fd)
 }
 
-// registerNames are the names of registers that Microsoft's compiler writes as numbers into programs. Both peers take "$20" for a temporary.
+// numberedRegs are the registers that Microsoft's compiler names by number in programs. Both peers take "$20" for a temporary.
 //
 // Source: microsoft-pdb, include/cvconst.h (CV_HREG_e).
-var registerNames = strings.NewReplacer("$17 ", "$eax ", "$18 ", "$ecx ", "$19 ", "$edx ", "$20 ", "$ebx ", "$22 ", "$ebp ", "$23 ", "$esi ", "$24 ", "$edi ")
+var numberedRegs = [...]string{"$17 ", "$eax ", "$18 ", "$ecx ", "$19 ", "$edx ", "$20 ", "$ebx ", "$22 ", "$ebp ", "$23 ", "$esi ", "$24 ", "$edi "}
 
 // calleeParams is the size of the arguments that esp points at: those of the frame that the top one called.
 func (s *walk) calleeParams() uint32 {
@@ -67,7 +67,9 @@ func (s *walk) winFrame(fd unwind.FrameData) (candidate, string) {
 	}
 	program := fd.ProgramText()
 	if s.Policy.Win.NumberedRegs {
-		program = registerNames.Replace(program)
+		for i := 0; i < len(numberedRegs); i += 2 {
+			program = strings.ReplaceAll(program, numberedRegs[i], numberedRegs[i+1])
+		}
 	}
 	// An FPO record whose function leaves ebp alone says nothing of it; every other program is expected to recover it.
 	plainFPO := (!fd.HasProgram || fd.Program == "") && !fd.AllocatesBP

@@ -1,6 +1,7 @@
 package walker
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/crashpane/crashpane/core"
@@ -125,5 +126,51 @@ func TestStackWin(t *testing.T) {
 			w := New(sc.policy, sc.os, oneModule(codeBase, codeSize), syms)
 			expect(t, w.Walk(regs, &fakeMemory{base: stackBase, word: 4, words: tc.words}), tc.want)
 		})
+	}
+}
+
+// TestWinRegisters: programs restore registers, which Microsoft's compiler names by number. Where a program restores as much as its record says was saved, the
+// other registers are unchanged; else they are lost. To the peers a number is a temporary, and what is not assigned is lost.
+func TestWinRegisters(t *testing.T) {
+	record := func(saved uint32, p string) unwind.FrameData {
+		fd := program(p)
+		fd.SavedRegs = saved
+		return fd
+	}
+	const numbered = "$T0 .raSearch = $eip $T0 ^ = $esp $T0 4 + = $23 $T0 4 - ^ =  $20 $T0 8 - ^ ="
+	for name, c := range map[string]struct {
+		fd     unwind.FrameData
+		policy Policy
+		want   string
+	}{
+		"all that was saved is restored":  {record(8, numbered), Best, "esi 71 edi 3 ebx 70"},
+		"more was saved":                  {record(12, numbered), Best, "esi 72 edi lost ebx 71"},
+		"nothing was saved":               {record(0, "$T0 .raSearch = $eip $T0 ^ = $esp $T0 4 + ="), Best, "esi 2 edi 3 ebx 1"},
+		"Breakpad takes numbers for none": {record(8, numbered), Breakpad, "esi lost edi lost ebx lost"},
+	} {
+		regs := cpu.Regs{Arch: cpu.X86}
+		for r, v := range map[string]uint64{"ebx": 1, "esi": 2, "edi": 3, "ebp": stackBase + 0x40} {
+			n, _ := cpu.X86.Lookup(r)
+			regs.Set(n, v)
+		}
+		regs.Set(cpu.X86.PC, code(0x1010))
+		regs.Set(cpu.X86.SP, stackBase)
+		words := []uint64{0x70, 0x71, 0x72, 0x73, 0, 0}
+		words[c.fd.SavedRegs/4] = code(0x2020)
+		syms := &winSymbols{fakeSymbols{loaded: true, funcs: named}, map[uint64]unwind.FrameData{0x1000: c.fd}}
+		st := New(c.policy, core.Windows, oneModule(codeBase, codeSize), syms).Walk(regs, &fakeMemory{base: stackBase, word: 4, words: words})
+		have := ""
+		for _, r := range []string{"esi", "edi", "ebx"} {
+			n, _ := cpu.X86.Lookup(r)
+			v, ok := st.Frames[1].Regs.Get(n)
+			if have += " " + r; ok {
+				have += fmt.Sprintf(" %x", v)
+			} else {
+				have += " lost"
+			}
+		}
+		if have[1:] != c.want {
+			t.Errorf("%s:%s, want %s", name, have, c.want)
+		}
 	}
 }

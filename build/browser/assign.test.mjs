@@ -42,7 +42,7 @@ async function assign(file) {
   const choice = tab.page.locator('.assign-line [data-input="use"]');
   await choice.waitFor({ state: "visible" });
   await choice.selectOption({ index: 1 });
-  await tab.sees(`renamed.sym was assigned to ${module}`);
+  await tab.sees(`assigned renamed.sym to ${module}`);
   await tab.page.locator("#modules .row", { hasText: module }).filter({ hasText: "unmatched, used" }).waitFor();
   return module;
 }
@@ -54,7 +54,7 @@ test("what is said beside the verdict leads to the control, and the symbols chos
   const module = await assign(symbols);
   // And taken back.
   await tab.page.getByRole("button", { name: "Stop using" }).first().click();
-  await tab.page.waitForFunction((m) => !document.body.innerText.includes(`renamed.sym was assigned to ${m}`), module);
+  await tab.page.waitForFunction((m) => !document.body.innerText.includes(`assigned renamed.sym to ${m}`), module);
 });
 
 test("so does each finding", async () => {

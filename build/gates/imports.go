@@ -86,7 +86,7 @@ var importRules = []importRule{
 	{"walker/cmd/...", []string{"core/intake", "core/intake/unpack", "walker", "walker/session", "walker/report/...", "symfile", "symfile/...", "core", "core/cpu", "core/input", "core/dumptext", "core/jsonwriter", "core/visible"}},
 
 	{"web/app", []string{"walker/report", "walker/report/view", "web/protocol"}},
-	// What page and engine say to each other; neither side's code is in it.
+	// The messages between page and engine.
 	{"web/protocol", []string{"walker/report/view", "web/wire"}},
 	{"web/wire", nil},
 	{"wasm/viewer/engine", []string{"core", "core/dumptext", "core/input", "core/intake", "walker", "walker/session", "walker/report/...", "symfile/demangle", "web/protocol"}},
@@ -204,7 +204,7 @@ func checkImports(t *tree) ([]string, string, error) {
 	return sorted(found), fmt.Sprintf("%d packages", count), nil
 }
 
-// kept are packages that must not come into a program or a package, whoever imports them.
+// kept lists packages that must not be linked into a program or a package, whichever package imports them.
 var kept = []struct {
 	out  []string // patterns
 	of   []string // packages, with all that they import
@@ -216,7 +216,7 @@ var kept = []struct {
 		"the engine knows the protocol, and no page"},
 }
 
-// judgeLinked answers what of the patterns is among packages, and who imports it.
+// judgeLinked returns a line for each package that matches one of the patterns out, with the packages that import it.
 func judgeLinked(packages []goPackage, out []string, what string) []string {
 	var wrong []string
 	for _, bad := range out {

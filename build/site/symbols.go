@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// layouts are the words that may stand before an address: the paths on such a server are not those of Breakpad's.
+// layouts are the prefixes of an address that name the layout of the server's paths.
 var layouts = []string{"microsoft+", "debuginfod+", breakpad}
 
-// breakpad is the layout of a source that names none.
+// breakpad is the prefix of the default layout.
 const breakpad = "breakpad+"
 
-// cutLayout divides an address into the layout, with its "+", and the address by itself.
+// cutLayout splits a base into its layout, with the "+", and the address.
 func cutLayout(base string) (layout, address string) {
 	for _, l := range layouts {
 		if address, ok := strings.CutPrefix(base, l); ok {
@@ -22,7 +22,8 @@ func cutLayout(base string) (layout, address string) {
 	return "", base
 }
 
-// Servers reads the symbol servers that the page's own Worker asks for it, and gives the addresses under which it does so.
+// Servers parses the list of symbol servers that the page's own Worker asks on its behalf, and returns the Worker's paths for them:
+// "microsoft+/servers/symbols.example" for "microsoft+https://symbols.example/download/symbols".
 func Servers(text string) ([]string, error) {
 	var out []string
 	for _, server := range fields(text) {
@@ -30,7 +31,7 @@ func Servers(text string) ([]string, error) {
 		_, err := Bases(address)
 		u, _ := url.Parse(address)
 		if err != nil || u == nil || u.Host == "" || layout == "" {
-			return nil, fmt.Errorf("%q is no symbol server: microsoft+https://host/path, debuginfod+https://host or breakpad+https://host/path is wanted", server)
+			return nil, fmt.Errorf("%q is not a symbol server: write microsoft+https://host/path, debuginfod+https://host or breakpad+https://host/path", server)
 		}
 		out = append(out, strings.TrimPrefix(layout, breakpad)+"/servers/"+u.Host)
 	}
@@ -40,8 +41,8 @@ func Servers(text string) ([]string, error) {
 func fields(text string) []string { return strings.Fields(strings.ReplaceAll(text, ",", " ")) }
 
 // Bases parses the list of symbol sources that the page may ask, given when the page is built. They are separated by spaces or commas.
-// Each is "https://host[:port][/path]", or "/path" for one on the page's own server, with a layout before it ("microsoft+https://…") where it is
-// not Breakpad's. Bases returns them without a slash at the end.
+// Each is "https://host[:port][/path]", or "/path" for one on the page's own server. A prefix names a layout other than Breakpad's
+// ("microsoft+https://…"). Bases returns them without a slash at the end.
 func Bases(text string) ([]string, error) {
 	var out []string
 	for _, base := range fields(text) {

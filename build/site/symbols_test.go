@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestLayouts: a layout goes with its address to the page, and is no part of the policy. What the Worker asks for the page is an address on the page's own
-// server, so that the policy names no other.
+// TestLayouts: the page gets a base with its layout, and the policy has the address without it. A server that the Worker asks is a path on
+// the page's own server, so the policy does not name it.
 func TestLayouts(t *testing.T) {
 	got, err := Bases("microsoft+https://symbols.example/download/symbols debuginfod+https://debug.example/ microsoft+/servers/a breakpad+/b")
 	want := []string{"microsoft+https://symbols.example/download/symbols", "debuginfod+https://debug.example", "microsoft+/servers/a", "/b"}

@@ -22,16 +22,16 @@ var AMD64 = newArch(&Arch{regs: registers{
 		WindowsTables: true, NoFaultAddress: true,
 	},
 	Formats: Formats{
-		Processors: []Processor{{9, "amd64", "amd64", "amd64"}},
-		Microdump:  "x86_64", Module: "x86_64",
-		ELFMachines: []uint16{62}, PEMachines: []uint16{0x8664}, MachO: 0x1000007, SFrameLittle: 3,
+		Processors:  []uint16{9},
+		Module:      "x86_64",
+		ELFMachines: [3]uint16{62}, PEMachines: [3]uint16{0x8664}, MachO: 0x1000007, SFrameLittle: 3,
 	},
 	Code:  Code{IsCall: isX86Call, CallBytes: 8, Instructions: DecodedX86},
 	Peers: Peers{CFINonZero: true, FPAligned: true, PrintsReturn: true},
 	Contexts: []*ContextLayout{
 		// winnt.h CONTEXT, XMM_SAVE_AREA32; minidump_cpu_amd64.h MDRawContextAMD64, MDXmmSaveArea32AMD64; format.rs 976 and 923.
 		// From 256 on it is the FXSAVE area (Intel SDM vol. 1, table 10-2).
-		{What: "amd64", Processors: []uint16{9}, Flag: 0x00100000, FlagsAt: 48, Size: 1232, XState: true, Lines: `
+		{Flag: 0x00100000, FlagsAt: 48, Size: 1232, XState: true, Lines: `
 			0	8	p1-6_home
 			52	4	mx_csr
 			56	2	cs ds es fs gs ss

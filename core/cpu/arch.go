@@ -26,13 +26,13 @@ func ByName(name string) *Arch {
 // machine (x32, MIPS n32) is no CPU of ours: its registers have 64 bits, its addresses 32.
 func ByELF(machine uint16, class int, flags uint32) *Arch {
 	return find(func(a *Arch) bool {
-		return a.WordSize*8 == class && slices.Contains(a.ELFMachines, machine) && a.NotELFFlags&flags == 0
+		return a.WordSize*8 == class && slices.Contains(a.ELFMachines[:], machine) && a.NotELFFlags&flags == 0
 	})
 }
 
 // ByPE finds a CPU by its IMAGE_FILE_MACHINE_* number in PE and PDB files, or nil.
 func ByPE(machine uint16) *Arch {
-	return find(func(a *Arch) bool { return slices.Contains(a.PEMachines, machine) })
+	return find(func(a *Arch) bool { return machine != 0 && slices.Contains(a.PEMachines[:], machine) })
 }
 
 // ByMachO finds a CPU by its cpu_type_t in Mach-O files, or nil.
@@ -40,9 +40,9 @@ func ByMachO(number uint32) *Arch {
 	return find(func(a *Arch) bool { return number != 0 && a.MachO == number })
 }
 
-// ByMicrodump finds a CPU by the word that microdumps have for it, or nil.
-func ByMicrodump(word string) *Arch {
-	return find(func(a *Arch) bool { return word != "" && a.Microdump == word })
+// ByModuleWord finds a CPU by the word of MODULE records and microdumps, or nil.
+func ByModuleWord(word string) *Arch {
+	return find(func(a *Arch) bool { return a.ModuleWord() == word })
 }
 
 // BySFrame finds a CPU by the ABI of an SFrame section, or nil; big says that it is its big-endian form.
@@ -66,7 +66,7 @@ func ByWord(word string) *Arch {
 	var best *Arch
 	length := 0
 	for _, a := range all {
-		for _, name := range append([]string{a.Name, a.Module}, a.Words...) {
+		for _, name := range append([]string{a.Name, a.ModuleWord()}, a.Words...) {
 			if len(name) > length && strings.HasPrefix(word, name) {
 				best, length = a, len(name)
 			}
@@ -141,6 +141,12 @@ func newArch(a *Arch) *Arch {
 	}
 	for _, l := range a.Contexts {
 		l.Arch = a
+		if l.What == "" {
+			l.What = a.Name
+		}
+		if l.Usual == 0 {
+			l.Usual = a.Processors[0]
+		}
 	}
 	return a
 }

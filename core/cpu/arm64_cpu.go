@@ -22,15 +22,15 @@ var ARM64 = newArch(&Arch{regs: registers{
 		AddressEnd: 1 << 52,
 	},
 	Formats: Formats{
-		Processors: []Processor{{12, "arm64", "arm64", "arm64"}, {0x8003, "arm64 (Breakpad's older number)", "arm64", "arm64"}},
-		Microdump:  "arm64", Module: "arm64", Words: []string{"aarch64"}, PlainCFI: true,
-		ELFMachines: []uint16{183}, PEMachines: []uint16{0xaa64, 0xa641, 0xa64e}, MachO: 0x100000c, // ARM64, ARM64EC and ARM64X
+		Processors: []uint16{12, 0x8003},
+		Words:      []string{"aarch64"}, PlainCFI: true,
+		ELFMachines: [3]uint16{183}, PEMachines: [3]uint16{0xaa64, 0xa641, 0xa64e}, MachO: 0x100000c, // ARM64, ARM64EC and ARM64X
 		SFrameBig: 1, SFrameLittle: 2,
 	},
 	Code: Code{IsCall: isARM64Call, CallBytes: 4, Instructions: DecodedA64},
 	Contexts: []*ContextLayout{
 		// winnt.h ARM64_NT_CONTEXT; minidump_cpu_arm64.h MDRawContextARM64, MDFloatingSaveAreaARM64; format.rs 1150
-		{What: "arm64", Processors: []uint16{12, 0x8003}, Flag: 0x00400000, Size: 912, Lines: `
+		{Flag: 0x00400000, Size: 912, Lines: `
 			4	4	cpsr
 			8	8	x0-28 fp lr sp pc
 			272	16	v0-31
@@ -40,7 +40,7 @@ var ARM64 = newArch(&Arch{regs: registers{
 			896	8	wvr0-1
 			`},
 		// minidump_cpu_arm64.h MDRawContextARM64_Old, packed to 4 bytes, MDFloatingSaveAreaARM64_Old; format.rs 1103
-		{What: "old arm64", Processors: []uint16{0x8003, 12}, Flag: 0x80000000, WideFlags: true, Size: 796, Lines: `
+		{What: "old arm64", Usual: 0x8003, Flag: 0x80000000, WideFlags: true, Size: 796, Lines: `
 			8	8	x0-28 fp lr sp pc
 			272	4	cpsr fpsr fpcr
 			284	16	v0-31

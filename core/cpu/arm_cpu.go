@@ -23,21 +23,21 @@ var ARM = newArch(&Arch{regs: registers{
 		FPOnlyOnIOS: true, LinkStale: true,
 	},
 	Formats: Formats{
-		Processors: []Processor{{5, "arm", "arm", "arm"}},
-		Microdump:  "arm", Module: "arm", PlainCFI: true,
-		ELFMachines: []uint16{40}, PEMachines: []uint16{0x1c0, 0x1c2, 0x1c4}, MachO: 12, // ARM, Thumb and ARMNT
+		Processors:  []uint16{5},
+		PlainCFI:    true,
+		ELFMachines: [3]uint16{40}, PEMachines: [3]uint16{0x1c0, 0x1c2, 0x1c4}, MachO: 12, // ARM, Thumb and ARMNT
 	},
 	Code:  Code{IsCall: isARMCall, CallBytes: 8, Target: armTarget, ThumbBit: true, Instructions: NotDecoded},
 	Peers: Peers{CFINotOnIOS: true},
 	Contexts: []*ContextLayout{
 		// winnt.h CONTEXT of 32-bit ARM, which both peers refuse. The general registers are where Breakpad has them.
-		{What: "arm", Processors: []uint16{5}, Flag: 0x00200000, CEFlag: 0x40, Size: 416, Lines: `
+		{Flag: 0x00200000, CEFlag: 0x40, Size: 416, Lines: `
 			4	4	r0-10 fp r12 sp lr pc cpsr fpscr _
 			80	8	d0-31
 			336	4	bvr0-7 bcr0-7 wvr0 wcr0 _ _
 			`},
 		// minidump_cpu_arm.h MDRawContextARM, MDFloatingSaveAreaARM; format.rs 1049 and 1037
-		{What: "arm", Processors: []uint16{5}, Flag: 0x40000000, CEFlag: 0x40, Size: 368, Lines: `
+		{Flag: 0x40000000, CEFlag: 0x40, Size: 368, Lines: `
 			4	4	r0-10 fp r12 sp lr pc cpsr
 			72	8	fpscr d0-31
 			336	4	fpextra0-7

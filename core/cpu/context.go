@@ -12,9 +12,10 @@ import (
 // winnt.h, that of Breakpad's header (src/google_breakpad/common, as of 2024), and the line of minidump-common 0.26.1's format.rs.
 type ContextLayout struct {
 	Arch *Arch
-	What string // in errors
-	// Processors are the SystemInfo processors whose threads have this record, the usual one first.
-	Processors []uint16
+	What string // in errors, if it is not the CPU's name
+	// Usual is the processor number whose threads usually have this record, if it is not the CPU's first. A record without any CPU flag is only taken to
+	// be the usual one.
+	Usual uint16
 	// Flag is the bit of ContextFlags that marks the CPU, FlagsAt the offset of ContextFlags. WideFlags: they have 64 bits.
 	Flag      uint32
 	FlagsAt   int

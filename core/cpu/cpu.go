@@ -6,7 +6,10 @@
 // Start with Arch, the table, and amd64_cpu.go, an example of one.
 package cpu
 
-import "encoding/binary"
+import (
+	"cmp"
+	"encoding/binary"
+)
 
 // Reg is a register of an Arch: an index into Arch.Names. The same number means different registers on different CPUs.
 type Reg uint8
@@ -159,11 +162,12 @@ const (
 
 // Formats are the numbers and words by which files know a CPU.
 type Formats struct {
-	// Processors are its numbers in MINIDUMP_SYSTEM_INFO. Two CPUs may have the same number: then the context records decide.
-	Processors []Processor
-	// Microdump is microdump_writer.cc's word; "" where it has none.
-	Microdump string
-	// Module is the word of a symbol file's MODULE record. Source: Breakpad, src/common/linux/dump_symbols.cc (ElfArchitecture), and the words that its
+	// Processors are its processor_architecture numbers in MINIDUMP_SYSTEM_INFO (PROCESSOR_ARCHITECTURE_* of winnt.h; from 0x8001 on Breakpad's own), the
+	// usual one first. Two CPUs may have the same number: then the context records decide.
+	Processors []uint16
+	// RustUnknown: rust-minidump has no name for it.
+	RustUnknown bool
+	// Module is the word of a symbol file's MODULE record and of a microdump, if it is not Name. Source: Breakpad, src/common/linux/dump_symbols.cc (ElfArchitecture), and the words that its
 	// minidump_processor has for what that function does not know; symbolic's Arch::name, which Mozilla's dump_syms prints, has the same.
 	Module string
 	// Words are other words for it, or beginnings of such, than Name and Module.
@@ -175,36 +179,34 @@ type Formats struct {
 	// PlainCFI: STACK CFI records name its registers without "$". Breakpad's readers look up exactly the names that its dump_syms writes (RegisterNames
 	// in src/common/dwarf_cfi_to_module.cc).
 	PlainCFI bool
-	// ELFMachines are its e_machine numbers; NotELFFlags are bits of e_flags that say that the file is for another convention.
-	ELFMachines []uint16
+	// ELFMachines are its e_machine numbers, 0 for none; NotELFFlags are bits of e_flags that say that the file is for another convention.
+	ELFMachines [3]uint16
 	NotELFFlags uint32
 	// PEMachines are its IMAGE_FILE_MACHINE_* numbers, in PE and PDB files.
-	PEMachines []uint16
+	PEMachines [3]uint16
 	// MachO is its cpu_type_t; 0 for none.
 	MachO uint32
 	// SFrameBig and SFrameLittle are its ABIs in SFrame sections; 0 for none.
 	SFrameBig, SFrameLittle uint8
 }
 
-// Processor is a processor_architecture number (PROCESSOR_ARCHITECTURE_* of winnt.h; from 0x8001 on Breakpad's own) and how it is called. Breakpad and
-// Rust are the words of the peers; "" where they have none.
-type Processor struct {
-	Number         uint16
-	Name           string
-	Breakpad, Rust string
+// ProcessorName is a number of MINIDUMP_SYSTEM_INFO with its name.
+type ProcessorName struct {
+	Number uint16
+	Name   string
 }
 
 // OtherProcessors are the numbers for which there is no table, and no context record that is read.
-var OtherProcessors = []Processor{{Number: 2, Name: "alpha"}, {Number: 4, Name: "shx"}, {Number: 6, Name: "ia64"}, {Number: 7, Name: "alpha64"},
-	{Number: 8, Name: "msil"}}
+var OtherProcessors = []ProcessorName{{2, "alpha"}, {4, "shx"}, {6, "ia64"}, {7, "alpha64"}, {8, "msil"}}
+
+// SecondProcessors are the names of further numbers of CPUs that have a table.
+var SecondProcessors = []ProcessorName{{10, "x86 on Windows 64"}, {0x8003, "arm64 (Breakpad's older number)"}}
+
+// ModuleWord is Module, or Name.
+func (a *Arch) ModuleWord() string { return cmp.Or(a.Module, a.Name) }
 
 // FamilyName is Family, or Name.
-func (a *Arch) FamilyName() string {
-	if a.Family != "" {
-		return a.Family
-	}
-	return a.Name
-}
+func (a *Arch) FamilyName() string { return cmp.Or(a.Family, a.Name) }
 
 // Code are the instructions that matter to a walk.
 type Code struct {

@@ -105,54 +105,68 @@ func checkConventions(t *testing.T, a *Arch) {
 
 // checkFormats: a CPU that some file may be for is found by what the file says.
 func checkFormats(t *testing.T, a *Arch) {
-	if a.Module == "" || ByWord(a.Module) != a || ByWord(a.Name) != a {
-		t.Errorf("MODULE word %q is of %v, name %q of %v", a.Module, ByWord(a.Module), a.Name, ByWord(a.Name))
+	if w := a.ModuleWord(); ByModuleWord(w) != a || ByWord(w) != a || ByWord(a.Name) != a {
+		t.Errorf("MODULE word %q or name %q is of another CPU", w, a.Name)
 	}
 	if ByName(a.FamilyName()) == nil && a.Family != "s390" { // its 31-bit form has no table
 		t.Errorf("the family %q is no CPU", a.Family)
 	}
-	if a.Microdump != "" && ByMicrodump(a.Microdump) != a {
-		t.Errorf("microdump word %q is of another CPU", a.Microdump)
-	}
 	for _, n := range a.PEMachines {
-		if ByPE(n) != a {
+		if n != 0 && ByPE(n) != a {
 			t.Errorf("PE machine %#x is of %s", n, ByPE(n).Name)
 		}
 	}
 	if a.MachO != 0 && ByMachO(a.MachO) != a {
 		t.Errorf("Mach-O type %#x is of another CPU", a.MachO)
 	}
-	if len(a.ELFMachines) == 0 || ByELF(a.ELFMachines[0], 8*a.WordSize, 0) != a {
+	if a.ELFMachines[0] == 0 || ByELF(a.ELFMachines[0], 8*a.WordSize, 0) != a {
 		t.Errorf("ELF machines %d are of another CPU", a.ELFMachines)
 	}
 	for _, n := range a.ELFMachines {
+		if n == 0 {
+			continue
+		}
 		if e := ELFOf(n); len(e.Relocations) == 0 || len(e.Slots) == 0 || e.Stubs == nil && !e.SlotsAreStubs && !e.Glink {
 			t.Errorf("ELF machine %d has no relocations, no slots or no stubs", n)
 		}
 	}
 	numbers := map[uint16]bool{}
 	for _, p := range a.Processors {
-		numbers[p.Number] = true
-		if p.Name == "" {
-			t.Errorf("processor %#x has no name", p.Number)
-		}
+		numbers[p] = true
 	}
 	if (len(numbers) == 0) != (len(a.Contexts) == 0) {
 		t.Errorf("%d processor numbers, %d context records", len(numbers), len(a.Contexts))
 	}
 	for _, l := range a.Contexts {
-		for _, n := range l.Processors {
-			if !numbers[n] {
-				t.Errorf("the context record %s is for processor %#x, which the CPU is not", l.What, n)
-			}
+		if !numbers[l.Usual] {
+			t.Errorf("the context record %s is for processor %#x, which the CPU is not", l.What, l.Usual)
 		}
 	}
 	for _, other := range All() {
 		for _, l := range other.Contexts {
-			if other != a && numbers[l.Processors[0]] && slices.ContainsFunc(a.Contexts, func(own *ContextLayout) bool { return own.Size == l.Size && own.Flag == l.Flag }) {
+			if other != a && numbers[l.Usual] && slices.ContainsFunc(a.Contexts, func(own *ContextLayout) bool { return own.Size == l.Size && own.Flag == l.Flag }) {
 				t.Errorf("nothing tells a context of %d bytes of %s from one of %s", l.Size, other.Name, a.Name)
 			}
 		}
+	}
+}
+
+// TestSecondProcessors: numbers with a name of their own are further ones of some CPU, and all of those have one.
+func TestSecondProcessors(t *testing.T) {
+	names := map[uint16]string{}
+	for _, p := range SecondProcessors {
+		names[p.Number] = p.Name
+	}
+	for _, a := range All() {
+		for i, n := range a.Processors {
+			if (names[n] != "") != (i > 0) {
+				t.Errorf("number %#x of %s has the name %q", n, a.Name, names[n])
+			}
+			delete(names, n)
+		}
+	}
+	if len(names) > 0 {
+		t.Errorf("names of no CPU: %v", names)
 	}
 }
 

@@ -35,7 +35,7 @@ type ELF struct {
 // ELFOf is the table for an e_machine number; an empty one if there is none.
 func ELFOf(machine uint16) *ELF {
 	for _, e := range elfs {
-		if slices.Contains(ByName(e.CPU).ELFMachines, machine) {
+		if machine != 0 && slices.Contains(ByName(e.CPU).ELFMachines[:], machine) {
 			return e
 		}
 	}

@@ -25,20 +25,20 @@ var LoongArch64 = newArch(&Arch{regs: registers{
 	Frame:       FrameLayout{Style: FrameRecord, RAOffset: -8, FPOffset: -16},
 	Conventions: Conventions{EqualSP: EqualSPInterrupted, FPCheck: FPUnchecked, ScanFP: ScanFPLost},
 	Formats: Formats{
-		Processors: []Processor{{0x8005, "loongarch64", "loongarch64", ""}},
-		Microdump:  "loongarch64", Module: "loongarch64",
-		ELFMachines: []uint16{258}, PEMachines: []uint16{0x6264},
+		Processors: []uint16{0x8005}, RustUnknown: true,
+
+		ELFMachines: [3]uint16{258}, PEMachines: [3]uint16{0x6264},
 	},
 	Code: Code{IsCall: isLoongArchCall, CallBytes: 4, Instructions: NotDecoded},
 	Contexts: []*ContextLayout{
 		// minidump_cpu_loongarch64.h MDRawContextLOONGARCH64 with MDFloatingSaveAreaLoongarch64 of the port's patches; Crashpad's has the same layout
-		{What: "loongarch64", Processors: []uint16{0x8005}, Flag: 0x00800000, Size: 540, Lines: `
+		{Flag: 0x00800000, Size: 540, Lines: `
 			4	4	_
 			8	8	` + loongArchGeneral + ` pc f0-31 fcc
 			536	4	fcsr
 			`},
 		// the first form of it, without the registers of floating-point conditions and control
-		{What: "loongarch64", Processors: []uint16{0x8005}, Flag: 0x00800000, Size: 528, Lines: `
+		{Flag: 0x00800000, Size: 528, Lines: `
 			4	4	_
 			8	8	` + loongArchGeneral + ` pc f0-31
 			`},

@@ -9,11 +9,11 @@ import "encoding/binary"
 // A call is followed by its delay slot, so the return address lies two instructions behind it. There is no chain of
 // frame pointers: the return address is where the compiler saw fit.
 var (
-	MIPS = newMIPS("mips", 4, "", Processor{1, "mips", "mips", "mips"}, 0x00040000,
+	MIPS = newMIPS("mips", 4, "", 1, 0x00040000,
 		// Functions that call others keep room for four arguments. Registers are printed in the 64-bit CPU's form.
 		Peers{CallPC: 8, ScanWithFP: true, ScanSkip: 4, Printed: mipsPrinted, Digits: 16})
 	// Breakpad takes two words for two instructions: pc is one call too far.
-	MIPS64 = newMIPS("mips64", 8, " gp", Processor{0x8004, "mips64", "mips64", "mips64"}, 0x00080000,
+	MIPS64 = newMIPS("mips64", 8, " gp", 0x8004, 0x00080000,
 		Peers{CallPC: 16, ScanWithFP: true, Printed: mipsPrinted})
 )
 
@@ -22,8 +22,8 @@ const mipsGeneral = "zero at v0-1 a0-3 t0-7 s0-7 t8-9 k0-1 gp sp fp ra"
 var mipsPrinted = []string{"gp", "sp", "fp", "ra", "pc", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"}
 
 // newMIPS makes the table of one of them. saved are callee-saved registers of its own: n64 lets the callee keep its caller's gp, o32 does not.
-func newMIPS(name string, word int, saved string, number Processor, flag uint32, peers Peers) *Arch {
-	f := Formats{Processors: []Processor{number}, Microdump: name, Module: name, ELFMachines: []uint16{8, 10}}
+func newMIPS(name string, word int, saved string, number uint16, flag uint32, peers Peers) *Arch {
+	f := Formats{Processors: []uint16{number}, ELFMachines: [3]uint16{8, 10}}
 	if word == 8 {
 		f.Family = "mips"
 	} else {
@@ -45,7 +45,7 @@ func newMIPS(name string, word int, saved string, number Processor, flag uint32,
 		Peers:       peers,
 		Contexts: []*ContextLayout{
 			// minidump_cpu_mips.h MDRawContextMIPS, MDFloatingSaveAreaMIPS; format.rs 1200 and 1189. Registers have 64 bits on both.
-			{What: name, Processors: []uint16{number.Number}, Flag: flag, Size: 600, Lines: `
+			{Flag: flag, Size: 600, Lines: `
 			4	4	_
 			8	8	` + mipsGeneral + ` mdhi mdlo
 			280	4	hi0-2 lo0-2 dsp_control _

@@ -16,10 +16,10 @@ import "encoding/binary"
 // System V's convention for 32 bits (PowerPC processor supplement, 3-18) has the return address right behind the back chain.
 var (
 	PPC = newPPC("ppc", 4, FrameLayout{Style: BackChain, RAOffset: 8, SysVRAOffset: 4},
-		Formats{Processors: []Processor{{3, "ppc", "ppc", "ppc"}}, Module: "ppc", ELFMachines: []uint16{20}, MachO: 18},
+		Formats{Processors: []uint16{3}, ELFMachines: [3]uint16{20}, MachO: 18},
 		Peers{Printed: []string{"srr0", "r1"}},
 		// minidump_cpu_ppc.h MDRawContextPPC, packed to 4 bytes, MDFloatingSaveAreaPPC, MDVectorSaveAreaPPC; format.rs 1279, 1257, 1266
-		&ContextLayout{What: "ppc", Processors: []uint16{3}, Flag: 0x20000000, Size: 1004, Lines: `
+		&ContextLayout{Flag: 0x20000000, Size: 1004, Lines: `
 			4	4	srr0 srr1 r0-31 cr xer lr ctr mq vrsave
 			164	8	f0-31
 			420	4	_ fpscr
@@ -28,10 +28,10 @@ var (
 			976	28	_
 			`})
 	PPC64 = newPPC("ppc64", 8, FrameLayout{Style: BackChain, RAOffset: 16},
-		Formats{Processors: []Processor{{0x8002, "ppc64", "ppc64", "ppc64"}}, Module: "ppc64", Family: "ppc", ELFMachines: []uint16{21}, MachO: 0x1000012},
+		Formats{Processors: []uint16{0x8002}, Family: "ppc", ELFMachines: [3]uint16{21}, MachO: 0x1000012},
 		Peers{},
 		// minidump_cpu_ppc64.h MDRawContextPPC64; format.rs 1306
-		&ContextLayout{What: "ppc64", Processors: []uint16{0x8002}, Flag: 0x01000000, WideFlags: true, Size: 1160, Lines: `
+		&ContextLayout{Flag: 0x01000000, WideFlags: true, Size: 1160, Lines: `
 			8	8	srr0 srr1 r0-31 cr xer lr ctr vrsave
 			320	8	f0-31
 			576	4	_ fpscr

@@ -19,15 +19,15 @@ import (
 //
 // Of the peers, rust-minidump has no name for it.
 var (
-	RISCV = newRISCV("riscv", 4, "", isRISCV32Call, 0x8005, 0x00800000, nil,
+	RISCV = newRISCV("riscv", 4, "", isRISCV32Call, 0x8005, 0x00800000, 0,
 		riscvForm{16, false}, riscvForm{8, false}, riscvForm{4, true}, riscvForm{4, false})
-	RISCV64 = newRISCV("riscv64", 8, "riscv", isRISCV64Call, 0x8006, 0x08000000, []uint16{0x5064},
+	RISCV64 = newRISCV("riscv64", 8, "riscv", isRISCV64Call, 0x8006, 0x08000000, 0x5064,
 		riscvForm{16, false}, riscvForm{8, true}, riscvForm{4, false})
 )
 
 const riscvGeneral = "ra sp gp tp t0-2 s0-1 a0-7 s2-11 t3-6"
 
-func newRISCV(name string, word int, family string, call func([]byte, uint64, binary.ByteOrder) bool, proc uint16, flag uint32, pe []uint16, forms ...riscvForm) *Arch {
+func newRISCV(name string, word int, family string, call func([]byte, uint64, binary.ByteOrder) bool, proc uint16, flag uint32, pe uint16, forms ...riscvForm) *Arch {
 	w := int64(word)
 	a := &Arch{
 		Name:        name,
@@ -35,12 +35,12 @@ func newRISCV(name string, word int, family string, call func([]byte, uint64, bi
 		CallSize:    2,
 		Frame:       FrameLayout{Style: FrameRecord, RAOffset: -w, FPOffset: -2 * w},
 		Conventions: Conventions{EqualSP: EqualSPNever, FPCheck: FPUnchecked, ScanFP: ScanFPLost},
-		Formats: Formats{Processors: []Processor{{proc, name, name, ""}}, Microdump: name, Module: name, Family: family, PlainCFI: true,
-			ELFMachines: []uint16{243}, PEMachines: pe},
+		Formats: Formats{Processors: []uint16{proc}, RustUnknown: true, Family: family, PlainCFI: true,
+			ELFMachines: [3]uint16{243}, PEMachines: [3]uint16{pe}},
 		Code: Code{IsCall: call, CallBytes: 4, Instructions: NotDecoded},
 	}
 	for _, form := range forms {
-		a.Contexts = append(a.Contexts, form.layout(name, word, proc, flag))
+		a.Contexts = append(a.Contexts, form.layout(word, flag))
 	}
 	a.regs = registers{
 		names:   "pc " + riscvGeneral,
@@ -66,8 +66,8 @@ type riscvForm struct {
 //	0 flags u32 · version u32, if there is one · pc and x1 to x31, a word each · 32 floating-point registers · fcsr u32
 //
 // Each number is aligned to its size, one of 16 bytes to 8. So where words have 8 bytes, a version takes the place of padding.
-func (r riscvForm) layout(name string, word int, proc uint16, flag uint32) *ContextLayout {
-	l := &ContextLayout{What: name, Processors: []uint16{proc}, Flag: flag}
+func (r riscvForm) layout(word int, flag uint32) *ContextLayout {
+	l := &ContextLayout{Flag: flag}
 	at := 4
 	add := func(size int, names string, n int) {
 		l.Lines += strconv.Itoa(at) + " " + strconv.Itoa(size) + " " + names + "\n"

@@ -23,7 +23,7 @@ var S390X = newArch(&Arch{regs: registers{
 	CallSize:    2,
 	CFABias:     160,
 	Conventions: Conventions{EqualSP: EqualSPInterrupted, FPCheck: FPUnchecked, ScanFP: ScanFPLost},
-	Formats:     Formats{Module: "s390x", Family: "s390", Words: []string{"s390"}, ELFMachines: []uint16{22}, SFrameBig: 4},
+	Formats:     Formats{Family: "s390", Words: []string{"s390"}, ELFMachines: [3]uint16{22}, SFrameBig: 4},
 	Code:        Code{IsCall: isZCall, CallBytes: 6, Instructions: NotDecoded},
 })
 

@@ -23,8 +23,8 @@ var SPARC = newArch(&Arch{regs: registers{
 	Frame:       FrameLayout{Style: FrameRecord, RAOffset: 60, FPOffset: 56, RABias: 8},
 	Conventions: Conventions{EqualSP: EqualSPNever, FPCheck: FPUnchecked, ScanFP: ScanFPLost, RegisterWindow: true},
 	Formats: Formats{
-		Processors: []Processor{{0x8001, "sparc", "sparc", "sparc"}}, Module: "sparc",
-		ELFMachines: []uint16{2, 18, 43}, // SPARC, SPARC32PLUS and V9, whose 64-bit words have no table
+		Processors:  []uint16{0x8001},
+		ELFMachines: [3]uint16{2, 18, 43}, // SPARC, SPARC32PLUS and V9, whose 64-bit words have no table
 	},
 	Code:  Code{IsCall: isSPARCCall, CallBytes: 8, Instructions: NotDecoded},
 	Peers: Peers{Printed: []string{"sp", "fp", "pc"}},
@@ -32,7 +32,7 @@ var SPARC = newArch(&Arch{regs: registers{
 		// minidump_cpu_sparc.h MDRawContextSPARC, MDFloatingSaveAreaSPARC; format.rs 1341 and 1330.
 		// The registers have 64 bits in the record also where the CPU has 32; on a 64-bit one, the lower halves are what Breakpad reads.
 		// ccr, asi and fprs are psr, wim and tbr on SPARC V7 and V8. The double registers have even numbers.
-		{What: "sparc", Processors: []uint16{0x8001}, Flag: 0x10000000, Size: 584, Lines: `
+		{Flag: 0x10000000, Size: 584, Lines: `
 			4	4	_
 			8	8	` + sparcGeneral + `
 			264	8	ccr pc npc y asi fprs

@@ -21,9 +21,9 @@ var X86 = newArch(&Arch{regs: registers{
 	},
 	Formats: Formats{
 		// Both peers have a word of their own, or none, for a program of 32 bits whose dump Windows' 64-bit debugger wrote.
-		Processors: []Processor{{0, "x86", "x86", "x86"}, {10, "x86 on Windows 64", "", "x86"}},
-		Microdump:  "x86", Module: "x86", Words: []string{"i386", "i686"}, Underscore: true,
-		ELFMachines: []uint16{3}, PEMachines: []uint16{0x14c}, MachO: 7,
+		Processors: []uint16{0, 10},
+		Words:      []string{"i386", "i686"}, Underscore: true,
+		ELFMachines: [3]uint16{3}, PEMachines: [3]uint16{0x14c}, MachO: 7,
 	},
 	Code: Code{IsCall: isX86Call, CallBytes: 8, Instructions: DecodedX86},
 	// eax, ecx, edx and efl are printed for the thread's context only.
@@ -31,7 +31,7 @@ var X86 = newArch(&Arch{regs: registers{
 	Contexts: []*ContextLayout{
 		// winnt.h CONTEXT; minidump_cpu_x86.h MDRawContextX86, MDFloatingSaveAreaX86; format.rs 1384 and 1366.
 		// The last 512 bytes are an FXSAVE area (Intel SDM vol. 1, table 10-2), which repeats the x87 registers.
-		{What: "x86", Processors: []uint16{0, 10}, Flag: 0x00010000, Size: 716, XState: true, Lines: `
+		{Flag: 0x00010000, Size: 716, XState: true, Lines: `
 			4	4	dr0-3 dr6-7
 			28	4	fctrl fstat ftag fioff fiseg fooff foseg
 			56	10	st0-7

@@ -25,8 +25,9 @@ func ARM64(regs map[string]uint64) []byte { return Context(LittleEndian, "arm64"
 func ARM64Old(regs map[string]uint64) []byte { return Context(LittleEndian, "arm64-old", regs) }
 
 // Context writes a record of a kind in a byte order: "x86", "amd64", "arm", "arm64", "arm64-old", "mips", "mips64", "ppc", "ppc64",
-// "arm-windows", "sparc", "riscv", "riscv64", "loongarch64" and its first form of 528 bytes. The older records of riscv and riscv64, without a version, have
-// the size of a floating-point register in bits as a suffix ("riscv64-128"). Registers of more than 8 bytes get the value in their lower ones.
+// "arm-windows", "sparc", "riscv", "riscv64", "loongarch64". The older records of riscv and riscv64, without a version, have the size of
+// a floating-point register in bits as a suffix ("riscv64-128"), and the first one of loongarch64 its size in bytes ("loongarch64-528").
+// Registers of more than 8 bytes get the value in their lower ones.
 func Context(order binary.AppendByteOrder, kind string, regs map[string]uint64) []byte {
 	r := &record{w: w{AppendByteOrder: order}, regs: regs, used: map[string]bool{}}
 	size := 0

@@ -57,7 +57,9 @@ func WriteJSON(w io.Writer, d *core.Dump, o Options) error {
 type printer interface {
 	// open begins an object, or a list. name is "" for an element of a list.
 	open(name string, list bool)
+	// close ends what open began last.
 	close()
+	// value prints one value; name is "" for a list's element.
 	value(name string, s scalar)
 	// bytes prints raw bytes. at is the address or offset of the first. next returns the next bytes, or none at the end.
 	bytes(name string, at uint64, next func() []byte)

@@ -210,14 +210,17 @@ var osNames = map[core.OS]string{
 // processorNames are those of the CPUs' tables, and of the numbers that have none.
 func processorNames() []flagName {
 	out := []flagName{{core.ProcUnknown, "unknown"}}
-	add := func(list []cpu.Processor) {
+	for _, list := range [][]cpu.ProcessorName{cpu.SecondProcessors, cpu.OtherProcessors} {
 		for _, p := range list {
 			out = append(out, flagName{uint64(p.Number), p.Name})
 		}
 	}
 	for _, a := range cpu.All() {
-		add(a.Processors)
+		for i, n := range a.Processors {
+			if i == 0 {
+				out = append(out, flagName{uint64(n), a.Name})
+			}
+		}
 	}
-	add(cpu.OtherProcessors)
 	return out
 }

@@ -14,12 +14,13 @@ import (
 )
 
 const (
-	// pieceSize is how many bytes are read at a time.
-	pieceSize = 64 << 10
+	// chunkSize is how many bytes are read at a time.
+	chunkSize = 64 << 10
 	// maxTextStream is the size in bytes of the largest stream that is printed as text if it is text.
 	maxTextStream = 16 << 20
 )
 
+// regNumber is the register with a number in the CPU's table.
 func regNumber(i int) cpu.Reg { return cpu.Reg(i) }
 
 // registerBytes formats a register of any width as a number.
@@ -49,7 +50,7 @@ func (w *walk) raw(name string, loc core.Location, at uint64) {
 	w.budget -= left
 	var failed error
 	w.bytes(name, at, func() []byte {
-		n := min(left, pieceSize)
+		n := min(left, chunkSize)
 		if n == 0 || failed != nil {
 			return nil
 		}
@@ -73,6 +74,7 @@ func (w *walk) text(name string, loc core.Location) bool {
 	return true
 }
 
+// textBytes reads a run of the file's bytes without the zeros at its end; false if it is not UTF-8, or has control characters.
 func (w *walk) textBytes(loc core.Location) ([]byte, bool) {
 	if loc.Size == 0 || loc.Size > maxTextStream || !loc.In(w.d.Src.Size) || int64(loc.Size) > w.budget {
 		return nil, false
@@ -94,6 +96,7 @@ func (w *walk) textBytes(loc core.Location) ([]byte, bool) {
 	return p, true
 }
 
+// lines prints a list of texts, without the carriage returns at their ends.
 func (w *walk) lines(name string, lines []string) {
 	w.open(name, true)
 	for _, l := range lines {

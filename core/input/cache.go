@@ -3,8 +3,8 @@ package input
 const (
 	// blockSize is the unit of reading. A slice of a File costs about the same up to this size.
 	blockSize = 64 << 10
-	// maxBlocks bounds the cache to 1 MiB a file.
-	maxBlocks = 16
+	// maxBlocks bounds the cache to 4 MiB a file.
+	maxBlocks = 64
 )
 
 // blockCache keeps the blocks that were used last. An evicted block's bytes are left to the garbage collector and never

@@ -129,8 +129,8 @@ func (d *dump) system(text string, line int) bool {
 		d.note(core.Warning, "O", line, "the system A (Android) or L (Linux)", fmt.Sprintf("%.20q", f[0]))
 	}
 	d.micro.Arch = clean(f[1])
-	if a := cpu.ByMicrodump(f[1]); a != nil {
-		s.Processor = a.Processors[0].Number
+	if a := cpu.ByModuleWord(f[1]); a != nil && len(a.Processors) > 0 {
+		s.Processor = a.Processors[0]
 	} else {
 		d.note(core.Warning, "O", line, "a known processor", fmt.Sprintf("%.20q", f[1]))
 	}

@@ -209,7 +209,7 @@ func (f *peProgram) symbolTables() ([]*names, error) {
 		if err != nil {
 			return nil, err
 		}
-		if src, _ := f.pe.Exceptions(); src == nil || f.pe.Arch == nil || f.pe.Arch.StackWIN || f.pe.Hybrid != "" || f.pe.HasSymbols() {
+		if src, _ := f.pe.Exceptions(); src == nil || f.pe.Arch == nil || f.hasWin() || f.pe.Hybrid != "" || f.pe.HasSymbols() {
 			return p, nil
 		}
 		t, err := f.pdata()

@@ -7,5 +7,5 @@ func Arch(a *cpu.Arch) string {
 	if a == nil {
 		return "unknown"
 	}
-	return a.Module
+	return a.ModuleWord()
 }

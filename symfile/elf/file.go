@@ -58,7 +58,7 @@ type File struct {
 	need     *input.NeedError
 	tables   map[*Section]*symTable
 	opd      *Section // function descriptors of ppc64, or nil
-	cpu      *cpu.ELF // what Machine's files have of their own
+	cpu      *cpu.ELF // the processor's ELF conventions
 }
 
 // Section is one section header. Addresses are link-time addresses. Those of an object file are assigned by assignAddresses.

@@ -10,7 +10,7 @@ import (
 // table.
 type slots map[uint64]uint32
 
-// maxPLT bounds how much code is searched for stubs.
+// maxPLT is how many bytes of code are searched for stubs.
 const maxPLT = 16 << 20
 
 // plt adds names for the PLT stubs, through which a program calls imported functions. They have no symbols. A stub's code contains
@@ -31,7 +31,7 @@ func (f *File) plt(b *publicsBuilder) error {
 		b.add(at, size, symbol, fromDynsym|isPLT, rankStub)
 	}
 	switch {
-	case f.cpu.SlotsAreStubs: // sparc: the loader writes into the stub itself
+	case f.cpu.SlotsAreStubs: // sparc: the relocation is at the stub itself, into which the loader writes a jump
 		size := uint64(12)
 		if f.Class == 64 {
 			size = 32
@@ -157,8 +157,8 @@ func (f *File) slots(t *symTable) (known slots, order []uint32, err error) {
 	return known, order, nil
 }
 
-// ppc64Stubs: lazy binding enters through the branches of .glink, one a slot in the relocations' order, and
-// DT_PPC64_GLINK says where: 32 bytes before the first. ELFv2 has one instruction each, ELFv1 two (three after 32768).
+// ppc64Stubs finds two kinds of stubs. Lazy binding uses branches in .glink, one for each slot in the order of the relocations. The
+// first is 32 bytes after DT_PPC64_GLINK. In ELFv2 a branch is one instruction, in ELFv1 two, or three from the 32769th on.
 //
 // Calls in the program go through stubs that linkers put between functions: "addis r11|r12, r2, high; ld r12, low(r11|r12);
 // mtctr r12; bctr", or "ld r12, low(r2)" without addis if the slot is near. r2 is the TOC pointer: .got + 0x8000.

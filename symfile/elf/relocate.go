@@ -30,7 +30,7 @@ func (f *File) relocRecords(src *input.Source, withAddend bool, fn func(relocati
 	for c.Left() >= step {
 		r := relocation{off: f.addr(c)}
 		switch {
-		case triple: // MIPS64: the symbol, a special symbol, and three types, each of their own
+		case triple: // MIPS64: r_sym 4 | r_ssym 1 | r_type3 1 | r_type2 1 | r_type 1
 			r.sym = c.U32()
 			c.U8()
 			r.kinds[2], r.kinds[1], r.kinds[0] = uint32(c.U8()), uint32(c.U8()), uint32(c.U8())
@@ -134,7 +134,7 @@ func (f *File) applyAll(image []byte, s, r *Section) error {
 				continue
 			}
 			if i > 0 && kind == e.kinds[0] || i > 0 && f.cpu.TripleTypes && kind == 18 {
-				continue // MIPS64: a further step that only widens the value
+				continue // MIPS64: a second type that only widens the value
 			}
 			k, ok := known[kind]
 			if !ok {
@@ -150,8 +150,8 @@ func (f *File) applyAll(image []byte, s, r *Section) error {
 	})
 }
 
-// apply does one relocation to the bytes at its place.
-func (f *File) apply(at []byte, k cpu.Relocation, value uint64, addend int64, inPlace bool, place uint64) {
+// apply applies one relocation to the bytes at, which are at an address. inPlace: the addend is in the bytes (SHT_REL).
+func (f *File) apply(at []byte, k cpu.Relocation, value uint64, addend int64, inPlace bool, address uint64) {
 	switch k.Form {
 	case cpu.SetULEB, cpu.SubULEB, cpu.AddULEB:
 		f.applyULEB(at, k.Form, value+uint64(addend))
@@ -174,9 +174,9 @@ func (f *File) apply(at []byte, k cpu.Relocation, value uint64, addend int64, in
 	v := value + uint64(addend)
 	switch k.Form {
 	case cpu.Relative:
-		v -= place
+		v -= address
 	case cpu.Relative31:
-		v = old&0x80000000 | (v-place)&0x7fffffff
+		v = old&0x80000000 | (v-address)&0x7fffffff
 	case cpu.AddTo:
 		v = old + v
 	case cpu.SubFrom:
@@ -216,7 +216,7 @@ func (f *File) store(b []byte, v uint64) {
 	}
 }
 
-// applyULEB keeps the length of the number that is there, which the assembler has padded to what the linker may need.
+// applyULEB relocates a ULEB128 number and keeps its length, which the assembler has padded for the largest possible value.
 func (f *File) applyULEB(at []byte, k cpu.RelocationForm, v uint64) {
 	n, old := 0, uint64(0)
 	for n < len(at) && n < 10 {

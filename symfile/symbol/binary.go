@@ -39,7 +39,7 @@ type Contents struct {
 	// NoProgram: the program, which has the unwind rules, is not loaded. Only its debug information is, which does not have the
 	// program's name (see MissingProgram).
 	NoProgram bool
-	// NoDebugFile: the program names a file with its functions and lines, which is not here.
+	// NoDebugFile: the program names a file with its functions and lines, and the session does not have it.
 	NoDebugFile bool
 }
 

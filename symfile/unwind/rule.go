@@ -91,7 +91,9 @@ type Row struct {
 type SigningKey uint8
 
 const (
+	// NotSigned: the address is as it is.
 	NotSigned SigningKey = iota
+	// KeyA and KeyB: the upper bits hold a code that the instructions PACIA… and PACIB… made.
 	KeyA
 	KeyB
 )
@@ -151,5 +153,6 @@ type FrameData struct {
 	HasProgram bool
 	// AllocatesBP, of an FPO record: the function uses ebp as a general register and saves the caller's.
 	AllocatesBP bool
-	Origin      Origin
+	// Origin says where the record is.
+	Origin Origin
 }

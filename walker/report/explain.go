@@ -41,10 +41,10 @@ type Explanation struct {
 // Instruction is a machine instruction.
 type Instruction struct {
 	Address uint64
-	// Text is in the assembler's words, "" if nobody here has words for it; Bytes are its code, empty outside of modules.
+	// Text is the disassembly, or "" if the program links no disassembler for the processor. Bytes is the code, empty outside of modules.
 	Text  string
 	Bytes []byte
-	// Target is what it calls, if HasTarget is set: the instruction alone says so. Place is what lies there.
+	// Target is the address that it calls, valid if HasTarget: only then does the instruction alone determine it. Place describes Target.
 	Target    uint64
 	HasTarget bool
 	Place     Place

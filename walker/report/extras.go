@@ -61,7 +61,7 @@ func (b *builder) extras() {
 	r.SoftErrors = d.SoftErrors
 }
 
-// threadTimes are nil if the dump has none for the thread.
+// threadTimes returns a thread's times, or nil if the dump does not have them.
 func threadTimes(d *core.Dump, id uint32) *ThreadTimes {
 	i := d.ThreadInfo(id)
 	if i == nil {
@@ -70,7 +70,8 @@ func threadTimes(d *core.Dump, id uint32) *ThreadTimes {
 	return &ThreadTimes{Created: unixTime(i.CreateTime), Ended: unixTime(i.ExitTime), Kernel: i.KernelTime, User: i.UserTime, Start: i.StartAddress, ExitStatus: i.ExitStatus}
 }
 
-// unixTime turns a FILETIME, units of 100 ns since 1601, into seconds since 1970; 0 for one that is out of range, as unknown ones are.
+// unixTime converts a FILETIME, in units of 100 ns since 1601, to seconds since 1970. It returns 0 for a time out of range, as unknown
+// times are.
 func unixTime(v uint64) uint32 {
 	const to1970 = 11_644_473_600
 	if s := v/1e7 - to1970; v >= to1970*1e7 && s <= 1<<32-1 {
@@ -79,10 +80,10 @@ func unixTime(v uint64) uint32 {
 	return 0
 }
 
-// auxTexts are the entries of the auxiliary vector whose values are addresses of texts.
+// auxTexts are the entries of the auxiliary vector whose values are addresses of strings (getauxval(3)).
 var auxTexts = map[string]bool{"AT_PLATFORM": true, "AT_BASE_PLATFORM": true, "AT_EXECFN": true}
 
-// aux is the auxiliary vector, with the texts that the dump has.
+// aux returns the auxiliary vector, with those of its strings that the dump's memory has.
 func aux(d *core.Dump) []Aux {
 	out := make([]Aux, len(d.Linux.Aux))
 	for i, e := range d.Linux.Aux {
@@ -98,7 +99,7 @@ func aux(d *core.Dump) []Aux {
 	return out
 }
 
-// decoded: the dump has the stream, and all of it could be read.
+// decoded reports whether the dump has a stream and all of it could be read.
 func decoded(d *core.Dump, t core.StreamType) bool {
 	s := d.Stream(t)
 	return s != nil && s.Decoded

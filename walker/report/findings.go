@@ -30,8 +30,8 @@ const (
 	FindingScanned    FindingKind = "scanned-frames"         // frames were found by scanning, because symbols are missing
 	FindingEnds       FindingKind = "ends-without-symbols"   // a stack ends in a module without symbols
 	FindingLimit      FindingKind = "frame-limit"
-	FindingExports    FindingKind = "only-exported-names"        // frames lie too far behind an exported name to have it
-	FindingNoDebug    FindingKind = "program-without-debug-file" // the program's functions and lines are in a file that is not here
+	FindingExports    FindingKind = "only-exported-names"        // frames are too far after an exported name to have it
+	FindingNoDebug    FindingKind = "program-without-debug-file" // the file with the program's functions and lines is missing
 )
 
 // Finding is a reason why stacks are shorter or less reliable than they could be.
@@ -254,13 +254,13 @@ func (b *builder) stateFinding(m int) {
 			BaseName(s.MismatchFile), name, s.MismatchID, mod.DebugID, frames(mod.Frames, "is", "are"))
 	case SymbolsForced:
 		suggestion, where := "", ""
-		if mod.DebugID != "" { // else no file can be known to be better
+		if mod.DebugID != "" { // without an id, a file cannot be known to match better
 			suggestion = b.wantedFile(m)
 		}
 		if len(b.r.Threads) > 1 {
 			where = " in all threads"
 		}
-		b.moduleFinding(FindingForced, m, nil, suggestion, "%s was assigned to %s, although its id (%s) is not the module's (%s): %s by it%s may be wrong",
+		b.moduleFinding(FindingForced, m, nil, suggestion, "you assigned %s to %s, although its id (%s) is not the module's (%s): %s with it%s may be wrong",
 			BaseName(s.File), name, orNone(s.ID), orNone(mod.DebugID), frames(b.framesBy(m), "found or named", "found or named"), where)
 	case SymbolsCorrupt:
 		b.moduleFinding(FindingUnreadable, m, nil, b.wantedFile(m), "the symbols of %s could not be read: %s", name, strings.Join(mod.Warnings, "; "))
@@ -380,7 +380,8 @@ func (b *builder) suggestion(s *walker.Stack) (string, int) {
 	return what + BaseName(b.r.Modules[m].Name) + how + b.wantedFile(m), m
 }
 
-// wantFirst puts what the stack asks for that is shown first before what most frames ask for, so that all that asks for symbols asks for the same.
+// wantFirst moves the symbol file that FirstThread's stack suggests to the front of Report.Wanted, so that the suggestion and the list begin
+// with the same file.
 func (b *builder) wantFirst() {
 	r := b.r
 	if r.FirstThread < 0 || r.Threads[r.FirstThread].Stop.Suggestion == "" {
@@ -394,7 +395,7 @@ func (b *builder) wantFirst() {
 	}
 }
 
-// missingFinding is one finding for all modules without symbols that stacks would gain by, in the order of Report.Wanted.
+// missingFinding adds one finding for all modules whose missing symbols would help stacks, in the order of Report.Wanted.
 func (b *builder) missingFinding(tallies []tally) {
 	var modules, scanned, ends []int
 	seen := map[int]bool{}
@@ -433,7 +434,7 @@ func (b *builder) missingFinding(tallies []tally) {
 	case slices.Contains(ends, b.r.FirstThread):
 		f.Kind, f.Thread = FindingEnds, oneOf(ends)
 		f.Text += ", where " + b.endText(ends) + "; " + byScan
-	case len(ends) > 0: // the stack that is shown first goes on
+	case len(ends) > 0: // not FirstThread's, which the scan continued
 		f.Text += ": " + byScan + "; " + b.endText(ends)
 	default:
 		f.Thread = oneOf(scanned)

@@ -48,7 +48,8 @@ type Report struct {
 	// MainModule is the index of the executable, or -1.
 	MainModule int
 	Unloaded   []UnloadedModule
-	// Wanted are the symbol files that are missing: the one that the stack of FirstThread asks for, then those that most frames need.
+	// Wanted are the missing symbol files: first the one that FirstThread's stack suggests, then sorted by the number of frames that need
+	// them.
 	Wanted      []Wanted
 	Diagnostics []Diagnostic
 	// Findings say why stacks are incomplete and what would help, causes before their effects.
@@ -384,11 +385,12 @@ type Wanted struct {
 	// MismatchFile and MismatchID are a loaded file with the right name and another id, or "".
 	MismatchFile, MismatchID string
 	MismatchItem             int // the session's item of that file, or -1
-	// Program is the base name of the module's program and CodeID its identifier, where that is missing and has the unwind rules; "" elsewhere.
-	// Partial: the module has its program or its debug information, and only the other is missing.
+	// Program is the base name of the module's program (PE file) and CodeID its identifier, if the program is missing and has the unwind
+	// rules, else "".
 	Program, CodeID string
-	Partial         bool
-	// Stores is where symbol servers have the files that would help.
+	// Partial: the session has the module's program or its debug information, and only the other is missing.
+	Partial bool
+	// Stores are the paths of the files on symbol servers.
 	Stores []StoreFile
 }
 

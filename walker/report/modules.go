@@ -14,7 +14,7 @@ func BaseName(path string) string {
 	return path[strings.LastIndexAny(path, `/\`)+1:]
 }
 
-// ForcedModules are the indices of modules whose symbols are of another build.
+// ForcedModules returns the indexes of modules whose symbols have another id and were assigned by the user.
 func (r *Report) ForcedModules() []int {
 	var out []int
 	for i := range r.Modules {

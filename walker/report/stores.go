@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/core"
-	"github.com/crashpane/crashpane/core/cpu"
 )
 
 // Layouts of symbol servers. Each row of stores has the paths of one.
@@ -67,7 +66,9 @@ func (b *builder) stores(w *Wanted) {
 
 // needsProgram: the unwind rules of a module are in its program, where a file of another kind has no place for them: Windows' function
 // tables, which only x86 does without.
-func (b *builder) needsProgram() bool { return b.d.OS() == core.Windows && b.d.Arch() != cpu.X86 }
+func (b *builder) needsProgram() bool {
+	return b.d.OS() == core.Windows && !(b.d.Arch() != nil && b.d.Arch().StackWIN)
+}
 
 // wanted ranks the missing symbol files by the frames that need them. Whatever asks for symbols (findings, the end of a stack, the line above
 // it) asks in this order. Modules of one debug file and id want one file. A program whose debug information is missing, and debug information

@@ -6,7 +6,6 @@ import (
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/analysis"
-	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
@@ -185,7 +184,7 @@ func (y *symbols) binary(module int) Binary {
 // (Options.OpenImage).
 func (s *Session) HoldsPrograms(dumpIndex int) bool {
 	d := s.Dump(dumpIndex)
-	if d == nil || d.OS() != core.Windows || d.Arch() == cpu.X86 || d.Memory == nil {
+	if d == nil || d.OS() != core.Windows || d.Arch() != nil && d.Arch().StackWIN || d.Memory == nil {
 		return false
 	}
 	for i := range d.Modules {

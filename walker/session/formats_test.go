@@ -33,6 +33,7 @@ var formats = map[intake.Kind]struct {
 	intake.Gzip:             {"\x1f\x8b\x08" + strings.Repeat("\x00", 20), session.KindArchive, false, ".gz", ".gz", ".gz"},
 	intake.Zip:              {"PK\x03\x04" + strings.Repeat("\x00", 40), session.KindArchive, false, ".zip", ".zip", ".zip"},
 	intake.Zstd:             {"\x28\xb5\x2f\xfd" + strings.Repeat("\x00", 20), session.KindOther, true, ".zst", ".zst", ".zst"},
+	intake.Cab:              {"MSCF\x00\x00\x00\x00" + strings.Repeat("\x00", 40), session.KindOther, true, ".cab", ".cab", ".cab"},
 	intake.XZ:               {"\xfd7zXZ\x00" + strings.Repeat("\x00", 20), session.KindOther, true, ".xz", ".xz", ".xz"},
 }
 

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sort"
 	"strings"
 	"testing"
@@ -59,6 +60,9 @@ var trustRank = map[string]int{"context": 0, "inline": 0, "cfi": 1, "prewalked":
 // binaries have as many frames in the modules of the program, no frame that is trusted less, and a name wherever the symbol file has one.
 func TestWindowsPairs(t *testing.T) {
 	corpus(t)
+	if runtime.GOOS == "js" {
+		t.Skip("SKIPPED: it looks through the whole corpus, and is ten times as slow here")
+	}
 	binaries, syms, dumps := windowsFiles(t)
 	pairs := 0
 	for _, dump := range dumps {

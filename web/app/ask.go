@@ -187,7 +187,7 @@ func (z *Screen) took(r *protocol.Looked, problem string) {
 	if p.Work.Later.Text == "" {
 		p.Work.Later.began = time.Time{} // it begins anew
 	}
-	if len(z.dirty) == 0 && !p.Reading.waits() && r.Pending == 0 && p.Work.Readers.state != readersComing {
+	if len(z.dirty) == 0 && !p.Reading.waits() && (r.Pending == 0 || len(p.Work.Exact.passes) > 0) && p.Work.Readers.state != readersComing {
 		z.opening = false
 	}
 	switch {

@@ -65,7 +65,7 @@ func (z *Threads) changed(t *view.ThreadPage) (ids []string) {
 		old[r.Index] = r
 	}
 	for _, r := range t.Rows {
-		if was, ok := old[r.Index]; ok && (was.Top != r.Top || was.Name != r.Name) {
+		if was, ok := old[r.Index]; ok && (was.Top != r.Top && !(was.Pending && was.Top == "") || was.Name != r.Name) {
 			ids = append(ids, rowID("thread", r.Index))
 		}
 	}

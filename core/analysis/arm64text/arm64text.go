@@ -22,7 +22,7 @@ func At(d *core.Dump, regs *cpu.Regs, caller bool, function uint64) (in *analysi
 
 // Spell is the instruction at the beginning of code in the GNU assembler's words; "" if it is none of arm64, or not known.
 func Spell(arch *cpu.Arch, code []byte) string {
-	if arch != cpu.ARM64 || len(code) < 4 {
+	if arch == nil || arch.Instructions != cpu.DecodedA64 || len(code) < 4 {
 		return ""
 	}
 	var p [4]byte

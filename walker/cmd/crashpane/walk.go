@@ -22,7 +22,7 @@ var walkCommand = command{
 	help: `Prints the crash reason and the stack of every thread of the minidump DUMP.
 
 SYMBOLS are Breakpad symbol files, ELF executables, libraries and debug files (.debug, .dwo, .dwp, dwz), PE files (.exe, .dll), PDBs,
-archives (.gz, .zip, .zst, .xz) of
+archives (.gz, .zip, .zst, .xz, .cab) of
 them, or folders. A folder is first asked for DEBUG_FILE/ID/NAME.sym, as symbol stores are laid out, and then searched whole: a
 symbol file is known by its MODULE line, a binary by its build id, whatever its name and place. A binary without one is known by
 its name and size.

@@ -18,9 +18,9 @@ import (
 //	process         name or null
 //	process_id      number or null
 //	product         {channel, name, process_type, version} as annotations have them, each a text or null
-//	report_version  of this key's form
-//	said            [{source, text}]: what the program itself said of its end
-//	system          one line for people, or null
+//	report_version  version of this key's format
+//	said            [{source, text}]: the program's own messages about its end
+//	system          one line for users, or null
 //	traces          [{frames[{file, function, inlines[], line, module, offset, pc}], source}]: stacks that the program kept in annotations
 //	wanted_symbols  [{debug_file, debug_id, frames, mismatch_file, mismatch_id, module, program, program_id, store_path}]
 //	warnings        [{module, text}] of symbol files
@@ -212,8 +212,8 @@ func (p *printer) moduleAdditions(m *report.Module) {
 	p.Bool("symbols_exact", !m.SymbolsSparse)
 }
 
-// threadAdditions is a thread's key "crashpane": {omitted, stop{attempts[], detail, kind, suggestion}, times{created, ended, exit_status, kernel,
-// start, user} or null}. Points in time are seconds since 1970, null if unknown; kernel and user are seconds.
+// threadAdditions writes a thread's key "crashpane": {omitted, stop{attempts[], detail, kind, suggestion}, times{created, ended, exit_status,
+// kernel, start, user} or null}. Points in time are in seconds since 1970, null if unknown. kernel and user are in seconds.
 func (p *printer) threadAdditions(t *report.Thread) {
 	p.Bool("omitted", t.Omitted)
 	p.Object("stop", func() {

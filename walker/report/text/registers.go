@@ -8,7 +8,7 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// maxWidth is the terminal's width in columns that register lines are broken for.
+// maxWidth is the width in columns at which Breakpad breaks register lines.
 const maxWidth = 80
 
 // writeRegisters prints " name = 0x…" for each known register. The caller has printed a space, which does not count as a column.

@@ -12,7 +12,7 @@ type FindingRow struct {
 	Text, Suggestion string // sentences without full stops
 	Thread, Module   int    // the ones that it concerns, or -1
 	ModuleName       string
-	Assign           bool // symbols must be assigned to the module: it has no id, or what was given is of another build
+	Assign           bool // the user must assign symbols: the module has no id, or the loaded file has another one
 	Adds             bool // Suggestion asks for symbols
 }
 

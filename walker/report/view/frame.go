@@ -162,7 +162,7 @@ func (v *View) identity(d *FrameDetail, f *report.Frame) {
 	}
 }
 
-// threadFacts is what the dump says of the thread, which the details of its first frame show.
+// threadFacts returns the thread's last error and times, which the page shows with the details of its first frame.
 func (v *View) threadFacts(t *report.Thread) (facts []Fact) {
 	if e := t.LastError; e != nil && e.Value != 0 {
 		facts = append(facts, Fact{"Last error", Clean(e.Text), true})
@@ -187,10 +187,10 @@ func (v *View) threadFacts(t *report.Thread) (facts []Fact) {
 	return append(facts, Fact{"CPU time", seconds(w.User) + " in its code, " + seconds(w.Kernel) + " in the kernel", false})
 }
 
-// seconds prints units of 100 ns.
+// seconds formats a duration in units of 100 ns.
 func seconds(n uint64) string { return fmt.Sprintf("%d.%03d s", n/1e7, n/1e4%1000) }
 
-// place is an address in its module, or "".
+// place formats an address as an offset in its module, or returns "".
 func (v *View) place(x uint64) string {
 	if i, rva := v.r.Places.Find(x); i >= 0 {
 		return Clean(BaseName(v.r.Modules[i].Name)) + "+" + short(rva)
@@ -198,7 +198,7 @@ func (v *View) place(x uint64) string {
 	return ""
 }
 
-// registers lists the values in the order of debuggers, as far as they are known.
+// registers adds the known registers, in the order of debuggers.
 func (v *View) registers(d *FrameDetail, f *report.Frame) {
 	if f.Regs == nil || f.Regs.Arch == nil {
 		d.Note = "No registers are known for this frame."

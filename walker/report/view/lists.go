@@ -235,9 +235,9 @@ type WantedRow struct {
 	DebugFile, DebugID string
 	StorePath          string
 	Frames             int
-	Stores             []report.StoreFile // where symbol servers have it
-	OtherFile, OtherID string             // a file of the right name and another id
-	Differs            string             // what differs between the two ids, in words
+	Stores             []report.StoreFile // the paths on symbol servers
+	OtherFile, OtherID string             // a loaded file with the right name and another id
+	Differs            string             // how the two ids differ
 	Item               int
 }
 
@@ -275,7 +275,7 @@ func (v *View) Wanted(from, n int) WantedPage {
 	return out
 }
 
-// programPath is where Microsoft's symbol servers have a missing program, "" if its identifier is not known.
+// programPath returns the path of a missing program on Microsoft's symbol servers, or "" if its identifier is not known.
 func programPath(w *report.Wanted) string {
 	for _, s := range w.Stores {
 		if strings.HasPrefix(s.Path, w.Program+"/") && s.Layout == report.LayoutMicrosoft {
@@ -285,7 +285,7 @@ func programPath(w *report.Wanted) string {
 	return ""
 }
 
-// WantedText is the list to hand on: one store path a line, with the number of frames.
+// WantedText returns the list as text to copy: a line for each file, with its store path and the number of frames.
 func (v *View) WantedText() string {
 	var b strings.Builder
 	for i := range v.r.Wanted {

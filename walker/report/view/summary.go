@@ -254,10 +254,10 @@ func (v *View) system() []Group {
 	return g
 }
 
-// auxNumbers are the entries of the auxiliary vector that are counts, sizes and ids.
+// auxNumbers are the entries of the auxiliary vector that are counts, sizes and ids, which the page shows in decimal.
 const auxNumbers = "AT_PHENT AT_PHNUM AT_PAGESZ AT_UID AT_EUID AT_GID AT_EGID AT_CLKTCK AT_SECURE AT_RSEQ_FEATURE_SIZE AT_RSEQ_ALIGN AT_MINSIGSTKSZ "
 
-// Policies are the ways of walking that the page offers, by the names that walker knows.
+// Policies are the unwind policies that the page offers, by their names in package walker.
 var Policies = []struct{ Name, What string }{
 	{"best", "best: what is known to work"},
 	{"breakpad", "as Breakpad does"},

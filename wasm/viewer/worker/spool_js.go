@@ -101,7 +101,7 @@ func refused(err *error) {
 func fileOf(src *input.Source) js.Value {
 	whole, base := src.Within()
 	f, ok := whole.Reader().(*fileReader)
-	if !ok {
+	if !ok || !f.file.Truthy() {
 		return js.Undefined()
 	}
 	return f.file.Call("slice", float64(base), float64(base+src.Size))

@@ -170,14 +170,14 @@ func handle(e *engine.Engine, post func(protocol.Answer), message js.Value) {
 		}
 		name = q.Name
 	case *protocol.WriteSym:
-		// Most of the time goes into reading, of which nobody else tells.
+		// Reading takes most of the time, and nothing else reports it.
 		from := bytesRead
 		onRead = func() { progress(protocol.Progress{Stage: "reading", Name: q.Name, Done: bytesRead - from}) }
 		defer func() { onRead = nil }()
 	}
 	if file := message.Get("file"); file.Truthy() && src == nil {
-		r, size := readerOf(file)
-		src = input.New(name, r, size)
+		r := readerOf(file)
+		src = input.New(name, r, r.size)
 	}
 	if remote := message.Get("remote"); remote.Truthy() {
 		r := newRemoteReader(remote, post)
