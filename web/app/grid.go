@@ -13,6 +13,7 @@ type Grid struct {
 	pane
 	protocol.GridPage
 	list    List
+	goTo    int      // row to be scrolled to when it is there, counted from 1; 0 for none
 	content *Content // of the selected row, for streams
 }
 
@@ -30,7 +31,12 @@ func newStreams(t pane) Tab {
 }
 
 // Want implements Zone.
-func (z *Grid) Want(q *protocol.Look) { q.Grid = &protocol.GridQuery{Name: z.id, Span: z.list.span()} }
+func (z *Grid) Want(q *protocol.Look) {
+	if z.goTo > 0 { // the element is new, and was measured at its top meanwhile
+		z.list.around(z.goTo - 1)
+	}
+	q.Grid = &protocol.GridQuery{Name: z.id, Span: z.list.span()}
+}
 
 // Hidden is for Zone.
 func (z *Grid) Hidden() bool { return !z.open() }
@@ -39,6 +45,11 @@ func (z *Grid) Hidden() bool { return !z.open() }
 func (z *Grid) Apply(r *protocol.Looked) {
 	if r.Grid != nil && r.Grid.Name == z.id {
 		z.GridPage = *r.Grid
+		if row := z.goTo - 1; row >= z.From && row < z.From+len(z.Rows) {
+			z.goTo = 0
+			z.list.around(row)
+			z.page.Host.Reveal("grid", row)
+		}
 	}
 }
 

@@ -196,6 +196,9 @@ func (z *Panel) goTo(id string, row int) {
 		return
 	}
 	z.show(id, false)
+	if g, ok := t.(*Grid); ok {
+		g.goTo = row + 1
+	}
 	if l := listOf(t); l != nil {
 		l.around(row)
 		z.page.Host.Reveal(l.id, row)
