@@ -11,6 +11,10 @@ export BROWSER
 # Sources of symbol files that the built page may ask, when its user says so: https://host/path, several by spaces, or /path on the
 # page's own server. None by default.
 SYMBOL_ORIGINS ?=
+# Symbol servers that the Worker of make edge asks for its pages, since they let no page of another origin read their answers, and the origins that these
+# may lead on to (docs/HOSTING.md). None by default.
+SYMBOL_SERVERS ?=
+SYMBOL_REDIRECTS ?=
 
 # Where make bench puts the large symbol files that it makes, about 4 GB, with what, and the real files that it inflates.
 GENERATED ?= $(CURDIR)/dist/generated
@@ -93,18 +97,20 @@ portal: site serve-bin ## the demo portal on http://127.0.0.1:8090, its frame on
 edge: ## dist/edge and dist/edge-site, the hosted page and its source of symbols as a Cloudflare Worker
 	@mkdir -p dist/bin
 	@$(GO) build -o dist/bin/bundle ./build/bundle
-	dist/bin/bundle -out dist/edge-site/site -cache dist/cache -version "$(VERSION)" -symbols "$(SYMBOL_ORIGINS) /symbols" $(BUNDLE_FLAGS)
+	dist/bin/bundle -out dist/edge-site/site -cache dist/cache -version "$(VERSION)" -symbols "$(SYMBOL_ORIGINS) /symbols" -servers "$(SYMBOL_SERVERS)" $(BUNDLE_FLAGS)
 	$(GO) tool workers-assets-gen -mode=go -o dist/edge
 	GOOS=js GOARCH=wasm $(GO) build -trimpath -ldflags="-s -w" -o dist/edge/app.wasm ./wasm/edge
 
 # What wrangler would tell its maker, and what it would ask on a terminal, is switched off.
 WRANGLER := WRANGLER_SEND_METRICS=false WRANGLER_SEND_ERROR_REPORTS=false CLOUDFLARE_CF_FETCH_ENABLED=false CI=1 node_modules/.bin/wrangler
 
+WRANGLER_VARS := --var "SYMBOL_SERVERS:$(SYMBOL_SERVERS)" --var "SYMBOL_REDIRECTS:$(SYMBOL_REDIRECTS)"
+
 edge-dev: edge node_modules/.installed ## runs the Worker in workerd on http://127.0.0.1:8787, with a bucket under dist/edge-state
-	$(WRANGLER) dev --config wasm/edge/wrangler.jsonc --local --ip 127.0.0.1 --port 8787 --persist-to dist/edge-state --show-interactive-dev-session=false
+	$(WRANGLER) dev --config wasm/edge/wrangler.jsonc --local --ip 127.0.0.1 --port 8787 --persist-to dist/edge-state --show-interactive-dev-session=false $(WRANGLER_VARS)
 
 edge-deploy: edge node_modules/.installed ## puts the Worker into the account that wrangler is logged in to
-	node_modules/.bin/wrangler deploy --config wasm/edge/wrangler.jsonc
+	node_modules/.bin/wrangler deploy --config wasm/edge/wrangler.jsonc $(WRANGLER_VARS)
 
 test-edge: edge cli node_modules/.installed ## the Worker in workerd, with a real local bucket, and in Chromium with a symbol file of 1 GB in it
 	@chrome="$(if $(filter none,$(BROWSER)),,$$($(NODE) build/browser/find.mjs))" && CHROME="$$chrome" \
@@ -126,7 +132,8 @@ bench: site serve-bin cli node_modules/.installed ## parsing, walking, the comma
 	$(GO) run ./build/peers -generated $(GENERATED)
 	@chrome="$$($(NODE) build/browser/find.mjs)" && CHROME="$$chrome" $(NODE) build/browser/bench.mjs && \
 		CHROME="$$chrome" $(NODE) build/browser/small.mjs && \
-		CHROME="$$chrome" CRASHPANE_GENERATED=$(GENERATED) KEEP=1 $(NODE) build/browser/big.mjs
+		CHROME="$$chrome" CRASHPANE_GENERATED=$(GENERATED) KEEP=1 $(NODE) build/browser/big.mjs && \
+		CHROME="$$chrome" $(NODE) build/browser/debugfile.mjs
 
 # Making each input smaller that is new, for which Go takes a minute by itself, would be all that is done.
 FUZZTIME ?= 10s
@@ -136,8 +143,7 @@ fuzz: ## runs each fuzz target for FUZZTIME=10s
 		echo "$$target"; $(GO) test "./$$dir" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x </dev/null || exit 1; done
 
 gen: ## writes the code of the Vugu components again, after a change of a .vugu file
-	$(GO) tool vugugen -skip-go-mod -skip-main web/app
-	gofmt -w web/app/*_gen.go
+	$(GO) run ./build/components web/app
 
 clean: ## removes all that was built
 	rm -rf dist node_modules

@@ -32,13 +32,15 @@ const maxContext = 64 << 10
 // Arch is the CPU table of the dump's processor, or nil if this build has none for it. The contexts decide if SystemInfo is
 // missing or names an unknown processor.
 func (d *Dump) Arch() *cpu.Arch {
-	if d.System != nil && d.System.Processor != ProcUnknown {
-		for i := range contextLayouts {
-			if contextLayouts[i].has(d.System.Processor) {
-				return contextLayouts[i].Arch
-			}
+	var named *cpu.Arch
+	if d.System != nil {
+		archs := archsOf(d.System.Processor)
+		if len(archs) == 1 {
+			return archs[0]
 		}
-		if _, known := procNames[d.System.Processor]; known {
+		if len(archs) > 1 {
+			named = archs[0] // if no context says more
+		} else if otherProcessor(d.System.Processor) != "" {
 			return nil
 		}
 	}
@@ -50,7 +52,30 @@ func (d *Dump) Arch() *cpu.Arch {
 			return c.Arch
 		}
 	}
-	return nil
+	return named
+}
+
+// archsOf are the CPUs that SystemInfo can mean by a processor number: several, where ports of the writers took the same one.
+func archsOf(processor uint16) []*cpu.Arch {
+	var out []*cpu.Arch
+	for _, a := range cpu.All() {
+		for _, p := range a.Processors {
+			if p.Number == processor {
+				out = append(out, a)
+			}
+		}
+	}
+	return out
+}
+
+// otherProcessor is the name of a processor that has no table; "" if it is not known either.
+func otherProcessor(number uint16) string {
+	for _, p := range cpu.OtherProcessors {
+		if p.Number == number {
+			return p.Name
+		}
+	}
+	return ""
 }
 
 // ThreadContext reads thread i's registers as the thread list has them. For the crashed thread these are usually those of
@@ -90,86 +115,93 @@ func (d *Dump) readContext(loc Location, part string) (*Context, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Context{Arch: l.Arch, Flags: l.flags(raw, d.Header.Order), Loc: loc, Regs: cpu.Regs{Arch: l.Arch}}
-	watch(l.FlagsOff, l.flagsSize())
-	for _, f := range l.Pad {
+	c := &Context{Arch: l.Arch, Flags: l.Flags(raw, d.Header.Order), Loc: loc, Regs: cpu.Regs{Arch: l.Arch}}
+	watch(l.FlagsAt, l.FlagsSize())
+	fields := l.Fields()
+	c.Extra = make([]ExtraReg, 0, len(fields))
+	for _, f := range fields {
 		watch(f.Off, f.Size)
+		switch {
+		case f.Reg != cpu.NoReg:
+			v, _ := decodeWord(raw[f.Off:f.Off+f.Size], d.Header.Order)
+			c.Regs.Set(f.Reg, v)
+		case f.Name != "_":
+			c.Extra = append(c.Extra, d.extra(raw, f))
+		}
 	}
-	for _, f := range l.Regs {
-		watch(f.Off, f.Size)
-		r, _ := l.Arch.Lookup(f.Name)
-		v, _ := decodeWord(raw[f.Off:f.Off+f.Size], d.Header.Order)
-		c.Regs.Set(r, v)
-	}
-	for _, f := range l.Extra {
-		watch(f.Off, f.Size)
-	}
-	c.Extra = d.extra(raw, l.Extra)
-	if (l.Arch == cpu.AMD64 || l.Arch == cpu.X86) && c.Flags&contextXState != 0 {
-		c.Extra = append(c.Extra, d.xstate(raw, l.Size, watch)...)
+	if l.XState && c.Flags&contextXState != 0 {
+		c.Extra = append(c.Extra, d.xstate(raw, l, watch)...)
 	}
 	return c, nil
 }
 
-// extra cuts registers out of a record and puts their bytes into little-endian order.
-func (d *Dump) extra(raw []byte, fields []field) []ExtraReg {
-	out := make([]ExtraReg, 0, len(fields))
-	big := d.Header.Order == binary.ByteOrder(binary.BigEndian)
-	for _, f := range fields {
-		p := raw[f.Off : f.Off+f.Size : f.Off+f.Size]
-		if big {
-			p = slices.Clone(p)
-			slices.Reverse(p)
-		}
-		out = append(out, ExtraReg{f.Name, p})
+// extra cuts a register out of a record and puts its bytes into little-endian order.
+func (d *Dump) extra(raw []byte, f cpu.Field) ExtraReg {
+	p := raw[f.Off : f.Off+f.Size : f.Off+f.Size]
+	if d.Header.Order == binary.ByteOrder(binary.BigEndian) {
+		p = slices.Clone(p)
+		slices.Reverse(p)
 	}
-	return out
+	return ExtraReg{f.Name, p}
 }
+
+const (
+	// contextCPUMask are the bits of ContextFlags that tell the CPU; the lower ones say which parts are filled in.
+	contextCPUMask = 0xffffff00
+	// contextXState says that extended state follows the record.
+	contextXState = 0x40
+)
 
 // chooseLayout finds the kind of record. As in both peers SystemInfo's processor decides where it is known, because the
 // flags do not lie at the same place in all records, and the flags must agree; a record without any CPU flag (written by
-// RtlCaptureContext) is taken at SystemInfo's word. Without a processor, flags and size together must fit one kind.
-func (d *Dump) chooseLayout(raw []byte, wrong func(want, have string) error) (*contextLayout, error) {
+// RtlCaptureContext) is taken at SystemInfo's word. Of several that fit, the longest is the one.
+// Without a processor, flags and size together must fit one kind.
+func (d *Dump) chooseLayout(raw []byte, wrong func(want, have string) error) (*cpu.ContextLayout, error) {
 	proc := uint16(ProcUnknown)
 	if d.System != nil {
 		proc = d.System.Processor
 	}
-	flagsOf := func(l *contextLayout) uint32 { return l.flags(raw, d.Header.Order) }
-	var bySystem *contextLayout
-	for i := range contextLayouts {
-		l := &contextLayouts[i]
-		if !l.has(proc) {
-			continue
-		}
-		if bySystem == nil || l.Procs[0] == proc {
-			bySystem = l
-		}
-		flags := flagsOf(l)
-		if len(raw) >= l.Size && (flags&l.Flag != 0 || flags&contextCPUMask == 0 && l.Procs[0] == proc) {
-			return l, nil
+	flagsOf := func(l *cpu.ContextLayout) uint32 { return l.Flags(raw, d.Header.Order) }
+	var bySystem, best *cpu.ContextLayout
+	for _, a := range cpu.All() {
+		for _, l := range a.Contexts {
+			if !slices.Contains(l.Processors, proc) {
+				continue
+			}
+			usual := l.Processors[0] == proc
+			if bySystem == nil || usual {
+				bySystem = l
+			}
+			flags := flagsOf(l)
+			if len(raw) >= l.Size && (flags&l.Flag != 0 || flags&contextCPUMask == 0 && usual) && (best == nil || l.Size > best.Size) {
+				best = l
+			}
 		}
 	}
-	if bySystem != nil {
-		l := bySystem
+	if best != nil {
+		return best, nil
+	}
+	if l := bySystem; l != nil {
 		if len(raw) < l.Size {
 			return nil, wrong(fmt.Sprintf("%d bytes of %s context", l.Size, l.What), fmt.Sprintf("%d", len(raw)))
 		}
 		return nil, wrong(fmt.Sprintf("context flags with 0x%x (%s)", l.Flag, l.What), fmt.Sprintf("0x%x", flagsOf(l)))
 	}
-	if name, known := procNames[proc]; known {
+	if name := otherProcessor(proc); name != "" {
 		return nil, wrong("a context record of a CPU that is read", "one of "+name)
 	}
-	for i := range contextLayouts {
-		l := &contextLayouts[i]
-		flags := flagsOf(l)
-		// Compilers round the size up to 8 bytes.
-		if len(raw) < l.Size || len(raw) > l.Size+7 && flags&contextXState == 0 {
-			continue
-		}
-		if flags&contextCPUMask&^0xffff&l.Flag != 0 || l.Arch == cpu.ARM && flags&contextCPUMask == 0 && flags&armOldFlag != 0 {
-			return l, nil
+	for _, a := range cpu.All() {
+		for _, l := range a.Contexts {
+			flags := flagsOf(l)
+			// Compilers round the size up to 8 bytes.
+			if len(raw) < l.Size || len(raw) > l.Size+7 && flags&contextXState == 0 {
+				continue
+			}
+			if flags&contextCPUMask&^0xffff&l.Flag != 0 || flags&contextCPUMask == 0 && flags&l.CEFlag != 0 {
+				return l, nil
+			}
 		}
 	}
 	return nil, wrong("a context record of a known CPU",
-		fmt.Sprintf("%d bytes with flags 0x%x, and no processor in SystemInfo", len(raw), flagsOf(&contextLayouts[0])))
+		fmt.Sprintf("%d bytes with flags 0x%x, and no processor in SystemInfo", len(raw), flagsOf(&cpu.ContextLayout{})))
 }

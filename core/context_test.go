@@ -38,6 +38,8 @@ var kinds = []struct {
 	{"riscv64-32", cpu.RISCV64, ProcRISCV64},
 	{"riscv64-64", cpu.RISCV64, ProcRISCV64},
 	{"riscv64-128", cpu.RISCV64, ProcRISCV64},
+	{"loongarch64", cpu.LoongArch64, ProcRISCV}, // two CPUs have this number
+	{"loongarch64-528", cpu.LoongArch64, ProcRISCV},
 }
 
 // TestContexts gives every register of every CPU a value of its own, in both byte orders, with and without SystemInfo.
@@ -55,7 +57,10 @@ func TestContexts(t *testing.T) {
 					}
 					// And one for each of the others, as wide as it is.
 					extras, all := map[string]uint64{}, maps.Clone(regs)
-					for _, f := range layoutOf(k.kind).Extra {
+					for _, f := range layoutOf(k.kind).Fields() {
+						if f.Reg != cpu.NoReg || f.Name == "_" {
+							continue
+						}
 						v := 0x8899aabbccddee00 + uint64(len(extras))*0x0101010101 + 1
 						extras[f.Name] = v & (^uint64(0) >> (64 - 8*min(f.Size, 8)))
 						all[f.Name] = extras[f.Name]
@@ -98,12 +103,21 @@ func TestContexts(t *testing.T) {
 	}
 }
 
+// contexts are the records of all CPUs.
+func contexts() []*cpu.ContextLayout {
+	var out []*cpu.ContextLayout
+	for _, a := range cpu.All() {
+		out = append(out, a.Contexts...)
+	}
+	return out
+}
+
 // layoutOf finds the layout of a builder's kind.
-func layoutOf(kind string) *contextLayout {
+func layoutOf(kind string) *cpu.ContextLayout {
 	size := len(dumptest.Context(dumptest.LittleEndian, kind, nil))
 	name := strings.Split(kind, "-")[0]
-	for i := range contextLayouts {
-		if l := &contextLayouts[i]; l.Size <= size && l.Size+8 > size && l.Arch.Name == name {
+	for _, l := range contexts() {
+		if l.Size <= size && l.Size+8 > size && l.Arch.Name == name {
 			return l
 		}
 	}
@@ -113,27 +127,36 @@ func layoutOf(kind string) *contextLayout {
 // TestContextLayouts: every register of the CPU is in the layout once, inside the record, the Extra registers have names of
 // their own, and every byte of the record is somebody's.
 func TestContextLayouts(t *testing.T) {
-	for _, l := range contextLayouts {
+	written := map[*cpu.ContextLayout]bool{}
+	for _, k := range kinds {
+		written[layoutOf(k.kind)] = true
+	}
+	for _, l := range contexts() {
+		if !written[l] {
+			t.Errorf("%s of %d bytes: no test writes such a record", l.What, l.Size)
+		}
 		seen := map[cpu.Reg]bool{}
 		names := map[string]bool{}
-		for _, f := range l.Regs {
-			r, ok := l.Arch.Lookup(f.Name)
-			if !ok || seen[r] || f.Size < l.Arch.WordSize || f.Size > 8 {
-				t.Errorf("%s: register %+v is unknown, there twice or of the wrong size", l.What, f)
+		for _, f := range l.Fields() {
+			if f.Name == "_" {
+				continue
 			}
-			seen[r] = true
-		}
-		if len(seen) != len(l.Arch.Names) {
-			t.Errorf("%s: %d of %d registers", l.What, len(seen), len(l.Arch.Names))
-		}
-		for _, f := range append(append([]field(nil), l.Regs...), l.Extra...) {
 			if names[f.Name] || f.Off < 0 || f.Off+f.Size > l.Size {
 				t.Errorf("%s: %+v is there twice or outside of the record", l.What, f)
 			}
 			names[f.Name] = true
+			if r, general := l.Arch.Lookup(f.Name); general {
+				if f.Reg != r || f.Size < l.Arch.WordSize || f.Size > 8 {
+					t.Errorf("%s: register %+v has another number or the wrong size", l.What, f)
+				}
+				seen[r] = true
+			}
+		}
+		if len(seen) != len(l.Arch.Names) {
+			t.Errorf("%s: %d of %d registers", l.What, len(seen), len(l.Arch.Names))
 		}
 		owner := make([]string, l.Size)
-		for _, f := range slices.Concat([]field{{"context_flags", l.FlagsOff, l.flagsSize()}}, l.Regs, l.Extra, l.Pad) {
+		for _, f := range slices.Concat([]cpu.Field{{Name: "context_flags", Off: l.FlagsAt, Size: l.FlagsSize()}}, l.Fields()) {
 			for i := range f.Size {
 				if owner[f.Off+i] != "" {
 					t.Errorf("%s: byte %d belongs to %s and %s", l.What, f.Off+i, owner[f.Off+i], f.Name)

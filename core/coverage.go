@@ -153,13 +153,11 @@ func (a *account) context(d *Dump, l Location, err error) {
 	for i := len(p); i > 0 && i > len(p)-8 && p[i-1] == 0; i-- {
 		a.paint(Location{l.Off + FileOff(i-1), 1}, ByteContext)
 	}
-	if arch := d.Arch(); arch != nil && (arch.Name == "amd64" || arch.Name == "x86") {
-		base := uint64(x86ContextSize)
-		if arch.Name == "amd64" {
-			base = amd64ContextSize
-		}
-		if l.Size > base {
-			a.paint(Location{l.Off + FileOff(base), l.Size - base}, ByteXState)
+	if arch := d.Arch(); arch != nil {
+		for _, c := range arch.Contexts {
+			if base := uint64(c.Size); c.XState && l.Size > base {
+				a.paint(Location{l.Off + FileOff(base), l.Size - base}, ByteXState)
+			}
 		}
 	}
 	a.left("context", l)

@@ -54,6 +54,8 @@ var headers = []struct {
 		{4, "context_flags _"}, {8, "g0-7 o0-5 sp o7 l0-7 i0-5 fp i7"}, {8, "ccr pc npc y asi fprs"},
 		{8, "d0 d2 d4 d6 d8 d10 d12 d14 d16 d18 d20 d22 d24 d26 d28 d30"}, {8, "d32 d34 d36 d38 d40 d42 d44 d46 d48 d50 d52 d54 d56 d58 d60 d62"},
 		{8, "_ fsr"}}},
+	{"minidump_cpu_loongarch64.h MDRawContextLOONGARCH64", cpu.LoongArch64, 0x00800000, 8, slices.Concat(loongArchFields, []headerField{{8, "fcc"}, {4, "fcsr"}})},
+	{"minidump_cpu_loongarch64.h of the first patch MDRawContextLOONGARCH64", cpu.LoongArch64, 0x00800000, 8, loongArchFields},
 	{"minidump_cpu_riscv.h MDRawContextRISCV", cpu.RISCV, 0x00800000, 8, riscvFields(true, 4, 4)},
 	{"minidump_cpu_riscv.h MDRawContextRISCV64", cpu.RISCV64, 0x08000000, 8, riscvFields(true, 8, 8)},
 	{"minidump_cpu_riscv.h of 2022 MDRawContextRISCV, flen 32", cpu.RISCV, 0x00800000, 8, riscvFields(false, 4, 4)},
@@ -66,6 +68,9 @@ var headers = []struct {
 var mipsFields = []headerField{
 	{4, "context_flags _"}, {8, "zero at v0-1 a0-3 t0-7 s0-7 t8-9 k0-1 gp sp fp ra"}, {8, "mdhi mdlo"}, {4, "hi0-2"}, {4, "lo0-2"}, {4, "dsp_control _"},
 	{8, "pc badvaddr"}, {4, "status cause"}, {8, "f0-31"}, {4, "fpcsr fir"}}
+
+var loongArchFields = []headerField{
+	{4, "context_flags _"}, {8, "zero ra tp sp a0-7 t0-8 x fp s0-8"}, {8, "pc"}, {8, "f0-31"}}
 
 var ppcFields = []headerField{{8, "f0-31"}, {4, "_ fpscr"}, {16, "v0-31"}, {16, "vscr"}, {4, "_ _ _ _"}, {4, "vrvalid"}, {4, "_ _ _ _ _ _ _"}}
 
@@ -91,15 +96,15 @@ func riscvFields(version bool, word, fpr int) []headerField {
 // TestLayoutsAreTheHeaders: each field of the headers' records is read where C puts it, as wide as it is, and nothing else is read;
 // the record has the header's size and flag.
 func TestLayoutsAreTheHeaders(t *testing.T) {
-	seen := map[*contextLayout]bool{}
+	seen := map[*cpu.ContextLayout]bool{}
 	for _, h := range headers {
 		want, size := placed(h.fields, h.pack)
-		at := slices.IndexFunc(contextLayouts, func(l contextLayout) bool { return l.Arch == h.arch && l.Flag == h.flag && l.Size == size })
+		at := slices.IndexFunc(contexts(), func(l *cpu.ContextLayout) bool { return l.Arch == h.arch && l.Flag == h.flag && l.Size == size })
 		if at < 0 {
 			t.Errorf("%s: no layout of %d bytes with flag %#x", h.name, size, h.flag)
 			continue
 		}
-		l := &contextLayouts[at]
+		l := contexts()[at]
 		seen[l] = true
 		got := sortedFields(l)
 		for i := range max(len(got), len(want)) {
@@ -109,22 +114,30 @@ func TestLayoutsAreTheHeaders(t *testing.T) {
 			}
 		}
 	}
-	for i := range contextLayouts {
-		if l := &contextLayouts[i]; !seen[l] {
+	for _, l := range contexts() {
+		if !seen[l] {
 			t.Errorf("%s with flag %#x and %d bytes is in no header", l.What, l.Flag, l.Size)
 		}
 	}
 }
 
-// sortedFields are the fields that a layout reads, in the order of the record.
-func sortedFields(l *contextLayout) []field {
-	f := slices.Concat([]field{{"context_flags", l.FlagsOff, l.flagsSize()}}, l.Regs, l.Extra)
-	slices.SortFunc(f, func(a, b field) int { return a.Off - b.Off })
+// sortedFields are the fields that a layout reads, in the order of the record, without the numbers of their registers.
+func sortedFields(l *cpu.ContextLayout) []cpu.Field {
+	f := []cpu.Field{{Name: "context_flags", Off: l.FlagsAt, Size: l.FlagsSize()}}
+	for _, field := range l.Fields() {
+		if field.Name != "_" {
+			f = append(f, field)
+		}
+	}
+	for i := range f {
+		f[i].Reg = 0
+	}
+	slices.SortFunc(f, func(a, b cpu.Field) int { return a.Off - b.Off })
 	return f
 }
 
 // placed puts fields where a C compiler does, and says how long the record is up to its last field.
-func placed(fields []headerField, pack int) (out []field, size int) {
+func placed(fields []headerField, pack int) (out []cpu.Field, size int) {
 	for _, f := range fields {
 		for _, name := range strings.Fields(f.names) {
 			first, last, n := 0, 0, 1
@@ -149,7 +162,7 @@ func placed(fields []headerField, pack int) (out []field, size int) {
 					one = fmt.Sprintf("%s%d", base, first+i)
 				}
 				if !strings.HasPrefix(base, "_") {
-					out = append(out, field{one, size, f.width})
+					out = append(out, cpu.Field{Name: one, Off: size, Size: f.width})
 				}
 				size += f.width
 			}

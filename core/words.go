@@ -2,9 +2,12 @@ package core
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/crashpane/crashpane/core/cpu"
 )
 
 // Words are one fact in both peers' words.
@@ -44,7 +47,7 @@ func (d *Dump) SystemWords() SystemWords {
 		}
 	}
 	w.OSVersion = d.osVersion()
-	w.CPU = i.cpuName()
+	w.CPU = i.cpuName(d)
 	w.CPUInfo = i.cpuInfo(d)
 	w.CPUCount = int(i.CPUCount)
 	if d.Micro != nil {
@@ -92,20 +95,19 @@ func (d *Dump) hasCSD() bool {
 	return err == nil && d.Header.Order.Uint32(p) != 0
 }
 
-// cpuNamesRust are the processors that rust-minidump names differently from Breakpad.
-var cpuNamesRust = map[uint16]string{ProcX86Win64: "x86"}
-
-func (i *SystemInfo) cpuName() Words {
-	switch i.Processor {
-	case ProcX86, ProcAMD64, ProcPPC, ProcPPC64, ProcSPARC, ProcARM, ProcARM64, ProcARM64Old, ProcMIPS, ProcMIPS64:
-		n := procNames[i.Processor]
-		return Words{n, n}
-	case ProcRISCV, ProcRISCV64:
-		return Words{procNames[i.Processor], "unknown"}
-	}
+// cpuName is how the peers call the processor. Where two CPUs have its number, the dump's registers say which it is.
+func (i *SystemInfo) cpuName(d *Dump) Words {
 	w := Words{fmt.Sprintf("0x%04x", i.Processor), "unknown"}
-	if n := cpuNamesRust[i.Processor]; n != "" {
-		w.Rust = n
+	archs := archsOf(i.Processor)
+	if len(archs) > 1 {
+		archs = []*cpu.Arch{d.Arch()}
+	}
+	for _, a := range archs {
+		for _, p := range a.Processors {
+			if p.Number == i.Processor {
+				w = Words{cmp.Or(p.Breakpad, w.Breakpad), cmp.Or(p.Rust, w.Rust)}
+			}
+		}
 	}
 	return w
 }

@@ -1,6 +1,8 @@
 package core
 
-import "fmt"
+import (
+	"github.com/crashpane/crashpane/core/cpu"
+)
 
 // The extended part of an x86 or amd64 context, as winnt.h and "Working with XState Context" (learn.microsoft.com) describe it. After
 // the CONTEXT stands a CONTEXT_EX; its third chunk says where the XSAVE area goes on after the legacy part:
@@ -27,48 +29,31 @@ type xfeature struct {
 	Index     uint32
 	Off, Size int
 	Align64   bool
-	Regs      []field
+	Regs      string
 }
 
 var xfeatures = []xfeature{
-	{2, 576, 256, false, series("ymm%dh", 16, 0, 16, 16)}, // the high halves of ymm0 to ymm15
-	{3, 960, 64, false, series("bnd%d", 4, 0, 16, 16)},
-	{4, 1024, 64, false, []field{{"bndcfgu", 0, 8}, {"bndstatus", 8, 8}}},
-	{5, 1088, 64, false, series("k%d", 8, 0, 8, 8)},
-	{6, 1152, 512, false, series("zmm%dh", 16, 0, 32, 32)}, // the high halves of zmm0 to zmm15
-	{7, 1664, 1024, false, zmmHigh()},
-	{8, 0, 128, false, []field{{"rtit_ctl", 0, 8}, {"rtit_output_base", 8, 8}, {"rtit_output_mask", 16, 8}, {"rtit_status", 24, 8},
-		{"rtit_cr3_match", 32, 8}, {"rtit_addr0_a", 40, 8}, {"rtit_addr0_b", 48, 8}, {"rtit_addr1_a", 56, 8}, {"rtit_addr1_b", 64, 8}}},
-	{9, 2688, 8, false, []field{{"pkru", 0, 4}}},
-	{10, 0, 8, false, []field{{"pasid", 0, 8}}},
-	{11, 0, 16, false, []field{{"u_cet", 0, 8}, {"ssp", 8, 8}}},
-	{12, 0, 24, false, []field{{"pl0_ssp", 0, 8}, {"pl1_ssp", 8, 8}, {"pl2_ssp", 16, 8}}},
-	{17, 2752, 64, true, []field{{"tilecfg", 0, 64}}},
-	{18, 2816, 8192, true, series("tmm%d", 8, 0, 1024, 1024)},
-	{19, 960, 128, false, apx()}, // in the place of the bound registers, which no CPU has beside them
+	{2, 576, 256, false, "0 16 ymm0-15h"}, // the high halves of ymm0 to ymm15
+	{3, 960, 64, false, "0 16 bnd0-3"},
+	{4, 1024, 64, false, "0 8 bndcfgu bndstatus"},
+	{5, 1088, 64, false, "0 8 k0-7"},
+	{6, 1152, 512, false, "0 32 zmm0-15h"}, // the high halves of zmm0 to zmm15
+	{7, 1664, 1024, false, "0 64 zmm16-31"},
+	{8, 0, 128, false, "0 8 rtit_ctl rtit_output_base rtit_output_mask rtit_status rtit_cr3_match rtit_addr0_a rtit_addr0_b rtit_addr1_a rtit_addr1_b"},
+	{9, 2688, 8, false, "0 4 pkru"},
+	{10, 0, 8, false, "0 8 pasid"},
+	{11, 0, 16, false, "0 8 u_cet ssp"},
+	{12, 0, 24, false, "0 8 pl0_ssp pl1_ssp pl2_ssp"},
+	{17, 2752, 64, true, "0 64 tilecfg"},
+	{18, 2816, 8192, true, "0 1024 tmm0-7"},
+	// r16 to r31 of Intel's Advanced Performance Extensions (architecture specification 355828, section 3.1.4), in the place of the bound registers, which no CPU has beside them
+	{19, 960, 128, false, "0 8 r16-31"},
 }
 
-// apx are r16 to r31 of Intel's Advanced Performance Extensions (architecture specification 355828, section 3.1.4).
-func apx() []field {
-	f := series("r%d", 16, 0, 8, 8)
-	for i := range f {
-		f[i].Name = fmt.Sprintf("r%d", i+16)
-	}
-	return f
-}
-
-func zmmHigh() []field {
-	f := series("zmm%d", 16, 0, 64, 64)
-	for i := range f {
-		f[i].Name = fmt.Sprintf("zmm%d", i+16)
-	}
-	return f
-}
-
-// xstate reads the features that have registers by name of a context whose fixed part has base bytes. What does not fit is
+// xstate reads the features that have registers by name of a context record, whose fixed part they follow. What does not fit is
 // left out: the record is optional to every reader.
-func (d *Dump) xstate(raw []byte, base int, watch func(off, n int)) []ExtraReg {
-	order := d.Header.Order
+func (d *Dump) xstate(raw []byte, l *cpu.ContextLayout, watch func(off, n int)) []ExtraReg {
+	order, base := d.Header.Order, l.Size
 	if len(raw) < base+contextExSize {
 		return nil
 	}
@@ -94,13 +79,14 @@ func (d *Dump) xstate(raw []byte, base int, watch func(off, n int)) []ExtraReg {
 		if off < xsaveHeader || off >= len(area) {
 			continue
 		}
-		for i, f := range p.Regs {
-			if base == x86ContextSize && i >= 8 && (p.Index == 2 || p.Index == 6 || p.Index == 7) {
+		for i, f := range cpu.Fields(p.Regs) {
+			if l.Arch.WordSize == 4 && i >= 8 && (p.Index == 2 || p.Index == 6 || p.Index == 7) {
 				break // there are eight vector registers in 32-bit code
 			}
 			if f.Off+f.Size <= p.Size && off+f.Off+f.Size <= len(area) {
-				out = append(out, d.extra(area, []field{{f.Name, off + f.Off, f.Size}})...)
-				watch(int(start)+off+f.Off, f.Size)
+				f.Off += off
+				out = append(out, d.extra(area, f))
+				watch(int(start)+f.Off, f.Size)
 			}
 		}
 	}

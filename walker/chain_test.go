@@ -39,11 +39,11 @@ func TestRegisterWindow(t *testing.T) {
 	}
 }
 
-// A RISC-V frame pointer is the CFA, and the pair of return address and saved frame pointer lies below it.
+// A frame pointer of RISC-V and LoongArch is the CFA, and the pair of return address and saved frame pointer lies below it.
 func TestFramePointerIsCFA(t *testing.T) {
-	for _, a := range []*cpu.Arch{cpu.RISCV, cpu.RISCV64} {
+	for _, a := range []*cpu.Arch{cpu.RISCV, cpu.RISCV64, cpu.LoongArch64} {
 		sc := &scene{arch: a, os: core.OSLinux, pc: code(0x1010), policy: RustMinidump}
-		sc.regs = map[string]uint64{"s0": sc.at(4)}
+		sc.regs = map[string]uint64{a.RegName(a.FP): sc.at(4)}
 		sc.words = []uint64{0, 0, sc.at(7), code(0x2020), 0, 0, code(0x3030), 0, 0}
 		sc.words[5] = sc.at(8)
 		expect(t, sc.walk(t), "1010 context, 2020 frame_pointer, 3030 frame_pointer, end")

@@ -14,6 +14,11 @@ func TestCompleteStacks(t *testing.T) {
 	// 8192 words of stackBase go on to a multiple of 64 KB, where stacks of Windows begin.
 	stack := func(n int, words ...uint64) []uint64 { return append(words, make([]uint64, n-len(words))...) }
 	at := func(i uint64) uint64 { return stackBase + 8*i }
+	// Where a test says so, parts of the module are two of Windows' instead.
+	kernel := func(rva uint64) uint64 { return code(0x8000 + rva) }
+	ntdll := func(rva uint64) uint64 { return code(0xc000 + rva) }
+	windows := core.NewModuleMap([]core.ModuleMapping{{Start: codeBase, Size: 0x8000, Module: 0}, {Start: kernel(0), Size: 0x4000, Module: 1},
+		{Start: ntdll(0), Size: 0x4000, Module: 2}}, core.OverlapTruncate)
 	for _, tc := range []struct {
 		name, shape, detail string
 		os                  core.OS
@@ -22,6 +27,7 @@ func TestCompleteStacks(t *testing.T) {
 		rbp                 uint64
 		shadow              []uint64
 		words               []uint64
+		ntdll               bool
 	}{
 		{name: "the program's entry point", os: core.OSLinux, entry: code(0x2000), words: []uint64{1, code(0x2021), 2, code(0x3030), 4},
 			shape: "1010 context, 2021 scan, end", detail: "the program begins at 0x40002000 (AT_ENTRY), and the call is 33 bytes behind it: it has no caller"},
@@ -58,6 +64,14 @@ func TestCompleteStacks(t *testing.T) {
 			shape: "1010 context, 2020 leaf, nothing-found"},
 		{name: "nothing but the registers", os: core.Windows, words: stack(8192),
 			shape: "1010 context, nothing-found"},
+		{name: "leftovers behind the thread's start", os: core.Windows, ntdll: true, words: stack(8192, 1, 2, code(0x3030), kernel(0x10), ntdll(0x20), 3, code(0x2020)),
+			shape: "1010 context, 3030 scan, 8010 scan, c020 scan, end", detail: "every thread begins in ntdll.dll, which calls kernel32.dll: the frame has no caller; scan gives 0x40002020"},
+		{name: "a thread's start on x86 is two functions", os: core.Windows, ntdll: true, words: stack(8192, 1, 2, code(0x3030), kernel(0x10), ntdll(0x20), ntdll(0x90)),
+			shape: "1010 context, 3030 scan, 8010 scan, c020 scan, c090 scan, end", detail: "no word between"},
+		{name: "a scan that did not find the thread's start", os: core.Windows, ntdll: true, words: stack(8192, 1, 2, code(0x3030), ntdll(0x20), 3, code(0x2020)),
+			shape: "1010 context, 3030 scan, c020 scan, 2020 scan, nothing-found"},
+		{name: "a scan, and neither module is known", os: core.Windows, words: stack(8192, 1, 2, code(0x3030), kernel(0x10), ntdll(0x20)),
+			shape: "1010 context, 3030 scan, 8010 scan, c020 scan, nothing-found"},
 		{name: "Linux has more above", os: core.OSLinux, words: stack(8192, 1, code(0x2020), 2),
 			shape: "1010 context, 2020 scan, nothing-found"},
 	} {
@@ -65,6 +79,10 @@ func TestCompleteStacks(t *testing.T) {
 		for _, p := range []Policy{Best, Breakpad, RustMinidump} {
 			w := New(p, tc.os, oneModule(codeBase, codeSize), syms)
 			w.Entry = tc.entry
+			if tc.ntdll {
+				w = New(p, tc.os, windows, syms)
+				w.Kernel32, w.NTDLL = 1, 2
+			}
 			regs := cpu.Regs{Arch: cpu.AMD64}
 			regs.Set(cpu.AMD64.PC, code(0x1010))
 			regs.Set(cpu.AMD64.SP, stackBase)

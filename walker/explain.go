@@ -115,7 +115,7 @@ func (w *Walker) Explain(stack *Stack, frame int, mem unwind.Memory) (*Explanati
 		if err := s.replay(x); err != nil {
 			return nil, fmt.Errorf("frame %d: %w", frame, err)
 		}
-		if f.Row.Origin.Part == scanPart && f.Row.RA.Kind == unwind.AtConst && !s.onMIPS() {
+		if f.Row.Origin.Part == scanPart && f.Row.RA.Kind == unwind.AtConst && !(s.Policy.Scan.WithFP && s.arch.ScanWithFP) {
 			at := uint64(f.Row.RA.Offset)
 			from := x.Before.SP()
 			if words := int((at - from) / uint64(s.arch.WordSize)); at >= from && words < w.Policy.Scan.ExtendedWords {
@@ -144,7 +144,7 @@ func (s *walk) replay(x *Explanation) error {
 		}
 	}
 	f := Frame{PC: regs.PC(), Regs: regs}
-	if s.mipsCaller(&f); f.Regs != regs {
+	if s.callPC(&f); f.Regs != regs {
 		tr.Notes = append(tr.Notes, fmt.Sprintf("as Breakpad has it on mips, pc is the call's place, two words before the return address 0x%x", f.PC))
 	}
 	x.After, x.CFA, x.Values, x.Notes = f.Regs, cfa, tr.Values, tr.Notes
@@ -202,7 +202,7 @@ func (s *walk) checks(x *Explanation, f *Frame) {
 	add(other, CheckOtherStack, 0)
 	add(!other && sp > callee, CheckMovedUp, sp-callee)
 	add(sp == callee, CheckSameSP, 0)
-	add(s.arch == cpu.AMD64 && canonical(pc), CheckCanonical, 0)
+	add(s.arch.Canonical != nil && s.arch.Canonical(pc), CheckCanonical, 0)
 	_, ok := s.word(sp)
 	add(ok || other && s.holdsStack(sp), CheckInStack, 0)
 	if fp, has := x.After.Get(s.arch.FP); has && f.Trust == TrustFramePointer && fp > sp {

@@ -15,7 +15,7 @@ func (s *walk) proposeLeaf() (candidate, string) {
 	case !s.atContext():
 	case s.arch.LR != cpu.NoReg && s.Policy.FramePointer.LeafByLR:
 		return s.leafByLR()
-	case s.Policy.LeafOnWindows && s.arch == cpu.AMD64 && s.onWindows():
+	case s.Policy.LeafOnWindows && s.arch.WindowsTables && s.onWindows():
 		return s.leafAtSP(2)
 	}
 	return candidate{}, notApplicable
@@ -51,19 +51,19 @@ func (s *walk) leafByLR() (candidate, string) {
 	switch {
 	case s.atEntry(f):
 	case own.Name == "" || caller.Name == "":
-		if s.arch != cpu.ARM64 {
+		if !s.arch.LinkAlone {
 			return candidate{}, fmt.Sprintf("without symbols %s 0x%x cannot be told from what is left of an earlier call", name, lr)
 		}
 	case m == f.Module && caller.Start == own.Start:
 		return candidate{}, fmt.Sprintf("%s 0x%x points into the function itself: it made a call since it was entered", name, lr)
 	}
-	if s.arch == cpu.ARM && !s.atEntry(f) {
+	if s.arch.LinkStale && !s.atEntry(f) {
 		if target, ok := s.calledBefore(to); !ok || target != f.Address(own.Start) {
 			return candidate{}, fmt.Sprintf("%s 0x%x may be left from a function that was called since: no call of this function is known to lie before it", name, lr)
 		}
 	}
-	if fp, ok := s.top().Regs.Get(s.arch.FP); ok && s.arch == cpu.ARM64 && fp >= s.top().Regs.SP() {
-		if saved, ok := s.word(fp + 8); ok && s.strip(saved) == to {
+	if fp, ok := s.top().Regs.Get(s.arch.FP); ok && s.arch.LinkInRecord && fp >= s.top().Regs.SP() {
+		if saved, ok := s.word(fp + uint64(s.arch.Frame.CFAOffset+s.arch.Frame.RAOffset)); ok && s.strip(saved) == to {
 			return candidate{}, fmt.Sprintf("%s 0x%x is saved in the frame at fp already", name, lr)
 		}
 	}

@@ -121,9 +121,12 @@ func (s *walk) usedShadow() string {
 // stackBegins says that a walk which found no caller has reached where the stack begins. Windows has stacks begin at a multiple of 64 KB
 // (the allocation granularity, GetSystemInfo), and every thread in a function of ntdll.dll. So if the memory goes on to such an address, and no
 // word of it points into a module, no return address can be there. Other systems have pointers into modules behind a stack's first frame.
-func (s *walk) stackBegins() string {
+//
+// A scan takes leftovers for callers, behind the first frame too. So a stack with scanned frames is complete only if its thread's start is on it,
+// and what the scan found behind that is taken away.
+func (s *walk) stackBegins(attempts []Attempt) *Stop {
 	if !s.Policy.EndAtOutermost || s.OS != core.Windows || s.atContext() {
-		return ""
+		return nil
 	}
 	sp := s.top().Regs.SP()
 	at := sp
@@ -133,13 +136,41 @@ func (s *walk) stackBegins() string {
 			break
 		}
 		if s.Modules.Covers(v) || s.Modules.Covers(v-1) {
-			return ""
+			return nil
 		}
 	}
 	if at == sp || at%(64<<10) != 0 {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("no word between sp 0x%x and the stack's beginning, 0x%x, points into a module", sp, at)
+	stop := &Stop{Kind: StopEnd, Attempts: attempts, Detail: fmt.Sprintf("no word between sp 0x%x and the stack's beginning, 0x%x, points into a module", sp, at)}
+	if s.scanned == 0 {
+		return stop
+	}
+	start := s.threadStart()
+	if start < 0 {
+		return nil
+	}
+	if start+1 < len(s.frames) {
+		next := &s.frames[start+1]
+		stop.Attempts, stop.Detail = next.Attempts, fmt.Sprintf("every thread begins in ntdll.dll, which calls kernel32.dll: the frame has no caller; %s gives 0x%x", next.Source, next.PC)
+		s.frames = s.frames[:start+1]
+	}
+	return stop
+}
+
+// threadStart is the last frame of ntdll.dll above one of kernel32.dll, or -1. Since Windows Vista every thread begins in RtlUserThreadStart of the
+// former, on x86 in two functions of it, and BaseThreadInitThunk of the latter calls the program's function.
+func (s *walk) threadStart() int {
+	for i := len(s.frames) - 1; i > 0; i-- {
+		if m := s.frames[i].Module; m < 0 || m != s.NTDLL || s.frames[i-1].Module != s.Kernel32 {
+			continue
+		}
+		for i+1 < len(s.frames) && s.frames[i+1].Module == s.NTDLL {
+			i++
+		}
+		return i
+	}
+	return -1
 }
 
 // endAtOutermost takes away the frames above the first that is known to have no caller (see entered). It is asked when the walk is over and all

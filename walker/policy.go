@@ -46,8 +46,8 @@ type Policy struct {
 	EqualSP EqualSP
 	// EndAtOutermost: no caller is guessed for a function that the system enters (_start, clone, RtlUserThreadStart).
 	EndAtOutermost bool
-	// MIPSCallPC: on mips a caller's pc is that of the call, two words before the return address, which is in ra.
-	MIPSCallPC bool
+	// CallPC: on CPUs whose table says so (mips) a caller's pc is that of the call, before the return address, which is in ra.
+	CallPC bool
 	// PPCByOS: on 32-bit powerpc a frame keeps its return address where the system's convention has it: one word above the
 	// caller's frame, and two on macOS. Otherwise two everywhere.
 	PPCByOS bool
@@ -74,8 +74,8 @@ type ScanRules struct {
 	RejectNonCanonical bool
 	// AfterCall: a word counts only if the instruction before the place it points to is a call, where the dump has the code.
 	AfterCall bool
-	// MIPSWithFP: on mips a return address counts only with a frame pointer below it, within a frame of 1024 bytes.
-	MIPSWithFP bool
+	// WithFP: on CPUs whose table says so (mips) a return address counts only with a frame pointer below it, within a frame of 1024 bytes.
+	WithFP bool
 	// FP says how the frame pointer is carried over a scanned frame.
 	FP ScanFP
 }
@@ -131,6 +131,10 @@ type WinRules struct {
 	FuncParams bool
 	// OnlyAssigned: registers that the program does not assign are unknown; otherwise callee-saved ones are unchanged.
 	OnlyAssigned bool
+	// UnsavedSame: OnlyAssigned does not count where the program assigns as many registers as the record says were saved.
+	UnsavedSame bool
+	// NumberedRegs: a program's $17 to $24 are registers by Microsoft's numbers, and not temporaries.
+	NumberedRegs bool
 }
 
 // PointerRules say how pointer authentication codes (arm64) are taken off.
@@ -164,7 +168,7 @@ var Breakpad = Policy{
 	MaxFrames:  1 << 20,
 	MaxScanned: 1 << 14,
 	// The search loop runs to sp + words × size inclusive: one word more than its constant says.
-	Scan:           ScanRules{Words: 41, ExtendedWords: 161, MIPSWithFP: true, FP: ScanFPBreakpad},
+	Scan:           ScanRules{Words: 41, ExtendedWords: 161, WithFP: true, FP: ScanFPBreakpad},
 	FramePointer:   FramePointerRules{Stale: true, Aligned: true, FromLR: true},
 	Win:            WinRules{Scan: true, YoungestParams: true, FuncParams: true, OnlyAssigned: true},
 	Pointer:        PointerRules{OnlyIntoModule: true, ContextLR: true},
@@ -174,7 +178,7 @@ var Breakpad = Policy{
 	CFINonZero:     true,
 	CFINeedsFP:     true,
 	LeafOnWindows:  true,
-	MIPSCallPC:     true,
+	CallPC:         true,
 	EqualSP:        EqualSPAtContext,
 }
 
@@ -204,13 +208,15 @@ func best() Policy {
 	p.Sources = []Source{SourceWin, SourceCFI, SourceShadow, SourceLeaf, SourceFramePointer, SourceScan}
 	// esp points at the arguments of the function that was called, and at nobody else's.
 	p.Win.YoungestParams = false
+	p.Win.UnsavedSame = true
+	p.Win.NumberedRegs = true
 	p.Scan.ExtendAfterCFI = true
 	p.StackAtSP = true
 	p.PPCByOS = true
 	// The delay slot is one instruction: the call lies 8 bytes before the return address on mips64 too.
-	p.MIPSCallPC = false
+	p.CallPC = false
 	// Compilers for mips keep no frame pointer unless they are told to.
-	p.Scan.MIPSWithFP = false
+	p.Scan.WithFP = false
 	p.NullLeaf = true
 	p.Scan.RejectNonCanonical = true
 	p.Scan.AfterCall = true

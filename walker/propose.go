@@ -33,7 +33,7 @@ func (s *walk) propose(src Source) (candidate, string) {
 
 // proposeCFI takes the rules that the module's symbols have for the address.
 func (s *walk) proposeCFI() (candidate, string) {
-	if s.Policy.CFINotOnIOSArm && s.OS == core.IOS && s.arch == cpu.ARM {
+	if s.Policy.CFINotOnIOSArm && s.OS == core.IOS && s.arch.CFINotOnIOS {
 		return candidate{}, notApplicable
 	}
 	f := s.top()
@@ -100,7 +100,7 @@ func (s *walk) leadsToCode(row unwind.Row) bool {
 // gets the word beside it as lr, which is the lr that the function had on entry: rules that hold at the function's first
 // instruction may use it, others would take a value that has long been overwritten.
 func (s *walk) believable(row unwind.Row) unwind.Row {
-	if s.arch != cpu.ARM64 || s.top().Trust != TrustFramePointer || s.fromLR() {
+	if !s.arch.LinkInRecord || s.top().Trust != TrustFramePointer || s.fromLR() {
 		return row
 	}
 	if row.Start == s.top().RVA || row.RA.Kind != unwind.FromReg && row.RA.Kind != unwind.Same || row.RA.Kind == unwind.FromReg && row.RA.Reg != s.arch.LR {
@@ -129,11 +129,7 @@ func (s *walk) proposeFramePointer() (candidate, string) {
 		return candidate{}, notApplicable
 	case lay.Style == cpu.BackChain:
 		return s.proposeBackChain()
-	case s.arch == cpu.ARM && s.OS != core.IOS:
-		// lr and the frame register are free for other uses there (rust-minidump 460).
-		return candidate{}, notApplicable
-	case s.arch == cpu.AMD64 && s.onWindows() && !rules.WindowsAMD64:
-		// No Windows compiler makes frames that a chain of rbp would follow.
+	case s.arch.FPOnlyOnIOS && s.OS != core.IOS, s.arch.WindowsTables && s.onWindows() && !rules.WindowsAMD64:
 		return candidate{}, notApplicable
 	}
 	fpReg := s.framePointer()
@@ -141,7 +137,7 @@ func (s *walk) proposeFramePointer() (candidate, string) {
 	if !ok {
 		return candidate{}, s.arch.RegName(fpReg) + " is not known"
 	}
-	if rules.Aligned && s.arch == cpu.AMD64 && fp%8 != 0 {
+	if rules.Aligned && s.arch.FPAligned && fp%uint64(s.arch.WordSize) != 0 {
 		return candidate{}, fmt.Sprintf("%s is 0x%x, which is not aligned", s.arch.RegName(fpReg), fp)
 	}
 	if fp > s.arch.Mask(^uint64(0))-uint64(2*s.arch.WordSize) {
@@ -179,9 +175,8 @@ func (s *walk) proposeBackChain() (candidate, string) {
 		return candidate{trust: TrustFramePointer, row: unwind.Row{CFA: unwind.Rule{Kind: unwind.Const, Offset: int64(sp)}, RA: unwind.Rule{Kind: unwind.Const}}}, ""
 	}
 	lay := s.arch.Frame
-	if s.Policy.PPCByOS && s.arch == cpu.PPC && s.OS != core.MacOS {
-		// System V ABI, PowerPC processor supplement, 3-18: the LR save word follows the back chain.
-		lay.RAOffset = 4
+	if s.Policy.PPCByOS && lay.SysVRAOffset != 0 && s.OS != core.MacOS {
+		lay.RAOffset = lay.SysVRAOffset
 	}
 	return candidate{trust: TrustFramePointer, row: unwind.Row{
 		CFA:        unwind.Rule{Kind: unwind.AtReg, Reg: s.arch.SP},
@@ -230,7 +225,7 @@ func (s *walk) linkFrame(row *unwind.Row, fp uint64) string {
 			row.Saved[0].Rule = unwind.Rule{Kind: unwind.Const}
 			return ""
 		}
-		if s.arch != cpu.ARM64 {
+		if !s.arch.LinkInRecord {
 			return ""
 		}
 		// The caller's lr on entry lies in its own frame record.
@@ -244,7 +239,7 @@ func (s *walk) linkFrame(row *unwind.Row, fp uint64) string {
 		return ""
 	}
 	// Breakpad: pc is the callee's lr, and the word beside the saved fp is the caller's lr.
-	if s.arch == cpu.ARM64 && !s.top().Regs.Known(lr) {
+	if s.arch.LinkInRecord && !s.top().Regs.Known(lr) {
 		if v, ok := s.linkFromCallee(); ok {
 			value = v
 		}
@@ -266,7 +261,7 @@ func (s *walk) linkFrame(row *unwind.Row, fp uint64) string {
 // left of lr is that of earlier calls; there is no oracle for iOS on 32-bit arm, which stays as Breakpad has it.
 func (s *walk) fromLR() bool {
 	rules := s.Policy.FramePointer
-	return rules.FromLR && !(rules.LeafByLR && s.arch != cpu.ARM)
+	return rules.FromLR && !(rules.LeafByLR && !s.arch.LinkStale)
 }
 
 // fpWasRead: the top frame's frame pointer was read from the stack and is not what the thread's context had.
@@ -313,9 +308,8 @@ func (s *walk) linkFromCallee() (uint64, bool) {
 
 // framePointer is the register that keeps it: r7 on iOS arm, the table's elsewhere.
 func (s *walk) framePointer() cpu.Reg {
-	if s.arch == cpu.ARM && s.OS == core.IOS && s.Policy.FramePointer.FromLR {
-		r, _ := cpu.ARM.Lookup("r7")
-		return r
+	if s.OS == core.IOS && s.Policy.FramePointer.FromLR {
+		return s.arch.IOSFramePointer
 	}
 	return s.arch.FP
 }

@@ -62,8 +62,8 @@ func (s *walk) proposeScan() (candidate, string) {
 	if !ok {
 		return candidate{}, "sp is not known"
 	}
-	if s.Policy.Scan.MIPSWithFP && s.onMIPS() {
-		return s.scanMIPS(sp)
+	if s.Policy.Scan.WithFP && s.arch.ScanWithFP {
+		return s.scanWithFP(sp)
 	}
 	words := s.scanWords()
 	at, value, ok := s.scanFor(sp, words)
@@ -92,7 +92,7 @@ func (s *walk) proposeScan() (candidate, string) {
 // scannedFP guesses the caller's frame pointer from a return address at an address. A function that keeps one pushed its
 // caller's right below the return address; one that does not left the register alone.
 func (s *walk) scannedFP(sp, at uint64) (unwind.Rule, bool) {
-	if s.arch != cpu.X86 && s.arch != cpu.AMD64 {
+	if s.arch.ScanFP == cpu.ScanFPLost {
 		return unwind.Rule{}, false
 	}
 	if s.Policy.Scan.FP == ScanFPRust {
@@ -103,7 +103,7 @@ func (s *walk) scannedFP(sp, at uint64) (unwind.Rule, bool) {
 	fp := s.arch.FP
 	unchanged := unwind.Rule{Kind: unwind.Same, Reg: fp}
 	saved := unwind.Rule{Kind: unwind.AtConst, Offset: int64(below)}
-	if s.arch == cpu.X86 {
+	if s.arch.ScanFP == cpu.ScanFPAbove {
 		if v, ok := s.word(below); ok && v > below && v-below <= maxFrameGap {
 			return saved, true
 		}
@@ -140,7 +140,7 @@ func (s *walk) scannedFPRust(sp, at uint64) (unwind.Rule, bool) {
 	fp := s.arch.FP
 	last, known := s.top().Regs.Get(fp)
 	near := v > at && v-below <= maxFrameGap
-	if s.arch == cpu.AMD64 {
+	if s.arch.ScanFP == cpu.ScanFPPointed {
 		if !known {
 			return unwind.Rule{}, false
 		}
@@ -153,7 +153,7 @@ func (s *walk) scannedFPRust(sp, at uint64) (unwind.Rule, bool) {
 	if !known || last < at+size {
 		return unwind.Rule{}, false
 	}
-	if s.arch == cpu.X86 {
+	if s.arch.ScanFP == cpu.ScanFPAbove {
 		if _, inside := s.word(last); !inside {
 			return unwind.Rule{}, false
 		}

@@ -49,10 +49,10 @@ func (s *walk) mayKeepSP(src Source, pc uint64) bool {
 	if s.Policy.EqualSP == EqualSPAtContext {
 		return s.atContext()
 	}
-	switch s.arch {
-	case cpu.ARM, cpu.S390X:
+	switch s.arch.EqualSP {
+	case cpu.EqualSPInterrupted:
 		return s.interrupted()
-	case cpu.ARM64:
+	case cpu.EqualSPMoved:
 		return pc != s.top().PC && (s.atContext() || src == SourceCFI)
 	}
 	return false
@@ -73,10 +73,10 @@ func (s *walk) check(src Source, cand candidate, regs *cpu.Regs) string {
 }
 
 func (s *walk) checkCFI(regs *cpu.Regs) string {
-	if s.Policy.CFINonZero && s.arch == cpu.AMD64 && (regs.PC() == 0 || regs.SP() == 0) {
+	if s.Policy.CFINonZero && s.arch.CFINonZero && (regs.PC() == 0 || regs.SP() == 0) {
 		return fmt.Sprintf("it gives pc 0x%x and sp 0x%x", regs.PC(), regs.SP())
 	}
-	if s.Policy.CFINeedsFP && s.arch == cpu.X86 && !regs.Known(s.arch.FP) {
+	if s.Policy.CFINeedsFP && s.arch.CFINeedsFP && !regs.Known(s.arch.FP) {
 		return "it does not recover ebp"
 	}
 	return ""
@@ -101,9 +101,9 @@ func (s *walk) doubt(regs *cpu.Regs) string {
 func (s *walk) checkFramePointer(regs *cpu.Regs) string {
 	pc, sp := regs.PC(), regs.SP()
 	fp, _ := regs.Get(s.arch.FP)
-	switch s.arch {
-	case cpu.AMD64:
-		if !canonical(pc) {
+	switch s.arch.FPCheck {
+	case cpu.FPInStack:
+		if !s.arch.Canonical(pc) {
 			return fmt.Sprintf("its return address 0x%x is not canonical", pc)
 		}
 		if last, _ := s.reg(s.arch.FP); sp <= last || fp < sp && !s.lastOfChain(pc) {
@@ -120,12 +120,12 @@ func (s *walk) checkFramePointer(regs *cpu.Regs) string {
 				return fmt.Sprintf("the caller's sp 0x%x is outside of the stack", sp)
 			}
 		}
-	case cpu.ARM64:
+	case cpu.FPInRange:
 		// Breakpad takes whatever lr says, and ends the walk if that is null-like.
 		if s.fromLR() || s.Policy.FramePointer.LeafByLR && pc < firstPage && s.fpWasRead() {
 			break
 		}
-		if pc < firstPage || pc > 0x000fffffffffffff {
+		if pc < firstPage || pc >= s.arch.AddressEnd {
 			return fmt.Sprintf("its return address 0x%x is not an address of a program", pc)
 		}
 	}
@@ -142,16 +142,13 @@ func (s *walk) lastOfChain(pc uint64) bool {
 	return known && call
 }
 
-// canonical: bits 47 to 63 of an amd64 address are equal.
-func canonical(addr uint64) bool { return addr <= 0x7fffffffffff || addr >= 0xffff800000000000 }
-
 // plausibleReturn is the test of a word that a scan met: the call before it lies in a module, and if the module's symbols
 // are there, in something that has a name. One is subtracted because a function that ends in a call that never returns
 // leaves a return address past its end.
 func (s *walk) plausibleReturn(addr uint64) (bool, string) {
 	if s.Policy.Scan.RejectNonCanonical {
-		if addr == 0 || s.arch == cpu.AMD64 && !canonical(addr) ||
-			s.arch == cpu.ARM64 && (addr < firstPage || addr > 0x000fffffffffffff) {
+		if a := s.arch; addr == 0 || a.Canonical != nil && !a.Canonical(addr) ||
+			a.AddressEnd != 0 && (addr < firstPage || addr >= a.AddressEnd) {
 			return false, ""
 		}
 	}
@@ -194,9 +191,9 @@ func addressMask(top uint64, minBits int) uint64 {
 	return 1<<minBits - 1
 }
 
-// strip takes the pointer authentication code off an arm64 address.
+// strip takes the pointer authentication code off an address.
 func (s *walk) strip(v uint64) uint64 {
-	if s.arch != cpu.ARM64 {
+	if !s.arch.PointerAuth {
 		return v
 	}
 	t := v & s.pacMask
@@ -207,14 +204,14 @@ func (s *walk) strip(v uint64) uint64 {
 }
 
 func (s *walk) stripRegister(regs *cpu.Regs, r cpu.Reg) {
-	if v, ok := regs.Get(r); ok && s.arch == cpu.ARM64 {
+	if v, ok := regs.Get(r); ok && s.arch.PointerAuth {
 		regs.Set(r, s.strip(v))
 	}
 }
 
 // stripPointers takes authentication codes off what a source recovered. Scanned words carry none that could be told.
 func (s *walk) stripPointers(regs *cpu.Regs, src Source) {
-	if s.arch != cpu.ARM64 || src != SourceCFI && src != SourceFramePointer && src != SourceLeaf {
+	if !s.arch.PointerAuth || src != SourceCFI && src != SourceFramePointer && src != SourceLeaf {
 		return
 	}
 	s.stripRegister(regs, s.arch.PC)

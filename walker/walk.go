@@ -23,6 +23,8 @@ type Walker struct {
 	Space Space
 	// Entry is the program's entry point, by the system's own account (Linux' AT_ENTRY); 0 if it is not known.
 	Entry uint64
+	// NTDLL and Kernel32 are the indices of these modules on Windows; -1 if they are not there.
+	NTDLL, Kernel32 int
 	// BigEndian says how words of Code are stored, on CPUs that have both orders.
 	BigEndian bool
 	// pacMask keeps the address bits of an arm64 pointer.
@@ -36,7 +38,7 @@ const mostSpare = 1024
 
 // New makes a Walker. The modules are the dump's, as the policy has them: see Policy.Overlap and MergeEntries.
 func New(p Policy, os core.OS, modules *core.ModuleMap, syms Symbols) *Walker {
-	w := &Walker{Policy: p, Symbols: syms, OS: os, Modules: modules}
+	w := &Walker{Policy: p, Symbols: syms, OS: os, Modules: modules, NTDLL: -1, Kernel32: -1}
 	w.pacMask = addressMask(w.Modules.Top(), p.Pointer.MinBits)
 	return w
 }
@@ -176,15 +178,15 @@ func (s *walk) caller() (Frame, *Stop) {
 		if cand.row.Signal {
 			f.Lookup = f.PC
 		}
-		s.mipsCaller(&f)
+		s.callPC(&f)
 		return f, nil
 	}
 	if sp := s.top().Regs.SP(); s.Policy.Refute && !s.atContext() && !s.holdsStack(sp) {
 		return Frame{}, &Stop{Kind: StopLeftStack, Attempts: attempts,
 			Detail: fmt.Sprintf("the stack pointer 0x%x has left the memory that the dump has: nothing of what called 0x%x can be read", sp, s.top().PC)}
 	}
-	if why := s.stackBegins(); why != "" {
-		return Frame{}, &Stop{Kind: StopEnd, Attempts: attempts, Detail: why}
+	if stop := s.stackBegins(attempts); stop != nil {
+		return Frame{}, stop
 	}
 	return Frame{}, &Stop{Kind: StopNothingFound, Attempts: attempts,
 		Detail: fmt.Sprintf("no way was found to a caller of 0x%x (sp 0x%x)", s.top().PC, s.top().Regs.SP())}

@@ -508,6 +508,7 @@ func (c fakeCode) Read(addr uint64, p []byte) int {
 
 // Of two words that point into code, the one behind a call is the return address.
 func TestScanWantsACall(t *testing.T) {
+	tested := map[*cpu.Arch]bool{}
 	for name, tc := range map[string]struct {
 		arch *cpu.Arch
 		call []byte
@@ -535,7 +536,10 @@ func TestScanWantsACall(t *testing.T) {
 		"riscv c.jalr": {cpu.RISCV64, []byte{0x82, 0x97}},
 		"z brasl":      {cpu.S390X, []byte{0xc0, 0xe5, 0, 0, 0, 9}},
 		"z basr":       {cpu.S390X, []byte{0x0d, 0xe1}},
+		"loong bl":     {cpu.LoongArch64, []byte{0xff, 0x5b, 0xff, 0x57}},
+		"loong jirl":   {cpu.LoongArch64, []byte{0x81, 0x01, 0, 0x4c}},
 	} {
+		tested[tc.arch] = true
 		t.Run(name, func(t *testing.T) {
 			sc := &scene{arch: tc.arch, pc: code(0x1010), words: []uint64{code(0x2020), code(0x3030), 0},
 				code: fakeCode{code(0x3030), tc.call}}
@@ -545,6 +549,11 @@ func TestScanWantsACall(t *testing.T) {
 			}
 			expect(t, sc.walk(t), "1010 context, 3030 scan, "+end)
 		})
+	}
+	for _, a := range cpu.All() {
+		if !tested[a] {
+			t.Errorf("no call of %s is tested", a.Name)
+		}
 	}
 }
 

@@ -9,9 +9,9 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// proposeWin takes the rules of the STACK WIN record that covers the address (x86 only).
+// proposeWin takes the rules of the STACK WIN record that covers the address.
 func (s *walk) proposeWin() (candidate, string) {
-	if s.arch != cpu.X86 {
+	if !s.arch.StackWIN {
 		return candidate{}, notApplicable
 	}
 	f := s.top()
@@ -33,6 +33,11 @@ func (s *walk) proposeWin() (candidate, string) {
 	s.params[len(s.params)-1] = paramSize{fd.Params, true}
 	return s.winFrame(fd)
 }
+
+// registerNames are the names of registers that Microsoft's compiler writes as numbers into programs. Both peers take "$20" for a temporary.
+//
+// Source: microsoft-pdb, include/cvconst.h (CV_HREG_e).
+var registerNames = strings.NewReplacer("$17 ", "$eax ", "$18 ", "$ecx ", "$19 ", "$edx ", "$20 ", "$ebx ", "$22 ", "$ebp ", "$23 ", "$esi ", "$24 ", "$edi ")
 
 // calleeParams is the size of the arguments that esp points at: those of the frame that the top one called.
 func (s *walk) calleeParams() uint32 {
@@ -61,6 +66,9 @@ func (s *walk) winFrame(fd unwind.FrameData) (candidate, string) {
 		search = s.settleSearch(search, fd)
 	}
 	program := fd.ProgramText()
+	if s.Policy.Win.NumberedRegs {
+		program = registerNames.Replace(program)
+	}
 	// An FPO record whose function leaves ebp alone says nothing of it; every other program is expected to recover it.
 	plainFPO := (!fd.HasProgram || fd.Program == "") && !fd.AllocatesBP
 	// "@" aligns esp, which loses its old value: then only ebp knows where the frame ends, and the return address is above it.
@@ -78,8 +86,9 @@ func (s *walk) winFrame(fd unwind.FrameData) (candidate, string) {
 		ebx, _ := s.arch.Lookup("ebx")
 		row.Saved = append(row.Saved, unwind.RegRule{Reg: ebx, Rule: unwind.Rule{Kind: unwind.Same, Reg: ebx}})
 	}
+	unsaved := s.Policy.Win.UnsavedSame && fd.HasProgram && restoresAll(&row, fd.SavedRegs)
 	s.keepBP(&row)
-	row.OthersLost = s.Policy.Win.OnlyAssigned
+	row.OthersLost = s.Policy.Win.OnlyAssigned && !unsaved
 	got, _, err := row.Apply(&s.top().Regs, s.mem, nil)
 	if err != nil {
 		return s.winByScan(row, err.Error())
@@ -87,9 +96,25 @@ func (s *walk) winFrame(fd unwind.FrameData) (candidate, string) {
 	if !s.Policy.Win.Scan {
 		return candidate{row, TrustCFI, place}, ""
 	}
-	cand := s.improveWin(row, got, fd, search, params, !plainFPO)
+	cand := s.improveWin(row, got, fd, search, params, !plainFPO && !unsaved)
 	cand.win = place
 	return cand, ""
+}
+
+// restoresAll: a program restores as many bytes of registers as its record says were saved. The registers that it does not mention are then unchanged,
+// and not lost as they are where programs do not restore everything; their rules are taken out.
+func restoresAll(row *unwind.Row, saved uint32) bool {
+	var kept []unwind.RegRule
+	for _, r := range row.Saved {
+		if r.Rule.Kind != unwind.Undefined {
+			kept = append(kept, r)
+		}
+	}
+	if uint32(4*len(kept)) != saved {
+		return false
+	}
+	row.Saved = kept
+	return true
 }
 
 // keepBP: a program that does not speak of ebp leaves it as it is.

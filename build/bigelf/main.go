@@ -1,8 +1,8 @@
-// Bigelf makes a large program with debug information, and a minidump of it, for benchmarks of reading binaries as they are:
+// Bigelf makes a large program with debug information, and a minidump of it, for benchmarks of reading binaries without symbol files:
 //
 //	bigelf [-units 480] -out DIR        big (some 1.2 MB a unit, like those of large C++ programs), big.dmp
 //
-// It needs gcc and objcopy. One unit of C is compiled once; its copies differ in the names that the linker sees.
+// It needs gcc and objcopy. It compiles one unit of C once, and links copies of the object file in which objcopy has prefixed the symbols.
 package main
 
 import (
@@ -50,7 +50,7 @@ func run(dir string, units int) error {
 	if err := os.WriteFile(at("main.c"), []byte(mainUnit(units)), 0o644); err != nil {
 		return err
 	}
-	// The names of the folders that it is made in would make it another file each time.
+	// Without -ffile-prefix-map the debug information would contain the temporary folder, and the file would differ from run to run.
 	compile := []string{"-g", "-O2", "-fno-ipa-ra", "-ffile-prefix-map=" + work + "=.", "-c"}
 	for _, name := range []string{"unit", "main"} {
 		if err := tool("gcc", append(compile, at(name+".c"), "-o", at(name+".o"))...); err != nil {
@@ -120,11 +120,11 @@ func mainUnit(units int) string {
 	return b.String()
 }
 
-// dumpOf is a dump of threads whose stacks are words alone: each is an address one byte into a function, where call frame information
-// says that the caller's lies at the stack pointer. The threads of a program share most of what is on their stacks: all frames
-// together are in some fifty functions, anywhere in the program.
+// dumpOf returns a dump of threads whose stacks contain return addresses only. Each is one byte into a function, where by the call frame
+// information the next return address is at the stack pointer (CFA = rsp+8). As in real dumps, where threads have most functions in
+// common, all frames are in some fifty functions, anywhere in the program.
 func dumpOf(program string) ([]byte, error) {
-	const threads, frames, places = 8, 60, 50
+	const threads, frames, distinct = 8, 60, 50
 	f, err := elf.Open(program)
 	if err != nil {
 		return nil, err
@@ -157,7 +157,7 @@ func dumpOf(program string) ([]byte, error) {
 	}
 	rng := rand.New(rand.NewPCG(2, 2))
 	rng.Shuffle(len(starts), func(i, j int) { starts[i], starts[j] = starts[j], starts[i] })
-	starts = starts[:min(places, len(starts))]
+	starts = starts[:min(distinct, len(starts))]
 	d := dumptest.New(dumptest.LittleEndian).
 		System(dumptest.System{Processor: dumptest.CPUAMD64, Platform: dumptest.OSLinux}).
 		Module(base, uint32(end-base+0xfff)&^0xfff, "/opt/big/big", dumptest.ELF(id[16:]))

@@ -1,9 +1,9 @@
-// Command bigsym writes a Breakpad symbol file of any size, as dump_syms writes them of large programs, and a minidump (Linux amd64) of
-// a program that it belongs to, each of whose stacks can be walked to its end with the file's STACK CFI records. The same arguments
-// give the same bytes.
+// Command bigsym writes a Breakpad symbol file of any size, like those that dump_syms writes of large programs, and a minidump (Linux
+// amd64) of the program. The file's STACK CFI records suffice to walk each stack of the dump to its end. The same arguments give the same
+// bytes.
 //
 //	bigsym [-size 1G] [-threads 32] [-frames 60] -out DIR     DIR/big.sym, DIR/big.dmp
-//	bigsym … -dump NAME -out DIR                              DIR/NAME alone, another dump for the same symbols
+//	bigsym … -dump NAME -out DIR                              DIR/NAME only, another dump for the same symbol file
 package main
 
 import (
@@ -48,23 +48,24 @@ func parseSize(s string) (int64, error) {
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || n <= 0 {
-		return 0, fmt.Errorf("a size like 100M is wanted, not %q", s)
+		return 0, fmt.Errorf("-size: %q is not a size like 100M", s)
 	}
 	return n * unit, nil
 }
 
 const debugID = "0BADCAFE5EEDF00D0123456789ABCDEF0"
 
-// idBytes are the bytes of the build id that make that debug id.
+// idBytes are the bytes of the build id that Breakpad turns into debugID: it reads them as a GUID, whose first three fields are
+// little-endian, and appends the age 0.
 var idBytes = []byte{0xfe, 0xca, 0xad, 0x0b, 0xed, 0x5e, 0x0d, 0xf0, 0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef}
 
-// function is what a stack needs to know of a function.
+// function is a function of the program.
 type function struct {
 	start, size uint32
-	frame       uint32 // from the stack pointer behind the prologue to the frame's end, in bytes
+	frame       uint32 // the frame's size in bytes, from the stack pointer after the prologue to the CFA
 }
 
-// perFunction is about how many bytes of the file go to a function with everything that belongs to it.
+// perFunction is about how many bytes of the file a function's records take.
 const perFunction = 1340
 
 func write(dir, only string, size int64, threads, frames int) error {
@@ -88,7 +89,7 @@ func write(dir, only string, size int64, threads, frames int) error {
 	return os.WriteFile(filepath.Join(dir, name), dump(funcs, at, threads, frames, rand.New(rand.NewPCG(2, 2))), 0o644)
 }
 
-// words of the names.
+// The functions' names are made of these words.
 var words = strings.Fields("arena batch cache device encode frame graph handle index job kernel layer memory node object page queue render " +
 	"scene table update vector window buffer codec event filter glyph input locale mutex parse route script token value")
 
@@ -109,7 +110,7 @@ func writeSymbols(path string, funcs []function, rng *rand.Rand) error {
 		fmt.Fprintf(w, "INLINE_ORIGIN %d %s::%s<%s::%s, %s>::%s_%s(%s::%s const&, unsigned long)\n", i, word(), word(), word(), word(),
 			word(), word(), word(), word(), word())
 	}
-	// A few helpers are inlined everywhere, most of them once or twice.
+	// As in real programs, a few functions are inlined everywhere, and most of the inlined ones once or twice.
 	origin := func() int { r := rng.Float64(); return int(float64(origins) * r * r * r) }
 	for i := range funcs {
 		fn := &funcs[i]
@@ -143,7 +144,7 @@ func writeSymbols(path string, funcs []function, rng *rand.Rand) error {
 	return f.Close()
 }
 
-// dump makes the minidump: the first thread has crashed.
+// dump returns the minidump, in which the first thread has crashed.
 func dump(funcs []function, end uint32, threads, frames int, rng *rand.Rand) []byte {
 	const base = 0x555500000000
 	d := dumptest.New(dumptest.LittleEndian).

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestSameBytes: what is measured must be the same each time, and of about the size that was asked for.
+// TestSameBytes: benchmarks need the same file in each run, of about the requested size.
 func TestSameBytes(t *testing.T) {
 	a, b := t.TempDir(), t.TempDir()
 	for _, dir := range []string{a, b} {

@@ -1,49 +1,69 @@
-// A large program with its debug information dropped as it is, beside its dump: how long until the stack is there, how much of the file
-// was read for it, and how much memory all of the page's programs had.
+// Large programs with their debug information dropped as they are, beside their dumps: how long until the stack is there, how much of the
+// files was read for it, and how much memory all of the page's programs had.
 //
-//     node build/browser/debugfile.mjs
+//     node build/browser/debugfile.mjs [elf|pdb|pdb-8k…]
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { inRepo, startChrome, startSite } from "./harness.mjs";
 
-if (spawnSync("gcc", ["--version"]).error || spawnSync("objcopy", ["--version"]).error) {
-  console.log("*** SKIPPED: the large debug file: gcc or objcopy, which make it, are not here ***");
-  process.exit(0);
-}
-const dir = inRepo("dist/bench/elf");
-if (!existsSync(join(dir, "big.dmp"))) execFileSync("go", ["run", "./build/bigelf", "-out", dir], { cwd: inRepo("."), stdio: "inherit" });
-const program = join(dir, "big");
-const size = statSync(program).size;
+// What is dropped, what makes it and with which tools, and what the first frames say when they are there.
+const cases = [
+  { name: "elf", what: "a program with DWARF, 8 threads of 60 frames in 50 functions of as many units", tools: ["gcc", "objcopy"],
+    make: ["./build/bigelf"], files: ["big.dmp", "big"], says: "unit.c", wanted: "10 % read, 256 MB of memory" },
+  { name: "pdb", what: "a library with a PDB of 20,000 modules, 20 frames with inlined calls in as many modules", tools: ["clang++", "lld-link"],
+    make: ["./build/bigpdb"], files: ["big.dmp", "big.pdb", "big.dll"], says: "unit.cc", wanted: "1 s, 16 MB read, 96 MB of memory" },
+  { name: "pdb-8k", what: "the same of 500 modules and pages of 8 KiB", tools: ["clang++", "lld-link"],
+    make: ["./build/bigpdb", "-units", "500", "-functions", "4000", "-page", "8192"], files: ["big.dmp", "big.pdb", "big.dll"], says: "unit.cc",
+    wanted: "1 s, 16 MB read, 96 MB of memory" },
+];
+const asked = process.argv.slice(2);
 
 const site = await startSite();
-const chrome = await startChrome({ record: false });
 try {
-  const page = await chrome.context.newPage();
-  await page.goto(site.origin);
-  await page.waitForFunction(() => document.documentElement.dataset.ready === "1");
-  await page.waitForTimeout(1000);
-  const cdp = await page.context().newCDPSession(page);
-  const data = { items: [], files: [join(dir, "big.dmp"), program], dragOperationsMask: 1 };
-  const begun = performance.now();
-  for (const type of ["dragEnter", "dragOver", "drop"]) await cdp.send("Input.dispatchDragEvent", { type, x: 400, y: 300, data });
-  const sees = (css, text) => page.waitForFunction(([css, text]) => [...document.querySelectorAll(css)].some((e) => e.textContent.includes(text)), [css, text], { timeout: 600_000 });
-  await sees("#stack .row .src", "unit.c");
-  const stack = performance.now() - begun;
-  await page.waitForFunction(() => ![...document.querySelectorAll(".thread-top")].some((e) => e.textContent === "…"), undefined, { timeout: 600_000 });
-  const all = performance.now() - begun;
-  const memory = await page.evaluate(() => document.querySelector(".crashpane-root").crashpaneMemory.peak);
-  let read = { bytes: 0, slices: 0 };
-  for (const w of page.workers()) {
-    const r = await w.evaluate(() => globalThis.crashpaneRead);
-    if (r) read = { bytes: read.bytes + r.bytes, slices: read.slices + r.slices };
+  for (const one of cases) {
+    if (asked.length > 0 && !asked.includes(one.name)) continue;
+    if (one.tools.some((tool) => spawnSync(tool, ["--version"]).error)) {
+      console.log(`*** SKIPPED: ${one.what}: ${one.tools.join(" or ")}, which make it, are not here ***`);
+      continue;
+    }
+    const dir = inRepo(`dist/bench/${one.name}`);
+    if (!existsSync(join(dir, "big.dmp"))) execFileSync("go", ["run", ...one.make, "-out", dir], { cwd: inRepo("."), stdio: "inherit" });
+    await measure(one, one.files.map((name) => join(dir, name)));
   }
-  const mb = (n) => `${(n / 1e6).toFixed(0)} MB`;
-  console.log(`a program of ${mb(size)} with DWARF, 8 threads of 60 frames in 50 functions of as many units`);
-  console.log(`  drop to the crashed thread   ${Math.round(stack)} ms, to all threads ${Math.round(all)} ms`);
-  console.log(`  read                         ${read.slices} slices, ${mb(read.bytes)}: ${((100 * read.bytes) / size).toFixed(1)} % of the file (wanted: 10 %)`);
-  console.log(`  memory of all programs, peak ${mb(memory)} (wanted: 256 MB)`);
 } finally {
-  await chrome.close();
   await site.stop();
+}
+
+async function measure(one, files) {
+  const chrome = await startChrome({ record: false });
+  try {
+    const page = await chrome.context.newPage();
+    await page.goto(site.origin);
+    await page.waitForFunction(() => document.documentElement.dataset.ready === "1");
+    await page.waitForTimeout(1000);
+    const cdp = await page.context().newCDPSession(page);
+    const data = { items: [], files, dragOperationsMask: 1 };
+    const begun = performance.now();
+    for (const type of ["dragEnter", "dragOver", "drop"]) await cdp.send("Input.dispatchDragEvent", { type, x: 400, y: 300, data });
+    const sees = (css, text) => page.waitForFunction(([css, text]) => [...document.querySelectorAll(css)].some((e) => e.textContent.includes(text)), [css, text], { timeout: 600_000 });
+    await sees("#stack .row .src", one.says);
+    const stack = performance.now() - begun;
+    await page.waitForFunction(() => ![...document.querySelectorAll(".thread-top")].some((e) => e.textContent === "…"), undefined, { timeout: 600_000 });
+    const all = performance.now() - begun;
+    const memory = await page.evaluate(() => document.querySelector(".crashpane-root").crashpaneMemory.peak);
+    let read = { bytes: 0, slices: 0 };
+    for (const w of page.workers()) {
+      const r = await w.evaluate(() => globalThis.crashpaneRead);
+      if (r) read = { bytes: read.bytes + r.bytes, slices: read.slices + r.slices };
+    }
+    const mb = (n) => `${(n / 1e6).toFixed(0)} MB`;
+    const size = files.reduce((sum, file) => sum + statSync(file).size, 0);
+    console.log(`${one.what}: ${mb(size)} (wanted: ${one.wanted})`);
+    console.log(`  drop to the crashed thread   ${Math.round(stack)} ms, to all threads ${Math.round(all)} ms`);
+    console.log(`  read                         ${read.slices} slices, ${mb(read.bytes)}: ${((100 * read.bytes) / size).toFixed(1)} % of the files`);
+    console.log(`  memory of all programs, peak ${mb(memory)}`);
+  } finally {
+    await chrome.close();
+  }
 }

@@ -11,6 +11,7 @@ import { inRepo, startChrome, startSite } from "./harness.mjs";
 import { siteWith, startSource } from "./symbols.mjs";
 
 const dump = "testdata/sample/tilecruncher.dmp";
+const windows = "testdata/windows/app.dmp";
 const sample = async (name) => {
   const bytes = await readFile(inRepo(`testdata/sample/${name}`));
   return (name.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString();
@@ -34,7 +35,7 @@ before(async () => {
   codec = await sample("libtilecodec.so.sym");
   source = await startSource();
   other = await startSource({ [pathOf(program)]: { text: program } });
-  made = await siteWith([source.base]);
+  made = await siteWith([source.base, `microsoft+${source.base}`, `debuginfod+${source.base}`]);
   site = await startSite({ dir: made.site });
   chrome = await startChrome();
   dir = await mkdtemp(join(tmpdir(), "crashpane-source-"));
@@ -66,8 +67,8 @@ afterEach(async () => {
   await tab.close();
 });
 
-const panel = async () => {
-  await tab.drop([dump]);
+const panel = async (which = dump) => {
+  await tab.drop([which]);
   await tab.page.locator("#stack .row").first().waitFor();
   await tab.page.locator("#tab-wanted").click();
   await tab.page.locator("#sources-button").click();
@@ -104,6 +105,53 @@ test("nothing is asked before the button was pressed, and then exactly what was 
   // The report says where the symbols are from.
   await tab.page.locator("#tab-files").click();
   await tab.page.waitForFunction((u) => [...document.querySelectorAll("#files .fn")].some((e) => e.title === u), `${source.base}/${pathOf(program)}`);
+});
+
+test("a server in Microsoft's layout is asked for PDB and program, and for the packed form only where there is no other", async () => {
+  const [exe, packed] = await Promise.all(["app.exe", "app.pd_"].map((name) => readFile(inRepo(`testdata/windows/${name}`))));
+  await panel(windows);
+  await tab.page.locator(`[data-act="base"][data-arg="microsoft+${source.base}"]`).click();
+  const shown = (await addresses()).map((line) => line.replace(/ if that is not there$/, ""));
+  const [program, cabinet] = [shown.find((u) => u.endsWith("/app.exe")), shown.find((u) => u.endsWith("/app.pd_"))];
+  assert.match(program, new RegExp(`^${source.base}/app\\.exe/[0-9A-F]{8}[0-9a-f]+/app\\.exe$`), shown.join("\n"));
+  assert.match(cabinet, new RegExp(`^${source.base}/app\\.pdb/[0-9A-F]{33}/app\\.pd_$`), shown.join("\n"));
+  source.files = { [program.slice(source.base.length + 1)]: { text: exe }, [cabinet.slice(source.base.length + 1)]: { text: packed } };
+  await tab.page.waitForTimeout(300);
+  assert.deepEqual(source.seen, [], "something was asked without a word");
+  await ask();
+  await tab.sees("app.c:27");
+  await tab.page.waitForFunction(() => [...document.querySelectorAll("#stack .trust")].slice(1, 5).every((e) => e.innerText.trim() === "CFI"));
+  await ended();
+  const asked = new Set(urls());
+  assert.deepEqual([...asked].filter((u) => !shown.includes(u)), [], "what was asked was not shown");
+  assert.ok(asked.has(cabinet) && asked.has(program) && !asked.has(program.replace(/e$/, "_")), [...asked].join("\n"));
+  assert.match(await said(), /kernel32\.pd_\n +not there \(404\)/);
+});
+
+test("what such a server sends is the file that was asked for, or is not used", async () => {
+  const exe = await readFile(inRepo("testdata/windows/app.exe"));
+  await panel(windows);
+  await tab.page.locator(`[data-act="base"][data-arg="microsoft+${source.base}"]`).click();
+  const shown = await addresses();
+  const path = (name) => shown.find((u) => u.endsWith(`/${name}`)).slice(source.base.length + 1);
+  // The program under another's name, and a dump.
+  source.files = { [path("kernel32.dll")]: { text: exe }, [path("app.exe")]: { text: await readFile(inRepo(windows)) } };
+  await ask();
+  await answered("is of another build: its id is ");
+  await answered("is no symbol file or program: it is a minidump");
+  await ended();
+  assert.equal(await tab.page.evaluate(() => document.querySelectorAll("#stack .trust.cfi").length), 0);
+});
+
+test("debuginfod is asked by build id", async () => {
+  await panel();
+  await tab.page.locator(`[data-act="base"][data-arg="debuginfod+${source.base}"]`).click();
+  const shown = await addresses();
+  for (const url of shown) assert.match(url.slice(source.base.length), /^\/buildid\/[0-9a-f]{40}\/(debuginfo|executable)$/);
+  assert.ok(shown.length >= 4);
+  await ask();
+  await ended();
+  assert.deepEqual([...new Set(urls())].sort(), [...shown].sort());
 });
 
 test("a source that the page was not built with is not asked, and it is said how to allow it", async () => {
@@ -155,7 +203,7 @@ test("what a server answers wrongly is said in words", async () => {
   source.files[pathOf(program)] = { text: "<!doctype html><title>Everything is here</title>" };
   source.files[pathOf(codec)] = { text: codec.replace(/^(MODULE \S+ \S+ )\S+/, `$1${"A".repeat(33)}`) };
   await ask();
-  await answered("is no symbol file: it does not begin with a MODULE record");
+  await answered("is no symbol file or program: it is an HTML page");
   await answered(`is of another build: its id is ${"A".repeat(33)}`);
 });
 

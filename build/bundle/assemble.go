@@ -14,7 +14,7 @@ import (
 	"github.com/crashpane/crashpane/build/site"
 )
 
-// parts is what a site is made of.
+// parts are the inputs of a site.
 type parts struct {
 	static   fs.FS // web/static
 	sample   fs.FS // testdata/sample
@@ -28,11 +28,11 @@ type parts struct {
 	symbols  []string // the sources of symbol files that the page may ask (site.Bases)
 }
 
-// required are the files that index.html must name, each in an attribute of its own: without one the page would
-// not start, and a page that names it in another way would ask for a name without its hash.
+// required are the files that index.html must name, each as the value of an attribute. assemble replaces these values by the names with
+// hashes. A file that index.html names in another way would be requested without its hash, and not be found.
 var required = []string{"crashpane.js", "crashpane.css", "crashpane.wasm", "crashpane-worker.js", "crashpane-full.wasm"}
 
-// assemble answers the files of the site by their names.
+// assemble returns the files of the site by their names.
 func assemble(p parts) (map[string][]byte, error) {
 	loader, worker, err := scriptsOf(p.static)
 	if err != nil {
@@ -69,7 +69,8 @@ func assemble(p parts) (map[string][]byte, error) {
 	}
 
 	files := map[string][]byte{"licenses.txt": p.licenses}
-	// What is fetched in a compressed form does not say how much it is unpacked.
+	// The loader shows how much of the engine has arrived. Content-Length of a compressed response is not the unpacked size, so the page
+	// states it.
 	size := fmt.Sprintf(`data-full-size="%d"`, len(p.full))
 	html := strings.Replace(string(index), `data-full-size="0"`, size, 1)
 	frame = strings.Replace(frame, `data-full-size="0"`, size, 1)
@@ -81,7 +82,7 @@ func assemble(p parts) (map[string][]byte, error) {
 	html = site.AddBases(html, p.symbols)
 	for name, content := range assets {
 		quoted := `="` + name + `"`
-		// An installed application is known by its manifest's address.
+		// A browser identifies an installed application by its manifest's URL, so its name has no hash.
 		if strings.Contains(html+frame, quoted) && path.Ext(name) != ".webmanifest" {
 			hashed := hashedName(name, content)
 			html = strings.ReplaceAll(html, quoted, `="`+hashed+`"`)
@@ -105,11 +106,11 @@ func assemble(p parts) (map[string][]byte, error) {
 	return files, addServiceWorker(files, p.static)
 }
 
-// scripts are the page's scripts that are loaded when they are needed, and what they are made of.
+// scripts are the page's scripts that it loads on demand, and the sources that each is made of.
 var scripts = map[string]string{"crashpane-app.js": "app.js"}
 
-// addServiceWorker adds sw.js, which keeps the page for when there is no network: all files but the licenses, and itself, which the browser
-// keeps. A version is the hash of all of them.
+// addServiceWorker adds sw.js, which caches the page for use without a network: all files but the licenses and sw.js itself, which the
+// browser stores. The cache's version is the hash of all cached files.
 func addServiceWorker(files map[string][]byte, static fs.FS) error {
 	script, err := fs.ReadFile(static, "sw.js")
 	if err != nil {
@@ -117,7 +118,7 @@ func addServiceWorker(files map[string][]byte, static fs.FS) error {
 	}
 	names := []string{}
 	for name := range files {
-		// What is for other pages is not for an application.
+		// Files for pages that embed the viewer are not a part of the application.
 		if name != "licenses.txt" && name != "index.html" && name != "embed.html" && !strings.HasPrefix(name, "crashpane-embed.") {
 			names = append(names, name)
 		}
@@ -128,7 +129,7 @@ func addServiceWorker(files map[string][]byte, static fs.FS) error {
 		fmt.Fprintf(version, "%s %d\n", name, len(files[name]))
 		version.Write(files[name])
 	}
-	// The page is asked for by its folder: some hosts send who asks for index.html there.
+	// The cache has the page under its folder's URL: some hosts redirect requests for index.html there.
 	list, err := json.Marshal(append([]string{"./"}, names...))
 	if err != nil {
 		return err
@@ -140,7 +141,8 @@ func addServiceWorker(files map[string][]byte, static fs.FS) error {
 	return nil
 }
 
-// scriptsOf are the page's own script and the worker's, with the parts that read symbol files of a server, many places of a file, and packed files.
+// scriptsOf returns the page's own script and the worker's. The worker's includes the parts that fetch symbol files from a server, read
+// ranges of a file, and unpack compressed files.
 func scriptsOf(static fs.FS) (loader, worker []byte, err error) {
 	read := func(names ...string) (all []byte) {
 		for _, name := range names {
@@ -155,7 +157,7 @@ func scriptsOf(static fs.FS) (loader, worker []byte, err error) {
 	return read("symbols.js", "loader.js"), read("worker.js", "ranges.js", "blocks.js", "stream.js", "unpack.js"), err
 }
 
-// addStatic adds what lies in web/static but the files that go into others.
+// addStatic adds the files of web/static except those that become parts of other files.
 func addStatic(assets map[string][]byte, static fs.FS) error {
 	return fs.WalkDir(static, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -180,11 +182,11 @@ func addStatic(assets map[string][]byte, static fs.FS) error {
 	})
 }
 
-// styleFolder may hold the style sheet in parts, which become crashpane.css in the order of their names.
+// styleFolder may hold the style sheet in parts. The bundle joins them to crashpane.css in the order of their names.
 const styleFolder = "css"
 
 func addStyle(assets map[string][]byte, static fs.FS) error {
-	// Glob answers sorted names.
+	// fs.Glob returns sorted names.
 	parts, err := fs.Glob(static, styleFolder+"/*.css")
 	if err != nil || len(parts) == 0 {
 		return err
@@ -201,15 +203,15 @@ func addStyle(assets map[string][]byte, static fs.FS) error {
 	return nil
 }
 
-// hashedName puts the hash before the last extension.
+// hashedName inserts the content's hash before the name's extension.
 func hashedName(name string, content []byte) string {
 	sum := sha256.Sum256(content)
 	ext := path.Ext(name)
 	return strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(sum[:])[:site.HashLen] + ext
 }
 
-// addPolicy puts the content security policy into the page itself, before anything that it governs, so that it
-// holds on a host that sends no headers too.
+// addPolicy inserts the content security policy into the page as a meta element, so that it also applies on a host that sends no headers.
+// It must precede all scripts and styles: browsers apply it to what follows it.
 func addPolicy(html, policy string) (string, error) {
 	if strings.Contains(strings.ToLower(html), "content-security-policy") {
 		return "", fmt.Errorf("index.html has a Content-Security-Policy of its own; build/site has the one that counts")
@@ -222,13 +224,13 @@ func addPolicy(html, policy string) (string, error) {
 	return strings.Replace(html, after, after+"\n"+meta, 1), nil
 }
 
-// sampleFile is one row of sample/files.json, the list of what "Open the sample" opens.
+// sampleFile is one row of sample/files.json, the list of files that the button "Open the sample" opens.
 type sampleFile struct {
 	Name string `json:"name"`
 	Size int    `json:"size"`
 }
 
-// addSample adds the dump and the symbols of testdata/sample, and the list of them.
+// addSample adds the dump and the symbol files of testdata/sample, and their list.
 func addSample(files map[string][]byte, sample fs.FS) error {
 	names, err := sampleNames(sample)
 	if err != nil {
@@ -253,7 +255,7 @@ func addSample(files map[string][]byte, sample fs.FS) error {
 	return nil
 }
 
-// sampleNames are the names of the sample's files, the dump first: the page can walk it while the symbols still come.
+// sampleNames returns the names of the sample's files, the dump first: the page walks it while it still fetches the symbol files.
 func sampleNames(sample fs.FS) ([]string, error) {
 	entries, err := fs.ReadDir(sample, ".")
 	if err != nil {

@@ -87,7 +87,7 @@ func TestAssembleHashesWhatThePageNames(t *testing.T) {
 			t.Errorf("the page names %s, which is not there", m[1])
 		}
 	}
-	// The style sheet names it, and is not rewritten.
+	// The style sheet names this file, and the bundle does not rewrite style sheets.
 	if files["dots.svg"] == nil {
 		t.Error("a file that only the style sheet names must keep its name")
 	}
@@ -254,7 +254,7 @@ func TestCompress(t *testing.T) {
 			t.Errorf("%s: there %v, want %v", name, got, want)
 		}
 	}
-	// The second time the results come from the cache: what is kept counts, not what would come out. Quick takes them too.
+	// The second call takes the results from the cache, whatever is in it. So does a quick one.
 	kept, err := filepath.Glob(filepath.Join(cache, "*.br"))
 	if err != nil || len(kept) != 2 {
 		t.Fatalf("kept: %v, %v", kept, err)
@@ -271,7 +271,7 @@ func TestCompress(t *testing.T) {
 	if kept, _ = filepath.Glob(filepath.Join(cache, "*.br")); len(kept) != 1 {
 		t.Errorf("what the site no longer has must go: %v", kept)
 	}
-	// What was made quickly does not count as made well.
+	// A result of a quick call does not replace that of a thorough one.
 	other := map[string][]byte{"a.js": append(text, '!')}
 	if _, err := compress(other, cache, true); err != nil {
 		t.Fatal(err)
@@ -336,7 +336,7 @@ console.log(Go, w.vuguRender, typeof vuguRender);
 	}
 }
 
-// TestWithoutRemarks: remarks on lines of their own are not shipped, and nothing else is left out.
+// TestWithoutRemarks: the bundle removes lines that are only a comment, and no others.
 func TestWithoutRemarks(t *testing.T) {
 	const script = "// about\nlet a = 1; // stays\n\t// gone\nconst b = `one\n// of the text\n${a}`;\n  //\nc('http://d');\n//"
 	const want = "let a = 1; // stays\nconst b = `one\n// of the text\n${a}`;\nc('http://d');\n"

@@ -17,9 +17,9 @@ import (
 //go:embed compress.mjs
 var compressor string
 
-// compress adds to the files their .br and .gz forms. Brotli at its best takes some ten seconds for the wasm, so results
-// are kept by the hash of what they came from. quick takes what is kept, and makes what is not in less than a second
-// and a little larger: for whoever changes the page and looks at it.
+// compress adds the .br and .gz form of each file. Brotli at level 11 takes about ten seconds for the wasm, so compress caches each result
+// under the SHA-256 of its input. With quick it compresses files that the cache lacks at a low level, in less than a second: developers use
+// this to look at a change.
 func compress(files map[string][]byte, cache string, quick bool) (map[string][]byte, error) {
 	all := map[string][]byte{}
 	kept := map[string]string{}    // name of a file, where its compressed forms are kept
@@ -61,7 +61,7 @@ func compress(files map[string][]byte, cache string, quick bool) (map[string][]b
 			if err != nil {
 				return nil, err
 			}
-			// A form that saves nothing is only one more file.
+			// A form that is not smaller is of no use.
 			if len(packed) < len(files[name]) {
 				all[name+suffix] = packed
 			}
@@ -75,7 +75,7 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// prune removes what is kept of contents that the site no longer has.
+// prune removes the results of contents that the site no longer has from the cache.
 func prune(cache string, kept map[string]string) error {
 	needed := map[string]bool{}
 	for _, at := range kept {

@@ -14,16 +14,15 @@ import (
 	"github.com/crashpane/crashpane/build/site"
 )
 
-// embedders are the pages that may embed the viewer without a person's consent. The token itself does not go into the site, only its
-// hash.
+// embedders are the pages that may embed the viewer without asking the user. The site contains the token's SHA-256 only.
 type embedders struct{ origins, token string }
 
-// list are the origins, each checked to be one.
+// list returns the origins. It is an error if one is not an origin.
 func (e embedders) list() ([]string, error) {
 	list := strings.Fields(e.origins)
 	for _, o := range list {
 		if !isOrigin.MatchString(o) {
-			return nil, fmt.Errorf("-embed-origins: %q is no origin, such as https://portal.example", o)
+			return nil, fmt.Errorf("-embed-origins: %q is not an origin, such as https://portal.example", o)
 		}
 	}
 	return list, nil
@@ -40,7 +39,7 @@ func (e embedders) hash() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// framePage is embed.html; its script and style sheet go into the assets.
+// framePage returns embed.html and adds its script and style sheet to the assets.
 func framePage(p parts, assets map[string][]byte) (string, error) {
 	origins, err := p.trusted.list()
 	if err != nil {
@@ -75,12 +74,14 @@ var (
 	exportWord = regexp.MustCompile(`(?m)^export `)
 )
 
-// classic makes a module a script: what it imports stands before it, or is a global.
+// classic turns a module into a classic script by removing its imports and exports: the caller puts the imported code before it, or it is
+// a global.
 func classic(module string) string {
 	return exportWord.ReplaceAllString(importLine.ReplaceAllString(module, ""), "")
 }
 
-// npm makes the package "crashpane": modules that find the programs beside them, and embed.html with all that it needs.
+// npm returns the files of the npm package "crashpane": modules that load the wasm programs from their own folder, and embed.html with
+// the files that it needs.
 func npm(p parts, version string) (map[string][]byte, error) {
 	files := map[string][]byte{"crashpane.wasm": p.wasm, "crashpane-full.wasm": p.full, "licenses.txt": p.licenses}
 	for i, from := range []fs.FS{p.embed, p.static} {
@@ -134,7 +135,7 @@ func describe(files map[string][]byte, version string) error {
 	return nil
 }
 
-// packFrame makes the package's embed.html, whose script is a module.
+// packFrame adds the package's embed.html, whose script is a module.
 func packFrame(p parts, files map[string][]byte) error {
 	html, err := framePage(p, map[string][]byte{})
 	if err != nil {
@@ -155,8 +156,8 @@ func packFrame(p parts, files map[string][]byte) error {
 	return nil
 }
 
-// runtimeModule is Go's glue, Vugu's helper and the loader as a module. What they set on the global object is kept to the module: a host page
-// may have its own of the same names.
+// runtimeModule returns Go's wasm_exec.js, Vugu's helper and the loader as a module. The globals that they set become variables of the
+// module, because the embedding page may have globals of the same names.
 func runtimeModule(wasmExec []byte, helper string, loader []byte) []byte {
 	var b bytes.Buffer
 	b.WriteString("// Go's wasm_exec.js and Vugu's DOM helper, with their licenses in licenses.txt; then the loader of Crashpane.\n")
@@ -175,7 +176,7 @@ const scope = new Proxy(globalThis, {
 		b.Write(script)
 		b.WriteString("\n})(scope);\n")
 	}
-	// The glue finds what it has set as a global.
+	// wasm_exec.js reads Go from the global object, where it has set it.
 	part(bytes.ReplaceAll(wasmExec, []byte("\tfs.writeSync("), []byte("\tglobalThis.fs.writeSync(")))
 	b.WriteString("own.crashpaneVuguHelper = function (window, document) {\n" + content + helper + "\n};\n")
 	part(loader)
@@ -183,13 +184,14 @@ const scope = new Proxy(globalThis, {
 	return b.Bytes()
 }
 
-// narrow is a rule for windows that are narrower than something.
+// narrow matches a media query for windows narrower than a width.
 var narrow = regexp.MustCompile(`@media \((max-width: \d+px)\)`)
 
-// ofWindow is a length by the window's size.
+// ofWindow matches a length in units of the window's size.
 var ofWindow = regexp.MustCompile(`(\d)d?v([hw])\b`)
 
-// styleModule is the style of the element: what depends on the window's size in the page depends on its own.
+// styleModule returns the style sheet of the custom element as a module. Rules of the page that depend on the window's size become rules
+// that depend on the element's size (container queries and their units).
 func styleModule(files map[string][]byte) ([]byte, error) {
 	var sheet strings.Builder
 	for _, name := range []string{"crashpane.css", "crashpane-zones.css", "crashpane-panel.css", "crashpane-findings.css", "embed.css", "element.css"} {
@@ -206,7 +208,8 @@ func styleModule(files map[string][]byte) ([]byte, error) {
 
 var described = regexp.MustCompile(`^v?(\d+\.\d+\.\d+)(?:-(.+))?$`)
 
-// semver makes a version out of what git describe says: v1.2.3, v1.2.3-4-gabcdef, or the hash of a commit.
+// semver converts the output of git describe to a semantic version. It may be v1.2.3, v1.2.3-4-gabcdef (four commits after v1.2.3), or the
+// hash of a commit.
 func semver(describe string) string {
 	describe = strings.TrimSpace(describe)
 	if m := described.FindStringSubmatch(describe); m != nil {

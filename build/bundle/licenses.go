@@ -11,7 +11,7 @@ import (
 
 const goName = "The Go programming language"
 
-// licenses collects the licenses of all that is linked into the page: ours, Go's, and those of its modules.
+// licenses returns the licenses of everything that is linked into the page: this project's, Go's, and those of the linked modules.
 func licenses(src, goroot string, programs ...string) ([]byte, error) {
 	listed, err := goList(src, []string{"GOOS=js", "GOARCH=wasm"}, append([]string{"-deps", "-f",
 		"{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Dir}}{{end}}{{end}}"}, programs...)...)
@@ -34,7 +34,7 @@ func licenses(src, goroot string, programs ...string) ([]byte, error) {
 	if err := addLicense(&b, "Crashpane", src); err != nil {
 		return nil, err
 	}
-	// Some systems' packages of Go keep its license elsewhere.
+	// Some distributions' packages of Go have its license in another folder.
 	if err := addLicense(&b, goName, goroot); err != nil {
 		fmt.Fprintf(&b, "== %s ==\n\nBSD 3-Clause; the text is at https://go.dev/LICENSE\n\n", goName)
 	}
@@ -46,7 +46,7 @@ func licenses(src, goroot string, programs ...string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// addLicense adds the license file of one folder. A module without one stops the build: it must not be shipped.
+// addLicense appends the license file of a folder. A module without a license must not be distributed, so its absence is an error.
 func addLicense(b *bytes.Buffer, name, dir string) error {
 	for _, file := range []string{"LICENSE", "LICENSE.txt", "LICENSE.md", "COPYING"} {
 		text, err := os.ReadFile(filepath.Join(dir, file))

@@ -1,10 +1,12 @@
-// Bundle makes dist/site, the page as plain files that any static host can serve, and dist/crashpane.html beside it, the
-// page as one file that needs no host, and dist/npm, the package "crashpane".
+// Bundle builds three things: dist/site, the page as plain files that any static host can serve; dist/crashpane.html, the page as one
+// file that needs no host; and dist/npm, the npm package "crashpane". It compiles the wasm programs, joins and patches the scripts, and
+// compresses the results. run lists the steps in order.
 //
-//	bundle [-src .] [-out dist/site] [-cache dist/cache] [-symbols "https://symbols.example"] [-quick]
+//	bundle [-src .] [-out dist/site] [-cache dist/cache] [-symbols "https://symbols.example"] [-servers "microsoft+https://symbols.example"] [-quick]
 //
-// The scripts and the wasm carry the hash of their content in their names, so that they can be cached for ever;
-// index.html is rewritten to name them so. Beside each file lie its brotli and gzip forms.
+// The names of scripts and programs contain the hash of their content (crashpane.0123abcd.js), so that browsers can cache them for ever,
+// and index.html refers to these names. The site also has the brotli and gzip form of each file (NAME.br, NAME.gz), for servers that
+// send files already compressed.
 package main
 
 import (
@@ -30,9 +32,12 @@ func main() {
 	origins := flag.String("embed-origins", "", "origins, by spaces, whose pages may embed the viewer without asking, and no others")
 	token := flag.String("embed-token", "", "a secret that lets a page that embeds the viewer do without asking")
 	quick := flag.Bool("quick", false, "compress fast instead of well")
-	symbols := flag.String("symbols", "", "sources of symbol files that the page may ask, separated by spaces: https://host/path, or /path on its own server")
+	symbols := flag.String("symbols", "", "sources of symbol files that the page may ask, separated by spaces: https://host/path, or /path on its own server; microsoft+ or debuginfod+ before it names another layout than Breakpad's")
+	servers := flag.String("servers", "", "symbol servers that the page's own Worker asks for it, separated by spaces: microsoft+https://host/path or debuginfod+https://host")
 	flag.Parse()
 	bases, err := site.Bases(*symbols)
+	through, serversErr := site.Servers(*servers)
+	bases, err = append(bases, through...), errors.Join(err, serversErr)
 	if err == nil {
 		err = run(*src, *out, *cache, *viewer, *full, *version, embedders{*origins, *token}, bases, *quick)
 	}
@@ -121,7 +126,7 @@ func run(src, out, cache, viewer, full, version string, trusted embedders, bases
 	return write(filepath.Join(filepath.Dir(out), "npm"), pack)
 }
 
-// gzipped answers contents by their gzip forms, which were made for the site.
+// gzipped returns a function that looks up the gzip form of a content among those made for the site.
 func gzipped(packed map[string][]byte) func([]byte) ([]byte, error) {
 	return func(content []byte) ([]byte, error) {
 		for name, gz := range packed {
@@ -133,7 +138,7 @@ func gzipped(packed map[string][]byte) func([]byte) ([]byte, error) {
 	}
 }
 
-// program compiles one and makes it small.
+// program compiles a Go package to wasm and shrinks it (shrink.go).
 func program(src, pkg, to string, flags []string) ([]byte, error) {
 	wasm, err := buildWasm(src, pkg, to, flags)
 	if err != nil {
@@ -145,7 +150,7 @@ func program(src, pkg, to string, flags []string) ([]byte, error) {
 	return wasm, nil
 }
 
-// buildWasm compiles a program.
+// buildWasm compiles a Go package to wasm.
 func buildWasm(src, pkg, to string, flags []string) ([]byte, error) {
 	target, err := filepath.Abs(to)
 	if err != nil {
@@ -161,7 +166,7 @@ func buildWasm(src, pkg, to string, flags []string) ([]byte, error) {
 	return os.ReadFile(target)
 }
 
-// goRoot asks the go command, whose compiler made the wasm: the glue must be of the same version.
+// goRoot returns the GOROOT of the go command that compiles the wasm. Its lib/wasm/wasm_exec.js must be of the compiler's version.
 func goRoot() (string, error) {
 	text, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
@@ -170,9 +175,9 @@ func goRoot() (string, error) {
 	return strings.TrimSpace(string(text)), nil
 }
 
-// moduleDir answers the folder that holds a module's source.
+// moduleDir returns the folder with a module's source.
 func moduleDir(src, module string) (string, error) {
-	// list alone does not fetch what the module cache lacks; download does, and does nothing if it is there.
+	// go list -m does not fetch a module that the module cache lacks. go mod download does, and nothing if the cache has it.
 	download := exec.Command("go", "mod", "download", module)
 	download.Dir = src
 	if text, err := download.CombinedOutput(); err != nil {

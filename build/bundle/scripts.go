@@ -11,18 +11,17 @@ import (
 	"strings"
 )
 
-// helperOpening is how Vugu's helper begins. The loader lets Vugu's one call of eval do nothing when it asks for
-// this text, because the content security policy forbids eval and the bundle has the helper already; if a new
-// Vugu changed it, the loader would no longer know the call, so the bundle stops here.
+// helperOpening is the beginning of Vugu's helper. Vugu evaluates the helper with eval, which the content security policy forbids. The
+// loader recognizes that call by this text and ignores it, because the bundle contains the helper. If a new version of Vugu changed the
+// text, the loader would not recognize the call, so the bundle fails.
 const helperOpening = "(function(){if(window.vuguRender)"
 
-// helperSum is the SHA-256 of Vugu's helper. The helper is patched in minified form, the only form in which Vugu evaluates it, so another
-// helper has to be read before it is used, even one in which all places to patch are found.
+// helperSum is the SHA-256 of Vugu's helper. The bundle patches the helper's minified code, the only form in which Vugu contains it. A
+// developer has to read another helper before the patches may be applied to it, even if all of them match.
 const helperSum = "522085e7ca94752984d46fbfc4f86596f2a3e5eafd8c4f81d936d3fb8a7fdf98"
 
-// vuguHelper takes the script that Vugu would evaluate out of Vugu's own source. The Go constant and not the .js
-// file beside it is read: the constant is what is evaluated; the file still holds lines that log every
-// instruction. An error says so if its SHA-256 is not wantSum, in hexadecimal digits.
+// vuguHelper returns the helper script from a constant in Vugu's Go source. The .js file in the same folder is not the same: it logs every
+// instruction. It is an error if the script's SHA-256 is not wantSum, in hexadecimal digits.
 func vuguHelper(goFile, wantSum string) (string, error) {
 	file, err := parser.ParseFile(token.NewFileSet(), goFile, nil, 0)
 	if err != nil {
@@ -54,10 +53,10 @@ func vuguHelper(goFile, wantSum string) (string, error) {
 	return script, nil
 }
 
-// quicker are the places where Vugu's helper writes to the document what stands there already: it draws every element
-// anew at each render. Setting innerHTML starts a parser for each, and both make the browser lay out again; comparing first
-// halves the time of a render. And places where it reads what it has read at every element before: texts by a decoder that takes a
-// microsecond to start, attributes as objects that the browser makes for each, and a number for an element that has no listeners.
+// quicker are patches of Vugu's helper that make rendering faster. Unpatched, the helper writes every element again at each render, also
+// if nothing changed: innerHTML starts a parser for each element, and the writes make the browser compute the layout again. Comparing
+// before writing halves the time of a render. Other patches avoid repeated reads: of texts through a decoder that takes a microsecond to
+// start, of attributes as objects that the browser makes for each, and of a number for an element without listeners.
 var quicker = []struct{ slow, quick string }{
 	{`x.el.innerHTML=(x.bufferedInnerHTML||"")+e`, `crashpaneContent(x.el,(x.bufferedInnerHTML||"")+e)`},
 	{`e.setAttribute(t,n),x.elAttrNames`, `e.getAttribute(t)===n||e.setAttribute(t,n),x.elAttrNames`},
@@ -119,11 +118,11 @@ function crashpaneEmpty(object) {
 }
 `
 
-// pageScript is crashpane.js: Go's runtime glue, Vugu's helper, our loader.
+// pageScript returns crashpane.js: Go's wasm_exec.js, Vugu's helper, and the loader.
 //
-// The helper becomes a function of the window and the document that it shall use, so that a viewer in a shadow
-// root can give it stand-ins. It is left in sloppy mode, as eval would run it. The other parts stand in functions of
-// their own: there the "use strict" at their beginning counts, and their names stay theirs.
+// The helper becomes a function whose parameters are the window and the document that it uses, so that a viewer in a shadow root can pass
+// substitutes. It stays in sloppy mode, as eval would run it. Each other part is in a function of its own, in which the "use strict" at
+// its beginning applies and its names are local.
 func pageScript(wasmExec []byte, helper string, loader []byte) []byte {
 	var b bytes.Buffer
 	b.WriteString("// Go's wasm_exec.js and Vugu's DOM helper, with their licenses in licenses.txt; then the loader of Crashpane.\n")
@@ -135,7 +134,7 @@ func pageScript(wasmExec []byte, helper string, loader []byte) []byte {
 	return b.Bytes()
 }
 
-// workerScript is crashpane-worker.js: the same glue without Vugu, which has no document there.
+// workerScript returns crashpane-worker.js: wasm_exec.js and the engine's worker, without Vugu, because a worker has no document.
 func workerScript(wasmExec, worker []byte) []byte {
 	var b bytes.Buffer
 	b.WriteString("// Go's wasm_exec.js, with its license in licenses.txt; then the engine's worker of Crashpane.\n")
@@ -150,8 +149,8 @@ func enclose(b *bytes.Buffer, script []byte) {
 	b.WriteString("\n})();\n")
 }
 
-// withoutRemarks leaves out the lines of a script that are remarks and nothing else: whoever opens the page need not fetch them. What looks
-// like one inside of a text of several lines stays.
+// withoutRemarks removes the lines of a script that are only a comment, so that browsers need not fetch them. It keeps lines inside a
+// template literal of several lines.
 func withoutRemarks(script string) string {
 	var b strings.Builder
 	text := false // the line begins within a text

@@ -7,11 +7,13 @@ import (
 	"fmt"
 )
 
-// shrink takes out of a program what costs many bytes to fetch and does nothing: a good eighth at brotli 11.
+// shrink removes data that a program does not need to run. At brotli 11 this is more than an eighth of it.
 //
-// Go's linker cuts the data into up to 100,000 segments so as not to store zeros; compressed, a segment's head costs more than
-// the zeros do. And it writes which line each instruction came from, of which nothing but a traceback makes use; those print
-// "?:0" then, and still name each function with its offset. A build by hand from the same sources has the lines.
+// First, it joins data segments. Go's linker writes up to 100,000 of them to leave out zeros, but in the compressed file a segment's header
+// takes more bytes than the zeros would (writeSegments).
+//
+// Second, it removes the tables of files and line numbers, which only tracebacks use. A traceback then prints "?:0" for the line, and still
+// the function's name and the offset in it. To get the lines, build the same sources with go build (dropLines).
 func shrink(wasm []byte) ([]byte, error) {
 	sections, err := splitSections(wasm)
 	if err != nil {
@@ -40,8 +42,9 @@ func shrink(wasm []byte) ([]byte, error) {
 	return out, nil
 }
 
-// WebAssembly Core Specification 2.0, chapter 5: the head of a module, the id of its data section, and the bytes
-// of an active segment at a constant address.
+// WebAssembly Core Specification 2.0, chapter 5: the preamble of a module (magic "\0asm" and version 1), the id of its data section, and
+// the bytes of an active data segment in memory 0 at a constant address: 0x00, i32.const (0x41), the address, end (0x0b), the bytes'
+// count, the bytes.
 const (
 	wasmHead    = "\x00asm\x01\x00\x00\x00"
 	dataSection = 11
@@ -59,7 +62,7 @@ var errShort = errors.New("the program ends within a section")
 func splitSections(wasm []byte) ([]section, error) {
 	rest, ok := bytes.CutPrefix(wasm, []byte(wasmHead))
 	if !ok {
-		return nil, errors.New("this is no WebAssembly program of version 1")
+		return nil, errors.New("this is not a WebAssembly module of version 1")
 	}
 	var out []section
 	for len(rest) > 0 {
@@ -74,10 +77,10 @@ func splitSections(wasm []byte) ([]section, error) {
 	return out, nil
 }
 
-// maxImage bounds the memory that a program fills at its start.
+// maxImage is the limit of the memory that data segments fill.
 const maxImage = 256 << 20
 
-// readSegments answers memory as the segments leave it.
+// readSegments returns the memory's contents after all segments were copied into it.
 func readSegments(body []byte) ([]byte, error) {
 	count, n := binary.Uvarint(body)
 	if n <= 0 {
@@ -107,7 +110,8 @@ func readSegments(body []byte) ([]byte, error) {
 	return image, nil
 }
 
-// minGap is from how many zeros on another segment begins: enough to keep large empty tables out of the file.
+// minGap is the number of consecutive zeros that writeSegments leaves out of the file, by beginning another segment after them. It is so
+// large that only big empty tables reach it.
 const minGap = 256
 
 func writeSegments(image []byte) []byte {
@@ -134,7 +138,8 @@ func writeSegments(image []byte) []byte {
 	return append(binary.AppendUvarint(nil, count), segments...)
 }
 
-// signed reads a signed LEB128 number and answers how many bytes it has, 0 if it does not end.
+// signed decodes a signed LEB128 number (section 5.2.2): 7 bits a byte, the lowest first, bit 7 set in all bytes but the last; bit 6 of
+// the last byte is the sign. It returns the number and how many bytes it has, 0 if p ends before it does.
 func signed(p []byte) (v int64, n int) {
 	for shift := 0; n < len(p) && shift < 63; shift += 7 {
 		c := p[n]
@@ -150,7 +155,7 @@ func signed(p []byte) (v int64, n int) {
 	return 0, 0
 }
 
-// appendSigned writes a number that is not negative.
+// appendSigned appends v, which must not be negative, in signed LEB128.
 func appendSigned(p []byte, v int64) []byte {
 	for v >= 0x40 {
 		p = append(p, byte(v)|0x80)
@@ -159,8 +164,8 @@ func appendSigned(p []byte, v int64) []byte {
 	return append(p, byte(v))
 }
 
-// Go's table of functions, runtime/symtab.go and internal/abi/symtab.go, as Go 1.20 to 1.26 write it for 64-bit
-// little-endian programs whose instructions are counted by one, which wasm's are.
+// The layout of Go's table of functions, the pclntab (runtime/symtab.go and internal/abi/symtab.go), as Go 1.20 to 1.26 write it for
+// 64-bit little-endian programs. Its header's instruction size is 1 for wasm.
 const (
 	tableMagic = "\xf1\xff\xff\xff\x00\x00\x01\x08"
 	tableWords = 8 // of 8 bytes: functions, files, text's start, offsets of names, units, files, pc tables, functions
@@ -173,12 +178,12 @@ const (
 	funcSize      = 44
 )
 
-// dropLines empties the tables of files and lines. A function whose table stands at 0 has none; that is what functions without
-// instructions have anyway.
+// dropLines fills the pc tables of files and lines with zeros and sets their offsets in each function's record to 0. The runtime reads
+// offset 0 as "no table", which functions without instructions have.
 func dropLines(image []byte) error {
 	at := bytes.Index(image, []byte(tableMagic))
 	if at < 0 || bytes.Contains(image[at+1:], []byte(tableMagic)) {
-		return errors.New("Go's table of functions is not there once; does this Go lay it out in another way?")
+		return errors.New("the program does not have Go's table of functions exactly once; this version of Go may have changed its layout")
 	}
 	table := image[at:]
 	word := func(i int) uint64 {
@@ -198,12 +203,12 @@ func dropLines(image []byte) error {
 	for i := range int(count) {
 		off := uint64(u32(records[8*i+4:]))
 		if off+funcSize > uint64(len(records)) {
-			return fmt.Errorf("the record of function %d lies outside of the table", i)
+			return fmt.Errorf("the record of function %d is outside the table", i)
 		}
 		f := records[off:]
 		n := int(u32(f[funcTables:]))
 		if funcSize+4*n > len(f) {
-			return fmt.Errorf("the tables of function %d lie outside of the table", i)
+			return fmt.Errorf("the pc tables of function %d are outside the table", i)
 		}
 		lines[u32(f[funcPCFile:])], lines[u32(f[funcPCLine:])] = true, true
 		kept[u32(f[funcPCSP:])] = true
@@ -214,7 +219,7 @@ func dropLines(image []byte) error {
 		clear(f[funcStartLine:][:4])
 	}
 	for start := range lines {
-		// Tables of equal content are one.
+		// Functions with equal tables share one.
 		if kept[start] {
 			continue
 		}
@@ -227,7 +232,8 @@ func dropLines(image []byte) error {
 	return nil
 }
 
-// tableEnd is where a pc table ends: after pairs of a value's and a pc's step, the value's being 0 only in the first pair.
+// tableEnd returns the offset after a pc table. The table is pairs of varints, a delta of the value and a delta of the pc (runtime's step
+// function). A value's delta of 0 ends it, except in the first pair.
 func tableEnd(pcs []byte, start uint32) (uint32, error) {
 	for at := start; at < uint32(len(pcs)); {
 		if pcs[at] == 0 && at != start {
@@ -236,7 +242,7 @@ func tableEnd(pcs []byte, start uint32) (uint32, error) {
 		for range 2 {
 			_, n := binary.Uvarint(pcs[at:])
 			if n <= 0 {
-				return 0, fmt.Errorf("the pc table at %d is broken", start)
+				return 0, fmt.Errorf("the pc table at %d is damaged", start)
 			}
 			at += uint32(n)
 		}

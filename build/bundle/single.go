@@ -12,9 +12,10 @@ import (
 	"github.com/crashpane/crashpane/build/site"
 )
 
-// single makes the page as one file, which works from a disk without any server. Scripts and styles stand in it, allowed by
-// their hashes; the programs lie in blocks of base64, packed by gzip, which every browser that can run them unpacks; the worker is made
-// of a block by a blob: address. Its policy has connect-src 'none': there is nothing that it could fetch or send.
+// single returns the page as one file, which works from a disk without a server. It contains the scripts and styles, which its policy
+// allows by their hashes. The programs are in blocks of base64 of gzip, which every browser that can run them can unpack
+// (DecompressionStream). The page makes the worker from a block by a blob: URL. The policy has connect-src 'none', so that the page can
+// neither fetch nor send anything.
 //
 // pack compresses by gzip.
 func single(p parts, pack func([]byte) ([]byte, error)) ([]byte, error) {
@@ -55,7 +56,7 @@ func single(p parts, pack func([]byte) ([]byte, error)) ([]byte, error) {
 	return s.finish()
 }
 
-// singlePage is the page as far as it is made.
+// singlePage is the page while single builds it.
 type singlePage struct {
 	html    string
 	static  fs.FS
@@ -71,14 +72,14 @@ func (s *singlePage) fail(format string, args ...any) {
 	}
 }
 
-// elementOf matches the elements of the head that name files; a script's end tag goes with it.
+// elementOf matches the element of the head that names a file, with the end tag if it is a script.
 func elementOf(name string) *regexp.Regexp {
 	return regexp.MustCompile(`<` + name + `\b[^>]*>(?:</` + name + `>)?\n?`)
 }
 
 var sheetLink = regexp.MustCompile(`<link rel="stylesheet" href="([^"]+)">`)
 
-// styles puts the style sheets into the page.
+// styles replaces the links to style sheets by style elements.
 func (s *singlePage) styles() {
 	s.html = sheetLink.ReplaceAllStringFunc(s.html, func(link string) string {
 		name := sheetLink.FindStringSubmatch(link)[1]
@@ -103,7 +104,7 @@ func (s *singlePage) styles() {
 
 var iconLink = regexp.MustCompile(`<link rel="icon"[^>]* href="([^"]+)">`)
 
-// icon puts the page's icon into the page, and takes away what else the head links to.
+// icon replaces the link to the icon by a data: URL and removes the head's other links.
 func (s *singlePage) icon() {
 	found := iconLink.FindStringSubmatch(s.html)
 	s.html = elementOf("link").ReplaceAllString(s.html, "")
@@ -118,16 +119,17 @@ func (s *singlePage) icon() {
 	s.html = strings.Replace(s.html, "</head>", icon+"</head>", 1)
 }
 
-// inside answers text that an element of that name can hold, or stops: the element would end where its end tag stands in it.
+// inside returns text if an element of that name can contain it. It records an error if text has the element's end tag, or "<!--", after
+// which a script's end tag may not end it (HTML Standard, section 4.12.1.3).
 func (s *singlePage) inside(element, text string) string {
 	lower := strings.ToLower(text)
 	if strings.Contains(lower, "</"+element) || strings.Contains(text, "<!--") {
-		s.fail("a %s has text in it that would end it", element)
+		s.fail("a %s element contains its own end tag, or <!--", element)
 	}
 	return text
 }
 
-// block adds data: an element that no browser runs.
+// block adds data as a script element of a type that browsers do not run.
 func (s *singlePage) block(attributes, text string) {
 	fmt.Fprintf(&s.body, "<script type=\"text/plain\" %s>%s</script>\n", attributes, s.inside("script", text))
 }
@@ -154,7 +156,7 @@ func (s *singlePage) script(text string) {
 func (s *singlePage) finish() ([]byte, error) {
 	const end = "</body>"
 	if strings.Count(s.html, end) != 1 {
-		s.fail("index.html has no one %s", end)
+		s.fail("index.html must have %s exactly once", end)
 	}
 	if s.err != nil {
 		return nil, s.err
@@ -164,7 +166,7 @@ func (s *singlePage) finish() ([]byte, error) {
 	return []byte(withPolicy), err
 }
 
-// hashSource is a text's hash as a policy names it.
+// hashSource returns a text's hash as a source of a content security policy, 'sha256-…'.
 func hashSource(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"

@@ -8,9 +8,9 @@ import (
 	"sort"
 )
 
-// write makes the folder hold exactly these files. One that is there already with the same content is left
-// alone, so that its time, which the server shows as its version, stays; index.html comes after the files that it
-// names, and old ones go last, so that a page loaded meanwhile finds all of its own.
+// write makes the folder contain exactly these files. It does not touch a file that already has the right content, because build/serve
+// makes the ETag from the file's time. It writes index.html after the files that index.html names, and removes old files last, so that a
+// page that a browser loads meanwhile finds all its files.
 func write(dir string, files map[string][]byte) error {
 	names := make([]string, 0, len(files))
 	for name := range files {
@@ -43,7 +43,8 @@ func write(dir string, files map[string][]byte) error {
 	})
 }
 
-// writeFile writes one file, whole or not at all, unless it is there already.
+// writeFile writes a file by renaming a temporary one, so that readers never see a part of it. It does nothing if the file already has
+// the content.
 func writeFile(full string, content []byte) error {
 	if old, err := os.ReadFile(full); err == nil && bytes.Equal(old, content) {
 		return nil

@@ -9,10 +9,10 @@ import { Miniflare } from "miniflare";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const built = join(root, "dist/edge");
-const site = join(root, "dist/edge-site/site");
+const edgeSite = join(root, "dist/edge-site/site");
 
 // headerRules reads _headers as the host's own tools do.
-async function headerRules() {
+async function headerRules(site) {
   const rules = {};
   let path;
   for (const line of (await readFile(join(site, "_headers"), "utf8")).split("\n")) {
@@ -50,7 +50,8 @@ const send = (address, file, length) =>
     createReadStream(file, { highWaterMark: 1 << 20 }).on("error", fail).pipe(request);
   });
 
-export async function startEdge(vars = {}) {
+// site is the folder of another site than that of make edge.
+export async function startEdge(vars = {}, site = edgeSite) {
   const store = await mkdtemp(join(tmpdir(), "crashpane-edge-"));
   const part = async (type, name) => ({ type, path: name, contents: await readFile(join(built, name)) });
   const worker = {
@@ -64,8 +65,8 @@ export async function startEdge(vars = {}) {
     compatibilityDate: "2026-01-01",
     bindings: vars,
     r2Buckets: ["SYMBOLS"],
-    assets: { directory: site, binding: "ASSETS", routerConfig: { has_user_worker: true, invoke_user_worker_ahead_of_assets: false, static_routing: { user_worker: ["/symbols/*"] } },
-      assetConfig: { headers: await headerRules() } },
+    assets: { directory: site, binding: "ASSETS", routerConfig: { has_user_worker: true, invoke_user_worker_ahead_of_assets: false, static_routing: { user_worker: ["/symbols/*", "/servers/*"] } },
+      assetConfig: { headers: await headerRules(site) } },
   };
   const mf = new Miniflare({ workers: [worker, filler], r2Persist: store, cf: false, telemetry: { enabled: false } });
   const base = await mf.ready;

@@ -15,8 +15,8 @@ import (
 	"strings"
 )
 
-// listFiles answers the files of the repository: what git knows or would add, or, in an unpacked archive without
-// git, everything outside the folders that are made here.
+// listFiles returns the files of the repository: those that git tracks or would add. In an unpacked archive without .git they are
+// all files except those in folders that builds create (dist, node_modules, target).
 func listFiles(root string) ([]string, error) {
 	var names []string
 	git := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
@@ -25,7 +25,7 @@ func listFiles(root string) ([]string, error) {
 		text, err := git.Output()
 		if err == nil {
 			for _, name := range strings.Split(string(text), "\x00") {
-				// What is deleted but not yet committed is still listed.
+				// git still lists a file that was deleted without a commit.
 				if info, err := os.Stat(filepath.Join(root, name)); name != "" && err == nil && info.Mode().IsRegular() {
 					names = append(names, name)
 				}
@@ -53,21 +53,22 @@ func listFiles(root string) ([]string, error) {
 	return names, err
 }
 
-// platforms are the words that, after the last underscore of a Go file's name, make the go command leave the file
-// out for all other platforms, without a word. A table reason_windows.go would not be in the page.
+// platforms are the known values of GOOS and GOARCH. The go command builds a file x_GOOS.go, x_GOARCH.go or x_GOOS_GOARCH.go for that
+// platform only, and leaves it out of all others without a message (go help buildconstraint). So a file with the table of Windows'
+// exceptions called reason_windows.go would be missing from the page, which is built for js/wasm.
 var platforms = strings.Fields(`
 	aix android darwin dragonfly freebsd hurd illumos ios js linux nacl netbsd openbsd plan9 solaris wasip1 windows zos
 	386 amd64 amd64p32 arm armbe arm64 arm64be loong64 mips mipsle mips64 mips64le mips64p32 mips64p32le ppc ppc64
 	ppc64le riscv riscv64 s390 s390x sparc sparc64 wasm`)
 
-// platformSuffix answers the platform in a Go file's name, or "".
+// platformSuffix returns the platform that a Go file's name ends in, or "".
 func platformSuffix(name string) string {
 	stem, isGo := strings.CutSuffix(path.Base(name), ".go")
 	if !isGo {
 		return ""
 	}
 	stem = strings.TrimSuffix(stem, "_test")
-	// A name without an underscore has no such part: linux.go is built everywhere.
+	// A name without an underscore has no such suffix: linux.go is built for every platform.
 	if at := strings.LastIndex(stem, "_"); at >= 0 && contains(platforms, stem[at+1:]) {
 		return stem[at+1:]
 	}
@@ -84,20 +85,21 @@ func checkNames(t *tree) ([]string, string, error) {
 	return wrong, "", nil
 }
 
+// maxLines is the longest that a file written by hand may be.
 const maxLines = 800
 
-// handWritten are the files that people read and change.
+// handWritten reports whether a file is source text that people read and change.
 func handWritten(name string, content []byte) bool {
 	switch path.Ext(name) {
 	case ".go", ".vugu", ".js", ".mjs", ".css", ".html", ".py", ".rs", ".cc", ".h", ".sh":
 	default:
 		return false
 	}
-	return !generatedMark.Match(content)
+	return !generatedLine.Match(content)
 }
 
-// generatedMark is the line by which Go's own tools know generated files.
-var generatedMark = regexp.MustCompile(`(?m)^(//|#|/\*) Code generated .* DO NOT EDIT\.`)
+// generatedLine matches the line by which Go's own tools recognize generated files (go help generate).
+var generatedLine = regexp.MustCompile(`(?m)^(//|#|/\*) Code generated .* DO NOT EDIT\.`)
 
 func checkLength(t *tree) ([]string, string, error) {
 	var wrong []string
@@ -121,8 +123,9 @@ func checkLength(t *tree) ([]string, string, error) {
 	return wrong, fmt.Sprintf("the longest file written by hand: %s, %d lines", at, longest), nil
 }
 
-// machinePath finds absolute paths of a machine on which somebody worked: they say nothing to a reader and too
-// much about the writer. A letter, digit, dot or dash before the slash makes it a part of another path.
+// machinePath finds absolute paths of a developer's machine, for example in a debug file that a compiler wrote. They do not exist on
+// a reader's machine, and they tell the developer's user name. A letter, digit, dot or dash before the slash means that it is the
+// middle of another path.
 var machinePath = regexp.MustCompile(`(^|[^A-Za-z0-9_.\-/~*])/(work|root|workspace|Users|home/[a-z][a-z0-9_-]*)/[A-Za-z0-9_.\-]`)
 
 func checkPaths(t *tree) ([]string, string, error) {
@@ -147,7 +150,7 @@ func checkPaths(t *tree) ([]string, string, error) {
 	return wrong, "", nil
 }
 
-// findPaths answers "LINE: names a path of a machine, P" for each such path.
+// findPaths returns "LINE: names a path of a machine, PATH" for each such path.
 func findPaths(content []byte) []string {
 	var found []string
 	for _, at := range machinePath.FindAllIndex(content, -1) {

@@ -11,7 +11,7 @@ import (
 	"testing/fstest"
 )
 
-// Each test shows that its gate can fail, and that it does not when all is well.
+// Each test shows that its gate fails on a violation and passes without one.
 
 func TestJudgeImport(t *testing.T) {
 	ours := func(name string) string { return module + "/" + name }
@@ -40,6 +40,9 @@ func TestJudgeImport(t *testing.T) {
 		{"surprise", ours("core"), false},
 		{"core", "syscall/js", false},
 		{"wasm/viewer", "syscall/js", true},
+		{"wasm/viewer/engine", ours("web/app"), false},
+		{"wasm/viewer/engine", ours("web/protocol"), true},
+		{"web/protocol", ours("web/app"), false},
 		{"web/app", "honnef.co/go/js/dom/v2", true},
 		{"walker/session", "honnef.co/go/js/dom/v2", false},
 		{"wasm/viewer", "github.com/syumai/workers", false},
@@ -79,12 +82,18 @@ func TestJudgeGoMod(t *testing.T) {
 
 func TestJudgeLinked(t *testing.T) {
 	clean := []goPackage{{ImportPath: "fmt"}, {ImportPath: "main", Imports: []string{"fmt"}}}
-	if wrong := judgeLinked(clean); wrong != nil {
+	if wrong := judgeLinked(clean, kept[0].out, ""); wrong != nil {
 		t.Errorf("%v", wrong)
 	}
-	wrong := judgeLinked(append(clean, goPackage{ImportPath: "regexp"}, goPackage{ImportPath: "their/lib", Imports: []string{"regexp"}}))
+	wrong := judgeLinked(append(clean, goPackage{ImportPath: "regexp"}, goPackage{ImportPath: "their/lib", Imports: []string{"regexp"}}), kept[0].out, "")
 	if len(wrong) != 1 || !strings.Contains(wrong[0], "their/lib") {
 		t.Errorf("it must say who links it: %v", wrong)
+	}
+	const vugu = "github.com/vugu/vugu"
+	wrong = judgeLinked([]goPackage{{ImportPath: vugu, Imports: []string{vugu + "/js"}}, {ImportPath: vugu + "/js"},
+		{ImportPath: "engine", Imports: []string{vugu}}}, kept[1].out, "no page")
+	if len(wrong) != 2 || !strings.Contains(wrong[0], "engine: no page") {
+		t.Errorf("%v", wrong)
 	}
 }
 
@@ -109,7 +118,7 @@ func TestPlatformSuffix(t *testing.T) {
 	}
 }
 
-// put makes a tree of files.
+// put writes files into a temporary folder and opens it as a tree.
 func put(t *testing.T, files map[string]string) *tree {
 	t.Helper()
 	root := t.TempDir()
@@ -184,7 +193,7 @@ func TestVet(t *testing.T) {
 	const bad = "package a\n\nimport \"fmt\"\n\nfunc f() { fmt.Printf(\"%d\", \"x\") }\n"
 	for name, content := range map[string]string{
 		"a.go":    bad,
-		"a_js.go": bad, // seen only when vetting for the page
+		"a_js.go": bad, // go vet reads it for js only
 	} {
 		wrong, _, err := checkVet(put(t, map[string]string{"go.mod": "module a\n\ngo 1.26\n", "doc.go": "package a\n", name: content}))
 		if err != nil || len(wrong) == 0 || !strings.Contains(strings.Join(wrong, "\n"), "Printf") {
@@ -198,11 +207,11 @@ func TestVet(t *testing.T) {
 }
 
 func TestCompareGenerated(t *testing.T) {
-	fresh := map[string]string{"a_gen.go": "1", "b_gen.go": "1", "c_gen.go": "1"}
-	if wrong := compareGenerated(fresh, fresh); wrong != nil {
+	generated := map[string]string{"a_gen.go": "1", "b_gen.go": "1", "c_gen.go": "1"}
+	if wrong := compareGenerated(generated, generated); wrong != nil {
 		t.Errorf("%v", wrong)
 	}
-	wrong := compareGenerated(fresh, map[string]string{"a_gen.go": "1", "b_gen.go": "2", "d_gen.go": "1"})
+	wrong := compareGenerated(generated, map[string]string{"a_gen.go": "1", "b_gen.go": "2", "d_gen.go": "1"})
 	if len(wrong) != 3 {
 		t.Errorf("%v", wrong)
 	}
@@ -222,9 +231,9 @@ func TestJudgeSize(t *testing.T) {
 		"licenses.txt":                    bytesOf(9000),
 		"sample/z.dmp":                    bytesOf(9000),
 	}
-	wrong, said, err := judgeSize(files, 1015, 2000)
-	if err != nil || wrong != nil || said != "1015 of 1015 bytes (crashpane.wasm 1000, icon.png 5, index.html 10); crashpane-full.wasm 2000 of 2000" {
-		t.Errorf("%v, %q, %v", wrong, said, err)
+	wrong, summary, err := judgeSize(files, 1015, 2000)
+	if err != nil || wrong != nil || summary != "1015 of 1015 bytes (crashpane.wasm 1000, icon.png 5, index.html 10); crashpane-full.wasm 2000 of 2000" {
+		t.Errorf("%v, %q, %v", wrong, summary, err)
 	}
 	if wrong, _, _ = judgeSize(files, 1014, 2000); len(wrong) != 1 {
 		t.Error("one byte too many must fail")

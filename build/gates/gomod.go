@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// goMod is what go mod edit -json says of a go.mod file.
+// goMod is the part of go mod edit -json's output that checkGoMod needs.
 type goMod struct {
 	Require []struct {
 		Path     string
@@ -16,8 +16,8 @@ type goMod struct {
 	Tool []struct{ Path string }
 }
 
-// checkGoMod compares the "// indirect" comments of go.mod with the imports of the packages, as go mod tidy does. It needs no network,
-// which go mod tidy does for the tests of other modules.
+// checkGoMod compares the "// indirect" comments of go.mod with the imports of the packages, as go mod tidy does. Unlike go mod tidy,
+// which also reads the tests of other modules, it needs no network.
 func checkGoMod(t *tree) ([]string, string, error) {
 	edit := exec.Command("go", "mod", "edit", "-json")
 	edit.Dir = t.root
@@ -49,7 +49,8 @@ func checkGoMod(t *tree) ([]string, string, error) {
 	return judgeGoMod(file, imports), fmt.Sprintf("%d modules", len(file.Require)), nil
 }
 
-// judgeGoMod says which requirements of go.mod carry the wrong comment, given the import paths of all packages.
+// judgeGoMod returns the requirements of go.mod that have the wrong comment, given the import paths of all packages. An import belongs
+// to the module with the longest path that is a prefix of it: a/b/x to a/b, not to a.
 func judgeGoMod(file goMod, imports map[string]bool) []string {
 	used := map[string]bool{}
 	for path := range imports {

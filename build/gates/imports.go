@@ -13,49 +13,54 @@ import (
 
 const module = "github.com/crashpane/crashpane"
 
-// importRule says what the packages of one name may import from this module. A name that ends in /... stands for a
-// folder and everything under it.
+// importRule says which packages of this module the packages of one name may import. A name that ends in /... means a folder and
+// everything under it, as in the go command's patterns.
 type importRule struct {
 	name string
 	may  []string
 }
 
-// importRules is the architecture in one table: bytes → core → walker → walker/report → renderers, and never back. The
-// first row that fits a package counts. A package that no row fits is an error, so that a new package is a
-// decision and not an accident.
+// importRules is the architecture of docs/ARCHITECTURE.md as a table: bytes → core → walker → walker/report → renderers, and never
+// back. The first row that matches a package counts. A package that no row matches is a violation, so that its author decides what it
+// may import.
 var importRules = []importRule{
 	{"core/input", nil},
 	{"core/cpu", nil},
 	{"core", []string{"core/input", "core/cpu"}},
 	{"core/visible", nil},
 	{"core/jsonwriter", []string{"core/visible"}},
-	{"core/intake", []string{"core/input"}},
-	{"core/intake/unpack", []string{"core/intake"}},
+	{"core/intake", []string{"core/cpu", "core/input"}},
+	{"core/intake/cab", nil},
+	{"core/intake/unpack", []string{"core/input", "core/intake", "core/intake/cab"}},
 	{"core/reason", []string{"core", "core/input", "core/cpu"}},
 	{"core/reason/internal/...", nil},
 	{"core/analysis", []string{"core", "core/cpu", "core/reason"}},
-	// It reads another format into the same data.
-	{"core/microdump", []string{"core", "core/input"}},
+	{"core/analysis/arm64text", []string{"core", "core/analysis", "core/cpu"}},
+	// It reads another format into core's types.
+	{"core/microdump", []string{"core", "core/cpu", "core/input"}},
 	// It prints what a dump says, and concludes nothing.
 	{"core/dumptext", []string{"core", "core/input", "core/cpu", "core/jsonwriter"}},
+	// It reads sources, for the tests of tables.
+	{"core/enumtest", nil},
 	// It builds dumps without core's layouts, so that a wrong layout is caught.
 	{"core/dumptest", nil},
 
 	{"symfile/symbol", nil},
 	{"symfile/demangle", nil},
-	// Names that are in binaries for Windows, and in symbol files made of these: the first program of the page does without.
+	// It demangles the names of binaries for Windows. The page's first program does not link it.
 	{"symfile/demangle/msvc", []string{"symfile/demangle"}},
 	{"symfile/unwind", []string{"core/cpu"}},
 	{"symfile/sframe", []string{"core/input", "core/cpu", "symfile/unwind"}},
 	{"symfile/dwarfcfi", []string{"core/input", "core/cpu", "symfile/unwind"}},
 	{"symfile/exidx", []string{"core/input", "core/cpu", "symfile/unwind"}},
 	{"symfile/pdata", []string{"core/input", "core/cpu", "symfile/unwind"}},
+	{"symfile/x86code", []string{"core/cpu", "symfile/unwind"}},
 	{"symfile/dwarf", []string{"core/input", "symfile/symbol"}},
 	{"symfile/lazy", []string{"core/input"}},
 	{"symfile", []string{"core/input", "core/cpu", "symfile/lazy", "symfile/symbol", "symfile/unwind"}},
 	// It writes what the others read.
 	{"symfile/dumpsyms", []string{"core/cpu", "core/visible", "symfile/symbol", "symfile/unwind"}},
-	// Binaries are read by packages of their own, which the first program of the page does not link.
+	// The packages that read binaries. The page's first program does not link them.
 	{"symfile/elf", []string{"core/input", "core/cpu", "symfile/symbol"}},
 	{"symfile/pe", []string{"core/input", "core/cpu", "symfile/symbol"}},
 	// It writes ELF files without the reader's layouts.
@@ -66,31 +71,37 @@ var importRules = []importRule{
 	// It knows which sections a binary has, and which package reads each.
 	{"symfile/binary", []string{"core/input", "core/cpu", "symfile/..."}},
 
-	// The walker knows rules and symbols as values, and no parser of them.
+	// The walker gets unwind rows and symbols as values. It imports no parser of them.
 	{"walker", []string{"core", "core/cpu", "core/input", "symfile/symbol", "symfile/unwind"}},
 	{"walker/report", []string{"core", "core/analysis", "core/cpu", "core/input", "core/reason", "symfile/symbol", "symfile/unwind", "symfile/demangle", "walker"}},
 	// It makes reports for the renderers' tests.
 	{"walker/report/reporttest", []string{"core", "core/cpu", "core/input", "symfile/symbol", "symfile/unwind", "walker", "walker/report"}},
 	// It reads a report's stacks for the renderers.
 	{"walker/report/signature", []string{"walker/report"}},
-	// A renderer sees the report alone; the CPU's table comes with it, for the names and widths of registers.
+	// A renderer reads the report only, and the CPU's table for the names and widths of registers.
 	{"walker/report/...", []string{"walker/report", "walker/report/signature", "symfile/demangle", "core/cpu", "core/jsonwriter", "core/visible"}},
 
-	// The one place that joins everything.
+	// The package that connects dumps, symbol files, the walker and the report.
 	{"walker/session", []string{"core/...", "symfile/...", "walker", "walker/report"}},
 	{"walker/cmd/...", []string{"core/intake", "core/intake/unpack", "walker", "walker/session", "walker/report/...", "symfile", "symfile/...", "core", "core/cpu", "core/input", "core/dumptext", "core/jsonwriter", "core/visible"}},
 
-	{"web/app", []string{"walker/report", "walker/report/view", "web/wire"}},
+	{"web/app", []string{"walker/report", "walker/report/view", "web/protocol"}},
+	// What page and engine say to each other; neither side's code is in it.
+	{"web/protocol", []string{"walker/report/view", "web/wire"}},
 	{"web/wire", nil},
-	{"wasm/viewer/...", []string{"core", "core/dumptext", "core/intake", "walker", "walker/session", "walker/report/...", "core/input", "symfile/demangle", "web/app", "web/wire", "wasm/viewer/..."}},
-	// The engine with all readers: it hands them to the same engine.
+	{"wasm/viewer/engine", []string{"core", "core/dumptext", "core/input", "core/intake", "walker", "walker/session", "walker/report/...", "symfile/demangle", "web/protocol"}},
+	{"wasm/viewer/worker", []string{"core/input", "core/intake", "web/protocol", "wasm/viewer/engine"}},
+	{"wasm/viewer", []string{"walker/report/view", "walker/session", "web/app", "web/protocol", "wasm/viewer/..."}},
+	// The engine with the readers of binaries: it registers them with the viewer's engine.
 	{"wasm/full", []string{"wasm/viewer/...", "walker", "walker/session", "walker/report/...", "symfile/...", "core/..."}},
-	// What the Worker answers out of a bucket, and the Worker itself.
+	// The Cloudflare Worker that serves symbol files, and the part of it that reads a bucket.
 	{"wasm/edge/store", nil},
 	{"wasm/edge", []string{"wasm/edge/store"}},
-	// It writes a dump to measure with.
+	// They write dumps for benchmarks.
 	{"build/bigsym", []string{"core/dumptest"}},
 	{"build/bigelf", []string{"core/dumptest"}},
+	// Its dump's stack follows the library's own unwind rules.
+	{"build/bigpdb", []string{"core/dumptest", "core/input", "symfile/binary", "symfile/symbol", "symfile/unwind"}},
 	// The demo portal's hostile dump.
 	{"build/portal/hostile", []string{"core/dumptest"}},
 	// It walks dumps of real programs, as the page and the command do.
@@ -108,13 +119,13 @@ var outside = []struct {
 	{"honnef.co/go/js/dom/...", []string{"wasm/...", "web/..."}, "the engine must run without a browser"},
 	{"github.com/vugu/...", []string{"wasm/...", "web/..."}, "the engine must run without a page"},
 	{"github.com/syumai/workers/...", []string{"wasm/edge/..."}, "it panics at start outside a Cloudflare Worker"},
-	{"golang.org/x/arch/...", []string{"core/analysis"}, "one place reads machine code"},
+	{"golang.org/x/arch/...", []string{"core/analysis", "core/analysis/arm64text"}, "one package for each program decodes machine code"},
 	{"github.com/klauspost/compress/...", []string{"symfile/elf", "core/intake/unpack"}, "debug sections, and dropped files"},
 	{"github.com/ulikunitz/xz/...", []string{"symfile/elf", "core/intake/unpack"}, "debug information, and dropped files"},
-	{"github.com/ianlancetaylor/demangle", []string{"symfile/demangle"}, "one place makes names readable"},
+	{"github.com/ianlancetaylor/demangle", []string{"symfile/demangle"}, "one package demangles names"},
 }
 
-// fits reports whether a package is the pattern or lies under its folder.
+// fits reports whether a package matches a pattern.
 func fits(pattern, pkg string) bool {
 	if folder, all := strings.CutSuffix(pattern, "/..."); all {
 		return pkg == folder || strings.HasPrefix(pkg, folder+"/")
@@ -131,7 +142,7 @@ func fitsAny(patterns []string, pkg string) bool {
 	return false
 }
 
-// judgeImport answers what is wrong with one import of a package of ours, or "". from has no module prefix.
+// judgeImport returns what is wrong with one import by a package of this module, or "". from is without the module's path, to with it.
 func judgeImport(from, to string) string {
 	if inside, ours := strings.CutPrefix(to, module+"/"); ours {
 		for _, r := range importRules {
@@ -160,7 +171,7 @@ func orNothing(list []string) string {
 	return strings.Join(list, ", ")
 }
 
-// goPackage is what go list -json says of a package.
+// goPackage is the part of go list -json's output that the gates need.
 type goPackage struct {
 	ImportPath   string
 	Imports      []string
@@ -168,12 +179,11 @@ type goPackage struct {
 	XTestImports []string
 }
 
-// inBrowser is the environment that makes the go command look at what the page is made of.
+// inBrowser is the environment for which the page is built.
 var inBrowser = []string{"GOOS=js", "GOARCH=wasm"}
 
 func checkImports(t *tree) ([]string, string, error) {
-	// Files for the page alone are not seen natively, and the other way round, so both are looked at. Tests may
-	// join what they like and are left out.
+	// The go command lists the imports of one platform's files, so both platforms are listed. Tests may import anything.
 	found := map[string]bool{}
 	count := 0
 	for _, env := range [][]string{nil, inBrowser} {
@@ -194,41 +204,64 @@ func checkImports(t *tree) ([]string, string, error) {
 	return sorted(found), fmt.Sprintf("%d packages", count), nil
 }
 
-// forbidden are packages that make the page's wasm much larger; net/http alone is two megabytes.
-var forbidden = []string{"net/http", "html/template", "text/template", "regexp"}
+// kept are packages that must not come into a program or a package, whoever imports them.
+var kept = []struct {
+	out  []string // patterns
+	of   []string // packages, with all that they import
+	what string
+}{
+	{[]string{"net/http", "html/template", "text/template", "regexp"}, []string{"./wasm/viewer", "./wasm/full"},
+		"it makes the page's programs much larger; net/http alone adds two megabytes"},
+	{[]string{"github.com/vugu/...", module + "/web/app"}, []string{"./wasm/full", "./wasm/viewer/engine", "./wasm/viewer/worker"},
+		"the engine knows the protocol, and no page"},
+}
 
-func judgeLinked(packages []goPackage) []string {
+// judgeLinked answers what of the patterns is among packages, and who imports it.
+func judgeLinked(packages []goPackage, out []string, what string) []string {
 	var wrong []string
-	for _, bad := range forbidden {
-		var by []string
-		linked := false
+	for _, bad := range out {
+		linked := map[string][]string{}
 		for _, p := range packages {
-			linked = linked || p.ImportPath == bad
-			if contains(p.Imports, bad) {
-				by = append(by, p.ImportPath)
+			if _, known := linked[p.ImportPath]; !known && fits(bad, p.ImportPath) {
+				linked[p.ImportPath] = nil
+			}
+			for _, to := range p.Imports {
+				if fits(bad, to) && !fits(bad, p.ImportPath) {
+					linked[to] = append(linked[to], p.ImportPath)
+				}
 			}
 		}
-		if linked {
-			wrong = append(wrong, fmt.Sprintf("%s is linked into the page by %s", bad, strings.Join(by, ", ")))
+		for pkg, by := range linked {
+			wrong = append(wrong, fmt.Sprintf("%s is linked by %s: %s", pkg, strings.Join(by, ", "), what))
 		}
 	}
+	sort.Strings(wrong)
 	return wrong
 }
 
 func checkLinked(t *tree) ([]string, string, error) {
-	packages, err := goList(t.root, inBrowser, "-deps", "-json=ImportPath,Imports", "./wasm/viewer", "./wasm/full")
-	return judgeLinked(packages), fmt.Sprintf("%d packages", len(packages)), err
+	var wrong []string
+	count := 0
+	for _, k := range kept {
+		packages, err := goList(t.root, inBrowser, append([]string{"-deps", "-json=ImportPath,Imports"}, k.of...)...)
+		if err != nil {
+			return nil, "", err
+		}
+		count = max(count, len(packages))
+		wrong = append(wrong, judgeLinked(packages, k.out, k.what)...)
+	}
+	return wrong, fmt.Sprintf("%d packages", count), nil
 }
 
 func goList(root string, env []string, args ...string) ([]goPackage, error) {
 	list := exec.Command("go", append([]string{"list"}, args...)...)
 	list.Dir = root
 	list.Env = append(os.Environ(), env...)
-	var said strings.Builder
-	list.Stderr = &said
+	var stderr strings.Builder
+	list.Stderr = &stderr
 	text, err := list.Output()
 	if err != nil {
-		return nil, fmt.Errorf("go list %s: %s", strings.Join(args, " "), oneLine(said.String()))
+		return nil, fmt.Errorf("go list %s: %s", strings.Join(args, " "), oneLine(stderr.String()))
 	}
 	var packages []goPackage
 	for decoder := json.NewDecoder(strings.NewReader(string(text))); ; {

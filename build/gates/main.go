@@ -1,5 +1,6 @@
-// Gates checks what neither the compiler nor a test of one package can see: which way imports point, what gets
-// linked into the page, names, formats, generated files, sizes. It prints one line for each thing that is wrong.
+// Gates checks the repository as a whole, for rules that neither the compiler nor the tests of one package check: which packages
+// may import which, what is linked into the page, file names and lengths, formats, generated files, sizes. It prints one line for
+// each violation and exits with 1 if there is any. The list of checks is gates, below.
 //
 //	gates [-root .] [-site dist/site] [NAME...]
 package main
@@ -13,10 +14,10 @@ import (
 	"time"
 )
 
-// gate is one check. It answers what is wrong, a line each, and what is worth saying when all is well.
+// gate is one check. It returns the violations, one line each, and a summary to print if there is none.
 type gate struct {
 	name  string
-	check func(*tree) (wrong []string, said string, err error)
+	check func(*tree) (wrong []string, summary string, err error)
 }
 
 var gates = []gate{
@@ -47,7 +48,7 @@ func main() {
 			continue
 		}
 		start := time.Now()
-		wrong, said, err := g.check(t)
+		wrong, summary, err := g.check(t)
 		if err != nil {
 			wrong = append(wrong, err.Error())
 		}
@@ -56,7 +57,7 @@ func main() {
 			fmt.Printf("gate %s: %s\n", g.name, strings.TrimSpace(line))
 		}
 		if len(wrong) == 0 {
-			fmt.Printf("ok   %-10s %5.1f s  %s\n", g.name, time.Since(start).Seconds(), said)
+			fmt.Printf("ok   %-10s %5.1f s  %s\n", g.name, time.Since(start).Seconds(), summary)
 		}
 	}
 	if failed {

@@ -11,8 +11,8 @@ import (
 	"github.com/crashpane/crashpane/build/site"
 )
 
-// maxFetched is how many bytes, at brotli 11, may be fetched until a dump is open; maxFull is how large the engine with all readers
-// may be, which is fetched when a binary is dropped.
+// maxFetched is how many bytes, compressed by brotli at level 11, a browser may fetch until a dump is open. maxFull is the limit for
+// the engine with the readers of binaries, which the page fetches when a user adds a binary.
 const (
 	maxFetched = 1_600_000
 	maxFull    = 2_500_000
@@ -26,14 +26,14 @@ func checkSize(t *tree) ([]string, string, error) {
 	return judgeSize(os.DirFS(t.site), maxFetched, maxFull)
 }
 
-// later are the files that nobody waits for: what is read by people, by hosts, or by the browser when the page is idle, and what
-// is for pages that embed a viewer.
-var later = map[string]bool{"licenses.txt": true, "_headers": true, ".htaccess": true, ".assetsignore": true,
+// notCounted are the files that a browser does not fetch before a dump is open: those for people and hosts, those that the browser
+// fetches when the page is idle, and those for pages that embed the viewer.
+var notCounted = map[string]bool{"licenses.txt": true, "_headers": true, ".htaccess": true, ".assetsignore": true,
 	"sw.js": true, "crashpane-app.js": true, "manifest.webmanifest": true, "icon-192.png": true, "icon-512.png": true, "icon-maskable.png": true,
 	"embed.html": true, "crashpane-embed.js": true, "crashpane-embed.css": true}
 
-// judgeSize adds up what the page fetches: everything that stands in the site but the sample, which nobody gets without asking,
-// and what comes later.
+// judgeSize adds up the sizes of the site's files, each as its .br file if there is one, without those in notCounted and without the
+// sample, which the page fetches on a click. It compares the sum with limit, and the full engine's size with limitFull.
 func judgeSize(files fs.FS, limit, limitFull int64) ([]string, string, error) {
 	total, full := int64(0), int64(-1)
 	var parts []string
@@ -47,7 +47,7 @@ func judgeSize(files fs.FS, limit, limitFull int64) ([]string, string, error) {
 			}
 			return nil
 		}
-		if later[plainName(name)] || strings.HasSuffix(name, ".br") || strings.HasSuffix(name, ".gz") {
+		if notCounted[plainName(name)] || strings.HasSuffix(name, ".br") || strings.HasSuffix(name, ".gz") {
 			return nil
 		}
 		info, err := fs.Stat(files, name)
@@ -74,10 +74,10 @@ func judgeSize(files fs.FS, limit, limitFull int64) ([]string, string, error) {
 		return nil, "", fmt.Errorf("the built page has no files")
 	}
 	sort.Strings(parts)
-	said := fmt.Sprintf("%d of %d bytes (%s)", total, limit, strings.Join(parts, ", "))
+	summary := fmt.Sprintf("%d of %d bytes (%s)", total, limit, strings.Join(parts, ", "))
 	var wrong []string
 	if total > limit {
-		wrong = append(wrong, "what is fetched until a dump is open is too large: "+said)
+		wrong = append(wrong, "the files that a browser fetches until a dump is open are too large: "+summary)
 	}
 	switch {
 	case full < 0:
@@ -85,10 +85,10 @@ func judgeSize(files fs.FS, limit, limitFull int64) ([]string, string, error) {
 	case full > limitFull:
 		wrong = append(wrong, fmt.Sprintf("%s is too large: %d of %d bytes", fullWasm, full, limitFull))
 	}
-	return wrong, said + fmt.Sprintf("; %s %d of %d", fullWasm, full, limitFull), nil
+	return wrong, summary + fmt.Sprintf("; %s %d of %d", fullWasm, full, limitFull), nil
 }
 
-// plainName takes the hash out of a name.
+// plainName removes the hash from a name: crashpane.0123abcd.js is crashpane.js.
 func plainName(name string) string {
 	if !site.Hashed(name) {
 		return name

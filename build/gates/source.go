@@ -31,7 +31,7 @@ func checkFormat(t *tree) ([]string, string, error) {
 	return wrong, "", nil
 }
 
-// checkVet vets twice: what is only for the page is not seen natively, and the other way round.
+// checkVet runs go vet twice, natively and for js/wasm, because it reads the files of one platform only.
 func checkVet(t *tree) ([]string, string, error) {
 	var wrong []string
 	for _, env := range [][]string{nil, inBrowser} {
@@ -52,11 +52,11 @@ func checkVet(t *tree) ([]string, string, error) {
 // components is the folder of the Vugu components.
 const components = "web/app"
 
-// checkGenerated generates the components' code again, in a copy, and compares.
+// checkGenerated generates the components' Go code in a copy of the folder and compares it with the committed code.
 func checkGenerated(t *tree) ([]string, string, error) {
 	source := filepath.Join(t.root, filepath.FromSlash(components))
-	// The copy lies inside the module, where the generator resolves imports as in the original; the underscore
-	// keeps it out of "./...".
+	// The copy is inside the module, so that the generator resolves imports as in the original. The go command leaves folders that
+	// begin with an underscore out of "./...".
 	copied := filepath.Join(t.root, "dist", "_generated")
 	defer os.RemoveAll(copied)
 	if err := os.RemoveAll(copied); err != nil {
@@ -65,23 +65,23 @@ func checkGenerated(t *tree) ([]string, string, error) {
 	if err := copySources(source, copied); err != nil {
 		return nil, "", err
 	}
-	generate := exec.Command("go", "tool", "vugugen", "-skip-go-mod", "-skip-main", copied)
+	generate := exec.Command("go", "run", "./build/components", copied)
 	generate.Dir = t.root
 	if text, err := generate.CombinedOutput(); err != nil {
-		return nil, "", fmt.Errorf("vugugen: %s", oneLine(string(text)))
+		return nil, "", fmt.Errorf("generating the components' code: %s", oneLine(string(text)))
 	}
-	fresh, err := readGenerated(copied)
+	generated, err := readGenerated(copied)
 	if err != nil {
 		return nil, "", err
 	}
-	stands, err := readGenerated(source)
+	committed, err := readGenerated(source)
 	if err != nil {
 		return nil, "", err
 	}
-	return compareGenerated(fresh, stands), fmt.Sprintf("%d files", len(fresh)), nil
+	return compareGenerated(generated, committed), fmt.Sprintf("%d files", len(generated)), nil
 }
 
-// copySources copies the folder without what is generated and without tests.
+// copySources copies the folder's files except generated ones and tests.
 func copySources(from, to string) error {
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		return err
@@ -106,7 +106,7 @@ func copySources(from, to string) error {
 	return nil
 }
 
-// readGenerated answers the generated files of a folder, formatted.
+// readGenerated returns the generated files of a folder, by name, each formatted.
 func readGenerated(dir string) (map[string]string, error) {
 	files := map[string]string{}
 	names, err := fs.Glob(os.DirFS(dir), "*_gen.go")
@@ -127,17 +127,18 @@ func readGenerated(dir string) (map[string]string, error) {
 	return files, nil
 }
 
-func compareGenerated(fresh, stands map[string]string) []string {
+// compareGenerated returns a line for each file that is missing in committed, differs there, or is only there.
+func compareGenerated(generated, committed map[string]string) []string {
 	wrong := map[string]bool{}
-	for name, content := range fresh {
-		if old, there := stands[name]; !there {
+	for name, content := range generated {
+		if old, there := committed[name]; !there {
 			wrong[fmt.Sprintf("%s/%s is missing; make gen", components, name)] = true
 		} else if old != content {
 			wrong[fmt.Sprintf("%s/%s is out of date; make gen", components, name)] = true
 		}
 	}
-	for name := range stands {
-		if _, wanted := fresh[name]; !wanted {
+	for name := range committed {
+		if _, wanted := generated[name]; !wanted {
 			wrong[fmt.Sprintf("%s/%s has no source any more; remove it", components, name)] = true
 		}
 	}

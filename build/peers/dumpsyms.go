@@ -9,14 +9,13 @@ import (
 	"path/filepath"
 )
 
-// dumpers are programs that make a symbol file of a binary.
+// dumpers are the programs that make a symbol file of a binary.
 var dumpers = []tool{
 	{name: "crashpane", bin: "dist/bin/crashpane", args: func(file string, _ []string) []string { return []string{"dumpsyms", file} }},
 	{name: "dump_syms", bin: "dump_syms", args: func(file string, _ []string) []string { return []string{"-j1", "--inlines", file} }},
 }
 
-// runDumpsyms times the making of symbol files: of this repository's own command with its debug information, which every machine
-// that has Go can make, and of another binary.
+// runDumpsyms compares the dumpers on this repository's own command, built with debug information, and on another binary if there is one.
 func runDumpsyms(runs int, binary, dir string) error {
 	here := installed(dumpers)
 	own := filepath.Join(dir, "crashpane")

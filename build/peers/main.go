@@ -1,9 +1,10 @@
 //go:build unix
 
-// Command peers times `crashpane walk` beside other tools that do the same on the same files, in one run, and prints ratios:
-// whole processes, from start to the last byte of output. A peer that is not installed is skipped, and said to be.
+// Command peers compares the time of `crashpane walk` with that of other stack walkers on the same files, and prints the ratios. It times
+// whole processes, from the start to the last byte of output, and runs the tools in turn. It skips a tool that is not installed, with a
+// message.
 //
-// So it does with `crashpane dumpsyms` beside Mozilla's dump_syms on one thread.
+// It also compares `crashpane dumpsyms` with Mozilla's dump_syms on one thread (dumpsyms.go).
 //
 //	peers [-n runs] [-corpus DIR] [-generated DIR] [-dump FILE -symbols DIR] [-binary FILE]
 package main
@@ -28,7 +29,8 @@ type tool struct {
 	name string
 	bin  string
 	args func(dump string, symbols []string) []string
-	// heavy is one that takes gigabytes, by which the files of others may fall out of the machine's cache: it comes when they are done.
+	// heavy is set for a tool that takes gigabytes of memory, so that the system may drop the others' files from its cache. It runs
+	// after the others.
 	heavy bool
 }
 
@@ -39,7 +41,7 @@ var tools = []tool{
 	{name: "rust-minidump", bin: "minidump-stackwalk", args: func(d string, s []string) []string {
 		return append([]string{"--json", "--no-interactive", d}, s...)
 	}},
-	// The npm package minidump 0.26.0 holds it, ready to run.
+	// The npm package minidump 0.26.0 contains the program.
 	{name: "breakpad", bin: "minidump_stackwalk", heavy: true, args: func(d string, s []string) []string { return append([]string{"-m", d}, s...) }},
 }
 
@@ -51,11 +53,11 @@ type bench struct {
 
 func main() {
 	runs := flag.Int("n", 5, "runs of each")
-	corpus := flag.String("corpus", "../shared/corpus", "folder with large/bigcrash.dmp; left out if it is not there")
-	generated := flag.String("generated", "", "folder of folders with a dump and its symbols each, as make bench generates them")
+	corpus := flag.String("corpus", "../shared/corpus", "folder with large/bigcrash.dmp; skipped if it does not exist")
+	generated := flag.String("generated", "", "folder whose subfolders have a dump and its symbol files each, as make bench generates them")
 	dump := flag.String("dump", "", "another dump to time, with -symbols")
-	binary := flag.String("binary", "", "another binary of which a symbol file is made")
-	symbols := flag.String("symbols", "", "folder with the symbols of -dump, laid out as <name>/<id>/<name>.sym")
+	binary := flag.String("binary", "", "another binary to make a symbol file of")
+	symbols := flag.String("symbols", "", "folder with the symbol files of -dump, as <name>/<id>/<name>.sym")
 	flag.Parse()
 	dir, err := os.MkdirTemp("", "crashpane-peers-")
 	if err == nil {
@@ -110,7 +112,7 @@ func run(runs int, corpus, generated, dump, symbols, dir string) error {
 	return nil
 }
 
-// installed are the tools that can be run.
+// installed returns the tools that are installed, and prints which are not.
 func installed(tools []tool) (here []tool) {
 	for _, t := range tools {
 		if path, err := exec.LookPath(t.bin); err == nil || errors.Is(err, exec.ErrDot) {
@@ -123,10 +125,10 @@ func installed(tools []tool) (here []tool) {
 	return here
 }
 
-// sizeOf is how much there is in the files of a folder.
+// sizeOf returns the size of all files in a folder as a text.
 func sizeOf(dir string) string {
 	var n int64
-	filepath.WalkDir(dir+"/.", func(path string, d fs.DirEntry, err error) error { // with the dot a link is followed, too
+	filepath.WalkDir(dir+"/.", func(path string, d fs.DirEntry, err error) error { // with "/." a link to a folder is followed
 		if err == nil && !d.IsDir() {
 			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 				n += info.Size()
@@ -137,7 +139,7 @@ func sizeOf(dir string) string {
 	return fmt.Sprintf("%d MB", n/1e6)
 }
 
-// compare runs the tools in turn, so that whatever else the machine does falls on all of them; heavy ones when the others are done.
+// compare runs the tools in turn, so that other work of the machine slows all of them alike, and heavy ones after the others.
 func compare(b bench, tools []tool, runs int) error {
 	times := make([][]time.Duration, len(tools))
 	cpu := make([][]time.Duration, len(tools))
@@ -174,7 +176,7 @@ func compare(b bench, tools []tool, runs int) error {
 	fmt.Printf("\n%s\n", b.name)
 	ours := median(times[0])
 	for i, t := range tools {
-		if failed[i] != nil { // another program of that name, mostly
+		if failed[i] != nil { // usually another program with this name
 			fmt.Printf("  SKIPPED: %s fails: %v\n", t.name, failed[i])
 			continue
 		}
@@ -195,7 +197,7 @@ func median(d []time.Duration) time.Duration {
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// store lays symbol files out as every tool finds them: <name>/<id>/<name>.sym.
+// store puts symbol files into a folder where every tool finds them: <name>/<id>/<name>.sym.
 func store(dir, name string, files map[string]string) (string, error) {
 	root := filepath.Join(dir, name)
 	for debugFile, path := range files {

@@ -21,7 +21,7 @@ import (
 //go:embed frames.py
 var gdbScript []byte
 
-// capture is a process as it was: gdb's frames, a dump, and the files that it had mapped.
+// capture is what captureProcess saves of a process: gdb's frames, a dump, and the files that the process had mapped.
 type capture struct {
 	gdb   map[uint32]*gdbThread
 	maps  []mapping
@@ -36,7 +36,7 @@ type running struct {
 	pid    int // the process to capture
 }
 
-// start runs the program without the caller's environment and brings it to the state in which it is to be captured.
+// start runs the program without the caller's environment and waits until it is ready to be captured.
 func start(p *program, dir string) (*running, error) {
 	argv := fill(p.run, dir)
 	path, err := find(argv[0])
@@ -77,14 +77,14 @@ func start(p *program, dir string) (*running, error) {
 	return r, nil
 }
 
-// kill ends the program and what it started.
+// kill ends the program and the processes that it started.
 func (r *running) kill() {
 	syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL)
 	r.cmd.Process.Kill()
 	r.cmd.Wait()
 }
 
-// captureProcess stops a process and lets gdb and the dump's writer look at it. The process is left as it is; the caller kills it.
+// captureProcess stops a process and runs gdb and the dump's writer on it. It leaves the process stopped; the caller kills it.
 func captureProcess(pid int, p *program, dir, writer string) (*capture, error) {
 	if err := stop(pid); err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func captureProcess(pid int, p *program, dir, writer string) (*capture, error) {
 	if err != nil { // gdb succeeds when its script fails
 		return nil, fmt.Errorf("gdb's frames: %w: %s", err, lastLine(said))
 	}
-	// gdb lets the process go on.
+	// gdb resumes the process when it detaches.
 	if err := stop(pid); err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func captureProcess(pid int, p *program, dir, writer string) (*capture, error) {
 	return c, nil
 }
 
-// symbolFiles are the files with code that a process has mapped. Those that were unlinked are in the folder under the name of kept.
+// symbolFiles returns the files with code that a process has mapped. An unlinked file is in the folder under the name of kept.
 func symbolFiles(maps []mapping, dir string) []string {
 	var files []string
 	seen := map[string]bool{}
@@ -161,7 +161,7 @@ func symbolFiles(maps []mapping, dir string) []string {
 		f.Close()
 		if n == 4 && string(head) == "\x7fELF" && err == nil && st.Mode().IsRegular() {
 			files = append(files, path)
-			// A debug file beside the program, as objcopy and strip leave it.
+			// A debug file in the program's folder, which objcopy --only-keep-debug wrote.
 			if _, err := os.Stat(path + ".debug"); err == nil {
 				files = append(files, path+".debug")
 			}
@@ -170,7 +170,8 @@ func symbolFiles(maps []mapping, dir string) []string {
 	return files
 }
 
-// saveVDSO writes the library that the kernel maps into every process, which is in no file, to one: gdb reads it from memory too.
+// saveVDSO writes the vDSO, the library that the kernel maps into every process and that is not in any file, from the process' memory to
+// a file for the walker. gdb also reads it from memory.
 func saveVDSO(pid int, maps []mapping, dir string) (string, error) {
 	for _, m := range maps {
 		if m.path != "[vdso]" {
@@ -191,10 +192,10 @@ func saveVDSO(pid int, maps []mapping, dir string) (string, error) {
 	return "", nil
 }
 
-// kept is where a program's file is linked before it is unlinked.
+// kept returns the path of the hard link to a program's file that the harness makes before it unlinks the file.
 func kept(dir string) string { return filepath.Join(dir, "kept") }
 
-// stackRanges are the mappings that gdb's stack pointers lie in, from the lowest one on.
+// stackRanges returns the mappings that contain gdb's stack pointers, each from one page below the lowest stack pointer on.
 func stackRanges(gdb map[uint32]*gdbThread, maps []mapping) []mapping {
 	var out []mapping
 	for _, m := range maps {
@@ -206,7 +207,8 @@ func stackRanges(gdb map[uint32]*gdbThread, maps []mapping) []mapping {
 				}
 			}
 		}
-		// The page below the innermost frame's stack pointer may have its return address; above the outermost frame's are arguments.
+		// The page below the innermost frame's stack pointer may contain its return address, and the memory above the outermost frame's
+		// its arguments.
 		const page = 4096
 		if low < m.end && m.read { // a stack pointer may be in the guard page
 			out = append(out, mapping{start: max(low&^(page-1), m.start), end: min(high+page, m.end)})
@@ -215,7 +217,7 @@ func stackRanges(gdb map[uint32]*gdbThread, maps []mapping) []mapping {
 	return out
 }
 
-// runTool runs a tool of the machine to its end and returns all that it printed.
+// runTool runs a command to its end and returns its output and its error output.
 func runTool(limit time.Duration, dir string, env []string, name string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
@@ -230,7 +232,7 @@ func runTool(limit time.Duration, dir string, env []string, name string, args ..
 	return string(text), err
 }
 
-// lastLine is the last line of a tool's output that says something.
+// lastLine returns the last line of a tool's output that is not empty.
 func lastLine(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return lines[len(lines)-1]

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// gdbFrame is a physical frame as gdb unwound it. Signal: it is the kernel's trampoline, so that its caller's registers come from memory
-// where the kernel saved all of them. FramePointer: its code is known to keep the frame pointer, by which gdb found its caller.
+// gdbFrame is a physical frame that gdb unwound. Signal is set for the signal trampoline: the kernel has saved all its caller's registers
+// on the stack. FramePointer is set for code that is known to keep the frame pointer, with which gdb found its caller.
 type gdbFrame struct {
 	PC           uint64 `json:"pc"`
 	SP           uint64 `json:"sp"`
@@ -19,33 +19,34 @@ type gdbFrame struct {
 	FramePointer bool   `json:"fp"`
 }
 
-// gdbThread is a thread's stack, innermost frame first, and why gdb ended it.
+// gdbThread is a thread's stack, innermost frame first, and gdb's reason for its end.
 type gdbThread struct {
 	Frames []gdbFrame `json:"frames"`
 	Reason string     `json:"reason"`
 }
 
-// code says what is mapped at an address: code of a file, code that the program made itself, or none.
+// code is the kind of code that is mapped at an address.
 type code uint8
 
 const (
-	noCode code = iota
-	madeCode
-	fileCode
+	noCode   code = iota // nothing, or memory without code
+	madeCode             // anonymous memory: code that the program generated, as a JIT compiler does
+	fileCode             // a mapped file
 )
 
-// known cuts gdb's frames to those that it has rules for. gdb guesses the caller of code that is in no file, as the code of a JIT compiler, and
-// may then go on with numbers that are no addresses. The frame of such code itself is known by its callee's rules. word is a word's size. complete: gdb reached the
-// end of the stack.
+// known returns gdb's frames up to the first whose caller gdb guessed. gdb has no unwind rules for code that is not in a file, such as a
+// JIT compiler's. It guesses the caller of such a frame, and may continue with values that are not addresses. The frame itself is correct,
+// because gdb found it with the rules of its callee. word is the size of a word in bytes. complete reports whether gdb reached the end of
+// the stack.
 func (t *gdbThread) known(at func(pc uint64) code, word uint64) (frames []gdbFrame, complete bool) {
 	for i, f := range t.Frames {
 		kind := at(f.PC)
 		if kind == fileCode || f.Signal || f.FramePointer {
 			continue
 		}
-		saved := i == 0 || t.Frames[i-1].Signal // all registers are the kernel's
+		saved := i == 0 || t.Frames[i-1].Signal // the kernel has saved all registers of this frame
 		if kind == noCode && saved && i+1 < len(t.Frames) && t.Frames[i+1].SP == f.SP+word {
-			continue // it was called by mistake, and its return address is where the call has put it
+			continue // the program called an address without code: the call has pushed the return address and nothing else
 		}
 		if kind == madeCode || saved {
 			i++
@@ -62,17 +63,17 @@ type ourFrame struct {
 	trust  string
 }
 
-// ourThread is a thread's stack as the project's walker found it, and why it ended.
+// ourThread is a thread's stack that the project's walker found, and the reason for its end.
 type ourThread struct {
 	frames []ourFrame
 	stop   string // report.Stop's kind
 	detail string
 }
 
-// endOfStack is the stop of a stack that was walked to its end.
+// endOfStack is the stop's kind of a stack that was walked to its end.
 const endOfStack = "end"
 
-// difference is where a thread's stack is not what it has to be.
+// difference is the first frame of a thread at which the walker and gdb disagree.
 type difference struct {
 	thread      uint32
 	frame       int
@@ -83,24 +84,24 @@ func (d *difference) String() string {
 	return fmt.Sprintf("thread %d frame %d: ours %s, gdb %s", d.thread, d.frame, d.ours, d.truth)
 }
 
-// threadResult is what comparing one thread found.
+// threadResult is the result of comparing one thread. The counts are of frames.
 type threadResult struct {
 	known int
-	// equal frames are those before the first that differs: in a recursion frames behind it may look alike.
+	// equal counts the frames before the first that differs. Later frames do not count: in a recursion they may look alike by chance.
 	equal int
-	// absent are frames of gdb's which need memory that the dump does not have.
+	// absent counts gdb's frames that need memory that the dump does not have.
 	absent int
-	// moved: the thread ran between gdb's visit and the dump, so that nothing can be compared.
+	// moved is set if the thread ran between gdb's visit and the dump, so that its frames cannot be compared.
 	moved bool
 	diff  *difference
 }
 
-// process is what is known of a captured process besides the frames.
+// process has the facts about a captured process that a comparison needs besides the frames.
 type process struct {
 	at        func(pc uint64) code
 	word      uint64
 	hasMemory func(addr uint64) bool // whether the dump has the word there
-	// complete: every stack can be walked to its end, also where gdb cannot.
+	// complete is set if every stack can be walked to its end, also where gdb cannot.
 	complete  bool
 	landmarks []landmarks
 }
@@ -117,7 +118,7 @@ func (p *process) compareThread(id uint32, ours *ourThread, gdb *gdbThread) thre
 		r.diff = &difference{id, 0, "no such thread", frames[0].String()}
 		return r
 	}
-	// The innermost frame is the context, and not the work of any walker.
+	// The innermost frame is the thread's context. No walker computes it, so a difference there means that the thread has moved.
 	if len(ours.frames) > 0 && (ours.frames[0].pc != frames[0].PC || ours.frames[0].sp != frames[0].SP) {
 		r.moved = true
 		return r
@@ -133,7 +134,7 @@ func (p *process) compareThread(id uint32, ours *ourThread, gdb *gdbThread) thre
 			r.equal++
 			continue
 		}
-		// Where the dump lacks the return address nobody can find this frame; what comes after depends on it.
+		// If the dump lacks the return address, no walker can find this frame and those after it.
 		if i >= len(ours.frames) && i > 0 && !frames[i-1].Signal && !p.hasMemory(f.SP-p.word) {
 			r.absent = len(frames) - i
 		} else {
@@ -168,7 +169,7 @@ func (t *ourThread) at(i int) string {
 	return fmt.Sprintf("pc 0x%x sp 0x%x (%s, %s)", f.pc, f.sp, f.name, f.trust)
 }
 
-// landmarks are parts of names of functions that must be on one stack in this order, the innermost first.
+// landmarks are parts of names of functions. Some thread's stack must have them all in this order, the innermost first.
 type landmarks []string
 
 // missing returns the first landmark that no thread reaches, or "".
@@ -189,10 +190,10 @@ func (l landmarks) missing(threads map[uint32]*ourThread) string {
 	return l[most]
 }
 
-// result is what comparing a process found.
+// result is the result of comparing a process. The counts are sums over its threads.
 type result struct {
 	threads, known, equal, absent, moved int
-	// peer is how many frames rust-minidump has right; -1 where it did not run.
+	// peer is how many of rust-minidump's frames equal gdb's, -1 if it did not run.
 	peer  int
 	diffs []*difference
 	// missing are landmarks that are on no stack.

@@ -1,12 +1,14 @@
 //go:build linux
 
-// Command real holds the walker to gdb on real programs: it starts what the machine has of the programs in its table, stops each, has gdb write
-// every thread's physical frames and the Rust crate minidump-writer a dump, and compares pc and sp of each frame with what the walker makes
-// of the dump and the program's own files. It prints a table and exits 1 if a program that is installed differs.
+// Command real compares the walker with gdb on real programs. For each program of its table (programs.go) that the machine has, it starts
+// the program and stops it. gdb then writes every thread's physical frames, and the Rust crate minidump-writer writes a dump. The walker
+// walks the dump with the program's own files, and the command compares pc and sp of each frame with gdb's. It prints a table and exits
+// with 1 if an installed program differs.
 //
 //	real [-run NAMES] [-keep] [-all]
 //
-// Dumps hold the memory of the machine's processes. They are in a temporary folder, which is removed at the end unless -keep is given.
+// The dumps contain memory of this machine's processes. The command writes them to a temporary folder and removes it at the end, unless
+// -keep is given.
 package main
 
 import (
@@ -87,7 +89,7 @@ func choose(names string) ([]*program, error) {
 			}
 		}
 		if !found {
-			return nil, fmt.Errorf("there is no program %q", name)
+			return nil, fmt.Errorf("the table has no program %q", name)
 		}
 	}
 	return out, nil
@@ -134,7 +136,7 @@ func (h *harness) capture(p *program, dir, writer string) error {
 			return err
 		}
 	}
-	// Children first: a stopped parent may end them.
+	// Children before their parent: some children end when the parent is stopped.
 	for _, text := range append(append([]string{}, p.children...), "") {
 		pid, row, folder := r.pid, p.name, dir
 		if text != "" {
@@ -177,7 +179,7 @@ func (h *harness) compare(row string, p *program, c *capture, main bool) error {
 		if err := makeSymbols(w, h.symbols); err != nil {
 			return err
 		}
-		// Whichever way of giving it symbols serves it better.
+		// rust-minidump can read symbol files or the binaries. Count the better result of the two.
 		for _, symbols := range [][]string{{"--symbols-path", h.symbols}, {"--use-local-debuginfo"}} {
 			if stacks, err := peerStacks(h.peer, c.dump, symbols...); err == nil {
 				r.peer = max(r.peer, as.comparePeer(stacks, w.threads, c.gdb))

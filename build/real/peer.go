@@ -16,7 +16,7 @@ import (
 	"github.com/crashpane/crashpane/symfile/binary"
 )
 
-// peerFrame is what rust-minidump's JSON says of a frame. Offset is the address that it looked up: the return address less one for callers.
+// peerFrame is a frame in rust-minidump's JSON. Offset is the address that it looked up: for callers the return address minus one.
 type peerFrame struct {
 	Offset string `json:"offset"`
 }
@@ -34,7 +34,7 @@ func findPeer() string {
 	return path
 }
 
-// peerStacks lets rust-minidump walk a dump, with the arguments for its symbols, and returns its frames by thread id.
+// peerStacks runs rust-minidump on a dump, with the arguments for its symbols, and returns its frames by thread id.
 func peerStacks(bin, dump string, symbols ...string) (map[uint32][]peerFrame, error) {
 	out := dump + ".peer.json"
 	args := append([]string{"--json", "--no-interactive", "--output-file", out}, append(symbols, dump)...)
@@ -61,7 +61,7 @@ func peerStacks(bin, dump string, symbols ...string) (map[uint32][]peerFrame, er
 	return stacks, nil
 }
 
-// equalPeer counts rust-minidump's frames with gdb's pc until the first that has another.
+// equalPeer counts rust-minidump's frames up to the first whose pc is not gdb's.
 func equalPeer(peer []peerFrame, frames []gdbFrame) int {
 	for i := range frames {
 		if i >= len(peer) {
@@ -85,7 +85,8 @@ func (p *process) comparePeer(stacks map[uint32][]peerFrame, ours map[uint32]*ou
 	return equal
 }
 
-// makeSymbols writes a symbol file of each module that stacks touch, laid out as rust-minidump looks for them, if it is not there yet.
+// makeSymbols writes a symbol file of each module that has a frame, unless the folder has it, in the layout that rust-minidump expects:
+// NAME/ID/NAME.sym.
 func makeSymbols(w *walked, dir string) error {
 	r := w.session.Report(0)
 	needed := map[string]bool{}

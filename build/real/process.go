@@ -17,7 +17,7 @@ import (
 type mapping struct {
 	start, end uint64
 	read, exec bool
-	path       string // "" for anonymous memory; "[vdso]" and the like as they are
+	path       string // "" for anonymous memory; in brackets for the kernel's, as "[vdso]"
 	deleted    bool
 }
 
@@ -29,7 +29,7 @@ func readMaps(pid int) ([]mapping, error) {
 	return parseMaps(string(text)), nil
 }
 
-// parseMaps reads lines "START-END PERMISSIONS OFFSET DEVICE INODE PATH" (proc(5)); others are passed over.
+// parseMaps parses lines "START-END PERMISSIONS OFFSET DEVICE INODE PATH" (proc(5)) and ignores others.
 func parseMaps(text string) []mapping {
 	var out []mapping
 	for line := range strings.Lines(text) {
@@ -50,7 +50,7 @@ func parseMaps(text string) []mapping {
 	return out
 }
 
-// codeAt says what the mappings have at an address.
+// codeAt returns the kind of code that the mappings have at an address.
 func codeAt(maps []mapping, pc uint64) code {
 	for _, m := range maps {
 		if pc >= m.start && pc < m.end && m.exec {
@@ -63,7 +63,7 @@ func codeAt(maps []mapping, pc uint64) code {
 	return noCode
 }
 
-// taskStates are the scheduler's state letters of a process' threads (proc(5), stat), one a thread.
+// taskStates returns the state letters of a process' threads (the third field of stat, proc(5)), one for each thread.
 func taskStates(pid int) string {
 	var states strings.Builder
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
@@ -72,7 +72,7 @@ func taskStates(pid int) string {
 		if err != nil {
 			continue
 		}
-		// The command's name is in brackets and may itself have any character.
+		// The command's name, the second field, is in parentheses and may contain any character, also parentheses and spaces.
 		if at := strings.LastIndexByte(string(text), ')'); at >= 0 && len(text) > at+2 {
 			states.WriteByte(text[at+2])
 		}
@@ -80,8 +80,8 @@ func taskStates(pid int) string {
 	return states.String()
 }
 
-// settle waits until the process has had the same threads for a while, all of them asleep. Some programs never come to rest: it gives up after
-// the time and lets them be captured as they are.
+// settle waits until the process has had the same threads for the time calm, all of them asleep. Some programs never are: after the time
+// limit settle returns without an error, and the harness captures them in whatever state they are.
 func settle(pid int, calm, limit time.Duration) error {
 	const step = 25 * time.Millisecond
 	last, since := "", time.Now()
@@ -113,7 +113,7 @@ func stop(pid int) error {
 	return fmt.Errorf("process %d does not stop: its threads are %s", pid, taskStates(pid))
 }
 
-// descendant finds a process below another one whose command line has a text.
+// descendant returns a child, or a child's child and so on, of a process whose command line contains a text. It returns 0 if there is none.
 func descendant(pid int, text string) int {
 	entries, _ := filepath.Glob("/proc/[0-9]*")
 	parents := map[int]int{}

@@ -9,36 +9,37 @@ import (
 	"strings"
 )
 
-// program is a row of the table of programs: how it is built and started, and what must be on its stacks. In commands, $SRC stands for
-// testdata/real and $DIR for the program's own temporary folder.
+// program is a row of the table of programs: how to build and start it, and which functions must be on its stacks. In commands, $SRC is
+// testdata/real and $DIR the program's own temporary folder.
 type program struct {
 	name string
-	// needs are what must be installed: commands, or files with a slash; each with the package that has it.
+	// needs are the tools that must be installed: commands, or files (with a slash).
 	needs []need
 	// build are the commands that make the program, in order.
 	build []string
 	run   string
 	env   []string
-	// marker: it prints "ready" on a line when it is to be captured, or "ready PID" if another process is. Otherwise it is when its threads have
-	// been asleep for three seconds.
+	// marker is set if the program prints a line "ready" when it can be captured, or "ready PID" to have another process captured. The
+	// harness captures other programs when their threads have been asleep for three seconds.
 	marker bool
-	// children are parts of command lines; a process below the program with each is captured too.
+	// children are parts of command lines. The harness also captures a descendant of the program for each.
 	children []string
-	// unlink is a file that is removed while the program runs.
+	// unlink is a file that the harness removes while the program runs.
 	unlink string
-	// memory: the dump gets all memory between the stack pointers that gdb saw, also where that is not the thread's current stack.
+	// memory is set if the dump needs all stacks that gdb's stack pointers are in, not only each thread's current one. A program with
+	// sigaltstack has frames on both.
 	memory bool
-	// bits32: a 32-bit process, whose dump must be written by a 32-bit writer.
+	// bits32 is set for a 32-bit process, whose dump a 32-bit writer must write.
 	bits32 bool
-	// framePointers names the code that keeps the frame pointer and has no rules that gdb could use, see frames.py.
+	// framePointers names code that keeps the frame pointer and has no unwind rules for gdb (frames.py).
 	framePointers string
-	// complete: every stack is expected to be walked to its end, also where gdb cannot.
+	// complete is set if the walker must reach the end of every stack, also where gdb cannot.
 	complete bool
-	// landmarks are what must be on a stack where gdb cannot go: beyond the code that a JIT compiler made.
+	// landmarks are functions that must be on a stack where gdb cannot tell: beyond a JIT compiler's code.
 	landmarks []landmarks
 }
 
-// need is what a program needs, and how to install it.
+// need is a tool that a program needs, and how to install it.
 type need struct{ what, install string }
 
 var (
@@ -49,11 +50,12 @@ var (
 	gcc32  = need{"/usr/include/x86_64-linux-gnu/c++/12/32/bits/c++config.h", "apt-get install gcc-multilib g++-multilib"}
 )
 
-// waitingThreads are on the stacks of testdata/real/frames.c, as far as a search of the stack reaches where a library has no rules.
+// waitingThreads are functions on the stacks of testdata/real/frames.c. The walker finds them by a scan of the stack if a library has no
+// unwind rules.
 var waitingThreads = []landmarks{{"wait_here", "main"}, {"wait_here", "with_recursion", "thread"}, {"wait_here", "never_returns", "with_noreturn", "thread"},
 	{"wait_here", "compare"}, {"wait_here", "with_longjmp", "thread"}}
 
-// programs are in the order of the printed table: small ones that are hard first, then those that others have written.
+// programs are in the order of the printed table: first small programs of testdata/real that are hard to unwind, then widely used programs.
 var programs = []program{
 	{name: "frames-O0", needs: []need{gcc}, build: []string{"gcc -O0 -g -o $DIR/frames $SRC/frames.c -pthread"}, run: "$DIR/frames", marker: true},
 	{name: "frames-O2", needs: []need{gcc}, build: []string{"gcc -O2 -o $DIR/frames $SRC/frames.c -pthread"}, run: "$DIR/frames", marker: true},
@@ -104,7 +106,7 @@ var programs = []program{
 	{name: "go-no-build-id", needs: []need{{"go", "https://go.dev/dl"}}, build: []string{"go build -ldflags=-B=none -o $DIR/goroutines $SRC/goroutines.go"}, run: "$DIR/goroutines", marker: true},
 	{name: "cgo", needs: []need{{"go", "https://go.dev/dl"}, gcc}, build: []string{"go build -o $DIR/cgo $SRC/cgo.go"}, run: "$DIR/cgo", marker: true},
 	{name: "java", needs: []need{{"java", "apt-get install default-jre"}, {"javac", "apt-get install default-jdk"}}, build: []string{"javac -d $DIR $SRC/Frames.java"}, run: "java -cp $DIR Frames", marker: true,
-		// Compiled code uses rbp for anything, so that only the landmarks say whether a stack goes on beyond it.
+		// The JIT compiler's code uses rbp as a general register, so gdb stops there. The landmarks check whether the walker goes on.
 		landmarks: []landmarks{{"JavaCalls::call_helper", "JavaMain", "start_thread"}, {"JavaCalls::call_helper", "thread_native_entry", "start_thread"}}},
 	{name: "java-frame-pointers", needs: []need{{"java", "apt-get install default-jre"}, {"javac", "apt-get install default-jdk"}}, build: []string{"javac -d $DIR $SRC/Frames.java"},
 		run: "java -XX:+PreserveFramePointer -cp $DIR Frames", marker: true, framePointers: "made", complete: true},
@@ -119,10 +121,10 @@ var programs = []program{
 		children: []string{"--type=renderer", "--type=zygote", "--type=utility"}, framePointers: "chromium,made,Builtins_", complete: true},
 }
 
-// minimalPath is where programs are looked for, and all that they get of the caller's environment.
+// minimalPath is the PATH that the programs are searched in, and the only variable in their environment.
 const minimalPath = "/usr/local/bin:/usr/bin:/bin"
 
-// fill splits a command at spaces and puts folders in place of their names; & stands for a space inside an argument.
+// fill splits a command at spaces and replaces $SRC and $DIR by folders. In an argument & means a space.
 func fill(command, dir string) []string {
 	src, _ := filepath.Abs(sources)
 	words := strings.Fields(command)
@@ -132,7 +134,7 @@ func fill(command, dir string) []string {
 	return words
 }
 
-// find returns the path of a command: as minimalPath has it, else as the caller's does.
+// find returns the path of a command in minimalPath, or else in the caller's PATH.
 func find(name string) (string, error) {
 	if strings.Contains(name, "/") {
 		_, err := os.Stat(name)
@@ -147,7 +149,7 @@ func find(name string) (string, error) {
 	return exec.LookPath(name)
 }
 
-// absent returns what a program needs and the machine does not have.
+// absent returns the first tool that a program needs and the machine does not have, or nil.
 func (p *program) absent() *need {
 	for i := range p.needs {
 		if _, err := find(p.needs[i].what); err != nil {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// table prints a row a process as soon as it is known.
+// table prints a row for each process when its result is known, and counts the results.
 type table struct {
 	failed, skipped, passed int
 	known, equal, peer      int
@@ -19,7 +19,7 @@ func (t *table) begin() {
 	fmt.Printf(rowFormat, "program", "threads", "known", "equal", "rust-md", "first difference")
 }
 
-// add prints what was found of a process. all: every thread's first difference.
+// add prints the result of a process: the first difference, or with all the first of each thread.
 func (t *table) add(name string, r *result, all bool) {
 	peer := "-"
 	if r.peer >= 0 {
@@ -35,24 +35,24 @@ func (t *table) add(name string, r *result, all bool) {
 	if r.moved > 0 {
 		note += fmt.Sprintf("; %d threads ran on and are not compared", r.moved)
 	}
-	said := "none"
+	first := "none"
 	switch {
 	case len(r.diffs) > 0:
-		said = r.diffs[0].String()
+		first = r.diffs[0].String()
 		if len(r.diffs) > 1 {
 			note = fmt.Sprintf("; %d threads differ", len(r.diffs)) + note
 		}
 	case len(r.missing) > 0:
-		said = "no stack has " + r.missing[0]
+		first = "no stack has " + r.missing[0]
 	case r.known == 0:
-		said = "gdb knows no frame"
+		first = "gdb has no frame with unwind rules"
 	}
 	if r.failed() {
 		t.failed++
 	} else {
 		t.passed++
 	}
-	fmt.Printf(rowFormat, name, strconv.Itoa(r.threads), strconv.Itoa(r.known), strconv.Itoa(r.equal), peer, said+note)
+	fmt.Printf(rowFormat, name, strconv.Itoa(r.threads), strconv.Itoa(r.known), strconv.Itoa(r.equal), peer, first+note)
 	if all {
 		for _, d := range r.diffs[min(1, len(r.diffs)):] {
 			fmt.Printf(rowFormat, "", "", "", "", "", d)
@@ -63,13 +63,13 @@ func (t *table) add(name string, r *result, all bool) {
 	}
 }
 
-// skip prints that a program is not here.
+// skip prints why a program cannot run here.
 func (t *table) skip(name, why string) {
 	t.skipped++
 	fmt.Printf("%-26s skipped: %s\n", name, why)
 }
 
-// fail prints that a program could not be captured.
+// fail prints why a program could not be captured.
 func (t *table) fail(name string, err error) {
 	t.failed++
 	fmt.Printf("%-26s FAILED: %v\n", name, err)

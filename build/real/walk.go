@@ -15,7 +15,7 @@ import (
 	"github.com/crashpane/crashpane/walker/session"
 )
 
-// walked is a dump with its stacks, by thread id.
+// walked is a dump with the stacks that the walker found, by thread id.
 type walked struct {
 	threads map[uint32]*ourThread
 	session *session.Session
@@ -28,20 +28,20 @@ func (w *walked) close() {
 	}
 }
 
-// hasMemory says whether the dump has the word at an address.
+// hasMemory reports whether the dump has the 4 bytes at an address.
 func (w *walked) hasMemory(addr uint64) bool {
 	_, ok := w.session.Dump(0).Memory.Word(addr, 4)
 	return ok
 }
 
-// walk reads the dump and the program's files as the page and the command do, and walks by the best policy.
+// walk reads the dump and the program's files with walker/session, as the page and the command do, and walks with the policy "best".
 func walk(dump string, files []string) (*walked, error) {
 	w := &walked{threads: map[uint32]*ourThread{}}
 	w.session = session.New(session.Options{Demangle: demangle.Name, Workers: runtime.GOMAXPROCS(0),
 		OpenBinary: func(src *input.Source) (session.Binary, error) {
 			b, err := binary.Open(src)
 			if err != nil {
-				return nil, err // an untyped nil
+				return nil, err // not b: a nil *binary.File in the interface would not be nil
 			}
 			return b, nil
 		}})
@@ -95,7 +95,7 @@ func (w *walked) add(path string) error {
 	return nil
 }
 
-// debugFile is the separate debug file of a build id where distributions put it, or "".
+// debugFile returns the path of the separate debug file of a build id, /usr/lib/debug/.build-id/xx/yyyy.debug, or "".
 func debugFile(id string) string {
 	if len(id) < 4 {
 		return ""

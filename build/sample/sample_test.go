@@ -1,4 +1,4 @@
-// Package sample tests the sample that the page offers: that our engine sees in it what another's walker saw.
+// Package sample tests the page's sample: the engine's report must equal golden.txt, which golden.py made from rust-minidump's output.
 package sample
 
 import (
@@ -47,8 +47,8 @@ func openSample(t *testing.T) *report.Report {
 	return r
 }
 
-// lines writes a report as golden.txt is written. Nothing lies below _start, and what a scan thinks that it finds there
-// depends on the walker, so a stack ends with it.
+// lines formats a report as golden.txt is formatted. A stack ends with _start, which has no caller: what a scan finds beyond it differs
+// from walker to walker.
 func lines(r *report.Report) []string {
 	var out []string
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
@@ -80,7 +80,7 @@ func orUnknown(s string) string {
 	return s
 }
 
-// untilStart leaves out what stands below _start on a thread.
+// untilStart removes the frames after _start of each thread.
 func untilStart(lines []string) []string {
 	var kept []string
 	below := false
@@ -123,7 +123,7 @@ func TestSampleShowsWhatItsGoldenSays(t *testing.T) {
 	}
 }
 
-// What the README of the sample tells is what a newcomer will look for.
+// TestSampleTellsItsStory: the sample has what its README tells.
 func TestSampleTellsItsStory(t *testing.T) {
 	r := openSample(t)
 	if r.Crash.Address != 0x4c || r.Threads[r.Crash.Thread].Name != "stitch-1" {
@@ -146,22 +146,22 @@ func TestSampleTellsItsStory(t *testing.T) {
 			continue
 		}
 		if top := thread.Frames[0].Function.Raw; top != tops[thread.Name] {
-			t.Errorf("%s stands in %q, not in %q", thread.Name, top, tops[thread.Name])
+			t.Errorf("%s is in %q, not in %q", thread.Name, top, tops[thread.Name])
 		}
 	}
 }
 
-// The dump goes to everyone who opens the page, so it must tell nothing of the machine that made it.
+// TestSampleHoldsNothingPrivate: every visitor of the page can open the dump, so it must not contain data of the machine that made it.
 func TestSampleHoldsNothingPrivate(t *testing.T) {
 	dump, err := os.ReadFile(filepath.Join(folder, "tilecruncher.dmp"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	// UTF-16 strings become readable without their zeros.
+	// Without the zeros, UTF-16 strings read as ASCII.
 	for _, text := range [][]byte{dump, bytes.ReplaceAll(dump, []byte{0}, nil)} {
 		for _, word := range regexp.MustCompile(`[A-Z_]{2,}=[^\x00\n]*`).FindAll(text, -1) {
 			switch name, _, _ := strings.Cut(string(word), "="); name {
-			case "PATH", "LANG": // the whole environment it was given
+			case "PATH", "LANG": // the whole environment that the program was started with
 			case "PRETTY_NAME", "NAME", "VERSION_ID", "VERSION", "VERSION_CODENAME", "ID", "HOME_URL", "SUPPORT_URL", "BUG_REPORT_URL":
 			default:
 				t.Errorf("the dump holds the variable %.60q", word)

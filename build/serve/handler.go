@@ -12,16 +12,17 @@ import (
 	"github.com/crashpane/crashpane/build/site"
 )
 
-// handler serves the files of one folder: the files themselves, no listings, nothing computed. It answers no
-// method that could carry anything to it.
+// handler serves the files of one folder. It lists no folders, computes nothing, and refuses all methods but GET and HEAD, so that a
+// request cannot change anything.
 type handler struct {
 	files fs.FS
 	bases []string // the sources of symbols that the page was built with
 }
 
-// encodings are the forms in which a file may lie precompressed beside itself, the smallest first.
+// encodings are the content encodings that the bundle makes for a file (NAME.br, NAME.gz), the smallest first.
 var encodings = []struct{ name, suffix string }{{"br", ".br"}, {"gzip", ".gz"}}
 
+// ServeHTTP sends a file with the site's headers, in the smallest encoding that the site has and the client accepts.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	name := strings.TrimPrefix(r.URL.Path, "/")
@@ -64,7 +65,7 @@ func hidden(name string) bool {
 	return strings.HasPrefix(name, ".") || strings.Contains(name, "/.")
 }
 
-// stat answers nil unless the name is a plain file.
+// stat returns nil unless the name is a regular file.
 func (h *handler) stat(name string) fs.FileInfo {
 	info, err := fs.Stat(h.files, name)
 	if err != nil || !info.Mode().IsRegular() {
@@ -73,6 +74,7 @@ func (h *handler) stat(name string) fs.FileInfo {
 	return info
 }
 
+// send writes the stored file name, which holds a file of the site in the given encoding ("" for as it is).
 func (h *handler) send(w http.ResponseWriter, r *http.Request, name, encoding string) {
 	file, err := h.files.Open(name)
 	if err != nil {
@@ -86,19 +88,20 @@ func (h *handler) send(w http.ResponseWriter, r *http.Request, name, encoding st
 		http.Error(w, "cannot read "+path.Base(name), http.StatusInternalServerError)
 		return
 	}
-	// The bundle writes a file only when its content changes, so size and time tell contents apart.
+	// The bundle writes a file only when its content changes, so two contents differ in size or time. Each encoding has its own ETag
+	// (RFC 9110, section 8.8.3.3).
 	w.Header().Set("ETag", fmt.Sprintf(`"%x-%x%s"`, info.ModTime().UnixNano(), info.Size(), encoding))
 	if encoding != "" {
 		w.Header().Set("Content-Encoding", encoding)
-		// A range would be one of the compressed bytes, which helps nobody.
+		// A range would select bytes of the compressed file, which a client cannot decompress alone.
 		r.Header.Del("Range")
 		w.Header().Set("Content-Length", strconv.FormatInt(info.Size(), 10))
 	}
 	http.ServeContent(w, r, name, info.ModTime(), content)
 }
 
-// accepts reads an Accept-Encoding header and answers which encodings it allows. One that it does not name is
-// allowed only by "*", and q=0 forbids.
+// accepts parses an Accept-Encoding header (RFC 9110, section 12.5.3) and returns a function that reports whether it allows an encoding.
+// An encoding that the header does not name is allowed only by "*", and q=0 forbids it: "br;q=0, *" allows gzip and not br.
 func accepts(header string) func(encoding string) bool {
 	allowed := map[string]bool{}
 	for _, item := range strings.Split(header, ",") {

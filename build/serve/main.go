@@ -1,4 +1,4 @@
-// Serve shows the built page on this machine, with the headers that a host should send.
+// Serve serves the built page on this machine, with the headers that a host should send.
 //
 //	serve [-addr 127.0.0.1:8080] [-dir dist/site]
 package main

@@ -1,5 +1,6 @@
-// Package site says what the built page is on the wire: its headers, its content types, and which of its files may
-// be cached for ever. The bundle, the server and the gates read it here, so that they cannot disagree.
+// Package site holds the rules for serving the built page: its headers with the content security policy, its content types, and which
+// of its files a browser may cache for ever. build/bundle, build/serve and build/gates use these, so that they cannot disagree. hosts.go
+// writes the same rules as configuration of the usual web servers.
 package site
 
 import (
@@ -7,9 +8,9 @@ import (
 	"strings"
 )
 
-// directives is the page's content security policy. connect-src names the page's own origin, because the page
-// fetches its own wasm and sample; nothing else may be reached from it but the sources of symbols that it is built with, of which there
-// are none by default. What comes in as a dump can therefore not leave, even if the page had a hole. img-src allows data: for the icons in the style sheet.
+// directives is the page's content security policy. connect-src allows the page's own origin, from which the page fetches its wasm and
+// its sample, and the symbol sources that it is built with, which are none by default. So a browser does not let the page send a dump
+// anywhere else, even if an attacker's script ran in it. img-src allows data: for the icons in the style sheet.
 var directives = []string{
 	"default-src 'none'",
 	"script-src 'self' 'wasm-unsafe-eval'",
@@ -23,13 +24,14 @@ var directives = []string{
 	noFrames,
 }
 
-// noFrames is what keeps a page out of frames. It is valid in headers only.
+// noFrames is the directive that forbids other pages to show this one in a frame. Browsers ignore it in a meta element (CSP Level 3,
+// section 3.3).
 const noFrames = "frame-ancestors 'none'"
 
-// CSP is the policy as a header. bases are the sources of symbol files that the page may ask besides (Bases).
+// CSP returns the policy as a header's value. bases are the symbol sources that the page may also ask (Bases).
 func CSP(bases ...string) string { return strings.Join(policy(bases), "; ") }
 
-// policy is directives with the servers of bases among what may be reached.
+// policy returns directives with the servers of bases added to connect-src.
 func policy(bases []string) []string {
 	out := append([]string{}, directives...)
 	for i, d := range out {
@@ -40,7 +42,7 @@ func policy(bases []string) []string {
 	return out
 }
 
-// MetaCSP is the policy as a meta element, for hosts that cannot send headers. frame-ancestors is not valid there.
+// MetaCSP returns the policy for a meta element, for hosts that cannot send headers: it is without noFrames.
 func MetaCSP(bases ...string) string {
 	var kept []string
 	for _, d := range policy(bases) {
@@ -51,8 +53,8 @@ func MetaCSP(bases ...string) string {
 	return strings.Join(kept, "; ")
 }
 
-// SingleCSP is the policy of the page that is one file: nothing may be fetched or sent, by no address whatever. Its scripts and
-// style sheets, which stand in it, are allowed by their hashes; its workers come from blob: addresses that it makes.
+// SingleCSP returns the policy of the page as one file. It forbids every request. scripts and sheets are the hashes of the scripts and
+// style sheets in the page, as 'sha256-…'. The page makes its workers from blob: URLs.
 func SingleCSP(scripts, sheets []string) string {
 	return strings.Join([]string{
 		"default-src 'none'",
@@ -66,7 +68,7 @@ func SingleCSP(scripts, sheets []string) string {
 	}, "; ")
 }
 
-// Headers are sent with every answer.
+// Headers returns the names and values of the headers that a server sends with every response.
 func Headers(bases ...string) [][2]string {
 	return [][2]string{
 		{"Content-Security-Policy", CSP(bases...)},
@@ -76,11 +78,10 @@ func Headers(bases ...string) [][2]string {
 	}
 }
 
-// Framed is the one file that other pages may show in a frame. It asks whose messages it takes, see web/embed/embed.js; all others
-// are shown in no frame.
+// Framed is the one file that other pages may show in a frame. Its script checks the origin of each message (web/embed/embed.js).
 const Framed = "embed.html"
 
-// HeadersFor are the headers of one file.
+// HeadersFor returns the headers of one file.
 func HeadersFor(name string, bases ...string) [][2]string {
 	headers := Headers(bases...)
 	if name == Framed {
@@ -89,8 +90,8 @@ func HeadersFor(name string, bases ...string) [][2]string {
 	return headers
 }
 
-// types is written out and not left to the mime package, which reads the machine's own tables: a wrong type for
-// wasm makes the browser refuse to compile it while it streams in.
+// types are the content types by extension. They are listed here because package mime reads the machine's own tables, which may lack
+// .wasm: WebAssembly.compileStreaming refuses a response that is not application/wasm.
 var types = map[string]string{
 	".html":        "text/html; charset=utf-8",
 	".css":         "text/css; charset=utf-8",
@@ -105,7 +106,7 @@ var types = map[string]string{
 	".gz":          "application/gzip",
 }
 
-// ContentType answers the type of a file by its name.
+// ContentType returns the type of a file by its name's extension.
 func ContentType(name string) string {
 	if t, ok := types[path.Ext(name)]; ok {
 		return t
@@ -113,8 +114,8 @@ func ContentType(name string) string {
 	return "application/octet-stream"
 }
 
-// Hashed reports whether a name carries the hash of its content (crashpane.0123abcd.js), so that what stands
-// under it never changes.
+// Hashed reports whether a name contains the hash of the file's content (crashpane.0123abcd.js), so that the content under this name
+// never changes.
 func Hashed(name string) bool {
 	base := path.Base(name)
 	base = strings.TrimSuffix(base, path.Ext(base))
@@ -125,8 +126,8 @@ func Hashed(name string) bool {
 // HashLen is the number of hexadecimal digits of a hash in a file name.
 const HashLen = 8
 
-// CacheControl answers how long a file may be kept: hashed ones for ever, others only if the host still has the
-// same one.
+// CacheControl returns the Cache-Control header of a file. A browser may keep files with a hash in their name for ever, and has to ask
+// the server whether others have changed.
 func CacheControl(name string) string {
 	if Hashed(name) {
 		return "public, max-age=31536000, immutable"
@@ -134,7 +135,7 @@ func CacheControl(name string) string {
 	return "no-cache"
 }
 
-// Compresses reports whether a file gets a .br and a .gz beside it.
+// Compresses reports whether the bundle makes a .br and a .gz of a file. Files that are compressed already do not get any.
 func Compresses(name string) bool {
 	switch path.Ext(name) {
 	case ".gz", ".br", ".zip", ".png", ".ico":

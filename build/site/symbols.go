@@ -6,34 +6,70 @@ import (
 	"strings"
 )
 
-// Bases reads the sources of symbol files that a page may ask, as they are given when it is built: separated by spaces or commas, each
-// "https://host[:port][/path]", or "/path" for one on the page's own server. They come back without a slash at the end.
-func Bases(text string) ([]string, error) {
+// layouts are the words that may stand before an address: the paths on such a server are not those of Breakpad's.
+var layouts = []string{"microsoft+", "debuginfod+", breakpad}
+
+// breakpad is the layout of a source that names none.
+const breakpad = "breakpad+"
+
+// cutLayout divides an address into the layout, with its "+", and the address by itself.
+func cutLayout(base string) (layout, address string) {
+	for _, l := range layouts {
+		if address, ok := strings.CutPrefix(base, l); ok {
+			return l, address
+		}
+	}
+	return "", base
+}
+
+// Servers reads the symbol servers that the page's own Worker asks for it, and gives the addresses under which it does so.
+func Servers(text string) ([]string, error) {
 	var out []string
-	for _, base := range strings.Fields(strings.ReplaceAll(text, ",", " ")) {
-		u, err := url.Parse(base)
-		switch {
-		case err != nil:
-			return nil, fmt.Errorf("%q is no address of a symbol source: %w", base, err)
-		case strings.ContainsAny(base, "\"'<>;\\*") || u.User != nil || strings.ContainsAny(base, "?#"):
-			return nil, fmt.Errorf("%q is no address of a symbol source: it has parts that do not belong there", base)
-		case u.Host == "" && (u.Scheme != "" || !strings.HasPrefix(base, "/") || strings.HasPrefix(base, "//")),
-			u.Host != "" && u.Scheme != "https" && u.Scheme != "http":
-			return nil, fmt.Errorf("%q is no address of a symbol source: https://host/path is wanted, or /path on the page's own server", base)
+	for _, server := range fields(text) {
+		layout, address := cutLayout(server)
+		_, err := Bases(address)
+		u, _ := url.Parse(address)
+		if err != nil || u == nil || u.Host == "" || layout == "" {
+			return nil, fmt.Errorf("%q is no symbol server: microsoft+https://host/path, debuginfod+https://host or breakpad+https://host/path is wanted", server)
 		}
-		if base = strings.TrimRight(base, "/"); base == "" {
-			return nil, fmt.Errorf("%q is the page itself; a symbol source has a path of its own", "/")
-		}
-		out = append(out, base)
+		out = append(out, strings.TrimPrefix(layout, breakpad)+"/servers/"+u.Host)
 	}
 	return out, nil
 }
 
-// origins are the servers of bases, each once, as the policy names them. The page's own is 'self' already.
+func fields(text string) []string { return strings.Fields(strings.ReplaceAll(text, ",", " ")) }
+
+// Bases parses the list of symbol sources that the page may ask, given when the page is built. They are separated by spaces or commas.
+// Each is "https://host[:port][/path]", or "/path" for one on the page's own server, with a layout before it ("microsoft+https://…") where it is
+// not Breakpad's. Bases returns them without a slash at the end.
+func Bases(text string) ([]string, error) {
+	var out []string
+	for _, base := range fields(text) {
+		layout, base := cutLayout(base)
+		u, err := url.Parse(base)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("%q is not the address of a symbol source: %w", base, err)
+		case strings.ContainsAny(base, "\"'<>;\\*") || u.User != nil || strings.ContainsAny(base, "?#"):
+			return nil, fmt.Errorf("%q is not the address of a symbol source: it has a user name, a query, a fragment, or one of \" ' < > ; \\ *", base)
+		case u.Host == "" && (u.Scheme != "" || !strings.HasPrefix(base, "/") || strings.HasPrefix(base, "//")),
+			u.Host != "" && u.Scheme != "https" && u.Scheme != "http":
+			return nil, fmt.Errorf("%q is not the address of a symbol source: write https://host/path, or /path for one on the page's own server", base)
+		}
+		if base = strings.TrimRight(base, "/"); base == "" {
+			return nil, fmt.Errorf("%q is the page itself; a symbol source needs another path", "/")
+		}
+		out = append(out, strings.TrimPrefix(layout, breakpad)+base)
+	}
+	return out, nil
+}
+
+// origins returns the origins of bases, each once, for connect-src. The policy allows the page's own by 'self'.
 func origins(bases []string) []string {
 	var out []string
 	seen := map[string]bool{}
 	for _, base := range bases {
+		_, base := cutLayout(base)
 		if u, err := url.Parse(base); err == nil && u.Host != "" {
 			if origin := u.Scheme + "://" + u.Host; !seen[origin] {
 				seen[origin] = true
@@ -44,15 +80,15 @@ func origins(bases []string) []string {
 	return out
 }
 
-// basesAttribute is where the page's script finds its bases.
+// basesAttribute is the attribute in index.html and embed.html from which the page's script reads its bases.
 const basesAttribute = `data-symbols="`
 
-// AddBases writes bases into the page.
+// AddBases returns the page with bases written into basesAttribute.
 func AddBases(html string, bases []string) string {
 	return strings.Replace(html, basesAttribute+`"`, basesAttribute+strings.Join(bases, " ")+`"`, 1)
 }
 
-// BasesOf are the bases that a page was built with, so that a server can send the policy that the page has in itself.
+// BasesOf returns the bases that a page was built with, so that a server sends the same policy as the page's meta element.
 func BasesOf(html string) []string {
 	_, rest, _ := strings.Cut(html, basesAttribute)
 	text, _, _ := strings.Cut(rest, `"`)

@@ -6,10 +6,12 @@ import (
 	"strings"
 )
 
-// The instructions of arm64 that can fail by what they access or where they go: loads, stores, branches through registers,
-// traps. They are read here and not by golang.org/x/arch/arm64/arm64asm because that hides the offsets of memory operands, does not
-// know the atomics of Armv8.1 nor pointer authentication, and costs the page 35 KB; the tests compare the two where both answer.
-// All other instructions are "" in words, and access nothing.
+// This decoder knows the arm64 instructions that can crash by what they access or where they jump: loads, stores, branches through
+// registers, traps. golang.org/x/arch/arm64/arm64asm is no replacement: it hides the offsets of memory operands, lacks the atomics of
+// Armv8.1 and pointer authentication, and would add 35 KB to the page's program. Tests compare the two. Other instructions have
+// the text "" and no accesses.
+//
+// Fields in comments are as in the manual, from bit 31 down: "size 001000 o2 L o1 Rs o0 Rt2 Rn Rt".
 //
 // Source: Arm Architecture Reference Manual for A-profile (DDI 0487), section C4.1 "A64 instruction set encoding".
 
@@ -22,7 +24,7 @@ func (m *machine) a64(w uint32) *decoded {
 		if !a.loadStore() {
 			in.unknown = true
 		}
-	case w>>25&15 == 2: // SVE, whose loads and stores are not read here
+	case w>>25&15 == 2: // SVE, whose loads and stores are not decoded
 		in.unknown = true
 	case w>>26&0x1f == 5:
 		a.branch()
@@ -46,10 +48,10 @@ type a64insn struct {
 	rt, rn uint32
 }
 
-// bits are the bits hi to lo.
+// bits returns the bits hi to lo.
 func (a *a64insn) bits(hi, lo uint) uint32 { return a.w >> lo & (1<<(hi-lo+1) - 1) }
 
-// signed is a field as a signed number.
+// signed returns the bits hi to lo as a signed number.
 func (a *a64insn) signed(hi, lo uint) int64 {
 	n := hi - lo + 1
 	return int64(a.bits(hi, lo)) << (64 - n) >> (64 - n)
@@ -62,7 +64,7 @@ func (a *a64insn) xreg(n uint32) Register {
 	return Register{name, v}
 }
 
-// xname is a 64-bit register's name; 31 is sp or zero.
+// xname returns a 64-bit register's name. 31 is sp, or xzr if sp is false.
 func xname(n uint32, sp bool) string {
 	switch {
 	case n == 31 && sp:
@@ -73,7 +75,7 @@ func xname(n uint32, sp bool) string {
 	return "x" + strconv.Itoa(int(n))
 }
 
-// general is a general register of a width in bytes.
+// general returns a general register's name for a width in bytes: "x1" or "w1".
 func general(n uint32, width int) string {
 	s := xname(n, false)
 	if width < 8 {
@@ -82,7 +84,7 @@ func general(n uint32, width int) string {
 	return s
 }
 
-// scalar is a vector register read as one number of a size in bytes.
+// scalar returns a vector register's name for a scalar of a size in bytes: "b1", "h1", "s1", "d1", "q1".
 func scalar(n uint32, size int) string {
 	return "?bh?s???d???????q"[size:size+1] + strconv.Itoa(int(n))
 }
@@ -93,7 +95,7 @@ func (a *a64insn) access(kind Kind, size int, offset int64) {
 	a.in.add(Access{Address: base.Value + uint64(offset), AddressKnown: true, Size: size, Kind: kind, Base: base, Offset: offset})
 }
 
-// at spells [rn, #offset].
+// at returns the operand "[rn, #offset]".
 func (a *a64insn) at(offset int64) string {
 	s := "[" + xname(a.rn, true)
 	if offset != 0 {
@@ -102,11 +104,12 @@ func (a *a64insn) at(offset int64) string {
 	return s + "]"
 }
 
-// say puts a mnemonic and its operands together.
+// say sets the instruction's text.
 func (a *a64insn) say(name string, operands ...string) {
 	a.in.text = name + " " + strings.Join(operands, ", ")
 }
 
+// loadKind returns the kind of access and the begin of the mnemonic of a load or store.
 func loadKind(load bool) (Kind, string) {
 	if load {
 		return Read, "ld"
@@ -114,7 +117,7 @@ func loadKind(load bool) (Kind, string) {
 	return Write, "st"
 }
 
-// loadStore is the class "Loads and Stores", C4.1.94; false for what is not read here.
+// loadStore decodes the class "Loads and Stores", C4.1.94. It returns false for instructions that it does not know.
 func (a *a64insn) loadStore() bool {
 	switch {
 	case a.bits(29, 24) == 0x08:
@@ -133,7 +136,9 @@ func (a *a64insn) loadStore() bool {
 	return false
 }
 
-// exclusive: size 001000 o2 L o1 Rs o0 Rt2 Rn Rt, among them compare and swap.
+// exclusive decodes load/store exclusive, load-acquire, store-release, and compare and swap:
+//
+//	size 001000 o2 L o1 Rs o0 Rt2 Rn Rt
 func (a *a64insn) exclusive() bool {
 	size, o2, load, o1, o0 := a.bits(31, 30), a.bits(23, 23), a.bits(22, 22) == 1, a.bits(21, 21), a.bits(15, 15) == 1
 	rs, rt2 := a.bits(20, 16), a.bits(14, 10)
@@ -194,7 +199,9 @@ func (a *a64insn) exclusive() bool {
 	return true
 }
 
-// ordered: ldapur and stlur, size 011001 opc 0 imm9 00 Rn Rt.
+// ordered decodes ldapur and stlur:
+//
+//	size 011001 opc 0 imm9 00 Rn Rt
 func (a *a64insn) ordered() bool {
 	size, opc, offset := a.bits(31, 30), a.bits(23, 22), a.signed(20, 12)
 	kind, name := Read, "ldapur"
@@ -210,7 +217,7 @@ func (a *a64insn) ordered() bool {
 	return true
 }
 
-// registerForm is the width of the general register and the mnemonic's ending, by size and opc.
+// registerForm returns the width of the general register in bytes and the mnemonic's suffix, by size and opc.
 func registerForm(size, opc uint32) (width int, suffix string, ok bool) {
 	width = 4
 	if size == 3 {
@@ -226,7 +233,9 @@ func registerForm(size, opc uint32) (width int, suffix string, ok bool) {
 	return width, suffix, opc < 2 || size < 3 && !(opc == 3 && size == 2)
 }
 
-// literal: ldr from an address relative to the program counter, opc 011 V 00 imm19 Rt.
+// literal decodes ldr from an address relative to pc:
+//
+//	opc 011 V 00 imm19 Rt
 func (a *a64insn) literal() bool {
 	opc, v, offset := a.bits(31, 30), a.bits(26, 26) == 1, a.signed(23, 5)*4
 	size, name, reg := 4, "ldr", general(a.rt, 4)
@@ -249,6 +258,7 @@ func (a *a64insn) literal() bool {
 	return true
 }
 
+// prefetch returns the name of a prefetch operation, such as "pldl1keep".
 func prefetch(rt uint32) string {
 	if rt&7 > 5 || rt>>3 > 2 {
 		return "#" + strconv.Itoa(int(rt))
@@ -256,7 +266,9 @@ func prefetch(rt uint32) string {
 	return [...]string{"pld", "pli", "pst"}[rt>>3] + "l" + strconv.Itoa(int(rt>>1&3)+1) + [...]string{"keep", "strm"}[rt&1]
 }
 
-// pair: opc 101 V type L imm7 Rt2 Rn Rt.
+// pair decodes ldp, stp, ldnp, stnp and ldpsw:
+//
+//	opc 101 V type L imm7 Rt2 Rn Rt
 func (a *a64insn) pair() bool {
 	opc, v, typ, load := a.bits(31, 30), a.bits(26, 26) == 1, a.bits(24, 23), a.bits(22, 22) == 1
 	rt2 := a.bits(14, 10)
@@ -285,7 +297,11 @@ func (a *a64insn) pair() bool {
 	return true
 }
 
-// indexed adds an access with an immediate offset: after the access (post), before it with the base changed (pre), or plain.
+// indexed adds an access with an immediate offset, in one of three forms:
+//
+//	[x0], #8     post: the access is at x0
+//	[x0, #8]!    pre: the access is at x0 + 8
+//	[x0, #8]     the access is at x0 + 8
 func (a *a64insn) indexed(name, regs string, kind Kind, size int, offset int64, post, pre bool) {
 	switch {
 	case post:
@@ -299,7 +315,9 @@ func (a *a64insn) indexed(name, regs string, kind Kind, size int, offset int64, 
 	a.access(kind, size, offset)
 }
 
-// register: size 111 V 0x opc …, single registers with all kinds of offsets, and the atomics.
+// register decodes loads and stores of one register with all kinds of offsets, and the atomics:
+//
+//	size 111 V 0 scaled opc …
 func (a *a64insn) register() bool {
 	size, v, opc := a.bits(31, 30), a.bits(26, 26) == 1, a.bits(23, 22)
 	scaled, form := a.bits(24, 24) == 1, a.bits(11, 10)
@@ -363,7 +381,7 @@ func (a *a64insn) register() bool {
 	return true
 }
 
-// registerOffset: [Rn, Rm, extend #amount].
+// registerOffset decodes an access at [Rn, Rm, extend #amount].
 func (a *a64insn) registerOffset(name, reg string, kind Kind, bytes int, size uint32, quad bool) bool {
 	rm, option, shift := a.bits(20, 16), a.bits(15, 13), a.bits(12, 12)
 	if option&2 == 0 {
@@ -406,7 +424,9 @@ func (a *a64insn) registerOffset(name, reg string, kind Kind, bytes int, size ui
 	return true
 }
 
-// atomic: size 111 0 00 A R 1 Rs o3 opc 00 Rn Rt.
+// atomic decodes the atomic operations of Armv8.1:
+//
+//	size 111 0 00 A R 1 Rs o3 opc 00 Rn Rt
 func (a *a64insn) atomic() bool {
 	size, acquire, release := a.bits(31, 30), a.bits(23, 23) == 1, a.bits(22, 22) == 1
 	rs, o3, opc := a.bits(20, 16), a.bits(15, 15), a.bits(14, 12)

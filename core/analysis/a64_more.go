@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// structures: loads and stores of several vector registers, or of one element of each (ld1 to ld4, st1 to st4).
+// structures decodes loads and stores of several vector registers, or of one element of each (ld1 to ld4, st1 to st4):
 //
 //	0 Q 001100 post L 0 Rm opcode size Rn Rt      0 Q 001101 post L R Rm opcode S size Rn Rt
 func (a *a64insn) structures() bool {
@@ -55,7 +55,7 @@ func (a *a64insn) structures() bool {
 		if a.bits(21, 21) != 0 {
 			return false
 		}
-		// By opcode: how many registers, and how many elements that lie side by side.
+		// By opcode: the number of registers, and of adjacent elements.
 		e := [16][2]int{0: {4, 4}, 2: {4, 1}, 4: {3, 3}, 6: {3, 1}, 7: {1, 1}, 8: {2, 2}, 10: {2, 1}}[a.bits(15, 12)]
 		if e[0] == 0 || e[1] > 1 && size == 3 && q == 0 {
 			return false
@@ -84,7 +84,7 @@ func arrangement(size, q uint32) string {
 	return [...]string{"8b", "16b", "4h", "8h", "2s", "4s", "1d", "2d"}[size<<1|q]
 }
 
-// zeroLine is dc zva: it clears a block, of 64 bytes on nearly all processors.
+// zeroLine decodes dc zva, which clears a block. Its size is 64 bytes on nearly all processors.
 func (a *a64insn) zeroLine() {
 	const block = 64
 	a.rn = a.rt
@@ -96,7 +96,7 @@ func (a *a64insn) zeroLine() {
 	a.in.add(Access{Address: base.Value &^ (block - 1), AddressKnown: true, Size: block, Kind: Write, Base: base})
 }
 
-// branch: b and bl.
+// branch decodes b and bl.
 func (a *a64insn) branch() {
 	offset := a.signed(25, 0) * 4
 	name, how := "b", "jump"
@@ -107,7 +107,7 @@ func (a *a64insn) branch() {
 	a.in.jump = &Jump{Target: a.m.pc + uint64(offset), How: how}
 }
 
-// branchRegister: br, blr, ret, and those that authenticate the pointer first.
+// branchRegister decodes br, blr and ret, also those that authenticate the pointer first:
 //
 //	1101011 Z 0 op 11111 0000 A M Rn Rm
 func (a *a64insn) branchRegister() {
@@ -145,7 +145,9 @@ func (a *a64insn) branchRegister() {
 	a.in.jump = &Jump{Target: reg.Value, How: [...]string{"jump", "call", "return"}[op], Register: reg}
 }
 
-// exception: 11010100 opc imm16 000 LL.
+// exception decodes svc, brk and hlt:
+//
+//	11010100 opc imm16 000 LL
 func (a *a64insn) exception() {
 	imm := a.bits(20, 5)
 	switch a.w &^ (0xffff << 5) {

@@ -1,11 +1,12 @@
-// Package analysis says what a crash was, beyond the exception's code: which instruction was executing, which memory it
-// accessed and by which registers, whether that memory exists and may be accessed, and what follows from it: a null pointer, an
-// address that cannot be, the end of a stack, a flipped bit. It ends in an Event, a sentence for people.
+// Package analysis analyzes a crash: which instruction crashed, which memory it accessed through which registers, whether that memory
+// is mapped and accessible, and the cause that follows: a null pointer, a non-canonical address, a stack overflow, a flipped bit.
+// The result includes an Event, a sentence for users.
 //
-// It says everything twice where rust-minidump says it too. Result.Rust holds what that tool prints, field by field, with its
-// mistakes, so that outputs can be compared; the other fields hold what is so.
+// Start at Analyze in this file. Its steps: decode.go, x86_insn.go and a64.go decode the instruction; cause.go finds the access that
+// failed; overflow.go, bitflip.go and guess.go look for causes; sentence.go makes the Event. memorymap.go is the memory map.
 //
-// Nothing here rates exploitability, and guesses are marked as such.
+// Result.Rust (rust.go) has the fields that rust-minidump prints, with its mistakes, so that outputs can be compared. The other
+// fields are Crashpane's own. Nothing here rates exploitability.
 package analysis
 
 import (
@@ -14,42 +15,42 @@ import (
 	"github.com/crashpane/crashpane/core/reason"
 )
 
-// Result is what is known of a crash. Slices are never nil.
+// Result is the analysis of a crash. Slices are never nil.
 type Result struct {
-	// Event says what happened. Guesses are sentences about it, each of which may be wrong.
+	// Event says what happened. Guesses are sentences about likely causes, which may be wrong.
 	Event   Event
 	Guesses []string
-	// Instruction is what stood at the program counter; nil if the dump does not have its bytes, or nobody here can read them.
+	// Instruction is the instruction at pc. It is nil if the dump lacks its bytes or this package cannot decode it.
 	Instruction *Instruction
-	// Accesses are all accesses to memory of the instruction. AccessesKnown tells none from unknown.
+	// Accesses are all memory accesses of the instruction. AccessesKnown distinguishes none from unknown.
 	Accesses      []Access
 	AccessesKnown bool
 	// Cause is the index of the access that failed, or -1.
 	Cause int
-	// Jump is where the instruction would have gone on; nil if it does not branch or its target is not known.
+	// Jump is the instruction's branch. It is nil if the instruction does not branch or the target is unknown.
 	Jump *Jump
-	// Adjusted is the address that matters where the system reports another; nil if there is none.
+	// Adjusted is the address that explains the crash, if the reported one does not. It is nil if there is none.
 	Adjusted *Adjusted
-	// Place is what the memory map says of the address that failed; nil if the dump has no map or there is no address.
+	// Place is the memory map's entry for the address that failed. It is nil without a map or an address.
 	Place *Place
-	// Overflow: the stack of the crashed thread is used up.
+	// Overflow says whether the stack of the crashed thread overflowed.
 	Overflow Certainty
-	// BitFlips are addresses of which the crash address differs by one bit, and that are mapped; the likeliest first.
+	// BitFlips are mapped addresses that differ from the crash address in one bit, the likeliest first.
 	BitFlips []BitFlip
-	// Rust is what rust-minidump says.
+	// Rust is rust-minidump's analysis.
 	Rust Rust
 }
 
 // Instruction is the crashing instruction.
 type Instruction struct {
 	Address uint64
-	// Text is the instruction in its assembler's words; "" if this package can say what it accesses, and no more.
+	// Text is the instruction in assembler, or "" if this package knows only its accesses.
 	Text string
-	// Bytes are its machine code; empty if it lies in no module and in no memory that is known to hold code.
+	// Bytes is its machine code. It is empty unless the instruction is in a module or in executable memory.
 	Bytes []byte
-	// Module is the index of the module that it lies in, or -1.
+	// Module is the index of its module, or -1.
 	Module int
-	// Registers are those that its addresses and its target are computed from.
+	// Registers are those from which its addresses and its target are computed.
 	Registers []Register
 }
 
@@ -76,17 +77,17 @@ func (k Kind) String() string {
 
 // Access is one access to memory.
 type Access struct {
-	// Address is valid if AddressKnown is set: a base in a segment or a vector register may not be in the dump.
+	// Address is valid if AddressKnown: the dump may lack a segment's base or a vector register.
 	Address      uint64
 	AddressKnown bool
-	// Size in bytes; 0 if the instruction alone does not say.
+	// Size in bytes, or 0 if the instruction alone does not determine it.
 	Size int
 	Kind Kind
-	// Implicit: no operand but part of what the instruction does, such as the stack of a call.
+	// Implicit: the access is not an operand, such as the push of a call.
 	Implicit bool
-	// Guard: the address lies in a guard page.
+	// Guard: the address is in a guard page.
 	Guard bool
-	// Base and Index are the registers of the address; Name is "" if there is none. Offset is the constant part.
+	// The address is Base + Index * Scale + Offset. The Name of an absent register is "".
 	Base, Index Register
 	Scale       uint8
 	Offset      int64
@@ -95,21 +96,21 @@ type Access struct {
 // Jump is a change of the program counter.
 type Jump struct {
 	Target uint64
-	// From says how: "call", "jump" or "return".
+	// How is "call", "jump" or "return".
 	How string
-	// Register is what the target was read from, Slot the memory; Name is "" and InMemory false if it is neither.
+	// Register is the register with the target, or its Name is "". Slot is the address of the memory with the target, if InMemory.
 	Register Register
 	Slot     uint64
 	InMemory bool
 }
 
-// Adjusted is the address behind the one that was reported.
+// Adjusted is the address that explains the crash.
 type Adjusted struct {
 	Kind AdjustedKind
-	// Address that was accessed. Offset is its distance from the null pointer, for that kind.
+	// Address is the accessed address. Offset is its distance from the null pointer, for that kind.
 	Address uint64
 	Offset  int64
-	// Register holds the null pointer or the odd address; Name is "" if there is none.
+	// Register is the register with the null pointer or the non-canonical address, or its Name is "".
 	Register Register
 }
 
@@ -118,7 +119,7 @@ type AdjustedKind string
 
 const (
 	NullPointer  AdjustedKind = "null-pointer"  // a null pointer plus an offset
-	NonCanonical AdjustedKind = "non-canonical" // no address on amd64; the system reports 0 or -1 instead
+	NonCanonical AdjustedKind = "non-canonical" // not a valid address on amd64; the system reports 0 or -1 instead
 )
 
 // Certainty is how sure a statement is.
@@ -130,30 +131,30 @@ const (
 	Yes
 )
 
-// BitFlip is an address that is mapped and differs in one bit from one that is not.
+// BitFlip is a mapped address that differs in one bit from an unmapped one.
 type BitFlip struct {
 	Address uint64
-	// Register held the address with the wrong bit; "" if it is the crash address itself.
+	// Register has the address with the wrong bit. It is "" for the crash address itself.
 	Register string
-	// Confidence between 0 and 1, from the Details.
+	// Confidence is between 0 and 1, computed from Details.
 	Confidence float32
 	Details    BitFlipDetails
 }
 
-// BitFlipDetails are what the confidence is made of.
+// BitFlipDetails are the facts from which the confidence is computed.
 type BitFlipDetails struct {
-	WasNonCanonical bool // the address was none that can exist
+	WasNonCanonical bool // the original address was not canonical
 	IsNull          bool // the corrected address is 0
-	WasLow          bool // and the original was close to it, which speaks against a flip
+	WasLow          bool // and the original was close to 0, which makes a flip less likely
 	Nearby          int  // registers within a page of the corrected address
-	Poison          bool // a register holds the pattern of freed memory, which speaks against a flip
+	Poison          bool // a register has the pattern of freed memory, which makes a flip less likely
 }
 
-// crash is all that the parts of the analysis share.
+// crash is the state of the analysis.
 type crash struct {
 	d      *core.Dump
 	why    reason.Reason
-	ctx    *core.Context // at the exception; nil if unreadable
+	ctx    *core.Context // of the exception; nil if unreadable
 	arch   *cpu.Arch     // nil if ctx is
 	pc, sp uint64
 	thread int // index of the crashed thread, or -1
@@ -162,8 +163,7 @@ type crash struct {
 	out    Result
 }
 
-// Analyze works out what is known of the dump's exception; nil if it has none. It never fails: what is missing or broken in the
-// dump is missing in the result.
+// Analyze analyzes the dump's exception. It returns nil if there is none. It never fails: what the dump lacks, the result lacks.
 func Analyze(d *core.Dump) *Result {
 	if d.Exception == nil {
 		return nil
@@ -186,8 +186,8 @@ func Analyze(d *core.Dump) *Result {
 	return &c.out
 }
 
-// address is the address that failed, as far as anybody knows it: that of the access that was found to be the cause, else
-// what the system says. The second result is false if the crash is not about memory.
+// address returns the address that failed: that of the access in Cause, else the one that the system reports. It returns false if the
+// crash is not about memory.
 func (c *crash) address() (uint64, bool) {
 	if c.out.Cause >= 0 {
 		return c.out.Accesses[c.out.Cause].Address, true

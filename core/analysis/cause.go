@@ -2,12 +2,11 @@ package analysis
 
 import (
 	"github.com/crashpane/crashpane/core"
-	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/reason"
 )
 
-// nullPage is how far from 0 an address still speaks of a null pointer: the 64 KiB that Windows never maps, and Linux by default
-// (vm.mmap_min_addr).
+// nullPage is the distance from 0 within which an address comes from a null pointer: the 64 KiB that Windows never maps, and Linux does
+// not by default (vm.mmap_min_addr).
 const nullPage = 0x10000
 
 // findCause finds the access that failed.
@@ -18,7 +17,7 @@ func (c *crash) findCause() {
 	reported := c.untagged(c.why.Address)
 	gpf := c.faultWithoutAddress()
 	all := c.out.Accesses
-	// An access whose address depends on what the dump does not have is the one, if it is the only one.
+	// A single access whose address depends on a value that the dump lacks must be the one: take the reported address.
 	if len(all) == 1 && !all[0].AddressKnown && !gpf && c.why.HasAddress {
 		all[0].Address, all[0].AddressKnown = reported, true
 	}
@@ -40,7 +39,7 @@ func (c *crash) findCause() {
 	if gpf && pick(func(a *Access) bool { return c.misaligned(a) != 0 }) {
 		return
 	}
-	// Some writers report no address, or another's. An access that cannot work is the cause all the same.
+	// Some writers report no address or a wrong one. Then an access that must fail is the cause.
 	if c.why.HasAddress && reported < nullPage || gpf {
 		if pick(func(a *Access) bool {
 			p := c.places.At(a.Address)
@@ -49,7 +48,7 @@ func (c *crash) findCause() {
 			return
 		}
 	}
-	// Others record 0 for every crash (the crate minidumper). If the instruction accesses one place alone, it is that one.
+	// The crate minidumper reports 0 for every crash. Then the only access of the instruction is the cause.
 	if c.why.HasAddress && reported == 0 && len(all) == 1 {
 		pick(func(a *Access) bool { return true })
 	}
@@ -65,7 +64,7 @@ func (k Kind) fits(a reason.Access) bool {
 	return true
 }
 
-// aboutMemory: the reason is an access to memory.
+// aboutMemory reports whether the crash reason is a memory access.
 func (c *crash) aboutMemory() bool {
 	switch c.why.Kind {
 	case reason.Memory, reason.InPage, reason.Misaligned:
@@ -74,7 +73,7 @@ func (c *crash) aboutMemory() bool {
 	return false
 }
 
-// execution: the program counter itself is the address that failed.
+// execution reports whether the address that failed is pc itself: the program jumped to a bad address.
 func (c *crash) execution() bool {
 	if !c.aboutMemory() || c.ctx == nil {
 		return false
@@ -85,19 +84,20 @@ func (c *crash) execution() bool {
 	if c.why.HasAddress && c.untagged(c.why.Address) == c.pc && !c.faultWithoutAddress() {
 		return true
 	}
-	// A recorded 0 says nothing where no instruction can be at the program counter.
+	// A reported 0 may just be missing. If pc cannot be code, the jump to it failed.
 	return c.why.HasAddress && c.why.Address == 0 && c.insn == nil && c.noCode(c.pc)
 }
 
-// noCode: no instruction can be at an address, says the memory map.
+// noCode reports whether by the memory map an address cannot be code.
 func (c *crash) noCode(addr uint64) bool {
 	p := c.places.At(addr)
 	return !c.possible(addr) || p != nil && (!p.Mapped || !p.Exec)
 }
 
-// faultWithoutAddress: the processor gave the system no address. That is a general protection fault of x86 and amd64.
+// faultWithoutAddress reports whether the fault was a general protection fault of x86 or amd64, for which the processor gives the
+// system no address.
 func (c *crash) faultWithoutAddress() bool {
-	if c.arch != cpu.AMD64 && c.arch != cpu.X86 {
+	if c.arch == nil || !c.arch.NoFaultAddress {
 		return false
 	}
 	switch c.d.OS() {
@@ -106,7 +106,7 @@ func (c *crash) faultWithoutAddress() bool {
 	case core.MacOS, core.IOS:
 		return c.why.Rust == "EXC_BAD_ACCESS / EXC_I386_GPFLT"
 	}
-	// Old writers leave si_code 0, which cannot be told from an access to address 0 but by what the instruction does.
+	// Old writers store si_code 0. Then only the instruction shows whether address 0 is real.
 	if c.why.HasAddress && c.why.Address == 0 && c.d.Exception.Flags == 0 {
 		for _, a := range c.insn.accessesOrNone() {
 			if a.AddressKnown && a.Address < nullPage {
@@ -125,22 +125,22 @@ func (in *decoded) accessesOrNone() []Access {
 	return in.accesses
 }
 
-// untagged takes off what arm64 ignores in the top byte of a data address (Arm ARM D8.8, "top byte ignore"): the system reports
-// the address without it.
+// untagged clears the top byte of an arm64 data address, which the processor ignores (Arm ARM D8.8, "top byte ignore"). Systems report
+// addresses without it.
 func (c *crash) untagged(addr uint64) uint64 {
-	if c.arch == cpu.ARM64 {
+	if c.arch != nil && c.arch.TopByteIgnored {
 		return addr << 8 >> 8
 	}
 	return addr
 }
 
-// possible: the processor can have memory at the address.
+// possible reports whether an address is canonical.
 func (c *crash) possible(addr uint64) bool {
 	return c.arch == nil || c.arch.Canonical == nil || c.arch.Canonical(addr)
 }
 
-// misaligned is the alignment that the instruction wants and the address does not have, in bytes; 0 if there is none. The
-// moves of whole vectors that want it are few; they report it as a general protection fault.
+// misaligned returns the alignment in bytes that the instruction needs and the address does not have, or 0. Only some SSE and AVX
+// instructions need one; a violation is a general protection fault.
 func (c *crash) misaligned(a *Access) int {
 	if c.insn.x86 == nil || a.Size < 16 || a.Address%uint64(a.Size) == 0 {
 		return 0
@@ -151,7 +151,7 @@ func (c *crash) misaligned(a *Access) int {
 	return a.Size
 }
 
-// adjust tells what is behind the address that failed, and looks it up in the memory map.
+// adjust sets Adjusted and Place: what explains the address that failed, and its entry in the memory map.
 func (c *crash) adjust() {
 	if c.sentSignal(nil) {
 		return
@@ -199,12 +199,12 @@ func (c *crash) adjustAccess(a *Access) {
 	case offset > -nullPage && offset < nullPage && (offset >= 0 || a.Base.Name != "" && a.Base.Value < nullPage):
 		c.out.Adjusted = &Adjusted{Kind: NullPointer, Address: a.Address, Offset: offset, Register: a.Base}
 	case a.Base.Name != "" && a.Base.Value == 0 && a.Index.Name != "":
-		// An array that is not there, and an index into it.
+		// An array at a null pointer, with an index into it.
 		c.out.Adjusted = &Adjusted{Kind: NullPointer, Address: a.Address, Offset: offset, Register: a.Base}
 	}
 }
 
-// badTarget: the instruction wanted to go on at an address that cannot be; the processor then faults at the branch.
+// badTarget reports whether the instruction branches to a non-canonical address. The processor faults at the branch, not at its target.
 func (c *crash) badTarget() bool {
 	j := c.out.Jump
 	return j != nil && c.out.Cause < 0 && c.aboutMemory() && !c.execution() && c.faultWithoutAddress() && !c.possible(j.Target)

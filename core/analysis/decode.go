@@ -5,10 +5,10 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// maxInstruction is the longest instruction of all: x86's limit. arm64's have 4 bytes.
+// maxInstruction is the length in bytes of the longest instruction: x86's limit. arm64's have 4 bytes.
 const maxInstruction = 15
 
-// decoded is an instruction with what it does, for any processor.
+// decoded is a decoded instruction of any processor, with its effects.
 type decoded struct {
 	text     string
 	len      int
@@ -16,57 +16,45 @@ type decoded struct {
 	// unknown: the instruction may access memory in ways that are not in accesses.
 	unknown bool
 	jump    *Jump
-	// regs are the registers of addresses and targets, without repetition.
+	// regs are the registers of addresses and targets, each once.
 	regs []Register
-	// division: an integer division; divisor its divisor, if it is known.
+	// division: it is an integer division. divisor is valid if divisorKnown.
 	division     bool
 	divisor      uint64
 	divisorKnown bool
 	divisorName  string
 	// privileged: user code may not execute it.
 	privileged bool
-	// trap: the instruction is there to stop the program: ud2, int3, brk, udf.
+	// trap: the instruction stops the program on purpose: ud2, int3, brk, udf.
 	trap bool
-	x86  *x86Insn // what it was decoded from; nil on other processors
+	x86  *x86Insn // nil on other processors
 }
 
-// machine is the state that an instruction runs on.
+// machine is the state in which an instruction executes.
 type machine struct {
 	d    *core.Dump
 	arch *cpu.Arch
 	regs *cpu.Regs
 	pc   uint64
-	teb  uint64 // of the crashed thread on Windows; 0 if not known
+	teb  uint64 // of the crashed thread on Windows; 0 if unknown
 }
 
-// decode reads the instruction at the program counter.
+// decode decodes the instruction at pc and sets its accesses and its jump.
 func (c *crash) decode() {
-	m := &machine{d: c.d, arch: c.arch, regs: &c.ctx.Regs, pc: c.pc}
+	m := &machine{d: c.d, arch: c.arch, regs: &c.ctx.Regs}
 	if c.thread >= 0 && c.d.OS() == core.Windows {
 		m.teb = c.d.Threads[c.thread].TEB
 	}
-	var buf [maxInstruction]byte
-	p := buf[:c.d.Code(c.pc, buf[:])]
-	var in *decoded
-	switch c.arch {
-	case cpu.AMD64:
-		in = m.x86(p, 64)
-	case cpu.X86:
-		in = m.x86(p, 32)
-	case cpu.ARM64:
-		if len(p) >= 4 {
-			in = m.a64(uint32(p[0]) | uint32(p[1])<<8 | uint32(p[2])<<16 | uint32(p[3])<<24)
-		}
-	}
-	if in == nil || in.len > len(p) {
+	in := m.decodeAt(c.pc)
+	if in == nil {
 		return
 	}
 	c.insn = in
 	module, _ := c.d.ModuleAt(c.pc)
 	c.out.Instruction = &Instruction{Address: c.pc, Text: in.text, Bytes: []byte{}, Module: module, Registers: append([]Register{}, in.regs...)}
-	// Bytes are shown where they are code. At a wild program counter they may be anybody's data.
+	// Keep the bytes only if they are code: at a bad pc they may be private data.
 	if place := c.places.At(c.pc); c.out.Instruction.Module >= 0 || place != nil && place.Exec {
-		c.out.Instruction.Bytes = append(c.out.Instruction.Bytes, p[:in.len]...)
+		c.out.Instruction.Bytes = m.code(c.pc, in.len)
 	}
 	c.out.Accesses = append(c.out.Accesses, in.accesses...)
 	c.out.AccessesKnown = !in.unknown
@@ -79,7 +67,7 @@ func (c *crash) decode() {
 	}
 }
 
-// use notes a register.
+// use adds a register to regs.
 func (in *decoded) use(r Register) {
 	if r.Name == "" {
 		return
@@ -92,7 +80,7 @@ func (in *decoded) use(r Register) {
 	in.regs = append(in.regs, r)
 }
 
-// add notes an access and its registers.
+// add adds an access and its registers.
 func (in *decoded) add(a Access) {
 	in.use(a.Base)
 	in.use(a.Index)

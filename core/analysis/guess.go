@@ -8,15 +8,15 @@ import (
 	"github.com/crashpane/crashpane/core/reason"
 )
 
-// poison is a pattern that allocators and compilers fill memory with.
+// poison is a pattern with which allocators and compilers fill memory.
 type poison struct {
 	pattern uint32 // as a 32-bit word; a 64-bit one repeats it
 	means   string
 }
 
-// Sources: Microsoft's CRT debug heap (MSVC documentation) and heap manager, jemalloc's and mozjemalloc's junk bytes, Apple's
-// malloc(3) (MallocScribble), SpiderMonkey's Poison.h, Chromium's PartitionAlloc; the words that spell something are
-// old custom.
+// poisons has the known patterns. Sources: Microsoft's CRT debug heap (MSVC documentation) and heap manager, jemalloc's and
+// mozjemalloc's junk bytes, Apple's malloc(3) (MallocScribble), SpiderMonkey's Poison.h, Chromium's PartitionAlloc. 0xdeadbeef is a
+// convention of programmers.
 var poisons = []poison{
 	{0xdddddddd, "memory that Microsoft's debug heap has freed"},
 	{0xfeeefeee, "memory that Windows' heap has freed under a debugger"},
@@ -32,22 +32,22 @@ var poisons = []poison{
 	{0xaaaaaaaa, "memory that was allocated and not initialised (Apple's MallocScribble, Zig, clang's trivial-auto-var-init)"},
 	{0x55555555, "memory that was freed (Apple's MallocScribble)"},
 	{0xbebebebe, "memory that was allocated and not initialised (AddressSanitizer)"},
-	{0xdeadbeef, "a value that programs put in place of a pointer that is no longer valid"},
+	{0xdeadbeef, "a value that programs write over a pointer that is no longer valid"},
 	{0x4b4b4b4b, "memory that the collector of Firefox' JavaScript has swept"},
 	{0x2b2b2b2b, "memory that the collector of Firefox' JavaScript has moved away from"},
 }
 
-// near is how far an address may lie from a pattern: an offset of a member.
+// near is the largest distance of an address from a pattern: the offset of a member.
 const near = 1 << 16
 
-// findPoison is the pattern that a value is made of, possibly plus an offset, or nil.
+// findPoison returns the pattern of a value, possibly plus an offset, or nil.
 func findPoison(v uint64, wordSize int) *poison {
 	for i := range poisons {
 		p := &poisons[i]
 		full := uint64(p.pattern)
 		if wordSize == 8 {
 			full |= full << 32
-			// A 32-bit field gives the word alone. One byte four times may be an address as well.
+			// A 32-bit field gives the pattern once. But four equal bytes alone may be a valid address.
 			if distance(v, uint64(p.pattern)) < near && p.pattern != p.pattern&0xff*0x01010101 {
 				return p
 			}
@@ -59,8 +59,8 @@ func findPoison(v uint64, wordSize int) *poison {
 	return nil
 }
 
-// asText is a value as letters, if all of it is printable ASCII: what a string leaves when it runs over a pointer. Of a word of 64 bits four
-// letters are enough, as what an int of that value leaves.
+// asText returns a value as text if all its bytes are printable ASCII: a string that overwrote a pointer leaves such a value. In 64 bits
+// four letters suffice, which overwrote an int.
 func asText(v uint64) string {
 	n := (bits.Len64(v) + 7) / 8
 	if n < 4 || n == 5 {
@@ -77,7 +77,7 @@ func asText(v uint64) string {
 	return string(b)
 }
 
-// guess fills in what may be behind it all.
+// guess adds sentences about likely causes.
 func (c *crash) guess() {
 	say := func(format string, args ...any) { c.out.Guesses = append(c.out.Guesses, fmt.Sprintf(format, args...)) }
 	if c.arch == nil || c.out.Overflow != No {
@@ -109,13 +109,13 @@ func (c *crash) guess() {
 	}
 }
 
-// mapped: the memory map has memory at an address.
+// mapped reports whether the memory map has memory at an address.
 func (c *crash) mapped(addr uint64) bool {
 	p := c.places.At(addr)
 	return p != nil && p.Mapped
 }
 
-// insnRegister is the value of a register that the instruction uses.
+// insnRegister returns the value of a register that the instruction uses.
 func (c *crash) insnRegister(name string) (uint64, bool) {
 	for _, r := range c.insn.regs {
 		if r.Name == name {
@@ -125,7 +125,7 @@ func (c *crash) insnRegister(name string) (uint64, bool) {
 	return 0, false
 }
 
-// suspects are the values that the address came from.
+// suspects returns the values from which the address that failed was computed, and the address.
 func (c *crash) suspects() []Register {
 	switch {
 	case !c.aboutMemory():
@@ -149,7 +149,7 @@ func (c *crash) suspects() []Register {
 	return nil
 }
 
-// guessMismatch tells where the exception and the instruction disagree.
+// guessMismatch adds a sentence if the exception and the instruction, or the memory map, contradict each other.
 func (c *crash) guessMismatch(say func(string, ...any)) {
 	if !c.aboutMemory() || c.insn == nil || c.execution() || c.insn.unknown {
 		return
@@ -158,7 +158,7 @@ func (c *crash) guessMismatch(say func(string, ...any)) {
 		switch {
 		case c.badTarget():
 		case c.sentSignal(nil):
-			say("who sent the signal is read out of the place where an access has its address: the instruction (%s) has none", c.insn.text)
+			say("the sender's process id is in the field that otherwise has the address: the instruction (%s) accesses no memory", c.insn.text)
 		case c.why.HasAddress && !c.faultWithoutAddress() && len(c.out.Accesses) > 0 && allKnown(c.out.Accesses):
 			say("the instruction (%s) does not access %s: the registers or the address are not those of the crash, or the processor failed", c.insn.text, hexWord(c.why.Address))
 		}
@@ -182,7 +182,7 @@ func allKnown(all []Access) bool {
 	return true
 }
 
-// alignedMove: instructions that want their memory aligned to its size.
+// alignedMove reports whether an instruction needs its memory operand aligned to the operand's size.
 func alignedMove(text string) bool {
 	name, _, _ := strings.Cut(text, " ")
 	switch strings.TrimPrefix(name, "v") {
@@ -192,7 +192,8 @@ func alignedMove(text string) bool {
 	return false
 }
 
-// sseOperand: an operation of SSE with a 16-byte operand in memory, which wants it aligned, too; the moves that do not say so.
+// sseOperand reports whether an instruction is an SSE operation with a 16-byte memory operand, which must be aligned too, except that of
+// the unaligned moves.
 func (in *decoded) sseOperand() bool {
 	name, rest, _ := strings.Cut(in.text, " ")
 	switch name {

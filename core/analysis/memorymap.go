@@ -7,7 +7,7 @@ import (
 	"github.com/crashpane/crashpane/core"
 )
 
-// Protection bits of stream 16 (PAGE_* of winnt.h) and states (MEM_*).
+// Protections (PAGE_*) and states (MEM_*) of the MemoryInfoListStream, from winnt.h.
 const (
 	pageReadOnly     = 0x02
 	pageReadWrite    = 0x04
@@ -27,19 +27,19 @@ const (
 	memFree    = 0x10000
 )
 
-// Place is a run of addresses in the memory map, with what may be done there.
+// Place is a range of the memory map, with its permissions.
 type Place struct {
-	Start, End        uint64 // End is the first address after it; 0 stands for 2^64
+	Start, End        uint64 // End is exclusive; 0 means 2^64
 	Read, Write, Exec bool
-	// Mapped: there is memory. A reserved range has none and is not Mapped, as is one between two entries of the map.
+	// Mapped: there is memory. Reserved ranges and gaps between entries have none.
 	Mapped bool
-	// Guard: the page is a guard page by its own flag, or has no permissions and lies directly before or behind memory that has.
+	// Guard: it is a guard page, by its flag, or because it is small, has no permissions, and is adjacent to memory that has.
 	Guard bool
-	// Name is what is mapped there, "" if that is not known: a file, "[stack]".
+	// Name is what is mapped there (a file, "[stack]"), or "".
 	Name string
 }
 
-// Perms are the permissions in the form of /proc/PID/maps: "rw-".
+// Perms returns the permissions as in /proc/PID/maps: "rw-".
 func (p *Place) Perms() string {
 	b := []byte("---")
 	for i, on := range []bool{p.Read, p.Write, p.Exec} {
@@ -50,7 +50,7 @@ func (p *Place) Perms() string {
 	return string(b)
 }
 
-// Allows says whether the permissions cover an access.
+// Allows reports whether the permissions allow an access.
 func (p *Place) Allows(k Kind) bool {
 	switch k {
 	case Read:
@@ -65,13 +65,13 @@ func (p *Place) Allows(k Kind) bool {
 	return true
 }
 
-// MemoryMap is the memory map of the process: the dump's MemoryInfoList if it has one, else /proc/PID/maps.
+// MemoryMap is the memory map of the process: the dump's MemoryInfoListStream if it has one, else /proc/PID/maps.
 type MemoryMap struct {
-	places []Place // sorted, without overlap; empty if the dump has no map
+	places []Place // sorted, without overlaps; empty if the dump has no map
 	rust   []rustRange
 }
 
-// rustRange is an entry of the map as rust-minidump finds it: Last is inclusive.
+// rustRange is an entry of rust-minidump's map. Last is inclusive.
 type rustRange struct {
 	First, Last             uint64
 	Read, Write, Executable bool
@@ -97,7 +97,7 @@ func NewMemoryMap(d *core.Dump) *MemoryMap {
 			if r.State&memFree == 0 { // free memory is listed too
 				all = append(all, p)
 			}
-			// Everything in this list counts, by its protection alone, and a page that is copied when written is not readable.
+			// rust-minidump uses every entry, by its protection alone, and does not count copy-on-write pages as readable.
 			if r.Base+r.Size > r.Base {
 				m.rust = append(m.rust, rustRange{r.Base, r.Base + r.Size - 1,
 					r.Protect&readable != 0, r.Protect&writable != 0, r.Protect&executable != 0})
@@ -109,7 +109,7 @@ func NewMemoryMap(d *core.Dump) *MemoryMap {
 			if l.End > l.Start {
 				all = append(all, Place{Start: l.Start, End: l.End, Read: r, Write: w, Exec: x, Mapped: true, Name: l.Path})
 			}
-			// The end counts as part of the mapping, which makes neighbours overlap (see dropOverlaps).
+			// rust-minidump takes the end for the last address, so that adjacent mappings overlap (see dropOverlaps).
 			m.rust = append(m.rust, rustRange{l.Start, l.End, r, w, x})
 		}
 	}
@@ -131,11 +131,11 @@ func NewMemoryMap(d *core.Dump) *MemoryMap {
 	return m
 }
 
-// maxGuard is the largest range without permissions that is taken for a guard page; larger ones are address space that was
-// reserved. rust-minidump has the same limit.
+// maxGuard is the size in bytes of the largest range without permissions that counts as a guard page. Larger ones are reserved address
+// space. rust-minidump has the same limit.
 const maxGuard = 32 << 10
 
-// looksLikeGuard: a small range without permissions next to one that has some.
+// looksLikeGuard reports whether entry i is a small range without permissions, adjacent to one that has some.
 func (m *MemoryMap) looksLikeGuard(i int) bool {
 	p := &m.places[i]
 	if p.Read || p.Write || p.Exec || p.End-p.Start > maxGuard {
@@ -151,9 +151,8 @@ func (m *MemoryMap) looksLikeGuard(i int) bool {
 	return open(i-1) || open(i+1)
 }
 
-// dropOverlaps keeps the entries that rust-minidump's range map keeps (into_rangemap_safe): in order of address, without
-// those that overlap the one before. Since it takes the end of a Linux mapping for part of it, every mapping that begins
-// where another ends is lost.
+// dropOverlaps keeps the entries that rust-minidump's range map keeps (into_rangemap_safe): sorted, without those that overlap the
+// previous one. Since it takes the end of a Linux mapping for its last address, it loses every mapping that begins where another ends.
 func (m *MemoryMap) dropOverlaps() {
 	sort.SliceStable(m.rust, func(i, j int) bool {
 		if m.rust[i].First != m.rust[j].First {
@@ -171,10 +170,10 @@ func (m *MemoryMap) dropOverlaps() {
 	m.rust = kept
 }
 
-// known says whether the dump has a map at all.
+// known reports whether the dump has a map.
 func (m *MemoryMap) known() bool { return len(m.places) > 0 }
 
-// At finds the place of an address: nil without a map, one that is not Mapped for an address in no entry.
+// At returns the place of an address. It is nil without a map, and a Place that is not Mapped for an address in no entry.
 func (m *MemoryMap) At(addr uint64) *Place {
 	if !m.known() {
 		return nil
@@ -194,13 +193,13 @@ func (m *MemoryMap) At(addr uint64) *Place {
 	return hole
 }
 
-// find is how many entries begin at or below an address, and whether the last of them has it.
+// find returns how many entries begin at or below an address, and whether the last of them contains it.
 func (m *MemoryMap) find(addr uint64) (n int, inside bool) {
 	n = sort.Search(len(m.places), func(i int) bool { return m.places[i].Start > addr })
 	return n, n > 0 && (m.places[n-1].End > addr || m.places[n-1].End == 0)
 }
 
-// Executable says whether an address is in memory that may be executed; known is false where nothing is mapped, or without a map.
+// Executable reports whether an address is in executable memory. known is false if nothing is mapped there or there is no map.
 func (m *MemoryMap) Executable(addr uint64) (yes, known bool) {
 	n, inside := m.find(addr)
 	if !inside || !m.places[n-1].Mapped {
@@ -209,7 +208,7 @@ func (m *MemoryMap) Executable(addr uint64) (yes, known bool) {
 	return m.places[n-1].Exec, true
 }
 
-// above is the entry that begins where p ends, or nil.
+// above returns the entry that begins where p ends, or nil.
 func (m *MemoryMap) above(p *Place) *Place {
 	i := sort.Search(len(m.places), func(i int) bool { return m.places[i].Start >= p.End })
 	if p.End == 0 || i >= len(m.places) || m.places[i].Start != p.End {
@@ -218,7 +217,7 @@ func (m *MemoryMap) above(p *Place) *Place {
 	return &m.places[i]
 }
 
-// rustAt is what rust-minidump finds at an address: the index of the entry, or -1.
+// rustAt returns the index of the entry that rust-minidump finds at an address, or -1.
 func (m *MemoryMap) rustAt(addr uint64) int {
 	i := sort.Search(len(m.rust), func(i int) bool { return m.rust[i].First > addr }) - 1
 	if i < 0 || m.rust[i].Last < addr {

@@ -5,18 +5,18 @@ import (
 )
 
 const (
-	// probe is how far beyond the stack pointer code touches its frame before it has made room for it, and how close to the
-	// end of its stack a thread must be.
+	// probe is how far below the stack pointer a function may access its frame before it moves the stack pointer (stack probes), and
+	// how close to the end of the stack the stack pointer must be.
 	probe = 64 << 10
-	// gap is what Linux keeps free below a stack that grows (stack_guard_gap: 256 pages).
+	// gap is what Linux keeps unmapped below a growing stack (stack_guard_gap: 256 pages).
 	gap = 1 << 20
-	// deep is the least that a thread must have in use for its stack to be suspected without a memory map; the smallest usual
-	// stacks have 128 KiB (musl) and 512 KiB (macOS).
+	// deep is the least stack in use that suggests an overflow if there is no memory map. The smallest usual stacks have 128 KiB
+	// (musl) and 512 KiB (macOS).
 	deep = 120 << 10
 )
 
-// overflow finds out whether the crashed thread's stack is used up. Windows has an exception for that. Elsewhere it is an access
-// that failed just below the stack, in its guard page or where nothing is mapped, while the stack pointer was there too.
+// overflow sets Overflow. Windows reports a stack overflow as an exception of its own. On other systems it is an access that failed just
+// below the stack, in its guard page or in unmapped memory, with the stack pointer close to it.
 func (c *crash) overflow() {
 	if c.why.Kind == reason.Stack {
 		c.out.Overflow = Yes
@@ -31,7 +31,7 @@ func (c *crash) overflow() {
 	}
 	switch p := c.places.At(addr); {
 	case p == nil:
-		// Without a map: what a push or a frame's first access touches below the stack pointer is there, unless the stack has run out.
+		// Without a map: an access just below the stack pointer can fail only if the stack has overflowed.
 		region, _ := c.d.Memory.Region(addr)
 		below := addr < c.sp+2*uint64(c.arch.WordSize) && distance(addr, c.sp) <= probe
 		if region.Loc.Size == 0 && (below || c.stackInUse() >= deep) {
@@ -50,7 +50,7 @@ func (c *crash) overflow() {
 	}
 }
 
-// nearStack: the access goes through the stack pointer or the frame pointer, or close by.
+// nearStack reports whether an access uses the stack pointer or the frame pointer, or is close to the stack pointer.
 func (c *crash) nearStack(a *Access) bool {
 	switch a.Base.Name {
 	case "rsp", "esp", "sp", "rbp", "ebp", "x29":
@@ -61,14 +61,14 @@ func (c *crash) nearStack(a *Access) bool {
 
 func distance(a, b uint64) uint64 { return max(a, b) - min(a, b) }
 
-// stackInUse is how many bytes of the crashed thread's stack were in use as far as the dump has it, or 0.
+// stackInUse returns how many bytes of the crashed thread's stack were in use, or 0 if the dump does not have the stack.
 func (c *crash) stackInUse() uint64 {
 	if c.thread < 0 {
 		return 0
 	}
 	t := &c.d.Threads[c.thread]
 	end := t.StackStart + t.Stack.Size
-	// The stack pointer may lie below what could be written into the dump.
+	// The stack pointer may be below the part of the stack that the writer could read.
 	if t.Stack.Size == 0 || end <= c.sp || t.StackStart > c.sp+gap {
 		return 0
 	}

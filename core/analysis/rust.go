@@ -9,52 +9,53 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// Rust is what rust-minidump prints under crash_info, as it prints it (minidump-processor's op_analysis.rs and processor.rs).
-// Known differences from what is so, which the other fields of Result have:
+// Rust has the values that rust-minidump prints in crash_info (minidump-processor's op_analysis.rs and processor.rs). Known differences
+// from the other fields of Result:
 //
-//   - Only amd64 is looked at.
-//   - An address relative to rip is taken from the start of the instruction; it counts from its end.
-//   - The bases of fs and gs are left out.
-//   - A base register of 0 is a null pointer, also if the index makes the address a wild one.
-//   - Of most instructions it is not said whether they read or write.
-//   - Half of the mappings of /proc/PID/maps are not found (see MemoryMap.dropOverlaps), and bit flips with them.
-//   - The address 0 is searched for flipped bits like any other.
+//   - It analyzes amd64 only.
+//   - It computes an address relative to rip from the start of the instruction instead of its end.
+//   - It ignores the bases of fs and gs.
+//   - A base register of 0 is a null pointer, even if the index makes the address a large one.
+//   - For most instructions it does not know whether they read or write.
+//   - It does not find half of the mappings in /proc/PID/maps (see MemoryMap.dropOverlaps), nor bit flips in them.
+//   - It searches flipped bits of address 0 too.
 type Rust struct {
-	// Instruction is "" for null.
+	// Instruction is printed as null if it is "".
 	Instruction string
-	// Accesses are null unless HasAccesses is set.
+	// Accesses are printed as null unless HasAccesses.
 	Accesses    []RustAccess
 	HasAccesses bool
-	// Jump is instruction_pointer_update; nil for null.
+	// Jump is instruction_pointer_update, printed as null if nil.
 	Jump *uint64
-	// Adjusted is nil for null. Its Address is printed as "address" or, for a null pointer, as "offset".
+	// Adjusted is printed as null if nil. Its Address is printed as "address" or, for a null pointer, as "offset".
 	Adjusted *Adjusted
 	// BitFlips are printed as null if there are none.
 	BitFlips []BitFlip
-	// Inconsistencies contradict the reason of the crash.
+	// Inconsistencies are contradictions to the crash reason.
 	Inconsistencies []string
 }
 
 // RustAccess is a member of memory_accesses.
 type RustAccess struct {
 	Address uint64
-	Size    *int   // null if not known
-	Type    string // "read", "write" or "readwrite"; "" leaves the key out
+	Size    *int   // nil is null
+	Type    string // "read", "write" or "readwrite"; if "", the key is absent
 	Guard   bool   // printed only if set
 }
 
-// rustView is what rust-minidump works out before it prints.
+// rustView is the state of rust-minidump's analysis.
 type rustView struct {
 	c          *crash
 	x          *x86Insn
 	out        Rust
 	null       []bool // parallel to out.Accesses: the base register is 0
-	jumpKnown  bool   // whether there is an update of rip, or none
+	jumpKnown  bool   // it is known whether and where the instruction jumps
 	derivable  bool
 	registers  []string
 	properties bool // the instruction was decoded
 }
 
+// rust makes rust-minidump's analysis.
 func (c *crash) rust() Rust {
 	v := &rustView{c: c}
 	v.out.Accesses, v.out.BitFlips, v.out.Inconsistencies = []RustAccess{}, []BitFlip{}, []string{}
@@ -77,7 +78,7 @@ func (c *crash) rust() Rust {
 	return v.out
 }
 
-// instruction fills in what op_analysis.rs derives.
+// instruction does the analysis of op_analysis.rs.
 func (v *rustView) instruction() {
 	v.properties = true
 	v.out.Instruction = v.x.text()
@@ -98,8 +99,7 @@ func (v *rustView) instruction() {
 	v.adjust()
 }
 
-// address computes a memory operand as MemoryAddressInfo::try_from_operand does; false if a register is none that a
-// context has.
+// address computes a memory operand as MemoryAddressInfo::try_from_operand does. It returns false if the context lacks a register.
 func (v *rustView) address(m x86asm.Mem) (addr uint64, null, ok bool) {
 	addr = uint64(m.Disp)
 	if m.Base != 0 {
@@ -120,7 +120,7 @@ func (v *rustView) address(m x86asm.Mem) (addr uint64, null, ok bool) {
 	return addr, null, true
 }
 
-// reg reads a whole register; its parts are not known by name.
+// reg reads a 64-bit register. rust-minidump does not know the names of its parts (eax, al).
 func (v *rustView) reg(r x86asm.Reg) (uint64, bool) {
 	name := regText(&v.x.Inst, r)
 	reg, ok := cpu.AMD64.Lookup(name)
@@ -130,7 +130,7 @@ func (v *rustView) reg(r x86asm.Reg) (uint64, bool) {
 	return v.c.ctx.Regs.Get(reg)
 }
 
-// accesses lists them; false if one could not be worked out, which loses all.
+// accesses lists the accesses. It returns false if it cannot compute one; rust-minidump then drops all.
 func (v *rustView) accesses() bool {
 	size := v.rustSize()
 	if size == 0 && !v.unsized() {
@@ -176,7 +176,7 @@ func (v *rustView) accesses() bool {
 	return true
 }
 
-// rustSize is yaxpeax's mem_size, which instructions that use the stack have too; 0 for none.
+// rustSize returns yaxpeax's mem_size, or 0 for none. Instructions that use the stack have one too.
 func (v *rustView) rustSize() int {
 	x := v.x
 	if x.vec == nil {
@@ -198,10 +198,10 @@ func (v *rustView) rustSize() int {
 	return x.size
 }
 
-// unsized: the instruction accesses memory and does not say how much.
+// unsized reports whether the instruction accesses memory of a size that it does not state.
 func (v *rustView) unsized() bool { return len(v.x.mems) > 0 && v.x.Op != x86asm.XLATB }
 
-// derivable are the instructions of which rust-minidump says what they do with memory.
+// derivable reports whether rust-minidump knows how an instruction accesses memory.
 func derivable(op x86asm.Op) bool {
 	switch op {
 	case x86asm.ADD, x86asm.CALL, x86asm.CMP, x86asm.DEC, x86asm.INC, x86asm.JMP, x86asm.LJMP, x86asm.LEA, x86asm.MOV, x86asm.MOVAPS, x86asm.MOVUPS,
@@ -216,7 +216,7 @@ func conditionalJump(op x86asm.Op) bool {
 	return s[0] == 'J' && op != x86asm.JMP && !strings.HasSuffix(s, "CXZ")
 }
 
-// jump fills in where rip goes.
+// jump sets where rip goes.
 func (v *rustView) jump() {
 	to := func(addr uint64) { v.out.Jump, v.jumpKnown = &addr, true }
 	if v.x.vec != nil {
@@ -257,11 +257,11 @@ func (v *rustView) jump() {
 	}
 }
 
-// canonical is the test that rust-minidump makes on every system.
+// canonical is rust-minidump's test, the same for all systems.
 func canonical(addr uint64) bool { return addr < 0x0000_8000_0000_0000 || addr > 0xffff_7fff_ffff_ffff }
 
-// adjust fills in adjusted_address: first a null base, then an address that is not canonical if the exception was a
-// general protection fault.
+// adjust sets adjusted_address: an access with a null base, else a non-canonical address if the exception was a general protection
+// fault.
 func (v *rustView) adjust() {
 	if !v.out.HasAccesses {
 		return
@@ -292,8 +292,8 @@ func (v *rustView) adjust() {
 	}
 }
 
-// protectionFault: the exception is how a system reports a general protection fault of amd64, for which the processor gives no
-// address. Windows says a read of -1, macOS EXC_I386_GPFLT at 0, Linux SI_KERNEL at 0.
+// protectionFault reports whether the exception is a general protection fault of amd64, for which the processor gives no address.
+// Windows reports a read of -1, macOS EXC_I386_GPFLT at 0, Linux SI_KERNEL at 0.
 func (c *crash) protectionFault() bool {
 	if c.d.System == nil || c.d.System.Processor != core.ProcAMD64 {
 		return false
@@ -310,7 +310,7 @@ func (c *crash) protectionFault() bool {
 	return false
 }
 
-// bitFlips searches the crash address and the instruction's registers for flipped bits.
+// bitFlips searches flipped bits in the crash address and the instruction's registers.
 func (v *rustView) bitFlips() {
 	c := v.c
 	if c.d.System == nil {
@@ -375,7 +375,7 @@ func (v *rustView) flips(value uint64, register string, first, end uint) {
 	}
 }
 
-// possible: the address is mapped, and the operation that failed is allowed there.
+// possible reports whether an address is mapped and allows the access that failed.
 func (v *rustView) possible(addr uint64) bool {
 	i := v.c.places.rustAt(addr)
 	if i < 0 {
@@ -393,7 +393,7 @@ func (v *rustView) possible(addr uint64) bool {
 	return true
 }
 
-// inconsistencies fills in what contradicts the reason (check_for_crash_inconsistencies).
+// inconsistencies sets the contradictions to the crash reason (check_for_crash_inconsistencies).
 func (v *rustView) inconsistencies() {
 	say := func(words string) { v.out.Inconsistencies = append(v.out.Inconsistencies, words) }
 	switch v.c.why.Rust {
@@ -427,7 +427,7 @@ func (v *rustView) violation(say func(string)) {
 	}
 }
 
-// notAmongAccesses: the instruction does not access the crash address in the way that the reason says.
+// notAmongAccesses reports whether the instruction does not access the crash address as the reason says.
 func (v *rustView) notAmongAccesses() bool {
 	if !v.out.HasAccesses {
 		return false
@@ -449,7 +449,7 @@ func (v *rustView) notAmongAccesses() bool {
 	return v.derivable
 }
 
-// allCanonical: neither an access nor the jump has an address that is not canonical, as far as can be told.
+// allCanonical reports whether all accesses and the jump are known and have canonical addresses.
 func (v *rustView) allCanonical() bool {
 	if !v.out.HasAccesses || !v.jumpKnown {
 		return false
@@ -462,7 +462,7 @@ func (v *rustView) allCanonical() bool {
 	return v.out.Jump == nil || canonical(*v.out.Jump)
 }
 
-// rustPrivileged is rust-minidump's list, which has every mov for the sake of those to control registers.
+// rustPrivileged is rust-minidump's list of privileged instructions. It has every mov, because those to control registers are.
 func rustPrivileged(op x86asm.Op) bool {
 	switch op {
 	case x86asm.MOV, x86asm.INT, x86asm.INTO, x86asm.ICEBP, x86asm.IRET, x86asm.IRETD, x86asm.IRETQ, x86asm.RDPMC, x86asm.RDTSC, x86asm.RDTSCP, x86asm.LRET:

@@ -8,19 +8,19 @@ import (
 	"github.com/crashpane/crashpane/core/reason"
 )
 
-// Event is what happened, in the parts of a sentence that begins with the process: "app tried to read 8 bytes at 0x10 (null pointer plus
-// 16, through rax)". It is decided here once; headlines, reports and the JSON print it.
+// Event says what happened, as parts of a sentence whose subject is the process: "app tried to read 8 bytes at 0x10 (null pointer plus
+// 16, through rax)". The page's headline, reports and the JSON all print this Event.
 type Event struct {
 	// Did is what the process did: "hit a breakpoint", "tried to read 8 bytes at".
 	Did string
-	// Address follows it, if HasAddress is set.
+	// Address follows Did, if HasAddress.
 	Address    uint64
 	HasAddress bool
-	// Why is the reason for the failure, as far as it is known: "null pointer plus 16, through rax"; or "".
+	// Why is the cause, "null pointer plus 16, through rax", or "".
 	Why string
 }
 
-// String is the sentence without the process: "tried to read 8 bytes at 0x10: null pointer plus 16, through rax".
+// String returns the sentence without its subject: "tried to read 8 bytes at 0x10: null pointer plus 16, through rax".
 func (e *Event) String() string {
 	s := e.Did
 	if e.HasAddress {
@@ -32,7 +32,7 @@ func (e *Event) String() string {
 	return s
 }
 
-// event says what happened: what was done, and why it failed.
+// event makes the Event.
 func (c *crash) event() Event {
 	if c.out.Overflow != No {
 		return c.overflowEvent()
@@ -47,15 +47,15 @@ func (c *crash) event() Event {
 		switch {
 		case c.insn == nil || c.insn.text == "":
 		case c.insn.trap:
-			e.Why = c.insn.text + ", which is there to stop the program"
+			e.Why = c.insn.text + ", which stops the program on purpose"
 		case c.insn.privileged:
-			e.Why = c.insn.text + " is for the system only"
+			e.Why = c.insn.text + " is a privileged instruction"
 		}
 	}
 	return e
 }
 
-// memoryEvent is the event of an access to memory.
+// memoryEvent sets the event of a memory access.
 func (c *crash) memoryEvent(e *Event) {
 	at := func(did string, addr uint64, why string) { *e = Event{did, addr, true, why} }
 	switch j := c.out.Jump; {
@@ -75,15 +75,16 @@ func (c *crash) memoryEvent(e *Event) {
 	}
 }
 
-// kindOf is an access of the reason as a kind.
+// kindOf returns the kind of a reason's access.
 func kindOf(a reason.Access) Kind {
 	return [...]Kind{KindUnknown, Read, Write, Exec}[a&3]
 }
 
 func hexWord(v uint64) string { return "0x" + strconv.FormatUint(v, 16) }
 
-// sentSignal: a SIGSEGV or SIGBUS with si_code 0 whose instruction accesses no memory was sent by a process. siginfo then has its id
-// where the address would be (sigaction(2): si_pid and si_uid lie over si_addr). It fills in the event, if e is not nil.
+// sentSignal reports whether a process sent the signal: a SIGSEGV or SIGBUS with si_code 0 at an instruction that accesses no memory.
+// Then siginfo has the sender's process id instead of the address: si_pid and si_uid share memory with si_addr (sigaction(2)).
+// sentSignal sets the event, if e is not nil.
 func (c *crash) sentSignal(e *Event) bool {
 	in := c.insn
 	if in == nil || in.unknown || in.text == "" || len(in.accesses) > 0 || in.jump != nil || in.division || c.d.Exception.Flags != 0 ||
@@ -104,10 +105,10 @@ func (c *crash) sentSignal(e *Event) bool {
 	return true
 }
 
-// accessEvent is the event of the access that failed: "tried to read 8 bytes at 0x10: null pointer plus 16, through rax".
+// accessEvent sets the event of the access that failed: "tried to read 8 bytes at 0x10: null pointer plus 16, through rax".
 func (c *crash) accessEvent(e *Event, a *Access) {
 	kind := a.Kind
-	// Of an instruction that does both, Windows says at which half it failed.
+	// If an instruction reads and writes, the reported access says which of the two failed.
 	switch {
 	case c.faultWithoutAddress():
 	case c.why.Access == reason.Read:
@@ -136,7 +137,7 @@ func (c *crash) accessEvent(e *Event, a *Access) {
 	}
 }
 
-// through names the register of an address. One that counts from the program counter is a constant of the code.
+// through names the register of an address. An address relative to pc is a constant of the code, so pc is not named.
 func through(r Register, offset int64) string {
 	switch {
 	case r.Name == "" || r.Name == "rip" || r.Name == "pc":
@@ -147,7 +148,7 @@ func through(r Register, offset int64) string {
 	return "through " + r.Name
 }
 
-// nullPointer says how the address comes from a null pointer.
+// nullPointer returns how the address was computed from a null pointer.
 func nullPointer(a *Access, adj *Adjusted) string {
 	r := adj.Register
 	switch {
@@ -170,7 +171,7 @@ func nullPointer(a *Access, adj *Adjusted) string {
 	return fmt.Sprintf("null pointer plus %d, through %s", adj.Offset, r.Name)
 }
 
-// because says why an access to an address failed, as far as it is known; through, if it is not "", says where the address came from.
+// because returns why an access to an address failed. through, if not "", is where the address came from.
 func (c *crash) because(addr uint64, kind Kind, through string) string {
 	why := c.refusal(addr, kind)
 	if why != "" && through != "" {
@@ -187,7 +188,7 @@ func (c *crash) because(addr uint64, kind Kind, through string) string {
 	return why
 }
 
-// refusal is what is wrong with an address; "" if nothing is known.
+// refusal returns what is wrong with an address, or "".
 func (c *crash) refusal(addr uint64, kind Kind) string {
 	p := c.out.Place
 	switch {
@@ -211,7 +212,7 @@ func (c *crash) refusal(addr uint64, kind Kind) string {
 	return c.why.Why
 }
 
-// restriction says what the permissions forbid.
+// restriction returns what the permissions forbid.
 func restriction(p *Place, kind Kind) string {
 	switch {
 	case !p.Read && !p.Write && !p.Exec:
@@ -228,7 +229,7 @@ func restriction(p *Place, kind Kind) string {
 	return "may only be read"
 }
 
-// where names what is mapped at a place: a file by its base name, or what /proc/PID/maps calls it.
+// where names what is mapped at a place: a file's base name, or the name in /proc/PID/maps.
 func (c *crash) where(p *Place) string {
 	name := p.Name
 	if i := strings.LastIndexByte(name, '/'); i >= 0 {
@@ -243,7 +244,7 @@ func (c *crash) where(p *Place) string {
 	return " (" + name + ")"
 }
 
-// divisionEvent says why a division failed. A quotient that has no room is reported as a division by zero, too.
+// divisionEvent sets why a division failed. Systems report a quotient that does not fit as a division by zero too.
 func (c *crash) divisionEvent(e *Event) {
 	in := c.insn
 	if in == nil || !in.division || !in.divisorKnown {
@@ -257,10 +258,10 @@ func (c *crash) divisionEvent(e *Event) {
 		e.Did, e.Why = "divided an integer by zero", what+" is 0"
 		return
 	}
-	e.Did, e.Why = "divided integers and the result has no room", fmt.Sprintf("%s is %s, not 0", what, hexWord(in.divisor))
+	e.Did, e.Why = "divided integers and the result does not fit", fmt.Sprintf("%s is %s, not 0", what, hexWord(in.divisor))
 }
 
-// overflowEvent: "ran out of stack: it reached its guard page after 8192 KB".
+// overflowEvent returns the event of a stack overflow: "ran out of stack: it reached its guard page after 8192 KB".
 func (c *crash) overflowEvent() Event {
 	e := Event{Did: "ran out of stack", Why: "it reached its end"}
 	if c.out.Overflow == Likely {

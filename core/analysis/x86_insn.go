@@ -6,19 +6,19 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// x86Insn is a decoded instruction of x86 or amd64. Those with VEX or EVEX are in vec, all others in Inst.
+// x86Insn is a decoded instruction of x86 or amd64: in vec if it has a VEX or EVEX prefix, else in Inst.
 type x86Insn struct {
 	x86asm.Inst
 	vec    *vector
 	endbr  bool
-	mems   []x86asm.Mem // memory operands in order, with signs extended
-	memArg []int        // which operand each is
-	size   int          // of each in bytes; 0 if not known
+	mems   []x86asm.Mem // memory operands in order, with sign-extended displacements
+	memArg []int        // index of each among the operands
+	size   int          // size of each in bytes, or 0 if unknown
 }
 
-// decodeX86 reads one instruction; nil if the bytes are none, not all there, or not known here.
+// decodeX86 decodes one instruction. It returns nil if the bytes are incomplete or not a known instruction.
 func decodeX86(p []byte, mode int) *x86Insn {
-	// f3 0f 1e fa and fb mark where an indirect branch may land (CET); x86asm does not know them.
+	// endbr64 and endbr32 (f3 0f 1e fa and fb), which x86asm does not know.
 	if len(p) >= 4 && p[0] == 0xf3 && p[1] == 0x0f && p[2] == 0x1e && p[3]&0xfe == 0xfa {
 		return &x86Insn{Inst: x86asm.Inst{Op: x86asm.NOP, Len: 4, Mode: mode, Opcode: uint32(p[3])}, endbr: true}
 	}
@@ -39,7 +39,7 @@ func decodeX86(p []byte, mode int) *x86Insn {
 	}
 	for _, pre := range i.Prefix {
 		if pre&x86asm.PrefixInvalid != 0 {
-			return nil // lock, where it may not stand
+			return nil // a lock prefix that is not allowed
 		}
 	}
 	if i.Op == x86asm.MOV && i.Args[0] == x86asm.Arg(x86asm.CS) {
@@ -56,7 +56,7 @@ func decodeX86(p []byte, mode int) *x86Insn {
 	return x
 }
 
-// text is the instruction as rust-minidump prints it.
+// text returns the instruction as rust-minidump prints it.
 func (x *x86Insn) text() string {
 	switch {
 	case x.endbr && x.Opcode == 0xfa:
@@ -69,7 +69,7 @@ func (x *x86Insn) text() string {
 	return x86Text(&x.Inst)
 }
 
-// plain is text with the value of a 32-bit move as it is stored where rust-minidump gives it a sign: 0xc000000d for -0x3ffffff3.
+// plain is text, but prints the immediate of a 32-bit move unsigned: 0xc000000d for rust-minidump's -0x3ffffff3.
 func (x *x86Insn) plain() string {
 	s := x.text()
 	v, ok := x.Args[1].(x86asm.Imm)
@@ -83,7 +83,7 @@ func (x *x86Insn) plain() string {
 	return strings.TrimSuffix(s, immText(&x.Inst, int64(v))) + hexWord(uint64(uint32(v)))
 }
 
-// x86 decodes the instruction at the program counter and works out what it does.
+// x86 decodes the instruction at pc and its effects.
 func (m *machine) x86(p []byte, mode int) *decoded {
 	x := decodeX86(p, mode)
 	if x == nil {
@@ -120,10 +120,10 @@ func (m *machine) x86(p []byte, mode int) *decoded {
 	return in
 }
 
-// noAccess marks an operand that looks like memory and is not accessed.
+// noAccess is the kind of a memory operand that the instruction does not access, such as that of lea.
 const noAccess Kind = 0xff
 
-// kind is what the instruction does with its n-th memory operand.
+// kind returns how the instruction accesses its n-th memory operand.
 func (x *x86Insn) kind(n int) Kind {
 	if x.vec != nil {
 		if x.vec.store {
@@ -142,7 +142,7 @@ func (x *x86Insn) kind(n int) Kind {
 	if x.memArg[n] > 0 {
 		return Read
 	}
-	// The first operand: most instructions change it, some only read it, and some only write it.
+	// Most instructions read and write their first operand. These only read it.
 	switch op {
 	case x86asm.CMP, x86asm.TEST, x86asm.BT, x86asm.PUSH, x86asm.CALL, x86asm.JMP, x86asm.LCALL, x86asm.LJMP,
 		x86asm.MUL, x86asm.DIV, x86asm.IDIV, x86asm.IMUL, x86asm.UCOMISS, x86asm.UCOMISD, x86asm.COMISS, x86asm.COMISD, x86asm.PTEST,
@@ -173,7 +173,7 @@ func (m *machine) x86Access(x *x86Insn, mem x86asm.Mem, kind Kind) Access {
 	if x.Mode == 32 {
 		mask = 0xffffffff
 	}
-	addrMask := mask // of the offset in the segment
+	addrMask := mask // mask of the offset in the segment
 	part := func(r x86asm.Reg) Register {
 		if r == 0 {
 			return Register{}
@@ -191,7 +191,7 @@ func (m *machine) x86Access(x *x86Insn, mem x86asm.Mem, kind Kind) Access {
 	a.Base, a.Index = part(mem.Base), part(mem.Index)
 	a.Address = a.Base.Value + a.Index.Value*uint64(max(1, mem.Scale)) + uint64(mem.Disp)
 	if mem.Base == x86asm.RIP || mem.Base == x86asm.EIP {
-		a.Address += uint64(x.Len) // it counts from the next instruction
+		a.Address += uint64(x.Len) // relative to the next instruction
 	}
 	a.Address &= addrMask
 	if mem.Segment != 0 {
@@ -203,8 +203,8 @@ func (m *machine) x86Access(x *x86Insn, mem x86asm.Mem, kind Kind) Access {
 	return a
 }
 
-// segmentBase is where a segment begins. Only fs and gs begin elsewhere than at 0; a dump tells where on Windows alone, where one of
-// them is the thread's TEB.
+// segmentBase returns the base of a segment, or false if it is unknown. Only fs and gs have another base than 0. A dump has it on Windows
+// only, where one of them is the thread's TEB.
 func (m *machine) segmentBase(mode int, s x86asm.Reg) (uint64, bool) {
 	switch {
 	case s != x86asm.FS && s != x86asm.GS:
@@ -215,7 +215,7 @@ func (m *machine) segmentBase(mode int, s x86asm.Reg) (uint64, bool) {
 	return 0, false
 }
 
-// x86Reg reads a general register, or the part of one.
+// x86Reg reads a general register or a part of one.
 func (m *machine) x86Reg(r x86asm.Reg) (uint64, bool) {
 	whole := func(n int, bits uint) (uint64, bool) {
 		name := strings.ToLower(x86asm.Reg(x86asm.RAX + x86asm.Reg(n)).String())
@@ -247,7 +247,7 @@ func (m *machine) x86Reg(r x86asm.Reg) (uint64, bool) {
 	return 0, false
 }
 
-// x86Stack adds the accesses to the stack that are no operands.
+// x86Stack adds the implicit accesses to the stack.
 func (m *machine) x86Stack(x *x86Insn, in *decoded, word int) {
 	if x.vec != nil {
 		return
@@ -287,7 +287,7 @@ func (m *machine) x86Stack(x *x86Insn, in *decoded, word int) {
 	}
 }
 
-// x86Jump works out where a branch goes. Conditional ones are left out: whether they are taken depends on the flags.
+// x86Jump sets the target of a branch. It ignores conditional branches, because they depend on the flags.
 func (m *machine) x86Jump(x *x86Insn, in *decoded, word int) {
 	if x.vec != nil {
 		return
@@ -328,7 +328,7 @@ func (m *machine) x86Jump(x *x86Insn, in *decoded, word int) {
 	}
 }
 
-// x86Privileged: instructions that user code may not execute, or not as systems set processors up.
+// x86Privileged reports whether user code may not execute an instruction, or may not as systems configure processors.
 func x86Privileged(op x86asm.Op) bool {
 	switch op {
 	case x86asm.CLI, x86asm.STI, x86asm.CLTS, x86asm.HLT, x86asm.IN, x86asm.OUT, x86asm.INSB, x86asm.INSW, x86asm.INSD,

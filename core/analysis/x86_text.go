@@ -7,8 +7,8 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// x86Text spells an instruction as yaxpeax-x86 does (long_mode/display.rs), because that is what rust-minidump prints as
-// "instruction": Intel's order of operands, "$+0x5" for branches, every index with its scale, immediates with a sign.
+// x86Text formats an instruction like yaxpeax-x86 (long_mode/display.rs), whose text rust-minidump prints as "instruction": operands in
+// Intel's order, "$+0x5" for branches, each index with its scale, signed immediates.
 //
 //	mov dword [rax + rcx * 1 - 0x8], -0x1
 func x86Text(i *x86asm.Inst) string {
@@ -30,7 +30,7 @@ func x86Text(i *x86asm.Inst) string {
 	return name + " " + strings.Join(args, ", ")
 }
 
-// x86Args are the operands in yaxpeax's order, with those that it shows and x86asm leaves out.
+// x86Args returns the operands in yaxpeax's order, with those that x86asm omits.
 func x86Args(i *x86asm.Inst) []string {
 	var out []string
 	mem := false
@@ -79,11 +79,10 @@ func isCompareString(op x86asm.Op) bool {
 	return op == x86asm.CMPSB || op == x86asm.CMPSW || op == x86asm.CMPSD || op == x86asm.CMPSQ
 }
 
-// conditions are the endings that yaxpeax spells otherwise: where Intel has two names for one, it takes the other. SETcc has
-// its own choice.
+// conditions has the condition codes for which yaxpeax uses Intel's other name. SETcc has an exception of its own.
 var conditions = map[string]string{"AE": "nb", "BE": "na", "E": "z", "NE": "nz"}
 
-// x86Names are the mnemonics that differ otherwise.
+// x86Names has the other mnemonics that differ.
 var x86Names = map[x86asm.Op]string{
 	x86asm.LCALL: "callf", x86asm.LJMP: "jmpf", x86asm.LRET: "retf",
 	x86asm.PUSHFQ: "pushf", x86asm.PUSHFD: "pushf", x86asm.POPFQ: "popf", x86asm.POPFD: "popf",
@@ -95,14 +94,14 @@ var x86Names = map[x86asm.Op]string{
 	x86asm.SYSRET: "sysret",
 }
 
-// x86Name is the mnemonic.
+// x86Name returns the mnemonic.
 func x86Name(i *x86asm.Inst) string {
 	if n := x86Names[i.Op]; n != "" {
 		return n
 	}
 	s := i.Op.String()
 	if isString(i.Op) {
-		return strings.ToLower(s[:len(s)-1]) // the size stands with the operands
+		return strings.ToLower(s[:len(s)-1]) // the operands show the size
 	}
 	for _, stem := range []string{"J", "CMOV"} {
 		if c, ok := strings.CutPrefix(s, stem); ok && conditions[c] != "" {
@@ -122,7 +121,7 @@ func x86Name(i *x86asm.Inst) string {
 	return strings.ToLower(s)
 }
 
-// isString: the instructions that work on [rsi] and [rdi] and may be repeated.
+// isString reports whether an instruction is a string instruction, which works on [rsi] and [rdi] and may be repeated.
 func isString(op x86asm.Op) bool {
 	switch op {
 	case x86asm.MOVSB, x86asm.MOVSW, x86asm.MOVSD, x86asm.MOVSQ, x86asm.CMPSB, x86asm.CMPSW, x86asm.CMPSD, x86asm.CMPSQ,
@@ -146,7 +145,7 @@ func hasPrefix(i *x86asm.Inst, want x86asm.Prefix) bool {
 	return false
 }
 
-// regText is a register's name. x86asm shows the few 256-bit moves that it knows with 128-bit registers.
+// regText returns a register's name. x86asm has 128-bit registers in the few 256-bit moves that it knows.
 func regText(i *x86asm.Inst, r x86asm.Reg) string {
 	switch {
 	case x86asm.X0 <= r && r <= x86asm.X15:
@@ -166,7 +165,7 @@ func regText(i *x86asm.Inst, r x86asm.Reg) string {
 	return strings.ToLower(r.String())
 }
 
-// sizeLabels name the sizes of memory in bytes.
+// sizeLabel returns yaxpeax's name of a memory size in bytes.
 func sizeLabel(n int) string {
 	switch n {
 	case 1:
@@ -191,7 +190,7 @@ func sizeLabel(n int) string {
 	return "ptr"
 }
 
-// memText is a memory operand with its segment: "fs:[rax + rcx * 8 + 0x10]".
+// memText returns a memory operand with its segment: "fs:[rax + rcx * 8 + 0x10]".
 func memText(i *x86asm.Inst, m x86asm.Mem) string {
 	var b strings.Builder
 	if s := segment(i, m); s != 0 {
@@ -224,8 +223,8 @@ func memText(i *x86asm.Inst, m x86asm.Mem) string {
 	return b.String()
 }
 
-// disp is the displacement. x86asm does not extend the sign of one of 32 bits; only the moves between a register and a full address
-// have more.
+// disp returns the displacement, sign-extended from 32 bits, which x86asm does not do. Only moves with a 64-bit absolute address have
+// more bits.
 func disp(i *x86asm.Inst, m x86asm.Mem) int64 {
 	if i.Opcode>>24&^3 == 0xa0 && m.Base == 0 && m.Index == 0 && i.AddrSize == 64 {
 		return m.Disp
@@ -233,7 +232,7 @@ func disp(i *x86asm.Inst, m x86asm.Mem) int64 {
 	return int64(int32(m.Disp))
 }
 
-// segment is the segment that counts: fs and gs, in 32-bit code any that was asked for, and those of the string instructions.
+// segment returns the segment register to show: fs and gs, in 32-bit code any, and those of string instructions.
 func segment(i *x86asm.Inst, m x86asm.Mem) x86asm.Reg {
 	lods := x86asm.LODSB <= i.Op && i.Op <= x86asm.LODSW
 	if i.Mode == 64 && m.Segment != x86asm.FS && m.Segment != x86asm.GS && (!isString(i.Op) || lods) {
@@ -242,7 +241,7 @@ func segment(i *x86asm.Inst, m x86asm.Mem) x86asm.Reg {
 	return m.Segment
 }
 
-// signed is a number with a word for its sign: "+ 0x8", "-0x1".
+// signed returns a number in hexadecimal with a text for its sign: "+ 0x8", "-0x1".
 func signed(v int64, plus, minus string) string {
 	if v < 0 {
 		return minus + "0x" + strconv.FormatUint(uint64(-v), 16)
@@ -250,21 +249,21 @@ func signed(v int64, plus, minus string) string {
 	return plus + "0x" + strconv.FormatUint(uint64(v), 16)
 }
 
-// immText is an immediate: signed and as wide as it is encoded or extended to, but for interrupts, ports and distances.
+// immText returns an immediate. It is signed, except interrupt numbers, ports and stack adjustments.
 func immText(i *x86asm.Inst, v int64) string {
 	switch i.Op {
 	case x86asm.INT, x86asm.IN, x86asm.OUT, x86asm.RET, x86asm.LRET, x86asm.ENTER:
 		return "0x" + strconv.FormatUint(uint64(v)&0xffff, 16)
 	}
-	// An 8-bit immediate is sign-extended; x86asm leaves those as they are that the processor takes for bits or counts.
+	// Sign-extend an 8-bit immediate. x86asm does not extend those that are bits or counts.
 	if v >= 0x80 && v <= 0xff && byteImm(i) {
 		v = int64(int8(v))
 	}
 	return signed(v, "", "-")
 }
 
-// byteImm says whether an immediate is encoded in one byte. Moves, arithmetic and pushes also have the full width, and where
-// x86asm extends their bytes it does so itself.
+// byteImm reports whether an immediate is encoded in one byte and x86asm has not extended it. Moves, arithmetic and pushes also have
+// wider immediates.
 func byteImm(i *x86asm.Inst) bool {
 	r, reg := i.Args[0].(x86asm.Reg)
 	switch i.Op {
@@ -278,7 +277,7 @@ func byteImm(i *x86asm.Inst) bool {
 	return true
 }
 
-// x86MemSize is how many bytes a memory operand has; 0 where the instruction alone does not say.
+// x86MemSize returns the size of a memory operand in bytes, or 0 if the instruction alone does not determine it.
 func x86MemSize(i *x86asm.Inst) int {
 	switch i.Op {
 	case x86asm.LEA, x86asm.NOP:

@@ -7,19 +7,19 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// x86asm takes the VEX prefixes of AVX for prefixes without a meaning and answers with whatever legacy instruction has the same
-// opcode byte, and it does not know EVEX (AVX-512) at all. Both are read here as far as a crash needs: the memory operand
-// in full, which is encoded alike for all of them, and the names of the instructions that copy, compare and search memory.
+// x86asm ignores the VEX prefixes of AVX and decodes the legacy instruction with the same opcode byte, and it does not know EVEX
+// (AVX-512). This decoder reads both as far as a crash needs: the memory operand of every instruction, whose encoding is the same for
+// all, and the names of instructions that copy, compare and search memory.
 //
 // Source: Intel's SDM volume 2, sections 2.3 (VEX) and 2.7 (EVEX), and the opcode tables of appendix A.
 
-// vectorRow is an instruction by its prefix, map and opcode.
+// vectorRow is an instruction, by its prefix, map and opcode. op is the opcode, with the map in the upper byte if it is not map 1.
 type vectorRow struct {
 	pp   byte // 0 none, 1 66, 2 f3, 3 f2
 	op   uint16
 	form byte   // l: reg, mem · s: mem, reg · 3: reg, reg, mem
-	size byte   // of the memory operand; 0: the whole vector
-	name string // of VEX; evex the name with EVEX if it differs, by W
+	size byte   // of the memory operand in bytes; 0 is the whole vector
+	name string // with VEX; evex has the names with EVEX if they differ, by W
 	evex [2]string
 }
 
@@ -56,16 +56,16 @@ var none [2]string
 
 // vector is a decoded VEX or EVEX instruction.
 type vector struct {
-	text    string // "" for one that the table does not have
+	text    string // "" if it is not in the table
 	len     int
 	mem     x86asm.Mem
 	hasMem  bool
-	memSize int // bytes; 0 if not known
+	memSize int // in bytes, or 0 if unknown
 	store   bool
 }
 
-// vectorPrefix finds a VEX or EVEX prefix behind legacy prefixes; in 32-bit code its first byte is that of lds, les or bound
-// unless the next byte, a ModRM, has no memory operand.
+// vectorPrefix finds a VEX or EVEX prefix after legacy prefixes. In 32-bit code its first byte is also the opcode of lds, les or bound,
+// whose ModRM byte must have a memory operand: it is a prefix if the next byte would not.
 func vectorPrefix(p []byte, mode int) (at int, ok bool) {
 	for at < len(p) && at < 4 {
 		switch p[at] {
@@ -80,7 +80,12 @@ func vectorPrefix(p []byte, mode int) (at int, ok bool) {
 	return 0, false
 }
 
-// decodeVector reads the instruction at p; ok is false if there is none, or not all of it.
+// decodeVector decodes the VEX or EVEX instruction at p. ok is false if there is none, or not all of it. The inverted bits are those
+// marked ~ (SDM volume 2, figures 2-9 and 2-11):
+//
+//	VEX2  c5  ~R ~vvvv L pp
+//	VEX3  c4  ~R ~X ~B mmmmm   W ~vvvv L pp
+//	EVEX  62  ~R ~X ~B ~R' 0 mmm   W ~vvvv 1 pp   z LL b ~V' aaa
 func decodeVector(p []byte, mode int) (v vector, ok bool) {
 	at, ok := vectorPrefix(p, mode)
 	if !ok {
@@ -145,18 +150,18 @@ func decodeVector(p []byte, mode int) (v vector, ok bool) {
 	switch {
 	case row == nil:
 		v.memSize = 0
-		if m > 1 && byte(op) >= 0xf0 { // bit manipulation, on general registers
+		if m > 1 && byte(op) >= 0xf0 { // bit manipulation of general registers
 			v.memSize = 4 << w
 		}
 	case row.form != 'l' && (row.size == 4 || row.size == 8), row.form == 'l' && op < 0x200 && row.size != 0:
-		width = 16 // scalars: the length does not count
+		width = 16 // a scalar: the vector length does not matter
 	}
 	if row != nil && row.form == 's' {
 		v.store = true
 	}
 	reg := modrm>>3&7 | r<<3 | r2<<4
 	if modrm>>6 != 3 {
-		// EVEX counts an 8-bit displacement in units of the operand's size.
+		// In EVEX an 8-bit displacement is in units of the operand's size (disp8*N).
 		unit := int64(1)
 		if evex {
 			unit = int64(width)
@@ -186,7 +191,7 @@ func decodeVector(p []byte, mode int) (v vector, ok bool) {
 		return v, false
 	}
 	v.len = at
-	// In map 1 these have one too; op 70–73 shifts and shuffles, c2 and c4–c6 compare, insert, extract and shuffle.
+	// In map 1 these have one too: 70 to 73 shift and shuffle, c2 and c4 to c6 compare, insert, extract and shuffle.
 	if m == 1 && (op >= 0x70 && op <= 0x73 || op == 0xc2 || op >= 0xc4 && op <= 0xc6) {
 		v.len++
 	}
@@ -206,7 +211,7 @@ func findVector(pp byte, op uint16, evex bool) *vectorRow {
 	return nil
 }
 
-// vectorMem reads the memory operand behind a ModRM byte: SIB and displacement.
+// vectorMem reads the memory operand after a ModRM byte: SIB byte and displacement. unit is that of an 8-bit displacement.
 func vectorMem(p []byte, modrm, x, b byte, addr32 bool, mode int, unit int64) (m x86asm.Mem, n int, ok bool) {
 	first := x86asm.RAX
 	if addr32 {
@@ -249,7 +254,7 @@ func vectorMem(p []byte, modrm, x, b byte, addr32 bool, mode int, unit int64) (m
 	return m, n + dispSize, true
 }
 
-// vectorText spells it as yaxpeax-x86 does.
+// vectorText formats the instruction like yaxpeax-x86.
 func vectorText(row *vectorRow, v *vector, evex bool, w byte, width int, reg, second, mask byte, zero bool) string {
 	name := row.name
 	if evex && row.evex[w] != "" {
@@ -267,7 +272,7 @@ func vectorText(row *vectorRow, v *vector, evex bool, w byte, width int, reg, se
 		}
 	}
 	if evex && strings.HasPrefix(name, "vpcmp") {
-		kind, reg = "k", reg&7 // AVX-512 compares into a mask
+		kind, reg = "k", reg&7 // the result of an AVX-512 comparison is a mask register
 	}
 	mem := sizeLabel(v.memSize) + " " + memText(&x86asm.Inst{Mode: 64}, v.mem)
 	r := kind + strconv.Itoa(int(reg))

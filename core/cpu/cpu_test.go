@@ -1,6 +1,11 @@
 package cpu
 
-import "testing"
+import (
+	"encoding/binary"
+	"slices"
+	"strings"
+	"testing"
+)
 
 // TestTables checks what every table must hold, so that a new CPU cannot be half filled in.
 func TestTables(t *testing.T) {
@@ -55,6 +60,9 @@ func TestTables(t *testing.T) {
 				t.Errorf("the frame pointer is not callee-saved")
 			}
 			checkFrame(t, a)
+			checkConventions(t, a)
+			checkFormats(t, a)
+			checkCode(t, a)
 			for n, r := range a.DWARF {
 				if r != NoReg && int(r) >= len(a.Names) {
 					t.Errorf("DWARF number %d is register %d of %d", n, r, len(a.Names))
@@ -73,10 +81,109 @@ func TestTables(t *testing.T) {
 	}
 }
 
+// checkConventions: where the walker does something else for each CPU, the table has decided, and says what that needs.
+func checkConventions(t *testing.T, a *Arch) {
+	c := a.Conventions
+	if c.EqualSP == 0 || c.FPCheck == 0 || c.ScanFP == 0 {
+		t.Errorf("not decided: %+v", c)
+	}
+	if c.FPCheck == FPInStack && a.Canonical == nil || c.FPCheck == FPInRange && c.AddressEnd == 0 {
+		t.Error("a check of frame pointers that does not know which addresses there are")
+	}
+	if c.LinkStale && a.Target == nil {
+		t.Error("nothing tells a link register that is stale")
+	}
+	if (c.LinkInRecord || c.LinkAlone || c.LinkStale || a.CallPC != 0) && a.LR == NoReg {
+		t.Error("facts of a link register that the CPU does not have")
+	}
+	for _, name := range a.Printed {
+		if _, ok := a.Lookup(name); !ok {
+			t.Errorf("prints %s, which it does not have", name)
+		}
+	}
+}
+
+// checkFormats: a CPU that some file may be for is found by what the file says.
+func checkFormats(t *testing.T, a *Arch) {
+	if a.Module == "" || ByWord(a.Module) != a || ByWord(a.Name) != a {
+		t.Errorf("MODULE word %q is of %v, name %q of %v", a.Module, ByWord(a.Module), a.Name, ByWord(a.Name))
+	}
+	if ByName(a.FamilyName()) == nil && a.Family != "s390" { // its 31-bit form has no table
+		t.Errorf("the family %q is no CPU", a.Family)
+	}
+	if a.Microdump != "" && ByMicrodump(a.Microdump) != a {
+		t.Errorf("microdump word %q is of another CPU", a.Microdump)
+	}
+	for _, n := range a.PEMachines {
+		if ByPE(n) != a {
+			t.Errorf("PE machine %#x is of %s", n, ByPE(n).Name)
+		}
+	}
+	if a.MachO != 0 && ByMachO(a.MachO) != a {
+		t.Errorf("Mach-O type %#x is of another CPU", a.MachO)
+	}
+	if len(a.ELFMachines) == 0 || ByELF(a.ELFMachines[0], 8*a.WordSize, 0) != a {
+		t.Errorf("ELF machines %d are of another CPU", a.ELFMachines)
+	}
+	for _, n := range a.ELFMachines {
+		if e := ELFOf(n); len(e.Relocations) == 0 || len(e.Slots) == 0 || e.Stubs == nil && !e.SlotsAreStubs && !e.Glink {
+			t.Errorf("ELF machine %d has no relocations, no slots or no stubs", n)
+		}
+	}
+	numbers := map[uint16]bool{}
+	for _, p := range a.Processors {
+		numbers[p.Number] = true
+		if p.Name == "" {
+			t.Errorf("processor %#x has no name", p.Number)
+		}
+	}
+	if (len(numbers) == 0) != (len(a.Contexts) == 0) {
+		t.Errorf("%d processor numbers, %d context records", len(numbers), len(a.Contexts))
+	}
+	for _, l := range a.Contexts {
+		for _, n := range l.Processors {
+			if !numbers[n] {
+				t.Errorf("the context record %s is for processor %#x, which the CPU is not", l.What, n)
+			}
+		}
+	}
+	for _, other := range All() {
+		for _, l := range other.Contexts {
+			if other != a && numbers[l.Processors[0]] && slices.ContainsFunc(a.Contexts, func(own *ContextLayout) bool { return own.Size == l.Size && own.Flag == l.Flag }) {
+				t.Errorf("nothing tells a context of %d bytes of %s from one of %s", l.Size, other.Name, a.Name)
+			}
+		}
+	}
+}
+
+// checkCode: calls are told from other instructions, so that a scan can be.
+func checkCode(t *testing.T, a *Arch) {
+	if a.IsCall == nil || a.CallBytes <= 0 || a.CallBytes > MaxCallBytes {
+		t.Fatalf("a call is looked for in %d bytes", a.CallBytes)
+	}
+	if a.Instructions == 0 {
+		t.Error("nobody decided who decodes an instruction")
+	}
+	if a.IsCall(make([]byte, a.CallBytes), 0x1000, binary.LittleEndian) {
+		t.Error("zeros are a call")
+	}
+}
+
+// TestExpand: lists of names, with numbers that go on, in the middle of a name too.
+func TestExpand(t *testing.T) {
+	if got := strings.Join(expand("x8-11 fp p1-2_home zmm0-1h"), " "); got != "x8 x9 x10 x11 fp p1_home p2_home zmm0h zmm1h" {
+		t.Error(got)
+	}
+}
+
 // checkFrame holds the layouts to what the ABIs say: a pair of words below the CFA, but for sparc's register window and
 // powerpc's back chain.
 func checkFrame(t *testing.T, a *Arch) {
 	f, w := a.Frame, int64(a.WordSize)
+	if f.SysVRAOffset != 0 && f.SysVRAOffset != w {
+		t.Errorf("frame layout %+v", f)
+	}
+	f.SysVRAOffset = 0
 	switch f.Style {
 	case NoFrame:
 		if f != (FrameLayout{}) {
@@ -111,6 +218,7 @@ func TestNumbers(t *testing.T) {
 		{SPARC, 14, "sp"}, {SPARC, 15, "o7"}, {SPARC, 30, "fp"}, {SPARC, 31, "i7"},
 		{RISCV, 0, "?"}, {RISCV, 1, "ra"}, {RISCV64, 2, "sp"}, {RISCV64, 8, "s0"}, {RISCV64, 9, "s1"}, {RISCV64, 10, "a0"},
 		{RISCV64, 18, "s2"}, {RISCV64, 28, "t3"}, {RISCV64, 31, "t6"},
+		{LoongArch64, 1, "ra"}, {LoongArch64, 3, "sp"}, {LoongArch64, 22, "fp"}, {LoongArch64, 31, "s8"},
 		{S390X, 15, "r15"}, {S390X, 16, "f0"}, {S390X, 17, "f2"}, {S390X, 28, "f9"}, {S390X, 31, "f15"}, {S390X, 32, "?"}, {S390X, 65, "pc"},
 	} {
 		if got := c.a.RegName(c.a.DWARF[c.dwarf]); got != c.name {
@@ -122,7 +230,7 @@ func TestNumbers(t *testing.T) {
 		alias, name string
 	}{{ARM, "r11", "fp"}, {ARM, "$r13", "sp"}, {ARM, "r14", "lr"}, {ARM, "r15", "pc"}, {ARM64, "x29", "fp"}, {ARM64, "x30", "lr"}, {X86, "$eflags", "efl"},
 		{MIPS, "$to", "t0"}, {MIPS64, "s8", "fp"}, {PPC, "sp", "r1"}, {PPC64, "pc", "srr0"}, {SPARC, "i6", "fp"}, {SPARC, "o6", "sp"},
-		{RISCV, "fp", "s0"}, {RISCV64, "x1", "ra"}, {RISCV64, "x31", "t6"}, {S390X, "pswa", "pc"}} {
+		{RISCV, "fp", "s0"}, {RISCV64, "x1", "ra"}, {RISCV64, "x31", "t6"}, {S390X, "pswa", "pc"}, {LoongArch64, "r3", "sp"}, {LoongArch64, "$r22", "fp"}, {LoongArch64, "r12", "t0"}} {
 		if r, ok := c.a.Lookup(c.alias); !ok || c.a.RegName(r) != c.name {
 			t.Errorf("%s: %s is %s, %v; want %s", c.a.Name, c.alias, c.a.RegName(r), ok, c.name)
 		}

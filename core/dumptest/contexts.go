@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// The context builders write whole records, little-endian, with the registers that are given and zeros elsewhere. A name that
-// the CPU does not have panics: that is a mistake in a test. Context writes the same for either byte order.
+// The context builders write whole little-endian records with the given registers and zeros elsewhere. They panic on a register name that
+// the CPU lacks, which is a mistake of the test. Context does the same for any byte order.
 
 // X86 is a 716-byte record: eip esp ebp ebx esi edi eax ecx edx eflags.
 func X86(regs map[string]uint64) []byte { return Context(LittleEndian, "x86", regs) }
@@ -24,9 +24,9 @@ func ARM64(regs map[string]uint64) []byte { return Context(LittleEndian, "arm64"
 // ARM64Old is Breakpad's 796-byte record with the same registers.
 func ARM64Old(regs map[string]uint64) []byte { return Context(LittleEndian, "arm64-old", regs) }
 
-// Context writes a record in a byte order: of "x86", "amd64", "arm", "arm64", "arm64-old", "mips", "mips64", "ppc", "ppc64",
-// "arm-windows", "sparc", "riscv", "riscv64", or of the two last as they were before they had a version, with the size of a
-// floating-point register in bits behind it ("riscv64-128"). Registers of more than 8 bytes get the value in their lower ones.
+// Context writes a record of a kind in a byte order: "x86", "amd64", "arm", "arm64", "arm64-old", "mips", "mips64", "ppc", "ppc64",
+// "arm-windows", "sparc", "riscv", "riscv64", "loongarch64" and its first form of 528 bytes. The older records of riscv and riscv64, without a version, have
+// the size of a floating-point register in bits as a suffix ("riscv64-128"). Registers of more than 8 bytes get the value in their lower ones.
 func Context(order binary.AppendByteOrder, kind string, regs map[string]uint64) []byte {
 	r := &record{w: w{AppendByteOrder: order}, regs: regs, used: map[string]bool{}}
 	size := 0
@@ -85,6 +85,13 @@ func Context(order binary.AppendByteOrder, kind string, regs map[string]uint64) 
 		size = map[string]int{"riscv": 268, "riscv64": 528, "riscv-32": 264, "riscv-64": 400, "riscv-128": 656, "riscv64-32": 400, "riscv64-64": 528,
 			"riscv64-128": 784}[kind]
 		r.riscv(kind, size)
+	case "loongarch64", "loongarch64-528":
+		size = map[string]int{"loongarch64": 544, "loongarch64-528": 528}[kind]
+		r.u32(0x800006).u32(0)
+		r.put(8, "zero", "ra", "tp", "sp").run(8, "a", 0, 8).run(8, "t", 0, 9).put(8, "x", "fp").run(8, "s", 0, 9).put(8, "pc").run(8, "f", 0, 32)
+		if size == 544 {
+			r.put(8, "fcc").put(4, "fcsr").gap(4)
+		}
 	default:
 		panic("dumptest: no context of " + kind)
 	}
@@ -99,14 +106,14 @@ func Context(order binary.AppendByteOrder, kind string, regs map[string]uint64) 
 	return r.b
 }
 
-// record is a context record in the making.
+// record is a context record that is being written.
 type record struct {
 	w
 	regs map[string]uint64
 	used map[string]bool
 }
 
-// value is that of the register, which may have several names.
+// value returns the value of a register, which may have several names.
 func (r *record) value(names ...string) uint64 {
 	var v uint64
 	for _, n := range names {
@@ -118,7 +125,7 @@ func (r *record) value(names ...string) uint64 {
 	return v
 }
 
-// word appends a value of some bytes in the record's order.
+// word appends a value of size bytes in the record's byte order.
 func (r *record) word(size int, v uint64) {
 	for i := range size {
 		if r.AppendByteOrder == BigEndian {
@@ -128,7 +135,7 @@ func (r *record) word(size int, v uint64) {
 	}
 }
 
-// put appends registers of some bytes each.
+// put appends registers of size bytes each.
 func (r *record) put(size int, names ...string) *record {
 	for _, n := range names {
 		r.word(size, r.value(n))
@@ -157,7 +164,7 @@ func (r *record) x86() {
 	r.gap(8*16 + 96)
 }
 
-// fxsave is the area that the FXSAVE instruction writes, up to its last xmm register.
+// fxsave appends the area that the FXSAVE instruction writes, up to its last xmm register.
 func (r *record) fxsave(prefix string, xmm int) {
 	r.put(2, prefix+"fctrl", prefix+"fstat").put(1, prefix+"ftag").gap(1).put(2, prefix+"fop")
 	r.put(4, prefix+"fioff").put(2, prefix+"fiseg").gap(2).put(4, prefix+"fooff").put(2, prefix+"foseg").gap(2).put(4, "mxcsr", "mxcsr_mask")
@@ -221,7 +228,7 @@ func (r *record) riscv(kind string, size int) {
 	r.gap(size - len(r.b)) // compilers round up
 }
 
-// X86XState is an X86 record with what Windows appends, not compacted: the high halves of ymm0 to ymm7.
+// X86XState is an X86 record with the extended state that Windows appends, not compacted: the high halves of ymm0 to ymm7.
 func X86XState(regs map[string]uint64, ymmHigh []byte) []byte {
 	rec := X86(regs)
 	binary.LittleEndian.PutUint32(rec, 0x1007f)
@@ -233,8 +240,8 @@ func X86XState(regs map[string]uint64, ymmHigh []byte) []byte {
 	return append(append(rec, ex.b...), area.b...)
 }
 
-// AMD64XState is an AMD64 record with what Windows appends for a CPU with extended state, in compacted form: the high halves
-// of ymm0 to ymm15 (nil for none) and the user shadow stack pointer.
+// AMD64XState is an AMD64 record with the extended state that Windows appends, in compacted form: the high halves of ymm0 to ymm15 (nil
+// for none) and the user shadow stack pointer.
 func AMD64XState(regs map[string]uint64, ymmHigh []byte, ssp uint64) []byte {
 	rec := AMD64(regs)
 	binary.LittleEndian.PutUint32(rec[48:], 0x10005f) // with CONTEXT_XSTATE

@@ -1,6 +1,5 @@
-// Package dumptest writes minidumps for tests: small ones, broken ones, of either byte order. It knows the format by itself
-// and shares no layout with package core, so that a wrong offset in one of the two is caught. It is written as the format's
-// headers are: record by record, field after field.
+// Package dumptest writes minidumps for tests: small ones, damaged ones, in either byte order. It shares no layout with package core, so
+// that tests find a wrong offset in either. Like the headers of the format, it writes record by record, field by field.
 //
 //	dump := dumptest.New(dumptest.LittleEndian).
 //		System(dumptest.System{Processor: dumptest.CPUAMD64, Platform: dumptest.OSLinux}).
@@ -14,13 +13,13 @@ import (
 	"unicode/utf16"
 )
 
-// The byte orders a dump can have.
+// The byte orders of a dump.
 var (
 	LittleEndian binary.AppendByteOrder = binary.LittleEndian
 	BigEndian    binary.AppendByteOrder = binary.BigEndian
 )
 
-// Processors and platforms, as System takes them.
+// Processors and platforms, for System.
 const (
 	CPUX86      = 0
 	CPUARM      = 5
@@ -36,7 +35,7 @@ const (
 	OSAndroid = 0x8203
 )
 
-// Dump is a minidump in the making. Every method adds something and returns the Dump.
+// Dump is a minidump that is being written. Every method adds something and returns the Dump.
 type Dump struct {
 	order   binary.AppendByteOrder
 	buf     []byte
@@ -71,7 +70,7 @@ type region64 struct {
 	data []byte
 }
 
-// New starts a dump with nothing in it.
+// New returns an empty dump.
 func New(order binary.AppendByteOrder) *Dump {
 	return &Dump{order: order, buf: make([]byte, 32), labels: map[string]int{"header": 0}, version: 0xa793}
 }
@@ -91,7 +90,7 @@ func (w *w) u64(v uint64) *w { w.b = w.AppendUint64(w.b, v); return w }
 func (w *w) raw(p []byte) *w { w.b = append(w.b, p...); return w }
 func (w *w) zero(n int) *w   { return w.raw(make([]byte, n)) }
 
-// put appends bytes to the file, aligned to 4, under a label, and says where they are.
+// put appends bytes to the file, aligned to 4, with a label, and returns their offset.
 func (d *Dump) put(label string, p []byte) int {
 	for len(d.buf)%4 != 0 {
 		d.buf = append(d.buf, 0)
@@ -105,7 +104,7 @@ func (d *Dump) put(label string, p []byte) int {
 // Put adds bytes that no directory entry points to, and returns their offset.
 func (d *Dump) Put(label string, p []byte) int { return d.put(label, p) }
 
-// Peek is the file from an offset on, to be changed.
+// Peek returns the file's bytes from an offset on, which a test may change.
 func (d *Dump) Peek(off int) []byte { return d.buf[off:] }
 
 // String adds a MINIDUMP_STRING and returns its offset.
@@ -118,8 +117,8 @@ func (d *Dump) String(s string) int {
 	return d.put("string "+s, r.u16(0).b)
 }
 
-// Label is the offset of something that was added: "header", "directory", "stream 3", "context 7" (of thread id 7), "stack 7",
-// "exception context", "string …". It is valid after Bytes. It panics on a label that does not exist: that is a mistake in a test.
+// Label returns the offset of a part: "header", "directory", "stream 3", "context 7" (of thread id 7), "stack 7", "exception context",
+// "string …". Call it after Bytes. It panics on an unknown label, which is a mistake of the test.
 func (d *Dump) Label(name string) int {
 	off, ok := d.labels[name]
 	if !ok {
@@ -134,10 +133,10 @@ func (d *Dump) Time(t uint32) *Dump { d.time = t; return d }
 // Version sets the header's version field.
 func (d *Dump) Version(v uint32) *Dump { d.version = v; return d }
 
-// Padded makes the thread, module and memory lists with 4 bytes between count and entries, as some writers do.
+// Padded puts 4 bytes between the count and the entries of the thread, module and memory lists, as some writers do.
 func (d *Dump) Padded() *Dump { d.pad = true; return d }
 
-// Stream adds a stream with any content, also one that is there already.
+// Stream adds a stream with any content. A type may occur twice.
 func (d *Dump) Stream(typ uint32, content []byte) *Dump {
 	d.stream(typ, content)
 	return d
@@ -149,7 +148,7 @@ func (d *Dump) stream(typ uint32, content []byte) int {
 	return off
 }
 
-// Entry adds a directory entry that points anywhere.
+// Entry adds a directory entry with any offset and size.
 func (d *Dump) Entry(typ uint32, off, size int) *Dump {
 	d.dir = append(d.dir, entry{typ, off, size})
 	return d
@@ -180,7 +179,7 @@ func (d *Dump) Bytes() []byte {
 	return d.buf
 }
 
-// finish writes the streams that were collected entry by entry.
+// finish writes the streams whose entries were collected.
 func (d *Dump) finish() {
 	var threads [][]byte
 	for _, t := range d.threads {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Micro is a microdump in the making: text as Breakpad's microdump_writer.cc logs it. Fields that are empty are left out of the
-// log, except where the writer has a word for "unknown".
+// Micro is a microdump, text as Breakpad's microdump_writer.cc logs it. Empty fields are absent from the log, unless the writer has a word
+// for "unknown".
 type Micro struct {
 	Product, Process, GPU string
 	OS, Arch              string // "A", "arm"
@@ -29,10 +29,10 @@ type MicroModule struct {
 	ID, Name           string
 }
 
-// microChunk is how many bytes of the stack stand in a line.
+// microChunk is how many bytes of the stack are in a line.
 const microChunk = 384
 
-// Lines are the microdump's lines without anything before or after them.
+// Lines returns the microdump's lines, without the prefixes and endings of a log.
 func (m Micro) Lines() []string {
 	out := []string{"-----BEGIN BREAKPAD MICRODUMP-----"}
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
@@ -74,7 +74,7 @@ func (m Micro) Lines() []string {
 	return out
 }
 
-// Log is the microdump in a log, each line with the prefix before and the ending after it.
+// Log returns the microdump in a log, each line with a prefix and an ending.
 func (m Micro) Log(prefix, ending string) string {
 	var b strings.Builder
 	for _, line := range m.Lines() {

@@ -1,6 +1,6 @@
 package dumptest
 
-// Auxv adds the LinuxAuxv stream: pairs of words of 4 or 8 bytes. An end and some rubbish follow.
+// Auxv adds the LinuxAuxv stream: pairs of words of 4 or 8 bytes, then the end, then bytes that must be ignored.
 func (d *Dump) Auxv(word int, pairs ...[2]uint64) *Dump {
 	r := d.w()
 	put := func(v uint64) {
@@ -60,7 +60,7 @@ func (d *Dump) UTF8(s string) int {
 	return d.put("utf8 "+s, d.w().u32(uint32(len(s))).raw([]byte(s)).u8(0).b)
 }
 
-// CrashpadModule is what Crashpad's stream says of a module.
+// CrashpadModule is a module's entry of Crashpad's stream.
 type CrashpadModule struct {
 	Index   uint32
 	List    []string
@@ -87,7 +87,7 @@ func (d *Dump) dictionary(pairs [][2]string) (off, size int) {
 	return d.put("dictionary", r.b), len(r.b)
 }
 
-// Crashpad adds the CrashpadInfo stream; mask 0 writes the older form without address mask.
+// Crashpad adds the CrashpadInfo stream. mask 0 writes the older form without an address mask.
 func (d *Dump) Crashpad(report, client [16]byte, mask uint64, annotations [][2]string, modules ...CrashpadModule) *Dump {
 	list := d.w().u32(uint32(len(modules)))
 	for _, m := range modules {

@@ -28,7 +28,7 @@ func (d *Dump) System(s System) *Dump {
 	return d.Stream(7, r.b)
 }
 
-// Thread adds a thread with its context record and its stack; nil for either writes an empty location.
+// Thread adds a thread with its context record and its stack. nil writes an empty location.
 func (d *Dump) Thread(id uint32, context []byte, stackStart uint64, stack []byte) *Dump {
 	ctxOff, stackOff := 0, 0
 	if context != nil {
@@ -40,7 +40,7 @@ func (d *Dump) Thread(id uint32, context []byte, stackStart uint64, stack []byte
 	return d.ThreadAt(id, ctxOff, len(context), stackStart, stackOff, len(stack))
 }
 
-// ThreadAt adds a thread whose context and stack lie anywhere in the file, or outside of it.
+// ThreadAt adds a thread whose context and stack are at any offsets, also outside of the file.
 func (d *Dump) ThreadAt(id uint32, ctxOff, ctxSize int, stackStart uint64, stackOff, stackSize int) *Dump {
 	r := d.w().u32(id).u32(0).u32(0x20).u32(1).u64(0x7ffd0000 + uint64(id)*0x1000) // teb
 	r.u64(stackStart).u32(uint32(stackSize)).u32(uint32(stackOff))
@@ -49,7 +49,7 @@ func (d *Dump) ThreadAt(id uint32, ctxOff, ctxSize int, stackStart uint64, stack
 	return d
 }
 
-// ThreadName names a thread.
+// ThreadName adds the name of a thread.
 func (d *Dump) ThreadName(id uint32, name string) *Dump {
 	d.names = append(d.names, d.w().u32(id).u64(uint64(d.String(name))).b)
 	return d
@@ -118,7 +118,7 @@ func (d *Dump) Memory(addr uint64, p []byte) *Dump {
 	return d.MemoryAt(addr, off, len(p))
 }
 
-// MemoryAt adds a range whose bytes lie anywhere in the file, or outside of it.
+// MemoryAt adds a range whose bytes are at any offset, also outside of the file.
 func (d *Dump) MemoryAt(addr uint64, off, size int) *Dump {
 	d.memory = append(d.memory, d.w().u64(addr).u32(uint32(size)).u32(uint32(off)).b)
 	return d
@@ -182,7 +182,7 @@ func (d *Dump) Misc5(pid, created uint32, zone, build string, features ...XState
 	return d.Stream(15, r.u32(0xc00c1e).b)
 }
 
-// wide is a UTF-16 field of n units.
+// wide returns a UTF-16 field of n units.
 func (d *Dump) wide(s string, n int) []byte {
 	r := d.w()
 	for _, u := range utf16.Encode([]rune(s)) {
@@ -192,7 +192,7 @@ func (d *Dump) wide(s string, n int) []byte {
 	return r.b[:2*n]
 }
 
-// BreakpadInfo adds the stream that names the thread that wrote the dump and the one that asked for it; nil leaves one out.
+// BreakpadInfo adds the stream that names the thread that wrote the dump and the one that requested it. nil omits one.
 func (d *Dump) BreakpadInfo(dumpThread, requestingThread *uint32) *Dump {
 	var valid, a, b uint32
 	if dumpThread != nil {

@@ -23,7 +23,7 @@ func (d *Dump) CommentW(s string) *Dump {
 	return d.Stream(11, r.u16(0).b)
 }
 
-// Handle is a descriptor of the HandleData stream. Info are the facts of the object, each with its type.
+// Handle is a descriptor of the HandleData stream. Info has information about the object, each with its type.
 type Handle struct {
 	Handle                              uint64
 	Type, Name                          string
@@ -31,7 +31,7 @@ type Handle struct {
 	Info                                []HandleFact
 }
 
-// HandleFact is one fact of an object.
+// HandleFact is one piece of information about an object.
 type HandleFact struct {
 	Type uint32
 	Data []byte
@@ -64,7 +64,7 @@ func (d *Dump) Handles(v2 bool, handles ...Handle) *Dump {
 	return d.Stream(12, r.b)
 }
 
-// FunctionTable adds the FunctionTable stream with one table of entries of 12 bytes, and padding wherever there may be some.
+// FunctionTable adds the FunctionTable stream with one table of entries of 12 bytes, and with all optional padding.
 func (d *Dump) FunctionTable(minimum, maximum, base uint64, native []byte, entries ...[3]uint32) *Dump {
 	r := d.w().u32(24).u32(32).u32(uint32(len(native))).u32(12).u32(1).u32(8).zero(8)
 	r.u64(minimum).u64(maximum).u64(base).u32(uint32(len(entries))).u32(4).raw(native)
@@ -101,7 +101,7 @@ func (d *Dump) HandleOperation(handle uint64, process, thread, operation, index 
 	return d.Stream(18, r.b)
 }
 
-// Tokens adds the Token stream. The sizes in it count the elements' headers or, with bare set, do not.
+// Tokens adds the Token stream. Its sizes include the elements' headers, unless bare is set.
 func (d *Dump) Tokens(bare bool, data ...[]byte) *Dump {
 	r := d.w()
 	for i, p := range data {
@@ -114,7 +114,7 @@ func (d *Dump) Tokens(bare bool, data ...[]byte) *Dump {
 	return d.Stream(19, d.w().u32(uint32(16+len(r.b))).u32(uint32(len(data))).u32(16).u32(16).raw(r.b).b)
 }
 
-// SystemMemory adds the SystemMemoryInfo stream of a revision, 1 or 2. Its figures count up from 1.
+// SystemMemory adds the SystemMemoryInfo stream of a revision, 1 or 2. Its numbers count up from 1.
 func (d *Dump) SystemMemory(revision, flags uint16) *Dump {
 	r := d.w().u16(revision).u16(flags)
 	n := uint64(0)
@@ -144,7 +144,7 @@ func (d *Dump) SystemMemory(revision, flags uint16) *Dump {
 	return d.Stream(21, r.b)
 }
 
-// VMCounters adds the ProcessVmCounters stream of a revision, 1 or 2. Its figures count up from 1.
+// VMCounters adds the ProcessVmCounters stream of a revision, 1 or 2. Its numbers count up from 1.
 func (d *Dump) VMCounters(revision, flags uint16) *Dump {
 	r := d.w().u16(revision).u16(flags).u32(1)
 	for i := range map[uint16]int{1: 9, 2: 18}[revision] {

@@ -1,19 +1,18 @@
-// Package dumptext prints all that a dump says: every stream, decoded or as bytes, as lines of text or as JSON. It draws no
-// conclusions.
+// Package dumptext prints the whole content of a dump, as text or as JSON: every stream, decoded or as bytes. It analyzes nothing.
 //
-// In the text each line has its whole context, so that it can be searched with grep:
+// Each line of the text has its full path, so that grep can search it:
 //
 //	thread[3].id = 0x1234
 //	thread[3].context.rip = 0x00007ff6a1b21c04
 //	header.time = 0x523a284a 2013-09-18T22:25:14Z
 //	stream[12].bytes 0x00000010: 73 6f 00 00 …  |so..|
 //
-// The names are those of core's fields, in the form some_field; numbers are hexadecimal except for counts and the like; text is quoted as
-// in Go. JSON has the same names. Its hexadecimal numbers are strings, since numbers of 64 bits lose digits in JSON; what the text has
-// behind a number (time_utc, flags_names) has a key of its own.
+// Names are those of core's fields, as some_field. Numbers are hexadecimal, except counts and the like. Text is quoted as in Go. JSON has
+// the same names; its hexadecimal numbers are strings, because JSON readers lose digits of 64-bit numbers. The text after a number
+// has a key of its own in JSON (time_utc, flags_names).
 //
-// The fields are found by reflection, so that what is added to core is printed without a change here; what each means (a time, a
-// flag word, something private) stands in the tables of forms.go.
+// Start at Write in this file. sections.go is the table of what is printed, reflect.go finds the fields of core's types by reflection, so
+// that new fields are printed without a change here. The tables in forms.go say what a field means: a time, flags, private data.
 package dumptext
 
 import (
@@ -25,15 +24,15 @@ import (
 	"github.com/crashpane/crashpane/core/jsonwriter"
 )
 
-// Options say what is printed of that which may be private.
+// Options say which private data is printed.
 type Options struct {
-	// All prints the command line and the environment too. Without it their sizes are printed.
+	// All prints the command line and the environment. Without it only their sizes are printed.
 	All bool
 	// Memory prints the bytes of the process' memory.
 	Memory bool
 }
 
-// Write prints a dump as text. The error is the writer's.
+// Write prints a dump as text. It returns the writer's error.
 func Write(w io.Writer, d *core.Dump, o Options) error {
 	b := bufio.NewWriter(w)
 	p := &textPrinter{b: b}
@@ -41,7 +40,7 @@ func Write(w io.Writer, d *core.Dump, o Options) error {
 	return b.Flush()
 }
 
-// WriteJSON prints a dump as one JSON object, with an end of line behind it.
+// WriteJSON prints a dump as one JSON object and a newline.
 func WriteJSON(w io.Writer, d *core.Dump, o Options) error {
 	p := &jsonPrinter{w: jsonwriter.New(w, jsonwriter.Pretty)}
 	p.open("", false)
@@ -54,13 +53,13 @@ func WriteJSON(w io.Writer, d *core.Dump, o Options) error {
 	return err
 }
 
-// printer is one form of output. Between open and close lie the members of an object or the elements of a list.
+// printer is one output format. Calls between open and close print the members of an object or the elements of a list.
 type printer interface {
-	// open begins an object, or a list; name is "" for a list's element.
+	// open begins an object, or a list. name is "" for an element of a list.
 	open(name string, list bool)
 	close()
 	value(name string, s scalar)
-	// bytes prints raw bytes. at gives the address, or offset, of the first. next gives them piece by piece until it gives none.
+	// bytes prints raw bytes. at is the address or offset of the first. next returns the next bytes, or none at the end.
 	bytes(name string, at uint64, next func() []byte)
 }
 
@@ -74,26 +73,26 @@ const (
 	isBool
 )
 
-// scalar is a value and what there is to say of it.
+// scalar is a value to print, with a remark.
 type scalar struct {
-	text string // as the text has it
-	// kind says which of the others JSON has.
+	text string // for text output
+	// kind says whether value or number is for JSON.
 	kind   scalarKind
 	value  string
 	number uint64
-	// remark is the value in other words: a time as text, flags by name; remarkName is the end of its key in JSON.
+	// remark explains the value: a time as text, the name of a flag. remarkName is the suffix of its key in JSON.
 	remark     string
-	remarks    []string // instead of remark: several
+	remarks    []string // several remarks, instead of remark
 	remarkName string
 }
 
-// walk is one run over a dump.
+// walk is one pass over a dump.
 type walk struct {
 	printer
 	d *core.Dump
 	o Options
-	// budget is how many raw bytes are still printed. Streams and ranges of memory of a sound file do not lie on each other, so all of
-	// them together are smaller than the file; those of a crafted one could be the whole file each.
+	// budget is how many raw bytes may still be printed. In a real file streams and memory ranges do not overlap, so they are smaller
+	// than the file together. In a crafted file each could be the whole file.
 	budget int64
 }
 
@@ -111,7 +110,7 @@ func printDump(p printer, d *core.Dump, o Options) {
 			s.print(w, f)
 		}
 	}
-	// What core has and the table does not know yet.
+	// Print fields of core.Dump that the table lacks.
 	for i := range v.NumField() {
 		if f := v.Type().Field(i); f.IsExported() && !done[f.Name] && !v.Field(i).IsZero() {
 			w.any(fieldName(f.Name), v.Field(i), "")

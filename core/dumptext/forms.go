@@ -7,26 +7,27 @@ import (
 	"time"
 
 	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// names are fields whose printed name does not follow from the Go name.
-var names = map[string]string{
+// fieldNames has the fields whose printed name does not follow from the Go name.
+var fieldNames = map[string]string{
 	"MaxMHz": "max_mhz", "CurrentMHz": "current_mhz", "MHzLimit": "mhz_limit", "LSBRelease": "lsb_release", "DbgBldStr": "dbg_bld_str",
 	"FileVersionMS": "file_version_ms", "FileVersionLS": "file_version_ls",
 	"ProductVersionMS": "product_version_ms", "ProductVersionLS": "product_version_ls",
 	"XStateFeatures": "xstate_features", "XStateEnabled": "xstate_enabled", "XStateSize": "xstate_size",
 }
 
-// maybe are texts that are left out where they are empty, because nothing was stored then.
-var maybe = words("Stream.Name Module.MiscDebugFile Module.DebugID Module.CodeID Exception.Name Micro.Signal Micro.Product Micro.ProcessType")
+// omitIfEmpty has the strings that are omitted if they are empty, because then the dump does not have them.
+var omitIfEmpty = words("Stream.Name Module.MiscDebugFile Module.DebugID Module.CodeID Exception.Name Micro.Signal Micro.Product Micro.ProcessType")
 
-// recordFields are the fields of a CodeView record that only one kind of record has.
+// recordFields has the fields of a CodeView record that only one kind of record has.
 var recordFields = map[string]uint64{"GUID": core.SigRSDS, "Offset": core.SigNB10, "Time": core.SigNB10, "BuildID": core.SigBpEL}
 
-// notInMicro are the structs of which microdumps know a few fields only; the others are left out where they are 0.
+// notInMicro has the structs of which microdumps set only some fields. Zero fields of them are omitted for a microdump.
 var notInMicro = words("Header SystemInfo Thread Exception")
 
-// onlyIf are fields that mean something only if another field of their struct is true.
+// onlyIf has the fields that are valid only if another field of their struct is true.
 var onlyIf = map[string]string{
 	"MiscInfo.ProcessID": "HasProcessID", "MiscInfo.CreateTime": "HasTimes", "MiscInfo.UserTime": "HasTimes", "MiscInfo.KernelTime": "HasTimes",
 	"MiscInfo.MaxMHz": "HasPower", "MiscInfo.CurrentMHz": "HasPower", "MiscInfo.MHzLimit": "HasPower", "MiscInfo.MaxIdle": "HasPower",
@@ -36,23 +37,23 @@ var onlyIf = map[string]string{
 	"Thread.Name": "Named",
 }
 
-// private are fields that are printed only if everything is asked for: what a program was called with, and what its environment held.
-// They are matched by name, so that a new place for them is private from the start.
+// private reports whether a field is a command line or an environment, which are printed only with Options.All. It decides by name, so
+// that a new field of this kind is private at once.
 func private(goName string) bool {
 	s := strings.ToLower(goName)
 	return strings.Contains(s, "environ") || strings.Contains(s, "cmdline") || strings.Contains(s, "commandline")
 }
 
-// counts are the unsigned fields that are printed in decimal: how many, how long, which version. All others are hexadecimal.
+// counts has the unsigned fields that are printed in decimal: counts, lengths, versions. Others are hexadecimal.
 var counts = words(`Count StreamCount SuspendCount CPUCount Major Minor Build Level Age Line Number Size32 PID Gaps ProcessID
 	MaxMHz CurrentMHz MHzLimit MaxIdle CurrentIdle Bit Index FirstLine LastLine Version4 Inode HandleCount PointerCount
 	Iteration ReferenceCount OpenCount`)
 
-// times are fields that hold a point in time: 32 bits are seconds since 1970, 64 bits are FILETIMEs, 100 ns since 1601.
+// times has the fields with a time: 32 bits are seconds since 1970, 64 bits a FILETIME, units of 100 ns since 1601.
 var times = words("Time TimeDateStamp CreateTime ExitTime")
 
-// spans are lengths of time: 32 bits are seconds, 64 bits are units of 100 ns.
-var spans = words("UserTime KernelTime")
+// durations has the fields with a duration: 32 bits are seconds, 64 bits units of 100 ns.
+var durations = words("UserTime KernelTime")
 
 func words(s string) map[string]bool {
 	out := map[string]bool{}
@@ -62,8 +63,8 @@ func words(s string) map[string]bool {
 	return out
 }
 
-// form writes a number, text or truth value the way its field wants it.
-func form(goName string, v reflect.Value) scalar {
+// fieldValue formats a number, string or bool as its field needs it.
+func fieldValue(goName string, v reflect.Value) scalar {
 	switch v.Kind() {
 	case reflect.Bool:
 		return boolean(v.Bool())
@@ -84,8 +85,8 @@ func number(goName string, v uint64, bits int) scalar {
 		return decimal(v)
 	case times[goName]:
 		return hex.with("utc", utc(v, bits))
-	case spans[goName]:
-		return hex.with("text", length(v, bits))
+	case durations[goName]:
+		return hex.with("text", durationText(v, bits))
 	}
 	for i := range flagWords {
 		if f := &flagWords[i]; f.field == goName && f.bits == 0 || f.field == goName && f.bits == bits {
@@ -95,7 +96,7 @@ func number(goName string, v uint64, bits int) scalar {
 	return hex
 }
 
-// utc is a time as text; "" for 0, which writers leave where they know none.
+// utc formats a time, or returns "" for 0, which means unknown.
 func utc(v uint64, bits int) string {
 	if v == 0 {
 		return ""
@@ -113,17 +114,17 @@ func utc(v uint64, bits int) string {
 	return t.Format(layout)
 }
 
-func length(v uint64, bits int) string {
+func durationText(v uint64, bits int) string {
 	if bits <= 32 {
 		return fmt.Sprintf("%d s", v)
 	}
 	return fmt.Sprintf("%d.%07d s", v/1e7, v%1e7)
 }
 
-// flagWord is a field whose bits, or whose value, have names.
+// flagWord is a field whose bits or values have names.
 type flagWord struct {
 	field string
-	// bits is the width of the field that is meant, 0 for any: some names occur in several structs.
+	// bits is the width of the field, or 0 for any width: some names occur in several structs.
 	bits  int
 	exact bool // names are of values, not of bits
 	names []flagName
@@ -134,7 +135,7 @@ type flagName struct {
 	name  string
 }
 
-// form writes the number with the names of its bits; bits without a name follow as a number.
+// form returns the number with the names of its bits. Bits without a name follow as a number.
 func (f *flagWord) form(v uint64) scalar {
 	s := hexadecimal(v, 0)
 	if f.exact {
@@ -160,7 +161,7 @@ func (f *flagWord) form(v uint64) scalar {
 	return s
 }
 
-// flagWords: the first row whose field and width fit counts. Sources: minidumpapiset.h (MINIDUMP_TYPE, MINIDUMP_MISC*), winnt.h (MEM_*,
+// flagWords has the names of flags. The first row that matches a field and its width counts. Sources: minidumpapiset.h (MINIDUMP_TYPE, MINIDUMP_MISC*), winnt.h (MEM_*,
 // PAGE_*, VER_NT_*, VER_SUITE_*, PROCESSOR_ARCHITECTURE_*), minidump_format.h (MD_OS_*, MD_CPU_ARCHITECTURE_*).
 var flagWords = []flagWord{
 	{field: "Flags", bits: 64, names: []flagName{
@@ -189,11 +190,7 @@ var flagWords = []flagWord{
 	{field: "PlatformID", exact: true, names: []flagName{
 		{1, "VER_PLATFORM_WIN32_WINDOWS"}, {2, "VER_PLATFORM_WIN32_NT"}, {0x8101, "MD_OS_MAC_OS_X"}, {0x8102, "MD_OS_IOS"}, {0x8201, "MD_OS_LINUX"},
 		{0x8202, "MD_OS_SOLARIS"}, {0x8203, "MD_OS_ANDROID"}, {0x8204, "MD_OS_PS3"}, {0x8205, "MD_OS_NACL"}, {0x8206, "MD_OS_FUCHSIA"}}},
-	{field: "Processor", exact: true, names: []flagName{
-		{core.ProcX86, "x86"}, {core.ProcMIPS, "mips"}, {2, "alpha"}, {core.ProcPPC, "ppc"}, {core.ProcSHX, "shx"}, {core.ProcARM, "arm"},
-		{core.ProcIA64, "ia64"}, {7, "alpha64"}, {8, "msil"}, {core.ProcAMD64, "amd64"}, {core.ProcX86Win64, "x86 on Windows 64"},
-		{core.ProcARM64, "arm64"}, {core.ProcSPARC, "sparc"}, {core.ProcPPC64, "ppc64"}, {core.ProcARM64Old, "arm64 (Breakpad's older number)"},
-		{core.ProcMIPS64, "mips64"}, {core.ProcRISCV, "riscv"}, {core.ProcRISCV64, "riscv64"}, {core.ProcUnknown, "unknown"}}},
+	{field: "Processor", exact: true, names: processorNames()},
 	{field: "Signature", exact: true, names: []flagName{{core.SigRSDS, "RSDS"}, {core.SigNB10, "NB10"}, {core.SigBpEL, "BpEL"}}},
 	{field: "Form", exact: true, names: []flagName{{0, "bytes"}, {1, "fields"}, {2, "text"}, {3, "JSON"}}},
 	{field: "AssertionType", exact: true, names: []flagName{{1, "invalid parameter"}, {2, "pure virtual call"}}},
@@ -208,4 +205,19 @@ var pageFlags = []flagName{
 var osNames = map[core.OS]string{
 	core.Windows: "Windows", core.MacOS: "macOS", core.IOS: "iOS", core.OSLinux: "Linux", core.Android: "Android", core.Solaris: "Solaris",
 	core.PS3: "PS3", core.NaCl: "NaCl", core.Fuchsia: "Fuchsia",
+}
+
+// processorNames are those of the CPUs' tables, and of the numbers that have none.
+func processorNames() []flagName {
+	out := []flagName{{core.ProcUnknown, "unknown"}}
+	add := func(list []cpu.Processor) {
+		for _, p := range list {
+			out = append(out, flagName{uint64(p.Number), p.Name})
+		}
+	}
+	for _, a := range cpu.All() {
+		add(a.Processors)
+	}
+	add(cpu.OtherProcessors)
+	return out
 }

@@ -15,14 +15,14 @@ type textPrinter struct {
 	stack []level
 }
 
-// level is an object or list that is open.
+// level is an open object or list.
 type level struct {
 	path string
 	list bool
 	n    int // elements so far
 }
 
-// path is the place of a member of what is open.
+// path returns the path of a member of the innermost open object or list.
 func (p *textPrinter) path(name string) string {
 	if len(p.stack) == 0 {
 		return name
@@ -57,10 +57,10 @@ func (p *textPrinter) value(name string, s scalar) {
 	p.b.WriteByte('\n')
 }
 
-// perLine is how many bytes stand in a line of a hex dump.
+// perLine is the number of bytes in a line of a hex dump.
 const perLine = 16
 
-// bytes writes lines of "path address: hex  |text|", the address as wide as its place in a 32-bit or 64-bit process needs.
+// bytes writes lines of "path address: hex  |text|".
 func (p *textPrinter) bytes(name string, at uint64, next func() []byte) {
 	path := p.path(name)
 	var line []byte
@@ -99,10 +99,10 @@ func (p *textPrinter) bytes(name string, at uint64, next func() []byte) {
 // jsonPrinter writes one JSON value.
 type jsonPrinter struct {
 	w     *jsonwriter.Writer
-	lists []bool // of what is open: is it a list
+	lists []bool // of the open objects and lists: whether each is a list
 }
 
-// name writes the key of a member of an object; elements of lists have none.
+// name writes the key of a member of an object. Elements of lists have none.
 func (p *jsonPrinter) name(name string) {
 	if p.inObject() {
 		p.w.Key(name)
@@ -145,7 +145,7 @@ func (p *jsonPrinter) value(name string, s scalar) {
 	p.w.PutList(len(s.remarks), func(i int) { p.w.PutString(s.remarks[i]) })
 }
 
-// bytes writes a string of hexadecimal digits; the address is a member of its own where it is not 0.
+// bytes writes a string of hexadecimal digits. An address other than 0 is a member of its own.
 func (p *jsonPrinter) bytes(name string, at uint64, next func() []byte) {
 	if at != 0 {
 		p.value(name+"_at", hexadecimal(at, 0))
@@ -154,10 +154,10 @@ func (p *jsonPrinter) bytes(name string, at uint64, next func() []byte) {
 	p.w.PutBytes(next)
 }
 
-// quoted is text of the file.
+// quoted returns text of the file.
 func quoted(s string) scalar { return scalar{text: strconv.Quote(s), value: s} }
 
-// plain is text without quotes: a word of this package's own.
+// plain returns text without quotes, for words of this package.
 func plain(s string) scalar { return scalar{text: s, value: s} }
 
 func decimal[T int | int32 | int64 | uint64](v T) scalar {
@@ -168,7 +168,7 @@ func decimal[T int | int32 | int64 | uint64](v T) scalar {
 	return scalar{text: fmt.Sprint(v), kind: kind, number: uint64(v)}
 }
 
-// hexadecimal is a number with at least so many digits.
+// hexadecimal returns a number with at least so many digits.
 func hexadecimal(v uint64, digits int) scalar {
 	s := fmt.Sprintf("0x%0*x", digits, v)
 	return plain(s)
@@ -182,7 +182,7 @@ func boolean(v bool) scalar {
 	return s
 }
 
-// with adds what a value is in other words.
+// with returns the value with a remark.
 func (s scalar) with(name, remark string) scalar {
 	s.remarkName, s.remark = name, remark
 	return s

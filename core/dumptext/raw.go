@@ -14,14 +14,15 @@ import (
 )
 
 const (
+	// pieceSize is how many bytes are read at a time.
 	pieceSize = 64 << 10
-	// maxTextStream is the largest stream in bytes that is looked at as text; all of it has to be text.
+	// maxTextStream is the size in bytes of the largest stream that is printed as text if it is text.
 	maxTextStream = 16 << 20
 )
 
 func regNumber(i int) cpu.Reg { return cpu.Reg(i) }
 
-// registerBytes is a register of any width as a number.
+// registerBytes formats a register of any width as a number.
 func registerBytes(le []byte) scalar {
 	be := slices.Clone(le)
 	slices.Reverse(be)
@@ -29,20 +30,20 @@ func registerBytes(le []byte) scalar {
 	return plain(s)
 }
 
-// leftOut says what is not printed, and which option would print it.
+// leftOut prints that private data is omitted, and the option that prints it.
 func (w *walk) leftOut(name string, size uint64, option string) {
 	s := fmt.Sprintf("left out, %d bytes; %s prints them", size, option)
 	w.value(name, plain(s))
 }
 
-// raw prints a run of the file's bytes. at is the address or offset of the first.
+// raw prints a range of the file's bytes. at is the address or offset of the first.
 func (w *walk) raw(name string, loc core.Location, at uint64) {
 	if loc.Size == 0 || !loc.In(w.d.Src.Size) && uint64(loc.Off) >= uint64(w.d.Src.Size) {
 		return
 	}
 	off, left := int64(loc.Off), int64(min(loc.Size, uint64(w.d.Src.Size)-uint64(loc.Off)))
 	if left > w.budget {
-		w.value(name, plain(fmt.Sprintf("left out, %d bytes: more has been printed already than the file has", left)))
+		w.value(name, plain(fmt.Sprintf("left out, %d bytes: the streams overlap, and the output exceeds the file's size", left)))
 		return
 	}
 	w.budget -= left
@@ -62,7 +63,7 @@ func (w *walk) raw(name string, loc core.Location, at uint64) {
 	}
 }
 
-// text prints a run of the file's bytes as lines, if it is text; false if it is not.
+// text prints a range of the file as lines, and returns false if it is not text.
 func (w *walk) text(name string, loc core.Location) bool {
 	p, ok := w.textBytes(loc)
 	if !ok {
@@ -101,10 +102,10 @@ func (w *walk) lines(name string, lines []string) {
 	w.close()
 }
 
-// byteFields are the fields that say where bytes are which nobody describes: the bytes are printed with them.
+// byteFields has the fields that locate data of an unknown format, whose bytes are printed.
 var byteFields = words("Data Native Entries")
 
-// location prints where something is; for some fields also what is there.
+// location prints a location, and for byteFields its bytes.
 func (w *walk) location(name string, loc core.Location, goName string) {
 	if private(goName) {
 		w.privateText(name, loc)
@@ -119,7 +120,7 @@ func (w *walk) location(name string, loc core.Location, goName string) {
 	w.close()
 }
 
-// privateText prints a command line or an environment, whose parts end with 0, if everything is asked for.
+// privateText prints a command line or an environment, whose parts are NUL-terminated, if Options.All is set.
 func (w *walk) privateText(name string, loc core.Location) {
 	switch {
 	case loc.Size == 0:
@@ -143,8 +144,8 @@ func (w *walk) privateText(name string, loc core.Location) {
 	}
 }
 
-// said prints what a type's methods say of it beside its fields: the name of a number, the text in bytes, flags in words.
-func (w *walk) said(v reflect.Value) {
+// methodValues prints the results of a type's methods Text and Name.
+func (w *walk) methodValues(v reflect.Value) {
 	if v.CanAddr() {
 		v = v.Addr()
 	}

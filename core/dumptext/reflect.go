@@ -13,9 +13,9 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// fieldName turns a Go name into the printed one: StackStart → stack_start, TEB → teb, ThreadID → thread_id.
+// fieldName returns the printed name of a Go field: stack_start for StackStart, teb for TEB, thread_id for ThreadID.
 func fieldName(s string) string {
-	if n := names[s]; n != "" {
+	if n := fieldNames[s]; n != "" {
 		return n
 	}
 	var b strings.Builder
@@ -29,10 +29,10 @@ func fieldName(s string) string {
 	return b.String()
 }
 
-// maxDepth bounds nesting; core's types have four levels.
+// maxDepth limits nesting. core's types have four levels.
 const maxDepth = 16
 
-// any prints a value of any type under a name. goName is the Go name of its field, which says what it means; "" for none.
+// any prints a value of any type. goName is the Go name of its field, by which the tables of forms.go find its meaning, or "".
 func (w *walk) any(name string, v reflect.Value, goName string) { w.anyAt(name, v, goName, 0) }
 
 func (w *walk) anyAt(name string, v reflect.Value, goName string, depth int) {
@@ -75,11 +75,11 @@ func (w *walk) anyAt(name string, v reflect.Value, goName string, depth int) {
 		}
 		w.close()
 	default:
-		w.value(name, form(goName, v))
+		w.value(name, fieldValue(goName, v))
 	}
 }
 
-// mapKey is a key that does not break a line.
+// mapKey returns a map's key as a name: characters that could break a line or look like "=" become "_".
 func mapKey(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) || r == ' ' || r == '=' {
@@ -89,7 +89,7 @@ func mapKey(s string) string {
 	}, s)
 }
 
-// fields prints the exported fields of a struct, those that its dump has.
+// fields prints the exported fields of a struct that the dump has.
 func (w *walk) fields(v reflect.Value, depth int) {
 	t := v.Type()
 	for i := range t.NumField() {
@@ -99,27 +99,27 @@ func (w *walk) fields(v reflect.Value, depth int) {
 		}
 		w.anyAt(fieldName(f.Name), v.Field(i), f.Name, depth+1)
 	}
-	w.said(v)
+	w.methodValues(v)
 }
 
-// hidden says that the i-th field of a struct is not for printing.
+// hidden reports whether field i of a struct is not printed.
 func (w *walk) hidden(v reflect.Value, i int) bool {
 	t := v.Type()
 	f := t.Field(i)
 	return !f.IsExported() || absent(v, t.Name(), f.Name) || w.d.Micro != nil && notInMicro[t.Name()] && v.Field(i).IsZero()
 }
 
-// absent says that a field means nothing: another one says so, or it holds what stands for nothing.
+// absent reports whether the dump lacks a field, by another field of the struct or by its value.
 func absent(v reflect.Value, typ, field string) bool {
 	f := v.FieldByName(field)
 	switch f.Kind() {
 	case reflect.Struct:
-		// A location of nothing, a debug record that is not there.
+		// An empty location or debug record.
 		if f.IsZero() && typ != "Stream" {
 			return true
 		}
 	case reflect.String:
-		if maybe[typ+"."+field] && f.Len() == 0 {
+		if omitIfEmpty[typ+"."+field] && f.Len() == 0 {
 			return true
 		}
 	}
@@ -134,7 +134,7 @@ func absent(v reflect.Value, typ, field string) bool {
 	return h.IsValid() && h.Kind() == reflect.Bool && !h.Bool()
 }
 
-// special prints the types that have a form of their own; false if the type has none.
+// special prints values of types with a format of their own, and returns false for other types.
 func (w *walk) special(name string, v reflect.Value, goName string) bool {
 	if !v.CanInterface() {
 		return true

@@ -10,9 +10,9 @@ import (
 type section struct {
 	field string // of core.Dump
 	name  string // as printed; "" for the field's own
-	// streams are those whose content the section prints. All others are printed as text or bytes.
+	// streams are the streams whose content the section prints. Other streams are printed as text or bytes.
 	streams []core.StreamType
-	// how prints it; nil prints the field as it is.
+	// how prints the section. nil prints the field by reflection.
 	how func(w *walk, name string, v reflect.Value)
 }
 
@@ -31,10 +31,10 @@ func (s *section) print(w *walk, v reflect.Value) {
 	w.any(name, v, s.field)
 }
 
-// sections are in the order of the output. A stream that core decodes must stand here, or in textStreams; a test holds that.
+// sections has the sections in the order of the output. A test checks that each stream that core decodes is here or in textStreams.
 var sections []section
 
-// textStreams are the streams whose content is a text that core decodes no further: their lines are printed.
+// textStreams has the streams of text that core does not decode.
 var textStreams = []core.StreamType{0x4767000b, 0x4767000c, 0x4767000d, 0xface1ca7, 0xfacecafa, 0xfacecafb, 0xfacecafc, 0xfacecafd,
 	0xfacecafe, 0xfacecb00, 0xfacecccc, 0xfacedead, 0xfacee000}
 
@@ -72,7 +72,7 @@ func init() {
 
 func nothing(*walk, string, reflect.Value) {}
 
-// claimed says whether a section prints a stream's content.
+// claimed reports whether a section prints a stream's content.
 func claimed(t core.StreamType) bool {
 	for i := range sections {
 		for _, s := range sections[i].streams {
@@ -84,7 +84,7 @@ func claimed(t core.StreamType) bool {
 	return false
 }
 
-// printStreams prints the directory, and of streams that are in no section their content.
+// printStreams prints the directory, and the content of streams that no section prints.
 func printStreams(w *walk, name string, _ reflect.Value) {
 	w.open(name, true)
 	for i := range w.d.Streams {
@@ -99,8 +99,8 @@ func printStreams(w *walk, name string, _ reflect.Value) {
 	w.close()
 }
 
-// content prints a stream as lines of text, if that is what it is, else as bytes. A stream that was not read without error is printed too:
-// what could be read of it stands in its section.
+// content prints a stream as lines if it is text, else as bytes. It also prints a stream that core could not read without errors, in
+// addition to its section.
 func (w *walk) content(s *core.Stream) {
 	if s.Loc.Size == 0 {
 		return
@@ -114,7 +114,7 @@ func (w *walk) content(s *core.Stream) {
 	}
 }
 
-// printMisc has the flags under a name of their own: other structs have flags that mean other things.
+// printMisc gives the flags a Go name of their own, because Flags of other structs mean other things.
 func printMisc(w *walk, name string, v reflect.Value) {
 	if v.IsNil() {
 		return
@@ -146,7 +146,7 @@ func printRegions(w *walk, name string, v reflect.Value) {
 	w.close()
 }
 
-// renamed prints a struct's fields, one of them by the rules of another name.
+// renamed prints a struct's fields, and treats one as if it had another Go name.
 func (w *walk) renamed(v reflect.Value, field, as string) {
 	t := v.Type()
 	for i := range t.NumField() {
@@ -209,7 +209,7 @@ func (w *walk) context(c *core.Context, err error) {
 	w.close()
 }
 
-// printMemory prints the two lists as they stand in the file, and with Options.Memory the bytes of all memory, each address once.
+// printMemory prints the two memory lists as they are in the file, and with Options.Memory the bytes of all memory, each address once.
 func printMemory(w *walk, _ string, _ reflect.Value) {
 	for _, l := range []struct {
 		name string

@@ -4,38 +4,38 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// cpuName is a processor by its number in a format.
-type cpuName struct {
-	number uint32
-	name   string
-}
-
-// The names of processors, as this program uses them elsewhere. Sources: elf.h (e_machine), winnt.h (IMAGE_FILE_MACHINE_*),
-// mach/machine.h (cpu_type_t).
+// The processors that have no table in core/cpu, or are another form of one there, by their numbers in the formats. Sources: elf.h (e_machine), winnt.h
+// (IMAGE_FILE_MACHINE_*), mach/machine.h (cpu_type_t).
 var (
-	elfCPUs = []cpuName{
-		{2, "sparc"}, {3, "x86"}, {8, "mips"}, {18, "sparc"}, {20, "ppc"}, {21, "ppc64"}, {22, "s390x"}, {40, "arm"}, {43, "sparc64"},
-		{50, "ia64"}, {62, "amd64"}, {183, "arm64"}, {243, "riscv"}, {247, "bpf"}, {258, "loongarch"},
-	}
-	peCPUs = []cpuName{
-		{0x14c, "x86"}, {0x1c0, "arm"}, {0x1c4, "arm"}, {0x200, "ia64"}, {0x5064, "riscv64"}, {0x8664, "amd64"},
-		{0xaa64, "arm64"}, {0xa641, "arm64ec"},
-	}
-	machCPUs = []cpuName{
-		{7, "x86"}, {12, "arm"}, {18, "ppc"}, {0x1000007, "amd64"}, {0x100000c, "arm64"}, {0x200000c, "arm64_32"}, {0x1000012, "ppc64"},
-	}
+	otherELF = map[uint32]string{43: "sparc64", 50: "ia64", 247: "bpf"}
+	otherPE  = map[uint32]string{0x200: "ia64", 0xa641: "arm64ec"}
+	otherMac = map[uint32]string{0x200000c: "arm64_32"}
 )
 
-func cpu(table []cpuName, number uint32) string {
-	for _, c := range table {
-		if c.number == number {
-			return c.name
-		}
+// cpuName is the name of a processor by its number in a format: the table's that was found, or that in others.
+func cpuName(a *cpu.Arch, others map[uint32]string, number uint32) string {
+	if name := others[number]; name != "" {
+		return name
+	}
+	if a != nil {
+		return a.Name
 	}
 	return fmt.Sprintf("processor %#x", number)
+}
+
+// elfCPU is the processor of an ELF header. Its flags tell conventions apart, and no processors; neither does a class that it has no table for.
+func elfCPU(head []byte, machine uint16) string {
+	a := cpu.ByELF(machine, 32*int(head[4]), 0)
+	for _, class := range []int{32, 64} {
+		if a == nil {
+			a = cpu.ByELF(machine, class, 0)
+		}
+	}
+	return cpuName(a, otherELF, uint32(machine))
 }
 
 // sniffELF reads the header: 4 class, 5 byte order, 16 type u16, 18 machine u16, and the program headers, in which an
@@ -62,7 +62,7 @@ func sniffELF(_ *input.Source, head []byte) Guess {
 	case 4:
 		what = "an ELF core file"
 	}
-	what += " for " + cpu(elfCPUs, uint32(order.Uint16(head[18:])))
+	what += " for " + elfCPU(head, order.Uint16(head[18:]))
 	if order.Uint16(head[16:]) == 4 {
 		return Guess{ELFCore, what + ", not a minidump"}
 	}
@@ -109,7 +109,8 @@ func sniffPE(_ *input.Source, head []byte) Guess {
 	if binary.LittleEndian.Uint16(coff[22:])&isDLL != 0 {
 		what = "a Windows DLL"
 	}
-	return Guess{PE, what + " for " + cpu(peCPUs, uint32(binary.LittleEndian.Uint16(coff[4:])))}
+	machine := binary.LittleEndian.Uint16(coff[4:])
+	return Guess{PE, what + " for " + cpuName(cpu.ByPE(machine), otherPE, uint32(machine))}
 }
 
 // sniffMachO reads the header: magic, 4 cpu type, 12 file type; or a fat header: magic, 4 the number of files in it.
@@ -149,5 +150,6 @@ func machO(head []byte, order binary.ByteOrder) string {
 	case 10:
 		what = "the debug information of a dSYM folder (Mach-O)"
 	}
-	return what + " for " + cpu(machCPUs, order.Uint32(head[4:]))
+	number := order.Uint32(head[4:])
+	return what + " for " + cpuName(cpu.ByMachO(number), otherMac, number)
 }

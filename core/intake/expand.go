@@ -27,6 +27,9 @@ type Limits struct {
 	// Unpackers are readers of compressed formats besides gzip (Zstd, XZ), by the kind that Sniff gives. The page's first program has
 	// no room for them, so that whoever has them brings them.
 	Unpackers map[Kind]func(packed io.Reader) (io.Reader, error)
+	// Archives are readers of archives besides zip (Cab), likewise. Each calls member for every member in turn, until that answers false; what
+	// open gives is read at once. An error says what of the archive could not be read.
+	Archives map[Kind]func(src *input.Source, member func(name string, size int64, open func() (io.Reader, error)) bool) error
 	// Spool makes a place outside of memory for what is unpacked, where it is much. Without it all is held, within MaxTotal.
 	Spool func() (Spool, error)
 	// Inflate unpacks deflate data at once to somewhere outside of memory, where there is an inflater faster than this program's. An error
@@ -77,7 +80,7 @@ func (l Limits) orDefault() Limits {
 	if l.MaxMembers > 0 {
 		d.MaxMembers = l.MaxMembers
 	}
-	d.Unpackers, d.Spool, d.Inflate = l.Unpackers, l.Spool, l.Inflate
+	d.Unpackers, d.Archives, d.Spool, d.Inflate = l.Unpackers, l.Archives, l.Spool, l.Inflate
 	if l.KeepWhole > 0 {
 		d.KeepWhole = l.KeepWhole
 	}
@@ -159,7 +162,7 @@ func (e *expander) expand(src *input.Source, g Guess, depth int, mem *unpacked) 
 	if e.over || e.need != nil {
 		return
 	}
-	archive := g.Kind == Gzip || g.Kind == Zip || e.limits.Unpackers[g.Kind] != nil
+	archive := g.Kind == Gzip || g.Kind == Zip || e.limits.Unpackers[g.Kind] != nil || e.limits.Archives[g.Kind] != nil
 	if archive && depth >= e.limits.MaxDepth {
 		e.problem(src.Name, "", -1, fmt.Sprintf("an archive in %d others, which is too deep", depth), nil)
 		archive = false
@@ -167,6 +170,8 @@ func (e *expander) expand(src *input.Source, g Guess, depth int, mem *unpacked) 
 	switch {
 	case archive && g.Kind == Zip:
 		e.unzip(src, depth)
+	case archive && e.limits.Archives[g.Kind] != nil:
+		e.unarchive(src, g.Kind, depth)
 	case archive:
 		e.unpack(src, g.Kind, depth, mem)
 	default:
@@ -275,8 +280,7 @@ func (e *expander) unzip(src *input.Source, depth int) {
 		if strings.HasSuffix(name, "/") || junk(name) {
 			continue
 		}
-		if e.members++; e.members > e.limits.MaxMembers {
-			e.problem(src.Name, "zip archive", -1, fmt.Sprintf("more than %d members; the rest is left out", e.limits.MaxMembers), nil)
+		if !e.another(src, "zip archive") {
 			return
 		}
 		if e.teller(src.Name+"/"+name, src)(m.header); e.over {
@@ -287,6 +291,53 @@ func (e *expander) unzip(src *input.Source, depth int) {
 			return
 		}
 	}
+}
+
+// unarchive takes the members of an archive that one of Limits.Archives reads. Each is unpacked at once, since those behind it are read after it.
+func (e *expander) unarchive(src *input.Source, kind Kind, depth int) {
+	err := e.limits.Archives[kind](src, func(name string, size int64, open func() (io.Reader, error)) bool {
+		name = strings.ReplaceAll(name, `\`, "/")
+		if strings.HasSuffix(name, "/") || junk(name) {
+			return true
+		}
+		if !e.another(src, string(kind)) {
+			return false
+		}
+		full := src.Name + "/" + name
+		fail := func(have string, err error) { e.problem(src.Name, fmt.Sprintf("member %q", name), -1, have, err) }
+		if _, err := open(); err != nil {
+			fail("", err)
+		} else if e.fits(size, fail) {
+			u := &unpacked{packed: src.Size, size: size, large: size > e.limits.KeepWhole, limits: e.limits, budget: &e.budget, told: e.teller(full, src), open: open}
+			e.unpackMember(u, full, size, depth, fail)
+		}
+		return e.need == nil && !e.over
+	})
+	if err != nil {
+		e.problem(src.Name, string(kind), -1, "a damaged archive", err)
+	}
+}
+
+// another counts a member, and says whether it is not one too many.
+func (e *expander) another(src *input.Source, what string) bool {
+	if e.members++; e.members > e.limits.MaxMembers {
+		e.problem(src.Name, what, -1, fmt.Sprintf("more than %d members; the rest is left out", e.limits.MaxMembers), nil)
+		return false
+	}
+	return true
+}
+
+// fits says whether a member is not larger than the limits allow.
+func (e *expander) fits(size int64, fail func(have string, err error)) bool {
+	most := e.limits.MaxTotal
+	if size > e.limits.KeepWhole {
+		most = e.limits.MaxStream
+	}
+	if size < 0 || size > most {
+		fail(fmt.Sprintf("%d bytes are announced", uint64(size)), fmt.Errorf("%w: %d bytes in all", ErrTooLarge, most))
+		return false
+	}
+	return true
 }
 
 // junk says whether a member is bookkeeping of the system that made the archive.
@@ -339,12 +390,8 @@ func (e *expander) member(src *input.Source, f *zipMember, name string, depth in
 	}
 
 	size, packed := f.size, f.packed
-	most := e.limits.MaxTotal
-	if size > e.limits.KeepWhole {
-		most = e.limits.MaxStream
-	}
-	if size < 0 || size > most {
-		fail(off, fmt.Sprintf("%d bytes are announced", uint64(size)), fmt.Errorf("%w: %d bytes in all", ErrTooLarge, most))
+	at := func(have string, err error) { fail(off, have, err) }
+	if !e.fits(size, at) {
 		return
 	}
 	raw := src.Sub(full, off, packed)
@@ -354,20 +401,26 @@ func (e *expander) member(src *input.Source, f *zipMember, name string, depth in
 	} else {
 		u.packedBy(e.limits.Unpackers[memberKinds[f.method]], raw)
 	}
-	if size <= eagerSize {
-		u.fill(size)
-	} else {
-		u.fill(min(size, sniffSize))
+	now := size
+	if size > eagerSize {
+		now = min(size, sniffSize)
 	}
+	e.unpackMember(u, full, now, depth, at)
+}
+
+// unpackMember unpacks a member of an archive as far as it is to be unpacked now, and takes what came out. Where the data are damaged, that is what
+// came before the damage.
+func (e *expander) unpackMember(u *unpacked, full string, now int64, depth int, fail func(have string, err error)) {
+	u.fill(now)
 	if u.err != nil && u.err != io.EOF {
 		have, cause := "damaged data", u.err
 		if errors.Is(cause, ErrTooLarge) || errors.Is(cause, ErrRatio) {
 			have = "too much data"
 			u.drop()
 		} else if u.n > 0 {
-			have += fmt.Sprintf("; %d of %d bytes came out and are used", u.n, size)
+			have += fmt.Sprintf("; %d of %d bytes came out and are used", u.n, u.size)
 		}
-		fail(off, have, named(cause))
+		fail(have, named(cause))
 		if u.n == 0 {
 			return
 		}

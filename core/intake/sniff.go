@@ -24,6 +24,7 @@ const (
 	Zstd             Kind = "zstd" // only with one of Limits.Unpackers
 	XZ               Kind = "xz"   // likewise
 	Zip              Kind = "zip"
+	Cab              Kind = "cab" // only with one of Limits.Archives
 
 	Empty      Kind = "empty"
 	Unreadable Kind = "unreadable" // the bytes could not be read; What says why
@@ -104,7 +105,8 @@ var signatures = []struct {
 	{0, "\xfd7zXZ\x00", Guess{XZ, "an xz file; unpack it first"}},
 	{0, "7z\xbc\xaf\x27\x1c", Guess{Packed, "a 7z archive; unpack it first"}},
 	{0, "Rar!\x1a\x07", Guess{Packed, "a RAR archive; unpack it first"}},
-	{0, "MSCF\x00\x00\x00\x00", Guess{Packed, "a Windows cabinet; unpack it first"}},
+	{0, "MSCF\x00\x00\x00\x00", Guess{Cab, "a Windows cabinet; unpack it first"}},
+	{0, "SZDD\x88\xf0\x27\x33", Guess{Packed, "a file packed by compress.exe; unpack it with expand on Windows first"}},
 	{0, "!<arch>\n", Guess{Packed, "a static library or Debian package (an ar archive)"}},
 	{257, "ustar", Guess{Packed, "a tar archive; unpack it first"}},
 	{0, "\x00asm", Guess{Binary, "a WebAssembly module"}},

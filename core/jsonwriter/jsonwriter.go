@@ -1,10 +1,15 @@
-// Package jsonwriter writes JSON (RFC 8259) as it goes, so that a report with many thousand frames needs no second copy of itself.
+// Package jsonwriter writes JSON (RFC 8259) as a stream, so that a report with a hundred thousand frames is never in memory as JSON.
 //
-// It is the one place that writes JSON of what files say. Nothing can be written through it that is not escaped: keys and strings take
-// the same way, numbers are numbers, and JSON of a file can only be passed on as a Value, which Parse has read.
+//	w := jsonwriter.New(out, jsonwriter.Pretty)
+//	w.PutObject(func() {
+//		w.Str("name", name)
+//		w.List("frames", n, func(i int) { w.PutUint(pc[i]) })
+//	})
+//	err := w.Flush()
 //
-// The forms are those of serde_json: two blanks a level when pretty, nothing between tokens when compact. Besides what must be escaped, control
-// and other hidden characters are (see package visible): what is printed on a terminal cannot command it, and decodes to the same text.
+// All JSON with text from files is written here. Keys and strings are always escaped, and JSON text of a file can only be passed on as a
+// Value, which Parse makes. The formats are those of serde_json: two spaces a level if pretty, no spaces if compact. Control and other
+// hidden characters are escaped too (see package visible), so that output on a terminal is harmless.
 package jsonwriter
 
 import (
@@ -18,39 +23,36 @@ import (
 	"github.com/crashpane/crashpane/core/visible"
 )
 
-// Writer writes one JSON value. In an object each value follows a Key; in a list values follow each other. The caller chooses the
-// order of keys, and sees to it that no object has one twice.
+// Writer writes one JSON value. In an object each value follows a Key. The caller chooses the order of keys and must not repeat one.
 type Writer struct {
 	w    io.Writer
 	buf  []byte
 	err  error
 	form Form
-	// ends are the characters that end the objects and lists that are open; list: the innermost is a list.
+	// ends has the closing characters of the open objects and lists. list: the innermost is a list.
 	ends  []byte
 	list  bool
-	empty bool // nothing was written into the innermost object or list yet
+	empty bool // the innermost object or list has no member yet
 }
 
-// Form is where lines are broken.
+// Form says where the Writer breaks lines.
 type Form uint8
 
 const (
-	// Compact: nowhere. Pretty: before each member and element, which are indented by two blanks a level. Rows: between the members or
-	// elements of the outermost object or list.
-	Compact Form = iota
-	Pretty
-	Rows
+	Compact Form = iota // nowhere
+	Pretty              // before each member and element, indented by two spaces a level
+	Rows                // between the members or elements of the outermost object or list
 )
 
-// bufferSize is how many bytes are handed on at a time, more or less.
+// bufferSize is the size of the buffer in bytes. The Writer writes when it is about half full.
 const bufferSize = 64 << 10
 
-// New makes a Writer. Flush ends its work.
+// New makes a Writer. The caller must call Flush at the end.
 func New(w io.Writer, form Form) *Writer {
 	return &Writer{w: w, buf: make([]byte, 0, bufferSize), form: form}
 }
 
-// Flush hands on what is still collected. The error is the first of the underlying writer.
+// Flush writes the buffered bytes. It returns the first error of the underlying writer.
 func (w *Writer) Flush() error {
 	if w.err == nil && len(w.buf) > 0 {
 		_, w.err = w.w.Write(w.buf)
@@ -62,7 +64,7 @@ func (w *Writer) Flush() error {
 func (w *Writer) char(c byte)   { w.buf = append(w.buf, c) }
 func (w *Writer) text(s string) { w.buf = append(w.buf, s...) }
 
-// Begin begins an object, or a list, as a value; End ends the innermost.
+// Begin begins an object, or a list, as a value.
 func (w *Writer) Begin(list bool) {
 	w.value()
 	begin, end := byte('{'), byte('}')
@@ -87,17 +89,17 @@ func (w *Writer) End() {
 	w.list = len(w.ends) > 0 && w.ends[len(w.ends)-1] == ']'
 }
 
-// value begins a value: in a list, an element.
+// value begins a value. In a list it is an element.
 func (w *Writer) value() {
 	if w.list {
 		w.next()
 	}
 }
 
-// next begins a member of the innermost object or list.
+// next begins a member or element: it writes the comma and the line break.
 func (w *Writer) next() {
 	if len(w.buf) > bufferSize/2 {
-		w.Flush() // the error sticks
+		w.Flush() // Flush keeps the error
 	}
 	const line = ",\n                                                                "
 	from, width := 0, 1
@@ -117,7 +119,7 @@ func (w *Writer) next() {
 	}
 }
 
-// Key begins a member of an object; its value is written next.
+// Key begins a member of an object. The caller writes its value next.
 func (w *Writer) Key(k string) {
 	w.next()
 	w.quote(k)
@@ -133,13 +135,13 @@ func (w *Writer) Object(k string, body func()) {
 	w.PutObject(body)
 }
 
-// List writes a list of n values as a member; item writes the value of each.
+// List writes a list of n values as a member. item writes each value.
 func (w *Writer) List(k string, n int, item func(i int)) {
 	w.Key(k)
 	w.PutList(n, item)
 }
 
-// Str writes a text as a member; Null, Bool, Int, Uint and Float write those.
+// Str, Null, Bool, Int, Uint and Float write a member.
 func (w *Writer) Str(k, v string)           { w.Key(k); w.PutString(v) }
 func (w *Writer) Null(k string)             { w.Key(k); w.PutNull() }
 func (w *Writer) Bool(k string, v bool)     { w.Key(k); w.PutBool(v) }
@@ -147,7 +149,7 @@ func (w *Writer) Int(k string, v int64)     { w.Key(k); w.PutInt(v) }
 func (w *Writer) Uint(k string, v uint64)   { w.Key(k); w.PutUint(v) }
 func (w *Writer) Float(k string, v float64) { w.Key(k); w.PutFloat(v) }
 
-// StrOrNull writes null for an empty text.
+// StrOrNull writes a string as a member, or null if it is empty.
 func (w *Writer) StrOrNull(k, v string) {
 	if v == "" {
 		w.Null(k)
@@ -156,14 +158,14 @@ func (w *Writer) StrOrNull(k, v string) {
 	w.Str(k, v)
 }
 
-// PutObject writes an object; body writes its members.
+// PutObject writes an object. body writes its members.
 func (w *Writer) PutObject(body func()) {
 	w.Begin(false)
 	body()
 	w.End()
 }
 
-// PutList writes a list of n values; item writes the value of each.
+// PutList writes a list of n values. item writes each value.
 func (w *Writer) PutList(n int, item func(i int)) {
 	w.Begin(true)
 	for i := range n {
@@ -184,7 +186,7 @@ func (w *Writer) PutInt(v int64) { w.value(); w.buf = strconv.AppendInt(w.buf, v
 // PutUint writes a number.
 func (w *Writer) PutUint(v uint64) { w.value(); w.buf = strconv.AppendUint(w.buf, v, 10) }
 
-// PutFloat writes a number with as many digits as it takes to read it back; null for what JSON has no numbers for (NaN, infinities).
+// PutFloat writes the shortest number that reads back as v, or null for NaN and infinities, which JSON does not have.
 func (w *Writer) PutFloat(v float64) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		w.PutNull()
@@ -194,7 +196,7 @@ func (w *Writer) PutFloat(v float64) {
 	w.buf = strconv.AppendFloat(w.buf, v, 'g', -1, 64)
 }
 
-// PutHex writes a number as a text of at least so many hexadecimal digits: "0x00401000".
+// PutHex writes a number as a string of at least so many hexadecimal digits: "0x00401000".
 func (w *Writer) PutHex(v uint64, digits int) {
 	w.value()
 	var tmp [24]byte
@@ -209,20 +211,20 @@ func (w *Writer) PutHex(v uint64, digits int) {
 	w.buf = append(w.buf, tmp[at:]...)
 }
 
-// PutBytes writes bytes as a text of hexadecimal digits. next gives them piece by piece until it gives none.
+// PutBytes writes bytes as a string of hexadecimal digits. next returns the next bytes, or none at the end.
 func (w *Writer) PutBytes(next func() []byte) {
 	w.value()
 	w.buf = append(w.buf, '"')
 	for piece := next(); len(piece) > 0; piece = next() {
 		w.buf = hex.AppendEncode(w.buf, piece)
 		if len(w.buf) > bufferSize/2 {
-			w.Flush() // the error sticks
+			w.Flush() // Flush keeps the error
 		}
 	}
 	w.buf = append(w.buf, '"')
 }
 
-// PutString writes a text. Bytes that are not UTF-8 become U+FFFD.
+// PutString writes a string. Bytes that are not UTF-8 become U+FFFD.
 func (w *Writer) PutString(s string) {
 	w.value()
 	w.quote(s)
@@ -230,8 +232,9 @@ func (w *Writer) PutString(s string) {
 
 const hexDigits = "0123456789abcdef"
 
+// quote writes a string with its quotes, escaping '"', '\' and hidden characters.
 func (w *Writer) quote(s string) {
-	from := plain(s)
+	from := plainPrefix(s)
 	if from == len(s) {
 		w.char('"')
 		w.text(s)
@@ -269,8 +272,9 @@ func (w *Writer) quote(s string) {
 	w.char('"')
 }
 
-// plain is how many bytes of a string, more or less, come before the first that is not ASCII or may need an escape.
-func plain(s string) int {
+// plainPrefix returns how many bytes of s are certainly ASCII without need of an escape. It checks 8 bytes at a time: (w ^ c*ones) - ones
+// has a high bit set if a byte equals c, (w - 0x20*ones) if a byte is below 0x20.
+func plainPrefix(s string) int {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	i := 0
 	for ; i+8 <= len(s); i += 8 {

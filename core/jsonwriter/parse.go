@@ -7,23 +7,23 @@ import (
 	"unicode/utf8"
 )
 
-// Value is a JSON value that Parse has read.
+// Value is a JSON value that Parse made. The zero Value is null.
 type Value struct {
-	// v is a text, a token, a []Value or a map[string]Value.
+	// v is of type text, token, []Value or map[string]Value.
 	v any
 }
 
 type (
 	text  string // a string, without its escapes; valid UTF-8
-	token string // a number, true, false or null, as it is written
+	token string // a number, true, false or null, as written
 )
 
-// maxDepth bounds the nesting of lists and objects; rust-minidump's reader has the same limit.
+// maxDepth limits the nesting of lists and objects. rust-minidump's reader has the same limit.
 const maxDepth = 128
 
-// Parse reads a whole JSON text (RFC 8259). It is false for what is none, for numbers beyond those of 64-bit floating point, for lone
-// surrogates, and for what is nested deeper than 128 levels. Of members with the same name the last counts. encoding/json would
-// do it, and cost the page more than all of this package.
+// Parse parses a whole JSON text (RFC 8259). It returns false for invalid JSON, for numbers out of the range of float64, for lone
+// surrogates, and for nesting deeper than 128 levels. Of members with the same name the last counts. encoding/json would add more to
+// the page's program than this whole package.
 func Parse(s string) (Value, bool) {
 	r := reader{s}
 	v, ok := r.value(0)
@@ -31,7 +31,7 @@ func Parse(s string) (Value, bool) {
 	return v, ok && r.s == ""
 }
 
-// Put writes a value that Parse has read, with the keys of its objects in order.
+// Put writes a Value, with the keys of its objects sorted.
 func (w *Writer) Put(v Value) {
 	switch v := v.v.(type) {
 	case text:
@@ -62,8 +62,8 @@ type reader struct{ s string }
 
 func (j *reader) blanks() { j.s = strings.TrimLeft(j.s, " \t\r\n") }
 
-// eat takes a byte, after blanks, if it is the next.
-func (j *reader) eat(c byte) bool {
+// take skips white space, and reads the byte c if it is next.
+func (j *reader) take(c byte) bool {
 	j.blanks()
 	if j.s == "" || j.s[0] != c {
 		return false
@@ -90,9 +90,9 @@ func (j *reader) value(depth int) (Value, bool) {
 }
 
 func (j *reader) array(depth int) (Value, bool) {
-	j.eat('[')
+	j.take('[')
 	list := []Value{}
-	if j.eat(']') {
+	if j.take(']') {
 		return Value{list}, true
 	}
 	for {
@@ -101,40 +101,40 @@ func (j *reader) array(depth int) (Value, bool) {
 			return Value{}, false
 		}
 		list = append(list, v)
-		if j.eat(']') {
+		if j.take(']') {
 			return Value{list}, true
 		}
-		if !j.eat(',') {
+		if !j.take(',') {
 			return Value{}, false
 		}
 	}
 }
 
 func (j *reader) object(depth int) (Value, bool) {
-	j.eat('{')
+	j.take('{')
 	object := map[string]Value{}
-	if j.eat('}') {
+	if j.take('}') {
 		return Value{object}, true
 	}
 	for {
 		j.blanks()
 		k, ok := j.text()
-		if !ok || !j.eat(':') {
+		if !ok || !j.take(':') {
 			return Value{}, false
 		}
 		if object[k], ok = j.value(depth + 1); !ok {
 			return Value{}, false
 		}
-		if j.eat('}') {
+		if j.take('}') {
 			return Value{object}, true
 		}
-		if !j.eat(',') {
+		if !j.take(',') {
 			return Value{}, false
 		}
 	}
 }
 
-// token reads a word or a number. Numbers stay as they are written.
+// token reads true, false, null or a number, which stays as written.
 func (j *reader) token() (Value, bool) {
 	n := 0
 	for n < len(j.s) && strings.IndexByte(" \t\r\n,]}", j.s[n]) < 0 {
@@ -145,7 +145,7 @@ func (j *reader) token() (Value, bool) {
 	if t == "true" || t == "false" || t == "null" {
 		return Value{token(t)}, true
 	}
-	// A number of RFC 8259 section 6 is one that Go reads, too, and none of those that only Go reads.
+	// ParseFloat accepts every number of RFC 8259, section 6, and some others, which are excluded here.
 	digits := strings.TrimPrefix(t, "-")
 	if digits == "" || digits[0] < '0' || digits[0] > '9' || len(digits) > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9' ||
 		strings.ContainsAny(t, "xXpP_") || strings.HasSuffix(t, ".") || strings.Contains(t, ".e") || strings.Contains(t, ".E") {
@@ -155,7 +155,7 @@ func (j *reader) token() (Value, bool) {
 	return Value{token(t)}, err == nil
 }
 
-// text reads a string. What is not UTF-8 in it is replaced here, so that no two names of an object become one when they are written.
+// text reads a string. It replaces invalid UTF-8 here, and not when writing, so that two keys cannot become equal then.
 func (j *reader) text() (string, bool) {
 	if j.s == "" || j.s[0] != '"' {
 		return "", false
@@ -183,7 +183,7 @@ func (j *reader) text() (string, bool) {
 	return "", false
 }
 
-// escape reads a character after a backslash, and how long it is.
+// escape decodes an escape sequence and returns its length in bytes.
 func escape(s string) (n int, r rune, ok bool) {
 	if len(s) < 2 {
 		return 0, 0, false
@@ -202,7 +202,7 @@ func escape(s string) (n int, r rune, ok bool) {
 	if !ok || r < 0xd800 || r > 0xdfff {
 		return 6, r, ok
 	}
-	// Two halves of a character beyond U+FFFF.
+	// A surrogate pair.
 	low, ok := unit(s[6:])
 	if !ok || r >= 0xdc00 || low < 0xdc00 || low > 0xdfff {
 		return 0, utf8.RuneError, false

@@ -61,7 +61,7 @@ func TestBroken(t *testing.T) {
 		{"M AAB37000", "M AAB37000 0 1000 CDDB210E1401729DD9368E97D91BFA6F2a x", "", -1,
 			func(d *core.Dump) bool { return d.Modules[0].DebugIDBreakpad() == "CDDB210E1401729DD9368E97D91BFA6F2a" }},
 		{"V ", "Q what is this", "one of the letters", 0, nil},
-		{"-----END", "", "cut off", len(lines) - 1, nil},
+		{"-----END", "", "truncated", len(lines) - 1, nil},
 	} {
 		broken := append([]string(nil), lines...)
 		n := at(c.start)

@@ -8,14 +8,13 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// finish makes the dump out of what was read. The context's bytes and those of the stack, one behind the other, are the file that the
-// dump's locations point into.
+// finish makes the dump. Its Src is a file in memory: the bytes of the context, then those of the stack, to which its locations refer.
 func (d *dump) finish(name string) *core.Dump {
 	out := &d.core
 	m := &d.micro
 	out.Micro = m
 	if !m.Complete {
-		d.note(core.Warning, "", m.LastLine, "the line "+end, "none; the microdump is cut off")
+		d.note(core.Warning, "", m.LastLine, "the line "+end, "none; the microdump is truncated")
 	}
 	data := append(d.context, d.memory...)
 	for i := range d.regions {
@@ -24,7 +23,7 @@ func (d *dump) finish(name string) *core.Dump {
 	out.Src = input.FromBytes(name, data)
 	context := core.Location{Size: uint64(len(d.context))}
 
-	// A microdump is of a crash, even if it does not say of which; and "S 0" is all there is of a thread's number.
+	// A microdump is always of a crash, even if it has no reason. It has one thread, without an id.
 	if out.Exception == nil {
 		out.Exception = &core.Exception{}
 	}
@@ -32,10 +31,10 @@ func (d *dump) finish(name string) *core.Dump {
 	if context.Size > 0 || len(d.regions) > 0 {
 		out.Threads = []core.Thread{{ContextLoc: context}}
 	}
-	// Microdumps are only written on little-endian machines.
+	// Only little-endian machines write microdumps.
 	out.Complete(binary.LittleEndian, d.regions)
 	if len(out.Threads) > 0 {
-		d.place(&out.Threads[0])
+		d.findStack(&out.Threads[0])
 	}
 	if have := uint64(len(d.memory)); m.Stack != nil && have != m.Stack.Size {
 		d.note(core.Warning, "S", d.stackLine, fmt.Sprintf("%d bytes of stack", m.Stack.Size), fmt.Sprintf("%d", have))
@@ -43,8 +42,8 @@ func (d *dump) finish(name string) *core.Dump {
 	return out
 }
 
-// place finds the thread's stack among the regions: the one that its stack pointer points into, else the first.
-func (d *dump) place(t *core.Thread) {
+// findStack sets the thread's stack: the region that contains its stack pointer, else the first.
+func (d *dump) findStack(t *core.Thread) {
 	var sp uint64
 	switch c, err := d.core.ThreadContext(0); {
 	case err == nil:

@@ -1,5 +1,5 @@
-// Package microdump reads Breakpad's microdumps: a crash as lines of text in a log, which is what a WebView on Android leaves
-// behind. One log may hold several. Each becomes a core.Dump, with one thread, so that whoever reads minidumps reads these too.
+// Package microdump reads Breakpad's microdumps: a crash as lines of text in a log, as Android's WebView writes it. A log may have several.
+// Read makes a core.Dump with one thread of each, so that the rest of the program treats them like minidumps.
 //
 //	F/google-breakpad(16162): -----BEGIN BREAKPAD MICRODUMP-----
 //	F/google-breakpad(16162): V WebView:48.0.2564.106              product and version
@@ -14,7 +14,8 @@
 //	F/google-breakpad(16162): M AAB37000 00000000 00005000 CDDB… x modules: address, offset, size, id, file name
 //	F/google-breakpad(16162): -----END BREAKPAD MICRODUMP-----
 //
-// All numbers are hexadecimal. Source of the form: Breakpad's microdump_writer.cc, and its reader, microdump.cc.
+// All numbers are hexadecimal. Start at Read in this file; records.go has the table of records. Sources of the format: Breakpad's
+// microdump_writer.cc, and its reader, microdump.cc.
 package microdump
 
 import (
@@ -34,19 +35,18 @@ const (
 	begin = "-----BEGIN BREAKPAD MICRODUMP-----"
 	end   = "-----END BREAKPAD MICRODUMP-----"
 
-	// maxLine is the longest line that is read, in bytes; the writer's own limit is 2048 and a prefix. The rest of a longer one is
-	// left out.
+	// maxLine is the length in bytes to which lines are read. The writer's limit is 2048 plus a prefix.
 	maxLine = 64 << 10
-	// The most that is kept of one log. What a line becomes takes more room than the line, and a log can be made of nothing else.
+	// Limits of a log: a short line can become a larger value in memory.
 	maxDumps   = 256
 	maxModules = 10_000
 	maxRegions = 10_000
 )
 
-// Read finds every microdump of a log, in the order of their first lines. What is wrong inside one is in its Diags, with the line's
-// number in the log. The error is for a log without any (*input.FormatError), and for bytes that could not be read.
+// Read reads every microdump of a log, in the order of their first lines. Errors in a microdump are in its Diags, with the line number in
+// the log. Read returns an error for a log without microdumps (*input.FormatError) and if a read fails.
 //
-// If there are several, their names are the log's with a number: "log.txt #1".
+// If there are several, they are named after the log with a number: "log.txt #1".
 func Read(src *input.Source) ([]*core.Dump, error) {
 	r := reader{name: src.Name, open: map[string]*dump{}}
 	buf := bufio.NewReaderSize(io.NewSectionReader(src, 0, src.Size), maxLine)
@@ -75,12 +75,12 @@ func Read(src *input.Source) ([]*core.Dump, error) {
 	return out, nil
 }
 
-// readLine gives the next line without its end, cut to maxLine, and its size in bytes with everything. The bytes are the buffer's.
+// readLine returns the next line without its end, cut to maxLine, and its full size in bytes. The line is a slice of the buffer.
 func readLine(buf *bufio.Reader) (line []byte, size int64, err error) {
 	line, err = buf.ReadSlice('\n')
 	size = int64(len(line))
 	if errors.Is(err, bufio.ErrBufferFull) {
-		line = bytes.Clone(line) // reading on overwrites it
+		line = bytes.Clone(line) // the next read overwrites it
 		for errors.Is(err, bufio.ErrBufferFull) {
 			var more []byte
 			more, err = buf.ReadSlice('\n')
@@ -90,18 +90,17 @@ func readLine(buf *bufio.Reader) (line []byte, size int64, err error) {
 	return bytes.TrimRight(line, "\r\n"), size, err
 }
 
-// reader is what is known of a log so far.
+// reader is the state of reading a log.
 type reader struct {
 	name string
 	read int64 // bytes
 	all  []*dump
-	// open are the microdumps whose last line has not come yet, by who writes them: the lines of two processes may stand between
-	// each other.
+	// open has the unfinished microdumps by writer: lines of two processes may alternate.
 	open             map[string]*dump
 	modules, regions int
 }
 
-// line takes one line of the log.
+// line processes one line of the log.
 func (r *reader) line(line []byte, number int, size int64) {
 	record, writer, tagged := split(line)
 	if !tagged && !bytes.Contains(line, []byte("-----")) && len(r.open) == 0 {
@@ -119,7 +118,7 @@ func (r *reader) line(line []byte, number int, size int64) {
 			delete(r.open, writer)
 		}
 		if len(r.all) == maxDumps {
-			r.all[maxDumps-1].note(core.Warning, "", number, fmt.Sprintf("at most %d microdumps in a log", maxDumps), "more; the rest is left out")
+			r.all[maxDumps-1].note(core.Warning, "", number, fmt.Sprintf("at most %d microdumps in a log", maxDumps), "more; the rest is ignored")
 			return
 		}
 		d = newDump(r, number)
@@ -135,11 +134,11 @@ func (r *reader) line(line []byte, number int, size int64) {
 	}
 }
 
-// split takes a line apart: what the microdump's writer wrote, and which writer it was, as far as the log's prefix tells. Logs
-// without the tag (logcat -v raw or long, a terminal) have the bare record in the line.
+// split splits a line into the log's prefix and the record that the microdump's writer wrote. writer identifies the process, if the
+// prefix does. Logs without the tag (logcat -v raw or long, a terminal) have only the record in a line. logcat's prefixes are
 //
-// The prefixes that logcat knows are "F/google-breakpad( 1234): " with or without the time before it, and
-// "02-23 15:49:14.700  1740  1739 F google-breakpad: " with the process' and the thread's number.
+//	F/google-breakpad( 1234):                                  with or without a time before it
+//	02-23 15:49:14.700  1740  1739 F google-breakpad:          with the process and thread ids
 func split(line []byte) (record, writer string, tagged bool) {
 	at := bytes.Index(line, []byte(tag))
 	if at < 0 {
@@ -148,7 +147,7 @@ func split(line []byte) (record, writer string, tagged bool) {
 	head, rest := line[:at], line[at+len(tag):]
 	colon := bytes.Index(rest, []byte(": "))
 	if colon < 0 || colon > 24 {
-		// An empty record at the end of a line, or a line that speaks of the tag.
+		// The line ends after the tag, or contains the tag for another reason.
 		return string(line), "", false
 	}
 	writer = strings.Trim(string(rest[:colon]), "() ")

@@ -8,10 +8,11 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// dump is a microdump in the making.
+// dump is a microdump that is being read.
 type dump struct {
 	r     *reader
 	core  core.Dump
@@ -19,8 +20,8 @@ type dump struct {
 
 	context     []byte
 	contextLine int
-	stackLine   int // of the stack's header
-	// memory holds the bytes of the stack's chunks, regions say which addresses they have: one region, unless lines are missing.
+	stackLine   int // line of the stack's header
+	// memory has the bytes of the stack's chunks, regions their addresses. There is one region, unless lines are missing.
 	memory  []byte
 	regions []core.Region
 }
@@ -28,11 +29,11 @@ type dump struct {
 func newDump(r *reader, line int) *dump {
 	d := &dump{r: r}
 	d.micro.FirstLine, d.micro.LastLine = line, line
-	d.core.Src = input.FromBytes(r.name, nil) // for the names in diagnostics; finish sets the real one
+	d.core.Src = input.FromBytes(r.name, nil) // for the name in diagnostics; finish replaces it
 	return d
 }
 
-// note keeps what is wrong with a line; letter is the record's, or "".
+// note adds a diagnostic about a line. letter is the record's, or "".
 func (d *dump) note(sev core.Severity, letter string, line int, want, have string) {
 	part := "microdump"
 	if letter != "" {
@@ -41,15 +42,14 @@ func (d *dump) note(sev core.Severity, letter string, line int, want, have strin
 	d.core.AddDiagnostic(sev, &input.FormatError{File: d.r.name, Part: part, Offset: -1, Line: line, Want: want, Have: have})
 }
 
-// recordRow is one kind of record: its letter, what stands in it, and what reads it. A record that cannot be read is reported with
-// these words and its line.
+// recordRow is a kind of record: its letter, a description of its fields for diagnostics, and its reader.
 type recordRow struct {
 	letter string
 	form   string
 	read   func(d *dump, text string, line int) bool
 }
 
-// records are all kinds. Set in init because the readers refer to diagnostics.
+// records has all kinds of records.
 var records = []recordRow{
 	{"V", "product:version", (*dump).product},
 	{"O", "system, processor, number of CPUs, machine and fingerprint", (*dump).system},
@@ -62,8 +62,8 @@ var records = []recordRow{
 	{"M", "address, offset, size, id and file name", (*dump).module},
 }
 
-// record reads one line of the microdump. In a log without tags other programs' lines stand between ours, so that only what has a
-// known letter counts there.
+// record reads one line of the microdump. A log without tags has other programs' lines too, so an unknown letter is an error only in a
+// tagged line.
 func (d *dump) record(text string, line int, tagged bool) {
 	letter, rest, _ := strings.Cut(text, " ")
 	for i := range records {
@@ -80,16 +80,16 @@ func (d *dump) record(text string, line int, tagged bool) {
 	}
 }
 
-// number reads a hexadecimal number of at most the given bits.
+// number parses a hexadecimal number of at most so many bits.
 func number(s string, bits int) (uint64, bool) {
 	v, err := strconv.ParseUint(s, 16, bits)
 	return v, err == nil
 }
 
-// clean makes text valid UTF-8 without white space around it.
+// clean trims white space and makes text valid UTF-8.
 func clean(s string) string { return strings.ToValidUTF8(strings.TrimSpace(s), "\uFFFD") }
 
-// known is a field's text, "" if the writer put its word for "unknown" there.
+// known returns a field's text, or "" for the writer's "UNKNOWN".
 func known(s string) string {
 	if s = clean(s); s == "UNKNOWN" {
 		return ""
@@ -109,19 +109,13 @@ func (d *dump) process(text string, _ int) bool {
 	return true
 }
 
-// processors are the words of microdump_writer.cc for what it was compiled for.
-var processors = map[string]uint16{
-	"arm": core.ProcARM, "arm64": core.ProcARM64, "x86": core.ProcX86, "x86_64": core.ProcAMD64,
-	"mips": core.ProcMIPS, "mips64": core.ProcMIPS64, "riscv": core.ProcRISCV, "riscv64": core.ProcRISCV64,
-}
-
-// platforms are minidump_format.h's numbers for the systems that have microdumps.
+// platforms has the letters of the systems that write microdumps, with their numbers in minidump_format.h.
 var platforms = map[string]struct {
 	id uint32
 	os core.OS
 }{"A": {0x8203, core.Android}, "L": {0x8201, core.OSLinux}}
 
-// system reads "A arm 06 armv8l fingerprint". What is behind the processor may be missing.
+// system reads "A arm 06 armv8l fingerprint". The fields after the processor may be missing.
 func (d *dump) system(text string, line int) bool {
 	f := strings.SplitN(text, " ", 5)
 	if len(f) < 2 {
@@ -135,8 +129,8 @@ func (d *dump) system(text string, line int) bool {
 		d.note(core.Warning, "O", line, "the system A (Android) or L (Linux)", fmt.Sprintf("%.20q", f[0]))
 	}
 	d.micro.Arch = clean(f[1])
-	if p, ok := processors[f[1]]; ok {
-		s.Processor = p
+	if a := cpu.ByMicrodump(f[1]); a != nil {
+		s.Processor = a.Processors[0].Number
 	} else {
 		d.note(core.Warning, "O", line, "a known processor", fmt.Sprintf("%.20q", f[1]))
 	}
@@ -184,8 +178,8 @@ func (d *dump) gpu(text string, _ int) bool {
 	return true
 }
 
-// space reads "12C00000 FFF73000 00D9 31E89000 975F4000 0C:18 0D:0B", the last being counts of gaps by the highest bit of
-// their size.
+// space reads "12C00000 FFF73000 00D9 31E89000 975F4000 0C:18 0D:0B": lowest and highest address, number of gaps, largest and total size;
+// then counts of gaps by the highest bit of their size.
 func (d *dump) space(text string, _ int) bool {
 	f := strings.Fields(text)
 	if len(f) < 5 {
@@ -212,15 +206,15 @@ func (d *dump) space(text string, _ int) bool {
 	return true
 }
 
-// unhex decodes hexadecimal digits up to the first that is none; whole says that there were no others.
+// unhex decodes hexadecimal digits up to the first other character. whole is true if there is none.
 func unhex(s string) (p []byte, whole bool) {
 	p = make([]byte, len(s)/2)
 	n, err := hex.Decode(p, []byte(s[:len(s)&^1]))
 	return p[:n], err == nil && len(s)&1 == 0
 }
 
-// stack reads the header, "0 pointer start size", or a chunk, "address bytes". A chunk goes on where the last one ended; if it does
-// not, a line is missing or out of place, and a new region begins. Of a broken chunk the bytes before the break are kept.
+// stack reads the header, "0 pointer start size", or a chunk, "address bytes". A chunk begins where the last one ended. If it does not, a
+// line is missing or misplaced, and a new region begins. Of a damaged chunk, the bytes before the damage are kept.
 func (d *dump) stack(text string, line int) bool {
 	f := strings.Fields(text)
 	if len(f) > 0 && f[0] == "0" {
@@ -257,7 +251,7 @@ func (d *dump) stack(text string, line int) bool {
 			d.note(core.Warning, "S", line, fmt.Sprintf("the bytes at 0x%x", d.regions[last].End()), fmt.Sprintf("those at 0x%x", addr))
 		}
 		if d.r.regions++; d.r.regions > maxRegions {
-			d.note(core.Bad, "S", line, fmt.Sprintf("at most %d separate chunks in a log", maxRegions), "more; the rest is left out")
+			d.note(core.Bad, "S", line, fmt.Sprintf("at most %d separate chunks in a log", maxRegions), "more; the rest is ignored")
 			return true
 		}
 		d.regions = append(d.regions, core.Region{Start: addr, Loc: core.Location{Off: core.FileOff(len(d.memory)), Size: uint64(len(p))}})
@@ -266,7 +260,7 @@ func (d *dump) stack(text string, line int) bool {
 	return whole
 }
 
-// cpu reads the context record. A broken one is of no use: which registers are wrong is not known.
+// cpu reads the context record. A damaged one is unusable, because it is unknown which registers are wrong.
 func (d *dump) cpu(text string, line int) bool {
 	p, whole := unhex(strings.TrimSpace(text))
 	if !whole || len(p) == 0 {
@@ -276,8 +270,8 @@ func (d *dump) cpu(text string, line int) bool {
 	return true
 }
 
-// module reads "AAB37000 00000000 00005000 CDDB210E1401729DD9368E97D91BFA6F0 app_process32". Breakpad ends the name at its first
-// blank; here it goes on to the end of the line.
+// module reads "AAB37000 00000000 00005000 CDDB210E1401729DD9368E97D91BFA6F0 app_process32": address, offset, size, id, name. The name
+// extends to the end of the line; Breakpad's reader ends it at the first space.
 func (d *dump) module(text string, line int) bool {
 	f := strings.SplitN(clean(text), " ", 5)
 	if len(f) < 5 {
@@ -292,7 +286,7 @@ func (d *dump) module(text string, line int) bool {
 	}
 	if d.r.modules++; d.r.modules > maxModules {
 		if d.r.modules == maxModules+1 {
-			d.note(core.Bad, "M", line, fmt.Sprintf("at most %d modules in a log", maxModules), "more; the rest is left out")
+			d.note(core.Bad, "M", line, fmt.Sprintf("at most %d modules in a log", maxModules), "more; the rest is ignored")
 		}
 		return true
 	}
@@ -309,8 +303,8 @@ func (d *dump) module(text string, line int) bool {
 	return true
 }
 
-// codeView turns a module's id into the debug record that has it. The writer cuts the build id to the 16 bytes of a GUID, of which it
-// prints the first three fields as numbers; the age after them is always 0.
+// codeView makes the debug record of a module's id. The writer truncates the build id to the 16 bytes of a GUID and prints the GUID's
+// first three fields as numbers, so their bytes are reversed. The age after them is always 0.
 func codeView(id string) (cv core.CodeView, ok bool) {
 	if len(id) < 33 {
 		return cv, false

@@ -12,19 +12,19 @@ const (
 	sigsys  = 31
 )
 
-// linux decodes a signal: the exception code is its number, the flags are siginfo's si_code. Many writers leave si_code
-// at 0, which as such would be SI_USER, "sent by kill": nothing is concluded from 0.
+// linux decodes a signal: the exception code is its number, the flags are siginfo's si_code. Many writers leave si_code 0, which would be
+// SI_USER ("sent by kill"), so linux concludes nothing from 0.
 func (x *record) linux(r Reason) Reason {
 	sig := find(tLinux, x.code)
 	if sig.name == "" {
-		if x.code == 0 { // what writers of microdumps leave
+		if x.code == 0 { // as writers of microdumps leave it
 			r.Text, r.Why = "crashed", "the dump does not say how"
 		}
 		return r
 	}
 	r.Kind, r.Text = signalKind(sig.name), sig.text
 
-	// The signals whose si_codes Breakpad prints too; its SIGSEGV has no space behind the slash.
+	// The signals whose si_codes Breakpad prints too. It has no space after the slash of SIGSEGV.
 	var kinds table
 	both, glue := true, " / "
 	switch x.code {
@@ -42,7 +42,7 @@ func (x *record) linux(r Reason) Reason {
 		kinds, both = tSigsys, false
 	default:
 		r.Breakpad, r.Rust = sig.name, x.rustSignal(sig.name)
-		x.sent(&r, sig.name)
+		x.sender(&r, sig.name)
 		return r
 	}
 
@@ -50,7 +50,7 @@ func (x *record) linux(r Reason) Reason {
 	r.Breakpad = sig.name
 	if both {
 		name, known := e.breakpad()
-		r.Breakpad += glue + or(name, known, x.flags)
+		r.Breakpad += glue + nameOrNumber(name, known, x.flags)
 	}
 	if name, known := e.rust(); known {
 		r.Rust = sig.name + " / " + name
@@ -60,15 +60,15 @@ func (x *record) linux(r Reason) Reason {
 
 	switch {
 	case x.code == sigsegv || x.code == sigbus:
-		// si_addr is the address only if the kernel raised the signal for one: not if another process sent it, and
-		// not for SI_KERNEL, which is the general protection fault of a non-canonical address (si_addr is 0 then).
+		// si_addr is an address only if the kernel raised the signal for an access. It is not if a process sent the signal, or for
+		// SI_KERNEL: then the fault was a general protection fault of a non-canonical address, and si_addr is 0.
 		switch {
 		case e.name != "" || x.flags == 0:
 			r.HasAddress, r.Why = true, e.text
 		case x.flags == siKernel:
 			r.Text, r.Why = "tried to access memory", "probably at an address that is not canonical; Linux does not say which"
 		default:
-			x.sent(&r, sig.name)
+			x.sender(&r, sig.name)
 		}
 		switch {
 		case e.name == "BUS_ADRALN":
@@ -79,22 +79,22 @@ func (x *record) linux(r Reason) Reason {
 	case e.text != "":
 		r.Text = e.text
 	default:
-		x.sent(&r, sig.name)
+		x.sender(&r, sig.name)
 	}
 	return r
 }
 
-// siKernel (SI_KERNEL) says that the kernel raised the signal itself: for int3 on x86, for instance.
+// siKernel is SI_KERNEL: the kernel raised the signal, for example for int3 on x86.
 const siKernel = 0x80
 
-// sent says who sent a signal, if siginfo's si_code says so. abort() sends SIGABRT to its own thread, which needs no word.
-func (x *record) sent(r *Reason, name string) {
+// sender adds who sent a signal, if si_code has it. It adds nothing for SIGABRT, which abort() sends to its own thread.
+func (x *record) sender(r *Reason, name string) {
 	if e := find(tSiCode, x.flags); e.text != "" && x.flags != siKernel && r.Kind != Abort {
 		r.Text, r.Why = "was stopped by "+name, e.text
 	}
 }
 
-// rustSignal is rust-minidump's form of a signal with a general si_code, or one that it does not know.
+// rustSignal returns rust-minidump's text of a signal with a general si_code or an unknown one.
 func (x *record) rustSignal(name string) string {
 	e := find(tSiCode, x.flags)
 	switch {
@@ -106,7 +106,7 @@ func (x *record) rustSignal(name string) string {
 	return name + " / " + e.name
 }
 
-// signalKind is the class of a signal.
+// signalKind returns the class of a signal.
 func signalKind(name string) Kind {
 	switch name {
 	case "SIGSEGV", "SIGBUS":

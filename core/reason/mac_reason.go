@@ -19,7 +19,7 @@ const (
 	excUncaughtNS     = 0x43506e78 // Crashpad's, for an Objective-C exception
 )
 
-// macTables are the tables of an exception's codes by processor.
+// macTables has the tables of an exception's codes, by processor.
 var macTables = [...]struct{ arm, ppc, x86 table }{
 	excBadAccess:      {tMacAccessArm, tMacAccessPpc, tMacAccessX86},
 	excBadInstruction: {tMacInstrArm, tMacInstrPpc, tMacInstrX86},
@@ -27,7 +27,7 @@ var macTables = [...]struct{ arm, ppc, x86 table }{
 	excBreakpoint:     {tMacBreakArm, tMacBreakPpc, tMacBreakX86},
 }
 
-// macKind is the class of an exception.
+// macKind returns the class of an exception.
 func macKind(code uint32) Kind {
 	switch code {
 	case excBadAccess:
@@ -48,7 +48,7 @@ func macKind(code uint32) Kind {
 	return Signal
 }
 
-// mac decodes a Mach exception: the exception code is the exception's number, the flags are its first code.
+// mac decodes a Mach exception: the exception code is the exception type (EXC_…), the flags are its first code.
 func (x *record) mac(r Reason) Reason {
 	exc := find(tMac, x.code)
 	if exc == (entry{}) {
@@ -116,8 +116,8 @@ func (x *record) mac(r Reason) Reason {
 	return r
 }
 
-// macCPU looks the flags up among the processor's codes of the exception. The two tools do not take the same processors
-// for ARM: Breakpad takes 32-bit ARM and the old number of ARM64, rust-minidump both numbers of ARM64.
+// macCPU returns the entry of the flags in the exception's codes for the processor. The two tools use ARM's codes for different
+// processors: Breakpad for 32-bit ARM and the old number of ARM64, rust-minidump for both numbers of ARM64.
 func (x *record) macCPU() (e entry, inBreakpad, inRust bool) {
 	t := macTables[x.code]
 	switch x.processor {
@@ -140,9 +140,9 @@ func (x *record) macCPU() (e entry, inBreakpad, inRust bool) {
 	return e, inBreakpad, inRust
 }
 
-// resource decodes EXC_RESOURCE in rust-minidump's words (Breakpad prints the flags). The type is in the top three bits of
-// the flags; params[1] and params[2] are the exception's code and subcode, packed as XNU's osfmk/kern/exc_resource.h
-// says. The widths of the masks are the tool's.
+// resource decodes EXC_RESOURCE as rust-minidump prints it (Breakpad prints the flags). The type is in the top three bits of the flags.
+// params[1] and params[2] are the exception's code and subcode, packed as in XNU's osfmk/kern/exc_resource.h. The masks are
+// rust-minidump's, which are not all as wide as XNU's.
 func (x *record) resource(r *Reason) {
 	typ := find(tMacResource, x.flags>>29)
 	if typ.name == "" {
@@ -175,8 +175,8 @@ func (x *record) resource(r *Reason) {
 	}
 }
 
-// guard decodes EXC_GUARD in rust-minidump's words (Breakpad prints the flags). The type is in the top three bits of the
-// flags; params[1] and params[2] are the exception's code and subcode, packed as XNU's osfmk/kern/exc_guard.h says.
+// guard decodes EXC_GUARD as rust-minidump prints it (Breakpad prints the flags). The type is in the top three bits of the flags.
+// params[1] and params[2] are the exception's code and subcode, packed as in XNU's osfmk/kern/exc_guard.h.
 func (x *record) guard(r *Reason) {
 	typ := find(tMacGuard, x.flags>>29)
 	if typ.name == "" {
@@ -192,7 +192,7 @@ func (x *record) guard(r *Reason) {
 	case "GUARD_TYPE_NONE":
 		return
 	case "GUARD_TYPE_USER":
-		// The missing space is the tool's.
+		// rust-minidump has no space before the slash.
 		r.Rust += fmt.Sprintf("/ namespace: %d guard identifier: %d", code&0xffffffff, sub)
 		return
 	case "GUARD_TYPE_MACH_PORT":

@@ -1,9 +1,15 @@
-// Package reason says why a process crashed, from the exception record of its dump: in Breakpad's words, in
-// rust-minidump's words, and in words for people. The first two are exactly what each tool prints, so that their outputs
-// can be compared with ours; where a tool does not know a code, they are what it prints for unknown ones.
+// Package reason decodes the exception record of a dump: why the system stopped the process. A Reason has the text that Breakpad prints,
+// the text that rust-minidump prints, and a sentence for users. The first two are exact, also for codes that a tool does not know,
+// so that outputs can be compared.
 //
-// Sources: Breakpad's minidump_processor.cc (GetCrashReason), rust-minidump's minidump.rs (CrashReason), the systems'
-// own headers as named in data/*.tsv.
+//	Linux, code 11, flags 1    SIGSEGV /SEGV_MAPERR      (Breakpad)
+//	                           SIGSEGV / SEGV_MAPERR     (rust-minidump)
+//
+// Start at Decode in this file; linux_reason.go, mac_reason.go and windows_reason.go decode for each system. The tables of codes are
+// generated from data/*.tsv by internal/gen.
+//
+// Sources: Breakpad's minidump_processor.cc (GetCrashReason), rust-minidump's minidump.rs (CrashReason), and the systems' headers
+// that data/*.tsv name.
 package reason
 
 import (
@@ -12,70 +18,69 @@ import (
 	"github.com/crashpane/crashpane/core"
 )
 
-// Access is what the program tried to do with memory.
+// Access is the kind of a memory access.
 type Access uint8
 
 const (
-	AccessUnknown Access = iota // there was none, or the system does not say which
+	AccessUnknown Access = iota // there was none, or the system does not report its kind
 	Read
 	Write
 	Exec
 )
 
-// tried is the access as what a process tried to do.
+// tried returns the access as what a process did: "tried to read memory".
 func (a Access) tried() string {
 	return [...]string{"tried to access memory", "tried to read memory", "tried to write memory", "tried to execute code"}[a&3]
 }
 
-// Kind is the class of a crash, for whoever wants to show or count them.
+// Kind is the class of a crash.
 type Kind uint8
 
 const (
 	Unknown     Kind = iota
-	Memory           // access to memory that is not there or not allowed
-	InPage           // memory that could not be read in from its file, or from a part of the hardware
-	Misaligned       // access to an address that is not aligned
+	Memory           // access to unmapped memory, or one that the permissions forbid
+	InPage           // memory that could not be loaded from its file or device
+	Misaligned       // access to a misaligned address
 	Stack            // stack overflow
 	Instruction      // illegal or privileged instruction
 	Arithmetic       // division by zero, overflow, floating-point errors
 	Trap             // breakpoint, trap instruction, single step
 	Abort            // the program ended itself: abort, fast fail
-	Corruption       // a check found damaged data: heap, stack cookie, lists
-	Exception        // a language's exception was not caught
+	Corruption       // a check found corrupted data: heap, stack cookie, lists
+	Exception        // an uncaught exception of a language
 	OutOfMemory      // the program ran out of memory
-	Limit            // a resource limit or a guard of the system
-	Signal           // another signal, sent from outside in most cases
-	Status           // a system's error code, raised as an exception
-	NoCrash          // the program asked for a dump
+	Limit            // a resource limit or guard of the system
+	Signal           // another signal, in most cases sent by another process
+	Status           // an error code of the system, raised as an exception
+	NoCrash          // the program requested a dump
 )
 
 // Reason is a decoded exception.
 type Reason struct {
-	// Breakpad and Rust are the words of Breakpad's and rust-minidump's output; "" without an exception.
+	// Breakpad and Rust are the texts that Breakpad and rust-minidump print, or "" without an exception.
 	Breakpad, Rust string
-	// Address is the crash address as Breakpad prints it: where the access went for an access violation on Windows,
-	// else the exception's address. RustAddress is rust-minidump's; they differ on a few processors only, where one of
-	// them cuts addresses to 32 bits and the other does not.
+	// Address is the crash address as Breakpad prints it: the accessed address of an access violation on Windows, else the exception's
+	// address. RustAddress is rust-minidump's. They differ on processors for which only one of the two truncates it to 32 bits.
 	Address, RustAddress uint64
 
 	Kind   Kind
 	Access Access
-	// HasAddress: Address is the memory that was accessed, not an instruction.
+	// HasAddress: Address is an accessed address, not that of an instruction.
 	HasAddress bool
-	// Text is what the process did, as it follows the process's name: "divided an integer by zero", "tried to read memory".
+	// Text is what the process did, to follow its name: "divided an integer by zero", "tried to read memory".
 	Text string
-	// Why is why the system stopped it for that: "nothing is mapped there"; "" if it does not say.
+	// Why is the cause as the system reports it, "nothing is mapped there", or "".
 	Why string
 }
 
-// Decode says why the dump's process crashed. Without an exception all is empty except Text.
+// Decode decodes the dump's exception. Without one, all fields but Kind and Text are empty.
 func Decode(d *core.Dump) Reason {
 	e := d.Exception
 	if e == nil {
 		return Reason{Kind: NoCrash, Text: "did not crash: the dump holds no exception"}
 	}
 	if d.System == nil {
-		// Neither tool can name the code then; Breakpad does not cut the address either.
+		// Without a system neither tool knows the code, and Breakpad does not truncate the address.
 		return DecodeFor(core.OSUnknown, core.ProcUnknown, e.Code, e.Flags, e.Address, e.Params)
 	}
 	r := DecodeFor(d.System.OS, d.System.Processor, e.Code, e.Flags, e.Address, e.Params)
@@ -85,8 +90,8 @@ func Decode(d *core.Dump) Reason {
 	return r
 }
 
-// micro corrects the words for a microdump, which names the signal and has no si_code: Breakpad prints the name as it stands there
-// and does not cut the address. Older microdumps do not say why the process crashed.
+// micro corrects the Reason for a microdump, which has the signal's name and no si_code. Breakpad prints that name and does not truncate
+// the address. Older microdumps have no signal.
 func micro(m *core.Micro, r Reason, addr uint64) Reason {
 	r.Breakpad, r.Address = m.Signal, addr
 	if m.Signal == "" {
@@ -98,8 +103,8 @@ func micro(m *core.Micro, r Reason, addr uint64) Reason {
 	return r
 }
 
-// DecodeFor decodes an exception record. The processor is the dump's processor_architecture word (core.ProcX86, …), addr
-// the record's exception address, params its exception information.
+// DecodeFor decodes an exception record. processor is the dump's processor_architecture (core.ProcX86 …), addr the record's
+// ExceptionAddress, params its ExceptionInformation.
 func DecodeFor(os core.OS, processor uint16, code, flags uint32, addr uint64, params []uint64) Reason {
 	x := record{processor, code, flags, addr, params}
 	r := Reason{
@@ -135,7 +140,7 @@ func DecodeFor(os core.OS, processor uint16, code, flags uint32, addr uint64, pa
 	return r
 }
 
-// record is an exception record with the processor that made it.
+// record is an exception record and its processor.
 type record struct {
 	processor   uint16
 	code, flags uint32
@@ -143,7 +148,7 @@ type record struct {
 	params      []uint64
 }
 
-// param gives a word of the exception information; words beyond those that the record counts are 0.
+// param returns element i of the exception information, or 0 if the record has fewer.
 func (x *record) param(i int) uint64 {
 	if i < len(x.params) {
 		return x.params[i]
@@ -151,7 +156,7 @@ func (x *record) param(i int) uint64 {
 	return 0
 }
 
-// plain decodes the codes of a system that only Breakpad knows. It prints the name; on Fuchsia also the flags.
+// plain decodes the codes of a system that only Breakpad knows. Breakpad prints the name, on Fuchsia also the flags.
 func (x *record) plain(r Reason, t table) Reason {
 	e := find(t, x.code)
 	if e.name == "" {
@@ -180,7 +185,7 @@ func (x *record) plain(r Reason, t table) Reason {
 	return r
 }
 
-// breakpad32 and rust32 say whether a tool cuts crash addresses to 32 bits on a processor: some writers sign-extend them.
+// breakpad32 and rust32 report whether a tool truncates crash addresses to 32 bits for a processor: some writers sign-extend them.
 func breakpad32(processor uint16) bool {
 	switch processor {
 	case core.ProcX86, core.ProcMIPS, core.ProcPPC, core.ProcSHX, core.ProcARM, core.ProcX86Win64:
@@ -197,8 +202,8 @@ func rust32(processor uint16) bool {
 	return false
 }
 
-// or gives a name, or the number as both tools write it.
-func or(name string, known bool, number uint32) string {
+// nameOrNumber returns a name if it is known, else the number as both tools print it.
+func nameOrNumber(name string, known bool, number uint32) string {
 	if known {
 		return name
 	}

@@ -7,11 +7,10 @@ import (
 
 //go:generate go run ./internal/gen
 
-// A table is one of the small tables of codes (signals, exceptions, fast-fail codes, …).
+// table is one of the small tables of codes: signals, exceptions, fast-fail codes …
 type table uint8
 
-// Which of the two tools has a word of its own for a code. For a code that a tool does not know, the words are what
-// it prints for unknown ones.
+// entry.peers says which of the two tools knows a code. For others a tool prints its text for unknown codes.
 const (
 	inBreakpad = 1 << iota
 	inRust
@@ -22,11 +21,11 @@ type entry struct {
 	table table
 	peers uint8
 	code  uint32
-	name  string // as the tools print it; "" if neither has a name
-	text  string // our own words; "" if there are none
+	name  string // as the tools print it, or "" if neither has a name
+	text  string // Crashpane's text, or ""
 }
 
-// find looks a code up in a small table. The zero entry says that the table lacks it.
+// find returns the entry of a code in a small table, or the zero entry.
 func find(t table, code uint32) entry {
 	i := sort.Search(len(codes), func(i int) bool {
 		e := &codes[i]
@@ -38,26 +37,25 @@ func find(t table, code uint32) entry {
 	return entry{}
 }
 
-// breakpad gives Breakpad's name of a code.
+// breakpad returns Breakpad's name of a code.
 func (e entry) breakpad() (string, bool) { return e.name, e.peers&inBreakpad != 0 }
 
-// rust gives rust-minidump's name of a code.
+// rust returns rust-minidump's name of a code.
 func (e entry) rust() (string, bool) { return e.name, e.peers&inRust != 0 }
 
-// names is a table of thousands of codes, kept as two strings so that the program carries neither pointers nor offsets
-// for them: the codes as differences, and the names one a line. A lookup reads through both, which takes some
-// microseconds and happens a few times a dump.
+// names is a table of thousands of codes in two strings, so that the program needs no pointers and offsets for them. A lookup scans both,
+// which takes microseconds and happens a few times for a dump.
 type names struct {
-	// prefix stands before every name that does not begin with '='.
+	// prefix is added to every name that does not begin with '='.
 	prefix string
-	// codes are the differences between neighbouring codes, in ascending order, as unsigned varints.
+	// codes are the differences between consecutive codes, ascending, as unsigned varints.
 	codes string
-	// names end with a mark where the peers know the code in an unusual way: '!' only rust-minidump, '?' neither.
+	// names has the names, one per line. By default both tools know an error code (0xc0000000 and above), and only rust-minidump
+	// others. A last character '!' means that only rust-minidump knows the code, '?' that neither does.
 	names string
 }
 
-// lookup gives the name of a code and which tools know it. Without a mark, an error code (0xc0000000 and above) is
-// known to both, others to rust-minidump only.
+// lookup returns the name of a code and which tools know it.
 func (n *names) lookup(code uint32) (name string, peers uint8, ok bool) {
 	var have uint64
 	for pos, line := 0, 0; pos < len(n.codes); line++ {
@@ -73,14 +71,14 @@ func (n *names) lookup(code uint32) (name string, peers uint8, ok bool) {
 		if have += diff; have > uint64(code) {
 			return "", 0, false
 		} else if have == uint64(code) {
-			return n.line(line, code)
+			return n.nameAt(line, code)
 		}
 	}
 	return "", 0, false
 }
 
-// line decodes the name in a line, counted from 0.
-func (n *names) line(line int, code uint32) (string, uint8, bool) {
+// nameAt decodes the name in a line of names, counted from 0.
+func (n *names) nameAt(line int, code uint32) (string, uint8, bool) {
 	rest := n.names
 	for ; line > 0; line-- {
 		rest = rest[strings.IndexByte(rest, '\n')+1:]

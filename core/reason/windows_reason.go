@@ -6,14 +6,14 @@ import (
 	"github.com/crashpane/crashpane/core"
 )
 
-// Windows exception codes that carry more than their name (winnt.h).
+// Windows exception codes with parameters (winnt.h).
 const (
 	winAccessViolation = 0xc0000005
 	winInPageError     = 0xc0000006
-	winFastFail        = 0xc0000409 // STATUS_STACK_BUFFER_OVERRUN: __fastfail, and formerly stack cookies
+	winFastFail        = 0xc0000409 // STATUS_STACK_BUFFER_OVERRUN: __fastfail, and in older programs stack cookies
 )
 
-// winKinds are the classes of the Windows exceptions that have one.
+// winKinds has the classes of Windows exceptions. Others are Status.
 var winKinds = [...]struct {
 	code uint32
 	kind Kind
@@ -60,8 +60,7 @@ func (x *record) windows(r Reason) Reason {
 		}
 		r.Text = "tried to access memory that it may not"
 		if r.Address == ^uint64(0) && x.processor == core.ProcAMD64 {
-			// The processor raises a general protection fault without an address for non-canonical ones, and
-			// Windows fills in -1.
+			// For a non-canonical address the processor raises a general protection fault without an address, and Windows reports -1.
 			r.Why = "probably another address that is not canonical; Windows does not say which"
 		}
 	case winInPageError:
@@ -72,8 +71,8 @@ func (x *record) windows(r Reason) Reason {
 	return r
 }
 
-// access fills in the address and the kind of an access violation or in-page error. params[0] is 0 for a read, 1 for a
-// write, 8 for an execution (data execution prevention), params[1] the address.
+// access sets the address and the kind of an access violation or in-page error. params[0] is 0 for a read, 1 for a write, 8 for an
+// execution (data execution prevention); params[1] is the address.
 func (x *record) access(r *Reason) {
 	switch accessWord(x.params) {
 	case "READ":
@@ -89,7 +88,7 @@ func (x *record) access(r *Reason) {
 	}
 }
 
-// accessWord is the suffix that both tools give to the two exceptions with an access; "" if there is none.
+// accessWord returns the suffix that both tools add to these two exceptions, or "".
 func accessWord(params []uint64) string {
 	if len(params) == 0 {
 		return ""
@@ -105,8 +104,8 @@ func accessWord(params []uint64) string {
 	return ""
 }
 
-// inPage decodes an in-page error: an access as in an access violation, and in params[2] the NTSTATUS that says why the
-// page could not be read in. rust-minidump says READ, WRITE or EXEC only together with the status.
+// inPage decodes an in-page error: an access as in an access violation, and in params[2] the NTSTATUS that says why the page could not
+// be loaded. rust-minidump prints READ, WRITE or EXEC only if there is a status.
 func (x *record) inPage(r *Reason) {
 	x.access(r)
 	word := accessWord(x.params)
@@ -119,15 +118,15 @@ func (x *record) inPage(r *Reason) {
 	}
 	status := uint32(x.params[2])
 	name, peers, ok := ntStatus.lookup(status)
-	r.Breakpad += " / " + or(name, ok && peers&inBreakpad != 0, status)
+	r.Breakpad += " / " + nameOrNumber(name, ok && peers&inBreakpad != 0, status)
 	if word != "" {
-		r.Rust += "_" + word + " / " + or(name, ok && peers&inRust != 0, status)
+		r.Rust += "_" + word + " / " + nameOrNumber(name, ok && peers&inRust != 0, status)
 	}
-	r.Why += ", " + or(name, ok, status)
+	r.Why += ", " + nameOrNumber(name, ok, status)
 }
 
-// fastFail decodes __fastfail, whose reason is in params[0]. Breakpad prints the reason alone and does not know 0, the old
-// stack cookie check; rust-minidump prints both and, without a reason, the code's NTSTATUS name.
+// fastFail decodes __fastfail, whose reason is in params[0]. Breakpad prints the reason only, and does not know 0, the old stack cookie
+// check. rust-minidump prints the exception and the reason, or without a reason the NTSTATUS name.
 func (x *record) fastFail(r *Reason) {
 	if len(x.params) == 0 {
 		return
@@ -138,7 +137,7 @@ func (x *record) fastFail(r *Reason) {
 		r.Breakpad = name
 	}
 	name, known := e.rust()
-	r.Rust = "EXCEPTION_STACK_BUFFER_OVERRUN / " + or(name, known, reason)
+	r.Rust = "EXCEPTION_STACK_BUFFER_OVERRUN / " + nameOrNumber(name, known, reason)
 	switch {
 	case e.text != "":
 		r.Text = e.text
@@ -155,8 +154,8 @@ func (x *record) fastFail(r *Reason) {
 	}
 }
 
-// windowsError names an error code as rust-minidump does, which cannot know which of Windows' sets of codes a number comes
-// from and tries WinError, then NTSTATUS, then a WinError wrapped with the facility of Visual C++ (delay loading).
+// windowsError returns the name of an error code as rust-minidump finds it. The kind of code is unknown, so it tries WinError, then
+// NTSTATUS, then a WinError in the facility of Visual C++ (delay loading).
 func windowsError(code uint32) string {
 	if name, _, ok := winError.lookup(code); ok {
 		return name
@@ -173,14 +172,12 @@ func windowsError(code uint32) string {
 	return fmt.Sprintf("unknown 0x%08x", code)
 }
 
-// LastError names a value of GetLastError as rust-minidump's last_error_value does: "ERROR_SUCCESS",
-// "unknown 0x12345678".
+// LastError returns the name of a GetLastError value as in rust-minidump's last_error_value: "ERROR_SUCCESS", "unknown 0x12345678".
 func LastError(value uint32) string { return windowsError(value) }
 
-// LastErrorAt reads what GetLastError would have given to a thread, from its thread environment block: a 32-bit word
-// behind 13 pointers (TEB.LastErrorValue). It is false if the dump does not hold that memory. As rust-minidump does, it
-// reads the word whatever system wrote the dump, because its output has it; it means something on Windows only
-// (Crashpad for Apple's systems puts another address into the thread record's field).
+// LastErrorAt reads a thread's GetLastError value from its thread environment block: TEB.LastErrorValue, a 32-bit word after 13
+// pointers. It returns false if the dump lacks that memory. Like rust-minidump it reads the word for dumps of every system, but it is
+// meaningful on Windows only: Crashpad for Apple's systems stores another address in the thread record's TEB field.
 func LastErrorAt(d *core.Dump, thread int) (value uint32, ok bool) {
 	if d.System == nil || thread < 0 || thread >= len(d.Threads) {
 		return 0, false

@@ -1,5 +1,5 @@
-// Package visible makes text of files safe to show. Characters that move a terminal's cursor or change its colours, that end a line, or
-// that change how their neighbours are read, are replaced by others that can be seen.
+// Package visible makes text of files safe to show: it replaces characters that control a terminal, end a line, or change how adjacent
+// characters are displayed by visible ones. "a\x1b[31m" becomes "a␛[31m". Start at Text.
 package visible
 
 import (
@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// Control reports whether a character is a control character: C0, DEL or C1 (ECMA-48). A terminal obeys these.
+// Control reports whether a character is a control character, which a terminal obeys: C0, DEL or C1 (ECMA-48).
 func Control(r rune) bool { return r >= 0 && r < ' ' || r >= 0x7f && r < 0xa0 }
 
-// Hidden reports whether a character is not seen itself and changes what is seen of others: a control character, one that changes the
-// direction of writing, one without width, or a separator of lines or paragraphs.
+// Hidden reports whether a character is invisible and can change how others are displayed: control characters, bidirectional controls,
+// zero-width characters, separators of lines and paragraphs.
 func Hidden(r rune) bool {
 	switch {
 	case Control(r):
@@ -27,7 +27,7 @@ func Hidden(r rune) bool {
 	return true
 }
 
-// Text is a text on one line, with nothing hidden in it: "a\x1b[31m" becomes "a␛[31m". Bytes that are not UTF-8 become U+FFFD, tabs blanks.
+// Text returns s as one line without hidden characters. Bytes that are not UTF-8 become U+FFFD, tabs become spaces.
 func Text(s string) string {
 	from := clean(s)
 	if from == len(s) {
@@ -44,7 +44,7 @@ func Text(s string) string {
 	return b.String()
 }
 
-// clean is how many bytes come before the first character that Text replaces.
+// clean returns how many bytes of s precede the first character that Text replaces.
 func clean(s string) int {
 	for i := 0; i < len(s); {
 		if c := s[i]; c >= ' ' && c < 0x7f {
@@ -60,7 +60,7 @@ func clean(s string) int {
 	return len(s)
 }
 
-// Write writes a character, or what is shown in its place: control pictures for C0 and DEL, U+FFFD for C1, ‹U+202E› for others.
+// Write writes a character, or its visible replacement: control pictures (␛) for C0 and DEL, U+FFFD for C1, ‹U+202E› for others.
 func Write(b *strings.Builder, r rune) {
 	switch {
 	case r >= 0 && r < ' ':

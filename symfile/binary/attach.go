@@ -10,58 +10,61 @@ import (
 	"github.com/crashpane/crashpane/symfile/elf"
 )
 
-// splitFile is a .dwo or .dwp file.
+// splitFile is a file of split DWARF: a .dwo or .dwp file.
 type splitFile struct {
 	elf *elf.File
-	// pack: it is a package of many units (.dwp).
-	pack     bool
-	sections *dwarf.Sections
+	// isPackage: it has many units (.dwp).
+	isPackage bool
+	sections  *dwarf.Sections
 }
 
 func (f *elfProgram) attach(src *input.Source) (program, error) {
-	if took, err := f.take(src); !took || err != nil {
+	if attached, err := f.attachFile(src); !attached || err != nil {
 		return nil, err
 	}
 	return f, nil
 }
 
-func (f *elfProgram) take(src *input.Source) (bool, error) {
+// attachFile attaches a file that belongs to the program, and reports whether it does.
+func (f *elfProgram) attachFile(src *input.Source) (bool, error) {
 	e, err := elf.Open(src)
 	if err != nil || e.Type == elf.TypeCore {
-		return false, nil // whoever opens it for itself says so
+		return false, nil // opening it as a file of its own reports the error
 	}
-	// A debug file may have the split units packed into itself; then it is both.
+	// A debug file may contain a .dwp package; then it is attached as a debug file.
 	if hasSplit(e) && e.Section(".debug_info") == nil {
 		if !f.isSplit() {
 			return false, nil
 		}
-		f.split = append(f.split, &splitFile{elf: e, pack: isPack(e)})
+		f.split = append(f.split, &splitFile{elf: e, isPackage: isPack(e)})
 		return true, nil
 	}
-	if took, err := f.attachAlt(e); took || err != nil {
-		return took, err
+	if attached, err := f.attachAlt(e); attached || err != nil {
+		return attached, err
 	}
 	return f.attachDebug(e)
 }
 
+// hasSplit reports whether a file has split units.
 func hasSplit(e *elf.File) bool { return e.Section(".debug_info.dwo") != nil || isPack(e) }
 
+// isPack reports whether a file has a package of split units (.dwp).
 func isPack(e *elf.File) bool { return e.Section(".debug_cu_index") != nil }
 
-// packed are the split units that the program or its debug file holds itself.
-func (f *elfProgram) packed() *splitFile {
+// embeddedSplit returns the split units in the program or in its debug file, or nil.
+func (f *elfProgram) embeddedSplit() *splitFile {
 	for _, e := range f.files() {
 		if hasSplit(e) {
-			if f.own == nil || f.own.elf != e {
-				f.own = &splitFile{elf: e, pack: true}
+			if f.embedded == nil || f.embedded.elf != e {
+				f.embedded = &splitFile{elf: e, isPackage: true}
 			}
-			return f.own
+			return f.embedded
 		}
 	}
 	return nil
 }
 
-// files are the files that describe the program's addresses.
+// files returns the files that describe the program's addresses: the program, and its debug file.
 func (f *elfProgram) files() []*elf.File {
 	out := []*elf.File{f.elf}
 	if f.debug != nil {
@@ -70,7 +73,7 @@ func (f *elfProgram) files() []*elf.File {
 	return out
 }
 
-// isSplit: some units' information lies in files of their own, which take their addresses from a section of this one.
+// isSplit reports whether some units are in .dwo files. Those use the addresses in .debug_addr of this file.
 func (f *elfProgram) isSplit() bool {
 	for _, e := range f.files() {
 		if e.Section(".debug_addr") != nil {
@@ -80,6 +83,7 @@ func (f *elfProgram) isSplit() bool {
 	return false
 }
 
+// attachAlt attaches the supplementary file of dwz if it has the build id that .gnu_debugaltlink names.
 func (f *elfProgram) attachAlt(e *elf.File) (bool, error) {
 	for _, of := range f.files() {
 		name, id, ok := of.AltLink()
@@ -98,6 +102,8 @@ func (f *elfProgram) attachAlt(e *elf.File) (bool, error) {
 	return false, nil
 }
 
+// attachDebug attaches the separate debug file: by the build id if both files have one, else by the name and the CRC in
+// .gnu_debuglink.
 func (f *elfProgram) attachDebug(e *elf.File) (bool, error) {
 	if f.debug != nil || e.Machine != f.elf.Machine || e.Class != f.elf.Class {
 		return false, nil

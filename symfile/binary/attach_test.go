@@ -109,7 +109,7 @@ func TestAttachDebugFile(t *testing.T) {
 	}
 }
 
-// What a file is known to lack is named, and no longer when it is there.
+// Missing names a file until it is attached.
 func TestMissing(t *testing.T) {
 	id := []byte("0123456789abcdefghij")
 	b := opened(t, program(link("x.debug", 1)).BuildID(id), "/bin/x")
@@ -137,7 +137,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// The program's bytes are those of what is not written to, and none of what is not there.
+// Code returns bytes of read-only sections only, and none that the file lacks.
 func TestCode(t *testing.T) {
 	f := program(elftest.Section{Name: ".data", Type: 1, Flags: 3, Address: 0x3000, Data: []byte("abcdefgh")})
 	f.Sections[0].Data[5] = 0xcc

@@ -130,7 +130,7 @@ func (d *differences) String() string {
 func compare(ours, theirs *symText) *differences {
 	d := &differences{}
 	for i, line := range theirs.header {
-		// A generator's name and the like is nobody else's.
+		// Lines such as the generator's name differ between writers.
 		if !strings.HasPrefix(line, "INFO GENERATOR") && (i >= len(ours.header) || ours.header[i] != line) {
 			d.add("header", "theirs %s", line)
 		}
@@ -279,7 +279,7 @@ func compareRows(d *differences, ours, theirs *symText) {
 	})
 }
 
-// otherRule says in which way two rows differ.
+// otherRule returns how two rows differ.
 func otherRule(arch *cpu.Arch, ours, theirs *unwind.Row) string {
 	of := func(r *unwind.Row, reg cpu.Reg) unwind.Rule {
 		for _, s := range r.Saved {

@@ -1,13 +1,14 @@
 package binary
 
 import (
+	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/dwarf"
 	"github.com/crashpane/crashpane/symfile/pdb"
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// Has is what the files know of the module, where each comes from, and what is missing. It reads headers, and declarations of DWARF
-// until it has seen each kind; what cannot be read is counted as not there, and Warnings tells of it.
+// Has returns what the module's files contain, which file has what, and which files are missing. It reads headers, and abbreviations
+// of DWARF until it has seen each kind. A part that cannot be read counts as absent, and Warnings has the error.
 func (f *File) Has() symbol.Contents {
 	out := symbol.Contents{Parts: []symbol.Part{}, Missing: []string{}}
 	for _, t := range f.unwindTables() {
@@ -37,7 +38,9 @@ func (f *File) Has() symbol.Contents {
 			case *dwarf.Data:
 				s.functions, s.lines, s.inlines = d.Has()
 			case *pdb.File:
-				s.functions, s.lines, s.inlines = d.HasFunctions(), d.HasLines(), d.HasLines()
+				var err error
+				s.functions, s.lines, err = d.Has()
+				s.inlines, s.asked = s.lines, !input.Needs(err)
 			}
 		}
 		for _, p := range []struct {
@@ -67,7 +70,7 @@ func (f *File) Has() symbol.Contents {
 	return out
 }
 
-// addWanted adds files of split debug information that units name.
+// addWanted adds the missing .dwo files, at most 20 by name.
 func addWanted(out *symbol.Contents, wanted []string) {
 	const most = 20
 	for i, name := range wanted {

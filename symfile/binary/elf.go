@@ -5,24 +5,23 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/dumpsyms"
 	"github.com/crashpane/crashpane/symfile/elf"
-	"github.com/crashpane/crashpane/symfile/pdb"
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// elfProgram is an ELF file with the files that belong to it.
+// elfProgram is an ELF file and the files that belong to it.
 type elfProgram struct {
 	src   *input.Source
 	elf   *elf.File
-	notes *notes
+	notes *warningList
 
-	debug, alt *elf.File // the separate debug file, and what dwz shared among several
-	mini       *elf.File // in .gnu_debugdata
-	miniLooked bool
+	debug, alt *elf.File // the separate debug file, and the supplementary file of dwz
+	mini       *elf.File // the file in .gnu_debugdata
+	miniRead   bool
 	split      []*splitFile
-	own        *splitFile // see packed
+	embedded   *splitFile // see packed
 }
 
-func openELF(src *input.Source, n *notes) (program, error) {
+func openELF(src *input.Source, n *warningList) (program, error) {
 	e, err := elf.Open(src)
 	if err != nil {
 		return nil, err
@@ -33,9 +32,9 @@ func openELF(src *input.Source, n *notes) (program, error) {
 	return &elfProgram{src: src, elf: e, notes: n}, nil
 }
 
-func (f *elfProgram) arch() *cpu.Arch      { return f.elf.Arch }
-func (f *elfProgram) base() uint64         { return f.elf.Base }
-func (f *elfProgram) frameData() *pdb.File { return nil }
+func (f *elfProgram) arch() *cpu.Arch       { return f.elf.Arch }
+func (f *elfProgram) base() uint64          { return f.elf.Base }
+func (f *elfProgram) frameData() frameTable { return nil }
 
 func (f *elfProgram) warnings() (out []string) {
 	for _, e := range f.opened() {
@@ -51,7 +50,7 @@ func (f *elfProgram) sources() (out []*input.Source) {
 	return out
 }
 
-// opened are the file and all that belong to it.
+// opened returns the file and all files that belong to it.
 func (f *elfProgram) opened() (out []*elf.File) {
 	for _, e := range []*elf.File{f.elf, f.debug, f.alt, f.mini} {
 		if e != nil {
@@ -99,8 +98,8 @@ func (f *elfProgram) identity() symbol.Identity {
 	return id
 }
 
-// otherArchs are Breakpad's words for machines (e_machine) whose registers have no table here. Their files have names and lines all the
-// same. Source: Breakpad, src/common/linux/dump_symbols.cc (ElfArchitecture); for MIPS the n32 convention, for S/390 its 31 bits.
+// otherArchs has Breakpad's words for machines (e_machine) without a table of registers in core/cpu: MIPS with the n32 ABI, 31-bit
+// S/390, SPARC V9. Their files still have names and lines. Source: Breakpad, src/common/linux/dump_symbols.cc (ElfArchitecture).
 var otherArchs = map[uint16]string{8: "mips", 22: "s390", 43: "sparcv9"}
 
 // Numbers of the gABI, chapter 5: p_type and p_flags.
@@ -111,7 +110,7 @@ const (
 	flagWrite = 1 // SHF_WRITE
 )
 
-// hasCode says whether the program itself is in the file. Headers of debug files still describe it.
+// hasCode reports whether the file has the program's code. A separate debug file has headers for it, but no bytes.
 func hasCode(e *elf.File) bool {
 	sections := false
 	for i := range e.Sections {
@@ -133,6 +132,7 @@ func hasCode(e *elf.File) bool {
 	return false
 }
 
+// code reads bytes that are the same in memory: those of sections, or else segments, that are not writable.
 func (f *elfProgram) code(rva uint64, p []byte) int {
 	if !hasCode(f.elf) {
 		return 0
@@ -179,24 +179,24 @@ func (f *elfProgram) isCode(rva uint64) bool {
 	return false
 }
 
-// missing says which files are known to exist and are not here.
+// missing adds files that should exist and are not loaded.
 func (f *elfProgram) missing(id *symbol.Identity, out *symbol.Contents) {
 	add := func(text string) { out.Missing = append(out.Missing, text) }
 	if id.Code && f.debug == nil && !out.Functions {
 		name, _, linked := f.elf.DebugLink()
 		switch {
 		case linked:
-			add("the separate debug file " + described(baseName(name), f.elf.BuildID))
+			add("the separate debug file " + withBuildID(baseName(name), f.elf.BuildID))
 		case len(f.elf.BuildID) > 0 && !f.elf.HasSymtab():
-			add("the separate debug file, " + described("if there is one", f.elf.BuildID))
+			add("the separate debug file, " + withBuildID("if there is one", f.elf.BuildID))
 		}
 	}
 	if !id.Code && !out.CFI && !out.SFrame && id.Kind == "debug file" {
-		add("the program itself, whose .eh_frame the debug file does not have: " + described(id.Name, f.elf.BuildID))
+		add("the program itself, whose .eh_frame the debug file does not have: " + withBuildID(id.Name, f.elf.BuildID))
 	}
 	for _, e := range f.files() {
 		if name, build, ok := e.AltLink(); ok && f.alt == nil {
-			add("the supplementary debug file " + described(baseName(name), build))
+			add("the supplementary debug file " + withBuildID(baseName(name), build))
 		}
 	}
 }

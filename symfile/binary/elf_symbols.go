@@ -29,7 +29,7 @@ func (f *elfProgram) symbolSources() []*symbolSource {
 	return out
 }
 
-// sections are a file's debug sections.
+// sections returns a file's debug sections for package dwarf.
 func (f *elfProgram) sections(e *elf.File) dwarf.Sections {
 	return dwarf.Sections{
 		Get: func(name string) (*input.Source, error) {
@@ -65,22 +65,23 @@ func (f *elfProgram) openDWARF(e *elf.File) (*dwarf.Data, error) {
 	return dwarf.Open(f.sections(e), opt)
 }
 
-// findSplit is the .dwo file of a unit: the one whose path ends like the unit's, as far as possible, else the package.
+// findSplit returns the .dwo file of a unit, or the package that may have the unit. Dumps and users have other folders than the
+// compiler had, so it chooses the .dwo file whose path has the longest common end with the unit's.
 func (f *elfProgram) findSplit(dwoName, _ string, _ uint64) (*dwarf.Sections, bool) {
 	var best *splitFile
 	most := 0
 	for _, s := range f.split {
-		if n := sameEnd(s.elf.Src.Name, dwoName); !s.pack && n > most {
+		if n := commonSuffix(s.elf.Src.Name, dwoName); !s.isPackage && n > most {
 			best, most = s, n
 		}
 	}
 	if best == nil {
-		best = f.packed()
+		best = f.embeddedSplit()
 	}
 	if best == nil {
-		// A package is called after its program.
+		// Prefer the package named after the program: "prog.dwp".
 		for _, s := range f.split {
-			if s.pack && (best == nil || baseName(s.elf.Src.Name) == baseName(f.src.Name)+".dwp") {
+			if s.isPackage && (best == nil || baseName(s.elf.Src.Name) == baseName(f.src.Name)+".dwp") {
 				best = s
 			}
 		}
@@ -95,8 +96,8 @@ func (f *elfProgram) findSplit(dwoName, _ string, _ uint64) (*dwarf.Sections, bo
 	return best.sections, true
 }
 
-// sameEnd is how many names two paths have in common at their ends.
-func sameEnd(a, b string) int {
+// commonSuffix returns how many path elements two paths share at their ends.
+func commonSuffix(a, b string) int {
 	for n := 0; ; n++ {
 		x, y := baseName(a), baseName(b)
 		if x != y || x == "" {
@@ -109,8 +110,8 @@ func sameEnd(a, b string) int {
 	}
 }
 
-// elfNames are an ELF file's names, with the program's RVAs: a debug file without headers of the program does not know where that
-// begins.
+// elfNames is an ELF file's names with the program's RVAs. The base of a debug file may differ from the program's, since it may lack
+// the program headers.
 type elfNames struct {
 	*elf.Publics
 	shift uint64
@@ -158,9 +159,9 @@ func (f *elfProgram) symbolTables() ([]*names, error) {
 	return append(full, rest...), nil
 }
 
-// openMini opens the file that is packed into this one, once.
+// openMini opens the file in .gnu_debugdata, once.
 func (f *elfProgram) openMini() error {
-	if f.miniLooked {
+	if f.miniRead {
 		return nil
 	}
 	mini, err := f.elf.MiniDebugInfo()
@@ -170,6 +171,6 @@ func (f *elfProgram) openMini() error {
 	if err != nil {
 		f.notes.add(err)
 	}
-	f.mini, f.miniLooked = mini, true
+	f.mini, f.miniRead = mini, true
 	return nil
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// unwindSections are the kinds of sections in the order in which they are asked. open is nil-safe: it answers (nil, nil) for a file
-// without such a section.
+// unwindSections has the kinds of sections with unwind rules, in the order in which Row asks them. open returns nil for a file without
+// such a section, else a function that opens it.
 var unwindSections = []struct {
 	kind string
 	open func(f *elfProgram, e *elf.File) func() (unwind.Table, error)
@@ -36,7 +36,7 @@ func (f *elfProgram) unwindTables() []*table {
 	return out
 }
 
-// cfiConfig is what sections of DWARF's call frame information need of the file around them.
+// cfiConfig returns what package dwarfcfi must know of a file.
 func (f *elfProgram) cfiConfig(e *elf.File) dwarfcfi.Config {
 	cfg := dwarfcfi.Config{Arch: f.elf.Arch, Order: e.Order, AddressSize: e.Class / 8, Base: f.baseOf(e), File: e.Src.Name, At: e.At}
 	for i := range e.Sections {
@@ -52,8 +52,8 @@ func (f *elfProgram) cfiConfig(e *elf.File) dwarfcfi.Config {
 	return cfg
 }
 
-// section is a section's content, where it is linked, and whether there is one. In a file without sections it is looked for as a
-// segment of its own; 0 is none.
+// section returns a function that reads a section, the section's address, and whether the file has it. In a file without section
+// headers it is the segment of a type; 0 means that there is no such type.
 func section(e *elf.File, name string, segment uint32) (open func() (*input.Source, error), address uint64, ok bool) {
 	if s := e.Section(name); s != nil {
 		return func() (*input.Source, error) { return e.Data(s) }, s.Address, true
@@ -68,13 +68,12 @@ func section(e *elf.File, name string, segment uint32) (open func() (*input.Sour
 	return nil, 0, false
 }
 
-// part is a piece of the file as a section of a name.
+// part returns a range of the file as a section with a name.
 func part(e *elf.File, name string, off, size uint64) *input.Source {
 	return e.Src.Sub(e.Src.Name+": "+name, int64(min(off, 1<<62)), int64(min(size, 1<<62)))
 }
 
-// Segments that hold one section. Sources: the LSB core specification (PT_GNU_EH_FRAME), ELF for the Arm Architecture
-// (PT_ARM_EXIDX).
+// Types of segments with one section: PT_GNU_EH_FRAME (LSB core specification) and PT_ARM_EXIDX (ELF for the Arm Architecture).
 const (
 	segEHFrame = 0x6474e550
 	segExidx   = 0x70000001
@@ -94,7 +93,7 @@ func openEHFrame(f *elfProgram, e *elf.File) func() (unwind.Table, error) {
 			case err != nil && (s == nil || input.Needs(err)):
 				return nil, err
 			case err != nil:
-				// The header only makes lookups faster.
+				// Without the header lookups are only slower.
 				head = nil
 				f.notes.add(err)
 			}
@@ -102,7 +101,7 @@ func openEHFrame(f *elfProgram, e *elf.File) func() (unwind.Table, error) {
 		cfg := f.cfiConfig(e)
 		if s == nil {
 			cfg.Terminated = true
-			src, at, err := behindHeader(e, head, hdrAt, cfg)
+			src, at, err := frameByHeader(e, head, hdrAt, cfg)
 			if err != nil {
 				return nil, err
 			}
@@ -116,9 +115,9 @@ func openEHFrame(f *elfProgram, e *elf.File) func() (unwind.Table, error) {
 	}
 }
 
-// behindHeader finds .eh_frame in a file without sections by its header. It reaches to the end of the segment, if it has no end of
-// its own before.
-func behindHeader(e *elf.File, head *input.Source, at uint64, cfg dwarfcfi.Config) (*input.Source, uint64, error) {
+// frameByHeader finds .eh_frame in a file without section headers, by its .eh_frame_hdr. The result ends with the segment, since the
+// size of .eh_frame is unknown; its terminator ends it earlier.
+func frameByHeader(e *elf.File, head *input.Source, at uint64, cfg dwarfcfi.Config) (*input.Source, uint64, error) {
 	address, err := dwarfcfi.FrameAddress(head, at, cfg)
 	if err != nil {
 		return nil, 0, err
@@ -147,7 +146,7 @@ func openDebugFrame(f *elfProgram, e *elf.File) func() (unwind.Table, error) {
 
 func openSFrame(f *elfProgram, e *elf.File) func() (unwind.Table, error) {
 	open, at, ok := section(e, sframe.SectionName, 0)
-	// Linkers differ in the type that they give it, and a tool may have renamed it; the segment leads to it in any case.
+	// Linkers give the section different types, and tools may rename it. Its segment remains.
 	for i := range e.Sections {
 		if s := &e.Sections[i]; !ok && s.Type == sframe.SectionType && s.HasBytes() {
 			open, at, ok = func() (*input.Source, error) { return e.Data(s) }, s.Address, true
@@ -190,8 +189,8 @@ func openExidx(f *elfProgram, e *elf.File) func() (unwind.Table, error) {
 	}
 }
 
-// baseOf is the link-time address of RVA 0 in a file: that of the program. A debug file describes the same addresses; one of its own
-// matters only if the program was moved since (prelinked).
+// baseOf returns the link-time address of RVA 0 in a file. A debug file has the program's base, unless prelink has moved the program
+// since; then the debug file's own program headers have the old base.
 func (f *elfProgram) baseOf(e *elf.File) uint64 {
 	if e == f.elf {
 		return e.Base

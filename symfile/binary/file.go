@@ -1,12 +1,20 @@
-// Package binary makes one source of symbols and unwind rules out of a binary and of what belongs to it: the executable or
-// library, its separate debug file or PDB, split and supplementary DWARF, the small symbol table that is packed into stripped files. It
-// is the one place that knows which sections there are and in which order they are asked; each is read by a package of its own.
+// Package binary makes one source of symbols and unwind rules from a binary and the files that belong to it: the executable or
+// library, its separate debug file or PDB, split and supplementary DWARF, and the symbol table in .gnu_debugdata. It decides which
+// sections to use and in which order; other packages read the sections.
 //
-// Unwind rules are asked for in this order: .eh_frame, .debug_frame, .sframe, .ARM.exidx. The first two say all that there is to
-// know at every instruction; .eh_frame comes first because it is there for programs that must unwind themselves, and so is
-// complete. SFrame has no other registers than the frame pointer. .ARM.exidx describes a function once its prologue is done.
-// Of Windows' files .pdata comes first, which is complete too, and last what follows from an address not being in it: that there is
-// a leaf function. Names are asked for in this order: PDB, DWARF, STABS, symbol tables.
+// Open opens the first file, File.Attach adds further ones. Then File.Lookup (symbols.go) answers for symbols, File.Row (unwind.go)
+// for unwind rules, File.Has (contents.go) says what there is and what is missing, File.WriteSym (sym.go) writes a symbol file. The
+// formats are behind the interface program: elf.go, pe.go, pdb.go.
+//
+// Order of unwind rules in ELF files (unwindSections):
+//
+//	.eh_frame     rules for every instruction; complete, because programs unwind themselves with it
+//	.debug_frame  the same rules, but often only for some functions
+//	.sframe       no registers but the frame pointer
+//	.ARM.exidx    rules that hold only after the function's prologue
+//
+// In PE files .pdata comes first and is complete too. The last source is the rule of leaf functions, which have no entry in .pdata.
+// Names come from the PDB, then DWARF, STABS, symbol tables.
 package binary
 
 import (
@@ -21,53 +29,51 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// File is an opened binary or debug file with its companions. Only headers are read before something is asked. It is not for use
-// by several goroutines at once.
+// File is an opened binary or debug file with the files attached to it. Opening reads headers only. It is not safe for concurrent use.
 type File struct {
 	src     *input.Source
 	program program
 	id      symbol.Identity
 
-	tables  []*table // nil until the first row is asked for
+	tables  []*table // nil until the first call of Row
 	names   []*names
 	symbols []*symbolSource
-	rows    map[uint64]rowAnswer // by RVA, see Row
-	// notes are what could not be read and was done without.
-	notes *notes
+	rows    map[uint64]cachedRow // by RVA, see Row
+	// notes are errors of parts that could not be read.
+	notes *warningList
 }
 
-// program is what File needs of the file that holds the program and of those that belong to it, whatever their format.
+// program is a file of one format and the files attached to it.
 type program interface {
 	identity() symbol.Identity
 	arch() *cpu.Arch
 	// base is the link-time address of RVA 0.
 	base() uint64
-	// code reads what is not written to at an RVA and answers how many bytes there were; isCode says whether there is code.
+	// code reads bytes of read-only sections at an RVA and returns how many there were. isCode reports whether an RVA is code.
 	code(rva uint64, p []byte) int
 	isCode(rva uint64) bool
-	// unwindTables, symbolSources and symbolTables are what there is, in the order in which it is asked.
+	// unwindTables, symbolSources and symbolTables return the sources in the order in which File asks them.
 	unwindTables() []*table
 	symbolSources() []*symbolSource
 	symbolTables() ([]*names, error)
-	// frameData is the PDB, which has the frame data of x86; nil if there is none.
-	frameData() *pdb.File
-	// attach takes another file in and answers what has both, nil if the other does not belong to this one.
+	// frameData returns the frame data of x86, or nil.
+	frameData() frameTable
+	// attach attaches another file and returns the program that has both, or nil if the other file does not belong to this one.
 	attach(src *input.Source) (program, error)
-	// missing adds which files are known to exist and are not here.
+	// missing adds files that should exist and are not loaded.
 	missing(id *symbol.Identity, out *symbol.Contents)
 	warnings() []string
-	// sources are the files that were opened.
+	// sources returns the opened files.
 	sources() []*input.Source
 }
 
-// Open reads a file's headers. The error of something that is neither ELF nor PE nor PDB, or no executable, library, object or debug
-// file, says where.
+// Open reads a file's headers. It returns an error for a file that is not ELF, PE or PDB, and for ELF core files.
 func Open(src *input.Source) (*File, error) {
 	head, err := src.Bytes(0, min(4, src.Size))
 	if err != nil {
 		return nil, err
 	}
-	f := &File{src: src, notes: &notes{}}
+	f := &File{src: src, notes: &warningList{}}
 	var p program
 	switch {
 	case pe.Is(head):
@@ -80,64 +86,63 @@ func Open(src *input.Source) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.use(p)
+	f.setProgram(p)
 	return f, nil
 }
 
-// OpenImage opens a PE image as the loader laid it out in memory, at an address. read copies bytes and answers how many there were. An
-// error says that it is none, or that what it unwinds with is not there.
+// OpenImage opens a PE image that the loader mapped in memory at base. read copies bytes at an address and returns how many there
+// were. It returns an error if there is no image, or if its function table is not completely in memory.
 func OpenImage(name string, read func(address uint64, p []byte) int, base, size uint64) (*File, error) {
 	src := input.New(name, memory{read, base}, int64(min(size, 1<<40)))
-	f := &File{src: src, notes: &notes{}}
+	f := &File{src: src, notes: &warningList{}}
 	p, err := openImage(src)
 	if err != nil {
 		return nil, err
 	}
-	f.use(p)
+	f.setProgram(p)
 	return f, nil
 }
 
-// use makes a program that of the file. What was opened of the one before is closed: there is more now.
-func (f *File) use(p program) {
+// setProgram sets the file's program and drops the opened sections: the new program may have more.
+func (f *File) setProgram(p program) {
 	f.program, f.id = p, p.identity()
 	f.tables, f.names, f.symbols, f.rows = nil, nil, nil, nil
 }
 
-// Name is the name of the file's source.
+// Name returns the name of the file.
 func (f *File) Name() string { return f.src.Name }
 
-// Arch is the processor's table of registers, or nil if there is none.
+// Arch returns the processor's table of registers, or nil if core/cpu has none.
 func (f *File) Arch() *cpu.Arch { return f.program.arch() }
 
-// Base is the link-time address that module-relative addresses count from.
+// Base returns the link-time address of RVA 0.
 func (f *File) Base() uint64 { return f.program.base() }
 
-// Identity is what the headers say.
+// Identity returns what the headers say about the file.
 func (f *File) Identity() symbol.Identity { return f.id }
 
-// Code reads the program's bytes at an RVA, as far as they are the same in memory: those of what is not written to. It answers how
-// many there were.
+// Code reads the program's bytes at an RVA, from read-only sections, so that they are the same in memory. It returns how many there
+// were.
 func (f *File) Code(rva uint64, p []byte) int { return f.program.code(rva, p) }
 
-// Attach takes another file in, if it belongs to this one:
+// Attach attaches another file if it belongs to this one, and reports whether it does:
 //
-//	the separate debug file  by its build id; where one of the two has none, by the name and CRC in .gnu_debuglink
-//	what dwz shared          by the build id in .gnu_debugaltlink
-//	split DWARF              any, if this file's units are split: they are found by their names and ids when they are needed
+//	the separate debug file  by the build id, or if one of the two has none, by the name and CRC in .gnu_debuglink
+//	the supplementary file   by the build id in .gnu_debugaltlink (dwz)
+//	split DWARF              always, if this file has split units; lookups find the units by name and id
 //	a PDB, a PDB's program   by the debug id
 //
-// The error of a file that is called like one of these says why it is not it.
+// If a file has the right name and the wrong id, the error has both ids.
 func (f *File) Attach(src *input.Source) (bool, error) {
 	p, err := f.program.attach(src)
 	if p == nil || err != nil {
 		return false, err
 	}
-	f.use(p)
+	f.setProgram(p)
 	return true, nil
 }
 
-// Warnings are what was passed over so far, in the headers and in what was read of the sections. A part that could not be opened is
-// always among them, whichever call opened it.
+// Warnings lists what could not be read so far, in headers and sections, including each part that could not be opened.
 func (f *File) Warnings() []string {
 	out := append(f.program.warnings(), f.notes.list...)
 	add := func(err error, more []string) {
@@ -167,10 +172,10 @@ func (f *File) Warnings() []string {
 	return out
 }
 
-// notes are errors that cost a part of the file only.
-type notes struct{ list []string }
+// warningList collects errors about parts of the files, each once.
+type warningList struct{ list []string }
 
-func (n *notes) add(err error) {
+func (n *warningList) add(err error) {
 	text := err.Error()
 	for _, have := range n.list {
 		if have == text {
@@ -185,8 +190,8 @@ func (n *notes) add(err error) {
 
 func baseName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
 
-// described names a file with its build id.
-func described(name string, buildID []byte) string {
+// withBuildID returns a file's name and build id.
+func withBuildID(name string, buildID []byte) string {
 	if len(buildID) == 0 {
 		return name
 	}

@@ -12,7 +12,7 @@ import (
 	files "github.com/crashpane/crashpane/symfile/binary"
 )
 
-// exercise asks a file all that can be asked. It is to end, in time that its size allows, and not to panic.
+// exercise calls every method of a file. None may panic, or take longer than the file's size allows.
 func exercise(data, other []byte, rvas []uint64) {
 	f, err := files.Open(input.FromBytes("f", data))
 	if err != nil {

@@ -5,9 +5,9 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// names are the names of a file's code in its symbol tables.
+// names is a symbol table of a file, opened when it is needed.
 type names struct {
-	// section is the table's name, file that of the file which has it. full: the table has more than what other modules may use.
+	// section is the table's name, file the name of its file. full: the table has more than the exported symbols.
 	section, file string
 	full          bool
 	open          func() (nameTable, error)
@@ -15,15 +15,15 @@ type names struct {
 	err           error
 }
 
-// nameTable is names by RVA, one an address. At is the name with number i in the order of addresses, Lookup that of the code at an
-// RVA. They are public symbols.
+// nameTable is a list of names by RVA, one for each address. At returns name i in the order of addresses, Lookup the name of the code
+// at an RVA. The results have Public set.
 type nameTable interface {
 	Len() int
 	At(i int) symbol.Symbol
 	Lookup(rva uint64) (symbol.Symbol, bool)
 }
 
-// symbolTables are the files' symbol tables, full ones before those of which only the loader's is left.
+// symbolTables returns the files' symbol tables, full ones first.
 func (f *File) symbolTables() ([]*names, error) {
 	if f.names == nil {
 		tables, err := f.program.symbolTables()
@@ -35,6 +35,7 @@ func (f *File) symbolTables() ([]*names, error) {
 	return f.names, nil
 }
 
+// get opens the table. It keeps an error other than input.NeedError.
 func (n *names) get() (nameTable, error) {
 	if n.table == nil && n.err == nil {
 		t, err := n.open()
@@ -48,7 +49,7 @@ func (n *names) get() (nameTable, error) {
 	return n.table, n.err
 }
 
-// full says whether one of the tables is more than what other modules may use.
+// full reports whether one of the tables has more than the exported symbols.
 func full(tables []*names) bool {
 	for _, n := range tables {
 		if n.full {
@@ -58,10 +59,10 @@ func full(tables []*names) bool {
 	return false
 }
 
-// nameless stands for the name of a function that its debug information does not have, because it is in a file that is not here.
+// nameless is the name that debug information has for a function whose name is in a file that is missing.
 const nameless = "<name omitted>"
 
-// nameAt is what a symbol table calls the function that starts at an RVA; nameless if none has a name for it.
+// nameAt returns the name that a symbol table has for the function that starts at an RVA, or nameless.
 func (f *File) nameAt(start uint64) (string, error) {
 	tables, err := f.symbolTables()
 	if err != nil {
@@ -82,7 +83,7 @@ func (f *File) nameAt(start uint64) (string, error) {
 	return nameless, nil
 }
 
-// publicNames is a symbolTable that has names of addresses beside its functions: a PDB.
+// publicNames is a symbolTable that also has names of addresses: a PDB.
 type publicNames interface {
 	Publics(fn func(rva uint64, name string) error) error
 }
@@ -110,7 +111,7 @@ func (f *File) Publics(fn func(rva uint64, name string) error) error {
 			return err
 		}
 		if err != nil {
-			continue // Warnings tells of it
+			continue // Warnings has the error
 		}
 		for i := range p.Len() {
 			s := p.At(i)

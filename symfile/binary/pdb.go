@@ -10,8 +10,8 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// pdbProgram is a PDB without its program: names, lines, inlined calls, and for x86 the frame data. The unwind rules of other processors
-// are in the program.
+// pdbProgram is a PDB without its program. It has names, lines, inlined calls, and for x86 the frame data; the unwind rules of other
+// processors are in the program.
 type pdbProgram struct {
 	src *input.Source
 	pdb *pdb.File
@@ -32,7 +32,7 @@ func (f *pdbProgram) isCode(uint64) bool              { return false }
 func (f *pdbProgram) unwindTables() []*table          { return []*table{} }
 func (f *pdbProgram) symbolSources() []*symbolSource  { return []*symbolSource{pdbSource(f.src, f.pdb)} }
 func (f *pdbProgram) symbolTables() ([]*names, error) { return nil, nil }
-func (f *pdbProgram) frameData() *pdb.File            { return f.pdb }
+func (f *pdbProgram) frameData() frameTable           { return f.pdb }
 func (f *pdbProgram) warnings() []string              { return nil }
 func (f *pdbProgram) sources() []*input.Source        { return []*input.Source{f.src} }
 
@@ -40,12 +40,12 @@ func pdbSource(src *input.Source, p *pdb.File) *symbolSource {
 	return &symbolSource{section: "module streams", file: src.Name, open: func() (symbolTable, error) { return p, nil }}
 }
 
-// identity is what the headers say. A PDB does not have its own name or that of its program.
+// identity returns the PDB's identity. A PDB does not contain its own name or that of its program.
 func (f *pdbProgram) identity() symbol.Identity {
 	return symbol.Identity{Name: baseName(f.src.Name), DebugID: f.pdb.DebugID, OS: "windows", Arch: dumpsyms.Arch(f.pdb.Arch), Kind: "debug file"}
 }
 
-// attach takes the program in, which then has this PDB.
+// attach attaches the PDB to its program, and returns the program.
 func (f *pdbProgram) attach(src *input.Source) (program, error) {
 	head, err := src.Bytes(0, min(4, src.Size))
 	if err != nil || !pe.Is(head) {
@@ -53,17 +53,16 @@ func (f *pdbProgram) attach(src *input.Source) (program, error) {
 	}
 	p, err := openPE(src)
 	if err != nil {
-		return nil, nil // whoever opens it for itself says so
+		return nil, nil // opening it as a file of its own reports the error
 	}
 	return p.attachPDB(f)
 }
 
 func (f *pdbProgram) missing(_ *symbol.Identity, out *symbol.Contents) {
-	out.NoProgram = f.pdb.Arch != cpu.X86
+	out.NoProgram = f.pdb.Arch == nil || !f.pdb.Arch.StackWIN
 }
 
-// FrameData is the record of how an x86 frame is found that covers an address: what symbol files have as STACK WIN. NoFile says that no
-// PDB is here.
+// FrameData returns the frame data of x86 at an RVA, which symbol files have as STACK WIN. The answer is NoFile if there is no PDB.
 func (f *File) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
 	if p := f.program.frameData(); p != nil {
 		return p.FrameData(rva)

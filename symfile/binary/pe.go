@@ -18,14 +18,17 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// peProgram is a PE file, with its PDB if that is here.
+// peProgram is a PE file, with its PDB if it is attached.
 type peProgram struct {
 	src *input.Source
 	pe  *pe.File
 	pdb *pdbProgram
-	// functions is the table in .pdata, opened once: two tables of rules come from it.
+	// functions is the table in .pdata, opened once for the two unwind tables that use it.
 	functions *pdata.Table
 	packed    map[*pe.Section]*input.Source
+	// x86 reads the code, and exported are the program's own names; both are for 32-bit x86 alone.
+	x86      *codeReader
+	exported *pe.Publics
 }
 
 func openPE(src *input.Source) (*peProgram, error) {
@@ -33,7 +36,7 @@ func openPE(src *input.Source) (*peProgram, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &peProgram{src: src, pe: p, packed: map[*pe.Section]*input.Source{}}, nil
+	return &peProgram{src: src, pe: p, packed: map[*pe.Section]*input.Source{}, x86: &codeReader{pe: p}}, nil
 }
 
 // memory reads an image; offsets are RVAs.
@@ -51,7 +54,7 @@ func (m memory) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// openImage opens an image in memory if its function table is there from end to end: dumps often have headers and nothing else.
+// openImage opens an image in memory, if its whole function table is there. Dumps often have an image's headers and nothing else.
 func openImage(src *input.Source) (*peProgram, error) {
 	p, err := pe.OpenMapped(src)
 	if err != nil {
@@ -66,7 +69,7 @@ func openImage(src *input.Source) (*peProgram, error) {
 			return nil, src.Wrap("exception directory", int64(rva)+at, err)
 		}
 	}
-	return &peProgram{src: src, pe: p, packed: map[*pe.Section]*input.Source{}}, nil
+	return &peProgram{src: src, pe: p, packed: map[*pe.Section]*input.Source{}, x86: &codeReader{pe: p}}, nil
 }
 
 func (f *peProgram) arch() *cpu.Arch               { return f.pe.Arch }
@@ -75,8 +78,8 @@ func (f *peProgram) code(rva uint64, p []byte) int { return f.pe.ReadCode(rva, p
 
 func (f *peProgram) warnings() []string {
 	out := append([]string(nil), f.pe.Warnings()...)
-	if f.pe.Hybrid == "arm64ec" {
-		out = append(out, f.src.Name+": has ARM64EC code beside x64 code; its function table is not read")
+	if f.pe.Hybrid == "arm64ec" && f.pe.ExtraExceptions() == nil {
+		out = append(out, f.src.Name+": has ARM64EC code beside x64 code, and no function table of it that could be read")
 	}
 	return out
 }
@@ -88,11 +91,16 @@ func (f *peProgram) sources() []*input.Source {
 	return []*input.Source{f.src}
 }
 
-func (f *peProgram) frameData() *pdb.File {
+func (f *peProgram) frameData() frameTable {
+	var t frameTable
+	names := func(func(uint64, string) error) error { return nil }
 	if f.pdb != nil {
-		return f.pdb.pdb
+		t, names = f.pdb.pdb, f.pdb.pdb.Publics
 	}
-	return nil
+	if f.pe.Arch == cpu.X86 {
+		return x86Frames{code: f.x86, pdb: t, beginning: f.beginning, names: names}
+	}
+	return t
 }
 
 func (f *peProgram) attach(src *input.Source) (program, error) {
@@ -101,12 +109,12 @@ func (f *peProgram) attach(src *input.Source) (program, error) {
 	}
 	p, err := pdb.Open(src)
 	if err != nil {
-		return nil, nil // whoever opens it for itself says so
+		return nil, nil // opening it as a file of its own reports the error
 	}
 	return f.attachPDB(&pdbProgram{src, p})
 }
 
-// attachPDB takes the PDB of this very build in: the file names its id.
+// attachPDB attaches a PDB if it has the id that the program's CodeView record names.
 func (f *peProgram) attachPDB(p *pdbProgram) (program, error) {
 	switch want := f.pe.DebugID(); {
 	case strings.EqualFold(p.pdb.DebugID, want):
@@ -123,7 +131,7 @@ func (f *peProgram) isCode(rva uint64) bool {
 	return s != nil && s.Exec()
 }
 
-// identity follows Breakpad: a module of Windows is called by its PDB, if it names one.
+// identity returns the program's identity. As in Breakpad, a Windows module has the name of its PDB, if it names one.
 func (f *peProgram) identity() symbol.Identity {
 	p := f.pe
 	id := symbol.Identity{Name: baseName(p.CodeView.File), DebugID: p.DebugID(), CodeID: p.CodeID(), CodeName: baseName(f.src.Name),
@@ -147,14 +155,15 @@ func (f *peProgram) identity() symbol.Identity {
 	return id
 }
 
-// missing names the PDB, which has what the program itself does not have: functions and lines.
+// missing adds the PDB, which has the functions and lines.
 func (f *peProgram) missing(id *symbol.Identity, out *symbol.Contents) {
 	if name := baseName(f.pe.CodeView.File); f.pdb == nil && name != "" && !out.Functions && id.DebugID != "" {
 		out.Missing = append(out.Missing, "the debug information "+name+" (id "+id.DebugID+")")
+		out.NoDebugFile = true
 	}
 }
 
-// section is a debug section's content, unpacked; nil if the file has none.
+// section returns a debug section's uncompressed content, or nil if the file has none.
 func (f *peProgram) section(name string) (*input.Source, error) {
 	s := f.pe.Section(name)
 	if s == nil {
@@ -190,7 +199,7 @@ func (f *peProgram) symbolSources() []*symbolSource {
 	return out
 }
 
-// symbolTables are none where there is a PDB: its public names have all of them.
+// symbolTables returns the exports or the COFF symbol table. With a PDB there is none, because the PDB's public names include them.
 func (f *peProgram) symbolTables() ([]*names, error) {
 	if f.pdb != nil {
 		return nil, nil
@@ -200,7 +209,7 @@ func (f *peProgram) symbolTables() ([]*names, error) {
 		if err != nil {
 			return nil, err
 		}
-		if src, _ := f.pe.Exceptions(); src == nil || f.pe.Arch == nil || f.pe.Arch == cpu.X86 || f.pe.Hybrid != "" || f.pe.HasSymbols() {
+		if src, _ := f.pe.Exceptions(); src == nil || f.pe.Arch == nil || f.pe.Arch.StackWIN || f.pe.Hybrid != "" || f.pe.HasSymbols() {
 			return p, nil
 		}
 		t, err := f.pdata()
@@ -212,13 +221,14 @@ func (f *peProgram) symbolTables() ([]*names, error) {
 	return []*names{n}, nil
 }
 
-// exports are the names of a program of which most functions have none: the function table says where one ends.
+// exports is the export table. Most functions are not exported, so a lookup must not give an export's name to the function after it:
+// the function table says where functions end.
 type exports struct {
 	*pe.Publics
 	functions *pdata.Table
 }
 
-// Lookup implements nameTable. Where the function table cannot be read, the last name before an address is as good as any.
+// Lookup implements nameTable. If the function table cannot be read, it returns the last name before the address.
 func (n exports) Lookup(rva uint64) (symbol.Symbol, bool) {
 	s, ok := n.Publics.Lookup(rva)
 	if !ok {
@@ -236,8 +246,17 @@ func (f *peProgram) unwindTables() []*table {
 		out = append(out, &table{kind: kind, file: f.src.Name, open: open})
 	}
 	exceptions, _ := f.pe.Exceptions()
-	hasTable := exceptions != nil && f.pe.Arch != cpu.X86 && f.pe.Hybrid != "arm64ec"
-	if hasTable {
+	hasTable := exceptions != nil && !(f.pe.Arch != nil && f.pe.Arch.StackWIN)
+	debugFrame := f.pe.Section(".debug_frame") != nil
+	if hasTable && debugFrame && f.pe.Arch == cpu.AMD64 {
+		add(".debug_frame before a frame", func() (unwind.Table, error) {
+			t, err := f.debugFrame()
+			return atEntry{t, f.pe.Arch}, err
+		})
+	}
+	if f.pe.Hybrid != "" {
+		f.hybridTables(add)
+	} else if hasTable {
 		add(".pdata", func() (unwind.Table, error) {
 			t, err := f.pdata()
 			if err != nil {
@@ -255,16 +274,10 @@ func (f *peProgram) unwindTables() []*table {
 			return dwarfcfi.EHFrame(src, f.pe.Base+uint64(s.RVA), nil, 0, f.cfiConfig())
 		})
 	}
-	if f.pe.Section(".debug_frame") != nil {
-		add(".debug_frame", func() (unwind.Table, error) {
-			src, err := f.section(".debug_frame")
-			if err != nil {
-				return nil, err
-			}
-			return dwarfcfi.DebugFrame(src, f.cfiConfig())
-		})
+	if debugFrame {
+		add(".debug_frame", f.debugFrame)
 	}
-	// The table of a file for two processors tells of one of them.
+	// In a hybrid file the table covers one processor, so an address that it lacks may be code of the other.
 	if hasTable && f.pe.Hybrid == "" {
 		add("leaf functions", func() (unwind.Table, error) {
 			t, err := f.pdata()
@@ -275,6 +288,32 @@ func (f *peProgram) unwindTables() []*table {
 		})
 	}
 	return out
+}
+
+// debugFrame opens .debug_frame.
+func (f *peProgram) debugFrame() (unwind.Table, error) {
+	src, err := f.section(".debug_frame")
+	if err != nil {
+		return nil, err
+	}
+	return dwarfcfi.DebugFrame(src, f.cfiConfig())
+}
+
+// beginning is where the function around an address begins, by the PDB or the program's own names.
+func (f *peProgram) beginning(rva uint64) (uint64, bool, error) {
+	if f.pdb != nil {
+		s, ans, err := f.pdb.pdb.Lookup(rva)
+		return s.Start, ans == symbol.Yes, err
+	}
+	if f.exported == nil {
+		p, err := f.pe.Publics()
+		if err != nil {
+			return 0, false, err
+		}
+		f.exported = p
+	}
+	s, ok := f.exported.Lookup(rva)
+	return s.Start, ok, nil
 }
 
 // pdata opens the function table.

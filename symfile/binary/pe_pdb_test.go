@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -96,10 +98,16 @@ func TestPEWithPDB(t *testing.T) {
 		if texts[0] != texts[1] || !strings.Contains(texts[0], "\n"+rules) || !strings.Contains(texts[0], "\nINFO CODE_ID ") {
 			t.Errorf("%s: the one way\n%.1000s\nthe other\n%.1000s", machine, texts[0], texts[1])
 		}
+		// All records of x86's frames are there, beside those which the program's code adds.
+		for line := range strings.Lines(names) {
+			if strings.HasPrefix(line, "STACK WIN ") && !strings.Contains(texts[0], line) {
+				t.Errorf("%s: not with the program: %s", machine, line)
+			}
+		}
 		// All functions, lines, inlined calls and names are the PDB's.
 		if body := func(s string) string {
 			_, s, _ = strings.Cut(s, "\nFILE ")
-			s, _, _ = strings.Cut(s, "\nSTACK CFI")
+			s, _, _ = strings.Cut(s, "\nSTACK ")
 			return strings.TrimSpace(s)
 		}; body(texts[0]) != body(names) {
 			t.Errorf("%s: the PDB alone\n%s\nwith its program\n%s", machine, names, texts[0])
@@ -137,6 +145,20 @@ func TestWithoutUnderscore(t *testing.T) {
 		"@fast@8": "@fast@8", "?f@@YAXXZ": "?f@@YAXXZ", "__imp__CloseHandle@4": "__imp__CloseHandle@4"} {
 		if got := symbol.WithoutUnderscore(linked); got != want {
 			t.Errorf("%q: %q, not %q", linked, got, want)
+		}
+	}
+}
+
+// TestPublicNameAndDWARF: where a PDB has no more than a public name and the program's DWARF has the function, the function answers.
+func TestPublicNameAndDWARF(t *testing.T) {
+	corpus(t)
+	dir := filepath.Join(corpusRoot, "other/made-here/wine")
+	f := open(t, filepath.Join(dir, "crash64c.exe"), filepath.Join(dir, "crash64c.pdb"))
+	for rva, want := range map[uint64]string{0x1595: "crash_here(int volatile*, int) crash.c:32", 0x1b94: "__dyn_tls_init tlssup.c:88"} {
+		s, ans, err := f.Lookup(rva)
+		got := fmt.Sprintf("%s %s:%d", s.Name, s.File[strings.LastIndexByte(s.File, '/')+1:], s.Line)
+		if ans != symbol.Yes || err != nil || got != want {
+			t.Errorf("0x%x is %s (%v, %v), want %s", rva, got, ans, err, want)
 		}
 	}
 }

@@ -74,10 +74,16 @@ type rowsOf func(rva uint64) (unwind.Row, symbol.Answer, error)
 // registers that calls preserve; and so do those of the symbol file that is made of it.
 func TestTracesPE(t *testing.T) {
 	paths, err := filepath.Glob(peTraces + "*.json.gz")
-	if err != nil || len(paths) < 7 {
+	if err != nil || len(paths) < 16 {
 		t.Fatalf("%d traces, %v", len(paths), err)
 	}
 	for _, path := range paths {
+		if strings.Contains(path, "arm64ec") {
+			continue // TestTracesARM64EC
+		}
+		if strings.HasPrefix(filepath.Base(path), "x86") {
+			continue // x86's rules need the callee's parameters, which the walker knows (TestX86Traces in walker/session)
+		}
 		b := open(t, strings.TrimSuffix(path, ".json.gz")+".dll")
 		tr := readTrace(t, path)
 		var text bytes.Buffer
@@ -175,6 +181,69 @@ func (tr *trace) follow(i int, b *binary.File, rows rowsOf) (n int, why string) 
 		n++
 	}
 	return n, ""
+}
+
+// TestTracesARM64EC: in a file for x64 code of ARM64EC is unwound by its own function table, with x64's registers in which the system keeps those of ARM64. Where a
+// function has not stored its return address, it is in lr, which an x64 context has elsewhere: there are no rules. Code of x64 is unwound
+// by the exception directory.
+func TestTracesARM64EC(t *testing.T) {
+	b, tr := open(t, peTraces+"arm64ec.dll"), readTrace(t, peTraces+"arm64ec.json.gz")
+	if w := b.Warnings(); len(w) > 0 || b.Arch() != cpu.AMD64 || b.Identity().Kind != "library (arm64ec)" {
+		t.Fatal(w, b.Identity())
+	}
+	names := map[string]string{"x27": "rbx", "x29": "rbp", "x25": "rsi", "x26": "rdi", "x19": "r12", "x20": "r13", "x21": "r14", "x22": "r15"}
+	turn := func(regs map[string]uint64) map[string]uint64 {
+		out := map[string]uint64{}
+		for arm, x64 := range names {
+			out[x64] = regs[arm]
+		}
+		return out
+	}
+	right, inLR := 0, 0
+	for i := range tr.Steps {
+		s := &tr.Steps[i]
+		lr := s.Regs["x30"]
+		s.Regs = turn(s.Regs)
+		for k := range s.Callers {
+			s.Callers[k].Regs = turn(s.Callers[k].Regs)
+		}
+		switch n, why := tr.follow(i, b, b.Row); {
+		case why == "":
+			right++
+		case n == 0 && strings.Contains(why, "no row") && lr == s.Callers[0].PC:
+			inLR++
+		default:
+			t.Errorf("pc 0x%x: %s", s.PC, why)
+		}
+	}
+	t.Logf("%d of %d instructions right, at %d the return address is in lr", right, len(tr.Steps), inLR)
+	if right < 110 || right+inLR != len(tr.Steps) {
+		t.Errorf("%d of %d instructions are right, at %d the return address is in lr", right, len(tr.Steps), inLR)
+	}
+	x64 := 0
+	for rva := uint64(0x2000); rva < 0x3010; rva++ {
+		row, ans, err := b.Row(rva)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ans == symbol.Yes && !row.Topmost {
+			x64++
+		}
+	}
+	if x64 < 20 {
+		t.Errorf("%d bytes of x64 code have rules", x64)
+	}
+	// The symbol file says the same.
+	s := readSym(t, "made.sym", sym(t, b))
+	cfi := s.file.CFITable(cpu.AMD64)
+	for i := range tr.Steps {
+		rva := tr.Steps[i].PC - tr.Base
+		row, ans, _ := b.Row(rva)
+		have, ok, err := cfi.Row(rva)
+		if err != nil || ok != (ans == symbol.Yes) || ok && (have.CFA != row.CFA || have.RA != row.RA) {
+			t.Errorf("0x%x: %s, its symbol file %s (%v)", rva, row.Describe(cpu.AMD64), have.Describe(cpu.AMD64), err)
+		}
+	}
 }
 
 // What a PE file says of itself, and what there is of it: with a PDB that is not here, or with DWARF.

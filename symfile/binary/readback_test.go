@@ -74,7 +74,7 @@ func TestReadBackTargets(t *testing.T) {
 			readBack(t, path, b)
 		}
 	}
-	for _, w := range []string{"x86", "x86_64", "arm", "arm64", "mips", "mips64", "ppc", "ppc64", "riscv64", "s390x", "sparcv9"} {
+	for _, w := range []string{"x86", "x86_64", "arm", "arm64", "mips", "mips64", "ppc", "ppc64", "riscv64", "s390x", "sparcv9", "loongarch64"} {
 		if words[w] == "" {
 			t.Errorf("no file of %s among %v", w, words)
 		}

@@ -7,20 +7,22 @@ import (
 	"github.com/crashpane/crashpane/symfile/dumpsyms"
 )
 
-// SymOptions are the wishes of WriteSym's caller.
+// SymOptions are options of WriteSym.
 type SymOptions struct {
-	// NoCFI leaves the STACK CFI and STACK WIN records out.
+	// NoCFI omits the STACK CFI and STACK WIN records.
 	NoCFI bool
-	// ID is the debug id to write, one that the file answers to; "" is the usual one.
+	// ID is the debug id to write, one of those of Identity, or "" for Identity's DebugID.
 	ID string
-	// Demangle makes names readable; nil leaves them as they are.
+	// Demangle makes names readable. If it is nil, names stay as they are.
 	Demangle func(string) string
+	// Scratch opens a place for what is more than memory should hold; nil keeps all in memory.
+	Scratch func() (dumpsyms.Scratch, error)
 }
 
-// noID stands for the id of a file that has none.
+// noID is written for a file without an id.
 const noID = "000000000000000000000000000000000"
 
-// WriteSym writes all that is known as a Breakpad symbol file.
+// WriteSym writes the symbols and unwind rules of all files as a Breakpad symbol file.
 func (f *File) WriteSym(w io.Writer, opt SymOptions) (dumpsyms.Counts, error) {
 	in := dumpsyms.Input{
 		Module:    dumpsyms.Module{OS: f.id.OS, Arch: f.id.Arch, ID: cmp.Or(opt.ID, f.id.DebugID, noID), Name: f.id.Name, CodeID: f.id.CodeID, CodeName: f.id.CodeName},
@@ -28,6 +30,7 @@ func (f *File) WriteSym(w io.Writer, opt SymOptions) (dumpsyms.Counts, error) {
 		Functions: f,
 		Publics:   f.Publics,
 		Demangle:  opt.Demangle,
+		Scratch:   opt.Scratch,
 	}
 	if !opt.NoCFI {
 		tables, err := f.Unwind()

@@ -5,23 +5,24 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// symbolSource is one file's DWARF or STABS, or a PDB.
+// symbolSource is one file's DWARF or STABS, or a PDB, opened when it is needed.
 type symbolSource struct {
 	section string // ".debug_info", ".stab" or "module streams"
-	file    string // the name of the file that has it
+	file    string // the name of its file
 	open    func() (symbolTable, error)
 	table   symbolTable
-	err     error // why it could not be opened, if that will not change
-	// What it has, if asked is set.
+	err     error // the error of open, unless it is an input.NeedError
+	// What the source has, valid if asked is set. See Has.
 	asked, functions, lines, inlines bool
 }
 
-// symbolTable knows functions.
+// symbolTable has functions.
 type symbolTable interface {
 	symbol.Functions
 	Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error)
 }
 
+// get opens the source. It keeps an error other than input.NeedError.
 func (s *symbolSource) get() (symbolTable, error) {
 	if s.table == nil && s.err == nil {
 		t, err := s.open()
@@ -29,7 +30,7 @@ func (s *symbolSource) get() (symbolTable, error) {
 			return nil, err
 		}
 		if s.err = err; err == nil {
-			s.table = t // of an error it would be a nil pointer, which is not a nil interface
+			s.table = t // not with an error: t would be a nil pointer in a non-nil interface
 		}
 	}
 	return s.table, s.err
@@ -42,7 +43,7 @@ func (s *symbolSource) warnings() []string {
 	return nil
 }
 
-// symbolSources are what knows functions, in the order in which it is asked.
+// symbolSources returns the sources of functions, in the order in which Lookup asks them.
 func (f *File) symbolSources() []*symbolSource {
 	if f.symbols == nil {
 		f.symbols = f.program.symbolSources()
@@ -50,12 +51,16 @@ func (f *File) symbolSources() []*symbolSource {
 	return f.symbols
 }
 
-// Lookup is the function, source line and inlined calls at an RVA; where no function is known, the name that a symbol table has for
-// it, as a public symbol. Names are those that the file has. Where a stripped file has no name for an address, the answer is NoFile if
-// there is code: nothing can be concluded from it, while No says that no function lies there. An error is that of the first part that should have answered and cannot be
-// read; another may have answered in its place.
+// Lookup returns the function, source line and inlined calls at an RVA. If no source has a function there, it returns the name that a
+// symbol table has, with Public set. Names are as the file has them.
+//
+// The answer No means that there is no function. If a stripped file has code and no name at the RVA, the answer is NoFile, because
+// nothing can be concluded from it. An error is that of the first source that could not be read; a later source may have answered.
 func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 	var failed error
+	// public is the first name without a function's bounds and lines. It counts if no source knows the function: a PDB may have only names
+	// of what DWARF describes.
+	var public *symbol.Symbol
 	for _, s := range f.symbolSources() {
 		t, err := s.get()
 		var sym symbol.Symbol
@@ -70,6 +75,10 @@ func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 			if failed == nil {
 				failed = err
 			}
+		case ans == symbol.Yes && sym.Public:
+			if public == nil {
+				public = &sym
+			}
 		case ans == symbol.Yes:
 			if sym.Name == nameless {
 				name, err := f.nameAt(sym.Start)
@@ -80,6 +89,9 @@ func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 			}
 			return sym, ans, failed
 		}
+	}
+	if public != nil {
+		return *public, symbol.Yes, failed
 	}
 	tables, err := f.symbolTables()
 	if err != nil {
@@ -100,7 +112,7 @@ func (f *File) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 			return s, symbol.Yes, failed
 		}
 	}
-	// A stripped file says nothing of its own functions: it is as if there were none for them.
+	// A stripped file has no information about its functions, as if there were no file.
 	if len(f.symbolSources()) == 0 && !full(tables) && f.program.isCode(rva) {
 		return symbol.Symbol{}, symbol.NoFile, failed
 	}
@@ -115,7 +127,7 @@ func (f *File) Each(fn func(symbol.Function) error) error {
 			return err
 		}
 		if err != nil {
-			continue // Warnings tells of it
+			continue // Warnings has the error
 		}
 		err = t.Each(func(s symbol.Function) error {
 			if s.Name == nameless {

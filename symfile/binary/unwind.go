@@ -6,17 +6,17 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// table is a section of unwind rules of one of the files, opened when it is needed.
+// table is a section of unwind rules, opened when it is needed.
 type table struct {
 	kind  string // the section's name
-	file  string // the name of the file that has it
+	file  string // the name of its file
 	open  func() (unwind.Table, error)
 	table unwind.Table
-	// err is why it could not be opened, if that will not change.
+	// err is the error of open, unless it is an input.NeedError.
 	err error
 }
 
-// unwindTables are the sections of rules that the files have, in the order in which they are asked.
+// unwindTables returns the sections of unwind rules, in the order in which Row asks them.
 func (f *File) unwindTables() []*table {
 	if f.tables == nil {
 		f.tables = []*table{}
@@ -27,7 +27,7 @@ func (f *File) unwindTables() []*table {
 	return f.tables
 }
 
-// get opens the table. Of bytes that are not here yet the error is a *input.NeedError; others are kept.
+// get opens the table. It keeps an error other than input.NeedError.
 func (t *table) get() (unwind.Table, error) {
 	if t.table == nil && t.err == nil {
 		u, err := t.open()
@@ -41,9 +41,9 @@ func (t *table) get() (unwind.Table, error) {
 	return t.table, t.err
 }
 
-// Row is the unwind rules at an RVA. No says that no section covers it; with an Origin, that one does and gives no rules, and the
-// Origin's Note why. The error is that of the first section that should have answered and cannot be read; another one may have
-// answered in its place.
+// Row returns the unwind rules at an RVA. The answer is No if no section has rules there. If a section covers the RVA but has no
+// rules, the returned Row has its Origin, with the reason in Note. An error is that of the first section that could not be read; a
+// later section may have answered.
 func (f *File) Row(rva uint64) (unwind.Row, symbol.Answer, error) {
 	if known, ok := f.rows[rva]; ok {
 		return known.row, known.answer, known.err
@@ -52,16 +52,16 @@ func (f *File) Row(rva uint64) (unwind.Row, symbol.Answer, error) {
 	if answer == symbol.Needs {
 		return row, answer, err
 	}
-	// Threads of a program wait in the same places.
+	// Cache the answer: the threads of a program often wait in the same functions.
 	if f.rows == nil || len(f.rows) >= maxRows {
-		f.rows = make(map[uint64]rowAnswer)
+		f.rows = make(map[uint64]cachedRow)
 	}
-	f.rows[rva] = rowAnswer{row, answer, err}
+	f.rows[rva] = cachedRow{row, answer, err}
 	return row, answer, err
 }
 
-// rowAnswer is what Row answered for an address; maxRows of them are kept.
-type rowAnswer struct {
+// cachedRow is the result of Row for an RVA. At most maxRows are cached.
+type cachedRow struct {
 	row    unwind.Row
 	answer symbol.Answer
 	err    error
@@ -70,7 +70,7 @@ type rowAnswer struct {
 const maxRows = 4096
 
 func (f *File) findRow(rva uint64) (unwind.Row, symbol.Answer, error) {
-	var silent unwind.Row
+	var noRules unwind.Row // its Origin is that of the first section that covers the RVA without rules
 	var failed error
 	for _, t := range f.unwindTables() {
 		u, err := t.get()
@@ -88,38 +88,38 @@ func (f *File) findRow(rva uint64) (unwind.Row, symbol.Answer, error) {
 			}
 		case ok:
 			return row, symbol.Yes, failed
-		case silent.Origin.Part == "":
-			silent.Origin = row.Origin
+		case noRules.Origin.Part == "":
+			noRules.Origin = row.Origin
 		}
 	}
-	return silent, symbol.No, failed
+	return noRules, symbol.No, failed
 }
 
-// Unwind are the sections of rules that can be read, in the order in which they are asked. What cannot is among the Warnings.
+// Unwind returns the readable sections of unwind rules, in the order in which Row asks them. Warnings has the errors of the others.
 func (f *File) Unwind() ([]unwind.Table, error) {
 	var out []unwind.Table
 	for _, t := range f.unwindTables() {
 		switch u, err := t.get(); {
 		case input.Needs(err):
 			return nil, err
-		case err == nil: // of others Warnings tells
+		case err == nil: // Warnings has the errors of the others
 			out = append(out, u)
 		}
 	}
 	return out, nil
 }
 
-// Section is one section of unwind rules of the files.
+// Section is a section of unwind rules.
 type Section struct {
-	// Kind is the section's name (".eh_frame"), File that of the file which has it.
+	// Kind is the section's name (".eh_frame"), File the name of its file.
 	Kind, File string
 	table      *table
 }
 
-// Open is the section's rules. Of bytes that are not here yet the error is a *input.NeedError.
+// Open opens the section. If bytes are not loaded yet, the error is an *input.NeedError.
 func (s *Section) Open() (unwind.Table, error) { return s.table.get() }
 
-// UnwindSections are the sections of rules that the files have, in the order in which Row asks them.
+// UnwindSections returns the sections of unwind rules, in the order in which Row asks them.
 func (f *File) UnwindSections() []Section {
 	var out []Section
 	for _, t := range f.unwindTables() {

@@ -1,16 +1,15 @@
 package demangle
 
-// maxCached is how many names a Cache keeps. A stack of tens of thousands of frames has far fewer names than frames.
+// maxCached is the most names that a Cache keeps. A stack of tens of thousands of frames has far fewer names than frames.
 const maxCached = 8192
 
-// Cache remembers readable names. It keeps two generations of half its size: when the young one is full, it becomes the
-// old one, and what was old and not asked for again is forgotten. The zero value is ready; it is not for several
-// goroutines at once.
+// Cache caches results of Name in two generations. When the young one has half of maxCached names, it becomes the old one, and the
+// names of the old one that were not used since are evicted. The zero value is ready to use. It is not safe for concurrent use.
 type Cache struct {
 	young, old map[string]string
 }
 
-// Name is the package's Name, remembered.
+// Name is the package's Name with a cache.
 func (c *Cache) Name(raw string) string {
 	if !looksMangled(raw) {
 		return Name(raw)

@@ -1,9 +1,9 @@
-// Package demangle makes the names of symbol files readable: Itanium C++ (all of Linux, macOS, Android, MinGW) and Rust, old
-// and new. Names in other manglings (Swift, D) and names that are readable already come back as they are. So do Microsoft's, which
-// the package msvc knows beside these.
+// Package demangle makes function names readable: those of the Itanium C++ ABI (Linux, macOS, Android, MinGW) and of Rust, in its
+// legacy and v0 manglings. Name returns other names as they are: readable ones, and those of Swift and D. Microsoft's names are
+// the package msvc's.
 //
-// It is made for names out of files that nobody vouches for: what goes in and what comes out are bounded, and a panic of
-// the library below is a name that stays mangled.
+// Names come from untrusted files. Name limits the length of its input and output, and returns a name mangled if the library
+// below panics on it.
 package demangle
 
 import (
@@ -14,28 +14,31 @@ import (
 )
 
 const (
-	// maxIn is the longest name in bytes that is demangled. The library's time grows with the square of a crafted
-	// name's length (65 ms at this limit natively, some 13 times that in wasm) and its recursion with the length. The
-	// longest names seen in real symbol files are about half of it.
+	// maxIn is the length in bytes of the longest name that Name demangles. On a crafted name the library's time grows with the
+	// square of the length (65 ms at this limit natively, about 13 times that in wasm), and its recursion with the length. The
+	// longest names of real symbol files are about half as long.
 	maxIn = 8 << 10
-	// maxOutPower bounds the result: 2 to its power bytes. Substitutions make it up to exponential in the input.
+	// maxOutPower limits the result to 2^maxOutPower bytes. With substitutions a result can be exponential in the input.
 	maxOutPower = 13
-	// MaxLen is the longest name in bytes that Name returns; a longer one is cut and ends in "…".
+	// MaxLen is the length in bytes of the longest result of Name. A longer name is cut and ends in "…".
 	MaxLen = 1<<maxOutPower + len(cutMark) + maxSuffix
-	// maxSuffix bounds what is put behind a demangled name.
+	// maxSuffix limits the suffix after a demangled name.
 	maxSuffix = 256
 	cutMark   = "…"
 )
 
-// Name gives the readable form of a function's name. Compilers' suffixes stay visible as "[clone .cold]", a symbol's
-// version or "@plt" as it is; the hash of an old Rust name is dropped.
+// Name returns the readable form of a function's name. It shows compilers' suffixes as "[clone .cold]", keeps a symbol's version
+// and "@plt", and drops the hash of a legacy Rust name:
+//
+//	_ZN3foo3barEi.cold                       foo::bar(int) [clone .cold]
+//	_ZN3foo3bar17h0123456789abcdefE          foo::bar
 func Name(raw string) string {
 	if len(raw) > maxIn || !looksMangled(raw) {
 		return dropRustHash(cut(raw))
 	}
 	name, rest := raw, ""
 	if at := strings.IndexByte(raw, '@'); at > 0 {
-		// "name@plt", "name@@GLIBCXX_3.4": the linker's words, which the mangling knows nothing of.
+		// "name@plt", "name@@GLIBCXX_3.4": the linker's additions are not part of the mangled name.
 		name, rest = raw[:at], raw[at:]
 	}
 	name = dropUnderscore(name)
@@ -50,7 +53,8 @@ func Name(raw string) string {
 	return cut(readable) + suffix
 }
 
-// looksMangled is a quick answer for the many names that are not.
+// looksMangled rejects most names that are not mangled, quickly: a mangled one begins with _Z or _R, and up to three underscores
+// more.
 func looksMangled(s string) bool {
 	if len(s) < 3 || s[0] != '_' {
 		return false
@@ -59,8 +63,8 @@ func looksMangled(s string) bool {
 	return s != "" && (s[0] == 'Z' || s[0] == 'R')
 }
 
-// dropUnderscore takes off the underscore that macOS puts before every C name: "__ZN…" is "_ZN…", and "____ZN…", a block,
-// is "___ZN…". Without it, three underscores are a block and one is an ordinary name.
+// dropUnderscore removes the underscore that macOS puts before every symbol: "__ZN…" is the mangled name "_ZN…", and "____ZN…" is
+// "___ZN…", the name of a block. Without that underscore a mangled name begins with one underscore, a block's with three.
 func dropUnderscore(s string) string {
 	if strings.HasPrefix(s, "__Z") || strings.HasPrefix(s, "____Z") || strings.HasPrefix(s, "__R") {
 		return s[1:]
@@ -68,7 +72,7 @@ func dropUnderscore(s string) string {
 	return s
 }
 
-// toString demangles; not ok says that the name is not mangled, broken, or too much for the library.
+// toString demangles a name. ok is false if the name is not mangled or broken, or the library fails.
 func toString(name string) (s string, ok bool) {
 	defer func() {
 		if recover() != nil {
@@ -79,7 +83,7 @@ func toString(name string) (s string, ok bool) {
 	return s, err == nil && s != ""
 }
 
-// rustSuffix is the compiler's suffix of a Rust name, which the library drops where it keeps it for C++: " [clone .llvm.123]".
+// rustSuffix returns the compiler's suffix of a Rust name as " [clone .llvm.123]". The library drops it, though it keeps those of C++.
 func rustSuffix(name string) string {
 	end := -1
 	if strings.HasPrefix(name, "_R") {
@@ -93,7 +97,7 @@ func rustSuffix(name string) string {
 	return " [clone " + name[end:] + "]"
 }
 
-// dropRustHash takes "::h0123456789abcdef" off a name that was demangled before it came into the symbol file.
+// dropRustHash removes "::h0123456789abcdef" from a name that was demangled before it was written to the symbol file.
 func dropRustHash(s string) string {
 	const hash = len("::h0123456789abcdef")
 	at := len(s) - hash
@@ -108,7 +112,7 @@ func dropRustHash(s string) string {
 	return s[:at]
 }
 
-// cut shortens a name to the limit, between characters.
+// cut shortens a name to the limit, at the border of a character.
 func cut(s string) string {
 	const limit = 1 << maxOutPower
 	if len(s) < limit {

@@ -71,7 +71,7 @@ func bomb(n int) string {
 	return b.String()
 }
 
-// TestBounds: what is too long is cut, whatever makes it long.
+// TestBounds: a result that is too long is cut.
 func TestBounds(t *testing.T) {
 	for name, raw := range map[string]string{
 		"long and readable":   strings.Repeat("x", 1<<20),

@@ -1,78 +1,50 @@
 package dumpsyms
 
-import (
-	"cmp"
-	"slices"
-)
-
-// public is a PUBLIC record.
-type public struct {
-	rva  uint64
-	name string
-}
-
 // body writes FUNC and PUBLIC records by address, as Mozilla's dump_syms does.
 //
 // A PUBLIC inside of a FUNC would never be found: readers ask for functions first. Functions of one address become one record,
-// that of the first, marked as standing for several if their names differ.
-func (o *output) body(s *spool, publics func(func(uint64, string) error) error) error {
-	recs := s.recs[:0]
-	for _, r := range s.recs {
-		if n := len(recs); n > 0 {
-			last := &recs[n-1]
-			if r.start == last.start {
-				u, v := s.at(&r), s.at(last)
-				if u.text() != v.text() {
-					last.multiple = true
-				}
-				o.n.Overlapping++
-				continue
-			}
-			if r.start-last.start < last.size {
-				o.n.Overlapping++
-				continue
-			}
+// that of the first, marked as standing for several if their names differ. Of several PUBLIC records at one address the first counts.
+func (o *output) body(s *spool) error {
+	var last spooled // the function that is to be written, of size 0 if there is none
+	var text []byte
+	flush := func() {
+		if last.size > 0 {
+			o.function(text, &last)
 		}
-		recs = append(recs, r)
+		last.size = 0
 	}
-	var pubs []public
-	if publics != nil {
-		err := publics(func(rva uint64, name string) error {
-			if rva == 0 { // no code lies at a module's first byte; readers leave such records out
-				return nil
+	covered, public := uint64(0), uint64(0) // where the last function ends; the address of the last PUBLIC
+	err := s.each(func(r *spooled, of unpacker) error {
+		isPublic := r.size == 0
+		switch {
+		case r.start < covered && isPublic:
+		case r.start < covered:
+			if u, v := of, unpacker(text); r.start == last.start && u.text() != v.text() {
+				last.multiple = true
 			}
-			i, exact := slices.BinarySearchFunc(recs, rva, func(r spooled, v uint64) int { return cmp.Compare(r.start, v) })
-			if exact || i > 0 && rva-recs[i-1].start < recs[i-1].size {
-				return nil
+			o.n.Overlapping++
+		case isPublic:
+			if flush(); r.start != public {
+				o.public(r.start, of.text())
 			}
-			pubs = append(pubs, public{rva, name})
-			return nil
-		})
-		if err != nil {
-			return err
+			public = r.start
+		default:
+			flush()
+			last, text = *r, append(text[:0], of...)
+			covered = r.start + r.size
 		}
-		slices.SortStableFunc(pubs, func(a, b public) int { return cmp.Compare(a.rva, b.rva) })
-		pubs = slices.CompactFunc(pubs, func(a, b public) bool { return a.rva == b.rva })
-	}
-	for i := range recs {
-		for len(pubs) > 0 && pubs[0].rva < recs[i].start {
-			o.public(pubs[0])
-			pubs = pubs[1:]
-		}
-		o.function(s.at(&recs[i]), &recs[i])
-	}
-	for _, p := range pubs {
-		o.public(p)
-	}
-	return o.err
+		return o.err
+	})
+	flush()
+	return err
 }
 
-func (o *output) public(p public) {
+func (o *output) public(rva uint64, name string) {
 	o.n.Publics++
 	o.str("PUBLIC")
-	o.hex(p.rva)
+	o.hex(rva)
 	o.str(" 0")
-	o.name(p.name)
+	o.name(name)
 	o.end()
 }
 

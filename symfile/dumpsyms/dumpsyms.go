@@ -1,9 +1,9 @@
 // Package dumpsyms writes Breakpad symbol files: what is known of a module's functions, names and unwind rules, whatever kind
 // of file knows it, as the text that crash reporters and their servers work with.
 //
-// Functions are taken in one pass and kept in a packed form, about a sixth of the text, because the records that go in front of
+// Functions are taken in one pass and kept in a packed form, less than half of the text, because the records that go in front of
 // them (FILE, INLINE_ORIGIN) are only known after the last one, and because readers search a file fastest whose records are
-// sorted by address. The text itself is written as it is made.
+// sorted by address. Of large programs the packed form is sorted in runs, which go to a temporary file. The text itself is written as it is made.
 //
 // Format: https://chromium.googlesource.com/breakpad/breakpad/+/HEAD/docs/symbol_files.md
 package dumpsyms
@@ -47,6 +47,8 @@ type Input struct {
 	FrameData func(f func(unwind.FrameData) error) error
 	// Demangle makes names readable; nil leaves them as they are.
 	Demangle func(string) string
+	// Scratch opens a place for what is more than memory should hold; nil keeps all in memory.
+	Scratch func() (Scratch, error)
 }
 
 // Counts are the records that were written, and what could not be.
@@ -65,21 +67,27 @@ type Counts struct {
 
 // Write writes a symbol file to w. An error is one of w or of what Input reads; the text is then not whole.
 func Write(w io.Writer, in Input) (Counts, error) {
-	s := newSpool()
+	s := newSpool(in.Scratch)
+	defer func() { s.close() }()
 	if in.Functions != nil {
 		if err := in.Functions.Each(s.add); err != nil {
 			return Counts{}, err
 		}
 	}
-	s.settle()
+	if in.Publics != nil {
+		if err := in.Publics(s.public); err != nil {
+			return Counts{}, err
+		}
+	}
 	o := &output{w: w, buf: make([]byte, 0, bufferSize+bufferSpare), demangle: in.Demangle}
 	o.module(&in.Module)
 	o.files(s)
 	o.origins(s)
-	if err := o.body(s, in.Publics); err != nil {
+	if err := o.body(s); err != nil {
 		return o.n, err
 	}
-	s = nil // the unwind rules need their own memory
+	s.close()
+	s = &spool{} // the unwind rules need their own memory
 	if len(in.Unwind) > 0 && in.CPU != nil {
 		if err := o.cfi(in.CPU, in.Unwind); err != nil {
 			return o.n, err

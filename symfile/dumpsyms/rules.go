@@ -115,7 +115,7 @@ func (w *cfiWriter) expr(of cpu.Reg, ru *unwind.Rule) (string, bool) {
 
 // reg is a register's name as symbol files have it.
 func (w *cfiWriter) reg(r cpu.Reg) string {
-	if plainNames[w.arch] {
+	if w.arch.PlainCFI {
 		return w.arch.RegName(r)
 	}
 	return "$" + w.arch.RegName(r)
@@ -123,7 +123,7 @@ func (w *cfiWriter) reg(r cpu.Reg) string {
 
 // plain takes the "$" off the names in an expression where the processor's names have none.
 func (w *cfiWriter) plain(text string) string {
-	if !plainNames[w.arch] {
+	if !w.arch.PlainCFI {
 		return text
 	}
 	b := make([]byte, 0, len(text))

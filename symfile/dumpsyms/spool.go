@@ -31,30 +31,43 @@ func (t *table) of(s string) uint32 {
 	return n
 }
 
-// chunkSize is how much packed text is allocated at a time: a slice that grew would be copied again and again.
-const chunkSize = 1 << 20
+const (
+	// chunkSize is how much packed text is allocated at a time: a slice that grew would be copied again and again.
+	chunkSize = 1 << 20
+	// maxRun is how much packed text is kept in memory where there is a Scratch for the rest.
+	maxRun = 32 << 20
+)
 
 // spool holds functions packed: each range that becomes a FUNC record as numbers of variable length. The numbers are, in order:
 // length of the name and the name, parameter size, count of lines and for each the distance from the end of the one before, its
 // size, line (as the difference to the one before) and file; count of inlined calls and for each depth, line and file of the call,
-// origin, count of ranges, and for each the distance from the function's start and the size.
+// origin, count of ranges, and for each the distance from the function's start and the size. Of a PUBLIC record it holds the name.
+//
+// All of them come out by address. What is more than memory should hold goes to a Scratch, in runs that are sorted each (see runs.go).
 type spool struct {
 	files, origins table
 	chunks         [][]byte
+	used           int // of chunks; those behind were used by an earlier run
+	size           int // of the packed text in them
 	recs           []spooled
-	scratch        []byte
+	packed         []byte
 	lines          []symbol.Line // of the range that is being packed
+
+	open   func() (Scratch, error) // nil if all stays in memory
+	stored Scratch
+	runs   []storedRun
+	end    int64 // of what is stored
 }
 
-// spooled is one FUNC record.
+// spooled is one record; its size is 0 for a PUBLIC record.
 type spooled struct {
-	start, size uint64
-	chunk, off  uint32
-	multiple    bool
+	start, size        uint64
+	chunk, off, length uint32
+	multiple           bool
 }
 
-func newSpool() *spool {
-	return &spool{files: table{num: map[string]uint32{}}, origins: table{num: map[string]uint32{}}}
+func newSpool(open func() (Scratch, error)) *spool {
+	return &spool{files: table{num: map[string]uint32{}}, origins: table{num: map[string]uint32{}}, open: open}
 }
 
 // add takes a function in.
@@ -63,14 +76,25 @@ func (s *spool) add(f symbol.Function) error {
 		if r.Size == 0 || r.Start+r.Size < r.Start {
 			continue
 		}
-		s.pack(&f, r)
+		if err := s.pack(&f, r); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
+// public takes a name in.
+func (s *spool) public(rva uint64, name string) error {
+	if rva == 0 { // no code lies at a module's first byte; readers leave such records out
+		return nil
+	}
+	b := binary.AppendUvarint(s.packed[:0], uint64(len(name)))
+	return s.keep(spooled{start: rva}, append(b, name...))
+}
+
 // pack packs what a function has in one of its ranges.
-func (s *spool) pack(f *symbol.Function, r symbol.Range) {
-	b := binary.AppendUvarint(s.scratch[:0], uint64(len(f.Name)))
+func (s *spool) pack(f *symbol.Function, r symbol.Range) error {
+	b := binary.AppendUvarint(s.packed[:0], uint64(len(f.Name)))
 	b = append(b, f.Name...)
 	b = binary.AppendUvarint(b, uint64(f.ParamSize))
 
@@ -129,14 +153,27 @@ func (s *spool) pack(f *symbol.Function, r symbol.Range) {
 			}
 		}
 	}
-	s.scratch = b
-	last := len(s.chunks) - 1
-	if last < 0 || cap(s.chunks[last])-len(s.chunks[last]) < len(b) {
-		s.chunks = append(s.chunks, make([]byte, 0, max(chunkSize, len(b))))
-		last++
+	return s.keep(spooled{start: r.Start, size: r.Size, multiple: f.Multiple}, b)
+}
+
+// keep adds a record with its packed text.
+func (s *spool) keep(r spooled, text []byte) error {
+	s.packed = text
+	if s.used == 0 || cap(s.chunks[s.used-1])-len(s.chunks[s.used-1]) < len(text) {
+		if s.used == len(s.chunks) || cap(s.chunks[s.used]) < len(text) {
+			s.chunks = append(s.chunks[:s.used], make([]byte, 0, max(chunkSize, len(text))))
+		}
+		s.chunks[s.used] = s.chunks[s.used][:0]
+		s.used++
 	}
-	s.recs = append(s.recs, spooled{start: r.Start, size: r.Size, chunk: uint32(last), off: uint32(len(s.chunks[last])), multiple: f.Multiple})
-	s.chunks[last] = append(s.chunks[last], b...)
+	chunk := &s.chunks[s.used-1]
+	r.chunk, r.off, r.length = uint32(s.used-1), uint32(len(*chunk)), uint32(len(text))
+	*chunk = append(*chunk, text...)
+	s.recs = append(s.recs, r)
+	if s.size += len(text); s.size >= maxRun && s.open != nil {
+		return s.store()
+	}
+	return nil
 }
 
 // clip is the part of a range that lies in another one.
@@ -159,8 +196,8 @@ func inside(all []symbol.Range, in symbol.Range) int {
 	return n
 }
 
-// settle sorts by address. Records at one address stay in the order in which they came.
-func (s *spool) settle() {
+// sort sorts what is in memory by address. Records at one address stay in the order in which they came.
+func (s *spool) sort() {
 	byStart := func(a, b spooled) int { return cmp.Compare(a.start, b.start) }
 	if !slices.IsSortedFunc(s.recs, byStart) {
 		slices.SortStableFunc(s.recs, byStart)
@@ -193,4 +230,4 @@ func (u *unpacker) text() string {
 	return s
 }
 
-func (s *spool) at(r *spooled) unpacker { return s.chunks[r.chunk][r.off:] }
+func (s *spool) at(r *spooled) unpacker { return s.chunks[r.chunk][r.off : r.off+r.length] }

@@ -1,13 +1,13 @@
 package dwarf
 
-// encoding is what the sizes of forms depend on.
+// encoding is what the sizes of forms depend on: version, address size and offset size of the unit (DWARF 5, section 7.5.6).
 type encoding struct {
 	version uint8
 	addr    uint8 // bytes of an address
 	off     uint8 // bytes of an offset: 4, or 8 in 64-bit DWARF
 }
 
-// refAddr is the size of DW_FORM_ref_addr, which DWARF 2 made as large as an address.
+// refAddr is the size of DW_FORM_ref_addr in bytes: that of an address in DWARF 2, that of an offset since DWARF 3.
 func (e encoding) refAddr() uint8 {
 	if e.version <= 2 {
 		return e.addr
@@ -15,53 +15,59 @@ func (e encoding) refAddr() uint8 {
 	return e.off
 }
 
-// attribute is a row of an abbreviation.
+// attribute is one attribute of an abbreviation: its name (DW_AT_…) and form (DW_FORM_…).
 type attribute struct {
 	at, form uint16
 	value    int64 // of DW_FORM_implicit_const
 }
 
-// kind is what the walk over a unit does with an entry.
+// kind groups the tags by what the walk over a unit's entries does with them.
 type kind uint8
 
 const (
-	kindPass     kind = iota // nothing of interest in it, but perhaps below it
-	kindLeaf                 // nothing of interest below it either: most types, parameters, call sites
-	kindType                 // classes: functions below it have their name in front
+	kindOther    kind = iota // of no interest itself, but functions may be below it
+	kindLeaf                 // no functions below it: most types, parameters, call sites
+	kindType                 // a class: its name qualifies the functions below it
 	kindFunction             // DW_TAG_subprogram
 	kindInlined              // DW_TAG_inlined_subroutine
 )
 
-// abbrev is one declaration of .debug_abbrev, and how to pass over an entry of it.
+// abbrev is one declaration of .debug_abbrev (DWARF 5, section 7.5.3), and how to skip an entry that uses it.
 type abbrev struct {
 	tag      uint16
 	children bool
 	kind     kind
 	code     bool // DW_AT_low_pc or DW_AT_ranges is among its attributes
-	// sibling is the number of DW_AT_sibling among attrs, -1 if there is none; sibBytes is how many bytes after the code it
-	// stands if all before it has a fixed size, else -1.
+	// sibling is the index of DW_AT_sibling in attrs, or -1. sibBytes is its distance from the entry's code in bytes, or -1 if an
+	// attribute before it has a variable size.
 	sibling, sibBytes int32
 	attrs             []attribute
-	passes            []pass
+	skips             []skipStep
 }
 
-// pass is one step of passing over an entry: a number of bytes, or a form of variable size.
-type pass uint32
+// skipStep is one step of skipping an entry: a number of bytes, or a form of variable size. Adjacent forms of fixed size are one
+// step. The lower skipBits bits have the kind of step, the upper ones the number of bytes. An entry of
+//
+//	DW_FORM_strp, DW_FORM_data1, DW_FORM_udata, DW_FORM_ref4
+//
+// is skipped in three steps: 5 bytes, a LEB128 number, 4 bytes.
+type skipStep uint32
 
 const (
-	passBytes    pass = iota // as many as stand in the upper bits
-	passLEB                  // a LEB128 number
-	passText                 // up to a NUL
-	passBlock1               // a length of one byte, and so many bytes
-	passBlock2               // of two
-	passBlock4               // of four
-	passBlock                // a LEB128 number, and so many bytes
-	passIndirect             // a form, and what it says
-	passBits     = 3
+	skipBytes    skipStep = iota // the number in the upper bits
+	skipLEB128                   // a LEB128 number
+	skipText                     // up to a NUL
+	skipBlock1                   // a length of one byte, then that many bytes
+	skipBlock2                   // a length of two bytes
+	skipBlock4                   // a length of four bytes
+	skipBlock                    // a length as a LEB128 number
+	skipIndirect                 // a form as a LEB128 number, then a value of that form
+	skipBits     = 3
 )
 
-// fixed is the size of a form, or -1 with the kind of step.
-func (e encoding) fixed(form uint64) (int, pass, bool) {
+// fixed returns the size of a form in bytes, or -1 and the kind of step that skips it. It returns false for an unknown form: its
+// size cannot be known, so nothing after it can be read.
+func (e encoding) fixed(form uint64) (int, skipStep, bool) {
 	switch form {
 	case formFlagPresent, formImplicitConst:
 		return 0, 0, true
@@ -84,49 +90,49 @@ func (e encoding) fixed(form uint64) (int, pass, bool) {
 	case formRefAddr:
 		return int(e.refAddr()), 0, true
 	case formUdata, formSdata, formRefUdata, formStrx, formAddrx, formLoclistx, formRnglistx, formGNUAddrIndex, formGNUStrIndex:
-		return -1, passLEB, true
+		return -1, skipLEB128, true
 	case formString:
-		return -1, passText, true
+		return -1, skipText, true
 	case formBlock1:
-		return -1, passBlock1, true
+		return -1, skipBlock1, true
 	case formBlock2:
-		return -1, passBlock2, true
+		return -1, skipBlock2, true
 	case formBlock4:
-		return -1, passBlock4, true
+		return -1, skipBlock4, true
 	case formBlock, formExprloc:
-		return -1, passBlock, true
+		return -1, skipBlock, true
 	case formIndirect:
-		return -1, passIndirect, true
+		return -1, skipIndirect, true
 	}
 	return 0, 0, false
 }
 
-// pass goes over an entry's attributes.
-func (r *reader) pass(steps []pass, e encoding) {
+// skipEntry skips an entry's attributes.
+func (r *reader) skipEntry(steps []skipStep, e encoding) {
 	for _, s := range steps {
-		switch s & (1<<passBits - 1) {
-		case passBytes:
-			r.p += int(s >> passBits)
+		switch s & (1<<skipBits - 1) {
+		case skipBytes:
+			r.p += int(s >> skipBits)
 			if r.p > len(r.b) {
 				r.fail()
 				return
 			}
-		case passLEB:
+		case skipLEB128:
 			r.skipLEB()
-		case passText:
+		case skipText:
 			r.text()
-		case passBlock1:
+		case skipBlock1:
 			r.skip(uint64(r.u8()))
-		case passBlock2:
+		case skipBlock2:
 			r.skip(uint64(r.u16()))
-		case passBlock4:
+		case skipBlock4:
 			r.skip(uint64(r.u32()))
-		case passBlock:
+		case skipBlock:
 			r.skip(r.uleb())
-		case passIndirect:
+		case skipIndirect:
 			form := r.uleb()
 			n, step, ok := e.fixed(form)
-			if !ok || step == passIndirect {
+			if !ok || step == skipIndirect {
 				r.fail()
 				return
 			}
@@ -134,7 +140,7 @@ func (r *reader) pass(steps []pass, e encoding) {
 				r.skip(uint64(n))
 				continue
 			}
-			r.pass([]pass{step}, e)
+			r.skipEntry([]skipStep{step}, e)
 		}
 	}
 }
@@ -144,13 +150,13 @@ type abbrevKey struct {
 	encoding
 }
 
-// abbrevTable is a unit's abbreviations by code.
+// abbrevTable is the abbreviations of a unit, by code.
 type abbrevTable struct {
 	dense  []abbrev // codes 1, 2, 3 ... as every compiler numbers them
 	others map[uint64]*abbrev
 	size   int
-	// code: a function with an address of its own is declared. Units without one have no code. inlines: inlined calls are;
-	// split: a unit that another file completes is.
+	// What the abbreviations declare. code: functions with an address (a unit without them has no code). inlines: inlined calls.
+	// split: a skeleton unit, whose entries are in a .dwo file.
 	code, inlines, split bool
 }
 
@@ -161,10 +167,11 @@ func (t *abbrevTable) get(code uint64) *abbrev {
 	return t.others[code]
 }
 
-// maxAbbrevs bounds the tables an object keeps, in bytes of the section.
+// maxAbbrevs limits the tables that an object caches, in bytes of the section.
 const maxAbbrevs = 2 << 20
 
-// abbrevsOf is the table at an offset of .debug_abbrev.
+// abbrevsOf returns the table at an offset of .debug_abbrev. A table does not say how long it is, so abbrevsOf reads 4 KiB and, if
+// that was not all of it, four times as much.
 func (o *object) abbrevsOf(off int64, e encoding) (*abbrevTable, error) {
 	key := abbrevKey{off, e}
 	if t, ok := o.abbrevs[key]; ok {
@@ -205,7 +212,7 @@ func (o *object) abbrevsOf(off int64, e encoding) (*abbrevTable, error) {
 	return t, nil
 }
 
-// parseAbbrevs reads a table; enough is false if it goes on beyond the bytes that were given.
+// parseAbbrevs parses a table. enough is false if the table continues beyond r's bytes.
 func parseAbbrevs(r reader, e encoding, sec *section, base int64) (t *abbrevTable, enough bool, err error) {
 	t = &abbrevTable{}
 	var attrs []attribute
@@ -254,15 +261,15 @@ func parseAbbrevs(r reader, e encoding, sec *section, base int64) (t *abbrevTabl
 			} else {
 				fixed = false
 				if run > 0 {
-					a.passes = append(a.passes, pass(run)<<passBits)
+					a.skips = append(a.skips, skipStep(run)<<skipBits)
 					run = 0
 				}
-				a.passes = append(a.passes, step)
+				a.skips = append(a.skips, step)
 			}
 			attrs = append(attrs, row)
 		}
 		if run > 0 {
-			a.passes = append(a.passes, pass(run)<<passBits)
+			a.skips = append(a.skips, skipStep(run)<<skipBits)
 		}
 		a.attrs = attrs[first:len(attrs):len(attrs)]
 		a.kind = kindOf(a.tag)
@@ -274,7 +281,7 @@ func parseAbbrevs(r reader, e encoding, sec *section, base int64) (t *abbrevTabl
 			t.dense = append(t.dense, a)
 			continue
 		}
-		if t.get(code) == nil { // of two with one code the first counts
+		if t.get(code) == nil { // if a code is declared twice, the first declaration counts
 			if t.others == nil {
 				t.others = map[uint64]*abbrev{}
 			}
@@ -294,6 +301,7 @@ func (a *abbrev) has(names ...uint16) bool {
 	return false
 }
 
+// kindOf returns the kind of a tag. Unknown tags are kindOther, so that functions below them are found.
 func kindOf(tag uint16) kind {
 	switch tag {
 	case tagSubprogram:
@@ -303,17 +311,18 @@ func kindOf(tag uint16) kind {
 	case tagClassType, tagStructureType, tagUnionType, tagInterfaceType:
 		return kindType
 	case tagLexicalBlock, tagNamespace, tagModule, tagCompileUnit, tagPartialUnit, tagSkeletonUnit, tagTryBlock, tagCatchBlock, tagWithStmt, tagEntryPoint, tagEnumerationType:
-		return kindPass
+		return kindOther
 	case 0x01, 0x05, 0x0d, 0x15, 0x16, 0x24, 0x28, 0x34, 0x48, 0x49, 0x4109, 0x410a: // array_type, formal_parameter, member, subroutine_type, typedef, base_type, enumerator, variable, call_site, call_site_parameter and GNU's of the two
 		return kindLeaf
 	}
-	return kindPass
+	return kindOther
 }
 
+// missing returns the error for a section that another section refers to and that the file lacks.
 func (o *object) missing(id sectionID) error {
 	name := sectionKinds[id].name
 	if o.dwo && sectionKinds[id].dwo {
 		name += ".dwo"
 	}
-	return (&section{name: name, file: o.s.File}).errorf(-1, "the section, which another one refers to", "none")
+	return (&section{name: name, file: o.s.File}).errorf(-1, "the section that another section refers to", "none")
 }

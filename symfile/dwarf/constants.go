@@ -1,6 +1,6 @@
 package dwarf
 
-// Numbers of the standard, DWARF 5 section 7, and of GNU's extensions, by their names there.
+// Numbers of DWARF 5, section 7, and of GNU's extensions: tag for DW_TAG_, at for DW_AT_, form for DW_FORM_, ut for DW_UT_.
 const (
 	tagClassType         = 0x02
 	tagEntryPoint        = 0x03
@@ -99,7 +99,8 @@ const (
 	formGNUStrpAlt    = 0x1f21
 )
 
-// Languages in which the name of a function does not say where it belongs. Of all others a function's name is used as it is.
+// qualified has the languages (DW_LANG_…) whose DW_AT_name lacks the namespace and class: a C++ function ns::f has the name "f". In
+// the other languages the name is used as it is.
 var qualified = map[uint64]bool{
 	0x04: true, // C_plus_plus
 	0x0b: true, // Java
@@ -113,7 +114,7 @@ var qualified = map[uint64]bool{
 	0x3a: true, // C_plus_plus_23
 }
 
-// Unit types of DWARF 5.
+// Unit types (DWARF 5, section 7.5.1).
 const (
 	utCompile      = 1
 	utType         = 2

@@ -28,7 +28,7 @@ func TestMozilla(t *testing.T) {
 		names     bool
 	}{
 		{"basic.full", "basic.full.inlines.sym", true},
-		// Its names and the directory of its compilation are in a supplementary file that nobody has; dump_syms took the
+		// Its names and DW_AT_comp_dir are in a supplementary file that the corpus lacks. dump_syms took the
 		// functions' names from the symbol table.
 		{"basic.dwz", "basic.dwz.inlines.sym", false},
 	} {

@@ -1,14 +1,21 @@
-// Package dwarf reads functions, source lines and inlined calls out of DWARF, versions 2 to 5, as compilers leave it in ELF,
-// Mach-O and PE files. It knows sections by their names and no container.
+// Package dwarf reads functions, source lines and inlined calls from DWARF debug information, versions 2 to 5. The caller gives it
+// sections by name (Sections), so it does not depend on the container: ELF, Mach-O or PE.
 //
-// Only what an address needs is read: which unit covers it (.debug_aranges, else the first entry of every unit), that unit's
-// entries and its line program. Of a unit it is kept where its functions and inlined calls lie, in flat slices; names are read
-// when somebody asks. Few units are kept at a time.
+// Open returns a Data. Data.Lookup answers for one address, Data.Each lists all functions. Start at Lookup in lookup.go.
 //
-// Nothing in a file makes it unreadable. What cannot be understood is passed over with a warning that names the section and
-// the offset in it, and the work for one lookup is bounded by the size of the sections.
-// Format: https://dwarfstd.org/dwarf5std.html, and for what GCC had before it
-// https://gcc.gnu.org/wiki/DebugFission and https://gcc.gnu.org/wiki/DebugFissionDWP.
+// A lookup reads only what its address needs:
+//
+//	index.go     which units cover the address: .debug_aranges, else the first entry of every unit
+//	tree.go      the unit's entries: where its functions and inlined calls are (skim.go: of large units, only part of them)
+//	line.go      the unit's line program
+//	names.go     the names of the function and of the inlined calls, when they are asked for
+//	split.go     the .dwo or .dwp file that has the unit's entries, if it is a skeleton
+//
+// Decoded units are cached. A damaged part of a file does not make the rest unreadable: the package skips what it cannot parse and
+// adds a warning with the section and the offset. The work for one lookup is limited by the size of the sections (Data.allow).
+//
+// Format: https://dwarfstd.org/dwarf5std.html. GNU's extensions to DWARF 4: https://gcc.gnu.org/wiki/DebugFission and
+// https://gcc.gnu.org/wiki/DebugFissionDWP.
 package dwarf
 
 import (
@@ -22,14 +29,13 @@ import (
 
 // Sections are the debug sections of one file.
 type Sections struct {
-	// Get answers a section by its ELF name (".debug_info", ".debug_line.dwo", ...), uncompressed; (nil, nil) if there is none.
+	// Get returns a section by its ELF name (".debug_info", ".debug_line.dwo" …), uncompressed, or (nil, nil) if there is none.
 	Get func(name string) (*input.Source, error)
-	// More answers the sections of a name behind the first: GCC writes each type of a .dwo file into one of its own. It may be
-	// nil.
+	// More returns the further sections of a name: GCC gives each type of a .dwo file a section of its own. It may be nil.
 	More func(name string) ([]*input.Source, error)
-	// Order of multi-byte values.
+	// Order is the byte order.
 	Order binary.ByteOrder
-	// AddressSize in bytes, 4 or 8. Units say their own; it is used where nothing else says one.
+	// AddressSize in bytes, 4 or 8. It is used only where no unit states its own.
 	AddressSize int
 	// Base is the link-time address of RVA 0.
 	Base uint64
@@ -37,50 +43,50 @@ type Sections struct {
 	File string
 }
 
-// Options are what Open's caller has beside the file itself.
+// Options has the other files that the debug information may need.
 type Options struct {
-	// Alt is the supplementary file that dwz made (.gnu_debugaltlink, .debug_sup), or nil.
+	// Alt is the supplementary file that dwz makes (.gnu_debugaltlink, .debug_sup), or nil.
 	Alt *Sections
-	// Split answers the .dwo file of a unit, or a .dwp file in which its .debug_cu_index tells where it is; false if neither
-	// is at hand. It is asked again at each lookup that needs the file. It may be nil.
+	// Split returns a unit's .dwo file, or a .dwp file that may have the unit, or false if there is neither. Each lookup that needs
+	// the file calls it again. It may be nil.
 	Split func(dwoName, compDir string, dwoID uint64) (*Sections, bool)
-	// ZeroIsCode: code at address 0 is code. Otherwise what lies there are functions that the linker threw away.
+	// ZeroIsCode: a function at address 0 exists. Otherwise the linker discarded it (see discarded).
 	ZeroIsCode bool
 }
 
 const (
-	// maxWarnings bounds how many warnings are kept; all are counted.
+	// maxWarnings limits the warnings that are kept. Further ones are only counted.
 	maxWarnings = 100
-	// maxCached bounds the units that are kept, in bytes; one is kept whatever its size.
+	// maxCached limits the cache of decoded units, in bytes. The unit used last stays whatever its size.
 	maxCached = 40 << 20
-	// nameless stands for a name that the file does not have; the .sym files' writers use the same words.
+	// nameless is the name of a function without one. Writers of .sym files use the same text.
 	nameless = "<name omitted>"
 )
 
-// Data is a file's debug information. It reads its sections during lookups; it is not for use by several goroutines at once.
+// Data is the debug information of a file. It reads sections during lookups. It is not safe for concurrent use.
 type Data struct {
 	opt  Options
 	main *object
 	alt  *object
 
 	byAddress addressIndex
-	cache     []*unitData // the one used last first
-	twins     []twin      // what the lookup under way found
+	cache     []*unitData // most recently used first
+	overlaps  []overlap   // of the current lookup: the ranges in several units that cover the address
 	dwps      map[*Sections]*object
 
-	warnings []string
-	said     map[string]bool
-	warned   int
-	wanted   []string
-	wants    map[string]bool
+	warnings    []string
+	warnedTexts map[string]bool
+	numWarnings int
+	wanted      []string
+	wants       map[string]bool
 
-	// spent is the work of the call under way, see allow.
+	// spent is the work of the current call, see allow.
 	spent [numWork]int64
 }
 
-// Open looks at nothing but which sections there are. Its errors are those of Get.
+// Open finds the sections and reads nothing of them. Its errors are those of Sections.Get.
 func Open(s Sections, opt Options) (*Data, error) {
-	d := &Data{opt: opt, said: map[string]bool{}, wants: map[string]bool{}, dwps: map[*Sections]*object{}}
+	d := &Data{opt: opt, warnedTexts: map[string]bool{}, wants: map[string]bool{}, dwps: map[*Sections]*object{}}
 	d.main = newObject(d, s, false)
 	if opt.Alt != nil {
 		d.alt = newObject(d, *opt.Alt, false)
@@ -94,15 +100,16 @@ func Open(s Sections, opt Options) (*Data, error) {
 	return d, nil
 }
 
-// Warnings are what was passed over so far, each kind of it at each place once. The list is cut after the first hundred.
+// Warnings lists what Data skipped so far, without repetitions: the first hundred warnings, then the number of the rest.
 func (d *Data) Warnings() []string {
-	if d.warned > len(d.warnings) {
-		return append(d.warnings[:len(d.warnings):len(d.warnings)], fmt.Sprintf("%s: %d more warnings", d.main.s.File, d.warned-len(d.warnings)))
+	if d.numWarnings > len(d.warnings) {
+		return append(d.warnings[:len(d.warnings):len(d.warnings)], fmt.Sprintf("%s: %d more warnings", d.main.s.File, d.numWarnings-len(d.warnings)))
 	}
 	return d.warnings
 }
 
-// Wanted are the files that lookups missed so far: split units' files with their ids, and the supplementary file.
+// Wanted lists the files that lookups needed and did not have: .dwo and .dwp files with the ids of units, and the supplementary
+// file.
 func (d *Data) Wanted() []string { return d.wanted }
 
 func (d *Data) want(what string) {
@@ -112,7 +119,8 @@ func (d *Data) want(what string) {
 	}
 }
 
-// note takes an error that a part of the file caused as a warning, and hands back those that concern the reading itself.
+// note turns an error about the file's content into a warning and returns nil. It returns errors of reading: bytes that are still
+// to be fetched (input.NeedError), and those of the reader itself.
 func (d *Data) note(err error) error {
 	if err == nil {
 		return nil
@@ -123,18 +131,18 @@ func (d *Data) note(err error) error {
 		return err
 	}
 	text := err.Error()
-	if d.said[text] {
+	if d.warnedTexts[text] {
 		return nil
 	}
-	d.warned++
+	d.numWarnings++
 	if len(d.warnings) < maxWarnings {
-		d.said[text] = true
+		d.warnedTexts[text] = true
 		d.warnings = append(d.warnings, text)
 	}
 	return nil
 }
 
-// work is a kind of effort that references in a crafted file can ask for again and again.
+// work is a kind of work that a crafted file can ask for repeatedly, by many references to one part of a section.
 type work uint8
 
 const (
@@ -146,17 +154,17 @@ const (
 	numWork
 )
 
-// allow counts n bytes of work on a section against what an honest file can ask for: each of its bytes a few times. A pass
-// over the whole file may ask for as much as a lookup, since it reads each part once.
+// allow adds n bytes of work on a section of size bytes, and reports whether the current call is within its limit: 16 times the
+// section and 4 MiB. A real file needs each byte a few times at most, in a lookup as well as in a pass over the whole file.
 func (d *Data) allow(w work, n, size int64) bool {
 	d.spent[w] += n
 	return d.spent[w] <= 16*size+(1<<22)
 }
 
-// begin starts a call: its work is counted from zero.
+// begin starts a call of the API, whose work counts from zero.
 func (d *Data) begin() { clear(d.spent[:]) }
 
-// answerOf is how a lookup that failed answers.
+// answerOf returns the answer of a lookup that failed with err.
 func answerOf(err error) symbol.Answer {
 	var need *input.NeedError
 	if errors.As(err, &need) {

@@ -8,53 +8,57 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// everything is what Each keeps of all units until they are in the order of addresses: of each function its name and, in a few
-// bytes a line and a call, what belongs to it.
-type everything struct {
-	spans []owned // of all functions, fn counts in fns
-	fns   []kept
+// collector holds what Each needs of all units until it can sort the functions by address. Lines and inlined calls are encoded as
+// LEB128 numbers, a few bytes each, so that a file with millions of lines fits in memory.
+type collector struct {
+	spans []owned // ranges of all functions; fn is an index in fns
+	fns   []keptFunction
 	units []keptUnit
-	// calls' names, by number
+	// names are those of inlined functions; numbers has their indexes.
 	names   []string
 	numbers map[nameKey]uint32
 	paths   map[string]string
 
-	pieces, within []piece
-	// Room for what is handed out next.
+	pieces, within []lineSpan
+	// Arrays from which allocate takes the slices of the next functions.
 	lines  []symbol.Line
 	calls  []symbol.InlineCall
 	ranges []symbol.Range
 }
 
+// nameKey identifies an inlined function by its entry.
 type nameKey struct {
 	o *object
 	r ref
 }
 
-type kept struct {
+type keptFunction struct {
 	name string
 	unit int32
-	at   uint32 // in the unit's bytes
-	// nspans are its ranges that are left in spans; lost: others are not.
+	at   uint32 // offset of its lines and calls in the unit's bytes
+	// nspans is how many of its ranges dropOverlaps kept. lost: it dropped some.
 	nspans uint16
 	lost   bool
-	done   bool
-	// multiple: other functions have the same code.
+	done   bool // emitted
+	// multiple: a function of another name has the same code.
 	multiple bool
 }
 
+// keptUnit is the encoded functions of a unit and the paths that they refer to by index. add writes the bytes, fill reads them.
+//
+//	function: start, number of lines,  {gap, size, file, line difference} …,
+//	                 number of calls,  {depth, name, file, line, number of ranges, {gap, size} …} …
 type keptUnit struct {
 	files []string
 	bytes []byte
 }
 
-// Each calls f for every function with code, by the address of its first range, and ends with f's first error. Lines, inlined
-// calls and ranges are those that lookups answer. Of functions over each other the one that starts first counts, of two that
-// start together the file's first; a function that lost all its code so is left out, and the other one is Multiple if their
-// names differ.
+// Each calls f for every function with code, sorted by the address of its first range, and stops with f's first error. It reports
+// the lines, inlined calls and ranges that Lookup does. If functions overlap, the code belongs to the one that starts first, and
+// of two that start together to the first in the file. Each leaves out a function that loses all its code, and sets Multiple of
+// the other if their names differ.
 //
-// Each unit is decoded once; what is kept of all of them grows with the numbers of functions, lines and calls, by some four
-// bytes a line. A Function's slices belong to f, which may keep them.
+// Each decodes every unit once and keeps about four bytes a line. f may keep a Function's slices.
 func (d *Data) Each(f func(symbol.Function) error) error {
 	d.begin()
 	done, err := d.main.keep()
@@ -69,16 +73,17 @@ func (d *Data) Each(f func(symbol.Function) error) error {
 		}
 		defer done()
 	}
-	all := &everything{numbers: map[nameKey]uint32{}, paths: map[string]string{}}
+	all := &collector{numbers: map[nameKey]uint32{}, paths: map[string]string{}}
 	if err := d.collect(all); err != nil {
 		return err
 	}
-	all.settle()
-	return all.tell(f)
+	// Functions overlap across units too, so all must be known before the first is emitted.
+	all.dropOverlaps()
+	return all.emit(f)
 }
 
-// collect decodes all units that have code.
-func (d *Data) collect(all *everything) error {
+// collect decodes all units that have code and adds them to all.
+func (d *Data) collect(all *collector) error {
 	var spans []span
 	return d.main.scan(func(u *unit) error {
 		if u.kind == utType || u.kind == utPartial || u.kind == utSplitType {
@@ -103,14 +108,14 @@ func (d *Data) collect(all *everything) error {
 	})
 }
 
-// add keeps a unit.
-func (all *everything) add(d *unitData) error {
+// add encodes the functions of a unit.
+func (all *collector) add(d *unitData) error {
 	if len(d.fns) == 0 {
 		return nil
 	}
 	number := int32(len(all.units))
 	u := keptUnit{}
-	files := map[uint32]uint64{} // numbers of the line table to ours
+	files := map[uint32]uint64{} // file numbers of the line table to indexes in u.files
 	file := func(n uint32) (uint64, error) {
 		if i, ok := files[n]; ok {
 			return i, nil
@@ -125,7 +130,7 @@ func (all *everything) add(d *unitData) error {
 			all.paths[path] = path
 		}
 		i := uint64(len(u.files))
-		for j, have := range u.files[:min(len(u.files), 2)] { // the main file comes twice in DWARF 5
+		for j, have := range u.files[:min(len(u.files), 2)] { // compilers of DWARF 5 list the main file twice
 			if have == path {
 				i = uint64(j)
 			}
@@ -139,7 +144,7 @@ func (all *everything) add(d *unitData) error {
 	b := make([]byte, 0, 4*len(d.table.rows)+16*len(d.calls))
 	owns := slices.Clone(d.index)
 	slices.SortStableFunc(owns, func(a, b owned) int { return cmp.Compare(a.fn, b.fn) })
-	folded := map[int32][]int32{} // a few of the functions with another one's code
+	folded := map[int32][]int32{} // by function: up to 8 others that start at the same address
 	for _, pair := range d.folded {
 		if list := folded[pair[0]]; len(list) < 8 {
 			folded[pair[0]] = append(list, pair[1])
@@ -173,7 +178,7 @@ func (all *everything) add(d *unitData) error {
 			}
 			multiple = multiple || other != name
 		}
-		all.fns = append(all.fns, kept{name: name, unit: number, at: uint32(at), multiple: multiple})
+		all.fns = append(all.fns, keptFunction{name: name, unit: number, at: uint32(at), multiple: multiple})
 		b = putUint(b, spans[0].start)
 		b = putUint(b, uint64(len(all.pieces)))
 		last, line := spans[0].start, int64(0)
@@ -222,8 +227,8 @@ func (all *everything) add(d *unitData) error {
 	return nil
 }
 
-// function is a function's name.
-func (all *everything) function(d *unitData, fn *function) (string, error) {
+// function returns a function's name.
+func (all *collector) function(d *unitData, fn *function) (string, error) {
 	name, err := d.body.obj.resolve(d.body.ref(fn.off), d.body, d.body.lang, fn.top)
 	if name == "" {
 		name = nameless
@@ -231,8 +236,8 @@ func (all *everything) function(d *unitData, fn *function) (string, error) {
 	return name, d.u.obj.d.note(err)
 }
 
-// name is the number of the name of a function that was inlined.
-func (all *everything) name(d *unitData, c *call) (uint32, error) {
+// name returns the index in names of an inlined function.
+func (all *collector) name(d *unitData, c *call) (uint32, error) {
 	o, r := d.body.obj, c.origin
 	if r == noRef {
 		r = d.body.ref(c.off)
@@ -266,8 +271,8 @@ func putInt(b []byte, v int64) []byte { return putUint(b, uint64(v)<<1^uint64(v>
 
 func unzig(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }
 
-// settle brings the ranges in order and drops those over another one.
-func (all *everything) settle() {
+// dropOverlaps sorts the ranges by address and drops each that overlaps the one before it.
+func (all *collector) dropOverlaps() {
 	slices.SortFunc(all.spans, func(a, b owned) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.fn, b.fn)) })
 	left := all.spans[:0]
 	for _, o := range all.spans {
@@ -285,9 +290,9 @@ func (all *everything) settle() {
 	all.spans = left
 }
 
-// tell hands out the functions.
-func (all *everything) tell(f func(symbol.Function) error) error {
-	several := map[int32][]symbol.Range{} // of functions with more than one range
+// emit calls f for the functions, by address.
+func (all *collector) emit(f func(symbol.Function) error) error {
+	several := map[int32][]symbol.Range{} // the ranges of functions with more than one
 	for _, o := range all.spans {
 		if all.fns[o.fn].nspans > 1 {
 			several[o.fn] = append(several[o.fn], symbol.Range{Start: o.start, Size: o.end - o.start})
@@ -303,7 +308,7 @@ func (all *everything) tell(f func(symbol.Function) error) error {
 		if fn.nspans > 1 {
 			out.Ranges = several[o.fn]
 		} else {
-			out.Ranges = carve(&all.ranges, 1)
+			out.Ranges = allocate(&all.ranges, 1)
 			out.Ranges[0] = symbol.Range{Start: o.start, Size: o.end - o.start}
 		}
 		all.fill(&out, fn)
@@ -314,22 +319,22 @@ func (all *everything) tell(f func(symbol.Function) error) error {
 	return nil
 }
 
-// carve is room for n values out of a larger piece, so that few pieces are made.
-func carve[T any](room *[]T, n int) []T {
-	if n > len(*room) {
-		*room = make([]T, max(n, 1024))
+// allocate takes n values from the free array, which it renews when it is used up: one allocation for many small slices.
+func allocate[T any](free *[]T, n int) []T {
+	if n > len(*free) {
+		*free = make([]T, max(n, 1024))
 	}
-	out := (*room)[:n:n]
-	*room = (*room)[n:]
+	out := (*free)[:n:n]
+	*free = (*free)[n:]
 	return out
 }
 
-// fill decodes a function's lines and calls.
-func (all *everything) fill(out *symbol.Function, fn *kept) {
+// fill decodes a function's lines and calls, and clips them to the ranges that the function kept.
+func (all *collector) fill(out *symbol.Function, fn *keptFunction) {
 	u := &all.units[fn.unit]
 	r := reader{b: u.bytes, p: int(fn.at)}
 	first := r.uleb()
-	lines := carve(&all.lines, int(r.uleb()))
+	lines := allocate(&all.lines, int(r.uleb()))
 	at, line, n := first, int64(0), 0
 	for range lines {
 		start := at + r.uleb()
@@ -344,22 +349,22 @@ func (all *everything) fill(out *symbol.Function, fn *kept) {
 		n++
 	}
 	out.Lines = lines[:n]
-	calls := carve(&all.calls, int(r.uleb()))
+	calls := allocate(&all.calls, int(r.uleb()))
 	n = 0
-	room := 1000 + 64*len(out.Ranges) // for calls that reach over several ranges
+	limit := 1000 + 64*len(out.Ranges) // of additional ranges, for calls that span several of the function's
 	for range calls {
 		c := symbol.InlineCall{Depth: int(r.uleb()), Name: all.names[r.uleb()], CallFile: u.files[r.uleb()], CallLine: uint32(r.uleb())}
 		spans := int(r.uleb())
 		at := first
 		if spans == 1 {
-			c.Ranges = carve(&all.ranges, 1)[:0]
+			c.Ranges = allocate(&all.ranges, 1)[:0]
 		}
 		for range spans {
 			start := at + uint64(unzig(r.uleb()))
 			at = start + r.uleb()
 			had := len(c.Ranges)
 			if c.Ranges = clip(c.Ranges, out.Ranges, start, at); len(c.Ranges)-had > 1 {
-				if room -= len(c.Ranges) - had; room < 0 {
+				if limit -= len(c.Ranges) - had; limit < 0 {
 					c.Ranges = c.Ranges[:had]
 				}
 			}
@@ -372,7 +377,7 @@ func (all *everything) fill(out *symbol.Function, fn *kept) {
 	out.Inlines = calls[:n]
 }
 
-// from is the first of the ranges, which are sorted, that ends behind an address.
+// from returns the ranges, which are sorted, that end after addr.
 func from(ranges []symbol.Range, addr uint64) []symbol.Range {
 	if len(ranges) > 0 && addr < ranges[0].Start+ranges[0].Size {
 		return ranges
@@ -381,13 +386,13 @@ func from(ranges []symbol.Range, addr uint64) []symbol.Range {
 	return ranges[i:]
 }
 
-// inside reports whether an address lies in one of the ranges.
+// inside reports whether one of the ranges contains addr.
 func inside(ranges []symbol.Range, addr uint64) bool {
 	ranges = from(ranges, addr)
 	return len(ranges) > 0 && ranges[0].Start <= addr
 }
 
-// clip adds what of the code from lo to hi lies in the ranges.
+// clip appends to dst the intersections of [lo, hi) with the ranges.
 func clip(dst, ranges []symbol.Range, lo, hi uint64) []symbol.Range {
 	for _, r := range from(ranges, lo) {
 		if r.Start >= hi {

@@ -1,7 +1,7 @@
 package dwarf
 
-// entry reads one entry: each attribute in turn is handed to see. Entries are small, so that few bytes are read first; if they
-// do not suffice, see is called for all attributes again.
+// entry reads the entry at an offset and calls see for each attribute. It reads 256 bytes first, which suffice for most entries. If
+// they do not, it reads more and calls see for all attributes again.
 func (u *unit) entry(off int64, see func(tag uint16, a *attribute, w word)) error {
 	sec := u.sec()
 	if off < u.root || off >= u.end {
@@ -47,7 +47,7 @@ func (u *unit) entry(off int64, see func(tag uint16, a *attribute, w word)) erro
 	}
 }
 
-// word is an attribute's value; base is the section's offset of the reader's first byte.
+// word reads an attribute's value (DWARF 5, section 7.5.5). base is the section offset of the reader's first byte.
 func (r *reader) word(e encoding, a *attribute, base int64) word {
 	form := a.form
 	if form == formIndirect {
@@ -102,7 +102,7 @@ func (r *reader) word(e encoding, a *attribute, base int64) word {
 	return w
 }
 
-// home is the unit that knows the addresses: of a split unit its skeleton.
+// home returns the unit to which address attributes refer: a split unit's skeleton, else the unit itself.
 func (u *unit) home() *unit {
 	if u.skeleton != nil {
 		return u.skeleton
@@ -110,7 +110,7 @@ func (u *unit) home() *unit {
 	return u
 }
 
-// address is the address that an attribute says, itself or by its number in .debug_addr.
+// address returns an attribute's address, which is the value itself or an index in .debug_addr.
 func (u *unit) address(w word) (uint64, error) {
 	switch w.form {
 	case formAddrx, formAddrx1, formAddrx2, formAddrx3, formAddrx4, formGNUAddrIndex:
@@ -119,7 +119,9 @@ func (u *unit) address(w word) (uint64, error) {
 	return w.v, nil
 }
 
-// indexed is an address of .debug_addr.
+// indexed returns address i of .debug_addr (DWARF 5, section 7.27): the 8 bytes at base + i*8, or 4 for 32-bit addresses. base is
+// the skeleton's DW_AT_addr_base. Without it, it is the end of the section's header: 8 bytes, 16 in 64-bit DWARF, none before
+// DWARF 5.
 func (u *unit) indexed(i uint64) (uint64, error) {
 	home := u.home()
 	sec, err := home.obj.section(secAddr)
@@ -147,7 +149,7 @@ func (u *unit) indexed(i uint64) (uint64, error) {
 	return sec.number(base+int64(i)*int64(u.addr), int(u.addr), home.obj.big)
 }
 
-// constant reports whether a form is a number: DW_AT_high_pc is then counted from DW_AT_low_pc.
+// constant reports whether the form is of class constant. DW_AT_high_pc is then an offset from DW_AT_low_pc (DWARF 5, section 2.17.2).
 func (w word) constant() bool {
 	switch w.form {
 	case formData1, formData2, formData4, formData8, formUdata, formSdata, formImplicitConst:

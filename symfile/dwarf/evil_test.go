@@ -156,7 +156,7 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// TestDeep: entries a hundred thousand deep are an error with the place, and calls deeper than anybody's are left out.
+// TestDeep: entries nested a hundred thousand deep are an error with the offset, and inlined calls beyond maxInlined are left out.
 func TestDeep(t *testing.T) {
 	b := root(0x100)
 	b.leb(2)
@@ -235,7 +235,7 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// TestDamage: what is wrong is said with the file, the section and the offset, and the rest is read.
+// TestDamage: a warning names the file, the section and the offset of the damage, and the rest is read.
 func TestDamage(t *testing.T) {
 	good := root(0x20)
 	good.leb(2)

@@ -6,18 +6,19 @@ import (
 	"sort"
 )
 
-// stretch is a range of code and the unit that covers it.
-type stretch struct {
+// unitRange is a range of code and the unit that has it.
+type unitRange struct {
 	span
-	unit int64 // offset of its header in .debug_info
-	high uint64
+	unit int64  // offset of its header in .debug_info
+	high uint64 // the highest end of this range and all before it in a sorted list
 }
 
-// stretches are sorted by address; high is the highest end of those up to each, where a search backwards can stop.
-type stretches []stretch
+// unitRanges are sorted by start. Ranges may overlap, so a search goes backwards from the last that starts at or before the address,
+// and stops where high is not above it.
+type unitRanges []unitRange
 
-func (s stretches) settle() {
-	slices.SortStableFunc(s, func(a, b stretch) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.unit, b.unit)) })
+func (s unitRanges) settle() {
+	slices.SortStableFunc(s, func(a, b unitRange) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.unit, b.unit)) })
 	var high uint64
 	for i := range s {
 		high = max(high, s[i].end)
@@ -25,11 +26,11 @@ func (s stretches) settle() {
 	}
 }
 
-// maxOver bounds how many units one address is looked up in.
+// maxOver limits how many units are searched for one address.
 const maxOver = 32
 
-// over adds the units that cover an address, each once.
-func (s stretches) over(dst []int64, rva uint64) []int64 {
+// over appends to dst the units that cover an address, each once.
+func (s unitRanges) over(dst []int64, rva uint64) []int64 {
 	i := sort.Search(len(s), func(i int) bool { return s[i].start > rva }) - 1
 	for steps := 0; i >= 0 && s[i].high > rva && steps < 4096 && len(dst) < maxOver; i, steps = i-1, steps+1 {
 		if rva < s[i].end && !slices.Contains(dst, s[i].unit) {
@@ -39,18 +40,18 @@ func (s stretches) over(dst []int64, rva uint64) []int64 {
 	return dst
 }
 
-// addressIndex answers which units cover an address. First it is what .debug_aranges says, where there is one; compilers leave
-// units out of it (clang all of them). What it does not cover is looked for in the ranges of every unit's first entry.
+// addressIndex finds the units that cover an address. functionAt searches .debug_aranges first. Compilers leave units out of that
+// section (clang writes none at all), so it then searches the ranges in the first entry of every unit.
 type addressIndex struct {
 	arangesRead bool
-	aranges     stretches
-	named       map[int64]bool // units that .debug_aranges has
+	aranges     unitRanges
+	named       map[int64]bool // units in .debug_aranges
 
 	rootsRead bool
-	roots     stretches
-	// vague are units that have code but do not say where.
-	vague     []int64
-	vagueRead bool
+	roots     unitRanges
+	// unlocated are units that have code but no ranges in their first entry.
+	unlocated     []int64
+	unlocatedRead bool
 }
 
 // readAranges reads .debug_aranges (DWARF 5, section 6.1.2).
@@ -90,7 +91,11 @@ func (d *Data) readAranges() error {
 	return nil
 }
 
-// arangeSet reads one unit's ranges and answers where the next begin; 0 if that is unknown.
+// arangeSet reads the set of one unit and returns the offset of the next set, or 0 if it cannot be known. Layout (o is 4 bytes, or 8
+// in 64-bit DWARF):
+//
+//	unit_length 4 or 12 | version 2 | debug_info_offset o | address_size 1 | segment_selector_size 1 | padding to 2*address_size
+//	{address, length} … , each of address_size bytes; the last is {0, 0}
 func (d *Data) arangeSet(sec, info *section, at int64) (int64, error) {
 	x := &d.byAddress
 	b, err := sec.upTo(at, 32)
@@ -134,19 +139,19 @@ func (d *Data) arangeSet(sec, info *section, at int64) (int64, error) {
 	for int64(r.left()) >= two {
 		lo, n := r.uint(int(u.addr)), r.uint(int(u.addr))
 		for _, s := range u.add(dst[:0], lo, lo+n) {
-			x.aranges = append(x.aranges, stretch{span: s, unit: off})
+			x.aranges = append(x.aranges, unitRange{span: s, unit: off})
 		}
 	}
 	return end, nil
 }
 
-// readRoots goes over all units and notes the ranges of each.
+// readRoots reads the ranges in the first entry of every unit.
 func (d *Data) readRoots() error {
 	x := &d.byAddress
 	if x.rootsRead {
 		return nil
 	}
-	x.roots, x.vague = x.roots[:0], x.vague[:0]
+	x.roots, x.unlocated = x.roots[:0], x.unlocated[:0]
 	var spans []span
 	err := d.main.scan(func(u *unit) error {
 		if u.kind == utType || u.kind == utPartial || u.kind == utSplitType {
@@ -159,10 +164,10 @@ func (d *Data) readRoots() error {
 			return err
 		}
 		for _, s := range spans {
-			x.roots = append(x.roots, stretch{span: s, unit: u.off})
+			x.roots = append(x.roots, unitRange{span: s, unit: u.off})
 		}
 		if !sure {
-			x.vague = append(x.vague, u.off)
+			x.unlocated = append(x.unlocated, u.off)
 		}
 		return nil
 	})
@@ -174,7 +179,7 @@ func (d *Data) readRoots() error {
 	return nil
 }
 
-// rootSpans adds the ranges that a unit says it has; sure is false if it has code and does not say where.
+// rootSpans appends the ranges in a unit's first entry. sure is false if the unit has code and its first entry has no ranges.
 func (d *Data) rootSpans(dst []span, u *unit) (_ []span, sure bool, err error) {
 	if err := u.rootOf(); err != nil {
 		return dst, true, err
@@ -196,14 +201,14 @@ func (d *Data) rootSpans(dst []span, u *unit) (_ []span, sure bool, err error) {
 	return dst, !t.code && u.dwoName.form == 0, nil
 }
 
-// readVague reads the units that have code and do not say where.
-func (d *Data) readVague() error {
+// readUnlocated decodes the unlocated units and adds the ranges of their functions.
+func (d *Data) readUnlocated() error {
 	x := &d.byAddress
-	if x.vagueRead {
+	if x.unlocatedRead {
 		return nil
 	}
-	var found stretches
-	for _, off := range x.vague {
+	var found unitRanges
+	for _, off := range x.unlocated {
 		u, err := d.main.unitAt(off)
 		if err != nil {
 			return err
@@ -213,11 +218,11 @@ func (d *Data) readVague() error {
 			return err
 		}
 		for _, e := range data.index {
-			found = append(found, stretch{span: e.span, unit: off})
+			found = append(found, unitRange{span: e.span, unit: off})
 		}
 	}
 	x.roots = append(x.roots, found...)
 	x.roots.settle()
-	x.vagueRead = true
+	x.unlocatedRead = true
 	return nil
 }

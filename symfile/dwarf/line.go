@@ -1,36 +1,36 @@
 package dwarf
 
 const (
-	// maxRows bounds the rows of one program; a byte of it can make a row of 16 bytes.
+	// maxRows limits the rows of one program: each byte of it can make a row of 16 bytes.
 	maxRows = 16 << 20
-	// maxFiles bounds its files and its directories.
+	// maxFiles limits its files and its directories.
 	maxFiles = 4 << 20
 )
 
-// program is the state of a line program under way, and what its header says.
+// program is a line program's header and the registers of its state machine (DWARF 5, section 6.2.2).
 type program struct {
 	reader
 	encoding
 	t   *lineTable
 	u   *unit
 	sec *section
-	at  int64 // of the reader's first byte in the section
+	at  int64 // section offset of the reader's first byte
 
 	minInst, maxOps  uint64
 	lineBase         int8
 	lineRange, first uint8
 	lengths          [256]uint8
-	bytesOf, linesOf [256]int32 // what a special opcode advances, if there is one operation an instruction
+	bytesOf, linesOf [256]int32 // by special opcode: advance of the address (if maxOps is 1) and of the line
 
 	addr, opIndex uint64
 	file, line    uint32
-	prev          uint64
-	began         int
-	open          bool
-	dead          bool
+	prev          uint64 // address of the last row
+	began         int    // index of the sequence's first row
+	open          bool   // the sequence has a row
+	dead          bool   // the linker discarded the sequence's code
 }
 
-// lines executes a unit's line program. What was read before an error is kept.
+// lines executes a unit's line program. After an error it returns the rows before it too.
 func (d *Data) lines(u *unit) (*lineTable, error) {
 	t := &lineTable{u: u}
 	if !u.hasStmts {
@@ -72,7 +72,7 @@ func (d *Data) lines(u *unit) (*lineTable, error) {
 	}
 	err = p.run()
 	p.endSequence(p.prev + 1)
-	t.settle()
+	t.sortSequences()
 	return t, err
 }
 
@@ -126,7 +126,9 @@ func (p *program) header() error {
 	return nil
 }
 
-// names reads the directories and files.
+// names reads the tables of directories and files. Before DWARF 5 they are NUL-terminated lists (DWARF 4, section 6.2.4):
+//
+//	directory\0 … \0   {file\0, directory index, time, size} … \0
 func (p *program) names() error {
 	t := p.t
 	base := p.at
@@ -161,7 +163,8 @@ func (p *program) names() error {
 	return nil
 }
 
-// table reads a table of directories or files of DWARF 5, whose entries say what they consist of.
+// table reads a table of directories or files of DWARF 5 (section 6.2.4.1): a list of {content type, form}, then the number of
+// entries, then each entry's values in that order.
 func (p *program) table() ([]fileEntry, error) {
 	type column struct {
 		what uint64
@@ -186,13 +189,14 @@ func (p *program) table() ([]fileEntry, error) {
 			}
 		}
 		if p.bad || p.p == before || len(all) >= maxFiles {
-			return all, p.errorf("the directories and files of a line program", "%d more of them", count)
+			return all, p.errorf("the directories and files of a line program", "a table that ends %d entries early", count)
 		}
 		all = append(all, e)
 	}
 	return all, nil
 }
 
+// reset sets the registers to their values at the begin of a sequence.
 func (p *program) reset() {
 	p.addr, p.opIndex, p.file, p.line = 0, 0, 1, 1
 	p.open, p.dead = false, false
@@ -207,6 +211,8 @@ func (p *program) run() error {
 		op := p.b[p.p]
 		p.p++
 		if op >= p.first {
+			// A special opcode (section 6.2.5.1), with a = op - opcode_base:
+			//   address += a / line_range * minimum_instruction_length     line += line_base + a % line_range
 			if p.lineRange == 0 {
 				return p.errorf("a line range that is not 0, for special opcodes", "opcode 0x%x", op)
 			}
@@ -244,7 +250,7 @@ func (p *program) run() error {
 			p.opIndex = 0
 		case 0x0c: // set_isa
 			p.skipLEB()
-		default:
+		default: // an opcode of a later version: the header says how many operands it has
 			for range p.lengths[op] {
 				p.skipLEB()
 			}
@@ -259,7 +265,7 @@ func (p *program) run() error {
 	return nil
 }
 
-// advance moves on by operations, of which an instruction of a VLIW processor has several.
+// advance moves the address by n operations. An instruction of a VLIW processor has several (maxOps).
 func (p *program) advance(n uint64) {
 	if p.maxOps == 1 {
 		p.addr += n * p.minInst
@@ -269,6 +275,7 @@ func (p *program) advance(n uint64) {
 	p.opIndex = (p.opIndex + n) % p.maxOps
 }
 
+// extended executes an extended opcode (section 6.2.5.3): 0, its length as LEB128, the opcode, operands.
 func (p *program) extended() error {
 	n := p.uleb()
 	if p.bad || n > uint64(p.left()) {
@@ -290,7 +297,7 @@ func (p *program) extended() error {
 		p.addr = p.uint(size)
 		p.opIndex = 0
 		if !p.open {
-			p.dead = p.u.gone(p.addr)
+			p.dead = p.u.discarded(p.addr)
 		}
 	case 0x03: // define_file
 		e := fileEntry{name: word{formString, uint64(p.at) + uint64(p.p)}}
@@ -300,18 +307,18 @@ func (p *program) extended() error {
 			p.t.files = append(p.t.files, e)
 		}
 	}
-	p.bad = false // the length says where to go on, whatever was in it
+	p.bad = false // a bad operand does no harm: the next opcode is where the length says
 	p.p = end
 	return nil
 }
 
-// emit adds a row. Of several at one address the last counts; addresses only rise in a sequence, and a row that does not is
-// passed over.
+// emit adds a row. Of several rows at one address the last counts. Addresses must rise within a sequence (section 6.2.5); emit skips
+// a row that goes back.
 func (p *program) emit() {
 	if p.dead || p.open && p.addr < p.prev {
 		return
 	}
-	if !p.open && p.u.gone(p.addr) {
+	if !p.open && p.u.discarded(p.addr) {
 		p.dead = true
 		return
 	}
@@ -328,7 +335,7 @@ func (p *program) emit() {
 	p.open = true
 }
 
-// endSequence closes the sequence under way.
+// endSequence ends the current sequence at an address, and drops it if it is empty or its code was discarded.
 func (p *program) endSequence(end uint64) {
 	t := p.t
 	if !p.open || p.dead {

@@ -2,29 +2,29 @@ package dwarf
 
 import "sort"
 
-// row is a row of the line table: code from addr to the next row's address, or to the end of its sequence.
+// row is the line of the code from addr to the next row's address, or to the end of the sequence.
 type row struct {
-	addr       uint64 // less the base
+	addr       uint64 // module-relative
 	line, file uint32
 }
 
 // sequence is a run of rows without gaps.
 type sequence struct {
 	span
-	from, to int    // rows
-	high     uint64 // the highest end of the sequences up to this one
+	from, to int    // indexes of rows
+	high     uint64 // the highest end of this sequence and all before it in a sorted list
 }
 
-// lineTable is a line program, executed.
+// lineTable is the result of a line program.
 type lineTable struct {
-	u       *unit // whose directory paths start at
+	u       *unit // its DW_AT_comp_dir is the directory of relative paths
 	version uint8
 	rows    []row
 	seqs    []sequence
 	dirs    []word
 	files   []fileEntry
-	paths   []string
-	known   []bool
+	paths   []string // of files, made by path
+	known   []bool   // which of paths are made
 	compDir string
 }
 
@@ -33,7 +33,7 @@ type fileEntry struct {
 	name word
 }
 
-func (t *lineTable) settle() {
+func (t *lineTable) sortSequences() {
 	sort.SliceStable(t.seqs, func(i, j int) bool { return t.seqs[i].start < t.seqs[j].start })
 	var high uint64
 	for i := range t.seqs {
@@ -42,14 +42,14 @@ func (t *lineTable) settle() {
 	}
 }
 
-// piece is a stretch of code of one line.
-type piece struct {
+// lineSpan is a range of code of one line.
+type lineSpan struct {
 	span
 	line, file uint32
 }
 
-// within adds the lines of the code from lo to hi.
-func (t *lineTable) within(dst []piece, lo, hi uint64) []piece {
+// within appends to dst the lines of the code from lo to hi.
+func (t *lineTable) within(dst []lineSpan, lo, hi uint64) []lineSpan {
 	for lo < hi {
 		i := sort.Search(len(t.seqs), func(i int) bool { return t.seqs[i].start > lo })
 		next := hi
@@ -71,7 +71,7 @@ func (t *lineTable) within(dst []piece, lo, hi uint64) []piece {
 		rows := t.rows[found.from:found.to]
 		k := sort.Search(len(rows), func(k int) bool { return rows[k].addr > lo })
 		for k--; k < len(rows) && rows[k].addr < end; k++ {
-			p := piece{span{max(lo, rows[k].addr), end}, rows[k].line, rows[k].file}
+			p := lineSpan{span{max(lo, rows[k].addr), end}, rows[k].line, rows[k].file}
 			if k+1 < len(rows) {
 				p.end = min(p.end, rows[k+1].addr)
 			}
@@ -82,8 +82,8 @@ func (t *lineTable) within(dst []piece, lo, hi uint64) []piece {
 	return dst
 }
 
-// join adds a piece, to the last one if that is of the same line and ends where it begins.
-func (t *lineTable) join(dst []piece, p piece) []piece {
+// join appends p to dst. It extends the last element instead if that has the same line and ends where p begins.
+func (t *lineTable) join(dst []lineSpan, p lineSpan) []lineSpan {
 	if p.end <= p.start {
 		return dst
 	}
@@ -94,14 +94,15 @@ func (t *lineTable) join(dst []piece, p piece) []piece {
 	return append(dst, p)
 }
 
-// same reports whether two numbers are one file: of the two entries that compilers of DWARF 5 write for the main file, say.
+// same reports whether two file numbers have the same path. Compilers of DWARF 5 list the main file as file 0 and again as file 1.
 func (t *lineTable) same(a, b uint32) bool {
 	pa, erra := t.path(a)
 	pb, errb := t.path(b)
 	return erra == nil && errb == nil && pa == pb && pa != ""
 }
 
-// path is a file's path by its number, made whole with its directory and that of the compilation; "" if there is none.
+// path returns the path of a file number, joined to its directory and to DW_AT_comp_dir, or "" if there is no such file. File numbers
+// count from 0 in DWARF 5, from 1 before.
 func (t *lineTable) path(n uint32) (string, error) {
 	i := int64(n)
 	if t.version < 5 {
@@ -119,7 +120,7 @@ func (t *lineTable) path(n uint32) (string, error) {
 		}
 		t.compDir = dir
 	}
-	if len(t.known) < len(t.files) { // defined by the program later
+	if len(t.known) < len(t.files) { // DW_LNE_define_file added files
 		t.paths = append(t.paths, make([]string, len(t.files)-len(t.paths))...)
 		t.known = append(t.known, make([]bool, len(t.files)-len(t.known))...)
 	}

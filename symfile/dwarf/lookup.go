@@ -7,13 +7,13 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// Lookup is the function, source line and inlined calls at a module-relative address, in the shape of symfile.File.Lookup for a
-// .sym file made of the same functions: Start and Size are of the function's range that covers the address, LineStart is where
-// the code of the line begins inside of it, and File and Line are the place in the function itself, which with inlined calls
-// is the outermost call's.
+// Lookup returns the function, source line and inlined calls at a module-relative address. The result equals that of
+// symfile.File.Lookup on a .sym file of the same functions: Start and Size are those of the function's range that covers the
+// address, and LineStart is the first address of the line in that range. File and Line are the position in the function itself,
+// which is the outermost inlined call's site if there are inlined calls.
 //
-// The Answer is Yes or No: code without a function is No, see LineAt. With an error of the reading it is Needs if that is a
-// *input.NeedError, else No. What is wrong in the file is a warning and no error. The Inlines of two Symbols never share memory.
+// The Answer is Yes or No. It is No for code without a function (see LineAt). If a read fails, the error is set and the Answer is
+// Needs for an *input.NeedError, else No. Damage in the file is a warning, not an error. Symbols never share an Inlines slice.
 func (d *Data) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 	d.begin()
 	data, o, err := d.functionAt(rva)
@@ -30,8 +30,8 @@ func (d *Data) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 	return s, symbol.Yes, nil
 }
 
-// LineAt is the source line at an address, whether a function covers it or not: assembler and split units whose file is missing
-// have lines alone. ok is false if there is none.
+// LineAt returns the source line at an address, or ok false if there is none. Code can have a line and no function: assembler, and
+// split units whose .dwo file is missing.
 func (d *Data) LineAt(rva uint64) (file string, line uint32, ok bool, err error) {
 	d.begin()
 	units, err := d.unitsAt(rva)
@@ -47,7 +47,8 @@ func (d *Data) LineAt(rva uint64) (file string, line uint32, ok bool, err error)
 	return "", 0, false, nil
 }
 
-// functionAt is the function's range that covers an address, and its unit; nil if there is none.
+// functionAt returns the function's range that covers an address, and its unit, or nil. It searches from cheap to dear:
+// .debug_aranges, the first entries of all units, and last the functions of units that state no ranges.
 func (d *Data) functionAt(rva uint64) (*unitData, owned, error) {
 	var list [maxOver]int64
 	if err := d.readAranges(); err != nil {
@@ -62,20 +63,21 @@ func (d *Data) functionAt(rva uint64) (*unitData, owned, error) {
 	if data, o, err := d.best(d.byAddress.roots.over(list[:0], rva), rva); data != nil || err != nil {
 		return data, o, err
 	}
-	if d.byAddress.vagueRead || len(d.byAddress.vague) == 0 {
+	if d.byAddress.unlocatedRead || len(d.byAddress.unlocated) == 0 {
 		return nil, owned{}, nil
 	}
-	if err := d.readVague(); err != nil {
+	if err := d.readUnlocated(); err != nil {
 		return nil, owned{}, err
 	}
 	return d.best(d.byAddress.roots.over(list[:0], rva), rva)
 }
 
-// best is the function's range that starts first among those of several units, of two the one whose unit comes first.
+// best returns the function's range, among those of several units that cover the address, that starts first. Of two that start
+// together it is the one whose unit comes first. best sets d.overlaps.
 func (d *Data) best(units []int64, rva uint64) (*unitData, owned, error) {
 	var found *unitData
 	var of owned
-	d.twins = d.twins[:0]
+	d.overlaps = d.overlaps[:0]
 	for _, off := range units {
 		data, err := d.loadAt(off)
 		if err != nil {
@@ -85,14 +87,14 @@ func (d *Data) best(units []int64, rva uint64) (*unitData, owned, error) {
 			continue
 		}
 		o, ok := data.at(rva)
-		if !ok && data.skimmed {
+		if !ok && data.skimmed { // skim reads outermost functions only
 			if data, err = d.loadWhole(data.u); err != nil {
 				return nil, owned{}, err
 			}
 			o, ok = data.at(rva)
 		}
 		if ok {
-			d.twins = append(d.twins, twin{data, o})
+			d.overlaps = append(d.overlaps, overlap{data, o})
 		}
 		if ok && (found == nil || o.start < of.start || o.start == of.start && data.u.off < found.u.off) {
 			found, of = data, o
@@ -101,6 +103,7 @@ func (d *Data) best(units []int64, rva uint64) (*unitData, owned, error) {
 	return found, of, nil
 }
 
+// loadAt loads the unit whose header is at an offset. It returns nil if the header cannot be parsed.
 func (d *Data) loadAt(off int64) (*unitData, error) {
 	u, err := d.main.unitAt(off)
 	if err != nil {
@@ -109,7 +112,7 @@ func (d *Data) loadAt(off int64) (*unitData, error) {
 	return d.load(u)
 }
 
-// unitsAt are the units that cover an address.
+// unitsAt returns the units that cover an address.
 func (d *Data) unitsAt(rva uint64) ([]*unitData, error) {
 	if err := d.readAranges(); err != nil {
 		return nil, err
@@ -134,6 +137,7 @@ func (d *Data) unitsAt(rva uint64) ([]*unitData, error) {
 	return all, nil
 }
 
+// symbol makes the answer for an address in a function's range.
 func (d *Data) symbol(data *unitData, o owned, rva uint64) (symbol.Symbol, error) {
 	fn := &data.fns[o.fn]
 	s := symbol.Symbol{Start: o.start, Size: o.end - o.start}
@@ -150,7 +154,7 @@ func (d *Data) symbol(data *unitData, o owned, rva uint64) (symbol.Symbol, error
 	}
 	lines := data.lastLines
 	own := "" // the file of the line
-	var line piece
+	var line lineSpan
 	has := false
 	if i := sort.Search(len(lines), func(i int) bool { return lines[i].start > rva }) - 1; i >= 0 && rva < lines[i].end {
 		line, has = lines[i], true
@@ -166,7 +170,7 @@ func (d *Data) symbol(data *unitData, o owned, rva uint64) (symbol.Symbol, error
 	if len(calls) == 0 {
 		return s, nil
 	}
-	// The place inside a call is the call site of the next inner one; of the innermost it is the line.
+	// The position inside an inlined call is the call site of the next inner call. For the innermost it is the line.
 	s.Inlines = make([]symbol.Inline, len(calls))
 	for level, c := range calls {
 		out := &s.Inlines[len(calls)-1-level]
@@ -195,14 +199,14 @@ func (d *Data) symbol(data *unitData, o owned, rva uint64) (symbol.Symbol, error
 	return s, nil
 }
 
-// twin is one of several functions' ranges that cover an address.
-type twin struct {
+// overlap is a function's range that covers the address of the current lookup.
+type overlap struct {
 	data *unitData
 	of   owned
 }
 
-// multiple reports whether a function of another name starts where a function's range does, in its unit or in one of those that
-// were looked at together with it.
+// multiple reports whether a function of another name starts at the same address as o, in the same unit or in another unit that
+// best searched. Linkers fold functions with the same code into one.
 func (d *Data) multiple(data *unitData, o owned, name string) (bool, error) {
 	other := func(in *unitData, fn *function) (bool, error) {
 		n, err := in.body.obj.nameOf(in.body.ref(fn.off), in.body, in.body.lang, fn.top)
@@ -215,7 +219,7 @@ func (d *Data) multiple(data *unitData, o owned, name string) (bool, error) {
 			}
 		}
 	}
-	for _, t := range d.twins {
+	for _, t := range d.overlaps {
 		if t.data != data && t.of.start == o.start {
 			if is, err := other(t.data, &t.data.fns[t.of.fn]); is || err != nil {
 				return is, err
@@ -225,7 +229,7 @@ func (d *Data) multiple(data *unitData, o owned, name string) (bool, error) {
 	return false, nil
 }
 
-// ref is an entry of the unit as a reference inside its object.
+// ref returns the reference to an entry of the unit.
 func (u *unit) ref(off int64) ref {
 	if u.types {
 		return ref(off) | refTypes
@@ -233,7 +237,7 @@ func (u *unit) ref(off int64) ref {
 	return ref(off)
 }
 
-// callName is the name of the function that was inlined.
+// callName returns the name of the function that was inlined.
 func (d *unitData) callName(c *call) (string, error) {
 	r := c.origin
 	if r == noRef {
@@ -242,8 +246,9 @@ func (d *unitData) callName(c *call) (string, error) {
 	return d.body.obj.nameOf(r, d.body, d.body.lang, false)
 }
 
-// callsAt are the inlined calls that cover an address, outermost first, and where their ranges start. At each depth the range
-// that starts last counts, of two the shorter; a depth that is missing ends it.
+// callsAt returns the inlined calls that cover an address, outermost first, and the start of each one's range. If calls of one depth
+// overlap, the range that starts last counts, and of two that start together the shorter. The list ends at the first depth
+// without a call.
 func (d *unitData) callsAt(fn *function, rva uint64) ([]*call, []uint64) {
 	var calls []*call
 	var at []span
@@ -273,17 +278,17 @@ func (d *unitData) callsAt(fn *function, rva uint64) ([]*call, []uint64) {
 	return calls, starts
 }
 
-// maxAsked bounds how many units Has looks at: what the first few thousand have not, the others will hardly have.
+// maxAsked limits how many units Has reads: a kind that none of the first thousands has is hardly in the others.
 const maxAsked = 4096
 
 var errEnough = errors.New("enough seen")
 
-// Has reports what the file can tell at all. It reads declarations until it has seen each kind.
+// Has reports whether the file has functions, lines and inlined calls. It reads the units' abbreviations until it has seen each.
 func (d *Data) Has() (functions, lines, inlines bool) {
 	d.begin()
 	o := d.main
 	line, err := o.section(secLine)
-	d.note(err) // what concerns the reading itself, the lookup tells that meets it again
+	d.note(err) // an error of reading is dropped here: the lookup that meets it again reports it
 	lines = line != nil
 	sec, err := o.section(secAbbrev)
 	d.note(err)

@@ -5,17 +5,19 @@ import (
 	"strings"
 )
 
-// ref is where an entry lies, seen from an object: an offset in one of its sections, or in the supplementary file.
+// ref refers to an entry, as seen from an object. The upper two bits say which section, the others are the offset in it.
 type ref uint64
 
 const (
+	// Without either bit the entry is in .debug_info.
 	refTypes ref = 1 << 62 // in .debug_types
 	refAlt   ref = 2 << 62 // in the supplementary file's .debug_info
 	refKind  ref = 3 << 62
 	noRef        = ^ref(0)
 )
 
-// refer is the entry that an attribute refers to.
+// refer returns the entry that an attribute of class reference refers to (DWARF 5, section 7.5.5). DW_FORM_ref1 and the like count
+// from the unit's header, DW_FORM_ref_addr from the start of .debug_info.
 func (u *unit) refer(w word) ref {
 	if w.v >= 1<<62 {
 		return noRef
@@ -35,30 +37,30 @@ func (u *unit) refer(w word) ref {
 	return noRef
 }
 
-// place is an entry: its unit and its offset.
-type place struct {
+// entryAt locates an entry by its unit and its section offset.
+type entryAt struct {
 	u   *unit
 	off int64
 }
 
-// find is the entry of a reference in an object; near is the unit that it stands in. A place without a unit is one in a file
-// that is not at hand.
-func (o *object) find(r ref, near *unit) (place, error) {
+// find locates the entry that a reference means. near is the unit that has the reference; it is checked first, since most
+// references stay in their unit. The result's unit is nil if the entry is in a file that is missing.
+func (o *object) find(r ref, near *unit) (entryAt, error) {
 	off := int64(r &^ refKind)
 	types := r&refKind == refTypes
 	if r&refKind == refAlt {
 		if o.alt == nil {
 			o.d.want(supplementary)
-			return place{}, nil
+			return entryAt{}, nil
 		}
 		o, near = o.alt, nil
 	}
 	if near != nil && near.obj == o && near.types == types && off >= near.root && off < near.end {
-		return place{near, off}, nil
+		return entryAt{near, off}, nil
 	}
-	u, err := o.holding(types, off)
+	u, err := o.unitContaining(types, off)
 	if err != nil {
-		return place{}, err
+		return entryAt{}, err
 	}
 	if u == nil {
 		id := secInfo
@@ -67,28 +69,28 @@ func (o *object) find(r ref, near *unit) (place, error) {
 		}
 		sec, err := o.section(id)
 		if err != nil {
-			return place{}, err
+			return entryAt{}, err
 		}
 		if sec == nil {
-			return place{}, o.missing(id)
+			return entryAt{}, o.missing(id)
 		}
-		return place{}, sec.errorf(off, "an entry of a unit", "a place outside of them")
+		return entryAt{}, sec.errorf(off, "an entry of a unit", "an offset outside of all units")
 	}
 	if err := u.rootOf(); err != nil {
-		return place{}, err
+		return entryAt{}, err
 	}
-	return place{u, off}, nil
+	return entryAt{u, off}, nil
 }
 
 const (
-	// maxHops bounds a chain of DW_AT_abstract_origin and DW_AT_specification.
+	// maxHops limits a chain of DW_AT_abstract_origin and DW_AT_specification. A crafted chain can be a circle.
 	maxHops = 16
-	// maxNames bounds the names that an object keeps.
+	// maxNames limits the names that an object caches.
 	maxNames = 64 << 10
 )
 
-// nameOf is the name of the function that an entry of an object is: the linker's name if there is one, else the name with its
-// namespaces and classes, if the language lang needs that. top says that the entry is known to lie in none.
+// nameOf returns the name of the function that an entry describes: the linkage name if there is one, else the name, with its
+// namespaces and classes if the language needs them (see qualified). top says that the entry is in no namespace or class.
 func (o *object) nameOf(r ref, near *unit, lang uint64, top bool) (string, error) {
 	if name, ok := o.names[r]; ok {
 		return name, nil
@@ -107,9 +109,13 @@ func (o *object) nameOf(r ref, near *unit, lang uint64, top bool) (string, error
 	return name, nil
 }
 
+// resolve is nameOf without the cache. It follows an inlined call's DW_AT_abstract_origin to the function, and an out-of-class
+// definition's DW_AT_specification to the declaration in the class, until an entry has a linkage name:
+//
+//	DW_TAG_inlined_subroutine ──abstract_origin──► DW_TAG_subprogram ──specification──► DW_TAG_subprogram in its class
 func (o *object) resolve(r ref, near *unit, lang uint64, top bool) (string, error) {
 	var plain string
-	var at place
+	var at entryAt
 	external := false
 	for hop := 0; hop < maxHops && r != noRef; hop++ {
 		p, err := o.find(r, near)
@@ -155,7 +161,7 @@ func (o *object) resolve(r ref, near *unit, lang uint64, top bool) (string, erro
 		return plain, nil
 	}
 	within, class, err := at.u.within(at.off)
-	if external && !class { // extern "C": the linker's name is the plain one
+	if external && !class { // extern "C": a C++ function with external linkage would have a linkage name
 		return plain, o.d.note(err)
 	}
 	if err != nil || within == "" {
@@ -164,17 +170,17 @@ func (o *object) resolve(r ref, near *unit, lang uint64, top bool) (string, erro
 	return within + "::" + plain, nil
 }
 
-// scope is an entry that names what lies in it.
+// scope is a namespace, class, enumeration or module: its name qualifies the functions in it.
 type scope struct {
 	off, end int64
 	parent   int32
 	class    bool
 }
 
-// maxScopes bounds the names in front of a function's name.
+// maxScopes limits the scopes in a qualified name.
 const maxScopes = 32
 
-// within is the namespaces and classes around an entry, joined by "::", and whether the innermost is a class.
+// within returns the namespaces and classes around an entry, joined by "::", and whether the innermost is a class.
 func (u *unit) within(off int64) (_ string, class bool, err error) {
 	if err := u.readScopes(); err != nil {
 		return "", false, err
@@ -198,7 +204,8 @@ func (u *unit) within(off int64) (_ string, class bool, err error) {
 	return strings.Join(names, "::"), class, nil
 }
 
-// scopeName is the name of a namespace or class; of a class that a type unit describes it stands there.
+// scopeName returns the name of a namespace or class. A class that is described in a type unit has its name there, and only the
+// unit's signature here.
 func (u *unit) scopeName(off int64) (string, error) {
 	o := u.obj
 	r := ref(off)
@@ -231,7 +238,7 @@ func (u *unit) scopeName(off int64) (string, error) {
 			return p.u.text(name, maxName)
 		}
 		if sig.form == formRefSig8 {
-			t, err := p.u.obj.signed(sig.v)
+			t, err := p.u.obj.typeUnit(sig.v)
 			if err != nil {
 				return "", err
 			}
@@ -257,7 +264,7 @@ func (u *unit) scopeName(off int64) (string, error) {
 	return "", nil
 }
 
-// readScopes goes over a unit's entries once for those that name what lies in them.
+// readScopes lists the scopes of a unit in one pass over its entries.
 func (u *unit) readScopes() error {
 	if u.scoped {
 		return nil
@@ -313,7 +320,7 @@ func (u *unit) readScopes() error {
 		default:
 			stack = append(stack, level{in, -1})
 		}
-		r.pass(a.passes, u.encoding)
+		r.skipEntry(a.skips, u.encoding)
 		if r.bad {
 			break
 		}
@@ -322,8 +329,8 @@ func (u *unit) readScopes() error {
 	return nil
 }
 
-// siblingOf is where in the section an entry's sibling stands; 0 if it says none that lies behind it in the unit. The reader's
-// bytes begin at base, and the entry's attributes at first in them.
+// siblingOf returns the section offset in an entry's DW_AT_sibling, or 0 if it has none or one that is not after it in the unit. The
+// reader's bytes begin at section offset base, the entry's attributes at index first of them.
 func (u *unit) siblingOf(r *reader, a *abbrev, base int64, first int) int64 {
 	if a.sibling < 0 {
 		return 0

@@ -2,17 +2,19 @@ package dwarf
 
 import "strings"
 
+// absolute reports whether a path is absolute on Unix or Windows: the file's own system is not known here.
 func absolute(p string) bool {
 	return len(p) > 0 && (p[0] == '/' || p[0] == '\\') || drive(p)
 }
 
+// drive reports whether a path begins with a drive: `C:\` or "C:/".
 func drive(p string) bool {
 	return len(p) > 2 && p[1] == ':' && (p[2] == '\\' || p[2] == '/') && (p[0]|0x20 >= 'a' && p[0]|0x20 <= 'z')
 }
 
 func slash(c byte) bool { return c == '/' || c == '\\' }
 
-// joinPath is a path seen from a directory, with the separator that the directory uses.
+// joinPath joins a path to a directory, with the directory's separator. An absolute path stays as it is.
 func joinPath(dir, p string) string {
 	switch {
 	case p == "":
@@ -27,12 +29,13 @@ func joinPath(dir, p string) string {
 	return dir + "/" + p
 }
 
+// windows reports whether a directory uses backslashes only.
 func windows(p string) bool {
 	return (drive(p) || strings.HasPrefix(p, `\\`)) && !strings.Contains(p, "/")
 }
 
-// cleanPath is a path without "." and without the folders that a ".." leaves again, so that a file has one path however a
-// compiler was led to it. What goes up beyond the root or the start stays.
+// cleanPath removes "." and "folder/..", so that a file has one path in all units: "/src/./a/../b.c" becomes "/src/b.c". It keeps a
+// ".." that leads above the start of the path.
 func cleanPath(p string) string {
 	if !dotted(p) {
 		return p

@@ -1,11 +1,12 @@
 package dwarf
 
-// span is a stretch of code: its first address and that after its last byte.
+// span is the range of code [start, end), in module-relative addresses.
 type span struct{ start, end uint64 }
 
-// gone reports whether a linker wrote an address to say that the code is not in the file: 0 or 1 (GNU ld), the two highest
-// addresses (LLD), and whatever lies below the file's first address.
-func (u *unit) gone(addr uint64) bool {
+// discarded reports whether addr marks code that the linker discarded. Its debug information stays in the file, with an address that
+// no code has: GNU ld writes 0 (1 in .debug_ranges, where 0 would end the list), LLD the highest address or the one before it.
+// An address below the file's first is none of the file either.
+func (u *unit) discarded(addr uint64) bool {
 	d := u.obj.d
 	if addr <= 1 && !d.opt.ZeroIsCode || addr < d.main.s.Base {
 		return true
@@ -23,7 +24,7 @@ func (u *unit) highest() uint64 {
 	return ^uint64(0)
 }
 
-// lowHigh adds the range from DW_AT_low_pc to DW_AT_high_pc, as addresses less the base.
+// lowHigh appends the range from DW_AT_low_pc to DW_AT_high_pc.
 func (u *unit) lowHigh(dst []span, low, high word) ([]span, error) {
 	if low.form == 0 || high.form == 0 {
 		return dst, nil
@@ -41,15 +42,16 @@ func (u *unit) lowHigh(dst []span, low, high word) ([]span, error) {
 	return u.add(dst, lo, hi), nil
 }
 
+// add appends the range from lo to hi, which are addresses of the file, unless it is empty or discarded.
 func (u *unit) add(dst []span, lo, hi uint64) []span {
-	if u.gone(lo) || hi <= lo {
+	if u.discarded(lo) || hi <= lo {
 		return dst
 	}
 	base := u.obj.d.main.s.Base
 	return append(dst, span{lo - base, hi - base})
 }
 
-// rangeList adds the ranges that DW_AT_ranges says.
+// rangeList appends the ranges of a DW_AT_ranges.
 func (u *unit) rangeList(dst []span, w word) ([]span, error) {
 	from := len(dst)
 	dst, err := u.listed(dst, w)
@@ -59,6 +61,12 @@ func (u *unit) rangeList(dst []span, w word) ([]span, error) {
 	return dst, err
 }
 
+// listed is rangeList without the limit on work. Before DWARF 5 the list is in .debug_ranges (DWARF 4, section 2.17.3), as pairs of
+// addresses:
+//
+//	lo, hi            the range base + lo to base + hi
+//	highest, base     a new base
+//	0, 0              the end
 func (u *unit) listed(dst []span, w word) ([]span, error) {
 	base, err := u.lowest()
 	if err != nil {
@@ -96,15 +104,15 @@ func (u *unit) listed(dst []span, w word) ([]span, error) {
 			return dst, nil
 		case lo == u.highest():
 			base = hi
-		case u.highest()-base <= 1:
+		case u.highest()-base <= 1: // a discarded base: base + lo would wrap around to a low address
 		case lo < hi:
 			dst = u.add(dst, (base+lo)&u.highest(), (base+hi)&u.highest())
 		}
 	}
 }
 
-// more moves a reader over a section to the bytes at an offset; what is left in it is read again. It answers the offset after
-// what the reader has.
+// more refills a reader with the section's bytes at an offset, from the first byte that the reader has not used. It returns the
+// section offset after the reader's last byte.
 func (u *unit) more(sec *section, r *reader, at int64) (int64, error) {
 	used := int64(r.p)
 	at -= int64(r.left())
@@ -120,7 +128,7 @@ func (u *unit) more(sec *section, r *reader, at int64) (int64, error) {
 	if err != nil {
 		return at, err
 	}
-	// A list that ends soon costs what it is long, and not what the window is.
+	// Charge the bytes that the list used, not those that were read: most lists are short.
 	b = b[:min(len(b), 4096)]
 	if !u.obj.d.allow(workRanges, used, sec.size) {
 		return at, sec.errorf(at, "lists of ranges that do not overlap", "many that do")
@@ -129,7 +137,7 @@ func (u *unit) more(sec *section, r *reader, at int64) (int64, error) {
 	return at + int64(len(b)), nil
 }
 
-// lowest is the address from which a unit's ranges count.
+// lowest returns a unit's base address, to which its ranges are relative: DW_AT_low_pc of the unit (or of its skeleton).
 func (u *unit) lowest() (uint64, error) {
 	home := u.home()
 	if home.hasLow {
@@ -141,7 +149,8 @@ func (u *unit) lowest() (uint64, error) {
 	return 0, nil
 }
 
-// rnglist adds the ranges of a list of .debug_rnglists (DWARF 5, section 2.17.3).
+// rnglist appends the ranges of a list of .debug_rnglists (DWARF 5, sections 2.17.3 and 7.25). DW_FORM_rnglistx is an index in the
+// offsets after the section's header, DW_FORM_sec_offset is the offset of the list itself.
 func (u *unit) rnglist(dst []span, w word, base uint64) ([]span, error) {
 	o := u.obj
 	sec, err := o.section(secRnglists)
@@ -155,6 +164,7 @@ func (u *unit) rnglist(dst []span, w word, base uint64) ([]span, error) {
 	if w.form == formRnglistx {
 		from := u.rngBase
 		if from < 0 { // of a split unit: after the header
+			// unit_length 4 or 12 | version 2 | address_size 1 | segment_selector_size 1 | offset_entry_count 4
 			if from = 12; u.encoding.off == 8 {
 				from = 20
 			}

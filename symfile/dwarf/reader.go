@@ -2,7 +2,8 @@ package dwarf
 
 import "bytes"
 
-// reader goes over bytes in memory. Reading beyond the end gives zeros and sets bad; whoever reads looks at that in the end.
+// reader reads numbers and strings from bytes in memory. A read beyond the end returns zero, moves to the end and sets bad, so that
+// callers check for errors once, after several reads.
 type reader struct {
 	b   []byte
 	p   int
@@ -60,7 +61,7 @@ func (r *reader) u64() uint64 {
 	return b<<32 | a
 }
 
-// uint is an unsigned number of n bytes.
+// uint reads an unsigned number of n bytes: 1, 2, 3, 4 or 8.
 func (r *reader) uint(n int) uint64 {
 	switch n {
 	case 1:
@@ -82,7 +83,7 @@ func (r *reader) uint(n int) uint64 {
 	return 0
 }
 
-// uleb is an unsigned LEB128 number. Bits beyond the 64th are dropped.
+// uleb reads an unsigned LEB128 number (DWARF 5, section 7.6) and drops bits beyond the 64th. Most numbers are one byte.
 func (r *reader) uleb() uint64 {
 	if r.p < len(r.b) {
 		if c := r.b[r.p]; c < 0x80 {
@@ -109,7 +110,7 @@ func (r *reader) longLEB() uint64 {
 	return 0
 }
 
-// sleb is a signed LEB128 number.
+// sleb reads a signed LEB128 number.
 func (r *reader) sleb() int64 {
 	var v uint64
 	for shift := uint(0); r.p < len(r.b); {
@@ -148,7 +149,7 @@ func (r *reader) skip(n uint64) {
 	r.p += int(n)
 }
 
-// text is the bytes up to the next NUL, which is passed.
+// text reads the bytes up to the next NUL, and the NUL.
 func (r *reader) text() []byte {
 	n := bytes.IndexByte(r.b[r.p:], 0)
 	if n < 0 {

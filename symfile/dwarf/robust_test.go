@@ -51,7 +51,7 @@ func loaded(tb testing.TB, name string) made {
 	return m
 }
 
-// all goes over everything that a file can be asked: nothing may panic, hang, or fail for what is wrong in the file.
+// all calls every method: nothing may panic, hang, or return an error for damage in the file.
 func all(tb testing.TB, m made) (functions int, warnings []string) {
 	tb.Helper()
 	defer func(was int64) { skimFrom = was }(skimFrom)
@@ -98,7 +98,7 @@ func all(tb testing.TB, m made) (functions int, warnings []string) {
 	return functions, d.Warnings()
 }
 
-// TestTruncated cuts each section at each place: what is left is read, and what is missing is said.
+// TestTruncated cuts each section at each offset: the rest is read, and a warning names the damage.
 func TestTruncated(t *testing.T) {
 	for _, name := range []string{"gcc5.elf", "clang5.elf", "gcc2.elf", "gcc5-dwz.elf"} {
 		whole := loaded(t, name)
@@ -143,7 +143,7 @@ func TestFlipped(t *testing.T) {
 	}
 }
 
-// TestReadErrors: what the reading itself says comes through, and bytes that are still to come are Needs.
+// TestReadErrors: errors of the reader are returned, and missing bytes make the answer Needs.
 func TestReadErrors(t *testing.T) {
 	whole := loaded(t, "gcc5.elf")
 	need := &input.NeedError{Name: "part", Ranges: []input.Range{{Offset: 1, Size: 2}}}
@@ -258,7 +258,7 @@ func FuzzLine(f *testing.F) {
 	})
 }
 
-// sweep is how many places of a section the sweeps try. Under wasm they would take minutes.
+// sweep is how many offsets of a section the sweeps try: all of them would take minutes under wasm.
 var sweep = func() int {
 	if runtime.GOOS == "js" {
 		return 6

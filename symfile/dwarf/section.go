@@ -26,8 +26,9 @@ const (
 	numSections
 )
 
-// sectionKinds: the name; how many bytes are read at least where few are asked for (what lies beside them is soon wanted too,
-// or is not); and whether a split file's section has another name.
+// sectionKinds has a section's name, the least number of bytes of a read, and whether the section of a .dwo file has the suffix
+// ".dwo". The least size is large for sections whose neighbouring bytes a lookup soon needs, such as .debug_aranges, and small for
+// those that it jumps around in, such as .debug_info.
 var sectionKinds = [numSections]struct {
 	name  string
 	least int64
@@ -48,17 +49,17 @@ var sectionKinds = [numSections]struct {
 	secTUIndex:    {".debug_tu_index", 4 << 10, false},
 }
 
-// object is one file: the one that was opened, the supplementary one, a .dwo, or the parts of a .dwp that belong to a unit.
+// object is the sections of one file: the opened file, the supplementary file, a .dwo file, or one unit's parts of a .dwp file.
 type object struct {
 	d   *Data
 	s   Sections
 	big bool
 	dwo bool
 	alt *object
-	// pack is the .dwp file as a whole, if the object is a part of it.
+	// pack is the whole .dwp file, if the object is one unit's part of it.
 	pack *object
-	// others are the same file with its further .debug_info and .debug_types sections, one each; first is the object that has
-	// them.
+	// others are the further .debug_info and .debug_types sections of a .dwo file, an object for each (see Sections.More). first is
+	// set in those, to the object whose others they are.
 	others     []*object
 	othersRead bool
 	first      *object
@@ -87,7 +88,7 @@ func newObject(d *Data, s Sections, dwo bool) *object {
 	return o
 }
 
-// section is a section, or nil if the file has none or an empty one.
+// section returns a section, or nil if the file lacks it or it is empty.
 func (o *object) section(id sectionID) (*section, error) {
 	if o.looked[id] {
 		return o.secs[id], nil
@@ -106,7 +107,7 @@ func (o *object) section(id sectionID) (*section, error) {
 		return nil, nil
 	}
 	s := &section{name: name, file: o.s.File, src: src, size: src.Size, least: kind.least}
-	if err := s.seize(); err != nil {
+	if err := s.useMemory(); err != nil {
 		return nil, err
 	}
 	o.looked[id] = true
@@ -114,8 +115,8 @@ func (o *object) section(id sectionID) (*section, error) {
 	return s, nil
 }
 
-// seize takes bytes that are in memory, which come in one piece.
-func (s *section) seize() error {
+// useMemory sets mem if the source has the whole section in memory.
+func (s *section) useMemory() error {
 	b, at, err := s.src.Block(0)
 	if err != nil {
 		return s.wrap(0, err)
@@ -126,19 +127,19 @@ func (s *section) seize() error {
 	return nil
 }
 
-// section reads a section at random, in pieces that suit what is read.
+// section reads a section by random access, with a small cache. Reads that continue where the last one ended grow up to 64 KiB.
 type section struct {
 	name, file string
 	src        *input.Source
 	size       int64
 	least      int64
-	mem        []byte // all of it, if it is in memory anyway
-	held       window // what was read last of those that are large: a unit, whose names are asked for next
+	mem        []byte // the whole section, or nil
+	held       window // the last read above 64 KiB: a whole unit, whose names are read next
 	wins       [12]window
-	next       int
-	step       int64 // how much is read at a time, if not 0
-	ahead      int64 // how much the last read in sequence took
-	readTo     int64 // where it ended
+	next       int   // index in wins of the window to replace next
+	step       int64 // size of a read, if not 0
+	ahead      int64 // size of the last read
+	readTo     int64 // end of the last read
 }
 
 type window struct {
@@ -150,8 +151,8 @@ func (s *section) errorf(off int64, want, have string, args ...any) error {
 	return &input.FormatError{File: s.file, Part: s.name, Offset: off, Want: want, Have: fmt.Sprintf(have, args...)}
 }
 
-// upTo is n bytes at off or more, or as many as there are; off lies inside the section. They must not be changed, and are good
-// until the next 64 KiB or more of the section are asked for.
+// upTo returns at least n bytes at off, or those to the end of the section; off must be inside it. The caller must not change them.
+// They stay valid until the next read above 64 KiB.
 func (s *section) upTo(off, n int64) ([]byte, error) {
 	if off < 0 || off >= s.size {
 		return nil, s.errorf(off, "an offset inside the section", "a section of %d bytes", s.size)
@@ -172,7 +173,7 @@ func (s *section) upTo(off, n int64) ([]byte, error) {
 	size := s.least
 	if s.step > 0 {
 		size = s.step
-	} else if gap := off - s.readTo; s.readTo > 0 && gap <= s.least/2 && -gap < s.ahead { // it goes on where the last read ended
+	} else if gap := off - s.readTo; s.readTo > 0 && gap <= s.least/2 && -gap < s.ahead { // continues the last read
 		size = min(2*max(s.ahead, s.least), 64<<10)
 	}
 	size = min(max(n, size), s.size-off)
@@ -195,7 +196,7 @@ func (s *section) upTo(off, n int64) ([]byte, error) {
 	return p, nil
 }
 
-// bytes is exactly n bytes at off.
+// bytes returns exactly n bytes at off.
 func (s *section) bytes(off, n int64) ([]byte, error) {
 	if off < 0 || n < 0 || off > s.size || n > s.size-off {
 		return nil, s.errorf(off, fmt.Sprintf("%d bytes", n), "%d bytes to the end of the section", max(0, s.size-max(0, off)))
@@ -210,7 +211,7 @@ func (s *section) bytes(off, n int64) ([]byte, error) {
 	return b[:n], nil
 }
 
-// number is an unsigned number of 1, 2, 3, 4 or 8 bytes.
+// number reads an unsigned number of 1, 2, 3, 4 or 8 bytes.
 func (s *section) number(off int64, size int, big bool) (uint64, error) {
 	b, err := s.bytes(off, int64(size))
 	if err != nil {
@@ -222,10 +223,10 @@ func (s *section) number(off int64, size int, big bool) (uint64, error) {
 
 func (s *section) wrap(off int64, err error) error { return s.src.Wrap(s.name, off, err) }
 
-// maxKept bounds what a pass over everything keeps of a section in memory.
+// maxKept is the size of the largest section that keep reads into memory.
 const maxKept = 256 << 20
 
-// keep reads the sections that a pass over everything asks for in no order, until the function that it answers is called.
+// keep reads whole sections into memory for Each, which needs their bytes in no order. Calling the returned function frees them.
 func (o *object) keep() (func(), error) {
 	var kept []*section
 	for _, id := range []sectionID{secAbbrev, secStr, secLineStr, secRanges, secRnglists, secAddr, secStrOffsets} {

@@ -1,15 +1,16 @@
 package dwarf
 
-// skimFrom is the size of a unit, in bytes, from which on lookups skim it.
+// skimFrom is the least size in bytes of a unit that lookups skim.
 var skimFrom = int64(16 << 10)
 
-// skimStep is how much is read at a time of a unit that is skimmed: functions are about as large, and those that an address does
-// not lie in are not read.
+// skimStep is the size in bytes of a read while skimming. A function's entries are about as large, so that skim reads little of the
+// functions that do not cover the address.
 const skimStep = 1 << 10
 
-// skim reads the functions of a unit that stand directly in it, and passes over what is inside of anything, by DW_AT_sibling.
-// GCC writes that, and puts nearly all functions there; the others are found by reading the unit as a whole, when no function
-// covers an address. ok is false if the unit is not made so.
+// skim reads the functions that are children of a unit's first entry, and skips the entries below them by DW_AT_sibling. GCC writes
+// DW_AT_sibling and makes nearly all functions with code children of the unit, also those of classes and namespaces. If no
+// function found so covers the address, the lookup decodes the whole unit (loadWhole). ok is false if the unit is small or not by
+// GCC.
 func (d *Data) skim(data *unitData) (ok bool, err error) {
 	u := data.body
 	if !u.gnu || u.end-u.root < skimFrom {
@@ -34,7 +35,7 @@ func (d *Data) skim(data *unitData) (ok bool, err error) {
 		}
 		a := t.get(code)
 		if a == nil {
-			return false, nil // whoever reads all of it says what is wrong
+			return false, nil // walk will report it
 		}
 		first, fn := r.p, int32(-1)
 		if a.kind == kindFunction && a.code {
@@ -42,7 +43,7 @@ func (d *Data) skim(data *unitData) (ok bool, err error) {
 				return false, nil
 			}
 		} else {
-			r.pass(a.passes, u.encoding)
+			r.skipEntry(a.skips, u.encoding)
 		}
 		if r.bad {
 			if int64(len(r.b)) >= u.end-at {
@@ -57,7 +58,7 @@ func (d *Data) skim(data *unitData) (ok bool, err error) {
 		n = 64
 		next := at + int64(r.p)
 		if a.children && at > u.root {
-			if next = u.siblingOf(&r, a, at, first); next == 0 { // the last one
+			if next = u.siblingOf(&r, a, at, first); next == 0 { // the last child has no sibling
 				next = u.end
 			}
 		}
@@ -69,7 +70,7 @@ func (d *Data) skim(data *unitData) (ok bool, err error) {
 	return true, nil
 }
 
-// expand reads the inlined calls of a function of a unit that was skimmed.
+// expand reads the inlined calls of a function of a skimmed unit.
 func (d *Data) expand(data *unitData, n int32) error {
 	fn := &data.fns[n]
 	if !fn.open {
@@ -89,7 +90,7 @@ func (d *Data) expand(data *unitData, n int32) error {
 	if a == nil {
 		return nil
 	}
-	r.pass(a.passes, u.encoding)
+	r.skipEntry(a.skips, u.encoding)
 	fn.open = false
 	from := len(data.calls)
 	err = d.entries(data, r, fn.off, []level{{fn: -1}, {fn: n}})
@@ -97,14 +98,14 @@ func (d *Data) expand(data *unitData, n int32) error {
 		data.fns[n].open = true
 		return err
 	}
-	kept := data.calls[:from] // without those of functions inside of this one
+	kept := data.calls[:from] // drop the calls of functions nested in this one
 	for _, c := range data.calls[from:] {
 		if c.fn == n {
 			kept = append(kept, c)
 		}
 	}
 	data.calls = kept
-	data.fns[n].calls = stretchOf{int32(from), int32(len(kept))}
+	data.fns[n].calls = indexRange{int32(from), int32(len(kept))}
 	data.size += 40 * (len(kept) - from)
 	return nil
 }

@@ -6,7 +6,8 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// split is the unit of a .dwo or .dwp file that completes a skeleton; nil if the file is not at hand.
+// split returns the split unit of a skeleton (DWARF 5, section 7.3.2), from a .dwo or .dwp file that Options.Split returns, or nil if
+// the file is missing.
 func (d *Data) split(u *unit) (*unit, error) {
 	name, err := u.text(u.dwoName, maxName)
 	if err != nil {
@@ -30,7 +31,7 @@ func (d *Data) split(u *unit) (*unit, error) {
 	if o == nil {
 		o = newObject(d, *s, true)
 		o.alt = d.alt
-		if len(d.dwps) > 64 { // one for each unit: .dwo files
+		if len(d.dwps) > 64 { // .dwo files, one for each unit
 			clear(d.dwps)
 		}
 		d.dwps[s] = o
@@ -76,10 +77,10 @@ func (d *Data) split(u *unit) (*unit, error) {
 	return body, nil
 }
 
-// maxOthers bounds the further sections of a .dwo file that are looked at.
+// maxOthers limits the further sections of a .dwo file.
 const maxOthers = 1 << 16
 
-// readOthers makes an object of each further section of a .dwo file.
+// readOthers makes an object for each further section of a .dwo file.
 func (o *object) readOthers() error {
 	if o.othersRead || o.s.More == nil {
 		return nil
@@ -106,7 +107,7 @@ func (o *object) readOthers() error {
 				part.looked[i] = true
 			}
 			s := &section{name: kind.name + ".dwo", file: o.s.File, src: src, size: src.Size, least: kind.least}
-			if err := s.seize(); err != nil {
+			if err := s.useMemory(); err != nil {
 				return err
 			}
 			part.secs[id] = s
@@ -117,7 +118,7 @@ func (o *object) readOthers() error {
 	return nil
 }
 
-// splitUnit is the unit of a .dwo file that has a skeleton's id.
+// splitUnit returns the unit of a .dwo file that has the skeleton's id, or nil.
 func (o *object) splitUnit(skeleton *unit) (*unit, error) {
 	if err := o.scan(nil); err != nil {
 		return nil, err
@@ -126,7 +127,7 @@ func (o *object) splitUnit(skeleton *unit) (*unit, error) {
 		if u.kind != utCompile && u.kind != utSplitCompile {
 			continue
 		}
-		u.skeleton = skeleton // its entries count addresses from there
+		u.skeleton = skeleton // rootOf needs its .debug_addr and bases
 		if err := u.rootOf(); err != nil {
 			return nil, err
 		}
@@ -138,13 +139,24 @@ func (o *object) splitUnit(skeleton *unit) (*unit, error) {
 	return nil, nil
 }
 
-// partIDs are the sections by their numbers in the index of a .dwp file: GNU's, version 2, and those of DWARF 5, section 7.3.5.3.
+// partIDs maps the section numbers (DW_SECT_…) of a .dwp file's index, by the index's version: 2 is GNU's, 5 is DWARF 5's (section
+// 7.3.5.3).
 var partIDs = map[uint32]map[uint32]sectionID{
 	2: {1: secInfo, 2: secTypes, 3: secAbbrev, 6: secStrOffsets},
 	5: {1: secInfo, 3: secAbbrev, 6: secStrOffsets, 8: secRnglists},
 }
 
-// part is what belongs to a unit or a type in a .dwp file, as an object; nil if it has none of that id.
+// part returns one unit's or type's parts of a .dwp file as an object, or nil if the index lacks the id. The index (DWARF 5, section
+// 7.3.5.3) is a hash table, and below it two tables of 4-byte numbers with a row for each unit and a column for each section:
+//
+//	version 4 | columns 4 | rows 4 | slots 4
+//	ids        slots × 8
+//	rows       slots × 4     row of the id in the same slot, counted from 1; 0 is an empty slot
+//	sections   columns × 4
+//	offsets    rows × columns × 4
+//	sizes      rows × columns × 4
+//
+// The search for an id begins at slot id mod slots and steps by the id's upper half, made odd.
 func (o *object) part(index sectionID, id uint64) (*object, error) {
 	sec, err := o.section(index)
 	if err != nil || sec == nil {
@@ -157,7 +169,7 @@ func (o *object) part(index sectionID, id uint64) (*object, error) {
 	r := reader{b: head, big: o.big}
 	version := r.u32()
 	if first := uint32(head[0])<<8 | uint32(head[1]); version != 2 && (o.big && first == 5 || !o.big && version&0xffff == 5) {
-		version = 5 // of two bytes, and two of padding
+		version = 5 // in version 5 the number has two bytes, followed by two of padding
 	}
 	ids := partIDs[version]
 	if ids == nil {
@@ -196,7 +208,7 @@ func (o *object) part(index sectionID, id uint64) (*object, error) {
 	}
 	part := newObject(o.d, o.s, true)
 	part.alt, part.pack = o.alt, o
-	for i := range numSections { // what has no column is shared
+	for i := range numSections { // units share the sections without a column, such as .debug_str
 		if i != secInfo && i != secTypes {
 			if part.secs[i], err = o.section(i); err != nil {
 				return nil, err

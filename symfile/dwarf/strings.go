@@ -9,13 +9,13 @@ func hex(v uint64) string     { return strconv.FormatUint(v, 16) }
 func decimal(v uint64) string { return strconv.FormatUint(v, 10) }
 
 const (
-	// maxName is the length to which names and paths are read, in bytes; mangled names of real programs reach 50,000.
+	// maxName limits names and paths, in bytes. Mangled names of real programs reach 50,000.
 	maxName = 128 << 10
-	// shortName is that length once the names of a file add up to more than the file can honestly have.
+	// shortName is the limit once the names of one call exceed its work limit (Data.allow).
 	shortName = 256
 )
 
-// text is the string that an attribute says, up to a length.
+// text returns the string of an attribute of class string, cut to most bytes, or "" for other forms.
 func (u *unit) text(w word, most int64) (string, error) {
 	o := u.obj
 	off := int64(w.v)
@@ -48,7 +48,7 @@ func (u *unit) text(w word, most int64) (string, error) {
 
 const supplementary = "the supplementary file (.gnu_debugaltlink)"
 
-// cstring is the text at an offset of a section of strings.
+// cstring returns the NUL-terminated string at an offset of a section, cut to most bytes.
 func (o *object) cstring(id sectionID, off, most int64) (string, error) {
 	sec, err := o.section(id)
 	if err != nil {
@@ -79,7 +79,7 @@ func (o *object) cstring(id sectionID, off, most int64) (string, error) {
 	}
 }
 
-// stringOffset is the offset of a string by its number in .debug_str_offsets.
+// stringOffset returns the offset in .debug_str of string i, which is element i of .debug_str_offsets (DWARF 5, section 7.26).
 func (u *unit) stringOffset(i uint64) (int64, error) {
 	sec, err := u.obj.section(secStrOffsets)
 	if err != nil {
@@ -89,7 +89,7 @@ func (u *unit) stringOffset(i uint64) (int64, error) {
 		return 0, u.obj.missing(secStrOffsets)
 	}
 	base := u.strBase
-	if base < 0 { // a split unit has the section, or its part of it, for itself
+	if base < 0 { // a split unit: its array follows the header, which GNU's extension of DWARF 4 lacks
 		if base = 0; u.version >= 5 {
 			base = 8
 			if u.encoding.off == 8 {

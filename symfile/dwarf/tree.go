@@ -6,75 +6,77 @@ import (
 )
 
 const (
-	// maxDepth bounds how deep entries lie in each other.
+	// maxDepth limits the nesting of entries.
 	maxDepth = 1 << 14
-	// maxInlined bounds how many inlined calls one address has; the deepest seen in a real program is 27.
+	// maxInlined limits the inlined calls at one address. The most in a real program so far is 27.
 	maxInlined = 1000
-	// maxFolded bounds the functions of a unit that are known to have the code of another one.
+	// maxFolded limits the pairs in unitData.folded.
 	maxFolded = 64 << 10
 )
 
-// function is a function with code. Its ranges and inlined calls are stretches of the unit's.
+// function is a function with code. spans and calls select from the unit's slices.
 type function struct {
 	off   int64 // of its entry
-	end   int64 // where that ends, if the unit was skimmed
-	spans stretchOf
-	calls stretchOf
-	top   bool // no namespace or class is around its entry
-	open  bool // its calls have not been read
+	end   int64 // of its entry and those below it, if the unit was skimmed
+	spans indexRange
+	calls indexRange
+	top   bool // its entry is in no namespace or class
+	open  bool // expand has not read its calls yet
 }
 
-type stretchOf struct{ from, to int32 }
+// indexRange selects elements [from, to) of a slice.
+type indexRange struct{ from, to int32 }
 
-// call is an inlined call.
+// call is an inlined call in function fn. origin is the inlined function, off the call's own entry; file and line are the call site;
+// depth is the number of inlined calls around it.
 type call struct {
 	origin     ref
 	off        int64
 	fn         int32
 	file, line uint32
 	depth      uint16
-	spans      stretchOf
+	spans      indexRange
 }
 
-// noFile is the number of no file.
+// noFile is the file number of a call without DW_AT_call_file.
 const noFile = ^uint32(0)
 
-// owned is a range of a function.
+// owned is a range of function fn.
 type owned struct {
 	span
 	fn int32
 }
 
-// unitData is what is kept of a unit.
+// unitData is a decoded unit: its functions and inlined calls in flat slices, and its line table.
 type unitData struct {
-	u     *unit // the one in the main file
-	body  *unit // where its functions are: the split unit, or u
+	u     *unit // the unit in the main file
+	body  *unit // the unit that has the functions: the split unit, or u
 	fns   []function
 	calls []call
 	spans []span
-	index []owned // ranges of functions by address, none over another
+	index []owned // ranges of functions, sorted and without overlaps
 	table *lineTable
-	size  int
-	// folded are pairs of functions that start at one address; the first is the one that counts.
+	size  int // estimate of its memory, in bytes
+	// folded has pairs of functions that start at one address. The first of a pair is the one in index.
 	folded [][2]int32
-	// lacks: the file of the split unit was not at hand.
-	lacks bool
-	// skimmed: only functions that lie in nothing else were read, without their calls.
+	// splitMissing: the unit is a skeleton and its .dwo file was missing.
+	splitMissing bool
+	// skimmed: skim read the unit, so that nested functions and all inlined calls are missing.
 	skimmed bool
-	// mixed: the calls of some function are not side by side yet.
-	mixed bool
-	// The lines of the range that was asked for last.
+	// unsortedCalls: the calls of some function are not contiguous in calls.
+	unsortedCalls bool
+	// lastLines are the lines of lastRange, the range of the last lookup: a stack often has a function several times.
 	lastRange span
-	lastLines []piece
+	lastLines []lineSpan
 }
 
-func (d *unitData) of(s stretchOf) []span { return d.spans[s.from:s.to] }
+func (d *unitData) of(s indexRange) []span { return d.spans[s.from:s.to] }
 
-// load is a unit's functions and lines. What could not be read of them is missing, and a warning says so.
+// load returns a decoded unit, from the cache if possible. It adds a warning for each part that it could not decode.
 func (d *Data) load(u *unit) (*unitData, error) {
 	for i, c := range d.cache {
 		if c.u == u {
-			if c.lacks {
+			if c.splitMissing {
 				body, err := d.split(u)
 				if err = d.note(err); err != nil {
 					return nil, err
@@ -97,7 +99,7 @@ func (d *Data) load(u *unit) (*unitData, error) {
 	return data, nil
 }
 
-// loadWhole is load for who needs all functions.
+// loadWhole returns a decoded unit with all its functions, which load does not read of a unit that it skims.
 func (d *Data) loadWhole(u *unit) (*unitData, error) {
 	data, err := d.load(u)
 	if err != nil || !data.skimmed {
@@ -111,7 +113,7 @@ func (d *Data) loadWhole(u *unit) (*unitData, error) {
 	return data, nil
 }
 
-// remember keeps a unit, and drops those that were not used for the longest time.
+// remember puts a unit at the front of the cache and evicts the least recently used ones.
 func (d *Data) remember(data *unitData) {
 	d.cache = slices.Insert(d.cache, 0, data)
 	total := 0
@@ -127,7 +129,7 @@ func (d *Data) remember(data *unitData) {
 	}
 }
 
-// decode reads a unit: whole, or as little of it as a lookup needs.
+// decode reads a unit's entries and line program. Unless whole is set, it skims a large unit.
 func (d *Data) decode(u *unit, whole bool) (*unitData, error) {
 	if err := d.note(u.rootOf()); err != nil {
 		return nil, err
@@ -141,7 +143,7 @@ func (d *Data) decode(u *unit, whole bool) (*unitData, error) {
 		if body != nil {
 			data.body = body
 		}
-		data.lacks = body == nil
+		data.splitMissing = body == nil
 	}
 	var err error
 	if !whole {
@@ -156,7 +158,7 @@ func (d *Data) decode(u *unit, whole bool) (*unitData, error) {
 			return nil, err
 		}
 	}
-	data.settle()
+	data.buildIndex()
 	data.table, err = d.lines(u)
 	if err = d.note(err); err != nil {
 		return nil, err
@@ -165,15 +167,15 @@ func (d *Data) decode(u *unit, whole bool) (*unitData, error) {
 	return data, nil
 }
 
-// level is an entry under way: the function whose code it is part of, -1 if none, how many inlined calls are around it, and
-// whether namespaces or classes are.
+// level is the state of the walk for the children of an entry: the function that they are part of (-1 if none), the number of
+// inlined calls around them, and whether they are in a namespace or class.
 type level struct {
 	fn     int32
 	depth  uint16
 	scoped bool
 }
 
-// walk goes over the entries of a unit once.
+// walk reads all entries of a unit.
 func (d *Data) walk(data *unitData) error {
 	u := data.body
 	b, err := u.sec().bytes(u.root, u.end-u.root)
@@ -183,7 +185,9 @@ func (d *Data) walk(data *unitData) error {
 	return d.entries(data, &reader{b: b, big: u.obj.big}, u.root, []level{{fn: -1}})
 }
 
-// entries goes over entries from base on, inside of those that are under way, and to the end of the outermost but one.
+// entries reads functions and inlined calls from base on. inner has a level for each entry that is open at base. The walk ends when
+// the second of them, the unit's first entry or the function that expand reads, is closed. An entry with children is followed by
+// them and by a code of 0, which closes it (DWARF 5, section 2.3).
 func (d *Data) entries(data *unitData, r *reader, base int64, inner []level) error {
 	u := data.body
 	sec := u.sec()
@@ -210,7 +214,7 @@ func (d *Data) entries(data *unitData, r *reader, base int64, inner []level) err
 		switch a.kind {
 		case kindFunction:
 			if !a.code {
-				r.pass(a.passes, u.encoding)
+				r.skipEntry(a.skips, u.encoding)
 				here = level{fn: -1, scoped: here.scoped}
 				break
 			}
@@ -221,7 +225,7 @@ func (d *Data) entries(data *unitData, r *reader, base int64, inner []level) err
 			here = level{fn: fn, scoped: here.scoped}
 		case kindInlined:
 			if here.fn < 0 {
-				r.pass(a.passes, u.encoding)
+				r.skipEntry(a.skips, u.encoding)
 				break
 			}
 			made, err := d.inlined(data, r, a, base+int64(at), here)
@@ -238,7 +242,7 @@ func (d *Data) entries(data *unitData, r *reader, base int64, inner []level) err
 					continue
 				}
 			}
-			r.pass(a.passes, u.encoding)
+			r.skipEntry(a.skips, u.encoding)
 			if a.kind == kindType || a.tag == tagNamespace || a.tag == tagModule {
 				here.scoped = true
 			}
@@ -258,7 +262,7 @@ func (d *Data) entries(data *unitData, r *reader, base int64, inner []level) err
 	return bad
 }
 
-// function reads a DW_TAG_subprogram. It answers its number, -1 if it has no code.
+// function reads a DW_TAG_subprogram and returns its index in data.fns, or -1 if it has no code.
 func (d *Data) function(data *unitData, r *reader, a *abbrev, off int64, in level) (int32, error) {
 	u := data.body
 	var low, high, ranges word
@@ -285,8 +289,8 @@ func (d *Data) function(data *unitData, r *reader, a *abbrev, off int64, in leve
 	return int32(len(data.fns) - 1), err
 }
 
-// spansOf reads an entry's code by address. Ranges that lie over each other become one, those side by side if join asks for it.
-func (d *Data) spansOf(data *unitData, low, high, ranges word, join bool) (stretchOf, error) {
+// spansOf appends an entry's ranges to data.spans, sorted. It merges ranges that overlap, and adjacent ones too if join is set.
+func (d *Data) spansOf(data *unitData, low, high, ranges word, join bool) (indexRange, error) {
 	from := len(data.spans)
 	var err error
 	if ranges.form != 0 {
@@ -308,10 +312,10 @@ func (d *Data) spansOf(data *unitData, low, high, ranges word, join bool) (stret
 		}
 		data.spans = data.spans[:from+len(kept)]
 	}
-	return stretchOf{int32(from), int32(len(data.spans))}, err
+	return indexRange{int32(from), int32(len(data.spans))}, err
 }
 
-// inlined reads a DW_TAG_inlined_subroutine; made is false if it has no code.
+// inlined reads a DW_TAG_inlined_subroutine. made is false if it has no code.
 func (d *Data) inlined(data *unitData, r *reader, a *abbrev, off int64, in level) (made bool, err error) {
 	u := data.body
 	c := call{origin: noRef, off: off, fn: in.fn, file: noFile, depth: in.depth}
@@ -341,16 +345,16 @@ func (d *Data) inlined(data *unitData, r *reader, a *abbrev, off int64, in level
 		return false, err
 	}
 	if n := len(data.calls); n > 0 && data.calls[n-1].fn > in.fn {
-		data.mixed = true
+		data.unsortedCalls = true
 	}
 	data.calls = append(data.calls, c)
 	return true, err
 }
 
-// settle makes the index of ranges by address. Of two over each other the one that starts first counts, of two that start
-// together the file's first: whoever reads a .sym file does the same.
-func (d *unitData) settle() {
-	if d.mixed {
+// buildIndex sorts the ranges by address. Of two that overlap it keeps the one that starts first, and of two that start together the
+// first in the file, as symfile does with a .sym file.
+func (d *unitData) buildIndex() {
+	if d.unsortedCalls {
 		slices.SortStableFunc(d.calls, func(a, b call) int { return cmp.Compare(a.fn, b.fn) })
 	}
 	for from := 0; from < len(d.calls); {
@@ -358,7 +362,7 @@ func (d *unitData) settle() {
 		for to < len(d.calls) && d.calls[to].fn == d.calls[from].fn {
 			to++
 		}
-		d.fns[d.calls[from].fn].calls = stretchOf{int32(from), int32(to)}
+		d.fns[d.calls[from].fn].calls = indexRange{int32(from), int32(to)}
 		from = to
 	}
 	for i := range d.fns {
@@ -380,7 +384,7 @@ func (d *unitData) settle() {
 	d.index = kept
 }
 
-// at is the function's range that covers an address.
+// at returns the function's range that covers an address.
 func (d *unitData) at(rva uint64) (owned, bool) {
 	i, exact := slices.BinarySearchFunc(d.index, rva, func(o owned, v uint64) int { return cmp.Compare(o.start, v) })
 	if !exact {

@@ -2,7 +2,7 @@ package dwarf
 
 import "sort"
 
-// word is the value of an attribute as it stands: its form, and the number (of a DW_FORM_string the offset of the text).
+// word is an attribute's value: its form, and the number in the file. For DW_FORM_string the number is the section offset of the text.
 type word struct {
 	form uint16
 	v    uint64
@@ -12,20 +12,21 @@ type word struct {
 type unit struct {
 	encoding
 	obj    *object
-	types  bool  // it lies in .debug_types
-	kind   uint8 // as in DWARF 5
-	off    int64 // of its header
-	root   int64 // of its first entry
+	types  bool  // in .debug_types
+	kind   uint8 // DW_UT_…, also for versions before 5
+	off    int64 // of its header in the section
+	root   int64 // of its first entry in the section
 	end    int64
 	abbrev int64
-	// id is the type's signature or the split unit's id; typeOff is the type's entry.
+	// id is the signature of a type unit, or the id that a skeleton and its split unit share. typeOff is the offset of the type's
+	// entry in the unit.
 	id      uint64
 	typeOff int64
 
-	// What its first entry says, if rooted.
+	// The attributes of its first entry, valid if rooted.
 	rooted                                bool
-	gnu                                   bool // made by GCC
-	partial                               bool // types and names that several units share; no code
+	gnu                                   bool // compiled by GCC
+	partial                               bool // a DW_TAG_partial_unit: types and names that several units import, no code
 	hasLow, hasStmts                      bool
 	lang                                  uint64
 	stmts                                 int64
@@ -39,7 +40,7 @@ type unit struct {
 	scoped   bool
 }
 
-// sec is the section that the unit lies in.
+// sec returns the section that has the unit.
 func (u *unit) sec() *section {
 	if u.types {
 		return u.obj.secs[secTypes]
@@ -47,10 +48,13 @@ func (u *unit) sec() *section {
 	return u.obj.secs[secInfo]
 }
 
-// maxHeader is the size of the largest unit header.
+// maxHeader is the size of the largest unit header: that of a type unit of 64-bit DWARF 5.
+//
+//	unit_length 12 | version 2 | unit_type 1 | address_size 1 | debug_abbrev_offset 8 | type_signature 8 | type_offset 8
 const maxHeader = 12 + 2 + 1 + 1 + 8 + 8 + 8
 
-// header reads a unit's header. With an error it still says where the unit ends, if that can be known.
+// header reads a unit's header (DWARF 5, section 7.5.1). With an error it still returns the unit if its end is known, so that the
+// next unit can be read.
 func (o *object) header(sec *section, types bool, off int64) (*unit, error) {
 	b, err := sec.upTo(off, maxHeader)
 	if err != nil {
@@ -109,7 +113,7 @@ func (o *object) header(sec *section, types bool, off int64) (*unit, error) {
 	return u, nil
 }
 
-// scan goes over the headers of all units once; visit, which may be nil, is called for each while its bytes are at hand.
+// scan reads the headers of all units of .debug_info and calls visit, which may be nil, for each while its bytes are in the cache.
 func (o *object) scan(visit func(*unit) error) error {
 	if o.scanned {
 		for _, u := range o.units {
@@ -135,6 +139,7 @@ func (o *object) scan(visit func(*unit) error) error {
 	return nil
 }
 
+// headers reads the headers of all units of a section. A unit whose header is bad is skipped.
 func (o *object) headers(sec *section, types bool, visit func(*unit) error) ([]*unit, error) {
 	var units []*unit
 	for off := int64(0); off < sec.size; {
@@ -169,7 +174,7 @@ func (o *object) headers(sec *section, types bool, visit func(*unit) error) ([]*
 	return units, nil
 }
 
-// unitAt is the unit whose header is at an offset of .debug_info.
+// unitAt returns the unit whose header is at an offset of .debug_info.
 func (o *object) unitAt(off int64) (*unit, error) {
 	if u := o.byOff[off]; u != nil {
 		return u, nil
@@ -189,8 +194,8 @@ func (o *object) unitAt(off int64) (*unit, error) {
 	return u, nil
 }
 
-// holding is the unit that an offset lies in, or nil.
-func (o *object) holding(types bool, off int64) (*unit, error) {
+// unitContaining returns the unit whose entries include an offset, or nil.
+func (o *object) unitContaining(types bool, off int64) (*unit, error) {
 	units := o.typeUnits
 	if types {
 		if err := o.readTypes(); err != nil {
@@ -228,8 +233,8 @@ func (o *object) readTypes() error {
 	return nil
 }
 
-// signed is the type unit of a signature, or nil.
-func (o *object) signed(sig uint64) (*unit, error) {
+// typeUnit returns the type unit with a signature, or nil.
+func (o *object) typeUnit(sig uint64) (*unit, error) {
 	if o.bySig == nil {
 		if err := o.readTypes(); err != nil {
 			return nil, err
@@ -254,21 +259,21 @@ func (o *object) signed(sig uint64) (*unit, error) {
 		if o.first != nil {
 			first = o.first
 		}
-		return first.signedElsewhere(sig)
+		return first.typeUnitInOthers(sig)
 	}
-	// In a package each type has a part of its own.
+	// In a .dwp file each type unit has a row of its own in .debug_tu_index.
 	part, err := o.pack.part(secTUIndex, sig)
 	if err != nil || part == nil {
 		return nil, err
 	}
 	part.pack = nil
-	u, err := part.signed(sig)
+	u, err := part.typeUnit(sig)
 	o.bySig[sig] = u
 	return u, err
 }
 
-// signedElsewhere is the type unit of a signature in one of a .dwo file's sections.
-func (o *object) signedElsewhere(sig uint64) (*unit, error) {
+// typeUnitInOthers returns the type unit with a signature from the further sections of a .dwo file, or nil.
+func (o *object) typeUnitInOthers(sig uint64) (*unit, error) {
 	if err := o.readOthers(); err != nil {
 		return nil, err
 	}
@@ -293,7 +298,7 @@ func (o *object) signedElsewhere(sig uint64) (*unit, error) {
 	return nil, nil
 }
 
-// rootOf reads a unit's first entry.
+// rootOf reads the attributes of a unit's first entry.
 func (u *unit) rootOf() error {
 	if u.rooted {
 		return nil

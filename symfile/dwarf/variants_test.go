@@ -75,7 +75,7 @@ func (v variant) options(tb testing.TB) Options {
 	return opt
 }
 
-// text is all that a file tells.
+// text prints everything that Each returns.
 func text(tb testing.TB, d *Data) string {
 	tb.Helper()
 	var b strings.Builder
@@ -245,7 +245,7 @@ func expected(f symbol.Function, r symbol.Range, at uint64) string {
 	return out + inner
 }
 
-// TestMissingFiles: without its other files a unit is missing what stands there, which is said; the lines stay.
+// TestMissingFiles: a unit whose other files are missing keeps its lines, and Wanted names the files.
 func TestMissingFiles(t *testing.T) {
 	for _, v := range variants {
 		if v.split == "" && v.alt == "" {

@@ -5,34 +5,38 @@ import (
 )
 
 const (
-	// maxCIE and maxFDE bound one entry's bytes. A CIE has some dozens; the largest FDEs are those of generated code.
+	// maxCIE and maxFDE limit an entry's size in bytes. A CIE has some dozens; the largest FDEs are those of generated code.
 	maxCIE = 8 << 10
 	maxFDE = 4 << 20
-	// maxCIEs bounds the CIEs that are kept; a compiler makes a handful a file, and a linker joins equal ones.
+	// maxCIEs limits the cached CIEs. A compiler writes a handful for each file, and a linker merges equal ones.
 	maxCIEs = 4096
 )
 
-// head is what the first bytes of an entry say.
+// head is the start of an entry, up to the field that makes it a CIE or an FDE. All its offsets are in the section.
+//
+//	length 4 (0xffffffff, length 8 in the 64-bit form) | CIE_id or CIE_pointer 4 or 8 | body
 type head struct {
 	off  int64 // of the entry
-	body int64 // of what follows the CIE's mark or the pointer to it
+	body int64 // of the bytes after CIE_id or CIE_pointer
 	end  int64 // of the next entry
-	cie  int64 // of the entry's CIE; its own offset for a CIE
+	cie  int64 // of the entry's CIE; for a CIE its own offset
 	wide bool  // the 64-bit form
-	// empty: a length of 0. In .eh_frame it ends a list; linkers leave such ends in the middle.
+	// empty: the length is 0. In .eh_frame such an entry ends a list, but linkers leave some in the middle.
 	empty bool
 }
 
 func (h *head) isCIE() bool { return h.cie == h.off }
 
-// headSize is the most that a head takes, with the version that follows.
+// headSize is the largest size of a head in bytes, with the version byte that follows in a CIE.
 const headSize = 4 + 8 + 8 + 1
 
-// head reads the start of the entry at off out of p, which has headSize bytes if the section has them.
+// head parses the start of the entry at off. p has headSize bytes, unless the section ends before.
 //
-// The mark of a CIE is 0 in .eh_frame and all ones in .debug_frame; elsewhere the field points at the CIE: in .debug_frame as
-// an offset in the section, in .eh_frame as the distance back from the field. LSB Core gives the field 4 bytes in .eh_frame's
-// 64-bit form, and assemblers 8: the CIE's version, which is never 0, tells which.
+//	              CIE_id               CIE_pointer of an FDE
+//	.eh_frame     0                    distance back from this field to the CIE
+//	.debug_frame  0xffffffff…          offset of the CIE in the section
+//
+// In the 64-bit form of .eh_frame the field has 4 bytes in LSB Core, but 8 in what assemblers write. wideMark finds out which.
 func (s *section) head(p []byte, off int64) (head, error) {
 	h := head{off: off}
 	r := s.reader(p, off)
@@ -88,7 +92,8 @@ func (s *section) head(p []byte, off int64) (head, error) {
 	return h, nil
 }
 
-// wideMark tells whether an entry of .eh_frame in the 64-bit form has a field of 8 bytes.
+// wideMark reports whether the CIE_id or CIE_pointer of an .eh_frame entry in the 64-bit form has 8 bytes. The CIE's version, which
+// follows the field and is never 0, shows it.
 func (s *section) wideMark(r reader) bool {
 	if r.left() < 9 {
 		return false
@@ -96,9 +101,9 @@ func (s *section) wideMark(r reader) bool {
 	p := r.data[r.pos:]
 	first, second := s.Order.Uint32(p), s.Order.Uint32(p[4:])
 	if first == 0 {
-		return second == 0 || !knownVersion(p[4]) // the mark of a CIE, or the high half of a big-endian distance
+		return second == 0 || !knownVersion(p[4]) // a CIE_id of 8 bytes, or the high half of a big-endian distance
 	}
-	// A little-endian distance reads the same in both sizes, and the CIE that it leads to knows.
+	// A little-endian distance has the same value in both sizes, so the CIE that it leads to decides.
 	off := r.at() - int64(first)
 	q, err := s.bytes(max(off, 0), min(headSize, s.src.Size-max(off, 0)))
 	if err != nil || off < 0 || len(q) < headSize || s.Order.Uint32(q) != 0xffffffff {
@@ -109,7 +114,7 @@ func (s *section) wideMark(r reader) bool {
 
 func knownVersion(v uint8) bool { return v == 1 || v == 3 || v == 4 }
 
-// cie is a common information entry: what the entries of many functions share.
+// cie is a common information entry (DWARF 5, section 6.4.1): what the FDEs of many functions share.
 type cie struct {
 	off         int64
 	version     uint8
@@ -118,19 +123,19 @@ type cie struct {
 	codeAlign   uint64
 	dataAlign   int64
 	ra          uint64 // the column of the return address
-	// sized: the augmentation string begins with z, so entries say how long their augmentation is.
+	// sized: the augmentation string begins with "z", so that FDEs state the size of their augmentation data.
 	sized    bool
-	pointers uint8 // the encoding of an FDE's addresses
-	signal   bool
-	keyB     bool // return addresses are signed with arm64's key B
+	pointers uint8 // encoding of an FDE's addresses
+	signal   bool  // its functions are signal trampolines ("S")
+	keyB     bool  // return addresses are signed with arm64's key B ("B")
 
-	init    []byte // the instructions that every function begins with
+	init    []byte // the initial instructions
 	initOff int64
-	start   *state // what init leads to, once it was run
-	err     error  // of running it
+	start   *state // the state after init; nil until runCIE
+	err     error  // of runCIE
 }
 
-// cie reads the CIE at an offset, or finds it among those that were read.
+// cie returns the CIE at an offset, from the cache if possible.
 func (t *table) cie(off int64) (*cie, error) {
 	if t.last != nil && t.last.off == off {
 		return t.last, nil
@@ -167,6 +172,11 @@ func (t *table) cie(off int64) (*cie, error) {
 	return c, nil
 }
 
+// parseCIE parses a CIE. r begins after the CIE_id.
+//
+//	version 1 | augmentation string\0 | version 4: address_size 1, segment_selector_size 1
+//	code_alignment_factor ULEB | data_alignment_factor SLEB | return_address_register (version 1: 1 byte, later ULEB)
+//	augmentation data | initial instructions
 func (t *table) parseCIE(r reader, off int64) (*cie, error) {
 	s := r.sec
 	c := &cie{off: off, addressSize: s.AddressSize, pointers: peAbsolute}
@@ -183,7 +193,7 @@ func (t *table) parseCIE(r reader, off int64) (*cie, error) {
 	}
 	rest := augmentation
 	if len(rest) >= 2 && rest[:2] == "eh" {
-		r.take(c.addressSize) // a pointer of GCC 2's runtime
+		r.take(c.addressSize) // the exception table pointer of GCC 2
 		rest = rest[2:]
 	}
 	c.codeAlign, c.dataAlign = r.uleb(), r.sleb()
@@ -202,12 +212,13 @@ func (t *table) parseCIE(r reader, off int64) (*cie, error) {
 	return c, nil
 }
 
-// augment reads what the letters of the augmentation string stand for (LSB Core, section 10.6.1.1.1; S, B and G are GNU's).
+// augment reads the augmentation data, whose parts the letters of the augmentation string name (LSB Core, section 10.6.1.1.1; S, B
+// and G are GNU's). An unknown letter is an error only without "z", because then the data's size is unknown.
 func (t *table) augment(r *reader, c *cie, letters string) error {
 	s := r.sec
 	end := -1
 	if letters == "armcc+" {
-		return nil // ARM's compiler says by it that it no longer makes a certain mistake
+		return nil // ARM's compiler marks CIEs without a certain old bug of it
 	}
 	for i := 0; i < len(letters) && r.err == nil; i++ {
 		switch letters[i] {
@@ -226,7 +237,7 @@ func (t *table) augment(r *reader, c *cie, letters string) error {
 		case 'L':
 			r.u8()
 		case 'P':
-			// Where the function's personality routine lies plays no part.
+			// The personality routine is of no use here, but its pointer must be skipped.
 			enc := r.u8()
 			r.pointer(enc&^peIndirect, c.addressSize, 0, s.dataBase())
 		case 'S':
@@ -238,7 +249,7 @@ func (t *table) augment(r *reader, c *cie, letters string) error {
 			if end < 0 {
 				return s.bad(c.off, "an augmentation that is known", fmt.Sprintf("%q", clip(letters)))
 			}
-			t.warn("augmentation", s.bad(c.off, "an augmentation that is known", fmt.Sprintf("%q; its data is passed over", clip(letters))))
+			t.warn("augmentation", s.bad(c.off, "an augmentation that is known", fmt.Sprintf("%q; its data is skipped", clip(letters))))
 			i = len(letters)
 		}
 	}
@@ -258,16 +269,18 @@ func clip(s string) string {
 	return s
 }
 
-// fde is a frame description entry: the rules of one stretch of code.
+// fde is a frame description entry: the call frame instructions of one function.
 type fde struct {
 	cie         *cie
 	off         int64
-	start, size uint64 // link-time address and bytes
+	start, size uint64 // link-time address, and size in bytes
 	code        []byte // its instructions
 	codeOff     int64
 }
 
-// fdeAt reads the FDE at an offset.
+// fdeAt reads the FDE at an offset:
+//
+//	initial_location | address_range | if the CIE has "z": augmentation length ULEB, augmentation data | instructions
 func (t *table) fdeAt(off int64) (fde, error) {
 	s := &t.section
 	p, err := s.bytes(off, min(headSize, max(0, s.src.Size-off)))
@@ -300,7 +313,8 @@ func (t *table) fdeAt(off int64) (fde, error) {
 	return f, r.err
 }
 
-// extent reads the code that an FDE is about. Its size has the encoding's form, and is relative to nothing.
+// extent reads an FDE's initial_location and address_range. The range has the size of the pointer encoding, but is not relative to
+// anything.
 func (r *reader) extent(c *cie) (start, size uint64) {
 	r.take(c.segmentSize)
 	start, ok := r.pointer(c.pointers, c.addressSize, 0, r.sec.dataBase())

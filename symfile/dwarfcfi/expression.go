@@ -32,14 +32,14 @@ const (
 	exFrameCFA   = 0x9c
 )
 
-// exWords are the operations that are one word each, without operands.
+// exWords maps operations without operands to words of unwind.Program.
 var exWords = map[uint8]string{
 	exDeref: "^", 0x12: "dup", 0x13: "drop", 0x14: "over", 0x16: "swap", 0x17: "rot", 0x19: "abs", 0x1a: "and", 0x1b: "div",
 	0x1c: "-", 0x1d: "%", 0x1e: "*", 0x1f: "neg", 0x20: "not", 0x21: "or", 0x22: "+", 0x24: "shl", 0x25: "shr", 0x26: "shra",
 	0x27: "xor", 0x29: "eq", 0x2a: "ge", 0x2b: "gt", 0x2c: "le", 0x2d: "lt", 0x2e: "ne", exFrameCFA: ".cfa",
 }
 
-// exNames are operations that are known and have no place in a rule.
+// exNames has the names of operations that a rule cannot use, for error messages.
 var exNames = map[uint8]string{
 	0x03: "DW_OP_addr", 0x18: "DW_OP_xderef", 0x91: "DW_OP_fbreg", 0x93: "DW_OP_piece", 0x97: "DW_OP_push_object_address",
 	0x98: "DW_OP_call2", 0x99: "DW_OP_call4", 0x9a: "DW_OP_call_ref", 0x9b: "DW_OP_form_tls_address", 0x9d: "DW_OP_bit_piece",
@@ -47,14 +47,18 @@ var exNames = map[uint8]string{
 	0xf3: "DW_OP_GNU_entry_value",
 }
 
-// maxExpression bounds one expression's bytes; real ones have some dozens.
+// maxExpression limits an expression's size in bytes. Real ones have some dozens.
 const maxExpression = 4096
 
-// jump is a word that goes to a byte of the expression: its place among the words, and the byte.
+// jump is a jump whose target is not translated yet: the index of its word, and the byte of the expression that it jumps to.
 type jump struct{ word, to int }
 
-// translate writes an expression in the words of unwind.Program. pushCFA: the CFA lies on the stack at its start, as it does
-// for rules of registers. Addresses of the file (DW_OP_addr) cannot be said: where the file is loaded is not known here.
+// translate translates an expression to the words of unwind.Program. pushCFA: the expression starts with the CFA on the stack, as
+// those of register rules do (DWARF 5, section 6.4.2.3). DW_OP_addr is an error, because the load address is unknown here. GNU ld
+// describes the PLT of amd64 with
+//
+//	DW_OP_breg7 8, breg16 0, lit15, and, lit11, ge, lit3, shl, plus        cfa = rsp + 8 + ((rip & 15) >= 11) << 3
+//	$rsp 8 + $rip 15 and 11 ge 3 shl +
 func (t *table) translate(e span, pushCFA bool) (string, error) {
 	s := &t.section
 	r := s.reader(e.code, e.off)
@@ -66,7 +70,7 @@ func (t *table) translate(e span, pushCFA bool) (string, error) {
 	if len(e.code) > maxExpression {
 		return "", s.bad(e.off, fmt.Sprintf("an expression of at most %d bytes", maxExpression), fmt.Sprintf("one of %d", len(e.code)))
 	}
-	first := make([]int, len(e.code)+1) // of the words that each operation became; -1 for bytes inside of one
+	first := make([]int, len(e.code)+1) // by byte of an operation: index of its first word; -1 inside an operation
 	for i := range first {
 		first[i] = -1
 	}
@@ -115,8 +119,8 @@ func (t *table) translate(e span, pushCFA bool) (string, error) {
 				return "", s.bad(e.off+int64(at), "a general register of "+t.Arch.Name, fmt.Sprintf("DWARF register %d", n))
 			}
 			words = append(words, "$"+t.Arch.RegName(reg))
-			// A register by itself says a location, not a value; compilers for mips write it where they mean the value, and GCC's
-			// runtime reads it so.
+			// DW_OP_reg is a location and not a value. Compilers for mips write it for the register's value, and GCC's runtime
+			// reads it so.
 			if op >= exReg0 && op <= exReg31 || op == exRegx {
 				break
 			}
@@ -151,14 +155,14 @@ func (t *table) translate(e span, pushCFA bool) (string, error) {
 	for _, j := range jumps {
 		to := first[j.to]
 		if to < 0 {
-			return "", s.bad(e.off, "jumps to operations", fmt.Sprintf("one to byte %d, inside of an operation", j.to))
+			return "", s.bad(e.off, "jumps to operations", fmt.Sprintf("one to byte %d, inside an operation", j.to))
 		}
 		words[j.word] += strconv.Itoa(to)
 	}
 	return strings.Join(words, " "), nil
 }
 
-// expression is an expression as a rule; an error says what in it cannot be said.
+// expression returns an expression as a rule. The error names the operation that a rule cannot use.
 func (t *table) expression(e span, forCFA bool) (unwind.Rule, error) {
 	text, err := t.translate(e, !forCFA)
 	if err != nil {
@@ -171,8 +175,8 @@ func (t *table) expression(e span, forCFA bool) (unwind.Rule, error) {
 	return ru, nil
 }
 
-// wordAt is the word that a rule's value points at: what a location is to a value.
-func (t *table) wordAt(ru unwind.Rule, e span) (unwind.Rule, error) {
+// deref returns the rule [ru]. DW_CFA_expression needs it: its expression gives the address at which the register is saved.
+func (t *table) deref(ru unwind.Rule, e span) (unwind.Rule, error) {
 	ru, err := unwind.Deref(t.Arch, ru)
 	if err != nil {
 		return unwind.Rule{}, t.bad(e.off, "an expression that can be evaluated", err.Error())

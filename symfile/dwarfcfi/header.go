@@ -7,31 +7,33 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// header is an .eh_frame_hdr: a table of (start of function, FDE) sorted by start, for searching by halves (LSB Core, "DWARF
-// Extensions", section 10.6.2).
+// header is an .eh_frame_hdr (LSB Core, "DWARF Extensions", section 10.6.2): pairs of a function's start and its FDE, sorted for
+// binary search.
+//
+//	version 1 | eh_frame_ptr_enc 1 | fde_count_enc 1 | table_enc 1 | eh_frame_ptr | fde_count | {start, FDE} …
 type header struct {
 	section
 	table int64 // offset of the first pair
 	count int
 	width int // of one pair in bytes
 
-	countEnc, enc uint8 // of the number of pairs, and of the pairs
+	countEnc, enc uint8 // encodings of the count and of the pairs
 
-	// first are the starts of the pairs that were looked at when the section was opened: a search begins between two of them, so
-	// that it reads one place of the table and not one for every halving.
-	first []uint64
+	// probeStarts has the starts of the pairs that openHeader read. A search begins between two of them, so that it needs one read
+	// of the table instead of one for each halving.
+	probeStarts []uint64
 }
 
-// probes is how many pairs are looked at when the section is opened, and checked how many of them against their FDE.
+// probes is how many pairs openHeader reads, and checked how many of those it compares with their FDE.
 const (
 	probes  = 64
 	checked = 4
-	// probeSize is how much is read for each, in bytes.
+	// probeSize is the size of each of these reads in bytes.
 	probeSize = 64
 )
 
-// FrameAddress is the link-time address of the .eh_frame that an .eh_frame_hdr belongs to: in a file without section headers the
-// segment PT_GNU_EH_FRAME leads to the one and so to the other, whose size is then not known (see Config.Terminated).
+// FrameAddress returns the link-time address of the .eh_frame that belongs to an .eh_frame_hdr. In a file without section headers,
+// the segment PT_GNU_EH_FRAME gives the .eh_frame_hdr. The size of the .eh_frame is then unknown (see Config.Terminated).
 func FrameAddress(hdr *input.Source, address uint64, cfg Config) (uint64, error) {
 	if err := cfg.check(); err != nil {
 		return 0, err
@@ -60,8 +62,8 @@ func (h *header) start() (r reader, frame uint64, ok bool, err error) {
 	return r, frame, ok, r.err
 }
 
-// openHeader reads the header and makes sure that it belongs to the section and can be searched. A linker that cannot sort writes
-// a header without a table, which is no error: both results are nil then.
+// openHeader reads the header and checks that it belongs to the section and can be searched. It returns nil, nil for a header
+// without a table, which a linker writes if it could not sort the entries.
 func (t *table) openHeader(src *input.Source, address uint64) (*header, error) {
 	h := &header{section: section{src: src, name: ".eh_frame_hdr", address: address, eh: true, near: probeSize, Config: t.Config}}
 	r, frame, ok, err := h.start()
@@ -86,15 +88,15 @@ func (t *table) openHeader(src *input.Source, address uint64) (*header, error) {
 	}
 	h.width = 2 * size
 	if room := (src.Size - h.table) / int64(h.width); count > uint64(room) {
-		return nil, h.bad(at, fmt.Sprintf("at most %d pairs, for which there is room", room), fmt.Sprintf("%d", count))
+		return nil, h.bad(at, fmt.Sprintf("at most %d pairs, which fit the section", room), fmt.Sprintf("%d", count))
 	}
 	h.count = int(count)
 	defer func() { h.near, h.back = windowSize, windowSize/2 }()
 	var last uint64
-	h.first = make([]uint64, 0, probes+1)
+	h.probeStarts = make([]uint64, 0, probes+1)
 	for i := 0; i <= probes; i++ {
 		n := h.probe(i)
-		start, off, err := h.at(t, n)
+		start, off, err := h.pair(t, n)
 		if err != nil {
 			return nil, err
 		}
@@ -102,7 +104,7 @@ func (t *table) openHeader(src *input.Source, address uint64) (*header, error) {
 			return nil, h.unsorted(n, start, last)
 		}
 		last = start
-		h.first = append(h.first, start)
+		h.probeStarts = append(h.probeStarts, start)
 		if i%(probes/checked) == 0 {
 			if _, err := h.fde(t, n, start, off); err != nil {
 				return nil, err
@@ -112,15 +114,15 @@ func (t *table) openHeader(src *input.Source, address uint64) (*header, error) {
 	return h, nil
 }
 
-// probe is the pair that is looked at as number i.
+// probe returns the index of the pair that is probe i.
 func (h *header) probe(i int) int { return int(int64(h.count-1) * int64(i) / probes) }
 
 func (h *header) unsorted(i int, start, last uint64) error {
 	return h.bad(h.table+int64(i)*int64(h.width), fmt.Sprintf("pairs by address, after 0x%x", last), fmt.Sprintf("0x%x", start))
 }
 
-// at is pair i: where the function starts, and the offset of its FDE in the section.
-func (h *header) at(t *table, i int) (start uint64, off int64, err error) {
+// pair returns pair i: the start of a function, and the offset of its FDE in the section.
+func (h *header) pair(t *table, i int) (start uint64, off int64, err error) {
 	pos := h.table + int64(i)*int64(h.width)
 	p, err := h.bytes(pos, int64(h.width))
 	if err != nil {
@@ -138,7 +140,7 @@ func (h *header) at(t *table, i int) (start uint64, off int64, err error) {
 	return start, int64(entry - t.address), nil
 }
 
-// fde is the FDE of pair i, which has to be about the code that the pair names.
+// fde reads the FDE of pair i, and checks that it has the pair's start.
 func (h *header) fde(t *table, i int, start uint64, off int64) (fde, error) {
 	f, err := t.fdeAt(off)
 	if err == nil && f.start != start {
@@ -147,22 +149,23 @@ func (h *header) fde(t *table, i int, start uint64, off int64) (fde, error) {
 	return f, err
 }
 
-// guesses is how often narrow goes by proportion before it halves.
+// guesses is how often narrow interpolates before it bisects.
 const guesses = 3
 
-// narrow brings the last pair of from to to, or the one before them, that starts at or below an address, down to what lies in one window:
-// functions are about as large everywhere, so that a guess by proportion finds it mostly at once. k is the first probe above the address.
+// narrow narrows the range of pairs [from, to) until it fits one window of the file. The result still has, or begins after, the last
+// pair that starts at or below pc. narrow interpolates, since functions are of similar size all over a file and a guess mostly
+// hits. k is the index of the first probe above pc.
 func (h *header) narrow(t *table, from, to int, pc uint64, k int) (int, int, error) {
 	if h.src.Memory() != nil {
 		return from, to, nil
 	}
-	low, high := h.first[k-1], ^uint64(0)
-	if k < len(h.first) {
-		high = h.first[k]
+	low, high := h.probeStarts[k-1], ^uint64(0)
+	if k < len(h.probeStarts) {
+		high = h.probeStarts[k]
 	}
-	// side moves one end to a pair that was looked at.
+	// side compares pair i with pc and moves one end of the range to it.
 	side := func(i int) (above bool, err error) {
-		start, _, err := h.at(t, i)
+		start, _, err := h.pair(t, i)
 		if err != nil {
 			return false, err
 		}
@@ -198,24 +201,24 @@ func (h *header) narrow(t *table, from, to int, pc uint64, k int) (int, int, err
 	return from, to, nil
 }
 
-// find searches the table for the FDE that covers an address. An error other than of reading says that the header is of no
-// use.
+// find searches the table for the FDE that covers an address. An error that is not one of reading means that the header is
+// unusable.
 func (h *header) find(t *table, pc uint64) (fde, bool, error) {
 	var broken error
 	from, to := 0, h.count
-	k := sort.Search(len(h.first), func(k int) bool { return h.first[k] > pc })
+	k := sort.Search(len(h.probeStarts), func(k int) bool { return h.probeStarts[k] > pc })
 	if k == 0 {
 		return fde{}, false, nil
 	}
 	from = h.probe(k-1) + 1
-	if k < len(h.first) {
+	if k < len(h.probeStarts) {
 		to = h.probe(k)
 	}
 	if from, to, broken = h.narrow(t, from, to, pc, k); broken != nil {
 		return fde{}, false, broken
 	}
 	i := from + sort.Search(to-from, func(i int) bool {
-		start, _, err := h.at(t, from+i)
+		start, _, err := h.pair(t, from+i)
 		if err != nil && broken == nil {
 			broken = err
 		}
@@ -224,16 +227,16 @@ func (h *header) find(t *table, pc uint64) (fde, bool, error) {
 	if broken != nil || i < 0 {
 		return fde{}, false, broken
 	}
-	start, off, err := h.at(t, i)
+	start, off, err := h.pair(t, i)
 	if err != nil {
 		return fde{}, false, err
 	}
-	// A search always ends between a smaller and a larger address; pairs that are out of order show at their neighbours.
+	// In an unsorted table the search ends somewhere too. Comparing the neighbours of the result finds most such tables.
 	for _, n := range [...]int{i - 1, i + 2} {
 		if n < 0 || n >= h.count {
 			continue
 		}
-		other, _, err := h.at(t, n)
+		other, _, err := h.pair(t, n)
 		if err != nil {
 			return fde{}, false, err
 		}

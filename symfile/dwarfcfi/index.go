@@ -9,25 +9,24 @@ import (
 )
 
 const (
-	// chunk is how much of the section a pass reads at a time.
+	// chunk is the size in bytes of a read of the pass.
 	chunk = 256 << 10
-	// enough is what has to be there of an entry to know which code it is about: its head, a segment and two pointers in their
-	// longest forms.
-	enough = headSize + 8 + 2*(10+8)
+	// entryPrefix is how many bytes of an entry the pass needs at most: its head, a segment and two pointers in their longest forms.
+	entryPrefix = headSize + 8 + 2*(10+8)
 )
 
-// index reads the section once, unless that has been done, and keeps where the FDE of each stretch of code lies.
+// index lists the FDEs of the section by the code that they cover. It reads the section in one pass, on the first call only.
 func (t *table) index() error {
 	if t.indexed {
 		return nil
 	}
-	var places []place
+	var list []fdeRange
 	s := &t.section
 	buf := make([]byte, min(chunk, s.src.Size))
-	var have []byte // what of buf is filled, from the section offset at on
+	var have []byte // the filled part of buf, whose first byte is at section offset at
 	var at int64
 	for off := int64(0); off < s.src.Size; {
-		if want := min(enough, s.src.Size-off); off < at || off+want > at+int64(len(have)) {
+		if want := min(entryPrefix, s.src.Size-off); off < at || off+want > at+int64(len(have)) {
 			n := min(int64(len(buf)), s.src.Size-off)
 			if _, err := s.src.ReadDirect(buf[:n], off); err != nil {
 				return s.src.Wrap(s.name, off, err)
@@ -42,27 +41,27 @@ func (t *table) index() error {
 			}
 			t.warn("entry", err)
 			if h.end <= off {
-				break // without a length nothing after it can be found
+				break // without a length the next entry cannot be found
 			}
 		}
 		if err == nil && h.empty && s.Terminated {
 			break
 		}
 		if err == nil && !h.empty && !h.isCIE() {
-			pl, ok, err := t.place(&h, p, off)
+			pl, ok, err := t.fdeRange(&h, p, off)
 			switch {
 			case input.Needs(err):
 				return err
 			case err != nil:
 				t.warn("entry", err)
 			case ok:
-				places = append(places, pl)
+				list = append(list, pl)
 			}
 		}
 		off = h.end
 	}
-	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(a.start, b.start) })
-	t.places, t.indexed = places, true
+	slices.SortStableFunc(list, func(a, b fdeRange) int { return cmp.Compare(a.start, b.start) })
+	t.fdes, t.indexed = list, true
 	return nil
 }
 
@@ -75,29 +74,29 @@ func zero(p []byte) bool {
 	return true
 }
 
-// place reads which code an FDE is about, out of p, which begins at the entry. False says that it is about none: linkers leave
-// entries of functions that they threw away, at address 0 or at the address space's end, or with no size.
-func (t *table) place(h *head, p []byte, off int64) (place, bool, error) {
+// fdeRange parses which code an FDE covers. p begins at the entry. It returns false for an FDE of a function that the linker
+// discarded: linkers set its address to 0 or to the end of the address space, or its size to 0.
+func (t *table) fdeRange(h *head, p []byte, off int64) (fdeRange, bool, error) {
 	c, err := t.cie(h.cie)
 	if err != nil {
-		return place{}, false, err
+		return fdeRange{}, false, err
 	}
 	if off > largest {
-		return place{}, false, t.bad(off, "an entry in the first 4 GiB of the section", "one behind them")
+		return fdeRange{}, false, t.bad(off, "an entry in the first 4 GiB of the section", "one after them")
 	}
 	r := t.reader(p[:min(int64(len(p)), h.end-off)], off)
 	r.pos = int(h.body - off)
 	start, size := r.extent(c)
 	switch {
 	case r.err != nil:
-		return place{}, false, r.err
+		return fdeRange{}, false, r.err
 	case size == 0 || start < t.Base:
-		return place{}, false, nil
+		return fdeRange{}, false, nil
 	case start+size < start || t.AddressSize == 4 && start+size > 1<<32:
 		if start >= t.mask(^uint64(1)) {
-			return place{}, false, nil
+			return fdeRange{}, false, nil
 		}
-		return place{}, false, t.bad(off, "a function inside of the address space", fmt.Sprintf("one of 0x%x bytes at 0x%x", size, start))
+		return fdeRange{}, false, t.bad(off, "a function inside the address space", fmt.Sprintf("one of 0x%x bytes at 0x%x", size, start))
 	}
-	return place{start: start, size: uint32(min(size, largest)), off: uint32(off)}, true, nil
+	return fdeRange{start: start, size: uint32(min(size, largest)), off: uint32(off)}, true, nil
 }

@@ -2,11 +2,9 @@ package dwarfcfi
 
 import (
 	"fmt"
-
-	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// Call frame instructions (DWARF 5, section 7.24, and GCC's dwarf2.def for those of vendors).
+// Call frame instructions (DWARF 5, section 7.24; vendors' ones from GCC's dwarf2.def). What each does is in section 6.4.2.
 const (
 	opAdvanceLoc = 0x40 // high two bits; the low six are an operand
 	opOffset     = 0x80
@@ -37,31 +35,32 @@ const (
 	opValExpression     = 0x16
 	opMIPSAdvanceLoc8   = 0x1d
 	opNegateRAStatePC   = 0x2c // arm64
-	opWindowSave        = 0x2d // sparc; arm64 has negate_ra_state there
+	opWindowSave        = 0x2d // sparc; on arm64 the number is DW_CFA_AARCH64_negate_ra_state
 	opArgsSize          = 0x2e
 	opNegOffsetExtended = 0x2f
 )
 
-// maxRemembered bounds the states that one function may remember at a time.
+// maxRemembered limits the stack of DW_CFA_remember_state.
 const maxRemembered = 256
 
-// machine runs the instructions of one function.
+// machine executes the instructions of one FDE. Executing them up to an address gives the row of the unwind table for it (DWARF 5,
+// section 6.4.1).
 type machine struct {
 	t        *table
 	cie      *cie
 	cur      state
 	start    *state // after the CIE's instructions; nil while these run
 	stack    []state
-	used     int // of stack; what is above is kept for its memory
+	used     int // of stack; states above it are kept to reuse their memory
 	loc      uint64
-	function uint64
-	// The CFA at the function's first instruction, once the location has moved on from there.
+	function uint64 // its start, for pointers relative to it
+	// The CFA at the function's first instruction, valid once the location has moved.
 	moved    bool
 	entryReg uint64
 	entryOff int64
 }
 
-// entry is the register and distance of the CFA at the function's first instruction; false if it is of another form.
+// entry returns the register and offset of the CFA at the function's first instruction, or false if the CFA has another form.
 func (m *machine) entry() (reg uint64, off int64, ok bool) {
 	if m.moved {
 		return m.entryReg, m.entryOff, m.entryReg != noColumn
@@ -69,11 +68,11 @@ func (m *machine) entry() (reg uint64, off int64, ok bool) {
 	return m.cur.cfaReg, m.cur.cfaOff, m.cur.hasCFA && m.cur.cfaExpr.code == nil
 }
 
-// noColumn stands for a CFA that is no register and distance.
+// noColumn is entryReg for a CFA that is not a register and an offset.
 const noColumn = 1<<64 - 1
 
-// leave notes the CFA of the function's entry.
-func (m *machine) leave() {
+// recordEntryCFA saves the CFA of the function's first instruction, before the location moves.
+func (m *machine) recordEntryCFA() {
 	reg, off, ok := m.entry()
 	if !ok {
 		reg = noColumn
@@ -81,7 +80,7 @@ func (m *machine) leave() {
 	m.moved, m.entryReg, m.entryOff = true, reg, off
 }
 
-// begin readies the machine for an FDE: the CIE's instructions have been run.
+// begin sets the machine to the state after the CIE's initial instructions.
 func (m *machine) begin(t *table, f *fde) error {
 	if f.cie.start == nil && f.cie.err == nil {
 		t.runCIE(f.cie)
@@ -95,10 +94,11 @@ func (m *machine) begin(t *table, f *fde) error {
 	return nil
 }
 
-// maxWork bounds the bytes of CIEs' instructions that a table runs. CIEs are run once, but a crafted section may have more than are
-// kept, and functions that take turns in using them.
+// maxWork limits the bytes of initial instructions that a table executes. Each cached CIE is executed once, but the functions of a
+// crafted section can use more CIEs in turn than the cache has.
 const maxWork = 64 << 20
 
+// runCIE executes a CIE's initial instructions.
 func (t *table) runCIE(c *cie) {
 	if t.work += int64(len(c.init)); t.work > maxWork {
 		c.err = t.bad(c.off, fmt.Sprintf("CIEs with %d bytes of instructions in all", maxWork), "more")
@@ -112,7 +112,7 @@ func (t *table) runCIE(c *cie) {
 	c.err, c.start = r.err, &m.cur
 }
 
-// step runs one instruction. True says that it moved the location.
+// step executes one instruction. It returns true if the location moved.
 func (m *machine) step(r *reader) bool {
 	at := r.at()
 	op := r.u8()
@@ -137,7 +137,7 @@ func (m *machine) step(r *reader) bool {
 		}
 		if r.err == nil {
 			if !m.moved && loc != m.loc {
-				m.leave()
+				m.recordEntryCFA()
 			}
 			m.loc = loc
 			return true
@@ -212,18 +212,18 @@ func (m *machine) step(r *reader) bool {
 	case opDefCFAExpression:
 		m.cur.cfaExpr, m.cur.hasCFA = r.expression(), true
 	case opArgsSize:
-		r.uleb() // bytes pushed for a call: nothing that a row speaks of
+		r.uleb() // size of the arguments that a call pushed: no rule needs it
 	case opWindowSave:
-		switch m.t.Arch {
-		case cpu.ARM64:
+		switch a := m.t.Arch; {
+		case a.PointerAuth: // DW_CFA_AARCH64_negate_ra_state
 			m.cur.signed = !m.cur.signed
-		case cpu.SPARC:
+		case a.RegisterWindow:
 			m.windowSave()
 		default:
 			m.unknown(r, at, op)
 		}
 	case opNegateRAStatePC:
-		if m.t.Arch != cpu.ARM64 {
+		if !m.t.Arch.PointerAuth {
 			m.unknown(r, at, op)
 			break
 		}
@@ -236,20 +236,20 @@ func (m *machine) step(r *reader) bool {
 
 func (m *machine) unknown(r *reader, at int64, op uint8) {
 	r.pos = int(at - r.off)
-	r.fail("a call frame instruction that is known", fmt.Sprintf("0x%02x", op))
+	r.fail("a known call frame instruction", fmt.Sprintf("0x%02x", op))
 }
 
-// advance moves the location; instructions count in units of the CIE's code alignment.
+// advance moves the location by units of the CIE's code_alignment_factor.
 func (m *machine) advance(r *reader, units uint64) bool {
 	by := units * m.cie.codeAlign
 	if r.err == nil && (units != 0 && by/units != m.cie.codeAlign || m.t.mask(m.loc+by) < m.loc || m.loc+by < m.loc) {
-		r.fail("an advance inside of the address space", fmt.Sprintf("one by %d units of %d", units, m.cie.codeAlign))
+		r.fail("an advance inside the address space", fmt.Sprintf("one by %d units of %d", units, m.cie.codeAlign))
 	}
 	if r.err != nil {
 		return false
 	}
 	if !m.moved && by != 0 {
-		m.leave()
+		m.recordEntryCFA()
 	}
 	m.loc = m.t.mask(m.loc + by)
 	return true
@@ -263,21 +263,22 @@ func (m *machine) saved(col uint64, kind ruleKind, off int64) {
 	m.set(colRule{col: col, kind: kind, off: off})
 }
 
+// set sets a column's rule, unless no Row can use it.
 func (m *machine) set(r colRule) {
 	if m.t.wanted(r.col, m.cie) {
 		m.cur.set(r)
 	}
 }
 
-// windowSave is sparc's save instruction: the local and in registers (columns 16 to 31) are in the register save area at the
-// CFA.
+// windowSave executes DW_CFA_GNU_window_save: sparc's save instruction has put the local and in registers (columns 16 to 31) in the
+// register save area, which is at the CFA.
 func (m *machine) windowSave() {
 	for col := uint64(16); col < 32; col++ {
 		m.saved(col, ruleOffset, int64(col-16)*int64(m.t.AddressSize))
 	}
 }
 
-// expression reads a DWARF expression with its length in front.
+// expression reads an expression: its length as ULEB128, then its bytes.
 func (r *reader) expression() span {
 	n := r.uleb()
 	at := r.at()

@@ -243,6 +243,8 @@ func TestProcessors(t *testing.T) {
 		{"riscv64: a column of its own", form{arch: cpu.RISCV64, ra: 64, data: -8, aug: "zRS", augData: []byte{0}, init: cfa(2, 0)}, []byte{0x11, 64, 0x7c},
 			"cfa = $sp, ra = [cfa + 32] (signal frame)"},
 		{"riscv64: a column without a rule", form{arch: cpu.RISCV64, ra: 64, data: -8, init: cfa(2, 0)}, nil, "none: no rule for the return address (DWARF register 64)"},
+		{"loongarch64: ra and fp below the cfa", form{arch: cpu.LoongArch64, ra: 1, data: -8, init: cfa(3, 0)}, []byte{0x0e, 16, 0x81, 1, 0x96, 2, 0x0c, 22, 0},
+			"cfa = $fp, ra = [cfa − 8], $fp = [cfa − 16]"},
 		{"s390x: sp is below the cfa", form{arch: cpu.S390X, ra: 14, data: -8, init: []byte{0x0c, 15, 0xa0, 1}}, nil,
 			"cfa = $r15 + 160, ra = $r14, $r15 = cfa − 160 (topmost frame only)"},
 		{"s390x: sp is saved", form{arch: cpu.S390X, ra: 14, data: -8, init: []byte{0x0c, 15, 0xa0, 1}}, []byte{0x8f, 5, 0x8e, 6, 0x0e, 0xc0, 2},
@@ -251,7 +253,7 @@ func TestProcessors(t *testing.T) {
 			"cfa = $rsp + 8, ra = [cfa − 8], $rsp = [cfa − 32]"},
 		{"amd64: no rule for the cfa", form{arch: cpu.AMD64, ra: 16, data: -8}, nil, "none: no rule for the CFA"},
 		{"amd64: a cfa of a vector register", form{arch: cpu.AMD64, ra: 16, data: -8, init: cfa(20, 8)}, nil,
-			"none: the CFA hangs on DWARF register 20, which is no general register of amd64"},
+			"none: the CFA depends on DWARF register 20, which is not a general register of amd64"},
 		{"amd64: a cfa at an address of the file", form{arch: cpu.AMD64, ra: 16, data: -8, init: cfa(7, 8)}, []byte{0x0f, 1, 0x9c},
 			"none: made.so: .eh_frame at offset 0x"},
 	} {
@@ -302,8 +304,8 @@ func TestOutermost(t *testing.T) {
 	}
 }
 
-// esp and ebp have the numbers 4 and 5 in some i386 files and 5 and 4 in others. The functions' entries tell, in both kinds
-// of sections.
+// esp and ebp have the numbers 4 and 5 in some i386 files and 5 and 4 in others. The rules at the functions' first instructions
+// show which, in both kinds of sections.
 func TestI386Numbering(t *testing.T) {
 	for _, debug := range []bool{false, true} {
 		for _, esp := range []byte{4, 5} {
@@ -316,7 +318,7 @@ func TestI386Numbering(t *testing.T) {
 			// A few that begin in the middle of a function do not count, whatever they say.
 			b.fde(0x2000, 16, []byte{0x0c, ebp, 8})
 			b.fde(0x2010, 16, []byte{0x0c, esp, 0x20})
-			// One from another compiler, which the section's evidence does not reach; its rows say that they are suspect.
+			// One from a compiler that numbers the other way round: its rows have EntryFromFP.
 			b.fde(0x3000, 16, []byte{0x0c, ebp, 4}, []byte{0x41, 0x0e, 8, 0x80 | esp, 2, 0x42, 0x0d, esp})
 			tab := b.open(t)
 			for pc, want := range map[uint64]string{
@@ -373,7 +375,7 @@ func TestThrownAway(t *testing.T) {
 	}
 }
 
-// Each gives every change once, joined where nothing changes, and says where it comes from; an error of the caller's ends it.
+// Each reports every change of the rules once, with its origin, and stops at an error of the caller.
 func TestEach(t *testing.T) {
 	b := amd64Form.build()
 	second := b.fde(0x1010, 0x10, []byte{0x40, 0x0e, 99, 0x40, 0x0e, 8, 0x41, 0x0e, 16, 0x41, 0x0e, 16, 0x41, 0x83, 2, 0x50, 0x0e, 99})

@@ -2,16 +2,16 @@ package dwarfcfi
 
 import "fmt"
 
-// Pointers in .eh_frame have an encoding each: a byte whose low half says how the number is stored and whose high half what it
-// is relative to (LSB Core, "DWARF Extensions", section 10.5.1, "DWARF Exception Header Encoding"; the values of GCC's
-// dwarf2.h).
+// Encodings of pointers in .eh_frame (LSB Core, "DWARF Extensions", section 10.5.1; values from GCC's dwarf2.h): the low half of the
+// byte is the format of the number, the high half what it is relative to. 0x1b, the usual one, is a signed number of 4 bytes
+// relative to its own address.
 const (
-	peAbsolute = 0x00 // an address in its natural size
+	peAbsolute = 0x00 // an address of the file's address size
 	peULEB     = 0x01
 	peU2       = 0x02
 	peU4       = 0x03
 	peU8       = 0x04
-	peSigned   = 0x08 // an address in its natural size, signed
+	peSigned   = 0x08 // the same, signed
 	peSLEB     = 0x09
 	peS2       = 0x0a
 	peS4       = 0x0b
@@ -19,17 +19,17 @@ const (
 	peFormat   = 0x0f
 
 	peRelative = 0x70
-	pePC       = 0x10 // to where the pointer stands
-	peText     = 0x20 // to the text's start
-	peData     = 0x30 // to the data's, that is mostly the .got; in .eh_frame_hdr to that section's
+	pePC       = 0x10 // relative to the pointer's own address
+	peText     = 0x20 // to the start of .text
+	peData     = 0x30 // to the start of the .got or of the data; in .eh_frame_hdr to the start of that section
 	peFunction = 0x40 // to the function's start
-	peAligned  = 0x50 // an address at the next multiple of its size
-	peIndirect = 0x80 // the value is where the pointer lies
+	peAligned  = 0x50 // absolute, after padding to a multiple of the address size
+	peIndirect = 0x80 // the result is the address of the pointer
 
-	peOmit = 0xff // there is none
+	peOmit = 0xff // there is no pointer
 )
 
-// fixedSize is how many bytes a pointer of an encoding takes, or 0 if that depends on its value.
+// fixedSize returns the size in bytes of a pointer of an encoding, or 0 if it varies.
 func fixedSize(enc uint8, addressSize int) int {
 	switch enc & peFormat {
 	case peAbsolute, peSigned:
@@ -44,7 +44,7 @@ func fixedSize(enc uint8, addressSize int) int {
 	return 0
 }
 
-// plain reads the stored number of a pointer.
+// plain reads the number of a pointer as it is stored.
 func (r *reader) plain(enc uint8, addressSize int) uint64 {
 	switch enc & peFormat {
 	case peAbsolute:
@@ -72,8 +72,7 @@ func (r *reader) plain(enc uint8, addressSize int) uint64 {
 	return 0
 }
 
-// pointer reads a pointer. function is the start of the function that it may be relative to, data what peData is relative to.
-// False says that there is none (peOmit).
+// pointer reads a pointer. function is the base of peFunction, data that of peData. It returns false for peOmit.
 func (r *reader) pointer(enc uint8, addressSize int, function, data uint64) (uint64, bool) {
 	s := r.sec
 	if enc == peOmit {
@@ -104,7 +103,7 @@ func (r *reader) pointer(enc uint8, addressSize int, function, data uint64) (uin
 		return v, r.err == nil
 	}
 	if s.At == nil {
-		r.fail("a file that can be read at an address, for an indirect pointer", "a section alone")
+		r.fail("a file to read the indirect pointer from", "only the section")
 		return 0, false
 	}
 	p, err := s.At(v, int64(addressSize))
@@ -116,7 +115,7 @@ func (r *reader) pointer(enc uint8, addressSize int, function, data uint64) (uin
 	return s.mask(number(p, s.Order)), true
 }
 
-// dataBase is what peData is relative to in the section itself.
+// dataBase is the base of peData in .eh_frame.
 func (s *section) dataBase() uint64 {
 	if s.Got != 0 {
 		return s.Got

@@ -169,7 +169,7 @@ func judge(t *testing.T, tabs map[string]unwind.Table, cfg dwarfcfi.Config, r io
 	return rows
 }
 
-// stretches are what Each gave, in order of address.
+// stretches are the ranges of Each by address.
 type stretches struct {
 	start, end []uint64
 	row        []unwind.Row

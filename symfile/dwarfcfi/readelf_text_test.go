@@ -113,7 +113,7 @@ func readelfName(a *cpu.Arch, n string) (cpu.Reg, bool) {
 	return a.Lookup(n)
 }
 
-// sameAs says what a rule of ours would look like in readelf's table, and whether that is what stands there.
+// sameAs returns a rule in readelf's notation, and whether readelf's table has it so.
 func sameAs(a *cpu.Arch, ru unwind.Rule, said string, isRA bool) bool {
 	switch {
 	case said == "u":

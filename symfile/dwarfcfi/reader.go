@@ -8,41 +8,41 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// section is where the bytes come from, and how to speak of them.
+// section reads the bytes of a section and makes errors about it.
 type section struct {
 	src  *input.Source
 	name string
-	// address is the link-time address of the section's first byte; pointers relative to themselves need it.
+	// address is the link-time address of the section's first byte, for pointers relative to their own address.
 	address uint64
-	// eh: the section has .eh_frame's form, else .debug_frame's. They differ in how an entry finds its CIE.
+	// eh: the section has the format of .eh_frame, else that of .debug_frame. They differ in how an entry refers to its CIE.
 	eh bool
 	Config
 
-	// near is how many bytes a lookup reads where it needs a few, and back how many of them lie before those; with a near of 0, as a pass
-	// over everything has it, it is a block of the Source.
+	// near is the size in bytes of a read for a few bytes, and back how many of those are before the wanted ones. If near is 0, as
+	// during Each, a read is a block of the Source.
 	near, back int64
 	wins       [windows]window
 	next       int
 }
 
-// A lookup needs a few entries here and there: what lies beside them is seldom wanted.
+// A lookup needs a few entries at unrelated offsets, so that its reads are small.
 const (
 	windows    = 16
 	windowSize = 4 << 10
 )
 
-// window is a piece of the section. Its bytes are never changed: whoever has a view of them may keep it.
+// window is a cached part of the section. Its bytes never change, so slices of them stay valid.
 type window struct {
 	at   int64
 	data []byte
 }
 
-// bad is an error at an offset of the section.
+// bad returns an error about an offset of the section.
 func (s *section) bad(off int64, want, have string) error {
 	return &input.FormatError{File: s.File, Part: s.name, Offset: off, Want: want, Have: have}
 }
 
-// mask cuts an address to the file's address size.
+// mask truncates an address to the file's address size.
 func (s *section) mask(v uint64) uint64 {
 	if s.AddressSize == 4 {
 		return v & 0xffffffff
@@ -50,7 +50,7 @@ func (s *section) mask(v uint64) uint64 {
 	return v
 }
 
-// bytes are n bytes at off: a view into memory where the Source has one. They must not be changed.
+// bytes returns n bytes at off, as a slice of the Source's memory if it has the section in memory. The caller must not change them.
 func (s *section) bytes(off, n int64) ([]byte, error) {
 	if off < 0 || n < 0 || off > s.src.Size || n > s.src.Size-off {
 		return nil, s.bad(off, fmt.Sprintf("%d bytes", n), fmt.Sprintf("a section of %d bytes", s.src.Size))
@@ -82,7 +82,7 @@ func (s *section) bytes(off, n int64) ([]byte, error) {
 	return p, nil
 }
 
-// window is the piece that holds n bytes at off, of those that are at hand or read.
+// window returns a window that has n bytes at off, from the cache or by a read.
 func (s *section) window(off, n int64) (window, error) {
 	for _, w := range s.wins {
 		if off >= w.at && off+n <= w.at+int64(len(w.data)) {
@@ -99,7 +99,7 @@ func (s *section) window(off, n int64) (window, error) {
 	return w, nil
 }
 
-// reader goes over a piece of the section. Its first error sticks; what is read after it is 0.
+// reader reads values from a part of the section. Its first error stays, and later reads return 0.
 type reader struct {
 	sec  *section
 	data []byte
@@ -110,7 +110,7 @@ type reader struct {
 
 func (s *section) reader(data []byte, off int64) reader { return reader{sec: s, data: data, off: off} }
 
-// at is the section offset of the next byte.
+// at returns the section offset of the next byte.
 func (r *reader) at() int64 { return r.off + int64(r.pos) }
 
 func (r *reader) left() int { return len(r.data) - r.pos }
@@ -131,7 +131,7 @@ func (r *reader) take(n int) []byte {
 	return r.data[r.pos-n : r.pos]
 }
 
-// uint is an unsigned number of 1, 2, 4 or 8 bytes.
+// uint reads an unsigned number of 1, 2, 4 or 8 bytes.
 func (r *reader) uint(size int) uint64 {
 	p := r.take(size)
 	if p == nil {
@@ -162,17 +162,17 @@ func (r *reader) u8() uint8 {
 	return uint8(r.uint(1))
 }
 
-// sint is a signed number of 1, 2, 4 or 8 bytes.
+// sint reads a signed number of 1, 2, 4 or 8 bytes.
 func (r *reader) sint(size int) int64 { return extend(r.uint(size), size) }
 
-// extend reads the low size bytes as two's complement.
+// extend sign-extends the low size bytes of v.
 func extend(v uint64, size int) int64 {
 	shift := 64 - 8*uint(size)
 	return int64(v<<shift) >> shift
 }
 
-// uleb is a number of DWARF's variable length form (DWARF 5, section 7.6). Bits beyond 64 are an error unless they are 0, with
-// which some assemblers pad.
+// uleb reads an unsigned LEB128 number (DWARF 5, section 7.6). Bits beyond the 64th are an error unless they are 0: some assemblers
+// pad numbers.
 func (r *reader) uleb() uint64 {
 	var v uint64
 	for shift := uint(0); ; shift += 7 {
@@ -194,7 +194,7 @@ func (r *reader) uleb() uint64 {
 	}
 }
 
-// sleb is the signed form of uleb.
+// sleb reads a signed LEB128 number.
 func (r *reader) sleb() int64 {
 	var v int64
 	for shift := uint(0); ; {
@@ -215,7 +215,7 @@ func (r *reader) sleb() int64 {
 	}
 }
 
-// text is a string that ends with a zero byte, which is read too.
+// text reads a NUL-terminated string and its NUL.
 func (r *reader) text() string {
 	if i := bytes.IndexByte(r.data[r.pos:], 0); i >= 0 {
 		return string(r.take(i + 1)[:i])

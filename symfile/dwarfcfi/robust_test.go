@@ -124,7 +124,7 @@ func TestHeaderOfUnevenFunctions(t *testing.T) {
 	}
 }
 
-// A search table that cannot be trusted is not used, and said so; the answers stay right.
+// A search table that contradicts the section is not used, with a warning, and the answers stay right.
 func TestHeaderThatIsOfNoUse(t *testing.T) {
 	f := amd64Form
 	b, pairs := many(f, 300)
@@ -147,7 +147,7 @@ func TestHeaderThatIsOfNoUse(t *testing.T) {
 		"without a table":       {patch(3, 0xff), ""},
 		"no pairs":              {edit(func([]pair) []pair { return nil }), ""},
 		"version 2":             {patch(0, 2), "expected version 1"},
-		"cut":                   {good[:100], "for which there is room"},
+		"cut":                   {good[:100], "which fit the section"},
 		"cut in the head":       {good[:3], "more bytes"},
 		"of another section":    {patch(4, 0, 0, 0, 0), "the address of .eh_frame, 0x9000"},
 		"numbers of any length": {patch(3, 0x31), "an encoding that can be searched"},
@@ -209,7 +209,7 @@ func TestScattered(t *testing.T) {
 	}
 }
 
-// In a file without section headers the section is found by its search table, and its end is where it says.
+// In a file without section headers the search table leads to the section, whose end is its terminator.
 func TestUnknownSize(t *testing.T) {
 	b, pairs := many(amd64Form, 30)
 	hdr := input.FromBytes("made.so", amd64Form.hdr(0x3b, pairs))
@@ -238,7 +238,7 @@ func TestUnknownSize(t *testing.T) {
 	}
 }
 
-// What is not there yet is asked for, and not taken for a fault of the file.
+// Bytes that are not loaded yet are an input.NeedError and not an error of the file.
 type needy struct{}
 
 func (needy) ReadAt(p []byte, off int64) (int, error) {
@@ -264,7 +264,7 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
-// everything asks a table all that can be asked.
+// everything calls each method of a table.
 func everything(t testing.TB, tab unwind.Table) {
 	for _, rva := range []uint64{0, 0x1000, 0x1001, 0x1018, 0x2000, 1 << 40, ^uint64(0)} {
 		row, _, err := tab.Row(rva)
@@ -305,7 +305,7 @@ func rich(debug bool, order binary.ByteOrder) *builder {
 	return b
 }
 
-// A section that is cut anywhere gives what is left of it, and says where it ends.
+// A truncated section gives the rows that are left, and a warning says where it ends.
 func TestTruncated(t *testing.T) {
 	for _, debug := range []bool{false, true} {
 		whole := rich(debug, binary.LittleEndian)
@@ -338,7 +338,7 @@ func TestCrafted(t *testing.T) {
 		"a number of 80 bits":               {[]byte{0x0e, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f}, "at most 64 bits"},
 		"padded numbers":                    {[]byte{0x0e, 0x88, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0}, entry},
 		"backwards":                         {[]byte{0x01, 0, 0, 0, 0, 0, 0, 0, 0}, "an address from 0x1000 on"},
-		"around the address space":          {[]byte{0x1d, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, "inside of the address space"},
+		"around the address space":          {[]byte{0x1d, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, "inside the address space"},
 		"an expression that loops":          {[]byte{0x0f, 3, 0x2f, 0xfd, 0xff}, "cfa = jump:0, ra = [cfa − 8]"},
 		"an expression that jumps out":      {[]byte{0x0f, 3, 0x2f, 0x10, 0}, "none: made.so: .eh_frame at offset 0x"},
 		"a jump into an operation":          {[]byte{0x0f, 6, 0x0a, 1, 2, 0x2f, 0xfb, 0xff}, "none: made.so: .eh_frame at offset 0x"},

@@ -3,29 +3,28 @@ package dwarfcfi
 import (
 	"fmt"
 
-	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// rows makes Rows of states. Slices of rules are shared among rows whose rules are the same, and cut from larger ones: a
-// section has millions of rows.
-type rows struct {
+// rowBuilder makes Rows from states. A section has millions of rows, so consecutive rows with the same register rules share one
+// slice, and the slices are parts of larger arrays.
+type rowBuilder struct {
 	t *table
 	f *fde
-	// of the last row: what it was made of, to see whether it can be shared.
+	// The register rules of the last row, valid if made, for the state's version. why says why there is no return address.
 	version int
 	made    bool
 	ra      unwind.Rule
 	saved   []unwind.RegRule
 	why     string
-	pool    []unwind.RegRule
-	// exprs are the expressions of the function as rules: each is translated once, however many rows repeat it.
+	pool    []unwind.RegRule // the array of which saved is a part
+	// exprs caches the function's expressions as rules.
 	exprs map[exprKey]exprRule
 }
 
 type exprKey struct {
 	off  int64
-	kind uint8 // that of use: 0 the CFA, 1 a location, 2 a value
+	kind uint8 // of its use: 0 the CFA, 1 a register's location, 2 a register's value
 }
 
 type exprRule struct {
@@ -33,13 +32,13 @@ type exprRule struct {
 	err  error
 }
 
-func (b *rows) begin(t *table, f *fde) {
+func (b *rowBuilder) begin(t *table, f *fde) {
 	b.t, b.f, b.made = t, f, false
 	clear(b.exprs)
 }
 
-// row is the Row of a state from an address on; a non-empty string says why there is none.
-func (b *rows) row(s *state, loc uint64) (unwind.Row, string) {
+// row makes the Row of a state that holds from the address loc on. If there is none, it returns the reason.
+func (b *rowBuilder) row(s *state, loc uint64) (unwind.Row, string) {
 	t := b.t
 	row := unwind.Row{Signal: b.f.cie.signal, Start: t.mask(loc - t.Base), Origin: t.origin(b.f.off, "")}
 	switch {
@@ -54,7 +53,7 @@ func (b *rows) row(s *state, loc uint64) (unwind.Row, string) {
 	default:
 		reg, ok := t.register(s.cfaReg)
 		if !ok {
-			return row, fmt.Sprintf("the CFA hangs on DWARF register %d, which is no general register of %s", s.cfaReg, t.Arch.Name)
+			return row, fmt.Sprintf("the CFA depends on DWARF register %d, which is not a general register of %s", s.cfaReg, t.Arch.Name)
 		}
 		row.CFA = unwind.Rule{Kind: unwind.FromReg, Reg: reg, Offset: t.signed(s.cfaOff)}
 	}
@@ -67,13 +66,13 @@ func (b *rows) row(s *state, loc uint64) (unwind.Row, string) {
 	}
 	row.RA, row.Saved = b.ra, b.saved
 	row.Outermost = row.RA.Kind == unwind.Undefined
-	// A register that calls overwrite has the return address only until the first call.
+	// The link register has the return address only until the function's first call.
 	row.Topmost = row.RA.Kind == unwind.FromReg && row.RA.Reg == t.Arch.LR
-	if t.Arch == cpu.X86 {
+	if t.Arch.ExchangedDWARF {
 		if t.exchanged {
 			row.Origin.Note = NoteNumbering
 		}
-		// A section may be joined from files that do not number alike; whoever has a stack to look at can tell.
+		// A linker may have joined sections of compilers that number differently. The walker can tell by the stack.
 		if reg, off, ok := t.m.entry(); ok && off == 4 {
 			fp, known := t.register(reg)
 			row.EntryFromFP = known && fp == t.Arch.FP
@@ -88,8 +87,9 @@ func (b *rows) row(s *state, loc uint64) (unwind.Row, string) {
 	return row, ""
 }
 
-// registers makes the rules of the return address and of the saved registers.
-func (b *rows) registers(s *state) {
+// registers makes the rules of the return address and of the saved registers. A column without a rule for the return address means
+// that the address is still in the column's register.
+func (b *rowBuilder) registers(s *state) {
 	t, arch := b.t, b.t.Arch
 	b.why, b.ra = "", unwind.Rule{}
 	b.saved = nil
@@ -112,6 +112,7 @@ func (b *rows) registers(s *state) {
 		hasSP = hasSP || reg == arch.SP
 		b.pool = append(b.pool, unwind.RegRule{Reg: reg, Rule: ru})
 	}
+	// On s390x the CFA is not the caller's sp but CFABias above it.
 	if arch.CFABias != 0 && !hasSP {
 		b.pool = append(b.pool, unwind.RegRule{Reg: arch.SP, Rule: unwind.Rule{Kind: unwind.FromCFA, Offset: -arch.CFABias}})
 	}
@@ -121,9 +122,9 @@ func (b *rows) registers(s *state) {
 	}
 }
 
-// returnRule is the rule of the return address from that of its column: one that is unchanged lies in the column's register.
-// On sparc the register has the address of the call.
-func (b *rows) returnRule(ru unwind.Rule) unwind.Rule {
+// returnRule makes the rule of the return address from that of its column. "Same value" means that the column's register has it. On
+// sparc that register has the address of the call instruction, and RABias leads to the return address.
+func (b *rowBuilder) returnRule(ru unwind.Rule) unwind.Rule {
 	t := b.t
 	if ru.Kind == unwind.Same {
 		reg, ok := t.register(b.f.cie.ra)
@@ -143,8 +144,8 @@ func (b *rows) returnRule(ru unwind.Rule) unwind.Rule {
 	return ru
 }
 
-// rule is one column's rule. An expression that cannot be said leaves the register lost.
-func (b *rows) rule(c *colRule) unwind.Rule {
+// rule makes one column's rule. It is Undefined if a Row cannot express it.
+func (b *rowBuilder) rule(c *colRule) unwind.Rule {
 	t := b.t
 	switch c.kind {
 	case ruleSame:
@@ -161,7 +162,7 @@ func (b *rows) rule(c *colRule) unwind.Rule {
 			return unwind.Rule{Kind: unwind.FromReg, Reg: reg}
 		}
 		if c.col == b.f.cie.ra {
-			b.why = fmt.Sprintf("the return address is in DWARF register %d, which is no general register of %s", c.reg, t.Arch.Name)
+			b.why = fmt.Sprintf("the return address is in DWARF register %d, which is not a general register of %s", c.reg, t.Arch.Name)
 		}
 	case ruleExpression, ruleValExpression:
 		kind := uint8(1)
@@ -179,7 +180,7 @@ func (b *rows) rule(c *colRule) unwind.Rule {
 	return unwind.Rule{Kind: unwind.Undefined}
 }
 
-// signed brings an offset into the form in which equal ones are equal.
+// signed sign-extends an offset from the word size, so that equal offsets compare equal.
 func (t *table) signed(off int64) int64 {
 	if t.Arch.WordSize == 4 {
 		return int64(int32(off))
@@ -187,7 +188,8 @@ func (t *table) signed(off int64) int64 {
 	return off
 }
 
-func (b *rows) expr(e span, kind uint8) exprRule {
+// expr returns an expression as a rule, from the cache if possible.
+func (b *rowBuilder) expr(e span, kind uint8) exprRule {
 	key := exprKey{e.off, kind}
 	if r, ok := b.exprs[key]; ok {
 		return r
@@ -195,7 +197,7 @@ func (b *rows) expr(e span, kind uint8) exprRule {
 	var r exprRule
 	r.rule, r.err = b.t.expression(e, kind == 0)
 	if r.err == nil && kind == 1 {
-		r.rule, r.err = b.t.wordAt(r.rule, e)
+		r.rule, r.err = b.t.deref(r.rule, e)
 	}
 	if r.err != nil {
 		b.t.warn("expression", r.err)
@@ -207,15 +209,15 @@ func (b *rows) expr(e span, kind uint8) exprRule {
 	return r
 }
 
-// NoteNumbering is the Origin's note of rules of an i386 section in which 4 is ebp and 5 is esp.
+// NoteNumbering is Origin.Note for the rows of an i386 section in which 4 is ebp and 5 is esp (see detectNumbering).
 const NoteNumbering = unwind.NoteExchanged + "this section numbers them the other way round, as its rules at the functions' entries show"
 
-// origin names an entry.
+// origin returns the Origin of an entry.
 func (t *table) origin(off int64, note string) unwind.Origin {
 	return unwind.Origin{File: t.File, Part: t.name, Offset: off, Note: note}
 }
 
-// entryCFA is the register and offset of the CFA at a function's first instruction.
+// entryCFA returns the register and offset of the CFA at a function's first instruction.
 func (t *table) entryCFA(f *fde) (reg uint64, off int64, ok bool) {
 	if err := t.m.begin(t, f); err != nil {
 		return 0, 0, false
@@ -227,15 +229,14 @@ func (t *table) entryCFA(f *fde) (reg uint64, off int64, ok bool) {
 	return t.m.entry()
 }
 
-// sampled is how many functions are looked at to find out how a section numbers registers.
+// sampled is how many functions detectNumbering reads.
 const sampled = 256
 
-// number finds out how an i386 section numbers esp and ebp. The psABI has 4 and 5 (and compilers write so in .debug_frame and on most
-// systems in .eh_frame); compilers for Apple's systems have them the other way round in .eh_frame, and some in .debug_frame.
-// At a function's first instruction the return address is the only word that the call has pushed, so the CFA is esp + 4;
-// which number stands there in most functions is esp.
-func (t *table) number(n int, at func(i int) (int64, error)) {
-	if t.Arch != cpu.X86 || n == 0 {
+// detectNumbering finds out which of the DWARF registers 4 and 5 is esp in an i386 section. In the psABI 4 is esp and 5 is ebp.
+// Compilers for Apple's systems swap them in .eh_frame, and some do in .debug_frame. At a function's first instruction the call has
+// pushed only the return address, so cfa = esp + 4: the register in that rule, in most functions, is esp.
+func (t *table) detectNumbering(n int, at func(i int) (int64, error)) {
+	if !t.Arch.ExchangedDWARF || n == 0 {
 		return
 	}
 	var votes [2]int

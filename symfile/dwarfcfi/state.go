@@ -6,26 +6,26 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// ruleKind is how DWARF says that a register is found (DWARF 5, section 6.4.1).
+// ruleKind is a register rule of DWARF (DWARF 5, section 6.4.1).
 type ruleKind uint8
 
 const (
 	ruleUndefined ruleKind = iota
 	ruleSame
-	ruleOffset        // at CFA + off
-	ruleValOffset     // CFA + off
-	ruleRegister      // in register reg
-	ruleExpression    // at what the expression gives
-	ruleValExpression // what the expression gives
+	ruleOffset        // value = [CFA + off]
+	ruleValOffset     // value = CFA + off
+	ruleRegister      // value = register reg
+	ruleExpression    // value = [expr]
+	ruleValExpression // value = expr
 )
 
-// span is a DWARF expression: its bytes and where they lie in the section.
+// span is a DWARF expression: its bytes and their section offset.
 type span struct {
 	code []byte
 	off  int64
 }
 
-// colRule is the rule of one column of the table, that is of a DWARF register number.
+// colRule is the rule of a column of the unwind table. A column is a DWARF register number.
 type colRule struct {
 	col  uint64
 	kind ruleKind
@@ -34,18 +34,18 @@ type colRule struct {
 	expr span
 }
 
-// state is one row of the table while instructions run.
+// state is the current row of the unwind table while instructions are executed.
 type state struct {
-	// The CFA is register cfaReg + cfaOff, or what cfaExpr gives if its code is not nil. hasCFA: an instruction has said so.
+	// The CFA is cfaExpr if its code is not nil, else register cfaReg + cfaOff. hasCFA: an instruction has defined it.
 	hasCFA  bool
 	cfaReg  uint64
 	cfaOff  int64
 	cfaExpr span
-	// rules are those of columns that have one, in the order in which they first got it.
+	// rules has the columns with a rule, in the order in which they first got one.
 	rules []colRule
-	// signed: the return address carries arm64's authentication code.
+	// signed: the return address is signed (arm64 pointer authentication).
 	signed bool
-	// version changes with every change of rules, so that equal ones need not be made twice.
+	// version changes with every change of rules, so that rowBuilder can reuse those of the last row.
 	version int
 }
 
@@ -81,14 +81,14 @@ func (s *state) reset(col uint64, start *state) {
 	}
 }
 
-// copyFrom takes over another state, and keeps its own memory.
+// copyFrom copies another state, and reuses the memory of rules.
 func (s *state) copyFrom(o *state) {
 	rules, version := append(s.rules[:0], o.rules...), s.version
 	*s = *o
 	s.rules, s.version = rules, version+1
 }
 
-// register is the general register of a DWARF number. i386 has two ways to number two of them.
+// register returns the general register of a DWARF number.
 func (t *table) register(n uint64) (cpu.Reg, bool) {
 	if t.exchanged && (n == 4 || n == 5) {
 		n = 9 - n
@@ -99,7 +99,7 @@ func (t *table) register(n uint64) (cpu.Reg, bool) {
 	return t.Arch.DWARF[n], true
 }
 
-// wanted: a column of whose rule a row can speak.
+// wanted reports whether a Row can have the rule of a column: that of a general register or of the return address.
 func (t *table) wanted(col uint64, c *cie) bool {
 	if col == c.ra {
 		return true

@@ -1,8 +1,12 @@
-// Package dwarfcfi reads DWARF call frame information: the sections .eh_frame (with .eh_frame_hdr) and .debug_frame, CIE versions 1,
-// 3 and 4, of 32 and 64 bits, and makes a Row of what they say for an address.
+// Package dwarfcfi reads DWARF call frame information: the sections .eh_frame (with .eh_frame_hdr) and .debug_frame, with CIEs of
+// versions 1, 3 and 4 in the 32-bit and 64-bit forms. It makes an unwind.Row for an address.
 //
-// Sources: DWARF 5, section 6.4; Linux Standard Base Core, "DWARF Extensions", for .eh_frame; the processors' psABI
-// supplements for register numbers.
+// EHFrame and DebugFrame open a section as an unwind.Table. Start at table.Row in this file: it finds the FDE of the address (by
+// .eh_frame_hdr in header.go, else by index in index.go), executes its instructions up to the address (instructions.go), and makes
+// a Row of the resulting state (row.go). expression.go translates DWARF expressions to rules.
+//
+// Specifications: DWARF 5, section 6.4; Linux Standard Base Core, "DWARF Extensions", for .eh_frame and .eh_frame_hdr; each
+// processor's psABI for its register numbers.
 package dwarfcfi
 
 import (
@@ -18,22 +22,22 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// Config is what a section does not say of itself.
+// Config is what a reader must know and a section does not contain.
 type Config struct {
 	Arch  *cpu.Arch
 	Order binary.ByteOrder
 	// AddressSize in bytes: 4 or 8.
 	AddressSize int
-	// Base is the link-time address that module-relative addresses count from.
+	// Base is the link-time address of RVA 0.
 	Base uint64
 	// File is the binary's name, for origins and errors.
 	File string
-	// Text, Data and Got are the link-time addresses that pointers may be relative to; 0 where a file has none.
+	// Text, Data and Got are the link-time addresses to which pointers may be relative, 0 if the file lacks the section.
 	Text, Data, Got uint64
-	// Terminated: an entry of length 0 ends the section, whose size is not known. Otherwise such entries are passed over: linkers
-	// leave them in the middle.
+	// Terminated: the section's size is unknown, and an entry of length 0 ends it. Otherwise such entries are skipped, because
+	// linkers leave some in the middle.
 	Terminated bool
-	// At reads n bytes at a link-time address, for pointers that say where the value lies. It may be nil.
+	// At reads n bytes at a link-time address, for indirect pointers. It may be nil.
 	At func(address uint64, n int64) ([]byte, error)
 }
 
@@ -50,22 +54,22 @@ func (c *Config) check() error {
 // table is one section as an unwind.Table.
 type table struct {
 	section
-	hdr     *header // nil: there is none, or it is of no use
-	places  []place // sorted by address; nil until a search without hdr needs it
+	hdr     *header    // nil if the file has none or it is unusable
+	fdes    []fdeRange // sorted by address; made by index
 	indexed bool
 	cies    map[int64]*cie
-	last    *cie
+	last    *cie // the CIE used last
 	m       machine
-	rows    rows
-	work    int64 // bytes of CIEs' instructions that were run
-	// exchanged: an i386 section in which 4 is ebp and 5 is esp. numbered: that was looked into.
+	rows    rowBuilder
+	work    int64 // bytes of initial instructions executed so far, see maxWork
+	// exchanged: in this i386 section 4 is ebp and 5 is esp. numbered: detectNumbering has run.
 	exchanged, numbered bool
 	warnings            unwind.Warnings
 }
 
-// EHFrame opens an .eh_frame section that is linked at an address. hdr is the .eh_frame_hdr that belongs to it, or nil: with it,
-// only what a lookup needs is read; without it, or where it does not fit the section (Warnings says so), the first lookup reads
-// the section once.
+// EHFrame opens an .eh_frame section that is linked at an address. hdr is its .eh_frame_hdr, or nil. With it, a lookup reads only
+// the entries that it needs. Without it, or if it does not match the section (then there is a warning), the first lookup reads the
+// whole section.
 func EHFrame(src *input.Source, address uint64, hdr *input.Source, hdrAddress uint64, cfg Config) (unwind.Table, error) {
 	t, err := open(src, ".eh_frame", cfg)
 	if err != nil {
@@ -85,7 +89,7 @@ func EHFrame(src *input.Source, address uint64, hdr *input.Source, hdrAddress ui
 	return t, nil
 }
 
-// DebugFrame opens a .debug_frame section. The first lookup reads it once.
+// DebugFrame opens a .debug_frame section. The first lookup reads all of it.
 func DebugFrame(src *input.Source, cfg Config) (unwind.Table, error) {
 	return open(src, ".debug_frame", cfg)
 }
@@ -103,21 +107,21 @@ func (t *table) warn(kind string, err error) { t.warnings.Add(kind, err) }
 // Warnings implements unwind.Table.
 func (t *table) Warnings() []string { return t.warnings.List(t.File + ": " + t.name) }
 
-// place is where the FDE of a stretch of code lies: 16 bytes for each function, however large the section.
-type place struct {
+// fdeRange is the code that an FDE covers and the FDE's section offset, in 16 bytes: large programs have a million functions.
+type fdeRange struct {
 	start uint64
-	size  uint32 // largest stands for sizes that need more bits
+	size  uint32 // largest if the size needs more bits
 	off   uint32
 }
 
 const largest = 1<<32 - 1
 
-func (p *place) end() uint64 { return p.start + uint64(p.size) }
+func (p *fdeRange) end() uint64 { return p.start + uint64(p.size) }
 
-// entries are how many entries are looked at below the one that begins nearest to an address: functions may overlap.
+// entries is how many FDEs find checks for one address: functions may overlap.
 const entries = 8
 
-// find is the FDE that covers a link-time address.
+// find returns the FDE that covers a link-time address.
 func (t *table) find(pc uint64) (fde, bool, error) {
 	if t.hdr != nil {
 		f, ok, err := t.hdr.find(t, pc)
@@ -130,10 +134,10 @@ func (t *table) find(pc uint64) (fde, bool, error) {
 	if err := t.index(); err != nil {
 		return fde{}, false, err
 	}
-	i := sort.Search(len(t.places), func(i int) bool { return t.places[i].start > pc })
+	i := sort.Search(len(t.fdes), func(i int) bool { return t.fdes[i].start > pc })
 	for n := 0; n < entries && i > 0; n++ {
 		i--
-		p := &t.places[i]
+		p := &t.fdes[i]
 		if pc >= p.end() && p.size != largest {
 			continue
 		}
@@ -159,7 +163,7 @@ func (t *table) Row(rva uint64) (unwind.Row, bool, error) {
 	if err := m.begin(t, &f); err != nil {
 		return unwind.Row{}, false, err
 	}
-	// The state before the instructions that follow a move is that of the addresses before it.
+	// An instruction after an advance applies to the new location. So the state before the first advance beyond pc is pc's row.
 	r := t.reader(f.code, f.codeOff)
 	from := f.start
 	for r.pos < len(r.data) && r.err == nil {
@@ -181,15 +185,15 @@ func (t *table) Row(rva uint64) (unwind.Row, bool, error) {
 	return row, true, nil
 }
 
-// ensureNumbered looks once into how an i386 section numbers registers.
+// ensureNumbered runs detectNumbering once, for i386.
 func (t *table) ensureNumbered() error {
-	if t.numbered || t.Arch != cpu.X86 {
+	if t.numbered || !t.Arch.ExchangedDWARF {
 		return nil
 	}
 	t.numbered = true
 	if t.hdr != nil {
-		t.number(t.hdr.count, func(i int) (int64, error) {
-			_, off, err := t.hdr.at(t, i)
+		t.detectNumbering(t.hdr.count, func(i int) (int64, error) {
+			_, off, err := t.hdr.pair(t, i)
 			return off, err
 		})
 		return nil
@@ -197,12 +201,13 @@ func (t *table) ensureNumbered() error {
 	if err := t.index(); err != nil {
 		return err
 	}
-	t.number(len(t.places), func(i int) (int64, error) { return int64(t.places[i].off), nil })
+	t.detectNumbering(len(t.fdes), func(i int) (int64, error) { return int64(t.fdes[i].off), nil })
 	return nil
 }
 
-// Each implements unwind.Table: by address, a stretch for every change of the rules. Where functions were put into another order
-// than their entries, the section is held in memory meanwhile; one that is too large for that is gone through as it lies.
+// Each implements unwind.Table. It calls f by address, once for each range between changes of the rules. If the entries are not in
+// the order of the functions, Each reads the section into memory first. If it is too large for that (maxHeld), Each calls f in the
+// order of the entries.
 func (t *table) Each(f func(start, end uint64, row unwind.Row) error) error {
 	if err := t.index(); err != nil {
 		return err
@@ -213,12 +218,12 @@ func (t *table) Each(f func(start, end uint64, row unwind.Row) error) error {
 	near := t.near
 	t.near = 0
 	defer func() { t.near = near }()
-	places := t.places
-	if scattered(places) {
+	list := t.fdes
+	if scattered(list) {
 		if block, _, err := t.src.Block(0); err != nil {
 			return err
 		} else if int64(len(block)) == t.src.Size {
-			// It is in memory anyway.
+			// The section is in memory already.
 		} else if t.src.Size <= maxHeld {
 			whole := t.src
 			data := make([]byte, whole.Size)
@@ -228,12 +233,12 @@ func (t *table) Each(f func(start, end uint64, row unwind.Row) error) error {
 			t.src = input.FromBytes(whole.Name, data)
 			defer func() { t.src = whole }()
 		} else {
-			places = slices.Clone(places)
-			slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.off, b.off) })
+			list = slices.Clone(list)
+			slices.SortFunc(list, func(a, b fdeRange) int { return cmp.Compare(a.off, b.off) })
 		}
 	}
-	for i := range places {
-		entry, err := t.fdeAt(int64(places[i].off))
+	for i := range list {
+		entry, err := t.fdeAt(int64(list[i].off))
 		if input.Needs(err) {
 			return err
 		}
@@ -248,22 +253,23 @@ func (t *table) Each(f func(start, end uint64, row unwind.Row) error) error {
 	return nil
 }
 
-// maxHeld is the size up to which Each holds a section in memory.
+// maxHeld is the size in bytes of the largest section that Each reads into memory.
 const maxHeld = 64 << 20
 
-// scattered: reading the entries by address would read most of them from elsewhere than where the last was read.
-func scattered(places []place) bool {
+// scattered reports whether reading the entries in the order of addresses would jump around in the section. Linkers that sort
+// functions by call order (gold's --section-ordering-file, LLD's --symbol-ordering-file) leave the entries where they are.
+func scattered(list []fdeRange) bool {
 	const near = 64 << 10
 	jumps := 0
-	for i := 1; i < len(places); i++ {
-		if d := int64(places[i].off) - int64(places[i-1].off); d > near || d < -near {
+	for i := 1; i < len(list); i++ {
+		if d := int64(list[i].off) - int64(list[i-1].off); d > near || d < -near {
 			jumps++
 		}
 	}
-	return jumps > 256 && jumps > len(places)/256
+	return jumps > 256 && jumps > len(list)/256
 }
 
-// eachOf calls f for the stretches of one function.
+// eachOf calls f for each range of one function that shares a Row. Ranges with equal rows are merged.
 func (t *table) eachOf(e *fde, f func(start, end uint64, row unwind.Row) error) error {
 	if err := t.m.begin(t, e); err != nil {
 		t.warn("entry", err)
@@ -286,7 +292,7 @@ func (t *table) eachOf(e *fde, f func(start, end uint64, row unwind.Row) error) 
 			if why == "" && row.Equal(&have) && row.Origin == have.Origin {
 				return nil
 			}
-			// What is said anew before the location moves counts.
+			// Instructions at one location replace each other's rules: only the last state holds for any code.
 			if have.Start < from-t.Base {
 				if err := f(have.Start, from-t.Base, have); err != nil {
 					return err

@@ -1,17 +1,13 @@
 package elf
 
-// Numbers of the format, by the names of the System V ABI ("gABI", chapters 4 and 5) and its processor supplements.
+// Numbers of the format (System V ABI, "gABI", chapters 4 and 5, and its processor supplements): class ELFCLASS, data ELFDATA,
+// mach EM_, seg PT_, sec SHT_, flag SHF_, index SHN_, dyn DT_, note NT_.
 const (
 	class32, class64 = 1, 2
 	dataLSB, dataMSB = 1, 2
 
 	// TypeRel to TypeCore are the values of File.Type (e_type).
 	TypeRel, TypeExec, TypeDyn, TypeCore = 1, 2, 3, 4
-
-	machSPARC, machX86, machMIPS, machMIPSOld = 2, 3, 8, 10
-	machSPARC32Plus, machPPC, machPPC64       = 18, 20, 21
-	machS390, machARM, machSPARCV9            = 22, 40, 43
-	machAMD64, machARM64, machRISCV           = 62, 183, 243
 
 	segLoad, segDynamic, segInterp, segNote = 1, 2, 3, 4
 
@@ -22,10 +18,10 @@ const (
 
 	flagWrite, flagAlloc, flagExec, flagCompressed = 1, 2, 4, 0x800
 
-	// Numbers of sections that mean something else. In the file they have 16 bits.
+	// Section numbers with a special meaning: SHN_UNDEF, SHN_LORESERVE, SHN_COMMON, SHN_XINDEX, widened from the file's 16 bits.
 	indexUndef, indexReserve, indexCommon, indexMore = 0, 0xffffff00, 0xfffffff2, 0xffffffff
 
-	countMore = 0xffff // e_phnum and e_shstrndx whose true values are in section 0
+	countMore = 0xffff // e_phnum and e_shstrndx: the value is in section header 0
 
 	dynNeeded, dynHash, dynStrtab, dynSymtab, dynRela, dynRelaSize = 1, 4, 5, 6, 7, 8
 	dynStrSize, dynSymSize, dynSoName, dynRel, dynRelSize          = 10, 11, 14, 17, 18
@@ -48,13 +44,13 @@ const (
 )
 
 const (
-	// maxSections and maxSegments bound the tables of a file whose header lies; they lie far above what linkers write.
+	// maxSections and maxSegments limit the tables of a file with wrong counts. They are far above what linkers write.
 	maxSections, maxSegments = 1 << 20, 1 << 16
-	// maxSectionName and maxName bound strings that a crafted file has without an end.
+	// maxSectionName and maxName limit strings, which in a crafted file may have no end.
 	maxSectionName, maxName = 256, 1 << 16
-	// maxNotes bounds how much of a note section or segment is searched.
+	// maxNotes is how many bytes of a note section or segment are searched.
 	maxNotes = 1 << 20
-	// maxInflated bounds what the compressed sections of one file may become together.
+	// maxInflated limits the uncompressed size of all compressed sections of a file, in bytes.
 	maxInflated = 1 << 30
 	// pageSize is the smallest page that a loader maps; module bases are multiples of it.
 	pageSize = 4096

@@ -13,18 +13,17 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// The two algorithms of a compression header (gABI, "Section compression").
+// The algorithms of a compression header (gABI, "Section compression"): ELFCOMPRESS_ZLIB, ELFCOMPRESS_ZSTD.
 const (
 	methodZlib = 1
 	methodZstd = 2
 )
 
-// Data is random access to a section's bytes, uncompressed. A plain section is a part of the file and is not copied. A
-// compressed one is inflated once and stays in memory, or, if it is large and packed with zlib, in a spool where there is one. In object files (ET_REL) the relocations of the section have been
-// applied as if its sections had been linked at their addresses here (Section.Address), to a copy in memory, where there
-// are any.
+// Data returns random access to a section's uncompressed bytes. A plain section is read from the file and not copied. A compressed
+// section is uncompressed once and kept in memory, or, if it is large and compressed with zlib, in a spool where there is one. In an object file
+// (ET_REL) Data applies the section's relocations to a copy in memory, for the addresses that Section.Address has.
 //
-// Offsets in errors of what it hands out count from the section's start. A section without bytes is an error.
+// Errors of the returned Source have offsets in the section. A section without bytes is an error.
 func (f *File) Data(s *Section) (*input.Source, error) {
 	if d := f.data[s]; d != nil {
 		return d, nil
@@ -35,7 +34,7 @@ func (f *File) Data(s *Section) (*input.Source, error) {
 	d, err := f.content(s)
 	if err != nil {
 		var need *input.NeedError
-		if !errors.As(err, &need) { // those come right when the bytes are there
+		if !errors.As(err, &need) { // a NeedError is not final: try again when the bytes are there
 			f.failed[s] = err
 		}
 		return nil, err
@@ -44,10 +43,11 @@ func (f *File) Data(s *Section) (*input.Source, error) {
 	return d, nil
 }
 
+// content is Data without the cache.
 func (f *File) content(s *Section) (*input.Source, error) {
 	if !s.HasBytes() {
 		return nil, &input.FormatError{File: f.Src.Name, Part: "section " + s.Name, Offset: int64(s.Offset), Want: "its bytes",
-			Have: "a section that the file only mentions"}
+			Have: "a section without bytes (SHT_NOBITS)"}
 	}
 	if err := f.outside(s); err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (f *File) content(s *Section) (*input.Source, error) {
 	return d, nil
 }
 
-// outside says that a section is not wholly in the file; nil if it is.
+// outside returns an error if a section is not completely in the file.
 func (f *File) outside(s *Section) error {
 	if s.Offset <= uint64(f.Src.Size) && s.Size <= uint64(f.Src.Size)-s.Offset {
 		return nil
@@ -74,7 +74,7 @@ func (f *File) outside(s *Section) error {
 		Want: fmt.Sprintf("%d bytes", s.Size), Have: fmt.Sprintf("a file of %d bytes", f.Src.Size)}
 }
 
-// checkCompression finds out whether a section is compressed, and what it claims to become.
+// checkCompression sets Compressed and CompressedSizeClaims of a section.
 func (f *File) checkCompression(s *Section) {
 	if !s.HasBytes() {
 		return
@@ -84,8 +84,8 @@ func (f *File) checkCompression(s *Section) {
 		s.Compressed = true
 		_, s.CompressedSizeClaims, _, _ = f.compression(s)
 	case strings.HasPrefix(s.Name, ".zdebug_"):
-		// A section that is called so and has another start is plain: binutils writes such when compression does not pay.
-		// One that cannot be read stays plain, and reading it is then the error.
+		// A .zdebug_ section that does not begin with "ZLIB" is plain: binutils writes it if compression does not make it smaller.
+		// If the section cannot be read, it counts as plain, and Data will return the error.
 		if head, err := f.raw(s).Bytes(0, 4); err == nil && string(head) == "ZLIB" {
 			s.Compressed = true
 			_, s.CompressedSizeClaims, _, _ = f.compression(s)
@@ -93,8 +93,8 @@ func (f *File) checkCompression(s *Section) {
 	}
 }
 
-// Unzip is random access to what a section holds that begins with "ZLIB" and a size, the older form of compressed debug sections
-// (".zdebug_…"), which PE files have too; one that begins otherwise is plain.
+// Unzip returns random access to the uncompressed bytes of a section in GNU's older form of compression (".zdebug_…"), which PE files
+// have too: "ZLIB", the size as 8 bytes big-endian, a zlib stream. It returns any other section as it is.
 func Unzip(section *input.Source) (*input.Source, error) {
 	const head = 12
 	p, err := section.Bytes(0, min(head, section.Size))
@@ -125,7 +125,11 @@ func Unzip(section *input.Source) (*input.Source, error) {
 	return input.FromBytes(section.Name, b), nil
 }
 
-// compression reads what stands before the compressed bytes: Elf32_Chdr or Elf64_Chdr, or "ZLIB" and a big-endian size.
+// compression reads a compressed section's header, and returns the method, the uncompressed size and the header's size.
+//
+//	Elf32_Chdr   ch_type 4 | ch_size 4 | ch_addralign 4
+//	Elf64_Chdr   ch_type 4 | reserved 4 | ch_size 8 | ch_addralign 8
+//	.zdebug_     "ZLIB" | size 8, big-endian
 func (f *File) compression(s *Section) (method uint32, size uint64, skip int64, err error) {
 	c := input.NewCursor(f.Src, "section "+s.Name, int64(min(s.Offset, 1<<62)), int64(min(s.Size, 1<<62)), f.Order)
 	start := c.Off()
@@ -145,7 +149,7 @@ func (f *File) compression(s *Section) (method uint32, size uint64, skip int64, 
 	return method, size, c.Off() - start, c.Err()
 }
 
-// unpack gives a compressed section's bytes.
+// unpack returns a compressed section's uncompressed bytes.
 func (f *File) unpack(s *Section, packed *input.Source) (*input.Source, error) {
 	method, size, skip, err := f.compression(s)
 	if err == nil && method == methodZlib && size > wholeSize && size < 1<<62 && f.Src.CanSpool() {
@@ -158,7 +162,7 @@ func (f *File) unpack(s *Section, packed *input.Source) (*input.Source, error) {
 	return input.FromBytes(f.part(s), b), nil
 }
 
-// inflate makes a section's bytes. What is allocated grows with what comes out, never with what the header claims alone.
+// inflate uncompresses a whole section. The memory that it allocates depends on the bytes that it gets, not on the claimed size.
 func (f *File) inflate(s *Section) ([]byte, error) {
 	method, claims, skip, err := f.compression(s)
 	if err != nil {
@@ -202,6 +206,7 @@ func (f *File) inflate(s *Section) ([]byte, error) {
 	return out, nil
 }
 
+// inflateError returns an error of decompression, or the NeedError that caused it.
 func (f *File) inflateError(fail func(string, string, error) error, err error) error {
 	var need *input.NeedError
 	if errors.As(err, &need) {
@@ -210,8 +215,8 @@ func (f *File) inflateError(fail func(string, string, error) error, err error) e
 	return fail("compressed bytes", "an error", err)
 }
 
-// readAtMost reads up to n bytes. Its first buffer is a few times the packed size, which is what debug information needs
-// and what the file has earned; it doubles from there while bytes really come.
+// readAtMost reads up to n bytes. n is a claim of the file, so the buffer starts with six times the compressed size, which is enough
+// for debug information, and doubles while there are more bytes.
 func readAtMost(r io.Reader, n, packed int64) ([]byte, error) {
 	out := make([]byte, 0, min(n, max(64<<10, 6*packed)))
 	for int64(len(out)) < n {

@@ -6,15 +6,15 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// dynamic is what the dynamic section says: the last value of each tag, all of them addresses or sizes.
+// dynamic is the content of the dynamic section: the value of each tag (DT_…), an address or a size.
 type dynamic struct {
 	values map[uint64]uint64
 }
 
-// readDynamic reads the dynamic section by its section header or its segment, and the names that others point to.
+// readDynamic reads the dynamic section, by its section header or its segment, and sets SoName and Interp.
 func (f *File) readDynamic() {
 	for _, s := range f.Segments {
-		if s.Type == segInterp && s.FileSize > 0 { // debug files only mention it
+		if s.Type == segInterp && s.FileSize > 0 { // in a debug file it has no bytes
 			var err error
 			f.Interp, err = stringAt(f.Src.Sub(f.Src.Name+": interpreter", int64(min(s.Offset, 1<<62)), int64(min(s.FileSize, maxSectionName))), 0, maxSectionName)
 			f.warnErr(err)
@@ -70,7 +70,7 @@ func (f *File) readDynamic() {
 	}
 }
 
-// loaded is the part of the file that a segment maps to an address, or nil.
+// loaded returns the part of the file that a segment maps to an address, or nil.
 func (f *File) loaded(address, size uint64) *input.Source {
 	for _, s := range f.Segments {
 		if s.Type == segLoad && address >= s.Address && address-s.Address < s.FileSize {
@@ -84,7 +84,8 @@ func (f *File) loaded(address, size uint64) *input.Source {
 	return nil
 }
 
-// symbols finds the loader's symbol table without section headers. Its length stands nowhere: the hash tables know it.
+// symbols finds the dynamic symbol table without section headers. The dynamic section does not have its length, but the hash tables
+// do.
 func (d *dynamic) symbols(f *File) *symTable {
 	at, ok := d.values[dynSymtab]
 	if !ok {
@@ -95,7 +96,7 @@ func (d *dynamic) symbols(f *File) *symTable {
 	if count == 0 {
 		count = d.countByGNUHash(f)
 	}
-	if strtab := d.values[dynStrtab]; count == 0 && strtab > at { // linkers put the names behind the symbols
+	if strtab := d.values[dynStrtab]; count == 0 && strtab > at { // linkers put the names right after the symbols
 		count = (strtab - at) / uint64(f.symSize())
 	}
 	entries := f.loaded(at, count*uint64(f.symSize()))
@@ -105,7 +106,7 @@ func (d *dynamic) symbols(f *File) *symTable {
 	return &symTable{entries: entries, names: names, dynamic: true}
 }
 
-// countByHash: a DT_HASH table starts with the numbers of its buckets and of the symbols.
+// countByHash returns the number of symbols by DT_HASH, which begins with nbucket and nchain; nchain is the number of symbols.
 func (d *dynamic) countByHash(f *File) uint64 {
 	at, ok := d.values[dynHash]
 	src := f.loaded(at, 16)
@@ -113,7 +114,7 @@ func (d *dynamic) countByHash(f *File) uint64 {
 		return 0
 	}
 	c := input.NewCursor(src, "", 0, src.Size, f.Order)
-	if f.Class == 64 && f.Machine == machS390 { // its entries have 8 bytes
+	if f.Class == 64 && f.cpu.WideHash { // its entries have 8 bytes
 		c.U64()
 		return min(c.U64(), 1<<32)
 	}
@@ -121,8 +122,11 @@ func (d *dynamic) countByHash(f *File) uint64 {
 	return uint64(c.U32())
 }
 
-// countByGNUHash: a DT_GNU_HASH table has chains of symbols from a first one on, each ending with an odd hash; the last
-// chain ends with the table's last symbol.
+// countByGNUHash returns the number of symbols by DT_GNU_HASH. Its buckets have the first symbol of each chain. A chain ends at a hash
+// with bit 0 set, and the chain that begins last ends with the last symbol.
+//
+//	nbuckets 4 | symoffset 4 | bloom_size 4 | bloom_shift 4 | bloom: bloom_size words | buckets: nbuckets × 4 | chains: hashes of
+//	the symbols from symoffset on, 4 each
 func (d *dynamic) countByGNUHash(f *File) uint64 {
 	at, ok := d.values[dynGNUHash]
 	src := f.loaded(at, 1<<40)

@@ -276,7 +276,7 @@ func TestHashIDs(t *testing.T) {
 	}
 }
 
-// TestLayout: the sections of an object file have addresses that do not lie over each other, and relocations mean them.
+// TestLayout: the sections of an object file have addresses that do not overlap, and relocations mean them.
 func TestLayout(t *testing.T) {
 	forms(t, func(t *testing.T, class int, big bool) {
 		f := &elftest.File{Class: class, Big: big, Machine: 62, Type: 1}
@@ -326,6 +326,35 @@ func TestLayout(t *testing.T) {
 			t.Errorf("fn: %+v, %v", s, err)
 		}
 	})
+}
+
+// TestDifferences: relocations that add to and take from what is there, in pairs, say distances in code that the linker may still shorten (RISC-V psABI and
+// LoongArch ABI, "Relocation types").
+func TestDifferences(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		machine uint16
+		types   [4][2]uint32 // of a word, a byte, the low 6 bits, a ULEB128
+	}{
+		{"riscv", 243, [4][2]uint32{{35, 39}, {33, 37}, {53, 52}, {60, 61}}},
+		{"loongarch", 258, [4][2]uint32{{50, 55}, {47, 52}, {105, 106}, {107, 108}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := &elftest.File{Class: 64, Machine: c.machine, Type: 1}
+			f.Add(elftest.Section{Name: ".text", Type: 1, Flags: 6, Data: text(0x400), Align: 16})
+			f.Add(elftest.Section{Name: ".debug_line", Type: 1, Data: []byte{0, 0, 0, 0, 0, 0xc0, 0x80, 0, 0xee}, Align: 1})
+			f.Symbols(".symtab", []elftest.Sym{{Type: 3, Section: ".text"}})
+			var relocs []elftest.Reloc
+			for i, at := range []uint64{0, 4, 5, 6} {
+				relocs = append(relocs, elftest.Reloc{Off: at, Sym: 1, Type: c.types[i][0], Addend: 0x120}, elftest.Reloc{Off: at, Sym: 1, Type: c.types[i][1], Addend: 0x100})
+			}
+			f.Relocs(".debug_line", ".symtab", true, relocs)
+			e := open(t, f.Bytes())
+			if got, want := content(t, e, ".debug_line"), []byte{0x20, 0, 0, 0, 0x20, 0xc0 | 0x20, 0xa0, 0, 0xee}; !bytes.Equal(got, want) || len(e.Warnings()) > 0 {
+				t.Errorf("% x, want % x; %q", got, want, e.Warnings())
+			}
+		})
+	}
 }
 
 // TestInflateBounds: a header that claims much makes no memory.

@@ -1,12 +1,15 @@
-// Package elf reads ELF files: executables, libraries, separate debug files and object files, of both classes and byte orders.
-// It knows the container (headers, segments, sections, notes, compression, relocation of object files) and the symbol
-// tables; what is inside of debug sections is for others to read.
+// Package elf reads ELF files of both classes and byte orders: executables, libraries, separate debug files and object files. It
+// reads headers, segments, sections (with compression and the relocations of object files), ids, and symbol tables. Other packages
+// read what debug sections contain.
 //
-// Files are untrusted. What is broken costs no more than itself: a file whose section headers are damaged still has its
-// segments, and Warnings says what was left out.
+// Open reads the headers and returns a File. Start at Open in this file. Then: File.Data (data.go) gives a section's bytes, Publics
+// (publics.go, plt.go) the names of code, DebugID and CodeID (ids.go) the ids, DebugLink and MiniDebugInfo (links.go) other files
+// that belong to this one.
 //
-// Sources: the System V ABI (gABI) chapters 4 and 5, the processor supplements of it, and GNU extensions as binutils writes
-// them.
+// Files are untrusted. Damage affects only the part that it is in: a file with bad section headers still has its segments, and
+// Warnings says what is missing.
+//
+// Specification: System V ABI (gABI), chapters 4 and 5, its processor supplements, and GNU's extensions as binutils writes them.
 package elf
 
 import (
@@ -19,10 +22,10 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// File is an open ELF file. It is not for use by several goroutines at once.
+// File is an open ELF file. It is not safe for concurrent use.
 type File struct {
 	Src *input.Source
-	// Class is 32 or 64, the bits of an address.
+	// Class is the size of an address in bits: 32 or 64.
 	Class int
 	Order binary.ByteOrder
 	// Machine and Type are e_machine and e_type; Flags is e_flags.
@@ -32,54 +35,54 @@ type File struct {
 	Arch *cpu.Arch
 	// Entry is the address at which the program starts.
 	Entry uint64
-	// Base is the link-time address that corresponds to the start of the module in memory, so that RVA = address − Base: the
-	// lowest PT_LOAD address, rounded down to a page. It is 0 for position-independent files and for object files.
+	// Base is the link-time address of RVA 0, which is the start of the module in memory: RVA = address − Base. It is the lowest
+	// PT_LOAD address, rounded down to a page; 0 for position-independent files and object files.
 	Base     uint64
 	Sections []Section // [0] is the null section, as the file has it
 	Segments []Segment
 	// BuildID is the content of the NT_GNU_BUILD_ID note, or empty.
 	BuildID []byte
-	// HashIDs are the debug ids that writers of dumps and symbol files give a file in which they find no build id, Breakpad's first: hashes
-	// of how its code begins. A file with a build id has them too, since not every writer finds it: minidump-writer sees only what a
-	// PT_NOTE segment covers, and Go's linker leaves .note.gnu.build-id out of it. The code of several files may begin alike, so such
-	// an id says less than a build id.
+	// HashIDs are the debug ids that writers of dumps and symbol files use for a file in which they find no build id: hashes of the
+	// first bytes of its code, Breakpad's first. A file with a build id has them too, because not every writer finds the id:
+	// minidump-writer reads only notes in a PT_NOTE segment, and Go's linker leaves .note.gnu.build-id out of it. Different files can
+	// begin with the same code, so that such an id is weaker than a build id.
 	HashIDs []string
-	// Interp is the program interpreter (PT_INTERP), SoName the library's own name (DT_SONAME); often empty.
+	// Interp is the program interpreter (PT_INTERP), SoName the library's own name (DT_SONAME). Both may be empty.
 	Interp, SoName string
 
 	warnings []string
-	inflated int64 // how many bytes compressed sections have become so far
+	inflated int64 // uncompressed bytes so far, see maxInflated
 	data     map[*Section]*input.Source
 	failed   map[*Section]error
 	dyn      *dynamic
 	need     *input.NeedError
 	tables   map[*Section]*symTable
 	opd      *Section // function descriptors of ppc64, or nil
+	cpu      *cpu.ELF // what Machine's files have of their own
 }
 
-// Section is one section header. Addresses are link-time addresses; those of an object file are made up, see File.Data.
+// Section is one section header. Addresses are link-time addresses. Those of an object file are assigned by assignAddresses.
 type Section struct {
 	Name                 string
 	Index                int
 	Type                 uint32
 	Flags                uint64
 	Address, Offset      uint64
-	Size                 uint64 // as it lies in the file, or in memory for SHT_NOBITS
+	Size                 uint64 // in the file (compressed, if it is), or in memory for SHT_NOBITS
 	Link, Info           uint32
 	Align, EntSize       uint64
-	Compressed           bool   // by SHF_COMPRESSED or, as .zdebug_…, by the older GNU way
-	CompressedSizeClaims uint64 // the uncompressed size that a Compressed section's header claims
+	Compressed           bool   // by SHF_COMPRESSED, or in GNU's older form (.zdebug_…)
+	CompressedSizeClaims uint64 // the uncompressed size that the header of a Compressed section claims
 	nameAt               uint32
 }
 
-// HasBytes reports whether the file holds the section's content. The sections of a program that a .debug file only mentions
-// have none.
+// HasBytes reports whether the file has the section's content. In a separate debug file the program's own sections have none.
 func (s *Section) HasBytes() bool { return s.Type != secNoBits && s.Type != 0 }
 
-// Alloc reports whether the section is part of the program in memory, Exec whether it holds code.
+// Alloc reports whether the section is part of the program in memory.
 func (s *Section) Alloc() bool { return s.Flags&flagAlloc != 0 }
 
-// Exec reports whether the section holds code.
+// Exec reports whether the section has code.
 func (s *Section) Exec() bool { return s.Flags&flagExec != 0 }
 
 // Segment is one program header.
@@ -93,23 +96,23 @@ type Segment struct {
 // Is reports whether a file is ELF, by its first bytes.
 func Is(head []byte) bool { return len(head) >= 4 && string(head[:4]) == "\x7fELF" }
 
-// Open reads the headers of a file. An error means that not even the file header is sound; anything less is a warning. Where
-// parts of the file are not there yet, the error is a *input.NeedError.
+// Open reads the headers of a file. It returns an error only if the file header is bad; other damage is a warning. If bytes of the
+// file are not loaded yet, the error is an *input.NeedError.
 func Open(src *input.Source) (*File, error) {
 	f := &File{Src: src, data: map[*Section]*input.Source{}, failed: map[*Section]error{}, tables: map[*Section]*symTable{}}
 	h, err := f.header()
 	if err != nil {
 		return nil, err
 	}
-	f.Arch = f.arch()
+	f.Arch, f.cpu = cpu.ByELF(f.Machine, f.Class, f.Flags), cpu.ELFOf(f.Machine)
 	f.readSections(&h)
 	f.readSegments(&h)
-	f.lookForEnd(&h)
-	f.name(int(h.names))
+	f.checkEnd(&h)
+	f.readNames(int(h.names))
 	if f.Type == TypeRel {
-		f.layOut()
+		f.assignAddresses()
 	}
-	if f.machine() == machPPC64 && f.Class == 64 {
+	if f.cpu.Glink && f.Class == 64 {
 		f.opd = f.Section(".opd")
 	}
 	f.findBase()
@@ -122,9 +125,10 @@ func Open(src *input.Source) (*File, error) {
 	return f, nil
 }
 
-// Warnings are what was wrong with the file's headers and has been passed over, in words.
+// Warnings lists the damage that was found in the file so far.
 func (f *File) Warnings() []string { return f.warnings }
 
+// warn adds a warning about a part of the file.
 func (f *File) warn(part string, off uint64, want, have string) {
 	if len(f.warnings) < 100 {
 		e := input.FormatError{File: f.Src.Name, Part: part, Offset: int64(off), Want: want, Have: have}
@@ -132,7 +136,7 @@ func (f *File) warn(part string, off uint64, want, have string) {
 	}
 }
 
-// warnErr passes an error over, but for a lack of bytes that are still to come.
+// warnErr makes a warning of an error. A NeedError is kept instead, for Open to return.
 func (f *File) warnErr(err error) {
 	if err == nil || errors.As(err, &f.need) {
 		return
@@ -142,7 +146,7 @@ func (f *File) warnErr(err error) {
 	}
 }
 
-// word is the size of an address in bytes.
+// word returns the size of an address in bytes.
 func (f *File) word() int64 { return int64(f.Class / 8) }
 
 // addr reads an address-sized number.
@@ -153,13 +157,17 @@ func (f *File) addr(c *input.Cursor) uint64 {
 	return uint64(c.U32())
 }
 
-// rawHeader is what of the file header is needed only to find the rest.
+// rawHeader has the fields of the file header that locate the other headers.
 type rawHeader struct {
 	phOff, shOff            uint64
 	phSize, shSize          uint16
 	phCount, shCount, names uint64
 }
 
+// header reads the file header (gABI, "ELF Header"). Fields marked w have the size of an address.
+//
+//	e_ident 16: magic 4, class 1, byte order 1, … | e_type 2 | e_machine 2 | e_version 4 | e_entry w | e_phoff w | e_shoff w
+//	e_flags 4 | e_ehsize 2 | e_phentsize 2 | e_phnum 2 | e_shentsize 2 | e_shnum 2 | e_shstrndx 2
 func (f *File) header() (h rawHeader, err error) {
 	const part = "ELF header"
 	fail := func(off int64, want string, have any) error {
@@ -198,45 +206,4 @@ func (f *File) header() (h rawHeader, err error) {
 	h.phSize, h.phCount = c.U16(), uint64(c.U16())
 	h.shSize, h.shCount, h.names = c.U16(), uint64(c.U16()), uint64(c.U16())
 	return h, c.Err()
-}
-
-// arch finds the processor's table. 32-bit code in a format of a 64-bit machine (x32, MIPS n32) is no processor of ours: its
-// registers have 64 bits, its addresses 32.
-func (f *File) arch() *cpu.Arch {
-	name := ""
-	switch f.Machine {
-	case machX86:
-		name = "x86"
-	case machAMD64:
-		name = "amd64"
-	case machARM:
-		name = "arm"
-	case machARM64:
-		name = "arm64"
-	case machMIPS, machMIPSOld:
-		const abiN32 = 0x20 // EF_MIPS_ABI2
-		if f.Class == 64 {
-			name = "mips64"
-		} else if f.Flags&abiN32 == 0 {
-			name = "mips"
-		}
-	case machPPC:
-		name = "ppc"
-	case machPPC64:
-		name = "ppc64"
-	case machSPARC, machSPARC32Plus:
-		name = "sparc" // SPARC V9's 64-bit words have no table
-	case machRISCV:
-		name = "riscv"
-		if f.Class == 64 {
-			name = "riscv64"
-		}
-	case machS390:
-		name = "s390x"
-	}
-	a := cpu.ByName(name)
-	if a != nil && a.WordSize*8 != f.Class {
-		return nil
-	}
-	return a
 }

@@ -6,7 +6,8 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// readSections reads the table of section headers. Counts that do not fit into the header's 16 bits stand in section 0.
+// readSections reads the section headers. Counts above 16 bits are in section header 0: e_shnum in sh_size, e_shstrndx in sh_link,
+// e_phnum in sh_info (gABI, "Sections").
 func (f *File) readSections(h *rawHeader) {
 	const part = "section headers"
 	if h.shOff == 0 {
@@ -25,7 +26,7 @@ func (f *File) readSections(h *rawHeader) {
 	}
 	step := int64(h.shSize)
 	if h.shOff >= uint64(f.Src.Size) {
-		f.warn(part, h.shOff, "a table inside of the file", fmt.Sprintf("a file of %d bytes", f.Src.Size))
+		f.warn(part, h.shOff, "a table inside the file", fmt.Sprintf("a file of %d bytes", f.Src.Size))
 		return
 	}
 	off := int64(h.shOff)
@@ -45,7 +46,7 @@ func (f *File) readSections(h *rawHeader) {
 		h.phCount = uint64(first.Info)
 	}
 	if have := uint64((f.Src.Size - off) / step); count > have {
-		f.warn(part, h.shOff, fmt.Sprintf("%d headers", count), fmt.Sprintf("room for %d to the end of the file", have))
+		f.warn(part, h.shOff, fmt.Sprintf("%d headers", count), fmt.Sprintf("space for %d to the end of the file", have))
 		count = have
 	}
 	if count > maxSections {
@@ -62,7 +63,9 @@ func (f *File) readSections(h *rawHeader) {
 	}
 }
 
-// section reads one header. The two classes have the same fields in the same order.
+// section reads one section header. Both classes have the same fields in the same order; those marked w have the size of an address.
+//
+//	sh_name 4 | sh_type 4 | sh_flags w | sh_addr w | sh_offset w | sh_size w | sh_link 4 | sh_info 4 | sh_addralign w | sh_entsize w
 func (f *File) section(i int, off int64) (Section, error) {
 	c := input.NewCursor(f.Src, fmt.Sprintf("section header %d", i), off, 64, f.Order)
 	s := Section{Index: i}
@@ -76,8 +79,8 @@ func (f *File) section(i int, off int64) (Section, error) {
 	return s, c.Err()
 }
 
-// name gives all sections their names from the section of that number.
-func (f *File) name(table int) {
+// readNames sets the names of all sections. table is the index of the section that has them.
+func (f *File) readNames(table int) {
 	if len(f.Sections) == 0 {
 		return
 	}
@@ -96,7 +99,8 @@ func (f *File) name(table int) {
 	}
 }
 
-// raw is a section as it lies in the file, cut to what the file has; that it is cut is a warning.
+// raw returns a section's bytes as the file has them. If the file ends before the section does, raw returns what there is, with a
+// warning.
 func (f *File) raw(s *Section) *input.Source {
 	if s.HasBytes() {
 		f.warnErr(f.outside(s))
@@ -107,10 +111,10 @@ func (f *File) raw(s *Section) *input.Source {
 	return f.Src.Sub(f.part(s), int64(s.Offset), int64(min(s.Size, uint64(f.Src.Size)-s.Offset)))
 }
 
-// part is how errors inside of a section's content speak of it: its offsets count from the section's start.
+// part names a section in errors about its content.
 func (f *File) part(s *Section) string { return f.Src.Name + ": section " + s.Name }
 
-// stringAt reads a string that ends with a zero byte. One that has no end within limit bytes is cut there.
+// stringAt reads a NUL-terminated string, cut to limit bytes.
 func stringAt(src *input.Source, off, limit int64) (string, error) {
 	var long []byte
 	for at := off; at < off+limit; {
@@ -136,6 +140,7 @@ func stringAt(src *input.Source, off, limit int64) (string, error) {
 	return string(long), nil
 }
 
+// readSegments reads the program headers. p_flags is the second field of the 64-bit form, and the second to last of the 32-bit form.
 func (f *File) readSegments(h *rawHeader) {
 	const part = "program headers"
 	if h.phOff == 0 || h.phCount == 0 {
@@ -150,7 +155,7 @@ func (f *File) readSegments(h *rawHeader) {
 		return
 	}
 	if h.phOff >= uint64(f.Src.Size) {
-		f.warn(part, h.phOff, "a table inside of the file", fmt.Sprintf("a file of %d bytes", f.Src.Size))
+		f.warn(part, h.phOff, "a table inside the file", fmt.Sprintf("a file of %d bytes", f.Src.Size))
 		return
 	}
 	count := min(h.phCount, maxSegments)
@@ -177,9 +182,9 @@ func (f *File) readSegments(h *rawHeader) {
 	}
 }
 
-// lookForEnd warns of a file that ends before what its section headers tell of: one that was cut off on its way. Program headers count
-// only where there are no others, since those of a debug file may describe the program's file.
-func (f *File) lookForEnd(h *rawHeader) {
+// checkEnd warns of a truncated file: one that ends before the end of its sections. Segments count only without section headers,
+// because the program headers of a separate debug file may describe the program's file.
+func (f *File) checkEnd(h *rawHeader) {
 	end := uint64(0)
 	upTo := func(off, size uint64) {
 		if off+size >= off {
@@ -200,13 +205,12 @@ func (f *File) lookForEnd(h *rawHeader) {
 		}
 	}
 	if size := uint64(f.Src.Size); end > size {
-		e := input.FormatError{File: f.Src.Name, Offset: f.Src.Size, Want: fmt.Sprintf("a file of at least %d bytes, as its headers tell of", end), Have: "its end: it is cut off, or damaged"}
+		e := input.FormatError{File: f.Src.Name, Offset: f.Src.Size, Want: fmt.Sprintf("a file of at least %d bytes, by its headers", end), Have: "its end: the file is truncated or damaged"}
 		f.warnings = append([]string{e.Error()}, f.warnings...)
 	}
 }
 
-// findBase finds what the start of the module in memory is called at link time. The loader maps whole pages, so a first
-// segment that starts inside of a page is mapped from the page's start on.
+// findBase sets Base. The loader maps whole pages, so a module starts at the page that has its first segment's start.
 func (f *File) findBase() {
 	base, found := uint64(0), false
 	for _, s := range f.Segments {
@@ -217,10 +221,10 @@ func (f *File) findBase() {
 	f.Base = base &^ (pageSize - 1)
 }
 
-// layOut gives the sections of an object file addresses: they all have 0, and would lie over each other. Those of the program
-// come one behind the other in the order of the file, from 0 on, each aligned as it asks. Debug sections stay at 0, since
-// what refers to them means offsets.
-func (f *File) layOut() {
+// assignAddresses assigns addresses to the sections of an object file, which all have address 0 and would overlap. The program's
+// sections follow one another from 0 on, in the order of the file, with their alignment. Debug sections stay at 0, because
+// references to them are offsets.
+func (f *File) assignAddresses() {
 	next := uint64(0)
 	for i := range f.Sections {
 		s := &f.Sections[i]
@@ -242,8 +246,8 @@ func (f *File) layOut() {
 	}
 }
 
-// Section finds a section by its name, or nil. ".debug_x" also finds ".zdebug_x", its older compressed form. A section
-// whose content the file does not have (SHT_NOBITS) counts as absent.
+// Section returns the section with a name, or nil. ".debug_x" also finds ".zdebug_x", its older compressed form. A section without
+// bytes in the file (SHT_NOBITS) counts as absent.
 func (f *File) Section(name string) *Section {
 	for i := range f.Sections {
 		if s := &f.Sections[i]; s.Name == name && s.HasBytes() {
@@ -256,10 +260,10 @@ func (f *File) Section(name string) *Section {
 	return nil
 }
 
-// SectionAt is the program's section that covers an address, or nil.
+// SectionAt returns the program's section that covers an address, or nil.
 func (f *File) SectionAt(address uint64) *Section {
 	for i := range f.Sections {
-		const tls = 0x400 // the .tbss section has addresses of its own
+		const tls = 0x400 // SHF_TLS: .tbss occupies no memory, and its addresses overlap those of other sections
 		if s := &f.Sections[i]; s.Alloc() && address >= s.Address && address-s.Address < s.Size && (s.Type != secNoBits || s.Flags&tls == 0) {
 			return s
 		}
@@ -294,6 +298,7 @@ func (f *File) At(address uint64, n int64) ([]byte, error) {
 	return nil, f.notThere(address, n, "segments")
 }
 
+// notThere returns the error for an address that the file has no bytes for.
 func (f *File) notThere(address uint64, n int64, part string) error {
 	return &input.FormatError{File: f.Src.Name, Part: part, Offset: -1,
 		Want: fmt.Sprintf("%d bytes at address 0x%x", n, address), Have: "no such bytes in the file"}

@@ -9,10 +9,10 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// readNotes looks for the build id in the sections of notes, then in the segments: a stripped file may have no sections, and
-// a separate debug file's segments may describe another file.
+// readNotes finds the build id, in note sections first and then in note segments: a stripped file may have no sections, and the
+// segments of a separate debug file may describe the program's file.
 func (f *File) readNotes() {
-	const most = 1000 // files have a handful
+	const most = 1000 // real files have a handful
 	n := 0
 	for i := range f.Sections {
 		if s := &f.Sections[i]; s.Type == secNote && n < most {
@@ -33,7 +33,11 @@ func (f *File) readNotes() {
 	}
 }
 
-// note goes over notes: sizes of name and content, a type, and both padded to 4 bytes (or 8, if the section is so aligned).
+// note searches notes for the build id:
+//
+//	namesz 4 | descsz 4 | type 4 | name, padded | desc, padded
+//
+// They are padded to 4 bytes, or to 8 if the section has that alignment.
 func (f *File) note(src *input.Source, align uint64) bool {
 	pad := int64(4)
 	if align == 8 {
@@ -51,7 +55,7 @@ func (f *File) note(src *input.Source, align uint64) bool {
 			return false
 		}
 		if kind == noteBuildID && string(name) == "GNU\x00" {
-			// An id of zeros (ld --build-id=0x00) is the same in every build.
+			// An id of zeros (ld --build-id=0x00) identifies nothing.
 			if id := c.Bytes(min(size, 256)); len(bytes.Trim(id, "\x00")) > 0 {
 				f.BuildID = id
 				return true
@@ -66,12 +70,11 @@ func (f *File) note(src *input.Source, align uint64) bool {
 	return false
 }
 
-// CodeID is the build id in lower-case hex, or "".
+// CodeID returns the build id in lower-case hexadecimal digits, or "".
 func (f *File) CodeID() string { return hex.EncodeToString(f.BuildID) }
 
-// DebugID is the id by which Breakpad knows the file: 32 upper-case hex digits and an age of 0. It is made of the first 16
-// bytes of the build id or, without one, the first of HashIDs. It is "" if the file has neither, as a separate debug file without
-// build id.
+// DebugID returns Breakpad's debug id: 32 upper-case hexadecimal digits and an age of 0. It is made of the first 16 bytes of the build
+// id, or without one it is the first of HashIDs. It is "" if the file has neither, such as a debug file without build id.
 func (f *File) DebugID() string {
 	if len(f.BuildID) > 0 {
 		var g [16]byte
@@ -84,16 +87,16 @@ func (f *File) DebugID() string {
 	return ""
 }
 
-// debugID writes 16 bytes as a GUID. Its first three fields are numbers, so their bytes turn around.
+// debugID formats 16 bytes as a GUID. Its first three fields are little-endian numbers, so their bytes are reversed.
 func debugID(g [16]byte) string {
 	return fmt.Sprintf("%02X%02X%02X%02X%02X%02X%02X%02X%X0", g[3], g[2], g[1], g[0], g[5], g[4], g[7], g[6], g[8:])
 }
 
-// readHashIDs makes HashIDs: groups of 16 bytes of the code's first 4096, combined by exclusive or. Two things differ between writers:
+// readHashIDs sets HashIDs: the exclusive or of the 16-byte groups of the code's first 4096 bytes. Writers differ in two points:
 //
-//	which section  .text or text (Breakpad, src/common/linux/file_id.cc; the symbolic crate), or the first section with code,
-//	               often .init (minidump-writer, src/linux/module_reader.rs; samply, by the object crate)
-//	a last group   that the section's end cuts: read to its 16th byte (Breakpad), or to the end (the others)
+//	section      .text or text (Breakpad, src/common/linux/file_id.cc; the symbolic crate), or the first section with code,
+//	             often .init (minidump-writer, src/linux/module_reader.rs; samply, by the object crate)
+//	last group   if the section ends inside it: read to the group's end (Breakpad), or to the section's (the others)
 func (f *File) readHashIDs() {
 	for _, s := range []*Section{f.text(".text"), f.text("text"), f.text("")} {
 		if s == nil {
@@ -108,7 +111,7 @@ func (f *File) readHashIDs() {
 	}
 }
 
-// text is the section of a name that holds the program's code, or the first that holds code if the name is ""; nil if there is none.
+// text returns the section with a name, or if the name is "" the first section with code. It returns nil if there is none.
 func (f *File) text(name string) *Section {
 	for i := range f.Sections {
 		s := &f.Sections[i]
@@ -119,7 +122,7 @@ func (f *File) text(name string) *Section {
 	return nil
 }
 
-// hashID is the id of n bytes from a section's start, as far as the file has them; "" if they are not there or make zero.
+// hashID returns the id of n bytes from a section's start, or of those that the file has. It returns "" if the id would be zero.
 func (f *File) hashID(s *Section, n int64) string {
 	if s.Offset >= uint64(f.Src.Size) {
 		return ""

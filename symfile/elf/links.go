@@ -7,13 +7,13 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// DebugLink is the content of .gnu_debuglink: the name of the separate debug file, and the CRC of all its bytes (see CRC).
+// DebugLink returns the content of .gnu_debuglink: the name of the separate debug file, and the CRC-32 of the whole file (see CRC).
 func (f *File) DebugLink() (name string, crc uint32, ok bool) {
 	d, name := f.linkSection(".gnu_debuglink")
 	if d == nil {
 		return "", 0, false
 	}
-	b, err := d.Bytes((int64(len(name))+4)&^3, 4) // the name's end, then padding to 4 bytes
+	b, err := d.Bytes((int64(len(name))+4)&^3, 4) // name, NUL, padding to 4 bytes, CRC
 	if err != nil {
 		f.warnErr(err)
 		return "", 0, false
@@ -21,7 +21,8 @@ func (f *File) DebugLink() (name string, crc uint32, ok bool) {
 	return name, f.Order.Uint32(b), true
 }
 
-// linkSection is a section that names another file, and that name; nil if there is none. What cannot be read of it is a warning.
+// linkSection returns a section that begins with the name of another file, and the name, or nil. A section that cannot be read is a
+// warning.
 func (f *File) linkSection(section string) (*input.Source, string) {
 	s := f.Section(section)
 	if s == nil {
@@ -40,8 +41,8 @@ func (f *File) linkSection(section string) (*input.Source, string) {
 	return d, name
 }
 
-// AltLink is the content of .gnu_debugaltlink: the name and the build id of the file with what several debug files share
-// (dwz).
+// AltLink returns the content of .gnu_debugaltlink: the name and the build id of the supplementary file that dwz makes, which has the
+// debug information that several debug files share.
 func (f *File) AltLink() (name string, buildID []byte, ok bool) {
 	d, name := f.linkSection(".gnu_debugaltlink")
 	if d == nil {
@@ -53,7 +54,7 @@ func (f *File) AltLink() (name string, buildID []byte, ok bool) {
 	return name, buildID, err == nil
 }
 
-// CRC is the check sum that .gnu_debuglink names a debug file by: the CRC-32 of all its bytes.
+// CRC returns the checksum by which .gnu_debuglink identifies a debug file: the CRC-32 of all its bytes.
 func CRC(src *input.Source) (uint32, error) {
 	h := crc32.NewIEEE()
 	buffer := make([]byte, 1<<20)
@@ -68,8 +69,8 @@ func CRC(src *input.Source) (uint32, error) {
 	return h.Sum32(), nil
 }
 
-// MiniDebugInfo is the file in .gnu_debugdata: the symbol table of functions that a stripped program has no other trace of,
-// compressed. It is nil if there is none.
+// MiniDebugInfo returns the ELF file in .gnu_debugdata, or nil if there is none. Fedora strips programs and keeps a symbol table of
+// their functions there, compressed with xz.
 func (f *File) MiniDebugInfo() (*File, error) {
 	s := f.Section(".gnu_debugdata")
 	if s == nil {

@@ -2,34 +2,22 @@ package elf
 
 import (
 	"strings"
+
+	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// slots maps the addresses of the pointers that the loader fills with functions to the functions' symbols, by their numbers in the
-// loader's table.
+// slots maps the address of a GOT entry, which the loader sets to a function's address, to the function's index in the dynamic symbol
+// table.
 type slots map[uint64]uint32
-
-// slotTypes are the relocations that fill such a pointer (JUMP_SLOT and GLOB_DAT of each processor; RISC-V has plain
-// words for the second).
-var slotTypes = map[uint16][]uint32{
-	machX86: {6, 7}, machAMD64: {6, 7}, machARM: {21, 22}, machARM64: {1025, 1026}, machRISCV: {1, 2, 5}, machPPC: {20, 21}, machPPC64: {20, 21},
-	machS390: {10, 11}, machSPARC: {20, 21}, machMIPS: {127},
-}
-
-// stub is a piece of code that jumps to what a slot holds. Size 0 reaches to the next stub.
-type stub struct{ at, size, slot uint64 }
-
-// stubFinders find stubs in the bytes of a PLT section, which starts at an address. What they take for a stub by accident has
-// no slot and is dropped.
-var stubFinders = map[uint16]func(f *File, code []byte, at uint64, found func(stub)){
-	machX86: x86Stubs, machAMD64: x86Stubs, machARM: armStubs, machARM64: arm64Stubs, machRISCV: riscvStubs, machS390: s390Stubs,
-	machPPC: ppcStubs, machMIPS: mipsStubs,
-}
 
 // maxPLT bounds how much code is searched for stubs.
 const maxPLT = 16 << 20
 
-// plt names the stubs through which a program calls imported functions. There is no symbol for them; their code says which
-// slot they use, and relocations which function the loader puts there.
+// plt adds names for the PLT stubs, through which a program calls imported functions. They have no symbols. A stub's code contains
+// the address of its slot, and a relocation says which function the loader puts there:
+//
+//	401030  jmp *0x2fe2(%rip)                      slot 404018
+//	R_X86_64_JUMP_SLOT at 404018, symbol puts      401030 is puts@plt
 func (f *File) plt(b *publicsBuilder) error {
 	t := f.table(secDynsym)
 	if t == nil || f.Type == TypeRel {
@@ -42,8 +30,8 @@ func (f *File) plt(b *publicsBuilder) error {
 	add := func(at, size uint64, symbol uint32) {
 		b.add(at, size, symbol, fromDynsym|isPLT, rankStub)
 	}
-	switch f.machine() {
-	case machSPARC: // the loader writes into the stub itself
+	switch {
+	case f.cpu.SlotsAreStubs: // sparc: the loader writes into the stub itself
 		size := uint64(12)
 		if f.Class == 64 {
 			size = 32
@@ -56,16 +44,19 @@ func (f *File) plt(b *publicsBuilder) error {
 			}
 		}
 		return nil
-	case machPPC64:
+	case f.cpu.Glink:
 		return f.ppc64Stubs(known, order, add)
 	}
-	find := stubFinders[f.machine()]
-	if find == nil {
+	if f.cpu.Stubs == nil {
 		return nil
+	}
+	table := uint64(0)
+	if f.dyn != nil {
+		table = f.dyn.values[dynPLTGOT]
 	}
 	for i := range f.Sections {
 		s := &f.Sections[i]
-		if !s.HasBytes() || !s.Exec() || !(strings.HasPrefix(s.Name, ".plt") || s.Name == ".iplt" || s.Name == ".text" && f.machine() == machPPC) {
+		if !s.HasBytes() || !s.Exec() || !(strings.HasPrefix(s.Name, ".plt") || s.Name == ".iplt" || s.Name == ".text" && f.cpu.StubsInText) {
 			continue
 		}
 		d, err := f.Data(s)
@@ -76,40 +67,41 @@ func (f *File) plt(b *publicsBuilder) error {
 		if err != nil {
 			return err
 		}
-		var last stub
+		var last cpu.Stub
 		keep := func(next uint64) {
-			if symbol, ok := known[last.slot]; ok && last.size == 0 {
-				size := min(next-last.at, 32)
+			if symbol, ok := known[last.Slot]; ok && last.Size == 0 {
+				size := min(next-last.At, 32)
 				if s.EntSize > 4 && s.EntSize <= 64 {
 					size = min(size, s.EntSize)
 				}
-				add(last.at, size, symbol)
+				add(last.At, size, symbol)
 			} else if ok {
-				add(last.at, last.size, symbol)
+				add(last.At, last.Size, symbol)
 			}
 		}
-		find(f, code, s.Address, func(s stub) {
+		p := &cpu.PLT{Code: code, Address: s.Address, Order: f.Order, Flags: f.Flags, Table: table}
+		f.cpu.Stubs(p, func(s cpu.Stub) {
 			if f.Class == 32 {
-				s.slot &= 0xffffffff
+				s.Slot &= 0xffffffff
 			}
-			if _, ok := known[s.slot]; !ok {
+			if _, ok := known[s.Slot]; !ok {
 				return
 			}
-			if last.at != 0 {
-				keep(s.at)
+			if last.At != 0 {
+				keep(s.At)
 			}
 			last = s
 		})
-		if last.at != 0 {
+		if last.At != 0 {
 			keep(s.Address + uint64(len(code)))
 		}
 	}
 	return nil
 }
 
-// slots reads the relocations that fill slots; order lists those of JUMP_SLOT in the order of the file.
+// slots reads the relocations that set slots. order has the symbols of those of type JUMP_SLOT, in the order of the file.
 func (f *File) slots(t *symTable) (known slots, order []uint32, err error) {
-	types := slotTypes[f.machine()]
+	types := f.cpu.Slots
 	if len(types) == 0 {
 		return nil, nil, nil
 	}
@@ -125,7 +117,7 @@ func (f *File) slots(t *symTable) (known slots, order []uint32, err error) {
 			break
 		}
 		src := f.raw(s)
-		if f.dyn != nil { // those that only add the load address come first, millions of them in large programs
+		if f.dyn != nil { // skip the relative relocations, which linkers put first: large programs have millions
 			skip := uint64(0)
 			switch s.Address {
 			case f.dyn.values[dynRela]:
@@ -150,7 +142,7 @@ func (f *File) slots(t *symTable) (known slots, order []uint32, err error) {
 			}
 			sym, err := f.symbol(t, r.sym)
 			if err != nil || sym.nameAt == 0 {
-				return nil // a damaged record costs its own name only
+				return nil // ignore a damaged record
 			}
 			known[r.off] = r.sym
 			if r.kinds[0] == jump {
@@ -165,157 +157,11 @@ func (f *File) slots(t *symTable) (known slots, order []uint32, err error) {
 	return known, order, nil
 }
 
-// x86Stubs looks for the indirect jump: ff 25 with a 32-bit displacement, which is relative to the next instruction on amd64 and
-// an address on x86; ff a3 on x86 is relative to ebx, the table of slots. Before it may stand a bnd prefix (f2) and endbr
-// (f3 0f 1e fa or fb).
-func x86Stubs(f *File, code []byte, at uint64, found func(stub)) {
-	var table uint64
-	if f.dyn != nil {
-		table = f.dyn.values[dynPLTGOT]
-	}
-	for i := 0; i+6 <= len(code); i++ {
-		if code[i] != 0xff || code[i+1] != 0x25 && code[i+1] != 0xa3 {
-			continue
-		}
-		disp := uint64(int64(int32(f.Order.Uint32(code[i+2:]))))
-		slot := disp
-		switch {
-		case code[i+1] == 0xa3:
-			slot = table + disp
-		case f.Machine == machAMD64:
-			slot = at + uint64(i) + 6 + disp
-		}
-		start := i
-		if start > 0 && code[start-1] == 0xf2 {
-			start--
-		}
-		if start >= 4 && code[start-4] == 0xf3 && code[start-3] == 0x0f && code[start-2] == 0x1e && code[start-1]&^1 == 0xfa {
-			start -= 4
-		}
-		found(stub{at: at + uint64(start), slot: slot})
-	}
-}
-
-// arm64Stubs: adrp x16, page; ldr x17, [x16, #offset]; …; br x17; perhaps after bti c. Instructions are little-endian
-// always; x17 may be any register.
-func arm64Stubs(_ *File, code []byte, at uint64, found func(stub)) {
-	for i := 0; i+8 <= len(code); i += 4 {
-		adrp, ldr := le32(code[i:]), le32(code[i+4:])
-		if adrp&0x9f000000 != 0x90000000 || ldr&0xffc00000 != 0xf9400000 || ldr>>5&31 != adrp&31 {
-			continue
-		}
-		page := int64(adrp>>29&3|adrp>>5&0x7ffff<<2) << 43 >> 43 << 12
-		slot := (at+uint64(i))&^0xfff + uint64(page) + uint64(ldr>>10&0xfff)*8
-		start := i
-		if i >= 4 && le32(code[i-4:]) == 0xd503245f { // bti c
-			start -= 4
-		}
-		found(stub{at: at + uint64(start), slot: slot})
-	}
-}
-
-func le32(b []byte) uint32 {
-	return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
-}
-
-// armStubs: one to three "add ip, pc|ip, #immediate", then "ldr pc, [ip, #offset]!"; lld's long form has "ldr ip, [pc, #4];
-// add ip, ip, pc; ldr pc, [ip]". Thumb callers enter 4 bytes earlier, at "bx pc; nop".
-func armStubs(f *File, code []byte, at uint64, found func(stub)) {
-	word := f.Order.Uint32
-	if f.Flags&0x00800000 != 0 { // EF_ARM_BE8: data is big-endian, instructions are not
-		word = le32
-	}
-	for i := 0; i+8 <= len(code); i += 4 {
-		ip := uint32(0)
-		n := i
-		switch w := word(code[i:]); {
-		case w&0xfffff000 == 0xe28fc000: // add ip, pc, #
-			ip = uint32(at) + uint32(i) + 8 + armImmediate(w)
-			n += 4
-		case w == 0xe59fc004 && i+16 <= len(code) && word(code[i+4:]) == 0xe08cc00f:
-			ip = f.Order.Uint32(code[i+12:]) + uint32(at) + uint32(i) + 12
-			n += 8
-		default:
-			continue
-		}
-		for n+4 <= len(code) && word(code[n:])&0xfffff000 == 0xe28cc000 { // add ip, ip, #
-			ip += armImmediate(word(code[n:]))
-			n += 4
-		}
-		if n+4 > len(code) {
-			return
-		}
-		ldr := word(code[n:])
-		if ldr&0xfffff000 != 0xe5bcf000 && ldr&0xfffff000 != 0xe59cf000 { // ldr pc, [ip, #]! and without "!"
-			continue
-		}
-		start := i
-		if i >= 4 && word(code[i-4:]) == 0x46c04778 { // bx pc; nop
-			start -= 4
-		}
-		found(stub{at: at + uint64(start), slot: uint64(ip + ldr&0xfff)})
-		i = n
-	}
-}
-
-// armImmediate is an operand of 8 bits, rotated right by twice the 4 bits above.
-func armImmediate(w uint32) uint32 {
-	v, by := w&0xff, w>>8&15*2
-	return v>>by | v<<(32-by)
-}
-
-// riscvStubs: auipc t3, high; ld (lw) t3, low(t3); jalr t1, t3; nop.
-func riscvStubs(_ *File, code []byte, at uint64, found func(stub)) {
-	for i := 0; i+12 <= len(code); i += 4 {
-		auipc, load, jalr := le32(code[i:]), le32(code[i+4:]), le32(code[i+8:])
-		if auipc&0xfff != 0xe17 || load&0xfffff != 0xe3e03 && load&0xfffff != 0xe2e03 || jalr != 0x000e0367 {
-			continue
-		}
-		slot := at + uint64(i) + uint64(int64(int32(auipc&^0xfff))) + uint64(int64(int32(load)>>20))
-		found(stub{at: at + uint64(i), size: 16, slot: slot})
-	}
-}
-
-// s390Stubs: larl %r1, slot; lg %r1, 0(%r1); br %r1; … in 32 bytes. larl counts in halfwords from itself.
-func s390Stubs(f *File, code []byte, at uint64, found func(stub)) {
-	for i := 0; i+14 <= len(code); i += 2 {
-		if code[i] == 0xc0 && code[i+1] == 0x10 && code[i+6] == 0xe3 && code[i+7] == 0x10 && code[i+8] == 0x10 {
-			disp := int64(int32(f.Order.Uint32(code[i+2:]))) * 2
-			found(stub{at: at + uint64(i), slot: at + uint64(i) + uint64(disp)})
-		}
-	}
-}
-
-// ppcStubs are those of programs at fixed addresses: lis r11, high; lwz r11, low(r11); mtctr r11; bctr. Those of libraries
-// are relative to a register that each object file sets in its own way; linkers name these themselves. Both stand in .text.
-func ppcStubs(f *File, code []byte, at uint64, found func(stub)) {
-	for i := 0; i+16 <= len(code); i += 4 {
-		lis, lwz := f.Order.Uint32(code[i:]), f.Order.Uint32(code[i+4:])
-		if lis>>16 != 0x3d60 || lwz>>16 != 0x816b || f.Order.Uint32(code[i+8:]) != 0x7d6903a6 {
-			continue
-		}
-		found(stub{at: at + uint64(i), size: 16, slot: uint64(lis<<16 + uint32(int32(int16(lwz))))})
-	}
-}
-
-// mipsStubs: lui $15, high; lw (ld) $25, low($15); …; jr $25 in 16 bytes.
-func mipsStubs(f *File, code []byte, at uint64, found func(stub)) {
-	for i := 0; i+16 <= len(code); i += 4 {
-		lui, load := f.Order.Uint32(code[i:]), f.Order.Uint32(code[i+4:])
-		if lui>>16 != 0x3c0f || load>>16 != 0x8df9 && load>>16 != 0xddf9 {
-			continue
-		}
-		slot := uint64(int64(int32(lui<<16)) + int64(int16(load)))
-		found(stub{at: at + uint64(i), size: 16, slot: slot})
-	}
-}
-
 // ppc64Stubs: lazy binding enters through the branches of .glink, one a slot in the relocations' order, and
 // DT_PPC64_GLINK says where: 32 bytes before the first. ELFv2 has one instruction each, ELFv1 two (three after 32768).
 //
-// Callers in the same program go through call stubs, which linkers put between functions: addis r11|r12, r2, high;
-// ld r12, low(r11|r12); mtctr r12; bctr; or, if the slot is near, ld r12, low(r2) without addis. r2 is the table of contents, 0x8000
-// behind .got's start.
+// Calls in the program go through stubs that linkers put between functions: "addis r11|r12, r2, high; ld r12, low(r11|r12);
+// mtctr r12; bctr", or "ld r12, low(r2)" without addis if the slot is near. r2 is the TOC pointer: .got + 0x8000.
 func (f *File) ppc64Stubs(known slots, order []uint32, add func(at, size uint64, symbol uint32)) error {
 	v2 := f.Flags&3 == 2
 	if f.dyn != nil && f.dyn.values[dynPPC64Glink] != 0 {
@@ -374,7 +220,8 @@ func (f *File) ppc64Stubs(known slots, order []uint32, add func(at, size uint64,
 	return nil
 }
 
-// mtctrFollows: ELFv1 stubs adjust the descriptor's address before they use it.
+// mtctrFollows reports whether "mtctr r12" is among the next three instructions: ELFv1 stubs compute the descriptor's address before
+// it.
 func mtctrFollows(f *File, code []byte) bool {
 	for i := 0; i+4 <= len(code) && i < 12; i += 4 {
 		if f.Order.Uint32(code[i:]) == 0x7d8903a6 {

@@ -6,23 +6,23 @@ import (
 	"sort"
 )
 
-// Public is a name for code that a symbol table gives: no file, no line.
+// Public is the name of code in a symbol table.
 type Public struct {
-	// Name as the file has it; a stub that jumps to an imported function has "@plt" behind that function's name.
+	// Name as the file has it. A PLT stub has the name of the imported function and "@plt".
 	Name string
-	// Start is the RVA of the first byte, Size the length in bytes, or 0 if the table does not say.
+	// Start is the RVA of the first byte, Size the size in bytes, or 0 if the table does not have it.
 	Start, Size uint64
 }
 
-// Publics are the names of a file's code, sorted by RVA, one an address. It keeps 16 bytes a name; the names themselves are
-// read when they are asked for.
+// Publics are the names of a file's code, sorted by RVA, one for each address. An entry takes 16 bytes; At reads its name from the
+// file.
 type Publics struct {
 	list  []public
-	names [2]*symTable // .symtab and the loader's
+	names [2]*symTable // .symtab and .dynsym
 	f     *File
 }
 
-// public packs a name: the number of its symbol, and in flags the size, which table, and whether it is a PLT stub.
+// public is a name in 16 bytes: the index of its symbol, and in flags its size, its table, and whether it is a PLT stub.
 type public struct {
 	rva    uint64
 	symbol uint32
@@ -30,18 +30,18 @@ type public struct {
 }
 
 const (
-	sizeBits   = 27 // no function has 128 MiB
+	sizeBits   = 27 // functions are smaller than 128 MiB
 	maxSize    = 1<<sizeBits - 1
 	fromDynsym = 1 << 31
 	isPLT      = 1 << 30
-	rankShift  = sizeBits // 3 bits, only until the list is sorted
+	rankShift  = sizeBits // 3 bits for the rank, until finish has sorted the list
 	rankMask   = 7 << rankShift
 )
 
-// Len is the number of names.
+// Len returns the number of names.
 func (p *Publics) Len() int { return len(p.list) }
 
-// At is the name with number i in the order of addresses.
+// At returns name i in the order of addresses.
 func (p *Publics) At(i int) Public {
 	e := p.list[i]
 	which := 0
@@ -53,7 +53,7 @@ func (p *Publics) At(i int) Public {
 		s, err := p.f.symbol(t, e.symbol)
 		p.f.warnErr(err)
 		if err == nil {
-			out.Name = p.f.nameOf(t, s.nameAt)
+			out.Name = p.f.symbolName(t, s.nameAt)
 		}
 	}
 	if e.flags&isPLT != 0 {
@@ -62,12 +62,11 @@ func (p *Publics) At(i int) Public {
 	return out
 }
 
-// Lookup is the name of the code at an RVA: of what covers it by its size or, if the size is unknown, of the last one
-// that starts at or before it.
+// Lookup returns the name of the code at an RVA: the name whose size covers it or, if its size is unknown, the last one that starts
+// at or before it in the same section.
 func (p *Publics) Lookup(rva uint64) (Public, bool) {
 	i := p.last(rva)
-	// Code inside of a function may have names of its own, which end before the function does; how far to look back for it
-	// is bounded.
+	// Names inside a function may end before the function does, so look back a little for one that covers the RVA.
 	for back := 0; i >= 0 && back < 64; i, back = i-1, back+1 {
 		size := uint64(p.list[i].flags & maxSize)
 		if size == 0 && back == 0 && p.sameSection(p.list[i].rva, rva) || rva-p.list[i].rva < size {
@@ -77,7 +76,8 @@ func (p *Publics) Lookup(rva uint64) (Public, bool) {
 	return Public{}, false
 }
 
-// sameSection: a label's code ends with its section. Without section headers nothing is known of that.
+// sameSection reports whether two RVAs are in one section: the code of a label without size ends with its section. Without section
+// headers it returns true.
 func (p *Publics) sameSection(a, b uint64) bool {
 	if a == b || len(p.f.Sections) == 0 {
 		return true
@@ -86,7 +86,7 @@ func (p *Publics) sameSection(a, b uint64) bool {
 	return s != nil && p.f.Base+b-s.Address < s.Size
 }
 
-// Nearest is the last name at or before an RVA, however far, as a lookup of PUBLIC records answers.
+// Nearest returns the last name at or before an RVA, however far away, as a lookup of PUBLIC records does.
 func (p *Publics) Nearest(rva uint64) (Public, bool) {
 	if i := p.last(rva); i >= 0 {
 		return p.At(i), true
@@ -98,9 +98,9 @@ func (p *Publics) last(rva uint64) int {
 	return sort.Search(len(p.list), func(i int) bool { return p.list[i].rva > rva }) - 1
 }
 
-// Publics makes the table of names of the file's code: functions of .symtab and of the loader's table, labels in executable
-// sections, and PLT stubs by what they jump to. Bit 0 of ARM's Thumb functions is cleared, descriptors of ppc64's first ABI
-// (.opd) are followed, marks of the kind of code ($a, $d, $x …) are left out.
+// Publics makes the table of the file's code names: functions of .symtab and .dynsym, labels in executable sections, and PLT stubs.
+// It clears bit 0 of Thumb functions, follows the function descriptors of ppc64's ELFv1 ABI (.opd), and leaves out mapping symbols
+// ($a, $d, $x …).
 func (f *File) Publics() (*Publics, error) {
 	p := &Publics{f: f}
 	b := publicsBuilder{f: f, p: p, exec: make([]bool, len(f.Sections))}
@@ -128,8 +128,8 @@ func (f *File) Publics() (*Publics, error) {
 	return p, nil
 }
 
-// CodeAddress follows a function's descriptor to its code: in ppc64's first ABI (big-endian, ELFv1), function symbols and
-// debug information may have the address of a descriptor in .opd. Any other address is answered as it is.
+// CodeAddress returns the address of a function's code. In ppc64's ELFv1 ABI (big-endian) function symbols and debug information may
+// have the address of a descriptor in .opd, whose first word is the code's address. Other addresses are returned as they are.
 func (f *File) CodeAddress(address uint64) uint64 {
 	s := f.opd
 	if s == nil || address < s.Address || address-s.Address >= s.Size {
@@ -148,6 +148,7 @@ func (f *File) CodeAddress(address uint64) uint64 {
 	return f.Order.Uint64(code)
 }
 
+// publicsBuilder makes a Publics. exec says of each section whether it has code.
 type publicsBuilder struct {
 	f    *File
 	p    *Publics
@@ -155,19 +156,19 @@ type publicsBuilder struct {
 	opd  int // the index of .opd, or 0
 }
 
-// Ranks: of several names for one address the lowest is kept, and of equals the first. The loader's table, which repeats what
-// .symtab has, comes after it.
+// Ranks of names. Of several names for one address the one with the lowest rank is kept; of equal ones .symtab's, then the first in
+// the table.
 const (
 	rankGlobal = iota
 	rankWeak
-	rankStub // linkers mark the place where their stubs start by local names
+	rankStub // before local names, because linkers write one where their stubs start
 	rankLocal
-	rankLabel // a symbol without type
+	rankNoType // a label: a symbol without type
 )
 
+// addTable adds the names of a symbol table: functions, and symbols without type in executable sections.
 func (b *publicsBuilder) addTable(t *symTable, which int) error {
 	f := b.f
-	marks := f.machine() == machARM || f.machine() == machARM64 || f.machine() == machRISCV
 	b.p.list = slices.Grow(b.p.list, int(t.entries.Size/f.symSize()))
 	return f.each(t, func(i uint32, s *Sym) error {
 		undefined := s.Section == indexUndef
@@ -187,26 +188,26 @@ func (b *publicsBuilder) addTable(t *symTable, which int) error {
 			if undefined || !b.executable(s) {
 				return nil
 			}
-			// Linkers name the ends of sections, and MIPS' the start of all code.
+			// Linkers write symbols for the ends of sections, and on MIPS for the start of all code.
 			if in := &f.Sections[s.Section]; s.Value-in.Address >= in.Size {
 				return nil
 			}
-			if marks || f.machine() == machMIPS {
-				if name := f.nameOf(t, s.nameAt); isMark(name) || name == "_ftext" {
+			if f.cpu.MappingSymbols {
+				if name := f.symbolName(t, s.nameAt); isMappingSymbol(name) || name == "_ftext" {
 					return nil
 				}
 			}
-			rank = rankLabel
+			rank = rankNoType
 		default:
 			return nil
 		}
 		value, size := s.Value, s.Size
 		flags := uint32(0)
 		if undefined {
-			// The address that stands for an imported function in this program: that of its stub.
+			// An undefined symbol with a value: the address of its PLT stub, which the program uses as the function's address.
 			flags, size, rank = isPLT, 0, rankStub
 		}
-		if f.machine() == machARM && s.Type != SymNoType || f.machine() == machMIPS && s.Other&0xf0 == 0xf0 {
+		if f.cpu.ThumbSymbols && s.Type != SymNoType || f.cpu.OtherISA && s.Other&0xf0 == 0xf0 {
 			value &^= 1
 		}
 		if b.opd != 0 && int(s.Section) == b.opd {
@@ -223,7 +224,7 @@ func (b *publicsBuilder) addTable(t *symTable, which int) error {
 	})
 }
 
-// executable reports whether a symbol's section holds code. Without section headers only functions are known to be code.
+// executable reports whether a symbol's section has code, or function descriptors.
 func (b *publicsBuilder) executable(s *Sym) bool {
 	return int(s.Section) < len(b.exec) && b.exec[s.Section] || int(s.Section) == b.opd && b.opd != 0
 }
@@ -235,9 +236,9 @@ func (b *publicsBuilder) add(address, size uint64, symbol, flags, rank uint32) {
 	b.p.list = append(b.p.list, public{address - b.f.Base, symbol, flags | rank<<rankShift | uint32(min(size, maxSize))})
 }
 
-// isMark knows the symbols by which assemblers mark where code and data begin: $a, $t, $d, $x, perhaps with ".more" or, on
-// RISC-V, the architecture behind it.
-func isMark(name string) bool {
+// isMappingSymbol reports whether a name is that of a mapping symbol, which assemblers write where code or data begins: $a (ARM),
+// $t (Thumb), $x (arm64 and RISC-V), $d (data). A suffix ".…" may follow, or on RISC-V an architecture: "$xrv64gc".
+func isMappingSymbol(name string) bool {
 	if len(name) < 2 || name[0] != '$' {
 		return false
 	}
@@ -248,8 +249,8 @@ func isMark(name string) bool {
 	return false
 }
 
-// finish sorts, keeps the best name of each address, and drops labels without a size inside of sized functions: they
-// would cut the function in two.
+// finish sorts the names, keeps the best one of each address, and drops labels without size inside functions with a size, which would
+// cut the function in two.
 func (b *publicsBuilder) finish() {
 	l := b.p.list
 	slices.SortFunc(l, func(a, c public) int {
@@ -259,7 +260,7 @@ func (b *publicsBuilder) finish() {
 			}
 			return 1
 		}
-		// Then by rank, .symtab before the loader's table, and the order of the file.
+		// Then by rank, .symtab before .dynsym, and the order of the table.
 		if by := cmp.Compare(a.flags&rankMask, c.flags&rankMask); by != 0 {
 			return by
 		}
@@ -273,13 +274,13 @@ func (b *publicsBuilder) finish() {
 	for i, e := range l {
 		size := uint64(e.flags & maxSize)
 		if i > 0 && len(out) > 0 && out[len(out)-1].rva == e.rva {
-			if last := &out[len(out)-1]; last.flags&maxSize == 0 && size > 0 { // another name knows the size
+			if last := &out[len(out)-1]; last.flags&maxSize == 0 && size > 0 { // take the size of another name
 				last.flags |= e.flags & maxSize
 				end = max(end, e.rva+size)
 			}
 			continue
 		}
-		if size == 0 && e.rva < end && e.flags&rankMask == rankLabel<<rankShift {
+		if size == 0 && e.rva < end && e.flags&rankMask == rankNoType<<rankShift {
 			continue
 		}
 		out = append(out, e)

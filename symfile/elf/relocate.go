@@ -3,52 +3,9 @@ package elf
 import (
 	"fmt"
 
+	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
 )
-
-// form is what a relocation computes: S is the symbol's value, A the addend, P the address of the place.
-type form uint8
-
-const (
-	absolute   form = iota // S + A
-	relative               // S + A − P
-	relative31             // S + A − P in the low 31 bits
-	addTo                  // place + S + A
-	subFrom                // place − (S + A)
-	subFrom6               // the low 6 bits: place − (S + A)
-	set6                   // the low 6 bits: S + A
-	setULEB                // S + A as a ULEB128 of the place's length
-	subULEB                // the place's ULEB128 − (S + A)
-)
-
-// reloc is one type of relocation.
-type reloc struct {
-	kind uint32
-	form form
-	size uint8 // in bytes
-}
-
-// relocs are those that compilers write into debug sections and unwind tables, by e_machine. Sources: the processor
-// supplements of the System V ABI, each its table of relocation types.
-var relocs = map[uint16][]reloc{
-	machX86: {{1, absolute, 4}, {2, relative, 4}, {4, relative, 4}, {20, absolute, 2}, {21, relative, 2}, {22, absolute, 1}, {23, relative, 1},
-		{32, absolute, 4}},
-	machAMD64: {{1, absolute, 8}, {2, relative, 4}, {4, relative, 4}, {10, absolute, 4}, {11, absolute, 4}, {12, absolute, 2},
-		{13, relative, 2}, {14, absolute, 1}, {15, relative, 1}, {17, absolute, 8}, {21, absolute, 4}, {24, relative, 8}},
-	machARM: {{2, absolute, 4}, {3, relative, 4}, {5, absolute, 2}, {8, absolute, 1}, {38, absolute, 4}, {42, relative31, 4}, {106, absolute, 4}},
-	machARM64: {{257, absolute, 8}, {258, absolute, 4}, {259, absolute, 2}, {260, relative, 8}, {261, relative, 4}, {262, relative, 2},
-		{1029, absolute, 8}},
-	machMIPS: {{2, absolute, 4}, {18, absolute, 8}, {38, absolute, 4}, {39, absolute, 4}, {41, absolute, 8}, {248, relative, 4}},
-	machPPC:  {{1, absolute, 4}, {3, absolute, 2}, {24, absolute, 4}, {26, relative, 4}, {78, absolute, 4}},
-	machPPC64: {{1, absolute, 4}, {3, absolute, 2}, {24, absolute, 4}, {26, relative, 4}, {38, absolute, 8}, {43, absolute, 8}, {44, relative, 8},
-		{78, absolute, 8}},
-	machS390: {{1, absolute, 1}, {3, absolute, 2}, {4, absolute, 4}, {5, relative, 4}, {16, relative, 2}, {22, absolute, 8}, {23, relative, 8}},
-	machSPARC: {{1, absolute, 1}, {2, absolute, 2}, {3, absolute, 4}, {4, relative, 1}, {5, relative, 2}, {6, relative, 4}, {23, absolute, 4},
-		{32, absolute, 8}, {46, relative, 8}, {54, absolute, 8}, {55, absolute, 2}, {78, absolute, 4}, {79, absolute, 8}},
-	machRISCV: {{1, absolute, 4}, {2, absolute, 8}, {33, addTo, 1}, {34, addTo, 2}, {35, addTo, 4}, {36, addTo, 8}, {37, subFrom, 1}, {38, subFrom, 2},
-		{39, subFrom, 4}, {40, subFrom, 8}, {52, subFrom6, 1}, {53, set6, 1}, {54, absolute, 1}, {55, absolute, 2}, {56, absolute, 4},
-		{57, relative, 4}, {60, setULEB, 0}, {61, subULEB, 0}},
-}
 
 // relocation is one record of SHT_REL or SHT_RELA.
 type relocation struct {
@@ -56,17 +13,6 @@ type relocation struct {
 	sym    uint32
 	kinds  [3]uint32 // MIPS64 has up to three in one record; elsewhere the second is 0
 	addend int64
-}
-
-// machine is the number by which tables here know the processor: some have several.
-func (f *File) machine() uint16 {
-	switch f.Machine {
-	case machMIPSOld:
-		return machMIPS
-	case machSPARC32Plus, machSPARCV9:
-		return machSPARC
-	}
-	return f.Machine
 }
 
 // eachReloc calls fn for the records of a relocation section.
@@ -79,20 +25,20 @@ func (f *File) relocRecords(src *input.Source, withAddend bool, fn func(relocati
 	if withAddend {
 		step += f.word()
 	}
-	mips64 := f.machine() == machMIPS && f.Class == 64
+	triple := f.cpu.TripleTypes && f.Class == 64
 	c := input.NewCursor(src, "", 0, src.Size, f.Order)
 	for c.Left() >= step {
 		r := relocation{off: f.addr(c)}
 		switch {
-		case mips64: // the symbol, a special symbol, and three types, each of their own
+		case triple: // MIPS64: the symbol, a special symbol, and three types, each of their own
 			r.sym = c.U32()
 			c.U8()
 			r.kinds[2], r.kinds[1], r.kinds[0] = uint32(c.U8()), uint32(c.U8()), uint32(c.U8())
 		case f.Class == 64:
 			info := c.U64()
 			r.sym, r.kinds[0] = uint32(info>>32), uint32(info)
-			if f.Machine == machSPARCV9 {
-				r.kinds[0] &= 0xff // the bits above are data of one type
+			if f.cpu.TypeMask != 0 {
+				r.kinds[0] &= f.cpu.TypeMask
 			}
 		default:
 			info := c.U32()
@@ -115,8 +61,8 @@ func (f *File) relocRecords(src *input.Source, withAddend bool, fn func(relocati
 	return c.Err()
 }
 
-// relocate applies all relocations of an object file's section to a copy of it. Types that are not in the table leave the
-// place as it is, and a warning.
+// relocate applies all relocations of an object file's section to a copy of it. Relocations of unknown types are skipped with a
+// warning.
 func (f *File) relocate(s *Section, d *input.Source) (*input.Source, error) {
 	var image []byte
 	var budget relocBudget
@@ -148,34 +94,35 @@ func (f *File) relocate(s *Section, d *input.Source) (*input.Source, error) {
 	return input.FromBytes(f.part(s), image), nil
 }
 
-// relocBudget keeps the work in proportion to the file: sections that lie over each other could be read any number of times.
+// relocBudget limits the bytes of relocation sections to the size of the file: in a crafted file they can overlap.
 type relocBudget struct{ used uint64 }
 
 func (b *relocBudget) allows(f *File, s *Section) bool {
 	b.used += min(s.Size, uint64(f.Src.Size))
 	if b.used > uint64(f.Src.Size) {
-		f.warn("section "+s.Name, s.Offset, "relocation sections that do not lie over each other", fmt.Sprintf("%d bytes of them in a file of %d", b.used, f.Src.Size))
+		f.warn("section "+s.Name, s.Offset, "relocation sections that do not overlap", fmt.Sprintf("%d bytes of them in a file of %d", b.used, f.Src.Size))
 		return false
 	}
 	return true
 }
 
+// applyAll applies the relocations of section r to image, the bytes of section s.
 func (f *File) applyAll(image []byte, s, r *Section) error {
 	if int(r.Link) >= len(f.Sections) {
 		f.warn("section "+r.Name, r.Offset, "the number of a symbol table", fmt.Sprint(r.Link))
 		return nil
 	}
 	symbols := f.symbolValues(&f.Sections[r.Link])
-	known := map[uint32]reloc{}
-	for _, k := range relocs[f.machine()] {
-		known[k.kind] = k
+	known := map[uint32]cpu.Relocation{}
+	for _, k := range f.cpu.Relocations {
+		known[k.Type] = k
 	}
-	strange := map[uint32]bool{}
+	unknown := map[uint32]bool{}
 	n := int64(-1)
 	return f.eachReloc(r, func(e relocation) error {
 		n++
 		if e.off > uint64(len(image)) {
-			f.warn("section "+r.Name, r.Offset, fmt.Sprintf("a place inside of %s", s.Name), fmt.Sprintf("0x%x in record %d", e.off, n))
+			f.warn("section "+r.Name, r.Offset, fmt.Sprintf("an offset inside %s", s.Name), fmt.Sprintf("0x%x in record %d", e.off, n))
 			return nil
 		}
 		value, err := symbols(e.sym)
@@ -186,14 +133,14 @@ func (f *File) applyAll(image []byte, s, r *Section) error {
 			if kind == 0 { // none
 				continue
 			}
-			if i > 0 && kind == e.kinds[0] || i > 0 && f.machine() == machMIPS && kind == 18 {
+			if i > 0 && kind == e.kinds[0] || i > 0 && f.cpu.TripleTypes && kind == 18 {
 				continue // MIPS64: a further step that only widens the value
 			}
 			k, ok := known[kind]
 			if !ok {
-				if !strange[kind] {
-					strange[kind] = true
-					f.warn("section "+r.Name, r.Offset, "a type of relocation that can be applied", fmt.Sprintf("type %d", kind))
+				if !unknown[kind] {
+					unknown[kind] = true
+					f.warn("section "+r.Name, r.Offset, "a known type of relocation", fmt.Sprintf("type %d", kind))
 				}
 				continue
 			}
@@ -204,39 +151,42 @@ func (f *File) applyAll(image []byte, s, r *Section) error {
 }
 
 // apply does one relocation to the bytes at its place.
-func (f *File) apply(at []byte, k reloc, value uint64, addend int64, inPlace bool, place uint64) {
-	if k.form == setULEB || k.form == subULEB {
-		f.applyULEB(at, k.form, value+uint64(addend))
+func (f *File) apply(at []byte, k cpu.Relocation, value uint64, addend int64, inPlace bool, place uint64) {
+	switch k.Form {
+	case cpu.SetULEB, cpu.SubULEB, cpu.AddULEB:
+		f.applyULEB(at, k.Form, value+uint64(addend))
 		return
 	}
-	if len(at) < int(k.size) {
+	if len(at) < int(k.Size) {
 		return
 	}
-	at = at[:k.size]
+	at = at[:k.Size]
 	old := f.load(at)
 	if inPlace {
-		switch k.form {
-		case relative31:
+		switch k.Form {
+		case cpu.Relative31:
 			addend = int64(old<<33) >> 33
 		default:
-			shift := 64 - 8*uint(k.size)
+			shift := 64 - 8*uint(k.Size)
 			addend = int64(old<<shift) >> shift
 		}
 	}
 	v := value + uint64(addend)
-	switch k.form {
-	case relative:
+	switch k.Form {
+	case cpu.Relative:
 		v -= place
-	case relative31:
+	case cpu.Relative31:
 		v = old&0x80000000 | (v-place)&0x7fffffff
-	case addTo:
+	case cpu.AddTo:
 		v = old + v
-	case subFrom:
+	case cpu.SubFrom:
 		v = old - v
-	case subFrom6:
+	case cpu.SubFrom6:
 		v = old&^63 | (old-v)&63
-	case set6:
+	case cpu.Set6:
 		v = old&^63 | v&63
+	case cpu.AddTo6:
+		v = old&^63 | (old+v)&63
 	}
 	f.store(at, v)
 }
@@ -267,7 +217,7 @@ func (f *File) store(b []byte, v uint64) {
 }
 
 // applyULEB keeps the length of the number that is there, which the assembler has padded to what the linker may need.
-func (f *File) applyULEB(at []byte, k form, v uint64) {
+func (f *File) applyULEB(at []byte, k cpu.RelocationForm, v uint64) {
 	n, old := 0, uint64(0)
 	for n < len(at) && n < 10 {
 		old |= uint64(at[n]&0x7f) << (7 * n)
@@ -276,8 +226,11 @@ func (f *File) applyULEB(at []byte, k form, v uint64) {
 			break
 		}
 	}
-	if k == subULEB {
+	switch k {
+	case cpu.SubULEB:
 		v = old - v
+	case cpu.AddULEB:
+		v = old + v
 	}
 	for i := range n {
 		at[i] = byte(v & 0x7f)

@@ -80,13 +80,13 @@ func TestWithoutSections(t *testing.T) {
 	})
 }
 
-// TestCutOff: a file that ends before its headers say tells how long it should be, and one that is whole says nothing.
+// TestCutOff: a truncated file has a warning with the size that it should have, and a complete one has none.
 func TestCutOff(t *testing.T) {
 	forms(t, func(t *testing.T, class int, big bool) {
 		data := program(class, big).Bytes()
 		for _, n := range []int{64, len(data) / 2, len(data) - 1} {
 			f := open(t, data[:n])
-			if w := f.Warnings(); len(w) == 0 || !strings.Contains(w[0], fmt.Sprintf("a file of at least %d bytes", len(data))) || !strings.Contains(w[0], "cut off") {
+			if w := f.Warnings(); len(w) == 0 || !strings.Contains(w[0], fmt.Sprintf("a file of at least %d bytes", len(data))) || !strings.Contains(w[0], "truncated") {
 				t.Errorf("%d of %d bytes: %q", n, len(data), w)
 			}
 		}
@@ -189,7 +189,7 @@ func TestArch(t *testing.T) {
 		want    string
 	}{{3, 32, 0, "x86"}, {62, 64, 0, "amd64"}, {62, 32, 0, ""}, {40, 32, 0x5000400, "arm"}, {183, 64, 0, "arm64"}, {8, 32, 0x70001005, "mips"},
 		{8, 32, 0x20, ""}, {8, 64, 0x80000007, "mips64"}, {20, 32, 0, "ppc"}, {21, 64, 2, "ppc64"}, {2, 32, 0, "sparc"}, {18, 32, 0, "sparc"}, {43, 64, 0, ""},
-		{243, 32, 0, "riscv"}, {243, 64, 5, "riscv64"}, {22, 64, 0, "s390x"}, {22, 32, 0, ""}, {258, 64, 0, ""}} {
+		{243, 32, 0, "riscv"}, {243, 64, 5, "riscv64"}, {22, 64, 0, "s390x"}, {22, 32, 0, ""}, {258, 64, 0x43, "loongarch64"}, {258, 32, 0x41, ""}, {259, 64, 0, ""}} {
 		a := open(t, (&elftest.File{Class: c.class, Machine: c.machine, Flags: c.flags}).Bytes()).Arch
 		if got := ""; a != nil {
 			got = a.Name
@@ -253,7 +253,7 @@ func TestOverlappingRelocations(t *testing.T) {
 	if _, err := e.Data(e.Section(".debug_info")); err != nil {
 		t.Error(err)
 	}
-	if w := strings.Join(e.Warnings(), " "); !strings.Contains(w, "lie over each other") {
+	if w := strings.Join(e.Warnings(), " "); !strings.Contains(w, "do not overlap") {
 		t.Errorf("%q", w)
 	}
 }

@@ -10,16 +10,16 @@ import (
 type Sym struct {
 	// Name as it is in the file, without a version ("@GLIBC_2.2.5").
 	Name string
-	// Value is the link-time address as the table has it: bit 0 of ARM's Thumb functions is set, and a function of big-endian
-	// ppc64 (ELFv1) has the address of its descriptor. In object files it is the address that the section was given here.
+	// Value is the link-time address as the table has it: bit 0 is set for Thumb functions, and a function of big-endian ppc64 (ELFv1)
+	// has the address of its descriptor. In object files it includes the section's assigned address.
 	Value, Size uint64
 	// Type is one of SymNoType…, Bind one of BindLocal….
 	Type, Bind uint8
 	Other      uint8
-	// Section is the section's index; 0 if the symbol is not defined here, 0xfffffff1 if its value is no address, 0xfffffff2 if it is
-	// common storage. (In the file these are 0xfff1 and 0xfff2, which are numbers of sections where there are so many.)
+	// Section is the section's index: 0 if the symbol is undefined, 0xfffffff1 for an absolute value (SHN_ABS), 0xfffffff2 for common
+	// storage (SHN_COMMON). In the file the latter are 0xfff1 and 0xfff2, which can be indexes in a file with many sections.
 	Section uint32
-	// Dynamic: it comes from the table that the loader uses.
+	// Dynamic: the symbol is from .dynsym, the table that the loader uses.
 	Dynamic bool
 	nameAt  uint32
 }
@@ -29,15 +29,14 @@ func (s *Sym) Defined() bool {
 	return s.Section != indexUndef && s.Section < indexReserve
 }
 
-// symTable is where a symbol table and its names lie.
+// symTable is a symbol table and its names.
 type symTable struct {
 	entries, names *input.Source
-	more           *input.Source // section numbers that do not fit into 16 bits, or nil
+	more           *input.Source // SHT_SYMTAB_SHNDX: section indexes above 16 bits, or nil
 	dynamic        bool
 }
 
-// table finds a symbol table by its section's type. Without section headers, the loader's table is found by the dynamic
-// section's entries.
+// table returns the symbol table of a section type, or nil. Without section headers it finds .dynsym by the dynamic section.
 func (f *File) table(kind uint32) *symTable {
 	for i := range f.Sections {
 		s := &f.Sections[i]
@@ -52,6 +51,7 @@ func (f *File) table(kind uint32) *symTable {
 	return nil
 }
 
+// tableOf returns the symbol table in a section.
 func (f *File) tableOf(s *Section) *symTable {
 	if t := f.tables[s]; t != nil {
 		return t
@@ -72,7 +72,7 @@ func (f *File) tableOf(s *Section) *symTable {
 	return t
 }
 
-// symSize is the size of a symbol table's entry.
+// symSize returns the size in bytes of a symbol table's entry.
 func (f *File) symSize() int64 {
 	if f.Class == 64 {
 		return 24
@@ -80,8 +80,7 @@ func (f *File) symSize() int64 {
 	return 16
 }
 
-// each calls fn for every entry but the first, which is nobody's. Names are left to be read (nameOf). What s points to is
-// overwritten by the next.
+// each calls fn for every entry after the null entry. It does not read names (see symbolName). The next call overwrites s.
 func (f *File) each(t *symTable, fn func(i uint32, s *Sym) error) error {
 	size := f.symSize()
 	c := input.NewCursor(t.entries, "", 0, t.entries.Size, f.Order)
@@ -91,7 +90,7 @@ func (f *File) each(t *symTable, fn func(i uint32, s *Sym) error) error {
 		more = input.NewCursor(t.more, "", 0, t.more.Size, f.Order)
 		more.Skip(min(4, t.more.Size))
 	}
-	var s Sym // one for all: it would be allocated for each
+	var s Sym // outside the loop, to allocate it once
 	for i := uint32(1); c.Left() >= size; i++ {
 		s = Sym{}
 		f.entry(c, &s)
@@ -104,7 +103,7 @@ func (f *File) each(t *symTable, fn func(i uint32, s *Sym) error) error {
 		if c.Err() != nil {
 			break
 		}
-		f.place(&s)
+		f.addSectionAddress(&s)
 		if err := fn(i, &s); err != nil {
 			return err
 		}
@@ -112,6 +111,10 @@ func (f *File) each(t *symTable, fn func(i uint32, s *Sym) error) error {
 	return c.Err()
 }
 
+// entry reads an entry:
+//
+//	Elf32_Sym   st_name 4 | st_value 4 | st_size 4 | st_info 1 | st_other 1 | st_shndx 2
+//	Elf64_Sym   st_name 4 | st_info 1 | st_other 1 | st_shndx 2 | st_value 8 | st_size 8
 func (f *File) entry(c *input.Cursor, s *Sym) {
 	s.nameAt = c.U32()
 	if f.Class == 32 {
@@ -129,20 +132,21 @@ func (f *File) entry(c *input.Cursor, s *Sym) {
 	}
 }
 
-// place turns an object file's offset in a section into an address.
-func (f *File) place(s *Sym) {
+// addSectionAddress adds the section's assigned address to a symbol of an object file, whose value is an offset in the section.
+func (f *File) addSectionAddress(s *Sym) {
 	if f.Type == TypeRel && s.Defined() && int(s.Section) < len(f.Sections) {
 		s.Value += f.Sections[s.Section].Address
 	}
 }
 
-func (f *File) nameOf(t *symTable, at uint32) string {
+// symbolName reads a symbol's name, which is at an offset of the table's names.
+func (f *File) symbolName(t *symTable, at uint32) string {
 	name, _ := stringAt(t.names, int64(at), maxName)
 	return name
 }
 
-// Symbols calls fn for every symbol of .symtab or, if there is none, of the dynamic symbol table, in their order. It stops
-// at fn's first error, which it returns.
+// Symbols calls fn for every symbol of .symtab or, if there is none, of .dynsym, in the order of the table. If fn returns an error,
+// Symbols stops and returns it.
 func (f *File) Symbols(fn func(Sym) error) error {
 	t := f.table(secSymtab)
 	if t == nil {
@@ -151,7 +155,7 @@ func (f *File) Symbols(fn func(Sym) error) error {
 	return f.named(t, fn)
 }
 
-// DynamicSymbols calls fn for every symbol of the table that the loader uses.
+// DynamicSymbols calls fn for every symbol of .dynsym, the table that the loader uses.
 func (f *File) DynamicSymbols(fn func(Sym) error) error {
 	t := f.table(secDynsym)
 	if t == nil {
@@ -160,18 +164,18 @@ func (f *File) DynamicSymbols(fn func(Sym) error) error {
 	return f.named(t, fn)
 }
 
-// HasSymtab reports whether the file has the full symbol table, not only the loader's.
+// HasSymtab reports whether the file has .symtab, and not only .dynsym.
 func (f *File) HasSymtab() bool { return f.table(secSymtab) != nil }
 
 func (f *File) named(t *symTable, fn func(Sym) error) error {
 	return f.each(t, func(_ uint32, s *Sym) error {
-		s.Name = f.nameOf(t, s.nameAt)
+		s.Name = f.symbolName(t, s.nameAt)
 		return fn(*s)
 	})
 }
 
-// symbolValues looks values up by a symbol's number, for relocations. Number 0 has the value 0, and so have symbols that are
-// defined elsewhere.
+// symbolValues returns a function that looks up a symbol's value by its index, for relocations. Symbol 0 and symbols that are defined
+// in other files have the value 0.
 func (f *File) symbolValues(s *Section) func(uint32) (uint64, error) {
 	if s.Type != secSymtab && s.Type != secDynsym {
 		return func(uint32) (uint64, error) { return 0, nil }
@@ -189,7 +193,7 @@ func (f *File) symbolValues(s *Section) func(uint32) (uint64, error) {
 	}
 }
 
-// symbol reads one entry by its number, without its name.
+// symbol reads one entry by its index, without its name.
 func (f *File) symbol(t *symTable, i uint32) (s Sym, err error) {
 	size := f.symSize()
 	c := input.NewCursor(t.entries, "symbol", int64(i)*size, size, f.Order)
@@ -202,6 +206,6 @@ func (f *File) symbol(t *symTable, i uint32) (s Sym, err error) {
 		s.Section = m.U32()
 	}
 	s.Dynamic = t.dynamic
-	f.place(&s)
+	f.addSectionAddress(&s)
 	return s, nil
 }

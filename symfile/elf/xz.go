@@ -11,29 +11,31 @@ import (
 )
 
 const (
-	// maxUnxz bounds what an xz file may become, maxXZDict the memory that it may ask for at once.
+	// maxUnxz limits the uncompressed size of an xz file, maxXZDict the size of its dictionary, in bytes.
 	maxUnxz   = 256 << 20
 	maxXZDict = 64 << 20
 )
 
-// unxz unpacks an xz file of LZMA2 blocks. The container is read here, because a block's header names the size of a
-// dictionary, which the decompressor would allocate whatever it is; blocks are found by the index at the file's end. What is
-// wrong is said in words. Source: "The .xz File Format" 1.1.0, sections 2 to 4.
+// unxz uncompresses an xz file of LZMA2 blocks. It parses the container itself: a block's header has the size of a dictionary, which
+// the library would allocate unchecked. The index at the end of the file locates the blocks. wrong describes what is wrong with
+// the container. Specification: "The .xz File Format" 1.1.0, sections 2 to 4.
+//
+//	header 12 | blocks … | index: 0, count, {size, uncompressed size} … , padding, CRC | footer 12: CRC 4, size of the index 4, …, "YZ"
 func unxz(p []byte) (out []byte, wrong string, err error) {
 	const header, footer = 12, 12
 	if len(p) < header+footer || string(p[:6]) != "\xfd7zXZ\x00" {
-		return nil, "another start", nil
+		return nil, "no xz header", nil
 	}
 	for len(p) > header+footer && len(p)%4 == 0 && bytes.Equal(p[len(p)-4:], []byte{0, 0, 0, 0}) {
 		p = p[:len(p)-4] // padding
 	}
 	if len(p)%4 != 0 || string(p[len(p)-2:]) != "YZ" {
-		return nil, "another end", nil
+		return nil, "no xz footer", nil
 	}
 	check := p[7] & 15
 	indexAt := int64(len(p)) - footer - (int64(binary.LittleEndian.Uint32(p[len(p)-8:]))+1)*4
 	if indexAt < header || p[indexAt] != 0 {
-		return nil, "no index of its blocks", nil
+		return nil, "no index", nil
 	}
 	index := p[indexAt+1 : len(p)-footer]
 	count, index, ok := xzNumber(index)
@@ -46,7 +48,7 @@ func unxz(p []byte) (out []byte, wrong string, err error) {
 		if becomes, index, ok = xzNumber(index); !ok {
 			break
 		}
-		whole := (size + 3) &^ 3 // padding comes before the check sum
+		whole := (size + 3) &^ 3 // the checksum follows padding to 4 bytes
 		if size < 8 || at >= indexAt || size > uint64(indexAt-at) || whole > uint64(indexAt-at) {
 			return nil, "a block beyond the index", nil
 		}
@@ -58,7 +60,7 @@ func unxz(p []byte) (out []byte, wrong string, err error) {
 		if body == nil {
 			return nil, fmt.Sprintf("at 0x%x a block that is not LZMA2 with a dictionary of at most %d bytes", at, maxXZDict), nil
 		}
-		// Nothing refers to more than there has been.
+		// A match cannot reach back further than the block's start, so a dictionary of the block's size suffices.
 		dict = max(min(dict, int(becomes)), lzma.MinDictCap)
 		r, err := lzma.Reader2Config{DictCap: dict}.NewReader2(bytes.NewReader(body))
 		if err != nil {
@@ -68,7 +70,7 @@ func unxz(p []byte) (out []byte, wrong string, err error) {
 		if err != nil {
 			return nil, "an error", err
 		}
-		if uint64(len(plain)) != becomes || !xzSound(check, block, plain) {
+		if uint64(len(plain)) != becomes || !xzCheckOK(check, block, plain) {
 			return nil, fmt.Sprintf("at 0x%x a damaged block", at), nil
 		}
 		if out == nil {
@@ -84,8 +86,8 @@ func unxz(p []byte) (out []byte, wrong string, err error) {
 	return out, "", nil
 }
 
-// xzBlock reads a block's header: its size in words, flags, the sizes if flagged, then the filters. It answers what is
-// behind it, nil if the block is not one that can be read, and the dictionary's size.
+// xzBlock parses a block's header: its size in words less one, flags, the compressed and uncompressed sizes if flagged, the filters. It
+// returns the bytes after it and the dictionary's size, or nil if the block has other filters than LZMA2.
 func xzBlock(p []byte) (body []byte, dict int) {
 	size := (int(p[0]) + 1) * 4
 	if p[0] == 0 || size > len(p) {
@@ -100,7 +102,7 @@ func xzBlock(p []byte) (body []byte, dict int) {
 			}
 		}
 	}
-	// One filter, LZMA2 (0x21), with one byte of properties: bits of the dictionary's size.
+	// One filter, LZMA2 (0x21), with one byte of properties: the dictionary's size is (2 | bits&1) << (bits/2 + 11).
 	if flags&3 != 0 || len(rest) < 3 || rest[0] != 0x21 || rest[1] != 1 || rest[2] >= 40 {
 		return nil, 0
 	}
@@ -112,9 +114,9 @@ func xzBlock(p []byte) (body []byte, dict int) {
 	return p[size:], int(wants)
 }
 
-// xzSound compares a block's check sum, its last bytes, with what came out. SHA-256, which nobody needs for this, and
-// unknown ones count as sound.
-func xzSound(check byte, block, plain []byte) bool {
+// xzCheckOK verifies a block's checksum, which is its last bytes: CRC-32 (1) or CRC-64 (4). It does not verify SHA-256 and unknown
+// ones, and returns true for them.
+func xzCheckOK(check byte, block, plain []byte) bool {
 	switch check {
 	case 1:
 		return binary.LittleEndian.Uint32(block[len(block)-4:]) == crc32.ChecksumIEEE(plain)
@@ -124,7 +126,7 @@ func xzSound(check byte, block, plain []byte) bool {
 	return true
 }
 
-// xzNumber reads a number of 7 bits a byte, the lowest first.
+// xzNumber reads a variable-length number: 7 bits in each byte, the lowest first, bit 7 set if more follow.
 func xzNumber(p []byte) (v uint64, rest []byte, ok bool) {
 	for i, b := range p {
 		if i == 9 {

@@ -7,15 +7,18 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// row is what entry i says. Its second word is 1 (the function cannot be unwound), has bit 31 set (the instructions
-// themselves), or leads to the entry's other part (IHI 0038, section 6).
+// row makes the Row of entry i (IHI 0038, section 6). word is the entry's second word:
+//
+//	1                        EXIDX_CANTUNWIND: the function cannot be unwound
+//	bit 31 set: 0x80bbbbbb   three bytes of instructions for personality routine 0
+//	bit 31 clear             prel31 distance to an entry of .ARM.extab
 func (t *table) row(i int, start uint64, word uint32) (unwind.Row, error) {
 	off := t.offset(i)
 	row := unwind.Row{Start: start - t.cfg.Base, Origin: unwind.Origin{File: t.cfg.File, Part: part, Offset: off}}
 	m := machine{t: t, part: part, at: off + 4}
 	switch {
 	case word == cannotUnwind:
-		return ended(row), nil
+		return outermost(row), nil
 	case word>>31 != 0:
 		if word>>24 != 0x80 {
 			return row, t.bad(off+4, "instructions for personality routine 0", fmt.Sprintf("0x%08x", word))
@@ -23,8 +26,7 @@ func (t *table) row(i int, start uint64, word uint32) (unwind.Row, error) {
 		m.code = []byte{byte(word >> 16), byte(word >> 8), byte(word)}
 		m.at++
 	default:
-		place := t.address + uint64(off) + 4
-		address := prel31(word, place)
+		address := prel31(word, t.address+uint64(off)+4)
 		code, skip, err := t.longEntry(address, off)
 		if err != nil {
 			return row, err
@@ -34,18 +36,24 @@ func (t *table) row(i int, start uint64, word uint32) (unwind.Row, error) {
 	return m.run(row)
 }
 
-// ended is the row of a function that cannot be unwound.
-func ended(row unwind.Row) unwind.Row {
+// outermost makes the row of a function that cannot be unwound: its frame has no caller.
+func outermost(row unwind.Row) unwind.Row {
 	row.CFA = unwind.Rule{Kind: unwind.FromReg, Reg: arm.SP}
 	row.RA = unwind.Rule{Kind: unwind.Undefined}
 	row.Outermost = true
-	row.Origin.Note = "where the function is marked as one that cannot be unwound"
+	row.Origin.Note = "which says that the function cannot be unwound"
 	return row
 }
 
-// longEntry reads the instructions of an entry of .ARM.extab (IHI 0038, section 7). Its first word says who reads the rest: bit 31
-// set, one of the ABI's own personality routines 0 to 2; else it leads to the language's routine, and the second word has the
-// form that all of GNU's and LLVM's routines share. skip is how many bytes lie before the instructions.
+// longEntry reads the instructions of an entry of .ARM.extab (IHI 0038, section 7). The upper byte of its first word names the
+// personality routine:
+//
+//	0x80bbbbbb             routine 0: three bytes of instructions
+//	0x81nnbbbb 0x82nnbbbb  routine 1 or 2: two bytes, then nn words of four bytes each
+//	bit 31 clear           prel31 distance to another routine, as C++ and Rust have it. GNU's and LLVM's routines all read the
+//	                       second word as 0xnnbbbbbb: three bytes, then nn words
+//
+// skip is the number of bytes before the instructions.
 func (t *table) longEntry(address uint64, off int64) (code []byte, skip int64, err error) {
 	bad := func(at uint64, want, have string) error {
 		return &input.FormatError{File: t.cfg.File, Part: extab, Offset: int64(at), Want: want, Have: have + fmt.Sprintf(" (entry at %s+0x%x; offsets are addresses)", part, off)}
@@ -84,7 +92,7 @@ func (t *table) longEntry(address uint64, off int64) (code []byte, skip int64, e
 // word reads a word at a link-time address.
 func (t *table) word(address uint64) (uint32, error) {
 	if t.at == nil {
-		return 0, &input.FormatError{File: t.cfg.File, Part: extab, Offset: int64(address), Want: "the file that the section is of", Have: "the section alone"}
+		return 0, &input.FormatError{File: t.cfg.File, Part: extab, Offset: int64(address), Want: "the file, to read .ARM.extab", Have: "only the section"}
 	}
 	p, err := t.at(address, 4)
 	if input.Needs(err) {

@@ -40,7 +40,7 @@ func (m *made) short(start, second uint32) {
 	m.word(&m.index, second)
 }
 
-// long adds an entry that lies in the other section.
+// long adds an entry to .ARM.extab.
 func (m *made) long(start uint32, words ...uint32) {
 	m.short(start, m.prel(extabAt+uint32(len(m.extab)), indexAt+uint32(len(m.index))+4))
 	for _, w := range words {
@@ -115,7 +115,7 @@ func TestInstructions(t *testing.T) {
 		{[]byte{0xa8, 0x94, 0x00}, "cfa = [$sp] + 4, ra = [$sp + 4], $r4 = [$sp]"},
 		{[]byte{0x82, 0x00, 0xa8}, "cfa = [$sp] + 8, ra = [cfa − 4], $r4 = [cfa − 8]"},
 		{[]byte{0x80, 0x00}, "cfa = $sp, ra = lost"},
-		{[]byte{0x9d}, "error: lib.so: .ARM.exidx at offset 0x5: expected a frame unwinding instruction that is known, found 0x9d, which is reserved"},
+		{[]byte{0x9d}, "error: lib.so: .ARM.exidx at offset 0x5: expected a known frame unwinding instruction, found 0x9d, which is reserved"},
 		{[]byte{0xb1, 0x10}, "0xb1 0x10"}, {[]byte{0xb1, 0x00}, "0xb1 0x00"}, {[]byte{0xb6, 0}, "0xb6 0x00"}, {[]byte{0xc7, 0x10}, "0xc7 0x10"}, {[]byte{0xca, 0}, "0xca 0x00"},
 		{[]byte{0xd8, 0}, "0xd8 0x00"}, {[]byte{0xff, 0}, "0xff 0x00"},
 		{[]byte{0xb0, 0xb0, 0x9f}, "cfa = $sp, ra = $lr (topmost frame only)"},
@@ -171,7 +171,7 @@ func TestEntries(t *testing.T) {
 	if got, want := row.Origin.String(), "lib.so .ARM.exidx+0x8, which describes the function's body: near its entry the registers may not be saved yet"; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
-	if row, _, _ := tab.Row(codeAt + 0x4); !row.Outermost || row.Origin.Note != "where the function is marked as one that cannot be unwound" {
+	if row, _, _ := tab.Row(codeAt + 0x4); !row.Outermost || row.Origin.Note != "which says that the function cannot be unwound" {
 		t.Errorf("%v, %q", row.Outermost, row.Origin.Note)
 	}
 	var got []string
@@ -193,7 +193,7 @@ func TestEntries(t *testing.T) {
 	}
 }
 
-// An index that is out of order, or has entries that cannot be, is put into order; what can be answered is.
+// The reader sorts an index that is out of order or has bad entries, and answers for the good ones.
 func TestUnsorted(t *testing.T) {
 	for name, edit := range map[string]func(m *made){
 		"two changed places": func(m *made) {

@@ -8,26 +8,31 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// machine runs frame unwinding instructions (IHI 0038, section 10.3) on places instead of on values: the virtual stack pointer
-// is a base and a distance, and what is popped is remembered by where it lay. Most functions have one base, sp, so that all
-// of it ends as distances from the last vsp, the caller's sp: the CFA.
+// machine executes frame unwinding instructions (IHI 0038, section 10.3) symbolically. The virtual stack pointer (vsp) is a base
+// plus an offset, and popping a register records the address that it was popped from. At the end vsp is the caller's sp, the CFA,
+// and the addresses become offsets to it:
+//
+//	instruction         vsp         recorded
+//	0x01  vsp += 8      sp + 8
+//	0xa8  pop {r4, lr}  sp + 16     r4 at sp + 8, lr at sp + 12
+//	0xb0  finish                    cfa = sp + 16, r4 = [cfa - 8], ra = [cfa - 4]
 type machine struct {
 	t    *table
 	part string
-	at   int64 // of the first instruction, for errors
+	at   int64 // offset of the first instruction, for errors
 	code []byte
 	pos  int
 
-	bases []unwind.Rule // what vsp was set to; the first is sp
-	vsp   place
-	// popped is where each of r0 to r15 lay; in order of the pops for those that were.
-	popped [16]place
+	bases []unwind.Rule // the values that vsp was set to; the first is sp
+	vsp   stackSlot
+	// popped is the address from which each of r0 to r15 was popped. has is the mask of those that were, order their order.
+	popped [16]stackSlot
 	has    uint16
 	order  []uint8
 }
 
-// place is bases[base] + off.
-type place struct {
+// stackSlot is the address bases[base] + off.
+type stackSlot struct {
 	base int
 	off  int64
 }
@@ -44,7 +49,7 @@ func (m *machine) next() (byte, bool) {
 	return m.code[m.pos-1], true
 }
 
-// run makes the row. Instructions end with "finish", or with the entry.
+// run executes the instructions up to "finish" or the end of the entry, and makes the row.
 func (m *machine) run(row unwind.Row) (unwind.Row, error) {
 	m.bases = append(m.bases, unwind.Rule{Kind: unwind.FromReg, Reg: arm.SP})
 	for {
@@ -57,12 +62,23 @@ func (m *machine) run(row unwind.Row) (unwind.Row, error) {
 			return row, err
 		}
 		if cannot {
-			return ended(row), nil
+			return outermost(row), nil
 		}
 	}
 }
 
-// step runs one instruction. True is the one that refuses to unwind.
+// step executes one instruction. It returns true for "refuse to unwind" (0x8000).
+//
+//	00xxxxxx            vsp += (x << 2) + 4
+//	01xxxxxx            vsp -= (x << 2) + 4
+//	1000iiii iiiiiiii   pop r15 to r4, those of the mask; 0x8000 refuse to unwind
+//	1001nnnn            vsp = r[n]
+//	10100nnn 10101nnn   pop r4 to r[4+n]; with lr
+//	10110000            finish
+//	10110001 0000iiii   pop r3 to r0, those of the mask
+//	10110010 ULEB128    vsp += 0x204 + (x << 2)
+//	10110100            pop the return address authentication code
+//	others              pop floating-point and iWMMXt registers, which only move vsp
 func (m *machine) step(op byte) (bool, error) {
 	switch {
 	case op>>6 == 0b00:
@@ -75,7 +91,7 @@ func (m *machine) step(op byte) (bool, error) {
 		if r := op & 15; r != 13 && r != 15 {
 			return false, m.setVSP(r)
 		}
-		return false, m.bad("a frame unwinding instruction that is known", fmt.Sprintf("0x%02x, which is reserved", op))
+		return false, m.bad("a known frame unwinding instruction", fmt.Sprintf("0x%02x, which is reserved", op))
 	case op>>4 == 0b1010:
 		mask := uint16(1)<<(op&7+1) - 1
 		mask <<= 4
@@ -84,21 +100,21 @@ func (m *machine) step(op byte) (bool, error) {
 		}
 		return false, m.pop(mask)
 	case op>>3 == 0b10111:
-		m.vsp.off += int64(op&7+1)*8 + 4 // d8 and on, as FSTMFDX stores them
+		m.vsp.off += int64(op&7+1)*8 + 4 // d8 up, as FSTMFDX stores them: a word more
 		return false, nil
 	case op>>3 == 0b11000 && op&7 < 6:
-		m.vsp.off += int64(op&7+1) * 8 // wR10 and on
+		m.vsp.off += int64(op&7+1) * 8 // wR10 up
 		return false, nil
 	case op>>3 == 0b11010:
-		m.vsp.off += int64(op&7+1) * 8 // d8 and on
+		m.vsp.off += int64(op&7+1) * 8 // d8 up
 		return false, nil
 	case op == 0xb4:
-		m.vsp.off += 4 // the return address' authentication code
+		m.vsp.off += 4 // the return address authentication code
 		return false, nil
 	case op == 0xb5:
-		return false, nil // vsp is what authentication is made with
+		return false, nil // use vsp as the modifier of the authentication: no effect on the frame
 	case op == 0xb2:
-		return false, m.far()
+		return false, m.addLongOffset()
 	}
 	second, ok := m.next()
 	if !ok {
@@ -123,13 +139,13 @@ func (m *machine) step(op byte) (bool, error) {
 		}
 	default:
 		m.pos--
-		return false, m.bad("a frame unwinding instruction that is known", fmt.Sprintf("0x%02x 0x%02x", op, second))
+		return false, m.bad("a known frame unwinding instruction", fmt.Sprintf("0x%02x 0x%02x", op, second))
 	}
 	return false, nil
 }
 
-// far adds a distance that one byte cannot say: 0x204 and four times a number of variable length.
-func (m *machine) far() error {
+// addLongOffset executes 0xb2: vsp += 0x204 + (ULEB128 << 2).
+func (m *machine) addLongOffset() error {
 	var v int64
 	for shift := 0; ; shift += 7 {
 		b, ok := m.next()
@@ -144,7 +160,7 @@ func (m *machine) far() error {
 	}
 }
 
-// pop takes registers off the stack, the lowest number from the lowest address.
+// pop pops the registers of a mask. The lowest register is at the lowest address.
 func (m *machine) pop(mask uint16) error {
 	sp := false
 	for r := uint8(0); r < 16; r++ {
@@ -165,10 +181,10 @@ func (m *machine) pop(mask uint16) error {
 	return nil
 }
 
-// maxBases bounds how often vsp may be set; compilers do so once.
+// maxBases limits how often an entry may set vsp. Compilers set it once.
 const maxBases = 8
 
-// setVSP makes a register's value the virtual stack pointer: what was popped into it, or what it still is.
+// setVSP sets vsp to a register's value: the popped one, or the callee's if it was not popped.
 func (m *machine) setVSP(r uint8) error {
 	if len(m.bases) >= maxBases {
 		return m.bad(fmt.Sprintf("at most %d changes of the stack pointer", maxBases), "one more")
@@ -181,18 +197,20 @@ func (m *machine) setVSP(r uint8) error {
 		}
 	}
 	m.bases = append(m.bases, ru)
-	m.vsp = place{base: len(m.bases) - 1}
+	m.vsp = stackSlot{base: len(m.bases) - 1}
 	return nil
 }
 
+// register returns the register with an ARM number, which is also its DWARF number.
 func register(r uint8) cpu.Reg { return arm.DWARF[r] }
 
-// value is the address of a place as a rule, word the word there.
-func (m *machine) value(p place) (unwind.Rule, error) {
+// value returns the address of a slot as a rule.
+func (m *machine) value(p stackSlot) (unwind.Rule, error) {
 	return unwind.Sum(arm, m.bases[p.base], p.off)
 }
 
-func (m *machine) word(p place) (unwind.Rule, error) {
+// word returns the word in a slot as a rule.
+func (m *machine) word(p stackSlot) (unwind.Rule, error) {
 	ru, err := m.value(p)
 	if err != nil {
 		return ru, err
@@ -200,11 +218,11 @@ func (m *machine) word(p place) (unwind.Rule, error) {
 	return unwind.Deref(arm, ru)
 }
 
-// row gathers what the instructions did. If they did not pop pc, it is what lr is then.
+// row makes the row of the machine's final state. If pc was not popped, the return address is that in lr (IHI 0038, section 10.3: "finish").
 func (m *machine) row(row unwind.Row) (unwind.Row, error) {
 	var err error
 	if row.CFA, err = m.value(m.vsp); err != nil {
-		return row, m.bad("rules that can be said", err.Error())
+		return row, m.bad("rules that can be evaluated", err.Error())
 	}
 	from := uint8(15)
 	if m.has&(1<<15) == 0 {
@@ -216,12 +234,12 @@ func (m *machine) row(row unwind.Row) (unwind.Row, error) {
 		if p := m.popped[r]; p.base == m.vsp.base {
 			ru = unwind.Rule{Kind: unwind.AtCFA, Offset: int64(int32(p.off - m.vsp.off))}
 		} else if ru, err = m.word(p); err != nil {
-			return row, m.bad("rules that can be said", err.Error())
+			return row, m.bad("rules that can be evaluated", err.Error())
 		}
 		switch {
 		case r == from:
 			row.RA = ru
-		case r == 13 || r == 15: // vsp, and a pc that cannot be here
+		case r == 13 || r == 15: // sp is the CFA; a popped pc is the return address, above
 		default:
 			row.Saved = append(row.Saved, unwind.RegRule{Reg: register(r), Rule: ru})
 		}

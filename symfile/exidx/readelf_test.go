@@ -21,7 +21,7 @@ import (
 // readelf --unwind puts each instruction into words. They are followed here with plain numbers in the registers and on the
 // stack; applying our row to the same has to give the same caller.
 
-// words is a stack whose every word tells its address.
+// words is a stack in which the value of each word is its address.
 type words struct{}
 
 func (words) Word(addr uint64, size int) (uint64, bool) { return uint64(uint32(addr*7 + 1)), true }

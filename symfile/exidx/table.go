@@ -1,8 +1,11 @@
-// Package exidx reads 32-bit ARM's exception index (.ARM.exidx and .ARM.extab), which most ARM binaries have in place of DWARF call
-// frame information, and makes a Row of what it says for an address.
+// Package exidx reads the exception index of 32-bit ARM, the sections .ARM.exidx and .ARM.extab, which most ARM binaries have
+// instead of DWARF call frame information. It makes an unwind.Row for an address.
 //
-// Source: "Exception Handling ABI for the Arm Architecture" (IHI 0038), sections 6 (the index), 7 (the entries) and 10.3 (the
-// frame unwinding instructions).
+// Open opens the section as an unwind.Table. Start at table.Row in this file: it finds the entry by binary search; entry.go gets
+// its instructions, machine.go executes them.
+//
+// Specification: "Exception Handling ABI for the Arm Architecture" (IHI 0038), sections 6 (the index), 7 (the entries) and 10.3
+// (the frame unwinding instructions).
 package exidx
 
 import (
@@ -17,13 +20,13 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// Config is what the section does not say of itself.
+// Config is what a reader must know and the section does not contain.
 type Config struct {
 	Order binary.ByteOrder
-	// Base is the link-time address that module-relative addresses count from.
+	// Base is the link-time address of RVA 0.
 	Base uint64
-	// End is the link-time address at which the code ends that the section is about, and with it the last entry; 0 if it is not
-	// known.
+	// End is the link-time address of the end of the code, where the last entry ends, or 0 if unknown. (An entry has no size: it
+	// ends where the next one starts.)
 	End uint64
 	// File is the binary's name, for origins and errors.
 	File string
@@ -35,7 +38,7 @@ const (
 	entrySize = 8
 
 	cannotUnwind = 1
-	// addressSpace stands for the end of the last entry where Config has none.
+	// addressSpace is the end of the last entry if Config.End is 0.
 	addressSpace = math.MaxUint32
 )
 
@@ -45,14 +48,14 @@ type table struct {
 	at      func(address uint64, n int64) ([]byte, error)
 	cfg     Config
 	count   int
-	// order are the entries by address if the section does not have them so; nil if it does.
-	order    []uint32
-	warnings unwind.Warnings
-	tried    bool // to sort
+	// order has the entries' indexes by address, if the section is not sorted; else nil.
+	order     []uint32
+	warnings  unwind.Warnings
+	sortTried bool // to sort
 }
 
-// Open opens an .ARM.exidx section that is linked at an address. at reads n bytes at a link-time address: entries that are longer
-// than a word lie elsewhere, in .ARM.extab. Lookups read the words that they need and nothing else.
+// Open opens an .ARM.exidx section that is linked at an address. at reads n bytes at a link-time address, for entries in
+// .ARM.extab; it may be nil. A lookup reads only the words that it needs.
 func Open(section *input.Source, address uint64, at func(address uint64, n int64) ([]byte, error), cfg Config) (unwind.Table, error) {
 	if cfg.Order == nil {
 		return nil, errors.New("exidx: no byte order is given")
@@ -73,7 +76,7 @@ func (t *table) warn(kind string, err error) { t.warnings.Add(kind, err) }
 // Warnings implements unwind.Table.
 func (t *table) Warnings() []string { return t.warnings.List(t.cfg.File + ": " + part) }
 
-// offset is where entry i in the order of addresses lies in the section.
+// offset returns the section offset of entry i in the order of addresses.
 func (t *table) offset(i int) int64 {
 	if t.order != nil {
 		i = int(t.order[i])
@@ -81,12 +84,12 @@ func (t *table) offset(i int) int64 {
 	return int64(i) * entrySize
 }
 
-// prel31 is the address that a word with 31 bits of distance leads to from the place where it stands.
-func prel31(word uint32, place uint64) uint64 {
-	return uint64(uint32(place) + uint32(int32(word<<1)>>1))
+// prel31 decodes a relocation R_ARM_PREL31: the lower 31 bits of word are a signed distance from the word's own address.
+func prel31(word uint32, address uint64) uint64 {
+	return uint64(uint32(address) + uint32(int32(word<<1)>>1))
 }
 
-// entry is entry i: the function that it begins with, and its second word.
+// entry reads entry i: the start of its function as a prel31, and its second word. Bit 0 of the start marks Thumb code.
 func (t *table) entry(i int) (start uint64, word uint32, err error) {
 	off := t.offset(i)
 	var p [entrySize]byte
@@ -100,7 +103,8 @@ func (t *table) entry(i int) (start uint64, word uint32, err error) {
 	return prel31(first, t.address+uint64(off)) &^ 1, t.cfg.Order.Uint32(p[4:]), nil
 }
 
-// find is the number of the entry that covers a link-time address, where it starts, and its second word.
+// find returns the index of the entry that covers a link-time address, its start and its second word. The index is -1 if there is
+// none.
 func (t *table) find(pc uint64) (i int, start uint64, word uint32, err error) {
 	for {
 		var broken error
@@ -125,7 +129,7 @@ func (t *table) find(pc uint64) (i int, start uint64, word uint32, err error) {
 				return i, start, word, nil
 			}
 		}
-		if t.tried {
+		if t.sortTried {
 			return 0, 0, 0, broken
 		}
 		if err := t.sort(broken); err != nil {
@@ -134,7 +138,8 @@ func (t *table) find(pc uint64) (i int, start uint64, word uint32, err error) {
 	}
 }
 
-// neighbours says whether the entries around a found one are out of order, which the search itself does not see.
+// neighbours returns an error if the entries around a found one are out of order: a binary search of an unsorted table ends
+// somewhere too.
 func (t *table) neighbours(i int, start, pc uint64) error {
 	for _, n := range [...]int{i - 1, i + 2} {
 		if n < 0 || n >= t.count {
@@ -151,10 +156,10 @@ func (t *table) neighbours(i int, start, pc uint64) error {
 	return nil
 }
 
-// sort brings the entries of a section that is not sorted into order, once; those that cannot be read are left out.
+// sort sorts the entries of an unsorted section, once. It leaves out entries that it cannot read.
 func (t *table) sort(why error) error {
 	t.warn("order", why)
-	t.tried = true
+	t.sortTried = true
 	type placed struct{ start, n uint32 }
 	var list []placed
 	for i := range t.count {
@@ -176,7 +181,7 @@ func (t *table) sort(why error) error {
 	return nil
 }
 
-// end is where entry i ends: with the next one's start.
+// end returns the end of entry i: the start of the next one.
 func (t *table) end(i int) (uint64, error) {
 	if i+1 < t.count {
 		end, _, err := t.entry(i + 1)
@@ -188,10 +193,11 @@ func (t *table) end(i int) (uint64, error) {
 	return addressSpace, nil
 }
 
-// prologue is how many bytes behind a function's start instructions may still be saving registers, which takes a few words.
+// prologue is the assumed size in bytes of a function's prologue, which saves the registers. An entry has one set of rules for the
+// whole function, and they hold only after the prologue.
 const prologue = 24
 
-// noteEntry is the Origin's note of rows there.
+// noteEntry is Origin.Note of rows for addresses in the prologue.
 const noteEntry = "which describes the function's body: near its entry the registers may not be saved yet"
 
 // Row implements unwind.Table.
@@ -214,9 +220,9 @@ func (t *table) Row(rva uint64) (unwind.Row, bool, error) {
 	return row, true, nil
 }
 
-// ensureSorted looks through the whole section for entries that are out of order or cannot be read.
+// ensureSorted sorts the section if any of its entries is out of order or cannot be read.
 func (t *table) ensureSorted() error {
-	if t.tried {
+	if t.sortTried {
 		return nil
 	}
 	last := uint64(0)
@@ -268,5 +274,5 @@ func (t *table) Each(f func(start, end uint64, row unwind.Row) error) error {
 	return nil
 }
 
-// arm is the one CPU that has this format.
+// arm is the only CPU with this format.
 var arm = cpu.ARM

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/core/input"
 )
 
 // The DBI stream says what the module is made of: object files ("modules"), which of them gave each range of code ("section
@@ -27,9 +28,6 @@ type section struct {
 	code      bool
 }
 
-// archs are the processors by IMAGE_FILE_MACHINE_*.
-var archs = map[uint16]*cpu.Arch{0x14c: cpu.X86, 0x8664: cpu.AMD64, 0x1c0: cpu.ARM, 0x1c2: cpu.ARM, 0x1c4: cpu.ARM, 0xaa64: cpu.ARM64, 0xa641: cpu.ARM64, 0xa64e: cpu.ARM64}
-
 // The debug streams by their index in the list at the DBI stream's end.
 const (
 	debugFPO             = 0
@@ -42,7 +40,8 @@ const (
 
 const dbiHeaderSize = 64
 
-// readDBI reads the header, the modules and the list of debug streams, and answers the age.
+// readDBI reads the header and the list of debug streams, and answers the age. The list of modules, of megabytes in large files, is read when
+// it is asked for.
 func (f *File) readDBI(s *stream) (age uint32, err error) {
 	c := cursor(s, 0, s.Size)
 	if sign := c.U32(); c.Err() == nil && sign != 0xffffffff {
@@ -68,15 +67,13 @@ func (f *File) readDBI(s *stream) (age uint32, err error) {
 	if err := c.Err(); err != nil {
 		return 0, err
 	}
-	f.Arch = archs[f.machine]
+	f.Arch = cpu.ByPE(f.machine)
 	modules, contribs, sectionMap, sources, servers, debug, ec := sizes[0], sizes[1], sizes[2], sizes[3], sizes[4], sizes[6], sizes[7]
-	if err := f.readModules(s, dbiHeaderSize, modules); err != nil {
-		return 0, err
-	}
+	f.dbi, f.moduleList = s, part{dbiHeaderSize, modules}
 	if f.contributions, err = openContributions(s, dbiHeaderSize+modules, contribs); err != nil {
 		return 0, err
 	}
-	f.publics = &publics{stream: int(public), number: int(records), x86: f.Arch == cpu.X86}
+	f.publics = &publics{stream: int(public), number: int(records), x86: f.Arch != nil && f.Arch.Underscore}
 	list := cursor(s, dbiHeaderSize+modules+contribs+sectionMap+sources+servers+ec, debug)
 	numbers := make([]int, 0, 11)
 	for list.Left() >= 2 && len(numbers) < cap(numbers) {
@@ -88,9 +85,26 @@ func (f *File) readDBI(s *stream) (age uint32, err error) {
 	return age, f.readDebug(numbers)
 }
 
+// modules are the object files. What is wrong with their list costs those that follow.
+func (f *File) modules() ([]module, error) {
+	if f.listed == nil && f.dbi != nil {
+		list, err := f.readModules()
+		if input.Needs(err) {
+			return nil, err
+		}
+		if err != nil {
+			f.note(err.Error())
+		}
+		f.listed = list
+	}
+	return f.listed, nil
+}
+
 // readModules reads the list of object files: for each a section contribution (28 bytes), flags, stream, sizes, two names.
-func (f *File) readModules(s *stream, off, size int64) error {
-	c := cursor(s, off, size)
+func (f *File) readModules() ([]module, error) {
+	list := []module{}
+	off, size := f.moduleList.off, f.moduleList.size
+	c := cursor(f.dbi, off, size)
 	for c.Left() > 0 {
 		var m module
 		c.Skip(4 + 28 + 2)
@@ -99,22 +113,21 @@ func (f *File) readModules(s *stream, off, size int64) error {
 		c.Skip(2 + 2 + 4 + 4 + 4)
 		m.name = uint32(c.Off())
 		for range 2 {
-			if err := c.Err(); err != nil {
-				return err
+			if c.Err() != nil {
+				break
 			}
-			_, end, err := readText(s.Source, c.Off(), off+size)
+			_, end, err := readText(f.dbi.Source, c.Off(), off+size)
 			if err != nil {
-				return err
+				return list, err
 			}
 			c.Skip(end - c.Off())
 		}
 		c.Skip(min(-(c.Off()-off)&3, c.Left()))
-		if err := c.Err(); err != nil {
-			return err
+		if c.Err() == nil {
+			list = append(list, m)
 		}
-		f.modules = append(f.modules, m)
 	}
-	return c.Err()
+	return list, c.Err()
 }
 
 // readDebug opens the streams that the list at the DBI stream's end names.
@@ -149,7 +162,7 @@ func (f *File) readDebug(numbers []int) error {
 	if len(f.sections) == 0 {
 		f.note(fmt.Sprintf("%s: without section headers nothing is known of addresses", f.src.Name))
 	}
-	if f.Arch == cpu.X86 {
+	if f.Arch != nil && f.Arch.StackWIN {
 		f.openFrames(stream(debugFrames, "frame data"), stream(debugFPO, "FPO"))
 	}
 	return nil
@@ -240,12 +253,11 @@ func (t *contributions) find(section uint16, off uint32) (contribution, bool, er
 	return e, err == nil && e.section == section && off-e.off < e.size, err
 }
 
-// moduleName is an object file's name, for messages.
-func (f *File) moduleName(i int) string {
-	dbi := f.contributions.s
-	name, _, err := readText(dbi.Source, int64(f.modules[i].name), dbi.Size)
+// moduleName is the name of an object file, the one of a number in the list, for messages.
+func (f *File) moduleName(m *module, number int) string {
+	name, _, err := readText(f.dbi.Source, int64(m.name), f.dbi.Size)
 	if err != nil || name == "" {
-		return fmt.Sprintf("module %d", i)
+		return fmt.Sprintf("module %d", number)
 	}
 	return name
 }

@@ -14,11 +14,21 @@ import (
 // their streams in memory, or each of them many times. It is otherwise as symbol.Functions asks.
 func (f *File) Each(fn func(symbol.Function) error) error {
 	f.allowMoves()
-	for i := range f.modules {
-		if f.modules[i].stream == noStream {
+	list, err := f.modules()
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		if list[i].stream == noStream {
 			continue
 		}
 		m, err := f.module(i)
+		if err == nil {
+			err = m.index()
+		}
+		if err == nil {
+			err = m.indexLines()
+		}
 		if err != nil {
 			return err
 		}
@@ -67,10 +77,12 @@ func (m *moduleData) each(f *function, inside bool, fn func(symbol.Function) err
 		m.f.note(e.Error())
 	}
 	section := f.at &^ 0xffffffff
+	var parts []symbol.Range
 	add := func(list []span) error {
+		out.Lines = slices.Grow(out.Lines, len(list))
 		for _, l := range list {
-			parts, err := m.f.movedSection(section|uint64(l.start), l.end-l.start)
-			if err != nil {
+			var err error
+			if parts, err = m.f.appendMoved(parts[:0], section|uint64(l.start), l.end-l.start); err != nil {
 				return err
 			}
 			for _, r := range parts {
@@ -92,11 +104,9 @@ func (m *moduleData) each(f *function, inside bool, fn func(symbol.Function) err
 		if e != nil {
 			return e
 		}
-		parts, e := m.f.movedSection(r.at, r.size)
-		if e != nil {
+		if out.Ranges, e = m.f.appendMoved(out.Ranges, r.at, r.size); e != nil {
 			return e
 		}
-		out.Ranges = append(out.Ranges, parts...)
 	}
 	if m.f.toSource != nil {
 		slices.SortFunc(out.Lines, func(a, b symbol.Line) int { return cmp.Compare(a.Start, b.Start) })
@@ -144,11 +154,9 @@ func (m *moduleData) calls(s *site, parts []span, section uint64, file func(uint
 				out[i].CallFile = file(from.file)
 			}
 		}
-		parts, err := m.f.movedSection(section|uint64(r.start), r.end-r.start)
-		if err != nil {
+		if out[i].Ranges, err = m.f.appendMoved(out[i].Ranges, section|uint64(r.start), r.end-r.start); err != nil {
 			return nil, err
 		}
-		out[i].Ranges = append(out[i].Ranges, parts...)
 	}
 	return slices.DeleteFunc(out, func(c symbol.InlineCall) bool { return len(c.Ranges) == 0 }), nil
 }
@@ -202,13 +210,31 @@ func (h *layers) Pop() any {
 	return last
 }
 
+// push and pop are those of container/heap without values of type any, which would be allocated.
+func (h *layers) push(l layer) {
+	*h = append(*h, l)
+	heap.Fix(h, len(*h)-1)
+}
+
+func (h *layers) pop() {
+	last := len(*h) - 1
+	(*h)[0] = (*h)[last]
+	if *h = (*h)[:last]; last > 0 {
+		heap.Fix(h, 0)
+	}
+}
+
 // innermost are the lines of code where it was written: of the deepest inlined call that it is in. A line of the function in which a
 // call was inlined goes on behind it as a record of its own.
 func innermost(lines []span, sites []site) []span {
 	if len(sites) == 0 {
 		return lines
 	}
-	var all []layer
+	n := len(lines)
+	for i := range sites {
+		n += len(sites[i].lines)
+	}
+	all := make([]layer, 0, n)
 	for _, l := range lines {
 		all = append(all, layer{l, 0, 0})
 	}
@@ -218,7 +244,7 @@ func innermost(lines []span, sites []site) []span {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b layer) int { return cmp.Compare(a.start, b.start) })
-	var out []span
+	out := make([]span, 0, n)
 	var covering layers
 	at := uint32(0)
 	for i := 0; i < len(all) || len(covering) > 0; {
@@ -226,11 +252,11 @@ func innermost(lines []span, sites []site) []span {
 			at = all[i].start
 		}
 		for ; i < len(all) && all[i].start <= at; i++ {
-			heap.Push(&covering, all[i])
+			covering.push(all[i])
 		}
 		top := covering[0]
 		if top.end <= at {
-			heap.Pop(&covering)
+			covering.pop()
 			continue
 		}
 		end := top.end
@@ -249,11 +275,20 @@ func innermost(lines []span, sites []site) []span {
 
 // movedSection is where a range of a section is in the module.
 func (f *File) movedSection(at uint64, size uint32) ([]symbol.Range, error) {
+	return f.appendMoved(nil, at, size)
+}
+
+// appendMoved is movedSection, behind what a list has.
+func (f *File) appendMoved(to []symbol.Range, at uint64, size uint32) ([]symbol.Range, error) {
 	rva, ok := f.rva(uint16(at>>32), uint32(at))
 	if !ok {
-		return nil, nil
+		return to, nil
 	}
-	return f.moved(rva, uint64(size))
+	if f.fromSource == nil {
+		return append(to, symbol.Range{Start: rva, Size: uint64(size)}), nil
+	}
+	parts, err := f.moved(rva, uint64(size))
+	return append(to, parts...), err
 }
 
 // Publics calls fn for every public name of code, by address.

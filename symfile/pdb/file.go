@@ -1,6 +1,6 @@
 // Package pdb reads PDB files, Microsoft's format of debug information: functions, lines, inlined calls, public names, and the frame
-// data of x86 code. A file is read by random access: opening reads headers and the list of modules (object files), a lookup one
-// module's part.
+// data of x86 code. A file is read by random access: opening reads headers, the first lookup the list of modules (object files), each lookup
+// a part of one module.
 //
 // Sources: LLVM, docs/PDB; Microsoft, microsoft-pdb (cvinfo.h, the names of records and their fields).
 package pdb
@@ -27,7 +27,9 @@ type File struct {
 	named map[string]int // streams by name
 	names *stringTable   // of files and frame data
 
-	modules       []module
+	dbi           *stream
+	moduleList    part     // of dbi
+	listed        []module // nil until the list was read, see modules
 	contributions *contributions
 	sections      []section // of the file as it was linked; with an OMAP, before its code was moved
 	toSource      *omap     // from addresses of the module to those as it was linked; nil if they are the same
@@ -43,7 +45,7 @@ type File struct {
 	stripped bool
 }
 
-// Open reads a PDB's headers and its list of modules. Errors name the stream and the offset in it.
+// Open reads a PDB's headers. Errors name the stream and the offset in it.
 func Open(src *input.Source) (*File, error) {
 	c, err := openContainer(src)
 	if err != nil {
@@ -232,23 +234,15 @@ func readText(s *input.Source, off, end int64) (string, int64, error) {
 	return string(long), off, nil
 }
 
-// HasFunctions, HasLines and HasFrameData say what there is, by the headers.
-func (f *File) HasFunctions() bool {
-	for i := range f.modules {
-		if f.modules[i].symbols > 4 && f.modules[i].stream != noStream {
-			return !f.stripped
-		}
+// Has says what there is, by the headers.
+func (f *File) Has() (functions, lines bool, err error) {
+	list, err := f.modules()
+	for i := range list {
+		functions = functions || list[i].symbols > 4 && list[i].stream != noStream
+		lines = lines || list[i].lines > 0
 	}
-	return false
+	return functions && !f.stripped, lines, err
 }
 
-func (f *File) HasLines() bool {
-	for i := range f.modules {
-		if f.modules[i].lines > 0 {
-			return true
-		}
-	}
-	return false
-}
-
+// HasFrameData says whether there are records of how frames of x86 code are found.
 func (f *File) HasFrameData() bool { return len(f.frames) > 0 }

@@ -13,11 +13,15 @@ import (
 // origin is an inlined function: where it begins in its source.
 type origin struct{ id, file, line uint32 }
 
-// origin is where an inlined function begins.
+// origin is where an inlined function begins. Linkers make one id of functions of one name and type without a scope, such as those that
+// are private to their files. Nothing says which of them is meant: the first is taken.
 //
 // A subsection: 0 signature, then for each function 0 id, 4 file, 8 line; with signature 1 further files follow: their count, and
 // an entry each.
 func (m *moduleData) origin(id uint32) (origin, error) {
+	if err := m.aroundLines(); err != nil {
+		return origin{}, err
+	}
 	if !m.read {
 		var all []origin
 		for _, p := range m.inlinees {
@@ -42,6 +46,12 @@ func (m *moduleData) origin(id uint32) (origin, error) {
 	i := sort.Search(len(m.origins), func(i int) bool { return m.origins[i].id >= id })
 	if i < len(m.origins) && m.origins[i].id == id {
 		return m.origins[i], nil
+	}
+	if !m.linesIndexed { // it may be in a subsection among those of lines
+		if err := m.indexLines(); err != nil {
+			return origin{}, err
+		}
+		return m.origin(id)
 	}
 	return origin{id: id}, nil
 }
@@ -71,6 +81,9 @@ func (m *moduleData) global(id uint32) (uint32, error) {
 }
 
 func (m *moduleData) findImport(from int, number int64) (uint32, error) {
+	if err := m.indexLines(); err != nil {
+		return 0, err
+	}
 	c := cursor(m.s, m.imports.off, m.imports.size)
 	for ; c.Left() >= 8; from-- {
 		file, count := c.U32(), int64(c.U32())
@@ -88,6 +101,9 @@ func (m *moduleData) findImport(from int, number int64) (uint32, error) {
 		}
 		other, err := m.f.moduleOf(file)
 		if err != nil || other == nil || other.s == nil {
+			return 0, err
+		}
+		if err := other.indexLines(); err != nil {
 			return 0, err
 		}
 		for c := cursor(other.s, other.exports.off, other.exports.size); c.Left() >= 8; {
@@ -108,9 +124,9 @@ func (f *File) moduleOf(file uint32) (*moduleData, error) {
 	if err != nil || want == "" {
 		return nil, err
 	}
-	dbi := f.contributions.s
-	for i := range f.modules {
-		name, _, err := readText(dbi.Source, int64(f.modules[i].name), dbi.Size)
+	list, err := f.modules()
+	for i := range list {
+		name, _, err := readText(f.dbi.Source, int64(list[i].name), f.dbi.Size)
 		if err != nil {
 			return nil, err
 		}
@@ -118,7 +134,7 @@ func (f *File) moduleOf(file uint32) (*moduleData, error) {
 			return f.module(i)
 		}
 	}
-	return nil, nil
+	return nil, err
 }
 
 // callName is the name of an inlined function.

@@ -73,3 +73,27 @@ func TestOrdered(t *testing.T) {
 		}
 	}
 }
+
+// TestNumbers reads sizes of arrays in each form that a number has in a record.
+func TestNumbers(t *testing.T) {
+	for _, c := range []struct {
+		rec  []byte
+		want uint64
+	}{
+		{[]byte{5, 1}, 0x105}, {[]byte{0, 0x80, 7}, 7}, {[]byte{2, 0x80, 1, 2}, 0x201}, {[]byte{4, 0x80, 1, 2, 3, 4}, 0x4030201},
+		{[]byte{0x0a, 0x80, 1, 0, 0, 0, 2, 0, 0, 0}, 0x200000001}, {[]byte{5, 0x80, 1, 2, 3, 4}, 0}, {[]byte{4, 0x80}, 0}, {nil, 0},
+	} {
+		if have := numberAt(c.rec, 0); have != c.want {
+			t.Errorf("%x: 0x%x, want 0x%x", c.rec, have, c.want)
+		}
+	}
+}
+
+// TestNamedScope: namespaces without a name are called as in names of functions.
+func TestNamedScope(t *testing.T) {
+	for scope, want := range map[string]string{"std": "std", "?A0x1a2b": "`anonymous namespace'", "a::?A0x1a2b::b": "a::`anonymous namespace'::b", "": ""} {
+		if have := namedScope(scope); have != want {
+			t.Errorf("%q: %q, want %q", scope, have, want)
+		}
+	}
+}

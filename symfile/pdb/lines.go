@@ -19,6 +19,14 @@ const (
 	subsectionExports   = 0xf8
 )
 
+// Numbers that are no lines, but tell a debugger how to step over code that the compiler added. That code belongs to the line before it.
+//
+// Source: LLVM, DebugInfo/CodeView/Line.h (AlwaysStepIntoLineNumber, NeverStepIntoLineNumber).
+const (
+	lineHidden   = 0xfeefee
+	lineStepOver = 0xf00f00
+)
+
 // lineBlock is one subsection of lines: of a function, or of a section of an object file.
 type lineBlock struct {
 	at      uint64
@@ -29,6 +37,14 @@ type lineBlock struct {
 
 func (b *lineBlock) start() uint64 { return b.at }
 
+// each is the size of a line.
+func (b *lineBlock) each() int64 {
+	if b.columns {
+		return 12
+	}
+	return 8
+}
+
 // span is a range of code and the line that it comes from. The range is offsets in a section.
 type span struct {
 	start, end uint32
@@ -36,46 +52,89 @@ type span struct {
 	line       uint32
 }
 
-// indexLines finds the subsections.
-func (m *moduleData) indexLines(off, size int64) error {
-	c := cursor(m.s, off, size)
-	for c.Left() >= 8 {
-		kind, length := c.U32(), int64(c.U32())
-		at := c.Off()
-		if length > c.Left() {
-			c.FailAt(at-4, "a subsection of lines that ends in it", fmt.Sprintf("one of %d bytes", length))
-			break
-		}
-		p := part{at, length}
-		switch kind {
-		case subsectionLines: // 0 offset, 4 section u16, 6 flags u16, 8 code size
-			const headerSize = 12
-			if length < headerSize {
-				break
-			}
-			var b lineBlock
-			start := c.U32()
-			b.at = sectionOffset(c.U16(), start)
-			b.columns = c.U16()&1 != 0
-			b.size = c.U32()
-			b.part = part{at + headerSize, length - headerSize}
+// indexLines finds the subsections, once. What is wrong with them costs those that follow.
+func (m *moduleData) indexLines() error {
+	if m.linesIndexed || m.s == nil {
+		return nil
+	}
+	m.blocks, m.inlinees, m.origins, m.read = nil, nil, nil, false
+	err := m.walkSubsections(m.c13.off, func(s *subsection) (bool, error) {
+		if b, ok := s.lines(); ok {
 			m.blocks = append(m.blocks, b)
-		case subsectionChecksums:
-			m.checksums = p
-		case subsectionInlinees:
-			m.inlinees = append(m.inlinees, p)
-		case subsectionImports:
-			m.imports = p
-		case subsectionExports:
-			m.exports = p
 		}
-		c.Skip(min(at+(length+3)&^3-c.Off(), c.Left()))
+		m.keep(s)
+		return false, nil
+	})
+	if err != nil {
+		if input.Needs(err) {
+			return err
+		}
+		m.f.note(err.Error())
 	}
 	slices.SortStableFunc(m.blocks, func(a, b lineBlock) int { return cmp.Compare(a.at, b.at) })
-	return c.Err()
+	m.linesIndexed = true
+	return nil
 }
 
-// lines are the lines of a block by address, the last of them up to the block's end. Of several at one address the last counts.
+// subsection is one subsection of line information, with the first bytes of it.
+type subsection struct {
+	kind uint32
+	part
+	head []byte
+}
+
+// subsectionHeader is the size of a subsection's header: 0 kind, 4 size.
+const subsectionHeader = 8
+
+// linesHeader is the size of a header of lines: 0 offset, 4 section u16, 6 flags u16, 8 code size.
+const linesHeader = 12
+
+// lines is what a subsection of lines says.
+func (s *subsection) lines() (lineBlock, bool) {
+	if s.kind != subsectionLines || len(s.head) < linesHeader {
+		return lineBlock{}, false
+	}
+	return lineBlock{at: sectionOffset(u16(s.head, 4), u32(s.head, 0)), size: u32(s.head, 8), columns: u16(s.head, 6)&1 != 0,
+		part: part{s.off + linesHeader, s.size - linesHeader}}, true
+}
+
+// keep takes note of a subsection that is not of lines.
+func (m *moduleData) keep(s *subsection) {
+	switch s.kind {
+	case subsectionChecksums:
+		m.checksums = s.part
+	case subsectionInlinees:
+		m.inlinees = append(m.inlinees, s.part)
+	case subsectionImports:
+		m.imports = s.part
+	case subsectionExports:
+		m.exports = s.part
+	}
+}
+
+// walkSubsections calls fn for the subsections from the one at off on, until fn says that it is enough.
+func (m *moduleData) walkSubsections(off int64, fn func(s *subsection) (enough bool, err error)) error {
+	end := m.c13.off + m.c13.size
+	for off+subsectionHeader <= end {
+		head, err := m.bytes(off, min(subsectionHeader+linesHeader, end-off))
+		if err != nil {
+			return err
+		}
+		s := subsection{kind: u32(head, 0), part: part{off + subsectionHeader, int64(u32(head, 4))}}
+		if s.size > end-s.off {
+			return &input.FormatError{File: m.s.Name, Offset: off + 4, Want: "a subsection of lines that ends in it", Have: fmt.Sprintf("one of %d bytes", s.size)}
+		}
+		s.head = head[subsectionHeader:min(int64(len(head)), subsectionHeader+s.size)]
+		if enough, err := fn(&s); err != nil || enough {
+			return err
+		}
+		off = s.off + (s.size+3)&^3
+	}
+	return nil
+}
+
+// lines are the lines of a block by address, the last of them up to the block's end. Of several at one address the last counts, since the
+// others have no code.
 //
 // A block has parts for each file: 0 file, 4 count, 8 size in bytes, then for each line 0 offset, 4 number (24 bits) and flags;
 // then, if the block has columns, 4 bytes for each.
@@ -99,17 +158,13 @@ func (m *moduleData) readLines(b *lineBlock) ([]span, error) {
 	for c.Left() >= 12 {
 		at := c.Off()
 		file, count, size := c.U32(), int64(c.U32()), int64(c.U32())
-		each := int64(8)
-		if b.columns {
-			each = 12
-		}
-		if count > c.Left()/each {
-			c.FailAt(at+4, fmt.Sprintf("no more than %d lines", c.Left()/each), fmt.Sprint(count))
+		if most := c.Left() / b.each(); count > most {
+			c.FailAt(at+4, fmt.Sprintf("no more than %d lines", most), fmt.Sprint(count))
 			break
 		}
 		for range count {
 			off, line := c.U32(), c.U32()&0xffffff
-			if off < b.size {
+			if off < b.size && line != lineHidden && line != lineStepOver {
 				out = append(out, span{start: base + off, file: file, line: line})
 			}
 		}
@@ -143,16 +198,20 @@ func (m *moduleData) readLines(b *lineBlock) ([]span, error) {
 
 // linesIn are the lines of a range of a section, cut to it.
 func (m *moduleData) linesIn(at uint64, size uint32) ([]span, error) {
+	blocks, err := m.blocksIn(at, size)
+	if err != nil {
+		return nil, err
+	}
 	var out []span
-	i := max(lastUpTo(m.blocks, at, (*lineBlock).start), 0)
+	i := max(lastUpTo(blocks, at, (*lineBlock).start), 0)
 	// Blocks of one address are those of several functions that became one: the first counts.
-	for i > 0 && m.blocks[i-1].at == m.blocks[i].at {
+	for i > 0 && blocks[i-1].at == blocks[i].at {
 		i--
 	}
 	start, end := uint32(at), uint32(min(uint64(uint32(at))+uint64(size), 1<<32-1))
-	for ; i < len(m.blocks) && m.blocks[i].at < at+uint64(size); i++ {
-		b := &m.blocks[i]
-		if b.at>>32 != at>>32 || uint64(b.size) <= at-min(at, b.at) || i > 0 && m.blocks[i-1].at == b.at && len(out) > 0 {
+	for ; i < len(blocks) && blocks[i].at < at+uint64(size); i++ {
+		b := &blocks[i]
+		if b.at>>32 != at>>32 || uint64(b.size) <= at-min(at, b.at) || i > 0 && blocks[i-1].at == b.at && len(out) > 0 {
 			continue
 		}
 		lines, err := m.lines(b)
@@ -191,6 +250,9 @@ func spanAt(list []span, off uint32) *span {
 
 // file is the path of a file by its entry in the checksums: 0 offset of the name, 4 length of the checksum and its kind.
 func (m *moduleData) file(entry uint32) (string, error) {
+	if err := m.aroundLines(); err != nil {
+		return "", err
+	}
 	if int64(entry) > m.checksums.size-4 {
 		return "", nil
 	}

@@ -69,7 +69,11 @@ func (f *File) lookup(rva uint64) (symbol.Symbol, bool, error) {
 		if m, err = f.module(from.module); err != nil {
 			return symbol.Symbol{}, false, err
 		}
-		if fn, at, size := m.function(key); fn != nil {
+		fn, at, size, err := m.function(key)
+		if err != nil {
+			return symbol.Symbol{}, false, err
+		}
+		if fn != nil {
 			in, ok, err := f.around(rva, linked, exact, linked-(key-at), uint64(size))
 			if err != nil || !ok {
 				return symbol.Symbol{}, false, err
@@ -202,6 +206,9 @@ func (f *File) publicAt(m *moduleData, key, rva uint64, from contribution, cover
 	if m == nil {
 		return s, ok, nil
 	}
+	if err := m.index(); err != nil {
+		return s, false, err
+	}
 	if i := lastUpTo(m.functions, key, (*function).start); i >= 0 && m.functions[i].at >= at {
 		ok = false // that function is known to have ended before the address
 	}
@@ -228,7 +235,9 @@ func (f *File) nameOf(key uint64) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if fn, at, _ := m.function(key); fn != nil && at == key {
+		if fn, at, _, err := m.function(key); err != nil {
+			return "", err
+		} else if fn != nil && at == key {
 			return m.name(fn)
 		}
 	}

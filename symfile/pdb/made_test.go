@@ -43,9 +43,8 @@ func record(kind uint16, f func(*buf)) []byte {
 	var body buf
 	body.u16(kind)
 	f(&body)
-	body.pad(4)
-	if len(body)%4 == 0 { // the length field makes it odd
-		body.u16(0)
+	for len(body)%4 != 2 { // with the length field records are aligned
+		body.u8(0)
 	}
 	var out buf
 	out.u16(uint16(len(body)))
@@ -251,7 +250,7 @@ func simple() *made {
 	hot := madeModule{name: "hot.obj", contributions: [][2]uint32{{0, 0x40}, {0x300, 0x20}},
 		symbols: slices.Concat(first,
 			record(0x1132, func(b *buf) { b.u32(0, 0, 0x20, 0, 0x300, 0).u16(1, 1) }), record(6, func(*buf) {})),
-		lines: slices.Concat(checksums(1), lines(0, 0x40, [2]uint32{0, 1}, [2]uint32{4, 2}), lines(0x300, 0x20, [2]uint32{0, 7}))}
+		lines: slices.Concat(checksums(1), lines(0, 0x40, [2]uint32{0, 1}, [2]uint32{4, 2}), lines(0x300, 0x20, [2]uint32{0, 7}, [2]uint32{0x12, 0xfeefee}, [2]uint32{0x14, 8}, [2]uint32{0x16, 0xf00f00}))}
 	linker := madeModule{name: "* Linker *", contributions: [][2]uint32{{0x400, 0x10}},
 		symbols: record(0x112c, func(b *buf) { b.u16(0, 5).u32(0x400, 0).u16(1, 1) })}
 	return &made{machine: 0x8664, names: []string{"a.asm"}, modules: []madeModule{asm, old, hot, linker},
@@ -273,6 +272,9 @@ func TestRecords(t *testing.T) {
 				{0x1000, "hot 1000+40 a.asm:1"},
 				{0x1024, "hot 1000+40 a.asm:2"},
 				{0x1310, "hot 1300+20 a.asm:7"}, // its cold part
+				{0x1312, "hot 1300+20 a.asm:7"}, // a debugger's mark, not a line
+				{0x1315, "hot 1300+20 a.asm:8"},
+				{0x1318, "hot 1300+20 a.asm:8"},
 				{0x1100, "start 1100+0 a.asm:10 public"},
 				{0x1109, "start 1100+0 a.asm:11 public"},
 				{0x1125, "start2 1120+0 a.asm:14 public"},
@@ -313,6 +315,36 @@ func TestRecords(t *testing.T) {
 				t.Errorf("debug id %s", f.DebugID)
 			}
 		}
+	}
+}
+
+// TestScopes: records inside of a function that are of no use here, and such as newer compilers write, cost neither its lines nor the calls inlined into it.
+func TestScopes(t *testing.T) {
+	const heapAllocSite, inlineSite2, inlineEnd, block, end, thunk, local = 0x115e, 0x115d, 0x114e, 0x1103, 6, 0x1102, 0x113e
+	notes := []byte{3, 4, 4, 8} // from byte 4 on, 8 bytes
+	site := record(inlineSite2, func(b *buf) { b.u32(0, 0, 0x1000, 7).u8(notes...).pad(4) })
+	m := &made{machine: 0x8664, names: []string{"a.cc"}, publics: [][2]any{{0, "f"}}, modules: []madeModule{{
+		name: "a.obj", contributions: [][2]uint32{{0, 0x40}},
+		symbols: slices.Concat(
+			record(0x1167, func(b *buf) { b.u32(0, 0).text("of no kind that is known") }),
+			proc(4+len(record(0x1167, func(b *buf) { b.u32(0, 0).text("of no kind that is known") })), 0x1110, 0, 0x40, "f",
+				record(heapAllocSite, func(b *buf) { b.u32(0x10).u16(1, 5).u32(0x74) }),
+				record(block, func(b *buf) { b.u32(0, 0, 0x10, 0).u16(1).text("") }),
+				record(thunk, func(b *buf) { b.u32(0, 0, 0, 0x20).u16(1, 6).u8(0).text("in a block") }), record(end, func(*buf) {}),
+				record(local, func(b *buf) { b.u32(0x74).u16(0).text("x") }),
+				site, record(heapAllocSite, func(b *buf) { b.u32(6).u16(1, 5).u32(0x74) }), record(inlineEnd, func(*buf) {}),
+				record(end, func(*buf) {}))),
+		lines: slices.Concat(checksums(1), lines(0, 0x40, [2]uint32{0, 1}, [2]uint32{4, 2}, [2]uint32{0xc, 3})),
+	}}}
+	f := m.open(t)
+	for rva, want := range map[uint64]string{0x1000: "f 1, 0 inlined", 0x1006: "f 2, 1 inlined", 0x100c: "f 3, 0 inlined", 0x103f: "f 3, 0 inlined"} {
+		s, _, err := f.Lookup(rva)
+		if have := fmt.Sprintf("%s %d, %d inlined", s.Name, s.Line, len(s.Inlines)); have != want || err != nil {
+			t.Errorf("%x: %s (%v), want %s", rva, have, err, want)
+		}
+	}
+	if w := f.Warnings(); len(w) > 0 {
+		t.Errorf("warnings %q", w)
 	}
 }
 

@@ -31,23 +31,29 @@ type separated struct {
 	size       uint32
 }
 
-// moduleData is the index of one module's stream.
+// moduleData is one module's stream. A lookup searches it; for what is not found so, and to list all functions, it is indexed.
 type moduleData struct {
-	f      *File
-	number int
-	s      *stream // nil if the module has none
+	f       *File
+	number  int
+	s       *stream // nil if the module has none
+	symbols part    // behind their signature
+	c13     part    // subsections of lines, inlined functions, files
 
+	indexed   bool        // the symbols are, as functions, thunks and separated
 	functions []function  // by address
 	thunks    []thunk     // likewise
 	separated []separated // likewise
 
-	blocks    []lineBlock // likewise
-	last      *lineBlock  // whose lines are kept
-	lastLines []span
-	checksums part     // of files
-	inlinees  []part   // lines of inlined functions
-	origins   []origin // those, by function, once they were read
-	read      bool
+	linesIndexed bool        // all subsections are, as what follows
+	blocks       []lineBlock // by address
+	around       bool        // the subsections before and behind those of lines are known: see aroundLines
+	firstLines   int64       // where the first of lines is, then
+	last         *lineBlock  // whose lines are kept
+	lastLines    []span
+	checksums    part     // of files
+	inlinees     []part   // lines of inlined functions
+	origins      []origin // those, by function, once they were read
+	read         bool
 
 	imports, exports part // ids of other modules that are used here, and those of this one that are used elsewhere
 	known            map[uint32]uint32
@@ -68,11 +74,13 @@ func (f *File) module(number int) (*moduleData, error) {
 			return m, nil
 		}
 	}
+	list, err := f.modules()
+	if err != nil {
+		return nil, err
+	}
 	m := &moduleData{f: f, number: number}
-	if number < len(f.modules) {
-		if err := m.index(); err != nil {
-			return nil, err
-		}
+	if number < len(list) {
+		m.open(&list[number])
 	}
 	if len(f.open) < maxOpen {
 		f.open = append(f.open, nil)
@@ -82,59 +90,92 @@ func (f *File) module(number int) (*moduleData, error) {
 	return m, nil
 }
 
-// index goes over the module's stream once. What is wrong with it costs the rest of the module's symbols or lines.
+// open says which parts the module's stream has.
+func (m *moduleData) open(e *module) {
+	if e.stream == noStream {
+		return
+	}
+	if m.s = m.f.msf.stream(int(e.stream), "module"); m.s == nil {
+		return
+	}
+	const signature = 4
+	m.symbols = part{signature, max(min(int64(e.symbols), m.s.Size)-signature, 0)}
+	m.c13.off = int64(e.symbols) + int64(e.oldLines)
+	m.c13.size = max(min(int64(e.lines), m.s.Size-m.c13.off), 0)
+	if e.oldLines > 0 {
+		m.f.note(fmt.Sprintf("%s: its lines are in the form before Visual Studio 2005, which is not read", m.f.moduleName(e, m.number)))
+	}
+}
+
+// index goes over the symbols once. What is wrong with them costs those that follow.
 func (m *moduleData) index() error {
-	e := &m.f.modules[m.number]
-	m.s = m.f.msf.stream(int(e.stream), "module")
-	if e.stream == noStream || m.s == nil {
-		m.s = nil
+	if m.indexed || m.s == nil {
 		return nil
 	}
-	if err := m.indexSymbols(min(int64(e.symbols), m.s.Size)); err != nil {
+	m.functions, m.thunks, m.separated = nil, nil, nil
+	if err := m.indexSymbols(); err != nil {
 		if input.Needs(err) {
 			return err
 		}
 		m.f.note(err.Error())
 	}
-	if e.oldLines > 0 {
-		m.f.note(fmt.Sprintf("%s: its lines are in the form before Visual Studio 2005, which is not read", m.f.moduleName(m.number)))
-	}
-	if err := m.indexLines(int64(e.symbols)+int64(e.oldLines), int64(e.lines)); err != nil {
-		if input.Needs(err) {
-			return err
-		}
-		m.f.note(err.Error())
-	}
+	m.indexed = true
 	return nil
 }
 
-// indexSymbols finds the functions and thunks. A function says where its scope ends, so that what is in it is passed over.
-func (m *moduleData) indexSymbols(end int64) error {
+// record is a symbol record: where it is in the stream, where the next one begins that is not inside of its scope, and its first bytes.
+type symbolRecord struct {
+	off, size, next int64
+	kind            uint16
+	head            []byte
+}
+
+// function is what the record of one says. Its scope has an end, so that what is in it can be passed over.
+func (r *symbolRecord) function() function {
+	return function{at: sectionOffset(u16(r.head, 36), u32(r.head, 32)), size: u32(r.head, 16), off: uint32(r.off), limit: uint32(r.next), kind: r.kind}
+}
+
+// walkSymbols calls fn for the records outside of functions, from the one at off on, until fn says that it is enough.
+func (m *moduleData) walkSymbols(off int64, fn func(r *symbolRecord) (enough bool, err error)) error {
 	const headerSize = 40 // of a function, up to its name
-	for off := int64(4); off+4 <= end; {
+	end := m.symbols.off + m.symbols.size
+	for off+4 <= end {
 		head, err := m.bytes(off, min(headerSize, end-off))
 		if err != nil {
 			return err
 		}
-		size, kind := int64(u16(head, 0))+2, u16(head, 2)
-		if size < 4 || size > end-off {
-			return &input.FormatError{File: m.s.Name, Part: "symbols", Offset: off, Want: fmt.Sprintf("a record of 4 to %d bytes", end-off), Have: fmt.Sprint(size)}
+		r := symbolRecord{off: off, size: int64(u16(head, 0)) + 2, kind: u16(head, 2)}
+		if r.size < 4 || r.size > end-off {
+			return &input.FormatError{File: m.s.Name, Part: "symbols", Offset: off, Want: fmt.Sprintf("a record of 4 to %d bytes", end-off), Have: fmt.Sprint(r.size)}
 		}
-		next := off + size
-		head = head[:min(int64(len(head)), size)]
-		switch {
-		case isProc(kind):
-			fn := function{at: sectionOffset(u16(head, 36), u32(head, 32)), size: u32(head, 16), off: uint32(off), limit: uint32(next), kind: kind}
-			if until := int64(u32(head, 8)); until >= next && until < end {
-				fn.limit, next = uint32(until), until
+		r.next = off + r.size
+		r.head = head[:min(int64(len(head)), r.size)]
+		if isProc(r.kind) {
+			if until := int64(u32(head, 8)); until >= r.next && until < end {
+				r.next = until
 			}
-			if fn.size > 0 {
+		}
+		if enough, err := fn(&r); err != nil || enough {
+			return err
+		}
+		off = r.next
+	}
+	return nil
+}
+
+// indexSymbols finds the functions, thunks, and parts of functions.
+func (m *moduleData) indexSymbols() error {
+	err := m.walkSymbols(m.symbols.off, func(r *symbolRecord) (bool, error) {
+		head := r.head
+		switch kind := r.kind; {
+		case isProc(kind):
+			if fn := r.function(); fn.size > 0 {
 				m.functions = append(m.functions, fn)
 			}
 		case kind == symThunk || kind == symThunkST: // 4 parent, 8 end, 12 next, 16 offset, 20 section, 22 length, 24 ordinal, 25 name
-			rec, err := m.bytes(off, size)
+			rec, err := m.bytes(r.off, r.size)
 			if err != nil {
-				return err
+				return false, err
 			}
 			m.thunks = append(m.thunks, thunk{at: sectionOffset(u16(head, 20), u32(head, 16)), size: uint32(u16(head, 22)), name: name(kind, rec, 25)})
 		case kind == symTrampoline: // 4 type u16, 6 size u16, 8 offset, 12 target's, 16 section, 18 target's
@@ -142,12 +183,12 @@ func (m *moduleData) indexSymbols(end int64) error {
 		case kind == symSepCode: // 4 parent, 8 end, 12 length, 16 flags, 20 offset, 24 parent's, 28 section, 30 parent's
 			m.separated = append(m.separated, separated{at: sectionOffset(u16(head, 28), u32(head, 20)), size: u32(head, 12), parent: sectionOffset(u16(head, 30), u32(head, 24))})
 		}
-		off = next
-	}
+		return false, nil
+	})
 	slices.SortStableFunc(m.functions, func(a, b function) int { return cmp.Compare(a.at, b.at) })
 	slices.SortStableFunc(m.thunks, func(a, b thunk) int { return cmp.Compare(a.at, b.at) })
 	slices.SortStableFunc(m.separated, func(a, b separated) int { return cmp.Compare(a.at, b.at) })
-	return nil
+	return err
 }
 
 // bytes are bytes of the stream, not to be changed; of those of one block no copy is made.
@@ -175,7 +216,17 @@ func (m *moduleData) record(off int64) ([]byte, error) {
 
 // function is the function that covers a section's byte; of several that of the last start, and of those the first. A part that was
 // put elsewhere belongs to its function; at is then where the part begins.
-func (m *moduleData) function(key uint64) (fn *function, at uint64, size uint32) {
+func (m *moduleData) function(key uint64) (fn *function, at uint64, size uint32, err error) {
+	if !m.indexed {
+		if fn, err := m.searchFunction(key); err != nil {
+			return nil, 0, 0, err
+		} else if fn != nil {
+			return fn, fn.at, fn.size, nil
+		}
+		if err := m.index(); err != nil {
+			return nil, 0, 0, err
+		}
+	}
 	// Functions do not lie in each other, but a damaged file's may: a few before the nearest are looked at.
 	const most = 16
 	i := lastUpTo(m.functions, key, (*function).start)
@@ -185,16 +236,16 @@ func (m *moduleData) function(key uint64) (fn *function, at uint64, size uint32)
 				i--
 			}
 			f = &m.functions[i]
-			return f, f.at, f.size
+			return f, f.at, f.size, nil
 		}
 	}
 	if i := lastUpTo(m.separated, key, func(s *separated) uint64 { return s.at }); i >= 0 && key-m.separated[i].at < uint64(m.separated[i].size) {
 		s := m.separated[i]
 		if k := lastUpTo(m.functions, s.parent, (*function).start); k >= 0 && m.functions[k].at == s.parent {
-			return &m.functions[k], s.at, s.size
+			return &m.functions[k], s.at, s.size, nil
 		}
 	}
-	return nil, 0, 0
+	return nil, 0, 0, nil
 }
 
 // thunk is the thunk that covers a section's byte, or nil.

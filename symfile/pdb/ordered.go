@@ -6,8 +6,8 @@ import (
 	"sort"
 )
 
-// ordered is a table of records with keys that linkers write in ascending order. It is searched by halving, so that little of it is
-// read. Where a search comes to keys that are out of order, all of them are read once, and sorted.
+// ordered is a table of records with keys that linkers write in ascending order. It is searched, so that little of it is read. Where a
+// search comes to keys that are out of order, all of them are read once, and sorted.
 type ordered struct {
 	n   int
 	key func(i int) (uint64, error)
@@ -43,11 +43,30 @@ func (o *ordered) record(pos int) int {
 }
 
 // search is the position of the last record whose key is no more than key, -1 if there is none.
+//
+// Keys are spread about evenly within a section. So once both ends are in the same section, a place is guessed by their keys; from there the
+// search goes in steps that double until the key is passed, and what is left is halved. All but the guess and its neighbours are mostly in
+// what was read already.
 func (o *ordered) search(key uint64) (int, error) {
 	lo, hi := -1, o.n // key(lo) <= key < key(hi)
 	least, most := uint64(0), ^uint64(0)
-	for hi-lo > 1 {
+	const halved = -1
+	step := 0 // of the way from the guess, in records; 0 before it, halved behind it
+	for up := false; hi-lo > 1; {
 		mid := int(uint(lo+hi) / 2)
+		switch {
+		case lo < 0 && hi < o.n && step == 0:
+			mid = 0
+		case lo < 0 || hi == o.n || least>>32 != most>>32 || step == halved:
+		case step == 0:
+			mid = lo + int(float64(hi-lo)*(float64(key-least)/float64(most-least)))
+			step = 1
+		case up:
+			mid, step = lo+step, 2*step
+		default:
+			mid, step = hi-step, 2*step
+		}
+		mid = min(max(mid, lo+1), hi-1)
 		k, err := o.at(o.record(mid))
 		if err != nil {
 			return 0, err
@@ -58,7 +77,10 @@ func (o *ordered) search(key uint64) (int, error) {
 			}
 			return o.search(key)
 		}
-		if k <= key {
+		if step >= 2 && up != (k <= key) {
+			step = halved
+		}
+		if up = k <= key; up {
 			lo, least = mid, k
 		} else {
 			hi, most = mid, k

@@ -137,7 +137,7 @@ func TestEachIsLookup(t *testing.T) {
 			"shapes::Path::paint(shapes::Color, double)",
 			"shapes::Path::erase(int (*)(char const*, ...), void**)",
 			"run(shapes::Path*, shapes::Point*, int)",
-			"shapes::biggest<int,3>(int[]&)",
+			"shapes::biggest<int,3>(int[3]&)",
 			"helper(int, bool, short const&, unsigned long long)",
 			"make()",
 		}

@@ -1,6 +1,9 @@
 package pdb
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // plainTypes are the types that have no records, by the low byte of their number. The byte above says whether it is a pointer.
 //
@@ -152,9 +155,13 @@ func (w *typeWriter) write(number uint32, behind bool) {
 		w.write(u32(rec, 4), false)
 		w.out.WriteString(" ")
 		w.list(u32(rec, 20))
-	case leafArray: // 4 of what, 8 index
+	case leafArray: // 4 of what, 8 index, 12 size in bytes
 		w.write(u32(rec, 4), behind)
-		w.out.WriteString("[]")
+		w.out.WriteByte('[')
+		if size, each := numberAt(rec, 12), w.size(u32(rec, 4)); each > 0 && size > 0 {
+			fmt.Fprint(&w.out, size/each)
+		}
+		w.out.WriteByte(']')
 	case leafClass, leafStructure, leafInterface: // 4 count, 6 properties, 8 fields, 12 derived from, 16 virtual, 20 size, name
 		w.out.WriteString(zeroEnded(pastNumber(rec, 20)))
 	case leafUnion: // 4 count, 6 properties, 8 fields, 12 size, name
@@ -232,6 +239,64 @@ func modifiers(rec []byte) (words string) {
 		}
 	}
 	return words
+}
+
+// plainSizes are the sizes in bytes of the types that have no records, by the low byte of their number; pointers to them have sizes by the
+// byte above.
+var (
+	plainSizes = map[byte]uint64{
+		0x08: 4, 0x10: 1, 0x20: 1, 0x70: 1, 0x71: 2, 0x7a: 2, 0x7b: 4, 0x7c: 1, 0x68: 1, 0x69: 1, 0x11: 2, 0x72: 2, 0x21: 2, 0x73: 2, 0x12: 4, 0x22: 4,
+		0x74: 4, 0x75: 4, 0x13: 8, 0x76: 8, 0x23: 8, 0x77: 8, 0x14: 16, 0x78: 16, 0x24: 16, 0x79: 16, 0x46: 2, 0x40: 4, 0x41: 8, 0x42: 10, 0x43: 16,
+		0x30: 1, 0x31: 2, 0x32: 4, 0x33: 8,
+	}
+	pointerSizes = map[uint32]uint64{1: 2, 2: 4, 3: 4, 4: 4, 5: 6, 6: 8, 7: 16}
+)
+
+// size is a type's size in bytes, 0 if it is not known.
+func (w *typeWriter) size(number uint32) uint64 {
+	if number < firstRecord {
+		if number>>8 != 0 {
+			return pointerSizes[number>>8&7]
+		}
+		return plainSizes[byte(number)]
+	}
+	rec := w.record(number)
+	switch u16(rec, 2) {
+	case leafModifier, leafEnum:
+		off := 4
+		if u16(rec, 2) == leafEnum {
+			off = 8
+		}
+		return w.size(u32(rec, off))
+	case leafPointer: // bits 13 to 18 of the attributes
+		return uint64(u32(rec, 8) >> 13 & 0x3f)
+	case leafArray, leafUnion:
+		return numberAt(rec, 12)
+	case leafClass, leafStructure, leafInterface:
+		return numberAt(rec, 20)
+	}
+	return 0
+}
+
+// numberAt is the number at an offset of a record, 0 for one that is negative or has no such form.
+func numberAt(rec []byte, off int) uint64 {
+	switch form := u16(rec, off); form {
+	case 0x8000:
+		if off+2 < len(rec) {
+			return uint64(rec[off+2])
+		}
+	case 0x8001, 0x8002:
+		return uint64(u16(rec, off+2))
+	case 0x8003, 0x8004:
+		return uint64(u32(rec, off+2))
+	case 0x8009, 0x800a:
+		return uint64(u32(rec, off+2)) | uint64(u32(rec, off+6))<<32
+	default:
+		if form < 0x8000 {
+			return uint64(form)
+		}
+	}
+	return 0
 }
 
 // pastNumber is what follows a number in a record: one of less than 0x8000 is itself, others begin with their form.

@@ -3,6 +3,7 @@ package pdb
 import (
 	"encoding/binary"
 	"fmt"
+	"strings"
 
 	"github.com/crashpane/crashpane/core/input"
 )
@@ -160,7 +161,7 @@ func (f *File) functionName(id uint32) (string, error) {
 				return f.unnamed(err)
 			}
 			if u16(outer, 2) == leafStringID { // 4 its parts, 8 text
-				scope = zeroEnded(outer[min(8, len(outer)):])
+				scope = namedScope(zeroEnded(outer[min(8, len(outer)):]))
 			}
 		}
 	case leafMFuncID: // 4 class, 8 type, 12 name
@@ -183,6 +184,21 @@ func (f *File) functionName(id uint32) (string, error) {
 	}
 	ids.names[id] = text + args
 	return text + args, nil
+}
+
+// namedScope writes namespaces without a name as the names of functions have them. In a scope they are "?A0x" and a number of the file.
+func namedScope(scope string) string {
+	const prefix = "?A0x"
+	if !strings.Contains(scope, prefix) {
+		return scope
+	}
+	parts := strings.Split(scope, "::")
+	for i, p := range parts {
+		if strings.HasPrefix(p, prefix) {
+			parts[i] = "`anonymous namespace'"
+		}
+	}
+	return strings.Join(parts, "::")
 }
 
 // unnamed makes a note of what is wrong with a type, and does without; bytes that are not here yet stay an error.

@@ -143,11 +143,74 @@ func (f *File) readHybrid() error {
 		return nil
 	}
 	p, err := f.At(uint64(d.rva)+field, 8)
-	if err != nil || binary.LittleEndian.Uint64(p) == 0 {
+	if err != nil {
 		return err
+	}
+	at := binary.LittleEndian.Uint64(p)
+	if at == 0 {
+		return nil
 	}
 	if f.Hybrid = "arm64ec"; f.Machine == MachineARM64 {
 		f.Hybrid = "arm64x"
 	}
+	return f.readCodeMap(at - f.Base)
+}
+
+// CodeRange is a range of a hybrid file's code of one kind.
+type CodeRange struct {
+	Start, End uint64
+	Kind       uint8
+}
+
+// Kinds of code ranges.
+const (
+	CodeARM64   = 0
+	CodeARM64EC = 1
+	CodeX64     = 2
+)
+
+// maxRanges bounds how many ranges of code are read; linkers make a handful.
+const maxRanges = 1 << 12
+
+// readCodeMap reads what the metadata of a hybrid file says of its code, and where the function table of its other processor is.
+//
+//	4 code map RVA, 8 its count (4 bytes start, of which the lowest two bits are the kind; 4 bytes length) · 64 second function table RVA, 68 its size
+//
+// Source: LLVM, Object/COFF.h (chpe_metadata, chpe_range_entry).
+func (f *File) readCodeMap(rva uint64) error {
+	m, err := f.At(rva, 72)
+	if err != nil {
+		return err
+	}
+	le := binary.LittleEndian
+	count := min(le.Uint32(m[8:]), maxRanges)
+	entries, err := f.At(uint64(le.Uint32(m[4:])), int64(count)*8)
+	if err != nil {
+		return err
+	}
+	for ; len(entries) > 0; entries = entries[8:] {
+		start := le.Uint32(entries)
+		f.ranges = append(f.ranges, CodeRange{uint64(start &^ 3), uint64(start&^3) + uint64(le.Uint32(entries[4:])), uint8(start & 3)})
+	}
+	f.extra = directory{le.Uint32(m[64:]), le.Uint32(m[68:])}
 	return nil
+}
+
+// CodeKind is the kind of a hybrid file's code at an address; ok is false where its map has none, and for other files.
+func (f *File) CodeKind(rva uint64) (kind uint8, ok bool) {
+	for _, r := range f.ranges {
+		if rva >= r.Start && rva < r.End {
+			return r.Kind, true
+		}
+	}
+	return 0, false
+}
+
+// ExtraExceptions is the function table of a hybrid file's other processor: ARM64's in a file for x64, x64's in one for ARM64. It is nil if
+// there is none.
+func (f *File) ExtraExceptions() *input.Source {
+	if f.extra.rva == 0 || f.extra.size == 0 {
+		return nil
+	}
+	return f.part("second .pdata", f.extra)
 }

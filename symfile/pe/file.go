@@ -37,6 +37,8 @@ type File struct {
 	CodeView CodeView
 	// Hybrid is "arm64ec" or "arm64x" for a file with code of two processors, else "".
 	Hybrid string
+	ranges []CodeRange // of a hybrid file
+	extra  directory   // see ExtraExceptions
 
 	// mapped: the source is the image as the loader laid it out, so that an RVA is an offset.
 	mapped      bool
@@ -203,17 +205,7 @@ func (f *File) headers() (sections int, at int64, err error) {
 
 // arch is the processor's table.
 func (f *File) arch() *cpu.Arch {
-	var a *cpu.Arch
-	switch f.Machine {
-	case MachineX86:
-		a = cpu.X86
-	case MachineAMD64:
-		a = cpu.AMD64
-	case MachineARM, MachineThumb, MachineARMNT:
-		a = cpu.ARM
-	case MachineARM64, MachineARM64EC, MachineARM64X:
-		a = cpu.ARM64
-	}
+	a := cpu.ByPE(f.Machine)
 	if a != nil && a.WordSize*8 != f.Class {
 		return nil
 	}

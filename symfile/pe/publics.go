@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
@@ -116,7 +115,7 @@ func (p *Publics) addExports() error {
 
 // add takes the name of an RVA up if there is code.
 func (p *Publics) add(rva uint64, from uint8, ref uint32) bool {
-	if p.f.Arch != nil && p.f.Arch.Name == "arm" {
+	if p.f.Arch != nil && p.f.Arch.ThumbBit {
 		rva &^= 1 // Thumb
 	}
 	if s := p.f.SectionAt(rva); s == nil || !s.Exec() {
@@ -164,7 +163,7 @@ func (p *Publics) At(i int) symbol.Symbol {
 	case fromSymbol:
 		if s, err := p.f.readSymbol(int64(e.ref)); err == nil {
 			out.Name, _ = p.f.symbolName(&s)
-			if p.f.Arch == cpu.X86 {
+			if p.f.Arch != nil && p.f.Arch.Underscore {
 				out.Name = symbol.WithoutUnderscore(out.Name)
 			}
 		}

@@ -7,32 +7,32 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// Bounds of one pass over all rows. A crafted section can let every function have the same rows, and a function of 4 GiB repeat
-// a block of two bytes; in a sound one no function shares rows, and what repeats is the procedure linkage table.
+// Limits of one Each. In a crafted section all functions can share one list of rows, and a function of 4 GiB can repeat a block of
+// two bytes. In real sections functions share no rows, and only the procedure linkage table repeats a block.
 const (
-	rowsShared   = 16
-	maxStretches = 1 << 18
+	rowsShared  = 16
+	maxRepeated = 1 << 18
 )
 
-// pass is the state of one Each.
-type pass struct {
+// lister is the state of one Each.
+type lister struct {
 	t *table
 	f func(start, end uint64, row unwind.Row) error
-	// bytes and repeated are what is left of the bounds: bytes of rows to read, stretches of repeated blocks to report.
-	bytes    int64
-	repeated int
-	rows     uint64
+	// bytesLeft is how many bytes of rows may still be read, repeatsLeft how many rows of repeated blocks may still be reported.
+	bytesLeft   int64
+	repeatsLeft int
+	rows        uint64
 }
 
-// Each is unwind.Table's. Code without an entry is left out, also where the section's flags give it a frame pointer: where such
-// code ends is not told.
+// Each implements unwind.Table. It leaves out code without an entry, even if the section's flags give it a frame pointer: the end
+// of such code is unknown.
 func (t *table) Each(f func(start, end uint64, row unwind.Row) error) error {
 	if t.Flags&Sorted == 0 {
 		if err := t.sortStarts(); err != nil {
 			return err
 		}
 	}
-	p := &pass{t: t, f: f, bytes: rowsShared*max(0, t.rowsEnd-t.RowsAt) + maxRow, repeated: maxStretches}
+	p := &lister{t: t, f: f, bytesLeft: rowsShared*max(0, t.rowsEnd-t.RowsAt) + maxRow, repeatsLeft: maxRepeated}
 	last := int64(math.MinInt64)
 	for i := range t.Functions {
 		fn, err := t.nth(i)
@@ -46,11 +46,11 @@ func (t *table) Each(f func(start, end uint64, row unwind.Row) error) error {
 		if err = t.attributes(&fn); err == nil {
 			err = p.function(&fn)
 		}
-		if stop, ok := err.(stopped); ok {
+		if stop, ok := err.(callerError); ok {
 			return stop.error
 		}
 		if err != nil {
-			if err := t.passOver(err); err != nil {
+			if err := t.asWarning(err); err != nil {
 				return err
 			}
 		}
@@ -61,36 +61,38 @@ func (t *table) Each(f func(start, end uint64, row unwind.Row) error) error {
 	return nil
 }
 
-// stopped is an error of f's.
-type stopped struct{ error }
+// callerError is an error that f returned.
+type callerError struct{ error }
 
-func (p *pass) emit(fn *function, from, to uint64, row unwind.Row) error {
+// emit calls f for a range of a function, given relative to the function's start.
+func (p *lister) emit(fn *function, from, to uint64, row unwind.Row) error {
 	at := p.t.rva + uint64(fn.start)
 	row.Start = at + from
 	if err := p.f(at+from, at+to, row); err != nil {
-		return stopped{err}
+		return callerError{err}
 	}
 	return nil
 }
 
-// stretch is a row and where it ends, counted as the row's start.
-type stretch struct {
+// rowRange is a row and the code [start, end) for which it holds, relative to the function's start.
+type rowRange struct {
 	start, end uint64
 	row        unwind.Row
 }
 
-func (p *pass) function(fn *function) error {
+// function reports the rows of a function. If it repeats a block, function reports the block's rows for each repetition.
+func (p *lister) function(fn *function) error {
 	t := p.t
 	p.rows += uint64(fn.rows)
 	if why := fn.unusable(); why != "" {
-		return t.wrong(fn.at, "", why)
+		return t.formatError(fn.at, "", why)
 	}
 	end := uint64(fn.size)
 	if fn.repeats() {
 		end = min(end, uint64(fn.block))
 	}
-	var block []stretch
-	done := func(s stretch) error {
+	var block []rowRange
+	done := func(s rowRange) error {
 		if s.start >= s.end {
 			return nil
 		}
@@ -100,7 +102,7 @@ func (p *pass) function(fn *function) error {
 		}
 		return p.emit(fn, s.start, s.end, s.row)
 	}
-	if err := p.stretches(fn, end, done); err != nil {
+	if err := p.rowRanges(fn, end, done); err != nil {
 		return err
 	}
 	if len(block) == 1 && block[0].start == 0 {
@@ -111,8 +113,8 @@ func (p *pass) function(fn *function) error {
 			if at+s.start >= uint64(fn.size) {
 				break
 			}
-			if p.repeated--; p.repeated < 0 {
-				return t.wrong(fn.at, fmt.Sprintf("at most %d stretches of repeated blocks", maxStretches), "more")
+			if p.repeatsLeft--; p.repeatsLeft < 0 {
+				return t.formatError(fn.at, fmt.Sprintf("at most %d rows of repeated blocks", maxRepeated), "more")
 			}
 			if err := p.emit(fn, at+s.start, min(at+s.end, uint64(fn.size)), s.row); err != nil {
 				return err
@@ -122,9 +124,9 @@ func (p *pass) function(fn *function) error {
 	return nil
 }
 
-// stretches tells done each of the function's rows. A row holds until the next one starts, the last until end; what a row says
-// is worked out when it is known to hold anywhere.
-func (p *pass) stretches(fn *function, end uint64, done func(stretch) error) error {
+// rowRanges calls done for each of the function's rows. A row holds until the next one starts, the last one until end. Rows that
+// hold for no code are not decoded.
+func (p *lister) rowRanges(fn *function, end uint64, done func(rowRange) error) error {
 	t := p.t
 	at := fn.rowsAt
 	var e, last entry
@@ -138,17 +140,17 @@ func (p *pass) stretches(fn *function, end uint64, done func(stretch) error) err
 		}
 		row, err := t.rules(fn, &last)
 		if err != nil {
-			return t.passOver(err)
+			return t.asWarning(err)
 		}
-		return done(stretch{uint64(last.start), until, row})
+		return done(rowRange{uint64(last.start), until, row})
 	}
 	for range fn.rows {
 		next, err := t.read(fn, at, &e)
 		if err != nil {
 			return err
 		}
-		if p.bytes -= next - at; p.bytes < 0 {
-			return t.wrong(fn.at, "rows that belong to one function", fmt.Sprintf("rows that are used %d times on average", rowsShared))
+		if p.bytesLeft -= next - at; p.bytesLeft < 0 {
+			return t.formatError(fn.at, "rows that belong to one function", fmt.Sprintf("rows that are used %d times on average", rowsShared))
 		}
 		if have && e.start < last.start {
 			return t.descends(&e, last.start)

@@ -2,20 +2,22 @@ package sframe
 
 import "fmt"
 
-// entry is a frame row entry (2.4): the rules from start on, up to the next entry's.
+// entry is a frame row entry (2.4): the rules from its start to that of the next entry.
+//
+//	start 1, 2 or 4 | info 1 | words: count × 1, 2 or 4
 type entry struct {
 	// at is its offset in the section.
 	at int64
-	// start counts from the function's start, or that of a repeated block.
+	// start is relative to the function's start, or to that of a repeated block.
 	start uint32
 	// info is the info word:
 	//
-	//	bit 0     the CFA is counted from sp, else from fp
-	//	bits 1–4  number of words that follow
+	//	bit 0     the CFA is relative to sp, else to fp
+	//	bits 1–4  number of words
 	//	bits 5–6  their size: 1 << n bytes, n up to 2
 	//	bit 7     arm64: the return address is signed
 	info uint8
-	// words are the count() offsets that follow, or whatever the function has them mean, as they stand there.
+	// words are the count() words, not sign-extended: offsets, or for a flexible function also control words.
 	words [15]uint32
 }
 
@@ -30,13 +32,13 @@ const (
 func (e *entry) count() int    { return int(e.info >> 1 & 15) }
 func (e *entry) wordSize() int { return 1 << (e.info >> 5 & 3) }
 
-// signed is a word as a signed number.
+// signed returns word i as a signed number.
 func (e *entry) signed(i int) int64 {
 	shift := 32 - 8*e.wordSize()
 	return int64(int32(e.words[i]<<shift) >> shift)
 }
 
-// read reads the entry at an offset and answers with the offset behind it.
+// read reads the entry at an offset, without its words, and returns the offset after it.
 func (t *table) read(fn *function, at int64, e *entry) (int64, error) {
 	address := 1 << (fn.info & 15)
 	b, err := t.bytes(at, address+1, t.rowsEnd)
@@ -54,7 +56,7 @@ func (t *table) read(fn *function, at int64, e *entry) (int64, error) {
 	}
 	e.info = b[address]
 	if e.info>>5&3 == 3 {
-		return 0, t.wrong(at+int64(address), "words of 1, 2 or 4 bytes", "size 3, which is none")
+		return 0, t.formatError(at+int64(address), "words of 1, 2 or 4 bytes", "size 3, which is reserved")
 	}
 	at += int64(address) + 1
 	return at + int64(e.count()*e.wordSize()), nil
@@ -80,7 +82,7 @@ func (t *table) fill(fn *function, e *entry) error {
 	return nil
 }
 
-// entry is the last of a function's rows that starts at or before an offset in the function.
+// entry returns the last of a function's rows that starts at or before an offset in the function.
 func (t *table) entry(fn *function, off uint32) (found entry, ok bool, err error) {
 	at := fn.rowsAt
 	var e entry
@@ -104,6 +106,7 @@ func (t *table) entry(fn *function, off uint32) (found entry, ok bool, err error
 	return found, ok && err == nil, err
 }
 
+// descends is the error for a row that starts before the previous one.
 func (t *table) descends(e *entry, before uint32) error {
-	return t.wrong(e.at, fmt.Sprintf("a row that starts at 0x%x or after", before), fmt.Sprintf("one that starts at 0x%x", e.start))
+	return t.formatError(e.at, fmt.Sprintf("a row that starts at 0x%x or after", before), fmt.Sprintf("one that starts at 0x%x", e.start))
 }

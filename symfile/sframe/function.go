@@ -3,24 +3,27 @@ package sframe
 import (
 	"fmt"
 
-	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// function is a function descriptor entry (2.3).
+// function is a function descriptor entry (2.3). Sizes in bytes:
+//
+//	version 1   start 4 | size 4 | rows' offset 4 | number of rows 4 | info 1
+//	version 2   start 4 | size 4 | rows' offset 4 | number of rows 4 | info 1 | block 1 | unused 2
+//	version 3   start 8 | size 4 | rows' offset 4     and before its rows: number of rows 2 | info 1 | kind 1 | block 1
 type function struct {
 	// at is the entry's offset in the section.
 	at int64
-	// start is the function's address, counted from the section's start; size is in bytes.
+	// start is the function's address relative to the section's start, size its size in bytes.
 	start int64
 	size  uint32
-	// rows is how many frame row entries it has, rowsAt the offset of the first in the section.
+	// rows is the number of its frame row entries, rowsAt the section offset of the first.
 	rows   uint32
 	rowsAt int64
 	// info is the info word:
 	//
 	//	bits 0–3  size of the rows' start addresses: 1 << n bytes, n up to 2
-	//	bit 4     the rows are those of a block that the function repeats (PCMASK)
+	//	bit 4     the rows describe a block that the function repeats (PCMASK)
 	//	bit 5     arm64: return addresses are signed with key B
 	//	bit 7     version 3: signal frame
 	info uint8
@@ -28,7 +31,7 @@ type function struct {
 	kind uint8
 	// block is the size in bytes of a repeated block.
 	block uint8
-	// oldMask: the function repeats a block of a size that is not told (version 1).
+	// oldMask: the function repeats a block of unknown size (version 1).
 	oldMask bool
 }
 
@@ -43,7 +46,7 @@ const (
 	kindFlex    = 1
 )
 
-// start is where a function starts, counted from the section's start.
+// start returns the start of a function, relative to the section's start.
 func (t *table) start(index uint32) (int64, error) {
 	at := t.FunctionsAt + int64(index)*t.functionSize()
 	size := 4
@@ -57,6 +60,7 @@ func (t *table) start(index uint32) (int64, error) {
 	return t.startOf(at, b), nil
 }
 
+// startOf decodes the start field b at offset at. With StartFromField it is relative to the field, else to the section.
 func (t *table) startOf(at int64, b []byte) int64 {
 	v := int64(0)
 	if t.Version == 3 {
@@ -70,7 +74,7 @@ func (t *table) startOf(at int64, b []byte) int64 {
 	return v
 }
 
-// function reads the entry at an index, without what version 3 keeps beside the rows.
+// function reads the entry at an index. attributes completes it.
 func (t *table) function(index uint32) (function, error) {
 	fn := function{at: t.FunctionsAt + int64(index)*t.functionSize()}
 	b, err := t.bytes(fn.at, int(t.functionSize()), t.src.Size)
@@ -93,12 +97,12 @@ func (t *table) function(index uint32) (function, error) {
 	}
 	fn.block = b[17]
 	if b[18]|b[19] != 0 {
-		t.warn("padding", fn.at+18, "unused bytes 0x%02x 0x%02x are not heeded", b[18], b[19])
+		t.warn("padding", fn.at+18, "unused bytes 0x%02x 0x%02x are ignored", b[18], b[19])
 	}
 	return fn, nil
 }
 
-// attributes completes an entry and checks it.
+// attributes reads the attributes that version 3 has before the rows, and checks them.
 func (t *table) attributes(fn *function) error {
 	infoAt := fn.at + 16
 	unused := uint8(infoSignal | 1<<6)
@@ -111,29 +115,29 @@ func (t *table) attributes(fn *function) error {
 		fn.info, fn.kind, fn.block = b[2], b[3]&0x1f, b[4]
 		infoAt, unused = fn.rowsAt+2, 1<<6
 		if b[3]&^0x1f != 0 {
-			t.warn("info", infoAt+1, "unknown bits 0x%02x of the function's second info byte are not heeded", b[3]&^0x1f)
+			t.warn("info", infoAt+1, "unknown bits 0x%02x of the function's second info byte are ignored", b[3]&^0x1f)
 		}
 		if fn.kind > kindFlex {
-			return t.wrong(infoAt+1, "a function of type 0 (default) or 1 (flexible)", fmt.Sprintf("type %d", fn.kind))
+			return t.formatError(infoAt+1, "a function of type 0 (default) or 1 (flexible)", fmt.Sprintf("type %d", fn.kind))
 		}
 		fn.rowsAt += 5
 	}
 	if fn.info&15 > 2 {
-		return t.wrong(infoAt, "rows of type 0, 1 or 2", fmt.Sprintf("type %d", fn.info&15))
+		return t.formatError(infoAt, "rows of type 0, 1 or 2", fmt.Sprintf("type %d", fn.info&15))
 	}
-	if t.arch != cpu.ARM64 {
+	if !t.arch.PointerAuth {
 		unused |= infoKeyB
 	}
 	if fn.info&unused != 0 {
-		t.warn("info", infoAt, "unknown bits 0x%02x of the function's info are not heeded", fn.info&unused)
+		t.warn("info", infoAt, "unknown bits 0x%02x of the function's info are ignored", fn.info&unused)
 	}
 	return nil
 }
 
-// repeats: the rows describe one block, and the function is made of such blocks (2.3.2).
+// repeats reports whether the rows describe one block of which the function consists (2.3.2), such as one entry of a PLT.
 func (fn *function) repeats() bool { return fn.info&infoMask != 0 }
 
-// unusable says why the function's rows cannot be taken for any address; "" if they can.
+// unusable returns the reason why the function's rows give no rules for any address, or "".
 func (fn *function) unusable() string {
 	switch {
 	case fn.oldMask:
@@ -144,7 +148,7 @@ func (fn *function) unusable() string {
 	return ""
 }
 
-// key is the key that the function signs return addresses with.
+// key returns the key with which the function signs return addresses.
 func (fn *function) key() unwind.SigningKey {
 	if fn.info&infoKeyB != 0 {
 		return unwind.KeyB

@@ -1,13 +1,16 @@
-// Package sframe reads SFrame sections: per function a list of rows that say where the canonical frame address (CFA), the return
-// address (RA) and the frame pointer (FP) are, and nothing of other registers.
+// Package sframe reads SFrame sections, versions 1 to 3. A section has a list of rows for each function: how to find the canonical
+// frame address (CFA), the return address (RA) and the frame pointer (FP). It has nothing about other registers.
 //
-// The specification is "The SFrame Format", version 2 errata 1; what the other versions have otherwise:
+// Open opens a section as an unwind.Table. Start at table.Row in table.go: it finds the function (function.go) and its row
+// (entry.go), and makes an unwind.Row of it (rules.go).
 //
-//	version 1  functions take 17 bytes: the size of a repeated block is not there; starts count from the section's start
-//	version 3  functions take 16 bytes, and their attributes lie before their rows; starts have 64 bits; signal frames are marked;
-//	           functions may be "flexible", whose rows name any register as a base and may read the word there
+// Specification: "The SFrame Format", version 2 errata 1; section numbers in comments are of that text. The other versions differ:
 //
-// Numbers that the text only names are those of binutils' include/sframe.h.
+//	version 1  no size of a repeated block; starts are relative to the section
+//	version 3  attributes of a function are before its rows; starts have 64 bits; signal frames are marked; rows of a "flexible"
+//	           function may use any register as a base and may read the word there
+//
+// Constants that the text only names have the values of binutils' include/sframe.h.
 package sframe
 
 import (
@@ -18,27 +21,27 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// Where an ELF file has its SFrame section (specification, 1.1): a section of this name or type, or what a segment of this type
-// covers, which is there in a stripped file too. Old binutils give the section the type SHT_PROGBITS, so the name is asked
-// for as well.
+// How to find SFrame in an ELF file (specification, 1.1): a section of this type, or a segment of this type, which a file without
+// section headers has too. Older binutils give the section the type SHT_PROGBITS, so that its name is needed.
 const (
 	SectionName = ".sframe"
 	SectionType = 0x6ffffff4 // SHT_GNU_SFRAME
 	SegmentType = 0x6474e554 // PT_GNU_SFRAME
 )
 
-// magic starts a section in the byte order of its CPU.
+// magic begins a section, in the byte order of its CPU.
 const magic = 0xdee2
 
 // Flags hold for the whole section.
 type Flags uint8
 
 const (
-	// Sorted: functions are ordered by address.
+	// Sorted (SFRAME_F_FDE_SORTED): functions are sorted by address.
 	Sorted Flags = 1 << iota
-	// FramePointer: every function keeps a frame pointer, also those without an entry. Versions 1 and 2.
+	// FramePointer (SFRAME_F_FRAME_POINTER): every function keeps a frame pointer, also those without an entry. Versions 1 and 2.
 	FramePointer
-	// StartFromField: a function's start counts from where that number stands, else from the section's start. From version 2.
+	// StartFromField (SFRAME_F_FDE_FUNC_START_PCREL): a function's start is relative to the field that has it, else to the section's
+	// start. Since version 2.
 	StartFromField
 )
 
@@ -52,22 +55,25 @@ const (
 	S390XBig
 )
 
-// Header is what a section says of itself.
+// Header is the header of a section (2.1, 2.2).
+//
+//	magic 2 | version 1 | flags 1 | ABI 1 | fixed FP 1 | fixed RA 1 | size of the auxiliary header 1
+//	functions 4 | rows 4 | bytes of rows 4 | offset of functions 4 | offset of rows 4 | auxiliary header
 type Header struct {
 	// Version is 1, 2 or 3.
 	Version uint8
 	Flags   Flags
 	ABI     ABI
-	// Order is the section's byte order, as the magic number shows it.
+	// Order is the section's byte order, found by the magic number.
 	Order binary.ByteOrder
-	// FixedFP and FixedRA are the distances in bytes from the CFA at which every function of the section keeps the caller's frame
-	// pointer and its return address; 0 if there is no such place.
+	// FixedFP and FixedRA are the offsets in bytes from the CFA at which every function saves the caller's frame pointer and its
+	// return address, or 0 if that differs between rows.
 	FixedFP, FixedRA int8
 	// AuxSize is the size in bytes of the auxiliary header, which no ABI uses.
 	AuxSize uint8
-	// Functions and Rows are how many the section claims to have, RowBytes the size of all rows in bytes.
+	// Functions and Rows are the claimed numbers of entries, RowBytes the claimed size of all rows in bytes.
 	Functions, Rows, RowBytes uint32
-	// FunctionsAt and RowsAt are the offsets in bytes of the two sub-sections, from the section's start.
+	// FunctionsAt and RowsAt are the section offsets of the two sub-sections.
 	FunctionsAt, RowsAt int64
 }
 
@@ -82,7 +88,7 @@ const (
 	atRows    = 16
 )
 
-// ReadHeader reads the header alone. An error is a *input.FormatError, or one of the reader's.
+// ReadHeader reads the header of a section. Errors are of type *input.FormatError, or come from the file's reader.
 func ReadHeader(section *input.Source) (Header, error) {
 	var h Header
 	c := input.NewCursor(section, SectionName, 0, section.Size, binary.LittleEndian)
@@ -114,32 +120,26 @@ func ReadHeader(section *input.Source) (Header, error) {
 	return h, c.Err()
 }
 
-// functionSize is the size of a function's entry in bytes.
+// functionSize is the size in bytes of a function descriptor entry.
 func (h *Header) functionSize() int64 {
 	return [...]int64{1: 17, 2: 20, 3: 16}[h.Version]
 }
 
-// known are the flags that the version defines.
+// known returns the flags that the version defines.
 func (h *Header) known() Flags {
 	return [...]Flags{1: Sorted | FramePointer, 2: Sorted | FramePointer | StartFromField, 3: Sorted | StartFromField}[h.Version]
 }
 
-// arch is the ABI's CPU and byte order; nil for an unknown ABI.
+// arch returns the ABI's CPU and byte order, or nil for an unknown ABI.
 func (a ABI) arch() (*cpu.Arch, binary.ByteOrder) {
-	switch a {
-	case ARM64Big:
-		return cpu.ARM64, binary.BigEndian
-	case ARM64Little:
-		return cpu.ARM64, binary.LittleEndian
-	case AMD64Little:
-		return cpu.AMD64, binary.LittleEndian
-	case S390XBig:
-		return cpu.S390X, binary.BigEndian
+	arch, big := cpu.BySFrame(uint8(a))
+	if big {
+		return arch, binary.BigEndian
 	}
-	return nil, nil
+	return arch, binary.LittleEndian
 }
 
-// sections checks that the functions lie inside of the section and before the rows.
+// sections checks that the functions are inside the section and before the rows.
 func (h *Header) sections(section *input.Source) error {
 	size := int64(h.Functions) * h.functionSize()
 	wrong := &input.FormatError{File: section.Name, Part: SectionName, Offset: h.FunctionsAt,

@@ -224,7 +224,7 @@ var made = []*madeSection{{
 			{at: 0x18, means: "cfa = lost, ra = lost, other registers lost"},
 		}},
 	},
-	warnings: []string{"names register 40"},
+	warnings: []string{"uses register 40"},
 }, {
 	name: "unsorted", says: "functions out of order, starts counted from the section's start, above and below it",
 	order: little, version: 2, flags: 0x00, abi: 3, ra: -8, address: 0x5000,
@@ -295,7 +295,7 @@ var made = []*madeSection{{
 		{start: 0x1020, size: 0x10, addr: 1, keyB: true, rows: []madeRow{{sp: true, words: []int64{8, -16, -24}, means: "cfa = $rsp + 8, ra = [cfa − 8], $rbp = [cfa − 16], other registers lost"}}},
 	},
 	warnings: []string{"offset 0x3: unknown flags 0xf0", "offset 0x2c: unknown bits 0xc0", "offset 0x42: unused bytes 0x01 0x02", "offset 0x54: unknown bits 0x20",
-		"says that the return address is signed", "a row of 3 offsets"},
+		"says that the return address is signed", "has 3 offsets"},
 }, {
 	name: "version1", says: "version 1: functions of 17 bytes",
 	order: little, version: 1, flags: 0x01, abi: 3, ra: -8, address: 0x3000,

@@ -91,7 +91,7 @@ func TestBoundedWork(t *testing.T) {
 		says string
 	}{
 		"shared rows":    {data, "rows that are used 16 times on average"},
-		"endless blocks": {endless.bytes(), "at most 262144 stretches of repeated blocks"},
+		"endless blocks": {endless.bytes(), "at most 262144 rows of repeated blocks"},
 	} {
 		began := time.Now()
 		table := open(t, "x.so", tc.data, 0, 0)

@@ -7,25 +7,23 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// s390x: a function's CFA is 160 bytes above its caller's sp, the area where a callee may save registers. CFA offsets are stored
-// without it and in units of 8, so that most fit a byte (SFRAME_S390X_CFA_OFFSET_ADJUSTMENT and …_ALIGNMENT_FACTOR).
+// On s390x a function's CFA is 160 bytes above its caller's sp: above the area where a callee saves registers. The stored CFA offset
+// leaves those out and counts in units of 8, so that most fit one byte (SFRAME_S390X_CFA_OFFSET_ADJUSTMENT, …_ALIGNMENT_FACTOR).
 const (
 	s390xArea = 160
 	s390xUnit = 8
 )
 
-// rules makes the rules of a row.
-//
-// Where nothing is said of RA it is still in the link register, and where nothing is said of FP it is unchanged. A row without
-// words is that of a function that nobody called.
+// rules makes the unwind.Row of a row. Without a rule for RA, the return address is still in the link register. Without a rule for
+// FP, the frame pointer is unchanged. A row without words marks an outermost frame: the function has no caller.
 func (t *table) rules(fn *function, e *entry) (unwind.Row, error) {
 	row := unwind.Row{OthersLost: true, Origin: unwind.Origin{File: t.file, Part: SectionName, Offset: e.at}}
 	row.Signal = t.Version == 3 && fn.info&infoSignal != 0
 	if e.info&rowSigned != 0 {
-		if t.arch == cpu.ARM64 {
+		if t.arch.PointerAuth {
 			row.Signed = fn.key()
 		} else {
-			t.warn("row", e.at, "the row says that the return address is signed, which is nothing on %s", t.arch.Name)
+			t.warn("row", e.at, "the row says that the return address is signed, which %s does not have", t.arch.Name)
 		}
 	}
 	if e.count() == 0 {
@@ -50,9 +48,11 @@ func (t *table) rules(fn *function, e *entry) (unwind.Row, error) {
 
 // plain reads the words as offsets (chapter 3):
 //
-//	amd64   CFA = sp or fp + 1st    RA = [CFA + the header's]    FP = [CFA + 2nd]
-//	arm64   CFA = sp or fp + 1st    RA = [CFA + 2nd]             FP = [CFA + 3rd]; GNU as writes a 2nd alone where only RA is saved
-//	s390x   CFA = sp or fp + 1st × 8 + 160                       the 2nd and 3rd as below
+//	amd64   CFA = sp or fp + 1st    RA = [CFA + FixedRA]    FP = [CFA + 2nd]
+//	arm64   CFA = sp or fp + 1st    RA = [CFA + 2nd]        FP = [CFA + 3rd]
+//	s390x   CFA = sp or fp + 1st × 8 + 160                  RA and FP by the 2nd and 3rd, see saved
+//
+// GNU as writes a 2nd word alone if a function saves only RA. On s390x a 2nd word of 0 means that RA is not saved.
 func (t *table) plain(e *entry, row *unwind.Row, fp *unwind.Rule) {
 	base := t.arch.FP
 	if e.info&rowFromSP != 0 {
@@ -77,11 +77,11 @@ func (t *table) plain(e *entry, row *unwind.Row, fp *unwind.Rule) {
 		*fp = unwind.Rule{Kind: unwind.AtCFA, Offset: int64(t.FixedFP)}
 	}
 	if n > next+1 {
-		t.warn("row", e.at, "a row of %d offsets, which %s does not have", n, t.arch.Name)
+		t.warn("row", e.at, "the row has %d offsets, more than rows of %s", n, t.arch.Name)
 	}
 }
 
-// cfaOffset is the distance of the CFA from its base, in bytes.
+// cfaOffset returns the offset in bytes of the CFA from its base.
 func (t *table) cfaOffset(stored int64) int64 {
 	if t.arch == cpu.S390X {
 		return stored*s390xUnit + s390xArea
@@ -89,8 +89,8 @@ func (t *table) cfaOffset(stored int64) int64 {
 	return stored
 }
 
-// saved is where the value that an offset stands for was kept: on the stack; on s390x, before version 3, in the register whose
-// number is the upper bits of an odd offset (SFRAME_V2_S390X_OFFSET_IS_REGNUM).
+// saved returns the rule of RA or FP for offset i: [CFA + offset]. On s390x before version 3, an odd offset is a register: its DWARF
+// number is offset >> 1 (SFRAME_V2_S390X_OFFSET_IS_REGNUM).
 func (t *table) saved(e *entry, i int) unwind.Rule {
 	off := e.signed(i)
 	if t.arch == cpu.S390X && t.Version < 3 && off&1 != 0 {
@@ -99,10 +99,10 @@ func (t *table) saved(e *entry, i int) unwind.Rule {
 	return unwind.Rule{Kind: unwind.AtCFA, Offset: off}
 }
 
-// register is a rule that starts from a register, given by its DWARF number.
+// register returns a rule relative to the register with a DWARF number.
 func (t *table) register(e *entry, number int64, kind unwind.RuleKind, off int64) unwind.Rule {
 	if number < 0 || number >= int64(len(t.arch.DWARF)) || t.arch.DWARF[number] == cpu.NoReg {
-		t.warn("register", e.at, "the row names register %d, which is not known on %s", number, t.arch.Name)
+		t.warn("register", e.at, "the row uses register %d, which %s does not have", number, t.arch.Name)
 		return unwind.Rule{Kind: unwind.Undefined}
 	}
 	return unwind.Rule{Kind: kind, Reg: t.arch.DWARF[number], Offset: off}
@@ -111,15 +111,16 @@ func (t *table) register(e *entry, number int64, kind unwind.RuleKind, off int64
 // Bits of a control word (version 3).
 const (
 	controlReg   = 1 << 0 // the base is a register, else the CFA
-	controlDeref = 1 << 1 // the value is the word at base + offset, else base + offset
-	controlBits  = 3      // the register's number is above these
+	controlDeref = 1 << 1 // value = [base + offset], else base + offset
+	controlBits  = 3      // the register's number is in the bits above these
 )
 
-// flexible reads the words as pairs of a control word and an offset, for CFA, RA and FP in turn (version 3, flexible functions).
-// A control word of 0 has no offset and says nothing.
+// flexible reads the words of a flexible function's row (version 3): pairs of a control word and an offset, for CFA, RA and FP in
+// this order. A control word of 0 has no offset and leaves the default rule. gcc needs this for functions that realign the stack,
+// whose CFA is in r10.
 func (t *table) flexible(e *entry, row *unwind.Row, fp *unwind.Rule) error {
 	if e.info&rowFromSP != 0 {
-		t.warn("row", e.at, "the row of a flexible function names a base register beside its own")
+		t.warn("row", e.at, "the row of a flexible function has the base register bit set, which is ignored")
 	}
 	row.RA = unwind.Rule{Kind: unwind.FromReg, Reg: t.arch.LR}
 	if t.FixedRA != 0 {
@@ -139,28 +140,28 @@ func (t *table) flexible(e *entry, row *unwind.Row, fp *unwind.Rule) error {
 			continue
 		}
 		if i >= e.count() {
-			return t.wrong(e.at, "an offset after each control word", fmt.Sprintf("control word 0x%x at the end", control))
+			return t.formatError(e.at, "an offset after each control word", fmt.Sprintf("control word 0x%x at the end", control))
 		}
 		off := e.signed(i)
 		i++
 		if which == 0 {
 			if control&controlReg == 0 {
-				return t.wrong(e.at, "a CFA that is counted from a register", fmt.Sprintf("control word 0x%x", control))
+				return t.formatError(e.at, "a CFA relative to a register", fmt.Sprintf("control word 0x%x", control))
 			}
 			off = t.cfaOffset(off)
 		}
 		*rule = t.controlled(e, control, off)
 	}
 	if i < e.count() {
-		t.warn("row", e.at, "a row of %d words, of which the last %d mean nothing", e.count(), e.count()-i)
+		t.warn("row", e.at, "the row has %d words; the last %d are ignored", e.count(), e.count()-i)
 	}
 	return nil
 }
 
-// controlled is the rule of a control word and an offset.
+// controlled returns the rule of a control word and an offset.
 func (t *table) controlled(e *entry, control uint32, off int64) unwind.Rule {
 	if control&(1<<2) != 0 {
-		t.warn("row", e.at, "unknown bit 2 of control word 0x%x is not heeded", control)
+		t.warn("row", e.at, "unknown bit 2 of control word 0x%x is ignored", control)
 	}
 	kinds := [...]unwind.RuleKind{0: unwind.FromCFA, controlReg: unwind.FromReg, controlDeref: unwind.AtCFA, controlReg | controlDeref: unwind.AtReg}
 	kind := kinds[control&(controlReg|controlDeref)]

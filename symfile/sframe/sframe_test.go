@@ -221,7 +221,7 @@ func TestBadEntries(t *testing.T) {
 		{"rows cut off", 2, madeFunc{addr: 4, rows: []madeRow{row(0)}}, func(b []byte) { b[28+8] = 6; b[28+12] = 2 }, "bytes to the end of the rows", false},
 		{"attributes outside", 3, madeFunc{addr: 1, rows: []madeRow{row(0)}}, func(b []byte) { b[28+12] = 0xff }, "bytes to the end of the rows", false},
 		{"function type", 3, madeFunc{addr: 1, rows: []madeRow{row(0)}}, func(b []byte) { b[28+32+3] = 9 }, "expected a function of type 0 (default) or 1 (flexible), found type 9", false},
-		{"CFA from itself", 3, madeFunc{addr: 1, flex: true, rows: []madeRow{{words: []int64{2, 8}}}}, nil, "expected a CFA that is counted from a register, found control word 0x2", false},
+		{"CFA from itself", 3, madeFunc{addr: 1, flex: true, rows: []madeRow{{words: []int64{2, 8}}}}, nil, "expected a CFA relative to a register, found control word 0x2", false},
 		{"half a pair", 3, madeFunc{addr: 1, flex: true, rows: []madeRow{{words: []int64{57}}}}, nil, "expected an offset after each control word", false},
 	} {
 		s := base
@@ -267,7 +267,7 @@ func TestFalselySorted(t *testing.T) {
 			}
 		}
 	}
-	if all := table.Warnings(); len(all) != 1 || !strings.Contains(all[0], "functions are said to be sorted and are not") {
+	if all := table.Warnings(); len(all) != 1 || !strings.Contains(all[0], "the functions are not sorted, although the header says so") {
 		t.Errorf("warnings %q", all)
 	}
 }

@@ -12,30 +12,30 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// Config says what a section alone does not.
+// Config is what a reader must know and the section does not contain.
 type Config struct {
-	// Arch is the CPU that the section must be for; nil takes what its header says.
+	// Arch is the CPU that the section must be for, or nil for any.
 	Arch *cpu.Arch
-	// Base is the link-time address that module-relative addresses count from.
+	// Base is the link-time address of RVA 0.
 	Base uint64
-	// File is the file's name in the rows' origins; empty stands for the section's.
+	// File is the file's name for the rows' origins. If it is empty, they have the section's name.
 	File string
 }
 
-// table is an open section. Nothing of it is kept in memory but, if its functions are not sorted, where they start.
+// table is an open section. It keeps nothing in memory, except the functions' starts if they are not sorted.
 type table struct {
 	Header
 	src  *input.Source
 	file string
 	arch *cpu.Arch
-	// rva is the module-relative address of the section. Functions are searched by their distance from there.
+	// rva is the module-relative address of the section. Functions' starts are relative to it.
 	rva uint64
-	// rowsEnd is the offset behind the last row that the section has room for.
+	// rowsEnd is the offset of the end of the rows, at most the section's size.
 	rowsEnd int64
-	// byStart are the functions by address, if the section does not have them so; inMemory says that it is made.
-	byStart  []started
+	// byStart has the functions by address, if the section is not sorted. inMemory: it is made.
+	byStart  []functionStart
 	inMemory bool
-	// verified: functions that are said to be sorted are, or it was noticed.
+	// verified: find has checked that the functions are sorted as the flags say.
 	verified bool
 	tmp      [maxRow]byte
 
@@ -43,17 +43,16 @@ type table struct {
 	kinds  map[string]int
 }
 
-// started is where a function starts, counted from the section's start, and its place among the functions.
-type started struct {
+// functionStart is a function's start relative to the section's start, and its index.
+type functionStart struct {
 	start int64
 	index uint32
 }
 
-// Open opens a section that is to be loaded at address. The file is read when rows are asked for; the header and the places of
-// the two sub-sections are checked at once. An error is a *input.FormatError with the offset in the section, or one of the
-// reader's. Like section, the table is for one goroutine at a time.
+// Open opens a section that is linked at an address. It reads and checks the header; lookups read the rest. Errors are of type
+// *input.FormatError with the offset in the section, or come from the file's reader. The table is not safe for concurrent use.
 //
-// Rows say that registers without a rule are lost: the section does not know what else a function saved.
+// Rows have OthersLost set, because a section does not say which other registers a function saved.
 func Open(section *input.Source, address uint64, cfg Config) (unwind.Table, error) {
 	h, err := ReadHeader(section)
 	if err != nil {
@@ -65,37 +64,37 @@ func Open(section *input.Source, address uint64, cfg Config) (unwind.Table, erro
 	}
 	arch, order := h.ABI.arch()
 	if arch == nil {
-		return nil, t.wrong(atABI, "ABI 1 or 2 (arm64), 3 (amd64) or 4 (s390x)", fmt.Sprintf("ABI %d", h.ABI))
+		return nil, t.formatError(atABI, "ABI 1 or 2 (arm64), 3 (amd64) or 4 (s390x)", fmt.Sprintf("ABI %d", h.ABI))
 	}
 	if cfg.Arch != nil && cfg.Arch != arch {
-		return nil, t.wrong(atABI, "an ABI of "+cfg.Arch.Name, fmt.Sprintf("ABI %d, which is %s's", h.ABI, arch.Name))
+		return nil, t.formatError(atABI, "an ABI of "+cfg.Arch.Name, fmt.Sprintf("ABI %d, which is %s's", h.ABI, arch.Name))
 	}
 	t.arch = arch
 	if err := h.sections(section); err != nil {
 		return nil, err
 	}
 	if order != h.Order {
-		t.warn("order", atABI, "ABI %d is not in the byte order that the magic number shows", h.ABI)
+		t.warn("order", atABI, "the magic number has the wrong byte order for ABI %d", h.ABI)
 	}
 	if unknown := h.Flags &^ h.known(); unknown != 0 {
-		t.warn("flags", atFlags, "unknown flags 0x%x are not heeded", uint8(unknown))
+		t.warn("flags", atFlags, "unknown flags 0x%x are ignored", uint8(unknown))
 		t.Flags &= h.known()
 	}
 	if arch == cpu.AMD64 && h.FixedRA == 0 {
 		// A call pushes the return address right below the CFA (System V ABI for AMD64, 3.2.2).
 		t.FixedRA = -8
-		t.warn("ra", atFixedRA, "no place of the return address is given; it is taken to be cfa − 8")
+		t.warn("ra", atFixedRA, "the header has no offset of the return address; cfa − 8 is assumed")
 	}
 	t.rowsEnd = h.RowsAt + int64(h.RowBytes)
 	if t.rowsEnd > section.Size {
-		t.warn("rows", atRows, "the rows are said to reach to offset 0x%x; the section ends at 0x%x", t.rowsEnd, section.Size)
+		t.warn("rows", atRows, "by the header the rows end at offset 0x%x; the section ends at 0x%x", t.rowsEnd, section.Size)
 		t.rowsEnd = section.Size
 	}
 	return t, nil
 }
 
-// Row is unwind.Table's. Where no function covers the address and the section says that every function keeps a frame pointer, the
-// rules are those of the CPU's frame pointer.
+// Row implements unwind.Table. If no function covers the address and the section has the flag FramePointer, the rules are those of
+// the CPU's frame pointer.
 func (t *table) Row(rva uint64) (unwind.Row, bool, error) {
 	off := int64(rva - t.rva)
 	fn, ok, err := t.find(off)
@@ -131,12 +130,12 @@ func (t *table) Row(rva uint64) (unwind.Row, bool, error) {
 	return row, true, nil
 }
 
-// none is the row of an entry that has no rules, which says why.
+// none returns a row without rules, whose Origin.Note has the reason.
 func (t *table) none(at int64, why string) unwind.Row {
 	return unwind.Row{Origin: unwind.Origin{File: t.file, Part: SectionName, Offset: at, Note: why}}
 }
 
-// framePointer are the rules of functions without an entry (flag SFRAME_F_FRAME_POINTER, 2.1.3).
+// framePointer returns the row of functions without an entry, if the section has the flag FramePointer (2.1.3).
 func (t *table) framePointer() (unwind.Row, bool) {
 	lay := t.arch.Frame
 	if t.Flags&FramePointer == 0 || lay.Style != cpu.FrameRecord {
@@ -148,18 +147,18 @@ func (t *table) framePointer() (unwind.Row, bool) {
 		Saved:      []unwind.RegRule{{Reg: t.arch.FP, Rule: unwind.Rule{Kind: unwind.AtCFA, Offset: lay.FPOffset}}},
 		OthersLost: true,
 		Origin: unwind.Origin{File: t.file, Part: SectionName, Offset: atFlags,
-			Note: "whose flags say that functions without an entry keep a frame pointer"},
+			Note: "by whose flags functions without an entry keep a frame pointer"},
 	}, true
 }
 
-// maxEmpty bounds how many functions of size 0 are stepped over in one search.
+// maxEmpty limits how many functions of size 0 one search skips.
 const maxEmpty = 64
 
-// maxVerified is up to how many functions that are said to be sorted are checked when the first address is not found. The
-// functions of larger sections are too much to read for that; Each sees their order.
+// maxVerified is the largest number of functions whose order find verifies when it first fails to find an address. Of larger
+// sections only Each verifies the order.
 const maxVerified = 1 << 15
 
-// find is the function that covers an address, given as its distance from the section's start.
+// find returns the function that covers an address, given relative to the section's start.
 func (t *table) find(off int64) (function, bool, error) {
 	fn, ok, err := t.search(off)
 	if ok || err != nil || t.Flags&Sorted == 0 || t.inMemory || t.verified || t.Functions > maxVerified {
@@ -184,10 +183,12 @@ func (t *table) find(off int64) (function, bool, error) {
 	return fn, false, nil
 }
 
+// notSorted warns that the flag Sorted is wrong.
 func (t *table) notSorted(index uint32) {
-	t.warn("sorted", t.FunctionsAt+int64(index)*t.functionSize(), "functions are said to be sorted and are not")
+	t.warn("sorted", t.FunctionsAt+int64(index)*t.functionSize(), "the functions are not sorted, although the header says so")
 }
 
+// search is find without verification of the order.
 func (t *table) search(off int64) (function, bool, error) {
 	n, err := t.upTo(off)
 	if err != nil {
@@ -215,8 +216,8 @@ func (t *table) search(off int64) (function, bool, error) {
 	return function{}, false, nil
 }
 
-// upTo is how many functions start at or before off. Sorted functions are searched where they lie. Should they turn out not to
-// be sorted, they are sorted in memory.
+// upTo returns how many functions start at or before off. It searches a sorted section in the file. If the search meets functions
+// that are out of order, upTo sorts them in memory.
 func (t *table) upTo(off int64) (uint32, error) {
 	if t.Flags&Sorted != 0 && !t.inMemory {
 		low, high := uint32(0), t.Functions
@@ -247,20 +248,21 @@ func (t *table) upTo(off int64) (uint32, error) {
 	return uint32(sort.Search(len(t.byStart), func(i int) bool { return t.byStart[i].start > off })), nil
 }
 
-// sortStarts puts the functions in order: 16 bytes for each, of 16 to 20 that the section really has.
+// sortStarts sorts the functions in memory, with 16 bytes for each. An entry in the file takes as much at least, so that a crafted
+// count cannot make it large.
 func (t *table) sortStarts() error {
 	if t.inMemory {
 		return nil
 	}
-	list := make([]started, t.Functions)
+	list := make([]functionStart, t.Functions)
 	for i := range list {
 		start, err := t.start(uint32(i))
 		if err != nil {
 			return err
 		}
-		list[i] = started{start, uint32(i)}
+		list[i] = functionStart{start, uint32(i)}
 	}
-	slices.SortStableFunc(list, func(a, b started) int {
+	slices.SortStableFunc(list, func(a, b functionStart) int {
 		switch {
 		case a.start < b.start:
 			return -1
@@ -273,7 +275,7 @@ func (t *table) sortStarts() error {
 	return nil
 }
 
-// nth is the function at a place in the order of addresses.
+// nth returns function n in the order of addresses.
 func (t *table) nth(n uint32) (function, error) {
 	if t.inMemory {
 		n = t.byStart[n].index
@@ -281,17 +283,17 @@ func (t *table) nth(n uint32) (function, error) {
 	return t.function(n)
 }
 
-// Warnings is unwind.Table's.
+// Warnings implements unwind.Table.
 func (t *table) Warnings() []string { return slices.Clone(t.warned) }
 
-// perKind is how many warnings of a kind are kept.
+// perKind is how many warnings of each kind are kept.
 const perKind = 3
 
 func (t *table) warn(kind string, off int64, format string, args ...any) {
 	if t.kinds[kind] >= perKind {
 		return
 	}
-	text := t.wrong(off, "", fmt.Sprintf(format, args...)).Error()
+	text := t.formatError(off, "", fmt.Sprintf(format, args...)).Error()
 	if slices.Contains(t.warned, text) {
 		return
 	}
@@ -299,26 +301,26 @@ func (t *table) warn(kind string, off int64, format string, args ...any) {
 	t.warned = append(t.warned, text)
 }
 
-// wrong is an error at an offset in the section.
-func (t *table) wrong(off int64, want, have string) *input.FormatError {
+// formatError returns an error about an offset of the section.
+func (t *table) formatError(off int64, want, have string) *input.FormatError {
 	return &input.FormatError{File: t.src.Name, Part: SectionName, Offset: off, Want: want, Have: have}
 }
 
-// passOver makes a warning of what is wrong with the section; it answers with errors of another kind.
-func (t *table) passOver(err error) error {
+// asWarning turns an error about the section's content into a warning and returns nil. It returns errors of reading.
+func (t *table) asWarning(err error) error {
 	var format *input.FormatError
 	if !errors.As(err, &format) || format.Err != nil {
 		return err
 	}
 	text := err.Error()
-	if t.kinds["passed over"] < perKind && !slices.Contains(t.warned, text) {
-		t.kinds["passed over"]++
+	if t.kinds["skipped"] < perKind && !slices.Contains(t.warned, text) {
+		t.kinds["skipped"]++
 		t.warned = append(t.warned, text)
 	}
 	return nil
 }
 
-// bytes are n bytes at off, which lie before end. They are valid until the next read.
+// bytes returns n bytes at off, all before end. They are valid until the next read.
 func (t *table) bytes(off int64, n int, end int64) ([]byte, error) {
 	if off < 0 || off > end || int64(n) > end-off {
 		left := max(0, end-off)
@@ -326,7 +328,7 @@ func (t *table) bytes(off int64, n int, end int64) ([]byte, error) {
 		if end == t.rowsEnd {
 			where = "the rows"
 		}
-		return nil, t.wrong(off, fmt.Sprintf("%d more bytes", n), fmt.Sprintf("%d bytes to the end of %s", left, where))
+		return nil, t.formatError(off, fmt.Sprintf("%d more bytes", n), fmt.Sprintf("%d bytes to the end of %s", left, where))
 	}
 	if n == 0 {
 		return nil, nil

@@ -8,21 +8,30 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// indexer goes over the table once.
+// indexer makes the index of functions in one pass over the table.
 type indexer struct {
 	t       *Table
-	strings uint64 // where this object file's strings start
-	next    uint64 // where the next one's do
-	file    uint64 // the current file's name
-	dir     uint64 // an N_SO entry with a directory, whose file follows
+	strings uint64 // offset of this object file's strings
+	next    uint64 // offset of the next object file's strings
+	file    uint64 // name of the current file
+	dir     uint64 // directory of the last N_SO entry, whose file name follows in the next N_SO
 	inUnit  bool
-	// continued: the last function's text goes on in the next entry.
+	// continued: the last function's text continues in the next entry.
 	continued bool
-	open      *function
-	reach     uint64 // how far the open function's lines and scopes go
-	ends      []uint64
+	open      *function // the function whose entries are being read, or nil
+	reach     uint64    // the highest address of its lines and scopes, relative to its start
+	ends      []uint64  // addresses of the units' ends
 }
 
+// run reads all entries. A linked table is a sequence of parts like this one of an object file:
+//
+//	nUndef          number of entries, size of the object file's strings
+//	nSO  nSO        directory, file
+//	nFun            "main:F1", the function's address
+//	nSLine …        line, address in the function
+//	nLBrac nRBrac   scopes
+//	nFun            empty name, size of the function (gcc -gstabs+)
+//	nSO             empty name, end of the unit
 func (x *indexer) run() error {
 	t := x.t
 	c := t.cursor(0, t.stab.Size/t.step)
@@ -41,12 +50,12 @@ func (x *indexer) run() error {
 	return nil
 }
 
-// cursor reads entries from a number on.
+// cursor returns a cursor at entry first, for count entries.
 func (t *Table) cursor(first, count int64) *input.Cursor {
 	return input.NewCursor(t.stab, "", first*t.step, count*t.step, t.order)
 }
 
-// at is the offset of an entry's string, 0 for an empty one.
+// at returns the offset of an entry's string, or 0 if it is empty. An entry's name is relative to its object file's strings.
 func (x *indexer) at(e entry) uint64 {
 	if e.name == 0 {
 		return 0
@@ -58,6 +67,7 @@ func (x *indexer) at(e entry) uint64 {
 	return off
 }
 
+// entry processes entry i.
 func (x *indexer) entry(i uint32, e entry) {
 	t := x.t
 	switch e.kind {
@@ -88,9 +98,9 @@ func (x *indexer) entry(i uint32, e entry) {
 		x.reach = 0
 	case nSLine:
 		if x.open == nil {
-			// Some compilers write a function's first lines before its name; their addresses are whole.
+			// Some compilers write a function's first lines before its name, with absolute addresses.
 			if x.file != 0 {
-				t.loose = append(t.loose, line{at: t.address(e.value), file: x.file, unit: x.unit(), line: uint32(e.desc)})
+				t.outsideLines = append(t.outsideLines, line{at: t.address(e.value), file: x.file, unit: x.unit(), line: uint32(e.desc)})
 			}
 			return
 		}
@@ -102,7 +112,7 @@ func (x *indexer) entry(i uint32, e entry) {
 	}
 }
 
-// relative is an address inside of the open function, which some compilers write whole.
+// relative returns an address as relative to the open function. Some compilers write absolute addresses.
 func (x *indexer) relative(v uint64) uint64 {
 	if start := x.open.start; start != 0 && v >= start {
 		return v - start
@@ -110,7 +120,7 @@ func (x *indexer) relative(v uint64) uint64 {
 	return v
 }
 
-// unit is the number of the current unit; there is one for what belongs to none.
+// unit returns the index of the current unit. Functions before the first unit get an empty one.
 func (x *indexer) unit() uint32 {
 	if len(x.t.units) == 0 {
 		x.t.units = append(x.t.units, unit{})
@@ -118,7 +128,8 @@ func (x *indexer) unit() uint32 {
 	return uint32(len(x.t.units) - 1)
 }
 
-// source: two entries start a unit, the first with its directory; an empty one ends it, at the end of its code.
+// source processes an N_SO entry. Two of them start a unit: its directory, which ends with a slash, and its file. An empty one ends
+// it, with the address of the end of its code.
 func (x *indexer) source(i uint32, e entry) {
 	name := x.at(e)
 	x.closeFunction(i, 0)
@@ -138,8 +149,9 @@ func (x *indexer) source(i uint32, e entry) {
 	x.inUnit, x.dir, x.file = true, 0, name
 }
 
-// isFunction: behind the name and a colon stands what the symbol is: F and f are functions, Q and J are those of Pascal and
-// those inside of others. Names of C++ may have double colons.
+// isFunction reports whether the text of an N_FUN entry describes a function. The letter after the name and a colon is the kind of
+// symbol: "main:F1" is a global function, f a static one, Q and J are Pascal's and nested ones; "s:S1" is a variable. C++
+// names contain "::".
 func isFunction(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if s[i] != ':' {
@@ -151,10 +163,10 @@ func isFunction(s string) bool {
 		}
 		return i+1 < len(s) && strings.IndexByte("FfQJ", s[i+1]) >= 0
 	}
-	return true // no description at all, or one that is continued elsewhere
+	return true // there is no description, or it is in the next entry
 }
 
-// functionName is what stands before the description.
+// functionName returns the text before the description.
 func functionName(s string) string {
 	for i := 0; i < len(s); i++ {
 		if s[i] != ':' {
@@ -169,7 +181,7 @@ func functionName(s string) string {
 	return s
 }
 
-// closeFunction ends the open function before the entry with number end. Size 0 is unknown.
+// closeFunction ends the open function. end is the index of the entry after its last one, size its size in bytes or 0 if unknown.
 func (x *indexer) closeFunction(end uint32, size uint64) {
 	f := x.open
 	if f == nil {
@@ -177,7 +189,7 @@ func (x *indexer) closeFunction(end uint32, size uint64) {
 	}
 	x.open = nil
 	u := x.t.units[f.unit]
-	// The linker leaves address 0 to functions of which it took another copy.
+	// Address 0 marks a function that the linker discarded because another object file has it too.
 	if f.start < x.t.base || f.start == 0 && u.start != 0 {
 		return
 	}
@@ -189,11 +201,11 @@ func (x *indexer) closeFunction(end uint32, size uint64) {
 	x.t.functions = append(x.t.functions, *f)
 }
 
-// unknownEnd marks a size that is only a lower bound, until the index is sorted.
+// unknownEnd is a flag in function.size: the size is a lower bound. finish replaces it.
 const unknownEnd = 1 << 63
 
-// finish sorts the functions and gives an end to those that have none: the next function's start, or the end of a unit's
-// code.
+// finish sorts the functions and sets the unknown sizes: such a function ends where the next one starts, or at the end of its unit's
+// code. It then makes addresses module-relative.
 func (x *indexer) finish() {
 	t := x.t
 	slices.SortStableFunc(t.functions, func(a, b function) int { return cmp.Compare(a.start, b.start) })
@@ -221,30 +233,30 @@ func (x *indexer) finish() {
 	for i := range t.functions {
 		t.functions[i].start -= t.base
 	}
-	t.loose = slices.DeleteFunc(t.loose, func(l line) bool { return l.at < t.base })
-	for i := range t.loose {
-		t.loose[i].at -= t.base
+	t.outsideLines = slices.DeleteFunc(t.outsideLines, func(l line) bool { return l.at < t.base })
+	for i := range t.outsideLines {
+		t.outsideLines[i].at -= t.base
 	}
-	sortLines(t.loose)
+	sortLines(t.outsideLines)
 }
 
 func sortLines(l []line) {
 	slices.SortStableFunc(l, func(a, b line) int { return cmp.Compare(a.at, b.at) })
 }
 
-// details reads a function's name and lines, these sorted, one an address (the last of several, since those before have no
-// code), inside of the function.
+// details reads a function's name and its lines, sorted by address. Of several lines at one address it returns the last, since the
+// others have no code.
 func (t *Table) details(f *function) (name string, lines []line, err error) {
 	c := t.cursor(int64(f.entry), int64(f.end)-int64(f.entry))
 	first := t.read(c)
 	name = t.text(f.strings + uint64(first.name))
-	for strings.HasSuffix(name, "\\") && c.Left() >= t.step && len(name) < maxName { // continued in the next entry
+	for strings.HasSuffix(name, "\\") && c.Left() >= t.step && len(name) < maxName { // "\\" at the end continues the text in the next entry
 		name = name[:len(name)-1] + t.text(f.strings+uint64(t.read(c).name))
 	}
 	name = functionName(name)
-	i, _ := slices.BinarySearchFunc(t.loose, f.start, func(l line, at uint64) int { return cmp.Compare(l.at, at) })
-	for ; i < len(t.loose) && t.loose[i].at < f.start+f.size; i++ {
-		lines = append(lines, t.loose[i])
+	i, _ := slices.BinarySearchFunc(t.outsideLines, f.start, func(l line, at uint64) int { return cmp.Compare(l.at, at) })
+	for ; i < len(t.outsideLines) && t.outsideLines[i].at < f.start+f.size; i++ {
+		lines = append(lines, t.outsideLines[i])
 	}
 	file := f.file
 	absolute, known := false, false
@@ -254,7 +266,7 @@ func (t *Table) details(f *function) (name string, lines []line, err error) {
 		case nSOL:
 			file = f.strings + uint64(e.name)
 		case nSLine:
-			if !known { // the first line is the function's start
+			if !known { // the first line is at the function's start, so that it shows whether addresses are absolute
 				absolute, known = f.start+t.base != 0 && e.value >= uint64(f.start+t.base), true
 			}
 			at := e.value

@@ -1,7 +1,9 @@
-// Package stabs reads STABS, the debug information that compilers wrote before DWARF: a table of fixed-size entries (.stab) and
-// their strings (.stabstr). It knows functions, source files and lines; variables and types are passed over.
+// Package stabs reads STABS, the debug information that compilers wrote before DWARF: a table of entries of fixed size (.stab) and
+// their strings (.stabstr). It reads functions, source files and lines, and skips variables and types.
 //
-// Sources: "The stabs debug format" (Menapace, Kingdon, MacKenzie), and what GNU as and ld write into ELF files.
+// Open and OpenELF index the functions in one pass (index.go). Table.Lookup answers for an address, Table.Each lists all functions.
+//
+// Specification: "The stabs debug format" (Menapace, Kingdon, MacKenzie). Details of ELF files are those that GNU as and ld write.
 package stabs
 
 import (
@@ -16,59 +18,58 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// Types of entries ("stab.def").
+// Types of entries (binutils' include/aout/stab.def).
 const (
-	nUndef = 0x00 // starts an object file's part: the length of its strings is the value
-	nFun   = 0x24 // a function; with an empty name its end, whose value is the length
-	nSLine = 0x44 // a line
-	nSO    = 0x64 // the directory and the name of a source file; with an empty name its end
-	nSOL   = 0x84 // a file that is included here
-	nLBrac = 0xc0
-	nRBrac = 0xe0 // the end of a scope
+	nUndef = 0x00 // start of an object file's part; value: size of its strings
+	nFun   = 0x24 // a function; value: its address. With an empty name the function's end; value: its size
+	nSLine = 0x44 // a line; value: its address
+	nSO    = 0x64 // the directory or name of a source file; with an empty name the end of the file's part
+	nSOL   = 0x84 // the following lines are in this included file
+	nLBrac = 0xc0 // start of a scope
+	nRBrac = 0xe0 // end of a scope
 )
 
-// maxName bounds a string that a crafted table has without an end; functions of C++ templates have names of some thousand bytes.
+// maxName limits the length of a string in bytes. Functions of C++ templates have names of some thousands.
 const maxName = 1 << 16
 
-// Table is an index of the functions. Lines are read when a lookup hits them. It is not for use by several goroutines at
-// once.
+// Table is an index of the functions. A lookup reads the lines of the function that it hits. A Table is not safe for concurrent use.
 type Table struct {
 	stab, strings *input.Source
 	order         binary.ByteOrder
 	base          uint64
-	step          int64 // the size of an entry
+	step          int64 // size of an entry in bytes
 	file          string
 	resolve       func(uint64) uint64
 
-	units     []unit
-	functions []function // sorted by start
-	loose     []line     // lines outside of functions, by address
+	units        []unit
+	functions    []function // sorted by start
+	outsideLines []line     // lines that are not in a function's entries, sorted by address
 }
 
-// unit is one source file with all that it includes. Names are offsets of strings, 0 for none.
+// unit is a source file and the files that it includes. Names are offsets of strings, 0 for none.
 type unit struct {
 	dir, name uint64
 	start     uint64
 }
 
-// function is one N_FUN entry; addresses are link-time addresses until the index is done, then RVAs.
+// function is an N_FUN entry. Its start is a link-time address until indexer.finish makes it module-relative.
 type function struct {
 	start, size uint64
-	strings     uint64 // where its object file's strings start
-	entry, end  uint32 // the numbers of its first entry and of that behind its last
+	strings     uint64 // offset of its object file's strings
+	entry, end  uint32 // indexes of its first entry and of the one after its last
 	unit        uint32
-	file        uint64 // the file that it starts in
+	file        uint64 // name of the file in which it starts
 }
 
 // line is the start of a line record.
 type line struct {
 	at   uint64
-	file uint64 // the offset of its name
+	file uint64 // offset of its name
 	unit uint32
 	line uint32
 }
 
-// entry is one entry of the table.
+// entry is one entry of the table: n_strx 4, n_type 1, n_other 1, n_desc 2, n_value 4 or 8 bytes.
 type entry struct {
 	name  uint32
 	kind  uint8
@@ -76,14 +77,14 @@ type entry struct {
 	value uint64
 }
 
-// Open indexes a table. base is subtracted from addresses, so that they count from the module's start; wordSize is the size
-// of an entry's value: 4 in ELF files of both classes, 8 in Mach-O files of 64 bits, and where the entries plainly have
-// the other size, that is taken. file names the file in errors.
+// Open indexes a table. base is the link-time address of RVA 0. wordSize is the expected size in bytes of an entry's value: 4 in ELF
+// files of both classes, 8 in 64-bit Mach-O files. If the entries clearly have the other size, Open uses that. file is the file's
+// name for errors.
 func Open(stab, stabstr *input.Source, order binary.ByteOrder, base uint64, wordSize int, file string) (*Table, error) {
 	return open(&Table{stab: stab, strings: stabstr, order: order, base: base, file: file, resolve: func(a uint64) uint64 { return a }}, wordSize)
 }
 
-// OpenELF indexes the .stab section of an ELF file. It is nil if there is none.
+// OpenELF indexes the .stab section of an ELF file. It returns nil if the file has none.
 func OpenELF(f *elf.File) (*Table, error) {
 	s, names := f.Section(".stab"), f.Section(".stabstr")
 	if s == nil || names == nil {
@@ -112,23 +113,23 @@ func open(t *Table, wordSize int) (*Table, error) {
 	return t, nil
 }
 
-// entrySize finds out which size the entries have: the types of the first ones are looked at in both ways.
+// entrySize returns the size of the entries in bytes: the expected one, unless only the other is plausible.
 func (t *Table) entrySize(wordSize int) int64 {
-	says, other := int64(12), int64(16)
+	expected, other := int64(12), int64(16)
 	if wordSize == 8 {
-		says, other = other, says
+		expected, other = other, expected
 	}
-	if t.plausible(other) && !t.plausible(says) {
+	if t.plausible(other) && !t.plausible(expected) {
 		return other
 	}
-	return says
+	return expected
 }
 
-// plausible: all of the first entries are of types that debuggers know (those have one of the three high bits) or start an
-// object file's part.
+// plausible reports whether, with entries of a size, the first ones have types of debugging entries (one of the three high bits is
+// set) or start an object file's part.
 func (t *Table) plausible(step int64) bool {
-	const looked = 8
-	head, err := t.stab.Bytes(0, min(looked*step, t.stab.Size/step*step))
+	const checked = 8
+	head, err := t.stab.Bytes(0, min(checked*step, t.stab.Size/step*step))
 	if err != nil || len(head) == 0 {
 		return false
 	}
@@ -147,7 +148,7 @@ func (t *Table) read(c *input.Cursor) (e entry) {
 	c.U8()
 	e.desc = c.U16()
 	if t.step == 12 {
-		// Where addresses have 64 bits, these are their low halves.
+		// In a 64-bit ELF file this is the low half of an address, see address.
 		e.value = uint64(c.U32())
 	} else {
 		e.value = c.U64()
@@ -155,7 +156,7 @@ func (t *Table) read(c *input.Cursor) (e entry) {
 	return e
 }
 
-// text is the string at an offset of the table of strings; "" if there is none.
+// text returns the string at an offset of .stabstr, or "" if there is none.
 func (t *Table) text(off uint64) string {
 	if off == 0 || off >= uint64(t.strings.Size) {
 		return ""
@@ -176,7 +177,7 @@ func (t *Table) text(off uint64) string {
 	return string(long)
 }
 
-// address makes a link-time address of an entry's value.
+// address returns an entry's value as a link-time address. A value of 4 bytes gets the upper half of the base.
 func (t *Table) address(v uint64) uint64 {
 	if t.step == 12 {
 		v |= t.base &^ math.MaxUint32
@@ -184,12 +185,12 @@ func (t *Table) address(v uint64) uint64 {
 	return v
 }
 
-// isAbsolute: a path that needs no directory before it.
+// isAbsolute reports whether a path is absolute on Unix or Windows.
 func isAbsolute(path string) bool {
 	return len(path) > 0 && (path[0] == '/' || path[0] == '\\') || len(path) > 1 && path[1] == ':'
 }
 
-// path is a file's name with its unit's directory.
+// path returns a file's name, joined to its unit's directory.
 func (t *Table) path(u uint32, name uint64) string {
 	file := t.text(name)
 	if file == "" || isAbsolute(file) || int(u) >= len(t.units) {
@@ -201,7 +202,7 @@ func (t *Table) path(u uint32, name uint64) string {
 // Len is the number of functions.
 func (t *Table) Len() int { return len(t.functions) }
 
-// Lookup finds the function and the line at an RVA.
+// Lookup returns the function and the line at an RVA.
 func (t *Table) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 	i := sort.Search(len(t.functions), func(i int) bool { return t.functions[i].start > rva }) - 1
 	if i < 0 || rva-t.functions[i].start >= t.functions[i].size {
@@ -220,7 +221,7 @@ func (t *Table) Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error) {
 	return s, symbol.Yes, nil
 }
 
-// Each is symbol.Functions.
+// Each implements symbol.Functions.
 func (t *Table) Each(fn func(symbol.Function) error) error {
 	paths := map[line]string{}
 	for i := range t.functions {

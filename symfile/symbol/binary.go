@@ -2,47 +2,49 @@ package symbol
 
 import "strings"
 
-// Identity is what the headers of a binary or debug file say of it.
+// Identity identifies a binary or debug file, by its headers.
 type Identity struct {
-	// Name is the file's own name for itself (a library's SONAME), else that of the file, without folders.
+	// Name is the name that the file states for itself (a library's SONAME), else the file's name without folders.
 	Name string
-	// DebugID is the id as in a symbol store: 32 upper-case hexadecimal digits and an age. CodeID is the binary's own
-	// identifier in lower case (of ELF files the build id), "" if it has none; DebugID is then made of the code.
+	// DebugID is the id by which symbol stores find symbols: 32 upper-case hexadecimal digits and an age. CodeID is the binary's own
+	// identifier in lower case, in ELF files the build id. If there is none, CodeID is "" and DebugID is a hash of the code.
 	DebugID, CodeID string
-	// CodeName is the program's own name where Name is that of its debug information (a PE file that names a PDB), else "".
+	// CodeName is the program's name if Name is that of its debug information (a PE file names a PDB), else "".
 	CodeName string
-	// HashIDs are debug ids that are made of the code, for writers that find no identifier; DebugID is the first of them where CodeID is
-	// "". Another file may have the same.
+	// HashIDs are debug ids that are hashes of the code: writers of symbol files use one if they find no identifier. If CodeID is "",
+	// DebugID is the first of them. Another file may have the same hash.
 	HashIDs []string
-	// OS and Arch are the words of a symbol file's MODULE record.
+	// OS and Arch are as in the MODULE record of a symbol file.
 	OS, Arch string
-	// Size is how much of the address space the module takes, in bytes; 0 if that is not known.
+	// Size is the size in bytes of the module's address range, or 0 if unknown.
 	Size uint64
-	// Kind says in words what it is: "executable", "library", "debug file", "split DWARF" …
+	// Kind is the kind of file for users: "executable", "library", "debug file", "split DWARF" …
 	Kind string
-	// Code: the file holds the program itself, and not only what is known of it.
+	// Code: the file has the program's code, and not only debug information.
 	Code bool
 }
 
-// Contents is what is known of a module, whatever kind of file knows it.
+// Contents says what kinds of information the files of a module have.
 type Contents struct {
-	// CFI: call frame information (STACK CFI, .eh_frame, .debug_frame, .ARM.exidx). SFrame: that too, in the short form.
+	// CFI: call frame information (STACK CFI, .eh_frame, .debug_frame, .ARM.exidx). SFrame: unwind information in that format.
 	CFI, SFrame bool
-	// Functions with their sizes; Lines of sources; Inlines, calls that were inlined.
+	// Functions with their sizes; source Lines; Inlines, inlined calls.
 	Functions, Lines, Inlines bool
-	// OnlyExports: the only names are those that other modules may use.
+	// OnlyExports: the only names are those of exported symbols.
 	OnlyExports bool
-	// Parts says where each comes from, Missing what is known to exist and is not here: "libfoo.so.debug, the debug information
-	// (build id 1234…)".
+	// Parts says which file has each kind of information. Missing names files that should exist and are not loaded:
+	// "libfoo.so.debug, the debug information (build id 1234…)".
 	Parts   []Part
 	Missing []string
-	// NoProgram: the unwind rules are in the program itself, and only its debug information is here, which does not know what the program
-	// is called (see MissingProgram).
+	// NoProgram: the program, which has the unwind rules, is not loaded. Only its debug information is, which does not have the
+	// program's name (see MissingProgram).
 	NoProgram bool
+	// NoDebugFile: the program names a file with its functions and lines, which is not here.
+	NoDebugFile bool
 }
 
-// WithoutUnderscore is the name of a C function out of a linker's name for it, where x86's compilers for Windows put an underscore before
-// it (__cdecl). Names that also say how large their parameters are ("_f@8", __stdcall) stay as they are: those can be told from others.
+// WithoutUnderscore removes the underscore that x86's compilers for Windows put before the name of a C function (__cdecl): "_main"
+// becomes "main". A name with the size of its parameters ("_f@8", __stdcall) stays as it is.
 func WithoutUnderscore(linked string) string {
 	name, ok := strings.CutPrefix(linked, "_")
 	if !ok || name == "" || strings.Contains(name, "@") {
@@ -51,10 +53,10 @@ func WithoutUnderscore(linked string) string {
 	return name
 }
 
-// MissingProgram is what Missing says for NoProgram, by whoever knows the program's name.
+// MissingProgram is the entry of Missing for NoProgram, for callers that know the program's name.
 func MissingProgram(name, arch string) string {
 	return "the program itself, " + name + ": without it " + arch + " stacks are guessed"
 }
 
-// Part is one thing that is known of a module, and where it comes from: "unwind rules", "libfoo.so", ".eh_frame".
+// Part is a kind of information about a module, and its file and section: "unwind rules", "libfoo.so", ".eh_frame".
 type Part struct{ What, File, Section string }

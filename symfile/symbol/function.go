@@ -1,36 +1,36 @@
 package symbol
 
-// Range is a stretch of code: its first address and its length in bytes. Addresses are module-relative (RVA).
+// Range is a range of code: its first address and its size in bytes. Addresses are module-relative (RVA).
 type Range struct{ Start, Size uint64 }
 
-// Function is all that a file says of one function: what a symbol file's FUNC record and the records under it hold. A lookup
-// answers for one address and makes a Symbol; whoever writes or compares whole files wants Functions.
+// Function is all information about one function, as a FUNC record of a symbol file and the records below it have it. A lookup
+// returns a Symbol for one address; code that writes or compares whole files uses Functions.
 type Function struct {
-	// Name as the file has it: the linker's name if there is one, else the name with its namespaces and classes.
+	// Name as the file has it: the linkage name if there is one, else the name with its namespaces and classes.
 	Name string
-	// Ranges of code by address, at least one, none of length 0; a function that the compiler split has several.
+	// Ranges of code, sorted, at least one, none empty. A function that the compiler split has several.
 	Ranges []Range
-	// ParamSize is the size of the parameters on the stack, in bytes, or 0.
+	// ParamSize is the size of the parameters on the stack in bytes, or 0.
 	ParamSize uint32
-	// Multiple: other functions were folded into this one.
+	// Multiple: the linker folded other functions into this one.
 	Multiple bool
-	// Lines are the line records by address, none over another, all of them inside Ranges. Code without a line has none.
+	// Lines are the line records, sorted, without overlaps, all inside Ranges. Code without a known line has none.
 	Lines []Line
-	// Inlines are the inlined calls, each before those made from inside of it.
+	// Inlines are the inlined calls, each before the calls inside it.
 	Inlines []InlineCall
 }
 
-// Line says where the code of a range comes from.
+// Line is the source line of a range of code.
 type Line struct {
 	Range
-	// File is the path as stored, made whole with the directory of its compilation; Line counts from 1, 0 is code of no line.
+	// File is the path as stored, joined to the compilation directory. Line counts from 1; 0 is code that belongs to no line.
 	File string
 	Line uint32
 }
 
-// InlineCall is one call that was inlined. CallFile and CallLine are the place of the call.
+// InlineCall is one inlined call. CallFile and CallLine are the call site.
 type InlineCall struct {
-	// Depth is 0 for calls made by the function itself, 1 for calls made from inside of those, and so on.
+	// Depth is 0 for calls made by the function itself, 1 for calls made by those, and so on.
 	Depth    int
 	Name     string
 	CallFile string
@@ -38,8 +38,9 @@ type InlineCall struct {
 	Ranges   []Range
 }
 
-// Functions is a file that can tell all its functions. Each calls f for every function, those of a unit of the file at least by the address
-// of their first range, until f answers an error, which it returns. Of two functions at one address the file's first comes.
+// Functions is a file that can list its functions. Each calls f for every function, at least within a compilation unit sorted by the
+// address of the first range. If f returns an error, Each stops and returns it. Of two functions at one address, Each reports the
+// first in the file.
 type Functions interface {
 	Each(f func(Function) error) error
 }

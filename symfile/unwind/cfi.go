@@ -2,26 +2,29 @@ package unwind
 
 import "github.com/crashpane/crashpane/core/cpu"
 
-// pending is a rule whose expression is not parsed yet: most rules of a record are replaced by a later delta.
-type pending struct {
+// unparsedRule is a register's rule before its expression is parsed. A later delta often replaces it, so parsing waits.
+type unparsedRule struct {
 	reg  cpu.Reg
 	expr string
 }
 
-// ParseCFI makes the Row of a STACK CFI INIT record's rules and of the deltas that apply at an address, in order of
-// address: init and deltas are the "name: expression" parts of the records. Format: Breakpad's symbol_files.md, "STACK CFI
+// ParseCFI makes a Row from the rules of a STACK CFI INIT record and of the STACK CFI deltas up to an address, in order of
+// address. init and deltas are the "name: expression" parts of the records. Format: Breakpad's symbol_files.md, "STACK CFI
 // records".
 //
-// A later rule replaces an earlier one of the same register. Names count with and without "$". The rule of .ra is the
-// return address; a rule for the program counter itself takes its place, as in both peers, and stands in for it if there is
-// none. Without .cfa there is no Row, and the error (*RuleError) says so. A record with .cfa and no return address says that the
-// function has no caller: so dump_syms writes what DWARF calls an undefined return address, of _start and clone.
+//	init    .cfa: $rsp 8 + .ra: .cfa -8 + ^                       cfa = rsp + 8, ra = [cfa - 8]
+//	delta   .cfa: $rsp 16 + $rbp: .cfa -16 + ^                    cfa = rsp + 16, rbp = [cfa - 16]
 //
-// notes are the things that were passed over: registers that the CPU does not have, rules without expression, expressions
-// that make no sense (their register is then lost). The Row's Origin is left to the caller.
+// A later rule replaces an earlier one of the same register. Register names count with and without "$". The rule of .ra is the
+// return address. If there is a rule for the program counter it wins over .ra, as in Breakpad and rust-minidump. Without a rule
+// for .cfa, ParseCFI returns a *RuleError. A record with .cfa and no return address means that the function has no caller:
+// dump_syms writes this for _start and clone, whose return address is undefined in DWARF.
+//
+// notes lists what ParseCFI ignored: registers that the CPU lacks, rules without an expression, and expressions that do not
+// parse (their register is then Undefined). The caller sets Row.Origin.
 func ParseCFI(arch *cpu.Arch, init string, deltas []string) (row Row, notes []string, err error) {
 	var cfa, ra, pc string
-	var buf [cpu.MaxRegs]pending
+	var buf [cpu.MaxRegs]unparsedRule
 	regs := buf[:0]
 
 	set := func(name, expr string) {
@@ -48,7 +51,7 @@ func ParseCFI(arch *cpu.Arch, init string, deltas []string) (row Row, notes []st
 				return
 			}
 		}
-		regs = append(regs, pending{r, expr})
+		regs = append(regs, unparsedRule{r, expr})
 	}
 	note := func(n string) { notes = append(notes, n) }
 	splitRules(init, set, note)
@@ -59,7 +62,7 @@ func ParseCFI(arch *cpu.Arch, init string, deltas []string) (row Row, notes []st
 
 	if pc != "" {
 		if ra == "" {
-			notes = append(notes, "no rule for .ra; the rule for $"+arch.RegName(arch.PC)+" is taken in its place")
+			notes = append(notes, "no rule for .ra; the rule for $"+arch.RegName(arch.PC)+" is used instead")
 		}
 		ra = pc
 	}
@@ -86,7 +89,7 @@ func ParseCFI(arch *cpu.Arch, init string, deltas []string) (row Row, notes []st
 	for i, p := range regs {
 		ru, err := parseExpr(arch, p.expr)
 		if err != nil {
-			// The register is lost, but the frame is not.
+			// A bad rule costs this register only: the frame still has its caller.
 			ru = Rule{Kind: Undefined}
 			notes = append(notes, "rule for $"+arch.RegName(p.reg)+" ignored: "+err.Error())
 		}
@@ -95,12 +98,14 @@ func ParseCFI(arch *cpu.Arch, init string, deltas []string) (row Row, notes []st
 		}
 		row.Saved[i] = RegRule{p.reg, ru}
 	}
+	// See Row.EntryFromFP: init, whose rules hold at the function's first instruction, has cfa = ebp + 4.
 	if entry, err := parseExpr(arch, atEntry); err == nil {
-		row.EntryFromFP = arch == cpu.X86 && entry == Rule{Kind: FromReg, Reg: arch.FP, Offset: int64(arch.WordSize)}
+		row.EntryFromFP = arch.ExchangedDWARF && entry == Rule{Kind: FromReg, Reg: arch.FP, Offset: int64(arch.WordSize)}
 	}
 	return row, notes, nil
 }
 
+// wrapRule adds to a RuleError which rule it is about.
 func wrapRule(what string, err error) error {
 	if e, ok := err.(*RuleError); ok {
 		return &RuleError{Reason: what + ": " + e.Reason, Text: e.Text}
@@ -108,15 +113,16 @@ func wrapRule(what string, err error) error {
 	return err
 }
 
-// splitRules calls set for each "name: expression" of a record's rules. A name is a token that ends with a colon, an
-// expression reaches to the next name and never holds such a token.
+// splitRules calls set for each "name: expression" of a record's rules, and note for each part that is neither. A name is a token
+// that ends with a colon; its expression is all tokens up to the next name. In ".cfa: $rsp 8 + .ra: .cfa -8 + ^" the rules are
+// (".cfa", "$rsp 8 +") and (".ra", ".cfa -8 + ^").
 func splitRules(s string, set func(name, expr string), note func(string)) {
 	name, start, end := "", 0, 0
 	named := false
 	flush := func() {
 		switch {
 		case !named && end > start:
-			note("expression without a register before it ignored: " + quote(s[start:end]))
+			note("expression without a register name ignored: " + quote(s[start:end]))
 		case named && end <= start:
 			note("rule for " + quote(name) + " ignored: it has no expression")
 		case named:

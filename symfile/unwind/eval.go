@@ -11,15 +11,15 @@ type Cause uint8
 
 const (
 	_ Cause = iota
-	// NoWord: the dump does not have the memory word at Addr.
+	// NoWord: the dump lacks the memory word at Addr.
 	NoWord
 	// NoRegister: the callee's value of Reg is not known.
 	NoRegister
-	// Lost: the rule says that the value cannot be recovered, or there is no rule.
+	// Lost: the rule is Undefined, or there is no rule.
 	Lost
 	// DivisionByZero: / or % by zero.
 	DivisionByZero
-	// BadAlignment: @ with something else than a power of two.
+	// BadAlignment: the right operand of @ is not a power of two.
 	BadAlignment
 	// BadProgram: the rule's text is not a valid expression.
 	BadProgram
@@ -27,15 +27,15 @@ const (
 
 // EvalError says which value of a Row could not be computed and why.
 type EvalError struct {
-	// For is the value that was wanted: "cfa", "ra" or "$" and a register's name.
+	// For is the value that Apply was computing: "cfa", "ra", or a register such as "$rbx".
 	For   string
 	Cause Cause
-	// Addr and Size are the address and size in bytes of the word that is not there (NoWord).
+	// Addr and Size are the address of the missing word and its size in bytes (NoWord).
 	Addr uint64
 	Size int
-	// Reg is the register whose value is not known, with "$" (NoRegister).
+	// Reg is the register whose value is unknown, with "$" (NoRegister).
 	Reg string
-	// Text says more about a bad program.
+	// Text is the operator (DivisionByZero) or what is wrong with the expression (BadProgram).
 	Text string
 }
 
@@ -57,35 +57,36 @@ func (e *EvalError) reason() string {
 	return e.Text
 }
 
-// WordRead is one word that an evaluation read.
+// WordRead is one memory word that Apply read.
 type WordRead struct {
 	Addr, Value uint64
 	// Size in bytes.
 	Size int
-	// For is the value that needed the word: "cfa", "ra" or "$" and a register's name.
+	// For is the value that needed the word: "cfa", "ra", or a register such as "$rbx".
 	For string
 }
 
-// Made is one value that an evaluation computed, or could not.
+// Made is one value that Apply computed or failed to compute.
 type Made struct {
-	// For is "cfa", "ra" or "$" and a register's name.
+	// For is "cfa", "ra", or a register such as "$rbx".
 	For  string
 	Rule Rule
-	// Value is 0 if Err says why there is none.
+	// Value is the result. It is 0 if Err is set.
 	Value uint64
 	Err   *EvalError
 }
 
-// Trace records what an evaluation did, for the person who asks why. A nil Trace costs nothing.
+// Trace records what Apply did, for a frame's explanation. With a nil Trace, Apply records nothing and does not allocate.
 type Trace struct {
 	Words []WordRead
-	// Values are the rules in the order in which they were evaluated: cfa, ra, then the saved registers.
+	// Values are in the order of evaluation: cfa, ra, then the saved registers.
 	Values []Made
-	// Notes are the registers that were lost, and why.
+	// Notes names each saved register that could not be computed, and why.
 	Notes []string
 }
 
-// fault is an EvalError before it is known to be needed: a value, so that losing a register does not allocate.
+// fault is the reason for a failure in a form that needs no allocation. err makes an EvalError of it where one is wanted: losing a
+// register is common, and costs nothing.
 type fault struct {
 	cause Cause
 	reg   cpu.Reg
@@ -94,7 +95,7 @@ type fault struct {
 	text  string
 }
 
-// target is the value being computed: a register's number or one of these.
+// target is the value being computed: a register's number, or forCFA or forRA.
 type target int
 
 const (
@@ -105,10 +106,10 @@ const (
 // evaluation is the state of one Apply.
 type evaluation struct {
 	callee *cpu.Regs
-	mem    Memory
-	tr     *Trace
+	mem    Memory // may be nil
+	tr     *Trace // may be nil
 	cfa    uint64
-	hasCFA bool
+	hasCFA bool // false until the rule of the CFA is computed, which may not read .cfa
 	want   target
 }
 
@@ -143,7 +144,7 @@ func (e *evaluation) reg(r cpu.Reg) (uint64, fault) {
 
 func (e *evaluation) word(addr uint64) (uint64, fault) { return e.read(addr, e.callee.Arch.WordSize) }
 
-// read is the size-byte word at an address.
+// read returns the word of size bytes at addr, and traces it.
 func (e *evaluation) read(addr uint64, size int) (uint64, fault) {
 	addr = e.callee.Arch.Mask(addr)
 	if e.mem == nil {
@@ -159,7 +160,7 @@ func (e *evaluation) read(addr uint64, size int) (uint64, fault) {
 	return v, fault{}
 }
 
-// value computes one rule, and records it if somebody wants to know.
+// value computes one rule and traces the result.
 func (e *evaluation) value(ru *Rule) (uint64, fault) {
 	v, f := e.compute(ru)
 	if e.tr != nil {
@@ -172,13 +173,13 @@ func (e *evaluation) value(ru *Rule) (uint64, fault) {
 	return v, f
 }
 
-// compute is the value of one rule; the formulas are those at the RuleKinds.
+// compute returns the value of one rule, by the formula at its RuleKind.
 func (e *evaluation) compute(ru *Rule) (uint64, fault) {
 	arch := e.callee.Arch
 	switch ru.Kind {
 	case Same:
 		if e.want < 0 {
-			return 0, fault{cause: BadProgram, text: "\"unchanged\" is no rule for it"}
+			return 0, fault{cause: BadProgram, text: "only a register can be \"unchanged\""}
 		}
 		return e.reg(cpu.Reg(e.want))
 	case FromReg, AtReg:
@@ -212,18 +213,17 @@ func (e *evaluation) compute(ru *Rule) (uint64, fault) {
 	return 0, fault{cause: Lost}
 }
 
-// Apply computes the caller's registers from the callee's: the one evaluator of rules.
+// Apply computes the caller's registers from the callee's.
 //
 //	cfa = CFA     pc = RA     sp = cfa, unless Saved has a rule for sp
 //
-// Registers with a rule in Saved get its value. Of the others, those that a call preserves keep the callee's value if that
-// is known (unless the row says OthersLost), and the rest is unknown. A rule in Saved that fails makes its register unknown, with a note in tr (rust-minidump
-// does the same; Breakpad gives up the whole record). A failing rule for cfa, ra or sp is an *EvalError, which names the
-// memory word or register that is missing: without them there is no frame.
+// A register with a rule in Saved gets the rule's value. A callee-saved register without a rule keeps the callee's value, unless
+// the row has OthersLost. Any other register is unknown. If a rule in Saved fails, its register becomes unknown and tr gets a
+// note; rust-minidump does the same, Breakpad drops the whole record. If the rule for cfa, ra or sp fails there is no frame, and
+// Apply returns an *EvalError that names the missing memory word or register.
 //
-// All rules read the callee's registers, in whatever order they stand; only the CFA is the new one. Values wrap around at
-// the CPU's word size. mem may be nil. callee and its Arch must not be nil. The result's cfa is in the address space of the
-// process, in bytes.
+// Every rule reads the callee's registers, so the order of Saved does not matter; only the CFA is the new value. Values wrap at
+// the CPU's word size. mem may be nil; callee and callee.Arch may not. Apply also returns the CFA, an address in the process.
 func (r *Row) Apply(callee *cpu.Regs, mem Memory, tr *Trace) (caller cpu.Regs, cfa uint64, err error) {
 	arch := callee.Arch
 	caller.Arch = arch

@@ -2,19 +2,20 @@ package unwind
 
 import "github.com/crashpane/crashpane/core/cpu"
 
-// The postfix language of STACK CFI and STACK WIN, as Breakpad's postfix_evaluator.h describes it: tokens between white
-// space; a token is an operator (+ - * / % @ ^), a decimal literal, a register, or .cfa. Values are unsigned words of the
-// CPU's size and wrap around.
+// The postfix language of STACK CFI and STACK WIN (Breakpad's postfix_evaluator.h): tokens separated by white space. A token is an
+// operator (+ - * / % @ ^), a decimal literal, a register, or .cfa. Values are unsigned words of the CPU's size and wrap around.
+//
+//	.cfa -16 + ^      [cfa - 16]: push cfa, push -16, add, read the word
 
 const (
-	// maxDepth bounds the operand stack. Real rules use three or four.
+	// maxDepth limits the operand stack. Real rules need three or four entries.
 	maxDepth = 32
-	// maxSteps bounds the tokens of one expression, maxText its bytes: a crafted file must not make one frame slow.
+	// maxSteps limits the tokens of one expression, maxText its bytes, so that a crafted file cannot make one frame slow.
 	maxSteps = 2048
 	maxText  = 16384
 )
 
-// cut takes the first token off s. An empty token says that there is none left.
+// cut splits s after its first token. The token is empty if there is none left.
 func cut(s string) (tok, rest string) {
 	i := 0
 	for i < len(s) && isSpace(s[i]) {
@@ -29,8 +30,8 @@ func cut(s string) (tok, rest string) {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
-// literal reads a decimal number with an optional "-", as 64 bits; a negative one wraps around. Numbers that do not fit
-// are no literals (Breakpad's and rust-minidump's readers refuse them too).
+// literal parses a decimal number with an optional "-" as 64 bits; a negative number wraps around. It refuses a number that does
+// not fit, as Breakpad and rust-minidump do.
 func literal(tok string) (uint64, bool) {
 	neg := false
 	if len(tok) > 1 && tok[0] == '-' {
@@ -56,7 +57,7 @@ func literal(tok string) (uint64, bool) {
 	return v, true
 }
 
-// isOp reports whether tok is one of the operators of an expression ("=" belongs to programs only).
+// isOp reports whether tok is an operator of expressions. "=" is one in STACK WIN programs only.
 func isOp(tok string) bool {
 	if len(tok) != 1 {
 		return false
@@ -68,7 +69,7 @@ func isOp(tok string) bool {
 	return false
 }
 
-// binary computes l op r in 64 bits; the caller cuts the result to the word.
+// binary computes l op r in 64 bits. The caller masks the result to the CPU's word size.
 //
 //	@  rounds l down to a multiple of r, which must be a power of two (the alignment of a stack)
 func binary(op byte, l, r uint64) (uint64, Cause) {
@@ -98,7 +99,7 @@ func binary(op byte, l, r uint64) (uint64, Cause) {
 	return 0, BadProgram
 }
 
-// expr evaluates a postfix expression.
+// expr evaluates a postfix expression, which must leave exactly one value.
 func (e *evaluation) expr(text string) (uint64, fault) {
 	arch := e.callee.Arch
 	var stack [maxDepth]uint64
@@ -118,7 +119,7 @@ func (e *evaluation) expr(text string) (uint64, fault) {
 		if isOp(tok) {
 			if tok == "^" {
 				if n < 1 {
-					return 0, fault{cause: BadProgram, text: "^ has no operand"}
+					return 0, fault{cause: BadProgram, text: "^ lacks its operand"}
 				}
 				v, f := e.word(stack[n-1])
 				if f.cause != 0 {
@@ -128,7 +129,7 @@ func (e *evaluation) expr(text string) (uint64, fault) {
 				continue
 			}
 			if n < 2 {
-				return 0, fault{cause: BadProgram, text: tok + " has no two operands"}
+				return 0, fault{cause: BadProgram, text: tok + " lacks operands"}
 			}
 			v, c := binary(tok[0], stack[n-2], stack[n-1])
 			if c != 0 {
@@ -154,7 +155,7 @@ func (e *evaluation) expr(text string) (uint64, fault) {
 	return stack[0], fault{}
 }
 
-// operand is the value of a token that is no operator.
+// operand returns the value of a token that is not an operator: a literal, a register, .cfa, or .undef (no value).
 func (e *evaluation) operand(arch *cpu.Arch, tok string) (uint64, fault) {
 	switch tok {
 	case ".cfa":
@@ -175,7 +176,7 @@ func (e *evaluation) operand(arch *cpu.Arch, tok string) (uint64, fault) {
 	return e.reg(r)
 }
 
-// quote shows a piece of an untrusted file in a message, cut to a length that a line can bear.
+// quote quotes text of an untrusted file for a message, shortened to 40 bytes.
 func quote(s string) string {
 	if len(s) > 40 {
 		s = s[:40] + "…"

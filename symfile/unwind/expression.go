@@ -6,12 +6,14 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// ParseExpression turns a postfix program, in Breakpad's words and those of words.go, into the simplest rule that computes the
-// top of the stack at its end: a compact kind where it is of such a form, an Expr where Breakpad's words suffice, else a
-// Program. What a program does with the stack is worked out here, so that dup, swap and the like need no words in the result;
-// only a program that jumps stays as it is. forCFA is for the rule of the CFA itself, which may not read .cfa.
+// ParseExpression turns a postfix program, in the operators of Breakpad and of words.go, into the simplest rule that computes the
+// top of its stack: a compact kind if possible, else an Expr if Breakpad's operators suffice, else a Program.
 //
-// An error is a *RuleError.
+//	"$rsp 8 +"          FromReg, rsp + 8
+//	"$rax dup ^1 +"     Program, "$rax $rax ^1 +"
+//
+// It executes the program on rules (see parse.go), so that dup, swap and the like disappear. Only a program with jumps keeps its
+// text. forCFA says that the rule is that of the CFA, which may not read .cfa. Errors are of type *RuleError.
 func ParseExpression(arch *cpu.Arch, text string, forCFA bool) (Rule, error) {
 	text = strings.TrimSpace(text)
 	fail := func(reason string) (Rule, error) { return Rule{}, &RuleError{Reason: reason, Text: text} }
@@ -55,7 +57,7 @@ func ParseExpression(arch *cpu.Arch, text string, forCFA bool) (Rule, error) {
 			}
 		}
 		if jumps {
-			continue // how deep the stack is from here on depends on values
+			continue // from here on the depth of the stack depends on values
 		}
 		if n < takes {
 			return fail(tok + " lacks operands")
@@ -91,7 +93,7 @@ func ParseExpression(arch *cpu.Arch, text string, forCFA bool) (Rule, error) {
 	return stack[n-1], nil
 }
 
-// jumping is the rule of a program that jumps, all of whose targets are words of it or its end.
+// jumping returns a program with jumps as a rule, after checking that each target is one of its count words or its end.
 func jumping(text string, count int) (Rule, error) {
 	for rest := text; ; {
 		var tok string
@@ -104,9 +106,10 @@ func jumping(text string, count int) (Rule, error) {
 	}
 }
 
-// longest bounds the text that a rule may grow to while the stack is worked out: each dup may double it.
+// longest limits the text of a rule under construction: each "dup +" doubles it.
 const longest = 2048
 
+// grown joins parts to the text of a rule.
 func grown(kind RuleKind, parts ...string) (Rule, error) {
 	text := strings.Join(parts, " ")
 	if len(text) > longest {
@@ -115,7 +118,7 @@ func grown(kind RuleKind, parts ...string) (Rule, error) {
 	return Rule{Kind: kind, Text: text}, nil
 }
 
-// kindOf is Program if one of the rules needs its words.
+// kindOf returns Program if one of the rules is a Program, else Expr.
 func kindOf(rules ...Rule) RuleKind {
 	for _, r := range rules {
 		if r.Kind == Program {
@@ -125,7 +128,7 @@ func kindOf(rules ...Rule) RuleKind {
 	return Expr
 }
 
-// Deref is the rule of the word at what ru gives.
+// Deref returns the rule [ru]: the memory word at the address that ru computes.
 func Deref(arch *cpu.Arch, ru Rule) (Rule, error) {
 	switch ru.Kind {
 	case Undefined, FromReg, FromCFA, Const:
@@ -134,6 +137,7 @@ func Deref(arch *cpu.Arch, ru Rule) (Rule, error) {
 	return grown(kindOf(ru), postfix(arch, ru), "^")
 }
 
+// unary returns the rule "op ru", folded if ru is constant.
 func unary(arch *cpu.Arch, op string, ru Rule) (Rule, error) {
 	if ru.Kind == Undefined {
 		return ru, nil
@@ -144,6 +148,7 @@ func unary(arch *cpu.Arch, op string, ru Rule) (Rule, error) {
 	return grown(Program, postfix(arch, ru), op)
 }
 
+// joinWord returns the rule "l op r" for the operators of Breakpad and of words.go, folded to a compact kind if possible.
 func joinWord(arch *cpu.Arch, op string, l, r Rule) (Rule, error) {
 	if l.Kind == Undefined || r.Kind == Undefined {
 		return Rule{Kind: Undefined}, nil
@@ -158,7 +163,7 @@ func joinWord(arch *cpu.Arch, op string, l, r Rule) (Rule, error) {
 		}
 	}
 	if op == "and" && r.Kind == Const {
-		// A mask of leading ones is Breakpad's alignment.
+		// "x & 0xfff…f0" is Breakpad's "x 16 @".
 		if step := arch.Mask(-uint64(r.Offset)); step != 0 && step&(step-1) == 0 {
 			op, r.Offset = "@", int64(step)
 		}
@@ -176,7 +181,7 @@ func joinWord(arch *cpu.Arch, op string, l, r Rule) (Rule, error) {
 	return grown(kind, postfix(arch, l), postfix(arch, r), op)
 }
 
-// Sum is the rule of what ru gives plus a constant.
+// Sum returns the rule ru + by.
 func Sum(arch *cpu.Arch, ru Rule, by int64) (Rule, error) {
 	if by == 0 {
 		return ru, nil

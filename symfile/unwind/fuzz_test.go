@@ -7,7 +7,7 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// noise is memory that has every word, made from its address.
+// noise is memory in which each word is a function of its address.
 type noise struct{}
 
 func (noise) Word(addr uint64, size int) (uint64, bool) {
@@ -37,7 +37,7 @@ func FuzzExpr(f *testing.F) {
 			e := evaluation{callee: full(a), mem: noise{}, cfa: 0x8000, hasCFA: true, want: forRA}
 			v1, f1 := e.value(&ru)
 			v2, f2 := e.expr(text)
-			// Undefined swallows what else is wrong with an expression, so only values must agree.
+			// An Undefined operand hides other errors in an expression, so only values must agree.
 			if f1.cause == 0 && (f2.cause != 0 || v1 != v2) && ru.Kind != Expr {
 				t.Fatalf("%s %q: rule %s gives %x, text gives %x %v", a.Name, text, ru.Describe(a), v1, v2, f2)
 			}
@@ -49,7 +49,7 @@ func FuzzExpr(f *testing.F) {
 	})
 }
 
-// run executes a program on numbers, the plain way: the reference for ParseProgram.
+// run executes a program on numbers. It is the reference for ParseProgram.
 func run(a *cpu.Arch, text string, vars func(string) (uint64, bool)) (map[string]uint64, bool) {
 	type item struct {
 		name string
@@ -136,7 +136,7 @@ func (m masked) Word(addr uint64, size int) (uint64, bool) {
 	return m.a.Mask(v), ok
 }
 
-// agree checks a program against the reference.
+// agree compares ParseProgram with the reference for one program.
 func agree(t *testing.T, text string) {
 	d := FrameData{Params: 4, SavedRegs: 12, Locals: 32}
 	vars := d.Vars(8, 0x2000)

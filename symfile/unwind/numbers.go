@@ -7,9 +7,8 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// Computed writes down how a value came about, with numbers in the places of names: "0x7ffe3d0 + 48 = 0x7ffe400", "word at
-// 0x7ffe3f8 = 0x55d0a1f4". callee are the registers that the rules were applied to, cfa what Apply gave. Of a value that
-// could not be computed it is the reason.
+// Computed shows how a value was computed, with numbers for names: "0x7ffe3d0 + 48 = 0x7ffe400", "word at 0x7ffe3f8 =
+// 0x55d0a1f4". callee and cfa are Apply's argument and result. If the value could not be computed, Computed returns the reason.
 func (m *Made) Computed(callee *cpu.Regs, cfa uint64) string {
 	if m.Err != nil {
 		return m.Err.reason()
@@ -41,7 +40,7 @@ func (m *Made) Computed(callee *cpu.Regs, cfa uint64) string {
 	return value
 }
 
-// withNumbers puts values in the places of registers and .cfa in a postfix expression. What is not known keeps its name.
+// withNumbers replaces registers and .cfa in a postfix expression by their values. Unknown registers keep their names.
 func withNumbers(text string, callee *cpu.Regs, cfa uint64) string {
 	var b strings.Builder
 	for rest := text; ; {

@@ -15,7 +15,7 @@ func (m wordsAt) Word(addr uint64, size int) (uint64, bool) {
 	return v, ok && size == 8
 }
 
-// What a trace says is what was computed, in the words that people read.
+// Computed shows the same values that Apply computed.
 func TestComputed(t *testing.T) {
 	row, _, err := ParseCFI(cpu.AMD64, ".cfa: $rsp 48 + .ra: .cfa -8 + ^ $rbx: .cfa -24 + ^ $rbp: $rbp $r12: $rsp 8 + ^ 4 + $r13: .undef $r14: .cfa -800 + ^", nil)
 	if err != nil {

@@ -7,11 +7,10 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// RuleError says why the text of an unwind record gives no Row.
+// RuleError says why ParseCFI, ParseProgram or ParseExpression could not parse the text of an unwind record.
 type RuleError struct {
-	// Reason in words.
 	Reason string
-	// Text is the offending part of the record, if there is one.
+	// Text is the offending part of the record, or empty.
 	Text string
 }
 
@@ -22,12 +21,17 @@ func (e *RuleError) Error() string {
 	return e.Reason + ": " + quote(e.Text)
 }
 
-// Expressions are executed on Rules instead of on numbers: a register is FromReg, a literal is Const, and an operator joins
-// two Rules into one. What stays of the form base + offset, or the word there, ends as one of the compact kinds without any
-// pattern having to be recognised; everything else ends as Expr.
+// The parsers execute an expression on Rules instead of numbers: a register is FromReg, a literal is Const, and an operator joins
+// two Rules into one. So "base + offset" and "[base + offset]" become compact kinds however the record writes them, and all else
+// becomes an Expr.
+//
+//	token    stack of rules for ".cfa -16 + ^"
+//	.cfa     FromCFA 0
+//	-16      FromCFA 0, Const -16
+//	+        FromCFA -16
+//	^        AtCFA -16
 
-// canon brings an offset into the one form in which equal rules are equal: signed at the word size for an offset to a
-// base, unsigned for a constant.
+// canon gives equal rules equal offsets: on a 32-bit CPU an offset to a base is sign-extended, a constant zero-extended.
 func canon(arch *cpu.Arch, ru Rule) Rule {
 	if arch.WordSize == 4 {
 		switch ru.Kind {
@@ -40,7 +44,7 @@ func canon(arch *cpu.Arch, ru Rule) Rule {
 	return ru
 }
 
-// join is l op r.
+// join returns the rule "l op r" for Breakpad's operators.
 func join(arch *cpu.Arch, op byte, l, r Rule) (Rule, error) {
 	if l.Kind == Undefined || r.Kind == Undefined {
 		return Rule{Kind: Undefined}, nil
@@ -64,7 +68,7 @@ func join(arch *cpu.Arch, op byte, l, r Rule) (Rule, error) {
 	return Rule{Kind: Expr, Text: lt + " " + rt + " " + string(op)}, nil
 }
 
-// deref is the word at ru.
+// deref returns the rule [ru], the memory word at ru.
 func deref(arch *cpu.Arch, ru Rule) (Rule, error) {
 	switch ru.Kind {
 	case Undefined:
@@ -86,7 +90,7 @@ func deref(arch *cpu.Arch, ru Rule) (Rule, error) {
 	return Rule{Kind: Expr, Text: t + " ^"}, nil
 }
 
-// postfix writes a rule back in Breakpad's words.
+// postfix returns the rule as a postfix expression.
 func postfix(arch *cpu.Arch, ru Rule) string {
 	s := ru.Text
 	switch ru.Kind {
@@ -110,7 +114,7 @@ func postfix(arch *cpu.Arch, ru Rule) string {
 	return s
 }
 
-// operandRule is the rule that a token other than an operator stands for in a STACK CFI expression.
+// operandRule returns the rule for a token that is not an operator.
 func operandRule(arch *cpu.Arch, tok string) (Rule, error) {
 	switch tok {
 	case ".cfa":
@@ -127,7 +131,7 @@ func operandRule(arch *cpu.Arch, tok string) (Rule, error) {
 	return Rule{}, &RuleError{Reason: "unknown register or word", Text: tok}
 }
 
-// parseExpr turns a postfix expression into the simplest rule that computes it.
+// parseExpr turns a STACK CFI expression into the simplest rule that computes it.
 func parseExpr(arch *cpu.Arch, text string) (Rule, error) {
 	if len(text) > maxText {
 		return Rule{}, &RuleError{Reason: "the expression is too long", Text: text}
@@ -174,7 +178,7 @@ func parseExpr(arch *cpu.Arch, text string) (Rule, error) {
 		return Rule{}, &RuleError{Reason: "the expression does not leave one value", Text: text}
 	}
 	if stack[0].Kind == Expr {
-		// The record's own words rather than ours: it is what a person will look for in the file.
+		// Keep the record's own text: that is what a user will look for in the file.
 		stack[0].Text = strings.TrimSpace(text)
 	}
 	return stack[0], nil

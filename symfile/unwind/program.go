@@ -6,8 +6,7 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// entry is one entry of the operand stack while a program is executed: an identifier that may still be assigned to or be
-// read, or a value.
+// entry is one entry of a program's operand stack: a name, which the program may assign to or read, or a value.
 type entry struct {
 	name  string // "" for a value
 	value Rule
@@ -20,18 +19,24 @@ type program struct {
 	set  map[string]Rule // by name, with "$"
 }
 
-// ParseProgram makes a Row of a STACK WIN program string ("$T0 $ebp = $eip $T0 4 + ^ = …") by executing it on rules
-// instead of on numbers: each register that it assigns ends up with one rule in the callee's registers, temporaries
-// expanded. vars gives the numbers of the predefined variables (.raSearch, .raSearchStart, .cbParams, .cbCalleeParams,
-// .cbSavedRegs, .cbLocals); of one that it does not know, the program may not read the value.
+// ParseProgram makes a Row from a STACK WIN program string by executing it on rules instead of numbers (see parse.go). Each
+// register that the program assigns gets one rule in terms of the callee's registers; temporaries ($T0 …) are substituted.
 //
-// Language: Breakpad's postfix_evaluator.h. Operators + - * / % @ (round down to a multiple) ^ (the word at) and =; only
-// names with "$" can be assigned; a name that is read after its assignment has the new value; "=$eip" is "=" and "$eip",
-// as a linker wrote it for some years. The result needs $eip and $esp: the first is RA, the second CFA. A program that
-// leaves a value on the stack, lacks operands, reads a name that has no value, or grows beyond a bound is a *RuleError.
+//	$T0 $ebp =  $eip $T0 4 + ^ =  $ebp $T0 ^ =  $esp $T0 8 + =
+//	eip = [ebp + 4]     ebp = [ebp]     esp = ebp + 8
 //
-// Registers that a call preserves and that the program does not assign: ebp and ebx keep their value, the others (esi,
-// edi) are lost. Both peers do so, because a program names what the function saved and is not known to name all.
+// vars returns the values of the predefined variables: .raSearch, .raSearchStart, .cbParams, .cbCalleeParams, .cbSavedRegs,
+// .cbLocals. A program may not read a variable that vars does not know.
+//
+// Language: Breakpad's postfix_evaluator.h. The operators are + - * / % @ (round down to a multiple), ^ (memory word) and =. Only
+// names with "$" can be assigned. Reading a name after its assignment gives the new value. "=$eip" is "=" and "$eip": the
+// link-time code generation of Visual C++ 2010 writes no space there. The program must assign $eip, which becomes RA, and $esp,
+// which becomes CFA.
+// ParseProgram returns a *RuleError for a program that leaves a value on the stack, lacks operands, reads a name without value,
+// or exceeds a limit.
+//
+// Of the callee-saved registers that the program does not assign, ebp and ebx keep their value, and esi and edi become unknown.
+// Breakpad and rust-minidump do the same: a program lists registers that the function saved, but may not list all.
 func ParseProgram(arch *cpu.Arch, text string, vars func(name string) (uint64, bool)) (Row, error) {
 	if len(text) > maxText {
 		return Row{}, &RuleError{Reason: "the program is too long", Text: text}
@@ -63,7 +68,7 @@ func ParseProgram(arch *cpu.Arch, text string, vars func(name string) (uint64, b
 			}
 			name := stack[n-2].name
 			if len(name) < 2 || name[0] != '$' {
-				return Row{}, &RuleError{Reason: "assignment to something that is no $ name", Text: text}
+				return Row{}, &RuleError{Reason: "only a name that begins with $ can be assigned", Text: text}
 			}
 			n -= 2
 			if _, again := p.set[name]; !again {
@@ -118,7 +123,7 @@ func ParseProgram(arch *cpu.Arch, text string, vars func(name string) (uint64, b
 	return p.row(order)
 }
 
-// read is the value of a stack entry.
+// read returns the value of a stack entry.
 func (p *program) read(e entry) (Rule, error) {
 	if e.name == "" {
 		return e.value, nil
@@ -134,14 +139,14 @@ func (p *program) read(e entry) (Rule, error) {
 			return canon(p.arch, Rule{Kind: Const, Offset: int64(v)}), nil
 		}
 	}
-	// The callee's own pc has no value in the language: a program that reads it before it has set it is broken.
+	// A program may not read $eip before it assigns it: the callee's own pc has no value in this language.
 	if r, ok := p.arch.Lookup(e.name); ok && e.name[0] == '$' && r != p.arch.PC {
 		return Rule{Kind: FromReg, Reg: r}, nil
 	}
 	return Rule{}, &RuleError{Reason: "the program reads a name that has no value", Text: e.name}
 }
 
-// row gathers the assigned registers.
+// row makes the Row of the assigned registers, which order lists.
 func (p *program) row(order []string) (Row, error) {
 	arch := p.arch
 	var row Row
@@ -181,13 +186,12 @@ func (p *program) row(order []string) (Row, error) {
 	return row, nil
 }
 
-// ProgramText is the program of a record: its own, or for an FPO record (and a type 4 record that has none) the one that
-// says the same.
+// ProgramText returns the record's program, or for a record without one (FPO, and some of type 4) an equivalent program:
 //
 //	eip = [.raSearchStart]     esp = .raSearchStart + 4
 //	ebp = [esp + .cbCalleeParams + .cbSavedRegs − 8] if the function uses ebp for its own purposes, else unchanged
 //
-// Source: symbol_files.md, "Interpreting a STACK WIN record"; Breakpad writes FPO as a program too.
+// Source: symbol_files.md, "Interpreting a STACK WIN record".
 func (d *FrameData) ProgramText() string {
 	switch {
 	case d.HasProgram && strings.TrimSpace(d.Program) != "":
@@ -198,9 +202,9 @@ func (d *FrameData) ProgramText() string {
 	return "$eip .raSearchStart ^ = $esp .raSearchStart 4 + ="
 }
 
-// Vars gives ParseProgram the predefined variables of a record. calleeParams is the size in bytes of the parameters of the
-// function that this frame called (0 for the youngest frame), raSearchStart the address on the stack where the return
-// address is expected: esp + Locals + SavedRegs + calleeParams, or what a search found.
+// Vars returns the predefined variables of a record, for ParseProgram. calleeParams is the size in bytes of the parameters of the
+// function that this frame called, 0 for the first frame. raSearchStart is the stack address at which the return address is
+// expected: esp + Locals + SavedRegs + calleeParams, or the address that a search found.
 func (d *FrameData) Vars(calleeParams uint32, raSearchStart uint64) func(string) (uint64, bool) {
 	return func(name string) (uint64, bool) {
 		switch name {

@@ -1,18 +1,26 @@
-// Package unwind holds register-recovery rules and their evaluation. Whatever knows how to unwind (STACK CFI, STACK WIN,
-// a frame pointer, a stack scan, later .eh_frame, SFrame, PE and compact unwind) only makes a Row; Row.Apply is the one
-// place that turns a callee's registers into its caller's.
+// Package unwind holds unwind rules and the only code that evaluates them.
+//
+// A Row is the rules of one frame: how to compute the CFA, the return address and each saved register. Every source of rules
+// (STACK CFI, STACK WIN, .eh_frame, .ARM.exidx, SFrame, .pdata, a frame pointer, a stack scan) makes a Row and computes nothing
+// itself. Row.Apply takes the callee's registers and the dump's memory and returns the caller's registers.
+//
+//	STACK CFI … .cfa: $rsp 48 + .ra: .cfa -8 + ^  ──ParseCFI──►  Row{CFA: $rsp+48, RA: [cfa-8]}  ──Apply──►  caller's registers
+//
+// Start at Row in rule.go, then Apply in eval.go. The parsers of text rules are ParseCFI (STACK CFI, cfi.go), ParseProgram
+// (STACK WIN, program.go) and ParseExpression (DWARF expressions, expression.go). Format of the text: Breakpad's
+// docs/symbol_files.md. Addresses of rules are module-relative; values are in the address space of the crashed process.
 package unwind
 
 import "github.com/crashpane/crashpane/core/cpu"
 
-// RuleKind says how a value is found. The formulas name the callee's registers; cfa is the frame's canonical frame
-// address, which is the caller's stack pointer at the call.
+// RuleKind is the form of a Rule. In the formulas a register is the callee's, [x] is the memory word at x, and cfa is the frame's
+// canonical frame address: the value of the caller's stack pointer just before the call (DWARF 5, section 6.4).
 type RuleKind uint8
 
 const (
-	// Unset: no rule; the default for the register applies (callee-saved: unchanged, others: unknown).
+	// Unset: there is no rule. A callee-saved register keeps its value, any other becomes unknown.
 	Unset RuleKind = iota
-	// Undefined: the value is lost.
+	// Undefined: the function overwrote the value and did not save it.
 	Undefined
 	// Same: value = the callee's value of the same register.
 	Same
@@ -24,17 +32,17 @@ const (
 	FromCFA
 	// AtCFA: value = [cfa + Offset]
 	AtCFA
-	// Const: value = Offset (an address that the source found itself, as a scan does)
+	// Const: value = Offset. A stack scan uses it: it found the address itself.
 	Const
 	// AtConst: value = [Offset]
 	AtConst
-	// Expr: value = the postfix program in Text, in Breakpad's words (STACK CFI / STACK WIN)
+	// Expr: value = the postfix expression in Text, in Breakpad's operators only, so that a STACK CFI record can hold it
 	Expr
-	// Program: value = the postfix program in Text, in Breakpad's words and those of words.go, which DWARF expressions need
+	// Program: value = the postfix program in Text, which also uses the operators of words.go, as DWARF expressions need them
 	Program
 )
 
-// Rule says where one value comes from. It is comparable.
+// Rule says how to compute one value. Which fields count depends on Kind. Rules are comparable with ==.
 type Rule struct {
 	Kind   RuleKind
 	Reg    cpu.Reg
@@ -48,38 +56,38 @@ type RegRule struct {
 	Rule Rule
 }
 
-// Row is one set of recovery rules: those of the frame that covers an address. The caller's pc is RA, its sp is CFA unless
-// Saved has a rule for sp. Rows are compared with Equal. The zero Row has no rules.
+// Row is the unwind rules of one frame at one address. The caller's pc is RA. The caller's sp is CFA, unless Saved has a rule
+// for sp. Compare rows with Equal. The zero Row has no rules.
 type Row struct {
 	CFA, RA Rule
-	// Saved are the rules of other registers, each register at most once, in the order of the source.
+	// Saved has the rules of the other registers, in the order of the source, each register at most once.
 	Saved []RegRule
-	// Signal: the frame is a signal handler's trampoline; its caller's pc is exact, not a return address.
+	// Signal: the frame is a signal trampoline (the augmentation "S" of DWARF's CFI). Its caller was interrupted, so the caller's
+	// pc is the interrupted instruction itself and not a return address.
 	Signal bool
-	// OthersLost: registers without a rule are unknown in the caller, callee-saved ones too. Set by sources that guess (frame
-	// pointer, scan), whose rows say nothing of what else the function saved.
+	// OthersLost: every register without a rule is unknown in the caller, callee-saved ones too. Sources that guess (frame pointer,
+	// scan) set it, because they do not know what else the function saved.
 	OthersLost bool
-	// EntryFromFP: the record finds the cfa one word above ebp at the function's first instruction, where only esp can point at
-	// the return address. Compilers that number esp and ebp the other way round (clang for macOS i386) make such records.
+	// EntryFromFP: at the function's first instruction the record computes cfa = ebp + 4. That cannot be: there only esp points at
+	// the return address. clang for macOS i386 writes such records, since it numbers esp and ebp the other way round in .eh_frame.
 	EntryFromFP bool
-	// Outermost: the source says that the frame has no caller (RA is then Undefined): the function is where the system enters a
-	// thread, or its author declared that it cannot be unwound.
+	// Outermost: the source says that the frame has no caller, and RA is Undefined. The function is a thread's entry (_start, clone),
+	// or its author declared that it cannot be unwound (EXIDX_CANTUNWIND).
 	Outermost bool
-	// Topmost: the function has not called anything: the return address is still in a register, or the source says that the function never
-	// calls. The rules hold for the frame in which a thread was stopped or that a signal interrupted; the walker refuses them for a frame that was
-	// found by its return address.
+	// Topmost: the rules hold only while the function has made no call: the return address is still in a register, or the source
+	// says that the function is a leaf. The walker refuses them for a frame that it found by a return address.
 	Topmost bool
-	// Signed says with which key the word that RA leads to was signed (arm64 pointer authentication). Apply leaves the code in
-	// the upper bits; whoever knows how many bits addresses have takes it off.
+	// Signed is the key with which the function signed its return address (arm64 pointer authentication). Apply leaves the
+	// signature in the upper bits; the walker, which knows how many bits an address has, removes it.
 	Signed SigningKey
-	// Start is the module-relative address from which the rules hold (that of the INIT record or delta); 0 for rows that the
-	// walker made.
+	// Start is the module-relative address from which the rules hold: that of the INIT record or the delta. It is 0 in rows that
+	// the walker made.
 	Start uint64
 	// Origin says where the rules come from.
 	Origin Origin
 }
 
-// SigningKey is one of arm64's two keys for instruction pointers.
+// SigningKey is one of arm64's two keys for instruction addresses: paciasp signs with A, pacibsp with B.
 type SigningKey uint8
 
 const (
@@ -88,20 +96,20 @@ const (
 	KeyB
 )
 
-// Origin names the place a Row came from, for the person who asks why.
+// Origin says where a Row comes from, for a frame's explanation.
 type Origin struct {
-	// File is the symbol file or binary; empty for rules that the walker made itself.
+	// File is the symbol file or binary. It is empty for rules that the walker made itself.
 	File string
-	// Part is what kind of record or method: "STACK CFI", "STACK WIN 4", "frame pointer", "scan" …
+	// Part is the kind of record or method: "STACK CFI", "STACK WIN 4", "frame pointer", "scan" …
 	Part string
-	// Line is the line in a text file, counted from 1, or 0; Offset the file offset where lines mean nothing.
+	// Line is the line in a text file, counted from 1, or 0. Offset is the offset in a binary file.
 	Line   int
 	Offset int64
-	// Note says what was done to the rules before they were used; "" for rules as they stand there.
+	// Note says how the rules differ from the file's, or is empty.
 	Note string
 }
 
-// Exchanged are the rules with two registers in each other's place.
+// Exchanged returns the row with registers a and b swapped in every rule.
 func (r Row) Exchanged(a, b cpu.Reg) Row {
 	swap := func(x cpu.Reg) cpu.Reg {
 		switch x {
@@ -122,25 +130,26 @@ func (r Row) Exchanged(a, b cpu.Reg) Row {
 	return r
 }
 
-// NoteExchanged begins the Origin's note of i386 rules in which esp and ebp were put in each other's places.
+// NoteExchanged begins Origin.Note of an i386 row whose esp and ebp were swapped (see EntryFromFP).
 const NoteExchanged = "with esp and ebp exchanged: "
 
-// Memory reads the crashed process' memory.
+// Memory reads the memory of the crashed process.
 type Memory interface {
-	// Word reads the size-byte word (4 or 8; Programs also ask for 1 and 2) at addr in the dump's byte order; false if any byte of it is not there.
+	// Word reads a word of size bytes at addr, in the dump's byte order: 4 or 8 bytes, in a Program also 1 or 2. It returns false
+	// if the dump lacks any of the bytes.
 	Word(addr uint64, size int) (uint64, bool)
 }
 
-// FrameData is a STACK WIN record (what the PDB calls FPO or frame data), as it stands in the file.
+// FrameData is a STACK WIN record as the file has it. In a PDB it is a record of the FPO or the frame data stream.
 type FrameData struct {
-	// Type is 4 (frame data with a program string) or 0 (FPO); others are never returned by a lookup.
+	// Type is 4 (frame data, with a program string) or 0 (FPO). A lookup returns no others.
 	Type                                                int
 	Start, Size                                         uint64
 	Prolog, Epilog, Params, SavedRegs, Locals, MaxStack uint32
-	// Program is the program string; empty if HasProgram is false.
+	// Program is the program string. It is empty if HasProgram is false.
 	Program    string
 	HasProgram bool
-	// AllocatesBP says of an FPO record that the function uses ebp for its own purposes.
+	// AllocatesBP, of an FPO record: the function uses ebp as a general register and saves the caller's.
 	AllocatesBP bool
 	Origin      Origin
 }

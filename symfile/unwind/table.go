@@ -1,16 +1,15 @@
 package unwind
 
-// Table is a section of unwind information (.eh_frame, .sframe, .ARM.exidx …), opened. Addresses are module-relative: what the
-// file says, less the address at which the file asks to be loaded.
+// Table is an opened section of unwind information: .eh_frame, .sframe, .ARM.exidx … Addresses are module-relative: the file's
+// virtual address minus its preferred load address.
 type Table interface {
-	// Row is the rules at an address. False says that no entry covers it. An entry that covers it and gives no rules answers
-	// false with an Origin that has the reason in its Note. An error is one of the file's reader or names what is wrong with
-	// the section, and where.
+	// Row returns the rules at an address, or false if no entry covers it. If an entry covers the address but has no usable rules,
+	// Row returns false and the reason in Row.Origin.Note. An error comes from the file's reader, or says what is wrong with the
+	// section and at which offset.
 	Row(rva uint64) (Row, bool, error)
-	// Each calls f for every stretch of code [start, end) in which the rules are the same, by address as far as the section is
-	// sorted, until f answers an error, which it returns. Entries that cannot be read are passed over and counted among
-	// Warnings.
+	// Each calls f for every range of code [start, end) that shares one Row, in the section's order. If f returns an error, Each
+	// stops and returns it. Each skips entries that it cannot read and adds them to Warnings.
 	Each(f func(start, end uint64, row Row) error) error
-	// Warnings are what was passed over so far, each with its place; of each kind the first are kept.
+	// Warnings lists the entries skipped so far, each with its offset: the first few of each kind, then their number.
 	Warnings() []string
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// regText names a register; without a CPU, by its number.
+// regText returns a register's name, or its number if arch is nil.
 func regText(arch *cpu.Arch, r cpu.Reg) string {
 	if arch == nil {
 		return "r#" + strconv.Itoa(int(r))
@@ -16,7 +16,7 @@ func regText(arch *cpu.Arch, r cpu.Reg) string {
 	return "$" + arch.RegName(r)
 }
 
-// plus writes base + offset with a real minus sign; no offset is not written.
+// plus returns "base + off" or "base − off" (with U+2212), or base if off is 0.
 func plus(base string, off int64) string {
 	switch {
 	case off > 0:
@@ -27,8 +27,8 @@ func plus(base string, off int64) string {
 	return base
 }
 
-// Describe says a rule in words: "$rsp + 48", "[cfa − 8]" (the word at that address), "unchanged", "lost". arch may be nil:
-// registers are then numbers.
+// Describe returns the rule as text: "$rsp + 48", "[cfa − 8]" (the word at that address), "unchanged", "lost". If arch is nil,
+// registers are shown as numbers.
 func (ru Rule) Describe(arch *cpu.Arch) string {
 	switch ru.Kind {
 	case Unset:
@@ -53,7 +53,8 @@ func (ru Rule) Describe(arch *cpu.Arch) string {
 	return infix(ru.Text)
 }
 
-// infix rewrites a postfix expression as people write them; one that is broken or long stays as it is.
+// infix rewrites a postfix expression in infix notation: "$rsp 8 + ^" becomes "[$rsp + 8]". A broken or long expression stays as
+// it is.
 func infix(text string) string {
 	var stack []string
 	size := 0
@@ -86,7 +87,7 @@ func infix(text string) string {
 			stack = stack[:n-1]
 		default:
 			if takes, gives, known := arity(tok); known {
-				// Those that move the stack's items or jump have no form that people would write.
+				// Words that reorder the stack or jump have no infix form.
 				if n < takes || gives != 1 || takes > 2 {
 					return text
 				}
@@ -102,7 +103,7 @@ func infix(text string) string {
 			}
 			stack = append(stack, tok)
 		}
-		// Each step writes the top anew; a long expression is not worth its square.
+		// Each step copies the top of the stack, so a long expression would cost the square of its length.
 		if size += len(stack[len(stack)-1]); size > 1<<16 {
 			return text
 		}
@@ -113,7 +114,7 @@ func infix(text string) string {
 	return bare(stack[0])
 }
 
-// bare takes off parentheses that enclose the whole.
+// bare removes a pair of parentheses that encloses all of s.
 func bare(s string) string {
 	if len(s) < 2 || s[0] != '(' || s[len(s)-1] != ')' {
 		return s
@@ -132,7 +133,7 @@ func bare(s string) string {
 	return s[1 : len(s)-1]
 }
 
-// Describe says a row in words: "cfa = $rsp + 48, ra = [cfa − 8], $rbx = [cfa − 16]". arch may be nil.
+// Describe returns the row as text: "cfa = $rsp + 48, ra = [cfa − 8], $rbx = [cfa − 16]". arch may be nil.
 func (r *Row) Describe(arch *cpu.Arch) string {
 	var b strings.Builder
 	b.WriteString("cfa = " + r.CFA.Describe(arch) + ", ra = " + r.RA.Describe(arch))
@@ -159,18 +160,19 @@ func (r *Row) Describe(arch *cpu.Arch) string {
 	return b.String()
 }
 
-// String is Describe without the names of registers.
+// String is Describe with numbers for registers.
 func (r Row) String() string { return r.Describe(nil) }
 
-// String is the place in words: "libfoo.sym line 812", "libfoo.so .eh_frame+0x3a8", "frame pointer".
+// String returns the origin as text: "libfoo.sym line 812", "libfoo.so .eh_frame+0x3a8", "frame pointer".
 func (o Origin) String() string {
 	if o.Note == "" {
-		return o.place()
+		return o.location()
 	}
-	return o.place() + ", " + o.Note
+	return o.location() + ", " + o.Note
 }
 
-func (o Origin) place() string {
+// location is String without the note.
+func (o Origin) location() string {
 	s := o.File
 	switch {
 	case o.File == "":
@@ -183,8 +185,8 @@ func (o Origin) place() string {
 	return s + " " + o.Part
 }
 
-// Equal reports whether two rows recover the same values: the same rules, whatever the order of Saved and whoever made
-// them. A saved register without a rule counts as not there.
+// Equal reports whether two rows have the same rules. The order of Saved and the Origin do not matter, and a saved register whose
+// rule is Unset counts as absent.
 func (r *Row) Equal(o *Row) bool {
 	if r.CFA != o.CFA || r.RA != o.RA || r.Signal != o.Signal || r.OthersLost != o.OthersLost {
 		return false
@@ -192,7 +194,7 @@ func (r *Row) Equal(o *Row) bool {
 	return r.within(o) && o.within(r)
 }
 
-// within reports whether each saved rule of r stands in o too.
+// within reports whether o has each saved rule of r.
 func (r *Row) within(o *Row) bool {
 outer:
 	for _, s := range r.Saved {

@@ -160,7 +160,7 @@ func TestParseCFIOddities(t *testing.T) {
 			t.Errorf("%v is not lost", s)
 		}
 	}
-	// A rule for the pc beside .ra wins, as in both peers.
+	// A rule for the pc wins over .ra, as in both peers.
 	row, _, err = ParseCFI(x86, ".cfa: $esp 4 + .ra: .cfa -4 + ^ $eip: .undef", nil)
 	if err != nil || row.RA.Kind != Undefined {
 		t.Errorf("%v %v", row, err)
@@ -168,7 +168,7 @@ func TestParseCFIOddities(t *testing.T) {
 }
 
 // TestFormatExample walks the function that symbol_files.md draws as a table: 16 bytes of frame, r0 saved at sp+12, a word
-// pushed in between. The return address lies at the CFA there.
+// pushed in between. There the return address is at the CFA.
 func TestFormatExample(t *testing.T) {
 	deltas := []struct {
 		at    int
@@ -243,7 +243,7 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// Of a row that guesses, only what it says is known.
+// A row with OthersLost gives only the registers that it has rules for.
 func TestApplyOthersLost(t *testing.T) {
 	row := Row{CFA: Rule{Kind: FromReg, Reg: 6, Offset: 16}, RA: Rule{Kind: AtCFA, Offset: -8}, OthersLost: true,
 		Saved: []RegRule{{6, Rule{Kind: AtCFA, Offset: -16}}}}

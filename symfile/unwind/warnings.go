@@ -5,16 +5,17 @@ import (
 	"sort"
 )
 
-// keptWarnings are kept of each kind.
+// keptWarnings is how many warnings of each kind are kept in full: a crafted file could have millions.
 const keptWarnings = 4
 
-// Warnings collects what a Table passes over: of each kind the first, and how many more there were. The zero value is empty.
+// Warnings collects the entries that a Table skips: the first few of each kind, and the number of the rest. The zero value is
+// empty and ready to use.
 type Warnings struct {
 	list  []string
 	kinds map[string]int
 }
 
-// Add notes one. kind is a word of the Table's own, by which warnings are counted.
+// Add adds a warning. The Table chooses the kinds by which warnings are counted.
 func (w *Warnings) Add(kind string, err error) {
 	if w.kinds == nil {
 		w.kinds = map[string]int{}
@@ -24,7 +25,7 @@ func (w *Warnings) Add(kind string, err error) {
 	}
 }
 
-// List is what was noted. where stands before the numbers of those that were not kept: "libfoo.so: .eh_frame".
+// List returns the warnings. where begins the lines that count further warnings: "libfoo.so: .eh_frame".
 func (w *Warnings) List(where string) []string {
 	out := w.list[:len(w.list):len(w.list)]
 	kinds := make([]string, 0, len(w.kinds))

@@ -2,21 +2,21 @@ package unwind
 
 import "strings"
 
-// The words that a Program has beyond Breakpad's, each for one operation of DWARF expressions (DWARF 5, section 2.5.1). Values
-// are words of the CPU's size; those marked signed read them as two's complement.
+// The operators that a Program has beyond Breakpad's. Each is one operation of DWARF expressions (DWARF 5, section 2.5.1). Values
+// are words of the CPU's size; operators marked signed read them as two's complement.
 //
 //	and or xor shl shr       l r → value
 //	shra div                 l r → value, signed
 //	eq ne lt le gt ge        l r → 1 or 0, signed
 //	not neg abs              v → value; abs is signed
 //	^1 ^2 ^4 ^8              address → the word of so many bytes there, zero-extended
-//	dup drop over swap rot   the stack's top items, as DWARF has it
-//	pick:N                   a copy of the item N below the top
-//	if:N jump:N              go on at word N of the program, counted from 0; if takes a value, and goes only if it is not 0
+//	dup drop over swap rot   reorder the top of the stack, as in DWARF
+//	pick:N                   push a copy of the item N below the top
+//	if:N jump:N              continue at word N of the program, counted from 0; if pops a value and jumps unless it is 0
 //
-// A Program's value is the top of the stack at its end; Breakpad's language wants nothing else to be left.
+// A Program's value is the top of the stack at its end; more may be below it. An Expr must leave exactly one value.
 
-// arity is how many items a word takes from the stack and puts there; known is false for Breakpad's words and operands.
+// arity returns how many items a word pops and pushes. known is false for Breakpad's operators and for operands.
 func arity(tok string) (takes, gives int, known bool) {
 	switch tok {
 	case "and", "or", "xor", "shl", "shr", "shra", "div", "eq", "ne", "lt", "le", "gt", "ge":
@@ -45,7 +45,7 @@ func arity(tok string) (takes, gives int, known bool) {
 	return 0, 0, false
 }
 
-// numbered takes apart a word like "pick:2"; "" if it is none.
+// numbered splits a word like "pick:2". word is "" if tok is not of that form.
 func numbered(tok string) (word string, n int) {
 	word, digits, ok := strings.Cut(tok, ":")
 	v, number := literal(digits)
@@ -63,7 +63,7 @@ func signed(v uint64, wordSize int) int64 {
 	return int64(v)
 }
 
-// compute is l op r, or for words that take one value op r.
+// compute returns l op r, or op r for operators of one value. The results are those of DWARF 5, sections 2.5.1.4 and 2.5.1.5.
 func compute(op string, l, r uint64, wordSize int) (uint64, Cause) {
 	sl, sr := signed(l, wordSize), signed(r, wordSize)
 	truth := func(b bool) (uint64, Cause) {
@@ -89,7 +89,7 @@ func compute(op string, l, r uint64, wordSize int) (uint64, Cause) {
 		switch sr {
 		case 0:
 			return 0, DivisionByZero
-		case -1:
+		case -1: // as an integer division the smallest value / -1 would overflow
 			return -l, 0
 		}
 		return uint64(sl / sr), 0
@@ -115,8 +115,8 @@ func compute(op string, l, r uint64, wordSize int) (uint64, Cause) {
 	return 0, BadProgram
 }
 
-// shuffle does what a word of the stack (dup, drop, over, swap, rot, pick:N) does, of which st has the items that it takes
-// and room for those that it gives.
+// shuffle executes dup, drop, over, swap, rot or pick:N on the n items of st, which must have space for the result. The caller
+// changes n.
 func shuffle[T any](tok string, st []T, n int) {
 	switch tok {
 	case "dup":
@@ -125,7 +125,7 @@ func shuffle[T any](tok string, st []T, n int) {
 		st[n] = st[n-2]
 	case "swap":
 		st[n-1], st[n-2] = st[n-2], st[n-1]
-	case "rot": // the top goes below the two that were under it
+	case "rot": // the top moves below the two items under it
 		st[n-1], st[n-2], st[n-3] = st[n-2], st[n-3], st[n-1]
 	default:
 		if word, i := numbered(tok); word == "pick" {
@@ -134,7 +134,7 @@ func shuffle[T any](tok string, st []T, n int) {
 	}
 }
 
-// wordAt is the text of a program from its word i on.
+// wordAt returns the program's text from its word i on.
 func wordAt(text string, i int) string {
 	for ; i > 0; i-- {
 		_, text = cut(text)

@@ -9,7 +9,7 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// A stack whose rules are DWARF expressions is walked by what these words give.
+// A stack whose rules are DWARF expressions needs these operators.
 func TestWords(t *testing.T) {
 	mem := words{0x1000: 0x1122334455667788, 0x2008: 0x3000}
 	for _, c := range []struct {
@@ -21,7 +21,7 @@ func TestWords(t *testing.T) {
 		{"0 not", 1<<64 - 1}, {"5 neg", 1<<64 - 5}, {"-5 abs", 5}, {"5 abs", 5},
 		{"$rsp 8 + ^", 0x3000}, {"4096 ^8", 0x1122334455667788},
 		{"1 2 swap -", 1}, {"1 2 over + +", 4}, {"1 2 3 rot - -", 4}, {"7 dup *", 49}, {"7 8 drop", 7}, {"1 2 3 pick:2", 1}, {"1 2 3 pick:0", 3},
-		{"5 6", 6}, // the top counts
+		{"5 6", 6}, // the value is the top of the stack
 		// What gcc's linker writes for a procedure linkage table: 8 more once the push has been done.
 		{"$rsp 8 + $rip 15 and 11 ge 3 shl +", 0x2008 + 8},
 		// A loop: 5 + 4 + 3 + 2 + 1.
@@ -45,7 +45,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// What a symbol file can say is said in its words, so that it can be written into one.
+// An expression that Breakpad's operators can express becomes an Expr, so that it can be written to a symbol file.
 func TestParseExpression(t *testing.T) {
 	for _, c := range []struct {
 		arch *cpu.Arch
@@ -92,7 +92,7 @@ func TestParseExpression(t *testing.T) {
 	}
 }
 
-// A program that loops for ever ends, and says why.
+// A program that would loop for ever stops with a reason.
 func TestProgramBounds(t *testing.T) {
 	for text, reason := range map[string]string{
 		"jump:0": "too many steps", "1 if:0": "too many steps", "1 dup jump:1": "too deep a stack", "drop": "lacks operands", "": "no value", "1 drop": "no value",
@@ -127,7 +127,7 @@ func TestDescribeProgram(t *testing.T) {
 	}
 }
 
-// agreeWords: the rule that the stack was worked out of means what the program means.
+// agreeWords checks that a program and the rule that ParseExpression makes of it compute the same value.
 func agreeWords(t *testing.T, text string) {
 	for _, a := range []*cpu.Arch{amd64, x86} {
 		ru, err := ParseExpression(a, text, false)

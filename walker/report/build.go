@@ -10,53 +10,55 @@ import (
 	"github.com/crashpane/crashpane/walker"
 )
 
-// Input is what a report is made of.
+// Input is what Build makes a report from.
 type Input struct {
 	Dump *core.Dump
-	// Stacks are parallel to Dump.Threads; missing ones are threads without frames.
+	// Stacks has the stack of each thread of Dump.Threads. If it is shorter, the remaining threads have no frames.
 	Stacks []walker.Stack
-	// Pending says that a thread is not walked yet; nil if all are.
+	// Pending reports whether a thread is not walked yet. It is nil if all threads are walked.
 	Pending func(thread int) bool
-	// Symbols tells of a module's symbol file; nil if there are none.
+	// Symbols returns what is known about a module's symbols. It is nil if there are no symbol files.
 	Symbols func(module int) ModuleSymbols
-	// Policy is the name of the policy that the stacks were walked with.
+	// Lookup returns the symbol at an address of a module. It is nil if there are no symbol files.
+	Lookup func(module int, rva uint64) (symbol.Symbol, symbol.Answer)
+	// Policy is the name of the unwind policy.
 	Policy string
-	// Merged: the policy has entries of the module list that are parts of one file as one module.
+	// Merged: the policy treats entries of the module list that are parts of one file as one module.
 	Merged bool
-	// Demangle makes a name readable. Nil leaves display names empty; Report.Demangle fills them later.
+	// Demangle makes a name readable. If it is nil, display names stay empty; Report.Demangle can fill them later.
 	Demangle func(string) string
-	// ExtraDiags are told of beside the dump's own.
+	// ExtraDiags are added to the dump's own diagnostics.
 	ExtraDiags []Diagnostic
 }
 
-// ModuleSymbols is what a session knows of a module's symbols. A State of "" is worked out from the frames.
+// ModuleSymbols is what a session knows about a module's symbols. If State is "", Build derives it from the frames.
 type ModuleSymbols struct {
 	State          SymbolState
 	File, ID, Name string // of the file in use
 	Warnings       []string
-	Looked         bool // somebody asked for the module's symbols
-	// Sparse: the file was not read as a whole; answers come from searching it.
+	Looked         bool // the walk looked for the module's symbols
+	// Sparse: there is no full index of the symbol file. Lookups search the file.
 	Sparse bool
-	// NoUnwind: the file was read, and has no unwind records at all.
+	// NoUnwind: the symbol file has no unwind records.
 	NoUnwind bool
-	// UnwindNotes are what was passed over in records that frames were found with, the first of each kind with its line;
-	// UnwindNoted is how many records have such a note.
+	// UnwindNotes says what was ignored in unwind records that frames were found with: the first of each kind, with its line.
+	// UnwindNoted is the number of records with such a note.
 	UnwindNotes []string
 	UnwindNoted int
-	// MismatchFile, MismatchID and MismatchItem are a given file of the right name and another id; "" and -1 if none.
+	// MismatchFile, MismatchID and MismatchItem are a loaded file with the right name and another id, or "" and -1.
 	MismatchFile, MismatchID string
 	MismatchItem             int
-	// Binary is the executable, library or debug file in use, beside the symbol file or instead of one (File is then the same);
-	// BinaryByName: nothing but its name and size says that it is the module's.
+	// Binary is the executable, library or debug file in use, in addition to the symbol file or instead of one (File is then the
+	// same). BinaryByName: only its name and size show that it is the module's.
 	Binary       string
 	BinaryByName bool
-	// Has is what the files have, as far as they have been looked at.
+	// Has is what the files contain, as far as they have been read.
 	Has symbol.Contents
-	// IgnoredCFI: a person does not want the module's call frame information used.
+	// IgnoredCFI: the user has disabled the module's call frame information.
 	IgnoredCFI bool
 }
 
-// Build makes the report.
+// Build makes a report.
 func Build(in Input) *Report {
 	d := in.Dump
 	b := &builder{in: in, d: d, r: &Report{Version: Version, Policy: in.Policy, MainModule: -1, FirstThread: -1}}
@@ -73,7 +75,8 @@ func Build(in Input) *Report {
 	b.symbolStates()
 	b.wanted()
 	b.process()
-	b.said()
+	b.collectMessages()
+	b.traces()
 	b.linux()
 	b.extras()
 	r.Diagnostics = diagnostics(d, in.ExtraDiags)
@@ -85,37 +88,38 @@ func Build(in Input) *Report {
 }
 
 type builder struct {
-	in      Input
-	d       *core.Dump
-	r       *Report
-	symbols []ModuleSymbols
-	told    map[uint64]told
+	in        Input
+	d         *core.Dump
+	r         *Report
+	symbols   []ModuleSymbols
+	described map[uint64]describedRow
 }
 
-// told is how the rules of a row were described.
-type told struct {
+// describedRow is the text of a row's rules and origin.
+type describedRow struct {
 	row          *unwind.Row
 	arch         *cpu.Arch
 	rule, origin string
 }
 
-// rule describes the rules that a frame was found by, of the called frame's address. A recursion has the same ones again and again.
+// rule returns the text of the rules and of the origin by which a frame was found. callee is the lookup address of the called frame.
+// The text is cached, because all frames of a recursion have the same rules.
 func (b *builder) rule(f *walker.Frame, callee uint64) (rule, place string) {
 	if f.Source != walker.SourceCFI {
 		return f.Row.Describe(f.Regs.Arch), origin(&f.Row)
 	}
-	t, ok := b.told[callee]
+	t, ok := b.described[callee]
 	if !ok || t.arch != f.Regs.Arch || !sameRules(t.row, &f.Row) {
-		t = told{&f.Row, f.Regs.Arch, f.Row.Describe(f.Regs.Arch), origin(&f.Row)}
-		if b.told == nil {
-			b.told = map[uint64]told{}
+		t = describedRow{&f.Row, f.Regs.Arch, f.Row.Describe(f.Regs.Arch), origin(&f.Row)}
+		if b.described == nil {
+			b.described = map[uint64]describedRow{}
 		}
-		b.told[callee] = t
+		b.described[callee] = t
 	}
 	return t.rule, t.origin
 }
 
-// sameRules: two rows are described alike.
+// sameRules reports whether two rows have the same text.
 func sameRules(a, b *unwind.Row) bool {
 	if a.CFA != b.CFA || a.RA != b.RA || a.Signal != b.Signal || a.OthersLost != b.OthersLost || a.Topmost != b.Topmost ||
 		a.Signed != b.Signed || a.Origin != b.Origin || len(a.Saved) != len(b.Saved) {
@@ -149,7 +153,7 @@ func (b *builder) modules() {
 		}
 	}
 	if len(r.Modules) > 0 {
-		// The executable is the first of the list; every writer puts it there.
+		// Every writer of dumps puts the executable first.
 		r.MainModule = 0
 		r.Modules[0].Main = true
 	}
@@ -168,7 +172,7 @@ func (b *builder) threads() {
 	for i := range d.Threads {
 		t := &r.Threads[i]
 		*t = Thread{Index: i, ID: d.Threads[i].ID, Name: d.Threads[i].Name, Named: d.Threads[i].Named, Frames: []Frame{}, Stop: Stop{Attempts: []Attempt{}}}
-		t.LastError = lastError(d, i)
+		t.LastError, t.Times = lastError(d, i), threadTimes(d, t.ID)
 		if t.Pending = b.in.Pending != nil && b.in.Pending(i); t.Pending || i >= len(b.in.Stacks) {
 			continue
 		}
@@ -186,6 +190,7 @@ func (b *builder) threads() {
 	}
 }
 
+// frame makes frame i of a stack.
 func (b *builder) frame(all []walker.Frame, i int) Frame {
 	f := &all[i]
 	out := Frame{
@@ -229,10 +234,10 @@ func (b *builder) frame(all []walker.Frame, i int) Frame {
 	return out
 }
 
-// forced reports whether a module's symbols are of another build.
+// forced reports whether the user assigned symbols with another id to a module.
 func (b *builder) forced(module int) bool { return b.symbols[module].State == SymbolsForced }
 
-// fromSymbols reports whether a frame was found with its callee's symbols: if those were forced, so is the frame.
+// fromSymbols reports whether a frame was found with its callee's symbols. If those are forced, so is the frame.
 func fromSymbols(t walker.Trust) bool { return t == walker.TrustCFI || t == walker.TrustCFIScan }
 
 func attempts(all []walker.Attempt, arch *cpu.Arch) []Attempt {
@@ -247,15 +252,15 @@ func attempts(all []walker.Attempt, arch *cpu.Arch) []Attempt {
 	return out
 }
 
-// origin names where rules came from without the folders of this machine: reports are passed on.
+// origin returns where rules come from, without folders: users pass reports on, and folders may be private.
 func origin(r *unwind.Row) string {
 	o := r.Origin
 	o.File = BaseName(o.File)
 	return o.String()
 }
 
-// crash fills in the exception and the thread to show first. Only the exception's thread counts if there is an exception,
-// else the one that asked for the dump; the thread that wrote the dump is neither, because it was not walked.
+// crash sets the exception and the thread to show first. If there is an exception it is the exception's thread, else the one that
+// requested the dump. The thread that wrote the dump is never shown first, because it is not walked.
 func (b *builder) crash() {
 	d, r := b.d, b.r
 	r.Assertion = assertion(d)
@@ -280,14 +285,13 @@ func (b *builder) crash() {
 	r.FirstThread, r.HasRequesting = firstThread(d)
 }
 
-// FirstThread is the index of the thread that a dump's report shows first, -1 if there is none. It is known before
-// anything is walked.
+// FirstThread returns the index of the thread that a dump's report shows first, or -1. It needs no stacks.
 func FirstThread(d *core.Dump) int {
 	i, _ := firstThread(d)
 	return i
 }
 
-// firstThread also says whether it is the exception's thread, or the one that asked for the dump.
+// firstThread also reports whether it is the exception's thread or the one that requested the dump.
 func firstThread(d *core.Dump) (first int, requesting bool) {
 	wanted := -1
 	if e := d.Exception; e != nil {
@@ -307,13 +311,13 @@ func firstThread(d *core.Dump) (first int, requesting bool) {
 	return first, false
 }
 
-// WroteDump reports whether a thread is the one that wrote the dump, and is left out for that.
+// WroteDump reports whether a thread wrote the dump. Such a thread is not walked.
 func WroteDump(d *core.Dump, thread int) bool {
 	b := d.Breakpad
 	return b != nil && b.DumpThread != nil && *b.DumpThread == d.Threads[thread].ID
 }
 
-// Demangle fills in every display name.
+// Demangle sets the display name of every function.
 func (r *Report) Demangle(f func(string) string) {
 	seen := map[string]string{}
 	fill := func(n *Name) {
@@ -330,13 +334,18 @@ func (r *Report) Demangle(f func(string) string) {
 	if r.Crash != nil && r.Crash.Recursion != nil {
 		fill(&r.Crash.Recursion.Function)
 	}
-	for i := range r.Threads {
-		for j := range r.Threads[i].Frames {
-			fr := &r.Threads[i].Frames[j]
-			fill(&fr.Function)
-			for k := range fr.Inlines {
-				fill(&fr.Inlines[k].Function)
+	frames := func(all []Frame) {
+		for j := range all {
+			fill(&all[j].Function)
+			for k := range all[j].Inlines {
+				fill(&all[j].Inlines[k].Function)
 			}
 		}
+	}
+	for i := range r.Threads {
+		frames(r.Threads[i].Frames)
+	}
+	for i := range r.Traces {
+		frames(r.Traces[i].Frames)
 	}
 }

@@ -67,10 +67,10 @@ func TestWanted(t *testing.T) {
 	}
 	id, plugin := r.Modules[3].DebugID, r.Modules[2].DebugID
 	if exp := []want{
+		{"plugin.PDB", "plugin.PDB/" + plugin + "/plugin.sym", 2}, // what the crashed thread's stack asks for
 		{"other.pdb", "other.pdb/" + id + "/other.sym", 4},
-		{"plugin.PDB", "plugin.PDB/" + plugin + "/plugin.sym", 2},
 		{"nopdb.dll", "", 1},
-	}; !slices.Equal(got, exp) {
+	}; !slices.Equal(got, exp) || r.Threads[r.FirstThread].Stop.Wants != r.Wanted[0].Module {
 		t.Errorf("wanted %v\nexpected %v", got, exp)
 	}
 }

@@ -7,41 +7,46 @@ import (
 	"github.com/crashpane/crashpane/walker"
 )
 
-// Comparison is one thread walked in several ways, side by side.
+// Comparison compares the stacks of one thread under several unwind policies. A walk is the stack of one policy.
+//
+//	          best    breakpad
+//	row 0     0       0            frame 0 of both walks
+//	row 1     1       -            only best finds this frame
+//	row 2     2       1            both find it: the walks diverged after row 0
 type Comparison struct {
 	Thread int
 	Walks  []ComparedWalk
-	// Rows are the frames that any of the walks found, by stack pointer; a frame is its stack pointer and its pc.
+	// Rows are the frames of all walks, sorted by stack pointer. Frames are the same if their stack pointer and pc are.
 	Rows []ComparedRow
-	// Partings are where walks that agree on a frame do not agree on its caller, from frame 0 upwards.
+	// Partings are the rows after which walks diverge: they share a frame, but not its caller or how it was found. From frame 0 up.
 	Partings []Parting
 }
 
-// ComparedWalk is a column.
+// ComparedWalk is the stack of one policy, a column of the comparison.
 type ComparedWalk struct {
 	Policy string
 	Frames []Frame
 	Stop   Stop
 }
 
-// ComparedRow is a frame, and which walks found it.
+// ComparedRow is a frame, and the walks that found it.
 type ComparedRow struct {
 	SP, PC uint64
-	// At is for each walk the number of the frame in it, or -1.
+	// At has the frame's number in each walk, or -1.
 	At []int
 	// Same: all walks have the frame.
 	Same bool
 }
 
-// Parting is a place where the walks go different ways.
+// Parting is a row after which walks diverge.
 type Parting struct {
-	// Row is the last row that the walks concerned have in common.
+	// Row is the last row that these walks share.
 	Row int
-	// Ways are what they found there, that of the first walk first.
+	// Ways are what they found next, that of the first walk first.
 	Ways []Way
 }
 
-// Differs reports whether the ways lead to different places, and not to one by different means.
+// Differs reports whether the walks found different callers, and not the same one by different means.
 func (p *Parting) Differs() bool {
 	for i := range p.Ways {
 		if p.Ways[i].Next != p.Ways[0].Next || p.Ways[i].Stop.Kind != p.Ways[0].Stop.Kind {
@@ -51,26 +56,26 @@ func (p *Parting) Differs() bool {
 	return false
 }
 
-// Way is one of the ways on from a row.
+// Way is what one or more walks found after a row.
 type Way struct {
-	// Walks are the columns that went it.
+	// Walks are the indexes of these walks.
 	Walks []int
-	// Next is the row that they went to, or -1: then their walk ended, and Stop says why.
+	// Next is the row of the next frame, or -1 if the walks ended, for the reason in Stop.
 	Next int
-	// Source, Origin and Rule say how Walks found it; Attempts what they tried before.
+	// Source, Origin and Rule say how the walks found the frame, Attempts what they rejected before.
 	Source, Origin, Rule string
 	Stop                 Stop
 	Attempts             []Attempt
 }
 
-// Walked is a stack and how it was walked.
+// Walked is a stack and its unwind policy.
 type Walked struct {
 	Policy string
-	Merged bool // as Input has it
+	Merged bool // see Input.Merged
 	Stack  walker.Stack
 }
 
-// Compare lays walks of one thread side by side. in is as for Build; its Stacks are not used.
+// Compare compares walks of one thread. in is as for Build, without Stacks.
 func Compare(in Input, thread int, walks []Walked) *Comparison {
 	out := &Comparison{Thread: thread, Walks: []ComparedWalk{}, Rows: []ComparedRow{}, Partings: []Parting{}}
 	for i := range walks {
@@ -93,7 +98,7 @@ func Compare(in Input, thread int, walks []Walked) *Comparison {
 	return out
 }
 
-// align merges the walks by stack pointer. In each of them it never falls.
+// align makes Rows: it merges the walks by stack pointer, which never decreases within a walk.
 func (c *Comparison) align() {
 	at := make([]int, len(c.Walks))
 	frame := func(w int) *Frame {
@@ -103,7 +108,7 @@ func (c *Comparison) align() {
 		return nil
 	}
 	for {
-		// The lowest stack pointer that is left, of the first walk that has it.
+		// The frame with the lowest stack pointer that is not in a row yet, of the first walk that has it.
 		var low *Frame
 		for w := range c.Walks {
 			if f := frame(w); f != nil && (low == nil || f.Regs.SP() < low.Regs.SP()) {
@@ -127,7 +132,7 @@ func (c *Comparison) align() {
 	}
 }
 
-// part finds the rows after which the walks that have them go on differently: to another frame, or by another source.
+// part makes Partings: the rows after which walks that share them find another frame, or the same by another source.
 func (c *Comparison) part() {
 	rowOf := make([][]int, len(c.Walks))
 	for w := range c.Walks {
@@ -165,7 +170,7 @@ func (c *Comparison) part() {
 	}
 }
 
-// way is how walk w went on from its frame f.
+// way returns what walk w found after its frame f.
 func (c *Comparison) way(w, f, next int) Way {
 	walk := &c.Walks[w]
 	if next < 0 {
@@ -176,7 +181,7 @@ func (c *Comparison) way(w, f, next int) Way {
 		Stop: Stop{Attempts: []Attempt{}}}
 }
 
-// Frame is the frame of a row, as the first walk that has it found it.
+// Frame returns the frame of a row, from the first walk that has it.
 func (c *Comparison) Frame(row int) *Frame {
 	for w, f := range c.Rows[row].At {
 		if f >= 0 {
@@ -186,15 +191,18 @@ func (c *Comparison) Frame(row int) *Frame {
 	return nil
 }
 
-// Demangle fills in every display name.
+// Demangle sets the display name of every function.
 func (c *Comparison) Demangle(f func(string) string) {
 	for w := range c.Walks {
 		(&Report{Threads: []Thread{{Frames: c.Walks[w].Frames}}}).Demangle(f)
 	}
 }
 
-// Demangle fills in every display name.
+// Demangle sets the display name of every function.
 func (x *Explanation) Demangle(f func(string) string) {
+	if x.Instruction != nil && x.Instruction.Place.Function.Raw != "" {
+		x.Instruction.Place.Function.Display = f(x.Instruction.Place.Function.Raw)
+	}
 	for i := range x.Words {
 		if n := &x.Words[i].Place.Function; n.Raw != "" {
 			n.Display = f(n.Raw)

@@ -7,49 +7,61 @@ import (
 	"github.com/crashpane/crashpane/walker"
 )
 
-// Explanation says how one frame was found: the rules with their numbers, what was read, what was checked, what was tried
-// before. It is made on demand (session.Explain), because a stack may have a hundred thousand frames.
+// Explanation explains how one frame was found: the rules with numbers, the words read, the checks, and the attempts before. It is
+// made on demand (session.Explain), because a stack may have a hundred thousand frames.
 type Explanation struct {
 	Thread, Frame int
-	// Source is what proposed the rules: "context", "cfi", "stack-win", "frame-pointer", "leaf", "shadow-stack", "scan".
+	// Source is the source of the rules: "context", "cfi", "stack-win", "frame-pointer", "leaf", "shadow-stack", "scan".
 	Source string
 	Trust  string
-	// Origin is the place of the rules in words: "libfoo.sym line 812", "frame pointer"; "" for frame 0.
+	// Origin says where the rules come from: "libfoo.sym line 812", "frame pointer". It is "" for frame 0.
 	Origin string
-	// Record are the lines of the symbol file that the rules were made of; empty for rules that the walker made itself.
+	// Record has the lines of the symbol file with the rules. It is empty for rules that the walker made itself.
 	Record []RecordLine
-	// Steps are the rules in the order of their evaluation, with numbers.
+	// Steps are the rules in the order of evaluation, with numbers.
 	Steps []Step
-	// CFA is the frame address that the rules gave: the caller's stack pointer, as a rule. 0 for frame 0.
+	// CFA is the result of the CFA's rule: usually the caller's stack pointer. It is 0 for frame 0.
 	CFA uint64
-	// Registers are the CPU's, with their values before (in the called frame) and after (in this one).
+	// Registers are the CPU's registers in the called frame (before) and in this one (after).
 	Registers []RegisterChange
 	Words     []Word
-	// Checks are the checks that the frame passed, in words: "in module app", "stack moved up 48 bytes".
+	// Checks are the checks that the frame passed: "in module app", "stack moved up 48 bytes".
 	Checks []string
-	// Notes are sentences about what was lost or is remarkable.
+	// Notes are further sentences, such as which registers were lost.
 	Notes []string
-	// Scanned is what a scan passed by; nil if there was none.
+	// Scanned is what a stack scan rejected, or nil.
 	Scanned  *Scanned
 	Attempts []Attempt
-	// End is why no frame follows; nil but for the last frame.
+	// Instruction is the instruction that the frame is at, for a caller its call. It is nil if the code is not available.
+	Instruction *Instruction
+	// End says why no frame follows. It is nil except for the last frame.
 	End *End
 }
 
+// Instruction is a machine instruction.
+type Instruction struct {
+	Address uint64
+	// Text is in the assembler's words, "" if nobody here has words for it; Bytes are its code, empty outside of modules.
+	Text  string
+	Bytes []byte
+	// Target is what it calls, if HasTarget is set: the instruction alone says so. Place is what lies there.
+	Target    uint64
+	HasTarget bool
+	Place     Place
+}
+
 // RecordLine is a line of a symbol file.
-//
-// Line counts from 1; 0 is a number that is not known.
 type RecordLine struct {
-	Line int // counted from 1
+	Line int // counted from 1, or 0 if unknown
 	Text string
 }
 
 // Step is the evaluation of one rule.
 type Step struct {
-	// For is the value: "cfa", "ra", or "$" and a register's name. The caller's pc is ra.
+	// For is the value: "cfa", "ra" (the caller's pc), or a register such as "$rbx".
 	For string
-	// Rule is the formula, Computed the same with numbers and the result, or why there is none: "$rsp + 48",
-	// "0x7ffe3d0 + 48 = 0x7ffe400".
+	// Rule is the formula: "$rsp + 48". Computed is the same with numbers and the result, "0x7ffe3d0 + 48 = 0x7ffe400", or why there is
+	// no result.
 	Rule, Computed string
 	Value          uint64
 	// Known is false if the value could not be computed.
@@ -61,8 +73,8 @@ type RegisterChange struct {
 	Name              string
 	Before, After     uint64
 	HadBefore, HasNow bool
-	// How: "given" (frame 0), "rule" (a rule gives the value), "unchanged" (calls preserve it, or a rule says so), "lost", or
-	// "unknown" (in both).
+	// How: "given" (from the dump's context, frame 0), "rule" (computed by a rule), "unchanged" (callee-saved, or by a rule), "lost"
+	// (known only before), or "unknown" (in both).
 	How string
 }
 
@@ -70,28 +82,28 @@ type RegisterChange struct {
 type Word struct {
 	Addr, Value uint64
 	Size        int
-	// For is the value that needed it, as in Step.
+	// For is the value that needed the word, as in Step.
 	For   string
 	Place Place
 }
 
-// Place is what lies at an address: a function and the offset in it; without one, a module and the offset in that.
+// Place is what an address points to: a function and the offset in it, or without one a module and the offset in it.
 type Place struct {
 	Module   int // or -1
 	Function Name
 	Offset   uint64
 }
 
-// Scanned are the words that a scan met before the one it took, or before it gave up.
+// Scanned is the words that a stack scan rejected before it found a return address or gave up.
 type Scanned struct {
-	From  uint64 // address of the first
-	Words int    // how many were looked at
-	// Rejected are the first of those that point into a module and are no return addresses; More were left out.
+	From  uint64 // address of the first word
+	Words int    // number of words checked
+	// Rejected are the first of the words that point into a module and are not return addresses. More is the number of the others.
 	Rejected []RejectedWord
 	More     int
 }
 
-// RejectedWord is a word that points into a module, and why it is no return address.
+// RejectedWord is a word that points into a module, and why it is not a return address.
 type RejectedWord struct {
 	Addr, Value uint64
 	Module      int
@@ -99,25 +111,26 @@ type RejectedWord struct {
 	Reason      string
 }
 
-// End is why a stack ended, with what its last search passed by.
+// End says why a stack ended, and what the last scan rejected.
 type End struct {
 	Stop
 	Scanned *Scanned
 }
 
-// ExplainInput is what an Explanation is made of.
+// ExplainInput is what Explain makes an Explanation from.
 type ExplainInput struct {
 	Report        *Report
 	Thread, Frame int
 	Explained     *walker.Explanation
-	// Record and RecordNotes are the symbol file's lines behind the rules, and what was passed over when they were read.
+	// Record has the symbol file's lines with the rules, RecordNotes what was ignored in them.
 	Record      []RecordLine
 	RecordNotes []string
-	// Stopped is what the last scan passed by; it counts for the last frame only.
+	Instruction *Instruction
+	// Stopped is what the last scan rejected. It is used for the last frame only.
 	Stopped walker.Scanned
 }
 
-// Explain puts a walker's explanation into words. The report must be that of the walk.
+// Explain makes an Explanation of a walker's explanation. The report must be of the same walk.
 func Explain(in ExplainInput) *Explanation {
 	x, r := in.Explained, in.Report
 	f := &r.Threads[in.Thread].Frames[in.Frame]
@@ -125,6 +138,7 @@ func Explain(in ExplainInput) *Explanation {
 		Thread: in.Thread, Frame: in.Frame, Source: string(x.Source), Trust: f.Trust, CFA: x.CFA,
 		Record: append([]RecordLine{}, in.Record...), Steps: []Step{}, Words: []Word{}, Checks: []string{},
 		Notes: append([]string{}, in.RecordNotes...), Attempts: f.Attempts, Scanned: scanned(x.Scanned),
+		Instruction: in.Instruction,
 	}
 	if in.Frame > 0 {
 		out.Origin = origin(&x.Row)
@@ -161,7 +175,7 @@ func scanned(s walker.Scanned) *Scanned {
 	return out
 }
 
-// place names the target of a word.
+// place returns what a word points to.
 func (r *Report) place(w walker.ReadWord) Place {
 	p := Place{Module: w.Place.Module}
 	if p.Module < 0 {
@@ -174,8 +188,7 @@ func (r *Report) place(w walker.ReadWord) Place {
 	return p
 }
 
-// Text is the place in words, "main + 0x34" or "app + 0x1234"; "" if nothing is known of it. name makes a function's name
-// readable.
+// Text returns the place as text: "main + 0x34", "app + 0x1234", or "" if it is unknown. name makes a function's name readable.
 func (p *Place) Text(r *Report, name func(Name) string) string {
 	if p.Module < 0 {
 		return ""
@@ -187,7 +200,7 @@ func (p *Place) Text(r *Report, name func(Name) string) string {
 	return fmt.Sprintf("%s + 0x%x", s, p.Offset)
 }
 
-// checks are the walker's in words.
+// checks returns the walker's checks as text.
 func (r *Report) checks(f *Frame, x *walker.Explanation) []string {
 	out := []string{}
 	for _, c := range x.Checks {
@@ -217,7 +230,7 @@ func (r *Report) checks(f *Frame, x *walker.Explanation) []string {
 	return out
 }
 
-// changes lists the registers that are known before or after.
+// changes lists the registers in the called frame and in this one.
 func changes(x *walker.Explanation) []RegisterChange {
 	arch := x.After.Arch
 	out := []RegisterChange{}

@@ -1,12 +1,14 @@
 package report
 
 import (
+	"bytes"
 	"strconv"
+	"strings"
 
 	"github.com/crashpane/crashpane/core"
 )
 
-// Handle is something that the process had open.
+// Handle is a handle that the process had open.
 type Handle struct {
 	Handle     uint64
 	Type, Name string // "" if not stored
@@ -16,22 +18,22 @@ type Handle struct {
 type Limit struct {
 	Name       string
 	Soft, Hard *uint64
-	Unit       string // "" if it is a plain number
+	Unit       string // "" for a plain number
 }
 
-// MacCrashInfo is what a module left for macOS' crash reporter. What is 0 or "" is not there.
+// MacCrashInfo is a module's message for macOS' crash reporter. Fields that are 0 or "" are not set.
 type MacCrashInfo struct {
 	Thread, DialogMode, AbortCause                  uint64
 	Module, Message, Signature, Backtrace, Message2 string
 }
 
-// The streams of which it matters whether they are there, also with nothing in them.
+// Streams whose presence matters even if they are empty.
 const (
 	streamHandleData   core.StreamType = 12
 	streamMacCrashInfo core.StreamType = 0x4d7a0001
 )
 
-// extras fills in what few dumps have.
+// extras sets fields that few dumps have.
 func (b *builder) extras() {
 	d, r := b.d, b.r
 	r.Handles = make([]Handle, len(d.Handles))
@@ -51,12 +53,49 @@ func (b *builder) extras() {
 		m := &d.MacCrashInfo[i]
 		r.MacCrashInfo[i] = MacCrashInfo{m.Thread, m.DialogMode, m.AbortCause, m.Module, m.Message, m.Signature, m.Backtrace, m.SecondMessage}
 		if m.Version < 4 {
-			r.MacCrashInfo[i] = MacCrashInfo{} // the first versions have none of it
+			r.MacCrashInfo[i] = MacCrashInfo{} // versions before 4 have none of these fields
 		}
 	}
 	r.HasMacCrashInfo = decoded(d, streamMacCrashInfo)
 	r.MacBootArgs = d.MacBootArgs
 	r.SoftErrors = d.SoftErrors
+}
+
+// threadTimes are nil if the dump has none for the thread.
+func threadTimes(d *core.Dump, id uint32) *ThreadTimes {
+	i := d.ThreadInfo(id)
+	if i == nil {
+		return nil
+	}
+	return &ThreadTimes{Created: unixTime(i.CreateTime), Ended: unixTime(i.ExitTime), Kernel: i.KernelTime, User: i.UserTime, Start: i.StartAddress, ExitStatus: i.ExitStatus}
+}
+
+// unixTime turns a FILETIME, units of 100 ns since 1601, into seconds since 1970; 0 for one that is out of range, as unknown ones are.
+func unixTime(v uint64) uint32 {
+	const to1970 = 11_644_473_600
+	if s := v/1e7 - to1970; v >= to1970*1e7 && s <= 1<<32-1 {
+		return uint32(s)
+	}
+	return 0
+}
+
+// auxTexts are the entries of the auxiliary vector whose values are addresses of texts.
+var auxTexts = map[string]bool{"AT_PLATFORM": true, "AT_BASE_PLATFORM": true, "AT_EXECFN": true}
+
+// aux is the auxiliary vector, with the texts that the dump has.
+func aux(d *core.Dump) []Aux {
+	out := make([]Aux, len(d.Linux.Aux))
+	for i, e := range d.Linux.Aux {
+		out[i] = Aux{Name: e.Name(), Value: e.Value}
+		if auxTexts[out[i].Name] {
+			var p [256]byte
+			text, _, ended := bytes.Cut(p[:d.Memory.Read(e.Value, p[:])], []byte{0})
+			if ended {
+				out[i].Text = strings.ToValidUTF8(string(text), "\uFFFD")
+			}
+		}
+	}
+	return out
 }
 
 // decoded: the dump has the stream, and all of it could be read.
@@ -65,7 +104,7 @@ func decoded(d *core.Dump, t core.StreamType) bool {
 	return s != nil && s.Decoded
 }
 
-// limit reads a limit as rust-minidump does, which takes what is no number for 0.
+// limit parses a limit as rust-minidump does: text that is not a number is 0.
 func limit(s string) *uint64 {
 	if s == "unlimited" {
 		return nil

@@ -11,63 +11,64 @@ import (
 	"github.com/crashpane/crashpane/walker"
 )
 
-// FindingKind is what is wrong with a stack, or with what it was walked with; stable words.
+// FindingKind is the kind of a finding. The words are part of the JSON output and do not change.
 type FindingKind string
 
 const (
-	FindingCutShort   FindingKind = "file-cut-short"        // parts of the dump lie beyond the end of its file
+	FindingCutShort   FindingKind = "file-cut-short"        // parts of the dump are beyond the end of its file
 	FindingOverflow   FindingKind = "stack-overflow"        // the stack ran out
-	FindingNoMemory   FindingKind = "no-stack-memory"       // the dump has nothing of a stack
-	FindingOutside    FindingKind = "stack-pointer-outside" // the dump has a stack, but not the place that sp points to
+	FindingNoMemory   FindingKind = "no-stack-memory"       // the dump has no memory of a stack
+	FindingOutside    FindingKind = "stack-pointer-outside" // the dump has memory of the stack, but not where sp points
 	FindingNoContext  FindingKind = "no-registers"          // a thread's registers cannot be read
-	FindingMismatch   FindingKind = "symbols-other-build"   // a file with another id was given, and is not used
-	FindingForced     FindingKind = "symbols-by-hand"       // the same, and it is used because someone said so
+	FindingMismatch   FindingKind = "symbols-other-build"   // a loaded file has another id and is not used
+	FindingForced     FindingKind = "symbols-by-hand"       // the same, but used because the user assigned it
 	FindingUnreadable FindingKind = "symbols-unreadable"
 	FindingNoUnwind   FindingKind = "symbols-without-unwind" // a symbol file has no STACK records
-	FindingBadRecord  FindingKind = "unusable-records"       // STACK CFI records without .cfa or .ra, or with nonsense in them
-	FindingOddRecord  FindingKind = "odd-records"            // STACK CFI records of which something was passed over
-	FindingExchanged  FindingKind = "esp-ebp-exchanged"      // STACK CFI made from DWARF that numbers the two the other way round
-	FindingScanned    FindingKind = "scanned-frames"         // frames were found by scanning, for want of symbols
+	FindingBadRecord  FindingKind = "unusable-records"       // STACK CFI records without .cfa or .ra, or with invalid rules
+	FindingOddRecord  FindingKind = "odd-records"            // STACK CFI records of which a part was ignored
+	FindingExchanged  FindingKind = "esp-ebp-exchanged"      // STACK CFI made from DWARF that swaps the numbers of the two
+	FindingScanned    FindingKind = "scanned-frames"         // frames were found by scanning, because symbols are missing
 	FindingEnds       FindingKind = "ends-without-symbols"   // a stack ends in a module without symbols
 	FindingLimit      FindingKind = "frame-limit"
-	FindingExports    FindingKind = "only-exported-names" // frames lie too far behind an exported name to have it
+	FindingExports    FindingKind = "only-exported-names"        // frames lie too far behind an exported name to have it
+	FindingNoDebug    FindingKind = "program-without-debug-file" // the program's functions and lines are in a file that is not here
 )
 
-// Finding is one thing that makes stacks shorter or less certain than they could be.
+// Finding is a reason why stacks are shorter or less reliable than they could be.
 type Finding struct {
 	Kind FindingKind
-	// Thread is the thread that it concerns, or -1 for several or none. Module is the one that it concerns, of several that miss symbols
-	// the one to begin with, or -1.
+	// Thread is the thread that it concerns, or -1 for several or none. Module is the module that it concerns, or -1. Of several modules
+	// without symbols it is the one whose symbols help most.
 	Thread, Module int
-	// Text says what is wrong, with numbers; Suggestion what would help, or "".
+	// Text says what is wrong, with numbers. Suggestion says what would help, or is "".
 	Text, Suggestion string
 }
 
-// kindOrder is how much a finding explains: those that explain others come first.
+// kindOrder is the order of findings: causes come before their effects.
 var kindOrder = []FindingKind{FindingCutShort, FindingOverflow, FindingNoMemory, FindingOutside, FindingNoContext, FindingMismatch, FindingUnreadable,
-	FindingForced, FindingNoUnwind, FindingBadRecord, FindingExchanged, FindingOddRecord, FindingEnds, FindingScanned, FindingLimit, FindingExports}
+	FindingForced, FindingNoUnwind, FindingBadRecord, FindingExchanged, FindingOddRecord, FindingEnds, FindingScanned, FindingLimit, FindingNoDebug, FindingExports}
 
-// tally is what the stacks have of one module.
+// tally counts what concerns one module's symbols in all stacks.
 type tally struct {
-	scanned, ends     []int // the threads, once for each frame or end
-	guessed           int   // callers of the module's frames that no record found
-	exchanged         int
-	far               int // frames too far behind an exported name to have it
-	badRecords        int
+	scanned, ends     []int // threads, one entry for each caller found by scanning, and for each stack that ends in the module
+	guessed           int   // callers of the module's frames that were found without an unwind record
+	exchanged         int   // callers found with esp and ebp swapped
+	far               int   // frames too far after an exported name to have it
+	badRecords        int   // frames that an unusable record covers
 	badRecord, badWhy string
 }
 
-// findings looks through the walked stacks for what made them short or uncertain. It also gives threads their suggestions.
+// findings makes the findings of the walked stacks, and sets the suggestion of each thread.
 func (b *builder) findings() {
 	r := b.r
 	r.Findings = []Finding{}
 	if n := b.d.Beyond(); n > 0 {
-		parts := "%d parts of the dump lie"
+		parts := "%d parts of the dump are"
 		if n == 1 {
-			parts = "%d part of the dump lies"
+			parts = "%d part of the dump is"
 		}
 		r.Findings = append(r.Findings, Finding{Kind: FindingCutShort, Thread: -1, Module: -1, Suggestion: wholeFile,
-			Text: fmt.Sprintf("the file is incomplete: "+parts+" beyond its end, at %d bytes", n, b.d.Src.Size)})
+			Text: fmt.Sprintf("the file is truncated: "+parts+" beyond its end, at %d bytes", n, b.d.Src.Size)})
 	}
 	tallies := make([]tally, len(r.Modules))
 	byStop := map[FindingKind][]int{}
@@ -85,8 +86,9 @@ func (b *builder) findings() {
 		}
 		r.Threads[i].Stop.Suggestion, r.Threads[i].Stop.Wants = b.suggestion(s)
 	}
+	b.wantFirst()
 	if ran := b.overflow(); ran >= 0 {
-		// That says already why the stack is not there.
+		// The overflow explains why this thread's stack memory is missing.
 		byStop[FindingOutside] = slices.DeleteFunc(byStop[FindingOutside], func(t int) bool { return t == ran })
 	}
 	for kind, threads := range byStop {
@@ -108,6 +110,7 @@ func (b *builder) findings() {
 	})
 }
 
+// tallyStack adds one thread's stack to the tallies.
 func (b *builder) tallyStack(tallies []tally, s *walker.Stack, thread int) {
 	for j := range s.Frames {
 		callee := s.Frames[j].Module
@@ -135,7 +138,7 @@ func (b *builder) tallyStack(tallies []tally, s *walker.Stack, thread int) {
 			t.ends = append(t.ends, thread)
 		}
 		if j+1 == len(s.Frames) && s.Stop.Kind == walker.StopEnd {
-			// A record without a return address is how the outermost function's says that it has no caller.
+			// The outermost function's record has no return address on purpose, so it is not a bad record.
 			break
 		}
 		for _, a := range tried {
@@ -153,7 +156,7 @@ func scannedFrame(f *walker.Frame) bool {
 	return f.Trust == walker.TrustScan || f.Trust == walker.TrustCFIScan
 }
 
-// stopFinding is what the end of a stack alone says.
+// stopFinding returns the kind of finding that the end of a stack alone gives.
 func (b *builder) stopFinding(s *walker.Stack) (FindingKind, bool) {
 	switch s.Stop.Kind {
 	case walker.StopNoMemory:
@@ -170,7 +173,7 @@ func (b *builder) stopFinding(s *walker.Stack) (FindingKind, bool) {
 	return "", false
 }
 
-// cut: the stack ends where it should not, although the dump has more of it.
+// cut reports whether the walk failed although the dump has more memory of the stack.
 func (b *builder) cut(s *walker.Stack) bool {
 	n := len(s.Frames)
 	return n > 0 && (s.Stop.Kind == walker.StopNothingFound || s.Stop.Kind == walker.StopNoProgress) && b.hasWord(s.Frames[n-1].Regs.SP())
@@ -184,7 +187,7 @@ func (b *builder) hasWord(addr uint64) bool {
 	return ok
 }
 
-// stopFound adds the finding of threads that ended alike.
+// stopFound adds a finding about threads whose walks stopped for the same reason.
 func (b *builder) stopFound(kind FindingKind, threads []int) {
 	f := Finding{Kind: kind, Thread: oneOf(threads), Module: -1}
 	who := b.threadsText(threads)
@@ -193,9 +196,9 @@ func (b *builder) stopFound(kind FindingKind, threads []int) {
 		f.Text = "the dump holds no stack memory for " + who + ": only the first frame is known"
 		f.Suggestion = b.wantsStacks()
 	case FindingNoContext:
-		f.Text = "the registers of " + who + " cannot be read: nothing is known of the stack"
+		f.Text = "the registers of " + who + " cannot be read, so there is no stack"
 	case FindingLimit:
-		f.Text = "the walk of " + who + " was given up at its limit of frames"
+		f.Text = "the walk of " + who + " stopped at the limit of frames"
 	case FindingOutside:
 		sp := b.r.Threads[threads[0]].Frames[0].Regs.SP()
 		f.Text = fmt.Sprintf("the stack pointer of %s points to memory that the dump does not hold", who)
@@ -205,15 +208,15 @@ func (b *builder) stopFound(kind FindingKind, threads []int) {
 				f.Text += fmt.Sprintf("; what it holds as that thread's stack is 0x%x to 0x%x", st.Start, st.End)
 			}
 		}
-		f.Suggestion = "the frames above are lost; other threads and the registers are still to be believed"
+		f.Suggestion = "its callers are lost; its registers and the other threads are reliable"
 	}
 	b.r.Findings = append(b.r.Findings, f)
 }
 
-// wholeFile is what would help a file that was cut short.
+// wholeFile is the suggestion for a truncated file.
 const wholeFile = "get the whole file: it was cut short when it was written, copied or uploaded"
 
-// wantsStacks is what would help a dump without stack memory.
+// wantsStacks returns the suggestion for a dump without stack memory.
 func (b *builder) wantsStacks() string {
 	if b.d.Beyond() > 0 {
 		return wholeFile
@@ -221,22 +224,22 @@ func (b *builder) wantsStacks() string {
 	return "have the dump written with the memory of its stacks"
 }
 
-// symbolFindings adds what one module's symbols, or their absence, did to the stacks. Of most modules there is nothing to say.
+// symbolFindings adds the findings about one module's symbols. Most modules have none.
 func (b *builder) symbolFindings(m int, t *tally) {
 	if mod := &b.r.Modules[m]; mod.Frames > 0 && (mod.State == SymbolsMismatch || mod.State == SymbolsForced || mod.State == SymbolsCorrupt) {
 		b.stateFinding(m)
 	}
-	if len(t.scanned)+len(t.ends)+t.guessed+t.exchanged+t.far+t.badRecords+b.symbols[m].UnwindNoted > 0 {
+	if len(t.scanned)+len(t.ends)+t.guessed+t.exchanged+t.far+t.badRecords+b.symbols[m].UnwindNoted > 0 || b.r.Modules[m].Has.NoDebugFile && b.r.Modules[m].Frames > 0 {
 		b.tallyFindings(m, t)
 	}
 }
 
-// moduleFinding adds a finding about a module, of a thread if there is but one.
+// moduleFinding adds a finding about a module. It has a thread if threads are all the same.
 func (b *builder) moduleFinding(kind FindingKind, m int, threads []int, suggestion, format string, args ...any) {
 	b.r.Findings = append(b.r.Findings, Finding{Kind: kind, Thread: oneOf(threads), Module: m, Text: fmt.Sprintf(format, args...), Suggestion: suggestion})
 }
 
-// stateFinding says why a module has other symbols than its own, or none.
+// stateFinding adds the finding about a module whose symbols have another id or are unreadable.
 func (b *builder) stateFinding(m int) {
 	mod, s := &b.r.Modules[m], &b.symbols[m]
 	name := BaseName(mod.Name)
@@ -244,20 +247,27 @@ func (b *builder) stateFinding(m int) {
 	case SymbolsMismatch:
 		if mod.DebugID == "" {
 			b.moduleFinding(FindingMismatch, m, nil, b.wantedFile(m), "%s was not used for %s: the dump has no id of the module to compare its id (%s) with; %s in the module",
-				BaseName(s.MismatchFile), name, s.MismatchID, frames(mod.Frames, "lies", "lie"))
+				BaseName(s.MismatchFile), name, s.MismatchID, frames(mod.Frames, "is", "are"))
 			return
 		}
 		b.moduleFinding(FindingMismatch, m, nil, b.wantedFile(m)+", or use the file anyway (“Use anyway” on the page, --use FILE in a terminal)", "%s is of another build of %s (its id is %s, the module's %s) and was not used; %s in the module",
-			BaseName(s.MismatchFile), name, s.MismatchID, mod.DebugID, frames(mod.Frames, "lies", "lie"))
+			BaseName(s.MismatchFile), name, s.MismatchID, mod.DebugID, frames(mod.Frames, "is", "are"))
 	case SymbolsForced:
-		b.moduleFinding(FindingForced, m, nil, b.wantedFile(m), "%s was assigned to %s by hand, although its id (%s) is not the module's (%s): %s by it may be wrong",
-			BaseName(s.File), name, orNone(s.ID), orNone(mod.DebugID), frames(b.framesBy(m), "found or named", "found or named"))
+		suggestion, where := "", ""
+		if mod.DebugID != "" { // else no file can be known to be better
+			suggestion = b.wantedFile(m)
+		}
+		if len(b.r.Threads) > 1 {
+			where = " in all threads"
+		}
+		b.moduleFinding(FindingForced, m, nil, suggestion, "%s was assigned to %s, although its id (%s) is not the module's (%s): %s by it%s may be wrong",
+			BaseName(s.File), name, orNone(s.ID), orNone(mod.DebugID), frames(b.framesBy(m), "found or named", "found or named"), where)
 	case SymbolsCorrupt:
 		b.moduleFinding(FindingUnreadable, m, nil, b.wantedFile(m), "the symbols of %s could not be read: %s", name, strings.Join(mod.Warnings, "; "))
 	}
 }
 
-// framesBy counts the frames that a forced module's symbols found or named, in all threads.
+// framesBy returns how many frames of all threads a forced module's symbols found or named.
 func (b *builder) framesBy(m int) (n int) {
 	for i := range b.r.Threads {
 		all := b.r.Threads[i].Frames
@@ -270,7 +280,7 @@ func (b *builder) framesBy(m int) (n int) {
 	return n
 }
 
-// tallyFindings says what the symbols of a module, or their absence, did to its frames.
+// tallyFindings adds the findings of a module's tally.
 func (b *builder) tallyFindings(m int, t *tally) {
 	mod, s := &b.r.Modules[m], &b.symbols[m]
 	name := BaseName(mod.Name)
@@ -279,8 +289,15 @@ func (b *builder) tallyFindings(m int, t *tally) {
 		b.moduleFinding(kind, m, threads, suggestion, format, args...)
 	}
 	used := mod.State == SymbolsLoaded || mod.State == SymbolsForced
-	if used && s.NoUnwind && t.guessed > 0 {
-		add(FindingNoUnwind, nil, "add the binary itself, or make the symbol file from one that still has its unwind data (.eh_frame, .debug_frame, or the PDB)",
+	if used && mod.Has.NoProgram && t.guessed > 0 {
+		add(FindingNoUnwind, nil, "add "+name+": without it "+b.r.System.CPU.Rust+" stacks are guessed",
+			"%s has names and no unwind rules: the callers of %s were guessed", file, frames(t.guessed, "", ""))
+	} else if used && s.NoUnwind && t.guessed > 0 {
+		how := "add the binary itself, or make the symbol file from one that still has its unwind data (.eh_frame, .debug_frame, or the PDB)"
+		if b.needsProgram() {
+			how = "add " + name + " itself, or make the symbol file from it and its PDB (crashpane dumpsyms)"
+		}
+		add(FindingNoUnwind, nil, how,
 			"%s has names and no STACK records: the callers of %s in %s had to be guessed", file, frames(t.guessed, "", ""), name)
 	}
 	if t.badRecords > 0 {
@@ -288,8 +305,8 @@ func (b *builder) tallyFindings(m int, t *tally) {
 			frames(t.badRecords, "in "+name, "in "+name), t.badRecord, t.badWhy)
 	}
 	if t.exchanged > 0 {
-		add(FindingExchanged, nil, "nothing needs to be done here; a dump_syms that knows of this numbering writes a file that every reader understands",
-			"%s has esp and ebp in each other's places, because it was made from DWARF that numbers them the other way round (clang for macOS i386); %s with the two exchanged",
+		add(FindingExchanged, nil, "you need to do nothing; a dump_syms that knows this numbering writes a file that every reader understands",
+			"%s has esp and ebp swapped, because it was made from DWARF that numbers them the other way round (clang for macOS i386); %s with the two exchanged",
 			file, frames(t.exchanged, "was found", "were found"))
 	}
 	if s.UnwindNoted > 0 {
@@ -299,23 +316,26 @@ func (b *builder) tallyFindings(m int, t *tally) {
 		}
 		add(FindingOddRecord, nil, "", "%s: %s%s", file, strings.Join(s.UnwindNotes, "; "), more)
 	}
-	if used && t.far > 0 {
+	if used && mod.Has.NoDebugFile {
+		add(FindingNoDebug, nil, b.wantedFile(m), "%s alone has no functions and lines, which are in %s: %s", name, BaseName(mod.DebugFile), frames(mod.Frames, "lacks them", "lack them"))
+	} else if used && t.far > 0 {
 		add(FindingExports, nil, "make the symbol file from the program with its debug information (crashpane dumpsyms), or add that",
 			"%s no name: %s has only exported ones, too far before them", frames(t.far, "in "+name+" has", "in "+name+" have"), file)
 	}
 	if n := len(t.scanned); used && n > 0 && !s.NoUnwind && t.badRecords == 0 {
-		add(FindingScanned, t.scanned, "", "no unwind rule of %s led further at %s: what called them was found by scanning%s", file,
+		add(FindingScanned, t.scanned, "", "%s has no unwind rule that gives a caller for %s: the callers were found by scanning%s", file,
 			frames(n, "in "+name, "in "+name), b.ofThem(t.scanned))
 	}
 }
 
-// bare: a module has no symbols that can be used.
+// bare reports whether a module has no usable symbols.
 func (b *builder) bare(m int) bool {
 	return m >= 0 && (b.symbols[m].File == "" || b.r.Modules[m].State == SymbolsCorrupt)
 }
 
-// wants is the module without symbols whose symbols a stack would gain by: of those whose callers were found by scanning, and the one where
-// it breaks off, the first of Report.Wanted; -1 if there is none. scanned is how many of its callers were found by scanning.
+// wants returns the module whose missing symbols would help a stack most, or -1. Candidates are modules whose callers were found by
+// scanning, and the one in which the stack ends early; the first of them in Report.Wanted wins. scanned is how many of its callers
+// were found by scanning.
 func (b *builder) wants(s *walker.Stack) (module, scanned int) {
 	gains := map[int]int{}
 	module = -1
@@ -328,7 +348,7 @@ func (b *builder) wants(s *walker.Stack) (module, scanned int) {
 			continue
 		}
 		if gains[m] += n; module < 0 {
-			module = m // damaged files are not among the wanted
+			module = m // modules with damaged files are not in Report.Wanted
 		}
 	}
 	for i := range b.r.Wanted {
@@ -340,7 +360,7 @@ func (b *builder) wants(s *walker.Stack) (module, scanned int) {
 	return module, gains[module]
 }
 
-// suggestion is what would lead a stack further, and the module whose symbols it asks for, or -1.
+// suggestion returns what would make a stack more complete, and the module whose symbols it asks for, or -1.
 func (b *builder) suggestion(s *walker.Stack) (string, int) {
 	if s.Stop.Kind == walker.StopNoMemory {
 		return b.wantsStacks(), -1
@@ -356,6 +376,20 @@ func (b *builder) suggestion(s *walker.Stack) (string, int) {
 	return "no symbols for " + BaseName(b.r.Modules[m].Name) + how + b.wantedFile(m), m
 }
 
+// wantFirst puts what the stack asks for that is shown first before what most frames ask for, so that all that asks for symbols asks for the same.
+func (b *builder) wantFirst() {
+	r := b.r
+	if r.FirstThread < 0 || r.Threads[r.FirstThread].Stop.Suggestion == "" {
+		return
+	}
+	i := slices.IndexFunc(r.Wanted, func(w Wanted) bool { return w.Module == r.Threads[r.FirstThread].Stop.Wants })
+	if i > 0 {
+		w := r.Wanted[i]
+		copy(r.Wanted[1:i+1], r.Wanted[:i])
+		r.Wanted[0] = w
+	}
+}
+
 // missingFinding is one finding for all modules without symbols that stacks would gain by, in the order of Report.Wanted.
 func (b *builder) missingFinding(tallies []tally) {
 	var modules, scanned, ends []int
@@ -369,7 +403,7 @@ func (b *builder) missingFinding(tallies []tally) {
 	for i := range b.r.Wanted {
 		add(b.r.Wanted[i].Module)
 	}
-	for m := range tallies { // damaged files are not among the wanted; a file that several modules want is there once
+	for m := range tallies { // Report.Wanted lacks modules with damaged files, and has a file that several modules need once
 		add(m)
 	}
 	if len(modules) == 0 {
@@ -385,27 +419,26 @@ func (b *builder) missingFinding(tallies []tally) {
 		f.Text += fmt.Sprintf(" and %d more modules", n)
 	}
 	slices.Sort(ends)
+	slices.Sort(scanned)
 	ends = slices.Compact(ends)
-	said := ", where "
-	if len(ends) > 0 {
-		f.Kind = FindingEnds
-		f.Thread = oneOf(ends)
-		f.Text += said + b.endText(ends)
-		said = "; "
-	} else {
-		said = ": "
-	}
-	if n := len(scanned); n > 0 {
-		if len(ends) == 0 {
-			slices.Sort(scanned)
-			f.Thread = oneOf(scanned)
-		}
-		f.Text += said + frames(n, "was found", "were found") + " by scanning" + b.ofThem(scanned)
+	byScan := frames(len(scanned), "was found", "were found") + " by scanning" + b.ofThem(scanned)
+	switch {
+	case len(scanned) == 0:
+		f.Kind, f.Thread = FindingEnds, oneOf(ends)
+		f.Text += ", where " + b.endText(ends)
+	case slices.Contains(ends, b.r.FirstThread):
+		f.Kind, f.Thread = FindingEnds, oneOf(ends)
+		f.Text += ", where " + b.endText(ends) + "; " + byScan
+	case len(ends) > 0: // the stack that is shown first goes on
+		f.Text += ": " + byScan + "; " + b.endText(ends)
+	default:
+		f.Thread = oneOf(scanned)
+		f.Text += ": " + byScan
 	}
 	b.r.Findings = append(b.r.Findings, f)
 }
 
-// wantedFile says which symbol file to look for.
+// wantedFile returns the suggestion which symbol file to add.
 func (b *builder) wantedFile(m int) string {
 	mod := &b.r.Modules[m]
 	file := BaseName(mod.DebugFile)
@@ -413,17 +446,30 @@ func (b *builder) wantedFile(m int) string {
 		file = BaseName(mod.Name)
 	}
 	if mod.DebugID == "" {
-		return "the dump has no id for " + BaseName(mod.Name) + ": give a symbol file of " + file + " and assign it (“Assign symbols” on the page, --use " + BaseName(mod.Name) + "=FILE in a terminal)"
+		text := "the dump has no id for " + BaseName(mod.Name) + ": "
+		if b.d.OS() == core.Windows && m < len(b.d.Modules) && b.d.Modules[m].TimeDateStamp != 0 {
+			text += "add that file itself, known by its time stamp and size, or " // the program names its PDB
+		}
+		return text + "add a symbol file of " + file + " and assign it (“Assign symbols” on the page, --use " + BaseName(mod.Name) + "=FILE in a terminal)"
 	}
 	path := StorePath(file, mod.DebugID)
-	text := fmt.Sprintf("add %s with id %s", path[strings.LastIndexByte(path, '/')+1:], mod.DebugID)
-	if os := b.d.OS(); os == core.OSLinux || os == core.Android {
-		text += ", or " + file + " itself" // the binary, with its debug file if it has one
+	sym := path[strings.LastIndexByte(path, '/')+1:]
+	switch os := b.d.OS(); {
+	case os == core.Windows && mod.Has.NoDebugFile:
+		return "add " + file + " with id " + mod.DebugID
+	case os == core.Windows:
+		text := "add " + file + " with id " + mod.DebugID
+		if b.needsProgram() && !mod.Has.CFI {
+			text += " and " + BaseName(mod.Name)
+		}
+		return text + ", or " + sym
+	case os == core.OSLinux || os == core.Android:
+		return "add " + sym + " with id " + mod.DebugID + ", or " + file + " itself" // the binary, with its debug file if it has one
 	}
-	return text
+	return "add " + sym + " with id " + mod.DebugID
 }
 
-// frames is "1 frame lies" or "3 frames lie".
+// frames returns "1 frame is" or "3 frames are".
 func frames(n int, one, many string) string {
 	if n == 1 {
 		return strings.TrimSpace("1 frame " + one)
@@ -438,7 +484,7 @@ func orNone(id string) string {
 	return id
 }
 
-// oneOf is the thread if all are the same, else -1.
+// oneOf returns the thread if all of a sorted list are the same, else -1.
 func oneOf(threads []int) int {
 	if len(threads) == 0 || threads[0] != threads[len(threads)-1] {
 		return -1
@@ -446,7 +492,7 @@ func oneOf(threads []int) int {
 	return threads[0]
 }
 
-// threadsText is "thread 3" or "12 threads".
+// threadsText returns "thread 3" or "12 threads".
 func (b *builder) threadsText(threads []int) string {
 	if len(threads) == 1 {
 		return fmt.Sprintf("thread %d", threads[0])
@@ -454,7 +500,7 @@ func (b *builder) threadsText(threads []int) string {
 	return fmt.Sprintf("%d threads", len(threads))
 }
 
-// ofThem says how many of the frames are the first thread's, if there are others.
+// ofThem returns how many of the frames are of the first thread, or "" if all are or the dump names no such thread.
 func (b *builder) ofThem(threads []int) string {
 	first := 0
 	for _, t := range threads {

@@ -1,6 +1,11 @@
-// Package report is the plain, versioned description of a crash that every renderer prints: text, JSON and the page. It
-// is built once from the dump and its walked stacks (Build); nothing flows back. Slices are never nil, so that JSON has
-// lists and not null.
+// Package report makes the report of a crash: plain data, with a version, which every renderer shows.
+//
+// Build (build.go) takes the dump, the walked stacks and what is known about symbols, and returns a Report (model.go). Compare
+// (compare.go) compares several walks of a thread, Explain (explain.go) explains one frame, findings.go says why stacks are
+// incomplete. The renderers are the packages text (terminal, Breakpad's and rust-minidump's output), json, and view (the page).
+//
+// Where Breakpad and rust-minidump print a fact differently, the report has both (Words). Slices are never nil, so that JSON has
+// empty lists and not null.
 package report
 
 import (
@@ -12,75 +17,76 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// Version of this model; it goes up when a field changes its meaning.
+// Version is the version of this model. It increases when a field changes its meaning.
 const Version = 1
 
-// Report is everything known of one dump.
+// Report is the report of one dump.
 type Report struct {
 	Version int
 	Dump    Dump
-	Policy  string // how the stacks were walked: "best", "breakpad", …
+	Policy  string // the unwind policy: "best", "breakpad" …
 	System  System
 	Process Process
 	// Crash is nil for a dump without an exception.
 	Crash *Crash
-	// Assertion is the writer's assertion text in Breakpad's words, or "".
+	// Assertion is the assertion that the dump's writer stored, as Breakpad prints it, or "".
 	Assertion string
-	// Said is what the program itself said of its end: an assertion, an exception's message, comments. The most telling comes first.
+	// Said has the program's own messages about its end (an assertion, an exception's message, comments), the most important first.
 	Said []Said
-	// FirstThread is the index of the thread to show first: the crashed one, else the requesting one, else 0; -1 if there
-	// are no threads.
+	// Traces are the stacks that the program stored in annotations.
+	Traces []Trace
+	// FirstThread is the index of the thread to show first: the crashed one, else the requesting one, else 0. It is -1 without threads.
 	FirstThread int
-	// HasRequesting: FirstThread was named by the dump (exception or BreakpadInfo), not just the first in the list.
+	// HasRequesting: the dump names FirstThread, by its exception or BreakpadInfo. Otherwise it is just the first in the list.
 	HasRequesting bool
-	Threads       []Thread // dump order, with those that were not walked
-	Modules       []Module // dump order
+	Threads       []Thread // in the dump's order, including those that were not walked
+	Modules       []Module // in the dump's order
 	// Places finds modules by address.
 	Places *core.ModuleMap
-	// ModulesByAddress are the indices of Modules as Breakpad lists them: sorted, without a second module at the same address.
+	// ModulesByAddress has the indexes of Modules as Breakpad lists them: sorted, with one module for an address.
 	ModulesByAddress []int
 	// MainModule is the index of the executable, or -1.
 	MainModule int
 	Unloaded   []UnloadedModule
-	// Wanted are the symbol files that are missing, those that most frames need first.
+	// Wanted are the symbol files that are missing: the one that the stack of FirstThread asks for, then those that most frames need.
 	Wanted      []Wanted
 	Diagnostics []Diagnostic
-	// Findings are what is wrong with the stacks, why, and what would help; the most important first.
+	// Findings say why stacks are incomplete and what would help, causes before their effects.
 	Findings []Finding
-	// MapCount is the number of lines of /proc/PID/maps; nil if the dump has none.
+	// MapCount is the number of lines of /proc/PID/maps, or nil if the dump does not have it.
 	MapCount *int
-	// LSB is the distribution; nil if the dump has no lsb-release.
+	// LSB is the Linux distribution, or nil if the dump has no lsb-release.
 	LSB *LSBRelease
-	// Handles are what the process had open, if HasHandles is set.
+	// Handles are the process' open handles, valid if HasHandles.
 	Handles    []Handle
 	HasHandles bool
-	// Limits are the process' resource limits on Linux, if HasLimits is set.
+	// Limits are the process' resource limits on Linux, valid if HasLimits.
 	Limits    []Limit
 	HasLimits bool
-	// MacCrashInfo is what modules left for macOS' crash reporter, if HasMacCrashInfo is set.
+	// MacCrashInfo has the modules' messages for macOS' crash reporter, valid if HasMacCrashInfo.
 	MacCrashInfo    []MacCrashInfo
 	HasMacCrashInfo bool
-	// MacBootArgs are the kernel's boot arguments; nil if the dump has none.
+	// MacBootArgs are the kernel's boot arguments, or nil.
 	MacBootArgs *string
-	// SoftErrors is the JSON text of what went wrong while the dump was written, unchecked; "" if the dump has none.
+	// SoftErrors is the JSON text of the writer's own errors, unchecked, or "".
 	SoftErrors string
-	// HasCertInfo is always false: certificates come from outside the dump.
+	// HasCertInfo is always false: certificates are not in the dump.
 	HasCertInfo bool
 }
 
-// Dump is the file itself.
+// Dump is the dump file.
 type Dump struct {
 	Name  string
 	Size  int64
 	Time  uint32 // seconds since 1970, UTC; 0 if unknown
 	Flags uint64
-	// WordSize of addresses in bytes, 4 or 8.
+	// WordSize is the size of an address in bytes, 4 or 8.
 	WordSize int
-	// Micro: it was a microdump, text in a log; Size is that of its lines.
+	// Micro: it is a microdump, text in a log. Size is that of its lines.
 	Micro bool
 }
 
-// Words are one fact in both peers' words.
+// Words is a fact as Breakpad and as rust-minidump print it.
 type Words struct {
 	Breakpad string
 	Rust     string
@@ -94,56 +100,65 @@ type System struct {
 	CPUInfo   Words // "family 6 model 13 stepping 8"
 	CPUCount  int
 	Microcode *uint64
-	// Display is one line for people: "Windows 10 (build 19041), amd64".
+	// Display is one line for users: "Windows 10 (build 19041), amd64".
 	Display string
-	// GPU is the graphics driver's description of itself; nil if there is none. Only microdumps have it.
+	// GPU is the graphics driver's description, or nil. Only microdumps have it.
 	GPU *GPU
 }
 
-// GPU is the graphics driver in its own words.
+// GPU is the graphics driver's description of itself.
 type GPU struct{ Version, Vendor, Renderer string }
 
 // Process is the crashed process.
 type Process struct {
 	// Name is the program's file name, or "".
 	Name string
-	// PID is the process id; nil if it is not known. PIDRust is rust-minidump's, which takes the id of a thread for it in some Linux dumps.
+	// PID is the process id, or nil. PIDRust is rust-minidump's, which for some Linux dumps is the id of a thread.
 	PID, PIDRust *uint32
-	// Product, Version, Channel and Type are what annotations or a microdump say of the program: "Chrome_Linux", "156.0.8078.79", "stable",
-	// "renderer"; or "".
+	// Product, Version, Channel and Type are from annotations or a microdump: "Chrome_Linux", "156.0.8078.79", "stable", "renderer". Each
+	// may be "".
 	Product, Version, Channel, Type string
-	// Uptime in seconds: dump time minus the process' creation time; nil if either is missing. UptimeRust is rust-minidump's,
-	// which takes a time of 0 for a time.
+	// Uptime is in seconds: the dump's time minus the process' creation time, or nil if either is missing. UptimeRust is
+	// rust-minidump's, for which a time of 0 is not missing.
 	Uptime, UptimeRust *uint64
+	// Aux is the auxiliary vector of Linux, in the kernel's order.
+	Aux []Aux
+}
+
+// Aux is an entry of the auxiliary vector: its name in the kernel's headers, and the text that Value points to, or "".
+type Aux struct {
+	Name  string
+	Value uint64
+	Text  string
 }
 
 // Crash is the exception.
 type Crash struct {
 	Reason Words
-	// Address is as Breakpad prints it. RustAddress differs on the processors where one of the two cuts it to 32 bits.
+	// Address is the crash address as Breakpad prints it. RustAddress differs on processors where one of the two truncates it to 32 bits.
 	Address, RustAddress uint64
 	// Params are the exception record's parameters.
 	Params []uint64
 	// Thread is the index of the crashed thread in Threads, or -1 if the exception names a thread that is not in the dump.
 	Thread   int
 	ThreadID uint32
-	// Event says what happened, in the parts of a sentence: "tried to read 8 bytes at", 0x10, "null pointer plus 16, through rax".
+	// Event says what happened, as parts of a sentence: "tried to read 8 bytes at", 0x10, "null pointer plus 16, through rax".
 	Event analysis.Event
-	// Recursion is what most of the crashed thread's frames are of, if its stack ran out; nil if there is no such function.
+	// Recursion is the function of most of the crashed thread's frames, if its stack overflowed. It is nil if there is no such function.
 	Recursion *Recursion
-	// Requested: the process did not crash, a dump was asked for.
+	// Requested: the process did not crash; the dump was requested.
 	Requested bool
-	// Analysis is what Event comes from: the instruction, its accesses, the memory map. It is never nil.
+	// Analysis has what Event is derived from: the instruction, its accesses, the memory map. It is never nil.
 	Analysis *analysis.Result
 }
 
-// Recursion is a function that calls itself: Calls of the stack's Frames are of it.
+// Recursion is a function that calls itself. Calls of the stack's Frames belong to it.
 type Recursion struct {
 	Function      Name
 	Calls, Frames int
 }
 
-// Why is why the event happened, as far as it is known: "it reached its guard page after 8192 KB; 9,000 of its 9,012 frames are parse"; or "".
+// Why returns the cause of the event, or "": "it reached its guard page after 8192 KB; 9,000 of its 9,012 frames are parse".
 func (c *Crash) Why() string {
 	why := c.Event.Why
 	if c.Recursion == nil {
@@ -152,7 +167,7 @@ func (c *Crash) Why() string {
 	return fmt.Sprintf("%s; %d of its %d frames are %s", why, c.Recursion.Calls, c.Recursion.Frames, c.Recursion.Function.Shown())
 }
 
-// Sentence is what happened, without the process: "tried to read 8 bytes at 0x10: null pointer plus 16, through rax".
+// Sentence returns what happened, without a subject: "tried to read 8 bytes at 0x10: null pointer plus 16, through rax".
 func (c *Crash) Sentence() string {
 	e := c.Event
 	e.Why = c.Why()
@@ -166,13 +181,27 @@ type Thread struct {
 	Name      string
 	Named     bool // the dump has a name for it, which may be ""
 	LastError *LastError
-	Frames    []Frame
-	Stop      Stop
+	// Times are nil if the dump does not have them.
+	Times  *ThreadTimes
+	Frames []Frame
+	Stop   Stop
 	// Omitted: the thread wrote the dump and was not walked.
 	Omitted bool
-	// Pending: the thread is not walked yet; it has no frames.
+	// Pending: the thread is not walked yet and has no frames.
 	Pending bool
 	Crashed bool
+}
+
+// ThreadTimes is when a thread of Windows ran, and how much.
+type ThreadTimes struct {
+	// Created and Ended are seconds since 1970, UTC; 0 if unknown, or if the thread runs.
+	Created, Ended uint32
+	// Kernel and User are what it spent there, in units of 100 ns.
+	Kernel, User uint64
+	// Start is the address of its first function; 0 if unknown.
+	Start uint64
+	// ExitStatus is what it ended with, where Ended is known.
+	ExitStatus uint32
 }
 
 // LastError is the thread's GetLastError() value.
@@ -181,32 +210,32 @@ type LastError struct {
 	Text  string // "ERROR_SUCCESS"
 }
 
-// Stop is why the walk of a thread ended.
+// Stop says why the walk of a thread ended.
 type Stop struct {
 	Kind   string
 	Detail string
-	// Suggestion is what would lead further, in a sentence; "" if nothing is known that would.
+	// Suggestion is a sentence about what would make the stack more complete, or "".
 	Suggestion string
 	// Wants is the module whose symbols Suggestion asks for, or -1.
 	Wants    int
 	Attempts []Attempt
 }
 
-// Attempt is a way of finding a frame that was tried and rejected.
+// Attempt is an attempt to find a frame that the walker rejected, for the Reason.
 type Attempt struct {
 	Source string
-	Rule   string // the rules in words; "" if there were none
+	Rule   string // the rules as text, or "" if there were none
 	Origin string
 	Reason string
 }
 
-// Name is a function name as the symbol file has it and as people read it.
+// Name is a function's name as the symbol file has it, and demangled.
 type Name struct {
 	Raw     string
-	Display string // demangled; "" until somebody asks (Report.Demangle)
+	Display string // demangled, or "" before Report.Demangle
 }
 
-// Shown is the name for people.
+// Shown returns the name for users: demangled if possible.
 func (n *Name) Shown() string {
 	if n.Display != "" {
 		return n.Display
@@ -219,49 +248,49 @@ func (n *Name) Differs() bool { return n.Display != "" && n.Display != n.Raw }
 
 // Frame is one physical frame with the calls inlined into it.
 type Frame struct {
-	PC     uint64 // as recovered (a return address for callers)
-	Lookup uint64 // as looked up: PC, or inside the call instruction for callers
-	Source string // what found it: "context", "cfi", "stack-win", "frame-pointer", "leaf", "shadow-stack", "scan"
+	PC     uint64 // the recovered value: for callers a return address
+	Lookup uint64 // the address for symbol lookups: PC, or for callers an address inside the call instruction
+	Source string // the source that found it: "context", "cfi", "stack-win", "frame-pointer", "leaf", "shadow-stack", "scan"
 	Trust  string // "context", "cfi", "cfi_scan", "frame_pointer", "leaf", "scan", "prewalked", "none"
 	// Module is an index into Report.Modules, or -1; RVA is Lookup relative to the module.
 	Module int
 	RVA    uint64
-	// Listed is the entry of the dump's module list that covers Lookup: another than Module where several entries are one module. It is
-	// Module where none covers it.
+	// Listed is the entry of the dump's module list that covers Lookup. It differs from Module if several entries are one module, and is
+	// Module if no entry covers Lookup.
 	Listed   int
 	Function Name
-	// HasFunction: symbols named it. FunctionStart is its absolute address.
+	// HasFunction: symbols have the function's name. FunctionStart is its absolute address.
 	HasFunction   bool
 	FunctionStart uint64
-	Public        bool // the name is of a PUBLIC record
-	Multiple      bool // the name stands for several folded functions
-	// From is the file that answered, without folders, where the module has a symbol file and a binary.
+	Public        bool // the name is from a PUBLIC record
+	Multiple      bool // the linker folded several functions into this one
+	// From is the file with the name, without folders, if the module has both a symbol file and a binary.
 	From string
 	// File is the full path as stored, Line counts from 1. HasLine: a line record covers the address. LineStart is absolute.
 	File      string
 	Line      uint32
 	HasLine   bool
 	LineStart uint64
-	// Inlines are innermost first.
+	// Inlines are the inlined calls, innermost first.
 	Inlines []Inline
-	// Regs are the frame's registers as far as known; nil for none.
+	// Regs are the frame's known registers, or nil.
 	Regs *cpu.Regs
-	// MissingSymbols: the module's symbols were looked for and are not there.
+	// MissingSymbols: the walk needed the module's symbols and there are none.
 	MissingSymbols bool
-	// Forced: the symbols used for this frame are of another build (their id differs) and were assigned by hand.
+	// Forced: this frame uses symbols with another id, which the user assigned.
 	Forced bool
-	// Unloaded are the unloaded modules that covered the address; only if Module is -1.
+	// Unloaded are the unloaded modules that covered the address. It is empty unless Module is -1.
 	Unloaded []UnloadedHit
-	// Rule and Origin say how the frame was recovered, in words; Attempts what was rejected before.
+	// Rule and Origin say how the frame was recovered, Attempts what was rejected before.
 	Rule     string
 	Origin   string
 	Attempts []Attempt
 }
 
-// farName is from where on an exported name is no longer taken for the name of an address behind it: hardly a function is longer.
+// farName is the distance in bytes from which on an address is not taken to be in an exported function: few functions are as long.
 const farName = 64 << 10
 
-// Far reports whether a frame's name is that of an exported function which begins too far before it to be the frame's own.
+// Far reports whether a frame's name is that of an exported function too far before it to be the frame's function.
 func (f *Frame) Far() bool {
 	return f.HasFunction && f.Public && f.Lookup-f.FunctionStart >= farName
 }
@@ -281,16 +310,16 @@ type UnloadedHit struct {
 	Offsets []uint64
 }
 
-// SymbolState is what is known of a module's symbols.
+// SymbolState is the state of a module's symbols.
 type SymbolState string
 
 const (
-	SymbolsNotNeeded SymbolState = "not-needed" // no frame lies in the module and no file was given
-	SymbolsMissing   SymbolState = "missing"    // needed, and no file
+	SymbolsNotNeeded SymbolState = "not-needed" // no frame is in the module, and no file is loaded
+	SymbolsMissing   SymbolState = "missing"    // frames need symbols, and no file is loaded
 	SymbolsLoaded    SymbolState = "loaded"
-	SymbolsCorrupt   SymbolState = "corrupt"  // a file that could not be read, in whole or in part
-	SymbolsMismatch  SymbolState = "mismatch" // a file of the right name and another id was given, and is not used
-	SymbolsForced    SymbolState = "forced"   // the same, used because someone said so
+	SymbolsCorrupt   SymbolState = "corrupt"  // the file could not be read, or only in part
+	SymbolsMismatch  SymbolState = "mismatch" // a loaded file has the right name and another id, and is not used
+	SymbolsForced    SymbolState = "forced"   // the same, but used because the user assigned it
 )
 
 // Module is a loaded module.
@@ -300,43 +329,43 @@ type Module struct {
 	DebugFile  string // path as stored
 	DebugID    string
 	CodeID     string // as rust-minidump prints it; Breakpad prints none
-	// DebugFiles and DebugIDs are the peers' words, which differ where a module has an odd debug record or none.
+	// DebugFiles and DebugIDs are as Breakpad and rust-minidump print them. They differ if a module has an unusual debug record or none.
 	DebugFiles, DebugIDs Words
 	Version              Words // "10.0.19041.1"; Breakpad's is "" where it prints "???"
 	State                SymbolState
-	// SymbolsSparse: the symbol file was searched where it lies, which is exact as far as it is sorted, and not read as a whole.
+	// SymbolsSparse: there is no full index of the symbol file. Lookups search the file, which is exact if the file is sorted.
 	SymbolsSparse bool
-	// SymbolFile is the name of the file that is used; SymbolID its id, SymbolName its MODULE name.
+	// SymbolFile is the name of the symbol file in use, SymbolID its id, SymbolName the name in its MODULE record.
 	SymbolFile, SymbolID, SymbolName string
-	// Binary is the executable, library or debug file that is used, beside SymbolFile or as SymbolFile itself; "" if there is none.
-	// BinaryByName: nothing but its name and size says that it is the module's.
+	// Binary is the executable, library or debug file in use, in addition to SymbolFile or equal to it, or "".
+	// BinaryByName: only its name and size show that it is the module's.
 	Binary       string
 	BinaryByName bool
-	// Has is what the files know of the module, where each comes from, and what is missing.
+	// Has says what the files contain, which file has what, and which files are missing.
 	Has symbol.Contents
-	// IgnoredCFI: a person does not want the module's call frame information used.
+	// IgnoredCFI: the user has disabled the module's call frame information.
 	IgnoredCFI bool
-	// Warnings of the symbol file, the first few, with their lines.
+	// Warnings are the first few of the symbol file's warnings, with their lines.
 	Warnings []string
-	// Looked: somebody looked for symbols of this module during the walk.
+	// Looked: the walk looked for symbols of this module.
 	Looked bool
-	// Frames is how many physical frames of all threads lie in the module.
+	// Frames is how many physical frames of all threads are in the module.
 	Frames int
 	Main   bool
-	// Mappings are the parts of a module that is several entries of the dump's list, or has code that is in none, by address; empty for
-	// the others.
+	// Mappings are the parts of a module that has several entries in the dump's list, or code outside of its entry, by address. It is
+	// empty for other modules.
 	Mappings []Mapping
-	// Merged: the entry is such a part, and the module is another entry.
+	// Merged: the entry is a part of a module that is another entry.
 	Merged bool
 }
 
-// Mapping is a part of a module in memory: Size bytes from Start on, the first of which has the module-relative address RVA.
+// Mapping is a part of a module in memory: Size bytes at the address Start, which is at the module-relative address RVA.
 type Mapping struct {
 	Start, Size, RVA uint64
-	Listed           int // its entry of the dump's module list; the module's, if it is in no entry
+	Listed           int // its entry of the dump's module list, or the module's if it is in no entry
 }
 
-// UnloadedModule is a module that was no longer loaded.
+// UnloadedModule is a module that the process had unloaded before the crash.
 type UnloadedModule struct {
 	Base, Size uint64
 	Name       string
@@ -349,18 +378,24 @@ type Wanted struct {
 	DebugFile string // base name
 	DebugID   string
 	StorePath string // "app.pdb/1234…/app.sym"
-	// OtherPath is where a store may have it too: under core.TurnedID of the id, if the dump is of a big-endian machine, else "".
+	// OtherPath is a second path at which a store may have it, for dumps of big-endian machines (see core.TurnedID), else "".
 	OtherPath string
-	Frames    int // how many frames would gain by it
-	// MismatchFile and MismatchID name a given file of the right name and another id; "" if there is none.
+	Frames    int // how many frames need it
+	// MismatchFile and MismatchID are a loaded file with the right name and another id, or "".
 	MismatchFile, MismatchID string
 	MismatchItem             int // the session's item of that file, or -1
+	// Program is the base name of the module's program and CodeID its identifier, where that is missing and has the unwind rules; "" elsewhere.
+	// Partial: the module has its program or its debug information, and only the other is missing.
+	Program, CodeID string
+	Partial         bool
+	// Stores is where symbol servers have the files that would help.
+	Stores []StoreFile
 }
 
-// Diagnostic is something wrong with the dump or a symbol file.
+// Diagnostic is a problem of the dump or of a symbol file.
 type Diagnostic struct {
 	Severity string // "note", "warning", "error"
-	Text     string // with file, offset and what was wrong
+	Text     string // with the file, the offset and the problem
 }
 
 // LSBRelease is the Linux distribution.

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/binary"
 	"slices"
 	"sort"
 	"strings"
@@ -10,23 +9,9 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// BaseName is what follows the last "/" or "\": dumps of any system are read on any system.
+// BaseName returns the part of a path after the last "/" or "\". Both count, because any system reads dumps of any other.
 func BaseName(path string) string {
 	return path[strings.LastIndexAny(path, `/\`)+1:]
-}
-
-// StorePath is where a symbol store keeps a module's file, relative to its root: debug_file/ID/name.sym. The name is the
-// debug file's without ".pdb" (in any case).
-func StorePath(debugFile, debugID string) string {
-	if debugFile == "" || debugID == "" {
-		return ""
-	}
-	base := BaseName(debugFile)
-	name := base
-	if n := len(name) - len(".pdb"); n >= 0 && strings.EqualFold(name[n:], ".pdb") {
-		name = name[:n]
-	}
-	return base + "/" + debugID + "/" + name + ".sym"
 }
 
 // ForcedModules are the indices of modules whose symbols are of another build.
@@ -46,9 +31,9 @@ type span struct {
 	module     int
 }
 
-// modulesByAddress are the modules in Breakpad's order. Its list is a map of disjoint ranges, keyed by their last address:
-// on Linux and Android the lower of two overlapping modules is cut short to make room, elsewhere the later one is left out,
-// and so is everywhere one whose address is taken or whose size is 0. In Android's microdumps it is the higher one that is cut.
+// modulesByAddress returns the modules in Breakpad's order. Breakpad's list is a map of disjoint ranges, keyed by their last address.
+// If two modules overlap, on Linux and Android the lower one is truncated (in Android's microdumps the higher one), and on other
+// systems the later one is left out. A module of size 0, or at the address of another, is always left out.
 //
 // Source: Breakpad, src/processor/range_map-inl.h (kTruncateLower), minidump.cc (MinidumpModuleList).
 func modulesByAddress(d *core.Dump) []int {
@@ -69,10 +54,10 @@ func modulesByAddress(d *core.Dump) []int {
 	return out
 }
 
-// store puts s into the sorted list of disjoint spans. A span that runs past the end of the address space is left out.
+// store adds s to the sorted list of disjoint spans, unless it passes the end of the address space.
 func store(list []span, s span, truncate bool) []span {
 	for s.high >= s.base {
-		// The first range that ends at or after s begins, which is the only one that may begin before s.
+		// The first range that ends at or after the start of s. Only this one can begin before s.
 		i := sort.Search(len(list), func(i int) bool { return list[i].high >= s.base })
 		if i == len(list) || list[i].base > s.high {
 			list = append(list, s)
@@ -93,7 +78,7 @@ func store(list []span, s span, truncate bool) []span {
 	return list
 }
 
-// mappings notes which entries of the module list are one module.
+// mappings sets Mappings and Merged: which entries of the module list are parts of one module.
 func (b *builder) mappings() {
 	r := b.r
 	all := b.d.ModuleMappings(b.in.Merged)
@@ -106,7 +91,7 @@ func (b *builder) mappings() {
 		if len(whole.Mappings) == 0 {
 			whole.add(all[n], n)
 		}
-		if i < len(r.Modules) { // else it is not in the list
+		if i < len(r.Modules) { // otherwise it is not in the dump's list
 			r.Modules[i].Merged, listed = true, i
 		}
 		whole.add(all[i], listed)
@@ -122,7 +107,7 @@ func (m *Module) add(p core.ModuleMapping, listed int) {
 	m.Mappings = append(m.Mappings, Mapping{p.Start, p.Size, p.RVA, listed})
 }
 
-// Range is where a module lies in memory; End is exclusive. Parts that are mapped once more elsewhere are not in it.
+// Range returns a module's address range; end is exclusive. It does not include parts that are mapped a second time elsewhere.
 func (m *Module) Range() (start, end uint64) {
 	start, end = m.Base, m.Base+m.Size
 	for _, p := range m.Mappings {
@@ -139,7 +124,7 @@ func (m *Module) Range() (start, end uint64) {
 	return start, end
 }
 
-// unloadedHits are the unloaded modules that covered an address, by name, with the offsets inside each in rising order.
+// unloadedHits returns the unloaded modules that covered an address, sorted by name, each with the sorted offsets in it.
 func unloadedHits(all []core.UnloadedModule, addr uint64) []UnloadedHit {
 	hits := []UnloadedHit{}
 	for i := range all {
@@ -156,7 +141,7 @@ func unloadedHits(all []core.UnloadedModule, addr uint64) []UnloadedHit {
 			hits[at].Offsets = append(hits[at].Offsets, off)
 		}
 	}
-	// sort.Slice, not slices.SortFunc: each type that the latter sorts is another 8 KB of program for the page to fetch.
+	// sort.Slice and not slices.SortFunc, which adds 8 KB to the page's program for each type that it sorts.
 	sort.Slice(hits, func(i, j int) bool { return hits[i].Module < hits[j].Module })
 	for i := range hits {
 		slices.Sort(hits[i].Offsets)
@@ -164,7 +149,7 @@ func unloadedHits(all []core.UnloadedModule, addr uint64) []UnloadedHit {
 	return hits
 }
 
-// symbolStates joins what the session knows of each module's symbols with what the stacks needed.
+// symbolStates sets the modules' symbol states, from the session's knowledge and from the frames that need symbols.
 func (b *builder) symbolStates() {
 	for i := range b.r.Modules {
 		m, s := &b.r.Modules[i], &b.symbols[i]
@@ -177,7 +162,7 @@ func (b *builder) symbolStates() {
 			m.Has.Missing = []string{}
 		}
 		for _, w := range s.Warnings {
-			if s.File != "" { // without the folders of this machine
+			if s.File != "" { // folders may be private
 				w = strings.ReplaceAll(w, s.File, BaseName(s.File))
 			}
 			m.Warnings = append(m.Warnings, w)
@@ -198,7 +183,7 @@ func (b *builder) symbolStates() {
 	}
 }
 
-// IDDifference says in words what differs between the id that a module has and another: 32 digits of a signature, then the age.
+// IDDifference says how two debug ids differ. An id is a signature of 32 digits, then an age.
 func IDDifference(want, have string) string {
 	if len(want) > 32 && len(have) > 32 {
 		age := ", age " + have[32:] + " instead of " + want[32:]
@@ -210,38 +195,4 @@ func IDDifference(want, have string) string {
 		}
 	}
 	return "another signature: another build"
-}
-
-// wanted ranks the missing symbol files by the frames that need them. Whatever asks for symbols (findings, the end of a stack, the line above
-// it) asks in this order. Modules of one debug file and id want one file.
-func (b *builder) wanted() {
-	r := b.r
-	r.Wanted = []Wanted{}
-	type key struct{ file, id string }
-	seen := map[key]int{}
-	for i := range r.Modules {
-		m, s := &r.Modules[i], &b.symbols[i]
-		if m.Frames == 0 || m.State != SymbolsMissing && m.State != SymbolsMismatch {
-			continue
-		}
-		file := BaseName(m.DebugFile)
-		if file == "" {
-			file = BaseName(m.Name)
-		}
-		k := key{file, m.DebugID}
-		if at, ok := seen[k]; ok && m.DebugID != "" {
-			r.Wanted[at].Frames += m.Frames
-			continue
-		}
-		seen[k] = len(r.Wanted)
-		other := ""
-		if b.d.Header.Order == binary.ByteOrder(binary.BigEndian) {
-			other = StorePath(file, core.TurnedID(m.DebugID))
-		}
-		r.Wanted = append(r.Wanted, Wanted{
-			Module: i, DebugFile: file, DebugID: m.DebugID, StorePath: StorePath(file, m.DebugID), OtherPath: other, Frames: m.Frames,
-			MismatchFile: s.MismatchFile, MismatchID: s.MismatchID, MismatchItem: s.MismatchItem,
-		})
-	}
-	sort.SliceStable(r.Wanted, func(i, j int) bool { return r.Wanted[i].Frames > r.Wanted[j].Frames })
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/crashpane/crashpane/core/analysis"
 )
 
-// overflow tells of a stack that ran out, as the analysis of the crash found it. Dumps of such crashes often lack the stack itself,
-// because its lowest page is the one that could not be touched. It answers with the thread, or -1.
+// overflow adds the finding of a stack overflow that the analysis of the crash detected, and returns the thread or -1. Dumps of such
+// crashes often lack the stack's memory: the writer starts at the page that could not be accessed.
 func (b *builder) overflow() int {
 	r := b.r
 	if r.Crash == nil || r.Crash.Thread < 0 || r.Crash.Analysis.Overflow == analysis.No {
@@ -30,7 +30,7 @@ func (b *builder) overflow() int {
 	return t.Index
 }
 
-// recursion is the function that more than half of a stack's frames are of; nil if there is none.
+// recursion returns the function to which more than half of a stack's frames belong, or nil.
 func recursion(frames []Frame) *Recursion {
 	counts := map[string]int{}
 	var most Name

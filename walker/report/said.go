@@ -7,13 +7,13 @@ import (
 	"github.com/crashpane/crashpane/core"
 )
 
-// Said is something that the program said of its own end.
+// Said is a message of the program about its own end.
 type Said struct {
-	// Source is where the dump has it: "assertion", "comment", "annotation exceptionReason", "crash info of libc.dylib".
+	// Source is where the dump has the message: "assertion", "comment", "annotation exceptionReason", "crash info of libc.dylib".
 	Source, Text string
 }
 
-// annotationRole is what an annotation says.
+// annotationRole is the meaning of an annotation.
 type annotationRole uint8
 
 const (
@@ -21,41 +21,45 @@ const (
 	saysProduct                           // the product's name
 	saysVersion
 	saysChannel
-	saysType // the kind of process: "renderer", "gpu"
+	saysType  // the kind of process: "renderer", "gpu"
+	saysScope // JSON with a release, "product@version", and an environment
 )
 
-// annotationKeys are the keys of annotations (Crashpad's, and Breakpad's custom ones) that the first lines of a report need, in the order in
-// which reasons are told. Keys that stand for the same are next to each other.
+// annotationKeys has the keys of annotations (Crashpad's, and Breakpad's custom ones) that a report's summary shows, in the order in
+// which messages are listed. Keys with the same meaning are adjacent.
 //
-// Sources: Crashpad's client/ios_handler (exceptionName, exceptionReason), Chromium's components/crash (ptype, prod, ver, channel, LOG_FATAL,
-// firstexception), V8's and Electron's out-of-memory keys, Mozilla's CrashAnnotations.yaml (MozCrashReason, AbortMessage), Sentry's and
-// Unreal's crash reporters.
+// Sources: Crashpad's client/ios_handler (exceptionName, exceptionReason); Chromium's chrome_crash_reporter and crash_keys (ptype, prod, ver, channel, LOG_FATAL,
+// firstexception, lastexception, nsexception); V8's heap (v8-oom-location, v8-oom-stack); Electron's crash_reporter and node_bindings.cc (_productName, _version, prod is
+// "Electron" then and ver Electron's own, process_type, electron.v8-…); Mozilla's CrashAnnotations.yaml (MozCrashReason, AbortMessage, ProductName, Version,
+// ReleaseChannel, ProcessType); Sentry's Electron SDK (sentry___initialScope, JSON). Sentry's native SDK and Unreal keep what they know in files beside
+// the dump (__sentry-event, CrashContext.runtime-xml); ErrorMessage, GameName and BuildVersion are Unreal's names there. The last line of reasons are names that
+// speak for themselves.
 var annotationKeys = []struct {
 	key  string
 	role annotationRole
 }{
-	{"exceptionReason", saysReason}, {"nsexception-reason", saysReason}, {"firstexception", saysReason}, {"lastexception", saysReason}, {"nsexception", saysReason},
-	{"MozCrashReason", saysReason}, {"AbortMessage", saysReason}, {"abort_message", saysReason}, {"abort-message", saysReason}, {"abort_msg", saysReason},
-	{"LOG_FATAL", saysReason}, {"log-fatal", saysReason}, {"fatal_error", saysReason}, {"assertion", saysReason}, {"assert", saysReason},
-	{"panic", saysReason}, {"panic_message", saysReason}, {"rust_panic", saysReason},
-	{"ErrorMessage", saysReason}, {"UE_ErrorMessage", saysReason}, {"crash_reason", saysReason}, {"exception_message", saysReason},
-	{"electron.v8-fatal.message", saysReason}, {"v8-fatal-message", saysReason}, {"electron.v8-oom.location", saysReason}, {"v8-oom-location", saysReason},
+	{"exceptionReason", saysReason}, {"firstexception", saysReason}, {"lastexception", saysReason}, {"nsexception", saysReason},
+	{"MozCrashReason", saysReason}, {"AbortMessage", saysReason}, {"LOG_FATAL", saysReason}, {"ErrorMessage", saysReason},
+	{"electron.v8-fatal.message", saysReason}, {"electron.v8-fatal.location", saysReason}, {"electron.v8-oom.detail", saysReason},
+	{"electron.v8-oom.location", saysReason}, {"v8-oom-location", saysReason},
 	{"js-oom-stack", saysReason}, {"v8-oom-stack", saysReason}, {"electron.v8-oom.stack", saysReason},
+	{"abort_message", saysReason}, {"assertion", saysReason}, {"panic", saysReason}, {"fatal_error", saysReason},
 
 	{"_productName", saysProduct}, {"ProductName", saysProduct}, {"prod", saysProduct}, {"product", saysProduct}, {"GameName", saysProduct},
-	{"_version", saysVersion}, {"Version", saysVersion}, {"ver", saysVersion}, {"version", saysVersion}, {"sentry-release", saysVersion}, {"release", saysVersion}, {"BuildVersion", saysVersion},
-	{"ReleaseChannel", saysChannel}, {"channel", saysChannel}, {"environment", saysChannel},
-	{"ptype", saysType}, {"process_type", saysType}, {"ProcessType", saysType}, {"processType", saysType},
+	{"_version", saysVersion}, {"Version", saysVersion}, {"ver", saysVersion}, {"version", saysVersion}, {"BuildVersion", saysVersion},
+	{"sentry___initialScope", saysScope},
+	{"ReleaseChannel", saysChannel}, {"channel", saysChannel},
+	{"ptype", saysType}, {"process_type", saysType}, {"ProcessType", saysType},
 }
 
-// maxSaid is how many words of the program are told, maxSaidText how long each may be, in bytes.
+// maxSaid is the most messages that a report has, maxSaidText the length in bytes to which each is cut.
 const (
 	maxSaid     = 8
 	maxSaidText = 2000
 )
 
-// said collects what the program said of its end, the most telling first, and which product it is of.
-func (b *builder) said() {
+// collectMessages sets Said, the most important message first, and the process' product.
+func (b *builder) collectMessages() {
 	r, d := b.r, b.d
 	r.Said = []Said{}
 	seen := map[string]bool{}
@@ -87,7 +91,7 @@ func (b *builder) said() {
 	}
 }
 
-// saidAssertion is the assertion as the program's source has it.
+// saidAssertion returns an assertion as one line: expression, function, file and line.
 func saidAssertion(a *core.Assertion) string {
 	if a == nil {
 		return ""
@@ -108,7 +112,7 @@ func saidAssertion(a *core.Assertion) string {
 	return strings.TrimSpace(s)
 }
 
-// annotations reads the known keys. An annotation of the process counts before one of a module.
+// annotations reads the known keys. An annotation of the process wins over one of a module.
 func (b *builder) annotations(say func(source, text string)) {
 	values := map[string]string{}
 	put := func(key, value string) {
@@ -157,6 +161,21 @@ func (b *builder) annotations(say func(source, text string)) {
 			take(&p.Channel, v)
 		case saysType:
 			take(&p.Type, v)
+		case saysScope:
+			product, version, _ := strings.Cut(memberOf(v, "release"), "@")
+			take(&p.Product, product)
+			take(&p.Version, version)
+			take(&p.Channel, memberOf(v, "environment"))
 		}
 	}
+}
+
+// memberOf is a text of a JSON object by its key, as writers without blanks have it; "" if it is not there.
+func memberOf(object, key string) string {
+	_, after, _ := strings.Cut(object, `"`+key+`":"`)
+	value, _, ended := strings.Cut(after, `"`)
+	if !ended {
+		return ""
+	}
+	return value
 }

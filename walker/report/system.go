@@ -10,7 +10,7 @@ import (
 	"github.com/crashpane/crashpane/core/reason"
 )
 
-// system takes over the system's words and makes the line for people.
+// system makes the description of the system, with the line for users.
 func system(d *core.Dump) System {
 	w := d.SystemWords()
 	s := System{
@@ -21,7 +21,7 @@ func system(d *core.Dump) System {
 		g := GPU(*d.Micro.GPU)
 		s.GPU = &g
 	}
-	// rust-minidump's version is the shorter one: it leaves out the 0.0.0 that Linux writers put before the kernel's.
+	// Use rust-minidump's version: it leaves out the "0.0.0" that Linux writers put before the kernel's.
 	parts := []string{strings.TrimSpace(s.OS.Rust + " " + s.OSVersion.Rust), s.CPU.Rust}
 	if s.CPUCount > 1 {
 		parts = append(parts, fmt.Sprintf("%d CPUs", s.CPUCount))
@@ -30,7 +30,7 @@ func system(d *core.Dump) System {
 	return s
 }
 
-// wordSize is that of the walked registers, which know the processor best, else that of the dump's processor word.
+// wordSize returns the size of an address in bytes: that of the walked registers, else that of the dump's processor number.
 func wordSize(in Input) int {
 	for i := range in.Stacks {
 		if fs := in.Stacks[i].Frames; len(fs) > 0 && fs[0].Regs.Arch != nil {
@@ -51,12 +51,12 @@ func wordSize(in Input) int {
 
 func (b *builder) process() {
 	p := &b.r.Process
-	p.Name = ProgramName(b.d)
+	p.Name, p.Aux = ProgramName(b.d), aux(b.d)
 	p.PID, p.PIDRust, p.Uptime, p.UptimeRust = b.d.PID(), b.d.PIDRust(), b.d.UptimeBreakpad(), b.d.UptimeRust()
 }
 
-// ProgramName is the file name of the program itself, "" if it is not known. It is the first module, but for Apple's simulators, whose loader
-// is before it.
+// ProgramName returns the program's file name, or "" if it is unknown. The program is the first module, except in Apple's simulators,
+// which list their loader before it.
 func ProgramName(d *core.Dump) string {
 	if len(d.Modules) == 0 {
 		return ""
@@ -71,7 +71,7 @@ func ProgramName(d *core.Dump) string {
 	return BaseName(d.Modules[0].Name)
 }
 
-// linux fills in what only Linux dumps have.
+// linux sets the fields that only Linux dumps have.
 func (b *builder) linux() {
 	l := &b.d.Linux
 	if l.MapsText.Size > 0 {
@@ -81,7 +81,7 @@ func (b *builder) linux() {
 	if l.LSBRelease.Size == 0 {
 		return
 	}
-	// The keys of /etc/lsb-release, and those of /etc/os-release, which newer writers read.
+	// The keys of /etc/lsb-release, and of /etc/os-release, which newer writers store instead.
 	get := func(keys ...string) string {
 		for _, k := range keys {
 			if v, ok := l.LSB[k]; ok {
@@ -97,7 +97,7 @@ func (b *builder) linux() {
 	}
 }
 
-// assertion is the writer's assertion in Breakpad's words (GetAssertion in minidump_processor.cc).
+// assertion returns the assertion that the dump has, as Breakpad prints it (GetAssertion in minidump_processor.cc).
 func assertion(d *core.Dump) string {
 	a := d.Assertion
 	if a == nil {
@@ -133,16 +133,17 @@ func lastError(d *core.Dump, thread int) *LastError {
 	return &LastError{Value: v, Text: reason.LastError(v)}
 }
 
+// diagnostics returns the problems of the dump, without folders of files.
 func diagnostics(d *core.Dump, extra []Diagnostic) []Diagnostic {
 	all := d.Diags[:len(d.Diags):len(d.Diags)]
-	// Of a context that cannot be read, the stack is walked from the thread's own registers, which are those of a later moment.
+	// If the exception's context cannot be read, the walk starts at the thread's own registers, which are of a later moment.
 	if d.Exception != nil && d.Exception.ContextLoc.Size > 0 && d.Micro == nil {
 		var wrong *input.FormatError
 		if _, err := d.ExceptionContext(); errors.As(err, &wrong) {
 			all = append(all, core.Diagnostic{Severity: core.Warning, Err: wrong})
 		}
 	}
-	// Memory that cannot be read is to the walker as memory that is not there.
+	// The walker treats memory that cannot be read as absent, so report the read error here.
 	if wrong := d.Src.Failed(); wrong != nil {
 		all = append(all, core.Diagnostic{Severity: core.Bad, Err: wrong})
 	}

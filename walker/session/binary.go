@@ -6,6 +6,7 @@ import (
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/analysis"
+	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
@@ -180,6 +181,22 @@ func (y *symbols) binary(module int) Binary {
 	return nil
 }
 
+// HoldsPrograms: a dump's memory has the beginning of one of its programs, and the unwind rules of its processor are in those
+// (Options.OpenImage).
+func (s *Session) HoldsPrograms(dumpIndex int) bool {
+	d := s.Dump(dumpIndex)
+	if d == nil || d.OS() != core.Windows || d.Arch() == cpu.X86 || d.Memory == nil {
+		return false
+	}
+	for i := range d.Modules {
+		var magic [2]byte
+		if d.Memory.Read(d.Modules[i].Base, magic[:]) == len(magic) && string(magic[:]) == "MZ" {
+			return true
+		}
+	}
+	return false
+}
+
 // lookForImage opens a module's program in the dump's memory, once, if no file holds it. If there is its debug information, the program
 // must take that in.
 func (s *Session) lookForImage(d *dump, module int) {
@@ -305,7 +322,8 @@ func merge(a, b symbol.Contents) symbol.Contents {
 	names := func(c *symbol.Contents) bool { return c.Functions || c.OnlyExports }
 	only := (a.OnlyExports || !names(&a)) && (b.OnlyExports || !names(&b)) && (a.OnlyExports || b.OnlyExports)
 	return symbol.Contents{CFI: a.CFI || b.CFI, SFrame: a.SFrame || b.SFrame, Functions: a.Functions || b.Functions, Lines: a.Lines || b.Lines,
-		Inlines: a.Inlines || b.Inlines, OnlyExports: only && !a.Functions && !b.Functions, Parts: append(a.Parts, b.Parts...), Missing: append(a.Missing, b.Missing...)}
+		Inlines: a.Inlines || b.Inlines, OnlyExports: only && !a.Functions && !b.Functions, Parts: append(a.Parts, b.Parts...), Missing: append(a.Missing, b.Missing...),
+		NoProgram: b.NoProgram && !a.CFI, NoDebugFile: b.NoDebugFile && !a.Functions && !a.Lines}
 }
 
 // symContents is what a symbol file is known to have. One that is only searched does not say which kinds of names it has; where it

@@ -50,3 +50,21 @@ func TestZipOfOtherMethods(t *testing.T) {
 		}
 	}
 }
+
+// TestCabinetNeedsDecoder: a cabinet says that another program here opens it; one that does gives what is in it.
+func TestCabinetNeedsDecoder(t *testing.T) {
+	src := input.FromBytes("app.pd_", []byte("MSCF\x00\x00\x00\x00 and so on"))
+	if it := session.New(session.Options{}).Add(src)[0]; !it.NeedsDecoder || it.Usable || !strings.Contains(it.Message, "cabinet") {
+		t.Errorf("%+v", it)
+	}
+	limits := intake.Limits{Archives: map[intake.Kind]func(*input.Source, func(string, int64, func() (io.Reader, error)) bool) error{
+		intake.Cab: func(_ *input.Source, member func(string, int64, func() (io.Reader, error)) bool) error {
+			text := "MODULE windows x86_64 5A9832E5287241C1838ED98914E9B7FF1 app.pdb\n"
+			member(`dir\app.sym`, int64(len(text)), func() (io.Reader, error) { return strings.NewReader(text), nil })
+			return nil
+		}}}
+	got := session.New(session.Options{Limits: limits}).Add(src)
+	if len(got) != 2 || got[0].NeedsDecoder || got[0].Kind != session.KindArchive || got[1].Name != "app.pd_/dir/app.sym" || got[1].SymName != "app.pdb" {
+		t.Errorf("%+v", got)
+	}
+}

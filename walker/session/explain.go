@@ -3,8 +3,10 @@ package session
 import (
 	"encoding/binary"
 	"fmt"
+	"strings"
 
 	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/symfile/symbol"
 	"github.com/crashpane/crashpane/symfile/unwind"
 	"github.com/crashpane/crashpane/walker"
 	"github.com/crashpane/crashpane/walker/report"
@@ -21,6 +23,14 @@ func (s *Session) newWalker(d *dump, policy walker.Policy) (*walker.Walker, *sym
 	memory := &process{Dump: d.Dump}
 	w.Code, w.Space = memory, memory
 	w.Entry, _ = d.Linux.AuxValue("AT_ENTRY")
+	for i := range d.Modules {
+		switch name := core.FileName(d.Modules[i].Name); {
+		case strings.EqualFold(name, "ntdll.dll"):
+			w.NTDLL = i
+		case strings.EqualFold(name, "kernel32.dll"):
+			w.Kernel32 = i
+		}
+	}
 	w.BigEndian = d.Header.Order == binary.ByteOrder(binary.BigEndian)
 	return w, syms
 }
@@ -56,11 +66,35 @@ func (s *Session) Explain(dumpIndex, thread, frame int) (*report.Explanation, er
 	if frame == len(stack.Frames)-1 {
 		in.Stopped = d.walked.walker.ExplainStop(stack, mem)
 	}
+	in.Instruction = s.instruction(d, &stack.Frames[frame])
 	out := report.Explain(in)
 	if s.opt.Demangle != nil {
 		out.Demangle(s.opt.Demangle)
 	}
 	return out, nil
+}
+
+// instruction is the one that a frame is at, or nil.
+func (s *Session) instruction(d *dump, f *walker.Frame) *report.Instruction {
+	if s.opt.InstructionAt == nil {
+		return nil
+	}
+	function := uint64(0)
+	if f.Symbol.Name != "" {
+		function = f.Address(f.Symbol.Start)
+	}
+	in, target, known := s.opt.InstructionAt(d.Dump, &f.Regs, f.Lookup != f.PC, function)
+	if in == nil {
+		return nil
+	}
+	out := &report.Instruction{Address: in.Address, Text: in.Text, Bytes: in.Bytes, Target: target, HasTarget: known, Place: report.Place{Module: -1}}
+	if m, rva := d.walked.walker.Modules.Find(target); known && m >= 0 {
+		out.Place = report.Place{Module: m, Offset: rva}
+		if sym, answer := d.walked.syms.Lookup(m, rva); answer == symbol.Yes && sym.Name != "" {
+			out.Place.Function.Raw, out.Place.Offset = sym.Name, rva-sym.Start
+		}
+	}
+	return out
 }
 
 // explainedFrames is how many frames of a thread an export explains, if not all are asked for: a recursion that goes deeper

@@ -207,7 +207,7 @@ func TestExplainExchanged(t *testing.T) {
 	}
 	found := false
 	for _, f := range s.Report(0).Findings {
-		found = found || f.Kind == "esp-ebp-exchanged" && f.Module == 0 && strings.Contains(f.Text, "BreakpadTest.sym has esp and ebp in each other's places")
+		found = found || f.Kind == "esp-ebp-exchanged" && f.Module == 0 && strings.Contains(f.Text, "BreakpadTest.sym has esp and ebp swapped")
 	}
 	if !found {
 		t.Errorf("findings: %+v", s.Report(0).Findings)

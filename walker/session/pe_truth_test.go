@@ -120,7 +120,7 @@ func compareEmulated(r *report.Report, callers []emulatedFrame) string {
 		if why := callers[i].differs(f); why != "" {
 			return fmt.Sprintf("frame %d, found by %s (%s): %s", i+1, f.Source, f.Rule, why)
 		}
-		if f.Source != "cfi" {
+		if f.Source != "cfi" && f.Source != "stack-win" {
 			return fmt.Sprintf("frame %d was found by %s", i+1, f.Source)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"fmt"
 
 	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/analysis"
+	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/intake"
 	"github.com/crashpane/crashpane/core/microdump"
@@ -84,6 +86,8 @@ type Options struct {
 	// OpenImage opens a module's program as the dump's own memory holds it, laid out by the loader. It answers nil where there is none, or
 	// nothing to unwind with. Nil leaves memory unread.
 	OpenImage func(d *core.Dump, module int) Binary
+	// InstructionAt is core/analysis' At; nil leaves frames without instructions, other than the crash's.
+	InstructionAt func(d *core.Dump, regs *cpu.Regs, caller bool, function uint64) (in *analysis.Instruction, calls uint64, known bool)
 	// Limits of unpacking; the zero value means intake's own.
 	Limits intake.Limits
 }
@@ -187,7 +191,8 @@ func (s *Session) add(src *input.Source, member bool) {
 	s.items = append(s.items, it)
 	guess := intake.Sniff(src)
 	it.Taken = guess.Kind
-	if (guess.Kind == intake.Zstd || guess.Kind == intake.XZ) && s.opt.Limits.Unpackers[guess.Kind] == nil {
+	if (guess.Kind == intake.Zstd || guess.Kind == intake.XZ) && s.opt.Limits.Unpackers[guess.Kind] == nil ||
+		guess.Kind == intake.Cab && s.opt.Limits.Archives[guess.Kind] == nil {
 		guess.Kind, it.NeedsDecoder = intake.Packed, true
 	}
 	switch guess.Kind {
@@ -199,7 +204,7 @@ func (s *Session) add(src *input.Source, member bool) {
 		s.addSym(it)
 	case intake.ELF, intake.PE, intake.PDB:
 		s.addBinary(it, guess.What)
-	case intake.Gzip, intake.Zip, intake.Zstd, intake.XZ:
+	case intake.Gzip, intake.Zip, intake.Zstd, intake.XZ, intake.Cab:
 		if member {
 			// Expand opens archives in archives itself, to its depth: an archive that holds itself ends here.
 			it.Kind = KindArchive

@@ -100,7 +100,7 @@ func (s *Session) walk(d *dump, thread int) {
 // build describes what is walked.
 func (s *Session) build(d *dump) *report.Report {
 	if d.report == nil || d.walked.built != d.walked.left {
-		in := report.Input{Dump: d.Dump, Stacks: d.walked.stacks, Symbols: d.symbolsOf, Policy: s.opt.Policy.Name, Merged: s.opt.Policy.MergeEntries, Demangle: s.opt.Demangle}
+		in := report.Input{Dump: d.Dump, Stacks: d.walked.stacks, Symbols: d.symbolsOf, Lookup: d.walked.syms.Lookup, Policy: s.opt.Policy.Name, Merged: s.opt.Policy.MergeEntries, Demangle: s.opt.Demangle}
 		if d.walked.left > 0 {
 			in.Pending = func(thread int) bool { return !d.walked.done[thread] }
 		}

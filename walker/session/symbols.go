@@ -483,6 +483,8 @@ func (d *dump) symbolsOf(module int) report.ModuleSymbols {
 	}
 	if ms.bin != nil {
 		ms.describe(&d.Modules[module], &out)
+	} else if ms.image != nil && ms.looked {
+		out.Has = merge(out.Has, ms.image.bin.Has())
 	}
 	out.IgnoredCFI = d.ignored[module]
 	return out

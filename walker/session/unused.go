@@ -2,9 +2,9 @@ package session
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/symfile"
 	"github.com/crashpane/crashpane/walker/report"
 )
@@ -47,6 +47,11 @@ func (s *Session) Unused(itemID, dumpIndex int) (why string, named bool) {
 		sym.Name = it.storeFile
 	}
 	return d.mismatch(sym)
+}
+
+// Fits reports whether a file of the session may be of the dump's processor: Assign refuses others.
+func (s *Session) Fits(itemID, dumpIndex int) bool {
+	return itemID < 0 || itemID >= len(s.items) || dumpIndex < 0 || dumpIndex >= len(s.dumps) || s.dumps[dumpIndex].wrongArch(s.items[itemID].SymArch) == ""
 }
 
 // Mismatch is Unused for a symbol file that the session does not have, by its MODULE record.
@@ -113,16 +118,10 @@ func (d *dump) wrongArch(arch string) string {
 	return ""
 }
 
-// archFamilies are beginnings of the names by which MODULE records, ELF files and this program call processors, the longer ones first.
-var archFamilies = [][2]string{{"x86_64", "amd64"}, {"amd64", "amd64"}, {"x86", "x86"}, {"i386", "x86"}, {"i686", "x86"}, {"arm64", "arm64"}, {"aarch64", "arm64"},
-	{"arm", "arm"}, {"mips", "mips"}, {"ppc", "ppc"}, {"sparc", "sparc"}, {"riscv", "riscv"}, {"s390", "s390"}}
-
 // archFamily is one name for a processor whose files may belong to one process; "" if it is not known.
 func archFamily(name string) string {
-	for _, f := range archFamilies {
-		if strings.HasPrefix(name, f[0]) {
-			return f[1]
-		}
+	if a := cpu.ByWord(name); a != nil {
+		return a.FamilyName()
 	}
 	return ""
 }

@@ -1,5 +1,5 @@
 // Edge is the Cloudflare Worker of a hosted Crashpane: the site's files come from the static assets, past this program; what it
-// answers is /symbols/, out of an R2 bucket. It never takes a dump.
+// answers is /symbols/, out of an R2 bucket, and /servers/, files of the symbol servers that its configuration lists. It never takes a dump.
 package main
 
 import (
@@ -20,14 +20,56 @@ const (
 	originsName = "SYMBOL_ORIGINS"
 	tokenName   = "SYMBOL_TOKEN"
 	maxAgeName  = "SYMBOL_MAX_AGE"
+	serversName = "SYMBOL_SERVERS"
+	leadsName   = "SYMBOL_REDIRECTS"
 )
 
 func main() {
-	c := store.Config{Origins: strings.Fields(strings.ReplaceAll(variable(originsName), ",", " ")), Token: variable(tokenName), MaxAge: 3600}
+	list := func(name string) []string { return strings.Fields(strings.ReplaceAll(variable(name), ",", " ")) }
+	c := store.Config{Origins: list(originsName), Token: variable(tokenName), MaxAge: 3600, Redirects: list(leadsName)}
+	servers, err := store.Servers(variable(serversName))
+	if err != nil {
+		fmt.Println(serversName + ": " + err.Error()) // into the Worker's log; no server is asked
+	}
+	c.Servers = servers
 	if n, err := strconv.Atoi(variable(maxAgeName)); err == nil && n >= 0 {
 		c.MaxAge = n
 	}
-	workers.Serve(store.Handler(bucket{cloudflare.GetBinding(bucketName)}, c))
+	workers.Serve(store.Handler(bucket{cloudflare.GetBinding(bucketName)}, c, fetch))
+}
+
+// fetch implements store.Fetch. The server's stream is the answer's: no byte of it comes into this program.
+func fetch(address string, header map[string]string) (*store.Upstream, error) {
+	fields := map[string]any{"Accept-Encoding": "identity"}
+	for name, value := range header {
+		fields[name] = value
+	}
+	answer, err := await(js.Global().Get("fetch").Invoke(address, map[string]any{"method": "GET", "headers": fields, "redirect": "manual"}))
+	if err != nil {
+		return nil, err
+	}
+	return &store.Upstream{
+		Status: answer.Get("status").Int(),
+		Header: func(name string) string {
+			if v := answer.Get("headers").Call("get", name); v.Type() == js.TypeString {
+				return v.String()
+			}
+			return ""
+		},
+		Send: func(w http.ResponseWriter) error {
+			raw, ok := w.(interface{ WriteRawJSBody(js.Value) })
+			if !ok {
+				return fmt.Errorf("the answer takes no stream")
+			}
+			raw.WriteRawJSBody(answer.Get("body"))
+			return nil
+		},
+		Drop: func() {
+			if body := answer.Get("body"); body.Truthy() {
+				body.Call("cancel")
+			}
+		},
+	}, nil
 }
 
 // variable is a variable or secret of the Worker; "" if it is not set. The library's own Getenv makes a text of what is undefined.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall/js"
 
+	"github.com/crashpane/crashpane/core/analysis/arm64text"
 	"github.com/crashpane/crashpane/core/intake"
 	"github.com/crashpane/crashpane/core/intake/unpack"
 	"github.com/crashpane/crashpane/symfile/demangle/msvc"
@@ -41,8 +42,8 @@ func reportOf(message js.Value) (string, error) {
 	if !ok {
 		return "", fmt.Errorf("there is no way of walking called %q", name)
 	}
-	s := session.New(session.Options{Policy: policy, Demangle: msvc.Name, Sparse: true, Slice: slice, OpenBinary: open, OpenImage: openImage,
-		Limits: intake.Limits{Unpackers: unpack.Formats}})
+	s := session.New(session.Options{Policy: policy, Demangle: msvc.Name, Sparse: true, Slice: slice, OpenBinary: open, OpenImage: openImage, InstructionAt: arm64text.At,
+		Limits: intake.Limits{Unpackers: unpack.Formats, Archives: unpack.Archives}})
 	files := message.Get("files")
 	for i := range files.Length() {
 		items := s.Add(worker.SourceOf(files.Index(i).Get("name").String(), files.Index(i).Get("data")))

@@ -6,10 +6,12 @@ import (
 	"io"
 
 	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/analysis/arm64text"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/intake/unpack"
 	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/symfile/demangle/msvc"
+	"github.com/crashpane/crashpane/symfile/dumpsyms"
 	"github.com/crashpane/crashpane/walker/session"
 	"github.com/crashpane/crashpane/wasm/viewer/engine"
 	"github.com/crashpane/crashpane/wasm/viewer/worker"
@@ -17,8 +19,8 @@ import (
 
 func main() {
 	limits := worker.Limits()
-	limits.Unpackers = unpack.Formats
-	worker.RunWith(engine.Options{WriteSym: writeSym, Demangle: msvc.Name, Session: session.Options{OpenBinary: open, OpenImage: openImage, Limits: limits}}, analyze)
+	limits.Unpackers, limits.Archives = unpack.Formats, unpack.Archives
+	worker.RunWith(engine.Options{WriteSym: writeSym, Demangle: msvc.Name, Session: session.Options{OpenBinary: open, OpenImage: openImage, InstructionAt: arm64text.At, Limits: limits}}, analyze)
 }
 
 func open(src *input.Source) (session.Binary, error) {
@@ -40,6 +42,9 @@ func openImage(d *core.Dump, module int) session.Binary {
 }
 
 func writeSym(w io.Writer, b session.Binary, id string) error {
-	_, err := b.(*binary.File).WriteSym(w, binary.SymOptions{ID: id, Demangle: msvc.Name})
+	_, err := b.(*binary.File).WriteSym(w, binary.SymOptions{ID: id, Demangle: msvc.Name, Scratch: openScratch})
 	return err
 }
+
+// openScratch opens a place in Blobs, which the browser keeps outside of the tab's memory.
+func openScratch() (dumpsyms.Scratch, error) { return worker.Limits().Spool() }

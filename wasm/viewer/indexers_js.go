@@ -1,22 +1,25 @@
 package main
 
-import "github.com/crashpane/crashpane/web/app"
+import (
+	"github.com/crashpane/crashpane/web/app"
+	"github.com/crashpane/crashpane/web/protocol"
+)
 
 // indexers are the workers that read symbol files beside the engine (app.Indexers). They run the program that the page
 // itself runs.
 type indexers struct {
 	*workerEngine // the engine, for the rest of app.Engine
 	workers       []*workerEngine
-	indexed       func(worker int, r app.Reply, index app.File)
+	indexed       func(worker int, a protocol.Answer, index app.File)
 	died          func(worker int, why string)
 }
 
 // Index implements app.Indexers.
-func (x *indexers) Index(n int, req app.Request, file app.File) {
+func (x *indexers) Index(n int, c protocol.Call, file app.File) {
 	for len(x.workers) <= n {
 		i := len(x.workers)
 		w := &workerEngine{viewer: x.viewer, module: x.viewer.Get("module")}
-		w.reply = func(r app.Reply, index app.File) { x.indexed(i, r, index) }
+		w.answer = func(a protocol.Answer, index app.File) { x.indexed(i, a, index) }
 		w.stopped = func(why string) {
 			x.workers[i] = nil
 			x.died(i, why)
@@ -28,7 +31,7 @@ func (x *indexers) Index(n int, req app.Request, file app.File) {
 		x.died(n, "its worker had ended")
 		return
 	}
-	x.workers[n].Send(req, file)
+	x.workers[n].Send(c, file)
 }
 
 // StopIndexing implements app.Indexers. Their memory goes with them.

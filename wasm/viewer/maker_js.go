@@ -5,7 +5,7 @@ import (
 
 	"github.com/crashpane/crashpane/wasm/viewer/worker"
 	"github.com/crashpane/crashpane/web/app"
-	"github.com/crashpane/crashpane/web/wire"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // maker is a worker beside the engine's, for an answer that is a file: it reads what it is given, and sends the file in pieces.
@@ -16,7 +16,7 @@ type maker struct {
 }
 
 // Make implements app.Engine. The worker is of the same program as the engine's.
-func (w *workerEngine) Make(files []app.File, req app.Request) {
+func (w *workerEngine) Make(files []app.File, req protocol.Request) {
 	w.StopMaking()
 	m := &maker{worker: w.viewer.Call("makeWorker"), pieces: js.Global().Get("Array").New()}
 	w.maker = m
@@ -36,18 +36,21 @@ func (w *workerEngine) Make(files []app.File, req app.Request) {
 		} else if s := data.Get("stopped"); s.Type() == js.TypeString {
 			end("", "the worker stopped: "+s.String())
 		} else if message := data.Get("reply"); message.Truthy() {
-			var r app.Reply
-			if err := wire.Read(worker.BytesOf(message), &r); err != nil {
+			a, err := protocol.ReadAnswer(worker.BytesOf(message))
+			if err != nil {
 				end("", "its answer could not be read: "+err.Error())
-			} else if r.Progress != nil {
-				w.making(*r.Progress)
-			} else if r.More {
+				return nil
+			}
+			switch r := a.Reply.(type) {
+			case *protocol.Progress:
+				w.making(*r)
+			case *protocol.SymText:
 				m.pieces.Call("push", js.Global().Get("Blob").New([]any{data.Get("data")}))
-			} else if r.Op == req.Op {
-				if r.Error == "" {
+			case *protocol.SymWritten:
+				if a.Error == "" {
 					w.download(r.FileName, js.Global().Get("Blob").New(m.pieces, map[string]any{"type": "text/plain;charset=utf-8"}))
 				}
-				end(r.FileName, r.Error+r.Text) // one of the two
+				end(r.FileName, a.Error+r.Problem) // one of the two
 			}
 		}
 		return nil
@@ -57,10 +60,10 @@ func (w *workerEngine) Make(files []app.File, req app.Request) {
 	m.worker.Call("postMessage", map[string]any{"module": w.module})
 	for _, f := range files {
 		if file, ok := f.(*jsFile); ok {
-			m.worker.Call("postMessage", map[string]any{"request": worker.ArrayOf(wire.Append(nil, app.Request{Op: app.OpAdd, Name: file.name})), "file": file.value})
+			m.worker.Call("postMessage", map[string]any{"request": worker.ArrayOf(protocol.AppendCall(nil, protocol.Call{Request: &protocol.Add{Name: file.name}})), "file": file.value})
 		}
 	}
-	m.worker.Call("postMessage", map[string]any{"request": worker.ArrayOf(wire.Append(nil, req))})
+	m.worker.Call("postMessage", map[string]any{"request": worker.ArrayOf(protocol.AppendCall(nil, protocol.Call{Request: req}))})
 }
 
 // StopMaking implements app.Engine. The handler may be running now, so it is left to the worker's end.

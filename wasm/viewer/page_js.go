@@ -9,6 +9,7 @@ import (
 	"github.com/vugu/vugu/domrender"
 
 	"github.com/crashpane/crashpane/web/app"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // runPage is the page's role: it draws after every change, and sleeps in between.
@@ -47,17 +48,17 @@ func runPage() {
 	change := func(do func(p *app.Page)) { changeIf(func(p *app.Page) bool { do(p); return true }) }
 	h.change, h.changeIf = change, changeIf
 	w := &workerEngine{viewer: viewer, module: viewer.Get("module"), later: func(do func()) { h.later(0, do) },
-		reply:     func(r app.Reply, data app.File) { changeIf(func(p *app.Page) bool { return p.ReplyWith(r, data) }) },
+		answer:    func(a protocol.Answer, data app.File) { changeIf(func(p *app.Page) bool { return p.Answer(a, data) }) },
 		stopped:   func(why string) { change(func(p *app.Page) { p.EngineStopped(why) }) },
 		extending: func(done, total int64) { change(func(p *app.Page) { p.Extending(done, total) }) },
 		extended:  func(problem string) { change(func(p *app.Page) { p.Extended(problem) }) },
-		making:    func(g app.Progress) { change(func(p *app.Page) { p.MakingProgress(g) }) },
+		making:    func(g protocol.Progress) { change(func(p *app.Page) { p.MakingProgress(g) }) },
 		made:      func(name, problem string) { change(func(p *app.Page) { p.Made(name, problem) }) },
 		download:  h.downloadBlob}
 	w.start()
 	x := &indexers{workerEngine: w,
-		indexed: func(n int, r app.Reply, index app.File) {
-			changeIf(func(p *app.Page) bool { return p.Indexed(n, r, index) })
+		indexed: func(n int, a protocol.Answer, index app.File) {
+			changeIf(func(p *app.Page) bool { return p.Indexed(n, a, index) })
 		},
 		died: func(n int, why string) { h.later(0, func() { change(func(p *app.Page) { p.IndexerStopped(n, why) }) }) }}
 	page = app.NewPage(h, x, h.hash())

@@ -7,6 +7,7 @@ import (
 	"honnef.co/go/js/dom/v2"
 
 	"github.com/crashpane/crashpane/web/app"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // rehearsedFonts are the fonts of a dump's screen that the start page does not show, as the style sheets have them. Laying out the first
@@ -79,7 +80,7 @@ func (h *host) rehearseDrop() {
 	h.take(&dom.DataTransfer{Value: data}, func(files []app.File, _ []string) {
 		for _, f := range files {
 			f.Size()
-			(&workerEngine{worker: channel.Get("port1")}).Send(app.Request{Op: app.OpAdd, Name: f.Name()}, f)
+			(&workerEngine{worker: channel.Get("port1")}).Send(protocol.Call{Request: &protocol.Add{Name: f.Name()}}, f)
 		}
 	})
 	channel.Get("port1").Call("close")

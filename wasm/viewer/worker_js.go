@@ -5,7 +5,7 @@ import (
 
 	"github.com/crashpane/crashpane/wasm/viewer/worker"
 	"github.com/crashpane/crashpane/web/app"
-	"github.com/crashpane/crashpane/web/wire"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // workerEngine is the engine as the page sees it: a worker made by the loader's factory, started with the module that the
@@ -15,13 +15,13 @@ type workerEngine struct {
 	module  js.Value // that the next worker runs
 	worker  js.Value
 	abort   js.Value // of the full engine's loading
-	reply   func(r app.Reply, data app.File)
+	answer  func(a protocol.Answer, data app.File)
 	stopped func(string)
 	// extending says how many bytes of the full engine have come, of how many; extended that it is here, or why not.
 	extending func(done, total int64)
 	extended  func(problem string)
 	// making and made tell of the file that the maker writes; download hands it to the browser.
-	making   func(app.Progress)
+	making   func(protocol.Progress)
 	made     func(name, problem string)
 	download func(name string, blob js.Value)
 	maker    *maker
@@ -55,8 +55,8 @@ func (w *workerEngine) start() {
 		if !message.Truthy() {
 			return
 		}
-		var r app.Reply
-		if err := wire.Read(worker.BytesOf(message), &r); err != nil {
+		a, err := protocol.ReadAnswer(worker.BytesOf(message))
+		if err != nil {
 			w.end("its answer could not be read: " + err.Error())
 			return
 		}
@@ -66,7 +66,7 @@ func (w *workerEngine) start() {
 		} else if f := data.Get("file"); f.Truthy() {
 			bytes = newFile(f, "")
 		}
-		w.reply(r, bytes)
+		w.answer(a, bytes)
 	})
 	on("error", func(e js.Value) {
 		e.Call("preventDefault")
@@ -96,11 +96,11 @@ func (w *workerEngine) terminate() {
 }
 
 // Send implements app.Engine.
-func (w *workerEngine) Send(req app.Request, file app.File) {
+func (w *workerEngine) Send(c protocol.Call, file app.File) {
 	if !w.worker.Truthy() {
 		return
 	}
-	message := map[string]any{"request": worker.ArrayOf(wire.Append(nil, req))}
+	message := map[string]any{"request": worker.ArrayOf(protocol.AppendCall(nil, c))}
 	f, ok := file.(*jsFile)
 	switch {
 	case ok && f.isBytes:

@@ -3,6 +3,8 @@ package app
 import (
 	"strconv"
 	"strings"
+
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // Act does what an element with data-act asks for. One native listener at the root hears all clicks: Vugu's own would
@@ -123,7 +125,7 @@ func (p *Page) choose(act, arg string) {
 			p.State.Inline = -1
 		}
 		p.address()
-		p.ask(PartStack | PartFrame)
+		p.ask(partStack | partFrame)
 	case "choose-thread":
 		p.Choosing = !p.Choosing
 	case "use", "assign", "unuse":
@@ -155,12 +157,12 @@ func (p *Page) assign(act, arg string) {
 	if !ok || module < 0 {
 		return
 	}
-	op := OpAssign
 	if act == "unuse" {
-		op = OpUnassign
+		p.decide(&protocol.Unassign{Dump: p.Dump, Module: module})
+	} else {
+		p.decide(&protocol.Assign{Item: item, Dump: p.Dump, Module: module})
 	}
-	p.decide(Request{Op: op, Item: item, Dump: p.Dump, Module: module})
-	p.ask(PartsAll)
+	p.ask(partsAll)
 }
 
 func (p *Page) setPolicy(name string) {
@@ -171,8 +173,8 @@ func (p *Page) setPolicy(name string) {
 	if name == "" {
 		name = "best"
 	}
-	p.decide(Request{Op: OpPolicy, Policy: name})
-	p.ask(PartsAll)
+	p.decide(&protocol.SetPolicy{Policy: name})
+	p.ask(partsAll)
 }
 
 func (p *Page) toggleTheme() {
@@ -197,18 +199,18 @@ func (p *Page) selectThread(n int) {
 		return
 	}
 	p.State.Thread, p.State.Frame, p.State.Inline, p.top = n, 0, -1, true
-	p.visible["stack"] = Span{0, p.visible["stack"].Count}
+	p.visible["stack"] = protocol.Span{Count: p.visible["stack"].Count}
 	p.Host.Reveal("stack", 0)
 	p.address()
 	p.forgetCompared()
-	p.ask(PartThreads | PartStack | PartFrame | PartCompare)
+	p.ask(partThreads | partStack | partFrame | partCompare)
 }
 
 func (p *Page) selectFrame(frame, inline int) {
 	p.top = false
 	p.State.Frame, p.State.Inline = frame, inline
 	p.address()
-	p.ask(PartStack | PartFrame)
+	p.ask(partStack | partFrame)
 }
 
 // selectTab shows a tab of the lower panel; a click on the open one folds the panel.
@@ -224,7 +226,7 @@ func (p *Page) selectTab(id string, toggle bool) {
 	p.State.Tab = id
 	p.address()
 	p.openTab()
-	p.ask(PartModules | PartWanted | PartFiles)
+	p.ask(partModules | partWanted | partFiles)
 }
 
 // Input takes what is typed into a field.
@@ -238,15 +240,15 @@ func (p *Page) Input(field, value string) {
 	switch field {
 	case "search":
 		p.State.Search = value
-		p.Found, p.hit, p.searching = FoundPage{}, 0, value != ""
+		p.Found, p.hit, p.searching = protocol.FoundPage{}, 0, value != ""
 		p.address()
-		p.ask(PartThreads | PartStack | PartModules | PartFound)
+		p.ask(partThreads | partStack | partModules | partFound)
 	case "threads":
 		p.State.ThreadFilter = value
-		p.visible["threads"] = Span{0, p.visible["threads"].Count}
+		p.visible["threads"] = protocol.Span{Count: p.visible["threads"].Count}
 		p.Host.Reveal("threads", 0)
 		p.address()
-		p.ask(PartThreads)
+		p.ask(partThreads)
 	case "policy":
 		p.setPolicy(value)
 		p.address()

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // overscan is how many rows are asked for above and below those that can be seen, so that scrolling by a little shows
@@ -14,28 +15,60 @@ const overscan = 4
 // together into the next one, so that holding a key down never makes a queue.
 func (p *Page) ask(parts int) {
 	p.dirty = (p.dirty | parts) &^ p.hiddenParts()
-	if p.asking || p.dead || p.dirty == 0 || len(p.Dumps) == 0 && p.dirty&PartFiles == 0 || p.awaitsSmall() {
+	if p.asking || p.dead || p.dirty == 0 || len(p.Dumps) == 0 && p.dirty&partFiles == 0 || p.awaitsSmall() {
 		return
 	}
 	parts = p.dirty
 	if len(p.Dumps) > 0 {
 		parts = p.firstParts(parts)
 	}
-	s := p.State
-	look := Look{Parts: parts, Dump: p.Dump, Thread: s.Thread, Frame: s.Frame, Inline: s.Inline, Top: p.top, More: p.dirty&^parts != 0,
-		HideInlines: s.HideInlines, Module: p.Module,
-		ThreadFilter: s.ThreadFilter, Search: s.Search, Hit: p.hit, Threads: p.span("threads"), Stack: p.span("stack"),
-		Modules: p.span("modules"), Wanted: p.span("wanted"), Files: p.span("files"),
-		Grid: p.gridName(), GridSpan: p.span("grid"), Stream: p.Raw.Stream, Bytes: p.Raw.Bytes, Private: p.Raw.Private,
-		Content: p.span("content"), Compare: p.span("compare"), Compared: p.Compared, CommandLine: p.Raw.CommandLine, Environment: p.Raw.Environment}
 	p.dirty, p.asking = p.dirty&^parts, true
-	p.send(Request{Op: OpLook, Look: &look}, nil)
+	look := p.look(parts)
+	look.More = p.dirty != 0
+	p.send(look, nil)
+}
+
+// look asks for parts of the screen.
+func (p *Page) look(parts int) *protocol.Look {
+	s := p.State
+	q := &protocol.Look{Selection: protocol.Selection{Dump: p.Dump, Thread: s.Thread, Frame: s.Frame, Inline: s.Inline, Top: p.top, HideInlines: s.HideInlines},
+		Search: s.Search, Summary: parts&partSummary != 0, Detail: parts&partFrame != 0}
+	span := func(part int, list string) *protocol.Span {
+		if parts&part == 0 {
+			return nil
+		}
+		w := p.span(list)
+		return &w
+	}
+	q.Stack, q.Wanted, q.Files = span(partStack, "stack"), span(partWanted, "wanted"), span(partFiles, "files")
+	if w := span(partThreads, "threads"); w != nil {
+		q.Threads = &protocol.ThreadsQuery{Span: *w, Filter: s.ThreadFilter}
+	}
+	if w := span(partModules, "modules"); w != nil {
+		q.Modules = &protocol.ModulesQuery{Span: *w, Selected: p.Module}
+	}
+	if w := span(partGrid, "grid"); w != nil {
+		q.Grid = &protocol.GridQuery{Name: p.gridName(), Span: *w}
+	}
+	if w := span(partContent, "content"); w != nil {
+		q.Content = &protocol.ContentQuery{Stream: p.Raw.Stream, Bytes: p.Raw.Bytes, Private: p.Raw.Private, Span: *w}
+	}
+	if parts&partSystem != 0 {
+		q.System = &protocol.SystemQuery{CommandLine: p.Raw.CommandLine, Environment: p.Raw.Environment}
+	}
+	if w := span(partCompare, "compare"); w != nil {
+		q.Compare = &protocol.CompareQuery{Span: *w, Row: p.Compared}
+	}
+	if parts&partFound != 0 {
+		q.Find = &protocol.FindQuery{Hit: p.hit}
+	}
+	return q
 }
 
 // firstParts divides the first screen of a page into three questions, the most important first: each is drawn as a short
 // task of its own, where drawing all of it at once would hold the page's thread for too long.
 func (p *Page) firstParts(parts int) int {
-	const stack, frame = PartSummary | PartThreads | PartStack, PartSummary | PartThreads | PartStack | PartFrame
+	const stack, frame = partSummary | partThreads | partStack, partSummary | partThreads | partStack | partFrame
 	switch {
 	case p.Summary == nil && parts&stack != 0:
 		return parts & stack
@@ -76,7 +109,7 @@ func (p *Page) awaitsSmall() bool {
 
 // keepBack keeps the answer for the first screen back while a large symbol file is looked into, and asks again, for one with its names. If
 // that does not come soon, the first one is shown. It reports whether it did so.
-func (p *Page) keepBack(r Reply) bool {
+func (p *Page) keepBack(r *protocol.Looked) bool {
 	again := p.held != nil
 	p.held = nil
 	f := p.reading
@@ -87,35 +120,35 @@ func (p *Page) keepBack(r Reply) bool {
 	if left <= 0 {
 		return false
 	}
-	p.asking, p.held = false, &r
-	p.ask(PartSummary | PartThreads | PartStack)
-	p.Host.After(int(left.Milliseconds()), func() (draw bool) { return p.letOut(&r) })
+	p.asking, p.held = false, r
+	p.ask(partSummary | partThreads | partStack)
+	p.Host.After(int(left.Milliseconds()), func() (draw bool) { return p.letOut(r) })
 	return true
 }
 
 // letOut shows an answer that is kept back, and reports whether it still was.
-func (p *Page) letOut(r *Reply) (was bool) {
+func (p *Page) letOut(r *protocol.Looked) (was bool) {
 	if r == nil || p.held != r {
 		return false
 	}
 	p.held = nil
-	p.took(*r)
+	p.took(r, "")
 	return true
 }
 
 // span is the window to ask for.
-func (p *Page) span(list string) Span {
+func (p *Page) span(list string) protocol.Span {
 	v := p.visible[list]
 	more := overscan
 	if list == "compare" {
 		more = 1 // its rows have nine elements each
 	}
 	from := max(0, v.From-more)
-	return Span{from, v.From - from + v.Count + more}
+	return protocol.Span{From: from, Count: v.From - from + v.Count + more}
 }
 
-var partOf = map[string]int{"threads": PartThreads, "stack": PartStack, "modules": PartModules, "wanted": PartWanted,
-	"files": PartFiles, "grid": PartGrid, "compare": PartCompare, "content": PartContent}
+var partOf = map[string]int{"threads": partThreads, "stack": partStack, "modules": partModules, "wanted": partWanted,
+	"files": partFiles, "grid": partGrid, "compare": partCompare, "content": partContent}
 
 // loaded is the window of a list that is here.
 func (p *Page) loaded(list string) (from, to, total int) {
@@ -147,7 +180,7 @@ func (p *Page) Scrolled(list string, first, rows int) bool {
 	if partOf[list] == 0 || rows <= 0 {
 		return false
 	}
-	p.visible[list] = Span{max(0, first), min(rows, 200)}
+	p.visible[list] = protocol.Span{From: max(0, first), Count: min(rows, 200)}
 	from, to, total := p.loaded(list)
 	if first >= from && min(first+rows, total) <= to {
 		return false
@@ -156,71 +189,69 @@ func (p *Page) Scrolled(list string, first, rows int) bool {
 	return true
 }
 
-// Reply takes a message of the engine. It reports whether what is shown has changed: a job of hundreds of files is drawn
-// some times a second, not at each file.
-func (p *Page) Reply(r Reply) (draw bool) { return p.ReplyWith(r, nil) }
-
-// ReplyWith is Reply for a message that bytes, or a file, came with.
-func (p *Page) ReplyWith(r Reply, data File) (draw bool) {
-	if r.Progress != nil && r.Progress.Later {
-		p.laterProgress(*r.Progress)
-		return false
-	}
-	if r.Progress != nil {
-		return p.progress(*r.Progress)
-	}
-	switch r.Op {
-	case OpAdd:
-		p.added(r)
+// Answer takes a message of the engine; data is the bytes or the file that came with it, or nil. It reports whether what is shown has changed: a
+// job of hundreds of files is drawn some times a second, not at each file.
+func (p *Page) Answer(a protocol.Answer, data File) (draw bool) {
+	switch r := a.Reply.(type) {
+	case *protocol.Progress:
+		if r.Later {
+			p.laterProgress(*r)
+			return false
+		}
+		return p.progress(*r)
+	case *protocol.Added:
+		p.added(r, a.Error)
 		if p.Job.Active && (time.Since(p.drawn) < 150*time.Millisecond || time.Since(p.Job.began) < 150*time.Millisecond) || p.asking && time.Since(p.Job.began) < 200*time.Millisecond {
 			return false
 		}
 		p.drawn = time.Now()
-	case OpLook:
+	case *protocol.Looked:
 		if p.keepBack(r) {
 			return false
 		}
-		p.looked(r)
-	case OpExport:
-		p.exported(r)
-	case OpWalked:
+		p.looked(r, a.Error)
+	case *protocol.Exported:
+		p.exported(a.ID, r, a.Error)
+	case *protocol.Walked:
 		return p.walked(r)
-	case OpPlan:
-		p.planned(r, data)
-	case OpMissing:
-		p.tookMissing(r)
-	case OpRemote:
-		p.remoteFailed(r)
-	case OpClose:
+	case *protocol.IndexPlanned:
+		p.planned(r, a.Error, data)
+	case *protocol.Missing:
+		p.Sources.Missing, p.Sources.known = r.Rows, true
+	case *protocol.RemoteFailed:
+		p.remoteFailed(r, a.Error)
+	case *protocol.Closed:
 		p.closed(r)
-	case OpPiece, OpComplete:
-		return p.pieced(r, data)
-	default:
-		if r.Error != "" {
-			p.say("error", r.Error)
+	case *protocol.ChunkJoined:
+		return p.joined(r, a.Error, data)
+	case *protocol.WholeIndexed:
+		return p.wholeIndexed(r, a.Error)
+	case *protocol.Changed:
+		if a.Error != "" {
+			p.say("error", a.Error)
 		}
-		p.ask(PartsAll)
+		p.ask(partsAll)
 	}
 	return true
 }
 
 // looked takes the answer to the question that was on its way.
-func (p *Page) looked(r Reply) {
+func (p *Page) looked(r *protocol.Looked, problem string) {
 	p.asking = false
-	p.took(r)
+	p.took(r, problem)
 }
 
 // took takes the parts that came.
-func (p *Page) took(r Reply) {
+func (p *Page) took(r *protocol.Looked, problem string) {
 	top := p.top || p.State.Thread < 0
-	first := p.Frame == nil && r.Frame != nil
+	first := p.Frame == nil && r.Detail != nil
 	if !p.Job.Active || p.reading == nil && len(p.queue) == 0 {
 		p.Job = Job{}
 	}
-	if r.Error != "" {
-		p.say("error", r.Error)
+	if problem != "" {
+		p.say("error", problem)
 	}
-	if p.Empty() && (r.Summary != nil || r.Error != "") {
+	if p.Empty() && (r.Summary != nil || problem != "") {
 		p.setAddress()
 	}
 	if r.Summary != nil {
@@ -233,7 +264,7 @@ func (p *Page) took(r Reply) {
 	}
 	if r.Threads != nil {
 		p.keepPending(r.Threads)
-		if p.renewed("threads", r) {
+		if p.renewed("threads", r.Edition) {
 			p.mark(p.freshThreads(r.Threads))
 		}
 		p.Threads = *r.Threads
@@ -248,28 +279,28 @@ func (p *Page) took(r Reply) {
 		}
 	}
 	if r.Stack != nil && (p.State.Thread < 0 || r.Stack.Thread == p.State.Thread) {
-		if p.renewed("stack", r) && r.Stack.Thread == p.Stack.Thread {
+		if p.renewed("stack", r.Edition) && r.Stack.Thread == p.Stack.Thread {
 			p.mark(p.freshFrames(r.Stack))
 			p.keepPlace(r.Stack)
 		}
 		p.tookStack(r.Stack)
 	}
-	if r.Frame != nil {
-		p.Frame = r.Frame
-		if top && r.Frame.Thread == p.State.Thread {
-			p.State.Frame, p.State.Inline = max(0, r.Frame.Frame), r.Frame.Inline
+	if r.Detail != nil {
+		p.Frame = r.Detail
+		if top && r.Detail.Thread == p.State.Thread {
+			p.State.Frame, p.State.Inline = max(0, r.Detail.Frame), r.Detail.Inline
 			p.place = p.State.place() // what nobody chose is no other place
 		}
 	}
 	if r.Modules != nil {
-		if p.renewed("modules", r) {
+		if p.renewed("modules", r.Edition) {
 			p.mark(p.freshModules(r.Modules))
 		}
 		p.tookModules(r.Modules)
 	}
 	if r.Wanted != nil {
-		if now := (edition{r.Dump, r.Revision}); now != p.Sources.of {
-			p.Sources.of = now
+		if r.Edition != p.Sources.of {
+			p.Sources.of = r.Edition
 			p.askMissing()
 		}
 		p.Wanted = *r.Wanted
@@ -293,17 +324,17 @@ func (p *Page) took(r Reply) {
 		p.opening = false
 	}
 	switch {
-	case p.Summary != nil && p.Frame == nil && p.dirty&PartFrame != 0:
+	case p.Summary != nil && p.Frame == nil && p.dirty&partFrame != 0:
 		// The stack is painted before the answer to what comes next is drawn; that knows the symbols that are being read.
 		p.Host.NextFrame(func() {
 			if p.reading != nil {
-				p.dirty |= PartSummary | PartThreads | PartStack
+				p.dirty |= partSummary | partThreads | partStack
 			}
 			p.ask(0)
 		})
 	case first && p.dirty != 0:
 		// And so are its names. The engine waits for another question (Look.More), also where nothing is left to be asked by then.
-		p.Host.NextFrame(func() { p.ask(PartSummary) })
+		p.Host.NextFrame(func() { p.ask(partSummary) })
 	default:
 		p.ask(0)
 	}
@@ -345,7 +376,7 @@ func (p *Page) tookStack(s *view.StackPage) {
 	}
 	if p.State.Frame > 0 && p.State.Frame >= s.Frames {
 		p.State.Frame, p.State.Inline = 0, -1
-		p.ask(PartFrame | PartStack)
+		p.ask(partFrame | partStack)
 	}
 }
 
@@ -363,12 +394,12 @@ func (p *Page) open(dump int, keep bool) {
 		p.State.Search, p.State.ThreadFilter = "", ""
 	}
 	for list, v := range p.visible {
-		p.visible[list] = Span{0, v.Count}
+		p.visible[list] = protocol.Span{Count: v.Count}
 	}
 	p.Host.Reveal("threads", 0)
 	p.Host.Reveal("stack", 0)
 	p.address()
-	p.ask(PartsAll)
+	p.ask(partsAll)
 }
 
 // address writes the state where a link can be copied from; for the first dump when its stack is there (took): to the browser an address is a
@@ -408,8 +439,8 @@ func (p *Page) HashChanged(hash string) {
 			p.forgetRaw()
 		}
 	}
-	p.Found, p.hit, p.searching = FoundPage{}, 0, s.Search != ""
+	p.Found, p.hit, p.searching = protocol.FoundPage{}, 0, s.Search != ""
 	p.top, p.seek = s.Thread < 0, true
 	p.openTab()
-	p.ask(PartsAll)
+	p.ask(partsAll)
 }

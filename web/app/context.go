@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // contextMenu is the name of the menu of a stack's row in Page.Menu.
@@ -47,7 +48,7 @@ func (p *Page) menuItems() []MenuItem {
 		out = append(out, MenuItem{"copy-row", "name", "Copy function name", ""})
 	}
 	out = append(out, MenuItem{"copy-row", "address", "Copy address", ""}, MenuItem{"copy-row", "text", "Copy frame as text", ""},
-		MenuItem{"copy", ExportStack, "Copy the stack", "c"}, MenuItem{"why", "", "Why this frame", "e"})
+		MenuItem{"copy", protocol.ExportStack, "Copy the stack", "c"}, MenuItem{"why", "", "Why this frame", "e"})
 	if r.ModuleIndex >= 0 {
 		out = append(out, MenuItem{"show-module", strconv.Itoa(r.ModuleIndex), "Show module", ""})
 		if item := p.forcedItem(r.ModuleIndex); r.Forced && item >= 0 {

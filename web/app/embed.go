@@ -1,5 +1,7 @@
 package app
 
+import "github.com/crashpane/crashpane/web/protocol"
+
 // What a page around the viewer has a hand in: what the person in front of it may do, what is told to the page, and what it asks for.
 
 // Limits are what a viewer inside of somebody's page may not do.
@@ -45,7 +47,7 @@ func (p *Page) tellProgress() {
 }
 
 // tellIdle tells, after an answer of the engine, that nothing is left to do, and whether there is another report.
-func (p *Page) tellIdle(r Reply) {
+func (p *Page) tellIdle(r *protocol.Looked) {
 	if p.Watch == nil || p.dirty != 0 || p.asking || p.reading != nil || len(p.queue) > 0 || p.Readers.state == readersComing || r.Pending > 0 {
 		return
 	}
@@ -53,15 +55,12 @@ func (p *Page) tellIdle(r Reply) {
 		// Thread and frame that nobody chose are known only now.
 		p.tell(Event{Kind: EventSelect, State: p.State})
 	}
-	if p.Summary != nil && (p.told.Dump != r.Dump || p.told.Revision != r.Revision) {
-		p.told = DumpEdition{r.Dump, r.Revision}
+	if p.Summary != nil && p.told != r.Edition {
+		p.told = r.Edition
 		p.tell(Event{Kind: EventReport})
 	}
 	p.tell(Event{Kind: EventIdle, Mark: p.Mark, Dumps: len(p.Dumps)})
 }
-
-// DumpEdition is which report of which dump something was.
-type DumpEdition struct{ Dump, Revision int }
 
 // forbidden reports whether a person may not do what an element asks for.
 func (p *Page) forbidden(act string) bool {
@@ -97,7 +96,7 @@ func (p *Page) SetLimits(l Limits) {
 	}
 	p.Limits = l
 	p.Raw.CommandLine, p.Raw.Environment, p.Raw.Private = false, false, false
-	p.ask(PartsAll)
+	p.ask(partsAll)
 }
 
 // startTitle is what the page says before there is a dump.
@@ -129,7 +128,7 @@ func (p *Page) Export(kind string, done func(text, problem string)) {
 		done("", "there is no dump")
 		return
 	}
-	id := p.send(Request{Op: OpExport, Kind: kind, Dump: p.Dump, Thread: p.State.Thread}, nil)
+	id := p.send(&protocol.Export{Kind: kind, Dump: p.Dump, Thread: p.State.Thread}, nil)
 	p.exports[id] = export{kind: kind, done: done}
 }
 
@@ -149,12 +148,12 @@ func (p *Page) Clear() {
 	p.stopReaders()
 	p.stopMaking()
 	p.queue, p.reading, p.Job, p.Notices = nil, nil, Job{}, nil
-	p.accepted, p.decided, p.told = nil, nil, DumpEdition{}
+	p.accepted, p.decided, p.told = nil, nil, protocol.Edition{}
 	theme, policy := p.State.Theme, p.State.Policy
 	p.State = NewState()
 	p.State.Theme, p.State.Policy = theme, policy
 	if policy != "" {
-		p.decided = []Request{{Op: OpPolicy, Policy: policy}}
+		p.decided = []protocol.Request{&protocol.SetPolicy{Policy: policy}}
 	}
 	p.dead, p.fragile = false, false
 	p.Engine.Restart()

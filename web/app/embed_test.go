@@ -1,6 +1,10 @@
 package app
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/crashpane/crashpane/web/protocol"
+)
 
 func TestLimits(t *testing.T) {
 	for _, c := range []struct {
@@ -44,8 +48,8 @@ func TestWhatMayNotBeDoneIsNotDone(t *testing.T) {
 	p.Input("assign-1", "0")
 	p.Offer([]File{fakeFile("other.dmp")})
 	for _, r := range e.sent[n:] {
-		if r.Op != OpLook {
-			t.Errorf("%s was sent", r.Op)
+		if _, ok := r.Request.(*protocol.Look); !ok {
+			t.Errorf("%T was sent", r.Request)
 		}
 	}
 	if p.startTitle() != "No crash dump is open" {
@@ -57,10 +61,10 @@ func TestEveryRequestSaysWhatIsPrivate(t *testing.T) {
 	p, _, e := newTestPage("")
 	p.SetLimits(Limits{Redact: true})
 	drop(p, e)
-	p.Export(ExportJSON, func(string, string) {})
+	p.Export(protocol.ExportJSON, func(string, string) {})
 	for _, r := range e.sent {
 		if !r.Redact {
-			t.Errorf("%s does not say so", r.Op)
+			t.Errorf("%T does not say so", r.Request)
 		}
 	}
 }
@@ -69,12 +73,12 @@ func TestExportIsAnsweredOnceWhateverHappens(t *testing.T) {
 	p, _, e := newTestPage("")
 	told := []string{}
 	done := func(text, problem string) { told = append(told, text+"/"+problem) }
-	p.Export(ExportJSON, done)
+	p.Export(protocol.ExportJSON, done)
 	drop(p, e)
 	answered(p, e)
-	p.Export(ExportJSON, done)
-	p.Reply(Reply{ID: e.sent[len(e.sent)-1].ID, Op: OpExport, Kind: ExportJSON, Text: "{}"})
-	p.Export(ExportJSON, done)
+	p.Export(protocol.ExportJSON, done)
+	p.Answer(protocol.Answer{ID: lastID(e), Reply: &protocol.Exported{Text: "{}"}}, nil)
+	p.Export(protocol.ExportJSON, done)
 	p.Clear()
 	want := []string{"/there is no dump", "{}/", "/the engine was started anew"}
 	if len(told) != 3 || told[0] != want[0] || told[1] != want[1] || told[2] != want[2] {
@@ -91,10 +95,10 @@ func TestWatchIsTold(t *testing.T) {
 	p.Watch = func(ev Event) { kinds[ev.Kind]++ }
 	p.Mark = 7
 	drop(p, e)
-	for p.ask(PartsAll); p.asking; {
-		r := screen(e.last(OpLook).ID)
+	for p.ask(partsAll); p.asking; {
+		r := screen()
 		r.Revision = 1 // as engines count
-		p.Reply(r)
+		say(p, r)
 	}
 	for _, k := range []string{EventProgress, EventReport, EventIdle, EventSelect} {
 		if kinds[k] == 0 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // A symbol file of some size was only searched when its stack is shown. It is then read as a whole by workers beside the engine, in pieces; the
@@ -66,13 +67,13 @@ func (p *Page) unread(items []int) {
 		x.known[it] = true
 		ps := &pass{item: it, file: file}
 		x.passes = append(x.passes, ps)
-		p.send(Request{Op: OpPlan, Item: it, Cores: p.indexers(), Keep: x.Keep, On: file == nil}, nil)
+		p.send(&protocol.PlanIndex{Item: it, Cores: p.indexers(), Keep: x.Keep, Send: file == nil}, nil)
 	}
 }
 
 // planned begins a pass: with the index that was kept, or by giving out its pieces. file is what was unpacked; what only the engine can
 // unpack it reads itself.
-func (p *Page) planned(r Reply, file File) {
+func (p *Page) planned(r *protocol.IndexPlanned, problem string, file File) {
 	ps := p.passOf(r.Item)
 	if ps == nil {
 		return
@@ -84,7 +85,7 @@ func (p *Page) planned(r Reply, file File) {
 		p.readAtOnce(ps)
 		return
 	}
-	if r.Error != "" || len(r.Cuts) < 2 {
+	if problem != "" || len(r.Cuts) < 2 {
 		p.giveUp(ps)
 		return
 	}
@@ -105,7 +106,7 @@ func (p *Page) planned(r Reply, file File) {
 			ps.kept = true
 			ps.cuts = r.Cuts
 			ps.next = len(r.Cuts)
-			p.send(Request{Op: OpPiece, Item: ps.item, Part: 0, Parts: 1}, index)
+			p.send(&protocol.JoinChunk{Item: ps.item, Part: 0, Parts: 1}, index)
 		}
 	})
 }
@@ -133,7 +134,7 @@ func (p *Page) giveOut() {
 			for _, ps := range x.passes {
 				if ps.next+1 < len(ps.cuts) {
 					x.busy[w] = append(x.busy[w], &piece{pass: ps, part: ps.next})
-					p.Engine.Index(w, Request{Op: OpIndex, Name: ps.file.Name(), From: ps.cuts[ps.next], To: ps.cuts[ps.next+1]}, ps.file)
+					p.Engine.Index(w, protocol.Call{Request: &protocol.IndexChunk{Name: ps.file.Name(), From: ps.cuts[ps.next], To: ps.cuts[ps.next+1]}}, ps.file)
 					ps.next++
 					break
 				}
@@ -144,19 +145,23 @@ func (p *Page) giveOut() {
 }
 
 // Indexed takes an answer of a worker that reads a piece; index is the piece's. It reports whether what is shown has changed.
-func (p *Page) Indexed(worker int, r Reply, index File) (draw bool) {
+func (p *Page) Indexed(worker int, a protocol.Answer, index File) (draw bool) {
 	x := &p.Exact
-	if r.Op == OpRemote {
-		p.remoteFailed(r)
+	if r, ok := a.Reply.(*protocol.RemoteFailed); ok {
+		p.remoteFailed(r, a.Error)
 		return true
 	}
 	if worker >= len(x.busy) || len(x.busy[worker]) == 0 {
 		return false
 	}
 	pc := x.busy[worker][0]
-	if r.Progress != nil {
-		pc.done = r.Progress.Done
+	if g, ok := a.Reply.(*protocol.Progress); ok {
+		pc.done = g.Done
 		p.exactProgress()
+		return false
+	}
+	r, ok := a.Reply.(*protocol.ChunkIndexed)
+	if !ok {
 		return false
 	}
 	x.busy[worker] = x.busy[worker][1:]
@@ -164,13 +169,12 @@ func (p *Page) Indexed(worker int, r Reply, index File) (draw bool) {
 	case p.passOf(ps.item) != ps: // it has ended, or is read in one piece by now
 	case r.Apart:
 		p.readAtOnce(ps)
-	case r.Error != "" || index == nil:
-		p.say("warning", ps.name()+" was not read as a whole: "+r.Error)
-		p.giveUp(ps)
+	case a.Error != "" || index == nil:
+		p.failed(ps, a.Error)
 		draw = true
 	default:
 		ps.done += ps.cuts[pc.part+1] - ps.cuts[pc.part]
-		p.send(Request{Op: OpPiece, Item: ps.item, Part: pc.part, Parts: len(ps.cuts) - 1, Keep: x.Keep}, index)
+		p.send(&protocol.JoinChunk{Item: ps.item, Part: pc.part, Parts: len(ps.cuts) - 1, Keep: x.Keep}, index)
 	}
 	p.giveOut()
 	for _, pieces := range x.busy {
@@ -194,8 +198,7 @@ func (p *Page) IndexerStopped(worker int, why string) {
 	x.busy[worker] = nil
 	for _, pc := range pieces {
 		if p.passOf(pc.pass.item) == pc.pass {
-			p.say("warning", pc.pass.name()+" was not read as a whole: "+view.Clean(why))
-			p.giveUp(pc.pass)
+			p.failed(pc.pass, view.Clean(why))
 		}
 	}
 	p.giveOut()
@@ -206,7 +209,7 @@ func (p *Page) readAtOnce(ps *pass) {
 	x := &p.Exact
 	switch {
 	case ps.file == nil:
-		p.send(Request{Op: OpComplete, Item: ps.item, On: true}, nil)
+		p.send(&protocol.IndexWhole{Item: ps.item, On: true}, nil)
 	case len(ps.cuts) == 2:
 		p.giveUp(ps)
 	default: // its pieces that are still being read are of no pass any more
@@ -215,10 +218,10 @@ func (p *Page) readAtOnce(ps *pass) {
 	}
 }
 
-// pieced takes the engine's answer to an index. It reports whether what is shown has changed.
-func (p *Page) pieced(r Reply, index File) (draw bool) {
+// joined takes the engine's answer to the index of a piece. It reports whether what is shown has changed.
+func (p *Page) joined(r *protocol.ChunkJoined, problem string, index File) (draw bool) {
 	ps := p.passOf(r.Item)
-	if ps == nil || r.Op == OpPiece && !r.Exact && !r.Apart && r.Error == "" { // one of many
+	if ps == nil || !r.Exact && !r.Apart && problem == "" { // one of many
 		return false
 	}
 	switch {
@@ -227,25 +230,49 @@ func (p *Page) pieced(r Reply, index File) (draw bool) {
 			p.Host.Keep(r.Key, index)
 			p.measureKept()
 		}
-		p.readWhole(ps.item)
-		p.endPass(ps)
-		p.ask(PartsAll)
+		p.finished(ps)
 	case r.Apart:
 		p.readAtOnce(ps)
-	case r.Error != "" && ps.kept:
+	case ps.kept:
 		// An index that was kept, and is none of this file.
 		ps.kept, ps.next = false, 0
 		p.giveOut()
-	case r.Error != "":
-		p.say("warning", ps.name()+" was not read as a whole: "+r.Error)
-		p.giveUp(ps)
+	default:
+		p.failed(ps, problem)
 	}
 	return true
 }
 
+// wholeIndexed takes the engine's answer when it has read a file itself. It reports whether what is shown has changed.
+func (p *Page) wholeIndexed(r *protocol.WholeIndexed, problem string) (draw bool) {
+	ps := p.passOf(r.Item)
+	if ps == nil {
+		return false
+	}
+	if r.Exact {
+		p.finished(ps)
+	} else if problem != "" {
+		p.failed(ps, problem)
+	}
+	return true
+}
+
+// finished ends a pass whose file has its full index.
+func (p *Page) finished(ps *pass) {
+	p.readWhole(ps.item)
+	p.endPass(ps)
+	p.ask(partsAll)
+}
+
+// failed ends a pass whose file has none.
+func (p *Page) failed(ps *pass, problem string) {
+	p.say("warning", ps.name()+" was not read as a whole: "+problem)
+	p.giveUp(ps)
+}
+
 // giveUp ends a pass without an index, and says so to the engine, where stacks wait for it.
 func (p *Page) giveUp(ps *pass) {
-	p.send(Request{Op: OpComplete, Item: ps.item}, nil)
+	p.send(&protocol.IndexWhole{Item: ps.item}, nil)
 	p.endPass(ps)
 }
 
@@ -265,7 +292,7 @@ func (p *Page) stopExact() {
 	x := &p.Exact
 	for _, ps := range x.passes {
 		delete(x.known, ps.item)
-		p.send(Request{Op: OpComplete, Item: ps.item}, nil)
+		p.send(&protocol.IndexWhole{Item: ps.item}, nil)
 	}
 	x.passes, x.busy, x.stopped = nil, nil, true
 	p.Engine.StopIndexing()
@@ -302,7 +329,7 @@ func (p *Page) exactProgress() {
 		name = files(n)
 	}
 	if total > 0 {
-		p.laterProgress(Progress{Stage: "reading as a whole:", Name: name, Done: done, Total: total})
+		p.laterProgress(protocol.Progress{Stage: "reading as a whole:", Name: name, Done: done, Total: total})
 	}
 }
 

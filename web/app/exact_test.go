@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // searched is a page with a dump whose symbols were searched: item 1 is to be read as a whole.
@@ -13,11 +15,11 @@ func searched(t *testing.T, hash string) (*Page, *fakeHost, *fakeEngine) {
 	p, h, e := newTestPage(hash)
 	drop(p, e)
 	p.Add([]File{fakeFile("big.sym")})
-	p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: []DumpName{{Dump: 0, Name: "a.dmp"}}, Items: []FileRow{{Item: 1, Name: "big.sym", Usable: true}}})
-	r := screen(e.last(OpLook).ID)
+	say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}, Items: []protocol.FileRow{{Item: 1, Name: "big.sym", Usable: true}}})
+	r := screen()
 	r.Unread = []int{1}
-	p.Reply(r)
-	if plan := e.last(OpPlan); plan == nil || plan.Item != 1 || plan.Cores != 2 {
+	say(p, r)
+	if plan := last[protocol.PlanIndex](e); plan == nil || plan.Item != 1 || plan.Cores != 2 {
 		t.Fatalf("plan: %+v", plan)
 	}
 	return p, h, e
@@ -25,31 +27,31 @@ func searched(t *testing.T, hash string) (*Page, *fakeHost, *fakeEngine) {
 
 func TestPassInPieces(t *testing.T) {
 	p, h, e := searched(t, "")
-	p.Reply(Reply{Op: OpPlan, Item: 1, Cuts: []int64{0, 3, 5, 7, 9, 11}})
+	say(p, &protocol.IndexPlanned{Item: 1, Cuts: []int64{0, 3, 5, 7, 9, 11}})
 	given := func() string { return fmt.Sprint(from(e.pieces[0]), from(e.pieces[1])) }
 	if given() != "[0 5] [3 7]" || e.pieces[0][0].To != 3 {
 		t.Fatalf("each worker has a piece and the one that it reads next, alternately; not %s", given())
 	}
 	p.Later.began = time.Now().Add(-time.Second)
-	p.Indexed(0, Reply{Op: OpIndex, Progress: &Progress{Done: 1, Total: 3, Later: true}}, nil)
-	if p.Indexed(1, Reply{Op: OpIndex, Progress: &Progress{Done: 1, Total: 2, Later: true}}, nil) || len(h.background) != 2 {
+	p.Indexed(0, protocol.Answer{Reply: &protocol.Progress{Done: 1, Total: 3, Later: true}}, nil)
+	if p.Indexed(1, protocol.Answer{Reply: &protocol.Progress{Done: 1, Total: 2, Later: true}}, nil) || len(h.background) != 2 {
 		t.Errorf("what moves the bar is drawn; it was %q", h.background)
 	}
-	p.Indexed(1, Reply{Op: OpIndex}, fakeFile("index 1"))
+	p.Indexed(1, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 1"))
 	if given() != "[0 5] [3 7 9]" {
 		t.Errorf("the pieces go to %s", given())
 	}
-	p.Indexed(0, Reply{Op: OpIndex}, fakeFile("index 0"))
-	p.Indexed(0, Reply{Op: OpIndex}, fakeFile("index 2"))
-	p.Indexed(1, Reply{Op: OpIndex}, fakeFile("index 3"))
+	p.Indexed(0, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 0"))
+	p.Indexed(0, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 2"))
+	p.Indexed(1, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 3"))
 	if e.ended != 0 {
 		t.Error("ended while one still reads")
 	}
-	if p.Reply(Reply{Op: OpPiece, Item: 1}) {
+	if say(p, &protocol.ChunkJoined{Item: 1}) {
 		t.Error("a piece of many is drawn")
 	}
-	p.Indexed(1, Reply{Op: OpIndex}, fakeFile("index 4"))
-	last := e.last(OpPiece)
+	p.Indexed(1, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 4"))
+	last := last[protocol.JoinChunk](e)
 	if last.Part != 4 || last.Parts != 5 || last.Item != 1 || e.files[len(e.files)-1] != "index 4" {
 		t.Errorf("last piece %+v with %q", last, e.files)
 	}
@@ -57,17 +59,17 @@ func TestPassInPieces(t *testing.T) {
 		t.Error("the workers keep their memory")
 	}
 	looks := len(e.sent)
-	p.Reply(Reply{Op: OpPiece, Item: 1, Exact: true})
+	say(p, &protocol.ChunkJoined{Item: 1, Exact: true})
 	if p.canStop() || len(e.sent) == looks && p.dirty == 0 {
 		t.Error("what is exact is not asked for")
 	}
-	p.Reply(Reply{Op: OpWalked, Changed: 2})
+	say(p, &protocol.Walked{Changed: 2})
 	if len(p.Notices) != 1 || !strings.Contains(p.Notices[0].Text, "2 frames") {
 		t.Errorf("notices %+v", p.Notices)
 	}
 }
 
-func from(reqs []Request) (out []int64) {
+func from(reqs []*protocol.IndexChunk) (out []int64) {
 	for _, r := range reqs {
 		out = append(out, r.From)
 	}
@@ -76,40 +78,43 @@ func from(reqs []Request) (out []int64) {
 
 func TestPassIsStopped(t *testing.T) {
 	p, _, e := searched(t, "")
-	p.Reply(Reply{Op: OpPlan, Item: 1, Cuts: []int64{0, 3, 5, 7}})
+	say(p, &protocol.IndexPlanned{Item: 1, Cuts: []int64{0, 3, 5, 7}})
 	p.Act("stop-later", "")
 	if e.ended != 1 || p.canStop() || p.Later.Text != "" {
 		t.Error("it goes on")
 	}
 	// What was on its way comes too late.
-	p.Indexed(0, Reply{Op: OpIndex}, fakeFile("index 0"))
-	p.Reply(Reply{Op: OpPiece, Item: 1, Exact: true})
-	if e.last(OpPiece) != nil {
+	p.Indexed(0, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 0"))
+	say(p, &protocol.ChunkJoined{Item: 1, Exact: true})
+	if last[protocol.JoinChunk](e) != nil {
 		t.Error("a piece of a stopped pass was sent on")
 	}
-	r := screen(0)
+	r := screen()
 	r.Unread = []int{1}
 	e.sent = nil
-	p.Reply(r)
-	if e.last(OpPlan) != nil {
+	say(p, r)
+	if last[protocol.PlanIndex](e) != nil {
 		t.Error("it begins again by itself")
 	}
 	p.Add([]File{fakeFile("c.sym")})
-	p.Reply(r)
-	if e.last(OpPlan) == nil {
+	say(p, r)
+	if last[protocol.PlanIndex](e) == nil {
 		t.Error("the next drop does not let it go on")
 	}
 }
 
 func TestPiecesThatCannotBeJoined(t *testing.T) {
 	p, _, e := searched(t, "")
-	p.Reply(Reply{Op: OpPlan, Item: 1, Cuts: []int64{0, 3, 5, 7, 9, 11}})
-	p.Indexed(0, Reply{Op: OpIndex, Apart: true, Error: "apart"}, nil)
-	p.Indexed(1, Reply{Op: OpIndex}, fakeFile("index 1"))
-	p.Indexed(1, Reply{Op: OpIndex}, fakeFile("index 3"))
+	say(p, &protocol.IndexPlanned{Item: 1, Cuts: []int64{0, 3, 5, 7, 9, 11}})
+	indexed := func(worker int, name string) {
+		p.Indexed(worker, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile(name))
+	}
+	p.Indexed(0, protocol.Answer{Error: "apart", Reply: &protocol.ChunkIndexed{Apart: true}}, nil)
+	indexed(1, "index 1")
+	indexed(1, "index 3")
 	given := append(e.pieces[0], e.pieces[1]...)
-	if last := given[len(given)-1]; e.last(OpPiece) != nil || len(given) != 5 && len(given) != 6 || len(p.Notices) != 0 {
-		t.Fatalf("%+v; %d pieces, notices %+v", last, len(given), p.Notices)
+	if last[protocol.JoinChunk](e) != nil || len(given) != 5 && len(given) != 6 || len(p.Notices) != 0 {
+		t.Fatalf("%d pieces, notices %+v", len(given), p.Notices)
 	}
 	one := 0
 	for _, r := range given {
@@ -120,12 +125,12 @@ func TestPiecesThatCannotBeJoined(t *testing.T) {
 	if one != 1 {
 		t.Errorf("the file was given to %d workers as one piece: %+v", one, given)
 	}
-	p.Indexed(0, Reply{Op: OpIndex}, fakeFile("index 2")) // of a piece that nobody needs any more
-	p.Indexed(0, Reply{Op: OpIndex}, fakeFile("the index"))
-	if last := e.last(OpPiece); last == nil || last.Parts != 1 || e.files[len(e.files)-1] != "the index" {
-		t.Fatalf("%+v with %q", last, e.files)
+	indexed(0, "index 2") // of a piece that nobody needs any more
+	indexed(0, "the index")
+	if c := last[protocol.JoinChunk](e); c == nil || c.Parts != 1 || e.files[len(e.files)-1] != "the index" {
+		t.Fatalf("%+v with %q", c, e.files)
 	}
-	p.Reply(Reply{Op: OpPiece, Item: 1, Exact: true})
+	say(p, &protocol.ChunkJoined{Item: 1, Exact: true})
 	if p.canStop() {
 		t.Error("the pass does not end")
 	}
@@ -133,7 +138,7 @@ func TestPiecesThatCannotBeJoined(t *testing.T) {
 
 func TestWorkerOfAPassDies(t *testing.T) {
 	p, _, e := searched(t, "")
-	p.Reply(Reply{Op: OpPlan, Item: 1, Cuts: []int64{0, 3, 5, 7}})
+	say(p, &protocol.IndexPlanned{Item: 1, Cuts: []int64{0, 3, 5, 7}})
 	p.IndexerStopped(0, "no memory")
 	if len(p.Notices) != 1 || p.canStop() || e.ended == 0 {
 		t.Errorf("notices %+v", p.Notices)
@@ -145,16 +150,16 @@ func TestWorkerOfAPassDies(t *testing.T) {
 
 func TestIndexIsKept(t *testing.T) {
 	p, h, e := searched(t, "")
-	p.Reply(Reply{Op: OpPlan, Item: 1, Cuts: []int64{0, 7}})
-	p.Indexed(0, Reply{Op: OpIndex}, fakeFile("index"))
-	if e.last(OpPlan).Keep || e.last(OpPiece).Keep || len(h.kept) != 0 {
+	say(p, &protocol.IndexPlanned{Item: 1, Cuts: []int64{0, 7}})
+	p.Indexed(0, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index"))
+	if last[protocol.PlanIndex](e).Keep || last[protocol.JoinChunk](e).Keep || len(h.kept) != 0 {
 		t.Error("kept without being asked")
 	}
 	p.Act("keep", "")
 	if h.stored["keep"] != "yes" {
 		t.Error("the choice is not remembered")
 	}
-	p.Reply(Reply{Op: OpPiece, Item: 1, Exact: true})
+	say(p, &protocol.ChunkJoined{Item: 1, Exact: true})
 
 	// The next file's index is kept …
 	h2 := &fakeHost{stored: h.stored}
@@ -163,18 +168,18 @@ func TestIndexIsKept(t *testing.T) {
 	begin := func(p *Page, e *fakeEngine, key string) {
 		drop(p, e)
 		p.Add([]File{fakeFile("big.sym")})
-		p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: []DumpName{{Dump: 0, Name: "a.dmp"}}, Items: []FileRow{{Item: 1, Usable: true}}})
-		r := screen(e.last(OpLook).ID)
+		say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}, Items: []protocol.FileRow{{Item: 1, Usable: true}}})
+		r := screen()
 		r.Unread = []int{1}
-		p.Reply(r)
-		if !e.last(OpPlan).Keep {
+		say(p, r)
+		if !last[protocol.PlanIndex](e).Keep {
 			t.Error("the name of the index is not asked for")
 		}
-		p.Reply(Reply{Op: OpPlan, Item: 1, Cuts: []int64{0, 7}, Key: key})
+		say(p, &protocol.IndexPlanned{Item: 1, Cuts: []int64{0, 7}, Key: key})
 	}
 	begin(p2, e2, "id-7-print")
-	p2.Indexed(0, Reply{Op: OpIndex}, fakeFile("index"))
-	p2.ReplyWith(Reply{Op: OpPiece, Item: 1, Exact: true, Key: "id-7-print"}, fakeFile("whole index"))
+	p2.Indexed(0, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index"))
+	p2.Answer(protocol.Answer{Reply: &protocol.ChunkJoined{Item: 1, Exact: true, Key: "id-7-print"}}, fakeFile("whole index"))
 	if h2.kept["id-7-print"] != fakeFile("whole index") || p2.Exact.Kept != 11 {
 		t.Fatalf("kept %v, %d bytes", h2.kept, p2.Exact.Kept)
 	}
@@ -183,11 +188,11 @@ func TestIndexIsKept(t *testing.T) {
 	e3 := &fakeEngine{}
 	p3 := NewPage(h2, e3, "")
 	begin(p3, e3, "id-7-print")
-	if got := e3.last(OpPiece); got == nil || got.Parts != 1 || e3.files[len(e3.files)-1] != "whole index" || len(e3.pieces) != 0 {
+	if got := last[protocol.JoinChunk](e3); got == nil || got.Parts != 1 || e3.files[len(e3.files)-1] != "whole index" || len(e3.pieces) != 0 {
 		t.Fatalf("%+v, %v, %v", got, e3.files, e3.pieces)
 	}
 	// One that turns out to be of another file is not believed.
-	p3.Reply(Reply{Op: OpPiece, Item: 1, Error: "an index of other content"})
+	p3.Answer(protocol.Answer{Error: "an index of other content", Reply: &protocol.ChunkJoined{Item: 1}}, nil)
 	if len(e3.pieces) != 1 || len(p3.Notices) != 0 {
 		t.Errorf("pieces %v, notices %+v", e3.pieces, p3.Notices)
 	}
@@ -199,28 +204,28 @@ func TestIndexIsKept(t *testing.T) {
 
 // TestPendingRows: threads that are walked again keep what is known of them, and nothing is marked for being late.
 func TestPendingRows(t *testing.T) {
-	p, _, e := newTestPage("")
+	p, _, _ := newTestPage("")
 	p.Add([]File{fakeFile("a.dmp")})
-	p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: []DumpName{{Dump: 0, Name: "a.dmp"}}, Items: []FileRow{{Usable: true}}})
-	first := screen(e.last(OpLook).ID)
+	say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}, Items: []protocol.FileRow{{Usable: true}}})
+	first := screen()
 	first.Revision, first.Pending = 1, 1
 	first.Threads.Rows[1].Pending = true
-	p.Reply(first)
+	say(p, first)
 	if !strings.Contains(render(t, p), "…") || !p.opening {
 		t.Error("a thread that is being walked does not say so")
 	}
-	last := screen(0)
+	last := screen()
 	last.Revision = 2
 	last.Threads.Rows[1].Top = "idle"
-	p.Reply(Reply{Op: OpWalked})
-	p.Reply(last)
+	say(p, &protocol.Walked{})
+	say(p, last)
 	if len(p.fresh) != 0 {
 		t.Errorf("marked: %v", p.fresh)
 	}
-	again := screen(0)
+	again := screen()
 	again.Revision, again.Pending = 3, 1
 	again.Threads.Rows[1].Pending = true
-	p.Reply(again)
+	say(p, again)
 	if p.Threads.Rows[1].Top != "idle" {
 		t.Error("what the thread does vanished while it is walked again")
 	}
@@ -230,32 +235,32 @@ func TestPendingRows(t *testing.T) {
 // unpacks while it reads it reads itself, and stopping is said to it.
 func TestPassOfAnArchive(t *testing.T) {
 	p, _, e := searched(t, "")
-	p.Reply(Reply{Op: OpPlan, Item: 1, Error: "enough of it"})
-	r := screen(0)
+	p.Answer(protocol.Answer{Error: "enough of it", Reply: &protocol.IndexPlanned{Item: 1}}, nil)
+	r := screen()
 	r.Unread = []int{2, 3}
-	p.Reply(r)
-	if c := e.last(OpPlan); c == nil || c.Item != 3 || !c.On {
+	say(p, r)
+	if c := last[protocol.PlanIndex](e); c == nil || c.Item != 3 || !c.Send {
 		t.Fatalf("%+v", e.sent)
 	}
-	p.ReplyWith(Reply{Op: OpPlan, Item: 3, Cuts: []int64{0, 50, 100}}, fakeFile("crash.zip/b.sym"))
-	if c := e.last(OpComplete); len(e.pieces) != 2 || c == nil || c.Item != 1 || c.On {
+	p.Answer(protocol.Answer{Reply: &protocol.IndexPlanned{Item: 3, Cuts: []int64{0, 50, 100}}}, fakeFile("crash.zip/b.sym"))
+	if c := last[protocol.IndexWhole](e); len(e.pieces) != 2 || c == nil || c.Item != 1 || c.On {
 		t.Fatalf("what was handed over is not read in pieces: %v", e.pieces)
 	}
-	p.Reply(Reply{Op: OpPiece, Item: 3, Exact: true})
-	p.Reply(Reply{Op: OpPlan, Item: 2, Apart: true, Error: "it has no pieces"})
-	if c := e.last(OpComplete); c == nil || c.Item != 2 || !c.On || !p.canStop() {
+	say(p, &protocol.ChunkJoined{Item: 3, Exact: true})
+	p.Answer(protocol.Answer{Error: "it has no pieces", Reply: &protocol.IndexPlanned{Item: 2, Apart: true}}, nil)
+	if c := last[protocol.IndexWhole](e); c == nil || c.Item != 2 || !c.On || !p.canStop() {
 		t.Fatalf("%+v", c)
 	}
 	p.Act("stop-later", "")
-	if c := e.last(OpComplete); c.Item != 2 || c.On || p.canStop() {
+	if c := last[protocol.IndexWhole](e); c.Item != 2 || c.On || p.canStop() {
 		t.Errorf("not stopped: %+v", c)
 	}
 	p.Add([]File{fakeFile("c.sym")})
 	r.Unread = []int{2}
-	p.Reply(r)
-	p.Reply(Reply{Op: OpPlan, Item: 2, Apart: true})
-	p.Reply(Reply{Op: OpComplete, Item: 2, Exact: true})
-	if c := e.last(OpComplete); !c.On || p.canStop() || len(p.Notices) != 0 {
+	say(p, r)
+	say(p, &protocol.IndexPlanned{Item: 2, Apart: true})
+	say(p, &protocol.WholeIndexed{Item: 2, Exact: true})
+	if c := last[protocol.IndexWhole](e); !c.On || p.canStop() || len(p.Notices) != 0 {
 		t.Errorf("%+v, notices %+v", c, p.Notices)
 	}
 }

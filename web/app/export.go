@@ -1,5 +1,7 @@
 package app
 
+import "github.com/crashpane/crashpane/web/protocol"
+
 // export is a text that was asked for, and what is to be done with it.
 type export struct {
 	act, kind string
@@ -11,35 +13,35 @@ func (p *Page) export(act, kind string) {
 	if p.Empty() || p.dead {
 		return
 	}
-	id := p.send(Request{Op: OpExport, Kind: kind, Dump: p.Dump, Thread: p.State.Thread}, nil)
+	id := p.send(&protocol.Export{Kind: kind, Dump: p.Dump, Thread: p.State.Thread}, nil)
 	p.exports[id] = export{act: act, kind: kind}
 }
 
 // exported takes the text.
-func (p *Page) exported(r Reply) {
-	e, ok := p.exports[r.ID]
+func (p *Page) exported(id int, r *protocol.Exported, problem string) {
+	e, ok := p.exports[id]
 	if !ok {
 		return
 	}
-	delete(p.exports, r.ID)
+	delete(p.exports, id)
 	if e.done != nil {
-		e.done(r.Text, r.Error)
+		e.done(r.Text, problem)
 		return
 	}
-	if r.Error != "" {
-		p.say("error", r.Error)
+	if problem != "" {
+		p.say("error", problem)
 		return
 	}
 	if e.act == "download" {
 		mime := "text/plain;charset=utf-8"
-		if e.kind == ExportJSON {
+		if e.kind == protocol.ExportJSON {
 			mime = "application/json"
 		}
 		p.Host.Download(r.FileName, mime, r.Text)
 		return
 	}
-	p.copy(r.Text, map[string]string{ExportStack: "Stack copied", ExportMarkdown: "Stack copied as Markdown",
-		ExportWanted: "List of missing symbols copied", ExportCompare: "Comparison copied"}[e.kind])
+	p.copy(r.Text, map[string]string{protocol.ExportStack: "Stack copied", protocol.ExportMarkdown: "Stack copied as Markdown",
+		protocol.ExportWanted: "List of missing symbols copied", protocol.ExportCompare: "Comparison copied"}[e.kind])
 }
 
 // toast says that something was done, for a moment.

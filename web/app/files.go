@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // Add reads files, in the order that shows a stack soonest: what is named as a dump first, then the small ones. What a
@@ -63,7 +64,7 @@ func (p *Page) next() {
 		}
 		return
 	}
-	if (p.asking || p.Summary != nil && p.dirty&PartFrame != 0) && p.Frame == nil && len(p.Dumps) > 0 && takesLong(p.queue[0]) {
+	if (p.asking || p.Summary != nil && p.dirty&partFrame != 0) && p.Frame == nil && len(p.Dumps) > 0 && takesLong(p.queue[0]) {
 		return // the engine answers in turn, and the first screen is on its way; looked goes on
 	}
 	p.reading, p.queue = p.queue[0], p.queue[1:]
@@ -91,16 +92,16 @@ func isPacked(f File) bool {
 }
 
 // added takes the answer to a file.
-func (p *Page) added(r Reply) {
+func (p *Page) added(r *protocol.Added, problem string) {
 	if p.reading == nil {
 		return
 	}
 	needs := r.NeedsReader && p.Readers.state != readersHere
-	asked := p.tookFile(p.reading, r)
+	asked := p.tookFile(p.reading, r, problem)
 	switch {
-	case r.Error != "" && asked: // it stands where it was asked for
-	case r.Error != "":
-		p.say("error", r.Error)
+	case problem != "" && asked: // it stands where it was asked for
+	case problem != "":
+		p.say("error", problem)
 	case needs:
 		p.wantReaders(p.reading)
 	default:
@@ -108,6 +109,9 @@ func (p *Page) added(r Reply) {
 		if len(r.Items) > 0 {
 			p.Exact.sources[r.Items[0].Item] = p.reading
 		}
+	}
+	if r.HoldsPrograms {
+		p.wantReaders()
 	}
 	p.knowBinaries(p.reading, r.Items)
 	p.reading = nil
@@ -139,7 +143,7 @@ func (p *Page) added(r Reply) {
 		p.open(r.Dumps[newDump].Dump, false)
 	}
 	if p.Summary != nil && p.Frame == nil { // the first question does not know of this file, the second one does
-		p.dirty |= PartSummary | PartThreads | PartStack
+		p.dirty |= partSummary | partThreads | partStack
 	}
 	p.ask(0) // if the first screen has waited for this file
 	p.next()
@@ -179,7 +183,7 @@ func (p *Page) finish() {
 	if p.held != nil { // the first screen is still to come
 		p.Job = Job{Active: true, Text: job.Text, Percent: -1, began: job.began}
 	}
-	p.ask(PartsAll)
+	p.ask(partsAll)
 	rejected := len(p.unsaid) > 0 && !p.unsaid[len(p.unsaid)-1].Usable
 	p.complain()
 	if len(p.Dumps) == 0 && job.Done > 0 && !rejected && len(p.Notices) == 0 && p.Readers.state != readersComing {
@@ -255,7 +259,7 @@ func (p *Page) stopListing() bool {
 func (p *Page) forget() {
 	p.forgetRaw()
 	p.Dumps, p.Summary, p.Frame, p.Listed, p.Dump, p.dirty = nil, nil, nil, false, 0, 0
-	p.Threads, p.Stack, p.Modules, p.Wanted, p.Files = view.ThreadPage{}, view.StackPage{}, view.ModulePage{}, view.WantedPage{}, FilePage{}
+	p.Threads, p.Stack, p.Modules, p.Wanted, p.Files = view.ThreadPage{}, view.StackPage{}, view.ModulePage{}, view.WantedPage{}, protocol.FilePage{}
 	p.Host.SetTitle(p.title())
 }
 
@@ -265,9 +269,9 @@ func (p *Page) revive() {
 		p.Engine.Restart()
 	}
 	if p.asking { // no answer will come
-		p.dirty |= PartsAll
+		p.dirty |= partsAll
 	}
-	p.dead, p.asking, p.held, p.told = false, false, nil, DumpEdition{}
+	p.dead, p.asking, p.held, p.told = false, false, nil, protocol.Edition{}
 	p.forgetExact()
 	p.forgetExports()
 	p.queue = append(append([]File{}, p.accepted...), p.queue...)
@@ -305,7 +309,7 @@ func (p *Page) EngineStopped(why string) {
 	p.queue, p.reading, p.Job = nil, nil, Job{}
 	p.say("error", text)
 	p.letOut(p.held)
-	p.told = DumpEdition{}
+	p.told = protocol.Edition{}
 	p.tell(Event{Kind: EventIdle, Mark: p.Mark})
 	if left > 0 && len(p.accepted) > 0 {
 		p.say("warning", fmt.Sprintf("%s after it were not read.", files(left)))
@@ -313,7 +317,7 @@ func (p *Page) EngineStopped(why string) {
 }
 
 // progress takes a report from within a long step.
-func (p *Page) progress(g Progress) (draw bool) {
+func (p *Page) progress(g protocol.Progress) (draw bool) {
 	if !p.Job.Active {
 		p.Job = Job{Active: true, Percent: -1, began: time.Now()}
 	}
@@ -353,12 +357,12 @@ func (j Job) Count() string {
 // closeDump leaves the open dump out. Its symbols stay: they may be those of another one.
 func (p *Page) closeDump() {
 	if !p.Empty() {
-		p.decide(Request{Op: OpClose, Dump: p.Dump})
+		p.decide(&protocol.CloseDump{Dump: p.Dump})
 	}
 }
 
 // closed takes the dumps that are left, and shows one of them if the closed one was shown.
-func (p *Page) closed(r Reply) {
+func (p *Page) closed(r *protocol.Closed) {
 	p.Dumps = r.Dumps
 	for _, d := range p.Dumps {
 		if d.Dump == p.Dump {
@@ -372,13 +376,16 @@ func (p *Page) closed(r Reply) {
 	p.forget()
 	p.State.DumpName = ""
 	p.address()
-	p.ask(PartFiles)
+	p.ask(partFiles)
 }
 
 // again shows a dump that was there already, which the user may have closed, and says so.
-func (p *Page) again(r Reply) {
+func (p *Page) again(r *protocol.Added) {
 	same := r.Same - 1
-	p.decided = slices.DeleteFunc(p.decided, func(d Request) bool { return d.Op == OpClose && d.Dump == same })
+	p.decided = slices.DeleteFunc(p.decided, func(d protocol.Request) bool {
+		c, ok := d.(*protocol.CloseDump)
+		return ok && c.Dump == same
+	})
 	for _, it := range r.Items {
 		if it.Dump >= 0 && it.Message != "" {
 			p.say("note", it.Message+".")

@@ -22,96 +22,64 @@ func (c *Files) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgiterkey interface{}
 	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "files-in"}}}
+	vgn = addElement(nil, "div", "class\x00files-in")
 	vgout.Out = append(vgout.Out, vgn) // root for output
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "table files"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "table"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Files"}}}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n")
+		vgn = addElement(vgparent, "div", "class\x00table files\x00role\x00table\x00aria-label\x00Files")
 		vgn.AddAttrInterface("aria-rowcount", c.Page.Files.Total+1)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "row head"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "row"}, vugu.VGAttribute{Namespace: "", Key: "aria-rowindex", Val: "1"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
+			vgn = addElement(vgparent, "div", "class\x00row head\x00role\x00row\x00aria-rowindex\x001")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n    ")
+				vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00columnheader")
 				vgn.SetInnerHTML("File")
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00columnheader")
 				vgn.SetInnerHTML("Taken for")
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell num"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "span", "class\x00cell num\x00role\x00columnheader")
 				vgn.SetInnerHTML("Size")
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00columnheader")
 				vgn.SetInnerHTML("What became of it")
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell right"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "span", "class\x00cell right\x00role\x00columnheader")
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
-					vgparent.AppendChild(vgn)
+					vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small")
 					vgn.AddAttrInterface("data-act", "pick-files")
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Add files"}
-						vgparent.AppendChild(vgn)
+						vgn = addText(vgparent, "Add files")
 					}
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n  ")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "files"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "list"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "rowgroup"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "0"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Files"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
+			vgn = addElement(vgparent, "div", "id\x00files\x00class\x00list\x00role\x00rowgroup\x00tabindex\x000\x00aria-label\x00Files")
 			vgn.AddAttrInterface("data-list", "files")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-all"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
-				vgparent.AppendChild(vgn)
-				{
-					b, err := vjson.Marshal(c.Page.height(c.Page.Files.Total, 26))
-					if err != nil {
-						panic(err)
-					}
-					vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "style", JSONVal: vjson.RawMessage(b)})
-				}
+				vgn = addText(vgparent, "\n    ")
+				vgn = addElement(vgparent, "div", "class\x00list-all\x00role\x00presentation")
+				setProperty(vgn, "style", c.Page.height(c.Page.Files.Total, 26))
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-					vgparent.AppendChild(vgn)
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-window"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
-					vgparent.AppendChild(vgn)
-					{
-						b, err := vjson.Marshal(c.Page.offset(c.Page.Files.From, 26))
-						if err != nil {
-							panic(err)
-						}
-						vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "style", JSONVal: vjson.RawMessage(b)})
-					}
+					vgn = addText(vgparent, "\n      ")
+					vgn = addElement(vgparent, "div", "class\x00list-window\x00role\x00presentation")
+					setProperty(vgn, "style", c.Page.offset(c.Page.Files.From, 26))
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-						vgparent.AppendChild(vgn)
+						vgn = addText(vgparent, "\n        ")
 						for i, f := range c.Page.Files.Rows {
 							var vgiterkey interface{} = i
 							_ = vgiterkey
@@ -119,123 +87,96 @@ func (c *Files) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							_ = i
 							f := f
 							_ = f
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "row"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "row"}}}
-							vgparent.AppendChild(vgn)
+							vgn = addElement(vgparent, "div", "class\x00row\x00role\x00row")
 							vgn.AddAttrInterface("aria-rowindex", c.Page.Files.From+i+2)
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
-								vgparent.AppendChild(vgn)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell fn"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "\n          ")
+								vgn = addElement(vgparent, "span", "class\x00cell fn\x00role\x00cell")
 								vgn.AddAttrInterface("title", f.Name)
 								vgn.SetInnerHTML(fileName(f))
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
-								vgparent.AppendChild(vgn)
+								vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00cell")
 								{
 									vgparent := vgn
 									_ = vgparent
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
-									vgparent.AppendChild(vgn)
+									vgn = addElement(vgparent, "span", "")
 									vgn.AddAttrInterface("class", fileClass(f))
 									vgn.SetInnerHTML(kindWord(f))
 								}
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell num"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
-								vgparent.AppendChild(vgn)
+								vgn = addElement(vgparent, "span", "class\x00cell num\x00role\x00cell")
 								vgn.SetInnerHTML(f.Size)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell dim"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
-								vgparent.AppendChild(vgn)
+								vgn = addElement(vgparent, "span", "class\x00cell dim\x00role\x00cell")
 								vgn.AddAttrInterface("title", fileTitle(f))
 								vgn.SetInnerHTML(fileText(f))
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell right"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
-								vgparent.AppendChild(vgn)
+								vgn = addElement(vgparent, "span", "class\x00cell right\x00role\x00cell")
 								{
 									vgparent := vgn
 									_ = vgparent
 									if f.Assign {
-										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "select", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "field small assign"}}}
-										vgparent.AppendChild(vgn)
+										vgn = addElement(vgparent, "select", "class\x00field small assign")
 										vgn.AddAttrInterface("aria-label", "Module for "+f.Name)
 										vgn.AddAttrInterface("data-input", rowID("assign", f.Item))
 										{
 											vgparent := vgn
 											_ = vgparent
-											vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "option", Attr: []vugu.VGAttribute{{Namespace: "", Key: "value", Val: ""}}}
-											vgparent.AppendChild(vgn)
+											vgn = addElement(vgparent, "option", "value\x00")
 											vgn.SetInnerHTML(vugu.HTML("Assign to…"))
 											for vgiterkeyt, m := range c.Page.assignChoices(f) {
 												var vgiterkey interface{} = vgiterkeyt
 												_ = vgiterkey
 												m := m
 												_ = m
-												vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "option", Attr: []vugu.VGAttribute(nil)}
-												vgparent.AppendChild(vgn)
-												vgn.AddAttrInterface("value", m.Index)
+												vgn = addElement(vgparent, "option", "")
+												vgn.AddAttrInterface("value", m.Item)
 												vgn.SetInnerHTML(m.Name)
 											}
 										}
 									}
 									if isBinary(f) {
-										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button link"}}}
-										vgparent.AppendChild(vgn)
+										vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button link")
 										vgn.AddAttrInterface("data-act", "make")
 										vgn.AddAttrInterface("data-arg", f.Name)
 										{
 											vgparent := vgn
 											_ = vgparent
-											vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Download .sym"}
-											vgparent.AppendChild(vgn)
+											vgn = addText(vgparent, "Download .sym")
 										}
 									}
 								}
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "\n        ")
 							}
 						}
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-						vgparent.AppendChild(vgn)
+						vgn = addText(vgparent, "\n      ")
 					}
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "\n    ")
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n  ")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n")
 		}
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "kept"}}}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n  ")
+		vgn = addElement(vgparent, "div", "class\x00kept")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "switch"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "What is kept says where in a large symbol file each function lies, so that the file need not be read again. It stays in this browser."}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small\x00role\x00switch\x00title\x00What is kept says where in a large symbol file each function lies, so that the file need not be read again. It stays in this browser.")
 			vgn.AddAttrInterface("aria-checked", boolWord(c.Page.Exact.Keep))
 			vgn.AddAttrInterface("data-act", "keep")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Keep indexes for the next visit"}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "Keep indexes for the next visit")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small")
 			vgn.AddAttrInterface("data-act", "clear-kept")
 			vgn.AddAttrInterface("disabled", c.Page.Exact.Kept == 0)
 			vgn.SetInnerHTML(c.Page.keptText())
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
 		}
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n")
 	}
 	return vgout
 }

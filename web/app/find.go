@@ -2,6 +2,7 @@ package app
 
 import (
 	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // Find goes to the next hit of what is searched for, or by -1 to the one before.
@@ -19,11 +20,11 @@ func (p *Page) Find(by int) {
 			p.hit = max(1, p.Found.Total)
 		}
 	}
-	p.ask(PartFound)
+	p.ask(partFound)
 }
 
 // tookFound takes how many hits there are, and goes to the one that was asked for.
-func (p *Page) tookFound(f *FoundPage) {
+func (p *Page) tookFound(f *protocol.FoundPage) {
 	at := p.Found.At
 	p.Found = *f
 	if f.At == 0 {
@@ -47,7 +48,7 @@ func (p *Page) tookFound(f *FoundPage) {
 			p.Findings = max(p.Findings, h.Row+1)
 		}
 		if v, ok := p.visible[list]; ok {
-			p.visible[list] = Span{max(0, h.Row-v.Count/2), v.Count}
+			p.visible[list] = protocol.Span{From: max(0, h.Row-v.Count/2), Count: v.Count}
 			p.Host.Reveal(list, h.Row)
 			p.ask(partOf[list])
 		}

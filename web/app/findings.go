@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // Findings: what makes stacks short or uncertain, and the walks of a thread side by side.
@@ -55,12 +56,10 @@ func (p *Page) findingModule() int {
 	return f.Module
 }
 
-// asksForFiles reports whether a finding asks for files that are to be added.
-func asksForFiles(f view.FindingRow) bool { return strings.Contains(lower(f.Suggestion), "drop ") }
-
+// findingAdds reports whether the finding asks for files that are to be added.
 func (p *Page) findingAdds() bool {
 	f, _ := p.finding()
-	return asksForFiles(f)
+	return f.Adds
 }
 
 func findingLink(f view.FindingRow) string {
@@ -129,13 +128,13 @@ func (p *Page) selectCompared(row int) {
 		row = -1
 	}
 	p.Compared = row
-	p.ask(PartCompare)
+	p.ask(partCompare)
 }
 
 // forgetCompared is for another thread.
 func (p *Page) forgetCompared() {
 	p.Compared = -1
-	p.visible["compare"] = Span{0, max(8, p.visible["compare"].Count)}
+	p.visible["compare"] = protocol.Span{Count: max(8, p.visible["compare"].Count)}
 	p.Host.Reveal("compare", 0)
 }
 

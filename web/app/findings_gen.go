@@ -22,18 +22,16 @@ func (c *Findings) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgiterkey interface{}
 	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "findings"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "findings"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "0"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Findings"}}}
+	vgn = addElement(nil, "div", "class\x00findings\x00id\x00findings\x00tabindex\x000\x00aria-label\x00Findings")
 	vgout.Out = append(vgout.Out, vgn) // root for output
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "findings-in"}}}
-		vgparent.AppendChild(vgn)
+		vgn = addElement(vgparent, "div", "class\x00findings-in")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
 			for i, f := range c.Page.findings() {
 				var vgiterkey interface{} = i
 				_ = vgiterkey
@@ -41,117 +39,89 @@ func (c *Findings) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				_ = i
 				f := f
 				_ = f
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "finding"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "div", "class\x00finding")
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-					vgparent.AppendChild(vgn)
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "finding-text"}}}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "\n    ")
+					vgn = addElement(vgparent, "div", "class\x00finding-text")
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "strong", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "finding-title"}}}
-						vgparent.AppendChild(vgn)
+						vgn = addElement(vgparent, "strong", "class\x00finding-title")
 						vgn.SetInnerHTML(f.Title)
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: " "}
-						vgparent.AppendChild(vgn)
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
-						vgparent.AppendChild(vgn)
+						vgn = addText(vgparent, " ")
+						vgn = addElement(vgparent, "span", "")
 						vgn.SetInnerHTML(f.Text)
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "finding-help"}}}
-						vgparent.AppendChild(vgn)
+						vgn = addElement(vgparent, "span", "class\x00finding-help")
 						vgn.AddAttrInterface("hidden", f.Suggestion == "")
 						vgn.SetInnerHTML(f.Suggestion)
 					}
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-					vgparent.AppendChild(vgn)
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "finding-acts"}}}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "\n    ")
+					vgn = addElement(vgparent, "div", "class\x00finding-acts")
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button link"}}}
-						vgparent.AppendChild(vgn)
+						vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button link")
 						vgn.AddAttrInterface("data-act", "thread")
 						vgn.AddAttrInterface("data-arg", f.Thread)
 						vgn.AddAttrInterface("hidden", f.Thread < 0)
 						vgn.SetInnerHTML(threadLink(f))
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button link"}}}
-						vgparent.AppendChild(vgn)
+						vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button link")
 						vgn.AddAttrInterface("data-act", "show-module")
 						vgn.AddAttrInterface("data-arg", f.Module)
 						vgn.AddAttrInterface("hidden", f.Module < 0)
 						vgn.SetInnerHTML(findingLink(f))
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button link"}}}
-						vgparent.AppendChild(vgn)
+						vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button link")
 						vgn.AddAttrInterface("data-act", "pick-files")
-						vgn.AddAttrInterface("hidden", !asksForFiles(f))
+						vgn.AddAttrInterface("hidden", !f.Adds)
 						{
 							vgparent := vgn
 							_ = vgparent
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Add files"}
-							vgparent.AppendChild(vgn)
+							vgn = addText(vgparent, "Add files")
 						}
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button link"}}}
-						vgparent.AppendChild(vgn)
+						vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button link")
 						vgn.AddAttrInterface("data-act", "copy-finding")
 						vgn.AddAttrInterface("data-arg", i)
 						{
 							vgparent := vgn
 							_ = vgparent
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Copy"}
-							vgparent.AppendChild(vgn)
+							vgn = addText(vgparent, "Copy")
 						}
 					}
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "\n  ")
 				}
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "findings-foot"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
+			vgn = addElement(vgparent, "p", "class\x00findings-foot")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n    ")
+				vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small")
 				vgn.AddAttrInterface("data-act", "more-findings")
 				vgn.AddAttrInterface("hidden", c.Page.moreFindings() == "")
 				vgn.SetInnerHTML(c.Page.moreFindings())
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "all"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n    ")
+				vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small\x00data-arg\x00all")
 				vgn.AddAttrInterface("data-act", "copy-finding")
 				vgn.AddAttrInterface("hidden", len(c.Page.Summary.Findings) < 2)
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Copy all"}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "Copy all")
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-empty"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n    ")
+				vgn = addElement(vgparent, "span", "class\x00list-empty")
 				vgn.AddAttrInterface("hidden", len(c.Page.Summary.Findings) > 0)
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Nothing made these stacks short or uncertain."}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "Nothing made these stacks short or uncertain.")
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n  ")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n")
 		}
 	}
 	return vgout

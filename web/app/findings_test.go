@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 func withFindings(n int) (*Page, *fakeHost, *fakeEngine) {
@@ -22,7 +23,7 @@ func withFindings(n int) (*Page, *fakeHost, *fakeEngine) {
 // answered takes answers until nothing is asked for.
 func answered(p *Page, e *fakeEngine) {
 	for i := 0; p.asking && i < 9; i++ {
-		p.Reply(screen(e.last(OpLook).ID))
+		say(p, screen())
 	}
 }
 
@@ -74,20 +75,20 @@ func TestFindingOfTheSelectedThread(t *testing.T) {
 
 func TestWalksAreComparedWhenAskedFor(t *testing.T) {
 	p, _, e := withFindings(0)
-	if look := e.last(OpLook); look.Look.Parts&PartCompare != 0 {
+	if look := last[protocol.Look](e); look.Compare != nil {
 		t.Fatal("six walks are made for a tab that is not open")
 	}
 	p.Act("tab", "compare")
-	look := e.last(OpLook)
-	if look.Look.Parts&PartCompare == 0 || look.Look.Thread != 1 || look.Look.Compared != -1 {
-		t.Fatalf("%+v", look.Look)
+	look := last[protocol.Look](e)
+	if look.Compare == nil || look.Thread != 1 || look.Compare.Row != -1 {
+		t.Fatalf("%+v", look)
 	}
 	c := view.ComparePage{Thread: 1, Selected: -1, Agreed: 1, Found: 2, Walks: []view.CompareWalk{{Policy: "cfi", Frames: 1, Stop: hostile}, {Policy: "best", Frames: 2}},
 		Rows: []view.CompareRow{{Index: 0, Function: hostile, Cells: []view.CompareCell{{Trust: "context", Word: "given"}, {Trust: "context", Word: "given"}}, Same: true},
 			{Index: 1, Function: "main", Cells: []view.CompareCell{{}, {Trust: "scan", Word: "scan"}}}}}
 	c.Total = 2
 	answered(p, e)
-	p.Reply(Reply{ID: look.ID, Op: OpLook, Compare: &c})
+	say(p, &protocol.Looked{Compare: &c})
 	out := render(t, p)
 	for _, want := range []string{"Breakpad, rust-minidump and best agree on 1 of 2 frames", "row choice-row differs", "trust scan", "trust absent"} {
 		if !strings.Contains(out, want) {
@@ -98,12 +99,12 @@ func TestWalksAreComparedWhenAskedFor(t *testing.T) {
 		t.Error("text of a file became an element")
 	}
 	p.Act("compared", "0")
-	if look = e.last(OpLook); look.Look.Compared != 0 {
-		t.Errorf("%+v", look.Look)
+	if look = last[protocol.Look](e); look.Compare.Row != 0 {
+		t.Errorf("%+v", look)
 	}
 	answered(p, e)
 	p.Act("thread", "0")
-	if look = e.last(OpLook); look.Look.Compared != -1 || look.Look.Parts&PartCompare == 0 {
-		t.Errorf("another thread keeps the selection: %+v", look.Look)
+	if look = last[protocol.Look](e); look.Compare == nil || look.Compare.Row != -1 {
+		t.Errorf("another thread keeps the selection: %+v", look)
 	}
 }

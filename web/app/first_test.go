@@ -3,8 +3,11 @@ package app
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // sizedFile is a file of so many bytes.
@@ -27,11 +30,9 @@ func (h *lookingHost) NextFrame(do func()) { h.painted = append(h.painted, do) }
 // ops of the requests since the last call.
 func (e *fakeEngine) ops() (ops []string) {
 	for _, r := range e.sent {
-		op := r.Op
-		if r.Look != nil {
-			if r.Look.Parts&PartStack != 0 {
-				op += " stack"
-			}
+		op := strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", r.Request), "*protocol."))
+		if look, ok := r.Request.(*protocol.Look); ok && look.Stack != nil {
+			op += " stack"
 		}
 		ops = append(ops, op)
 	}
@@ -43,31 +44,31 @@ func (e *fakeEngine) ops() (ops []string) {
 func TestFirstScreen(t *testing.T) {
 	h, e := &lookingHost{}, &fakeEngine{}
 	p := NewPage(h, e, "")
-	added := func(item int) Reply {
-		return Reply{Op: OpAdd, Items: []FileRow{{Item: item, Name: "f", Usable: true}}, Dumps: []DumpName{{Dump: 0, Name: "a.dmp"}}}
+	added := func(item int) protocol.Reply {
+		return &protocol.Added{Items: []protocol.FileRow{{Item: item, Name: "f", Usable: true}}, Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}}
 	}
 	p.Add([]File{sizedFile{"big.sym.gz", 3 << 20}, sizedFile{"c.sym.gz", 9000}, sizedFile{"a.dmp", 5000}, sizedFile{"b.sym", 8000}})
 	for item, want := range []string{"[add]", "[add]", "[add]"} {
 		if got := fmt.Sprint(e.ops()); got != want {
 			t.Fatalf("after %d small files the engine was asked %v, not %s", item, got, want)
 		}
-		if p.ReplyWith(added(item), nil) {
+		if say(p, added(item)) {
 			t.Error("a job that has only begun was drawn")
 		}
 	}
 	if got := fmt.Sprint(e.ops()); got != "[look stack]" {
 		t.Fatalf("when the small files were read, the engine was asked %s", got)
 	}
-	r := screen(0)
-	r.Frame, r.Modules, r.Wanted, r.Files = nil, nil, nil, nil
-	if p.Reply(r); len(e.ops()) != 0 || len(h.painted) != 1 {
+	r := screen()
+	r.Detail, r.Modules, r.Wanted, r.Files = nil, nil, nil, nil
+	if say(p, r); len(e.ops()) != 0 || len(h.painted) != 1 {
 		t.Error("the stack is not painted before more is asked for")
 	}
 	h.painted[0]()
-	if got := e.sent[0].Look.Parts; got&PartFrame == 0 || got&(PartModules|PartFiles) != 0 {
-		t.Errorf("after the stack parts %b were asked for", got)
+	if got := last[protocol.Look](e); !got.Detail || got.Modules != nil || got.Files != nil {
+		t.Errorf("after the stack %+v was asked for", got)
 	}
-	p.Reply(Reply{Op: OpLook, Parts: PartFrame, Frame: screen(0).Frame})
+	say(p, &protocol.Looked{Detail: screen().Detail})
 	if last := e.ops(); !slices.Contains(last, "add") {
 		t.Errorf("with the first screen there, the engine was asked %v", last)
 	}
@@ -75,23 +76,23 @@ func TestFirstScreen(t *testing.T) {
 
 // withLargeSymbols is a page onto which a dump and a large symbol file were dropped some time ago, whose first screen comes without names; and
 // the answer that is to come to the symbol file. drawn is whether that screen was drawn.
-func withLargeSymbols(ago time.Duration) (p *Page, h *lookingHost, e *fakeEngine, opened Reply, drawn bool) {
+func withLargeSymbols(ago time.Duration) (p *Page, h *lookingHost, e *fakeEngine, opened protocol.Reply, drawn bool) {
 	h, e = &lookingHost{}, &fakeEngine{}
 	p = NewPage(h, e, "")
 	p.Add([]File{sizedFile{"a.dmp", 5000}, sizedFile{"big.sym", 1 << 30}})
 	p.Job.began = time.Now().Add(-ago)
-	dumps := []DumpName{{Dump: 0, Name: "a.dmp"}}
-	p.Reply(Reply{Op: OpAdd, Items: []FileRow{{Name: "a.dmp", Usable: true}}, Dumps: dumps})
+	dumps := []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}
+	say(p, &protocol.Added{Items: []protocol.FileRow{{Name: "a.dmp", Usable: true}}, Dumps: dumps})
 	e.ops()
-	first := screen(0)
-	first.Frame = nil
+	first := screen()
+	first.Detail = nil
 	first.Summary.Name = "without names"
-	drawn = p.Reply(first)
-	return p, h, e, Reply{Op: OpAdd, Items: []FileRow{{Item: 1, Name: "big.sym", Usable: true}}, Dumps: dumps}, drawn
+	drawn = say(p, first)
+	return p, h, e, &protocol.Added{Items: []protocol.FileRow{{Item: 1, Name: "big.sym", Usable: true}}, Dumps: dumps}, drawn
 }
 
 // drawnWithoutSymbols is withLargeSymbols where that took so long that the screen is drawn without names.
-func drawnWithoutSymbols() (p *Page, h *lookingHost, e *fakeEngine, opened Reply) {
+func drawnWithoutSymbols() (p *Page, h *lookingHost, e *fakeEngine, opened protocol.Reply) {
 	p, h, e, opened, _ = withLargeSymbols(firstNames)
 	e.ops()
 	return p, h, e, opened
@@ -103,18 +104,18 @@ func TestNamesComeWithTheStack(t *testing.T) {
 	if got := fmt.Sprint(e.ops()); drawn || !p.Empty() || got != "[look stack]" {
 		t.Fatalf("the first screen was drawn at once: %v; the engine was asked %s", drawn, got)
 	}
-	if drawn = p.Reply(opened); drawn || !p.Job.Active || p.Job.Text == "" {
+	if drawn = say(p, opened); drawn || !p.Job.Active || p.Job.Text == "" {
 		t.Errorf("when the file is open, the page is drawn %v, with %+v in its bar", drawn, p.Job)
 	}
-	named := screen(0)
-	named.Frame = nil
+	named := screen()
+	named.Detail = nil
 	named.Summary.Name = "with names"
-	if drawn = p.Reply(named); !drawn || p.Empty() || p.Summary.Name != "with names" || p.Job.Active {
+	if drawn = say(p, named); !drawn || p.Empty() || p.Summary.Name != "with names" || p.Job.Active {
 		t.Errorf("with the names it is drawn %v, and then there is %+v", drawn, p.Job)
 	}
 	h.painted[0]()
-	if got := e.sent[0].Look.Parts; got&PartFrame == 0 {
-		t.Errorf("after the stack parts %b were asked for", got)
+	if got := last[protocol.Look](e); !got.Detail {
+		t.Errorf("after the stack %+v was asked for", got)
 	}
 	if h.later[len(h.later)-1]() || p.Summary.Name != "with names" {
 		t.Error("the screen without names has come later, or what stands there was drawn again")
@@ -129,13 +130,13 @@ func TestNamesThatTakeLong(t *testing.T) {
 		t.Fatal("the first screen is kept back for ever")
 	}
 	h.painted[0]()
-	if p.Reply(opened); len(e.ops()) != 0 {
+	if say(p, opened); len(e.ops()) != 0 {
 		t.Error("the engine was asked again, while the answer with the names is on its way")
 	}
-	named := screen(0)
-	named.Frame = nil
+	named := screen()
+	named.Detail = nil
 	named.Summary.Name = "with names"
-	if !p.Reply(named) || p.Summary.Name != "with names" {
+	if !say(p, named) || p.Summary.Name != "with names" {
 		t.Error("the names are not shown")
 	}
 	if got := fmt.Sprint(e.ops()); got != "[]" && len(h.painted) < 2 {
@@ -153,11 +154,11 @@ func TestNamesThatTakeLong(t *testing.T) {
 		t.Error("an answer of the engine before is shown")
 	}
 	e.ops()
-	p.Reply(Reply{Op: OpAdd, Items: []FileRow{{Name: "a.dmp", Usable: true}}, Dumps: []DumpName{{Dump: 0, Name: "a.dmp"}}})
+	say(p, &protocol.Added{Items: []protocol.FileRow{{Name: "a.dmp", Usable: true}}, Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}})
 	if got := fmt.Sprint(e.ops()); got != "[look stack]" {
 		t.Errorf("after that the engine was asked %s", got)
 	}
-	if !p.Reply(screen(0)) || p.Empty() {
+	if !say(p, screen()) || p.Empty() {
 		t.Error("the dump is not shown")
 	}
 }
@@ -166,21 +167,21 @@ func TestNamesThatTakeLong(t *testing.T) {
 func TestNamesArePaintedFirst(t *testing.T) {
 	p, h, e, opened := drawnWithoutSymbols()
 	h.painted[0]()
-	p.Reply(opened)
-	if look := e.sent[len(e.sent)-1].Look; look == nil || !look.More {
+	say(p, opened)
+	if look := last[protocol.Look](e); look == nil || !look.More {
 		t.Errorf("the engine is not told that more will be asked: %+v", look)
 	}
 	e.ops()
 	p.Later.began = time.Now().Add(-time.Minute)
-	p.Reply(screen(0))
+	say(p, screen())
 	if got := e.ops(); len(got) != 0 {
 		t.Errorf("before the names are painted the engine was asked %v", got)
 	}
-	if p.Reply(Reply{Progress: &Progress{Stage: "walking", Later: true}}) {
+	if say(p, &protocol.Progress{Stage: "walking", Later: true}) {
 		t.Error("the other threads, whose walk has only begun, are drawn before the names are painted")
 	}
 	h.painted[1]()
-	if len(e.sent) != 1 || e.sent[0].Look.More || e.sent[0].Look.Parts&PartModules == 0 {
+	if look := last[protocol.Look](e); len(e.sent) != 1 || look == nil || look.More || look.Modules == nil {
 		t.Errorf("after that the engine was asked %+v", e.sent)
 	}
 }
@@ -190,11 +191,11 @@ func TestSymbolsWhileTheStackIsPainted(t *testing.T) {
 	for _, sooner := range []bool{true, false} {
 		p, h, e, opened := drawnWithoutSymbols()
 		if sooner {
-			p.Reply(opened)
+			say(p, opened)
 			h.painted[0]()
 		} else {
 			h.painted[0]()
-			p.Reply(opened)
+			say(p, opened)
 		}
 		if got := e.ops(); len(got) != 1 || got[0] != "look stack" {
 			t.Errorf("opened before the stack was painted %v: the engine was asked %v", sooner, got)
@@ -208,26 +209,26 @@ func TestFirstScreenOfMany(t *testing.T) {
 	for range 300 {
 		list = append(list, sizedFile{"b.sym", 8000})
 	}
-	read := Reply{Op: OpAdd, Items: []FileRow{{Name: "f", Usable: true}}, Dumps: []DumpName{{Dump: 0, Name: "a.dmp"}}}
+	read := &protocol.Added{Items: []protocol.FileRow{{Name: "f", Usable: true}}, Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}}
 	p, _, e := newTestPage("")
 	p.Add(list)
 	for n := 1; ; n++ {
 		e.ops()
-		p.Reply(read)
+		say(p, read)
 		if got := e.ops(); len(got) == 2 && got[0] == "look stack" && got[1] == "add" {
 			break
 		} else if n >= firstFiles {
 			t.Fatalf("after %d files the engine was asked %v", n, got)
 		}
 	}
-	if !p.Reply(screen(0)) || p.Empty() {
+	if !say(p, screen()) || p.Empty() {
 		t.Error("the first screen of many small files waits for the next one")
 	}
 	p, _, e = newTestPage("")
 	p.Add(list)
 	e.ops()
 	p.Job.began = time.Now().Add(-firstLook - time.Millisecond)
-	p.Reply(read)
+	say(p, read)
 	if got := e.ops(); len(got) != 2 || got[0] != "look stack" || got[1] != "add" {
 		t.Errorf("%v", got)
 	}

@@ -22,404 +22,290 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgiterkey interface{}
 	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "section", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "zone frame"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Selected frame"}}}
+	vgn = addElement(nil, "section", "class\x00zone frame\x00aria-label\x00Selected frame")
 	vgout.Out = append(vgout.Out, vgn) // root for output
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "zone-head tabs"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "tablist"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Frame"}}}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n  ")
+		vgn = addElement(vgparent, "div", "class\x00zone-head tabs\x00role\x00tablist\x00aria-label\x00Frame")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "tab"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "tab"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "side-registers"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "registers"}, vugu.VGAttribute{Namespace: "", Key: "aria-controls", Val: "frame-body"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "button", "type\x00button\x00role\x00tab\x00class\x00tab\x00id\x00side-registers\x00data-arg\x00registers\x00aria-controls\x00frame-body")
 			vgn.AddAttrInterface("aria-selected", boolWord(c.Page.State.Side == "registers"))
 			vgn.AddAttrInterface("data-act", "side")
 			vgn.AddAttrInterface("tabindex", tabIndex(c.Page.State.Side == "registers"))
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Registers"}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "Registers")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "tab"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "tab"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "side-why"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "why"}, vugu.VGAttribute{Namespace: "", Key: "aria-controls", Val: "frame-body"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Why is this frame here? (e)"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "button", "type\x00button\x00role\x00tab\x00class\x00tab\x00id\x00side-why\x00data-arg\x00why\x00aria-controls\x00frame-body\x00title\x00Why is this frame here? (e)")
 			vgn.AddAttrInterface("aria-selected", boolWord(c.Page.State.Side == "why"))
 			vgn.AddAttrInterface("data-act", "side")
 			vgn.AddAttrInterface("tabindex", tabIndex(c.Page.State.Side == "why"))
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Why this frame"}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "Why this frame")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
 		}
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "frame-body"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "frame-body"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "tabpanel"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "0"}}}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n  ")
+		vgn = addElement(vgparent, "div", "id\x00frame-body\x00class\x00frame-body\x00role\x00tabpanel\x00tabindex\x000")
 		vgn.AddAttrInterface("aria-labelledby", "side-"+c.Page.State.Side)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
 			if c.Page.Frame != nil {
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "frame-in"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "div", "class\x00frame-in")
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-					vgparent.AppendChild(vgn)
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h3", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "frame-title"}}}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "\n      ")
+					vgn = addElement(vgparent, "h3", "class\x00frame-title")
 					vgn.SetInnerHTML(c.Page.Frame.Title)
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-					vgparent.AppendChild(vgn)
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "frame-warning"}}}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "\n      ")
+					vgn = addElement(vgparent, "p", "class\x00frame-warning")
 					vgn.AddAttrInterface("hidden", c.Page.Frame.Warning == "")
 					vgn.SetInnerHTML(c.Page.Frame.Warning)
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-					vgparent.AppendChild(vgn)
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dl", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "facts"}}}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "\n      ")
+					vgn = addElement(vgparent, "dl", "class\x00facts")
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-						vgparent.AppendChild(vgn)
+						vgn = addText(vgparent, "\n        ")
 						for vgiterkeyt, f := range c.Page.Frame.Facts {
 							var vgiterkey interface{} = vgiterkeyt
 							_ = vgiterkey
 							f := f
 							_ = f
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "facts-row"}}}
-							vgparent.AppendChild(vgn)
+							vgn = addElement(vgparent, "div", "class\x00facts-row")
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
-								vgparent.AppendChild(vgn)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dt", Attr: []vugu.VGAttribute(nil)}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "\n          ")
+								vgn = addElement(vgparent, "dt", "")
 								vgn.SetInnerHTML(f.Key)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
-								vgparent.AppendChild(vgn)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dd", Attr: []vugu.VGAttribute(nil)}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "\n          ")
+								vgn = addElement(vgparent, "dd", "")
 								vgn.AddAttrInterface("class", codeClass(f.Code))
 								vgn.SetInnerHTML(f.Value)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "\n        ")
 							}
 						}
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-						vgparent.AppendChild(vgn)
+						vgn = addText(vgparent, "\n      ")
 					}
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-					vgparent.AppendChild(vgn)
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "registers"}}}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "\n      ")
+					vgn = addElement(vgparent, "div", "class\x00registers")
 					vgn.AddAttrInterface("hidden", c.Page.State.Side != "registers")
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-						vgparent.AppendChild(vgn)
+						vgn = addText(vgparent, "\n        ")
 						if c.Page.State.Side == "registers" {
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "reg-box"}}}
-							vgparent.AppendChild(vgn)
+							vgn = addElement(vgparent, "div", "class\x00reg-box")
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "\n          ")
 								for vgiterkeyt, r := range c.Page.Frame.Registers {
 									var vgiterkey interface{} = vgiterkeyt
 									_ = vgiterkey
 									r := r
 									_ = r
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute(nil)}
-									vgparent.AppendChild(vgn)
+									vgn = addElement(vgparent, "div", "")
 									vgn.AddAttrInterface("class", c.Page.regClass(r))
 									{
 										vgparent := vgn
 										_ = vgparent
-										vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
-										vgparent.AppendChild(vgn)
-										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "reg-name"}}}
-										vgparent.AppendChild(vgn)
+										vgn = addText(vgparent, "\n            ")
+										vgn = addElement(vgparent, "span", "class\x00reg-name")
 										vgn.SetInnerHTML(r.Name)
-										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "reg-value"}}}
-										vgparent.AppendChild(vgn)
+										vgn = addElement(vgparent, "span", "class\x00reg-value")
 										vgn.SetInnerHTML(regValue(r))
 										if r.Note != "" {
-											vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "reg-note"}}}
-											vgparent.AppendChild(vgn)
+											vgn = addElement(vgparent, "span", "class\x00reg-note")
 											vgn.AddAttrInterface("title", r.Note)
 											vgn.SetInnerHTML(r.Note)
 										}
-										vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
-										vgparent.AppendChild(vgn)
+										vgn = addText(vgparent, "\n          ")
 									}
 								}
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
-								vgparent.AppendChild(vgn)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "frame-note"}}}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "\n          ")
+								vgn = addElement(vgparent, "p", "class\x00frame-note")
 								vgn.AddAttrInterface("hidden", c.Page.Frame.Note == "")
 								vgn.SetInnerHTML(c.Page.Frame.Note)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "\n        ")
 							}
 						}
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-						vgparent.AppendChild(vgn)
+						vgn = addText(vgparent, "\n      ")
 					}
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-					vgparent.AppendChild(vgn)
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "why"}}}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "\n      ")
+					vgn = addElement(vgparent, "div", "class\x00why")
 					vgn.AddAttrInterface("hidden", c.Page.State.Side != "why")
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-						vgparent.AppendChild(vgn)
+						vgn = addText(vgparent, "\n        ")
 						if c.Page.State.Side == "why" {
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "why-in"}}}
-							vgparent.AppendChild(vgn)
+							vgn = addElement(vgparent, "div", "class\x00why-in")
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
-								vgparent.AppendChild(vgn)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "why-sentence"}}}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "\n          ")
+								vgn = addElement(vgparent, "p", "class\x00why-sentence")
 								vgn.SetInnerHTML(c.Page.Frame.Why.Sentence)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
-								vgparent.AppendChild(vgn)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "why-part"}}}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "\n          ")
+								vgn = addElement(vgparent, "div", "class\x00why-part")
 								vgn.AddAttrInterface("hidden", len(c.Page.Frame.Why.Rules) == 0)
 								{
 									vgparent := vgn
 									_ = vgparent
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
-									vgparent.AppendChild(vgn)
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h4", Attr: []vugu.VGAttribute(nil)}
-									vgparent.AppendChild(vgn)
+									vgn = addText(vgparent, "\n            ")
+									vgn = addElement(vgparent, "h4", "")
 									vgn.SetInnerHTML(vugu.HTML("Rules"))
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
-									vgparent.AppendChild(vgn)
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "pre", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "rules"}}}
-									vgparent.AppendChild(vgn)
+									vgn = addText(vgparent, "\n            ")
+									vgn = addElement(vgparent, "pre", "class\x00rules")
 									vgn.SetInnerHTML(rulesText(c.Page.Frame.Why.Rules))
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
-									vgparent.AppendChild(vgn)
+									vgn = addText(vgparent, "\n          ")
 								}
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
-								vgparent.AppendChild(vgn)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "why-part"}}}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "\n          ")
+								vgn = addElement(vgparent, "div", "class\x00why-part")
 								vgn.AddAttrInterface("hidden", c.Page.Frame.Why.Origin == "")
 								{
 									vgparent := vgn
 									_ = vgparent
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
-									vgparent.AppendChild(vgn)
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h4", Attr: []vugu.VGAttribute(nil)}
-									vgparent.AppendChild(vgn)
+									vgn = addText(vgparent, "\n            ")
+									vgn = addElement(vgparent, "h4", "")
 									vgn.SetInnerHTML(vugu.HTML("From"))
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
-									vgparent.AppendChild(vgn)
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "code"}}}
-									vgparent.AppendChild(vgn)
+									vgn = addText(vgparent, "\n            ")
+									vgn = addElement(vgparent, "p", "class\x00code")
 									vgn.SetInnerHTML(c.Page.Frame.Why.Origin)
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
-									vgparent.AppendChild(vgn)
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "pre", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "rules"}}}
-									vgparent.AppendChild(vgn)
+									vgn = addText(vgparent, "\n            ")
+									vgn = addElement(vgparent, "pre", "class\x00rules")
 									vgn.AddAttrInterface("hidden", len(c.Page.Frame.Why.Record) == 0)
 									vgn.SetInnerHTML(joinLines(c.Page.Frame.Why.Record))
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
-									vgparent.AppendChild(vgn)
+									vgn = addText(vgparent, "\n          ")
 								}
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
-								vgparent.AppendChild(vgn)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "why-part"}}}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "\n          ")
+								vgn = addElement(vgparent, "div", "class\x00why-part")
 								vgn.AddAttrInterface("hidden", checksText(c.Page.Frame.Why) == "")
 								{
 									vgparent := vgn
 									_ = vgparent
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
-									vgparent.AppendChild(vgn)
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h4", Attr: []vugu.VGAttribute(nil)}
-									vgparent.AppendChild(vgn)
+									vgn = addText(vgparent, "\n            ")
+									vgn = addElement(vgparent, "h4", "")
 									vgn.SetInnerHTML(vugu.HTML("Checked"))
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
-									vgparent.AppendChild(vgn)
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute(nil)}
-									vgparent.AppendChild(vgn)
+									vgn = addText(vgparent, "\n            ")
+									vgn = addElement(vgparent, "p", "")
 									vgn.SetInnerHTML(checksText(c.Page.Frame.Why))
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
-									vgparent.AppendChild(vgn)
+									vgn = addText(vgparent, "\n          ")
 								}
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
-								vgparent.AppendChild(vgn)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "why-part"}}}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "\n          ")
+								vgn = addElement(vgparent, "div", "class\x00why-part")
 								vgn.AddAttrInterface("hidden", len(c.Page.Frame.Why.Scanned) == 0)
 								{
 									vgparent := vgn
 									_ = vgparent
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
-									vgparent.AppendChild(vgn)
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h4", Attr: []vugu.VGAttribute(nil)}
-									vgparent.AppendChild(vgn)
+									vgn = addText(vgparent, "\n            ")
+									vgn = addElement(vgparent, "h4", "")
 									vgn.SetInnerHTML(vugu.HTML("Words that the scan passed by"))
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
-									vgparent.AppendChild(vgn)
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "pre", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "rules"}}}
-									vgparent.AppendChild(vgn)
+									vgn = addText(vgparent, "\n            ")
+									vgn = addElement(vgparent, "pre", "class\x00rules")
 									vgn.SetInnerHTML(joinLines(c.Page.Frame.Why.Scanned))
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
-									vgparent.AppendChild(vgn)
+									vgn = addText(vgparent, "\n          ")
 								}
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
-								vgparent.AppendChild(vgn)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "why-part"}}}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "\n          ")
+								vgn = addElement(vgparent, "div", "class\x00why-part")
 								vgn.AddAttrInterface("hidden", len(c.Page.Frame.Why.Changes) == 0)
 								{
 									vgparent := vgn
 									_ = vgparent
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
-									vgparent.AppendChild(vgn)
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h4", Attr: []vugu.VGAttribute(nil)}
-									vgparent.AppendChild(vgn)
+									vgn = addText(vgparent, "\n            ")
+									vgn = addElement(vgparent, "h4", "")
 									vgn.SetInnerHTML(vugu.HTML("Registers, called frame → this frame"))
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
-									vgparent.AppendChild(vgn)
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "pre", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "rules"}}}
-									vgparent.AppendChild(vgn)
+									vgn = addText(vgparent, "\n            ")
+									vgn = addElement(vgparent, "pre", "class\x00rules")
 									vgn.SetInnerHTML(changesText(c.Page.Frame.Why.Changes))
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
-									vgparent.AppendChild(vgn)
+									vgn = addText(vgparent, "\n          ")
 								}
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
-								vgparent.AppendChild(vgn)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "why-part"}}}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "\n          ")
+								vgn = addElement(vgparent, "div", "class\x00why-part")
 								vgn.AddAttrInterface("hidden", len(c.Page.Frame.Why.Attempts) == 0)
 								{
 									vgparent := vgn
 									_ = vgparent
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
-									vgparent.AppendChild(vgn)
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h4", Attr: []vugu.VGAttribute(nil)}
-									vgparent.AppendChild(vgn)
+									vgn = addText(vgparent, "\n            ")
+									vgn = addElement(vgparent, "h4", "")
 									vgn.SetInnerHTML(vugu.HTML("Tried before and rejected"))
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
-									vgparent.AppendChild(vgn)
+									vgn = addText(vgparent, "\n            ")
 									for vgiterkeyt, a := range c.Page.Frame.Why.Attempts {
 										var vgiterkey interface{} = vgiterkeyt
 										_ = vgiterkey
 										a := a
 										_ = a
-										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "attempt"}}}
-										vgparent.AppendChild(vgn)
+										vgn = addElement(vgparent, "div", "class\x00attempt")
 										{
 											vgparent := vgn
 											_ = vgparent
-											vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n              "}
-											vgparent.AppendChild(vgn)
-											vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "attempt-source"}}}
-											vgparent.AppendChild(vgn)
+											vgn = addText(vgparent, "\n              ")
+											vgn = addElement(vgparent, "span", "class\x00attempt-source")
 											vgn.SetInnerHTML(a.Source)
-											vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "attempt-reason"}}}
-											vgparent.AppendChild(vgn)
+											vgn = addElement(vgparent, "span", "class\x00attempt-reason")
 											vgn.SetInnerHTML(attemptText(a))
-											vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
-											vgparent.AppendChild(vgn)
+											vgn = addText(vgparent, "\n            ")
 										}
 									}
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
-									vgparent.AppendChild(vgn)
+									vgn = addText(vgparent, "\n          ")
 								}
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
-								vgparent.AppendChild(vgn)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "why-part"}}}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "\n          ")
+								vgn = addElement(vgparent, "div", "class\x00why-part")
 								vgn.AddAttrInterface("hidden", c.Page.Frame.Why.Stop == "")
 								{
 									vgparent := vgn
 									_ = vgparent
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
-									vgparent.AppendChild(vgn)
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h4", Attr: []vugu.VGAttribute(nil)}
-									vgparent.AppendChild(vgn)
+									vgn = addText(vgparent, "\n            ")
+									vgn = addElement(vgparent, "h4", "")
 									vgn.SetInnerHTML(c.Page.endTitle())
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
-									vgparent.AppendChild(vgn)
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute(nil)}
-									vgparent.AppendChild(vgn)
+									vgn = addText(vgparent, "\n            ")
+									vgn = addElement(vgparent, "p", "")
 									vgn.SetInnerHTML(stopText(c.Page.Frame.Why))
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
-									vgparent.AppendChild(vgn)
+									vgn = addText(vgparent, "\n            ")
 									for vgiterkeyt, a := range c.Page.Frame.Why.StopAttempts {
 										var vgiterkey interface{} = vgiterkeyt
 										_ = vgiterkey
 										a := a
 										_ = a
-										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "attempt"}}}
-										vgparent.AppendChild(vgn)
+										vgn = addElement(vgparent, "div", "class\x00attempt")
 										{
 											vgparent := vgn
 											_ = vgparent
-											vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n              "}
-											vgparent.AppendChild(vgn)
-											vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "attempt-source"}}}
-											vgparent.AppendChild(vgn)
+											vgn = addText(vgparent, "\n              ")
+											vgn = addElement(vgparent, "span", "class\x00attempt-source")
 											vgn.SetInnerHTML(a.Source)
-											vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "attempt-reason"}}}
-											vgparent.AppendChild(vgn)
+											vgn = addElement(vgparent, "span", "class\x00attempt-reason")
 											vgn.SetInnerHTML(attemptText(a))
-											vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
-											vgparent.AppendChild(vgn)
+											vgn = addText(vgparent, "\n            ")
 										}
 									}
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
-									vgparent.AppendChild(vgn)
+									vgn = addText(vgparent, "\n          ")
 								}
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "\n        ")
 							}
 						}
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-						vgparent.AppendChild(vgn)
+						vgn = addText(vgparent, "\n      ")
 					}
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "\n    ")
 				}
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
 		}
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n")
 	}
 	return vgout
 }

@@ -4,22 +4,19 @@ import (
 	"strconv"
 
 	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // freshFor is how long rows that changed are marked, in milliseconds; the style sheet fades them in the same time.
 const freshFor = 2400
 
-// edition says which report a list was made of: symbols that arrive, and ways of walking, make a new one.
-type edition struct{ dump, revision int }
-
 // renewed notes the edition of a list that came, and reports whether it is a later one of the same dump: then what differs
 // has changed under the reader's eyes. Scrolling and selecting do not make editions,
 // and what comes with a dump in one drop is its first state and not a change.
-func (p *Page) renewed(list string, r Reply) bool {
-	now := edition{r.Dump, r.Revision}
+func (p *Page) renewed(list string, now protocol.Edition) bool {
 	before, known := p.editions[list]
 	p.editions[list] = now
-	return !p.opening && known && before.dump == now.dump && before.revision != now.revision
+	return !p.opening && known && before.Dump == now.Dump && before.Revision != now.Revision
 }
 
 // mark takes the rows that changed, by their ids, and has the marks fade.
@@ -130,7 +127,7 @@ func (p *Page) showModule(arg string) {
 	p.Module, p.seekModule = n, true
 	p.State.Tab, p.State.Closed = "modules", false
 	p.address()
-	p.ask(PartModules)
+	p.ask(partModules)
 }
 
 // tookModules takes a window of the modules, and goes on to the one that is looked for.
@@ -141,9 +138,9 @@ func (p *Page) tookModules(m *view.ModulePage) {
 	}
 	p.seekModule = false
 	v := p.visible["modules"]
-	p.visible["modules"] = Span{max(0, m.Selected-v.Count/2), v.Count}
+	p.visible["modules"] = protocol.Span{From: max(0, m.Selected-v.Count/2), Count: v.Count}
 	p.Host.Reveal("modules", m.Selected)
 	if m.Selected < m.From || m.Selected >= m.From+len(m.Rows) {
-		p.ask(PartModules)
+		p.ask(partModules)
 	}
 }

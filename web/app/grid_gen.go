@@ -22,79 +22,54 @@ func (c *Grid) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgiterkey interface{}
 	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "table"}}}
+	vgn = addElement(nil, "div", "role\x00table")
 	vgout.Out = append(vgout.Out, vgn) // root for output
 	vgn.AddAttrInterface("aria-rowcount", c.Page.grid().Total+1)
 	vgn.AddAttrInterface("class", c.Page.gridClass())
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "row head"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "row"}, vugu.VGAttribute{Namespace: "", Key: "aria-rowindex", Val: "1"}}}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n  ")
+		vgn = addElement(vgparent, "div", "class\x00row head\x00role\x00row\x00aria-rowindex\x001")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
 			for vgiterkeyt, t := range c.Page.grid().Columns {
 				var vgiterkey interface{} = vgiterkeyt
 				_ = vgiterkey
 				t := t
 				_ = t
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00columnheader")
 				vgn.SetInnerHTML(t)
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
 		}
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "grid"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "list"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "rowgroup"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "0"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Rows"}}}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n  ")
+		vgn = addElement(vgparent, "div", "id\x00grid\x00class\x00list\x00role\x00rowgroup\x00tabindex\x000\x00aria-label\x00Rows")
 		vgn.AddAttrInterface("data-list", "grid")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-all"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
-			vgparent.AppendChild(vgn)
-			{
-				b, err := vjson.Marshal(c.Page.height(c.Page.grid().Total, 26))
-				if err != nil {
-					panic(err)
-				}
-				vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "style", JSONVal: vjson.RawMessage(b)})
-			}
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "div", "class\x00list-all\x00role\x00presentation")
+			setProperty(vgn, "style", c.Page.height(c.Page.grid().Total, 26))
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-window"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
-				vgparent.AppendChild(vgn)
-				{
-					b, err := vjson.Marshal(c.Page.offset(c.Page.grid().From, 26))
-					if err != nil {
-						panic(err)
-					}
-					vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "style", JSONVal: vjson.RawMessage(b)})
-				}
+				vgn = addText(vgparent, "\n      ")
+				vgn = addElement(vgparent, "div", "class\x00list-window\x00role\x00presentation")
+				setProperty(vgn, "style", c.Page.offset(c.Page.grid().From, 26))
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "\n        ")
 					for vgiterkeyt, r := range c.Page.grid().Rows {
 						var vgiterkey interface{} = vgiterkeyt
 						_ = vgiterkey
 						r := r
 						_ = r
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "row"}}}
-						vgparent.AppendChild(vgn)
+						vgn = addElement(vgparent, "div", "role\x00row")
 						vgn.AddAttrInterface("aria-rowindex", r.Index+2)
 						vgn.AddAttrInterface("class", c.Page.gridRowClass(r))
 						vgn.AddAttrInterface("data-act", c.Page.gridAct())
@@ -102,33 +77,26 @@ func (c *Grid) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						{
 							vgparent := vgn
 							_ = vgparent
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
-							vgparent.AppendChild(vgn)
+							vgn = addText(vgparent, "\n          ")
 							for vgiterkeyt, t := range r.Cells {
 								var vgiterkey interface{} = vgiterkeyt
 								_ = vgiterkey
 								t := t
 								_ = t
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
-								vgparent.AppendChild(vgn)
+								vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00cell")
 								vgn.AddAttrInterface("title", hint(t, ""))
 								vgn.SetInnerHTML(t)
 							}
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-							vgparent.AppendChild(vgn)
+							vgn = addText(vgparent, "\n        ")
 						}
 					}
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "\n      ")
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n    ")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
 		}
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n")
 	}
 	return vgout
 }

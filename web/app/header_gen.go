@@ -22,392 +22,291 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgiterkey interface{}
 	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "header", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "header"}}}
+	vgn = addElement(nil, "header", "class\x00header")
 	vgout.Out = append(vgout.Out, vgn) // root for output
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "brand"}}}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n  ")
+		vgn = addElement(vgparent, "div", "class\x00brand")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
 			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "svg", Data: "svg", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "brand-mark"}, vugu.VGAttribute{Namespace: "", Key: "viewBox", Val: "0 0 16 16"}, vugu.VGAttribute{Namespace: "", Key: "aria-hidden", Val: "true"}}}
 			vgparent.AppendChild(vgn)
 			vgn.SetInnerHTML(vugu.HTML("\x3Cpath d=\"M2.5 2.5h11v11h-11z M2.5 6h11 M6 6v7.5\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.2\"\x3E\x3C/path\x3E\x3Cpath d=\"M8 12.5l1.6-2.4-1.2-.6 2-2.2\" fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.2\" class=\"brand-crack\"\x3E\x3C/path\x3E"))
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "brand-name"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "span", "class\x00brand-name")
 			vgn.AddAttrInterface("hidden", !c.Page.Empty())
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Crashpane"}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "Crashpane")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "menu-box"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "div", "class\x00menu-box")
 			vgn.AddAttrInterface("hidden", c.Page.Empty())
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "menu-dumps"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button quiet dump-name"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "dumps"}, vugu.VGAttribute{Namespace: "", Key: "aria-haspopup", Val: "menu"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n      ")
+				vgn = addElement(vgparent, "button", "type\x00button\x00id\x00menu-dumps\x00class\x00button quiet dump-name\x00data-arg\x00dumps\x00aria-haspopup\x00menu")
 				vgn.AddAttrInterface("aria-expanded", boolWord(c.Page.Menu == "dumps"))
 				vgn.AddAttrInterface("data-act", "menu")
 				vgn.AddAttrInterface("title", c.Page.State.DumpName)
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "dump-name-text"}}}
-					vgparent.AppendChild(vgn)
+					vgn = addElement(vgparent, "span", "class\x00dump-name-text")
 					vgn.SetInnerHTML(c.Page.dumpTitle())
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "caret"}, vugu.VGAttribute{Namespace: "", Key: "aria-hidden", Val: "true"}}}
-					vgparent.AppendChild(vgn)
+					vgn = addElement(vgparent, "span", "class\x00caret\x00aria-hidden\x00true")
 					vgn.SetInnerHTML(vugu.HTML("▾"))
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "menu"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "menu"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n      ")
+				vgn = addElement(vgparent, "div", "class\x00menu\x00role\x00menu")
 				vgn.AddAttrInterface("hidden", c.Page.Menu != "dumps")
 				{
 					vgparent := vgn
 					_ = vgparent
 					if c.Page.Menu == "dumps" {
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "menu-in"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
-						vgparent.AppendChild(vgn)
+						vgn = addElement(vgparent, "div", "class\x00menu-in\x00role\x00presentation")
 						{
 							vgparent := vgn
 							_ = vgparent
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-							vgparent.AppendChild(vgn)
+							vgn = addText(vgparent, "\n        ")
 							for vgiterkeyt, d := range c.Page.dumpChoices() {
 								var vgiterkey interface{} = vgiterkeyt
 								_ = vgiterkey
 								d := d
 								_ = d
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "menuitemradio"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "menu-item"}}}
-								vgparent.AppendChild(vgn)
+								vgn = addElement(vgparent, "button", "type\x00button\x00role\x00menuitemradio\x00class\x00menu-item")
 								vgn.AddAttrInterface("aria-checked", boolWord(d.Dump == c.Page.Dump))
 								vgn.AddAttrInterface("data-act", "dump")
 								vgn.AddAttrInterface("data-arg", d.Dump)
 								{
 									vgparent := vgn
 									_ = vgparent
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
-									vgparent.AppendChild(vgn)
+									vgn = addElement(vgparent, "span", "")
 									vgn.SetInnerHTML(d.Name)
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "menu-says"}}}
-									vgparent.AppendChild(vgn)
+									vgn = addElement(vgparent, "span", "class\x00menu-says")
 									vgn.SetInnerHTML(d.Says)
 								}
 							}
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-							vgparent.AppendChild(vgn)
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "hr", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "menu-line"}}}
-							vgparent.AppendChild(vgn)
+							vgn = addText(vgparent, "\n        ")
+							vgn = addElement(vgparent, "hr", "class\x00menu-line")
 							vgn.SetInnerHTML(vugu.HTML(""))
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-							vgparent.AppendChild(vgn)
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "menuitem"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "menu-item"}}}
-							vgparent.AppendChild(vgn)
+							vgn = addText(vgparent, "\n        ")
+							vgn = addElement(vgparent, "button", "type\x00button\x00role\x00menuitem\x00class\x00menu-item")
 							vgn.AddAttrInterface("data-act", "pick-files")
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Add files…"}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "Add files…")
 							}
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-							vgparent.AppendChild(vgn)
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "menuitem"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "menu-item"}}}
-							vgparent.AppendChild(vgn)
+							vgn = addText(vgparent, "\n        ")
+							vgn = addElement(vgparent, "button", "type\x00button\x00role\x00menuitem\x00class\x00menu-item")
 							vgn.AddAttrInterface("data-act", "pick-folder")
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Add a folder…"}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "Add a folder…")
 							}
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-							vgparent.AppendChild(vgn)
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "menuitem"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "menu-item"}}}
-							vgparent.AppendChild(vgn)
+							vgn = addText(vgparent, "\n        ")
+							vgn = addElement(vgparent, "button", "type\x00button\x00role\x00menuitem\x00class\x00menu-item")
 							vgn.AddAttrInterface("data-act", "close-dump")
 							vgn.SetInnerHTML("Close " + c.Page.Summary.Name)
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-							vgparent.AppendChild(vgn)
+							vgn = addText(vgparent, "\n      ")
 						}
 					}
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n    ")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
 		}
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "search"}}}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n  ")
+		vgn = addElement(vgparent, "div", "class\x00search")
 		vgn.AddAttrInterface("hidden", c.Page.Empty())
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "input", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "search"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "search"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "field"}, vugu.VGAttribute{Namespace: "", Key: "placeholder", Val: "Search functions, addresses, ids …"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Search this dump"}, vugu.VGAttribute{Namespace: "", Key: "aria-keyshortcuts", Val: "/"}, vugu.VGAttribute{Namespace: "", Key: "autocomplete", Val: "off"}, vugu.VGAttribute{Namespace: "", Key: "spellcheck", Val: "false"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "input", "type\x00search\x00id\x00search\x00class\x00field\x00placeholder\x00Search functions, addresses, ids …\x00aria-label\x00Search this dump\x00aria-keyshortcuts\x00/\x00autocomplete\x00off\x00spellcheck\x00false")
 			vgn.AddAttrInterface("data-input", "search")
-			{
-				b, err := vjson.Marshal(c.Page.State.Search)
-				if err != nil {
-					panic(err)
-				}
-				vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "value", JSONVal: vjson.RawMessage(b)})
-			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "kbd", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "search-key"}, vugu.VGAttribute{Namespace: "", Key: "aria-hidden", Val: "true"}}}
-			vgparent.AppendChild(vgn)
+			setProperty(vgn, "value", c.Page.State.Search)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "kbd", "class\x00search-key\x00aria-hidden\x00true")
 			vgn.AddAttrInterface("hidden", c.Page.State.Search != "")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "/"}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "/")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "search-found"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "span", "class\x00search-found")
 			vgn.AddAttrInterface("hidden", c.Page.State.Search == "")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "span", "")
 				vgn.AddAttrInterface("title", c.Page.foundTitle())
 				vgn.SetInnerHTML(c.Page.foundText())
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button quiet small"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "previous"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Previous hit"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Previous hit (Shift+Enter)"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button quiet small\x00data-arg\x00previous\x00aria-label\x00Previous hit\x00title\x00Previous hit (Shift+Enter)")
 				vgn.AddAttrInterface("data-act", "find")
 				vgn.AddAttrInterface("disabled", c.Page.Found.Total == 0)
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "↑"}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "↑")
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button quiet small"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "next"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Next hit"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Next hit (Enter)"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button quiet small\x00data-arg\x00next\x00aria-label\x00Next hit\x00title\x00Next hit (Enter)")
 				vgn.AddAttrInterface("data-act", "find")
 				vgn.AddAttrInterface("disabled", c.Page.Found.Total == 0)
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "↓"}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "↓")
 				}
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
 		}
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "tools"}}}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n  ")
+		vgn = addElement(vgparent, "div", "class\x00tools")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "menu-box"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "div", "class\x00menu-box")
 			vgn.AddAttrInterface("hidden", c.Page.Empty())
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "menu-copy"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "copy"}, vugu.VGAttribute{Namespace: "", Key: "aria-haspopup", Val: "menu"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n      ")
+				vgn = addElement(vgparent, "button", "type\x00button\x00id\x00menu-copy\x00class\x00button\x00data-arg\x00copy\x00aria-haspopup\x00menu")
 				vgn.AddAttrInterface("aria-expanded", boolWord(c.Page.Menu == "copy"))
 				vgn.AddAttrInterface("data-act", "menu")
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Copy"}
-					vgparent.AppendChild(vgn)
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "caret"}, vugu.VGAttribute{Namespace: "", Key: "aria-hidden", Val: "true"}}}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "Copy")
+					vgn = addElement(vgparent, "span", "class\x00caret\x00aria-hidden\x00true")
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "▾"}
-						vgparent.AppendChild(vgn)
+						vgn = addText(vgparent, "▾")
 					}
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "menu right"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "menu"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n      ")
+				vgn = addElement(vgparent, "div", "class\x00menu right\x00role\x00menu")
 				vgn.AddAttrInterface("hidden", c.Page.Menu != "copy")
 				{
 					vgparent := vgn
 					_ = vgparent
 					if c.Page.Menu == "copy" {
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "menu-in"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
-						vgparent.AppendChild(vgn)
+						vgn = addElement(vgparent, "div", "class\x00menu-in\x00role\x00presentation")
 						{
 							vgparent := vgn
 							_ = vgparent
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-							vgparent.AppendChild(vgn)
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "menuitem"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "menu-item"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "stack"}}}
-							vgparent.AppendChild(vgn)
+							vgn = addText(vgparent, "\n        ")
+							vgn = addElement(vgparent, "button", "type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-arg\x00stack")
 							vgn.AddAttrInterface("data-act", "copy")
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Stack as text"}
-								vgparent.AppendChild(vgn)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "kbd", Attr: []vugu.VGAttribute(nil)}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "Stack as text")
+								vgn = addElement(vgparent, "kbd", "")
 								{
 									vgparent := vgn
 									_ = vgparent
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "c"}
-									vgparent.AppendChild(vgn)
+									vgn = addText(vgparent, "c")
 								}
 							}
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-							vgparent.AppendChild(vgn)
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "menuitem"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "menu-item"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "markdown"}}}
-							vgparent.AppendChild(vgn)
+							vgn = addText(vgparent, "\n        ")
+							vgn = addElement(vgparent, "button", "type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-arg\x00markdown")
 							vgn.AddAttrInterface("data-act", "copy")
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Stack as Markdown"}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "Stack as Markdown")
 							}
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-							vgparent.AppendChild(vgn)
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "menuitem"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "menu-item"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "wanted"}}}
-							vgparent.AppendChild(vgn)
+							vgn = addText(vgparent, "\n        ")
+							vgn = addElement(vgparent, "button", "type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-arg\x00wanted")
 							vgn.AddAttrInterface("data-act", "copy")
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Missing symbols"}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "Missing symbols")
 							}
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-							vgparent.AppendChild(vgn)
+							vgn = addText(vgparent, "\n      ")
 						}
 					}
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n    ")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "menu-box"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "div", "class\x00menu-box")
 			vgn.AddAttrInterface("hidden", c.Page.Empty())
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "menu-download"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "download"}, vugu.VGAttribute{Namespace: "", Key: "aria-haspopup", Val: "menu"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n      ")
+				vgn = addElement(vgparent, "button", "type\x00button\x00id\x00menu-download\x00class\x00button\x00data-arg\x00download\x00aria-haspopup\x00menu")
 				vgn.AddAttrInterface("aria-expanded", boolWord(c.Page.Menu == "download"))
 				vgn.AddAttrInterface("data-act", "menu")
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Download"}
-					vgparent.AppendChild(vgn)
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "caret"}, vugu.VGAttribute{Namespace: "", Key: "aria-hidden", Val: "true"}}}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "Download")
+					vgn = addElement(vgparent, "span", "class\x00caret\x00aria-hidden\x00true")
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "▾"}
-						vgparent.AppendChild(vgn)
+						vgn = addText(vgparent, "▾")
 					}
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "menu right"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "menu"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n      ")
+				vgn = addElement(vgparent, "div", "class\x00menu right\x00role\x00menu")
 				vgn.AddAttrInterface("hidden", c.Page.Menu != "download")
 				{
 					vgparent := vgn
 					_ = vgparent
 					if c.Page.Menu == "download" {
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "menu-in"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
-						vgparent.AppendChild(vgn)
+						vgn = addElement(vgparent, "div", "class\x00menu-in\x00role\x00presentation")
 						{
 							vgparent := vgn
 							_ = vgparent
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-							vgparent.AppendChild(vgn)
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "menuitem"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "menu-item"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "text"}}}
-							vgparent.AppendChild(vgn)
+							vgn = addText(vgparent, "\n        ")
+							vgn = addElement(vgparent, "button", "type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-arg\x00text")
 							vgn.AddAttrInterface("data-act", "download")
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Text, as Breakpad prints it"}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "Text, as Breakpad prints it")
 							}
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-							vgparent.AppendChild(vgn)
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "menuitem"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "menu-item"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "machine"}}}
-							vgparent.AppendChild(vgn)
+							vgn = addText(vgparent, "\n        ")
+							vgn = addElement(vgparent, "button", "type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-arg\x00machine")
 							vgn.AddAttrInterface("data-act", "download")
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Text for machines"}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "Text for machines")
 							}
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-							vgparent.AppendChild(vgn)
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "menuitem"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "menu-item"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "json"}}}
-							vgparent.AppendChild(vgn)
+							vgn = addText(vgparent, "\n        ")
+							vgn = addElement(vgparent, "button", "type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-arg\x00json")
 							vgn.AddAttrInterface("data-act", "download")
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "JSON"}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "JSON")
 							}
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-							vgparent.AppendChild(vgn)
+							vgn = addText(vgparent, "\n      ")
 						}
 					}
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n    ")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button icon"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button icon")
 			vgn.AddAttrInterface("aria-label", "Theme: "+c.Page.ThemeWord())
 			vgn.AddAttrInterface("data-act", "theme")
 			vgn.AddAttrInterface("title", "Theme: "+c.Page.ThemeWord())
@@ -425,28 +324,22 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgparent.AppendChild(vgn)
 				}
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "help-button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button icon"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Keys and help"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Keys and help (?)"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "button", "type\x00button\x00id\x00help-button\x00class\x00button icon\x00aria-label\x00Keys and help\x00title\x00Keys and help (?)")
 			vgn.AddAttrInterface("data-act", "help")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "aria-hidden", Val: "true"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "span", "aria-hidden\x00true")
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "?"}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "?")
 				}
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
 		}
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n")
 	}
 	return vgout
 }

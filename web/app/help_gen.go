@@ -22,69 +22,53 @@ func (c *Help) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgiterkey interface{}
 	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "veil"}}}
+	vgn = addElement(nil, "div", "class\x00veil")
 	vgout.Out = append(vgout.Out, vgn) // root for output
 	vgn.AddAttrInterface("hidden", !c.Page.Help)
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n  ")
 		if c.Page.Help {
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "dialog"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "dialog"}, vugu.VGAttribute{Namespace: "", Key: "aria-modal", Val: "true"}, vugu.VGAttribute{Namespace: "", Key: "aria-labelledby", Val: "help-title"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addElement(vgparent, "div", "class\x00dialog\x00role\x00dialog\x00aria-modal\x00true\x00aria-labelledby\x00help-title")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "dialog-head"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n    ")
+				vgn = addElement(vgparent, "div", "class\x00dialog-head")
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-					vgparent.AppendChild(vgn)
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h2", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "help-title"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "dialog-title"}}}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "\n      ")
+					vgn = addElement(vgparent, "h2", "id\x00help-title\x00class\x00dialog-title")
 					vgn.SetInnerHTML("Keys")
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-					vgparent.AppendChild(vgn)
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "help-close"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small push"}}}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "\n      ")
+					vgn = addElement(vgparent, "button", "type\x00button\x00id\x00help-close\x00class\x00button small push")
 					vgn.AddAttrInterface("data-act", "help")
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Close"}
-						vgparent.AppendChild(vgn)
+						vgn = addText(vgparent, "Close")
 					}
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "\n    ")
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dl", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "keys"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n    ")
+				vgn = addElement(vgparent, "dl", "class\x00keys")
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "\n      ")
 					for vgiterkeyt, k := range helpKeys {
 						var vgiterkey interface{} = vgiterkeyt
 						_ = vgiterkey
 						k := k
 						_ = k
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "keys-row"}}}
-						vgparent.AppendChild(vgn)
+						vgn = addElement(vgparent, "div", "class\x00keys-row")
 						{
 							vgparent := vgn
 							_ = vgparent
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-							vgparent.AppendChild(vgn)
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dt", Attr: []vugu.VGAttribute(nil)}
-							vgparent.AppendChild(vgn)
+							vgn = addText(vgparent, "\n        ")
+							vgn = addElement(vgparent, "dt", "")
 							{
 								vgparent := vgn
 								_ = vgparent
@@ -93,87 +77,63 @@ func (c *Help) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 									_ = vgiterkey
 									one := one
 									_ = one
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "kbd", Attr: []vugu.VGAttribute(nil)}
-									vgparent.AppendChild(vgn)
+									vgn = addElement(vgparent, "kbd", "")
 									vgn.SetInnerHTML(one)
 								}
 							}
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-							vgparent.AppendChild(vgn)
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dd", Attr: []vugu.VGAttribute(nil)}
-							vgparent.AppendChild(vgn)
+							vgn = addText(vgparent, "\n        ")
+							vgn = addElement(vgparent, "dd", "")
 							vgn.SetInnerHTML(k.What)
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-							vgparent.AppendChild(vgn)
+							vgn = addText(vgparent, "\n      ")
 						}
 					}
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "\n    ")
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h3", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "dialog-sub"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n    ")
+				vgn = addElement(vgparent, "h3", "class\x00dialog-sub")
 				vgn.SetInnerHTML("How a frame was found")
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dl", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "keys"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n    ")
+				vgn = addElement(vgparent, "dl", "class\x00keys")
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "\n      ")
 					for vgiterkeyt, w := range trustWords() {
 						var vgiterkey interface{} = vgiterkeyt
 						_ = vgiterkey
 						w := w
 						_ = w
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "keys-row"}}}
-						vgparent.AppendChild(vgn)
+						vgn = addElement(vgparent, "div", "class\x00keys-row")
 						{
 							vgparent := vgn
 							_ = vgparent
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-							vgparent.AppendChild(vgn)
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dt", Attr: []vugu.VGAttribute(nil)}
-							vgparent.AppendChild(vgn)
+							vgn = addText(vgparent, "\n        ")
+							vgn = addElement(vgparent, "dt", "")
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
-								vgparent.AppendChild(vgn)
+								vgn = addElement(vgparent, "span", "")
 								vgn.AddAttrInterface("class", "trust "+w.Trust)
 								vgn.SetInnerHTML(w.Word)
 							}
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-							vgparent.AppendChild(vgn)
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dd", Attr: []vugu.VGAttribute(nil)}
-							vgparent.AppendChild(vgn)
+							vgn = addText(vgparent, "\n        ")
+							vgn = addElement(vgparent, "dd", "")
 							vgn.SetInnerHTML(w.Sentence)
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-							vgparent.AppendChild(vgn)
+							vgn = addText(vgparent, "\n      ")
 						}
 					}
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "\n    ")
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h3", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "dialog-sub"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n    ")
+				vgn = addElement(vgparent, "h3", "class\x00dialog-sub")
 				vgn.SetInnerHTML("Addresses")
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "dialog-text"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n    ")
+				vgn = addElement(vgparent, "p", "class\x00dialog-text")
 				vgn.SetInnerHTML(addressHelp)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n  ")
 			}
 		}
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n")
 	}
 	return vgout
 }

@@ -1,5 +1,7 @@
 package app
 
+import "github.com/crashpane/crashpane/web/protocol"
+
 // Host is everything that the page needs of the browser around it. One object, so that a viewer can live beside others, in a
 // shadow root, or in a test.
 type Host interface {
@@ -67,7 +69,7 @@ type Host interface {
 // Indexers are workers beside the engine, which read symbol files piece by piece. They are started when they are first used.
 type Indexers interface {
 	// Index sends a worker, counted from 0, a request with a file. Its answers come to Page.Indexed, its death to Page.IndexerStopped.
-	Index(worker int, req Request, file File)
+	Index(worker int, c protocol.Call, file File)
 	// StopIndexing ends all of them at once.
 	StopIndexing()
 }
@@ -81,8 +83,8 @@ type File interface {
 // Engine is the worker. Replies come to Page.Reply, its death to Page.EngineStopped.
 type Engine interface {
 	Indexers
-	// Send posts a request; file is what goes with it: the File of an OpAdd, the index of an OpPiece, or nil.
-	Send(req Request, file File)
+	// Send posts a request; file is what goes with it: the File of an Add, the index of a JoinChunk, or nil.
+	Send(c protocol.Call, file File)
 	// Restart ends the worker, whatever it does, and starts a new one that knows nothing.
 	Restart()
 	// Extend gets the program that has all readers, while the worker goes on. How far it is comes to Page.Extending, and when the
@@ -92,7 +94,7 @@ type Engine interface {
 	StopExtending()
 	// Make has another worker read files and answer a request whose answer is a file, which it hands to the browser as a download.
 	// What it does comes to Page.MakingProgress, the end to Page.Made.
-	Make(files []File, req Request)
+	Make(files []File, req protocol.Request)
 	// StopMaking ends that worker; nothing comes any more.
 	StopMaking()
 }

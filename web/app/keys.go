@@ -3,6 +3,8 @@ package app
 import (
 	"strconv"
 	"strings"
+
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // Key does what a key asks for and reports whether it was taken. typing says that the focus is in a text field, where
@@ -55,7 +57,7 @@ func (p *Page) Key(key string, typing bool) bool {
 	case "/":
 		p.Host.Focus("search")
 	case "c":
-		p.export("copy", ExportStack)
+		p.export("copy", protocol.ExportStack)
 	case "i":
 		p.choose("inlines", "")
 	case "e":
@@ -135,8 +137,8 @@ func (p *Page) toRow(row int) {
 	}
 	p.goTo = row
 	v := p.visible["stack"]
-	p.visible["stack"] = Span{max(0, row-v.Count/2), v.Count}
-	p.ask(PartStack)
+	p.visible["stack"] = protocol.Span{From: max(0, row-v.Count/2), Count: v.Count}
+	p.ask(partStack)
 }
 
 // selectRow selects a row that is here; those behind the last frame belong to it.
@@ -218,8 +220,8 @@ func (p *Page) toThread(row int) {
 	if i < 0 || i >= len(p.Threads.Rows) {
 		p.goThread = row
 		v := p.visible["threads"]
-		p.visible["threads"] = Span{max(0, row-v.Count/2), v.Count}
-		p.ask(PartThreads)
+		p.visible["threads"] = protocol.Span{From: max(0, row-v.Count/2), Count: v.Count}
+		p.ask(partThreads)
 		return
 	}
 	p.Threads.Selected = row

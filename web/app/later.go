@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // Later is work that goes on while the page can be used: the stacks that nobody has looked at, and the pass over files that
@@ -17,7 +18,7 @@ type Later struct {
 
 // laterProgress takes a report of it. Work of a moment is not shown. The page is not drawn for it: beside all that works then, drawing takes
 // three times as long, and holds up whoever uses the page.
-func (p *Page) laterProgress(g Progress) {
+func (p *Page) laterProgress(g protocol.Progress) {
 	if p.Later.began.IsZero() {
 		p.Later.began = time.Now()
 	}
@@ -50,20 +51,20 @@ func (p *Page) canStop() bool { return len(p.Exact.passes) > 0 }
 
 // walked says that the stacks are there which were pending. It reports whether what is shown has changed: the answer to what it asks
 // draws what they are.
-func (p *Page) walked(r Reply) (draw bool) {
+func (p *Page) walked(r *protocol.Walked) (draw bool) {
 	draw = p.Later.Text != ""
 	p.Later = Later{}
 	if r.Dump != p.Dump {
 		return draw
 	}
 	p.corrected(r.Changed)
-	p.ask(PartsAll)
+	p.ask(partsAll)
 	return draw && !p.asking
 }
 
 // keepPending leaves the rows of threads that are being walked again as they were: what they do comes in a moment.
 func (p *Page) keepPending(t *view.ThreadPage) {
-	if p.editions["threads"].dump != p.Dump {
+	if p.editions["threads"].Dump != p.Dump {
 		return
 	}
 	for i := range t.Rows {

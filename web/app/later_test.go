@@ -4,24 +4,26 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // TestLater: what goes on while the page can be used is shown without drawing the page, not in the first moment, and only when it has changed.
 func TestLater(t *testing.T) {
 	h := &fakeHost{}
 	p := &Page{Host: h}
-	tell := func(g Progress) {
+	tell := func(g protocol.Progress) {
 		g.Later = true
-		if p.Reply(Reply{Progress: &g}) {
+		if say(p, &g) {
 			t.Errorf("%+v: the page is drawn", g)
 		}
 	}
-	tell(Progress{Stage: "walking", Name: "/a/b.dmp", Done: 1, Total: 4})
+	tell(protocol.Progress{Stage: "walking", Name: "/a/b.dmp", Done: 1, Total: 4})
 	if len(h.background) > 0 {
 		t.Errorf("in the first moment: %q", h.background)
 	}
 	p.Later.began = time.Now().Add(-time.Second)
-	for _, g := range []Progress{
+	for _, g := range []protocol.Progress{
 		{Stage: "walking", Name: "/a/b.dmp", Done: 1, Total: 4},
 		{Stage: "walking", Name: "/a/b.dmp", Done: 10, Total: 40},
 		{Stage: "walking", Name: "/a/b.dmp", Done: 3, Total: 4},
@@ -35,7 +37,7 @@ func TestLater(t *testing.T) {
 		t.Errorf("shown: %q", h.background)
 	}
 	p.Dump = -1
-	p.Reply(Reply{Op: OpWalked})
+	say(p, &protocol.Walked{})
 	if p.Later.Text != "" {
 		t.Errorf("behind it: %q", p.Later.Text)
 	}

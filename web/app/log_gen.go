@@ -22,49 +22,39 @@ func (c *Log) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgiterkey interface{}
 	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "log"}}}
+	vgn = addElement(nil, "div", "class\x00log")
 	vgout.Out = append(vgout.Out, vgn) // root for output
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n  ")
 		for vgiterkeyt, l := range c.Page.Summary.Log {
 			var vgiterkey interface{} = vgiterkeyt
 			_ = vgiterkey
 			l := l
 			_ = l
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "log-row"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addElement(vgparent, "div", "class\x00log-row")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n    ")
+				vgn = addElement(vgparent, "span", "")
 				vgn.AddAttrInterface("class", "state "+l.Severity)
 				vgn.SetInnerHTML(l.Severity)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "log-text"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "span", "class\x00log-text")
 				vgn.SetInnerHTML(l.Text)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n  ")
 			}
 		}
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-empty"}}}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n  ")
+		vgn = addElement(vgparent, "p", "class\x00list-empty")
 		vgn.AddAttrInterface("hidden", len(c.Page.Summary.Log) > 0)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Nothing was wrong with the dump or the symbols."}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "Nothing was wrong with the dump or the symbols.")
 		}
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n")
 	}
 	return vgout
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // Modules: what is known of one, whether its call frame information is used, and symbol files made of binaries.
@@ -23,7 +24,7 @@ func (p *Page) selectModule(arg string) {
 		n = -1
 	}
 	p.Module = n
-	p.ask(PartModules)
+	p.ask(partModules)
 }
 
 // detail is never nil, so that the component need not ask.
@@ -40,8 +41,8 @@ func (p *Page) ignoreCFI(arg string) {
 	if strconv.Itoa(d.Index) != arg || d.Index < 0 {
 		return
 	}
-	p.decide(Request{Op: OpIgnore, Dump: p.Dump, Module: d.Index, On: !d.Ignored})
-	p.ask(PartsAll)
+	p.decide(&protocol.IgnoreCFI{Dump: p.Dump, Module: d.Index, On: !d.Ignored})
+	p.ask(partsAll)
 }
 
 func ignoreText(d *view.ModuleDetail) string {
@@ -60,7 +61,7 @@ func symbolWords(m view.ModuleRow) string {
 }
 
 // knowBinaries remembers the files that symbol files can be made of, with their debug files.
-func (p *Page) knowBinaries(f File, items []FileRow) {
+func (p *Page) knowBinaries(f File, items []protocol.FileRow) {
 	for _, it := range items {
 		if it.Kind == "binary" && it.Usable && !slices.Contains(p.binaries, f) {
 			p.binaries = append(p.binaries, f)
@@ -75,11 +76,11 @@ func (p *Page) makeSym(name string) {
 		return
 	}
 	p.Making = Making{name, "Reading " + view.Clean(view.BaseName(name))}
-	p.Engine.Make(p.binaries, Request{Op: OpSym, Name: name})
+	p.Engine.Make(p.binaries, &protocol.WriteSym{Name: name})
 }
 
 // MakingProgress says how far that is.
-func (p *Page) MakingProgress(g Progress) {
+func (p *Page) MakingProgress(g protocol.Progress) {
 	name := view.Clean(view.BaseName(p.Making.name))
 	switch {
 	case p.Making.name == "":
@@ -114,8 +115,8 @@ func (p *Page) stopMaking() bool {
 }
 
 // canMake are the binaries of the files that are listed: on the start page one can make their symbol files without a dump.
-func (p *Page) canMake() []FileRow {
-	var out []FileRow
+func (p *Page) canMake() []protocol.FileRow {
+	var out []protocol.FileRow
 	for _, f := range p.Files.Rows {
 		if isBinary(f) && len(out) < 4 {
 			out = append(out, f)
@@ -124,9 +125,9 @@ func (p *Page) canMake() []FileRow {
 	return out
 }
 
-func isBinary(f FileRow) bool { return f.Kind == "binary" && f.Usable }
+func isBinary(f protocol.FileRow) bool { return f.Kind == "binary" && f.Usable }
 
-func makeText(f FileRow) string { return "Download " + view.BaseName(f.Name) + ".sym" }
+func makeText(f protocol.FileRow) string { return "Download " + view.BaseName(f.Name) + ".sym" }
 
 // modulesClass makes room beside the table for what is known of a module.
 func (p *Page) modulesClass() string {

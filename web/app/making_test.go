@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // withModule shows a page whose module 2 is selected.
@@ -13,19 +14,18 @@ func withModule() (*Page, *fakeHost, *fakeEngine) {
 	drop(p, e)
 	answered(p, e)
 	p.Act("module", "2")
-	look := e.last(OpLook)
 	m := view.ModulePage{Rows: []view.ModuleRow{{Index: 2, Name: hostile, State: "loaded", Word: "loaded", Has: "CFI · lines"}}, Selected: 0,
-		Detail: &view.ModuleDetail{Index: 2, Name: hostile, Says: "Its symbols are here; 3 frames lie in it.", Has: []view.Fact{{Key: "Unwind rules", Value: "libx.so, .eh_frame", Code: true}},
+		Detail: &view.ModuleDetail{Index: 2, Name: hostile, Says: "Its symbols are loaded; 3 frames are in it.", Has: []view.Fact{{Key: "Unwind rules", Value: "libx.so, .eh_frame", Code: true}},
 			Missing: []string{"No source lines"}, Rules: true, Binary: "folder/libx.so"}}
 	m.Total = 1
-	p.Reply(Reply{ID: look.ID, Op: OpLook, Modules: &m})
+	say(p, &protocol.Looked{Modules: &m})
 	return p, h, e
 }
 
 func TestModuleSaysWhatItHas(t *testing.T) {
 	p, _, e := withModule()
-	if look := e.last(OpLook); look.Look.Module != 2 {
-		t.Fatalf("%+v", look.Look)
+	if look := last[protocol.Look](e); look.Modules.Selected != 2 {
+		t.Fatalf("%+v", look)
 	}
 	out := render(t, p)
 	for _, want := range []string{"loaded: CFI · lines", "libx.so, .eh_frame", "No source lines", "Ignore its CFI", "Download .sym", "What is missing"} {
@@ -45,7 +45,7 @@ func TestModuleSaysWhatItHas(t *testing.T) {
 func TestCFIIsIgnoredByHand(t *testing.T) {
 	p, _, e := withModule()
 	p.Act("ignore", "2")
-	if r := e.last(OpIgnore); r == nil || r.Module != 2 || !r.On {
+	if r := last[protocol.IgnoreCFI](e); r == nil || r.Module != 2 || !r.On {
 		t.Fatalf("%+v", r)
 	}
 	p.Modules.Detail.Ignored = true
@@ -53,14 +53,14 @@ func TestCFIIsIgnoredByHand(t *testing.T) {
 		t.Error("it cannot be taken back")
 	}
 	p.Act("ignore", "2")
-	if r := e.last(OpIgnore); r.On {
+	if r := last[protocol.IgnoreCFI](e); r.On {
 		t.Error("it is ignored twice")
 	}
 	// A new worker hears both, in their order.
 	p.Add([]File{fakeFile("b.sym")})
 	p.Act("cancel", "")
-	p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: oneDump})
-	if r := e.last(OpIgnore); r == nil || r.On {
+	say(p, &protocol.Added{Dumps: oneDump})
+	if r := last[protocol.IgnoreCFI](e); r == nil || r.On {
 		t.Errorf("%+v", r)
 	}
 }
@@ -73,15 +73,15 @@ func TestSymbolFileIsMadeBeside(t *testing.T) {
 	}
 	p.Add([]File{fakeFile("folder/libx.so"), fakeFile("folder/libx.so.debug")})
 	for range 2 {
-		name := e.last(OpAdd).Name
-		p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: oneDump, Items: []FileRow{{Name: name, Kind: "binary", Usable: true}}})
+		name := last[protocol.Add](e).Name
+		say(p, &protocol.Added{Dumps: oneDump, Items: []protocol.FileRow{{Name: name, Kind: "binary", Usable: true}}})
 	}
 	answered(p, e)
 	p.Act("make", "folder/libx.so")
 	if got := strings.Join(e.made, " "); got != "sym folder/libx.so folder/libx.so folder/libx.so.debug" {
 		t.Fatalf("%q", got)
 	}
-	p.MakingProgress(Progress{Stage: "reading", Done: 12_000_000})
+	p.MakingProgress(protocol.Progress{Stage: "reading", Done: 12_000_000})
 	if out := render(t, p); !strings.Contains(out, "Reading libx.so, 12.0 MB") {
 		t.Error("nobody says how far it is")
 	}
@@ -111,7 +111,7 @@ func TestSymbolFileIsMadeBeside(t *testing.T) {
 
 func TestStartOffersSymbolsOfBinaries(t *testing.T) {
 	p, _, _ := newTestPage("")
-	p.Files = FilePage{Rows: []FileRow{{Name: "a/libx.so", Kind: "binary", Usable: true}, {Name: "b.sym", Kind: "sym", Usable: true}}}
+	p.Files = protocol.FilePage{Rows: []protocol.FileRow{{Name: "a/libx.so", Kind: "binary", Usable: true}, {Name: "b.sym", Kind: "sym", Usable: true}}}
 	p.Files.Total = 2
 	if out := render(t, p); !strings.Contains(out, "Download libx.so.sym") || strings.Contains(out, "b.sym.sym") {
 		t.Error("a binary without a dump cannot be made into a symbol file")
@@ -140,8 +140,8 @@ func TestArrowsSelectInTheLowerLists(t *testing.T) {
 	if p.ListKey("files", "ArrowDown") || p.ListKey("modules", "End") {
 		t.Error("a list that scrolls does not any more")
 	}
-	p.Act("copy", ExportCompare)
-	if r := e.last(OpExport); r == nil || r.Kind != ExportCompare || r.Thread != 1 {
+	p.Act("copy", protocol.ExportCompare)
+	if r := last[protocol.Export](e); r == nil || r.Kind != protocol.ExportCompare || r.Thread != 1 {
 		t.Errorf("%+v", r)
 	}
 }

@@ -22,88 +22,57 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgiterkey interface{}
 	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute(nil)}
+	vgn = addElement(nil, "div", "")
 	vgout.Out = append(vgout.Out, vgn) // root for output
 	vgn.AddAttrInterface("class", c.Page.modulesClass())
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "table modules"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "table"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Modules"}}}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n")
+		vgn = addElement(vgparent, "div", "class\x00table modules\x00role\x00table\x00aria-label\x00Modules")
 		vgn.AddAttrInterface("aria-rowcount", c.Page.Modules.Total+1)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "row head"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "row"}, vugu.VGAttribute{Namespace: "", Key: "aria-rowindex", Val: "1"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
+			vgn = addElement(vgparent, "div", "class\x00row head\x00role\x00row\x00aria-rowindex\x001")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n    ")
+				vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00columnheader")
 				vgn.SetInnerHTML("Module")
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00columnheader")
 				vgn.SetInnerHTML("Symbols")
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell num"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "span", "class\x00cell num\x00role\x00columnheader")
 				vgn.SetInnerHTML("Frames")
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00columnheader")
 				vgn.SetInnerHTML("Debug id")
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00columnheader")
 				vgn.SetInnerHTML("Address")
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00columnheader")
 				vgn.SetInnerHTML("Version")
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n  ")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "modules"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "list"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "rowgroup"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "0"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Modules"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
+			vgn = addElement(vgparent, "div", "id\x00modules\x00class\x00list\x00role\x00rowgroup\x00tabindex\x000\x00aria-label\x00Modules")
 			vgn.AddAttrInterface("data-list", "modules")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-all"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
-				vgparent.AppendChild(vgn)
-				{
-					b, err := vjson.Marshal(c.Page.height(c.Page.Modules.Total, 26))
-					if err != nil {
-						panic(err)
-					}
-					vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "style", JSONVal: vjson.RawMessage(b)})
-				}
+				vgn = addText(vgparent, "\n    ")
+				vgn = addElement(vgparent, "div", "class\x00list-all\x00role\x00presentation")
+				setProperty(vgn, "style", c.Page.height(c.Page.Modules.Total, 26))
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-					vgparent.AppendChild(vgn)
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-window"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
-					vgparent.AppendChild(vgn)
-					{
-						b, err := vjson.Marshal(c.Page.offset(c.Page.Modules.From, 26))
-						if err != nil {
-							panic(err)
-						}
-						vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "style", JSONVal: vjson.RawMessage(b)})
-					}
+					vgn = addText(vgparent, "\n      ")
+					vgn = addElement(vgparent, "div", "class\x00list-window\x00role\x00presentation")
+					setProperty(vgn, "style", c.Page.offset(c.Page.Modules.From, 26))
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-						vgparent.AppendChild(vgn)
+						vgn = addText(vgparent, "\n        ")
 						for i, m := range c.Page.Modules.Rows {
 							var vgiterkey interface{} = i
 							_ = vgiterkey
@@ -111,8 +80,7 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							_ = i
 							m := m
 							_ = m
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "row"}}}
-							vgparent.AppendChild(vgn)
+							vgn = addElement(vgparent, "div", "role\x00row")
 							vgn.AddAttrInterface("aria-rowindex", c.Page.Modules.From+i+2)
 							vgn.AddAttrInterface("class", c.Page.moduleClass(m))
 							vgn.AddAttrInterface("data-act", "module")
@@ -120,274 +88,206 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
-								vgparent.AppendChild(vgn)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell fn"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "\n          ")
+								vgn = addElement(vgparent, "span", "class\x00cell fn\x00role\x00cell")
 								vgn.AddAttrInterface("title", hint(m.Path, m.Name))
 								vgn.SetInnerHTML(m.Name)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "cell"}}}
-								vgparent.AppendChild(vgn)
+								vgn = addElement(vgparent, "span", "role\x00cell")
 								vgn.AddAttrInterface("class", "cell state "+m.State)
 								vgn.AddAttrInterface("title", c.Page.stateTitle(m))
 								{
 									vgparent := vgn
 									_ = vgparent
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "state-words"}}}
-									vgparent.AppendChild(vgn)
+									vgn = addElement(vgparent, "span", "class\x00state-words")
 									vgn.SetInnerHTML(symbolWords(m))
 									if c.Page.canForce(m) {
-										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button link"}}}
-										vgparent.AppendChild(vgn)
+										vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button link")
 										vgn.AddAttrInterface("data-act", c.Page.forceAct(m))
 										vgn.AddAttrInterface("data-arg", c.Page.forceArg(m))
 										vgn.SetInnerHTML(c.Page.forceText(m))
 									}
 								}
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell num"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
-								vgparent.AppendChild(vgn)
+								vgn = addElement(vgparent, "span", "class\x00cell num\x00role\x00cell")
 								vgn.SetInnerHTML(c.Page.frames(m.Frames))
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell code dim"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
-								vgparent.AppendChild(vgn)
+								vgn = addElement(vgparent, "span", "class\x00cell code dim\x00role\x00cell")
 								vgn.AddAttrInterface("title", c.Page.idTitle(m))
 								vgn.SetInnerHTML(m.DebugID)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell code dim"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
-								vgparent.AppendChild(vgn)
+								vgn = addElement(vgparent, "span", "class\x00cell code dim\x00role\x00cell")
 								vgn.AddAttrInterface("title", m.Base+" to "+m.End)
 								vgn.SetInnerHTML(m.Base)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell dim"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
-								vgparent.AppendChild(vgn)
+								vgn = addElement(vgparent, "span", "class\x00cell dim\x00role\x00cell")
 								vgn.AddAttrInterface("title", hint(m.Version, ""))
 								vgn.SetInnerHTML(m.Version)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "\n        ")
 							}
 						}
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-						vgparent.AppendChild(vgn)
+						vgn = addText(vgparent, "\n      ")
 					}
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "\n    ")
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-empty"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "row"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n    ")
+				vgn = addElement(vgparent, "p", "class\x00list-empty\x00role\x00row")
 				vgn.AddAttrInterface("hidden", c.Page.Modules.Total > 0)
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "cell"}}}
-					vgparent.AppendChild(vgn)
+					vgn = addElement(vgparent, "span", "role\x00cell")
 					vgn.SetInnerHTML(c.Page.noModules())
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n  ")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n")
 		}
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "panel-side module-detail"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "0"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "region"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "The selected module"}}}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n")
+		vgn = addElement(vgparent, "div", "class\x00panel-side module-detail\x00tabindex\x000\x00role\x00region\x00aria-label\x00The selected module")
 		vgn.AddAttrInterface("hidden", c.Page.detail().Index < 0)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "module-acts"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
+			vgn = addElement(vgparent, "div", "class\x00module-acts")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h3", Attr: []vugu.VGAttribute(nil)}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "h3", "")
 				vgn.SetInnerHTML(c.Page.detail().Name)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small")
 				vgn.AddAttrInterface("data-act", "ignore")
 				vgn.AddAttrInterface("data-arg", c.Page.detail().Index)
 				vgn.AddAttrInterface("hidden", !c.Page.detail().Rules)
 				vgn.SetInnerHTML(ignoreText(c.Page.detail()))
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small")
 				vgn.AddAttrInterface("data-act", "make")
 				vgn.AddAttrInterface("data-arg", c.Page.detail().Binary)
 				vgn.AddAttrInterface("hidden", c.Page.detail().Binary == "")
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Download .sym"}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "Download .sym")
 				}
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute(nil)}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
+			vgn = addElement(vgparent, "p", "")
 			vgn.SetInnerHTML(c.Page.detail().Says)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "assign-line"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
+			vgn = addElement(vgparent, "p", "class\x00assign-line")
 			vgn.AddAttrInterface("hidden", c.Page.assignText() == "")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "span", "")
 				vgn.SetInnerHTML(c.Page.assignText())
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: " "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "select", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "field small assign"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Symbol file for this module"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, " ")
+				vgn = addElement(vgparent, "select", "class\x00field small assign\x00aria-label\x00Symbol file for this module")
 				vgn.AddAttrInterface("data-input", "use")
 				vgn.AddAttrInterface("hidden", !c.Page.canAssign())
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "option", Attr: []vugu.VGAttribute{{Namespace: "", Key: "value", Val: ""}}}
-					vgparent.AppendChild(vgn)
+					vgn = addElement(vgparent, "option", "value\x00")
 					vgn.SetInnerHTML(vugu.HTML("Choose a file…"))
 					for vgiterkeyt, f := range c.Page.Files.Symbols {
 						var vgiterkey interface{} = vgiterkeyt
 						_ = vgiterkey
 						f := f
 						_ = f
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "option", Attr: []vugu.VGAttribute(nil)}
-						vgparent.AppendChild(vgn)
+						vgn = addElement(vgparent, "option", "")
 						vgn.AddAttrInterface("value", f.Item)
 						vgn.SetInnerHTML(f.Name)
 					}
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: " "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, " ")
+				vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small")
 				vgn.AddAttrInterface("data-act", "pick-files")
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Add files"}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "Add files")
 				}
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h4", Attr: []vugu.VGAttribute(nil)}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
+			vgn = addElement(vgparent, "h4", "")
 			vgn.AddAttrInterface("hidden", len(c.Page.detail().Has) == 0)
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "What it has"}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "What it has")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dl", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "facts"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
+			vgn = addElement(vgparent, "dl", "class\x00facts")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n    ")
 				for vgiterkeyt, f := range c.Page.detail().Has {
 					var vgiterkey interface{} = vgiterkeyt
 					_ = vgiterkey
 					f := f
 					_ = f
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "facts-row"}}}
-					vgparent.AppendChild(vgn)
+					vgn = addElement(vgparent, "div", "class\x00facts-row")
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dt", Attr: []vugu.VGAttribute(nil)}
-						vgparent.AppendChild(vgn)
+						vgn = addElement(vgparent, "dt", "")
 						vgn.SetInnerHTML(f.Key)
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dd", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "code"}}}
-						vgparent.AppendChild(vgn)
+						vgn = addElement(vgparent, "dd", "class\x00code")
 						vgn.SetInnerHTML(f.Value)
 					}
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n  ")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h4", Attr: []vugu.VGAttribute(nil)}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
+			vgn = addElement(vgparent, "h4", "")
 			vgn.AddAttrInterface("hidden", len(c.Page.detail().Missing) == 0)
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "What is missing"}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "What is missing")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "module-lines"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
+			vgn = addElement(vgparent, "p", "class\x00module-lines")
 			vgn.SetInnerHTML(joinLines(c.Page.detail().Missing))
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h4", Attr: []vugu.VGAttribute(nil)}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
+			vgn = addElement(vgparent, "h4", "")
 			vgn.AddAttrInterface("hidden", len(c.Page.detail().Warnings) == 0)
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Problems"}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "Problems")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "module-lines"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
+			vgn = addElement(vgparent, "p", "class\x00module-lines")
 			vgn.SetInnerHTML(joinLines(c.Page.detail().Warnings))
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h4", Attr: []vugu.VGAttribute(nil)}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
+			vgn = addElement(vgparent, "h4", "")
 			vgn.SetInnerHTML(vugu.HTML("The module"))
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dl", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "facts"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
+			vgn = addElement(vgparent, "dl", "class\x00facts")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n    ")
 				for vgiterkeyt, f := range c.Page.detail().Facts {
 					var vgiterkey interface{} = vgiterkeyt
 					_ = vgiterkey
 					f := f
 					_ = f
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "facts-row"}}}
-					vgparent.AppendChild(vgn)
+					vgn = addElement(vgparent, "div", "class\x00facts-row")
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dt", Attr: []vugu.VGAttribute(nil)}
-						vgparent.AppendChild(vgn)
+						vgn = addElement(vgparent, "dt", "")
 						vgn.SetInnerHTML(f.Key)
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dd", Attr: []vugu.VGAttribute(nil)}
-						vgparent.AppendChild(vgn)
+						vgn = addElement(vgparent, "dd", "")
 						vgn.AddAttrInterface("class", codeClass(f.Code))
 						vgn.SetInnerHTML(f.Value)
 					}
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n  ")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n")
 		}
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n")
 	}
 	return vgout
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // What to do with a file that could not be used, in the command line of the system that the browser runs on.
@@ -15,12 +16,15 @@ const (
 	SystemLinux   = "linux" // and all others
 )
 
+// copyAgain is for files that are read if they are whole.
+const copyAgain = "Copy it again, and compare its size with that of the original:"
+
 // nextSteps are by what a file is (intake.Kind). command has FILE where the file's name belongs; windows is PowerShell's where it is another one.
 var nextSteps = []struct{ taken, text, command, windows string }{
 	{"empty", "Copy it again: nothing of it has arrived.", "", ""},
-	{"minidump", "Copy it again, and compare its size with that of the original:", "ls -l FILE", "(Get-Item FILE).Length"},
-	{"pe", "Make a symbol file of it, with its PDB beside it, and drop that:", "dump_syms --inlines FILE -o FILE.sym", ""},
-	{"pdb", "Make a symbol file of it, and drop that:", "dump_syms --inlines FILE -o FILE.sym", ""},
+	{"minidump", copyAgain, "ls -l FILE", "(Get-Item FILE).Length"},
+	{"pe", copyAgain, "ls -l FILE", "(Get-Item FILE).Length"},
+	{"pdb", copyAgain, "ls -l FILE", "(Get-Item FILE).Length"},
 	{"macho", "Make a symbol file of it or of its dSYM, and drop that:", "dump_syms --inlines FILE -o FILE.sym", ""},
 	{"dsym-part", "Make a symbol file of the whole dSYM folder, and drop that.", "", ""},
 	{"elf-core", "Open it with a debugger, beside the program:", "gdb -c FILE", ""},
@@ -28,6 +32,7 @@ var nextSteps = []struct{ taken, text, command, windows string }{
 	{"user-dump", "Open it with a debugger:", "windbg -z FILE", ""},
 	{"apple-crash", "It is text, and says where the program crashed. Open it in an editor.", "", ""},
 	{"packed", "Unpack it, and drop what was in it:", "tar -xf FILE", ""},
+	{"cab", "Unpack it, and drop what was in it:", "cabextract FILE", "expand FILE -F:* ."},
 	{"gzip", "Copy it again, or unpack it yourself:", "gzip -dk FILE", "tar -xf FILE"},
 	{"zip", "Copy it again, or unpack it yourself:", "unzip FILE", "Expand-Archive FILE"},
 	{"text", "It is neither a dump nor symbols: leave it out.", "", ""},
@@ -35,7 +40,7 @@ var nextSteps = []struct{ taken, text, command, windows string }{
 }
 
 // nextStep is what to do, and the command that does it or "".
-func (p *Page) nextStep(f FileRow) (text, command string) {
+func (p *Page) nextStep(f protocol.FileRow) (text, command string) {
 	windows := p.Host.System() == SystemWindows
 	for _, n := range nextSteps {
 		if n.taken == f.Taken {
@@ -69,12 +74,12 @@ func named(command, file string, windows bool) string {
 	return strings.ReplaceAll(strings.ReplaceAll(command, "FILE.sym", quote(file+".sym")), "FILE", quote(file))
 }
 
-func (p *Page) nextText(f FileRow) string {
+func (p *Page) nextText(f protocol.FileRow) string {
 	text, _ := p.nextStep(f)
 	return text
 }
 
-func (p *Page) nextCommand(f FileRow) string {
+func (p *Page) nextCommand(f protocol.FileRow) string {
 	_, command := p.nextStep(f)
 	return command
 }

@@ -4,24 +4,28 @@ import (
 	"testing"
 
 	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // TestNextStep: the command is of the user's system, and a file's name is one word of it, whatever is in it.
 func TestNextStep(t *testing.T) {
 	for _, c := range []struct{ system, taken, name, want string }{
-		{SystemLinux, "pdb", "dir/app.pdb", "dump_syms --inlines app.pdb -o app.pdb.sym"},
+		{SystemLinux, "macho", "dir/app.dylib", "dump_syms --inlines app.dylib -o app.dylib.sym"},
+		{SystemLinux, "pdb", "dir/app.pdb", "ls -l app.pdb"}, // whole ones are read
 		{SystemWindows, "minidump", `C:\my dumps\a b.dmp`, "(Get-Item 'a b.dmp').Length"},
 		{SystemMac, "minidump", "a b.dmp", "ls -l 'a b.dmp'"},
 		{SystemLinux, "packed", "it's.7z", `tar -xf 'it'\''s.7z'`},
 		{SystemWindows, "packed", "it's.7z", "tar -xf 'it''s.7z'"},
 		{SystemLinux, "packed", "--to-command=x.7z", "tar -xf './--to-command=x.7z'"},
 		{SystemLinux, "packed", "$(reboot).7z", "tar -xf '$(reboot).7z'"},
+		{SystemLinux, "cab", "ntdll.pd_", "cabextract ntdll.pd_"},
+		{SystemWindows, "cab", "ntdll.pd_", "expand ntdll.pd_ -F:* ."},
 		{SystemLinux, "text", "a.txt", ""},
 		{SystemLinux, "nothing known", "a", ""},
 	} {
 		p, h, _ := newTestPage("")
 		h.system = c.system
-		if _, got := p.nextStep(FileRow{Name: c.name, Taken: c.taken}); got != c.want {
+		if _, got := p.nextStep(protocol.FileRow{Name: c.name, Taken: c.taken}); got != c.want {
 			t.Errorf("%s, %s, %s: %s, not %s", c.system, c.taken, c.name, got, c.want)
 		}
 	}
@@ -31,7 +35,7 @@ func TestNextStep(t *testing.T) {
 func TestPlaces(t *testing.T) {
 	p, h, e := newTestPage("")
 	drop(p, e)
-	p.Reply(Reply{ID: e.last(OpLook).ID, Op: OpLook})
+	say(p, &protocol.Looked{})
 	if len(h.entries) != 0 {
 		t.Errorf("opening the first dump made entries: %q", h.entries)
 	}
@@ -59,19 +63,19 @@ func TestPlaces(t *testing.T) {
 func TestSymbolsAreComing(t *testing.T) {
 	p, _, e := newTestPage("")
 	drop(p, e)
-	r := screen(0)
+	r := screen()
 	r.Stack.Rows = append(r.Stack.Rows, stopHint)
 	r.Summary.Wanted, r.Summary.Findings = 2, []view.FindingRow{{Title: "Stack ends early", Thread: -1}}
 	p.Add([]File{fakeFile("big.sym")})
-	p.looked(r)
+	p.looked(r, "")
 	last := p.Stack.Rows[len(p.Stack.Rows)-1]
 	if p.symbolsText() == "" || p.hasFinding() || last.Hint || last.Function == stopHint.Function {
 		t.Errorf("%q, finding %v, %+v", p.symbolsText(), p.hasFinding(), last)
 	}
-	p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: p.Dumps, Items: []FileRow{{Name: "big.sym", Kind: "sym", Usable: true, Dump: -1}}})
-	again := screen(e.last(OpLook).ID)
+	say(p, &protocol.Added{Dumps: p.Dumps, Items: []protocol.FileRow{{Name: "big.sym", Kind: "sym", Usable: true, Dump: -1}}})
+	again := screen()
 	again.Summary.Findings = r.Summary.Findings
-	p.looked(again)
+	p.looked(again, "")
 	if p.symbolsText() != "" || !p.hasFinding() {
 		t.Errorf("all is read, and %q", p.symbolsText())
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // Page is all that the components show. It lives on one goroutine at a time: the host calls its methods under the
@@ -21,14 +22,14 @@ type Page struct {
 	Mark   int // counts what the page around has added; told with EventIdle
 
 	// What the engine said, a window of each list.
-	Dumps   []DumpName
+	Dumps   []protocol.DumpName
 	Summary *view.Summary
 	Threads view.ThreadPage
 	Stack   view.StackPage
 	Frame   *view.FrameDetail
 	Modules view.ModulePage
 	Wanted  view.WantedPage
-	Files   FilePage
+	Files   protocol.FilePage
 	Dump    int  // the number of the selected dump
 	Listed  bool // the lists of the lower panel have come
 
@@ -49,30 +50,30 @@ type Page struct {
 	Split    Split
 	Raw      Raw // of the dump itself
 	Compare  view.ComparePage
-	Found    FoundPage
+	Found    protocol.FoundPage
 	Compared int // selected row of the comparison, or -1
 	Findings int // how many are shown
 	Module   int // shown among the modules, or -1
 
 	menuRow    view.StackRow // of the context menu
 	menuAt     Point
-	fresh      map[string]bool    // ids of rows that have just changed
-	editions   map[string]edition // of each list
+	fresh      map[string]bool             // ids of rows that have just changed
+	editions   map[string]protocol.Edition // of each list
 	freshes    int
 	seekModule bool
-	opening    bool            // until all that came with a dump was shown
-	visible    map[string]Span // what each list shows, as the host measured it
-	dirty      int             // parts to ask for
-	asking     bool            // a look is on its way
-	held       *Reply          // a first screen that is kept back (keepBack)
-	top        bool            // the thread's first row is to be selected when it is known
-	seek       bool            // the selected rows are to be scrolled to
-	hit        int             // that is to be gone to, counted from 1; 0 for none
-	searching  bool            // the answer to what is searched for is on its way
-	place      State           // that the address was last given
-	goTo       int             // row of the stack to select when it is there, or -1
-	goThread   int             // the same of the threads
-	room       int             // for a frame's name in the stack, in characters; 0 if not known
+	opening    bool                     // until all that came with a dump was shown
+	visible    map[string]protocol.Span // what each list shows, as the host measured it
+	dirty      int                      // parts to ask for
+	asking     bool                     // a look is on its way
+	held       *protocol.Looked         // a first screen that is kept back (keepBack)
+	top        bool                     // the thread's first row is to be selected when it is known
+	seek       bool                     // the selected rows are to be scrolled to
+	hit        int                      // that is to be gone to, counted from 1; 0 for none
+	searching  bool                     // the answer to what is searched for is on its way
+	place      State                    // that the address was last given
+	goTo       int                      // row of the stack to select when it is there, or -1
+	goThread   int                      // the same of the threads
+	room       int                      // for a frame's name in the stack, in characters; 0 if not known
 	nextID     int
 	dead       bool
 	fragile    bool // the engine died and has not shown since that it can do without
@@ -80,13 +81,13 @@ type Page struct {
 	queue      []File
 	reading    File
 	accepted   []File
-	unsaid     []FileRow // whose problems are still to be said
-	binaries   []File    // of which symbol files can be made
-	jobStart   int       // how many were accepted when the present job began
-	decided    []Request // assignments and policy, to be said again to a new worker
+	unsaid     []protocol.FileRow // whose problems are still to be said
+	binaries   []File             // of which symbol files can be made
+	jobStart   int                // how many were accepted when the present job began
+	decided    []protocol.Request // assignments and policy, to be said again to a new worker
 	exports    map[int]export
 	noticeID   int
-	told       DumpEdition // the report that Watch was told of last
+	told       protocol.Edition // the report that Watch was told of last
 	toasts     int
 	drawn      time.Time // the progress of a job, last
 }
@@ -114,10 +115,10 @@ type Notice struct {
 
 // NewPage makes a page that shows the start.
 func NewPage(h Host, e Engine, hash string) *Page {
-	p := &Page{Host: h, Engine: e, State: ParseState(hash), visible: map[string]Span{}, goTo: -1, goThread: -1, exports: map[int]export{},
-		fresh: map[string]bool{}, editions: map[string]edition{}, Module: -1, Compared: -1, Findings: findingsShown}
-	p.visible["threads"], p.visible["stack"] = Span{0, 9}, Span{0, 16}
-	p.visible["modules"], p.visible["wanted"], p.visible["files"] = Span{0, 8}, Span{0, 8}, Span{0, 8}
+	p := &Page{Host: h, Engine: e, State: ParseState(hash), visible: map[string]protocol.Span{}, goTo: -1, goThread: -1, exports: map[int]export{},
+		fresh: map[string]bool{}, editions: map[string]protocol.Edition{}, Module: -1, Compared: -1, Findings: findingsShown}
+	p.visible["threads"], p.visible["stack"] = protocol.Span{Count: 9}, protocol.Span{Count: 16}
+	p.visible["modules"], p.visible["wanted"], p.visible["files"] = protocol.Span{Count: 8}, protocol.Span{Count: 8}, protocol.Span{Count: 8}
 	p.forgetRaw()
 	if p.State.Theme == "" {
 		p.State.Theme = h.Load("theme")
@@ -130,7 +131,7 @@ func NewPage(h Host, e Engine, hash string) *Page {
 	}
 	p.loadSources()
 	if p.State.Policy != "" {
-		p.decide(Request{Op: OpPolicy, Policy: p.State.Policy})
+		p.decide(&protocol.SetPolicy{Policy: p.State.Policy})
 	}
 	return p
 }
@@ -139,15 +140,14 @@ func NewPage(h Host, e Engine, hash string) *Page {
 func (p *Page) Empty() bool { return p.Summary == nil }
 
 // send posts a request with a number of its own.
-func (p *Page) send(req Request, file File) int {
+func (p *Page) send(req protocol.Request, file File) (id int) {
 	p.nextID++
-	req.ID, req.Redact = p.nextID, p.Limits.Redact
-	p.Engine.Send(req, file)
-	return req.ID
+	p.Engine.Send(protocol.Call{ID: p.nextID, Redact: p.Limits.Redact, Request: req}, file)
+	return p.nextID
 }
 
 // decide posts a request that a new worker must hear again.
-func (p *Page) decide(req Request) {
+func (p *Page) decide(req protocol.Request) {
 	p.decided = append(p.decided, req)
 	p.send(req, nil)
 }

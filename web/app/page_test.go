@@ -9,7 +9,7 @@ import (
 	"github.com/vugu/vugu/staticrender"
 
 	"github.com/crashpane/crashpane/walker/report/view"
-	"github.com/crashpane/crashpane/web/wire"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // fakeHost remembers what the page asked of the browser.
@@ -109,19 +109,19 @@ type fetch struct {
 
 // fakeEngine remembers requests, as they would look after the journey over the wire.
 type fakeEngine struct {
-	sent     []Request
+	sent     []protocol.Call
 	files    []string
 	restarts int
-	pieces   map[int][]Request // worker → what it was given to read
-	ended    int               // how often all of them were ended
-	extends  int               // how often the full engine was asked for
-	stops    int               // and how often not any more
-	made     []string          // what a file is made of: the operation, the name, the files
+	pieces   map[int][]*protocol.IndexChunk // worker → what it was given to read
+	ended    int                            // how often all of them were ended
+	extends  int                            // how often the full engine was asked for
+	stops    int                            // and how often not any more
+	made     []string                       // what a file is made of: the operation, the name, the files
 }
 
-func (e *fakeEngine) Send(req Request, f File) {
-	var back Request
-	if err := wire.Read(wire.Append(nil, req), &back); err != nil {
+func (e *fakeEngine) Send(c protocol.Call, f File) {
+	back, err := protocol.ReadCall(protocol.AppendCall(nil, c))
+	if err != nil {
 		panic(err)
 	}
 	e.sent = append(e.sent, back)
@@ -133,8 +133,8 @@ func (e *fakeEngine) Send(req Request, f File) {
 func (e *fakeEngine) Extend()     { e.extends++ }
 func (e *fakeEngine) StopMaking() { e.made = nil }
 
-func (e *fakeEngine) Make(files []File, req Request) {
-	e.made = []string{req.Op, req.Name}
+func (e *fakeEngine) Make(files []File, req protocol.Request) {
+	e.made = []string{"sym", req.(*protocol.WriteSym).Name}
 	for _, f := range files {
 		e.made = append(e.made, f.Name())
 	}
@@ -142,25 +142,31 @@ func (e *fakeEngine) Make(files []File, req Request) {
 
 func (e *fakeEngine) StopExtending() { e.stops++ }
 
-func (e *fakeEngine) Index(worker int, req Request, f File) {
+func (e *fakeEngine) Index(worker int, c protocol.Call, f File) {
 	if e.pieces == nil {
-		e.pieces = map[int][]Request{}
+		e.pieces = map[int][]*protocol.IndexChunk{}
 	}
-	e.pieces[worker] = append(e.pieces[worker], req)
+	e.pieces[worker] = append(e.pieces[worker], c.Request.(*protocol.IndexChunk))
 }
 func (e *fakeEngine) StopIndexing() { e.pieces = nil; e.ended++ }
 
 func (e *fakeEngine) Restart() { e.restarts++; e.sent = nil; e.files = nil }
 
-// last is the newest request of an operation.
-func (e *fakeEngine) last(op string) *Request {
+// last is the newest request of a type, or nil.
+func last[R any](e *fakeEngine) *R {
 	for i := len(e.sent) - 1; i >= 0; i-- {
-		if e.sent[i].Op == op {
-			return &e.sent[i]
+		if r, ok := e.sent[i].Request.(any).(*R); ok {
+			return r
 		}
 	}
 	return nil
 }
+
+// say gives the page an answer.
+func say(p *Page, r protocol.Reply) (draw bool) { return p.Answer(protocol.Answer{Reply: r}, nil) }
+
+// lastID is the number of the newest call.
+func lastID(e *fakeEngine) int { return e.sent[len(e.sent)-1].ID }
 
 type fakeFile string
 
@@ -175,7 +181,7 @@ func newTestPage(hash string) (*Page, *fakeHost, *fakeEngine) {
 const hostile = `<img src=x onerror=alert(1)>`
 
 // screen is an answer with a stack of some rows.
-func screen(id int) Reply {
+func screen() *protocol.Looked {
 	s := view.StackPage{Thread: 1, Frames: 3, Selected: 0}
 	s.Total = 4
 	for i := 0; i < 3; i++ {
@@ -184,16 +190,15 @@ func screen(id int) Reply {
 	s.Rows = append(s.Rows, view.StackRow{Kind: view.RowStop, Frame: -1, Inline: -1, Function: "End of the stack"})
 	t := view.ThreadPage{Rows: []view.ThreadRow{{Index: 1, Name: "main", Crashed: true}, {Index: 0, Name: hostile}}}
 	t.Total = 2
-	return Reply{ID: id, Op: OpLook, Summary: &view.Summary{Name: "a.dmp", Verdict: []view.Span{{Text: hostile, Role: "name"}}, Threads: 2, FirstThread: 1},
-		Threads: &t, Stack: &s, Frame: &view.FrameDetail{Thread: 1, Frame: 0, Inline: -1, Title: hostile,
-			Registers: []view.Register{{Name: "rip", Value: "0x1", Role: "pc"}}}}
+	return &protocol.Looked{Summary: &view.Summary{Name: "a.dmp", Verdict: []view.Span{{Text: hostile, Role: "name"}}, Threads: 2, FirstThread: 1}, Threads: &t, Stack: &s, Detail: &view.FrameDetail{Thread: 1, Frame: 0, Inline: -1, Title: hostile,
+		Registers: []view.Register{{Name: "rip", Value: "0x1", Role: "pc"}}}}
 }
 
 // drop reads a dump and answers the look that follows.
 func drop(p *Page, e *fakeEngine) {
 	p.Add([]File{fakeFile("a.dmp")})
-	p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: []DumpName{{Dump: 0, Name: "a.dmp"}}, Items: []FileRow{{Name: "a.dmp", Usable: true}}})
-	p.Reply(screen(e.last(OpLook).ID))
+	say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}, Items: []protocol.FileRow{{Name: "a.dmp", Usable: true}}})
+	say(p, screen())
 }
 
 // TestAddressComesWithTheStack: to write it takes the browser's processes longer than the stack of a small dump, so that comes first.
@@ -201,19 +206,19 @@ func TestAddressComesWithTheStack(t *testing.T) {
 	const untouched = "?"
 	for _, c := range []struct {
 		name string
-		look func(id int) Reply
+		look protocol.Answer
 	}{
-		{"a stack", screen},
-		{"an error", func(id int) Reply { return Reply{ID: id, Op: OpLook, Error: "it cannot be read"} }},
+		{"a stack", protocol.Answer{Reply: screen()}},
+		{"an error", protocol.Answer{Error: "it cannot be read", Reply: &protocol.Looked{}}},
 	} {
-		p, h, e := newTestPage("")
+		p, h, _ := newTestPage("")
 		h.address = untouched
 		p.Add([]File{fakeFile("a.dmp")})
-		p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: []DumpName{{Dump: 0, Name: "a.dmp"}}, Items: []FileRow{{Name: "a.dmp", Usable: true}}})
+		say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}, Items: []protocol.FileRow{{Name: "a.dmp", Usable: true}}})
 		if h.address != untouched {
 			t.Errorf("%s: before it came, the address is %q", c.name, h.address)
 		}
-		p.Reply(c.look(e.last(OpLook).ID))
+		p.Answer(c.look, nil)
 		if h.address != "dump=a.dmp" {
 			t.Errorf("%s: the address is %q", c.name, h.address)
 		}
@@ -277,16 +282,16 @@ func (f largeFile) Size() int64  { return 20 << 20 }
 func TestArchivesWaitForTheFirstScreen(t *testing.T) {
 	p, _, e := newTestPage("")
 	p.Add([]File{fakeFile("a.dmp"), largeFile("a.sym.gz")})
-	p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: []DumpName{{Dump: 0, Name: "a.dmp"}}, Items: []FileRow{{Name: "a.dmp", Usable: true}}})
-	if p.Reply(Reply{ID: e.last(OpLook).ID, Op: OpLook, Summary: screen(0).Summary, Threads: screen(0).Threads}); len(e.files) != 1 || !p.Job.Active {
+	say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}, Items: []protocol.FileRow{{Name: "a.dmp", Usable: true}}})
+	if say(p, &protocol.Looked{Summary: screen().Summary, Threads: screen().Threads}); len(e.files) != 1 || !p.Job.Active {
 		t.Fatalf("files %v before the stack, job %+v", e.files, p.Job)
 	}
-	if p.Reply(screen(e.last(OpLook).ID)); len(e.files) != 2 || p.Job.Count() != "2 of 2" {
+	if say(p, screen()); len(e.files) != 2 || p.Job.Count() != "2 of 2" {
 		t.Errorf("files %v behind the stack, job %+v", e.files, p.Job)
 	}
 	p, _, e = newTestPage("")
 	p.Add([]File{fakeFile("a.dmp"), largeFile("a.sym")})
-	if p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: []DumpName{{Dump: 0, Name: "a.dmp"}}}); len(e.files) != 2 {
+	if say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}}); len(e.files) != 2 {
 		t.Errorf("a symbol file waits: %v", e.files)
 	}
 }
@@ -326,7 +331,7 @@ func TestWindowIsAskedFor(t *testing.T) {
 	p.Stack.Total = 10_000
 	n := len(e.sent)
 	for p.asking {
-		p.Reply(Reply{Op: OpLook})
+		say(p, &protocol.Looked{})
 	}
 	if p.Scrolled("stack", 0, 3) {
 		t.Error("rows that are here were asked for")
@@ -334,12 +339,12 @@ func TestWindowIsAskedFor(t *testing.T) {
 	if !p.Scrolled("stack", 5000, 20) || len(e.sent) == n {
 		t.Fatal("rows that are not here were not asked for")
 	}
-	if s := e.last(OpLook).Look.Stack; s.From > 5000 || s.From+s.Count < 5020 || s.Count > 100 {
+	if s := last[protocol.Look](e).Stack; s.From > 5000 || s.From+s.Count < 5020 || s.Count > 100 {
 		t.Errorf("asked for %+v", s)
 	}
-	p.Reply(Reply{Op: OpLook})
+	say(p, &protocol.Looked{})
 	p.toRow(9000)
-	if s := e.last(OpLook).Look.Stack; s.From > 9000 || s.From+s.Count < 9001 {
+	if s := last[protocol.Look](e).Stack; s.From > 9000 || s.From+s.Count < 9001 {
 		t.Errorf("going to row 9000 asks for %+v", s)
 	}
 }
@@ -348,7 +353,7 @@ func TestOnlyOneQuestionAtATime(t *testing.T) {
 	p, _, e := newTestPage("")
 	drop(p, e)
 	for p.asking {
-		p.Reply(Reply{Op: OpLook})
+		say(p, &protocol.Looked{})
 	}
 	n := len(e.sent)
 	for i := 0; i < 20; i++ {
@@ -363,7 +368,7 @@ func TestCancelKeepsWhatWasRead(t *testing.T) {
 	p, _, e := newTestPage("")
 	drop(p, e)
 	p.Add([]File{fakeFile("huge.sym"), fakeFile("other.sym")})
-	p.Reply(Reply{Progress: &Progress{Stage: "reading symbols", Name: "huge.sym", Done: 1, Total: 4}})
+	say(p, &protocol.Progress{Stage: "reading symbols", Name: "huge.sym", Done: 1, Total: 4})
 	if out := render(t, p); !strings.Contains(out, "Reading symbols huge.sym") || !strings.Contains(out, "Cancel") {
 		t.Error("progress is not shown")
 	}
@@ -388,7 +393,7 @@ func TestDeadEngine(t *testing.T) {
 	if e.restarts != 1 || e.files[0] != "a.dmp" {
 		t.Fatalf("%d restarts, files %v", e.restarts, e.files)
 	}
-	p.Reply(Reply{Op: OpAdd, Dumps: []DumpName{{Dump: 0, Name: "a.dmp"}}})
+	say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}})
 	if e.files[len(e.files)-1] != "good.sym" {
 		t.Errorf("files %v", e.files)
 	}
@@ -404,13 +409,13 @@ func TestDecisionsAreSaidAgain(t *testing.T) {
 	p, _, e := newTestPage("")
 	drop(p, e)
 	p.Act("use", "3.7")
-	if r := e.last(OpAssign); r == nil || r.Item != 3 || r.Module != 7 {
+	if r := last[protocol.Assign](e); r == nil || r.Item != 3 || r.Module != 7 {
 		t.Fatalf("assign: %+v", r)
 	}
 	p.Add([]File{fakeFile("x.sym")})
 	p.Cancel()
-	p.Reply(Reply{Op: OpAdd, Dumps: []DumpName{{Dump: 0, Name: "a.dmp"}}})
-	if e.last(OpAssign) == nil {
+	say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}})
+	if last[protocol.Assign](e) == nil {
 		t.Error("the new worker does not know of the assignment")
 	}
 }
@@ -419,12 +424,12 @@ func TestExports(t *testing.T) {
 	p, h, e := newTestPage("")
 	drop(p, e)
 	p.Key("c", false)
-	p.Reply(Reply{ID: e.last(OpExport).ID, Op: OpExport, Text: "the stack"})
+	p.Answer(protocol.Answer{ID: lastID(e), Reply: &protocol.Exported{Text: "the stack"}}, nil)
 	if h.copied != "the stack" || p.Toast != "Stack copied" {
 		t.Errorf("copied %q, toast %q", h.copied, p.Toast)
 	}
-	p.Act("download", ExportJSON)
-	p.Reply(Reply{ID: e.last(OpExport).ID, Op: OpExport, Text: "{}", FileName: "a.json"})
+	p.Act("download", protocol.ExportJSON)
+	p.Answer(protocol.Answer{ID: lastID(e), Reply: &protocol.Exported{Text: "{}", FileName: "a.json"}}, nil)
 	if h.downloaded != "a.json application/json {}" {
 		t.Errorf("downloaded %q", h.downloaded)
 	}
@@ -433,8 +438,8 @@ func TestExports(t *testing.T) {
 func TestAllTabsRender(t *testing.T) {
 	p, _, e := newTestPage("")
 	drop(p, e)
-	p.Files.Rows = []FileRow{{Name: hostile, Kind: "other", Message: hostile}, {Item: 1, Name: "n.sym", Kind: "sym", Usable: true, Assign: true}}
-	p.Files.Total = 2
+	p.Files.Rows = []protocol.FileRow{{Name: hostile, Kind: "other", Message: hostile}, {Item: 1, Name: "n.sym", Kind: "sym", Usable: true, Assign: true}}
+	p.Files.Total, p.Files.Modules = 2, []protocol.Choice{{Item: 4, Name: hostile}}
 	p.Modules.Rows = []view.ModuleRow{{Name: hostile, State: "mismatch", Word: "other build", Item: 1}}
 	p.Modules.Total = 1
 	p.Wanted.Rows = []view.WantedRow{{DebugFile: hostile, DebugID: "A1", OtherFile: "a.sym", OtherID: "B1", Item: 1}}
@@ -460,23 +465,23 @@ func TestAllTabsRender(t *testing.T) {
 func TestCancelWhileWalking(t *testing.T) {
 	p, _, e := newTestPage("")
 	drop(p, e)
-	p.Reply(Reply{Op: OpLook})
+	say(p, &protocol.Looked{})
 	p.Add([]File{fakeFile("huge.sym")})
-	p.Reply(Reply{Op: OpAdd, Dumps: []DumpName{{Dump: 0, Name: "a.dmp"}}})
-	p.Reply(Reply{Progress: &Progress{Stage: "reading symbols", Name: "huge.sym", Done: 1, Total: 4}})
+	say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}})
+	say(p, &protocol.Progress{Stage: "reading symbols", Name: "huge.sym", Done: 1, Total: 4})
 	p.Act("cancel", "")
 	if len(e.files) != 1 || e.files[0] != "a.dmp" || len(p.queue) != 0 {
 		t.Errorf("after cancelling the symbols: %v, queue %v", e.files, p.queue)
 	}
-	p.Reply(Reply{Op: OpAdd, Dumps: []DumpName{{Dump: 0, Name: "a.dmp"}}})
+	say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}})
 	if len(p.Dumps) != 1 || p.replay {
 		t.Errorf("dumps %v, replay %v", p.Dumps, p.replay)
 	}
 
 	p, _, e = newTestPage("")
 	p.Add([]File{fakeFile("a.dmp")})
-	p.Reply(Reply{Op: OpAdd, Dumps: []DumpName{{Dump: 0, Name: "a.dmp"}}})
-	p.Reply(Reply{Progress: &Progress{Stage: "walking"}})
+	say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}})
+	say(p, &protocol.Progress{Stage: "walking"})
 	p.Act("cancel", "")
 	if len(e.files) != 0 || !p.Empty() || len(p.Dumps) != 0 {
 		t.Errorf("after cancelling the only dump: %v, %v", e.files, p.Dumps)
@@ -493,20 +498,20 @@ func TestLaterSymbolsAreMarked(t *testing.T) {
 	p, h, e := newTestPage("")
 	drop(p, e)
 	for p.asking {
-		p.Reply(Reply{Op: OpLook, Revision: 1})
+		say(p, &protocol.Looked{Edition: protocol.Edition{Revision: 1}})
 	}
 	answer := func(revision int, change func(s *view.StackPage)) {
-		p.ask(PartStack)
-		r := screen(e.last(OpLook).ID)
+		p.ask(partStack)
+		r := screen()
 		r.Revision = revision
 		change(r.Stack)
-		p.Reply(r)
+		say(p, r)
 	}
 	answer(1, func(*view.StackPage) {})
 	if len(p.fresh) != 0 {
 		t.Errorf("marked without a change: %v", p.fresh)
 	}
-	p.visible["stack"] = Span{10, 20}
+	p.visible["stack"] = protocol.Span{From: 10, Count: 20}
 	answer(2, func(s *view.StackPage) { s.Rows[1].Function = "named"; s.Selected += 2 })
 	if !p.fresh["frame-1.-1"] || len(p.fresh) != 1 {
 		t.Errorf("marked: %v", p.fresh)
@@ -548,7 +553,7 @@ func TestContextMenu(t *testing.T) {
 	}
 	p.Act("show-module", "3")
 	for p.asking {
-		p.Reply(Reply{Op: OpLook, Modules: &view.ModulePage{Selected: 7}})
+		say(p, &protocol.Looked{Modules: &view.ModulePage{Selected: 7}})
 	}
 	if p.Module != 3 || p.State.Tab != "modules" || p.visible["modules"].From == 0 {
 		t.Errorf("module %d, tab %s, window %v", p.Module, p.State.Tab, p.visible["modules"])

@@ -22,23 +22,19 @@ func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgiterkey interface{}
 	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "section", Attr: []vugu.VGAttribute{{Namespace: "", Key: "aria-label", Val: "Details of the dump"}}}
+	vgn = addElement(nil, "section", "aria-label\x00Details of the dump")
 	vgout.Out = append(vgout.Out, vgn) // root for output
 	vgn.AddAttrInterface("class", c.Page.panelClass())
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "panel-head"}}}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n  ")
+		vgn = addElement(vgparent, "div", "class\x00panel-head")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "tabs panel-tabs"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "tablist"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Details"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "div", "class\x00tabs panel-tabs\x00role\x00tablist\x00aria-label\x00Details")
 			{
 				vgparent := vgn
 				_ = vgparent
@@ -49,8 +45,7 @@ func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					_ = i
 					t := t
 					_ = t
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "tab"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "tab"}, vugu.VGAttribute{Namespace: "", Key: "aria-controls", Val: "panel-body"}}}
-					vgparent.AppendChild(vgn)
+					vgn = addElement(vgparent, "button", "type\x00button\x00role\x00tab\x00class\x00tab\x00aria-controls\x00panel-body")
 					vgn.AddAttrInterface("aria-keyshortcuts", tabKey(i))
 					vgn.AddAttrInterface("aria-selected", boolWord(c.Page.State.Tab == t.ID && !c.Page.State.Closed))
 					vgn.AddAttrInterface("data-act", "tab")
@@ -61,48 +56,38 @@ func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "tab-title"}}}
-						vgparent.AppendChild(vgn)
+						vgn = addElement(vgparent, "span", "class\x00tab-title")
 						vgn.SetInnerHTML(t.Title)
 						if c.Page.tabCount(t.ID) != "" {
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
-							vgparent.AppendChild(vgn)
+							vgn = addElement(vgparent, "span", "")
 							vgn.AddAttrInterface("class", c.Page.tabCountClass(t.ID))
 							vgn.SetInnerHTML(c.Page.tabCount(t.ID))
 						}
 					}
 				}
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button quiet small push"}, vugu.VGAttribute{Namespace: "", Key: "aria-controls", Val: "panel-body"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button quiet small push\x00aria-controls\x00panel-body")
 			vgn.AddAttrInterface("aria-expanded", boolWord(!c.Page.State.Closed))
 			vgn.AddAttrInterface("data-act", "tab")
 			vgn.AddAttrInterface("data-arg", c.Page.State.Tab)
 			vgn.SetInnerHTML(c.Page.foldText())
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
 		}
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "panel-body"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "panel-body"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "tabpanel"}}}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n  ")
+		vgn = addElement(vgparent, "div", "id\x00panel-body\x00class\x00panel-body\x00role\x00tabpanel")
 		vgn.AddAttrInterface("aria-labelledby", "tab-"+c.Page.State.Tab)
 		vgn.AddAttrInterface("hidden", c.Page.State.Closed)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "panel-slot"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "div", "class\x00panel-slot")
 			vgn.AddAttrInterface("hidden", !c.Page.shows("modules"))
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n      ")
 				if c.Page.shows("modules") {
 					{
 						vgcompKey := vugu.MakeCompKey(0x9DF8203C0464B2CC^vgin.CurrentPositionHash(), vgiterkey)
@@ -120,19 +105,15 @@ func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						vgparent.AppendChild(vgn)
 					}
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n    ")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "panel-slot"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "div", "class\x00panel-slot")
 			vgn.AddAttrInterface("hidden", !c.Page.shows("wanted"))
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n      ")
 				if c.Page.shows("wanted") {
 					{
 						vgcompKey := vugu.MakeCompKey(0x63AE3CE26C7E0C82^vgin.CurrentPositionHash(), vgiterkey)
@@ -150,19 +131,15 @@ func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						vgparent.AppendChild(vgn)
 					}
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n    ")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "panel-slot"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "div", "class\x00panel-slot")
 			vgn.AddAttrInterface("hidden", !c.Page.shows("findings"))
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n      ")
 				if c.Page.shows("findings") {
 					{
 						vgcompKey := vugu.MakeCompKey(0xF9EDC32FB2E2559^vgin.CurrentPositionHash(), vgiterkey)
@@ -180,19 +157,15 @@ func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						vgparent.AppendChild(vgn)
 					}
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n    ")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "panel-slot"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "div", "class\x00panel-slot")
 			vgn.AddAttrInterface("hidden", !c.Page.shows("compare"))
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n      ")
 				if c.Page.shows("compare") {
 					{
 						vgcompKey := vugu.MakeCompKey(0x5B31010CA182A84^vgin.CurrentPositionHash(), vgiterkey)
@@ -210,19 +183,15 @@ func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						vgparent.AppendChild(vgn)
 					}
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n    ")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "panel-slot"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "div", "class\x00panel-slot")
 			vgn.AddAttrInterface("hidden", !c.Page.shows("files"))
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n      ")
 				if c.Page.shows("files") {
 					{
 						vgcompKey := vugu.MakeCompKey(0xCC6A3C54BCE2DB9C^vgin.CurrentPositionHash(), vgiterkey)
@@ -240,19 +209,15 @@ func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						vgparent.AppendChild(vgn)
 					}
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n    ")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "panel-slot"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "div", "class\x00panel-slot")
 			vgn.AddAttrInterface("hidden", !c.Page.shows("system"))
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n      ")
 				if c.Page.shows("system") {
 					{
 						vgcompKey := vugu.MakeCompKey(0x35FFE4C406A56AEF^vgin.CurrentPositionHash(), vgiterkey)
@@ -270,19 +235,15 @@ func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						vgparent.AppendChild(vgn)
 					}
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n    ")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "panel-slot raw"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "div", "class\x00panel-slot raw")
 			vgn.AddAttrInterface("hidden", c.Page.gridName() == "")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n      ")
 				if c.Page.gridName() != "" {
 					{
 						vgcompKey := vugu.MakeCompKey(0xCB5DEB0AE661F984^vgin.CurrentPositionHash(), vgiterkey)
@@ -300,16 +261,13 @@ func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						vgparent.AppendChild(vgn)
 					}
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "content-slot"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n      ")
+				vgn = addElement(vgparent, "div", "class\x00content-slot")
 				vgn.AddAttrInterface("hidden", c.Page.gridName() != "streams")
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "\n        ")
 					if c.Page.gridName() == "streams" {
 						{
 							vgcompKey := vugu.MakeCompKey(0x77DCA849AD3E4734^vgin.CurrentPositionHash(), vgiterkey)
@@ -327,22 +285,17 @@ func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							vgparent.AppendChild(vgn)
 						}
 					}
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "\n      ")
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n    ")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "panel-slot"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "div", "class\x00panel-slot")
 			vgn.AddAttrInterface("hidden", !c.Page.shows("log"))
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n      ")
 				if c.Page.shows("log") {
 					{
 						vgcompKey := vugu.MakeCompKey(0x21C45EF64AEA6C34^vgin.CurrentPositionHash(), vgiterkey)
@@ -360,14 +313,11 @@ func (c *Panel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 						vgparent.AppendChild(vgn)
 					}
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n    ")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
 		}
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n")
 	}
 	return vgout
 }

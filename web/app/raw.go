@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // The tabs that show the dump itself: its memory map, streams, handles and annotations, and what is private in it.
@@ -16,8 +17,8 @@ var gridTabs = []string{"memory", "streams", "handles", "annotations"}
 // Raw is what of the dump itself is shown.
 type Raw struct {
 	Have    []string // tabs that are not empty
-	Grid    GridPage
-	Content *ContentPage
+	Grid    protocol.GridPage
+	Content *protocol.ContentPage
 	Stream  int  // selected
 	Bytes   bool // its content as bytes
 	Private bool // the selected stream was asked for by name
@@ -39,19 +40,19 @@ func (p *Page) gridName() string {
 func (p *Page) hiddenParts() int {
 	hidden := 0
 	if p.gridName() == "" {
-		hidden |= PartGrid
+		hidden |= partGrid
 	}
 	if p.gridName() != "streams" {
-		hidden |= PartContent
+		hidden |= partContent
 	}
 	if p.Summary == nil || p.State.Closed || p.State.Tab != "system" {
-		hidden |= PartSystem
+		hidden |= partSystem
 	}
 	if p.State.Search == "" {
-		hidden |= PartFound
+		hidden |= partFound
 	}
 	if p.Summary == nil || !p.shows("compare") {
-		hidden |= PartCompare
+		hidden |= partCompare
 	}
 	return hidden
 }
@@ -67,11 +68,11 @@ func (p *Page) forgetRaw() {
 	p.forgetCompared()
 	p.Findings = findingsShown
 	for _, list := range []string{"grid", "content"} {
-		p.visible[list] = Span{0, 8}
+		p.visible[list] = protocol.Span{Count: 8}
 	}
 }
 
-func (p *Page) tookRaw(r Reply) {
+func (p *Page) tookRaw(r *protocol.Looked) {
 	if r.Have != nil || r.Summary != nil {
 		p.Raw.Have = r.Have
 		if p.disabled(p.State.Tab) {
@@ -85,14 +86,14 @@ func (p *Page) tookRaw(r Reply) {
 		p.Raw.Content = r.Content
 	}
 	if r.System != nil {
-		p.Raw.System, p.Raw.Secrets = r.System, r.Secrets
+		p.Raw.System, p.Raw.Secrets = r.System.Groups, r.System.Secrets
 	}
 }
 
 // grid is the table to draw: the one of the open tab, once it has come.
-func (p *Page) grid() *GridPage {
+func (p *Page) grid() *protocol.GridPage {
 	if p.Raw.Grid.Name != p.gridName() {
-		return &GridPage{}
+		return &protocol.GridPage{}
 	}
 	return &p.Raw.Grid
 }
@@ -100,10 +101,10 @@ func (p *Page) grid() *GridPage {
 // openTab gets a table ready that was not open before.
 func (p *Page) openTab() {
 	if p.Raw.Grid.Name != p.gridName() {
-		p.visible["grid"] = Span{0, p.visible["grid"].Count}
+		p.visible["grid"] = protocol.Span{Count: p.visible["grid"].Count}
 		p.Host.Reveal("grid", 0)
 	}
-	p.ask(PartGrid | PartContent | PartSystem | PartCompare)
+	p.ask(partGrid | partContent | partSystem | partCompare)
 }
 
 func (p *Page) rawAct(act, arg string) {
@@ -121,17 +122,17 @@ func (p *Page) rawAct(act, arg string) {
 	case "reveal":
 		p.Raw.CommandLine = p.Raw.CommandLine || arg == "Command line"
 		p.Raw.Environment = p.Raw.Environment || arg == "Environment"
-		p.ask(PartSystem)
+		p.ask(partSystem)
 		return
 	}
-	p.visible["content"] = Span{0, p.visible["content"].Count}
+	p.visible["content"] = protocol.Span{Count: p.visible["content"].Count}
 	p.Host.Reveal("content", 0)
-	p.ask(PartContent)
+	p.ask(partContent)
 }
 
 func (p *Page) gridClass() string { return "table grid-" + p.gridName() }
 
-func (p *Page) gridRowClass(r GridRow) string {
+func (p *Page) gridRowClass(r protocol.GridRow) string {
 	class := "row"
 	if r.Mark != "" {
 		class += " mark-" + r.Mark
@@ -157,9 +158,9 @@ func (p *Page) gridAct() any {
 }
 
 // content is never nil, so that the components need not ask.
-func (p *Page) content() *ContentPage {
+func (p *Page) content() *protocol.ContentPage {
 	if p.Raw.Content == nil {
-		return &ContentPage{}
+		return &protocol.ContentPage{}
 	}
 	return p.Raw.Content
 }

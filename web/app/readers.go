@@ -22,9 +22,9 @@ const (
 	readersHere
 )
 
-// wantReaders keeps a file that only the full engine can read until that is here.
-func (p *Page) wantReaders(f File) {
-	p.Readers.files = append(p.Readers.files, f)
+// wantReaders keeps a file that only the full engine can read until that is here. Without a file it is wanted for the programs in a dump.
+func (p *Page) wantReaders(f ...File) {
+	p.Readers.files = append(p.Readers.files, f...)
 	if p.Readers.state == readersNone {
 		p.Readers.state, p.Readers.done, p.Readers.total = readersComing, 0, 0
 		p.Host.Announce("Loading the reader for " + waitingNames(p.Readers.files))
@@ -63,7 +63,7 @@ func (p *Page) Extended(problem string) {
 	p.revive()
 	for list, e := range p.editions {
 		// Its reports are counted anew.
-		e.revision = -1
+		e.Revision = -1
 		p.editions[list] = e
 	}
 	p.queue = append(p.queue, waiting...)
@@ -84,6 +84,9 @@ func (p *Page) stopReaders() int {
 
 // waitingNames is "libfoo.so.debug", or how many there are.
 func waitingNames(files_ []File) string {
+	if len(files_) == 0 {
+		return "the programs in the dump"
+	}
 	if len(files_) == 1 {
 		return view.Clean(view.BaseName(files_[0].Name()))
 	}

@@ -3,15 +3,16 @@ package app
 import (
 	"strings"
 	"testing"
+
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // needsReader answers the file that is being read: the engine cannot read it, the full one can.
-func needsReader(p *Page, e *fakeEngine, dumps []DumpName) {
-	p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: dumps, NeedsReader: true,
-		Items: []FileRow{{Name: "libx.so.debug", Message: "libx.so.debug: an ELF file"}}})
+func needsReader(p *Page, e *fakeEngine, dumps []protocol.DumpName) {
+	say(p, &protocol.Added{Dumps: dumps, NeedsReader: true, Items: []protocol.FileRow{{Name: "libx.so.debug", Message: "libx.so.debug: an ELF file"}}})
 }
 
-var oneDump = []DumpName{{Dump: 0, Name: "a.dmp"}}
+var oneDump = []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}
 
 func TestBinaryBringsTheFullEngine(t *testing.T) {
 	p, _, e := newTestPage("")
@@ -21,9 +22,9 @@ func TestBinaryBringsTheFullEngine(t *testing.T) {
 		t.Fatal("the full engine is asked for before the content of a file says so")
 	}
 	// The order is by size: later.sym is read first.
-	p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: oneDump, Items: []FileRow{{Name: "later.sym", Usable: true}}})
+	say(p, &protocol.Added{Dumps: oneDump, Items: []protocol.FileRow{{Name: "later.sym", Usable: true}}})
 	needsReader(p, e, oneDump)
-	p.Reply(screen(e.last(OpLook).ID))
+	say(p, screen())
 	if e.extends != 1 || len(p.Notices) != 0 {
 		t.Fatalf("asked %d times, notices %v", e.extends, p.Notices)
 	}
@@ -40,14 +41,14 @@ func TestBinaryBringsTheFullEngine(t *testing.T) {
 		t.Fatalf("%d restarts, state %d", e.restarts, p.Readers.state)
 	}
 	for range 3 {
-		if add := e.last(OpAdd); add != nil {
-			p.Reply(Reply{ID: add.ID, Op: OpAdd, Dumps: oneDump, Items: []FileRow{{Name: add.Name, Usable: true}}})
+		if add := last[protocol.Add](e); add != nil {
+			say(p, &protocol.Added{Dumps: oneDump, Items: []protocol.FileRow{{Name: add.Name, Usable: true}}})
 		}
 	}
 	if got := strings.Join(e.files, " "); got != "a.dmp later.sym libx.so.debug" {
 		t.Errorf("the full engine got %q", got)
 	}
-	p.Reply(screen(e.last(OpLook).ID))
+	say(p, screen())
 	if p.Busy() || p.Summary == nil {
 		t.Error("the work does not end")
 	}
@@ -57,14 +58,14 @@ func TestBinaryBringsTheFullEngine(t *testing.T) {
 func TestFullEngineComesInTheMiddle(t *testing.T) {
 	p, _, e := newTestPage("")
 	p.Add([]File{fakeFile("a.dmp"), fakeFile("b.so"), fakeFile("cc.sym"), fakeFile("ddd.sym")})
-	p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: oneDump, Items: []FileRow{{Name: "a.dmp", Usable: true}}})
+	say(p, &protocol.Added{Dumps: oneDump, Items: []protocol.FileRow{{Name: "a.dmp", Usable: true}}})
 	needsReader(p, e, oneDump)
 	if p.reading == nil || p.reading.Name() != "cc.sym" {
 		t.Fatal("the files behind it wait for the full engine")
 	}
 	p.Extended("")
 	for range 4 {
-		p.Reply(Reply{ID: e.last(OpAdd).ID, Op: OpAdd, Dumps: oneDump})
+		say(p, &protocol.Added{Dumps: oneDump})
 	}
 	if got := strings.Join(e.files, " "); got != "a.dmp b.so cc.sym ddd.sym" {
 		t.Errorf("the full engine got %q", got)
@@ -96,7 +97,7 @@ func TestLoadingIsCancelled(t *testing.T) {
 	drop(p, e)
 	p.Add([]File{fakeFile("libx.so.debug")})
 	needsReader(p, e, oneDump)
-	p.Reply(screen(e.last(OpLook).ID))
+	say(p, screen())
 	p.Act("cancel", "")
 	if p.Busy() || e.stops != 1 || len(p.Notices) != 1 || p.Notices[0].Text != "Cancelled: 1 file left out." {
 		t.Errorf("busy %v, %d stops, %v", p.Busy(), e.stops, p.Notices)
@@ -104,5 +105,28 @@ func TestLoadingIsCancelled(t *testing.T) {
 	p.Extended("")
 	if e.restarts != 0 {
 		t.Error("what was cancelled goes on")
+	}
+}
+
+// A dump with programs in its memory is shown at once, by the engine that there is, and again when the full one is there.
+func TestProgramsInADumpBringTheFullEngine(t *testing.T) {
+	p, _, e := newTestPage("")
+	p.Add([]File{fakeFile("full.dmp")})
+	say(p, &protocol.Added{Dumps: oneDump, HoldsPrograms: true, Items: []protocol.FileRow{{Name: "full.dmp", Usable: true}}})
+	say(p, screen())
+	if e.extends != 1 || p.Summary == nil {
+		t.Fatalf("asked %d times; shown: %v", e.extends, p.Summary != nil)
+	}
+	if text := p.jobText(); !strings.Contains(text, "the programs in the dump") {
+		t.Errorf("the page says %q", text)
+	}
+	p.Extended("")
+	say(p, &protocol.Added{Dumps: oneDump, Items: []protocol.FileRow{{Name: "full.dmp", Usable: true}}})
+	if got := strings.Join(e.files, " "); e.restarts != 1 || got != "full.dmp" {
+		t.Errorf("%d restarts; the full engine got %q", e.restarts, got)
+	}
+	say(p, screen())
+	if p.Busy() || p.Summary == nil || len(p.accepted) != 1 {
+		t.Errorf("busy: %v; %d files are known", p.Busy(), len(p.accepted))
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"github.com/vugu/vugu"
 
 	"github.com/crashpane/crashpane/walker/report/view"
-	"github.com/crashpane/crashpane/web/wire"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // A browser compiles a function of the program when it is called first, and all that draws a dump is called first when the
@@ -35,10 +35,9 @@ func (r *Rehearsal) Step() bool {
 	p := r.page
 	if p.Summary == nil {
 		p.Add([]File{silence{}})
-		for _, r := range []Reply{{Op: OpAdd, Items: []FileRow{{Name: "a", Usable: true}}, Dumps: []DumpName{{Name: "a"}}}, madeUp()} {
-			var back Reply
-			if wire.Read(wire.Append(nil, r), &back) == nil {
-				p.Reply(back)
+		for _, a := range []protocol.Answer{{Reply: &protocol.Added{Items: []protocol.FileRow{{Name: "a", Usable: true}}, Dumps: []protocol.DumpName{{Name: "a"}}}}, {Reply: madeUp()}} {
+			if back, err := protocol.ReadAnswer(protocol.AppendAnswer(nil, a, nil)); err == nil {
+				p.Answer(back, nil)
 			}
 		}
 		return true
@@ -56,14 +55,14 @@ func (r *Rehearsal) Screens() [2]vugu.Builder {
 }
 
 // madeUp is an answer with something of everything.
-func madeUp() Reply {
-	r := Reply{Op: OpLook, Summary: &view.Summary{Name: "a", Verdict: []view.Span{{Text: "a"}}, Facts: []string{"a"}, Threads: 1},
+func madeUp() *protocol.Looked {
+	r := &protocol.Looked{Summary: &view.Summary{Name: "a", Verdict: []view.Span{{Text: "a"}}, Facts: []string{"a"}, Threads: 1},
 		Threads: &view.ThreadPage{Rows: []view.ThreadRow{{Crashed: true}}},
 		Stack: &view.StackPage{Rows: []view.StackRow{{Kind: view.RowInline}, {Kind: view.RowFrame, Inline: -1},
 			{Kind: view.RowStop, Frame: -1, Inline: -1}}},
-		Frame:   &view.FrameDetail{Facts: []view.Fact{{Key: "a", Value: "a"}}, Registers: []view.Register{{Name: "a", Note: "a"}}},
+		Detail:  &view.FrameDetail{Facts: []view.Fact{{Key: "a", Value: "a"}}, Registers: []view.Register{{Name: "a", Note: "a"}}},
 		Modules: &view.ModulePage{Rows: []view.ModuleRow{{Name: "a"}}},
-		Wanted:  &view.WantedPage{}, Files: &FilePage{}}
+		Wanted:  &view.WantedPage{}, Files: &protocol.FilePage{}}
 	r.Threads.Total, r.Stack.Total, r.Modules.Total = 1, 3, 1
 	return r
 }
@@ -71,9 +70,9 @@ func madeUp() Reply {
 // silence is a browser and an engine that do nothing, and an empty file.
 type silence struct{}
 
-func (silence) Name() string             { return "a" }
-func (silence) Size() int64              { return 0 }
-func (silence) Send(req Request, _ File) { wire.Append(nil, req) }
+func (silence) Name() string                 { return "a" }
+func (silence) Size() int64                  { return 0 }
+func (silence) Send(c protocol.Call, _ File) { protocol.AppendCall(nil, c) }
 
 func (silence) SetTitle(string)                 {}
 func (silence) SetAddress(string, bool)         {}
@@ -96,14 +95,14 @@ func (silence) NextFrame(func())                {}
 func (silence) Restart()                        {}
 func (silence) Extend()                         {}
 func (silence) StopExtending()                  {}
-func (silence) Index(int, Request, File)        {}
+func (silence) Index(int, protocol.Call, File)  {}
 func (silence) StopIndexing()                   {}
 func (silence) Cores() int                      { return 1 }
 func (silence) Keep(string, File)               {}
 func (silence) Kept(string, func(File))         {}
 func (silence) KeptSize(func(int64, int))       {}
 func (silence) ForgetKept(func())               {}
-func (silence) Make([]File, Request)            {}
+func (silence) Make([]File, protocol.Request)   {}
 func (silence) StopMaking()                     {}
 func (silence) SymbolBases() ([]string, bool)   { return nil, false }
 func (silence) CanPickStore() bool              { return false }

@@ -22,198 +22,137 @@ func (c *SourcePanel) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgiterkey interface{}
 	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "panel-side sources"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "0"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "region"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Symbol sources"}}}
+	vgn = addElement(nil, "div", "class\x00panel-side sources\x00tabindex\x000\x00role\x00region\x00aria-label\x00Symbol sources")
 	vgout.Out = append(vgout.Out, vgn) // root for output
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h3", Attr: []vugu.VGAttribute(nil)}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n  ")
+		vgn = addElement(vgparent, "h3", "")
 		vgn.SetInnerHTML(vugu.HTML("Ask a symbol source"))
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "source-bases"}}}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n  ")
+		vgn = addElement(vgparent, "div", "class\x00source-bases")
 		vgn.AddAttrInterface("hidden", len(c.Page.bases()) == 0)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
 			for vgiterkeyt, b := range c.Page.bases() {
 				var vgiterkey interface{} = vgiterkeyt
 				_ = vgiterkey
 				b := b
 				_ = b
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small")
 				vgn.AddAttrInterface("aria-pressed", boolWord(b == c.Page.Sources.Typed))
 				vgn.AddAttrInterface("data-act", "base")
 				vgn.AddAttrInterface("data-arg", b)
 				vgn.SetInnerHTML(b)
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
 		}
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "source-fields"}}}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n  ")
+		vgn = addElement(vgparent, "div", "class\x00source-fields")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "input", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "url"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "symbols-base"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "field small"}, vugu.VGAttribute{Namespace: "", Key: "placeholder", Val: "https://symbols.example/path"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Address of the source"}, vugu.VGAttribute{Namespace: "", Key: "autocomplete", Val: "off"}, vugu.VGAttribute{Namespace: "", Key: "spellcheck", Val: "false"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "input", "type\x00url\x00id\x00symbols-base\x00class\x00field small\x00placeholder\x00https://symbols.example/path\x00aria-label\x00Address of the source\x00autocomplete\x00off\x00spellcheck\x00false")
 			vgn.AddAttrInterface("data-input", "symbols-base")
-			{
-				b, err := vjson.Marshal(c.Page.Sources.Typed)
-				if err != nil {
-					panic(err)
-				}
-				vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "value", JSONVal: vjson.RawMessage(b)})
-			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "input", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "password"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "symbols-token"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "field small"}, vugu.VGAttribute{Namespace: "", Key: "placeholder", Val: "Token, if it wants one"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Token"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Sent to this source only, and kept in memory only"}, vugu.VGAttribute{Namespace: "", Key: "autocomplete", Val: "off"}, vugu.VGAttribute{Namespace: "", Key: "spellcheck", Val: "false"}}}
-			vgparent.AppendChild(vgn)
+			setProperty(vgn, "value", c.Page.Sources.Typed)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "input", "type\x00password\x00id\x00symbols-token\x00class\x00field small\x00placeholder\x00Token, if it wants one\x00aria-label\x00Token\x00title\x00Sent to this source only, and kept in memory only\x00autocomplete\x00off\x00spellcheck\x00false")
 			vgn.AddAttrInterface("data-input", "symbols-token")
-			{
-				b, err := vjson.Marshal(c.Page.Sources.Token)
-				if err != nil {
-					panic(err)
-				}
-				vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "value", JSONVal: vjson.RawMessage(b)})
-			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
+			setProperty(vgn, "value", c.Page.Sources.Token)
+			vgn = addText(vgparent, "\n  ")
 		}
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "source-problem"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "alert"}}}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n  ")
+		vgn = addElement(vgparent, "p", "class\x00source-problem\x00role\x00alert")
 		vgn.AddAttrInterface("hidden", c.Page.askProblem() == "")
 		vgn.SetInnerHTML(c.Page.askProblem())
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute(nil)}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n  ")
+		vgn = addElement(vgparent, "p", "")
 		vgn.AddAttrInterface("hidden", c.Page.askProblem() != "")
 		vgn.SetInnerHTML(c.Page.leadText())
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "module-lines code source-addresses"}}}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n  ")
+		vgn = addElement(vgparent, "p", "class\x00module-lines code source-addresses")
 		vgn.AddAttrInterface("hidden", c.Page.addresses() == "")
 		vgn.SetInnerHTML(c.Page.addresses())
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "source-acts"}}}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n  ")
+		vgn = addElement(vgparent, "div", "class\x00source-acts")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small primary"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small primary")
 			vgn.AddAttrInterface("data-act", "ask")
 			vgn.AddAttrInterface("disabled", c.Page.addresses() == "")
 			vgn.SetInnerHTML(c.Page.askText())
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "switch"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "The address, or the folder, is chosen at the next visit already. Nothing is asked before you say so then, too."}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small\x00role\x00switch\x00title\x00The address, or the folder, is chosen at the next visit already. Nothing is asked before you say so then, too.")
 			vgn.AddAttrInterface("aria-checked", boolWord(c.Page.Sources.Remember))
 			vgn.AddAttrInterface("data-act", "remember")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Remember it"}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "Remember it")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
 		}
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h4", Attr: []vugu.VGAttribute(nil)}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n  ")
+		vgn = addElement(vgparent, "h4", "")
 		vgn.SetInnerHTML(vugu.HTML("A folder on this machine"))
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "source-acts"}}}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n  ")
+		vgn = addElement(vgparent, "div", "class\x00source-acts")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small")
 			vgn.AddAttrInterface("data-act", "store")
 			vgn.AddAttrInterface("hidden", c.Page.Sources.Folder == "")
 			vgn.SetInnerHTML(c.Page.storeText())
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small")
 			vgn.AddAttrInterface("data-act", "pick-store")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Choose a folder…"}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "Choose a folder…")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
 		}
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h4", Attr: []vugu.VGAttribute(nil)}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n  ")
+		vgn = addElement(vgparent, "h4", "")
 		vgn.AddAttrInterface("hidden", len(c.Page.Sources.Asked) == 0)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "What was asked"}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "What was asked")
 		}
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "module-lines code source-asked"}}}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n  ")
+		vgn = addElement(vgparent, "p", "class\x00module-lines code source-asked")
 		vgn.AddAttrInterface("hidden", len(c.Page.Sources.Asked) == 0)
 		vgn.SetInnerHTML(c.Page.askedText())
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "source-acts"}}}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n  ")
+		vgn = addElement(vgparent, "div", "class\x00source-acts")
 		vgn.AddAttrInterface("hidden", len(c.Page.inParts()) == 0)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
 			for vgiterkeyt, a := range c.Page.inParts() {
 				var vgiterkey interface{} = vgiterkeyt
 				_ = vgiterkey
 				a := a
 				_ = a
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small")
 				vgn.AddAttrInterface("data-act", "read-all")
 				vgn.AddAttrInterface("data-arg", a.URL)
 				vgn.SetInnerHTML(readAllText(a))
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
 		}
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n")
 	}
 	return vgout
 }

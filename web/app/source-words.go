@@ -5,14 +5,15 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // addRequest is the request that reads a file. What a server sent may be nothing but the symbol file that it was asked for.
-func (p *Page) addRequest(f File) Request {
-	req := Request{Op: OpAdd, Name: f.Name()}
+func (p *Page) addRequest(f File) *protocol.Add {
+	req := &protocol.Add{Name: f.Name()}
 	for _, a := range p.Sources.Asked {
 		if a.file == f {
-			req.Kind, req.DebugID = KindSymbols, a.ID
+			req.Symbols, req.DebugID = true, a.ID
 		}
 	}
 	return req
@@ -29,7 +30,9 @@ func (p *Page) addresses() string {
 	rows, _ := p.toAsk()
 	lines := make([]string, len(rows))
 	for i, a := range rows {
-		lines[i] = a.URL
+		if lines[i] = a.URL; a.Else != "" {
+			lines[i] += "\n" + a.Else + " if that is not there"
+		}
 	}
 	return strings.Join(lines, "\n")
 }
@@ -136,13 +139,14 @@ func (p *Page) askingText() string {
 
 // askedWord says in the row of a missing file what a source said.
 func (p *Page) askedWord(w view.WantedRow) string {
-	if w.StorePath == "" {
-		return ""
-	}
-	ending := Address("", w.StorePath)
 	for i := len(p.Sources.Asked) - 1; i >= 0; i-- {
-		if a := p.Sources.Asked[i]; ending != "" && strings.HasSuffix(a.URL, ending) {
-			return strings.TrimSpace(a.says())
+		a := p.Sources.Asked[i]
+		for _, f := range w.Stores {
+			for _, path := range [...]string{f.Path, f.Else} {
+				if at := Address("", path); at != "" && strings.HasSuffix(a.URL, at) {
+					return strings.TrimSpace(a.says())
+				}
+			}
 		}
 	}
 	return ""
@@ -174,8 +178,8 @@ func (p *Page) promise() string {
 	bases, ok := p.Host.SymbolBases()
 	var others []string
 	for _, b := range bases {
-		if b != "" {
-			others = append(others, b)
+		if _, address := layoutOf(b); address != "" {
+			others = append(others, address)
 		}
 	}
 	switch {

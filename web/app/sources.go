@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // Missing symbol files may be asked for of a server or taken out of a folder, when somebody says so: nothing is asked before the
@@ -21,13 +23,14 @@ type Sources struct {
 	Missing  []view.WantedRow
 	Asked    []*Asked // in the order in which they were asked
 	running  int
-	of       edition // of the list of what is missing, as the page last heard of it
-	known    bool    // Missing has come
+	of       protocol.Edition // of the list of what is missing, as the page last heard of it
+	known    bool             // Missing has come
 }
 
 // Asked is one file that was asked for.
 type Asked struct {
 	URL, ID string
+	Else    string // asked if there is nothing at URL, or ""
 	At      string // where a server led on to, or ""
 	State   asked
 	Text    string // what came
@@ -170,14 +173,16 @@ func (p *Page) recallFolder() {
 // askMissing has the engine list what is missing, as far as the stacks are walked.
 func (p *Page) askMissing() {
 	if p.Sources.Open && !p.dead && len(p.Dumps) > 0 {
-		p.send(Request{Op: OpMissing, Dump: p.Dump}, nil)
+		p.send(&protocol.ListMissing{Dump: p.Dump}, nil)
 	}
 }
 
-func (p *Page) tookMissing(r Reply) {
-	if r.Wanted != nil {
-		p.Sources.Missing, p.Sources.known = r.Wanted.Rows, true
+// layoutOf divides the address of a source, "microsoft+https://host/path", into its layout and the address by itself.
+func layoutOf(base string) (layout, address string) {
+	if layout, address, ok := strings.Cut(base, "+"); ok && !strings.Contains(layout, "/") {
+		return layout, address
 	}
+	return report.LayoutBreakpad, base
 }
 
 // Address is where a source has a symbol file; "" for one that has no name or id.
@@ -229,11 +234,12 @@ func (p *Page) toAsk() (rows []*Asked, problem string) {
 	for _, a := range s.Asked {
 		seen[a.URL] = a.State != askedNot || strings.HasPrefix(a.Text, "not there")
 	}
+	layout, base := layoutOf(base)
 	for _, w := range s.Missing {
-		for _, path := range [...]string{w.StorePath, w.OtherPath} {
-			if url := Address(base, path); url != "" && !seen[url] {
+		for _, f := range w.Stores {
+			if url := Address(base, f.Path); f.Layout == layout && url != "" && !seen[url] {
 				seen[url] = true
-				rows = append(rows, &Asked{URL: url, ID: w.DebugID, token: s.Token})
+				rows = append(rows, &Asked{URL: url, Else: Address(base, f.Else), ID: strings.Split(f.Path, "/")[1], token: s.Token})
 			}
 		}
 	}
@@ -295,6 +301,9 @@ func (p *Page) fetched(a *Asked, f Fetched) {
 	a.stop, a.At = nil, f.At
 	if f.File == nil {
 		a.State, a.Text = askedNot, p.failure(a, f)
+		if a.Else != "" && strings.HasPrefix(a.Text, "not there") {
+			s.Asked = append(s.Asked, &Asked{URL: a.Else, ID: a.ID, token: a.token})
+		}
 	} else {
 		a.State, a.file = askedHere, f.File
 		a.Text = "came, " + view.Size(f.File.Size())
@@ -319,7 +328,7 @@ func (p *Page) fetched(a *Asked, f Fetched) {
 func (p *Page) failure(a *Asked, f Fetched) string {
 	switch {
 	case f.Status == 0:
-		return "no answer (" + view.Clean(f.Problem) + "): the server cannot be reached, does not let this page read its answers (CORS: it has to name this page's origin), or led on to a server that this page may not reach"
+		return view.Clean(f.Problem)
 	case f.Status == 401, f.Status == 403:
 		if a.token != "" {
 			return fmt.Sprintf("refused (%d): the token is not accepted", f.Status)
@@ -334,14 +343,14 @@ func (p *Page) failure(a *Asked, f Fetched) string {
 }
 
 // tookFile takes what the engine made of a file, and reports whether it came from a server.
-func (p *Page) tookFile(f File, r Reply) bool {
+func (p *Page) tookFile(f File, r *protocol.Added, problem string) bool {
 	for _, a := range p.Sources.Asked {
 		if a.file != f {
 			continue
 		}
 		switch {
-		case r.Error != "":
-			a.State, a.Text, a.file = askedNot, "not used: "+r.Error, nil
+		case problem != "":
+			a.State, a.Text, a.file = askedNot, "not used: "+problem, nil
 		case len(r.Items) > 0:
 			a.item = r.Items[0].Item
 		}
@@ -351,17 +360,17 @@ func (p *Page) tookFile(f File, r Reply) bool {
 }
 
 // remoteFailed takes that parts of a file cannot be read any more. A file that has changed is begun again, once.
-func (p *Page) remoteFailed(r Reply) {
+func (p *Page) remoteFailed(r *protocol.RemoteFailed, problem string) {
 	for _, a := range p.Sources.Asked {
-		if a.file == nil || a.URL != r.Text || a.State != askedParts {
+		if a.file == nil || a.URL != r.URL || a.State != askedParts {
 			continue
 		}
 		was := a.file
 		a.file = nil
-		again := r.Kind == RemoteChanged && !a.again
-		a.State, a.Text = askedNot, "could not be read to the end: "+view.Clean(r.Error)
+		again := r.Changed && !a.again
+		a.State, a.Text = askedNot, "could not be read to the end: "+view.Clean(problem)
 		if !again {
-			p.say("warning", a.URL+" could not be read to the end: "+view.Clean(r.Error)+". Some frames may lack what it knows; ask for it again in the Wanted tab.")
+			p.say("warning", a.URL+" could not be read to the end: "+view.Clean(problem)+". Some frames may lack what it knows; ask for it again in the Wanted tab.")
 		}
 		// What was read of it does not fit what is there now: the engine begins without it.
 		p.without(was)
@@ -389,11 +398,11 @@ func (p *Page) without(f File) {
 	}
 	p.revive()
 	for list, e := range p.editions {
-		e.revision = -1
+		e.Revision = -1
 		p.editions[list] = e
 	}
 	p.next()
-	p.ask(PartsAll)
+	p.ask(partsAll)
 }
 
 // readAll reads a file as a whole that is read in parts: its pieces, by the workers that do so with a dropped one.
@@ -403,7 +412,7 @@ func (p *Page) readAll(a *Asked) {
 		return
 	}
 	x.passes = append(x.passes, &pass{item: a.item, file: a.file})
-	p.send(Request{Op: OpPlan, Item: a.item, Cores: p.indexers(), Keep: x.Keep}, nil)
+	p.send(&protocol.PlanIndex{Item: a.item, Cores: p.indexers(), Keep: x.Keep}, nil)
 }
 
 // stopAsking gives up what is asked for, and answers how many files that are.
@@ -425,9 +434,11 @@ func (p *Page) stopAsking() (n int) {
 func (p *Page) fromFolder() {
 	var paths []string
 	for _, w := range p.Sources.Missing {
-		for _, path := range [...]string{w.StorePath, w.OtherPath} {
-			if Address("", path) != "" {
-				paths = append(paths, path)
+		for _, f := range w.Stores {
+			for _, path := range [...]string{f.Path, f.Else} {
+				if Address("", path) != "" {
+					paths = append(paths, path)
+				}
 			}
 		}
 	}

@@ -5,7 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // TestAddress: names of modules are untrusted text, and become a part of an address and nothing else.
@@ -35,18 +37,69 @@ func openSources() (*Page, *fakeHost, *fakeEngine) {
 	p, h, e := newTestPage("")
 	h.bases = []string{"https://symbols.example"}
 	p.loadSources()
-	p.Dumps = []DumpName{{Dump: 0, Name: "a.dmp"}}
+	p.Dumps = []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}
 	p.Summary = &view.Summary{}
 	p.Act("sources", "")
 	const id = "5A9832E5287241C1838ED98914E9B7FF1"
-	p.Reply(Reply{Op: OpMissing, Wanted: &view.WantedPage{Rows: []view.WantedRow{
-		{DebugFile: "app", DebugID: id, StorePath: "app/" + id + "/app.sym"}, {DebugFile: "b", DebugID: id, StorePath: "b/" + id + "/b.sym"}}}})
+	say(p, &protocol.Missing{Rows: []view.WantedRow{
+		{DebugFile: "app", DebugID: id, StorePath: "app/" + id + "/app.sym", Stores: []report.StoreFile{
+			{Layout: "breakpad", Path: "app/" + id + "/app.sym"}, {Layout: "microsoft", Path: "app.pdb/" + id + "/app.pdb", Else: "app.pdb/" + id + "/app.pd_"},
+			{Layout: "microsoft", Path: "app.exe/5F5E10003000/app.exe", Else: "app.exe/5F5E10003000/app.ex_"}}},
+		{DebugFile: "b", DebugID: id, StorePath: "b/" + id + "/b.sym", Stores: []report.StoreFile{
+			{Layout: "breakpad", Path: "b/" + id + "/b.sym"}, {Layout: "debuginfod", Path: "buildid/0123456789abcdef/debuginfo"}}}}})
 	return p, h, e
+}
+
+// TestLayoutOfSource: of a source with a layout the paths of that layout are asked, each second one only where the first had nothing, and all of
+// them were shown.
+func TestLayoutOfSource(t *testing.T) {
+	const id = "5A9832E5287241C1838ED98914E9B7FF1"
+	p, h, e := openSources()
+	h.bases = []string{"microsoft+https://symbols.example", "debuginfod+https://debug.example"}
+	p.Act("base", "debuginfod+https://debug.example")
+	if got := p.addresses(); got != "https://debug.example/buildid/0123456789abcdef/debuginfo" {
+		t.Errorf("shown are %s", got)
+	}
+	p.Act("base", "microsoft+https://symbols.example")
+	const pdb, exe = "https://symbols.example/app.pdb/" + id + "/app.pd", "https://symbols.example/app.exe/5F5E10003000/app.ex"
+	if got := p.addresses(); got != pdb+"b\n"+pdb+"_ if that is not there\n"+exe+"e\n"+exe+"_ if that is not there" {
+		t.Errorf("shown are %s", got)
+	}
+	p.Act("ask", "")
+	if len(h.fetches) != 2 || h.fetches[0].url != pdb+"b" || h.fetches[1].url != exe+"e" {
+		t.Fatalf("asked are %+v", h.fetches)
+	}
+	h.fetches[0].done(Fetched{Status: 404})
+	h.fetches[1].done(Fetched{Status: 200, File: fakeFile(exe + "e")})
+	if len(h.fetches) != 3 || h.fetches[2].url != pdb+"_" {
+		t.Fatalf("asked are %+v", h.fetches)
+	}
+	if r := last[protocol.Add](e); r == nil || !r.Symbols || r.DebugID != "5F5E10003000" {
+		t.Errorf("the program is read by %+v: it may be nothing but the one that was asked for", r)
+	}
+	h.fetches[2].done(Fetched{Status: 200, File: fakeFile(pdb + "_")})
+	if p.askedWord(p.Sources.Missing[0]) == "" || p.askedWord(p.Sources.Missing[1]) != "" {
+		t.Errorf("the rows say %q and %q", p.askedWord(p.Sources.Missing[0]), p.askedWord(p.Sources.Missing[1]))
+	}
+	p.Act("ask", "")
+	if len(h.fetches) != 3 {
+		t.Error("it asks again for what is there")
+	}
+}
+
+// The words of the page's script on a server without CORS are shown as they are.
+func TestSourceWithoutCORS(t *testing.T) {
+	p, h, _ := openSources()
+	p.Act("ask", "")
+	h.fetches[0].done(Fetched{Problem: "symbols.example answers, and does not let this page read its answers (CORS)"})
+	if text := p.askedText(); !strings.Contains(text, "does not let this page read its answers (CORS)") {
+		t.Errorf("the page says %s", text)
+	}
 }
 
 func TestNothingIsAskedBeforeItIsWanted(t *testing.T) {
 	p, h, e := openSources()
-	if e.last(OpMissing) == nil {
+	if last[protocol.ListMissing](e) == nil {
 		t.Fatal("the panel does not find out what is missing")
 	}
 	shown := strings.Split(p.addresses(), "\n")
@@ -63,7 +116,7 @@ func TestNothingIsAskedBeforeItIsWanted(t *testing.T) {
 	}
 	h.fetches[0].done(Fetched{Status: 404})
 	h.fetches[1].done(Fetched{Status: 200, File: fakeFile("https://symbols.example/b.sym")})
-	if r := e.last(OpAdd); r == nil || r.Kind != KindSymbols || r.DebugID == "" {
+	if r := last[protocol.Add](e); r == nil || !r.Symbols || r.DebugID == "" {
 		t.Errorf("what came is read by %+v: it may be nothing but the symbol file that was asked for", r)
 	}
 	if text := p.askedText(); !strings.Contains(text, "not there (404)") || !strings.Contains(text, "came, ") {

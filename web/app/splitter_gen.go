@@ -23,7 +23,7 @@ func (c *Splitter) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgiterkey interface{}
 	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "separator"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "0"}}}
+	vgn = addElement(nil, "div", "role\x00separator\x00tabindex\x000")
 	vgout.Out = append(vgout.Out, vgn) // root for output
 	vgn.AddAttrInterface("aria-label", c.label())
 	vgn.AddAttrInterface("aria-orientation", c.orientation())

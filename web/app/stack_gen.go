@@ -22,131 +22,83 @@ func (c *Stack) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgiterkey interface{}
 	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "section", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "zone stack"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Stack"}}}
+	vgn = addElement(nil, "section", "class\x00zone stack\x00aria-label\x00Stack")
 	vgout.Out = append(vgout.Out, vgn) // root for output
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "zone-head"}}}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n  ")
+		vgn = addElement(vgparent, "div", "class\x00zone-head")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h2", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "zone-title"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "h2", "class\x00zone-title")
 			vgn.SetInnerHTML(c.Page.stackTitle())
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "zone-count"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "span", "class\x00zone-count")
 			vgn.SetInnerHTML(c.Page.stackCount())
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small warn"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "best"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small warn\x00data-arg\x00best")
 			vgn.AddAttrInterface("data-act", "policy")
 			vgn.AddAttrInterface("hidden", c.Page.State.Policy == "")
 			vgn.SetInnerHTML(c.Page.policyText())
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button quiet small push"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Show calls that were inlined (i)"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button quiet small push\x00title\x00Show calls that were inlined (i)")
 			vgn.AddAttrInterface("aria-pressed", boolWord(!c.Page.State.HideInlines))
 			vgn.AddAttrInterface("data-act", "inlines")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Inlined calls"}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "Inlined calls")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
 		}
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "stack-grid"}}}
-		vgparent.AppendChild(vgn)
-		{
-			b, err := vjson.Marshal(c.Page.columns())
-			if err != nil {
-				panic(err)
-			}
-			vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "style", JSONVal: vjson.RawMessage(b)})
-		}
+		vgn = addText(vgparent, "\n  ")
+		vgn = addElement(vgparent, "div", "class\x00stack-grid")
+		setProperty(vgn, "style", c.Page.columns())
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "stack-head"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "row head"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "row"}, vugu.VGAttribute{Namespace: "", Key: "aria-rowindex", Val: "1"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "div", "id\x00stack-head\x00class\x00row head\x00role\x00row\x00aria-rowindex\x001")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell num"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n      ")
+				vgn = addElement(vgparent, "span", "class\x00cell num\x00role\x00columnheader")
 				vgn.SetInnerHTML("#")
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00columnheader")
 				vgn.SetInnerHTML("Function")
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00columnheader")
 				vgn.SetInnerHTML("Source")
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00columnheader")
 				vgn.SetInnerHTML("Trust")
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00columnheader")
 				vgn.SetInnerHTML("Module or address")
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n    ")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "stack"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "list"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "grid"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "0"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Stack frames"}, vugu.VGAttribute{Namespace: "", Key: "aria-owns", Val: "stack-head"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "div", "id\x00stack\x00class\x00list\x00role\x00grid\x00tabindex\x000\x00aria-label\x00Stack frames\x00aria-owns\x00stack-head")
 			vgn.AddAttrInterface("aria-activedescendant", c.Page.activeFrame())
 			vgn.AddAttrInterface("aria-rowcount", c.Page.Stack.Total+1)
 			vgn.AddAttrInterface("data-list", "stack")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-all"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
-				vgparent.AppendChild(vgn)
-				{
-					b, err := vjson.Marshal(c.Page.height(c.Page.Stack.Total, 26))
-					if err != nil {
-						panic(err)
-					}
-					vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "style", JSONVal: vjson.RawMessage(b)})
-				}
+				vgn = addText(vgparent, "\n      ")
+				vgn = addElement(vgparent, "div", "class\x00list-all\x00role\x00presentation")
+				setProperty(vgn, "style", c.Page.height(c.Page.Stack.Total, 26))
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-					vgparent.AppendChild(vgn)
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-window"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
-					vgparent.AppendChild(vgn)
-					{
-						b, err := vjson.Marshal(c.Page.offset(c.Page.Stack.From, 26))
-						if err != nil {
-							panic(err)
-						}
-						vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "style", JSONVal: vjson.RawMessage(b)})
-					}
+					vgn = addText(vgparent, "\n        ")
+					vgn = addElement(vgparent, "div", "class\x00list-window\x00role\x00presentation")
+					setProperty(vgn, "style", c.Page.offset(c.Page.Stack.From, 26))
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
-						vgparent.AppendChild(vgn)
+						vgn = addText(vgparent, "\n          ")
 						for i, r := range c.Page.Stack.Rows {
 							var vgiterkey interface{} = i
 							_ = vgiterkey
@@ -154,8 +106,7 @@ func (c *Stack) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							_ = i
 							r := r
 							_ = r
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "row"}}}
-							vgparent.AppendChild(vgn)
+							vgn = addElement(vgparent, "div", "role\x00row")
 							vgn.AddAttrInterface("aria-rowindex", c.Page.Stack.From+i+2)
 							vgn.AddAttrInterface("aria-selected", boolWord(c.Page.isSelected(r)))
 							vgn.AddAttrInterface("class", c.Page.frameClass(r))
@@ -165,58 +116,43 @@ func (c *Stack) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
-								vgparent.AppendChild(vgn)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell num"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "gridcell"}}}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "\n            ")
+								vgn = addElement(vgparent, "span", "class\x00cell num\x00role\x00gridcell")
 								vgn.SetInnerHTML(c.Page.frameNumber(r))
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell fn"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "gridcell"}}}
-								vgparent.AppendChild(vgn)
+								vgn = addElement(vgparent, "span", "class\x00cell fn\x00role\x00gridcell")
 								vgn.AddAttrInterface("title", hint(r.Full, c.Page.frameName(r)))
 								vgn.SetInnerHTML(c.Page.frameName(r))
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell src"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "gridcell"}}}
-								vgparent.AppendChild(vgn)
+								vgn = addElement(vgparent, "span", "class\x00cell src\x00role\x00gridcell")
 								vgn.AddAttrInterface("title", hint(r.Path, r.Source))
 								vgn.SetInnerHTML(r.Source)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "gridcell"}}}
-								vgparent.AppendChild(vgn)
+								vgn = addElement(vgparent, "span", "role\x00gridcell")
 								vgn.AddAttrInterface("class", "cell trust "+r.Trust)
 								vgn.AddAttrInterface("title", hint(c.Page.trustTitle(r), ""))
 								vgn.SetInnerHTML(r.Word)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell mod"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "gridcell"}}}
-								vgparent.AppendChild(vgn)
+								vgn = addElement(vgparent, "span", "class\x00cell mod\x00role\x00gridcell")
 								vgn.AddAttrInterface("title", hint(c.Page.moduleTitle(r), ""))
 								vgn.SetInnerHTML(r.Where())
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "\n          ")
 							}
 						}
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-						vgparent.AppendChild(vgn)
+						vgn = addText(vgparent, "\n        ")
 					}
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "\n      ")
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-empty"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "row"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n      ")
+				vgn = addElement(vgparent, "p", "class\x00list-empty\x00role\x00row")
 				vgn.AddAttrInterface("hidden", c.Page.Stack.Total > 0 || c.Page.Frame == nil)
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "gridcell"}}}
-					vgparent.AppendChild(vgn)
+					vgn = addElement(vgparent, "span", "role\x00gridcell")
 					vgn.SetInnerHTML(c.Page.noFrames())
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n    ")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
 		}
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n")
 	}
 	return vgout
 }

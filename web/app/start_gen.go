@@ -22,213 +22,155 @@ func (c *Start) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgiterkey interface{}
 	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "section", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "start"}, vugu.VGAttribute{Namespace: "", Key: "aria-labelledby", Val: "start-title"}}}
+	vgn = addElement(nil, "section", "class\x00start\x00aria-labelledby\x00start-title")
 	vgout.Out = append(vgout.Out, vgn) // root for output
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "start-drop"}}}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n  ")
+		vgn = addElement(vgparent, "div", "class\x00start-drop")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h1", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "start-title"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "start-title"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "h1", "id\x00start-title\x00class\x00start-title")
 			vgn.SetInnerHTML(c.Page.startTitle())
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "start-lead"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "p", "class\x00start-lead")
 			vgn.SetInnerHTML("Files are read in this page and never leave it.")
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "start-buttons"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "div", "class\x00start-buttons")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button primary"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n      ")
+				vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button primary")
 				vgn.AddAttrInterface("data-act", "pick-files")
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Choose files"}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "Choose files")
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n      ")
+				vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button")
 				vgn.AddAttrInterface("data-act", "pick-folder")
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Choose a folder"}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "Choose a folder")
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n      ")
+				vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button")
 				vgn.AddAttrInterface("data-act", "sample")
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Open the sample"}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "Open the sample")
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n    ")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "start-have"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "p", "class\x00start-have")
 			vgn.AddAttrInterface("hidden", c.Page.Files.Total == 0)
 			vgn.SetInnerHTML(c.Page.haveText())
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "ul", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "rejected"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Files that cannot be used"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "ul", "class\x00rejected\x00aria-label\x00Files that cannot be used")
 			vgn.AddAttrInterface("hidden", len(c.Page.Files.Rejected) == 0)
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n      ")
 				for vgiterkeyt, f := range c.Page.Files.Rejected {
 					var vgiterkey interface{} = vgiterkeyt
 					_ = vgiterkey
 					f := f
 					_ = f
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "li", Attr: []vugu.VGAttribute(nil)}
-					vgparent.AppendChild(vgn)
+					vgn = addElement(vgparent, "li", "")
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
-						vgparent.AppendChild(vgn)
+						vgn = addElement(vgparent, "span", "")
 						vgn.SetInnerHTML(f.Message)
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-						vgparent.AppendChild(vgn)
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute(nil)}
-						vgparent.AppendChild(vgn)
+						vgn = addText(vgparent, "\n        ")
+						vgn = addElement(vgparent, "p", "")
 						vgn.AddAttrInterface("hidden", c.Page.nextText(f) == "")
 						{
 							vgparent := vgn
 							_ = vgparent
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
-							vgparent.AppendChild(vgn)
+							vgn = addElement(vgparent, "span", "")
 							vgn.SetInnerHTML(c.Page.nextText(f))
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: " "}
-							vgparent.AppendChild(vgn)
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "code", Attr: []vugu.VGAttribute(nil)}
-							vgparent.AppendChild(vgn)
+							vgn = addText(vgparent, " ")
+							vgn = addElement(vgparent, "code", "")
 							vgn.AddAttrInterface("hidden", c.Page.nextCommand(f) == "")
 							vgn.SetInnerHTML(c.Page.nextCommand(f))
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: " "}
-							vgparent.AppendChild(vgn)
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
-							vgparent.AppendChild(vgn)
+							vgn = addText(vgparent, " ")
+							vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small")
 							vgn.AddAttrInterface("data-act", "copy-command")
 							vgn.AddAttrInterface("data-arg", f.Item)
 							vgn.AddAttrInterface("hidden", c.Page.nextCommand(f) == "")
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Copy"}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "Copy")
 							}
 						}
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-						vgparent.AppendChild(vgn)
+						vgn = addText(vgparent, "\n      ")
 					}
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "li", Attr: []vugu.VGAttribute(nil)}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n      ")
+				vgn = addElement(vgparent, "li", "")
 				vgn.AddAttrInterface("hidden", c.Page.rejectedText() == "")
 				vgn.SetInnerHTML(c.Page.rejectedText())
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n    ")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "start-made"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "div", "class\x00start-made")
 			vgn.AddAttrInterface("hidden", len(c.Page.canMake()) == 0)
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n      ")
 				for vgiterkeyt, f := range c.Page.canMake() {
 					var vgiterkey interface{} = vgiterkeyt
 					_ = vgiterkey
 					f := f
 					_ = f
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
-					vgparent.AppendChild(vgn)
+					vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small")
 					vgn.AddAttrInterface("data-act", "make")
 					vgn.AddAttrInterface("data-arg", f.Name)
 					vgn.SetInnerHTML(makeText(f))
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n    ")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
 		}
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dl", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "start-facts"}}}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n  ")
+		vgn = addElement(vgparent, "dl", "class\x00start-facts")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "start-fact"}}}
-			vgparent.AppendChild(vgn)
-			vgn.SetInnerHTML(vugu.HTML("\n      \x3Cdt\x3EReads\x3C/dt\x3E\n      \x3Cdd\x3EMinidumps (\x3Ccode\x3E.dmp\x3C/code\x3E), Breakpad symbols (\x3Ccode\x3E.sym\x3C/code\x3E), ELF programs, libraries and debug files, Windows programs and PDBs, recognized by content; folders of them, and \x3Ccode\x3E.zip\x3C/code\x3E, \x3Ccode\x3E.gz\x3C/code\x3E, \x3Ccode\x3E.zst\x3C/code\x3E and \x3Ccode\x3E.xz\x3C/code\x3E. Any number, in any order.\x3C/dd\x3E\n    "))
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "start-fact"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "div", "class\x00start-fact")
+			vgn.SetInnerHTML(vugu.HTML("\n      \x3Cdt\x3EReads\x3C/dt\x3E\n      \x3Cdd\x3EMinidumps (\x3Ccode\x3E.dmp\x3C/code\x3E), Breakpad symbols (\x3Ccode\x3E.sym\x3C/code\x3E), ELF programs, libraries and debug files, Windows programs and PDBs, recognized by content; folders of them, and \x3Ccode\x3E.zip\x3C/code\x3E, \x3Ccode\x3E.gz\x3C/code\x3E, \x3Ccode\x3E.zst\x3C/code\x3E, \x3Ccode\x3E.xz\x3C/code\x3E and \x3Ccode\x3E.cab\x3C/code\x3E. Any number, in any order.\x3C/dd\x3E\n    "))
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "div", "class\x00start-fact")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dt", Attr: []vugu.VGAttribute(nil)}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n      ")
+				vgn = addElement(vgparent, "dt", "")
 				vgn.SetInnerHTML(vugu.HTML("Check the promise"))
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dd", Attr: []vugu.VGAttribute(nil)}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n      ")
+				vgn = addElement(vgparent, "dd", "")
 				vgn.SetInnerHTML(c.Page.promise())
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n    ")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "start-fact"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "div", "class\x00start-fact")
 			vgn.SetInnerHTML(vugu.HTML("\n      \x3Cdt\x3EBy keyboard\x3C/dt\x3E\n      \x3Cdd\x3E\x3Ckbd\x3Ej\x3C/kbd\x3E \x3Ckbd\x3Ek\x3C/kbd\x3E frames, \x3Ckbd\x3En\x3C/kbd\x3E \x3Ckbd\x3Ep\x3C/kbd\x3E threads, \x3Ckbd\x3E?\x3C/kbd\x3E all keys.\x3C/dd\x3E\n    "))
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
 		}
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n")
 	}
 	return vgout
 }

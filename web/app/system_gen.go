@@ -24,166 +24,124 @@ func (c *System) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgiterkey interface{}
 	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "system"}}}
+	vgn = addElement(nil, "div", "class\x00system")
 	vgout.Out = append(vgout.Out, vgn) // root for output
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "system-in"}}}
-		vgparent.AppendChild(vgn)
+		vgn = addElement(vgparent, "div", "class\x00system-in")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
 			for vgiterkeyt, g := range c.Page.Summary.System {
 				var vgiterkey interface{} = vgiterkeyt
 				_ = vgiterkey
 				g := g
 				_ = g
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "group"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "div", "class\x00group")
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-					vgparent.AppendChild(vgn)
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h3", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "group-title"}}}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "\n    ")
+					vgn = addElement(vgparent, "h3", "class\x00group-title")
 					vgn.SetInnerHTML(g.Title)
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-					vgparent.AppendChild(vgn)
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dl", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "facts"}}}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "\n    ")
+					vgn = addElement(vgparent, "dl", "class\x00facts")
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-						vgparent.AppendChild(vgn)
+						vgn = addText(vgparent, "\n      ")
 						for vgiterkeyt, f := range g.Facts {
 							var vgiterkey interface{} = vgiterkeyt
 							_ = vgiterkey
 							f := f
 							_ = f
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "facts-row"}}}
-							vgparent.AppendChild(vgn)
+							vgn = addElement(vgparent, "div", "class\x00facts-row")
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-								vgparent.AppendChild(vgn)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dt", Attr: []vugu.VGAttribute(nil)}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "\n        ")
+								vgn = addElement(vgparent, "dt", "")
 								vgn.SetInnerHTML(f.Key)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-								vgparent.AppendChild(vgn)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dd", Attr: []vugu.VGAttribute(nil)}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "\n        ")
+								vgn = addElement(vgparent, "dd", "")
 								vgn.AddAttrInterface("class", c.Page.factClass(f))
 								vgn.SetInnerHTML(f.Value)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "\n      ")
 							}
 						}
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-						vgparent.AppendChild(vgn)
+						vgn = addText(vgparent, "\n    ")
 					}
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "\n  ")
 				}
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
 			for vgiterkeyt, g := range c.Page.Raw.System {
 				var vgiterkey interface{} = vgiterkeyt
 				_ = vgiterkey
 				g := g
 				_ = g
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "group wide"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "div", "class\x00group wide")
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-					vgparent.AppendChild(vgn)
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h3", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "group-title"}}}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "\n    ")
+					vgn = addElement(vgparent, "h3", "class\x00group-title")
 					vgn.SetInnerHTML(g.Title)
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-					vgparent.AppendChild(vgn)
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}}}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "\n    ")
+					vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small")
 					vgn.AddAttrInterface("data-act", "reveal")
 					vgn.AddAttrInterface("data-arg", g.Title)
 					vgn.AddAttrInterface("hidden", !isSecret(g))
 					vgn.SetInnerHTML(revealText(g))
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-					vgparent.AppendChild(vgn)
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dl", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "facts"}}}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "\n    ")
+					vgn = addElement(vgparent, "dl", "class\x00facts")
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-						vgparent.AppendChild(vgn)
+						vgn = addText(vgparent, "\n      ")
 						for vgiterkeyt, f := range g.Facts {
 							var vgiterkey interface{} = vgiterkeyt
 							_ = vgiterkey
 							f := f
 							_ = f
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "facts-row"}}}
-							vgparent.AppendChild(vgn)
+							vgn = addElement(vgparent, "div", "class\x00facts-row")
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-								vgparent.AppendChild(vgn)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dt", Attr: []vugu.VGAttribute(nil)}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "\n        ")
+								vgn = addElement(vgparent, "dt", "")
 								vgn.SetInnerHTML(f.Key)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-								vgparent.AppendChild(vgn)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "dd", Attr: []vugu.VGAttribute(nil)}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "\n        ")
+								vgn = addElement(vgparent, "dd", "")
 								vgn.AddAttrInterface("class", c.Page.factClass(f))
 								vgn.SetInnerHTML(flagsText(f.Value))
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "\n      ")
 							}
 						}
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-						vgparent.AppendChild(vgn)
+						vgn = addText(vgparent, "\n    ")
 					}
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "\n  ")
 				}
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "group"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
+			vgn = addElement(vgparent, "div", "class\x00group")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h3", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "group-title"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n    ")
+				vgn = addElement(vgparent, "h3", "class\x00group-title")
 				vgn.SetInnerHTML(vugu.HTML("Stacks"))
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "label", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "choice"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n    ")
+				vgn = addElement(vgparent, "label", "class\x00choice")
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "choice-label"}}}
-					vgparent.AppendChild(vgn)
+					vgn = addElement(vgparent, "span", "class\x00choice-label")
 					vgn.SetInnerHTML(vugu.HTML("Walk them"))
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-					vgparent.AppendChild(vgn)
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "select", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "field small"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "How the stacks are walked"}}}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "\n      ")
+					vgn = addElement(vgparent, "select", "class\x00field small\x00aria-label\x00How the stacks are walked")
 					vgn.AddAttrInterface("data-input", "policy")
 					{
 						vgparent := vgn
@@ -193,19 +151,16 @@ func (c *System) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							_ = vgiterkey
 							w := w
 							_ = w
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "option", Attr: []vugu.VGAttribute(nil)}
-							vgparent.AppendChild(vgn)
+							vgn = addElement(vgparent, "option", "")
 							vgn.AddAttrInterface("selected", c.Page.isPolicy(w.Name))
 							vgn.AddAttrInterface("value", w.Name)
 							vgn.SetInnerHTML(w.What)
 						}
 					}
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n  ")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n")
 		}
 	}
 	return vgout

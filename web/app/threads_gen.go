@@ -22,112 +22,71 @@ func (c *Threads) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgiterkey interface{}
 	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "section", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "zone threads"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Threads"}}}
+	vgn = addElement(nil, "section", "class\x00zone threads\x00aria-label\x00Threads")
 	vgout.Out = append(vgout.Out, vgn) // root for output
 	vgn.AddAttrInterface("data-open", boolWord(c.Page.Choosing))
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "zone-head"}}}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n  ")
+		vgn = addElement(vgparent, "div", "class\x00zone-head")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h2", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "zone-title"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "h2", "class\x00zone-title")
 			vgn.SetInnerHTML(vugu.HTML("Threads"))
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "zone-count"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "span", "class\x00zone-count")
 			vgn.SetInnerHTML(c.Page.threadCount())
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button thread-chooser"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button thread-chooser")
 			vgn.AddAttrInterface("aria-expanded", boolWord(c.Page.Choosing))
 			vgn.AddAttrInterface("data-act", "choose-thread")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "thread-chooser-text"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "span", "class\x00thread-chooser-text")
 				vgn.SetInnerHTML(c.Page.threadLabel())
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "caret"}, vugu.VGAttribute{Namespace: "", Key: "aria-hidden", Val: "true"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "span", "class\x00caret\x00aria-hidden\x00true")
 				vgn.SetInnerHTML(vugu.HTML("▾"))
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
 		}
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "threads-body"}}}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n  ")
+		vgn = addElement(vgparent, "div", "class\x00threads-body")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "filter"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "div", "class\x00filter")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "input", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "search"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "field small"}, vugu.VGAttribute{Namespace: "", Key: "placeholder", Val: "Filter by name or id"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Filter the threads"}, vugu.VGAttribute{Namespace: "", Key: "autocomplete", Val: "off"}, vugu.VGAttribute{Namespace: "", Key: "spellcheck", Val: "false"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "input", "type\x00search\x00class\x00field small\x00placeholder\x00Filter by name or id\x00aria-label\x00Filter the threads\x00autocomplete\x00off\x00spellcheck\x00false")
 				vgn.AddAttrInterface("data-input", "threads")
-				{
-					b, err := vjson.Marshal(c.Page.State.ThreadFilter)
-					if err != nil {
-						panic(err)
-					}
-					vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "value", JSONVal: vjson.RawMessage(b)})
-				}
+				setProperty(vgn, "value", c.Page.State.ThreadFilter)
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "threads"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "list"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "listbox"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Threads"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "0"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "div", "id\x00threads\x00class\x00list\x00role\x00listbox\x00aria-label\x00Threads\x00tabindex\x000")
 			vgn.AddAttrInterface("aria-activedescendant", c.Page.activeThread())
 			vgn.AddAttrInterface("data-list", "threads")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-all"}}}
-				vgparent.AppendChild(vgn)
-				{
-					b, err := vjson.Marshal(c.Page.height(c.Page.Threads.Total, 44))
-					if err != nil {
-						panic(err)
-					}
-					vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "style", JSONVal: vjson.RawMessage(b)})
-				}
+				vgn = addText(vgparent, "\n      ")
+				vgn = addElement(vgparent, "div", "class\x00list-all")
+				setProperty(vgn, "style", c.Page.height(c.Page.Threads.Total, 44))
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-					vgparent.AppendChild(vgn)
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-window"}}}
-					vgparent.AppendChild(vgn)
-					{
-						b, err := vjson.Marshal(c.Page.offset(c.Page.Threads.From, 44))
-						if err != nil {
-							panic(err)
-						}
-						vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "style", JSONVal: vjson.RawMessage(b)})
-					}
+					vgn = addText(vgparent, "\n        ")
+					vgn = addElement(vgparent, "div", "class\x00list-window")
+					setProperty(vgn, "style", c.Page.offset(c.Page.Threads.From, 44))
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
-						vgparent.AppendChild(vgn)
+						vgn = addText(vgparent, "\n          ")
 						for i, t := range c.Page.Threads.Rows {
 							var vgiterkey interface{} = i
 							_ = vgiterkey
@@ -135,8 +94,7 @@ func (c *Threads) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							_ = i
 							t := t
 							_ = t
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "option"}}}
-							vgparent.AppendChild(vgn)
+							vgn = addElement(vgparent, "div", "role\x00option")
 							vgn.AddAttrInterface("aria-posinset", c.Page.Threads.From+i+1)
 							vgn.AddAttrInterface("aria-selected", boolWord(t.Index == c.Page.State.Thread))
 							vgn.AddAttrInterface("aria-setsize", c.Page.Threads.Total)
@@ -148,55 +106,40 @@ func (c *Threads) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
-								vgparent.AppendChild(vgn)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "thread-line"}}}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "\n            ")
+								vgn = addElement(vgparent, "div", "class\x00thread-line")
 								{
 									vgparent := vgn
 									_ = vgparent
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "thread-index"}}}
-									vgparent.AppendChild(vgn)
+									vgn = addElement(vgparent, "span", "class\x00thread-index")
 									vgn.SetInnerHTML(t.Index)
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "thread-name"}}}
-									vgparent.AppendChild(vgn)
+									vgn = addElement(vgparent, "span", "class\x00thread-name")
 									vgn.SetInnerHTML(c.Page.threadName(t))
 									if c.Page.threadTag(t) != "" {
-										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
-										vgparent.AppendChild(vgn)
+										vgn = addElement(vgparent, "span", "")
 										vgn.AddAttrInterface("class", c.Page.threadTagClass(t))
 										vgn.SetInnerHTML(c.Page.threadTag(t))
 									}
 								}
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n            "}
-								vgparent.AppendChild(vgn)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "thread-top"}}}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "\n            ")
+								vgn = addElement(vgparent, "div", "class\x00thread-top")
 								vgn.SetInnerHTML(c.Page.threadTop(t))
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "\n          ")
 							}
 						}
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-						vgparent.AppendChild(vgn)
+						vgn = addText(vgparent, "\n        ")
 					}
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "\n      ")
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-empty"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "option"}, vugu.VGAttribute{Namespace: "", Key: "aria-disabled", Val: "true"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n      ")
+				vgn = addElement(vgparent, "p", "class\x00list-empty\x00role\x00option\x00aria-disabled\x00true")
 				vgn.AddAttrInterface("hidden", c.Page.Threads.Total > 0)
 				vgn.SetInnerHTML(c.Page.noThreads())
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n    ")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
 		}
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n")
 	}
 	return vgout
 }

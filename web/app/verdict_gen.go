@@ -22,15 +22,13 @@ func (c *Verdict) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgiterkey interface{}
 	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "section", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "verdict"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Verdict"}}}
+	vgn = addElement(nil, "section", "class\x00verdict\x00aria-label\x00Verdict")
 	vgout.Out = append(vgout.Out, vgn) // root for output
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "h1", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "verdict-line"}}}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n  ")
+		vgn = addElement(vgparent, "h1", "class\x00verdict-line")
 		{
 			vgparent := vgn
 			_ = vgparent
@@ -39,186 +37,139 @@ func (c *Verdict) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				_ = vgiterkey
 				s := s
 				_ = s
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "span", "")
 				vgn.AddAttrInterface("class", "verdict-"+s.Role)
 				vgn.SetInnerHTML(s.Text)
 			}
 		}
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "verdict-said"}}}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n  ")
+		vgn = addElement(vgparent, "p", "class\x00verdict-said")
 		vgn.AddAttrInterface("hidden", !c.Page.hasSaid())
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "q", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "verdict-words"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addElement(vgparent, "q", "class\x00verdict-words")
 			vgn.SetInnerHTML(c.Page.said().Value)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: " "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "verdict-source"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, " ")
+			vgn = addElement(vgparent, "span", "class\x00verdict-source")
 			vgn.SetInnerHTML(c.Page.said().Key)
 		}
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "verdict-facts"}}}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n  ")
+		vgn = addElement(vgparent, "p", "class\x00verdict-facts")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "span", "")
 			vgn.AddAttrInterface("class", c.Page.marks("reason", c.Page.Summary.Reason))
 			vgn.AddAttrInterface("hidden", c.Page.Summary.Reason == "")
 			vgn.SetInnerHTML(c.Page.Summary.Reason)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
 			for vgiterkeyt, f := range c.Page.Summary.Facts {
 				var vgiterkey interface{} = vgiterkeyt
 				_ = vgiterkey
 				f := f
 				_ = f
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute(nil)}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "span", "")
 				vgn.AddAttrInterface("class", c.Page.marks("fact", f))
 				vgn.SetInnerHTML(f)
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button link signature"}, vugu.VGAttribute{Namespace: "", Key: "title", Val: "Crash signature: equal crashes have the same one. Copies it."}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button link signature\x00title\x00Crash signature: equal crashes have the same one. Copies it.")
 			vgn.AddAttrInterface("data-act", "copy-signature")
 			vgn.AddAttrInterface("hidden", c.Page.Summary.Signature == "")
 			vgn.SetInnerHTML(c.Page.Summary.Signature)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
 		}
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "verdict-quality"}}}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n  ")
+		vgn = addElement(vgparent, "p", "class\x00verdict-quality")
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "fact"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "span", "class\x00fact")
 			vgn.AddAttrInterface("hidden", c.Page.symbolsText() == "")
 			vgn.SetInnerHTML(c.Page.symbolsText())
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "fact"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "span", "class\x00fact")
 			vgn.AddAttrInterface("hidden", c.Page.symbolsText() != "")
 			vgn.SetInnerHTML(c.Page.Stack.Quality)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small warn"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "wanted"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small warn\x00data-arg\x00wanted")
 			vgn.AddAttrInterface("data-act", "show")
 			vgn.AddAttrInterface("hidden", c.Page.Summary.Wanted == 0 || c.Page.symbolsText() != "")
 			vgn.SetInnerHTML(c.Page.missingText())
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small warn"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "log"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small warn\x00data-arg\x00log")
 			vgn.AddAttrInterface("data-act", "show")
 			vgn.AddAttrInterface("hidden", c.Page.Summary.Errors == 0)
 			vgn.SetInnerHTML(c.Page.problemText())
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small warn"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small warn")
 			vgn.AddAttrInterface("data-act", "findings")
 			vgn.AddAttrInterface("hidden", !c.Page.hasFinding())
 			vgn.SetInnerHTML(c.Page.findingsText())
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "later"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "span", "class\x00later")
 			vgn.AddAttrInterface("hidden", c.Page.Later.Text == "")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "progress", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "later-bar"}, vugu.VGAttribute{Namespace: "", Key: "max", Val: "100"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Progress"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "progress", "class\x00later-bar\x00max\x00100\x00aria-label\x00Progress")
 				vgn.AddAttrInterface("value", c.Page.laterValue())
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "later-text"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "span", "class\x00later-text")
 				vgn.SetInnerHTML(c.Page.Later.Text)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button quiet small"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button quiet small")
 				vgn.AddAttrInterface("data-act", "stop-later")
 				vgn.AddAttrInterface("hidden", !c.Page.canStop())
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Stop"}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "Stop")
 				}
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
 		}
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "verdict-finding"}}}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n  ")
+		vgn = addElement(vgparent, "p", "class\x00verdict-finding")
 		vgn.AddAttrInterface("hidden", !c.Page.hasFinding())
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "strong", Attr: []vugu.VGAttribute(nil)}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n    ")
+			vgn = addElement(vgparent, "strong", "")
 			vgn.SetInnerHTML(c.Page.findingTitle())
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "verdict-finding-text"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addElement(vgparent, "span", "class\x00verdict-finding-text")
 			vgn.AddAttrInterface("title", c.Page.findingText())
 			vgn.SetInnerHTML(c.Page.findingText())
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button link"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button link")
 			vgn.AddAttrInterface("data-act", "show-module")
 			vgn.AddAttrInterface("data-arg", c.Page.findingModule())
 			vgn.AddAttrInterface("hidden", !c.Page.findingAssigns())
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Assign symbols"}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "Assign symbols")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button link"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button link")
 			vgn.AddAttrInterface("data-act", "pick-files")
 			vgn.AddAttrInterface("hidden", !c.Page.findingAdds())
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Add files"}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "Add files")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button link"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button link")
 			vgn.AddAttrInterface("data-act", "copy-finding")
 			vgn.AddAttrInterface("data-arg", c.Page.findingIndex())
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Copy"}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "Copy")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
 		}
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n")
 	}
 	return vgout
 }

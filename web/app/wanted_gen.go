@@ -22,108 +22,74 @@ func (c *Wanted) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	var vgiterkey interface{}
 	_ = vgiterkey
 	var vgn *vugu.VGNode
-	vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute(nil)}
+	vgn = addElement(nil, "div", "")
 	vgout.Out = append(vgout.Out, vgn) // root for output
 	vgn.AddAttrInterface("class", c.Page.sourcesClass())
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "table wanted"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "table"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Symbols wanted"}}}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n")
+		vgn = addElement(vgparent, "div", "class\x00table wanted\x00role\x00table\x00aria-label\x00Symbols wanted")
 		vgn.AddAttrInterface("aria-rowcount", c.Page.Wanted.Total+1)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "row head"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "row"}, vugu.VGAttribute{Namespace: "", Key: "aria-rowindex", Val: "1"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
+			vgn = addElement(vgparent, "div", "class\x00row head\x00role\x00row\x00aria-rowindex\x001")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell num"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n    ")
+				vgn = addElement(vgparent, "span", "class\x00cell num\x00role\x00columnheader")
 				vgn.SetInnerHTML("Frames")
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
-				vgparent.AppendChild(vgn)
-				vgn.SetInnerHTML("Debug file")
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
-				vgparent.AppendChild(vgn)
-				vgn.SetInnerHTML("Debug id")
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00columnheader")
+				vgn.SetInnerHTML("File")
+				vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00columnheader")
+				vgn.SetInnerHTML("Id")
+				vgn = addElement(vgparent, "span", "class\x00cell\x00role\x00columnheader")
 				vgn.SetInnerHTML("Path in a symbol store")
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell right"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "columnheader"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addElement(vgparent, "span", "class\x00cell right\x00role\x00columnheader")
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}, vugu.VGAttribute{Namespace: "", Key: "id", Val: "sources-button"}}}
-					vgparent.AppendChild(vgn)
+					vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small\x00id\x00sources-button")
 					vgn.AddAttrInterface("aria-expanded", boolWord(c.Page.Sources.Open))
 					vgn.AddAttrInterface("data-act", "sources")
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Ask a source"}
-						vgparent.AppendChild(vgn)
+						vgn = addText(vgparent, "Ask a source")
 					}
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button small"}, vugu.VGAttribute{Namespace: "", Key: "data-arg", Val: "wanted"}}}
-					vgparent.AppendChild(vgn)
+					vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button small\x00data-arg\x00wanted")
 					vgn.AddAttrInterface("data-act", "copy")
 					vgn.AddAttrInterface("hidden", c.Page.Wanted.Total == 0)
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Copy the list"}
-						vgparent.AppendChild(vgn)
+						vgn = addText(vgparent, "Copy the list")
 					}
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n  ")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "id", Val: "wanted"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "list"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "rowgroup"}, vugu.VGAttribute{Namespace: "", Key: "tabindex", Val: "0"}, vugu.VGAttribute{Namespace: "", Key: "aria-label", Val: "Symbols wanted"}}}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
+			vgn = addElement(vgparent, "div", "id\x00wanted\x00class\x00list\x00role\x00rowgroup\x00tabindex\x000\x00aria-label\x00Symbols wanted")
 			vgn.AddAttrInterface("data-list", "wanted")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-all"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
-				vgparent.AppendChild(vgn)
-				{
-					b, err := vjson.Marshal(c.Page.height(c.Page.Wanted.Total, 26))
-					if err != nil {
-						panic(err)
-					}
-					vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "style", JSONVal: vjson.RawMessage(b)})
-				}
+				vgn = addText(vgparent, "\n    ")
+				vgn = addElement(vgparent, "div", "class\x00list-all\x00role\x00presentation")
+				setProperty(vgn, "style", c.Page.height(c.Page.Wanted.Total, 26))
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-					vgparent.AppendChild(vgn)
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-window"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "presentation"}}}
-					vgparent.AppendChild(vgn)
-					{
-						b, err := vjson.Marshal(c.Page.offset(c.Page.Wanted.From, 26))
-						if err != nil {
-							panic(err)
-						}
-						vgn.Prop = append(vgn.Prop, vugu.VGProperty{Key: "style", JSONVal: vjson.RawMessage(b)})
-					}
+					vgn = addText(vgparent, "\n      ")
+					vgn = addElement(vgparent, "div", "class\x00list-window\x00role\x00presentation")
+					setProperty(vgn, "style", c.Page.offset(c.Page.Wanted.From, 26))
 					{
 						vgparent := vgn
 						_ = vgparent
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-						vgparent.AppendChild(vgn)
+						vgn = addText(vgparent, "\n        ")
 						for i, w := range c.Page.Wanted.Rows {
 							var vgiterkey interface{} = i
 							_ = vgiterkey
@@ -131,108 +97,84 @@ func (c *Wanted) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 							_ = i
 							w := w
 							_ = w
-							vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "row"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "row"}}}
-							vgparent.AppendChild(vgn)
+							vgn = addElement(vgparent, "div", "class\x00row\x00role\x00row")
 							vgn.AddAttrInterface("aria-rowindex", c.Page.Wanted.From+i+2)
 							{
 								vgparent := vgn
 								_ = vgparent
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n          "}
-								vgparent.AppendChild(vgn)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell num"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "\n          ")
+								vgn = addElement(vgparent, "span", "class\x00cell num\x00role\x00cell")
 								vgn.SetInnerHTML(c.Page.frames(w.Frames))
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell fn"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
-								vgparent.AppendChild(vgn)
+								vgn = addElement(vgparent, "span", "class\x00cell fn\x00role\x00cell")
 								vgn.AddAttrInterface("title", w.DebugFile)
 								vgn.SetInnerHTML(w.DebugFile)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell code"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
-								vgparent.AppendChild(vgn)
+								vgn = addElement(vgparent, "span", "class\x00cell code\x00role\x00cell")
 								vgn.AddAttrInterface("title", w.DebugID)
 								vgn.SetInnerHTML(w.DebugID)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell code dim"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
-								vgparent.AppendChild(vgn)
+								vgn = addElement(vgparent, "span", "class\x00cell code dim\x00role\x00cell")
 								vgn.AddAttrInterface("title", w.StorePath)
 								vgn.SetInnerHTML(w.StorePath)
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "cell right"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "cell"}}}
-								vgparent.AppendChild(vgn)
+								vgn = addElement(vgparent, "span", "class\x00cell right\x00role\x00cell")
 								{
 									vgparent := vgn
 									_ = vgparent
-									vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "asked"}}}
-									vgparent.AppendChild(vgn)
+									vgn = addElement(vgparent, "span", "class\x00asked")
 									vgn.AddAttrInterface("hidden", c.Page.askedWord(w) == "")
 									vgn.AddAttrInterface("title", c.Page.askedWord(w))
 									vgn.SetInnerHTML(c.Page.askedWord(w))
 									if w.OtherFile != "" {
-										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "mismatch"}}}
-										vgparent.AppendChild(vgn)
+										vgn = addElement(vgparent, "span", "class\x00mismatch")
 										vgn.AddAttrInterface("title", mismatchTitle(w))
 										vgn.SetInnerHTML(mismatchText(w))
 									}
 									if w.OtherFile != "" {
-										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button link"}}}
-										vgparent.AppendChild(vgn)
+										vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button link")
 										vgn.AddAttrInterface("data-act", "use")
 										vgn.AddAttrInterface("data-arg", pair(w.Item, w.Module))
 										{
 											vgparent := vgn
 											_ = vgparent
-											vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Use anyway"}
-											vgparent.AppendChild(vgn)
+											vgn = addText(vgparent, "Use anyway")
 										}
 									}
 									if w.DebugID == "" && w.OtherFile == "" {
-										vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "button", Attr: []vugu.VGAttribute{{Namespace: "", Key: "type", Val: "button"}, vugu.VGAttribute{Namespace: "", Key: "class", Val: "button link"}}}
-										vgparent.AppendChild(vgn)
+										vgn = addElement(vgparent, "button", "type\x00button\x00class\x00button link")
 										vgn.AddAttrInterface("data-act", "show-module")
 										vgn.AddAttrInterface("data-arg", w.Module)
 										{
 											vgparent := vgn
 											_ = vgparent
-											vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "Assign symbols"}
-											vgparent.AppendChild(vgn)
+											vgn = addText(vgparent, "Assign symbols")
 										}
 									}
 								}
-								vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n        "}
-								vgparent.AppendChild(vgn)
+								vgn = addText(vgparent, "\n        ")
 							}
 						}
-						vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n      "}
-						vgparent.AppendChild(vgn)
+						vgn = addText(vgparent, "\n      ")
 					}
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-					vgparent.AppendChild(vgn)
+					vgn = addText(vgparent, "\n    ")
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n    "}
-				vgparent.AppendChild(vgn)
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "p", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "list-empty"}, vugu.VGAttribute{Namespace: "", Key: "role", Val: "row"}}}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n    ")
+				vgn = addElement(vgparent, "p", "class\x00list-empty\x00role\x00row")
 				vgn.AddAttrInterface("hidden", c.Page.Wanted.Total > 0)
 				{
 					vgparent := vgn
 					_ = vgparent
-					vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "span", Attr: []vugu.VGAttribute{{Namespace: "", Key: "role", Val: "cell"}}}
-					vgparent.AppendChild(vgn)
+					vgn = addElement(vgparent, "span", "role\x00cell")
 					vgn.SetInnerHTML(c.Page.noWanted())
 				}
-				vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-				vgparent.AppendChild(vgn)
+				vgn = addText(vgparent, "\n  ")
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n")
 		}
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
-		vgparent.AppendChild(vgn)
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(3), Namespace: "", Data: "div", Attr: []vugu.VGAttribute{{Namespace: "", Key: "class", Val: "side-slot"}}}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n")
+		vgn = addElement(vgparent, "div", "class\x00side-slot")
 		vgn.AddAttrInterface("hidden", !c.Page.Sources.Open)
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n  "}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n  ")
 			if c.Page.Sources.Open {
 				{
 					vgcompKey := vugu.MakeCompKey(0x8F8CB9F8723D7D68^vgin.CurrentPositionHash(), vgiterkey)
@@ -250,11 +192,9 @@ func (c *Wanted) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgparent.AppendChild(vgn)
 				}
 			}
-			vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
-			vgparent.AppendChild(vgn)
+			vgn = addText(vgparent, "\n")
 		}
-		vgn = &vugu.VGNode{Type: vugu.VGNodeType(1), Data: "\n"}
-		vgparent.AppendChild(vgn)
+		vgn = addText(vgparent, "\n")
 	}
 	return vgout
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // The words and classes of the components. Components only place them.
@@ -85,14 +86,11 @@ func (p *Page) dumpTitle() string {
 	return p.Summary.Name
 }
 
-// maxChoices and maxDumps bound lists that are not windows.
-const (
-	maxChoices = 30
-	maxDumps   = 500
-)
+// maxDumps bounds the list of dumps, which is no window.
+const maxDumps = 500
 
 // dumpChoices are the dumps of the switcher, while it is open.
-func (p *Page) dumpChoices() []DumpName {
+func (p *Page) dumpChoices() []protocol.DumpName {
 	if p.Menu != "dumps" {
 		return nil
 	}
@@ -475,14 +473,15 @@ func (p *Page) forceText(m view.ModuleRow) string {
 func (p *Page) forcedItem(module int) int {
 	item := -1
 	for _, d := range p.decided {
-		if d.Dump != p.Dump || d.Module != module {
-			continue
-		}
-		switch d.Op {
-		case OpAssign:
-			item = d.Item
-		case OpUnassign:
-			item = -1
+		switch d := d.(type) {
+		case *protocol.Assign:
+			if d.Dump == p.Dump && d.Module == module {
+				item = d.Item
+			}
+		case *protocol.Unassign:
+			if d.Dump == p.Dump && d.Module == module {
+				item = -1
+			}
 		}
 	}
 	return item
@@ -518,7 +517,7 @@ func mismatchTitle(w view.WantedRow) string {
 
 // Files
 
-func kindWord(f FileRow) string {
+func kindWord(f protocol.FileRow) string {
 	switch {
 	case f.Kind == "minidump" && f.Usable:
 		return "crash dump"
@@ -536,7 +535,7 @@ func kindWord(f FileRow) string {
 	return f.Kind + ", not usable"
 }
 
-func fileClass(f FileRow) string {
+func fileClass(f protocol.FileRow) string {
 	switch {
 	case !f.Usable:
 		return "state error"
@@ -546,7 +545,7 @@ func fileClass(f FileRow) string {
 	return "state loaded"
 }
 
-func fileText(f FileRow) string {
+func fileText(f protocol.FileRow) string {
 	switch {
 	case f.Message != "":
 		return strings.TrimPrefix(f.Message, f.Name+": ")
@@ -567,9 +566,9 @@ func fileText(f FileRow) string {
 	return ""
 }
 
-func fileName(f FileRow) string { return view.BaseName(f.Name) }
+func fileName(f protocol.FileRow) string { return view.BaseName(f.Name) }
 
-func fileTitle(f FileRow) string {
+func fileTitle(f protocol.FileRow) string {
 	s := fileText(f)
 	if len(f.Warnings) > 1 {
 		s += "\n" + strings.Join(f.Warnings[1:], "\n")
@@ -578,11 +577,11 @@ func fileTitle(f FileRow) string {
 }
 
 // assignChoices are the modules that a file without a MODULE line may belong to.
-func (p *Page) assignChoices(f FileRow) []view.ModuleRow {
+func (p *Page) assignChoices(f protocol.FileRow) []protocol.Choice {
 	if !f.Assign {
 		return nil
 	}
-	return p.Modules.Rows[:min(len(p.Modules.Rows), maxChoices)]
+	return p.Files.Modules
 }
 
 func (p *Page) isPolicy(name string) bool {

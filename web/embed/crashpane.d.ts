@@ -220,6 +220,17 @@ export interface Thread {
 export interface ThreadAdditions {
   omitted: boolean;
   stop: Stop;
+  times: ThreadTimes | null;
+}
+
+/** When a thread of Windows ran: points in time in seconds since 1970, lengths in seconds. */
+export interface ThreadTimes {
+  created: number | null;
+  ended: number | null;
+  exit_status: number;
+  kernel: number;
+  start: string;
+  user: number;
 }
 
 /** Why a stack has no further frame. */
@@ -299,6 +310,7 @@ export interface Explanation {
   checks: string[];
   end?: unknown;
   frame?: number;
+  instruction: Instruction | null;
   notes: string[];
   origin?: string | null;
   pc?: string;
@@ -310,6 +322,17 @@ export interface Explanation {
   thread?: number;
   trust?: string;
   words: Word[];
+}
+
+/** The instruction that a frame is at, for a caller its call, where the dump or a binary has the code. function, module and offset are of what it calls. */
+export interface Instruction {
+  address: string;
+  bytes: string | null;
+  function: string | null;
+  module: string | null;
+  offset: string | null;
+  target: string | null;
+  text: string | null;
 }
 
 export interface RuleRecord {
@@ -440,8 +463,33 @@ export interface ProcLimit {
   unit: string;
 }
 
+export interface Trace {
+  frames: TraceFrame[];
+  /** The annotation's name. */
+  source: string;
+}
+
+export interface TraceFrame {
+  file: string | null;
+  function: string | null;
+  inlines: string[];
+  line: number | null;
+  module: string | null;
+  offset: string | null;
+  pc: string;
+}
+
+export interface AuxEntry {
+  name: string;
+  /** What the value points to. */
+  text: string | null;
+  value: string;
+}
+
 export interface ReportAdditions {
   assertion: string | null;
+  /** The auxiliary vector of Linux. */
+  auxv: AuxEntry[];
   crash: CrashAdditions | null;
   diagnostics: Diagnostic[];
   dump: DumpFile;
@@ -457,6 +505,8 @@ export interface ReportAdditions {
   /** What the program itself said of its end, the most telling first. */
   said: Said[];
   system: string | null;
+  /** Stacks that the program kept in annotations. */
+  traces: Trace[];
   wanted_symbols: MissingSymbol[];
   warnings: SymbolWarning[];
 }
@@ -537,6 +587,9 @@ export interface MissingSymbol {
   mismatch_id: string | null;
   /** Number in modules. */
   module: number;
+  /** Name and identifier of the program, if that is missing and has the module's unwind rules. */
+  program: string | null;
+  program_id: string | null;
   store_path: string;
 }
 

@@ -16,7 +16,7 @@ function sources() {
   if (!named.length) return built;
   const origin = (address) => {
     try {
-      return new URL(address, location.href).origin;
+      return new URL(address.replace(/^(microsoft|debuginfod)\+/, ""), location.href).origin;
     } catch {
       return "";
     }

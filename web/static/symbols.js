@@ -7,19 +7,22 @@ const symbolWhole = 4 << 20; // files up to this are read at once
 function symbolSources(bases, window, storage) {
   const home = window.location;
   const web = /^https?:$/.test(home.protocol);
+  // A layout may stand before the address of a source: the paths on it are then not those of Breakpad's servers.
   const resolve = (text) => {
+    const [, layout, address] = /^((?:microsoft|debuginfod)\+)?(.*)$/s.exec(text);
     let url;
     try {
-      if (!/^(https?:\/\/[^/]|\/[^/])/i.test(text)) throw new Error();
-      url = new URL(text, home.href);
+      if (!/^(https?:\/\/[^/]|\/[^/])/i.test(address)) throw new Error();
+      url = new URL(address, home.href);
       if (url.username || url.password || url.search || url.hash || !/^https?:$/.test(url.protocol)) throw new Error();
     } catch {
-      return { problem: "An address looks like https://symbols.example/path, without user, question mark and hash sign." };
+      return { problem: "An address looks like https://symbols.example/path, without user, question mark and hash sign; microsoft+ or debuginfod+ before it names another layout than Breakpad’s." };
     }
-    return { base: url.href.replace(/\/+$/, ""), origin: url.origin, allowed: bases !== undefined && (origins.has(url.origin) || (web && url.origin === home.origin)) };
+    const { origin } = url;
+    return { base: (layout ?? "") + url.href.replace(/\/+$/, ""), origin, allowed: bases !== undefined && (origins.has(origin) || (web && origin === home.origin)) };
   };
   const origins = new Set();
-  const built = (bases ?? []).filter((base) => web || !base.startsWith("/")).map((base) => resolve(base));
+  const built = (bases ?? []).filter((base) => web || !/^(\w+\+)?\//.test(base)).map((base) => resolve(base));
   for (const { origin } of built) origins.add(origin);
 
   const get = (url, token, range, signal) =>
@@ -27,6 +30,18 @@ function symbolSources(bases, window, storage) {
       headers: { ...(range && { Range: range }), ...(token && { Authorization: `Bearer ${token}` }) },
       credentials: "omit", referrerPolicy: "no-referrer", mode: "cors", cache: "no-store", signal,
     });
+
+  // Why there was no answer. One that is there, and that a page may not see, is of a server without CORS.
+  async function unanswered(url, error, signal) {
+    const host = new URL(url).host;
+    try {
+      await window.fetch(url, { credentials: "omit", referrerPolicy: "no-referrer", mode: "no-cors", cache: "no-store", signal });
+    } catch {
+      return `${host} cannot be reached (${error.message}), or led on to a server that this page may not reach`;
+    }
+    const through = built.find(({ base }) => base.endsWith(`/servers/${host}`));
+    return `${host} answers, and does not let this page read its answers (CORS: it has to name this page’s origin). ${through ? `This page’s own server asks it for you: choose ${through.base}` : "A Crashpane that is hosted as a Worker can ask it for its pages (SYMBOL_SERVERS)"}`;
+  }
 
   // The body goes into blobs piece by piece: the browser keeps those where it likes, in memory or on the disk.
   async function collect(response, name, progress) {
@@ -63,8 +78,10 @@ function symbolSources(bases, window, storage) {
         response = await get(url, token, whole ? "" : `bytes=0-${symbolHead - 1}`, signal);
       } catch (error) {
         // Of whoever asks for a part a browser takes no compressed answer, which is all that some servers have.
-        if (whole || signal.aborted) throw error;
-        response = await get(url, token, "", signal);
+        if (signal.aborted) throw error;
+        response = await (whole ? Promise.reject(error) : get(url, token, "", signal)).catch(async (error) => {
+          throw new Error(await unanswered(url, error, signal));
+        });
       }
       const at = response.redirected ? response.url : "";
       if (response.status === 206) {

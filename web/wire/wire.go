@@ -63,12 +63,18 @@ var ErrCut = errors.New("a message is damaged")
 
 // Read fills the value that to points to. It panics on nothing that a message can hold.
 func Read(b []byte, to any) error {
+	rest, err := ReadNext(b, to)
+	if err == nil && len(rest) > 0 {
+		err = fmt.Errorf("%w: %d bytes too many", ErrCut, len(rest))
+	}
+	return err
+}
+
+// ReadNext is Read for the first of several values, and answers what is behind it.
+func ReadNext(b []byte, to any) (rest []byte, err error) {
 	d := decoder{b: b}
 	d.decode(reflect.ValueOf(to).Elem())
-	if d.err == nil && len(d.b) > 0 {
-		d.err = fmt.Errorf("%w: %d bytes too many", ErrCut, len(d.b))
-	}
-	return d.err
+	return d.b, d.err
 }
 
 type decoder struct {

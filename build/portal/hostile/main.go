@@ -1,6 +1,6 @@
-// Hostile writes a dump and a symbol file whose every name tries to be more than text, for the tests of viewers in pages of others:
-// elements that would run scripts, controls that turn the direction of writing, a name of a megabyte. And a dump that has a secret in all
-// that a viewer may have to keep to itself.
+// Hostile writes files for the tests of embedded viewers. hostile.dmp and hostile.sym have names that a careless viewer would not show as
+// text: HTML elements that run scripts, control characters that change the direction of writing, names of a megabyte. private.dmp has a
+// secret in every part of a dump that can contain private data, such as the command line, the environment and the stack.
 //
 //	go run ./build/portal/hostile FOLDER
 package main
@@ -37,8 +37,9 @@ func main() {
 	}
 }
 
+// dump returns hostile.dmp.
 func dump() []byte {
-	// A string may be 128 KiB; one is within, one far beyond.
+	// core reads strings of up to 128 KiB in UTF-16. The first name is shorter, the second much longer.
 	long, longest := strings.Repeat("long name ", 6_000), strings.Repeat("longest name ", 100_000)
 	d := dumptest.New(binary.LittleEndian)
 	d.System(dumptest.System{Processor: 9, CPUs: 1, Platform: 0x8201, CSD: element})
@@ -63,9 +64,10 @@ func dump() []byte {
 	return d.Bytes()
 }
 
-// secret stands wherever a process may have what is nobody's business.
+// secret is in every part of private.dmp that can contain private data.
 const secret = "hunter2"
 
+// private returns private.dmp. The raw streams are Breakpad's LinuxCmdLine, LinuxEnviron and LinuxMaps.
 func private() []byte {
 	home := "/" + "home/" + secret
 	memory := make([]byte, 256)
@@ -85,6 +87,7 @@ func private() []byte {
 		Bytes()
 }
 
+// symbols returns hostile.sym.
 func symbols() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "MODULE Linux x86_64 %s %s\nFILE 0 /src/%s.cc\nFILE 1 %s\n", id, element, element, turned)

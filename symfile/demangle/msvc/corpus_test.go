@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// corpusRoot has names that compilers made, with what llvm-undname says of them; it lives beside the module and is not part of it.
+// corpusRoot has names that compilers made and llvm-undname's results for them. It is next to the module and not part of it.
 const corpusRoot = "../../../../shared/corpus/winapple/msvc-names"
 
 // answer is a decorated name and what it should be.
@@ -69,7 +69,7 @@ func TestAgainstClang(t *testing.T) {
 	compare(t, answers, 797, 100, func(have, want string) bool { return have == want })
 }
 
-// compare looks at names, of which there have to be so many, and says which answers are other ones; so many percent have to be right.
+// compare compares the results for names with the expected ones. There must be at least so many names, and so many percent right.
 func compare(t *testing.T, answers []answer, atLeast int, percent float64, equal func(have, want string) bool) {
 	t.Helper()
 	wrong := 0

@@ -3,17 +3,21 @@ package msvc
 import "strings"
 
 const (
-	// maxLiteral is how many bytes of a string are in its name; Microsoft's compilers put 32 there, others had more.
+	// maxLiteral is the most bytes of a string that its name has. Microsoft's compilers write 32, others more.
 	maxLiteral = 32 * 4
-	// maxWide is how many bytes of a wide string are.
+	// maxWide is the most bytes of a wide string that its name has.
 	maxWide = 64
 )
 
-// stringLiteral reads a string constant: how wide its characters are, how many bytes it has, a hash, and its first bytes.
+// stringLiteral reads the name of a string constant. The part after "??_C" has the width of a character, the size of the string in
+// bytes, a hash, and the first bytes:
+//
+//	??_C@_02PCEFGMJL@hi?$AA@     2 + 1 bytes, hash PCEFGMJL, 'h' 'i' '\0'
+//	_0 char (or char16_t, char32_t: see guessWidth), _1 wchar_t, whose bytes are high before low
 func (p *parser) stringLiteral() *node {
 	wide := p.take("@_1")
 	if !wide {
-		p.want("@_0")
+		p.expect("@_0")
 	}
 	size := p.unsigned()
 	p.text() // the hash
@@ -31,7 +35,7 @@ func (p *parser) stringLiteral() *node {
 			}
 			high := p.charByte()
 			c := uint32(high)<<8 | uint32(p.charByte())
-			if left != 2 || cut { // the last is the 0 at the end
+			if left != 2 || cut { // do not show the terminating 0
 				writeEscaped(&b, c)
 			}
 		}
@@ -66,7 +70,11 @@ func (p *parser) stringLiteral() *node {
 	return p.add(verbatim, b.String(), nil)
 }
 
-// charByte reads a byte of a string: itself, or "?" and a code.
+// charByte reads a byte of a string: the byte itself, or an escape.
+//
+//	?$xy     the byte with the hexadecimal digits x and y, written A to P
+//	?0 to ?9 , / \ : . space newline tab ' -
+//	?a ?A …  the letter with bit 7 set
 func (p *parser) charByte() byte {
 	c := p.next()
 	if c != '?' {
@@ -88,8 +96,8 @@ func (p *parser) charByte() byte {
 	return 0
 }
 
-// guessWidth is how many bytes a character has in a string whose name does not say: of one that is there as a whole, the zeros
-// at its end tell, of others how many of the bytes are zero.
+// guessWidth guesses the width of a character in bytes, which "_0" does not state: by the terminating zeros if the name has the whole
+// string, else by the share of zero bytes. llvm-undname guesses the same.
 func guessWidth(bytes []byte, size uint64) int {
 	if size%2 != 0 {
 		return 1
@@ -117,7 +125,7 @@ func guessWidth(bytes []byte, size uint64) int {
 var escapes = map[uint32]string{0: `\0`, '\'': `\'`, '"': `\"`, '\\': `\\`, '\a': `\a`, '\b': `\b`, '\f': `\f`, '\n': `\n`,
 	'\r': `\r`, '\t': `\t`, '\v': `\v`}
 
-// writeEscaped writes a character as C does.
+// writeEscaped writes a character as in a C string literal.
 func writeEscaped(b *strings.Builder, c uint32) {
 	if s := escapes[c]; s != "" {
 		b.WriteString(s)

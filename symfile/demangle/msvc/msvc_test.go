@@ -8,7 +8,7 @@ import (
 	"github.com/crashpane/crashpane/symfile/demangle"
 )
 
-// names are decorated names by what of the grammar they show, with the complete form, if that is looked at, and the short one.
+// names are decorated names by the part of the grammar that they test, with the complete form, if it is checked, and the short one.
 var names = []struct{ about, raw, full, short string }{
 	{"function", "?foo@Bar@@QEAAXH@Z", "public: void __cdecl Bar::foo(int)", "Bar::foo(int)"},
 	{"function without parameters", "?f@@YAXXZ", "void __cdecl f(void)", "f()"},
@@ -188,7 +188,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestTruncated: a name that ends anywhere is read without a panic, and something is shown of it.
+// TestTruncated: a truncated name does not panic and gives a result.
 func TestTruncated(t *testing.T) {
 	for _, n := range names {
 		for end := range n.raw {
@@ -246,7 +246,7 @@ func hostile() map[string]string {
 	}
 }
 
-// TestBounds: whatever a name is made of, the answer is bounded, as is the time for it.
+// TestBounds: the result and the time are limited for every name.
 func TestBounds(t *testing.T) {
 	for about, raw := range hostile() {
 		full, _ := Full(raw)
@@ -263,7 +263,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestExponential: a name of which each parameter is many of the one before is cut, and not made as a whole first.
+// TestExponential: the printer stops at the limit, instead of cutting an exponential result afterwards.
 func TestExponential(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("?f@@YAXPAH")

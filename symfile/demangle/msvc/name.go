@@ -2,7 +2,8 @@ package msvc
 
 import "strings"
 
-// memorize makes an identifier one that a digit can refer to, unless it is one already: then it returns false.
+// memorize adds an identifier to those that a digit can refer to. It returns false if it is one of them already. The first ten
+// identifiers of a name are numbered from 0, so that "?f@A@1@" is A::A::f.
 func (p *parser) memorize(id *node) bool {
 	for _, n := range p.refs.names[:p.refs.nNames] {
 		if n.source == id.source {
@@ -16,7 +17,7 @@ func (p *parser) memorize(id *node) bool {
 	return true
 }
 
-// nameReference reads a digit.
+// nameReference reads a digit that refers to an identifier.
 func (p *parser) nameReference() *node {
 	i := int(p.next() - '0')
 	if i >= p.refs.nNames {
@@ -25,7 +26,7 @@ func (p *parser) nameReference() *node {
 	return p.refs.names[i]
 }
 
-// text reads up to an "@".
+// text reads up to an "@" and the "@".
 func (p *parser) text() string {
 	n := strings.IndexByte(p.rest(), '@')
 	if n <= 0 {
@@ -48,7 +49,7 @@ func (p *parser) simpleName() *node {
 	return id
 }
 
-// typeName reads the name of a type with all it is in.
+// typeName reads the name of a type and its scopes.
 func (p *parser) typeName() *node {
 	id := p.typeIdentifier()
 	if p.failed {
@@ -57,7 +58,7 @@ func (p *parser) typeName() *node {
 	return p.scopes(id)
 }
 
-// typeIdentifier reads the name of a type alone.
+// typeIdentifier reads the name of a type without its scopes.
 func (p *parser) typeIdentifier() *node {
 	switch {
 	case isDigit(p.peek()):
@@ -68,7 +69,7 @@ func (p *parser) typeIdentifier() *node {
 	return p.simpleName()
 }
 
-// symbolName reads the name of a function or variable with all it is in.
+// symbolName reads the name of a function or variable and its scopes.
 func (p *parser) symbolName() *node {
 	id := p.symbolIdentifier()
 	if p.failed {
@@ -79,12 +80,12 @@ func (p *parser) symbolName() *node {
 		return nil
 	}
 	if id.kind == constructor || id.kind == destructor {
-		// It is called what its class is.
+		// A constructor's and a destructor's name is that of the class, which is the next scope.
 		outer := len(name.list) - 2
 		if outer < 0 {
 			return p.fail()
 		}
-		// A copy: the class may refer to the identifier.
+		// Change a copy: back references may share the identifier.
 		id = p.copyOf(id)
 		id.inner = name.list[outer]
 		name.list[outer+1] = id
@@ -92,7 +93,7 @@ func (p *parser) symbolName() *node {
 	return name
 }
 
-// symbolIdentifier reads the name of a function or variable alone.
+// symbolIdentifier reads the name of a function or variable without its scopes.
 func (p *parser) symbolIdentifier() *node {
 	switch {
 	case isDigit(p.peek()):
@@ -105,10 +106,10 @@ func (p *parser) symbolIdentifier() *node {
 	return p.simpleName()
 }
 
-// operator reads the code of a function without an identifier.
+// operator reads the code of a function without an identifier: "?0" is a constructor, "?H" operator+, "?_U" operator new[].
 func (p *parser) operator() *node {
 	start := p.at
-	p.want("?")
+	p.expect("?")
 	code := p.at
 	if !p.take("__") {
 		p.take("_")
@@ -135,19 +136,20 @@ func (p *parser) operator() *node {
 	return n
 }
 
-// template reads an identifier with template arguments. Those of types can be referred to, those of functions cannot.
+// template reads an identifier with template arguments: "?$vector@H@" is vector<int>. The arguments have back references of their
+// own. A digit can refer to a class template, but not to a function template.
 func (p *parser) template(isType bool) *node {
 	if !p.enter() {
 		return nil
 	}
 	defer p.leave()
 	start := p.at
-	p.want("?$")
+	p.expect("?$")
 	outer := p.refs
 	p.refs = backReferences{}
 	id := p.symbolIdentifier()
 	if !p.failed {
-		// A copy: digits in the brackets may refer to the identifier as it is without them.
+		// Change a copy: digits in the arguments may refer to the identifier without arguments.
 		id = p.copyOf(id)
 		id.list = p.templateArguments()
 	}
@@ -162,7 +164,7 @@ func (p *parser) template(isType bool) *node {
 	return id
 }
 
-// scopes reads what a name is in, from the inside to the outside.
+// scopes reads the scopes of a name, which are stored innermost first, up to an "@".
 func (p *parser) scopes(id *node) *node {
 	from := len(p.stack)
 	p.stack = append(p.stack, id)
@@ -179,7 +181,7 @@ func (p *parser) scopes(id *node) *node {
 	return p.qualified(list)
 }
 
-// scope reads one thing that a name is in: a namespace, a class, a function.
+// scope reads one scope: a namespace, a class, or a function.
 func (p *parser) scope() *node {
 	switch {
 	case isDigit(p.peek()):
@@ -194,8 +196,8 @@ func (p *parser) scope() *node {
 	return p.simpleName()
 }
 
-// anonymousNamespace reads a namespace without a name: "?A" and what tells it from those of other files. With Microsoft's compilers
-// digits can refer to it; with Clang they cannot. Clang writes its number in capital letters, and again each time.
+// anonymousNamespace reads an anonymous namespace: "?A" and an id of the file, such as "?A0x1a2b3c4d@". In names of Microsoft's
+// compilers digits can refer to it. Clang writes the id in capital letters, repeats the namespace each time, and does not count it.
 func (p *parser) anonymousNamespace() *node {
 	n := strings.IndexByte(p.rest(), '@')
 	if n < 0 {
@@ -213,8 +215,8 @@ func (p *parser) anonymousNamespace() *node {
 	return id
 }
 
-// startsLocalScope reports whether "?", a number, "?" follow: a function, and which of its blocks. A number of more than one digit
-// has no A in front, which an anonymous namespace has.
+// startsLocalScope reports whether a local scope follows: "?", a number and "?". A number of several digits never begins with A, but
+// an anonymous namespace does.
 func (p *parser) startsLocalScope() bool {
 	if p.peek() != '?' {
 		return false
@@ -235,11 +237,11 @@ func (p *parser) startsLocalScope() bool {
 	return false
 }
 
-// localScope reads a function that a name is in.
+// localScope reads a function as a scope, with the number of the block in it: "?1??main@@YAXXZ@" is `main'::`2'.
 func (p *parser) localScope() *node {
-	p.want("?")
+	p.expect("?")
 	number := p.decimal()
-	p.want("?")
+	p.expect("?")
 	s := p.symbol()
 	if p.failed {
 		return nil

@@ -6,15 +6,15 @@ import (
 )
 
 const (
-	// maxIn is the longest name in bytes that is read. Microsoft's compilers replace names of more than 4,095 by hashes.
+	// maxIn is the length in bytes of the longest name that is parsed. Microsoft's compilers replace names above 4,095 by hashes.
 	maxIn = 8 << 10
-	// maxDepth is how deep types and names may be nested in each other.
+	// maxDepth limits the nesting of types and names.
 	maxDepth = 500
-	// maxBackReferences is how many names and types each the digits can refer to.
+	// maxBackReferences is how many names, and how many types, digits can refer to.
 	maxBackReferences = 10
 )
 
-// backReferences are what digits stand for. Every list of template arguments has its own.
+// backReferences are the names and parameter types that digits refer to. Each list of template arguments has its own.
 type backReferences struct {
 	names   [maxBackReferences]*node
 	params  [maxBackReferences]*node
@@ -22,31 +22,32 @@ type backReferences struct {
 	nParams int
 }
 
-// parser reads one name. The first thing that cannot be read sets failed; from then on nothing more is read.
+// parser parses one name by recursive descent. The first error sets failed, after which nothing more is read.
 type parser struct {
 	in     string
 	at     int
 	failed bool
 	depth  int
 	refs   backReferences
-	// named is the name of the outermost symbol, once it was read.
+	// named is the name of the outermost symbol, which Name shows if the type after it cannot be parsed.
 	named *node
-	// clang says that digits do not refer to anonymous namespaces; repeated, that one was there twice where one would have.
+	// clang: digits do not refer to anonymous namespaces. repeated: an anonymous namespace occurred twice, where Microsoft's
+	// compilers would have written a digit.
 	clang, repeated bool
 
-	nodes []node  // of which new ones are taken
-	links []*node // of which new lists are taken
-	stack []*node // lists that are being read
-	room  [32]*node
+	nodes      []node  // array for new nodes
+	links      []*node // array for new lists
+	stack      []*node // elements of the lists that are being read
+	stackArray [32]*node
 }
 
 func newParser(name string) *parser {
 	p := &parser{in: name, nodes: make([]node, 0, 8+len(name)/4), links: make([]*node, 0, 8+len(name)/4)}
-	p.stack = p.room[:0]
+	p.stack = p.stackArray[:0]
 	return p
 }
 
-// add makes a node.
+// add returns a new node.
 func (p *parser) add(k kind, text string, inner *node) *node {
 	if len(p.nodes) == cap(p.nodes) {
 		p.nodes = make([]node, 0, 2*cap(p.nodes))
@@ -57,35 +58,35 @@ func (p *parser) add(k kind, text string, inner *node) *node {
 	return n
 }
 
-// copyOf makes a node that may be changed.
+// copyOf returns a copy of a node, which the caller may change.
 func (p *parser) copyOf(n *node) *node {
 	c := p.add(n.kind, "", nil)
 	*c = *n
 	return c
 }
 
-// identifier makes an identifier that was read from source.
+// identifier returns a new identifier. source is its text in the mangled name.
 func (p *parser) identifier(text, source string) *node {
 	id := p.add(identifier, text, nil)
 	id.source = source
 	return id
 }
 
-// qualified makes a name of identifiers.
+// qualified returns a name that consists of the identifiers in list.
 func (p *parser) qualified(list []*node) *node {
 	n := p.add(qualified, "", nil)
 	n.list = list
 	return n
 }
 
-// symbolOf makes a symbol that has a name.
+// symbolOf returns a new symbol.
 func (p *parser) symbolOf(k kind, name *node, sig *signature) *node {
 	n := p.add(k, "", nil)
 	n.name, n.sig = name, sig
 	return n
 }
 
-// list keeps what was put on the stack since it had the given height.
+// list pops the elements of the stack from index from on, and returns them as a list.
 func (p *parser) list(from int) []*node {
 	n := len(p.stack) - from
 	if len(p.links)+n > cap(p.links) {
@@ -97,13 +98,13 @@ func (p *parser) list(from int) []*node {
 	return p.links[start:len(p.links):len(p.links)]
 }
 
-// fail says that the name is not one, or not one that is understood. It returns nil for its caller to return.
+// fail sets failed and returns nil, for its caller to return.
 func (p *parser) fail() *node {
 	p.failed = true
 	return nil
 }
 
-// enter counts a level of nesting, leave ends it.
+// enter begins a level of nesting, which leave ends. It returns false if there are too many.
 func (p *parser) enter() bool {
 	p.depth++
 	if p.depth > maxDepth {
@@ -116,7 +117,7 @@ func (p *parser) leave() { p.depth-- }
 
 func (p *parser) rest() string { return p.in[p.at:] }
 
-// peek is the next byte, 0 at the end.
+// peek returns the next byte without reading it, or 0 at the end.
 func (p *parser) peek() byte {
 	if p.at < len(p.in) {
 		return p.in[p.at]
@@ -124,7 +125,7 @@ func (p *parser) peek() byte {
 	return 0
 }
 
-// next takes the next byte; at the end it fails.
+// next reads the next byte. At the end it fails.
 func (p *parser) next() byte {
 	if p.at >= len(p.in) {
 		p.failed = true
@@ -136,7 +137,7 @@ func (p *parser) next() byte {
 
 func (p *parser) starts(prefix string) bool { return strings.HasPrefix(p.rest(), prefix) }
 
-// take takes a prefix if it is there.
+// take reads a prefix if the rest begins with it.
 func (p *parser) take(prefix string) bool {
 	if !p.starts(prefix) {
 		return false
@@ -145,8 +146,8 @@ func (p *parser) take(prefix string) bool {
 	return true
 }
 
-// want takes what has to be there.
-func (p *parser) want(prefix string) {
+// expect reads a prefix. It fails if the rest does not begin with it.
+func (p *parser) expect(prefix string) {
 	if !p.take(prefix) {
 		p.failed = true
 	}
@@ -154,8 +155,10 @@ func (p *parser) want(prefix string) {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// number reads a number: a digit is itself and one more; others are written in hexadecimal digits from A to P, up to an "@".
-// A "?" in front makes it negative.
+// number reads a number. A "?" in front makes it negative.
+//
+//	0 to 9      1 to 10
+//	A@ to P…@   hexadecimal, with the digits A (0) to P (15): "BA@" is 16
 func (p *parser) number() (n uint64, negative bool) {
 	negative = p.take("?")
 	if c := p.peek(); isDigit(c) {
@@ -205,13 +208,13 @@ func (p *parser) signed() int64 {
 	return int64(n)
 }
 
-// offset reads a number of 32 bits that may be negative, or is meant to be.
+// offset reads a number as a signed one of 32 bits: compilers write -4 as "?3" or as 0xfffffffc.
 func (p *parser) offset() string { return strconv.Itoa(int(int32(p.signed()))) }
 
 // size reads a number of 32 bits.
 func (p *parser) size() string { return strconv.FormatUint(uint64(uint32(p.unsigned())), 10) }
 
-// symbol reads a whole name, which may also be part of another one. In that case it ends where it is complete.
+// symbol reads a whole decorated name. It may be part of another one, and ends where it is complete.
 func (p *parser) symbol() *node {
 	if !p.enter() {
 		return nil
@@ -219,7 +222,7 @@ func (p *parser) symbol() *node {
 	defer p.leave()
 	switch {
 	case p.take("."):
-		// The name that a type descriptor holds.
+		// The name in a type descriptor: ".?AVFoo@@" is class Foo.
 		t := p.typ(qualifiedResult)
 		if p.at < len(p.in) {
 			return p.fail()
@@ -236,10 +239,10 @@ func (p *parser) symbol() *node {
 	return p.declarator()
 }
 
-// hashed reads a name that was too long, of which there is a hash only. Such names are shown as they are.
+// hashed reads the hash that replaces a long name: "??@" and 32 hexadecimal digits. It is shown as it is.
 func (p *parser) hashed() *node {
 	start := p.at
-	p.want("??@")
+	p.expect("??@")
 	end := strings.IndexByte(p.rest(), '@')
 	if end < 0 {
 		return p.fail()
@@ -252,7 +255,7 @@ func (p *parser) hashed() *node {
 	return s
 }
 
-// single is an identifier as a whole name.
+// single returns a name that consists of one identifier.
 func (p *parser) single(id *node) *node {
 	p.stack = append(p.stack, id)
 	return p.qualified(p.list(len(p.stack) - 1))
@@ -279,7 +282,7 @@ func (p *parser) declarator() *node {
 		if s.sig.result == nil {
 			return p.fail()
 		}
-		// A copy: what it converts to may refer to the identifier.
+		// The name of a conversion operator is its return type. Change a copy: the type may refer to the identifier.
 		last = p.copyOf(last)
 		last.inner = s.sig.result
 		name.list[len(name.list)-1] = last
@@ -303,7 +306,7 @@ func (p *parser) variable(name *node) *node {
 		if p.failed {
 			return nil
 		}
-		// Which it points to may be a type that was seen before and is const there already.
+		// Change a copy: back references may share the type.
 		t.inner = p.copyOf(t.inner)
 		t.inner.quals |= q
 	} else {
@@ -314,7 +317,7 @@ func (p *parser) variable(name *node) *node {
 	return v
 }
 
-// function reads what a function is to its class, and its type.
+// function reads a function's class letter (see functionClasses) and its type.
 func (p *parser) function(name *node) *node {
 	var c class
 	for p.starts("$$") {
@@ -365,5 +368,5 @@ func (p *parser) function(name *node) *node {
 	return p.symbolOf(function, name, sig)
 }
 
-// adjustment reads what a thunk adds to this.
+// adjustment reads the number that a thunk adds to this.
 func (p *parser) adjustment() string { return strconv.FormatUint(uint64(uint32(p.signed())), 10) }

@@ -2,29 +2,31 @@ package msvc
 
 import "unicode/utf8"
 
-// cutMark ends a text that was too long.
+// cutMark ends a result that was cut.
 const cutMark = "…"
 
-// maxPrintDepth is how deep parts may be in each other. Those that are referred to in several places make it more than maxDepth.
+// maxPrintDepth limits the nesting of printed nodes. Back references make it larger than maxDepth.
 const maxPrintDepth = 4 * maxDepth
 
-// printer writes a name. A type is written around the name of what has it: before and after.
+// printer writes nodes as C++. A type is written around the name that has it, so it has a part before and one after: in
+// "int (*p)[3]" they are "int (*" and ")[3]".
 type printer struct {
-	out   []byte
-	limit int
-	depth int
-	done  bool // the limit was reached
-	// short leaves out what a reader of stacks does not look for: access, calling conventions, what kind of type a name is of,
-	// what a function returns and what type a variable has.
+	out       []byte
+	limit     int
+	depth     int
+	truncated bool // the limit was reached
+	// short leaves out what a reader of stacks does not need: access, calling conventions, words such as "class", return types and
+	// types of variables.
 	short bool
 }
 
+// write appends s, cut at the limit at the border of a character.
 func (w *printer) write(s string) {
-	if w.done {
+	if w.truncated {
 		return
 	}
 	if len(w.out)+len(s) > w.limit {
-		w.done = true
+		w.truncated = true
 		s = s[:w.limit-len(w.out)]
 		for len(s) > 0 && !utf8.ValidString(s) && len(s)+utf8.UTFMax > w.limit-len(w.out) {
 			s = s[:len(s)-1]
@@ -34,21 +36,22 @@ func (w *printer) write(s string) {
 	w.out = append(w.out, s...)
 }
 
-// long writes what the short form has not.
+// long writes text of the complete form only.
 func (w *printer) long(s string) {
 	if !w.short {
 		w.write(s)
 	}
 }
 
-// space writes a space before a name if the text so far ends in a word.
+// space writes a space if the output ends with a word, so that a name can follow.
 func (w *printer) space() {
 	if c := w.last(); isWord(c) || c == '_' || c == '$' || c == '\'' || c >= utf8.RuneSelf {
 		w.write(" ")
 	}
 }
 
-// spaceBeforePointer does so before "*" and "&". The complete form has none after names that end in "_", as llvm-undname's has not.
+// spaceBeforePointer is space for "*" and "&". After a name that ends with "_", llvm-undname writes none, and the complete form is
+// the same.
 func (w *printer) spaceBeforePointer() {
 	if w.short {
 		w.space()
@@ -57,7 +60,7 @@ func (w *printer) spaceBeforePointer() {
 	}
 }
 
-// last is the last byte so far, 0 if there is none.
+// last returns the last byte of the output, or 0.
 func (w *printer) last() byte {
 	if len(w.out) == 0 {
 		return 0
@@ -69,21 +72,21 @@ func isWord(c byte) bool {
 	return isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '>'
 }
 
-// enter begins a part of a part; false says that there is no room for it.
+// enter begins a nested node. It returns false if the node is nil or the output has reached a limit.
 func (w *printer) enter(n *node) bool {
-	if n == nil || w.done {
+	if n == nil || w.truncated {
 		return false
 	}
 	if w.depth > maxPrintDepth {
 		w.write(cutMark)
-		w.done = true
+		w.truncated = true
 		return false
 	}
 	w.depth++
 	return true
 }
 
-// node writes something as a whole.
+// node writes a whole node.
 func (w *printer) node(n *node) {
 	if !w.enter(n) {
 		return
@@ -188,7 +191,7 @@ func (w *printer) arguments(n *node) {
 	}
 }
 
-// reference writes a template argument that is a function or a variable, with offsets if it is a pointer to a member.
+// reference writes a template argument that is a function or a variable. A pointer to a member has offsets: "{A::f, 0}".
 func (w *printer) reference(n *node) {
 	if len(n.list) == 0 {
 		w.write(n.text)
@@ -255,7 +258,7 @@ func (w *printer) variable(n *node) {
 	w.after(n.inner)
 }
 
-// result writes what a function returns, before it.
+// result writes the part of the return type before the function.
 func (w *printer) result(s *signature) {
 	if s.result != nil {
 		w.before(s.result)
@@ -270,7 +273,7 @@ func (w *printer) convention(s *signature) {
 	}
 }
 
-// parameters writes what follows a function's name.
+// parameters writes a function's parameters and what follows them: const, noexcept, &.
 func (w *printer) parameters(s *signature, q quals) {
 	if s.class&noParameters == 0 {
 		w.write("(")
@@ -299,7 +302,7 @@ func (w *printer) parameters(s *signature, q quals) {
 	w.write(s.ref)
 }
 
-// qualifiers writes const, volatile and __restrict, with something in front of the first.
+// qualifiers writes const, volatile and __restrict, separated by spaces, with first before them.
 func (w *printer) qualifiers(q quals, first string) {
 	for _, one := range [...]struct {
 		q    quals
@@ -313,7 +316,7 @@ func (w *printer) qualifiers(q quals, first string) {
 	}
 }
 
-// before writes the part of a type that is in front of a name.
+// before writes the part of a type before the name.
 func (w *printer) before(n *node) {
 	if !w.enter(n) {
 		return
@@ -378,7 +381,7 @@ func (w *printer) pointer(n *node) {
 	w.write(n.source)
 }
 
-// after writes the part of a type that is behind a name.
+// after writes the part of a type after the name.
 func (w *printer) after(n *node) {
 	if !w.enter(n) {
 		return

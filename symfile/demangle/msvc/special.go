@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// special reads the symbols that compilers make beside what the source has, by the code behind the first "?". Not ok says that
-// this is none of them.
+// special reads symbols that compilers generate, such as vftables, by the code after the first "?". ok is false for other symbols.
 func (p *parser) special() (s *node, ok bool) {
 	switch {
 	case p.take("?_7"):
@@ -39,7 +38,7 @@ func (p *parser) special() (s *node, ok bool) {
 		s = p.initializer("`dynamic atexit destructor for ")
 	case p.take("?__N"):
 		s = p.add(reference, "template parameter object for ", p.anyValue())
-		p.want("@")
+		p.expect("@")
 	case p.starts("filt$"), p.starts("fin$"):
 		s, ok := p.funclet()
 		return s, ok
@@ -51,11 +50,13 @@ func (p *parser) special() (s *node, ok bool) {
 	return s, true
 }
 
+// specialName reads the scopes of a generated symbol and names it text.
 func (p *parser) specialName(text string) *node {
 	return p.scopes(p.identifier(text, text))
 }
 
-// vtable reads a table of virtual functions or bases, and for which bases of the class it is.
+// vtable reads a table of virtual functions (vftable) or virtual bases (vbtable), and the base classes that it is for.
+// "??_7Foo@@6BBar@@@" is const Foo::`vftable'{for `Bar'}.
 func (p *parser) vtable(text string) *node {
 	name := p.specialName(text)
 	if c := p.next(); c != '6' && c != '7' {
@@ -74,13 +75,13 @@ func (p *parser) vtable(text string) *node {
 	return t
 }
 
-// vcall reads the thunk that calls a virtual function by its place in the table.
+// vcall reads a thunk that calls a virtual function by its offset in the vftable.
 func (p *parser) vcall(text string) *node {
 	id := p.add(identifier, "", nil)
 	name := p.scopes(id)
-	p.want("$B")
+	p.expect("$B")
 	id.text = text + "{" + strconv.FormatUint(p.unsigned(), 10) + ", {flat}}"
-	p.want("A")
+	p.expect("A")
 	sig := &signature{class: noParameters, isThunk: true, convention: p.convention()}
 	if p.failed {
 		return nil
@@ -88,12 +89,12 @@ func (p *parser) vcall(text string) *node {
 	return p.symbolOf(function, name, sig)
 }
 
-// guard reads the variable that says whether a function's static ones were initialized.
+// guard reads the variable that records whether a function's static variables are initialized.
 func (p *parser) guard(text string) *node {
 	id := p.add(identifier, text, nil)
 	name := p.scopes(id)
 	if !p.take("4IA") {
-		p.want("5")
+		p.expect("5")
 	}
 	if p.at < len(p.in) && !p.failed {
 		if n := p.size(); n != "0" {
@@ -106,10 +107,10 @@ func (p *parser) guard(text string) *node {
 	return p.symbolOf(variable, name, nil)
 }
 
-// untyped reads a variable of which the name says no type.
+// untyped reads a variable whose name has no type.
 func (p *parser) untyped(text string) *node {
 	name := p.specialName(text)
-	p.want("8")
+	p.expect("8")
 	if p.failed {
 		return nil
 	}
@@ -118,7 +119,7 @@ func (p *parser) untyped(text string) *node {
 
 func (p *parser) typeDescriptor(text string) *node {
 	t := p.typ(qualifiedResult)
-	p.want("@8")
+	p.expect("@8")
 	if p.failed || p.at < len(p.in) {
 		return p.fail()
 	}
@@ -147,8 +148,8 @@ func (p *parser) baseClassDescriptor(text string) *node {
 	return p.symbolOf(variable, name, nil)
 }
 
-// initializer reads the function that initializes a variable before main, or the one that destroys it at exit. A variable's
-// name is a whole symbol; old Clang's lack the "?" before it and one of two "@" behind it.
+// initializer reads the function that initializes a variable before main or destroys it at exit. The name has the variable as a
+// whole symbol, "?…@@"; older Clang writes neither the "?" nor the second "@".
 func (p *parser) initializer(text string) *node {
 	whole := p.take("?")
 	s := p.declarator()
@@ -157,9 +158,9 @@ func (p *parser) initializer(text string) *node {
 	}
 	id := p.add(structor, text, s)
 	if s.kind == variable {
-		p.want("@")
+		p.expect("@")
 		if whole {
-			p.want("@")
+			p.expect("@")
 		}
 		if p.failed {
 			return nil
@@ -173,7 +174,7 @@ func (p *parser) initializer(text string) *node {
 	return p.symbolOf(function, p.single(id), s.sig)
 }
 
-// returning reads a function that returns a class, of compilers long gone.
+// returning reads a function that returns a class, as very old compilers wrote it.
 func (p *parser) returning(text string) *node {
 	if !p.take("?") {
 		return p.fail()
@@ -191,8 +192,8 @@ func (p *parser) returning(text string) *node {
 	return s
 }
 
-// funclet reads the function that Clang makes of an exception filter or a __finally block: its name, "0@", and the name of the
-// function it is in without a type. Microsoft's compilers make a local variable's name of it. Not ok says that it is none.
+// funclet reads a function that Clang makes of an exception filter or a __finally block: "?filt$0@0@main@@". After "0@" is the name
+// of the containing function, without a type. ok is false if it is another symbol.
 func (p *parser) funclet() (s *node, ok bool) {
 	end := strings.Index(p.rest(), "@0@")
 	if end < 0 || strings.Contains(p.rest()[:end], "@") {

@@ -1,7 +1,7 @@
 package msvc
 
-// operatorNames are the functions that a name has no identifier for: the code behind "?", "?_" or "?__" and what it stands
-// for. Constructors (0, 1), conversions (B) and literal operators (__K) have more to them and are not here.
+// operatorNames has the functions without an identifier, by the code after "?": operators, and functions that compilers generate. The
+// method operator handles constructors (0), destructors (1), conversions (B) and literal operators (__K).
 var operatorNames = map[string]string{
 	"2": "operator new", "3": "operator delete", "4": "operator=", "5": "operator>>", "6": "operator<<", "7": "operator!",
 	"8": "operator==", "9": "operator!=", "A": "operator[]", "C": "operator->", "D": "operator*", "E": "operator++",
@@ -21,8 +21,8 @@ var operatorNames = map[string]string{
 	"__L": "operator co_await", "__M": "operator<=>",
 }
 
-// primitiveTypes are the types of one letter, or of two with "_" first. The sized integers, which compilers mangle as the
-// types that they are another name for, are old ones'.
+// primitiveTypes has the types of one letter, or of "_" and a letter. Only old compilers write the sized integers (__int8 to
+// __int32): today's write the types of that size.
 var primitiveTypes = map[string]string{
 	"X": "void", "D": "char", "C": "signed char", "E": "unsigned char", "F": "short", "G": "unsigned short", "H": "int",
 	"I": "unsigned int", "J": "long", "K": "unsigned long", "M": "float", "N": "double", "O": "long double",
@@ -32,7 +32,7 @@ var primitiveTypes = map[string]string{
 	"_M": "unsigned __int128",
 }
 
-// conventions are the calling conventions by letter. A letter with none is one that compilers do not say anything about.
+// conventions has the calling conventions by letter. An unknown letter is no error: it shows as nothing.
 var conventions = [128]string{
 	'A': "__cdecl", 'B': "__cdecl", 'C': "__pascal", 'D': "__pascal", 'E': "__thiscall", 'F': "__thiscall", 'G': "__stdcall",
 	'H': "__stdcall", 'I': "__fastcall", 'J': "__fastcall", 'M': "__clrcall", 'N': "__clrcall", 'O': "__eabi", 'P': "__eabi",
@@ -40,7 +40,7 @@ var conventions = [128]string{
 	'U': "__attribute__((__preserve_most__)) ", 'V': "__attribute__((__preserve_none__)) ",
 }
 
-// class says what a function is to its class, and what its name has in front of its type.
+// class is the access and kind of a function or variable, and the kind of a thunk.
 type class uint16
 
 const (
@@ -51,13 +51,13 @@ const (
 	static
 	virtual
 	externC
-	noParameters // an extern "C" function has no type in its name
-	adjustor     // a thunk that moves this by a number in its name
-	vtordisp     // a thunk that moves this by a number in the object
+	noParameters // the name has no parameters, as that of an extern "C" function
+	adjustor     // a thunk that adds a number in its name to this
+	vtordisp     // a thunk that adds a number in the object to this
 	vtordispex   // the same through a virtual base
 )
 
-// functionClasses are what the letters behind a function's name say. Every second one is the same for far functions.
+// functionClasses has the classes by the letter after a function's name. Each has a second letter for far functions of 16-bit systems.
 var functionClasses = [128]class{
 	'9': externC | noParameters,
 	'A': private, 'C': private | static, 'E': private | virtual, 'G': private | virtual | adjustor,
@@ -70,19 +70,19 @@ var functionClasses = [128]class{
 	'Z': global,
 }
 
-// thunkClasses are what the digits behind "$" or "$R" say.
+// thunkClasses has the classes of vtordisp thunks by the digit after "$" or "$R".
 var thunkClasses = [128]class{
 	'0': private | virtual, '1': private | virtual, '2': protected | virtual, '3': protected | virtual,
 	'4': public | virtual, '5': public | virtual,
 }
 
-// variableClasses are the accesses of variables by digit.
+// variableClasses has the classes of variables by digit.
 var variableClasses = [128]class{'0': private | static, '1': protected | static, '2': public | static, '3': global, '4': global}
 
-// tags are the kinds of types that have names.
+// tags has the kinds of named types by letter.
 var tags = [128]string{'T': "union ", 'U': "struct ", 'V': "class ", 'W': "enum "}
 
-// quals are what may be said of a type, or of a member function's this.
+// quals are the qualifiers of a type, or of a member function's this.
 type quals uint8
 
 const (
@@ -90,11 +90,11 @@ const (
 	isVolatile
 	isRestrict
 	isUnaligned
-	// isMember says that the letter was one for members of a class.
+	// isMember: the letter is one of those for members of a class.
 	isMember
 )
 
-// qualifiers are const and volatile by letter.
+// qualifiers has const and volatile by letter.
 var qualifiers = [128]struct {
 	known bool
 	q     quals
@@ -104,13 +104,13 @@ var qualifiers = [128]struct {
 	'T': {true, isMember | isConst | isVolatile},
 }
 
-// pointers are the types that point, by letter.
+// pointers has the pointer and reference types by letter.
 var pointers = [128]struct {
 	text string
 	q    quals
 }{'A': {"&", 0}, 'P': {"*", 0}, 'Q': {"*", isConst}, 'R': {"*", isVolatile}, 'S': {"*", isConst | isVolatile}}
 
-// byLetter is an entry of a table by letter: the zero value for what is none.
+// byLetter returns the entry of a table for a letter, or the zero value.
 func byLetter[T any](table *[128]T, c byte) (v T) {
 	if c < 128 {
 		v = table[c]

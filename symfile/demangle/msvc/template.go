@@ -5,12 +5,12 @@ import (
 	"strconv"
 )
 
-// templateArguments reads what is between the brackets.
+// templateArguments reads template arguments up to an "@": types, and values, which begin with "$".
 func (p *parser) templateArguments() []*node {
 	from := len(p.stack)
 	for !p.failed && !p.take("@") {
 		if p.take("$S") || p.take("$$V") || p.take("$$$V") || p.take("$$Z") {
-			continue // an empty pack, or where one ends and another begins
+			continue // an empty parameter pack, or the border between two packs
 		}
 		p.stack = append(p.stack, p.templateArgument())
 	}
@@ -27,7 +27,7 @@ func (p *parser) templateArgument() *node {
 	defer p.leave()
 	switch {
 	case p.take("$M"):
-		// A value of a type that is deduced, which is not shown.
+		// A value of a deduced type ("auto"), which C++ does not show.
 		p.typ(unqualified)
 		if p.failed {
 			return nil
@@ -36,7 +36,7 @@ func (p *parser) templateArgument() *node {
 			return v
 		}
 		return p.templateArgument()
-	case p.take("$$Y"): // an alias
+	case p.take("$$Y"): // an alias template
 		return p.typeName()
 	case p.peek() == '$' && p.at+1 < len(p.in):
 		p.at++
@@ -48,7 +48,7 @@ func (p *parser) templateArgument() *node {
 	return p.escapedType()
 }
 
-// escapedType reads a type with what is said of those of template arguments alone.
+// escapedType reads a type of a template argument, which may be const, volatile or an array.
 func (p *parser) escapedType() *node {
 	if p.take("$$C") { // const or volatile
 		return p.typ(qualifiedAlways)
@@ -57,11 +57,12 @@ func (p *parser) escapedType() *node {
 	return p.typ(unqualified)
 }
 
-// memberOffsets is how many numbers are behind a pointer to a member, by what its class inherits: nothing or one, several,
-// virtual bases, what is not known. F and G are data.
+// memberOffsets has how many numbers follow a pointer to a member, by letter. H, I, J are functions of classes with multiple
+// inheritance, with virtual bases, and of unknown inheritance; F and G are data members of the latter two.
 var memberOffsets = [128]int{'H': 1, 'I': 2, 'J': 3, 'F': 2, 'G': 3}
 
-// value reads a template argument that is a value, of the kind that the letter says. Not ok says that it is not one.
+// value reads a template argument that is a value. The letter is its kind: "$0BA@" is the number 16. ok is false if the letter is
+// not that of a value.
 func (p *parser) value(letter byte) (v *node, ok bool) {
 	start := p.at
 	p.at++
@@ -93,18 +94,18 @@ func (p *parser) value(letter byte) (v *node, ok bool) {
 		v = p.add(aggregate, "", p.escapedType())
 		v.list = p.values(func(p *parser) *node {
 			e := p.anyValue()
-			p.want("@")
+			p.expect("@")
 			return e
 		})
 		return v, true
 	case '5': // the address of a part of a variable
 		v = p.add(reference, "&", p.anyValue())
-		p.want("@")
+		p.expect("@")
 		return v, true
 	case '6': // a member of a variable
 		v = p.add(member, "", p.anyValue())
 		v.text = p.text()
-		p.want("@")
+		p.expect("@")
 		return v, true
 	case '7': // a union: one member
 		v = p.add(aggregate, "", p.escapedType())
@@ -116,12 +117,12 @@ func (p *parser) value(letter byte) (v *node, ok bool) {
 	case '8': // a pointer to a member, by name
 		v = p.add(member, "", p.typeName())
 		v.text = p.text()
-		p.want("@")
+		p.expect("@")
 		return p.add(reference, "&", v), true
 	case 'C': // an element of an array
 		v = p.add(element, "", p.anyValue())
 		v.name = p.anyValue()
-		p.want("@")
+		p.expect("@")
 		return v, true
 	case 'A':
 		n := float64(math.Float32frombits(uint32(p.unsigned())))
@@ -148,7 +149,7 @@ func (p *parser) values(read func(*parser) *node) []*node {
 	return p.list(from)
 }
 
-// typedValue reads a value that has its type, which is not shown, in front if it is a number or a pointer.
+// typedValue reads a value with its type before it, which is not shown. Values that begin with a digit have no type.
 func (p *parser) typedValue() *node {
 	if !isDigit(p.peek()) {
 		p.escapedType()
@@ -156,7 +157,7 @@ func (p *parser) typedValue() *node {
 	return p.anyValue()
 }
 
-// anyValue reads what has to be a value.
+// anyValue reads a value, and fails if there is none.
 func (p *parser) anyValue() *node {
 	if !p.enter() {
 		return nil

@@ -2,17 +2,17 @@ package msvc
 
 import "strconv"
 
-// How a type's own const and volatile are written, which depends on where it is.
-type where uint8
+// qualifierMode says how a type's own const and volatile are mangled. It depends on the use of the type.
+type qualifierMode uint8
 
 const (
-	unqualified     where = iota // not at all: parameters, variables
-	qualifiedResult              // behind a "?": what a function returns
-	qualifiedAlways              // always: what a pointer points to
+	unqualified     qualifierMode = iota // not at all: parameters, variables
+	qualifiedResult                      // after a "?", if any: return types
+	qualifiedAlways                      // always: types that a pointer points to
 )
 
-// typ reads a type.
-func (p *parser) typ(w where) *node {
+// typ reads a type with its qualifiers.
+func (p *parser) typ(w qualifierMode) *node {
 	if !p.enter() {
 		return nil
 	}
@@ -47,9 +47,9 @@ func (p *parser) plainType() *node {
 	case p.take("$$T"):
 		return p.add(primitive, "std::nullptr_t", nil)
 	case p.take("?"):
-		// A type with a name only, as of what "auto" stands for.
+		// A type with only a name, such as that of "auto".
 		id := p.typeIdentifier()
-		p.want("@")
+		p.expect("@")
 		return p.add(custom, "", id)
 	}
 	return p.primitiveType()
@@ -66,7 +66,7 @@ func (p *parser) primitiveType() *node {
 	return p.add(primitive, text, nil)
 }
 
-// taggedType reads a class, struct, union or enum. A digit says what integers an enum is made of.
+// taggedType reads a class, struct, union or enum. The digit of an enum is its underlying type: "W4Color@@" is enum Color : int.
 func (p *parser) taggedType() *node {
 	letter := p.next()
 	if letter == 'W' {
@@ -86,8 +86,8 @@ func (p *parser) qualifiers() quals {
 	return q.q
 }
 
-// extendedQualifiers reads what Microsoft's compilers add to pointers and to this. handle, if given, is told by which letter or
-// number a managed pointer is marked.
+// extendedQualifiers reads the qualifiers of Microsoft's compilers for pointers and for this: E (__ptr64), I (__restrict), F
+// (__unaligned). If handle is not nil, it is set to the letter or number of a managed pointer of C++/CLI.
 func (p *parser) extendedQualifiers(handle *string) (q quals) {
 	p.take("E") // 64 bits
 	if p.take("I") {
@@ -104,7 +104,7 @@ func (p *parser) extendedQualifiers(handle *string) (q quals) {
 				*handle = string(c)
 			}
 		case isDigit(c) && handle != nil && p.at+2 < len(p.in):
-			// The number of an array's dimensions, two hexadecimal digits.
+			// The number of dimensions of a cli::array, two hexadecimal digits.
 			*handle = p.in[p.at+1 : p.at+3]
 			p.at += 3
 		}
@@ -112,7 +112,11 @@ func (p *parser) extendedQualifiers(handle *string) (q quals) {
 	return q
 }
 
-// pointerType reads a pointer or reference, which may be one to a function or to a member.
+// pointerType reads a pointer or reference, also one to a function or to a member:
+//
+//	PEAH       int *                   (P pointer, E 64 bits, A not const, H int)
+//	P6AXH@Z    void (__cdecl *)(int)
+//	PEQFoo@@H  int Foo::*
 func (p *parser) pointerType() *node {
 	n := p.add(pointer, "", nil)
 	if p.take("$$Q") {
@@ -166,9 +170,9 @@ func (p *parser) pointerType() *node {
 	return n
 }
 
-// arrayType reads an array and its dimensions.
+// arrayType reads an array: "Y", the number of dimensions, the dimensions, the type.
 func (p *parser) arrayType() *node {
-	p.want("Y")
+	p.expect("Y")
 	rank, negative := p.number()
 	if negative || rank == 0 {
 		return p.fail()
@@ -199,7 +203,7 @@ func (p *parser) arrayType() *node {
 // convention reads a calling convention.
 func (p *parser) convention() string { return byLetter(&conventions, p.next()) }
 
-// functionType reads a function's type as one that pointers and template arguments have.
+// functionType reads a function's type in a pointer or template argument.
 func (p *parser) functionType(ofMember bool) *node {
 	s := p.signature(ofMember)
 	n := p.symbolOf(functionType, nil, s)
@@ -207,7 +211,7 @@ func (p *parser) functionType(ofMember bool) *node {
 	return n
 }
 
-// signature reads a function's type. That of a member begins with what is said of this.
+// signature reads a function's type. That of a member function begins with the qualifiers of this.
 func (p *parser) signature(ofMember bool) *signature {
 	s := &signature{}
 	if ofMember {
@@ -220,17 +224,18 @@ func (p *parser) signature(ofMember bool) *signature {
 		s.quals |= p.qualifiers()
 	}
 	s.convention = p.convention()
-	if !p.take("@") { // constructors return nothing, and the calls of some lambdas do not say what
+	if !p.take("@") { // constructors have no return type, and some lambdas' operator() does not state it
 		s.result = p.typ(qualifiedResult)
 	}
 	p.parameters(s)
 	if s.noexcept = p.take("_E"); !s.noexcept {
-		p.want("Z")
+		p.expect("Z")
 	}
 	return s
 }
 
-// parameters reads a function's parameters. A digit stands for one that took more than a letter before.
+// parameters reads a function's parameters, up to "@", or "Z" for "...". A digit refers to an earlier parameter: the first ten whose
+// mangled form has more than one letter are numbered from 0.
 func (p *parser) parameters(s *signature) {
 	if p.failed {
 		return

@@ -9,3 +9,8 @@ for target in x86_64-linux-gnu i686-linux-gnu aarch64-linux-gnu arm-linux-gnueab
 	$target-gcc $options -fno-pic -no-pie -rdynamic -e run -o $target.elf importing.c libimported.so
 	rm libimported.so
 done
+# No such compiler is in Debian 12: that of zig (pip install ziglang).
+options="-target loongarch64-linux-musl -O1 -nostdlib -s -Wl,-z,max-page-size=4096 -Wl,--build-id=sha1"
+python3 -m ziglang cc $options -shared -fPIC -Wl,-soname,libimported.so -o libimported.so imported.c
+python3 -m ziglang cc $options -no-pie -rdynamic -Wl,-e,run -o loongarch64-linux-musl.elf importing.c libimported.so
+rm libimported.so

@@ -7,27 +7,53 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 printf 'LIBRARY t\nEXPORTS\n run\n many @7 NONAME\n elsewhere=other.function\n' > "$tmp/t.def"
 
-# make NAME TARGET MACHINE FLAGS…: a library without a C runtime. /Brepro puts a hash in place of the time.
+# make NAME TARGET MACHINE FLAGS…: a library without a C runtime, of $source. /Brepro puts a hash in place of the time.
 make() {
 	name=$1 target=$2 machine=$3
 	shift 3
-	clang-19 --target="$target" -fno-stack-protector -ffile-prefix-map="$PWD"=. "$@" -c t.c -o "$tmp/$name.obj"
-	lld-link-19 /nodefaultlib /dll /noentry /Brepro /nologo /pdbaltpath:t.pdb $link "/machine:$machine" "/def:$tmp/t.def" "/implib:$tmp/t.lib" \
+	clang-19 --target="$target" -fno-stack-protector -ffile-prefix-map="$PWD"=. "$@" -c "$source" -o "$tmp/$name.obj"
+	lld-link-19 /nodefaultlib /dll /noentry /Brepro /nologo /pdbaltpath:t.pdb $link "/machine:$machine" "/def:$def" "/implib:$tmp/t.lib" \
 		"/pdb:$tmp/t.pdb" "/out:$name.dll" "$tmp/$name.obj"
 }
 
-link=/debug
+source=t.c def=$tmp/t.def link=/debug
 make x64 x86_64-pc-windows-msvc x64 -O2 -gcodeview
-make x86 i686-pc-windows-msvc x86 -O2 -gcodeview
 make arm64 aarch64-pc-windows-msvc arm64 -O2 -gcodeview
 make x64-O0 x86_64-pc-windows-msvc x64 -O0 -gcodeview
 make arm64-O0 aarch64-pc-windows-msvc arm64 -O0 -gcodeview
 make arm-O0 thumbv7-pc-windows-msvc arm -O0 -gcodeview
 make arm64-pac aarch64-pc-windows-msvc arm64 -Os -gcodeview -mbranch-protection=pac-ret
 make arm thumbv7-pc-windows-msvc arm -O2 -gcodeview
-link=/debug:dwarf,symtab
+# What unwinds x86 is in the PDB.
+keep() { gzip -9nc "$tmp/t.pdb" > "$1.pdb.gz"; }
+make x86-O0 i686-pc-windows-msvc x86 -O0 -g -gcodeview
+keep x86-O0
+make x86 i686-pc-windows-msvc x86 -O2 -g -gcodeview
+keep x86
+printf 'LIBRARY t\nEXPORTS\n run\n' > "$tmp/s.def"
+source=s.c def=$tmp/s.def
+make x64-seh x86_64-pc-windows-msvc x64 -O2 -gcodeview -fms-extensions
+make x64-seh-O0 x86_64-pc-windows-msvc x64 -O0 -gcodeview -fms-extensions
+make arm64-seh aarch64-pc-windows-msvc arm64 -O2 -gcodeview -fms-extensions
+make arm64-seh-O0 aarch64-pc-windows-msvc arm64 -O0 -gcodeview -fms-extensions
+make x86-aligned i686-pc-windows-msvc x86 -O2 -g -gcodeview -mno-stack-arg-probe
+keep x86-aligned
+make x86-aligned-O0 i686-pc-windows-msvc x86 -O0 -g -gcodeview -mno-stack-arg-probe
+keep x86-aligned-O0
+make arm-aligned thumbv7-pc-windows-msvc arm -O2 -gcodeview -mno-stack-arg-probe
+source=t.c def=$tmp/t.def link=/debug:dwarf,symtab
 make dwarf x86_64-pc-windows-msvc x64 -O2 -gdwarf-5
 
-for name in x64 x64-O0 arm64 arm64-O0 arm64-pac arm arm-O0; do
+# ARM64EC beside x64, which lld links since version 20. The emulator runs the function behind the thunk of the export.
+if command -v lld-link-22 > /dev/null; then
+	clang-19 --target=arm64ec-pc-windows-msvc -O2 -fno-stack-protector -mno-stack-arg-probe -c ec.c -o "$tmp/ec.obj"
+	clang-19 --target=arm64ec-pc-windows-msvc -c ecload.s -o "$tmp/ecload.obj"
+	clang-19 --target=x86_64-pc-windows-msvc -O2 -fno-stack-protector -c ecx64.c -o "$tmp/ecx64.obj"
+	lld-link-22 /nodefaultlib /dll /noentry /Brepro /nologo /machine:arm64ec "/implib:$tmp/t.lib" /out:arm64ec.dll "$tmp/ec.obj" "$tmp/ecx64.obj" "$tmp/ecload.obj"
+	run=$(llvm-readobj-19 --coff-load-config arm64ec.dll | sed -n '/RedirectionMetadata/,/]/s/.*-> //p' | tail -1)
+	python3 trace.py arm64ec.dll arm64ec.json.gz 0xaa64 "$run"
+fi
+
+for name in x64 x64-O0 x64-seh x64-seh-O0 arm64 arm64-O0 arm64-pac arm64-seh arm64-seh-O0 arm arm-O0 arm-aligned x86 x86-O0 x86-aligned x86-aligned-O0; do
 	python3 trace.py $name.dll $name.json.gz
 done

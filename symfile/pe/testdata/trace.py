@@ -1,4 +1,4 @@
-# Runs the function run of a PE file in an emulator and writes, for every instruction that is met (in its deepest stack), the registers, the
+# Runs the function run of a PE file, or one at an address, in an emulator and writes, for every instruction that is met (in its deepest stack), the registers, the
 # words of the stack, and the callers as the calls made them: the return address, the stack pointer after the return, and the registers
 # that calls preserve as they were at the call.
 import gzip, json, struct, sys
@@ -24,11 +24,17 @@ export = u32(dirs)
 names = [bytes(image[i32(i32(export + 32) + 4 * i) :]).split(b"\0")[0] for i in range(i32(export + 24))]
 which = struct.unpack_from("<H", image, i32(export + 36) + 2 * names.index(b"run"))[0]
 start = base + i32(i32(export + 28) + 4 * which)
+if len(sys.argv) > 3:  # code of another processor than the header's, and where it begins
+    machine, start = int(sys.argv[3], 0), base + int(sys.argv[4], 0)
 
 if machine == 0x8664:
     arch, word, (pc, sp) = (u.UC_ARCH_X86, u.UC_MODE_64), 8, (x86.UC_X86_REG_RIP, x86.UC_X86_REG_RSP)
     regs = {n: getattr(x86, "UC_X86_REG_" + n.upper()) for n in "rax rcx rdx rbx rbp rsi rdi r8 r9 r10 r11 r12 r13 r14 r15".split()}
     saved = "rbx rbp rsi rdi r12 r13 r14 r15".split()
+elif machine == 0x14c:
+    arch, word, (pc, sp) = (u.UC_ARCH_X86, u.UC_MODE_32), 4, (x86.UC_X86_REG_EIP, x86.UC_X86_REG_ESP)
+    regs = {n: getattr(x86, "UC_X86_REG_" + n.upper()) for n in "eax ecx edx ebx ebp esi edi".split()}
+    saved = "ebx ebp esi edi".split()
 elif machine == 0xaa64:
     arch, word, (pc, sp) = (u.UC_ARCH_ARM64, u.UC_MODE_ARM), 8, (a64.UC_ARM64_REG_PC, a64.UC_ARM64_REG_SP)
     regs = {"x%d" % i: getattr(a64, "UC_ARM64_REG_X%d" % i) for i in range(31)}
@@ -53,9 +59,15 @@ if machine == 0x1c4:
     m.reg_write(a32.UC_ARM_REG_FPEXC, 0x40000000)
 for i, n in enumerate(saved):
     m.reg_write(regs[n], 0x1110000 + 16 * i)
-first = regs[{0x8664: "rcx", 0xaa64: "x0", 0x1c4: "r0"}[machine]]
-m.reg_write(first, 3)
-if lr:
+if machine == 0x14c:
+    m.mem_write(top, struct.pack("<I", 3))
+    m.reg_write(sp, top - 4)
+    m.mem_write(top - 4, struct.pack("<I", end))
+else:
+    m.reg_write(regs[{0x8664: "rcx", 0xaa64: "x0", 0x1c4: "r0"}[machine]], 3)
+if machine == 0x14c:
+    pass
+elif lr:
     m.reg_write(sp, top)
     m.reg_write(regs[lr], end)
 else:
@@ -73,7 +85,7 @@ def is_call(code):
     if machine == 0x1c4:
         h = struct.unpack("<%dH" % (len(code) // 2), code)
         return len(h) == 2 and h[0] & 0xf800 == 0xf000 and h[1] & 0xd000 == 0xd000 or h[0] & 0xff87 == 0x4780
-    return code[0] == 0xe8 or code[0] == 0xff and code[1] >> 3 & 7 == 2 or 0x40 <= code[0] < 0x50 and code[1] == 0xff and code[2] >> 3 & 7 == 2
+    return code[0] == 0xe8 or code[0] == 0xff and code[1] >> 3 & 7 == 2 or machine == 0x8664 and 0x40 <= code[0] < 0x50 and code[1] == 0xff and code[2] >> 3 & 7 == 2
 
 
 def step(_, address, n, __):
@@ -84,7 +96,7 @@ def step(_, address, n, __):
         code = bytes(m.mem_read(at, length))
         if is_call(code) and address != at + length:
             stack.append({"pc": at + length, "sp": was, "regs": kept})
-        elif stack and address == stack[-1]["pc"] and now == stack[-1]["sp"]:
+        elif stack and address == stack[-1]["pc"] and (now == stack[-1]["sp"] or machine == 0x14c and code[0] == 0xff):  # _chkstk of x86 jumps back
             stack.pop()
     if address not in steps or len(steps[address]["callers"]) < len(stack):
         bytes_ = m.mem_read(now, top - now)

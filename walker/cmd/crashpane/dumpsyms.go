@@ -12,6 +12,7 @@ import (
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/intake"
 	"github.com/crashpane/crashpane/symfile/binary"
 	"github.com/crashpane/crashpane/symfile/demangle/msvc"
 	"github.com/crashpane/crashpane/symfile/symbol"
@@ -30,6 +31,9 @@ also be a debug file alone; the unwind rules are then those of its .debug_frame 
 
 A PE file and its PDB are one, in either order: unwind rules for each instruction from the program's function table (.pdata), all else from
 the PDB, also the rules of x86 (STACK WIN). Either may be FILE alone: without a PDB the names of exports and DWARF are written.
+
+  crashpane dumpsyms app.exe app.pdb > app.sym
+  crashpane dumpsyms libfoo.so libfoo.so.debug > libfoo.so.sym
 
 The symbol file's id is made of FILE's build id, or if it has none, of a hash of its code. Where the writer of a dump found no build id
 (of programs of Go's linker, minidump-writer does not) the dump has the hash: --id hash writes that. --id build insists on the build id.
@@ -68,7 +72,7 @@ func (d *dumpsymsRun) run(args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	opt := binary.SymOptions{NoCFI: d.noCFI, Demangle: msvc.Name}
+	opt := binary.SymOptions{NoCFI: d.noCFI, Demangle: msvc.Name, Scratch: openScratch}
 	if d.mangled {
 		opt.Demangle = nil
 	}
@@ -171,8 +175,21 @@ func described(id symbol.Identity) string {
 	return "no build id"
 }
 
+// madeOf says what a file is that is none of those that symbol files are made of.
+func madeOf(src *input.Source) error {
+	switch g := intake.Sniff(src); g.Kind {
+	case intake.ELF, intake.ELFCore, intake.PE, intake.PDB:
+		return nil
+	default:
+		return fmt.Errorf("%s is no ELF file, PE file or PDB: it is %s", src.Name, g.What)
+	}
+}
+
 // joined is the binary that the files make together: the first, or the second if that is the one that holds the program.
 func joined(files []sourceFile) (*binary.File, error) {
+	if err := madeOf(files[0].Source); err != nil {
+		return nil, err
+	}
 	b, err := binary.Open(files[0].Source)
 	if err != nil {
 		return nil, err

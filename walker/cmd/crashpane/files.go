@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/analysis/arm64text"
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/core/intake/unpack"
 	"github.com/crashpane/crashpane/symfile/binary"
@@ -41,9 +42,9 @@ func openImage(d *core.Dump, module int) session.Binary {
 // openFiles opens the dump and the symbols that the arguments name, and walks. The caller closes the fileSet.
 func openFiles(args []string, opt session.Options, choices choices, stderr io.Writer) (*fileSet, *report.Report, error) {
 	opt.Workers = runtime.GOMAXPROCS(0)
-	opt.OpenBinary, opt.OpenImage = openBinary, openImage
+	opt.OpenBinary, opt.OpenImage, opt.InstructionAt = openBinary, openImage, arm64text.At
 	spools := &spools{}
-	opt.Limits.Unpackers, opt.Limits.Spool = unpack.Formats, spools.create
+	opt.Limits.Unpackers, opt.Limits.Archives, opt.Limits.Spool = unpack.Formats, unpack.Archives, spools.create
 	files := &fileSet{session: session.New(opt), spools: spools, stderr: stderr, added: map[string]bool{}, choices: choices}
 	if err := files.addAll(args); err != nil {
 		files.close()
@@ -353,6 +354,19 @@ func (s *fileSet) find(r *report.Report, w report.Wanted) []string {
 		return []string{path}
 	}
 	var out []string
+	for _, f := range s.folders {
+		for _, st := range w.Stores {
+			for _, path := range []string{st.Path, st.Else} {
+				if local := filepath.FromSlash(path); filepath.IsLocal(local) && isFile(filepath.Join(f.root, local)) {
+					out = append(out, filepath.Join(f.root, local))
+					break
+				}
+			}
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
 	for _, f := range s.folders {
 		f.scan(r, s.stderr)
 		out = append(out, f.unread()...)

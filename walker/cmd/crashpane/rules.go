@@ -130,6 +130,9 @@ func (r *rulesRun) run(args []string, stdout, stderr io.Writer) error {
 		}
 	}
 	if p.rows == 0 && r.address != "" && !failed {
+		if address < file.base && p.why == "" {
+			p.why = fmt.Sprintf("; it is linked at 0x%x", file.base)
+		}
 		return fmt.Errorf("%s: no rules cover 0x%x%s", args[0], address, p.why)
 	}
 	switch err := p.end(); {

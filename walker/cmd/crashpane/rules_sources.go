@@ -5,6 +5,7 @@ import (
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/intake"
 	"github.com/crashpane/crashpane/symfile"
 	"github.com/crashpane/crashpane/symfile/dumpsyms"
 	"github.com/crashpane/crashpane/symfile/elf"
@@ -47,6 +48,9 @@ func symRules(src *input.Source) (*rulesFile, error) {
 		return nil, err
 	}
 	if !f.HasModule {
+		if g := intake.Sniff(src); g.Kind == intake.PDB {
+			return nil, fmt.Errorf("%s: a PDB has no unwind rules but those of x86, which its STACK WIN records have; name the program (.exe, .dll)", src.Name)
+		}
 		return nil, fmt.Errorf("%s: neither an ELF file, a PE file nor a symbol file", src.Name)
 	}
 	out := &rulesFile{}

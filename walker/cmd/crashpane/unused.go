@@ -120,6 +120,15 @@ func (s *fileSet) tellUnused(r *report.Report, named []string) {
 	if others > 0 && len(r.Wanted) > 0 {
 		fmt.Fprintf(s.stderr, "%s of no module that needs symbols\n", countFiles(others))
 	}
+	for i := range r.Wanted {
+		switch w := &r.Wanted[i]; {
+		case !w.Partial:
+		case w.Program != "":
+			fmt.Fprintf(s.stderr, "%s is missing (its identifier is %s): without it %s stacks are guessed\n", w.Program, w.CodeID, r.System.CPU.Rust)
+		default:
+			fmt.Fprintf(s.stderr, "%s is missing (its id is %s): it has the functions and lines of %s\n", w.DebugFile, w.DebugID, report.BaseName(r.Modules[w.Module].Name))
+		}
+	}
 	for _, i := range r.ForcedModules() {
 		m := &r.Modules[i]
 		fmt.Fprintf(s.stderr, "%s: used for %s because of --use, although its id %s is not the module's, %s: what it says of frames may be wrong\n",

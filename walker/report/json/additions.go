@@ -4,27 +4,37 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// additions is the report's key "crashpane": what the schema has no place for.
+// additions writes the report's key "crashpane": fields that the schema does not have.
 //
 //	assertion       text or null
+//	auxv            [{name, text, value}]: the auxiliary vector of Linux; text is what the value points to, or null
 //	crash           see crashAdditions, or null
 //	diagnostics     [{severity, text}]
 //	dump            {flags, name, size, time, word_size}
-//	findings        [{kind, module, suggestion, text, thread}] of what makes stacks shorter or less certain than they could be
+//	findings        [{kind, module, suggestion, text, thread}]: why stacks are shorter or less reliable than they could be
 //	forced_symbols  [{debug_file, debug_id, module, symbol_file, symbol_id, symbol_name}]
 //	main_module     index or null
-//	policy          how the stacks were walked
+//	policy          name of the unwind policy
 //	process         name or null
 //	process_id      number or null
 //	product         {channel, name, process_type, version} as annotations have them, each a text or null
 //	report_version  of this key's form
 //	said            [{source, text}]: what the program itself said of its end
 //	system          one line for people, or null
-//	wanted_symbols  [{debug_file, debug_id, frames, mismatch_file, mismatch_id, module, store_path}]
+//	traces          [{frames[{file, function, inlines[], line, module, offset, pc}], source}]: stacks that the program kept in annotations
+//	wanted_symbols  [{debug_file, debug_id, frames, mismatch_file, mismatch_id, module, program, program_id, store_path}]
 //	warnings        [{module, text}] of symbol files
 func (p *printer) additions() {
 	r := p.r
 	p.StrOrNull("assertion", r.Assertion)
+	p.List("auxv", len(r.Process.Aux), func(i int) {
+		a := &r.Process.Aux[i]
+		p.PutObject(func() {
+			p.Str("name", a.Name)
+			p.StrOrNull("text", a.Text)
+			p.hex("value", a.Value)
+		})
+	})
 	if c := r.Crash; c != nil {
 		p.Object("crash", func() { p.crashAdditions(c) })
 	} else {
@@ -83,6 +93,13 @@ func (p *printer) additions() {
 		})
 	})
 	p.StrOrNull("system", r.System.Display)
+	p.List("traces", len(r.Traces), func(i int) {
+		t := &r.Traces[i]
+		p.PutObject(func() {
+			p.List("frames", len(t.Frames), func(k int) { p.PutObject(func() { p.traceFrame(&t.Frames[k]) }) })
+			p.Str("source", t.Source)
+		})
+	})
 	p.List("wanted_symbols", len(r.Wanted), func(i int) {
 		w := &r.Wanted[i]
 		p.PutObject(func() {
@@ -92,10 +109,26 @@ func (p *printer) additions() {
 			p.StrOrNull("mismatch_file", report.BaseName(w.MismatchFile))
 			p.StrOrNull("mismatch_id", w.MismatchID)
 			p.Int("module", int64(w.Module))
+			p.StrOrNull("program", w.Program)
+			p.StrOrNull("program_id", w.CodeID)
 			p.Str("store_path", w.StorePath)
 		})
 	})
 	p.symbolWarnings()
+}
+
+func (p *printer) traceFrame(f *report.Frame) {
+	p.StrOrNull("file", f.File)
+	p.functionOrNull("function", f.Function)
+	p.List("inlines", len(f.Inlines), func(i int) { p.PutString(f.Inlines[i].Function.Shown()) })
+	p.line(f.HasLine, f.Line)
+	p.moduleOrNull("module", f.Module)
+	if f.Module >= 0 {
+		p.hex("offset", f.RVA)
+	} else {
+		p.Null("offset")
+	}
+	p.hex("pc", f.PC)
 }
 
 func (p *printer) symbolWarnings() {
@@ -117,12 +150,17 @@ func (p *printer) symbolWarnings() {
 	})
 }
 
-// moduleAdditions is a module's key "crashpane". What does not apply is left out, and what the files have is known of those that
-// were read.
+// moduleAdditions writes a module's key "crashpane". Keys that do not apply are absent. has, missing and parts are there if the files
+// have been read.
 //
-//	binary (the file beside symbol_file, or instead of one), binary_by_name, cfi_ignored, has[cfi, functions, inlines, lines,
-//	only_exports, sframe], mappings[{module, rva, size, start}] (where several entries of the list are one module: its parts by
-//	address, this entry among them; module is the part's entry), missing[], parts[{file, section, what}], symbol_file, symbols_exact
+//	binary          the binary in use, in addition to symbol_file or instead of one
+//	binary_by_name  only its name and size show that it is the module's
+//	cfi_ignored     the user has disabled the module's call frame information
+//	has[]           what the files contain: cfi, functions, inlines, lines, only_exports, sframe
+//	mappings        [{module, rva, size, start}] by address, if several entries of the list are one module; module is the part's entry
+//	missing[]       files that should exist and are not loaded
+//	parts           [{file, section, what}]: which file has what
+//	symbol_file, symbols_exact (there is a full index)
 func (p *printer) moduleAdditions(m *report.Module) {
 	if m.Binary != "" {
 		p.Str("binary", report.BaseName(m.Binary))
@@ -174,7 +212,8 @@ func (p *printer) moduleAdditions(m *report.Module) {
 	p.Bool("symbols_exact", !m.SymbolsSparse)
 }
 
-// threadAdditions is a thread's key "crashpane": {omitted, stop{attempts[], detail, kind, suggestion}}.
+// threadAdditions is a thread's key "crashpane": {omitted, stop{attempts[], detail, kind, suggestion}, times{created, ended, exit_status, kernel,
+// start, user} or null}. Points in time are seconds since 1970, null if unknown; kernel and user are seconds.
 func (p *printer) threadAdditions(t *report.Thread) {
 	p.Bool("omitted", t.Omitted)
 	p.Object("stop", func() {
@@ -183,14 +222,38 @@ func (p *printer) threadAdditions(t *report.Thread) {
 		p.Str("kind", t.Stop.Kind)
 		p.StrOrNull("suggestion", t.Stop.Suggestion)
 	})
+	if t.Times == nil {
+		p.Null("times")
+		return
+	}
+	p.Object("times", func() {
+		p.time("created", t.Times.Created)
+		p.time("ended", t.Times.Ended)
+		p.Uint("exit_status", uint64(t.Times.ExitStatus))
+		p.Float("kernel", float64(t.Times.Kernel)/1e7)
+		p.hex("start", t.Times.Start)
+		p.Float("user", float64(t.Times.User)/1e7)
+	})
 }
 
-// frameAdditions is a frame's key "crashpane". pc is the address as recovered, a return address for callers; trust says
-// "leaf" where the schema cannot. What does not apply is left out, because there are many frames.
+// time is a point in time, null for 0.
+func (p *printer) time(key string, t uint32) {
+	if t == 0 {
+		p.Null(key)
+		return
+	}
+	p.Uint(key, uint64(t))
+}
+
+// frameAdditions writes a frame's key "crashpane". Keys that do not apply are absent, because there are many frames.
 //
-//	attempts[], demangled, explain (see WriteExplanation), forced, inlines_demangled[], module_rva (where several entries of the list
-//	are one module: relative to that; module_offset counts from the entry), multiple, origin, pc, public, rule,
-//	symbols_from (the file that named it, where there are several), trust
+//	attempts[], demangled, explain (see WriteExplanation), forced, inlines_demangled[]
+//	module_rva      if several entries of the list are one module: relative to the module; module_offset is relative to the entry
+//	multiple, origin
+//	pc              the recovered address, for callers a return address
+//	public, rule
+//	symbols_from    the file with the name, if there are several
+//	trust           "leaf", which the schema does not have
 func (p *printer) frameAdditions(f *report.Frame, x *report.Explanation) {
 	if len(f.Attempts) > 0 {
 		p.attempts(f.Attempts)

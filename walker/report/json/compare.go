@@ -7,7 +7,8 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// WriteComparison prints a comparison as an object, without a newline at the end. Keys are in alphabetical order.
+// WriteComparison writes a comparison as an object, without a newline at the end. Keys are in alphabetical order. See
+// report.Comparison for the meaning.
 //
 //	partings[]  {row, ways[{attempts[], next (row or null), origin, rule, source, stop (kind or null), walks[]}]}
 //	rows[]      {at[frame number or null, for each walk], function, module, pc, same, sp}
@@ -71,13 +72,13 @@ func (p *printer) way(c *report.Comparison, w *report.Way) {
 	p.List("walks", len(w.Walks), func(i int) { p.PutString(c.Walks[w.Walks[i]].Policy) })
 }
 
-// byName are the places of registers in the order of their names.
+// byName returns the indexes of registers sorted by name.
 func byName(regs []report.RegisterChange) []int {
 	order := make([]int, len(regs))
 	for i := range order {
 		order[i] = i
 	}
-	// Not slices.SortFunc: each type that it sorts is kilobytes of program for the page to fetch.
+	// sort.Slice and not slices.SortFunc, which adds kilobytes to the page's program for each type that it sorts.
 	sort.Slice(order, func(i, j int) bool { return regs[order[i]].Name < regs[order[j]].Name })
 	return order
 }

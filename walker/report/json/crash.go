@@ -5,7 +5,7 @@ import (
 	"github.com/crashpane/crashpane/walker/report/signature"
 )
 
-// crash is the schema's crash_info, with rust-minidump's own findings. Ours stand under "crashpane".
+// crash writes the schema's crash_info, with rust-minidump's analysis. Crashpane's own is in the key "crashpane".
 func (p *printer) crash() {
 	c := p.r.Crash
 	if c == nil {
@@ -27,7 +27,7 @@ func (p *printer) crash() {
 	} else {
 		p.Null("adjusted_address")
 	}
-	// The schema's emitter never fills this in; the text stands under "crashpane".
+	// rust-minidump always writes null here. The text is in the key "crashpane".
 	p.Null("assertion")
 	p.List("crash_inconsistencies", len(a.Inconsistencies), func(i int) { p.PutString(a.Inconsistencies[i]) })
 	p.crashingThread()
@@ -98,18 +98,18 @@ func (p *printer) crashingThread() {
 	}
 }
 
-// crashAdditions is the key "crash" under "crashpane": what we say of the crash.
+// crashAdditions writes the key "crash" in "crashpane": Crashpane's analysis of the crash.
 //
 //	analysis          {accesses[{access, address, base, guard, implicit, index, size}] or null, adjusted{address, kind, offset,
 //	                  register} or null, bit_flips[{address, confidence, register}], cause: index into accesses or null,
 //	                  instruction{address, module, registers[{name, value}], text} or null, jump{how, register, slot,
 //	                  target} or null, place{end, guard, mapped, name, permissions, start} or null, stack_overflow}
-//	guesses[]         sentences that may be wrong
+//	guesses[]         sentences about likely causes, which may be wrong
 //	params[], reason_breakpad, thread_id
-//	place             {frame, inline}: the first call that is a user's, by index into the crashed thread's frames and, or null, the frame's
-//	                  inlined calls; null without frames
-//	signature         words by which equal crashes are grouped, as Mozilla's crash-stats makes them; null if there was no crash
-//	requested         the process did not crash, a dump was asked for
+//	place             {frame, inline}: the first call of the program's own code: index of the crashed thread's frame, and of the frame's
+//	                  inlined call or null; null without frames
+//	signature         text that groups equal crashes, as Mozilla's crash-stats makes it; null if there was no crash
+//	requested         the process did not crash; the dump was requested
 //	sentence          what happened: "tried to read 8 bytes at 0x10: null pointer plus 16, through rax"
 func (p *printer) crashAdditions(c *report.Crash) {
 	a := c.Analysis

@@ -1,20 +1,23 @@
 package jsonreport
 
 import (
+	"encoding/hex"
 	"io"
 
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// WriteExplanation prints one explanation as an object, without a newline at the end. In a report's frame (Options.Explain) the
-// members are the same without those that stand there already: attempts, before, end, frame, function, module, origin, pc,
-// thread, trust. Keys are in alphabetical order.
+// WriteExplanation writes an explanation as an object, without a newline at the end. In a report's frame (Options.Explain) the object
+// lacks the members that the frame has already: attempts, before, end, frame, function, module, origin, pc, thread, trust. Keys
+// are in alphabetical order.
 //
-//	after, before       {register: value} of this and of the called frame, those that are known
-//	attempts[]          what was tried before: {origin, reason, rule, source}
+//	after, before       {register: value} of this and of the called frame; unknown registers are absent
+//	attempts[]          what was rejected before: {origin, reason, rule, source}
 //	cfa                 hex
 //	checks[], notes[]   sentences
 //	end                 of the last frame: {attempts[], detail, kind, scanned, suggestion}, else null
+//	instruction         that the frame is at, for a caller its call: {address, bytes, function, module, offset, target, text}, or null; what
+//	                    is not known in it is null, and the place is that of what it calls
 //	frame, thread       numbers; module, function, pc as in a report's frame
 //	origin, record[]    where the rules come from, and the lines of the symbol file: {line, text}
 //	scanned             {from, more, rejected[{address, module, reason, value}], words} or null
@@ -28,7 +31,7 @@ func WriteExplanation(w io.Writer, r *report.Report, x *report.Explanation, opt 
 	})
 }
 
-// explanation prints the members; f is nil inside of a report's frame.
+// explanation writes the members of an explanation. f is nil in a report's frame.
 func (p *printer) explanation(x *report.Explanation, f *report.Frame) {
 	alone := f != nil
 	p.Object("after", func() {
@@ -46,6 +49,9 @@ func (p *printer) explanation(x *report.Explanation, f *report.Frame) {
 		p.end(x.End)
 		p.Int("frame", int64(x.Frame))
 		p.functionOrNull("function", f.Function)
+	}
+	p.instruction(x.Instruction)
+	if alone {
 		p.moduleOrNull("module", f.Module)
 	}
 	p.strings("notes", x.Notes)
@@ -100,6 +106,30 @@ func (p *printer) explanation(x *report.Explanation, f *report.Frame) {
 	})
 }
 
+func (p *printer) instruction(in *report.Instruction) {
+	if in == nil {
+		p.Null("instruction")
+		return
+	}
+	p.Object("instruction", func() {
+		p.hex("address", in.Address)
+		p.StrOrNull("bytes", hex.EncodeToString(in.Bytes))
+		p.functionOrNull("function", in.Place.Function)
+		p.moduleOrNull("module", in.Place.Module)
+		if in.Place.Module >= 0 {
+			p.hex("offset", in.Place.Offset)
+		} else {
+			p.Null("offset")
+		}
+		if in.HasTarget {
+			p.hex("target", in.Target)
+		} else {
+			p.Null("target")
+		}
+		p.StrOrNull("text", in.Text)
+	})
+}
+
 func (p *printer) end(e *report.End) {
 	if e == nil {
 		p.Null("end")
@@ -114,7 +144,7 @@ func (p *printer) end(e *report.End) {
 	})
 }
 
-// changes prints the registers of one side that are known, in the order of their names.
+// changes writes the known registers of one side, sorted by name.
 func (p *printer) changes(x *report.Explanation, side func(c *report.RegisterChange) (uint64, bool)) {
 	for _, i := range byName(x.Registers) {
 		if v, known := side(&x.Registers[i]); known {
@@ -158,7 +188,7 @@ func (p *printer) moduleOrNull(key string, m int) {
 	p.Str(key, report.BaseName(p.r.Modules[m].Name))
 }
 
-// findings prints what is wrong with the stacks: [{kind, module, suggestion, text, thread}].
+// findings writes the findings: [{kind, module, suggestion, text, thread}].
 func (p *printer) findings() {
 	p.List("findings", len(p.r.Findings), func(i int) {
 		f := &p.r.Findings[i]

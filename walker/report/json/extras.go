@@ -17,7 +17,7 @@ func (p *printer) handles() {
 	})
 }
 
-// procLimits is in the order of /proc/PID/limits; rust-minidump's order changes from run to run.
+// procLimits writes the limits in the order of /proc/PID/limits. rust-minidump's order changes from run to run.
 func (p *printer) procLimits() {
 	if !p.r.HasLimits {
 		p.Null("proc_limits")
@@ -85,7 +85,7 @@ func (p *printer) macBootArgs() {
 	p.Str("mac_boot_args", *p.r.MacBootArgs)
 }
 
-// softErrors passes on the JSON of the dump, with the keys of its objects in order as in all of this output; null if it is not JSON.
+// softErrors writes the dump's JSON with its objects' keys in alphabetical order, or null if it is not JSON.
 func (p *printer) softErrors() {
 	v, ok := jsonwriter.Parse(p.r.SoftErrors)
 	if !ok {

@@ -1,9 +1,9 @@
-// Package jsonreport prints a report in rust-minidump's JSON schema, so that what reads minidump-stackwalk --json reads
-// this too. Field names, words and the order of keys (alphabetical) are the schema's; a field whose value is unknown is
-// there with null. Everything that the schema has no place for stands under a key "crashpane", of the report and of each
-// thread and frame.
+// Package jsonreport writes a report in rust-minidump's JSON schema, so that programs which read minidump-stackwalk --json read it too.
+// Field names, words and the alphabetical order of keys are the schema's. An unknown value is null. Fields that the schema lacks
+// are in a key "crashpane" of the report and of each module, thread and frame.
 //
-// No command line, environment or memory bytes are written, and only the base name of the dump's file.
+// Start at Write in this file; additions.go documents the keys of "crashpane". The output has no command line, environment or
+// memory bytes, and only the base name of the dump's file.
 //
 // Source of the schema: rust-minidump, minidump-processor/json-schema.md and src/process_state.rs.
 package jsonreport
@@ -20,20 +20,20 @@ import (
 
 // Options of Write.
 type Options struct {
-	// Pretty breaks lines and indents by two blanks.
+	// Pretty breaks lines and indents by two spaces.
 	Pretty bool
-	// Explain gives the explanations of frames, which are large: nil, or a nil answer, leaves them out.
+	// Explain returns the explanation of a frame, which is large. If Explain or its result is nil, the frame has none.
 	Explain func(thread, frame int) *report.Explanation
-	// Signatures are the lists that the crash's signature is made with; nil stands for our own.
+	// Signatures are the lists for the crash's signature. nil means signature.Own.
 	Signatures signature.Lists
 }
 
-// Write prints the report, without a newline at the end.
+// Write writes the report, without a newline at the end.
 func Write(w io.Writer, r *report.Report, opt Options) error {
 	return write(w, r, opt, (*printer).report)
 }
 
-// write prints an object.
+// write writes an object whose members body writes.
 func write(w io.Writer, r *report.Report, opt Options, body func(p *printer)) error {
 	form := jsonwriter.Compact
 	if opt.Pretty {
@@ -50,13 +50,13 @@ func write(w io.Writer, r *report.Report, opt Options, body func(p *printer)) er
 	return p.Flush()
 }
 
-// printer writes the members of the report's objects. Whoever adds one keeps the order of keys.
+// printer writes the members of the report's objects. Its methods must write keys in alphabetical order.
 type printer struct {
 	*jsonwriter.Writer
 	r       *report.Report
 	explain func(thread, frame int) *report.Explanation
 	lists   signature.Lists
-	digits  int // of an address: as wide as those of the crashed machine
+	digits  int // hexadecimal digits of an address: 8 or 16, as on the crashed machine
 }
 
 // hex writes an address as a member, hexValue as an element of a list.
@@ -66,7 +66,7 @@ func (p *printer) hexValue(v uint64)      { p.PutHex(v, p.digits) }
 func (p *printer) report() {
 	r := p.r
 	p.Object("crash_info", p.crash)
-	// A thread without frames is not repeated.
+	// The key crashing_thread is absent if the thread has no frames.
 	if i := r.FirstThread; r.HasRequesting && i >= 0 && len(r.Threads[i].Frames) > 0 {
 		p.Object("crashing_thread", func() { p.thread(&r.Threads[i], true) })
 	}
@@ -89,7 +89,7 @@ func (p *printer) report() {
 	}
 	p.macBootArgs()
 	p.macCrashInfo()
-	// The schema's emitter writes 0 whether or not there is a module.
+	// rust-minidump always writes 0, even without modules.
 	p.Int("main_module", 0)
 	p.List("modules", len(r.Modules), p.module)
 	p.Bool("modules_contains_cert_info", r.HasCertInfo)
@@ -120,7 +120,7 @@ func (p *printer) system() {
 	p.Int("cpu_count", int64(s.CPUCount))
 	p.StrOrNull("cpu_info", s.CPUInfo.Rust)
 	if s.Microcode != nil {
-		// The one hex string that is not padded.
+		// The only hexadecimal value that the schema does not pad.
 		p.Str("cpu_microcode_version", unpadded(*s.Microcode))
 	} else {
 		p.Null("cpu_microcode_version")
@@ -129,7 +129,7 @@ func (p *printer) system() {
 	p.StrOrNull("os_ver", s.OSVersion.Rust)
 }
 
-// thread prints a thread; crashing is the copy of the crashed one, which has its place in the list and registers too.
+// thread writes a thread. crashing is for the key crashing_thread, which also has the thread's index and its registers.
 func (p *printer) thread(t *report.Thread, crashing bool) {
 	p.Object("crashpane", func() { p.threadAdditions(t) })
 	p.Int("frame_count", int64(len(t.Frames)))
@@ -171,8 +171,8 @@ func (p *printer) frame(number int, f *report.Frame, registers bool, x *report.E
 		p.List("inlines", len(f.Inlines), func(i int) {
 			in := &f.Inlines[i]
 			p.PutObject(func() {
-				// The innermost call has its line from a line record, and a record's 0 (code without a place in the source) is
-				// none here; the others' are call sites, which are printed as they stand, and so are frames without inlined calls.
+				// The innermost call's line is from a line record, where 0 means code without a line: null. The others are call sites, of
+				// which rust-minidump writes a 0 too, as it does for frames without inlined calls.
 				p.StrOrNull("file", in.File)
 				p.Str("function", in.Function.Raw)
 				p.line(in.HasLine && (i > 0 || in.Line != 0), in.Line)
@@ -217,7 +217,7 @@ func (p *printer) line(has bool, line uint32) {
 	}
 }
 
-// registers prints the known general registers in the order of their names.
+// registers writes the known general registers, sorted by name.
 func (p *printer) registers(regs *cpu.Regs) {
 	if regs == nil || regs.Arch == nil {
 		return
@@ -239,8 +239,8 @@ func (p *printer) registers(regs *cpu.Regs) {
 	}
 }
 
-// trustWord is the schema's word. It has none for a leaf's return address; rust-minidump finds the same word on the stack
-// by scanning and says so.
+// trustWord returns the schema's word for a trust. The schema has none for "leaf": rust-minidump finds such callers by scanning, and
+// writes "scan".
 func trustWord(trust string) string {
 	switch trust {
 	case "none", "":

@@ -29,11 +29,11 @@ func (p *printer) module(i int) {
 	})
 }
 
-// symbolFlags are what the schema says of a module's symbols.
+// symbolFlags are the schema's flags of a module's symbols.
 type symbolFlags struct{ missing, loaded, corrupt bool }
 
-// symbols are a module's flags. All are false for one whose symbols nobody looked for. A file that was rejected counts as
-// loaded and corrupt. rust-minidump keeps them by file name, so that modules of one name share them.
+// symbols returns a module's flags. They are all false if the walk did not look for the module's symbols. A file that could not be
+// read counts as loaded and corrupt. rust-minidump keeps the flags by file name, so modules with the same name share them.
 func (p *printer) symbols(m *report.Module) symbolFlags {
 	var s symbolFlags
 	name := report.BaseName(m.Name)
@@ -54,7 +54,7 @@ func (p *printer) symbols(m *report.Module) symbolFlags {
 	return s
 }
 
-// debugID is the id, or the nil id where a module has none.
+// debugID returns a debug id, or the nil id for a module without one.
 func debugID(id string) string {
 	if id == "" {
 		return strings.Repeat("0", 33)

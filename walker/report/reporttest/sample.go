@@ -1,5 +1,5 @@
-// Package reporttest makes reports by hand for the tests of what prints them: every kind of frame, thread and module, with
-// values that are easy to recognize in an output.
+// Package reporttest has sample reports for the tests of renderers: every kind of frame, thread and module, with values that are easy
+// to recognize in the output.
 package reporttest
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// Regs makes registers of name, value pairs.
+// Regs makes registers from a map of names to values.
 func Regs(arch *cpu.Arch, values map[string]uint64) cpu.Regs {
 	g := cpu.Regs{Arch: arch}
 	for name, v := range values {
@@ -26,7 +26,7 @@ func Regs(arch *cpu.Arch, values map[string]uint64) cpu.Regs {
 	return g
 }
 
-// AllRegs gives every register its place in the table, times 0x11, and pc and sp the given values.
+// AllRegs sets every register to its index in the table times 0x11, and pc and sp to the arguments.
 func AllRegs(arch *cpu.Arch, pc, sp uint64) cpu.Regs {
 	g := cpu.Regs{Arch: arch}
 	for i := range arch.Names {
@@ -45,9 +45,9 @@ func dump(name string) *core.Dump {
 	return d
 }
 
-// Windows is a crash of a 32-bit Windows program: inlined calls, a PUBLIC, a module without symbols and one without an id,
-// frames in no module and in an unloaded one, forced symbols, a thread that wrote the dump in front of the crashed one, a
-// thread without frames.
+// Windows is a crash of a 32-bit Windows program. It has inlined calls, a PUBLIC name, a module without symbols and one without an id,
+// frames in no module and in an unloaded one, forced symbols, the thread that wrote the dump before the crashed one, and a thread
+// without frames.
 func Windows() report.Input {
 	d := dump("C:/dumps/app crash.dmp")
 	d.System = &core.SystemInfo{OS: core.Windows, PlatformID: 2, Processor: core.ProcX86, Level: 6, Revision: 0x0d08,
@@ -101,7 +101,7 @@ func Windows() report.Input {
 			crashed,
 			{Frames: []walker.Frame{{PC: 0x401010, Lookup: 0x401010, Regs: AllRegs(arch, 0x401010, 0x13f000), Trust: walker.TrustContext, Module: 0, Answer: symbol.No}},
 				Stop: walker.Stop{Kind: walker.StopEnd}},
-			{Stop: walker.Stop{Kind: walker.StopNoContext, Detail: "the context lies beyond the end"}},
+			{Stop: walker.Stop{Kind: walker.StopNoContext, Detail: "the context is beyond the end"}},
 		},
 		Symbols: func(m int) report.ModuleSymbols {
 			switch m {
@@ -125,7 +125,7 @@ func Windows() report.Input {
 	})
 }
 
-// Linux is a dump of a 64-bit ARM program without a crash, which a thread asked for; the thread is the second.
+// Linux is a dump of a 64-bit ARM program without a crash. The second thread requested it.
 func Linux() report.Input {
 	d := dump("dump.dmp")
 	d.System = &core.SystemInfo{OS: core.OSLinux, PlatformID: 0x8201, Processor: core.ProcARM64, CPUCount: 8, CSDVersion: "Linux 6.1.0 #1 SMP aarch64"}
@@ -134,7 +134,7 @@ func Linux() report.Input {
 	d.Threads = []core.Thread{{ID: 1}, {ID: 2}}
 	d.Modules = []core.Module{
 		module(0x5500000000, 0x2000, "/usr/bin/tool", "tool"),
-		// Overlaps the first, which is cut short for it; a second one at its address is not listed.
+		// This module overlaps the first, which Breakpad truncates; it does not list the third, at the same address.
 		module(0x5500001000, 0x2000, "/usr/lib/liba.so", "liba.so"),
 		module(0x5500001000, 0x1000, "/usr/lib/libdup.so", "libdup.so"),
 	}
@@ -152,7 +152,7 @@ func Linux() report.Input {
 	})
 }
 
-// placed gives frames their module-relative addresses, as the walker does.
+// placed sets the frames' module-relative addresses, as the walker does.
 func placed(in report.Input) report.Input {
 	for _, s := range in.Stacks {
 		for i := range s.Frames {

@@ -6,8 +6,12 @@ import (
 	"strings"
 )
 
-// Word is what a frame counts as: its function without return type, arguments and template arguments, else its source line, module or
-// address. "" for a frame of which nothing is known.
+// Word returns a frame's word in a signature: its function without return type, arguments and template arguments, else its source line,
+// module or address.
+//
+//	static void* A<int>::c(int)    A<T>::c
+//	no function, a.cc line 12      a.cc#12
+//	only a module                  libfoo.so
 func (f *Frame) Word(lists Lists) string {
 	switch {
 	case f.Function != "":
@@ -27,7 +31,7 @@ func (f *Frame) Word(lists Lists) string {
 	return "@0x" + strconv.FormatUint(f.Offset, 16)
 }
 
-// finish does what both languages have in common, behind the name.
+// finish does the steps that both languages share, after the language's own.
 func finish(name string, f *Frame, lists Lists) string {
 	rust := strings.HasSuffix(sourcePath(f.File), ".rs")
 	if lists.WithLine(name) {
@@ -79,10 +83,10 @@ func normalizeCPP(name string) string {
 	return name
 }
 
-// collapse replaces what stands between two delimiters, the outermost ones, delimiters included. It stays if one of the exceptions ends
-// where it begins or is part of it.
+// collapse replaces the outermost text between two delimiters, with the delimiters: "f<g<int>>" becomes "f<T>". It keeps the text if
+// one of the exceptions is right before it or in it.
 func collapse(name string, open, end byte, replacement string, exceptions ...string) string {
-	stays := func(before, token string) bool {
+	kept := func(before, token string) bool {
 		for _, e := range exceptions {
 			if strings.HasSuffix(before, e) || token != "" && strings.Contains(token, e) {
 				return true
@@ -93,7 +97,7 @@ func collapse(name string, open, end byte, replacement string, exceptions ...str
 	var b strings.Builder
 	depth, from := 0, 0
 	put := func(before, token string) {
-		if stays(before, token) {
+		if kept(before, token) {
 			b.WriteString(token)
 		} else {
 			b.WriteString(replacement)
@@ -101,7 +105,7 @@ func collapse(name string, open, end byte, replacement string, exceptions ...str
 	}
 	for i := range len(name) {
 		switch c := name[i]; {
-		case depth == 0 && c == open && !stays(name[:i], ""):
+		case depth == 0 && c == open && !kept(name[:i], ""):
 			depth, from = 1, i
 		case depth == 0:
 			b.WriteByte(c)
@@ -119,10 +123,11 @@ func collapse(name string, open, end byte, replacement string, exceptions ...str
 	return b.String()
 }
 
-// closing are the delimiters within which a space does not part a name from what is before it.
+// closing has the delimiters in which a space does not separate tokens, with their ends.
 var closing = map[byte]byte{'(': ')', '{': '}', '[': ']', '<': '>', '`': '\''}
 
-// lastToken is a function without its return type and what else stands before its name: "static void* A<B>::c(int)" gives "A<B>::c(int)".
+// lastToken returns a function without the return type and other words before its name: "static void* A<B>::c(int)" becomes
+// "A<B>::c(int)".
 func lastToken(name string) string {
 	var tokens []string
 	var levels []byte
@@ -145,7 +150,7 @@ func lastToken(name string) string {
 	if from < len(name) {
 		tokens = append(tokens, name[from:])
 	}
-	// Arguments and clones may stand apart: "f (int) [clone .cold.1]".
+	// Arguments and clone suffixes may be separate tokens: "f (int) [clone .cold.1]".
 	for n := len(tokens); n > 1 && (strings.HasPrefix(tokens[n-1], "(") || strings.HasPrefix(tokens[n-1], "[clone")); n-- {
 		tokens = append(tokens[:n-2], tokens[n-2]+" "+tokens[n-1])
 	}
@@ -155,18 +160,18 @@ func lastToken(name string) string {
 	return tokens[len(tokens)-1]
 }
 
-// withoutLambdaNumbers makes "::$_3::" "::$::".
+// withoutLambdaNumbers replaces "::$_3::" by "::$::": clang numbers lambdas in a function.
 func withoutLambdaNumbers(name string) string {
-	const mark = "::$_"
+	const prefix = "::$_"
 	for from := 0; ; {
-		i := strings.Index(name[from:], mark)
+		i := strings.Index(name[from:], prefix)
 		if i < 0 {
 			return name
 		}
 		i += from
-		rest := strings.TrimLeft(name[i+len(mark):], "0123456789")
-		if len(rest) == len(name)-i-len(mark) || !strings.HasPrefix(rest, "::") {
-			from = i + len(mark)
+		rest := strings.TrimLeft(name[i+len(prefix):], "0123456789")
+		if len(rest) == len(name)-i-len(prefix) || !strings.HasPrefix(rest, "::") {
+			from = i + len(prefix)
 			continue
 		}
 		name = name[:i] + "::$" + rest
@@ -174,7 +179,7 @@ func withoutLambdaNumbers(name string) string {
 	}
 }
 
-// withoutHash takes off the hash with which Rust makes names unique: "::h" and hexadecimal digits.
+// withoutHash removes the hash of a legacy Rust name: "::h" and hexadecimal digits.
 func withoutHash(name string) string {
 	i := strings.LastIndex(name, "::h")
 	if i < 0 || i+3 == len(name) || strings.Trim(name[i+3:], "0123456789abcdefABCDEF") != "" {
@@ -183,8 +188,8 @@ func withoutHash(name string) string {
 	return name[:i]
 }
 
-// sourcePath is the path of a source file, without the repository and revision that Mozilla's builds add
-// ("hg:hg.mozilla.org/x:js/a.h:755067c"); "" for a relative one.
+// sourcePath returns the path of a source file without the repository and revision that Mozilla's builds add
+// ("hg:hg.mozilla.org/x:js/a.h:755067c"), or "" for a relative path.
 func sourcePath(file string) string {
 	parts := strings.Split(file, ":")
 	switch {

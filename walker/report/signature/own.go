@@ -2,13 +2,12 @@ package signature
 
 import "strings"
 
-// Own are our own lists: names, and beginnings of names that end with a star, of the runtimes of C, C++, Objective-C, Swift, Rust, Go
-// and .NET on the five systems.
+// Own is Crashpane's lists of functions and modules of systems and of the runtimes of C, C++, Objective-C, Swift, Rust, Go and .NET.
 var Own Lists = ownLists{}
 
 type ownLists struct{}
 
-// Irrelevant: an address alone is another one in each run, and it is where a program went that went astray; who sent it there counts.
+// Irrelevant also ignores a frame with nothing but an address: the address differs in each run, and its caller jumped there by mistake.
 func (ownLists) Irrelevant(word string, f *Frame) bool {
 	return f.Function == "" && f.File == "" && f.Module == "" && f.Unloaded == "" || irrelevant.has(word)
 }
@@ -17,19 +16,19 @@ func (ownLists) Prefix(word string, f *Frame) bool {
 	return prefixes.has(word) || systemModules.has(f.Module) || isStandardImpl(f.Function)
 }
 
-// Once: a library without symbols is said once.
+// Once makes consecutive frames in a module without symbols one word.
 func (ownLists) Once(word string, f *Frame) bool { return f.Function == "" }
 
 func (ownLists) WithLine(string) bool  { return false }
 func (ownLists) Sentinel([]string) int { return 0 }
 
-// list are names, and beginnings of names.
+// list is a set of names and of prefixes of names.
 type list struct {
 	names  map[string]bool
 	begins []string
 }
 
-// newList reads a list whose entries stand apart by white space; one that ends with a star is a beginning.
+// newList parses a list of entries separated by white space. An entry that ends with "*" is a prefix.
 func newList(text string) list {
 	l := list{names: map[string]bool{}}
 	for _, entry := range strings.Fields(text) {
@@ -54,8 +53,9 @@ func (l *list) has(word string) bool {
 	return false
 }
 
-// isStandardImpl: a method of Rust's standard library for one of its own types: "<u64 as core::fmt::Display>::fmt",
-// "<core::fmt::rt::Argument>::fmt". A program's own types have traits of the standard library, too; those are the program's.
+// isStandardImpl reports whether a name is a method of Rust's standard library for one of its own types:
+// "<u64 as core::fmt::Display>::fmt", "<core::fmt::rt::Argument>::fmt". A program's implementation of a standard trait is the
+// program's code: "<app::Thing as core::fmt::Display>::fmt".
 func isStandardImpl(name string) bool {
 	self, ok := strings.CutPrefix(name, "<")
 	if !ok {
@@ -73,7 +73,7 @@ func isStandardPath(s string) bool {
 	return strings.HasPrefix(s, "core::") || strings.HasPrefix(s, "alloc::") || strings.HasPrefix(s, "std::")
 }
 
-// irrelevant are functions that end a program or carry an exception to whoever ends it: the place is their caller.
+// irrelevant has functions that end a program, or pass on the exception that ends it. A signature skips them.
 var irrelevant = newList(`
 	raise gsignal abort __GI_raise __GI_abort tgkill kill __kill pthread_kill __pthread_kill __pthread_kill_*
 	__assert_fail __assert_fail_base __assert_rtn __assert __assert2 __libc_message* __libc_fatal __fortify_fail* __chk_fail __stack_chk_fail
@@ -108,7 +108,8 @@ var irrelevant = newList(`
 	MOZ_Crash* NS_DebugBreak mozalloc_abort mozalloc_handle_oom
 `)
 
-// prefixes are functions that everything calls, and that fail by what they are handed: the place is their caller.
+// prefixes has functions that all kinds of code call, and that crash because of their arguments. A signature has them with their
+// caller.
 var prefixes = newList(`
 	memcpy* memmove* memset* memcmp* memchr* strlen* strcmp* strncmp* strcpy* strncpy* strcat* strchr* strstr* strdup* strtol* wcslen* wcscpy* wmemcpy*
 	__memcpy_* __memmove_* __memset_* __memcmp_* __memchr_* __strlen_* __strcmp_* __strncmp_* __strcpy_* __strchr_* __wcslen_* _platform_mem* _platform_str*
@@ -126,7 +127,7 @@ var prefixes = newList(`
 	System.*
 `)
 
-// systemModules are libraries of the systems and of runtimes. What they do is asked for by a program.
+// systemModules has libraries of systems and runtimes. Their frames are prefixes, since they crash because of their callers.
 var systemModules = newList(`
 	libc.so* libc-* libpthread* ld-linux* ld-2.* linux-gate.so* linux-vdso.so* libstdc++.so* libgcc_s.so* libm.so* libm-* libdl* libc++.so* libc++abi.so*
 	libc.musl* libsystem_* libdyld.dylib dyld dyld_sim libobjc.A.dylib libc++.1.dylib libc++abi.dylib CoreFoundation Foundation ntdll.dll kernel32.dll

@@ -1,9 +1,13 @@
-// Package signature finds the place of a crash: the first frame that is a user's, and the words by which equal crashes are grouped. Frames
-// of runtimes that only end a program (abort, a panic's machinery) say nothing of a crash; functions that everything calls (memcpy,
-// malloc) say it with their caller.
+// Package signature makes the signature of a crash, which groups equal crashes, and finds the crash's place: the first frame of the
+// program's own code.
 //
-// The algorithm is that of Mozilla's crash-stats (the Python package siggen), so that with its lists the signatures are the same ones. Our
-// own lists are short.
+//	frames              class         signature
+//	abort               irrelevant    skipped
+//	memcpy              prefix        memcpy
+//	parse(Buffer&)      neither       memcpy | parse
+//
+// Start at OfReport in stack.go, then Of in this file; normalize.go makes the words of frames. The algorithm is that of Mozilla's
+// crash-stats (the Python package siggen): with its lists the signatures are the same. Own has shorter lists.
 package signature
 
 import (
@@ -12,36 +16,36 @@ import (
 	"unicode/utf8"
 )
 
-// Frame is a call, inlined or not, as far as it is known.
+// Frame is a call, inlined or not. Unknown fields are empty.
 type Frame struct {
 	Module, Function, File string
 	Line                   uint32 // 0 if it is not known
-	// Offset is the address. Unloaded is the first unloaded module that had it, "" if there is none.
+	// Offset is the address. Unloaded is the first unloaded module that covered it, or "".
 	Offset   uint64
 	Unloaded string
 }
 
-// Lists say what the words of frames mean for a crash.
+// Lists classify the words of frames.
 type Lists interface {
-	// Irrelevant frames are passed over. Prefix frames are part of the signature and do not end it. Both get a frame with its word.
+	// Irrelevant frames are skipped. Prefix frames are part of the signature and do not end it.
 	Irrelevant(word string, f *Frame) bool
 	Prefix(word string, f *Frame) bool
-	// Once: of several in a row one is told.
+	// Once reports whether consecutive frames with the same word count once.
 	Once(word string, f *Frame) bool
-	// WithLine: the line belongs to the function.
+	// WithLine reports whether the word of a function includes its line.
 	WithLine(function string) bool
-	// Sentinel is the index of the word to start at, 0 if there is none.
+	// Sentinel returns the index of the word at which the signature starts.
 	Sentinel(words []string) int
 }
 
 const (
-	// maxFrames is how many calls are looked at.
+	// maxFrames is how many calls a signature considers.
 	maxFrames = 40
-	// maxLength of a signature, in characters.
+	// maxLength is the length of the longest signature, in characters.
 	maxLength = 255
 )
 
-// Words are the words of a stack's first calls.
+// Words returns the words of a stack's first calls.
 func Words(frames []Frame, lists Lists) []string {
 	frames = frames[:min(len(frames), maxFrames)]
 	out := make([]string, len(frames))
@@ -51,7 +55,7 @@ func Words(frames []Frame, lists Lists) []string {
 	return out
 }
 
-// Place is the index of the first frame that is a user's. If all are of runtimes it is the first one; -1 without frames.
+// Place returns the index of the first frame of the program's own code. If there is none it is 0, or -1 without frames.
 func Place(frames []Frame, lists Lists) int {
 	words := Words(frames, lists)
 	for i, w := range words {
@@ -62,14 +66,14 @@ func Place(frames []Frame, lists Lists) int {
 	return min(len(words), 1) - 1
 }
 
-// Crash is what a signature is made of.
+// Crash is what Of makes a signature from.
 type Crash struct {
 	Frames []Frame // of the crashed thread; inlined calls before the frame they are in
-	// Reason is the exception and LastError the thread's last error, both in rust-minidump's words.
+	// Reason is the exception and LastError the thread's last error, as rust-minidump prints them.
 	Reason, LastError string
 }
 
-// Of is the signature of a crash.
+// Of returns the signature of a crash.
 func Of(c *Crash, lists Lists) string {
 	s := joined(c, lists)
 	if strings.Contains(c.Reason, "STATUS_DEVICE_DATA_ERROR") {
@@ -88,7 +92,7 @@ func Of(c *Crash, lists Lists) string {
 	return s
 }
 
-// joined are the words of the frames that count, up to the first that is no prefix.
+// joined returns the words of the relevant frames, up to the first that is not a prefix, joined by " | ".
 func joined(c *Crash, lists Lists) string {
 	words, frames := Words(c.Frames, lists), c.Frames
 	if len(words) > 0 {

@@ -6,10 +6,11 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// Call is where a Frame is in a report's stack: an inlined call of a frame, or with Inline -1 the frame itself.
+// Call locates a Frame in a report's stack: an inlined call of a frame, or the frame itself if Inline is -1.
 type Call struct{ Frame, Inline int }
 
-// Stack are the first calls of a thread, inlined ones before the frame they are in. name gives the name of a function.
+// Stack returns the first calls of a thread, inlined calls before their frame, and where each is in the report. name returns the name
+// to use for a function.
 func Stack(r *report.Report, thread int, name func(report.Name) string) (frames []Frame, calls []Call) {
 	if thread < 0 || thread >= len(r.Threads) {
 		return nil, nil
@@ -44,8 +45,8 @@ func Stack(r *report.Report, thread int, name func(report.Name) string) (frames 
 	return frames, calls
 }
 
-// OfReport are the signature of a report's crash and the place of it in the first thread's stack; "" without a crash. The Call's Frame is -1
-// if the stack is empty.
+// OfReport returns the signature of a report's crash, or "" without a crash, and the crash's place in the crashed thread's stack. The
+// place's Frame is -1 if the stack is empty.
 func OfReport(r *report.Report, lists Lists, name func(report.Name) string) (string, Call) {
 	thread := r.FirstThread
 	if r.Crash != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// WriteComparison prints the walks of one thread side by side: a line for each frame that any of them found, a column for each
-// walk with how it found it, "*" where they do not all have it; then where they part, and why.
+// WriteComparison prints the walks of one thread side by side: a line for each frame and a column for each walk, with the trust of the
+// frame in it. "*" marks frames that not all walks have. Then it prints where walks diverge, and why.
 func WriteComparison(w io.Writer, r *report.Report, c *report.Comparison) error {
 	b := newPrinter(w)
 	b.printf("Thread %s\n", threadTitle(&r.Threads[c.Thread]))
@@ -21,7 +21,7 @@ func WriteComparison(w io.Writer, r *report.Report, c *report.Comparison) error 
 		wide = max(wide, min(utf8.RuneCountInString(titles[i]), 48))
 	}
 	digits := 2 * r.Dump.WordSize
-	head := fmt.Sprintf("  %s  %s  %s", pad("sp", digits+2), pad("pc", digits+2), pad("", wide))
+	head := fmt.Sprintf("  %s  %s  %s", pad("sp", digits+2), pad("address", digits+2), pad("", wide))
 	for i := range c.Walks {
 		head += "  " + pad(c.Walks[i].Policy, column(c, i))
 	}
@@ -32,7 +32,7 @@ func WriteComparison(w io.Writer, r *report.Report, c *report.Comparison) error 
 		if row.Same {
 			mark = " "
 		}
-		line := fmt.Sprintf("%s 0x%0*x  0x%0*x  %s", mark, digits, row.SP, digits, row.PC, pad(short(titles[i], wide), wide))
+		line := fmt.Sprintf("%s 0x%0*x  0x%0*x  %s", mark, digits, row.SP, digits, c.Frame(i).Lookup, pad(short(titles[i], wide), wide))
 		for n, f := range row.At {
 			cell := "·"
 			if f >= 0 {
@@ -52,7 +52,7 @@ func WriteComparison(w io.Writer, r *report.Report, c *report.Comparison) error 
 		b.printf("  %s: %s (%s)\n", c.Walks[i].Policy, c.Walks[i].Stop.Detail, c.Walks[i].Stop.Kind)
 	}
 	for i := range c.Partings {
-		// Where another way leads to the same frame, the columns say enough.
+		// If the walks find the same frame by different sources, the columns show it.
 		if c.Partings[i].Differs() {
 			writeParting(b, c, titles, &c.Partings[i])
 		}
@@ -60,12 +60,12 @@ func WriteComparison(w io.Writer, r *report.Report, c *report.Comparison) error 
 	return b.flush()
 }
 
-// column is the width of a walk's column.
+// column returns the width of a walk's column.
 func column(c *report.Comparison, walk int) int {
 	return max(len(c.Walks[walk].Policy), len("cfi+scan"))
 }
 
-// cellWord is a trust in a column's width.
+// cellWord returns a trust, short enough for a column.
 func cellWord(trust string) string {
 	switch trust {
 	case "context":

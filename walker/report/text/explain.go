@@ -10,7 +10,7 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// WriteExplanation prints why a frame is where it is, with the numbers that were computed.
+// WriteExplanation prints how a frame was found, with the computed numbers.
 func WriteExplanation(w io.Writer, r *report.Report, x *report.Explanation) error {
 	b := newPrinter(w)
 	t := &r.Threads[x.Thread]
@@ -20,6 +20,13 @@ func WriteExplanation(w io.Writer, r *report.Report, x *report.Explanation) erro
 		b.printf("Given by the dump; %s.\n", strings.Join(x.Notes, "; "))
 	} else {
 		b.printf("Found by %s\n", foundBy(x))
+	}
+	if in := x.Instruction; in != nil && in.Text != "" {
+		target := ""
+		if in.HasTarget {
+			target = strings.TrimRight(fmt.Sprintf(": 0x%x, %s", in.Target, in.Place.Text(r, func(n report.Name) string { return n.Shown() })), ", ")
+		}
+		b.printf("Instruction at 0x%x: %s%s\n", in.Address, in.Text, target)
 	}
 	writeSteps(b, r, x)
 	if len(x.Checks) > 0 {
@@ -45,7 +52,7 @@ func WriteExplanation(w io.Writer, r *report.Report, x *report.Explanation) erro
 	return b.flush()
 }
 
-// WriteFindings prints what is wrong with the stacks, a line each.
+// WriteFindings prints the findings, one per line.
 func WriteFindings(w io.Writer, r *report.Report) error {
 	b := newPrinter(w)
 	for i := range r.Findings {
@@ -70,7 +77,7 @@ func threadTitle(t *report.Thread) string {
 	return s
 }
 
-// frameTitle is the function and the place in it, or the place in the module.
+// frameTitle returns a frame's function and the offset in it, or its module and the offset in that.
 func frameTitle(r *report.Report, f *report.Frame) string {
 	if f.Module < 0 {
 		return fmt.Sprintf("0x%x, in no module", f.Lookup)
@@ -78,12 +85,12 @@ func frameTitle(r *report.Report, f *report.Frame) string {
 	m := &r.Modules[f.Module]
 	in := report.BaseName(m.Name)
 	if f.HasFunction {
-		return visible.Text(fmt.Sprintf("%s + 0x%x, in %s", f.Function.Shown(), f.Lookup-f.FunctionStart, in)) // its width is measured
+		return visible.Text(fmt.Sprintf("%s + 0x%x, in %s", f.Function.Shown(), f.Lookup-f.FunctionStart, in)) // as printf would print it, because the caller measures its width
 	}
 	return visible.Text(fmt.Sprintf("%s + 0x%x", in, f.RVA))
 }
 
-// foundBy names the source and the place of its rules.
+// foundBy returns the source and where its rules come from.
 func foundBy(x *report.Explanation) string {
 	words := sourceWords(x.Source)
 	if x.Origin == "" || x.Origin == words {
@@ -92,7 +99,7 @@ func foundBy(x *report.Explanation) string {
 	return words + ", " + x.Origin
 }
 
-// sourceWords are a source in words.
+// sourceWords returns a source as text.
 func sourceWords(source string) string {
 	switch source {
 	case "cfi":
@@ -113,7 +120,7 @@ func sourceWords(source string) string {
 	return source
 }
 
-// writeSteps prints the rules with their numbers in columns.
+// writeSteps prints the rules and their numbers in columns.
 func writeSteps(b *printer, r *report.Report, x *report.Explanation) {
 	wide, name := 0, 0
 	for _, s := range x.Steps {
@@ -122,7 +129,7 @@ func writeSteps(b *printer, r *report.Report, x *report.Explanation) {
 	for _, s := range x.Steps {
 		computed := s.Computed
 		if computed == s.Rule {
-			computed = "" // a place that a search found
+			computed = "" // a constant that a search found
 		}
 		line := fmt.Sprintf("  %-*s %s  %s", name, label(s.For), pad(visible.Text(s.Rule), wide), computed)
 		for i := range x.Words {
@@ -134,7 +141,7 @@ func writeSteps(b *printer, r *report.Report, x *report.Explanation) {
 			}
 		}
 		b.printf("%s\n", strings.TrimRight(line, " "))
-		// A rule that reads several words shows them one by one.
+		// If a rule reads several words, print each on its own line.
 		if n := words(x, s.For); n > 1 || n == 1 && strings.HasPrefix(s.Computed, "[") {
 			for i := range x.Words {
 				if w := &x.Words[i]; w.For == s.For {
@@ -221,7 +228,7 @@ func writeAttempts(b *printer, title string, all []report.Attempt) {
 	}
 }
 
-// writeChanges prints the registers before and after, those that are known in neither left out.
+// writeChanges prints the registers in the called frame and in this one, without those that are unknown in both.
 func writeChanges(b *printer, x *report.Explanation, wordSize int) {
 	if x.Frame == 0 {
 		b.printf("Registers:\n")

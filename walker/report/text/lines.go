@@ -1,18 +1,19 @@
 package text
 
 import (
+	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// numberedThread is a thread with the number that Breakpad gives it.
+// numberedThread is a thread with the number that Breakpad prints for it.
 type numberedThread struct {
 	number     int
 	thread     *report.Thread
 	requesting bool
 }
 
-// numbered are the threads in the order of printing: the requesting one first. The thread that wrote the dump is left out
-// and not counted, so that later threads have numbers one lower than their place in the dump.
+// numbered returns the threads in the order of printing, the requesting one first. Breakpad omits the thread that wrote the dump and
+// does not count it, so later threads have a number one lower than their index in the dump.
 func numbered(r *report.Report) []numberedThread {
 	var out []numberedThread
 	first := -1
@@ -35,11 +36,11 @@ func numbered(r *report.Report) []numberedThread {
 	return out
 }
 
-// line is one numbered line of a stack: a physical frame, or a call inlined into it.
+// line is one numbered line of a stack: a physical frame, or an inlined call.
 type line struct {
 	frame         *report.Frame
 	inline        bool
-	address       uint64 // the one that offsets are counted from
+	address       uint64 // the address from which offsets are computed
 	function      string
 	functionStart uint64
 	file          string
@@ -48,14 +49,14 @@ type line struct {
 	trust         string
 }
 
-// eachLine gives the lines of a frame: its inlined calls, innermost first, then itself.
+// eachLine calls do for the lines of a frame: its inlined calls, innermost first, then the frame itself.
 func eachLine(r *report.Report, f *report.Frame, do func(line)) {
 	for i := range f.Inlines {
 		in := &f.Inlines[i]
 		do(line{
 			frame: f, inline: true, address: f.Lookup,
 			function: in.Function.Raw, functionStart: in.Start,
-			// Breakpad copies the frame and then changes its names: the line record, and so its start, is the same.
+			// Breakpad copies the frame and changes only its names, so the start of the line record is that of the frame.
 			file: in.File, lineNumber: in.Line, lineStart: f.LineStart,
 			trust: "inline record",
 		})
@@ -72,17 +73,14 @@ func eachLine(r *report.Report, f *report.Frame, do func(line)) {
 	})
 }
 
-// printsReturnAddress: Breakpad's frames of these CPUs give their return address for printing; those of all others give
-// the address inside the call. Inlined calls never have a return address.
+// printsReturnAddress reports whether Breakpad prints the return address of a caller. It does so for x86 and amd64. For other CPUs, and
+// for inlined calls, it prints the address inside the call instruction.
 func printsReturnAddress(r *report.Report) bool {
-	switch r.System.CPU.Breakpad {
-	case "x86", "amd64":
-		return true
-	}
-	return false
+	a := cpu.ByName(r.System.CPU.Breakpad)
+	return a != nil && a.PrintsReturn
 }
 
-// trustWords are Breakpad's words (stack_frame.h) for the model's.
+// trustWords returns Breakpad's text for a trust (stack_frame.h).
 func trustWords(trust string) string {
 	switch trust {
 	case "context":

@@ -7,10 +7,10 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// strip takes out what separates fields and lines.
+// strip removes the separators of fields and lines from a field.
 var strip = strings.NewReplacer("|", "", "\n", "")
 
-// WriteMachine prints the form for programs:
+// WriteMachine prints Breakpad's machine-readable form (minidump_stackwalk -m):
 //
 //	OS|name|version
 //	CPU|cpu|cpu info|count
@@ -20,7 +20,7 @@ var strip = strings.NewReplacer("|", "", "\n", "")
 //
 //	thread|frame|module|function|source file|line|offset
 //
-// Empty fields stay. All threads follow each other without a blank line between them, the requesting one first.
+// Empty fields stay. There is no empty line between threads; the requesting thread comes first.
 func WriteMachine(w io.Writer, r *report.Report) error {
 	b := newPrinter(w)
 	s := &r.System

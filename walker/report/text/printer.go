@@ -8,8 +8,8 @@ import (
 	"github.com/crashpane/crashpane/core/visible"
 )
 
-// printer is the one way out of this package. The format of printf is ours, and its line ends end lines; texts among the arguments come
-// from files, and cannot: what is hidden in them is made visible (see package visible).
+// printer writes all output of this package. The format of printf is trusted. Strings among its arguments come from files: printf makes
+// control characters in them visible (see package visible), so that they cannot start a line or control a terminal.
 type printer struct{ b *bufio.Writer }
 
 func newPrinter(w io.Writer) *printer { return &printer{bufio.NewWriter(w)} }
@@ -22,7 +22,7 @@ func (p *printer) printf(format string, args ...any) {
 			}
 		}
 	}
-	fmt.Fprintf(p.b, format, args...) // the error sticks; flush answers it
+	fmt.Fprintf(p.b, format, args...) // flush returns the error
 }
 
 func (p *printer) flush() error { return p.b.Flush() }

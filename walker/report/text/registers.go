@@ -1,55 +1,30 @@
 package text
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// exceptions are the CPUs whose register lines are not simply the CPU table's registers, in its order, two hex digits a byte.
-//
-// Source: PrintStack in stackwalk_common.cc.
-var exceptions = map[string]struct {
-	// names are printed, and no others; nil means all.
-	names []string
-	// whenComplete is the place in the CPU table from which on registers are printed only if the frame knows all of its
-	// registers, as a thread's context does; 0 means nowhere.
-	whenComplete int
-	// digits of a value; 0 means the word size.
-	digits int
-}{
-	"x86":    {whenComplete: 6},              // eax ecx edx efl
-	"mips":   {names: mipsNames, digits: 16}, // a 32-bit CPU, in the 64-bit one's form
-	"mips64": {names: mipsNames},
-	"ppc":    {names: []string{"srr0", "r1"}},
-	"sparc":  {names: []string{"sp", "fp", "pc"}},
-}
-
-var mipsNames = []string{"gp", "sp", "fp", "ra", "pc", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"}
-
 // maxWidth is the terminal's width in columns that register lines are broken for.
 const maxWidth = 80
 
-// writeRegisters prints " name = 0x…" for each known register. The line has begun already, with a blank that does not
-// count as a column.
+// writeRegisters prints " name = 0x…" for each known register. The caller has printed a space, which does not count as a column.
 func writeRegisters(b *printer, regs *cpu.Regs) {
 	if regs == nil || regs.Arch == nil {
 		return
 	}
 	arch := regs.Arch
-	except := exceptions[arch.Name]
 	names := arch.Names
-	if except.names != nil {
-		names = except.names
+	if arch.Printed != nil {
+		names = arch.Printed
 	}
-	if except.whenComplete > 0 && !regs.AllKnown() {
-		names = names[:except.whenComplete]
+	if arch.WhenComplete > 0 && !regs.AllKnown() {
+		names = names[:arch.WhenComplete]
 	}
-	digits := arch.WordSize * 2
-	if except.digits > 0 {
-		digits = except.digits
-	}
+	digits := cmp.Or(arch.Digits, arch.WordSize*2)
 	column := 0
 	for _, name := range names {
 		reg := cpu.Reg(slices.Index(arch.Names, name))

@@ -1,8 +1,8 @@
-// Package text prints a report in the two plain forms of Breakpad's minidump_stackwalk: Write the one for people,
-// WriteMachine the one with "|" between fields. Scripts read both, so both are the same byte for byte, with function names
-// as the symbol file has them.
+// Package text prints a report as text. Write and WriteMachine print the two forms of Breakpad's minidump_stackwalk, for users and with
+// "|" between fields. Scripts read both, so the output is the same byte for byte, with function names as the symbol file has them.
+// WriteExplanation, WriteFindings and WriteComparison print what Breakpad does not have.
 //
-// Source of the forms: Breakpad, src/processor/stackwalk_common.cc.
+// Source of Breakpad's forms: src/processor/stackwalk_common.cc.
 package text
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// Write prints the form for people.
+// Write prints Breakpad's form for users.
 func Write(w io.Writer, r *report.Report) error {
 	b := newPrinter(w)
 	writeSystem(b, r)
@@ -55,7 +55,7 @@ func writeCrash(b *printer, r *report.Report) {
 			b.printf("Crash parameters:\n")
 		}
 		for _, p := range c.Params {
-			// The description is always empty, and the blank before it stays.
+			// Breakpad always prints an empty description after the space.
 			b.printf("    value: 0x%016x  description: \n", p)
 		}
 	} else {
@@ -100,7 +100,7 @@ func writeStack(b *printer, r *report.Report, t *report.Thread) {
 	}
 }
 
-// writePlace is the frame's module, function and source, as far as each is known; an offset counts from the last of them.
+// writePlace prints a frame's module, function and source line, as far as they are known, and the offset in the last of them.
 func writePlace(b *printer, r *report.Report, l line) {
 	if l.frame.Module < 0 {
 		b.printf("0x%x", l.address)
@@ -137,13 +137,13 @@ func writeModules(b *printer, r *report.Report) {
 	}
 }
 
-// isMain goes by address, as Breakpad does. In microdumps it marks none.
+// isMain reports whether a module is at the main module's address, as Breakpad decides it. Microdumps have no main module.
 func isMain(r *report.Report, m *report.Module) bool {
 	return !r.Dump.Micro && r.MainModule >= 0 && m.Base == r.Modules[r.MainModule].Base
 }
 
-// symbolTrouble is "No" or "Corrupt", or "". Breakpad notes a module when a frame lies in it, and recognizes it again by
-// its debug file and id: another module with the same two is marked too.
+// symbolTrouble returns "No" or "Corrupt" if a module's symbols are, else "". Breakpad records modules with frames by debug file and
+// id, so that another module with the same debug file and id is marked too.
 func symbolTrouble(r *report.Report, m *report.Module) string {
 	corrupt := false
 	for i := range r.Modules {
@@ -165,7 +165,7 @@ func symbolTrouble(r *report.Report, m *report.Module) string {
 	return ""
 }
 
-// fileName is a module's name as Breakpad prints it. In a microdump it reads names up to their first blank: "libart.so" of
+// fileName returns a module's name as Breakpad prints it. In a microdump Breakpad reads a name up to its first space: "libart.so" for
 // "libart.so (deleted)".
 func fileName(r *report.Report, path string) string {
 	if r.Dump.Micro {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Brief is a dump's crash, time and process in a line, as far as they are known: reason is the exception's name, time is in seconds
-// since 1970, process the program's file name.
+// Brief returns a dump's crash, time and process in one line. reason is the exception's name, time is in seconds since 1970, process
+// is the program's file name; unknown ones are empty.
 func Brief(reason string, time uint32, process string, pid *uint32) string {
 	var out []string
 	if reason != "" {

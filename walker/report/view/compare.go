@@ -7,24 +7,24 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// ComparePage is a window of one thread's stack walked in several ways.
+// ComparePage is a window of the comparison of one thread's stacks under several unwind policies.
 type ComparePage struct {
 	Page
 	Thread int
-	// Problem says why there is nothing to compare, or is "".
+	// Problem is why there is nothing to compare, or "".
 	Problem string
 	Walks   []CompareWalk
 	Rows    []CompareRow
-	// Found is how many frames the walks found that try all sources, Agreed how many of these all of them have. Those of one source
-	// have gaps by design.
+	// Found is how many frames the walks found that use all sources, Agreed how many of them all these walks have. Walks that use a
+	// single source do not count, since they have gaps by design.
 	Found, Agreed int
-	// Selected is the row asked for, or -1; Title names it, and Ways say how the walks went on from it.
+	// Selected is the requested row, or -1. Title is its name, Ways are what the walks found after it.
 	Selected int
 	Title    string
 	Ways     []CompareWay
 }
 
-// CompareWalk is a column: a way of walking, how many frames it found and why it stopped.
+// CompareWalk is a column: an unwind policy, how many frames it found and why it stopped.
 type CompareWalk struct {
 	Policy, What string
 	Frames       int
@@ -40,20 +40,20 @@ type CompareRow struct {
 	SP, Address    string
 	Module         string
 	Cells          []CompareCell
-	Same           bool // all walks that try all sources have it, or none does
-	Parts          bool // the first row of a way that not all walks go
+	Same           bool // all walks that use all sources have it, or none does
+	Parts          bool // the first row after walks diverge
 }
 
-// CompareCell says how a walk found a frame: the report's trust and a short word for it.
+// CompareCell is the trust of a frame in a walk, and a short word for it.
 type CompareCell struct{ Trust, Word string }
 
-// CompareWay is one way on: which walks went it, where to and by what, and what they tried before.
+// CompareWay is what some walks found after a row, and what they rejected before.
 type CompareWay struct {
 	Walks, Text, Rule string
 	Attempts          []Attempt
 }
 
-// shortWord is a trust in the width of a column.
+// shortWord returns a word for a trust, short enough for a column.
 func shortWord(trust string) string {
 	switch trust {
 	case "frame_pointer":
@@ -76,10 +76,10 @@ func policyWhat(name string) string {
 	return name
 }
 
-// oneSource reports whether a policy tries a single source, to see what that finds.
+// oneSource reports whether a policy uses a single source.
 func oneSource(name string) bool { return name == "cfi" || name == "fp" || name == "scan" }
 
-// agreed counts the walks that try all sources, and those of them that have a row.
+// agreed counts the walks that use all sources, and those of them that have a row.
 func agreed(c *report.Comparison, row int) (have, all int) {
 	for w, at := range c.Rows[row].At {
 		if !oneSource(c.Walks[w].Policy) {
@@ -100,7 +100,7 @@ func (v *View) Compare(c *report.Comparison, from, n, selected int) ComparePage 
 		out.Walks = append(out.Walks, CompareWalk{Policy: Clean(w.Policy), What: policyWhat(w.Policy), Frames: len(w.Frames),
 			Stop: stopSentence(&report.Thread{Stop: w.Stop}), Best: w.Policy == "best"})
 	}
-	// Where walks part is seen in the rows that they go to; the row before is one that they have in common.
+	// A divergence shows at the rows after it (leads); parts has the rows before it, which the walks share.
 	parts, leads := map[int]*report.Parting{}, map[int]*report.Parting{}
 	for i := range c.Partings {
 		p := &c.Partings[i]
@@ -144,7 +144,7 @@ func (v *View) compareRow(c *report.Comparison, i int, parts bool) CompareRow {
 	f := c.Frame(i)
 	in := v.frameRow(f, 0)
 	if len(f.Inlines) > 0 {
-		// What was called last is what a reader looks for; the stack itself has all of them.
+		// Show the innermost inlined call: it is the code that was running. The stack has all of them.
 		in.Function, in.Full, in.NoSymbol = Fold(v.full(f.Inlines[0].Function)), v.full(f.Inlines[0].Function), false
 	}
 	row := CompareRow{Index: i, Function: in.Function, Full: in.Full, NoSymbol: in.NoSymbol, SP: v.hex(c.Rows[i].SP), Address: in.Address,
@@ -163,7 +163,7 @@ func (v *View) compareRow(c *report.Comparison, i int, parts bool) CompareRow {
 	return row
 }
 
-// ways tells how the walks that have the selected row went on from it.
+// ways sets what the walks that have the selected row found after it.
 func (v *View) ways(c *report.Comparison, p *report.Parting, out *ComparePage) {
 	if p == nil {
 		return

@@ -7,10 +7,10 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// maxCopied is how many frames of a stack a copy holds: nobody pastes ten thousand, and a clipboard should not hang.
+// maxCopied is the most frames of a copied stack: a clipboard with tens of thousands of lines can hang other programs.
 const maxCopied = 1000
 
-// CopyStack is one thread's stack for a terminal or a mail.
+// CopyStack returns one thread's stack as plain text.
 func (v *View) CopyStack(ti int) string {
 	t := v.thread(ti)
 	if t == nil {
@@ -36,7 +36,7 @@ func (v *View) CopyStack(ti int) string {
 	return b.String()
 }
 
-// RowText is a row of a stack as a line of text, without its number.
+// RowText returns a row of a stack as a line of text, without its number.
 func RowText(row StackRow) string {
 	line := place(row)
 	if row.Source != "" {
@@ -45,7 +45,7 @@ func RowText(row StackRow) string {
 	return line + "  (" + row.Word + ")" + forcedWord(row)
 }
 
-// CopyMarkdown is one thread's stack for a bug tracker.
+// CopyMarkdown returns one thread's stack as Markdown, for a bug tracker.
 func (v *View) CopyMarkdown(ti int) string {
 	t := v.thread(ti)
 	if t == nil {
@@ -77,7 +77,7 @@ func (v *View) CopyMarkdown(ti int) string {
 	return b.String()
 }
 
-// sentence is the verdict as one plain text.
+// sentence returns the verdict as plain text.
 func (v *View) sentence() string {
 	var b strings.Builder
 	for _, s := range v.Verdict() {
@@ -100,7 +100,7 @@ func forcedWord(row StackRow) string {
 	return ""
 }
 
-// nameOf is a row's whole name, or its address.
+// nameOf returns a row's full name, or its address.
 func nameOf(row StackRow) string {
 	if row.NoSymbol {
 		return row.Function
@@ -108,7 +108,7 @@ func nameOf(row StackRow) string {
 	return row.Full
 }
 
-// place prints "module!function + offset" as debuggers do.
+// place returns "module!function", or what of it is known, as debuggers print it.
 func place(row StackRow) string {
 	switch {
 	case row.Module == "":
@@ -132,7 +132,7 @@ func (v *View) eachRow(t *report.Thread, do func(StackRow)) {
 	}
 }
 
-// markdown escapes what Markdown or HTML in it would read as markup.
+// markdown escapes characters that are markup in Markdown or HTML.
 func markdown(s string) string {
 	var b strings.Builder
 	for _, r := range Clean(s) {
@@ -151,7 +151,7 @@ func markdown(s string) string {
 	return b.String()
 }
 
-// ticks makes text fit between backticks in a table's cell.
+// ticks escapes text for a code span in a cell of a table.
 func ticks(s string) string {
 	return strings.NewReplacer("`", "'", "|", "\\|").Replace(Clean(s))
 }

@@ -2,14 +2,15 @@ package view
 
 import (
 	"fmt"
+	"slices"
+
+	"github.com/crashpane/crashpane/walker/report"
 )
 
-// What the crashing instruction did, for the verdict and for the crashed frame.
+// verbs has what an instruction does, by kind of access.
+var verbs = map[string]string{"read": "reads", "write": "writes", "readwrite": "reads and writes", "exec": "executes", "access": "accesses"}
 
-// nouns are the kinds of access as what an instruction does.
-var nouns = map[string]string{"read": "reads", "write": "writes", "readwrite": "reads and writes", "exec": "executes", "access": "accesses"}
-
-// instruction are the facts about the instruction that crashed.
+// instruction returns the facts about the crashing instruction, for the crashed frame.
 func (v *View) instruction(thread, frame int) (facts []Fact) {
 	c := v.r.Crash
 	if c == nil || c.Thread != thread || frame != 0 || c.Analysis == nil || c.Analysis.Instruction == nil {
@@ -24,7 +25,7 @@ func (v *View) instruction(thread, frame int) (facts []Fact) {
 	}
 	for i := range a.Accesses {
 		x := &a.Accesses[i]
-		s := nouns[x.Kind.String()]
+		s := verbs[x.Kind.String()]
 		if x.Size > 0 {
 			s += " " + count(x.Size, "byte", "bytes")
 		}
@@ -37,7 +38,28 @@ func (v *View) instruction(thread, frame int) (facts []Fact) {
 		facts = append(facts, Fact{"Memory", s, false})
 	}
 	for _, g := range a.Guesses {
-		facts = append(facts, Fact{"A guess", Clean(g), false})
+		facts = append(facts, Fact{"Guess", Clean(g), false})
 	}
 	return facts
+}
+
+// frameInstruction adds the instruction that a frame is at, a caller's call, unless the crash's is there.
+func (v *View) frameInstruction(d *FrameDetail, in *report.Instruction) {
+	if in == nil {
+		return
+	}
+	add := func(key, value string) {
+		if value != "" && !slices.ContainsFunc(d.Facts, func(f Fact) bool { return f.Key == key }) {
+			d.Facts = append(d.Facts, Fact{key, Clean(value), true})
+		}
+	}
+	add("Instruction", in.Text)
+	if in.HasTarget {
+		target := v.hex(in.Target)
+		if place := in.Place.Text(v.r, v.name); place != "" {
+			target += "  " + place
+		}
+		add("Calls", target)
+	}
+	add("Code", fmt.Sprintf("% x", in.Bytes))
 }

@@ -1,20 +1,25 @@
 package view
 
-import "github.com/crashpane/crashpane/walker/report"
+import (
+	"slices"
 
-// FindingRow is one thing that makes stacks shorter or less certain than they could be.
+	"github.com/crashpane/crashpane/walker/report"
+)
+
+// FindingRow is a finding: a reason why stacks are shorter or less reliable than they could be.
 type FindingRow struct {
-	Title            string // what kind of thing, in a few words
-	Text, Suggestion string // sentences without their full stops
-	Thread, Module   int    // that it concerns, or -1
+	Title            string // the kind of finding
+	Text, Suggestion string // sentences without full stops
+	Thread, Module   int    // the ones that it concerns, or -1
 	ModuleName       string
 	Assign           bool // symbols must be assigned to the module: it has no id, or what was given is of another build
+	Adds             bool // Suggestion asks for symbols
 }
 
-// maxFindings is how many the page gets; the JSON has all of them.
+// maxFindings is the most findings that the page gets. The JSON has all of them.
 const maxFindings = 200
 
-// Findings are those of the report, the most important first.
+// Findings returns the report's findings, in the report's order.
 func (v *View) Findings() []FindingRow {
 	out := []FindingRow{}
 	for i := range v.r.Findings {
@@ -24,6 +29,7 @@ func (v *View) Findings() []FindingRow {
 		f := &v.r.Findings[i]
 		row := FindingRow{Title: findingTitle(f.Kind), Text: sentenceCase(Clean(f.Text)), Suggestion: sentenceCase(Clean(f.Suggestion)),
 			Thread: f.Thread, Module: f.Module}
+		row.Adds = f.Suggestion != "" && slices.Contains(asksForFile, f.Kind)
 		if m := v.module(f.Module); m != nil {
 			row.ModuleName = Clean(BaseName(m.Name))
 			row.Assign = assignable(m) && (m.DebugID == "" || f.Kind == report.FindingMismatch)
@@ -33,10 +39,14 @@ func (v *View) Findings() []FindingRow {
 	return out
 }
 
+// asksForFile are the kinds whose suggestion, if there is one, asks for symbols.
+var asksForFile = []report.FindingKind{report.FindingMismatch, report.FindingForced, report.FindingUnreadable, report.FindingNoUnwind,
+	report.FindingEnds, report.FindingScanned, report.FindingNoDebug, report.FindingExports}
+
 func findingTitle(k report.FindingKind) string {
 	switch k {
 	case report.FindingCutShort:
-		return "Incomplete file"
+		return "Truncated file"
 	case report.FindingOverflow:
 		return "Stack overflow"
 	case report.FindingNoMemory:
@@ -48,7 +58,7 @@ func findingTitle(k report.FindingKind) string {
 	case report.FindingMismatch:
 		return "Symbols of another build"
 	case report.FindingForced:
-		return "Symbols by hand"
+		return "Assigned symbols"
 	case report.FindingUnreadable:
 		return "Unreadable symbols"
 	case report.FindingNoUnwind:
@@ -58,20 +68,22 @@ func findingTitle(k report.FindingKind) string {
 	case report.FindingOddRecord:
 		return "Odd records"
 	case report.FindingExchanged:
-		return "esp and ebp exchanged"
+		return "esp and ebp swapped"
 	case report.FindingScanned:
 		return "Found by scanning"
 	case report.FindingEnds:
 		return "Stack ends early"
+	case report.FindingNoDebug:
+		return "No functions and lines"
 	case report.FindingExports:
 		return "Only exported names"
 	case report.FindingLimit:
-		return "Limit of frames"
+		return "Frame limit"
 	}
 	return Clean(string(k))
 }
 
-// sentenceCase begins a sentence with a capital letter, unless its first word is a name ("libfoo.so has …").
+// sentenceCase makes the first letter upper case, unless the first word is a name ("libfoo.so has …").
 func sentenceCase(s string) string {
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -85,7 +97,7 @@ func sentenceCase(s string) string {
 	return s
 }
 
-// FindingText is a finding as text to hand on.
+// FindingText returns a finding as text to copy.
 func FindingText(f FindingRow) string {
 	s := f.Title + ": " + f.Text + "."
 	if f.Suggestion != "" {

@@ -1,66 +1,67 @@
 package view
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// FrameDetail is everything about one row of a stack.
+// FrameDetail is the details of one row of a stack.
 type FrameDetail struct {
 	Thread, Frame, Inline int
-	Title                 string // the whole name, or the address
+	Title                 string // the full name, or the address
 	Facts                 []Fact
 	Registers             []Register
-	// Note says something about the registers as a whole.
+	// Note is about the registers as a whole, such as how many are unknown.
 	Note string
 	Why  Why
-	// Warning is said above everything: symbols of another build, a guess.
+	// Warning is shown above the rest: symbols that may not match, a guessed frame.
 	Warning string
 }
 
 // Register is one register of the frame.
 type Register struct {
-	Name, Value string // Value is "" if it is not known
-	Note        string // what the value looks like
+	Name, Value string // Value is "" if it is unknown
+	Note        string // what the value may be
 	Role        string // "pc", "sp", "fp", "lr", or ""
 }
 
-// Why is how the frame was found.
+// Why says how a frame was found.
 type Why struct {
 	Word, Trust, Sentence string
-	Rules                 []string // the rules that produced the frame, one a line
+	Rules                 []string // the rules that produced the frame, one per line
 	Origin                string
-	Attempts              []Attempt // what was tried before it
-	// Stop says why the stack has no frame after number Last; what was tried is said for that frame only.
+	Attempts              []Attempt // what was rejected before
+	// Stop says why the stack has no frame after frame Last. StopAttempts is set for that frame only.
 	Stop         string
 	Last         int
 	StopAttempts []Attempt
-	// Suggestion is what would lead further than Stop, or "".
+	// Suggestion is what would make the stack more complete, or "".
 	Suggestion string
-	// The rest is there if the View can explain (ExplainBy). Steps are Rules in parts; Rules then have the numbers too.
+	// The rest needs explanations (ExplainBy). Steps are the Rules in parts; Rules then have numbers too.
 	Steps   []Step
 	Record  []string // the lines of the symbol file: "line 812: STACK CFI INIT …"
 	Words   []ReadWord
 	Checks  []string
 	Notes   []string
-	Scanned []string // words that a scan passed by, and why
+	Scanned []string // words that a scan rejected, and why
 	Changes []Change
 }
 
-// Step is a rule with its numbers: "cfa", "$rsp + 48", "0x7ffe3d0 + 48 = 0x7ffe400". Place is what a return address points at.
+// Step is a rule with its numbers: "cfa", "$rsp + 48", "0x7ffe3d0 + 48 = 0x7ffe400". Place is what a return address points to.
 type Step struct{ For, Rule, Computed, Place string }
 
 // ReadWord is a word of memory that was read.
 type ReadWord struct{ Addr, Value, For, Place string }
 
-// Change is a register in the called frame and in this one; "" where it is not known. How is a word: "rule", "unchanged", "lost".
+// Change is a register's value in the called frame and in this one, "" if unknown. How is "rule", "unchanged" or "lost".
 type Change struct{ Name, Before, After, How string }
 
-// Attempt is a way that was rejected.
+// Attempt is an attempt to find a frame that the walker rejected.
 type Attempt struct{ Source, Rule, Origin, Reason string }
 
-// Frame gives the details of a row.
+// Frame returns the details of a row.
 func (v *View) Frame(ti, fi, inline int) *FrameDetail {
 	t := v.thread(ti)
 	if t == nil {
@@ -69,7 +70,7 @@ func (v *View) Frame(ti, fi, inline int) *FrameDetail {
 	d := &FrameDetail{Thread: ti, Frame: fi, Inline: inline, Facts: []Fact{}, Registers: []Register{}}
 	d.Why = emptyWhy()
 	if fi < 0 || fi >= len(t.Frames) {
-		// A thread without frames still says why.
+		// Show why the thread has no frames.
 		d.Title = "No frames"
 		d.Why.Sentence, d.Why.Stop, d.Why.Last = "This thread has no frames.", stopSentence(t), -1
 		d.Warning = d.Why.Stop
@@ -80,13 +81,22 @@ func (v *View) Frame(ti, fi, inline int) *FrameDetail {
 	f := &t.Frames[fi]
 	v.identity(d, f)
 	d.Facts = append(d.Facts, v.instruction(ti, fi)...)
+	if fi == 0 {
+		d.Facts = append(d.Facts, v.threadFacts(t)...)
+	}
 	v.registers(d, f)
 	v.why(d, t, fi)
-	v.numbers(&d.Why, ti, fi)
+	if v.explain == nil {
+		return d
+	}
+	if x := v.explain(ti, fi); x != nil {
+		v.frameInstruction(d, x.Instruction)
+		v.numbers(&d.Why, x)
+	}
 	return d
 }
 
-// identity is the list of what and where.
+// identity adds the facts about the function, source line, module and address.
 func (v *View) identity(d *FrameDetail, f *report.Frame) {
 	add := func(key, value string, code bool) {
 		if value != "" {
@@ -129,7 +139,7 @@ func (v *View) identity(d *FrameDetail, f *report.Frame) {
 	if f.PC != f.Lookup {
 		add("Returns to", v.hex(f.PC), true)
 	}
-	// Where a module has a symbol file and a binary, it is said which of them answered.
+	// If the module has both a symbol file and a binary, From is the one with the name.
 	add("Names from", Clean(BaseName(f.From)), true)
 	if f.Far() && d.Inline < 0 {
 		add("Nearest name", v.full(f.Function)+", exported, "+Size(int64(f.Lookup-f.FunctionStart))+" before it", false)
@@ -150,6 +160,42 @@ func (v *View) identity(d *FrameDetail, f *report.Frame) {
 	case row.Weak:
 		d.Warning = "Found by scanning the stack: this call may be left over from earlier."
 	}
+}
+
+// threadFacts is what the dump says of the thread, which the details of its first frame show.
+func (v *View) threadFacts(t *report.Thread) (facts []Fact) {
+	if e := t.LastError; e != nil && e.Value != 0 {
+		facts = append(facts, Fact{"Last error", Clean(e.Text), true})
+	}
+	w := t.Times
+	if w == nil {
+		return facts
+	}
+	if w.Start != 0 {
+		s := v.hex(w.Start)
+		if place := v.place(w.Start); place != "" {
+			s += "  " + place
+		}
+		facts = append(facts, Fact{"Thread start", s, true})
+	}
+	if w.Created != 0 {
+		facts = append(facts, Fact{"Created", Time(w.Created), false})
+	}
+	if w.Ended != 0 {
+		facts = append(facts, Fact{"Ended", Time(w.Ended) + ", with status " + short(uint64(w.ExitStatus)), false})
+	}
+	return append(facts, Fact{"CPU time", seconds(w.User) + " in its code, " + seconds(w.Kernel) + " in the kernel", false})
+}
+
+// seconds prints units of 100 ns.
+func seconds(n uint64) string { return fmt.Sprintf("%d.%03d s", n/1e7, n/1e4%1000) }
+
+// place is an address in its module, or "".
+func (v *View) place(x uint64) string {
+	if i, rva := v.r.Places.Find(x); i >= 0 {
+		return Clean(BaseName(v.r.Modules[i].Name)) + "+" + short(rva)
+	}
+	return ""
 }
 
 // registers lists the values in the order of debuggers, as far as they are known.
@@ -178,7 +224,7 @@ func (v *View) registers(d *FrameDetail, f *report.Frame) {
 		} else {
 			unknown++
 			if reg.Role == "" {
-				continue // the note says how many there are of them
+				continue // the note has their number
 			}
 		}
 		d.Registers = append(d.Registers, reg)
@@ -190,7 +236,7 @@ func (v *View) registers(d *FrameDetail, f *report.Frame) {
 	}
 }
 
-// valueNote says what a register's value looks like.
+// valueNote returns what a register's value may be: the fault address, a fill pattern, an address in a module.
 func (v *View) valueNote(x uint64) string {
 	if c := v.r.Crash; c != nil && c.Event.HasAddress && x == c.Event.Address && x >= 0x1000 {
 		return "the fault address"
@@ -201,13 +247,10 @@ func (v *View) valueNote(x uint64) string {
 	if x < 0x1000 {
 		return ""
 	}
-	if i, rva := v.r.Places.Find(x); i >= 0 {
-		return Clean(BaseName(v.r.Modules[i].Name)) + "+" + short(rva)
-	}
-	return ""
+	return v.place(x)
 }
 
-// why tells how the frame was found, and for the last frame why nothing follows.
+// why sets how the frame was found, and for the last frame why the stack ends.
 func (v *View) why(d *FrameDetail, t *report.Thread, fi int) {
 	f := &t.Frames[fi]
 	w := &d.Why
@@ -238,7 +281,7 @@ func attempts(from []report.Attempt) []Attempt {
 	return out
 }
 
-// sourceWord is a source of rules as the page calls it.
+// sourceWord returns the page's word for a source of rules.
 func sourceWord(s string) string {
 	switch s {
 	case "cfi":

@@ -18,20 +18,20 @@ type ThreadRow struct {
 	Requesting bool
 	Frames     int
 	Top        string // the first function that has a name
-	Hits       int    // rows of its stack that hold the text searched for
-	Hit        bool   // its name or id does
+	Hits       int    // rows of its stack that contain the searched text
+	Hit        bool   // its name or id contains it
 	Pending    bool   // not walked yet
 }
 
 // ThreadPage is a window of the threads, the crashed one first.
 type ThreadPage struct {
 	Page
-	Selected int // row number of the thread asked for, or -1
+	Selected int // row number of the requested thread, or -1
 	Rows     []ThreadRow
 }
 
-// Threads lists the threads: the crashed or requesting one first, then in the dump's order. filter is matched with
-// number, id and name; search, a Query, is counted in the frames.
+// Threads lists the threads, the crashed or requesting one first, then in the dump's order. filter selects threads by number, id and
+// name. search is a Query; Hits counts its matches.
 func (v *View) Threads(from, n, selected int, filter, search string) ThreadPage {
 	out := ThreadPage{Selected: -1, Rows: []ThreadRow{}}
 	filter = strings.ToLower(filter)
@@ -56,7 +56,7 @@ func (v *View) Threads(from, n, selected int, filter, search string) ThreadPage 
 	return out
 }
 
-// order is that of the threads in lists: the one to begin with, then the others as the dump has them.
+// order returns the threads' order in lists: the first thread of the report, then the others in the dump's order.
 func (v *View) order() []int {
 	order := make([]int, 0, len(v.r.Threads))
 	if v.thread(v.r.FirstThread) != nil {
@@ -70,7 +70,7 @@ func (v *View) order() []int {
 	return order
 }
 
-// top is the first function of a thread that has a name, without parameters: what the thread does.
+// top returns the first function of a thread that has a name, without parameters: it shows what the thread does.
 func (v *View) top(t *report.Thread) string {
 	if t.Omitted {
 		return "wrote the dump"
@@ -104,29 +104,29 @@ type ModuleRow struct {
 	DebugID, CodeID   string
 	State, Word       string
 	SymbolFile, Other string // Other is the id of symbols of another build
-	Item              int    // of the file that "use anyway" would take, or -1
+	Item              int    // of the file that "use anyway" would use, or -1
 	Frames            int
 	Main              bool
 	Warnings          []string
-	Sparse            bool   // the symbol file was searched and not read as a whole
-	Hit               bool   // it holds the text searched for
-	Has               string // what its files have, in a few words
+	Sparse            bool   // the symbol file has no full index; lookups search it
+	Hit               bool   // it contains the searched text
+	Has               string // what its files contain
 	Ignored           bool   // its call frame information is not used
 }
 
 // ModulePage is a window of the modules.
 type ModulePage struct {
 	Page
-	Selected int // row number of the module asked for, or -1
+	Selected int // row number of the requested module, or -1
 	Rows     []ModuleRow
-	Detail   *ModuleDetail // of the module asked for, or nil
+	Detail   *ModuleDetail // of the requested module, or nil
 }
 
-// stateOrder puts what needs attention first.
+// stateOrder is the order of modules by state: those that need the user's attention first.
 var stateOrder = map[report.SymbolState]int{report.SymbolsMismatch: 0, report.SymbolsCorrupt: 1, report.SymbolsForced: 2,
 	report.SymbolsMissing: 3, report.SymbolsLoaded: 4, report.SymbolsNotNeeded: 5}
 
-// StateWord is a symbol state in the page's words.
+// StateWord returns the page's word for a symbol state.
 func StateWord(s report.SymbolState) string {
 	switch s {
 	case report.SymbolsMissing:
@@ -143,7 +143,7 @@ func StateWord(s report.SymbolState) string {
 	return "not needed"
 }
 
-// moduleOrder is that of the list: those with most frames first.
+// moduleOrder returns the modules' order in the list: those with frames first, then by state, then by number of frames.
 func (v *View) moduleOrder() []int {
 	order := []int{}
 	for i := range v.r.Modules {
@@ -162,6 +162,18 @@ func (v *View) moduleOrder() []int {
 		return x.Frames > y.Frames
 	})
 	return order
+}
+
+// Assignable are up to n modules that a file may be assigned to: those in use, the ones without symbols of their own first.
+func (v *View) Assignable(n int) (out []int) {
+	for _, own := range []bool{false, true} {
+		for _, i := range v.moduleOrder() {
+			if m := &v.r.Modules[i]; m.State != report.SymbolsNotNeeded && assignable(m) != own && len(out) < n {
+				out = append(out, i)
+			}
+		}
+	}
+	return out
 }
 
 // Modules lists the modules. search is a Query.
@@ -183,7 +195,7 @@ func (v *View) Modules(from, n, selected int, search string) ModulePage {
 			row.Word = "searched"
 		}
 		if m.State == report.SymbolsLoaded && m.Has.OnlyExports {
-			row.State, row.Word = "exports", "only exports" // not what “loaded” promises
+			row.State, row.Word = "exports", "only exports" // "loaded" would promise more
 		}
 		for _, w := range m.Warnings {
 			row.Warnings = append(row.Warnings, Clean(w))
@@ -199,7 +211,7 @@ func (v *View) Modules(from, n, selected int, search string) ModulePage {
 	return out
 }
 
-// mismatch is the given file of another build that a module could use, or nil.
+// mismatch returns the loaded file with another id that a module could use, or nil.
 func (v *View) mismatch(module int) *report.Wanted {
 	for k := range v.r.Wanted {
 		if w := &v.r.Wanted[k]; w.Module == module && w.MismatchFile != "" {
@@ -209,7 +221,7 @@ func (v *View) mismatch(module int) *report.Wanted {
 	return nil
 }
 
-// other is that file's number, or -1.
+// other returns the item number of that file, or -1.
 func (v *View) other(module int) int {
 	if w := v.mismatch(module); w != nil && module >= 0 {
 		return w.MismatchItem
@@ -222,10 +234,10 @@ type WantedRow struct {
 	Module             int
 	DebugFile, DebugID string
 	StorePath          string
-	OtherPath          string // where a store may have it too, or ""
 	Frames             int
-	OtherFile, OtherID string // a file of the right name and another id
-	Differs            string // what differs between the two ids, in words
+	Stores             []report.StoreFile // where symbol servers have it
+	OtherFile, OtherID string             // a file of the right name and another id
+	Differs            string             // what differs between the two ids, in words
 	Item               int
 }
 
@@ -243,14 +255,34 @@ func (v *View) Wanted(from, n int) WantedPage {
 	for i := lo; i < hi; i++ {
 		w := &v.r.Wanted[i]
 		row := WantedRow{Module: w.Module, DebugFile: Clean(w.DebugFile), DebugID: Clean(w.DebugID),
-			StorePath: Clean(w.StorePath), OtherPath: Clean(w.OtherPath), Frames: w.Frames, OtherFile: Clean(BaseName(w.MismatchFile)),
+			StorePath: Clean(w.StorePath), Frames: w.Frames, Stores: []report.StoreFile{}, OtherFile: Clean(BaseName(w.MismatchFile)),
 			OtherID: Clean(w.MismatchID), Item: w.MismatchItem}
 		if row.OtherFile != "" {
 			row.Differs = Clean(report.IDDifference(w.DebugID, w.MismatchID))
 		}
+		for _, s := range w.Stores {
+			row.Stores = append(row.Stores, report.StoreFile{Layout: s.Layout, Path: Clean(s.Path), Else: Clean(s.Else)})
+		}
+		if w.Program != "" {
+			if w.Partial {
+				row.DebugFile, row.DebugID, row.StorePath = Clean(w.Program), Clean(w.CodeID), programPath(w)
+			} else {
+				row.DebugFile += ", " + Clean(w.Program)
+			}
+		}
 		out.Rows = append(out.Rows, row)
 	}
 	return out
+}
+
+// programPath is where Microsoft's symbol servers have a missing program, "" if its identifier is not known.
+func programPath(w *report.Wanted) string {
+	for _, s := range w.Stores {
+		if strings.HasPrefix(s.Path, w.Program+"/") && s.Layout == report.LayoutMicrosoft {
+			return Clean(s.Path)
+		}
+	}
+	return ""
 }
 
 // WantedText is the list to hand on: one store path a line, with the number of frames.
@@ -258,13 +290,20 @@ func (v *View) WantedText() string {
 	var b strings.Builder
 	for i := range v.r.Wanted {
 		w := &v.r.Wanted[i]
-		fmt.Fprintf(&b, "%s\t%s\t%s\t%s\n", Clean(w.DebugFile), Clean(w.DebugID), Clean(w.StorePath),
-			count(w.Frames, "frame", "frames"))
+		line := func(file, id, path string) {
+			fmt.Fprintf(&b, "%s\t%s\t%s\t%s\n", Clean(file), Clean(id), Clean(path), count(w.Frames, "frame", "frames"))
+		}
+		if !w.Partial || w.Program == "" {
+			line(w.DebugFile, w.DebugID, w.StorePath)
+		}
+		if w.Program != "" {
+			line(w.Program, w.CodeID, programPath(w))
+		}
 	}
 	return b.String()
 }
 
-// version is a module's version, "" where it says none: writers on systems without versions put zeros.
+// version returns a module's version, or "" for zeros, which writers store on systems without versions.
 func version(m *report.Module) string {
 	if s := Clean(m.Version.Rust); s != "0.0.0.0" {
 		return s

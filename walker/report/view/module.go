@@ -7,32 +7,32 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// ModuleDetail is all that is known of one module and its symbols.
+// ModuleDetail is the details of one module and its symbols.
 type ModuleDetail struct {
 	Index int
 	Name  string
 	// Says is the state of its symbols as a sentence.
 	Says  string
 	Facts []Fact
-	// Has is what is known of it and from where: "Unwind rules", "libfoo.so, .eh_frame".
+	// Has says what its files contain, and which file has it: "Unwind rules", "libfoo.so, .eh_frame".
 	Has []Fact
-	// Missing is what is known to exist and is not here.
+	// Missing lists files and kinds of information that the module lacks.
 	Missing  []string
 	Warnings []string
-	// Rules: it has call frame information, which may be ignored; Ignored: it is.
+	// Rules: it has call frame information, which the user can disable. Ignored: the user has disabled it.
 	Rules, Ignored bool
-	// Binary is the name of the item that a symbol file can be made of, or "".
+	// Binary is the name of the item from which a symbol file can be made, or "".
 	Binary string
-	// Assign: symbols may be assigned to it, since it has none.
+	// Assign: the user may assign symbols to it.
 	Assign bool
 }
 
-// assignable reports whether a module is without symbols that are known to be its own.
+// assignable reports whether a module lacks matching symbols.
 func assignable(m *report.Module) bool {
 	return m.State != report.SymbolsLoaded && m.State != report.SymbolsNotNeeded
 }
 
-// hasWords are a module's contents in the width of a column.
+// hasWords returns what a module's files contain, short enough for a column.
 func hasWords(m *report.Module) string {
 	var out []string
 	h := &m.Has
@@ -51,7 +51,7 @@ func hasWords(m *report.Module) string {
 	return s
 }
 
-// Module is what is known of a module, or nil.
+// Module returns the details of a module, or nil.
 func (v *View) Module(i int) *ModuleDetail {
 	m := v.module(i)
 	if m == nil {
@@ -93,7 +93,7 @@ func (v *View) Module(i int) *ModuleDetail {
 	return d
 }
 
-// has are the parts, those of one kind from several places together.
+// has returns the parts of a module. Parts of one kind are one fact.
 func has(m *report.Module) []Fact {
 	out := []Fact{}
 	for _, p := range m.Has.Parts {
@@ -121,7 +121,7 @@ func upperFirst(c byte) byte {
 	return c
 }
 
-// lacks says what a module that is in use does not have, where it was looked for.
+// lacks returns the kinds of information that the files of a module in use do not have.
 func lacks(m *report.Module) []string {
 	out := []string{}
 	if !m.Looked || len(m.Has.Parts) == 0 {
@@ -143,27 +143,27 @@ func lacks(m *report.Module) []string {
 	return out
 }
 
-// moduleSays is the state of a module's symbols.
+// moduleSays returns the state of a module's symbols as a sentence.
 func (v *View) moduleSays(m *report.Module) string {
-	frames := count(m.Frames, "frame lies", "frames lie") + " in it"
+	frames := count(m.Frames, "frame is", "frames are") + " in it"
 	switch m.State {
 	case report.SymbolsMissing:
 		return "Its symbols are missing; " + frames + "."
 	case report.SymbolsLoaded:
-		s := "Its symbols are here; " + frames + "."
+		s := "Its symbols are loaded; " + frames + "."
 		if m.SymbolsSparse {
-			s += " The file was searched where it lies, and not read as a whole."
+			s += " The symbol file is not fully indexed; Crashpane searches it."
 		}
 		if m.BinaryByName {
-			s += " Nothing but name and size says that the binary is the module’s: one of the two has no id."
+			s += " The binary matches by name and size only: one of the two has no id."
 		}
 		return s
 	case report.SymbolsCorrupt:
-		return "Its symbols cannot be read as a whole; " + frames + "."
+		return "Its symbols could not be read completely; " + frames + "."
 	case report.SymbolsMismatch:
-		return fmt.Sprintf("A file of another build was given and is not used; %s.", frames)
+		return fmt.Sprintf("A loaded file is of another build and is not used; %s.", frames)
 	case report.SymbolsForced:
-		return fmt.Sprintf("Symbols that are not known to be of this build are used, by hand; %s.", frames)
+		return fmt.Sprintf("You assigned its symbols, which may be of another build; %s.", frames)
 	}
-	return "No frame lies in it."
+	return "No frame is in it."
 }

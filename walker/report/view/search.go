@@ -7,17 +7,17 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// Query is a text to search for, in the form that Holds takes: lower case, and addresses as they are without leading zeros.
+// Query normalizes a text to search for, as Holds needs it: lower case, addresses without leading zeros and without WinDbg's backtick.
 func Query(s string) string {
 	s = strings.ToLower(strings.TrimSpace(s))
-	s = strings.ReplaceAll(strings.ReplaceAll(s, "`", ""), " +0x", "+0x") // WinDbg's addresses; "libfoo.so +0x12"
+	s = strings.ReplaceAll(strings.ReplaceAll(s, "`", ""), " +0x", "+0x") // "00007ff6`1234abcd"; "libfoo.so +0x12"
 	if hex, ok := strings.CutPrefix(s, "0x"); ok && len(hex) > 1 {
 		s = "0x" + strings.TrimLeft(hex[:len(hex)-1], "0") + hex[len(hex)-1:]
 	}
 	return s
 }
 
-// Holds reports whether one of the texts holds a Query. An address with leading zeros holds it without them, too.
+// Holds reports whether one of the texts contains a Query. The Query 0x7f75 also matches an address with leading zeros.
 func Holds(query string, texts ...string) bool {
 	if query == "" {
 		return false
@@ -27,7 +27,7 @@ func Holds(query string, texts ...string) bool {
 		if strings.Contains(s, query) {
 			return true
 		}
-		// "0x00007f75" for "0x7f75": what follows the zeros.
+		// Compare what follows the zeros of "0x00007f75".
 		if digits, ok := strings.CutPrefix(query, "0x"); ok {
 			for at := strings.Index(s, "0x0"); at >= 0; {
 				s = strings.TrimLeft(s[at+2:], "0")
@@ -41,7 +41,7 @@ func Holds(query string, texts ...string) bool {
 	return false
 }
 
-// frameHolds reports whether a row of a frame shows or copies a Query: the inlined call of number inline, or the frame itself for -1.
+// frameHolds reports whether the text of a row contains a Query. inline is the number of an inlined call, or -1 for the frame itself.
 func (v *View) frameHolds(f *report.Frame, inline int, query string) bool {
 	if query == "" {
 		return false
@@ -67,11 +67,12 @@ func (v *View) frameHolds(f *report.Frame, inline int, query string) bool {
 	if inline < 0 {
 		texts[2], texts[3] = module+"+"+short(f.RVA), v.hex(f.PC)
 		texts[4], _ = Word(f.Trust)
+		texts[5] = v.hex(f.Lookup)
 	}
 	if Holds(query, texts[:]...) {
 		return true
 	}
-	const digits = 4 // of a register's value that is asked for: fewer are in most registers
+	const digits = 4 // search registers for at least so many digits: fewer match most registers
 	if inline >= 0 || f.Regs == nil || f.Regs.Arch == nil || !strings.HasPrefix(query, "0x") || len(query) < 2+digits {
 		return false
 	}
@@ -84,13 +85,13 @@ func (v *View) frameHolds(f *report.Frame, inline int, query string) bool {
 	return false
 }
 
-// hits counts the rows of a thread that hold a Query.
+// hits returns how many rows of a thread contain a Query.
 func (v *View) hits(t *report.Thread, query string) (n int) {
 	v.eachHit(t, query, func(int, int) bool { n++; return true })
 	return n
 }
 
-// eachHit calls do with each row of a thread that holds a Query, until it says no.
+// eachHit calls do for each row of a thread that contains a Query, until do returns false.
 func (v *View) eachHit(t *report.Thread, query string, do func(frame, inline int) bool) {
 	for i := range t.Frames {
 		f := &t.Frames[i]
@@ -99,24 +100,28 @@ func (v *View) eachHit(t *report.Thread, query string, do func(frame, inline int
 				return
 			}
 		}
-		if v.frameHolds(f, -1, query) && !do(i, -1) {
+		is := v.frameHolds(f, -1, query)
+		if i == 0 && !is {
+			is = factsHold(query, append(v.instruction(t.Index, 0), v.threadFacts(t)...))
+		}
+		if is && !do(i, -1) {
 			return
 		}
 	}
 }
 
-// Hit is a place that holds what was searched for: a thread (Frame is -1) or one of its rows, or a row of a tab of the lower panel.
-// Without a thread (-1) and a tab it is the verdict.
+// Hit is a match of a search: a thread (Frame is -1), a row of a stack, or a row of a tab of the lower panel. Without a thread (-1) and
+// a tab it is the verdict.
 type Hit struct {
 	Thread, Frame, Inline int
 	Tab                   string
-	Row                   int // of the tab's list; of "modules" the module's index
+	Row                   int // of the tab's list; for "modules" the module's index
 }
 
-// maxHits is how many hits are listed: nobody goes through more.
+// maxHits is the most hits that Find returns.
 const maxHits = 10_000
 
-// Find lists where the report holds a Query, as a reader comes by: the verdict, the threads, and what the lower panel has of the report.
+// Find lists the matches of a Query in the page's order: the verdict, the threads, the tabs of the lower panel.
 func (v *View) Find(query string) []Hit {
 	var out []Hit
 	add := func(h Hit, is bool) bool {
@@ -157,13 +162,20 @@ func (v *View) Find(query string) []Hit {
 	return out
 }
 
-// GroupsHold reports whether one of the facts holds a Query.
+// GroupsHold reports whether one of the facts contains a Query.
 func GroupsHold(query string, groups []Group) bool {
 	for _, g := range groups {
-		for _, f := range g.Facts {
-			if Holds(query, f.Key+" "+f.Value) {
-				return true
-			}
+		if factsHold(query, g.Facts) {
+			return true
+		}
+	}
+	return false
+}
+
+func factsHold(query string, facts []Fact) bool {
+	for _, f := range facts {
+		if Holds(query, f.Key+" "+f.Value) {
+			return true
 		}
 	}
 	return false

@@ -12,30 +12,30 @@ import (
 const (
 	RowFrame  = "frame"
 	RowInline = "inline"
-	RowStop   = "stop" // behind the last frame: why the walk ended, and what would lead further
+	RowStop   = "stop" // after the last frame: why the walk ended, and what would make the stack more complete
 )
 
 // StackRow is one row of a stack.
 type StackRow struct {
 	Kind   string
-	Frame  int // of the physical frame
-	Inline int // of the inlined call, innermost first; -1 for the frame itself
-	// Function is folded for the row, Full is whole. Without symbols Function is the module and the offset in it, or the address if there
-	// is no module, and Full also says why there is no name.
+	Frame  int // number of the physical frame
+	Inline int // number of the inlined call, innermost first; -1 for the frame itself
+	// Function is folded for the row, Full is the full name. Without symbols Function is the module and the offset in it, or the address
+	// if there is no module, and Full also says why there is no name.
 	Function, Full string
-	NoSymbol       bool // Function is no name
+	NoSymbol       bool // Function is not a name
 	Source, Path   string
 	Trust, Word    string // the report's word, and the page's
 	Module, Offset string
-	// Address is where the frame's instruction is: of a caller, inside of its call instruction, as in every export. Offset belongs to it.
+	// Address is the lookup address: for a caller it is inside the call instruction, as in every export. Offset is that of Address.
 	Address     string
 	ModuleIndex int  // -1 for none
-	Other       int  // the file of another build that could be used for the module, or -1
+	Other       int  // a loaded file with another id that could be used for the module, or -1
 	Missing     bool // symbols of the module are missing
-	Forced      bool // symbols of another build were used
+	Forced      bool // it uses symbols with another id, which the user assigned
 	Weak        bool // found by scanning
-	Hint        bool // of RowStop: what would lead further
-	Hit         bool // it holds the text searched for
+	Hint        bool // of RowStop: a suggestion
+	Hit         bool // it contains the searched text
 }
 
 // StackPage is a window of a stack.
@@ -43,18 +43,18 @@ type StackPage struct {
 	Page
 	Thread int
 	Name   string // of the thread
-	// Frames is the number of physical frames, whatever is shown.
+	// Frames is the number of physical frames of the stack.
 	Frames int
-	// Quality says how far the stack is to be believed, in one line.
+	// Quality says in one line how reliable the stack is.
 	Quality string
-	// Selected is the row number of the frame asked for, or -1.
+	// Selected is the row number of the requested frame, or -1.
 	Selected int
-	// SourceWidth and WhereWidth are the longest Source and Where of all rows of the stack, in characters.
+	// SourceWidth and WhereWidth are the lengths of the longest Source and Where of the stack, in characters.
 	SourceWidth, WhereWidth int
 	Rows                    []StackRow
 }
 
-// StackQuery asks for a window of a stack.
+// StackQuery selects a window of a stack.
 type StackQuery struct {
 	Thread      int
 	From, Count int
@@ -64,7 +64,7 @@ type StackQuery struct {
 	Search      string // a Query
 }
 
-// Word is the page's word for a trust, Trust's explanation in a sentence.
+// Word returns the page's word for a trust, and a sentence that explains it.
 func Word(trust string) (word, sentence string) {
 	switch trust {
 	case "context":
@@ -87,7 +87,7 @@ func Word(trust string) (word, sentence string) {
 	return "unknown", "How this frame was found is not known."
 }
 
-// rowsOf is the number of the first row of each frame, and the total, with inlined calls as rows.
+// rowsOf returns the number of the first row of each frame, and the number of rows. Inlined calls are rows, unless hide is set.
 func (v *View) rowsOf(ti int, hide bool) ([]int32, int) {
 	t := v.thread(ti)
 	if hide {
@@ -107,8 +107,7 @@ func (v *View) rowsOf(ti int, hide bool) ([]int32, int) {
 	return starts, int(starts[len(t.Frames)])
 }
 
-// Stack gives a window of a thread's stack. Inlined calls stand above the frame that they were compiled into, innermost
-// first, as they would be called.
+// Stack returns a window of a thread's stack. Inlined calls are above the frame that contains them, innermost first.
 func (v *View) Stack(q StackQuery) StackPage {
 	out := StackPage{Thread: q.Thread, Selected: -1, Rows: []StackRow{}}
 	t := v.thread(q.Thread)
@@ -173,7 +172,7 @@ func (v *View) rowNumber(t *report.Thread, starts []int32, frame, inline int) in
 	return n + len(t.Frames[frame].Inlines)
 }
 
-// holds reports whether s contains the lower-case text want, whatever the case of s.
+// holds reports whether s contains want, which is in lower case, ignoring the case of s.
 func holds(s, want string) bool { return strings.Contains(strings.ToLower(s), want) }
 
 func (v *View) frameRow(f *report.Frame, i int) StackRow {
@@ -182,7 +181,7 @@ func (v *View) frameRow(f *report.Frame, i int) StackRow {
 	return row
 }
 
-// placedRow is a frame's row without its name.
+// placedRow returns a frame's row without its name.
 func (v *View) placedRow(f *report.Frame, i int) StackRow {
 	row := StackRow{Kind: RowFrame, Frame: i, Inline: -1, Trust: f.Trust, Missing: f.MissingSymbols, Forced: f.Forced,
 		Address: v.hex(f.Lookup), ModuleIndex: f.Module, Other: v.other(f.Module),
@@ -201,7 +200,7 @@ func (v *View) placedRow(f *report.Frame, i int) StackRow {
 	return row
 }
 
-// Where is what a row's last column says: the module and the offset; the address where Function has these already.
+// Where returns the text of a row's last column: the module and the offset, or the address if Function has these already.
 func (r *StackRow) Where() string {
 	switch {
 	case r.Kind == RowFrame && r.Module == "":
@@ -214,7 +213,8 @@ func (r *StackRow) Where() string {
 	return r.Module + " " + r.Offset
 }
 
-// widths are the longest Source and Where of a thread's rows. Names are not asked for: a deep stack has too many.
+// widths returns the lengths of the longest Source and Where of a thread's rows. It needs no demangled names, of which a deep stack
+// has too many.
 func (v *View) widths(ti int) (int, int) {
 	if w, ok := v.width[ti]; ok {
 		return w[0], w[1]
@@ -239,7 +239,7 @@ func (v *View) widths(ti int) (int, int) {
 	return w[0], w[1]
 }
 
-// nameRow gives a row its name, or says where the address lies if there is none.
+// nameRow sets a row's name, or without one where the address is.
 func (v *View) nameRow(row *StackRow, f *report.Frame) {
 	if named(f) {
 		row.Full = v.full(f.Function)
@@ -257,7 +257,7 @@ func (v *View) nameRow(row *StackRow, f *report.Frame) {
 	case row.Module == "":
 		row.Full = row.Function + ", in no module"
 	case f.MissingSymbols && v.module(f.Module) != nil && v.module(f.Module).Has.OnlyExports:
-		row.Full = row.Function + ", the files of " + row.Module + " know only exported names"
+		row.Full = row.Function + ", the files of " + row.Module + " have only exported names"
 	case f.MissingSymbols:
 		row.Full = row.Function + ", no symbols for " + row.Module
 	default:
@@ -265,8 +265,8 @@ func (v *View) nameRow(row *StackRow, f *report.Frame) {
 	}
 }
 
-// named reports whether a frame has a name of its own. What writers of symbol files put where they know none ("<name omitted>",
-// "<unknown in app.exe>") is no name.
+// named reports whether a frame has a name of its own. "<name omitted>" and "<unknown in app.exe>" are what writers of symbol files
+// write for functions without a name.
 func named(f *report.Frame) bool {
 	return f.HasFunction && !f.Far() && !strings.HasPrefix(f.Function.Raw, "<unknown in ") && f.Function.Raw != "<name omitted>"
 }
@@ -284,7 +284,7 @@ func (v *View) inlineRow(f *report.Frame, i, k int) StackRow {
 	return row
 }
 
-// stopRows are the rows behind the last frame.
+// stopRows returns the rows after the last frame.
 func (v *View) stopRows(t *report.Thread) []StackRow {
 	rows := []StackRow{{Kind: RowStop, Frame: -1, Inline: -1, ModuleIndex: -1, Other: -1, Function: stopSentence(t)}}
 	if s := Clean(t.Stop.Suggestion); s != "" {
@@ -293,7 +293,7 @@ func (v *View) stopRows(t *report.Thread) []StackRow {
 	return rows
 }
 
-// stopSentence says why a walk ended.
+// stopSentence returns why a walk ended.
 func stopSentence(t *report.Thread) string {
 	if t.Omitted {
 		return "Not walked: this thread wrote the dump."
@@ -317,7 +317,7 @@ func stopSentence(t *report.Thread) string {
 	return "The walk stopped: " + d
 }
 
-// source prints "file.cpp:12" and the whole path with the line.
+// source returns "file.cpp:12", and the full path with the line.
 func source(file string, line uint32, has bool) (string, string) {
 	if file == "" {
 		return "", ""
@@ -331,7 +331,7 @@ func source(file string, line uint32, has bool) (string, string) {
 	return s, file
 }
 
-// quality says how many modules of a stack have symbols, and which frames were guessed.
+// quality returns how many modules of a stack have symbols, and how many frames are unreliable.
 func (v *View) quality(t *report.Thread) string {
 	if len(t.Frames) == 0 {
 		return ""
@@ -364,7 +364,7 @@ func (v *View) quality(t *report.Thread) string {
 	var parts []string
 	switch {
 	case total == 0:
-		parts = append(parts, "No frame lies in a module")
+		parts = append(parts, "No frame is in a module")
 	case have == total && total == 1:
 		parts = append(parts, "Symbols for the only module on this stack")
 	case have == total:

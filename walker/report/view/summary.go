@@ -6,27 +6,27 @@ import (
 	"time"
 )
 
-// Summary is what stands above a dump's zones, with the counts of its lists.
+// Summary is the top of a dump's page, and the counts of its lists.
 type Summary struct {
 	Dump    int
 	Name    string
 	Verdict []Span
-	// Reason is the exception in the words of the tools, Facts the line under the verdict.
+	// Reason is the exception as rust-minidump or Breakpad print it, Facts the line below the verdict.
 	Reason string
 	Facts  []string
-	// Said is what the program said of its end, the most telling first.
+	// Said has the program's own messages about its end, the most important first.
 	Said []Fact
-	// Signature are the words by which equal crashes are grouped; "" without a crash.
+	// Signature is the crash's signature, or "" without a crash.
 	Signature string
-	// NoCrash: the process did not crash; FirstThread says where to start.
+	// NoCrash: the process did not crash. FirstThread is the thread to show first.
 	NoCrash                        bool
 	FirstThread                    int
 	Threads, Modules, Wanted, Diag int
-	Errors                         int // of the Diag, how many are errors
+	Errors                         int // number of diagnostics that are errors
 	System                         []Group
 	Log                            []LogRow
 	Policy                         string
-	// Findings are what makes stacks short or uncertain.
+	// Findings say why stacks are incomplete.
 	Findings []FindingRow
 }
 
@@ -36,16 +36,16 @@ type Group struct {
 	Facts []Fact
 }
 
-// Fact is one thing known, with its name.
+// Fact is a value with its name.
 type Fact struct {
 	Key, Value string
-	Code       bool // set in the monospaced font
+	Code       bool // show it in the monospaced font
 }
 
 // LogRow is a diagnostic.
 type LogRow struct{ Severity, Text string }
 
-// Summary makes the parts above the lists. dump is the number of the dump in the session.
+// Summary makes the summary. dump is the number of the dump in the session.
 func (v *View) Summary(dump int) Summary {
 	r := v.r
 	s := Summary{Dump: dump, Name: Clean(BaseName(r.Dump.Name)), Verdict: v.Verdict(), NoCrash: r.Crash == nil || r.Crash.Requested,
@@ -78,10 +78,10 @@ func (v *View) Summary(dump int) Summary {
 	return s
 }
 
-// maxLog is how many diagnostics the page lists.
+// maxLog is the most diagnostics that the page lists.
 const maxLog = 200
 
-// facts is the line under the verdict: place, thread, system, age.
+// facts returns the line below the verdict: source line, thread, product, system, uptime, time.
 func (v *View) facts() []string {
 	r := v.r
 	out := []string{}
@@ -122,8 +122,7 @@ func (v *View) facts() []string {
 	return out
 }
 
-// withoutBuild leaves out how a Linux kernel was built ("#1 SMP PREEMPT_DYNAMIC …"), up to the next comma. The System tab
-// has all of it.
+// withoutBuild removes the build of a Linux kernel ("#1 SMP PREEMPT_DYNAMIC …"), up to the next comma. The System tab shows it.
 func withoutBuild(s string) string {
 	from := strings.Index(s, " #")
 	if from < 0 {
@@ -135,16 +134,16 @@ func withoutBuild(s string) string {
 	return s[:from]
 }
 
-// Time prints a dump's time, always in UTC: the people who share a dump sit in different zones.
+// Time formats a dump's time in UTC, because users who share a dump may be in different time zones.
 func Time(t uint32) string {
 	at := time.Unix(int64(t), 0).UTC()
 	y, m, d := at.Date()
 	h, min, sec := at.Clock()
-	// Not by Format, which is so long that a browser is at work for 40 ms to compile it for speed.
+	// time.Format is so large a function that a browser takes 40 ms to compile it.
 	return fmt.Sprintf("%04d-%02d-%02d %02d:%02d:%02d UTC", y, int(m), d, h, min, sec)
 }
 
-// Duration prints seconds as people say them.
+// Duration formats seconds: "75 s", "3 min 20 s", "2 days 5 h".
 func Duration(s uint64) string {
 	switch {
 	case s < 120:
@@ -157,7 +156,7 @@ func Duration(s uint64) string {
 	return fmt.Sprintf("%d days %d h", s/86400, s/3600%24)
 }
 
-// Size prints a number of bytes.
+// Size formats a number of bytes: "9,000 bytes", "120 KB", "1.5 GB".
 func Size(n int64) string {
 	switch {
 	case n < 10_000:
@@ -172,7 +171,7 @@ func Size(n int64) string {
 	return Number(int(n/1_000_000_000_000)) + " TB"
 }
 
-// system is the table of the System tab.
+// system returns the facts of the System tab.
 func (v *View) system() []Group {
 	r := v.r
 	var g []Group
@@ -223,7 +222,7 @@ func (v *View) system() []Group {
 	for i := range v.said {
 		said[i] = Fact{Key: v.said[i].Source, Value: v.said[i].Text}
 	}
-	add("In the program's words", said...)
+	add("The program's messages", said...)
 	if c := r.Crash; c != nil {
 		params := make([]string, 0, len(c.Params))
 		for _, p := range c.Params {
@@ -241,10 +240,22 @@ func (v *View) system() []Group {
 	add("System", Fact{"Operating system", r.System.OS.Rust, false}, Fact{"Version", version, false},
 		Fact{"Distribution", distribution, false}, Fact{"CPU", r.System.CPU.Rust, false},
 		Fact{"CPU model", r.System.CPUInfo.Rust, false}, Fact{"Cores", cores, false}, Fact{"Microcode", microcode, true})
+	aux := make([]Fact, len(r.Process.Aux))
+	for i, a := range r.Process.Aux {
+		value := short(a.Value)
+		if strings.Contains(auxNumbers, a.Name+" ") {
+			value = fmt.Sprint(a.Value)
+		}
+		aux[i] = Fact{a.Name, strings.TrimSpace(value + "  " + v.place(a.Value) + a.Text), true}
+	}
+	add("Auxiliary vector", aux...)
 	add("Dump", Fact{"File", r.Dump.Name, true}, Fact{"Size", Size(r.Dump.Size), false}, Fact{"Written", written, false},
-		Fact{"Flags", short(r.Dump.Flags), true}, Fact{"Stacks walked as", r.Policy, false})
+		Fact{"Flags", short(r.Dump.Flags), true}, Fact{"Unwind policy", r.Policy, false})
 	return g
 }
+
+// auxNumbers are the entries of the auxiliary vector that are counts, sizes and ids.
+const auxNumbers = "AT_PHENT AT_PHNUM AT_PAGESZ AT_UID AT_EUID AT_GID AT_EGID AT_CLKTCK AT_SECURE AT_RSEQ_FEATURE_SIZE AT_RSEQ_ALIGN AT_MINSIGSTKSZ "
 
 // Policies are the ways of walking that the page offers, by the names that walker knows.
 var Policies = []struct{ Name, What string }{

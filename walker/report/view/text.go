@@ -7,12 +7,12 @@ import (
 	"github.com/crashpane/crashpane/core/visible"
 )
 
-// maxText is the longest text that the page gets from a file, in bytes. The page's renderer takes no text or attribute of
-// 16 KiB and more, and escaping makes a text up to five times as long in the worst case that matters (quotes).
+// maxText is the length in bytes of the longest text of a file that the page gets. Vugu cannot render a text or attribute of 16 KiB or
+// more, and escaping makes a text up to five times as long (quotes).
 const maxText = 3000
 
-// Clean makes text of a file fit to be shown: valid UTF-8, not longer than maxText, with control characters made visible.
-// The bidirectional controls among them could make a name read as another one.
+// Clean makes text of a file safe to show: valid UTF-8, at most maxText long, with control characters made visible. Bidirectional
+// controls could make a name look like another one.
 func Clean(s string) string {
 	plain := len(s) <= maxText
 	for i := 0; plain && i < len(s); i++ {
@@ -35,8 +35,8 @@ func Clean(s string) string {
 	return b.String()
 }
 
-// BaseName is the last part of a path of any system. Paths of version control systems, as Mozilla's symbol files have
-// them ("hg:host/repo:dom/x.cpp:revision"), name the file before the revision.
+// BaseName returns the last part of a path of any system. In a path of a version control system, as in Mozilla's symbol files
+// ("hg:host/repo:dom/x.cpp:revision"), the file is before the revision.
 func BaseName(path string) string {
 	if parts := strings.Split(path, ":"); len(parts) == 4 && len(parts[0]) > 1 && len(parts[0]) <= 4 {
 		path = parts[2]
@@ -48,40 +48,40 @@ func BaseName(path string) string {
 	return path
 }
 
-// foldAt is the length from which a name is folded, pathAt the one from which its path is, where nobody knows how much room there is.
+// foldAt and pathAt are the lengths above which Fold shortens a name and its path, if the width of the column is unknown.
 const (
 	foldAt = 56
 	pathAt = 39
 )
 
-// Fold shortens a readable name for a row: template arguments first ("vector<…>::push_back"), then the parameters
-// ("(…)"), then the beginning of the path ("…::backtrace::begin"), since the end of a name says most. A name that is short
-// enough stays as it is.
+// Fold shortens a readable name for a row, in steps until it is short enough: template arguments ("vector<…>::push_back"), parameters
+// ("f(…)"), the beginning of the path ("…::backtrace::begin"). The end of a name is the most useful part.
 func Fold(s string) string { return fold(s, foldAt, pathAt) }
 
-// FoldTo is Fold for a row that has room for so many characters; 0 if that is not known.
-func FoldTo(s string, room int) string {
-	if room <= 0 {
+// FoldTo is Fold for a column of a width in characters. 0 means an unknown width.
+func FoldTo(s string, width int) string {
+	if width <= 0 {
 		return Fold(s)
 	}
-	return fold(s, room, room)
+	return fold(s, width, width)
 }
 
-func fold(s string, room, pathRoom int) string {
-	if utf8.RuneCountInString(s) > room {
+// fold is Fold for a maximum width of the name and of its path.
+func fold(s string, width, pathWidth int) string {
+	if utf8.RuneCountInString(s) > width {
 		s = foldTemplates(s)
 	}
-	if utf8.RuneCountInString(s) > room {
+	if utf8.RuneCountInString(s) > width {
 		s = foldParams(s)
 	}
-	if utf8.RuneCountInString(s) > pathRoom {
-		s = foldPath(s, pathRoom)
+	if utf8.RuneCountInString(s) > pathWidth {
+		s = foldPath(s, pathWidth)
 	}
 	return s
 }
 
-// foldPath leaves parts of a path out, from the left, and keeps two; in Rust's "<a::T as b::Trait>" it keeps the types' own names.
-func foldPath(s string, room int) string {
+// foldPath removes parts of a path from the left and keeps at least two. In Rust's "<a::T as b::Trait>" it keeps "<T as Trait>".
+func foldPath(s string, width int) string {
 	if strings.HasPrefix(s, "<") {
 		if end := closing(s); end > 0 {
 			if of, trait, ok := strings.Cut(s[1:end], " as "); ok {
@@ -92,14 +92,14 @@ func foldPath(s string, room int) string {
 	at := pathParts(s)
 	for i := 0; i+2 <= len(at); i++ {
 		folded := "…::" + s[at[i]:]
-		if n := utf8.RuneCountInString(folded); n <= room || i+2 == len(at) && n+8 < utf8.RuneCountInString(s) {
+		if n := utf8.RuneCountInString(folded); n <= width || i+2 == len(at) && n+8 < utf8.RuneCountInString(s) {
 			return folded
 		}
 	}
 	return s
 }
 
-// pathParts is where the parts of a path begin, but for the first one; nil if its brackets are not understood.
+// pathParts returns where the parts of a path begin, except the first, or nil if its brackets do not match.
 func pathParts(s string) []int {
 	var at []int
 	depth := 0
@@ -133,7 +133,7 @@ func pathParts(s string) []int {
 	return at
 }
 
-// closing is where the bracket that a text begins with is closed, or -1.
+// closing returns the index of the ">" that closes the "<" at the start of s, or -1.
 func closing(s string) int {
 	depth := 0
 	for i := 0; i < len(s); i++ {
@@ -149,7 +149,7 @@ func closing(s string) int {
 	return -1
 }
 
-// lastPart is a type without its path, if that can be told.
+// lastPart returns a type without its path.
 func lastPart(s string) string {
 	if at := pathParts(s); len(at) > 0 && !strings.HasPrefix(s, "&") {
 		return s[at[len(at)-1]:]
@@ -157,6 +157,7 @@ func lastPart(s string) string {
 	return s
 }
 
+// foldTemplates replaces template arguments by "…". Arguments of up to 6 bytes stay.
 func foldTemplates(s string) string {
 	var b strings.Builder
 	depth, opened := 0, 0
@@ -165,7 +166,7 @@ func foldTemplates(s string) string {
 		switch {
 		case c == '<' && !operatorBefore(s[:i]) && i > 0 && s[i-1] != ' ' && !strings.HasPrefix(s[i:], "<lambda") &&
 			!strings.HasPrefix(s[i:], "<unnamed"):
-			// A "<" after a space or at the start begins a name of its own (Rust's "<T as Trait>"), as do these two words.
+			// A "<" after a space or at the start is not a template's: Rust's "<T as Trait>". Nor is that of "<lambda" and "<unnamed".
 			if depth == 0 {
 				b.WriteByte(c)
 				opened = i
@@ -187,13 +188,13 @@ func foldTemplates(s string) string {
 			b.WriteByte(c)
 		}
 	}
-	if depth != 0 { // not balanced: not a name that is understood here
+	if depth != 0 { // the brackets do not match
 		return s
 	}
 	return b.String()
 }
 
-// lastParts shortens a name to what says most in a narrow column: its last two parts.
+// lastParts shortens a name to its last two parts, for a narrow column.
 func lastParts(s string) string {
 	depth, seen := 0, 0
 	for i := len(s) - 1; i > 0; i-- {
@@ -214,12 +215,14 @@ func lastParts(s string) string {
 	return s
 }
 
-// operatorBefore reports whether what comes next belongs to "operator<", "operator<<" or "operator<=>".
+// operatorBefore reports whether s ends with "operator", so that the following "<" is part of "operator<", "operator<<" or
+// "operator<=>".
 func operatorBefore(s string) bool {
 	s = strings.TrimRight(s, "<")
 	return strings.HasSuffix(s, "operator")
 }
 
+// foldParams replaces the parameters of a function by "(…)".
 func foldParams(s string) string {
 	depth := 0
 	for i := 0; i < len(s); i++ {

@@ -8,11 +8,13 @@ import (
 	"github.com/crashpane/crashpane/walker/report/signature"
 )
 
-// Span is a piece of a sentence with its role: "" for plain text, "name" for what is spoken of, "code" for addresses and
-// functions, "guess" for what is not certain.
+// Span is a part of a sentence with its role: "" for plain text, "name" for the process, "code" for addresses and functions, "guess" for
+// what is uncertain.
 type Span struct{ Text, Role string }
 
-// Verdict is the sentence that a colleague would say: who, what, where.
+// Verdict returns the sentence about the crash: which process, what happened, where.
+//
+//	app tried to read 8 bytes at 0x10 (null pointer plus 16, through rax) in parse.
 func (v *View) Verdict() []Span {
 	r := v.r
 	who := Clean(BaseName(r.Process.Name))
@@ -54,7 +56,7 @@ func (v *View) Verdict() []Span {
 	return out
 }
 
-// reasonWhy is why the process stopped, with readable names.
+// reasonWhy returns the cause of the crash, with readable names.
 func (v *View) reasonWhy() string {
 	c := *v.r.Crash
 	if c.Recursion != nil {
@@ -65,7 +67,7 @@ func (v *View) reasonWhy() string {
 	return Clean(c.Why())
 }
 
-// exceptionLost reports whether the dump has an exception that could not be read: then nobody may say that there was none.
+// exceptionLost reports whether the dump may have an exception that could not be read, so that the verdict must not deny one.
 func (v *View) exceptionLost() bool {
 	for _, d := range v.r.Diagnostics {
 		if d.Severity == "error" && (strings.Contains(d.Text, "Exception") || strings.Contains(d.Text, "irectory")) {
@@ -75,7 +77,8 @@ func (v *View) exceptionLost() bool {
 	return false
 }
 
-// site is the place of the crash, the first call that is a user's, and the crash's signature; nil if the crashed thread has no frames.
+// site returns the crash's place, which is the first call of the program's own code, and the crash's signature. f is nil if the crashed
+// thread has no frames.
 func (v *View) site() (f *report.Frame, inlined *report.Inline, words string) {
 	words, at := signature.OfReport(v.r, signature.Own, v.full)
 	if at.Frame < 0 {
@@ -92,7 +95,7 @@ func (v *View) site() (f *report.Frame, inlined *report.Inline, words string) {
 	return f, inlined, words
 }
 
-// where names the function of the crash's place, or the place in its module if there is no name.
+// where adds the function of the crash's place, or without a name the module and the offset in it.
 func (v *View) where(say func(text, role string)) {
 	f, inlined, _ := v.site()
 	name, in := "", " in "
@@ -118,7 +121,7 @@ func (v *View) where(say func(text, role string)) {
 	say(Clean(BaseName(m.Name))+"+"+short(f.RVA), "code")
 }
 
-// bare is a name without its parameters, for a sentence.
+// bare returns a name without template arguments and parameters, for a sentence.
 func bare(name string) string {
 	s := foldTemplates(name)
 	if strings.HasSuffix(s, ")") || strings.HasSuffix(s, ") const") {
@@ -129,7 +132,7 @@ func bare(name string) string {
 	return s
 }
 
-// cutParams cuts the parameters off, or returns "" if it cannot tell where they start.
+// cutParams removes the parameters, or returns "" if it cannot find their start.
 func cutParams(s string) string {
 	end := strings.LastIndexByte(s, ')')
 	depth := 0
@@ -147,7 +150,7 @@ func cutParams(s string) string {
 	return ""
 }
 
-// reasonOf is the exception in rust-minidump's words, or in Breakpad's where it has none.
+// reasonOf returns the exception as rust-minidump prints it, or if it does not know it, as Breakpad does.
 func reasonOf(c *report.Crash) string {
 	if b := c.Reason.Breakpad; b != "" && (c.Reason.Rust == "" || strings.HasPrefix(c.Reason.Rust, "unknown ")) {
 		return b
@@ -155,7 +158,8 @@ func reasonOf(c *report.Crash) string {
 	return c.Reason.Rust
 }
 
-// Pattern knows the values with which debug heaps and allocators fill memory.
+// Pattern returns a note for values with which debug heaps and allocators fill memory, or "". The lowest byte (of 0xbaadf00d the lowest
+// 12 bits) may differ, because programs add offsets to pointers.
 func Pattern(a uint64) string {
 	lo := uint32(a)
 	if hi := uint32(a >> 32); hi != 0 && hi != lo {
@@ -165,24 +169,24 @@ func Pattern(a uint64) string {
 	case 0xdddddd00:
 		return "near 0xdddddddd: memory freed by a debug heap, perhaps"
 	case 0xcdcdcd00:
-		return "near 0xcdcdcdcd: heap memory not yet set, perhaps"
+		return "near 0xcdcdcdcd: heap memory not initialized, perhaps"
 	case 0xcccccc00:
-		return "near 0xcccccccc: stack memory not yet set, perhaps"
+		return "near 0xcccccccc: stack memory not initialized, perhaps"
 	case 0xfeeefe00:
 		return "near 0xfeeefeee: memory freed by the Windows heap, perhaps"
 	case 0xe5e5e500:
 		return "near 0xe5e5e5e5: memory freed by jemalloc, perhaps"
 	case 0xabababab &^ 0xff:
-		return "near 0xabababab: behind a heap block, perhaps"
+		return "near 0xabababab: after the end of a heap block, perhaps"
 	case 0xbaadf000:
-		return "near 0xbaadf00d: heap memory not yet set, perhaps"
+		return "near 0xbaadf00d: heap memory not initialized, perhaps"
 	case 0xdeadbe00:
 		return "near 0xdeadbeef: a marker of freed memory, perhaps"
 	}
 	return ""
 }
 
-// threadLabel is a thread's number with its name.
+// threadLabel returns a thread's number and name.
 func threadLabel(t *report.Thread) string {
 	s := fmt.Sprint(t.Index)
 	if t.Name != "" {

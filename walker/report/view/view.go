@@ -1,6 +1,9 @@
-// Package view turns a report into the rows that the page shows. It works on the engine's side, so that the page decodes
-// only what stands in a window of a list: rows are made on demand, and only their names are demangled. Every text that
-// comes from a file leaves here cleaned (Clean): valid UTF-8, bounded, with control characters made visible.
+// Package view makes the rows that the page shows from a report. It runs in the engine, and makes rows for a window of a list on demand,
+// so that the page gets only visible rows and only their names are demangled.
+//
+// New makes a View. View.Summary (summary.go) is the top of the page, View.Stack (stack.go) a window of a stack, View.Frame (frame.go)
+// the details of a frame, lists.go the other lists. All text from files passes Clean: valid UTF-8, limited in length, with control
+// characters made visible.
 package view
 
 import (
@@ -9,32 +12,32 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// View makes rows of one report. It remembers readable names, so that a deep recursion is demangled once.
+// View makes the rows of one report. It caches readable names, so that a recursion's name is demangled once.
 type View struct {
 	r        *report.Report
 	demangle func(string) string
 	names    map[string]string
-	starts   map[int][]int32 // thread → row number of each frame, with inlined rows counted
+	starts   map[int][]int32 // by thread: row number of each frame, counting inlined calls
 	said     []report.Said
-	width    map[int][2]int // thread → the longest text of two columns
+	width    map[int][2]int // by thread: see widths
 	explain  func(thread, frame int) *report.Explanation
 }
 
-// ExplainBy gives the View what explains frames, one at a time; without it frames have rules and no numbers.
+// ExplainBy sets the function that explains a frame. Without it frames have rules but no numbers.
 func (v *View) ExplainBy(f func(thread, frame int) *report.Explanation) { v.explain = f }
 
-// Says replaces what the program said of its end, for views that are for others.
+// Says replaces the program's messages, for a view that must not show private ones.
 func (v *View) Says(said []report.Said) { v.said = said }
 
-// New makes a View. demangle may be nil: names are then shown as they are stored.
+// New makes a View. If demangle is nil, names are shown as they are stored.
 func New(r *report.Report, demangle func(string) string) *View {
 	return &View{r: r, said: r.Said, demangle: demangle, names: map[string]string{}, starts: map[int][]int32{}, width: map[int][2]int{}}
 }
 
-// Report is what the view was made of.
+// Report returns the view's report.
 func (v *View) Report() *report.Report { return v.r }
 
-// Pending is how many threads are not walked yet.
+// Pending returns how many threads are not walked yet.
 func (v *View) Pending() (n int) {
 	for i := range v.r.Threads {
 		if v.r.Threads[i].Pending {
@@ -46,18 +49,18 @@ func (v *View) Pending() (n int) {
 
 // Page is a window of a list.
 type Page struct {
-	From  int // the number of the first row given
-	Total int // how many rows there are
+	From  int // number of the first row in the window
+	Total int // number of rows in the list
 }
 
-// window cuts a request to what exists.
+// window limits a requested window to the rows that exist.
 func window(total, from, count int) (lo, hi int) {
 	lo = max(0, min(from, total))
 	hi = max(lo, min(lo+max(count, 0), total))
 	return lo, hi
 }
 
-// full is the readable name, whole.
+// full returns the full readable name.
 func (v *View) full(n report.Name) string {
 	if n.Display != "" {
 		return Clean(n.Display)
@@ -77,7 +80,7 @@ func (v *View) full(n report.Name) string {
 	return s
 }
 
-// hex prints an address in the dump's width, so that addresses stand under each other.
+// hex formats an address with as many digits as the dump's addresses have, so that columns align.
 func (v *View) hex(a uint64) string {
 	digits := 16
 	if v.r.Dump.WordSize == 4 {
@@ -90,10 +93,10 @@ func (v *View) hex(a uint64) string {
 	return "0x" + s
 }
 
-// short prints a number without leading zeros.
+// short formats a number in hexadecimal without leading zeros.
 func short(a uint64) string { return "0x" + strconv.FormatUint(a, 16) }
 
-// module is the module of an index, or nil.
+// module returns the module with an index, or nil.
 func (v *View) module(i int) *report.Module {
 	if i < 0 || i >= len(v.r.Modules) {
 		return nil
@@ -101,7 +104,7 @@ func (v *View) module(i int) *report.Module {
 	return &v.r.Modules[i]
 }
 
-// thread is the thread of an index, or nil.
+// thread returns the thread with an index, or nil.
 func (v *View) thread(i int) *report.Thread {
 	if i < 0 || i >= len(v.r.Threads) {
 		return nil
@@ -109,7 +112,7 @@ func (v *View) thread(i int) *report.Thread {
 	return &v.r.Threads[i]
 }
 
-// count says "1 frame", "2 frames".
+// count returns "1 frame", "2 frames".
 func count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -117,7 +120,7 @@ func count(n int, one, many string) string {
 	return Number(n) + " " + many
 }
 
-// Number prints 10881 as "10,881".
+// Number formats 10881 as "10,881".
 func Number(n int) string {
 	s := strconv.Itoa(n)
 	start := 0

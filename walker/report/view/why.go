@@ -6,10 +6,10 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// shownWords is how many words the page gets: more than any frame reads that is sound.
+// shownWords is the most words of memory that the page gets. Frames of real programs need fewer.
 const shownWords = 64
 
-// add puts a line behind the others, cleaned. What the page shows as one text may be no longer than one: the rest is left out.
+// add appends a cleaned line. The page shows the list as one text, so add replaces what exceeds maxText by "…".
 func add(list *[]string, line string) {
 	size := 0
 	for _, l := range *list {
@@ -27,15 +27,8 @@ func emptyWhy() Why {
 		Checks: []string{}, Notes: []string{}, Scanned: []string{}, Changes: []Change{}}
 }
 
-// numbers fills in what the computation of the frame was.
-func (v *View) numbers(w *Why, thread, frame int) {
-	if v.explain == nil {
-		return
-	}
-	x := v.explain(thread, frame)
-	if x == nil {
-		return
-	}
+// numbers sets the fields of Why that need an explanation.
+func (v *View) numbers(w *Why, x *report.Explanation) {
 	v.steps(w, x)
 	for _, l := range x.Record {
 		if l.Line > 0 {
@@ -69,7 +62,7 @@ func (v *View) numbers(w *Why, thread, frame int) {
 	}
 }
 
-// steps are the rules with their numbers; the rules as text get them too.
+// steps sets the words and the steps, and adds the numbers to Rules.
 func (v *View) steps(w *Why, x *report.Explanation) {
 	if len(x.Steps) > 0 {
 		w.Rules = w.Rules[:0]
@@ -100,7 +93,7 @@ func (v *View) steps(w *Why, x *report.Explanation) {
 	}
 }
 
-// name is a function's readable name.
+// name returns a function's readable name.
 func (v *View) name(n report.Name) string { return v.full(n) }
 
 func (v *View) scanned(w *Why, s *report.Scanned) {

@@ -2,7 +2,8 @@
 //
 //	/symbols/<debug file>/<debug id>/<name>
 //
-// the layout that Breakpad's tools know, and nothing else. It never takes anything: there is no method that could carry a dump.
+// the layout that Breakpad's tools know; and files of listed symbol servers, see ServersPrefix. It never takes anything: there is no method that
+// could carry a dump.
 package store
 
 import (
@@ -45,13 +46,17 @@ type Config struct {
 	Token string
 	// MaxAge is how long a browser may keep an answer, in seconds.
 	MaxAge int
+	// Servers may be read through the Worker. Redirects are the origins that these may lead on to, "https://host", or "https://*.host" for all names
+	// under it.
+	Servers   []Server
+	Redirects []string
 }
 
 // packed are the endings under which a compressed file may stand beside a plain name, with their content encodings.
 var packed = []struct{ ending, encoding string }{{".gz", "gzip"}, {".zst", "zstd"}}
 
-// Handler serves a bucket.
-func Handler(b Bucket, c Config) http.Handler {
+// Handler serves a bucket, and the servers of the configuration by fetch.
+func Handler(b Bucket, c Config, fetch Fetch) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("X-Content-Type-Options", "nosniff")
@@ -73,6 +78,10 @@ func Handler(b Bucket, c Config) http.Handler {
 		if !c.knows(r.Header.Get("Authorization")) {
 			h.Set("WWW-Authenticate", `Bearer realm="symbols"`)
 			refuse(w, http.StatusUnauthorized, "a token is needed")
+			return
+		}
+		if strings.HasPrefix(r.URL.EscapedPath(), ServersPrefix) {
+			c.serve(w, r, fetch)
 			return
 		}
 		key, ok := Key(r.URL.EscapedPath())
@@ -109,22 +118,25 @@ func (c Config) knows(authorization string) bool {
 // folder, or has a control character, is not a name.
 func Key(path string) (string, bool) {
 	rest, ok := strings.CutPrefix(path, Prefix)
-	parts := strings.Split(rest, "/")
-	if !ok || len(parts) != 3 {
+	parts, named := names(rest)
+	if !ok || !named || len(parts) != 3 || !isHex(parts[1], 9, 48) {
 		return "", false
 	}
+	return strings.Join(parts, "/"), true
+}
+
+// names are the parts of an escaped path, unescaped; false if one of them is no name.
+func names(path string) ([]string, bool) {
+	parts := strings.Split(path, "/")
 	for i, p := range parts {
 		name, err := url.PathUnescape(p)
 		if err != nil || name == "" || name == "." || name == ".." || len(name) > 255 || strings.ContainsAny(name, "/\\") ||
 			strings.ContainsFunc(name, func(r rune) bool { return r < 0x20 || r == 0x7f || r == 0xfffd }) {
-			return "", false
+			return nil, false
 		}
 		parts[i] = name
 	}
-	if len(parts[1]) < 9 || len(parts[1]) > 48 || strings.Trim(parts[1], "0123456789abcdefABCDEF") != "" {
-		return "", false
-	}
-	return strings.Join(parts, "/"), true
+	return parts, true
 }
 
 // find looks for a file under its name, in the id's two cases, and then for it compressed.

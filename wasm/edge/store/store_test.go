@@ -48,7 +48,7 @@ func ask(t *testing.T, c Config, method, path string, header ...string) *http.Re
 		r.Header.Set(header[i], header[i+1])
 	}
 	w := httptest.NewRecorder()
-	Handler(files, c).ServeHTTP(w, r)
+	Handler(files, c, noServers(t)).ServeHTTP(w, r)
 	return w.Result()
 }
 

@@ -5,7 +5,7 @@ import (
 
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/view"
-	"github.com/crashpane/crashpane/web/app"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // comparison is the last one made, and of what.
@@ -19,12 +19,12 @@ type comparison struct {
 const maxCompared = 20_000
 
 // compare is a window of the comparison of a thread's walks.
-func (e *Engine) compare(v *view.View, q app.Look) view.ComparePage {
+func (e *Engine) compare(v *view.View, q protocol.Look) view.ComparePage {
 	c, problem := e.comparison(q.Dump, v.Report(), q.Thread)
 	if problem != "" {
 		return view.ComparePage{Thread: q.Thread, Selected: -1, Problem: problem}
 	}
-	return v.Compare(c, q.Compare.From, q.Compare.Count, q.Compared)
+	return v.Compare(c, q.Compare.Span.From, q.Compare.Span.Count, q.Compare.Row)
 }
 
 // comparison is made once for each report and thread; or there is a problem, in words.

@@ -9,7 +9,7 @@ import (
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/dumptext"
 	"github.com/crashpane/crashpane/walker/report/view"
-	"github.com/crashpane/crashpane/web/app"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // maxTextStream is the largest stream that is shown as text: larger ones are shown as bytes, which are read as they are looked at.
@@ -24,12 +24,12 @@ func private(t core.StreamType) bool {
 }
 
 // content is a window of one stream's content: what was decoded, its text, or its bytes.
-func (e *Engine) content(d *core.Dump, dump int, q app.Look) *app.ContentPage {
+func (e *Engine) content(d *core.Dump, dump int, q protocol.ContentQuery) *protocol.ContentPage {
 	if q.Stream < 0 || q.Stream >= len(d.Streams) {
 		return nil
 	}
 	s := &d.Streams[q.Stream]
-	out := &app.ContentPage{Stream: q.Stream, Title: streamName(s), Bytes: q.Bytes, Lines: []string{}}
+	out := &protocol.ContentPage{Stream: q.Stream, Title: streamName(s), Bytes: q.Bytes, Lines: []string{}}
 	if e.redact {
 		out.OnlyBytes, out.Total, out.Lines = true, 1, []string{"The page around this viewer has it show no contents of streams."}
 		return out
@@ -45,15 +45,15 @@ func (e *Engine) content(d *core.Dump, dump int, q app.Look) *app.ContentPage {
 		}
 		if out.Bytes = e.lines == nil; !out.Bytes {
 			out.Total = len(e.lines)
-			out.From = max(0, min(q.Content.From, out.Total))
-			for _, l := range e.lines[out.From:min(out.Total, out.From+q.Content.Count)] {
+			out.From = max(0, min(q.Span.From, out.Total))
+			for _, l := range e.lines[out.From:min(out.Total, out.From+q.Span.Count)] {
 				out.Lines = append(out.Lines, view.Clean(l))
 			}
 			return out
 		}
 		out.OnlyBytes = true
 	}
-	hexWindow(d, s, q.Content, out)
+	hexWindow(d, s, q.Span, out)
 	return out
 }
 
@@ -99,7 +99,7 @@ func textLines(d *core.Dump, s *core.Stream) []string {
 }
 
 // hexWindow reads the bytes of the lines that are looked at, and no others.
-func hexWindow(d *core.Dump, s *core.Stream, span app.Span, out *app.ContentPage) {
+func hexWindow(d *core.Dump, s *core.Stream, span protocol.Span, out *protocol.ContentPage) {
 	size := int64(0)
 	if int64(s.Loc.Off) < d.Src.Size {
 		size = min(int64(s.Loc.Size), d.Src.Size-int64(s.Loc.Off))
@@ -147,6 +147,8 @@ func system(d *core.Dump) []view.Group {
 			add(g.title, factsOf(b.String()))
 		}
 	}
+	add("Memory of the process", processMemory(d))
+	add("Memory of the machine", machineMemory(d))
 	for _, g := range []struct {
 		title string
 		from  []core.KeyValue
@@ -158,6 +160,51 @@ func system(d *core.Dump) []view.Group {
 		add(g.title, facts)
 	}
 	return out
+}
+
+// processMemory is what the process used, in Microsoft's words.
+func processMemory(d *core.Dump) (facts []view.Fact) {
+	if d.Windows.VMCounters == nil {
+		return nil
+	}
+	for _, c := range d.Windows.VMCounters.Counters {
+		value := view.Size(int64(c.Value))
+		if strings.HasSuffix(c.Name, "Count") {
+			value = fmt.Sprint(c.Value)
+		}
+		facts = append(facts, view.Fact{Key: spaced(c.Name), Value: value})
+	}
+	return facts
+}
+
+// machineMemory is how much memory the machine has, and how much of it was in use. The Streams tab has the other counters.
+func machineMemory(d *core.Dump) (facts []view.Fact) {
+	if d.Windows.SystemMemory == nil {
+		return nil
+	}
+	page := int64(0)
+	for _, c := range d.Windows.SystemMemory.Counters {
+		what := map[string]string{"NumberOfPhysicalPages": "Physical", "AvailablePages": "Available", "CommittedPages": "Committed", "CommitLimit": "Commit limit",
+			"PeakCommitment": "Peak commitment"}[c.Name]
+		if c.Name == "PageSize" {
+			page = int64(c.Value)
+		} else if what != "" {
+			facts = append(facts, view.Fact{Key: what, Value: view.Size(int64(c.Value) * page)})
+		}
+	}
+	return facts
+}
+
+// spaced is a name as words: "Peak Working Set Size".
+func spaced(name string) string {
+	var b strings.Builder
+	for i, c := range name {
+		if i > 0 && c >= 'A' && c <= 'Z' {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
 }
 
 // maxFacts bounds a group: cpuinfo repeats itself for each processor, and the Streams tab has all of it.
@@ -180,7 +227,7 @@ func factsOf(text string) []view.Fact {
 }
 
 // secrets are the command line and the environment, each as it was asked for.
-func secrets(d *core.Dump, q app.Look) []view.Group {
+func secrets(d *core.Dump, q protocol.SystemQuery) []view.Group {
 	out := []view.Group{}
 	for _, s := range []struct {
 		title string

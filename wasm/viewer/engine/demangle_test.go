@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/crashpane/crashpane/web/app"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // TestDemangleOption: the names of rows and exports are made readable by what the engine is linked with.
@@ -12,13 +12,13 @@ func TestDemangleOption(t *testing.T) {
 	const readable = "a readable name"
 	k := newTalkWith(t, Options{Demangle: func(string) string { return readable }})
 	k.addSample("tilecruncher.dmp", "tilecruncher.sym.gz")
-	r := k.ask(look(-1), nil)
+	r := k.screen(-1)
 	for _, f := range functionsOf(r.Stack) {
 		if f != readable && f != "" && !strings.HasPrefix(f, "0x") && !strings.Contains(f, "+0x") {
 			t.Errorf("%q in a row", f)
 		}
 	}
-	if x := k.ask(app.Request{Op: app.OpExport, Kind: app.ExportJSON, Thread: r.Stack.Thread}, nil); !strings.Contains(x.Text, `"demangled": "`+readable+`"`) {
+	if x, _ := k.export(protocol.ExportJSON, r.Stack.Thread); !strings.Contains(x.Text, `"demangled": "`+readable+`"`) {
 		t.Errorf("no readable name in %.300s", x.Text)
 	}
 }

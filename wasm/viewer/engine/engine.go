@@ -14,25 +14,26 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/view"
 	"github.com/crashpane/crashpane/walker/session"
-	"github.com/crashpane/crashpane/web/app"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // Engine is a session and the views of its reports.
 type Engine struct {
 	session  *session.Session
+	opt      session.Options    // of the session
 	views    map[int]*view.View // dump → view of its latest report
 	reports  map[int]int        // dump → how many reports there were
 	found    found
-	left     map[int]bool   // dumps that are not shown: closed, or the same as another
-	same     map[int]string // item → name of the dump that it is the same as
-	maps     []app.GridRow  // the memory map of mapsOf
+	left     map[int]bool       // dumps that are not shown: closed, or the same as another
+	same     map[int]string     // item → name of the dump that it is the same as
+	maps     []protocol.GridRow // the memory map of mapsOf
 	mapsOf   *report.Report
 	compared comparison
 	writeSym func(io.Writer, session.Binary, string) error
 	demangle func(string) string
 	lines    []string // of the stream linesOf
 	linesOf  string
-	post     func(app.Reply)
+	post     func(protocol.Answer)
 	id       int // of the request being answered, for progress
 	looked   int // the dump that was looked at last, -1 before that
 	walking  bool
@@ -55,10 +56,10 @@ type Options struct {
 	// Fetched is how many bytes were read of servers; nil if there are none.
 	Fetched func() int64
 	// PostData sends a message with bytes beside it; without it, indexes are made for nobody.
-	PostData func(app.Reply, []byte)
+	PostData func(protocol.Answer, []byte)
 	// PostFile sends a message with the file beside it that a Source is read from, if there is one that others can read: what was
 	// unpacked for the engine can be. It reports whether it did.
-	PostFile func(app.Reply, *input.Source) bool
+	PostFile func(protocol.Answer, *input.Source) bool
 	// WriteSym writes what one of them knows as a Breakpad symbol file with a debug id, the usual one if that is "".
 	WriteSym func(w io.Writer, b session.Binary, id string) error
 	// Demangle makes names readable. Nil is demangle.Name, which leaves Microsoft's names as they are.
@@ -66,13 +67,14 @@ type Options struct {
 }
 
 // New makes an engine. post sends a message to the page; it is called from within Handle.
-func New(post func(app.Reply), opt Options) *Engine {
+func New(post func(protocol.Answer), opt Options) *Engine {
 	e := &Engine{post: post, writeSym: opt.WriteSym, demangle: opt.Demangle, fetched: opt.Fetched, views: map[int]*view.View{}, reports: map[int]int{}, left: map[int]bool{}, same: map[int]string{}, looked: -1}
 	e.exact = exact{pieces: map[int][]func([]byte) []byte{}, passes: map[int]bool{}, before: map[int]*report.Report{}, send: opt.PostData, hand: opt.PostFile}
 	// Names are not made readable here but in the views, and only those of the rows that are shown: in wasm a name costs
 	// a tenth of a millisecond.
 	o := opt.Session
 	o.Progress, o.Sparse = e.progress, true
+	e.opt = o
 	e.session = session.New(o)
 	if e.demangle == nil {
 		e.demangle = demangle.Name
@@ -81,79 +83,104 @@ func New(post func(app.Reply), opt Options) *Engine {
 }
 
 func (e *Engine) progress(p session.Progress) {
-	e.post(app.Reply{ID: e.id, Progress: &app.Progress{Stage: p.Stage, Name: p.Name, Done: p.Done, Total: p.Total, Later: e.id == 0}})
+	e.post(protocol.Answer{ID: e.id, Reply: &protocol.Progress{Stage: p.Stage, Name: p.Name, Done: p.Done, Total: p.Total, Later: e.id == 0}})
 }
 
-// Handle answers one request. src is the file of an add or of an index.
-func (e *Engine) Handle(req app.Request, src *input.Source) { e.HandleWith(req, src, nil) }
+// Handle answers one call. src is the file of an Add or of an IndexChunk.
+func (e *Engine) Handle(c protocol.Call, src *input.Source) { e.HandleWith(c, src, nil) }
 
-// HandleWith is Handle for a request that comes with bytes, which data copies from where they are each time it is called: into what it
-// is given, if that is long enough.
-func (e *Engine) HandleWith(req app.Request, src *input.Source, data func(into []byte) []byte) {
-	e.id = req.ID
-	e.setRedact(req.Redact)
-	if e.handleExact(req, src, data) {
+// HandleWith is Handle for a call that comes with bytes, which data copies from where they are each time it is called: into what it is given, if
+// that is long enough.
+func (e *Engine) HandleWith(c protocol.Call, src *input.Source, data func(into []byte) []byte) {
+	e.id = c.ID
+	e.setRedact(c.Redact)
+	reply, with, err := e.answer(c.Request, src, data)
+	if reply == nil { // it was sent, or will be
 		return
 	}
-	r := app.Reply{ID: req.ID, Op: req.Op}
-	var err error
-	switch req.Op {
-	case app.OpAdd:
-		err = e.add(&r, req, src)
-	case app.OpLook:
-		if req.Look == nil {
-			err = fmt.Errorf("nothing was asked for")
-			break
-		}
-		parts := e.more
-		e.look(&r, *req.Look)
-		if !req.Look.More { // not between the parts of a first screen
-			e.answered(time.Now(), parts)
-		}
-	case app.OpAssign:
-		err = e.session.Assign(req.Item, req.Dump, req.Module)
-	case app.OpUnassign:
-		e.session.Unassign(req.Dump, req.Module)
-	case app.OpPolicy:
-		p, ok := walker.PolicyByName(req.Policy)
-		if !ok {
-			err = fmt.Errorf("there is no way of walking called %q", view.Clean(req.Policy))
-			break
-		}
-		e.session.SetPolicy(p)
-	case app.OpIgnore:
-		e.session.IgnoreCFI(req.Dump, req.Module, req.On)
-	case app.OpClose:
-		e.left[req.Dump] = true
-		delete(e.views, req.Dump)
-		r.Dumps = e.dumps()
-	case app.OpMissing:
-		r.Wanted = e.missing(req.Dump)
-	case app.OpSym:
-		err = e.sym(&r, req.Name)
-	case app.OpExport:
-		err = e.export(&r, req)
-	default:
-		err = fmt.Errorf("the engine does not know %q", view.Clean(req.Op))
-	}
+	a := protocol.Answer{ID: c.ID, Reply: reply}
 	if err != nil {
-		r.Error = view.Clean(err.Error())
+		a.Error = view.Clean(err.Error())
 	}
-	e.post(r)
+	if with != nil && e.exact.send != nil {
+		e.exact.send(a, with)
+		return
+	}
+	e.post(a)
 }
 
-func (e *Engine) add(r *app.Reply, req app.Request, src *input.Source) error {
-	if src == nil {
-		return fmt.Errorf("no file came with the request")
+// answer makes the reply to a request, and bytes to go beside it.
+func (e *Engine) answer(req protocol.Request, src *input.Source, data func(into []byte) []byte) (reply protocol.Reply, with []byte, err error) {
+	switch q := req.(type) {
+	case *protocol.Add:
+		reply, err = e.add(q, src)
+	case *protocol.CloseDump:
+		e.left[q.Dump] = true
+		delete(e.views, q.Dump)
+		reply = &protocol.Closed{Dumps: e.dumps()}
+	case *protocol.Look:
+		parts := e.more
+		reply = e.look(*q)
+		if !q.More { // not between the parts of a first screen
+			e.answered(time.Now(), parts)
+		}
+	case *protocol.Assign:
+		reply, err = &protocol.Changed{}, e.session.Assign(q.Item, q.Dump, q.Module)
+	case *protocol.Unassign:
+		e.session.Unassign(q.Dump, q.Module)
+		reply = &protocol.Changed{}
+	case *protocol.SetPolicy:
+		reply, err = &protocol.Changed{}, e.setPolicy(q.Policy)
+	case *protocol.IgnoreCFI:
+		e.session.IgnoreCFI(q.Dump, q.Module, q.On)
+		reply = &protocol.Changed{}
+	case *protocol.ListMissing:
+		reply = &protocol.Missing{Rows: e.missing(q.Dump)}
+	case *protocol.Export:
+		reply, err = e.export(q)
+	case *protocol.WriteSym:
+		reply, err = e.sym(q.Name)
+	case *protocol.PlanIndex:
+		reply, err = e.plan(q)
+	case *protocol.IndexChunk:
+		reply, with, err = e.indexChunk(q, src)
+	case *protocol.JoinChunk:
+		reply, with, err = e.joinChunk(q, data)
+	case *protocol.IndexWhole:
+		reply, err = e.indexWhole(q)
+	default:
+		panic(fmt.Sprintf("the engine has no case for %T", req))
 	}
-	if req.Kind == app.KindSymbols {
-		if err := isSymbols(src, req.DebugID); err != nil {
-			return err
+	return reply, with, err
+}
+
+func (e *Engine) setPolicy(name string) error {
+	p, ok := walker.PolicyByName(name)
+	if !ok {
+		return fmt.Errorf("there is no way of walking called %q", view.Clean(name))
+	}
+	e.session.SetPolicy(p)
+	return nil
+}
+
+func (e *Engine) add(q *protocol.Add, src *input.Source) (*protocol.Added, error) {
+	r := &protocol.Added{}
+	if src == nil {
+		return r, fmt.Errorf("no file came with the request")
+	}
+	files := []*input.Source{src}
+	if q.Symbols {
+		var err error
+		if files, err = e.fromServer(src, q.DebugID); err != nil {
+			return r, err
 		}
 	}
-	for _, it := range e.session.Add(src) {
-		r.Items = append(r.Items, fileRow(it))
-		r.NeedsReader = r.NeedsReader || it.NeedsDecoder
+	for _, f := range files {
+		for _, it := range e.session.Add(f) {
+			r.Items = append(r.Items, fileRow(it))
+			r.NeedsReader = r.NeedsReader || it.NeedsDecoder
+			r.HoldsPrograms = r.HoldsPrograms || e.opt.OpenImage == nil && e.session.HoldsPrograms(it.Dump)
+		}
 	}
 	for i, it := range r.Items {
 		if it.Dump < 0 {
@@ -168,11 +195,11 @@ func (e *Engine) add(r *app.Reply, req app.Request, src *input.Source) error {
 		}
 	}
 	r.Dumps = e.dumps()
-	return nil
+	return r, nil
 }
 
 // dumps are those that are shown.
-func (e *Engine) dumps() (out []app.DumpName) {
+func (e *Engine) dumps() (out []protocol.DumpName) {
 	names := map[string]int{}
 	for _, d := range e.session.Dumps() {
 		if e.left[d.Dump] {
@@ -182,7 +209,7 @@ func (e *Engine) dumps() (out []app.DumpName) {
 		if names[name]++; names[name] > 1 {
 			name = fmt.Sprintf("%s (%d)", name, names[name]) // an address names one of them
 		}
-		out = append(out, app.DumpName{Dump: d.Dump, Name: name, Says: e.brief(d.Dump)})
+		out = append(out, protocol.DumpName{Dump: d.Dump, Name: name, Says: e.brief(d.Dump)})
 	}
 	return out
 }
@@ -193,7 +220,7 @@ func (e *Engine) brief(dump int) string {
 }
 
 // sameAs says of a file that it is a dump which is there already.
-func (e *Engine) sameAs(row app.FileRow) app.FileRow {
+func (e *Engine) sameAs(row protocol.FileRow) protocol.FileRow {
 	if same, ok := e.same[row.Item]; ok {
 		row.Message = row.Name + ": the same dump as " + view.Clean(same)
 	}
@@ -245,7 +272,7 @@ func (e *Engine) Idle() (more bool) {
 		return true
 	}
 	e.walking = false
-	e.post(app.Reply{Op: app.OpWalked, Dump: e.looked, Changed: e.changed(e.looked)})
+	e.post(protocol.Answer{Reply: &protocol.Walked{Dump: e.looked, Changed: e.changed(e.looked)}})
 	return false
 }
 
@@ -274,19 +301,20 @@ func (e *Engine) answered(now time.Time, first bool) {
 }
 
 // look makes the parts of the screen that are asked for.
-func (e *Engine) look(r *app.Reply, q app.Look) {
-	r.Parts, e.more = q.Parts, q.More
+func (e *Engine) look(q protocol.Look) *protocol.Looked {
+	r := &protocol.Looked{}
+	e.more = q.More
 	if q.Search != "" {
 		// What is searched for may stand anywhere.
 		e.session.Report(q.Dump)
 	}
 	if v := e.view(q.Dump, q.Thread); v != nil {
 		e.lookAt(r, q, v)
-		r.Dump, r.Revision = q.Dump, e.reports[q.Dump]
+		r.Edition = protocol.Edition{Dump: q.Dump, Revision: e.reports[q.Dump]}
 		r.Pending = v.Pending()
 		e.looked = q.Dump
 		// The first screen comes before the stacks that are not on it.
-		e.walking = (r.Pending > 0 || e.exact.before[q.Dump] != nil) && (e.walking || q.Parts&app.PartStack != 0)
+		e.walking = (r.Pending > 0 || e.exact.before[q.Dump] != nil) && (e.walking || q.Stack != nil)
 		if !q.More { // the first screen comes before the pass, too
 			for _, it := range e.session.Unread(q.Dump) {
 				r.Unread = append(r.Unread, it.ID)
@@ -294,12 +322,13 @@ func (e *Engine) look(r *app.Reply, q app.Look) {
 		}
 	}
 	// The files come last: reading a dump's symbols can have found something wrong with them.
-	if q.Parts&app.PartFiles != 0 {
-		r.Files = e.files(q.Files)
+	if q.Files != nil {
+		r.Files = e.files(q)
 	}
+	return r
 }
 
-func (e *Engine) lookAt(r *app.Reply, q app.Look, v *view.View) {
+func (e *Engine) lookAt(r *protocol.Looked, q protocol.Look, v *view.View) {
 	rep := v.Report()
 	search := view.Query(q.Search)
 	if q.Thread < 0 || q.Thread >= len(rep.Threads) {
@@ -312,71 +341,72 @@ func (e *Engine) lookAt(r *app.Reply, q app.Look, v *view.View) {
 			q.Inline = 0
 		}
 	}
-	if q.Parts&app.PartSummary != 0 {
+	if q.Summary {
 		s := v.Summary(q.Dump)
 		r.Summary = &s
 		if d := e.session.Dump(q.Dump); d != nil {
 			r.Have = have(d)
 		}
 	}
-	if q.Parts&app.PartThreads != 0 {
-		t := v.Threads(q.Threads.From, q.Threads.Count, q.Thread, q.ThreadFilter, search)
+	if w := q.Threads; w != nil {
+		t := v.Threads(w.Span.From, w.Span.Count, q.Thread, w.Filter, search)
 		r.Threads = &t
 	}
-	if q.Parts&app.PartStack != 0 {
+	if q.Stack != nil {
 		s := v.Stack(view.StackQuery{Thread: q.Thread, From: q.Stack.From, Count: q.Stack.Count, Frame: q.Frame,
 			Inline: q.Inline, HideInlines: q.HideInlines, Search: search})
 		r.Stack = &s
 	}
-	if q.Parts&app.PartFrame != 0 {
-		r.Frame = v.Frame(q.Thread, q.Frame, q.Inline)
+	if q.Detail {
+		r.Detail = v.Frame(q.Thread, q.Frame, q.Inline)
 	}
-	if q.Parts&app.PartModules != 0 {
-		m := v.Modules(q.Modules.From, q.Modules.Count, q.Module, search)
+	if w := q.Modules; w != nil {
+		m := v.Modules(w.Span.From, w.Span.Count, w.Selected, search)
 		r.Modules = &m
 	}
 	if d := e.session.Dump(q.Dump); d != nil {
 		e.lookInto(r, q, d, rep)
 	}
-	if q.Parts&app.PartFound != 0 && search != "" {
-		r.Found = e.find(v, e.session.Dump(q.Dump), rep, search, q.Hit)
+	if q.Find != nil && search != "" {
+		r.Found = e.find(v, e.session.Dump(q.Dump), rep, search, q.Find.Hit)
 	}
-	if q.Parts&app.PartCompare != 0 {
+	if q.Compare != nil {
 		c := e.compare(v, q)
 		r.Compare = &c
 	}
-	if q.Parts&app.PartWanted != 0 {
+	if q.Wanted != nil {
 		w := v.Wanted(q.Wanted.From, q.Wanted.Count)
 		r.Wanted = &w
 	}
 }
 
 // lookInto makes the parts that show the dump itself.
-func (e *Engine) lookInto(r *app.Reply, q app.Look, d *core.Dump, rep *report.Report) {
-	if q.Parts&app.PartGrid != 0 && q.Grid != "" {
-		r.Grid = e.grid(d, rep, q.Grid, q.GridSpan)
+func (e *Engine) lookInto(r *protocol.Looked, q protocol.Look, d *core.Dump, rep *report.Report) {
+	if q.Grid != nil {
+		r.Grid = e.grid(d, rep, q.Grid.Name, q.Grid.Span)
 	}
-	if q.Parts&app.PartContent != 0 {
-		r.Content = e.content(d, q.Dump, q)
+	if q.Content != nil {
+		r.Content = e.content(d, q.Dump, *q.Content)
 	}
-	if q.Parts&app.PartSystem != 0 {
-		r.System = system(d)
+	if q.System != nil {
+		r.System = &protocol.SystemPage{Groups: system(d)}
 		if !e.redact {
-			private := secrets(d, q)
-			r.System, r.Secrets = append(r.System, private...), len(private)
+			private := secrets(d, *q.System)
+			r.System.Groups, r.System.Secrets = append(r.System.Groups, private...), len(private)
 		}
 	}
 }
 
-// maxRejected and maxSymbols bound the lists of files that are not windows.
+// maxRejected and maxChoices bound lists that are not windows.
 const (
 	maxRejected = 8
-	maxSymbols  = 100
+	maxChoices  = 100
 )
 
-func (e *Engine) files(span app.Span) *app.FilePage {
+func (e *Engine) files(q protocol.Look) *protocol.FilePage {
 	items := e.session.Items()
-	page := &app.FilePage{Rows: []app.FileRow{}}
+	span, waits := *q.Files, false
+	page := &protocol.FilePage{Rows: []protocol.FileRow{}}
 	page.Total = len(items)
 	page.From = max(0, min(span.From, len(items)))
 	for i, it := range items {
@@ -384,23 +414,32 @@ func (e *Engine) files(span app.Span) *app.FilePage {
 		if !row.Usable || row.Assign {
 			page.Problems++
 		}
+		waits = waits || row.Assign
 		switch {
 		case !row.Usable:
 			if page.Rejections++; len(page.Rejected) < maxRejected {
 				page.Rejected = append(page.Rejected, row)
 			}
-		case (row.Kind == string(session.KindSym) || row.Kind == string(session.KindBinary)) && len(page.Symbols) < maxSymbols:
-			page.Symbols = append(page.Symbols, app.SymbolChoice{Item: it.ID, Name: view.BaseName(row.Name)})
+		case (row.Kind == string(session.KindSym) || row.Kind == string(session.KindBinary)) && len(page.Symbols) < maxChoices && e.session.Fits(it.ID, q.Dump):
+			page.Symbols = append(page.Symbols, protocol.Choice{Item: it.ID, Name: view.BaseName(row.Name)})
 		}
 		if i >= page.From && i < page.From+span.Count {
 			page.Rows = append(page.Rows, row)
 		}
 	}
+	if !waits {
+		return page
+	}
+	if v := e.view(q.Dump, q.Thread); v != nil {
+		for _, i := range v.Assignable(maxChoices) {
+			page.Modules = append(page.Modules, protocol.Choice{Item: i, Name: view.Clean(view.BaseName(v.Report().Modules[i].Name))})
+		}
+	}
 	return page
 }
 
-func fileRow(it session.Item) app.FileRow {
-	row := app.FileRow{Item: it.ID, Name: view.Clean(it.Name), Size: view.Size(it.Size), Kind: string(it.Kind), Taken: string(it.Taken),
+func fileRow(it session.Item) protocol.FileRow {
+	row := protocol.FileRow{Item: it.ID, Name: view.Clean(it.Name), Size: view.Size(it.Size), Kind: string(it.Kind), Taken: string(it.Taken),
 		Usable: it.Usable, Message: view.Clean(it.Message), Dump: it.Dump, SymName: view.Clean(it.SymName),
 		SymID: view.Clean(it.SymID), Assign: it.NeedsAssignment, WarningCount: it.WarningCount}
 	for _, w := range it.Warnings {

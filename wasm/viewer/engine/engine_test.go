@@ -9,8 +9,7 @@ import (
 
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/walker/report/view"
-	"github.com/crashpane/crashpane/web/app"
-	"github.com/crashpane/crashpane/web/wire"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 const sample = "../../../testdata/sample/"
@@ -19,7 +18,7 @@ const sample = "../../../testdata/sample/"
 type talk struct {
 	t       *testing.T
 	e       *Engine
-	answers []app.Reply
+	answers []protocol.Answer
 	id      int
 }
 
@@ -27,33 +26,75 @@ func newTalk(t *testing.T) *talk { return newTalkWith(t, Options{}) }
 
 func newTalkWith(t *testing.T, opt Options) *talk {
 	k := &talk{t: t}
-	k.e = New(func(r app.Reply) {
-		var back app.Reply
-		if err := wire.Read(wire.Append(nil, r), &back); err != nil {
+	k.e = New(func(a protocol.Answer) {
+		back, err := protocol.ReadAnswer(protocol.AppendAnswer(nil, a, nil))
+		if err != nil {
 			t.Fatal(err)
 		}
-		if back.Progress == nil {
+		if _, ok := back.Reply.(*protocol.Progress); !ok {
 			k.answers = append(k.answers, back)
 		}
 	}, opt)
 	return k
 }
 
-func (k *talk) ask(req app.Request, src *input.Source) app.Reply {
+func (k *talk) ask(req protocol.Request, src *input.Source) protocol.Answer {
+	k.t.Helper()
+	return k.call(protocol.Call{Request: req}, src)
+}
+
+func (k *talk) call(c protocol.Call, src *input.Source) protocol.Answer {
 	k.t.Helper()
 	k.id++
-	req.ID = k.id
+	c.ID = k.id
 	n := len(k.answers)
-	k.e.Handle(req, src)
-	if len(k.answers) != n+1 || k.answers[n].ID != req.ID {
-		k.t.Fatalf("%s: %d answers", req.Op, len(k.answers)-n)
+	k.e.Handle(c, src)
+	if len(k.answers) != n+1 || k.answers[n].ID != c.ID {
+		k.t.Fatalf("%T: %d answers", c.Request, len(k.answers)-n)
 	}
 	return k.answers[n]
 }
 
-func (k *talk) add(name string, content []byte) app.Reply {
+// last is the newest answer; its reply is of type R.
+func last[R protocol.Reply](k *talk) (R, string) {
 	k.t.Helper()
-	return k.ask(app.Request{Op: app.OpAdd, Name: name}, input.New(name, bytes.NewReader(content), int64(len(content))))
+	a := k.answers[len(k.answers)-1]
+	r, ok := a.Reply.(R)
+	if !ok {
+		k.t.Fatalf("answered by %T", a.Reply)
+	}
+	return r, a.Error
+}
+
+func (k *talk) add(name string, content []byte) (*protocol.Added, string) {
+	k.t.Helper()
+	k.ask(&protocol.Add{Name: name}, input.New(name, bytes.NewReader(content), int64(len(content))))
+	return last[*protocol.Added](k)
+}
+
+// look asks for parts of the screen, and takes no error.
+func (k *talk) look(q protocol.Look) *protocol.Looked {
+	k.t.Helper()
+	k.ask(&q, nil)
+	r, problem := last[*protocol.Looked](k)
+	if problem != "" {
+		k.t.Fatal(problem)
+	}
+	return r
+}
+
+// screen asks for what the page shows of a thread.
+func (k *talk) screen(thread int) *protocol.Looked {
+	k.t.Helper()
+	w := protocol.Span{Count: 60}
+	return k.look(protocol.Look{Selection: protocol.Selection{Thread: thread, Inline: -1}, Summary: true, Threads: &protocol.ThreadsQuery{Span: w}, Stack: &w,
+		Detail: true, Modules: &protocol.ModulesQuery{Span: w}, Wanted: &w, Files: &w})
+}
+
+func (k *talk) export(kind string, thread int) (*protocol.Exported, string) {
+	k.t.Helper()
+	k.ask(&protocol.Export{Kind: kind, Thread: thread}, nil)
+	return last[*protocol.Exported](k)
 }
 
 func (k *talk) addSample(names ...string) {
@@ -63,27 +104,21 @@ func (k *talk) addSample(names ...string) {
 		if err != nil {
 			k.t.Fatal(err)
 		}
-		if r := k.add(name, content); r.Error != "" || !r.Items[0].Usable {
+		if r, problem := k.add(name, content); problem != "" || !r.Items[0].Usable {
 			k.t.Fatalf("%s: %+v", name, r)
 		}
 	}
 }
 
-func look(thread int) app.Request {
-	w := app.Span{Count: 60}
-	return app.Request{Op: app.OpLook, Look: &app.Look{Parts: app.PartsAll, Thread: thread, Inline: -1, Threads: w, Stack: w,
-		Modules: w, Wanted: w, Files: w}}
-}
-
 func TestSampleAsThePageSeesIt(t *testing.T) {
 	k := newTalk(t)
 	k.addSample("tilecruncher.dmp")
-	before := k.ask(look(-1), nil)
+	before := k.screen(-1)
 	if before.Summary == nil || len(before.Wanted.Rows) == 0 {
 		t.Fatalf("%+v", before)
 	}
 	k.addSample("tilecruncher.sym.gz", "libtilecodec.so.sym", "libc.so.6.sym.gz")
-	r := k.ask(look(-1), nil)
+	r := k.screen(-1)
 	var sentence strings.Builder
 	for _, s := range r.Summary.Verdict {
 		sentence.WriteString(s.Text)
@@ -94,19 +129,19 @@ func TestSampleAsThePageSeesIt(t *testing.T) {
 	if len(r.Threads.Rows) != 6 || r.Threads.Rows[0].Name != "stitch-1" || !r.Threads.Rows[0].Crashed {
 		t.Errorf("threads %+v", r.Threads.Rows)
 	}
-	if top := r.Stack.Rows[0]; top.Kind != view.RowInline || r.Frame.Inline != 0 || r.Stack.Selected != 0 {
+	if top := r.Stack.Rows[0]; top.Kind != view.RowInline || r.Detail.Inline != 0 || r.Stack.Selected != 0 {
 		t.Errorf("first row %+v, selected %d", top, r.Stack.Selected)
 	}
-	if len(r.Frame.Registers) < 16 {
-		t.Errorf("%d registers", len(r.Frame.Registers))
+	if len(r.Detail.Registers) < 16 {
+		t.Errorf("%d registers", len(r.Detail.Registers))
 	}
 	if r.Files.Total < 4 || len(r.Modules.Rows) == 0 {
 		t.Errorf("%d files, %d modules", r.Files.Total, len(r.Modules.Rows))
 	}
-	for _, kind := range []string{app.ExportStack, app.ExportMarkdown, app.ExportText, app.ExportMachine, app.ExportJSON} {
-		x := k.ask(app.Request{Op: app.OpExport, Kind: kind, Thread: r.Stack.Thread}, nil)
-		if x.Error != "" || len(x.Text) < 100 || !strings.HasPrefix(x.FileName, "tilecruncher.") {
-			t.Errorf("%s: %q, %d bytes, %s", kind, x.Error, len(x.Text), x.FileName)
+	for _, kind := range []string{protocol.ExportStack, protocol.ExportMarkdown, protocol.ExportText, protocol.ExportMachine, protocol.ExportJSON} {
+		x, problem := k.export(kind, r.Stack.Thread)
+		if problem != "" || len(x.Text) < 100 || !strings.HasPrefix(x.FileName, "tilecruncher.") {
+			t.Errorf("%s: %q, %d bytes, %s", kind, problem, len(x.Text), x.FileName)
 		}
 	}
 }
@@ -122,7 +157,7 @@ func TestSymbolsOfAnotherBuild(t *testing.T) {
 	fields := strings.Fields(string(line))
 	fields[3] = strings.Repeat("0", 32) + "0"
 	k.add("libtilecodec.so.sym", append([]byte(strings.Join(fields, " ")+"\n"), rest...))
-	r := k.ask(look(-1), nil)
+	r := k.screen(-1)
 	var wanted *view.WantedRow
 	for i := range r.Wanted.Rows {
 		if r.Wanted.Rows[i].DebugFile == "libtilecodec.so" {
@@ -132,16 +167,42 @@ func TestSymbolsOfAnotherBuild(t *testing.T) {
 	if wanted == nil || wanted.OtherID != fields[3] || wanted.DebugID == fields[3] {
 		t.Fatalf("wanted %+v", wanted)
 	}
-	if x := k.ask(app.Request{Op: app.OpAssign, Item: wanted.Item, Module: wanted.Module}, nil); x.Error != "" {
+	if x := k.ask(&protocol.Assign{Item: wanted.Item, Module: wanted.Module}, nil); x.Error != "" {
 		t.Fatal(x.Error)
 	}
-	r = k.ask(look(-1), nil)
-	if !r.Stack.Rows[0].Forced || !strings.Contains(r.Frame.Warning, "another build") {
-		t.Errorf("not marked: %+v, %q", r.Stack.Rows[0], r.Frame.Warning)
+	r = k.screen(-1)
+	if !r.Stack.Rows[0].Forced || !strings.Contains(r.Detail.Warning, "another build") {
+		t.Errorf("not marked: %+v, %q", r.Stack.Rows[0], r.Detail.Warning)
 	}
-	k.ask(app.Request{Op: app.OpUnassign, Module: wanted.Module}, nil)
-	if r = k.ask(look(-1), nil); r.Stack.Rows[0].Forced {
+	k.ask(&protocol.Unassign{Module: wanted.Module}, nil)
+	if r = k.screen(-1); r.Stack.Rows[0].Forced {
 		t.Error("still used")
+	}
+}
+
+// A file that does not say whose it is can be assigned to modules without symbols before others, and a file of another processor is no choice
+// for a module of this dump: it would be refused.
+func TestChoicesOfAssignments(t *testing.T) {
+	k := newTalk(t)
+	k.addSample("tilecruncher.dmp", "libtilecodec.so.sym")
+	if r := k.screen(-1); len(r.Files.Modules) != 0 || len(r.Files.Symbols) != 1 {
+		t.Errorf("nothing waits: modules %v, symbols %v", r.Files.Modules, r.Files.Symbols)
+	}
+	k.add("arm.sym", []byte("MODULE Linux arm64 "+strings.Repeat("1", 33)+" libtilecodec.so\nFUNC 1000 10 0 f\n"))
+	k.add("nameless.sym", []byte("FUNC 1000 10 0 f\nPUBLIC 2000 0 g\n"))
+	r := k.screen(-1)
+	if len(r.Files.Symbols) != 2 || r.Files.Symbols[0].Name != "libtilecodec.so.sym" || r.Files.Symbols[1].Name != "nameless.sym" {
+		t.Errorf("symbols %v", r.Files.Symbols)
+	}
+	var names []string
+	for _, m := range r.Files.Modules {
+		names = append(names, m.Name)
+	}
+	if len(names) < 3 || names[0] != "tilecruncher" && names[0] != "libc.so.6" || names[len(names)-1] != "libtilecodec.so" {
+		t.Errorf("modules %v", names)
+	}
+	if x := k.ask(&protocol.Assign{Item: r.Files.Symbols[1].Item, Module: r.Files.Modules[0].Item}, nil); x.Error != "" {
+		t.Error(x.Error)
 	}
 }
 
@@ -152,8 +213,8 @@ func TestWrongFilesAreMessages(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, content := range map[string][]byte{"empty.dmp": {}, "text.txt": []byte("hello"), "cut.dmp": dump[:40], "noise.gz": {0x1f, 0x8b, 8, 1, 2}} {
-		r := k.add(name, content)
-		if r.Error != "" || len(r.Items) == 0 {
+		r, problem := k.add(name, content)
+		if problem != "" || len(r.Items) == 0 {
 			t.Errorf("%s: %+v", name, r)
 			continue
 		}
@@ -161,11 +222,11 @@ func TestWrongFilesAreMessages(t *testing.T) {
 			t.Errorf("%s: usable %v, %q", name, it.Usable, it.Message)
 		}
 	}
-	if r := k.ask(look(-1), nil); r.Error != "" || r.Files == nil || r.Files.Problems != 4 {
+	if r := k.screen(-1); r.Files == nil || r.Files.Problems != 4 {
 		t.Errorf("%+v", r)
 	}
-	for _, req := range []app.Request{{Op: "nonsense"}, {Op: app.OpLook}, {Op: app.OpAdd}, {Op: app.OpExport, Kind: "text"},
-		{Op: app.OpAssign, Item: 99, Dump: 99}, {Op: app.OpPolicy, Policy: "x"}} {
+	for _, req := range []protocol.Request{&protocol.Add{}, &protocol.Export{Kind: "text"}, &protocol.Assign{Item: 99, Dump: 99}, &protocol.SetPolicy{Policy: "x"},
+		&protocol.WriteSym{Name: "x"}} {
 		if r := k.ask(req, nil); r.Error == "" {
 			t.Errorf("%+v was done", req)
 		}
@@ -184,13 +245,13 @@ func TestFileName(t *testing.T) {
 func TestMoreIsAsked(t *testing.T) {
 	k := newTalk(t)
 	k.addSample("tilecruncher.dmp")
-	w := app.Span{Count: 50}
-	look := app.Look{Parts: app.PartStack | app.PartFrame, Thread: -1, Top: true, Threads: w, Stack: w, More: true}
-	if r := k.ask(app.Request{Op: app.OpLook, Look: &look}, nil); r.Pending == 0 || k.e.Idle() {
+	w := protocol.Span{Count: 50}
+	look := protocol.Look{Selection: protocol.Selection{Thread: -1, Top: true}, Stack: &w, Detail: true, More: true}
+	if r := k.look(look); r.Pending == 0 || k.e.Idle() {
 		t.Errorf("with %d threads left another one was walked", r.Pending)
 	}
-	look.More, look.Parts = false, app.PartModules
-	if k.ask(app.Request{Op: app.OpLook, Look: &look}, nil); !k.e.Idle() {
+	look.More, look.Stack, look.Detail, look.Modules = false, nil, false, &protocol.ModulesQuery{}
+	if k.look(look); !k.e.Idle() {
 		t.Error("then the other threads were not walked")
 	}
 }
@@ -199,9 +260,9 @@ func TestMoreIsAsked(t *testing.T) {
 func TestRest(t *testing.T) {
 	k := newTalk(t)
 	k.addSample("tilecruncher.dmp")
-	w := app.Span{Count: 50}
+	w := protocol.Span{Count: 50}
 	look := func(more bool) {
-		k.ask(app.Request{Op: app.OpLook, Look: &app.Look{Parts: app.PartStack, Thread: -1, Top: true, Stack: w, More: more}}, nil)
+		k.look(protocol.Look{Selection: protocol.Selection{Thread: -1, Top: true}, Stack: &w, More: more})
 	}
 	// Answers are as far apart as is said here, however long each takes.
 	at := time.Now()

@@ -6,21 +6,20 @@ import (
 
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/walker/report"
-	"github.com/crashpane/crashpane/walker/report/view"
 	"github.com/crashpane/crashpane/walker/session"
-	"github.com/crashpane/crashpane/web/app"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // Symbol files are searched first and read as a whole afterwards. The reading is shared out by the page among workers that run this same
-// engine and know nothing else (OpIndex); their indexes come here (OpPiece) and take the place of the search.
+// engine and know nothing else (IndexChunk); their indexes come here (JoinChunk) and take the place of the search.
 
 // exact is the state of that.
 type exact struct {
 	pieces map[int][]func([]byte) []byte // item → indexes of its pieces, as they come
 	passes map[int]bool                  // items of which a pass is under way
 	before map[int]*report.Report        // dump → what was shown before a file turned out to answer otherwise
-	send   func(app.Reply, []byte)
-	hand   func(app.Reply, *input.Source) bool
+	send   func(protocol.Answer, []byte)
+	hand   func(protocol.Answer, *input.Source) bool
 	index  *session.Indexer // of a worker that reads pieces
 }
 
@@ -29,58 +28,6 @@ const (
 	leastPiece = 2 << 20
 	mostPiece  = 16 << 20
 )
-
-// handleExact answers the requests of the pass, and reports whether it was one.
-func (e *Engine) handleExact(req app.Request, src *input.Source, data func(into []byte) []byte) bool {
-	r := app.Reply{ID: req.ID, Op: req.Op, Item: req.Item}
-	var out []byte
-	var err error
-	switch req.Op {
-	case app.OpPlan:
-		if err = e.plan(&r, req); err == nil {
-			e.exact.passes[req.Item] = true
-		}
-		if err == nil && req.On {
-			if e.exact.hand != nil && e.exact.hand(r, e.session.File(req.Item)) {
-				return true
-			}
-			err = session.ErrApart
-		}
-	case app.OpIndex:
-		if src == nil {
-			err = fmt.Errorf("no file came with the request")
-			break
-		}
-		if e.exact.index == nil {
-			e.exact.index = &session.Indexer{} // this worker does nothing else
-		}
-		out, err = e.exact.index.Piece(src, req.From, req.To, func(done, total int64) {
-			e.post(app.Reply{ID: req.ID, Progress: &app.Progress{Done: done - req.From, Total: req.To - req.From, Later: true}})
-		})
-	case app.OpPiece:
-		out, err = e.piece(&r, req, data)
-	case app.OpComplete:
-		delete(e.exact.passes, req.Item)
-		delete(e.exact.pieces, req.Item)
-		if req.On { // it lies in this program's memory, and so is small
-			e.remember()
-			_, err = e.session.Complete(req.Item)
-			r.Exact = err == nil
-		}
-	default:
-		return false
-	}
-	r.Apart = errors.Is(err, session.ErrApart)
-	if err != nil {
-		r.Error = view.Clean(err.Error())
-	}
-	if out != nil && e.exact.send != nil {
-		e.exact.send(r, out)
-	} else {
-		e.post(r)
-	}
-	return true
-}
 
 // waits reports whether the stacks of a dump wait for the pass over a file: with an index they need a part of the reads.
 func (e *Engine) waits(dump int) bool {
@@ -92,63 +39,101 @@ func (e *Engine) waits(dump int) bool {
 	return false
 }
 
-// plan divides a file so that all workers have something to do until the end, and none has much in memory.
-func (e *Engine) plan(r *app.Reply, req app.Request) error {
-	items := e.session.Items()
-	if req.Item < 0 || req.Item >= len(items) {
-		return fmt.Errorf("there is no file number %d", req.Item)
+// indexWhole gives up the pass over a file, or makes it here: the file lies in this program's memory then, and so is small.
+func (e *Engine) indexWhole(q *protocol.IndexWhole) (*protocol.WholeIndexed, error) {
+	r := &protocol.WholeIndexed{Item: q.Item}
+	delete(e.exact.passes, q.Item)
+	delete(e.exact.pieces, q.Item)
+	if !q.On {
+		return r, nil
 	}
-	size := items[req.Item].Size / int64(4*max(req.Cores, 1))
-	cuts, err := e.session.Cuts(req.Item, min(max(size, leastPiece), mostPiece))
-	if err != nil {
-		return err
-	}
-	r.Cuts = cuts
-	if req.Keep {
-		r.Key, err = e.session.Key(req.Item)
-	}
-	return err
+	e.remember()
+	_, err := e.session.Complete(q.Item)
+	r.Exact = err == nil
+	return r, err
 }
 
-// piece takes an index. With the last one the file is exact, and its own index is what it gives if that is to be kept.
-func (e *Engine) piece(r *app.Reply, req app.Request, data func(into []byte) []byte) ([]byte, error) {
-	if req.Parts < 1 || req.Parts > 1<<20 || req.Part < 0 || req.Part >= req.Parts || data == nil {
-		return nil, fmt.Errorf("piece %d of %d is none", req.Part, req.Parts)
+// plan divides a file so that all workers have something to do until the end, and none has much in memory. With q.Send it sends the file, too.
+func (e *Engine) plan(q *protocol.PlanIndex) (protocol.Reply, error) {
+	r := &protocol.IndexPlanned{Item: q.Item}
+	items := e.session.Items()
+	if q.Item < 0 || q.Item >= len(items) {
+		return r, fmt.Errorf("there is no file number %d", q.Item)
 	}
-	have := e.exact.pieces[req.Item]
-	if len(have) != req.Parts {
-		have = make([]func([]byte) []byte, req.Parts)
-		e.exact.pieces[req.Item] = have
-	}
-	have[req.Part] = data
-	for _, p := range have {
-		if p == nil {
-			return nil, nil
+	size := items[q.Item].Size / int64(4*max(q.Cores, 1))
+	cuts, err := e.session.Cuts(q.Item, min(max(size, leastPiece), mostPiece))
+	if err == nil {
+		r.Cuts = cuts
+		e.exact.passes[q.Item] = true
+		if q.Keep {
+			r.Key, err = e.session.Key(q.Item)
 		}
 	}
-	delete(e.exact.pieces, req.Item)
+	if err == nil && q.Send {
+		if e.exact.hand != nil && e.exact.hand(protocol.Answer{ID: e.id, Reply: r}, e.session.File(q.Item)) {
+			return nil, nil
+		}
+		err = session.ErrApart
+	}
+	r.Apart = errors.Is(err, session.ErrApart)
+	return r, err
+}
+
+// indexChunk is the index of a part of a file.
+func (e *Engine) indexChunk(q *protocol.IndexChunk, src *input.Source) (*protocol.ChunkIndexed, []byte, error) {
+	if src == nil {
+		return &protocol.ChunkIndexed{}, nil, fmt.Errorf("no file came with the request")
+	}
+	if e.exact.index == nil {
+		e.exact.index = &session.Indexer{} // this worker does nothing else
+	}
+	index, err := e.exact.index.Piece(src, q.From, q.To, func(done, total int64) {
+		e.post(protocol.Answer{ID: e.id, Reply: &protocol.Progress{Done: done - q.From, Total: q.To - q.From, Later: true}})
+	})
+	return &protocol.ChunkIndexed{Apart: errors.Is(err, session.ErrApart)}, index, err
+}
+
+// joinChunk takes an index. With the last one the file has its full index, which goes back if it is to be kept.
+func (e *Engine) joinChunk(q *protocol.JoinChunk, data func(into []byte) []byte) (*protocol.ChunkJoined, []byte, error) {
+	r := &protocol.ChunkJoined{Item: q.Item}
+	if q.Parts < 1 || q.Parts > 1<<20 || q.Part < 0 || q.Part >= q.Parts || data == nil {
+		return r, nil, fmt.Errorf("piece %d of %d is none", q.Part, q.Parts)
+	}
+	have := e.exact.pieces[q.Item]
+	if len(have) != q.Parts {
+		have = make([]func([]byte) []byte, q.Parts)
+		e.exact.pieces[q.Item] = have
+	}
+	have[q.Part] = data
+	for _, p := range have {
+		if p == nil {
+			return r, nil, nil
+		}
+	}
+	delete(e.exact.pieces, q.Item)
 	e.remember()
 	// In a browser the memory that is taken once is never given back, so one piece takes the place of the one before.
 	var piece []byte
-	if _, err := e.session.AdoptEach(req.Item, len(have), func(i int) []byte {
+	if _, err := e.session.AdoptEach(q.Item, len(have), func(i int) []byte {
 		piece = have[i](piece)
 		return piece
 	}); err != nil {
-		return nil, err
+		r.Apart = errors.Is(err, session.ErrApart)
+		return r, nil, err
 	}
 	r.Exact = true
-	delete(e.exact.passes, req.Item)
-	if !req.Keep || req.Parts == 1 && e.exact.send == nil {
-		return nil, nil
+	delete(e.exact.passes, q.Item)
+	if !q.Keep || q.Parts == 1 && e.exact.send == nil {
+		return r, nil, nil
 	}
-	index, err := e.session.Index(req.Item)
+	index, err := e.session.Index(q.Item)
 	if err == nil {
-		r.Key, err = e.session.Key(req.Item)
+		r.Key, err = e.session.Key(q.Item)
 	}
 	if err != nil {
-		return nil, nil // the page is right all the same; the next visit makes the pass again
+		return r, nil, nil // the page is right all the same; the next visit makes the pass again
 	}
-	return index, nil
+	return r, index, nil
 }
 
 // remember keeps what is shown of each dump, to be compared with what is shown when a file is exact.

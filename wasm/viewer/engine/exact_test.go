@@ -11,7 +11,7 @@ import (
 
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/walker/report/view"
-	"github.com/crashpane/crashpane/web/app"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // grown is the sample's symbol file with megabytes of functions at higher addresses. moved, if not "", names a function that
@@ -64,12 +64,12 @@ func grown(t testing.TB, megabytes int, moved string) []byte {
 func exactTalk(t *testing.T, sym []byte) (*talk, *[][]byte) {
 	k := newTalk(t)
 	sent := &[][]byte{}
-	k.e.exact.send = func(r app.Reply, data []byte) {
+	k.e.exact.send = func(r protocol.Answer, data []byte) {
 		*sent = append(*sent, data)
 		k.answers = append(k.answers, r)
 	}
 	k.addSample("tilecruncher.dmp", "libtilecodec.so.sym", "libc.so.6.sym.gz")
-	if r := k.add("tilecruncher.sym", sym); r.Error != "" || !r.Items[0].Usable {
+	if r, problem := k.add("tilecruncher.sym", sym); problem != "" || !r.Items[0].Usable {
 		t.Fatalf("%+v", r)
 	}
 	return k, sent
@@ -78,41 +78,50 @@ func exactTalk(t *testing.T, sym []byte) (*talk, *[][]byte) {
 const largeItem = 3 + 1 // behind the dump, two files of symbols, and the archive that one of them came in
 
 // settle has all that waits done, and answers the last thing that was said unasked.
-func (k *talk) settle() (last app.Reply) {
+func (k *talk) settle() (last protocol.Reply) {
 	n := len(k.answers)
 	for k.e.Idle() {
 	}
 	for _, r := range k.answers[n:] {
-		last = r
+		last = r.Reply
 	}
 	return last
 }
 
-// index makes the pass as the page has it made: by workers that know nothing but the piece.
-func (k *talk) index(sym []byte, item int, keep bool) app.Reply {
+// walked is settle, of which the last thing is that the stacks are there. It answers how many frames have changed.
+func (k *talk) walked() int {
 	k.t.Helper()
-	plan := k.ask(app.Request{Op: app.OpPlan, Item: item, Cores: 3, Keep: true}, nil)
-	if plan.Error != "" || len(plan.Cuts) < 4 || plan.Key == "" {
+	w, ok := k.settle().(*protocol.Walked)
+	if !ok {
+		k.t.Error("the stacks are not said to be there")
+		return 0
+	}
+	return w.Changed
+}
+
+// index makes the pass as the page has it made: by workers that know nothing but the piece.
+func (k *talk) index(sym []byte, item int, keep bool) {
+	k.t.Helper()
+	k.ask(&protocol.PlanIndex{Item: item, Cores: 3, Keep: true}, nil)
+	plan, problem := last[*protocol.IndexPlanned](k)
+	if problem != "" || len(plan.Cuts) < 4 || plan.Key == "" {
 		k.t.Fatalf("plan: %+v", plan)
 	}
 	parts := len(plan.Cuts) - 1
-	var last app.Reply
 	for i := range parts {
 		part := (i + 2) % parts // in any order
 		var piece []byte
-		w := New(func(app.Reply) {}, Options{PostData: func(_ app.Reply, data []byte) { piece = data }})
-		w.Handle(app.Request{Op: app.OpIndex, From: plan.Cuts[part], To: plan.Cuts[part+1]}, input.FromBytes("x.sym", sym))
+		w := New(func(protocol.Answer) {}, Options{PostData: func(_ protocol.Answer, data []byte) { piece = data }})
+		w.Handle(protocol.Call{Request: &protocol.IndexChunk{From: plan.Cuts[part], To: plan.Cuts[part+1]}}, input.FromBytes("x.sym", sym))
 		if piece == nil {
 			k.t.Fatalf("no index of piece %d", part)
 		}
 		k.id++
-		k.e.HandleWith(app.Request{ID: k.id, Op: app.OpPiece, Item: item, Part: part, Parts: parts, Keep: keep}, nil, func([]byte) []byte { return piece })
-		last = k.answers[len(k.answers)-1]
-		if last.Error != "" || last.Exact != (i == parts-1) {
-			k.t.Fatalf("piece %d: %+v", part, last)
+		k.e.HandleWith(protocol.Call{ID: k.id, Request: &protocol.JoinChunk{Item: item, Part: part, Parts: parts, Keep: keep}}, nil, func([]byte) []byte { return piece })
+		if r, problem := last[*protocol.ChunkJoined](k); problem != "" || r.Exact != (i == parts-1) {
+			k.t.Fatalf("piece %d: %+v, %s", part, r, problem)
 		}
 	}
-	return last
 }
 
 func moduleWords(m *view.ModulePage) string {
@@ -141,14 +150,14 @@ func TestSearchedFirstExactLater(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			sym := grown(t, 12, tc.moved)
 			k, sent := exactTalk(t, sym)
-			first := k.ask(look(-1), nil)
+			first := k.screen(-1)
 			if first.Pending == 0 || len(first.Unread) != 1 || first.Unread[0] != largeItem {
 				t.Errorf("%d threads pending, unread %v", first.Pending, first.Unread)
 			}
-			if last := k.settle(); last.Op != app.OpWalked || last.Changed != 0 {
-				t.Errorf("when the stacks are there: %+v", last)
+			if n := k.walked(); n != 0 {
+				t.Errorf("when the stacks are there, %d frames have changed", n)
 			}
-			all := k.ask(look(-1), nil)
+			all := k.screen(-1)
 			if all.Pending != 0 || len(all.Unread) != 1 || all.Unread[0] != largeItem || moduleWords(all.Modules) != "searched" {
 				t.Fatalf("pending %d, unread %v, module %q", all.Pending, all.Unread, moduleWords(all.Modules))
 			}
@@ -156,12 +165,11 @@ func TestSearchedFirstExactLater(t *testing.T) {
 			if len(*sent) != 1 {
 				t.Fatalf("%d indexes to keep", len(*sent))
 			}
-			after := k.ask(look(-1), nil)
-			last := k.settle()
-			if (last.Changed > 0) != tc.corrected {
-				t.Errorf("%d frames changed", last.Changed)
+			after := k.screen(-1)
+			if n := k.walked(); (n > 0) != tc.corrected {
+				t.Errorf("%d frames changed", n)
 			}
-			after = k.ask(look(-1), nil)
+			after = k.screen(-1)
 			if moduleWords(after.Modules) != "loaded" || len(after.Unread) != 0 || after.Revision == all.Revision {
 				t.Errorf("after the pass: module %q, unread %v", moduleWords(after.Modules), after.Unread)
 			}
@@ -171,8 +179,8 @@ func TestSearchedFirstExactLater(t *testing.T) {
 			small.addSample("tilecruncher.dmp", "tilecruncher.sym.gz", "libtilecodec.so.sym", "libc.so.6.sym.gz")
 			n := len(first.Threads.Rows)
 			for thread := range n {
-				want := functionsOf(small.ask(look(thread), nil).Stack)
-				got := functionsOf(k.ask(look(thread), nil).Stack)
+				want := functionsOf(small.screen(thread).Stack)
+				got := functionsOf(k.screen(thread).Stack)
 				if strings.Join(got, "\n") != strings.Join(want, "\n") {
 					t.Errorf("thread %d:\n%q\nwant\n%q", thread, got, want)
 				}
@@ -180,17 +188,17 @@ func TestSearchedFirstExactLater(t *testing.T) {
 
 			// Another visit takes the index that was kept, and reads nothing but what it shows.
 			again, _ := exactTalk(t, sym)
-			again.ask(look(-1), nil)
+			again.screen(-1)
 			again.settle()
-			again.ask(look(-1), nil)
+			again.screen(-1)
 			kept := bytes.Clone((*sent)[0])
 			again.id++
-			again.e.HandleWith(app.Request{ID: again.id, Op: app.OpPiece, Item: largeItem, Parts: 1}, nil, func([]byte) []byte { return kept })
-			if r := again.answers[len(again.answers)-1]; !r.Exact || r.Error != "" {
-				t.Errorf("a kept index: %+v", r)
+			again.e.HandleWith(protocol.Call{ID: again.id, Request: &protocol.JoinChunk{Item: largeItem, Parts: 1}}, nil, func([]byte) []byte { return kept })
+			if r, problem := last[*protocol.ChunkJoined](again); !r.Exact || problem != "" {
+				t.Errorf("a kept index: %+v, %s", r, problem)
 			}
 			again.settle()
-			if got := again.ask(look(-1), nil); moduleWords(got.Modules) != "loaded" ||
+			if got := again.screen(-1); moduleWords(got.Modules) != "loaded" ||
 				strings.Join(functionsOf(got.Stack), "\n") != strings.Join(functionsOf(after.Stack), "\n") {
 				t.Error("with a kept index the stack is another one")
 			}
@@ -204,33 +212,30 @@ func TestThreadsWait(t *testing.T) {
 	for _, end := range []string{"an index", "given up", "damaged"} {
 		sym := grown(t, 12, "")
 		k, _ := exactTalk(t, sym)
-		first := k.ask(look(-1), nil)
-		plan := app.Request{Op: app.OpPlan, Item: largeItem, Cores: 2}
-		k.ask(plan, nil)
+		first := k.screen(-1)
+		k.ask(&protocol.PlanIndex{Item: largeItem, Cores: 2}, nil)
 		for range 3 {
 			k.e.Idle()
 		}
-		if r := k.ask(look(-1), nil); r.Pending != first.Pending {
+		if r := k.screen(-1); r.Pending != first.Pending {
 			t.Fatalf("%d of %d threads did not wait", first.Pending-r.Pending, first.Pending)
 		}
 		other := (first.Stack.Thread + 1) % len(first.Threads.Rows)
-		if r := k.ask(look(other), nil); len(functionsOf(r.Stack)) == 0 || r.Pending != first.Pending-1 {
+		if r := k.screen(other); len(functionsOf(r.Stack)) == 0 || r.Pending != first.Pending-1 {
 			t.Errorf("the chosen thread has %d frames, %d threads are left", len(functionsOf(r.Stack)), r.Pending)
 		}
 		switch end {
 		case "an index":
 			k.index(sym, largeItem, false)
 		case "given up":
-			k.ask(app.Request{Op: app.OpComplete, Item: largeItem}, nil)
+			k.ask(&protocol.IndexWhole{Item: largeItem}, nil)
 		case "damaged":
-			k.e.HandleWith(app.Request{Op: app.OpPiece, Item: largeItem, Parts: 1}, nil, func([]byte) []byte { return []byte("nothing") })
-			k.ask(app.Request{Op: app.OpComplete, Item: largeItem}, nil)
+			k.e.HandleWith(protocol.Call{Request: &protocol.JoinChunk{Item: largeItem, Parts: 1}}, nil, func([]byte) []byte { return []byte("nothing") })
+			k.ask(&protocol.IndexWhole{Item: largeItem}, nil)
 		}
-		k.ask(look(-1), nil)
-		if last := k.settle(); last.Op != app.OpWalked {
-			t.Errorf("%s: the last answer is %+v", end, last)
-		}
-		if r := k.ask(look(-1), nil); r.Pending != 0 {
+		k.screen(-1)
+		k.walked()
+		if r := k.screen(-1); r.Pending != 0 {
 			t.Errorf("%s: %d threads still wait", end, r.Pending)
 		}
 	}
@@ -239,39 +244,39 @@ func TestThreadsWait(t *testing.T) {
 func TestBadPieces(t *testing.T) {
 	sym := grown(t, 6, "")
 	k, _ := exactTalk(t, sym)
-	k.ask(look(-1), nil)
+	k.screen(-1)
 	k.settle()
-	before := functionsOf(k.ask(look(-1), nil).Stack)
+	before := functionsOf(k.screen(-1).Stack)
 	for name, req := range map[string]struct {
-		req  app.Request
+		req  protocol.Request
 		data []byte
 	}{
-		"nonsense":            {app.Request{Op: app.OpPiece, Item: largeItem, Parts: 1}, []byte("nothing")},
-		"no bytes":            {app.Request{Op: app.OpPiece, Item: largeItem, Parts: 1}, nil},
-		"no such piece":       {app.Request{Op: app.OpPiece, Item: largeItem, Part: 3, Parts: 2}, []byte("x")},
-		"too many pieces":     {app.Request{Op: app.OpPiece, Item: largeItem, Parts: 1 << 40}, []byte("x")},
-		"no such file":        {app.Request{Op: app.OpPlan, Item: 99}, nil},
-		"no file at all":      {app.Request{Op: app.OpIndex, To: 100}, nil},
-		"a plan of the dump":  {app.Request{Op: app.OpPlan, Item: 0, Cores: 2}, nil},
-		"of a negative place": {app.Request{Op: app.OpPiece, Item: -1, Part: -1, Parts: 1}, []byte("x")},
+		"nonsense":            {&protocol.JoinChunk{Item: largeItem, Parts: 1}, []byte("nothing")},
+		"no bytes":            {&protocol.JoinChunk{Item: largeItem, Parts: 1}, nil},
+		"no such piece":       {&protocol.JoinChunk{Item: largeItem, Part: 3, Parts: 2}, []byte("x")},
+		"too many pieces":     {&protocol.JoinChunk{Item: largeItem, Parts: 1 << 40}, []byte("x")},
+		"no such file":        {&protocol.PlanIndex{Item: 99}, nil},
+		"no file at all":      {&protocol.IndexChunk{To: 100}, nil},
+		"a plan of the dump":  {&protocol.PlanIndex{Item: 0, Cores: 2}, nil},
+		"of a negative place": {&protocol.JoinChunk{Item: -1, Part: -1, Parts: 1}, []byte("x")},
 	} {
 		k.id++
-		req.req.ID = k.id
 		var data func([]byte) []byte
 		if req.data != nil {
 			data = func([]byte) []byte { return req.data }
 		}
-		k.e.HandleWith(req.req, nil, data)
-		if r := k.answers[len(k.answers)-1]; r.ID != k.id || r.Error == "" && !(req.req.Item < 0) || r.Exact {
+		k.e.HandleWith(protocol.Call{ID: k.id, Request: req.req}, nil, data)
+		r := k.answers[len(k.answers)-1]
+		if joined, ok := r.Reply.(*protocol.ChunkJoined); r.ID != k.id || r.Error == "" || ok && joined.Exact {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
-	if got := functionsOf(k.ask(look(-1), nil).Stack); strings.Join(got, "\n") != strings.Join(before, "\n") {
+	if got := functionsOf(k.screen(-1).Stack); strings.Join(got, "\n") != strings.Join(before, "\n") {
 		t.Error("what was shown is not what it was")
 	}
 	// The file itself can still be read.
-	k.e.Handle(app.Request{Op: app.OpComplete, Item: largeItem, On: true}, nil)
-	if r := k.answers[len(k.answers)-1]; !r.Exact || r.Op != app.OpComplete {
+	k.e.Handle(protocol.Call{Request: &protocol.IndexWhole{Item: largeItem, On: true}}, nil)
+	if r, ok := k.answers[len(k.answers)-1].Reply.(*protocol.WholeIndexed); !ok || !r.Exact {
 		t.Errorf("%+v", r)
 	}
 }
@@ -284,45 +289,48 @@ func TestUnpackedHere(t *testing.T) {
 	z.Close()
 	k := newTalk(t)
 	k.addSample("tilecruncher.dmp", "libtilecodec.so.sym", "libc.so.6.sym.gz")
-	if r := k.add("tilecruncher.sym.gz", packed.Bytes()); r.Error != "" {
-		t.Fatalf("%+v", r)
+	if _, problem := k.add("tilecruncher.sym.gz", packed.Bytes()); problem != "" {
+		t.Fatal(problem)
 	}
-	k.ask(look(-1), nil)
+	k.screen(-1)
 	k.settle()
-	shown := k.ask(look(-1), nil)
+	shown := k.screen(-1)
 	if len(shown.Unread) != 1 {
 		t.Fatalf("to be read as a whole: %v", shown.Unread)
 	}
 	complete := func(on bool) {
 		k.id++
-		k.e.Handle(app.Request{ID: k.id, Op: app.OpComplete, Item: shown.Unread[0], On: on}, nil)
+		k.e.Handle(protocol.Call{ID: k.id, Request: &protocol.IndexWhole{Item: shown.Unread[0], On: on}}, nil)
 	}
 	// It has no pieces for others, unless what was unpacked lies where they can read it.
-	plan := app.Request{Op: app.OpPlan, Item: shown.Unread[0], Cores: 2, On: true}
-	if r := k.ask(plan, nil); !r.Apart || r.Error == "" {
+	plan := func() (*protocol.IndexPlanned, string) {
+		k.ask(&protocol.PlanIndex{Item: shown.Unread[0], Cores: 2, Send: true}, nil)
+		return last[*protocol.IndexPlanned](k)
+	}
+	if r, problem := plan(); !r.Apart || problem == "" {
 		t.Errorf("a plan of what only the engine can read: %+v", r)
 	}
 	handed := ""
-	k.e.exact.hand = func(r app.Reply, src *input.Source) bool {
+	k.e.exact.hand = func(r protocol.Answer, src *input.Source) bool {
 		k.answers, handed = append(k.answers, r), src.Name
 		return true
 	}
-	if r := k.ask(plan, nil); r.Apart || len(r.Cuts) < 2 || handed != "tilecruncher.sym" {
+	if r, _ := plan(); r.Apart || len(r.Cuts) < 2 || handed != "tilecruncher.sym" {
 		t.Errorf("%+v with %q", r, handed)
 	}
 	complete(false)
-	if r := k.ask(look(-1), nil); moduleWords(r.Modules) != "searched" {
+	if r := k.screen(-1); moduleWords(r.Modules) != "searched" {
 		t.Errorf("a pass that was given up: %s", moduleWords(r.Modules))
 	}
 	complete(true)
-	if r := k.answers[len(k.answers)-1]; r.Op != app.OpComplete || !r.Exact {
+	if r, ok := k.answers[len(k.answers)-1].Reply.(*protocol.WholeIndexed); !ok || !r.Exact {
 		t.Fatalf("%+v", r)
 	}
-	k.ask(look(-1), nil)
-	if r := k.settle(); r.Op != app.OpWalked || r.Changed == 0 {
-		t.Errorf("what was corrected is not counted: %+v", r)
+	k.screen(-1)
+	if k.walked() == 0 {
+		t.Error("what was corrected is not counted")
 	}
-	if r := k.ask(look(-1), nil); moduleWords(r.Modules) != "loaded" || len(r.Unread) != 0 {
+	if r := k.screen(-1); moduleWords(r.Modules) != "loaded" || len(r.Unread) != 0 {
 		t.Errorf("afterwards: %s, %v", moduleWords(r.Modules), r.Unread)
 	}
 }

@@ -8,14 +8,14 @@ import (
 	jsonreport "github.com/crashpane/crashpane/walker/report/json"
 	"github.com/crashpane/crashpane/walker/report/text"
 	"github.com/crashpane/crashpane/walker/report/view"
-	"github.com/crashpane/crashpane/web/app"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // export makes the text that is asked for, and names a file for it.
-func (e *Engine) export(r *app.Reply, req app.Request) error {
+func (e *Engine) export(req *protocol.Export) (*protocol.Exported, error) {
 	v := e.whole(req.Dump)
 	if v == nil {
-		return fmt.Errorf("there is no dump to export")
+		return &protocol.Exported{}, fmt.Errorf("there is no dump to export")
 	}
 	rep := e.redacted(v.Report())
 	thread := req.Thread
@@ -26,13 +26,13 @@ func (e *Engine) export(r *app.Reply, req app.Request) error {
 	var err error
 	ending := ".txt"
 	switch req.Kind {
-	case app.ExportStack:
+	case protocol.ExportStack:
 		b.WriteString(v.CopyStack(thread))
-	case app.ExportMarkdown:
+	case protocol.ExportMarkdown:
 		b.WriteString(v.CopyMarkdown(thread))
-	case app.ExportWanted:
+	case protocol.ExportWanted:
 		b.WriteString(v.WantedText())
-	case app.ExportCompare:
+	case protocol.ExportCompare:
 		c, problem := e.comparison(req.Dump, rep, thread)
 		if problem != "" {
 			err = errors.New(problem)
@@ -40,12 +40,12 @@ func (e *Engine) export(r *app.Reply, req app.Request) error {
 		}
 		c.Demangle(e.demangle)
 		err = text.WriteComparison(&b, rep, c)
-	case app.ExportText:
+	case protocol.ExportText:
 		err = text.Write(&b, rep)
-	case app.ExportMachine:
+	case protocol.ExportMachine:
 		ending = ".machine.txt"
 		err = text.WriteMachine(&b, rep)
-	case app.ExportJSON:
+	case protocol.ExportJSON:
 		ending = ".json"
 		// Under the key "crashpane" the JSON has the readable names of all frames, not only of those that were shown.
 		rep.Demangle(e.demangle)
@@ -57,8 +57,7 @@ func (e *Engine) export(r *app.Reply, req app.Request) error {
 	default:
 		err = fmt.Errorf("there is no export called %q", view.Clean(req.Kind))
 	}
-	r.Kind, r.Text, r.FileName = req.Kind, b.String(), fileName(rep.Dump.Name)+ending
-	return err
+	return &protocol.Exported{Text: b.String(), FileName: fileName(rep.Dump.Name) + ending}, err
 }
 
 // fileName is a dump's name as the start of a file name: its base without ".dmp", and nothing that a file system or a

@@ -6,7 +6,7 @@ import (
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/view"
-	"github.com/crashpane/crashpane/web/app"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // found is where the text that was searched for last is, which is gone through hit by hit.
@@ -17,7 +17,7 @@ type found struct {
 }
 
 // find lists the hits once for each text, and answers the one that is asked for: n counts from 1, 0 asks for none.
-func (e *Engine) find(v *view.View, d *core.Dump, rep *report.Report, query string, n int) *app.FoundPage {
+func (e *Engine) find(v *view.View, d *core.Dump, rep *report.Report, query string, n int) *protocol.FoundPage {
 	if e.found.of != v || e.found.query != query {
 		hits := v.Find(query)
 		add := func(tab string, row int, is bool) {
@@ -28,7 +28,7 @@ func (e *Engine) find(v *view.View, d *core.Dump, rep *report.Report, query stri
 		if d != nil {
 			add("system", 0, view.GroupsHold(query, system(d)))
 			for _, tab := range []string{"annotations", "memory", "streams", "handles"} {
-				for i, r := range e.grid(d, rep, tab, app.Span{Count: 1 << 20}).Rows {
+				for i, r := range e.grid(d, rep, tab, protocol.Span{Count: 1 << 20}).Rows {
 					add(tab, i, view.Holds(query, strings.Join(r.Cells, "\n")))
 				}
 			}
@@ -38,7 +38,7 @@ func (e *Engine) find(v *view.View, d *core.Dump, rep *report.Report, query stri
 		}
 		e.found = found{v, query, hits}
 	}
-	f := &app.FoundPage{Total: len(e.found.hits)}
+	f := &protocol.FoundPage{Total: len(e.found.hits)}
 	if n > 0 && f.Total > 0 {
 		f.At = (n-1)%f.Total + 1
 		f.Hit = e.found.hits[f.At-1]

@@ -9,7 +9,7 @@ import (
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/view"
-	"github.com/crashpane/crashpane/web/app"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // Tables of what the dump itself says, beside the report: the page shows windows of them.
@@ -30,24 +30,24 @@ func have(d *core.Dump) []string {
 }
 
 // grid makes a window of a table.
-func (e *Engine) grid(d *core.Dump, rep *report.Report, name string, span app.Span) *app.GridPage {
-	g := &app.GridPage{Name: name, Rows: []app.GridRow{}}
-	total, row := 0, func(int) app.GridRow { return app.GridRow{} }
+func (e *Engine) grid(d *core.Dump, rep *report.Report, name string, span protocol.Span) *protocol.GridPage {
+	g := &protocol.GridPage{Name: name, Rows: []protocol.GridRow{}}
+	total, row := 0, func(int) protocol.GridRow { return protocol.GridRow{} }
 	switch name {
 	case "streams":
 		g.Columns = []string{"Stream", "Type", "Vendor", "Size", "Read"}
-		total, row = len(d.Streams), func(i int) app.GridRow { return streamRow(&d.Streams[i]) }
+		total, row = len(d.Streams), func(i int) protocol.GridRow { return streamRow(&d.Streams[i]) }
 	case "memory":
 		g.Columns = []string{"Address", "Size", "Access", "State", "What lies there"}
 		rows := e.memoryMap(d, rep)
-		total, row = len(rows), func(i int) app.GridRow { return rows[i] }
+		total, row = len(rows), func(i int) protocol.GridRow { return rows[i] }
 	case "handles":
 		g.Columns = []string{"Handle", "Type", "Name", "Access", "Open"}
-		total, row = len(d.Handles), func(i int) app.GridRow { return handleRow(&d.Handles[i]) }
+		total, row = len(d.Handles), func(i int) protocol.GridRow { return handleRow(&d.Handles[i]) }
 	case "annotations":
 		g.Columns = []string{"From", "Name", "Value"}
-		rows := annotations(d)
-		total, row = len(rows), func(i int) app.GridRow { return rows[i] }
+		rows := append(annotations(d), e.traces(rep)...)
+		total, row = len(rows), func(i int) protocol.GridRow { return rows[i] }
 	}
 	g.Total, g.From = total, max(0, min(span.From, total))
 	for i := g.From; i < min(g.From+span.Count, total); i++ {
@@ -65,7 +65,7 @@ func (e *Engine) grid(d *core.Dump, rep *report.Report, name string, span app.Sp
 	return g
 }
 
-func streamRow(s *core.Stream) app.GridRow {
+func streamRow(s *core.Stream) protocol.GridRow {
 	read := "shown as it is"
 	switch {
 	case s.Duplicate:
@@ -77,7 +77,7 @@ func streamRow(s *core.Stream) app.GridRow {
 	case s.Loc.Size == 0:
 		read = "empty"
 	}
-	return app.GridRow{Cells: []string{streamName(s), fmt.Sprintf("0x%x", uint32(s.Type)), s.Vendor, view.Size(int64(s.Loc.Size)), read}}
+	return protocol.GridRow{Cells: []string{streamName(s), fmt.Sprintf("0x%x", uint32(s.Type)), s.Vendor, view.Size(int64(s.Loc.Size)), read}}
 }
 
 func streamName(s *core.Stream) string {
@@ -87,24 +87,24 @@ func streamName(s *core.Stream) string {
 	return s.Name
 }
 
-func handleRow(h *core.Handle) app.GridRow {
-	return app.GridRow{Cells: []string{fmt.Sprintf("0x%x", h.Handle), h.Type, h.Name, fmt.Sprintf("0x%08x", h.GrantedAccess),
+func handleRow(h *core.Handle) protocol.GridRow {
+	return protocol.GridRow{Cells: []string{fmt.Sprintf("0x%x", h.Handle), h.Type, h.Name, fmt.Sprintf("0x%08x", h.GrantedAccess),
 		fmt.Sprint(h.HandleCount)}}
 }
 
 // memoryMap is the process' map: /proc/PID/maps, else the memory information of Windows, else the ranges that are in the dump.
 // Rows with the fault address, with stacks and with modules say so. It is made once.
-func (e *Engine) memoryMap(d *core.Dump, rep *report.Report) []app.GridRow {
+func (e *Engine) memoryMap(d *core.Dump, rep *report.Report) []protocol.GridRow {
 	if e.maps != nil && e.mapsOf == rep {
 		return e.maps
 	}
 	width := 2 * max(rep.Dump.WordSize, 4)
-	var rows []app.GridRow
+	var rows []protocol.GridRow
 	add := func(start, size uint64, access, state, path string) {
 		if path == "" {
 			path = moduleAt(rep, start, size)
 		}
-		row := app.GridRow{Cells: []string{fmt.Sprintf("0x%0*x", width, start), view.Size(int64(size)), access, state, path}}
+		row := protocol.GridRow{Cells: []string{fmt.Sprintf("0x%0*x", width, start), view.Size(int64(size)), access, state, path}}
 		inside := func(a uint64) bool { return a >= start && a-start < size }
 		if rep.Crash != nil && rep.Crash.Event.HasAddress && inside(rep.Crash.Event.Address) {
 			row.Mark, row.Cells[4] = "danger", join("the fault address", path)
@@ -194,6 +194,18 @@ func regionState(r *core.MemoryInfo) string {
 	return state
 }
 
+// traces are the frames of annotations that are lists of addresses.
+func (e *Engine) traces(rep *report.Report) (rows []protocol.GridRow) {
+	name := func(n report.Name) string { return e.demangle(n.Raw) }
+	for i := range rep.Traces {
+		t := &rep.Traces[i]
+		for k := range t.Frames {
+			rows = append(rows, protocol.GridRow{Cells: []string{t.Source, fmt.Sprintf("frame %d", k), t.Text(rep, k, name)}})
+		}
+	}
+	return rows
+}
+
 // Where an annotation is from, if it is not the program itself.
 const (
 	fromAssertion = "Assertion"
@@ -201,10 +213,17 @@ const (
 	fromWriter    = "Writer"
 )
 
-// annotations are what the program said of itself: Crashpad's, Mozilla's, and an assertion.
-func annotations(d *core.Dump) []app.GridRow {
-	var rows []app.GridRow
-	add := func(from, name, value string) { rows = append(rows, app.GridRow{Cells: []string{from, name, value}}) }
+// annotations are what the program said of itself: Crashpad's, Mozilla's, comments, and an assertion.
+func annotations(d *core.Dump) []protocol.GridRow {
+	var rows []protocol.GridRow
+	add := func(from, name, value string) {
+		rows = append(rows, protocol.GridRow{Cells: []string{from, name, value}})
+	}
+	for _, c := range []*string{d.Windows.CommentA, d.Windows.CommentW} {
+		if c != nil {
+			add("Comment", "", *c)
+		}
+	}
 	if a := d.Assertion; a != nil {
 		for _, f := range []struct{ name, value string }{{"expression", a.Expression}, {"function", a.Function}, {"file", a.File}} {
 			if f.value != "" {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/crashpane/crashpane/core/dumptest"
 	"github.com/crashpane/crashpane/core/input"
-	"github.com/crashpane/crashpane/web/app"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // Names that try to be more than text, in everything that can be taken out of the page.
@@ -30,26 +30,26 @@ func TestHostileNamesInExports(t *testing.T) {
 		{element + ".dmp", d.Bytes()},
 		{turned + ".sym", []byte("MODULE Linux x86_64 00000001000200030000000000000000 " + element + "\nFILE 0 " + element + "\nFUNC 0 100 0 " + element + "\n0 100 7 0\n")},
 	} {
-		if r := k.ask(app.Request{Op: app.OpAdd, Name: f.name}, input.FromBytes(f.name, f.content)); r.Error != "" {
+		if r := k.ask(&protocol.Add{Name: f.name}, input.FromBytes(f.name, f.content)); r.Error != "" {
 			t.Fatal(r.Error)
 		}
 	}
-	for _, kind := range []string{app.ExportStack, app.ExportMarkdown, app.ExportWanted, app.ExportCompare, app.ExportText, app.ExportMachine, app.ExportJSON} {
+	for _, kind := range []string{protocol.ExportStack, protocol.ExportMarkdown, protocol.ExportWanted, protocol.ExportCompare, protocol.ExportText, protocol.ExportMachine, protocol.ExportJSON} {
 		for thread := range 3 {
-			r := k.ask(app.Request{Op: app.OpExport, Kind: kind, Thread: thread}, nil)
-			if r.Error != "" || r.Text == "" {
-				t.Errorf("%s: %q", kind, r.Error)
+			r, problem := k.export(kind, thread)
+			if problem != "" || r.Text == "" {
+				t.Errorf("%s: %q", kind, problem)
 				continue
 			}
 			if strings.ContainsAny(r.FileName, "<>&\"'`/\\\u202e\u2066\x1b\n") || len(r.FileName) > 200 {
 				t.Errorf("%s: a file called %q", kind, r.FileName)
 			}
 			switch kind {
-			case app.ExportJSON:
+			case protocol.ExportJSON:
 				if !json.Valid([]byte(r.Text)) {
 					t.Errorf("no JSON: %.2000s", r.Text)
 				}
-			case app.ExportText, app.ExportMachine: // what Breakpad prints, as Breakpad prints it
+			case protocol.ExportText, protocol.ExportMachine: // what Breakpad prints, as Breakpad prints it
 			default:
 				if strings.ContainsAny(r.Text, "\u202e\u2066\u200f\a\x1b") {
 					t.Errorf("%s of thread %d has controls: %.2000q", kind, thread, r.Text)
@@ -58,7 +58,7 @@ func TestHostileNamesInExports(t *testing.T) {
 					t.Errorf("%s of thread %d has %d characters", kind, thread, len(r.Text))
 				}
 			}
-			if kind == app.ExportMarkdown {
+			if kind == protocol.ExportMarkdown {
 				for _, line := range strings.Split(r.Text, "\n") {
 					outside := ""
 					for i, part := range strings.Split(line, "`") { // every other one is code

@@ -1,10 +1,13 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/intake"
 	"github.com/crashpane/crashpane/walker/report/view"
 	"github.com/crashpane/crashpane/walker/session"
 )
@@ -14,15 +17,15 @@ const maxMissing = 500
 
 // missing are the symbol files that a dump lacks, as far as its stacks are walked: those of the first thread's frames first, from the top, then by how many frames
 // need them.
-func (e *Engine) missing(dump int) *view.WantedPage {
+func (e *Engine) missing(dump int) []view.WantedRow {
 	v := e.view(dump, -1)
 	if v == nil {
-		return &view.WantedPage{Rows: []view.WantedRow{}}
+		return nil
 	}
 	w := v.Wanted(0, maxMissing)
 	rep := v.Report()
 	if rep.FirstThread < 0 || rep.FirstThread >= len(rep.Threads) {
-		return &w
+		return w.Rows
 	}
 	var first []view.WantedRow
 	taken := map[int]bool{}
@@ -32,7 +35,7 @@ func (e *Engine) missing(dump int) *view.WantedPage {
 			continue
 		}
 		for k, row := range w.Rows {
-			if mod := &rep.Modules[m]; !taken[k] && row.DebugID == view.Clean(mod.DebugID) && (row.Module == m || rep.Modules[row.Module].DebugFile == mod.DebugFile) {
+			if mod := &rep.Modules[m]; !taken[k] && rep.Modules[row.Module].DebugID == mod.DebugID && (row.Module == m || rep.Modules[row.Module].DebugFile == mod.DebugFile) {
 				taken[k] = true
 				first = append(first, row)
 			}
@@ -43,22 +46,58 @@ func (e *Engine) missing(dump int) *view.WantedPage {
 			first = append(first, row)
 		}
 	}
-	w.Rows = first
-	return &w
+	return first
 }
 
-// isSymbols says why a file that a server sent is not taken: it must be the symbol file that it was asked for, and nothing else.
-func isSymbols(src *input.Source, id string) error {
-	head, err := src.Bytes(0, min(src.Size, 4096))
-	if err != nil {
-		return err
+// fromServer are the files that a server's answer holds. They are taken if they are of the build with the id that was asked for: symbol files, and where
+// this engine has their readers programs and debug information. Nothing else is.
+func (e *Engine) fromServer(src *input.Source, id string) ([]*input.Source, error) {
+	files, err := intake.Expand(src, e.opt.Limits, func(name string, done, total int64) error {
+		e.progress(session.Progress{Stage: "unpacking", Name: name, Done: done, Total: total})
+		return nil
+	})
+	if errors.Is(err, intake.ErrNoUnpacker) {
+		return []*input.Source{src}, nil // likewise
 	}
-	m, ok := session.Identify(head)
-	switch {
-	case !ok:
-		return fmt.Errorf("%s is no symbol file: it does not begin with a MODULE record", src.Name)
-	case id != "" && !core.SameID(m.ID, id):
-		return fmt.Errorf("%s is of another build: its id is %s", src.Name, m.ID)
+	for _, f := range files {
+		if err == nil {
+			err = e.isOf(f, id)
+		}
 	}
-	return nil
+	return files, err
+}
+
+// isOf says why a file is not of the build with an id.
+func (e *Engine) isOf(src *input.Source, id string) error {
+	var has []string
+	g := intake.Sniff(src)
+	if e.opt.OpenBinary == nil {
+		switch g.Kind {
+		case intake.ELF, intake.PE, intake.PDB, intake.Cab, intake.Zstd, intake.XZ:
+			return nil // another engine reads it, and then looks at its id
+		}
+	}
+	switch g.Kind {
+	case intake.Sym:
+		head, err := src.Bytes(0, min(src.Size, 4096))
+		if err != nil {
+			return err
+		}
+		m, _ := session.Identify(head)
+		has = append(has, m.ID)
+	case intake.ELF, intake.PE, intake.PDB:
+		b, err := e.opt.OpenBinary(src)
+		if err != nil {
+			return err
+		}
+		has = append(has, b.Identity().DebugID, b.Identity().CodeID)
+	default:
+		return fmt.Errorf("%s is no symbol file or program: it is %s", src.Name, g.What)
+	}
+	for _, one := range has {
+		if core.SameID(one, id) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s is of another build: its id is %s", src.Name, strings.Join(has, ", "))
 }

@@ -1,13 +1,17 @@
 package engine
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/binary"
 	"strings"
 	"testing"
 
 	"github.com/crashpane/crashpane/core/dumptest"
 	"github.com/crashpane/crashpane/core/input"
-	"github.com/crashpane/crashpane/web/app"
+	"github.com/crashpane/crashpane/symfile/symbol"
+	"github.com/crashpane/crashpane/walker/session"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // TestIsSymbols: a server may answer what it likes, and nothing but the file that was asked for is taken.
@@ -17,14 +21,54 @@ func TestIsSymbols(t *testing.T) {
 		"MODULE windows x86 " + id + " a.pdb\nFUNC 1 1 0 f\n":                  "",
 		"MODULE windows x86 " + strings.ToLower(id) + " a.pdb\n":               "",
 		"MODULE windows x86 AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA1 a.pdb\n":         "of another build",
-		"<!doctype html><title>Not found</title>":                              "no symbol file",
-		"MDMP\x93\xa7\x00\x00\x00\x00\x00\x00\x20\x00\x00\x00\x00\x00\x00\x00": "no symbol file",
-		"": "no symbol file",
+		"<!doctype html><title>Not found</title>":                              "no symbol file or program: it is an HTML page",
+		"MDMP\x93\xa7\x00\x00\x00\x00\x00\x00\x20\x00\x00\x00\x00\x00\x00\x00": "no symbol file or program: it is a minidump",
+		"": "no symbol file or program: it is an empty file",
+		gzipped("MODULE windows x86 " + id + " a.pdb\n"):                        "",
+		gzipped("MODULE windows x86 AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA1 a.pdb\n"): "of another build",
+		gzipped("MDMP\x93\xa7\x00\x00"):                                         "is a minidump",
 	} {
-		err := isSymbols(input.FromBytes("https://symbols.example/a.sym", []byte(text)), id)
+		_, err := New(func(protocol.Answer) {}, Options{}).fromServer(input.FromBytes("https://symbols.example/a.sym", []byte(text)), id)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
+	}
+}
+
+func gzipped(text string) string {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	w.Write([]byte(text))
+	w.Close()
+	return b.String()
+}
+
+// program is a binary of which nothing is known but its ids.
+type program struct {
+	session.Binary
+	debugID, codeID string
+}
+
+func (p program) Identity() symbol.Identity {
+	return symbol.Identity{Name: "a.exe", DebugID: p.debugID, CodeID: p.codeID}
+}
+
+// TestProgramOfServer: a program or its debug information is taken by its debug id or by its own, and not if it has neither.
+func TestProgramOfServer(t *testing.T) {
+	const debugID, codeID = "5A9832E5287241C1838ED98914E9B7FF1", "5f5e10003000"
+	src := input.FromBytes("https://symbols.example/a.pdb", []byte("Microsoft C/C++ MSF 7.00\r\n"))
+	for id, want := range map[string]bool{debugID: true, strings.ToLower(debugID): true, "5F5E10003000": true, "5F5E10003001": false, "": false} {
+		opt := session.Options{OpenBinary: func(*input.Source) (session.Binary, error) { return program{debugID: debugID, codeID: codeID}, nil }}
+		files, err := New(func(protocol.Answer) {}, Options{Session: opt}).fromServer(src, id)
+		if (err == nil) != want || len(files) != 1 {
+			t.Errorf("asked for %q: %v", id, err)
+		}
+	}
+	// An engine without readers takes it, and says that another one reads it, which then looks at the ids.
+	k := newTalk(t)
+	k.ask(&protocol.Add{Symbols: true, DebugID: "AB"}, src)
+	if r, problem := last[*protocol.Added](k); !r.NeedsReader || problem != "" {
+		t.Errorf("%+v", r)
 	}
 }
 
@@ -41,13 +85,15 @@ func TestMissingBigEndian(t *testing.T) {
 		if order == dumptest.BigEndian {
 			other = "app/" + plain + "/app.sym"
 		}
-		rows := k.ask(app.Request{Op: app.OpMissing}, nil).Wanted.Rows
-		if len(rows) != 1 || rows[0].DebugID != turned || rows[0].StorePath != "app/"+turned+"/app.sym" || rows[0].OtherPath != other {
+		k.ask(&protocol.ListMissing{}, nil)
+		r, _ := last[*protocol.Missing](k)
+		rows := r.Rows
+		if len(rows) != 1 || rows[0].DebugID != turned || rows[0].StorePath != "app/"+turned+"/app.sym" || rows[0].Stores[0].Else != other {
 			t.Errorf("%s: %+v", order, rows)
 		}
 	}
 	for _, form := range []string{turned, plain} {
-		if err := isSymbols(input.FromBytes("a.sym", []byte("MODULE Linux mips "+form+" app\n")), turned); err != nil {
+		if _, err := New(func(protocol.Answer) {}, Options{}).fromServer(input.FromBytes("a.sym", []byte("MODULE Linux mips "+form+" app\n")), turned); err != nil {
 			t.Error(err)
 		}
 	}

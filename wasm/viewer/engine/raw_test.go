@@ -6,8 +6,7 @@ import (
 
 	"github.com/crashpane/crashpane/core"
 	"github.com/crashpane/crashpane/core/dumptest"
-	"github.com/crashpane/crashpane/core/input"
-	"github.com/crashpane/crashpane/web/app"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // made is a dump with something of everything that the tabs show.
@@ -24,28 +23,30 @@ func made(t *testing.T) *talk {
 		Stream(0x4d7a0004, []byte(`{"InitErrors":1}`)).
 		Stream(0x12345678, []byte(strings.Repeat("\x00\x01binary", 100))).
 		Bytes()
-	if r := k.ask(app.Request{Op: app.OpAdd, Name: "a.dmp"}, input.FromBytes("a.dmp", bytes)); r.Error != "" || len(r.Dumps) != 1 {
+	if r, problem := k.add("a.dmp", bytes); problem != "" || len(r.Dumps) != 1 {
 		t.Fatalf("%+v", r)
 	}
 	return k
 }
 
-func (k *talk) look(q app.Look) app.Reply { return k.ask(app.Request{Op: app.OpLook, Look: &q}, nil) }
+func (k *talk) grid(name string, span protocol.Span) *protocol.GridPage {
+	return k.look(protocol.Look{Grid: &protocol.GridQuery{Name: name, Span: span}}).Grid
+}
 
 func TestGrids(t *testing.T) {
 	k := made(t)
-	if r := k.look(app.Look{Parts: app.PartSummary}); strings.Join(r.Have, " ") != "memory streams annotations" {
+	if r := k.look(protocol.Look{Summary: true}); strings.Join(r.Have, " ") != "memory streams annotations" {
 		t.Errorf("tabs %v", r.Have)
 	}
-	m := k.look(app.Look{Parts: app.PartGrid, Grid: "memory", GridSpan: app.Span{Count: 10}}).Grid
+	m := k.grid("memory", protocol.Span{Count: 10})
 	if m.Total != 2 || m.Rows[0].Mark != "danger" || m.Rows[0].Cells[4] != "the fault address · /bin/app" || m.Rows[1].Cells[4] != "stack of thread 0 · [stack]" {
 		t.Errorf("%+v", m)
 	}
-	s := k.look(app.Look{Parts: app.PartGrid, Grid: "streams", GridSpan: app.Span{From: 2, Count: 1}}).Grid
+	s := k.grid("streams", protocol.Span{From: 2, Count: 1})
 	if s.From != 2 || len(s.Rows) != 1 || s.Total < 8 || s.Rows[0].Index != 2 {
 		t.Errorf("%+v", s)
 	}
-	if g := k.look(app.Look{Parts: app.PartGrid, Grid: "nonsense", GridSpan: app.Span{From: -5, Count: 1 << 30}}).Grid; g.Total != 0 {
+	if g := k.grid("nonsense", protocol.Span{From: -5, Count: 1 << 30}); g.Total != 0 {
 		t.Errorf("%+v", g)
 	}
 }
@@ -63,8 +64,8 @@ func (k *talk) stream(typ core.StreamType) int {
 
 func TestContent(t *testing.T) {
 	k := made(t)
-	ask := func(typ core.StreamType, bytes, private bool) *app.ContentPage {
-		return k.look(app.Look{Parts: app.PartContent, Stream: k.stream(typ), Bytes: bytes, Private: private, Content: app.Span{Count: 40}}).Content
+	ask := func(typ core.StreamType, bytes, private bool) *protocol.ContentPage {
+		return k.look(protocol.Look{Content: &protocol.ContentQuery{Stream: k.stream(typ), Bytes: bytes, Private: private, Span: protocol.Span{Count: 40}}}).Content
 	}
 	if c := ask(core.StreamModuleList, false, false); c.Bytes || !strings.Contains(strings.Join(c.Lines, "\n"), `module[0].name = "/bin/app"`) {
 		t.Errorf("%+v", c)
@@ -87,7 +88,7 @@ func TestContent(t *testing.T) {
 	if c := ask(core.StreamLinuxEnviron, false, true); len(c.Lines) != 2 || c.Lines[1] != "TOKEN=abc" {
 		t.Errorf("%+v", c)
 	}
-	if r := k.look(app.Look{Parts: app.PartContent, Stream: 999}); r.Content != nil {
+	if r := k.look(protocol.Look{Content: &protocol.ContentQuery{Stream: 999}}); r.Content != nil {
 		t.Errorf("%+v", r.Content)
 	}
 }
@@ -95,10 +96,9 @@ func TestContent(t *testing.T) {
 // TestSecrets: the command line and the environment come when each is asked for, and are in no export.
 func TestSecrets(t *testing.T) {
 	k := made(t)
-	shown := func(q app.Look) string {
-		q.Parts = app.PartSystem
+	shown := func(q protocol.SystemQuery) string {
 		var b strings.Builder
-		for _, g := range k.look(q).System {
+		for _, g := range k.look(protocol.Look{System: &q}).System.Groups {
 			b.WriteString(g.Title + "\n")
 			for _, f := range g.Facts {
 				b.WriteString(f.Key + " " + f.Value + "\n")
@@ -106,19 +106,19 @@ func TestSecrets(t *testing.T) {
 		}
 		return b.String()
 	}
-	plain := shown(app.Look{})
+	plain := shown(protocol.SystemQuery{})
 	if !strings.Contains(plain, "Command line") || !strings.Contains(plain, "Environment") || !strings.Contains(plain, "System information") ||
 		strings.Contains(plain, "hunter2") || strings.Contains(plain, "TOKEN") {
 		t.Error(plain)
 	}
-	if s := shown(app.Look{CommandLine: true}); !strings.Contains(s, "hunter2") || strings.Contains(s, "TOKEN") {
+	if s := shown(protocol.SystemQuery{CommandLine: true}); !strings.Contains(s, "hunter2") || strings.Contains(s, "TOKEN") {
 		t.Error(s)
 	}
-	if s := shown(app.Look{Environment: true}); strings.Contains(s, "hunter2") || !strings.Contains(s, "TOKEN abc") {
+	if s := shown(protocol.SystemQuery{Environment: true}); strings.Contains(s, "hunter2") || !strings.Contains(s, "TOKEN abc") {
 		t.Error(s)
 	}
-	for _, kind := range []string{app.ExportStack, app.ExportMarkdown, app.ExportText, app.ExportMachine, app.ExportJSON} {
-		if r := k.ask(app.Request{Op: app.OpExport, Kind: kind, Thread: -1}, nil); strings.Contains(r.Text, "hunter2") || strings.Contains(r.Text, "TOKEN") {
+	for _, kind := range []string{protocol.ExportStack, protocol.ExportMarkdown, protocol.ExportText, protocol.ExportMachine, protocol.ExportJSON} {
+		if r, _ := k.export(kind, -1); strings.Contains(r.Text, "hunter2") || strings.Contains(r.Text, "TOKEN") {
 			t.Errorf("%s leaks", kind)
 		}
 	}

@@ -5,10 +5,10 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/walker/report"
-	"github.com/crashpane/crashpane/web/app"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// What an engine leaves out when a page around the viewer asks for it (Request.Redact): the command line, the environment and the
+// What an engine leaves out when a page around the viewer asks for it (Call.Redact): the command line, the environment and the
 // contents of streams are not made at all, nor are explanations, which quote words of the stack; what the program wrote into its dump and
 // what it had open stand there without their contents (see hideRow, redacted); and in every text that leaves the engine, exports among
 // them, the names of users in paths are replaced.
@@ -41,7 +41,7 @@ var tellingColumn = map[string]int{"annotations": 2, "handles": 2}
 var openAnnotations = []string{fromAssertion, fromLimits, fromWriter}
 
 // hideRow hides what is private in a row of a grid.
-func hideRow(grid string, r app.GridRow) {
+func hideRow(grid string, r protocol.GridRow) {
 	at, ok := tellingColumn[grid]
 	if !ok || r.Cells[at] == "" || grid == "annotations" && slices.Contains(openAnnotations, r.Cells[0]) {
 		return

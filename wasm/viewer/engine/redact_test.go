@@ -8,8 +8,7 @@ import (
 
 	"github.com/crashpane/crashpane/core/dumptest"
 	"github.com/crashpane/crashpane/core/input"
-	"github.com/crashpane/crashpane/web/app"
-	"github.com/crashpane/crashpane/web/wire"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // Folders of users, as systems have them.
@@ -75,6 +74,9 @@ func secretive() []byte {
 				Objects: []dumptest.CrashpadObject{{Name: "note", Type: 1, Value: []byte(secret)}}}).
 		MacCrashInfo(5, [3]uint64{1, 0, 0}, "/usr/lib/libfoo.dylib", secret, secret, secret, secret).
 		MacBootArgs(false, "debug="+secret).
+		CommentA("user "+secret).CommentW("mail to "+secret).
+		Memory(0x9000, []byte(linux+"/"+secret+"/bin/app\x00")).
+		Auxv(8, [2]uint64{31, 0x9000}).
 		Bytes()
 }
 
@@ -84,31 +86,31 @@ func TestNothingPrivateLeaves(t *testing.T) {
 		said := map[string]string{} // of each question, the answers as they go to the page
 		what := ""
 		var e *Engine
-		e = New(func(r app.Reply) { said[what] += string(wire.AppendWith(nil, r, e.Text())) }, Options{})
-		ask := func(name string, req app.Request, src *input.Source) {
-			what, req.Redact = name, redact
-			e.Handle(req, src)
+		e = New(func(a protocol.Answer) { said[what] += string(protocol.AppendAnswer(nil, a, e.Text())) }, Options{})
+		ask := func(name string, req protocol.Request, src *input.Source) {
+			what = name
+			e.Handle(protocol.Call{Redact: redact, Request: req}, src)
 		}
-		ask("add", app.Request{Op: app.OpAdd, Name: "a.dmp"}, input.FromBytes("a.dmp", secretive()))
+		ask("add", &protocol.Add{Name: "a.dmp"}, input.FromBytes("a.dmp", secretive()))
 		for e.Idle() {
 		}
-		all := app.Span{Count: 100}
-		look := app.Look{Parts: app.PartsAll &^ (app.PartGrid | app.PartContent), Threads: all, Stack: all, Modules: all, Wanted: all, Files: all,
-			Compare: all, CommandLine: true, Environment: true, Private: true}
+		all := protocol.Span{Count: 100}
+		look := protocol.Look{Summary: true, Threads: &protocol.ThreadsQuery{Span: all}, Stack: &all, Detail: true, Modules: &protocol.ModulesQuery{Span: all}, Wanted: &all,
+			Files: &all, Compare: &protocol.CompareQuery{Span: all}, System: &protocol.SystemQuery{CommandLine: true, Environment: true}}
 		for frame := range 3 {
 			look.Frame = frame
-			ask(fmt.Sprint("look ", frame), app.Request{Op: app.OpLook, Look: &look}, nil)
+			ask(fmt.Sprint("look ", frame), &look, nil)
 		}
 		for _, grid := range []string{"memory", "streams", "handles", "annotations"} {
-			ask(grid, app.Request{Op: app.OpLook, Look: &app.Look{Parts: app.PartGrid, Grid: grid, GridSpan: all}}, nil)
+			ask(grid, &protocol.Look{Grid: &protocol.GridQuery{Name: grid, Span: all}}, nil)
 		}
 		for i := range e.session.Dump(0).Streams {
 			for _, bytes := range []bool{false, true} {
-				ask(fmt.Sprint("stream ", i, bytes), app.Request{Op: app.OpLook, Look: &app.Look{Parts: app.PartContent, Stream: i, Bytes: bytes, Private: true, Content: all}}, nil)
+				ask(fmt.Sprint("stream ", i, bytes), &protocol.Look{Content: &protocol.ContentQuery{Stream: i, Bytes: bytes, Private: true, Span: all}}, nil)
 			}
 		}
-		for _, kind := range []string{app.ExportStack, app.ExportMarkdown, app.ExportText, app.ExportMachine, app.ExportJSON, app.ExportWanted, app.ExportCompare} {
-			ask("export "+kind, app.Request{Op: app.OpExport, Kind: kind, Thread: -1}, nil)
+		for _, kind := range []string{protocol.ExportStack, protocol.ExportMarkdown, protocol.ExportText, protocol.ExportMachine, protocol.ExportJSON, protocol.ExportWanted, protocol.ExportCompare} {
+			ask("export "+kind, &protocol.Export{Kind: kind, Thread: -1}, nil)
 		}
 		found := 0
 		for question, answer := range said {
@@ -137,9 +139,11 @@ func TestRedactKeepsTheStack(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			k.ask(app.Request{Op: app.OpAdd, Name: name, Redact: redact}, input.FromBytes(name, content))
+			k.call(protocol.Call{Redact: redact, Request: &protocol.Add{Name: name}}, input.FromBytes(name, content))
 		}
-		return k.ask(app.Request{Op: app.OpExport, Kind: app.ExportMachine, Thread: -1, Redact: redact}, nil).Text
+		k.call(protocol.Call{Redact: redact, Request: &protocol.Export{Kind: protocol.ExportMachine, Thread: -1}}, nil)
+		r, _ := last[*protocol.Exported](k)
+		return r.Text
 	}
 	if open, redacted := stack(false), stack(true); HideUsers(open) != redacted || !strings.Contains(open, "codec.cc") {
 		t.Errorf("%s\nbut with redact\n%s", open, redacted)

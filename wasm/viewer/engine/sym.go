@@ -7,29 +7,30 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/view"
 	"github.com/crashpane/crashpane/walker/session"
-	"github.com/crashpane/crashpane/web/app"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // sym writes the symbol file of a binary, which is found by its item's name.
-func (e *Engine) sym(r *app.Reply, name string) error {
+func (e *Engine) sym(name string) (*protocol.SymWritten, error) {
+	r := &protocol.SymWritten{}
 	for _, it := range e.session.Items() {
 		b := e.session.Binary(it.ID)
 		if it.Name != name || b == nil {
 			continue
 		}
 		if e.writeSym == nil || e.exact.send == nil {
-			return fmt.Errorf("this program does not write symbol files")
+			return r, fmt.Errorf("this program does not write symbol files")
 		}
 		w := &chunks{e: e, name: name}
 		if err := e.writeSym(w, b, e.session.IDInUse(it.ID)); err != nil {
-			return err
+			return r, err
 		}
 		w.flush()
-		r.Kind, r.FileName = app.OpSym, symName(b)
-		r.Text = view.Clean(strings.Join(b.Warnings(), "; ")) // what could not be read is missing in it
-		return nil
+		r.FileName = symName(b)
+		r.Problem = view.Clean(strings.Join(b.Warnings(), "; ")) // what could not be read is missing in it
+		return r, nil
 	}
-	return fmt.Errorf("there is no binary called %q", view.Clean(name))
+	return r, fmt.Errorf("there is no binary called %q", view.Clean(name))
 }
 
 // symName is what a symbol store calls a binary's file.
@@ -67,7 +68,7 @@ func (c *chunks) flush() {
 	if len(c.piece) == 0 {
 		return
 	}
-	c.e.exact.send(app.Reply{ID: c.e.id, Op: app.OpSym, More: true}, c.piece)
+	c.e.exact.send(protocol.Answer{ID: c.e.id, Reply: &protocol.SymText{}}, c.piece)
 	c.e.progress(session.Progress{Stage: "writing symbols", Name: c.name, Done: c.written})
 	c.piece = nil
 }

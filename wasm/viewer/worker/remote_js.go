@@ -6,7 +6,7 @@ import (
 	"syscall/js"
 
 	"github.com/crashpane/crashpane/core/input"
-	"github.com/crashpane/crashpane/web/app"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // remoteReader reads parts of a file on a server. Whoever reads waits; the messages that come meanwhile wait too.
@@ -14,7 +14,7 @@ type remoteReader struct {
 	name   string
 	size   int64
 	read   js.Value // from, to → promise of a Uint8Array
-	failed func(app.Reply)
+	failed func(protocol.Answer)
 	err    error // the first one; nothing is asked for after it
 	parts  []remotePart
 	end    int64 // of what was read last
@@ -37,7 +37,7 @@ const (
 )
 
 // newRemoteReader takes what the page was answered (symbols.js, ask). failed sends a message that nobody asked for.
-func newRemoteReader(remote js.Value, failed func(app.Reply)) *remoteReader {
+func newRemoteReader(remote js.Value, failed func(protocol.Answer)) *remoteReader {
 	return &remoteReader{name: remote.Get("url").String(), size: int64(remote.Get("size").Float()),
 		read: js.Global().Get("crashpaneRange").Invoke(remote), failed: failed}
 }
@@ -96,11 +96,7 @@ func (r *remoteReader) took(n int64, why js.Value) error {
 	case r.err != nil: // of a part that was asked for at the same time
 	case why.Truthy():
 		r.err = errors.New(why.Get("message").String())
-		reply := app.Reply{Op: app.OpRemote, Text: r.name, Error: r.err.Error()}
-		if why.Get("changed").Truthy() {
-			reply.Kind = app.RemoteChanged
-		}
-		r.failed(reply)
+		r.failed(protocol.Answer{Error: r.err.Error(), Reply: &protocol.RemoteFailed{URL: r.name, Changed: why.Get("changed").Truthy()}})
 	default:
 		if fetched += n; onFetch != nil {
 			onFetch(r.name)

@@ -12,8 +12,7 @@ import (
 
 	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/wasm/viewer/engine"
-	"github.com/crashpane/crashpane/web/app"
-	"github.com/crashpane/crashpane/web/wire"
+	"github.com/crashpane/crashpane/web/protocol"
 )
 
 // Run is the worker's role: messages {request, file} come in one after the other, {reply} goes out. A panic ends
@@ -37,18 +36,18 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 	}))
 	var e *engine.Engine
 	post := poster(self, func() func(string) string { return e.Text() })
-	opt.PostData = func(r app.Reply, data []byte) {
+	opt.PostData = func(a protocol.Answer, data []byte) {
 		array := ArrayOf(data)
-		message := map[string]any{"reply": ArrayOf(wire.Append(nil, r)), "data": array, "memory": memory(self)}
+		message := map[string]any{"reply": ArrayOf(protocol.AppendAnswer(nil, a, nil)), "data": array, "memory": memory(self)}
 		self.Call("postMessage", message, []any{array.Get("buffer")})
 	}
-	opt.PostFile = func(r app.Reply, src *input.Source) bool {
+	opt.PostFile = func(a protocol.Answer, src *input.Source) bool {
 		blob := fileOf(src)
 		if !blob.Truthy() {
 			return false
 		}
 		named := self.Get("File").New([]any{blob}, src.Name)
-		self.Call("postMessage", map[string]any{"reply": ArrayOf(wire.Append(nil, r)), "file": named, "memory": memory(self)})
+		self.Call("postMessage", map[string]any{"reply": ArrayOf(protocol.AppendAnswer(nil, a, nil)), "file": named, "memory": memory(self)})
 		return true
 	}
 	opt.Fetched = func() int64 { return fetched }
@@ -126,16 +125,16 @@ func turns(wake chan struct{}) func() {
 }
 
 // poster sends Replies; text is asked what becomes of the texts in them. Progress is sent ten times a second at most: a message costs more than what it reports.
-func poster(self js.Value, text func() func(string) string) func(app.Reply) {
+func poster(self js.Value, text func() func(string) string) func(protocol.Answer) {
 	var last time.Time
-	return func(r app.Reply) {
-		if r.Progress != nil {
+	return func(a protocol.Answer) {
+		if _, ok := a.Reply.(*protocol.Progress); ok {
 			if time.Since(last) < 100*time.Millisecond {
 				return
 			}
 			last = time.Now()
 		}
-		self.Call("postMessage", map[string]any{"reply": ArrayOf(wire.AppendWith(nil, r, text())), "memory": memory(self)})
+		self.Call("postMessage", map[string]any{"reply": ArrayOf(protocol.AppendAnswer(nil, a, text())), "memory": memory(self)})
 	}
 }
 
@@ -152,45 +151,51 @@ func guarded(self js.Value, do func()) (fit bool) {
 }
 
 // handle answers one message.
-func handle(e *engine.Engine, post func(app.Reply), message js.Value) {
-	var req app.Request
-	if err := wire.Read(BytesOf(message.Get("request")), &req); err != nil {
+func handle(e *engine.Engine, post func(protocol.Answer), message js.Value) {
+	call, err := protocol.ReadCall(BytesOf(message.Get("request")))
+	if err != nil {
 		panic(fmt.Errorf("a request could not be read: %w", err))
 	}
 	var src *input.Source
-	if file := message.Get("file"); file.Truthy() && req.Op == app.OpIndex {
-		part, end := sourceOfPart(req.Name, file, req.From-1, req.To)
-		defer end()
-		src = part
-	} else if file.Truthy() {
+	name := ""
+	progress := func(g protocol.Progress) { post(protocol.Answer{ID: call.ID, Reply: &g}) }
+	switch q := call.Request.(type) {
+	case *protocol.Add:
+		name = q.Name
+	case *protocol.IndexChunk:
+		if file := message.Get("file"); file.Truthy() {
+			part, end := sourceOfPart(q.Name, file, q.From-1, q.To)
+			defer end()
+			src = part
+		}
+		name = q.Name
+	case *protocol.WriteSym:
+		// Most of the time goes into reading, of which nobody else tells.
+		from := bytesRead
+		onRead = func() { progress(protocol.Progress{Stage: "reading", Name: q.Name, Done: bytesRead - from}) }
+		defer func() { onRead = nil }()
+	}
+	if file := message.Get("file"); file.Truthy() && src == nil {
 		r := readerOf(file)
-		src = input.New(req.Name, r, r.size)
+		src = input.New(name, r, r.size)
 	}
 	if remote := message.Get("remote"); remote.Truthy() {
 		r := newRemoteReader(remote, post)
-		src = input.New(req.Name, r, r.size)
+		src = input.New(name, r, r.size)
 		src.Slice = remoteSlice
 	}
-	if req.Op != app.OpIndex {
+	if _, ok := call.Request.(*protocol.IndexChunk); !ok {
 		from := fetched
 		onFetch = func(name string) {
-			post(app.Reply{ID: req.ID, Progress: &app.Progress{Stage: "fetching parts of", Name: name, Done: fetched - from}})
+			progress(protocol.Progress{Stage: "fetching parts of", Name: name, Done: fetched - from})
 		}
 		defer func() { onFetch = nil }()
-	}
-	if req.Op == app.OpSym {
-		// Most of the time goes into reading, of which nobody else tells.
-		from := bytesRead
-		onRead = func() {
-			post(app.Reply{ID: req.ID, Progress: &app.Progress{Stage: "reading", Name: req.Name, Done: bytesRead - from}})
-		}
-		defer func() { onRead = nil }()
 	}
 	var data func([]byte) []byte
 	if array := message.Get("data"); array.Truthy() {
 		data = func(into []byte) []byte { return bytesInto(into, array) }
 	}
-	e.HandleWith(req, src, data)
+	e.HandleWith(call, src, data)
 }
 
 // memory is the size of the program's memory in bytes, which never shrinks; nil where nobody says.

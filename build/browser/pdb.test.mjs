@@ -1,0 +1,84 @@
+// A Windows library and its PDB dropped with a dump. The PDB is as large as those of large programs, since its pages are far apart in the
+// file: all that is needed has to be read here and there, and only that.
+import assert from "node:assert/strict";
+import { mkdtemp, open, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { gunzipSync } from "node:zlib";
+import { inRepo, startChrome, startSite } from "./harness.mjs";
+
+let site;
+let chrome;
+let dir;
+before(async () => {
+  dir = await mkdtemp(join(tmpdir(), "crashpane-pdb-"));
+  site = await startSite();
+  chrome = await startChrome();
+});
+after(async () => {
+  await chrome?.close();
+  await site?.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+
+const made = async (name) => gunzipSync(await readFile(inRepo(`build/bigpdb/testdata/${name}.gz`)));
+
+// Writes a PDB with each page at so many times its place; what is between them takes no room on the disk. The numbers of pages are in the
+// header (of the lists), in the lists (of the directory) and behind the sizes of streams in the directory.
+async function spread(pdb, to, times) {
+  const u32 = (off) => pdb.readUInt32LE(off);
+  const [page, pages, directorySize] = [u32(32), u32(40), u32(44)];
+  const count = (bytes) => Math.ceil(bytes / page);
+  const renumber = (off) => {
+    const number = u32(off);
+    pdb.writeUInt32LE(number * times, off);
+    return number;
+  };
+  const directory = []; // offsets of its words
+  const listPages = count(count(directorySize) * 4);
+  let left = count(directorySize);
+  for (let i = 0; i < listPages; i++) {
+    const list = renumber(52 + 4 * i) * page;
+    for (let k = 0; k < Math.min(left, page / 4); k++) {
+      const at = renumber(list + 4 * k) * page;
+      for (let off = 0; off < page; off += 4) directory.push(at + off);
+    }
+    left -= page / 4;
+  }
+  const streams = u32(directory[0]);
+  for (const at of directory.slice(1 + streams, directorySize / 4)) renumber(at);
+  pdb.writeUInt32LE((pages - 1) * times + 1, 40);
+  const file = await open(to, "w");
+  for (let p = 0; p < pages; p++) await file.write(pdb, p * page, page, p * times * page);
+  await file.close();
+  return ((pages - 1) * times + 1) * page;
+}
+
+test("of a PDB of a gigabyte a stack reads a small part", async () => {
+  const [dmp, dll, pdb] = ["big.dmp", "big.dll", "big.pdb"].map((name) => join(dir, name));
+  await writeFile(dmp, await made("big.dmp"));
+  await writeFile(dll, await made("big.dll"));
+  const small = await made("big.pdb");
+  const used = small.length;
+  const size = await spread(small, pdb, Math.ceil(2 ** 30 / used));
+  assert.ok(size > 0.9 * 2 ** 30, `the file has ${size} bytes`);
+
+  const tab = await chrome.open(site.origin);
+  await tab.drop([dmp, dll, pdb]);
+  await tab.page.locator("#stack .row .src", { hasText: "unit.cc:" }).first().waitFor({ timeout: 60_000 });
+  const stack = await tab.page.locator("#stack").innerText();
+  await tab.sees("20 frames");
+  assert.match(stack, /Counter<\d+>::step\(int\)\s+unit\.cc:\d+\s+inline/);
+  assert.match(stack, /Counter<\d+>::twice\(int\)\s+unit\.cc:\d+\s+inline/);
+  assert.match(stack, /function_number_\d_of_the_unit/);
+  assert.match(stack, /CFI/);
+  let read = 0;
+  for (const worker of tab.page.workers()) read += (await worker.evaluate(() => globalThis.crashpaneRead))?.bytes ?? 0;
+  assert.ok(read > 0 && read < 16e6, `${read} bytes were read, of a PDB that has ${used} bytes in use`);
+  const memory = await tab.page.evaluate(() => document.querySelector(".crashpane-root").crashpaneMemory.peak);
+  assert.ok(memory < 96e6, `${memory} bytes of memory`);
+  assert.deepEqual(tab.problems, []);
+  assert.deepEqual(tab.foreign, []);
+  await tab.close();
+});

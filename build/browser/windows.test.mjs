@@ -1,0 +1,130 @@
+// A crash on Windows with what its user has: the program and the PDB, either alone, or all memory in the dump.
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, afterEach, before, beforeEach, test } from "node:test";
+import { gunzipSync } from "node:zlib";
+import { inRepo, startChrome, startSite } from "./harness.mjs";
+
+const sample = "testdata/windows";
+const [dump, full, exe] = ["app.dmp", "app-full.dmp", "app.exe"].map((name) => `${sample}/${name}`);
+let pdb;
+let site;
+let chrome;
+let dir;
+let tab;
+before(async () => {
+  dir = await mkdtemp(join(tmpdir(), "crashpane-windows-"));
+  pdb = join(dir, "app.pdb");
+  await writeFile(pdb, gunzipSync(await readFile(inRepo(`${sample}/app.pdb.gz`))));
+  site = await startSite();
+  // A service worker would have the engine already, without the page having asked.
+  chrome = await startChrome({ serviceWorkers: "block" });
+});
+after(async () => {
+  await chrome?.close();
+  await site?.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  tab = await chrome.open(site.origin);
+});
+afterEach(async () => {
+  const { problems, foreign } = tab;
+  await tab.close();
+  assert.deepEqual(problems, []);
+  assert.deepEqual(foreign, []);
+});
+
+const stack = () => tab.page.locator("#stack").innerText();
+const trusts = () => tab.page.evaluate(() => [...document.querySelectorAll("#stack .trust")].map((e) => e.innerText.trim()));
+const wanted = async () => {
+  await tab.page.click("#tab-wanted");
+  await tab.page.locator("#wanted .row").first().waitFor();
+  return tab.page.locator("#wanted").innerText();
+};
+const findings = async () => {
+  await tab.page.click("#tab-findings");
+  return tab.page.locator("#panel-body").innerText();
+};
+// Of the reader of binaries: whether the page asked for it, of its server or of the browser's cache.
+const fetched = () => tab.page.evaluate(() => performance.getEntriesByType("resource").filter((r) => r.name.includes("crashpane-full")).length);
+
+test("with the program and its PDB every frame has a name, a line, and a caller by the program's own rules", async () => {
+  await tab.drop([dump, exe, pdb]);
+  await tab.sees("app.c:27");
+  const text = await stack();
+  for (const [name, line] of [["total", 27], ["print_receipt", 33], ["print_all", 41], ["start", 50]]) {
+    assert.match(text, new RegExp(`${name}\\b[^]*app\\.c:${line}\\b`), text);
+  }
+  assert.deepEqual((await trusts()).slice(0, 5), ["given", "CFI", "CFI", "CFI", "CFI"]);
+  // Why a frame is there: the unwind rule of that very instruction, and where it stands.
+  await tab.page.click("#stack .row:has-text('print_receipt')");
+  await tab.page.click("#side-why");
+  await tab.sees("app.exe .rdata+0x");
+  await tab.sees("word at 0x14000ffed8 = 0x1400010d1");
+  assert.match(await wanted(), /kernel32\.pdb, kernel32\.dll/);
+  assert.doesNotMatch(await tab.page.locator("#wanted").innerText(), /app\./);
+});
+
+test("with the PDB alone the page asks for the program, by name and identifier", async () => {
+  await tab.drop([dump, pdb]);
+  await tab.sees("app.c:27");
+  await tab.sees("app.pdb has names and no unwind rules: the callers of 4 frames were guessed. Add app.exe: without it amd64 stacks are guessed");
+  assert.ok(await tab.page.locator(".verdict-finding").getByRole("button", { name: "Add files" }).isVisible());
+  assert.match(await wanted(), /app\.exe\s+[0-9a-f]{12,}\s+app\.exe\/[0-9A-F]{8}[0-9a-f]+\/app\.exe/);
+  await tab.page.click("#tab-modules");
+  await tab.page.click("#modules .row:has-text('app.exe')");
+  await tab.sees("The program itself, app.exe: without it x86_64 stacks are guessed");
+  await tab.drop([exe]);
+  await tab.page.waitForFunction(() => [...document.querySelectorAll("#stack .trust")].slice(1, 5).every((e) => e.innerText.trim() === "CFI"));
+  assert.doesNotMatch(await wanted(), /app\./);
+});
+
+test("with the program alone the page asks for the PDB, by name and id", async () => {
+  await tab.drop([dump, exe]);
+  await tab.page.waitForFunction(() => document.querySelectorAll("#stack .trust.cfi").length >= 4);
+  assert.match(await wanted(), /app\.pdb\s+[0-9A-F]{33}/);
+  assert.match(await findings(), /app\.exe alone has no functions and lines, which are in app\.pdb[^]*Add app\.pdb with id [0-9A-F]{33}/);
+  await tab.drop([pdb]);
+  await tab.sees("app.c:27");
+});
+
+test("with neither it asks for both, and says that a symbol file would do", async () => {
+  await tab.drop([dump]);
+  await tab.sees("#stack" && "app.exe");
+  assert.match(await wanted(), /app\.pdb, app\.exe/);
+  await tab.sees("and app.exe, or app.sym");
+  assert.equal(await fetched(), 0, "a dump alone needs nothing more");
+});
+
+test("while no source is built in nothing is asked, whatever is typed", async () => {
+  await tab.drop([dump]);
+  await wanted();
+  await tab.page.click("#sources-button");
+  await tab.sees("A folder on this machine");
+  for (const address of ["microsoft+https://symbols.example/download/symbols", "debuginfod+https://debug.example", "https://symbols.example"]) {
+    await tab.page.locator("#symbols-base").fill(address);
+    await tab.sees(`make site SYMBOL_ORIGINS="${address}"`);
+    assert.equal(await tab.page.locator('[data-act="ask"]').isDisabled(), true);
+  }
+  await tab.page.locator("#symbols-base").fill("other+https://symbols.example");
+  await tab.sees("microsoft+ or debuginfod+ before it names another layout");
+});
+
+test("a PDB in a cabinet, as symbol servers keep it, is unpacked", async () => {
+  await tab.drop([dump, exe, `${sample}/app.pd_`]);
+  await tab.sees("app.c:27");
+});
+
+test("a dump with all memory brings the reader of the programs in it, and its stacks are exact", async () => {
+  await tab.drop([full]);
+  await tab.page.waitForFunction(() => document.querySelectorAll("#stack .trust.cfi").length >= 4, undefined, { timeout: 30_000 });
+  assert.equal(await fetched(), 1);
+  await tab.page.click("#modules .row:has-text('app.exe')");
+  await tab.sees("memory of app.exe");
+  await tab.drop([pdb]);
+  await tab.sees("app.c:27");
+  assert.deepEqual((await trusts()).slice(0, 5), ["given", "CFI", "CFI", "CFI", "CFI"]);
+});

@@ -1,0 +1,137 @@
+package analysis
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"golang.org/x/arch/x86/x86asm"
+
+	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/cpu"
+)
+
+// At is the instruction that a frame is at, and where it calls to, if the instruction alone says so: the one at the program counter, or for a
+// caller, whose program counter is a return address, the call before it. It is nil where neither the dump nor the program's files have the code, on
+// other processors than x86, amd64 and arm64, and where no call ends at a return address. function is the address at which the frame's function
+// begins, 0 if that is not known.
+func At(d *core.Dump, regs *cpu.Regs, caller bool, function uint64) (in *Instruction, calls uint64, known bool) {
+	m := &machine{d: d, arch: regs.Arch, regs: regs}
+	at := regs.PC()
+	var found *decoded
+	if caller {
+		at, found = m.callBefore(at, function)
+	} else {
+		found = m.decodeAt(at)
+	}
+	if found == nil {
+		return nil, 0, false
+	}
+	in = &Instruction{Address: at, Text: found.text, Bytes: []byte{}, Registers: []Register{}}
+	if in.Module, _ = d.ModuleAt(at); in.Module >= 0 { // elsewhere they may be anybody's data
+		in.Bytes = m.code(at, found.len)
+	}
+	if j := found.jump; j != nil && j.How == "call" && j.Register.Name == "" && !j.InMemory {
+		calls, known = j.Target, true
+	}
+	return in, calls, known
+}
+
+// decodeAt decodes the instruction at an address; nil if it is not there or not known here.
+func (m *machine) decodeAt(at uint64) *decoded {
+	var buf [maxInstruction]byte
+	p := buf[:m.d.Code(at, buf[:])]
+	m.pc = at
+	var in *decoded
+	switch m.arch.Instructions {
+	case cpu.DecodedX86:
+		in = m.x86(p, 8*m.arch.WordSize)
+	case cpu.DecodedA64:
+		if len(p) >= 4 {
+			in = m.a64(binary.LittleEndian.Uint32(p))
+		}
+	}
+	if in == nil || in.len > len(p) {
+		return nil
+	}
+	return in
+}
+
+// code is the code at an address.
+func (m *machine) code(at uint64, n int) []byte {
+	p := make([]byte, n)
+	return p[:m.d.Code(at, p)]
+}
+
+// minCall and maxCall are the lengths that calls of x86 have: FF with a register; FF with a REX prefix, ModRM, SIB and 32 bits.
+const (
+	minCall = 2
+	maxCall = 8
+)
+
+// callBefore is the call that ends at a return address. Where instructions have no fixed size, several may seem to; then the function's
+// instructions say which one does, and where those are not known, the longest that does not call where no module is.
+func (m *machine) callBefore(ret, function uint64) (at uint64, call *decoded) {
+	if m.arch.Instructions == cpu.DecodedA64 {
+		if in := m.decodeAt(ret - 4); in.isCall() {
+			return ret - 4, in
+		}
+		return 0, nil
+	}
+	var ends []*decoded
+	for n := maxCall; n >= minCall; n-- {
+		if in := m.decodeAt(ret - uint64(n)); in.isCall() && in.len == n {
+			ends = append(ends, in)
+		}
+	}
+	if len(ends) == 0 {
+		return 0, nil
+	}
+	call = ends[0]
+	if len(ends) > 1 {
+		call = m.whichCall(ends, ret, function)
+	}
+	return ret - uint64(call.len), call
+}
+
+// maxFunction bounds the code of a function that is gone through: a symbol file may say anything.
+const maxFunction = 64 << 10
+
+// whichCall tells calls apart that seem to end at a return address.
+func (m *machine) whichCall(ends []*decoded, ret, function uint64) *decoded {
+	for at := function; at != 0 && at < ret && ret-function <= maxFunction; {
+		in := m.decodeAt(at)
+		if in == nil {
+			break
+		}
+		for _, call := range ends {
+			if at+uint64(call.len) == ret {
+				return call
+			}
+		}
+		at += uint64(in.len)
+	}
+	// A call into no module is the middle of another instruction.
+	inside := func(call *decoded) bool {
+		j := call.jump
+		return j == nil || j.Register.Name != "" || j.InMemory || m.inModule(j.Target)
+	}
+	if i := slices.IndexFunc(ends, inside); i >= 0 {
+		return ends[i]
+	}
+	return ends[0]
+}
+
+func (m *machine) inModule(address uint64) bool {
+	module, _ := m.d.ModuleAt(address)
+	return module >= 0
+}
+
+func (in *decoded) isCall() bool {
+	switch {
+	case in == nil:
+		return false
+	case in.x86 != nil:
+		return in.x86.vec == nil && in.x86.Op == x86asm.CALL
+	}
+	return in.jump != nil && in.jump.How == "call"
+}

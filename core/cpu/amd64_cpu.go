@@ -1,0 +1,144 @@
+package cpu
+
+import "encoding/binary"
+
+// AMD64 is the 64-bit Intel and AMD architecture. DWARF numbers are those of the System V x86-64 psABI, figure 3.36;
+// number 16 is the return address column.
+var AMD64 = newArch(&Arch{regs: registers{
+	names: "rax rdx rcx rbx rsi rdi rbp rsp r8-15 rip",
+	order: "rax rbx rcx rdx rsi rdi rbp rsp r8-15 rip",
+	pc:    "rip", sp: "rsp", fp: "rbp",
+	saved: "rbx rbp r12-15",
+	dwarf: "rax rdx rcx rbx rsi rdi rbp rsp r8-15 rip",
+},
+	Name:     "amd64",
+	WordSize: 8,
+	CallSize: 1,
+	// caller: rsp = rbp + 16, rip = [rbp + 8], rbp = [rbp]
+	Frame:     FrameLayout{Style: FrameRecord, CFAOffset: 16, RAOffset: -8, FPOffset: -16},
+	Canonical: canonical48,
+	Conventions: Conventions{
+		EqualSP: EqualSPNever, FPCheck: FPInStack, ScanFP: ScanFPPointed,
+		WindowsTables: true, NoFaultAddress: true,
+	},
+	Formats: Formats{
+		Processors: []Processor{{9, "amd64", "amd64", "amd64"}},
+		Microdump:  "x86_64", Module: "x86_64",
+		ELFMachines: []uint16{62}, PEMachines: []uint16{0x8664}, MachO: 0x1000007, SFrameLittle: 3,
+	},
+	Code:  Code{IsCall: isX86Call, CallBytes: 8, Instructions: DecodedX86},
+	Peers: Peers{CFINonZero: true, FPAligned: true, PrintsReturn: true},
+	Contexts: []*ContextLayout{
+		// winnt.h CONTEXT, XMM_SAVE_AREA32; minidump_cpu_amd64.h MDRawContextAMD64, MDXmmSaveArea32AMD64; format.rs 976 and 923.
+		// From 256 on it is the FXSAVE area (Intel SDM vol. 1, table 10-2).
+		{What: "amd64", Processors: []uint16{9}, Flag: 0x00100000, FlagsAt: 48, Size: 1232, XState: true, Lines: `
+			0	8	p1-6_home
+			52	4	mx_csr
+			56	2	cs ds es fs gs ss
+			68	4	eflags
+			72	8	dr0-3 dr6-7
+			120	8	rax rcx rdx rbx rsp rbp rsi rdi r8-15 rip
+			256	2	fctrl fstat
+			260	1	ftag _
+			262	2	fop
+			264	4	fioff
+			268	2	fiseg _
+			272	4	fooff
+			276	2	foseg _
+			280	4	mxcsr mxcsr_mask
+			288	10/16	st0-7
+			298	6/16	_ _ _ _ _ _ _ _
+			416	16	xmm0-15
+			672	96	_
+			768	16	v0-25
+			1184	8	vector_control debug_control last_branch_to_rip last_branch_from_rip last_exception_to_rip last_exception_from_rip
+			`},
+	},
+})
+
+// canonical48: bits 47 to 63 of a 48-bit virtual address are all equal. Both peers use these limits, also on machines
+// with five-level paging, where user space asks for the larger addresses explicitly.
+func canonical48(a uint64) bool {
+	return a <= 0x00007fffffffffff || a >= 0xffff800000000000
+}
+
+var amd64ELF = ELF{
+	CPU: "amd64",
+	Relocations: []Relocation{{1, Absolute, 8}, {2, Relative, 4}, {4, Relative, 4}, {10, Absolute, 4}, {11, Absolute, 4}, {12, Absolute, 2},
+		{13, Relative, 2}, {14, Absolute, 1}, {15, Relative, 1}, {17, Absolute, 8}, {21, Absolute, 4}, {24, Relative, 8}},
+	Slots: []uint32{6, 7},
+	Stubs: func(p *PLT, found func(Stub)) { x86Stubs(p, true, found) },
+}
+
+// x86Stubs looks for the indirect jump: ff 25 with a 32-bit displacement, which is relative to the next instruction on amd64 and
+// an address on x86; ff a3 on x86 is relative to ebx, the table of slots. Before it may stand a bnd prefix (f2) and endbr
+// (f3 0f 1e fa or fb).
+func x86Stubs(p *PLT, amd64 bool, found func(Stub)) {
+	code := p.Code
+	for i := 0; i+6 <= len(code); i++ {
+		if code[i] != 0xff || code[i+1] != 0x25 && code[i+1] != 0xa3 {
+			continue
+		}
+		disp := uint64(int64(int32(p.Order.Uint32(code[i+2:]))))
+		slot := disp
+		switch {
+		case code[i+1] == 0xa3:
+			slot = p.Table + disp
+		case amd64:
+			slot = p.Address + uint64(i) + 6 + disp
+		}
+		start := i
+		if start > 0 && code[start-1] == 0xf2 {
+			start--
+		}
+		if start >= 4 && code[start-4] == 0xf3 && code[start-3] == 0x0f && code[start-2] == 0x1e && code[start-1]&^1 == 0xfa {
+			start -= 4
+		}
+		found(Stub{At: p.Address + uint64(start), Slot: slot})
+	}
+}
+
+// isX86Call says whether some call instruction ends with the last byte. Instructions have no fixed size, so every
+// length that a call can have is tried (Intel SDM volume 2A, CALL):
+//
+//	E8 rel32          5 bytes
+//	FF /2 ModRM …     2 to 7 bytes, and a REX or segment prefix before it
+func isX86Call(b []byte, _ uint64, _ binary.ByteOrder) bool {
+	n := len(b)
+	if n >= 5 && b[n-5] == 0xe8 {
+		return true
+	}
+	for size := 2; size <= 7 && size <= n; size++ {
+		if b[n-size] == 0xff && modRMSize(b[n-size+1:]) == size-1 {
+			return true
+		}
+	}
+	return false
+}
+
+// modRMSize is the length of the ModRM byte with SIB and displacement, if its middle field is 2 (CALL); else 0.
+func modRMSize(b []byte) int {
+	mod, reg, rm := b[0]>>6, b[0]>>3&7, b[0]&7
+	if reg != 2 {
+		return 0
+	}
+	size := 1
+	if mod == 3 {
+		return size
+	}
+	base := rm
+	if rm == 4 {
+		if len(b) < 2 {
+			return 0
+		}
+		base = b[1] & 7
+		size++
+	}
+	switch {
+	case mod == 1:
+		size++
+	case mod == 2, mod == 0 && base == 5:
+		size += 4
+	}
+	return size
+}

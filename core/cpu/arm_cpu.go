@@ -1,0 +1,155 @@
+package cpu
+
+import "encoding/binary"
+
+// ARM is the 32-bit ARM architecture. The order is Breakpad's: r12 stands before the registers that have a role. Symbol
+// files call those by number or by role; both are understood. FP is r11, and r7 on iOS. DWARF numbers are those of "DWARF for the Arm
+// Architecture", section 4.1.
+var ARM = newArch(&Arch{regs: registers{
+	names:   "r0-10 r12 fp sp lr pc",
+	order:   "r0-10 fp r12 sp lr pc",
+	aliases: "ip=r12 r11=fp r13=sp r14=lr r15=pc",
+	pc:      "pc", sp: "sp", fp: "fp", lr: "lr", iosFP: "r7",
+	saved: "r4-10 fp",
+	dwarf: "r0-10 fp r12 sp lr pc",
+},
+	Name:     "arm",
+	WordSize: 4,
+	CallSize: 2,
+	// caller (frames that push {fp, lr} and point fp at the pair): sp = fp + 8, pc = [fp + 4], fp = [fp]
+	Frame: FrameLayout{Style: FrameRecord, CFAOffset: 8, RAOffset: -4, FPOffset: -8},
+	Conventions: Conventions{
+		EqualSP: EqualSPInterrupted, FPCheck: FPUnchecked, ScanFP: ScanFPLost,
+		FPOnlyOnIOS: true, LinkStale: true,
+	},
+	Formats: Formats{
+		Processors: []Processor{{5, "arm", "arm", "arm"}},
+		Microdump:  "arm", Module: "arm", PlainCFI: true,
+		ELFMachines: []uint16{40}, PEMachines: []uint16{0x1c0, 0x1c2, 0x1c4}, MachO: 12, // ARM, Thumb and ARMNT
+	},
+	Code:  Code{IsCall: isARMCall, CallBytes: 8, Target: armTarget, ThumbBit: true, Instructions: NotDecoded},
+	Peers: Peers{CFINotOnIOS: true},
+	Contexts: []*ContextLayout{
+		// winnt.h CONTEXT of 32-bit ARM, which both peers refuse. The general registers are where Breakpad has them.
+		{What: "arm", Processors: []uint16{5}, Flag: 0x00200000, CEFlag: 0x40, Size: 416, Lines: `
+			4	4	r0-10 fp r12 sp lr pc cpsr fpscr _
+			80	8	d0-31
+			336	4	bvr0-7 bcr0-7 wvr0 wcr0 _ _
+			`},
+		// minidump_cpu_arm.h MDRawContextARM, MDFloatingSaveAreaARM; format.rs 1049 and 1037
+		{What: "arm", Processors: []uint16{5}, Flag: 0x40000000, CEFlag: 0x40, Size: 368, Lines: `
+			4	4	r0-10 fp r12 sp lr pc cpsr
+			72	8	fpscr d0-31
+			336	4	fpextra0-7
+			`},
+	},
+})
+
+// isARMCall: BL and BLX with an immediate, BLX with a register, and, from before ARMv5, any branch behind MOV lr, pc
+// (Arm ARM, A8.8.25, A8.8.26).
+func isARMCall(b []byte, next uint64, _ binary.ByteOrder) bool {
+	if next&1 != 0 {
+		return isThumbCall(b)
+	}
+	before, w := le32(b), le32(b[4:])
+	switch {
+	case w>>28 == 0xf:
+		return w>>25 == 0x7d
+	case w>>24&0xf == 0xb, w&0x0ffffff0 == 0x012fff30:
+		return true
+	}
+	return before&0x0fffffff == 0x01a0e00f
+}
+
+// isThumbCall: BL and BLX with an immediate are two halves, BLX and BLXNS with a register are the second alone
+// (Arm ARM, A6.7.18, A6.7.19).
+func isThumbCall(b []byte) bool {
+	first, second := binary.LittleEndian.Uint16(b[4:]), binary.LittleEndian.Uint16(b[6:])
+	return first&0xf800 == 0xf000 && second&0xc000 == 0xc000 || second&0xff83 == 0x4780
+}
+
+// armTarget is where BL and BLX with an immediate go (Arm ARM, A8.8.25).
+func armTarget(b []byte, next uint64) (uint64, bool) {
+	if next&1 != 0 {
+		return thumbTarget(next&^1, binary.LittleEndian.Uint16(b), binary.LittleEndian.Uint16(b[2:]))
+	}
+	w := le32(b)
+	far := int64(int32(w<<8)>>6) + int64(next) + 4 // pc is two instructions ahead
+	switch {
+	case w>>25 == 0x7d:
+		return uint64(far + int64(w>>23&2)), true
+	case w>>28 != 0xf && w>>24&0xf == 0xb:
+		return uint64(far), true
+	}
+	return 0, false
+}
+
+// thumbTarget is armTarget of Thumb's two halves, encodings T1 and T2.
+func thumbTarget(next uint64, first, second uint16) (uint64, bool) {
+	if first&0xf800 != 0xf000 || second&0xc000 != 0xc000 {
+		return 0, false
+	}
+	sign := int64(first>>10) & 1
+	i1, i2 := ^(int64(second>>13)^sign)&1, ^(int64(second>>11)^sign)&1
+	far := -sign<<24 | i1<<23 | i2<<22 | int64(first&0x3ff)<<12 | int64(second&0x7ff)<<1
+	at := int64(next)
+	if second&0x1000 == 0 { // BLX: to ARM code, from an aligned pc
+		at &^= 3
+	}
+	return uint64(at + far), true
+}
+
+var armELF = ELF{
+	CPU:            "arm",
+	Relocations:    []Relocation{{2, Absolute, 4}, {3, Relative, 4}, {5, Absolute, 2}, {8, Absolute, 1}, {38, Absolute, 4}, {42, Relative31, 4}, {106, Absolute, 4}},
+	Slots:          []uint32{21, 22},
+	Stubs:          armStubs,
+	MappingSymbols: true,
+	ThumbSymbols:   true,
+}
+
+// armStubs: one to three "add ip, pc|ip, #immediate", then "ldr pc, [ip, #offset]!"; lld's long form has "ldr ip, [pc, #4];
+// add ip, ip, pc; ldr pc, [ip]". Thumb callers enter 4 bytes earlier, at "bx pc; nop".
+func armStubs(p *PLT, found func(Stub)) {
+	code, at, word := p.Code, p.Address, p.Order.Uint32
+	if p.Flags&0x00800000 != 0 { // EF_ARM_BE8: data is big-endian, instructions are not
+		word = le32
+	}
+	for i := 0; i+8 <= len(code); i += 4 {
+		ip := uint32(0)
+		n := i
+		switch w := word(code[i:]); {
+		case w&0xfffff000 == 0xe28fc000: // add ip, pc, #
+			ip = uint32(at) + uint32(i) + 8 + armImmediate(w)
+			n += 4
+		case w == 0xe59fc004 && i+16 <= len(code) && word(code[i+4:]) == 0xe08cc00f:
+			ip = p.Order.Uint32(code[i+12:]) + uint32(at) + uint32(i) + 12
+			n += 8
+		default:
+			continue
+		}
+		for n+4 <= len(code) && word(code[n:])&0xfffff000 == 0xe28cc000 { // add ip, ip, #
+			ip += armImmediate(word(code[n:]))
+			n += 4
+		}
+		if n+4 > len(code) {
+			return
+		}
+		ldr := word(code[n:])
+		if ldr&0xfffff000 != 0xe5bcf000 && ldr&0xfffff000 != 0xe59cf000 { // ldr pc, [ip, #]! and without "!"
+			continue
+		}
+		start := i
+		if i >= 4 && word(code[i-4:]) == 0x46c04778 { // bx pc; nop
+			start -= 4
+		}
+		found(Stub{At: at + uint64(start), Slot: uint64(ip + ldr&0xfff)})
+		i = n
+	}
+}
+
+// armImmediate is an operand of 8 bits, rotated right by twice the 4 bits above.
+func armImmediate(w uint32) uint32 {
+	v, by := w&0xff, w>>8&15*2
+	return v>>by | v<<(32-by)
+}

@@ -1,0 +1,100 @@
+package cpu
+
+import "encoding/binary"
+
+// MIPS and MIPS64 are the 32-bit (o32) and 64-bit (n64) MIPS architectures. Both have the same registers; their names are
+// those of o32, which Breakpad's symbol files use for both ("$to" is its spelling of t0). DWARF numbers are those of the MIPS
+// processor supplement: 0 to 31 are the general registers.
+//
+// A call is followed by its delay slot, so the return address lies two instructions behind it. There is no chain of
+// frame pointers: the return address is where the compiler saw fit.
+var (
+	MIPS = newMIPS("mips", 4, "", Processor{1, "mips", "mips", "mips"}, 0x00040000,
+		// Functions that call others keep room for four arguments. Registers are printed in the 64-bit CPU's form.
+		Peers{CallPC: 8, ScanWithFP: true, ScanSkip: 4, Printed: mipsPrinted, Digits: 16})
+	// Breakpad takes two words for two instructions: pc is one call too far.
+	MIPS64 = newMIPS("mips64", 8, " gp", Processor{0x8004, "mips64", "mips64", "mips64"}, 0x00080000,
+		Peers{CallPC: 16, ScanWithFP: true, Printed: mipsPrinted})
+)
+
+const mipsGeneral = "zero at v0-1 a0-3 t0-7 s0-7 t8-9 k0-1 gp sp fp ra"
+
+var mipsPrinted = []string{"gp", "sp", "fp", "ra", "pc", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"}
+
+// newMIPS makes the table of one of them. saved are callee-saved registers of its own: n64 lets the callee keep its caller's gp, o32 does not.
+func newMIPS(name string, word int, saved string, number Processor, flag uint32, peers Peers) *Arch {
+	f := Formats{Processors: []Processor{number}, Microdump: name, Module: name, ELFMachines: []uint16{8, 10}}
+	if word == 8 {
+		f.Family = "mips"
+	} else {
+		f.NotELFFlags = 0x20 // EF_MIPS_ABI2, the n32 convention
+	}
+	return newArch(&Arch{regs: registers{
+		names:   mipsGeneral + " pc",
+		aliases: "to=t0 s8=fp",
+		pc:      "pc", sp: "sp", fp: "fp", lr: "ra",
+		saved: "s0-7 fp" + saved,
+		dwarf: mipsGeneral,
+	},
+		Name:        name,
+		WordSize:    word,
+		CallSize:    8,
+		Conventions: Conventions{EqualSP: EqualSPNever, FPCheck: FPUnchecked, ScanFP: ScanFPLost},
+		Formats:     f,
+		Code:        Code{IsCall: isMIPSCall, CallBytes: 8, Instructions: NotDecoded},
+		Peers:       peers,
+		Contexts: []*ContextLayout{
+			// minidump_cpu_mips.h MDRawContextMIPS, MDFloatingSaveAreaMIPS; format.rs 1200 and 1189. Registers have 64 bits on both.
+			{What: name, Processors: []uint16{number.Number}, Flag: flag, Size: 600, Lines: `
+			4	4	_
+			8	8	` + mipsGeneral + ` mdhi mdlo
+			280	4	hi0-2 lo0-2 dsp_control _
+			312	8	pc badvaddr
+			328	4	status cause
+			336	8	f0-31
+			592	4	fpcsr fir
+			`},
+		},
+	})
+}
+
+// isMIPSCall: JAL, JALX, JALR and the branches that link (BLTZAL, BGEZAL and their likely forms), which lie before their delay
+// slot (MIPS32 Architecture, volume II); BALC and JIALC of release 6, which have no delay slot.
+func isMIPSCall(b []byte, _ uint64, order binary.ByteOrder) bool {
+	if w := order.Uint32(b[4:]); w>>26 == 0x3a || w>>21 == 0x3e<<5 {
+		return true
+	}
+	w := order.Uint32(b)
+	switch w >> 26 {
+	case 3, 0x1d:
+		return true
+	case 0:
+		return w&0x3f == 9 && w>>11&31 != 0
+	case 1:
+		return w>>18&7 == 4
+	}
+	return false
+}
+
+var mipsELF = ELF{
+	CPU:            "mips",
+	Relocations:    []Relocation{{2, Absolute, 4}, {18, Absolute, 8}, {38, Absolute, 4}, {39, Absolute, 4}, {41, Absolute, 8}, {248, Relative, 4}},
+	Slots:          []uint32{127},
+	Stubs:          mipsStubs,
+	TripleTypes:    true,
+	OtherISA:       true,
+	MappingSymbols: true,
+}
+
+// mipsStubs: lui $15, high; lw (ld) $25, low($15); …; jr $25 in 16 bytes.
+func mipsStubs(p *PLT, found func(Stub)) {
+	code := p.Code
+	for i := 0; i+16 <= len(code); i += 4 {
+		lui, load := p.Order.Uint32(code[i:]), p.Order.Uint32(code[i+4:])
+		if lui>>16 != 0x3c0f || load>>16 != 0x8df9 && load>>16 != 0xddf9 {
+			continue
+		}
+		slot := uint64(int64(int32(lui<<16)) + int64(int16(load)))
+		found(Stub{At: p.Address + uint64(i), Size: 16, Slot: slot})
+	}
+}

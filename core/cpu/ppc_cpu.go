@@ -1,0 +1,107 @@
+package cpu
+
+import "encoding/binary"
+
+// PPC and PPC64 are the 32-bit and 64-bit PowerPC architectures. The program counter is the one that the machine saves at an
+// exception, srr0. DWARF numbers are those of the Power Architecture ABI supplement, table 3.37 (and GCC's): 0 to 31 are the
+// general registers, 65 is lr, 66 ctr, 76 xer; the supplement's own numbers of those, which compilers use in .debug_frame, are
+// 100 and the number of the special purpose register: 108, 109, 101. The condition register has no number of its own, only its eight fields have.
+//
+// Frames form a chain through r1 (Breakpad's stackwalker_ppc.cc and stackwalker_ppc64.cc): the word at r1 is the caller's r1,
+// and the callee has put its return address into its caller's frame.
+//
+//	ppc:   caller: r1 = [r1], srr0 = [caller's r1 + 8]
+//	ppc64: caller: r1 = [r1], srr0 = [caller's r1 + 16]
+//
+// System V's convention for 32 bits (PowerPC processor supplement, 3-18) has the return address right behind the back chain.
+var (
+	PPC = newPPC("ppc", 4, FrameLayout{Style: BackChain, RAOffset: 8, SysVRAOffset: 4},
+		Formats{Processors: []Processor{{3, "ppc", "ppc", "ppc"}}, Module: "ppc", ELFMachines: []uint16{20}, MachO: 18},
+		Peers{Printed: []string{"srr0", "r1"}},
+		// minidump_cpu_ppc.h MDRawContextPPC, packed to 4 bytes, MDFloatingSaveAreaPPC, MDVectorSaveAreaPPC; format.rs 1279, 1257, 1266
+		&ContextLayout{What: "ppc", Processors: []uint16{3}, Flag: 0x20000000, Size: 1004, Lines: `
+			4	4	srr0 srr1 r0-31 cr xer lr ctr mq vrsave
+			164	8	f0-31
+			420	4	_ fpscr
+			428	16	v0-31 vscr _
+			972	4	vrvalid
+			976	28	_
+			`})
+	PPC64 = newPPC("ppc64", 8, FrameLayout{Style: BackChain, RAOffset: 16},
+		Formats{Processors: []Processor{{0x8002, "ppc64", "ppc64", "ppc64"}}, Module: "ppc64", Family: "ppc", ELFMachines: []uint16{21}, MachO: 0x1000012},
+		Peers{},
+		// minidump_cpu_ppc64.h MDRawContextPPC64; format.rs 1306
+		&ContextLayout{What: "ppc64", Processors: []uint16{0x8002}, Flag: 0x01000000, WideFlags: true, Size: 1160, Lines: `
+			8	8	srr0 srr1 r0-31 cr xer lr ctr vrsave
+			320	8	f0-31
+			576	4	_ fpscr
+			584	16	v0-31 vscr _
+			1128	4	vrvalid
+			1132	28	_
+			`})
+)
+
+func newPPC(name string, word int, frame FrameLayout, f Formats, peers Peers, context *ContextLayout) *Arch {
+	return newArch(&Arch{regs: registers{
+		names:   "srr0 r0-31 lr ctr cr xer",
+		aliases: "pc=srr0 sp=r1",
+		pc:      "srr0", sp: "r1", fp: "r31", lr: "lr",
+		saved: "r14-31",
+		dwarf: "r0-31 65=lr 66=ctr 76=xer 101=xer 108=lr 109=ctr",
+	},
+		Name:        name,
+		WordSize:    word,
+		CallSize:    4,
+		Frame:       frame,
+		Conventions: Conventions{EqualSP: EqualSPNever, FPCheck: FPUnchecked, ScanFP: ScanFPLost},
+		Formats:     f,
+		Code:        Code{IsCall: isPPCCall, CallBytes: 4, Instructions: NotDecoded},
+		Peers:       peers,
+		Contexts:    []*ContextLayout{context},
+	})
+}
+
+// isPPCCall: a branch whose LK bit is set, with an immediate (18, 16) or to LR, CTR or TAR (19) (Power ISA, book I, 2.4).
+func isPPCCall(b []byte, _ uint64, order binary.ByteOrder) bool {
+	w := order.Uint32(b)
+	if w&1 == 0 {
+		return false
+	}
+	switch w >> 26 {
+	case 16, 18:
+		return true
+	case 19:
+		xo := w >> 1 & 0x3ff
+		return xo == 16 || xo == 528 || xo == 560
+	}
+	return false
+}
+
+var ppcELF = ELF{
+	CPU:         "ppc",
+	Relocations: []Relocation{{1, Absolute, 4}, {3, Absolute, 2}, {24, Absolute, 4}, {26, Relative, 4}, {78, Absolute, 4}},
+	Slots:       []uint32{20, 21},
+	Stubs:       ppcStubs,
+	StubsInText: true,
+}
+
+var ppc64ELF = ELF{
+	CPU: "ppc64",
+	Relocations: []Relocation{{1, Absolute, 4}, {3, Absolute, 2}, {24, Absolute, 4}, {26, Relative, 4}, {38, Absolute, 8}, {43, Absolute, 8}, {44, Relative, 8},
+		{78, Absolute, 8}},
+	Slots: []uint32{20, 21},
+	Glink: true,
+}
+
+// ppcStubs are those of programs at fixed addresses: lis r11, high; lwz r11, low(r11); mtctr r11; bctr. Those of libraries
+// are relative to a register that each object file sets in its own way; linkers name these themselves. Both stand in .text.
+func ppcStubs(p *PLT, found func(Stub)) {
+	code := p.Code
+	for i := 0; i+16 <= len(code); i += 4 {
+		lis, lwz := p.Order.Uint32(code[i:]), p.Order.Uint32(code[i+4:])
+		if lis>>16 != 0x3d60 || lwz>>16 != 0x816b || p.Order.Uint32(code[i+8:]) != 0x7d6903a6 {
+			continue
+		}
+		found(Stub{At: p.Address + uint64(i), Size: 16, Slot: uint64(lis<<16 + uint32(int32(int16(lwz))))})
+	}
+}

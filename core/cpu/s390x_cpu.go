@@ -1,0 +1,65 @@
+package cpu
+
+import "encoding/binary"
+
+// S390X is the 64-bit z/Architecture. No writer of minidumps is known for it; the table serves unwind data (SFrame has it). The
+// program counter is the address half of the PSW. DWARF numbers are those of the s390x ELF ABI supplement, section 1.6.1: 0 to
+// 15 are the general registers, 16 to 31 the floating-point registers in the order of their pairs, 65 is the PSW's address.
+//
+// The floating-point registers are here because functions that call nothing keep their return address and their caller's
+// registers in them.
+//
+// Calls have 2, 4 or 6 bytes; 2 bytes before the return address lies inside of each. A frame pointer, where there is one, is
+// r11, and points at no record.
+var S390X = newArch(&Arch{regs: registers{
+	names:   "r0-15 pc f0-15",
+	aliases: "pswa=pc sp=r15",
+	pc:      "pc", sp: "r15", fp: "r11", lr: "r14",
+	saved: "r6-13 f8-15",
+	dwarf: "r0-15 f0 f2 f4 f6 f1 f3 f5 f7 f8 f10 f12 f14 f9 f11 f13 f15 65=pc",
+},
+	Name:        "s390x",
+	WordSize:    8,
+	CallSize:    2,
+	CFABias:     160,
+	Conventions: Conventions{EqualSP: EqualSPInterrupted, FPCheck: FPUnchecked, ScanFP: ScanFPLost},
+	Formats:     Formats{Module: "s390x", Family: "s390", Words: []string{"s390"}, ELFMachines: []uint16{22}, SFrameBig: 4},
+	Code:        Code{IsCall: isZCall, CallBytes: 6, Instructions: NotDecoded},
+})
+
+// isZCall: BRASL of six bytes, BRAS, BAS and BAL of four, BASR, BALR and BASSM of two (z/Architecture Principles of Operation,
+// chapter 7).
+func isZCall(b []byte, _ uint64, _ binary.ByteOrder) bool {
+	n := len(b)
+	switch b[n-2] {
+	case 0x0d, 0x05, 0x0c:
+		return true
+	}
+	switch b[n-4] {
+	case 0x4d, 0x45:
+		return true
+	case 0xa7:
+		return b[n-3]&0xf == 5
+	}
+	return b[n-6] == 0xc0 && b[n-5]&0xf == 5
+}
+
+var s390xELF = ELF{
+	CPU: "s390x",
+	Relocations: []Relocation{{1, Absolute, 1}, {3, Absolute, 2}, {4, Absolute, 4}, {5, Relative, 4}, {16, Relative, 2}, {22, Absolute, 8},
+		{23, Relative, 8}},
+	Slots:    []uint32{10, 11},
+	Stubs:    s390xStubs,
+	WideHash: true,
+}
+
+// s390xStubs: larl %r1, slot; lg %r1, 0(%r1); br %r1; … in 32 bytes. larl counts in halfwords from itself.
+func s390xStubs(p *PLT, found func(Stub)) {
+	code := p.Code
+	for i := 0; i+14 <= len(code); i += 2 {
+		if code[i] == 0xc0 && code[i+1] == 0x10 && code[i+6] == 0xe3 && code[i+7] == 0x10 && code[i+8] == 0x10 {
+			disp := int64(int32(p.Order.Uint32(code[i+2:]))) * 2
+			found(Stub{At: p.Address + uint64(i), Slot: p.Address + uint64(i) + uint64(disp)})
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package cpu
+
+// X86 is the 32-bit Intel architecture. The order of the names is the one in which Breakpad's stackwalk_common.cc prints
+// them; DWARF numbers are those of the System V i386 psABI, table 2.14.
+var X86 = newArch(&Arch{regs: registers{
+	names:   "eip esp ebp ebx esi edi eax ecx edx efl",
+	order:   "eax ebx ecx edx esi edi ebp esp eip efl",
+	aliases: "eflags=efl", // rust-minidump's spelling
+	pc:      "eip", sp: "esp", fp: "ebp",
+	saved: "ebp ebx esi edi",
+	dwarf: "eax ecx edx ebx esp ebp esi edi eip efl",
+},
+	Name:     "x86",
+	WordSize: 4,
+	CallSize: 1,
+	// caller: esp = ebp + 8, eip = [ebp + 4], ebp = [ebp]
+	Frame: FrameLayout{Style: FrameRecord, CFAOffset: 8, RAOffset: -4, FPOffset: -8},
+	Conventions: Conventions{
+		EqualSP: EqualSPNever, FPCheck: FPUnchecked, ScanFP: ScanFPAbove,
+		NoFaultAddress: true, StackWIN: true, ExchangedDWARF: true,
+	},
+	Formats: Formats{
+		// Both peers have a word of their own, or none, for a program of 32 bits whose dump Windows' 64-bit debugger wrote.
+		Processors: []Processor{{0, "x86", "x86", "x86"}, {10, "x86 on Windows 64", "", "x86"}},
+		Microdump:  "x86", Module: "x86", Words: []string{"i386", "i686"}, Underscore: true,
+		ELFMachines: []uint16{3}, PEMachines: []uint16{0x14c}, MachO: 7,
+	},
+	Code: Code{IsCall: isX86Call, CallBytes: 8, Instructions: DecodedX86},
+	// eax, ecx, edx and efl are printed for the thread's context only.
+	Peers: Peers{CFINeedsFP: true, PrintsReturn: true, WhenComplete: 6},
+	Contexts: []*ContextLayout{
+		// winnt.h CONTEXT; minidump_cpu_x86.h MDRawContextX86, MDFloatingSaveAreaX86; format.rs 1384 and 1366.
+		// The last 512 bytes are an FXSAVE area (Intel SDM vol. 1, table 10-2), which repeats the x87 registers.
+		{What: "x86", Processors: []uint16{0, 10}, Flag: 0x00010000, Size: 716, XState: true, Lines: `
+			4	4	dr0-3 dr6-7
+			28	4	fctrl fstat ftag fioff fiseg fooff foseg
+			56	10	st0-7
+			136	4	cr0_npx gs fs es ds edi esi ebx edx ecx eax ebp eip cs efl esp ss
+			204	2	fx_fctrl fx_fstat
+			208	1	fx_ftag _
+			210	2	fx_fop
+			212	4	fx_fioff
+			216	2	fx_fiseg _
+			220	4	fx_fooff
+			224	2	fx_foseg _
+			228	4	mxcsr mxcsr_mask
+			236	10/16	fx_st0-7
+			246	6/16	_ _ _ _ _ _ _ _
+			364	16	xmm0-7
+			492	224	_
+			`},
+	},
+})
+
+var x86ELF = ELF{
+	CPU: "x86",
+	Relocations: []Relocation{{1, Absolute, 4}, {2, Relative, 4}, {4, Relative, 4}, {20, Absolute, 2}, {21, Relative, 2}, {22, Absolute, 1}, {23, Relative, 1},
+		{32, Absolute, 4}},
+	Slots: []uint32{6, 7},
+	Stubs: func(p *PLT, found func(Stub)) { x86Stubs(p, false, found) },
+}

@@ -1,0 +1,87 @@
+package unpack
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/intake"
+)
+
+const dir = "../../../testdata/windows/"
+
+func read(t *testing.T, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(dir + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// spool is a Spool in memory that counts what is put into it.
+type spool struct {
+	bytes.Reader
+	data []byte
+}
+
+func (s *spool) WriteAt(p []byte, off int64) (int, error) {
+	s.data = append(s.data[:off], p...)
+	return len(p), nil
+}
+
+func (s *spool) ReadAt(p []byte, off int64) (int, error) {
+	return bytes.NewReader(s.data).ReadAt(p, off)
+}
+
+// TestCabinet: a PDB in a cabinet is what it was, held in memory or put into a spool; of what is not unpacked here it is said what to do; and a cabinet that
+// claims to hold much costs nothing.
+func TestCabinet(t *testing.T) {
+	z, err := gzip.NewReader(bytes.NewReader(read(t, "app.pdb.gz")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := read(t, "app.pd_")
+	var put spool
+	for name, limits := range map[string]intake.Limits{
+		"memory": {Archives: Archives},
+		"spool":  {Archives: Archives, KeepWhole: 1000, Spool: func() (intake.Spool, error) { return &put, nil }},
+	} {
+		out, err := intake.Expand(input.FromBytes("app.pd_", data), limits, nil)
+		if err != nil || len(out) != 1 || out[0].Name != "app.pd_/app.pdb" {
+			t.Fatalf("%s: %v %v", name, out, err)
+		}
+		got, err := out[0].Bytes(0, out[0].Size)
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: %d bytes of %d: %v", name, len(got), len(want), err)
+		}
+	}
+	if !bytes.Equal(put.data, want) {
+		t.Errorf("the spool got %d bytes of %d", len(put.data), len(want))
+	}
+	for what, change := range map[string]func(b []byte){
+		`member "app.pdb": compressed by LZX, which is not supported; unpack it with expand`: func(b []byte) { b[42], b[43] = 3, 21 },
+		`member "app.pdb": it goes on in another cabinet of a set`:                           func(b []byte) { b[44+8], b[44+9] = 0xfe, 0xff },
+		`32768 of 73728 bytes came out and are used: the data end too early`:                 nil,
+		`73728 of 4294967295 bytes came out`:                                                 func(b []byte) { copy(b[44:], "\xff\xff\xff\xff") },
+	} {
+		b := bytes.Clone(data)
+		if change == nil {
+			b = b[:len(b)/2]
+		} else {
+			change(b)
+		}
+		_, err := intake.Expand(input.FromBytes("app.pd_", b), intake.Limits{Archives: Archives}, nil)
+		if err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("%v, want %q", err, what)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package binary
+
+import (
+	"slices"
+
+	"github.com/crashpane/crashpane/core/cpu"
+	"github.com/crashpane/crashpane/symfile/pdata"
+	"github.com/crashpane/crashpane/symfile/pe"
+	"github.com/crashpane/crashpane/symfile/unwind"
+)
+
+// kindTable is a function table of a hybrid file, which has code of two processors: it tells of code of some kinds alone.
+type kindTable struct {
+	unwind.Table
+	pe   *pe.File
+	is   func(kind uint8) bool
+	turn func(row unwind.Row) (unwind.Row, bool) // nil if rows are as they should be
+}
+
+func (t kindTable) Row(rva uint64) (unwind.Row, bool, error) {
+	if kind, ok := t.pe.CodeKind(rva); !ok || !t.is(kind) {
+		return unwind.Row{}, false, nil
+	}
+	row, ok, err := t.Table.Row(rva)
+	if ok && t.turn != nil {
+		row, ok = t.turn(row)
+	}
+	return row, ok, err
+}
+
+func (t kindTable) Each(f func(start, end uint64, row unwind.Row) error) error {
+	return t.Table.Each(func(start, end uint64, row unwind.Row) error {
+		if kind, ok := t.pe.CodeKind(start); !ok || !t.is(kind) {
+			return nil
+		}
+		if t.turn != nil {
+			var ok bool
+			if row, ok = t.turn(row); !ok {
+				return nil
+			}
+		}
+		return f(start, end, row)
+	})
+}
+
+// hybridTables are the function tables of a file with code of two processors. Its header's processor has the exception directory, the other one a
+// table of its own.
+func (f *peProgram) hybridTables(add func(kind string, open func() (unwind.Table, error))) {
+	isX64 := func(kind uint8) bool { return kind == pe.CodeX64 }
+	isARM64 := func(kind uint8) bool { return !isX64(kind) }
+	own := isARM64
+	if f.pe.Arch == cpu.AMD64 {
+		own = isX64
+	}
+	if src, _ := f.pe.Exceptions(); src != nil {
+		add(".pdata", func() (unwind.Table, error) {
+			t, err := f.pdata()
+			return kindTable{Table: t, pe: f.pe, is: own}, err
+		})
+	}
+	if src := f.pe.ExtraExceptions(); src != nil && f.pe.Arch == cpu.AMD64 {
+		add(".pdata of ARM64EC code", func() (unwind.Table, error) {
+			t, err := pdata.Open(src, pdata.Config{Arch: cpu.ARM64, File: f.src.Name, At: f.pe.At, Code: f.pe.Code(), Place: f.pe.Place})
+			return kindTable{Table: t, pe: f.pe, is: isARM64, turn: inX64Registers}, err
+		})
+	}
+	if src, _ := f.pe.Exceptions(); src != nil {
+		add("leaf functions", func() (unwind.Table, error) {
+			t, err := f.pdata()
+			if err != nil {
+				return nil, err
+			}
+			return kindTable{Table: t.Leaves(), pe: f.pe, is: own}, nil
+		})
+	}
+}
+
+// x64Names are where the registers of ARM64EC code are in the context of an x64 process, as far as x64's integer registers have them.
+// lr and x4 to x15 are elsewhere or nowhere; such code uses none of x13, x14, x23, x24 and x28.
+//
+// Source: "ARM64EC ABI", "Register mapping" (Microsoft).
+var x64Names = map[string]string{"x8": "rax", "x0": "rcx", "x1": "rdx", "x27": "rbx", "sp": "rsp", "fp": "rbp", "x25": "rsi", "x26": "rdi", "x2": "r8", "x3": "r9",
+	"x4": "r10", "x5": "r11", "x19": "r12", "x20": "r13", "x21": "r14", "x22": "r15", "pc": "rip"}
+
+// inX64Registers says rules of ARM64EC code in x64's registers; false if they need one that x64 does not have, as where the return address is still in
+// lr.
+func inX64Registers(row unwind.Row) (unwind.Row, bool) {
+	reg := func(r cpu.Reg) (cpu.Reg, bool) {
+		name, ok := x64Names[cpu.ARM64.RegName(r)]
+		if !ok {
+			return cpu.NoReg, false
+		}
+		return cpu.AMD64.Lookup(name)
+	}
+	rule := func(r *unwind.Rule) (ok bool) {
+		switch r.Kind {
+		case unwind.FromReg, unwind.AtReg:
+			r.Reg, ok = reg(r.Reg)
+			return ok
+		case unwind.Expr, unwind.Program:
+			return false
+		}
+		return true
+	}
+	if !rule(&row.CFA) || !rule(&row.RA) {
+		return unwind.Row{Origin: row.Origin}, false
+	}
+	var saved []unwind.RegRule
+	for _, s := range row.Saved {
+		r, ok := reg(s.Reg)
+		if ok && rule(&s.Rule) {
+			saved = append(saved, unwind.RegRule{Reg: r, Rule: s.Rule})
+		}
+	}
+	// Of rsi and rdi, which Windows' calls preserve, the processor's table has that they are lost.
+	for _, name := range []string{"rsi", "rdi"} {
+		r, _ := cpu.AMD64.Lookup(name)
+		if !slices.ContainsFunc(saved, func(s unwind.RegRule) bool { return s.Reg == r }) {
+			saved = append(saved, unwind.RegRule{Reg: r, Rule: unwind.Rule{Kind: unwind.Same}})
+		}
+	}
+	row.Saved, row.Signed = saved, 0
+	return row, true
+}

@@ -1,0 +1,184 @@
+package dumpsyms
+
+import (
+	"cmp"
+	"container/heap"
+	"encoding/binary"
+	"fmt"
+	"io"
+)
+
+// Scratch is where a spool puts what is more than memory should hold. It is written in order, from offset 0 on, and then read. One that is
+// an io.Closer is closed in the end.
+type Scratch interface {
+	io.ReaderAt
+	io.WriterAt
+}
+
+// storedRun is a range of a Scratch: records by address, each as its start, size and 1 for several names, the length of its text, and that.
+type storedRun struct{ off, end int64 }
+
+const (
+	// storeBuffer is how much is written at a time, and readBuffer how much of each run is read.
+	storeBuffer = 1 << 20
+	readBuffer  = 256 << 10
+	// recordHeader is the most that stands before a record's text.
+	recordHeader = 4 * binary.MaxVarintLen64
+)
+
+// store writes what is in memory as a run.
+func (s *spool) store() error {
+	if s.stored == nil {
+		to, err := s.open()
+		if err != nil {
+			return fmt.Errorf("no place for what is more than memory should hold: %w", err)
+		}
+		s.stored = to
+	}
+	s.sort()
+	run := storedRun{off: s.end}
+	var b []byte
+	write := func() error {
+		n, err := s.stored.WriteAt(b, s.end)
+		s.end += int64(n)
+		b = b[:0]
+		return err
+	}
+	for i := range s.recs {
+		r := &s.recs[i]
+		b = binary.AppendUvarint(b, r.start)
+		b = binary.AppendUvarint(b, r.size)
+		several := byte(0)
+		if r.multiple {
+			several = 1
+		}
+		b = binary.AppendUvarint(append(b, several), uint64(r.length))
+		if b = append(b, s.at(r)...); len(b) >= storeBuffer {
+			if err := write(); err != nil {
+				return err
+			}
+		}
+	}
+	if err := write(); err != nil {
+		return err
+	}
+	run.end = s.end
+	s.runs = append(s.runs, run)
+	s.recs, s.used, s.size = s.recs[:0], 0, 0
+	return nil
+}
+
+// close gives the Scratch back.
+func (s *spool) close() {
+	if c, ok := s.stored.(io.Closer); ok {
+		c.Close()
+	}
+}
+
+// run is one run while it is read: the record that it is at, with its text.
+type run struct {
+	spooled
+	text unpacker
+	// next goes to the next record; ok=false is the end.
+	next  func(*run) (ok bool, err error)
+	order int
+}
+
+// runs are all that have a record left, the one with the lowest address first, of those of one address the one that came first.
+type runs []*run
+
+func (h runs) Len() int { return len(h) }
+func (h runs) Less(i, j int) bool {
+	return cmp.Or(cmp.Compare(h[i].start, h[j].start), cmp.Compare(h[i].order, h[j].order)) < 0
+}
+func (h runs) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *runs) Push(x any)   { *h = append(*h, x.(*run)) }
+func (h *runs) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}
+
+// each calls fn for all records by address. The text is that of the call alone.
+func (s *spool) each(fn func(r *spooled, text unpacker) error) error {
+	s.sort()
+	i := -1
+	inMemory := func(r *run) (bool, error) {
+		if i++; i == len(s.recs) {
+			return false, nil
+		}
+		r.spooled, r.text = s.recs[i], s.at(&s.recs[i])
+		return true, nil
+	}
+	var open runs
+	add := func(next func(*run) (bool, error)) error {
+		r := &run{next: next, order: len(open)}
+		ok, err := next(r)
+		if ok {
+			open = append(open, r)
+		}
+		return err
+	}
+	for _, r := range s.runs {
+		if err := add(s.reader(r)); err != nil {
+			return err
+		}
+	}
+	if err := add(inMemory); err != nil {
+		return err
+	}
+	heap.Init(&open)
+	for len(open) > 0 {
+		r := open[0]
+		if err := fn(&r.spooled, r.text); err != nil {
+			return err
+		}
+		ok, err := r.next(r)
+		switch {
+		case err != nil:
+			return err
+		case ok:
+			heap.Fix(&open, 0)
+		default:
+			heap.Pop(&open)
+		}
+	}
+	return nil
+}
+
+// reader reads a run. What it reads was written here.
+func (s *spool) reader(of storedRun) func(*run) (bool, error) {
+	var buf, left []byte // left is what is not read of buf
+	// have sees to it that so many bytes are there, if the run has them.
+	have := func(n int) error {
+		if len(left) >= n || of.off == of.end {
+			return nil
+		}
+		kept := len(left)
+		size := min(int64(max(readBuffer, n)-kept), of.end-of.off)
+		if need := kept + int(size); cap(buf) < need {
+			buf = append(make([]byte, 0, need), left...)
+		} else {
+			buf = append(buf[:0], left...)
+		}
+		buf = buf[:kept+int(size)]
+		if _, err := s.stored.ReadAt(buf[kept:], of.off); err != nil && err != io.EOF {
+			return err
+		}
+		left, of.off = buf, of.off+size
+		return nil
+	}
+	return func(r *run) (bool, error) {
+		if err := have(recordHeader); err != nil || len(left) == 0 {
+			return false, err
+		}
+		u := unpacker(left)
+		r.spooled = spooled{start: u.num(), size: u.num(), multiple: u.num() == 1, length: uint32(u.num())}
+		left = u
+		if err := have(int(r.length)); err != nil {
+			return false, err
+		}
+		r.text, left = unpacker(left[:r.length]), left[r.length:]
+		return true, nil
+	}
+}

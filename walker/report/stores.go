@@ -1,0 +1,109 @@
+package report
+
+import (
+	"encoding/binary"
+	"sort"
+	"strings"
+
+	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/cpu"
+)
+
+// Layouts of symbol servers. Each row of stores has the paths of one.
+const (
+	LayoutBreakpad   = "breakpad"
+	LayoutMicrosoft  = "microsoft"
+	LayoutDebuginfod = "debuginfod"
+)
+
+// StoreFile is a file as servers of a layout have it: relative to the server's address, names not escaped. Else is another place for the same file,
+// to be asked where there is nothing at Path; "" if there is none.
+type StoreFile struct{ Layout, Path, Else string }
+
+// StorePath is where a symbol store keeps a module's file, relative to its root: debug_file/ID/name.sym. The name is the
+// debug file's without ".pdb" (in any case).
+func StorePath(debugFile, debugID string) string {
+	if debugFile == "" || debugID == "" {
+		return ""
+	}
+	base := BaseName(debugFile)
+	name := base
+	if n := len(name) - len(".pdb"); n >= 0 && strings.EqualFold(name[n:], ".pdb") {
+		name = name[:n]
+	}
+	return base + "/" + debugID + "/" + name + ".sym"
+}
+
+// stores says where servers have what a module lacks.
+//
+//	Breakpad    name.pdb/<debug id>/name.sym                   the id of a big-endian machine in either byte order
+//	Microsoft   name.pdb/<debug id>/name.pdb, …/name.pd_       a cabinet under the second name; https://learn.microsoft.com/windows/win32/debug/using-symsrv
+//	            name.exe/<time stamp><size>/name.exe, …/name.ex_
+//	debuginfod  buildid/<build id>/debuginfo, …/executable     https://sourceware.org/elfutils/Debuginfod.html
+func (b *builder) stores(w *Wanted) {
+	m := &b.r.Modules[w.Module]
+	add := func(layout, path, other string) { w.Stores = append(w.Stores, StoreFile{layout, path, other}) }
+	if w.StorePath != "" {
+		add(LayoutBreakpad, w.StorePath, w.OtherPath)
+	}
+	switch {
+	case b.d.OS() == core.Windows:
+		in := func(name, id string) {
+			if path := name + "/" + id + "/" + name; name != "" {
+				add(LayoutMicrosoft, path, path[:len(path)-1]+"_")
+			}
+		}
+		if w.DebugID != "" && !(w.Partial && w.Program != "") {
+			in(w.DebugFile, w.DebugID)
+		}
+		if len(w.CodeID) > 8 && w.CodeID[:8] != "00000000" {
+			in(w.Program, strings.ToUpper(w.CodeID[:8])+w.CodeID[8:])
+		}
+	case w.Module < len(b.d.Modules) && b.d.Modules[w.Module].CodeView.Signature == core.SigBpEL && m.CodeID != "":
+		add(LayoutDebuginfod, "buildid/"+m.CodeID+"/debuginfo", "")
+		add(LayoutDebuginfod, "buildid/"+m.CodeID+"/executable", "")
+	}
+}
+
+// needsProgram: the unwind rules of a module are in its program, where a file of another kind has no place for them: Windows' function
+// tables, which only x86 does without.
+func (b *builder) needsProgram() bool { return b.d.OS() == core.Windows && b.d.Arch() != cpu.X86 }
+
+// wanted ranks the missing symbol files by the frames that need them. Whatever asks for symbols (findings, the end of a stack, the line above
+// it) asks in this order. Modules of one debug file and id want one file. A program whose debug information is missing, and debug information
+// whose program is, are among them.
+func (b *builder) wanted() {
+	r := b.r
+	r.Wanted = []Wanted{}
+	type key struct{ file, id string }
+	seen := map[key]int{}
+	for i := range r.Modules {
+		m, s := &r.Modules[i], &b.symbols[i]
+		missing := m.State == SymbolsMissing || m.State == SymbolsMismatch
+		partial := m.State == SymbolsLoaded && (m.Has.NoProgram || m.Has.NoDebugFile)
+		if m.Frames == 0 || !missing && !partial {
+			continue
+		}
+		file := BaseName(m.DebugFile)
+		if file == "" {
+			file = BaseName(m.Name)
+		}
+		k := key{file, m.DebugID}
+		if at, ok := seen[k]; ok && m.DebugID != "" {
+			r.Wanted[at].Frames += m.Frames
+			continue
+		}
+		seen[k] = len(r.Wanted)
+		w := Wanted{Module: i, DebugFile: file, DebugID: m.DebugID, StorePath: StorePath(file, m.DebugID), Frames: m.Frames, Partial: partial,
+			MismatchFile: s.MismatchFile, MismatchID: s.MismatchID, MismatchItem: s.MismatchItem, Stores: []StoreFile{}}
+		if b.d.Header.Order == binary.ByteOrder(binary.BigEndian) {
+			w.OtherPath = StorePath(file, core.TurnedID(m.DebugID))
+		}
+		if missing && b.needsProgram() && !m.Has.CFI || m.Has.NoProgram { // a dump's memory may hold the program
+			w.Program, w.CodeID = BaseName(m.Name), m.CodeID
+		}
+		b.stores(&w)
+		r.Wanted = append(r.Wanted, w)
+	}
+	sort.SliceStable(r.Wanted, func(i, j int) bool { return r.Wanted[i].Frames > r.Wanted[j].Frames })
+}

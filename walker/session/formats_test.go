@@ -1,0 +1,88 @@
+package session_test
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/crashpane/crashpane/core/dumptest"
+	"github.com/crashpane/crashpane/core/enumtest"
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/core/intake"
+	"github.com/crashpane/crashpane/walker/session"
+)
+
+// formats are the kinds of files that are read: a file of the kind, what becomes of it without the readers that the page's first program lacks, and the words
+// by which the README, the start page and the command's help name it; "" where they need not.
+var formats = map[intake.Kind]struct {
+	sample             string
+	item               session.ItemKind
+	later              bool // it needs a reader that the first program lacks
+	readme, page, help string
+}{
+	intake.Minidump:         {string(dumptest.New(dumptest.LittleEndian).System(dumptest.System{}).Bytes()), session.KindDump, false, "minidumps", "Minidumps", "minidump"},
+	intake.Microdump:        {"-----BEGIN BREAKPAD MICRODUMP-----\n", session.KindDump, false, "microdumps", "", ""},
+	intake.Sym:              {"MODULE Linux x86_64 0 a\n", session.KindSym, false, "Breakpad symbol files", ".sym", "Breakpad symbol files"},
+	intake.SymWithoutModule: {"FUNC 10 10 0 f\n10 10 1 0\n", session.KindSym, false, "Breakpad symbol files", ".sym", "Breakpad symbol files"},
+	intake.ELF:              {"\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 60), session.KindBinary, true, "ELF", "ELF", "ELF"},
+	intake.PE:               {"MZ" + strings.Repeat("\x00", 100), session.KindBinary, true, ".exe", "Windows programs", ".exe"},
+	intake.PDB:              {"Microsoft C/C++ MSF 7.00\r\n\x1aDS\x00\x00\x00" + strings.Repeat("\x00", 100), session.KindBinary, true, "PDBs", "PDBs", "PDBs"},
+	intake.Gzip:             {"\x1f\x8b\x08" + strings.Repeat("\x00", 20), session.KindArchive, false, ".gz", ".gz", ".gz"},
+	intake.Zip:              {"PK\x03\x04" + strings.Repeat("\x00", 40), session.KindArchive, false, ".zip", ".zip", ".zip"},
+	intake.Zstd:             {"\x28\xb5\x2f\xfd" + strings.Repeat("\x00", 20), session.KindOther, true, ".zst", ".zst", ".zst"},
+	intake.XZ:               {"\xfd7zXZ\x00" + strings.Repeat("\x00", 20), session.KindOther, true, ".xz", ".xz", ".xz"},
+}
+
+// notRead are the kinds that are named and not read.
+var notRead = map[intake.Kind]bool{intake.Empty: true, intake.Unreadable: true, intake.ELFCore: true, intake.MachO: true, intake.DSYMPart: true, intake.KernelDump: true,
+	intake.UserDump: true, intake.AppleCrash: true, intake.Packed: true, intake.Text: true, intake.Binary: true}
+
+// TestFormats: every kind that intake knows is read or is said not to be, the session does with it what it does with its like, and the README, the start
+// page and the command's help name it.
+func TestFormats(t *testing.T) {
+	for name, kind := range enumtest.Strings[intake.Kind](t, "../../core/intake", "Kind") {
+		f, read := formats[kind]
+		if read == notRead[kind] {
+			t.Errorf("intake.%s is neither among the formats that are read nor among those that are not, or among both", name)
+		}
+		if !read {
+			continue
+		}
+		s := session.New(session.Options{})
+		it := s.Add(input.FromBytes("a", []byte(f.sample)))[0]
+		if it.Taken != kind || it.Kind != f.item || it.NeedsDecoder != f.later {
+			t.Errorf("intake.%s: a file of it is taken for %q and becomes %q, needs decoder %v: %s", name, it.Taken, it.Kind, it.NeedsDecoder, it.Message)
+		}
+	}
+	readme := read(t, "../../README.md")
+	help := read(t, "../cmd/crashpane/walk.go")
+	var page bytes.Buffer
+	err := filepath.WalkDir("../../web", func(path string, _ fs.DirEntry, err error) error {
+		if strings.HasSuffix(path, ".vugu") {
+			page.WriteString(read(t, path))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, f := range formats {
+		for _, place := range []struct{ name, text, words string }{{"README.md", readme, f.readme}, {"the start page", page.String(), f.page}, {"the help of walk", help, f.help}} {
+			if !strings.Contains(place.text, place.words) {
+				t.Errorf("%s does not have %q for %s", place.name, place.words, kind)
+			}
+		}
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}

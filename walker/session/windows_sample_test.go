@@ -1,0 +1,129 @@
+package session_test
+
+import (
+	"compress/gzip"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/binary"
+	"github.com/crashpane/crashpane/walker/report"
+	"github.com/crashpane/crashpane/walker/report/view"
+	"github.com/crashpane/crashpane/walker/session"
+)
+
+// TestWindowsSample: the crash in testdata/windows with the program, its PDB, both, or all memory in the dump: which frames are found, by what, what they are
+// called, and what is then said to be missing.
+func TestWindowsSample(t *testing.T) {
+	const dir = "../../testdata/windows"
+	read := func(name string) []byte {
+		f, err := os.Open(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		var r io.Reader = f
+		if strings.HasSuffix(name, ".gz") {
+			if r, err = gzip.NewReader(f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	opt := session.Options{OpenBinary: openBinary, OpenImage: func(d *core.Dump, module int) session.Binary {
+		m := &d.Modules[module]
+		if b, err := binary.OpenImage("memory of "+core.FileName(m.Name), d.Memory.Read, m.Base, m.Size); err == nil {
+			return b
+		}
+		return nil
+	}}
+	for _, tc := range []struct {
+		files  string
+		exact  bool // every caller is found by the unwind rules
+		named  bool // and has its function and line
+		wanted string
+		found  string // a part of what the findings say
+	}{
+		{"app.dmp app.exe app.pdb.gz", true, true, "kernel32.pdb+kernel32.dll", ""},
+		{"app.pdb.gz app.exe app.dmp", true, true, "kernel32.pdb+kernel32.dll", ""},
+		{"app.dmp app.exe", true, false, "app.pdb kernel32.pdb+kernel32.dll", "app.exe alone has no functions and lines, which are in app.pdb: 4 frames lack them; add app.pdb with id A855514E410DD0664C4C44205044422E1"},
+		{"app.dmp app.pdb.gz", false, true, "app.exe kernel32.pdb+kernel32.dll", "app.pdb has names and no unwind rules: the callers of 4 frames were guessed; add app.exe: without it amd64 stacks are guessed"},
+		{"app.dmp", false, false, "app.pdb+app.exe kernel32.pdb+kernel32.dll", "no symbols for app.exe"},
+		{"app-full.dmp app.pdb.gz", true, true, "kernel32.pdb+kernel32.dll", ""},
+		{"app-full.dmp", true, false, "app.pdb kernel32.pdb+kernel32.dll", ""},
+	} {
+		s := session.New(opt)
+		for name := range strings.FieldsSeq(tc.files) {
+			for _, it := range s.Add(input.FromBytes(strings.TrimSuffix(name, ".gz"), read(name))) {
+				if !it.Usable || it.Message != "" {
+					t.Fatalf("%s: %s", tc.files, it.Message)
+				}
+			}
+		}
+		if got, want := s.HoldsPrograms(0), strings.Contains(tc.files, "full"); got != want {
+			t.Errorf("%s: programs in its memory: %v", tc.files, got)
+		}
+		r := s.Report(0)
+		fs := r.Threads[r.FirstThread].Frames
+		i := 1
+		exact := true
+		for line := range strings.Lines(string(read("golden.txt"))) {
+			var pc, sp uint64
+			if n, _ := fmt.Sscanf(line, "%x %x", &pc, &sp); n != 2 {
+				t.Fatal(line)
+			}
+			if i >= len(fs) || fs[i].PC != pc || fs[i].Regs.SP() != sp || fs[i].Source != "cfi" {
+				exact = false
+			}
+			i++
+		}
+		if i != 5 || exact != tc.exact || exact && len(fs) != i {
+			t.Errorf("%s: the stack is exact: %v, %d frames, want %d", tc.files, exact, len(fs), i)
+		}
+		if tc.named {
+			for i, want := range []string{"total app.c:27", "print_receipt app.c:33", "print_all app.c:41", "start app.c:50"} {
+				name, _, _ := strings.Cut(fs[i].Function.Raw, "(")
+				if got := fmt.Sprintf("%s %s:%d", name, report.BaseName(fs[i].File), fs[i].Line); got != want {
+					t.Errorf("%s: frame %d is %s, want %s", tc.files, i, got, want)
+				}
+			}
+		}
+		var wanted []string
+		for _, w := range r.Wanted {
+			one := w.DebugFile
+			switch {
+			case w.Partial && w.Program != "":
+				one = w.Program
+			case w.Program != "":
+				one += "+" + w.Program
+			}
+			wanted = append(wanted, one)
+		}
+		if got := strings.Join(wanted, " "); got != tc.wanted {
+			t.Errorf("%s: wanted are %s, want %s", tc.files, got, tc.wanted)
+		}
+		if tc.files == "app.dmp" {
+			const want = "app.pdb\tA855514E410DD0664C4C44205044422E1\tapp.pdb/A855514E410DD0664C4C44205044422E1/app.sym\t5 frames\n" +
+				"app.exe\t167a5eab6000\tapp.exe/167A5EAB6000/app.exe\t5 frames\n"
+			if got := view.New(r, nil).WantedText(); !strings.HasPrefix(got, want) {
+				t.Errorf("the list to copy is\n%s", got)
+			}
+		}
+		var found []string
+		for _, f := range r.Findings {
+			found = append(found, f.Text+"; "+f.Suggestion)
+		}
+		if got := strings.Join(found, "\n"); !strings.Contains(got, tc.found) || tc.found == "" && got != "" {
+			t.Errorf("%s: found\n%s\nwant\n%s", tc.files, got, tc.found)
+		}
+	}
+}
