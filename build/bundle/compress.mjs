@@ -25,6 +25,8 @@ for (let i = 0; i < args.length; i += 2) {
           params: {
             [zlib.constants.BROTLI_PARAM_QUALITY]: Number(brotliQuality),
             [zlib.constants.BROTLI_PARAM_LGWIN]: 24,
+            // Blocks of 128 KiB instead of the encoder's choice of 256 KiB make the page's program 0.5 % smaller.
+            [zlib.constants.BROTLI_PARAM_LGBLOCK]: 17,
             [zlib.constants.BROTLI_PARAM_SIZE_HINT]: content.length,
           },
         }).then((packed) => put(`${to}.br`, packed)),

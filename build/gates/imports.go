@@ -83,7 +83,7 @@ var importRules = []importRule{
 
 	// The package that connects dumps, symbol files, the walker and the report.
 	{"walker/session", []string{"core/...", "symfile/...", "walker", "walker/report"}},
-	{"walker/cmd/...", []string{"core/intake", "core/intake/unpack", "walker", "walker/session", "walker/report/...", "symfile", "symfile/...", "core", "core/cpu", "core/input", "core/dumptext", "core/jsonwriter", "core/visible"}},
+	{"walker/cmd/...", []string{"core/analysis/arm64text", "core/intake", "core/intake/unpack", "walker", "walker/session", "walker/report/...", "symfile", "symfile/...", "core", "core/cpu", "core/input", "core/dumptext", "core/jsonwriter", "core/visible"}},
 
 	{"web/app", []string{"walker/report", "walker/report/view", "web/protocol"}},
 	// The messages between page and engine.
