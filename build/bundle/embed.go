@@ -100,6 +100,9 @@ func npm(p parts, version string) (map[string][]byte, error) {
 			}
 		}
 	}
+	if err := addStyle(files, p.static); err != nil {
+		return nil, err
+	}
 	loader, worker, err := scriptsOf(p.static)
 	if err != nil {
 		return nil, err
@@ -194,7 +197,7 @@ var ofWindow = regexp.MustCompile(`(\d)d?v([hw])\b`)
 // that depend on the element's size (container queries and their units).
 func styleModule(files map[string][]byte) ([]byte, error) {
 	var sheet strings.Builder
-	for _, name := range []string{"crashpane.css", "crashpane-zones.css", "crashpane-panel.css", "crashpane-findings.css", "embed.css", "element.css"} {
+	for _, name := range []string{"crashpane.css", "embed.css", "element.css"} {
 		if files[name] == nil {
 			return nil, fmt.Errorf("there is no style sheet %s for the element", name)
 		}

@@ -48,9 +48,9 @@ func TestFramePageRefusesWhatIsNoOrigin(t *testing.T) {
 func TestPackage(t *testing.T) {
 	p := sampleParts()
 	static := p.static.(fstest.MapFS)
-	static["crashpane-zones.css"] = &fstest.MapFile{Data: []byte("@media (max-width: 1080px) { a { height: min(27vh, 100dvh); width: 50vw } }")}
-	static["crashpane-panel.css"] = &fstest.MapFile{Data: []byte("c{}")}
-	static["crashpane-findings.css"] = &fstest.MapFile{Data: []byte("d{}")}
+	delete(static, "crashpane.css")
+	static["css/1-base.css"] = &fstest.MapFile{Data: []byte("@media (max-width: 1080px) { a { height: min(27vh, 100dvh); width: 50vw } }")}
+	static["css/2-zones.css"] = &fstest.MapFile{Data: []byte("c{}")}
 	p.licenses = []byte("== Crashpane ==\n\nOurs.\n\n== " + goName + " ==\n\nTheirs.")
 	files, err := npm(p, "1.2.3")
 	if err != nil {
@@ -71,7 +71,11 @@ func TestPackage(t *testing.T) {
 	if html := string(files["embed.html"]); !strings.Contains(html, `<script type="module" src="embed.js">`) || strings.Contains(html, "crashpane.js") {
 		t.Errorf("embed.html: %s", html)
 	}
-	delete(static, "crashpane-panel.css")
+	if style := string(files["style.js"]); !strings.Contains(style, "c{}") {
+		t.Errorf("a part of the style is missing: %s", style)
+	}
+	delete(static, "css/1-base.css")
+	delete(static, "css/2-zones.css")
 	if _, err := npm(p, "1.2.3"); err == nil {
 		t.Error("a style sheet is missing: no error")
 	}

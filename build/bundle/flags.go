@@ -6,7 +6,7 @@ package main
 var hot = []string{
 	"runtime", "internal/runtime/...", "internal/bytealg", "syscall/js",
 	"bytes", "math/bits", "unicode/utf8",
-	"encoding/binary", "hash/crc32",
+	"encoding/binary",
 	module + "/core/input",
 	module + "/symfile", module + "/symfile/symbol",
 }

@@ -20,13 +20,5 @@ import "syscall/js"
 // File, a file on a server as for range, or bytes. Messages to it are {ready}, {reply, file, data, memory}: a protocol.Answer and what comes beside
 // it, and {stopped}: why the program ended.
 
-// noScripts takes the object's place where no worker's scripts are, as in web/embed/analyze.js.
-var noScripts = js.Global().Get("Object").New()
-
-// scripts returns that object.
-func scripts() js.Value {
-	if s := js.Global().Get("crashpaneWorker"); s.Truthy() {
-		return s
-	}
-	return noScripts
-}
+// scripts is that object. analyze (web/embed/analyze.js) gives an empty one.
+func scripts() js.Value { return js.Global().Get("crashpaneWorker") }
