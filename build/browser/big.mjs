@@ -61,14 +61,14 @@ const memory = (page) => page.evaluate(() => document.querySelector(".crashpane-
 // From the drop to the crashed thread, to all threads, and to the end of the exact pass.
 async function whole(site, files, { exact = true, cores, timeout = 900_000 } = {}) {
   const tab = await open(site, files, { cores });
-  await tab.page.waitForFunction(() => globalThis.noted.said.walked, undefined, { timeout, polling });
+  await tab.page.waitForFunction(() => globalThis.noted.said.Walked, undefined, { timeout, polling });
   if (exact) await tab.page.waitForFunction(() => globalThis.noted.loaded, undefined, { timeout, polling });
   const n = await tab.noted();
   const reads = await tab.page.workers()[0]?.evaluate(() => globalThis.crashpaneWorker?.read);
   for (const k in reads) reads[k] -= tab.before?.[k] ?? 0;
   const peak = await memory(tab.page);
   await tab.chrome.close();
-  return { stack: n.stack - n.drop, all: n.said.walked[0] - n.drop, pass: exact ? n.loaded - n.said.pass : 0, peak, reads, tasks: n.tasks };
+  return { stack: n.stack - n.drop, all: n.said.Walked[0] - n.drop, pass: exact ? n.loaded - n.said.pass : 0, peak, reads, tasks: n.tasks };
 }
 
 async function large(site, size, files) {
@@ -125,7 +125,7 @@ async function passes(site, { dump, sym, store, bytes }) {
 // The time from frame to frame while a list is scrolled, and how long after its rows have come they are painted.
 async function scrolling(site, name, files, list, wait) {
   const tab = await open(site, files);
-  await tab.page.waitForFunction(() => globalThis.noted.said.walked || ![...document.querySelectorAll(".thread-top")].some((e) => e.textContent === "…"), undefined, { timeout: 600_000, polling });
+  await tab.page.waitForFunction(() => globalThis.noted.said.Walked || ![...document.querySelectorAll(".thread-top")].some((e) => e.textContent === "…"), undefined, { timeout: 600_000, polling });
   await tab.page.waitForTimeout(wait);
   const n = await tab.noted();
   const frames = await tab.page.evaluate(async (to) => {
@@ -143,7 +143,7 @@ async function scrolling(site, name, files, list, wait) {
   await tab.chrome.close();
   const sorted = frames.out.toSorted((a, b) => a - b);
   const q = (p) => sorted[Math.floor((sorted.length - 1) * p)]?.toFixed(1);
-  const came = n.said.look.filter((t) => t <= n.stack).at(-1);
+  const came = n.said.Looked.filter((t) => t <= n.stack).at(-1);
   console.log(`\n${name}: ${frames.rows} px of rows; painted ${ms(n.stack - came)} after its rows came (wanted: 100 ms)`);
   console.log(`  frames while scrolling ${list}: ${q(0.5)} ms (median of ${sorted.length}; 95th ${q(0.95)}, longest ${q(1)}); long tasks ${n.tasks.length ? `${n.tasks.length}, longest ${Math.max(...n.tasks)} ms` : "none"}`);
 }

@@ -1,6 +1,7 @@
 // What the measuring scripts of the page have in common: a page that is opened as a person does, files dropped on it as by a hand, and a
 // note of what its thread and its workers did from then on; and whole processes of other tools.
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { startChrome } from "./harness.mjs";
 
 export const median = (list) => list.toSorted((a, b) => a - b)[Math.floor((list.length - 1) / 2)];
@@ -15,24 +16,22 @@ export function native(bin, args) {
   return performance.now() - begun;
 }
 
+// The types of the engine's replies, in the order of the protocol's table: a message begins with the number of its row.
+const replies = [...readFileSync(new URL("../../web/protocol/protocol.go", import.meta.url), "utf8").matchAll(/^\t\{(?:&\w+\{\}|nil), &(\w+)\{\}\},$/gm)].map((row) => row[1]);
+for (const name of ["Looked", "Walked"]) if (!replies.includes(name)) throw new Error(`web/protocol has no reply ${name}`);
+
 // Set up before any of the page's scripts: notes what the workers say, when the stack is painted, long tasks.
-function note(cores) {
+function note({ cores, replies }) {
   if (cores) Object.defineProperty(navigator, "hardwareConcurrency", { value: cores });
   const at = (globalThis.noted = { tasks: [], said: {}, workers: 0 });
   new PerformanceObserver((list) => list.getEntries().forEach((e) => at.tasks.push(Math.round(e.duration)))).observe({ type: "longtask" });
-  // The operation that a reply answers: behind a number, a text with its length.
-  const op = (bytes) => {
-    let i = 0;
-    while (bytes[i++] & 0x80);
-    return new TextDecoder().decode(bytes.subarray(i + 1, i + 1 + bytes[i]));
-  };
   const Made = globalThis.Worker;
   globalThis.Worker = class extends Made {
     constructor(...args) {
       super(...args);
       if (at.workers++ === 1) at.said.pass ??= performance.now();
       this.addEventListener("message", ({ data }) => {
-        if (data.reply) (at.said[op(data.reply)] ??= []).push?.(performance.now());
+        if (data.reply) (at.said[replies[data.reply[0]]] ??= []).push?.(performance.now());
       });
     }
   };
@@ -59,7 +58,7 @@ export const polling = 50;
 export async function open(site, files, { cores, timeout = 600_000 } = {}) {
   const chrome = await startChrome({ record: false });
   const page = await chrome.context.newPage();
-  await page.addInitScript(note, cores);
+  await page.addInitScript(note, { cores, replies });
   await page.goto(site.origin);
   await page.waitForFunction(() => document.documentElement.dataset.ready === "1");
   await page.waitForTimeout(5000); // the page is open, and what it rehearses is over
