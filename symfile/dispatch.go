@@ -324,7 +324,7 @@ func classify(line []byte) found {
 	if len(line) == 0 {
 		return found{}
 	}
-	// What stands as writers write it is told by a glance; a search goes over thousands of lines to find one.
+	// A line as every writer writes it is recognized by its first bytes. A search reads thousands of lines to find one record.
 	switch c := line[0]; {
 	case c == 'I' && len(line) > 14 && line[6] == ' ' && string(line[:6]) == "INLINE":
 		return found{is: recordInline}

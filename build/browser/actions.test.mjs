@@ -1,40 +1,17 @@
 // What a person does once a dump is open: another build's symbols, the keyboard, copies and downloads, stopping long work,
 // and an engine that dies; in a real Chromium.
 import assert from "node:assert/strict";
-import { mkdtemp, open, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { open, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, afterEach, before, beforeEach, test } from "node:test";
+import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
-import { inRepo, startChrome, startSite } from "./harness.mjs";
+import { inRepo } from "./harness.mjs";
+import { chrome, dir, dump, setUp, site, symbols, tab } from "./setup.mjs";
 
-const dump = "testdata/sample/tilecruncher.dmp";
-const symbols = ["tilecruncher.sym.gz", "libtilecodec.so.sym", "libc.so.6.sym.gz"].map((name) => `testdata/sample/${name}`);
 const act = (name, arg) => `[data-act="${name}"]${arg === undefined ? "" : `[data-arg="${arg}"]`}`;
 
-let site;
-let chrome;
-let tab;
-let dir;
-before(async () => {
-  site = await startSite();
-  chrome = await startChrome();
-  await chrome.context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: site.origin });
-  dir = await mkdtemp(join(tmpdir(), "crashpane-actions-"));
-});
-after(async () => {
-  await chrome?.close();
-  await site?.stop();
-  await rm(dir, { recursive: true, force: true });
-});
-beforeEach(async () => {
-  tab = await chrome.open(site.origin);
-});
-afterEach(async () => {
-  const { problems, foreign } = tab;
-  await tab.close();
-  assert.deepEqual(problems, []);
-  assert.deepEqual(foreign, []);
+setUp({
+  once: () => chrome.context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: site.origin }),
 });
 
 async function put(name, content) {

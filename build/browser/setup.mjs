@@ -15,11 +15,11 @@ export let chrome;
 export let tab;
 export let dir;
 
-// Prepares all of that; once is done when it is there, each when a tab is open.
-export function setUp({ once, each } = {}) {
+// Prepares all of that; once is done when it is there, each when a tab is open. browser are the options of startChrome.
+export function setUp({ once, each, browser } = {}) {
   before(async () => {
     site = await startSite();
-    chrome = await startChrome();
+    chrome = await startChrome(browser);
     dir = await mkdtemp(join(tmpdir(), "crashpane-browser-"));
     await once?.();
   });

@@ -1,40 +1,22 @@
 // A crash on Windows with what its user has: the program and the PDB, either alone, or all memory in the dump.
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, afterEach, before, beforeEach, test } from "node:test";
+import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
-import { inRepo, startChrome, startSite } from "./harness.mjs";
+import { inRepo } from "./harness.mjs";
+import { dir, setUp, tab } from "./setup.mjs";
 
 const sample = "testdata/windows";
 const [dump, full, exe] = ["app.dmp", "app-full.dmp", "app.exe"].map((name) => `${sample}/${name}`);
 let pdb;
-let site;
-let chrome;
-let dir;
-let tab;
-before(async () => {
-  dir = await mkdtemp(join(tmpdir(), "crashpane-windows-"));
-  pdb = join(dir, "app.pdb");
-  await writeFile(pdb, gunzipSync(await readFile(inRepo(`${sample}/app.pdb.gz`))));
-  site = await startSite();
+setUp({
   // A service worker would have the engine already, without the page having asked.
-  chrome = await startChrome({ serviceWorkers: "block" });
-});
-after(async () => {
-  await chrome?.close();
-  await site?.stop();
-  await rm(dir, { recursive: true, force: true });
-});
-beforeEach(async () => {
-  tab = await chrome.open(site.origin);
-});
-afterEach(async () => {
-  const { problems, foreign } = tab;
-  await tab.close();
-  assert.deepEqual(problems, []);
-  assert.deepEqual(foreign, []);
+  browser: { serviceWorkers: "block" },
+  once: async () => {
+    pdb = join(dir, "app.pdb");
+    await writeFile(pdb, gunzipSync(await readFile(inRepo(`${sample}/app.pdb.gz`))));
+  },
 });
 
 const stack = () => tab.page.locator("#stack").innerText();

@@ -103,7 +103,7 @@ func benchGenerated(b *testing.B, dump string, slice int64, all bool) {
 			of = append(of, &counted{r: f})
 			s.Add(input.New(f.Name(), of[len(of)-1], st.Size()))
 		}
-		r := s.Glance(0, -1)
+		r := s.PartialReport(0, -1)
 		if all {
 			r = s.Report(0)
 		}

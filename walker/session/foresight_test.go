@@ -83,7 +83,7 @@ func TestForesight(t *testing.T) {
 		alone := open(nil).Report(0)
 		r := &many{r: bytes.NewReader(syms)}
 		s := open(r)
-		got := s.Glance(0, -1)
+		got := s.PartialReport(0, -1)
 		if th := got.Threads[got.FirstThread]; len(th.Frames) < frames || th.Frames[frames-1].Function.Raw == "" {
 			t.Fatalf("%d of ten words stale: %d frames", stale, len(th.Frames))
 		}
@@ -111,7 +111,7 @@ func TestForesightOfServers(t *testing.T) {
 			s := session.New(session.Options{Sparse: true})
 			s.Add(input.FromBytes("deep.dmp", dump))
 			s.Add(src)
-			r := s.Glance(0, -1)
+			r := s.PartialReport(0, -1)
 			got[i] = frameNames(r.Threads[r.FirstThread])
 		}
 		if len(got[0]) < 60 || !reflect.DeepEqual(got[0], got[1]) {

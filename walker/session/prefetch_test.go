@@ -109,13 +109,13 @@ func TestPrefetched(t *testing.T) {
 		whole := alone.Report(0)
 		r := &many{r: bytes.NewReader(syms)}
 		s := largeSession(t, r, len(syms))
-		first := s.Glance(0, -1)
+		first := s.PartialReport(0, -1)
 		turns, looked := 0, false
 		for left := len(first.Threads); left > 0; turns++ {
 			left = s.WalkOn(0)
 			if turns == 2 && left > 1 { // in the middle of it somebody chooses the last thread
 				last := len(first.Threads) - 1
-				looked = !s.Glance(0, last).Threads[last].Pending
+				looked = !s.PartialReport(0, last).Threads[last].Pending
 			}
 		}
 		if !looked {

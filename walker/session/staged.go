@@ -32,10 +32,10 @@ func (s *Session) present(i int) *report.Report {
 	return s.Report(i)
 }
 
-// Glance is a report of what is walked so far, with the given thread in any case; of a number that no thread has, the thread that the
-// report shows first. Threads that are still to be walked are Pending. The same pointer comes back as long as the thread was
-// in the last one and nothing else has changed, whatever WalkOn has walked since; once all is walked, the next report has it all.
-func (s *Session) Glance(i, thread int) *report.Report {
+// PartialReport returns a report of the threads that are walked so far. It walks the given thread first; an index that no thread has
+// means the thread that the report shows first. Threads that are not walked yet are Pending. PartialReport returns the same pointer while
+// the last report has the thread and nothing but WalkOn has changed the session. Once every thread is walked, the next report has them all.
+func (s *Session) PartialReport(i, thread int) *report.Report {
 	if i < 0 || i >= len(s.dumps) {
 		return nil
 	}

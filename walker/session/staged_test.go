@@ -38,33 +38,33 @@ func TestStaged(t *testing.T) {
 	whole := sampleSession(t).Report(0)
 	n := len(whole.Threads)
 	s := sampleSession(t)
-	first := s.Glance(0, -1)
+	first := s.PartialReport(0, -1)
 	if pending(first) != n-1 || first.Threads[first.FirstThread].Pending {
 		t.Fatalf("%d of %d threads are pending at first", pending(first), n)
 	}
 	if !reflect.DeepEqual(frameNames(first.Threads[first.FirstThread]), frameNames(whole.Threads[whole.FirstThread])) {
 		t.Error("the crashed thread has other frames alone than among all")
 	}
-	if s.Glance(0, first.FirstThread) != first {
+	if s.PartialReport(0, first.FirstThread) != first {
 		t.Error("described again although nothing changed")
 	}
 	other := (first.FirstThread + 2) % n
-	second := s.Glance(0, other)
+	second := s.PartialReport(0, other)
 	if second == first || pending(second) != n-2 || second.Threads[other].Pending {
 		t.Errorf("asked for thread %d: %d pending", other, pending(second))
 	}
-	if x, err := s.Explain(0, other, 0); err != nil || x == nil || s.Glance(0, other) != second {
+	if x, err := s.Explain(0, other, 0); err != nil || x == nil || s.PartialReport(0, other) != second {
 		t.Errorf("explaining a frame of what is there walked the rest: %v", err)
 	}
 	for left, want := 1, n-3; left > 0; want-- {
 		if left = s.WalkOn(0); left != want {
 			t.Fatalf("%d threads left, want %d", left, want)
 		}
-		if left > 0 && s.Glance(0, other) != second {
+		if left > 0 && s.PartialReport(0, other) != second {
 			t.Error("described again for every thread")
 		}
 	}
-	last := s.Glance(0, -1)
+	last := s.PartialReport(0, -1)
 	if pending(last) != 0 || s.Report(0) != last || s.WalkOn(0) != 0 {
 		t.Error("the last report is not whole")
 	}
@@ -99,14 +99,14 @@ func TestStagedWithNewSymbols(t *testing.T) {
 		s.Add(input.FromBytes(name, data))
 	}
 	add("tilecruncher.dmp")
-	first := s.Glance(0, -1)
+	first := s.PartialReport(0, -1)
 	s.WalkOn(0)
 	add("tilecruncher.sym.gz")
-	now := s.Glance(0, -1)
+	now := s.PartialReport(0, -1)
 	if now == first || pending(now) != len(now.Threads)-1 {
 		t.Errorf("%d of %d threads are pending behind new symbols", pending(now), len(now.Threads))
 	}
-	if s.Glance(7, 0) != nil || s.WalkOn(-1) != 0 {
+	if s.PartialReport(7, 0) != nil || s.WalkOn(-1) != 0 {
 		t.Error("a dump that is not there")
 	}
 }

@@ -413,7 +413,7 @@ func (h *host) measureLists() {
 	if head := h.find("stack-head"); head.Truthy() {
 		four := head.Get("children").Index(0).Call("getBoundingClientRect").Get("width").Float()
 		name := head.Get("children").Index(1).Call("getBoundingClientRect").Get("width").Float()
-		if four > 0 && h.page.Stack.Room(int(4*name/four)) {
+		if four > 0 && h.page.Stack.SetNameWidth(int(4*name/four)) {
 			h.change(func(*app.Page) {})
 		}
 	}

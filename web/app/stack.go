@@ -12,9 +12,9 @@ import (
 type Stack struct {
 	page *Page
 	view.StackPage
-	room int // for a frame's name, in characters; 0 if not known
-	goTo int // row to select when it is there, or -1
-	list List
+	nameWidth int // for a frame's name, in characters; 0 if not known
+	goTo      int // row to select when it is there, or -1
+	list      List
 }
 
 func (z *Stack) init(p *Page) {
@@ -230,23 +230,23 @@ func frameNumber(r view.StackRow) string {
 	return strconv.Itoa(r.Frame)
 }
 
-// Room says how many characters the cell of a frame's name has room for. It reports whether that is news.
-func (z *Stack) Room(characters int) bool {
-	news := z.room != characters
-	z.room = characters
+// SetNameWidth sets the width of a frame's name cell in characters, and reports whether it changed.
+func (z *Stack) SetNameWidth(characters int) bool {
+	news := z.nameWidth != characters
+	z.nameWidth = characters
 	return news
 }
 
 // name is a row's name, as long as its cell.
 func (z *Stack) name(r view.StackRow) string {
-	if r.NoSymbol || r.Kind == view.RowStop || z.room == 0 {
+	if r.NoSymbol || r.Kind == view.RowStop || z.nameWidth == 0 {
 		return r.Function
 	}
-	room := z.room
+	width := z.nameWidth
 	if r.Kind == view.RowInline {
-		room -= 2 // it is indented
+		width -= 2 // it is indented
 	}
-	return view.FoldTo(r.Full, max(room, 1))
+	return view.FoldTo(r.Full, max(width, 1))
 }
 
 // columns are the widths of the stack's columns, which follow what the stack has.

@@ -230,7 +230,7 @@ func (e *Engine) sameAs(row protocol.FileRow) protocol.FileRow {
 // view is the view of a dump's report as far as its stacks are walked, that of the given thread in any case; nil if there is no
 // such dump.
 func (e *Engine) view(dump, thread int) *view.View {
-	return e.viewOf(dump, e.session.Glance(dump, thread))
+	return e.viewOf(dump, e.session.PartialReport(dump, thread))
 }
 
 // whole is the view of a dump's report when all stacks are walked.
