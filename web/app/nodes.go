@@ -42,6 +42,7 @@ func addNodes(parent *vugu.VGNode, nodes string) (last *vugu.VGNode) {
 			if mark == 5 {
 				n.Namespace = "svg"
 			}
+			n.Attr = make([]vugu.VGAttribute, 0, strings.Count(what, "\x00")/2+1)
 			for what != "" {
 				var key, value string
 				key, what, _ = strings.Cut(what, "\x00")

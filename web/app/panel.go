@@ -25,7 +25,7 @@ type Tab interface {
 // Tabs are the tabs of the lower panel, in their order.
 var Tabs = []TabRow{
 	{"modules", "Modules", newModules},
-	{"wanted", "Symbols wanted", newWanted},
+	{"wanted", "Missing symbols", newWanted},
 	{"findings", "Findings", newFindings},
 	{"compare", "Compare", newCompare},
 	{"files", "Files", newFiles},

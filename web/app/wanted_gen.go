@@ -19,7 +19,7 @@ func (c *Wanted) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = addNodes(vgparent, "\x01\n\x03\x02div\x00class\x00table wanted\x00role\x00table\x00aria-label\x00Symbols wanted")
+		vgn = addNodes(vgparent, "\x01\n\x03\x02div\x00class\x00table wanted\x00role\x00table\x00aria-label\x00Missing symbols")
 		setAttribute(vgn, "aria-rowcount", c.Total+1)
 		{
 			vgparent := vgn
@@ -49,7 +49,7 @@ func (c *Wanted) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				}
 				addNodes(vgparent, "\x01\n  \x03")
 			}
-			vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00id\x00wanted\x00class\x00list\x00role\x00rowgroup\x00tabindex\x000\x00aria-label\x00Symbols wanted\x00data-list\x00wanted")
+			vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00id\x00wanted\x00class\x00list\x00role\x00rowgroup\x00tabindex\x000\x00aria-label\x00Missing symbols\x00data-list\x00wanted")
 			{
 				vgparent := vgn
 				_ = vgparent
