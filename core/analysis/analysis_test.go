@@ -43,8 +43,8 @@ type scene struct {
 const (
 	linuxMaps = "00400000-00401000 r-xp 00000000 08:01 5 /bin/app\n00500000-00501000 r--p 00000000 08:01 5 /usr/lib/libfoo.so\n" +
 		"00600000-00601000 rw-p 00000000 00:00 0 \n06fff000-07000000 ---p 00000000 00:00 0 \n07000000-07001000 rw-p 00000000 00:00 0 \n"
-	sigill, sigfpe, sigsegv = 4, 8, 11
-	accessViolation         = 0xc0000005
+	sigill, sigabrt, sigfpe, sigsegv = 4, 6, 8, 11
+	accessViolation                  = 0xc0000005
 )
 
 func with(pairs ...any) map[string]uint64 {
@@ -89,6 +89,13 @@ var scenes = []scene{
 	{name: "overflow, through another register", insn: "8b00", flags: 2, addr: 0x6fff800, regs: with("rax", 0x6fff800, "rsp", 0x7000f00), maps: linuxMaps,
 		want: "ran out of stack: it reached its guard page", overflow: Yes},
 	{name: "sent by kill", insn: "89df", flags: 0, addr: 0x361b, want: "was sent SIGSEGV by a process (13851): this instruction did not cause it", guess: "mov edi, ebx"},
+	{name: "SIGFPE sent by kill", code: sigfpe, insn: "89df", addr: 0x6878, want: "was sent SIGFPE by a process (26744): this instruction did not cause it"},
+	{name: "SIGFPE, si_code not recorded", code: sigfpe, insn: "89df", addr: 0x400010, want: "made an arithmetic error"},
+	{name: "SIGFPE, nothing recorded", code: sigfpe, insn: "f7f9", want: "divided an integer by zero: ecx is 0"},
+	{name: "SIGILL sent by kill", code: sigill, insn: "89df", addr: 0x6878, want: "was sent SIGILL by a process (26744): this instruction did not cause it"},
+	{name: "SIGABRT sent by kill", code: sigabrt, insn: "89df", params: []uint64{0x6878, 0, 0}, want: "was sent SIGABRT by a process (26744): this instruction did not cause it"},
+	{name: "SIGABRT, nothing recorded", code: sigabrt, insn: "89df", want: "aborted itself"},
+	{name: "SIGABRT of abort", code: sigabrt, flags: 0xfffffffa, insn: "89df", params: []uint64{0x6878, 0, 0}, want: "aborted itself"},
 	{name: "recorded 0 for another address", insn: "8910", flags: 2, addr: 0, regs: with("rax", 0x600000), maps: linuxMaps,
 		want: "tried to write 4 bytes at 0x600000: the memory's protection forbids it, address in rax", guess: "the dump reports 0x0"},
 	{name: "recorded 0 for a jump nowhere", flags: 1, addr: 0, regs: with("rip", 0x41414141), maps: linuxMaps,

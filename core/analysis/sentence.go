@@ -42,9 +42,14 @@ func (c *crash) event() Event {
 	case reason.Memory, reason.InPage, reason.Misaligned:
 		c.memoryEvent(&e)
 	case reason.Arithmetic:
-		c.divisionEvent(&e)
+		if !c.sentSignal(&e) {
+			c.divisionEvent(&e)
+		}
+	case reason.Abort:
+		c.sentSignal(&e)
 	case reason.Instruction, reason.Trap:
 		switch {
+		case c.sentSignal(&e):
 		case c.insn == nil || c.insn.text == "":
 		case c.insn.trap:
 			e.Why = c.insn.text + ", which stops the program on purpose"
@@ -82,21 +87,43 @@ func kindOf(a reason.Access) Kind {
 
 func hexWord(v uint64) string { return "0x" + strconv.FormatUint(v, 16) }
 
-// sentSignal reports whether a process sent the signal: a SIGSEGV or SIGBUS with si_code 0 at an instruction that accesses no memory.
-// Then siginfo has the sender's process id instead of the address: si_pid and si_uid share memory with si_addr (sigaction(2)).
-// sentSignal sets the event, if e is not nil.
+// maxPID is the highest process id of Linux (PID_MAX_LIMIT, 64-bit).
+const maxPID = 1 << 22
+
+// sentSignal reports whether a process sent the signal: si_code is 0 (SI_USER) and the instruction does nothing that raises it. Then
+// siginfo has the sender's process id instead of the address: si_pid and si_uid share memory with si_addr (sigaction(2)). Some writers
+// leave si_code 0 for every signal, so for other signals than SIGSEGV and SIGBUS the process id must be there: in the place of the address,
+// which would be that of the instruction, or as Crashpad's first parameter. sentSignal sets the event, if e is not nil.
 func (c *crash) sentSignal(e *Event) bool {
-	in := c.insn
-	if in == nil || in.unknown || in.text == "" || len(in.accesses) > 0 || in.jump != nil || in.division || c.d.Exception.Flags != 0 ||
-		!strings.HasPrefix(c.why.Rust, "SIG") {
+	x := c.d.Exception
+	if x.Flags != 0 || !strings.HasPrefix(c.why.Rust, "SIG") {
 		return false
+	}
+	sender := x.Address
+	switch in := c.insn; c.why.Kind {
+	case reason.Abort:
+		if sender = 0; len(x.Params) > 0 {
+			sender = x.Params[0]
+		}
+		own := c.d.PID()
+		if pid := uint32(sender); pid == 0 || pid > maxPID || own != nil && *own == pid { // abort and raise
+			return false
+		}
+	case reason.Arithmetic, reason.Instruction, reason.Trap:
+		if in != nil && (in.division || in.trap) || sender == c.pc || uint32(sender) == 0 || uint32(sender) > maxPID {
+			return false
+		}
+	default:
+		if in == nil || in.unknown || in.text == "" || len(in.accesses) > 0 || in.jump != nil || in.division {
+			return false
+		}
 	}
 	if e == nil {
 		return true
 	}
 	name, _, _ := strings.Cut(c.why.Rust, " ")
 	*e = Event{Did: "was sent " + name + " by a process", Why: "this instruction did not cause it"}
-	if pid := uint32(c.d.Exception.Address); pid != 0 {
+	if pid := uint32(sender); pid != 0 {
 		e.Did += fmt.Sprintf(" (%d)", pid)
 		if own := c.d.PID(); own != nil && *own == pid {
 			e.Did = "sent itself " + name
