@@ -1,7 +1,9 @@
 // Large programs with their debug information dropped as they are, beside their dumps: how long until the stack is there, how much of the
 // files was read for it, and how much memory all of the page's programs had.
 //
-//     node build/browser/debugfile.mjs [elf|pdb|pdb-8k…]
+//     node build/browser/debugfile.mjs [elf|pdb|pdb-8k…] [--sym]
+//
+// With --sym it also presses "Download .sym", which takes minutes, and says how large the file is and how much memory that took.
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +19,8 @@ const cases = [
     make: ["./build/bigpdb", "-units", "500", "-functions", "4000", "-page", "8192"], files: ["big.dmp", "big.pdb", "big.dll"], says: "unit.cc",
     wanted: "1 s, 16 MB read, 96 MB of memory" },
 ];
-const asked = process.argv.slice(2);
+const withSym = process.argv.includes("--sym");
+const asked = process.argv.slice(2).filter((arg) => arg !== "--sym");
 
 const site = await startSite();
 try {
@@ -63,7 +66,18 @@ async function measure(one, files) {
     console.log(`  drop to the crashed thread   ${Math.round(stack)} ms, to all threads ${Math.round(all)} ms`);
     console.log(`  read                         ${read.slices} slices, ${mb(read.bytes)}: ${((100 * read.bytes) / size).toFixed(1)} % of the files`);
     console.log(`  memory of all programs, peak ${mb(memory)}`);
+    if (withSym) await download(page, mb);
   } finally {
     await chrome.close();
   }
+}
+
+async function download(page, mb) {
+  await page.locator("#tab-files").click();
+  const begun = performance.now();
+  const coming = page.waitForEvent("download", { timeout: 1_200_000 });
+  await page.locator("#files").getByRole("button", { name: "Download .sym" }).first().click();
+  const file = await (await coming).path();
+  const memory = await page.evaluate(() => document.querySelector(".crashpane-root").crashpaneMemory.peak);
+  console.log(`  Download .sym                ${mb(statSync(file).size)} after ${Math.round((performance.now() - begun) / 1000)} s, memory of all programs, peak ${mb(memory)} (wanted: 300 MB)`);
 }
