@@ -94,6 +94,7 @@ var scenes = []scene{
 	{name: "SIGFPE, nothing recorded", code: sigfpe, insn: "f7f9", want: "divided an integer by zero: ecx is 0"},
 	{name: "SIGILL sent by kill", code: sigill, insn: "89df", addr: 0x6878, want: "was sent SIGILL by a process (26744): this instruction did not cause it"},
 	{name: "SIGABRT sent by kill", code: sigabrt, insn: "89df", params: []uint64{0x6878, 0, 0}, want: "was sent SIGABRT by a process (26744): this instruction did not cause it"},
+	{name: "SIGTERM sent by kill", code: 15, insn: "8b00", params: []uint64{0x6878, 0, 0}, want: "was sent SIGTERM by a process (26744): this instruction did not cause it"},
 	{name: "SIGABRT, nothing recorded", code: sigabrt, insn: "89df", want: "aborted itself"},
 	{name: "SIGABRT of abort", code: sigabrt, flags: 0xfffffffa, insn: "89df", params: []uint64{0x6878, 0, 0}, want: "aborted itself"},
 	{name: "recorded 0 for another address", insn: "8910", flags: 2, addr: 0, regs: with("rax", 0x600000), maps: linuxMaps,

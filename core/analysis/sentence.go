@@ -38,18 +38,16 @@ func (c *crash) event() Event {
 		return c.overflowEvent()
 	}
 	e := Event{Did: c.why.Text, Why: c.why.Why}
+	if !c.aboutMemory() && c.sentSignal(&e) {
+		return e
+	}
 	switch c.why.Kind {
 	case reason.Memory, reason.InPage, reason.Misaligned:
 		c.memoryEvent(&e)
 	case reason.Arithmetic:
-		if !c.sentSignal(&e) {
-			c.divisionEvent(&e)
-		}
-	case reason.Abort:
-		c.sentSignal(&e)
+		c.divisionEvent(&e)
 	case reason.Instruction, reason.Trap:
 		switch {
-		case c.sentSignal(&e):
 		case c.insn == nil || c.insn.text == "":
 		case c.insn.trap:
 			e.Why = c.insn.text + ", which stops the program on purpose"
@@ -90,44 +88,47 @@ func hexWord(v uint64) string { return "0x" + strconv.FormatUint(v, 16) }
 // maxPID is the highest process id of Linux (PID_MAX_LIMIT, 64-bit).
 const maxPID = 1 << 22
 
-// sentSignal reports whether a process sent the signal: si_code is 0 (SI_USER) and the instruction does nothing that raises it. Then
-// siginfo has the sender's process id instead of the address: si_pid and si_uid share memory with si_addr (sigaction(2)). Some writers
-// leave si_code 0 for every signal, so for other signals than SIGSEGV and SIGBUS the process id must be there: in the place of the address,
-// which would be that of the instruction, or as Crashpad's first parameter. sentSignal sets the event, if e is not nil.
+// sender returns the process id of who sent the signal, or 0 if the dump has none. siginfo has it in the place of the address, since si_pid
+// shares memory with si_addr (sigaction(2)); Crashpad has it as the first parameter. An address would be that of the instruction.
+func (c *crash) sender() uint32 {
+	v := c.d.Exception.Address
+	if params := c.d.Exception.Params; len(params) > 0 {
+		v = params[0]
+	}
+	if v == c.pc || uint32(v) > maxPID {
+		return 0
+	}
+	return uint32(v)
+}
+
+// sentSignal reports whether a process sent the signal: si_code is 0 (SI_USER) and the instruction did not raise it. As many writers leave
+// si_code 0 for every signal, that is not enough. For SIGSEGV and SIGBUS, the instruction must be known to access no memory; for all others,
+// the sender must be recorded. sentSignal sets the event, if e is not nil.
 func (c *crash) sentSignal(e *Event) bool {
-	x := c.d.Exception
-	if x.Flags != 0 || !strings.HasPrefix(c.why.Rust, "SIG") {
+	if c.d.Exception.Flags != 0 || !strings.HasPrefix(c.why.Rust, "SIG") {
 		return false
 	}
-	sender := x.Address
-	switch in := c.insn; c.why.Kind {
-	case reason.Abort:
-		if sender = 0; len(x.Params) > 0 {
-			sender = x.Params[0]
-		}
-		own := c.d.PID()
-		if pid := uint32(sender); pid == 0 || pid > maxPID || own != nil && *own == pid { // abort and raise
-			return false
-		}
-	case reason.Arithmetic, reason.Instruction, reason.Trap:
-		if in != nil && (in.division || in.trap) || sender == c.pc || uint32(sender) == 0 || uint32(sender) > maxPID {
-			return false
-		}
-	default:
+	pid, own, in := c.sender(), c.d.PID(), c.insn
+	itself := own != nil && *own == pid
+	switch {
+	case c.aboutMemory():
 		if in == nil || in.unknown || in.text == "" || len(in.accesses) > 0 || in.jump != nil || in.division {
 			return false
 		}
+	case pid == 0, in != nil && (in.division || in.trap), itself && c.why.Kind == reason.Abort:
+		return false
 	}
 	if e == nil {
 		return true
 	}
 	name, _, _ := strings.Cut(c.why.Rust, " ")
 	*e = Event{Did: "was sent " + name + " by a process", Why: "this instruction did not cause it"}
-	if pid := uint32(sender); pid != 0 {
+	switch {
+	case pid == 0:
+	case itself:
+		e.Did = "sent itself " + name
+	default:
 		e.Did += fmt.Sprintf(" (%d)", pid)
-		if own := c.d.PID(); own != nil && *own == pid {
-			e.Did = "sent itself " + name
-		}
 	}
 	return true
 }
