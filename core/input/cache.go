@@ -7,20 +7,26 @@ const (
 	maxBlocks = 64
 )
 
-// blockCache keeps the blocks that were used last. An evicted block's bytes are left to the garbage collector and never
+// Blocks keeps the blocks of a file that were used last. An evicted block's bytes are left to the garbage collector and never
 // overwritten, so that whoever still holds them (Source.Block) reads the truth.
-type blockCache struct {
-	blocks []cachedBlock // most recently used first
+type Blocks struct {
+	size   int64 // of a block in bytes, a power of two
+	most   int   // how many blocks are kept
+	blocks []keptBlock
 }
 
-type cachedBlock struct {
+type keptBlock struct {
 	start int64
 	data  []byte
 }
 
-// get is the block that holds off, which lies inside the file.
-func (c *blockCache) get(s *Source, off int64) ([]byte, int64, error) {
-	start := off &^ (blockSize - 1)
+// NewBlocks makes an empty cache of at most so many blocks of size bytes, which is a power of two.
+func NewBlocks(size int64, most int) Blocks { return Blocks{size: size, most: most} }
+
+// At returns the block with the byte at off, which is inside the file of end bytes, and the block's offset. If the block is not kept, read
+// fills it.
+func (c *Blocks) At(off, end int64, read func(p []byte, off int64) error) (data []byte, start int64, err error) {
+	start = off &^ (c.size - 1)
 	for i := range c.blocks {
 		if c.blocks[i].start != start {
 			continue
@@ -32,14 +38,14 @@ func (c *blockCache) get(s *Source, off int64) ([]byte, int64, error) {
 		}
 		return b.data, b.start, nil
 	}
-	data := make([]byte, min(blockSize, s.Size-start))
-	if _, err := s.full(data, start); err != nil {
-		return nil, 0, s.Wrap("", start, err)
+	data = make([]byte, min(c.size, end-start))
+	if err := read(data, start); err != nil {
+		return nil, 0, err
 	}
-	if len(c.blocks) < maxBlocks {
-		c.blocks = append(c.blocks, cachedBlock{})
+	if len(c.blocks) < c.most {
+		c.blocks = append(c.blocks, keptBlock{})
 	}
 	copy(c.blocks[1:], c.blocks)
-	c.blocks[0] = cachedBlock{start, data}
+	c.blocks[0] = keptBlock{start, data}
 	return data, start, nil
 }

@@ -28,7 +28,7 @@ type Source struct {
 
 	r     io.ReaderAt
 	data  []byte // all of it, if it is in memory anyway
-	cache blockCache
+	cache Blocks
 	// whole is the Source that this one is a part of, from base on; nil if it is none.
 	whole *Source
 	base  int64
@@ -38,7 +38,7 @@ type Source struct {
 
 // New makes a Source of a reader. A size below 0 counts as 0.
 func New(name string, r io.ReaderAt, size int64) *Source {
-	return &Source{Name: name, Size: max(size, 0), r: r}
+	return &Source{Name: name, Size: max(size, 0), r: r, cache: NewBlocks(blockSize, maxBlocks)}
 }
 
 // FromBytes makes a Source of bytes that are in memory; they must not change while it is in use.
@@ -202,7 +202,10 @@ func (s *Source) Block(off int64) (block []byte, start int64, err error) {
 		}
 		return block[:min(int64(len(block)), s.Size-start)], start, nil
 	}
-	return s.cache.get(s, off)
+	return s.cache.At(off, s.Size, func(p []byte, start int64) error {
+		_, err := s.full(p, start)
+		return s.Wrap("", start, err)
+	})
 }
 
 // Bytes reads n bytes at off into a new slice. A request that the file cannot fulfil is a *FormatError and allocates

@@ -20,17 +20,14 @@ type fileReader struct {
 	size  int64
 	// kept are blocks around the last small reads: the readers of debug information jump to and fro in steps of some hundred bytes, and a
 	// slice of 16 KiB takes no longer than one of 1 KiB.
-	kept [64]struct {
-		at   int64
-		data []byte
-	}
-	next int // index in kept of the block to replace next
+	kept input.Blocks
 }
 
 const (
 	// keptBlock is the size in bytes of a kept block. A program of 601 MB with DWARF takes 3,533 slices with it, and 22,309 without
 	// (build/browser/debugfile.mjs).
 	keptBlock = 16 << 10
+	maxKept   = 64
 	// wholeFile is the size in bytes up to which a file is read at once, and wholeFiles that of all of them together.
 	wholeFile  = 1 << 20
 	wholeFiles = 8 << 20
@@ -39,7 +36,8 @@ const (
 var wholeBytes int64 // of the files that were read so
 
 func newFileReader(file js.Value) *fileReader {
-	return &fileReader{file: file, sync: js.Global().Get("FileReaderSync").New(), size: int64(file.Get("size").Float())}
+	return &fileReader{file: file, sync: js.Global().Get("FileReaderSync").New(), size: int64(file.Get("size").Float()),
+		kept: input.NewBlocks(keptBlock, maxKept)}
 }
 
 // readerOf is what reads a File that was dropped.
@@ -73,27 +71,25 @@ func (f *fileReader) ReadAt(p []byte, off int64) (n int, err error) {
 	if off < 0 || off >= f.size {
 		return 0, io.EOF
 	}
-	if at := off &^ (keptBlock - 1); off+int64(len(p)) <= min(at+keptBlock, f.size) && !f.whole.Truthy() {
-		return copy(p, f.block(at)[off-at:]), nil
+	end := min(off+int64(len(p)), f.size)
+	if off/keptBlock == (end-1)/keptBlock && !f.whole.Truthy() {
+		block, start, err := f.kept.At(off, f.size, func(p []byte, at int64) error {
+			if js.CopyBytesToGo(p, f.slice(at, at+int64(len(p)))) < len(p) {
+				return io.ErrUnexpectedEOF
+			}
+			return nil
+		})
+		if err != nil {
+			return 0, err
+		}
+		n = copy(p, block[off-start:])
+	} else {
+		n = js.CopyBytesToGo(p, f.slice(off, end))
 	}
-	if n = js.CopyBytesToGo(p, f.slice(off, min(off+int64(len(p)), f.size))); n < len(p) {
+	if n < len(p) {
 		err = io.EOF
 	}
 	return n, err
-}
-
-// block returns the kept block at an offset, which it reads if need be.
-func (f *fileReader) block(at int64) []byte {
-	for i := range f.kept {
-		if b := &f.kept[i]; b.at == at && b.data != nil {
-			return b.data
-		}
-	}
-	b := &f.kept[f.next]
-	b.at, b.data = at, make([]byte, min(keptBlock, f.size-at))
-	js.CopyBytesToGo(b.data, f.slice(at, at+int64(len(b.data))))
-	f.next = (f.next + 1) % len(f.kept)
-	return b.data
 }
 
 // ReadManyAt implements input.ManyReader (web/static/blocks.js). Whoever reads waits; the messages that come meanwhile wait too.
