@@ -1,6 +1,7 @@
 package main
 
 import (
+	"runtime"
 	"syscall/js"
 	"time"
 
@@ -65,6 +66,8 @@ func (h *host) rehearse(r *app.Rehearsal, fonts []string) {
 				d = nil
 			}
 		default:
+			// What was built is garbage now. Collected later, it would be while the first stack is drawn.
+			runtime.GC()
 			return
 		}
 		h.later(15, step)
