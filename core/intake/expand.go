@@ -1,7 +1,6 @@
 package intake
 
 import (
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -204,7 +203,7 @@ func (e *expander) unpack(src *input.Source, kind Kind, depth int, mem *unpacked
 	}
 	switch {
 	case u.err == io.EOF:
-	case u.n > 0 && errors.Is(u.err, gzip.ErrHeader):
+	case u.n > 0 && errors.Is(u.err, errNotGzip):
 		// Behind the last member stands something else. Zeros are padding, as tapes and some tools add it.
 		if !zeros(src, u.read) {
 			e.problem(src.Name, part, u.read, "something that is not gzip behind the compressed data; it is ignored", nil)
@@ -433,10 +432,7 @@ func (e *expander) unpackMember(u *unpacked, full string, now int64, depth int, 
 
 // named gives an error of the libraries in the words of this program.
 func named(err error) error {
-	switch {
-	case errors.Is(err, gzip.ErrChecksum):
-		return ErrChecksum
-	case errors.Is(err, io.ErrUnexpectedEOF):
+	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the data end too early")
 	}
 	return err

@@ -3,7 +3,6 @@ package intake
 import (
 	"bufio"
 	"compress/flate"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -112,33 +111,6 @@ func (c *countedReader) ReadByte() (byte, error) {
 		*c.n++
 	}
 	return b, err
-}
-
-// members unpacks a gzip file, which may have several members (RFC 1952). What is behind the last one is gzip.ErrHeader.
-type members struct {
-	in *countedReader
-	z  *gzip.Reader
-}
-
-func (m *members) Read(p []byte) (n int, err error) {
-	if m.z == nil {
-		if m.z, err = gzip.NewReader(m.in); err != nil {
-			return 0, err
-		}
-		m.z.Multistream(false)
-	}
-	if n, err = m.z.Read(p); err != io.EOF {
-		return n, err
-	}
-	switch head, err := m.in.Peek(2); {
-	case len(head) == 0:
-		return n, err
-	case string(head) != "\x1f\x8b":
-		return n, gzip.ErrHeader
-	}
-	err = m.z.Reset(m.in)
-	m.z.Multistream(false)
-	return n, err
 }
 
 // ReadAt unpacks as far as it has to. Of data that turn out to be damaged, all is readable that came out before, except
