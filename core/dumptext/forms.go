@@ -101,9 +101,8 @@ func utc(v uint64, bits int) string {
 	if v == 0 {
 		return ""
 	}
-	const layout = "2006-01-02T15:04:05.9999999Z"
 	if bits <= 32 {
-		return time.Unix(int64(v), 0).UTC().Format(layout)
+		return dateText(time.Unix(int64(v), 0))
 	}
 	const to1970 = 11644473600 // seconds from 1601
 	sec := int64(v/1e7) - to1970
@@ -111,7 +110,19 @@ func utc(v uint64, bits int) string {
 	if t.Year() > 9999 {
 		return ""
 	}
-	return t.Format(layout)
+	return dateText(t)
+}
+
+// dateText formats a time in UTC as of RFC 3339, to 100 ns. It does without time.Format, which is a large part of the page's program.
+func dateText(t time.Time) string {
+	t = t.UTC()
+	y, m, d := t.Date()
+	h, min, sec := t.Clock()
+	fraction := ""
+	if n := t.Nanosecond() / 100; n != 0 {
+		fraction = strings.TrimRight(fmt.Sprintf(".%07d", n), "0")
+	}
+	return fmt.Sprintf("%04d-%02d-%02dT%02d:%02d:%02d%sZ", y, int(m), d, h, min, sec, fraction)
 }
 
 func durationText(v uint64, bits int) string {

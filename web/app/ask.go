@@ -122,7 +122,7 @@ func (z *Screen) awaitsSmall() bool {
 	if f == nil && len(z.page.Reading.queue) > 0 {
 		f = z.page.Reading.queue[0]
 	}
-	if z.page.Summary != nil || f == nil || isRemote(f) || z.page.Reading.Job.Done >= firstFiles || time.Since(z.page.Reading.Job.began) > firstLook {
+	if z.page.Summary != nil || f == nil || isRemote(f) || z.page.Reading.Job.Done >= firstFiles || z.page.Reading.Job.began.ago() > firstLook {
 		return false
 	}
 	if isPacked(f) {
@@ -140,7 +140,7 @@ func (z *Screen) keepBack(r *protocol.Looked) bool {
 	if again || z.page.Summary != nil || r.Summary == nil || f == nil || f.Size() <= smallFile || isPacked(f) || isRemote(f) || looksLikeDump(f.Name()) || z.page.Reading.replay {
 		return false
 	}
-	left := firstNames - time.Since(z.page.Reading.Job.began)
+	left := firstNames - z.page.Reading.Job.began.ago()
 	if left <= 0 {
 		return false
 	}
@@ -185,7 +185,7 @@ func (z *Screen) took(r *protocol.Looked, problem string) {
 	}
 	p.Work.Exact.unread(r.Unread)
 	if p.Work.Later.Text == "" {
-		p.Work.Later.began = time.Time{} // it begins anew
+		p.Work.Later.began = 0 // it begins anew
 	}
 	if len(z.dirty) == 0 && !p.Reading.waits() && (r.Pending == 0 || len(p.Work.Exact.passes) > 0) && p.Work.Readers.state != readersComing {
 		z.opening = false

@@ -32,7 +32,7 @@ func TestPassInPieces(t *testing.T) {
 	if given() != "[0 5] [3 7]" || e.pieces[0][0].To != 3 {
 		t.Fatalf("each worker has a piece and the one that it reads next, alternately; not %s", given())
 	}
-	p.Work.Later.began = time.Now().Add(-time.Second)
+	p.Work.Later.began = now() - moment(time.Second)
 	p.Work.Exact.Indexed(0, protocol.Answer{Reply: &protocol.Progress{Done: 1, Total: 3, Later: true}}, nil)
 	if p.Work.Exact.Indexed(1, protocol.Answer{Reply: &protocol.Progress{Done: 1, Total: 2, Later: true}}, nil) || len(h.background) != 2 {
 		t.Errorf("what moves the bar is drawn; it was %q", h.background)

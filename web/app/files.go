@@ -19,7 +19,7 @@ type Job struct {
 	Percent     int    // of the file, or -1
 	shown       bool   // a dump of the job was opened
 	told        string // of Text, what was drawn
-	began       time.Time
+	began       moment
 	known       int // how many of the files were read before, by a worker that is gone
 }
 
@@ -37,7 +37,7 @@ type Reading struct {
 	dead     bool               // the engine
 	fragile  bool               // the engine died and has not shown since that it can do without
 	replay   bool               // the files of the queue are known and read again
-	drawn    time.Time          // the progress of a job, last
+	drawn    moment             // the progress of a job, last
 }
 
 // waits reports whether there are files that are not read yet.
@@ -101,7 +101,7 @@ func (z *Reading) next() {
 	}
 	z.reading, z.queue = z.queue[0], z.queue[1:]
 	if !z.Job.Active {
-		z.Job.began = time.Now()
+		z.Job.began = now()
 	}
 	z.Job.Active = true
 	z.Job.Text, z.Job.Percent = "Reading "+view.Clean(view.BaseName(z.reading.Name())), -1
@@ -314,7 +314,7 @@ func (z *Reading) revive() {
 	z.page.Work.Exports.forget()
 	z.queue = append(append([]File{}, z.accepted...), z.queue...)
 	z.accepted = nil
-	z.Job = Job{Total: len(z.queue), Active: len(z.queue) > 0, began: time.Now(), known: len(z.queue)}
+	z.Job = Job{Total: len(z.queue), Active: len(z.queue) > 0, began: now(), known: len(z.queue)}
 	z.replay = len(z.queue) > 0
 	if !z.replay {
 		for _, d := range z.decided {
@@ -357,7 +357,7 @@ func (z *Reading) EngineStopped(why string) {
 // progress takes a report from within a long step.
 func (z *Reading) progress(g protocol.Progress) (draw bool) {
 	if !z.Job.Active {
-		z.Job = Job{Active: true, Percent: -1, began: time.Now()}
+		z.Job = Job{Active: true, Percent: -1, began: now()}
 	}
 	text := capital(g.Stage)
 	if g.Name != "" {
@@ -375,7 +375,7 @@ func (z *Reading) progress(g protocol.Progress) (draw bool) {
 	}
 	z.tellProgress()
 	// Work of a moment is over before anybody could read what it is.
-	if time.Since(z.Job.began) < 200*time.Millisecond {
+	if z.Job.began.ago() < 200*time.Millisecond {
 		return false
 	}
 	if draw {

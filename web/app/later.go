@@ -14,16 +14,16 @@ type Later struct {
 	page    *Page
 	Text    string // "" if there is none
 	Percent int    // -1 if it is not known
-	began   time.Time
+	began   moment
 }
 
 // progress takes a report of it. Work of a moment is not shown. The page is not drawn for it: beside all that works then, drawing takes
 // three times as long, and holds up whoever uses the page.
 func (z *Later) progress(g protocol.Progress) {
-	if z.began.IsZero() {
-		z.began = time.Now()
+	if z.began == 0 {
+		z.began = now()
 	}
-	if time.Since(z.began) < 300*time.Millisecond {
+	if z.began.ago() < 300*time.Millisecond {
 		return
 	}
 	text, percent := z.Text, z.Percent

@@ -21,7 +21,7 @@ func TestLater(t *testing.T) {
 	if len(h.background) > 0 {
 		t.Errorf("in the first moment: %q", h.background)
 	}
-	p.Work.Later.began = time.Now().Add(-time.Second)
+	p.Work.Later.began = now() - moment(time.Second)
 	for _, g := range []protocol.Progress{
 		{Stage: "walking", Name: "/a/b.dmp", Done: 1, Total: 4},
 		{Stage: "walking", Name: "/a/b.dmp", Done: 10, Total: 40},

@@ -84,11 +84,11 @@ func (p *Page) Answer(a protocol.Answer, data File) (draw bool) {
 		return p.Reading.progress(*r)
 	case *protocol.Added:
 		p.Reading.added(r, a.Error)
-		if job := &p.Reading.Job; job.Active && (time.Since(p.Reading.drawn) < 150*time.Millisecond || time.Since(job.began) < 150*time.Millisecond) ||
-			p.Screen.asking && time.Since(job.began) < 200*time.Millisecond {
+		if job := &p.Reading.Job; job.Active && (p.Reading.drawn.ago() < 150*time.Millisecond || job.began.ago() < 150*time.Millisecond) ||
+			p.Screen.asking && job.began.ago() < 200*time.Millisecond {
 			return false
 		}
-		p.Reading.drawn = time.Now()
+		p.Reading.drawn = now()
 	case *protocol.Looked:
 		if p.Screen.keepBack(r) {
 			return false

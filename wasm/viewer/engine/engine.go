@@ -39,7 +39,7 @@ type Engine struct {
 	walking  bool
 	more     bool // another question follows at once
 	// answeredAt is when a screen was answered last; restUntil how long Idle is better not called, and rested that it was not since.
-	answeredAt, restUntil time.Time
+	answeredAt, restUntil time.Duration // since began; 0 is never
 	rested                bool
 	exact                 exact
 	redact                bool
@@ -122,7 +122,7 @@ func (e *Engine) answer(req protocol.Request, src *input.Source, data func(into 
 		parts := e.more
 		reply = e.look(*q)
 		if !q.More { // not between the parts of a first screen
-			e.answered(time.Now(), parts)
+			e.answered(time.Since(began), parts)
 		}
 	case *protocol.Assign:
 		reply, err = &protocol.Changed{}, e.session.Assign(q.Item, q.Dump, q.Module)
@@ -284,18 +284,22 @@ const (
 	lastPart = 40 * time.Millisecond
 )
 
+// began is when the program began. An Engine keeps times as the time since then: it is a value of an interface, and the linker keeps all
+// methods of the types in such a value. A time.Time adds the formatting of times to the page's program, 48 KB.
+var began = time.Now()
+
 // Rest is how long Idle had better wait. While somebody scrolls, each answer is drawn at once, on a machine of two cores beside all that reads and
 // walks: a task that needs 15 ms of CPU then holds the page's thread for 60. After a rest there is always a piece of work, lest nothing came
 // forward.
-func (e *Engine) Rest() time.Duration { return max(0, time.Until(e.restUntil)) }
+func (e *Engine) Rest() time.Duration { return max(0, e.restUntil-time.Since(began)) }
 
 // answered notes that a screen was answered, or the last part of a first one.
-func (e *Engine) answered(now time.Time, first bool) {
+func (e *Engine) answered(now time.Duration, first bool) {
 	switch {
 	case first:
-		e.restUntil = now.Add(lastPart)
-	case now.Sub(e.answeredAt) < often && !e.rested:
-		e.restUntil, e.rested = now.Add(restFor), true
+		e.restUntil = now + lastPart
+	case e.answeredAt != 0 && now-e.answeredAt < often && !e.rested:
+		e.restUntil, e.rested = now+restFor, true
 	}
 	e.answeredAt = now
 }
