@@ -18,7 +18,7 @@ import (
 var compressor string
 
 // compress adds the .br and .gz form of each file. Brotli at level 11 takes about ten seconds for the wasm, so compress caches each result
-// under the SHA-256 of its input. With quick it compresses files that the cache lacks at a low level, in less than a second: developers use
+// under the SHA-256 of its input and of the compressor. With quick it compresses files that the cache lacks at a low level, in less than a second: developers use
 // this to look at a change.
 func compress(files map[string][]byte, cache string, quick bool) (map[string][]byte, error) {
 	all := map[string][]byte{}
@@ -32,7 +32,7 @@ func compress(files map[string][]byte, cache string, quick bool) (map[string][]b
 		if !site.Compresses(name) {
 			continue
 		}
-		sum := sha256.Sum256(content)
+		sum := sha256.Sum256(append([]byte(compressor), content...))
 		at := filepath.Join(cache, hex.EncodeToString(sum[:16]))
 		there := exists(at+".br") && exists(at+".gz")
 		if quick && !there {
