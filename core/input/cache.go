@@ -3,16 +3,14 @@ package input
 const (
 	// blockSize is the unit of reading. A slice of a File costs about the same up to this size.
 	blockSize = 64 << 10
-	// maxBlocks bounds the cache to 4 MiB a file.
+	// maxBlocks is how many blocks are kept of a file: 4 MiB of those of a Source.
 	maxBlocks = 64
 )
 
-// Blocks keeps the blocks of a file that were used last. An evicted block's bytes are left to the garbage collector and never
-// overwritten, so that whoever still holds them (Source.Block) reads the truth.
+// Blocks keeps the blocks of a file that were used last, at most maxBlocks. An evicted block's bytes are left to the garbage collector and
+// never overwritten, so that whoever still holds them (Source.Block) reads the truth.
 type Blocks struct {
-	size   int64 // of a block in bytes, a power of two
-	most   int   // how many blocks are kept
-	blocks []keptBlock
+	blocks []keptBlock // most recently used first
 }
 
 type keptBlock struct {
@@ -20,32 +18,27 @@ type keptBlock struct {
 	data  []byte
 }
 
-// NewBlocks makes an empty cache of at most so many blocks of size bytes, which is a power of two.
-func NewBlocks(size int64, most int) Blocks { return Blocks{size: size, most: most} }
-
-// At returns the block with the byte at off, which is inside the file of end bytes, and the block's offset. If the block is not kept, read
-// fills it.
-func (c *Blocks) At(off, end int64, read func(p []byte, off int64) error) (data []byte, start int64, err error) {
-	start = off &^ (c.size - 1)
+// Get returns the block with the byte at off and the block's offset, or nil if it is not kept.
+func (c *Blocks) Get(off int64) (data []byte, start int64) {
 	for i := range c.blocks {
-		if c.blocks[i].start != start {
+		b := c.blocks[i]
+		if at := off - b.start; at < 0 || at >= int64(len(b.data)) {
 			continue
 		}
-		b := c.blocks[i]
 		if i > 0 { // reading on in the block at the front, the common case, moves nothing
 			copy(c.blocks[1:i+1], c.blocks[:i])
 			c.blocks[0] = b
 		}
-		return b.data, b.start, nil
+		return b.data, b.start
 	}
-	data = make([]byte, min(c.size, end-start))
-	if err := read(data, start); err != nil {
-		return nil, 0, err
-	}
-	if len(c.blocks) < c.most {
+	return nil, 0
+}
+
+// Put keeps a block. None that is kept may overlap it.
+func (c *Blocks) Put(data []byte, start int64) {
+	if len(c.blocks) < maxBlocks {
 		c.blocks = append(c.blocks, keptBlock{})
 	}
 	copy(c.blocks[1:], c.blocks)
 	c.blocks[0] = keptBlock{start, data}
-	return data, start, nil
 }

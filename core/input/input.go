@@ -38,7 +38,7 @@ type Source struct {
 
 // New makes a Source of a reader. A size below 0 counts as 0.
 func New(name string, r io.ReaderAt, size int64) *Source {
-	return &Source{Name: name, Size: max(size, 0), r: r, cache: NewBlocks(blockSize, maxBlocks)}
+	return &Source{Name: name, Size: max(size, 0), r: r}
 }
 
 // FromBytes makes a Source of bytes that are in memory; they must not change while it is in use.
@@ -202,10 +202,16 @@ func (s *Source) Block(off int64) (block []byte, start int64, err error) {
 		}
 		return block[:min(int64(len(block)), s.Size-start)], start, nil
 	}
-	return s.cache.At(off, s.Size, func(p []byte, start int64) error {
-		_, err := s.full(p, start)
-		return s.Wrap("", start, err)
-	})
+	block, start = s.cache.Get(off)
+	if block == nil {
+		start = off &^ (blockSize - 1)
+		block = make([]byte, min(blockSize, s.Size-start))
+		if _, err := s.full(block, start); err != nil {
+			return nil, 0, s.Wrap("", start, err)
+		}
+		s.cache.Put(block, start)
+	}
+	return block, start, nil
 }
 
 // Bytes reads n bytes at off into a new slice. A request that the file cannot fulfil is a *FormatError and allocates

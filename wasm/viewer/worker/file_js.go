@@ -27,7 +27,6 @@ const (
 	// keptBlock is the size in bytes of a kept block. A program of 601 MB with DWARF takes 3,533 slices with it, and 22,309 without
 	// (build/browser/debugfile.mjs).
 	keptBlock = 16 << 10
-	maxKept   = 64
 	// wholeFile is the size in bytes up to which a file is read at once, and wholeFiles that of all of them together.
 	wholeFile  = 1 << 20
 	wholeFiles = 8 << 20
@@ -36,8 +35,7 @@ const (
 var wholeBytes int64 // of the files that were read so
 
 func newFileReader(file js.Value) *fileReader {
-	return &fileReader{file: file, sync: js.Global().Get("FileReaderSync").New(), size: int64(file.Get("size").Float()),
-		kept: input.NewBlocks(keptBlock, maxKept)}
+	return &fileReader{file: file, sync: js.Global().Get("FileReaderSync").New(), size: int64(file.Get("size").Float())}
 }
 
 // readerOf is what reads a File that was dropped.
@@ -73,14 +71,14 @@ func (f *fileReader) ReadAt(p []byte, off int64) (n int, err error) {
 	}
 	end := min(off+int64(len(p)), f.size)
 	if off/keptBlock == (end-1)/keptBlock && !f.whole.Truthy() {
-		block, start, err := f.kept.At(off, f.size, func(p []byte, at int64) error {
-			if js.CopyBytesToGo(p, f.slice(at, at+int64(len(p)))) < len(p) {
-				return io.ErrUnexpectedEOF
+		block, start := f.kept.Get(off)
+		if block == nil {
+			start = off &^ (keptBlock - 1)
+			block = make([]byte, min(keptBlock, f.size-start))
+			if js.CopyBytesToGo(block, f.slice(start, start+int64(len(block)))) < len(block) {
+				return 0, io.ErrUnexpectedEOF
 			}
-			return nil
-		})
-		if err != nil {
-			return 0, err
+			f.kept.Put(block, start)
 		}
 		n = copy(p, block[off-start:])
 	} else {
