@@ -1,11 +1,11 @@
 // What makes the first screen of a dump come soon, and is not to be lost without anybody noticing. Nothing here depends on how fast the machine is.
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
+import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { after, before, test } from "node:test";
 import { grownSymbols } from "./grown.mjs";
-import { startChrome, startSite } from "./harness.mjs";
+import { inRepo, startChrome, startSite } from "./harness.mjs";
 
 const sample = ["tilecruncher.dmp", "tilecruncher.sym.gz", "libtilecodec.so.sym", "libc.so.6.sym.gz"].map((name) => `testdata/sample/${name}`);
 
@@ -78,4 +78,28 @@ test("beside one large symbol file the first screen has its names, unless they t
   } finally {
     await rm(dir, { recursive: true, force: true });
   }
+});
+
+// The program may be long in coming over a slow line, and meanwhile the browser would open what is dropped in place of the page.
+test("files and folders that are dropped before the program is there are opened when it is", async () => {
+  const slow = await startChrome({ serviceWorkers: "block" });
+  let send;
+  const sent = new Promise((done) => (send = done));
+  await slow.context.route(/\/crashpane[-.][^/]*wasm$/, async (route) => {
+    await sent;
+    await route.continue();
+  });
+  const tab = await slow.open(site.origin, { ready: false });
+  await tab.sees("Crashpane is starting");
+  await tab.drop(sample.slice(0, 1));
+  const folder = await mkdtemp(join(tmpdir(), "crashpane-early-"));
+  for (const file of sample.slice(1)) await copyFile(inRepo(file), join(folder, basename(file)));
+  await tab.drop([folder]);
+  assert.ok((await tab.text()).includes("Crashpane is starting"), "the page was left");
+  send();
+  await tab.ready();
+  await tab.sees("main.cc:156");
+  await tab.close();
+  await slow.close();
+  await rm(folder, { recursive: true });
 });

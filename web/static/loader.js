@@ -248,6 +248,29 @@ async function filesBeside(list) {
   return Promise.all(files.map(async ({ name }) => new File([await (await get(folder + name)).blob()], name)));
 }
 
+// Keeps what is dropped before the viewer listens: the browser would open a dropped file in place of the page. Answers the function that
+// drops it again, for the viewer. What the items are must be asked while the event is handled: afterwards the browser's list is empty.
+function keepDrops(target) {
+  const dropped = [];
+  const over = (e) => e.preventDefault();
+  const drop = (e) => {
+    e.preventDefault();
+    for (const item of e.dataTransfer.items) {
+      const file = item.getAsFile(), entry = item.webkitGetAsEntry?.(), handle = entry?.isDirectory && item.getAsFileSystemHandle?.();
+      if (file) dropped.push({ kind: "file", getAsFile: () => file, webkitGetAsEntry: () => entry, getAsFileSystemHandle: () => handle });
+    }
+  };
+  target.addEventListener("dragover", over);
+  target.addEventListener("drop", drop);
+  return () => {
+    target.removeEventListener("dragover", over);
+    target.removeEventListener("drop", drop);
+    const event = new Event("drop", { cancelable: true });
+    event.dataTransfer = { types: ["Files"], items: dropped };
+    if (dropped.length) target.dispatchEvent(event);
+  };
+}
+
 // Starts the viewer that is the page. What the document shows meanwhile goes when the viewer is there, or says why it is not.
 function bootCrashpane({ app, ...options }) {
   const boot = document.querySelector("[data-boot]");
@@ -258,13 +281,15 @@ function bootCrashpane({ app, ...options }) {
     boot?.remove();
     document.body.prepend(text);
   };
+  const whole = { root: document.body, ownsWindow: true, dropTarget: document.documentElement, themed: document.documentElement };
+  const dropEarly = keepDrops(whole.dropTarget);
   const started = new MutationObserver(() => {
     if (document.documentElement.dataset.ready !== "1") return;
     boot?.remove();
     started.disconnect();
+    dropEarly();
   });
   started.observe(document.documentElement, { attributes: true, attributeFilter: ["data-ready"] });
-  const whole = { root: document.body, ownsWindow: true, dropTarget: document.documentElement, themed: document.documentElement };
   const idle = globalThis.requestIdleCallback ?? ((act) => setTimeout(act, 1000));
   let calmed, timer;
   const calm = new Promise((done) => (calmed = done));
