@@ -159,7 +159,7 @@ func (f *peProgram) identity() symbol.Identity {
 func (f *peProgram) missing(id *symbol.Identity, out *symbol.Contents) {
 	if name := baseName(f.pe.CodeView.File); f.pdb == nil && name != "" && !out.Functions && id.DebugID != "" {
 		out.Missing = append(out.Missing, "the debug information "+name+" (id "+id.DebugID+")")
-		out.NoDebugFile = true
+		out.DebugFile, out.DebugID = name, id.DebugID
 	}
 }
 

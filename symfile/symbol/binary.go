@@ -39,8 +39,8 @@ type Contents struct {
 	// NoProgram: the program, which has the unwind rules, is not loaded. Only its debug information is, which does not have the
 	// program's name (see MissingProgram).
 	NoProgram bool
-	// NoDebugFile: the program names a file with its functions and lines, and the session does not have it.
-	NoDebugFile bool
+	// DebugFile and DebugID are the file with the functions and lines that the program names, and its id, if the session does not have it.
+	DebugFile, DebugID string
 }
 
 // WithoutUnderscore removes the underscore that x86's compilers for Windows put before the name of a C function (__cdecl): "_main"

@@ -229,7 +229,7 @@ func (b *builder) symbolFindings(m int, t *tally) {
 	if mod := &b.r.Modules[m]; mod.Frames > 0 && (mod.State == SymbolsMismatch || mod.State == SymbolsForced || mod.State == SymbolsCorrupt) {
 		b.stateFinding(m)
 	}
-	if len(t.scanned)+len(t.ends)+t.guessed+t.exchanged+t.far+t.badRecords+b.symbols[m].UnwindNoted > 0 || b.r.Modules[m].Has.NoDebugFile && b.r.Modules[m].Frames > 0 {
+	if len(t.scanned)+len(t.ends)+t.guessed+t.exchanged+t.far+t.badRecords+b.symbols[m].UnwindNoted > 0 || b.r.Modules[m].Has.DebugFile != "" && b.r.Modules[m].Frames > 0 {
 		b.tallyFindings(m, t)
 	}
 }
@@ -316,8 +316,8 @@ func (b *builder) tallyFindings(m int, t *tally) {
 		}
 		add(FindingOddRecord, nil, "", "%s: %s%s", file, strings.Join(s.UnwindNotes, "; "), more)
 	}
-	if used && mod.Has.NoDebugFile {
-		add(FindingNoDebug, nil, b.wantedFile(m), "%s alone has no functions and lines, which are in %s: %s", name, BaseName(mod.DebugFile), frames(mod.Frames, "lacks them", "lack them"))
+	if used && mod.Has.DebugFile != "" {
+		add(FindingNoDebug, nil, b.wantedFile(m), "%s alone has no functions and lines, which are in %s: %s", name, mod.Has.DebugFile, frames(mod.Frames, "lacks them", "lack them"))
 	} else if used && t.far > 0 {
 		add(FindingExports, nil, "make the symbol file from the program with its debug information (crashpane dumpsyms), or add that",
 			"%s no name: %s has only exported ones, too far before them", frames(t.far, "in "+name+" has", "in "+name+" have"), file)
@@ -446,34 +446,31 @@ func (b *builder) missingFinding(tallies []tally) {
 // wantedFile returns the suggestion which symbol file to add.
 func (b *builder) wantedFile(m int) string {
 	mod := &b.r.Modules[m]
-	file := BaseName(mod.DebugFile)
-	if file == "" {
-		file = BaseName(mod.Name)
-	}
-	if mod.DebugID == "" {
+	file, id := mod.debugFile()
+	if id == "" {
 		text := "the dump has no id for " + BaseName(mod.Name) + ": "
 		if b.d.OS() == core.Windows && m < len(b.d.Modules) && b.d.Modules[m].TimeDateStamp != 0 {
 			text += "add that file itself, known by its time stamp and size, or " // the program names its PDB
 		}
 		return text + "add a symbol file of " + file + " and assign it (“Assign symbols” on the page, --use " + BaseName(mod.Name) + "=FILE in a terminal)"
 	}
-	path := StorePath(file, mod.DebugID)
+	path := StorePath(file, id)
 	sym := path[strings.LastIndexByte(path, '/')+1:]
 	switch os := b.d.OS(); {
 	case mod.Has.NoProgram:
 		return "add " + BaseName(mod.Name) + ": without it " + b.r.System.CPU.Rust + " stacks are guessed"
-	case os == core.Windows && mod.Has.NoDebugFile:
-		return "add " + file + " with id " + mod.DebugID
+	case os == core.Windows && mod.Has.DebugFile != "":
+		return "add " + file + " with id " + id
 	case os == core.Windows:
-		text := "add " + file + " with id " + mod.DebugID
+		text := "add " + file + " with id " + id
 		if b.needsProgram() && !mod.Has.CFI {
 			text += " and " + BaseName(mod.Name)
 		}
 		return text + ", or " + sym
 	case os == core.OSLinux || os == core.Android:
-		return "add " + sym + " with id " + mod.DebugID + ", or " + file + " itself" // the binary, with its debug file if it has one
+		return "add " + sym + " with id " + id + ", or " + file + " itself" // the binary, with its debug file if it has one
 	}
-	return "add " + sym + " with id " + mod.DebugID
+	return "add " + sym + " with id " + id
 }
 
 // frames returns "1 frame is" or "3 frames are".

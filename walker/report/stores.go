@@ -70,6 +70,17 @@ func (b *builder) needsProgram() bool {
 	return b.d.OS() == core.Windows && !(b.d.Arch() != nil && b.d.Arch().StackWIN)
 }
 
+// debugFile returns the base name and id of the module's debug file. What the dump does not say of it, the module's program may.
+func (m *Module) debugFile() (file, id string) {
+	if m.DebugID == "" && m.Has.DebugFile != "" {
+		return m.Has.DebugFile, m.Has.DebugID
+	}
+	if file = BaseName(m.DebugFile); file == "" {
+		file = BaseName(m.Name)
+	}
+	return file, m.DebugID
+}
+
 // wanted ranks the missing symbol files by the frames that need them. Whatever asks for symbols (findings, the end of a stack, the line above
 // it) asks in this order. Modules of one debug file and id want one file. A program whose debug information is missing, and debug information
 // whose program is, are among them.
@@ -81,24 +92,21 @@ func (b *builder) wanted() {
 	for i := range r.Modules {
 		m, s := &r.Modules[i], &b.symbols[i]
 		missing := m.State == SymbolsMissing || m.State == SymbolsMismatch
-		partial := m.State == SymbolsLoaded && (m.Has.NoProgram || m.Has.NoDebugFile)
+		partial := m.State == SymbolsLoaded && (m.Has.NoProgram || m.Has.DebugFile != "")
 		if m.Frames == 0 || !missing && !partial {
 			continue
 		}
-		file := BaseName(m.DebugFile)
-		if file == "" {
-			file = BaseName(m.Name)
-		}
-		k := key{file, m.DebugID}
-		if at, ok := seen[k]; ok && m.DebugID != "" {
+		file, id := m.debugFile()
+		k := key{file, id}
+		if at, ok := seen[k]; ok && id != "" {
 			r.Wanted[at].Frames += m.Frames
 			continue
 		}
 		seen[k] = len(r.Wanted)
-		w := Wanted{Module: i, DebugFile: file, DebugID: m.DebugID, StorePath: StorePath(file, m.DebugID), Frames: m.Frames, Partial: partial,
+		w := Wanted{Module: i, DebugFile: file, DebugID: id, StorePath: StorePath(file, id), Frames: m.Frames, Partial: partial,
 			MismatchFile: s.MismatchFile, MismatchID: s.MismatchID, MismatchItem: s.MismatchItem, Stores: []StoreFile{}}
 		if b.d.Header.Order == binary.ByteOrder(binary.BigEndian) {
-			w.OtherPath = StorePath(file, core.TurnedID(m.DebugID))
+			w.OtherPath = StorePath(file, core.TurnedID(id))
 		}
 		if missing && b.needsProgram() && !m.Has.CFI || m.Has.NoProgram { // a dump's memory may hold the program
 			w.Program, w.CodeID = BaseName(m.Name), m.CodeID

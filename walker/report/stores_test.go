@@ -27,23 +27,28 @@ func TestStores(t *testing.T) {
 		want      string
 		program   bool
 		finding   string
+		noRecord  bool // the dump has no CodeView record of the module
 	}{
-		{"nothing, x64", core.Windows, core.ProcAMD64, 0x5f5e10ab, nil, nil, sym + pdb + exe, true, ""},
-		{"nothing, arm64", core.Windows, core.ProcARM64, 0x5f5e10ab, nil, nil, sym + pdb + exe, true, ""},
-		{"nothing, x86: its rules are in the PDB", core.Windows, core.ProcX86, 0x5f5e10ab, nil, nil, sym + pdb, false, ""},
-		{"nothing, no time stamp", core.Windows, core.ProcAMD64, 0, nil, nil, sym + pdb, true, ""},
-		{"the PDB alone", core.Windows, core.ProcAMD64, 0x5f5e10ab, nil, &symbol.Contents{Functions: true, NoProgram: true}, sym + exe, true, names},
-		{"the program alone", core.Windows, core.ProcAMD64, 0x5f5e10ab, nil, &symbol.Contents{CFI: true, NoDebugFile: true}, sym + pdb, false, rules},
-		{"both", core.Windows, core.ProcAMD64, 0x5f5e10ab, nil, &symbol.Contents{CFI: true, Functions: true}, "", false, ""},
-		{"Linux", core.OSLinux, core.ProcAMD64, 0, []byte("0123456789abcdefghij"), nil, sym + "debuginfod buildid/" + buildID + "/debuginfo \ndebuginfod buildid/" + buildID + "/executable \n", false, ""},
-		{"Linux without build id", core.OSLinux, core.ProcAMD64, 0, nil, nil, sym, false, ""},
-		{"macOS", core.MacOS, core.ProcARM64, 0, nil, nil, sym, false, ""},
+		{"nothing, x64", core.Windows, core.ProcAMD64, 0x5f5e10ab, nil, nil, sym + pdb + exe, true, "", false},
+		{"nothing, arm64", core.Windows, core.ProcARM64, 0x5f5e10ab, nil, nil, sym + pdb + exe, true, "", false},
+		{"nothing, x86: its rules are in the PDB", core.Windows, core.ProcX86, 0x5f5e10ab, nil, nil, sym + pdb, false, "", false},
+		{"nothing, no time stamp", core.Windows, core.ProcAMD64, 0, nil, nil, sym + pdb, true, "", false},
+		{"the PDB alone", core.Windows, core.ProcAMD64, 0x5f5e10ab, nil, &symbol.Contents{Functions: true, NoProgram: true}, sym + exe, true, names, false},
+		{"the program alone", core.Windows, core.ProcAMD64, 0x5f5e10ab, nil, &symbol.Contents{CFI: true, DebugFile: "app.pdb", DebugID: id}, sym + pdb, false, rules, false},
+		{"the program alone, which names its PDB where the dump does not", core.Windows, core.ProcAMD64, 0x5f5e10ab, nil, &symbol.Contents{CFI: true, DebugFile: "app.pdb", DebugID: id}, sym + pdb, false, rules, true},
+		{"both", core.Windows, core.ProcAMD64, 0x5f5e10ab, nil, &symbol.Contents{CFI: true, Functions: true}, "", false, "", false},
+		{"Linux", core.OSLinux, core.ProcAMD64, 0, []byte("0123456789abcdefghij"), nil, sym + "debuginfod buildid/" + buildID + "/debuginfo \ndebuginfod buildid/" + buildID + "/executable \n", false, "", false},
+		{"Linux without build id", core.OSLinux, core.ProcAMD64, 0, nil, nil, sym, false, "", false},
+		{"macOS", core.MacOS, core.ProcARM64, 0, nil, nil, sym, false, "", false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			in := reporttest.Windows()
 			in.Dump.System.OS, in.Dump.System.Processor = tc.os, tc.processor
 			m := &in.Dump.Modules[0]
 			m.Name, m.DebugFile, m.DebugID, m.TimeDateStamp, m.Size = `C:\bin\app.exe`, `C:\build\app.pdb`, id, tc.stamp, 0x3000
+			if tc.noRecord {
+				m.DebugFile, m.DebugID = "", ""
+			}
 			if tc.buildID != nil {
 				m.CodeView = core.CodeView{Signature: core.SigBpEL, BuildID: tc.buildID}
 			}

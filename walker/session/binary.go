@@ -320,9 +320,13 @@ func (ms *moduleSymbols) describe(m *core.Module, out *report.ModuleSymbols) {
 func merge(a, b symbol.Contents) symbol.Contents {
 	names := func(c *symbol.Contents) bool { return c.Functions || c.OnlyExports }
 	only := (a.OnlyExports || !names(&a)) && (b.OnlyExports || !names(&b)) && (a.OnlyExports || b.OnlyExports)
-	return symbol.Contents{CFI: a.CFI || b.CFI, SFrame: a.SFrame || b.SFrame, Functions: a.Functions || b.Functions, Lines: a.Lines || b.Lines,
+	out := symbol.Contents{CFI: a.CFI || b.CFI, SFrame: a.SFrame || b.SFrame, Functions: a.Functions || b.Functions, Lines: a.Lines || b.Lines,
 		Inlines: a.Inlines || b.Inlines, OnlyExports: only && !a.Functions && !b.Functions, Parts: append(a.Parts, b.Parts...), Missing: append(a.Missing, b.Missing...),
-		NoProgram: b.NoProgram && !a.CFI, NoDebugFile: b.NoDebugFile && !a.Functions && !a.Lines}
+		NoProgram: b.NoProgram && !a.CFI}
+	if !a.Functions && !a.Lines {
+		out.DebugFile, out.DebugID = b.DebugFile, b.DebugID
+	}
+	return out
 }
 
 // symContents is what a symbol file is known to have. One that is only searched does not say which kinds of names it has; where it
