@@ -40,6 +40,8 @@ type Symbol struct {
 	Inlines []Inline
 	// From is the file that answered, if the module has several, else "".
 	From string
+	// Linked: the names are as compiler and linker have them, because a binary answered. Those of a symbol file are as its writer chose.
+	Linked bool
 }
 
 // Inline is one inlined call. File and Line are the position inside it, as for a frame: the call site of the next inner call, or for

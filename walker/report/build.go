@@ -218,7 +218,7 @@ func (b *builder) frame(all []walker.Frame, i int) Frame {
 		return out
 	}
 	s := &f.Symbol
-	out.Function.Raw, out.HasFunction = s.Name, s.Name != ""
+	out.Function, out.HasFunction = Name{Raw: s.Name, Linked: s.Linked}, s.Name != ""
 	out.FunctionStart = f.Address(s.Start)
 	out.Public, out.Multiple, out.From = s.Public, s.Multiple, BaseName(s.From)
 	out.File, out.Line, out.HasLine = s.File, s.Line, s.HasLine
@@ -229,7 +229,7 @@ func (b *builder) frame(all []walker.Frame, i int) Frame {
 		out.Inlines = make([]Inline, n)
 	}
 	for i, in := range s.Inlines {
-		out.Inlines[i] = Inline{Function: Name{Raw: in.Name}, File: in.File, Line: in.Line, HasLine: in.HasLine, Start: f.Address(in.Start)}
+		out.Inlines[i] = Inline{Function: Name{Raw: in.Name, Linked: s.Linked}, File: in.File, Line: in.Line, HasLine: in.HasLine, Start: f.Address(in.Start)}
 	}
 	return out
 }

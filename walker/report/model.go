@@ -230,10 +230,20 @@ type Attempt struct {
 	Reason string
 }
 
-// Name is a function's name as the symbol file has it, and demangled.
+// Name is a function's name as the symbol file or the binary has it, and demangled.
 type Name struct {
 	Raw     string
 	Display string // demangled, or "" before Report.Demangle
+	// Linked: the name is a binary's, as compiler and linker have it.
+	Linked bool
+}
+
+// Printed returns the name for Breakpad's formats: as in the symbol file, and a binary's as in the symbol file that would be made of it.
+func (n *Name) Printed() string {
+	if n.Linked {
+		return n.Shown()
+	}
+	return n.Raw
 }
 
 // Shown returns the name for users: demangled if possible.

@@ -155,6 +155,11 @@ func TestBinaryAndSym(t *testing.T) {
 		if !strings.HasPrefix(got, tc.want) {
 			t.Errorf("%s: %s\nwant %s", tc.name, got, tc.want)
 		}
+		for _, f := range r.Threads[0].Frames[:2] {
+			if binarys := strings.HasPrefix(f.Function.Raw, "app:"); f.Function.Linked != binarys {
+				t.Errorf("%s: %s is taken to be a name of the binary: %v", tc.name, f.Function.Raw, !binarys)
+			}
+		}
 		m := &r.Modules[0]
 		if m.State != report.SymbolsLoaded || m.Binary != "app.elf" || m.BinaryByName != (tc.name == "no ids, by name and size") || !m.Has.CFI {
 			t.Errorf("%s: %+v", tc.name, m)

@@ -366,6 +366,7 @@ func (y *symbols) Lookup(module int, rva uint64) (symbol.Symbol, symbol.Answer) 
 	}
 	other, answer, err := b.Lookup(rva)
 	answer = y.failed(y.d.modules[module].program(), answer, err)
+	other.Linked = true
 	switch {
 	case ans == symbol.NoFile, ans != symbol.Yes && answer == symbol.Yes,
 		answer == symbol.Yes && (sym.Public && !other.Public || !sym.HasLine && other.HasLine):

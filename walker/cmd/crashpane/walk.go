@@ -40,8 +40,8 @@ the files are sorted, as those of all known writers are in what counts. Where on
 reads all of every file that is needed. The json says for each module which it was ("symbols_exact").
 
 Formats: text is what Breakpad's minidump_stackwalk prints, machine its form with "|" between fields, json the schema of
-rust-minidump's minidump-stackwalk with everything else under "crashpane". Function names are as the symbol files have them;
-"crashpane" has them demangled too.`,
+rust-minidump's minidump-stackwalk with everything else under "crashpane". Function names are as the symbol files have them, and
+those of binaries in text and machine as dumpsyms writes them; "crashpane" has all demangled.`,
 	flags: func(fs *flag.FlagSet) func([]string, io.Writer, io.Writer) error {
 		var w walkRun
 		fs.StringVar(&w.format, "format", "text", "`form` of the output: "+strings.Join(formatNames(), ", "))
@@ -102,14 +102,6 @@ func policyNames() []string {
 	return names
 }
 
-// demangler is what makes names readable for a format that has a place for them.
-func demangler(format string) func(string) string {
-	if format == "json" {
-		return msvc.Name
-	}
-	return nil
-}
-
 // diskSlice is how many bytes of a symbol file are read at a time to search it: on a disk, a page.
 const diskSlice = 4 << 10
 
@@ -139,7 +131,7 @@ func (w *walkRun) run(args []string, stdout, stderr io.Writer) error {
 	if w.explain != "none" && w.explain != "crashed" && w.explain != "all" {
 		return usageError(fmt.Sprintf("nothing can be explained by %q; there are none, crashed, all", w.explain))
 	}
-	files, r, err := openFiles(args, session.Options{Policy: policy, Demangle: demangler(w.format),
+	files, r, err := openFiles(args, session.Options{Policy: policy, Demangle: msvc.Name,
 		Sparse: !w.exact, Slice: diskSlice}, w.choices, stderr)
 	if err != nil {
 		return err

@@ -55,7 +55,7 @@ func eachLine(r *report.Report, f *report.Frame, do func(line)) {
 		in := &f.Inlines[i]
 		do(line{
 			frame: f, inline: true, address: f.Lookup,
-			function: in.Function.Raw, functionStart: in.Start,
+			function: in.Function.Printed(), functionStart: in.Start,
 			// Breakpad copies the frame and changes only its names, so the start of the line record is that of the frame.
 			file: in.File, lineNumber: in.Line, lineStart: f.LineStart,
 			trust: "inline record",
@@ -67,7 +67,7 @@ func eachLine(r *report.Report, f *report.Frame, do func(line)) {
 	}
 	do(line{
 		frame: f, address: address,
-		function: f.Function.Raw, functionStart: f.FunctionStart,
+		function: f.Function.Printed(), functionStart: f.FunctionStart,
 		file: f.File, lineNumber: f.Line, lineStart: f.LineStart,
 		trust: trustWords(f.Trust),
 	})

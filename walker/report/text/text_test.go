@@ -5,6 +5,7 @@ import (
 	"flag"
 	"io"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/crashpane/crashpane/walker/report"
@@ -44,6 +45,20 @@ func TestGolden(t *testing.T) {
 				t.Errorf("differs from %s (rewrite it with -update if that is right):\n%s", path, got.Bytes())
 			}
 		})
+	}
+}
+
+// TestNames prints a decorated name: as it is in a symbol file, but readable if a binary has it, since dump_syms would have written it so.
+func TestNames(t *testing.T) {
+	for _, linked := range []bool{false, true} {
+		r := report.Build(reporttest.Windows())
+		f := &r.Threads[1].Frames[0]
+		f.Function, f.Inlines = report.Name{Raw: "?Abort@OS@@SAXXZ", Display: "OS::Abort()", Linked: linked}, nil
+		want := map[bool]string{false: "!?Abort@OS@@SAXXZ ", true: "!OS::Abort() "}[linked]
+		var b bytes.Buffer
+		if err := text.Write(&b, r); err != nil || !strings.Contains(b.String(), want) {
+			t.Errorf("linked: %v: no %q in\n%s", linked, want, b.String())
+		}
 	}
 }
 
