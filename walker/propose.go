@@ -55,8 +55,8 @@ func (s *walk) proposeCFI() (candidate, string) {
 	if row.Topmost && !s.interrupted() {
 		return candidate{row: row}, "the rules hold only in a function that has not called anything"
 	}
-	if s.Policy.MendExchanged && row.EntryFromFP {
-		row = s.mendExchanged(row)
+	if s.Policy.FixSwapped && row.EntryFromFP {
+		row = s.unswap(row)
 	}
 	if s.Policy.OtherStacks && !row.Signal {
 		row.Signal = restoresContext(s.arch, &row)
@@ -67,24 +67,24 @@ func (s *walk) proposeCFI() (candidate, string) {
 // interrupted: the top frame did not make a call; its thread was stopped in it, or a signal came.
 func (s *walk) interrupted() bool { return s.atContext() || s.top().Row.Signal }
 
-// mendExchanged puts esp and ebp back in their places if the record has them the other way round: clang for macOS i386
+// unswap puts esp and ebp back in their places if the record has them the other way round: clang for macOS i386
 // numbered them 4 and 5 in .debug_frame where dump_syms expects 5 and 4. That the record finds the cfa from ebp at the
-// function's entry makes it suspect; what the stack holds decides: the rules as they stand lead nowhere, exchanged they lead
+// function's entry makes it suspect; what the stack holds decides: the rules as they stand lead nowhere, swapped they lead
 // to a return address. A record that is right is not suspect, and one that leads somewhere is left alone.
-func (s *walk) mendExchanged(row unwind.Row) unwind.Row {
+func (s *walk) unswap(row unwind.Row) unwind.Row {
 	if s.leadsToCode(row) {
 		return row
 	}
-	mended := row.Exchanged(s.arch.SP, s.arch.FP)
-	if !s.leadsToCode(mended) {
+	unswapped := row.Swapped(s.arch.SP, s.arch.FP)
+	if !s.leadsToCode(unswapped) {
 		return row
 	}
-	mended.Origin.Note = NoteExchanged
-	return mended
+	unswapped.Origin.Note = NoteSwapped
+	return unswapped
 }
 
-// NoteExchanged is the Origin's note of rules that mendExchanged put right.
-const NoteExchanged = unwind.NoteExchanged + "the file was made from DWARF that numbers them the other way round"
+// NoteSwapped is the Origin's note of rules that unswap put right.
+const NoteSwapped = unwind.NoteSwapped + "the file was made from DWARF that numbers them the other way round"
 
 // leadsToCode: the rules give a return address that a scan would accept, above the frame's sp.
 func (s *walk) leadsToCode(row unwind.Row) bool {
@@ -113,9 +113,9 @@ func (s *walk) believable(row unwind.Row) unwind.Row {
 // returnAt are the rules of a return address that lies at an address: pc = [at], sp = at + word.
 func returnAt(arch *cpu.Arch, at uint64) unwind.Row {
 	return unwind.Row{
-		CFA:        unwind.Rule{Kind: unwind.Const, Offset: int64(at) + int64(arch.WordSize)},
-		RA:         unwind.Rule{Kind: unwind.AtConst, Offset: int64(at)},
-		OthersLost: true,
+		CFA:             unwind.Rule{Kind: unwind.Const, Offset: int64(at) + int64(arch.WordSize)},
+		RA:              unwind.Rule{Kind: unwind.AtConst, Offset: int64(at)},
+		OthersUndefined: true,
 	}
 }
 
@@ -144,11 +144,11 @@ func (s *walk) proposeFramePointer() (candidate, string) {
 		return candidate{}, fmt.Sprintf("%s is 0x%x", s.arch.RegName(fpReg), fp)
 	}
 	row := unwind.Row{
-		CFA:        s.fromReg(fpReg, fp, lay.CFAOffset),
-		RA:         savedReturn(lay),
-		Saved:      []unwind.RegRule{{Reg: fpReg, Rule: unwind.Rule{Kind: unwind.AtCFA, Offset: lay.FPOffset}}},
-		OthersLost: true,
-		Origin:     unwind.Origin{Part: "frame pointer"},
+		CFA:             s.fromReg(fpReg, fp, lay.CFAOffset),
+		RA:              savedReturn(lay),
+		Saved:           []unwind.RegRule{{Reg: fpReg, Rule: unwind.Rule{Kind: unwind.AtCFA, Offset: lay.FPOffset}}},
+		OthersUndefined: true,
+		Origin:          unwind.Origin{Part: "frame pointer"},
 	}
 	if s.arch.LR != cpu.NoReg {
 		if why := s.linkFrame(&row, fp); why != "" {
@@ -179,10 +179,10 @@ func (s *walk) proposeBackChain() (candidate, string) {
 		lay.RAOffset = lay.SysVRAOffset
 	}
 	return candidate{trust: TrustFramePointer, row: unwind.Row{
-		CFA:        unwind.Rule{Kind: unwind.AtReg, Reg: s.arch.SP},
-		RA:         savedReturn(lay),
-		OthersLost: true,
-		Origin:     unwind.Origin{Part: "back chain"},
+		CFA:             unwind.Rule{Kind: unwind.AtReg, Reg: s.arch.SP},
+		RA:              savedReturn(lay),
+		OthersUndefined: true,
+		Origin:          unwind.Origin{Part: "back chain"},
 	}}, ""
 }
 

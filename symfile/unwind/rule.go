@@ -65,9 +65,9 @@ type Row struct {
 	// Signal: the frame is a signal trampoline (the augmentation "S" of DWARF's CFI). Its caller was interrupted, so the caller's
 	// pc is the interrupted instruction itself and not a return address.
 	Signal bool
-	// OthersLost: every register without a rule is unknown in the caller, callee-saved ones too. Sources that guess (frame pointer,
+	// OthersUndefined: every register without a rule is unknown in the caller, callee-saved ones too. Sources that guess (frame pointer,
 	// scan) set it, because they do not know what else the function saved.
-	OthersLost bool
+	OthersUndefined bool
 	// EntryFromFP: at the function's first instruction the record computes cfa = ebp + 4. That cannot be: there only esp points at
 	// the return address. clang for macOS i386 writes such records, since it numbers esp and ebp the other way round in .eh_frame.
 	EntryFromFP bool
@@ -111,8 +111,8 @@ type Origin struct {
 	Note string
 }
 
-// Exchanged returns the row with registers a and b swapped in every rule.
-func (r Row) Exchanged(a, b cpu.Reg) Row {
+// Swapped returns the row with registers a and b swapped in every rule.
+func (r Row) Swapped(a, b cpu.Reg) Row {
 	swap := func(x cpu.Reg) cpu.Reg {
 		switch x {
 		case a:
@@ -132,8 +132,8 @@ func (r Row) Exchanged(a, b cpu.Reg) Row {
 	return r
 }
 
-// NoteExchanged begins Origin.Note of an i386 row whose esp and ebp were swapped (see EntryFromFP).
-const NoteExchanged = "with esp and ebp exchanged: "
+// NoteSwapped begins Origin.Note of an i386 row whose esp and ebp were swapped (see EntryFromFP).
+const NoteSwapped = "with esp and ebp swapped: "
 
 // Memory reads the memory of the crashed process.
 type Memory interface {

@@ -36,9 +36,9 @@ type ModuleSymbols struct {
 	State          SymbolState
 	File, ID, Name string // of the file in use
 	Warnings       []string
-	Looked         bool // the walk looked for the module's symbols
-	// Sparse: there is no full index of the symbol file. Lookups search the file.
-	Sparse bool
+	Requested      bool // the walk looked for the module's symbols
+	// IndexedOnDemand: there is no full index of the symbol file. Lookups search the file.
+	IndexedOnDemand bool
 	// NoUnwind: the symbol file has no unwind records.
 	NoUnwind bool
 	// UnwindNotes says what was ignored in unwind records that frames were found with: the first of each kind, with its line.
@@ -121,7 +121,7 @@ func (b *builder) rule(f *walker.Frame, callee uint64) (rule, place string) {
 
 // sameRules reports whether two rows have the same text.
 func sameRules(a, b *unwind.Row) bool {
-	if a.CFA != b.CFA || a.RA != b.RA || a.Signal != b.Signal || a.OthersLost != b.OthersLost || a.Topmost != b.Topmost ||
+	if a.CFA != b.CFA || a.RA != b.RA || a.Signal != b.Signal || a.OthersUndefined != b.OthersUndefined || a.Topmost != b.Topmost ||
 		a.Signed != b.Signed || a.Origin != b.Origin || len(a.Saved) != len(b.Saved) {
 		return false
 	}
@@ -213,7 +213,7 @@ func (b *builder) frame(all []walker.Frame, i int) Frame {
 		}
 	}
 	out.MissingSymbols = f.Answer == symbol.NoFile
-	out.Forced = b.forced(f.Module) || i > 0 && all[i-1].Module >= 0 && b.forced(all[i-1].Module) && fromSymbols(f.Trust)
+	out.AssignedSymbols = b.assigned(f.Module) || i > 0 && all[i-1].Module >= 0 && b.assigned(all[i-1].Module) && fromSymbols(f.Trust)
 	if f.Answer != symbol.Yes {
 		return out
 	}
@@ -234,10 +234,10 @@ func (b *builder) frame(all []walker.Frame, i int) Frame {
 	return out
 }
 
-// forced reports whether the user assigned symbols with another id to a module.
-func (b *builder) forced(module int) bool { return b.symbols[module].State == SymbolsForced }
+// assigned reports whether the user assigned symbols with another id to a module.
+func (b *builder) assigned(module int) bool { return b.symbols[module].State == SymbolsAssigned }
 
-// fromSymbols reports whether a frame was found with its callee's symbols. If those are forced, so is the frame.
+// fromSymbols reports whether a frame was found with its callee's symbols. If those are assigned, so is the frame.
 func fromSymbols(t walker.Trust) bool { return t == walker.TrustCFI || t == walker.TrustCFIScan }
 
 func attempts(all []walker.Attempt, arch *cpu.Arch) []Attempt {

@@ -21,12 +21,12 @@ const (
 	FindingOutside    FindingKind = "stack-pointer-outside" // the dump has memory of the stack, but not where sp points
 	FindingNoContext  FindingKind = "no-registers"          // a thread's registers cannot be read
 	FindingMismatch   FindingKind = "symbols-other-build"   // a loaded file has another id and is not used
-	FindingForced     FindingKind = "symbols-by-hand"       // the same, but used because the user assigned it
+	FindingAssigned   FindingKind = "symbols-by-hand"       // the same, but used because the user assigned it
 	FindingUnreadable FindingKind = "symbols-unreadable"
 	FindingNoUnwind   FindingKind = "symbols-without-unwind" // a symbol file has no STACK records
 	FindingBadRecord  FindingKind = "unusable-records"       // STACK CFI records without .cfa or .ra, or with invalid rules
 	FindingOddRecord  FindingKind = "odd-records"            // STACK CFI records of which a part was ignored
-	FindingExchanged  FindingKind = "esp-ebp-exchanged"      // STACK CFI made from DWARF that swaps the numbers of the two
+	FindingSwapped    FindingKind = "esp-ebp-exchanged"      // STACK CFI made from DWARF that swaps the numbers of the two
 	FindingScanned    FindingKind = "scanned-frames"         // frames were found by scanning, because symbols are missing
 	FindingEnds       FindingKind = "ends-without-symbols"   // a stack ends in a module without symbols
 	FindingLimit      FindingKind = "frame-limit"
@@ -46,13 +46,13 @@ type Finding struct {
 
 // kindOrder is the order of findings: causes come before their effects.
 var kindOrder = []FindingKind{FindingCutShort, FindingOverflow, FindingNoMemory, FindingOutside, FindingNoContext, FindingMismatch, FindingUnreadable,
-	FindingForced, FindingNoUnwind, FindingBadRecord, FindingExchanged, FindingOddRecord, FindingEnds, FindingScanned, FindingLimit, FindingNoDebug, FindingExports}
+	FindingAssigned, FindingNoUnwind, FindingBadRecord, FindingSwapped, FindingOddRecord, FindingEnds, FindingScanned, FindingLimit, FindingNoDebug, FindingExports}
 
 // tally counts what concerns one module's symbols in all stacks.
 type tally struct {
 	scanned, ends     []int // threads, one entry for each caller found by scanning, and for each stack that ends in the module
 	guessed           int   // callers of the module's frames that were found without an unwind record
-	exchanged         int   // callers found with esp and ebp swapped
+	swapped           int   // callers found with esp and ebp swapped
 	far               int   // frames too far after an exported name to have it
 	badRecords        int   // frames that an unusable record covers
 	badRecord, badWhy string
@@ -62,7 +62,7 @@ type tally struct {
 func (b *builder) findings() {
 	r := b.r
 	r.Findings = []Finding{}
-	if n := b.d.Beyond(); n > 0 {
+	if n := b.d.TruncatedParts(); n > 0 {
 		parts := "%d parts of the dump are"
 		if n == 1 {
 			parts = "%d part of the dump is"
@@ -131,8 +131,8 @@ func (b *builder) tallyStack(tallies []tally, s *walker.Stack, thread int) {
 			if caller.Source != walker.SourceCFI && caller.Source != walker.SourceWin {
 				t.guessed++
 			}
-			if caller.Row.Origin.Note == walker.NoteExchanged {
-				t.exchanged++
+			if caller.Row.Origin.Note == walker.NoteSwapped {
+				t.swapped++
 			}
 		} else if b.cut(s) {
 			t.ends = append(t.ends, thread)
@@ -218,7 +218,7 @@ const wholeFile = "get the whole file: it was cut short when it was written, cop
 
 // wantsStacks returns the suggestion for a dump without stack memory.
 func (b *builder) wantsStacks() string {
-	if b.d.Beyond() > 0 {
+	if b.d.TruncatedParts() > 0 {
 		return wholeFile
 	}
 	return "have the dump written with the memory of its stacks"
@@ -226,10 +226,10 @@ func (b *builder) wantsStacks() string {
 
 // symbolFindings adds the findings about one module's symbols. Most modules have none.
 func (b *builder) symbolFindings(m int, t *tally) {
-	if mod := &b.r.Modules[m]; mod.Frames > 0 && (mod.State == SymbolsMismatch || mod.State == SymbolsForced || mod.State == SymbolsCorrupt) {
+	if mod := &b.r.Modules[m]; mod.Frames > 0 && (mod.State == SymbolsMismatch || mod.State == SymbolsAssigned || mod.State == SymbolsCorrupt) {
 		b.stateFinding(m)
 	}
-	if len(t.scanned)+len(t.ends)+t.guessed+t.exchanged+t.far+t.badRecords+b.symbols[m].UnwindNoted > 0 || b.r.Modules[m].Has.DebugFile != "" && b.r.Modules[m].Frames > 0 {
+	if len(t.scanned)+len(t.ends)+t.guessed+t.swapped+t.far+t.badRecords+b.symbols[m].UnwindNoted > 0 || b.r.Modules[m].Has.DebugFile != "" && b.r.Modules[m].Frames > 0 {
 		b.tallyFindings(m, t)
 	}
 }
@@ -252,7 +252,7 @@ func (b *builder) stateFinding(m int) {
 		}
 		b.moduleFinding(FindingMismatch, m, nil, b.wantedFile(m)+", or use the file anyway (“Use anyway” on the page, --use FILE in a terminal)", "%s is of another build of %s (its id is %s, the module's %s) and was not used; %s in the module",
 			BaseName(s.MismatchFile), name, s.MismatchID, mod.DebugID, frames(mod.Frames, "is", "are"))
-	case SymbolsForced:
+	case SymbolsAssigned:
 		suggestion, where := "", ""
 		if mod.DebugID != "" { // without an id, a file cannot be known to match better
 			suggestion = b.wantedFile(m)
@@ -260,19 +260,19 @@ func (b *builder) stateFinding(m int) {
 		if len(b.r.Threads) > 1 {
 			where = " in all threads"
 		}
-		b.moduleFinding(FindingForced, m, nil, suggestion, "you assigned %s to %s, although its id (%s) is not the module's (%s): %s with it%s may be wrong",
+		b.moduleFinding(FindingAssigned, m, nil, suggestion, "you assigned %s to %s, although its id (%s) is not the module's (%s): %s with it%s may be wrong",
 			BaseName(s.File), name, orNone(s.ID), orNone(mod.DebugID), frames(b.framesBy(m), "found or named", "found or named"), where)
 	case SymbolsCorrupt:
 		b.moduleFinding(FindingUnreadable, m, nil, b.wantedFile(m), "the symbols of %s could not be read: %s", name, strings.Join(mod.Warnings, "; "))
 	}
 }
 
-// framesBy returns how many frames of all threads a forced module's symbols found or named.
+// framesBy returns how many frames of all threads the assigned symbols of a module found or named.
 func (b *builder) framesBy(m int) (n int) {
 	for i := range b.r.Threads {
 		all := b.r.Threads[i].Frames
 		for k := range all {
-			if all[k].Forced && (all[k].Module == m || k > 0 && all[k-1].Module == m) {
+			if all[k].AssignedSymbols && (all[k].Module == m || k > 0 && all[k-1].Module == m) {
 				n++
 			}
 		}
@@ -288,7 +288,7 @@ func (b *builder) tallyFindings(m int, t *tally) {
 	add := func(kind FindingKind, threads []int, suggestion, format string, args ...any) {
 		b.moduleFinding(kind, m, threads, suggestion, format, args...)
 	}
-	used := mod.State == SymbolsLoaded || mod.State == SymbolsForced
+	used := mod.State == SymbolsLoaded || mod.State == SymbolsAssigned
 	if used && mod.Has.NoProgram && t.guessed > 0 {
 		add(FindingNoUnwind, nil, b.wantedFile(m),
 			"%s has names and no unwind rules: the callers of %s were guessed", file, frames(t.guessed, "", ""))
@@ -304,10 +304,10 @@ func (b *builder) tallyFindings(m int, t *tally) {
 		add(FindingBadRecord, nil, "", "%s could not use call frame information that covers them (%s: %s)",
 			frames(t.badRecords, "in "+name, "in "+name), t.badRecord, t.badWhy)
 	}
-	if t.exchanged > 0 {
-		add(FindingExchanged, nil, "you need to do nothing; a dump_syms that knows this numbering writes a file that every reader understands",
-			"%s has esp and ebp swapped, because it was made from DWARF that numbers them the other way round (clang for macOS i386); %s with the two exchanged",
-			file, frames(t.exchanged, "was found", "were found"))
+	if t.swapped > 0 {
+		add(FindingSwapped, nil, "you need to do nothing; a dump_syms that knows this numbering writes a file that every reader understands",
+			"%s has esp and ebp swapped, because it was made from DWARF that numbers them the other way round (clang for macOS i386); %s with the two swapped back",
+			file, frames(t.swapped, "was found", "were found"))
 	}
 	if s.UnwindNoted > 0 {
 		more := ""

@@ -31,8 +31,8 @@ type Report struct {
 	Crash *Crash
 	// Assertion is the assertion that the dump's writer stored, as Breakpad prints it, or "".
 	Assertion string
-	// Said has the program's own messages about its end (an assertion, an exception's message, comments), the most important first.
-	Said []Said
+	// Messages has the program's own messages about its end (an assertion, an exception's message, comments), the most important first.
+	Messages []Message
 	// Traces are the stacks that the program stored in annotations.
 	Traces []Trace
 	// FirstThread is the index of the thread to show first: the crashed one, else the requesting one, else 0. It is -1 without threads.
@@ -41,8 +41,8 @@ type Report struct {
 	HasRequesting bool
 	Threads       []Thread // in the dump's order, including those that were not walked
 	Modules       []Module // in the dump's order
-	// Places finds modules by address.
-	Places *core.ModuleMap
+	// ModuleMap finds modules by address.
+	ModuleMap *core.ModuleMap
 	// ModulesByAddress has the indexes of Modules as Breakpad lists them: sorted, with one module for an address.
 	ModulesByAddress []int
 	// MainModule is the index of the executable, or -1.
@@ -288,8 +288,8 @@ type Frame struct {
 	Regs *cpu.Regs
 	// MissingSymbols: the walk needed the module's symbols and there are none.
 	MissingSymbols bool
-	// Forced: this frame uses symbols with another id, which the user assigned.
-	Forced bool
+	// AssignedSymbols: this frame uses symbols with another id, which the user assigned.
+	AssignedSymbols bool
 	// Unloaded are the unloaded modules that covered the address. It is empty unless Module is -1.
 	Unloaded []UnloadedHit
 	// Rule and Origin say how the frame was recovered, Attempts what was rejected before.
@@ -330,7 +330,7 @@ const (
 	SymbolsLoaded    SymbolState = "loaded"
 	SymbolsCorrupt   SymbolState = "corrupt"  // the file could not be read, or only in part
 	SymbolsMismatch  SymbolState = "mismatch" // a loaded file has the right name and another id, and is not used
-	SymbolsForced    SymbolState = "forced"   // the same, but used because the user assigned it
+	SymbolsAssigned  SymbolState = "forced"   // the same, but used because the user assigned it
 )
 
 // Module is a loaded module.
@@ -344,8 +344,8 @@ type Module struct {
 	DebugFiles, DebugIDs Words
 	Version              Words // "10.0.19041.1"; Breakpad's is "" where it prints "???"
 	State                SymbolState
-	// SymbolsSparse: there is no full index of the symbol file. Lookups search the file, which is exact if the file is sorted.
-	SymbolsSparse bool
+	// IndexedOnDemand: there is no full index of the symbol file. Lookups search the file, which is exact if the file is sorted.
+	IndexedOnDemand bool
 	// SymbolFile is the name of the symbol file in use, SymbolID its id, SymbolName the name in its MODULE record.
 	SymbolFile, SymbolID, SymbolName string
 	// Binary is the executable, library or debug file in use, in addition to SymbolFile or equal to it, or "".
@@ -358,8 +358,8 @@ type Module struct {
 	IgnoredCFI bool
 	// Warnings are the first few of the symbol file's warnings, with their lines.
 	Warnings []string
-	// Looked: the walk looked for symbols of this module.
-	Looked bool
+	// SymbolsRequested: the walk looked for the symbols of this module.
+	SymbolsRequested bool
 	// Frames is how many physical frames of all threads are in the module.
 	Frames int
 	Main   bool
@@ -389,7 +389,7 @@ type Wanted struct {
 	DebugFile string // base name
 	DebugID   string
 	StorePath string // "app.pdb/1234…/app.sym"
-	// OtherPath is a second path at which a store may have it, for dumps of big-endian machines (see core.TurnedID), else "".
+	// OtherPath is a second path at which a store may have it, for dumps of big-endian machines (see core.ByteSwappedID), else "".
 	OtherPath string
 	Frames    int // how many frames need it
 	// MismatchFile and MismatchID are a loaded file with the right name and another id, or "".

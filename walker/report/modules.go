@@ -14,11 +14,11 @@ func BaseName(path string) string {
 	return path[strings.LastIndexAny(path, `/\`)+1:]
 }
 
-// ForcedModules returns the indexes of modules whose symbols have another id and were assigned by the user.
-func (r *Report) ForcedModules() []int {
+// AssignedModules returns the indexes of modules whose symbols have another id and were assigned by the user.
+func (r *Report) AssignedModules() []int {
 	var out []int
 	for i := range r.Modules {
-		if r.Modules[i].State == SymbolsForced {
+		if r.Modules[i].State == SymbolsAssigned {
 			out = append(out, i)
 		}
 	}
@@ -100,7 +100,7 @@ func (b *builder) mappings() {
 		list := r.Modules[i].Mappings
 		sort.Slice(list, func(a, b int) bool { return list[a].Start < list[b].Start })
 	}
-	r.Places = b.d.ModuleMap(b.in.Merged, core.OverlapTruncate)
+	r.ModuleMap = b.d.ModuleMap(b.in.Merged, core.OverlapTruncate)
 }
 
 func (m *Module) add(p core.ModuleMapping, listed int) {
@@ -153,7 +153,7 @@ func unloadedHits(all []core.UnloadedModule, addr uint64) []UnloadedHit {
 func (b *builder) symbolStates() {
 	for i := range b.r.Modules {
 		m, s := &b.r.Modules[i], &b.symbols[i]
-		m.SymbolFile, m.SymbolID, m.SymbolName, m.SymbolsSparse = s.File, s.ID, s.Name, s.Sparse
+		m.SymbolFile, m.SymbolID, m.SymbolName, m.IndexedOnDemand = s.File, s.ID, s.Name, s.IndexedOnDemand
 		m.Binary, m.BinaryByName, m.Has, m.IgnoredCFI = s.Binary, s.BinaryByName, s.Has, s.IgnoredCFI
 		if m.Has.Parts == nil {
 			m.Has.Parts = []symbol.Part{}
@@ -167,7 +167,7 @@ func (b *builder) symbolStates() {
 			}
 			m.Warnings = append(m.Warnings, w)
 		}
-		m.Looked = s.Looked || m.Frames > 0
+		m.SymbolsRequested = s.Requested || m.Frames > 0
 		switch s.State {
 		case "", SymbolsMissing, SymbolsNotNeeded:
 			m.State = SymbolsNotNeeded
@@ -190,7 +190,7 @@ func IDDifference(want, have string) string {
 		switch {
 		case strings.EqualFold(want[:32], have[:32]):
 			return "same signature" + age
-		case strings.EqualFold(want[:32], core.TurnedID(have)[:32]):
+		case strings.EqualFold(want[:32], core.ByteSwappedID(have)[:32]):
 			return "same signature with its bytes in another order" + age
 		}
 	}

@@ -21,18 +21,18 @@ import (
 // none, unwind rules where it has none. Of a Windows program the binary is asked for rules first.
 type moduleSymbols struct {
 	item *item // the file in use, or nil
-	// forced: item is of another build, or of none that is known.
-	forced bool
-	// bin is the binary in use, or nil. byName: it was known by its name and size alone; binForced: it is of another build.
-	bin               *item
-	byName, binForced bool
+	// assigned: the user assigned item, which is of another build, or of none that is known.
+	assigned bool
+	// bin is the binary in use, or nil. byName: it was known by its name and size alone; binAssigned: it is of another build.
+	bin                 *item
+	byName, binAssigned bool
 	// image is the program in the dump's memory, with bin, for a module whose bin does not hold the program; imageLooked: it has been
 	// looked for.
 	image       *item
 	imageLooked bool
 	// mismatch is a file of the right name and another id.
-	mismatch *item
-	looked   bool
+	mismatch  *item
+	requested bool
 	// odd are the notes on unwind records that stacks were walked with, each once; oddLines are the records' lines, or, where
 	// those are not known, their offsets as numbers below 0.
 	odd      []string
@@ -141,10 +141,10 @@ func (s *Session) match(d *dump) {
 				continue
 			}
 			// A symbol file may have another of the build's ids than the dump: its binary knows them all.
-			exact := it.is(m) || ms.bin != nil && !ms.byName && !ms.binForced && ms.bin.answers(it.SymID, it.sameName(m))
+			exact := it.is(m) || ms.bin != nil && !ms.byName && !ms.binAssigned && ms.bin.answers(it.SymID, it.sameName(m))
 			switch {
 			case assigned != nil:
-				ms.item, ms.forced = it, !exact
+				ms.item, ms.assigned = it, !exact
 			case exact && (ms.item == nil || !ms.item.sameName(m) && it.sameName(m)):
 				ms.item = it
 			case !exact && it.SymID != "" && it.sameName(m) && d.wrongArch(it.SymArch) == "":
@@ -161,10 +161,10 @@ func (s *Session) match(d *dump) {
 	if d.modules != nil {
 		for i := range fresh {
 			old := &d.modules[i]
-			if f := &fresh[i]; old.item != f.item || old.forced != f.forced || old.mismatch != f.mismatch || old.bin != f.bin || old.binForced != f.binForced {
+			if f := &fresh[i]; old.item != f.item || old.assigned != f.assigned || old.mismatch != f.mismatch || old.bin != f.bin || old.binAssigned != f.binAssigned {
 				d.outdate()
 			}
-			fresh[i].looked = old.looked
+			fresh[i].requested = old.requested
 			if old.bin == fresh[i].bin {
 				fresh[i].image, fresh[i].imageLooked = old.image, old.imageLooked
 			}
@@ -177,10 +177,10 @@ func (s *Session) match(d *dump) {
 func (s *Session) open(it *item) (*symfile.File, error) {
 	if !it.opened {
 		it.opened = true
-		it.src.Settle()
+		it.src.Materialize()
 		open := symfile.Open
-		if s.opt.Sparse {
-			open = symfile.OpenSparse
+		if s.opt.IndexOnDemand {
+			open = symfile.OpenOnDemand
 		}
 		it.sym, it.openErr = open(it.src, symfile.Options{Slice: cmp.Or(it.src.Slice, s.opt.Slice), Workers: s.opt.Workers, Progress: func(done, total int64) {
 			s.progress("reading symbols", it.Name, done, total)
@@ -295,7 +295,7 @@ type symbols struct {
 // file is the module's opened symbol file, or nil.
 func (y *symbols) file(module int) *symfile.File {
 	ms := &y.d.modules[module]
-	ms.looked = true
+	ms.requested = true
 	if ms.item == nil {
 		return nil
 	}
@@ -458,7 +458,7 @@ func (ms *moduleSymbols) note(at unwind.Origin, notes []string) {
 // symbolsOf is what the report says of a module's symbols.
 func (d *dump) symbolsOf(module int) report.ModuleSymbols {
 	ms := &d.modules[module]
-	out := report.ModuleSymbols{Looked: ms.looked, MismatchItem: -1}
+	out := report.ModuleSymbols{Requested: ms.requested, MismatchItem: -1}
 	if it := ms.mismatch; it != nil {
 		out.MismatchFile, out.MismatchID, out.MismatchItem = it.Name, it.SymID, it.ID
 		out.State = report.SymbolsMismatch
@@ -467,15 +467,15 @@ func (d *dump) symbolsOf(module int) report.ModuleSymbols {
 		out.File, out.ID, out.Name = it.Name, it.SymID, it.SymName
 		out.Warnings = it.Warnings
 		out.NoUnwind = it.sym != nil && !it.sym.HasUnwind()
-		out.Sparse = it.sym != nil && !it.sym.Exact()
+		out.IndexedOnDemand = it.sym != nil && !it.sym.Exact()
 		out.UnwindNotes, out.UnwindNoted = ms.odd, len(ms.oddLines)
 		switch {
 		case it.openErr != nil:
 			out.State = report.SymbolsCorrupt
 			out.Warnings = []string{it.openErr.Error()}
-		case ms.forced:
-			out.State = report.SymbolsForced
-		case ms.looked:
+		case ms.assigned:
+			out.State = report.SymbolsAssigned
+		case ms.requested:
 			out.State = report.SymbolsLoaded
 		}
 		if it.sym != nil {
@@ -484,7 +484,7 @@ func (d *dump) symbolsOf(module int) report.ModuleSymbols {
 	}
 	if ms.bin != nil {
 		ms.describe(&d.Modules[module], &out)
-	} else if ms.image != nil && ms.looked {
+	} else if ms.image != nil && ms.requested {
 		out.Has = merge(out.Has, ms.image.bin.Has())
 	}
 	out.IgnoredCFI = d.ignored[module]

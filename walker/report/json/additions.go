@@ -55,13 +55,13 @@ func (p *printer) additions() {
 		p.Int("word_size", int64(r.Dump.WordSize))
 	})
 	p.findings()
-	forced := r.ForcedModules()
-	p.List("forced_symbols", len(forced), func(i int) {
-		m := &r.Modules[forced[i]]
+	assigned := r.AssignedModules()
+	p.List("forced_symbols", len(assigned), func(i int) {
+		m := &r.Modules[assigned[i]]
 		p.PutObject(func() {
 			p.Str("debug_file", report.BaseName(m.DebugFile))
 			p.Str("debug_id", m.DebugID)
-			p.Int("module", int64(forced[i]))
+			p.Int("module", int64(assigned[i]))
 			p.Str("symbol_file", report.BaseName(m.SymbolFile))
 			p.Str("symbol_id", m.SymbolID)
 			p.Str("symbol_name", m.SymbolName)
@@ -86,10 +86,10 @@ func (p *printer) additions() {
 		p.StrOrNull("version", r.Process.Version)
 	})
 	p.Int("report_version", int64(r.Version))
-	p.List("said", len(r.Said), func(i int) {
+	p.List("said", len(r.Messages), func(i int) {
 		p.PutObject(func() {
-			p.Str("source", r.Said[i].Source)
-			p.Str("text", r.Said[i].Text)
+			p.Str("source", r.Messages[i].Source)
+			p.Str("text", r.Messages[i].Text)
 		})
 	})
 	p.StrOrNull("system", r.System.Display)
@@ -209,7 +209,7 @@ func (p *printer) moduleAdditions(m *report.Module) {
 	if m.Binary != "" {
 		p.Str("symbol_file", report.BaseName(m.SymbolFile))
 	}
-	p.Bool("symbols_exact", !m.SymbolsSparse)
+	p.Bool("symbols_exact", !m.IndexedOnDemand)
 }
 
 // threadAdditions writes a thread's key "crashpane": {omitted, stop{attempts[], detail, kind, suggestion}, times{created, ended, exit_status,
@@ -264,7 +264,7 @@ func (p *printer) frameAdditions(f *report.Frame, x *report.Explanation) {
 	if x != nil {
 		p.Object("explain", func() { p.explanation(x, nil) })
 	}
-	if f.Forced {
+	if f.AssignedSymbols {
 		p.Bool("forced", true)
 	}
 	for i := range f.Inlines {

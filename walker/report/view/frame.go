@@ -150,14 +150,14 @@ func (v *View) identity(d *FrameDetail, f *report.Frame) {
 		add("Shared", "the linker folded several functions into this code; the name is one of them", false)
 	}
 	switch {
-	case f.Forced:
+	case f.AssignedSymbols:
 		m := v.module(f.Module)
 		d.Warning = "Found or named by symbols that you assigned. They may not match this build."
 		if m != nil && m.SymbolID != "" {
 			d.Warning = "Found or named by symbols of another build: the module has id " + Clean(m.DebugID) + ", the file has " +
 				Clean(m.SymbolID) + "."
 		}
-	case row.Weak:
+	case row.Unreliable:
 		d.Warning = "Found by scanning the stack: this call may be left over from earlier."
 	}
 }
@@ -192,7 +192,7 @@ func seconds(n uint64) string { return fmt.Sprintf("%d.%03d s", n/1e7, n/1e4%100
 
 // place formats an address as an offset in its module, or returns "".
 func (v *View) place(x uint64) string {
-	if i, rva := v.r.Places.Find(x); i >= 0 {
+	if i, rva := v.r.ModuleMap.Find(x); i >= 0 {
 		return Clean(BaseName(v.r.Modules[i].Name)) + "+" + short(rva)
 	}
 	return ""

@@ -108,7 +108,7 @@ type ModuleRow struct {
 	Frames            int
 	Main              bool
 	Warnings          []string
-	Sparse            bool   // the symbol file has no full index; lookups search it
+	IndexedOnDemand   bool   // the symbol file has no full index; lookups search it
 	Hit               bool   // it contains the searched text
 	Has               string // what its files contain
 	Ignored           bool   // its call frame information is not used
@@ -123,7 +123,7 @@ type ModulePage struct {
 }
 
 // stateOrder is the order of modules by state: those that need the user's attention first.
-var stateOrder = map[report.SymbolState]int{report.SymbolsMismatch: 0, report.SymbolsCorrupt: 1, report.SymbolsForced: 2,
+var stateOrder = map[report.SymbolState]int{report.SymbolsMismatch: 0, report.SymbolsCorrupt: 1, report.SymbolsAssigned: 2,
 	report.SymbolsMissing: 3, report.SymbolsLoaded: 4, report.SymbolsNotNeeded: 5}
 
 // StateWord returns the page's word for a symbol state.
@@ -137,7 +137,7 @@ func StateWord(s report.SymbolState) string {
 		return "damaged"
 	case report.SymbolsMismatch:
 		return "other build"
-	case report.SymbolsForced:
+	case report.SymbolsAssigned:
 		return "unmatched, used"
 	}
 	return "not needed"
@@ -191,7 +191,7 @@ func (v *View) Modules(from, n, selected int, search string) ModulePage {
 			End: v.hex(end), Version: version(m), DebugFile: Clean(BaseName(m.DebugFile)),
 			DebugID: Clean(m.DebugID), CodeID: Clean(m.CodeID), State: string(m.State), Word: StateWord(m.State),
 			SymbolFile: Clean(BaseName(m.SymbolFile)), Frames: m.Frames, Main: m.Main, Item: -1, Warnings: []string{}, Has: hasWords(m), Ignored: m.IgnoredCFI, Hit: v.moduleHolds(m, search)}
-		if row.Sparse = m.SymbolsSparse; row.Sparse && m.State == report.SymbolsLoaded {
+		if row.IndexedOnDemand = m.IndexedOnDemand; row.IndexedOnDemand && m.State == report.SymbolsLoaded {
 			row.Word = "searched"
 		}
 		if m.State == report.SymbolsLoaded && m.Has.OnlyExports {
@@ -200,7 +200,7 @@ func (v *View) Modules(from, n, selected int, search string) ModulePage {
 		for _, w := range m.Warnings {
 			row.Warnings = append(row.Warnings, Clean(w))
 		}
-		if m.State == report.SymbolsForced || m.State == report.SymbolsMismatch {
+		if m.State == report.SymbolsAssigned || m.State == report.SymbolsMismatch {
 			row.Other = Clean(m.SymbolID)
 		}
 		if w := v.mismatch(i); w != nil {

@@ -58,7 +58,7 @@ func (v *View) Module(i int) *ModuleDetail {
 		return nil
 	}
 	d := &ModuleDetail{Index: i, Name: Clean(BaseName(m.Name)), Facts: []Fact{}, Has: []Fact{}, Missing: []string{}, Warnings: []string{},
-		Rules: m.Has.CFI || m.Has.SFrame || m.IgnoredCFI || m.State == report.SymbolsLoaded || m.State == report.SymbolsForced, Ignored: m.IgnoredCFI,
+		Rules: m.Has.CFI || m.Has.SFrame || m.IgnoredCFI || m.State == report.SymbolsLoaded || m.State == report.SymbolsAssigned, Ignored: m.IgnoredCFI,
 		Binary: m.Binary, Assign: assignable(m)}
 	d.Says = v.moduleSays(m)
 	add := func(key, value string, code bool) {
@@ -124,7 +124,7 @@ func upperFirst(c byte) byte {
 // lacks returns the kinds of information that the files of a module in use do not have.
 func lacks(m *report.Module) []string {
 	out := []string{}
-	if !m.Looked || len(m.Has.Parts) == 0 {
+	if !m.SymbolsRequested || len(m.Has.Parts) == 0 {
 		return out
 	}
 	h := &m.Has
@@ -134,7 +134,7 @@ func lacks(m *report.Module) []string {
 	switch {
 	case h.OnlyExports:
 		out = append(out, "No functions but exported names: the name of a frame is that of the nearest export below")
-	case !h.Functions && !m.SymbolsSparse:
+	case !h.Functions && !m.IndexedOnDemand:
 		out = append(out, "No functions")
 	}
 	if !h.Lines {
@@ -151,7 +151,7 @@ func (v *View) moduleSays(m *report.Module) string {
 		return "Its symbols are missing; " + frames + "."
 	case report.SymbolsLoaded:
 		s := "Its symbols are loaded; " + frames + "."
-		if m.SymbolsSparse {
+		if m.IndexedOnDemand {
 			s += " The symbol file is not fully indexed; Crashpane searches it."
 		}
 		if m.BinaryByName {
@@ -162,7 +162,7 @@ func (v *View) moduleSays(m *report.Module) string {
 		return "Its symbols could not be read completely; " + frames + "."
 	case report.SymbolsMismatch:
 		return fmt.Sprintf("A loaded file is of another build and is not used; %s.", frames)
-	case report.SymbolsForced:
+	case report.SymbolsAssigned:
 		return fmt.Sprintf("You assigned its symbols, which may be of another build; %s.", frames)
 	}
 	return "No frame is in it."
