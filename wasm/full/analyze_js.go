@@ -40,7 +40,7 @@ func reportOf(message js.Value) (string, error) {
 	name := message.Get("policy").String()
 	policy, ok := walker.PolicyByName(name)
 	if !ok {
-		return "", fmt.Errorf("there is no way of walking called %q", name)
+		return "", fmt.Errorf("there is no unwind policy called %q", name)
 	}
 	s := session.New(session.Options{Policy: policy, Demangle: msvc.Name, Sparse: true, Slice: slice, OpenBinary: open, OpenImage: openImage, InstructionAt: arm64text.At,
 		Limits: intake.Limits{Unpackers: unpack.Formats, Archives: unpack.Archives}})
@@ -55,7 +55,7 @@ func reportOf(message js.Value) (string, error) {
 				return "", errors.New(it.Message)
 			}
 		}
-		return "", fmt.Errorf("%s holds no dump", files.Index(i).Get("name").String())
+		return "", fmt.Errorf("%s contains no dump", files.Index(i).Get("name").String())
 	}
 	r := s.Report(0)
 	if r == nil {

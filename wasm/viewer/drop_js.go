@@ -321,7 +321,7 @@ func (l *listing) folders(files []app.File, folders []js.Value) (all []app.File,
 		}
 	}
 	if len(files) >= maxFiles {
-		problems = append(problems, fmt.Sprintf("Only the first %s files of the folders are read.", view.Number(maxFiles)))
+		problems = append(problems, fmt.Sprintf("Crashpane reads only the first %s files of the folders.", view.Number(maxFiles)))
 	}
 	return files, problems
 }
@@ -334,7 +334,7 @@ func (l *listing) handle(folder js.Value, path string, files []app.File, problem
 	if folder.Get("then").Type() == js.TypeFunction {
 		var problem string
 		if folder, problem = settle(folder); problem != "" {
-			failed("that was dropped", problem)
+			failed("that you dropped", problem)
 			return files, problems
 		}
 	}

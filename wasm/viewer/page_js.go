@@ -39,7 +39,7 @@ func runPage() {
 		}()
 		defer func() {
 			if p := recover(); p != nil {
-				page.Notices.Problem(fmt.Sprintf("The page could not do that: %v.", p))
+				page.Notices.Problem(fmt.Sprintf("Crashpane could not do that: %v.", p))
 			}
 		}()
 		draw = do(page)
@@ -81,10 +81,10 @@ func runPage() {
 func draw(h *host, renderer *domrender.JSRenderer, build *vugu.BuildEnv, root *app.Root) {
 	defer func() {
 		if p := recover(); p != nil {
-			h.announce(fmt.Sprintf("The page could not be drawn: %v", p))
+			h.announce(fmt.Sprintf("Crashpane could not draw the page: %v", p))
 		}
 	}()
 	if err := renderer.Render(build.RunBuild(root)); err != nil {
-		h.announce("The page could not be drawn: " + err.Error())
+		h.announce("Crashpane could not draw the page: " + err.Error())
 	}
 }

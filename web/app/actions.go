@@ -118,12 +118,12 @@ var helpLines = []struct {
 	actions, keys []string
 	What          string
 }{
-	{[]string{"next-frame", "previous-frame"}, nil, "next, previous frame; also arrows, Page Up, Home …"},
+	{[]string{"next-frame", "previous-frame"}, nil, "next, previous frame; also the arrow keys, Page Up, Home …"},
 	{[]string{"next-thread", "previous-thread"}, nil, "next, previous thread"},
-	{[]string{"crashed"}, nil, "the crashed thread"},
+	{[]string{"crashed"}, nil, "go to the crashed thread"},
 	{[]string{"focus-search"}, nil, "search; Enter and Shift+Enter go to the next and the previous hit"},
-	{nil, []string{"1 – 9", "0", "-"}, "the lower tabs; again folds them"},
-	{[]string{"toggle-why"}, nil, "why this frame"},
+	{nil, []string{"1 – 9", "0", "-"}, "open a lower tab; the same key again folds the panel"},
+	{[]string{"toggle-why"}, nil, "show why this frame is here, or its registers"},
 	{[]string{"inlines"}, nil, "show or hide inlined calls"},
 	{[]string{"copy-stack"}, nil, "copy the stack as text"},
 	{nil, []string{"Esc"}, "close, cancel, clear the search"},

@@ -110,7 +110,7 @@ func (z *Compare) title() string {
 	}
 }
 
-func (z *Compare) rowTitle() string { return "From " + z.Shown.Title + " they go on" }
+func (z *Compare) rowTitle() string { return "How each policy continues from " + z.Shown.Title }
 
 // stopsText says where each walk ends, a line each.
 func (z *Compare) stopsText() string {

@@ -29,7 +29,7 @@ func (z *Downloads) inParts() (out []*Asked) {
 func (z *Downloads) readWhole(item int) {
 	for _, a := range z.Asked {
 		if a.State == askedParts && a.item == item {
-			a.State, a.Text = askedHere, "came, "+view.Size(a.file.Size())+", and was read as a whole"
+			a.State, a.Text = askedHere, "received, "+view.Size(a.file.Size())+", fully indexed"
 		}
 	}
 }
@@ -105,14 +105,14 @@ func (z *Downloads) fetched(a *Asked, f Fetched) {
 	a.stop, a.At = nil, f.At
 	if f.File == nil {
 		a.State, a.Text = askedNot, z.failure(a, f)
-		if a.Else != "" && strings.HasPrefix(a.Text, "not there") {
+		if a.absent = f.Status == 404 || f.Status == 410; a.absent && a.Else != "" {
 			s.Asked = append(s.Asked, &Asked{URL: a.Else, ID: a.ID, token: a.token})
 		}
 	} else {
 		a.State, a.file = askedHere, f.File
-		a.Text = "came, " + view.Size(f.File.Size())
+		a.Text = "received, " + view.Size(f.File.Size())
 		if isRemote(f.File) {
-			a.State, a.Text = askedParts, "there, "+view.Size(f.File.Size())+"; only the parts that stacks need are read"
+			a.State, a.Text = askedParts, "found, "+view.Size(f.File.Size())+"; Crashpane reads only the parts that it needs"
 		}
 		z.page.Reading.Add([]File{f.File})
 	}
@@ -135,13 +135,13 @@ func (z *Downloads) failure(a *Asked, f Fetched) string {
 		return view.Clean(f.Problem)
 	case f.Status == 401, f.Status == 403:
 		if a.token != "" {
-			return fmt.Sprintf("refused (%d): the token is not accepted", f.Status)
+			return fmt.Sprintf("refused (%d): the server does not accept the token", f.Status)
 		}
-		return fmt.Sprintf("refused (%d): the server wants a token", f.Status)
+		return fmt.Sprintf("refused (%d): the server needs a token", f.Status)
 	case f.Status == 404, f.Status == 410:
-		return fmt.Sprintf("not there (%d): the source has nothing for id %s", f.Status, a.ID)
+		return fmt.Sprintf("not found (%d): the server has no file for id %s", f.Status, a.ID)
 	case f.Status >= 500:
-		return fmt.Sprintf("the server has a problem (%d); it may help to ask again later", f.Status)
+		return fmt.Sprintf("server error (%d); try again later", f.Status)
 	}
 	return fmt.Sprintf("the server answered %d", f.Status)
 }
@@ -172,9 +172,9 @@ func (z *Downloads) remoteFailed(r *protocol.RemoteFailed, problem string) {
 		was := a.file
 		a.file = nil
 		again := r.Changed && !a.again
-		a.State, a.Text = askedNot, "could not be read to the end: "+view.Clean(problem)
+		a.State, a.Text = askedNot, "could not be read completely: "+view.Clean(problem)
 		if !again {
-			z.page.Notices.say("warning", a.URL+" could not be read to the end: "+view.Clean(problem)+". Some frames may lack what it knows; ask for it again in the Wanted tab.")
+			z.page.Notices.say("warning", a.URL+" could not be read completely: "+view.Clean(problem)+". Some frames may lack names or lines. To ask for it again, open the Missing symbols tab.")
 		}
 		// What was read of it does not fit what is there now: the engine begins without it.
 		z.page.Reading.without(was)

@@ -126,13 +126,18 @@ func (z *Around) promise() string {
 	}
 	switch {
 	case z.Inside && len(others) == 0:
-		return "This viewer reads files where they are, and sends nothing. What the page around it does is up to that page."
+		return "This viewer reads files in your browser and sends nothing." + hostPage
 	case z.Inside:
-		return "This viewer reads files where they are, and sends nothing; when you ask for symbols and have seen what is asked, it asks " + strings.Join(others, ", ") + ". What the page around it does is up to that page."
+		return "This viewer reads files in your browser and sends nothing, unless you ask for symbols: it shows you the addresses, and then asks " + strings.Join(others, ", ") + "." + hostPage
 	case !ok:
-		return "Switch the network off: everything still works, binaries, .zst and .xz too once their reader was needed and fetched. The page’s own policy (Content-Security-Policy) forbids every request."
+		return offline + " The page’s own policy (Content-Security-Policy) forbids every request."
 	case len(others) == 0:
-		return "Switch the network off: everything still works, binaries, .zst and .xz too once their reader was needed and fetched. The page’s own policy (Content-Security-Policy) forbids it to reach any other server, and it asks its own only for its files."
+		return offline + " The page’s own policy (Content-Security-Policy) forbids every other server. From its own it loads only its own files."
 	}
-	return "Switch the network off: everything still works, binaries, .zst and .xz too once their reader was needed and fetched. The page’s own policy (Content-Security-Policy) forbids it to reach any server but its own and, when you ask for symbols and have seen what is asked, " + strings.Join(others, ", ") + "."
+	return offline + " The page’s own policy (Content-Security-Policy) forbids every server but its own and " + strings.Join(others, ", ") + ", which the page asks only for symbols, after you have seen the addresses."
 }
+
+const (
+	hostPage = " What the host page around it does is up to that page."
+	offline  = "Turn the network off: everything still works. Only the reader of binaries, .zst and .xz must have been loaded before, when you first needed it."
+)

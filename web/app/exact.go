@@ -263,7 +263,7 @@ func (z *Exact) finished(ps *pass) {
 
 // failed ends a pass whose file has none.
 func (z *Exact) failed(ps *pass, problem string) {
-	z.page.Notices.say("warning", ps.name()+" was not read as a whole: "+problem)
+	z.page.Notices.say("warning", ps.name()+" was not fully indexed: "+problem)
 	z.giveUp(ps)
 }
 
@@ -299,7 +299,7 @@ func (z *Exact) stop() {
 // stopByHand ends the passes until the next drop, and says so.
 func (z *Exact) stopByHand() {
 	z.stop()
-	z.page.Notices.say("note", "Stopped: the symbol files stay searched, and are not read as a whole.")
+	z.page.Notices.say("note", "Stopped. The symbol files were not fully indexed.")
 }
 
 // forget is for a new engine, which counts its files anew.
@@ -332,17 +332,17 @@ func (z *Exact) progress() {
 		name = files(n)
 	}
 	if total > 0 {
-		z.page.Work.Later.progress(protocol.Progress{Stage: "reading as a whole:", Name: name, Done: done, Total: total})
+		z.page.Work.Later.progress(protocol.Progress{Stage: "indexing", Name: name, Done: done, Total: total})
 	}
 }
 
 // corrected says what the exact pass has changed.
 func (z *Exact) corrected(n int) {
 	if n > 0 {
-		frames := "1 frame is another now, and is marked"
+		frames := "1 frame changed and is highlighted"
 		if n > 1 {
-			frames = view.Number(n) + " frames are others now, and are marked"
+			frames = view.Number(n) + " frames changed and are highlighted"
 		}
-		z.page.Notices.say("note", "Exact pass: "+frames+" for a moment. The symbol file is not sorted as its writer should have.")
+		z.page.Notices.say("note", frames+" for a moment. The symbol file is not sorted, so searching it gave wrong answers.")
 	}
 }

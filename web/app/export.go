@@ -66,7 +66,7 @@ func (z *Exports) forget() {
 	z.waiting = map[int]export{}
 	for _, e := range was {
 		if e.done != nil {
-			e.done("", "the engine was started anew")
+			e.done("", "the engine was restarted")
 		}
 	}
 }

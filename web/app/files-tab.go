@@ -88,16 +88,16 @@ func (z *Files) nextCommand(f protocol.FileRow) string {
 // rejectedText says how many more files could not be used than are listed.
 func (z *Files) rejectedText() string {
 	if more := z.Rejections - len(z.Rejected); more > 0 {
-		return "And " + files(more) + " more that cannot be used."
+		return "Crashpane cannot use " + view.Number(more) + " more."
 	}
 	return ""
 }
 
 func (z *Files) haveText() string {
 	if n := z.Rejections; n > 0 && n == z.Total {
-		return files(n) + " read, and no crash dump that can be shown."
+		return files(n) + " read, but no crash dump that Crashpane can show."
 	}
-	return files(z.Total) + " read so far, but no crash dump that can be shown."
+	return files(z.Total) + " read so far, but no crash dump that Crashpane can show."
 }
 
 // assignChoices are the modules that a file without a MODULE line may belong to.
@@ -141,7 +141,7 @@ func fileText(f protocol.FileRow) string {
 	case f.Message != "":
 		return strings.TrimPrefix(f.Message, f.Name+": ")
 	case f.Assign:
-		return "Whose symbols these are is not said in the file."
+		return "The file does not say which module it belongs to."
 	case f.WarningCount > 0 && len(f.Warnings) > 0:
 		if f.WarningCount == 1 {
 			return f.Warnings[0]
@@ -152,7 +152,7 @@ func fileText(f protocol.FileRow) string {
 	case f.Dump >= 0:
 		return "Open"
 	case f.Kind == "archive" && f.Usable:
-		return "What was in it stands below"
+		return "Its files are listed below"
 	}
 	return ""
 }

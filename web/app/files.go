@@ -194,7 +194,7 @@ func (z *Reading) complain() {
 		case !it.Usable && it.Message != "":
 			text = it.Message
 		case it.Assign:
-			text = it.Name + " has no MODULE line, so it is not known whose symbols it holds. Assign it in the Files tab."
+			text = it.Name + " has no MODULE line, so Crashpane does not know which module it belongs to. Assign it in the Files tab."
 		}
 		switch {
 		case text == "":
@@ -204,7 +204,7 @@ func (z *Reading) complain() {
 		default:
 			z.page.Notices.say("warning", text)
 			if it.Assign {
-				z.page.Notices.offer("show", "files", "Show the files")
+				z.page.Notices.offer("show", "files", "Show files")
 			}
 		}
 	}
@@ -285,7 +285,7 @@ func (z *Reading) stopListing() bool {
 	}
 	z.listing.stop()
 	z.listing = listing{}
-	z.page.Notices.say("note", "Cancelled: what was dropped last is left out.")
+	z.page.Notices.say("note", "Cancelled: the last drop is left out.")
 	return true
 }
 
@@ -336,9 +336,9 @@ func (z *Reading) EngineStopped(why string) {
 	case z.replay, z.fragile:
 		// It dies of a file that was read before: begin afresh instead of dying again at every drop.
 		z.accepted, z.decided = nil, nil
-		text += " Drop the files again to go on."
+		text += " Drop the files again to continue."
 	case len(z.accepted) > 0:
-		text += " The files read before come back with the next drop."
+		text += " Crashpane reads the earlier files again with the next drop."
 	}
 	z.page.Work.Exact.forget()
 	z.page.Work.Exports.forget()
@@ -350,7 +350,7 @@ func (z *Reading) EngineStopped(why string) {
 	z.page.Around.told = protocol.Edition{}
 	z.page.Around.tell(Event{Kind: EventIdle, Mark: z.page.Around.Mark})
 	if left > 0 && len(z.accepted) > 0 {
-		z.page.Notices.say("warning", fmt.Sprintf("%s after it were not read.", files(left)))
+		z.page.Notices.say("warning", fmt.Sprintf("Not read: %s after it.", files(left)))
 	}
 }
 

@@ -100,11 +100,11 @@ func (z *Search) text() string {
 func (z *Search) title() string {
 	h := z.Found.Hit
 	if z.Found.At == 0 {
-		return "Enter goes to the next, Shift+Enter to the one before"
+		return "Enter goes to the next hit, Shift+Enter to the previous one"
 	}
 	for _, t := range Tabs {
 		if t.ID == h.Tab {
-			return "In the tab " + t.Title
+			return "In the " + t.Title + " tab"
 		}
 	}
 	if h.Thread >= 0 {

@@ -35,7 +35,7 @@ func (z *Findings) Empty() string {
 	if len(z.page.Summary.Findings) > 0 {
 		return ""
 	}
-	return "Nothing made these stacks short or uncertain."
+	return "Nothing makes these stacks incomplete or unreliable."
 }
 
 // goTo shows a finding.
@@ -61,7 +61,7 @@ func (z *Findings) more() string {
 	if left <= 0 {
 		return ""
 	}
-	return "Show " + view.Number(min(left, findingsShown)) + " more of " + view.Number(left)
+	return "Show " + view.Number(min(left, findingsShown)) + " of " + view.Number(left) + " more"
 }
 
 func findingLink(f view.FindingRow) string {

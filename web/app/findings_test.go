@@ -68,7 +68,7 @@ func TestFindingOfTheSelectedThread(t *testing.T) {
 		t.Error("a finding out of nothing")
 	}
 	p.Act("findings", "")
-	if out := render(t, p); !strings.Contains(out, "Nothing made these stacks short or uncertain.") {
+	if out := render(t, p); !strings.Contains(out, "Nothing makes these stacks incomplete or unreliable.") {
 		t.Error("an empty tab says nothing")
 	}
 }
@@ -84,7 +84,7 @@ func TestWalksAreComparedWhenAskedFor(t *testing.T) {
 		t.Fatalf("%+v", look)
 	}
 	c := view.ComparePage{Thread: 1, Selected: -1, Agreed: 1, Found: 2, Walks: []view.CompareWalk{{Policy: "cfi", Frames: 1, Stop: hostile}, {Policy: "best", Frames: 2}},
-		Rows: []view.CompareRow{{Index: 0, Function: hostile, Cells: []view.CompareCell{{Trust: "context", Word: "given"}, {Trust: "context", Word: "given"}}, Same: true},
+		Rows: []view.CompareRow{{Index: 0, Function: hostile, Cells: []view.CompareCell{{Trust: "context", Word: "context"}, {Trust: "context", Word: "context"}}, Same: true},
 			{Index: 1, Function: "main", Cells: []view.CompareCell{{}, {Trust: "scan", Word: "scan"}}}}}
 	c.Total = 2
 	answered(p, e)

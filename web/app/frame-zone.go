@@ -47,9 +47,9 @@ func (z *FrameZone) toggleWhy() {
 func (z *FrameZone) endTitle() string {
 	switch w := z.Detail.Why; {
 	case w.Last < 0:
-		return "Why there are none"
+		return "Why there are no frames"
 	case w.Last == z.Detail.Frame:
-		return "After this frame"
+		return "Why the stack ends here"
 	default:
 		return "The stack ends after frame " + strconv.Itoa(w.Last)
 	}

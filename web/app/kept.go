@@ -40,14 +40,14 @@ func (z *Kept) measure() {
 func (z *Kept) clear() {
 	z.page.Host.ForgetKept(func() {
 		z.Bytes, z.count = 0, 0
-		z.page.Host.Announce("Nothing is kept any more")
+		z.page.Host.Announce("Kept indexes deleted")
 	})
 }
 
 // text is the button that clears what is kept.
 func (z *Kept) text() string {
 	if z.count == 0 {
-		return "Nothing is kept"
+		return "No indexes kept"
 	}
-	return fmt.Sprintf("Clear %s", view.Size(z.Bytes))
+	return fmt.Sprintf("Delete indexes (%s)", view.Size(z.Bytes))
 }

@@ -26,12 +26,12 @@ func TestLater(t *testing.T) {
 		{Stage: "walking", Name: "/a/b.dmp", Done: 1, Total: 4},
 		{Stage: "walking", Name: "/a/b.dmp", Done: 10, Total: 40},
 		{Stage: "walking", Name: "/a/b.dmp", Done: 3, Total: 4},
-		{Stage: "reading as a whole:", Name: "x.sym"},
-		{Stage: "reading as a whole:", Name: "x.sym", Done: 7, Total: 4},
+		{Stage: "indexing", Name: "x.sym"},
+		{Stage: "indexing", Name: "x.sym", Done: 7, Total: 4},
 	} {
 		tell(g)
 	}
-	want := []string{"Walking b.dmp 25", "Walking b.dmp 75", "Reading as a whole: x.sym -1", "Reading as a whole: x.sym 100"}
+	want := []string{"Walking b.dmp 25", "Walking b.dmp 75", "Indexing x.sym -1", "Indexing x.sym 100"}
 	if !slices.Equal(h.background, want) {
 		t.Errorf("shown: %q", h.background)
 	}

@@ -21,5 +21,5 @@ func (z *Log) Empty() string {
 	if len(z.page.Summary.Log) > 0 {
 		return ""
 	}
-	return "Nothing was wrong with the dump or the symbols."
+	return "No problems with the dump or its symbols."
 }

@@ -60,7 +60,7 @@ func (z *Making) Progress(g protocol.Progress) {
 	case g.Stage == "reading":
 		z.text = "Reading " + name + ", " + view.Size(g.Done)
 	default:
-		z.text = "Writing symbols of " + name + ", " + view.Size(g.Done)
+		z.text = "Writing symbols for " + name + ", " + view.Size(g.Done)
 	}
 }
 
@@ -72,9 +72,9 @@ func (z *Making) Made(name, problem string) {
 	case problem == "":
 		z.page.Notices.toast(name + " written")
 	case name != "":
-		z.page.Notices.say("warning", name+" lacks what could not be read: "+view.Clean(problem)+".")
+		z.page.Notices.say("warning", name+" is incomplete: "+view.Clean(problem)+".")
 	default:
-		z.page.Notices.say("error", "No symbol file could be made of "+of+": "+view.Clean(problem)+".")
+		z.page.Notices.say("error", "Crashpane could not make a symbol file from "+of+": "+view.Clean(problem)+".")
 	}
 }
 

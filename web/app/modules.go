@@ -166,7 +166,7 @@ func (z *Modules) assignText() string {
 	case len(z.page.Panel.Files.Symbols) == 0:
 		return "Add its symbol file, then choose it here."
 	}
-	return "Use the symbols of a file that does not name this module:"
+	return "Assign a symbol file to this module:"
 }
 
 func stateTitle(m view.ModuleRow) string {
@@ -178,7 +178,7 @@ func stateTitle(m view.ModuleRow) string {
 		s += "; the module has id " + m.DebugID + ", the file has " + m.Other
 	}
 	if m.Sparse {
-		s += "\nIts functions were looked up where they stand, which is right as far as the file is sorted; it was not read as a whole."
+		s += "\nThe symbol file is not fully indexed. Crashpane searches it, which is right if the file is sorted."
 	}
 	for _, w := range m.Warnings {
 		s += "\n" + w

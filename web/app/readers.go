@@ -46,7 +46,7 @@ func (z *Readers) Extended(problem string) {
 	*z = Readers{page: z.page, state: readersHere}
 	if problem != "" {
 		z.state = readersNone
-		z.page.Notices.say("warning", fmt.Sprintf("%s cannot be read: the part of Crashpane that reads such files could not be loaded (%s). Drop it again to try again.",
+		z.page.Notices.say("warning", fmt.Sprintf("Crashpane could not load its reader for %s (%s). To try again, add the files again.",
 			waitingNames(waiting), view.Clean(problem)))
 		// They are among the files, where it stands what they are.
 		z.page.Reading.accepted = append(z.page.Reading.accepted, waiting...)

@@ -81,7 +81,7 @@ func TestFullEngineCannotBeLoaded(t *testing.T) {
 	p.Reading.Add([]File{fakeFile("libx.so.debug")})
 	needsReader(p, e, oneDump)
 	p.Work.Readers.Extended("Failed to fetch")
-	if e.restarts != 0 || len(p.Notices.List) != 1 || !strings.Contains(p.Notices.List[0].Text, "libx.so.debug cannot be read") ||
+	if e.restarts != 0 || len(p.Notices.List) != 1 || !strings.Contains(p.Notices.List[0].Text, "Crashpane could not load its reader for libx.so.debug") ||
 		!strings.Contains(p.Notices.List[0].Text, "Failed to fetch") {
 		t.Errorf("%d restarts, %v", e.restarts, p.Notices.List)
 	}

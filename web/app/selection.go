@@ -69,7 +69,7 @@ func (p *Page) toggleTheme() {
 // ThemeWord names the theme.
 func (p *Page) ThemeWord() string {
 	if p.State.Theme == "" {
-		return "as the system"
+		return "system"
 	}
 	return p.State.Theme
 }

@@ -39,6 +39,7 @@ type Asked struct {
 	stop    func()
 	token   string
 	again   bool // it changed on the server, and was asked for once more
+	absent  bool // the server does not have it
 }
 
 type asked int
@@ -211,7 +212,7 @@ func (z *Sources) toAsk() (rows []*Asked, problem string) {
 	}
 	seen := map[string]bool{}
 	for _, a := range z.page.Work.Downloads.Asked {
-		seen[a.URL] = a.State != askedNot || strings.HasPrefix(a.Text, "not there")
+		seen[a.URL] = a.State != askedNot || a.absent
 	}
 	layout, base := layoutOf(base)
 	for _, w := range s.Missing {
@@ -228,14 +229,14 @@ func (z *Sources) toAsk() (rows []*Asked, problem string) {
 // notListed says why a source cannot be asked by this page, and what would help.
 func (z *Sources) notListed(base string) string {
 	if z.page.Around.Inside {
-		return "Nothing was asked: " + base + " is not among the sources that the page around this viewer has named. " +
-			"That page allows it: in the element's network attribute and its own policy (connect-src); for a frame, whoever builds the site by make site SYMBOL_ORIGINS"
+		return "The host page has not allowed " + base + ". It can allow it: for an element, in the network attribute and the host page's own policy (connect-src); " +
+			"for a frame, by building the site with make site SYMBOL_ORIGINS=\"" + base + "\""
 	}
 	if _, ok := z.page.Host.SymbolBases(); !ok {
-		return "This copy of the page forbids every request, so it can ask no server (Content-Security-Policy: connect-src 'none'). A hosted copy can."
+		return "This copy of Crashpane cannot ask a server: its policy forbids every request (Content-Security-Policy: connect-src 'none'). A hosted copy can."
 	}
-	return "Nothing was asked: this page may not reach " + base + ", since its policy (Content-Security-Policy) lists the servers that it was built with. " +
-		"Whoever builds the page allows it: make site SYMBOL_ORIGINS=\"" + base + "\""
+	return "This page may not reach " + base + ": its policy (Content-Security-Policy) allows only the servers that it was built with. " +
+		"To allow this one, build the page with make site SYMBOL_ORIGINS=\"" + base + "\""
 }
 
 // askAll asks for everything that was shown.
@@ -267,7 +268,7 @@ func (z *Sources) fromFolder() {
 		case problem != "":
 			z.page.Notices.say("warning", "The folder "+view.Clean(name)+" could not be read: "+view.Clean(problem))
 		case len(found) == 0:
-			z.page.Notices.say("note", "The folder "+view.Clean(name)+" has none of the files that are missing.")
+			z.page.Notices.say("note", "The folder "+view.Clean(name)+" has none of the missing files.")
 		default:
 			z.page.Reading.Add(found)
 		}
@@ -286,7 +287,7 @@ func (z *Sources) addresses() string {
 	lines := make([]string, len(rows))
 	for i, a := range rows {
 		if lines[i] = a.URL; a.Else != "" {
-			lines[i] += "\n" + a.Else + " if that is not there"
+			lines[i] += "\n" + a.Else + " if the server does not have that"
 		}
 	}
 	return strings.Join(lines, "\n")
@@ -299,9 +300,9 @@ func (z *Sources) askText() string {
 	case 0:
 		return "Nothing to ask for"
 	case 1:
-		return "Ask for this file"
+		return "Ask the server for this file"
 	}
-	return "Ask for these " + files(len(rows))
+	return "Ask the server for these " + files(len(rows))
 }
 
 // leadText says what is sent, and what not.
@@ -311,9 +312,12 @@ func (z *Sources) leadText() string {
 	}
 	rows, _ := z.toAsk()
 	if len(rows) == 0 {
-		return "Of a source only the addresses of missing symbol files are asked: their names and ids. Nothing of the dump is sent."
+		return "Crashpane asks a server only for missing symbol files, by name and id. It sends nothing else from the dump."
 	}
-	return "These addresses would be asked, and no others. Nothing else is sent: no cookie, no referrer, nothing of the dump."
+	if z.Token != "" {
+		return "Crashpane will ask only for these addresses. It sends your token with them, and nothing else: no cookie, no referrer, no other part of the dump."
+	}
+	return "Crashpane will ask only for these addresses. It sends nothing else: no cookie, no referrer, no other part of the dump."
 }
 
 // askedText says what was asked, and what came from where.

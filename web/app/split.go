@@ -18,8 +18,8 @@ var Splits = []struct {
 	Grows    int
 	Vertical bool // the line is vertical, and moves sideways
 }{
-	{"threads", "Width of the threads", 140, 520, 232, 1, true},
-	{"frame", "Width of the frame's details", 220, 900, 372, -1, true},
+	{"threads", "Width of the thread list", 140, 520, 232, 1, true},
+	{"frame", "Width of the frame details", 220, 900, 372, -1, true},
 	{"panel", "Height of the lower panel", 90, 900, 260, -1, false},
 }
 

@@ -78,7 +78,7 @@ func (z *Stack) hideHints() {
 	}
 	for i := range z.Rows {
 		if r := &z.Rows[i]; r.Hint {
-			r.Hint, r.Function, r.Full = false, "Symbols are being read.", ""
+			r.Hint, r.Function, r.Full = false, "Crashpane is reading symbols.", ""
 		}
 	}
 }
@@ -260,7 +260,7 @@ func trustTitle(r view.StackRow) string {
 	}
 	_, s := view.Word(r.Trust)
 	if r.Forced {
-		s += " Symbols that do not match the module were used."
+		s += " You assigned the symbols that found or named it. They may not match this build."
 	}
 	return s
 }
@@ -268,7 +268,7 @@ func trustTitle(r view.StackRow) string {
 func moduleTitle(r view.StackRow) string {
 	switch {
 	case r.Forced:
-		return r.Module + ": symbols that do not match are used"
+		return r.Module + ": uses symbols that you assigned"
 	case r.Missing:
 		return r.Module + ": its symbols are missing"
 	}

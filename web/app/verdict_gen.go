@@ -56,7 +56,7 @@ func (c *Verdict) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				setAttribute(vgn, "class", c.page.Search.marks("fact", f))
 				setContent(vgn, f)
 			}
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button link signature\x00title\x00Crash signature: equal crashes have the same one. Copies it.\x00data-act\x00copy-signature")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button link signature\x00title\x00Crash signature, which is the same for equal crashes. Click to copy it.\x00data-act\x00copy-signature")
 			setAttribute(vgn, "hidden", c.page.Summary.Signature == "")
 			setContent(vgn, c.page.Summary.Signature)
 			addNodes(vgparent, "\x01\n  \x03")

@@ -43,7 +43,7 @@ func (z *Wanted) Empty() string {
 	if z.Total > 0 || !z.page.Panel.Listed {
 		return ""
 	}
-	return "Nothing is missing: every module on these stacks has its symbols."
+	return "No missing symbols: every module on these stacks has its symbols."
 }
 
 // List is for Tab.
@@ -53,12 +53,12 @@ func mismatchText(w view.WantedRow) string {
 	if w.OtherFile == "" {
 		return ""
 	}
-	return "given: " + w.OtherID
+	return "file has " + w.OtherID
 }
 
 func mismatchTitle(w view.WantedRow) string {
 	if w.OtherFile == "" {
 		return ""
 	}
-	return fmt.Sprintf("wanted: %s\n%s has %s\n%s", w.DebugID, w.OtherFile, w.OtherID, w.Differs)
+	return fmt.Sprintf("missing: %s\n%s has %s\n%s", w.DebugID, w.OtherFile, w.OtherID, w.Differs)
 }

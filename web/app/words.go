@@ -56,7 +56,7 @@ func offset(from, px int) string { return fmt.Sprintf("transform:translateY(%dpx
 
 func regValue(r view.Register) string {
 	if r.Value == "" {
-		return "not known"
+		return "unknown"
 	}
 	return r.Value
 }
@@ -78,8 +78,8 @@ func number(n int) string {
 }
 
 // addressHelp states what the addresses and offsets of frames are.
-const addressHelp = "The address of a caller, and its offset in the module, are those of its call: the return address less 1 byte (2 on ARM, 4 on ARM64), as in Breakpad’s text and " +
-	"rust-minidump’s JSON. “Returns to” in a frame’s details is the return address itself."
+const addressHelp = "A caller’s address and its offset in the module point into its call instruction: they are the return address minus 1 byte on x86, 2 on ARM and 4 on ARM64, " +
+	"as in Breakpad’s text and rust-minidump’s JSON. “Returns to” in a frame’s details is the return address itself."
 
 type trustWord struct{ Trust, Word, Sentence string }
 

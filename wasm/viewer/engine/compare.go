@@ -33,7 +33,7 @@ func (e *Engine) comparison(dump int, rep *report.Report, thread int) (*report.C
 		return nil, "There is no thread to compare."
 	}
 	if n := len(rep.Threads[thread].Frames); n > maxCompared {
-		return nil, fmt.Sprintf("This stack has %s frames, which are too many to compare here. The command does it: crashpane compare --thread %d DUMP.",
+		return nil, fmt.Sprintf("This stack has %s frames, too many to compare on the page. Use the command: crashpane compare --thread %d DUMP.",
 			view.Number(n), thread)
 	}
 	if e.compared.of != rep || e.compared.thread != thread {

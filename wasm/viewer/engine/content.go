@@ -31,7 +31,7 @@ func (e *Engine) content(d *core.Dump, dump int, q protocol.ContentQuery) *proto
 	s := &d.Streams[q.Stream]
 	out := &protocol.ContentPage{Stream: q.Stream, Title: streamName(s), Bytes: q.Bytes, Lines: []string{}}
 	if e.redact {
-		out.OnlyBytes, out.Total, out.Lines = true, 1, []string{"The page around this viewer has it show no contents of streams."}
+		out.OnlyBytes, out.Total, out.Lines = true, 1, []string{"The host page does not let this viewer show the contents of streams."}
 		return out
 	}
 	if private(s.Type) && !q.Private {

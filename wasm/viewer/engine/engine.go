@@ -157,7 +157,7 @@ func (e *Engine) answer(req protocol.Request, src *input.Source, data func(into 
 func (e *Engine) setPolicy(name string) error {
 	p, ok := walker.PolicyByName(name)
 	if !ok {
-		return fmt.Errorf("there is no way of walking called %q", view.Clean(name))
+		return fmt.Errorf("there is no unwind policy called %q", view.Clean(name))
 	}
 	e.session.SetPolicy(p)
 	return nil

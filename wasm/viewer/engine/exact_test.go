@@ -158,7 +158,7 @@ func TestSearchedFirstExactLater(t *testing.T) {
 				t.Errorf("when the stacks are there, %d frames have changed", n)
 			}
 			all := k.screen(-1)
-			if all.Pending != 0 || len(all.Unread) != 1 || all.Unread[0] != largeItem || moduleWords(all.Modules) != "searched" {
+			if all.Pending != 0 || len(all.Unread) != 1 || all.Unread[0] != largeItem || moduleWords(all.Modules) != "indexed on demand" {
 				t.Fatalf("pending %d, unread %v, module %q", all.Pending, all.Unread, moduleWords(all.Modules))
 			}
 			k.index(sym, largeItem, true)
@@ -319,7 +319,7 @@ func TestUnpackedHere(t *testing.T) {
 		t.Errorf("%+v with %q", r, handed)
 	}
 	complete(false)
-	if r := k.screen(-1); moduleWords(r.Modules) != "searched" {
+	if r := k.screen(-1); moduleWords(r.Modules) != "indexed on demand" {
 		t.Errorf("a pass that was given up: %s", moduleWords(r.Modules))
 	}
 	complete(true)

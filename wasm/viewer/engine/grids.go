@@ -35,10 +35,10 @@ func (e *Engine) grid(d *core.Dump, rep *report.Report, name string, span protoc
 	total, row := 0, func(int) protocol.GridRow { return protocol.GridRow{} }
 	switch name {
 	case "streams":
-		g.Columns = []string{"Stream", "Type", "Vendor", "Size", "Read"}
+		g.Columns = []string{"Stream", "Type", "Vendor", "Size", "Status"}
 		total, row = len(d.Streams), func(i int) protocol.GridRow { return streamRow(&d.Streams[i]) }
 	case "memory":
-		g.Columns = []string{"Address", "Size", "Access", "State", "What lies there"}
+		g.Columns = []string{"Address", "Size", "Access", "State", "Contents"}
 		rows := e.memoryMap(d, rep)
 		total, row = len(rows), func(i int) protocol.GridRow { return rows[i] }
 	case "handles":
@@ -66,10 +66,10 @@ func (e *Engine) grid(d *core.Dump, rep *report.Report, name string, span protoc
 }
 
 func streamRow(s *core.Stream) protocol.GridRow {
-	read := "shown as it is"
+	read := "shown as text or bytes"
 	switch {
 	case s.Duplicate:
-		read = "not used: another follows"
+		read = "not used: a later one is"
 	case s.Decoded:
 		read = "decoded"
 	case s.Form == core.FormFields:
@@ -174,8 +174,8 @@ func moduleAt(rep *report.Report, start, size uint64) string {
 
 // protection is a PAGE_* value in letters: the access as Linux writes it, then what else there is.
 func protection(p uint32) string {
-	words := map[uint32]string{0: "", 1: "none", 2: "r", 4: "rw", 8: "r, copied when written", 0x10: "x", 0x20: "rx", 0x40: "rwx",
-		0x80: "rx, copied when written"}
+	words := map[uint32]string{0: "", 1: "none", 2: "r", 4: "rw", 8: "r, copy-on-write", 0x10: "x", 0x20: "rx", 0x40: "rwx",
+		0x80: "rx, copy-on-write"}
 	s, ok := words[p&0xff]
 	if !ok {
 		s = fmt.Sprintf("0x%x", p)

@@ -92,7 +92,7 @@ func (e *Engine) isOf(src *input.Source, id string) error {
 		}
 		has = append(has, b.Identity().DebugID, b.Identity().CodeID)
 	default:
-		return fmt.Errorf("%s is no symbol file or program: it is %s", src.Name, g.What)
+		return fmt.Errorf("%s is not a symbol file or a program: it is %s", src.Name, g.What)
 	}
 	for _, one := range has {
 		if core.SameID(one, id) {

@@ -93,7 +93,7 @@ func blobs(parts ...any) js.Value { return js.Global().Get("Blob").New(parts) }
 // refused makes an error of what the browser throws, if it has no room for instance.
 func refused(err *error) {
 	if why := recover(); why != nil {
-		*err = fmt.Errorf("the browser does not keep what was unpacked: %v", why)
+		*err = fmt.Errorf("the browser could not store the unpacked data: %v", why)
 	}
 }
 
