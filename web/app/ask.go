@@ -9,11 +9,11 @@ import (
 
 // Zone is a part of the screen with data of its own.
 type Zone interface {
-	// Want adds what the zone shows to a question to the engine.
+	// Want adds what the zone shows to a query.
 	Want(q *protocol.Look)
-	// Apply takes what is the zone's of an answer.
+	// Apply applies the zone's part of a result. A result has only the parts that were queried.
 	Apply(r *protocol.Looked)
-	// It may have Hidden() bool, which reports whether nobody sees the zone now: what it shows is asked for when it is opened.
+	// A zone may also have Hidden() bool, which reports whether it is invisible now: then it is not queried.
 }
 
 func isHidden(zone Zone) bool {
@@ -21,20 +21,20 @@ func isHidden(zone Zone) bool {
 	return ok && h.Hidden()
 }
 
-// Screen asks the engine for what the zones show. Only one question is on its way at a time: what is asked meanwhile goes together into the next
-// one, so that holding a key down never makes a queue.
+// Screen queries the engine for what the zones show. At most one query is pending. Zones that need data meanwhile become dirty, and the next query
+// has all dirty zones. So holding a key down never makes a queue of queries.
 type Screen struct {
 	page     *Page
 	Fresh    Fresh
-	zones    []Zone // in the order in which they take an answer
+	zones    []Zone // in the order in which they apply a result
 	lists    []*List
-	dirty    map[Zone]bool // to be asked for
-	editions map[Zone]protocol.Edition
-	asking   bool             // a question is on its way
-	held     *protocol.Looked // a first screen that is kept back (keepBack)
-	top      bool             // the thread's first row is to be selected when it is known
-	seek     bool             // the selected rows are to be scrolled to
-	opening  bool             // until all that came with a dump was shown
+	dirty    map[Zone]bool             // zones to query
+	editions map[Zone]protocol.Edition // the report that each zone shows
+	asking   bool                      // a query is pending
+	held     *protocol.Looked          // a first screen that is held back (keepBack)
+	top      bool                      // select the thread's first row when it is known
+	seek     bool                      // scroll to the selected rows when they are known
+	opening  bool                      // not everything that was dropped with the dump is shown yet
 	nextID   int
 }
 
@@ -43,7 +43,7 @@ func (z *Screen) init(p *Page) {
 	z.Fresh.ids, z.dirty, z.editions = map[string]bool{}, map[Zone]bool{}, map[Zone]protocol.Edition{}
 }
 
-// add takes a zone and its lists.
+// add registers a zone and its lists.
 func (z *Screen) add(zone Zone, lists ...*List) {
 	z.zones = append(z.zones, zone)
 	for _, l := range lists {
@@ -52,10 +52,10 @@ func (z *Screen) add(zone Zone, lists ...*List) {
 	}
 }
 
-// askAll asks for all zones that are seen.
+// askAll queries all visible zones.
 func (z *Screen) askAll() { z.ask(z.zones...) }
 
-// ask asks for zones, as far as they are seen, and for what was to be asked before.
+// ask queries zones, as far as they are visible, together with those that are already dirty. If a query is pending, they wait for its result.
 func (z *Screen) ask(zones ...Zone) {
 	for _, zone := range zones {
 		z.dirty[zone] = true
@@ -79,11 +79,11 @@ func (z *Screen) ask(zones ...Zone) {
 	p.send(q, nil)
 }
 
-// stack are the zones of which the stack is made.
+// stack returns the zones that make up the first screen.
 func (z *Screen) stack() []Zone { return []Zone{&z.page.Verdict, &z.page.Threads, &z.page.Stack} }
 
-// first are the zones to be asked for now. The first screen of a page is divided into three questions, the most important first: each is drawn as
-// a short task of its own, where drawing all of it at once would hold the page's thread for too long.
+// first returns the dirty zones to query now. A dump's first screen takes three queries: headline, threads and stack; then the frame; then the
+// rest. Each is drawn in a short task of its own. Drawing everything at once would block the page's thread for too long.
 func (z *Screen) first() (now []Zone) {
 	among := func(zones ...Zone) bool {
 		now = nil
@@ -103,20 +103,21 @@ func (z *Screen) first() (now []Zone) {
 }
 
 const (
-	// smallFile and smallPacked are sizes, in bytes, of files that the engine reads in less time than the first screen takes to be drawn.
+	// smallFile and smallPacked are sizes in bytes: the engine reads a file up to this size in less time than drawing the first screen takes.
 	smallFile   = 512 << 10
 	smallPacked = 64 << 10
-	// So it is with a symbol file or two of this size, of which the engine makes an index.
+	// The same is true of up to indexedFiles symbol files of this size, which the engine indexes.
 	indexedFile, indexedFiles = 5 << 20, 2
-	// firstFiles and firstLook are for how many files, the dump among them, and how long a first screen waits, that it need not be drawn twice.
+	// firstFiles and firstLook bound the wait of the first screen for small files, so that it need not be drawn twice: the number of files,
+	// including the dump, and the time.
 	firstFiles = 8
 	firstLook  = 250 * time.Millisecond
-	// firstNames is for how long a first screen without the names of a large symbol file is kept back. They mostly come in half of that: drawing
-	// the screen twice would take a fifth of it, and show a stack of bare addresses for a moment.
+	// firstNames is how long a first screen waits for the names of a large symbol file. They mostly arrive in half of that. Drawing the screen
+	// twice would take a fifth of it, and would show a stack of bare addresses for a moment.
 	firstNames = 800 * time.Millisecond
 )
 
-// awaitsSmall: there is nothing on the screen yet, and the next of what was dropped will be read in a moment.
+// awaitsSmall reports whether the first screen should wait, because the next file will be read in a moment.
 func (z *Screen) awaitsSmall() bool {
 	f := z.page.Reading.reading
 	if f == nil && len(z.page.Reading.queue) > 0 {
@@ -131,8 +132,8 @@ func (z *Screen) awaitsSmall() bool {
 	return f.Size() <= smallFile || f.Size() <= indexedFile && z.page.Reading.Job.Done <= indexedFiles
 }
 
-// keepBack keeps the answer for the first screen back while a large symbol file is looked into, and asks again, for one with its names. If
-// that does not come soon, the first one is shown. It reports whether it did so.
+// keepBack holds back the result for the first screen while the engine opens a large symbol file, and queries again, for a result with names. If
+// that does not arrive in time, letOut shows the first result. It reports whether it did so.
 func (z *Screen) keepBack(r *protocol.Looked) bool {
 	again := z.held != nil
 	z.held = nil
@@ -150,7 +151,7 @@ func (z *Screen) keepBack(r *protocol.Looked) bool {
 	return true
 }
 
-// letOut shows an answer that is kept back, and reports whether it still was.
+// letOut shows a result that is held back, and reports whether it was.
 func (z *Screen) letOut(r *protocol.Looked) (was bool) {
 	if r == nil || z.held != r {
 		return false
@@ -160,13 +161,13 @@ func (z *Screen) letOut(r *protocol.Looked) (was bool) {
 	return true
 }
 
-// looked takes the answer to the question that was on its way.
+// looked handles the result of the pending query.
 func (z *Screen) looked(r *protocol.Looked, problem string) {
 	z.asking = false
 	z.took(r, problem)
 }
 
-// took has the zones take the parts that came, and goes on.
+// took has the zones apply a result, and sends the next query or file.
 func (z *Screen) took(r *protocol.Looked, problem string) {
 	p := z.page
 	first := p.Frame.Detail == nil && r.Detail != nil
@@ -185,14 +186,14 @@ func (z *Screen) took(r *protocol.Looked, problem string) {
 	}
 	p.Work.Exact.unread(r.Unread)
 	if p.Work.Later.Text == "" {
-		p.Work.Later.began = 0 // it begins anew
+		p.Work.Later.began = 0 // further work counts its time from its own start
 	}
 	if len(z.dirty) == 0 && !p.Reading.waits() && (r.Pending == 0 || len(p.Work.Exact.passes) > 0) && p.Work.Readers.state != readersComing {
 		z.opening = false
 	}
 	switch {
 	case p.Summary != nil && p.Frame.Detail == nil && z.dirty[&p.Frame]:
-		// The stack is painted before the answer to what comes next is drawn; that knows the symbols that are being read.
+		// Let the browser paint the stack before the next result is drawn. If a symbol file is being read, query the stack again, with its names.
 		p.Host.NextFrame(func() {
 			if p.Reading.reading != nil {
 				z.ask(z.stack()...)
@@ -201,7 +202,7 @@ func (z *Screen) took(r *protocol.Looked, problem string) {
 			z.ask()
 		})
 	case first && len(z.dirty) > 0:
-		// And so are its names. The engine waits for another question (Look.More), also where nothing is left to be asked by then.
+		// Let the browser paint the names, too. The engine waits for another query (Look.More), so send one even if nothing is dirty by then.
 		p.Host.NextFrame(func() { z.ask(&p.Verdict) })
 	default:
 		z.ask()
@@ -212,16 +213,16 @@ func (z *Screen) took(r *protocol.Looked, problem string) {
 	p.Around.tellIdle(r)
 }
 
-// renewed notes of which edition the rows of a zone are that came, and reports whether that is a later one of the same dump: then what differs has
-// changed under the reader's eyes. Scrolling and selecting do not make editions, and what comes with a dump in one drop is its first state and
-// not a change.
+// renewed notes which report a zone's new rows are from, and reports whether it is a newer report of the same dump. Then rows that differ have
+// changed before the user's eyes, and are highlighted. Scrolling and selecting do not make a new report. Symbols that were dropped together with the
+// dump are not a change either (opening).
 func (z *Screen) renewed(zone Zone, now protocol.Edition) bool {
 	before, known := z.editions[zone]
 	z.editions[zone] = now
 	return !z.opening && known && before.Dump == now.Dump && before.Revision != now.Revision
 }
 
-// countAnew is for a new engine, whose reports have other numbers.
+// countAnew prepares for a new engine, which numbers its reports from the start.
 func (z *Screen) countAnew() {
 	for zone, e := range z.editions {
 		e.Revision = -1
@@ -229,8 +230,8 @@ func (z *Screen) countAnew() {
 	}
 }
 
-// Scrolled says which rows of a list can be seen. It reports whether rows are missing, so that nothing is rendered for a
-// scroll within what is here.
+// Scrolled is called with the visible rows of a list. If the window lacks some, it queries them and returns true. Scrolling within the window
+// draws nothing.
 func (z *Screen) Scrolled(list string, first, rows int) bool {
 	l := z.list(list)
 	if l == nil || rows <= 0 {
@@ -245,7 +246,7 @@ func (z *Screen) Scrolled(list string, first, rows int) bool {
 	return true
 }
 
-// list is the list of an element that is seen, or nil.
+// list returns the visible list with an element's id, or nil.
 func (z *Screen) list(id string) *List {
 	for _, l := range z.lists {
 		if l.id == id && !isHidden(l.zone) {
@@ -255,29 +256,29 @@ func (z *Screen) list(id string) *List {
 	return nil
 }
 
-// List is a window of the rows of a zone.
+// List is the window of a zone's rows that the page has. The engine makes rows only for windows, so lists of any length are equally fast.
 type List struct {
-	id      string        // of its element
-	visible protocol.Span // as the host measured it
-	more    int           // rows that are asked for above and below those that can be seen, so that scrolling by a little shows rows at once
-	here    func() (window view.Page, rows int)
+	id      string                              // of its element
+	visible protocol.Span                       // as measured by the host
+	more    int                                 // rows queried above and below the visible ones, so that scrolling a little shows rows at once
+	here    func() (window view.Page, rows int) // the zone's window, and how many rows it has
 	zone    Zone
 }
 
 // overscan is List.more of most lists.
 const overscan = 4
 
-// span is the window to ask for.
+// span returns the window to query.
 func (l *List) span() protocol.Span {
 	from := max(0, l.visible.From-l.more)
 	return protocol.Span{From: from, Count: l.visible.From - from + l.visible.Count + l.more}
 }
 
-// loaded is the window of rows that is here.
+// loaded returns the window that the page has: rows from up to to, of total.
 func (l *List) loaded() (from, to, total int) {
 	window, rows := l.here()
 	return window.From, window.From + rows, window.Total
 }
 
-// around moves the window so that a row is in its middle.
+// around moves the window to be queried so that a row is in its middle.
 func (l *List) around(row int) { l.visible.From = max(0, row-l.visible.Count/2) }

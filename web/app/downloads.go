@@ -8,14 +8,14 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Downloads are the symbol files that servers were asked for.
+// Downloads requests symbol files from servers, and keeps a record of each request.
 type Downloads struct {
 	page    *Page
-	Asked   []*Asked // in the order in which they were asked
+	Asked   []*Asked // in the order of the requests
 	running int
 }
 
-// inParts are the files that could be read as a whole.
+// inParts returns the files that are read in parts, and that the user can have read completely instead. It bounds the number of buttons.
 func (z *Downloads) inParts() (out []*Asked) {
 	for _, a := range z.Asked {
 		if a.State == askedParts && z.page.Work.Exact.passOf(a.item) == nil && len(out) < 20 {
@@ -25,7 +25,7 @@ func (z *Downloads) inParts() (out []*Asked) {
 	return out
 }
 
-// readWhole takes that a file was read as a whole.
+// readWhole notes that a file is fully indexed.
 func (z *Downloads) readWhole(item int) {
 	for _, a := range z.Asked {
 		if a.State == askedParts && a.item == item {
@@ -34,7 +34,7 @@ func (z *Downloads) readWhole(item int) {
 	}
 }
 
-// text says what goes on.
+// text describes the running downloads, for the bar of work.
 func (z *Downloads) text() string {
 	var done, total int64
 	n, known := 0, true
@@ -59,7 +59,7 @@ func (z *Downloads) text() string {
 	return text
 }
 
-// askedWord says in the row of a missing file what a source said.
+// askedWord describes the latest request for a missing file, in its row.
 func (z *Downloads) askedWord(w view.WantedRow) string {
 	for i := len(z.Asked) - 1; i >= 0; i-- {
 		a := z.Asked[i]
@@ -74,7 +74,7 @@ func (z *Downloads) askedWord(w view.WantedRow) string {
 	return ""
 }
 
-// next asks for the next files.
+// next starts requests, up to maxAsking at a time.
 func (z *Downloads) next() {
 	s := z
 	for _, a := range s.Asked {
@@ -87,7 +87,7 @@ func (z *Downloads) next() {
 	}
 }
 
-// fetch asks for a file; whole: at once, although the server sends parts.
+// fetch requests a file. whole has it sent completely, although the server could send parts.
 func (z *Downloads) fetch(a *Asked, whole bool) {
 	a.State, a.done, a.total = askedRunning, 0, 0
 	z.running++
@@ -95,11 +95,11 @@ func (z *Downloads) fetch(a *Asked, whole bool) {
 		func(f Fetched) { z.fetched(a, f) })
 }
 
-// fetched takes a server's answer.
+// fetched handles a server's answer: it adds the file, or tries the other address, and starts the next requests.
 func (z *Downloads) fetched(a *Asked, f Fetched) {
 	s := z
 	if a.State != askedRunning {
-		return // it was stopped
+		return // it was cancelled
 	}
 	s.running--
 	a.stop, a.At = nil, f.At
@@ -128,7 +128,7 @@ func (z *Downloads) fetched(a *Asked, f Fetched) {
 	}
 }
 
-// failure says why a file did not come.
+// failure describes why a request failed.
 func (z *Downloads) failure(a *Asked, f Fetched) string {
 	switch {
 	case f.Status == 0:
@@ -146,7 +146,7 @@ func (z *Downloads) failure(a *Asked, f Fetched) string {
 	return fmt.Sprintf("the server answered %d", f.Status)
 }
 
-// took takes what the engine made of a file, and reports whether it came from a server.
+// took notes the engine's answer to a file, and reports whether the file came from a server.
 func (z *Downloads) took(f File, r *protocol.Added, problem string) bool {
 	for _, a := range z.Asked {
 		if a.file != f {
@@ -163,7 +163,7 @@ func (z *Downloads) took(f File, r *protocol.Added, problem string) bool {
 	return false
 }
 
-// remoteFailed takes that parts of a file cannot be read any more. A file that has changed is begun again, once.
+// remoteFailed handles a file of which further parts cannot be read. A file that has changed on the server is requested again, once.
 func (z *Downloads) remoteFailed(r *protocol.RemoteFailed, problem string) {
 	for _, a := range z.Asked {
 		if a.file == nil || a.URL != r.URL || a.State != askedParts {
@@ -176,7 +176,7 @@ func (z *Downloads) remoteFailed(r *protocol.RemoteFailed, problem string) {
 		if !again {
 			z.page.Notices.say("warning", a.URL+" could not be read completely: "+view.Clean(problem)+". Some frames may lack names or lines. To ask for it again, open the Missing symbols tab.")
 		}
-		// What was read of it does not fit what is there now: the engine begins without it.
+		// The parts read so far do not match those on the server now, so the engine starts again without the file.
 		z.page.Reading.without(was)
 		if again {
 			a.again = true
@@ -185,7 +185,7 @@ func (z *Downloads) remoteFailed(r *protocol.RemoteFailed, problem string) {
 	}
 }
 
-// readAllOf is readAll for the file at an address.
+// readAllOf fully indexes the file at an address, which is otherwise read in parts.
 func (z *Downloads) readAllOf(url string) {
 	for _, a := range z.Asked {
 		if a.URL == url && a.State == askedParts {
@@ -194,7 +194,7 @@ func (z *Downloads) readAllOf(url string) {
 	}
 }
 
-// readAll reads a file as a whole that is read in parts: its pieces, by the workers that do so with a dropped one.
+// readAll has workers index the file chunk by chunk, as with a dropped file.
 func (z *Downloads) readAll(a *Asked) {
 	x := &z.page.Work.Exact
 	if z.page.Work.Exact.passOf(a.item) != nil || x.sources[a.item] != a.file {
@@ -204,7 +204,7 @@ func (z *Downloads) readAll(a *Asked) {
 	z.page.send(&protocol.PlanIndex{Item: a.item, Cores: z.page.Work.Exact.indexers(), Keep: z.page.Work.Kept.On}, nil)
 }
 
-// stop gives up what is asked for, and answers how many files that are.
+// stop cancels the requests, and returns how many there were.
 func (z *Downloads) stop() (n int) {
 	for _, a := range z.Asked {
 		if a.State == askedRunning || a.State == askedWaiting {

@@ -6,62 +6,61 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// What a page around the viewer has a hand in: what the person in front of it may do, what is told to the page, and what it asks for.
+// This file is about the host page: the page in which the viewer is embedded as an element or a frame.
 
-// Limits are what a viewer inside of somebody's page may not do.
+// Limits are what a host page forbids.
 type Limits struct {
-	NoFiles bool // no file may be added by hand
-	// NoNetwork: no server may be asked for symbols.
-	NoNetwork bool
-	ReadOnly  bool // nor anything be changed in how the dump is read
-	Redact    bool // what is private is neither shown nor exported: see protocol.Call
+	NoFiles   bool // the user may not add files
+	NoNetwork bool // the user may not request symbols from servers
+	ReadOnly  bool // the user may not add files, request symbols or change how the dump is read
+	Redact    bool // private data is neither shown nor exported: see protocol.Call
 }
 
-// Event is what a viewer tells the page around it.
+// Event is a notification for the host page.
 type Event struct {
 	Kind        string // one of the Event… names
-	Text        string // progress: what is being done; error: what was wrong
+	Text        string // progress: what is being done; error: the message
 	Level       string // error: "error" or "warning"
 	Done, Total int    // progress: files
 	Percent     int    // progress: of the file, or -1
 	State       State  // select
-	Mark, Dumps int    // idle: Around.Mark as it was when all that was added before was done, and how many dumps there are
+	Mark, Dumps int    // idle: Around.Mark when everything added before it was done, and the number of dumps
 }
 
 // Kinds of an Event.
 const (
 	EventProgress = "progress" // a file is being read
-	EventReport   = "report"   // the stacks are walked, with all symbols there are, and are others than those told of before
-	EventIdle     = "idle"     // everything that was asked for is done
-	EventSelect   = "select"   // another thread, frame or tab
+	EventReport   = "report"   // there is a new report: the stacks are walked with all symbols so far
+	EventIdle     = "idle"     // everything that was requested is done
+	EventSelect   = "select"   // another thread, frame or tab is selected
 	EventError    = "error"    // a notice was shown
 )
 
-// Around is the page around the viewer, if there is one. What belongs to a whole window is watched, too: by what keeps the page for when there is no
-// network.
+// Around is the connection to the host page. Where the viewer is the whole page, Watch notifies web/static/app.js, which installs the service
+// worker when the viewer is idle.
 type Around struct {
 	page   *Page
 	Limits Limits
 	Watch  func(Event)
-	Inside bool             // there is a page around
-	Mark   int              // counts what it has added; told with EventIdle
-	told   protocol.Edition // the report that Watch was told of last
+	Inside bool             // there is a host page
+	Mark   int              // number of its last addition, which EventIdle returns
+	told   protocol.Edition // the report of the last EventReport
 }
 
-// tell tells the page around.
+// tell notifies the host page.
 func (z *Around) tell(e Event) {
 	if z.Watch != nil {
 		z.Watch(e)
 	}
 }
 
-// tellIdle tells, after an answer of the engine, that nothing is left to do, and whether there is another report.
+// tellIdle notifies the host page, after a result, if nothing is left to do, and if there is a new report.
 func (z *Around) tellIdle(r *protocol.Looked) {
 	if z.Watch == nil || len(z.page.Screen.dirty) > 0 || z.page.Screen.asking || z.page.Reading.waits() || z.page.Work.Readers.state == readersComing || r.Pending > 0 {
 		return
 	}
 	if z.page.Summary != nil {
-		// Thread and frame that nobody chose are known only now.
+		// The default thread and frame are known only now.
 		z.tell(Event{Kind: EventSelect, State: z.page.State})
 	}
 	if z.page.Summary != nil && z.told != r.Edition {
@@ -71,10 +70,10 @@ func (z *Around) tellIdle(r *protocol.Looked) {
 	z.tell(Event{Kind: EventIdle, Mark: z.Mark, Dumps: len(z.page.Dumps.List)})
 }
 
-// TakesFiles reports whether a person may add files.
+// TakesFiles reports whether the user may add files.
 func (z *Around) TakesFiles() bool { return z.allows(addsFiles) }
 
-// SetLimits says from now on what is allowed, and shows what is here in that way.
+// SetLimits changes the limits, hides private data, and queries everything again.
 func (z *Around) SetLimits(l Limits) {
 	if l == z.Limits {
 		return
@@ -88,7 +87,7 @@ func (z *Around) SetLimits(l Limits) {
 	z.page.Screen.askAll()
 }
 
-// startTitle is what the page says before there is a dump.
+// startTitle is the heading of the start screen.
 func (z *Around) startTitle() string {
 	if !z.TakesFiles() {
 		return "No crash dump is open"
@@ -96,7 +95,7 @@ func (z *Around) startTitle() string {
 	return "Drop a crash dump and its symbols here"
 }
 
-// Clear goes back to the start: a new engine that knows nothing.
+// Clear goes back to the start screen, with a new engine.
 func (p *Page) Clear() {
 	p.Work.Readers.stop()
 	p.Work.Making.stop()
@@ -115,7 +114,7 @@ func (p *Page) Clear() {
 	p.Address.write()
 }
 
-// promise says on the start page what the page can reach.
+// promise says on the start screen what the page can reach over the network.
 func (z *Around) promise() string {
 	bases, ok := z.page.Host.SymbolBases()
 	var others []string

@@ -7,30 +7,29 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// A symbol file of some size was only searched when its stack is shown. It is then read as a whole by workers beside the engine, in pieces; the
-// engine joins their indexes, and from then on the file's answers are exact. Nothing waits for it, and it can be stopped.
-
-// Exact is that work.
+// Exact tracks the background pass over large symbol files. To show a stack at once, the engine only searches a large file (symfile/lazy). Then
+// workers index the file in chunks, the engine joins the chunks' indexes to a full index, and the search is not needed any more. The user need not
+// wait for it, and can stop it. The messages are in web/protocol/index.go, in their order: PlanIndex, IndexChunk, JoinChunk.
 type Exact struct {
 	page    *Page
-	passes  []*pass      // under way, in the order in which they began
-	known   map[int]bool // items that need nothing any more
-	busy    [][]*piece   // worker → what it reads, and what it reads next
-	sources map[int]File // item → the file that it is
-	stopped bool         // by hand; the next drop lets it go on
+	passes  []*pass      // running, in the order in which they began
+	known   map[int]bool // items whose pass has begun or ended
+	busy    [][]*piece   // worker → the chunk that it indexes, and the one after that
+	sources map[int]File // item → its file
+	stopped bool         // by the user; the next drop allows passes again
 }
 
-// pass is one file's.
+// pass is the pass over one file.
 type pass struct {
 	item int
 	file File
-	cuts []int64
-	next int   // piece to be given out
-	done int64 // bytes in pieces that are ready
-	kept bool  // the index that was kept is being tried
+	cuts []int64 // offsets at which chunks begin and end
+	next int     // the next chunk to give to a worker
+	done int64   // bytes in finished chunks
+	kept bool    // a stored index is being tried
 }
 
-// name of the file, as messages have it.
+// name returns the file's name for messages.
 func (ps *pass) name() string {
 	if ps.file == nil {
 		return "A symbol file in an archive"
@@ -38,22 +37,22 @@ func (ps *pass) name() string {
 	return view.Clean(ps.file.Name())
 }
 
-// piece is a part of a file in a worker.
+// piece is a chunk of a file that a worker indexes.
 type piece struct {
 	pass *pass
 	part int
 	done int64
 }
 
-// maxIndexers bounds the workers: each has a memory of its own, and disks are not read faster by more.
+// maxIndexers bounds the workers: each needs memory of its own, and more of them do not read a disk faster.
 const maxIndexers = 4
 
-// ahead is how many pieces a worker has: when it answers, it goes on with the next, and waits for nobody.
+// ahead is how many chunks a worker has at a time, so that it continues with the next one while the page handles its answer.
 const ahead = 2
 
 func (z *Exact) indexers() int { return min(max(z.page.Host.Cores(), 1), maxIndexers) }
 
-// unread takes the files that are to be read as a whole.
+// unread begins the passes over files that have no full index yet.
 func (z *Exact) unread(items []int) {
 	x := z
 	for _, it := range items {
@@ -68,8 +67,8 @@ func (z *Exact) unread(items []int) {
 	}
 }
 
-// planned begins a pass: with the index that was kept, or by giving out its pieces. file is what was unpacked; what only the engine can
-// unpack it reads itself.
+// planned begins a pass: with a stored index, or by giving chunks to workers. file is the unpacked file, if the page has only the archive. A
+// file that only the engine has is indexed by the engine.
 func (z *Exact) planned(r *protocol.IndexPlanned, problem string, file File) {
 	ps := z.passOf(r.Item)
 	if ps == nil {
@@ -117,7 +116,7 @@ func (z *Exact) passOf(item int) *pass {
 	return nil
 }
 
-// giveOut gives every worker that has too few pieces another, the emptiest first.
+// giveOut gives chunks to workers until each has ahead of them, first to those that have fewest.
 func (z *Exact) giveOut() {
 	x := z
 	if x.busy == nil {
@@ -141,7 +140,7 @@ func (z *Exact) giveOut() {
 	z.progress()
 }
 
-// Indexed takes an answer of a worker that reads a piece; index is the piece's. It reports whether what is shown has changed.
+// Indexed handles an answer of a worker; index is that of its chunk. It reports whether the page must be drawn.
 func (z *Exact) Indexed(worker int, a protocol.Answer, index File) (draw bool) {
 	x := z
 	if r, ok := a.Reply.(*protocol.RemoteFailed); ok {
@@ -163,7 +162,7 @@ func (z *Exact) Indexed(worker int, a protocol.Answer, index File) (draw bool) {
 	}
 	x.busy[worker] = x.busy[worker][1:]
 	switch ps := pc.pass; {
-	case z.passOf(ps.item) != ps: // it has ended, or is read in one piece by now
+	case z.passOf(ps.item) != ps: // the pass has ended, or indexes the file as one chunk by now
 	case r.Apart:
 		z.readAtOnce(ps)
 	case a.Error != "" || index == nil:
@@ -180,12 +179,12 @@ func (z *Exact) Indexed(worker int, a protocol.Answer, index File) (draw bool) {
 			return draw
 		}
 	}
-	// All pieces are read. The engine needs room to join them.
+	// All chunks are indexed. End the workers: the engine needs the memory to join the indexes.
 	z.page.Engine.StopIndexing()
 	return true
 }
 
-// IndexerStopped is called when a worker died. The search's answers stand.
+// IndexerStopped is called when a worker has died. Its files stay searched.
 func (z *Exact) IndexerStopped(worker int, why string) {
 	x := z
 	if worker >= len(x.busy) {
@@ -201,7 +200,7 @@ func (z *Exact) IndexerStopped(worker int, why string) {
 	z.giveOut()
 }
 
-// readAtOnce has a file whose pieces cannot be joined read in one; what lies in the engine's memory, by the engine.
+// readAtOnce has a file indexed as one chunk, because its chunks cannot be joined. A file that only the engine has is indexed by the engine.
 func (z *Exact) readAtOnce(ps *pass) {
 	x := z
 	switch {
@@ -209,16 +208,16 @@ func (z *Exact) readAtOnce(ps *pass) {
 		z.page.send(&protocol.IndexWhole{Item: ps.item, On: true}, nil)
 	case len(ps.cuts) == 2:
 		z.giveUp(ps)
-	default: // its pieces that are still being read are of no pass any more
+	default: // a new pass takes its place, so that answers for its chunks are ignored
 		x.passes[slices.Index(x.passes, ps)] = &pass{item: ps.item, file: ps.file, cuts: []int64{0, ps.file.Size()}}
 		z.giveOut()
 	}
 }
 
-// joined takes the engine's answer to the index of a piece. It reports whether what is shown has changed.
+// joined handles the engine's answer to the index of a chunk. It reports whether the page must be drawn.
 func (z *Exact) joined(r *protocol.ChunkJoined, problem string, index File) (draw bool) {
 	ps := z.passOf(r.Item)
-	if ps == nil || !r.Exact && !r.Apart && problem == "" { // one of many
+	if ps == nil || !r.Exact && !r.Apart && problem == "" { // not the last chunk
 		return false
 	}
 	switch {
@@ -231,7 +230,7 @@ func (z *Exact) joined(r *protocol.ChunkJoined, problem string, index File) (dra
 	case r.Apart:
 		z.readAtOnce(ps)
 	case problem != "" && ps.kept:
-		// An index that was kept, and is none of this file.
+		// The stored index does not match the file.
 		ps.kept, ps.next = false, 0
 		z.giveOut()
 	default:
@@ -240,7 +239,8 @@ func (z *Exact) joined(r *protocol.ChunkJoined, problem string, index File) (dra
 	return true
 }
 
-// wholeIndexed takes the engine's answer when it has read a file itself, or knows that nobody does. It reports whether what is shown has changed.
+// wholeIndexed handles the engine's answer when it has indexed a file itself, or has noted that nobody does. It reports whether the page must be
+// drawn.
 func (z *Exact) wholeIndexed(r *protocol.WholeIndexed, problem string) (draw bool) {
 	ps := z.passOf(r.Item)
 	if ps == nil {
@@ -261,19 +261,19 @@ func (z *Exact) finished(ps *pass) {
 	z.page.Screen.askAll()
 }
 
-// failed ends a pass whose file has none.
+// failed ends a pass with a problem.
 func (z *Exact) failed(ps *pass, problem string) {
 	z.page.Notices.say("warning", ps.name()+" was not fully indexed: "+problem)
 	z.giveUp(ps)
 }
 
-// giveUp ends a pass without an index, and says so to the engine, where stacks wait for it.
+// giveUp ends a pass without an index, and notifies the engine, where stacks wait for the index.
 func (z *Exact) giveUp(ps *pass) {
 	z.page.send(&protocol.IndexWhole{Item: ps.item}, nil)
 	z.endPass(ps)
 }
 
-// endPass forgets a pass. Without any, the workers and their memory go.
+// endPass removes a pass. After the last one it ends the workers, which frees their memory.
 func (z *Exact) endPass(ps *pass) {
 	x := z
 	x.passes = slices.DeleteFunc(x.passes, func(o *pass) bool { return o == ps })
@@ -284,7 +284,7 @@ func (z *Exact) endPass(ps *pass) {
 	}
 }
 
-// stop ends the passes at once. What they were for stays searched.
+// stop ends the passes at once. Their files stay searched.
 func (z *Exact) stop() {
 	x := z
 	for _, ps := range x.passes {
@@ -296,20 +296,20 @@ func (z *Exact) stop() {
 	z.page.Work.Later.end()
 }
 
-// stopByHand ends the passes until the next drop, and says so.
+// stopByHand ends the passes at the user's request, until the next drop.
 func (z *Exact) stopByHand() {
 	z.stop()
 	z.page.Notices.say("note", "Stopped. The symbol files were not fully indexed.")
 }
 
-// forget is for a new engine, which counts its files anew.
+// forget prepares for a new engine, which numbers its files from the start.
 func (z *Exact) forget() {
 	z.stop()
 	x := z
 	x.known, x.sources, x.stopped = map[int]bool{}, map[int]File{}, false
 }
 
-// progress says how far the passes are.
+// progress shows the progress of all passes together.
 func (z *Exact) progress() {
 	var done, total int64
 	name := ""
@@ -336,7 +336,7 @@ func (z *Exact) progress() {
 	}
 }
 
-// corrected says what the exact pass has changed.
+// corrected says how many frames are different with the full index.
 func (z *Exact) corrected(n int) {
 	if n > 0 {
 		frames := "1 frame changed and is highlighted"

@@ -2,19 +2,19 @@ package app
 
 import "github.com/crashpane/crashpane/web/protocol"
 
-// export is a text that was asked for, and what is to be done with it.
+// export is a requested text: what to do with it when it arrives.
 type export struct {
-	act, kind string
-	done      func(text, problem string) // instead of act
+	act, kind string                     // act is "copy" or "download"
+	done      func(text, problem string) // in place of act
 }
 
-// Exports are the texts that were asked for, by the number of the request.
+// Exports requests texts from the engine: stacks to copy, reports to download. waiting has the pending ones, by the number of the request.
 type Exports struct {
 	page    *Page
 	waiting map[int]export
 }
 
-// begin asks the engine for a text, to be copied or downloaded when it comes.
+// begin requests a text, and copies or downloads it when it arrives.
 func (z *Exports) begin(act, kind string) {
 	if z.page.Empty() || z.page.Reading.dead {
 		return
@@ -23,7 +23,7 @@ func (z *Exports) begin(act, kind string) {
 	z.waiting[id] = export{act: act, kind: kind}
 }
 
-// done takes the text.
+// done handles a text that has arrived.
 func (z *Exports) done(id int, r *protocol.Exported, problem string) {
 	e, ok := z.waiting[id]
 	if !ok {
@@ -50,7 +50,7 @@ func (z *Exports) done(id int, r *protocol.Exported, problem string) {
 		protocol.ExportWanted: "List of missing symbols copied", protocol.ExportCompare: "Comparison copied"}[e.kind])
 }
 
-// Export asks the engine for a text.
+// Export requests a text for the host page. done is called exactly once, whatever happens to the engine.
 func (z *Exports) Export(kind string, done func(text, problem string)) {
 	if z.page.Empty() || z.page.Reading.dead {
 		done("", "there is no dump")
@@ -60,7 +60,7 @@ func (z *Exports) Export(kind string, done func(text, problem string)) {
 	z.waiting[id] = export{kind: kind, done: done}
 }
 
-// forget is for when the engine that was asked is gone.
+// forget fails the pending requests, when the engine that was to answer them has ended.
 func (z *Exports) forget() {
 	was := z.waiting
 	z.waiting = map[int]export{}

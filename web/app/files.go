@@ -11,19 +11,19 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Job is the long work that the page waits for.
+// Job is the work that the user waits for: reading files and walking the first stack.
 type Job struct {
 	Active      bool
 	Text        string
 	Done, Total int    // files
 	Percent     int    // of the file, or -1
 	shown       bool   // a dump of the job was opened
-	told        string // of Text, what was drawn
+	told        string // the Text that was drawn last
 	began       moment
-	known       int // how many of the files were read before, by a worker that is gone
+	known       int // how many of the files were read before, by a worker that has ended
 }
 
-// Reading has the engine read files, one after the other, and knows which it has read: a new engine gets them all again.
+// Reading has the engine read files, one after the other. It keeps a list of those that were read, because a new engine must read them all again.
 type Reading struct {
 	page     *Page
 	Job      Job
@@ -31,26 +31,26 @@ type Reading struct {
 	queue    []File
 	reading  File
 	accepted []File
-	jobStart int                // how many were accepted when the present job began
-	unsaid   []protocol.FileRow // whose problems are still to be said
-	decided  []protocol.Request // assignments and policy, to be said again to a new engine
-	dead     bool               // the engine
-	fragile  bool               // the engine died and has not shown since that it can do without
-	replay   bool               // the files of the queue are known and read again
-	drawn    moment             // the progress of a job, last
+	jobStart int                // length of accepted when the present job began
+	unsaid   []protocol.FileRow // files whose problems are not shown yet
+	decided  []protocol.Request // assignments and the unwind policy, which a new engine must get again
+	dead     bool               // the engine has died, and no new one was started
+	fragile  bool               // the engine has died, and has not shown a dump since
+	replay   bool               // the files of the queue were read before, and a new engine reads them again
+	drawn    moment             // when the progress of a job was last drawn
 }
 
-// waits reports whether there are files that are not read yet.
+// waits reports whether there are files to read.
 func (z *Reading) waits() bool { return z.reading != nil || len(z.queue) > 0 }
 
-// Add reads files, in the order that shows a stack soonest: what is named as a dump first, then the small ones. What a
-// file is, its content says; the name only decides the order.
+// Add reads files, in the order in which a stack is shown soonest: those named like dumps first, then the small ones. The name decides
+// only the order; the engine recognizes a file by its content.
 func (z *Reading) Add(files []File) {
 	if len(files) == 0 {
 		return
 	}
 	files = inOrder(files)
-	// What was said of earlier files stands in the Files tab.
+	// The Files tab still has the messages about earlier files.
 	z.page.Notices.List = nil
 	z.page.Work.Exact.stopped = false
 	if !z.Job.Active {
@@ -64,7 +64,7 @@ func (z *Reading) Add(files []File) {
 	z.next()
 }
 
-// inOrder sorts files; what they are is found out once for each.
+// inOrder sorts files for Add. It looks at each name once, since there may be 50,000.
 func inOrder(files []File) []File {
 	var dumps, others []File
 	for _, f := range files {
@@ -84,8 +84,8 @@ func looksLikeDump(name string) bool {
 	return strings.HasSuffix(name, ".dmp") || strings.HasSuffix(name, ".mdmp")
 }
 
-// next sends the next file of the queue. One at a time, so that what is already read can be shown in between, and so that
-// it is known which file a dead worker was reading.
+// next sends the next file of the queue. Files go one at a time, so that the engine answers queries in between, and so that the page knows which
+// file a worker was reading when it died.
 func (z *Reading) next() {
 	if z.reading != nil {
 		return
@@ -97,7 +97,7 @@ func (z *Reading) next() {
 		return
 	}
 	if (z.page.Screen.asking || z.page.Summary != nil && z.page.Screen.dirty[&z.page.Frame]) && z.page.Frame.Detail == nil && len(z.page.Dumps.List) > 0 && takesLong(z.queue[0]) {
-		return // the engine answers in turn, and the first screen is on its way; looked goes on
+		return // the engine works in order, so the file would delay the first screen; Screen.took continues
 	}
 	z.reading, z.queue = z.queue[0], z.queue[1:]
 	if !z.Job.Active {
@@ -110,7 +110,7 @@ func (z *Reading) next() {
 	z.tellProgress()
 }
 
-// takesLong: an archive that is unpacked for seconds. Symbol files of any size are only searched.
+// takesLong reports whether a file is a large archive, which takes seconds to unpack. Large symbol files do not: they are searched.
 func takesLong(f File) bool { return isPacked(f) && f.Size() > 1<<20 }
 
 func isPacked(f File) bool {
@@ -123,7 +123,7 @@ func isPacked(f File) bool {
 	return false
 }
 
-// added takes the answer to a file.
+// added handles the engine's answer to a file.
 func (z *Reading) added(r *protocol.Added, problem string) {
 	if z.reading == nil {
 		return
@@ -131,7 +131,7 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 	needs := r.NeedsReader && z.page.Work.Readers.state != readersHere
 	asked := z.page.Work.Downloads.took(z.reading, r, problem)
 	switch {
-	case problem != "" && asked: // it stands where it was asked for
+	case problem != "" && asked: // the list of requests has it
 	case problem != "":
 		z.page.Notices.say("error", problem)
 	case needs:
@@ -151,7 +151,7 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 	if !z.replay && !needs {
 		z.unsaid = append(z.unsaid, r.Items...)
 	}
-	// The first dump of a job is shown as soon as it is there; those that come with it are in the switcher.
+	// The first dump of a job is opened at once; the others are in the menu of dumps.
 	first := len(z.page.Dumps.List) == 0 && len(r.Dumps) > 0
 	newest := len(r.Dumps) > len(z.page.Dumps.List) && !first && !z.Job.shown
 	z.Job.shown = z.Job.shown || first || newest
@@ -174,17 +174,16 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 	case newest && !z.replay:
 		z.page.Dumps.show(r.Dumps[newDump].Dump, false)
 	}
-	if z.page.Summary != nil && z.page.Frame.Detail == nil { // the first question does not know of this file, the second one does
+	if z.page.Summary != nil && z.page.Frame.Detail == nil { // the first query was answered without this file: repeat it with the second
 		for _, zone := range z.page.Screen.stack() {
 			z.page.Screen.dirty[zone] = true
 		}
 	}
-	z.page.Screen.ask() // if the first screen has waited for this file
+	z.page.Screen.ask() // the first screen may have waited for this file
 	z.next()
 }
 
-// complain says what could not be used. The Files tab has the details; here is one line a file, or one for many. Without a dump the start page
-// lists these files, so nothing is above it.
+// complain shows a notice for each file that Crashpane cannot use. Without a dump there is none, since the start screen lists these files.
 func (z *Reading) complain() {
 	items := z.unsaid
 	z.unsaid = nil
@@ -214,7 +213,7 @@ func (z *Reading) complain() {
 func (z *Reading) finish() {
 	job := z.Job
 	z.Job = Job{}
-	if z.page.Screen.held != nil { // the first screen is still to come
+	if z.page.Screen.held != nil { // the first screen is not shown yet
 		z.Job = Job{Active: true, Text: job.Text, Percent: -1, began: job.began}
 	}
 	z.page.Screen.askAll()
@@ -226,6 +225,7 @@ func (z *Reading) finish() {
 	z.page.Host.Announce(fmt.Sprintf("%s read", files(job.Done)))
 }
 
+// files returns "1 file" or "3 files".
 func files(n int) string {
 	if n == 1 {
 		return "1 file"
@@ -233,7 +233,8 @@ func files(n int) string {
 	return view.Number(n) + " files"
 }
 
-// Cancel ends the work that runs: the worker goes, and a new one gets the files that were read before.
+// Cancel ends the running work. While the engine is busy it does not read messages, so its worker is ended, and a new one reads again the files
+// that were read before the job.
 func (z *Reading) Cancel() {
 	if !z.page.Work.Busy() {
 		return
@@ -250,8 +251,8 @@ func (z *Reading) Cancel() {
 	if z.reading != nil {
 		stopped++
 	} else {
-		// All files are known, and the stacks are being walked with them, which reads the symbols, and unpacks them. Only without the
-		// archives of this job, or if there are none without all of its files, is that not begun again at once.
+		// All files are read, and the engine walks the stacks, for which it unpacks and reads symbols. A new engine would begin the same
+		// work again, so it gets the files without the archives of this job, or without any file of the job if it has no archives.
 		from := min(z.jobStart, len(z.accepted))
 		kept := slices.DeleteFunc(slices.Clone(z.accepted[from:]), takesLong)
 		if len(kept) == len(z.accepted)-from {
@@ -270,15 +271,16 @@ func (z *Reading) Cancel() {
 	z.next()
 }
 
-// listing is the work of finding out what files a drop has; stop is nil while there is none.
+// listing is the work of listing dropped folders; stop is nil while there is none.
 type listing struct {
 	found int
 	stop  func()
 }
 
-// Listing says that folders are being looked through, how many files there are so far, and what stops it; without stop it is over.
+// Listing shows that the host is listing folders: the number of files so far, and what cancels it. When it is over, stop is nil.
 func (z *Reading) Listing(found int, stop func()) { z.listing = listing{found, stop} }
 
+// stopListing cancels the listing, and reports whether there was one.
 func (z *Reading) stopListing() bool {
 	if z.listing.stop == nil {
 		return false
@@ -289,7 +291,7 @@ func (z *Reading) stopListing() bool {
 	return true
 }
 
-// forget goes back to the start, when the engine knows no file any more.
+// forget goes back to the start screen, when the engine has no files any more.
 func (z *Reading) forget() {
 	z.page.forget()
 	z.page.Dumps.List, z.page.Dumps.Open, z.page.Summary = nil, 0, nil
@@ -299,7 +301,7 @@ func (z *Reading) forget() {
 	z.page.Host.SetTitle(z.page.Dumps.documentTitle())
 }
 
-// revive gives a new worker the files that were read, and says the decisions again.
+// revive has a new engine read the accepted files again; when it has, added repeats the user's decisions.
 func (z *Reading) revive() {
 	if z.dead {
 		z.page.Engine.Restart()
@@ -323,7 +325,7 @@ func (z *Reading) revive() {
 	}
 }
 
-// EngineStopped is called when the worker died. The page lives; the next drop starts a new one.
+// EngineStopped is called when the engine's worker has died. The page keeps showing what it has; the next drop starts a new worker.
 func (z *Reading) EngineStopped(why string) {
 	if z.dead {
 		return
@@ -334,7 +336,7 @@ func (z *Reading) EngineStopped(why string) {
 	}
 	switch {
 	case z.replay, z.fragile:
-		// It dies of a file that was read before: begin afresh instead of dying again at every drop.
+		// A file that was read before makes it die. Forget the files, or it would die again with each drop.
 		z.accepted, z.decided = nil, nil
 		text += " Drop the files again to continue."
 	case len(z.accepted) > 0:
@@ -354,7 +356,7 @@ func (z *Reading) EngineStopped(why string) {
 	}
 }
 
-// progress takes a report from within a long step.
+// progress shows a report of the engine, and reports whether the page must be drawn. The bar alone is moved without drawing.
 func (z *Reading) progress(g protocol.Progress) (draw bool) {
 	if !z.Job.Active {
 		z.Job = Job{Active: true, Percent: -1, began: now()}
@@ -374,7 +376,7 @@ func (z *Reading) progress(g protocol.Progress) (draw bool) {
 		z.page.Host.Progress("job-bar", is.(int))
 	}
 	z.tellProgress()
-	// Work of a moment is over before anybody could read what it is.
+	// Short work is over before the user could read about it.
 	if z.Job.began.ago() < 200*time.Millisecond {
 		return false
 	}
@@ -384,7 +386,7 @@ func (z *Reading) progress(g protocol.Progress) (draw bool) {
 	return draw
 }
 
-// Count says which file of how many.
+// Count is "3 of 17", the file that is being read; "" for a single file.
 func (j Job) Count() string {
 	if j.Total < 2 {
 		return ""
@@ -392,20 +394,21 @@ func (j Job) Count() string {
 	return fmt.Sprintf("%s of %s", view.Number(min(j.Done+1, j.Total)), view.Number(j.Total))
 }
 
+// tellProgress notifies the host page.
 func (z *Reading) tellProgress() {
 	if z.Job.Active {
 		z.page.Around.tell(Event{Kind: EventProgress, Text: z.Job.Text, Done: z.Job.Done, Total: z.Job.Total, Percent: z.Job.Percent})
 	}
 }
 
-// Offer is Add by the hand of a person.
+// Offer is Add for files from the user, which the host page may forbid.
 func (z *Reading) Offer(files []File) {
 	if z.page.Around.TakesFiles() {
 		z.Add(files)
 	}
 }
 
-// symbolsText says that symbols are being read, "" if none are: what is missing is only known when all are there.
+// symbolsText says that symbols are being read, "" if none are. Meanwhile the page does not say which symbols are missing.
 func (z *Reading) symbolsText() string {
 	switch {
 	case z.page.Summary == nil:
@@ -420,16 +423,16 @@ func (z *Reading) symbolsText() string {
 	return ""
 }
 
-// decide posts a request that a new worker must hear again.
+// decide sends a request that a new engine must get again.
 func (z *Reading) decide(req protocol.Request) {
 	z.decided = append(z.decided, req)
 	z.page.send(req, nil)
 }
 
-// HasFiles reports whether files would be lost with the page.
+// HasFiles reports whether closing the page would lose files.
 func (z *Reading) HasFiles() bool { return z.reading != nil || len(z.accepted)+len(z.queue) > 0 }
 
-// addRequest is the request that reads a file. What a server sent may be nothing but the symbol file that it was asked for.
+// addRequest returns the request to read a file. A server's answer is accepted only if it is the requested symbol file.
 func (z *Reading) addRequest(f File) *protocol.Add {
 	req := &protocol.Add{Name: f.Name()}
 	for _, a := range z.page.Work.Downloads.Asked {
@@ -440,7 +443,7 @@ func (z *Reading) addRequest(f File) *protocol.Add {
 	return req
 }
 
-// without begins the engine again with all files but one.
+// without starts a new engine with all files but one.
 func (z *Reading) without(f File) {
 	for i := range z.accepted {
 		if z.accepted[i] == f {
@@ -461,7 +464,7 @@ func (z *Reading) without(f File) {
 	z.page.Screen.askAll()
 }
 
-// forced is the file that was last assigned to a module of this dump, or -1.
+// forced returns the file that is assigned to a module of the open dump, or -1.
 func (z *Reading) forced(module int) int {
 	item := -1
 	for _, d := range z.decided {

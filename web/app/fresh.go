@@ -4,17 +4,17 @@ import (
 	"github.com/crashpane/crashpane/walker/report/view"
 )
 
-// freshFor is how long rows that changed are marked, in milliseconds; the style sheet fades them in the same time.
+// freshFor is how long changed rows are highlighted, in milliseconds. The animation of the class "changed" in the style sheet takes as long.
 const freshFor = 2400
 
-// Fresh are the rows that have just changed.
+// Fresh has the rows that changed a moment ago, because symbols or an index arrived. They are highlighted.
 type Fresh struct {
 	page  *Page
 	ids   map[string]bool
-	count int // of marks that were made
+	count int // calls of mark
 }
 
-// mark takes the rows that changed, by their ids, and has the marks fade.
+// mark highlights rows, given by their ids, for freshFor milliseconds. A later call starts the time again for all of them.
 func (z *Fresh) mark(ids []string) {
 	if len(ids) == 0 {
 		return
@@ -32,7 +32,7 @@ func (z *Fresh) mark(ids []string) {
 	})
 }
 
-// withFresh adds the mark to a row's class.
+// withFresh returns the class of a row, with the highlight if it has one.
 func (z *Fresh) withFresh(class, id string) string {
 	if z.ids[id] {
 		return class + " fresh"
@@ -40,7 +40,7 @@ func (z *Fresh) withFresh(class, id string) string {
 	return class
 }
 
-// sameRow compares what a person sees of two rows.
+// sameRow reports whether two rows look the same.
 func sameRow(a, b view.StackRow) bool {
 	return a.Function == b.Function && a.Source == b.Source && a.Word == b.Word && a.Module == b.Module && a.Forced == b.Forced
 }

@@ -8,17 +8,16 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Later is work that goes on while the page can be used: the stacks that nobody has looked at, and the pass over files that
-// were only searched.
+// Later shows the progress of background work: walking the stacks of other threads, and indexing symbol files.
 type Later struct {
 	page    *Page
-	Text    string // "" if there is none
-	Percent int    // -1 if it is not known
+	Text    string // "" if there is no such work
+	Percent int    // -1 if unknown
 	began   moment
 }
 
-// progress takes a report of it. Work of a moment is not shown. The page is not drawn for it: beside all that works then, drawing takes
-// three times as long, and holds up whoever uses the page.
+// progress shows a report, unless the work began less than 300 ms ago. It goes straight to the elements (Host.Later) and does not draw the
+// page: while the engine and the workers keep all cores busy, drawing takes three times as long and would make the page stutter.
 func (z *Later) progress(g protocol.Progress) {
 	if z.began == 0 {
 		z.began = now()
@@ -39,7 +38,7 @@ func (z *Later) progress(g protocol.Progress) {
 	}
 }
 
-// value is nil, an attribute left out, while nobody knows how far the work is.
+// value is the value of the progress bar, or nil, which leaves the attribute out, if it is unknown.
 func (z *Later) value() any {
 	if z.Percent < 0 {
 		return nil
@@ -47,14 +46,14 @@ func (z *Later) value() any {
 	return z.Percent
 }
 
-// end forgets it.
+// end clears the progress.
 func (z *Later) end() { *z = Later{page: z.page} }
 
-// canStop: the passes can be left out, the stacks cannot.
+// canStop reports whether the user can stop the work: indexing is optional, walking the stacks is not.
 func (z *Later) canStop() bool { return len(z.page.Work.Exact.passes) > 0 }
 
-// walked says that the stacks are there which were pending. It reports whether what is shown has changed: the answer to what it asks
-// draws what they are.
+// walked handles the message that all pending stacks are walked, and queries them. It reports whether the page must be drawn now; if a query
+// is pending, its result will draw it.
 func (z *Later) walked(r *protocol.Walked) (draw bool) {
 	draw = z.Text != ""
 	z.end()

@@ -2,7 +2,7 @@ package app
 
 import "github.com/crashpane/crashpane/web/protocol"
 
-// Log lists what was wrong with the dump and the symbol files. It comes with the summary.
+// Log lists problems of the dump and of the symbol files. They come with the summary.
 type Log struct{ pane }
 
 func newLog(t pane) Tab { return &Log{t} }

@@ -4,19 +4,20 @@ import (
 	"strings"
 )
 
-// What to do with a file that could not be used, in the command line of the system that the browser runs on.
+// This file has the advice for files that Crashpane cannot use, with a command for the user's own system.
 
-// Systems that a Host names.
+// Systems, as Host.System returns them.
 const (
 	SystemWindows = "windows"
 	SystemMac     = "mac"
 	SystemLinux   = "linux" // and all others
 )
 
-// copyAgain is for files that are read if they are whole.
+// copyAgain is the advice for files of supported formats, which are unusable because they are truncated or damaged.
 const copyAgain = "Copy it again, and compare its size with the original's:"
 
-// nextSteps are by what a file is (intake.Kind). command has FILE where the file's name belongs; windows is PowerShell's where it is another one.
+// nextSteps has the advice for each kind of file (intake.Kind). command has FILE in place of the file's name; windows is the command for
+// PowerShell, if it is another one.
 var nextSteps = []struct{ taken, text, command, windows string }{
 	{"empty", "Copy it again.", "", ""},
 	{"minidump", copyAgain, "ls -l FILE", "(Get-Item FILE).Length"},
@@ -36,7 +37,8 @@ var nextSteps = []struct{ taken, text, command, windows string }{
 	{"binary", "It is neither a dump nor symbols. Leave it out.", "", ""},
 }
 
-// named puts a file's name into a command, so that the shell takes it for one word and the program for no option.
+// named puts a file's name into a command. It quotes the name as one word for the shell, and begins it with ./ where the program would take it
+// for an option: users paste these commands, and the name comes from an untrusted file.
 func named(command, file string, windows bool) string {
 	quote := func(name string) string {
 		if name[0] == '-' {

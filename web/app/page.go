@@ -7,8 +7,8 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Page is the root: what is selected, and the zones, each with its own state, words and component. It has actions, answers of the engine and typed
-// text go to the zone that they are for. It lives on one goroutine at a time: the host calls its methods under the renderer's lock.
+// Page is the root: the selection, and the zones, each with its own state, words and component. It passes actions, typed text and the engine's
+// answers to the zone that they are for. It is not safe for concurrent use: the host calls its methods under the renderer's lock.
 type Page struct {
 	Host    Host
 	Engine  Engine
@@ -34,7 +34,7 @@ type Page struct {
 	actions []action
 }
 
-// NewPage makes a page that shows the start.
+// NewPage makes a page that shows the start screen. hash is the state in the page's address.
 func NewPage(h Host, e Engine, hash string) *Page {
 	p := &Page{Host: h, Engine: e, State: ParseState(hash)}
 	p.Around.page, p.Address.page, p.Dumps.page, p.Reading.page, p.Menus.page, p.Notices.page, p.Layout.page = p, p, p, p, p, p, p
@@ -62,18 +62,18 @@ func NewPage(h Host, e Engine, hash string) *Page {
 	return p
 }
 
-// Empty reports whether there is nothing to show but the start.
+// Empty reports whether the page shows the start screen.
 func (p *Page) Empty() bool { return p.Summary == nil }
 
-// send posts a request with a number of its own.
+// send posts a request and returns its number, which the answer carries.
 func (p *Page) send(req protocol.Request, file File) (id int) {
 	p.Screen.nextID++
 	p.Engine.Send(protocol.Call{ID: p.Screen.nextID, Redact: p.Around.Limits.Redact, Request: req}, file)
 	return p.Screen.nextID
 }
 
-// Answer takes a message of the engine; data is the bytes or the file that came with it, or nil. It reports whether what is shown has changed: a
-// job of hundreds of files is drawn some times a second, not at each file.
+// Answer applies a message of the engine; data is the bytes or the file that came with it, or nil. It reports whether the page must be drawn. A
+// job of hundreds of files is drawn a few times a second, not after each file.
 func (p *Page) Answer(a protocol.Answer, data File) (draw bool) {
 	switch r := a.Reply.(type) {
 	case *protocol.Progress:
@@ -119,7 +119,7 @@ func (p *Page) Answer(a protocol.Answer, data File) (draw bool) {
 	return true
 }
 
-// forget is for another dump: what was asked for of this one was not asked for of that.
+// forget clears the tabs' state when another dump is opened. In particular, private data revealed for one dump stays hidden for the next.
 func (p *Page) forget() {
 	p.Panel.have = nil
 	for _, t := range p.Panel.tabs {

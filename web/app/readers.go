@@ -6,13 +6,13 @@ import (
 	"github.com/crashpane/crashpane/walker/report/view"
 )
 
-// Readers is the way to the full engine. The one that every page starts with reads dumps and symbol files; the other one reads
-// binaries and more kinds of compressed files, is larger, and is fetched when the first of them is dropped.
+// Readers loads the full engine. The engine that every page starts with reads dumps and symbol files. The full engine also reads binaries and
+// more kinds of compressed files; it is larger, and is fetched when the user drops the first file that needs it.
 type Readers struct {
 	page        *Page
 	state       readers
 	done, total int64
-	files       []File // that wait for it
+	files       []File // waiting for it
 }
 
 type readers int
@@ -23,7 +23,8 @@ const (
 	readersHere
 )
 
-// want keeps a file that only the full engine can read until that is here. Without a file it is wanted for the programs in a dump.
+// want begins to load the full engine, and keeps the files that need it until it is there. Without files it is needed for the programs in a
+// dump's memory.
 func (z *Readers) want(f ...File) {
 	z.files = append(z.files, f...)
 	if z.state == readersNone {
@@ -33,11 +34,11 @@ func (z *Readers) want(f ...File) {
 	}
 }
 
-// Extending says how many bytes of the full engine have come; total is 0 if it is not known.
+// Extending reports how many bytes of the full engine have been loaded; total is 0 if it is not known.
 func (z *Readers) Extending(done, total int64) { z.done, z.total = done, total }
 
-// Extended says that the full engine can be started, or what the problem was. It gets all files, those that the other
-// one has read first; what is on the screen stays until there is something else to show.
+// Extended is called when the full engine is loaded, or with the problem. The full engine replaces the first one and reads all files again,
+// those that the first one has read before the others. What is on the screen stays until there is a new result.
 func (z *Readers) Extended(problem string) {
 	if z.state != readersComing {
 		return
@@ -48,7 +49,7 @@ func (z *Readers) Extended(problem string) {
 		z.state = readersNone
 		z.page.Notices.say("warning", fmt.Sprintf("Crashpane could not load its reader for %s (%s). To try again, add the files again.",
 			waitingNames(waiting), view.Clean(problem)))
-		// They are among the files, where it stands what they are.
+		// The engine has listed them: the Files tab says what they are.
 		z.page.Reading.accepted = append(z.page.Reading.accepted, waiting...)
 		return
 	}
@@ -68,7 +69,7 @@ func (z *Readers) Extended(problem string) {
 	z.page.Reading.next()
 }
 
-// stop gives up loading, and answers how many files waited for it.
+// stop cancels loading, and returns how many files were waiting for it.
 func (z *Readers) stop() int {
 	if z.state != readersComing {
 		return 0
@@ -79,7 +80,7 @@ func (z *Readers) stop() int {
 	return n
 }
 
-// waitingNames is "libfoo.so.debug", or how many there are.
+// waitingNames returns the name of a single file, or how many files there are.
 func waitingNames(files_ []File) string {
 	if len(files_) == 0 {
 		return "the programs in the dump"

@@ -7,22 +7,22 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// A browser compiles a function of the program when it is called first, and all that draws a dump is called first when the
-// dump comes: that would be one long task at the moment when somebody waits. So the start page, when it is idle, builds each
-// part of the screen some times from a made-up answer, one small task at a time, and throws it away.
+// A browser compiles a WebAssembly function when it is first called. All functions that draw a dump are first called when the first dump arrives,
+// so the user would wait for one long task. Instead the start screen, while it is idle, builds each part of the screen several times from
+// made-up data, in small tasks, and discards it. wasm/viewer/warmup_js.go does the same with the browser's side: fonts, styles and layout.
 
-// Rehearsal is what there is to build.
+// Rehearsal has the parts to build.
 type Rehearsal struct {
 	page  *Page
 	parts []vugu.Builder
-	steps int // that were done since the answers
+	steps int // builds so far
 }
 
-// rounds is how often each part is built: so often that the browser finds the functions worth compiling a second time, for speed. Those that build
-// the screen are so long that this takes it half a second of another core, which would be missing when somebody waits.
+// rounds is how often each part is built: often enough that the browser compiles the functions a second time, with optimization. Otherwise it
+// would do so while the first dump is read, and take half a second of a core that the engine needs then.
 const rounds = 40
 
-// NewRehearsal prepares the parts.
+// NewRehearsal prepares the parts, with a page of its own.
 func NewRehearsal() *Rehearsal {
 	p := NewPage(silence{}, silence{}, "")
 	r := &Rehearsal{page: p}
@@ -30,7 +30,7 @@ func NewRehearsal() *Rehearsal {
 	return r
 }
 
-// Step does the next part and reports whether there are more.
+// Step builds the next part, and reports whether there are more.
 func (r *Rehearsal) Step() bool {
 	p := r.page
 	if p.Summary == nil {
@@ -49,12 +49,12 @@ func (r *Rehearsal) Step() bool {
 	return r.steps < rounds*len(r.parts)
 }
 
-// Screens are the start page and, once the steps are done, the screen of a dump, for who draws them.
+// Screens returns the start screen and, after all steps, the screen of a dump, to be drawn.
 func (r *Rehearsal) Screens() [2]vugu.Builder {
 	return [2]vugu.Builder{NewRoot(NewPage(silence{}, silence{}, "")), NewRoot(r.page)}
 }
 
-// madeUp is an answer with something of everything.
+// madeUp returns a result that has a little of everything.
 func madeUp() *protocol.Looked {
 	r := &protocol.Looked{Summary: &view.Summary{Name: "a", Verdict: []view.Span{{Text: "a"}}, Facts: []string{"a"}, Threads: 1},
 		Threads: &view.ThreadPage{Rows: []view.ThreadRow{{Crashed: true}}},
@@ -67,7 +67,7 @@ func madeUp() *protocol.Looked {
 	return r
 }
 
-// silence is a browser and an engine that do nothing, and an empty file.
+// silence is a Host and an Engine that do nothing, and an empty File.
 type silence struct {
 	noDocument
 	noStorage

@@ -6,6 +6,7 @@ import (
 	"github.com/crashpane/crashpane/walker/report/view"
 )
 
+// says describes the state of a request.
 func (a *Asked) says() string {
 	text := a.Text
 	switch a.State {
@@ -25,6 +26,7 @@ func (a *Asked) says() string {
 	return "    " + text
 }
 
+// readAllText is the text of the button that fetches all of a file which is read in parts.
 func readAllText(a *Asked) string {
 	return fmt.Sprintf("Read all of %s (%s)", view.BaseName(a.URL), view.Size(a.file.Size()))
 }

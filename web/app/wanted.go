@@ -7,7 +7,7 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Wanted lists the symbol files that are missing, the most useful first, with the panel of sources beside it.
+// Wanted lists the missing symbol files, the most useful first, with the panel of symbol servers beside it.
 type Wanted struct {
 	pane
 	view.WantedPage
@@ -49,6 +49,7 @@ func (z *Wanted) Empty() string {
 // List is for Tab.
 func (z *Wanted) List() *List { return &z.list }
 
+// mismatchText says that the user has added a file of the right name with another id; mismatchTitle compares the two.
 func mismatchText(w view.WantedRow) string {
 	if w.OtherFile == "" {
 		return ""

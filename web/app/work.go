@@ -4,7 +4,7 @@ import (
 	"github.com/crashpane/crashpane/walker/report/view"
 )
 
-// Work is what goes on besides reading files, and the bar that says what goes on.
+// Work has the work that takes time, other than reading the user's files (Reading), and the bar that shows what is running.
 type Work struct {
 	page      *Page
 	Readers   Readers
@@ -26,7 +26,7 @@ func (z *Work) Busy() bool {
 	return z.page.Reading.Job.Active || z.Readers.state == readersComing || z.Making.name != "" || z.Downloads.running > 0 || z.page.Reading.listing.stop != nil
 }
 
-// text says what goes on.
+// text describes the running work.
 func (z *Work) text() string {
 	switch {
 	case z.page.Reading.Job.Active:
@@ -45,7 +45,7 @@ func (z *Work) text() string {
 	return text
 }
 
-// value is nil, an attribute left out, while nobody knows how far the work is.
+// value is the value of the progress bar, or nil, which leaves the attribute out, if it is unknown.
 func (z *Work) value() any {
 	j := &z.page.Reading.Job
 	if g := &z.Readers; !j.Active && g.state == readersComing {
