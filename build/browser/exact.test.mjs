@@ -129,7 +129,7 @@ test("an index is kept when asked for, used at the next visit, and cleared", asy
   await tab.drop(files.slice(1));
   await becomes("loaded");
   await tab.page.locator("#tab-files").click();
-  await tab.page.waitForFunction(() => /^Clear .*[KM]B?/.test(document.querySelector('[data-act="clear-kept"]').textContent));
+  await tab.page.waitForFunction(() => /^Delete indexes \(.*[KM]B?\)/.test(document.querySelector('[data-act="clear-kept"]').textContent));
   await leave();
 
   await visit();

@@ -175,7 +175,7 @@ test("a token is typed, sent to that source only, and not kept", async () => {
   await ended();
   await tab.page.locator("#symbols-token").fill("wrong");
   await ask();
-  await answered("the token is not accepted");
+  await answered("the server does not accept the token");
   await ended();
   await tab.page.locator("#symbols-token").fill("s3cret");
   await tab.page.locator('[data-act="remember"]').click();
@@ -192,7 +192,7 @@ test("what a server answers wrongly is said in words", async () => {
   await panel();
   source.broken = 503;
   await ask();
-  await answered("the server has a problem (503)");
+  await answered("server error (503)");
   await ended();
   source.broken = 0;
   source.cors = false;

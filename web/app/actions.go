@@ -118,7 +118,7 @@ var helpLines = []struct {
 	actions, keys []string
 	What          string
 }{
-	{[]string{"next-frame", "previous-frame"}, nil, "next, previous frame; also the arrow keys, Page Up, Home …"},
+	{[]string{"next-frame", "previous-frame"}, nil, "next, previous frame; also arrow keys, Page Up, Home"},
 	{[]string{"next-thread", "previous-thread"}, nil, "next, previous thread"},
 	{[]string{"crashed"}, nil, "go to the crashed thread"},
 	{[]string{"focus-search"}, nil, "search; Enter and Shift+Enter go to the next and the previous hit"},

@@ -33,8 +33,8 @@ var nextSteps = []struct{ taken, text, command, windows string }{
 	{"cab", "Unpack it, and drop its files:", "cabextract FILE", "expand FILE -F:* ."},
 	{"gzip", "Copy it again, or unpack it yourself:", "gzip -dk FILE", "tar -xf FILE"},
 	{"zip", "Copy it again, or unpack it yourself:", "unzip FILE", "Expand-Archive FILE"},
-	{"text", "It is neither a dump nor symbols. Leave it out.", "", ""},
-	{"binary", "It is neither a dump nor symbols. Leave it out.", "", ""},
+	{"text", "Leave it out.", "", ""},
+	{"binary", "Leave it out.", "", ""},
 }
 
 // named puts a file's name into a command. It quotes the name as one word for the shell, and begins it with ./ where the program would take it

@@ -68,7 +68,7 @@ type StackQuery struct {
 func Word(trust string) (word, sentence string) {
 	switch trust {
 	case "context":
-		return "context", "The dump has the registers of this frame."
+		return "context", "The dump has its registers."
 	case "cfi":
 		return "CFI", "Found by call frame information, which describes the frame of each function."
 	case "cfi_scan":
@@ -376,7 +376,7 @@ func (v *View) quality(t *report.Thread) string {
 		parts = append(parts, "only exported names for "+count(exports, "module", "modules"))
 	}
 	if m := v.module(t.Stop.Wants); t.Stop.Suggestion != "" && m != nil && (m.State == report.SymbolsMissing || m.State == report.SymbolsMismatch) {
-		parts = append(parts, "missing first: "+Clean(BaseName(m.Name)))
+		parts = append(parts, "add "+Clean(BaseName(m.Name))+" first")
 	}
 	if distant > 0 {
 		parts = append(parts, count(distant, "frame has", "frames have")+" no name: too far from any exported one")

@@ -92,7 +92,7 @@ func TestExportedNamesAreNotAll(t *testing.T) {
 	r.Modules[0].Has.OnlyExports = true
 	r.Modules[1].State, r.Threads[1].Stop.Suggestion, r.Threads[1].Stop.Wants = report.SymbolsMissing, "add x.sym", 1
 	v := New(r, demangled)
-	if got, want := v.Stack(StackQuery{Thread: 1, Count: 1}).Quality, "Symbols for 0 of 2 modules on this stack · only exported names for 1 module · missing first: x.dll · "; !strings.HasPrefix(got, want) {
+	if got, want := v.Stack(StackQuery{Thread: 1, Count: 1}).Quality, "Symbols for 0 of 2 modules on this stack · only exported names for 1 module · add x.dll first · "; !strings.HasPrefix(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
 	for _, m := range v.Modules(0, 10, -1, "").Rows {
