@@ -16,11 +16,12 @@ import (
 	"github.com/crashpane/crashpane/wasm/viewer/worker"
 )
 
-// slice is how many bytes of a symbol file are read at a time to search it, as by the command.
+// slice is how many bytes of a symbol file a search reads at a time, as in the command.
 const slice = 4 << 10
 
-// analyze answers {analyze, files: [{name, data}], policy} by {analyzed, json} or {analyzed, error}: a dump, the first of the files,
-// and its symbols in, the report out, as `crashpane walk --format json` prints it. It needs no page.
+// analyze handles the message of the package's analyze function (web/embed/analyze.js), which needs no page: {analyze: id, files: [{name, data}],
+// policy}, where the first file is a dump and the others are its symbols. It posts {analyzed: id, json}, the report as
+// `crashpane walk --format json` prints it, or {analyzed: id, error}. It reports whether the message was one of these.
 func analyze(message js.Value) bool {
 	id := message.Get("analyze")
 	if id.IsUndefined() {
@@ -36,6 +37,7 @@ func analyze(message js.Value) bool {
 	return true
 }
 
+// reportOf makes the report for a message of analyze.
 func reportOf(message js.Value) (string, error) {
 	name := message.Get("policy").String()
 	policy, ok := walker.PolicyByName(name)

@@ -6,10 +6,10 @@ import (
 	"github.com/crashpane/crashpane/web/app"
 )
 
-// A page around the viewer speaks with it by two functions of the loader's object: the viewer calls told(kind, detail), and sets
-// control(what, arguments…), of which it is written at each case what they are.
+// The host page and the viewer call each other through two functions of the loader's object. The viewer calls told(kind, detail) for each event,
+// and sets control(what, arguments…) for the host page to call; the cases of control below say what the arguments are.
 
-// obey makes control. stop ends the workers.
+// obey sets control. stop ends the workers.
 func (h *host) obey(stop func()) {
 	h.limit(h.viewer.Get("limits"))
 	if h.viewer.Get("told").Type() == js.TypeFunction {
@@ -20,7 +20,7 @@ func (h *host) obey(stop func()) {
 		defer survive()
 		what := args[0].String()
 		if what == "stop" {
-			// The program itself sleeps from now on, and goes when nobody knows it any more.
+			// A Go program cannot be ended from here. It sleeps from now on, and is garbage collected when it is unreferenced.
 			stop()
 			for _, undo := range h.undo {
 				undo()
@@ -32,9 +32,10 @@ func (h *host) obey(stop func()) {
 	}))
 }
 
+// control does what the host page requests.
 func (h *host) control(p *app.Page, what string, args []js.Value) {
 	switch what {
-	case "add": // an array of Files, a number that comes back when they are done
+	case "add": // an array of Files; a number, which the idle event returns when they are read
 		p.Around.Mark = args[1].Int()
 		p.Reading.Add(filesOf(args[0]))
 	case "clear":
@@ -46,15 +47,16 @@ func (h *host) control(p *app.Page, what string, args []js.Value) {
 	case "theme": // "dark", "light" or ""
 		p.State.Theme = args[0].String()
 		h.SetTheme(p.State.Theme)
-	case "export": // the kind, a function (text, problem)
+	case "export": // the kind; a function, called with a text and a problem
 		done := args[1]
 		p.Work.Exports.Export(args[0].String(), func(text, problem string) { done.Invoke(text, problem) })
 	}
 }
 
+// limit applies the host page's limits. v is {noFiles, readOnly, redact} or undefined.
 func (h *host) limit(v js.Value) {
 	if v.Truthy() {
-		// What may not be done is not shown either, by the style sheet.
+		// The style sheet hides the controls for what is forbidden.
 		mark := func(name string, on bool, value string) {
 			if !on {
 				value = ""
@@ -68,7 +70,7 @@ func (h *host) limit(v js.Value) {
 	}
 }
 
-// watched hands an event on.
+// watched passes an event to the host page.
 func (h *host) watched(e app.Event) {
 	detail := map[string]any{}
 	switch e.Kind {

@@ -11,10 +11,10 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// runPage is the page's role: it draws after every change, and sleeps in between.
+// runPage is the page's role: it connects the page with the browser and the engine, then draws after every change, and sleeps in between.
 func runPage() {
-	// The page's heap is a few megabytes, so a collection half as often costs nothing and interrupts less; only, memory that is
-	// taken once is never given back.
+	// The page's heap is a few megabytes, so it can grow more between collections, which then interrupt less often. The limit bounds it, because
+	// WebAssembly memory never shrinks.
 	debug.SetGCPercent(400)
 	debug.SetMemoryLimit(20 << 20)
 	viewer := loader()
@@ -25,8 +25,8 @@ func runPage() {
 	h := newHost(viewer)
 	env := renderer.EventEnv()
 	var page *app.Page
-	// change is the one door for everything that comes from outside: it holds the renderer's lock, and a panic becomes a
-	// message and not the end of the page.
+	// All callbacks change the page through changeIf or change. They hold the renderer's lock, and turn a panic into a notice, so that it does not
+	// end the program.
 	changeIf := func(do func(p *app.Page) (draw bool)) {
 		draw := true
 		env.Lock()
@@ -78,6 +78,7 @@ func runPage() {
 	}
 }
 
+// draw renders the page. The program survives a panic in it.
 func draw(h *host, renderer *domrender.JSRenderer, build *vugu.BuildEnv, root *app.Root) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -2,12 +2,12 @@ package protocol
 
 import "github.com/crashpane/crashpane/walker/report/view"
 
-// Look asks for the parts of the screen that are to be drawn: those whose field is set.
+// Look queries parts of the screen: those whose field is set.
 type Look struct {
 	Selection
-	// Search is what is searched for: rows that hold it are marked.
+	// Search is the searched text: rows that contain it are marked.
 	Search string
-	// More: another question follows as soon as the answer is painted, and work that nobody waits for is not begun before that.
+	// More: another query follows as soon as the result is painted. The engine does no background work until then.
 	More bool
 
 	Summary bool
@@ -24,26 +24,26 @@ type Look struct {
 	Find    *FindQuery
 }
 
-// Selection is the dump, thread and frame that are selected.
+// Selection is the selected dump, thread and frame.
 type Selection struct {
 	Dump          int
-	Thread        int // -1: the dump's first one
+	Thread        int // -1: the one that the dump starts with
 	Frame, Inline int // Inline is -1 for the physical frame
-	// Top: the thread's first row is to be selected, whether it is an inlined call or not; the answer's Frame says which one that is.
+	// Top: select the thread's first row, which may be an inlined call. The result's Detail says which row it is.
 	Top         bool
 	HideInlines bool
 }
 
-// Span is a window of a list: from which row, how many.
+// Span is a window of a list: its first row, and the number of rows.
 type Span struct{ From, Count int }
 
-// ThreadsQuery is a window of the threads whose name or id holds Filter.
+// ThreadsQuery is a window of the threads whose name or id contains Filter.
 type ThreadsQuery struct {
 	Span   Span
 	Filter string
 }
 
-// ModulesQuery is a window of the modules. Selected is the module whose details and row number are asked for, or -1.
+// ModulesQuery is a window of the modules. Selected is the module whose details and row number are queried, or -1.
 type ModulesQuery struct {
 	Span     Span
 	Selected int
@@ -55,35 +55,35 @@ type GridQuery struct {
 	Span Span
 }
 
-// ContentQuery is a window of a stream's content. Bytes: as bytes, whatever it is. Private: although it may hold private data.
+// ContentQuery is a window of a stream's content. Bytes: as a hex dump. Private: even if it may contain private data.
 type ContentQuery struct {
 	Stream         int
 	Bytes, Private bool
 	Span           Span
 }
 
-// SystemQuery asks for the facts of the System tab, and for what is private among them only if that is named.
+// SystemQuery queries the facts of the System tab. Private groups come without their contents unless their field is set.
 type SystemQuery struct{ CommandLine, Environment bool }
 
-// CompareQuery is a window of the comparison of the thread's walks. Row is the one whose ways on are asked for, or -1.
+// CompareQuery is a window of the comparison of unwind policies. Row is the one for which the result says how each policy continues, or -1.
 type CompareQuery struct {
 	Span Span
 	Row  int
 }
 
-// FindQuery asks how often Search is in the dump, and where hit number Hit is: counted from 1, 0 for none.
+// FindQuery queries the number of hits of Search in the dump, and the position of hit number Hit, counted from 1; 0 for none.
 type FindQuery struct{ Hit int }
 
-// Looked has the parts that were asked for, as far as there are any.
+// Looked has the parts that were queried, as far as they exist.
 type Looked struct {
 	Edition
 	// Pending is how many threads of the dump are not walked yet; Walked follows.
 	Pending int
-	// Unread are the items of symbol files that were indexed on demand only, and are to be indexed wholly.
+	// Unread has the items of symbol files without a full index, which the page should have indexed.
 	Unread []int
 
 	Summary *view.Summary
-	Have    []string // with Summary: the tabs of the dump's own data that are not empty
+	Have    []string // with Summary: the tabs for which the dump has data
 	Threads *view.ThreadPage
 	Stack   *view.StackPage
 	Detail  *view.FrameDetail
@@ -97,10 +97,10 @@ type Looked struct {
 	Found   *FoundPage
 }
 
-// Edition is a report of a dump: symbols that come, and unwind policies, make a new one with the next Revision.
+// Edition identifies a report of a dump. When symbols arrive or the unwind policy changes, there is a new report with the next Revision.
 type Edition struct{ Dump, Revision int }
 
-// FoundPage is how often the text that is searched for is in the dump, and where hit number At is; At counts from 1, 0 is none.
+// FoundPage has the number of hits of the searched text, and the position of hit number At, counted from 1; 0 for none.
 type FoundPage struct {
 	Total, At int
 	Hit       view.Hit
@@ -128,11 +128,11 @@ type ContentPage struct {
 	Title  string
 	Lines  []string
 	Bytes  bool // the lines are a hex dump; OnlyBytes: there is no other form
-	// Private: it is not shown before the user asks for it.
+	// Private: it may contain private data, and is sent only if the query says so.
 	OnlyBytes, Private bool
 }
 
-// SystemPage are further groups of the System tab; the last Secrets of them are private.
+// SystemPage has further groups of the System tab; the last Secrets of them are private.
 type SystemPage struct {
 	Groups  []view.Group
 	Secrets int

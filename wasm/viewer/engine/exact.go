@@ -10,26 +10,26 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Symbol files are searched first and read as a whole afterwards. The reading is shared out by the page among workers that run this same
-// engine and know nothing else (IndexChunk); their indexes come here (JoinChunk) and take the place of the search.
+// Large symbol files are searched at first, and fully indexed later. The page has workers index chunks of a file (IndexChunk). These workers also run
+// this engine, but without a session. The page's engine joins their indexes (JoinChunk), which then replace the search.
 
-// exact is the state of that.
+// exact has the state of indexing.
 type exact struct {
-	pieces map[int][]func([]byte) []byte // item → indexes of its pieces, as they come
-	passes map[int]bool                  // items of which a pass is under way
-	before map[int]*report.Report        // dump → what was shown before a file turned out to answer otherwise
-	send   func(protocol.Answer, []byte)
-	hand   func(protocol.Answer, *input.Source) bool
-	index  *session.Indexer // of a worker that reads pieces
+	pieces map[int][]func([]byte) []byte             // item → indexes of its chunks, as they arrive
+	passes map[int]bool                              // items that are being indexed
+	before map[int]*report.Report                    // dump → the report that was shown before a file was fully indexed
+	send   func(protocol.Answer, []byte)             // Options.PostData
+	hand   func(protocol.Answer, *input.Source) bool // Options.PostFile
+	index  *session.Indexer                          // in a worker that indexes chunks
 }
 
 const (
-	// leastPiece and mostPiece bound a piece, in bytes: fewer are not worth a message, more would take a worker's memory.
+	// leastPiece and mostPiece bound a chunk, in bytes: a smaller one is not worth a message, a larger one needs too much memory in a worker.
 	leastPiece = 2 << 20
 	mostPiece  = 16 << 20
 )
 
-// waits reports whether the stacks of a dump wait for the pass over a file: with an index they need a part of the reads.
+// waits reports whether the stacks of a dump should wait until a file is fully indexed, because walking them then takes far fewer reads.
 func (e *Engine) waits(dump int) bool {
 	for _, it := range e.session.Unread(dump) {
 		if e.exact.passes[it.ID] {
@@ -39,7 +39,8 @@ func (e *Engine) waits(dump int) bool {
 	return false
 }
 
-// indexWhole ends the pass over a file that workers make, and with q.On makes it here: the file is in this program's memory, and so is small.
+// indexWhole ends the pass over a file by workers. With q.On the engine indexes the file itself: it is in this program's memory, and therefore
+// small.
 func (e *Engine) indexWhole(q *protocol.IndexWhole) (*protocol.WholeIndexed, error) {
 	delete(e.exact.passes, q.Item)
 	delete(e.exact.pieces, q.Item)
@@ -53,7 +54,7 @@ func (e *Engine) indexWhole(q *protocol.IndexWhole) (*protocol.WholeIndexed, err
 	return r, err
 }
 
-// plan divides a file so that all workers have something to do until the end, and none has much in memory. With q.Send it sends the file, too.
+// plan cuts a file into chunks, small enough that all workers are busy until the end and none needs much memory. With q.Send it also sends the file.
 func (e *Engine) plan(q *protocol.PlanIndex) (protocol.Reply, error) {
 	r := &protocol.IndexPlanned{Item: q.Item}
 	items := e.session.Items()
@@ -81,13 +82,13 @@ func (e *Engine) plan(q *protocol.PlanIndex) (protocol.Reply, error) {
 	return r, err
 }
 
-// indexChunk is the index of a part of a file.
+// indexChunk makes the index of a chunk.
 func (e *Engine) indexChunk(q *protocol.IndexChunk, src *input.Source) (*protocol.ChunkIndexed, []byte, error) {
 	if src == nil {
 		return &protocol.ChunkIndexed{}, nil, fmt.Errorf("no file came with the request")
 	}
 	if e.exact.index == nil {
-		e.exact.index = &session.Indexer{} // this worker does nothing else
+		e.exact.index = &session.Indexer{} // a worker that gets chunks gets nothing else
 	}
 	index, err := e.exact.index.Piece(src, q.From, q.To, func(done, total int64) {
 		e.post(protocol.Answer{ID: e.id, Reply: &protocol.Progress{Done: done - q.From, Total: q.To - q.From, Later: true}})
@@ -95,7 +96,7 @@ func (e *Engine) indexChunk(q *protocol.IndexChunk, src *input.Source) (*protoco
 	return &protocol.ChunkIndexed{Apart: errors.Is(err, session.ErrApart)}, index, err
 }
 
-// joinChunk takes an index. With the last one the file has its full index, which goes back if it is to be kept.
+// joinChunk stores the index of a chunk. With the last one it joins them to the full index, and returns that if the page wants to store it.
 func (e *Engine) joinChunk(q *protocol.JoinChunk, data func(into []byte) []byte) (*protocol.ChunkJoined, []byte, error) {
 	r := &protocol.ChunkJoined{Item: q.Item}
 	if q.Parts < 1 || q.Parts > 1<<20 || q.Part < 0 || q.Part >= q.Parts || data == nil {
@@ -114,7 +115,7 @@ func (e *Engine) joinChunk(q *protocol.JoinChunk, data func(into []byte) []byte)
 	}
 	delete(e.exact.pieces, q.Item)
 	e.remember()
-	// In a browser the memory that is taken once is never given back, so one piece takes the place of the one before.
+	// WebAssembly memory never shrinks, so all chunks' indexes are copied into the same buffer, one after the other.
 	var piece []byte
 	if _, err := e.session.AdoptEach(q.Item, len(have), func(i int) []byte {
 		piece = have[i](piece)
@@ -133,12 +134,12 @@ func (e *Engine) joinChunk(q *protocol.JoinChunk, data func(into []byte) []byte)
 		r.Key, err = e.session.Key(q.Item)
 	}
 	if err != nil {
-		return r, nil, nil // the page is right all the same; the next visit makes the pass again
+		return r, nil, nil // the file is indexed, only not stored: the next visit indexes it again
 	}
 	return r, index, nil
 }
 
-// remember keeps what is shown of each dump, to be compared with what is shown when a file is exact.
+// remember keeps the report of each dump, to be compared with the report after a file is fully indexed.
 func (e *Engine) remember() {
 	for dump, v := range e.views {
 		if e.exact.before[dump] == nil {
@@ -147,7 +148,7 @@ func (e *Engine) remember() {
 	}
 }
 
-// changed counts the frames of a dump's stacks, inlined calls among them, that are others than before.
+// changed counts the frames of a dump's stacks, including inlined calls, that differ from the remembered report.
 func (e *Engine) changed(dump int) int {
 	was := e.exact.before[dump]
 	delete(e.exact.before, dump)
@@ -164,6 +165,7 @@ func (e *Engine) changed(dump int) int {
 	return n
 }
 
+// changedFrames counts the frames of a stack that differ.
 func changedFrames(was, is []report.Frame) (n int) {
 	for i := range is {
 		switch {
