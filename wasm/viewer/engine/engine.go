@@ -36,7 +36,7 @@ type Engine struct {
 	lines    []string // text of the stream linesOf
 	linesOf  string
 	post     func(protocol.Answer)
-	id       int // of the request being answered, for progress
+	id       int  // of the request being answered, for progress
 	looked   int  // the dump of the last query, -1 before the first
 	walking  bool // stacks of that dump are pending, for Idle to walk
 	more     bool // another query follows at once (Look.More)
