@@ -82,7 +82,7 @@ test("the crashed thread is shown before the file was read as a whole, and again
 test("a file that is not sorted is corrected where it stands, and marked", async () => {
   await tab.page.evaluate(() => {
     globalThis.marked = new Set();
-    new MutationObserver(() => document.querySelectorAll("#stack .row.fresh").forEach((r) => globalThis.marked.add(r.textContent))).observe(
+    new MutationObserver(() => document.querySelectorAll("#stack .row.changed").forEach((r) => globalThis.marked.add(r.textContent))).observe(
       document.body,
       { subtree: true, childList: true, attributes: true, characterData: true },
     );
@@ -98,8 +98,8 @@ test("a file that is not sorted is corrected where it stands, and marked", async
 
 test("the pass stops at once when asked to, and the stack stays", async () => {
   await tab.drop([dump, ...others, await put("tilecruncher.sym", 700)]);
-  const stop = tab.page.locator('[data-act="stop-later"]');
-  const took = await tab.pressWhen('.later:not([hidden]):has([data-act="stop-later"]:not([hidden]))', /./, '[data-act="stop-later"]');
+  const stop = tab.page.locator('[data-act="stop-indexing"]');
+  const took = await tab.pressWhen('.background:not([hidden]):has([data-act="stop-indexing"]:not([hidden]))', /./, '[data-act="stop-indexing"]');
   await stop.waitFor({ state: "hidden" });
   console.log(`stopped within ${took.toFixed(1)} ms`);
   assert.ok(took < 100, `stopping took ${took} ms`);

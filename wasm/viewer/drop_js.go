@@ -20,7 +20,7 @@ func (h *host) listenForFiles() {
 	target := h.viewer.Get("dropTarget")
 	hasFiles := func(e js.Value) bool {
 		// If the user may not add files, the host page may handle the drop itself.
-		return h.page.Around.TakesFiles() && e.Get("dataTransfer").Get("types").Call("includes", "Files").Bool()
+		return h.page.HostPage.TakesFiles() && e.Get("dataTransfer").Get("types").Call("includes", "Files").Bool()
 	}
 	drag := func(on bool) {
 		if h.page.Layout.Dragging != on {
@@ -62,7 +62,7 @@ func (h *host) listenForFiles() {
 	}, false)
 	// The user can paste files wherever the focus is. Pasted text goes to the focused field, as usual.
 	h.native(target, "paste", func(e js.Value) {
-		if data := e.Get("clipboardData"); data.Truthy() && h.page.Around.TakesFiles() && data.Get("files").Length() > 0 {
+		if data := e.Get("clipboardData"); data.Truthy() && h.page.HostPage.TakesFiles() && data.Get("files").Length() > 0 {
 			event(e).PreventDefault()
 			h.take(&dom.DataTransfer{Value: data}, h.offer)
 		}
@@ -116,18 +116,18 @@ func (h *host) take(data *dom.DataTransfer, offer func(files []app.File, problem
 		root = commonRoot(entry(0), entry(1))
 	}
 	// If two items have the same name, the list of the common root cannot tell which of them is a folder: ask each of these items.
-	alone := map[string]bool{}
+	ambiguous := map[string]bool{}
 	for name, n := range named {
 		if n > 1 {
-			alone[name] = true
+			ambiguous[name] = true
 		}
 		if other := unnumbered(name); named[other] > 0 {
-			alone[name], alone[other] = true, true
+			ambiguous[name], ambiguous[other] = true, true
 		}
 	}
 	plain, folders := []app.File{}, []js.Value{}
 	for i, f := range files {
-		if root.IsNull() || alone[f.name] {
+		if root.IsNull() || ambiguous[f.name] {
 			if e := entry(i); e.Truthy() && e.Get("isDirectory").Bool() {
 				if local && items[i].Get("getAsFileSystemHandle").Type() == js.TypeFunction {
 					e = items[i].Call("getAsFileSystemHandle")
@@ -144,11 +144,11 @@ func (h *host) take(data *dom.DataTransfer, offer func(files []app.File, problem
 	}
 	go func() {
 		if !root.IsNull() {
-			plain, folders = apart(root, plain, folders, alone)
+			plain, folders = separateFolders(root, plain, folders, ambiguous)
 		}
 		l := &listing{h: h, told: time.Now()}
 		plain, problems := l.folders(plain, folders)
-		if l.end() {
+		if l.finish() {
 			offer(plain, problems)
 		}
 	}()
@@ -184,8 +184,8 @@ func unnumbered(name string) string {
 	return name[:from] + name[from+n+1:]
 }
 
-// apart moves the files that are folders, according to the list of the common root, to folders. Items with names in asked were already asked.
-func apart(root js.Value, files []app.File, folders []js.Value, asked map[string]bool) ([]app.File, []js.Value) {
+// separateFolders moves the files that are folders, according to the list of the common root, to folders. Items with names in asked were already asked.
+func separateFolders(root js.Value, files []app.File, folders []js.Value, asked map[string]bool) ([]app.File, []js.Value) {
 	found := map[string]js.Value{}
 	reader := root.Call("createReader")
 	for {
@@ -217,7 +217,7 @@ func (h *host) offer(files []app.File, problems []string) {
 	l := &listing{h: h, told: time.Now()}
 	var measure func()
 	measure = func() {
-		defer survive()
+		defer recoverPanic()
 		begun := time.Now()
 		for len(left) > 0 && l.found(len(files)) {
 			left[0].Size()
@@ -227,7 +227,7 @@ func (h *host) offer(files []app.File, problems []string) {
 				return
 			}
 		}
-		if !l.end() {
+		if !l.finish() {
 			return
 		}
 		h.changeIf(func(p *app.Page) (draw bool) {
@@ -272,8 +272,8 @@ func (l *listing) found(n int) bool {
 	return !l.stopped
 }
 
-// end ends the listing, and reports whether the user has not cancelled it.
-func (l *listing) end() bool {
+// finish ends the listing, and reports whether the user has not cancelled it.
+func (l *listing) finish() bool {
 	if l.shown && !l.stopped {
 		l.h.changeIf(func(p *app.Page) bool { p.Reading.Listing(0, nil); return false })
 	}

@@ -13,7 +13,7 @@ import (
 // with everything in it, at each event.
 func (h *host) listen() {
 	h.measure = js.FuncOf(func(js.Value, []js.Value) any {
-		defer survive()
+		defer recoverPanic()
 		h.measureLists()
 		return nil
 	})
@@ -50,8 +50,8 @@ func (h *host) listen() {
 	h.listenForMenus()
 }
 
-// survive recovers from a panic in a callback, and writes it to the console. Without it the panic would end the program, and with it the page.
-func survive() {
+// recoverPanic recovers from a panic in a callback, and writes it to the console. Without it the panic would end the program, and with it the page.
+func recoverPanic() {
 	if p := recover(); p != nil {
 		js.Global().Get("console").Call("error", fmt.Sprintf("Crashpane: %v", p))
 	}
@@ -68,7 +68,7 @@ func event(v js.Value) *dom.BasicEvent { return &dom.BasicEvent{Value: v} }
 // native adds a listener.
 func (h *host) native(target js.Value, event string, do func(js.Value), passive bool) {
 	f := js.FuncOf(func(_ js.Value, args []js.Value) any {
-		defer survive()
+		defer recoverPanic()
 		do(args[0])
 		return nil
 	})

@@ -282,8 +282,8 @@ func (h *host) Progress(bar string, percent int) {
 	}
 }
 
-func (h *host) Later(text string, percent int) {
-	box := h.root.Call("querySelector", ".later")
+func (h *host) ShowBackground(text string, percent int) {
+	box := h.root.Call("querySelector", ".background")
 	if !box.Truthy() {
 		return
 	}
@@ -293,7 +293,7 @@ func (h *host) Later(text string, percent int) {
 	} else {
 		bar.Call("setAttribute", "value", percent)
 	}
-	box.Call("querySelector", ".later-text").Set("textContent", text)
+	box.Call("querySelector", ".background-text").Set("textContent", text)
 	box.Set("hidden", false)
 }
 
@@ -355,7 +355,7 @@ func (h *host) rendered() {
 	h.scheduleMeasure()
 	if doc := h.viewer.Get("themed"); doc.Get("dataset").Get("ready").IsUndefined() {
 		doc.Get("dataset").Set("ready", "1")
-		h.tell("ready", nil)
+		h.notify("ready", nil)
 	}
 }
 

@@ -25,7 +25,7 @@ func (w *workerEngine) Make(files []app.File, req protocol.Request) {
 		w.made(name, problem)
 	}
 	m.handler = js.FuncOf(func(_ js.Value, args []js.Value) any {
-		defer survive()
+		defer recoverPanic()
 		if w.maker != m {
 			return nil
 		}

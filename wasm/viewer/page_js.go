@@ -49,29 +49,29 @@ func runPage() {
 	w := &workerEngine{viewer: viewer, module: viewer.Get("module"), later: func(do func()) { h.later(0, do) },
 		answer:    func(a protocol.Answer, data app.File) { changeIf(func(p *app.Page) bool { return p.Answer(a, data) }) },
 		stopped:   func(why string) { change(func(p *app.Page) { p.Reading.EngineStopped(why) }) },
-		extending: func(done, total int64) { change(func(p *app.Page) { p.Work.Readers.Extending(done, total) }) },
-		extended:  func(problem string) { change(func(p *app.Page) { p.Work.Readers.Extended(problem) }) },
+		extending: func(done, total int64) { change(func(p *app.Page) { p.Work.FullEngine.Extending(done, total) }) },
+		extended:  func(problem string) { change(func(p *app.Page) { p.Work.FullEngine.Extended(problem) }) },
 		making:    func(g protocol.Progress) { change(func(p *app.Page) { p.Work.Making.Progress(g) }) },
 		made:      func(name, problem string) { change(func(p *app.Page) { p.Work.Making.Made(name, problem) }) },
 		download:  h.downloadBlob}
 	w.start()
 	x := &indexers{workerEngine: w,
 		indexed: func(n int, a protocol.Answer, index app.File) {
-			changeIf(func(p *app.Page) bool { return p.Work.Exact.Indexed(n, a, index) })
+			changeIf(func(p *app.Page) bool { return p.Work.Indexing.Indexed(n, a, index) })
 		},
 		died: func(n int, why string) {
-			h.later(0, func() { change(func(p *app.Page) { p.Work.Exact.IndexerStopped(n, why) }) })
+			h.later(0, func() { change(func(p *app.Page) { p.Work.Indexing.IndexerStopped(n, why) }) })
 		}}
 	page = app.NewPage(h, x, h.hash())
 	h.page = page
 	h.listen()
-	h.obey(func() { w.terminate(); w.StopMaking(); x.StopIndexing() })
+	h.setControl(func() { w.terminate(); w.StopMaking(); x.StopIndexing() })
 	build, err := vugu.NewBuildEnv(env)
 	if err != nil {
 		panic(err)
 	}
 	root := app.NewRoot(page)
-	h.later(100, func() { h.rehearse(app.NewRehearsal(), rehearsedFonts) })
+	h.later(100, func() { h.warmUp(app.NewWarmUp(), warmUpFonts) })
 	for ok := true; ok; ok = renderer.EventWait() {
 		draw(h, renderer, build, root)
 		h.rendered()

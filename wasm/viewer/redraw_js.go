@@ -23,7 +23,7 @@ type redraw struct {
 // redraws is how often it draws: until the browser has optimized the functions.
 const redraws = 12
 
-func (h *host) newRedraw(r *app.Rehearsal, aside js.Value) *redraw {
+func (h *host) newRedraw(r *app.WarmUp, aside js.Value) *redraw {
 	document := h.window.Get("document")
 	d := &redraw{screens: r.Screens(), box: document.Call("createElement", "div"), aside: aside}
 	mount := document.Call("createElement", "div")
@@ -31,12 +31,12 @@ func (h *host) newRedraw(r *app.Rehearsal, aside js.Value) *redraw {
 	d.box.Set("className", "crashpane-root")
 	d.box.Get("style").Set("cssText", "position:fixed;inset:0;visibility:hidden")
 	d.state = js.ValueOf(map[string]any{"mountPointEl": mount})
-	d.apart(func() { d.renderer, _ = domrender.New("-") })
+	d.withOwnState(func() { d.renderer, _ = domrender.New("-") })
 	return d
 }
 
-// apart calls do while Vugu's helper has the warm-up's state in place of the page's.
-func (d *redraw) apart(do func()) {
+// withOwnState calls do while Vugu's helper has the warm-up's state in place of the page's.
+func (d *redraw) withOwnState(do func()) {
 	const name = "vuguState"
 	window := js.Global().Get("window")
 	own := window.Get(name)
@@ -52,7 +52,7 @@ func (d *redraw) step() (more bool) {
 	if err != nil || d.renderer == nil {
 		return false
 	}
-	d.apart(func() { err = d.renderer.Render(env.RunBuild(d.screens[d.drawn%2])) })
+	d.withOwnState(func() { err = d.renderer.Render(env.RunBuild(d.screens[d.drawn%2])) })
 	d.aside.Call("append", d.box)
 	d.box.Get("offsetWidth")
 	d.box.Call("remove")

@@ -47,7 +47,7 @@ func (h *host) Fetch(url, token string, whole bool, progress func(done, total in
 	abort := js.Global().Get("AbortController").New()
 	stopped, shown := false, 0.0
 	counted := js.FuncOf(func(_ js.Value, args []js.Value) any {
-		defer survive()
+		defer recoverPanic()
 		now := h.window.Get("performance").Call("now").Float()
 		if !stopped && now-shown > 150 {
 			shown = now

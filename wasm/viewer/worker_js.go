@@ -35,7 +35,7 @@ func (w *workerEngine) start() {
 	current := func() bool { return w.worker.Equal(made) }
 	on := func(event string, do func(js.Value)) {
 		f := js.FuncOf(func(_ js.Value, args []js.Value) any {
-			defer survive()
+			defer recoverPanic()
 			if current() {
 				do(args[0])
 			}
@@ -130,7 +130,7 @@ func (w *workerEngine) Extend() {
 	abort := js.Global().Get("AbortController").New()
 	w.abort = abort
 	progress := js.FuncOf(func(_ js.Value, args []js.Value) any {
-		defer survive()
+		defer recoverPanic()
 		if w.abort.Equal(abort) {
 			w.extending(int64(args[0].Float()), int64(args[1].Float()))
 		}

@@ -89,7 +89,7 @@ var actionTable = []action{
 	{id: "store", limit: addsFiles, do: func(p *Page, _ string) { p.Panel.Sources.fromFolder() }},
 	{id: "keep", limit: changes, do: func(p *Page, _ string) { p.Work.Kept.toggle() }},
 	{id: "clear-kept", limit: changes, do: func(p *Page, _ string) { p.Work.Kept.clear() }},
-	{id: "stop-later", do: func(p *Page, _ string) { p.Work.Exact.stopByHand() }},
+	{id: "stop-indexing", do: func(p *Page, _ string) { p.Work.Indexing.stopByUser() }},
 }
 
 // input is a field of the page. Elements name it in data-input.
@@ -157,7 +157,7 @@ func keyOf(id string) string {
 }
 
 // allows reports whether the host page allows an action.
-func (z *Around) allows(limit func(Limits) bool) bool { return limit == nil || !limit(z.Limits) }
+func (z *HostPage) allows(limit func(Limits) bool) bool { return limit == nil || !limit(z.Limits) }
 
 // Act does an action. The host has one native listener at the page's root for all clicks, because Vugu's listeners would serialize the clicked
 // element with its content at each event.
@@ -167,7 +167,7 @@ func (p *Page) Act(act, arg string) {
 	}
 	for i := range p.actions {
 		a := &p.actions[i]
-		if a.id != act || !p.Around.allows(a.limit) {
+		if a.id != act || !p.HostPage.allows(a.limit) {
 			continue
 		}
 		if a.do != nil {
@@ -183,7 +183,7 @@ func (p *Page) Act(act, arg string) {
 func (p *Page) Input(field, value string) {
 	for _, in := range inputTable {
 		arg, ok := strings.CutPrefix(field, in.field)
-		if !ok || arg != "" && !strings.HasSuffix(in.field, "-") || !p.Around.allows(in.limit) {
+		if !ok || arg != "" && !strings.HasSuffix(in.field, "-") || !p.HostPage.allows(in.limit) {
 			continue
 		}
 		if !in.long && len(value) > maxStateText {

@@ -10,9 +10,9 @@ import (
 // Zone is a part of the screen with data of its own.
 type Zone interface {
 	// Want adds what the zone shows to a query.
-	Want(q *protocol.Look)
+	Want(q *protocol.Query)
 	// Apply applies the zone's part of a result. A result has only the parts that were queried.
-	Apply(r *protocol.Looked)
+	Apply(r *protocol.QueryResult)
 	// A zone may also have Hidden() bool, which reports whether it is invisible now: then it is not queried.
 }
 
@@ -24,23 +24,23 @@ func isHidden(zone Zone) bool {
 // Screen queries the engine for what the zones show. At most one query is pending. Zones that need data meanwhile become dirty, and the next query
 // has all dirty zones. So holding a key down never makes a queue of queries.
 type Screen struct {
-	page     *Page
-	Fresh    Fresh
-	zones    []Zone // in the order in which they apply a result
-	lists    []*List
-	dirty    map[Zone]bool             // zones to query
-	editions map[Zone]protocol.Edition // the report that each zone shows
-	asking   bool                      // a query is pending
-	held     *protocol.Looked          // a first screen that is held back (keepBack)
-	top      bool                      // select the thread's first row when it is known
-	seek     bool                      // scroll to the selected rows when they are known
-	opening  bool                      // not everything that was dropped with the dump is shown yet
-	nextID   int
+	page        *Page
+	ChangedRows ChangedRows
+	zones       []Zone // in the order in which they apply a result
+	lists       []*List
+	dirty       map[Zone]bool              // zones to query
+	reports     map[Zone]protocol.ReportID // the report that each zone shows
+	asking      bool                       // a query is pending
+	held        *protocol.QueryResult      // a first screen that is held back (holdBack)
+	top         bool                       // select the thread's first row when it is known
+	seek        bool                       // scroll to the selected rows when they are known
+	opening     bool                       // not everything that was dropped with the dump is shown yet
+	nextID      int
 }
 
 func (z *Screen) init(p *Page) {
-	z.page, z.Fresh.page = p, p
-	z.Fresh.ids, z.dirty, z.editions = map[string]bool{}, map[Zone]bool{}, map[Zone]protocol.Edition{}
+	z.page, z.ChangedRows.page = p, p
+	z.ChangedRows.ids, z.dirty, z.reports = map[string]bool{}, map[Zone]bool{}, map[Zone]protocol.ReportID{}
 }
 
 // add registers a zone and its lists.
@@ -66,12 +66,12 @@ func (z *Screen) ask(zones ...Zone) {
 		}
 	}
 	p := z.page
-	if z.asking || p.Reading.dead || len(z.dirty) == 0 || len(p.Dumps.List) == 0 && !z.dirty[p.Panel.Files] || z.awaitsSmall() {
+	if z.asking || p.Reading.stopped || len(z.dirty) == 0 || len(p.Dumps.List) == 0 && !z.dirty[p.Panel.Files] || z.waitsForSmallFile() {
 		return
 	}
-	q := &protocol.Look{Selection: protocol.Selection{Dump: p.Dumps.Open, Thread: p.State.Thread, Frame: p.State.Frame, Inline: p.State.Inline, Top: z.top,
+	q := &protocol.Query{Selection: protocol.Selection{Dump: p.Dumps.Open, Thread: p.State.Thread, Frame: p.State.Frame, Inline: p.State.Inline, Top: z.top,
 		HideInlines: p.State.HideInlines}, Search: p.State.Search}
-	for _, zone := range z.first() {
+	for _, zone := range z.next() {
 		zone.Want(q)
 		delete(z.dirty, zone)
 	}
@@ -82,9 +82,9 @@ func (z *Screen) ask(zones ...Zone) {
 // stack returns the zones that make up the first screen.
 func (z *Screen) stack() []Zone { return []Zone{&z.page.Verdict, &z.page.Threads, &z.page.Stack} }
 
-// first returns the dirty zones to query now. A dump's first screen takes three queries: headline, threads and stack; then the frame; then the
+// next returns the dirty zones to query now. A dump's first screen takes three queries: headline, threads and stack; then the frame; then the
 // rest. Each is drawn in a short task of its own. Drawing everything at once would block the page's thread for too long.
-func (z *Screen) first() (now []Zone) {
+func (z *Screen) next() (now []Zone) {
 	among := func(zones ...Zone) bool {
 		now = nil
 		for _, zone := range zones {
@@ -117,8 +117,8 @@ const (
 	firstNames = 800 * time.Millisecond
 )
 
-// awaitsSmall reports whether the first screen should wait, because the next file will be read in a moment.
-func (z *Screen) awaitsSmall() bool {
+// waitsForSmallFile reports whether the first screen should wait, because the next file will be read in a moment.
+func (z *Screen) waitsForSmallFile() bool {
 	f := z.page.Reading.reading
 	if f == nil && len(z.page.Reading.queue) > 0 {
 		f = z.page.Reading.queue[0]
@@ -132,9 +132,9 @@ func (z *Screen) awaitsSmall() bool {
 	return f.Size() <= smallFile || f.Size() <= indexedFile && z.page.Reading.Job.Done <= indexedFiles
 }
 
-// keepBack holds back the result for the first screen while the engine opens a large symbol file, and queries again, for a result with names. If
-// that does not arrive in time, letOut shows the first result. It reports whether it did so.
-func (z *Screen) keepBack(r *protocol.Looked) bool {
+// holdBack holds back the result for the first screen while the engine opens a large symbol file, and queries again, for a result with names. If
+// that does not arrive in time, release shows the first result. It reports whether it did so.
+func (z *Screen) holdBack(r *protocol.QueryResult) bool {
 	again := z.held != nil
 	z.held = nil
 	f := z.page.Reading.reading
@@ -147,35 +147,35 @@ func (z *Screen) keepBack(r *protocol.Looked) bool {
 	}
 	z.asking, z.held = false, r
 	z.ask(z.stack()...)
-	z.page.Host.After(int(left.Milliseconds()), func() (draw bool) { return z.letOut(r) })
+	z.page.Host.After(int(left.Milliseconds()), func() (draw bool) { return z.release(r) })
 	return true
 }
 
-// letOut shows a result that is held back, and reports whether it was.
-func (z *Screen) letOut(r *protocol.Looked) (was bool) {
+// release shows a result that is held back, and reports whether it was.
+func (z *Screen) release(r *protocol.QueryResult) (was bool) {
 	if r == nil || z.held != r {
 		return false
 	}
 	z.held = nil
-	z.took(r, "")
+	z.apply(r, "")
 	return true
 }
 
 // looked handles the result of the pending query.
-func (z *Screen) looked(r *protocol.Looked, problem string) {
+func (z *Screen) looked(r *protocol.QueryResult, problem string) {
 	z.asking = false
-	z.took(r, problem)
+	z.apply(r, problem)
 }
 
-// took has the zones apply a result, and sends the next query or file.
-func (z *Screen) took(r *protocol.Looked, problem string) {
+// apply has the zones apply a result, and sends the next query or file.
+func (z *Screen) apply(r *protocol.QueryResult, problem string) {
 	p := z.page
 	first := p.Frame.Detail == nil && r.Detail != nil
 	if !p.Reading.Job.Active || !p.Reading.waits() {
 		p.Reading.Job = Job{}
 	}
 	if problem != "" {
-		p.Notices.say("error", problem)
+		p.Notices.show("error", problem)
 	}
 	if p.Empty() && (r.Summary != nil || problem != "") {
 		p.Address.set()
@@ -184,11 +184,11 @@ func (z *Screen) took(r *protocol.Looked, problem string) {
 	for _, zone := range z.zones {
 		zone.Apply(r)
 	}
-	p.Work.Exact.unread(r.Unread)
-	if p.Work.Later.Text == "" {
-		p.Work.Later.began = 0 // further work counts its time from its own start
+	p.Work.Indexing.start(r.Unread)
+	if p.Work.Background.Text == "" {
+		p.Work.Background.began = 0 // further work counts its time from its own start
 	}
-	if len(z.dirty) == 0 && !p.Reading.waits() && (r.Pending == 0 || len(p.Work.Exact.passes) > 0) && p.Work.Readers.state != readersComing {
+	if len(z.dirty) == 0 && !p.Reading.waits() && (r.Pending == 0 || len(p.Work.Indexing.passes) > 0) && p.Work.FullEngine.state != fullEngineLoading {
 		z.opening = false
 	}
 	switch {
@@ -202,7 +202,7 @@ func (z *Screen) took(r *protocol.Looked, problem string) {
 			z.ask()
 		})
 	case first && len(z.dirty) > 0:
-		// Let the browser paint the names, too. The engine waits for another query (Look.More), so send one even if nothing is dirty by then.
+		// Let the browser paint the names, too. The engine waits for another query (Query.More), so send one even if nothing is dirty by then.
 		p.Host.NextFrame(func() { z.ask(&p.Verdict) })
 	default:
 		z.ask()
@@ -210,23 +210,23 @@ func (z *Screen) took(r *protocol.Looked, problem string) {
 	if len(p.Reading.queue) > 0 {
 		p.Reading.next()
 	}
-	p.Around.tellIdle(r)
+	p.HostPage.notifyIdle(r)
 }
 
-// renewed notes which report a zone's new rows are from, and reports whether it is a newer report of the same dump. Then rows that differ have
+// updated notes which report a zone's new rows are from, and reports whether it is a newer report of the same dump. Then rows that differ have
 // changed before the user's eyes, and are highlighted. Scrolling and selecting do not make a new report. Symbols that were dropped together with the
 // dump are not a change either (opening).
-func (z *Screen) renewed(zone Zone, now protocol.Edition) bool {
-	before, known := z.editions[zone]
-	z.editions[zone] = now
+func (z *Screen) updated(zone Zone, now protocol.ReportID) bool {
+	before, known := z.reports[zone]
+	z.reports[zone] = now
 	return !z.opening && known && before.Dump == now.Dump && before.Revision != now.Revision
 }
 
-// countAnew prepares for a new engine, which numbers its reports from the start.
-func (z *Screen) countAnew() {
-	for zone, e := range z.editions {
+// resetRevisions prepares for a new engine, which numbers its reports from the start.
+func (z *Screen) resetRevisions() {
+	for zone, e := range z.reports {
 		e.Revision = -1
-		z.editions[zone] = e
+		z.reports[zone] = e
 	}
 }
 

@@ -23,7 +23,7 @@ func newCompare(t pane) Tab {
 }
 
 // Want implements Zone.
-func (z *Compare) Want(q *protocol.Look) {
+func (z *Compare) Want(q *protocol.Query) {
 	q.Compare = &protocol.CompareQuery{Span: z.list.span(), Row: z.Row}
 }
 
@@ -31,7 +31,7 @@ func (z *Compare) Want(q *protocol.Look) {
 func (z *Compare) Hidden() bool { return !z.open() }
 
 // Apply implements Zone.
-func (z *Compare) Apply(r *protocol.Looked) {
+func (z *Compare) Apply(r *protocol.QueryResult) {
 	if r.Compare != nil {
 		z.Shown = *r.Compare
 	}

@@ -15,21 +15,21 @@ type Downloads struct {
 	running int
 }
 
-// inParts returns the files that are read in parts, and that the user can have read completely instead. It bounds the number of buttons.
-func (z *Downloads) inParts() (out []*Asked) {
+// partial returns the files that are read in parts, and that the user can have read completely instead. It bounds the number of buttons.
+func (z *Downloads) partial() (out []*Asked) {
 	for _, a := range z.Asked {
-		if a.State == askedParts && z.page.Work.Exact.passOf(a.item) == nil && len(out) < 20 {
+		if a.State == askedPartial && z.page.Work.Indexing.passOf(a.item) == nil && len(out) < 20 {
 			out = append(out, a)
 		}
 	}
 	return out
 }
 
-// readWhole notes that a file is fully indexed.
-func (z *Downloads) readWhole(item int) {
+// indexed notes that a file is fully indexed.
+func (z *Downloads) indexed(item int) {
 	for _, a := range z.Asked {
-		if a.State == askedParts && a.item == item {
-			a.State, a.Text = askedHere, "received, "+view.Size(a.file.Size())+", fully indexed"
+		if a.State == askedPartial && a.item == item {
+			a.State, a.Text = askedReceived, "received, "+view.Size(a.file.Size())+", fully indexed"
 		}
 	}
 }
@@ -66,7 +66,7 @@ func (z *Downloads) askedWord(w view.WantedRow) string {
 		for _, f := range w.Stores {
 			for _, path := range [...]string{f.Path, f.Else} {
 				if at := fileAddress("", path); at != "" && strings.HasSuffix(a.URL, at) {
-					return strings.TrimSpace(a.says())
+					return strings.TrimSpace(a.status())
 				}
 			}
 		}
@@ -76,9 +76,8 @@ func (z *Downloads) askedWord(w view.WantedRow) string {
 
 // next starts requests, up to maxAsking at a time.
 func (z *Downloads) next() {
-	s := z
-	for _, a := range s.Asked {
-		if s.running >= maxAsking {
+	for _, a := range z.Asked {
+		if z.running >= maxAsking {
 			return
 		}
 		if a.State == askedWaiting {
@@ -97,30 +96,29 @@ func (z *Downloads) fetch(a *Asked, whole bool) {
 
 // fetched handles a server's answer: it adds the file, or tries the other address, and starts the next requests.
 func (z *Downloads) fetched(a *Asked, f Fetched) {
-	s := z
 	if a.State != askedRunning {
 		return // it was cancelled
 	}
-	s.running--
+	z.running--
 	a.stop, a.At = nil, f.At
 	if f.File == nil {
-		a.State, a.Text = askedNot, z.failure(a, f)
+		a.State, a.Text = askedFailed, z.failure(a, f)
 		if a.absent = f.Status == 404 || f.Status == 410; a.absent && a.Else != "" {
-			s.Asked = append(s.Asked, &Asked{URL: a.Else, ID: a.ID, token: a.token})
+			z.Asked = append(z.Asked, &Asked{URL: a.Else, ID: a.ID, token: a.token})
 		}
 	} else {
-		a.State, a.file = askedHere, f.File
+		a.State, a.file = askedReceived, f.File
 		a.Text = "received, " + view.Size(f.File.Size())
 		if isRemote(f.File) {
-			a.State, a.Text = askedParts, "found, "+view.Size(f.File.Size())+"; Crashpane reads only the parts that it needs"
+			a.State, a.Text = askedPartial, "found, "+view.Size(f.File.Size())+"; Crashpane reads only the parts that it needs"
 		}
 		z.page.Reading.Add([]File{f.File})
 	}
 	z.next()
-	if s.running == 0 {
-		n, came := len(s.Asked), 0
-		for _, a := range s.Asked {
-			if a.State == askedHere || a.State == askedParts {
+	if z.running == 0 {
+		n, came := len(z.Asked), 0
+		for _, a := range z.Asked {
+			if a.State == askedReceived || a.State == askedPartial {
 				came++
 			}
 		}
@@ -146,15 +144,15 @@ func (z *Downloads) failure(a *Asked, f Fetched) string {
 	return fmt.Sprintf("the server answered %d", f.Status)
 }
 
-// took notes the engine's answer to a file, and reports whether the file came from a server.
-func (z *Downloads) took(f File, r *protocol.Added, problem string) bool {
+// added notes the engine's answer to a file, and reports whether the file came from a server.
+func (z *Downloads) added(f File, r *protocol.Added, problem string) bool {
 	for _, a := range z.Asked {
 		if a.file != f {
 			continue
 		}
 		switch {
 		case problem != "":
-			a.State, a.Text, a.file = askedNot, "not used: "+problem, nil
+			a.State, a.Text, a.file = askedFailed, "not used: "+problem, nil
 		case len(r.Items) > 0:
 			a.item = r.Items[0].Item
 		}
@@ -166,18 +164,18 @@ func (z *Downloads) took(f File, r *protocol.Added, problem string) bool {
 // remoteFailed handles a file of which further parts cannot be read. A file that has changed on the server is requested again, once.
 func (z *Downloads) remoteFailed(r *protocol.RemoteFailed, problem string) {
 	for _, a := range z.Asked {
-		if a.file == nil || a.URL != r.URL || a.State != askedParts {
+		if a.file == nil || a.URL != r.URL || a.State != askedPartial {
 			continue
 		}
 		was := a.file
 		a.file = nil
 		again := r.Changed && !a.again
-		a.State, a.Text = askedNot, "could not be read completely: "+view.Clean(problem)
+		a.State, a.Text = askedFailed, "could not be read completely: "+view.Clean(problem)
 		if !again {
-			z.page.Notices.say("warning", a.URL+" could not be read completely: "+view.Clean(problem)+". Some frames may lack names or lines. To ask for it again, open the Missing symbols tab.")
+			z.page.Notices.show("warning", a.URL+" could not be read completely: "+view.Clean(problem)+". Some frames may lack names or lines. To ask for it again, open the Missing symbols tab.")
 		}
 		// The parts read so far do not match those on the server now, so the engine starts again without the file.
-		z.page.Reading.without(was)
+		z.page.Reading.remove(was)
 		if again {
 			a.again = true
 			z.fetch(a, false)
@@ -188,7 +186,7 @@ func (z *Downloads) remoteFailed(r *protocol.RemoteFailed, problem string) {
 // readAllOf fully indexes the file at an address, which is otherwise read in parts.
 func (z *Downloads) readAllOf(url string) {
 	for _, a := range z.Asked {
-		if a.URL == url && a.State == askedParts {
+		if a.URL == url && a.State == askedPartial {
 			z.readAll(a)
 		}
 	}
@@ -196,12 +194,12 @@ func (z *Downloads) readAllOf(url string) {
 
 // readAll has workers index the file chunk by chunk, as with a dropped file.
 func (z *Downloads) readAll(a *Asked) {
-	x := &z.page.Work.Exact
-	if z.page.Work.Exact.passOf(a.item) != nil || x.sources[a.item] != a.file {
+	x := &z.page.Work.Indexing
+	if z.page.Work.Indexing.passOf(a.item) != nil || x.sources[a.item] != a.file {
 		return
 	}
 	x.passes = append(x.passes, &pass{item: a.item, file: a.file})
-	z.page.send(&protocol.PlanIndex{Item: a.item, Cores: z.page.Work.Exact.indexers(), Keep: z.page.Work.Kept.On}, nil)
+	z.page.send(&protocol.PlanIndex{Item: a.item, Cores: z.page.Work.Indexing.indexers(), Keep: z.page.Work.Kept.On}, nil)
 }
 
 // stop cancels the requests, and returns how many there were.
@@ -211,7 +209,7 @@ func (z *Downloads) stop() (n int) {
 			if a.stop != nil {
 				a.stop()
 			}
-			a.State, a.Text, a.stop = askedNot, "cancelled", nil
+			a.State, a.Text, a.stop = askedFailed, "cancelled", nil
 			n++
 		}
 	}

@@ -67,13 +67,13 @@ func (z *Dumps) closed(r *protocol.Closed) {
 // again handles a dump that was added before, and that the user may have closed since: it opens it, and says that it is the same.
 func (z *Dumps) again(r *protocol.Added) {
 	same := r.Same - 1
-	z.page.Reading.decided = slices.DeleteFunc(z.page.Reading.decided, func(d protocol.Request) bool {
+	z.page.Reading.decisions = slices.DeleteFunc(z.page.Reading.decisions, func(d protocol.Request) bool {
 		c, ok := d.(*protocol.CloseDump)
 		return ok && c.Dump == same
 	})
 	for _, it := range r.Items {
 		if it.Dump >= 0 && it.Message != "" {
-			z.page.Notices.say("note", it.Message+".")
+			z.page.Notices.show("note", it.Message+".")
 		}
 	}
 	if !z.page.Reading.Job.shown {

@@ -24,7 +24,7 @@ type Event struct {
 	Done, Total int    // progress: files
 	Percent     int    // progress: of the file, or -1
 	State       State  // select
-	Mark, Dumps int    // idle: Around.Mark when everything added before it was done, and the number of dumps
+	Mark, Dumps int    // idle: HostPage.Mark when everything added before it was done, and the number of dumps
 }
 
 // Kinds of an Event.
@@ -36,45 +36,45 @@ const (
 	EventError    = "error"    // a notice was shown
 )
 
-// Around is the connection to the host page. Where the viewer is the whole page, Watch notifies web/static/app.js, which installs the service
+// HostPage is the connection to the host page. Where the viewer is the whole page, Watch notifies web/static/app.js, which installs the service
 // worker when the viewer is idle.
-type Around struct {
-	page   *Page
-	Limits Limits
-	Watch  func(Event)
-	Inside bool             // there is a host page
-	Mark   int              // number of its last addition, which EventIdle returns
-	told   protocol.Edition // the report of the last EventReport
+type HostPage struct {
+	page     *Page
+	Limits   Limits
+	Watch    func(Event)
+	Inside   bool              // there is a host page
+	Mark     int               // number of its last addition, which EventIdle returns
+	reported protocol.ReportID // the report of the last EventReport
 }
 
-// tell notifies the host page.
-func (z *Around) tell(e Event) {
+// notify notifies the host page.
+func (z *HostPage) notify(e Event) {
 	if z.Watch != nil {
 		z.Watch(e)
 	}
 }
 
-// tellIdle notifies the host page, after a result, if nothing is left to do, and if there is a new report.
-func (z *Around) tellIdle(r *protocol.Looked) {
-	if z.Watch == nil || len(z.page.Screen.dirty) > 0 || z.page.Screen.asking || z.page.Reading.waits() || z.page.Work.Readers.state == readersComing || r.Pending > 0 {
+// notifyIdle notifies the host page, after a result, if nothing is left to do, and if there is a new report.
+func (z *HostPage) notifyIdle(r *protocol.QueryResult) {
+	if z.Watch == nil || len(z.page.Screen.dirty) > 0 || z.page.Screen.asking || z.page.Reading.waits() || z.page.Work.FullEngine.state == fullEngineLoading || r.Pending > 0 {
 		return
 	}
 	if z.page.Summary != nil {
 		// The default thread and frame are known only now.
-		z.tell(Event{Kind: EventSelect, State: z.page.State})
+		z.notify(Event{Kind: EventSelect, State: z.page.State})
 	}
-	if z.page.Summary != nil && z.told != r.Edition {
-		z.told = r.Edition
-		z.tell(Event{Kind: EventReport})
+	if z.page.Summary != nil && z.reported != r.ReportID {
+		z.reported = r.ReportID
+		z.notify(Event{Kind: EventReport})
 	}
-	z.tell(Event{Kind: EventIdle, Mark: z.Mark, Dumps: len(z.page.Dumps.List)})
+	z.notify(Event{Kind: EventIdle, Mark: z.Mark, Dumps: len(z.page.Dumps.List)})
 }
 
 // TakesFiles reports whether the user may add files.
-func (z *Around) TakesFiles() bool { return z.allows(addsFiles) }
+func (z *HostPage) TakesFiles() bool { return z.allows(addsFiles) }
 
 // SetLimits changes the limits, hides private data, and queries everything again.
-func (z *Around) SetLimits(l Limits) {
+func (z *HostPage) SetLimits(l Limits) {
 	if l == z.Limits {
 		return
 	}
@@ -88,7 +88,7 @@ func (z *Around) SetLimits(l Limits) {
 }
 
 // startTitle is the heading of the start screen.
-func (z *Around) startTitle() string {
+func (z *HostPage) startTitle() string {
 	if !z.TakesFiles() {
 		return "No crash dump is open"
 	}
@@ -97,25 +97,25 @@ func (z *Around) startTitle() string {
 
 // Clear goes back to the start screen, with a new engine.
 func (p *Page) Clear() {
-	p.Work.Readers.stop()
+	p.Work.FullEngine.stop()
 	p.Work.Making.stop()
 	p.Reading.queue, p.Reading.reading, p.Reading.Job, p.Notices.List = nil, nil, Job{}, nil
-	p.Reading.accepted, p.Reading.decided, p.Around.told = nil, nil, protocol.Edition{}
+	p.Reading.accepted, p.Reading.decisions, p.HostPage.reported = nil, nil, protocol.ReportID{}
 	theme, policy := p.State.Theme, p.State.Policy
 	p.State = NewState()
 	p.State.Theme, p.State.Policy = theme, policy
 	if policy != "" {
-		p.Reading.decided = []protocol.Request{&protocol.SetPolicy{Policy: policy}}
+		p.Reading.decisions = []protocol.Request{&protocol.SetPolicy{Policy: policy}}
 	}
-	p.Reading.dead, p.Reading.fragile = false, false
+	p.Reading.stopped, p.Reading.fragile = false, false
 	p.Engine.Restart()
-	p.Reading.revive()
+	p.Reading.restore()
 	p.Reading.forget()
 	p.Address.write()
 }
 
-// promise says on the start screen what the page can reach over the network.
-func (z *Around) promise() string {
+// networkText says on the start screen what the page can reach over the network.
+func (z *HostPage) networkText() string {
 	bases, ok := z.page.Host.SymbolBases()
 	var others []string
 	for _, b := range bases {

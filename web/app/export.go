@@ -16,7 +16,7 @@ type Exports struct {
 
 // begin requests a text, and copies or downloads it when it arrives.
 func (z *Exports) begin(act, kind string) {
-	if z.page.Empty() || z.page.Reading.dead {
+	if z.page.Empty() || z.page.Reading.stopped {
 		return
 	}
 	id := z.page.send(&protocol.Export{Kind: kind, Dump: z.page.Dumps.Open, Thread: z.page.State.Thread}, nil)
@@ -35,7 +35,7 @@ func (z *Exports) done(id int, r *protocol.Exported, problem string) {
 		return
 	}
 	if problem != "" {
-		z.page.Notices.say("error", problem)
+		z.page.Notices.show("error", problem)
 		return
 	}
 	if e.act == "download" {
@@ -52,7 +52,7 @@ func (z *Exports) done(id int, r *protocol.Exported, problem string) {
 
 // Export requests a text for the host page. done is called exactly once, whatever happens to the engine.
 func (z *Exports) Export(kind string, done func(text, problem string)) {
-	if z.page.Empty() || z.page.Reading.dead {
+	if z.page.Empty() || z.page.Reading.stopped {
 		done("", "there is no dump")
 		return
 	}

@@ -22,13 +22,13 @@ func newFiles(t pane) Tab {
 }
 
 // Want implements Zone.
-func (z *Files) Want(q *protocol.Look) {
+func (z *Files) Want(q *protocol.Query) {
 	w := z.list.span()
 	q.Files = &w
 }
 
 // Apply implements Zone.
-func (z *Files) Apply(r *protocol.Looked) {
+func (z *Files) Apply(r *protocol.QueryResult) {
 	if r.Files != nil {
 		z.FilePage = *r.Files
 	}
@@ -64,12 +64,12 @@ func (z *Files) canMake() []protocol.FileRow {
 func (z *Files) nextStep(f protocol.FileRow) (text, command string) {
 	windows := z.page.Host.System() == SystemWindows
 	for _, n := range nextSteps {
-		if n.taken == f.Taken {
+		if n.kind == f.Detected {
 			command = n.command
 			if windows && n.windows != "" {
 				command = n.windows
 			}
-			return n.text, named(command, view.BaseName(f.Name), windows)
+			return n.text, commandFor(command, view.BaseName(f.Name), windows)
 		}
 	}
 	return "", ""

@@ -18,26 +18,26 @@ type Job struct {
 	Done, Total int    // files
 	Percent     int    // of the file, or -1
 	shown       bool   // a dump of the job was opened
-	told        string // the Text that was drawn last
+	drawnText   string // the Text that was drawn last
 	began       moment
 	known       int // how many of the files were read before, by a worker that has ended
 }
 
 // Reading has the engine read files, one after the other. It keeps a list of those that were read, because a new engine must read them all again.
 type Reading struct {
-	page     *Page
-	Job      Job
-	listing  listing
-	queue    []File
-	reading  File
-	accepted []File
-	jobStart int                // length of accepted when the present job began
-	unsaid   []protocol.FileRow // files whose problems are not shown yet
-	decided  []protocol.Request // assignments and the unwind policy, which a new engine must get again
-	dead     bool               // the engine has died, and no new one was started
-	fragile  bool               // the engine has died, and has not shown a dump since
-	replay   bool               // the files of the queue were read before, and a new engine reads them again
-	drawn    moment             // when the progress of a job was last drawn
+	page       *Page
+	Job        Job
+	listing    listing
+	queue      []File
+	reading    File
+	accepted   []File
+	jobStart   int                // length of accepted when the present job began
+	unreported []protocol.FileRow // files whose problems are not shown yet
+	decisions  []protocol.Request // assignments and the unwind policy, which a new engine must get again
+	stopped    bool               // the engine has died, and no new one was started
+	fragile    bool               // the engine has died, and has not shown a dump since
+	replay     bool               // the files of the queue were read before, and a new engine reads them again
+	lastDrawn  moment             // when the progress of a job was last drawn
 }
 
 // waits reports whether there are files to read.
@@ -52,12 +52,12 @@ func (z *Reading) Add(files []File) {
 	files = inOrder(files)
 	// The Files tab still has the messages about earlier files.
 	z.page.Notices.List = nil
-	z.page.Work.Exact.stopped = false
+	z.page.Work.Indexing.stopped = false
 	if !z.Job.Active {
 		z.jobStart = len(z.accepted)
 	}
-	if z.dead {
-		z.revive()
+	if z.stopped {
+		z.restore()
 	}
 	z.queue = append(z.queue, files...)
 	z.Job.Total += len(files)
@@ -97,7 +97,7 @@ func (z *Reading) next() {
 		return
 	}
 	if (z.page.Screen.asking || z.page.Summary != nil && z.page.Screen.dirty[&z.page.Frame]) && z.page.Frame.Detail == nil && len(z.page.Dumps.List) > 0 && takesLong(z.queue[0]) {
-		return // the engine works in order, so the file would delay the first screen; Screen.took continues
+		return // the engine works in order, so the file would delay the first screen; Screen.apply continues
 	}
 	z.reading, z.queue = z.queue[0], z.queue[1:]
 	if !z.Job.Active {
@@ -107,7 +107,7 @@ func (z *Reading) next() {
 	z.Job.Text, z.Job.Percent = "Reading "+view.Clean(view.BaseName(z.reading.Name())), -1
 	z.page.Stack.hideHints()
 	z.page.send(z.addRequest(z.reading), z.reading)
-	z.tellProgress()
+	z.notifyProgress()
 }
 
 // takesLong reports whether a file is a large archive, which takes seconds to unpack. Large symbol files do not: they are searched.
@@ -128,28 +128,28 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 	if z.reading == nil {
 		return
 	}
-	needs := r.NeedsReader && z.page.Work.Readers.state != readersHere
-	asked := z.page.Work.Downloads.took(z.reading, r, problem)
+	needs := r.NeedsReader && z.page.Work.FullEngine.state != fullEngineLoaded
+	asked := z.page.Work.Downloads.added(z.reading, r, problem)
 	switch {
 	case problem != "" && asked: // the list of requests has it
 	case problem != "":
-		z.page.Notices.say("error", problem)
+		z.page.Notices.show("error", problem)
 	case needs:
-		z.page.Work.Readers.want(z.reading)
+		z.page.Work.FullEngine.want(z.reading)
 	default:
 		z.accepted = append(z.accepted, z.reading)
 		if len(r.Items) > 0 {
-			z.page.Work.Exact.sources[r.Items[0].Item] = z.reading
+			z.page.Work.Indexing.sources[r.Items[0].Item] = z.reading
 		}
 	}
 	if r.HoldsPrograms {
-		z.page.Work.Readers.want()
+		z.page.Work.FullEngine.want()
 	}
-	z.page.Work.Making.know(z.reading, r.Items)
+	z.page.Work.Making.addBinary(z.reading, r.Items)
 	z.reading = nil
 	z.Job.Done++
 	if !z.replay && !needs {
-		z.unsaid = append(z.unsaid, r.Items...)
+		z.unreported = append(z.unreported, r.Items...)
 	}
 	// The first dump of a job is opened at once; the others are in the menu of dumps.
 	first := len(z.page.Dumps.List) == 0 && len(r.Dumps) > 0
@@ -158,11 +158,11 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 	newDump := len(z.page.Dumps.List)
 	z.page.Dumps.List = r.Dumps
 	if len(z.page.Dumps.List) > 0 {
-		z.complain()
+		z.reportProblems()
 	}
 	if z.replay && z.Job.Done >= z.Job.known {
 		z.replay = false
-		for _, d := range z.decided {
+		for _, d := range z.decisions {
 			z.page.send(d, nil)
 		}
 	}
@@ -183,10 +183,10 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 	z.next()
 }
 
-// complain shows a notice for each file that Crashpane cannot use. Without a dump there is none, since the start screen lists these files.
-func (z *Reading) complain() {
-	items := z.unsaid
-	z.unsaid = nil
+// reportProblems shows a notice for each file that Crashpane cannot use. Without a dump there is none, since the start screen lists these files.
+func (z *Reading) reportProblems() {
+	items := z.unreported
+	z.unreported = nil
 	for _, it := range items {
 		text := ""
 		switch {
@@ -199,9 +199,9 @@ func (z *Reading) complain() {
 		case text == "":
 		case len(z.page.Dumps.List) == 0 && !it.Usable:
 			z.page.Host.Announce(text)
-			z.page.Around.tell(Event{Kind: EventError, Level: "warning", Text: text})
+			z.page.HostPage.notify(Event{Kind: EventError, Level: "warning", Text: text})
 		default:
-			z.page.Notices.say("warning", text)
+			z.page.Notices.show("warning", text)
 			if it.Assign {
 				z.page.Notices.offer("show", "files", "Show files")
 			}
@@ -217,10 +217,10 @@ func (z *Reading) finish() {
 		z.Job = Job{Active: true, Text: job.Text, Percent: -1, began: job.began}
 	}
 	z.page.Screen.askAll()
-	rejected := len(z.unsaid) > 0 && !z.unsaid[len(z.unsaid)-1].Usable
-	z.complain()
-	if len(z.page.Dumps.List) == 0 && job.Done > 0 && !rejected && len(z.page.Notices.List) == 0 && z.page.Work.Readers.state != readersComing {
-		z.page.Notices.say("note", fmt.Sprintf("Read %s. Now drop the crash dump that the symbols belong to.", files(job.Done)))
+	rejected := len(z.unreported) > 0 && !z.unreported[len(z.unreported)-1].Usable
+	z.reportProblems()
+	if len(z.page.Dumps.List) == 0 && job.Done > 0 && !rejected && len(z.page.Notices.List) == 0 && z.page.Work.FullEngine.state != fullEngineLoading {
+		z.page.Notices.show("note", fmt.Sprintf("Read %s. Now drop the crash dump that the symbols belong to.", files(job.Done)))
 	}
 	z.page.Host.Announce(fmt.Sprintf("%s read", files(job.Done)))
 }
@@ -242,9 +242,9 @@ func (z *Reading) Cancel() {
 	if !z.Job.Active && (z.stopListing() || z.page.Work.Making.stop()) {
 		return
 	}
-	stopped := z.page.Work.Readers.stop() + z.page.Work.Downloads.stop()
+	stopped := z.page.Work.FullEngine.stop() + z.page.Work.Downloads.stop()
 	if !z.Job.Active {
-		z.page.Notices.say("note", fmt.Sprintf("Cancelled: %s left out.", files(stopped)))
+		z.page.Notices.show("note", fmt.Sprintf("Cancelled: %s left out.", files(stopped)))
 		return
 	}
 	stopped += len(z.queue)
@@ -263,11 +263,11 @@ func (z *Reading) Cancel() {
 	}
 	z.queue, z.reading, z.Job = nil, nil, Job{}
 	z.page.Engine.Restart()
-	z.revive()
+	z.restore()
 	if len(z.queue) == 0 {
 		z.forget()
 	}
-	z.page.Notices.say("note", fmt.Sprintf("Cancelled: %s left out.", files(stopped)))
+	z.page.Notices.show("note", fmt.Sprintf("Cancelled: %s left out.", files(stopped)))
 	z.next()
 }
 
@@ -287,7 +287,7 @@ func (z *Reading) stopListing() bool {
 	}
 	z.listing.stop()
 	z.listing = listing{}
-	z.page.Notices.say("note", "Cancelled: the last drop is left out.")
+	z.page.Notices.show("note", "Cancelled: the last drop is left out.")
 	return true
 }
 
@@ -301,9 +301,9 @@ func (z *Reading) forget() {
 	z.page.Host.SetTitle(z.page.Dumps.documentTitle())
 }
 
-// revive has a new engine read the accepted files again; when it has, added repeats the user's decisions.
-func (z *Reading) revive() {
-	if z.dead {
+// restore has a new engine read the accepted files again; when it has, added repeats the user's decisions.
+func (z *Reading) restore() {
+	if z.stopped {
 		z.page.Engine.Restart()
 	}
 	if z.page.Screen.asking { // no answer will come
@@ -311,15 +311,15 @@ func (z *Reading) revive() {
 			z.page.Screen.dirty[zone] = true
 		}
 	}
-	z.dead, z.page.Screen.asking, z.page.Screen.held, z.page.Around.told = false, false, nil, protocol.Edition{}
-	z.page.Work.Exact.forget()
+	z.stopped, z.page.Screen.asking, z.page.Screen.held, z.page.HostPage.reported = false, false, nil, protocol.ReportID{}
+	z.page.Work.Indexing.forget()
 	z.page.Work.Exports.forget()
 	z.queue = append(append([]File{}, z.accepted...), z.queue...)
 	z.accepted = nil
 	z.Job = Job{Total: len(z.queue), Active: len(z.queue) > 0, began: now(), known: len(z.queue)}
 	z.replay = len(z.queue) > 0
 	if !z.replay {
-		for _, d := range z.decided {
+		for _, d := range z.decisions {
 			z.page.send(d, nil)
 		}
 	}
@@ -327,7 +327,7 @@ func (z *Reading) revive() {
 
 // EngineStopped is called when the engine's worker has died. The page keeps showing what it has; the next drop starts a new worker.
 func (z *Reading) EngineStopped(why string) {
-	if z.dead {
+	if z.stopped {
 		return
 	}
 	text := "The engine stopped: " + view.Clean(why) + "."
@@ -337,22 +337,22 @@ func (z *Reading) EngineStopped(why string) {
 	switch {
 	case z.replay, z.fragile:
 		// A file that was read before makes it die. Forget the files, or it would die again with each drop.
-		z.accepted, z.decided = nil, nil
+		z.accepted, z.decisions = nil, nil
 		text += " Drop the files again to continue."
 	case len(z.accepted) > 0:
 		text += " Crashpane reads the earlier files again with the next drop."
 	}
-	z.page.Work.Exact.forget()
+	z.page.Work.Indexing.forget()
 	z.page.Work.Exports.forget()
 	left := len(z.queue)
-	z.dead, z.fragile, z.page.Screen.asking, z.replay = true, true, false, false
+	z.stopped, z.fragile, z.page.Screen.asking, z.replay = true, true, false, false
 	z.queue, z.reading, z.Job = nil, nil, Job{}
-	z.page.Notices.say("error", text)
-	z.page.Screen.letOut(z.page.Screen.held)
-	z.page.Around.told = protocol.Edition{}
-	z.page.Around.tell(Event{Kind: EventIdle, Mark: z.page.Around.Mark})
+	z.page.Notices.show("error", text)
+	z.page.Screen.release(z.page.Screen.held)
+	z.page.HostPage.reported = protocol.ReportID{}
+	z.page.HostPage.notify(Event{Kind: EventIdle, Mark: z.page.HostPage.Mark})
 	if left > 0 && len(z.accepted) > 0 {
-		z.page.Notices.say("warning", fmt.Sprintf("Not read: %s after it.", files(left)))
+		z.page.Notices.show("warning", fmt.Sprintf("Not read: %s after it.", files(left)))
 	}
 }
 
@@ -371,17 +371,17 @@ func (z *Reading) progress(g protocol.Progress) (draw bool) {
 		z.Job.Percent = int(min(100, g.Done*100/g.Total))
 	}
 	is := z.page.Work.value()
-	draw = (was == nil) != (is == nil) || z.Job.told != text
+	draw = (was == nil) != (is == nil) || z.Job.drawnText != text
 	if was != nil && is != nil && was != is {
 		z.page.Host.Progress("job-bar", is.(int))
 	}
-	z.tellProgress()
+	z.notifyProgress()
 	// Short work is over before the user could read about it.
 	if z.Job.began.ago() < 200*time.Millisecond {
 		return false
 	}
 	if draw {
-		z.Job.told = text
+		z.Job.drawnText = text
 	}
 	return draw
 }
@@ -394,16 +394,16 @@ func (j Job) Count() string {
 	return fmt.Sprintf("%s of %s", view.Number(min(j.Done+1, j.Total)), view.Number(j.Total))
 }
 
-// tellProgress notifies the host page.
-func (z *Reading) tellProgress() {
+// notifyProgress notifies the host page.
+func (z *Reading) notifyProgress() {
 	if z.Job.Active {
-		z.page.Around.tell(Event{Kind: EventProgress, Text: z.Job.Text, Done: z.Job.Done, Total: z.Job.Total, Percent: z.Job.Percent})
+		z.page.HostPage.notify(Event{Kind: EventProgress, Text: z.Job.Text, Done: z.Job.Done, Total: z.Job.Total, Percent: z.Job.Percent})
 	}
 }
 
 // Offer is Add for files from the user, which the host page may forbid.
 func (z *Reading) Offer(files []File) {
-	if z.page.Around.TakesFiles() {
+	if z.page.HostPage.TakesFiles() {
 		z.Add(files)
 	}
 }
@@ -417,7 +417,7 @@ func (z *Reading) symbolsText() string {
 			return "Reading symbols: file " + n
 		}
 		return "Reading symbols"
-	case z.page.Work.Readers.state == readersComing, z.page.Work.Downloads.running > 0:
+	case z.page.Work.FullEngine.state == fullEngineLoading, z.page.Work.Downloads.running > 0:
 		return z.page.Work.text()
 	}
 	return ""
@@ -425,7 +425,7 @@ func (z *Reading) symbolsText() string {
 
 // decide sends a request that a new engine must get again.
 func (z *Reading) decide(req protocol.Request) {
-	z.decided = append(z.decided, req)
+	z.decisions = append(z.decisions, req)
 	z.page.send(req, nil)
 }
 
@@ -443,8 +443,8 @@ func (z *Reading) addRequest(f File) *protocol.Add {
 	return req
 }
 
-// without starts a new engine with all files but one.
-func (z *Reading) without(f File) {
+// remove starts a new engine with all files but one.
+func (z *Reading) remove(f File) {
 	for i := range z.accepted {
 		if z.accepted[i] == f {
 			z.accepted = append(z.accepted[:i:i], z.accepted[i+1:]...)
@@ -455,19 +455,19 @@ func (z *Reading) without(f File) {
 		z.queue = append([]File{z.reading}, z.queue...)
 		z.reading = nil
 	}
-	if !z.dead {
+	if !z.stopped {
 		z.page.Engine.Restart()
 	}
-	z.revive()
-	z.page.Screen.countAnew()
+	z.restore()
+	z.page.Screen.resetRevisions()
 	z.next()
 	z.page.Screen.askAll()
 }
 
-// forced returns the file that is assigned to a module of the open dump, or -1.
-func (z *Reading) forced(module int) int {
+// assigned returns the file that is assigned to a module of the open dump, or -1.
+func (z *Reading) assigned(module int) int {
 	item := -1
-	for _, d := range z.decided {
+	for _, d := range z.decisions {
 		switch d := d.(type) {
 		case *protocol.Assign:
 			if d.Dump == z.page.Dumps.Open && d.Module == module {

@@ -19,10 +19,10 @@ func (z *Search) begin() {
 }
 
 // Want implements Zone.
-func (z *Search) Want(q *protocol.Look) { q.Find = &protocol.FindQuery{Hit: z.hit} }
+func (z *Search) Want(q *protocol.Query) { q.Find = &protocol.FindQuery{Hit: z.hit} }
 
 // Apply implements Zone.
-func (z *Search) Apply(r *protocol.Looked) {
+func (z *Search) Apply(r *protocol.QueryResult) {
 	if r.Found != nil {
 		z.searching = false
 		z.take(r.Found)

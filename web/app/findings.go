@@ -19,10 +19,10 @@ type Findings struct {
 func newFindings(t pane) Tab { return &Findings{t, findingsShown} }
 
 // Want implements Zone.
-func (z *Findings) Want(*protocol.Look) {}
+func (z *Findings) Want(*protocol.Query) {}
 
 // Apply implements Zone.
-func (z *Findings) Apply(*protocol.Looked) {}
+func (z *Findings) Apply(*protocol.QueryResult) {}
 
 // Count is for Tab.
 func (z *Findings) Count() (n int, alert bool) {

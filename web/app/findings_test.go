@@ -75,11 +75,11 @@ func TestFindingOfTheSelectedThread(t *testing.T) {
 
 func TestWalksAreComparedWhenAskedFor(t *testing.T) {
 	p, _, e := withFindings(0)
-	if look := last[protocol.Look](e); look.Compare != nil {
+	if look := last[protocol.Query](e); look.Compare != nil {
 		t.Fatal("six walks are made for a tab that is not open")
 	}
 	p.Act("tab", "compare")
-	look := last[protocol.Look](e)
+	look := last[protocol.Query](e)
 	if look.Compare == nil || look.Thread != 1 || look.Compare.Row != -1 {
 		t.Fatalf("%+v", look)
 	}
@@ -88,7 +88,7 @@ func TestWalksAreComparedWhenAskedFor(t *testing.T) {
 			{Index: 1, Function: "main", Cells: []view.CompareCell{{}, {Trust: "scan", Word: "scan"}}}}}
 	c.Total = 2
 	answered(p, e)
-	say(p, &protocol.Looked{Compare: &c})
+	say(p, &protocol.QueryResult{Compare: &c})
 	out := render(t, p)
 	for _, want := range []string{"Breakpad, rust-minidump and best agree on 1 of 2 frames", "row choice-row differs", "trust scan", "trust absent"} {
 		if !strings.Contains(out, want) {
@@ -99,12 +99,12 @@ func TestWalksAreComparedWhenAskedFor(t *testing.T) {
 		t.Error("text of a file became an element")
 	}
 	p.Act("compared", "0")
-	if look = last[protocol.Look](e); look.Compare.Row != 0 {
+	if look = last[protocol.Query](e); look.Compare.Row != 0 {
 		t.Errorf("%+v", look)
 	}
 	answered(p, e)
 	p.Act("thread", "0")
-	if look = last[protocol.Look](e); look.Compare == nil || look.Compare.Row != -1 {
+	if look = last[protocol.Query](e); look.Compare == nil || look.Compare.Row != -1 {
 		t.Errorf("another thread keeps the selection: %+v", look)
 	}
 }

@@ -14,10 +14,10 @@ type FrameZone struct {
 }
 
 // Want implements Zone.
-func (z *FrameZone) Want(q *protocol.Look) { q.Detail = true }
+func (z *FrameZone) Want(q *protocol.Query) { q.Detail = true }
 
 // Apply implements Zone.
-func (z *FrameZone) Apply(r *protocol.Looked) {
+func (z *FrameZone) Apply(r *protocol.QueryResult) {
 	if r.Detail == nil {
 		return
 	}

@@ -31,7 +31,7 @@ func newStreams(t pane) Tab {
 }
 
 // Want implements Zone.
-func (z *Grid) Want(q *protocol.Look) {
+func (z *Grid) Want(q *protocol.Query) {
 	if z.goTo > 0 { // the list's element is new: the host has measured it at its top, and not yet scrolled it to the row
 		z.list.around(z.goTo - 1)
 	}
@@ -42,7 +42,7 @@ func (z *Grid) Want(q *protocol.Look) {
 func (z *Grid) Hidden() bool { return !z.open() }
 
 // Apply implements Zone.
-func (z *Grid) Apply(r *protocol.Looked) {
+func (z *Grid) Apply(r *protocol.QueryResult) {
 	if r.Grid != nil && r.Grid.Name == z.id {
 		z.GridPage = *r.Grid
 		if row := z.goTo - 1; row >= z.From && row < z.From+len(z.Rows) {
@@ -136,7 +136,7 @@ func newContent(t pane) *Content {
 }
 
 // Want implements Zone.
-func (z *Content) Want(q *protocol.Look) {
+func (z *Content) Want(q *protocol.Query) {
 	z.query.Span = z.list.span()
 	query := z.query
 	q.Content = &query
@@ -146,7 +146,7 @@ func (z *Content) Want(q *protocol.Look) {
 func (z *Content) Hidden() bool { return !z.open() }
 
 // Apply implements Zone.
-func (z *Content) Apply(r *protocol.Looked) {
+func (z *Content) Apply(r *protocol.QueryResult) {
 	if r.Content != nil {
 		z.ContentPage = *r.Content
 	}

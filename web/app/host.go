@@ -36,8 +36,8 @@ type Document interface {
 	// Progress sets the value of the progress bar with a class, without drawing the page: bars move often, and drawing takes as long as reading
 	// a megabyte.
 	Progress(bar string, percent int)
-	// Later shows background work and its progress, without drawing the page; percent is -1 if it is unknown.
-	Later(text string, percent int)
+	// ShowBackground shows background work and its progress, without drawing the page; percent is -1 if it is unknown.
+	ShowBackground(text string, percent int)
 	// Announce has a screen reader say a text.
 	Announce(text string)
 }
@@ -89,7 +89,7 @@ type SymbolHost interface {
 
 // Indexers are workers beside the engine that index chunks of symbol files. They are started when they are first used.
 type Indexers interface {
-	// Index sends a request with a file to a worker, numbered from 0. Its answers go to Exact.Indexed; if it dies, Exact.IndexerStopped is called.
+	// Index sends a request with a file to a worker, numbered from 0. Its answers go to Indexing.Indexed; if it dies, Indexing.IndexerStopped is called.
 	Index(worker int, c protocol.Call, file File)
 	// StopIndexing ends all workers.
 	StopIndexing()
@@ -108,7 +108,7 @@ type Engine interface {
 	Send(c protocol.Call, file File)
 	// Restart ends the worker, even while it is busy, and starts a new one, which has no files.
 	Restart()
-	// Extend loads the full engine, while the worker keeps running. Progress goes to Readers.Extending. Readers.Extended is called when the next
+	// Extend loads the full engine, while the worker keeps running. Progress goes to FullEngine.Extending. FullEngine.Extended is called when the next
 	// Restart will start the full engine, or with the problem.
 	Extend()
 	// StopExtending cancels that; nothing is called any more.

@@ -8,10 +8,10 @@ type Log struct{ pane }
 func newLog(t pane) Tab { return &Log{t} }
 
 // Want implements Zone.
-func (z *Log) Want(*protocol.Look) {}
+func (z *Log) Want(*protocol.Query) {}
 
 // Apply implements Zone.
-func (z *Log) Apply(*protocol.Looked) {}
+func (z *Log) Apply(*protocol.QueryResult) {}
 
 // Count is for Tab.
 func (z *Log) Count() (n int, alert bool) { return z.page.Summary.Diag, z.page.Summary.Errors > 0 }

@@ -30,8 +30,8 @@ func symbolWords(m view.ModuleRow) string {
 	return m.Word + ": " + m.Has
 }
 
-// know remembers a file if a symbol file can be made from it.
-func (z *Making) know(f File, items []protocol.FileRow) {
+// addBinary remembers a file if a symbol file can be made from it.
+func (z *Making) addBinary(f File, items []protocol.FileRow) {
 	for _, it := range items {
 		if it.Kind == "binary" && it.Usable && !slices.Contains(z.binaries, f) {
 			z.binaries = append(z.binaries, f)
@@ -69,9 +69,9 @@ func (z *Making) Made(name, problem string) {
 	case problem == "":
 		z.page.Notices.toast(name + " written")
 	case name != "":
-		z.page.Notices.say("warning", name+" is incomplete: "+view.Clean(problem)+".")
+		z.page.Notices.show("warning", name+" is incomplete: "+view.Clean(problem)+".")
 	default:
-		z.page.Notices.say("error", "Crashpane could not make a symbol file from "+of+": "+view.Clean(problem)+".")
+		z.page.Notices.show("error", "Crashpane could not make a symbol file from "+of+": "+view.Clean(problem)+".")
 	}
 }
 

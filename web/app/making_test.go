@@ -18,13 +18,13 @@ func withModule() (*Page, *fakeHost, *fakeEngine) {
 		Detail: &view.ModuleDetail{Index: 2, Name: hostile, Says: "Its symbols are loaded; 3 frames are in it.", Has: []view.Fact{{Key: "Unwind rules", Value: "libx.so, .eh_frame", Code: true}},
 			Missing: []string{"No source lines"}, Rules: true, Binary: "folder/libx.so"}}
 	m.Total = 1
-	say(p, &protocol.Looked{Modules: &m})
+	say(p, &protocol.QueryResult{Modules: &m})
 	return p, h, e
 }
 
 func TestModuleSaysWhatItHas(t *testing.T) {
 	p, _, e := withModule()
-	if look := last[protocol.Look](e); look.Modules.Selected != 2 {
+	if look := last[protocol.Query](e); look.Modules.Selected != 2 {
 		t.Fatalf("%+v", look)
 	}
 	out := render(t, p)

@@ -23,17 +23,17 @@ func newModules(t pane) Tab {
 }
 
 // Want implements Zone.
-func (z *Modules) Want(q *protocol.Look) {
+func (z *Modules) Want(q *protocol.Query) {
 	q.Modules = &protocol.ModulesQuery{Span: z.list.span(), Selected: z.Module}
 }
 
 // Apply implements Zone.
-func (z *Modules) Apply(r *protocol.Looked) {
+func (z *Modules) Apply(r *protocol.QueryResult) {
 	if r.Modules == nil {
 		return
 	}
-	if z.page.Screen.renewed(z, r.Edition) {
-		z.page.Screen.Fresh.mark(z.changed(r.Modules))
+	if z.page.Screen.updated(z, r.ReportID) {
+		z.page.Screen.ChangedRows.mark(z.changed(r.Modules))
 	}
 	z.ModulePage = *r.Modules
 	z.found()
@@ -91,7 +91,7 @@ func (z *Modules) rowClass(m view.ModuleRow) string {
 	if m.Index == z.Module {
 		class += " selected"
 	}
-	return z.page.Screen.Fresh.withFresh(class, rowID("module", m.Index))
+	return z.page.Screen.ChangedRows.class(class, rowID("module", m.Index))
 }
 
 // show opens the tab and selects a module in it.
@@ -196,7 +196,7 @@ func idTitle(m view.ModuleRow) string {
 
 // canForce reports whether the row has a button that assigns symbols of another build, or that undoes this.
 func (z *Modules) canForce(m view.ModuleRow) bool {
-	return m.State == "forced" && z.page.Reading.forced(m.Index) >= 0 || m.State == "mismatch" && m.Item >= 0
+	return m.State == "forced" && z.page.Reading.assigned(m.Index) >= 0 || m.State == "mismatch" && m.Item >= 0
 }
 
 func forceAct(m view.ModuleRow) string {
@@ -208,7 +208,7 @@ func forceAct(m view.ModuleRow) string {
 
 func (z *Modules) forceArg(m view.ModuleRow) string {
 	if m.State == "forced" {
-		return pair(z.page.Reading.forced(m.Index), m.Index)
+		return pair(z.page.Reading.assigned(m.Index), m.Index)
 	}
 	return pair(m.Item, m.Index)
 }

@@ -18,7 +18,7 @@ const copyAgain = "Copy it again, and compare its size with the original's:"
 
 // nextSteps has the advice for each kind of file (intake.Kind). command has FILE in place of the file's name; windows is the command for
 // PowerShell, if it is another one.
-var nextSteps = []struct{ taken, text, command, windows string }{
+var nextSteps = []struct{ kind, text, command, windows string }{
 	{"empty", "Copy it again.", "", ""},
 	{"minidump", copyAgain, "ls -l FILE", "(Get-Item FILE).Length"},
 	{"pe", copyAgain, "ls -l FILE", "(Get-Item FILE).Length"},
@@ -37,9 +37,9 @@ var nextSteps = []struct{ taken, text, command, windows string }{
 	{"binary", "Leave it out.", "", ""},
 }
 
-// named puts a file's name into a command. It quotes the name as one word for the shell, and begins it with ./ where the program would take it
+// commandFor puts a file's name into a command. It quotes the name as one word for the shell, and begins it with ./ where the program would take it
 // for an option: users paste these commands, and the name comes from an untrusted file.
-func named(command, file string, windows bool) string {
+func commandFor(command, file string, windows bool) string {
 	quote := func(name string) string {
 		if name[0] == '-' {
 			name = "./" + name

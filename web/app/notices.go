@@ -29,7 +29,7 @@ type Notices struct {
 func (z *Notices) copy(text, said string) {
 	z.page.Host.Copy(text, func(problem string) {
 		if problem != "" {
-			z.say("error", "The browser did not allow copying: "+problem)
+			z.show("error", "The browser did not allow copying: "+problem)
 			return
 		}
 		z.toast(said)
@@ -50,8 +50,8 @@ func (z *Notices) toast(text string) {
 	})
 }
 
-// say adds a notice, unless it is there already. If there are too many, it removes the oldest.
-func (z *Notices) say(level, text string) {
+// show adds a notice, unless it is there already. If there are too many, it removes the oldest.
+func (z *Notices) show(level, text string) {
 	for _, n := range z.List {
 		if n.Text == text {
 			return
@@ -64,12 +64,12 @@ func (z *Notices) say(level, text string) {
 	}
 	z.page.Host.Announce(text)
 	if level != "note" {
-		z.page.Around.tell(Event{Kind: EventError, Level: level, Text: text})
+		z.page.HostPage.notify(Event{Kind: EventError, Level: level, Text: text})
 	}
 }
 
 // Problem adds an error of the host.
-func (z *Notices) Problem(text string) { z.say("error", view.Clean(text)) }
+func (z *Notices) Problem(text string) { z.show("error", view.Clean(text)) }
 
 // ProposeFolder adds a button for the folder chooser to the last message: some browsers list a chosen folder that they do not list when it is
 // dropped.

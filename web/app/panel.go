@@ -120,10 +120,10 @@ func (z *Panel) add(zone Zone, list *List) {
 }
 
 // Want implements Zone. Which tabs have data comes with the summary.
-func (z *Panel) Want(*protocol.Look) {}
+func (z *Panel) Want(*protocol.Query) {}
 
 // Apply implements Zone.
-func (z *Panel) Apply(r *protocol.Looked) {
+func (z *Panel) Apply(r *protocol.QueryResult) {
 	z.Listed = z.Listed || r.Modules != nil
 	if r.Summary != nil {
 		z.have = r.Have

@@ -6,8 +6,8 @@ import (
 	"github.com/crashpane/crashpane/walker/report/view"
 )
 
-// says describes the state of a request.
-func (a *Asked) says() string {
+// status describes the state of a request.
+func (a *Asked) status() string {
 	text := a.Text
 	switch a.State {
 	case askedWaiting:

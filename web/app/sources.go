@@ -18,8 +18,8 @@ type Sources struct {
 	Remember bool   // store the address and the folder for the next visit
 	Folder   string // name of the chosen folder, or ""
 	Missing  []view.WantedRow
-	of       protocol.Edition // the report that Missing belongs to
-	known    bool             // Missing has arrived
+	of       protocol.ReportID // the report that Missing belongs to
+	known    bool              // Missing has arrived
 }
 
 // Asked is a request for a symbol file.
@@ -45,9 +45,9 @@ type asked int
 const (
 	askedWaiting asked = iota
 	askedRunning
-	askedHere  // received
-	askedParts // available, and read in parts
-	askedNot   // failed, or cancelled
+	askedReceived // received
+	askedPartial  // available, and read in parts
+	askedFailed   // failed, or cancelled
 )
 
 // Fetched is a server's answer.
@@ -73,7 +73,7 @@ const maxAsking = 4
 const maxFolder = 2000
 
 // renewed queries the missing files again if there is a new report.
-func (z *Sources) renewed(of protocol.Edition) {
+func (z *Sources) renewed(of protocol.ReportID) {
 	if of != z.of {
 		z.of = of
 		z.askMissing()
@@ -82,11 +82,10 @@ func (z *Sources) renewed(of protocol.Edition) {
 
 // load fills in the stored address, or the first one that the page was built with.
 func (z *Sources) load() {
-	s := z
-	if s.Typed = z.page.Host.Load("symbols"); s.Typed != "" {
-		s.Remember = true
+	if z.Typed = z.page.Host.Load("symbols"); z.Typed != "" {
+		z.Remember = true
 	} else if bases, _ := z.page.Host.SymbolBases(); len(bases) > 0 {
-		s.Typed = bases[0]
+		z.Typed = bases[0]
 	}
 }
 
@@ -131,27 +130,26 @@ func (z *Sources) setBase(text string) {
 
 // save stores the address and the folder, or deletes what was stored.
 func (z *Sources) save() {
-	s := z
-	if s.Remember {
-		z.page.Host.Store("symbols", s.Typed)
+	if z.Remember {
+		z.page.Host.Store("symbols", z.Typed)
 	} else if z.page.Host.Load("symbols") != "" {
 		z.page.Host.Store("symbols", "")
 	}
-	if z.page.Host.CanPickStore() && s.Folder != "" {
-		z.page.Host.KeepStore(s.Remember)
+	if z.page.Host.CanPickStore() && z.Folder != "" {
+		z.page.Host.KeepStore(z.Remember)
 	}
 }
 
 // recallFolder gets the stored folder of an earlier visit.
 func (z *Sources) recallFolder() {
-	if s := z; s.Remember && s.Folder == "" && z.page.Host.CanPickStore() {
-		z.page.Host.RecallStore(func(name string) { s.Folder = name })
+	if z.Remember && z.Folder == "" && z.page.Host.CanPickStore() {
+		z.page.Host.RecallStore(func(name string) { z.Folder = name })
 	}
 }
 
 // askMissing queries the missing symbol files, as far as the stacks are walked.
 func (z *Sources) askMissing() {
-	if z.Open && !z.page.Reading.dead && len(z.page.Dumps.List) > 0 {
+	if z.Open && !z.page.Reading.stopped && len(z.page.Dumps.List) > 0 {
 		z.page.send(&protocol.ListMissing{Dump: z.page.Dumps.Open}, nil)
 	}
 }
@@ -199,11 +197,10 @@ func escaped(part string) string {
 
 // toAsk returns the requests that the button would send: for missing files that were not yet requested from this server.
 func (z *Sources) toAsk() (rows []*Asked, problem string) {
-	s := z
-	if s.Typed == "" {
+	if z.Typed == "" {
 		return nil, ""
 	}
-	base, allowed, problem := z.page.Host.ResolveBase(s.Typed)
+	base, allowed, problem := z.page.Host.ResolveBase(z.Typed)
 	switch {
 	case problem != "":
 		return nil, problem
@@ -212,14 +209,14 @@ func (z *Sources) toAsk() (rows []*Asked, problem string) {
 	}
 	seen := map[string]bool{}
 	for _, a := range z.page.Work.Downloads.Asked {
-		seen[a.URL] = a.State != askedNot || a.absent
+		seen[a.URL] = a.State != askedFailed || a.absent
 	}
 	layout, base := layoutOf(base)
-	for _, w := range s.Missing {
+	for _, w := range z.Missing {
 		for _, f := range w.Stores {
 			if url := fileAddress(base, f.Path); f.Layout == layout && url != "" && !seen[url] {
 				seen[url] = true
-				rows = append(rows, &Asked{URL: url, Else: fileAddress(base, f.Else), ID: strings.Split(f.Path, "/")[1], token: s.Token})
+				rows = append(rows, &Asked{URL: url, Else: fileAddress(base, f.Else), ID: strings.Split(f.Path, "/")[1], token: z.Token})
 			}
 		}
 	}
@@ -228,7 +225,7 @@ func (z *Sources) toAsk() (rows []*Asked, problem string) {
 
 // notListed says why this page cannot reach a server, and what would help.
 func (z *Sources) notListed(base string) string {
-	if z.page.Around.Inside {
+	if z.page.HostPage.Inside {
 		return "The host page has not allowed " + base + ". It can allow it: for an element, in the network attribute and the host page's own policy (connect-src); " +
 			"for a frame, by building the site with make site SYMBOL_ORIGINS=\"" + base + "\""
 	}
@@ -266,9 +263,9 @@ func (z *Sources) fromFolder() {
 	z.page.Host.FromStore(paths, maxFolder, func(found []File, problem string) {
 		switch {
 		case problem != "":
-			z.page.Notices.say("warning", "The folder "+view.Clean(name)+" could not be read: "+view.Clean(problem))
+			z.page.Notices.show("warning", "The folder "+view.Clean(name)+" could not be read: "+view.Clean(problem))
 		case len(found) == 0:
-			z.page.Notices.say("note", "The folder "+view.Clean(name)+" has none of the missing files.")
+			z.page.Notices.show("note", "The folder "+view.Clean(name)+" has none of the missing files.")
 		default:
 			z.page.Reading.Add(found)
 		}
@@ -324,7 +321,7 @@ func (z *Sources) leadText() string {
 func (z *Sources) askedText() string {
 	var lines []string
 	for _, a := range z.page.Work.Downloads.Asked {
-		lines = append(lines, a.URL+"\n"+a.says())
+		lines = append(lines, a.URL+"\n"+a.status())
 	}
 	return strings.Join(lines, "\n")
 }

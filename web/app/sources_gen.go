@@ -93,12 +93,12 @@ func (c *Sources) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		setAttribute(vgn, "hidden", len(c.page.Work.Downloads.Asked) == 0)
 		setContent(vgn, c.askedText())
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00source-acts")
-		setAttribute(vgn, "hidden", len(c.page.Work.Downloads.inParts()) == 0)
+		setAttribute(vgn, "hidden", len(c.page.Work.Downloads.partial()) == 0)
 		{
 			vgparent := vgn
 			_ = vgparent
 			addNodes(vgparent, "\x01\n    \x03")
-			for vgiterkeyt, a := range c.page.Work.Downloads.inParts() {
+			for vgiterkeyt, a := range c.page.Work.Downloads.partial() {
 				_ = vgiterkeyt
 				_ = a
 				vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00read-all")

@@ -172,11 +172,11 @@ func TestSourceIsRememberedOnlyWhenWanted(t *testing.T) {
 // A page that is the whole window makes its own promise, whoever watches it; in another page the viewer cannot speak for that one.
 func TestThePromiseIsOfTheWholeWindow(t *testing.T) {
 	p, _, _ := newTestPage("")
-	p.Around.Watch = func(Event) {}
+	p.HostPage.Watch = func(Event) {}
 	if out := render(t, p); !strings.Contains(out, "Turn the network off") {
 		t.Error("the page's own promise is missing")
 	}
-	p.Around.Inside = true
+	p.HostPage.Inside = true
 	if out := render(t, p); strings.Contains(out, "Turn the network off") || !strings.Contains(out, "What the host page around it does") {
 		t.Error("the viewer promises for its host page")
 	}

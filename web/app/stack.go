@@ -24,19 +24,19 @@ func (z *Stack) init(p *Page) {
 }
 
 // Want implements Zone.
-func (z *Stack) Want(q *protocol.Look) {
+func (z *Stack) Want(q *protocol.Query) {
 	w := z.list.span()
 	q.Stack = &w
 }
 
 // Apply implements Zone. It also completes selections that had to wait for the rows: the thread's first row, and goTo.
-func (z *Stack) Apply(r *protocol.Looked) {
+func (z *Stack) Apply(r *protocol.QueryResult) {
 	s, state := r.Stack, &z.page.State
 	if s == nil || state.Thread >= 0 && s.Thread != state.Thread {
 		return
 	}
-	if z.page.Screen.renewed(z, r.Edition) && s.Thread == z.Thread {
-		z.page.Screen.Fresh.mark(z.changed(s))
+	if z.page.Screen.updated(z, r.ReportID) && s.Thread == z.Thread {
+		z.page.Screen.ChangedRows.mark(z.changed(s))
 		z.keepPlace(s)
 	}
 	z.StackPage = *s
@@ -203,7 +203,7 @@ func (z *Stack) class(r view.StackRow) string {
 			class += c.name
 		}
 	}
-	return z.page.Screen.Fresh.withFresh(class, frameID(r))
+	return z.page.Screen.ChangedRows.class(class, frameID(r))
 }
 
 // frameID is the id of a row's element, and frameKey its data-arg: "FRAME.INLINE".

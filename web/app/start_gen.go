@@ -28,7 +28,7 @@ func (c *Start) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent := vgn
 			_ = vgparent
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02h1\x00id\x00start-title\x00class\x00start-title")
-			setContent(vgn, c.Page.Around.startTitle())
+			setContent(vgn, c.Page.HostPage.startTitle())
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02p\x00class\x00start-lead\x04Files are read in this page and never leave it.\x03\x01\n    \x03\x02div\x00class\x00start-buttons\x01\n      \x03\x02button\x00type\x00button\x00class\x00button primary\x00data-act\x00pick-files\x01Choose files\x03\x03\x01\n      \x03\x02button\x00type\x00button\x00class\x00button\x00data-act\x00pick-folder\x01Choose a folder\x03\x03\x01\n      \x03\x02button\x00type\x00button\x00class\x00button\x00data-act\x00sample\x01Open the sample\x03\x03\x01\n    \x03\x03\x01\n    \x03\x02p\x00class\x00start-have")
 			setAttribute(vgn, "hidden", c.Page.Panel.Files.Total == 0)
 			setContent(vgn, c.Page.Panel.Files.haveText())
@@ -104,7 +104,7 @@ func (c *Start) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				vgn = addNodes(vgparent, "\x01\n      \x03\x02dt")
 				setContent(vgn, vugu.HTML("Check it yourself"))
 				vgn = addNodes(vgparent, "\x01\n      \x03\x02dd")
-				setContent(vgn, c.Page.Around.promise())
+				setContent(vgn, c.Page.HostPage.networkText())
 				addNodes(vgparent, "\x01\n    \x03")
 			}
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00start-fact")

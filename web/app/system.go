@@ -21,7 +21,7 @@ type System struct {
 func newSystem(t pane) Tab { return &System{pane: t} }
 
 // Want implements Zone.
-func (z *System) Want(q *protocol.Look) {
+func (z *System) Want(q *protocol.Query) {
 	private := z.private
 	q.System = &private
 }
@@ -30,7 +30,7 @@ func (z *System) Want(q *protocol.Look) {
 func (z *System) Hidden() bool { return !z.open() }
 
 // Apply implements Zone.
-func (z *System) Apply(r *protocol.Looked) {
+func (z *System) Apply(r *protocol.QueryResult) {
 	if r.System != nil {
 		z.Groups = r.System.Groups
 	}

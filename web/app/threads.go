@@ -24,18 +24,18 @@ func (z *Threads) init(p *Page) {
 }
 
 // Want implements Zone.
-func (z *Threads) Want(q *protocol.Look) {
+func (z *Threads) Want(q *protocol.Query) {
 	q.Threads = &protocol.ThreadsQuery{Span: z.list.span(), Filter: z.page.State.ThreadFilter}
 }
 
 // Apply implements Zone.
-func (z *Threads) Apply(r *protocol.Looked) {
+func (z *Threads) Apply(r *protocol.QueryResult) {
 	if r.Threads == nil {
 		return
 	}
 	z.keepPending(r.Threads)
-	if z.page.Screen.renewed(z, r.Edition) {
-		z.page.Screen.Fresh.mark(z.changed(r.Threads))
+	if z.page.Screen.updated(z, r.ReportID) {
+		z.page.Screen.ChangedRows.mark(z.changed(r.Threads))
 	}
 	z.ThreadPage = *r.Threads
 	if z.page.Screen.seek && z.Selected >= 0 {
@@ -113,7 +113,7 @@ func (z *Threads) crashed() {
 
 // keepPending keeps the texts of threads that are being walked again, so that they do not flicker: their new texts arrive in a moment.
 func (z *Threads) keepPending(t *view.ThreadPage) {
-	if z.page.Screen.editions[z].Dump != z.page.Dumps.Open {
+	if z.page.Screen.reports[z].Dump != z.page.Dumps.Open {
 		return
 	}
 	for i := range t.Rows {
@@ -156,7 +156,7 @@ func (z *Threads) class(t view.ThreadRow) string {
 	if t.Hit {
 		class += " hit"
 	}
-	return z.page.Screen.Fresh.withFresh(class, rowID("thread", t.Index))
+	return z.page.Screen.ChangedRows.class(class, rowID("thread", t.Index))
 }
 
 func (z *Threads) name(t view.ThreadRow) string {

@@ -12,10 +12,10 @@ import (
 type Verdict struct{ page *Page }
 
 // Want implements Zone.
-func (z *Verdict) Want(q *protocol.Look) { q.Summary = true }
+func (z *Verdict) Want(q *protocol.Query) { q.Summary = true }
 
 // Apply implements Zone.
-func (z *Verdict) Apply(r *protocol.Looked) {
+func (z *Verdict) Apply(r *protocol.QueryResult) {
 	if r.Summary == nil {
 		return
 	}

@@ -22,15 +22,15 @@ func newWanted(t pane) Tab {
 }
 
 // Want implements Zone.
-func (z *Wanted) Want(q *protocol.Look) {
+func (z *Wanted) Want(q *protocol.Query) {
 	w := z.list.span()
 	q.Wanted = &w
 }
 
 // Apply implements Zone.
-func (z *Wanted) Apply(r *protocol.Looked) {
+func (z *Wanted) Apply(r *protocol.QueryResult) {
 	if r.Wanted != nil {
-		z.Sources.renewed(r.Edition)
+		z.Sources.renewed(r.ReportID)
 		z.WantedPage = *r.Wanted
 	}
 }

@@ -4,7 +4,7 @@ package protocol
 type Progress struct {
 	Stage, Name string
 	Done, Total int64
-	Later       bool // it is about background work
+	Background  bool // it is about background work
 }
 
 // Walked says that all stacks of Dump are walked. Changed is how many frames differ from those that were shown before a symbol file had its full

@@ -41,14 +41,14 @@ type DumpName struct {
 
 // FileRow describes one file, or one member of an archive.
 type FileRow struct {
-	Item    int
-	Name    string
-	Size    string
-	Kind    string // "minidump", "sym", "archive", "binary", "other"
-	Taken   string // the format that was recognized by its content (intake.Kind)
-	Usable  bool
-	Message string
-	Dump    int // number of the dump, or -1
+	Item     int
+	Name     string
+	Size     string
+	Kind     string // "minidump", "sym", "archive", "binary", "other"
+	Detected string // the format that was recognized by its content (intake.Kind)
+	Usable   bool
+	Message  string
+	Dump     int // number of the dump, or -1
 	// SymName and SymID are the name and the id of a symbol file's MODULE record.
 	SymName, SymID string
 	Assign         bool // the user must assign it to a module

@@ -8,18 +8,18 @@ package protocol
 //	IndexWhole    page → engine    where this cannot be done: the engine indexes the file itself
 
 // PlanIndex asks how to cut the symbol file of Item into chunks for Cores workers and, with Keep, for the key under which its index is stored. With
-// Send the page does not have the file, because it was unpacked from an archive: the engine sends it beside the answer, or answers Apart.
+// Send the page does not have the file, because it was unpacked from an archive: the engine sends it beside the answer, or answers Whole.
 type PlanIndex struct {
 	Item, Cores int
 	Keep, Send  bool
 }
 
-// IndexPlanned has the offsets at which chunks begin and end. Apart: the file cannot be cut, so IndexWhole must index it.
+// IndexPlanned has the offsets at which chunks begin and end. Whole: the file cannot be cut, so IndexWhole must index it.
 type IndexPlanned struct {
 	Item  int
 	Cuts  []int64
 	Key   string // "" if the index is not stored
-	Apart bool
+	Whole bool
 }
 
 // IndexChunk asks for the index of a chunk, [From, To), of the file that is sent beside it. A worker needs no other request before it.
@@ -28,8 +28,8 @@ type IndexChunk struct {
 	From, To int64
 }
 
-// ChunkIndexed is sent with that index beside it. Apart: it cannot be joined with those of other chunks.
-type ChunkIndexed struct{ Apart bool }
+// ChunkIndexed is sent with that index beside it. Whole: it cannot be joined with those of other chunks.
+type ChunkIndexed struct{ Whole bool }
 
 // JoinChunk is sent with the index of chunk Part of Parts beside it. With the last chunk, Item's file has its full index.
 type JoinChunk struct {
@@ -37,11 +37,11 @@ type JoinChunk struct {
 	Keep              bool // send the full index beside the last answer
 }
 
-// ChunkJoined answers JoinChunk. Exact: it was the last chunk, and the file has its full index. Apart: the chunks cannot be joined.
+// ChunkJoined answers JoinChunk. Complete: it was the last chunk, and the file has its full index. Whole: the chunks cannot be joined.
 type ChunkJoined struct {
-	Item         int
-	Key          string
-	Exact, Apart bool
+	Item            int
+	Key             string
+	Complete, Whole bool
 }
 
 // IndexWhole has the engine index Item's file itself (On), or tells it that the file will get no index, so that stacks need not wait for one.
@@ -50,10 +50,10 @@ type IndexWhole struct {
 	On   bool
 }
 
-// WholeIndexed answers IndexWhole. Exact: the file has its full index.
+// WholeIndexed answers IndexWhole. Complete: the file has its full index.
 type WholeIndexed struct {
-	Item  int
-	Exact bool
+	Item     int
+	Complete bool
 }
 
 func (*PlanIndex) request()  {}

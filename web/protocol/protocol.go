@@ -2,7 +2,7 @@
 // sends an Answer with the reply type of the same row of the table ops; it also sends some replies without a request. Files are not part of the
 // encoded message: they are sent beside it, as objects of the browser.
 //
-// A new operation is two types, a row of the table, a case in wasm/viewer/engine and one in web/app. Begin with look.go, which has the query for
+// A new operation is two types, a row of the table, a case in wasm/viewer/engine and one in web/app. Begin with query.go, which has the query for
 // what is on the screen.
 package protocol
 
@@ -28,7 +28,7 @@ var ops = [...]struct {
 }{
 	{&Add{}, &Added{}},
 	{&CloseDump{}, &Closed{}},
-	{&Look{}, &Looked{}},
+	{&Query{}, &QueryResult{}},
 	{&Assign{}, &Changed{}},
 	{&Unassign{}, &Changed{}},
 	{&SetPolicy{}, &Changed{}},

@@ -19,7 +19,7 @@ type comparison struct {
 const maxCompared = 20_000
 
 // compare makes a window of the comparison of a thread's stack under several unwind policies.
-func (e *Engine) compare(v *view.View, q protocol.Look) view.ComparePage {
+func (e *Engine) compare(v *view.View, q protocol.Query) view.ComparePage {
 	c, problem := e.comparison(q.Dump, v.Report(), q.Thread)
 	if problem != "" {
 		return view.ComparePage{Thread: q.Thread, Selected: -1, Problem: problem}

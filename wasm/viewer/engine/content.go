@@ -227,8 +227,8 @@ func factsOf(text string) []view.Fact {
 	return out
 }
 
-// secrets returns the groups for the command line and the environment. A group without facts tells the page that there is one to reveal.
-func secrets(d *core.Dump, q protocol.SystemQuery) []view.Group {
+// privateGroups returns the groups for the command line and the environment. A group without facts tells the page that there is one to reveal.
+func privateGroups(d *core.Dump, q protocol.SystemQuery) []view.Group {
 	out := []view.Group{}
 	for _, s := range []struct {
 		title string

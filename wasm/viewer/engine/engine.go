@@ -1,7 +1,7 @@
 // Package engine answers the page's requests (web/protocol) from a session (walker/session). It runs in the worker, but knows nothing of the
 // browser, so its tests also run natively; package worker connects it with the browser.
 //
-// Begin with Engine.answer, which has a case for each request. Engine.look answers the query for what is on the screen.
+// Begin with Engine.answer, which has a case for each request. Engine.query answers the query for what is on the screen.
 package engine
 
 import (
@@ -26,8 +26,8 @@ type Engine struct {
 	views    map[int]*view.View // dump → view of its latest report
 	reports  map[int]int        // dump → number of its reports so far
 	found    found
-	left     map[int]bool       // dumps that are not listed: closed, or the same as another
-	same     map[int]string     // item → name of the dump that it is a copy of
+	unlisted map[int]bool       // dumps that are not listed: closed, or the same as another
+	copies   map[int]string     // item → name of the dump that it is a copy of
 	maps     []protocol.GridRow // the memory map of mapsOf
 	mapsOf   *report.Report
 	compared comparison
@@ -37,13 +37,13 @@ type Engine struct {
 	linesOf  string
 	post     func(protocol.Answer)
 	id       int  // of the request being answered, for progress
-	looked   int  // the dump of the last query, -1 before the first
+	lastDump int  // the dump of the last query, -1 before the first
 	walking  bool // stacks of that dump are pending, for Idle to walk
-	more     bool // another query follows at once (Look.More)
+	more     bool // another query follows at once (Query.More)
 	// answeredAt is when a query was last answered. Until restUntil, background work should rest; rested says that it has rested since it last ran.
 	answeredAt, restUntil time.Duration // since began; 0 is never
 	rested                bool
-	exact                 exact
+	indexing              indexing
 	redact                bool
 	fetched               func() int64
 }
@@ -70,8 +70,8 @@ type Options struct {
 
 // New makes an engine. post sends a message to the page; it is called from within Handle.
 func New(post func(protocol.Answer), opt Options) *Engine {
-	e := &Engine{post: post, writeSym: opt.WriteSym, demangle: opt.Demangle, fetched: opt.Fetched, views: map[int]*view.View{}, reports: map[int]int{}, left: map[int]bool{}, same: map[int]string{}, looked: -1}
-	e.exact = exact{pieces: map[int][]func([]byte) []byte{}, passes: map[int]bool{}, before: map[int]*report.Report{}, send: opt.PostData, hand: opt.PostFile}
+	e := &Engine{post: post, writeSym: opt.WriteSym, demangle: opt.Demangle, fetched: opt.Fetched, views: map[int]*view.View{}, reports: map[int]int{}, unlisted: map[int]bool{}, copies: map[int]string{}, lastDump: -1}
+	e.indexing = indexing{chunks: map[int][]func([]byte) []byte{}, passes: map[int]bool{}, before: map[int]*report.Report{}, send: opt.PostData, hand: opt.PostFile}
 	// The session does not demangle names. The views do, and only those in visible rows: in WebAssembly a name takes a tenth of a millisecond.
 	o := opt.Session
 	o.Progress, o.Sparse = e.progress, true
@@ -84,7 +84,7 @@ func New(post func(protocol.Answer), opt Options) *Engine {
 }
 
 func (e *Engine) progress(p session.Progress) {
-	e.post(protocol.Answer{ID: e.id, Reply: &protocol.Progress{Stage: p.Stage, Name: p.Name, Done: p.Done, Total: p.Total, Later: e.id == 0}})
+	e.post(protocol.Answer{ID: e.id, Reply: &protocol.Progress{Stage: p.Stage, Name: p.Name, Done: p.Done, Total: p.Total, Background: e.id == 0}})
 }
 
 // Handle answers a call. src is the file of an Add or of an IndexChunk.
@@ -103,8 +103,8 @@ func (e *Engine) HandleWith(c protocol.Call, src *input.Source, data func(into [
 	if err != nil {
 		a.Error = view.Clean(err.Error())
 	}
-	if with != nil && e.exact.send != nil {
-		e.exact.send(a, with)
+	if with != nil && e.indexing.send != nil {
+		e.indexing.send(a, with)
 		return
 	}
 	e.post(a)
@@ -116,12 +116,12 @@ func (e *Engine) answer(req protocol.Request, src *input.Source, data func(into 
 	case *protocol.Add:
 		reply, err = e.add(q, src)
 	case *protocol.CloseDump:
-		e.left[q.Dump] = true
+		e.unlisted[q.Dump] = true
 		delete(e.views, q.Dump)
 		reply = &protocol.Closed{Dumps: e.dumps()}
-	case *protocol.Look:
+	case *protocol.Query:
 		parts := e.more
-		reply = e.look(*q)
+		reply = e.query(*q)
 		if !q.More { // not between the parts of a first screen
 			e.answered(time.Since(began), parts)
 		}
@@ -188,9 +188,9 @@ func (e *Engine) add(q *protocol.Add, src *input.Source) (*protocol.Added, error
 			continue
 		}
 		if same := e.session.SameAs(it.Dump); same != it.Dump {
-			e.left[it.Dump] = true
-			delete(e.left, same) // it may have been closed; adding it again opens it
-			e.same[it.Item] = view.BaseName(e.session.Dumps()[same].Name)
+			e.unlisted[it.Dump] = true
+			delete(e.unlisted, same) // it may have been closed; adding it again opens it
+			e.copies[it.Item] = view.BaseName(e.session.Dumps()[same].Name)
 			r.Items[i] = e.sameAs(it)
 			r.Same = same + 1
 		}
@@ -203,7 +203,7 @@ func (e *Engine) add(q *protocol.Add, src *input.Source) (*protocol.Added, error
 func (e *Engine) dumps() (out []protocol.DumpName) {
 	names := map[string]int{}
 	for _, d := range e.session.Dumps() {
-		if e.left[d.Dump] {
+		if e.unlisted[d.Dump] {
 			continue
 		}
 		name := view.Clean(d.Name)
@@ -222,7 +222,7 @@ func (e *Engine) brief(dump int) string {
 
 // sameAs sets the message of a file that is a copy of another dump.
 func (e *Engine) sameAs(row protocol.FileRow) protocol.FileRow {
-	if same, ok := e.same[row.Item]; ok {
+	if same, ok := e.copies[row.Item]; ok {
 		row.Message = row.Name + ": the same dump as " + view.Clean(same)
 	}
 	return row
@@ -261,18 +261,18 @@ func (e *Engine) Idle() (more bool) {
 	if e.more {
 		return false
 	}
-	if !e.walking || e.waits(e.looked) {
+	if !e.walking || e.waits(e.lastDump) {
 		return false
 	}
 	if e.fetched != nil && e.fetched() > maxIdleFetched {
 		e.walking = false // the other stacks are walked when the user selects their threads
 		return false
 	}
-	if left := e.session.WalkOn(e.looked); left > 0 {
+	if left := e.session.WalkOn(e.lastDump); left > 0 {
 		return true
 	}
 	e.walking = false
-	e.post(protocol.Answer{Reply: &protocol.Walked{Dump: e.looked, Changed: e.changed(e.looked)}})
+	e.post(protocol.Answer{Reply: &protocol.Walked{Dump: e.lastDump, Changed: e.changed(e.lastDump)}})
 	return false
 }
 
@@ -304,21 +304,21 @@ func (e *Engine) answered(now time.Duration, first bool) {
 	e.answeredAt = now
 }
 
-// look answers a query.
-func (e *Engine) look(q protocol.Look) *protocol.Looked {
-	r := &protocol.Looked{}
+// query answers a query.
+func (e *Engine) query(q protocol.Query) *protocol.QueryResult {
+	r := &protocol.QueryResult{}
 	e.more = q.More
 	if q.Search != "" {
 		// The searched text may be in any stack, so all must be walked.
 		e.session.Report(q.Dump)
 	}
 	if v := e.view(q.Dump, q.Thread); v != nil {
-		e.lookAt(r, q, v)
-		r.Edition = protocol.Edition{Dump: q.Dump, Revision: e.reports[q.Dump]}
+		e.addReportParts(r, q, v)
+		r.ReportID = protocol.ReportID{Dump: q.Dump, Revision: e.reports[q.Dump]}
 		r.Pending = v.Pending()
-		e.looked = q.Dump
+		e.lastDump = q.Dump
 		// Background work begins only when the first screen has its stack.
-		e.walking = (r.Pending > 0 || e.exact.before[q.Dump] != nil) && (e.walking || q.Stack != nil)
+		e.walking = (r.Pending > 0 || e.indexing.before[q.Dump] != nil) && (e.walking || q.Stack != nil)
 		if !q.More { // indexing begins only when the first screen is complete
 			for _, it := range e.session.Unread(q.Dump) {
 				r.Unread = append(r.Unread, it.ID)
@@ -332,8 +332,8 @@ func (e *Engine) look(q protocol.Look) *protocol.Looked {
 	return r
 }
 
-// lookAt adds the parts that show the report.
-func (e *Engine) lookAt(r *protocol.Looked, q protocol.Look, v *view.View) {
+// addReportParts adds the parts that show the report.
+func (e *Engine) addReportParts(r *protocol.QueryResult, q protocol.Query, v *view.View) {
 	rep := v.Report()
 	search := view.Query(q.Search)
 	if q.Thread < 0 || q.Thread >= len(rep.Threads) {
@@ -370,7 +370,7 @@ func (e *Engine) lookAt(r *protocol.Looked, q protocol.Look, v *view.View) {
 		r.Modules = &m
 	}
 	if d := e.session.Dump(q.Dump); d != nil {
-		e.lookInto(r, q, d, rep)
+		e.addDumpParts(r, q, d, rep)
 	}
 	if q.Find != nil && search != "" {
 		r.Found = e.find(v, e.session.Dump(q.Dump), rep, search, q.Find.Hit)
@@ -385,8 +385,8 @@ func (e *Engine) lookAt(r *protocol.Looked, q protocol.Look, v *view.View) {
 	}
 }
 
-// lookInto adds the parts that show the dump itself.
-func (e *Engine) lookInto(r *protocol.Looked, q protocol.Look, d *core.Dump, rep *report.Report) {
+// addDumpParts adds the parts that show the dump itself.
+func (e *Engine) addDumpParts(r *protocol.QueryResult, q protocol.Query, d *core.Dump, rep *report.Report) {
 	if q.Grid != nil {
 		r.Grid = e.grid(d, rep, q.Grid.Name, q.Grid.Span)
 	}
@@ -396,7 +396,7 @@ func (e *Engine) lookInto(r *protocol.Looked, q protocol.Look, d *core.Dump, rep
 	if q.System != nil {
 		r.System = &protocol.SystemPage{Groups: system(d)}
 		if !e.redact {
-			private := secrets(d, *q.System)
+			private := privateGroups(d, *q.System)
 			r.System.Groups, r.System.Secrets = append(r.System.Groups, private...), len(private)
 		}
 	}
@@ -409,7 +409,7 @@ const (
 )
 
 // files makes the part for the Files tab, which other zones also use.
-func (e *Engine) files(q protocol.Look) *protocol.FilePage {
+func (e *Engine) files(q protocol.Query) *protocol.FilePage {
 	items := e.session.Items()
 	span, waits := *q.Files, false
 	page := &protocol.FilePage{Rows: []protocol.FileRow{}}
@@ -445,7 +445,7 @@ func (e *Engine) files(q protocol.Look) *protocol.FilePage {
 }
 
 func fileRow(it session.Item) protocol.FileRow {
-	row := protocol.FileRow{Item: it.ID, Name: view.Clean(it.Name), Size: view.Size(it.Size), Kind: string(it.Kind), Taken: string(it.Taken),
+	row := protocol.FileRow{Item: it.ID, Name: view.Clean(it.Name), Size: view.Size(it.Size), Kind: string(it.Kind), Detected: string(it.Taken),
 		Usable: it.Usable, Message: view.Clean(it.Message), Dump: it.Dump, SymName: view.Clean(it.SymName),
 		SymID: view.Clean(it.SymID), Assign: it.NeedsAssignment, WarningCount: it.WarningCount}
 	for _, w := range it.Warnings {

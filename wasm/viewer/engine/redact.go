@@ -34,16 +34,16 @@ func (e *Engine) Text() func(string) string {
 // hidden replaces private texts.
 const hidden = "hidden"
 
-// tellingColumn is the column of a grid that has private texts: values of annotations, in which browsers put command line switches and
+// privateColumn is the column of a grid that has private texts: values of annotations, in which browsers put command line switches and
 // addresses of pages, and names of open objects.
-var tellingColumn = map[string]int{"annotations": 2, "handles": 2}
+var privateColumn = map[string]int{"annotations": 2, "handles": 2}
 
 // openAnnotations are the sources of annotations that never quote the program's data.
 var openAnnotations = []string{fromAssertion, fromLimits, fromWriter}
 
 // hideRow hides what is private in a row of a grid.
 func hideRow(grid string, r protocol.GridRow) {
-	at, ok := tellingColumn[grid]
+	at, ok := privateColumn[grid]
 	if !ok || r.Cells[at] == "" || grid == "annotations" && slices.Contains(openAnnotations, r.Cells[0]) {
 		return
 	}

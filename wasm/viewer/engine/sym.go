@@ -18,7 +18,7 @@ func (e *Engine) sym(name string) (*protocol.SymWritten, error) {
 		if it.Name != name || b == nil {
 			continue
 		}
-		if e.writeSym == nil || e.exact.send == nil {
+		if e.writeSym == nil || e.indexing.send == nil {
 			return r, fmt.Errorf("this program does not write symbol files")
 		}
 		w := &chunks{e: e, name: name}
@@ -68,7 +68,7 @@ func (c *chunks) flush() {
 	if len(c.piece) == 0 {
 		return
 	}
-	c.e.exact.send(protocol.Answer{ID: c.e.id, Reply: &protocol.SymText{}}, c.piece)
+	c.e.indexing.send(protocol.Answer{ID: c.e.id, Reply: &protocol.SymText{}}, c.piece)
 	c.e.progress(session.Progress{Stage: "writing symbols", Name: c.name, Done: c.written})
 	c.piece = c.piece[:0] // what was sent is a copy
 }

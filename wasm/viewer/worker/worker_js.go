@@ -63,10 +63,10 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 			if !asked {
 				debug.SetGCPercent(percentAtFirst)
 				debug.SetMemoryLimit(mostAtFirst)
-				self.Call("setTimeout", js.FuncOf(func(js.Value, []js.Value) any { thrifty(); return nil }), percentAfter)
+				self.Call("setTimeout", js.FuncOf(func(js.Value, []js.Value) any { collectOften(); return nil }), percentAfter)
 			}
 			if file := message.Get("file"); message.Get("remote").Truthy() || file.Truthy() && readWhole(file) {
-				thrifty()
+				collectOften()
 			}
 			asked = true
 			if !guarded(self, func() {
@@ -235,8 +235,8 @@ func bytesInto(b []byte, array js.Value) []byte {
 	return b
 }
 
-// thrifty ends the time of rare collections.
-func thrifty() {
+// collectOften ends the time of rare collections.
+func collectOften() {
 	debug.SetGCPercent(percent)
 	debug.SetMemoryLimit(math.MaxInt64)
 }

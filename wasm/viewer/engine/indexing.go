@@ -13,9 +13,9 @@ import (
 // Large symbol files are searched at first, and fully indexed later. The page has workers index chunks of a file (IndexChunk). These workers also run
 // this engine, but without a session. The page's engine joins their indexes (JoinChunk), which then replace the search.
 
-// exact has the state of indexing.
-type exact struct {
-	pieces map[int][]func([]byte) []byte             // item → indexes of its chunks, as they arrive
+// indexing has the state of indexing.
+type indexing struct {
+	chunks map[int][]func([]byte) []byte             // item → indexes of its chunks, as they arrive
 	passes map[int]bool                              // items that are being indexed
 	before map[int]*report.Report                    // dump → the report that was shown before a file was fully indexed
 	send   func(protocol.Answer, []byte)             // Options.PostData
@@ -24,15 +24,15 @@ type exact struct {
 }
 
 const (
-	// leastPiece and mostPiece bound a chunk, in bytes: a smaller one is not worth a message, a larger one needs too much memory in a worker.
-	leastPiece = 2 << 20
-	mostPiece  = 16 << 20
+	// minChunk and maxChunk bound a chunk, in bytes: a smaller one is not worth a message, a larger one needs too much memory in a worker.
+	minChunk = 2 << 20
+	maxChunk = 16 << 20
 )
 
 // waits reports whether the stacks of a dump should wait until a file is fully indexed, because walking them then takes far fewer reads.
 func (e *Engine) waits(dump int) bool {
 	for _, it := range e.session.Unread(dump) {
-		if e.exact.passes[it.ID] {
+		if e.indexing.passes[it.ID] {
 			return true
 		}
 	}
@@ -42,15 +42,15 @@ func (e *Engine) waits(dump int) bool {
 // indexWhole ends the pass over a file by workers. With q.On the engine indexes the file itself: it is in this program's memory, and therefore
 // small.
 func (e *Engine) indexWhole(q *protocol.IndexWhole) (*protocol.WholeIndexed, error) {
-	delete(e.exact.passes, q.Item)
-	delete(e.exact.pieces, q.Item)
+	delete(e.indexing.passes, q.Item)
+	delete(e.indexing.chunks, q.Item)
 	r := &protocol.WholeIndexed{Item: q.Item}
 	if !q.On {
 		return r, nil
 	}
 	e.remember()
 	_, err := e.session.Complete(q.Item)
-	r.Exact = err == nil
+	r.Complete = err == nil
 	return r, err
 }
 
@@ -62,7 +62,7 @@ func (e *Engine) plan(q *protocol.PlanIndex) (protocol.Reply, error) {
 		return r, fmt.Errorf("there is no file number %d", q.Item)
 	}
 	size := items[q.Item].Size / int64(4*max(q.Cores, 1))
-	cuts, err := e.session.Cuts(q.Item, min(max(size, leastPiece), mostPiece))
+	cuts, err := e.session.Cuts(q.Item, min(max(size, minChunk), maxChunk))
 	if err == nil {
 		r.Cuts = cuts
 		if q.Keep {
@@ -70,15 +70,15 @@ func (e *Engine) plan(q *protocol.PlanIndex) (protocol.Reply, error) {
 		}
 	}
 	if err == nil {
-		e.exact.passes[q.Item] = true
+		e.indexing.passes[q.Item] = true
 	}
 	if err == nil && q.Send {
-		if e.exact.hand != nil && e.exact.hand(protocol.Answer{ID: e.id, Reply: r}, e.session.File(q.Item)) {
+		if e.indexing.hand != nil && e.indexing.hand(protocol.Answer{ID: e.id, Reply: r}, e.session.File(q.Item)) {
 			return nil, nil
 		}
 		err = session.ErrApart
 	}
-	r.Apart = errors.Is(err, session.ErrApart)
+	r.Whole = errors.Is(err, session.ErrApart)
 	return r, err
 }
 
@@ -87,25 +87,25 @@ func (e *Engine) indexChunk(q *protocol.IndexChunk, src *input.Source) (*protoco
 	if src == nil {
 		return &protocol.ChunkIndexed{}, nil, fmt.Errorf("no file came with the request")
 	}
-	if e.exact.index == nil {
-		e.exact.index = &session.Indexer{} // a worker that gets chunks gets nothing else
+	if e.indexing.index == nil {
+		e.indexing.index = &session.Indexer{} // a worker that gets chunks gets nothing else
 	}
-	index, err := e.exact.index.Piece(src, q.From, q.To, func(done, total int64) {
-		e.post(protocol.Answer{ID: e.id, Reply: &protocol.Progress{Done: done - q.From, Total: q.To - q.From, Later: true}})
+	index, err := e.indexing.index.Piece(src, q.From, q.To, func(done, total int64) {
+		e.post(protocol.Answer{ID: e.id, Reply: &protocol.Progress{Done: done - q.From, Total: q.To - q.From, Background: true}})
 	})
-	return &protocol.ChunkIndexed{Apart: errors.Is(err, session.ErrApart)}, index, err
+	return &protocol.ChunkIndexed{Whole: errors.Is(err, session.ErrApart)}, index, err
 }
 
 // joinChunk stores the index of a chunk. With the last one it joins them to the full index, and returns that if the page wants to store it.
 func (e *Engine) joinChunk(q *protocol.JoinChunk, data func(into []byte) []byte) (*protocol.ChunkJoined, []byte, error) {
 	r := &protocol.ChunkJoined{Item: q.Item}
 	if q.Parts < 1 || q.Parts > 1<<20 || q.Part < 0 || q.Part >= q.Parts || data == nil {
-		return r, nil, fmt.Errorf("piece %d of %d is none", q.Part, q.Parts)
+		return r, nil, fmt.Errorf("chunk %d of %d is none", q.Part, q.Parts)
 	}
-	have := e.exact.pieces[q.Item]
+	have := e.indexing.chunks[q.Item]
 	if len(have) != q.Parts {
 		have = make([]func([]byte) []byte, q.Parts)
-		e.exact.pieces[q.Item] = have
+		e.indexing.chunks[q.Item] = have
 	}
 	have[q.Part] = data
 	for _, p := range have {
@@ -113,20 +113,20 @@ func (e *Engine) joinChunk(q *protocol.JoinChunk, data func(into []byte) []byte)
 			return r, nil, nil
 		}
 	}
-	delete(e.exact.pieces, q.Item)
+	delete(e.indexing.chunks, q.Item)
 	e.remember()
 	// WebAssembly memory never shrinks, so all chunks' indexes are copied into the same buffer, one after the other.
-	var piece []byte
+	var chunk []byte
 	if _, err := e.session.AdoptEach(q.Item, len(have), func(i int) []byte {
-		piece = have[i](piece)
-		return piece
+		chunk = have[i](chunk)
+		return chunk
 	}); err != nil {
-		r.Apart = errors.Is(err, session.ErrApart)
+		r.Whole = errors.Is(err, session.ErrApart)
 		return r, nil, err
 	}
-	r.Exact = true
-	delete(e.exact.passes, q.Item)
-	if !q.Keep || q.Parts == 1 && e.exact.send == nil {
+	r.Complete = true
+	delete(e.indexing.passes, q.Item)
+	if !q.Keep || q.Parts == 1 && e.indexing.send == nil {
 		return r, nil, nil
 	}
 	index, err := e.session.Index(q.Item)
@@ -142,16 +142,16 @@ func (e *Engine) joinChunk(q *protocol.JoinChunk, data func(into []byte) []byte)
 // remember keeps the report of each dump, to be compared with the report after a file is fully indexed.
 func (e *Engine) remember() {
 	for dump, v := range e.views {
-		if e.exact.before[dump] == nil {
-			e.exact.before[dump] = v.Report()
+		if e.indexing.before[dump] == nil {
+			e.indexing.before[dump] = v.Report()
 		}
 	}
 }
 
 // changed counts the frames of a dump's stacks, including inlined calls, that differ from the remembered report.
 func (e *Engine) changed(dump int) int {
-	was := e.exact.before[dump]
-	delete(e.exact.before, dump)
+	was := e.indexing.before[dump]
+	delete(e.indexing.before, dump)
 	is := e.session.Report(dump)
 	if was == nil || is == nil || was == is {
 		return 0

@@ -11,55 +11,55 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// rehearsedFonts are the fonts of a dump's screen that the start screen does not have, as in the style sheets. For the first text in a size or a
+// warmUpFonts are the fonts of a dump's screen that the start screen does not have, as in the style sheets. For the first text in a size or a
 // weight the browser asks another process for the font, one after the other, which would be half of the time of the first screen.
 // build/browser/first.test.mjs checks that the list is complete.
-var rehearsedFonts = []string{
+var warmUpFonts = []string{
 	"10px var(--cp-font)", "600 10px var(--cp-font)", "11px var(--cp-font)", "600 11px var(--cp-font)", "11.5px var(--cp-font)",
 	"12px var(--cp-font)", "600 12px var(--cp-font)", "13px var(--cp-font)", "600 13px var(--cp-font)", "700 13px var(--cp-font)", "18px var(--cp-font)", "600 18px var(--cp-font)",
 	"11px var(--cp-mono)", "11.5px var(--cp-mono)", "600 11.5px var(--cp-mono)", "12px var(--cp-mono)", "italic 12px var(--cp-mono)", "600 12px var(--cp-mono)",
 	"600 12.5px var(--cp-mono)", "600 16px var(--cp-mono)",
 }
 
-// rehearsedText has the usual characters, and those for which the browser may need another font.
-const rehearsedText = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ .,:;()<>[]{}+-*/&%_'…·“”’↳▾≠✖✓Ø\u200e"
+// warmUpText has the usual characters, and those for which the browser may need another font.
+const warmUpText = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ .,:;()<>[]{}+-*/&%_'…·“”’↳▾≠✖✓Ø\u200e"
 
-// rehearsedAtOnce bounds a task of the warm-up: it begins no further step after this time.
-const rehearsedAtOnce = 6 * time.Millisecond
+// warmUpTask bounds a task of the warm-up: it begins no further step after this time.
+const warmUpTask = 6 * time.Millisecond
 
-// rehearse warms up, in small tasks while the start screen is idle, everything that runs when a dump arrives: building its screen (app.Rehearsal),
+// warmUp warms up, in small tasks while the start screen is idle, everything that runs when a dump arrives: building its screen (app.WarmUp),
 // handling a drop, fonts, and drawing. The elements with the fonts' texts stay in the document, invisibly, because browsers drop fonts that
 // are not in use.
-func (h *host) rehearse(r *app.Rehearsal, fonts []string) {
-	defer survive()
+func (h *host) warmUp(r *app.WarmUp, fonts []string) {
+	defer recoverPanic()
 	aside := h.viewer.Get("live").Get("parentNode")
 	box := h.window.Get("document").Call("createElement", "div")
 	box.Set("className", "offscreen")
 	box.Call("setAttribute", "aria-hidden", "true")
-	box.Get("dataset").Set("rehearsal", "")
+	box.Get("dataset").Set("warmUp", "")
 	box.Get("style").Set("visibility", "hidden")
 	var d *redraw
 	var step func()
 	step = func() {
-		defer survive()
+		defer recoverPanic()
 		switch {
 		case !h.page.Empty() || h.page.Reading.Job.Active: // the user has dropped something
 			return
 		case r != nil:
 			more := true
-			for began := time.Now(); more && time.Since(began) < rehearsedAtOnce; {
+			for began := time.Now(); more && time.Since(began) < warmUpTask; {
 				more = r.Step()
 			}
 			if !more {
 				d = h.newRedraw(r, aside)
 				r = nil
 				aside.Call("append", box)
-				h.rehearseDrop()
+				h.warmUpDrop()
 			}
 		case len(fonts) > 0:
 			line := h.window.Get("document").Call("createElement", "span")
 			line.Get("style").Set("font", fonts[0])
-			line.Set("textContent", rehearsedText)
+			line.Set("textContent", warmUpText)
 			box.Call("append", line)
 			line.Get("offsetWidth")
 			fonts = fonts[1:]
@@ -77,8 +77,8 @@ func (h *host) rehearse(r *app.Rehearsal, fonts []string) {
 	step()
 }
 
-// rehearseDrop handles an empty file as if the user had dropped it, and sends it to a closed channel.
-func (h *host) rehearseDrop() {
+// warmUpDrop handles an empty file as if the user had dropped it, and sends it to a closed channel.
+func (h *host) warmUpDrop() {
 	data := js.Global().Get("DataTransfer").New()
 	data.Get("items").Call("add", js.Global().Get("File").New([]any{"a"}, "a"))
 	channel := js.Global().Get("MessageChannel").New()

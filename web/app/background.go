@@ -8,17 +8,17 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Later shows the progress of background work: walking the stacks of other threads, and indexing symbol files.
-type Later struct {
+// Background shows the progress of background work: walking the stacks of other threads, and indexing symbol files.
+type Background struct {
 	page    *Page
 	Text    string // "" if there is no such work
 	Percent int    // -1 if unknown
 	began   moment
 }
 
-// progress shows a report, unless the work began less than 300 ms ago. It goes straight to the elements (Host.Later) and does not draw the
+// progress shows a report, unless the work began less than 300 ms ago. It goes straight to the elements (Host.ShowBackground) and does not draw the
 // page: while the engine and the workers keep all cores busy, drawing takes three times as long and would make the page stutter.
-func (z *Later) progress(g protocol.Progress) {
+func (z *Background) progress(g protocol.Progress) {
 	if z.began == 0 {
 		z.began = now()
 	}
@@ -34,12 +34,12 @@ func (z *Later) progress(g protocol.Progress) {
 		z.Percent = int(min(100, g.Done*100/g.Total))
 	}
 	if z.Text != text || z.Percent != percent {
-		z.page.Host.Later(z.Text, z.Percent)
+		z.page.Host.ShowBackground(z.Text, z.Percent)
 	}
 }
 
 // value is the value of the progress bar, or nil, which leaves the attribute out, if it is unknown.
-func (z *Later) value() any {
+func (z *Background) value() any {
 	if z.Percent < 0 {
 		return nil
 	}
@@ -47,20 +47,20 @@ func (z *Later) value() any {
 }
 
 // end clears the progress.
-func (z *Later) end() { *z = Later{page: z.page} }
+func (z *Background) end() { *z = Background{page: z.page} }
 
 // canStop reports whether the user can stop the work: indexing is optional, walking the stacks is not.
-func (z *Later) canStop() bool { return len(z.page.Work.Exact.passes) > 0 }
+func (z *Background) canStop() bool { return len(z.page.Work.Indexing.passes) > 0 }
 
 // walked handles the message that all pending stacks are walked, and queries them. It reports whether the page must be drawn now; if a query
 // is pending, its result will draw it.
-func (z *Later) walked(r *protocol.Walked) (draw bool) {
+func (z *Background) walked(r *protocol.Walked) (draw bool) {
 	draw = z.Text != ""
 	z.end()
 	if r.Dump != z.page.Dumps.Open {
 		return draw
 	}
-	z.page.Work.Exact.corrected(r.Changed)
+	z.page.Work.Indexing.reportChanged(r.Changed)
 	z.page.Screen.askAll()
 	return draw && !z.page.Screen.asking
 }

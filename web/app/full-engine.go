@@ -6,48 +6,48 @@ import (
 	"github.com/crashpane/crashpane/walker/report/view"
 )
 
-// Readers loads the full engine. The engine that every page starts with reads dumps and symbol files. The full engine also reads binaries and
+// FullEngine loads the full engine. The engine that every page starts with reads dumps and symbol files. The full engine also reads binaries and
 // more kinds of compressed files; it is larger, and is fetched when the user drops the first file that needs it.
-type Readers struct {
+type FullEngine struct {
 	page        *Page
-	state       readers
+	state       fullEngineState
 	done, total int64
 	files       []File // waiting for it
 }
 
-type readers int
+type fullEngineState int
 
 const (
-	readersNone readers = iota
-	readersComing
-	readersHere
+	fullEngineAbsent fullEngineState = iota
+	fullEngineLoading
+	fullEngineLoaded
 )
 
 // want begins to load the full engine, and keeps the files that need it until it is there. Without files it is needed for the programs in a
 // dump's memory.
-func (z *Readers) want(f ...File) {
+func (z *FullEngine) want(f ...File) {
 	z.files = append(z.files, f...)
-	if z.state == readersNone {
-		z.state, z.done, z.total = readersComing, 0, 0
+	if z.state == fullEngineAbsent {
+		z.state, z.done, z.total = fullEngineLoading, 0, 0
 		z.page.Host.Announce("Loading the reader for " + waitingNames(z.files))
 		z.page.Engine.Extend()
 	}
 }
 
 // Extending reports how many bytes of the full engine have been loaded; total is 0 if it is not known.
-func (z *Readers) Extending(done, total int64) { z.done, z.total = done, total }
+func (z *FullEngine) Extending(done, total int64) { z.done, z.total = done, total }
 
 // Extended is called when the full engine is loaded, or with the problem. The full engine replaces the first one and reads all files again,
 // those that the first one has read before the others. What is on the screen stays until there is a new result.
-func (z *Readers) Extended(problem string) {
-	if z.state != readersComing {
+func (z *FullEngine) Extended(problem string) {
+	if z.state != fullEngineLoading {
 		return
 	}
 	waiting := z.files
-	*z = Readers{page: z.page, state: readersHere}
+	*z = FullEngine{page: z.page, state: fullEngineLoaded}
 	if problem != "" {
-		z.state = readersNone
-		z.page.Notices.say("warning", fmt.Sprintf("Crashpane could not load its reader for %s (%s). To try again, add the files again.",
+		z.state = fullEngineAbsent
+		z.page.Notices.show("warning", fmt.Sprintf("Crashpane could not load its reader for %s (%s). To try again, add the files again.",
 			waitingNames(waiting), view.Clean(problem)))
 		// The engine has listed them: the Files tab says what they are.
 		z.page.Reading.accepted = append(z.page.Reading.accepted, waiting...)
@@ -59,24 +59,24 @@ func (z *Readers) Extended(problem string) {
 	}
 	waiting = append(waiting, z.page.Reading.queue...)
 	z.page.Reading.queue = nil
-	if !z.page.Reading.dead {
+	if !z.page.Reading.stopped {
 		z.page.Engine.Restart()
 	}
-	z.page.Reading.revive()
-	z.page.Screen.countAnew()
+	z.page.Reading.restore()
+	z.page.Screen.resetRevisions()
 	z.page.Reading.queue = append(z.page.Reading.queue, waiting...)
 	z.page.Reading.Job.Total += len(waiting)
 	z.page.Reading.next()
 }
 
 // stop cancels loading, and returns how many files were waiting for it.
-func (z *Readers) stop() int {
-	if z.state != readersComing {
+func (z *FullEngine) stop() int {
+	if z.state != fullEngineLoading {
 		return 0
 	}
 	z.page.Engine.StopExtending()
 	n := len(z.files)
-	*z = Readers{page: z.page}
+	*z = FullEngine{page: z.page}
 	return n
 }
 

@@ -2,8 +2,8 @@ package protocol
 
 import "github.com/crashpane/crashpane/walker/report/view"
 
-// Look queries parts of the screen: those whose field is set.
-type Look struct {
+// Query queries parts of the screen: those whose field is set.
+type Query struct {
 	Selection
 	// Search is the searched text: rows that contain it are marked.
 	Search string
@@ -74,9 +74,9 @@ type CompareQuery struct {
 // FindQuery queries the number of hits of Search in the dump, and the position of hit number Hit, counted from 1; 0 for none.
 type FindQuery struct{ Hit int }
 
-// Looked has the parts that were queried, as far as they exist.
-type Looked struct {
-	Edition
+// QueryResult has the parts that were queried, as far as they exist.
+type QueryResult struct {
+	ReportID
 	// Pending is how many threads of the dump are not walked yet; Walked follows.
 	Pending int
 	// Unread has the items of symbol files without a full index, which the page should have indexed.
@@ -97,8 +97,8 @@ type Looked struct {
 	Found   *FoundPage
 }
 
-// Edition identifies a report of a dump. When symbols arrive or the unwind policy changes, there is a new report with the next Revision.
-type Edition struct{ Dump, Revision int }
+// ReportID identifies a report of a dump. When symbols arrive or the unwind policy changes, there is a new report with the next Revision.
+type ReportID struct{ Dump, Revision int }
 
 // FoundPage has the number of hits of the searched text, and the position of hit number At, counted from 1; 0 for none.
 type FoundPage struct {
@@ -138,5 +138,5 @@ type SystemPage struct {
 	Secrets int
 }
 
-func (*Look) request() {}
-func (*Looked) reply() {}
+func (*Query) request()     {}
+func (*QueryResult) reply() {}
