@@ -43,7 +43,7 @@ async function assign(file) {
   await choice.waitFor({ state: "visible" });
   await choice.selectOption({ index: 1 });
   await tab.sees(`assigned renamed.sym to ${module}`);
-  await tab.page.locator("#modules .row", { hasText: module }).filter({ hasText: "unmatched, used" }).waitFor();
+  await tab.page.locator("#modules .row", { hasText: module }).filter({ hasText: "assigned" }).waitFor();
   return module;
 }
 
@@ -79,7 +79,7 @@ test("so does the line behind the last frame, by way of the findings, and the li
 test("a file without a MODULE line is assigned where it is complained of", async () => {
   await tab.drop([noIDs, unnamed]);
   await tab.sees("has no MODULE line");
-  await tab.page.locator(".notice").getByRole("button", { name: "Show the files" }).click();
+  await tab.page.locator(".notice").getByRole("button", { name: "Show files" }).click();
   await tab.page.locator("#files .assign").selectOption({ label: "tilecruncher" });
   await tab.sees("main.cc:");
 });

@@ -52,7 +52,7 @@ test("a dump's binary names its frames, and the module says what it has and wher
   await tab.sees("mt.c:17");
   await tab.sees("loaded: CFI · lines");
   await tab.page.click("#modules .row:has-text('loaded')");
-  await tab.sees("What it has");
+  await tab.sees("Available");
   const detail = await tab.page.locator(".module-detail").innerText();
   assert.match(detail, /Unwind rules\s+mt, \.eh_frame/);
   assert.match(detail, /Lines\s+mt, \.debug_/);

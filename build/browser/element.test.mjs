@@ -128,7 +128,7 @@ test("redact: the command line, the environment and memory are not to be had, no
   await sees(p, "b", "stitch-1");
   const system = async (id) => {
     await p.evaluate((i) => document.getElementById(i).select({ tab: "system" }), id);
-    await sees(p, id, "Walk them");
+    await sees(p, id, "Unwind policy");
     return text(p, id);
   };
   assert.match(await system("a"), /Command line/);

@@ -167,7 +167,7 @@ test("where the host names sources of symbols, a person can have them asked: the
   const viewer = await element("/asking.html");
   await askBySource(viewer);
   await viewer.locator("#symbols-base").fill(stranger.base);
-  await viewer.sees("is not among the sources that the page around this viewer has named");
+  await viewer.sees("The host page has not allowed");
   assert.equal(await viewer.locator('[data-act="ask"]').isDisabled(), true);
   assert.deepEqual(stranger.seen, []);
 });

@@ -69,8 +69,8 @@ const becomes = async (word) => {
 test("the crashed thread is shown before the file was read as a whole, and again exact", async () => {
   await tab.drop([dump, ...others, await put("tilecruncher.sym", 200)]);
   await tab.sees("main.cc:156");
-  assert.ok(["searched", ""].includes(await state()), "the stack does not wait for the pass");
-  await becomes("searched");
+  assert.ok(["indexed on demand", ""].includes(await state()), "the stack does not wait for the pass");
+  await becomes("indexed on demand");
   await becomes("loaded");
   assert.ok(workers > 0, "workers have read it");
   assert.equal(programs().length, 1, "they have ended, and their memory with them");
@@ -82,7 +82,7 @@ test("the crashed thread is shown before the file was read as a whole, and again
 test("a file that is not sorted is corrected where it stands, and marked", async () => {
   await tab.page.evaluate(() => {
     globalThis.marked = new Set();
-    new MutationObserver(() => document.querySelectorAll("#stack .row.fresh").forEach((r) => globalThis.marked.add(r.textContent))).observe(
+    new MutationObserver(() => document.querySelectorAll("#stack .row.changed").forEach((r) => globalThis.marked.add(r.textContent))).observe(
       document.body,
       { subtree: true, childList: true, attributes: true, characterData: true },
     );
@@ -90,7 +90,7 @@ test("a file that is not sorted is corrected where it stands, and marked", async
   await tab.drop([dump, ...others, await put("tilecruncher.sym", 40, { moved: onStack })]);
   await tab.sees("tile::blend_edges");
   await becomes("loaded");
-  await tab.sees("Exact pass:");
+  await tab.sees("for a moment. The symbol file is not sorted");
   await tab.sees("main.cc:156");
   const marked = await tab.page.evaluate(() => [...globalThis.marked]);
   assert.ok(marked.some((row) => row.includes("main.cc:156")), `marked rows: ${marked.join(" | ")}`);
@@ -98,14 +98,14 @@ test("a file that is not sorted is corrected where it stands, and marked", async
 
 test("the pass stops at once when asked to, and the stack stays", async () => {
   await tab.drop([dump, ...others, await put("tilecruncher.sym", 700)]);
-  const stop = tab.page.locator('[data-act="stop-later"]');
-  const took = await tab.pressWhen('.later:not([hidden]):has([data-act="stop-later"]:not([hidden]))', /./, '[data-act="stop-later"]');
+  const stop = tab.page.locator('[data-act="stop-indexing"]');
+  const took = await tab.pressWhen('.background:not([hidden]):has([data-act="stop-indexing"]:not([hidden]))', /./, '[data-act="stop-indexing"]');
   await stop.waitFor({ state: "hidden" });
   console.log(`stopped within ${took.toFixed(1)} ms`);
   assert.ok(took < 100, `stopping took ${took} ms`);
   for (const until = Date.now() + 5_000; programs().length > 1 && Date.now() < until; ) await tab.page.waitForTimeout(20);
   assert.equal(programs().length, 1, "the workers have ended");
-  assert.equal(await state(), "searched");
+  assert.equal(await state(), "indexed on demand");
   await tab.sees("main.cc:156");
 });
 
@@ -114,7 +114,7 @@ test("an index is kept when asked for, used at the next visit, and cleared", asy
   await tab.drop(files);
   await becomes("loaded");
   await tab.page.locator("#tab-files").click();
-  await tab.sees("Nothing is kept");
+  await tab.sees("No indexes kept");
   const databases = () => tab.page.evaluate(async () => (await indexedDB.databases()).length);
   assert.equal(await databases(), 0, "without being asked, nothing is stored");
   await leave();
@@ -129,7 +129,7 @@ test("an index is kept when asked for, used at the next visit, and cleared", asy
   await tab.drop(files.slice(1));
   await becomes("loaded");
   await tab.page.locator("#tab-files").click();
-  await tab.page.waitForFunction(() => /^Clear .*[KM]B?/.test(document.querySelector('[data-act="clear-kept"]').textContent));
+  await tab.page.waitForFunction(() => /^Delete indexes \(.*[KM]B?\)/.test(document.querySelector('[data-act="clear-kept"]').textContent));
   await leave();
 
   await visit();
@@ -142,7 +142,7 @@ test("an index is kept when asked for, used at the next visit, and cleared", asy
   await tab.sees("main.cc:156");
   await tab.page.locator("#tab-files").click();
   await tab.page.locator('[data-act="clear-kept"]').click();
-  await tab.sees("Nothing is kept");
+  await tab.sees("No indexes kept");
   await leave();
 
   await visit();
@@ -188,7 +188,7 @@ test("several large files are read side by side", async () => {
   await becomes("loaded");
   await tab.page.waitForFunction(() => {
     const words = [...document.querySelectorAll("#modules .row .state span")].map((e) => e.textContent.split(":")[0]);
-    return words.includes("loaded") && !words.includes("searched");
+    return words.includes("loaded") && !words.includes("indexed on demand");
   });
   await tab.sees("main.cc:156");
   await tab.sees("codec.cc:33");
@@ -209,7 +209,7 @@ test("a large file that is packed goes through the same pass, in the same memory
         let before = "";
         const look = () => {
           if (before !== "" && stack() !== before) return done(state());
-          if (before === "" && state() === "searched") {
+          if (before === "" && state() === "indexed on demand") {
             before = stack();
             document.querySelectorAll('#threads [role="option"]')[1].click();
           }
@@ -219,10 +219,10 @@ test("a large file that is packed goes through the same pass, in the same memory
       }),
   );
   await tab.drop([dump, ...others, packed]);
-  assert.equal(await meanwhile, "searched", "a thread is shown before the pass is over");
+  assert.equal(await meanwhile, "indexed on demand", "a thread is shown before the pass is over");
   await tab.page.locator('#threads [role="option"]').first().click();
   await becomes("loaded");
-  await tab.sees("Exact pass:");
+  await tab.sees("for a moment. The symbol file is not sorted");
   const peak = await tab.page.evaluate(() => document.querySelector(".crashpane-root").crashpaneMemory.peak);
   console.log(`200 MB of packed symbols: ${(peak / 2 ** 20).toFixed(0)} MB of memory at most`);
   assert.ok(peak < 128 * 2 ** 20, `${peak} bytes of memory`);

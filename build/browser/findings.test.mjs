@@ -55,7 +55,7 @@ test("the walks of a thread are laid side by side, and a row says why they part"
   assert.deepEqual(heads, ["cfi", "fp", "scan", "breakpad", "rust-minidump", "best"]);
   assert.match(await tab.text(), /Breakpad, rust-minidump and best (agree on [0-9,]+ of|find the same) [0-9,]+ frames/);
   await tab.page.click("#compare .row.parts");
-  await tab.page.waitForFunction(() => /they go on/.test(document.querySelector(".panel-side").innerText));
+  await tab.page.waitForFunction(() => /How each policy continues/.test(document.querySelector(".panel-side").innerText));
   assert.match(await tab.page.locator(".panel-side").innerText(), /fp .*(stopped|Frame pointer)/);
   // Another thread has another comparison.
   const first = await tab.page.locator("#compare").innerText();

@@ -21,7 +21,7 @@ after(async () => {
 });
 
 // The first text of a size, a weight and a family makes Chromium ask another process, while the page waits. So the start page writes
-// all of them once, where nobody sees it (rehearsedFonts).
+// all of them once, where nobody sees it (warmUpFonts).
 test("every font of a dump's screen was used before", async () => {
   const tab = await chrome.open(site.origin);
   const fonts = (all) =>
@@ -35,24 +35,24 @@ test("every font of a dump's screen was used before", async () => {
       return found;
     }, all);
   await tab.page.waitForFunction(() => {
-    const n = document.querySelectorAll("[data-rehearsal] span").length;
+    const n = document.querySelectorAll("[data-warm-up] span").length;
     const done = n > 0 && n === globalThis.before;
     globalThis.before = n;
     return done;
   }, undefined, { polling: 500 });
-  const rehearsed = await fonts("body *");
+  const warm = await fonts("body *");
   await tab.drop(sample.slice(0, 1)); // without symbols, which has more to say
   await tab.page.locator("#stack .row").first().waitFor();
   const missing = [];
   const look = async () => {
     await tab.page.waitForTimeout(300);
-    for (const [font, where] of Object.entries(await fonts("body *"))) if (!rehearsed[font]) missing.push(`${font} (${where})`);
+    for (const [font, where] of Object.entries(await fonts("body *"))) if (!warm[font]) missing.push(`${font} (${where})`);
   };
   await look();
   await tab.drop(sample.slice(1));
   await tab.sees("main.cc:156");
   await look();
-  assert.deepEqual(missing, [], "rehearsedFonts in wasm/viewer lacks these");
+  assert.deepEqual(missing, [], "warmUpFonts in wasm/viewer lacks these");
   assert.ok(!(await tab.text()).includes("ABCDEFGHIJ"), "what is written for the fonts' sake is seen");
   await tab.close();
 });

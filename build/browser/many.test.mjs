@@ -127,7 +127,7 @@ test("a folder that takes long to list has a bar, and can be cancelled within 10
   const tab = await visit([folder]);
   const took = await tab.pressWhen(".job:not([hidden])", /Looking for files: [1-9]/, '[data-act="cancel"]');
   console.log(`cancelled within ${took.toFixed(1)} ms`);
-  await tab.sees("Cancelled: what was dropped last is left out.");
+  await tab.sees("Cancelled: the last drop is left out.");
   await tab.page.locator(".job").waitFor({ state: "hidden" });
   await tab.page.waitForTimeout(500);
   assert.equal(await tab.page.locator(".job:not([hidden])").count(), 0, "nothing of it is read");

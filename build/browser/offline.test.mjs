@@ -128,7 +128,7 @@ test("a newer version is fetched, told of, and started when asked for", async ()
   await writeFile(join(folder, "sw.js"), worker);
   await tab.page.reload();
   await tab.ready();
-  await tab.sees("A newer version of Crashpane is here");
+  await tab.sees("A newer version of Crashpane is ready");
   await Promise.all([tab.page.waitForEvent("load"), tab.page.getByRole("button", { name: "Start it now" }).click()]);
   await tab.ready();
   assert.match(await tab.page.content(), /<title>Crashpane, the next<\/title>|Crashpane, the next/);

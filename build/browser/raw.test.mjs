@@ -108,8 +108,8 @@ test("rows that symbols change later are marked for a moment", async () => {
   await tab.sees("stitch-1");
   await tab.page.waitForTimeout(500);
   await tab.drop(symbols);
-  await tab.page.locator("#stack .row.fresh").first().waitFor();
-  await tab.page.waitForFunction(() => !document.querySelector(".fresh"), undefined, { timeout: 10_000 });
+  await tab.page.locator("#stack .row.changed").first().waitFor();
+  await tab.page.waitForFunction(() => !document.querySelector(".changed"), undefined, { timeout: 10_000 });
 });
 
 test("pasted files are read like dropped ones", async () => {

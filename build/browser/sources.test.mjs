@@ -72,7 +72,7 @@ const panel = async (which = dump) => {
   await tab.page.locator("#stack .row").first().waitFor();
   await tab.page.locator("#tab-wanted").click();
   await tab.page.locator("#sources-button").click();
-  await tab.sees("A folder on this machine");
+  await tab.sees("Get symbols from a folder");
 };
 const addresses = async () => {
   await tab.page.waitForFunction(() => document.querySelector(".source-addresses")?.innerText.includes("/"));
@@ -84,7 +84,7 @@ const answered = async (text) => {
   await tab.page.waitForFunction((t) => document.querySelector(".source-asked")?.innerText.includes(t), text, { timeout: 60_000 });
   return said();
 };
-const ended = () => tab.page.waitForFunction(() => !/ (waits|is asked|comes)/.test(document.querySelector(".source-asked").innerText), undefined, { timeout: 60_000 });
+const ended = () => tab.page.waitForFunction(() => !/ (waiting|asking|receiving)/.test(document.querySelector(".source-asked").innerText), undefined, { timeout: 60_000 });
 const urls = () => source.seen.map(({ url }) => source.origin + url);
 
 test("nothing is asked before the button was pressed, and then exactly what was shown", async () => {
@@ -98,7 +98,7 @@ test("nothing is asked before the button was pressed, and then exactly what was 
   await ended();
   assert.deepEqual([...new Set(urls())].sort(), [...shown].sort());
   assert.equal(source.preflights, 0);
-  assert.match(await said(), /not there \(404\): the source has nothing for id [0-9A-F]+/);
+  assert.match(await said(), /not found \(404\): the server has no file for id [0-9A-F]+/);
   const foreign = new Set(tab.foreign.map(({ url }) => url));
   assert.deepEqual([...foreign].sort(), [...shown].sort(), "the browser sent something else");
   assert.ok(tab.foreign.every(({ method, body }) => method === "GET" && !body));
@@ -111,7 +111,7 @@ test("a server in Microsoft's layout is asked for PDB and program, and for the p
   const [exe, packed] = await Promise.all(["app.exe", "app.pd_"].map((name) => readFile(inRepo(`testdata/windows/${name}`))));
   await panel(windows);
   await tab.page.locator(`[data-act="base"][data-arg="microsoft+${source.base}"]`).click();
-  const shown = (await addresses()).map((line) => line.replace(/ if that is not there$/, ""));
+  const shown = (await addresses()).map((line) => line.replace(/ if the server does not have that$/, ""));
   const [program, cabinet] = [shown.find((u) => u.endsWith("/app.exe")), shown.find((u) => u.endsWith("/app.pd_"))];
   assert.match(program, new RegExp(`^${source.base}/app\\.exe/[0-9A-F]{8}[0-9a-f]+/app\\.exe$`), shown.join("\n"));
   assert.match(cabinet, new RegExp(`^${source.base}/app\\.pdb/[0-9A-F]{33}/app\\.pd_$`), shown.join("\n"));
@@ -125,7 +125,7 @@ test("a server in Microsoft's layout is asked for PDB and program, and for the p
   const asked = new Set(urls());
   assert.deepEqual([...asked].filter((u) => !shown.includes(u)), [], "what was asked was not shown");
   assert.ok(asked.has(cabinet) && asked.has(program) && !asked.has(program.replace(/e$/, "_")), [...asked].join("\n"));
-  assert.match(await said(), /kernel32\.pd_\n +not there \(404\)/);
+  assert.match(await said(), /kernel32\.pd_\n +not found \(404\)/);
 });
 
 test("what such a server sends is the file that was asked for, or is not used", async () => {
@@ -138,7 +138,7 @@ test("what such a server sends is the file that was asked for, or is not used", 
   source.files = { [path("kernel32.dll")]: { text: exe }, [path("app.exe")]: { text: await readFile(inRepo(windows)) } };
   await ask();
   await answered("is of another build: its id is ");
-  await answered("is no symbol file or program: it is a minidump");
+  await answered("is not a symbol file or a program: it is a minidump");
   await ended();
   assert.equal(await tab.page.evaluate(() => document.querySelectorAll("#stack .trust.cfi").length), 0);
 });
@@ -161,7 +161,7 @@ test("a source that the page was not built with is not asked, and it is said how
   assert.equal(await tab.page.locator('[data-act="ask"]').isDisabled(), true);
   for (const bad of ["javascript:alert(1)", "https://user:word@symbols.example", "data:text/plain,x", `${source.base}?dump=1`]) {
     await tab.page.locator("#symbols-base").fill(bad);
-    await tab.sees("An address looks like");
+    await tab.sees("Type an address like");
     assert.equal(await tab.page.locator('[data-act="ask"]').isDisabled(), true);
   }
   assert.deepEqual(source.seen, []);
@@ -171,11 +171,11 @@ test("a token is typed, sent to that source only, and not kept", async () => {
   source.token = "s3cret";
   await panel();
   await ask();
-  await answered("refused (401): the server wants a token");
+  await answered("refused (401): the server needs a token");
   await ended();
   await tab.page.locator("#symbols-token").fill("wrong");
   await ask();
-  await answered("the token is not accepted");
+  await answered("the server does not accept the token");
   await ended();
   await tab.page.locator("#symbols-token").fill("s3cret");
   await tab.page.locator('[data-act="remember"]').click();
@@ -192,7 +192,7 @@ test("what a server answers wrongly is said in words", async () => {
   await panel();
   source.broken = 503;
   await ask();
-  await answered("the server has a problem (503)");
+  await answered("server error (503)");
   await ended();
   source.broken = 0;
   source.cors = false;
@@ -203,7 +203,7 @@ test("what a server answers wrongly is said in words", async () => {
   source.files[pathOf(program)] = { text: "<!doctype html><title>Everything is here</title>" };
   source.files[pathOf(codec)] = { text: codec.replace(/^(MODULE \S+ \S+ )\S+/, `$1${"A".repeat(33)}`) };
   await ask();
-  await answered("is no symbol file or program: it is an HTML page");
+  await answered("is not a symbol file or a program: it is an HTML page");
   await answered(`is of another build: its id is ${"A".repeat(33)}`);
 });
 
@@ -213,7 +213,7 @@ test("a server without parts, or with compressed files, sends them whole", async
   await ask();
   await tab.sees("main.cc:156");
   await ended();
-  assert.match(await said(), /came, /);
+  assert.match(await said(), /received, /);
 });
 
 test("a large file that comes whole can be cancelled while it comes", async () => {
@@ -222,7 +222,7 @@ test("a large file that comes whole can be cancelled while it comes", async () =
   await panel();
   await ask();
   await tab.sees("Asking for");
-  await tab.page.waitForFunction(() => /comes, .* of 4/.test(document.querySelector(".source-asked").innerText), undefined, { timeout: 60_000 });
+  await tab.page.waitForFunction(() => /receiving, .* of 4/.test(document.querySelector(".source-asked").innerText), undefined, { timeout: 60_000 });
   await tab.page.locator('[data-act="cancel"]').click();
   await answered("cancelled");
   const sent = source.sent;
@@ -237,7 +237,7 @@ test("of a file of 1 GB less than 5 MB are read for the stack", async () => {
   await ask();
   await tab.sees("main.cc:156", { timeout: 60_000 });
   await ended();
-  assert.match(await said(), /there, 1\.1 GB; only the parts that stacks need are read/);
+  assert.match(await said(), /found, 1\.1 GB; Crashpane reads only the parts that it needs/);
   await tab.page.waitForTimeout(1500);
   console.log(`${source.sent} bytes of 1 GB in ${source.seen.length} answers`);
   assert.ok(source.sent < 5_000_000, `${source.sent} bytes were sent`);
@@ -264,7 +264,7 @@ test("a file that changes on the server while it is read is begun again", async 
   await tab.sees("main.cc:156");
   // And now as a whole, as it is now.
   await tab.page.locator('[data-act="read-all"]').click();
-  await answered("was read as a whole");
+  await answered("fully indexed");
   // The other threads still read names. The next test counts from zero.
   for (let n = -1; n !== source.seen.length; await tab.page.waitForTimeout(1000)) n = source.seen.length;
 });

@@ -61,9 +61,9 @@ export async function open(site, files, { cores, timeout = 600_000 } = {}) {
   await page.addInitScript(note, { cores, replies });
   await page.goto(site.origin);
   await page.waitForFunction(() => document.documentElement.dataset.ready === "1");
-  await page.waitForTimeout(5000); // the page is open, and what it rehearses is over
+  await page.waitForTimeout(5000); // the page is open, and its warm-up is over
   await page.evaluate(() => globalThis.noted.tasks.splice(0));
-  const before = await page.workers()[0]?.evaluate(() => globalThis.crashpaneWorker?.read); // by what is rehearsed
+  const before = await page.workers()[0]?.evaluate(() => globalThis.crashpaneWorker?.read); // by the warm-up
   const cdp = await page.context().newCDPSession(page);
   const data = { items: [], files, dragOperationsMask: 1 };
   for (const type of ["dragEnter", "dragOver", "drop"]) await cdp.send("Input.dispatchDragEvent", { type, x: 400, y: 300, data });

@@ -40,7 +40,7 @@ test("with the program and its PDB every frame has a name, a line, and a caller 
   for (const [name, line] of [["total", 27], ["print_receipt", 33], ["print_all", 41], ["start", 50]]) {
     assert.match(text, new RegExp(`${name}\\b[^]*app\\.c:${line}\\b`), text);
   }
-  assert.deepEqual((await trusts()).slice(0, 5), ["given", "CFI", "CFI", "CFI", "CFI"]);
+  assert.deepEqual((await trusts()).slice(0, 5), ["context", "CFI", "CFI", "CFI", "CFI"]);
   // Why a frame is there: the unwind rule of that very instruction, and where it stands.
   await tab.page.click("#stack .row:has-text('print_receipt')");
   await tab.page.click("#side-why");
@@ -108,5 +108,5 @@ test("a dump with all memory brings the reader of the programs in it, and its st
   await tab.sees("memory of app.exe");
   await tab.drop([pdb]);
   await tab.sees("app.c:27");
-  assert.deepEqual((await trusts()).slice(0, 5), ["given", "CFI", "CFI", "CFI", "CFI"]);
+  assert.deepEqual((await trusts()).slice(0, 5), ["context", "CFI", "CFI", "CFI", "CFI"]);
 });

@@ -88,11 +88,11 @@ test("a page names a server without CORS, and reads it through its own host", { 
   await tab.page.locator("#stack .row").first().waitFor();
   await tab.page.locator("#tab-wanted").click();
   await tab.page.locator("#sources-button").click();
-  await tab.sees("A folder on this machine");
+  await tab.sees("Get symbols from a folder");
   const choose = async (base) => {
     await tab.page.locator(`[data-act="base"][data-arg="${base}"]`).click();
     await tab.page.waitForFunction((b) => document.querySelector(".source-addresses")?.innerText.startsWith(b), base.replace("microsoft+", "").replace(/^\//, edge.url));
-    return (await tab.page.locator(".source-addresses").innerText()).split("\n").map((line) => line.replace(/ if that is not there$/, ""));
+    return (await tab.page.locator(".source-addresses").innerText()).split("\n").map((line) => line.replace(/ if the server does not have that$/, ""));
   };
   const direct = await choose(`microsoft+${source.base}`);
   assert.deepEqual(source.seen, [], "something was asked without a word");
@@ -100,8 +100,8 @@ test("a page names a server without CORS, and reads it through its own host", { 
   source.files = { [at("app.exe")]: files["app.exe"], [at("app.pd_")]: files["app.pd_"] };
   await tab.page.locator('[data-act="ask"]').click();
   const through = `microsoft+${edge.url}servers/${host}`;
-  await tab.sees(`${host} answers, and does not let this page read its answers (CORS: it has to name this page’s origin). This page’s own server asks it for you: choose ${through}`);
-  await tab.page.waitForFunction(() => !/ (waits|is asked|comes)/.test(document.querySelector(".source-asked").innerText));
+  await tab.sees(`${host} answers, but does not let this page read its answers (CORS: it would have to allow this page’s origin). This page’s own server can ask it for you: choose ${through}`);
+  await tab.page.waitForFunction(() => !/ (waiting|asking|receiving)/.test(document.querySelector(".source-asked").innerText));
   source.seen = [];
   const shown = await choose(through);
   assert.deepEqual(source.seen, []);

@@ -49,7 +49,7 @@ func TestOneThingIsAskedFor(t *testing.T) {
 			t.Errorf("%s: wants %s, says %s", c.name, name, th.Stop.Suggestion)
 		}
 		quality := view.New(r, demangle.Name).Stack(view.StackQuery{Thread: th.Index, Count: 1}).Quality
-		if m := &r.Modules[th.Stop.Wants]; m.State == report.SymbolsMissing && !strings.Contains(quality, "missing first: "+name) {
+		if m := &r.Modules[th.Stop.Wants]; m.State == report.SymbolsMissing && !strings.Contains(quality, "add "+name+" first") {
 			t.Errorf("%s: the end wants %s, the line above the stack says %s", c.name, name, quality)
 		}
 		if len(r.Threads) == 1 && finding.Module != th.Stop.Wants {

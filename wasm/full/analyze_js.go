@@ -16,11 +16,12 @@ import (
 	"github.com/crashpane/crashpane/wasm/viewer/worker"
 )
 
-// slice is how many bytes of a symbol file are read at a time to search it, as by the command.
+// slice is how many bytes of a symbol file a search reads at a time, as in the command.
 const slice = 4 << 10
 
-// analyze answers {analyze, files: [{name, data}], policy} by {analyzed, json} or {analyzed, error}: a dump, the first of the files,
-// and its symbols in, the report out, as `crashpane walk --format json` prints it. It needs no page.
+// analyze handles the message of the package's analyze function (web/embed/analyze.js), which needs no page: {analyze: id, files: [{name, data}],
+// policy}, where the first file is a dump and the others are its symbols. It posts {analyzed: id, json}, the report as
+// `crashpane walk --format json` prints it, or {analyzed: id, error}. It reports whether the message was one of these.
 func analyze(message js.Value) bool {
 	id := message.Get("analyze")
 	if id.IsUndefined() {
@@ -36,11 +37,12 @@ func analyze(message js.Value) bool {
 	return true
 }
 
+// reportOf makes the report for a message of analyze.
 func reportOf(message js.Value) (string, error) {
 	name := message.Get("policy").String()
 	policy, ok := walker.PolicyByName(name)
 	if !ok {
-		return "", fmt.Errorf("there is no way of walking called %q", name)
+		return "", fmt.Errorf("there is no unwind policy called %q", name)
 	}
 	s := session.New(session.Options{Policy: policy, Demangle: msvc.Name, IndexOnDemand: true, Slice: slice, OpenBinary: open, OpenImage: openImage, InstructionAt: arm64text.At,
 		Limits: intake.Limits{Unpackers: unpack.Formats, Archives: unpack.Archives}})
@@ -55,7 +57,7 @@ func reportOf(message js.Value) (string, error) {
 				return "", errors.New(it.Message)
 			}
 		}
-		return "", fmt.Errorf("%s holds no dump", files.Index(i).Get("name").String())
+		return "", fmt.Errorf("%s contains no dump", files.Index(i).Get("name").String())
 	}
 	r := s.Report(0)
 	if r == nil {

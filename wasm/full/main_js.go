@@ -1,5 +1,5 @@
-// Full is the engine with all readers, as a program of its own: it takes the place of the viewer's engine when a file is dropped
-// that needs one of them. It is fetched only then, so that nobody waits for it who has a dump and symbol files.
+// Full is the full engine: the program for the worker that also reads binaries, .zst, .xz and .cab files. It replaces the viewer's engine when the
+// user drops such a file, and is fetched only then, so that a user with a dump and symbol files need not wait for it.
 package main
 
 import (
@@ -24,6 +24,7 @@ func main() {
 	worker.RunWith(engine.Options{WriteSym: writeSym, Demangle: msvc.Name, Session: session.Options{OpenBinary: open, OpenImage: openImage, InstructionAt: arm64text.At, Limits: limits}}, analyze)
 }
 
+// open is session.Options.OpenBinary.
 func open(src *input.Source) (session.Binary, error) {
 	f, err := binary.Open(src)
 	if err != nil {
@@ -32,6 +33,7 @@ func open(src *input.Source) (session.Binary, error) {
 	return f, nil
 }
 
+// openImage is session.Options.OpenImage: it reads a Windows module from the dump's memory.
 func openImage(d *core.Dump, module int) session.Binary {
 	m := &d.Modules[module]
 	if d.OS() == core.Windows {
@@ -42,8 +44,9 @@ func openImage(d *core.Dump, module int) session.Binary {
 	return nil
 }
 
+// writeSym is engine.Options.WriteSym.
 func writeSym(w io.Writer, b session.Binary, id string) error {
-	f, ok := b.(*binary.File) // what open and openImage answer
+	f, ok := b.(*binary.File) // the type that open and openImage return
 	if !ok {
 		return fmt.Errorf("%s is no file of which a symbol file can be made", b.Identity().Name)
 	}
@@ -51,5 +54,5 @@ func writeSym(w io.Writer, b session.Binary, id string) error {
 	return err
 }
 
-// openScratch opens a place in Blobs, which the browser keeps outside of the tab's memory.
+// openScratch makes temporary storage in Blobs, which the browser keeps outside of the tab's memory.
 func openScratch() (dumpsyms.Scratch, error) { return worker.Limits().Spool() }

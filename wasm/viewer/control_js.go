@@ -6,21 +6,21 @@ import (
 	"github.com/crashpane/crashpane/web/app"
 )
 
-// A page around the viewer speaks with it by two functions of the loader's object: the viewer calls told(kind, detail), and sets
-// control(what, arguments…), of which it is written at each case what they are.
+// The host page and the viewer call each other through two functions of the loader's object. The viewer calls told(kind, detail) for each event,
+// and sets control(what, arguments…) for the host page to call; the cases of control below say what the arguments are.
 
-// obey makes control. stop ends the workers.
-func (h *host) obey(stop func()) {
+// setControl sets control. stop ends the workers.
+func (h *host) setControl(stop func()) {
 	h.limit(h.viewer.Get("limits"))
 	if h.viewer.Get("told").Type() == js.TypeFunction {
-		h.page.Around.Watch = h.watched
+		h.page.HostPage.Watch = h.notifyHost
 	}
-	h.page.Around.Inside = !h.owns()
+	h.page.HostPage.Inside = !h.owns()
 	h.viewer.Set("control", js.FuncOf(func(_ js.Value, args []js.Value) any {
-		defer survive()
+		defer recoverPanic()
 		what := args[0].String()
 		if what == "stop" {
-			// The program itself sleeps from now on, and goes when nobody knows it any more.
+			// A Go program cannot be ended from here. It sleeps from now on, and is garbage collected when it is unreferenced.
 			stop()
 			for _, undo := range h.undo {
 				undo()
@@ -32,10 +32,11 @@ func (h *host) obey(stop func()) {
 	}))
 }
 
+// control does what the host page requests.
 func (h *host) control(p *app.Page, what string, args []js.Value) {
 	switch what {
-	case "add": // an array of Files, a number that comes back when they are done
-		p.Around.Mark = args[1].Int()
+	case "add": // an array of Files; a number, which the idle event returns when they are read
+		p.HostPage.Mark = args[1].Int()
 		p.Reading.Add(filesOf(args[0]))
 	case "clear":
 		p.Clear()
@@ -46,15 +47,16 @@ func (h *host) control(p *app.Page, what string, args []js.Value) {
 	case "theme": // "dark", "light" or ""
 		p.State.Theme = args[0].String()
 		h.SetTheme(p.State.Theme)
-	case "export": // the kind, a function (text, problem)
+	case "export": // the kind; a function, called with a text and a problem
 		done := args[1]
 		p.Work.Exports.Export(args[0].String(), func(text, problem string) { done.Invoke(text, problem) })
 	}
 }
 
+// limit applies the host page's limits. v is {noFiles, readOnly, redact} or undefined.
 func (h *host) limit(v js.Value) {
 	if v.Truthy() {
-		// What may not be done is not shown either, by the style sheet.
+		// The style sheet hides the controls for what is forbidden.
 		mark := func(name string, on bool, value string) {
 			if !on {
 				value = ""
@@ -64,12 +66,12 @@ func (h *host) limit(v js.Value) {
 		mark("files", v.Get("noFiles").Truthy() || v.Get("readOnly").Truthy(), "off")
 		mark("readonly", v.Get("readOnly").Truthy(), "on")
 		mark("redact", v.Get("redact").Truthy(), "on")
-		h.page.Around.SetLimits(app.Limits{NoFiles: v.Get("noFiles").Truthy(), NoNetwork: !h.viewer.Get("network").Truthy(), ReadOnly: v.Get("readOnly").Truthy(), Redact: v.Get("redact").Truthy()})
+		h.page.HostPage.SetLimits(app.Limits{NoFiles: v.Get("noFiles").Truthy(), NoNetwork: !h.viewer.Get("network").Truthy(), ReadOnly: v.Get("readOnly").Truthy(), Redact: v.Get("redact").Truthy()})
 	}
 }
 
-// watched hands an event on.
-func (h *host) watched(e app.Event) {
+// notifyHost passes an event to the host page.
+func (h *host) notifyHost(e app.Event) {
 	detail := map[string]any{}
 	switch e.Kind {
 	case app.EventProgress:
@@ -81,10 +83,10 @@ func (h *host) watched(e app.Event) {
 	case app.EventSelect:
 		detail = map[string]any{"dump": e.State.DumpName, "thread": e.State.Thread, "frame": e.State.Frame, "inline": e.State.Inline, "tab": e.State.Tab}
 	}
-	h.tell(e.Kind, detail)
+	h.notify(e.Kind, detail)
 }
 
-func (h *host) tell(kind string, detail map[string]any) {
+func (h *host) notify(kind string, detail map[string]any) {
 	if told := h.viewer.Get("told"); told.Type() == js.TypeFunction {
 		told.Invoke(kind, detail)
 	}

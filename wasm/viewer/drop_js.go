@@ -12,15 +12,15 @@ import (
 	"github.com/crashpane/crashpane/web/app"
 )
 
-// maxFiles bounds one drop: a whole home directory dropped by mistake should end.
+// maxFiles bounds one drop, since a user may drop a whole home directory by mistake.
 const maxFiles = 50_000
 
-// listenForFiles hears drops, the two file choosers and pastes.
+// listenForFiles adds the listeners for drops, the two file choosers and pastes.
 func (h *host) listenForFiles() {
 	target := h.viewer.Get("dropTarget")
 	hasFiles := func(e js.Value) bool {
-		// Where no file may be added, they are not the viewer's to take.
-		return h.page.Around.TakesFiles() && e.Get("dataTransfer").Get("types").Call("includes", "Files").Bool()
+		// If the user may not add files, the host page may handle the drop itself.
+		return h.page.HostPage.TakesFiles() && e.Get("dataTransfer").Get("types").Call("includes", "Files").Bool()
 	}
 	drag := func(on bool) {
 		if h.page.Layout.Dragging != on {
@@ -39,8 +39,8 @@ func (h *host) listenForFiles() {
 	h.native(target, "dragenter", over, false)
 	h.native(target, "dragover", over, false)
 	h.native(target, "dragleave", func(e js.Value) {
-		// Leaving one element for another inside is told too; leaving the window has nowhere to go. Safari never says where to, so
-		// it is over only if nothing follows: while the files are held over the page, it is told so again and again.
+		// The event also occurs when the pointer moves from one element to another, which is then relatedTarget. Safari always leaves
+		// relatedTarget null. So the drag has left the window only if no dragover follows; the browser repeats that while files are over the page.
 		if !e.Get("relatedTarget").IsNull() {
 			return
 		}
@@ -60,9 +60,9 @@ func (h *host) listenForFiles() {
 		h.drawSoon()
 		h.take(&dom.DataTransfer{Value: e.Get("dataTransfer")}, h.offer)
 	}, false)
-	// Files are pasted wherever the focus is; text goes into the field that has it.
+	// The user can paste files wherever the focus is. Pasted text goes to the focused field, as usual.
 	h.native(target, "paste", func(e js.Value) {
-		if data := e.Get("clipboardData"); data.Truthy() && h.page.Around.TakesFiles() && data.Get("files").Length() > 0 {
+		if data := e.Get("clipboardData"); data.Truthy() && h.page.HostPage.TakesFiles() && data.Get("files").Length() > 0 {
 			event(e).PreventDefault()
 			h.take(&dom.DataTransfer{Value: data}, h.offer)
 		}
@@ -74,19 +74,19 @@ func (h *host) listenForFiles() {
 			for _, f := range input.Files() {
 				files = append(files, newFile(f.Value, f.Get("webkitRelativePath").String()))
 			}
-			// The same file may be picked again after it was changed.
+			// Otherwise choosing the same file again would cause no event.
 			input.SetValue("")
 			h.offer(files, nil)
 		}, false)
 	}
 }
 
-// manyItems is from how many items on they are not asked one by one what they are: in Chromium each answer waits for another process,
-// a third of a millisecond at best, and all of them would be one task.
+// manyItems is the number of dropped items from which take does not ask each of them whether it is a folder. In Chromium each answer waits for
+// another process, a third of a millisecond at best, and all of them together would be one long task.
 const manyItems = 24
 
-// take collects what was dropped. The entries must be taken while the event is handled: afterwards the list is empty. A
-// folder's File is a sham of 4096 bytes, so folders are known by their entries.
+// take collects the files of a drop or a paste, and calls offer with them and with problems. It must get the items' files and entries while
+// the event is handled, because the list is empty afterwards. A folder also has a File, of 4096 bytes, so only its entry tells that it is a folder.
 func (h *host) take(data *dom.DataTransfer, offer func(files []app.File, problems []string)) {
 	items := []js.Value{}
 	files := []*jsFile{}
@@ -109,25 +109,25 @@ func (h *host) take(data *dom.DataTransfer, offer func(files []app.File, problem
 		}
 		return items[i].Call("webkitGetAsEntry")
 	}
-	// A page that was opened from a file gets entries of folders that it cannot list, in Chromium; their handles it can.
+	// In Chromium a page opened from a file: address cannot list the entries of folders, but it can list their handles.
 	local := h.window.Get("location").Get("protocol").String() == "file:"
 	root := js.Null()
 	if len(items) >= manyItems && !local {
 		root = commonRoot(entry(0), entry(1))
 	}
-	// Two of a name from different folders: the list that tells which are folders has the name twice.
-	alone := map[string]bool{}
+	// If two items have the same name, the list of the common root cannot tell which of them is a folder: ask each of these items.
+	ambiguous := map[string]bool{}
 	for name, n := range named {
 		if n > 1 {
-			alone[name] = true
+			ambiguous[name] = true
 		}
 		if other := unnumbered(name); named[other] > 0 {
-			alone[name], alone[other] = true, true
+			ambiguous[name], ambiguous[other] = true, true
 		}
 	}
 	plain, folders := []app.File{}, []js.Value{}
 	for i, f := range files {
-		if root.IsNull() || alone[f.name] {
+		if root.IsNull() || ambiguous[f.name] {
 			if e := entry(i); e.Truthy() && e.Get("isDirectory").Bool() {
 				if local && items[i].Get("getAsFileSystemHandle").Type() == js.TypeFunction {
 					e = items[i].Call("getAsFileSystemHandle")
@@ -144,18 +144,18 @@ func (h *host) take(data *dom.DataTransfer, offer func(files []app.File, problem
 	}
 	go func() {
 		if !root.IsNull() {
-			plain, folders = apart(root, plain, folders, alone)
+			plain, folders = separateFolders(root, plain, folders, ambiguous)
 		}
 		l := &listing{h: h, told: time.Now()}
 		plain, problems := l.folders(plain, folders)
-		if l.end() {
+		if l.finish() {
 			offer(plain, problems)
 		}
 	}()
 }
 
-// commonRoot is the folder of which two entries of a drop are members, or null. Chromium makes one for all items of a drop, and
-// lists it without the page having to wait; elsewhere each item has a file system of its own.
+// commonRoot returns the folder that has two entries of a drop, or null. Chromium makes such a folder for all items of a drop, and lists it
+// asynchronously, so the page's thread need not wait. In other browsers each item has a file system of its own.
 func commonRoot(a, b js.Value) js.Value {
 	if !a.Truthy() || !b.Truthy() {
 		return js.Null()
@@ -170,7 +170,8 @@ func commonRoot(a, b js.Value) js.Value {
 	return js.Null()
 }
 
-// unnumbered is a name without the number that Chromium adds to the second of two: "a (1).sym" is "a.sym". It is "" without one.
+// unnumbered returns a name without the number that Chromium adds to a second item of the same name: "a.sym" for "a (1).sym". It returns "" if there
+// is no number.
 func unnumbered(name string) string {
 	from := strings.LastIndex(name, " (")
 	if from < 0 {
@@ -183,15 +184,14 @@ func unnumbered(name string) string {
 	return name[:from] + name[from+n+1:]
 }
 
-// apart moves those of the files that are folders, as the list of what was dropped has them, to the folders. Those of names in asked
-// were asked for already.
-func apart(root js.Value, files []app.File, folders []js.Value, asked map[string]bool) ([]app.File, []js.Value) {
+// separateFolders moves the files that are folders, according to the list of the common root, to folders. Items with names in asked were already asked.
+func separateFolders(root js.Value, files []app.File, folders []js.Value, asked map[string]bool) ([]app.File, []js.Value) {
 	found := map[string]js.Value{}
 	reader := root.Call("createReader")
 	for {
 		entries, problem := await(reader, "readEntries")
 		if problem != "" || entries.Length() == 0 {
-			break // what is not listed is read as a file, and says then what is wrong with it
+			break // a folder that is not listed is read as a file, which will fail with a message
 		}
 		for i, n := 0, entries.Length(); i < n; i++ {
 			if e := entries.Index(i); e.Get("isDirectory").Bool() {
@@ -210,14 +210,14 @@ func apart(root js.Value, files []app.File, folders []js.Value, asked map[string
 	return plain, folders
 }
 
-// offer hands files to the page when their sizes are known, by which it orders them. Asking for a size waits for another process,
-// too, so the page's thread is left free in between.
+// offer passes files to the page when their sizes are known, because the page sorts by size. Getting a size waits for another process, so the
+// work is divided into tasks of 15 ms.
 func (h *host) offer(files []app.File, problems []string) {
 	left := files
 	l := &listing{h: h, told: time.Now()}
 	var measure func()
 	measure = func() {
-		defer survive()
+		defer recoverPanic()
 		begun := time.Now()
 		for len(left) > 0 && l.found(len(files)) {
 			left[0].Size()
@@ -227,12 +227,12 @@ func (h *host) offer(files []app.File, problems []string) {
 				return
 			}
 		}
-		if !l.end() {
+		if !l.finish() {
 			return
 		}
 		h.changeIf(func(p *app.Page) (draw bool) {
 			p.Reading.Offer(files)
-			for _, text := range problems { // after it, since what is offered takes back what was said of earlier files
+			for _, text := range problems { // after Offer, which removes earlier notices
 				p.Notices.Problem(text)
 			}
 			if len(problems) > 0 {
@@ -245,8 +245,8 @@ func (h *host) offer(files []app.File, problems []string) {
 	measure()
 }
 
-// drawSoon draws what was dropped, unless something else does so before: mostly the first screen is there in a moment, and would have to
-// wait for a screen that says that it is coming.
+// drawSoon draws the page in 80 ms, unless something else draws it before. Mostly the first screen arrives by then, and drawing the bar of work
+// would only delay it.
 func (h *host) drawSoon() {
 	before := h.draws
 	h.later(80, func() {
@@ -256,14 +256,14 @@ func (h *host) drawSoon() {
 	})
 }
 
-// listing is the work of finding out what was dropped, which of large folders takes seconds.
+// listing is the work of listing dropped folders, which can take seconds.
 type listing struct {
 	h              *host
 	told           time.Time
 	shown, stopped bool
 }
 
-// found says how many files there are by now, and reports whether to go on.
+// found shows the number of files so far, a few times a second, and reports whether to continue.
 func (l *listing) found(n int) bool {
 	if time.Since(l.told) > 250*time.Millisecond && !l.stopped {
 		l.shown, l.told = true, time.Now()
@@ -272,15 +272,15 @@ func (l *listing) found(n int) bool {
 	return !l.stopped
 }
 
-// end says that it is over, and reports whether what was found is wanted.
-func (l *listing) end() bool {
+// finish ends the listing, and reports whether the user has not cancelled it.
+func (l *listing) finish() bool {
 	if l.shown && !l.stopped {
 		l.h.changeIf(func(p *app.Page) bool { p.Reading.Listing(0, nil); return false })
 	}
 	return !l.stopped
 }
 
-// folders reads folders recursively and adds everything at once, so that the whole drop is one piece of work.
+// folders lists folders recursively. It returns all files together, so that a drop is one job.
 func (l *listing) folders(files []app.File, folders []js.Value) (all []app.File, problems []string) {
 	for len(folders) > 0 && len(files) < maxFiles && !l.stopped {
 		if folders[0].Get("createReader").IsUndefined() {
@@ -292,7 +292,7 @@ func (l *listing) folders(files []app.File, folders []js.Value) (all []app.File,
 		path := folders[0].Get("fullPath").String()
 		folders = folders[1:]
 		for {
-			// A call answers a hundred entries at most; an empty answer is the end.
+			// A call returns at most a hundred entries; an empty list is the end.
 			entries, problem := await(reader, "readEntries")
 			if !l.found(len(files)) {
 				break
@@ -321,12 +321,12 @@ func (l *listing) folders(files []app.File, folders []js.Value) (all []app.File,
 		}
 	}
 	if len(files) >= maxFiles {
-		problems = append(problems, fmt.Sprintf("Only the first %s files of the folders are read.", view.Number(maxFiles)))
+		problems = append(problems, fmt.Sprintf("Crashpane reads only the first %s files of the folders.", view.Number(maxFiles)))
 	}
 	return files, problems
 }
 
-// handle is folders for a FileSystemDirectoryHandle, or the promise of one. path is that of its own folder, "" or with a slash at its end.
+// handle is folders for a FileSystemDirectoryHandle, or the promise of one. path is the path of its parent folder, with a slash at its end, or "".
 func (l *listing) handle(folder js.Value, path string, files []app.File, problems []string) ([]app.File, []string) {
 	failed := func(name, problem string) {
 		problems = append(problems, fmt.Sprintf("The folder %s cannot be read: %s", view.Clean(name), problem))
@@ -334,7 +334,7 @@ func (l *listing) handle(folder js.Value, path string, files []app.File, problem
 	if folder.Get("then").Type() == js.TypeFunction {
 		var problem string
 		if folder, problem = settle(folder); problem != "" {
-			failed("that was dropped", problem)
+			failed("that you dropped", problem)
 			return files, problems
 		}
 	}
@@ -365,7 +365,7 @@ func (l *listing) handle(folder js.Value, path string, files []app.File, problem
 	return files, problems
 }
 
-// await calls a method of the old file system interface, which answers by one of two callbacks.
+// await calls a method of the file system entries API, which has two callbacks in place of a promise.
 func await(object js.Value, method string) (value js.Value, problem string) {
 	done := make(chan struct{})
 	yes := js.FuncOf(func(_ js.Value, args []js.Value) any { value = args[0]; close(done); return nil })
@@ -406,7 +406,7 @@ func settle(promise js.Value) (value js.Value, problem string) {
 	return value, problem
 }
 
-// OpenSample implements app.Host: the loader knows where the sample lies.
+// OpenSample implements app.Host. The loader knows where the sample is.
 func (h *host) OpenSample() {
 	go func() {
 		problem := "this page has none"
@@ -424,7 +424,7 @@ func (h *host) OpenSample() {
 	}()
 }
 
-// filesOf are the Files of an array.
+// filesOf returns the Files of a JavaScript array.
 func filesOf(array js.Value) []app.File {
 	files := make([]app.File, array.Length())
 	for i := range files {

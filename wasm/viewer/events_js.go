@@ -9,22 +9,22 @@ import (
 	"github.com/crashpane/crashpane/web/app"
 )
 
-// listen hears what a person does, by a few native listeners at the root. Vugu's own "@" listeners would serialise the
-// element that was hit with everything in it.
+// listen adds a few native listeners at the root for everything that the user does. Vugu's own "@" listeners would serialize the target element
+// with everything in it, at each event.
 func (h *host) listen() {
 	h.measure = js.FuncOf(func(js.Value, []js.Value) any {
-		defer survive()
+		defer recoverPanic()
 		h.measureLists()
 		return nil
 	})
 	h.native(h.root.Underlying(), "click", h.clicked, false)
 	h.native(h.root.Underlying(), "input", h.typed, false)
 	h.native(h.root.Underlying(), "keydown", h.pressed, false)
-	// Scroll events do not bubble; capturing hears those of every list.
+	// Scroll events do not bubble, so the listener captures them on their way to the lists.
 	h.native(h.root.Underlying(), "scroll", func(js.Value) { h.scheduleMeasure() }, true)
 	h.native(h.window, "resize", func(js.Value) { h.scheduleMeasure() }, true)
 	if h.owns() {
-		// Keys count wherever the focus is; the body has it after a click on nothing.
+		// Keys also work when nothing has the focus: then the body gets them.
 		h.native(h.window.Get("document").Get("body"), "keydown", func(e js.Value) {
 			if e.Get("target").Equal(h.window.Get("document").Get("body")) {
 				h.pressed(e)
@@ -32,12 +32,12 @@ func (h *host) listen() {
 		}, false)
 		h.native(h.window, "hashchange", func(js.Value) {
 			hash := h.hash()
-			h.addresses, h.entry = h.addresses+1, false // what was to be written is of the place that was left
+			h.addresses, h.entry = h.addresses+1, false // cancel the pending write, which is about the place before
 			h.change(func(p *app.Page) { p.Address.Changed(hash) })
 		}, false)
 	}
 	if h.owns() && h.window.Get("parent").Equal(h.window) {
-		// The files are nowhere but in this page.
+		// Closing the page loses the files, so have the browser ask.
 		h.native(h.window, "beforeunload", func(e js.Value) {
 			if h.page.Reading.HasFiles() {
 				event(e).PreventDefault()
@@ -50,16 +50,15 @@ func (h *host) listen() {
 	h.listenForMenus()
 }
 
-// survive ends a callback that panicked, and says so where a developer looks. A panic that left a callback would end the
-// program, and with it the page.
-func survive() {
+// recoverPanic recovers from a panic in a callback, and writes it to the console. Without it the panic would end the program, and with it the page.
+func recoverPanic() {
 	if p := recover(); p != nil {
 		js.Global().Get("console").Call("error", fmt.Sprintf("Crashpane: %v", p))
 	}
 }
 
-// element and event give a value dom's methods. dom.WrapElement and dom.WrapEvent would make the value's own class instead,
-// by comparing it with some sixty of them at each event, and would bring all of those classes into the page (60 KB of it).
+// element and event give a value the methods of package dom. They replace dom.WrapElement and dom.WrapEvent, which compare a value with some sixty
+// classes at each event, and would add all of these to the page's program (60 KB).
 func element(v js.Value) *dom.BasicElement {
 	return &dom.BasicElement{BasicNode: &dom.BasicNode{Value: v}}
 }
@@ -69,18 +68,18 @@ func event(v js.Value) *dom.BasicEvent { return &dom.BasicEvent{Value: v} }
 // native adds a listener.
 func (h *host) native(target js.Value, event string, do func(js.Value), passive bool) {
 	f := js.FuncOf(func(_ js.Value, args []js.Value) any {
-		defer survive()
+		defer recoverPanic()
 		do(args[0])
 		return nil
 	})
 	target.Call("addEventListener", event, f, map[string]any{"passive": passive, "capture": passive})
 	if target.Equal(h.window) {
-		// The rest goes with the viewer's own elements.
+		// The other listeners are removed with the viewer's elements.
 		h.undo = append(h.undo, func() { target.Call("removeEventListener", event, f, passive) })
 	}
 }
 
-// closest is the innermost element around a node that has an attribute.
+// closest returns the innermost element with an attribute that contains a node, or is it.
 func closest(node js.Value, attribute string) js.Value {
 	if node.Get("closest").Type() != js.TypeFunction {
 		return js.Null()
@@ -116,7 +115,7 @@ func (h *host) typed(e js.Value) {
 	h.change(func(p *app.Page) { p.Input(field, value) })
 }
 
-// pressed gives a key to the page, after the widgets that move the focus themselves had it.
+// pressed handles a key: first splitters, tabs, menus and lists, which have keys of their own by their roles, then the page.
 func (h *host) pressed(e js.Value) {
 	if e.Get("ctrlKey").Bool() || e.Get("metaKey").Bool() || e.Get("altKey").Bool() || e.Get("isComposing").Truthy() {
 		return
@@ -130,14 +129,14 @@ func (h *host) pressed(e js.Value) {
 		return
 	}
 	if h.page.Menus.Help && key == "Tab" {
-		// The dialog has one button; the focus stays in it.
+		// The dialog has a single button, so the focus stays on it.
 		e.Call("preventDefault")
 		return
 	}
 	list := closest(target, "data-list")
 	inThreads := list.Truthy() && list.Get("id").String() == "threads"
 	if list.Truthy() && (!inThreads || key == "Home" || key == "End") && list.Get("id").String() != "stack" && isMove(key) {
-		// Where rows can be selected, arrows do; the other lists scroll.
+		// In lists with a selection, arrow keys move it; other lists scroll.
 		taken := false
 		h.change(func(p *app.Page) { taken = p.ListKey(list.Get("id").String(), key) })
 		if taken {
@@ -181,7 +180,7 @@ func isMove(key string) bool {
 	return false
 }
 
-// roves moves the focus within tabs and menus by the arrow keys, as their roles promise.
+// roves moves the focus within tabs and menus with the arrow keys, as the ARIA roles tablist and menu require.
 func (h *host) roves(e js.Value, key string, target js.Value) bool {
 	by := 0
 	group, items := "", ""

@@ -9,24 +9,23 @@ import (
 	"github.com/crashpane/crashpane/web/app"
 )
 
-// host is the browser as the page sees it (app.Host). The loader decides what lies behind it: the whole window, or a
-// shadow root in somebody's page.
+// host implements app.Host with the browser. The loader decides what the viewer fills: the whole window, or a shadow root in a host page.
 type host struct {
 	viewer    js.Value
-	root      *dom.BasicElement // all that the viewer draws, and where its events are heard
+	root      *dom.BasicElement // the element that the viewer fills, which has its listeners
 	window    js.Value
 	page      *app.Page
 	change    func(func(*app.Page))
 	changeIf  func(func(*app.Page) (draw bool))
 	draws     int      // how often the page was drawn
-	after     []func() // to be done after the next render
+	after     []func() // called after the next render
 	measure   js.Func
-	measured  bool     // a measurement is on its way
+	measured  bool     // a measurement is pending
 	addresses int      // how often the address was set
-	entry     bool     // what is to be written is a new entry of the history
-	undo      []func() // takes back what was done to the window
-	busy      bool     // the page was, when it was drawn last
-	turns     int      // how often it began or ended to be
+	entry     bool     // the pending address makes a new entry of the history
+	undo      []func() // removes the listeners from the window
+	busy      bool     // Work.Busy when the page was last drawn
+	turns     int      // how often busy changed
 	timer     js.Value
 }
 
@@ -34,7 +33,7 @@ func newHost(viewer js.Value) *host {
 	return &host{viewer: viewer, root: element(viewer.Get("root")), window: viewer.Get("hostWindow")}
 }
 
-// try calls into the browser where it may refuse by an exception (storage, clipboard), and says so.
+// try calls browser functions that may throw (storage, clipboard), and returns the exception's message.
 func try(do func()) (problem string) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -48,6 +47,7 @@ func try(do func()) (problem string) {
 	return ""
 }
 
+// owns reports whether the viewer is the whole page, and not embedded in one.
 func (h *host) owns() bool { return h.viewer.Get("ownsWindow").Truthy() }
 
 func (h *host) hash() string {
@@ -63,8 +63,8 @@ func (h *host) SetTitle(title string) {
 	}
 }
 
-// SetAddress waits until the state has rested for a moment: holding a key down changes it faster than browsers let an address change, and
-// only where a person stays is an entry of the history.
+// SetAddress writes the address when it has not changed for 250 ms. Holding a key down changes it faster than browsers allow, and places that the
+// user only passes through need no entry in the history.
 func (h *host) SetAddress(hash string, entry bool) {
 	if !h.owns() {
 		return
@@ -128,7 +128,7 @@ func (h *host) Cores() int {
 	return 2
 }
 
-// kept calls a function of the loader's storage and hands on what it promises: undefined where the browser refuses.
+// kept calls a function of the loader's storage of indexes, and passes on the result of its promise: undefined if the browser refuses.
 func (h *host) kept(do func(js.Value), name string, args ...any) {
 	go func() {
 		answer := js.Undefined()
@@ -168,7 +168,7 @@ func (h *host) KeptSize(done func(int64, int)) {
 
 func (h *host) ForgetKept(done func()) { h.kept(func(js.Value) { done() }, "clear") }
 
-// once is a JavaScript function that is freed when it was called.
+// once makes a JavaScript function that is released when it is called.
 func once(do func(args []js.Value)) js.Func {
 	var f js.Func
 	f = js.FuncOf(func(_ js.Value, args []js.Value) any {
@@ -187,7 +187,7 @@ func (h *host) After(milliseconds int, do func() (draw bool)) {
 	h.later(milliseconds, func() { h.changeIf(func(*app.Page) bool { return do() }) })
 }
 
-// NextFrame does not wait for ever: a page that nobody sees paints nothing.
+// NextFrame implements app.Host. In a hidden tab the browser paints nothing, so it waits at most 200 ms.
 func (h *host) NextFrame(do func()) {
 	done := false
 	act := func() {
@@ -204,7 +204,7 @@ func (h *host) Copy(text string, done func(string)) {
 	tell := func(problem string) { h.change(func(*app.Page) { done(problem) }) }
 	clipboard := h.window.Get("navigator").Get("clipboard")
 	if !clipboard.Truthy() {
-		// Without https a browser has no clipboard for pages, but still its oldest way of copying.
+		// Without https, pages have no clipboard object, but document.execCommand still works.
 		h.later(0, func() { tell(h.copyOld(text)) })
 		return
 	}
@@ -221,6 +221,7 @@ func (h *host) Copy(text string, done func(string)) {
 	}()
 }
 
+// copyOld copies by document.execCommand, and returns the problem.
 func (h *host) copyOld(text string) string {
 	document := h.window.Get("document")
 	ok := false
@@ -255,14 +256,14 @@ func (h *host) downloadBlob(name string, blob js.Value) {
 
 func (h *host) Focus(id string) {
 	if id == "search" {
-		// It is always there, and what is typed behind the key that leads to it belongs into it.
+		// The search field always exists, so focus it at once: the next keys that the user types must go into it.
 		if el := h.find(id); el.Truthy() {
 			el.Call("focus")
 			return
 		}
 	}
 	if !h.owns() && !h.root.Call("matches", ":focus-within").Bool() {
-		return // it is somewhere else in the page around, where nobody has called for it to leave
+		return // the focus is elsewhere in the host page, and must stay there
 	}
 	h.after = append(h.after, func() {
 		if el := h.find(id); el.Truthy() {
@@ -271,18 +272,18 @@ func (h *host) Focus(id string) {
 	})
 }
 
-// find is the element of an id, or null.
+// find returns the element with an id, or null.
 func (h *host) find(id string) js.Value { return h.root.Call("querySelector", "#"+id) }
 
-// Progress writes what the next render would write.
+// Progress implements app.Host. It sets the same attribute as the next render, which therefore has nothing to change.
 func (h *host) Progress(bar string, percent int) {
 	if el := h.root.Call("querySelector", "progress."+bar); el.Truthy() {
 		el.Call("setAttribute", "value", percent)
 	}
 }
 
-func (h *host) Later(text string, percent int) {
-	box := h.root.Call("querySelector", ".later")
+func (h *host) ShowBackground(text string, percent int) {
+	box := h.root.Call("querySelector", ".background")
 	if !box.Truthy() {
 		return
 	}
@@ -292,7 +293,7 @@ func (h *host) Later(text string, percent int) {
 	} else {
 		bar.Call("setAttribute", "value", percent)
 	}
-	box.Call("querySelector", ".later-text").Set("textContent", text)
+	box.Call("querySelector", ".background-text").Set("textContent", text)
 	box.Set("hidden", false)
 }
 
@@ -322,7 +323,7 @@ func (h *host) Reveal(list string, row int) {
 	})
 }
 
-// rowHeight is the height of a list's rows, in pixels.
+// rowHeight returns the height of a list's rows, in pixels.
 func rowHeight(list js.Value) int {
 	switch list.Get("id").String() {
 	case "threads":
@@ -335,8 +336,8 @@ func rowHeight(list js.Value) int {
 
 func (h *host) Announce(text string) { h.announce(text) }
 
-// announce writes into the live region that the loader made outside of what is drawn: text that is drawn again would be
-// read again.
+// announce writes to the live region, from which screen readers read. The loader makes it outside of what Vugu draws, because text would be read again
+// whenever it is drawn again.
 func (h *host) announce(text string) {
 	if live := h.viewer.Get("live"); live.Truthy() {
 		live.Set("textContent", text)
@@ -346,23 +347,23 @@ func (h *host) announce(text string) {
 func (h *host) PickFiles()  { h.viewer.Get("filesInput").Call("click") }
 func (h *host) PickFolder() { h.viewer.Get("folderInput").Call("click") }
 
-// rendered says that the page can be used. What had to wait for a render waits for the next frame: asking where things are
-// makes the browser lay out the page, which it does then anyway.
+// rendered is called after each render. What has to wait for a render (after) runs in the next frame: measuring elements makes the browser lay out
+// the page, and in that frame it does so anyway.
 func (h *host) rendered() {
 	h.draws++
 	h.markBusy()
 	h.scheduleMeasure()
 	if doc := h.viewer.Get("themed"); doc.Get("dataset").Get("ready").IsUndefined() {
 		doc.Get("dataset").Set("ready", "1")
-		h.tell("ready", nil)
+		h.notify("ready", nil)
 	}
 }
 
-// busyFrom is from when on a person is told that there is work, in milliseconds: what takes less is over before anybody could read it.
+// busyFrom is how long work must take before the page shows it, in milliseconds. Shorter work is over before the user could read about it.
 const busyFrom = 200
 
-// markBusy has the style sheet show the bar of work that goes on for a while. An animation with a delay would do so, too, but until then the
-// browser makes sixty frames a second for it, and as many of the bar that nobody sees: a tenth of two cores, which the engine could use.
+// markBusy has the style sheet show the bar of work after busyFrom. A CSS animation with a delay could do the same, but the browser would compute
+// sixty frames a second for the invisible bar, which takes a tenth of two cores from the engine.
 func (h *host) markBusy() {
 	if h.busy == h.page.Work.Busy() {
 		return
@@ -389,8 +390,7 @@ func (h *host) scheduleMeasure() {
 	h.window.Call("requestAnimationFrame", h.measure)
 }
 
-// measureLists tells the page which rows of each list can be seen. Nothing is drawn for it: if rows are missing, the
-// engine's answer draws them.
+// measureLists tells the page which rows of each list are visible. It draws nothing: if rows are missing, the query's result draws them.
 func (h *host) measureLists() {
 	h.measured = false
 	todo := h.after
@@ -409,7 +409,7 @@ func (h *host) measureLists() {
 		first := box.Get("scrollTop").Int() / row
 		h.page.Screen.Scrolled(box.Get("id").String(), first, height/row+2)
 	}
-	// The first column of the stack is four characters wide, so it tells how many the second has room for.
+	// The first column of the stack is four characters wide (4ch). From that follows how many characters fit into the second.
 	if head := h.find("stack-head"); head.Truthy() {
 		four := head.Get("children").Index(0).Call("getBoundingClientRect").Get("width").Float()
 		name := head.Get("children").Index(1).Call("getBoundingClientRect").Get("width").Float()

@@ -5,10 +5,9 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// indexers are the workers that read symbol files beside the engine (app.Indexers). They run the program that the page
-// itself runs.
+// indexers implements app.Indexers: workers that index symbol files beside the engine. They run the page's own program.
 type indexers struct {
-	*workerEngine // the engine, for the rest of app.Engine
+	*workerEngine // the engine: the other methods of app.Engine
 	workers       []*workerEngine
 	indexed       func(worker int, a protocol.Answer, index app.File)
 	died          func(worker int, why string)
@@ -34,7 +33,7 @@ func (x *indexers) Index(n int, c protocol.Call, file app.File) {
 	x.workers[n].Send(c, file)
 }
 
-// StopIndexing implements app.Indexers. Their memory goes with them.
+// StopIndexing implements app.Indexers. Ending the workers frees their memory.
 func (x *indexers) StopIndexing() {
 	for _, w := range x.workers {
 		if w != nil {

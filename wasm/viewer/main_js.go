@@ -1,5 +1,7 @@
-// Viewer is the page's program: one binary with two roles. On the page's thread it draws (Vugu) and holds no parser; in a
-// worker it is the engine, which reads, walks and names. The loader compiles it once for both.
+// Viewer is the page's program: one binary with two roles. On the page's thread it draws the page (web/app) and parses nothing. In a worker it is
+// the engine, which reads files, walks stacks and finds names. The loader compiles the program once for both.
+//
+// Begin with page_js.go for the page's role. host_js.go implements app.Host, worker_js.go app.Engine.
 package main
 
 import (

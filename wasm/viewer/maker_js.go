@@ -8,14 +8,14 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// maker is a worker beside the engine's, for an answer that is a file: it reads what it is given, and sends the file in pieces.
+// maker is a worker that makes a file for the user to download. It reads files, and sends the new file in chunks.
 type maker struct {
 	worker  js.Value
 	handler js.Func
-	pieces  js.Value // an Array of Blobs, which the browser may keep on disk
+	pieces  js.Value // an Array of Blobs, the chunks, which the browser may store on disk
 }
 
-// Make implements app.Engine. The worker is of the same program as the engine's.
+// Make implements app.Engine. The worker runs the same program as the engine.
 func (w *workerEngine) Make(files []app.File, req protocol.Request) {
 	w.StopMaking()
 	m := &maker{worker: w.viewer.Call("makeWorker"), pieces: js.Global().Get("Array").New()}
@@ -25,7 +25,7 @@ func (w *workerEngine) Make(files []app.File, req protocol.Request) {
 		w.made(name, problem)
 	}
 	m.handler = js.FuncOf(func(_ js.Value, args []js.Value) any {
-		defer survive()
+		defer recoverPanic()
 		if w.maker != m {
 			return nil
 		}
@@ -67,7 +67,7 @@ func (w *workerEngine) Make(files []app.File, req protocol.Request) {
 	m.worker.Call("postMessage", map[string]any{"request": worker.ArrayOf(protocol.AppendCall(nil, protocol.Call{Request: req}))})
 }
 
-// StopMaking implements app.Engine. The handler may be running now, so it is left to the worker's end.
+// StopMaking implements app.Engine. It does not release the handler, which may be its caller.
 func (w *workerEngine) StopMaking() {
 	if w.maker != nil {
 		w.maker.worker.Call("terminate")

@@ -11,10 +11,10 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// runPage is the page's role: it draws after every change, and sleeps in between.
+// runPage is the page's role: it connects the page with the browser and the engine, then draws after every change, and sleeps in between.
 func runPage() {
-	// The page's heap is a few megabytes, so a collection half as often costs nothing and interrupts less; only, memory that is
-	// taken once is never given back.
+	// The page's heap is a few megabytes, so it can grow more between collections, which then interrupt less often. The limit bounds it, because
+	// WebAssembly memory never shrinks.
 	debug.SetGCPercent(400)
 	debug.SetMemoryLimit(20 << 20)
 	viewer := loader()
@@ -25,8 +25,8 @@ func runPage() {
 	h := newHost(viewer)
 	env := renderer.EventEnv()
 	var page *app.Page
-	// change is the one door for everything that comes from outside: it holds the renderer's lock, and a panic becomes a
-	// message and not the end of the page.
+	// All callbacks change the page through changeIf or change. They hold the renderer's lock, and turn a panic into a notice, so that it does not
+	// end the program.
 	changeIf := func(do func(p *app.Page) (draw bool)) {
 		draw := true
 		env.Lock()
@@ -39,7 +39,7 @@ func runPage() {
 		}()
 		defer func() {
 			if p := recover(); p != nil {
-				page.Notices.Problem(fmt.Sprintf("The page could not do that: %v.", p))
+				page.Notices.Problem(fmt.Sprintf("Crashpane could not do that: %v.", p))
 			}
 		}()
 		draw = do(page)
@@ -49,42 +49,43 @@ func runPage() {
 	w := &workerEngine{viewer: viewer, module: viewer.Get("module"), later: func(do func()) { h.later(0, do) },
 		answer:    func(a protocol.Answer, data app.File) { changeIf(func(p *app.Page) bool { return p.Answer(a, data) }) },
 		stopped:   func(why string) { change(func(p *app.Page) { p.Reading.EngineStopped(why) }) },
-		extending: func(done, total int64) { change(func(p *app.Page) { p.Work.Readers.Extending(done, total) }) },
-		extended:  func(problem string) { change(func(p *app.Page) { p.Work.Readers.Extended(problem) }) },
+		extending: func(done, total int64) { change(func(p *app.Page) { p.Work.FullEngine.Extending(done, total) }) },
+		extended:  func(problem string) { change(func(p *app.Page) { p.Work.FullEngine.Extended(problem) }) },
 		making:    func(g protocol.Progress) { change(func(p *app.Page) { p.Work.Making.Progress(g) }) },
 		made:      func(name, problem string) { change(func(p *app.Page) { p.Work.Making.Made(name, problem) }) },
 		download:  h.downloadBlob}
 	w.start()
 	x := &indexers{workerEngine: w,
 		indexed: func(n int, a protocol.Answer, index app.File) {
-			changeIf(func(p *app.Page) bool { return p.Work.Exact.Indexed(n, a, index) })
+			changeIf(func(p *app.Page) bool { return p.Work.Indexing.Indexed(n, a, index) })
 		},
 		died: func(n int, why string) {
-			h.later(0, func() { change(func(p *app.Page) { p.Work.Exact.IndexerStopped(n, why) }) })
+			h.later(0, func() { change(func(p *app.Page) { p.Work.Indexing.IndexerStopped(n, why) }) })
 		}}
 	page = app.NewPage(h, x, h.hash())
 	h.page = page
 	h.listen()
-	h.obey(func() { w.terminate(); w.StopMaking(); x.StopIndexing() })
+	h.setControl(func() { w.terminate(); w.StopMaking(); x.StopIndexing() })
 	build, err := vugu.NewBuildEnv(env)
 	if err != nil {
 		panic(err)
 	}
 	root := app.NewRoot(page)
-	h.later(100, func() { h.rehearse(app.NewRehearsal(), rehearsedFonts) })
+	h.later(100, func() { h.warmUp(app.NewWarmUp(), warmUpFonts) })
 	for ok := true; ok; ok = renderer.EventWait() {
 		draw(h, renderer, build, root)
 		h.rendered()
 	}
 }
 
+// draw renders the page. The program survives a panic in it.
 func draw(h *host, renderer *domrender.JSRenderer, build *vugu.BuildEnv, root *app.Root) {
 	defer func() {
 		if p := recover(); p != nil {
-			h.announce(fmt.Sprintf("The page could not be drawn: %v", p))
+			h.announce(fmt.Sprintf("Crashpane could not draw the page: %v", p))
 		}
 	}()
 	if err := renderer.Render(build.RunBuild(root)); err != nil {
-		h.announce("The page could not be drawn: " + err.Error())
+		h.announce("Crashpane could not draw the page: " + err.Error())
 	}
 }

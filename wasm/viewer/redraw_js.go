@@ -9,21 +9,21 @@ import (
 	"github.com/crashpane/crashpane/web/app"
 )
 
-// redraw draws screens where nobody sees them: the program, the helper that writes what it draws into the document, and the browser, which
-// finds styles and places for it, have all done so when the first dump comes.
+// redraw draws screens invisibly as a warm-up: before the first dump arrives, it runs the renderer, Vugu's JavaScript helper, which writes to the
+// document, and the browser's style and layout.
 type redraw struct {
 	renderer *domrender.JSRenderer
 	screens  [2]vugu.Builder
 	box      js.Value
 	aside    js.Value
-	state    js.Value // the helper's, with another element to draw in
+	state    js.Value // state of Vugu's helper, with another element to draw in
 	drawn    int
 }
 
-// redraws is how often, until what draws is compiled for speed.
+// redraws is how often it draws: until the browser has optimized the functions.
 const redraws = 12
 
-func (h *host) newRedraw(r *app.Rehearsal, aside js.Value) *redraw {
+func (h *host) newRedraw(r *app.WarmUp, aside js.Value) *redraw {
 	document := h.window.Get("document")
 	d := &redraw{screens: r.Screens(), box: document.Call("createElement", "div"), aside: aside}
 	mount := document.Call("createElement", "div")
@@ -31,12 +31,12 @@ func (h *host) newRedraw(r *app.Rehearsal, aside js.Value) *redraw {
 	d.box.Set("className", "crashpane-root")
 	d.box.Get("style").Set("cssText", "position:fixed;inset:0;visibility:hidden")
 	d.state = js.ValueOf(map[string]any{"mountPointEl": mount})
-	d.apart(func() { d.renderer, _ = domrender.New("-") })
+	d.withOwnState(func() { d.renderer, _ = domrender.New("-") })
 	return d
 }
 
-// apart does something with the rehearsal's state of the helper in place of the page's.
-func (d *redraw) apart(do func()) {
+// withOwnState calls do while Vugu's helper has the warm-up's state in place of the page's.
+func (d *redraw) withOwnState(do func()) {
 	const name = "vuguState"
 	window := js.Global().Get("window")
 	own := window.Get(name)
@@ -45,14 +45,14 @@ func (d *redraw) apart(do func()) {
 	do()
 }
 
-// step draws the start page and the other in turn, and reports whether there is more to do. The element is in the document only
-// while that lays it out: in no task of anybody else.
+// step draws one of the two screens, in turn, and reports whether there is more to do. The element is in the document only during this call, so that
+// no other task has to lay it out.
 func (d *redraw) step() (more bool) {
 	env, err := vugu.NewBuildEnv()
 	if err != nil || d.renderer == nil {
 		return false
 	}
-	d.apart(func() { err = d.renderer.Render(env.RunBuild(d.screens[d.drawn%2])) })
+	d.withOwnState(func() { err = d.renderer.Render(env.RunBuild(d.screens[d.drawn%2])) })
 	d.aside.Call("append", d.box)
 	d.box.Get("offsetWidth")
 	d.box.Call("remove")

@@ -6,7 +6,7 @@ import (
 	"github.com/crashpane/crashpane/web/app"
 )
 
-// Symbol sources, by the loader's part of them (symbols.js).
+// This file implements app.SymbolHost with web/static/symbols.js.
 
 func (h *host) sources() js.Value { return h.viewer.Get("sources") }
 
@@ -29,7 +29,7 @@ func (h *host) ResolveBase(text string) (base string, allowed bool, problem stri
 	return r.Get("base").String(), r.Get("allowed").Bool(), ""
 }
 
-// promised calls a function of the loader and hands on what it promises, or what the problem was.
+// promised calls a function of the loader, and passes on the result of its promise, or the problem.
 func (h *host) promised(do func(answer js.Value, problem string), of js.Value, name string, args ...any) {
 	go func() {
 		var answer js.Value
@@ -47,7 +47,7 @@ func (h *host) Fetch(url, token string, whole bool, progress func(done, total in
 	abort := js.Global().Get("AbortController").New()
 	stopped, shown := false, 0.0
 	counted := js.FuncOf(func(_ js.Value, args []js.Value) any {
-		defer survive()
+		defer recoverPanic()
 		now := h.window.Get("performance").Call("now").Float()
 		if !stopped && now-shown > 150 {
 			shown = now
@@ -83,7 +83,7 @@ func (h *host) CanPickStore() bool { return h.folder().Get("can").Truthy() }
 
 func (h *host) PickStore(done func(name, problem string)) {
 	h.promised(func(name js.Value, problem string) {
-		if problem != "" { // mostly that the person has changed their mind
+		if problem != "" { // mostly because the user has cancelled the chooser
 			done("", problem)
 			return
 		}

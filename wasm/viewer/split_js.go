@@ -9,10 +9,10 @@ import (
 	"github.com/crashpane/crashpane/web/app"
 )
 
-// listenForSplits moves the lines between zones. While a line is dragged nothing is drawn: the size goes straight to a
-// property of the style sheet, and only the last one to the page.
+// listenForSplits has the user drag the splitters between zones. During a drag the page is not drawn: the size goes straight to a custom property of
+// the style sheet, and only the last one to the page.
 func (h *host) listenForSplits() {
-	var line js.Value // that is being dragged
+	var line js.Value // the splitter that is being dragged
 	var start, size, to int
 	split := -1
 	position := func(e js.Value) int {
@@ -62,6 +62,7 @@ func (h *host) listenForSplits() {
 	}, false)
 }
 
+// splitOf returns a splitter's row of app.Splits.
 func splitOf(line js.Value) int {
 	name := attribute(line, "data-split")
 	for i := range app.Splits {
@@ -72,7 +73,7 @@ func splitOf(line js.Value) int {
 	return 0
 }
 
-// splitSize is how large a zone is now, which the window may have bounded.
+// splitSize measures a zone, which may be smaller than the user's size because of the window.
 func (h *host) splitSize(split int) int {
 	s := &app.Splits[split]
 	zone := h.root.Call("querySelector", "."+s.Name+":not(.splitter)")
@@ -85,7 +86,7 @@ func (h *host) splitSize(split int) int {
 	return zone.Get("offsetHeight").Int()
 }
 
-// splitKey moves a line by keys, as its role promises.
+// splitKey moves a splitter with a key, as the ARIA role separator requires, and reports whether it is one of its keys.
 func (h *host) splitKey(key string, line js.Value) bool {
 	i := splitOf(line)
 	s := &app.Splits[i]
@@ -111,7 +112,7 @@ func (h *host) splitKey(key string, line js.Value) bool {
 	return true
 }
 
-// listenForMenus opens the menu of a stack's row, by the right button or by the keyboard's menu key.
+// listenForMenus opens the context menu of a row of the stack, by the right mouse button or the keyboard's menu key.
 func (h *host) listenForMenus() {
 	h.native(h.root.Underlying(), "contextmenu", func(e js.Value) {
 		target := e.Get("target")
@@ -125,7 +126,7 @@ func (h *host) listenForMenus() {
 			key = attribute(row, "data-arg")
 		}
 		if key == "" || at == (app.Point{}) {
-			// The keyboard's menu key hits the list itself: the selected row is meant.
+			// The event of the menu key has the list as its target, and no position: use the selected row.
 			key = ""
 			row := h.root.Call("querySelector", "#stack .selected")
 			if !row.Truthy() {
@@ -135,7 +136,7 @@ func (h *host) listenForMenus() {
 			at = app.Point{X: box.Get("left").Int() + 48, Y: box.Get("bottom").Int()}
 		}
 		if !h.owns() {
-			// The viewer is the ground on which its menus lie.
+			// In a host page, menus are positioned within the viewer and not within the window.
 			box := h.root.Call("getBoundingClientRect")
 			at.X, at.Y = at.X-box.Get("left").Int(), at.Y-box.Get("top").Int()
 		}

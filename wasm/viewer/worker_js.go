@@ -8,19 +8,18 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// workerEngine is the engine as the page sees it: a worker made by the loader's factory, started with the module that the
-// page itself runs.
+// workerEngine implements app.Engine with a worker, which runs the same compiled program as the page, or the full engine.
 type workerEngine struct {
 	viewer  js.Value // the loader's object: makeWorker(), module, full()
-	module  js.Value // that the next worker runs
+	module  js.Value // the compiled program for the next worker
 	worker  js.Value
-	abort   js.Value // of the full engine's loading
+	abort   js.Value // cancels loading the full engine
 	answer  func(a protocol.Answer, data app.File)
 	stopped func(string)
-	// extending says how many bytes of the full engine have come, of how many; extended that it is here, or why not.
+	// extending is called with the number of bytes of the full engine that are loaded, and their total; extended when it is loaded, or with the problem.
 	extending func(done, total int64)
 	extended  func(problem string)
-	// making and made tell of the file that the maker writes; download hands it to the browser.
+	// making and made are called about the file that the maker writes; download gives it to the browser.
 	making   func(protocol.Progress)
 	made     func(name, problem string)
 	download func(name string, blob js.Value)
@@ -32,11 +31,11 @@ type workerEngine struct {
 func (w *workerEngine) start() {
 	w.worker = w.viewer.Call("makeWorker")
 	made := w.worker
-	// A worker that was replaced may still have messages on their way.
+	// Messages of a worker that was replaced may still arrive.
 	current := func() bool { return w.worker.Equal(made) }
 	on := func(event string, do func(js.Value)) {
 		f := js.FuncOf(func(_ js.Value, args []js.Value) any {
-			defer survive()
+			defer recoverPanic()
 			if current() {
 				do(args[0])
 			}
@@ -92,7 +91,7 @@ func (w *workerEngine) terminate() {
 		w.worker.Call("terminate")
 	}
 	w.worker = js.Undefined()
-	// The handlers may be running now, so they are freed only with the next worker.
+	// The handlers are not released: one of them may be the caller.
 }
 
 // Send implements app.Engine.
@@ -121,7 +120,7 @@ func (w *workerEngine) Restart() {
 	w.start()
 }
 
-// Extend implements app.Engine. The program is kept once it is here, and the page's own is not needed any more.
+// Extend implements app.Engine. Once it is loaded, all further workers run the full engine.
 func (w *workerEngine) Extend() {
 	full := w.viewer.Get("full")
 	if full.Type() != js.TypeFunction {
@@ -131,7 +130,7 @@ func (w *workerEngine) Extend() {
 	abort := js.Global().Get("AbortController").New()
 	w.abort = abort
 	progress := js.FuncOf(func(_ js.Value, args []js.Value) any {
-		defer survive()
+		defer recoverPanic()
 		if w.abort.Equal(abort) {
 			w.extending(int64(args[0].Float()), int64(args[1].Float()))
 		}
@@ -160,16 +159,16 @@ func (w *workerEngine) StopExtending() {
 	}
 }
 
-// jsFile is a File of the browser with the path that it was dropped by.
+// jsFile implements app.File: a File of the browser with its path in the drop, or what stands in for one.
 type jsFile struct {
 	value   js.Value
 	name    string
-	size    int64 // -1 until it is asked for
-	remote  bool  // value says how parts of a file on a server are read (symbols.js)
-	isBytes bool  // value is a Uint8Array, which whoever it is sent to gets for good
+	size    int64 // -1 until Size is called
+	remote  bool  // value describes how to read parts of a file on a server (symbols.js)
+	isBytes bool  // value is a Uint8Array, which is transferred when it is sent: the page loses it
 }
 
-// newBytes makes a file of bytes that the page passes on and never looks at.
+// newBytes makes a file of bytes, which the page passes on without reading them.
 func newBytes(array js.Value) *jsFile {
 	return &jsFile{value: array, size: int64(array.Get("byteLength").Float()), isBytes: true}
 }
@@ -181,13 +180,13 @@ func newFile(value js.Value, name string) *jsFile {
 	return &jsFile{value: value, name: name, size: -1}
 }
 
-// Remote says that the file lies on a server.
+// Remote reports whether the file is on a server.
 func (f *jsFile) Remote() bool { return f.remote }
 
 // Name implements app.File.
 func (f *jsFile) Name() string { return f.name }
 
-// Size implements app.File. The browser looks at the file when it is first asked.
+// Size implements app.File. The first call makes the browser look at the file, which may take a while.
 func (f *jsFile) Size() int64 {
 	if f.size < 0 {
 		f.size = int64(f.value.Get("size").Float())

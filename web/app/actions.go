@@ -7,24 +7,24 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// An action is what a click, a key, a line of a menu or the page around can have done. Elements name it by data-act, with an argument in data-arg.
+// action is what a click, a key or a menu item does. Elements name it in data-act, with an argument in data-arg.
 type action struct {
 	id    string
-	keys  []string          // that do it, too
-	limit func(Limits) bool // reports whether a page around forbids it; nil: it may always be done
-	start bool              // its keys count without a dump, too
+	keys  []string          // keys that also do it
+	limit func(Limits) bool // reports whether the host page forbids it; nil: it is always allowed
+	start bool              // its keys also work on the start screen
 	do    func(p *Page, arg string)
-	doN   func(p *Page, n int) // instead of do: the argument is a number
+	doN   func(p *Page, n int) // in place of do, if the argument is a number
 }
 
-// What a page around may forbid.
+// Values of action.limit: kinds of actions that a host page can forbid.
 func addsFiles(l Limits) bool     { return l.NoFiles || l.ReadOnly }
 func asksServers(l Limits) bool   { return l.ReadOnly || l.NoNetwork }
 func getsSymbols(l Limits) bool   { return l.ReadOnly || l.NoFiles && l.NoNetwork }
 func changes(l Limits) bool       { return l.ReadOnly }
-func writesSymbols(l Limits) bool { return l.ReadOnly || l.Redact } // the files of sources stand in it
+func writesSymbols(l Limits) bool { return l.ReadOnly || l.Redact } // a symbol file has paths of source files, with names of users
 
-// actionTable has a row for each action but those of a tab by itself, which has them in its method actions.
+// actionTable has a row for each action, except those of a single tab, which that tab returns itself (its method actions).
 var actionTable = []action{
 	{id: "pick-files", limit: addsFiles, do: func(p *Page, _ string) { p.Host.PickFiles() }},
 	{id: "pick-folder", limit: addsFiles, do: func(p *Page, _ string) { p.Host.PickFolder() }},
@@ -89,14 +89,14 @@ var actionTable = []action{
 	{id: "store", limit: addsFiles, do: func(p *Page, _ string) { p.Panel.Sources.fromFolder() }},
 	{id: "keep", limit: changes, do: func(p *Page, _ string) { p.Work.Kept.toggle() }},
 	{id: "clear-kept", limit: changes, do: func(p *Page, _ string) { p.Work.Kept.clear() }},
-	{id: "stop-later", do: func(p *Page, _ string) { p.Work.Exact.stopByHand() }},
+	{id: "stop-indexing", do: func(p *Page, _ string) { p.Work.Indexing.stopByUser() }},
 }
 
-// input is a field: its name is in data-input.
+// input is a field of the page. Elements name it in data-input.
 type input struct {
-	field string // one that ends in "-" has an argument behind it
+	field string // if it ends in "-", data-input has an argument after it
 	limit func(Limits) bool
-	long  bool // it may be longer than what goes into an address
+	long  bool // its text may be longer than maxStateText, since it is not part of the address
 	do    func(p *Page, arg, value string)
 }
 
@@ -113,23 +113,23 @@ var inputTable = []input{
 	{field: "symbols-token", limit: asksServers, long: true, do: func(p *Page, _, text string) { p.Panel.Sources.Token = strings.TrimSpace(text) }},
 }
 
-// helpLines are the keys of the dialog of help: those of actions, or as they are.
+// helpLines are the lines of the help dialog: keys, either those of actions or given literally, and what they do.
 var helpLines = []struct {
 	actions, keys []string
 	What          string
 }{
-	{[]string{"next-frame", "previous-frame"}, nil, "next, previous frame; also arrows, Page Up, Home …"},
+	{[]string{"next-frame", "previous-frame"}, nil, "next, previous frame; also arrow keys, Page Up, Home"},
 	{[]string{"next-thread", "previous-thread"}, nil, "next, previous thread"},
-	{[]string{"crashed"}, nil, "the crashed thread"},
+	{[]string{"crashed"}, nil, "go to the crashed thread"},
 	{[]string{"focus-search"}, nil, "search; Enter and Shift+Enter go to the next and the previous hit"},
-	{nil, []string{"1 – 9", "0", "-"}, "the lower tabs; again folds them"},
-	{[]string{"toggle-why"}, nil, "why this frame"},
+	{nil, []string{"1 – 9", "0", "-"}, "open a lower tab; the same key again folds the panel"},
+	{[]string{"toggle-why"}, nil, "show why this frame is here, or its registers"},
 	{[]string{"inlines"}, nil, "show or hide inlined calls"},
 	{[]string{"copy-stack"}, nil, "copy the stack as text"},
 	{nil, []string{"Esc"}, "close, cancel, clear the search"},
 }
 
-// helpLine is a line of that dialog.
+// helpLine is a line of the help dialog with its keys.
 type helpLine struct {
 	Keys []string
 	What string
@@ -146,7 +146,7 @@ func helpKeys() (lines []helpLine) {
 	return lines
 }
 
-// keyOf is the first key of an action, "" if it has none.
+// keyOf returns the first key of an action, or "".
 func keyOf(id string) string {
 	for _, a := range actionTable {
 		if a.id == id && len(a.keys) > 0 {
@@ -156,18 +156,18 @@ func keyOf(id string) string {
 	return ""
 }
 
-// allows reports whether a page around lets a person do an action.
-func (z *Around) allows(limit func(Limits) bool) bool { return limit == nil || !limit(z.Limits) }
+// allows reports whether the host page allows an action.
+func (z *HostPage) allows(limit func(Limits) bool) bool { return limit == nil || !limit(z.Limits) }
 
-// Act does what an element with data-act asks for. One native listener at the root hears all clicks: Vugu's own would
-// serialise the element's whole content at each.
+// Act does an action. The host has one native listener at the page's root for all clicks, because Vugu's listeners would serialize the clicked
+// element with its content at each event.
 func (p *Page) Act(act, arg string) {
 	if act != "menu" {
 		defer func() { p.Menus.Open = "" }()
 	}
 	for i := range p.actions {
 		a := &p.actions[i]
-		if a.id != act || !p.Around.allows(a.limit) {
+		if a.id != act || !p.HostPage.allows(a.limit) {
 			continue
 		}
 		if a.do != nil {
@@ -179,11 +179,11 @@ func (p *Page) Act(act, arg string) {
 	}
 }
 
-// Input takes what is typed into a field.
+// Input handles text that the user has typed into a field.
 func (p *Page) Input(field, value string) {
 	for _, in := range inputTable {
 		arg, ok := strings.CutPrefix(field, in.field)
-		if !ok || arg != "" && !strings.HasSuffix(in.field, "-") || !p.Around.allows(in.limit) {
+		if !ok || arg != "" && !strings.HasSuffix(in.field, "-") || !p.HostPage.allows(in.limit) {
 			continue
 		}
 		if !in.long && len(value) > maxStateText {

@@ -129,7 +129,7 @@ func TestZonesAskForTheirOwn(t *testing.T) {
 	p.Panel.have, p.State.Tab = []string{"streams"}, "streams"
 	e.sent = nil
 	p.Screen.askAll()
-	q := last[protocol.Look](e)
+	q := last[protocol.Query](e)
 	if q == nil || !q.Summary || q.Threads == nil || q.Stack == nil || !q.Detail || q.Modules == nil || q.Wanted == nil || q.Files == nil || q.Grid == nil || q.Content == nil {
 		t.Errorf("%+v", q)
 	}
@@ -139,7 +139,7 @@ func TestZonesAskForTheirOwn(t *testing.T) {
 	answered(p, e)
 	e.sent = nil
 	p.Screen.ask(&p.Threads)
-	if q := last[protocol.Look](e); q == nil || q.Threads == nil || q.Stack != nil || q.Summary {
+	if q := last[protocol.Query](e); q == nil || q.Threads == nil || q.Stack != nil || q.Summary {
 		t.Errorf("%+v", q)
 	}
 }

@@ -1,28 +1,28 @@
 package app
 
-// Address is the state in the address of the page.
+// Address keeps the state in the page's address.
 type Address struct {
 	page  *Page
-	place State // that it was last given
+	place State // the place last written
 }
 
-// write writes the state where a link can be copied from; for the first dump when its stack is there (took): to the browser an address is a
-// visit, of which several processes hear, some 40 ms of what both cores do.
+// write writes the state to the address, and notifies the host page. With the first dump it waits until its stack is there (Screen.apply): the
+// browser handles a new address like a visit, in several processes, which takes about 40 ms of two cores.
 func (z *Address) write() {
 	if !z.page.Empty() || len(z.page.Dumps.List) == 0 {
 		z.set()
 	}
-	z.page.Around.tell(Event{Kind: EventSelect, State: z.page.State})
+	z.page.HostPage.notify(Event{Kind: EventSelect, State: z.page.State})
 }
 
-// set writes the state. Another place is an entry of the history, unless nothing was shown before.
+// set writes the state to the address. Another place makes an entry of the history, except the first one.
 func (z *Address) set() {
 	place := z.page.State.place()
 	z.page.Host.SetAddress(z.page.State.Address(), !z.page.Empty() && place != z.place)
 	z.place = place
 }
 
-// Changed takes an address that a person typed or went back to.
+// Changed applies an address that the user has typed or gone back to.
 func (z *Address) Changed(hash string) {
 	s := ParseState(hash)
 	if s.Address() == z.page.State.Address() {

@@ -9,11 +9,11 @@ import (
 
 // Zone is a part of the screen with data of its own.
 type Zone interface {
-	// Want adds what the zone shows to a question to the engine.
-	Want(q *protocol.Look)
-	// Apply takes what is the zone's of an answer.
-	Apply(r *protocol.Looked)
-	// It may have Hidden() bool, which reports whether nobody sees the zone now: what it shows is asked for when it is opened.
+	// Want adds what the zone shows to a query.
+	Want(q *protocol.Query)
+	// Apply applies the zone's part of a result. A result has only the parts that were queried.
+	Apply(r *protocol.QueryResult)
+	// A zone may also have Hidden() bool, which reports whether it is invisible now: then it is not queried.
 }
 
 func isHidden(zone Zone) bool {
@@ -21,29 +21,29 @@ func isHidden(zone Zone) bool {
 	return ok && h.Hidden()
 }
 
-// Screen asks the engine for what the zones show. Only one question is on its way at a time: what is asked meanwhile goes together into the next
-// one, so that holding a key down never makes a queue.
+// Screen queries the engine for what the zones show. At most one query is pending. Zones that need data meanwhile become dirty, and the next query
+// has all dirty zones. So holding a key down never makes a queue of queries.
 type Screen struct {
-	page     *Page
-	Fresh    Fresh
-	zones    []Zone // in the order in which they take an answer
-	lists    []*List
-	dirty    map[Zone]bool // to be asked for
-	editions map[Zone]protocol.Edition
-	asking   bool             // a question is on its way
-	held     *protocol.Looked // a first screen that is kept back (keepBack)
-	top      bool             // the thread's first row is to be selected when it is known
-	seek     bool             // the selected rows are to be scrolled to
-	opening  bool             // until all that came with a dump was shown
-	nextID   int
+	page        *Page
+	ChangedRows ChangedRows
+	zones       []Zone // in the order in which they apply a result
+	lists       []*List
+	dirty       map[Zone]bool              // zones to query
+	reports     map[Zone]protocol.ReportID // the report that each zone shows
+	asking      bool                       // a query is pending
+	held        *protocol.QueryResult      // a first screen that is held back (holdBack)
+	top         bool                       // select the thread's first row when it is known
+	seek        bool                       // scroll to the selected rows when they are known
+	opening     bool                       // not everything that was dropped with the dump is shown yet
+	nextID      int
 }
 
 func (z *Screen) init(p *Page) {
-	z.page, z.Fresh.page = p, p
-	z.Fresh.ids, z.dirty, z.editions = map[string]bool{}, map[Zone]bool{}, map[Zone]protocol.Edition{}
+	z.page, z.ChangedRows.page = p, p
+	z.ChangedRows.ids, z.dirty, z.reports = map[string]bool{}, map[Zone]bool{}, map[Zone]protocol.ReportID{}
 }
 
-// add takes a zone and its lists.
+// add registers a zone and its lists.
 func (z *Screen) add(zone Zone, lists ...*List) {
 	z.zones = append(z.zones, zone)
 	for _, l := range lists {
@@ -52,10 +52,10 @@ func (z *Screen) add(zone Zone, lists ...*List) {
 	}
 }
 
-// askAll asks for all zones that are seen.
+// askAll queries all visible zones.
 func (z *Screen) askAll() { z.ask(z.zones...) }
 
-// ask asks for zones, as far as they are seen, and for what was to be asked before.
+// ask queries zones, as far as they are visible, together with those that are already dirty. If a query is pending, they wait for its result.
 func (z *Screen) ask(zones ...Zone) {
 	for _, zone := range zones {
 		z.dirty[zone] = true
@@ -66,12 +66,12 @@ func (z *Screen) ask(zones ...Zone) {
 		}
 	}
 	p := z.page
-	if z.asking || p.Reading.dead || len(z.dirty) == 0 || len(p.Dumps.List) == 0 && !z.dirty[p.Panel.Files] || z.awaitsSmall() {
+	if z.asking || p.Reading.stopped || len(z.dirty) == 0 || len(p.Dumps.List) == 0 && !z.dirty[p.Panel.Files] || z.waitsForSmallFile() {
 		return
 	}
-	q := &protocol.Look{Selection: protocol.Selection{Dump: p.Dumps.Open, Thread: p.State.Thread, Frame: p.State.Frame, Inline: p.State.Inline, Top: z.top,
+	q := &protocol.Query{Selection: protocol.Selection{Dump: p.Dumps.Open, Thread: p.State.Thread, Frame: p.State.Frame, Inline: p.State.Inline, Top: z.top,
 		HideInlines: p.State.HideInlines}, Search: p.State.Search}
-	for _, zone := range z.first() {
+	for _, zone := range z.next() {
 		zone.Want(q)
 		delete(z.dirty, zone)
 	}
@@ -79,12 +79,12 @@ func (z *Screen) ask(zones ...Zone) {
 	p.send(q, nil)
 }
 
-// stack are the zones of which the stack is made.
+// stack returns the zones that make up the first screen.
 func (z *Screen) stack() []Zone { return []Zone{&z.page.Verdict, &z.page.Threads, &z.page.Stack} }
 
-// first are the zones to be asked for now. The first screen of a page is divided into three questions, the most important first: each is drawn as
-// a short task of its own, where drawing all of it at once would hold the page's thread for too long.
-func (z *Screen) first() (now []Zone) {
+// next returns the dirty zones to query now. A dump's first screen takes three queries: headline, threads and stack; then the frame; then the
+// rest. Each is drawn in a short task of its own. Drawing everything at once would block the page's thread for too long.
+func (z *Screen) next() (now []Zone) {
 	among := func(zones ...Zone) bool {
 		now = nil
 		for _, zone := range zones {
@@ -103,21 +103,22 @@ func (z *Screen) first() (now []Zone) {
 }
 
 const (
-	// smallFile and smallPacked are sizes, in bytes, of files that the engine reads in less time than the first screen takes to be drawn.
+	// smallFile and smallPacked are sizes in bytes: the engine reads a file up to this size in less time than drawing the first screen takes.
 	smallFile   = 512 << 10
 	smallPacked = 64 << 10
-	// So it is with a symbol file or two of this size, of which the engine makes an index.
+	// The same is true of up to indexedFiles symbol files of this size, which the engine indexes.
 	indexedFile, indexedFiles = 5 << 20, 2
-	// firstFiles and firstLook are for how many files, the dump among them, and how long a first screen waits, that it need not be drawn twice.
+	// firstFiles and firstLook bound the wait of the first screen for small files, so that it need not be drawn twice: the number of files,
+	// including the dump, and the time.
 	firstFiles = 8
 	firstLook  = 250 * time.Millisecond
-	// firstNames is for how long a first screen without the names of a large symbol file is kept back. They mostly come in half of that: drawing
-	// the screen twice would take a fifth of it, and show a stack of bare addresses for a moment.
+	// firstNames is how long a first screen waits for the names of a large symbol file. They mostly arrive in half of that. Drawing the screen
+	// twice would take a fifth of it, and would show a stack of bare addresses for a moment.
 	firstNames = 800 * time.Millisecond
 )
 
-// awaitsSmall: there is nothing on the screen yet, and the next of what was dropped will be read in a moment.
-func (z *Screen) awaitsSmall() bool {
+// waitsForSmallFile reports whether the first screen should wait, because the next file will be read in a moment.
+func (z *Screen) waitsForSmallFile() bool {
 	f := z.page.Reading.reading
 	if f == nil && len(z.page.Reading.queue) > 0 {
 		f = z.page.Reading.queue[0]
@@ -131,9 +132,9 @@ func (z *Screen) awaitsSmall() bool {
 	return f.Size() <= smallFile || f.Size() <= indexedFile && z.page.Reading.Job.Done <= indexedFiles
 }
 
-// keepBack keeps the answer for the first screen back while a large symbol file is looked into, and asks again, for one with its names. If
-// that does not come soon, the first one is shown. It reports whether it did so.
-func (z *Screen) keepBack(r *protocol.Looked) bool {
+// holdBack holds back the result for the first screen while the engine opens a large symbol file, and queries again, for a result with names. If
+// that does not arrive in time, release shows the first result. It reports whether it did so.
+func (z *Screen) holdBack(r *protocol.QueryResult) bool {
 	again := z.held != nil
 	z.held = nil
 	f := z.page.Reading.reading
@@ -146,35 +147,35 @@ func (z *Screen) keepBack(r *protocol.Looked) bool {
 	}
 	z.asking, z.held = false, r
 	z.ask(z.stack()...)
-	z.page.Host.After(int(left.Milliseconds()), func() (draw bool) { return z.letOut(r) })
+	z.page.Host.After(int(left.Milliseconds()), func() (draw bool) { return z.release(r) })
 	return true
 }
 
-// letOut shows an answer that is kept back, and reports whether it still was.
-func (z *Screen) letOut(r *protocol.Looked) (was bool) {
+// release shows a result that is held back, and reports whether it was.
+func (z *Screen) release(r *protocol.QueryResult) (was bool) {
 	if r == nil || z.held != r {
 		return false
 	}
 	z.held = nil
-	z.took(r, "")
+	z.apply(r, "")
 	return true
 }
 
-// looked takes the answer to the question that was on its way.
-func (z *Screen) looked(r *protocol.Looked, problem string) {
+// looked handles the result of the pending query.
+func (z *Screen) looked(r *protocol.QueryResult, problem string) {
 	z.asking = false
-	z.took(r, problem)
+	z.apply(r, problem)
 }
 
-// took has the zones take the parts that came, and goes on.
-func (z *Screen) took(r *protocol.Looked, problem string) {
+// apply has the zones apply a result, and sends the next query or file.
+func (z *Screen) apply(r *protocol.QueryResult, problem string) {
 	p := z.page
 	first := p.Frame.Detail == nil && r.Detail != nil
 	if !p.Reading.Job.Active || !p.Reading.waits() {
 		p.Reading.Job = Job{}
 	}
 	if problem != "" {
-		p.Notices.say("error", problem)
+		p.Notices.show("error", problem)
 	}
 	if p.Empty() && (r.Summary != nil || problem != "") {
 		p.Address.set()
@@ -183,16 +184,16 @@ func (z *Screen) took(r *protocol.Looked, problem string) {
 	for _, zone := range z.zones {
 		zone.Apply(r)
 	}
-	p.Work.Exact.unread(r.Unread)
-	if p.Work.Later.Text == "" {
-		p.Work.Later.began = 0 // it begins anew
+	p.Work.Indexing.start(r.Unread)
+	if p.Work.Background.Text == "" {
+		p.Work.Background.began = 0 // further work counts its time from its own start
 	}
-	if len(z.dirty) == 0 && !p.Reading.waits() && (r.Pending == 0 || len(p.Work.Exact.passes) > 0) && p.Work.Readers.state != readersComing {
+	if len(z.dirty) == 0 && !p.Reading.waits() && (r.Pending == 0 || len(p.Work.Indexing.passes) > 0) && p.Work.FullEngine.state != fullEngineLoading {
 		z.opening = false
 	}
 	switch {
 	case p.Summary != nil && p.Frame.Detail == nil && z.dirty[&p.Frame]:
-		// The stack is painted before the answer to what comes next is drawn; that knows the symbols that are being read.
+		// Let the browser paint the stack before the next result is drawn. If a symbol file is being read, query the stack again, with its names.
 		p.Host.NextFrame(func() {
 			if p.Reading.reading != nil {
 				z.ask(z.stack()...)
@@ -201,7 +202,7 @@ func (z *Screen) took(r *protocol.Looked, problem string) {
 			z.ask()
 		})
 	case first && len(z.dirty) > 0:
-		// And so are its names. The engine waits for another question (Look.More), also where nothing is left to be asked by then.
+		// Let the browser paint the names, too. The engine waits for another query (Query.More), so send one even if nothing is dirty by then.
 		p.Host.NextFrame(func() { z.ask(&p.Verdict) })
 	default:
 		z.ask()
@@ -209,28 +210,28 @@ func (z *Screen) took(r *protocol.Looked, problem string) {
 	if len(p.Reading.queue) > 0 {
 		p.Reading.next()
 	}
-	p.Around.tellIdle(r)
+	p.HostPage.notifyIdle(r)
 }
 
-// renewed notes of which edition the rows of a zone are that came, and reports whether that is a later one of the same dump: then what differs has
-// changed under the reader's eyes. Scrolling and selecting do not make editions, and what comes with a dump in one drop is its first state and
-// not a change.
-func (z *Screen) renewed(zone Zone, now protocol.Edition) bool {
-	before, known := z.editions[zone]
-	z.editions[zone] = now
+// updated notes which report a zone's new rows are from, and reports whether it is a newer report of the same dump. Then rows that differ have
+// changed before the user's eyes, and are highlighted. Scrolling and selecting do not make a new report. Symbols that were dropped together with the
+// dump are not a change either (opening).
+func (z *Screen) updated(zone Zone, now protocol.ReportID) bool {
+	before, known := z.reports[zone]
+	z.reports[zone] = now
 	return !z.opening && known && before.Dump == now.Dump && before.Revision != now.Revision
 }
 
-// countAnew is for a new engine, whose reports have other numbers.
-func (z *Screen) countAnew() {
-	for zone, e := range z.editions {
+// resetRevisions prepares for a new engine, which numbers its reports from the start.
+func (z *Screen) resetRevisions() {
+	for zone, e := range z.reports {
 		e.Revision = -1
-		z.editions[zone] = e
+		z.reports[zone] = e
 	}
 }
 
-// Scrolled says which rows of a list can be seen. It reports whether rows are missing, so that nothing is rendered for a
-// scroll within what is here.
+// Scrolled is called with the visible rows of a list. If the window lacks some, it queries them and returns true. Scrolling within the window
+// draws nothing.
 func (z *Screen) Scrolled(list string, first, rows int) bool {
 	l := z.list(list)
 	if l == nil || rows <= 0 {
@@ -245,7 +246,7 @@ func (z *Screen) Scrolled(list string, first, rows int) bool {
 	return true
 }
 
-// list is the list of an element that is seen, or nil.
+// list returns the visible list with an element's id, or nil.
 func (z *Screen) list(id string) *List {
 	for _, l := range z.lists {
 		if l.id == id && !isHidden(l.zone) {
@@ -255,29 +256,29 @@ func (z *Screen) list(id string) *List {
 	return nil
 }
 
-// List is a window of the rows of a zone.
+// List is the window of a zone's rows that the page has. The engine makes rows only for windows, so lists of any length are equally fast.
 type List struct {
-	id      string        // of its element
-	visible protocol.Span // as the host measured it
-	more    int           // rows that are asked for above and below those that can be seen, so that scrolling by a little shows rows at once
-	here    func() (window view.Page, rows int)
+	id      string                              // of its element
+	visible protocol.Span                       // as measured by the host
+	more    int                                 // rows queried above and below the visible ones, so that scrolling a little shows rows at once
+	here    func() (window view.Page, rows int) // the zone's window, and how many rows it has
 	zone    Zone
 }
 
 // overscan is List.more of most lists.
 const overscan = 4
 
-// span is the window to ask for.
+// span returns the window to query.
 func (l *List) span() protocol.Span {
 	from := max(0, l.visible.From-l.more)
 	return protocol.Span{From: from, Count: l.visible.From - from + l.visible.Count + l.more}
 }
 
-// loaded is the window of rows that is here.
+// loaded returns the window that the page has: rows from up to to, of total.
 func (l *List) loaded() (from, to, total int) {
 	window, rows := l.here()
 	return window.From, window.From + rows, window.Total
 }
 
-// around moves the window so that a row is in its middle.
+// around moves the window to be queried so that a row is in its middle.
 func (l *List) around(row int) { l.visible.From = max(0, row-l.visible.Count/2) }

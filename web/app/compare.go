@@ -7,7 +7,7 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Compare lays the walks of the selected thread side by side.
+// Compare shows the selected thread's stack as several unwind policies find it, side by side.
 type Compare struct {
 	pane
 	Shown view.ComparePage
@@ -17,21 +17,21 @@ type Compare struct {
 
 func newCompare(t pane) Tab {
 	z := &Compare{pane: t, Row: -1}
-	// Its rows have nine elements each.
+	// A row has nine elements, so fewer rows than elsewhere are drawn beyond the visible ones.
 	z.list = List{id: "compare", visible: protocol.Span{Count: 8}, more: 1, here: func() (view.Page, int) { return z.Shown.Page, len(z.Shown.Rows) }}
 	return z
 }
 
 // Want implements Zone.
-func (z *Compare) Want(q *protocol.Look) {
+func (z *Compare) Want(q *protocol.Query) {
 	q.Compare = &protocol.CompareQuery{Span: z.list.span(), Row: z.Row}
 }
 
-// Hidden is for Zone.
+// Hidden implements Zone.
 func (z *Compare) Hidden() bool { return !z.open() }
 
 // Apply implements Zone.
-func (z *Compare) Apply(r *protocol.Looked) {
+func (z *Compare) Apply(r *protocol.QueryResult) {
 	if r.Compare != nil {
 		z.Shown = *r.Compare
 	}
@@ -52,7 +52,7 @@ func (z *Compare) actions() []action {
 	return []action{{id: "compared", doN: func(_ *Page, row int) { z.choose(row) }}}
 }
 
-// threadSelected forgets what was of another thread.
+// threadSelected is for Tab.
 func (z *Compare) threadSelected() { z.forget() }
 
 // key moves the selection.
@@ -64,7 +64,7 @@ func (z *Compare) key(by int) {
 	}
 }
 
-// choose shows how the walks went on from a row.
+// choose shows how each policy continues from a row.
 func (z *Compare) choose(row int) {
 	if z.Row == row {
 		row = -1
@@ -73,7 +73,7 @@ func (z *Compare) choose(row int) {
 	z.page.Screen.ask(z)
 }
 
-// forget is for another thread.
+// forget clears what belongs to another thread.
 func (z *Compare) forget() {
 	z.Row = -1
 	z.list.visible = protocol.Span{Count: max(8, z.list.visible.Count)}
@@ -110,9 +110,9 @@ func (z *Compare) title() string {
 	}
 }
 
-func (z *Compare) rowTitle() string { return "From " + z.Shown.Title + " they go on" }
+func (z *Compare) rowTitle() string { return "How each policy continues from " + z.Shown.Title }
 
-// stopsText says where each walk ends, a line each.
+// stopsText says where the stack ends under each policy, a line each.
 func (z *Compare) stopsText() string {
 	lines := make([]string, 0, len(z.Shown.Walks))
 	for _, w := range z.Shown.Walks {
@@ -122,7 +122,7 @@ func (z *Compare) stopsText() string {
 	return joinLines(lines)
 }
 
-// compareCell is the class of a cell: the shape of its trust.
+// compareCell is the class of a cell, which gives it the shape of its trust.
 func compareCell(c view.CompareCell) string {
 	if c.Word == "" {
 		return "cell trust absent"

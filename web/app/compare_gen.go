@@ -18,7 +18,7 @@ func (c *Compare) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	{
 		vgparent := vgn
 		_ = vgparent
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00table compare-grid\x00role\x00table\x00aria-label\x00The stack as different ways of walking find it")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00table compare-grid\x00role\x00table\x00aria-label\x00The stack under each unwind policy")
 		setAttribute(vgn, "aria-rowcount", c.Shown.Total+1)
 		{
 			vgparent := vgn
@@ -37,7 +37,7 @@ func (c *Compare) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				}
 				addNodes(vgparent, "\x01\n    \x03")
 			}
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00id\x00compare\x00class\x00list\x00role\x00rowgroup\x00tabindex\x000\x00aria-label\x00Frames of all walks\x00data-list\x00compare")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00id\x00compare\x00class\x00list\x00role\x00rowgroup\x00tabindex\x000\x00aria-label\x00Frames under all policies\x00data-list\x00compare")
 			{
 				vgparent := vgn
 				_ = vgparent
@@ -94,7 +94,7 @@ func (c *Compare) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			}
 			addNodes(vgparent, "\x01\n  \x03")
 		}
-		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00panel-side\x00tabindex\x000\x00role\x00region\x00aria-label\x00Why they differ")
+		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00panel-side\x00tabindex\x000\x00role\x00region\x00aria-label\x00Details of the comparison")
 		{
 			vgparent := vgn
 			_ = vgparent
@@ -164,7 +164,7 @@ func (c *Compare) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			{
 				vgparent := vgn
 				_ = vgparent
-				addNodes(vgparent, "\x01Where each stops\x03")
+				addNodes(vgparent, "\x01Where each stack ends\x03")
 			}
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02p\x00class\x00stops")
 			setContent(vgn, c.stopsText())

@@ -41,7 +41,7 @@ func (c *Content) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		{
 			vgparent := vgn
 			_ = vgparent
-			addNodes(vgparent, "\x02span\x04This may hold what is nobody’s business. \x03\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00stream-private\x01Show it\x03\x03")
+			addNodes(vgparent, "\x02span\x04This may contain private data. \x03\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00stream-private\x01Show it\x03\x03")
 		}
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00id\x00content\x00class\x00list\x00tabindex\x000\x00role\x00document\x00aria-label\x00Content of the stream\x00data-list\x00content")
 		{

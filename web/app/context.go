@@ -7,19 +7,19 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// contextMenu is the name of the menu of a stack's row in Menus.Open.
+// contextMenu is the name of the context menu of a stack's row in Menus.Open.
 const contextMenu = "frame"
 
-// Point is a place in the window, in pixels.
+// Point is a position in the window, in pixels.
 type Point struct{ X, Y int }
 
-// Menus are the menus and the dialog of help.
+// Menus has the menus and the help dialog.
 type Menus struct {
 	page *Page
 	Open string // "dumps", "copy", "download", "frame", or ""
 	Help bool
-	row  view.StackRow // of the context menu
-	at   Point
+	row  view.StackRow // the one that the context menu is for
+	at   Point         // where the context menu opens
 }
 
 // toggle opens a menu, or closes it.
@@ -51,8 +51,8 @@ func (z *Menus) close() {
 	z.Open = ""
 }
 
-// OpenContext opens the menu of a row of the stack, which it selects: what the menu does is done to the selected row.
-// It reports whether there is such a row.
+// OpenContext opens the context menu of a row of the stack, and selects the row, because the menu's actions are about the selected row. It
+// reports whether there is such a row.
 func (z *Menus) OpenContext(key string, at Point) bool {
 	if key == "" {
 		key = pair(z.page.State.Frame, z.page.State.Inline)
@@ -63,7 +63,7 @@ func (z *Menus) OpenContext(key string, at Point) bool {
 		}
 		if !z.page.Stack.isSelected(r) {
 			z.page.selectFrame(r.Frame, r.Inline)
-			z.page.Stack.Selected = -1 // until the answer says which row it is
+			z.page.Stack.Selected = -1 // until the result says which row it is
 		}
 		z.Open, z.row, z.at = contextMenu, r, at
 		z.page.Host.Focus("menu-row")
@@ -75,7 +75,7 @@ func (z *Menus) OpenContext(key string, at Point) bool {
 // MenuItem is a line of a context menu.
 type MenuItem struct{ Act, Arg, Text, Key string }
 
-// items are the lines that apply to the row. They repeat what keys and other buttons do.
+// items returns the menu's items. Each has a key or a button elsewhere, too.
 func (z *Menus) items() []MenuItem {
 	if z.Open != contextMenu {
 		return nil
@@ -89,8 +89,8 @@ func (z *Menus) items() []MenuItem {
 		MenuItem{"copy", protocol.ExportStack, "Copy the stack", keyOf("copy-stack")}, MenuItem{"why", "", "Why this frame", keyOf("toggle-why")})
 	if r.ModuleIndex >= 0 {
 		out = append(out, MenuItem{"show-module", strconv.Itoa(r.ModuleIndex), "Show module", ""})
-		if item := z.page.Reading.forced(r.ModuleIndex); r.AssignedSymbols && item >= 0 {
-			out = append(out, MenuItem{"unuse", pair(item, r.ModuleIndex), "Stop using the unmatched symbols", ""})
+		if item := z.page.Reading.assigned(r.ModuleIndex); r.AssignedSymbols && item >= 0 {
+			out = append(out, MenuItem{"unuse", pair(item, r.ModuleIndex), "Stop using the assigned symbols", ""})
 		} else if r.Other >= 0 && r.Missing {
 			out = append(out, MenuItem{"use", pair(r.Other, r.ModuleIndex), "Use the symbols of another build", ""})
 		}
@@ -98,13 +98,13 @@ func (z *Menus) items() []MenuItem {
 	return out
 }
 
-// style puts the menu where it was asked for, inside the window.
+// style positions the menu where the user clicked, but within the window.
 func (z *Menus) style() string {
 	return "left:min(" + strconv.Itoa(z.at.X) + "px,100vw - 280px);top:min(" + strconv.Itoa(z.at.Y) + "px,100vh - " +
 		strconv.Itoa(len(z.items())*28+24) + "px)"
 }
 
-// copyRow copies a part of the row that the menu is of.
+// copyRow copies a part of the menu's row.
 func (z *Menus) copyRow(what string) {
 	r := z.row
 	text, said := "", ""

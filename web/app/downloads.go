@@ -8,33 +8,33 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Downloads are the symbol files that servers were asked for.
+// Downloads requests symbol files from servers, and keeps a record of each request.
 type Downloads struct {
 	page    *Page
-	Asked   []*Asked // in the order in which they were asked
+	Asked   []*Asked // in the order of the requests
 	running int
 }
 
-// inParts are the files that could be read as a whole.
-func (z *Downloads) inParts() (out []*Asked) {
+// partial returns the files that are read in parts, and that the user can have read completely instead. It bounds the number of buttons.
+func (z *Downloads) partial() (out []*Asked) {
 	for _, a := range z.Asked {
-		if a.State == askedParts && z.page.Work.Exact.passOf(a.item) == nil && len(out) < 20 {
+		if a.State == askedPartial && z.page.Work.Indexing.passOf(a.item) == nil && len(out) < 20 {
 			out = append(out, a)
 		}
 	}
 	return out
 }
 
-// readWhole takes that a file was read as a whole.
-func (z *Downloads) readWhole(item int) {
+// indexed notes that a file is fully indexed.
+func (z *Downloads) indexed(item int) {
 	for _, a := range z.Asked {
-		if a.State == askedParts && a.item == item {
-			a.State, a.Text = askedHere, "came, "+view.Size(a.file.Size())+", and was read as a whole"
+		if a.State == askedPartial && a.item == item {
+			a.State, a.Text = askedReceived, "received, "+view.Size(a.file.Size())+", fully indexed"
 		}
 	}
 }
 
-// text says what goes on.
+// text describes the running downloads, for the bar of work.
 func (z *Downloads) text() string {
 	var done, total int64
 	n, known := 0, true
@@ -59,14 +59,14 @@ func (z *Downloads) text() string {
 	return text
 }
 
-// askedWord says in the row of a missing file what a source said.
+// askedWord describes the latest request for a missing file, in its row.
 func (z *Downloads) askedWord(w view.WantedRow) string {
 	for i := len(z.Asked) - 1; i >= 0; i-- {
 		a := z.Asked[i]
 		for _, f := range w.Stores {
 			for _, path := range [...]string{f.Path, f.Else} {
 				if at := fileAddress("", path); at != "" && strings.HasSuffix(a.URL, at) {
-					return strings.TrimSpace(a.says())
+					return strings.TrimSpace(a.status())
 				}
 			}
 		}
@@ -74,11 +74,10 @@ func (z *Downloads) askedWord(w view.WantedRow) string {
 	return ""
 }
 
-// next asks for the next files.
+// next starts requests, up to maxAsking at a time.
 func (z *Downloads) next() {
-	s := z
-	for _, a := range s.Asked {
-		if s.running >= maxAsking {
+	for _, a := range z.Asked {
+		if z.running >= maxAsking {
 			return
 		}
 		if a.State == askedWaiting {
@@ -87,7 +86,7 @@ func (z *Downloads) next() {
 	}
 }
 
-// fetch asks for a file; whole: at once, although the server sends parts.
+// fetch requests a file. whole has it sent completely, although the server could send parts.
 func (z *Downloads) fetch(a *Asked, whole bool) {
 	a.State, a.done, a.total = askedRunning, 0, 0
 	z.running++
@@ -95,32 +94,31 @@ func (z *Downloads) fetch(a *Asked, whole bool) {
 		func(f Fetched) { z.fetched(a, f) })
 }
 
-// fetched takes a server's answer.
+// fetched handles a server's answer: it adds the file, or tries the other address, and starts the next requests.
 func (z *Downloads) fetched(a *Asked, f Fetched) {
-	s := z
 	if a.State != askedRunning {
-		return // it was stopped
+		return // it was cancelled
 	}
-	s.running--
+	z.running--
 	a.stop, a.At = nil, f.At
 	if f.File == nil {
-		a.State, a.Text = askedNot, z.failure(a, f)
-		if a.Else != "" && strings.HasPrefix(a.Text, "not there") {
-			s.Asked = append(s.Asked, &Asked{URL: a.Else, ID: a.ID, token: a.token})
+		a.State, a.Text = askedFailed, z.failure(a, f)
+		if a.absent = f.Status == 404 || f.Status == 410; a.absent && a.Else != "" {
+			z.Asked = append(z.Asked, &Asked{URL: a.Else, ID: a.ID, token: a.token})
 		}
 	} else {
-		a.State, a.file = askedHere, f.File
-		a.Text = "came, " + view.Size(f.File.Size())
+		a.State, a.file = askedReceived, f.File
+		a.Text = "received, " + view.Size(f.File.Size())
 		if isRemote(f.File) {
-			a.State, a.Text = askedParts, "there, "+view.Size(f.File.Size())+"; only the parts that stacks need are read"
+			a.State, a.Text = askedPartial, "found, "+view.Size(f.File.Size())+"; Crashpane reads only the parts that it needs"
 		}
 		z.page.Reading.Add([]File{f.File})
 	}
 	z.next()
-	if s.running == 0 {
-		n, came := len(s.Asked), 0
-		for _, a := range s.Asked {
-			if a.State == askedHere || a.State == askedParts {
+	if z.running == 0 {
+		n, came := len(z.Asked), 0
+		for _, a := range z.Asked {
+			if a.State == askedReceived || a.State == askedPartial {
 				came++
 			}
 		}
@@ -128,33 +126,33 @@ func (z *Downloads) fetched(a *Asked, f Fetched) {
 	}
 }
 
-// failure says why a file did not come.
+// failure describes why a request failed.
 func (z *Downloads) failure(a *Asked, f Fetched) string {
 	switch {
 	case f.Status == 0:
 		return view.Clean(f.Problem)
 	case f.Status == 401, f.Status == 403:
 		if a.token != "" {
-			return fmt.Sprintf("refused (%d): the token is not accepted", f.Status)
+			return fmt.Sprintf("refused (%d): the server does not accept the token", f.Status)
 		}
-		return fmt.Sprintf("refused (%d): the server wants a token", f.Status)
+		return fmt.Sprintf("refused (%d): the server needs a token", f.Status)
 	case f.Status == 404, f.Status == 410:
-		return fmt.Sprintf("not there (%d): the source has nothing for id %s", f.Status, a.ID)
+		return fmt.Sprintf("not found (%d): the server has no file for id %s", f.Status, a.ID)
 	case f.Status >= 500:
-		return fmt.Sprintf("the server has a problem (%d); it may help to ask again later", f.Status)
+		return fmt.Sprintf("server error (%d); try again later", f.Status)
 	}
 	return fmt.Sprintf("the server answered %d", f.Status)
 }
 
-// took takes what the engine made of a file, and reports whether it came from a server.
-func (z *Downloads) took(f File, r *protocol.Added, problem string) bool {
+// added notes the engine's answer to a file, and reports whether the file came from a server.
+func (z *Downloads) added(f File, r *protocol.Added, problem string) bool {
 	for _, a := range z.Asked {
 		if a.file != f {
 			continue
 		}
 		switch {
 		case problem != "":
-			a.State, a.Text, a.file = askedNot, "not used: "+problem, nil
+			a.State, a.Text, a.file = askedFailed, "not used: "+problem, nil
 		case len(r.Items) > 0:
 			a.item = r.Items[0].Item
 		}
@@ -163,21 +161,21 @@ func (z *Downloads) took(f File, r *protocol.Added, problem string) bool {
 	return false
 }
 
-// remoteFailed takes that parts of a file cannot be read any more. A file that has changed is begun again, once.
+// remoteFailed handles a file of which further parts cannot be read. A file that has changed on the server is requested again, once.
 func (z *Downloads) remoteFailed(r *protocol.RemoteFailed, problem string) {
 	for _, a := range z.Asked {
-		if a.file == nil || a.URL != r.URL || a.State != askedParts {
+		if a.file == nil || a.URL != r.URL || a.State != askedPartial {
 			continue
 		}
 		was := a.file
 		a.file = nil
 		again := r.Changed && !a.again
-		a.State, a.Text = askedNot, "could not be read to the end: "+view.Clean(problem)
+		a.State, a.Text = askedFailed, "could not be read completely: "+view.Clean(problem)
 		if !again {
-			z.page.Notices.say("warning", a.URL+" could not be read to the end: "+view.Clean(problem)+". Some frames may lack what it knows; ask for it again in the Wanted tab.")
+			z.page.Notices.show("warning", a.URL+" could not be read completely: "+view.Clean(problem)+". Some frames may lack names or lines. To ask for it again, open the Missing symbols tab.")
 		}
-		// What was read of it does not fit what is there now: the engine begins without it.
-		z.page.Reading.without(was)
+		// The parts read so far do not match those on the server now, so the engine starts again without the file.
+		z.page.Reading.remove(was)
 		if again {
 			a.again = true
 			z.fetch(a, false)
@@ -185,33 +183,33 @@ func (z *Downloads) remoteFailed(r *protocol.RemoteFailed, problem string) {
 	}
 }
 
-// readAllOf is readAll for the file at an address.
+// readAllOf fully indexes the file at an address, which is otherwise read in parts.
 func (z *Downloads) readAllOf(url string) {
 	for _, a := range z.Asked {
-		if a.URL == url && a.State == askedParts {
+		if a.URL == url && a.State == askedPartial {
 			z.readAll(a)
 		}
 	}
 }
 
-// readAll reads a file as a whole that is read in parts: its pieces, by the workers that do so with a dropped one.
+// readAll has workers index the file chunk by chunk, as with a dropped file.
 func (z *Downloads) readAll(a *Asked) {
-	x := &z.page.Work.Exact
-	if z.page.Work.Exact.passOf(a.item) != nil || x.sources[a.item] != a.file {
+	x := &z.page.Work.Indexing
+	if z.page.Work.Indexing.passOf(a.item) != nil || x.sources[a.item] != a.file {
 		return
 	}
 	x.passes = append(x.passes, &pass{item: a.item, file: a.file})
-	z.page.send(&protocol.PlanIndex{Item: a.item, Cores: z.page.Work.Exact.indexers(), Keep: z.page.Work.Kept.On}, nil)
+	z.page.send(&protocol.PlanIndex{Item: a.item, Cores: z.page.Work.Indexing.indexers(), Keep: z.page.Work.Kept.On}, nil)
 }
 
-// stop gives up what is asked for, and answers how many files that are.
+// stop cancels the requests, and returns how many there were.
 func (z *Downloads) stop() (n int) {
 	for _, a := range z.Asked {
 		if a.State == askedRunning || a.State == askedWaiting {
 			if a.stop != nil {
 				a.stop()
 			}
-			a.State, a.Text, a.stop = askedNot, "cancelled", nil
+			a.State, a.Text, a.stop = askedFailed, "cancelled", nil
 			n++
 		}
 	}

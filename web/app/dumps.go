@@ -7,17 +7,17 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// maxDumps bounds the list of dumps, which is no window.
+// maxDumps bounds the menu of dumps, which is drawn completely.
 const maxDumps = 500
 
-// Dumps are the dumps of the switcher.
+// Dumps is the menu of dumps.
 type Dumps struct {
 	page *Page
 	List []protocol.DumpName
-	Open int // the number of the selected one
+	Open int // number of the open dump
 }
 
-// show shows a dump. keep leaves thread and frame as the address had them.
+// show opens a dump. With keep, the thread and frame stay as the address has them.
 func (z *Dumps) show(dump int, keep bool) {
 	z.Open, z.page.Screen.opening = dump, true
 	z.page.forget()
@@ -39,14 +39,14 @@ func (z *Dumps) show(dump int, keep bool) {
 	z.page.Screen.askAll()
 }
 
-// closeOpen leaves the open dump out. Its symbols stay: they may be those of another one.
+// closeOpen closes the open dump. Its symbols stay, because another dump may need them.
 func (z *Dumps) closeOpen() {
 	if !z.page.Empty() {
 		z.page.Reading.decide(&protocol.CloseDump{Dump: z.Open})
 	}
 }
 
-// closed takes the dumps that are left, and shows one of them if the closed one was shown.
+// closed applies the remaining dumps, and opens one of them if the closed one was open.
 func (z *Dumps) closed(r *protocol.Closed) {
 	z.List = r.Dumps
 	for _, d := range z.List {
@@ -64,16 +64,16 @@ func (z *Dumps) closed(r *protocol.Closed) {
 	z.page.Screen.ask(z.page.Panel.Files)
 }
 
-// again shows a dump that was there already, which the user may have closed, and says so.
+// again handles a dump that was added before, and that the user may have closed since: it opens it, and says that it is the same.
 func (z *Dumps) again(r *protocol.Added) {
 	same := r.Same - 1
-	z.page.Reading.decided = slices.DeleteFunc(z.page.Reading.decided, func(d protocol.Request) bool {
+	z.page.Reading.decisions = slices.DeleteFunc(z.page.Reading.decisions, func(d protocol.Request) bool {
 		c, ok := d.(*protocol.CloseDump)
 		return ok && c.Dump == same
 	})
 	for _, it := range r.Items {
 		if it.Dump >= 0 && it.Message != "" {
-			z.page.Notices.say("note", it.Message+".")
+			z.page.Notices.show("note", it.Message+".")
 		}
 	}
 	if !z.page.Reading.Job.shown {
@@ -91,7 +91,7 @@ func (z *Dumps) has(name string) bool {
 	return false
 }
 
-// named is the number of a dump, the first one if there is none of that name.
+// named returns the number of the dump with a name, or of the first one.
 func (z *Dumps) named(name string) int {
 	for _, d := range z.List {
 		if d.Name == name {
@@ -101,7 +101,7 @@ func (z *Dumps) named(name string) int {
 	return z.List[0].Dump
 }
 
-// documentTitle is the document's.
+// documentTitle is the title of the browser's tab.
 func (z *Dumps) documentTitle() string {
 	if z.page.Summary == nil {
 		return "Crashpane"
@@ -109,7 +109,7 @@ func (z *Dumps) documentTitle() string {
 	return z.page.Summary.Name + " – Crashpane"
 }
 
-// title is the name of the open dump.
+// title is the text of the menu's button.
 func (z *Dumps) title() string {
 	if z.page.Summary == nil {
 		return ""
@@ -122,7 +122,7 @@ func (z *Dumps) title() string {
 	return z.page.Summary.Name
 }
 
-// choices are the dumps of the switcher, while it is open.
+// choices returns the items of the menu, while it is open.
 func (z *Dumps) choices() []protocol.DumpName {
 	if z.page.Menus.Open != "dumps" {
 		return nil

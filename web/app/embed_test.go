@@ -30,7 +30,7 @@ func TestLimits(t *testing.T) {
 		{Limits{ReadOnly: true, NoFiles: true, NoNetwork: true, Redact: true}, "thread", false},
 	} {
 		p, _, _ := newTestPage("")
-		p.Around.SetLimits(c.limits)
+		p.HostPage.SetLimits(c.limits)
 		if got := forbids(t, p, c.act); got != c.no {
 			t.Errorf("%+v: %s forbidden %v", c.limits, c.act, got)
 		}
@@ -42,12 +42,12 @@ func forbids(t *testing.T, p *Page, name string) bool {
 	t.Helper()
 	for _, a := range p.actions {
 		if a.id == name {
-			return !p.Around.allows(a.limit)
+			return !p.HostPage.allows(a.limit)
 		}
 	}
 	for _, in := range inputTable {
 		if in.field == name {
-			return !p.Around.allows(in.limit)
+			return !p.HostPage.allows(in.limit)
 		}
 	}
 	t.Fatalf("there is no action %q", name)
@@ -58,25 +58,25 @@ func TestWhatMayNotBeDoneIsNotDone(t *testing.T) {
 	p, _, e := newTestPage("")
 	drop(p, e)
 	answered(p, e)
-	p.Around.SetLimits(Limits{NoFiles: true, ReadOnly: true})
+	p.HostPage.SetLimits(Limits{NoFiles: true, ReadOnly: true})
 	n := len(e.sent)
 	p.Act("use", "1.0")
 	p.Input("policy", "scan")
 	p.Input("assign-1", "0")
 	p.Reading.Offer([]File{fakeFile("other.dmp")})
 	for _, r := range e.sent[n:] {
-		if _, ok := r.Request.(*protocol.Look); !ok {
+		if _, ok := r.Request.(*protocol.Query); !ok {
 			t.Errorf("%T was sent", r.Request)
 		}
 	}
-	if p.Around.startTitle() != "No crash dump is open" {
-		t.Errorf("the start says %q", p.Around.startTitle())
+	if p.HostPage.startTitle() != "No crash dump is open" {
+		t.Errorf("the start says %q", p.HostPage.startTitle())
 	}
 }
 
 func TestEveryRequestSaysWhatIsPrivate(t *testing.T) {
 	p, _, e := newTestPage("")
-	p.Around.SetLimits(Limits{Redact: true})
+	p.HostPage.SetLimits(Limits{Redact: true})
 	drop(p, e)
 	p.Work.Exports.Export(protocol.ExportJSON, func(string, string) {})
 	for _, r := range e.sent {
@@ -97,7 +97,7 @@ func TestExportIsAnsweredOnceWhateverHappens(t *testing.T) {
 	p.Answer(protocol.Answer{ID: lastID(e), Reply: &protocol.Exported{Text: "{}"}}, nil)
 	p.Work.Exports.Export(protocol.ExportJSON, done)
 	p.Clear()
-	want := []string{"/there is no dump", "{}/", "/the engine was started anew"}
+	want := []string{"/there is no dump", "{}/", "/the engine was restarted"}
 	if len(told) != 3 || told[0] != want[0] || told[1] != want[1] || told[2] != want[2] {
 		t.Errorf("%q, want %q", told, want)
 	}
@@ -109,8 +109,8 @@ func TestExportIsAnsweredOnceWhateverHappens(t *testing.T) {
 func TestWatchIsTold(t *testing.T) {
 	p, _, e := newTestPage("")
 	kinds := map[string]int{}
-	p.Around.Watch = func(ev Event) { kinds[ev.Kind]++ }
-	p.Around.Mark = 7
+	p.HostPage.Watch = func(ev Event) { kinds[ev.Kind]++ }
+	p.HostPage.Mark = 7
 	drop(p, e)
 	for p.Screen.askAll(); p.Screen.asking; {
 		r := screen()

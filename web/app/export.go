@@ -2,28 +2,28 @@ package app
 
 import "github.com/crashpane/crashpane/web/protocol"
 
-// export is a text that was asked for, and what is to be done with it.
+// export is a requested text: what to do with it when it arrives.
 type export struct {
-	act, kind string
-	done      func(text, problem string) // instead of act
+	act, kind string                     // act is "copy" or "download"
+	done      func(text, problem string) // in place of act
 }
 
-// Exports are the texts that were asked for, by the number of the request.
+// Exports requests texts from the engine: stacks to copy, reports to download. waiting has the pending ones, by the number of the request.
 type Exports struct {
 	page    *Page
 	waiting map[int]export
 }
 
-// begin asks the engine for a text, to be copied or downloaded when it comes.
+// begin requests a text, and copies or downloads it when it arrives.
 func (z *Exports) begin(act, kind string) {
-	if z.page.Empty() || z.page.Reading.dead {
+	if z.page.Empty() || z.page.Reading.stopped {
 		return
 	}
 	id := z.page.send(&protocol.Export{Kind: kind, Dump: z.page.Dumps.Open, Thread: z.page.State.Thread}, nil)
 	z.waiting[id] = export{act: act, kind: kind}
 }
 
-// done takes the text.
+// done handles a text that has arrived.
 func (z *Exports) done(id int, r *protocol.Exported, problem string) {
 	e, ok := z.waiting[id]
 	if !ok {
@@ -35,7 +35,7 @@ func (z *Exports) done(id int, r *protocol.Exported, problem string) {
 		return
 	}
 	if problem != "" {
-		z.page.Notices.say("error", problem)
+		z.page.Notices.show("error", problem)
 		return
 	}
 	if e.act == "download" {
@@ -50,9 +50,9 @@ func (z *Exports) done(id int, r *protocol.Exported, problem string) {
 		protocol.ExportWanted: "List of missing symbols copied", protocol.ExportCompare: "Comparison copied"}[e.kind])
 }
 
-// Export asks the engine for a text.
+// Export requests a text for the host page. done is called exactly once, whatever happens to the engine.
 func (z *Exports) Export(kind string, done func(text, problem string)) {
-	if z.page.Empty() || z.page.Reading.dead {
+	if z.page.Empty() || z.page.Reading.stopped {
 		done("", "there is no dump")
 		return
 	}
@@ -60,13 +60,13 @@ func (z *Exports) Export(kind string, done func(text, problem string)) {
 	z.waiting[id] = export{kind: kind, done: done}
 }
 
-// forget is for when the engine that was asked is gone.
+// forget fails the pending requests, when the engine that was to answer them has ended.
 func (z *Exports) forget() {
 	was := z.waiting
 	z.waiting = map[int]export{}
 	for _, e := range was {
 		if e.done != nil {
-			e.done("", "the engine was started anew")
+			e.done("", "the engine was restarted")
 		}
 	}
 }

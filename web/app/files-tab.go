@@ -8,7 +8,7 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Files lists every file that was added, and what became of it.
+// Files lists every file that was added, with its type and status.
 type Files struct {
 	pane
 	protocol.FilePage
@@ -22,13 +22,13 @@ func newFiles(t pane) Tab {
 }
 
 // Want implements Zone.
-func (z *Files) Want(q *protocol.Look) {
+func (z *Files) Want(q *protocol.Query) {
 	w := z.list.span()
 	q.Files = &w
 }
 
 // Apply implements Zone.
-func (z *Files) Apply(r *protocol.Looked) {
+func (z *Files) Apply(r *protocol.QueryResult) {
 	if r.Files != nil {
 		z.FilePage = *r.Files
 	}
@@ -40,7 +40,7 @@ func (z *Files) Count() (n int, alert bool) { return z.Total, z.Problems > 0 }
 // List is for Tab.
 func (z *Files) List() *List { return &z.list }
 
-// copyCommand copies what to do with a file that cannot be used.
+// copyCommand copies the suggested command for a file that Crashpane cannot use.
 func (z *Files) copyCommand(item string) {
 	for _, f := range z.Rejected {
 		if itoa(f.Item) == item {
@@ -49,7 +49,7 @@ func (z *Files) copyCommand(item string) {
 	}
 }
 
-// canMake are the binaries of the files that are listed: on the start page one can make their symbol files without a dump.
+// canMake returns the first binaries among the files: the start screen offers to make symbol files from them, which needs no dump.
 func (z *Files) canMake() []protocol.FileRow {
 	var out []protocol.FileRow
 	for _, f := range z.Rows {
@@ -60,16 +60,16 @@ func (z *Files) canMake() []protocol.FileRow {
 	return out
 }
 
-// nextStep is what to do, and the command that does it or "".
+// nextStep returns the advice for a file that Crashpane cannot use, and a command that does it, or "".
 func (z *Files) nextStep(f protocol.FileRow) (text, command string) {
 	windows := z.page.Host.System() == SystemWindows
 	for _, n := range nextSteps {
-		if n.taken == f.Taken {
+		if n.kind == f.Detected {
 			command = n.command
 			if windows && n.windows != "" {
 				command = n.windows
 			}
-			return n.text, named(command, view.BaseName(f.Name), windows)
+			return n.text, commandFor(command, view.BaseName(f.Name), windows)
 		}
 	}
 	return "", ""
@@ -85,22 +85,23 @@ func (z *Files) nextCommand(f protocol.FileRow) string {
 	return command
 }
 
-// rejectedText says how many more files could not be used than are listed.
+// rejectedText says how many unusable files are not listed.
 func (z *Files) rejectedText() string {
 	if more := z.Rejections - len(z.Rejected); more > 0 {
-		return "And " + files(more) + " more that cannot be used."
+		return "Crashpane cannot use " + view.Number(more) + " more."
 	}
 	return ""
 }
 
+// haveText says on the start screen that files were read, but no dump.
 func (z *Files) haveText() string {
 	if n := z.Rejections; n > 0 && n == z.Total {
-		return files(n) + " read, and no crash dump that can be shown."
+		return files(n) + " read, but no crash dump that Crashpane can show."
 	}
-	return files(z.Total) + " read so far, but no crash dump that can be shown."
+	return files(z.Total) + " read so far, but no crash dump that Crashpane can show."
 }
 
-// assignChoices are the modules that a file without a MODULE line may belong to.
+// assignChoices returns the modules to which a file without a MODULE line can be assigned.
 func (z *Files) assignChoices(f protocol.FileRow) []protocol.Choice {
 	if !f.Assign {
 		return nil
@@ -108,6 +109,7 @@ func (z *Files) assignChoices(f protocol.FileRow) []protocol.Choice {
 	return z.Modules
 }
 
+// kindWord is the Type cell of a file.
 func kindWord(f protocol.FileRow) string {
 	switch {
 	case f.Kind == "minidump" && f.Usable:
@@ -136,12 +138,13 @@ func fileClass(f protocol.FileRow) string {
 	return "state loaded"
 }
 
+// fileText is the Status cell of a file, and fileTitle its tooltip, which has all warnings.
 func fileText(f protocol.FileRow) string {
 	switch {
 	case f.Message != "":
 		return strings.TrimPrefix(f.Message, f.Name+": ")
 	case f.Assign:
-		return "Whose symbols these are is not said in the file."
+		return "The file does not say which module it belongs to."
 	case f.WarningCount > 0 && len(f.Warnings) > 0:
 		if f.WarningCount == 1 {
 			return f.Warnings[0]
@@ -152,7 +155,7 @@ func fileText(f protocol.FileRow) string {
 	case f.Dump >= 0:
 		return "Open"
 	case f.Kind == "archive" && f.Usable:
-		return "What was in it stands below"
+		return "Its files are listed below"
 	}
 	return ""
 }

@@ -11,60 +11,60 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Job is the long work that the page waits for.
+// Job is the work that the user waits for: reading files and walking the first stack.
 type Job struct {
 	Active      bool
 	Text        string
 	Done, Total int    // files
 	Percent     int    // of the file, or -1
 	shown       bool   // a dump of the job was opened
-	told        string // of Text, what was drawn
+	drawnText   string // the Text that was drawn last
 	began       moment
-	known       int // how many of the files were read before, by a worker that is gone
+	known       int // how many of the files were read before, by a worker that has ended
 }
 
-// Reading has the engine read files, one after the other, and knows which it has read: a new engine gets them all again.
+// Reading has the engine read files, one after the other. It keeps a list of those that were read, because a new engine must read them all again.
 type Reading struct {
-	page     *Page
-	Job      Job
-	listing  listing
-	queue    []File
-	reading  File
-	accepted []File
-	jobStart int                // how many were accepted when the present job began
-	unsaid   []protocol.FileRow // whose problems are still to be said
-	decided  []protocol.Request // assignments and policy, to be said again to a new engine
-	dead     bool               // the engine
-	fragile  bool               // the engine died and has not shown since that it can do without
-	replay   bool               // the files of the queue are known and read again
-	drawn    moment             // the progress of a job, last
+	page       *Page
+	Job        Job
+	listing    listing
+	queue      []File
+	reading    File
+	accepted   []File
+	jobStart   int                // length of accepted when the present job began
+	unreported []protocol.FileRow // files whose problems are not shown yet
+	decisions  []protocol.Request // assignments and the unwind policy, which a new engine must get again
+	stopped    bool               // the engine has died, and no new one was started
+	fragile    bool               // the engine has died, and has not shown a dump since
+	replay     bool               // the files of the queue were read before, and a new engine reads them again
+	lastDrawn  moment             // when the progress of a job was last drawn
 }
 
-// waits reports whether there are files that are not read yet.
+// waits reports whether there are files to read.
 func (z *Reading) waits() bool { return z.reading != nil || len(z.queue) > 0 }
 
-// Add reads files, in the order that shows a stack soonest: what is named as a dump first, then the small ones. What a
-// file is, its content says; the name only decides the order.
+// Add reads files, in the order in which a stack is shown soonest: those named like dumps first, then the small ones. The name decides
+// only the order; the engine recognizes a file by its content.
 func (z *Reading) Add(files []File) {
 	if len(files) == 0 {
 		return
 	}
 	files = inOrder(files)
-	// What was said of earlier files stands in the Files tab.
+	// The Files tab still has the messages about earlier files.
 	z.page.Notices.List = nil
-	z.page.Work.Exact.stopped = false
+	z.page.Work.Indexing.stopped = false
 	if !z.Job.Active {
 		z.jobStart = len(z.accepted)
 	}
-	if z.dead {
-		z.revive()
+	if z.stopped {
+		z.restore()
 	}
 	z.queue = append(z.queue, files...)
 	z.Job.Total += len(files)
 	z.next()
 }
 
-// inOrder sorts files; what they are is found out once for each.
+// inOrder sorts files for Add. It looks at each name once, since there may be 50,000.
 func inOrder(files []File) []File {
 	var dumps, others []File
 	for _, f := range files {
@@ -84,8 +84,8 @@ func looksLikeDump(name string) bool {
 	return strings.HasSuffix(name, ".dmp") || strings.HasSuffix(name, ".mdmp")
 }
 
-// next sends the next file of the queue. One at a time, so that what is already read can be shown in between, and so that
-// it is known which file a dead worker was reading.
+// next sends the next file of the queue. Files go one at a time, so that the engine answers queries in between, and so that the page knows which
+// file a worker was reading when it died.
 func (z *Reading) next() {
 	if z.reading != nil {
 		return
@@ -97,7 +97,7 @@ func (z *Reading) next() {
 		return
 	}
 	if (z.page.Screen.asking || z.page.Summary != nil && z.page.Screen.dirty[&z.page.Frame]) && z.page.Frame.Detail == nil && len(z.page.Dumps.List) > 0 && takesLong(z.queue[0]) {
-		return // the engine answers in turn, and the first screen is on its way; looked goes on
+		return // the engine works in order, so the file would delay the first screen; Screen.apply continues
 	}
 	z.reading, z.queue = z.queue[0], z.queue[1:]
 	if !z.Job.Active {
@@ -107,10 +107,10 @@ func (z *Reading) next() {
 	z.Job.Text, z.Job.Percent = "Reading "+view.Clean(view.BaseName(z.reading.Name())), -1
 	z.page.Stack.hideHints()
 	z.page.send(z.addRequest(z.reading), z.reading)
-	z.tellProgress()
+	z.notifyProgress()
 }
 
-// takesLong: an archive that is unpacked for seconds. Symbol files of any size are only searched.
+// takesLong reports whether a file is a large archive, which takes seconds to unpack. Large symbol files do not: they are searched.
 func takesLong(f File) bool { return isPacked(f) && f.Size() > 1<<20 }
 
 func isPacked(f File) bool {
@@ -123,46 +123,46 @@ func isPacked(f File) bool {
 	return false
 }
 
-// added takes the answer to a file.
+// added handles the engine's answer to a file.
 func (z *Reading) added(r *protocol.Added, problem string) {
 	if z.reading == nil {
 		return
 	}
-	needs := r.NeedsReader && z.page.Work.Readers.state != readersHere
-	asked := z.page.Work.Downloads.took(z.reading, r, problem)
+	needs := r.NeedsReader && z.page.Work.FullEngine.state != fullEngineLoaded
+	asked := z.page.Work.Downloads.added(z.reading, r, problem)
 	switch {
-	case problem != "" && asked: // it stands where it was asked for
+	case problem != "" && asked: // the list of requests has it
 	case problem != "":
-		z.page.Notices.say("error", problem)
+		z.page.Notices.show("error", problem)
 	case needs:
-		z.page.Work.Readers.want(z.reading)
+		z.page.Work.FullEngine.want(z.reading)
 	default:
 		z.accepted = append(z.accepted, z.reading)
 		if len(r.Items) > 0 {
-			z.page.Work.Exact.sources[r.Items[0].Item] = z.reading
+			z.page.Work.Indexing.sources[r.Items[0].Item] = z.reading
 		}
 	}
 	if r.HoldsPrograms {
-		z.page.Work.Readers.want()
+		z.page.Work.FullEngine.want()
 	}
-	z.page.Work.Making.know(z.reading, r.Items)
+	z.page.Work.Making.addBinary(z.reading, r.Items)
 	z.reading = nil
 	z.Job.Done++
 	if !z.replay && !needs {
-		z.unsaid = append(z.unsaid, r.Items...)
+		z.unreported = append(z.unreported, r.Items...)
 	}
-	// The first dump of a job is shown as soon as it is there; those that come with it are in the switcher.
+	// The first dump of a job is opened at once; the others are in the menu of dumps.
 	first := len(z.page.Dumps.List) == 0 && len(r.Dumps) > 0
 	newest := len(r.Dumps) > len(z.page.Dumps.List) && !first && !z.Job.shown
 	z.Job.shown = z.Job.shown || first || newest
 	newDump := len(z.page.Dumps.List)
 	z.page.Dumps.List = r.Dumps
 	if len(z.page.Dumps.List) > 0 {
-		z.complain()
+		z.reportProblems()
 	}
 	if z.replay && z.Job.Done >= z.Job.known {
 		z.replay = false
-		for _, d := range z.decided {
+		for _, d := range z.decisions {
 			z.page.send(d, nil)
 		}
 	}
@@ -174,37 +174,36 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 	case newest && !z.replay:
 		z.page.Dumps.show(r.Dumps[newDump].Dump, false)
 	}
-	if z.page.Summary != nil && z.page.Frame.Detail == nil { // the first question does not know of this file, the second one does
+	if z.page.Summary != nil && z.page.Frame.Detail == nil { // the first query was answered without this file: repeat it with the second
 		for _, zone := range z.page.Screen.stack() {
 			z.page.Screen.dirty[zone] = true
 		}
 	}
-	z.page.Screen.ask() // if the first screen has waited for this file
+	z.page.Screen.ask() // the first screen may have waited for this file
 	z.next()
 }
 
-// complain says what could not be used. The Files tab has the details; here is one line a file, or one for many. Without a dump the start page
-// lists these files, so nothing is above it.
-func (z *Reading) complain() {
-	items := z.unsaid
-	z.unsaid = nil
+// reportProblems shows a notice for each file that Crashpane cannot use. Without a dump there is none, since the start screen lists these files.
+func (z *Reading) reportProblems() {
+	items := z.unreported
+	z.unreported = nil
 	for _, it := range items {
 		text := ""
 		switch {
 		case !it.Usable && it.Message != "":
 			text = it.Message
 		case it.Assign:
-			text = it.Name + " has no MODULE line, so it is not known whose symbols it holds. Assign it in the Files tab."
+			text = it.Name + " has no MODULE line, so Crashpane does not know which module it belongs to. Assign it in the Files tab."
 		}
 		switch {
 		case text == "":
 		case len(z.page.Dumps.List) == 0 && !it.Usable:
 			z.page.Host.Announce(text)
-			z.page.Around.tell(Event{Kind: EventError, Level: "warning", Text: text})
+			z.page.HostPage.notify(Event{Kind: EventError, Level: "warning", Text: text})
 		default:
-			z.page.Notices.say("warning", text)
+			z.page.Notices.show("warning", text)
 			if it.Assign {
-				z.page.Notices.offer("show", "files", "Show the files")
+				z.page.Notices.offer("show", "files", "Show files")
 			}
 		}
 	}
@@ -214,18 +213,19 @@ func (z *Reading) complain() {
 func (z *Reading) finish() {
 	job := z.Job
 	z.Job = Job{}
-	if z.page.Screen.held != nil { // the first screen is still to come
+	if z.page.Screen.held != nil { // the first screen is not shown yet
 		z.Job = Job{Active: true, Text: job.Text, Percent: -1, began: job.began}
 	}
 	z.page.Screen.askAll()
-	rejected := len(z.unsaid) > 0 && !z.unsaid[len(z.unsaid)-1].Usable
-	z.complain()
-	if len(z.page.Dumps.List) == 0 && job.Done > 0 && !rejected && len(z.page.Notices.List) == 0 && z.page.Work.Readers.state != readersComing {
-		z.page.Notices.say("note", fmt.Sprintf("Read %s. Now drop the crash dump that the symbols belong to.", files(job.Done)))
+	rejected := len(z.unreported) > 0 && !z.unreported[len(z.unreported)-1].Usable
+	z.reportProblems()
+	if len(z.page.Dumps.List) == 0 && job.Done > 0 && !rejected && len(z.page.Notices.List) == 0 && z.page.Work.FullEngine.state != fullEngineLoading {
+		z.page.Notices.show("note", fmt.Sprintf("Read %s. Now drop the crash dump that the symbols belong to.", files(job.Done)))
 	}
 	z.page.Host.Announce(fmt.Sprintf("%s read", files(job.Done)))
 }
 
+// files returns "1 file" or "3 files".
 func files(n int) string {
 	if n == 1 {
 		return "1 file"
@@ -233,7 +233,8 @@ func files(n int) string {
 	return view.Number(n) + " files"
 }
 
-// Cancel ends the work that runs: the worker goes, and a new one gets the files that were read before.
+// Cancel ends the running work. While the engine is busy it does not read messages, so its worker is ended, and a new one reads again the files
+// that were read before the job.
 func (z *Reading) Cancel() {
 	if !z.page.Work.Busy() {
 		return
@@ -241,17 +242,17 @@ func (z *Reading) Cancel() {
 	if !z.Job.Active && (z.stopListing() || z.page.Work.Making.stop()) {
 		return
 	}
-	stopped := z.page.Work.Readers.stop() + z.page.Work.Downloads.stop()
+	stopped := z.page.Work.FullEngine.stop() + z.page.Work.Downloads.stop()
 	if !z.Job.Active {
-		z.page.Notices.say("note", fmt.Sprintf("Cancelled: %s left out.", files(stopped)))
+		z.page.Notices.show("note", fmt.Sprintf("Cancelled: %s left out.", files(stopped)))
 		return
 	}
 	stopped += len(z.queue)
 	if z.reading != nil {
 		stopped++
 	} else {
-		// All files are known, and the stacks are being walked with them, which reads the symbols, and unpacks them. Only without the
-		// archives of this job, or if there are none without all of its files, is that not begun again at once.
+		// All files are read, and the engine walks the stacks, for which it unpacks and reads symbols. A new engine would begin the same
+		// work again, so it gets the files without the archives of this job, or without any file of the job if it has no archives.
 		from := min(z.jobStart, len(z.accepted))
 		kept := slices.DeleteFunc(slices.Clone(z.accepted[from:]), takesLong)
 		if len(kept) == len(z.accepted)-from {
@@ -262,34 +263,35 @@ func (z *Reading) Cancel() {
 	}
 	z.queue, z.reading, z.Job = nil, nil, Job{}
 	z.page.Engine.Restart()
-	z.revive()
+	z.restore()
 	if len(z.queue) == 0 {
 		z.forget()
 	}
-	z.page.Notices.say("note", fmt.Sprintf("Cancelled: %s left out.", files(stopped)))
+	z.page.Notices.show("note", fmt.Sprintf("Cancelled: %s left out.", files(stopped)))
 	z.next()
 }
 
-// listing is the work of finding out what files a drop has; stop is nil while there is none.
+// listing is the work of listing dropped folders; stop is nil while there is none.
 type listing struct {
 	found int
 	stop  func()
 }
 
-// Listing says that folders are being looked through, how many files there are so far, and what stops it; without stop it is over.
+// Listing shows that the host is listing folders: the number of files so far, and what cancels it. When it is over, stop is nil.
 func (z *Reading) Listing(found int, stop func()) { z.listing = listing{found, stop} }
 
+// stopListing cancels the listing, and reports whether there was one.
 func (z *Reading) stopListing() bool {
 	if z.listing.stop == nil {
 		return false
 	}
 	z.listing.stop()
 	z.listing = listing{}
-	z.page.Notices.say("note", "Cancelled: what was dropped last is left out.")
+	z.page.Notices.show("note", "Cancelled: the last drop is left out.")
 	return true
 }
 
-// forget goes back to the start, when the engine knows no file any more.
+// forget goes back to the start screen, when the engine has no files any more.
 func (z *Reading) forget() {
 	z.page.forget()
 	z.page.Dumps.List, z.page.Dumps.Open, z.page.Summary = nil, 0, nil
@@ -299,9 +301,9 @@ func (z *Reading) forget() {
 	z.page.Host.SetTitle(z.page.Dumps.documentTitle())
 }
 
-// revive gives a new worker the files that were read, and says the decisions again.
-func (z *Reading) revive() {
-	if z.dead {
+// restore has a new engine read the accepted files again; when it has, added repeats the user's decisions.
+func (z *Reading) restore() {
+	if z.stopped {
 		z.page.Engine.Restart()
 	}
 	if z.page.Screen.asking { // no answer will come
@@ -309,23 +311,23 @@ func (z *Reading) revive() {
 			z.page.Screen.dirty[zone] = true
 		}
 	}
-	z.dead, z.page.Screen.asking, z.page.Screen.held, z.page.Around.told = false, false, nil, protocol.Edition{}
-	z.page.Work.Exact.forget()
+	z.stopped, z.page.Screen.asking, z.page.Screen.held, z.page.HostPage.reported = false, false, nil, protocol.ReportID{}
+	z.page.Work.Indexing.forget()
 	z.page.Work.Exports.forget()
 	z.queue = append(append([]File{}, z.accepted...), z.queue...)
 	z.accepted = nil
 	z.Job = Job{Total: len(z.queue), Active: len(z.queue) > 0, began: now(), known: len(z.queue)}
 	z.replay = len(z.queue) > 0
 	if !z.replay {
-		for _, d := range z.decided {
+		for _, d := range z.decisions {
 			z.page.send(d, nil)
 		}
 	}
 }
 
-// EngineStopped is called when the worker died. The page lives; the next drop starts a new one.
+// EngineStopped is called when the engine's worker has died. The page keeps showing what it has; the next drop starts a new worker.
 func (z *Reading) EngineStopped(why string) {
-	if z.dead {
+	if z.stopped {
 		return
 	}
 	text := "The engine stopped: " + view.Clean(why) + "."
@@ -334,27 +336,27 @@ func (z *Reading) EngineStopped(why string) {
 	}
 	switch {
 	case z.replay, z.fragile:
-		// It dies of a file that was read before: begin afresh instead of dying again at every drop.
-		z.accepted, z.decided = nil, nil
-		text += " Drop the files again to go on."
+		// A file that was read before makes it die. Forget the files, or it would die again with each drop.
+		z.accepted, z.decisions = nil, nil
+		text += " Drop the files again to continue."
 	case len(z.accepted) > 0:
-		text += " The files read before come back with the next drop."
+		text += " Crashpane reads the earlier files again with the next drop."
 	}
-	z.page.Work.Exact.forget()
+	z.page.Work.Indexing.forget()
 	z.page.Work.Exports.forget()
 	left := len(z.queue)
-	z.dead, z.fragile, z.page.Screen.asking, z.replay = true, true, false, false
+	z.stopped, z.fragile, z.page.Screen.asking, z.replay = true, true, false, false
 	z.queue, z.reading, z.Job = nil, nil, Job{}
-	z.page.Notices.say("error", text)
-	z.page.Screen.letOut(z.page.Screen.held)
-	z.page.Around.told = protocol.Edition{}
-	z.page.Around.tell(Event{Kind: EventIdle, Mark: z.page.Around.Mark})
+	z.page.Notices.show("error", text)
+	z.page.Screen.release(z.page.Screen.held)
+	z.page.HostPage.reported = protocol.ReportID{}
+	z.page.HostPage.notify(Event{Kind: EventIdle, Mark: z.page.HostPage.Mark})
 	if left > 0 && len(z.accepted) > 0 {
-		z.page.Notices.say("warning", fmt.Sprintf("%s after it were not read.", files(left)))
+		z.page.Notices.show("warning", fmt.Sprintf("Not read: %s after it.", files(left)))
 	}
 }
 
-// progress takes a report from within a long step.
+// progress shows a report of the engine, and reports whether the page must be drawn. The bar alone is moved without drawing.
 func (z *Reading) progress(g protocol.Progress) (draw bool) {
 	if !z.Job.Active {
 		z.Job = Job{Active: true, Percent: -1, began: now()}
@@ -369,22 +371,22 @@ func (z *Reading) progress(g protocol.Progress) (draw bool) {
 		z.Job.Percent = int(min(100, g.Done*100/g.Total))
 	}
 	is := z.page.Work.value()
-	draw = (was == nil) != (is == nil) || z.Job.told != text
+	draw = (was == nil) != (is == nil) || z.Job.drawnText != text
 	if was != nil && is != nil && was != is {
 		z.page.Host.Progress("job-bar", is.(int))
 	}
-	z.tellProgress()
-	// Work of a moment is over before anybody could read what it is.
+	z.notifyProgress()
+	// Short work is over before the user could read about it.
 	if z.Job.began.ago() < 200*time.Millisecond {
 		return false
 	}
 	if draw {
-		z.Job.told = text
+		z.Job.drawnText = text
 	}
 	return draw
 }
 
-// Count says which file of how many.
+// Count is "3 of 17", the file that is being read; "" for a single file.
 func (j Job) Count() string {
 	if j.Total < 2 {
 		return ""
@@ -392,20 +394,21 @@ func (j Job) Count() string {
 	return fmt.Sprintf("%s of %s", view.Number(min(j.Done+1, j.Total)), view.Number(j.Total))
 }
 
-func (z *Reading) tellProgress() {
+// notifyProgress notifies the host page.
+func (z *Reading) notifyProgress() {
 	if z.Job.Active {
-		z.page.Around.tell(Event{Kind: EventProgress, Text: z.Job.Text, Done: z.Job.Done, Total: z.Job.Total, Percent: z.Job.Percent})
+		z.page.HostPage.notify(Event{Kind: EventProgress, Text: z.Job.Text, Done: z.Job.Done, Total: z.Job.Total, Percent: z.Job.Percent})
 	}
 }
 
-// Offer is Add by the hand of a person.
+// Offer is Add for files from the user, which the host page may forbid.
 func (z *Reading) Offer(files []File) {
-	if z.page.Around.TakesFiles() {
+	if z.page.HostPage.TakesFiles() {
 		z.Add(files)
 	}
 }
 
-// symbolsText says that symbols are being read, "" if none are: what is missing is only known when all are there.
+// symbolsText says that symbols are being read, "" if none are. Meanwhile the page does not say which symbols are missing.
 func (z *Reading) symbolsText() string {
 	switch {
 	case z.page.Summary == nil:
@@ -414,22 +417,22 @@ func (z *Reading) symbolsText() string {
 			return "Reading symbols: file " + n
 		}
 		return "Reading symbols"
-	case z.page.Work.Readers.state == readersComing, z.page.Work.Downloads.running > 0:
+	case z.page.Work.FullEngine.state == fullEngineLoading, z.page.Work.Downloads.running > 0:
 		return z.page.Work.text()
 	}
 	return ""
 }
 
-// decide posts a request that a new worker must hear again.
+// decide sends a request that a new engine must get again.
 func (z *Reading) decide(req protocol.Request) {
-	z.decided = append(z.decided, req)
+	z.decisions = append(z.decisions, req)
 	z.page.send(req, nil)
 }
 
-// HasFiles reports whether files would be lost with the page.
+// HasFiles reports whether closing the page would lose files.
 func (z *Reading) HasFiles() bool { return z.reading != nil || len(z.accepted)+len(z.queue) > 0 }
 
-// addRequest is the request that reads a file. What a server sent may be nothing but the symbol file that it was asked for.
+// addRequest returns the request to read a file. A server's answer is accepted only if it is the requested symbol file.
 func (z *Reading) addRequest(f File) *protocol.Add {
 	req := &protocol.Add{Name: f.Name()}
 	for _, a := range z.page.Work.Downloads.Asked {
@@ -440,8 +443,8 @@ func (z *Reading) addRequest(f File) *protocol.Add {
 	return req
 }
 
-// without begins the engine again with all files but one.
-func (z *Reading) without(f File) {
+// remove starts a new engine with all files but one.
+func (z *Reading) remove(f File) {
 	for i := range z.accepted {
 		if z.accepted[i] == f {
 			z.accepted = append(z.accepted[:i:i], z.accepted[i+1:]...)
@@ -452,19 +455,19 @@ func (z *Reading) without(f File) {
 		z.queue = append([]File{z.reading}, z.queue...)
 		z.reading = nil
 	}
-	if !z.dead {
+	if !z.stopped {
 		z.page.Engine.Restart()
 	}
-	z.revive()
-	z.page.Screen.countAnew()
+	z.restore()
+	z.page.Screen.resetRevisions()
 	z.next()
 	z.page.Screen.askAll()
 }
 
-// forced is the file that was last assigned to a module of this dump, or -1.
-func (z *Reading) forced(module int) int {
+// assigned returns the file that is assigned to a module of the open dump, or -1.
+func (z *Reading) assigned(module int) int {
 	item := -1
-	for _, d := range z.decided {
+	for _, d := range z.decisions {
 		switch d := d.(type) {
 		case *protocol.Assign:
 			if d.Dump == z.page.Dumps.Open && d.Module == module {

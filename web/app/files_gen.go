@@ -23,7 +23,7 @@ func (c *Files) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00row head\x00role\x00row\x00aria-rowindex\x001\x01\n    \x03\x02span\x00class\x00cell\x00role\x00columnheader\x04File\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Taken for\x03\x02span\x00class\x00cell num\x00role\x00columnheader\x04Size\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04What became of it\x03\x02span\x00class\x00cell right\x00role\x00columnheader\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00pick-files\x01Add files\x03\x03\x03\x01\n  \x03\x03\x01\n  \x03\x02div\x00id\x00files\x00class\x00list\x00role\x00rowgroup\x00tabindex\x000\x00aria-label\x00Files\x00data-list\x00files")
+			vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00row head\x00role\x00row\x00aria-rowindex\x001\x01\n    \x03\x02span\x00class\x00cell\x00role\x00columnheader\x04File\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Type\x03\x02span\x00class\x00cell num\x00role\x00columnheader\x04Size\x03\x02span\x00class\x00cell\x00role\x00columnheader\x04Status\x03\x02span\x00class\x00cell right\x00role\x00columnheader\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00pick-files\x01Add files\x03\x03\x03\x01\n  \x03\x03\x01\n  \x03\x02div\x00id\x00files\x00class\x00list\x00role\x00rowgroup\x00tabindex\x000\x00aria-label\x00Files\x00data-list\x00files")
 			{
 				vgparent := vgn
 				_ = vgparent
@@ -110,7 +110,7 @@ func (c *Files) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small\x00role\x00switch\x00title\x00What is kept says where in a large symbol file each function lies, so that the file need not be read again. It stays in this browser.\x00data-act\x00keep")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small\x00role\x00switch\x00title\x00An index says where each function is in a large symbol file, so that Crashpane need not read the whole file again. Indexes stay in this browser.\x00data-act\x00keep")
 			setAttribute(vgn, "aria-checked", boolWord(c.page.Work.Kept.On))
 			{
 				vgparent := vgn

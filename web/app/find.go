@@ -5,34 +5,34 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Search is what is searched for, and the hit that was gone to.
+// Search steps through the hits of the text in the header's search field.
 type Search struct {
 	page      *Page
 	Found     protocol.FoundPage
-	hit       int  // that is to be gone to, counted from 1; 0 for none
-	searching bool // the answer is on its way
+	hit       int  // number of the hit to go to, from 1; 0 for none
+	searching bool // the result is pending
 }
 
-// begin is for another text.
+// begin resets the hits for another text.
 func (z *Search) begin() {
 	z.Found, z.hit, z.searching = protocol.FoundPage{}, 0, z.page.State.Search != ""
 }
 
 // Want implements Zone.
-func (z *Search) Want(q *protocol.Look) { q.Find = &protocol.FindQuery{Hit: z.hit} }
+func (z *Search) Want(q *protocol.Query) { q.Find = &protocol.FindQuery{Hit: z.hit} }
 
 // Apply implements Zone.
-func (z *Search) Apply(r *protocol.Looked) {
+func (z *Search) Apply(r *protocol.QueryResult) {
 	if r.Found != nil {
 		z.searching = false
 		z.take(r.Found)
 	}
 }
 
-// Hidden is for Zone.
+// Hidden implements Zone.
 func (z *Search) Hidden() bool { return z.page.State.Search == "" }
 
-// Find goes to the next hit of what is searched for, or by -1 to the one before.
+// Find goes to the next hit, or with -1 to the previous one. After the last hit it goes to the first.
 func (z *Search) Find(by int) {
 	if z.page.State.Search == "" || z.page.Empty() {
 		return
@@ -50,7 +50,7 @@ func (z *Search) Find(by int) {
 	z.page.Screen.ask(z)
 }
 
-// take takes how many hits there are, and goes to the one that was asked for.
+// take applies the number of hits, and goes to the requested one.
 func (z *Search) take(f *protocol.FoundPage) {
 	at := z.Found.At
 	z.Found = *f
@@ -80,7 +80,7 @@ func (z *Search) take(f *protocol.FoundPage) {
 	}
 }
 
-// text says which hit of how many.
+// text is "3 of 17", or how many hits there are.
 func (z *Search) text() string {
 	switch f := &z.Found; {
 	case z.page.State.Search == "":
@@ -96,15 +96,15 @@ func (z *Search) text() string {
 	}
 }
 
-// title says where the hit is.
+// title says in which tab or thread the current hit is.
 func (z *Search) title() string {
 	h := z.Found.Hit
 	if z.Found.At == 0 {
-		return "Enter goes to the next, Shift+Enter to the one before"
+		return "Enter goes to the next hit, Shift+Enter to the previous one"
 	}
 	for _, t := range Tabs {
 		if t.ID == h.Tab {
-			return "In the tab " + t.Title
+			return "In the " + t.Title + " tab"
 		}
 	}
 	if h.Thread >= 0 {
@@ -113,7 +113,7 @@ func (z *Search) title() string {
 	return "In the verdict"
 }
 
-// marks adds the class of a hit to those of an element with these texts.
+// marks adds the class "hit" to an element's classes if one of its texts contains the searched text.
 func (z *Search) marks(class string, texts ...string) string {
 	if z.page.State.Search != "" && view.Holds(view.Query(z.page.State.Search), texts...) {
 		return class + " hit"
@@ -121,16 +121,16 @@ func (z *Search) marks(class string, texts ...string) string {
 	return class
 }
 
-// factClass is codeClass, and marks what is searched for.
+// factClass is codeClass for a fact, with the class of a hit if it is one.
 func (z *Search) factClass(f view.Fact) string { return z.marks(codeClass(f.Code), f.Key+" "+f.Value) }
 
-// isAt reports whether a row of a tab is the hit that was gone to.
+// isAt reports whether a row of a tab is the current hit.
 func (z *Search) isAt(tab string, row int) bool {
 	h := z.Found.Hit
 	return z.Found.At > 0 && z.page.State.Search != "" && h.Tab == tab && h.Row == row
 }
 
-// search searches for another text.
+// search starts a search for a text.
 func (z *Search) search(text string) {
 	z.page.State.Search = text
 	z.begin()

@@ -7,10 +7,10 @@ import (
 	"github.com/crashpane/crashpane/walker/report/view"
 )
 
-// findingsShown is how many findings are drawn at once.
+// findingsShown is how many findings are drawn at first, and how many more each time.
 const findingsShown = 12
 
-// Findings lists what makes stacks short or uncertain, and what would help. They come with the summary.
+// Findings lists what makes stacks incomplete or unreliable, and what would help. They come with the summary.
 type Findings struct {
 	pane
 	shown int // how many are drawn
@@ -19,10 +19,10 @@ type Findings struct {
 func newFindings(t pane) Tab { return &Findings{t, findingsShown} }
 
 // Want implements Zone.
-func (z *Findings) Want(*protocol.Look) {}
+func (z *Findings) Want(*protocol.Query) {}
 
 // Apply implements Zone.
-func (z *Findings) Apply(*protocol.Looked) {}
+func (z *Findings) Apply(*protocol.QueryResult) {}
 
 // Count is for Tab.
 func (z *Findings) Count() (n int, alert bool) {
@@ -35,7 +35,7 @@ func (z *Findings) Empty() string {
 	if len(z.page.Summary.Findings) > 0 {
 		return ""
 	}
-	return "Nothing made these stacks short or uncertain."
+	return "Nothing makes these stacks incomplete or unreliable."
 }
 
 // goTo shows a finding.
@@ -50,7 +50,7 @@ func (z *Findings) actions() []action {
 
 func (z *Findings) forget() { z.shown = findingsShown }
 
-// rows are those that are shown.
+// rows returns the findings that are drawn.
 func (z *Findings) rows() []view.FindingRow {
 	all := z.page.Summary.Findings
 	return all[:min(len(all), z.shown)]
@@ -61,7 +61,7 @@ func (z *Findings) more() string {
 	if left <= 0 {
 		return ""
 	}
-	return "Show " + view.Number(min(left, findingsShown)) + " more of " + view.Number(left)
+	return "Show " + view.Number(min(left, findingsShown)) + " of " + view.Number(left) + " more"
 }
 
 func findingLink(f view.FindingRow) string {
@@ -71,7 +71,7 @@ func findingLink(f view.FindingRow) string {
 	return f.ModuleName
 }
 
-// findingWords is a finding without its title.
+// findingWords returns a finding without its title.
 func findingWords(f view.FindingRow) string {
 	if f.Suggestion == "" {
 		return f.Text

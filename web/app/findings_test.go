@@ -68,27 +68,27 @@ func TestFindingOfTheSelectedThread(t *testing.T) {
 		t.Error("a finding out of nothing")
 	}
 	p.Act("findings", "")
-	if out := render(t, p); !strings.Contains(out, "Nothing made these stacks short or uncertain.") {
+	if out := render(t, p); !strings.Contains(out, "Nothing makes these stacks incomplete or unreliable.") {
 		t.Error("an empty tab says nothing")
 	}
 }
 
 func TestWalksAreComparedWhenAskedFor(t *testing.T) {
 	p, _, e := withFindings(0)
-	if look := last[protocol.Look](e); look.Compare != nil {
+	if look := last[protocol.Query](e); look.Compare != nil {
 		t.Fatal("six walks are made for a tab that is not open")
 	}
 	p.Act("tab", "compare")
-	look := last[protocol.Look](e)
+	look := last[protocol.Query](e)
 	if look.Compare == nil || look.Thread != 1 || look.Compare.Row != -1 {
 		t.Fatalf("%+v", look)
 	}
 	c := view.ComparePage{Thread: 1, Selected: -1, Agreed: 1, Found: 2, Walks: []view.CompareWalk{{Policy: "cfi", Frames: 1, Stop: hostile}, {Policy: "best", Frames: 2}},
-		Rows: []view.CompareRow{{Index: 0, Function: hostile, Cells: []view.CompareCell{{Trust: "context", Word: "given"}, {Trust: "context", Word: "given"}}, Same: true},
+		Rows: []view.CompareRow{{Index: 0, Function: hostile, Cells: []view.CompareCell{{Trust: "context", Word: "context"}, {Trust: "context", Word: "context"}}, Same: true},
 			{Index: 1, Function: "main", Cells: []view.CompareCell{{}, {Trust: "scan", Word: "scan"}}}}}
 	c.Total = 2
 	answered(p, e)
-	say(p, &protocol.Looked{Compare: &c})
+	say(p, &protocol.QueryResult{Compare: &c})
 	out := render(t, p)
 	for _, want := range []string{"Breakpad, rust-minidump and best agree on 1 of 2 frames", "row choice-row differs", "trust scan", "trust absent"} {
 		if !strings.Contains(out, want) {
@@ -99,12 +99,12 @@ func TestWalksAreComparedWhenAskedFor(t *testing.T) {
 		t.Error("text of a file became an element")
 	}
 	p.Act("compared", "0")
-	if look = last[protocol.Look](e); look.Compare.Row != 0 {
+	if look = last[protocol.Query](e); look.Compare.Row != 0 {
 		t.Errorf("%+v", look)
 	}
 	answered(p, e)
 	p.Act("thread", "0")
-	if look = last[protocol.Look](e); look.Compare == nil || look.Compare.Row != -1 {
+	if look = last[protocol.Query](e); look.Compare == nil || look.Compare.Row != -1 {
 		t.Errorf("another thread keeps the selection: %+v", look)
 	}
 }

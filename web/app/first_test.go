@@ -31,7 +31,7 @@ func (h *lookingHost) NextFrame(do func()) { h.painted = append(h.painted, do) }
 func (e *fakeEngine) ops() (ops []string) {
 	for _, r := range e.sent {
 		op := strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", r.Request), "*protocol."))
-		if look, ok := r.Request.(*protocol.Look); ok && look.Stack != nil {
+		if look, ok := r.Request.(*protocol.Query); ok && look.Stack != nil {
 			op += " stack"
 		}
 		ops = append(ops, op)
@@ -56,7 +56,7 @@ func TestFirstScreen(t *testing.T) {
 			t.Error("a job that has only begun was drawn")
 		}
 	}
-	if got := fmt.Sprint(e.ops()); got != "[look stack]" {
+	if got := fmt.Sprint(e.ops()); got != "[query stack]" {
 		t.Fatalf("when the small files were read, the engine was asked %s", got)
 	}
 	r := screen()
@@ -65,10 +65,10 @@ func TestFirstScreen(t *testing.T) {
 		t.Error("the stack is not painted before more is asked for")
 	}
 	h.painted[0]()
-	if got := last[protocol.Look](e); !got.Detail || got.Modules != nil || got.Files != nil {
+	if got := last[protocol.Query](e); !got.Detail || got.Modules != nil || got.Files != nil {
 		t.Errorf("after the stack %+v was asked for", got)
 	}
-	say(p, &protocol.Looked{Detail: screen().Detail})
+	say(p, &protocol.QueryResult{Detail: screen().Detail})
 	if last := e.ops(); !slices.Contains(last, "add") {
 		t.Errorf("with the first screen there, the engine was asked %v", last)
 	}
@@ -101,7 +101,7 @@ func drawnWithoutSymbols() (p *Page, h *lookingHost, e *fakeEngine, opened proto
 // Of a large symbol file whose names come soon the first screen has them, and is drawn once; the bar says meanwhile what is read.
 func TestNamesComeWithTheStack(t *testing.T) {
 	p, h, e, opened, drawn := withLargeSymbols(0)
-	if got := fmt.Sprint(e.ops()); drawn || !p.Empty() || got != "[look stack]" {
+	if got := fmt.Sprint(e.ops()); drawn || !p.Empty() || got != "[query stack]" {
 		t.Fatalf("the first screen was drawn at once: %v; the engine was asked %s", drawn, got)
 	}
 	if drawn = say(p, opened); drawn || !p.Reading.Job.Active || p.Reading.Job.Text == "" {
@@ -114,7 +114,7 @@ func TestNamesComeWithTheStack(t *testing.T) {
 		t.Errorf("with the names it is drawn %v, and then there is %+v", drawn, p.Reading.Job)
 	}
 	h.painted[0]()
-	if got := last[protocol.Look](e); !got.Detail {
+	if got := last[protocol.Query](e); !got.Detail {
 		t.Errorf("after the stack %+v was asked for", got)
 	}
 	if h.later[len(h.later)-1]() || p.Summary.Name != "with names" {
@@ -155,7 +155,7 @@ func TestNamesThatTakeLong(t *testing.T) {
 	}
 	e.ops()
 	say(p, &protocol.Added{Items: []protocol.FileRow{{Name: "a.dmp", Usable: true}}, Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}})
-	if got := fmt.Sprint(e.ops()); got != "[look stack]" {
+	if got := fmt.Sprint(e.ops()); got != "[query stack]" {
 		t.Errorf("after that the engine was asked %s", got)
 	}
 	if !say(p, screen()) || p.Empty() {
@@ -168,20 +168,20 @@ func TestNamesArePaintedFirst(t *testing.T) {
 	p, h, e, opened := drawnWithoutSymbols()
 	h.painted[0]()
 	say(p, opened)
-	if look := last[protocol.Look](e); look == nil || !look.More {
+	if look := last[protocol.Query](e); look == nil || !look.More {
 		t.Errorf("the engine is not told that more will be asked: %+v", look)
 	}
 	e.ops()
-	p.Work.Later.began = now() - moment(time.Minute)
+	p.Work.Background.began = now() - moment(time.Minute)
 	say(p, screen())
 	if got := e.ops(); len(got) != 0 {
 		t.Errorf("before the names are painted the engine was asked %v", got)
 	}
-	if say(p, &protocol.Progress{Stage: "walking", Later: true}) {
+	if say(p, &protocol.Progress{Stage: "walking", Background: true}) {
 		t.Error("the other threads, whose walk has only begun, are drawn before the names are painted")
 	}
 	h.painted[1]()
-	if look := last[protocol.Look](e); len(e.sent) != 1 || look == nil || look.More || look.Modules == nil {
+	if look := last[protocol.Query](e); len(e.sent) != 1 || look == nil || look.More || look.Modules == nil {
 		t.Errorf("after that the engine was asked %+v", e.sent)
 	}
 }
@@ -197,7 +197,7 @@ func TestSymbolsWhileTheStackIsPainted(t *testing.T) {
 			h.painted[0]()
 			say(p, opened)
 		}
-		if got := e.ops(); len(got) != 1 || got[0] != "look stack" {
+		if got := e.ops(); len(got) != 1 || got[0] != "query stack" {
 			t.Errorf("opened before the stack was painted %v: the engine was asked %v", sooner, got)
 		}
 	}
@@ -215,7 +215,7 @@ func TestFirstScreenOfMany(t *testing.T) {
 	for n := 1; ; n++ {
 		e.ops()
 		say(p, read)
-		if got := e.ops(); len(got) == 2 && got[0] == "look stack" && got[1] == "add" {
+		if got := e.ops(); len(got) == 2 && got[0] == "query stack" && got[1] == "add" {
 			break
 		} else if n >= firstFiles {
 			t.Fatalf("after %d files the engine was asked %v", n, got)
@@ -229,7 +229,7 @@ func TestFirstScreenOfMany(t *testing.T) {
 	e.ops()
 	p.Reading.Job.began = now() - moment(firstLook+time.Millisecond)
 	say(p, read)
-	if got := e.ops(); len(got) != 2 || got[0] != "look stack" || got[1] != "add" {
+	if got := e.ops(); len(got) != 2 || got[0] != "query stack" || got[1] != "add" {
 		t.Errorf("%v", got)
 	}
 }

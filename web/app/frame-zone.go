@@ -7,34 +7,34 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// FrameZone is everything about the selected row.
+// FrameZone shows the details of the selected row: registers, and why the frame is there.
 type FrameZone struct {
 	page   *Page
-	Detail *view.FrameDetail // nil before the first one has come
+	Detail *view.FrameDetail // nil until the first result
 }
 
 // Want implements Zone.
-func (z *FrameZone) Want(q *protocol.Look) { q.Detail = true }
+func (z *FrameZone) Want(q *protocol.Query) { q.Detail = true }
 
 // Apply implements Zone.
-func (z *FrameZone) Apply(r *protocol.Looked) {
+func (z *FrameZone) Apply(r *protocol.QueryResult) {
 	if r.Detail == nil {
 		return
 	}
 	z.Detail = r.Detail
 	if s := &z.page.State; z.page.Screen.top && r.Detail.Thread == s.Thread {
 		s.Frame, s.Inline = max(0, r.Detail.Frame), r.Detail.Inline
-		z.page.Address.place = s.place() // what nobody chose is no other place
+		z.page.Address.place = s.place() // the default selection is not a new place of the history
 	}
 }
 
-// show shows one of the zone's sides: "registers" or "why".
+// show selects one of the zone's two tabs: "registers" or "why".
 func (z *FrameZone) show(side string) {
 	z.page.State.Side = side
 	z.page.Address.write()
 }
 
-// toggleWhy shows the other side.
+// toggleWhy selects the other tab.
 func (z *FrameZone) toggleWhy() {
 	if z.page.State.Side == "why" {
 		z.show("registers")
@@ -43,13 +43,13 @@ func (z *FrameZone) toggleWhy() {
 	}
 }
 
-// endTitle stands over why the stack ends.
+// endTitle is the heading of the reason why the stack ends.
 func (z *FrameZone) endTitle() string {
 	switch w := z.Detail.Why; {
 	case w.Last < 0:
-		return "Why there are none"
+		return "Why there are no frames"
 	case w.Last == z.Detail.Frame:
-		return "After this frame"
+		return "Why the stack ends here"
 	default:
 		return "The stack ends after frame " + strconv.Itoa(w.Last)
 	}

@@ -148,7 +148,7 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 									vgparent := vgn
 									_ = vgparent
 									vgn = addNodes(vgparent, "\x01\n            \x03\x02h4")
-									setContent(vgn, vugu.HTML("From"))
+									setContent(vgn, vugu.HTML("Origin"))
 									vgn = addNodes(vgparent, "\x01\n            \x03\x02p\x00class\x00code")
 									setContent(vgn, c.Detail.Why.Origin)
 									vgn = addNodes(vgparent, "\x01\n            \x03\x02pre\x00class\x00rules")
@@ -162,7 +162,7 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 									vgparent := vgn
 									_ = vgparent
 									vgn = addNodes(vgparent, "\x01\n            \x03\x02h4")
-									setContent(vgn, vugu.HTML("Checked"))
+									setContent(vgn, vugu.HTML("Checks"))
 									vgn = addNodes(vgparent, "\x01\n            \x03\x02p")
 									setContent(vgn, checksText(c.Detail.Why))
 									addNodes(vgparent, "\x01\n          \x03")
@@ -173,7 +173,7 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 									vgparent := vgn
 									_ = vgparent
 									vgn = addNodes(vgparent, "\x01\n            \x03\x02h4")
-									setContent(vgn, vugu.HTML("Words that the scan passed by"))
+									setContent(vgn, vugu.HTML("Words that the scan skipped"))
 									vgn = addNodes(vgparent, "\x01\n            \x03\x02pre\x00class\x00rules")
 									setContent(vgn, joinLines(c.Detail.Why.Scanned))
 									addNodes(vgparent, "\x01\n          \x03")
@@ -195,7 +195,7 @@ func (c *FrameZone) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 									vgparent := vgn
 									_ = vgparent
 									vgn = addNodes(vgparent, "\x01\n            \x03\x02h4")
-									setContent(vgn, vugu.HTML("Tried before and rejected"))
+									setContent(vgn, vugu.HTML("Tried first and rejected"))
 									addNodes(vgparent, "\x01\n            \x03")
 									for vgiterkeyt, a := range c.Detail.Why.Attempts {
 										_ = vgiterkeyt

@@ -13,8 +13,8 @@ type Grid struct {
 	pane
 	protocol.GridPage
 	list    List
-	goTo    int      // row to be scrolled to when it is there, counted from 1; 0 for none
-	content *Content // of the selected row, for streams
+	goTo    int      // row to scroll to when the engine has sent it, counted from 1; 0 for none
+	content *Content // of the selected stream; nil in other tables
 }
 
 func newGrid(t pane) Tab {
@@ -23,7 +23,7 @@ func newGrid(t pane) Tab {
 	return z
 }
 
-// newStreams is newGrid with the content of the selected stream beside it.
+// newStreams makes a Grid with the content of the selected stream beside it.
 func newStreams(t pane) Tab {
 	z := newGrid(t).(*Grid)
 	z.content = newContent(t)
@@ -31,18 +31,18 @@ func newStreams(t pane) Tab {
 }
 
 // Want implements Zone.
-func (z *Grid) Want(q *protocol.Look) {
-	if z.goTo > 0 { // the element is new, and was measured at its top meanwhile
+func (z *Grid) Want(q *protocol.Query) {
+	if z.goTo > 0 { // the list's element is new: the host has measured it at its top, and not yet scrolled it to the row
 		z.list.around(z.goTo - 1)
 	}
 	q.Grid = &protocol.GridQuery{Name: z.id, Span: z.list.span()}
 }
 
-// Hidden is for Zone.
+// Hidden implements Zone.
 func (z *Grid) Hidden() bool { return !z.open() }
 
 // Apply implements Zone.
-func (z *Grid) Apply(r *protocol.Looked) {
+func (z *Grid) Apply(r *protocol.QueryResult) {
 	if r.Grid != nil && r.Grid.Name == z.id {
 		z.GridPage = *r.Grid
 		if row := z.goTo - 1; row >= z.From && row < z.From+len(z.Rows) {
@@ -61,7 +61,7 @@ func (z *Grid) Disabled() bool {
 // List is for Tab.
 func (z *Grid) List() *List { return &z.list }
 
-// beside is the zone beside the table, or nil.
+// beside returns the zone beside the table, with its list, or nil.
 func (z *Grid) beside() (Zone, *List) {
 	if z.content == nil {
 		return nil, nil
@@ -113,7 +113,7 @@ func (z *Grid) rowClass(r protocol.GridRow) string {
 	return class
 }
 
-// act is what a click on a row does; nil is an attribute left out.
+// act is the action of a click on a row; nil leaves the attribute out.
 func (z *Grid) act() any {
 	if z.content != nil {
 		return "stream"
@@ -121,7 +121,7 @@ func (z *Grid) act() any {
 	return nil
 }
 
-// Content is what the selected stream holds: decoded fields, text or bytes.
+// Content shows the selected stream: its decoded fields, its text or its bytes.
 type Content struct {
 	pane
 	protocol.ContentPage
@@ -136,17 +136,17 @@ func newContent(t pane) *Content {
 }
 
 // Want implements Zone.
-func (z *Content) Want(q *protocol.Look) {
+func (z *Content) Want(q *protocol.Query) {
 	z.query.Span = z.list.span()
 	query := z.query
 	q.Content = &query
 }
 
-// Hidden is for Zone.
+// Hidden implements Zone.
 func (z *Content) Hidden() bool { return !z.open() }
 
 // Apply implements Zone.
-func (z *Content) Apply(r *protocol.Looked) {
+func (z *Content) Apply(r *protocol.QueryResult) {
 	if r.Content != nil {
 		z.ContentPage = *r.Content
 	}
@@ -162,18 +162,19 @@ func (z *Content) choose(arg string) {
 	z.again()
 }
 
-// toggleBytes shows the stream as bytes, or as what it is.
+// toggleBytes switches between the stream's bytes and its decoded form.
 func (z *Content) toggleBytes() {
 	z.query.Bytes = !z.query.Bytes
 	z.again()
 }
 
-// reveal shows a stream although it may hold private data.
+// reveal shows a stream that may contain private data.
 func (z *Content) reveal() {
 	z.query.Private = true
 	z.again()
 }
 
+// again queries the content from its first line.
 func (z *Content) again() {
 	z.list.visible.From = 0
 	z.page.Host.Reveal("content", 0)

@@ -174,7 +174,7 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgparent := vgn
 					_ = vgparent
 					if c.Page.Menus.Open == "download" {
-						addNodes(vgparent, "\x02div\x00class\x00menu-in\x00role\x00presentation\x01\n        \x03\x02button\x00type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-arg\x00text\x00data-act\x00download\x01Text, as Breakpad prints it\x03\x03\x01\n        \x03\x02button\x00type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-arg\x00machine\x00data-act\x00download\x01Text for machines\x03\x03\x01\n        \x03\x02button\x00type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-arg\x00json\x00data-act\x00download\x01JSON\x03\x03\x01\n      \x03\x03")
+						addNodes(vgparent, "\x02div\x00class\x00menu-in\x00role\x00presentation\x01\n        \x03\x02button\x00type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-arg\x00text\x00data-act\x00download\x01Breakpad text\x03\x03\x01\n        \x03\x02button\x00type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-arg\x00machine\x00data-act\x00download\x01Breakpad machine-readable text\x03\x03\x01\n        \x03\x02button\x00type\x00button\x00role\x00menuitem\x00class\x00menu-item\x00data-arg\x00json\x00data-act\x00download\x01JSON\x03\x03\x01\n      \x03\x03")
 					}
 				}
 				addNodes(vgparent, "\x01\n    \x03")

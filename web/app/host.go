@@ -2,124 +2,125 @@ package app
 
 import "github.com/crashpane/crashpane/web/protocol"
 
-// Host is everything that the page needs of the browser around it. One object, so that a viewer can live beside others, in a
-// shadow root, or in a test.
+// Host is everything that the page needs of the browser. It is one interface, so that a page can be one of several in a window, in a shadow
+// root, or in a test.
 type Host interface {
 	Document
 	Storage
 	Exchange
 	SymbolHost
-	// After calls back later. What it answers says whether the page is to be drawn.
+	// After calls do after a delay. do reports whether the page must be drawn.
 	After(milliseconds int, do func() (draw bool))
-	// NextFrame calls back when what was drawn is about to be painted, or soon if nothing is painted; what comes after it is painted later.
+	// NextFrame calls do when the browser is about to paint what was drawn, or soon if it paints nothing, as in a hidden tab.
 	NextFrame(do func())
-	// System is the one that the browser runs on: one of the System… names.
+	// System returns the user's operating system: one of the System… names.
 	System() string
-	// Cores is how many processors the machine has, as far as the browser says it.
+	// Cores returns the number of processors, as far as the browser tells.
 	Cores() int
 }
 
-// Document is what the page is drawn in.
+// Document is the document in which the page is drawn.
 type Document interface {
-	// SetTitle names the document; a viewer inside another page ignores it.
+	// SetTitle sets the document's title. An embedded viewer ignores it.
 	SetTitle(title string)
-	// SetAddress writes the state into the address, as a new entry of the history or in place of the present one.
+	// SetAddress writes the state to the address, as a new entry of the history or in place of the present one.
 	SetAddress(hash string, entry bool)
-	// SetTheme puts "dark", "light" or "" (as the system has it) on the viewer's root.
+	// SetTheme sets the viewer's theme: "dark", "light" or "" for the system's.
 	SetTheme(theme string)
-	// Focus moves the focus to the element of an id, after the next render.
+	// Focus moves the focus to the element with an id, after the next render.
 	Focus(id string)
-	// Reveal scrolls a list so that a row can be seen, after the next render.
+	// Reveal scrolls a list so that a row is visible, after the next render.
 	Reveal(list string, row int)
 	// Shift scrolls a list by rows, after the next render.
 	Shift(list string, rows int)
-	// Progress moves the bar of a class to so many of a hundred. A bar moves often, and drawing takes as long as reading a megabyte.
+	// Progress sets the value of the progress bar with a class, without drawing the page: bars move often, and drawing takes as long as reading
+	// a megabyte.
 	Progress(bar string, percent int)
-	// Later shows work that goes on while the page can be used, and how much of it is done, of a hundred; -1 if that is not known.
-	Later(text string, percent int)
-	// Announce tells a screen reader.
+	// ShowBackground shows background work and its progress, without drawing the page; percent is -1 if it is unknown.
+	ShowBackground(text string, percent int)
+	// Announce has a screen reader say a text.
 	Announce(text string)
 }
 
-// Storage is what the browser keeps between visits.
+// Storage is what the browser stores between visits. The page works without it, so failures are ignored.
 type Storage interface {
-	// Load and Store keep a preference. Load returns "" if there is none.
+	// Load and Store read and write a preference. Load returns "" if there is none.
 	Load(key string) string
 	Store(key, value string)
-	// Keep stores an index under a name, and Kept gets it back: nil if there is none. KeptSize says how much is stored, in bytes, and
-	// ForgetKept removes all of it. What cannot be stored is left out; the page works without.
+	// Keep stores an index under a key, Kept reads it (nil if there is none), KeptSize returns the size and the number of all indexes,
+	// ForgetKept deletes all of them.
 	Keep(key string, index File)
 	Kept(key string, done func(index File))
 	KeptSize(done func(bytes int64, indexes int))
 	ForgetKept(done func())
 }
 
-// Exchange is how texts and files come and go.
+// Exchange is how texts and files enter and leave the page.
 type Exchange interface {
-	// Copy puts text on the clipboard and calls done with what went wrong, or "".
+	// Copy puts text on the clipboard, and calls done with the problem, or "".
 	Copy(text string, done func(problem string))
-	// Download offers text as a file.
+	// Download saves text as a file.
 	Download(name, mime, text string)
-	// PickFiles and PickFolder open the browser's choosers, OpenSample fetches the sample; the files come to Reading.Add.
+	// PickFiles and PickFolder open the browser's choosers, OpenSample fetches the sample. The files go to Reading.Add.
 	PickFiles()
 	PickFolder()
 	OpenSample()
 }
 
-// SymbolHost gets symbol files of servers and folders.
+// SymbolHost gets symbol files from servers and folders.
 type SymbolHost interface {
-	// SymbolBases are the sources of symbol files that the page was built with, as addresses; false: the page may reach no server.
+	// SymbolBases returns the addresses of the symbol servers that the page was built with; ok is false if the page may not reach any server.
 	SymbolBases() (bases []string, ok bool)
-	// ResolveBase reads the address of a source as the browser will ask it, without a slash at the end, and says whether the page may.
+	// ResolveBase returns the address of a server as the browser resolves it, without a slash at the end, and whether the page may reach it.
 	ResolveBase(text string) (base string, allowed bool, problem string)
-	// Fetch asks a server for a symbol file, with nothing but its address and the token, if there is one. Where the server sends
-	// parts, the file is one of which parts are read, unless it is wanted whole. stop gives it up; nothing comes any more.
+	// Fetch requests a symbol file. It sends only the address, and the token if there is one. If the server supports range requests and whole is
+	// false, a large file arrives as one that the engine reads in parts. After stop, neither progress nor done is called.
 	Fetch(url, token string, whole bool, progress func(done, total int64), done func(Fetched)) (stop func())
-	// PickStore has a person choose a folder of symbol files, where the browser can give one for longer (CanPickStore). KeepStore
-	// remembers it, or forgets it; RecallStore says the name of the one that was remembered, "" if there is none.
+	// PickStore has the user choose a folder of symbol files that the page may read again later, in browsers that can do so (CanPickStore).
+	// KeepStore stores that folder for the next visit, or deletes it; RecallStore calls done with the stored folder's name, "" if there is none.
 	CanPickStore() bool
 	PickStore(done func(name, problem string))
 	KeepStore(keep bool)
 	RecallStore(done func(name string))
-	// FromStore answers those files of the folder that stand under paths of a symbol store; if there is none, the symbol files that
-	// it has anywhere, at most limit.
+	// FromStore finds files of the folder by their paths in a symbol store. If there is none of them, it finds symbol files anywhere in the
+	// folder, at most limit.
 	FromStore(paths []string, limit int, done func(found []File, problem string))
 }
 
-// Indexers are workers beside the engine, which read symbol files piece by piece. They are started when they are first used.
+// Indexers are workers beside the engine that index chunks of symbol files. They are started when they are first used.
 type Indexers interface {
-	// Index sends a worker, counted from 0, a request with a file. Its answers come to Exact.Indexed, its death to Exact.IndexerStopped.
+	// Index sends a request with a file to a worker, numbered from 0. Its answers go to Indexing.Indexed; if it dies, Indexing.IndexerStopped is called.
 	Index(worker int, c protocol.Call, file File)
-	// StopIndexing ends all of them at once.
+	// StopIndexing ends all workers.
 	StopIndexing()
 }
 
-// File is a file of the browser. The page never reads it; the engine does.
+// File is a file of the browser. The page passes it on; only the engine reads it.
 type File interface {
 	Name() string // with its folders, as dropped
 	Size() int64
 }
 
-// Engine is the worker. Answers come to Page.Answer, its death to Reading.EngineStopped.
+// Engine is the engine in its worker. Answers go to Page.Answer; if the worker dies, Reading.EngineStopped is called.
 type Engine interface {
 	Indexers
-	// Send posts a call; file is what goes with it: the File of an Add, the index of a JoinChunk, or nil.
+	// Send posts a call with a file: the File of an Add, the index of a JoinChunk, or nil.
 	Send(c protocol.Call, file File)
-	// Restart ends the worker, whatever it does, and starts a new one that knows nothing.
+	// Restart ends the worker, even while it is busy, and starts a new one, which has no files.
 	Restart()
-	// Extend gets the program that has all readers, while the worker goes on. How far it is comes to Readers.Extending, and when the
-	// next Restart will start it, or why not, to Readers.Extended.
+	// Extend loads the full engine, while the worker keeps running. Progress goes to FullEngine.Extending. FullEngine.Extended is called when the next
+	// Restart will start the full engine, or with the problem.
 	Extend()
-	// StopExtending gives that up; nothing comes any more.
+	// StopExtending cancels that; nothing is called any more.
 	StopExtending()
-	// Make has another worker read files and answer a request whose answer is a file, which it hands to the browser as a download.
-	// What it does comes to Making.Progress, the end to Making.Made.
+	// Make has another worker read files and answer a request, and offers the file that it makes as a download. Progress goes to
+	// Making.Progress; at the end Making.Made is called.
 	Make(files []File, req protocol.Request)
-	// StopMaking ends that worker; nothing comes any more.
+	// StopMaking ends that worker; nothing is called any more.
 	StopMaking()
 }
 
-// Heights of the rows of the lists in pixels, as the style sheet has them.
+// Heights of the lists' rows in pixels. The style sheet and the templates have the same numbers.
 const (
 	RowHeight    = 26
 	ThreadHeight = 44

@@ -6,23 +6,23 @@ import (
 	"github.com/crashpane/crashpane/walker/report/view"
 )
 
-// Kept are the indexes of symbol files that the browser keeps for the next visit.
+// Kept has the setting and the size of the indexes of symbol files that the browser stores for the next visit.
 type Kept struct {
 	page  *Page
 	On    bool  // indexes are kept
-	Bytes int64 // of them
-	count int
+	Bytes int64 // stored
+	count int   // indexes stored
 }
 
-// load begins as the last visit ended.
+// load restores the setting of the last visit.
 func (z *Kept) load() {
 	kept := z.page.Host.Load("keep")
-	if z.On = kept == "yes"; kept != "" { // else nothing can have been kept, and the storage is not touched
+	if z.On = kept == "yes"; kept != "" { // if it was never set, nothing is stored, and the storage need not be opened
 		z.measure()
 	}
 }
 
-// toggle switches whether indexes are kept. Those that are kept are left, until they are cleared.
+// toggle switches whether indexes are stored. It does not delete those that are.
 func (z *Kept) toggle() {
 	z.On = !z.On
 	word := "no"
@@ -40,14 +40,14 @@ func (z *Kept) measure() {
 func (z *Kept) clear() {
 	z.page.Host.ForgetKept(func() {
 		z.Bytes, z.count = 0, 0
-		z.page.Host.Announce("Nothing is kept any more")
+		z.page.Host.Announce("Kept indexes deleted")
 	})
 }
 
-// text is the button that clears what is kept.
+// text is the text of the button that deletes the indexes.
 func (z *Kept) text() string {
 	if z.count == 0 {
-		return "Nothing is kept"
+		return "No indexes kept"
 	}
-	return fmt.Sprintf("Clear %s", view.Size(z.Bytes))
+	return fmt.Sprintf("Delete indexes (%s)", view.Size(z.Bytes))
 }

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// Key does what a key asks for and reports whether it was taken. typing says that the focus is in a text field, where
-// only Escape and Enter belong to the page.
+// Key does the action of a key, and reports whether there is one. typing says that the focus is in a text field, where
+// only Escape and Enter are keys of the page.
 func (p *Page) Key(key string, typing bool) bool {
 	if key == "Escape" {
 		if typing && !p.Empty() && p.Menus.Open == "" {
-			// Escape leaves a field, whatever else there is to close, and takes back what the field did.
+			// Escape clears and leaves a field first, whatever else there is to close.
 			p.leaveField()
 			return true
 		}
@@ -43,7 +43,7 @@ func (p *Page) Key(key string, typing bool) bool {
 	return true
 }
 
-// escape closes what is open, the innermost first.
+// escape closes the innermost of what is open, or cancels the running work. It reports whether there was anything.
 func (p *Page) escape() bool {
 	switch {
 	case p.Menus.Open != "":
@@ -63,6 +63,7 @@ func (p *Page) escape() bool {
 	return true
 }
 
+// leaveField clears the search and the filter.
 func (p *Page) leaveField() {
 	if p.State.Search != "" {
 		p.Input("search", "")
@@ -73,7 +74,7 @@ func (p *Page) leaveField() {
 	p.Host.Focus("stack")
 }
 
-// ListKey moves the selection in a list whose rows can be selected and which is not the stack, and reports whether it did.
+// ListKey moves the selection of a list other than the stack, and reports whether that list has one.
 func (p *Page) ListKey(list, key string) bool {
 	if list == "threads" && (key == "Home" || key == "End") {
 		p.Threads.toRow(map[string]int{"Home": 0, "End": p.Threads.Total - 1}[key])

@@ -2,16 +2,16 @@ package app
 
 import "github.com/crashpane/crashpane/web/protocol"
 
-// Log lists what was wrong with the dump and the symbol files. It comes with the summary.
+// Log lists problems of the dump and of the symbol files. They come with the summary.
 type Log struct{ pane }
 
 func newLog(t pane) Tab { return &Log{t} }
 
 // Want implements Zone.
-func (z *Log) Want(*protocol.Look) {}
+func (z *Log) Want(*protocol.Query) {}
 
 // Apply implements Zone.
-func (z *Log) Apply(*protocol.Looked) {}
+func (z *Log) Apply(*protocol.QueryResult) {}
 
 // Count is for Tab.
 func (z *Log) Count() (n int, alert bool) { return z.page.Summary.Diag, z.page.Summary.Errors > 0 }
@@ -21,5 +21,5 @@ func (z *Log) Empty() string {
 	if len(z.page.Summary.Log) > 0 {
 		return ""
 	}
-	return "Nothing was wrong with the dump or the symbols."
+	return "No problems with the dump or its symbols."
 }

@@ -7,15 +7,12 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Modules: what is known of one, whether its call frame information is used, and symbol files made of binaries.
-
-// Making is a symbol file that is being written, by a worker of its own: the page's engine goes on meanwhile, and cancelling ends
-// nothing else.
+// Making writes a symbol file from a binary. A worker of its own does the work, so the engine stays free, and cancelling ends nothing else.
 type Making struct {
 	page     *Page
-	name     string // of the binary; "" if there is none
-	text     string
-	binaries []File // of which symbol files can be made
+	name     string // of the binary; "" if none is being written
+	text     string // for the bar of work
+	binaries []File // from which symbol files can be made, with their debug files
 }
 
 func ignoreText(d *view.ModuleDetail) string {
@@ -25,7 +22,7 @@ func ignoreText(d *view.ModuleDetail) string {
 	return "Ignore its CFI"
 }
 
-// symbolWords is a module's row in the table: the state, and what the files have.
+// symbolWords is the Symbols cell of a module: the state, and what the files contain.
 func symbolWords(m view.ModuleRow) string {
 	if m.Has == "" || m.State == "missing" || m.State == "mismatch" || m.State == "forced" {
 		return m.Word
@@ -33,8 +30,8 @@ func symbolWords(m view.ModuleRow) string {
 	return m.Word + ": " + m.Has
 }
 
-// know remembers the files that symbol files can be made of, with their debug files.
-func (z *Making) know(f File, items []protocol.FileRow) {
+// addBinary remembers a file if a symbol file can be made from it.
+func (z *Making) addBinary(f File, items []protocol.FileRow) {
 	for _, it := range items {
 		if it.Kind == "binary" && it.Usable && !slices.Contains(z.binaries, f) {
 			z.binaries = append(z.binaries, f)
@@ -43,7 +40,7 @@ func (z *Making) know(f File, items []protocol.FileRow) {
 	}
 }
 
-// begin begins to write the symbol file of a binary, an item's name.
+// begin starts to write the symbol file of a binary, which is named like its item.
 func (z *Making) begin(name string) {
 	if name == "" || z.name != "" || len(z.binaries) == 0 {
 		return
@@ -52,7 +49,7 @@ func (z *Making) begin(name string) {
 	z.page.Engine.Make(z.binaries, &protocol.WriteSym{Name: name})
 }
 
-// Progress says how far that is.
+// Progress shows a report of the worker.
 func (z *Making) Progress(g protocol.Progress) {
 	name := view.Clean(view.BaseName(z.name))
 	switch {
@@ -60,11 +57,11 @@ func (z *Making) Progress(g protocol.Progress) {
 	case g.Stage == "reading":
 		z.text = "Reading " + name + ", " + view.Size(g.Done)
 	default:
-		z.text = "Writing symbols of " + name + ", " + view.Size(g.Done)
+		z.text = "Writing symbols for " + name + ", " + view.Size(g.Done)
 	}
 }
 
-// Made says that the file was handed to the browser, under which name, or what the problem was. With both, it lacks what could not be read.
+// Made is called when the browser has the file as a download, with its name, or with the problem. With both, the file is incomplete.
 func (z *Making) Made(name, problem string) {
 	of := view.Clean(view.BaseName(z.name))
 	z.name, z.text = "", ""
@@ -72,12 +69,13 @@ func (z *Making) Made(name, problem string) {
 	case problem == "":
 		z.page.Notices.toast(name + " written")
 	case name != "":
-		z.page.Notices.say("warning", name+" lacks what could not be read: "+view.Clean(problem)+".")
+		z.page.Notices.show("warning", name+" is incomplete: "+view.Clean(problem)+".")
 	default:
-		z.page.Notices.say("error", "No symbol file could be made of "+of+": "+view.Clean(problem)+".")
+		z.page.Notices.show("error", "Crashpane could not make a symbol file from "+of+": "+view.Clean(problem)+".")
 	}
 }
 
+// stop cancels the work, and reports whether there was any.
 func (z *Making) stop() bool {
 	if z.name == "" {
 		return false

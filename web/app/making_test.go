@@ -18,17 +18,17 @@ func withModule() (*Page, *fakeHost, *fakeEngine) {
 		Detail: &view.ModuleDetail{Index: 2, Name: hostile, Says: "Its symbols are loaded; 3 frames are in it.", Has: []view.Fact{{Key: "Unwind rules", Value: "libx.so, .eh_frame", Code: true}},
 			Missing: []string{"No source lines"}, Rules: true, Binary: "folder/libx.so"}}
 	m.Total = 1
-	say(p, &protocol.Looked{Modules: &m})
+	say(p, &protocol.QueryResult{Modules: &m})
 	return p, h, e
 }
 
 func TestModuleSaysWhatItHas(t *testing.T) {
 	p, _, e := withModule()
-	if look := last[protocol.Look](e); look.Modules.Selected != 2 {
+	if look := last[protocol.Query](e); look.Modules.Selected != 2 {
 		t.Fatalf("%+v", look)
 	}
 	out := render(t, p)
-	for _, want := range []string{"loaded: CFI · lines", "libx.so, .eh_frame", "No source lines", "Ignore its CFI", "Download .sym", "What is missing"} {
+	for _, want := range []string{"loaded: CFI · lines", "libx.so, .eh_frame", "No source lines", "Ignore its CFI", "Download .sym", "Missing"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the module does not say %q", want)
 		}
@@ -99,12 +99,12 @@ func TestSymbolFileIsMadeBeside(t *testing.T) {
 	}
 	p.Act("make", "folder/libx.so")
 	p.Work.Making.Made("", "libx.so: section .debug_info: it is cut off")
-	if len(p.Notices.List) == 0 || !strings.Contains(p.Notices.List[len(p.Notices.List)-1].Text, "No symbol file could be made of libx.so: ") {
+	if len(p.Notices.List) == 0 || !strings.Contains(p.Notices.List[len(p.Notices.List)-1].Text, "Crashpane could not make a symbol file from libx.so: ") {
 		t.Errorf("%+v", p.Notices.List)
 	}
 	p.Act("make", "folder/libx.so")
 	p.Work.Making.Made("libx.so.sym", "libx.so: section .debug_line: it is cut off")
-	if got := p.Notices.List[len(p.Notices.List)-1]; got.Level != "warning" || !strings.Contains(got.Text, "libx.so.sym lacks what could not be read") || !strings.Contains(got.Text, ".debug_line") {
+	if got := p.Notices.List[len(p.Notices.List)-1]; got.Level != "warning" || !strings.Contains(got.Text, "libx.so.sym is incomplete") || !strings.Contains(got.Text, ".debug_line") {
 		t.Errorf("%+v", got)
 	}
 }

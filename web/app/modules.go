@@ -11,8 +11,8 @@ import (
 type Modules struct {
 	pane
 	view.ModulePage
-	Module int // that is shown in detail, or -1
-	seek   bool
+	Module int  // the one whose details are shown, or -1
+	seek   bool // scroll to Module when its row number is known
 	list   List
 }
 
@@ -23,17 +23,17 @@ func newModules(t pane) Tab {
 }
 
 // Want implements Zone.
-func (z *Modules) Want(q *protocol.Look) {
+func (z *Modules) Want(q *protocol.Query) {
 	q.Modules = &protocol.ModulesQuery{Span: z.list.span(), Selected: z.Module}
 }
 
 // Apply implements Zone.
-func (z *Modules) Apply(r *protocol.Looked) {
+func (z *Modules) Apply(r *protocol.QueryResult) {
 	if r.Modules == nil {
 		return
 	}
-	if z.page.Screen.renewed(z, r.Edition) {
-		z.page.Screen.Fresh.mark(z.changed(r.Modules))
+	if z.page.Screen.updated(z, r.ReportID) {
+		z.page.Screen.ChangedRows.mark(z.changed(r.Modules))
 	}
 	z.ModulePage = *r.Modules
 	z.found()
@@ -56,7 +56,7 @@ func (z *Modules) List() *List { return &z.list }
 // goTo shows a module and selects it.
 func (z *Modules) goTo(row int) { z.show(itoa(row)) }
 
-// assign takes the symbols of a file for a module by a person's word. arg is "ITEM.MODULE".
+// assign uses the symbols of a file for a module, whatever their ids say. arg is "ITEM.MODULE".
 func (z *Modules) assign(arg string) {
 	if item, module, ok := frameArg(arg); ok && module >= 0 {
 		z.page.Reading.decide(&protocol.Assign{Item: item, Dump: z.page.Dumps.Open, Module: module})
@@ -64,7 +64,7 @@ func (z *Modules) assign(arg string) {
 	}
 }
 
-// unassign takes that back.
+// unassign undoes assign.
 func (z *Modules) unassign(arg string) {
 	if _, module, ok := frameArg(arg); ok && module >= 0 {
 		z.page.Reading.decide(&protocol.Unassign{Dump: z.page.Dumps.Open, Module: module})
@@ -72,7 +72,7 @@ func (z *Modules) unassign(arg string) {
 	}
 }
 
-// changed are the ids of rows that are not as they were.
+// changed returns the ids of rows whose symbols differ from what is shown.
 func (z *Modules) changed(m *view.ModulePage) (ids []string) {
 	old := map[int]view.ModuleRow{}
 	for _, r := range z.Rows {
@@ -91,10 +91,10 @@ func (z *Modules) rowClass(m view.ModuleRow) string {
 	if m.Index == z.Module {
 		class += " selected"
 	}
-	return z.page.Screen.Fresh.withFresh(class, rowID("module", m.Index))
+	return z.page.Screen.ChangedRows.class(class, rowID("module", m.Index))
 }
 
-// show goes to a module's row in the lower panel.
+// show opens the tab and selects a module in it.
 func (z *Modules) show(arg string) {
 	n, err := strconv.Atoi(arg)
 	if err != nil || n < 0 {
@@ -106,7 +106,7 @@ func (z *Modules) show(arg string) {
 	z.page.Screen.ask(z)
 }
 
-// found goes on to the module that is looked for, when it is known which row it has.
+// found scrolls to the module that show has selected. Only the engine knows the order of the rows, so its number comes with a result.
 func (z *Modules) found() {
 	if !z.seek || z.Selected < 0 {
 		return
@@ -119,7 +119,7 @@ func (z *Modules) found() {
 	}
 }
 
-// choose shows what is known of a module, or nothing more if it is shown already.
+// choose shows the details of a module, or hides them if they are shown.
 func (z *Modules) choose(arg string) {
 	n, err := strconv.Atoi(arg)
 	if err != nil || n < 0 || n == z.Module {
@@ -129,7 +129,7 @@ func (z *Modules) choose(arg string) {
 	z.page.Screen.ask(z)
 }
 
-// detail is never nil, so that the component need not ask.
+// detail returns the details of the selected module. It is never nil, which keeps the template simple; Index is -1 if there are none.
 func (z *Modules) detail() *view.ModuleDetail {
 	if z.Module < 0 || z.Detail == nil || z.Detail.Index != z.Module {
 		return &view.ModuleDetail{Index: -1}
@@ -137,7 +137,7 @@ func (z *Modules) detail() *view.ModuleDetail {
 	return z.Detail
 }
 
-// ignoreCFI has the stacks walked without a module's call frame information, or with it again.
+// ignoreCFI switches whether the walker uses a module's call frame information.
 func (z *Modules) ignoreCFI(arg string) {
 	d := z.detail()
 	if strconv.Itoa(d.Index) != arg || d.Index < 0 {
@@ -147,7 +147,7 @@ func (z *Modules) ignoreCFI(arg string) {
 	z.page.Screen.askAll()
 }
 
-// class makes room beside the table for what is known of a module.
+// class makes room beside the table for the details.
 func (z *Modules) class() string {
 	if z.detail().Index < 0 {
 		return "beside"
@@ -155,10 +155,10 @@ func (z *Modules) class() string {
 	return "beside open"
 }
 
-// canAssign reports whether the selected module may be given a symbol file that does not name it.
+// canAssign reports whether the selected module can be assigned a symbol file.
 func (z *Modules) canAssign() bool { return z.detail().Assign && len(z.page.Panel.Files.Symbols) > 0 }
 
-// assignText says what to do to give the selected module symbols.
+// assignText says how to assign symbols to the selected module.
 func (z *Modules) assignText() string {
 	switch d := z.detail(); {
 	case !d.Assign:
@@ -166,7 +166,7 @@ func (z *Modules) assignText() string {
 	case len(z.page.Panel.Files.Symbols) == 0:
 		return "Add its symbol file, then choose it here."
 	}
-	return "Use the symbols of a file that does not name this module:"
+	return "Assign a symbol file to this module:"
 }
 
 func stateTitle(m view.ModuleRow) string {
@@ -178,7 +178,7 @@ func stateTitle(m view.ModuleRow) string {
 		s += "; the module has id " + m.DebugID + ", the file has " + m.Other
 	}
 	if m.IndexedOnDemand {
-		s += "\nIts functions were looked up where they stand, which is right as far as the file is sorted; it was not read as a whole."
+		s += "\nThe symbol file is not fully indexed. Crashpane searches it, which is right if the file is sorted."
 	}
 	for _, w := range m.Warnings {
 		s += "\n" + w
@@ -194,9 +194,9 @@ func idTitle(m view.ModuleRow) string {
 	return s
 }
 
-// canForce reports whether symbols of another build can be taken for a module, or taken back.
+// canForce reports whether the row has a button that assigns symbols of another build, or that undoes this.
 func (z *Modules) canForce(m view.ModuleRow) bool {
-	return m.State == "forced" && z.page.Reading.forced(m.Index) >= 0 || m.State == "mismatch" && m.Item >= 0
+	return m.State == "forced" && z.page.Reading.assigned(m.Index) >= 0 || m.State == "mismatch" && m.Item >= 0
 }
 
 func forceAct(m view.ModuleRow) string {
@@ -208,7 +208,7 @@ func forceAct(m view.ModuleRow) string {
 
 func (z *Modules) forceArg(m view.ModuleRow) string {
 	if m.State == "forced" {
-		return pair(z.page.Reading.forced(m.Index), m.Index)
+		return pair(z.page.Reading.assigned(m.Index), m.Index)
 	}
 	return pair(m.Item, m.Index)
 }
@@ -228,7 +228,7 @@ func (z *Modules) key(by int) {
 			row = i
 		}
 	}
-	// None is selected: the first one that can be seen.
+	// If none is selected, begin with the first visible row.
 	if row += by; z.Module < 0 || z.Selected < 0 {
 		row = max(0, z.list.visible.From-z.From)
 	}

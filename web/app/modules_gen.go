@@ -153,7 +153,7 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			{
 				vgparent := vgn
 				_ = vgparent
-				addNodes(vgparent, "\x01What it has\x03")
+				addNodes(vgparent, "\x01Available\x03")
 			}
 			vgn = addNodes(vgparent, "\x01\n  \x03\x02dl\x00class\x00facts")
 			{
@@ -180,7 +180,7 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			{
 				vgparent := vgn
 				_ = vgparent
-				addNodes(vgparent, "\x01What is missing\x03")
+				addNodes(vgparent, "\x01Missing\x03")
 			}
 			vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00module-lines")
 			setContent(vgn, joinLines(c.detail().Missing))
@@ -194,7 +194,7 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00module-lines")
 			setContent(vgn, joinLines(c.detail().Warnings))
 			vgn = addNodes(vgparent, "\x01\n  \x03\x02h4")
-			setContent(vgn, vugu.HTML("The module"))
+			setContent(vgn, vugu.HTML("Module"))
 			vgn = addNodes(vgparent, "\x01\n  \x03\x02dl\x00class\x00facts")
 			{
 				vgparent := vgn

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// moment is a time in nanoseconds since the page began; 0 is none. The zones are values of interfaces, and the linker keeps all methods of the
-// types in such a value: a time.Time there adds the formatting of times to the page's program, 48 KB.
+// moment is a time in nanoseconds since the program began; 0 is no time. It stands in for time.Time, which would add 48 KB to the page's program:
+// zones are stored in interfaces, the linker keeps every method of the types within them, and time.Time has methods that format times.
 type moment int64
 
 var pageBegan = time.Now()
 
 func now() moment { return moment(time.Since(pageBegan)) + 1 }
 
-// ago is how long before now a moment was; for none, as long as can be.
+// ago returns the time since a moment; for 0 it is the longest duration.
 func (m moment) ago() time.Duration {
 	if m == 0 {
 		return math.MaxInt64

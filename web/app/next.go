@@ -4,40 +4,42 @@ import (
 	"strings"
 )
 
-// What to do with a file that could not be used, in the command line of the system that the browser runs on.
+// This file has the advice for files that Crashpane cannot use, with a command for the user's own system.
 
-// Systems that a Host names.
+// Systems, as Host.System returns them.
 const (
 	SystemWindows = "windows"
 	SystemMac     = "mac"
 	SystemLinux   = "linux" // and all others
 )
 
-// copyAgain is for files that are read if they are whole.
-const copyAgain = "Copy it again, and compare its size with that of the original:"
+// copyAgain is the advice for files of supported formats, which are unusable because they are truncated or damaged.
+const copyAgain = "Copy it again, and compare its size with the original's:"
 
-// nextSteps are by what a file is (intake.Kind). command has FILE where the file's name belongs; windows is PowerShell's where it is another one.
-var nextSteps = []struct{ taken, text, command, windows string }{
-	{"empty", "Copy it again: nothing of it has arrived.", "", ""},
+// nextSteps has the advice for each kind of file (intake.Kind). command has FILE in place of the file's name; windows is the command for
+// PowerShell, if it is another one.
+var nextSteps = []struct{ kind, text, command, windows string }{
+	{"empty", "Copy it again.", "", ""},
 	{"minidump", copyAgain, "ls -l FILE", "(Get-Item FILE).Length"},
 	{"pe", copyAgain, "ls -l FILE", "(Get-Item FILE).Length"},
 	{"pdb", copyAgain, "ls -l FILE", "(Get-Item FILE).Length"},
-	{"macho", "Make a symbol file of it or of its dSYM, and drop that:", "dump_syms --inlines FILE -o FILE.sym", ""},
-	{"dsym-part", "Make a symbol file of the whole dSYM folder, and drop that.", "", ""},
-	{"elf-core", "Open it with a debugger, beside the program:", "gdb -c FILE", ""},
-	{"kernel-dump", "Open it with a debugger:", "windbg -z FILE", ""},
-	{"user-dump", "Open it with a debugger:", "windbg -z FILE", ""},
-	{"apple-crash", "It is text, and says where the program crashed. Open it in an editor.", "", ""},
-	{"packed", "Unpack it, and drop what was in it:", "tar -xf FILE", ""},
-	{"cab", "Unpack it, and drop what was in it:", "cabextract FILE", "expand FILE -F:* ."},
+	{"macho", "Make a symbol file from it or from its dSYM, and drop that:", "dump_syms --inlines FILE -o FILE.sym", ""},
+	{"dsym-part", "Make a symbol file from the whole dSYM folder, and drop that.", "", ""},
+	{"elf-core", "Open it in a debugger, together with the program:", "gdb -c FILE", ""},
+	{"kernel-dump", "Open it in a debugger:", "windbg -z FILE", ""},
+	{"user-dump", "Open it in a debugger:", "windbg -z FILE", ""},
+	{"apple-crash", "It is a text report of the crash. Open it in an editor.", "", ""},
+	{"packed", "Unpack it, and drop its files:", "tar -xf FILE", ""},
+	{"cab", "Unpack it, and drop its files:", "cabextract FILE", "expand FILE -F:* ."},
 	{"gzip", "Copy it again, or unpack it yourself:", "gzip -dk FILE", "tar -xf FILE"},
 	{"zip", "Copy it again, or unpack it yourself:", "unzip FILE", "Expand-Archive FILE"},
-	{"text", "It is neither a dump nor symbols: leave it out.", "", ""},
-	{"binary", "It is neither a dump nor symbols: leave it out.", "", ""},
+	{"text", "Leave it out.", "", ""},
+	{"binary", "Leave it out.", "", ""},
 }
 
-// named puts a file's name into a command, so that the shell takes it for one word and the program for no option.
-func named(command, file string, windows bool) string {
+// commandFor puts a file's name into a command. It quotes the name as one word for the shell, and begins it with ./ where the program would take it
+// for an option: users paste these commands, and the name comes from an untrusted file.
+func commandFor(command, file string, windows bool) string {
 	quote := func(name string) string {
 		if name[0] == '-' {
 			name = "./" + name

@@ -25,7 +25,7 @@ func TestNextStep(t *testing.T) {
 	} {
 		p, h, _ := newTestPage("")
 		h.system = c.system
-		if _, got := p.Panel.Files.nextStep(protocol.FileRow{Name: c.name, Taken: c.taken}); got != c.want {
+		if _, got := p.Panel.Files.nextStep(protocol.FileRow{Name: c.name, Detected: c.taken}); got != c.want {
 			t.Errorf("%s, %s, %s: %s, not %s", c.system, c.taken, c.name, got, c.want)
 		}
 	}
@@ -35,7 +35,7 @@ func TestNextStep(t *testing.T) {
 func TestPlaces(t *testing.T) {
 	p, h, e := newTestPage("")
 	drop(p, e)
-	say(p, &protocol.Looked{})
+	say(p, &protocol.QueryResult{})
 	if len(h.entries) != 0 {
 		t.Errorf("opening the first dump made entries: %q", h.entries)
 	}

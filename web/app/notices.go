@@ -9,14 +9,14 @@ type Notice struct {
 	ID    int
 	Level string // "error", "warning", "note"
 	Text  string
-	// Act and Arg are what the button beside the text does, and Do is what is on it; "" for no button.
+	// Act and Arg are the action of the button beside the text, Do is the button's text; "" for no button.
 	Act, Arg, Do string
 }
 
-// maxNotices is how many messages stand above the zones; the Files tab has all that is to say of files.
+// maxNotices is the most messages above the zones. The Files tab has all messages about files.
 const maxNotices = 4
 
-// Notices are messages above the zones, and what was just done.
+// Notices has the messages above the zones, and the toast: a text that confirms an action for a moment.
 type Notices struct {
 	page   *Page
 	List   []Notice
@@ -25,18 +25,18 @@ type Notices struct {
 	toasts int
 }
 
-// copy puts text on the clipboard and says so.
+// copy puts text on the clipboard, and confirms it with a toast.
 func (z *Notices) copy(text, said string) {
 	z.page.Host.Copy(text, func(problem string) {
 		if problem != "" {
-			z.say("error", "The browser did not allow copying: "+problem)
+			z.show("error", "The browser did not allow copying: "+problem)
 			return
 		}
 		z.toast(said)
 	})
 }
 
-// toast says that something was done, for a moment.
+// toast shows a text for a moment.
 func (z *Notices) toast(text string) {
 	z.Toast = text
 	z.toasts++
@@ -50,8 +50,8 @@ func (z *Notices) toast(text string) {
 	})
 }
 
-// say adds a notice; the oldest goes when there are many.
-func (z *Notices) say(level, text string) {
+// show adds a notice, unless it is there already. If there are too many, it removes the oldest.
+func (z *Notices) show(level, text string) {
 	for _, n := range z.List {
 		if n.Text == text {
 			return
@@ -64,25 +64,25 @@ func (z *Notices) say(level, text string) {
 	}
 	z.page.Host.Announce(text)
 	if level != "note" {
-		z.page.Around.tell(Event{Kind: EventError, Level: level, Text: text})
+		z.page.HostPage.notify(Event{Kind: EventError, Level: level, Text: text})
 	}
 }
 
-// Problem is for the host: something could not be done.
-func (z *Notices) Problem(text string) { z.say("error", view.Clean(text)) }
+// Problem adds an error of the host.
+func (z *Notices) Problem(text string) { z.show("error", view.Clean(text)) }
 
-// ProposeFolder puts the button that opens the folder chooser beside the last message: the browser may list there what it does not list
-// when it is dropped.
+// ProposeFolder adds a button for the folder chooser to the last message: some browsers list a chosen folder that they do not list when it is
+// dropped.
 func (z *Notices) ProposeFolder() { z.offer("pick-folder", "", "Choose the folder") }
 
-// offer puts a button beside the last message: what it does (Act), and what is on it.
+// offer adds a button to the last message.
 func (z *Notices) offer(act, arg, do string) {
 	if n := len(z.List); n > 0 {
 		z.List[n-1].Act, z.List[n-1].Arg, z.List[n-1].Do = act, arg, do
 	}
 }
 
-// dismiss closes a message.
+// dismiss removes a message.
 func (z *Notices) dismiss(id string) {
 	for i, n := range z.List {
 		if itoa(n.ID) == id {

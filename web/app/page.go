@@ -7,23 +7,23 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Page is the root: what is selected, and the zones, each with its own state, words and component. It has actions, answers of the engine and typed
-// text go to the zone that they are for. It lives on one goroutine at a time: the host calls its methods under the renderer's lock.
+// Page is the root: the selection, and the zones, each with its own state, words and component. It passes actions, typed text and the engine's
+// answers to the zone that they are for. It is not safe for concurrent use: the host calls its methods under the renderer's lock.
 type Page struct {
 	Host    Host
 	Engine  Engine
 	State   State
 	Summary *view.Summary // of the selected dump; nil if none is shown
 
-	Around  Around
-	Address Address
-	Screen  Screen
-	Dumps   Dumps
-	Reading Reading
-	Work    Work
-	Notices Notices
-	Menus   Menus
-	Layout  Layout
+	HostPage HostPage
+	Address  Address
+	Screen   Screen
+	Dumps    Dumps
+	Reading  Reading
+	Work     Work
+	Notices  Notices
+	Menus    Menus
+	Layout   Layout
 
 	Search  Search
 	Verdict Verdict
@@ -34,10 +34,10 @@ type Page struct {
 	actions []action
 }
 
-// NewPage makes a page that shows the start.
+// NewPage makes a page that shows the start screen. hash is the state in the page's address.
 func NewPage(h Host, e Engine, hash string) *Page {
 	p := &Page{Host: h, Engine: e, State: ParseState(hash)}
-	p.Around.page, p.Address.page, p.Dumps.page, p.Reading.page, p.Menus.page, p.Notices.page, p.Layout.page = p, p, p, p, p, p, p
+	p.HostPage.page, p.Address.page, p.Dumps.page, p.Reading.page, p.Menus.page, p.Notices.page, p.Layout.page = p, p, p, p, p, p, p
 	p.Search.page, p.Verdict.page, p.Frame.page = p, p, p
 	p.Work.init(p)
 	p.Screen.init(p)
@@ -62,44 +62,44 @@ func NewPage(h Host, e Engine, hash string) *Page {
 	return p
 }
 
-// Empty reports whether there is nothing to show but the start.
+// Empty reports whether the page shows the start screen.
 func (p *Page) Empty() bool { return p.Summary == nil }
 
-// send posts a request with a number of its own.
+// send posts a request and returns its number, which the answer carries.
 func (p *Page) send(req protocol.Request, file File) (id int) {
 	p.Screen.nextID++
-	p.Engine.Send(protocol.Call{ID: p.Screen.nextID, Redact: p.Around.Limits.Redact, Request: req}, file)
+	p.Engine.Send(protocol.Call{ID: p.Screen.nextID, Redact: p.HostPage.Limits.Redact, Request: req}, file)
 	return p.Screen.nextID
 }
 
-// Answer takes a message of the engine; data is the bytes or the file that came with it, or nil. It reports whether what is shown has changed: a
-// job of hundreds of files is drawn some times a second, not at each file.
+// Answer applies a message of the engine; data is the bytes or the file that came with it, or nil. It reports whether the page must be drawn. A
+// job of hundreds of files is drawn a few times a second, not after each file.
 func (p *Page) Answer(a protocol.Answer, data File) (draw bool) {
 	switch r := a.Reply.(type) {
 	case *protocol.Progress:
-		if r.Later {
-			p.Work.Later.progress(*r)
+		if r.Background {
+			p.Work.Background.progress(*r)
 			return false
 		}
 		return p.Reading.progress(*r)
 	case *protocol.Added:
 		p.Reading.added(r, a.Error)
-		if job := &p.Reading.Job; job.Active && (p.Reading.drawn.ago() < 150*time.Millisecond || job.began.ago() < 150*time.Millisecond) ||
+		if job := &p.Reading.Job; job.Active && (p.Reading.lastDrawn.ago() < 150*time.Millisecond || job.began.ago() < 150*time.Millisecond) ||
 			p.Screen.asking && job.began.ago() < 200*time.Millisecond {
 			return false
 		}
-		p.Reading.drawn = now()
-	case *protocol.Looked:
-		if p.Screen.keepBack(r) {
+		p.Reading.lastDrawn = now()
+	case *protocol.QueryResult:
+		if p.Screen.holdBack(r) {
 			return false
 		}
 		p.Screen.looked(r, a.Error)
 	case *protocol.Exported:
 		p.Work.Exports.done(a.ID, r, a.Error)
 	case *protocol.Walked:
-		return p.Work.Later.walked(r)
+		return p.Work.Background.walked(r)
 	case *protocol.IndexPlanned:
-		p.Work.Exact.planned(r, a.Error, data)
+		p.Work.Indexing.planned(r, a.Error, data)
 	case *protocol.Missing:
 		p.Panel.Sources.Missing, p.Panel.Sources.known = r.Rows, true
 	case *protocol.RemoteFailed:
@@ -107,19 +107,19 @@ func (p *Page) Answer(a protocol.Answer, data File) (draw bool) {
 	case *protocol.Closed:
 		p.Dumps.closed(r)
 	case *protocol.ChunkJoined:
-		return p.Work.Exact.joined(r, a.Error, data)
+		return p.Work.Indexing.joined(r, a.Error, data)
 	case *protocol.WholeIndexed:
-		return p.Work.Exact.wholeIndexed(r, a.Error)
+		return p.Work.Indexing.wholeIndexed(r, a.Error)
 	case *protocol.Changed:
 		if a.Error != "" {
-			p.Notices.say("error", a.Error)
+			p.Notices.show("error", a.Error)
 		}
 		p.Screen.askAll()
 	}
 	return true
 }
 
-// forget is for another dump: what was asked for of this one was not asked for of that.
+// forget clears the tabs' state when another dump is opened. In particular, private data revealed for one dump stays hidden for the next.
 func (p *Page) forget() {
 	p.Panel.have = nil
 	for _, t := range p.Panel.tabs {

@@ -53,7 +53,7 @@ func (h *fakeHost) OpenSample()                         {}
 func (h *fakeHost) Focus(id string)                     { h.focused = append(h.focused, id) }
 func (h *fakeHost) Reveal(string, int)                  {}
 func (h *fakeHost) Progress(_ string, percent int)      { h.percent = percent }
-func (h *fakeHost) Later(text string, percent int) {
+func (h *fakeHost) ShowBackground(text string, percent int) {
 	h.background = append(h.background, fmt.Sprint(text, " ", percent))
 }
 func (h *fakeHost) Shift(_ string, rows int)    { h.shifted += rows }
@@ -181,7 +181,7 @@ func newTestPage(hash string) (*Page, *fakeHost, *fakeEngine) {
 const hostile = `<img src=x onerror=alert(1)>`
 
 // screen is an answer with a stack of some rows.
-func screen() *protocol.Looked {
+func screen() *protocol.QueryResult {
 	s := view.StackPage{Thread: 1, Frames: 3, Selected: 0}
 	s.Total = 4
 	for i := 0; i < 3; i++ {
@@ -190,7 +190,7 @@ func screen() *protocol.Looked {
 	s.Rows = append(s.Rows, view.StackRow{Kind: view.RowStop, Frame: -1, Inline: -1, Function: "End of the stack"})
 	t := view.ThreadPage{Rows: []view.ThreadRow{{Index: 1, Name: "main", Crashed: true}, {Index: 0, Name: hostile}}}
 	t.Total = 2
-	return &protocol.Looked{Summary: &view.Summary{Name: "a.dmp", Verdict: []view.Span{{Text: hostile, Role: "name"}}, Threads: 2, FirstThread: 1}, Threads: &t, Stack: &s, Detail: &view.FrameDetail{Thread: 1, Frame: 0, Inline: -1, Title: hostile,
+	return &protocol.QueryResult{Summary: &view.Summary{Name: "a.dmp", Verdict: []view.Span{{Text: hostile, Role: "name"}}, Threads: 2, FirstThread: 1}, Threads: &t, Stack: &s, Detail: &view.FrameDetail{Thread: 1, Frame: 0, Inline: -1, Title: hostile,
 		Registers: []view.Register{{Name: "rip", Value: "0x1", Role: "pc"}}}}
 }
 
@@ -209,7 +209,7 @@ func TestAddressComesWithTheStack(t *testing.T) {
 		look protocol.Answer
 	}{
 		{"a stack", protocol.Answer{Reply: screen()}},
-		{"an error", protocol.Answer{Error: "it cannot be read", Reply: &protocol.Looked{}}},
+		{"an error", protocol.Answer{Error: "it cannot be read", Reply: &protocol.QueryResult{}}},
 	} {
 		p, h, _ := newTestPage("")
 		h.address = untouched
@@ -283,7 +283,7 @@ func TestArchivesWaitForTheFirstScreen(t *testing.T) {
 	p, _, e := newTestPage("")
 	p.Reading.Add([]File{fakeFile("a.dmp"), largeFile("a.sym.gz")})
 	say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}, Items: []protocol.FileRow{{Name: "a.dmp", Usable: true}}})
-	if say(p, &protocol.Looked{Summary: screen().Summary, Threads: screen().Threads}); len(e.files) != 1 || !p.Reading.Job.Active {
+	if say(p, &protocol.QueryResult{Summary: screen().Summary, Threads: screen().Threads}); len(e.files) != 1 || !p.Reading.Job.Active {
 		t.Fatalf("files %v before the stack, job %+v", e.files, p.Reading.Job)
 	}
 	if say(p, screen()); len(e.files) != 2 || p.Reading.Job.Count() != "2 of 2" {
@@ -331,7 +331,7 @@ func TestWindowIsAskedFor(t *testing.T) {
 	p.Stack.Total = 10_000
 	n := len(e.sent)
 	for p.Screen.asking {
-		say(p, &protocol.Looked{})
+		say(p, &protocol.QueryResult{})
 	}
 	if p.Screen.Scrolled("stack", 0, 3) {
 		t.Error("rows that are here were asked for")
@@ -339,12 +339,12 @@ func TestWindowIsAskedFor(t *testing.T) {
 	if !p.Screen.Scrolled("stack", 5000, 20) || len(e.sent) == n {
 		t.Fatal("rows that are not here were not asked for")
 	}
-	if s := last[protocol.Look](e).Stack; s.From > 5000 || s.From+s.Count < 5020 || s.Count > 100 {
+	if s := last[protocol.Query](e).Stack; s.From > 5000 || s.From+s.Count < 5020 || s.Count > 100 {
 		t.Errorf("asked for %+v", s)
 	}
-	say(p, &protocol.Looked{})
+	say(p, &protocol.QueryResult{})
 	p.Stack.toRow(9000)
-	if s := last[protocol.Look](e).Stack; s.From > 9000 || s.From+s.Count < 9001 {
+	if s := last[protocol.Query](e).Stack; s.From > 9000 || s.From+s.Count < 9001 {
 		t.Errorf("going to row 9000 asks for %+v", s)
 	}
 }
@@ -353,7 +353,7 @@ func TestOnlyOneQuestionAtATime(t *testing.T) {
 	p, _, e := newTestPage("")
 	drop(p, e)
 	for p.Screen.asking {
-		say(p, &protocol.Looked{})
+		say(p, &protocol.QueryResult{})
 	}
 	n := len(e.sent)
 	for i := 0; i < 20; i++ {
@@ -465,7 +465,7 @@ func TestAllTabsRender(t *testing.T) {
 func TestCancelWhileWalking(t *testing.T) {
 	p, _, e := newTestPage("")
 	drop(p, e)
-	say(p, &protocol.Looked{})
+	say(p, &protocol.QueryResult{})
 	p.Reading.Add([]File{fakeFile("huge.sym")})
 	say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}})
 	say(p, &protocol.Progress{Stage: "reading symbols", Name: "huge.sym", Done: 1, Total: 4})
@@ -498,7 +498,7 @@ func TestLaterSymbolsAreMarked(t *testing.T) {
 	p, h, e := newTestPage("")
 	drop(p, e)
 	for p.Screen.asking {
-		say(p, &protocol.Looked{Edition: protocol.Edition{Revision: 1}})
+		say(p, &protocol.QueryResult{ReportID: protocol.ReportID{Revision: 1}})
 	}
 	answer := func(revision int, change func(s *view.StackPage)) {
 		p.Screen.ask(&p.Stack)
@@ -508,15 +508,15 @@ func TestLaterSymbolsAreMarked(t *testing.T) {
 		say(p, r)
 	}
 	answer(1, func(*view.StackPage) {})
-	if len(p.Screen.Fresh.ids) != 0 {
-		t.Errorf("marked without a change: %v", p.Screen.Fresh.ids)
+	if len(p.Screen.ChangedRows.ids) != 0 {
+		t.Errorf("marked without a change: %v", p.Screen.ChangedRows.ids)
 	}
 	p.Stack.list.visible = protocol.Span{From: 10, Count: 20}
 	answer(2, func(s *view.StackPage) { s.Rows[1].Function = "named"; s.Selected += 2 })
-	if !p.Screen.Fresh.ids["frame-1.-1"] || len(p.Screen.Fresh.ids) != 1 {
-		t.Errorf("marked: %v", p.Screen.Fresh.ids)
+	if !p.Screen.ChangedRows.ids["frame-1.-1"] || len(p.Screen.ChangedRows.ids) != 1 {
+		t.Errorf("marked: %v", p.Screen.ChangedRows.ids)
 	}
-	if !strings.Contains(render(t, p), `"row frame fresh"`) {
+	if !strings.Contains(render(t, p), `"row frame changed"`) {
 		t.Error("the mark is not drawn")
 	}
 	if h.shifted != 2 {
@@ -525,7 +525,7 @@ func TestLaterSymbolsAreMarked(t *testing.T) {
 	for _, do := range h.later {
 		do()
 	}
-	if len(p.Screen.Fresh.ids) != 0 {
+	if len(p.Screen.ChangedRows.ids) != 0 {
 		t.Error("the marks stay")
 	}
 }
@@ -553,7 +553,7 @@ func TestContextMenu(t *testing.T) {
 	}
 	p.Act("show-module", "3")
 	for p.Screen.asking {
-		say(p, &protocol.Looked{Modules: &view.ModulePage{Selected: 7}})
+		say(p, &protocol.QueryResult{Modules: &view.ModulePage{Selected: 7}})
 	}
 	if p.Panel.Modules.Module != 3 || p.State.Tab != "modules" || p.Panel.Modules.list.visible.From == 0 {
 		t.Errorf("module %d, tab %s, window %v", p.Panel.Modules.Module, p.State.Tab, p.Panel.Modules.list.visible)
@@ -595,7 +595,7 @@ func TestEscapeLeavesTheSearch(t *testing.T) {
 
 // TestRehearsal: everything that a dump needs is built, by small steps, from what an engine could answer.
 func TestRehearsal(t *testing.T) {
-	r := NewRehearsal()
+	r := NewWarmUp()
 	n := 0
 	for r.Step() {
 		n++

@@ -9,14 +9,20 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Tab is a zone of the lower panel: what it asks of the engine (Want), what it takes of an answer (Apply), and its component (Build), whose template
-// writes its rows. A new tab is a type that embeds pane, in NAME.go with its template in NAME.vugu, and a row of Tabs. It may have more:
+// Tab is a zone of the lower panel: what it queries (Want), how it applies a result (Apply), and its component (Build), whose template draws its
+// rows. A new tab is a type that embeds pane, in NAME.go with its template in NAME.vugu, and a row of Tabs. These methods are optional:
 //
-//	Count() (n int, alert bool)   the number beside the title, 0 for none, and whether it calls for attention
-//	Disabled() bool               the dump has nothing for the tab
-//	Empty() string                what stands in place of rows, "" if there are rows
-//	List() *List                  the window of rows; without it all are drawn
-//	actions() []action            what its elements do
+//	Count() (n int, alert bool)   the number beside the title, 0 for none, and whether it needs attention
+//	Disabled() bool               the dump has no data for the tab
+//	Empty() string                the text in place of rows, "" if there are rows
+//	List() *List                  the window of rows; without it all rows are drawn
+//	actions() []action            the actions of its elements
+//	forget()                      clears its state when another dump is opened
+//	threadSelected()              clears what belongs to the thread that was selected before
+//	hidePrivate()                 hides private data that the user has revealed
+//	goTo(row int)                 shows a row, for the search
+//	key(by int)                   moves its selection
+//	beside() (Zone, *List)        a second zone beside it
 type Tab interface {
 	Zone
 	vugu.Builder
@@ -48,7 +54,7 @@ const tabKeys = "1234567890-"
 
 func tabKey(tab int) string { return tabKeys[tab : tab+1] }
 
-// pane is what tabs have in common.
+// pane has what all tabs have in common.
 type pane struct {
 	page *Page
 	id   string
@@ -56,16 +62,16 @@ type pane struct {
 
 func (t *pane) open() bool { return t.page.Panel.shows(t.id) }
 
-// Panel is the lower part with its tabs.
+// Panel is the lower part of the page, with its tabs.
 type Panel struct {
 	page  *Page
 	tabs  []Tab    // of the rows of Tabs
-	zones []Zone   // the tabs, and what is beside them
-	have  []string // tabs of the dump's own data that are not empty
-	// Listed: the lists that are asked for with the first screen have come.
+	zones []Zone   // the tabs, and the zones beside them
+	have  []string // ids of the tabs for which the dump has data
+	// Listed is set when the first lists have arrived. Before that, an empty list does not say that there is nothing.
 	Listed bool
 
-	// Tabs that other zones speak to.
+	// Tabs that other zones call.
 	Modules *Modules
 	Wanted  *Wanted
 	Files   *Files
@@ -92,7 +98,7 @@ func (z *Panel) init(p *Page) {
 	}
 }
 
-// listOf is the list of a tab, or nil.
+// listOf returns the list of a tab, or nil.
 func listOf(t Tab) *List {
 	if t, ok := t.(interface{ List() *List }); ok {
 		return t.List()
@@ -100,7 +106,7 @@ func listOf(t Tab) *List {
 	return nil
 }
 
-// add takes a zone with its list, if there are any.
+// add registers a zone and its list, either of which may be nil.
 func (z *Panel) add(zone Zone, list *List) {
 	if zone == nil {
 		return
@@ -113,11 +119,11 @@ func (z *Panel) add(zone Zone, list *List) {
 	z.page.Screen.add(zone, list)
 }
 
-// Want implements Zone: which tabs have something comes with the summary.
-func (z *Panel) Want(*protocol.Look) {}
+// Want implements Zone. Which tabs have data comes with the summary.
+func (z *Panel) Want(*protocol.Query) {}
 
 // Apply implements Zone.
-func (z *Panel) Apply(r *protocol.Looked) {
+func (z *Panel) Apply(r *protocol.QueryResult) {
 	z.Listed = z.Listed || r.Modules != nil
 	if r.Summary != nil {
 		z.have = r.Have
@@ -127,16 +133,16 @@ func (z *Panel) Apply(r *protocol.Looked) {
 	}
 }
 
-// Hidden has nothing asked for the panel by itself.
+// Hidden implements Zone. The panel itself has nothing to query.
 func (z *Panel) Hidden() bool { return true }
 
-// empty forgets what the tabs show.
+// empty clears the lists that are queried with the first screen.
 func (z *Panel) empty() {
 	z.Listed = false
 	z.Modules.ModulePage, z.Wanted.WantedPage, z.Files.FilePage = view.ModulePage{}, view.WantedPage{}, protocol.FilePage{}
 }
 
-// tab is the tab of an id, or nil.
+// tab returns the tab with an id, or nil.
 func (z *Panel) tab(id string) Tab {
 	if i := slices.IndexFunc(Tabs, func(t TabRow) bool { return t.ID == id }); i >= 0 {
 		return z.tabs[i]
@@ -150,7 +156,7 @@ func (z *Panel) disabled(id string) bool {
 	return t == nil || ok && d.Disabled()
 }
 
-// show shows a tab; with toggle the open one folds the panel.
+// show opens a tab. With toggle, a tab that is already open folds the panel.
 func (z *Panel) show(id string, toggle bool) {
 	if z.disabled(id) {
 		return
@@ -165,10 +171,10 @@ func (z *Panel) show(id string, toggle bool) {
 	z.ask()
 }
 
-// ask asks for what the open tab shows, and for what tabs show that others know.
+// ask queries the open tab, and those whose data other zones show.
 func (z *Panel) ask() { z.page.Screen.ask(z.zones...) }
 
-// actions are those of the tabs.
+// actions returns the actions of all tabs.
 func (z *Panel) actions() (all []action) {
 	for _, t := range z.tabs {
 		if t, ok := t.(interface{ actions() []action }); ok {
@@ -178,7 +184,7 @@ func (z *Panel) actions() (all []action) {
 	return all
 }
 
-// threadSelected tells the tabs that are of one thread that it is another one now.
+// threadSelected notifies the tabs that another thread is selected.
 func (z *Panel) threadSelected() {
 	for _, t := range z.tabs {
 		if o, ok := t.(interface{ threadSelected() }); ok {
@@ -224,7 +230,7 @@ func (z *Panel) shows(tab string) bool {
 	return z.page.Summary != nil && !z.page.State.Closed && z.page.State.Tab == tab
 }
 
-// countOf is what a tab counts.
+// countOf returns the number beside a tab's title.
 func (z *Panel) countOf(id string) (n int, alert bool) {
 	if t, ok := z.tab(id).(interface{ Count() (int, bool) }); ok && z.page.Summary != nil {
 		return t.Count()

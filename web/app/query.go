@@ -2,8 +2,7 @@ package app
 
 import "strings"
 
-// The state's address is a query string as net/url writes it. That package is not used because it would bring 15 KB of other forms
-// of addresses into the page.
+// The state's address is a query string as net/url writes it. That package would add 15 KB to the page's program, for other parts of addresses.
 
 // setQuery adds "key=value".
 func setQuery(b *strings.Builder, key, value string) {
@@ -27,8 +26,8 @@ func setQuery(b *strings.Builder, key, value string) {
 	}
 }
 
-// parseQuery reads a query string; false if it holds a broken escape. Of several values of a key the first counts.
-func parseQuery(s string) (map[string]string, bool) {
+// parseQuery reads a query string; ok is false if an escape is invalid. Of several values of a key, the first counts.
+func parseQuery(s string) (values map[string]string, ok bool) {
 	out := map[string]string{}
 	for _, part := range strings.Split(s, "&") {
 		k, v, _ := strings.Cut(part, "=")
@@ -44,6 +43,7 @@ func parseQuery(s string) (map[string]string, bool) {
 	return out, true
 }
 
+// unescape replaces %XX and + (RFC 1866, section 8.2.1).
 func unescape(s string) (string, bool) {
 	if !strings.ContainsAny(s, "%+") {
 		return s, true
@@ -70,6 +70,7 @@ func unescape(s string) (string, bool) {
 	return b.String(), true
 }
 
+// digit returns the value of a hexadecimal digit, or -1.
 func digit(c byte) int {
 	switch {
 	case c >= '0' && c <= '9':

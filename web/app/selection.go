@@ -2,9 +2,9 @@ package app
 
 import "github.com/crashpane/crashpane/web/protocol"
 
-// What is selected: thread, frame, tab and unwind policy.
+// This file changes the selection: thread, frame and unwind policy.
 
-// Select shows a thread, a frame and a tab; -1 and "" leave them as they are.
+// Select selects a thread, a frame and a tab; -1 and "" leave them unchanged.
 func (p *Page) Select(thread, frame int, tab string) {
 	if thread >= 0 {
 		p.selectThread(thread)
@@ -39,7 +39,7 @@ func (p *Page) selectFrame(frame, inline int) {
 	p.Screen.ask(&p.Stack, &p.Frame)
 }
 
-// setPolicy has the stacks unwound by another policy.
+// setPolicy walks the stacks again with another unwind policy.
 func (p *Page) setPolicy(name string) {
 	if name == "best" {
 		name = ""
@@ -52,7 +52,7 @@ func (p *Page) setPolicy(name string) {
 	p.Screen.askAll()
 }
 
-// choosePolicy is setPolicy by the hand of a person.
+// choosePolicy is setPolicy for the user's choice, which goes into the address.
 func (p *Page) choosePolicy(name string) {
 	p.setPolicy(name)
 	p.Address.write()
@@ -69,7 +69,7 @@ func (p *Page) toggleTheme() {
 // ThemeWord names the theme.
 func (p *Page) ThemeWord() string {
 	if p.State.Theme == "" {
-		return "as the system"
+		return "system"
 	}
 	return p.State.Theme
 }

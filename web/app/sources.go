@@ -8,58 +8,57 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Missing symbol files may be asked for of a server or taken out of a folder, when somebody says so: nothing is asked before the
-// addresses were shown and the button was pressed. What a server is sent is the names and ids in these addresses, and a token if one
-// was typed.
-
-// Sources is that panel.
+// Sources is the panel for getting missing symbol files from a server or a folder. It sends nothing before it has shown the addresses and the user
+// has pressed the button. A server gets only these addresses, which have names and ids of modules, and the token if the user has typed one.
 type Sources struct {
 	page     *Page
 	Open     bool
 	Typed    string // the address in the field
-	Token    string // in memory only, and of this address only
-	Remember bool   // the address is for the next visit too
-	Folder   string // the folder that was chosen, or ""
+	Token    string // in memory only, and only for this address
+	Remember bool   // store the address and the folder for the next visit
+	Folder   string // name of the chosen folder, or ""
 	Missing  []view.WantedRow
-	of       protocol.Edition // of the list of what is missing, as the page last heard of it
-	known    bool             // Missing has come
+	of       protocol.ReportID // the report that Missing belongs to
+	known    bool              // Missing has arrived
 }
 
-// Asked is one file that was asked for.
+// Asked is a request for a symbol file.
 type Asked struct {
 	URL, ID string
-	Else    string // asked if there is nothing at URL, or ""
-	At      string // where a server led on to, or ""
+	Else    string // requested if the server has nothing at URL, or ""
+	At      string // where the server redirected to, or ""
 	State   asked
-	Text    string // what came
+	Text    string // the result, in words
 	file    File
 	item    int
 	done    int64
 	total   int64
 	stop    func()
 	token   string
-	again   bool // it changed on the server, and was asked for once more
+	again   bool // it changed on the server, and was requested once more
+	absent  bool // the server does not have it
 }
 
 type asked int
 
+// States of a request.
 const (
 	askedWaiting asked = iota
 	askedRunning
-	askedHere
-	askedParts // here, and read in parts
-	askedNot
+	askedReceived // received
+	askedPartial  // available, and read in parts
+	askedFailed   // failed, or cancelled
 )
 
-// Fetched is what a server answered.
+// Fetched is a server's answer.
 type Fetched struct {
 	Status  int    // of HTTP; 0 if there was no answer
-	Problem string // the browser's words, if there was no answer
-	At      string // the address that the server led on to, or ""
-	File    File   // nil if none came
+	Problem string // if there was no answer: why
+	At      string // where the server redirected to, or ""
+	File    File   // nil if there is none
 }
 
-// remote is a File that lies on a server and is read in parts.
+// remote is a File that is on a server and is read in parts.
 type remote interface{ Remote() bool }
 
 func isRemote(f File) bool {
@@ -67,31 +66,30 @@ func isRemote(f File) bool {
 	return ok && r.Remote()
 }
 
-// maxAsking is how many files are asked for at a time.
+// maxAsking is how many requests run at a time.
 const maxAsking = 4
 
-// maxFolder is how many files are taken of a folder that is no symbol store.
+// maxFolder is how many files are read from a folder that is not a symbol store.
 const maxFolder = 2000
 
-// renewed asks again for what is missing, if that is of another report.
-func (z *Sources) renewed(of protocol.Edition) {
+// renewed queries the missing files again if there is a new report.
+func (z *Sources) renewed(of protocol.ReportID) {
 	if of != z.of {
 		z.of = of
 		z.askMissing()
 	}
 }
 
-// load begins with the address that was remembered, or with the first one that the page was built with.
+// load fills in the stored address, or the first one that the page was built with.
 func (z *Sources) load() {
-	s := z
-	if s.Typed = z.page.Host.Load("symbols"); s.Typed != "" {
-		s.Remember = true
+	if z.Typed = z.page.Host.Load("symbols"); z.Typed != "" {
+		z.Remember = true
 	} else if bases, _ := z.page.Host.SymbolBases(); len(bases) > 0 {
-		s.Typed = bases[0]
+		z.Typed = bases[0]
 	}
 }
 
-// toggle opens the panel, or closes it.
+// toggle opens or closes the panel.
 func (z *Sources) toggle() {
 	if z.Open = !z.Open; z.Open {
 		z.page.Panel.show("wanted", false)
@@ -101,13 +99,13 @@ func (z *Sources) toggle() {
 	}
 }
 
-// toggleRemember keeps the source for the next visit, or does not.
+// toggleRemember switches whether the address and the folder are stored for the next visit.
 func (z *Sources) toggleRemember() {
 	z.Remember = !z.Remember
 	z.save()
 }
 
-// pickFolder has a person choose a folder of symbol files, and looks into it.
+// pickFolder has the user choose a folder of symbol files, and looks in it.
 func (z *Sources) pickFolder() {
 	if !z.page.Host.CanPickStore() {
 		z.page.Host.PickFolder()
@@ -122,7 +120,7 @@ func (z *Sources) pickFolder() {
 	})
 }
 
-// setBase takes another address. A token is of the one that it was typed for.
+// setBase sets the address. It clears the token, which the user has typed for the address before.
 func (z *Sources) setBase(text string) {
 	if text = strings.TrimSpace(text); text != z.Typed {
 		z.Typed, z.Token = text, ""
@@ -130,33 +128,33 @@ func (z *Sources) setBase(text string) {
 	}
 }
 
+// save stores the address and the folder, or deletes what was stored.
 func (z *Sources) save() {
-	s := z
-	if s.Remember {
-		z.page.Host.Store("symbols", s.Typed)
+	if z.Remember {
+		z.page.Host.Store("symbols", z.Typed)
 	} else if z.page.Host.Load("symbols") != "" {
 		z.page.Host.Store("symbols", "")
 	}
-	if z.page.Host.CanPickStore() && s.Folder != "" {
-		z.page.Host.KeepStore(s.Remember)
+	if z.page.Host.CanPickStore() && z.Folder != "" {
+		z.page.Host.KeepStore(z.Remember)
 	}
 }
 
-// recallFolder asks for the folder of an earlier visit, if anything was remembered.
+// recallFolder gets the stored folder of an earlier visit.
 func (z *Sources) recallFolder() {
-	if s := z; s.Remember && s.Folder == "" && z.page.Host.CanPickStore() {
-		z.page.Host.RecallStore(func(name string) { s.Folder = name })
+	if z.Remember && z.Folder == "" && z.page.Host.CanPickStore() {
+		z.page.Host.RecallStore(func(name string) { z.Folder = name })
 	}
 }
 
-// askMissing has the engine list what is missing, as far as the stacks are walked.
+// askMissing queries the missing symbol files, as far as the stacks are walked.
 func (z *Sources) askMissing() {
-	if z.Open && !z.page.Reading.dead && len(z.page.Dumps.List) > 0 {
+	if z.Open && !z.page.Reading.stopped && len(z.page.Dumps.List) > 0 {
 		z.page.send(&protocol.ListMissing{Dump: z.page.Dumps.Open}, nil)
 	}
 }
 
-// layoutOf divides the address of a source, "microsoft+https://host/path", into its layout and the address by itself.
+// layoutOf divides the address of a server, "microsoft+https://host/path", into the layout and the address itself.
 func layoutOf(base string) (layout, address string) {
 	if layout, address, ok := strings.Cut(base, "+"); ok && !strings.Contains(layout, "/") {
 		return layout, address
@@ -164,7 +162,8 @@ func layoutOf(base string) (layout, address string) {
 	return report.LayoutBreakpad, base
 }
 
-// fileAddress is where a source has a symbol file; "" for one that has no name or id.
+// fileAddress returns the address of a symbol file on a server; "" if the file has no proper name or id. The names come from an untrusted dump, so
+// they are escaped, and "." and ".." are refused: the request must not reach another path of the server.
 func fileAddress(base, storePath string) string {
 	parts := strings.Split(storePath, "/")
 	if len(parts) != 3 || len(parts[1]) < 9 || strings.Trim(parts[1], "0123456789abcdefABCDEF") != "" {
@@ -179,7 +178,7 @@ func fileAddress(base, storePath string) string {
 	return base
 }
 
-// escaped is a part of a path as it stands in an address (RFC 3986, 3.3).
+// escaped returns a segment of a path as it is written in an address (RFC 3986, section 3.3).
 func escaped(part string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder
@@ -196,13 +195,12 @@ func escaped(part string) string {
 	return b.String()
 }
 
-// toAsk are the files that the button would ask for: those that are missing and were not asked for at this source.
+// toAsk returns the requests that the button would send: for missing files that were not yet requested from this server.
 func (z *Sources) toAsk() (rows []*Asked, problem string) {
-	s := z
-	if s.Typed == "" {
+	if z.Typed == "" {
 		return nil, ""
 	}
-	base, allowed, problem := z.page.Host.ResolveBase(s.Typed)
+	base, allowed, problem := z.page.Host.ResolveBase(z.Typed)
 	switch {
 	case problem != "":
 		return nil, problem
@@ -211,34 +209,34 @@ func (z *Sources) toAsk() (rows []*Asked, problem string) {
 	}
 	seen := map[string]bool{}
 	for _, a := range z.page.Work.Downloads.Asked {
-		seen[a.URL] = a.State != askedNot || strings.HasPrefix(a.Text, "not there")
+		seen[a.URL] = a.State != askedFailed || a.absent
 	}
 	layout, base := layoutOf(base)
-	for _, w := range s.Missing {
+	for _, w := range z.Missing {
 		for _, f := range w.Stores {
 			if url := fileAddress(base, f.Path); f.Layout == layout && url != "" && !seen[url] {
 				seen[url] = true
-				rows = append(rows, &Asked{URL: url, Else: fileAddress(base, f.Else), ID: strings.Split(f.Path, "/")[1], token: s.Token})
+				rows = append(rows, &Asked{URL: url, Else: fileAddress(base, f.Else), ID: strings.Split(f.Path, "/")[1], token: z.Token})
 			}
 		}
 	}
 	return rows, ""
 }
 
-// notListed says why a source cannot be asked by this page, and what would help.
+// notListed says why this page cannot reach a server, and what would help.
 func (z *Sources) notListed(base string) string {
-	if z.page.Around.Inside {
-		return "Nothing was asked: " + base + " is not among the sources that the page around this viewer has named. " +
-			"That page allows it: in the element's network attribute and its own policy (connect-src); for a frame, whoever builds the site by make site SYMBOL_ORIGINS"
+	if z.page.HostPage.Inside {
+		return "The host page has not allowed " + base + ". It can allow it: for an element, in the network attribute and the host page's own policy (connect-src); " +
+			"for a frame, by building the site with make site SYMBOL_ORIGINS=\"" + base + "\""
 	}
 	if _, ok := z.page.Host.SymbolBases(); !ok {
-		return "This copy of the page forbids every request, so it can ask no server (Content-Security-Policy: connect-src 'none'). A hosted copy can."
+		return "This copy of Crashpane cannot ask a server: its policy forbids every request (Content-Security-Policy: connect-src 'none'). A hosted copy can."
 	}
-	return "Nothing was asked: this page may not reach " + base + ", since its policy (Content-Security-Policy) lists the servers that it was built with. " +
-		"Whoever builds the page allows it: make site SYMBOL_ORIGINS=\"" + base + "\""
+	return "This page may not reach " + base + ": its policy (Content-Security-Policy) allows only the servers that it was built with. " +
+		"To allow this one, build the page with make site SYMBOL_ORIGINS=\"" + base + "\""
 }
 
-// askAll asks for everything that was shown.
+// askAll requests all the files that were shown.
 func (z *Sources) askAll() {
 	rows, problem := z.toAsk()
 	if problem != "" || len(rows) == 0 {
@@ -249,7 +247,7 @@ func (z *Sources) askAll() {
 	z.page.Work.Downloads.next()
 }
 
-// fromFolder takes what is missing out of the folder.
+// fromFolder adds the missing files that are in the folder.
 func (z *Sources) fromFolder() {
 	var paths []string
 	for _, w := range z.Missing {
@@ -265,62 +263,65 @@ func (z *Sources) fromFolder() {
 	z.page.Host.FromStore(paths, maxFolder, func(found []File, problem string) {
 		switch {
 		case problem != "":
-			z.page.Notices.say("warning", "The folder "+view.Clean(name)+" could not be read: "+view.Clean(problem))
+			z.page.Notices.show("warning", "The folder "+view.Clean(name)+" could not be read: "+view.Clean(problem))
 		case len(found) == 0:
-			z.page.Notices.say("note", "The folder "+view.Clean(name)+" has none of the files that are missing.")
+			z.page.Notices.show("note", "The folder "+view.Clean(name)+" has none of the missing files.")
 		default:
 			z.page.Reading.Add(found)
 		}
 	})
 }
 
-// problem says why nothing can be asked, or is "".
+// problem says why nothing can be requested, or is "".
 func (z *Sources) problem() string {
 	_, problem := z.toAsk()
 	return problem
 }
 
-// addresses are the lines that say what the button asks for.
+// addresses returns the addresses that the button would request, a line each.
 func (z *Sources) addresses() string {
 	rows, _ := z.toAsk()
 	lines := make([]string, len(rows))
 	for i, a := range rows {
 		if lines[i] = a.URL; a.Else != "" {
-			lines[i] += "\n" + a.Else + " if that is not there"
+			lines[i] += "\n" + a.Else + " if the server does not have that"
 		}
 	}
 	return strings.Join(lines, "\n")
 }
 
-// askText is the button's.
+// askText is the text of the button.
 func (z *Sources) askText() string {
 	rows, _ := z.toAsk()
 	switch len(rows) {
 	case 0:
 		return "Nothing to ask for"
 	case 1:
-		return "Ask for this file"
+		return "Ask the server for this file"
 	}
-	return "Ask for these " + files(len(rows))
+	return "Ask the server for these " + files(len(rows))
 }
 
-// leadText says what is sent, and what not.
+// leadText says what the button would send.
 func (z *Sources) leadText() string {
 	if !z.known {
 		return "Finding out what is missing…"
 	}
 	rows, _ := z.toAsk()
 	if len(rows) == 0 {
-		return "Of a source only the addresses of missing symbol files are asked: their names and ids. Nothing of the dump is sent."
+		return "Crashpane asks a server only for missing symbol files, by name and id. It sends nothing else from the dump."
 	}
-	return "These addresses would be asked, and no others. Nothing else is sent: no cookie, no referrer, nothing of the dump."
+	if z.Token != "" {
+		return "Crashpane will ask only for these addresses. It sends your token with them, and nothing else: no cookie, no referrer, no other part of the dump."
+	}
+	return "Crashpane will ask only for these addresses. It sends nothing else: no cookie, no referrer, no other part of the dump."
 }
 
-// askedText says what was asked, and what came from where.
+// askedText lists the requests and their results.
 func (z *Sources) askedText() string {
 	var lines []string
 	for _, a := range z.page.Work.Downloads.Asked {
-		lines = append(lines, a.URL+"\n"+a.says())
+		lines = append(lines, a.URL+"\n"+a.status())
 	}
 	return strings.Join(lines, "\n")
 }
@@ -333,12 +334,13 @@ func (z *Sources) class() string {
 	return "beside open"
 }
 
-// bases are the sources that the page was built with.
+// bases returns the servers that the page was built with.
 func (z *Sources) bases() []string {
 	list, _ := z.page.Host.SymbolBases()
 	return list
 }
 
+// storeText is the text of the button that looks in the chosen folder again.
 func (z *Sources) storeText() string {
 	if z.Folder != "" {
 		return "Look in the folder " + view.Clean(z.Folder)

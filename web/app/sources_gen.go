@@ -19,7 +19,7 @@ func (c *Sources) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		vgparent := vgn
 		_ = vgparent
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02h3")
-		setContent(vgn, vugu.HTML("Ask a symbol source"))
+		setContent(vgn, vugu.HTML("Get symbols from a server"))
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00source-bases")
 		setAttribute(vgn, "hidden", len(c.bases()) == 0)
 		{
@@ -40,9 +40,9 @@ func (c *Sources) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		{
 			vgparent := vgn
 			_ = vgparent
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02input\x00type\x00url\x00id\x00symbols-base\x00class\x00field small\x00placeholder\x00https://symbols.example/path\x00aria-label\x00Address of the source\x00autocomplete\x00off\x00spellcheck\x00false\x00data-input\x00symbols-base")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02input\x00type\x00url\x00id\x00symbols-base\x00class\x00field small\x00placeholder\x00https://symbols.example/path\x00aria-label\x00Address of the symbol server\x00autocomplete\x00off\x00spellcheck\x00false\x00data-input\x00symbols-base")
 			setProperty(vgn, "value", c.Typed)
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02input\x00type\x00password\x00id\x00symbols-token\x00class\x00field small\x00placeholder\x00Token, if it wants one\x00aria-label\x00Token\x00title\x00Sent to this source only, and kept in memory only\x00autocomplete\x00off\x00spellcheck\x00false\x00data-input\x00symbols-token")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02input\x00type\x00password\x00id\x00symbols-token\x00class\x00field small\x00placeholder\x00Token, if the server needs one\x00aria-label\x00Token\x00title\x00Crashpane sends the token only to this server, and does not store it.\x00autocomplete\x00off\x00spellcheck\x00false\x00data-input\x00symbols-token")
 			setProperty(vgn, "value", c.Token)
 			addNodes(vgparent, "\x01\n  \x03")
 		}
@@ -62,17 +62,17 @@ func (c *Sources) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small primary\x00data-act\x00ask")
 			setAttribute(vgn, "disabled", c.addresses() == "")
 			setContent(vgn, c.askText())
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small\x00role\x00switch\x00title\x00The address, or the folder, is chosen at the next visit already. Nothing is asked before you say so then, too.\x00data-act\x00remember")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small\x00role\x00switch\x00title\x00Crashpane fills in this address and this folder at your next visit. It still asks the server only when you press the button.\x00data-act\x00remember")
 			setAttribute(vgn, "aria-checked", boolWord(c.Remember))
 			{
 				vgparent := vgn
 				_ = vgparent
-				addNodes(vgparent, "\x01Remember it\x03")
+				addNodes(vgparent, "\x01Remember\x03")
 			}
 			addNodes(vgparent, "\x01\n  \x03")
 		}
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02h4")
-		setContent(vgn, vugu.HTML("A folder on this machine"))
+		setContent(vgn, vugu.HTML("Get symbols from a folder"))
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00source-acts")
 		{
 			vgparent := vgn
@@ -87,18 +87,18 @@ func (c *Sources) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 		{
 			vgparent := vgn
 			_ = vgparent
-			addNodes(vgparent, "\x01What was asked\x03")
+			addNodes(vgparent, "\x01Requests\x03")
 		}
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00module-lines code source-asked")
 		setAttribute(vgn, "hidden", len(c.page.Work.Downloads.Asked) == 0)
 		setContent(vgn, c.askedText())
 		vgn = addNodes(vgparent, "\x01\n  \x03\x02div\x00class\x00source-acts")
-		setAttribute(vgn, "hidden", len(c.page.Work.Downloads.inParts()) == 0)
+		setAttribute(vgn, "hidden", len(c.page.Work.Downloads.partial()) == 0)
 		{
 			vgparent := vgn
 			_ = vgparent
 			addNodes(vgparent, "\x01\n    \x03")
-			for vgiterkeyt, a := range c.page.Work.Downloads.inParts() {
+			for vgiterkeyt, a := range c.page.Work.Downloads.partial() {
 				_ = vgiterkeyt
 				_ = a
 				vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button small\x00data-act\x00read-all")

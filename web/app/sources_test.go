@@ -62,7 +62,7 @@ func TestLayoutOfSource(t *testing.T) {
 	}
 	p.Act("base", "microsoft+https://symbols.example")
 	const pdb, exe = "https://symbols.example/app.pdb/" + id + "/app.pd", "https://symbols.example/app.exe/5F5E10003000/app.ex"
-	if got := p.Panel.Sources.addresses(); got != pdb+"b\n"+pdb+"_ if that is not there\n"+exe+"e\n"+exe+"_ if that is not there" {
+	if got := p.Panel.Sources.addresses(); got != pdb+"b\n"+pdb+"_ if the server does not have that\n"+exe+"e\n"+exe+"_ if the server does not have that" {
 		t.Errorf("shown are %s", got)
 	}
 	p.Act("ask", "")
@@ -119,7 +119,7 @@ func TestNothingIsAskedBeforeItIsWanted(t *testing.T) {
 	if r := last[protocol.Add](e); r == nil || !r.Symbols || r.DebugID == "" {
 		t.Errorf("what came is read by %+v: it may be nothing but the symbol file that was asked for", r)
 	}
-	if text := p.Panel.Sources.askedText(); !strings.Contains(text, "not there (404)") || !strings.Contains(text, "came, ") {
+	if text := p.Panel.Sources.askedText(); !strings.Contains(text, "not found (404)") || !strings.Contains(text, "received, ") {
 		t.Errorf("the page says %s", text)
 	}
 	p.Act("ask", "")
@@ -172,12 +172,12 @@ func TestSourceIsRememberedOnlyWhenWanted(t *testing.T) {
 // A page that is the whole window makes its own promise, whoever watches it; in another page the viewer cannot speak for that one.
 func TestThePromiseIsOfTheWholeWindow(t *testing.T) {
 	p, _, _ := newTestPage("")
-	p.Around.Watch = func(Event) {}
-	if out := render(t, p); !strings.Contains(out, "Switch the network off") {
+	p.HostPage.Watch = func(Event) {}
+	if out := render(t, p); !strings.Contains(out, "Turn the network off") {
 		t.Error("the page's own promise is missing")
 	}
-	p.Around.Inside = true
-	if out := render(t, p); strings.Contains(out, "Switch the network off") || !strings.Contains(out, "What the page around it does") {
-		t.Error("the viewer promises for the page around it")
+	p.HostPage.Inside = true
+	if out := render(t, p); strings.Contains(out, "Turn the network off") || !strings.Contains(out, "What the host page around it does") {
+		t.Error("the viewer promises for its host page")
 	}
 }

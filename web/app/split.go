@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// Split are the sizes that a person gave to zones, in pixels; 0 is the usual size.
+// Split has the sizes that the user has given to zones, in pixels; 0 is the default size.
 type Split struct{ Threads, Frame, Panel int }
 
-// Splits describes the splitters: which sizes they may have, and what they usually have. The style sheet bounds them by the
-// window besides.
+// Splits describes the splitters: the limits and the default of the zone's size, in pixels. The style sheet also bounds them by the size of the
+// window.
 var Splits = []struct {
 	Name, Label       string
 	Least, Most, Size int
-	// Grows says in which direction the pointer or an arrow key makes the zone larger: 1 right or down, -1 left or up.
+	// Grows is the direction in which the pointer or an arrow key enlarges the zone: 1 right or down, -1 left or up.
 	Grows    int
 	Vertical bool // the line is vertical, and moves sideways
 }{
-	{"threads", "Width of the threads", 140, 520, 232, 1, true},
-	{"frame", "Width of the frame's details", 220, 900, 372, -1, true},
+	{"threads", "Width of the thread list", 140, 520, 232, 1, true},
+	{"frame", "Width of the frame details", 220, 900, 372, -1, true},
 	{"panel", "Height of the lower panel", 90, 900, 260, -1, false},
 }
 
@@ -35,14 +35,14 @@ func (s *Split) of(name string) *int {
 	return nil
 }
 
-// Layout is how large zones are, and what lies over them.
+// Layout has the sizes of the zones, and whether files are dragged over the window.
 type Layout struct {
 	page     *Page
 	Split    Split
-	Dragging bool // files hang over the window
+	Dragging bool // files are being dragged over the window
 }
 
-// Resize gives a zone a size and remembers it; 0 goes back to the usual one.
+// Resize sets the size of a zone in pixels and stores it; 0 restores the default.
 func (z *Layout) Resize(name string, px int) {
 	for _, s := range Splits {
 		if s.Name != name {
@@ -56,7 +56,7 @@ func (z *Layout) Resize(name string, px int) {
 	}
 }
 
-// load takes the sizes of an earlier visit.
+// load restores the sizes of an earlier visit.
 func (z *Layout) load(text string) {
 	parts := strings.Split(text, ",")
 	if len(parts) != len(Splits) {
@@ -69,7 +69,7 @@ func (z *Layout) load(text string) {
 	}
 }
 
-// style are the sizes as properties of the style sheet; what is not said is as usual there.
+// style returns the sizes as custom properties of the style sheet, which has the defaults.
 func (z *Layout) style() string {
 	var b strings.Builder
 	for _, s := range Splits {
@@ -80,8 +80,7 @@ func (z *Layout) style() string {
 	return b.String()
 }
 
-// The components' answers.
-
+// index returns the splitter's row of Splits.
 func (c *Splitter) index() int {
 	for i := range Splits {
 		if Splits[i].Name == c.Name {
@@ -109,7 +108,7 @@ func (c *Splitter) now() int {
 	return Splits[c.index()].Size
 }
 
-// Drag says whether files hang over the window.
+// Drag sets whether files are being dragged over the window.
 func (z *Layout) Drag(on bool) { z.Dragging = on }
 
 func (z *Layout) rootClass() string {

@@ -12,8 +12,8 @@ import (
 type Stack struct {
 	page *Page
 	view.StackPage
-	nameWidth int // for a frame's name, in characters; 0 if not known
-	goTo      int // row to select when it is there, or -1
+	nameWidth int // room for a frame's name, in characters; 0 if unknown
+	goTo      int // row to select when the engine has sent it, or -1
 	list      List
 }
 
@@ -24,19 +24,19 @@ func (z *Stack) init(p *Page) {
 }
 
 // Want implements Zone.
-func (z *Stack) Want(q *protocol.Look) {
+func (z *Stack) Want(q *protocol.Query) {
 	w := z.list.span()
 	q.Stack = &w
 }
 
-// Apply implements Zone. It moves the selection onto the stack where that was asked for.
-func (z *Stack) Apply(r *protocol.Looked) {
+// Apply implements Zone. It also completes selections that had to wait for the rows: the thread's first row, and goTo.
+func (z *Stack) Apply(r *protocol.QueryResult) {
 	s, state := r.Stack, &z.page.State
 	if s == nil || state.Thread >= 0 && s.Thread != state.Thread {
 		return
 	}
-	if z.page.Screen.renewed(z, r.Edition) && s.Thread == z.Thread {
-		z.page.Screen.Fresh.mark(z.changed(s))
+	if z.page.Screen.updated(z, r.ReportID) && s.Thread == z.Thread {
+		z.page.Screen.ChangedRows.mark(z.changed(s))
 		z.keepPlace(s)
 	}
 	z.StackPage = *s
@@ -61,7 +61,7 @@ func (z *Stack) Apply(r *protocol.Looked) {
 	}
 }
 
-// toggleInlines shows inlined calls, or leaves them out.
+// toggleInlines switches whether the stack has rows for inlined calls.
 func (z *Stack) toggleInlines() {
 	s := &z.page.State
 	if s.HideInlines = !s.HideInlines; s.HideInlines {
@@ -71,19 +71,19 @@ func (z *Stack) toggleInlines() {
 	z.page.Screen.ask(z, &z.page.Frame)
 }
 
-// hideHints takes what would lead the stack further out of its last row while files are read: what is missing is known when all are.
+// hideHints replaces the suggestion in the last row ("add libc.so.6.sym") while files are being read: the file may be among them.
 func (z *Stack) hideHints() {
 	if z.page.Reading.symbolsText() == "" {
 		return
 	}
 	for i := range z.Rows {
 		if r := &z.Rows[i]; r.Suggestion {
-			r.Suggestion, r.Function, r.Full = false, "Symbols are being read.", ""
+			r.Suggestion, r.Function, r.Full = false, "Crashpane is reading symbols.", ""
 		}
 	}
 }
 
-// changed are the rows of a stack that are not as they were, among the frames that were shown.
+// changed returns the ids of rows that differ from what is shown, among the frames in the window.
 func (z *Stack) changed(s *view.StackPage) (ids []string) {
 	old := map[string]view.StackRow{}
 	last := -1
@@ -109,15 +109,15 @@ func (z *Stack) firstFrame() int {
 	return z.Rows[0].Frame
 }
 
-// keepPlace moves the list with the selected row, when rows have come or gone above it. A list that stands at its top stays
-// there.
+// keepPlace scrolls the list with the selected row when rows appear or disappear above it, so that the row stays where it is on the screen. A
+// list that is at its top stays there.
 func (z *Stack) keepPlace(s *view.StackPage) {
 	if z.Selected >= 0 && s.Selected >= 0 && s.Selected != z.Selected && z.list.visible.From > 0 {
 		z.page.Host.Shift("stack", s.Selected-z.Selected)
 	}
 }
 
-// move selects another row of the stack.
+// move selects the row that is by rows further.
 func (z *Stack) move(by int) {
 	at := z.Selected
 	if z.goTo >= 0 {
@@ -133,7 +133,7 @@ func (z *Stack) move(by int) {
 // pageful is how many rows a page up or down moves by.
 func (z *Stack) pageful() int { return max(1, z.list.visible.Count-2) }
 
-// toRow selects a row of the stack by its number, and fetches it first if it is not here.
+// toRow selects a row by its number. If the engine has not sent the row yet, Apply selects it later.
 func (z *Stack) toRow(row int) {
 	row = max(0, min(row, z.Total-1))
 	if z.Total == 0 {
@@ -149,7 +149,7 @@ func (z *Stack) toRow(row int) {
 	z.page.Screen.ask(z)
 }
 
-// selectRow selects a row that is here; those behind the last frame belong to it.
+// selectRow selects a row of the window. The rows after the last frame, which say why the stack ends, select that frame.
 func (z *Stack) selectRow(row int) {
 	i := row - z.From
 	if i < 0 || i >= len(z.Rows) {
@@ -157,7 +157,7 @@ func (z *Stack) selectRow(row int) {
 	}
 	r := z.Rows[i]
 	if r.Frame < 0 {
-		z.page.Host.Reveal("stack", row) // what stands behind the last frame is to be seen, too
+		z.page.Host.Reveal("stack", row) // scroll to the rows after the last frame, too
 	}
 	for r.Frame < 0 {
 		if i == 0 {
@@ -172,7 +172,7 @@ func (z *Stack) selectRow(row int) {
 	z.page.selectFrame(r.Frame, r.Inline)
 }
 
-// policyText names the unwind policy where it is another than the usual one.
+// policyText is the text of the button that goes back to the default unwind policy, "" if it is used.
 func (z *Stack) policyText() string {
 	if z.page.State.Policy == "" {
 		return ""
@@ -203,9 +203,10 @@ func (z *Stack) class(r view.StackRow) string {
 			class += c.name
 		}
 	}
-	return z.page.Screen.Fresh.withFresh(class, frameID(r))
+	return z.page.Screen.ChangedRows.class(class, frameID(r))
 }
 
+// frameID is the id of a row's element, and frameKey its data-arg: "FRAME.INLINE".
 func frameID(r view.StackRow) string { return "frame-" + frameKey(r) }
 
 func frameKey(r view.StackRow) string { return pair(r.Frame, r.Inline) }
@@ -237,7 +238,7 @@ func (z *Stack) SetNameWidth(characters int) bool {
 	return news
 }
 
-// name is a row's name, as long as its cell.
+// name returns a row's function name, folded to the width of its cell.
 func (z *Stack) name(r view.StackRow) string {
 	if r.NoSymbol || r.Kind == view.RowStop || z.nameWidth == 0 {
 		return r.Function
@@ -249,7 +250,7 @@ func (z *Stack) name(r view.StackRow) string {
 	return view.FoldTo(r.Full, max(width, 1))
 }
 
-// columns are the widths of the stack's columns, which follow what the stack has.
+// columns returns the widths of the columns, which depend on the stack's texts.
 func (z *Stack) columns() string {
 	return fmt.Sprintf("--cp-source:%dch;--cp-where:%dch", z.SourceWidth, z.WhereWidth+2)
 }
@@ -260,7 +261,7 @@ func trustTitle(r view.StackRow) string {
 	}
 	_, s := view.Word(r.Trust)
 	if r.AssignedSymbols {
-		s += " Symbols that do not match the module were used."
+		s += " You assigned the symbols that found or named it. They may not match this build."
 	}
 	return s
 }
@@ -268,7 +269,7 @@ func trustTitle(r view.StackRow) string {
 func moduleTitle(r view.StackRow) string {
 	switch {
 	case r.AssignedSymbols:
-		return r.Module + ": symbols that do not match are used"
+		return r.Module + ": uses symbols that you assigned"
 	case r.Missing:
 		return r.Module + ": its symbols are missing"
 	}

@@ -28,7 +28,7 @@ func (c *Start) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent := vgn
 			_ = vgparent
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02h1\x00id\x00start-title\x00class\x00start-title")
-			setContent(vgn, c.Page.Around.startTitle())
+			setContent(vgn, c.Page.HostPage.startTitle())
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02p\x00class\x00start-lead\x04Files are read in this page and never leave it.\x03\x01\n    \x03\x02div\x00class\x00start-buttons\x01\n      \x03\x02button\x00type\x00button\x00class\x00button primary\x00data-act\x00pick-files\x01Choose files\x03\x03\x01\n      \x03\x02button\x00type\x00button\x00class\x00button\x00data-act\x00pick-folder\x01Choose a folder\x03\x03\x01\n      \x03\x02button\x00type\x00button\x00class\x00button\x00data-act\x00sample\x01Open the sample\x03\x03\x01\n    \x03\x03\x01\n    \x03\x02p\x00class\x00start-have")
 			setAttribute(vgn, "hidden", c.Page.Panel.Files.Total == 0)
 			setContent(vgn, c.Page.Panel.Files.haveText())
@@ -96,19 +96,19 @@ func (c *Start) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgparent := vgn
 			_ = vgparent
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00start-fact")
-			setContent(vgn, vugu.HTML("\n      \x3Cdt\x3EReads\x3C/dt\x3E\n      \x3Cdd\x3EMinidumps (\x3Ccode\x3E.dmp\x3C/code\x3E), Breakpad symbols (\x3Ccode\x3E.sym\x3C/code\x3E), ELF programs, libraries and debug files, Windows programs and PDBs, recognized by content; folders of them, and \x3Ccode\x3E.zip\x3C/code\x3E, \x3Ccode\x3E.gz\x3C/code\x3E, \x3Ccode\x3E.zst\x3C/code\x3E, \x3Ccode\x3E.xz\x3C/code\x3E and \x3Ccode\x3E.cab\x3C/code\x3E. Any number, in any order.\x3C/dd\x3E\n    "))
+			setContent(vgn, vugu.HTML("\n      \x3Cdt\x3ESupported files\x3C/dt\x3E\n      \x3Cdd\x3EMinidumps (\x3Ccode\x3E.dmp\x3C/code\x3E), microdumps in Android logs, Breakpad symbols (\x3Ccode\x3E.sym\x3C/code\x3E), ELF and Windows programs, libraries and debug files (PDB); folders of these, and \x3Ccode\x3E.zip\x3C/code\x3E, \x3Ccode\x3E.gz\x3C/code\x3E, \x3Ccode\x3E.zst\x3C/code\x3E, \x3Ccode\x3E.xz\x3C/code\x3E and \x3Ccode\x3E.cab\x3C/code\x3E. Add any number in any order: Crashpane recognizes files by their content.\x3C/dd\x3E\n    "))
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00start-fact")
 			{
 				vgparent := vgn
 				_ = vgparent
 				vgn = addNodes(vgparent, "\x01\n      \x03\x02dt")
-				setContent(vgn, vugu.HTML("Check the promise"))
+				setContent(vgn, vugu.HTML("Check it yourself"))
 				vgn = addNodes(vgparent, "\x01\n      \x03\x02dd")
-				setContent(vgn, c.Page.Around.promise())
+				setContent(vgn, c.Page.HostPage.networkText())
 				addNodes(vgparent, "\x01\n    \x03")
 			}
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00start-fact")
-			setContent(vgn, vugu.HTML("\n      \x3Cdt\x3EBy keyboard\x3C/dt\x3E\n      \x3Cdd\x3E\x3Ckbd\x3Ej\x3C/kbd\x3E \x3Ckbd\x3Ek\x3C/kbd\x3E frames, \x3Ckbd\x3En\x3C/kbd\x3E \x3Ckbd\x3Ep\x3C/kbd\x3E threads, \x3Ckbd\x3E?\x3C/kbd\x3E all keys.\x3C/dd\x3E\n    "))
+			setContent(vgn, vugu.HTML("\n      \x3Cdt\x3EKeyboard\x3C/dt\x3E\n      \x3Cdd\x3E\x3Ckbd\x3Ej\x3C/kbd\x3E \x3Ckbd\x3Ek\x3C/kbd\x3E frames, \x3Ckbd\x3En\x3C/kbd\x3E \x3Ckbd\x3Ep\x3C/kbd\x3E threads, \x3Ckbd\x3E?\x3C/kbd\x3E all keys.\x3C/dd\x3E\n    "))
 			addNodes(vgparent, "\x01\n  \x03")
 		}
 		addNodes(vgparent, "\x01\n\x03")

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// State is what a person has chosen: one value that goes into the address, out of it, and into a link.
+// State is what the user has chosen. It is stored in the page's address, so a link restores it.
 type State struct {
 	DumpName string // of the selected dump; "" for the first
 	Thread   int    // -1: the one that the dump starts with
@@ -19,24 +19,24 @@ type State struct {
 	ThreadFilter string
 	Search       string
 	Policy       string // "" for best
-	// Theme is a preference of the reader and not of the link: it is read from an address, but kept in the storage.
+	// Theme is a preference of the user, not part of a link: ParseState reads it, Address does not write it.
 	Theme string
 }
 
-// place is where a person is, which Back returns to: the rest of the state is how it looks there.
+// place is the part of the state that makes an entry of the history: Back returns to another place, and not to another search or filter.
 func (s State) place() State {
 	return State{DumpName: s.DumpName, Thread: s.Thread, Frame: s.Frame, Inline: s.Inline, Tab: s.Tab}
 }
 
-// NewState is what a page starts with.
+// NewState returns the state of a page without an address.
 func NewState() State {
 	return State{Thread: -1, Inline: -1, Tab: "modules", Side: "registers"}
 }
 
-// maxText bounds texts that come from an address.
+// maxStateText bounds texts that come from an address, in bytes.
 const maxStateText = 200
 
-// Address writes the state as a location hash without "#"; what is as usual is left out.
+// Address returns the state as a location hash without "#". Default values are left out.
 func (s State) Address() string {
 	var b strings.Builder
 	text := func(key, value, usual string) {
@@ -68,7 +68,7 @@ func (s State) Address() string {
 	return b.String()
 }
 
-// ParseState reads an address. What it does not understand it leaves as usual: an address is typed and pasted.
+// ParseState reads an address. Users type and paste addresses, so what it cannot read keeps its default value.
 func ParseState(hash string) State {
 	s := NewState()
 	v, ok := parseQuery(strings.TrimPrefix(hash, "#"))

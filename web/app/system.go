@@ -7,36 +7,36 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// policies are the unwind policies that can be chosen.
+// policies are the unwind policies that the tab offers.
 var policies = view.Policies
 
-// System is what is known of the process, the machine and the dump.
+// System shows facts about the process, the machine and the dump.
 type System struct {
 	pane
-	Groups []view.Group // beside those of the summary
-	// What is private was asked for by name. It never goes into an address, an export or the storage.
+	Groups []view.Group // in addition to those of the summary
+	// private has the private groups that the user has revealed. It is never part of the address, an export or the storage.
 	private protocol.SystemQuery
 }
 
 func newSystem(t pane) Tab { return &System{pane: t} }
 
 // Want implements Zone.
-func (z *System) Want(q *protocol.Look) {
+func (z *System) Want(q *protocol.Query) {
 	private := z.private
 	q.System = &private
 }
 
-// Hidden is for Zone.
+// Hidden implements Zone.
 func (z *System) Hidden() bool { return !z.open() }
 
 // Apply implements Zone.
-func (z *System) Apply(r *protocol.Looked) {
+func (z *System) Apply(r *protocol.QueryResult) {
 	if r.System != nil {
 		z.Groups = r.System.Groups
 	}
 }
 
-// reveal asks for a private group.
+// reveal queries the contents of a private group.
 func (z *System) reveal(title string) {
 	z.private.CommandLine = z.private.CommandLine || title == "Command line"
 	z.private.Environment = z.private.Environment || title == "Environment"
@@ -51,7 +51,7 @@ func (z *System) forget() { z.Groups, z.private = nil, protocol.SystemQuery{} }
 
 func (z *System) hidePrivate() { z.private = protocol.SystemQuery{} }
 
-// flagsText gives constants that stand for bits room to break between them ("0x3 A_FLAG|ANOTHER").
+// flagsText puts spaces around the bars of a list of flags ("0x3 A_FLAG|ANOTHER"), so that it can wrap.
 func flagsText(s string) string {
 	for i := range len(s) {
 		if c := s[i]; !(c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '|' || c == ' ' || c == 'x' || c >= 'a' && c <= 'f') {
@@ -61,7 +61,7 @@ func flagsText(s string) string {
 	return strings.ReplaceAll(s, "|", " | ")
 }
 
-// isSecret reports whether a group waits to be asked for.
+// isSecret reports whether a group is private and not revealed yet: the engine sends it without facts.
 func isSecret(g view.Group) bool { return len(g.Facts) == 0 }
 
 func revealText(g view.Group) string { return "Show the " + lower(g.Title) }

@@ -107,8 +107,8 @@ func (c *System) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					vgparent := vgn
 					_ = vgparent
 					vgn = addNodes(vgparent, "\x02span\x00class\x00choice-label")
-					setContent(vgn, vugu.HTML("Walk them"))
-					vgn = addNodes(vgparent, "\x01\n      \x03\x02select\x00class\x00field small\x00aria-label\x00How the stacks are walked\x00data-input\x00policy")
+					setContent(vgn, vugu.HTML("Unwind policy"))
+					vgn = addNodes(vgparent, "\x01\n      \x03\x02select\x00class\x00field small\x00aria-label\x00Unwind policy\x00data-input\x00policy")
 					{
 						vgparent := vgn
 						_ = vgparent

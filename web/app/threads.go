@@ -13,7 +13,7 @@ type Threads struct {
 	page *Page
 	view.ThreadPage
 	Choosing bool // the thread chooser of narrow windows is open
-	goTo     int  // row to select when it is there, or -1
+	goTo     int  // row to select when the engine has sent it, or -1
 	list     List
 }
 
@@ -24,18 +24,18 @@ func (z *Threads) init(p *Page) {
 }
 
 // Want implements Zone.
-func (z *Threads) Want(q *protocol.Look) {
+func (z *Threads) Want(q *protocol.Query) {
 	q.Threads = &protocol.ThreadsQuery{Span: z.list.span(), Filter: z.page.State.ThreadFilter}
 }
 
 // Apply implements Zone.
-func (z *Threads) Apply(r *protocol.Looked) {
+func (z *Threads) Apply(r *protocol.QueryResult) {
 	if r.Threads == nil {
 		return
 	}
 	z.keepPending(r.Threads)
-	if z.page.Screen.renewed(z, r.Edition) {
-		z.page.Screen.Fresh.mark(z.changed(r.Threads))
+	if z.page.Screen.updated(z, r.ReportID) {
+		z.page.Screen.ChangedRows.mark(z.changed(r.Threads))
 	}
 	z.ThreadPage = *r.Threads
 	if z.page.Screen.seek && z.Selected >= 0 {
@@ -49,7 +49,7 @@ func (z *Threads) Apply(r *protocol.Looked) {
 	}
 }
 
-// filter shows the threads whose name or id holds a text.
+// filter shows the threads whose name or id contains a text.
 func (z *Threads) filter(text string) {
 	z.page.State.ThreadFilter = text
 	z.list.visible.From = 0
@@ -58,7 +58,7 @@ func (z *Threads) filter(text string) {
 	z.page.Screen.ask(z)
 }
 
-// changed are the ids of rows that are not as they were.
+// changed returns the ids of rows that differ from what is shown.
 func (z *Threads) changed(t *view.ThreadPage) (ids []string) {
 	old := map[int]view.ThreadRow{}
 	for _, r := range z.Rows {
@@ -72,7 +72,7 @@ func (z *Threads) changed(t *view.ThreadPage) (ids []string) {
 	return ids
 }
 
-// move goes to the next or previous thread of the list.
+// move selects the next or previous thread of the list.
 func (z *Threads) move(by int) {
 	row := z.Selected + by
 	if z.Selected < 0 {
@@ -81,7 +81,7 @@ func (z *Threads) move(by int) {
 	z.toRow(row)
 }
 
-// toRow selects a row of the threads by its number, and fetches it first if it is not here.
+// toRow selects a row by its number. If the engine has not sent the row yet, Apply selects it later.
 func (z *Threads) toRow(row int) {
 	if row < 0 || row >= z.Total {
 		return
@@ -98,7 +98,7 @@ func (z *Threads) toRow(row int) {
 	z.page.selectThread(z.Rows[i].Index)
 }
 
-// crashed goes to the thread that the dump starts with, its first frame.
+// crashed selects the first frame of the crashed thread, or of the one that the dump starts with.
 func (z *Threads) crashed() {
 	if z.page.Summary == nil || z.page.Summary.FirstThread < 0 {
 		return
@@ -111,9 +111,9 @@ func (z *Threads) crashed() {
 	z.page.selectThread(z.page.Summary.FirstThread)
 }
 
-// keepPending leaves the rows of threads that are being walked again as they were: what they do comes in a moment.
+// keepPending keeps the texts of threads that are being walked again, so that they do not flicker: their new texts arrive in a moment.
 func (z *Threads) keepPending(t *view.ThreadPage) {
-	if z.page.Screen.editions[z].Dump != z.page.Dumps.Open {
+	if z.page.Screen.reports[z].Dump != z.page.Dumps.Open {
 		return
 	}
 	for i := range t.Rows {
@@ -156,7 +156,7 @@ func (z *Threads) class(t view.ThreadRow) string {
 	if t.Hit {
 		class += " hit"
 	}
-	return z.page.Screen.Fresh.withFresh(class, rowID("thread", t.Index))
+	return z.page.Screen.ChangedRows.class(class, rowID("thread", t.Index))
 }
 
 func (z *Threads) name(t view.ThreadRow) string {

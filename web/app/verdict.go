@@ -8,14 +8,14 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Verdict answers what happened and where, and whether to believe it.
+// Verdict is the headline: what happened, where, and how reliable the stack is.
 type Verdict struct{ page *Page }
 
 // Want implements Zone.
-func (z *Verdict) Want(q *protocol.Look) { q.Summary = true }
+func (z *Verdict) Want(q *protocol.Query) { q.Summary = true }
 
 // Apply implements Zone.
-func (z *Verdict) Apply(r *protocol.Looked) {
+func (z *Verdict) Apply(r *protocol.QueryResult) {
 	if r.Summary == nil {
 		return
 	}
@@ -27,7 +27,7 @@ func (z *Verdict) Apply(r *protocol.Looked) {
 	z.page.Reading.fragile = z.page.Reading.fragile && z.page.Reading.replay
 }
 
-// finding is the most important one that concerns the selected thread or all, and its number; -1 if there is none.
+// finding returns the most important finding about the selected thread or about all, and its number; -1 if there is none.
 func (z *Verdict) finding() (view.FindingRow, int) {
 	if z.page.Summary != nil {
 		for i, f := range z.page.Summary.Findings {
@@ -39,13 +39,13 @@ func (z *Verdict) finding() (view.FindingRow, int) {
 	return view.FindingRow{}, -1
 }
 
-// hasFinding is false while symbols are read: most findings are that they are not there.
+// hasFinding is false while symbols are being read, because most findings are about missing ones.
 func (z *Verdict) hasFinding() bool {
 	_, i := z.finding()
 	return i >= 0 && z.page.Reading.symbolsText() == ""
 }
 
-// findingAssigns reports whether the finding asks for symbols that must be assigned, and findingModule is to which module.
+// findingAssigns reports whether the user can resolve the finding by assigning symbols; findingModule is the module.
 func (z *Verdict) findingAssigns() bool {
 	f, _ := z.finding()
 	return f.Assign
@@ -56,7 +56,7 @@ func (z *Verdict) findingModule() int {
 	return f.Module
 }
 
-// findingAdds reports whether the finding asks for files that are to be added.
+// findingAdds reports whether the user can resolve the finding by adding files.
 func (z *Verdict) findingAdds() bool {
 	f, _ := z.finding()
 	return f.Adds
@@ -77,7 +77,7 @@ func (z *Verdict) findingIndex() string {
 	return strconv.Itoa(i)
 }
 
-// findingsText says how many there are besides.
+// findingsText is the text of the button that opens the Findings tab.
 func (z *Verdict) findingsText() string {
 	if z.page.Summary == nil {
 		return ""
@@ -106,7 +106,7 @@ func (z *Verdict) said() view.Fact {
 	return z.page.Summary.Messages[0]
 }
 
-// copyFinding copies one, or all of them for "all".
+// copyFinding copies the finding of a number, or all of them for "all".
 func (z *Verdict) copyFinding(arg string) {
 	if z.page.Summary == nil {
 		return

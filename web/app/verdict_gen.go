@@ -56,7 +56,7 @@ func (c *Verdict) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				setAttribute(vgn, "class", c.page.Search.marks("fact", f))
 				setContent(vgn, f)
 			}
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button link signature\x00title\x00Crash signature: equal crashes have the same one. Copies it.\x00data-act\x00copy-signature")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button link signature\x00title\x00Crash signature, which is the same for equal crashes. Click to copy it.\x00data-act\x00copy-signature")
 			setAttribute(vgn, "hidden", c.page.Summary.Signature == "")
 			setContent(vgn, c.page.Summary.Signature)
 			addNodes(vgparent, "\x01\n  \x03")
@@ -80,17 +80,17 @@ func (c *Verdict) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small warn\x00data-act\x00findings")
 			setAttribute(vgn, "hidden", !c.hasFinding())
 			setContent(vgn, c.findingsText())
-			vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00later")
-			setAttribute(vgn, "hidden", c.page.Work.Later.Text == "")
+			vgn = addNodes(vgparent, "\x01\n    \x03\x02span\x00class\x00background")
+			setAttribute(vgn, "hidden", c.page.Work.Background.Text == "")
 			{
 				vgparent := vgn
 				_ = vgparent
-				vgn = addNodes(vgparent, "\x02progress\x00class\x00later-bar\x00max\x00100\x00aria-label\x00Progress")
-				setAttribute(vgn, "value", c.page.Work.Later.value())
-				vgn = addNodes(vgparent, "\x02span\x00class\x00later-text")
-				setContent(vgn, c.page.Work.Later.Text)
-				vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button quiet small\x00data-act\x00stop-later")
-				setAttribute(vgn, "hidden", !c.page.Work.Later.canStop())
+				vgn = addNodes(vgparent, "\x02progress\x00class\x00background-bar\x00max\x00100\x00aria-label\x00Progress")
+				setAttribute(vgn, "value", c.page.Work.Background.value())
+				vgn = addNodes(vgparent, "\x02span\x00class\x00background-text")
+				setContent(vgn, c.page.Work.Background.Text)
+				vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button quiet small\x00data-act\x00stop-indexing")
+				setAttribute(vgn, "hidden", !c.page.Work.Background.canStop())
 				{
 					vgparent := vgn
 					_ = vgparent

@@ -7,7 +7,7 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Wanted lists the symbol files that are missing, the most useful first, with the panel of sources beside it.
+// Wanted lists the missing symbol files, the most useful first, with the panel of symbol servers beside it.
 type Wanted struct {
 	pane
 	view.WantedPage
@@ -22,15 +22,15 @@ func newWanted(t pane) Tab {
 }
 
 // Want implements Zone.
-func (z *Wanted) Want(q *protocol.Look) {
+func (z *Wanted) Want(q *protocol.Query) {
 	w := z.list.span()
 	q.Wanted = &w
 }
 
 // Apply implements Zone.
-func (z *Wanted) Apply(r *protocol.Looked) {
+func (z *Wanted) Apply(r *protocol.QueryResult) {
 	if r.Wanted != nil {
-		z.Sources.renewed(r.Edition)
+		z.Sources.renewed(r.ReportID)
 		z.WantedPage = *r.Wanted
 	}
 }
@@ -43,22 +43,23 @@ func (z *Wanted) Empty() string {
 	if z.Total > 0 || !z.page.Panel.Listed {
 		return ""
 	}
-	return "Nothing is missing: every module on these stacks has its symbols."
+	return "No missing symbols: every module on these stacks has its symbols."
 }
 
 // List is for Tab.
 func (z *Wanted) List() *List { return &z.list }
 
+// mismatchText says that the user has added a file of the right name with another id; mismatchTitle compares the two.
 func mismatchText(w view.WantedRow) string {
 	if w.OtherFile == "" {
 		return ""
 	}
-	return "given: " + w.OtherID
+	return "file has " + w.OtherID
 }
 
 func mismatchTitle(w view.WantedRow) string {
 	if w.OtherFile == "" {
 		return ""
 	}
-	return fmt.Sprintf("wanted: %s\n%s has %s\n%s", w.DebugID, w.OtherFile, w.OtherID, w.Differs)
+	return fmt.Sprintf("missing: %s\n%s has %s\n%s", w.DebugID, w.OtherFile, w.OtherID, w.Differs)
 }

@@ -37,7 +37,7 @@ func (c *Wanted) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 					{
 						vgparent := vgn
 						_ = vgparent
-						addNodes(vgparent, "\x01Ask a source\x03")
+						addNodes(vgparent, "\x01Get symbols\x03")
 					}
 					vgn = addNodes(vgparent, "\x02button\x00type\x00button\x00class\x00button small\x00data-arg\x00wanted\x00data-act\x00copy")
 					setAttribute(vgn, "hidden", c.Total == 0)

@@ -7,7 +7,7 @@ import (
 	"github.com/crashpane/crashpane/walker/report/view"
 )
 
-// checksText is what was checked of a frame, and what is to be known of it.
+// checksText lists the checks that a frame has passed, and notes about it.
 func checksText(w view.Why) string {
 	s := strings.Join(w.Checks, " · ")
 	if len(w.Notes) == 0 {
@@ -19,11 +19,15 @@ func checksText(w view.Why) string {
 	return s + strings.Join(w.Notes, " · ")
 }
 
-// ruleWidth is how many characters of a rule have room in a line of the frame's zone.
+// ruleWidth is how many characters of a rule fit into a line of the frame zone.
 const ruleWidth = 44
 
-// rulesText lists the rules with their numbers. What is longer than a line goes on below, set in: first what was computed, then
-// what the result is.
+// rulesText lists the rules with their numbers. A rule that does not fit into a line continues on indented lines: the computation, then its
+// result:
+//
+//	ra = [0x7f7569879f78]
+//	  word at 0x7f7569879f78 = 0x7f7569d278ec
+//	  libc.so.6 + 0x1098ec
 func rulesText(rules []string) string {
 	lines := make([]string, 0, len(rules))
 	for _, r := range rules {
@@ -36,7 +40,7 @@ func rulesText(rules []string) string {
 	return joinLines(lines)
 }
 
-// changesText lists registers in the called frame and in this one, a line each.
+// changesText lists the registers in the called frame and in this one, a line each.
 func changesText(all []view.Change) string {
 	var b strings.Builder
 	for _, c := range all {
@@ -57,7 +61,7 @@ func known(value string) string {
 	return value
 }
 
-// stopText is why no frame follows, and what would help.
+// stopText says why the stack ends, and what would help.
 func stopText(w view.Why) string {
 	if w.Suggestion == "" {
 		return w.Stop

@@ -8,7 +8,7 @@ import (
 	"github.com/crashpane/crashpane/walker/report/view"
 )
 
-// The words and classes of the components. Components only place them.
+// This file has small texts and classes that several components use.
 
 func boolWord(b bool) string { return strconv.FormatBool(b) }
 
@@ -41,7 +41,7 @@ func frameCount(n int) string {
 	return view.Number(n) + " frames"
 }
 
-// hint is a tooltip, left out where it would say what can be read anyway.
+// hint returns a tooltip, or nil (no attribute) where it would repeat the visible text.
 func hint(title, text string) any {
 	if title == "" || title == text {
 		return nil
@@ -49,14 +49,14 @@ func hint(title, text string) any {
 	return title
 }
 
-// height and offset place a window of rows in its list: the whole list is as high as all rows would be.
+// height and offset place a window of rows in its list. The list is as high as if it had all rows, so the scroll bar is right.
 func height(rows, px int) string { return fmt.Sprintf("height:%dpx", rows*px) }
 
 func offset(from, px int) string { return fmt.Sprintf("transform:translateY(%dpx)", from*px) }
 
 func regValue(r view.Register) string {
 	if r.Value == "" {
-		return "not known"
+		return "unknown"
 	}
 	return r.Value
 }
@@ -69,7 +69,7 @@ func attemptText(a view.Attempt) string {
 	return s
 }
 
-// number is a number, and nothing for 0.
+// number formats a number, and returns "" for 0.
 func number(n int) string {
 	if n == 0 {
 		return ""
@@ -77,12 +77,14 @@ func number(n int) string {
 	return view.Number(n)
 }
 
-// addressHelp states what the addresses and offsets of frames are.
-const addressHelp = "The address of a caller, and its offset in the module, are those of its call: the return address less 1 byte (2 on ARM, 4 on ARM64), as in Breakpad’s text and " +
-	"rust-minidump’s JSON. “Returns to” in a frame’s details is the return address itself."
+// addressHelp explains the addresses and offsets of frames, in the help dialog.
+const addressHelp = "A caller’s address and its offset in the module point into its call instruction: they are the return address minus 1 byte on x86, 2 on ARM and 4 on ARM64, " +
+	"as in Breakpad’s text and rust-minidump’s JSON. “Returns to” in a frame’s details is the return address itself."
 
+// trustWord is a line of the help dialog: a way in which a frame can be found.
 type trustWord struct{ Trust, Word, Sentence string }
 
+// trustWords are the lines of the dialog, the most reliable first.
 func trustWords() []trustWord {
 	var out []trustWord
 	for _, t := range []string{"context", "cfi", "prewalked", "leaf", "frame_pointer", "cfi_scan", "scan", "inline"} {

@@ -4,29 +4,29 @@ import (
 	"github.com/crashpane/crashpane/walker/report/view"
 )
 
-// Work is what goes on besides reading files, and the bar that says what goes on.
+// Work has the work that takes time, other than reading the user's files (Reading), and the bar that shows what is running.
 type Work struct {
-	page      *Page
-	Readers   Readers
-	Making    Making
-	Downloads Downloads
-	Exports   Exports
-	Exact     Exact
-	Kept      Kept
-	Later     Later
+	page       *Page
+	FullEngine FullEngine
+	Making     Making
+	Downloads  Downloads
+	Exports    Exports
+	Indexing   Indexing
+	Kept       Kept
+	Background Background
 }
 
 func (z *Work) init(p *Page) {
-	z.page, z.Readers.page, z.Making.page, z.Downloads.page, z.Exports.page, z.Exact.page, z.Kept.page, z.Later.page = p, p, p, p, p, p, p, p
-	z.Exports.waiting, z.Exact.known, z.Exact.sources = map[int]export{}, map[int]bool{}, map[int]File{}
+	z.page, z.FullEngine.page, z.Making.page, z.Downloads.page, z.Exports.page, z.Indexing.page, z.Kept.page, z.Background.page = p, p, p, p, p, p, p, p
+	z.Exports.waiting, z.Indexing.begun, z.Indexing.sources = map[int]export{}, map[int]bool{}, map[int]File{}
 }
 
 // Busy reports whether there is work that can be cancelled.
 func (z *Work) Busy() bool {
-	return z.page.Reading.Job.Active || z.Readers.state == readersComing || z.Making.name != "" || z.Downloads.running > 0 || z.page.Reading.listing.stop != nil
+	return z.page.Reading.Job.Active || z.FullEngine.state == fullEngineLoading || z.Making.name != "" || z.Downloads.running > 0 || z.page.Reading.listing.stop != nil
 }
 
-// text says what goes on.
+// text describes the running work.
 func (z *Work) text() string {
 	switch {
 	case z.page.Reading.Job.Active:
@@ -35,20 +35,20 @@ func (z *Work) text() string {
 		return "Looking for files: " + view.Number(z.page.Reading.listing.found) + " so far"
 	case z.Downloads.running > 0:
 		return z.Downloads.text()
-	case z.Readers.state != readersComing:
+	case z.FullEngine.state != fullEngineLoading:
 		return z.Making.text
 	}
-	text := "Loading the reader for " + waitingNames(z.Readers.files)
-	if z.Readers.done > 0 {
-		text += ", " + view.Size(z.Readers.done)
+	text := "Loading the reader for " + waitingNames(z.FullEngine.files)
+	if z.FullEngine.done > 0 {
+		text += ", " + view.Size(z.FullEngine.done)
 	}
 	return text
 }
 
-// value is nil, an attribute left out, while nobody knows how far the work is.
+// value is the value of the progress bar, or nil, which leaves the attribute out, if it is unknown.
 func (z *Work) value() any {
 	j := &z.page.Reading.Job
-	if g := &z.Readers; !j.Active && g.state == readersComing {
+	if g := &z.FullEngine; !j.Active && g.state == fullEngineLoading {
 		if g.total <= 0 {
 			return nil
 		}

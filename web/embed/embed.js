@@ -125,7 +125,7 @@ function ask(origin, done) {
   text.id = "embed-ask-text";
   const who = document.createElement("strong");
   who.textContent = origin;
-  text.append(who, " wants to open a crash dump here. It can then read what is shown of every dump that is open in this frame.");
+  text.append(who, " wants to open a crash dump here. It can then read everything that this frame shows of its open dumps.");
   const decide = (title, yes, kind) => {
     const button = document.createElement("button");
     button.type = "button";

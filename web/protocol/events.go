@@ -1,16 +1,17 @@
 package protocol
 
-// Progress says how far a long step is. Total is 0 if it is not known.
+// Progress reports how far a long step is. Total is 0 if it is unknown.
 type Progress struct {
 	Stage, Name string
 	Done, Total int64
-	Later       bool // it belongs to work that nobody waits for
+	Background  bool // it is about background work
 }
 
-// Walked says that the stacks of Dump that were Pending are there. Changed is how many frames are others than before a file had its full index.
+// Walked says that all stacks of Dump are walked. Changed is how many frames differ from those that were shown before a symbol file had its full
+// index.
 type Walked struct{ Dump, Changed int }
 
-// RemoteFailed says that parts of the file at URL cannot be read any more, by the answer's Error. Changed: the server has another file by now.
+// RemoteFailed says that no more parts of the file at URL can be read; the answer's Error says why. Changed: the file on the server has changed.
 type RemoteFailed struct {
 	URL     string
 	Changed bool

@@ -1,9 +1,9 @@
 package protocol
 
-// Export makes a text of a dump.
+// Export requests a text about a dump.
 type Export struct {
 	Kind         string // one of the Export… names
-	Dump, Thread int    // Thread is -1 for the dump's first one
+	Dump, Thread int    // Thread is -1 for the one that the dump starts with
 }
 
 // Kinds of an export.
@@ -17,16 +17,16 @@ const (
 	ExportCompare  = "compare"  // the selected thread, unwound by six policies
 )
 
-// Exported is the text, and what a file of it is called.
+// Exported has the text, and a name for a file with it.
 type Exported struct{ Text, FileName string }
 
-// WriteSym writes a Breakpad symbol file of the binary called Name. Its text comes as SymText.
+// WriteSym requests a Breakpad symbol file made from the binary called Name. Its text is sent in parts, each beside a SymText.
 type WriteSym struct{ Name string }
 
-// SymWritten comes behind the text. Problem is what the file lacks since it could not be read.
+// SymWritten follows the text. Problem says what the file lacks because the binary could not be read completely.
 type SymWritten struct{ FileName, Problem string }
 
-// SymText comes with the next part of the text.
+// SymText is sent with the next part of the text beside it.
 type SymText struct{}
 
 func (*Export) request()   {}

@@ -1,8 +1,9 @@
-// Package protocol is what the page and the engine in its worker say to each other. The page calls (Call) with one of the request types, the
-// engine answers (Answer) with the reply type of the same row of the table ops; some replies come by themselves, between the others. Files go
-// beside a message, as the browser's own objects.
+// Package protocol has the messages between the page and the engine in its worker. The page sends a Call with one of the request types. The engine
+// sends an Answer with the reply type of the same row of the table ops; it also sends some replies without a request. Files are not part of the
+// encoded message: they are sent beside it, as objects of the browser.
 //
-// A new operation is two types, a row of the table, a case in wasm/viewer/engine and one in web/app.
+// A new operation is two types, a row of the table, a case in wasm/viewer/engine and one in web/app. Begin with query.go, which has the query for
+// what is on the screen.
 package protocol
 
 import (
@@ -14,20 +15,20 @@ import (
 	"github.com/crashpane/crashpane/web/wire"
 )
 
-// Request is a pointer to what the page asks for: a type of the table's first column.
+// Request is a pointer to a request type: the first column of the table.
 type Request interface{ request() }
 
-// Reply is a pointer to what the engine answers: a type of the table's second column.
+// Reply is a pointer to a reply type: the second column of the table.
 type Reply interface{ reply() }
 
-// ops are the operations. A message carries the number of its row.
+// ops are the operations. A message begins with the number of its row.
 var ops = [...]struct {
 	request Request
 	reply   Reply
 }{
 	{&Add{}, &Added{}},
 	{&CloseDump{}, &Closed{}},
-	{&Look{}, &Looked{}},
+	{&Query{}, &QueryResult{}},
 	{&Assign{}, &Changed{}},
 	{&Unassign{}, &Changed{}},
 	{&SetPolicy{}, &Changed{}},
@@ -39,32 +40,32 @@ var ops = [...]struct {
 	{&IndexChunk{}, &ChunkIndexed{}},
 	{&JoinChunk{}, &ChunkJoined{}},
 	{&IndexWhole{}, &WholeIndexed{}},
-	// Nobody asks for these.
+	// The engine sends these without a request.
 	{nil, &Progress{}},
 	{nil, &Walked{}},
 	{nil, &RemoteFailed{}},
 	{nil, &SymText{}},
 }
 
-// Call is a message to the engine. Answers carry its ID. With Redact texts come without what is private (engine/redact.go); every call says it, so
-// that an engine that was started anew knows it from its first message.
+// Call is a message to the engine. Its answers have the same ID. With Redact the engine leaves private data out of its answers (engine/redact.go).
+// Every call has Redact, so that a restarted engine knows it from its first message.
 type Call struct {
 	ID      int
 	Redact  bool
 	Request Request
 }
 
-// Answer is a message of the engine. Error says why the request was not done, or not wholly; the engine lives. ID is 0 if nobody asked.
+// Answer is a message of the engine. Error says why the request failed, fully or in part; the engine keeps running. ID is 0 without a request.
 type Answer struct {
 	ID    int
 	Error string
 	Reply Reply
 }
 
-// ErrUnknown means that a message is of no row of the table.
+// ErrUnknown means that no row of the table has the message's number.
 var ErrUnknown = errors.New("a message is of an unknown operation")
 
-// AppendCall writes a call behind b.
+// AppendCall appends an encoded call to b.
 func AppendCall(b []byte, c Call) []byte {
 	for row := range ops {
 		if reflect.TypeOf(ops[row].request) == reflect.TypeOf(c.Request) {
@@ -76,7 +77,7 @@ func AppendCall(b []byte, c Call) []byte {
 	panic(fmt.Sprintf("protocol: %T is in no row", c.Request))
 }
 
-// AppendAnswer writes an answer behind b, with what text makes of each text, if it is not nil.
+// AppendAnswer appends an encoded answer to b. If text is not nil, it replaces each text.
 func AppendAnswer(b []byte, a Answer, text func(string) string) []byte {
 	for row := range ops {
 		if reflect.TypeOf(ops[row].reply) == reflect.TypeOf(a.Reply) {
@@ -88,7 +89,7 @@ func AppendAnswer(b []byte, a Answer, text func(string) string) []byte {
 	panic(fmt.Sprintf("protocol: %T is in no row", a.Reply))
 }
 
-// ReadCall reads a call. It panics on nothing that a message can hold.
+// ReadCall decodes a call. No content of a message makes it panic.
 func ReadCall(b []byte) (c Call, err error) {
 	row, id, b := readHead(b)
 	if row >= len(ops) || ops[row].request == nil {
@@ -102,7 +103,7 @@ func ReadCall(b []byte) (c Call, err error) {
 	return c, err
 }
 
-// ReadAnswer reads an answer.
+// ReadAnswer decodes an answer.
 func ReadAnswer(b []byte) (a Answer, err error) {
 	row, id, b := readHead(b)
 	if row >= len(ops) {
@@ -116,12 +117,12 @@ func ReadAnswer(b []byte) (a Answer, err error) {
 	return a, err
 }
 
-// head begins a message: its row in a byte, its number.
+// head appends the start of a message: a byte with its row, and its ID.
 func head(b []byte, row, id int) []byte {
 	return binary.AppendUvarint(append(b, byte(row)), uint64(id))
 }
 
-// readHead answers a row that does not exist if there is no head.
+// readHead returns a row that does not exist if the message is too short.
 func readHead(b []byte) (row, id int, rest []byte) {
 	if len(b) == 0 {
 		return len(ops), 0, nil
@@ -133,7 +134,7 @@ func readHead(b []byte) (row, id int, rest []byte) {
 	return int(b[0]), int(n), b[1+size:]
 }
 
-// Requests are the requests of the table, each empty.
+// Requests returns an empty request of each type, for tests.
 func Requests() (all []Request) {
 	for _, o := range ops {
 		if o.request != nil {
@@ -143,7 +144,7 @@ func Requests() (all []Request) {
 	return all
 }
 
-// Replies are the replies of the table, each empty.
+// Replies returns an empty reply of each type, for tests.
 func Replies() (all []Reply) {
 	for _, o := range ops {
 		all = append(all, reflect.New(reflect.TypeOf(o.reply).Elem()).Interface().(Reply))

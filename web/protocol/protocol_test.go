@@ -27,7 +27,7 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("%T: %+v, %v", r, back, err)
 		}
 	}
-	look := &Look{Selection: Selection{Thread: -1, Top: true}, Search: "x", Stack: &Span{3, 4}, Modules: &ModulesQuery{Selected: -1}}
+	look := &Query{Selection: Selection{Thread: -1, Top: true}, Search: "x", Stack: &Span{3, 4}, Modules: &ModulesQuery{Selected: -1}}
 	if back, err := ReadCall(AppendCall(nil, Call{Request: look})); err != nil || !reflect.DeepEqual(back.Request, look) {
 		t.Errorf("%+v, %v", back, err)
 	}
@@ -35,7 +35,7 @@ func TestRoundTrip(t *testing.T) {
 
 // Redaction reaches every text of an answer.
 func TestTextsAreReplaced(t *testing.T) {
-	a := Answer{Error: "secret", Reply: &Looked{Threads: &view.ThreadPage{Rows: []view.ThreadRow{{Name: "secret"}}}}}
+	a := Answer{Error: "secret", Reply: &QueryResult{Threads: &view.ThreadPage{Rows: []view.ThreadRow{{Name: "secret"}}}}}
 	if b := string(AppendAnswer(nil, a, func(string) string { return "other" })); strings.Contains(b, "secret") || strings.Count(b, "other") < 2 {
 		t.Errorf("%q", b)
 	}

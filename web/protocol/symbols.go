@@ -2,28 +2,28 @@ package protocol
 
 import "github.com/crashpane/crashpane/walker/report/view"
 
-// Assign uses the symbols of Item for Module of Dump, whatever the ids say.
+// Assign uses the symbols of Item for a module, whatever their ids say.
 type Assign struct{ Item, Dump, Module int }
 
-// Unassign takes that back.
+// Unassign undoes Assign.
 type Unassign struct{ Dump, Module int }
 
-// SetPolicy has the stacks unwound by another policy.
+// SetPolicy sets the unwind policy.
 type SetPolicy struct{ Policy string }
 
-// IgnoreCFI has the stacks unwound without the call frame information of Module of Dump, or with it again.
+// IgnoreCFI sets whether the walker ignores the call frame information of a module.
 type IgnoreCFI struct {
 	Dump, Module int
 	On           bool
 }
 
-// Changed answers what changes stacks: all that is shown is to be asked for again.
+// Changed answers a request that changes stacks: the page must query everything again.
 type Changed struct{}
 
-// ListMissing asks for the symbol files that Dump lacks.
+// ListMissing queries the symbol files that Dump lacks.
 type ListMissing struct{ Dump int }
 
-// Missing lists them, those of the first thread's frames first.
+// Missing lists the missing symbol files, those of the first thread's frames first.
 type Missing struct{ Rows []view.WantedRow }
 
 func (*Assign) request()      {}

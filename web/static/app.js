@@ -27,7 +27,7 @@ function showUpdate(waiting) {
   bar.className = "update";
   bar.setAttribute("role", "status");
   const text = document.createElement("span");
-  text.textContent = "A newer version of Crashpane is here. It starts when all windows of this one are closed.";
+  text.textContent = "A newer version of Crashpane is ready. It starts when you have closed all windows of this one.";
   const button = (title, act) => {
     const made = document.createElement("button");
     made.type = "button";
@@ -36,11 +36,11 @@ function showUpdate(waiting) {
     made.addEventListener("click", act);
     return made;
   };
-  const now = button("Start it now", () => {
+  const now = button("Start now", () => {
     navigator.serviceWorker.addEventListener("controllerchange", () => location.reload(), { once: true });
     waiting.postMessage("start");
   });
-  now.title = "Open files must be dropped again";
+  now.title = "You must drop the open files again.";
   bar.append(text, now, button("Later", () => bar.remove()));
   document.body.append(bar);
 }

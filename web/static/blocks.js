@@ -25,7 +25,7 @@ crashpaneWorker.blocks = async (file, list) => {
   const read = async () => {
     for (let blob; (blob = blobs.shift()); ) {
       const bytes = await new Blob(blob.runs.map(({ from, to }) => file.slice(from, to))).arrayBuffer();
-      if (bytes.byteLength !== blob.size) throw new Error("the file is shorter than it was");
+      if (bytes.byteLength !== blob.size) throw new Error("the file has become shorter");
       for (const { from, size, at } of blob.blocks) out.set(new Uint8Array(bytes, from, size), at);
     }
   };

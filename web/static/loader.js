@@ -277,7 +277,7 @@ function bootCrashpane({ app, ...options }) {
   const fail = (error) => {
     const text = document.createElement("p");
     text.className = "boot-error";
-    text.textContent = `Crashpane could not start: ${error?.message ?? error}. It needs a browser with WebAssembly; reloading may help.`;
+    text.textContent = `Crashpane could not start: ${error?.message ?? error}. It needs a browser with WebAssembly. Reloading the page may help.`;
     boot?.remove();
     document.body.prepend(text);
   };

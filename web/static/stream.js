@@ -20,7 +20,7 @@ crashpaneWorker.stream = (file, from, to) => {
     const n = Math.min(size, left);
     const into = fills ? new Uint8Array(free.pop() ?? new ArrayBuffer(size), 0, n) : undefined;
     const { done, value } = await reader.read(into, { min: n }); // at once, where it can: each answer costs a turn
-    if (done || !value.byteLength) throw new Error("the file is shorter than it was");
+    if (done || !value.byteLength) throw new Error("the file has become shorter");
     left -= value.byteLength;
     return value;
   }

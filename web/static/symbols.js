@@ -16,7 +16,7 @@ function symbolSources(bases, window, storage) {
       url = new URL(address, home.href);
       if (url.username || url.password || url.search || url.hash || !/^https?:$/.test(url.protocol)) throw new Error();
     } catch {
-      return { problem: "An address looks like https://symbols.example/path, without user, question mark and hash sign; microsoft+ or debuginfod+ before it names another layout than Breakpad’s." };
+      return { problem: "Type an address like https://symbols.example/path, without a user name, ? or #. Begin it with microsoft+ or debuginfod+ if the server has that layout." };
     }
     const { origin } = url;
     return { base: (layout ?? "") + url.href.replace(/\/+$/, ""), origin, allowed: bases !== undefined && (origins.has(origin) || (web && origin === home.origin)) };
@@ -37,10 +37,10 @@ function symbolSources(bases, window, storage) {
     try {
       await window.fetch(url, { credentials: "omit", referrerPolicy: "no-referrer", mode: "no-cors", cache: "no-store", signal });
     } catch {
-      return `${host} cannot be reached (${error.message}), or led on to a server that this page may not reach`;
+      return `${host} cannot be reached (${error.message}), or redirects to a server that this page may not reach`;
     }
     const through = built.find(({ base }) => base.endsWith(`/servers/${host}`));
-    return `${host} answers, and does not let this page read its answers (CORS: it has to name this page’s origin). ${through ? `This page’s own server asks it for you: choose ${through.base}` : "A Crashpane that is hosted as a Worker can ask it for its pages (SYMBOL_SERVERS)"}`;
+    return `${host} answers, but does not let this page read its answers (CORS: it would have to allow this page’s origin). ${through ? `This page’s own server can ask it for you: choose ${through.base}` : "A Crashpane that is hosted as a Worker can ask it for you (SYMBOL_SERVERS)"}`;
   }
 
   // The body goes into blobs piece by piece: the browser keeps those where it likes, in memory or on the disk.
@@ -110,7 +110,7 @@ function symbolFolder(window, storage) {
   let folder;
   const kept = (mode, use) =>
     new Promise((done, fail) => {
-      if (!storage) throw new Error("nothing is kept here");
+      if (!storage) throw new Error("this page may store nothing");
       const opening = window.indexedDB.open("crashpane-folder", 1);
       opening.onupgradeneeded = () => opening.result.createObjectStore("handles");
       opening.onerror = () => fail(opening.error);
@@ -157,7 +157,7 @@ function symbolFolder(window, storage) {
     // limit symbol files, whatever they are called. Answers [{path, file}].
     async find(paths, limit) {
       const mode = { mode: "read" };
-      if ((await folder.queryPermission?.(mode)) !== "granted" && (await folder.requestPermission?.(mode)) === "denied") throw new Error("the browser was not allowed to read it");
+      if ((await folder.queryPermission?.(mode)) !== "granted" && (await folder.requestPermission?.(mode)) === "denied") throw new Error("you did not allow the browser to read it");
       const found = [];
       for (const path of paths) {
         const file = (await at(path)) ?? (await at(`${path}.gz`));

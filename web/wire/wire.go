@@ -1,8 +1,8 @@
-// Package wire is how the page and its worker write messages to each other. Both are the same program, so a message needs
-// neither names nor a version: the fields of a struct follow each other in their order, numbers as varints, texts and lists
-// behind their length. It is a tenth of encoding/json in size, and on the page's thread decoding takes a tenth of the time.
+// Package wire encodes the messages between the page and its worker. Both run the same program, so a message needs neither names nor a version: a
+// struct is its fields in order, a number a varint, a text or a list its length and then its elements. The package is a tenth of encoding/json in
+// size, and decodes in a tenth of the time, which matters on the page's thread.
 //
-// Structs, pointers, slices, strings, booleans and integers are known; anything else is a mistake of the program and panics.
+// It encodes structs, pointers, slices, strings, booleans and integers. Other types are a mistake in the program, and panic.
 package wire
 
 import (
@@ -12,10 +12,10 @@ import (
 	"reflect"
 )
 
-// Append writes a value behind b.
+// Append appends an encoded value to b.
 func Append(b []byte, v any) []byte { return AppendWith(b, v, nil) }
 
-// AppendWith is Append that writes what text makes of each text, if it is not nil.
+// AppendWith is Append with a function that replaces each text, if it is not nil.
 func AppendWith(b []byte, v any, text func(string) string) []byte {
 	return encode(b, reflect.ValueOf(v), text)
 }
@@ -58,10 +58,10 @@ func encode(b []byte, v reflect.Value, text func(string) string) []byte {
 	panic("wire: cannot write " + v.Type().String())
 }
 
-// ErrCut means that a message ends too early, holds a length that cannot be, or is longer than its type.
+// ErrCut means that a message is truncated, has an impossible length, or has bytes left over.
 var ErrCut = errors.New("a message is damaged")
 
-// Read fills the value that to points to. It panics on nothing that a message can hold.
+// Read decodes a message into the value that to points to. No content of a message makes it panic.
 func Read(b []byte, to any) error {
 	rest, err := ReadNext(b, to)
 	if err == nil && len(rest) > 0 {
@@ -70,7 +70,7 @@ func Read(b []byte, to any) error {
 	return err
 }
 
-// ReadNext is Read for the first of several values, and answers what is behind it.
+// ReadNext is Read for the first of several values, and returns the rest of the message.
 func ReadNext(b []byte, to any) (rest []byte, err error) {
 	d := decoder{b: b}
 	d.decode(reflect.ValueOf(to).Elem())
@@ -99,8 +99,8 @@ func (d *decoder) number() uint64 {
 	return x
 }
 
-// length is that of a text or list. Each element takes a byte at least, so no length is believed that is larger than what
-// is left.
+// length reads the length of a text or a list. Each element takes at least one byte, so a length larger than the rest of the message is an error,
+// and cannot make decode allocate too much.
 func (d *decoder) length() int {
 	n := d.number()
 	if n > uint64(len(d.b)) {

@@ -67,7 +67,7 @@ func TestCompareCommand(t *testing.T) {
 	if code != exitOK || stderr != "" {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
-	for _, want := range []string{"cfi ", "fp ", "scan ", "breakpad", "rust-minidump", "best", "given     given     given", "  frames ", "Where each stopped:", "\nAbove ", "not by "} {
+	for _, want := range []string{"cfi ", "fp ", "scan ", "breakpad", "rust-minidump", "best", "context   context   context", "  frames ", "Where each stopped:", "\nAbove ", "not by "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

@@ -69,7 +69,7 @@ func column(c *report.Comparison, walk int) int {
 func cellWord(trust string) string {
 	switch trust {
 	case "context":
-		return "given"
+		return "context"
 	case "frame_pointer":
 		return "fp"
 	case "cfi_scan":

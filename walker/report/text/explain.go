@@ -115,7 +115,7 @@ func sourceWords(source string) string {
 	case "scan":
 		return "stack scan"
 	case "context":
-		return "given"
+		return "context"
 	}
 	return source
 }

@@ -95,7 +95,7 @@ func crashedWord(t *report.Thread) string {
 
 func forcedWord(row StackRow) string {
 	if row.AssignedSymbols {
-		return ", symbols do not match"
+		return ", assigned symbols"
 	}
 	return ""
 }

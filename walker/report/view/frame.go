@@ -184,7 +184,7 @@ func (v *View) threadFacts(t *report.Thread) (facts []Fact) {
 	if w.Ended != 0 {
 		facts = append(facts, Fact{"Ended", Time(w.Ended) + ", with status " + short(uint64(w.ExitStatus)), false})
 	}
-	return append(facts, Fact{"CPU time", seconds(w.User) + " in its code, " + seconds(w.Kernel) + " in the kernel", false})
+	return append(facts, Fact{"CPU time", seconds(w.User) + " in user mode, " + seconds(w.Kernel) + " in kernel mode", false})
 }
 
 // seconds formats a duration in units of 100 ns.
@@ -230,7 +230,7 @@ func (v *View) registers(d *FrameDetail, f *report.Frame) {
 		d.Registers = append(d.Registers, reg)
 	}
 	if unknown > 0 && d.Frame > 0 {
-		d.Note = count(unknown, "register is", "registers are") + " not known here: calls do not preserve them."
+		d.Note = count(unknown, "register is", "registers are") + " unknown: calls do not preserve them."
 	} else if unknown > 0 {
 		d.Note = count(unknown, "register is", "registers are") + " not in the dump."
 	}

@@ -138,7 +138,7 @@ func StateWord(s report.SymbolState) string {
 	case report.SymbolsMismatch:
 		return "other build"
 	case report.SymbolsAssigned:
-		return "unmatched, used"
+		return "assigned"
 	}
 	return "not needed"
 }
@@ -192,7 +192,7 @@ func (v *View) Modules(from, n, selected int, search string) ModulePage {
 			DebugID: Clean(m.DebugID), CodeID: Clean(m.CodeID), State: string(m.State), Word: StateWord(m.State),
 			SymbolFile: Clean(BaseName(m.SymbolFile)), Frames: m.Frames, Main: m.Main, Item: -1, Warnings: []string{}, Has: hasWords(m), Ignored: m.IgnoredCFI, Hit: v.moduleHolds(m, search)}
 		if row.IndexedOnDemand = m.IndexedOnDemand; row.IndexedOnDemand && m.State == report.SymbolsLoaded {
-			row.Word = "searched"
+			row.Word = "indexed on demand"
 		}
 		if m.State == report.SymbolsLoaded && m.Has.OnlyExports {
 			row.State, row.Word = "exports", "only exports" // "loaded" would promise more

@@ -68,15 +68,15 @@ type StackQuery struct {
 func Word(trust string) (word, sentence string) {
 	switch trust {
 	case "context":
-		return "given", "Given: the registers are those that the dump holds for this thread."
+		return "context", "The dump has its registers."
 	case "cfi":
-		return "CFI", "Call frame information says how the frame was laid out."
+		return "CFI", "Found by call frame information, which describes the frame of each function."
 	case "cfi_scan":
-		return "CFI + scan", "Found by the symbol file's frame data, helped by searching the stack."
+		return "CFI + scan", "Found by the symbol file's frame data and a search of the stack."
 	case "frame_pointer":
-		return "frame pointer", "The frame pointer led here: reliable where code keeps it, wrong where it does not."
+		return "frame pointer", "Found by following the frame pointer: reliable in code that keeps one, wrong elsewhere."
 	case "leaf":
-		return "leaf", "A function without a frame of its own: the return address is where a call leaves it."
+		return "leaf", "The function that it called has no frame of its own: the return address is still where the call put it."
 	case "scan":
 		return "scan", "A word on the stack that looks like a return address. It may be left over from an earlier call."
 	case "prewalked":
@@ -376,7 +376,7 @@ func (v *View) quality(t *report.Thread) string {
 		parts = append(parts, "only exported names for "+count(exports, "module", "modules"))
 	}
 	if m := v.module(t.Stop.Wants); t.Stop.Suggestion != "" && m != nil && (m.State == report.SymbolsMissing || m.State == report.SymbolsMismatch) {
-		parts = append(parts, "missing first: "+Clean(BaseName(m.Name)))
+		parts = append(parts, "add "+Clean(BaseName(m.Name))+" first")
 	}
 	if distant > 0 {
 		parts = append(parts, count(distant, "frame has", "frames have")+" no name: too far from any exported one")
@@ -385,7 +385,7 @@ func (v *View) quality(t *report.Thread) string {
 		parts = append(parts, count(weak, "frame", "frames")+" found by scanning")
 	}
 	if assigned > 0 {
-		parts = append(parts, count(assigned, "frame", "frames")+" found or named by symbols that do not match")
+		parts = append(parts, count(assigned, "frame", "frames")+" found or named by symbols that you assigned")
 	}
 	return strings.Join(parts, " · ")
 }

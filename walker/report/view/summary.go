@@ -259,9 +259,9 @@ const auxNumbers = "AT_PHENT AT_PHNUM AT_PAGESZ AT_UID AT_EUID AT_GID AT_EGID AT
 
 // Policies are the unwind policies that the page offers, by their names in package walker.
 var Policies = []struct{ Name, What string }{
-	{"best", "best: what is known to work"},
-	{"breakpad", "as Breakpad does"},
-	{"rust-minidump", "as rust-minidump does"},
+	{"best", "best: Crashpane’s default"},
+	{"breakpad", "like Breakpad"},
+	{"rust-minidump", "like rust-minidump"},
 	{"cfi", "call frame information only"},
 	{"fp", "frame pointers only"},
 	{"scan", "scanning only"},

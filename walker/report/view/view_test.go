@@ -92,7 +92,7 @@ func TestExportedNamesAreNotAll(t *testing.T) {
 	r.Modules[0].Has.OnlyExports = true
 	r.Modules[1].State, r.Threads[1].Stop.Suggestion, r.Threads[1].Stop.Wants = report.SymbolsMissing, "add x.sym", 1
 	v := New(r, demangled)
-	if got, want := v.Stack(StackQuery{Thread: 1, Count: 1}).Quality, "Symbols for 0 of 2 modules on this stack · only exported names for 1 module · missing first: x.dll · "; !strings.HasPrefix(got, want) {
+	if got, want := v.Stack(StackQuery{Thread: 1, Count: 1}).Quality, "Symbols for 0 of 2 modules on this stack · only exported names for 1 module · add x.dll first · "; !strings.HasPrefix(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
 	for _, m := range v.Modules(0, 10, -1, "").Rows {
@@ -148,7 +148,7 @@ func TestStackWindows(t *testing.T) {
 	if r := all.Rows[4]; !r.Unreliable || !r.NoSymbol || r.Function != "0x0000000000009998" || r.Address != r.Function {
 		t.Errorf("%+v", r)
 	}
-	if all.Quality != "Symbols for all 2 modules on this stack · 1 frame found by scanning · 1 frame found or named by symbols that do not match" {
+	if all.Quality != "Symbols for all 2 modules on this stack · 1 frame found by scanning · 1 frame found or named by symbols that you assigned" {
 		t.Error(all.Quality)
 	}
 	hits := v.Stack(StackQuery{Thread: 1, Count: 9, Search: Query("OUTER"), Frame: 0, Inline: -1})
@@ -224,7 +224,7 @@ func TestCopies(t *testing.T) {
 	r.Threads[1].Frames[1].Function.Raw = "a|b`<img>`"
 	v := New(r, demangled)
 	text := v.CopyStack(1)
-	for _, want := range []string{"Thread 1 “main” (crashed), id 77", " ↳  app!innermost  [i.h:1]  (inline)", " 0  app!app::outer  [app.cc:9]  (given)"} {
+	for _, want := range []string{"Thread 1 “main” (crashed), id 77", " ↳  app!innermost  [i.h:1]  (inline)", " 0  app!app::outer  [app.cc:9]  (context)"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

@@ -8,18 +8,18 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// comparison is the last one made, and of what.
+// comparison has the last comparison, and what it is of.
 type comparison struct {
 	of     *report.Report
 	thread int
 	made   *report.Comparison
 }
 
-// maxCompared is how many frames a stack may have to be compared: each is kept with its registers, once for each way of walking.
+// maxCompared is the most frames of a stack to compare: the comparison has each with its registers, once for each policy.
 const maxCompared = 20_000
 
-// compare is a window of the comparison of a thread's walks.
-func (e *Engine) compare(v *view.View, q protocol.Look) view.ComparePage {
+// compare makes a window of the comparison of a thread's stack under several unwind policies.
+func (e *Engine) compare(v *view.View, q protocol.Query) view.ComparePage {
 	c, problem := e.comparison(q.Dump, v.Report(), q.Thread)
 	if problem != "" {
 		return view.ComparePage{Thread: q.Thread, Selected: -1, Problem: problem}
@@ -27,13 +27,13 @@ func (e *Engine) compare(v *view.View, q protocol.Look) view.ComparePage {
 	return v.Compare(c, q.Compare.Span.From, q.Compare.Span.Count, q.Compare.Row)
 }
 
-// comparison is made once for each report and thread; or there is a problem, in words.
+// comparison returns the comparison of a thread, made once for each report and thread, or a problem for the user.
 func (e *Engine) comparison(dump int, rep *report.Report, thread int) (*report.Comparison, string) {
 	if thread < 0 || thread >= len(rep.Threads) {
 		return nil, "There is no thread to compare."
 	}
 	if n := len(rep.Threads[thread].Frames); n > maxCompared {
-		return nil, fmt.Sprintf("This stack has %s frames, which are too many to compare here. The command does it: crashpane compare --thread %d DUMP.",
+		return nil, fmt.Sprintf("This stack has %s frames, too many to compare on the page. Use the command: crashpane compare --thread %d DUMP.",
 			view.Number(n), thread)
 	}
 	if e.compared.of != rep || e.compared.thread != thread {

@@ -10,7 +10,7 @@ import (
 func TestCompareLaysSixWalksSideBySide(t *testing.T) {
 	k := newTalk(t)
 	k.addSample("tilecruncher.dmp", "tilecruncher.sym.gz", "libtilecodec.so.sym")
-	look := protocol.Look{Selection: protocol.Selection{Thread: -1}, Compare: &protocol.CompareQuery{Span: protocol.Span{Count: 50}}}
+	look := protocol.Query{Selection: protocol.Selection{Thread: -1}, Compare: &protocol.CompareQuery{Span: protocol.Span{Count: 50}}}
 	c := k.look(look).Compare
 	if c == nil || c.Problem != "" || len(c.Walks) != 6 || c.Total == 0 || len(c.Rows) != c.Total || c.Found == 0 {
 		t.Fatalf("%+v", c)
@@ -48,7 +48,7 @@ func TestCompareLaysSixWalksSideBySide(t *testing.T) {
 func TestSummaryHasFindings(t *testing.T) {
 	k := newTalk(t)
 	k.addSample("tilecruncher.dmp")
-	s := k.look(protocol.Look{Summary: true, Stack: &protocol.Span{Count: 99}})
+	s := k.look(protocol.Query{Summary: true, Stack: &protocol.Span{Count: 99}})
 	if len(s.Summary.Findings) == 0 {
 		t.Error("a dump without symbols has nothing to complain of")
 	}

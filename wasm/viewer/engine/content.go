@@ -12,18 +12,18 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// maxTextStream is the largest stream that is shown as text: larger ones are shown as bytes, which are read as they are looked at.
+// maxTextStream is the largest stream that is shown as text, in bytes. Larger ones are shown as a hex dump, which reads only the visible lines.
 const maxTextStream = 8 << 20
 
-// perLine is how many bytes stand in a line of a hex dump.
+// perLine is how many bytes a line of a hex dump has.
 const perLine = 16
 
-// private says that a stream holds what a person must ask for by name.
+// private reports whether a stream has private data, which is shown only at the user's request.
 func private(t core.StreamType) bool {
 	return t == core.StreamLinuxCmdLine || t == core.StreamLinuxEnviron
 }
 
-// content is a window of one stream's content: what was decoded, its text, or its bytes.
+// content makes a window of a stream's content: its decoded fields, its text, or its bytes.
 func (e *Engine) content(d *core.Dump, dump int, q protocol.ContentQuery) *protocol.ContentPage {
 	if q.Stream < 0 || q.Stream >= len(d.Streams) {
 		return nil
@@ -31,7 +31,7 @@ func (e *Engine) content(d *core.Dump, dump int, q protocol.ContentQuery) *proto
 	s := &d.Streams[q.Stream]
 	out := &protocol.ContentPage{Stream: q.Stream, Title: streamName(s), Bytes: q.Bytes, Lines: []string{}}
 	if e.redact {
-		out.OnlyBytes, out.Total, out.Lines = true, 1, []string{"The page around this viewer has it show no contents of streams."}
+		out.OnlyBytes, out.Total, out.Lines = true, 1, []string{"The host page does not let this viewer show the contents of streams."}
 		return out
 	}
 	if private(s.Type) && !q.Private {
@@ -57,7 +57,7 @@ func (e *Engine) content(d *core.Dump, dump int, q protocol.ContentQuery) *proto
 	return out
 }
 
-// lines are a stream's decoded fields or its text; nil if there is nothing but bytes.
+// lines returns a stream's decoded fields or its text; nil if it has neither.
 func lines(d *core.Dump, s *core.Stream) []string {
 	if s.Form != core.FormFields {
 		if t := textLines(d, s); t != nil {
@@ -74,7 +74,8 @@ func lines(d *core.Dump, s *core.Stream) []string {
 	return strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
 }
 
-// textLines are the lines of a stream that is text all over. The parts of a command line end with 0.
+// textLines returns the lines of a stream that is text, and nil if it is not. The arguments in a command line, and the variables in an environment,
+// end with a zero byte.
 func textLines(d *core.Dump, s *core.Stream) []string {
 	if s.Loc.Size == 0 || s.Loc.Size > maxTextStream || !s.Loc.In(d.Src.Size) {
 		return nil
@@ -98,7 +99,7 @@ func textLines(d *core.Dump, s *core.Stream) []string {
 	return strings.Split(string(p), "\n")
 }
 
-// hexWindow reads the bytes of the lines that are looked at, and no others.
+// hexWindow makes the lines of a hex dump. It reads only the bytes of these lines.
 func hexWindow(d *core.Dump, s *core.Stream, span protocol.Span, out *protocol.ContentPage) {
 	size := int64(0)
 	if int64(s.Loc.Off) < d.Src.Size {
@@ -130,7 +131,7 @@ func hexWindow(d *core.Dump, s *core.Stream, span protocol.Span, out *protocol.C
 	}
 }
 
-// system is what the dump says of the system beyond the report: every field of the streams that tell of it.
+// system returns the facts about the system that the report lacks: all fields of the streams about it.
 func system(d *core.Dump) []view.Group {
 	var out []view.Group
 	add := func(title string, facts []view.Fact) {
@@ -162,7 +163,7 @@ func system(d *core.Dump) []view.Group {
 	return out
 }
 
-// processMemory is what the process used, in Microsoft's words.
+// processMemory returns how much memory the process used, in Microsoft's terms.
 func processMemory(d *core.Dump) (facts []view.Fact) {
 	if d.Windows.VMCounters == nil {
 		return nil
@@ -177,7 +178,7 @@ func processMemory(d *core.Dump) (facts []view.Fact) {
 	return facts
 }
 
-// machineMemory is how much memory the machine has, and how much of it was in use. The Streams tab has the other counters.
+// machineMemory returns how much memory the machine has, and how much of it was in use. The Streams tab has all counters.
 func machineMemory(d *core.Dump) (facts []view.Fact) {
 	if d.Windows.SystemMemory == nil {
 		return nil
@@ -195,7 +196,7 @@ func machineMemory(d *core.Dump) (facts []view.Fact) {
 	return facts
 }
 
-// spaced is a name as words: "Peak Working Set Size".
+// spaced divides a name into words: "Peak Working Set Size".
 func spaced(name string) string {
 	var b strings.Builder
 	for i, c := range name {
@@ -207,10 +208,10 @@ func spaced(name string) string {
 	return b.String()
 }
 
-// maxFacts bounds a group: cpuinfo repeats itself for each processor, and the Streams tab has all of it.
+// maxFacts bounds a group. /proc/cpuinfo repeats its fields for each processor; the Streams tab has all of it.
 const maxFacts = 40
 
-// factsOf makes facts of lines "system.os = 0x1 linux".
+// factsOf makes facts from lines like "system.os = 0x1 linux".
 func factsOf(text string) []view.Fact {
 	var out []view.Fact
 	for _, line := range strings.Split(text, "\n") {
@@ -226,8 +227,8 @@ func factsOf(text string) []view.Fact {
 	return out
 }
 
-// secrets are the command line and the environment, each as it was asked for.
-func secrets(d *core.Dump, q protocol.SystemQuery) []view.Group {
+// privateGroups returns the groups for the command line and the environment. A group without facts tells the page that there is one to reveal.
+func privateGroups(d *core.Dump, q protocol.SystemQuery) []view.Group {
 	out := []view.Group{}
 	for _, s := range []struct {
 		title string

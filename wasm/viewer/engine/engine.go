@@ -1,5 +1,7 @@
-// Package engine answers the page's requests from a session. It runs in the worker; everything in it but the worker's own
-// edge is plain Go, so that tests run natively.
+// Package engine answers the page's requests (web/protocol) from a session (walker/session). It runs in the worker, but knows nothing of the
+// browser, so its tests also run natively; package worker connects it with the browser.
+//
+// Begin with Engine.answer, which has a case for each request. Engine.query answers the query for what is on the screen.
 package engine
 
 import (
@@ -17,61 +19,60 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Engine is a session and the views of its reports.
+// Engine is a session with the views of its reports, and caches for what the page scrolls through.
 type Engine struct {
 	session  *session.Session
 	opt      session.Options    // of the session
 	views    map[int]*view.View // dump → view of its latest report
-	reports  map[int]int        // dump → how many reports there were
+	reports  map[int]int        // dump → number of its reports so far
 	found    found
-	left     map[int]bool       // dumps that are not shown: closed, or the same as another
-	same     map[int]string     // item → name of the dump that it is the same as
+	unlisted map[int]bool       // dumps that are not listed: closed, or the same as another
+	copies   map[int]string     // item → name of the dump that it is a copy of
 	maps     []protocol.GridRow // the memory map of mapsOf
 	mapsOf   *report.Report
 	compared comparison
 	writeSym func(io.Writer, session.Binary, string) error
 	demangle func(string) string
-	lines    []string // of the stream linesOf
+	lines    []string // text of the stream linesOf
 	linesOf  string
 	post     func(protocol.Answer)
-	id       int // of the request being answered, for progress
-	looked   int // the dump that was looked at last, -1 before that
-	walking  bool
-	more     bool // another question follows at once
-	// answeredAt is when a screen was answered last; restUntil how long Idle is better not called, and rested that it was not since.
+	id       int  // of the request being answered, for progress
+	lastDump int  // the dump of the last query, -1 before the first
+	walking  bool // stacks of that dump are pending, for Idle to walk
+	more     bool // another query follows at once (Query.More)
+	// answeredAt is when a query was last answered. Until restUntil, background work should rest; rested says that it has rested since it last ran.
 	answeredAt, restUntil time.Duration // since began; 0 is never
 	rested                bool
-	exact                 exact
+	indexing              indexing
 	redact                bool
 	fetched               func() int64
 }
 
-// maxIdleFetched is how much of files on servers is read, in bytes, before what nobody has looked at waits until somebody does.
+// maxIdleFetched bounds what background work may read from servers, in bytes. After that, a stack is walked only when the user selects its thread.
 const maxIdleFetched = 3 << 20
 
-// Options say what an engine is linked with.
+// Options are what a program adds to the engine. The full engine has more than the viewer's.
 type Options struct {
-	// Session has the readers (OpenBinary, Limits.Unpackers). An engine without them says of such files that another one may read them.
+	// Session has the readers of the full engine (OpenBinary, Limits.Unpackers). Without them the answer to Add says NeedsReader.
 	Session session.Options
-	// Fetched is how many bytes were read of servers; nil if there are none.
+	// Fetched returns how many bytes were read from servers; nil if there are no servers.
 	Fetched func() int64
-	// PostData sends a message with bytes beside it; without it, indexes are made for nobody.
+	// PostData sends a message with bytes beside it. Without it, indexes are not sent.
 	PostData func(protocol.Answer, []byte)
-	// PostFile sends a message with the file beside it that a Source is read from, if there is one that others can read: what was
-	// unpacked for the engine can be. It reports whether it did.
+	// PostFile sends a message beside which goes the browser's file that a Source is read from. It returns false if there is none, because the
+	// Source is in the engine's own memory.
 	PostFile func(protocol.Answer, *input.Source) bool
-	// WriteSym writes what one of them knows as a Breakpad symbol file with a debug id, the usual one if that is "".
+	// WriteSym writes a Breakpad symbol file from a binary, with a debug id, or with the binary's own if id is "".
 	WriteSym func(w io.Writer, b session.Binary, id string) error
-	// Demangle makes names readable. Nil is demangle.Name, which leaves Microsoft's names as they are.
+	// Demangle makes names readable. Nil is demangle.Name, which leaves Microsoft's names mangled.
 	Demangle func(string) string
 }
 
 // New makes an engine. post sends a message to the page; it is called from within Handle.
 func New(post func(protocol.Answer), opt Options) *Engine {
-	e := &Engine{post: post, writeSym: opt.WriteSym, demangle: opt.Demangle, fetched: opt.Fetched, views: map[int]*view.View{}, reports: map[int]int{}, left: map[int]bool{}, same: map[int]string{}, looked: -1}
-	e.exact = exact{pieces: map[int][]func([]byte) []byte{}, passes: map[int]bool{}, before: map[int]*report.Report{}, send: opt.PostData, hand: opt.PostFile}
-	// Names are not made readable here but in the views, and only those of the rows that are shown: in wasm a name costs
-	// a tenth of a millisecond.
+	e := &Engine{post: post, writeSym: opt.WriteSym, demangle: opt.Demangle, fetched: opt.Fetched, views: map[int]*view.View{}, reports: map[int]int{}, unlisted: map[int]bool{}, copies: map[int]string{}, lastDump: -1}
+	e.indexing = indexing{chunks: map[int][]func([]byte) []byte{}, passes: map[int]bool{}, before: map[int]*report.Report{}, send: opt.PostData, hand: opt.PostFile}
+	// The session does not demangle names. The views do, and only those in visible rows: in WebAssembly a name takes a tenth of a millisecond.
 	o := opt.Session
 	o.Progress, o.IndexOnDemand = e.progress, true
 	e.opt = o
@@ -83,44 +84,44 @@ func New(post func(protocol.Answer), opt Options) *Engine {
 }
 
 func (e *Engine) progress(p session.Progress) {
-	e.post(protocol.Answer{ID: e.id, Reply: &protocol.Progress{Stage: p.Stage, Name: p.Name, Done: p.Done, Total: p.Total, Later: e.id == 0}})
+	e.post(protocol.Answer{ID: e.id, Reply: &protocol.Progress{Stage: p.Stage, Name: p.Name, Done: p.Done, Total: p.Total, Background: e.id == 0}})
 }
 
-// Handle answers one call. src is the file of an Add or of an IndexChunk.
+// Handle answers a call. src is the file of an Add or of an IndexChunk.
 func (e *Engine) Handle(c protocol.Call, src *input.Source) { e.HandleWith(c, src, nil) }
 
-// HandleWith is Handle for a call that comes with bytes, which data copies from where they are each time it is called: into what it is given, if
-// that is long enough.
+// HandleWith is Handle for a call with bytes beside it. data copies them out of the browser each time it is called, into its argument if that is
+// large enough. The engine keeps the function and not the bytes, which stay outside of its memory until they are needed.
 func (e *Engine) HandleWith(c protocol.Call, src *input.Source, data func(into []byte) []byte) {
 	e.id = c.ID
 	e.setRedact(c.Redact)
 	reply, with, err := e.answer(c.Request, src, data)
-	if reply == nil { // it was sent, or will be
+	if reply == nil { // it was already sent (plan)
 		return
 	}
 	a := protocol.Answer{ID: c.ID, Reply: reply}
 	if err != nil {
 		a.Error = view.Clean(err.Error())
 	}
-	if with != nil && e.exact.send != nil {
-		e.exact.send(a, with)
+	if with != nil && e.indexing.send != nil {
+		e.indexing.send(a, with)
 		return
 	}
 	e.post(a)
 }
 
-// answer makes the reply to a request, and bytes to go beside it.
+// answer makes the reply to a request, and bytes to send beside it.
 func (e *Engine) answer(req protocol.Request, src *input.Source, data func(into []byte) []byte) (reply protocol.Reply, with []byte, err error) {
 	switch q := req.(type) {
 	case *protocol.Add:
 		reply, err = e.add(q, src)
 	case *protocol.CloseDump:
-		e.left[q.Dump] = true
+		e.unlisted[q.Dump] = true
 		delete(e.views, q.Dump)
 		reply = &protocol.Closed{Dumps: e.dumps()}
-	case *protocol.Look:
+	case *protocol.Query:
 		parts := e.more
-		reply = e.look(*q)
+		reply = e.query(*q)
 		if !q.More { // not between the parts of a first screen
 			e.answered(time.Since(began), parts)
 		}
@@ -157,7 +158,7 @@ func (e *Engine) answer(req protocol.Request, src *input.Source, data func(into 
 func (e *Engine) setPolicy(name string) error {
 	p, ok := walker.PolicyByName(name)
 	if !ok {
-		return fmt.Errorf("there is no way of walking called %q", view.Clean(name))
+		return fmt.Errorf("there is no unwind policy called %q", view.Clean(name))
 	}
 	e.session.SetPolicy(p)
 	return nil
@@ -187,9 +188,9 @@ func (e *Engine) add(q *protocol.Add, src *input.Source) (*protocol.Added, error
 			continue
 		}
 		if same := e.session.SameAs(it.Dump); same != it.Dump {
-			e.left[it.Dump] = true
-			delete(e.left, same) // it is given again after it was closed
-			e.same[it.Item] = view.BaseName(e.session.Dumps()[same].Name)
+			e.unlisted[it.Dump] = true
+			delete(e.unlisted, same) // it may have been closed; adding it again opens it
+			e.copies[it.Item] = view.BaseName(e.session.Dumps()[same].Name)
 			r.Items[i] = e.sameAs(it)
 			r.Same = same + 1
 		}
@@ -198,16 +199,16 @@ func (e *Engine) add(q *protocol.Add, src *input.Source) (*protocol.Added, error
 	return r, nil
 }
 
-// dumps are those that are shown.
+// dumps returns the dumps that are listed.
 func (e *Engine) dumps() (out []protocol.DumpName) {
 	names := map[string]int{}
 	for _, d := range e.session.Dumps() {
-		if e.left[d.Dump] {
+		if e.unlisted[d.Dump] {
 			continue
 		}
 		name := view.Clean(d.Name)
 		if names[name]++; names[name] > 1 {
-			name = fmt.Sprintf("%s (%d)", name, names[name]) // an address names one of them
+			name = fmt.Sprintf("%s (%d)", name, names[name]) // names are unique, because the page's address has the open dump's
 		}
 		out = append(out, protocol.DumpName{Dump: d.Dump, Name: name, Says: e.brief(d.Dump)})
 	}
@@ -219,21 +220,20 @@ func (e *Engine) brief(dump int) string {
 	return view.Brief(b.Reason, b.Time, b.Process, b.PID)
 }
 
-// sameAs says of a file that it is a dump which is there already.
+// sameAs sets the message of a file that is a copy of another dump.
 func (e *Engine) sameAs(row protocol.FileRow) protocol.FileRow {
-	if same, ok := e.same[row.Item]; ok {
+	if same, ok := e.copies[row.Item]; ok {
 		row.Message = row.Name + ": the same dump as " + view.Clean(same)
 	}
 	return row
 }
 
-// view is the view of a dump's report as far as its stacks are walked, that of the given thread in any case; nil if there is no
-// such dump.
+// view returns the view of a dump's report as far as its stacks are walked, but always with the given thread's; nil if there is no such dump.
 func (e *Engine) view(dump, thread int) *view.View {
 	return e.viewOf(dump, e.session.PartialReport(dump, thread))
 }
 
-// whole is the view of a dump's report when all stacks are walked.
+// whole returns the view of a dump's report with all stacks walked.
 func (e *Engine) whole(dump int) *view.View { return e.viewOf(dump, e.session.Report(dump)) }
 
 func (e *Engine) viewOf(dump int, rep *report.Report) *view.View {
@@ -254,46 +254,46 @@ func (e *Engine) viewOf(dump int, rep *report.Report) *view.View {
 	return v
 }
 
-// Idle does a piece of the work that nobody waits for, and reports whether there may be more: the stacks that nobody has looked at.
-// When all are walked, it tells the page. A piece is a thread; the caller answers requests in between.
+// Idle does a step of background work: it walks the next thread's stack. It reports whether there may be more; the caller handles
+// requests in between. When all stacks are walked, it posts Walked.
 func (e *Engine) Idle() (more bool) {
 	e.id, e.rested = 0, false
 	if e.more {
 		return false
 	}
-	if !e.walking || e.waits(e.looked) {
+	if !e.walking || e.waits(e.lastDump) {
 		return false
 	}
 	if e.fetched != nil && e.fetched() > maxIdleFetched {
-		e.walking = false // the stacks that are left are walked when they are looked at
+		e.walking = false // the other stacks are walked when the user selects their threads
 		return false
 	}
-	if left := e.session.WalkOn(e.looked); left > 0 {
+	if left := e.session.WalkOn(e.lastDump); left > 0 {
 		return true
 	}
 	e.walking = false
-	e.post(protocol.Answer{Reply: &protocol.Walked{Dump: e.looked, Changed: e.changed(e.looked)}})
+	e.post(protocol.Answer{Reply: &protocol.Walked{Dump: e.lastDump, Changed: e.changed(e.lastDump)}})
 	return false
 }
 
 const (
-	// often is how close questions follow each other while somebody scrolls; restFor is how long nothing else is done then.
+	// While the user scrolls, queries arrive at intervals shorter than often; then background work rests for restFor after each answer.
 	often, restFor = 400 * time.Millisecond, 150 * time.Millisecond
-	// lastPart is for how long the last part of a first screen has the machine for itself, too. Without that the page's task was longer than
-	// 50 ms in one of 25 runs with 1 GB of symbols.
+	// lastPart is how long background work rests while the page draws the last part of a first screen. Without it, the page's task took more
+	// than 50 ms in one of 25 runs with 1 GB of symbols.
 	lastPart = 40 * time.Millisecond
 )
 
-// began is when the program began. An Engine keeps times as the time since then: it is a value of an interface, and the linker keeps all
-// methods of the types in such a value. A time.Time adds the formatting of times to the page's program, 48 KB.
+// began is when the program began. An Engine stores times as durations since then. Its type is stored in interfaces, and the linker keeps every method
+// of the types within: a time.Time would add the formatting of times to the page's program, 48 KB.
 var began = time.Now()
 
-// Rest is how long Idle had better wait. While somebody scrolls, each answer is drawn at once, on a machine of two cores beside all that reads and
-// walks: a task that needs 15 ms of CPU then holds the page's thread for 60. After a rest there is always a piece of work, lest nothing came
-// forward.
+// Rest returns how long the caller should wait before Idle. While the user scrolls, the page draws each answer at once. With two cores, and the
+// engine and the workers busy, a task that needs 15 ms of CPU takes 60 ms. After each rest Idle gets a turn, so that background work makes
+// progress.
 func (e *Engine) Rest() time.Duration { return max(0, e.restUntil-time.Since(began)) }
 
-// answered notes that a screen was answered, or the last part of a first one.
+// answered notes that a query was answered. first: it was the last part of a first screen.
 func (e *Engine) answered(now time.Duration, first bool) {
 	switch {
 	case first:
@@ -304,35 +304,36 @@ func (e *Engine) answered(now time.Duration, first bool) {
 	e.answeredAt = now
 }
 
-// look makes the parts of the screen that are asked for.
-func (e *Engine) look(q protocol.Look) *protocol.Looked {
-	r := &protocol.Looked{}
+// query answers a query.
+func (e *Engine) query(q protocol.Query) *protocol.QueryResult {
+	r := &protocol.QueryResult{}
 	e.more = q.More
 	if q.Search != "" {
-		// What is searched for may stand anywhere.
+		// The searched text may be in any stack, so all must be walked.
 		e.session.Report(q.Dump)
 	}
 	if v := e.view(q.Dump, q.Thread); v != nil {
-		e.lookAt(r, q, v)
-		r.Edition = protocol.Edition{Dump: q.Dump, Revision: e.reports[q.Dump]}
+		e.addReportParts(r, q, v)
+		r.ReportID = protocol.ReportID{Dump: q.Dump, Revision: e.reports[q.Dump]}
 		r.Pending = v.Pending()
-		e.looked = q.Dump
-		// The first screen comes before the stacks that are not on it.
-		e.walking = (r.Pending > 0 || e.exact.before[q.Dump] != nil) && (e.walking || q.Stack != nil)
-		if !q.More { // the first screen comes before the pass, too
+		e.lastDump = q.Dump
+		// Background work begins only when the first screen has its stack.
+		e.walking = (r.Pending > 0 || e.indexing.before[q.Dump] != nil) && (e.walking || q.Stack != nil)
+		if !q.More { // indexing begins only when the first screen is complete
 			for _, it := range e.session.Unread(q.Dump) {
 				r.Unread = append(r.Unread, it.ID)
 			}
 		}
 	}
-	// The files come last: reading a dump's symbols can have found something wrong with them.
+	// The files are last: the other parts read symbols, which can add warnings to the files.
 	if q.Files != nil {
 		r.Files = e.files(q)
 	}
 	return r
 }
 
-func (e *Engine) lookAt(r *protocol.Looked, q protocol.Look, v *view.View) {
+// addReportParts adds the parts that show the report.
+func (e *Engine) addReportParts(r *protocol.QueryResult, q protocol.Query, v *view.View) {
 	rep := v.Report()
 	search := view.Query(q.Search)
 	if q.Thread < 0 || q.Thread >= len(rep.Threads) {
@@ -369,7 +370,7 @@ func (e *Engine) lookAt(r *protocol.Looked, q protocol.Look, v *view.View) {
 		r.Modules = &m
 	}
 	if d := e.session.Dump(q.Dump); d != nil {
-		e.lookInto(r, q, d, rep)
+		e.addDumpParts(r, q, d, rep)
 	}
 	if q.Find != nil && search != "" {
 		r.Found = e.find(v, e.session.Dump(q.Dump), rep, search, q.Find.Hit)
@@ -384,8 +385,8 @@ func (e *Engine) lookAt(r *protocol.Looked, q protocol.Look, v *view.View) {
 	}
 }
 
-// lookInto makes the parts that show the dump itself.
-func (e *Engine) lookInto(r *protocol.Looked, q protocol.Look, d *core.Dump, rep *report.Report) {
+// addDumpParts adds the parts that show the dump itself.
+func (e *Engine) addDumpParts(r *protocol.QueryResult, q protocol.Query, d *core.Dump, rep *report.Report) {
 	if q.Grid != nil {
 		r.Grid = e.grid(d, rep, q.Grid.Name, q.Grid.Span)
 	}
@@ -395,19 +396,20 @@ func (e *Engine) lookInto(r *protocol.Looked, q protocol.Look, d *core.Dump, rep
 	if q.System != nil {
 		r.System = &protocol.SystemPage{Groups: system(d)}
 		if !e.redact {
-			private := secrets(d, *q.System)
+			private := privateGroups(d, *q.System)
 			r.System.Groups, r.System.Secrets = append(r.System.Groups, private...), len(private)
 		}
 	}
 }
 
-// maxRejected and maxChoices bound lists that are not windows.
+// maxRejected and maxChoices bound lists that are sent completely.
 const (
 	maxRejected = 8
 	maxChoices  = 100
 )
 
-func (e *Engine) files(q protocol.Look) *protocol.FilePage {
+// files makes the part for the Files tab, which other zones also use.
+func (e *Engine) files(q protocol.Query) *protocol.FilePage {
 	items := e.session.Items()
 	span, waits := *q.Files, false
 	page := &protocol.FilePage{Rows: []protocol.FileRow{}}
@@ -443,7 +445,7 @@ func (e *Engine) files(q protocol.Look) *protocol.FilePage {
 }
 
 func fileRow(it session.Item) protocol.FileRow {
-	row := protocol.FileRow{Item: it.ID, Name: view.Clean(it.Name), Size: view.Size(it.Size), Kind: string(it.Kind), Taken: string(it.Taken),
+	row := protocol.FileRow{Item: it.ID, Name: view.Clean(it.Name), Size: view.Size(it.Size), Kind: string(it.Kind), Detected: string(it.Taken),
 		Usable: it.Usable, Message: view.Clean(it.Message), Dump: it.Dump, SymName: view.Clean(it.SymName),
 		SymID: view.Clean(it.SymID), Assign: it.NeedsAssignment, WarningCount: it.WarningCount}
 	for _, w := range it.Warnings {

@@ -73,10 +73,10 @@ func (k *talk) add(name string, content []byte) (*protocol.Added, string) {
 }
 
 // look asks for parts of the screen, and takes no error.
-func (k *talk) look(q protocol.Look) *protocol.Looked {
+func (k *talk) look(q protocol.Query) *protocol.QueryResult {
 	k.t.Helper()
 	k.ask(&q, nil)
-	r, problem := last[*protocol.Looked](k)
+	r, problem := last[*protocol.QueryResult](k)
 	if problem != "" {
 		k.t.Fatal(problem)
 	}
@@ -84,10 +84,10 @@ func (k *talk) look(q protocol.Look) *protocol.Looked {
 }
 
 // screen asks for what the page shows of a thread.
-func (k *talk) screen(thread int) *protocol.Looked {
+func (k *talk) screen(thread int) *protocol.QueryResult {
 	k.t.Helper()
 	w := protocol.Span{Count: 60}
-	return k.look(protocol.Look{Selection: protocol.Selection{Thread: thread, Inline: -1}, Summary: true, Threads: &protocol.ThreadsQuery{Span: w}, Stack: &w,
+	return k.look(protocol.Query{Selection: protocol.Selection{Thread: thread, Inline: -1}, Summary: true, Threads: &protocol.ThreadsQuery{Span: w}, Stack: &w,
 		Detail: true, Modules: &protocol.ModulesQuery{Span: w}, Wanted: &w, Files: &w})
 }
 
@@ -246,7 +246,7 @@ func TestMoreIsAsked(t *testing.T) {
 	k := newTalk(t)
 	k.addSample("tilecruncher.dmp")
 	w := protocol.Span{Count: 50}
-	look := protocol.Look{Selection: protocol.Selection{Thread: -1, Top: true}, Stack: &w, Detail: true, More: true}
+	look := protocol.Query{Selection: protocol.Selection{Thread: -1, Top: true}, Stack: &w, Detail: true, More: true}
 	if r := k.look(look); r.Pending == 0 || k.e.Idle() {
 		t.Errorf("with %d threads left another one was walked", r.Pending)
 	}
@@ -262,7 +262,7 @@ func TestRest(t *testing.T) {
 	k.addSample("tilecruncher.dmp")
 	w := protocol.Span{Count: 50}
 	look := func(more bool) {
-		k.look(protocol.Look{Selection: protocol.Selection{Thread: -1, Top: true}, Stack: &w, More: more})
+		k.look(protocol.Query{Selection: protocol.Selection{Thread: -1, Top: true}, Stack: &w, More: more})
 	}
 	// Answers are as far apart as is said here, however long each takes.
 	at := time.Since(began)

@@ -11,7 +11,7 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// export makes the text that is asked for, and names a file for it.
+// export makes a text, and a name for a file with it.
 func (e *Engine) export(req *protocol.Export) (*protocol.Exported, error) {
 	v := e.whole(req.Dump)
 	if v == nil {
@@ -47,7 +47,7 @@ func (e *Engine) export(req *protocol.Export) (*protocol.Exported, error) {
 		err = text.WriteMachine(&b, rep)
 	case protocol.ExportJSON:
 		ending = ".json"
-		// Under the key "crashpane" the JSON has the readable names of all frames, not only of those that were shown.
+		// The JSON has the readable names of all frames under the key "crashpane".
 		rep.Demangle(e.demangle)
 		opt := jsonreport.Options{Pretty: true}
 		if !e.redact {
@@ -60,8 +60,8 @@ func (e *Engine) export(req *protocol.Export) (*protocol.Exported, error) {
 	return &protocol.Exported{Text: b.String(), FileName: fileName(rep.Dump.Name) + ending}, err
 }
 
-// fileName is a dump's name as the start of a file name: its base without ".dmp", and nothing that a file system or a
-// reader could take for something else.
+// fileName returns a dump's name as the start of a file name: without folders and ".dmp". Characters that a file system or a user could misread
+// become "_": the dump's name is untrusted.
 func fileName(dump string) string {
 	s := view.BaseName(dump)
 	if len(s) >= 4 && strings.EqualFold(s[len(s)-4:], ".dmp") {

@@ -9,14 +9,14 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// found is where the text that was searched for last is, which is gone through hit by hit.
+// found has the hits of the last search, through which the user steps.
 type found struct {
 	of    *view.View
 	query string
 	hits  []view.Hit
 }
 
-// find lists the hits once for each text, and answers the one that is asked for: n counts from 1, 0 asks for none.
+// find lists the hits, once for each text and report, and returns hit number n, counted from 1; 0 for none.
 func (e *Engine) find(v *view.View, d *core.Dump, rep *report.Report, query string, n int) *protocol.FoundPage {
 	if e.found.of != v || e.found.query != query {
 		hits := v.Find(query)

@@ -12,9 +12,9 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Tables of what the dump itself says, beside the report: the page shows windows of them.
+// This file makes tables of the dump's own data, which the report lacks. The page shows windows of them.
 
-// have are the tabs whose data a dump has.
+// have returns the tabs for which a dump has data.
 func have(d *core.Dump) []string {
 	out := []string{}
 	add := func(tab string, is bool) {
@@ -35,10 +35,10 @@ func (e *Engine) grid(d *core.Dump, rep *report.Report, name string, span protoc
 	total, row := 0, func(int) protocol.GridRow { return protocol.GridRow{} }
 	switch name {
 	case "streams":
-		g.Columns = []string{"Stream", "Type", "Vendor", "Size", "Read"}
+		g.Columns = []string{"Stream", "Type", "Vendor", "Size", "Status"}
 		total, row = len(d.Streams), func(i int) protocol.GridRow { return streamRow(&d.Streams[i]) }
 	case "memory":
-		g.Columns = []string{"Address", "Size", "Access", "State", "What lies there"}
+		g.Columns = []string{"Address", "Size", "Access", "State", "Contents"}
 		rows := e.memoryMap(d, rep)
 		total, row = len(rows), func(i int) protocol.GridRow { return rows[i] }
 	case "handles":
@@ -66,10 +66,10 @@ func (e *Engine) grid(d *core.Dump, rep *report.Report, name string, span protoc
 }
 
 func streamRow(s *core.Stream) protocol.GridRow {
-	read := "shown as it is"
+	read := "shown as text or bytes"
 	switch {
 	case s.Duplicate:
-		read = "not used: another follows"
+		read = "not used: a later one is"
 	case s.Decoded:
 		read = "decoded"
 	case s.Form == core.FormFields:
@@ -92,8 +92,8 @@ func handleRow(h *core.Handle) protocol.GridRow {
 		fmt.Sprint(h.HandleCount)}}
 }
 
-// memoryMap is the process' map: /proc/PID/maps, else the memory information of Windows, else the ranges that are in the dump.
-// Rows with the fault address, with stacks and with modules say so. It is made once.
+// memoryMap makes the rows of the process's memory map: from /proc/PID/maps, or from Windows's memory information, or else the ranges that the dump
+// has. Rows name the fault address, stacks and modules. The rows are made once for each report.
 func (e *Engine) memoryMap(d *core.Dump, rep *report.Report) []protocol.GridRow {
 	if e.maps != nil && e.mapsOf == rep {
 		return e.maps
@@ -150,7 +150,7 @@ func join(a, b string) string {
 	return a + " · " + b
 }
 
-// stackPointer is a thread's, as its first frame has it.
+// stackPointer returns the stack pointer of a thread's first frame.
 func stackPointer(rep *report.Report, thread int) (uint64, bool) {
 	if thread >= len(rep.Threads) || len(rep.Threads[thread].Frames) == 0 {
 		return 0, false
@@ -172,10 +172,10 @@ func moduleAt(rep *report.Report, start, size uint64) string {
 	return ""
 }
 
-// protection is a PAGE_* value in letters: the access as Linux writes it, then what else there is.
+// protection describes a PAGE_* value: the access in letters, as Linux writes it, then its modifiers.
 func protection(p uint32) string {
-	words := map[uint32]string{0: "", 1: "none", 2: "r", 4: "rw", 8: "r, copied when written", 0x10: "x", 0x20: "rx", 0x40: "rwx",
-		0x80: "rx, copied when written"}
+	words := map[uint32]string{0: "", 1: "none", 2: "r", 4: "rw", 8: "r, copy-on-write", 0x10: "x", 0x20: "rx", 0x40: "rwx",
+		0x80: "rx, copy-on-write"}
 	s, ok := words[p&0xff]
 	if !ok {
 		s = fmt.Sprintf("0x%x", p)
@@ -194,7 +194,7 @@ func regionState(r *core.MemoryInfo) string {
 	return state
 }
 
-// traces are the frames of annotations that are lists of addresses.
+// traces makes rows for annotations that are lists of addresses: a row for each frame.
 func (e *Engine) traces(rep *report.Report) (rows []protocol.GridRow) {
 	name := func(n report.Name) string { return e.demangle(n.Raw) }
 	for i := range rep.Traces {
@@ -206,14 +206,15 @@ func (e *Engine) traces(rep *report.Report) (rows []protocol.GridRow) {
 	return rows
 }
 
-// Where an annotation is from, if it is not the program itself.
+// Sources of annotations other than the program. redact.go keeps their texts.
 const (
 	fromAssertion = "Assertion"
 	fromLimits    = "Limits"
 	fromWriter    = "Writer"
 )
 
-// annotations are what the program said of itself: Crashpad's, Mozilla's, comments, and an assertion.
+// annotations makes rows for the texts that the program or the crash handler has left in the dump: Crashpad's annotations, comments, an
+// assertion, macOS crash information, limits.
 func annotations(d *core.Dump) []protocol.GridRow {
 	var rows []protocol.GridRow
 	add := func(from, name, value string) {

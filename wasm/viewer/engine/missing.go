@@ -12,11 +12,11 @@ import (
 	"github.com/crashpane/crashpane/walker/session"
 )
 
-// maxMissing is how many symbol files are asked for at most; whoever lacks more has most of them of modules that are on no stack.
+// maxMissing bounds the list of missing symbol files. A longer one would be mostly about modules that are on no stack.
 const maxMissing = 500
 
-// missing are the symbol files that a dump lacks, as far as its stacks are walked: those of the first thread's frames first, from the top, then by how many frames
-// need them.
+// missing lists the symbol files that a dump lacks, as far as its stacks are walked: first those of the first thread's frames, from the top, then the
+// others by the number of frames that need them.
 func (e *Engine) missing(dump int) []view.WantedRow {
 	v := e.view(dump, -1)
 	if v == nil {
@@ -49,15 +49,15 @@ func (e *Engine) missing(dump int) []view.WantedRow {
 	return first
 }
 
-// fromServer are the files that a server's answer holds. They are taken if they are of the build with the id that was asked for: symbol files, and where
-// this engine has their readers programs and debug information. Nothing else is.
+// fromServer returns the files in a server's answer. It accepts only symbol files, programs and debug files, and only those with the requested id.
+// Where only the full engine can read the answer, that checks the id.
 func (e *Engine) fromServer(src *input.Source, id string) ([]*input.Source, error) {
 	files, err := intake.Expand(src, e.opt.Limits, func(name string, done, total int64) error {
 		e.progress(session.Progress{Stage: "unpacking", Name: name, Done: done, Total: total})
 		return nil
 	})
 	if errors.Is(err, intake.ErrNoUnpacker) {
-		return []*input.Source{src}, nil // likewise
+		return []*input.Source{src}, nil // the full engine reads it, and checks its id
 	}
 	for _, f := range files {
 		if err == nil {
@@ -67,14 +67,14 @@ func (e *Engine) fromServer(src *input.Source, id string) ([]*input.Source, erro
 	return files, err
 }
 
-// isOf says why a file is not of the build with an id.
+// isOf returns an error unless a file has an id.
 func (e *Engine) isOf(src *input.Source, id string) error {
 	var has []string
 	g := intake.Sniff(src)
 	if e.opt.OpenBinary == nil {
 		switch g.Kind {
 		case intake.ELF, intake.PE, intake.PDB, intake.Cab, intake.Zstd, intake.XZ:
-			return nil // another engine reads it, and then looks at its id
+			return nil // the full engine reads it, and checks its id
 		}
 	}
 	switch g.Kind {
@@ -92,7 +92,7 @@ func (e *Engine) isOf(src *input.Source, id string) error {
 		}
 		has = append(has, b.Identity().DebugID, b.Identity().CodeID)
 	default:
-		return fmt.Errorf("%s is no symbol file or program: it is %s", src.Name, g.What)
+		return fmt.Errorf("%s is not a symbol file or a program: it is %s", src.Name, g.What)
 	}
 	for _, one := range has {
 		if core.SameID(one, id) {

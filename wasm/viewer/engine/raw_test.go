@@ -30,12 +30,12 @@ func made(t *testing.T) *talk {
 }
 
 func (k *talk) grid(name string, span protocol.Span) *protocol.GridPage {
-	return k.look(protocol.Look{Grid: &protocol.GridQuery{Name: name, Span: span}}).Grid
+	return k.look(protocol.Query{Grid: &protocol.GridQuery{Name: name, Span: span}}).Grid
 }
 
 func TestGrids(t *testing.T) {
 	k := made(t)
-	if r := k.look(protocol.Look{Summary: true}); strings.Join(r.Have, " ") != "memory streams annotations" {
+	if r := k.look(protocol.Query{Summary: true}); strings.Join(r.Have, " ") != "memory streams annotations" {
 		t.Errorf("tabs %v", r.Have)
 	}
 	m := k.grid("memory", protocol.Span{Count: 10})
@@ -65,7 +65,7 @@ func (k *talk) stream(typ core.StreamType) int {
 func TestContent(t *testing.T) {
 	k := made(t)
 	ask := func(typ core.StreamType, bytes, private bool) *protocol.ContentPage {
-		return k.look(protocol.Look{Content: &protocol.ContentQuery{Stream: k.stream(typ), Bytes: bytes, Private: private, Span: protocol.Span{Count: 40}}}).Content
+		return k.look(protocol.Query{Content: &protocol.ContentQuery{Stream: k.stream(typ), Bytes: bytes, Private: private, Span: protocol.Span{Count: 40}}}).Content
 	}
 	if c := ask(core.StreamModuleList, false, false); c.Bytes || !strings.Contains(strings.Join(c.Lines, "\n"), `module[0].name = "/bin/app"`) {
 		t.Errorf("%+v", c)
@@ -88,7 +88,7 @@ func TestContent(t *testing.T) {
 	if c := ask(core.StreamLinuxEnviron, false, true); len(c.Lines) != 2 || c.Lines[1] != "TOKEN=abc" {
 		t.Errorf("%+v", c)
 	}
-	if r := k.look(protocol.Look{Content: &protocol.ContentQuery{Stream: 999}}); r.Content != nil {
+	if r := k.look(protocol.Query{Content: &protocol.ContentQuery{Stream: 999}}); r.Content != nil {
 		t.Errorf("%+v", r.Content)
 	}
 }
@@ -98,7 +98,7 @@ func TestSecrets(t *testing.T) {
 	k := made(t)
 	shown := func(q protocol.SystemQuery) string {
 		var b strings.Builder
-		for _, g := range k.look(protocol.Look{System: &q}).System.Groups {
+		for _, g := range k.look(protocol.Query{System: &q}).System.Groups {
 			b.WriteString(g.Title + "\n")
 			for _, f := range g.Facts {
 				b.WriteString(f.Key + " " + f.Value + "\n")

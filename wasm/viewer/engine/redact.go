@@ -8,12 +8,13 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// What an engine leaves out when a page around the viewer asks for it (Call.Redact): the command line, the environment and the
-// contents of streams are not made at all, nor are explanations, which quote words of the stack; what the program wrote into its dump and
-// what it had open stand there without their contents (see hideRow, redacted); and in every text that leaves the engine, exports among
-// them, the names of users in paths are replaced.
+// With Call.Redact, which the host page sets, the engine leaves private data out:
+//
+//   - It does not make the command line, the environment and the contents of streams, nor explanations, which quote words of the stack.
+//   - It hides the texts that the program has left in the dump, and the names of open objects (hideRow, redacted).
+//   - In every text that leaves the engine, exports included, it replaces the names of users in paths (HideUsers).
 
-// setRedact takes the wish of a request. What was made in the other way is forgotten.
+// setRedact applies a call's Redact. If that has changed, it drops the views, which were made with the other value.
 func (e *Engine) setRedact(on bool) {
 	if e.redact == on {
 		return
@@ -22,7 +23,7 @@ func (e *Engine) setRedact(on bool) {
 	clear(e.views)
 }
 
-// Text is what becomes of each text that leaves the engine; nil if nothing does.
+// Text returns the function that replaces each text that leaves the engine, or nil.
 func (e *Engine) Text() func(string) string {
 	if !e.redact {
 		return nil
@@ -30,19 +31,19 @@ func (e *Engine) Text() func(string) string {
 	return HideUsers
 }
 
-// hidden stands where something private stood.
+// hidden replaces private texts.
 const hidden = "hidden"
 
-// tellingColumn is the column of a grid that holds what a program wrote or what it had open; browsers put the switches of their command
-// line and addresses into annotations.
-var tellingColumn = map[string]int{"annotations": 2, "handles": 2}
+// privateColumn is the column of a grid that has private texts: values of annotations, in which browsers put command line switches and
+// addresses of pages, and names of open objects.
+var privateColumn = map[string]int{"annotations": 2, "handles": 2}
 
-// openAnnotations are the sources of annotations that quote nothing of what a program worked on.
+// openAnnotations are the sources of annotations that never quote the program's data.
 var openAnnotations = []string{fromAssertion, fromLimits, fromWriter}
 
 // hideRow hides what is private in a row of a grid.
 func hideRow(grid string, r protocol.GridRow) {
-	at, ok := tellingColumn[grid]
+	at, ok := privateColumn[grid]
 	if !ok || r.Cells[at] == "" || grid == "annotations" && slices.Contains(openAnnotations, r.Cells[0]) {
 		return
 	}
@@ -89,14 +90,13 @@ func (e *Engine) redacted(rep *report.Report) *report.Report {
 	return &out
 }
 
-// homes are the folders whose next one is named after a user: Linux and BSD, macOS and Windows, Windows before Vista.
+// homes are the folders that contain users' folders: on Linux and BSD, on macOS and Windows, and on Windows before Vista.
 var homes = []string{"home", "users", "documents and settings"}
 
-// userName stands where the name of a user stood.
+// userName replaces the names of users.
 const userName = "USER"
 
-// HideUsers replaces the names of users in paths: what stands behind one of homes, between slashes or backslashes, also doubled ones, as
-// JSON has them.
+// HideUsers replaces the names of users in paths: the part after one of homes, between slashes or backslashes. These may be doubled, as in JSON.
 func HideUsers(s string) string {
 	// Most texts have no path in them.
 	if strings.IndexByte(s, '/') < 0 && strings.IndexByte(s, '\\') < 0 {
@@ -130,7 +130,7 @@ func HideUsers(s string) string {
 	return b.String()
 }
 
-// afterHome is where the name of a user begins if a home's name stands at i, else -1.
+// afterHome returns the offset at which a user's name begins if one of homes is at offset i, else -1.
 func afterHome(s string, i int) int {
 	for _, h := range homes {
 		end := i + len(h)
@@ -145,5 +145,5 @@ func afterHome(s string, i int) int {
 	return -1
 }
 
-// endsName reports whether a byte cannot belong to the name of a user in a path. Spaces can.
+// endsName reports whether a byte ends a user's name in a path. Spaces do not.
 func endsName(c byte) bool { return c < ' ' || strings.IndexByte(`/\:*?"<>|`, c) >= 0 }

@@ -95,18 +95,18 @@ func TestNothingPrivateLeaves(t *testing.T) {
 		for e.Idle() {
 		}
 		all := protocol.Span{Count: 100}
-		look := protocol.Look{Summary: true, Threads: &protocol.ThreadsQuery{Span: all}, Stack: &all, Detail: true, Modules: &protocol.ModulesQuery{Span: all}, Wanted: &all,
+		look := protocol.Query{Summary: true, Threads: &protocol.ThreadsQuery{Span: all}, Stack: &all, Detail: true, Modules: &protocol.ModulesQuery{Span: all}, Wanted: &all,
 			Files: &all, Compare: &protocol.CompareQuery{Span: all}, System: &protocol.SystemQuery{CommandLine: true, Environment: true}}
 		for frame := range 3 {
 			look.Frame = frame
 			ask(fmt.Sprint("look ", frame), &look, nil)
 		}
 		for _, grid := range []string{"memory", "streams", "handles", "annotations"} {
-			ask(grid, &protocol.Look{Grid: &protocol.GridQuery{Name: grid, Span: all}}, nil)
+			ask(grid, &protocol.Query{Grid: &protocol.GridQuery{Name: grid, Span: all}}, nil)
 		}
 		for i := range e.session.Dump(0).Streams {
 			for _, bytes := range []bool{false, true} {
-				ask(fmt.Sprint("stream ", i, bytes), &protocol.Look{Content: &protocol.ContentQuery{Stream: i, Bytes: bytes, Private: true, Span: all}}, nil)
+				ask(fmt.Sprint("stream ", i, bytes), &protocol.Query{Content: &protocol.ContentQuery{Stream: i, Bytes: bytes, Private: true, Span: all}}, nil)
 			}
 		}
 		for _, kind := range []string{protocol.ExportStack, protocol.ExportMarkdown, protocol.ExportText, protocol.ExportMachine, protocol.ExportJSON, protocol.ExportWanted, protocol.ExportCompare} {

@@ -10,7 +10,7 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// sym writes the symbol file of a binary, which is found by its item's name.
+// sym writes the symbol file of a binary, which it finds by its item's name.
 func (e *Engine) sym(name string) (*protocol.SymWritten, error) {
 	r := &protocol.SymWritten{}
 	for _, it := range e.session.Items() {
@@ -18,7 +18,7 @@ func (e *Engine) sym(name string) (*protocol.SymWritten, error) {
 		if it.Name != name || b == nil {
 			continue
 		}
-		if e.writeSym == nil || e.exact.send == nil {
+		if e.writeSym == nil || e.indexing.send == nil {
 			return r, fmt.Errorf("this program does not write symbol files")
 		}
 		w := &chunks{e: e, name: name}
@@ -27,13 +27,13 @@ func (e *Engine) sym(name string) (*protocol.SymWritten, error) {
 		}
 		w.flush()
 		r.FileName = symName(b)
-		r.Problem = view.Clean(strings.Join(b.Warnings(), "; ")) // what could not be read is missing in it
+		r.Problem = view.Clean(strings.Join(b.Warnings(), "; ")) // the file lacks what these are about
 		return r, nil
 	}
 	return r, fmt.Errorf("there is no binary called %q", view.Clean(name))
 }
 
-// symName is what a symbol store calls a binary's file.
+// symName returns the name of a binary's symbol file in a symbol store.
 func symName(b session.Binary) string {
 	id := b.Identity()
 	path := report.StorePath(id.Name, id.DebugID)
@@ -46,7 +46,7 @@ func symName(b session.Binary) string {
 // chunkSize is how much text goes to the page at once.
 const chunkSize = 1 << 20
 
-// chunks posts what is written in pieces, and how much it was.
+// chunks is a writer that posts the text in chunks, with progress.
 type chunks struct {
 	e       *Engine
 	name    string
@@ -68,7 +68,7 @@ func (c *chunks) flush() {
 	if len(c.piece) == 0 {
 		return
 	}
-	c.e.exact.send(protocol.Answer{ID: c.e.id, Reply: &protocol.SymText{}}, c.piece)
+	c.e.indexing.send(protocol.Answer{ID: c.e.id, Reply: &protocol.SymText{}}, c.piece)
 	c.e.progress(session.Progress{Stage: "writing symbols", Name: c.name, Done: c.written})
 	c.piece = c.piece[:0] // what was sent is a copy
 }

@@ -10,16 +10,16 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// fileReader reads slices of a File, synchronously as only a worker may. A slice costs the same up to some 64 KiB, which is what input.Source reads
-// at a time.
+// fileReader reads slices of a File synchronously, which the browser allows only in a worker. A slice takes the same time up to about 64 KiB, which is
+// what input.Source reads at a time.
 type fileReader struct {
 	file, sync js.Value
-	// whole is all of a small file, a Uint8Array outside of the program's own memory: each slice of a File costs a round through the browser's
-	// processes, which takes as long as all that is done with what it holds. Else it is undefined.
+	// whole has all of a small file, as a Uint8Array outside of the program's memory; else it is undefined. Each slice of a File takes a round trip
+	// through the browser's processes, as long as all the work with a small file's content.
 	whole js.Value
 	size  int64
-	// kept are blocks around the last small reads: the readers of debug information jump to and fro in steps of some hundred bytes, and a
-	// slice of 16 KiB takes no longer than one of 1 KiB.
+	// kept has blocks around the last small reads: the readers of debug information jump back and forth by a few hundred bytes, and a slice of
+	// 16 KiB takes no longer than one of 1 KiB.
 	kept input.Blocks
 }
 
@@ -32,24 +32,24 @@ const (
 	wholeFiles = 8 << 20
 )
 
-var wholeBytes int64 // of the files that were read so
+var wholeBytes int64 // size of the files that were read at once, together
 
 func newFileReader(file js.Value) *fileReader {
 	return &fileReader{file: file, sync: js.Global().Get("FileReaderSync").New(), size: int64(file.Get("size").Float())}
 }
 
-// readerOf is what reads a File that was dropped.
+// readerOf makes the reader of a File from the user.
 func readerOf(file js.Value) *fileReader {
 	f := newFileReader(file)
 	if f.size <= wholeFile && wholeBytes+f.size <= wholeFiles {
 		wholeBytes += f.size
-		defer func() { recover() }() // whoever reads is told why it cannot be read
+		defer func() { recover() }() // if it cannot be read, ReadAt will say why
 		f.whole = f.slice(0, f.size)
 	}
 	return f
 }
 
-// SourceOf is a File, or a Uint8Array, which stays outside of the program's memory.
+// SourceOf makes a Source of a File or a Uint8Array, which stays outside of the program's memory.
 func SourceOf(name string, value js.Value) *input.Source {
 	if value.InstanceOf(js.Global().Get("Uint8Array")) {
 		size := int64(value.Get("byteLength").Float())
@@ -90,14 +90,14 @@ func (f *fileReader) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, err
 }
 
-// ReadManyAt implements input.ManyReader (web/static/blocks.js). Whoever reads waits; the messages that come meanwhile wait too.
+// ReadManyAt implements input.ManyReader (web/static/blocks.js). The engine waits for the bytes; messages that arrive meanwhile stay in the queue.
 func (f *fileReader) ReadManyAt(parts []input.Part) (err error) {
 	defer func() {
 		if e := recover(); e != nil {
 			err = unreadable(e)
 		}
 	}()
-	if len(parts) == 1 || f.whole.Truthy() { // nothing is read beside it
+	if len(parts) == 1 || f.whole.Truthy() { // nothing to read in parallel
 		for _, p := range parts {
 			js.CopyBytesToGo(p.Data, f.slice(p.Off, p.Off+int64(len(p.Data))))
 		}
@@ -121,7 +121,7 @@ func (f *fileReader) ReadManyAt(parts []input.Part) (err error) {
 	return nil
 }
 
-// numbers are pairs as a Float64Array.
+// numbers makes a Float64Array of pairs.
 func numbers(pairs [][2]int64) js.Value {
 	list := make([]byte, 0, 16*len(pairs))
 	for _, p := range pairs {
@@ -134,7 +134,7 @@ func numbers(pairs [][2]int64) js.Value {
 	return js.Global().Get("Float64Array").New(bytes.Get("buffer"))
 }
 
-// noteRead counts what is read.
+// noteRead counts a read.
 func noteRead(n int64) {
 	slicesRead++
 	if bytesRead += n; onRead != nil {

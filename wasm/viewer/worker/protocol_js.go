@@ -2,23 +2,22 @@ package worker
 
 import "syscall/js"
 
-// This program and the scripts of its worker (web/static/worker.js and what is joined to it) meet in one object, crashpaneWorker, and nowhere else.
-// worker.js has the same list.
+// The program and the scripts of its worker (web/static/worker.js and those joined to it) share one object, crashpaneWorker, and nothing else.
 //
-//	by the scripts                                                            file
+//	set by the scripts                                                        file
 //	  memory() → bytes of the program's memory                                worker.js
 //	  blocks(file, [offset, size, …]) → promise of a Uint8Array              blocks.js
 //	  stream(file, from, to) → {next() → promise of a Uint8Array, end()}      stream.js
 //	  range({url, token, size, edition, head}) → (from, to) → promise of a Uint8Array; an error may be changed    ranges.js
-//	  unpack(blob, most, told(done)) → promise of a Blob, null if it is larger; undefined without the browser's inflater    unpack.js
-//	by the program
-//	  receive(message)       takes a message of the page
+//	  unpack(blob, most, told(done)) → promise of a Blob, null if it is larger; undefined if the browser cannot unpack    unpack.js
+//	set by the program
+//	  receive(message)       handles a message of the page
 //	  read {bytes, slices}   how much of files was read, for tests and benchmarks
-//	  fetched                how many bytes were read of servers
+//	  fetched                how many bytes were read from servers
 //
-// Messages of the page are {module}, which starts the program, and {request, file, remote, data}: a protocol.Call as a Uint8Array, and beside it a
-// File, a file on a server as for range, or bytes. Messages to it are {ready}, {reply, file, data, memory}: a protocol.Answer and what comes beside
-// it, and {stopped}: why the program ended.
+// Messages from the page are {module}, which starts the program, and {request, file, remote, data}: a protocol.Call as a Uint8Array, and beside it a
+// File, a file on a server as for range, or bytes. Messages to the page are {ready}; {reply, file, data, memory}: a protocol.Answer, what goes beside
+// it, and the size of the program's memory; and {stopped}: why the program ended.
 
-// scripts is that object. analyze (web/embed/analyze.js) gives an empty one.
+// scripts returns that object. It is empty in analyze (web/embed/analyze.js).
 func scripts() js.Value { return js.Global().Get("crashpaneWorker") }

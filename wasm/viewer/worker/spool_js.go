@@ -11,20 +11,21 @@ import (
 	"github.com/crashpane/crashpane/core/intake"
 )
 
-// Limits are those of the browser: what is unpacked and large goes into Blobs, deflate data by the browser's own inflater where it has one.
+// Limits returns the limits and means of unpacking in a browser: large unpacked data goes to Blobs, and the browser itself unpacks deflate data if it
+// can.
 func Limits() intake.Limits {
 	return intake.Limits{Spool: newSpool, Inflate: inflate, KeepWhole: 16 << 20}
 }
 
-// blobSpool is an intake.Spool of the browser: what was unpacked is handed over as Blobs, which a browser keeps outside of the tab's
-// memory, on the disk if they are many, and forgets with the worker. The program's own memory would never shrink again.
+// blobSpool is an intake.Spool of Blobs, which the browser keeps outside of the tab's memory, and on disk if they are many, and deletes with the
+// worker. The program's own memory would never shrink again.
 type blobSpool struct {
 	sync  js.Value
 	parts []any  // Blobs of spoolPart each
-	last  []byte // what comes behind them
+	last  []byte // the data after them
 }
 
-// spoolPart is how much goes into a Blob, in bytes.
+// spoolPart is the size of a Blob, in bytes.
 const spoolPart = 4 << 20
 
 func newSpool() (intake.Spool, error) {
@@ -35,7 +36,7 @@ func newSpool() (intake.Spool, error) {
 	return &blobSpool{sync: reader.New(), last: make([]byte, 0, spoolPart)}, nil
 }
 
-// WriteAt implements io.WriterAt for what follows what was written before; from offset 0 on it begins anew.
+// WriteAt implements io.WriterAt for data that follows what was written before. Offset 0 starts again.
 func (s *blobSpool) WriteAt(p []byte, off int64) (n int, err error) {
 	defer refused(&err)
 	if off == 0 {
@@ -76,28 +77,28 @@ func (s *blobSpool) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, nil
 }
 
-// Gather implements intake.Gatherer: all Blobs together are as good as a File, for other workers, too.
+// Gather implements intake.Gatherer: it joins the Blobs to one, which can be read like a File, also by other workers.
 func (s *blobSpool) Gather() (r io.ReaderAt, err error) {
 	defer refused(&err)
 	whole := blobs(append(s.parts, ArrayOf(s.last))...)
 	s.parts, s.last = nil, nil
 	f := newFileReader(whole)
 	if f.size > 0 {
-		f.slice(f.size-1, f.size) // a browser that had no room for a part says so when it is read
+		f.slice(f.size-1, f.size) // if the browser had no room for a Blob, reading it fails
 	}
 	return f, nil
 }
 
 func blobs(parts ...any) js.Value { return js.Global().Get("Blob").New(parts) }
 
-// refused makes an error of what the browser throws, if it has no room for instance.
+// refused turns an exception of the browser into an error, for example if it has no room.
 func refused(err *error) {
 	if why := recover(); why != nil {
-		*err = fmt.Errorf("the browser does not keep what was unpacked: %v", why)
+		*err = fmt.Errorf("the browser could not store the unpacked data: %v", why)
 	}
 }
 
-// fileOf is the File, or the part of one, that a Source is read from; undefined if it is not.
+// fileOf returns the File, or the part of one, that a Source is read from; undefined if it has none.
 func fileOf(src *input.Source) js.Value {
 	whole, base := src.Within()
 	f, ok := whole.Reader().(*fileReader)
@@ -107,8 +108,8 @@ func fileOf(src *input.Source) js.Value {
 	return f.file.Call("slice", float64(base), float64(base+src.Size))
 }
 
-// inflate is intake.Limits.Inflate for what lies in a File: web/static/unpack.js does it. Raw deflate data are given a gzip file's header and
-// trailer, so that the browser compares their checksum.
+// inflate is intake.Limits.Inflate for data in a File (web/static/unpack.js). It wraps raw deflate data in the header and trailer of a gzip file, so
+// that the browser verifies their checksum.
 func inflate(d intake.Deflated) (r io.ReaderAt, n int64, err error) {
 	defer refused(&err)
 	unpack := scripts().Get("unpack")

@@ -7,20 +7,20 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// streamReader reads a part of a File from its start to its end (web/static/stream.js): the browser reads on in other processes while what has
-// come is worked on.
+// streamReader reads a part of a File from start to end (web/static/stream.js). The browser reads ahead in other processes while the program works on
+// the bytes before.
 type streamReader struct {
 	file   js.Value
 	size   int64
 	end    int64 // of the part
 	stream js.Value
-	chunk  js.Value // Uint8Array: what has come
-	at, to int64    // where in the file that is
+	chunk  js.Value // Uint8Array: the last chunk
+	at, to int64    // the chunk's range in the file
 }
 
 const (
-	// streamMore is how much is read beyond the part, since the last line of a symbol file's part ends there, and streamRest what is read at
-	// a time where that was not enough.
+	// streamMore is how many bytes are read beyond the part, because the last line of a chunk of a symbol file ends after it. streamRest is read at a
+	// time if that is not enough.
 	streamMore, streamRest = 4 << 10, 64 << 10
 )
 
@@ -30,7 +30,7 @@ func newStreamReader(file js.Value, from, to int64) *streamReader {
 	return r
 }
 
-// Stream implements input.Streamer. What is in memory already is not streamed.
+// Stream implements input.Streamer. A file that is in memory already is not streamed.
 func (f *fileReader) Stream(from, to int64) (io.ReaderAt, func()) {
 	if f.whole.Truthy() {
 		return f, func() {}
@@ -39,7 +39,7 @@ func (f *fileReader) Stream(from, to int64) (io.ReaderAt, func()) {
 	return r, r.close
 }
 
-// open begins to read anew.
+// open begins to read from another offset.
 func (r *streamReader) open(from, to int64) {
 	r.close()
 	r.at, r.to, r.end = from, from, min(to, r.size)
@@ -61,7 +61,7 @@ func (r *streamReader) ReadAt(p []byte, off int64) (n int, err error) {
 	}
 	for n < len(p) && off+int64(n) < r.size {
 		at := off + int64(n)
-		if at < r.at || at > r.to || at >= r.end || !r.stream.Truthy() { // not where the stream is
+		if at < r.at || at > r.to || at >= r.end || !r.stream.Truthy() { // outside of the chunk and the stream
 			r.open(at, max(r.end, at+streamRest))
 		}
 		if at == r.to {
@@ -82,7 +82,7 @@ func (r *streamReader) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, err
 }
 
-// sourceOfPart is a File for a pass over a part of it, and what ends that.
+// sourceOfPart makes a Source for a pass over a part of a File, and a function that ends it.
 func sourceOfPart(name string, file js.Value, from, to int64) (*input.Source, func()) {
 	r := newStreamReader(file, from, to)
 	return input.New(name, r, r.size), r.close

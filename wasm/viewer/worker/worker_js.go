@@ -1,5 +1,6 @@
-// Package worker is a program's role in a worker: messages of the page go to an engine, its answers go back. Every program that
-// is an engine runs the same; what they link differs.
+// Package worker runs an engine in a worker: it passes the page's messages to the engine, and the engine's answers to the page. It also implements
+// the engine's readers with the browser's files (file_js.go, stream_js.go), files on servers (remote_js.go) and Blobs (spool_js.go). The viewer and
+// the full engine both use it. Begin with RunWith, which is the worker's loop.
 package worker
 
 import (
@@ -15,11 +16,10 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Run is the worker's role: messages {request, file} come in one after the other, {reply} goes out. A panic ends
-// the worker with a message; the page starts another.
+// Run handles messages one after the other, until the worker is ended. A panic ends it with a message; the page can start another worker.
 func Run(opt engine.Options) { RunWith(opt, nil) }
 
-// RunWith is Run with another reader of messages, which is asked first and answers whether a message was for it.
+// RunWith is Run with another handler of messages, which is called first and reports whether it has handled a message.
 func RunWith(opt engine.Options, own func(message js.Value) bool) {
 	debug.SetGCPercent(percent)
 	self := js.Global()
@@ -63,10 +63,10 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 			if !asked {
 				debug.SetGCPercent(percentAtFirst)
 				debug.SetMemoryLimit(mostAtFirst)
-				self.Call("setTimeout", js.FuncOf(func(js.Value, []js.Value) any { thrifty(); return nil }), percentAfter)
+				self.Call("setTimeout", js.FuncOf(func(js.Value, []js.Value) any { collectOften(); return nil }), percentAfter)
 			}
 			if file := message.Get("file"); message.Get("remote").Truthy() || file.Truthy() && readWhole(file) {
-				thrifty()
+				collectOften()
 			}
 			asked = true
 			if !guarded(self, func() {
@@ -90,18 +90,18 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 			return
 		}
 		if more {
-			turn() // requests that have come meanwhile are first
+			turn() // let the browser deliver pending requests, which go first
 		}
 		<-wake
 	}
 }
 
 const (
-	// percent is how much may be allocated before the program collects what nobody needs, in hundredths of what is needed. wasm memory never
-	// shrinks: collecting more often is cheaper than what would be held for the rest of the visit. But all that is allocated until the first
-	// stack is there are some megabytes, and a collection in the midst of it takes a part of the time, and has the browser compile the
-	// collector for speed. So it is more at first, for percentAfter milliseconds or up to mostAtFirst bytes in all; not for files of more
-	// than smallAtFirst bytes that are not searched where they lie.
+	// percent is the garbage collector's percentage (debug.SetGCPercent). WebAssembly memory never shrinks, so collecting often is cheaper than
+	// holding the garbage for the rest of the visit. But until the first stack is there, the program allocates only a few megabytes, and a
+	// collection in that time would delay the stack, also because the browser would begin to optimize the collector's code. So the percentage
+	// is higher at first: for percentAfter milliseconds, up to mostAtFirst bytes in all. It is not if a file of more than smallAtFirst bytes
+	// must be read completely.
 	percent        = 50
 	percentAtFirst = 400
 	percentAfter   = 2000
@@ -109,8 +109,8 @@ const (
 	smallAtFirst   = 8 << 20
 )
 
-// turns makes a function that has wake receive when the browser has handed over the messages that wait. Timers would let
-// some milliseconds pass each time.
+// turns makes a function that wakes the loop after the browser has delivered the pending messages. It uses a message of its own, because a timer takes
+// some milliseconds.
 func turns(wake chan struct{}) func() {
 	channel := js.Global().Get("MessageChannel").New()
 	channel.Get("port1").Set("onmessage", js.FuncOf(func(js.Value, []js.Value) any {
@@ -124,7 +124,8 @@ func turns(wake chan struct{}) func() {
 	return func() { port.Call("postMessage", js.Null()) }
 }
 
-// poster sends Replies; text is asked what becomes of the texts in them. Progress is sent ten times a second at most: a message costs more than what it reports.
+// poster makes the function that sends answers. text returns the function that replaces their texts (Engine.Text). Progress is sent at most ten times a
+// second, because a message costs more than the work that it reports.
 func poster(self js.Value, text func() func(string) string) func(protocol.Answer) {
 	var last time.Time
 	return func(a protocol.Answer) {
@@ -138,7 +139,7 @@ func poster(self js.Value, text func() func(string) string) func(protocol.Answer
 	}
 }
 
-// guarded does a piece of work and reports whether the engine is still fit for another.
+// guarded calls do, and reports whether the engine can continue. After a panic it cannot, and the page gets the message.
 func guarded(self js.Value, do func()) (fit bool) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -170,7 +171,7 @@ func handle(e *engine.Engine, post func(protocol.Answer), message js.Value) {
 		}
 		name = q.Name
 	case *protocol.WriteSym:
-		// Reading takes most of the time, and nothing else reports it.
+		// Reading the binary takes most of the time, and the engine does not report it.
 		from := bytesRead
 		onRead = func() { progress(protocol.Progress{Stage: "reading", Name: q.Name, Done: bytesRead - from}) }
 		defer func() { onRead = nil }()
@@ -198,7 +199,7 @@ func handle(e *engine.Engine, post func(protocol.Answer), message js.Value) {
 	e.HandleWith(call, src, data)
 }
 
-// memory is the size of the program's memory in bytes, which never shrinks; nil where nobody says.
+// memory returns the size of the program's memory in bytes, or nil if it is unknown.
 func memory() any {
 	if f := scripts().Get("memory"); f.Type() == js.TypeFunction {
 		return f.Invoke()
@@ -206,24 +207,24 @@ func memory() any {
 	return nil
 }
 
-// bytesRead and slicesRead are how much of all files was read; onRead, if set, is called at each slice.
+// bytesRead and slicesRead count what was read of all files; onRead, if set, is called at each read.
 var (
 	bytesRead  int64
 	slicesRead int64
 	onRead     func()
 )
 
-// ArrayOf and BytesOf carry a message over the edge of the program.
+// ArrayOf and BytesOf copy a message out of and into the program's memory.
 func ArrayOf(b []byte) js.Value {
 	array := js.Global().Get("Uint8Array").New(len(b))
 	js.CopyBytesToJS(array, b)
 	return array
 }
 
-// BytesOf copies what a Uint8Array holds.
+// BytesOf copies the contents of a Uint8Array.
 func BytesOf(array js.Value) []byte { return bytesInto(nil, array) }
 
-// bytesInto is BytesOf into what is there, if that is long enough.
+// bytesInto is BytesOf into a buffer, if that is large enough.
 func bytesInto(b []byte, array js.Value) []byte {
 	n := array.Get("byteLength").Int()
 	if cap(b) < n {
@@ -234,13 +235,13 @@ func bytesInto(b []byte, array js.Value) []byte {
 	return b
 }
 
-// thrifty has the program collect as it does but at first.
-func thrifty() {
+// collectOften ends the time of rare collections.
+func collectOften() {
 	debug.SetGCPercent(percent)
 	debug.SetMemoryLimit(math.MaxInt64)
 }
 
-// readWhole reports whether a file is large and will be read from its beginning to its end, by its name.
+// readWhole guesses by a file's name whether it is large and must be read completely.
 func readWhole(file js.Value) bool {
 	return file.Get("size").Float() > smallAtFirst && !strings.HasSuffix(strings.ToLower(file.Get("name").String()), ".sym")
 }

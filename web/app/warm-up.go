@@ -7,35 +7,35 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// A browser compiles a function of the program when it is called first, and all that draws a dump is called first when the
-// dump comes: that would be one long task at the moment when somebody waits. So the start page, when it is idle, builds each
-// part of the screen some times from a made-up answer, one small task at a time, and throws it away.
+// A browser compiles a WebAssembly function when it is first called. All functions that draw a dump are first called when the first dump arrives,
+// so the user would wait for one long task. Instead the start screen, while it is idle, builds each part of the screen several times from
+// made-up data, in small tasks, and discards it. wasm/viewer/warmup_js.go does the same with the browser's side: fonts, styles and layout.
 
-// Rehearsal is what there is to build.
-type Rehearsal struct {
+// WarmUp has the parts to build.
+type WarmUp struct {
 	page  *Page
 	parts []vugu.Builder
-	steps int // that were done since the answers
+	steps int // builds so far
 }
 
-// rounds is how often each part is built: so often that the browser finds the functions worth compiling a second time, for speed. Those that build
-// the screen are so long that this takes it half a second of another core, which would be missing when somebody waits.
+// rounds is how often each part is built: often enough that the browser compiles the functions a second time, with optimization. Otherwise it
+// would do so while the first dump is read, and take half a second of a core that the engine needs then.
 const rounds = 40
 
-// NewRehearsal prepares the parts.
-func NewRehearsal() *Rehearsal {
-	p := NewPage(silence{}, silence{}, "")
-	r := &Rehearsal{page: p}
+// NewWarmUp prepares the parts, with a page of its own.
+func NewWarmUp() *WarmUp {
+	p := NewPage(nothing{}, nothing{}, "")
+	r := &WarmUp{page: p}
 	r.parts = []vugu.Builder{&p.Verdict, &p.Threads, &p.Stack, &p.Frame, &p.Panel, NewRoot(p)}
 	return r
 }
 
-// Step does the next part and reports whether there are more.
-func (r *Rehearsal) Step() bool {
+// Step builds the next part, and reports whether there are more.
+func (r *WarmUp) Step() bool {
 	p := r.page
 	if p.Summary == nil {
-		p.Reading.Add([]File{silence{}})
-		for _, a := range []protocol.Answer{{Reply: &protocol.Added{Items: []protocol.FileRow{{Name: "a", Usable: true}}, Dumps: []protocol.DumpName{{Name: "a"}}}}, {Reply: madeUp()}} {
+		p.Reading.Add([]File{nothing{}})
+		for _, a := range []protocol.Answer{{Reply: &protocol.Added{Items: []protocol.FileRow{{Name: "a", Usable: true}}, Dumps: []protocol.DumpName{{Name: "a"}}}}, {Reply: madeUpResult()}} {
 			if back, err := protocol.ReadAnswer(protocol.AppendAnswer(nil, a, nil)); err == nil {
 				p.Answer(back, nil)
 			}
@@ -49,14 +49,14 @@ func (r *Rehearsal) Step() bool {
 	return r.steps < rounds*len(r.parts)
 }
 
-// Screens are the start page and, once the steps are done, the screen of a dump, for who draws them.
-func (r *Rehearsal) Screens() [2]vugu.Builder {
-	return [2]vugu.Builder{NewRoot(NewPage(silence{}, silence{}, "")), NewRoot(r.page)}
+// Screens returns the start screen and, after all steps, the screen of a dump, to be drawn.
+func (r *WarmUp) Screens() [2]vugu.Builder {
+	return [2]vugu.Builder{NewRoot(NewPage(nothing{}, nothing{}, "")), NewRoot(r.page)}
 }
 
-// madeUp is an answer with something of everything.
-func madeUp() *protocol.Looked {
-	r := &protocol.Looked{Summary: &view.Summary{Name: "a", Verdict: []view.Span{{Text: "a"}}, Facts: []string{"a"}, Threads: 1},
+// madeUpResult returns a result that has a little of everything.
+func madeUpResult() *protocol.QueryResult {
+	r := &protocol.QueryResult{Summary: &view.Summary{Name: "a", Verdict: []view.Span{{Text: "a"}}, Facts: []string{"a"}, Threads: 1},
 		Threads: &view.ThreadPage{Rows: []view.ThreadRow{{Crashed: true}}},
 		Stack: &view.StackPage{Rows: []view.StackRow{{Kind: view.RowInline}, {Kind: view.RowFrame, Inline: -1},
 			{Kind: view.RowStop, Frame: -1, Inline: -1}}},
@@ -67,8 +67,8 @@ func madeUp() *protocol.Looked {
 	return r
 }
 
-// silence is a browser and an engine that do nothing, and an empty file.
-type silence struct {
+// nothing is a Host and an Engine that do nothing, and an empty File.
+type nothing struct {
 	noDocument
 	noStorage
 	noExchange
@@ -84,22 +84,22 @@ type (
 	noEngine   struct{}
 )
 
-func (silence) Name() string           { return "a" }
-func (silence) Size() int64            { return 0 }
-func (silence) After(int, func() bool) {}
-func (silence) NextFrame(func())       {}
-func (silence) Cores() int             { return 1 }
-func (silence) System() string         { return SystemLinux }
+func (nothing) Name() string           { return "a" }
+func (nothing) Size() int64            { return 0 }
+func (nothing) After(int, func() bool) {}
+func (nothing) NextFrame(func())       {}
+func (nothing) Cores() int             { return 1 }
+func (nothing) System() string         { return SystemLinux }
 
-func (noDocument) SetTitle(string)         {}
-func (noDocument) SetAddress(string, bool) {}
-func (noDocument) SetTheme(string)         {}
-func (noDocument) Focus(string)            {}
-func (noDocument) Reveal(string, int)      {}
-func (noDocument) Shift(string, int)       {}
-func (noDocument) Progress(string, int)    {}
-func (noDocument) Later(string, int)       {}
-func (noDocument) Announce(string)         {}
+func (noDocument) SetTitle(string)            {}
+func (noDocument) SetAddress(string, bool)    {}
+func (noDocument) SetTheme(string)            {}
+func (noDocument) Focus(string)               {}
+func (noDocument) Reveal(string, int)         {}
+func (noDocument) Shift(string, int)          {}
+func (noDocument) Progress(string, int)       {}
+func (noDocument) ShowBackground(string, int) {}
+func (noDocument) Announce(string)            {}
 
 func (noStorage) Load(string) string        { return "" }
 func (noStorage) Store(string, string)      {}

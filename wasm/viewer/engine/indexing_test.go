@@ -64,7 +64,7 @@ func grown(t testing.TB, megabytes int, moved string) []byte {
 func exactTalk(t *testing.T, sym []byte) (*talk, *[][]byte) {
 	k := newTalk(t)
 	sent := &[][]byte{}
-	k.e.exact.send = func(r protocol.Answer, data []byte) {
+	k.e.indexing.send = func(r protocol.Answer, data []byte) {
 		*sent = append(*sent, data)
 		k.answers = append(k.answers, r)
 	}
@@ -99,7 +99,7 @@ func (k *talk) walked() int {
 	return w.Changed
 }
 
-// index makes the pass as the page has it made: by workers that know nothing but the piece.
+// index makes the pass as the page has it made: by workers that know nothing but the chunk.
 func (k *talk) index(sym []byte, item int, keep bool) {
 	k.t.Helper()
 	k.ask(&protocol.PlanIndex{Item: item, Cores: 3, Keep: true}, nil)
@@ -110,16 +110,16 @@ func (k *talk) index(sym []byte, item int, keep bool) {
 	parts := len(plan.Cuts) - 1
 	for i := range parts {
 		part := (i + 2) % parts // in any order
-		var piece []byte
-		w := New(func(protocol.Answer) {}, Options{PostData: func(_ protocol.Answer, data []byte) { piece = data }})
+		var chunk []byte
+		w := New(func(protocol.Answer) {}, Options{PostData: func(_ protocol.Answer, data []byte) { chunk = data }})
 		w.Handle(protocol.Call{Request: &protocol.IndexChunk{From: plan.Cuts[part], To: plan.Cuts[part+1]}}, input.FromBytes("x.sym", sym))
-		if piece == nil {
-			k.t.Fatalf("no index of piece %d", part)
+		if chunk == nil {
+			k.t.Fatalf("no index of chunk %d", part)
 		}
 		k.id++
-		k.e.HandleWith(protocol.Call{ID: k.id, Request: &protocol.JoinChunk{Item: item, Part: part, Parts: parts, Keep: keep}}, nil, func([]byte) []byte { return piece })
-		if r, problem := last[*protocol.ChunkJoined](k); problem != "" || r.Exact != (i == parts-1) {
-			k.t.Fatalf("piece %d: %+v, %s", part, r, problem)
+		k.e.HandleWith(protocol.Call{ID: k.id, Request: &protocol.JoinChunk{Item: item, Part: part, Parts: parts, Keep: keep}}, nil, func([]byte) []byte { return chunk })
+		if r, problem := last[*protocol.ChunkJoined](k); problem != "" || r.Complete != (i == parts-1) {
+			k.t.Fatalf("chunk %d: %+v, %s", part, r, problem)
 		}
 	}
 }
@@ -158,7 +158,7 @@ func TestSearchedFirstExactLater(t *testing.T) {
 				t.Errorf("when the stacks are there, %d frames have changed", n)
 			}
 			all := k.screen(-1)
-			if all.Pending != 0 || len(all.Unread) != 1 || all.Unread[0] != largeItem || moduleWords(all.Modules) != "searched" {
+			if all.Pending != 0 || len(all.Unread) != 1 || all.Unread[0] != largeItem || moduleWords(all.Modules) != "indexed on demand" {
 				t.Fatalf("pending %d, unread %v, module %q", all.Pending, all.Unread, moduleWords(all.Modules))
 			}
 			k.index(sym, largeItem, true)
@@ -194,7 +194,7 @@ func TestSearchedFirstExactLater(t *testing.T) {
 			kept := bytes.Clone((*sent)[0])
 			again.id++
 			again.e.HandleWith(protocol.Call{ID: again.id, Request: &protocol.JoinChunk{Item: largeItem, Parts: 1}}, nil, func([]byte) []byte { return kept })
-			if r, problem := last[*protocol.ChunkJoined](again); !r.Exact || problem != "" {
+			if r, problem := last[*protocol.ChunkJoined](again); !r.Complete || problem != "" {
 				t.Errorf("a kept index: %+v, %s", r, problem)
 			}
 			again.settle()
@@ -253,8 +253,8 @@ func TestBadPieces(t *testing.T) {
 	}{
 		"nonsense":            {&protocol.JoinChunk{Item: largeItem, Parts: 1}, []byte("nothing")},
 		"no bytes":            {&protocol.JoinChunk{Item: largeItem, Parts: 1}, nil},
-		"no such piece":       {&protocol.JoinChunk{Item: largeItem, Part: 3, Parts: 2}, []byte("x")},
-		"too many pieces":     {&protocol.JoinChunk{Item: largeItem, Parts: 1 << 40}, []byte("x")},
+		"no such chunk":       {&protocol.JoinChunk{Item: largeItem, Part: 3, Parts: 2}, []byte("x")},
+		"too many chunks":     {&protocol.JoinChunk{Item: largeItem, Parts: 1 << 40}, []byte("x")},
 		"no such file":        {&protocol.PlanIndex{Item: 99}, nil},
 		"no file at all":      {&protocol.IndexChunk{To: 100}, nil},
 		"a plan of the dump":  {&protocol.PlanIndex{Item: 0, Cores: 2}, nil},
@@ -267,7 +267,7 @@ func TestBadPieces(t *testing.T) {
 		}
 		k.e.HandleWith(protocol.Call{ID: k.id, Request: req.req}, nil, data)
 		r := k.answers[len(k.answers)-1]
-		if joined, ok := r.Reply.(*protocol.ChunkJoined); r.ID != k.id || r.Error == "" || ok && joined.Exact {
+		if joined, ok := r.Reply.(*protocol.ChunkJoined); r.ID != k.id || r.Error == "" || ok && joined.Complete {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
@@ -276,7 +276,7 @@ func TestBadPieces(t *testing.T) {
 	}
 	// The file itself can still be read.
 	k.e.Handle(protocol.Call{Request: &protocol.IndexWhole{Item: largeItem, On: true}}, nil)
-	if r, problem := last[*protocol.WholeIndexed](k); !r.Exact || problem != "" {
+	if r, problem := last[*protocol.WholeIndexed](k); !r.Complete || problem != "" {
 		t.Errorf("%+v", r)
 	}
 }
@@ -302,28 +302,28 @@ func TestUnpackedHere(t *testing.T) {
 		k.id++
 		k.e.Handle(protocol.Call{ID: k.id, Request: &protocol.IndexWhole{Item: shown.Unread[0], On: on}}, nil)
 	}
-	// It has no pieces for others, unless what was unpacked lies where they can read it.
+	// It has no chunks for others, unless what was unpacked lies where they can read it.
 	plan := func() (*protocol.IndexPlanned, string) {
 		k.ask(&protocol.PlanIndex{Item: shown.Unread[0], Cores: 2, Send: true}, nil)
 		return last[*protocol.IndexPlanned](k)
 	}
-	if r, problem := plan(); !r.Apart || problem == "" {
+	if r, problem := plan(); !r.Whole || problem == "" {
 		t.Errorf("a plan of what only the engine can read: %+v", r)
 	}
 	handed := ""
-	k.e.exact.hand = func(r protocol.Answer, src *input.Source) bool {
+	k.e.indexing.hand = func(r protocol.Answer, src *input.Source) bool {
 		k.answers, handed = append(k.answers, r), src.Name
 		return true
 	}
-	if r, _ := plan(); r.Apart || len(r.Cuts) < 2 || handed != "tilecruncher.sym" {
+	if r, _ := plan(); r.Whole || len(r.Cuts) < 2 || handed != "tilecruncher.sym" {
 		t.Errorf("%+v with %q", r, handed)
 	}
 	complete(false)
-	if r := k.screen(-1); moduleWords(r.Modules) != "searched" {
+	if r := k.screen(-1); moduleWords(r.Modules) != "indexed on demand" {
 		t.Errorf("a pass that was given up: %s", moduleWords(r.Modules))
 	}
 	complete(true)
-	if r, problem := last[*protocol.WholeIndexed](k); !r.Exact || problem != "" {
+	if r, problem := last[*protocol.WholeIndexed](k); !r.Complete || problem != "" {
 		t.Fatalf("%+v", r)
 	}
 	k.screen(-1)

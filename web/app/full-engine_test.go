@@ -32,13 +32,13 @@ func TestBinaryBringsTheFullEngine(t *testing.T) {
 	if !strings.Contains(out, "Loading the reader for libx.so.debug") || !strings.Contains(out, "tile") && p.Summary == nil {
 		t.Error("the page does not say what it waits for, or the stack is gone")
 	}
-	p.Work.Readers.Extending(1<<20, 4<<20)
+	p.Work.FullEngine.Extending(1<<20, 4<<20)
 	if v := p.Work.value(); v != 25 {
 		t.Errorf("progress %v", v)
 	}
-	p.Work.Readers.Extended("")
-	if e.restarts != 1 || p.Work.Readers.state != readersHere {
-		t.Fatalf("%d restarts, state %d", e.restarts, p.Work.Readers.state)
+	p.Work.FullEngine.Extended("")
+	if e.restarts != 1 || p.Work.FullEngine.state != fullEngineLoaded {
+		t.Fatalf("%d restarts, state %d", e.restarts, p.Work.FullEngine.state)
 	}
 	for range 3 {
 		if add := last[protocol.Add](e); add != nil {
@@ -63,7 +63,7 @@ func TestFullEngineComesInTheMiddle(t *testing.T) {
 	if p.Reading.reading == nil || p.Reading.reading.Name() != "cc.sym" {
 		t.Fatal("the files behind it wait for the full engine")
 	}
-	p.Work.Readers.Extended("")
+	p.Work.FullEngine.Extended("")
 	for range 4 {
 		say(p, &protocol.Added{Dumps: oneDump})
 	}
@@ -80,8 +80,8 @@ func TestFullEngineCannotBeLoaded(t *testing.T) {
 	drop(p, e)
 	p.Reading.Add([]File{fakeFile("libx.so.debug")})
 	needsReader(p, e, oneDump)
-	p.Work.Readers.Extended("Failed to fetch")
-	if e.restarts != 0 || len(p.Notices.List) != 1 || !strings.Contains(p.Notices.List[0].Text, "libx.so.debug cannot be read") ||
+	p.Work.FullEngine.Extended("Failed to fetch")
+	if e.restarts != 0 || len(p.Notices.List) != 1 || !strings.Contains(p.Notices.List[0].Text, "Crashpane could not load its reader for libx.so.debug") ||
 		!strings.Contains(p.Notices.List[0].Text, "Failed to fetch") {
 		t.Errorf("%d restarts, %v", e.restarts, p.Notices.List)
 	}
@@ -102,7 +102,7 @@ func TestLoadingIsCancelled(t *testing.T) {
 	if p.Work.Busy() || e.stops != 1 || len(p.Notices.List) != 1 || p.Notices.List[0].Text != "Cancelled: 1 file left out." {
 		t.Errorf("busy %v, %d stops, %v", p.Work.Busy(), e.stops, p.Notices.List)
 	}
-	p.Work.Readers.Extended("")
+	p.Work.FullEngine.Extended("")
 	if e.restarts != 0 {
 		t.Error("what was cancelled goes on")
 	}
@@ -120,7 +120,7 @@ func TestProgramsInADumpBringTheFullEngine(t *testing.T) {
 	if text := p.Work.text(); !strings.Contains(text, "the programs in the dump") {
 		t.Errorf("the page says %q", text)
 	}
-	p.Work.Readers.Extended("")
+	p.Work.FullEngine.Extended("")
 	say(p, &protocol.Added{Dumps: oneDump, Items: []protocol.FileRow{{Name: "full.dmp", Usable: true}}})
 	if got := strings.Join(e.files, " "); e.restarts != 1 || got != "full.dmp" {
 		t.Errorf("%d restarts; the full engine got %q", e.restarts, got)

@@ -11,53 +11,55 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// rehearsedFonts are the fonts of a dump's screen that the start page does not show, as the style sheets have them. Laying out the first
-// text of a size or a weight makes the browser ask another process for it, one after the other: half of what the first screen takes.
-var rehearsedFonts = []string{
+// warmUpFonts are the fonts of a dump's screen that the start screen does not have, as in the style sheets. For the first text in a size or a
+// weight the browser asks another process for the font, one after the other, which would be half of the time of the first screen.
+// build/browser/first.test.mjs checks that the list is complete.
+var warmUpFonts = []string{
 	"10px var(--cp-font)", "600 10px var(--cp-font)", "11px var(--cp-font)", "600 11px var(--cp-font)", "11.5px var(--cp-font)",
 	"12px var(--cp-font)", "600 12px var(--cp-font)", "13px var(--cp-font)", "600 13px var(--cp-font)", "700 13px var(--cp-font)", "18px var(--cp-font)", "600 18px var(--cp-font)",
 	"11px var(--cp-mono)", "11.5px var(--cp-mono)", "600 11.5px var(--cp-mono)", "12px var(--cp-mono)", "italic 12px var(--cp-mono)", "600 12px var(--cp-mono)",
 	"600 12.5px var(--cp-mono)", "600 16px var(--cp-mono)",
 }
 
-// rehearsedText has what mostly stands in them, and the characters for which another font may be needed.
-const rehearsedText = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ .,:;()<>[]{}+-*/&%_'…·“”’↳▾≠✖✓Ø\u200e"
+// warmUpText has the usual characters, and those for which the browser may need another font.
+const warmUpText = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ .,:;()<>[]{}+-*/&%_'…·“”’↳▾≠✖✓Ø\u200e"
 
-// rehearsedAtOnce is how long a task of it takes, or as long as its one step does.
-const rehearsedAtOnce = 6 * time.Millisecond
+// warmUpTask bounds a task of the warm-up: it begins no further step after this time.
+const warmUpTask = 6 * time.Millisecond
 
-// rehearse does beforehand what is done when a dump comes, while nobody has dropped anything, in small tasks: what builds its screen (app.Rehearsal), what
-// takes it, the fonts, and what draws. Their texts stay where nobody sees them, since a browser forgets fonts that nothing is written in.
-func (h *host) rehearse(r *app.Rehearsal, fonts []string) {
-	defer survive()
+// warmUp warms up, in small tasks while the start screen is idle, everything that runs when a dump arrives: building its screen (app.WarmUp),
+// handling a drop, fonts, and drawing. The elements with the fonts' texts stay in the document, invisibly, because browsers drop fonts that
+// are not in use.
+func (h *host) warmUp(r *app.WarmUp, fonts []string) {
+	defer recoverPanic()
 	aside := h.viewer.Get("live").Get("parentNode")
 	box := h.window.Get("document").Call("createElement", "div")
 	box.Set("className", "offscreen")
 	box.Call("setAttribute", "aria-hidden", "true")
-	box.Get("dataset").Set("rehearsal", "")
+	box.Get("dataset").Set("warmUp", "")
 	box.Get("style").Set("visibility", "hidden")
 	var d *redraw
 	var step func()
 	step = func() {
-		defer survive()
+		defer recoverPanic()
 		switch {
-		case !h.page.Empty() || h.page.Reading.Job.Active: // it is in earnest
+		case !h.page.Empty() || h.page.Reading.Job.Active: // the user has dropped something
 			return
 		case r != nil:
 			more := true
-			for began := time.Now(); more && time.Since(began) < rehearsedAtOnce; {
+			for began := time.Now(); more && time.Since(began) < warmUpTask; {
 				more = r.Step()
 			}
 			if !more {
 				d = h.newRedraw(r, aside)
 				r = nil
 				aside.Call("append", box)
-				h.rehearseDrop()
+				h.warmUpDrop()
 			}
 		case len(fonts) > 0:
 			line := h.window.Get("document").Call("createElement", "span")
 			line.Get("style").Set("font", fonts[0])
-			line.Set("textContent", rehearsedText)
+			line.Set("textContent", warmUpText)
 			box.Call("append", line)
 			line.Get("offsetWidth")
 			fonts = fonts[1:]
@@ -66,7 +68,7 @@ func (h *host) rehearse(r *app.Rehearsal, fonts []string) {
 				d = nil
 			}
 		default:
-			// What was built is garbage now. Collected later, it would be while the first stack is drawn.
+			// Collect the garbage of the warm-up now, and not while the first stack is drawn.
 			runtime.GC()
 			return
 		}
@@ -75,8 +77,8 @@ func (h *host) rehearse(r *app.Rehearsal, fonts []string) {
 	step()
 }
 
-// rehearseDrop takes a file as if it were dropped, and sends it nowhere.
-func (h *host) rehearseDrop() {
+// warmUpDrop handles an empty file as if the user had dropped it, and sends it to a closed channel.
+func (h *host) warmUpDrop() {
 	data := js.Global().Get("DataTransfer").New()
 	data.Get("items").Call("add", js.Global().Get("File").New([]any{"a"}, "a"))
 	channel := js.Global().Get("MessageChannel").New()

@@ -32,25 +32,25 @@ func TestPassInPieces(t *testing.T) {
 	if given() != "[0 5] [3 7]" || e.pieces[0][0].To != 3 {
 		t.Fatalf("each worker has a piece and the one that it reads next, alternately; not %s", given())
 	}
-	p.Work.Later.began = now() - moment(time.Second)
-	p.Work.Exact.Indexed(0, protocol.Answer{Reply: &protocol.Progress{Done: 1, Total: 3, Later: true}}, nil)
-	if p.Work.Exact.Indexed(1, protocol.Answer{Reply: &protocol.Progress{Done: 1, Total: 2, Later: true}}, nil) || len(h.background) != 2 {
+	p.Work.Background.began = now() - moment(time.Second)
+	p.Work.Indexing.Indexed(0, protocol.Answer{Reply: &protocol.Progress{Done: 1, Total: 3, Background: true}}, nil)
+	if p.Work.Indexing.Indexed(1, protocol.Answer{Reply: &protocol.Progress{Done: 1, Total: 2, Background: true}}, nil) || len(h.background) != 2 {
 		t.Errorf("what moves the bar is drawn; it was %q", h.background)
 	}
-	p.Work.Exact.Indexed(1, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 1"))
+	p.Work.Indexing.Indexed(1, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 1"))
 	if given() != "[0 5] [3 7 9]" {
 		t.Errorf("the pieces go to %s", given())
 	}
-	p.Work.Exact.Indexed(0, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 0"))
-	p.Work.Exact.Indexed(0, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 2"))
-	p.Work.Exact.Indexed(1, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 3"))
+	p.Work.Indexing.Indexed(0, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 0"))
+	p.Work.Indexing.Indexed(0, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 2"))
+	p.Work.Indexing.Indexed(1, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 3"))
 	if e.ended != 0 {
 		t.Error("ended while one still reads")
 	}
 	if say(p, &protocol.ChunkJoined{Item: 1}) {
 		t.Error("a piece of many is drawn")
 	}
-	p.Work.Exact.Indexed(1, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 4"))
+	p.Work.Indexing.Indexed(1, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 4"))
 	last := last[protocol.JoinChunk](e)
 	if last.Part != 4 || last.Parts != 5 || last.Item != 1 || e.files[len(e.files)-1] != "index 4" {
 		t.Errorf("last piece %+v with %q", last, e.files)
@@ -59,8 +59,8 @@ func TestPassInPieces(t *testing.T) {
 		t.Error("the workers keep their memory")
 	}
 	looks := len(e.sent)
-	say(p, &protocol.ChunkJoined{Item: 1, Exact: true})
-	if p.Work.Later.canStop() || len(e.sent) == looks && len(p.Screen.dirty) == 0 {
+	say(p, &protocol.ChunkJoined{Item: 1, Complete: true})
+	if p.Work.Background.canStop() || len(e.sent) == looks && len(p.Screen.dirty) == 0 {
 		t.Error("what is exact is not asked for")
 	}
 	say(p, &protocol.Walked{Changed: 2})
@@ -79,13 +79,13 @@ func from(reqs []*protocol.IndexChunk) (out []int64) {
 func TestPassIsStopped(t *testing.T) {
 	p, _, e := searched(t, "")
 	say(p, &protocol.IndexPlanned{Item: 1, Cuts: []int64{0, 3, 5, 7}})
-	p.Act("stop-later", "")
-	if e.ended != 1 || p.Work.Later.canStop() || p.Work.Later.Text != "" {
+	p.Act("stop-indexing", "")
+	if e.ended != 1 || p.Work.Background.canStop() || p.Work.Background.Text != "" {
 		t.Error("it goes on")
 	}
 	// What was on its way comes too late.
-	p.Work.Exact.Indexed(0, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 0"))
-	say(p, &protocol.ChunkJoined{Item: 1, Exact: true})
+	p.Work.Indexing.Indexed(0, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 0"))
+	say(p, &protocol.ChunkJoined{Item: 1, Complete: true})
 	if last[protocol.JoinChunk](e) != nil {
 		t.Error("a piece of a stopped pass was sent on")
 	}
@@ -106,9 +106,9 @@ func TestPassIsStopped(t *testing.T) {
 func TestPiecesThatCannotBeJoined(t *testing.T) {
 	p, _, e := searched(t, "")
 	say(p, &protocol.IndexPlanned{Item: 1, Cuts: []int64{0, 3, 5, 7, 9, 11}})
-	p.Work.Exact.Indexed(0, protocol.Answer{Error: "apart", Reply: &protocol.ChunkIndexed{Apart: true}}, nil)
-	p.Work.Exact.Indexed(1, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 1"))
-	p.Work.Exact.Indexed(1, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 3"))
+	p.Work.Indexing.Indexed(0, protocol.Answer{Error: "apart", Reply: &protocol.ChunkIndexed{Whole: true}}, nil)
+	p.Work.Indexing.Indexed(1, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 1"))
+	p.Work.Indexing.Indexed(1, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 3"))
 	given := append(e.pieces[0], e.pieces[1]...)
 	if end := given[len(given)-1]; last[protocol.JoinChunk](e) != nil || len(given) != 5 && len(given) != 6 || len(p.Notices.List) != 0 {
 		t.Fatalf("%+v; %d pieces, notices %+v", end, len(given), p.Notices.List)
@@ -122,13 +122,13 @@ func TestPiecesThatCannotBeJoined(t *testing.T) {
 	if one != 1 {
 		t.Errorf("the file was given to %d workers as one piece: %+v", one, given)
 	}
-	p.Work.Exact.Indexed(0, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 2")) // of a piece that nobody needs any more
-	p.Work.Exact.Indexed(0, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("the index"))
+	p.Work.Indexing.Indexed(0, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 2")) // of a piece that nobody needs any more
+	p.Work.Indexing.Indexed(0, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("the index"))
 	if c := last[protocol.JoinChunk](e); c == nil || c.Parts != 1 || e.files[len(e.files)-1] != "the index" {
 		t.Fatalf("%+v with %q", c, e.files)
 	}
-	say(p, &protocol.ChunkJoined{Item: 1, Exact: true})
-	if p.Work.Later.canStop() {
+	say(p, &protocol.ChunkJoined{Item: 1, Complete: true})
+	if p.Work.Background.canStop() {
 		t.Error("the pass does not end")
 	}
 }
@@ -136,8 +136,8 @@ func TestPiecesThatCannotBeJoined(t *testing.T) {
 func TestWorkerOfAPassDies(t *testing.T) {
 	p, _, e := searched(t, "")
 	say(p, &protocol.IndexPlanned{Item: 1, Cuts: []int64{0, 3, 5, 7}})
-	p.Work.Exact.IndexerStopped(0, "no memory")
-	if len(p.Notices.List) != 1 || p.Work.Later.canStop() || e.ended == 0 {
+	p.Work.Indexing.IndexerStopped(0, "no memory")
+	if len(p.Notices.List) != 1 || p.Work.Background.canStop() || e.ended == 0 {
 		t.Errorf("notices %+v", p.Notices.List)
 	}
 	if p.Empty() {
@@ -148,7 +148,7 @@ func TestWorkerOfAPassDies(t *testing.T) {
 func TestIndexIsKept(t *testing.T) {
 	p, h, e := searched(t, "")
 	say(p, &protocol.IndexPlanned{Item: 1, Cuts: []int64{0, 7}})
-	p.Work.Exact.Indexed(0, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index"))
+	p.Work.Indexing.Indexed(0, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index"))
 	if last[protocol.PlanIndex](e).Keep || last[protocol.JoinChunk](e).Keep || len(h.kept) != 0 {
 		t.Error("kept without being asked")
 	}
@@ -156,7 +156,7 @@ func TestIndexIsKept(t *testing.T) {
 	if h.stored["keep"] != "yes" {
 		t.Error("the choice is not remembered")
 	}
-	say(p, &protocol.ChunkJoined{Item: 1, Exact: true})
+	say(p, &protocol.ChunkJoined{Item: 1, Complete: true})
 
 	// The next file's index is kept …
 	h2 := &fakeHost{stored: h.stored}
@@ -175,8 +175,8 @@ func TestIndexIsKept(t *testing.T) {
 		say(p, &protocol.IndexPlanned{Item: 1, Cuts: []int64{0, 7}, Key: key})
 	}
 	begin(p2, e2, "id-7-print")
-	p2.Work.Exact.Indexed(0, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index"))
-	p2.Answer(protocol.Answer{Reply: &protocol.ChunkJoined{Item: 1, Exact: true, Key: "id-7-print"}}, fakeFile("whole index"))
+	p2.Work.Indexing.Indexed(0, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index"))
+	p2.Answer(protocol.Answer{Reply: &protocol.ChunkJoined{Item: 1, Complete: true, Key: "id-7-print"}}, fakeFile("whole index"))
 	if h2.kept["id-7-print"] != fakeFile("whole index") || p2.Work.Kept.Bytes != 11 {
 		t.Fatalf("kept %v, %d bytes", h2.kept, p2.Work.Kept.Bytes)
 	}
@@ -216,8 +216,8 @@ func TestPendingRows(t *testing.T) {
 	last.Threads.Rows[1].Top = "idle"
 	say(p, &protocol.Walked{})
 	say(p, last)
-	if len(p.Screen.Fresh.ids) != 0 {
-		t.Errorf("marked: %v", p.Screen.Fresh.ids)
+	if len(p.Screen.ChangedRows.ids) != 0 {
+		t.Errorf("marked: %v", p.Screen.ChangedRows.ids)
 	}
 	again := screen()
 	again.Revision, again.Pending = 3, 1
@@ -243,21 +243,21 @@ func TestPassOfAnArchive(t *testing.T) {
 	if c := last[protocol.IndexWhole](e); len(e.pieces) != 2 || c == nil || c.Item != 1 || c.On {
 		t.Fatalf("what was handed over is not read in pieces: %v", e.pieces)
 	}
-	say(p, &protocol.ChunkJoined{Item: 3, Exact: true})
-	p.Answer(protocol.Answer{Error: "it has no pieces", Reply: &protocol.IndexPlanned{Item: 2, Apart: true}}, nil)
-	if c := last[protocol.IndexWhole](e); c == nil || c.Item != 2 || !c.On || !p.Work.Later.canStop() {
+	say(p, &protocol.ChunkJoined{Item: 3, Complete: true})
+	p.Answer(protocol.Answer{Error: "it has no pieces", Reply: &protocol.IndexPlanned{Item: 2, Whole: true}}, nil)
+	if c := last[protocol.IndexWhole](e); c == nil || c.Item != 2 || !c.On || !p.Work.Background.canStop() {
 		t.Fatalf("%+v", c)
 	}
-	p.Act("stop-later", "")
-	if c := last[protocol.IndexWhole](e); c.Item != 2 || c.On || p.Work.Later.canStop() {
+	p.Act("stop-indexing", "")
+	if c := last[protocol.IndexWhole](e); c.Item != 2 || c.On || p.Work.Background.canStop() {
 		t.Errorf("not stopped: %+v", c)
 	}
 	p.Reading.Add([]File{fakeFile("c.sym")})
 	r.Unread = []int{2}
 	say(p, r)
-	say(p, &protocol.IndexPlanned{Item: 2, Apart: true})
-	say(p, &protocol.WholeIndexed{Item: 2, Exact: true})
-	if c := last[protocol.IndexWhole](e); !c.On || p.Work.Later.canStop() || len(p.Notices.List) != 0 {
+	say(p, &protocol.IndexPlanned{Item: 2, Whole: true})
+	say(p, &protocol.WholeIndexed{Item: 2, Complete: true})
+	if c := last[protocol.IndexWhole](e); !c.On || p.Work.Background.canStop() || len(p.Notices.List) != 0 {
 		t.Errorf("%+v, notices %+v", c, p.Notices.List)
 	}
 }

@@ -1,0 +1,142 @@
+package protocol
+
+import "github.com/crashpane/crashpane/walker/report/view"
+
+// Query queries parts of the screen: those whose field is set.
+type Query struct {
+	Selection
+	// Search is the searched text: rows that contain it are marked.
+	Search string
+	// More: another query follows as soon as the result is painted. The engine does no background work until then.
+	More bool
+
+	Summary bool
+	Threads *ThreadsQuery
+	Stack   *Span
+	Detail  bool // of the selected frame
+	Modules *ModulesQuery
+	Wanted  *Span
+	Files   *Span
+	Grid    *GridQuery
+	Content *ContentQuery
+	System  *SystemQuery
+	Compare *CompareQuery
+	Find    *FindQuery
+}
+
+// Selection is the selected dump, thread and frame.
+type Selection struct {
+	Dump          int
+	Thread        int // -1: the one that the dump starts with
+	Frame, Inline int // Inline is -1 for the physical frame
+	// Top: select the thread's first row, which may be an inlined call. The result's Detail says which row it is.
+	Top         bool
+	HideInlines bool
+}
+
+// Span is a window of a list: its first row, and the number of rows.
+type Span struct{ From, Count int }
+
+// ThreadsQuery is a window of the threads whose name or id contains Filter.
+type ThreadsQuery struct {
+	Span   Span
+	Filter string
+}
+
+// ModulesQuery is a window of the modules. Selected is the module whose details and row number are queried, or -1.
+type ModulesQuery struct {
+	Span     Span
+	Selected int
+}
+
+// GridQuery is a window of a table of the dump's own data.
+type GridQuery struct {
+	Name string
+	Span Span
+}
+
+// ContentQuery is a window of a stream's content. Bytes: as a hex dump. Private: even if it may contain private data.
+type ContentQuery struct {
+	Stream         int
+	Bytes, Private bool
+	Span           Span
+}
+
+// SystemQuery queries the facts of the System tab. Private groups come without their contents unless their field is set.
+type SystemQuery struct{ CommandLine, Environment bool }
+
+// CompareQuery is a window of the comparison of unwind policies. Row is the one for which the result says how each policy continues, or -1.
+type CompareQuery struct {
+	Span Span
+	Row  int
+}
+
+// FindQuery queries the number of hits of Search in the dump, and the position of hit number Hit, counted from 1; 0 for none.
+type FindQuery struct{ Hit int }
+
+// QueryResult has the parts that were queried, as far as they exist.
+type QueryResult struct {
+	ReportID
+	// Pending is how many threads of the dump are not walked yet; Walked follows.
+	Pending int
+	// Unread has the items of symbol files without a full index, which the page should have indexed.
+	Unread []int
+
+	Summary *view.Summary
+	Have    []string // with Summary: the tabs for which the dump has data
+	Threads *view.ThreadPage
+	Stack   *view.StackPage
+	Detail  *view.FrameDetail
+	Modules *view.ModulePage
+	Wanted  *view.WantedPage
+	Files   *FilePage
+	Grid    *GridPage
+	Content *ContentPage
+	System  *SystemPage
+	Compare *view.ComparePage
+	Found   *FoundPage
+}
+
+// ReportID identifies a report of a dump. When symbols arrive or the unwind policy changes, there is a new report with the next Revision.
+type ReportID struct{ Dump, Revision int }
+
+// FoundPage has the number of hits of the searched text, and the position of hit number At, counted from 1; 0 for none.
+type FoundPage struct {
+	Total, At int
+	Hit       view.Hit
+}
+
+// GridRow is a row of a table of the dump's own data.
+type GridRow struct {
+	Index int
+	Cells []string
+	Mark  string // "danger", "stack", or ""
+}
+
+// GridPage is a window of such a table.
+type GridPage struct {
+	view.Page
+	Name    string
+	Columns []string
+	Rows    []GridRow
+}
+
+// ContentPage is a window of a stream's content.
+type ContentPage struct {
+	view.Page
+	Stream int
+	Title  string
+	Lines  []string
+	Bytes  bool // the lines are a hex dump; OnlyBytes: there is no other form
+	// Private: it may contain private data, and is sent only if the query says so.
+	OnlyBytes, Private bool
+}
+
+// SystemPage has further groups of the System tab; the last Secrets of them are private.
+type SystemPage struct {
+	Groups  []view.Group
+	Secrets int
+}
+
+func (*Query) request()     {}
+func (*QueryResult) reply() {}
