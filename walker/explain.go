@@ -18,7 +18,7 @@ type Explanation struct {
 	Before, After cpu.Regs
 	CFA           uint64
 	// Values are what each rule gave, in the order of evaluation, before pointer authentication was taken off.
-	Values   []unwind.Made
+	Values   []unwind.RuleResult
 	Words    []ReadWord
 	Stripped []Stripped
 	Checks   []Check

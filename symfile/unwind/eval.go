@@ -66,8 +66,8 @@ type WordRead struct {
 	For string
 }
 
-// Made is one value that Apply computed or failed to compute.
-type Made struct {
+// RuleResult is one value that Apply computed or failed to compute.
+type RuleResult struct {
 	// For is "cfa", "ra", or a register such as "$rbx".
 	For  string
 	Rule Rule
@@ -80,7 +80,7 @@ type Made struct {
 type Trace struct {
 	Words []WordRead
 	// Values are in the order of evaluation: cfa, ra, then the saved registers.
-	Values []Made
+	Values []RuleResult
 	// Notes names each saved register that could not be computed, and why.
 	Notes []string
 }
@@ -164,7 +164,7 @@ func (e *evaluation) read(addr uint64, size int) (uint64, fault) {
 func (e *evaluation) value(ru *Rule) (uint64, fault) {
 	v, f := e.compute(ru)
 	if e.tr != nil {
-		m := Made{For: e.name(e.want), Rule: *ru, Value: v}
+		m := RuleResult{For: e.name(e.want), Rule: *ru, Value: v}
 		if f.cause != 0 {
 			m.Value, m.Err = 0, e.err(f)
 		}

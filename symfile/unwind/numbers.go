@@ -9,7 +9,7 @@ import (
 
 // Computed shows how a value was computed, with numbers for names: "0x7ffe3d0 + 48 = 0x7ffe400", "word at 0x7ffe3f8 =
 // 0x55d0a1f4". callee and cfa are Apply's argument and result. If the value could not be computed, Computed returns the reason.
-func (m *Made) Computed(callee *cpu.Regs, cfa uint64) string {
+func (m *RuleResult) Computed(callee *cpu.Regs, cfa uint64) string {
 	if m.Err != nil {
 		return m.Err.reason()
 	}

@@ -121,7 +121,7 @@ func TestDescribeProgram(t *testing.T) {
 		}
 	}
 	g := regs(t, amd64, "rsp", 0x1000)
-	m := Made{Rule: Rule{Kind: Program, Text: "$rsp 12 and"}, Value: 0}
+	m := RuleResult{Rule: Rule{Kind: Program, Text: "$rsp 12 and"}, Value: 0}
 	if got, want := m.Computed(g, 0), "0x1000 and 12 = 0x0"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
