@@ -69,22 +69,22 @@ func (s *walk) interrupted() bool { return s.atContext() || s.top().Row.Signal }
 
 // mendExchanged puts esp and ebp back in their places if the record has them the other way round: clang for macOS i386
 // numbered them 4 and 5 in .debug_frame where dump_syms expects 5 and 4. That the record finds the cfa from ebp at the
-// function's entry makes it suspect; what the stack holds decides: the rules as they stand lead nowhere, exchanged they lead
+// function's entry makes it suspect; what the stack holds decides: the rules as they stand lead nowhere, swapped they lead
 // to a return address. A record that is right is not suspect, and one that leads somewhere is left alone.
 func (s *walk) mendExchanged(row unwind.Row) unwind.Row {
 	if s.leadsToCode(row) {
 		return row
 	}
-	mended := row.Exchanged(s.arch.SP, s.arch.FP)
+	mended := row.Swapped(s.arch.SP, s.arch.FP)
 	if !s.leadsToCode(mended) {
 		return row
 	}
-	mended.Origin.Note = NoteExchanged
+	mended.Origin.Note = NoteSwapped
 	return mended
 }
 
-// NoteExchanged is the Origin's note of rules that mendExchanged put right.
-const NoteExchanged = unwind.NoteExchanged + "the file was made from DWARF that numbers them the other way round"
+// NoteSwapped is the Origin's note of rules that mendExchanged put right.
+const NoteSwapped = unwind.NoteSwapped + "the file was made from DWARF that numbers them the other way round"
 
 // leadsToCode: the rules give a return address that a scan would accept, above the frame's sp.
 func (s *walk) leadsToCode(row unwind.Row) bool {

@@ -69,7 +69,7 @@ func (b *rowBuilder) row(s *state, loc uint64) (unwind.Row, string) {
 	// The link register has the return address only until the function's first call.
 	row.Topmost = row.RA.Kind == unwind.FromReg && row.RA.Reg == t.Arch.LR
 	if t.Arch.ExchangedDWARF {
-		if t.exchanged {
+		if t.swapped {
 			row.Origin.Note = NoteNumbering
 		}
 		// A linker may have joined sections of compilers that number differently. The walker can tell by the stack.
@@ -210,7 +210,7 @@ func (b *rowBuilder) expr(e span, kind uint8) exprRule {
 }
 
 // NoteNumbering is Origin.Note for the rows of an i386 section in which 4 is ebp and 5 is esp (see detectNumbering).
-const NoteNumbering = unwind.NoteExchanged + "this section numbers them the other way round, as its rules at the functions' entries show"
+const NoteNumbering = unwind.NoteSwapped + "this section numbers them the other way round, as its rules at the functions' entries show"
 
 // origin returns the Origin of an entry.
 func (t *table) origin(off int64, note string) unwind.Origin {
@@ -254,5 +254,5 @@ func (t *table) detectNumbering(n int, at func(i int) (int64, error)) {
 			votes[reg-4]++
 		}
 	}
-	t.exchanged = votes[1] > votes[0]
+	t.swapped = votes[1] > votes[0]
 }

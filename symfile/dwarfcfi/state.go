@@ -90,7 +90,7 @@ func (s *state) copyFrom(o *state) {
 
 // register returns the general register of a DWARF number.
 func (t *table) register(n uint64) (cpu.Reg, bool) {
-	if t.exchanged && (n == 4 || n == 5) {
+	if t.swapped && (n == 4 || n == 5) {
 		n = 9 - n
 	}
 	if n >= uint64(len(t.Arch.DWARF)) || t.Arch.DWARF[n] == cpu.NoReg {

@@ -62,8 +62,8 @@ type table struct {
 	m       machine
 	rows    rowBuilder
 	work    int64 // bytes of initial instructions executed so far, see maxWork
-	// exchanged: in this i386 section 4 is ebp and 5 is esp. numbered: detectNumbering has run.
-	exchanged, numbered bool
+	// swapped: in this i386 section 4 is ebp and 5 is esp. numbered: detectNumbering has run.
+	swapped, numbered bool
 	warnings            unwind.Warnings
 }
 

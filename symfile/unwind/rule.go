@@ -111,8 +111,8 @@ type Origin struct {
 	Note string
 }
 
-// Exchanged returns the row with registers a and b swapped in every rule.
-func (r Row) Exchanged(a, b cpu.Reg) Row {
+// Swapped returns the row with registers a and b swapped in every rule.
+func (r Row) Swapped(a, b cpu.Reg) Row {
 	swap := func(x cpu.Reg) cpu.Reg {
 		switch x {
 		case a:
@@ -132,8 +132,8 @@ func (r Row) Exchanged(a, b cpu.Reg) Row {
 	return r
 }
 
-// NoteExchanged begins Origin.Note of an i386 row whose esp and ebp were swapped (see EntryFromFP).
-const NoteExchanged = "with esp and ebp exchanged: "
+// NoteSwapped begins Origin.Note of an i386 row whose esp and ebp were swapped (see EntryFromFP).
+const NoteSwapped = "with esp and ebp swapped: "
 
 // Memory reads the memory of the crashed process.
 type Memory interface {

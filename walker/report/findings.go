@@ -26,7 +26,7 @@ const (
 	FindingNoUnwind   FindingKind = "symbols-without-unwind" // a symbol file has no STACK records
 	FindingBadRecord  FindingKind = "unusable-records"       // STACK CFI records without .cfa or .ra, or with invalid rules
 	FindingOddRecord  FindingKind = "odd-records"            // STACK CFI records of which a part was ignored
-	FindingExchanged  FindingKind = "esp-ebp-exchanged"      // STACK CFI made from DWARF that swaps the numbers of the two
+	FindingSwapped  FindingKind = "esp-ebp-exchanged"      // STACK CFI made from DWARF that swaps the numbers of the two
 	FindingScanned    FindingKind = "scanned-frames"         // frames were found by scanning, because symbols are missing
 	FindingEnds       FindingKind = "ends-without-symbols"   // a stack ends in a module without symbols
 	FindingLimit      FindingKind = "frame-limit"
@@ -46,13 +46,13 @@ type Finding struct {
 
 // kindOrder is the order of findings: causes come before their effects.
 var kindOrder = []FindingKind{FindingCutShort, FindingOverflow, FindingNoMemory, FindingOutside, FindingNoContext, FindingMismatch, FindingUnreadable,
-	FindingForced, FindingNoUnwind, FindingBadRecord, FindingExchanged, FindingOddRecord, FindingEnds, FindingScanned, FindingLimit, FindingNoDebug, FindingExports}
+	FindingForced, FindingNoUnwind, FindingBadRecord, FindingSwapped, FindingOddRecord, FindingEnds, FindingScanned, FindingLimit, FindingNoDebug, FindingExports}
 
 // tally counts what concerns one module's symbols in all stacks.
 type tally struct {
 	scanned, ends     []int // threads, one entry for each caller found by scanning, and for each stack that ends in the module
 	guessed           int   // callers of the module's frames that were found without an unwind record
-	exchanged         int   // callers found with esp and ebp swapped
+	swapped           int   // callers found with esp and ebp swapped
 	far               int   // frames too far after an exported name to have it
 	badRecords        int   // frames that an unusable record covers
 	badRecord, badWhy string
@@ -131,8 +131,8 @@ func (b *builder) tallyStack(tallies []tally, s *walker.Stack, thread int) {
 			if caller.Source != walker.SourceCFI && caller.Source != walker.SourceWin {
 				t.guessed++
 			}
-			if caller.Row.Origin.Note == walker.NoteExchanged {
-				t.exchanged++
+			if caller.Row.Origin.Note == walker.NoteSwapped {
+				t.swapped++
 			}
 		} else if b.cut(s) {
 			t.ends = append(t.ends, thread)
@@ -229,7 +229,7 @@ func (b *builder) symbolFindings(m int, t *tally) {
 	if mod := &b.r.Modules[m]; mod.Frames > 0 && (mod.State == SymbolsMismatch || mod.State == SymbolsForced || mod.State == SymbolsCorrupt) {
 		b.stateFinding(m)
 	}
-	if len(t.scanned)+len(t.ends)+t.guessed+t.exchanged+t.far+t.badRecords+b.symbols[m].UnwindNoted > 0 || b.r.Modules[m].Has.DebugFile != "" && b.r.Modules[m].Frames > 0 {
+	if len(t.scanned)+len(t.ends)+t.guessed+t.swapped+t.far+t.badRecords+b.symbols[m].UnwindNoted > 0 || b.r.Modules[m].Has.DebugFile != "" && b.r.Modules[m].Frames > 0 {
 		b.tallyFindings(m, t)
 	}
 }
@@ -304,10 +304,10 @@ func (b *builder) tallyFindings(m int, t *tally) {
 		add(FindingBadRecord, nil, "", "%s could not use call frame information that covers them (%s: %s)",
 			frames(t.badRecords, "in "+name, "in "+name), t.badRecord, t.badWhy)
 	}
-	if t.exchanged > 0 {
-		add(FindingExchanged, nil, "you need to do nothing; a dump_syms that knows this numbering writes a file that every reader understands",
-			"%s has esp and ebp swapped, because it was made from DWARF that numbers them the other way round (clang for macOS i386); %s with the two exchanged",
-			file, frames(t.exchanged, "was found", "were found"))
+	if t.swapped > 0 {
+		add(FindingSwapped, nil, "you need to do nothing; a dump_syms that knows this numbering writes a file that every reader understands",
+			"%s has esp and ebp swapped, because it was made from DWARF that numbers them the other way round (clang for macOS i386); %s with the two swapped back",
+			file, frames(t.swapped, "was found", "were found"))
 	}
 	if s.UnwindNoted > 0 {
 		more := ""

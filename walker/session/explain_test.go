@@ -189,7 +189,7 @@ func storyText(t *testing.T, s *Session) string {
 	return strings.Join(kept, "")
 }
 
-// The exchanged registers of the i386 macOS case are said, with the rules as they stand and as they were used.
+// The swapped registers of the i386 macOS case are said, with the rules as they stand and as they were used.
 func TestExplainExchanged(t *testing.T) {
 	s := exchangedSession(t, exchangedRules, walker.Best)
 	x, err := s.Explain(0, 0, 1)
@@ -200,7 +200,7 @@ func TestExplainExchanged(t *testing.T) {
 	if err := text.WriteExplanation(&b, s.Report(0), x); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"with esp and ebp exchanged", "line 8: STACK CFI 1931 $esp: .cfa -8 + ^ .cfa: $ebp 8 +", "0xbffd5f58 + 8 = 0xbffd5f60"} {
+	for _, want := range []string{"with esp and ebp swapped", "line 8: STACK CFI 1931 $esp: .cfa -8 + ^ .cfa: $ebp 8 +", "0xbffd5f58 + 8 = 0xbffd5f60"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}

@@ -67,7 +67,7 @@ func findingTitle(k report.FindingKind) string {
 		return "Unusable records"
 	case report.FindingOddRecord:
 		return "Odd records"
-	case report.FindingExchanged:
+	case report.FindingSwapped:
 		return "esp and ebp swapped"
 	case report.FindingScanned:
 		return "Found by scanning"

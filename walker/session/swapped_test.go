@@ -11,7 +11,7 @@ import (
 )
 
 // The report "Exploring DWARF CFI" of 2015: a macOS i386 program, its dump walked with and without its symbols. With the
-// .sym that dump_syms made, whose esp and ebp are exchanged, Breakpad found one frame; without it a dozen, by ebp. These are
+// .sym that dump_syms made, whose esp and ebp are swapped, Breakpad found one frame; without it a dozen, by ebp. These are
 // the report's figures: eip, esp and ebp of every frame (an ebp is where the next frame's esp less 8 lies).
 var exchangedFrames = []struct{ eip, esp, ebp uint32 }{
 	{0x2b96d, 0xbffd5f30, 0xbffd5f58},
@@ -100,16 +100,16 @@ func TestExchangedESPAndEBP(t *testing.T) {
 	}
 	mended := exchangedSession(t, exchangedRules, walker.Best)
 	if got := addresses(mended); got != want.String() {
-		t.Errorf("with the exchanged records:\n%swant\n%s", got, want.String())
+		t.Errorf("with the swapped records:\n%swant\n%s", got, want.String())
 	}
-	if o := mended.Report(0).Threads[0].Frames[1].Origin; !strings.Contains(o, "esp and ebp exchanged") {
+	if o := mended.Report(0).Threads[0].Frames[1].Origin; !strings.Contains(o, "esp and ebp swapped") {
 		t.Errorf("what was done is not said: %s", o)
 	}
 	right := exchangedSession(t, rightRules, walker.Best)
 	if got := addresses(right); got != want.String() {
 		t.Errorf("with right records:\n%s", got)
 	}
-	if o := right.Report(0).Threads[0].Frames[1].Origin; strings.Contains(o, "exchanged") {
+	if o := right.Report(0).Threads[0].Frames[1].Origin; strings.Contains(o, "swapped") {
 		t.Errorf("a right record was touched: %s", o)
 	}
 	// The report's symptom, by the tool that it speaks of.
