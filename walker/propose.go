@@ -56,7 +56,7 @@ func (s *walk) proposeCFI() (candidate, string) {
 		return candidate{row: row}, "the rules hold only in a function that has not called anything"
 	}
 	if s.Policy.MendExchanged && row.EntryFromFP {
-		row = s.mendExchanged(row)
+		row = s.unswap(row)
 	}
 	if s.Policy.OtherStacks && !row.Signal {
 		row.Signal = restoresContext(s.arch, &row)
@@ -67,23 +67,23 @@ func (s *walk) proposeCFI() (candidate, string) {
 // interrupted: the top frame did not make a call; its thread was stopped in it, or a signal came.
 func (s *walk) interrupted() bool { return s.atContext() || s.top().Row.Signal }
 
-// mendExchanged puts esp and ebp back in their places if the record has them the other way round: clang for macOS i386
+// unswap puts esp and ebp back in their places if the record has them the other way round: clang for macOS i386
 // numbered them 4 and 5 in .debug_frame where dump_syms expects 5 and 4. That the record finds the cfa from ebp at the
 // function's entry makes it suspect; what the stack holds decides: the rules as they stand lead nowhere, swapped they lead
 // to a return address. A record that is right is not suspect, and one that leads somewhere is left alone.
-func (s *walk) mendExchanged(row unwind.Row) unwind.Row {
+func (s *walk) unswap(row unwind.Row) unwind.Row {
 	if s.leadsToCode(row) {
 		return row
 	}
-	mended := row.Swapped(s.arch.SP, s.arch.FP)
-	if !s.leadsToCode(mended) {
+	unswapped := row.Swapped(s.arch.SP, s.arch.FP)
+	if !s.leadsToCode(unswapped) {
 		return row
 	}
-	mended.Origin.Note = NoteSwapped
-	return mended
+	unswapped.Origin.Note = NoteSwapped
+	return unswapped
 }
 
-// NoteSwapped is the Origin's note of rules that mendExchanged put right.
+// NoteSwapped is the Origin's note of rules that unswap put right.
 const NoteSwapped = unwind.NoteSwapped + "the file was made from DWARF that numbers them the other way round"
 
 // leadsToCode: the rules give a return address that a scan would accept, above the frame's sp.
