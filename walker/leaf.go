@@ -94,7 +94,7 @@ func (s *walk) leafAtSP(words int) (candidate, string) {
 	}
 	row := returnAt(s.arch, at)
 	row.Origin.Part = "leaf function"
-	row.OthersLost = false
+	row.OthersUndefined = false
 	// The frame is still the context's: everything stays as it was.
 	for r := range s.arch.Names {
 		if reg := cpu.Reg(r); reg != s.arch.PC && reg != s.arch.SP {

@@ -113,9 +113,9 @@ func (s *walk) believable(row unwind.Row) unwind.Row {
 // returnAt are the rules of a return address that lies at an address: pc = [at], sp = at + word.
 func returnAt(arch *cpu.Arch, at uint64) unwind.Row {
 	return unwind.Row{
-		CFA:        unwind.Rule{Kind: unwind.Const, Offset: int64(at) + int64(arch.WordSize)},
-		RA:         unwind.Rule{Kind: unwind.AtConst, Offset: int64(at)},
-		OthersLost: true,
+		CFA:             unwind.Rule{Kind: unwind.Const, Offset: int64(at) + int64(arch.WordSize)},
+		RA:              unwind.Rule{Kind: unwind.AtConst, Offset: int64(at)},
+		OthersUndefined: true,
 	}
 }
 
@@ -144,11 +144,11 @@ func (s *walk) proposeFramePointer() (candidate, string) {
 		return candidate{}, fmt.Sprintf("%s is 0x%x", s.arch.RegName(fpReg), fp)
 	}
 	row := unwind.Row{
-		CFA:        s.fromReg(fpReg, fp, lay.CFAOffset),
-		RA:         savedReturn(lay),
-		Saved:      []unwind.RegRule{{Reg: fpReg, Rule: unwind.Rule{Kind: unwind.AtCFA, Offset: lay.FPOffset}}},
-		OthersLost: true,
-		Origin:     unwind.Origin{Part: "frame pointer"},
+		CFA:             s.fromReg(fpReg, fp, lay.CFAOffset),
+		RA:              savedReturn(lay),
+		Saved:           []unwind.RegRule{{Reg: fpReg, Rule: unwind.Rule{Kind: unwind.AtCFA, Offset: lay.FPOffset}}},
+		OthersUndefined: true,
+		Origin:          unwind.Origin{Part: "frame pointer"},
 	}
 	if s.arch.LR != cpu.NoReg {
 		if why := s.linkFrame(&row, fp); why != "" {
@@ -179,10 +179,10 @@ func (s *walk) proposeBackChain() (candidate, string) {
 		lay.RAOffset = lay.SysVRAOffset
 	}
 	return candidate{trust: TrustFramePointer, row: unwind.Row{
-		CFA:        unwind.Rule{Kind: unwind.AtReg, Reg: s.arch.SP},
-		RA:         savedReturn(lay),
-		OthersLost: true,
-		Origin:     unwind.Origin{Part: "back chain"},
+		CFA:             unwind.Rule{Kind: unwind.AtReg, Reg: s.arch.SP},
+		RA:              savedReturn(lay),
+		OthersUndefined: true,
+		Origin:          unwind.Origin{Part: "back chain"},
 	}}, ""
 }
 

@@ -90,7 +90,7 @@ func (s *walk) winFrame(fd unwind.FrameData) (candidate, string) {
 	}
 	unsaved := s.Policy.Win.UnsavedSame && fd.HasProgram && restoresAll(&row, fd.SavedRegs)
 	s.keepBP(&row)
-	row.OthersLost = s.Policy.Win.OnlyAssigned && !unsaved
+	row.OthersUndefined = s.Policy.Win.OnlyAssigned && !unsaved
 	got, _, err := row.Apply(&s.top().Regs, s.mem, nil)
 	if err != nil {
 		return s.winByScan(row, err.Error())

@@ -17,7 +17,7 @@ const (
 // rules makes the unwind.Row of a row. Without a rule for RA, the return address is still in the link register. Without a rule for
 // FP, the frame pointer is unchanged. A row without words marks an outermost frame: the function has no caller.
 func (t *table) rules(fn *function, e *entry) (unwind.Row, error) {
-	row := unwind.Row{OthersLost: true, Origin: unwind.Origin{File: t.file, Part: SectionName, Offset: e.at}}
+	row := unwind.Row{OthersUndefined: true, Origin: unwind.Origin{File: t.file, Part: SectionName, Offset: e.at}}
 	row.Signal = t.Version == 3 && fn.info&infoSignal != 0
 	if e.info&rowSigned != 0 {
 		if t.arch.PointerAuth {

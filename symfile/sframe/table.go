@@ -52,7 +52,7 @@ type functionStart struct {
 // Open opens a section that is linked at an address. It reads and checks the header; lookups read the rest. Errors are of type
 // *input.FormatError with the offset in the section, or come from the file's reader. The table is not safe for concurrent use.
 //
-// Rows have OthersLost set, because a section does not say which other registers a function saved.
+// Rows have OthersUndefined set, because a section does not say which other registers a function saved.
 func Open(section *input.Source, address uint64, cfg Config) (unwind.Table, error) {
 	h, err := ReadHeader(section)
 	if err != nil {
@@ -142,10 +142,10 @@ func (t *table) framePointer() (unwind.Row, bool) {
 		return unwind.Row{}, false
 	}
 	return unwind.Row{
-		CFA:        unwind.Rule{Kind: unwind.FromReg, Reg: t.arch.FP, Offset: lay.CFAOffset},
-		RA:         unwind.Rule{Kind: unwind.AtCFA, Offset: lay.RAOffset},
-		Saved:      []unwind.RegRule{{Reg: t.arch.FP, Rule: unwind.Rule{Kind: unwind.AtCFA, Offset: lay.FPOffset}}},
-		OthersLost: true,
+		CFA:             unwind.Rule{Kind: unwind.FromReg, Reg: t.arch.FP, Offset: lay.CFAOffset},
+		RA:              unwind.Rule{Kind: unwind.AtCFA, Offset: lay.RAOffset},
+		Saved:           []unwind.RegRule{{Reg: t.arch.FP, Rule: unwind.Rule{Kind: unwind.AtCFA, Offset: lay.FPOffset}}},
+		OthersUndefined: true,
 		Origin: unwind.Origin{File: t.file, Part: SectionName, Offset: atFlags,
 			Note: "by whose flags functions without an entry keep a frame pointer"},
 	}, true

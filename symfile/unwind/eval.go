@@ -15,8 +15,8 @@ const (
 	NoWord
 	// NoRegister: the callee's value of Reg is not known.
 	NoRegister
-	// Lost: the rule is Undefined, or there is no rule.
-	Lost
+	// Unrecoverable: the rule is Undefined, or there is no rule.
+	Unrecoverable
 	// DivisionByZero: / or % by zero.
 	DivisionByZero
 	// BadAlignment: the right operand of @ is not a power of two.
@@ -47,7 +47,7 @@ func (e *EvalError) reason() string {
 		return fmt.Sprintf("the %d-byte word at 0x%x is not in the dump", e.Size, e.Addr)
 	case NoRegister:
 		return "the value of " + e.Reg + " is not known"
-	case Lost:
+	case Unrecoverable:
 		return "the rules say that it cannot be recovered"
 	case DivisionByZero:
 		return "division by zero (" + e.Text + ")"
@@ -210,7 +210,7 @@ func (e *evaluation) compute(ru *Rule) (uint64, fault) {
 	case Program:
 		return e.program(ru.Text)
 	}
-	return 0, fault{cause: Lost}
+	return 0, fault{cause: Unrecoverable}
 }
 
 // Apply computes the caller's registers from the callee's.
@@ -218,7 +218,7 @@ func (e *evaluation) compute(ru *Rule) (uint64, fault) {
 //	cfa = CFA     pc = RA     sp = cfa, unless Saved has a rule for sp
 //
 // A register with a rule in Saved gets the rule's value. A callee-saved register without a rule keeps the callee's value, unless
-// the row has OthersLost. Any other register is unknown. If a rule in Saved fails, its register becomes unknown and tr gets a
+// the row has OthersUndefined. Any other register is unknown. If a rule in Saved fails, its register becomes unknown and tr gets a
 // note; rust-minidump does the same, Breakpad drops the whole record. If the rule for cfa, ra or sp fails there is no frame, and
 // Apply returns an *EvalError that names the missing memory word or register.
 //
@@ -241,7 +241,7 @@ func (r *Row) Apply(callee *cpu.Regs, mem Memory, tr *Trace) (caller cpu.Regs, c
 		return caller, cfa, e.err(f)
 	}
 
-	if !r.OthersLost {
+	if !r.OthersUndefined {
 		for _, s := range arch.CalleeSaved {
 			if v, ok := callee.Get(s); ok {
 				caller.Set(s, v)

@@ -164,7 +164,7 @@ func (e *evaluation) operand(arch *cpu.Arch, tok string) (uint64, fault) {
 		}
 		return e.cfa, fault{}
 	case ".undef":
-		return 0, fault{cause: Lost}
+		return 0, fault{cause: Unrecoverable}
 	}
 	if v, ok := literal(tok); ok {
 		return arch.Mask(v), fault{}

@@ -65,9 +65,9 @@ type Row struct {
 	// Signal: the frame is a signal trampoline (the augmentation "S" of DWARF's CFI). Its caller was interrupted, so the caller's
 	// pc is the interrupted instruction itself and not a return address.
 	Signal bool
-	// OthersLost: every register without a rule is unknown in the caller, callee-saved ones too. Sources that guess (frame pointer,
+	// OthersUndefined: every register without a rule is unknown in the caller, callee-saved ones too. Sources that guess (frame pointer,
 	// scan) set it, because they do not know what else the function saved.
-	OthersLost bool
+	OthersUndefined bool
 	// EntryFromFP: at the function's first instruction the record computes cfa = ebp + 4. That cannot be: there only esp points at
 	// the return address. clang for macOS i386 writes such records, since it numbers esp and ebp the other way round in .eh_frame.
 	EntryFromFP bool

@@ -148,7 +148,7 @@ func (r *Row) Describe(arch *cpu.Arch) string {
 	case KeyB:
 		b.WriteString(" (signed with key B)")
 	}
-	if r.OthersLost {
+	if r.OthersUndefined {
 		b.WriteString(", other registers lost")
 	}
 	if r.Signal {
@@ -188,7 +188,7 @@ func (o Origin) location() string {
 // Equal reports whether two rows have the same rules. The order of Saved and the Origin do not matter, and a saved register whose
 // rule is Unset counts as absent.
 func (r *Row) Equal(o *Row) bool {
-	if r.CFA != o.CFA || r.RA != o.RA || r.Signal != o.Signal || r.OthersLost != o.OthersLost {
+	if r.CFA != o.CFA || r.RA != o.RA || r.Signal != o.Signal || r.OthersUndefined != o.OthersUndefined {
 		return false
 	}
 	return r.within(o) && o.within(r)

@@ -243,9 +243,9 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// A row with OthersLost gives only the registers that it has rules for.
+// A row with OthersUndefined gives only the registers that it has rules for.
 func TestApplyOthersLost(t *testing.T) {
-	row := Row{CFA: Rule{Kind: FromReg, Reg: 6, Offset: 16}, RA: Rule{Kind: AtCFA, Offset: -8}, OthersLost: true,
+	row := Row{CFA: Rule{Kind: FromReg, Reg: 6, Offset: 16}, RA: Rule{Kind: AtCFA, Offset: -8}, OthersUndefined: true,
 		Saved: []RegRule{{6, Rule{Kind: AtCFA, Offset: -16}}}}
 	caller, _, err := row.Apply(regs(t, amd64, "rbp", 0x100, "rbx", 3), words{0x100: 1, 0x108: 2}, nil)
 	if err != nil {
@@ -296,7 +296,7 @@ func TestExprFaults(t *testing.T) {
 	}{
 		{"1 0 /", DivisionByZero}, {"1 0 %", DivisionByZero}, {"16 3 @", BadAlignment}, {"16 0 @", BadAlignment},
 		{"1 +", BadProgram}, {"^", BadProgram}, {"1 2", BadProgram}, {"", BadProgram}, {".cfa", BadProgram},
-		{"$rbx", NoRegister}, {"64 ^", NoWord}, {".undef", Lost}, {"bogus", BadProgram},
+		{"$rbx", NoRegister}, {"64 ^", NoWord}, {".undef", Unrecoverable}, {"bogus", BadProgram},
 		{strings.Repeat("1 ", 40), BadProgram}, {strings.Repeat("1 ", 1) + strings.Repeat("1 + ", 3000), BadProgram},
 		{strings.Repeat(" ", maxText+1), BadProgram},
 	} {

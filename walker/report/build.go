@@ -121,7 +121,7 @@ func (b *builder) rule(f *walker.Frame, callee uint64) (rule, place string) {
 
 // sameRules reports whether two rows have the same text.
 func sameRules(a, b *unwind.Row) bool {
-	if a.CFA != b.CFA || a.RA != b.RA || a.Signal != b.Signal || a.OthersLost != b.OthersLost || a.Topmost != b.Topmost ||
+	if a.CFA != b.CFA || a.RA != b.RA || a.Signal != b.Signal || a.OthersUndefined != b.OthersUndefined || a.Topmost != b.Topmost ||
 		a.Signed != b.Signed || a.Origin != b.Origin || len(a.Saved) != len(b.Saved) {
 		return false
 	}
