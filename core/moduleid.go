@@ -33,35 +33,35 @@ func (m *Module) debugFile() string {
 }
 
 // guidID writes a GUID's fields as hex numbers and the age after them, the way of Microsoft's symbol stores: the first
-// three fields are numbers, so their bytes turn around. Both peers write the age in lower case.
+// three fields are numbers, so a GUID read as bytes has theirs swapped. Both peers write the age in lower case.
 func guidID(g []byte, age uint32) string {
 	return fmt.Sprintf("%02X%02X%02X%02X%02X%02X%02X%02X%X%x", g[3], g[2], g[1], g[0], g[5], g[4], g[7], g[6], g[8:16], age)
 }
 
 // SameID reports whether two debug ids name one build: they are equal, or would be if one of them had the bytes of the GUID's first
 // three fields, which are numbers, the other way round. Of a big-endian ELF file, Breakpad's dump_syms and ours write the build id
-// with these bytes turned, as of any file; Mozilla's, and whatever is made with the symbolic crate, writes them as they are. No id is the same as none.
+// with these bytes swapped, as of any file; Mozilla's, and whatever is made with the symbolic crate, writes them as they are. No id is the same as none.
 func SameID(a, b string) bool {
 	if a == "" || len(a) != len(b) {
 		return false
 	}
-	return strings.EqualFold(a, b) || len(a) > 32 && strings.EqualFold(a[16:], b[16:]) && strings.EqualFold(a, TurnedID(b))
+	return strings.EqualFold(a, b) || len(a) > 32 && strings.EqualFold(a[16:], b[16:]) && strings.EqualFold(a, ByteSwappedID(b))
 }
 
-// TurnedID is a debug id with the bytes of the GUID's first three fields the other way round, see SameID; "" if the id has no GUID.
-func TurnedID(id string) string {
+// ByteSwappedID is a debug id with the bytes of the GUID's first three fields the other way round, see SameID; "" if the id has no GUID.
+func ByteSwappedID(id string) string {
 	if len(id) <= 32 {
 		return ""
 	}
 	b := []byte(id)
-	for i, from := range turn {
+	for i, from := range swapOrder {
 		b[i] = id[from]
 	}
 	return string(b)
 }
 
-// turn is where each of a debug id's first 16 digits comes from when the bytes of a u32 and two u16 turn around.
-var turn = [16]uint8{6, 7, 4, 5, 2, 3, 0, 1, 10, 11, 8, 9, 14, 15, 12, 13}
+// swapOrder is where each of a debug id's first 16 digits comes from when the bytes of a u32 and of two u16 are swapped.
+var swapOrder = [16]uint8{6, 7, 4, 5, 2, 3, 0, 1, 10, 11, 8, 9, 14, 15, 12, 13}
 
 // buildGUID is the first 16 bytes of a build id, filled up with zeros.
 func (m *Module) buildGUID() []byte {
@@ -102,14 +102,14 @@ func (m *Module) nilID() bool {
 const noDebugID = "000000000000000000000000000000000"
 
 // DebugIDRust is rust-minidump's debug_id as its JSON prints it (read_debug_id in minidump.rs, then the debugid crate): 33
-// zeros for a module without one. It takes a build id for a GUID in the dump's byte order, so that of a big-endian dump is not turned.
+// zeros for a module without one. It takes a build id for a GUID in the dump's byte order, so that of a big-endian dump is not swapped.
 func (m *Module) DebugIDRust() string {
 	id := m.DebugIDBreakpad()
 	switch {
 	case id == "", m.nilID():
 		return noDebugID
 	case m.big && m.CodeView.Signature == SigBpEL:
-		return TurnedID(id)
+		return ByteSwappedID(id)
 	}
 	return id
 }

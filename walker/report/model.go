@@ -389,7 +389,7 @@ type Wanted struct {
 	DebugFile string // base name
 	DebugID   string
 	StorePath string // "app.pdb/1234…/app.sym"
-	// OtherPath is a second path at which a store may have it, for dumps of big-endian machines (see core.TurnedID), else "".
+	// OtherPath is a second path at which a store may have it, for dumps of big-endian machines (see core.ByteSwappedID), else "".
 	OtherPath string
 	Frames    int // how many frames need it
 	// MismatchFile and MismatchID are a loaded file with the right name and another id, or "".

@@ -190,7 +190,7 @@ func IDDifference(want, have string) string {
 		switch {
 		case strings.EqualFold(want[:32], have[:32]):
 			return "same signature" + age
-		case strings.EqualFold(want[:32], core.TurnedID(have)[:32]):
+		case strings.EqualFold(want[:32], core.ByteSwappedID(have)[:32]):
 			return "same signature with its bytes in another order" + age
 		}
 	}

@@ -106,7 +106,7 @@ func (b *builder) wanted() {
 		w := Wanted{Module: i, DebugFile: file, DebugID: id, StorePath: StorePath(file, id), Frames: m.Frames, Partial: partial,
 			MismatchFile: s.MismatchFile, MismatchID: s.MismatchID, MismatchItem: s.MismatchItem, Stores: []StoreFile{}}
 		if b.d.Header.Order == binary.ByteOrder(binary.BigEndian) {
-			w.OtherPath = StorePath(file, core.TurnedID(id))
+			w.OtherPath = StorePath(file, core.ByteSwappedID(id))
 		}
 		if missing && b.needsProgram() && !m.Has.CFI || m.Has.NoProgram { // a dump's memory may hold the program
 			w.Program, w.CodeID = BaseName(m.Name), m.CodeID

@@ -11,9 +11,9 @@ import (
 
 // The ids of one build of app: appID in the dump, and the others that writers may give it.
 const (
-	// turnedID is appID with the bytes of its first three numbers the other way round, as Mozilla's dump_syms writes it of a
+	// swappedID is appID with the bytes of its first three numbers the other way round, as Mozilla's dump_syms writes it of a
 	// big-endian file.
-	turnedID = "33221100554477668899AABBCCDDEEFF0"
+	swappedID = "33221100554477668899AABBCCDDEEFF0"
 	// buildID is that of the build id where the dump has a hash of the code, appID.
 	buildID = "0123456789ABCDEF0123456789ABCDEF0"
 )
@@ -24,14 +24,14 @@ func TestIDs(t *testing.T) {
 	for _, tc := range []struct {
 		name, sym, elf, want string
 	}{
-		{"a symbol file with the bytes of the id turned", appSym(turnedID), "", sym},
-		{"in small letters", appSym(strings.ToLower(turnedID)), "", sym},
-		{"turned, of another age", appSym(turnedID[:32] + "1"), "", none},
-		{"only the first number turned", appSym("33221100" + appID[8:]), "", none},
-		{"a binary with the bytes of the id turned", "", turnedID + " app code", code},
-		{"a debug file with the bytes of the id turned", "", turnedID + " app debug", code},
+		{"a symbol file with the bytes of the id swapped", appSym(swappedID), "", sym},
+		{"in small letters", appSym(strings.ToLower(swappedID)), "", sym},
+		{"swapped, of another age", appSym(swappedID[:32] + "1"), "", none},
+		{"only the first number swapped", appSym("33221100" + appID[8:]), "", none},
+		{"a binary with the bytes of the id swapped", "", swappedID + " app code", code},
+		{"a debug file with the bytes of the id swapped", "", swappedID + " app debug", code},
 		{"a binary with a build id, whose code has the dump's hash", "", buildID + " app code " + appID, code},
-		{"any of its hashes", "", buildID + " app code " + otherID + " " + turnedID, code},
+		{"any of its hashes", "", buildID + " app code " + otherID + " " + swappedID, code},
 		{"one without a build id", "", appID + " app code " + appID, code},
 		{"the code of another program that begins alike", "", buildID + " other code " + appID, none},
 		{"and has no build id", "", appID + " other code " + appID, none},
@@ -76,7 +76,7 @@ func TestIDInUse(t *testing.T) {
 	for _, tc := range []struct{ name, elf, want string }{
 		{"by its build id", appID + " app code", appID},
 		{"by a hash", buildID + " app code " + appID, appID},
-		{"turned", turnedID + " app code", appID},
+		{"swapped", swappedID + " app code", appID},
 		{"not at all", otherID + " app code", ""},
 		{"by its name alone", "- app code", ""},
 	} {
@@ -97,7 +97,7 @@ func TestIDsBigEndian(t *testing.T) {
 	mem := binary.BigEndian.AppendUint64(nil, 0)
 	dump := dumptest.New(order).System(dumptest.System{Processor: dumptest.CPUMIPS, Platform: 0x8201}).
 		Module(0x400000, 0x10000, "/opt/app", dumptest.ELF(id)).Thread(7, ctx, 0x7ffe0000, mem).Exception(7, 11, 1, 0x45, ctx).Bytes()
-	for _, symID := range []string{turnedID, appID} {
+	for _, symID := range []string{swappedID, appID} {
 		s := New(Options{})
 		s.Add(source("x.dmp", dump))
 		s.Add(source("a.sym", []byte("MODULE Linux mips "+symID+" app\nFUNC 1000 100 0 crash_me\n")))

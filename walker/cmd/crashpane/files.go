@@ -332,7 +332,7 @@ func (s *fileSet) addStored(asked map[string]bool) {
 // stored is the first folder's file where the symbol store's layout has it, under either form of its id, with one of the endings.
 func (s *fileSet) stored(debugFile, id string, endings ...string) (string, bool) {
 	for _, f := range s.folders {
-		for _, form := range []string{id, core.TurnedID(id)} {
+		for _, form := range []string{id, core.ByteSwappedID(id)} {
 			local := filepath.FromSlash(report.StorePath(debugFile, form))
 			if !filepath.IsLocal(local) { // a name from a dump must not lead out of the folder
 				continue

@@ -142,8 +142,8 @@ func (f *folder) elsewhere(path string, ids, names map[string]bool) bool {
 // idKey is the same for all forms of a debug id that core.SameID takes for one: the lower of the two orders of its bytes, in capitals.
 func idKey(id string) string {
 	id = strings.ToUpper(id)
-	if turned := core.TurnedID(id); turned != "" {
-		return min(id, turned)
+	if swapped := core.ByteSwappedID(id); swapped != "" {
+		return min(id, swapped)
 	}
 	return id
 }

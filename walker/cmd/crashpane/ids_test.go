@@ -15,8 +15,8 @@ import (
 // symbol files made of it, and in folders and symbol stores.
 func TestIDs(t *testing.T) {
 	const (
-		turned = "A7F20F44EBD27A8AE6A5C0FEB09FA0430" // as Breakpad writes it
-		plain  = "440FF2A7D2EB8A7AE6A5C0FEB09FA0430" // as Mozilla's dump_syms does
+		swapped = "A7F20F44EBD27A8AE6A5C0FEB09FA0430" // as Breakpad writes it
+		plain   = "440FF2A7D2EB8A7AE6A5C0FEB09FA0430" // as Mozilla's dump_syms does
 	)
 	elf := oracles + "mips.elf"
 	data, err := os.ReadFile(elf)
@@ -43,16 +43,16 @@ func TestIDs(t *testing.T) {
 	}
 	idOf := func(sym string) string { return strings.Fields(sym)[3] }
 	hash := idOf(sym("hash"))
-	for _, c := range [][2]string{{"", turned}, {"build", turned}, {turned, turned}, {plain, plain}, {strings.ToLower(plain), plain}, {hash, hash}} {
+	for _, c := range [][2]string{{"", swapped}, {"build", swapped}, {swapped, swapped}, {plain, plain}, {strings.ToLower(plain), plain}, {hash, hash}} {
 		if got := idOf(sym(c[0])); got != c[1] {
 			t.Errorf("--id %q writes %s, want %s", c[0], got, c[1])
 		}
 	}
-	if hash == turned || hash == plain {
+	if hash == swapped || hash == plain {
 		t.Errorf("the hash of the code is %s", hash)
 	}
 	for _, c := range []struct{ id, file, want string }{
-		{"0123456789ABCDEF0123456789ABCDEF0", elf, "does not answer to the id 0123456789ABCDEF0123456789ABCDEF0: it has " + turned + ", " + hash},
+		{"0123456789ABCDEF0123456789ABCDEF0", elf, "does not answer to the id 0123456789ABCDEF0123456789ABCDEF0: it has " + swapped + ", " + hash},
 		{"hush", elf, "does not answer to the id hush"},
 	} {
 		if code, out, stderr := crashpane("dumpsyms", "--id", c.id, c.file); code != exitFailed || out != "" || !strings.Contains(stderr, c.want) {
@@ -71,7 +71,7 @@ func TestIDs(t *testing.T) {
 			}
 		}
 	}
-	bytesOf := func(id string) (b []byte) { // what an id with turned bytes was made of
+	bytesOf := func(id string) (b []byte) { // what an id with swapped bytes was made of
 		turn := []int{6, 4, 2, 0, 10, 8, 14, 12, 16, 18, 20, 22, 24, 26, 28, 30}
 		for _, i := range turn {
 			v, _ := strconv.ParseUint(id[i:i+2], 16, 8)
@@ -86,7 +86,7 @@ func TestIDs(t *testing.T) {
 			Module(base, 0x100000, "/opt/mips.elf", dumptest.ELF(bytesOf(id))).
 			Thread(7, ctx, stack, binary.BigEndian.AppendUint64(nil, 0)).Exception(7, 11, 1, 0x45, ctx).Bytes()))
 	}
-	ofBuildID, ofHash := dump(turned), dump(hash)
+	ofBuildID, ofHash := dump(swapped), dump(hash)
 	store := func(id string) string {
 		write("store-"+id+"/mips.elf/"+id+"/mips.elf.sym", sym(id))
 		return filepath.Join(dir, "store-"+id)
@@ -99,11 +99,11 @@ func TestIDs(t *testing.T) {
 		files []string
 		want  bool
 	}{
-		{"turned", ofBuildID, []string{write("1.sym", sym(turned))}, true},
+		{"swapped", ofBuildID, []string{write("1.sym", sym(swapped))}, true},
 		{"plain", ofBuildID, []string{write("2.sym", sym(plain))}, true},
 		{"plain, in small letters", ofBuildID, []string{write("3.sym", strings.Replace(sym(plain), plain, strings.ToLower(plain), 1))}, true},
 		{"hash", ofBuildID, []string{write("4.sym", sym("hash"))}, false},
-		{"store with turned ids", ofBuildID, []string{store(turned)}, true},
+		{"store with swapped ids", ofBuildID, []string{store(swapped)}, true},
 		{"store with plain ids", ofBuildID, []string{store(plain)}, true},
 		{"folder with a plain id", ofBuildID, []string{named}, true},
 		{"folder with the program", ofBuildID, []string{folder}, true},
