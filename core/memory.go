@@ -97,11 +97,11 @@ func (d *Dump) checkRegion(stream StreamType, at int64, r *Region) bool {
 		d.remark(Note, stream, at, "a memory range with bytes", "an empty one at "+hexNum(r.Start))
 		return false
 	case uint64(r.Loc.Off) >= size:
-		d.beyond++
+		d.truncated++
 		d.remark(Warning, stream, at, "bytes for the memory at "+hexNum(r.Start), "file offset "+hexNum(uint64(r.Loc.Off))+", beyond the end of the file")
 		return false
 	case r.Loc.Size > size-uint64(r.Loc.Off):
-		d.beyond++
+		d.truncated++
 		d.remark(Warning, stream, at, hexNum(r.Loc.Size)+" bytes for the memory at "+hexNum(r.Start), hexNum(size-uint64(r.Loc.Off))+" to the end of the file")
 		r.Loc.Size = size - uint64(r.Loc.Off)
 	}

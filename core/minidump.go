@@ -63,7 +63,7 @@ type Dump struct {
 	modules   *ModuleMap      // see ModuleAt
 	need      error           // a *input.NeedError that a decoder met
 	namesRead int64           // see afford
-	beyond    int             // memory ranges that lie beyond the end of the file, wholly or in part
+	truncated int             // memory ranges beyond the end of the file, wholly or in part
 }
 
 // Severity of a Diagnostic.
@@ -115,10 +115,10 @@ func Open(src *input.Source) (*Dump, error) {
 	return d, nil
 }
 
-// Beyond is how many parts that the dump names (streams, threads' stacks and contexts, memory ranges) lie beyond the end of the
-// file, wholly or in part: more than none in a file that was cut short.
-func (d *Dump) Beyond() int {
-	n := d.beyond
+// TruncatedParts returns how many parts that the dump names (streams, stacks and contexts of threads, memory ranges) are beyond the end of
+// the file, wholly or in part. It is more than 0 for a file that was cut short.
+func (d *Dump) TruncatedParts() int {
+	n := d.truncated
 	for i := range d.Streams {
 		if s := &d.Streams[i]; s.Type != StreamUnused && !s.Loc.In(d.Src.Size) {
 			n++
@@ -225,7 +225,7 @@ func (d *Dump) readDirectory() error {
 	return nil
 }
 
-// diagnose keeps a finding. Beyond maxDiags it only counts, in the last entry's words.
+// diagnose keeps a finding. TruncatedParts maxDiags it only counts, in the last entry's words.
 func (d *Dump) diagnose(sev Severity, stream StreamType, err error) {
 	if err == nil {
 		return

@@ -242,7 +242,7 @@ func (s *Section) span() uint32 {
 	return s.Size
 }
 
-// backed is how many of the section's bytes the file has. Beyond the size in memory there is only padding.
+// backed is how many of the section's bytes the file has. TruncatedParts the size in memory there is only padding.
 func (s *Section) backed() uint32 { return min(s.span(), s.FileSize) }
 
 // readSections reads the section headers.

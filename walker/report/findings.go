@@ -26,7 +26,7 @@ const (
 	FindingNoUnwind   FindingKind = "symbols-without-unwind" // a symbol file has no STACK records
 	FindingBadRecord  FindingKind = "unusable-records"       // STACK CFI records without .cfa or .ra, or with invalid rules
 	FindingOddRecord  FindingKind = "odd-records"            // STACK CFI records of which a part was ignored
-	FindingSwapped  FindingKind = "esp-ebp-exchanged"      // STACK CFI made from DWARF that swaps the numbers of the two
+	FindingSwapped    FindingKind = "esp-ebp-exchanged"      // STACK CFI made from DWARF that swaps the numbers of the two
 	FindingScanned    FindingKind = "scanned-frames"         // frames were found by scanning, because symbols are missing
 	FindingEnds       FindingKind = "ends-without-symbols"   // a stack ends in a module without symbols
 	FindingLimit      FindingKind = "frame-limit"
@@ -62,7 +62,7 @@ type tally struct {
 func (b *builder) findings() {
 	r := b.r
 	r.Findings = []Finding{}
-	if n := b.d.Beyond(); n > 0 {
+	if n := b.d.TruncatedParts(); n > 0 {
 		parts := "%d parts of the dump are"
 		if n == 1 {
 			parts = "%d part of the dump is"
@@ -218,7 +218,7 @@ const wholeFile = "get the whole file: it was cut short when it was written, cop
 
 // wantsStacks returns the suggestion for a dump without stack memory.
 func (b *builder) wantsStacks() string {
-	if b.d.Beyond() > 0 {
+	if b.d.TruncatedParts() > 0 {
 		return wholeFile
 	}
 	return "have the dump written with the memory of its stacks"
