@@ -31,8 +31,8 @@ type Report struct {
 	Crash *Crash
 	// Assertion is the assertion that the dump's writer stored, as Breakpad prints it, or "".
 	Assertion string
-	// Said has the program's own messages about its end (an assertion, an exception's message, comments), the most important first.
-	Said []Said
+	// Messages has the program's own messages about its end (an assertion, an exception's message, comments), the most important first.
+	Messages []Message
 	// Traces are the stacks that the program stored in annotations.
 	Traces []Trace
 	// FirstThread is the index of the thread to show first: the crashed one, else the requesting one, else 0. It is -1 without threads.

@@ -71,7 +71,7 @@ func TestThreadTimesAndComments(t *testing.T) {
 			t.Errorf("the first frame does not say %q:\n%s", want, facts)
 		}
 	}
-	if s := factsText(v.Summary(0).Said); s != "comment = hung for 30 s\ncomment = written by procdump\n" {
+	if s := factsText(v.Summary(0).Messages); s != "comment = hung for 30 s\ncomment = written by procdump\n" {
 		t.Errorf("said %q", s)
 	}
 	dump, thread := additionsOf(t, r)

@@ -97,13 +97,13 @@ func (z *Verdict) missingText() string {
 }
 
 // hasSaid reports whether the program said something of its end, and said is that.
-func (z *Verdict) hasSaid() bool { return z.page.Summary != nil && len(z.page.Summary.Said) > 0 }
+func (z *Verdict) hasSaid() bool { return z.page.Summary != nil && len(z.page.Summary.Messages) > 0 }
 
 func (z *Verdict) said() view.Fact {
 	if !z.hasSaid() {
 		return view.Fact{}
 	}
-	return z.page.Summary.Said[0]
+	return z.page.Summary.Messages[0]
 }
 
 // copyFinding copies one, or all of them for "all".

@@ -86,10 +86,10 @@ func (p *printer) additions() {
 		p.StrOrNull("version", r.Process.Version)
 	})
 	p.Int("report_version", int64(r.Version))
-	p.List("said", len(r.Said), func(i int) {
+	p.List("said", len(r.Messages), func(i int) {
 		p.PutObject(func() {
-			p.Str("source", r.Said[i].Source)
-			p.Str("text", r.Said[i].Text)
+			p.Str("source", r.Messages[i].Source)
+			p.Str("text", r.Messages[i].Text)
 		})
 	})
 	p.StrOrNull("system", r.System.Display)

@@ -131,7 +131,7 @@ func (v *View) Find(query string) []Hit {
 		return len(out) < maxHits
 	}
 	said := []string{v.sentence()}
-	for _, s := range v.said {
+	for _, s := range v.messages {
 		said = append(said, s.Source+": "+s.Text)
 	}
 	if v.r.Crash != nil {

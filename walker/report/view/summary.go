@@ -14,8 +14,8 @@ type Summary struct {
 	// Reason is the exception as rust-minidump or Breakpad print it, Facts the line below the verdict.
 	Reason string
 	Facts  []string
-	// Said has the program's own messages about its end, the most important first.
-	Said []Fact
+	// Messages has the program's own messages about its end, the most important first.
+	Messages []Fact
 	// Signature is the crash's signature, or "" without a crash.
 	Signature string
 	// NoCrash: the process did not crash. FirstThread is the thread to show first.
@@ -50,9 +50,9 @@ func (v *View) Summary(dump int) Summary {
 	r := v.r
 	s := Summary{Dump: dump, Name: Clean(BaseName(r.Dump.Name)), Verdict: v.Verdict(), NoCrash: r.Crash == nil || r.Crash.Requested,
 		FirstThread: r.FirstThread, Threads: len(r.Threads), Wanted: len(r.Wanted),
-		Diag: len(r.Diagnostics), Facts: v.facts(), System: v.system(), Log: []LogRow{}, Policy: Clean(r.Policy), Findings: v.Findings(), Said: []Fact{}}
-	for _, said := range v.said {
-		s.Said = append(s.Said, Fact{Key: Clean(said.Source), Value: Clean(said.Text)})
+		Diag: len(r.Diagnostics), Facts: v.facts(), System: v.system(), Log: []LogRow{}, Policy: Clean(r.Policy), Findings: v.Findings(), Messages: []Fact{}}
+	for _, said := range v.messages {
+		s.Messages = append(s.Messages, Fact{Key: Clean(said.Source), Value: Clean(said.Text)})
 	}
 	for i := range r.Modules {
 		if !r.Modules[i].Merged {
@@ -218,9 +218,9 @@ func (v *View) system() []Group {
 	add("Process", Fact{"Name", r.Process.Name, true}, Fact{"Process id", pid, false}, Fact{"Kind", r.Process.Type, false},
 		Fact{"Product", r.Process.Product, false}, Fact{"Version", r.Process.Version, false}, Fact{"Channel", r.Process.Channel, false},
 		Fact{"Ran for", uptime, false})
-	said := make([]Fact, len(v.said))
-	for i := range v.said {
-		said[i] = Fact{Key: v.said[i].Source, Value: v.said[i].Text}
+	said := make([]Fact, len(v.messages))
+	for i := range v.messages {
+		said[i] = Fact{Key: v.messages[i].Source, Value: v.messages[i].Text}
 	}
 	add("The program's messages", said...)
 	if c := r.Crash; c != nil {

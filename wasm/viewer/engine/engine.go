@@ -244,7 +244,7 @@ func (e *Engine) viewOf(dump int, rep *report.Report) *view.View {
 	if v == nil || v.Report() != rep {
 		v = view.New(rep, e.demangle)
 		if e.redact {
-			v.Says(hideSaid(rep.Said))
+			v.SetMessages(hideMessages(rep.Messages))
 		} else {
 			v.ExplainBy(e.session.Explainer(dump, true))
 		}

@@ -49,8 +49,8 @@ func hideRow(grid string, r protocol.GridRow) {
 	r.Cells[at] = hidden
 }
 
-// hideSaid hides what a program said of its end. An assertion is its source code.
-func hideSaid(said []report.Said) []report.Said {
+// hideMessages hides what a program said of its end. An assertion is its source code.
+func hideMessages(said []report.Message) []report.Message {
 	said = slices.Clone(said)
 	for i := range said {
 		if said[i].Source != "assertion" {
@@ -66,7 +66,7 @@ func (e *Engine) redacted(rep *report.Report) *report.Report {
 		return rep
 	}
 	out := *rep
-	out.Said = hideSaid(rep.Said)
+	out.Messages = hideMessages(rep.Messages)
 	out.Handles = slices.Clone(rep.Handles)
 	for i := range out.Handles {
 		if out.Handles[i].Name != "" {

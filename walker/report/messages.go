@@ -7,8 +7,8 @@ import (
 	"github.com/crashpane/crashpane/core"
 )
 
-// Said is a message of the program about its own end.
-type Said struct {
+// Message is a message of the program about its own end.
+type Message struct {
 	// Source is where the dump has the message: "assertion", "comment", "annotation exceptionReason", "crash info of libc.dylib".
 	Source, Text string
 }
@@ -52,28 +52,28 @@ var annotationKeys = []struct {
 	{"ptype", saysType}, {"process_type", saysType}, {"ProcessType", saysType},
 }
 
-// maxSaid is the most messages that a report has, maxSaidText the length in bytes to which each is cut.
+// maxMessages is the most messages that a report has, maxMessageText the length in bytes to which each is cut.
 const (
-	maxSaid     = 8
-	maxSaidText = 2000
+	maxMessages    = 8
+	maxMessageText = 2000
 )
 
-// collectMessages sets Said, the most important message first, and the process' product.
+// collectMessages sets Messages, the most important message first, and the process' product.
 func (b *builder) collectMessages() {
 	r, d := b.r, b.d
-	r.Said = []Said{}
+	r.Messages = []Message{}
 	seen := map[string]bool{}
 	say := func(source, text string) {
 		text = strings.TrimSpace(text)
-		if len(text) > maxSaidText {
-			text = strings.ToValidUTF8(text[:maxSaidText], "") + "…"
+		if len(text) > maxMessageText {
+			text = strings.ToValidUTF8(text[:maxMessageText], "") + "…"
 		}
-		if text != "" && !seen[text] && len(r.Said) < maxSaid {
+		if text != "" && !seen[text] && len(r.Messages) < maxMessages {
 			seen[text] = true
-			r.Said = append(r.Said, Said{source, text})
+			r.Messages = append(r.Messages, Message{source, text})
 		}
 	}
-	say("assertion", saidAssertion(d.Assertion))
+	say("assertion", assertionMessage(d.Assertion))
 	if d.Crashpad != nil {
 		b.annotations(say)
 	}
@@ -91,8 +91,8 @@ func (b *builder) collectMessages() {
 	}
 }
 
-// saidAssertion returns an assertion as one line: expression, function, file and line.
-func saidAssertion(a *core.Assertion) string {
+// assertionMessage returns an assertion as one line: expression, function, file and line.
+func assertionMessage(a *core.Assertion) string {
 	if a == nil {
 		return ""
 	}
