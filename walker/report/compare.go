@@ -18,8 +18,8 @@ type Comparison struct {
 	Walks  []ComparedWalk
 	// Rows are the frames of all walks, sorted by stack pointer. Frames are the same if their stack pointer and pc are.
 	Rows []ComparedRow
-	// Partings are the rows after which walks diverge: they share a frame, but not its caller or how it was found. From frame 0 up.
-	Partings []Parting
+	// Divergences are the rows after which walks diverge: they share a frame, but not its caller or how it was found. From frame 0 up.
+	Divergences []Divergence
 }
 
 // ComparedWalk is the stack of one policy, a column of the comparison.
@@ -38,26 +38,26 @@ type ComparedRow struct {
 	Same bool
 }
 
-// Parting is a row after which walks diverge.
-type Parting struct {
+// Divergence is a row after which walks diverge.
+type Divergence struct {
 	// Row is the last row that these walks share.
 	Row int
-	// Ways are what they found next, that of the first walk first.
-	Ways []Way
+	// Branches are what they found next, that of the first walk first.
+	Branches []Branch
 }
 
 // Differs reports whether the walks found different callers, and not the same one by different means.
-func (p *Parting) Differs() bool {
-	for i := range p.Ways {
-		if p.Ways[i].Next != p.Ways[0].Next || p.Ways[i].Stop.Kind != p.Ways[0].Stop.Kind {
+func (p *Divergence) Differs() bool {
+	for i := range p.Branches {
+		if p.Branches[i].Next != p.Branches[0].Next || p.Branches[i].Stop.Kind != p.Branches[0].Stop.Kind {
 			return true
 		}
 	}
 	return false
 }
 
-// Way is what one or more walks found after a row.
-type Way struct {
+// Branch is what one or more walks found after a row.
+type Branch struct {
 	// Walks are the indexes of these walks.
 	Walks []int
 	// Next is the row of the next frame, or -1 if the walks ended, for the reason in Stop.
@@ -77,7 +77,7 @@ type Walked struct {
 
 // Compare compares walks of one thread. in is as for Build, without Stacks.
 func Compare(in Input, thread int, walks []Walked) *Comparison {
-	out := &Comparison{Thread: thread, Walks: []ComparedWalk{}, Rows: []ComparedRow{}, Partings: []Parting{}}
+	out := &Comparison{Thread: thread, Walks: []ComparedWalk{}, Rows: []ComparedRow{}, Divergences: []Divergence{}}
 	for i := range walks {
 		in.Stacks, in.Merged = nil, walks[i].Merged
 		b := &builder{in: in, d: in.Dump, r: &Report{MainModule: -1, FirstThread: -1}}
@@ -94,7 +94,7 @@ func Compare(in Input, thread int, walks []Walked) *Comparison {
 		out.Walks = append(out.Walks, w)
 	}
 	out.align()
-	out.part()
+	out.findDivergences()
 	return out
 }
 
@@ -132,8 +132,8 @@ func (c *Comparison) align() {
 	}
 }
 
-// part makes Partings: the rows after which walks that share them find another frame, or the same by another source.
-func (c *Comparison) part() {
+// findDivergences makes Divergences: the rows after which walks that share them find another frame, or the same by another source.
+func (c *Comparison) findDivergences() {
 	rowOf := make([][]int, len(c.Walks))
 	for w := range c.Walks {
 		rowOf[w] = make([]int, len(c.Walks[w].Frames)+1)
@@ -147,37 +147,37 @@ func (c *Comparison) part() {
 		}
 	}
 	for r := range c.Rows {
-		p := Parting{Row: r, Ways: []Way{}}
+		p := Divergence{Row: r, Branches: []Branch{}}
 		for w, f := range c.Rows[r].At {
 			if f < 0 {
 				continue
 			}
-			way := c.way(w, f, rowOf[w][f+1])
-			i := slices.IndexFunc(p.Ways, func(o Way) bool {
-				return o.Next == way.Next && o.Source == way.Source && o.Origin == way.Origin && o.Stop.Kind == way.Stop.Kind &&
-					slices.Equal(o.Attempts, way.Attempts)
+			branch := c.branch(w, f, rowOf[w][f+1])
+			i := slices.IndexFunc(p.Branches, func(o Branch) bool {
+				return o.Next == branch.Next && o.Source == branch.Source && o.Origin == branch.Origin && o.Stop.Kind == branch.Stop.Kind &&
+					slices.Equal(o.Attempts, branch.Attempts)
 			})
 			if i < 0 {
-				p.Ways = append(p.Ways, way)
+				p.Branches = append(p.Branches, branch)
 			} else {
-				p.Ways[i].Walks = append(p.Ways[i].Walks, w)
+				p.Branches[i].Walks = append(p.Branches[i].Walks, w)
 			}
 		}
-		if len(p.Ways) > 1 {
-			sort.SliceStable(p.Ways, func(i, j int) bool { return p.Ways[i].Walks[0] < p.Ways[j].Walks[0] })
-			c.Partings = append(c.Partings, p)
+		if len(p.Branches) > 1 {
+			sort.SliceStable(p.Branches, func(i, j int) bool { return p.Branches[i].Walks[0] < p.Branches[j].Walks[0] })
+			c.Divergences = append(c.Divergences, p)
 		}
 	}
 }
 
-// way returns what walk w found after its frame f.
-func (c *Comparison) way(w, f, next int) Way {
+// branch returns what walk w found after its frame f.
+func (c *Comparison) branch(w, f, next int) Branch {
 	walk := &c.Walks[w]
 	if next < 0 {
-		return Way{Walks: []int{w}, Next: -1, Stop: walk.Stop, Attempts: walk.Stop.Attempts}
+		return Branch{Walks: []int{w}, Next: -1, Stop: walk.Stop, Attempts: walk.Stop.Attempts}
 	}
 	n := &walk.Frames[f+1]
-	return Way{Walks: []int{w}, Next: next, Source: n.Source, Origin: n.Origin, Rule: n.Rule, Attempts: n.Attempts,
+	return Branch{Walks: []int{w}, Next: next, Source: n.Source, Origin: n.Origin, Rule: n.Rule, Attempts: n.Attempts,
 		Stop: Stop{Attempts: []Attempt{}}}
 }
 

@@ -85,7 +85,7 @@ func (z *Compare) rowClass(r view.CompareRow) string {
 	if !r.Same {
 		class += " differs"
 	}
-	if r.Parts {
+	if r.Diverges {
 		class += " parts"
 	}
 	if r.NoSymbol {

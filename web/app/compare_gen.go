@@ -113,14 +113,14 @@ func (c *Compare) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				}
 			}
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02div\x00class\x00compare-ways")
-			setAttribute(vgn, "hidden", len(c.Shown.Ways) == 0)
+			setAttribute(vgn, "hidden", len(c.Shown.Branches) == 0)
 			{
 				vgparent := vgn
 				_ = vgparent
 				vgn = addNodes(vgparent, "\x01\n      \x03\x02h4")
 				setContent(vgn, c.rowTitle())
 				addNodes(vgparent, "\x01\n      \x03")
-				for vgiterkeyt, w := range c.Shown.Ways {
+				for vgiterkeyt, w := range c.Shown.Branches {
 					_ = vgiterkeyt
 					_ = w
 					vgn = addNodes(vgparent, "\x02div\x00class\x00way")

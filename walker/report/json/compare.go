@@ -16,11 +16,11 @@ import (
 //	walks[]     {frame_count, policy, stop{attempts[], detail, kind}, trust[] of each frame}
 func WriteComparison(w io.Writer, r *report.Report, c *report.Comparison, opt Options) error {
 	return write(w, r, opt, func(p *printer) {
-		p.List("partings", len(c.Partings), func(i int) {
-			g := &c.Partings[i]
+		p.List("partings", len(c.Divergences), func(i int) {
+			g := &c.Divergences[i]
 			p.PutObject(func() {
 				p.Int("row", int64(g.Row))
-				p.List("ways", len(g.Ways), func(j int) { p.PutObject(func() { p.way(c, &g.Ways[j]) }) })
+				p.List("ways", len(g.Branches), func(j int) { p.PutObject(func() { p.branch(c, &g.Branches[j]) }) })
 			})
 		})
 		p.List("rows", len(c.Rows), func(i int) {
@@ -58,7 +58,7 @@ func WriteComparison(w io.Writer, r *report.Report, c *report.Comparison, opt Op
 	})
 }
 
-func (p *printer) way(c *report.Comparison, w *report.Way) {
+func (p *printer) branch(c *report.Comparison, w *report.Branch) {
 	p.attempts(w.Attempts)
 	if w.Next < 0 {
 		p.Null("next")

@@ -51,10 +51,10 @@ func WriteComparison(w io.Writer, r *report.Report, c *report.Comparison) error 
 	for i := range c.Walks {
 		b.printf("  %s: %s (%s)\n", c.Walks[i].Policy, c.Walks[i].Stop.Detail, c.Walks[i].Stop.Kind)
 	}
-	for i := range c.Partings {
+	for i := range c.Divergences {
 		// If the walks find the same frame by different sources, the columns show it.
-		if c.Partings[i].Differs() {
-			writeParting(b, c, titles, &c.Partings[i])
+		if c.Divergences[i].Differs() {
+			writeDivergence(b, c, titles, &c.Divergences[i])
 		}
 	}
 	return b.flush()
@@ -88,25 +88,25 @@ func short(s string, width int) string {
 	return string(r[:width-1]) + "…"
 }
 
-func writeParting(b *printer, c *report.Comparison, titles []string, p *report.Parting) {
+func writeDivergence(b *printer, c *report.Comparison, titles []string, p *report.Divergence) {
 	b.printf("\nAbove %s (sp 0x%x):\n", titles[p.Row], c.Rows[p.Row].SP)
-	for i := range p.Ways {
-		way := &p.Ways[i]
+	for i := range p.Branches {
+		branch := &p.Branches[i]
 		var names []string
-		for _, w := range way.Walks {
+		for _, w := range branch.Walks {
 			names = append(names, c.Walks[w].Policy)
 		}
 		b.printf("  %s: ", strings.Join(names, ", "))
-		if way.Next < 0 {
-			b.printf("stops (%s)\n", way.Stop.Kind)
+		if branch.Next < 0 {
+			b.printf("stops (%s)\n", branch.Stop.Kind)
 		} else {
-			by := sourceWords(way.Source)
-			if way.Origin != "" && way.Origin != by {
-				by += ", " + way.Origin
+			by := sourceWords(branch.Source)
+			if branch.Origin != "" && branch.Origin != by {
+				by += ", " + branch.Origin
 			}
-			b.printf("%s → sp 0x%x, %s\n", by, c.Rows[way.Next].SP, titles[way.Next])
+			b.printf("%s → sp 0x%x, %s\n", by, c.Rows[branch.Next].SP, titles[branch.Next])
 		}
-		for _, a := range way.Attempts {
+		for _, a := range branch.Attempts {
 			b.printf("      not by %s: %s\n", sourceWords(a.Source), a.Reason)
 		}
 	}

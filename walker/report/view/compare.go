@@ -18,10 +18,10 @@ type ComparePage struct {
 	// Found is how many frames the walks found that use all sources, Agreed how many of them all these walks have. Walks that use a
 	// single source do not count, since they have gaps by design.
 	Found, Agreed int
-	// Selected is the requested row, or -1. Title is its name, Ways are what the walks found after it.
+	// Selected is the requested row, or -1. Title is its name, Branches are what the walks found after it.
 	Selected int
 	Title    string
-	Ways     []CompareWay
+	Branches []CompareBranch
 }
 
 // CompareWalk is a column: an unwind policy, how many frames it found and why it stopped.
@@ -41,14 +41,14 @@ type CompareRow struct {
 	Module         string
 	Cells          []CompareCell
 	Same           bool // all walks that use all sources have it, or none does
-	Parts          bool // the first row after walks diverge
+	Diverges       bool // the first row after walks diverge
 }
 
 // CompareCell is the trust of a frame in a walk, and a short word for it.
 type CompareCell struct{ Trust, Word string }
 
-// CompareWay is what some walks found after a row, and what they rejected before.
-type CompareWay struct {
+// CompareBranch is what some walks found after a row, and what they rejected before.
+type CompareBranch struct {
 	Walks, Text, Rule string
 	Attempts          []Attempt
 }
@@ -94,22 +94,22 @@ func agreed(c *report.Comparison, row int) (have, all int) {
 
 // Compare makes a window of a comparison. selected is a row's number or -1.
 func (v *View) Compare(c *report.Comparison, from, n, selected int) ComparePage {
-	out := ComparePage{Thread: c.Thread, Selected: -1, Walks: []CompareWalk{}, Rows: []CompareRow{}, Ways: []CompareWay{}}
+	out := ComparePage{Thread: c.Thread, Selected: -1, Walks: []CompareWalk{}, Rows: []CompareRow{}, Branches: []CompareBranch{}}
 	for i := range c.Walks {
 		w := &c.Walks[i]
 		out.Walks = append(out.Walks, CompareWalk{Policy: Clean(w.Policy), What: policyWhat(w.Policy), Frames: len(w.Frames),
 			Stop: stopSentence(&report.Thread{Stop: w.Stop}), Best: w.Policy == "best"})
 	}
-	// A divergence shows at the rows after it (leads); parts has the rows before it, which the walks share.
-	parts, leads := map[int]*report.Parting{}, map[int]*report.Parting{}
-	for i := range c.Partings {
-		p := &c.Partings[i]
+	// A divergence shows at the rows after it (leads); divergences has the rows before it, which the walks share.
+	divergences, leads := map[int]*report.Divergence{}, map[int]*report.Divergence{}
+	for i := range c.Divergences {
+		p := &c.Divergences[i]
 		if !p.Differs() {
 			continue
 		}
-		parts[p.Row] = p
-		for k := range p.Ways {
-			leads[p.Ways[k].Next] = p
+		divergences[p.Row] = p
+		for k := range p.Branches {
+			leads[p.Branches[k].Next] = p
 		}
 	}
 	for i := range c.Rows {
@@ -126,8 +126,8 @@ func (v *View) Compare(c *report.Comparison, from, n, selected int) ComparePage 
 		out.Rows = append(out.Rows, v.compareRow(c, i, leads[i] != nil))
 	}
 	if selected >= 0 && selected < len(c.Rows) {
-		p := parts[selected]
-		if q := leads[selected]; q != nil && v.compareRow(c, selected, true).Parts {
+		p := divergences[selected]
+		if q := leads[selected]; q != nil && v.compareRow(c, selected, true).Diverges {
 			p = q
 		}
 		from := selected
@@ -135,12 +135,12 @@ func (v *View) Compare(c *report.Comparison, from, n, selected int) ComparePage 
 			from = p.Row
 		}
 		out.Selected, out.Title = selected, v.compareRow(c, from, false).Function
-		v.ways(c, p, &out)
+		v.branches(c, p, &out)
 	}
 	return out
 }
 
-func (v *View) compareRow(c *report.Comparison, i int, parts bool) CompareRow {
+func (v *View) compareRow(c *report.Comparison, i int, divergences bool) CompareRow {
 	f := c.Frame(i)
 	in := v.frameRow(f, 0)
 	if len(f.Inlines) > 0 {
@@ -151,7 +151,7 @@ func (v *View) compareRow(c *report.Comparison, i int, parts bool) CompareRow {
 		Module: strings.TrimSpace(in.Module + " " + in.Offset), Cells: []CompareCell{}}
 	have, all := agreed(c, i)
 	row.Same = have == 0 || have == all
-	row.Parts = parts && !c.Rows[i].Same
+	row.Diverges = divergences && !c.Rows[i].Same
 	for w, at := range c.Rows[i].At {
 		cell := CompareCell{}
 		if at >= 0 {
@@ -163,29 +163,29 @@ func (v *View) compareRow(c *report.Comparison, i int, parts bool) CompareRow {
 	return row
 }
 
-// ways sets what the walks that have the selected row found after it.
-func (v *View) ways(c *report.Comparison, p *report.Parting, out *ComparePage) {
+// branches sets what the walks that have the selected row found after it.
+func (v *View) branches(c *report.Comparison, p *report.Divergence, out *ComparePage) {
 	if p == nil {
 		return
 	}
-	for i := range p.Ways {
-		w := &p.Ways[i]
+	for i := range p.Branches {
+		w := &p.Branches[i]
 		names := make([]string, 0, len(w.Walks))
 		for _, k := range w.Walks {
 			names = append(names, Clean(c.Walks[k].Policy))
 		}
-		way := CompareWay{Walks: strings.Join(names, ", "), Attempts: attempts(w.Attempts)}
+		branch := CompareBranch{Walks: strings.Join(names, ", "), Attempts: attempts(w.Attempts)}
 		if w.Next < 0 {
-			way.Text = stopSentence(&report.Thread{Stop: w.Stop})
+			branch.Text = stopSentence(&report.Thread{Stop: w.Stop})
 		} else {
 			by := sourceWord(w.Source)
 			if o := Clean(w.Origin); o != "" && !strings.Contains(strings.ToLower(o), strings.ToLower(by)) {
 				by += ", " + o
 			}
 			next := v.compareRow(c, w.Next, false)
-			way.Text = fmt.Sprintf("%s → %s", by, next.Function)
-			way.Rule = strings.ReplaceAll(Clean(w.Rule), ", ", "\n")
+			branch.Text = fmt.Sprintf("%s → %s", by, next.Function)
+			branch.Rule = strings.ReplaceAll(Clean(w.Rule), ", ", "\n")
 		}
-		out.Ways = append(out.Ways, way)
+		out.Branches = append(out.Branches, branch)
 	}
 }

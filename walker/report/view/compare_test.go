@@ -59,19 +59,19 @@ func TestCompareMarksWhatDiffers(t *testing.T) {
 	c := &report.Comparison{Thread: 1, Walks: []report.ComparedWalk{
 		{Policy: "breakpad", Frames: frames[:1], Stop: stop}, {Policy: "best", Frames: frames[:2], Stop: stop}},
 		Rows: []report.ComparedRow{{SP: 0x10, PC: frames[0].PC, At: []int{0, 0}, Same: true}, {SP: 0x20, PC: frames[1].PC, At: []int{-1, 1}}},
-		Partings: []report.Parting{{Row: 0, Ways: []report.Way{{Walks: []int{0}, Next: -1, Stop: stop},
+		Divergences: []report.Divergence{{Row: 0, Branches: []report.Branch{{Walks: []int{0}, Next: -1, Stop: stop},
 			{Walks: []int{1}, Next: 1, Source: "frame-pointer", Origin: "frame pointer", Rule: "cfa = rbp + 16, ra = [cfa - 8]"}}}}}
 	v := New(r, nil)
 	p := v.Compare(c, 0, 10, 0)
 	// The mark is on the row that differs, and not on the one before, which all have.
-	if p.Total != 2 || p.Found != 2 || p.Agreed != 1 || !p.Rows[0].Same || p.Rows[0].Parts || !p.Rows[1].Parts || p.Rows[1].Same || p.Rows[1].Cells[0].Word != "" || p.Rows[1].Cells[1].Word == "" {
+	if p.Total != 2 || p.Found != 2 || p.Agreed != 1 || !p.Rows[0].Same || p.Rows[0].Diverges || !p.Rows[1].Diverges || p.Rows[1].Same || p.Rows[1].Cells[0].Word != "" || p.Rows[1].Cells[1].Word == "" {
 		t.Fatalf("%+v", p)
 	}
-	if len(p.Ways) != 2 || p.Ways[0].Walks != "breakpad" || p.Ways[0].Text != "The walk stopped: no way was found" ||
-		!strings.HasPrefix(p.Ways[1].Text, "Frame pointer → ") || p.Ways[1].Rule != "cfa = rbp + 16\nra = [cfa - 8]" {
-		t.Errorf("%+v", p.Ways)
+	if len(p.Branches) != 2 || p.Branches[0].Walks != "breakpad" || p.Branches[0].Text != "The walk stopped: no way was found" ||
+		!strings.HasPrefix(p.Branches[1].Text, "Frame pointer → ") || p.Branches[1].Rule != "cfa = rbp + 16\nra = [cfa - 8]" {
+		t.Errorf("%+v", p.Branches)
 	}
-	if p = v.Compare(c, 1, 1, 1); len(p.Rows) != 1 || p.Rows[0].Index != 1 || p.Selected != 1 || len(p.Ways) != 2 {
+	if p = v.Compare(c, 1, 1, 1); len(p.Rows) != 1 || p.Rows[0].Index != 1 || p.Selected != 1 || len(p.Branches) != 2 {
 		t.Errorf("%+v", p)
 	}
 	// What one source finds alone has gaps by design: it is no disagreement.

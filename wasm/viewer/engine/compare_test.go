@@ -22,12 +22,12 @@ func TestCompareLaysSixWalksSideBySide(t *testing.T) {
 	}
 	parts := 0
 	for _, r := range c.Rows {
-		if r.Parts {
+		if r.Diverges {
 			parts++
 		}
 	}
-	if parts == 0 || c.Rows[0].Parts || len(c.Ways) < 2 {
-		t.Errorf("%d rows are marked; from the first frame the walks go on so: %+v", parts, c.Ways)
+	if parts == 0 || c.Rows[0].Diverges || len(c.Branches) < 2 {
+		t.Errorf("%d rows are marked; from the first frame the walks go on so: %+v", parts, c.Branches)
 	}
 	text, problem := k.export(protocol.ExportCompare, -1)
 	if problem != "" || !strings.Contains(text.Text, "Where each stopped:") || !strings.Contains(text.Text, "rust-minidump") {
