@@ -68,15 +68,15 @@ type Branch struct {
 	Attempts             []Attempt
 }
 
-// Walked is a stack and its unwind policy.
-type Walked struct {
+// Walk is a stack and its unwind policy.
+type Walk struct {
 	Policy string
 	Merged bool // see Input.Merged
 	Stack  walker.Stack
 }
 
 // Compare compares walks of one thread. in is as for Build, without Stacks.
-func Compare(in Input, thread int, walks []Walked) *Comparison {
+func Compare(in Input, thread int, walks []Walk) *Comparison {
 	out := &Comparison{Thread: thread, Walks: []ComparedWalk{}, Rows: []ComparedRow{}, Divergences: []Divergence{}}
 	for i := range walks {
 		in.Stacks, in.Merged = nil, walks[i].Merged

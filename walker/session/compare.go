@@ -22,10 +22,10 @@ func (s *Session) Compare(dumpIndex, thread int) (*report.Comparison, error) {
 	if thread < 0 || thread >= len(d.Threads) {
 		return nil, fmt.Errorf("there is no thread %d; the dump has %d", thread, len(d.Threads))
 	}
-	var walks []report.Walked
+	var walks []report.Walk
 	for _, p := range compared() {
 		w, syms := s.newWalker(d, p)
-		walks = append(walks, report.Walked{Policy: p.Name, Merged: p.MergeEntries, Stack: s.walkThread(d, w, syms, thread, p)})
+		walks = append(walks, report.Walk{Policy: p.Name, Merged: p.MergeEntries, Stack: s.walkThread(d, w, syms, thread, p)})
 	}
 	c := report.Compare(report.Input{Dump: d.Dump, Symbols: d.symbolsOf}, thread, walks)
 	if s.opt.Demangle != nil {

@@ -140,7 +140,7 @@ func (v *View) Compare(c *report.Comparison, from, n, selected int) ComparePage 
 	return out
 }
 
-func (v *View) compareRow(c *report.Comparison, i int, divergences bool) CompareRow {
+func (v *View) compareRow(c *report.Comparison, i int, afterDivergence bool) CompareRow {
 	f := c.Frame(i)
 	in := v.frameRow(f, 0)
 	if len(f.Inlines) > 0 {
@@ -151,7 +151,7 @@ func (v *View) compareRow(c *report.Comparison, i int, divergences bool) Compare
 		Module: strings.TrimSpace(in.Module + " " + in.Offset), Cells: []CompareCell{}}
 	have, all := agreed(c, i)
 	row.Same = have == 0 || have == all
-	row.Diverges = divergences && !c.Rows[i].Same
+	row.Diverges = afterDivergence && !c.Rows[i].Same
 	for w, at := range c.Rows[i].At {
 		cell := CompareCell{}
 		if at >= 0 {
