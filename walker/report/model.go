@@ -41,8 +41,8 @@ type Report struct {
 	HasRequesting bool
 	Threads       []Thread // in the dump's order, including those that were not walked
 	Modules       []Module // in the dump's order
-	// Places finds modules by address.
-	Places *core.ModuleMap
+	// ModuleMap finds modules by address.
+	ModuleMap *core.ModuleMap
 	// ModulesByAddress has the indexes of Modules as Breakpad lists them: sorted, with one module for an address.
 	ModulesByAddress []int
 	// MainModule is the index of the executable, or -1.

@@ -100,7 +100,7 @@ func (b *builder) mappings() {
 		list := r.Modules[i].Mappings
 		sort.Slice(list, func(a, b int) bool { return list[a].Start < list[b].Start })
 	}
-	r.Places = b.d.ModuleMap(b.in.Merged, core.OverlapTruncate)
+	r.ModuleMap = b.d.ModuleMap(b.in.Merged, core.OverlapTruncate)
 }
 
 func (m *Module) add(p core.ModuleMapping, listed int) {

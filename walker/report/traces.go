@@ -52,7 +52,7 @@ func (b *builder) addresses(text string) (list []uint64) {
 			return nil
 		}
 		list = append(list, v)
-		if b.r.Places.Covers(v) {
+		if b.r.ModuleMap.Covers(v) {
 			inside++
 		}
 	}
@@ -67,7 +67,7 @@ func (b *builder) traceFrame(pc uint64) Frame {
 	if a := b.d.Arch(); a != nil {
 		f.Lookup -= a.CallSize
 	}
-	if f.Module, f.RVA = b.r.Places.Find(f.Lookup); f.Module >= 0 {
+	if f.Module, f.RVA = b.r.ModuleMap.Find(f.Lookup); f.Module >= 0 {
 		f.Symbol, f.Answer = b.in.Lookup(f.Module, f.RVA)
 		b.r.Modules[f.Module].Frames-- // it is on no stack
 	}
