@@ -92,7 +92,7 @@ func makeSymbols(w *walked, dir string) error {
 	needed := map[string]bool{}
 	for i := range r.Modules {
 		// Some programs map hundreds of files.
-		if m := &r.Modules[i]; m.Frames > 0 || m.Looked {
+		if m := &r.Modules[i]; m.Frames > 0 || m.SymbolsRequested {
 			needed[m.DebugID] = true
 		}
 	}

@@ -36,7 +36,7 @@ type ModuleSymbols struct {
 	State          SymbolState
 	File, ID, Name string // of the file in use
 	Warnings       []string
-	Looked         bool // the walk looked for the module's symbols
+	Requested      bool // the walk looked for the module's symbols
 	// Sparse: there is no full index of the symbol file. Lookups search the file.
 	Sparse bool
 	// NoUnwind: the symbol file has no unwind records.

@@ -358,8 +358,8 @@ type Module struct {
 	IgnoredCFI bool
 	// Warnings are the first few of the symbol file's warnings, with their lines.
 	Warnings []string
-	// Looked: the walk looked for symbols of this module.
-	Looked bool
+	// SymbolsRequested: the walk looked for the symbols of this module.
+	SymbolsRequested bool
 	// Frames is how many physical frames of all threads are in the module.
 	Frames int
 	Main   bool

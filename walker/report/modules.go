@@ -167,7 +167,7 @@ func (b *builder) symbolStates() {
 			}
 			m.Warnings = append(m.Warnings, w)
 		}
-		m.Looked = s.Looked || m.Frames > 0
+		m.SymbolsRequested = s.Requested || m.Frames > 0
 		switch s.State {
 		case "", SymbolsMissing, SymbolsNotNeeded:
 			m.State = SymbolsNotNeeded

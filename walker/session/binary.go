@@ -172,7 +172,7 @@ func (s *Session) matchBinary(d *dump, i int, ms *moduleSymbols) {
 // binary is the module's binary, or nil.
 func (y *symbols) binary(module int) Binary {
 	ms := &y.d.modules[module]
-	ms.looked = true
+	ms.requested = true
 	y.s.lookForImage(y.d, module)
 	if it := ms.program(); it != nil {
 		return it.bin
@@ -295,7 +295,7 @@ func (ms *moduleSymbols) describe(m *core.Module, out *report.ModuleSymbols) {
 		switch {
 		case ms.binForced:
 			out.State = report.SymbolsForced
-		case ms.looked:
+		case ms.requested:
 			out.State = report.SymbolsLoaded
 		}
 	}
@@ -306,7 +306,7 @@ func (ms *moduleSymbols) describe(m *core.Module, out *report.ModuleSymbols) {
 		}
 	}
 	out.Binary, out.BinaryByName = it.Name, ms.byName
-	if ms.looked {
+	if ms.requested {
 		has := bin.Has()
 		if has.NoProgram {
 			has.Missing = append(has.Missing, symbol.MissingProgram(core.FileName(m.Name), it.ident.Arch))

@@ -82,7 +82,7 @@ func (s *Session) begin(d *dump) {
 	}
 	d.needs = nil
 	for m := range d.modules {
-		d.modules[m].looked, d.modules[m].odd, d.modules[m].oddLines = false, nil, nil
+		d.modules[m].requested, d.modules[m].odd, d.modules[m].oddLines = false, nil, nil
 	}
 	w, syms := s.newWalker(d, s.opt.Policy)
 	n := len(d.Threads)

@@ -31,8 +31,8 @@ type moduleSymbols struct {
 	image       *item
 	imageLooked bool
 	// mismatch is a file of the right name and another id.
-	mismatch *item
-	looked   bool
+	mismatch  *item
+	requested bool
 	// odd are the notes on unwind records that stacks were walked with, each once; oddLines are the records' lines, or, where
 	// those are not known, their offsets as numbers below 0.
 	odd      []string
@@ -164,7 +164,7 @@ func (s *Session) match(d *dump) {
 			if f := &fresh[i]; old.item != f.item || old.forced != f.forced || old.mismatch != f.mismatch || old.bin != f.bin || old.binForced != f.binForced {
 				d.outdate()
 			}
-			fresh[i].looked = old.looked
+			fresh[i].requested = old.requested
 			if old.bin == fresh[i].bin {
 				fresh[i].image, fresh[i].imageLooked = old.image, old.imageLooked
 			}
@@ -295,7 +295,7 @@ type symbols struct {
 // file is the module's opened symbol file, or nil.
 func (y *symbols) file(module int) *symfile.File {
 	ms := &y.d.modules[module]
-	ms.looked = true
+	ms.requested = true
 	if ms.item == nil {
 		return nil
 	}
@@ -458,7 +458,7 @@ func (ms *moduleSymbols) note(at unwind.Origin, notes []string) {
 // symbolsOf is what the report says of a module's symbols.
 func (d *dump) symbolsOf(module int) report.ModuleSymbols {
 	ms := &d.modules[module]
-	out := report.ModuleSymbols{Looked: ms.looked, MismatchItem: -1}
+	out := report.ModuleSymbols{Requested: ms.requested, MismatchItem: -1}
 	if it := ms.mismatch; it != nil {
 		out.MismatchFile, out.MismatchID, out.MismatchItem = it.Name, it.SymID, it.ID
 		out.State = report.SymbolsMismatch
@@ -475,7 +475,7 @@ func (d *dump) symbolsOf(module int) report.ModuleSymbols {
 			out.Warnings = []string{it.openErr.Error()}
 		case ms.forced:
 			out.State = report.SymbolsForced
-		case ms.looked:
+		case ms.requested:
 			out.State = report.SymbolsLoaded
 		}
 		if it.sym != nil {
@@ -484,7 +484,7 @@ func (d *dump) symbolsOf(module int) report.ModuleSymbols {
 	}
 	if ms.bin != nil {
 		ms.describe(&d.Modules[module], &out)
-	} else if ms.image != nil && ms.looked {
+	} else if ms.image != nil && ms.requested {
 		out.Has = merge(out.Has, ms.image.bin.Has())
 	}
 	out.IgnoredCFI = d.ignored[module]

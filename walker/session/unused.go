@@ -92,7 +92,7 @@ func (d *dump) mismatch(sym symfile.Module) (why string, named bool) {
 func (d *dump) lacks(name string) int {
 	it := &item{Item: Item{SymName: name}}
 	for i := range d.Modules {
-		if d.modules[i].looked && d.modules[i].item == nil && d.modules[i].bin == nil && it.sameName(&d.Modules[i]) {
+		if d.modules[i].requested && d.modules[i].item == nil && d.modules[i].bin == nil && it.sameName(&d.Modules[i]) {
 			return i
 		}
 	}

@@ -39,7 +39,7 @@ func (p *printer) symbols(m *report.Module) symbolFlags {
 	name := report.BaseName(m.Name)
 	for i := range p.r.Modules {
 		o := &p.r.Modules[i]
-		if !o.Looked || report.BaseName(o.Name) != name {
+		if !o.SymbolsRequested || report.BaseName(o.Name) != name {
 			continue
 		}
 		switch o.State {

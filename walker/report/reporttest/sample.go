@@ -106,14 +106,14 @@ func Windows() report.Input {
 		Symbols: func(m int) report.ModuleSymbols {
 			switch m {
 			case 0:
-				return report.ModuleSymbols{State: report.SymbolsLoaded, File: "syms/app.sym", ID: d.Modules[0].DebugID, Name: "app.pdb", Looked: true,
+				return report.ModuleSymbols{State: report.SymbolsLoaded, File: "syms/app.sym", ID: d.Modules[0].DebugID, Name: "app.pdb", Requested: true,
 					Warnings: []string{"app.sym line 9: unknown record"}, MismatchItem: -1}
 			case 2:
-				return report.ModuleSymbols{State: report.SymbolsForced, File: "plugin.sym", ID: "BAD0", Name: "plugin.pdb", Looked: true, MismatchItem: -1}
+				return report.ModuleSymbols{State: report.SymbolsForced, File: "plugin.sym", ID: "BAD0", Name: "plugin.pdb", Requested: true, MismatchItem: -1}
 			case 3:
-				return report.ModuleSymbols{Looked: true, MismatchFile: "other.sym", MismatchID: "0123", MismatchItem: 5}
+				return report.ModuleSymbols{Requested: true, MismatchFile: "other.sym", MismatchID: "0123", MismatchItem: 5}
 			}
-			return report.ModuleSymbols{Looked: true, MismatchItem: -1}
+			return report.ModuleSymbols{Requested: true, MismatchItem: -1}
 		},
 		Demangle: func(s string) string {
 			if s == "_ZN3foo3barEv" {

@@ -124,7 +124,7 @@ func upperFirst(c byte) byte {
 // lacks returns the kinds of information that the files of a module in use do not have.
 func lacks(m *report.Module) []string {
 	out := []string{}
-	if !m.Looked || len(m.Has.Parts) == 0 {
+	if !m.SymbolsRequested || len(m.Has.Parts) == 0 {
 		return out
 	}
 	h := &m.Has

@@ -12,7 +12,7 @@ import (
 func TestModuleDetail(t *testing.T) {
 	r := report.Build(reporttest.Windows())
 	m := &r.Modules[0]
-	m.State, m.Looked, m.Frames, m.Binary, m.SymbolFile = report.SymbolsLoaded, true, 2, "lib/libx.so", "libx.sym"
+	m.State, m.SymbolsRequested, m.Frames, m.Binary, m.SymbolFile = report.SymbolsLoaded, true, 2, "lib/libx.so", "libx.sym"
 	m.Has = symbol.Contents{CFI: true, OnlyExports: true, Parts: []symbol.Part{{What: "unwind rules", File: "lib/libx.so", Section: ".eh_frame"},
 		{What: "unwind rules", File: "libx.sym", Section: "STACK"}, {What: "names", File: "lib/libx.so", Section: ".dynsym"}},
 		Missing: []string{"libx.so.debug, the debug information\x01"}}
