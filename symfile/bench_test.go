@@ -97,9 +97,9 @@ func BenchmarkOpenShared(b *testing.B) {
 	b.Run("bigcrash.mozilla", func(b *testing.B) { benchShared(b, unpack(b, "bigcrash.mozilla.sym.gz"), workers) })
 }
 
-// BenchmarkSparse searches files of growing size, of which nothing is known at first: what it costs to open one, and to find
+// BenchmarkOnDemand searches files of growing size, of which nothing is known at first: what it costs to open one, and to find
 // what a frame needs (its function, lines, inlined calls, and unwind rules) each time in another part of the file.
-func BenchmarkSparse(b *testing.B) {
+func BenchmarkOnDemand(b *testing.B) {
 	for _, n := range []int{5000, 50000} {
 		text := generate(n)
 		for _, slice := range []int64{4 << 10, 64 << 10} {
@@ -109,7 +109,7 @@ func BenchmarkSparse(b *testing.B) {
 				b.ReportAllocs()
 				var reads, bytes int64
 				for b.Loop() {
-					f, err := openSparse(src(), Options{Slice: slice})
+					f, err := openOnDemand(src(), Options{Slice: slice})
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -120,7 +120,7 @@ func BenchmarkSparse(b *testing.B) {
 			})
 			b.Run("frame/"+name, func(b *testing.B) {
 				b.ReportAllocs()
-				f, err := openSparse(src(), Options{Slice: slice})
+				f, err := openOnDemand(src(), Options{Slice: slice})
 				if err != nil {
 					b.Fatal(err)
 				}

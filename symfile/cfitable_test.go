@@ -23,8 +23,8 @@ func TestCFITable(t *testing.T) {
 		"STACK CFI 1004 .cfa: $nosuch\n" +
 		"STACK CFI 1008 .cfa: $rbp 16 +\n"
 	for name, open := range map[string]func() (*File, error){
-		"whole":  func() (*File, error) { return Open(input.FromBytes("a.sym", []byte(text)), Options{}) },
-		"sparse": func() (*File, error) { return OpenSparse(input.FromBytes("a.sym", []byte(text)), Options{}) },
+		"whole":    func() (*File, error) { return Open(input.FromBytes("a.sym", []byte(text)), Options{}) },
+		"onDemand": func() (*File, error) { return OpenOnDemand(input.FromBytes("a.sym", []byte(text)), Options{}) },
 	} {
 		f, err := open()
 		if err != nil {

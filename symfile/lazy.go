@@ -11,22 +11,22 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// smallFile is the size in bytes up to which OpenSparse makes the full index at once: it takes some milliseconds.
+// smallFile is the size in bytes up to which OpenOnDemand makes the full index at once: it takes some milliseconds.
 const smallFile = 4 << 20
 
-// OpenSparse opens a symbol file without reading it: lookups search the file where it lies (see package lazy). They answer what
+// OpenOnDemand opens a symbol file without reading it: lookups search the file where it lies (see package lazy). They answer what
 // Open's File answers, as far as the file is sorted as all writers sort it. A STACK section that is not sorted is indexed by a pass over that
 // section, any other file by one over all of it. Only what was read can be noticed: Complete reads the rest. Small files are read at once.
 //
 // Numbers of lines are not known (0), and neither are Counts and Warnings, until the file is Exact. Errors are as of Open.
-func OpenSparse(src *input.Source, opt Options) (*File, error) {
+func OpenOnDemand(src *input.Source, opt Options) (*File, error) {
 	if src.Size < smallFile {
 		return Open(src, opt)
 	}
-	return openSparse(src, opt)
+	return openOnDemand(src, opt)
 }
 
-func openSparse(src *input.Source, opt Options) (*File, error) {
+func openOnDemand(src *input.Source, opt Options) (*File, error) {
 	f := newFile(src, opt)
 	f.answers = map[question]uint64{}
 	f.reset()

@@ -16,10 +16,10 @@ import (
 	"github.com/crashpane/crashpane/symfile/symbol"
 )
 
-// sparseOf opens a text of any size for lookups in slices, behind a reader, as a file is.
-func sparseOf(t testing.TB, name string, text []byte, slice int64) *File {
+// onDemandOf opens a text of any size for lookups in slices, behind a reader, as a file is.
+func onDemandOf(t testing.TB, name string, text []byte, slice int64) *File {
 	t.Helper()
-	f, err := openSparse(input.New(name, bytes.NewReader(text), int64(len(text))), Options{Slice: slice})
+	f, err := openOnDemand(input.New(name, bytes.NewReader(text), int64(len(text))), Options{Slice: slice})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,13 +39,13 @@ func (m *manyReader) ReadManyAt(parts []input.Part) error {
 	return nil
 }
 
-// byBoth opens it as sparseOf does, and by a reader for which lookups are prefetched.
+// byBoth opens it as onDemandOf does, and by a reader for which lookups are prefetched.
 func byBoth(t testing.TB, name string, text []byte, slice int64) (both [2]*File) {
 	t.Helper()
-	both[0] = sparseOf(t, name, text, slice)
+	both[0] = onDemandOf(t, name, text, slice)
 	var err error
 	many := &manyReader{bytes.NewReader(text)}
-	if both[1], err = openSparse(input.New(name, many, int64(len(text))), Options{Slice: slice}); err != nil {
+	if both[1], err = openOnDemand(input.New(name, many, int64(len(text))), Options{Slice: slice}); err != nil {
 		t.Fatal(err)
 	}
 	return both
@@ -141,20 +141,20 @@ func inOrder(text []byte) bool {
 }
 
 // same compares n of the borders in both, and what is known without an address.
-func same(t *testing.T, name string, sparse, exact *File, n int) {
+func same(t *testing.T, name string, onDemand, exact *File, n int) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(7, uint64(len(name))))
 	xs := borders(exact, rng)
 	xs = xs[:min(n, len(xs))]
-	sparse.Prefetch(xs, xs)
+	onDemand.Prefetch(xs, xs)
 	for _, x := range xs {
-		if d := differs(sparse, exact, x); d != "" {
+		if d := differs(onDemand, exact, x); d != "" {
 			t.Fatalf("%s: %s", name, d)
 		}
 	}
-	if sparse.Module != exact.Module || sparse.CodeID != exact.CodeID || sparse.CodeFile != exact.CodeFile || sparse.URL != exact.URL ||
-		exact.WarningCount == 0 && (sparse.HasSymbols() != exact.HasSymbols() || sparse.HasUnwind() != exact.HasUnwind()) {
-		t.Errorf("%s: %+v %q %q %v %v", name, sparse.Module, sparse.CodeID, sparse.URL, sparse.HasSymbols(), sparse.HasUnwind())
+	if onDemand.Module != exact.Module || onDemand.CodeID != exact.CodeID || onDemand.CodeFile != exact.CodeFile || onDemand.URL != exact.URL ||
+		exact.WarningCount == 0 && (onDemand.HasSymbols() != exact.HasSymbols() || onDemand.HasUnwind() != exact.HasUnwind()) {
+		t.Errorf("%s: %+v %q %q %v %v", name, onDemand.Module, onDemand.CodeID, onDemand.URL, onDemand.HasSymbols(), onDemand.HasUnwind())
 	}
 }
 
@@ -166,8 +166,8 @@ func state(f *File) string {
 	return fmt.Sprint("searched, indexed: ", f.indexed)
 }
 
-// TestSparseCorpus compares slices of several sizes with the index, on every file.
-func TestSparseCorpus(t *testing.T) {
+// TestOnDemandCorpus compares slices of several sizes with the index, on every file.
+func TestOnDemandCorpus(t *testing.T) {
 	for _, p := range corpus(t) {
 		text, err := os.ReadFile(p)
 		if err != nil {
@@ -175,7 +175,7 @@ func TestSparseCorpus(t *testing.T) {
 		}
 		exact := open(t, filepath.Base(p), text)
 		for _, slice := range []int64{1 << 10, 4 << 10, 64 << 10} {
-			f := sparseOf(t, filepath.Base(p), text, slice)
+			f := onDemandOf(t, filepath.Base(p), text, slice)
 			if inOrder(text) {
 				same(t, p, f, exact, probes(4000))
 			} else {
@@ -200,8 +200,8 @@ func TestSparseCorpus(t *testing.T) {
 	}
 }
 
-// TestSparseLarge does so with the large files.
-func TestSparseLarge(t *testing.T) {
+// TestOnDemandLarge does so with the large files.
+func TestOnDemandLarge(t *testing.T) {
 	if testing.Short() {
 		t.Skip("SKIPPED: -short")
 	}
@@ -209,7 +209,7 @@ func TestSparseLarge(t *testing.T) {
 		text := unpack(t, name)
 		exact := open(t, name, text)
 		for _, slice := range []int64{4 << 10, 64 << 10} {
-			f := sparseOf(t, name, text, slice)
+			f := onDemandOf(t, name, text, slice)
 			same(t, name, f, exact, probes(20000))
 			t.Logf("%s by %d: %s", name, slice, state(f))
 			if f.Exact() {
@@ -223,8 +223,8 @@ func TestSparseLarge(t *testing.T) {
 	}
 }
 
-// TestSparseGenerated: a large file that is sorted is never read as a whole.
-func TestSparseGenerated(t *testing.T) {
+// TestOnDemandGenerated: a large file that is sorted is never read as a whole.
+func TestOnDemandGenerated(t *testing.T) {
 	for _, n := range []int{300, 3000} {
 		text := generate(n)
 		exact := open(t, "big.sym", text)
@@ -298,8 +298,8 @@ func mixed(rng *rand.Rand, n int, publics string) []byte {
 	return []byte(b.String())
 }
 
-// TestSparseMixed: PUBLIC records before, behind and among functions, twins, STACK WIN records inside one another.
-func TestSparseMixed(t *testing.T) {
+// TestOnDemandMixed: PUBLIC records before, behind and among functions, twins, STACK WIN records inside one another.
+func TestOnDemandMixed(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	for round := range probes(60) {
 		for _, publics := range []string{"before", "after", "among"} {
@@ -321,9 +321,9 @@ func TestSparseMixed(t *testing.T) {
 	}
 }
 
-// TestSparseUnsorted breaks the order of a file in one place after the other: what is noticed is answered right, what is
+// TestOnDemandUnsorted breaks the order of a file in one place after the other: what is noticed is answered right, what is
 // not, Complete tells.
-func TestSparseUnsorted(t *testing.T) {
+func TestOnDemandUnsorted(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 14))
 	noticed, told := 0, 0
 	for round := range probes(120) {
@@ -366,8 +366,8 @@ func TestSparseUnsorted(t *testing.T) {
 	t.Logf("%d files were noticed on the way, of %d answers had changed", noticed, told)
 }
 
-// TestSparseEvil: files made to be slow or wrong are at worst read as a whole.
-func TestSparseEvil(t *testing.T) {
+// TestOnDemandEvil: files made to be slow or wrong are at worst read as a whole.
+func TestOnDemandEvil(t *testing.T) {
 	const head = "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 x\n"
 	for name, body := range map[string]string{
 		"one function":   "FUNC 10 ffffff 0 f\n" + manyLines(30000),
@@ -407,7 +407,7 @@ func TestSparseEvil(t *testing.T) {
 			}
 		}
 	}
-	f := sparseOf(t, "0.sym", nil, 0)
+	f := onDemandOf(t, "0.sym", nil, 0)
 	if f.HasModule || !f.Exact() {
 		t.Error("an empty file")
 	}
@@ -437,18 +437,18 @@ func nestedWin(n int) string {
 	return b.String()
 }
 
-// TestSparseReaderErrors: what the reader lacks comes through, and the next try answers right.
-func TestSparseReaderErrors(t *testing.T) {
+// TestOnDemandReaderErrors: what the reader lacks comes through, and the next try answers right.
+func TestOnDemandReaderErrors(t *testing.T) {
 	text := generate(3000)
 	exact := open(t, "big.sym", text)
 	need := &input.NeedError{Name: "big.sym", Ranges: []input.Range{{Offset: 5, Size: 6}}}
 	r := &flaky{r: bytes.NewReader(text), err: need}
 	src := input.New("big.sym", r, int64(len(text)))
-	if _, err := openSparse(src, Options{}); err != need {
+	if _, err := openOnDemand(src, Options{}); err != need {
 		t.Errorf("open: %v", err)
 	}
 	r.err = nil
-	f, err := openSparse(src, Options{Slice: 4 << 10})
+	f, err := openOnDemand(src, Options{Slice: 4 << 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -469,9 +469,9 @@ func TestSparseReaderErrors(t *testing.T) {
 	}
 }
 
-// FuzzSparse: nothing panics or hangs; what is answered from slices is what the index says, unless a part of the file that
+// FuzzOnDemand: nothing panics or hangs; what is answered from slices is what the index says, unless a part of the file that
 // was not read breaks its order, which Complete tells.
-func FuzzSparse(f *testing.F) {
+func FuzzOnDemand(f *testing.F) {
 	rng := rand.New(rand.NewPCG(31, 32))
 	f.Add([]byte(sample), uint8(0))
 	for i, publics := range []string{"before", "after", "among"} {

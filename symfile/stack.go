@@ -14,7 +14,7 @@ import (
 type CFIRecord struct {
 	// Start and Size are the code that the INIT record covers: a module-relative address and bytes.
 	Start, Size uint64
-	// Line is the INIT record's line in the file, 0 if it is not known (see OpenSparse); Offset is where it lies, in bytes.
+	// Line is the INIT record's line in the file, 0 if it is not known (see OpenOnDemand); Offset is where it lies, in bytes.
 	Line   int
 	Offset int64
 	// Rules are the INIT record's rules.
@@ -250,7 +250,7 @@ func (t *cfiTable) Row(rva uint64) (unwind.Row, bool, error) {
 // maxDeltas bounds the records of one INIT: each is parsed with those before it.
 const maxDeltas = 4096
 
-// Each implements unwind.Table. A file that was opened by OpenSparse is read as a whole.
+// Each implements unwind.Table. A file that was opened by OpenOnDemand is read as a whole.
 func (t *cfiTable) Each(fn func(start, end uint64, row unwind.Row) error) error {
 	f := t.f
 	if _, err := f.Complete(nil); err != nil {

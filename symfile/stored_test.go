@@ -53,7 +53,7 @@ func TestPieces(t *testing.T) {
 		if i == 0 && len(pieces) < 3 {
 			t.Fatalf("%d pieces of %d bytes", len(pieces), len(text))
 		}
-		f := sparseOf(t, "x.sym", text, 4<<10)
+		f := onDemandOf(t, "x.sym", text, 4<<10)
 		if changed, err := f.Adopt(pieces...); changed || err != nil || !f.Exact() {
 			t.Fatalf("text %d: %v %v", i, changed, err)
 		}
@@ -94,7 +94,7 @@ func TestPiecesApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := sparseOf(t, "x.sym", text, 4<<10)
+	f := onDemandOf(t, "x.sym", text, 4<<10)
 	if _, err := f.Adopt(pieces...); err != ErrApart {
 		t.Errorf("a number without a record: %v", err)
 	}
@@ -102,7 +102,7 @@ func TestPiecesApart(t *testing.T) {
 	if pieces, err = piecesOf(t, text, 300<<10); err != nil {
 		t.Fatal(err)
 	}
-	f = sparseOf(t, "x.sym", text, 4<<10)
+	f = onDemandOf(t, "x.sym", text, 4<<10)
 	for name, bad := range map[string][][]byte{"none": nil, "missing": pieces[1:], "not all": pieces[:1], "exchanged": {pieces[1], pieces[0]},
 		"twice": {pieces[0], pieces[0]}, "an empty one": append([][]byte{nil}, pieces...)} {
 		var fe *input.FormatError
@@ -118,8 +118,8 @@ func TestPiecesApart(t *testing.T) {
 	if pieces, err = piecesOf(t, unsorted, 300<<10); err != nil {
 		t.Fatal(err)
 	}
-	f = sparseOf(t, "x.sym", text, 4<<10)
-	g := sparseOf(t, "x.sym", unsorted, 4<<10)
+	f = onDemandOf(t, "x.sym", text, 4<<10)
+	g := onDemandOf(t, "x.sym", unsorted, 4<<10)
 	for _, x := range []*File{f, g} {
 		x.Lookup(0x1000 + 36*12 + 4)
 	}
@@ -160,7 +160,7 @@ func TestIndexDamaged(t *testing.T) {
 	if _, err := OpenIndexed(input.New("x.sym", &flaky{err: errors.New("broken")}, int64(len(text))), index, Options{}); err == nil || !strings.Contains(err.Error(), "broken") {
 		t.Errorf("a broken reader: %v", err)
 	}
-	if b, err := sparseOf(t, "x.sym", generate(200), 4<<10).Index(); b != nil || err != nil {
+	if b, err := onDemandOf(t, "x.sym", generate(200), 4<<10).Index(); b != nil || err != nil {
 		t.Errorf("an index of a file that was not read: %d bytes, %v", len(b), err)
 	}
 }

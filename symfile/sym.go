@@ -1,7 +1,7 @@
 // Package symfile reads Breakpad symbol files (.sym), the text that dump_syms makes of a binary's debug information.
 //
 // There are two ways to find a record. Open indexes the whole file in one pass, and keeps only where each function, public symbol and
-// unwind record is; OpenSparse reads some blocks, and finds records by the order that writers sort them in (package lazy). With
+// unwind record is; OpenOnDemand reads some blocks, and finds records by the order that writers sort them in (package lazy). With
 // either, names, lines, inlined calls and unwind rules are decoded when a lookup hits them. Memory grows with the number of functions
 // and unwind records, not with the size of the file, and nothing is allocated from a number that the file claims.
 //
@@ -24,7 +24,7 @@ import (
 type Options struct {
 	// Progress is called about once a MiB with the bytes read so far and the file's size. It may be nil.
 	Progress func(done, total int64)
-	// Slice is how much OpenSparse's lookups read at a time, in bytes; 0 means 64 KiB, which suits a File in a browser. On a
+	// Slice is how much OpenOnDemand's lookups read at a time, in bytes; 0 means 64 KiB, which suits a File in a browser. On a
 	// disk 4 KiB are faster.
 	Slice int64
 	// Workers are the goroutines that share Open's pass over a large file; 0 and 1 mean no other than the caller's. They read

@@ -37,8 +37,8 @@ type ModuleSymbols struct {
 	File, ID, Name string // of the file in use
 	Warnings       []string
 	Requested      bool // the walk looked for the module's symbols
-	// Sparse: there is no full index of the symbol file. Lookups search the file.
-	Sparse bool
+	// IndexedOnDemand: there is no full index of the symbol file. Lookups search the file.
+	IndexedOnDemand bool
 	// NoUnwind: the symbol file has no unwind records.
 	NoUnwind bool
 	// UnwindNotes says what was ignored in unwind records that frames were found with: the first of each kind, with its line.

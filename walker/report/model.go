@@ -344,8 +344,8 @@ type Module struct {
 	DebugFiles, DebugIDs Words
 	Version              Words // "10.0.19041.1"; Breakpad's is "" where it prints "???"
 	State                SymbolState
-	// SymbolsSparse: there is no full index of the symbol file. Lookups search the file, which is exact if the file is sorted.
-	SymbolsSparse bool
+	// IndexedOnDemand: there is no full index of the symbol file. Lookups search the file, which is exact if the file is sorted.
+	IndexedOnDemand bool
 	// SymbolFile is the name of the symbol file in use, SymbolID its id, SymbolName the name in its MODULE record.
 	SymbolFile, SymbolID, SymbolName string
 	// Binary is the executable, library or debug file in use, in addition to SymbolFile or equal to it, or "".

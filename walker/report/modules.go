@@ -153,7 +153,7 @@ func unloadedHits(all []core.UnloadedModule, addr uint64) []UnloadedHit {
 func (b *builder) symbolStates() {
 	for i := range b.r.Modules {
 		m, s := &b.r.Modules[i], &b.symbols[i]
-		m.SymbolFile, m.SymbolID, m.SymbolName, m.SymbolsSparse = s.File, s.ID, s.Name, s.Sparse
+		m.SymbolFile, m.SymbolID, m.SymbolName, m.IndexedOnDemand = s.File, s.ID, s.Name, s.IndexedOnDemand
 		m.Binary, m.BinaryByName, m.Has, m.IgnoredCFI = s.Binary, s.BinaryByName, s.Has, s.IgnoredCFI
 		if m.Has.Parts == nil {
 			m.Has.Parts = []symbol.Part{}

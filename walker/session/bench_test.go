@@ -93,7 +93,7 @@ func benchGenerated(b *testing.B, dump string, slice int64, all bool) {
 	var reads, bytes int64
 	for b.Loop() {
 		reads, bytes = 0, 0
-		s := session.New(session.Options{Sparse: true, Slice: slice})
+		s := session.New(session.Options{IndexOnDemand: true, Slice: slice})
 		var of []*counted
 		for _, f := range files {
 			st, err := f.Stat()

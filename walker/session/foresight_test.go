@@ -71,7 +71,7 @@ func TestForesight(t *testing.T) {
 	for _, stale := range []int{0, 3} {
 		dump, syms := deepStacks(12, frames, stale)
 		open := func(r *many) *session.Session {
-			s := session.New(session.Options{Sparse: true})
+			s := session.New(session.Options{IndexOnDemand: true})
 			s.Add(input.FromBytes("deep.dmp", dump))
 			if r == nil {
 				s.Add(input.FromBytes("deep.sym", syms))
@@ -108,7 +108,7 @@ func TestForesightOfServers(t *testing.T) {
 		for i, slice := range []int64{0, 4 << 10} {
 			src := input.New("deep.sym", &many{r: bytes.NewReader(syms)}, int64(len(syms)))
 			src.Slice = slice
-			s := session.New(session.Options{Sparse: true})
+			s := session.New(session.Options{IndexOnDemand: true})
 			s.Add(input.FromBytes("deep.dmp", dump))
 			s.Add(src)
 			r := s.PartialReport(0, -1)

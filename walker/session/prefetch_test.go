@@ -77,7 +77,7 @@ func grown(t *testing.T, moved string) []byte {
 
 func largeSession(t *testing.T, syms io.ReaderAt, size int) *session.Session {
 	t.Helper()
-	s := session.New(session.Options{Sparse: true})
+	s := session.New(session.Options{IndexOnDemand: true})
 	for _, name := range []string{"tilecruncher.dmp", "libtilecodec.so.sym", "libc.so.6.sym.gz"} {
 		data, err := os.ReadFile("../../testdata/sample/" + name)
 		if err != nil {

@@ -74,10 +74,10 @@ type Options struct {
 	Progress func(Progress)
 	// Demangle makes readable names; nil leaves names as they are.
 	Demangle func(string) string
-	// Sparse: symbol files are searched where they lie (symfile.OpenSparse) and not read as a whole; Slice is how many bytes
+	// IndexOnDemand: symbol files are searched where they lie (symfile.OpenOnDemand) and not read as a whole; Slice is how many bytes
 	// that reads at a time, 0 means as a browser likes it.
-	Sparse bool
-	Slice  int64
+	IndexOnDemand bool
+	Slice         int64
 	// Workers are the goroutines that share the reading of a large symbol file, and of which two share the walking; 0 and 1 mean none
 	// besides the caller's.
 	Workers int

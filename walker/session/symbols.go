@@ -179,8 +179,8 @@ func (s *Session) open(it *item) (*symfile.File, error) {
 		it.opened = true
 		it.src.Settle()
 		open := symfile.Open
-		if s.opt.Sparse {
-			open = symfile.OpenSparse
+		if s.opt.IndexOnDemand {
+			open = symfile.OpenOnDemand
 		}
 		it.sym, it.openErr = open(it.src, symfile.Options{Slice: cmp.Or(it.src.Slice, s.opt.Slice), Workers: s.opt.Workers, Progress: func(done, total int64) {
 			s.progress("reading symbols", it.Name, done, total)
@@ -467,7 +467,7 @@ func (d *dump) symbolsOf(module int) report.ModuleSymbols {
 		out.File, out.ID, out.Name = it.Name, it.SymID, it.SymName
 		out.Warnings = it.Warnings
 		out.NoUnwind = it.sym != nil && !it.sym.HasUnwind()
-		out.Sparse = it.sym != nil && !it.sym.Exact()
+		out.IndexedOnDemand = it.sym != nil && !it.sym.Exact()
 		out.UnwindNotes, out.UnwindNoted = ms.odd, len(ms.oddLines)
 		switch {
 		case it.openErr != nil:

@@ -177,7 +177,7 @@ func stateTitle(m view.ModuleRow) string {
 	if m.Other != "" {
 		s += "; the module has id " + m.DebugID + ", the file has " + m.Other
 	}
-	if m.Sparse {
+	if m.IndexedOnDemand {
 		s += "\nIts functions were looked up where they stand, which is right as far as the file is sorted; it was not read as a whole."
 	}
 	for _, w := range m.Warnings {

@@ -132,7 +132,7 @@ func (w *walkRun) run(args []string, stdout, stderr io.Writer) error {
 		return usageError(fmt.Sprintf("nothing can be explained by %q; there are none, crashed, all", w.explain))
 	}
 	files, r, err := openFiles(args, session.Options{Policy: policy, Demangle: msvc.Name,
-		Sparse: !w.exact, Slice: diskSlice}, w.choices, stderr)
+		IndexOnDemand: !w.exact, Slice: diskSlice}, w.choices, stderr)
 	if err != nil {
 		return err
 	}

@@ -209,7 +209,7 @@ func (p *printer) moduleAdditions(m *report.Module) {
 	if m.Binary != "" {
 		p.Str("symbol_file", report.BaseName(m.SymbolFile))
 	}
-	p.Bool("symbols_exact", !m.SymbolsSparse)
+	p.Bool("symbols_exact", !m.IndexedOnDemand)
 }
 
 // threadAdditions writes a thread's key "crashpane": {omitted, stop{attempts[], detail, kind, suggestion}, times{created, ended, exit_status,

@@ -108,7 +108,7 @@ type ModuleRow struct {
 	Frames            int
 	Main              bool
 	Warnings          []string
-	Sparse            bool   // the symbol file has no full index; lookups search it
+	IndexedOnDemand   bool   // the symbol file has no full index; lookups search it
 	Hit               bool   // it contains the searched text
 	Has               string // what its files contain
 	Ignored           bool   // its call frame information is not used
@@ -191,7 +191,7 @@ func (v *View) Modules(from, n, selected int, search string) ModulePage {
 			End: v.hex(end), Version: version(m), DebugFile: Clean(BaseName(m.DebugFile)),
 			DebugID: Clean(m.DebugID), CodeID: Clean(m.CodeID), State: string(m.State), Word: StateWord(m.State),
 			SymbolFile: Clean(BaseName(m.SymbolFile)), Frames: m.Frames, Main: m.Main, Item: -1, Warnings: []string{}, Has: hasWords(m), Ignored: m.IgnoredCFI, Hit: v.moduleHolds(m, search)}
-		if row.Sparse = m.SymbolsSparse; row.Sparse && m.State == report.SymbolsLoaded {
+		if row.IndexedOnDemand = m.IndexedOnDemand; row.IndexedOnDemand && m.State == report.SymbolsLoaded {
 			row.Word = "searched"
 		}
 		if m.State == report.SymbolsLoaded && m.Has.OnlyExports {

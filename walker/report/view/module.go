@@ -134,7 +134,7 @@ func lacks(m *report.Module) []string {
 	switch {
 	case h.OnlyExports:
 		out = append(out, "No functions but exported names: the name of a frame is that of the nearest export below")
-	case !h.Functions && !m.SymbolsSparse:
+	case !h.Functions && !m.IndexedOnDemand:
 		out = append(out, "No functions")
 	}
 	if !h.Lines {
@@ -151,7 +151,7 @@ func (v *View) moduleSays(m *report.Module) string {
 		return "Its symbols are missing; " + frames + "."
 	case report.SymbolsLoaded:
 		s := "Its symbols are loaded; " + frames + "."
-		if m.SymbolsSparse {
+		if m.IndexedOnDemand {
 			s += " The symbol file is not fully indexed; Crashpane searches it."
 		}
 		if m.BinaryByName {

@@ -73,7 +73,7 @@ func New(post func(protocol.Answer), opt Options) *Engine {
 	// Names are not made readable here but in the views, and only those of the rows that are shown: in wasm a name costs
 	// a tenth of a millisecond.
 	o := opt.Session
-	o.Progress, o.Sparse = e.progress, true
+	o.Progress, o.IndexOnDemand = e.progress, true
 	e.opt = o
 	e.session = session.New(o)
 	if e.demangle == nil {

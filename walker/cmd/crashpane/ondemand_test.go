@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestSparseLarge walks a dump with 82 MB of symbols both ways: searched where they lie, and read as a whole.
-func TestSparseLarge(t *testing.T) {
+// TestOnDemandLarge walks a dump with 82 MB of symbols both ways: searched where they lie, and read as a whole.
+func TestOnDemandLarge(t *testing.T) {
 	const large = "../../../../shared/corpus/large"
 	packed, err := os.Open(filepath.Join(large, "bigcrash.mozilla.sym.gz"))
 	if err != nil {
@@ -41,9 +41,9 @@ func TestSparseLarge(t *testing.T) {
 		}
 		return stdout.String()
 	}
-	sparse, exact := walk("--format", "machine"), walk("--format", "machine", "--exact")
-	if sparse != exact || strings.Count(sparse, "\n") < 10000 {
-		t.Errorf("the stacks differ: %d and %d bytes", len(sparse), len(exact))
+	onDemand, exact := walk("--format", "machine"), walk("--format", "machine", "--exact")
+	if onDemand != exact || strings.Count(onDemand, "\n") < 10000 {
+		t.Errorf("the stacks differ: %d and %d bytes", len(onDemand), len(exact))
 	}
 	const key = `"symbols_exact": false`
 	if n := strings.Count(walk("--format", "json"), key); n != 1 {
