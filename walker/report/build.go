@@ -213,7 +213,7 @@ func (b *builder) frame(all []walker.Frame, i int) Frame {
 		}
 	}
 	out.MissingSymbols = f.Answer == symbol.NoFile
-	out.Forced = b.forced(f.Module) || i > 0 && all[i-1].Module >= 0 && b.forced(all[i-1].Module) && fromSymbols(f.Trust)
+	out.AssignedSymbols = b.assigned(f.Module) || i > 0 && all[i-1].Module >= 0 && b.assigned(all[i-1].Module) && fromSymbols(f.Trust)
 	if f.Answer != symbol.Yes {
 		return out
 	}
@@ -234,10 +234,10 @@ func (b *builder) frame(all []walker.Frame, i int) Frame {
 	return out
 }
 
-// forced reports whether the user assigned symbols with another id to a module.
-func (b *builder) forced(module int) bool { return b.symbols[module].State == SymbolsForced }
+// assigned reports whether the user assigned symbols with another id to a module.
+func (b *builder) assigned(module int) bool { return b.symbols[module].State == SymbolsAssigned }
 
-// fromSymbols reports whether a frame was found with its callee's symbols. If those are forced, so is the frame.
+// fromSymbols reports whether a frame was found with its callee's symbols. If those are assigned, so is the frame.
 func fromSymbols(t walker.Trust) bool { return t == walker.TrustCFI || t == walker.TrustCFIScan }
 
 func attempts(all []walker.Attempt, arch *cpu.Arch) []Attempt {

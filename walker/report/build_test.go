@@ -23,7 +23,7 @@ func TestBuild(t *testing.T) {
 	for _, m := range r.Modules {
 		states, frames = append(states, m.State), append(frames, m.Frames)
 	}
-	if want := []report.SymbolState{report.SymbolsLoaded, report.SymbolsMissing, report.SymbolsForced, report.SymbolsMismatch}; !slices.Equal(states, want) {
+	if want := []report.SymbolState{report.SymbolsLoaded, report.SymbolsMissing, report.SymbolsAssigned, report.SymbolsMismatch}; !slices.Equal(states, want) {
 		t.Errorf("states %v", states)
 	}
 	if want := []int{3, 1, 2, 1}; !slices.Equal(frames, want) {
@@ -31,8 +31,8 @@ func TestBuild(t *testing.T) {
 	}
 	fs := r.Threads[1].Frames
 	for i, want := range []bool{false, false, true, true, false, false, false, false} {
-		if fs[i].Forced != want {
-			t.Errorf("frame %d: forced %v", i, fs[i].Forced)
+		if fs[i].AssignedSymbols != want {
+			t.Errorf("frame %d: assigned symbols %v", i, fs[i].AssignedSymbols)
 		}
 	}
 	if want := []report.UnloadedHit{{Module: "alsogone.dll", Offsets: []uint64{0x100}}, {Module: "gone.dll", Offsets: []uint64{0x900}}}; !reflect.DeepEqual(fs[6].Unloaded, want) {

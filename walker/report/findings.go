@@ -21,7 +21,7 @@ const (
 	FindingOutside    FindingKind = "stack-pointer-outside" // the dump has memory of the stack, but not where sp points
 	FindingNoContext  FindingKind = "no-registers"          // a thread's registers cannot be read
 	FindingMismatch   FindingKind = "symbols-other-build"   // a loaded file has another id and is not used
-	FindingForced     FindingKind = "symbols-by-hand"       // the same, but used because the user assigned it
+	FindingAssigned   FindingKind = "symbols-by-hand"       // the same, but used because the user assigned it
 	FindingUnreadable FindingKind = "symbols-unreadable"
 	FindingNoUnwind   FindingKind = "symbols-without-unwind" // a symbol file has no STACK records
 	FindingBadRecord  FindingKind = "unusable-records"       // STACK CFI records without .cfa or .ra, or with invalid rules
@@ -46,7 +46,7 @@ type Finding struct {
 
 // kindOrder is the order of findings: causes come before their effects.
 var kindOrder = []FindingKind{FindingCutShort, FindingOverflow, FindingNoMemory, FindingOutside, FindingNoContext, FindingMismatch, FindingUnreadable,
-	FindingForced, FindingNoUnwind, FindingBadRecord, FindingSwapped, FindingOddRecord, FindingEnds, FindingScanned, FindingLimit, FindingNoDebug, FindingExports}
+	FindingAssigned, FindingNoUnwind, FindingBadRecord, FindingSwapped, FindingOddRecord, FindingEnds, FindingScanned, FindingLimit, FindingNoDebug, FindingExports}
 
 // tally counts what concerns one module's symbols in all stacks.
 type tally struct {
@@ -226,7 +226,7 @@ func (b *builder) wantsStacks() string {
 
 // symbolFindings adds the findings about one module's symbols. Most modules have none.
 func (b *builder) symbolFindings(m int, t *tally) {
-	if mod := &b.r.Modules[m]; mod.Frames > 0 && (mod.State == SymbolsMismatch || mod.State == SymbolsForced || mod.State == SymbolsCorrupt) {
+	if mod := &b.r.Modules[m]; mod.Frames > 0 && (mod.State == SymbolsMismatch || mod.State == SymbolsAssigned || mod.State == SymbolsCorrupt) {
 		b.stateFinding(m)
 	}
 	if len(t.scanned)+len(t.ends)+t.guessed+t.swapped+t.far+t.badRecords+b.symbols[m].UnwindNoted > 0 || b.r.Modules[m].Has.DebugFile != "" && b.r.Modules[m].Frames > 0 {
@@ -252,7 +252,7 @@ func (b *builder) stateFinding(m int) {
 		}
 		b.moduleFinding(FindingMismatch, m, nil, b.wantedFile(m)+", or use the file anyway (“Use anyway” on the page, --use FILE in a terminal)", "%s is of another build of %s (its id is %s, the module's %s) and was not used; %s in the module",
 			BaseName(s.MismatchFile), name, s.MismatchID, mod.DebugID, frames(mod.Frames, "is", "are"))
-	case SymbolsForced:
+	case SymbolsAssigned:
 		suggestion, where := "", ""
 		if mod.DebugID != "" { // without an id, a file cannot be known to match better
 			suggestion = b.wantedFile(m)
@@ -260,19 +260,19 @@ func (b *builder) stateFinding(m int) {
 		if len(b.r.Threads) > 1 {
 			where = " in all threads"
 		}
-		b.moduleFinding(FindingForced, m, nil, suggestion, "you assigned %s to %s, although its id (%s) is not the module's (%s): %s with it%s may be wrong",
+		b.moduleFinding(FindingAssigned, m, nil, suggestion, "you assigned %s to %s, although its id (%s) is not the module's (%s): %s with it%s may be wrong",
 			BaseName(s.File), name, orNone(s.ID), orNone(mod.DebugID), frames(b.framesBy(m), "found or named", "found or named"), where)
 	case SymbolsCorrupt:
 		b.moduleFinding(FindingUnreadable, m, nil, b.wantedFile(m), "the symbols of %s could not be read: %s", name, strings.Join(mod.Warnings, "; "))
 	}
 }
 
-// framesBy returns how many frames of all threads a forced module's symbols found or named.
+// framesBy returns how many frames of all threads the assigned symbols of a module found or named.
 func (b *builder) framesBy(m int) (n int) {
 	for i := range b.r.Threads {
 		all := b.r.Threads[i].Frames
 		for k := range all {
-			if all[k].Forced && (all[k].Module == m || k > 0 && all[k-1].Module == m) {
+			if all[k].AssignedSymbols && (all[k].Module == m || k > 0 && all[k-1].Module == m) {
 				n++
 			}
 		}
@@ -288,7 +288,7 @@ func (b *builder) tallyFindings(m int, t *tally) {
 	add := func(kind FindingKind, threads []int, suggestion, format string, args ...any) {
 		b.moduleFinding(kind, m, threads, suggestion, format, args...)
 	}
-	used := mod.State == SymbolsLoaded || mod.State == SymbolsForced
+	used := mod.State == SymbolsLoaded || mod.State == SymbolsAssigned
 	if used && mod.Has.NoProgram && t.guessed > 0 {
 		add(FindingNoUnwind, nil, b.wantedFile(m),
 			"%s has names and no unwind rules: the callers of %s were guessed", file, frames(t.guessed, "", ""))

@@ -288,8 +288,8 @@ type Frame struct {
 	Regs *cpu.Regs
 	// MissingSymbols: the walk needed the module's symbols and there are none.
 	MissingSymbols bool
-	// Forced: this frame uses symbols with another id, which the user assigned.
-	Forced bool
+	// AssignedSymbols: this frame uses symbols with another id, which the user assigned.
+	AssignedSymbols bool
 	// Unloaded are the unloaded modules that covered the address. It is empty unless Module is -1.
 	Unloaded []UnloadedHit
 	// Rule and Origin say how the frame was recovered, Attempts what was rejected before.
@@ -330,7 +330,7 @@ const (
 	SymbolsLoaded    SymbolState = "loaded"
 	SymbolsCorrupt   SymbolState = "corrupt"  // the file could not be read, or only in part
 	SymbolsMismatch  SymbolState = "mismatch" // a loaded file has the right name and another id, and is not used
-	SymbolsForced    SymbolState = "forced"   // the same, but used because the user assigned it
+	SymbolsAssigned  SymbolState = "forced"   // the same, but used because the user assigned it
 )
 
 // Module is a loaded module.

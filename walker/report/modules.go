@@ -14,11 +14,11 @@ func BaseName(path string) string {
 	return path[strings.LastIndexAny(path, `/\`)+1:]
 }
 
-// ForcedModules returns the indexes of modules whose symbols have another id and were assigned by the user.
-func (r *Report) ForcedModules() []int {
+// AssignedModules returns the indexes of modules whose symbols have another id and were assigned by the user.
+func (r *Report) AssignedModules() []int {
 	var out []int
 	for i := range r.Modules {
-		if r.Modules[i].State == SymbolsForced {
+		if r.Modules[i].State == SymbolsAssigned {
 			out = append(out, i)
 		}
 	}

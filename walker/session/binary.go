@@ -149,7 +149,7 @@ func (s *Session) matchBinary(d *dump, i int, ms *moduleSymbols) {
 	m := &d.Modules[i]
 	if it := d.assigned[assignment{i, KindBinary}]; it != nil {
 		exact, _ := it.isBinary(m)
-		ms.bin, ms.binForced = it, !exact
+		ms.bin, ms.binAssigned = it, !exact
 	} else {
 		for _, it := range s.items {
 			if it.bin == nil {
@@ -231,7 +231,7 @@ func (ms *moduleSymbols) program() *item {
 // STACK CFI records that tools make of it have one rule for a whole function.
 func (ms *moduleSymbols) exact() bool {
 	it := ms.program()
-	return it != nil && it.ident.OS == "windows" && !ms.binForced
+	return it != nil && it.ident.OS == "windows" && !ms.binAssigned
 }
 
 // IgnoreCFI makes walks of a dump do without a module's call frame information, or with it again: of its symbol file and of its
@@ -254,7 +254,7 @@ func (s *Session) IgnoreCFI(dumpIndex, module int, ignore bool) {
 // program reads the program's bytes at an address out of the binaries of the dump's modules.
 func (d *dump) program(addr uint64, p []byte) int {
 	i, rva := d.ModuleAt(addr)
-	if i < 0 || d.modules[i].bin == nil || d.modules[i].binForced {
+	if i < 0 || d.modules[i].bin == nil || d.modules[i].binAssigned {
 		return 0
 	}
 	return d.modules[i].bin.bin.Code(rva, p)
@@ -293,8 +293,8 @@ func (ms *moduleSymbols) describe(m *core.Module, out *report.ModuleSymbols) {
 		out.File, out.ID, out.Name = it.Name, it.SymID, it.SymName
 		out.UnwindNotes, out.UnwindNoted = ms.odd, len(ms.oddLines)
 		switch {
-		case ms.binForced:
-			out.State = report.SymbolsForced
+		case ms.binAssigned:
+			out.State = report.SymbolsAssigned
 		case ms.requested:
 			out.State = report.SymbolsLoaded
 		}

@@ -110,7 +110,7 @@ func fromOf(r *report.Report) string {
 		if f.Source == "cfi" {
 			s += "<" + f.Origin
 		}
-		if f.Forced {
+		if f.AssignedSymbols {
 			s += "!"
 		}
 		out = append(out, s)
@@ -201,7 +201,7 @@ func TestBinaryParts(t *testing.T) {
 	if err := s.Assign(it.ID, 0, 0); err != nil {
 		t.Fatal(err)
 	}
-	if got := fromOf(s.Report(0)); !strings.HasPrefix(got, "app:crash_me/src.c/! app:main/src.c/<app.elf .eh_frame+0x3a8!") || s.Report(0).Modules[0].State != report.SymbolsForced {
+	if got := fromOf(s.Report(0)); !strings.HasPrefix(got, "app:crash_me/src.c/! app:main/src.c/<app.elf .eh_frame+0x3a8!") || s.Report(0).Modules[0].State != report.SymbolsAssigned {
 		t.Errorf("used anyway: %s", got)
 	}
 	s.Unassign(0, 0)

@@ -66,7 +66,7 @@ func functions(r *report.Report) string {
 		if n == "" {
 			n = "?"
 		}
-		if f.Forced {
+		if f.AssignedSymbols {
 			n += "!"
 		}
 		names = append(names, n)
@@ -197,7 +197,7 @@ func TestMismatch(t *testing.T) {
 	if got := functions(r); got != "crash_me! main!" {
 		t.Errorf("stack: %s", got)
 	}
-	if r.Modules[0].State != report.SymbolsForced {
+	if r.Modules[0].State != report.SymbolsAssigned {
 		t.Errorf("state %s", r.Modules[0].State)
 	}
 	s.Unassign(0, 0)

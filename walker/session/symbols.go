@@ -21,11 +21,11 @@ import (
 // none, unwind rules where it has none. Of a Windows program the binary is asked for rules first.
 type moduleSymbols struct {
 	item *item // the file in use, or nil
-	// forced: item is of another build, or of none that is known.
-	forced bool
-	// bin is the binary in use, or nil. byName: it was known by its name and size alone; binForced: it is of another build.
-	bin               *item
-	byName, binForced bool
+	// assigned: the user assigned item, which is of another build, or of none that is known.
+	assigned bool
+	// bin is the binary in use, or nil. byName: it was known by its name and size alone; binAssigned: it is of another build.
+	bin                 *item
+	byName, binAssigned bool
 	// image is the program in the dump's memory, with bin, for a module whose bin does not hold the program; imageLooked: it has been
 	// looked for.
 	image       *item
@@ -141,10 +141,10 @@ func (s *Session) match(d *dump) {
 				continue
 			}
 			// A symbol file may have another of the build's ids than the dump: its binary knows them all.
-			exact := it.is(m) || ms.bin != nil && !ms.byName && !ms.binForced && ms.bin.answers(it.SymID, it.sameName(m))
+			exact := it.is(m) || ms.bin != nil && !ms.byName && !ms.binAssigned && ms.bin.answers(it.SymID, it.sameName(m))
 			switch {
 			case assigned != nil:
-				ms.item, ms.forced = it, !exact
+				ms.item, ms.assigned = it, !exact
 			case exact && (ms.item == nil || !ms.item.sameName(m) && it.sameName(m)):
 				ms.item = it
 			case !exact && it.SymID != "" && it.sameName(m) && d.wrongArch(it.SymArch) == "":
@@ -161,7 +161,7 @@ func (s *Session) match(d *dump) {
 	if d.modules != nil {
 		for i := range fresh {
 			old := &d.modules[i]
-			if f := &fresh[i]; old.item != f.item || old.forced != f.forced || old.mismatch != f.mismatch || old.bin != f.bin || old.binForced != f.binForced {
+			if f := &fresh[i]; old.item != f.item || old.assigned != f.assigned || old.mismatch != f.mismatch || old.bin != f.bin || old.binAssigned != f.binAssigned {
 				d.outdate()
 			}
 			fresh[i].requested = old.requested
@@ -473,8 +473,8 @@ func (d *dump) symbolsOf(module int) report.ModuleSymbols {
 		case it.openErr != nil:
 			out.State = report.SymbolsCorrupt
 			out.Warnings = []string{it.openErr.Error()}
-		case ms.forced:
-			out.State = report.SymbolsForced
+		case ms.assigned:
+			out.State = report.SymbolsAssigned
 		case ms.requested:
 			out.State = report.SymbolsLoaded
 		}

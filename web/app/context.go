@@ -89,7 +89,7 @@ func (z *Menus) items() []MenuItem {
 		MenuItem{"copy", protocol.ExportStack, "Copy the stack", keyOf("copy-stack")}, MenuItem{"why", "", "Why this frame", keyOf("toggle-why")})
 	if r.ModuleIndex >= 0 {
 		out = append(out, MenuItem{"show-module", strconv.Itoa(r.ModuleIndex), "Show module", ""})
-		if item := z.page.Reading.forced(r.ModuleIndex); r.Forced && item >= 0 {
+		if item := z.page.Reading.forced(r.ModuleIndex); r.AssignedSymbols && item >= 0 {
 			out = append(out, MenuItem{"unuse", pair(item, r.ModuleIndex), "Stop using the unmatched symbols", ""})
 		} else if r.Other >= 0 && r.Missing {
 			out = append(out, MenuItem{"use", pair(r.Other, r.ModuleIndex), "Use the symbols of another build", ""})

@@ -42,5 +42,5 @@ func (z *Fresh) withFresh(class, id string) string {
 
 // sameRow compares what a person sees of two rows.
 func sameRow(a, b view.StackRow) bool {
-	return a.Function == b.Function && a.Source == b.Source && a.Word == b.Word && a.Module == b.Module && a.Forced == b.Forced
+	return a.Function == b.Function && a.Source == b.Source && a.Word == b.Word && a.Module == b.Module && a.AssignedSymbols == b.AssignedSymbols
 }

@@ -198,7 +198,7 @@ func (z *Stack) class(r view.StackRow) string {
 	for _, c := range []struct {
 		is   bool
 		name string
-	}{{z.isSelected(r), " selected"}, {r.Weak, " weak"}, {r.Forced, " forced"}, {r.NoSymbol, " nosym"}, {r.Missing, " missing"}, {r.Hint, " hint"}, {r.Hit, " hit"}} {
+	}{{z.isSelected(r), " selected"}, {r.Weak, " weak"}, {r.AssignedSymbols, " forced"}, {r.NoSymbol, " nosym"}, {r.Missing, " missing"}, {r.Hint, " hint"}, {r.Hit, " hit"}} {
 		if c.is {
 			class += c.name
 		}
@@ -259,7 +259,7 @@ func trustTitle(r view.StackRow) string {
 		return ""
 	}
 	_, s := view.Word(r.Trust)
-	if r.Forced {
+	if r.AssignedSymbols {
 		s += " Symbols that do not match the module were used."
 	}
 	return s
@@ -267,7 +267,7 @@ func trustTitle(r view.StackRow) string {
 
 func moduleTitle(r view.StackRow) string {
 	switch {
-	case r.Forced:
+	case r.AssignedSymbols:
 		return r.Module + ": symbols that do not match are used"
 	case r.Missing:
 		return r.Module + ": its symbols are missing"

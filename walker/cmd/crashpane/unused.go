@@ -129,7 +129,7 @@ func (s *fileSet) tellUnused(r *report.Report, named []string) {
 			fmt.Fprintf(s.stderr, "%s is missing (its id is %s): it has the functions and lines of %s\n", w.DebugFile, w.DebugID, report.BaseName(r.Modules[w.Module].Name))
 		}
 	}
-	for _, i := range r.ForcedModules() {
+	for _, i := range r.AssignedModules() {
 		m := &r.Modules[i]
 		fmt.Fprintf(s.stderr, "%s: used for %s because of --use, although its id %s is not the module's, %s: what it says of frames may be wrong\n",
 			m.SymbolFile, report.BaseName(m.Name), textOr(m.SymbolID, "(none)"), textOr(m.DebugID, "(none)"))

@@ -55,13 +55,13 @@ func (p *printer) additions() {
 		p.Int("word_size", int64(r.Dump.WordSize))
 	})
 	p.findings()
-	forced := r.ForcedModules()
-	p.List("forced_symbols", len(forced), func(i int) {
-		m := &r.Modules[forced[i]]
+	assigned := r.AssignedModules()
+	p.List("forced_symbols", len(assigned), func(i int) {
+		m := &r.Modules[assigned[i]]
 		p.PutObject(func() {
 			p.Str("debug_file", report.BaseName(m.DebugFile))
 			p.Str("debug_id", m.DebugID)
-			p.Int("module", int64(forced[i]))
+			p.Int("module", int64(assigned[i]))
 			p.Str("symbol_file", report.BaseName(m.SymbolFile))
 			p.Str("symbol_id", m.SymbolID)
 			p.Str("symbol_name", m.SymbolName)
@@ -264,7 +264,7 @@ func (p *printer) frameAdditions(f *report.Frame, x *report.Explanation) {
 	if x != nil {
 		p.Object("explain", func() { p.explanation(x, nil) })
 	}
-	if f.Forced {
+	if f.AssignedSymbols {
 		p.Bool("forced", true)
 	}
 	for i := range f.Inlines {

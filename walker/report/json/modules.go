@@ -15,7 +15,7 @@ func (p *printer) module(i int) {
 		p.Null("cert_subject")
 		p.Str("code_id", m.CodeID)
 		p.Bool("corrupt_symbols", s.corrupt)
-		if m.State == report.SymbolsLoaded || m.State == report.SymbolsForced || len(m.Mappings) > 0 {
+		if m.State == report.SymbolsLoaded || m.State == report.SymbolsAssigned || len(m.Mappings) > 0 {
 			p.Object("crashpane", func() { p.moduleAdditions(m) })
 		}
 		p.Str("debug_file", report.BaseName(m.DebugFiles.Rust))
@@ -43,7 +43,7 @@ func (p *printer) symbols(m *report.Module) symbolFlags {
 			continue
 		}
 		switch o.State {
-		case report.SymbolsLoaded, report.SymbolsForced:
+		case report.SymbolsLoaded, report.SymbolsAssigned:
 			s = symbolFlags{loaded: true}
 		case report.SymbolsCorrupt:
 			s = symbolFlags{loaded: true, corrupt: true}

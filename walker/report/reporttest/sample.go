@@ -46,7 +46,7 @@ func dump(name string) *core.Dump {
 }
 
 // Windows is a crash of a 32-bit Windows program. It has inlined calls, a PUBLIC name, a module without symbols and one without an id,
-// frames in no module and in an unloaded one, forced symbols, the thread that wrote the dump before the crashed one, and a thread
+// frames in no module and in an unloaded one, assigned symbols, the thread that wrote the dump before the crashed one, and a thread
 // without frames.
 func Windows() report.Input {
 	d := dump("C:/dumps/app crash.dmp")
@@ -109,7 +109,7 @@ func Windows() report.Input {
 				return report.ModuleSymbols{State: report.SymbolsLoaded, File: "syms/app.sym", ID: d.Modules[0].DebugID, Name: "app.pdb", Requested: true,
 					Warnings: []string{"app.sym line 9: unknown record"}, MismatchItem: -1}
 			case 2:
-				return report.ModuleSymbols{State: report.SymbolsForced, File: "plugin.sym", ID: "BAD0", Name: "plugin.pdb", Requested: true, MismatchItem: -1}
+				return report.ModuleSymbols{State: report.SymbolsAssigned, File: "plugin.sym", ID: "BAD0", Name: "plugin.pdb", Requested: true, MismatchItem: -1}
 			case 3:
 				return report.ModuleSymbols{Requested: true, MismatchFile: "other.sym", MismatchID: "0123", MismatchItem: 5}
 			}

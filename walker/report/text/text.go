@@ -152,7 +152,7 @@ func symbolTrouble(r *report.Report, m *report.Module) string {
 			continue
 		}
 		switch o.State {
-		case report.SymbolsLoaded, report.SymbolsForced:
+		case report.SymbolsLoaded, report.SymbolsAssigned:
 		case report.SymbolsCorrupt:
 			corrupt = true
 		default:

@@ -94,7 +94,7 @@ func crashedWord(t *report.Thread) string {
 }
 
 func forcedWord(row StackRow) string {
-	if row.Forced {
+	if row.AssignedSymbols {
 		return ", symbols do not match"
 	}
 	return ""

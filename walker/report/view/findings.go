@@ -40,7 +40,7 @@ func (v *View) Findings() []FindingRow {
 }
 
 // asksForFile are the kinds whose suggestion, if there is one, asks for symbols.
-var asksForFile = []report.FindingKind{report.FindingMismatch, report.FindingForced, report.FindingUnreadable, report.FindingNoUnwind,
+var asksForFile = []report.FindingKind{report.FindingMismatch, report.FindingAssigned, report.FindingUnreadable, report.FindingNoUnwind,
 	report.FindingEnds, report.FindingScanned, report.FindingNoDebug, report.FindingExports}
 
 func findingTitle(k report.FindingKind) string {
@@ -57,7 +57,7 @@ func findingTitle(k report.FindingKind) string {
 		return "No registers"
 	case report.FindingMismatch:
 		return "Symbols of another build"
-	case report.FindingForced:
+	case report.FindingAssigned:
 		return "Assigned symbols"
 	case report.FindingUnreadable:
 		return "Unreadable symbols"

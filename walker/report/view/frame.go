@@ -150,7 +150,7 @@ func (v *View) identity(d *FrameDetail, f *report.Frame) {
 		add("Shared", "the linker folded several functions into this code; the name is one of them", false)
 	}
 	switch {
-	case f.Forced:
+	case f.AssignedSymbols:
 		m := v.module(f.Module)
 		d.Warning = "Found or named by symbols that you assigned. They may not match this build."
 		if m != nil && m.SymbolID != "" {

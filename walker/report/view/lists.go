@@ -123,7 +123,7 @@ type ModulePage struct {
 }
 
 // stateOrder is the order of modules by state: those that need the user's attention first.
-var stateOrder = map[report.SymbolState]int{report.SymbolsMismatch: 0, report.SymbolsCorrupt: 1, report.SymbolsForced: 2,
+var stateOrder = map[report.SymbolState]int{report.SymbolsMismatch: 0, report.SymbolsCorrupt: 1, report.SymbolsAssigned: 2,
 	report.SymbolsMissing: 3, report.SymbolsLoaded: 4, report.SymbolsNotNeeded: 5}
 
 // StateWord returns the page's word for a symbol state.
@@ -137,7 +137,7 @@ func StateWord(s report.SymbolState) string {
 		return "damaged"
 	case report.SymbolsMismatch:
 		return "other build"
-	case report.SymbolsForced:
+	case report.SymbolsAssigned:
 		return "unmatched, used"
 	}
 	return "not needed"
@@ -200,7 +200,7 @@ func (v *View) Modules(from, n, selected int, search string) ModulePage {
 		for _, w := range m.Warnings {
 			row.Warnings = append(row.Warnings, Clean(w))
 		}
-		if m.State == report.SymbolsForced || m.State == report.SymbolsMismatch {
+		if m.State == report.SymbolsAssigned || m.State == report.SymbolsMismatch {
 			row.Other = Clean(m.SymbolID)
 		}
 		if w := v.mismatch(i); w != nil {

@@ -58,7 +58,7 @@ func (v *View) Module(i int) *ModuleDetail {
 		return nil
 	}
 	d := &ModuleDetail{Index: i, Name: Clean(BaseName(m.Name)), Facts: []Fact{}, Has: []Fact{}, Missing: []string{}, Warnings: []string{},
-		Rules: m.Has.CFI || m.Has.SFrame || m.IgnoredCFI || m.State == report.SymbolsLoaded || m.State == report.SymbolsForced, Ignored: m.IgnoredCFI,
+		Rules: m.Has.CFI || m.Has.SFrame || m.IgnoredCFI || m.State == report.SymbolsLoaded || m.State == report.SymbolsAssigned, Ignored: m.IgnoredCFI,
 		Binary: m.Binary, Assign: assignable(m)}
 	d.Says = v.moduleSays(m)
 	add := func(key, value string, code bool) {
@@ -162,7 +162,7 @@ func (v *View) moduleSays(m *report.Module) string {
 		return "Its symbols could not be read completely; " + frames + "."
 	case report.SymbolsMismatch:
 		return fmt.Sprintf("A loaded file is of another build and is not used; %s.", frames)
-	case report.SymbolsForced:
+	case report.SymbolsAssigned:
 		return fmt.Sprintf("You assigned its symbols, which may be of another build; %s.", frames)
 	}
 	return "No frame is in it."

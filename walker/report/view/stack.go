@@ -28,14 +28,14 @@ type StackRow struct {
 	Trust, Word    string // the report's word, and the page's
 	Module, Offset string
 	// Address is the lookup address: for a caller it is inside the call instruction, as in every export. Offset is that of Address.
-	Address     string
-	ModuleIndex int  // -1 for none
-	Other       int  // a loaded file with another id that could be used for the module, or -1
-	Missing     bool // symbols of the module are missing
-	Forced      bool // it uses symbols with another id, which the user assigned
-	Weak        bool // found by scanning
-	Hint        bool // of RowStop: a suggestion
-	Hit         bool // it contains the searched text
+	Address         string
+	ModuleIndex     int  // -1 for none
+	Other           int  // a loaded file with another id that could be used for the module, or -1
+	Missing         bool // symbols of the module are missing
+	AssignedSymbols bool // it uses symbols with another id, which the user assigned
+	Weak            bool // found by scanning
+	Hint            bool // of RowStop: a suggestion
+	Hit             bool // it contains the searched text
 }
 
 // StackPage is a window of a stack.
@@ -183,7 +183,7 @@ func (v *View) frameRow(f *report.Frame, i int) StackRow {
 
 // placedRow returns a frame's row without its name.
 func (v *View) placedRow(f *report.Frame, i int) StackRow {
-	row := StackRow{Kind: RowFrame, Frame: i, Inline: -1, Trust: f.Trust, Missing: f.MissingSymbols, Forced: f.Forced,
+	row := StackRow{Kind: RowFrame, Frame: i, Inline: -1, Trust: f.Trust, Missing: f.MissingSymbols, AssignedSymbols: f.AssignedSymbols,
 		Address: v.hex(f.Lookup), ModuleIndex: f.Module, Other: v.other(f.Module),
 		Weak: f.Trust == "scan" || f.Trust == "cfi_scan" || f.Trust == "none"}
 	row.Word, _ = Word(f.Trust)
@@ -273,7 +273,7 @@ func named(f *report.Frame) bool {
 
 func (v *View) inlineRow(f *report.Frame, i, k int) StackRow {
 	in := &f.Inlines[k]
-	row := StackRow{Kind: RowInline, Frame: i, Inline: k, Trust: "inline", Word: "inline", Forced: f.Forced,
+	row := StackRow{Kind: RowInline, Frame: i, Inline: k, Trust: "inline", Word: "inline", AssignedSymbols: f.AssignedSymbols,
 		Address: v.hex(f.Lookup), ModuleIndex: f.Module, Other: v.other(f.Module),
 		Full: v.full(in.Function), Weak: f.Trust == "scan" || f.Trust == "cfi_scan"}
 	if m := v.module(f.Module); m != nil {
@@ -336,15 +336,15 @@ func (v *View) quality(t *report.Thread) string {
 	if len(t.Frames) == 0 {
 		return ""
 	}
-	seen, have, exports, total, forced := map[int]bool{}, 0, 0, 0, 0
+	seen, have, exports, total, assigned := map[int]bool{}, 0, 0, 0, 0
 	weak, distant := 0, 0
 	for i := range t.Frames {
 		f := &t.Frames[i]
 		if f.Trust == "scan" || f.Trust == "cfi_scan" {
 			weak++
 		}
-		if f.Forced {
-			forced++
+		if f.AssignedSymbols {
+			assigned++
 		}
 		if f.Far() {
 			distant++
@@ -353,7 +353,7 @@ func (v *View) quality(t *report.Thread) string {
 			seen[f.Module] = true
 			total++
 			switch {
-			case m.State != report.SymbolsLoaded && m.State != report.SymbolsForced:
+			case m.State != report.SymbolsLoaded && m.State != report.SymbolsAssigned:
 			case m.Has.OnlyExports:
 				exports++
 			default:
@@ -384,8 +384,8 @@ func (v *View) quality(t *report.Thread) string {
 	if weak > 0 {
 		parts = append(parts, count(weak, "frame", "frames")+" found by scanning")
 	}
-	if forced > 0 {
-		parts = append(parts, count(forced, "frame", "frames")+" found or named by symbols that do not match")
+	if assigned > 0 {
+		parts = append(parts, count(assigned, "frame", "frames")+" found or named by symbols that do not match")
 	}
 	return strings.Join(parts, " · ")
 }

@@ -21,7 +21,7 @@ func example() *report.Report {
 		FirstThread: 1, HasRequesting: true,
 		Modules: []report.Module{
 			{Base: 0x400000, Size: 0x1000, Name: "/opt/app", DebugID: "AAA0", State: report.SymbolsLoaded, Frames: 2},
-			{Base: 0x500000, Size: 0x1000, Name: `C:\lib\x.dll`, DebugID: "BBB0", State: report.SymbolsForced, SymbolID: "CCC0", Frames: 1},
+			{Base: 0x500000, Size: 0x1000, Name: `C:\lib\x.dll`, DebugID: "BBB0", State: report.SymbolsAssigned, SymbolID: "CCC0", Frames: 1},
 			{Base: 0x600000, Size: 0x1000, Name: "unused.so", State: report.SymbolsNotNeeded},
 		},
 		Threads: []report.Thread{
@@ -32,7 +32,7 @@ func example() *report.Report {
 						Function: report.Name{Raw: "_Zouter"}, FunctionStart: 0x400000, File: "/src/app.cc", Line: 9, HasLine: true,
 						Inlines: []report.Inline{{Function: report.Name{Raw: "innermost"}, File: "/src/i.h", Line: 1, HasLine: true},
 							{Function: report.Name{Raw: "middle"}, File: "/src/m.h", Line: 2, HasLine: true}}},
-					{PC: 0x500020, Lookup: 0x50001f, RVA: 0x1f, Trust: "cfi", Module: 1, HasFunction: true, Function: report.Name{Raw: "forced"}, Forced: true},
+					{PC: 0x500020, Lookup: 0x50001f, RVA: 0x1f, Trust: "cfi", Module: 1, HasFunction: true, Function: report.Name{Raw: "forced"}, AssignedSymbols: true},
 					{PC: 0x9999, Lookup: 0x9998, Trust: "scan", Module: -1},
 				}},
 		},
@@ -142,7 +142,7 @@ func TestStackWindows(t *testing.T) {
 	if all.Rows[2].Function != "app::outer" || all.Rows[2].Offset != "+0x10" || all.Rows[2].Source != "app.cc:9" {
 		t.Errorf("%+v", all.Rows[2])
 	}
-	if r := all.Rows[3]; !r.Forced || r.Module != "x.dll" {
+	if r := all.Rows[3]; !r.AssignedSymbols || r.Module != "x.dll" {
 		t.Errorf("%+v", r)
 	}
 	if r := all.Rows[4]; !r.Weak || !r.NoSymbol || r.Function != "0x0000000000009998" || r.Address != r.Function {

@@ -171,11 +171,11 @@ func TestSymbolsOfAnotherBuild(t *testing.T) {
 		t.Fatal(x.Error)
 	}
 	r = k.screen(-1)
-	if !r.Stack.Rows[0].Forced || !strings.Contains(r.Detail.Warning, "another build") {
+	if !r.Stack.Rows[0].AssignedSymbols || !strings.Contains(r.Detail.Warning, "another build") {
 		t.Errorf("not marked: %+v, %q", r.Stack.Rows[0], r.Detail.Warning)
 	}
 	k.ask(&protocol.Unassign{Module: wanted.Module}, nil)
-	if r = k.screen(-1); r.Stack.Rows[0].Forced {
+	if r = k.screen(-1); r.Stack.Rows[0].AssignedSymbols {
 		t.Error("still used")
 	}
 }
