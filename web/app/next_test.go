@@ -69,7 +69,7 @@ func TestSymbolsAreComing(t *testing.T) {
 	p.Reading.Add([]File{fakeFile("big.sym")})
 	p.Screen.looked(r, "")
 	last := p.Stack.Rows[len(p.Stack.Rows)-1]
-	if p.Reading.symbolsText() == "" || p.Verdict.hasFinding() || last.Hint || last.Function == stopHint.Function {
+	if p.Reading.symbolsText() == "" || p.Verdict.hasFinding() || last.Suggestion || last.Function == stopHint.Function {
 		t.Errorf("%q, finding %v, %+v", p.Reading.symbolsText(), p.Verdict.hasFinding(), last)
 	}
 	say(p, &protocol.Added{Dumps: p.Dumps.List, Items: []protocol.FileRow{{Name: "big.sym", Kind: "sym", Usable: true, Dump: -1}}})
@@ -81,4 +81,4 @@ func TestSymbolsAreComing(t *testing.T) {
 	}
 }
 
-var stopHint = view.StackRow{Kind: view.RowStop, Frame: -1, Inline: -2, Hint: true, Function: "No symbols for libfoo.so"}
+var stopHint = view.StackRow{Kind: view.RowStop, Frame: -1, Inline: -2, Suggestion: true, Function: "No symbols for libfoo.so"}

@@ -77,8 +77,8 @@ func (z *Stack) hideHints() {
 		return
 	}
 	for i := range z.Rows {
-		if r := &z.Rows[i]; r.Hint {
-			r.Hint, r.Function, r.Full = false, "Symbols are being read.", ""
+		if r := &z.Rows[i]; r.Suggestion {
+			r.Suggestion, r.Function, r.Full = false, "Symbols are being read.", ""
 		}
 	}
 }
@@ -198,7 +198,7 @@ func (z *Stack) class(r view.StackRow) string {
 	for _, c := range []struct {
 		is   bool
 		name string
-	}{{z.isSelected(r), " selected"}, {r.Weak, " weak"}, {r.AssignedSymbols, " forced"}, {r.NoSymbol, " nosym"}, {r.Missing, " missing"}, {r.Hint, " hint"}, {r.Hit, " hit"}} {
+	}{{z.isSelected(r), " selected"}, {r.Unreliable, " weak"}, {r.AssignedSymbols, " forced"}, {r.NoSymbol, " nosym"}, {r.Missing, " missing"}, {r.Suggestion, " hint"}, {r.Hit, " hit"}} {
 		if c.is {
 			class += c.name
 		}
@@ -212,7 +212,7 @@ func frameKey(r view.StackRow) string { return pair(r.Frame, r.Inline) }
 
 func frameAct(r view.StackRow) any {
 	switch {
-	case r.Hint:
+	case r.Suggestion:
 		return "findings"
 	case r.Kind == view.RowStop:
 		return nil

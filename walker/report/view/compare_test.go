@@ -41,7 +41,7 @@ func TestStackEndsWithWhatWouldHelp(t *testing.T) {
 	v := New(r, nil)
 	whole := v.Stack(StackQuery{Thread: 1, Count: 100})
 	last := whole.Rows[len(whole.Rows)-1]
-	if !last.Hint || last.Function != "Drop app.sym with id AAA0" || whole.Rows[len(whole.Rows)-2].Kind != RowStop || len(whole.Rows) != whole.Total {
+	if !last.Suggestion || last.Function != "Drop app.sym with id AAA0" || whole.Rows[len(whole.Rows)-2].Kind != RowStop || len(whole.Rows) != whole.Total {
 		t.Fatalf("%+v", whole.Rows)
 	}
 	for from := range whole.Total {

@@ -157,7 +157,7 @@ func (v *View) identity(d *FrameDetail, f *report.Frame) {
 			d.Warning = "Found or named by symbols of another build: the module has id " + Clean(m.DebugID) + ", the file has " +
 				Clean(m.SymbolID) + "."
 		}
-	case row.Weak:
+	case row.Unreliable:
 		d.Warning = "Found by scanning the stack: this call may be left over from earlier."
 	}
 }

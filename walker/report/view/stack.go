@@ -33,8 +33,8 @@ type StackRow struct {
 	Other           int  // a loaded file with another id that could be used for the module, or -1
 	Missing         bool // symbols of the module are missing
 	AssignedSymbols bool // it uses symbols with another id, which the user assigned
-	Weak            bool // found by scanning
-	Hint            bool // of RowStop: a suggestion
+	Unreliable      bool // found by scanning
+	Suggestion      bool // of RowStop: a suggestion
 	Hit             bool // it contains the searched text
 }
 
@@ -185,7 +185,7 @@ func (v *View) frameRow(f *report.Frame, i int) StackRow {
 func (v *View) placedRow(f *report.Frame, i int) StackRow {
 	row := StackRow{Kind: RowFrame, Frame: i, Inline: -1, Trust: f.Trust, Missing: f.MissingSymbols, AssignedSymbols: f.AssignedSymbols,
 		Address: v.hex(f.Lookup), ModuleIndex: f.Module, Other: v.other(f.Module),
-		Weak: f.Trust == "scan" || f.Trust == "cfi_scan" || f.Trust == "none"}
+		Unreliable: f.Trust == "scan" || f.Trust == "cfi_scan" || f.Trust == "none"}
 	row.Word, _ = Word(f.Trust)
 	if m := v.module(f.Module); m != nil {
 		row.Module = Clean(BaseName(m.Name))
@@ -275,7 +275,7 @@ func (v *View) inlineRow(f *report.Frame, i, k int) StackRow {
 	in := &f.Inlines[k]
 	row := StackRow{Kind: RowInline, Frame: i, Inline: k, Trust: "inline", Word: "inline", AssignedSymbols: f.AssignedSymbols,
 		Address: v.hex(f.Lookup), ModuleIndex: f.Module, Other: v.other(f.Module),
-		Full: v.full(in.Function), Weak: f.Trust == "scan" || f.Trust == "cfi_scan"}
+		Full: v.full(in.Function), Unreliable: f.Trust == "scan" || f.Trust == "cfi_scan"}
 	if m := v.module(f.Module); m != nil {
 		row.Module = Clean(BaseName(m.Name))
 	}
@@ -288,7 +288,7 @@ func (v *View) inlineRow(f *report.Frame, i, k int) StackRow {
 func (v *View) stopRows(t *report.Thread) []StackRow {
 	rows := []StackRow{{Kind: RowStop, Frame: -1, Inline: -1, ModuleIndex: -1, Other: -1, Function: stopSentence(t)}}
 	if s := Clean(t.Stop.Suggestion); s != "" {
-		rows = append(rows, StackRow{Kind: RowStop, Hint: true, Frame: -1, Inline: -2, ModuleIndex: -1, Other: -1, Function: sentenceCase(s), Full: s})
+		rows = append(rows, StackRow{Kind: RowStop, Suggestion: true, Frame: -1, Inline: -2, ModuleIndex: -1, Other: -1, Function: sentenceCase(s), Full: s})
 	}
 	return rows
 }

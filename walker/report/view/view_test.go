@@ -145,7 +145,7 @@ func TestStackWindows(t *testing.T) {
 	if r := all.Rows[3]; !r.AssignedSymbols || r.Module != "x.dll" {
 		t.Errorf("%+v", r)
 	}
-	if r := all.Rows[4]; !r.Weak || !r.NoSymbol || r.Function != "0x0000000000009998" || r.Address != r.Function {
+	if r := all.Rows[4]; !r.Unreliable || !r.NoSymbol || r.Function != "0x0000000000009998" || r.Address != r.Function {
 		t.Errorf("%+v", r)
 	}
 	if all.Quality != "Symbols for all 2 modules on this stack · 1 frame found by scanning · 1 frame found or named by symbols that do not match" {
