@@ -73,7 +73,7 @@ type RegisterChange struct {
 	Name              string
 	Before, After     uint64
 	HadBefore, HasNow bool
-	// How: "given" (from the dump's context, frame 0), "rule" (computed by a rule), "unchanged" (callee-saved, or by a rule), "lost"
+	// How: "context" (from the dump, frame 0), "rule" (computed by a rule), "unchanged" (callee-saved, or by a rule), "lost"
 	// (known only before), or "unknown" (in both).
 	How string
 }
@@ -246,7 +246,7 @@ func changes(x *walker.Explanation) []RegisterChange {
 		c.After, c.HasNow = x.After.Get(r)
 		switch {
 		case x.Before.Arch == nil && c.HasNow:
-			c.How = "given"
+			c.How = "context"
 		case c.HasNow && ruled["$"+name]:
 			c.How = "rule"
 		case c.HasNow:

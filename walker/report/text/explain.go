@@ -17,7 +17,7 @@ func WriteExplanation(w io.Writer, r *report.Report, x *report.Explanation) erro
 	f := &t.Frames[x.Frame]
 	b.printf("Thread %s, frame %d: %s\n", threadTitle(t), x.Frame, frameTitle(r, f))
 	if x.Frame == 0 {
-		b.printf("Given by the dump; %s.\n", strings.Join(x.Notes, "; "))
+		b.printf("From the dump's context; %s.\n", strings.Join(x.Notes, "; "))
 	} else {
 		b.printf("Found by %s\n", foundBy(x))
 	}
@@ -244,7 +244,7 @@ func writeChanges(b *printer, x *report.Explanation, wordSize int) {
 	for _, c := range x.Registers {
 		switch c.How {
 		case "unknown":
-		case "given":
+		case "context":
 			b.printf("  %-4s %s\n", c.Name, value(c.After, true))
 		default:
 			b.printf("  %-4s %s → %s  %s\n", c.Name, value(c.Before, c.HadBefore), value(c.After, c.HasNow), c.How)

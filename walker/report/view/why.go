@@ -48,7 +48,7 @@ func (v *View) numbers(w *Why, x *report.Explanation) {
 		v.scanned(w, x.End.Scanned)
 	}
 	for _, c := range x.Registers {
-		if c.How == "unknown" || c.How == "given" {
+		if c.How == "unknown" || c.How == "context" {
 			continue
 		}
 		out := Change{Name: c.Name, How: c.How}
