@@ -37,8 +37,8 @@ type Policy struct {
 	CFINonZero bool
 	// CFINeedsFP: on x86 a CFI result without ebp is rejected.
 	CFINeedsFP bool
-	// MendExchanged: x86 rules that have esp and ebp in each other's place are put right.
-	MendExchanged bool
+	// FixSwapped: x86 rules that have esp and ebp in each other's place are put right.
+	FixSwapped bool
 	// LeafOnWindows: on amd64 Windows functions without unwind data do not move sp, so frame 0's return address may be the
 	// word at sp, or the one above it.
 	LeafOnWindows bool
@@ -113,9 +113,9 @@ type FramePointerRules struct {
 	// tell. Otherwise all CPUs but 32-bit arm take the saved word beside the frame pointer, whatever FromLR says, and a frame pointer of 0
 	// ends a stack only if it was read from a frame.
 	LeafByLR bool
-	// Doubted: a frame whose return address is known not to follow a call, or that does not move up the stack, is not
-	// believed, and the next source is asked. Otherwise the latter ends the walk.
-	Doubted bool
+	// Verify: a frame whose return address is known not to follow a call, or that does not move up the stack, is rejected,
+	// and the next source is asked. Otherwise the latter ends the walk.
+	Verify bool
 	// LastOfChain: on amd64, above a frame that was found by its frame pointer, the next one's saved frame pointer need not lie in the stack if the
 	// instruction before the return address is a call: functions that keep a frame pointer are called by others that do not.
 	LastOfChain bool
@@ -233,10 +233,10 @@ func best() Policy {
 	p.FramePointer.LRInModule = true
 	p.FramePointer.LastOfChain = true
 	p.FramePointer.LeafByLR = true
-	p.FramePointer.Doubted = true
+	p.FramePointer.Verify = true
 	p.FramePointer.Stale = false
 	p.MergeEntries = true
-	p.MendExchanged = true
+	p.FixSwapped = true
 	p.EndAtOutermost = true
 	p.Refute = true
 	p.OtherStacks = true

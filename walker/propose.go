@@ -55,7 +55,7 @@ func (s *walk) proposeCFI() (candidate, string) {
 	if row.Topmost && !s.interrupted() {
 		return candidate{row: row}, "the rules hold only in a function that has not called anything"
 	}
-	if s.Policy.MendExchanged && row.EntryFromFP {
+	if s.Policy.FixSwapped && row.EntryFromFP {
 		row = s.unswap(row)
 	}
 	if s.Policy.OtherStacks && !row.Signal {

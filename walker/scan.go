@@ -92,7 +92,7 @@ func (s *walk) proposeScan() (candidate, string) {
 // scannedFP guesses the caller's frame pointer from a return address at an address. A function that keeps one pushed its
 // caller's right below the return address; one that does not left the register alone.
 func (s *walk) scannedFP(sp, at uint64) (unwind.Rule, bool) {
-	if s.arch.ScanFP == cpu.ScanFPLost {
+	if s.arch.ScanFP == cpu.ScanFPUnknown {
 		return unwind.Rule{}, false
 	}
 	if s.Policy.Scan.FP == ScanFPRust {

@@ -85,7 +85,7 @@ func (s *walk) checkCFI(regs *cpu.Regs) string {
 // doubt is what speaks against a frame that was guessed from a register, beyond what its CPU's check says.
 func (s *walk) doubt(regs *cpu.Regs) string {
 	pc, sp := regs.PC(), regs.SP()
-	if !s.Policy.FramePointer.Doubted || pc < firstPage {
+	if !s.Policy.FramePointer.Verify || pc < firstPage {
 		return ""
 	}
 	if call, known := s.callBefore(pc); known && !call && s.Modules.Covers(pc) {

@@ -19,7 +19,7 @@ var ARM = newArch(&Arch{regs: registers{
 	// caller (frames that push {fp, lr} and point fp at the pair): sp = fp + 8, pc = [fp + 4], fp = [fp]
 	Frame: FrameLayout{Style: FrameRecord, CFAOffset: 8, RAOffset: -4, FPOffset: -8},
 	Conventions: Conventions{
-		EqualSP: EqualSPInterrupted, FPCheck: FPUnchecked, ScanFP: ScanFPLost,
+		EqualSP: EqualSPInterrupted, FPCheck: FPUnchecked, ScanFP: ScanFPUnknown,
 		FPOnlyOnIOS: true, LinkStale: true,
 	},
 	Formats: Formats{

@@ -119,8 +119,8 @@ type Conventions struct {
 	NoFaultAddress bool
 	// StackWIN: symbol files have STACK WIN records for it, and PE files no tables of functions.
 	StackWIN bool
-	// ExchangedDWARF: some compilers for Apple's systems exchange the DWARF numbers of the stack pointer and the frame pointer.
-	ExchangedDWARF bool
+	// SwappedDWARF: some compilers for Apple's systems swap the DWARF numbers of the stack pointer and the frame pointer.
+	SwappedDWARF bool
 }
 
 // EqualSP says when a caller may have its callee's stack pointer under the policies that ask the CPU (walker.EqualSPArm).
@@ -152,8 +152,8 @@ const (
 type ScanFP uint8
 
 const (
-	// ScanFPLost: it is not known any more.
-	ScanFPLost ScanFP = 1 + iota
+	// ScanFPUnknown: the caller's frame pointer becomes unknown.
+	ScanFPUnknown ScanFP = 1 + iota
 	// ScanFPAbove: the word below the return address, if it points a little above itself.
 	ScanFPAbove
 	// ScanFPPointed: that word, if the callee's own frame pointer points at it too.

@@ -39,7 +39,7 @@ func newMIPS(name string, word int, saved string, number uint16, flag uint32, pe
 		Name:        name,
 		WordSize:    word,
 		CallSize:    8,
-		Conventions: Conventions{EqualSP: EqualSPNever, FPCheck: FPUnchecked, ScanFP: ScanFPLost},
+		Conventions: Conventions{EqualSP: EqualSPNever, FPCheck: FPUnchecked, ScanFP: ScanFPUnknown},
 		Formats:     f,
 		Code:        Code{IsCall: isMIPSCall, CallBytes: 8, Instructions: NotDecoded},
 		Peers:       peers,

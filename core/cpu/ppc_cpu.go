@@ -53,7 +53,7 @@ func newPPC(name string, word int, frame FrameLayout, f Formats, peers Peers, co
 		WordSize:    word,
 		CallSize:    4,
 		Frame:       frame,
-		Conventions: Conventions{EqualSP: EqualSPNever, FPCheck: FPUnchecked, ScanFP: ScanFPLost},
+		Conventions: Conventions{EqualSP: EqualSPNever, FPCheck: FPUnchecked, ScanFP: ScanFPUnknown},
 		Formats:     f,
 		Code:        Code{IsCall: isPPCCall, CallBytes: 4, Instructions: NotDecoded},
 		Peers:       peers,

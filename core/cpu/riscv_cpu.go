@@ -34,7 +34,7 @@ func newRISCV(name string, word int, family string, call func([]byte, uint64, bi
 		WordSize:    word,
 		CallSize:    2,
 		Frame:       FrameLayout{Style: FrameRecord, RAOffset: -w, FPOffset: -2 * w},
-		Conventions: Conventions{EqualSP: EqualSPNever, FPCheck: FPUnchecked, ScanFP: ScanFPLost},
+		Conventions: Conventions{EqualSP: EqualSPNever, FPCheck: FPUnchecked, ScanFP: ScanFPUnknown},
 		Formats: Formats{Processors: []uint16{proc}, RustUnknown: true, Family: family, PlainCFI: true,
 			ELFMachines: [3]uint16{243}, PEMachines: [3]uint16{pe}},
 		Code: Code{IsCall: call, CallBytes: 4, Instructions: NotDecoded},

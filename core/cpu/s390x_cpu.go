@@ -22,7 +22,7 @@ var S390X = newArch(&Arch{regs: registers{
 	WordSize:    8,
 	CallSize:    2,
 	CFABias:     160,
-	Conventions: Conventions{EqualSP: EqualSPInterrupted, FPCheck: FPUnchecked, ScanFP: ScanFPLost},
+	Conventions: Conventions{EqualSP: EqualSPInterrupted, FPCheck: FPUnchecked, ScanFP: ScanFPUnknown},
 	Formats:     Formats{Family: "s390", Words: []string{"s390"}, ELFMachines: [3]uint16{22}, SFrameBig: 4},
 	Code:        Code{IsCall: isZCall, CallBytes: 6, Instructions: NotDecoded},
 })

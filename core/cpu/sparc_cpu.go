@@ -21,7 +21,7 @@ var SPARC = newArch(&Arch{regs: registers{
 	WordSize:    4,
 	CallSize:    8,
 	Frame:       FrameLayout{Style: FrameRecord, RAOffset: 60, FPOffset: 56, RABias: 8},
-	Conventions: Conventions{EqualSP: EqualSPNever, FPCheck: FPUnchecked, ScanFP: ScanFPLost, RegisterWindow: true},
+	Conventions: Conventions{EqualSP: EqualSPNever, FPCheck: FPUnchecked, ScanFP: ScanFPUnknown, RegisterWindow: true},
 	Formats: Formats{
 		Processors:  []uint16{0x8001},
 		ELFMachines: [3]uint16{2, 18, 43}, // SPARC, SPARC32PLUS and V9, whose 64-bit words have no table

@@ -17,7 +17,7 @@ var X86 = newArch(&Arch{regs: registers{
 	Frame: FrameLayout{Style: FrameRecord, CFAOffset: 8, RAOffset: -4, FPOffset: -8},
 	Conventions: Conventions{
 		EqualSP: EqualSPNever, FPCheck: FPUnchecked, ScanFP: ScanFPAbove,
-		NoFaultAddress: true, StackWIN: true, ExchangedDWARF: true,
+		NoFaultAddress: true, StackWIN: true, SwappedDWARF: true,
 	},
 	Formats: Formats{
 		// Both peers have a word of their own, or none, for a program of 32 bits whose dump Windows' 64-bit debugger wrote.

@@ -68,7 +68,7 @@ func (b *rowBuilder) row(s *state, loc uint64) (unwind.Row, string) {
 	row.Outermost = row.RA.Kind == unwind.Undefined
 	// The link register has the return address only until the function's first call.
 	row.Topmost = row.RA.Kind == unwind.FromReg && row.RA.Reg == t.Arch.LR
-	if t.Arch.ExchangedDWARF {
+	if t.Arch.SwappedDWARF {
 		if t.swapped {
 			row.Origin.Note = NoteNumbering
 		}
@@ -236,7 +236,7 @@ const sampled = 256
 // Compilers for Apple's systems swap them in .eh_frame, and some do in .debug_frame. At a function's first instruction the call has
 // pushed only the return address, so cfa = esp + 4: the register in that rule, in most functions, is esp.
 func (t *table) detectNumbering(n int, at func(i int) (int64, error)) {
-	if !t.Arch.ExchangedDWARF || n == 0 {
+	if !t.Arch.SwappedDWARF || n == 0 {
 		return
 	}
 	var votes [2]int

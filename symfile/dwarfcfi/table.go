@@ -64,7 +64,7 @@ type table struct {
 	work    int64 // bytes of initial instructions executed so far, see maxWork
 	// swapped: in this i386 section 4 is ebp and 5 is esp. numbered: detectNumbering has run.
 	swapped, numbered bool
-	warnings            unwind.Warnings
+	warnings          unwind.Warnings
 }
 
 // EHFrame opens an .eh_frame section that is linked at an address. hdr is its .eh_frame_hdr, or nil. With it, a lookup reads only
@@ -187,7 +187,7 @@ func (t *table) Row(rva uint64) (unwind.Row, bool, error) {
 
 // ensureNumbered runs detectNumbering once, for i386.
 func (t *table) ensureNumbered() error {
-	if t.numbered || !t.Arch.ExchangedDWARF {
+	if t.numbered || !t.Arch.SwappedDWARF {
 		return nil
 	}
 	t.numbered = true

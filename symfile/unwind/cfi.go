@@ -100,7 +100,7 @@ func ParseCFI(arch *cpu.Arch, init string, deltas []string) (row Row, notes []st
 	}
 	// See Row.EntryFromFP: init, whose rules hold at the function's first instruction, has cfa = ebp + 4.
 	if entry, err := parseExpr(arch, atEntry); err == nil {
-		row.EntryFromFP = arch.ExchangedDWARF && entry == Rule{Kind: FromReg, Reg: arch.FP, Offset: int64(arch.WordSize)}
+		row.EntryFromFP = arch.SwappedDWARF && entry == Rule{Kind: FromReg, Reg: arch.FP, Offset: int64(arch.WordSize)}
 	}
 	return row, notes, nil
 }

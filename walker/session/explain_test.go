@@ -190,8 +190,8 @@ func storyText(t *testing.T, s *Session) string {
 }
 
 // The swapped registers of the i386 macOS case are said, with the rules as they stand and as they were used.
-func TestExplainExchanged(t *testing.T) {
-	s := exchangedSession(t, exchangedRules, walker.Best)
+func TestExplainSwapped(t *testing.T) {
+	s := swappedSession(t, swappedRules, walker.Best)
 	x, err := s.Explain(0, 0, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -212,7 +212,7 @@ func TestExplainExchanged(t *testing.T) {
 	if !found {
 		t.Errorf("findings: %+v", s.Report(0).Findings)
 	}
-	for _, f := range exchangedSession(t, rightRules, walker.Best).Report(0).Findings {
+	for _, f := range swappedSession(t, rightRules, walker.Best).Report(0).Findings {
 		if f.Kind == "esp-ebp-exchanged" {
 			t.Errorf("a right file is accused: %+v", f)
 		}

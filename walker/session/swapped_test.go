@@ -13,7 +13,7 @@ import (
 // The report "Exploring DWARF CFI" of 2015: a macOS i386 program, its dump walked with and without its symbols. With the
 // .sym that dump_syms made, whose esp and ebp are swapped, Breakpad found one frame; without it a dozen, by ebp. These are
 // the report's figures: eip, esp and ebp of every frame (an ebp is where the next frame's esp less 8 lies).
-var exchangedFrames = []struct{ eip, esp, ebp uint32 }{
+var swappedFrames = []struct{ eip, esp, ebp uint32 }{
 	{0x2b96d, 0xbffd5f30, 0xbffd5f58},
 	{0x2bf55, 0xbffd5f60, 0xbffd5fa8},
 	{0x99ca8853, 0xbffd5fb0, 0xbffd5fc8},
@@ -30,7 +30,7 @@ var exchangedFrames = []struct{ eip, esp, ebp uint32 }{
 }
 
 const (
-	exchangedRules = `STACK CFI INIT 1930 55 .cfa: $ebp 4 + .ra: .cfa -4 + ^
+	swappedRules = `STACK CFI INIT 1930 55 .cfa: $ebp 4 + .ra: .cfa -4 + ^
 STACK CFI 1931 $esp: .cfa -8 + ^ .cfa: $ebp 8 +
 STACK CFI 1933 .cfa: $esp 8 +
 STACK CFI 1937 $esi: .cfa -12 + ^
@@ -42,17 +42,17 @@ STACK CFI 1937 $esi: .cfa -12 + ^
 `
 )
 
-func exchangedSession(t *testing.T, rules string, p walker.Policy) *Session {
+func swappedSession(t *testing.T, rules string, p walker.Policy) *Session {
 	t.Helper()
 	// A little below esp is in the dump too, so that the wrong rules read zeros, as they must have there.
 	const base = 0xbffd5f20
 	stack := make([]byte, 0x400)
 	put := func(at, v uint32) { binary.LittleEndian.PutUint32(stack[at-base:], v) }
-	for i, f := range exchangedFrames[:len(exchangedFrames)-1] {
-		put(f.ebp, exchangedFrames[i+1].ebp)
-		put(f.ebp+4, exchangedFrames[i+1].eip)
+	for i, f := range swappedFrames[:len(swappedFrames)-1] {
+		put(f.ebp, swappedFrames[i+1].ebp)
+		put(f.ebp+4, swappedFrames[i+1].eip)
 	}
-	first := exchangedFrames[0]
+	first := swappedFrames[0]
 	ctx := dumptest.X86(map[string]uint64{"eip": uint64(first.eip), "esp": uint64(first.esp), "ebp": uint64(first.ebp),
 		"ebx": 0x7b8aec50, "esi": 0x0002d06c, "edi": 0x7b89e6a0, "eax": 0x0002b93c, "ecx": 0x0002d07c})
 	id := dumptest.RSDS(0x11223344, 0x5566, 0x7788, [8]byte{1, 2, 3, 4, 5, 6, 7, 8}, 0, "BreakpadTest")
@@ -86,9 +86,9 @@ func addresses(s *Session) string {
 	return b.String()
 }
 
-func TestExchangedESPAndEBP(t *testing.T) {
+func TestSwappedESPAndEBP(t *testing.T) {
 	var want strings.Builder
-	for i, f := range exchangedFrames {
+	for i, f := range swappedFrames {
 		trust, name := "frame_pointer", ""
 		switch i {
 		case 0:
@@ -98,14 +98,14 @@ func TestExchangedESPAndEBP(t *testing.T) {
 		}
 		fmt.Fprintf(&want, "%x %x %x %s %s\n", f.eip, f.esp, f.ebp, trust, name)
 	}
-	mended := exchangedSession(t, exchangedRules, walker.Best)
-	if got := addresses(mended); got != want.String() {
+	unswapped := swappedSession(t, swappedRules, walker.Best)
+	if got := addresses(unswapped); got != want.String() {
 		t.Errorf("with the swapped records:\n%swant\n%s", got, want.String())
 	}
-	if o := mended.Report(0).Threads[0].Frames[1].Origin; !strings.Contains(o, "esp and ebp swapped") {
+	if o := unswapped.Report(0).Threads[0].Frames[1].Origin; !strings.Contains(o, "esp and ebp swapped") {
 		t.Errorf("what was done is not said: %s", o)
 	}
-	right := exchangedSession(t, rightRules, walker.Best)
+	right := swappedSession(t, rightRules, walker.Best)
 	if got := addresses(right); got != want.String() {
 		t.Errorf("with right records:\n%s", got)
 	}
@@ -113,7 +113,7 @@ func TestExchangedESPAndEBP(t *testing.T) {
 		t.Errorf("a right record was touched: %s", o)
 	}
 	// The report's symptom, by the tool that it speaks of.
-	if n := len(exchangedSession(t, exchangedRules, walker.Breakpad).Report(0).Threads[0].Frames); n != 1 {
+	if n := len(swappedSession(t, swappedRules, walker.Breakpad).Report(0).Threads[0].Frames); n != 1 {
 		t.Errorf("as Breakpad walks it: %d frames, the report has 1", n)
 	}
 }
