@@ -108,7 +108,7 @@ func (d *Dump) readContext(loc Location, part string) (*Context, error) {
 	if err != nil {
 		return nil, err
 	}
-	watch := func(off, n int) { d.Src.Saw(part, int64(loc.Off)+int64(off), int64(n)) }
+	watch := func(off, n int) { d.Src.NoteRead(part, int64(loc.Off)+int64(off), int64(n)) }
 	l, err := d.chooseLayout(raw, wrong)
 	if err != nil {
 		return nil, err

@@ -58,9 +58,9 @@ func Cover(src *input.Source) (*Dump, *Coverage, error) {
 
 func cover(src *input.Source) (*Dump, *account, error) {
 	a := &account{class: make([]ByteClass, src.Size)}
-	old := src.Watch
-	src.Watch = a.saw
-	defer func() { src.Watch = old }()
+	old := src.OnRead
+	src.OnRead = a.saw
+	defer func() { src.OnRead = old }()
 	d, err := Open(src)
 	if err != nil {
 		return nil, nil, err

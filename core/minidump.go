@@ -164,7 +164,7 @@ func (d *Dump) readHeader() error {
 	if order.Uint32(first) == signatureSwapped {
 		order = binary.BigEndian
 	}
-	d.Src.Saw("minidump header", 0, 4)
+	d.Src.NoteRead("minidump header", 0, 4)
 	c := input.NewCursor(d.Src, "minidump header", 4, headerSize-4, order)
 	d.Header = Header{
 		Order:       order,

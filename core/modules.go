@@ -151,7 +151,7 @@ func (d *Dump) readCodeView(m *Module) {
 		cv.BuildID = c.Bytes(c.Left())
 	default:
 		// A record of a kind that names no file (CodeView inside the image, NB09 and NB11): CodeViewLoc has its bytes.
-		d.Src.Saw(part+", unknown", c.Off(), c.Left())
+		d.Src.NoteRead(part+", unknown", c.Off(), c.Left())
 	}
 	d.diagnose(Warning, StreamModuleList, c.Err())
 	if c.Err() == nil {

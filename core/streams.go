@@ -249,7 +249,7 @@ func (d *Dump) endPadding(s *Stream, c *input.Cursor) {
 		return
 	}
 	if p, err := d.Src.Bytes(c.Off(), n); err == nil && allZero(p) {
-		d.Src.Saw(s.Type.part()+", padding", c.Off(), n)
+		d.Src.NoteRead(s.Type.part()+", padding", c.Off(), n)
 	}
 }
 

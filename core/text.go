@@ -78,7 +78,7 @@ func (d *Dump) stringAt(stream StreamType, off uint32, what string) string {
 // ending goes over the zero behind a text, which its length does not count. Nobody needs it, so this is for the account of
 // bytes only.
 func (d *Dump) ending(c *input.Cursor, size int64) {
-	if d.Src.Watch == nil || c.Left() < size {
+	if d.Src.OnRead == nil || c.Left() < size {
 		return
 	}
 	if p, err := d.Src.Bytes(c.Off(), size); err == nil && allZero(p) {

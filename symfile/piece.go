@@ -246,9 +246,9 @@ const (
 
 // runStreamed is runAll with the reader that streams. The scanner begins a byte before from, to see whether a line does.
 func (s *scanner) runStreamed(src *input.Source, from, to int64, workers int, progress func(done, total int64)) error {
-	stretch, end := src.Stretch(max(0, from-1), to)
+	stream, end := src.Stream(max(0, from-1), to)
 	defer end()
-	return s.runAll(stretch, from, to, workers, progress)
+	return s.runAll(stream, from, to, workers, progress)
 }
 
 // runAll is run by as many goroutines as are wanted and worth it.

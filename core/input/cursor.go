@@ -5,43 +5,43 @@ import (
 	"fmt"
 )
 
-// Cursor reads a part of a file from front to back. The first error sticks: every later read gives zeros, and the caller
-// looks at Err once at the end. All reads go through one bounds check (take).
+// Cursor reads a part of a file from front to back. The first error stays: every later read returns zeros, so that a decoder can read all fields
+// of a record and check Err once at the end. All reads go through one bounds check (take).
 type Cursor struct {
 	// Order of multi-byte values.
 	Order binary.ByteOrder
 
-	src  *Source
-	part string
-	pos  int64 // file offset of the next byte
-	end  int64 // file offset after the part's last byte that the file really has
-	said int64 // where the part ends by its own size, which may be beyond the file
-	win  []byte
-	at   int64 // file offset of win
-	err  error
-	tmp  [8]byte
+	src        *Source
+	part       string
+	pos        int64  // file offset of the next byte
+	end        int64  // where the part ends in the file: at claimedEnd, or at the end of a file that is shorter
+	claimedEnd int64  // where the part ends by its own size, which may be beyond the file
+	win        []byte // the block that the last small read was in
+	at         int64  // file offset of win
+	err        error
+	tmp        [8]byte
 }
 
-// NewCursor reads size bytes at off of src; part names them in errors. A part that reaches beyond the file ends with the
-// file, and reading on says so.
+// NewCursor returns a Cursor over size bytes at off of src. part is their name in errors. A part that reaches beyond the end of the file is
+// clipped; an error of a read past it says so.
 func NewCursor(src *Source, part string, off, size int64, order binary.ByteOrder) *Cursor {
-	c := &Cursor{Order: order, src: src, part: part, pos: off, end: off, said: off}
+	c := &Cursor{Order: order, src: src, part: part, pos: off, end: off, claimedEnd: off}
 	if off < 0 || size < 0 {
 		c.err = &FormatError{File: src.Name, Part: part, Offset: off, Want: "an offset and a size of 0 or more", Have: fmt.Sprintf("size %d", size)}
 		return c
 	}
-	c.said = off + min(size, 1<<62-1-min(off, 1<<61))
-	c.end = max(off, min(c.said, src.Size))
+	c.claimedEnd = off + min(size, 1<<62-1-min(off, 1<<61))
+	c.end = max(off, min(c.claimedEnd, src.Size))
 	return c
 }
 
-// Err is the first error, or nil.
+// Err returns the first error, or nil.
 func (c *Cursor) Err() error { return c.err }
 
-// Off is the file offset of the next byte.
+// Off returns the file offset of the next byte.
 func (c *Cursor) Off() int64 { return c.pos }
 
-// Left is how many bytes can still be read; 0 after an error.
+// Left returns how many bytes can still be read. It is 0 after an error.
 func (c *Cursor) Left() int64 {
 	if c.err != nil {
 		return 0
@@ -59,27 +59,27 @@ func (c *Cursor) FailAt(off int64, want, have string) {
 	}
 }
 
-// take moves over n bytes if they are there. It is the one bounds check.
+// take moves past n bytes if the part has them. It is the only bounds check.
 func (c *Cursor) take(n int64) bool {
 	if c.err != nil {
 		return false
 	}
 	if n < 0 || n > c.end-c.pos {
 		have := fmt.Sprintf("%d bytes to the end of it", c.end-c.pos)
-		if c.said > c.end {
+		if c.claimedEnd > c.end {
 			have = fmt.Sprintf("%d bytes to the end of the file", c.end-c.pos)
 		}
 		c.Fail(fmt.Sprintf("%d more bytes", n), have)
 		return false
 	}
-	if c.src.Watch != nil {
-		c.src.Saw(c.part, c.pos, n)
+	if c.src.OnRead != nil {
+		c.src.NoteRead(c.part, c.pos, n)
 	}
 	c.pos += n
 	return true
 }
 
-// small is the next n (1 to 8) bytes, or zeros after an error.
+// small returns the next n (1 to 8) bytes, or zeros after an error.
 func (c *Cursor) small(n int64) []byte {
 	if !c.take(n) {
 		c.tmp = [8]byte{}
@@ -99,7 +99,7 @@ func (c *Cursor) small(n int64) []byte {
 	if i := from - at; i+n <= int64(len(block)) {
 		return block[i : i+n]
 	}
-	c.read(c.tmp[:n], from) // the value lies across two blocks
+	c.read(c.tmp[:n], from) // the value spans two blocks
 	return c.tmp[:n]
 }
 
@@ -119,7 +119,7 @@ func (c *Cursor) I32() int32  { return int32(c.U32()) }
 // Skip moves over n bytes.
 func (c *Cursor) Skip(n int64) { c.take(n) }
 
-// Bytes reads n bytes into a new slice; nil after an error. Nothing is allocated for bytes that are not there.
+// Bytes reads n bytes into a new slice, or returns nil after an error. It allocates nothing for bytes that the part does not have.
 func (c *Cursor) Bytes(n int64) []byte {
 	if !c.take(n) {
 		return nil
@@ -134,7 +134,7 @@ func (c *Cursor) Bytes(n int64) []byte {
 	return p
 }
 
-// Fill reads len(p) bytes into p; p is zeroed after an error.
+// Fill reads len(p) bytes into p. After an error it sets p to zeros.
 func (c *Cursor) Fill(p []byte) {
 	if !c.take(int64(len(p))) {
 		clear(p)

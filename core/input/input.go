@@ -1,4 +1,8 @@
-// Package input is how every reader here gets at bytes: random access to a named file, with errors that say where.
+// Package input gives every parser random access to a named file, and errors that name the file, the offset, what was expected and what was
+// found.
+//
+// Start at Source, a file or a part of one. Parsers of binary formats read a Source with a Cursor, whose first error stays, so that they check
+// for errors once at the end. Bytes that a source does not have yet are a *NeedError with the ranges, which callers pass on unchanged.
 package input
 
 import (
@@ -8,83 +12,83 @@ import (
 	"io"
 )
 
-// Source is one file: a name to speak of it, random access to its bytes, and its size. Readers share one Source; reads go
-// through a small block cache, because a slice of a File in the browser costs the same for 4 or 64 KiB. It is not for use
-// by several goroutines at once.
+// Source is one file: its name for messages, random access to its bytes, and its size. All parsers of a file share one Source. Reads go
+// through a small block cache, because reading from a File in the browser costs the same for 4 bytes and for 64 KiB. Only one goroutine
+// may use a Source at a time; ReadDirect is the exception.
 type Source struct {
-	// Name is the file's path as it was given (with the archive's name in front: "crash.zip/a.dmp"). Untrusted text.
+	// Name is the file's path as the user chose it, after the archive's name if it is a member: "crash.zip/a.dmp". It is untrusted text.
 	Name string
 	// Size in bytes.
 	Size int64
-	// Slice is how many bytes are best read at a time, for readers that may choose; 0 leaves it to them.
+	// Slice is the best number of bytes for one read, for readers that may choose; 0 leaves it to them.
 	Slice int64
-	// Spool makes a place outside of memory for what is unpacked of the file; nil if there is none.
+	// Spool creates storage outside of memory for what is unpacked from the file. It is nil if there is no such storage.
 	Spool func() (Spool, error)
-	// Parallel: the reader bears to be read by several goroutines at once, as an *os.File does.
+	// Parallel: several goroutines may use the underlying reader at once, as they may an *os.File.
 	Parallel bool
-	// Watch, if it is set, is told which bytes are read as what: those that Cursors go over, skipped ones too, and those that
-	// readers report by Saw. Parts made by Sub are not watched.
-	Watch func(part string, off, n int64)
+	// OnRead, if it is set, is called for each range that a parser understood, with the part of the file that the range belongs to: for all
+	// bytes that a Cursor passes, skipped ones included, and for those reported by NoteRead. It is not called for reads of a Sub.
+	OnRead func(part string, off, n int64)
 
 	r     io.ReaderAt
-	data  []byte // all of it, if it is in memory anyway
+	data  []byte // the whole file, if it is in memory, else nil
 	cache Blocks
-	// whole is the Source that this one is a part of, from base on; nil if it is none.
+	// whole is the Source that this one is a part of, from offset base on, or nil.
 	whole *Source
 	base  int64
-	// failed is the first error of r.
+	// failed is the first read error of r, see Failed.
 	failed *FormatError
 }
 
-// New makes a Source of a reader. A size below 0 counts as 0.
+// New makes a Source from a reader. A negative size counts as 0.
 func New(name string, r io.ReaderAt, size int64) *Source {
 	return &Source{Name: name, Size: max(size, 0), r: r}
 }
 
-// FromBytes makes a Source of bytes that are in memory; they must not change while it is in use.
+// FromBytes makes a Source from bytes in memory, which must not change while it is in use.
 func FromBytes(name string, data []byte) *Source {
 	return &Source{Name: name, Size: int64(len(data)), r: bytes.NewReader(data), data: data}
 }
 
-// Saw tells Watch, if there is one, that n bytes at off were understood as part.
-func (s *Source) Saw(part string, off, n int64) {
-	if s.Watch != nil && n > 0 {
-		s.Watch(part, off, n)
+// NoteRead calls OnRead, if it is set, for n bytes at off that a parser understood as part.
+func (s *Source) NoteRead(part string, off, n int64) {
+	if s.OnRead != nil && n > 0 {
+		s.OnRead(part, off, n)
 	}
 }
 
-// Sub is a part of a file as a file of its own: a member stored without compression in an archive, say. The part is cut to
-// what the file has; offsets in its errors count from its own start.
+// Sub returns a part of a file as a file of its own, for example a member of an archive that is stored without compression. The part is
+// clipped to the file. Offsets in its errors count from its own start.
 func (s *Source) Sub(name string, off, size int64) *Source {
 	off = min(max(off, 0), s.Size)
 	size = min(max(size, 0), s.Size-off)
 	if s.data != nil {
 		return FromBytes(name, s.data[off:off+size])
 	}
-	// No cache of its own: the reads end in this Source's cache.
+	// The part needs no cache: its reads end in this Source's.
 	sub := New(name, io.NewSectionReader(s, off, size), size)
 	sub.whole, sub.base = s, off
 	return sub
 }
 
-// Settler is a reader to which it costs much to give anything but its beginning, a member of an archive: it unpacks all of it then.
-type Settler interface {
+// Materializer is a reader to which it costs much to give anything but its beginning, a member of an archive: it unpacks all of it then.
+type Materializer interface {
 	// Settle does so, and answers a reader of the same bytes that is to be asked in its place; nil if there is none.
-	Settle() io.ReaderAt
+	Materialize() io.ReaderAt
 }
 
 // Settle is for whoever is about to read here and there in the file.
-func (s *Source) Settle() {
+func (s *Source) Materialize() {
 	if s.whole != nil {
-		s.whole.Settle()
-	} else if r, ok := s.r.(Settler); ok {
-		if now := r.Settle(); now != nil {
+		s.whole.Materialize()
+	} else if r, ok := s.r.(Materializer); ok {
+		if now := r.Materialize(); now != nil {
 			s.r = now
 		}
 	}
 }
 
-// Within is the Source that this one is a part of, itself if of none, and where in it the part begins.
+// Within returns the Source that this one is a part of, and the part's offset in it. For a whole file these are the file itself and 0.
 func (s *Source) Within() (whole *Source, base int64) {
 	if s.whole != nil {
 		whole, base = s.whole.Within()
@@ -93,11 +97,11 @@ func (s *Source) Within() (whole *Source, base int64) {
 	return s, 0
 }
 
-// Reader is what gives the bytes of a Source that is no part of another one.
+// Reader returns the underlying reader of a Source that is not a part of another one.
 func (s *Source) Reader() io.ReaderAt { return s.r }
 
-// ReadAt fills p from off on, as io.ReaderAt asks: if fewer than len(p) bytes are left, the error is io.EOF. Errors of the
-// reader below (a *NeedError among them) come through unchanged.
+// ReadAt implements io.ReaderAt: if fewer than len(p) bytes are left, the error is io.EOF. Errors of the underlying reader, including a
+// *NeedError, are returned unchanged.
 func (s *Source) ReadAt(p []byte, off int64) (int, error) {
 	if off < 0 || off >= s.Size {
 		if len(p) == 0 {
@@ -116,8 +120,8 @@ func (s *Source) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// ReadDirect is ReadAt past the cache, for readers that know what they will read again. Several goroutines may use it at
-// once if they may so use the reader below (an *os.File, bytes in memory).
+// ReadDirect is ReadAt without the cache, for readers that have a cache of their own or read everything once. Several goroutines may call it
+// at once if Parallel is set.
 func (s *Source) ReadDirect(p []byte, off int64) (int, error) {
 	if off < 0 || off >= s.Size {
 		if len(p) == 0 {
@@ -144,7 +148,7 @@ func (s *Source) ReadDirect(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// read fills p, which lies inside the file.
+// read fills p through the cache. The range must be inside the file.
 func (s *Source) read(p []byte, off int64) (int, error) {
 	if s.data != nil {
 		return copy(p, s.data[off:]), nil
@@ -163,7 +167,7 @@ func (s *Source) read(p []byte, off int64) (int, error) {
 	return done, nil
 }
 
-// full is readFull, which notes the first error.
+// full is readFull that also records the first error for Failed.
 func (s *Source) full(p []byte, off int64) (int, error) {
 	n, err := readFull(s.r, p, off)
 	if err != nil && s.whole == nil && s.failed == nil && !Needs(err) {
@@ -172,8 +176,8 @@ func (s *Source) full(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// Failed is the first error of the reader below, other than of bytes that are not here yet; nil if there was none. It is for those who say
-// of an answer how far it is to be believed: many who read take bytes that cannot be read for bytes that are not there.
+// Failed returns the first error of the underlying reader that is not a *NeedError, or nil. A report mentions it: most parsers treat bytes that
+// cannot be read like bytes that the file lacks, so their results may be incomplete without any other sign.
 func (s *Source) Failed() *FormatError {
 	if s.whole != nil {
 		return s.whole.Failed()
@@ -181,9 +185,9 @@ func (s *Source) Failed() *FormatError {
 	return s.failed
 }
 
-// Block is a piece of the file that holds the byte at off, and the offset at which the piece starts: the fastest way to
-// look at many small things close to each other. The bytes belong to the Source and must not be changed; they stay what
-// they are for as long as somebody keeps them.
+// Block returns a block of the file that contains the byte at off, and the block's offset. It is the fastest way to read many small values that
+// are close together. The bytes belong to the Source: the caller must not change them, and may keep them, because they are never
+// overwritten.
 func (s *Source) Block(off int64) (block []byte, start int64, err error) {
 	if off < 0 || off >= s.Size {
 		return nil, 0, s.outside(off, 1)
@@ -191,7 +195,7 @@ func (s *Source) Block(off int64) (block []byte, start int64, err error) {
 	if s.data != nil {
 		return s.data, 0, nil
 	}
-	if s.whole != nil { // the piece of the whole file, which keeps it, cut to this part
+	if s.whole != nil { // the whole file's cached block, clipped to this part
 		block, start, err = s.whole.Block(s.base + off)
 		if err != nil {
 			return nil, 0, err
@@ -214,8 +218,8 @@ func (s *Source) Block(off int64) (block []byte, start int64, err error) {
 	return block, start, nil
 }
 
-// Bytes reads n bytes at off into a new slice. A request that the file cannot fulfil is a *FormatError and allocates
-// nothing, whatever n is.
+// Bytes reads n bytes at off into a new slice. If the file has fewer, the error is a *FormatError and nothing is allocated, however large n
+// is.
 func (s *Source) Bytes(off, n int64) ([]byte, error) {
 	if off < 0 || n < 0 || off > s.Size || n > s.Size-off {
 		return nil, s.outside(off, n)
@@ -235,13 +239,13 @@ func (s *Source) outside(off, n int64) error {
 	return &FormatError{File: s.Name, Offset: off, Want: fmt.Sprintf("%d bytes", n), Have: have}
 }
 
-// Needs reports whether an error only says that bytes have to be fetched first: a *NeedError, however wrapped.
+// Needs reports whether an error is or wraps a *NeedError, which says that bytes have to be fetched first.
 func Needs(err error) bool {
 	var need *NeedError
 	return errors.As(err, &need)
 }
 
-// Wrap makes a positioned error of a reader's error. A *NeedError and a *FormatError are handed on as they are.
+// Wrap adds a position to a reader's error. It returns a *NeedError or a *FormatError unchanged.
 func (s *Source) Wrap(part string, off int64, err error) error {
 	var format *FormatError
 	if err == nil || Needs(err) || errors.As(err, &format) {
@@ -250,7 +254,8 @@ func (s *Source) Wrap(part string, off int64, err error) error {
 	return &FormatError{File: s.Name, Part: part, Offset: off, Have: "a read error", Err: err}
 }
 
-// readFull fills p or says why not; a reader that has less than the Source's size promises is an error.
+// readFull fills p or returns an error. A reader that ends before the Source's size is an error, as a file is that became shorter while it was
+// open.
 func readFull(r io.ReaderAt, p []byte, off int64) (int, error) {
 	n, err := r.ReadAt(p, off)
 	if n == len(p) {
@@ -266,11 +271,11 @@ func readFull(r io.ReaderAt, p []byte, off int64) (int, error) {
 type FormatError struct {
 	File   string // the file's name
 	Part   string // the stream, section or record ("ModuleList stream", "FUNC record")
-	Offset int64  // file offset in bytes, or -1
+	Offset int64  // file offset in bytes, or -1 if unknown
 	Line   int    // line of a text file, counted from 1, or 0
 	Want   string // what was expected, in words ("room for 108 bytes")
-	Have   string // what was there
-	Err    error  // the cause, if there is one below
+	Have   string // what was found
+	Err    error  // the cause, or nil
 }
 
 func (e *FormatError) Error() string {
@@ -299,8 +304,8 @@ func (e *FormatError) Error() string {
 
 func (e *FormatError) Unwrap() error { return e.Err }
 
-// NeedError is the error of a reader that has only parts of a file (an HTTP range source, say): which bytes it needs
-// before the read can be answered. It is a value to hand on, not a failure.
+// NeedError is the error of a reader that has only parts of a file, such as one that fetches ranges by HTTP. It names the ranges that are needed
+// before the read can succeed. It is not a failure: the caller passes it on, fetches the ranges and tries again.
 type NeedError struct {
 	Name   string
 	Ranges []Range

@@ -2,21 +2,21 @@ package input
 
 import "io"
 
-// Part is a run of bytes that ReadMany reads: len(Data) bytes at Off. It must lie inside the file.
+// Part is a range that ReadMany reads: len(Data) bytes at Off. It must be inside the file.
 type Part struct {
 	Off  int64
 	Data []byte
 }
 
-// ManyReader is a reader to which several places cost less when they are read at once than one after the other: a File in a
-// browser, where each read goes through three processes.
+// ManyReader is a reader for which one read of several ranges is cheaper than several reads, such as a File in a browser, where each read
+// passes through three processes.
 type ManyReader interface {
 	io.ReaderAt
-	// ReadManyAt fills all parts, which are in the order of the file, or says why not.
+	// ReadManyAt fills all parts, which are sorted by offset, or returns an error.
 	ReadManyAt(parts []Part) error
 }
 
-// ReadsMany reports whether ReadMany is cheaper than as many reads.
+// ReadsMany reports whether ReadMany is cheaper than one read for each part.
 func (s *Source) ReadsMany() bool {
 	if s.whole != nil {
 		return s.whole.ReadsMany()
@@ -25,7 +25,7 @@ func (s *Source) ReadsMany() bool {
 	return many
 }
 
-// ReadMany fills all parts, which must be in the order of the file, past the cache. Errors are those of ReadDirect.
+// ReadMany fills all parts, which must be sorted by offset, without the cache. Errors are those of ReadDirect.
 func (s *Source) ReadMany(parts []Part) error {
 	whole, moved, err := s.within(parts)
 	if err != nil {
@@ -42,24 +42,24 @@ func (s *Source) ReadMany(parts []Part) error {
 	return nil
 }
 
-// Stretcher is a reader that can read a stretch of the file ahead of whoever goes over it from its start to its end, where that costs
-// less than one read after the other.
-type Stretcher interface {
-	// Stretch answers a reader of the same file for that, nil if it is not worth it, and what ends it.
-	Stretch(from, to int64) (r io.ReaderAt, end func())
+// Streamer is a reader that can read ahead for a sequential pass, if that is cheaper than one read after the other.
+type Streamer interface {
+	// Stream returns a reader of the same file that reads from one offset to the other ahead of its caller, and a function that ends it. The
+	// reader is nil if reading ahead would not be worth it.
+	Stream(from, to int64) (r io.ReaderAt, end func())
 }
 
-// Stretch is the same file for a pass over a part of it, after which end is to be called. Others may read the file meanwhile.
-func (s *Source) Stretch(from, to int64) (src *Source, end func()) {
-	if st, ok := s.r.(Stretcher); ok {
-		if r, end := st.Stretch(from, to); r != nil {
+// Stream returns the file for a sequential pass over a part of it. The caller calls end after the pass. Others may read the file meanwhile.
+func (s *Source) Stream(from, to int64) (src *Source, end func()) {
+	if st, ok := s.r.(Streamer); ok {
+		if r, end := st.Stream(from, to); r != nil {
 			return New(s.Name, r, s.Size), end
 		}
 	}
 	return s, func() {}
 }
 
-// within are parts of this Source as parts of the one that it is a part of.
+// within translates parts of this Source into parts of the whole file.
 func (s *Source) within(parts []Part) (whole *Source, moved []Part, err error) {
 	whole, base := s.Within()
 	moved = parts

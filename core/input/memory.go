@@ -1,4 +1,4 @@
 package input
 
-// Memory is all of the file if it is in memory anyway, else nil. It must not be changed.
+// Memory returns the whole file if it is in memory, else nil. The caller must not change it.
 func (s *Source) Memory() []byte { return s.data }

@@ -5,19 +5,20 @@ import (
 	"io"
 )
 
-// Spool is where unpacked bytes are put and read again. They are put in order, from offset 0 on anew.
+// Spool stores unpacked bytes outside of memory: in a temporary file, or in the browser's storage. They are written in order, from offset 0 on
+// each time the file is unpacked.
 type Spool interface {
 	io.ReaderAt
 	io.WriterAt
 }
 
-// CanSpool reports whether there is a place outside of memory for what is unpacked of the file.
+// CanSpool reports whether NewSpool can create storage.
 func (s *Source) CanSpool() bool {
 	whole, _ := s.Within()
 	return whole.Spool != nil
 }
 
-// NewSpool makes such a place.
+// NewSpool creates storage for what is unpacked from the file.
 func (s *Source) NewSpool() (Spool, error) {
 	whole, _ := s.Within()
 	if whole.Spool == nil {

@@ -225,7 +225,7 @@ func (e *expander) unpack(src *input.Source, kind Kind, depth int, mem *unpacked
 			return
 		}
 	}
-	u.settle()
+	u.endHere()
 	u.open = nil
 	if mem != nil {
 		mem.drop() // the compressed bytes were only needed for this
@@ -423,7 +423,7 @@ func (e *expander) unpackMember(u *unpacked, full string, now int64, depth int, 
 		if u.n == 0 {
 			return
 		}
-		u.settle()
+		u.endHere()
 	}
 	g := sniffReader(full, u, u.size)
 	u.rewind()

@@ -80,7 +80,7 @@ func TestInflatedOutside(t *testing.T) {
 		if name == "a.zip" {
 			last = 0 // from here on it is the member's own bytes
 		}
-		out[0].Settle()
+		out[0].Materialize()
 		if content(t, out[0]) != text || o.calls != 1 {
 			t.Errorf("%s: unpacked %d times", name, o.calls)
 		}
@@ -169,7 +169,7 @@ func TestGathered(t *testing.T) {
 			if err != nil || len(out) != 1 {
 				t.Fatal(name, out, err)
 			}
-			out[0].Settle()
+			out[0].Materialize()
 			if content(t, out[0]) != text {
 				t.Errorf("%s: other bytes", name)
 			}

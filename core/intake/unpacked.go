@@ -178,8 +178,8 @@ func (u *unpacked) take(r io.ReaderAt, n int64) {
 	u.whole, u.n, u.size, u.err = r, n, n, io.EOF
 }
 
-// Settle implements input.Settler.
-func (u *unpacked) Settle() io.ReaderAt {
+// Materialize implements input.Materializer.
+func (u *unpacked) Materialize() io.ReaderAt {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.large {
@@ -370,8 +370,8 @@ func (u *unpacked) drop() {
 	u.r, u.err, u.chunks, u.spool, u.spare, u.n, u.crc = nil, nil, nil, nil, nil, 0, 0
 }
 
-// settle takes what came out for all there is, after an error has been reported.
-func (u *unpacked) settle() {
+// endHere makes what was unpacked so far the whole file, after its error was reported, so that readers get what there is.
+func (u *unpacked) endHere() {
 	if u.whole == nil && u.err != io.EOF {
 		u.gather()
 	}

@@ -177,7 +177,7 @@ func (s *Session) match(d *dump) {
 func (s *Session) open(it *item) (*symfile.File, error) {
 	if !it.opened {
 		it.opened = true
-		it.src.Settle()
+		it.src.Materialize()
 		open := symfile.Open
 		if s.opt.IndexOnDemand {
 			open = symfile.OpenOnDemand

@@ -112,7 +112,7 @@ func fileOf(src *input.Source) js.Value {
 func inflate(d intake.Deflated) (r io.ReaderAt, n int64, err error) {
 	defer refused(&err)
 	unpack := scripts().Get("unpack")
-	d.Src.Settle()
+	d.Src.Materialize()
 	blob := fileOf(d.Src)
 	if !blob.Truthy() || !unpack.Truthy() {
 		return nil, 0, errors.New("the browser cannot unpack it")

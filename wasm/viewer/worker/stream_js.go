@@ -30,8 +30,8 @@ func newStreamReader(file js.Value, from, to int64) *streamReader {
 	return r
 }
 
-// Stretch implements input.Stretcher. What is in memory already is not streamed.
-func (f *fileReader) Stretch(from, to int64) (io.ReaderAt, func()) {
+// Stream implements input.Streamer. What is in memory already is not streamed.
+func (f *fileReader) Stream(from, to int64) (io.ReaderAt, func()) {
 	if f.whole.Truthy() {
 		return f, func() {}
 	}
