@@ -71,13 +71,13 @@ func (s *Source) Sub(name string, off, size int64) *Source {
 	return sub
 }
 
-// Materializer is a reader to which it costs much to give anything but its beginning, a member of an archive: it unpacks all of it then.
+// Materializer is a reader for which random access is costly, such as a compressed member of an archive, which is unpacked from its start.
 type Materializer interface {
-	// Settle does so, and answers a reader of the same bytes that is to be asked in its place; nil if there is none.
+	// Materialize unpacks everything and returns a reader of the same bytes that replaces this one, or nil if there is none.
 	Materialize() io.ReaderAt
 }
 
-// Settle is for whoever is about to read here and there in the file.
+// Materialize prepares a file for random access. Without it, each read that goes back may unpack the file from its start again.
 func (s *Source) Materialize() {
 	if s.whole != nil {
 		s.whole.Materialize()
