@@ -133,7 +133,7 @@ func (z *Panel) Hidden() bool { return true }
 // empty forgets what the tabs show.
 func (z *Panel) empty() {
 	z.Listed = false
-	z.Modules.ModulePage, z.Wanted.WantedPage, z.Files.FilePage = view.ModulePage{}, view.WantedPage{}, protocol.FilePage{}
+	z.Modules.ModulePage, z.Wanted.MissingPage, z.Files.FilePage = view.ModulePage{}, view.MissingPage{}, protocol.FilePage{}
 }
 
 // tab is the tab of an id, or nil.

@@ -20,7 +20,7 @@ type Sources struct {
 	Token    string // in memory only, and of this address only
 	Remember bool   // the address is for the next visit too
 	Folder   string // the folder that was chosen, or ""
-	Missing  []view.WantedRow
+	Missing  []view.MissingRow
 	of       protocol.Edition // of the list of what is missing, as the page last heard of it
 	known    bool             // Missing has come
 }

@@ -10,7 +10,7 @@ import (
 // Wanted lists the symbol files that are missing, the most useful first, with the panel of sources beside it.
 type Wanted struct {
 	pane
-	view.WantedPage
+	view.MissingPage
 	Sources *Sources
 	list    List
 }
@@ -31,12 +31,14 @@ func (z *Wanted) Want(q *protocol.Look) {
 func (z *Wanted) Apply(r *protocol.Looked) {
 	if r.Wanted != nil {
 		z.Sources.renewed(r.Edition)
-		z.WantedPage = *r.Wanted
+		z.MissingPage = *r.Wanted
 	}
 }
 
 // Count is for Tab.
-func (z *Wanted) Count() (n int, alert bool) { return z.page.Summary.Wanted, z.page.Summary.Wanted > 0 }
+func (z *Wanted) Count() (n int, alert bool) {
+	return z.page.Summary.Missing, z.page.Summary.Missing > 0
+}
 
 // Empty is for Tab.
 func (z *Wanted) Empty() string {
@@ -49,14 +51,14 @@ func (z *Wanted) Empty() string {
 // List is for Tab.
 func (z *Wanted) List() *List { return &z.list }
 
-func mismatchText(w view.WantedRow) string {
+func mismatchText(w view.MissingRow) string {
 	if w.OtherFile == "" {
 		return ""
 	}
 	return "given: " + w.OtherID
 }
 
-func mismatchTitle(w view.WantedRow) string {
+func mismatchTitle(w view.MissingRow) string {
 	if w.OtherFile == "" {
 		return ""
 	}

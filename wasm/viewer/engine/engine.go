@@ -379,7 +379,7 @@ func (e *Engine) lookAt(r *protocol.Looked, q protocol.Look, v *view.View) {
 		r.Compare = &c
 	}
 	if q.Wanted != nil {
-		w := v.Wanted(q.Wanted.From, q.Wanted.Count)
+		w := v.Missing(q.Wanted.From, q.Wanted.Count)
 		r.Wanted = &w
 	}
 }
@@ -443,7 +443,7 @@ func (e *Engine) files(q protocol.Look) *protocol.FilePage {
 }
 
 func fileRow(it session.Item) protocol.FileRow {
-	row := protocol.FileRow{Item: it.ID, Name: view.Clean(it.Name), Size: view.Size(it.Size), Kind: string(it.Kind), Taken: string(it.Taken),
+	row := protocol.FileRow{Item: it.ID, Name: view.Clean(it.Name), Size: view.Size(it.Size), Kind: string(it.Kind), Taken: string(it.Detected),
 		Usable: it.Usable, Message: view.Clean(it.Message), Dump: it.Dump, SymName: view.Clean(it.SymName),
 		SymID: view.Clean(it.SymID), Assign: it.NeedsAssignment, WarningCount: it.WarningCount}
 	for _, w := range it.Warnings {
