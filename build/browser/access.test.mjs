@@ -1,5 +1,5 @@
-// What a person can reach: no zone is lost at any size of the window, nothing of the answer is cut on a phone, keys and roles are as
-// their standards have them. axe-core judges roles, names and contrast.
+// Accessibility: every zone is reachable at any size of the window, nothing important is cut on a phone, and keys and roles follow their standards.
+// axe-core checks roles, names and contrast.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { after, afterEach, before, test } from "node:test";
@@ -13,7 +13,7 @@ let chrome;
 let tab;
 before(async () => {
   site = await startSite();
-  // The page's policy forbids scripts of others, of which axe is one.
+  // The page's policy would forbid the script of axe.
   chrome = await startChrome({ record: false, serviceWorkers: "block", bypassCSP: true });
 });
 after(async () => {
@@ -97,7 +97,7 @@ test("the stack keeps its least size, whatever was dragged and however small the
       await tab.page.setViewportSize({ width, height });
       assert.ok((await heightOf("#stack")) >= 3 * 26, `${width}×${height}: the stack is ${await heightOf("#stack")} px high`);
       assert.ok((await heightOf("#panel-body")) >= 3 * 26, `${width}×${height}: the lower panel is ${await heightOf("#panel-body")} px high`);
-      // What does not fit can be scrolled to.
+      // What does not fit must be reachable by scrolling.
       await tab.page.$eval(".panel-head", (e) => e.scrollIntoView());
       const { y } = await tab.page.locator(".panel-head").boundingBox();
       assert.ok(y >= 0 && y < height, `${width}×${height}: the lower tabs are at ${y}`);
@@ -134,7 +134,7 @@ test("on a phone nothing of the verdict and of the stack is cut", async () => {
 
 test("a frame without a name is called by its module and offset, and the copy and the details have the same numbers", async () => {
   await open({ symbols: false });
-  // Frame 1 is a caller: its address is inside of the call, not behind it.
+  // Frame 1 is a caller: its address is in the call instruction, not after it.
   const row = tab.page.locator("#stack .row.frame").nth(1);
   const name = await row.locator(".fn").innerText();
   const address = await row.locator(".mod").innerText();

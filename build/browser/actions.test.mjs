@@ -1,5 +1,5 @@
-// What a person does once a dump is open: another build's symbols, the keyboard, copies and downloads, stopping long work,
-// and an engine that dies; in a real Chromium.
+// What a user does when a dump is open: using symbols of another build, keys, copying and downloading, cancelling long work; and an engine that
+// dies.
 import assert from "node:assert/strict";
 import { open, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ async function opened() {
   await tab.sees("__clone3");
 }
 
-// The text of the selected row of the stack.
+// Returns the text of the stack's selected row.
 const selected = () => tab.page.locator('#stack [aria-selected="true"]').innerText();
 
 test("symbols of another build are refused with both ids, used on request, and mark what they touch", async () => {
@@ -137,7 +137,7 @@ test("what is open stands in the address and comes back from it", async () => {
   await tab.sees("Thread 0");
 });
 
-// A symbol file that takes seconds to read: real records, repeated.
+// Makes a symbol file that takes seconds to read, from real records, repeated.
 async function bigSymbols(megabytes) {
   const sym = gunzipSync(await readFile(inRepo(symbols[0]))).toString();
   const end = sym.indexOf("\n") + 1;
@@ -176,7 +176,7 @@ test("an engine that dies is a message, and the next drop works", async () => {
   await tab.sees("tile::blend_edges");
 });
 
-// Long tasks are those over 50 ms (Long Tasks API); the page's thread only shows.
+// Long tasks are those over 50 ms (Long Tasks API).
 test("no task on the page's thread is long while dumps are opened and walked through", async () => {
   await tab.page.evaluate(() => {
     globalThis.longTasks = [];
@@ -188,7 +188,7 @@ test("no task on the page's thread is long while dumps are opened and walked thr
     await tab.page.waitForTimeout(60);
   }
   const long = await tab.page.evaluate(() => globalThis.longTasks);
-  // A loaded machine can stretch any task; the figure is told, and only what no load explains fails.
+  // A busy machine can lengthen any task. So the test prints the figures, and fails only at what load cannot explain.
   console.log(`long tasks: ${long.length === 0 ? "none" : `${long.join(", ")} ms`}`);
   assert.ok(long.every((ms) => ms < 500), `tasks of ${long} ms`);
 });

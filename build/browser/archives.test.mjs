@@ -1,5 +1,5 @@
-// Large packed symbol files in a real Chromium: unpacked once and by the browser, outside of the programs' memory, with a bar that moves and
-// stops when it is told to; what is damaged, cut off or too much is said, and what is whole of it is used.
+// Large compressed symbol files: the browser unpacks them once, outside of the programs' memory, and the user sees the progress and can cancel. The page
+// reports damaged, truncated and too large data, and uses what is intact.
 import assert from "node:assert/strict";
 import { readFile, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -47,7 +47,7 @@ const put = async (name, ...parts) => {
 };
 const gz = (data) => gzipSync(data, { level: 1 });
 
-// A zip of deflated members: {name, data, sum}; APPNOTE.TXT 4.3.7, 4.3.12, 4.3.16.
+// Makes a zip of deflated members, {name, data, sum} (APPNOTE.TXT 4.3.7, 4.3.12, 4.3.16).
 function zip(...members) {
   const files = [];
   const list = [];
@@ -89,7 +89,7 @@ const becomes = async (want) => {
 const read = () => tab.page.workers()[0].evaluate(() => globalThis.crashpaneWorker.read.bytes);
 const peak = () => tab.page.evaluate(() => document.querySelector(".crashpane-root").crashpaneMemory.peak / 2 ** 20);
 
-// Counts the workers, and the values at which the bar stood.
+// Counts the workers, and notes the values of the progress bar.
 async function noteBars() {
   let workers = 0;
   tab.page.on("worker", (w) => (workers += !w.url().endsWith("#places")));
@@ -199,7 +199,7 @@ test("it is cancelled within 100 ms", async () => {
   for (const [name, data] of [["large.sym.gz", gz(large)], ["large.zip", zip({ name: "tilecruncher.sym", data: large })]]) {
     const path = await put(name, data);
     const took = [];
-    // A machine that is busy may take its time once.
+    // A busy machine may be slow once.
     for (let tries = 0; tries < 3 && !took.some((ms) => ms < 100); tries++) {
       await tab.drop([dump, path]);
       took.push(await tab.pressWhen(".job:not([hidden])", /Unpacking/, '[data-act="cancel"]'));

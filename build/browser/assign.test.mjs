@@ -1,4 +1,4 @@
-// Symbols for a module without an id: whatever the page says to do about it has the control beside it, and doing so works.
+// Symbols for a module without an id: wherever the page says what to do, the control for it is beside the text, and it works.
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -32,7 +32,7 @@ setUp({
   },
 });
 
-// Follows what is said at the module that is shown.
+// Follows the instructions in the details of the selected module.
 async function assign(file) {
   const title = tab.page.locator(".module-acts h3", { hasText: /./ });
   const module = await title.innerText();
@@ -52,7 +52,7 @@ test("what is said beside the verdict leads to the control, and the symbols chos
   await tab.sees("The dump has no id for");
   await tab.page.locator(".verdict-finding").getByRole("button", { name: "Assign symbols" }).click();
   const module = await assign(symbols);
-  // And taken back.
+  // And undone.
   await tab.page.getByRole("button", { name: "Stop using" }).first().click();
   await tab.page.waitForFunction((m) => !document.body.innerText.includes(`assigned renamed.sym to ${m}`), module);
 });

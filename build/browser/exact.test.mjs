@@ -1,5 +1,5 @@
-// Large symbol files in a real Chromium: searched first, read as a whole afterwards, corrected where they were not sorted, their
-// indexes kept when asked for, and nothing sent.
+// Large symbol files: the engine searches them first, workers index them later, frames are corrected if a file was not sorted, indexes are stored if
+// the user wants it, and nothing is sent.
 import assert from "node:assert/strict";
 import { createReadStream, createWriteStream } from "node:fs";
 import { copyFile, mkdtemp, rm, truncate } from "node:fs/promises";
@@ -13,7 +13,7 @@ import { inRepo, startChrome, startSite } from "./harness.mjs";
 
 const dump = "testdata/sample/tilecruncher.dmp";
 const others = ["testdata/sample/libtilecodec.so.sym", "testdata/sample/libc.so.6.sym.gz"];
-// The one that the crashed thread has on its stack.
+// A function on the crashed thread's stack.
 const onStack = "Pipeline::start()::{lambda()#5}>::_M_invoke";
 
 let site;
@@ -31,12 +31,12 @@ after(async () => {
   await site?.stop();
   await rm(dir, { recursive: true, force: true });
 });
-// The one that reads places for the engine is none.
+// The worker that reads blocks for the engine is not one of them.
 const isProgram = (worker) => !worker.url().endsWith("#places");
 const programs = () => tab.page.workers().filter(isProgram);
 async function visit() {
   tab = await chrome.open(site.origin);
-  // The page can say that it is usable before the browser tells of its engine.
+  // The page can be ready before the browser reports the engine's worker.
   if (tab.page.workers().length === 0) await tab.page.waitForEvent("worker");
   workers = 0;
   tab.page.on("worker", (w) => (workers += isProgram(w)));
@@ -53,7 +53,7 @@ afterEach(leave);
 
 const put = async (name, megabytes, options) => grownSymbols(join(dir, name), megabytes, options);
 
-// The page's word for the symbols of the sample's program.
+// Returns the page's word for the symbols of the sample's program.
 const state = () =>
   tab.page.evaluate(() => {
     const rows = [...document.querySelectorAll("#modules .row")];
@@ -199,7 +199,7 @@ test("a large file that is packed goes through the same pass, in the same memory
   const packed = join(dir, "packed.sym.gz");
   await pipeline(createReadStream(plain), createGzip({ level: 1 }), createWriteStream(packed));
   await rm(plain);
-  // The engine answers meanwhile: a thread is chosen when the symbols are said to be searched, and what they are is noted when its stack is there.
+  // The engine answers during indexing: select a thread while the symbols are indexed on demand, and note their state when its stack is there.
   const meanwhile = tab.page.evaluate(
     () =>
       new Promise((done) => {
@@ -229,7 +229,7 @@ test("a large file that is packed goes through the same pass, in the same memory
   assert.ok(workers > 0, "workers have read what was unpacked");
 });
 
-// A file as a frame of zstd whose blocks are not compressed (RFC 8878, 3.1.1): magic number, no options, a window of 2 MB, blocks of 128 KiB.
+// Makes a zstd frame of a file, with blocks that are not compressed (RFC 8878, 3.1.1): magic number, no options, a window of 2 MB, blocks of 128 KiB.
 async function* zstd(chunks) {
   yield Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58]);
   for await (const chunk of chunks) {
@@ -255,7 +255,7 @@ test("a large file that can only be unpacked from its start is not held in memor
 });
 
 test("of a dump of several gigabytes only what is looked at is read", async () => {
-  // The rest of the file is a hole: it takes no room on the disk, and reading all of it would take seconds.
+  // The rest of the file is a hole, which takes no disk space; reading all of it would take seconds.
   const path = join(dir, "full.dmp");
   await copyFile(inRepo(dump), path);
   await truncate(path, 6 * 2 ** 30);

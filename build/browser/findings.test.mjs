@@ -1,4 +1,4 @@
-// What makes a stack short is said where it is seen, can be copied, and the walks of a thread stand side by side.
+// Findings: the page says beside a stack why it is incomplete, and the user can copy it. The Compare tab shows a thread's stack under several policies.
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, test } from "node:test";
 import { startChrome, startSite } from "./harness.mjs";

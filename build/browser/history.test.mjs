@@ -1,4 +1,4 @@
-// Where a person was is where Back leads, and nothing is lost by leaving without being asked. Several dumps: told apart, closed, listed once.
+// Back returns to where the user was, and the page asks before it is closed. Several dumps are distinguished, can be closed, and are listed once.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -78,7 +78,7 @@ test("dumps are told apart by reason, time and process; equal ones are listed on
   assert.equal(await tab.page.locator('.menu [role="menuitemradio"]').count(), 1);
   await tab.page.getByRole("menuitem", { name: /^Close / }).click();
   await tab.sees("Open the sample");
-  // What was closed opens again when it is dropped again.
+  // A closed dump opens again when it is dropped again.
   await tab.drop(await put({ "again.dmp": whole }));
   await tab.sees("stitch-1");
 });
@@ -116,12 +116,12 @@ test("the start page lists what it cannot use, with the reason and the next step
 test("while symbols are read the page says so, and not that there are none", async () => {
   await tab.drop([dump]);
   await tab.sees("Missing symbols:");
-  // What is on the page each time it is drawn, from the drop on.
+  // Note what the page shows each time it is drawn, from the drop on.
   await tab.page.evaluate(() => {
     globalThis.seen = [];
     new MutationObserver(() => {
       const reading = document.querySelector(".verdict-quality")?.innerText.includes("Reading symbols");
-      // "Missing symbols" alone is also the name of a tab. The badge has a number behind it.
+      // "Missing symbols" alone is the name of a tab. The button has a number after it.
       globalThis.seen.push({ reading, missing: /No symbols for|Missing symbols:/.test(document.querySelector(".crash").innerText) });
     }).observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true });
   });

@@ -1,4 +1,4 @@
-// The package, as npm packs it: complete, with types that say what comes, and an engine that answers what the command answers.
+// The package, as npm packs it: it is complete, its types describe the report, and its engine returns the same report as the command.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -128,7 +128,7 @@ test("over the corpus the engine and the command agree", { skip: existsSync(corp
   assert.ok(same > 20);
 });
 
-// The interfaces of the declarations: name → member → {optional, type}.
+// Reads the interfaces of the declarations: name → member → {optional, type}.
 function types(text) {
   const found = new Map();
   const plain = text.replace(/\/\*\*[\s\S]*?\*\//g, "").replace(/\/\/.*$/gm, "");
@@ -141,7 +141,7 @@ function types(text) {
   return found;
 }
 
-// Where a value is not what a type says: "path: what is wrong". A member that no type names is wrong too.
+// Lists where a value does not match its type: "path: what is wrong". A member that the type lacks is wrong too.
 function check(value, type, declared, path = "report") {
   const any = type.split(" | ").map((t) => t.trim());
   if (any.length > 1) {

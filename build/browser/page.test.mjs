@@ -1,4 +1,4 @@
-// What a person does with the page, from the first drop to a broken file, in a real Chromium; and that nothing leaves it.
+// What a user does with the page, from the first drop to a damaged file; and that nothing is sent.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,9 +8,9 @@ import { chrome, dir, dump, put, setUp, site, symbols, tab, withTab } from "./se
 
 setUp();
 
-// Waits until no request has come for a while, and answers how many there were.
+// Waits until there is no request for a while, and returns how many there were.
 async function quiet({ ms = 600, kept = true } = {}) {
-  // The service worker's are the page's own files, asked for once after the first start.
+  // The service worker requests the page's own files once, after the first start.
   if (kept) await tab.kept();
   for (let before = -1; before !== tab.requests.length; ) {
     before = tab.requests.length;
@@ -48,7 +48,7 @@ async function readsBoth() {
 }
 
 test("a real dump and its symbols are read without a single request", async () => {
-  // A browser looks by itself for newer versions of a service worker, whenever it likes; the next test has one.
+  // Without a service worker, because the browser checks for newer versions of one at any time; the next test has one.
   const alone = await startChrome({ serviceWorkers: "block" });
   try {
     await withTab(await alone.open(site.origin), async () => {
@@ -128,7 +128,7 @@ test("several dumps are all kept", async () => {
 test("what is dropped arrives, whatever is drawn anew beneath it meanwhile", async () => {
   await tab.drop([dump]);
   await tab.sees("libtilecodec.so");
-  // The rows beneath go between the last time that the page is asked and the drop itself.
+  // The rows below disappear between the last dragover event and the drop.
   await tab.page.evaluate(() => {
     const drawAnew = () =>
       queueMicrotask(() => document.querySelectorAll("#stack .row").forEach((row) => row.replaceWith(row.cloneNode(true))));

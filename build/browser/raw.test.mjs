@@ -1,5 +1,4 @@
-// What the dump itself says, beside its stacks: streams, the memory map, what is private; and the page's own comfort: lines
-// that can be moved, the menu of a row, marks, pasting. In a real Chromium.
+// The dump's own data: streams, the memory map, private data. Also splitters, the context menu, highlights of changed rows, and pasting.
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// The search finds what the page shows or copies, marks it where it is, and goes from hit to hit without hiding what is around it.
+// The search finds everything that the page shows or copies, marks hits, and goes from hit to hit without hiding other rows.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dump, setUp, symbols, tab } from "./setup.mjs";
@@ -15,7 +15,7 @@ setUp({
 
 const found = () => tab.page.locator(".search-found span").innerText();
 
-// Searches for a text and answers how often it is found.
+// Searches for a text, and returns the number of hits.
 async function count(text) {
   await tab.page.locator("#search").fill(text);
   await tab.page.waitForFunction(() => /^([\d,]+ found|Not found)$/.test(document.querySelector(".search-found span").innerText));
@@ -67,7 +67,7 @@ test("Enter and Shift+Enter go from hit to hit, across threads and tabs, and aro
   assert.match(await found(), new RegExp(`^${n} of ${n}$`));
   await goOn("Enter", 1);
   assert.equal(await tab.page.evaluate(() => document.activeElement.id), "search", "the focus stays");
-  // By the buttons, too.
+  // The buttons do the same.
   await tab.page.getByRole("button", { name: "Next hit" }).click();
   await tab.page.waitForFunction(() => document.querySelector(".search-found span").innerText.startsWith("2 of "));
 });
@@ -81,7 +81,7 @@ test("a hit in another thread and one in a table of the lower panel come into vi
   for (let i = 1; i <= streams; i++) await goOn("Enter", i);
   await tab.page.waitForFunction(() => document.querySelector("#tab-streams").getAttribute("aria-selected") === "true");
   await tab.page.locator("#grid .row.hit.current").waitFor();
-  // Back leads to where the search was begun.
+  // Back returns to where the search began.
   await tab.page.waitForTimeout(400);
   await tab.page.goBack();
   await tab.page.waitForFunction(() => document.querySelector("#tab-streams").getAttribute("aria-selected") === "false");

@@ -1,4 +1,4 @@
-// The built page behind its server: headers, compression, caching, and what the policy forbids in a real browser.
+// The built page on its server: headers, compression, caching, and what the policy forbids in a browser.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import http from "node:http";
@@ -17,7 +17,7 @@ after(async () => {
   await site?.stop();
 });
 
-// A plain request: fetch would undo the compression before it can be looked at.
+// Makes a plain request, because fetch would undo the compression.
 function ask(path, headers = {}, method = "GET") {
   return new Promise((done, fail) => {
     const request = http.request(site.origin + path, { method, headers }, (response) => {
@@ -30,7 +30,7 @@ function ask(path, headers = {}, method = "GET") {
   });
 }
 
-// The files that the page names, by their plain names.
+// The files that the page names, by their names without hashes.
 async function named() {
   const html = (await ask("/")).body.toString();
   const files = {};
@@ -75,7 +75,7 @@ test("the sample is served as it is", async () => {
     assert.equal(served.body.length, size);
     assert.ok(served.body.equals(await readFile(inRepo(`testdata/sample/${name}`))), name);
   }
-  // Symbols that are gzip files themselves must arrive as such, even when the browser takes gzip.
+  // Symbol files that are gzip files must arrive as they are, even if the browser accepts gzip.
   const gz = await ask("/sample/libc.so.6.sym.gz", { "accept-encoding": "gzip, br" });
   assert.equal(gz.headers["content-encoding"], undefined);
 });

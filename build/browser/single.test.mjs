@@ -1,5 +1,4 @@
-// The page as one file: opened from the disk, with the network off, it does all that the hosted page does, and may not ask for
-// anything.
+// The page as one file: opened from disk without a network, it does everything that the hosted page does, and its policy forbids every request.
 import assert from "node:assert/strict";
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import http from "node:http";
@@ -17,7 +16,7 @@ let dir;
 let page;
 before(async () => {
   chrome = await startChrome();
-  // Alone in a folder, under a name of its own: nothing beside it can help.
+  // Alone in a folder, and under another name: it must not need other files.
   dir = await mkdtemp(join(tmpdir(), "crashpane-single-"));
   await copyFile(inRepo("dist/crashpane.html"), join(dir, "a crash viewer.html"));
   page = pathToFileURL(join(dir, "a crash viewer.html")).href;
@@ -28,7 +27,7 @@ after(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-// What was asked for, on the wire or by the page, but the file itself.
+// All requests, on the wire and of the page, except for the file itself.
 const asked = (tab) => tab.foreign.filter((r) => r.url !== page);
 
 test("from the disk and without a network it reads a dump and its symbols", async () => {
@@ -67,7 +66,7 @@ test("a folder that the browser does not give is named, also beside a dump, with
   const folder = join(dir, "kept from us");
   await mkdir(folder);
   const tab = await chrome.open(page);
-  // As where a page from a file has neither way of listing a folder.
+  // As in a browser in which a page from a file cannot list a folder in either way.
   await tab.page.evaluate(() => {
     delete DataTransferItem.prototype.getAsFileSystemHandle;
   });

@@ -1,5 +1,5 @@
-// Symbol sources in a real Chromium: nothing is asked before it was shown and wanted, nothing but what was shown, and of a large file
-// only the parts that a stack needs.
+// Symbol servers: the page requests nothing before it has shown the addresses and the user has pressed the button, requests nothing else, and reads only
+// the parts of a large file that a stack needs.
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -39,7 +39,7 @@ before(async () => {
   site = await startSite({ dir: made.site });
   chrome = await startChrome();
   dir = await mkdtemp(join(tmpdir(), "crashpane-source-"));
-  // Cookies do not tell ports apart: the sources would get this one.
+  // Cookies are for all ports of a host, so the servers would get this one.
   await chrome.context.addCookies([{ name: "secret", value: "1", url: site.origin }]);
 });
 after(async () => {
@@ -102,7 +102,7 @@ test("nothing is asked before the button was pressed, and then exactly what was 
   const foreign = new Set(tab.foreign.map(({ url }) => url));
   assert.deepEqual([...foreign].sort(), [...shown].sort(), "the browser sent something else");
   assert.ok(tab.foreign.every(({ method, body }) => method === "GET" && !body));
-  // The report says where the symbols are from.
+  // The report says where the symbols come from.
   await tab.page.locator("#tab-files").click();
   await tab.page.waitForFunction((u) => [...document.querySelectorAll("#files .fn")].some((e) => e.title === u), `${source.base}/${pathOf(program)}`);
 });
@@ -134,7 +134,7 @@ test("what such a server sends is the file that was asked for, or is not used", 
   await tab.page.locator(`[data-act="base"][data-arg="microsoft+${source.base}"]`).click();
   const shown = await addresses();
   const path = (name) => shown.find((u) => u.endsWith(`/${name}`)).slice(source.base.length + 1);
-  // The program under another's name, and a dump.
+  // The program under another file's name, and a dump.
   source.files = { [path("kernel32.dll")]: { text: exe }, [path("app.exe")]: { text: await readFile(inRepo(windows)) } };
   await ask();
   await answered("is of another build: its id is ");
@@ -251,21 +251,21 @@ test("a file that changes on the server while it is read is begun again", async 
   await ask();
   await tab.sees("main.cc:156", { timeout: 60_000 });
   await ended();
-  // The other threads' stacks are walked in the background: what is read next is read because of the press.
+  // Wait for the background work, so that all further reads are because of the button.
   for (let n = -1; n !== source.seen.length; await tab.page.waitForTimeout(1000)) n = source.seen.length;
   source.edition = "2";
   const before = source.seen.length;
   await tab.page.locator('[data-act="read-all"]').click();
-  // What a page asks for first has no If-Range.
+  // The first request for a file has no If-Range.
   for (const until = Date.now() + 60_000; !source.seen.slice(before).some(({ headers }) => headers.range === "bytes=0-65535" && !headers["if-range"]); ) {
     assert.ok(Date.now() < until, `it was not begun again: ${await said()}`);
     await tab.page.waitForTimeout(50);
   }
   await tab.sees("main.cc:156");
-  // And now as a whole, as it is now.
+  // Now read all of the changed file.
   await tab.page.locator('[data-act="read-all"]').click();
   await answered("fully indexed");
-  // The other threads still read names. The next test counts from zero.
+  // Wait for the other threads, since the next test counts requests from zero.
   for (let n = -1; n !== source.seen.length; await tab.page.waitForTimeout(1000)) n = source.seen.length;
 });
 
@@ -283,7 +283,7 @@ test("a folder is chosen once and looked into by paths", async () => {
         await writer.write(text);
         await writer.close();
       }
-      // The chooser itself is the browser's, and no test can press its buttons.
+      // A test cannot press the buttons of the browser's chooser.
       window.showDirectoryPicker = async () => store;
     },
     [[[pathOf(program), program], [pathOf(codec), codec]]],
@@ -294,7 +294,7 @@ test("a folder is chosen once and looked into by paths", async () => {
   await tab.page.locator("#tab-files").click();
   await tab.sees("tilecruncher.sym");
   await tab.close();
-  // At the next visit it is there, and one press looks into it.
+  // At the next visit one press of a button looks in the folder.
   tab = await chrome.open(site.origin);
   await panel();
   await tab.page.locator('[data-act="store"]').click();

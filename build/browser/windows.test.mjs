@@ -1,4 +1,4 @@
-// A crash on Windows with what its user has: the program and the PDB, either alone, or all memory in the dump.
+// A crash on Windows with the files that a user may have: the program and the PDB, one of them, or a dump with all memory.
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ const sample = "testdata/windows";
 const [dump, full, exe] = ["app.dmp", "app-full.dmp", "app.exe"].map((name) => `${sample}/${name}`);
 let pdb;
 setUp({
-  // A service worker would have the engine already, without the page having asked.
+  // A service worker would have fetched the full engine already.
   browser: { serviceWorkers: "block" },
   once: async () => {
     pdb = join(dir, "app.pdb");
@@ -30,7 +30,7 @@ const findings = async () => {
   await tab.page.click("#tab-findings");
   return tab.page.locator("#panel-body").innerText();
 };
-// Of the reader of binaries: whether the page asked for it, of its server or of the browser's cache.
+// Reports whether the page has requested the full engine, from its server or from the browser's cache.
 const fetched = () => tab.page.evaluate(() => performance.getEntriesByType("resource").filter((r) => r.name.includes("crashpane-full")).length);
 
 test("with the program and its PDB every frame has a name, a line, and a caller by the program's own rules", async () => {
@@ -41,7 +41,7 @@ test("with the program and its PDB every frame has a name, a line, and a caller 
     assert.match(text, new RegExp(`${name}\\b[^]*app\\.c:${line}\\b`), text);
   }
   assert.deepEqual((await trusts()).slice(0, 5), ["context", "CFI", "CFI", "CFI", "CFI"]);
-  // Why a frame is there: the unwind rule of that very instruction, and where it stands.
+  // Why a frame is there: the unwind rule for its instruction, and where the rule is.
   await tab.page.click("#stack .row:has-text('print_receipt')");
   await tab.page.click("#side-why");
   await tab.sees("app.exe .rdata+0x");

@@ -1,4 +1,4 @@
-// The Worker in real workerd, with a real local R2: what a page gets when it reads symbols from it.
+// The Worker in workerd with a local R2 bucket: what a page gets when it reads symbols from it.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { startEdge } from "./edge.mjs";

@@ -1,4 +1,4 @@
-// Symbol servers through the Worker: one that lets no page read its answers is named, asked by the Worker of the page's own host, and no other is.
+// Symbol servers without CORS: the page says so, and the Worker of the page's own host can ask them; it asks no other server.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import http from "node:http";
