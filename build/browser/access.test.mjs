@@ -78,7 +78,7 @@ for (const scheme of ["light", "dark"]) {
 
 const heightOf = (selector) => tab.page.$eval(selector, (e) => e.getBoundingClientRect().height);
 
-test("the stack keeps its least size, whatever was dragged and however small the window becomes", async () => {
+test("the stack keeps its minimum size, however splitters are dragged and however small the window is", async () => {
   await open();
   const line = await tab.page.locator("#split-panel").boundingBox();
   await tab.page.mouse.move(700, line.y);
@@ -132,7 +132,7 @@ test("on a phone nothing of the verdict and of the stack is cut", async () => {
   assert.match(await tab.page.locator("#stack .row.frame .fn").first().innerText(), /^libtilecodec\.so\+0x127f$/);
 });
 
-test("a frame without a name is called by its module and offset, and the copy and the details have the same numbers", async () => {
+test("a frame without a name is shown as module and offset, and the copy and the details have the same numbers", async () => {
   await open({ symbols: false });
   // Frame 1 is a caller: its address is in the call instruction, not after it.
   const row = tab.page.locator("#stack .row.frame").nth(1);
@@ -155,7 +155,7 @@ test("columns follow their content", async () => {
   assert.equal(source, 0, "nothing has a source, so the column has no room");
 });
 
-test("every tab has a key, the panel folds and unfolds, Home and End go through the threads", async () => {
+test("every tab has a key, the panel folds and unfolds, Home and End work in the list of threads", async () => {
   await open();
   const keys = "1234567890-";
   for (const id of await openTabs()) {

@@ -36,7 +36,7 @@ const onlyTheEngine = () => {
   };
 };
 
-test("all threads are those of the command, before the file was read as a whole", async () => {
+test("all stacks are those of the command, before the file is fully indexed", async () => {
   await chrome.context.addInitScript(onlyTheEngine);
   const tab = await chrome.open(site.origin);
   await tab.drop([join(dir, "big.dmp"), join(dir, "big.sym")]);

@@ -109,7 +109,7 @@ for (const [name, make] of [
   ["tilecruncher.sym.gz", () => gz(text)],
   ["symbols.zip", () => zip({ name: "a/tilecruncher.sym", data: text }, { name: "b/libfar.so.sym", data: Buffer.from("MODULE Linux x86_64 000000000000000000000000000000010 libfar.so\n") })],
 ]) {
-  test(`${name}: is unpacked once, the bar moves, and several workers read it as a whole`, async () => {
+  test(`${name}: is unpacked once, the bar moves, and several workers index it`, async () => {
     const packed = make();
     const path = await put(name, packed);
     const noted = await noteBars();
@@ -125,14 +125,14 @@ for (const [name, make] of [
   });
 }
 
-test("of several members joined to one file all are read", async () => {
+test("all members of a gzip file are read", async () => {
   const half = text.indexOf("\n", text.length / 2) + 1;
   await tab.drop([dump, ...others, await put("tilecruncher.sym.gz", gz(text.subarray(0, half)), gz(text.subarray(half)))]);
   await tab.sees("main.cc:156", { timeout: 60_000 });
   await becomes("loaded");
 });
 
-test("what is damaged or cut off is said, and what came out before is used", async () => {
+test("damaged and truncated data is reported, and the data before it is used", async () => {
   const whole = gz(text);
   const broken = Buffer.from(whole);
   broken[broken.length - 6] ^= 1;
@@ -154,7 +154,7 @@ test("what is damaged or cut off is said, and what came out before is used", asy
   await tab.sees("the checksum does not match");
 });
 
-test("what unpacks to implausibly much is refused", async () => {
+test("a file with an implausible compression ratio is refused", async () => {
   const zeros = Buffer.alloc(400 << 20);
   await tab.drop([dump, await put("bomb.sym.gz", gzipSync(zeros, { level: 9 }))]);
   await tab.page.locator("#tab-files").click();
@@ -165,7 +165,7 @@ test("what unpacks to implausibly much is refused", async () => {
   assert.ok((await peak()) < 128, `${await peak()} MB`);
 });
 
-test("without the browser's inflater the program's own does the same", async () => {
+test("without DecompressionStream the program unpacks it with the same result", async () => {
   const old = await startChrome({ serviceWorkers: "block" });
   await old.context.route("**/crashpane-worker*.js", async (route) => {
     const answer = await route.fetch();
@@ -194,7 +194,7 @@ test("without the browser's inflater the program's own does the same", async () 
   }
 });
 
-test("it is cancelled within 100 ms", async () => {
+test("unpacking is cancelled within 100 ms", async () => {
   const large = Buffer.concat(Array.from({ length: 12 }, () => text));
   for (const [name, data] of [["large.sym.gz", gz(large)], ["large.zip", zip({ name: "tilecruncher.sym", data: large })]]) {
     const path = await put(name, data);

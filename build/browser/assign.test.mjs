@@ -47,7 +47,7 @@ async function assign(file) {
   return module;
 }
 
-test("what is said beside the verdict leads to the control, and the symbols chosen there are used", async () => {
+test("the button in the headline leads to the control, and the symbols chosen there are used", async () => {
   await tab.drop([noIDs]);
   await tab.sees("The dump has no id for");
   await tab.page.locator(".verdict-finding").getByRole("button", { name: "Assign symbols" }).click();
@@ -57,7 +57,7 @@ test("what is said beside the verdict leads to the control, and the symbols chos
   await tab.page.waitForFunction((m) => !document.body.innerText.includes(`assigned renamed.sym to ${m}`), module);
 });
 
-test("so does each finding", async () => {
+test("so does the button of each finding", async () => {
   await tab.drop([noIDs]);
   await tab.page.locator("#tab-findings").click();
   const finding = tab.page.locator(".finding", { hasText: "The dump has no id for" }).first();
@@ -65,7 +65,7 @@ test("so does each finding", async () => {
   await assign(symbols);
 });
 
-test("so does the line behind the last frame, by way of the findings, and the list of missing symbols", async () => {
+test("so do the row after the last frame, through the findings, and the list of missing symbols", async () => {
   await tab.drop([noIDs]);
   await tab.page.locator("#stack .row.hint").click();
   await tab.page.locator(".finding").getByRole("button", { name: /^Assign symbols to / }).first().waitFor();
@@ -76,7 +76,7 @@ test("so does the line behind the last frame, by way of the findings, and the li
   await tab.sees("main.cc:");
 });
 
-test("a file without a MODULE line is assigned where it is complained of", async () => {
+test("a file without a MODULE line can be assigned where the notice leads", async () => {
   await tab.drop([noIDs, unnamed]);
   await tab.sees("has no MODULE line");
   await tab.page.locator(".notice").getByRole("button", { name: "Show files" }).click();

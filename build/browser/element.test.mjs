@@ -54,7 +54,7 @@ const load = (p, id, how = "buffer") =>
     [id, how],
   );
 
-test("a dump and symbols come from the page, and the page is told", async () => {
+test("the host page adds a dump and symbols, and gets the events", async () => {
   const p = await open("/one.html");
   await sees(p, "a", "No crash dump is open");
   await p.focus("#field");
@@ -84,7 +84,7 @@ test("a dump and symbols come from the page, and the page is told", async () => 
   assert.equal(await p.evaluate(() => localStorage.length), 0);
 });
 
-test("every form of data is taken, and what is no dump is refused", async () => {
+test("every form of data is accepted, and a file that is not a dump is refused", async () => {
   const p = await open("/one.html");
   for (const way of ["response", "stream", "blob", "view"]) {
     await load(p, "a", way);
@@ -102,7 +102,7 @@ test("every form of data is taken, and what is no dump is refused", async () => 
   assert.match(refused[2], /no dump/);
 });
 
-test("two live side by side, each with its own dump, theme, place and limits", async () => {
+test("two elements on a page have their own dump, theme, selection and limits", async () => {
   const p = await open("/two.html");
   await Promise.all([load(p, "a"), load(p, "b")]);
   await sees(p, "a", "stitch-1");
@@ -122,7 +122,7 @@ test("two live side by side, each with its own dump, theme, place and limits", a
   await p.waitForFunction(() => document.getElementById("a").shadowRoot.querySelector("#tab-modules[aria-selected=true]"));
 });
 
-test("redact: the command line, the environment and memory are not to be had, nor a user's name", async () => {
+test("redact: the command line, the environment and memory are not available, nor a user's name", async () => {
   const p = await open("/two.html");
   await Promise.all([load(p, "a"), load(p, "b")]);
   await sees(p, "b", "stitch-1");
@@ -141,7 +141,7 @@ test("redact: the command line, the environment and memory are not to be had, no
   assert.equal(await explained("b"), false);
 });
 
-test("files are taken by hand only where the page allows it", async () => {
+test("the user can add files only if the host page allows it", async () => {
   let p = await open("/one.html");
   await tab.drop([dump], { x: 400, y: 300 });
   await p.waitForTimeout(500);

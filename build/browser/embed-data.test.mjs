@@ -128,7 +128,7 @@ for (const [where, open, moves] of [
   ["the element", () => element("/element.html"), { stream: [], buffer: [], view: [], blob: [] }],
   ["the frame", () => frame(), { stream: three("ReadableStream"), buffer: three("ArrayBuffer"), view: three("ArrayBuffer"), blob: [] }],
 ]) {
-  test(`a dump and its symbols go into ${where} as streams, buffers, views and blobs`, async () => {
+  test(`${where} accepts a dump and its symbols as streams, buffers, views and blobs`, async () => {
     const viewer = await open();
     for (const [how, moved] of Object.entries(moves)) {
       assert.deepEqual(await give(how), moved, how);
@@ -163,7 +163,7 @@ async function askBySource(viewer) {
   assert.ok(source.seen.every(({ method, headers }) => method === "GET" && !headers.cookie && !headers.referer));
 }
 
-test("where the host names sources of symbols, a person can have them asked: the element", async () => {
+test("if the host page names symbol servers, the user can ask them: the element", async () => {
   const viewer = await element("/asking.html");
   await askBySource(viewer);
   await viewer.locator("#symbols-base").fill(stranger.base);
@@ -172,7 +172,7 @@ test("where the host names sources of symbols, a person can have them asked: the
   assert.deepEqual(stranger.seen, []);
 });
 
-test("where the host names sources of symbols, a person can have them asked: the frame", async () => {
+test("if the host page names symbol servers, the user can ask them: the frame", async () => {
   // The viewer offers the servers that the site was built with; if the host page names servers, only those of them that the site was built with.
   for (const hash of ["#network", `#network=${encodeURIComponent(`${stranger.base} ${source.base}`)}`]) {
     const viewer = await frame(hash);
@@ -184,7 +184,7 @@ test("where the host names sources of symbols, a person can have them asked: the
   }
 });
 
-test("where the host says nothing of a network, nobody can be asked", async () => {
+test("without the network attribute no server can be asked", async () => {
   for (const open of [() => element("/element.html"), () => frame()]) {
     const viewer = await open();
     await give("buffer");
@@ -203,7 +203,7 @@ for (const [where, open] of [
   ["the frame, by its options", () => frame("", { redact: true })],
   ["the frame, by its address", () => frame("#redact")],
 ]) {
-  test(`what is private is neither shown nor given away where the host says redact: ${where}`, async () => {
+  test(`with redact private data is neither shown nor sent: ${where}`, async () => {
     const viewer = await open();
     await tab.page.evaluate(async () => {
       window.told = [];
@@ -233,7 +233,7 @@ for (const [where, open] of [
   });
 }
 
-test("without redact the same dump is shown as it is", async () => {
+test("without redact the same dump is shown completely", async () => {
   const viewer = await element("/element.html");
   await tab.page.evaluate(async () => window.pane.loadDump(await (await fetch("reports/3")).arrayBuffer(), { name: "private.dmp" }));
   for (const name of ["annotations", "handles"]) {

@@ -86,7 +86,7 @@ async function answered(test) {
 }
 const shows = (frame, said) => frame.waitForFunction((t) => document.body.innerText.includes(t), said, { timeout: 30_000 });
 
-test("the portal shows a crash both ways; for the frame, which does not know it, a person is asked once", async () => {
+test("the portal shows a crash in both ways; the frame, which does not know the portal, asks the user once", async () => {
   tab = await chrome.open(portal.origin, { ready: false });
   const p = tab.page;
   await p.waitForFunction(() => document.documentElement.dataset.portal === "ready");
@@ -115,7 +115,7 @@ test("only embed.html may be shown in a frame", async () => {
   assert.ok(tab.problems.some((p) => p.includes("frame-ancestors")), tab.problems.join("\n"));
 });
 
-test("an origin that the site was built for is not asked about; a token does the same, a wrong one does not", async () => {
+test("the user is not asked about an origin that the site was built for, nor with the right token", async () => {
   let frame = await bare(`${closed.origin}/embed.html`);
   await post({ crashpane: 1, type: "hello" });
   let all = await answered((m) => m.data.type === "welcome");
@@ -131,7 +131,7 @@ test("an origin that the site was built for is not asked about; a token does the
   await answered((m) => m.data.type === "welcome");
 });
 
-test("what the protocol does not know is refused with an answer, and not done", async () => {
+test("requests outside of the protocol are refused with an answer", async () => {
   const frame = await bare(`${closed.origin}/embed.html`);
   await post({ crashpane: 2, type: "hello" });
   const [version] = await answered((m) => m.data.code === "version");
@@ -169,7 +169,7 @@ test("what the protocol does not know is refused with an answer, and not done", 
   assert.equal(await frame.evaluate(() => document.querySelectorAll(".stack .row").length), 0);
 });
 
-test("Perfetto's form: PING, PONG, and a buffer in either shape", async () => {
+test("Perfetto's protocol: PING, PONG, and a buffer in either form", async () => {
   const frame = await bare(`${closed.origin}/embed.html`);
   await post("PING");
   const pongs = await answered((m) => m.data === "PONG");
@@ -187,7 +187,7 @@ test("Perfetto's form: PING, PONG, and a buffer in either shape", async () => {
   await shows(frame, "crash.dmp");
 });
 
-test("other windows, and origins that the frame's address excludes, are not heard", async () => {
+test("other windows, and origins that the frame's address excludes, are ignored", async () => {
   const frame = await bare(`${closed.origin}/embed.html#origin=https://other.example`);
   await post({ crashpane: 1, type: "hello" });
   await answered((m) => m.data.code === "refused");

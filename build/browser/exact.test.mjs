@@ -66,7 +66,7 @@ const becomes = async (word) => {
   }
 };
 
-test("the crashed thread is shown before the file was read as a whole, and again exact", async () => {
+test("the crashed thread is shown before the file is fully indexed, and again after it", async () => {
   await tab.drop([dump, ...others, await put("tilecruncher.sym", 200)]);
   await tab.sees("main.cc:156");
   assert.ok(["indexed on demand", ""].includes(await state()), "the stack does not wait for the pass");
@@ -79,7 +79,7 @@ test("the crashed thread is shown before the file was read as a whole, and again
   assert.equal(await tab.page.locator(".notice").count(), 0, "a sorted file needs no correction");
 });
 
-test("a file that is not sorted is corrected where it stands, and marked", async () => {
+test("frames from a file that is not sorted are corrected and highlighted", async () => {
   await tab.page.evaluate(() => {
     globalThis.marked = new Set();
     new MutationObserver(() => document.querySelectorAll("#stack .row.changed").forEach((r) => globalThis.marked.add(r.textContent))).observe(
@@ -96,7 +96,7 @@ test("a file that is not sorted is corrected where it stands, and marked", async
   assert.ok(marked.some((row) => row.includes("main.cc:156")), `marked rows: ${marked.join(" | ")}`);
 });
 
-test("the pass stops at once when asked to, and the stack stays", async () => {
+test("the user can stop indexing at once, and the stack stays", async () => {
   await tab.drop([dump, ...others, await put("tilecruncher.sym", 700)]);
   const stop = tab.page.locator('[data-act="stop-indexing"]');
   const took = await tab.pressWhen('.background:not([hidden]):has([data-act="stop-indexing"]:not([hidden]))', /./, '[data-act="stop-indexing"]');
@@ -109,7 +109,7 @@ test("the pass stops at once when asked to, and the stack stays", async () => {
   await tab.sees("main.cc:156");
 });
 
-test("an index is kept when asked for, used at the next visit, and cleared", async () => {
+test("an index is stored at the request of the user, used at the next visit, and deleted", async () => {
   const files = [dump, ...others, await put("tilecruncher.sym", 100)];
   await tab.drop(files);
   await becomes("loaded");
@@ -151,7 +151,7 @@ test("an index is kept when asked for, used at the next visit, and cleared", asy
   assert.ok(workers > 0, "what was cleared is read again");
 });
 
-test("a kept index that was damaged is not believed", async () => {
+test("a damaged stored index is not used", async () => {
   const files = [dump, ...others, await put("tilecruncher.sym", 40)];
   await tab.page.evaluate(() => localStorage.setItem("crashpane.keep", "yes"));
   await leave();
@@ -182,7 +182,7 @@ test("a kept index that was damaged is not believed", async () => {
   await tab.page.evaluate(() => localStorage.removeItem("crashpane.keep"));
 });
 
-test("several large files are read side by side", async () => {
+test("several large files are indexed in parallel", async () => {
   const codec = await put("libtilecodec.so.sym", 30, { from: others[0] });
   await tab.drop([dump, await put("tilecruncher.sym", 60), codec, others[1]]);
   await becomes("loaded");
@@ -194,7 +194,7 @@ test("several large files are read side by side", async () => {
   await tab.sees("codec.cc:33");
 });
 
-test("a large file that is packed goes through the same pass, in the same memory", async () => {
+test("a large compressed file is indexed in the same way, with the same memory", async () => {
   const plain = await put("tilecruncher.sym", 200, { moved: onStack, lines: 16 });
   const packed = join(dir, "packed.sym.gz");
   await pipeline(createReadStream(plain), createGzip({ level: 1 }), createWriteStream(packed));
@@ -254,7 +254,7 @@ test("a large file that can only be unpacked from its start is not held in memor
   assert.ok(peak < 128 * 2 ** 20, `${peak} bytes of memory`);
 });
 
-test("of a dump of several gigabytes only what is looked at is read", async () => {
+test("only the visible parts of a dump of several gigabytes are read", async () => {
   // The rest of the file is a hole, which takes no disk space; reading all of it would take seconds.
   const path = join(dir, "full.dmp");
   await copyFile(inRepo(dump), path);

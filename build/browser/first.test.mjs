@@ -22,7 +22,7 @@ after(async () => {
 
 // For the first text in a font's family, size and weight Chromium asks another process, while the page waits. So the start screen invisibly writes a
 // text in each of them (warmUpFonts).
-test("every font of a dump's screen was used before", async () => {
+test("the warm-up has used every font of a dump's screen", async () => {
   const tab = await chrome.open(site.origin);
   const fonts = (all) =>
     tab.page.evaluate((selector) => {
@@ -58,7 +58,7 @@ test("every font of a dump's screen was used before", async () => {
 });
 
 // A screen without names would be visible only for a moment. It is held back for up to 0.8 s (firstNames).
-test("beside one large symbol file the first screen has its names, unless they take long", async () => {
+test("the first screen has the names from a large symbol file, unless they take long", async () => {
   const dir = await mkdtemp(join(tmpdir(), "crashpane-first-"));
   try {
     const sym = await grownSymbols(join(dir, "tilecruncher.sym"), 40);
@@ -81,7 +81,7 @@ test("beside one large symbol file the first screen has its names, unless they t
 });
 
 // The program may take long to load; without a listener, the browser would meanwhile open a dropped file in place of the page.
-test("files and folders that are dropped before the program is there are opened when it is", async () => {
+test("files and folders that are dropped before the program is loaded are opened when it is", async () => {
   const slow = await startChrome({ serviceWorkers: "block" });
   let send;
   const sent = new Promise((done) => (send = done));

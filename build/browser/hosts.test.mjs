@@ -151,7 +151,7 @@ const type = (r) => (r.headers["content-type"] ?? "").replace(/;.*/, "");
 
 for (const [name, server] of Object.entries(servers)) {
   const skip = server.path ? false : `*** SKIPPED: the configuration for ${name}, which is not installed here`;
-  test(`by ${name} the page comes as by its own server`, { skip }, async (t) => {
+  test(`${name} serves the page like the project’s own server`, { skip }, async (t) => {
     const host = await serve(name);
     t.after(() => host.stop());
     const html = (await ask(own.origin, "/")).body.toString();

@@ -89,7 +89,7 @@ test("three hundred files take three times as long as a hundred, and the bar mov
   assert.ok(took[1] < 6 * took[0], `${took[1]} ms for 300, ${took[0]} ms for 100`);
 });
 
-test("folders among many files are read as such, also where a file has the same name", async () => {
+test("folders among many files are recognized, also if a file has the same name", async () => {
   const folder = join(dir, "store");
   await mkdir(join(folder, "below"), { recursive: true });
   for (const path of sample) await cp(inRepo(path), join(folder, "below", basename(path)));
@@ -104,7 +104,7 @@ test("folders among many files are read as such, also where a file has the same 
   await tab.close();
 });
 
-test("it is cancelled within 100 ms, and what was read stays", async () => {
+test("it is cancelled within 100 ms, and the files read before stay", async () => {
   const tab = await visit([...sample, ...modules]);
   const cancel = tab.page.locator('[data-act="cancel"]');
   // The dump, which is first, was read.
@@ -118,7 +118,7 @@ test("it is cancelled within 100 ms, and what was read stays", async () => {
   await tab.close();
 });
 
-test("a folder that takes long to list has a bar, and can be cancelled within 100 ms", async () => {
+test("a folder that takes long to list shows progress, and can be cancelled within 100 ms", async () => {
   const folder = join(dir, "large");
   for (let i = 0; i < 20; i++) {
     await mkdir(join(folder, `${i}`), { recursive: true });

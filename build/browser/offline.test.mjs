@@ -51,7 +51,7 @@ test("with the server stopped it starts, opens the sample, and reads dumps and b
   assert.deepEqual(tab.foreign, []);
 });
 
-test("it keeps the files of the page and nothing else", async () => {
+test("the service worker stores the files of the page and nothing else", async () => {
   const tab = await chrome.open(site.origin);
   await tab.kept();
   // Now the service worker controls the page.
@@ -75,7 +75,7 @@ test("it keeps the files of the page and nothing else", async () => {
   }
 });
 
-test("it can be installed, and then opens dumps and symbols by a double click, its server gone", async () => {
+test("it can be installed, and then opens dumps and symbols by a double click, without its server", async () => {
   const tab = await chrome.open(site.origin);
   await tab.kept();
   const { errors, data } = await tab.cdp.send("Page.getAppManifest");
@@ -107,7 +107,7 @@ test("it can be installed, and then opens dumps and symbols by a double click, i
   await system.send("PWA.uninstall", { manifestId });
 });
 
-test("a newer version is fetched, told of, and started when asked for", async () => {
+test("a newer version is fetched, the page says so, and starts it on request", async () => {
   await site.stop();
   const folder = join(dir, "site");
   await cp(inRepo("dist/site"), folder, { recursive: true });

@@ -55,7 +55,7 @@ async function spread(pdb, to, times) {
   return ((pages - 1) * times + 1) * page;
 }
 
-test("of a PDB of a gigabyte a stack reads a small part", async () => {
+test("a stack reads only a small part of a PDB of a gigabyte", async () => {
   const [dmp, dll, pdb] = ["big.dmp", "big.dll", "big.pdb"].map((name) => join(dir, name));
   await writeFile(dmp, await made("big.dmp"));
   await writeFile(dll, await made("big.dll"));

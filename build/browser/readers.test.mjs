@@ -52,7 +52,7 @@ function zstd(content) {
 
 const fetched = (tab) => tab.requests.filter((r) => r.url.includes("crashpane-full")).length;
 
-test("a binary brings the engine that reads it, once, and everything else stays", async () => {
+test("a binary loads the full engine once, and everything else stays", async () => {
   const tab = await chrome.open(site.origin);
   await tab.drop([dump, ...symbols]);
   await tab.sees("tile::blend_edges");
@@ -72,7 +72,7 @@ test("a binary brings the engine that reads it, once, and everything else stays"
   await tab.close();
 });
 
-test("symbol files in .zst are read by it too", async () => {
+test("the full engine also reads symbol files in .zst", async () => {
   const text = gunzipSync(await readFile(inRepo("testdata/sample/tilecruncher.sym.gz")));
   const path = join(dir, "tilecruncher.sym.zst");
   await writeFile(path, zstd(text));
@@ -114,7 +114,7 @@ test("loading can be cancelled", async () => {
   await tab.close();
 });
 
-test("what was fetched once is there without the network", async () => {
+test("the full engine works offline once it was fetched", async () => {
   const other = await startSite();
   const first = await chrome.open(other.origin);
   await first.drop([dump, await library("libonce.so")]);
@@ -136,7 +136,7 @@ test("what was fetched once is there without the network", async () => {
 });
 
 // The page as one file, and the package, pass the programs in other forms than addresses.
-test("the loader takes the engine with all readers as bytes, when it is asked for them", async () => {
+test("the loader accepts the full engine as bytes, and gets it only when it is needed", async () => {
   const tab = await chrome.open(site.origin);
   await tab.page.evaluate(() => {
     const { wasm, full, worker } = document.querySelector("script[data-full]").dataset;

@@ -28,7 +28,7 @@ async function goOn(key, at) {
   await tab.page.waitForFunction((n) => document.querySelector(".search-found span").innerText.startsWith(`${n} of `), at);
 }
 
-test("whatever the page shows or copies is found", async () => {
+test("everything that the page shows or copies is found", async () => {
   const id = await tab.page.locator("#modules .row .code").first().innerText();
   const base = await tab.page.locator("#modules .row .code").nth(1).innerText();
   const address = (await tab.page.locator(".frame .facts-row", { hasText: "Address" }).locator("dd").innerText()).trim();
@@ -42,7 +42,7 @@ test("whatever the page shows or copies is found", async () => {
   assert.equal(await count("no such thing anywhere"), 0);
 });
 
-test("hits are marked, and nothing around them is hidden", async () => {
+test("hits are marked, and other rows stay visible", async () => {
   const rows = await tab.page.locator("#stack .row").count();
   const threads = await tab.page.locator("#threads .thread").count();
   const modules = await tab.page.locator("#modules .row").count();
@@ -56,7 +56,7 @@ test("hits are marked, and nothing around them is hidden", async () => {
   await tab.page.waitForFunction(() => !document.querySelector(".hit"));
 });
 
-test("Enter and Shift+Enter go from hit to hit, across threads and tabs, and around", async () => {
+test("Enter and Shift+Enter go from hit to hit, across threads and tabs, and from the last to the first", async () => {
   const n = await count("libc.so.6");
   assert.ok(n > 3);
   await goOn("Enter", 1);
@@ -72,7 +72,7 @@ test("Enter and Shift+Enter go from hit to hit, across threads and tabs, and aro
   await tab.page.waitForFunction(() => document.querySelector(".search-found span").innerText.startsWith("2 of "));
 });
 
-test("a hit in another thread and one in a table of the lower panel come into view", async () => {
+test("a hit in another thread, and one in a table of the lower panel, are scrolled into view", async () => {
   await count("watchdog");
   await goOn("Enter", 1);
   await tab.page.waitForFunction(() => document.querySelector("#threads .selected .thread-name").innerText === "watchdog");

@@ -40,7 +40,7 @@ async function named() {
   return files;
 }
 
-test("the page and what it names have the right types, and are compressed and cached as they may be", async () => {
+test("the page and its files have the right types, compression and caching", async () => {
   const files = await named();
   const types = {
     "crashpane.js": "text/javascript; charset=utf-8",
@@ -67,7 +67,7 @@ test("the page and what it names have the right types, and are compressed and ca
   assert.equal(page.headers["content-type"], "text/html; charset=utf-8");
 });
 
-test("the sample is served as it is", async () => {
+test("the sample is served unchanged", async () => {
   const { files } = JSON.parse((await ask("/sample/files.json")).body);
   assert.equal(files[0].name, "tilecruncher.dmp");
   for (const { name, size } of files) {
@@ -80,7 +80,7 @@ test("the sample is served as it is", async () => {
   assert.equal(gz.headers["content-encoding"], undefined);
 });
 
-test("every answer carries the headers that keep the page to itself", async () => {
+test("every answer has the security headers", async () => {
   for (const [path, method] of [["/", "GET"], ["/none", "GET"], ["/", "POST"]]) {
     const { headers } = await ask(path, {}, method);
     assert.match(headers["content-security-policy"], /^default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self';/);
@@ -92,7 +92,7 @@ test("every answer carries the headers that keep the page to itself", async () =
   assert.equal((await ask("/sample/")).status, 404);
 });
 
-test("in Chromium the page starts under the policy, without a complaint and from its own origin alone", async () => {
+test("in Chromium the page starts under the policy without errors, and only from its own origin", async () => {
   const tab = await chrome.open(site.origin);
   assert.deepEqual(tab.problems, []);
   assert.deepEqual(tab.foreign, []);

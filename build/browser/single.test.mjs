@@ -30,7 +30,7 @@ after(async () => {
 // All requests, on the wire and of the page, except for the file itself.
 const asked = (tab) => tab.foreign.filter((r) => r.url !== page);
 
-test("from the disk and without a network it reads a dump and its symbols", async () => {
+test("opened from disk and without a network it reads a dump and its symbols", async () => {
   const tab = await chrome.open(page);
   await tab.drop([dump]);
   await tab.sees("stitch-1");
@@ -43,7 +43,7 @@ test("from the disk and without a network it reads a dump and its symbols", asyn
   await tab.close();
 });
 
-test("folders that are dropped are read, with a dump and alone", async () => {
+test("dropped folders are read, with a dump and alone", async () => {
   const crash = join(dir, "a crash");
   await mkdir(join(crash, "symbols", "deep"), { recursive: true });
   for (const path of symbols) await copyFile(inRepo(path), join(crash, "symbols", "deep", path.split("/").at(-1)));
@@ -62,7 +62,7 @@ test("folders that are dropped are read, with a dump and alone", async () => {
   }
 });
 
-test("a folder that the browser does not give is named, also beside a dump, with the button that reads it", async () => {
+test("the page names a folder that the browser does not list, with a button that opens the chooser", async () => {
   const folder = join(dir, "kept from us");
   await mkdir(folder);
   const tab = await chrome.open(page);
@@ -79,7 +79,7 @@ test("a folder that the browser does not give is named, also beside a dump, with
   await tab.close();
 });
 
-test("the sample is in it", async () => {
+test("the file has the sample", async () => {
   const tab = await chrome.open(page);
   await tab.page.getByRole("button", { name: "Open the sample" }).click();
   await tab.sees("tile::blend_edges");
@@ -90,7 +90,7 @@ test("the sample is in it", async () => {
   await tab.close();
 });
 
-test("the engine with all readers is in it too", async () => {
+test("the file has the full engine", async () => {
   const head = Buffer.alloc(64);
   head.write("\x7fELF\x02\x01\x01", "latin1");
   head.writeUInt16LE(3, 16);
@@ -107,7 +107,7 @@ test("the engine with all readers is in it too", async () => {
   await tab.close();
 });
 
-test("its policy lets nothing out, even with a network", async () => {
+test("its policy forbids every request, even with a network", async () => {
   let reached = 0;
   const elsewhere = http.createServer((_, response) => {
     reached++;

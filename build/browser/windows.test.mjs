@@ -81,7 +81,7 @@ test("with neither it asks for both, and says that a symbol file would do", asyn
   assert.equal(await fetched(), 0, "a dump alone needs nothing more");
 });
 
-test("while no source is built in nothing is asked, whatever is typed", async () => {
+test("a page that was built without servers asks none, whatever address is typed", async () => {
   await tab.drop([dump]);
   await wanted();
   await tab.page.click("#sources-button");
@@ -95,12 +95,12 @@ test("while no source is built in nothing is asked, whatever is typed", async ()
   await tab.sees("microsoft+ or debuginfod+ before it names another layout");
 });
 
-test("a PDB in a cabinet, as symbol servers keep it, is unpacked", async () => {
+test("a PDB in a cabinet, as symbol servers store it, is unpacked", async () => {
   await tab.drop([dump, exe, `${sample}/app.pd_`]);
   await tab.sees("app.c:27");
 });
 
-test("a dump with all memory brings the reader of the programs in it, and its stacks are exact", async () => {
+test("a dump with all memory loads the full engine, which reads the programs in it, and its stacks are exact", async () => {
   await tab.drop([full]);
   await tab.page.waitForFunction(() => document.querySelectorAll("#stack .trust.cfi").length >= 4, undefined, { timeout: 30_000 });
   assert.equal(await fetched(), 1);

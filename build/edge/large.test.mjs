@@ -22,7 +22,7 @@ after(async () => {
 
 const skip = process.env.BROWSER === "none" && "*** SKIPPED: what a page downloads of 1 GB in the bucket; BROWSER=none leaves the browser out";
 
-test("for the stacks of a dump less than 5 MB of a file of 1 GB come from the bucket", { skip }, async (t) => {
+test("the stacks of a dump need less than 5 MB of a file of 1 GB in the bucket", { skip }, async (t) => {
   dir = await mkdtemp(join(tmpdir(), "crashpane-large-"));
   await run("go", ["run", "./build/bigsym", "-size", "1G", "-out", dir], { cwd: inRepo(".") });
   const [dump, sym] = [join(dir, "big.dmp"), join(dir, "big.sym")];
