@@ -117,6 +117,7 @@ func (h *host) typed(e js.Value) {
 
 // pressed handles a key: first splitters, tabs, menus and lists, which have keys of their own by their roles, then the page.
 func (h *host) pressed(e js.Value) {
+	// Leave the browser's shortcuts, and keys of an input method, alone.
 	if e.Get("ctrlKey").Bool() || e.Get("metaKey").Bool() || e.Get("altKey").Bool() || e.Get("isComposing").Truthy() {
 		return
 	}
@@ -144,7 +145,7 @@ func (h *host) pressed(e js.Value) {
 		}
 		return
 	}
-	if inThreads {
+	if inThreads { // arrow keys in the list of threads do the same as n and p
 		switch key {
 		case "ArrowDown":
 			key = "n"
@@ -152,6 +153,7 @@ func (h *host) pressed(e js.Value) {
 			key = "p"
 		}
 	}
+	// Arrow keys belong to the page only if nothing has the focus; otherwise they scroll the focused element.
 	if !list.Truthy() && isMove(key) && !target.Equal(h.window.Get("document").Get("body")) {
 		return
 	}

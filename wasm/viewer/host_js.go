@@ -200,6 +200,7 @@ func (h *host) NextFrame(do func()) {
 	h.later(200, act)
 }
 
+// Copy implements app.Host. It tries the clipboard object first, then the old way, which works in more contexts but is deprecated.
 func (h *host) Copy(text string, done func(string)) {
 	tell := func(problem string) { h.change(func(*app.Page) { done(problem) }) }
 	clipboard := h.window.Get("navigator").Get("clipboard")
@@ -251,6 +252,7 @@ func (h *host) downloadBlob(name string, blob js.Value) {
 	link.Set("href", url)
 	link.Set("download", name)
 	link.Call("click")
+	// The browser needs the URL until it has begun the download, and does not report when that is.
 	h.later(30_000, func() { js.Global().Get("URL").Call("revokeObjectURL", url) })
 }
 
@@ -393,6 +395,7 @@ func (h *host) scheduleMeasure() {
 // measureLists tells the page which rows of each list are visible. It draws nothing: if rows are missing, the query's result draws them.
 func (h *host) measureLists() {
 	h.measured = false
+	// Callbacks may add others, for the render after this one.
 	todo := h.after
 	h.after = nil
 	for _, do := range todo {

@@ -102,7 +102,7 @@ func (w *workerEngine) Send(c protocol.Call, file app.File) {
 	message := map[string]any{"request": worker.ArrayOf(protocol.AppendCall(nil, c))}
 	f, ok := file.(*jsFile)
 	switch {
-	case ok && f.isBytes:
+	case ok && f.isBytes: // transferred, which copies nothing
 		message["data"] = f.value
 		w.worker.Call("postMessage", message, []any{f.value.Get("buffer")})
 		return

@@ -128,6 +128,7 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 	if z.reading == nil {
 		return
 	}
+	// If the full engine is needed, it will read the file again, and report its problems then.
 	needs := r.NeedsReader && z.page.Work.FullEngine.state != fullEngineLoaded
 	asked := z.page.Work.Downloads.added(z.reading, r, problem)
 	switch {
@@ -242,6 +243,7 @@ func (z *Reading) Cancel() {
 	if !z.Job.Active && (z.stopListing() || z.page.Work.Making.stop()) {
 		return
 	}
+	// Downloads and the loading of the full engine end without a new engine.
 	stopped := z.page.Work.FullEngine.stop() + z.page.Work.Downloads.stop()
 	if !z.Job.Active {
 		z.page.Notices.show("note", fmt.Sprintf("Cancelled: %s left out.", files(stopped)))

@@ -207,6 +207,7 @@ func (z *Sources) toAsk() (rows []*Asked, problem string) {
 	case !allowed:
 		return nil, z.notListed(base)
 	}
+	// Do not repeat requests, except failed ones: a server may accept another token, or work again. What it does not have, it will not have now.
 	seen := map[string]bool{}
 	for _, a := range z.page.Work.Downloads.Asked {
 		seen[a.URL] = a.State != askedFailed || a.absent

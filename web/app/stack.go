@@ -55,6 +55,7 @@ func (z *Stack) Apply(r *protocol.QueryResult) {
 		z.selectRow(row)
 		return
 	}
+	// The address, or another report, may have had more frames.
 	if state.Frame > 0 && state.Frame >= s.Frames {
 		state.Frame, state.Inline = 0, -1
 		z.page.Screen.ask(&z.page.Frame, z)

@@ -183,6 +183,7 @@ func (e *Engine) add(q *protocol.Add, src *input.Source) (*protocol.Added, error
 			r.HoldsPrograms = r.HoldsPrograms || e.opt.OpenImage == nil && e.session.HoldsPrograms(it.Dump)
 		}
 	}
+	// A dump that is a copy of another is not listed twice.
 	for i, it := range r.Items {
 		if it.Dump < 0 {
 			continue
@@ -243,6 +244,7 @@ func (e *Engine) viewOf(dump int, rep *report.Report) *view.View {
 	v := e.views[dump]
 	if v == nil || v.Report() != rep {
 		v = view.New(rep, e.demangle)
+		// Explanations quote words of the stack, so there are none with Redact.
 		if e.redact {
 			v.SetMessages(hideMessages(rep.Messages))
 		} else {
@@ -339,7 +341,7 @@ func (e *Engine) addReportParts(r *protocol.QueryResult, q protocol.Query, v *vi
 	if q.Thread < 0 || q.Thread >= len(rep.Threads) {
 		q.Thread, q.Top = max(rep.FirstThread, 0), true
 	}
-	if q.Top {
+	if q.Top { // the first row is an inlined call, if there is one and they are shown
 		q.Frame, q.Inline = 0, -1
 		if t := q.Thread; t < len(rep.Threads) && !q.HideInlines && len(rep.Threads[t].Frames) > 0 &&
 			len(rep.Threads[t].Frames[0].Inlines) > 0 {
