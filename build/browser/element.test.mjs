@@ -135,7 +135,7 @@ test("redact: the command line, the environment and memory are not available, no
   assert.doesNotMatch(await system("b"), /Command line|Environment/);
   await p.evaluate(() => document.getElementById("b").select({ tab: "streams" }));
   await p.locator("#b [data-act=stream]").first().click();
-  await sees(p, "b", "has it show no contents of streams");
+  await sees(p, "b", "does not let this viewer show the contents of streams");
   const explained = (id) => p.evaluate(async (i) => (await document.getElementById(i).getReport()).threads.some((t) => t.frames.some((f) => f.crashpane.explain)), id);
   assert.equal(await explained("a"), true);
   assert.equal(await explained("b"), false);

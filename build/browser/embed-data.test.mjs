@@ -222,7 +222,7 @@ for (const [where, open] of [
       if (name !== "streams") continue;
       for (const stream of await viewer.locator('[data-act="stream"]').all()) {
         await stream.click();
-        await viewer.sees("has it show no contents of streams");
+        await viewer.sees("does not let this viewer show the contents of streams");
         seen.push(await viewer.text());
       }
     }
