@@ -1,4 +1,4 @@
-// Reads blocks of a File, for the engine. list has the offset and the size of each block, sorted by offset. Returns the promise of the bytes of all
+// Reads blocks of a File, for the engine (wasm/viewer/worker/file_js.go). list has the offset and the size of each block, sorted by offset. Returns the promise of the bytes of all
 // blocks, concatenated.
 //
 // Each read is a round trip to another process of the browser, which takes about 0.6 ms for any size up to about 100 KB. So gaps between blocks are

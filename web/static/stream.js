@@ -1,4 +1,4 @@
-// Reads a part of a File from start to end, for the engine. next returns the promise of the next bytes, and starts to read those after them, into the
+// Reads a part of a File from start to end, for the engine (wasm/viewer/worker/stream_js.go). next returns the promise of the next bytes, and starts to read those after them, into the
 // buffer of the bytes before. end cancels the pending read.
 crashpaneWorker.stream = (file, from, to) => {
   const size = 2 << 20; // Chromium reads about two megabytes ahead

@@ -1,4 +1,4 @@
-// Gets symbol files from a server or a folder, at the user's request. A request for a file has nothing but its address, and the token if the user has
+// Gets symbol files from a server or a folder, at the user's request (wasm/viewer/sources_js.go). A request for a file has nothing but its address, and the token if the user has
 // typed one: no cookies, no referrer.
 const symbolHead = 64 << 10; // bytes of the first range request
 const symbolWhole = 4 << 20; // files up to this size are fetched completely
