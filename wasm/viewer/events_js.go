@@ -94,6 +94,7 @@ func attribute(el js.Value, name string) string {
 	return ""
 }
 
+// clicked does the action of the innermost element with data-act. A click elsewhere closes the open menu.
 func (h *host) clicked(e js.Value) {
 	el := closest(e.Get("target"), "data-act")
 	if !el.Truthy() {
@@ -106,6 +107,7 @@ func (h *host) clicked(e js.Value) {
 	h.change(func(p *app.Page) { p.Act(act, arg) })
 }
 
+// typed passes the text of a field with data-input to the page.
 func (h *host) typed(e js.Value) {
 	el := closest(e.Get("target"), "data-input")
 	if !el.Truthy() {
@@ -174,6 +176,7 @@ func (h *host) pressed(e js.Value) {
 	}
 }
 
+// isMove reports whether a key moves a selection, or scrolls.
 func isMove(key string) bool {
 	switch key {
 	case "ArrowDown", "ArrowUp", "PageDown", "PageUp", "Home", "End":

@@ -245,6 +245,7 @@ func (h *host) Download(name, mime, text string) {
 	h.downloadBlob(name, js.Global().Get("Blob").New([]any{text}, map[string]any{"type": mime}))
 }
 
+// downloadBlob has the browser save a Blob, as if the user had clicked a link with the attribute download.
 func (h *host) downloadBlob(name string, blob js.Value) {
 	document := h.window.Get("document")
 	url := js.Global().Get("URL").Call("createObjectURL", blob)
@@ -307,6 +308,7 @@ func (h *host) Shift(list string, rows int) {
 	})
 }
 
+// Reveal implements app.Host. It scrolls no further than needed.
 func (h *host) Reveal(list string, row int) {
 	h.after = append(h.after, func() {
 		box := h.find(list)
@@ -384,6 +386,7 @@ func (h *host) markBusy() {
 	})
 }
 
+// scheduleMeasure measures in the next frame, at most once in a frame.
 func (h *host) scheduleMeasure() {
 	if h.measured {
 		return

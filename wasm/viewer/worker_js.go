@@ -28,6 +28,7 @@ type workerEngine struct {
 	handler  []js.Func
 }
 
+// start makes a worker and sends it the program. The worker keeps messages until the program listens, so Send may follow at once.
 func (w *workerEngine) start() {
 	w.worker = w.viewer.Call("makeWorker")
 	made := w.worker

@@ -113,6 +113,7 @@ func (z *Reading) next() {
 // takesLong reports whether a file is a large archive, which takes seconds to unpack. Large symbol files do not: they are searched.
 func takesLong(f File) bool { return isPacked(f) && f.Size() > 1<<20 }
 
+// isPacked reports whether a file is compressed, by its name.
 func isPacked(f File) bool {
 	name := strings.ToLower(f.Name())
 	for _, end := range []string{".gz", ".zip", ".zst", ".xz"} {

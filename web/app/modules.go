@@ -187,6 +187,7 @@ func stateTitle(m view.ModuleRow) string {
 	return s
 }
 
+// idTitle is the tooltip of a module's debug id, which also has the code id.
 func idTitle(m view.ModuleRow) string {
 	s := m.DebugFile + " " + m.DebugID
 	if m.CodeID != "" {

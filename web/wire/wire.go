@@ -112,6 +112,7 @@ func (d *decoder) length() int {
 	return int(n)
 }
 
+// decode reads a value. Its cases and those of encode must match.
 func (d *decoder) decode(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Bool:

@@ -164,6 +164,7 @@ func (e *Engine) setPolicy(name string) error {
 	return nil
 }
 
+// add adds a file to the session, and describes its items and all dumps.
 func (e *Engine) add(q *protocol.Add, src *input.Source) (*protocol.Added, error) {
 	r := &protocol.Added{}
 	if src == nil {
@@ -237,6 +238,7 @@ func (e *Engine) view(dump, thread int) *view.View {
 // whole returns the view of a dump's report with all stacks walked.
 func (e *Engine) whole(dump int) *view.View { return e.viewOf(dump, e.session.Report(dump)) }
 
+// viewOf returns the view of a report. Each report gets one view and the next revision.
 func (e *Engine) viewOf(dump int, rep *report.Report) *view.View {
 	if rep == nil {
 		return nil
@@ -446,6 +448,7 @@ func (e *Engine) files(q protocol.Query) *protocol.FilePage {
 	return page
 }
 
+// fileRow describes an item. It cleans the texts, because names and messages quote untrusted files.
 func fileRow(it session.Item) protocol.FileRow {
 	row := protocol.FileRow{Item: it.ID, Name: view.Clean(it.Name), Size: view.Size(it.Size), Kind: string(it.Kind), Detected: string(it.Taken),
 		Usable: it.Usable, Message: view.Clean(it.Message), Dump: it.Dump, SymName: view.Clean(it.SymName),
