@@ -45,7 +45,7 @@ func (s *walk) proposeCFI() (candidate, string) {
 	case symbol.NoFile:
 		return candidate{}, "there are no symbols for the module"
 	case symbol.Needs:
-		return candidate{}, "the symbol file is not read that far yet"
+		return candidate{}, "this part of the symbol file has not been read yet"
 	case symbol.No:
 		if row.Origin.Part != "" {
 			return candidate{row: unwind.Row{Origin: row.Origin}}, "the record that covers the address cannot be used"

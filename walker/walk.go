@@ -189,7 +189,7 @@ func (s *walk) caller() (Frame, *Stop) {
 		return Frame{}, stop
 	}
 	return Frame{}, &Stop{Kind: StopNothingFound, Attempts: attempts,
-		Detail: fmt.Sprintf("no way was found to a caller of 0x%x (sp 0x%x)", s.top().PC, s.top().Regs.SP())}
+		Detail: fmt.Sprintf("no caller of 0x%x was found (sp 0x%x)", s.top().PC, s.top().Regs.SP())}
 }
 
 // apply evaluates a candidate's rules for the top frame.

@@ -23,7 +23,7 @@ func (s *walk) proposeWin() (candidate, string) {
 	case symbol.NoFile:
 		return candidate{}, notApplicable
 	case symbol.Needs:
-		return candidate{}, "the symbol file is not read that far yet"
+		return candidate{}, "this part of the symbol file has not been read yet"
 	case symbol.No:
 		if own := s.symbol(f); f.Answer == symbol.Yes && !own.Public && own.Name != "" && s.Policy.Win.FuncParams {
 			s.params[len(s.params)-1] = paramSize{own.ParamSize, true}

@@ -1,5 +1,5 @@
-// What a person can reach: no zone is lost at any size of the window, nothing of the answer is cut on a phone, keys and roles are as
-// their standards have them. axe-core judges roles, names and contrast.
+// Accessibility: every zone is reachable at any size of the window, nothing important is cut on a phone, and keys and roles follow their standards.
+// axe-core checks roles, names and contrast.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { after, afterEach, before, test } from "node:test";
@@ -13,7 +13,7 @@ let chrome;
 let tab;
 before(async () => {
   site = await startSite();
-  // The page's policy forbids scripts of others, of which axe is one.
+  // The page's policy would forbid the script of axe.
   chrome = await startChrome({ record: false, serviceWorkers: "block", bypassCSP: true });
 });
 after(async () => {
@@ -78,7 +78,7 @@ for (const scheme of ["light", "dark"]) {
 
 const heightOf = (selector) => tab.page.$eval(selector, (e) => e.getBoundingClientRect().height);
 
-test("the stack keeps its least size, whatever was dragged and however small the window becomes", async () => {
+test("the stack keeps its minimum size, however splitters are dragged and however small the window is", async () => {
   await open();
   const line = await tab.page.locator("#split-panel").boundingBox();
   await tab.page.mouse.move(700, line.y);
@@ -97,7 +97,7 @@ test("the stack keeps its least size, whatever was dragged and however small the
       await tab.page.setViewportSize({ width, height });
       assert.ok((await heightOf("#stack")) >= 3 * 26, `${width}×${height}: the stack is ${await heightOf("#stack")} px high`);
       assert.ok((await heightOf("#panel-body")) >= 3 * 26, `${width}×${height}: the lower panel is ${await heightOf("#panel-body")} px high`);
-      // What does not fit can be scrolled to.
+      // What does not fit must be reachable by scrolling.
       await tab.page.$eval(".panel-head", (e) => e.scrollIntoView());
       const { y } = await tab.page.locator(".panel-head").boundingBox();
       assert.ok(y >= 0 && y < height, `${width}×${height}: the lower tabs are at ${y}`);
@@ -132,9 +132,9 @@ test("on a phone nothing of the verdict and of the stack is cut", async () => {
   assert.match(await tab.page.locator("#stack .row.frame .fn").first().innerText(), /^libtilecodec\.so\+0x127f$/);
 });
 
-test("a frame without a name is called by its module and offset, and the copy and the details have the same numbers", async () => {
+test("a frame without a name is shown as module and offset, and the copy and the details have the same numbers", async () => {
   await open({ symbols: false });
-  // Frame 1 is a caller: its address is inside of the call, not behind it.
+  // Frame 1 is a caller: its address is in the call instruction, not after it.
   const row = tab.page.locator("#stack .row.frame").nth(1);
   const name = await row.locator(".fn").innerText();
   const address = await row.locator(".mod").innerText();
@@ -155,7 +155,7 @@ test("columns follow their content", async () => {
   assert.equal(source, 0, "nothing has a source, so the column has no room");
 });
 
-test("every tab has a key, the panel folds and unfolds, Home and End go through the threads", async () => {
+test("every tab has a key, the panel folds and unfolds, Home and End work in the list of threads", async () => {
   await open();
   const keys = "1234567890-";
   for (const id of await openTabs()) {

@@ -1,5 +1,5 @@
-// What a person does once a dump is open: another build's symbols, the keyboard, copies and downloads, stopping long work,
-// and an engine that dies; in a real Chromium.
+// What a user does when a dump is open: using symbols of another build, keys, copying and downloading, cancelling long work; and an engine that
+// dies.
 import assert from "node:assert/strict";
 import { open, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -26,10 +26,10 @@ async function opened() {
   await tab.sees("__clone3");
 }
 
-// The text of the selected row of the stack.
+// Returns the text of the stack's selected row.
 const selected = () => tab.page.locator('#stack [aria-selected="true"]').innerText();
 
-test("symbols of another build are refused with both ids, used on request, and mark what they touch", async () => {
+test("symbols of another build are refused with both ids, used on request, and the frames that use them are marked", async () => {
   const text = (await readFile(inRepo("testdata/sample/libtilecodec.so.sym"))).toString();
   const right = text.split(" ", 4)[3];
   const wrong = `FFFF${right.slice(4)}`;
@@ -47,7 +47,7 @@ test("symbols of another build are refused with both ids, used on request, and m
   await tab.sees("another build");
 });
 
-test("a symbol file without a MODULE record is assigned by hand", async () => {
+test("a symbol file without a MODULE record can be assigned", async () => {
   const text = (await readFile(inRepo("testdata/sample/libtilecodec.so.sym"))).toString();
   const orphan = await put("orphan.sym", text.slice(text.indexOf("\n") + 1));
   await tab.drop([dump, orphan]);
@@ -124,7 +124,7 @@ test("a dump without an exception says so and starts at the requesting thread", 
   await tab.sees("Thread 0");
 });
 
-test("what is open stands in the address and comes back from it", async () => {
+test("the address has the state, and restores it", async () => {
   await opened();
   await tab.page.keyboard.press("n");
   await tab.sees("Thread 0");
@@ -137,7 +137,7 @@ test("what is open stands in the address and comes back from it", async () => {
   await tab.sees("Thread 0");
 });
 
-// A symbol file that takes seconds to read: real records, repeated.
+// Makes a symbol file that takes seconds to read, from real records, repeated.
 async function bigSymbols(megabytes) {
   const sym = gunzipSync(await readFile(inRepo(symbols[0]))).toString();
   const end = sym.indexOf("\n") + 1;
@@ -152,7 +152,7 @@ async function bigSymbols(megabytes) {
   return path;
 }
 
-test("long work shows how far it is, is cancelled at once, and leaves what was there", async () => {
+test("long work shows progress, is cancelled at once, and leaves the earlier files", async () => {
   await tab.drop([dump, symbols[1], symbols[2]]);
   await tab.sees("tile::blend_edges");
   await tab.drop([await bigSymbols(400)]);
@@ -167,7 +167,7 @@ test("long work shows how far it is, is cancelled at once, and leaves what was t
   await tab.sees("Thread 0");
 });
 
-test("an engine that dies is a message, and the next drop works", async () => {
+test("when the engine dies the page says so, and the next drop works", async () => {
   await opened();
   const [worker] = tab.page.workers();
   await worker.evaluate(() => setTimeout(() => self.crashpaneWorker.receive({ request: new Uint8Array([255, 255, 1]) })));
@@ -176,8 +176,8 @@ test("an engine that dies is a message, and the next drop works", async () => {
   await tab.sees("tile::blend_edges");
 });
 
-// Long tasks are those over 50 ms (Long Tasks API); the page's thread only shows.
-test("no task on the page's thread is long while dumps are opened and walked through", async () => {
+// Long tasks are those over 50 ms (Long Tasks API).
+test("no task on the page's thread is long while the user opens dumps and steps through them", async () => {
   await tab.page.evaluate(() => {
     globalThis.longTasks = [];
     new PerformanceObserver((list) => list.getEntries().forEach((e) => globalThis.longTasks.push(Math.round(e.duration)))).observe({ type: "longtask" });
@@ -188,7 +188,7 @@ test("no task on the page's thread is long while dumps are opened and walked thr
     await tab.page.waitForTimeout(60);
   }
   const long = await tab.page.evaluate(() => globalThis.longTasks);
-  // A loaded machine can stretch any task; the figure is told, and only what no load explains fails.
+  // A busy machine can lengthen any task. So the test prints the figures, and fails only at what load cannot explain.
   console.log(`long tasks: ${long.length === 0 ? "none" : `${long.join(", ")} ms`}`);
   assert.ok(long.every((ms) => ms < 500), `tasks of ${long} ms`);
 });

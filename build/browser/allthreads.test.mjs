@@ -1,4 +1,4 @@
-// The stacks of all threads, while a large symbol file is searched and not yet indexed as a whole: the page finds what the command finds.
+// While a large symbol file is searched and not yet fully indexed, the page finds the same stacks of all threads as the command.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -24,7 +24,7 @@ after(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-// The first worker is the engine; those that would read the file as a whole never begin.
+// The first worker is the engine. The workers that would index the file never start.
 const onlyTheEngine = () => {
   const Made = globalThis.Worker;
   let made = 0;
@@ -36,7 +36,7 @@ const onlyTheEngine = () => {
   };
 };
 
-test("all threads are those of the command, before the file was read as a whole", async () => {
+test("all stacks are those of the command, before the file is fully indexed", async () => {
   await chrome.context.addInitScript(onlyTheEngine);
   const tab = await chrome.open(site.origin);
   await tab.drop([join(dir, "big.dmp"), join(dir, "big.sym")]);

@@ -1,5 +1,5 @@
-// Large packed symbol files in a real Chromium: unpacked once and by the browser, outside of the programs' memory, with a bar that moves and
-// stops when it is told to; what is damaged, cut off or too much is said, and what is whole of it is used.
+// Large compressed symbol files: the browser unpacks them once, outside of the programs' memory, and the user sees the progress and can cancel. The page
+// reports damaged, truncated and too large data, and uses what is intact.
 import assert from "node:assert/strict";
 import { readFile, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -47,7 +47,7 @@ const put = async (name, ...parts) => {
 };
 const gz = (data) => gzipSync(data, { level: 1 });
 
-// A zip of deflated members: {name, data, sum}; APPNOTE.TXT 4.3.7, 4.3.12, 4.3.16.
+// Makes a zip of deflated members, {name, data, sum} (APPNOTE.TXT 4.3.7, 4.3.12, 4.3.16).
 function zip(...members) {
   const files = [];
   const list = [];
@@ -89,7 +89,7 @@ const becomes = async (want) => {
 const read = () => tab.page.workers()[0].evaluate(() => globalThis.crashpaneWorker.read.bytes);
 const peak = () => tab.page.evaluate(() => document.querySelector(".crashpane-root").crashpaneMemory.peak / 2 ** 20);
 
-// Counts the workers, and the values at which the bar stood.
+// Counts the workers, and notes the values of the progress bar.
 async function noteBars() {
   let workers = 0;
   tab.page.on("worker", (w) => (workers += !w.url().endsWith("#places")));
@@ -109,7 +109,7 @@ for (const [name, make] of [
   ["tilecruncher.sym.gz", () => gz(text)],
   ["symbols.zip", () => zip({ name: "a/tilecruncher.sym", data: text }, { name: "b/libfar.so.sym", data: Buffer.from("MODULE Linux x86_64 000000000000000000000000000000010 libfar.so\n") })],
 ]) {
-  test(`${name}: is unpacked once, the bar moves, and several workers read it as a whole`, async () => {
+  test(`${name}: is unpacked once, the bar moves, and several workers index it`, async () => {
     const packed = make();
     const path = await put(name, packed);
     const noted = await noteBars();
@@ -125,14 +125,14 @@ for (const [name, make] of [
   });
 }
 
-test("of several members joined to one file all are read", async () => {
+test("all members of a gzip file are read", async () => {
   const half = text.indexOf("\n", text.length / 2) + 1;
   await tab.drop([dump, ...others, await put("tilecruncher.sym.gz", gz(text.subarray(0, half)), gz(text.subarray(half)))]);
   await tab.sees("main.cc:156", { timeout: 60_000 });
   await becomes("loaded");
 });
 
-test("what is damaged or cut off is said, and what came out before is used", async () => {
+test("damaged and truncated data is reported, and the data before it is used", async () => {
   const whole = gz(text);
   const broken = Buffer.from(whole);
   broken[broken.length - 6] ^= 1;
@@ -154,7 +154,7 @@ test("what is damaged or cut off is said, and what came out before is used", asy
   await tab.sees("the checksum does not match");
 });
 
-test("what unpacks to implausibly much is refused", async () => {
+test("a file with an implausible compression ratio is refused", async () => {
   const zeros = Buffer.alloc(400 << 20);
   await tab.drop([dump, await put("bomb.sym.gz", gzipSync(zeros, { level: 9 }))]);
   await tab.page.locator("#tab-files").click();
@@ -165,7 +165,7 @@ test("what unpacks to implausibly much is refused", async () => {
   assert.ok((await peak()) < 128, `${await peak()} MB`);
 });
 
-test("without the browser's inflater the program's own does the same", async () => {
+test("without DecompressionStream the program unpacks it with the same result", async () => {
   const old = await startChrome({ serviceWorkers: "block" });
   await old.context.route("**/crashpane-worker*.js", async (route) => {
     const answer = await route.fetch();
@@ -194,12 +194,12 @@ test("without the browser's inflater the program's own does the same", async () 
   }
 });
 
-test("it is cancelled within 100 ms", async () => {
+test("unpacking is cancelled within 100 ms", async () => {
   const large = Buffer.concat(Array.from({ length: 12 }, () => text));
   for (const [name, data] of [["large.sym.gz", gz(large)], ["large.zip", zip({ name: "tilecruncher.sym", data: large })]]) {
     const path = await put(name, data);
     const took = [];
-    // A machine that is busy may take its time once.
+    // A busy machine may be slow once.
     for (let tries = 0; tries < 3 && !took.some((ms) => ms < 100); tries++) {
       await tab.drop([dump, path]);
       took.push(await tab.pressWhen(".job:not([hidden])", /Unpacking/, '[data-act="cancel"]'));

@@ -1,4 +1,4 @@
-// Symbols for a module without an id: whatever the page says to do about it has the control beside it, and doing so works.
+// Symbols for a module without an id: wherever the page says what to do, the control for it is beside the text, and it works.
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -32,7 +32,7 @@ setUp({
   },
 });
 
-// Follows what is said at the module that is shown.
+// Follows the instructions in the details of the selected module.
 async function assign(file) {
   const title = tab.page.locator(".module-acts h3", { hasText: /./ });
   const module = await title.innerText();
@@ -47,17 +47,17 @@ async function assign(file) {
   return module;
 }
 
-test("what is said beside the verdict leads to the control, and the symbols chosen there are used", async () => {
+test("the button in the headline leads to the control, and the symbols chosen there are used", async () => {
   await tab.drop([noIDs]);
   await tab.sees("The dump has no id for");
   await tab.page.locator(".verdict-finding").getByRole("button", { name: "Assign symbols" }).click();
   const module = await assign(symbols);
-  // And taken back.
+  // And undone.
   await tab.page.getByRole("button", { name: "Stop using" }).first().click();
   await tab.page.waitForFunction((m) => !document.body.innerText.includes(`assigned renamed.sym to ${m}`), module);
 });
 
-test("so does each finding", async () => {
+test("so does the button of each finding", async () => {
   await tab.drop([noIDs]);
   await tab.page.locator("#tab-findings").click();
   const finding = tab.page.locator(".finding", { hasText: "The dump has no id for" }).first();
@@ -65,7 +65,7 @@ test("so does each finding", async () => {
   await assign(symbols);
 });
 
-test("so does the line behind the last frame, by way of the findings, and the list of missing symbols", async () => {
+test("so do the row after the last frame, through the findings, and the list of missing symbols", async () => {
   await tab.drop([noIDs]);
   await tab.page.locator("#stack .row.hint").click();
   await tab.page.locator(".finding").getByRole("button", { name: /^Assign symbols to / }).first().waitFor();
@@ -76,7 +76,7 @@ test("so does the line behind the last frame, by way of the findings, and the li
   await tab.sees("main.cc:");
 });
 
-test("a file without a MODULE line is assigned where it is complained of", async () => {
+test("a file without a MODULE line can be assigned where the notice leads", async () => {
   await tab.drop([noIDs, unnamed]);
   await tab.sees("has no MODULE line");
   await tab.page.locator(".notice").getByRole("button", { name: "Show files" }).click();

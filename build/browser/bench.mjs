@@ -1,4 +1,4 @@
-// How long the page takes from navigation until it is usable, in a Chromium of its own: cold (nothing cached) and warm.
+// Measures the time from navigation until the page is ready, in a new Chromium, cold (nothing cached) and warm.
 //
 //     node build/browser/bench.mjs [RUNS]
 import { startChrome, startSite } from "./harness.mjs";
@@ -6,7 +6,7 @@ import { startChrome, startSite } from "./harness.mjs";
 const runs = Number(process.argv[2] ?? 15);
 const median = (list) => list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)];
 
-// The page marks itself usable by an attribute; an observer set up before any of its scripts notes the time.
+// The page sets an attribute when it is ready; an observer, which is set up before the page's scripts, notes the time.
 function note() {
   const at = () => {
     if (document.documentElement?.dataset.ready === "1" && !globalThis.readyAt) globalThis.readyAt = performance.now();
@@ -19,7 +19,7 @@ async function measure(chrome, url) {
   await page.addInitScript(note);
   await page.goto(url);
   await page.waitForFunction(() => globalThis.readyAt, undefined, { timeout: 30_000 });
-  // The first paint is told a little later than it happened.
+  // The first paint is reported a little later than it happens.
   await page.waitForFunction(() => performance.getEntriesByName("first-contentful-paint").length, undefined, { timeout: 5_000 });
   const result = await page.evaluate(() => ({
     usable: globalThis.readyAt,

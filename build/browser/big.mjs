@@ -1,12 +1,11 @@
-// Large symbol files in Chromium beside rust-minidump on the same machine, in one run: a generated gigabyte with a dump of 32
-// threads, files dropped as by a hand, a new browser each time. Also what the page does meanwhile: memory, long tasks, scrolling.
+// Measures large symbol files in Chromium beside rust-minidump, in one run on the same machine: a generated gigabyte with a dump of 32 threads, dropped
+// into a new browser each time. Also measures memory, long tasks and scrolling.
 //
 //     node build/browser/big.mjs [RUNS [SIZE…]]        default: 3 runs of 100M and 1G
 //
-// The files are build/bigsym's, and those of the other generator where make bench has had them made (CRASHPANE_GENERATED).
+// The files are those of build/bigsym, and of the other generator if make bench has made them (CRASHPANE_GENERATED).
 //
-// A machine that is busy with other things makes all of it slower, and not in proportion: a browser's reads go through three
-// processes. Only ratios within a run say something.
+// On a busy machine everything is slower, and not in proportion, because a browser's reads go through three processes. Compare only figures of one run.
 import { execFileSync } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, readSync, readdirSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -15,7 +14,7 @@ import { mb, median, ms, native, open, polling, ratio } from "./timing.mjs";
 
 const runs = Number(process.argv[2] ?? 3);
 const sizes = process.argv.length > 3 ? process.argv.slice(3) : ["100M", "1G"];
-// The files, in dist, which no commit takes; made once.
+// The files, made once, in dist, which is not committed.
 function made(size, ...also) {
   const dir = inRepo(`dist/bench/${size}`);
   const make = (...args) => execFileSync("go", ["run", "./build/bigsym", "-size", size, ...args, "-out", dir], { cwd: inRepo("."), stdio: "inherit" });
@@ -39,7 +38,7 @@ function generated(size) {
   return { dir, dump: join(dir, "big_synth.dmp"), sym, store: dir, bytes: statSync(sym).size };
 }
 
-// A real symbol file with its dump, as `make bench` has unpacked or inflated it, in the layout of a symbol store for the peer.
+// A real symbol file with its dump, as `make bench` has unpacked or enlarged it, in the layout of a symbol store for the peer.
 function real(name, dump) {
   const sym = join(process.env.CRASHPANE_GENERATED ?? inRepo("dist/generated"), name);
   if (!existsSync(sym) || !existsSync(dump)) return console.log(`*** SKIPPED: there is no ${sym}, or no ${dump}: real files are not timed ***`);
@@ -58,7 +57,7 @@ function real(name, dump) {
 
 const memory = (page) => page.evaluate(() => document.querySelector(".crashpane-root").crashpaneMemory.peak);
 
-// From the drop to the crashed thread, to all threads, and to the end of the exact pass.
+// Measures from the drop to the crashed thread, to all threads, and to the end of indexing.
 async function whole(site, files, { exact = true, cores, timeout = 900_000 } = {}) {
   const tab = await open(site, files, { cores });
   await tab.page.waitForFunction(() => globalThis.noted.said.Walked, undefined, { timeout, polling });
@@ -94,8 +93,8 @@ async function large(site, size, files) {
   console.log(`  long tasks of the page's thread   ${tasks.length ? `${tasks.length}, longest ${Math.max(...tasks)} ms` : "none"}`);
 }
 
-// How the time to the crashed thread grows from one file to another. They are opened in turn, since a machine that is busy for some minutes
-// would change the ratio by more than what is measured.
+// Compares the time to the crashed thread for two files. They are opened in turn, because a machine that is busy for some minutes would change the ratio
+// by more than the difference.
 async function growth(site, from, to) {
   const times = [[], []];
   for (let i = 0; i < 6 * runs; i++) {
@@ -110,7 +109,7 @@ async function growth(site, from, to) {
   console.log(`\n${basename(to.sym)}, from ${from.size} to ${to.size}, in turn, medians of ${6 * runs}: ${ms(less)} and ${ms(more)} to the crashed thread, ${(more / less).toFixed(2)}× (wanted: 1.3×)`);
 }
 
-// The pass by one worker and by more, beside the command's on one core.
+// Measures indexing by one worker and by more, beside the command on one core.
 async function passes(site, { dump, sym, store, bytes }) {
   const one = await whole(site, [dump, sym], { cores: 1 });
   const two = await whole(site, [dump, sym], { cores: 2 });
@@ -122,7 +121,7 @@ async function passes(site, { dump, sym, store, bytes }) {
   console.log(`  two workers  ${ms(two.pass)}   ${ratio(two.pass, one.pass)} of one`);
 }
 
-// The time from frame to frame while a list is scrolled, and how long after its rows have come they are painted.
+// Measures the time between frames while a list is scrolled, and from the arrival of rows until they are painted.
 async function scrolling(site, name, files, list, wait) {
   const tab = await open(site, files);
   await tab.page.waitForFunction(() => globalThis.noted.said.Walked || ![...document.querySelectorAll(".thread-top")].some((e) => e.textContent === "…"), undefined, { timeout: 600_000, polling });
@@ -143,7 +142,7 @@ async function scrolling(site, name, files, list, wait) {
   await tab.chrome.close();
   const sorted = frames.out.toSorted((a, b) => a - b);
   const q = (p) => sorted[Math.floor((sorted.length - 1) * p)]?.toFixed(1);
-  const came = n.said.Looked.filter((t) => t <= n.stack).at(-1);
+  const came = n.said.QueryResult.filter((t) => t <= n.stack).at(-1);
   console.log(`\n${name}: ${frames.rows} px of rows; painted ${ms(n.stack - came)} after its rows came (wanted: 100 ms)`);
   console.log(`  frames while scrolling ${list}: ${q(0.5)} ms (median of ${sorted.length}; 95th ${q(0.95)}, longest ${q(1)}); long tasks ${n.tasks.length ? `${n.tasks.length}, longest ${Math.max(...n.tasks)} ms` : "none"}`);
 }

@@ -1,4 +1,4 @@
-// Binaries dropped as they are: they name and unwind, say what they have, and become symbol files.
+// Dropped binaries: they give names and unwind rules, the page says what they contain, and makes symbol files from them.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -47,7 +47,7 @@ test("a binary alone becomes a symbol file", async () => {
   await tab.sees(`${name} written`);
 });
 
-test("a dump's binary names its frames, and the module says what it has and where from", { skip }, async () => {
+test("a dump's binary names its frames, and the module says what its files contain", { skip }, async () => {
   await tab.drop([`${made}/mt-core2md.dmp`, `${made}/mt`]);
   await tab.sees("mt.c:17");
   await tab.sees("loaded: CFI · lines");
@@ -62,7 +62,7 @@ test("a dump's binary names its frames, and the module says what it has and wher
   assert.match(text, /\nFUNC [0-9a-f]+ [0-9a-f]+ [0-9a-f]+ boom\n/);
 });
 
-test("a module's call frame information is ignored by hand, and used again", { skip }, async () => {
+test("a module's call frame information can be ignored, and used again", { skip }, async () => {
   await tab.drop([`${made}/mt-core2md.dmp`, `${made}/mt`]);
   await tab.sees("mt.c:17");
   const cfi = () => tab.page.locator("#stack .trust.cfi").count();

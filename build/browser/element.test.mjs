@@ -1,4 +1,4 @@
-// <crash-pane> in a page of somebody else, under the strict policy that docs/EMBEDDING.md states.
+// <crash-pane> in a host page with the strict policy of docs/EMBEDDING.md.
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, test } from "node:test";
 import { startPortal } from "../portal/portal.mjs";
@@ -34,15 +34,15 @@ async function open(path) {
 afterEach(async () => {
   const { problems, foreign } = tab;
   await tab.close();
-  // The symbols that this host lacks are Chromium's to complain of.
+  // Chromium logs the requests for symbols that this host page does not have.
   assert.deepEqual(problems.filter((p) => !p.includes("404")), []);
   assert.deepEqual(foreign, []);
 });
 
-// What an element shows.
+// Returns the text that an element shows.
 const text = (p, id) => p.evaluate((i) => document.getElementById(i).shadowRoot.querySelector(".crashpane-root").innerText, id);
 const sees = (p, id, said) => p.waitForFunction(([i, t]) => document.getElementById(i).shadowRoot.querySelector(".crashpane-root").innerText.includes(t), [id, said], { timeout: 30_000 });
-// Loads the sample in every way that a host may have it.
+// Loads the sample in each form of data that a host page may have.
 const load = (p, id, how = "buffer") =>
   p.evaluate(
     async ([i, way]) => {
@@ -54,7 +54,7 @@ const load = (p, id, how = "buffer") =>
     [id, how],
   );
 
-test("a dump and symbols come from the page, and the page is told", async () => {
+test("the host page adds a dump and symbols, and gets the events", async () => {
   const p = await open("/one.html");
   await sees(p, "a", "No crash dump is open");
   await p.focus("#field");
@@ -77,14 +77,14 @@ test("a dump and symbols come from the page, and the page is told", async () => 
   for (const name of ["progress", "symbols-needed", "report", "select"]) assert.ok(names.has(name), `${name} is told`);
   const needed = told.find(([name]) => name === "symbols-needed")[1].symbols;
   assert.ok(needed.some((s) => s.debugFile === "tilecruncher" && s.debugId && s.storePath && s.codeFile && s.frames > 0), JSON.stringify(needed));
-  // The focus stays where the person is, and the page's address is the page's.
+  // The viewer does not take the focus, and does not change the page's address.
   assert.equal(await p.evaluate(() => document.activeElement.id), "field");
   assert.equal(new URL(p.url()).hash, "");
   assert.equal(await p.title(), "Host");
   assert.equal(await p.evaluate(() => localStorage.length), 0);
 });
 
-test("every form of data is taken, and what is no dump is refused", async () => {
+test("every form of data is accepted, and a file that is not a dump is refused", async () => {
   const p = await open("/one.html");
   for (const way of ["response", "stream", "blob", "view"]) {
     await load(p, "a", way);
@@ -102,7 +102,7 @@ test("every form of data is taken, and what is no dump is refused", async () => 
   assert.match(refused[2], /no dump/);
 });
 
-test("two live side by side, each with its own dump, theme, place and limits", async () => {
+test("two elements on a page have their own dump, theme, selection and limits", async () => {
   const p = await open("/two.html");
   await Promise.all([load(p, "a"), load(p, "b")]);
   await sees(p, "a", "stitch-1");
@@ -112,7 +112,7 @@ test("two live side by side, each with its own dump, theme, place and limits", a
   assert.notEqual(await selected("a"), await selected("b"));
   const ground = (id) => p.evaluate((i) => getComputedStyle(document.getElementById(i).shadowRoot.querySelector(".viewer")).backgroundColor, id);
   assert.notEqual(await ground("a"), await ground("b"));
-  // The page's style sheet gives the colour.
+  // The host page's style sheet sets the color.
   assert.equal(await p.evaluate(() => getComputedStyle(document.getElementById("b").shadowRoot.querySelector(".viewer")).getPropertyValue("--cp-accent").trim()), "#7a1fa2");
   const chosen = p.evaluate(() => new Promise((done) => document.getElementById("b").addEventListener("select", ({ detail }) => done(detail), { once: true })));
   await p.evaluate(() => document.getElementById("b").select({ thread: 0, frame: 1, tab: "system" }));
@@ -122,7 +122,7 @@ test("two live side by side, each with its own dump, theme, place and limits", a
   await p.waitForFunction(() => document.getElementById("a").shadowRoot.querySelector("#tab-modules[aria-selected=true]"));
 });
 
-test("redact: the command line, the environment and memory are not to be had, nor a user's name", async () => {
+test("redact: the command line, the environment and memory are not available, nor a user's name", async () => {
   const p = await open("/two.html");
   await Promise.all([load(p, "a"), load(p, "b")]);
   await sees(p, "b", "stitch-1");
@@ -135,13 +135,13 @@ test("redact: the command line, the environment and memory are not to be had, no
   assert.doesNotMatch(await system("b"), /Command line|Environment/);
   await p.evaluate(() => document.getElementById("b").select({ tab: "streams" }));
   await p.locator("#b [data-act=stream]").first().click();
-  await sees(p, "b", "has it show no contents of streams");
+  await sees(p, "b", "does not let this viewer show the contents of streams");
   const explained = (id) => p.evaluate(async (i) => (await document.getElementById(i).getReport()).threads.some((t) => t.frames.some((f) => f.crashpane.explain)), id);
   assert.equal(await explained("a"), true);
   assert.equal(await explained("b"), false);
 });
 
-test("files are taken by hand only where the page allows it", async () => {
+test("the user can add files only if the host page allows it", async () => {
   let p = await open("/one.html");
   await tab.drop([dump], { x: 400, y: 300 });
   await p.waitForTimeout(500);

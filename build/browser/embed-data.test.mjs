@@ -1,5 +1,5 @@
-// What passes between a host page and a viewer in it: streams and buffers that move, sources of symbols that the host names, and what a
-// viewer that redacts keeps to itself. In the element and in the frame alike.
+// Data between a host page and a viewer, in the element and in the frame: streams and buffers that are transferred, symbol servers that the host page
+// names, and private data, which a viewer with redact does not give away.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -58,7 +58,7 @@ afterEach(async () => {
   await tab?.close();
 });
 
-// Opens a page with an element, as window.pane; answers what is inside of it.
+// Opens a page with an element, as window.pane, and returns the element's contents.
 async function element(path) {
   tab = await chrome.open(portal.origin + path, { ready: false });
   await tab.page.waitForFunction(() => document.getElementById("pane")?.dataset.ready === "1", undefined, { timeout: 60_000 });
@@ -66,7 +66,7 @@ async function element(path) {
   return inside(tab.page, tab.page.locator("#pane"), `document.getElementById("pane").shadowRoot.querySelector(".crashpane-root")`);
 }
 
-// The same with a frame: window.pane is the connection, made by the package. The person in front of it agrees.
+// The same with a frame: window.pane is the package's connection. The user agrees.
 async function frame(hash = "", options = {}) {
   tab = await chrome.open(`${portal.origin}/frame.html`, { ready: false });
   const connected = tab.page.evaluate(
@@ -98,7 +98,7 @@ function inside(at, within, root) {
   };
 }
 
-// Gives the sample to window.pane in a way that data travels, and answers what was moved on that way.
+// Passes the sample to window.pane in one of the forms of data, and returns what was transferred.
 const give = (how) =>
   tab.page.evaluate(async (way) => {
     const get = async (i) => {
@@ -118,7 +118,7 @@ const give = (how) =>
     await window.pane.loadDump(dump, { name: "tilecruncher.dmp" });
     await window.pane.addSymbols([{ data: program, name: "tilecruncher.sym.gz" }, { data: codec, name: "libtilecodec.so.sym" }]);
     MessagePort.prototype.postMessage = post;
-    // What was moved cannot be read here any more.
+    // The page cannot read what it has transferred.
     if (moved.length && [dump, program, codec].some((data) => data.byteLength)) return "still here";
     return moved;
   }, how);
@@ -128,7 +128,7 @@ for (const [where, open, moves] of [
   ["the element", () => element("/element.html"), { stream: [], buffer: [], view: [], blob: [] }],
   ["the frame", () => frame(), { stream: three("ReadableStream"), buffer: three("ArrayBuffer"), view: three("ArrayBuffer"), blob: [] }],
 ]) {
-  test(`a dump and its symbols go into ${where} as streams, buffers, views and blobs`, async () => {
+  test(`${where} accepts a dump and its symbols as streams, buffers, views and blobs`, async () => {
     const viewer = await open();
     for (const [how, moved] of Object.entries(moves)) {
       assert.deepEqual(await give(how), moved, how);
@@ -138,7 +138,7 @@ for (const [where, open, moves] of [
       await tab.page.evaluate(() => window.pane.clear());
       await viewer.sees("No crash dump is open");
     }
-    // A stream that breaks off is an error, and what was shown is shown.
+    // A stream that fails is an error, and the viewer keeps its dump.
     await give("buffer");
     const said = await tab.page.evaluate(async () => {
       const broken = new ReadableStream({ start: (c) => (c.enqueue(new Uint8Array([1, 2, 3])), c.error(new Error("the line is cut"))) });
@@ -149,7 +149,7 @@ for (const [where, open, moves] of [
   });
 }
 
-// Asks for symbols by the panel, as a person does.
+// Requests symbols in the panel, as a user does.
 async function askBySource(viewer) {
   await tab.page.evaluate(async () => window.pane.loadDump(await (await fetch("reports/0")).arrayBuffer(), { name: "tilecruncher.dmp" }));
   await viewer.sees("stitch-1");
@@ -163,7 +163,7 @@ async function askBySource(viewer) {
   assert.ok(source.seen.every(({ method, headers }) => method === "GET" && !headers.cookie && !headers.referer));
 }
 
-test("where the host names sources of symbols, a person can have them asked: the element", async () => {
+test("if the host page names symbol servers, the user can ask them: the element", async () => {
   const viewer = await element("/asking.html");
   await askBySource(viewer);
   await viewer.locator("#symbols-base").fill(stranger.base);
@@ -172,8 +172,8 @@ test("where the host names sources of symbols, a person can have them asked: the
   assert.deepEqual(stranger.seen, []);
 });
 
-test("where the host names sources of symbols, a person can have them asked: the frame", async () => {
-  // Those that the site was built with; and of those that the host names the one that is among these.
+test("if the host page names symbol servers, the user can ask them: the frame", async () => {
+  // The viewer offers the servers that the site was built with; if the host page names servers, only those of them that the site was built with.
   for (const hash of ["#network", `#network=${encodeURIComponent(`${stranger.base} ${source.base}`)}`]) {
     const viewer = await frame(hash);
     await askBySource(viewer);
@@ -184,7 +184,7 @@ test("where the host names sources of symbols, a person can have them asked: the
   }
 });
 
-test("where the host says nothing of a network, nobody can be asked", async () => {
+test("without the network attribute no server can be asked", async () => {
   for (const open of [() => element("/element.html"), () => frame()]) {
     const viewer = await open();
     await give("buffer");
@@ -203,14 +203,14 @@ for (const [where, open] of [
   ["the frame, by its options", () => frame("", { redact: true })],
   ["the frame, by its address", () => frame("#redact")],
 ]) {
-  test(`what is private is neither shown nor given away where the host says redact: ${where}`, async () => {
+  test(`with redact private data is neither shown nor sent: ${where}`, async () => {
     const viewer = await open();
     await tab.page.evaluate(async () => {
       window.told = [];
       for (const name of ["progress", "symbols-needed", "report", "select", "error"]) window.pane.addEventListener(name, ({ detail }) => window.told.push(JSON.stringify(detail)));
       await window.pane.loadDump(await (await fetch("reports/3")).arrayBuffer(), { name: "private.dmp" });
     });
-    // A host cannot take it back for a frame.
+    // A host page cannot unset it for a frame.
     if (where.startsWith("the frame")) await tab.page.evaluate(() => window.pane.setOptions({ redact: false }));
     const seen = [];
     for (const name of ["modules", "wanted", "findings", "files", "system", "memory", "streams", "handles", "annotations", "log"]) {
@@ -222,7 +222,7 @@ for (const [where, open] of [
       if (name !== "streams") continue;
       for (const stream of await viewer.locator('[data-act="stream"]').all()) {
         await stream.click();
-        await viewer.sees("has it show no contents of streams");
+        await viewer.sees("does not let this viewer show the contents of streams");
         seen.push(await viewer.text());
       }
     }
@@ -233,7 +233,7 @@ for (const [where, open] of [
   });
 }
 
-test("without redact the same dump is shown as it is", async () => {
+test("without redact the same dump is shown completely", async () => {
   const viewer = await element("/element.html");
   await tab.page.evaluate(async () => window.pane.loadDump(await (await fetch("reports/3")).arrayBuffer(), { name: "private.dmp" }));
   for (const name of ["annotations", "handles"]) {

@@ -1,4 +1,4 @@
-// The viewer in frames and elements of a demo portal, and what a hostile host or a hostile dump can do to it.
+// The viewer in frames and elements of a demo portal, and attacks by a hostile host page and by a hostile dump.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -34,7 +34,7 @@ before(async () => {
     pages: { "/bare.html": '<!doctype html><meta charset="utf-8"><title>Bare</title><body></body>' },
   });
   stranger = await startPortal({ frames: [closed.origin], pages: { "/bare.html": '<!doctype html><meta charset="utf-8"><title>Bare</title><body></body>' } });
-  // What `bundle -embed-origins … -embed-token secret` writes into the page.
+  // As `bundle -embed-origins … -embed-token secret` writes it into the page.
   const html = (await readFile(join(folder, "embed.html"), "utf8"))
     .replace('data-origins=""', `data-origins="${portal.origin}"`)
     .replace('data-token-sha256=""', 'data-token-sha256="2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b"');
@@ -49,7 +49,7 @@ after(async () => {
 });
 afterEach(() => tab?.close());
 
-// A page of the portal with nothing but a frame; whose messages it gets are kept in window.got.
+// Opens a page of the portal with only a frame. It stores the frame's messages in window.got.
 async function bare(src, { origin = portal.origin } = {}) {
   tab = await chrome.open(`${origin}/bare.html`, { ready: false });
   await tab.page.evaluate(
@@ -75,8 +75,8 @@ async function bare(src, { origin = portal.origin } = {}) {
 }
 const post = (message, to = "*") => tab.page.evaluate(([m, t]) => document.querySelector("iframe").contentWindow.postMessage(m, t), [message, to]);
 const got = () => tab.page.evaluate(() => window.got);
-// Waits for a message that a test holds for. It is asked from here: what waits in the page would have to make code of a text there, which
-// the portal's policy forbids.
+// Waits for a message for which test returns true. It polls from here, because waiting in the page would evaluate text as code there, which the portal's
+// policy forbids.
 async function answered(test) {
   for (const until = Date.now() + 20_000; ; await tab.page.waitForTimeout(20)) {
     const all = await got();
@@ -86,7 +86,7 @@ async function answered(test) {
 }
 const shows = (frame, said) => frame.waitForFunction((t) => document.body.innerText.includes(t), said, { timeout: 30_000 });
 
-test("the portal shows a crash both ways; for the frame, which does not know it, a person is asked once", async () => {
+test("the portal shows a crash in both ways; the frame, which does not know the portal, asks the user once", async () => {
   tab = await chrome.open(portal.origin, { ready: false });
   const p = tab.page;
   await p.waitForFunction(() => document.documentElement.dataset.portal === "ready");
@@ -115,7 +115,7 @@ test("only embed.html may be shown in a frame", async () => {
   assert.ok(tab.problems.some((p) => p.includes("frame-ancestors")), tab.problems.join("\n"));
 });
 
-test("an origin that the site was built for is not asked about; a token does the same, a wrong one does not", async () => {
+test("the user is not asked about an origin that the site was built for, nor with the right token", async () => {
   let frame = await bare(`${closed.origin}/embed.html`);
   await post({ crashpane: 1, type: "hello" });
   let all = await answered((m) => m.data.type === "welcome");
@@ -131,7 +131,7 @@ test("an origin that the site was built for is not asked about; a token does the
   await answered((m) => m.data.type === "welcome");
 });
 
-test("what the protocol does not know is refused with an answer, and not done", async () => {
+test("requests outside of the protocol are refused with an answer", async () => {
   const frame = await bare(`${closed.origin}/embed.html`);
   await post({ crashpane: 2, type: "hello" });
   const [version] = await answered((m) => m.data.code === "version");
@@ -140,7 +140,7 @@ test("what the protocol does not know is refused with an answer, and not done", 
   await answered((m) => m.data.code === "unknown");
   await post({ crashpane: 1, type: "hello", options: { theme: "dark", onclick: "x" } });
   await answered((m) => /there is no option/.test(m.data.message));
-  // What is none of the protocol gets no answer at all. What was said before may still be on its way.
+  // Messages outside of the protocol get no answer. Earlier answers may still arrive.
   await tab.page.waitForTimeout(1000);
   const before = (await got()).length;
   for (const noise of [1, null, "hello", [], { type: "load" }, { perfetto: 1 }, { perfetto: { buffer: "text" } }]) await post(noise);
@@ -169,7 +169,7 @@ test("what the protocol does not know is refused with an answer, and not done", 
   assert.equal(await frame.evaluate(() => document.querySelectorAll(".stack .row").length), 0);
 });
 
-test("Perfetto's form: PING, PONG, and a buffer in either shape", async () => {
+test("Perfetto's protocol: PING, PONG, and a buffer in either form", async () => {
   const frame = await bare(`${closed.origin}/embed.html`);
   await post("PING");
   const pongs = await answered((m) => m.data === "PONG");
@@ -187,14 +187,14 @@ test("Perfetto's form: PING, PONG, and a buffer in either shape", async () => {
   await shows(frame, "crash.dmp");
 });
 
-test("other windows, and origins that the frame's address excludes, are not heard", async () => {
+test("other windows, and origins that the frame's address excludes, are ignored", async () => {
   const frame = await bare(`${closed.origin}/embed.html#origin=https://other.example`);
   await post({ crashpane: 1, type: "hello" });
   await answered((m) => m.data.code === "refused");
   assert.equal(await frame.locator(".embed-ask").count(), 0);
   await tab.close();
   const second = await bare(`${closed.origin}/embed.html`);
-  // A frame beside it, of the same host, is not the page around it.
+  // Another frame of the same host is not the host page.
   await tab.page.evaluate(() => {
     const beside = document.createElement("iframe");
     beside.srcdoc = "<p>beside</p>";
@@ -207,7 +207,7 @@ test("other windows, and origins that the frame's address excludes, are not hear
   assert.deepEqual(await got(), []);
 });
 
-// Looks at every tab of a viewer with the hostile dump and its symbols: names of modules, functions, threads and annotations are text.
+// Opens every tab of a viewer with the hostile dump and its symbols: names of modules, functions, threads and annotations must be text.
 async function lookAround(frame, inside, select) {
   for (const name of ["modules", "wanted", "findings", "files", "system", "streams", "annotations", "log"]) {
     await select(name);
@@ -219,10 +219,10 @@ async function lookAround(frame, inside, select) {
     assert.ok(found.longest < 20_000, `${name}: an element shows ${found.longest} characters`);
     for (const [where, text] of [["stack", found.stack], ["threads", found.threads], ...(["modules", "annotations"].includes(name) ? [[name, found.panel]] : [])]) {
       assert.ok(text.includes("<img src=x"), `the names of ${where} are shown as text: ${text.slice(0, 2000)}`);
-      // Functions with such a name are not on the stack that is open.
+      // Functions with such a name are not on the open stack.
       if (where !== "stack") assert.ok(text.includes("‹U+202E›"), `what turns the direction of writing is named in ${where}: ${text.slice(0, 3000)}`);
     }
-    // The name and the value of an annotation, both.
+    // Both the name and the value of an annotation.
     if (name === "annotations") assert.ok(found.panel.split("<img src=x").length > 4, found.panel.slice(0, 2000));
   }
 }

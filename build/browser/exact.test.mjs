@@ -1,5 +1,5 @@
-// Large symbol files in a real Chromium: searched first, read as a whole afterwards, corrected where they were not sorted, their
-// indexes kept when asked for, and nothing sent.
+// Large symbol files: the engine searches them first, workers index them later, frames are corrected if a file was not sorted, indexes are stored if
+// the user wants it, and nothing is sent.
 import assert from "node:assert/strict";
 import { createReadStream, createWriteStream } from "node:fs";
 import { copyFile, mkdtemp, rm, truncate } from "node:fs/promises";
@@ -13,7 +13,7 @@ import { inRepo, startChrome, startSite } from "./harness.mjs";
 
 const dump = "testdata/sample/tilecruncher.dmp";
 const others = ["testdata/sample/libtilecodec.so.sym", "testdata/sample/libc.so.6.sym.gz"];
-// The one that the crashed thread has on its stack.
+// A function on the crashed thread's stack.
 const onStack = "Pipeline::start()::{lambda()#5}>::_M_invoke";
 
 let site;
@@ -31,12 +31,12 @@ after(async () => {
   await site?.stop();
   await rm(dir, { recursive: true, force: true });
 });
-// The one that reads places for the engine is none.
+// The worker that reads blocks for the engine is not one of them.
 const isProgram = (worker) => !worker.url().endsWith("#places");
 const programs = () => tab.page.workers().filter(isProgram);
 async function visit() {
   tab = await chrome.open(site.origin);
-  // The page can say that it is usable before the browser tells of its engine.
+  // The page can be ready before the browser reports the engine's worker.
   if (tab.page.workers().length === 0) await tab.page.waitForEvent("worker");
   workers = 0;
   tab.page.on("worker", (w) => (workers += isProgram(w)));
@@ -53,7 +53,7 @@ afterEach(leave);
 
 const put = async (name, megabytes, options) => grownSymbols(join(dir, name), megabytes, options);
 
-// The page's word for the symbols of the sample's program.
+// Returns the page's word for the symbols of the sample's program.
 const state = () =>
   tab.page.evaluate(() => {
     const rows = [...document.querySelectorAll("#modules .row")];
@@ -66,7 +66,7 @@ const becomes = async (word) => {
   }
 };
 
-test("the crashed thread is shown before the file was read as a whole, and again exact", async () => {
+test("the crashed thread is shown before the file is fully indexed, and again after it", async () => {
   await tab.drop([dump, ...others, await put("tilecruncher.sym", 200)]);
   await tab.sees("main.cc:156");
   assert.ok(["indexed on demand", ""].includes(await state()), "the stack does not wait for the pass");
@@ -79,7 +79,7 @@ test("the crashed thread is shown before the file was read as a whole, and again
   assert.equal(await tab.page.locator(".notice").count(), 0, "a sorted file needs no correction");
 });
 
-test("a file that is not sorted is corrected where it stands, and marked", async () => {
+test("frames from a file that is not sorted are corrected and highlighted", async () => {
   await tab.page.evaluate(() => {
     globalThis.marked = new Set();
     new MutationObserver(() => document.querySelectorAll("#stack .row.changed").forEach((r) => globalThis.marked.add(r.textContent))).observe(
@@ -96,7 +96,7 @@ test("a file that is not sorted is corrected where it stands, and marked", async
   assert.ok(marked.some((row) => row.includes("main.cc:156")), `marked rows: ${marked.join(" | ")}`);
 });
 
-test("the pass stops at once when asked to, and the stack stays", async () => {
+test("the user can stop indexing at once, and the stack stays", async () => {
   await tab.drop([dump, ...others, await put("tilecruncher.sym", 700)]);
   const stop = tab.page.locator('[data-act="stop-indexing"]');
   const took = await tab.pressWhen('.background:not([hidden]):has([data-act="stop-indexing"]:not([hidden]))', /./, '[data-act="stop-indexing"]');
@@ -109,7 +109,7 @@ test("the pass stops at once when asked to, and the stack stays", async () => {
   await tab.sees("main.cc:156");
 });
 
-test("an index is kept when asked for, used at the next visit, and cleared", async () => {
+test("an index is stored at the request of the user, used at the next visit, and deleted", async () => {
   const files = [dump, ...others, await put("tilecruncher.sym", 100)];
   await tab.drop(files);
   await becomes("loaded");
@@ -151,7 +151,7 @@ test("an index is kept when asked for, used at the next visit, and cleared", asy
   assert.ok(workers > 0, "what was cleared is read again");
 });
 
-test("a kept index that was damaged is not believed", async () => {
+test("a damaged stored index is not used", async () => {
   const files = [dump, ...others, await put("tilecruncher.sym", 40)];
   await tab.page.evaluate(() => localStorage.setItem("crashpane.keep", "yes"));
   await leave();
@@ -182,7 +182,7 @@ test("a kept index that was damaged is not believed", async () => {
   await tab.page.evaluate(() => localStorage.removeItem("crashpane.keep"));
 });
 
-test("several large files are read side by side", async () => {
+test("several large files are indexed in parallel", async () => {
   const codec = await put("libtilecodec.so.sym", 30, { from: others[0] });
   await tab.drop([dump, await put("tilecruncher.sym", 60), codec, others[1]]);
   await becomes("loaded");
@@ -194,12 +194,12 @@ test("several large files are read side by side", async () => {
   await tab.sees("codec.cc:33");
 });
 
-test("a large file that is packed goes through the same pass, in the same memory", async () => {
+test("a large compressed file is indexed in the same way, with the same memory", async () => {
   const plain = await put("tilecruncher.sym", 200, { moved: onStack, lines: 16 });
   const packed = join(dir, "packed.sym.gz");
   await pipeline(createReadStream(plain), createGzip({ level: 1 }), createWriteStream(packed));
   await rm(plain);
-  // The engine answers meanwhile: a thread is chosen when the symbols are said to be searched, and what they are is noted when its stack is there.
+  // The engine answers during indexing: select a thread while the symbols are indexed on demand, and note their state when its stack is there.
   const meanwhile = tab.page.evaluate(
     () =>
       new Promise((done) => {
@@ -229,7 +229,7 @@ test("a large file that is packed goes through the same pass, in the same memory
   assert.ok(workers > 0, "workers have read what was unpacked");
 });
 
-// A file as a frame of zstd whose blocks are not compressed (RFC 8878, 3.1.1): magic number, no options, a window of 2 MB, blocks of 128 KiB.
+// Makes a zstd frame of a file, with blocks that are not compressed (RFC 8878, 3.1.1): magic number, no options, a window of 2 MB, blocks of 128 KiB.
 async function* zstd(chunks) {
   yield Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58]);
   for await (const chunk of chunks) {
@@ -254,8 +254,8 @@ test("a large file that can only be unpacked from its start is not held in memor
   assert.ok(peak < 128 * 2 ** 20, `${peak} bytes of memory`);
 });
 
-test("of a dump of several gigabytes only what is looked at is read", async () => {
-  // The rest of the file is a hole: it takes no room on the disk, and reading all of it would take seconds.
+test("only the visible parts of a dump of several gigabytes are read", async () => {
+  // The rest of the file is a hole, which takes no disk space; reading all of it would take seconds.
   const path = join(dir, "full.dmp");
   await copyFile(inRepo(dump), path);
   await truncate(path, 6 * 2 ** 30);

@@ -1,5 +1,5 @@
-// Finds a Chrome or Chromium, and on Debian as root installs one. As a program it prints the browser's path, or one
-// line that says what is missing.
+// Finds a Chrome or Chromium; on Debian, as root, it installs one if there is none. As a program it prints the browser's path, or one line that says what
+// is missing.
 import { execFileSync } from "node:child_process";
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 
 const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "google-chrome-beta", "chrome"];
 
-// Places outside PATH where installers put it.
+// Paths outside of PATH that installers use.
 const usualPlaces = [
   "/usr/lib/chromium/chromium",
   "/opt/google/chrome/chrome",
@@ -40,7 +40,7 @@ function debianRoot() {
   }
 }
 
-// Ubuntu's package of that name is only a pointer to a snap.
+// Ubuntu's package of that name only installs a snap.
 function ubuntu() {
   try {
     return /^ID=ubuntu$/m.test(readFileSync("/etc/os-release", "utf8"));
@@ -60,7 +60,7 @@ function install(log) {
 const advice =
   "found no Chrome or Chromium: install one (Debian: apt-get install chromium), or name it by CHROME=/path/to/chrome, or skip the browser tests by BROWSER=none";
 
-// Answers the path of a browser, or throws an error whose message is one line.
+// Returns the path of a browser, or throws an error with a message of one line.
 export function findBrowser({
   env = process.env,
   places = usualPlaces,
@@ -71,11 +71,11 @@ export function findBrowser({
   for (const variable of ["CHROME", "CHROMIUM"]) {
     const named = env[variable];
     if (!named) continue;
-    // Who names a browser wants that one and no other.
+    // If CHROME names a browser, use no other.
     if (!runnable(named)) throw new Error(`${variable}=${named} is not a program that can be run`);
     return named;
   }
-  // BROWSER is often set to something else for other programs' sake, so it counts only if it fits.
+  // BROWSER is often set for other programs, so use it only if it is a Chrome or Chromium.
   if (env.BROWSER && /chrom/i.test(env.BROWSER) && runnable(env.BROWSER)) return env.BROWSER;
   const found = search(env, places);
   if (found) return found;

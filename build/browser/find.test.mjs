@@ -14,7 +14,7 @@ const program = (name) => {
   return path;
 };
 
-test("a browser that is named is taken, and no other", () => {
+test("a browser that the environment names is used, and no other", () => {
   const named = program("my-own");
   assert.equal(findBrowser({ env: { CHROME: named, PATH: dir } }), named);
   assert.equal(findBrowser({ env: { CHROMIUM: named, PATH: dir } }), named);
@@ -26,14 +26,14 @@ test("PATH is searched", () => {
   assert.equal(findBrowser({ env: { PATH: dir } }), onPath);
 });
 
-test("BROWSER counts only if it is a Chrome", () => {
+test("BROWSER is used only if it is a Chrome", () => {
   const onPath = program("chromium");
   assert.equal(findBrowser({ env: { BROWSER: "firefox", PATH: dir } }), onPath);
   const chrome = program("my-chrome");
   assert.equal(findBrowser({ env: { BROWSER: chrome, PATH: dir } }), chrome);
 });
 
-test("without a browser it says in one line what to install, or installs it where it may", () => {
+test("without a browser it says in one line what to install, or installs it if it can", () => {
   const empty = join(dir, "empty");
   mkdirSync(empty);
   const nothing = { env: { PATH: empty }, places: [join(empty, "chrome")], log: () => {} };

@@ -1,4 +1,4 @@
-// What makes a stack short is said where it is seen, can be copied, and the walks of a thread stand side by side.
+// Findings: the page says beside a stack why it is incomplete, and the user can copy it. The Compare tab shows a thread's stack under several policies.
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, test } from "node:test";
 import { startChrome, startSite } from "./harness.mjs";
@@ -28,7 +28,7 @@ afterEach(async () => {
   assert.deepEqual(foreign, []);
 });
 
-test("missing symbols are said in the verdict, at the stack's end and in a tab, with what to drop", async () => {
+test("the headline, the end of the stack and a tab name the missing symbols and what to drop", async () => {
   await tab.page.waitForFunction(() => document.querySelector(".verdict-finding:not([hidden])")?.innerText.includes("libc.so.6"));
   const hint = tab.page.locator("#stack .row.hint");
   assert.match(await hint.innerText(), /No symbols for libc\.so\.6: 2 frames were found by scanning; add libc\.so\.6\.sym with id [0-9A-F]+/);
@@ -42,13 +42,13 @@ test("missing symbols are said in the verdict, at the stack's end and in a tab, 
   await tab.page.waitForFunction(() => !document.querySelector("#stack .row.hint"));
 });
 
-test("the why of each frame says where the stack ends and why", async () => {
+test("each frame says where the stack ends and why", async () => {
   await tab.page.click("#side-why");
   await tab.page.waitForFunction(() => /The stack ends after frame 5/i.test(document.querySelector(".why").innerText));
   assert.match(await tab.page.locator(".why").innerText(), /What would help: no symbols for libc\.so\.6/);
 });
 
-test("the walks of a thread are laid side by side, and a row says why they part", async () => {
+test("the Compare tab shows a stack under each policy, and a row says why they differ", async () => {
   await tab.page.click("#tab-compare");
   await tab.page.waitForSelector("#compare .row");
   const heads = await tab.page.locator(".compare-grid .row.head .walk").allInnerTexts();

@@ -1,4 +1,4 @@
-// What makes the first screen of a dump come soon, and is not to be lost without anybody noticing. Nothing here depends on how fast the machine is.
+// Tests of what makes the first screen of a dump fast. They do not depend on the speed of the machine.
 import assert from "node:assert/strict";
 import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -20,9 +20,9 @@ after(async () => {
   await site?.stop();
 });
 
-// The first text of a size, a weight and a family makes Chromium ask another process, while the page waits. So the start page writes
-// all of them once, where nobody sees it (warmUpFonts).
-test("every font of a dump's screen was used before", async () => {
+// For the first text in a font's family, size and weight Chromium asks another process, while the page waits. So the start screen invisibly writes a
+// text in each of them (warmUpFonts).
+test("the warm-up has used every font of a dump's screen", async () => {
   const tab = await chrome.open(site.origin);
   const fonts = (all) =>
     tab.page.evaluate((selector) => {
@@ -57,8 +57,8 @@ test("every font of a dump's screen was used before", async () => {
   await tab.close();
 });
 
-// The screen without names would be drawn for nothing, and stand there for a moment. It is kept back for 0.8 s (firstNames).
-test("beside one large symbol file the first screen has its names, unless they take long", async () => {
+// A screen without names would be visible only for a moment. It is held back for up to 0.8 s (firstNames).
+test("the first screen has the names from a large symbol file, unless they take long", async () => {
   const dir = await mkdtemp(join(tmpdir(), "crashpane-first-"));
   try {
     const sym = await grownSymbols(join(dir, "tilecruncher.sym"), 40);
@@ -80,8 +80,8 @@ test("beside one large symbol file the first screen has its names, unless they t
   }
 });
 
-// The program may be long in coming over a slow line, and meanwhile the browser would open what is dropped in place of the page.
-test("files and folders that are dropped before the program is there are opened when it is", async () => {
+// The program may take long to load; without a listener, the browser would meanwhile open a dropped file in place of the page.
+test("files and folders that are dropped before the program is loaded are opened when it is", async () => {
   const slow = await startChrome({ serviceWorkers: "block" });
   let send;
   const sent = new Promise((done) => (send = done));

@@ -1,9 +1,8 @@
-// What the browser tests stand on: the built page behind the real server, a fresh Chromium, and a record of every
-// request.
+// The harness of the browser tests: the built page on the project's server, a new Chromium, and a record of every request.
 //
 //     const site = await startSite();
 //     const chrome = await startChrome();
-//     const tab = await chrome.open(site.origin);   // waits until the page is usable
+//     const tab = await chrome.open(site.origin);   // waits until the page is ready
 //     await tab.drop(["testdata/sample/tilecruncher.dmp", "some/folder"]);
 //     tab.requests, tab.foreign, tab.problems       // what it asked for, and what went wrong
 //     await chrome.close(); await site.stop();
@@ -19,7 +18,7 @@ import { findBrowser } from "./find.mjs";
 export const root = resolve(fileURLToPath(import.meta.url), "../../..");
 export const inRepo = (path) => resolve(root, path);
 
-// Serves a built page on a free port by the server that `make run` uses.
+// Serves a built page on a free port, with the server of `make run`.
 export async function startSite({ dir = "dist/site" } = {}) {
   const server = spawn(inRepo("dist/bin/serve"), ["-addr", "127.0.0.1:0", "-dir", inRepo(dir)], {
     stdio: ["ignore", "pipe", "pipe"],
@@ -48,8 +47,8 @@ export async function startSite({ dir = "dist/site" } = {}) {
   };
 }
 
-// A proxy that all of Chromium's traffic goes through, so that no request can be missed, whether of a page, of a
-// worker or of the browser itself. Only requests to this machine are passed on.
+// Starts a proxy for all of Chromium's traffic, so that no request is missed, whether of a page, a worker or the browser itself. It passes on only
+// requests to this machine.
 async function startRecorder() {
   const seen = [];
   const server = http.createServer((request, response) => {
@@ -74,7 +73,7 @@ async function startRecorder() {
       onward.end(body);
     });
   });
-  // https and WebSockets ask for a tunnel; there is none.
+  // https and WebSockets need a tunnel; refuse it.
   server.on("connect", (request, socket) => {
     seen.push({ method: "CONNECT", url: request.url, body: 0, headers: request.headers, at: Date.now() });
     socket.on("error", () => {});
@@ -91,8 +90,7 @@ async function startRecorder() {
   };
 }
 
-// Hosts that Chromium asks on its own account, whatever page is open. A page that asked one of them would still
-// stand in tab.requests.
+// Hosts that Chromium itself asks, whatever page is open. A request of the page to one of them is still in tab.asked.
 const browsersOwn = /(^|\.)(google\.com|googleapis\.com|gvt1\.com|gstatic\.com|chromium\.org)(:\d+)?$/;
 
 const flags = [
@@ -106,8 +104,8 @@ const flags = [
   "--disable-sync",
 ];
 
-// Starts Chromium with a new profile. record: false leaves the proxy out, for measuring; serviceWorkers: "block" has pages do without; bypassCSP
-// lets a test run a script of its own in the page.
+// Starts Chromium with a new profile. record: false leaves the proxy out, for benchmarks; serviceWorkers: "block" disables them; bypassCSP lets a test run
+// scripts of its own in the page.
 export async function startChrome({ record = true, serviceWorkers = "allow", bypassCSP = false } = {}) {
   const recorder = record ? await startRecorder() : { seen: [], stop: async () => {} };
   const profile = await mkdtemp(join(tmpdir(), "crashpane-chrome-"));
@@ -133,7 +131,7 @@ export async function startChrome({ record = true, serviceWorkers = "allow", byp
   };
 }
 
-// Opens a page and waits until it says that it is usable.
+// Opens a page and waits until it is ready.
 async function openTab(context, recorder, url, { ready = true, timeout = 30_000 } = {}) {
   const page = await context.newPage();
   const from = recorder.seen.length;
@@ -160,7 +158,7 @@ class Tab {
       if (message.type() === "error") this.problems.push(`console: ${message.text()}`);
     });
     page.on("pageerror", (error) => this.problems.push(`page: ${error.message}`));
-    // With files open the page asks before it is left; a test that leaves it means to.
+    // With open files the page asks the user before it is closed; always accept.
     this.leavings = 0;
     page.on("dialog", (dialog) => {
       if (dialog.type() === "beforeunload") this.leavings++;
@@ -181,17 +179,17 @@ class Tab {
     }
   }
 
-  // Waits until the service worker has what it keeps for when there is no network.
+  // Waits until the service worker has stored the files for offline use.
   async kept({ timeout = 60_000 } = {}) {
     await this.page.waitForFunction(() => navigator.serviceWorker.ready.then((r) => r.active?.state === "activated"), undefined, { timeout });
   }
 
-  // All requests since the tab was opened, on the wire, to the page's own origin: {method, url, body, status, came}, the last in bytes.
+  // All requests on the wire to the page's own origin since the tab was opened: {method, url, body, status, came}; came is the bytes received.
   get requests() {
     return this.recorder.seen.slice(this.from).filter((r) => r.url.startsWith(`${this.origin}/`));
   }
 
-  // Those to anywhere else, by the page as the browser tells it, or on the wire by anyone but the browser itself.
+  // Requests to other origins: those of the page, as the browser reports them, and those on the wire, except the browser's own.
   get foreign() {
     const wire = this.recorder.seen.slice(this.from).filter((r) => {
       if (r.url.startsWith(`${this.origin}/`)) return false;
@@ -202,7 +200,7 @@ class Tab {
     return [...wire, ...told];
   }
 
-  // Drops real files and folders onto the page, as a hand would; paths are relative to the repository.
+  // Drops real files and folders onto the page; paths are relative to the repository.
   async drop(paths, { x = 400, y = 300 } = {}) {
     const data = { items: [], files: paths.map(inRepo), dragOperationsMask: 1 };
     for (const type of ["dragEnter", "dragOver", "drop"]) {
@@ -210,8 +208,8 @@ class Tab {
     }
   }
 
-  // Drags files over the page and out of its window again, without dropping. Chromium tells the page of leaving only if it is led out:
-  // cancelled (dragCancel), a drag ends without a word.
+  // Drags files over the page and out of its window again, without dropping. If a drag is only cancelled (dragCancel), Chromium sends no dragleave event,
+  // so first move out of the window.
   async dragAcross(paths, { x = 400, y = 300 } = {}) {
     const data = { items: [], files: paths.map(inRepo), dragOperationsMask: 1 };
     const to = (type, x, y) => this.cdp.send("Input.dispatchDragEvent", { type, x, y, data });
@@ -222,12 +220,12 @@ class Tab {
     await to("dragCancel", -5, -5);
   }
 
-  // Gives files, or one folder, to an <input type=file>.
+  // Chooses files, or one folder, in an <input type=file>.
   async choose(selector, paths) {
     await this.page.locator(selector).setInputFiles(paths.map(inRepo));
   }
 
-  // Waits until the page shows a text somewhere.
+  // Waits until the page shows a text.
   async sees(text, { timeout = 20_000 } = {}) {
     try {
       await this.page.waitForFunction((t) => document.body.innerText.includes(t), text, { timeout });
@@ -237,8 +235,8 @@ class Tab {
     }
   }
 
-  // Presses a button of an element in the task that first sees the element with a text, since what is seen may be over a moment later. Answers
-  // how many milliseconds that took.
+  // Waits for an element with a text, and presses a button in it in the same task, because the element may be gone a moment later. Returns how many
+  // milliseconds the click took.
   async pressWhen(element, text, button) {
     const pressed = await this.page.waitForFunction(
       ([element, text, button]) => {

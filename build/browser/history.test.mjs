@@ -1,4 +1,4 @@
-// Where a person was is where Back leads, and nothing is lost by leaving without being asked. Several dumps: told apart, closed, listed once.
+// Back returns to where the user was, and the page asks before it is closed. Several dumps are distinguished, can be closed, and are listed once.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -39,7 +39,7 @@ test("thread, frame and tab are entries of the history", async () => {
   assert.ok((await tab.text()).includes("tile::blend_edges"), "the files are still here");
 });
 
-test("leaving with files open asks, and without files it does not", async () => {
+test("closing the page asks if files are open, and not otherwise", async () => {
   await tab.page.locator("body").click();
   await tab.page.reload();
   await tab.ready();
@@ -52,7 +52,7 @@ test("leaving with files open asks, and without files it does not", async () => 
   assert.equal(tab.leavings, 1);
 });
 
-test("dumps are told apart by reason, time and process; equal ones are listed once; one can be closed", async () => {
+test("the menu shows reason, time and process of dumps; equal ones are listed once; one can be closed", async () => {
   const whole = await readFile(inRepo(dump));
   const later = Buffer.from(whole);
   later.writeUInt32LE(whole.readUInt32LE(20) + 3600, 20); // the header's time
@@ -78,12 +78,12 @@ test("dumps are told apart by reason, time and process; equal ones are listed on
   assert.equal(await tab.page.locator('.menu [role="menuitemradio"]').count(), 1);
   await tab.page.getByRole("menuitem", { name: /^Close / }).click();
   await tab.sees("Open the sample");
-  // What was closed opens again when it is dropped again.
+  // A closed dump opens again when it is dropped again.
   await tab.drop(await put({ "again.dmp": whole }));
   await tab.sees("stitch-1");
 });
 
-test("another unwind policy is visible beside the stack, with the way back", async () => {
+test("another unwind policy is named above the stack, with a button for the default", async () => {
   await tab.drop([dump, ...symbols]);
   await tab.sees("tile::blend_edges");
   const note = tab.page.locator('.stack [data-act="policy"]');
@@ -113,15 +113,15 @@ test("the start page lists what it cannot use, with the reason and the next step
   await tab.page.waitForFunction(async () => (await navigator.clipboard.readText()) === "ls -l 'cut off.dmp'");
 });
 
-test("while symbols are read the page says so, and not that there are none", async () => {
+test("while symbols are being read the page says so, and does not call them missing", async () => {
   await tab.drop([dump]);
   await tab.sees("Missing symbols:");
-  // What is on the page each time it is drawn, from the drop on.
+  // Note what the page shows each time it is drawn, from the drop on.
   await tab.page.evaluate(() => {
     globalThis.seen = [];
     new MutationObserver(() => {
       const reading = document.querySelector(".verdict-quality")?.innerText.includes("Reading symbols");
-      // "Missing symbols" alone is also the name of a tab. The badge has a number behind it.
+      // "Missing symbols" alone is the name of a tab. The button has a number after it.
       globalThis.seen.push({ reading, missing: /No symbols for|Missing symbols:/.test(document.querySelector(".crash").innerText) });
     }).observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true });
   });

@@ -1,5 +1,5 @@
-// The ready configurations (dist/hosting, .htaccess) in real servers, those of nginx, Apache and Caddy that are installed: what a browser
-// gets of the built page by them is what it gets by the project's own server.
+// The configurations for web servers (dist/hosting, .htaccess) in those of nginx, Apache and Caddy that are installed: a browser must get the same as from
+// the project's own server.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -12,7 +12,7 @@ import { after, before, test } from "node:test";
 import zlib from "node:zlib";
 import { inRepo, startChrome, startSite } from "./harness.mjs";
 
-// Where programs are; those of servers often stand where only root looks.
+// Paths of programs. Servers are often in the folders of root's PATH.
 const program = (...names) =>
   names.flatMap((name) => [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin", "/usr/local/sbin"].map((dir) => join(dir, name))).find((path) => existsSync(path));
 
@@ -40,7 +40,7 @@ after(async () => {
   if (dir) await rm(dir, { recursive: true, force: true });
 });
 
-// Each server: its program, and the arguments by which it serves the folder site in the foreground; files are written into home.
+// For each server: its program, and the arguments with which it serves the folder site in the foreground. It writes files to home.
 const servers = {
   nginx: {
     path: program("nginx"),
@@ -70,7 +70,7 @@ http {
     async start(home, port) {
       const wanted = ["mpm_event", "unixd", "authz_core", "mime", "dir", "headers", "rewrite", "deflate", "filter"];
       const loads = wanted.filter((name) => existsSync(join(this.modules, `mod_${name}.so`))).map((name) => `LoadModule ${name}_module ${this.modules}/mod_${name}.so`);
-      // As distributions set them: they compress what they know, and know endings of their own.
+      // As in distributions: they compress some types, and map some file extensions to types.
       await writeFile(
         join(home, "apache.conf"),
         `${loads.join("\n")}
@@ -107,7 +107,7 @@ DocumentRoot ${dir}/site
   },
 };
 
-// Runs one until stop is called.
+// Runs a server until stop is called.
 async function serve(name) {
   const server = servers[name];
   const home = join(dir, name);
@@ -133,7 +133,7 @@ async function serve(name) {
   };
 }
 
-// A plain request: fetch would undo the compression before it can be looked at.
+// Makes a plain request, because fetch would undo the compression.
 const ask = (origin, path, headers = {}, method = "GET") =>
   new Promise((done, fail) => {
     const request = http.request(origin + path, { method, headers }, (response) => {
@@ -151,7 +151,7 @@ const type = (r) => (r.headers["content-type"] ?? "").replace(/;.*/, "");
 
 for (const [name, server] of Object.entries(servers)) {
   const skip = server.path ? false : `*** SKIPPED: the configuration for ${name}, which is not installed here`;
-  test(`by ${name} the page comes as by its own server`, { skip }, async (t) => {
+  test(`${name} serves the page like the project’s own server`, { skip }, async (t) => {
     const host = await serve(name);
     t.after(() => host.stop());
     const html = (await ask(own.origin, "/")).body.toString();
@@ -168,7 +168,7 @@ for (const [name, server] of Object.entries(servers)) {
         const content = packed ? unpack[packed]?.(got.body) : got.body;
         assert.ok(content?.equals(want.body), `${what}: the content, as ${packed ?? "it is"}`);
         assert.ok(!packed || accept.includes(packed), what);
-        // Symbols that are gzip files themselves must arrive as such.
+        // Symbol files that are gzip files must arrive as they are.
         if (/\.(gz|png)$/.test(path)) assert.equal(packed, undefined, what);
         if (/\.(gz|png|dmp)$/.test(path)) continue;
         assert.equal(type(got), type(want), what);
@@ -178,7 +178,7 @@ for (const [name, server] of Object.entries(servers)) {
         assert.match(got.headers.vary ?? "", /accept-encoding/i, what);
       }
     }
-    // What was fetched before and has not changed, is not sent again.
+    // A file that was fetched before and has not changed is not sent again.
     const first = await ask(host.origin, "/", { "accept-encoding": "gzip" });
     const again = await ask(host.origin, "/", { "accept-encoding": "gzip", ...(first.headers.etag ? { "if-none-match": first.headers.etag } : { "if-modified-since": first.headers["last-modified"] }) });
     assert.equal(again.status, 304);

@@ -1,4 +1,4 @@
-// Draws the icons of the installed application out of web/static/icon.svg: node build/browser/icons.mjs
+// Draws the icons of the installed application from web/static/icon.svg: node build/browser/icons.mjs
 import { readFile } from "node:fs/promises";
 import { inRepo, startChrome } from "./harness.mjs";
 
@@ -8,7 +8,7 @@ const page = await chrome.context.newPage();
 for (const [name, size, part, ground] of [
   ["icon-192.png", 192, 1, "transparent"],
   ["icon-512.png", 512, 1, "transparent"],
-  // The system cuts a shape of its own out of this one, so the picture stands in its middle.
+  // The system masks this icon with a shape of its own, so the picture is in its middle.
   ["icon-maskable.png", 512, 0.7, "#2456c8"],
 ]) {
   await page.setViewportSize({ width: size, height: size });

@@ -1,4 +1,4 @@
-// Symbols of hundreds of modules dropped at once: the page stays usable, says how far it is, can be stopped, and takes in proportion as long.
+// Symbols of hundreds of modules dropped at once: the page stays responsive, shows progress, can be cancelled, and the time grows in proportion.
 import assert from "node:assert/strict";
 import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -30,14 +30,14 @@ after(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-// Opens the page and notes what its thread and its bar do from the drop on.
+// Opens the page, and notes long tasks and the progress bar from the drop on.
 async function visit(files) {
   const tab = await chrome.open(site.origin);
   await tab.page.waitForTimeout(1500);
   await tab.page.evaluate(() => {
     const at = (globalThis.noted = { tasks: [], bar: new Set() });
     new PerformanceObserver((list) => list.getEntries().forEach((e) => at.tasks.push(Math.round(e.duration)))).observe({ type: "longtask" });
-    // What the page asks of another process while the drop is handled, and waits for, and how long that takes.
+    // Measure the synchronous calls that wait for another process while the drop is handled.
     at.entries = at.sizes = 0;
     let handled = true;
     const ask = DataTransferItem.prototype.webkitGetAsEntry;
@@ -77,8 +77,8 @@ test("three hundred files take three times as long as a hundred, and the bar mov
     await tab.sees("main.cc:156");
     const { tasks, bar, ended, entries, sizes, drop } = await noted(tab);
     took.push(ended);
-    // Each of these is a third of a millisecond at least. What else Chromium does to hand over a drop of so many files is its own: some
-    // 90 ms of the longest task for 300 of them, before the page hears of it.
+    // Each of these takes at least a third of a millisecond. Chromium itself takes about 90 ms of the longest task to deliver a drop of 300 files, before
+    // the page gets the event.
     console.log(`the drop was handled within ${drop.toFixed(1)} ms, ${entries} entries and ${sizes} sizes were asked for`);
     assert.ok(entries < 24 && drop < 500, `${entries} entries, ${drop} ms`);
     console.log(`${n} modules: ${ended.toFixed(0)} ms, the bar stood at ${bar.length} places; long tasks ${tasks.length ? `${tasks.length}, longest ${Math.max(...tasks)} ms` : "none"}`);
@@ -89,7 +89,7 @@ test("three hundred files take three times as long as a hundred, and the bar mov
   assert.ok(took[1] < 6 * took[0], `${took[1]} ms for 300, ${took[0]} ms for 100`);
 });
 
-test("folders among many files are read as such, also where a file has the same name", async () => {
+test("folders among many files are recognized, also if a file has the same name", async () => {
   const folder = join(dir, "store");
   await mkdir(join(folder, "below"), { recursive: true });
   for (const path of sample) await cp(inRepo(path), join(folder, "below", basename(path)));
@@ -104,10 +104,10 @@ test("folders among many files are read as such, also where a file has the same 
   await tab.close();
 });
 
-test("it is cancelled within 100 ms, and what was read stays", async () => {
+test("it is cancelled within 100 ms, and the files read before stay", async () => {
   const tab = await visit([...sample, ...modules]);
   const cancel = tab.page.locator('[data-act="cancel"]');
-  // The dump, which comes first, has been read.
+  // The dump, which is first, was read.
   const took = await tab.pressWhen(".job:not([hidden])", /\b([2-9]|\d\d+) of 30\d/, '[data-act="cancel"]');
   console.log(`cancelled within ${took.toFixed(1)} ms`);
   assert.ok(took < 100, `cancelling took ${took} ms`);
@@ -118,7 +118,7 @@ test("it is cancelled within 100 ms, and what was read stays", async () => {
   await tab.close();
 });
 
-test("a folder that takes long to list has a bar, and can be cancelled within 100 ms", async () => {
+test("a folder that takes long to list shows progress, and can be cancelled within 100 ms", async () => {
   const folder = join(dir, "large");
   for (let i = 0; i < 20; i++) {
     await mkdir(join(folder, `${i}`), { recursive: true });

@@ -1,5 +1,5 @@
-// The hosted page as an installed application: it starts and works when its server is gone, keeps its own files and nothing else, opens
-// the files that the system hands it, and says when there is a newer version.
+// The hosted page as an installed application: it starts and works without its server, stores only its own files, opens files that the system passes to
+// it, and says when there is a newer version.
 import assert from "node:assert/strict";
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -51,10 +51,10 @@ test("with the server stopped it starts, opens the sample, and reads dumps and b
   assert.deepEqual(tab.foreign, []);
 });
 
-test("it keeps the files of the page and nothing else", async () => {
+test("the service worker stores the files of the page and nothing else", async () => {
   const tab = await chrome.open(site.origin);
   await tab.kept();
-  // Now the service worker is in charge.
+  // Now the service worker controls the page.
   await tab.page.reload();
   await tab.ready();
   await tab.drop([dump, ...symbols]);
@@ -75,7 +75,7 @@ test("it keeps the files of the page and nothing else", async () => {
   }
 });
 
-test("it can be installed, and then opens dumps and symbols by a double click, its server gone", async () => {
+test("it can be installed, and then opens dumps and symbols by a double click, without its server", async () => {
   const tab = await chrome.open(site.origin);
   await tab.kept();
   const { errors, data } = await tab.cdp.send("Page.getAppManifest");
@@ -83,13 +83,13 @@ test("it can be installed, and then opens dumps and symbols by a double click, i
   const manifest = JSON.parse(data);
   assert.deepEqual(Object.values(manifest.file_handlers[0].accept).flat(), [".dmp", ".mdmp", ".sym"]);
   const { installabilityErrors } = await tab.cdp.send("Page.getInstallabilityErrors");
-  // A window without a profile of its own cannot install anything, whatever the page is like.
+  // An incognito window cannot install any page.
   assert.deepEqual(installabilityErrors.filter((e) => e.errorId !== "in-incognito"), []);
   const { appId: manifestId } = await tab.cdp.send("Page.getAppId");
   const system = await chrome.context.browser().newBrowserCDPSession();
   await system.send("PWA.install", { manifestId, installUrlOrBundleUrl: `${site.origin}/` });
   await site.stop();
-  // What the system's file manager does with files of these kinds.
+  // As the system's file manager opens files of these types.
   const files = [join(dir, "opened.dmp"), join(dir, "opened.sym")];
   await cp(inRepo(dump), files[0]);
   await cp(inRepo("testdata/sample/libtilecodec.so.sym"), files[1]);
@@ -102,12 +102,12 @@ test("it can be installed, and then opens dumps and symbols by a double click, i
     return shown();
   };
   assert.match(await launch(files[0], "stitch-1"), /opened\.dmp/);
-  // Symbols go to the dump that is open.
+  // Symbols are added to the open dump.
   await launch(files[1], "codec.cc");
   await system.send("PWA.uninstall", { manifestId });
 });
 
-test("a newer version is fetched, told of, and started when asked for", async () => {
+test("a newer version is fetched, the page says so, and starts it on request", async () => {
   await site.stop();
   const folder = join(dir, "site");
   await cp(inRepo("dist/site"), folder, { recursive: true });
@@ -117,7 +117,7 @@ test("a newer version is fetched, told of, and started when asked for", async ()
   await tab.page.reload();
   await tab.ready();
   assert.equal(await tab.page.locator(".update").count(), 0);
-  // The next version has another page.
+  // Make another version, with another page.
   const html = (await readFile(join(folder, "index.html"), "utf8")).replace("<title>Crashpane</title>", "<title>Crashpane, the next</title>");
   await rm(join(folder, "index.html.br"), { force: true });
   await rm(join(folder, "index.html.gz"), { force: true });
@@ -129,7 +129,7 @@ test("a newer version is fetched, told of, and started when asked for", async ()
   await tab.page.reload();
   await tab.ready();
   await tab.sees("A newer version of Crashpane is ready");
-  await Promise.all([tab.page.waitForEvent("load"), tab.page.getByRole("button", { name: "Start it now" }).click()]);
+  await Promise.all([tab.page.waitForEvent("load"), tab.page.getByRole("button", { name: "Start now" }).click()]);
   await tab.ready();
   assert.match(await tab.page.content(), /<title>Crashpane, the next<\/title>|Crashpane, the next/);
   const names = await tab.page.evaluate(() => caches.keys());

@@ -1,4 +1,4 @@
-// The package, as npm packs it: complete, with types that say what comes, and an engine that answers what the command answers.
+// The package, as npm packs it: it is complete, its types describe the report, and its engine returns the same report as the command.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -32,7 +32,7 @@ const symbols = async () => {
 };
 const command = async (...args) => JSON.parse((await run(inRepo("dist/bin/crashpane"), ["walk", "--format", "json", ...args], { maxBuffer: 1 << 30 })).stdout);
 
-test("it has everything that it names, and its licenses", async () => {
+test("the package has all files that it names, and its licenses", async () => {
   const files = await readdir(home);
   for (const name of ["package.json", "crashpane.js", "crashpane.d.ts", "crashpane.wasm", "crashpane-full.wasm", "crashpane-worker.js", "embed.html", "README.md", "LICENSE", "licenses.txt"]) {
     assert.ok(files.includes(name), name);
@@ -51,18 +51,18 @@ test("it has everything that it names, and its licenses", async () => {
   assert.match(await readFile(join(home, "licenses.txt"), "utf8"), /Go programming language/);
 });
 
-test("it leaves nothing on the global object", () => {
+test("the package does not change the global object", () => {
   for (const name of ["Go", "fs", "startCrashpane", "crashpaneVuguHelper", "bootCrashpane"]) assert.ok(!(name in globalThis), name);
 });
 
-test("the engine answers what the command answers, and the types say what that is", async () => {
+test("the engine returns the report of the command, and the types describe it", async () => {
   const report = await crashpane.analyze(await readFile(join(sample, "tilecruncher.dmp")), { name: "tilecruncher.dmp", symbols: await symbols() });
   assert.deepEqual(report, await command(join(sample, "tilecruncher.dmp"), sample));
   const wrong = check(report, "Report", types(await readFile(join(home, "crashpane.d.ts"), "utf8")));
   assert.deepEqual(wrong, []);
 });
 
-test("each form of data gives the same, and each way of walking", async () => {
+test("each form of data gives the same report, and each unwind policy works", async () => {
   const bytes = await readFile(join(sample, "tilecruncher.dmp"));
   const buffer = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
   const want = await command(join(sample, "tilecruncher.dmp"));
@@ -74,14 +74,14 @@ test("each form of data gives the same, and each way of walking", async () => {
   }
 });
 
-test("what cannot be read is an error", async () => {
+test("unreadable data is an error", async () => {
   await assert.rejects(crashpane.analyze(new TextEncoder().encode("a note"), { name: "note.txt" }), /note\.txt/);
   await assert.rejects(crashpane.analyze(new Uint8Array(0)), /empty/);
   await assert.rejects(crashpane.analyze("a string"), TypeError);
   await assert.rejects(crashpane.analyze(await readFile(join(sample, "tilecruncher.dmp")), { policy: "luck" }), /no unwind policy/);
 });
 
-test("it works in a worker, and a program that used it ends by itself", async () => {
+test("it works in a worker, and does not keep a program from exiting", async () => {
   const script = `
     import { analyze } from ${JSON.stringify(pathToFileURL(join(home, "crashpane.js")).href)};
     import { readFile } from "node:fs/promises";
@@ -128,7 +128,7 @@ test("over the corpus the engine and the command agree", { skip: existsSync(corp
   assert.ok(same > 20);
 });
 
-// The interfaces of the declarations: name → member → {optional, type}.
+// Reads the interfaces of the declarations: name → member → {optional, type}.
 function types(text) {
   const found = new Map();
   const plain = text.replace(/\/\*\*[\s\S]*?\*\//g, "").replace(/\/\/.*$/gm, "");
@@ -141,7 +141,7 @@ function types(text) {
   return found;
 }
 
-// Where a value is not what a type says: "path: what is wrong". A member that no type names is wrong too.
+// Lists where a value does not match its type: "path: what is wrong". A member that the type lacks is wrong too.
 function check(value, type, declared, path = "report") {
   const any = type.split(" | ").map((t) => t.trim());
   if (any.length > 1) {

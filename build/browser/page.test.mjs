@@ -1,4 +1,4 @@
-// What a person does with the page, from the first drop to a broken file, in a real Chromium; and that nothing leaves it.
+// What a user does with the page, from the first drop to a damaged file; and that nothing is sent.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,9 +8,9 @@ import { chrome, dir, dump, put, setUp, site, symbols, tab, withTab } from "./se
 
 setUp();
 
-// Waits until no request has come for a while, and answers how many there were.
+// Waits until there is no request for a while, and returns how many there were.
 async function quiet({ ms = 600, kept = true } = {}) {
-  // The service worker's are the page's own files, asked for once after the first start.
+  // The service worker requests the page's own files once, after the first start.
   if (kept) await tab.kept();
   for (let before = -1; before !== tab.requests.length; ) {
     before = tab.requests.length;
@@ -48,7 +48,7 @@ async function readsBoth() {
 }
 
 test("a real dump and its symbols are read without a single request", async () => {
-  // A browser looks by itself for newer versions of a service worker, whenever it likes; the next test has one.
+  // Without a service worker, because the browser checks for newer versions of one at any time; the next test has one.
   const alone = await startChrome({ serviceWorkers: "block" });
   try {
     await withTab(await alone.open(site.origin), async () => {
@@ -64,7 +64,7 @@ test("a real dump and its symbols are read without a single request", async () =
   }
 });
 
-test("where the page is kept for going without a network, the browser may look for a newer version of it, and nothing else is asked", async () => {
+test("with a service worker the browser may check for a newer version, and requests nothing else", async () => {
   const before = await quiet();
   await readsBoth();
   await quiet();
@@ -84,7 +84,7 @@ test("it works with the network off", async () => {
   }
 });
 
-test("a folder is read whole, whatever the files are called and however many there are", async () => {
+test("all files of a folder are read, with any names and any number", async () => {
   const filler = Object.fromEntries(Array.from({ length: 230 }, (_, i) => [`many/deep/note${i}.txt`, `note ${i}`]));
   await put({ ...filler, "many/deep/zz/crash.bin": await readFile(inRepo(dump)) });
   for (const path of symbols) await put({ [`many/deep/${path.split("/").at(-1)}.dat`]: await readFile(inRepo(path)) });
@@ -93,12 +93,12 @@ test("a folder is read whole, whatever the files are called and however many the
   await tab.sees("234");
 });
 
-test("files are taken from the chooser too", async () => {
+test("the file chooser works too", async () => {
   await tab.choose("[data-choose=files]", [...symbols, dump]);
   await symbolized();
 });
 
-test("what is wrong with a file is said by name, and the page goes on", async () => {
+test("the page names a damaged file and the problem, and continues", async () => {
   const whole = await readFile(inRepo(dump));
   const paths = await put({
     "empty.dmp": "",
@@ -117,7 +117,7 @@ test("what is wrong with a file is said by name, and the page goes on", async ()
   await symbolized();
 });
 
-test("several dumps are all kept", async () => {
+test("several dumps stay open", async () => {
   const first = await readFile(inRepo(dump));
   const second = Buffer.from(first);
   second[20] ^= 1; // its time: equal dumps are one
@@ -125,10 +125,10 @@ test("several dumps are all kept", async () => {
   await tab.sees("of 2)");
 });
 
-test("what is dropped arrives, whatever is drawn anew beneath it meanwhile", async () => {
+test("a drop arrives even if the elements under it are drawn again", async () => {
   await tab.drop([dump]);
   await tab.sees("libtilecodec.so");
-  // The rows beneath go between the last time that the page is asked and the drop itself.
+  // The rows below disappear between the last dragover event and the drop.
   await tab.page.evaluate(() => {
     const drawAnew = () =>
       queueMicrotask(() => document.querySelectorAll("#stack .row").forEach((row) => row.replaceWith(row.cloneNode(true))));
@@ -139,7 +139,7 @@ test("what is dropped arrives, whatever is drawn anew beneath it meanwhile", asy
   assert.equal(await tab.page.locator(".dropveil").isVisible(), false);
 });
 
-test("dragging across and away again changes nothing", async () => {
+test("dragging files across the page and away changes nothing", async () => {
   await tab.dragAcross([dump]);
   await tab.page.waitForSelector(".dropveil", { state: "hidden" });
   await tab.sees("Open the sample");

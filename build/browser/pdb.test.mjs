@@ -1,5 +1,5 @@
-// A Windows library and its PDB dropped with a dump. The PDB is as large as those of large programs, since its pages are far apart in the
-// file: all that is needed has to be read here and there, and only that.
+// A Windows library and its PDB, dropped with a dump. The PDB is as large as those of large programs, because its pages are far apart in the file: the
+// engine must read only the parts that it needs.
 import assert from "node:assert/strict";
 import { mkdtemp, open, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -24,8 +24,8 @@ after(async () => {
 
 const made = async (name) => gunzipSync(await readFile(inRepo(`build/bigpdb/testdata/${name}.gz`)));
 
-// Writes a PDB with each page at so many times its place; what is between them takes no room on the disk. The numbers of pages are in the
-// header (of the lists), in the lists (of the directory) and behind the sizes of streams in the directory.
+// Writes a PDB with each page number multiplied by a factor; the holes between the pages take no disk space. Page numbers are in the header (for the
+// lists), in the lists (for the directory), and in the directory after the sizes of the streams.
 async function spread(pdb, to, times) {
   const u32 = (off) => pdb.readUInt32LE(off);
   const [page, pages, directorySize] = [u32(32), u32(40), u32(44)];
@@ -55,7 +55,7 @@ async function spread(pdb, to, times) {
   return ((pages - 1) * times + 1) * page;
 }
 
-test("of a PDB of a gigabyte a stack reads a small part", async () => {
+test("a stack reads only a small part of a PDB of a gigabyte", async () => {
   const [dmp, dll, pdb] = ["big.dmp", "big.dll", "big.pdb"].map((name) => join(dir, name));
   await writeFile(dmp, await made("big.dmp"));
   await writeFile(dll, await made("big.dll"));

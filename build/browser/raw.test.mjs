@@ -1,5 +1,4 @@
-// What the dump itself says, beside its stacks: streams, the memory map, what is private; and the page's own comfort: lines
-// that can be moved, the menu of a row, marks, pasting. In a real Chromium.
+// The dump's own data: streams, the memory map, private data. Also splitters, the context menu, highlights of changed rows, and pasting.
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -56,7 +55,7 @@ test("every stream is listed, and shown decoded, as text or as bytes", async () 
   await tab.sees("/proc/cpuinfo");
 });
 
-test("a tab that a dump has nothing for is disabled", async () => {
+test("a tab without data in the dump is disabled", async () => {
   const bytes = Buffer.from(await readFile(inRepo(dump)));
   const handles = 12;
   const directory = bytes.readUInt32LE(12);
@@ -70,7 +69,7 @@ test("a tab that a dump has nothing for is disabled", async () => {
   await rm(dir, { recursive: true });
 });
 
-test("zones are resized by hand and by keyboard, and stay so", async () => {
+test("zones are resized by pointer and by keyboard, and keep their size", async () => {
   await opened();
   const { page } = tab;
   const width = () => page.locator(".zone.threads").evaluate((zone) => zone.offsetWidth);
@@ -89,7 +88,7 @@ test("zones are resized by hand and by keyboard, and stay so", async () => {
   assert.equal(await width(), before + 44);
 });
 
-test("a row's menu copies, and shows the module", async () => {
+test("the context menu copies, and shows the module", async () => {
   await opened();
   const { page } = tab;
   await page.locator("#stack .row", { hasText: "start_thread" }).click({ button: "right" });
@@ -103,7 +102,7 @@ test("a row's menu copies, and shows the module", async () => {
   await page.waitForFunction(() => document.activeElement?.id === "stack");
 });
 
-test("rows that symbols change later are marked for a moment", async () => {
+test("rows that change because of symbols are highlighted for a moment", async () => {
   await tab.drop([dump]);
   await tab.sees("stitch-1");
   await tab.page.waitForTimeout(500);

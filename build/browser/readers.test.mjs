@@ -1,4 +1,4 @@
-// The engine with all readers: fetched when a binary is dropped, never before; what was shown stays, and goes on in it.
+// The full engine: it is fetched when a binary is dropped, and not before; it takes over what the first engine has shown.
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ let chrome;
 let dir;
 before(async () => {
   site = await startSite();
-  // A service worker would have the engine already, without the page having asked.
+  // A service worker would have fetched the full engine already.
   chrome = await startChrome({ serviceWorkers: "block" });
   dir = await mkdtemp(join(tmpdir(), "crashpane-readers-"));
 });
@@ -25,7 +25,7 @@ after(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-// The head of an ELF library for amd64, and nothing behind it.
+// The header of an ELF library for amd64, and nothing after it.
 async function library(name) {
   const head = Buffer.alloc(64);
   head.write("\x7fELF\x02\x01\x01", "latin1");
@@ -36,7 +36,7 @@ async function library(name) {
   return path;
 }
 
-// A zstd frame whose blocks hold their bytes as they are (RFC 8878, 3.1.1): a size of four bytes, one segment, no checksum.
+// Makes a zstd frame with blocks that are not compressed (RFC 8878, 3.1.1): a size of four bytes, one segment, no checksum.
 function zstd(content) {
   const head = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0xa0, 0, 0, 0, 0]);
   head.writeUInt32LE(content.length, 5);
@@ -52,7 +52,7 @@ function zstd(content) {
 
 const fetched = (tab) => tab.requests.filter((r) => r.url.includes("crashpane-full")).length;
 
-test("a binary brings the engine that reads it, once, and everything else stays", async () => {
+test("a binary loads the full engine once, and everything else stays", async () => {
   const tab = await chrome.open(site.origin);
   await tab.drop([dump, ...symbols]);
   await tab.sees("tile::blend_edges");
@@ -72,7 +72,7 @@ test("a binary brings the engine that reads it, once, and everything else stays"
   await tab.close();
 });
 
-test("symbol files in .zst are read by it too", async () => {
+test("the full engine also reads symbol files in .zst", async () => {
   const text = gunzipSync(await readFile(inRepo("testdata/sample/tilecruncher.sym.gz")));
   const path = join(dir, "tilecruncher.sym.zst");
   await writeFile(path, zstd(text));
@@ -90,7 +90,7 @@ test("without the network the page says what could not be loaded, and the rest w
   await tab.sees("Crashpane could not load its reader for liblost.so");
   await tab.drop(symbols);
   await tab.sees("tile::blend_edges");
-  // What Chromium itself says of the request that failed.
+  // Chromium logs the failed request.
   assert.deepEqual(tab.problems.filter((p) => !p.includes("ERR_FAILED")), []);
   await tab.close();
 });
@@ -114,7 +114,7 @@ test("loading can be cancelled", async () => {
   await tab.close();
 });
 
-test("what was fetched once is there without the network", async () => {
+test("the full engine works offline once it was fetched", async () => {
   const other = await startSite();
   const first = await chrome.open(other.origin);
   await first.drop([dump, await library("libonce.so")]);
@@ -122,7 +122,7 @@ test("what was fetched once is there without the network", async () => {
   await first.sees("libonce.so");
   await first.page.waitForFunction(() => !document.querySelector(".job:not([hidden])"));
   const second = await chrome.open(other.origin);
-  // The last thing that a page fetches by itself, after it is usable.
+  // The last file that a page fetches by itself, after it is ready.
   const done = () => performance.getEntriesByType("resource").some((r) => r.name.includes("crashpane-app"));
   await second.page.waitForFunction(done);
   await other.stop();
@@ -135,8 +135,8 @@ test("what was fetched once is there without the network", async () => {
   await second.close();
 });
 
-// A page in one file and a package hand the programs over in other forms than addresses.
-test("the loader takes the engine with all readers as bytes, when it is asked for them", async () => {
+// The page as one file, and the package, pass the programs in other forms than addresses.
+test("the loader accepts the full engine as bytes, and gets it only when it is needed", async () => {
   const tab = await chrome.open(site.origin);
   await tab.page.evaluate(() => {
     const { wasm, full, worker } = document.querySelector("script[data-full]").dataset;

@@ -1,4 +1,4 @@
-// The search finds what the page shows or copies, marks it where it is, and goes from hit to hit without hiding what is around it.
+// The search finds everything that the page shows or copies, marks hits, and goes from hit to hit without hiding other rows.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dump, setUp, symbols, tab } from "./setup.mjs";
@@ -15,7 +15,7 @@ setUp({
 
 const found = () => tab.page.locator(".search-found span").innerText();
 
-// Searches for a text and answers how often it is found.
+// Searches for a text, and returns the number of hits.
 async function count(text) {
   await tab.page.locator("#search").fill(text);
   await tab.page.waitForFunction(() => /^([\d,]+ found|Not found)$/.test(document.querySelector(".search-found span").innerText));
@@ -28,7 +28,7 @@ async function goOn(key, at) {
   await tab.page.waitForFunction((n) => document.querySelector(".search-found span").innerText.startsWith(`${n} of `), at);
 }
 
-test("whatever the page shows or copies is found", async () => {
+test("everything that the page shows or copies is found", async () => {
   const id = await tab.page.locator("#modules .row .code").first().innerText();
   const base = await tab.page.locator("#modules .row .code").nth(1).innerText();
   const address = (await tab.page.locator(".frame .facts-row", { hasText: "Address" }).locator("dd").innerText()).trim();
@@ -42,7 +42,7 @@ test("whatever the page shows or copies is found", async () => {
   assert.equal(await count("no such thing anywhere"), 0);
 });
 
-test("hits are marked, and nothing around them is hidden", async () => {
+test("hits are marked, and other rows stay visible", async () => {
   const rows = await tab.page.locator("#stack .row").count();
   const threads = await tab.page.locator("#threads .thread").count();
   const modules = await tab.page.locator("#modules .row").count();
@@ -56,7 +56,7 @@ test("hits are marked, and nothing around them is hidden", async () => {
   await tab.page.waitForFunction(() => !document.querySelector(".hit"));
 });
 
-test("Enter and Shift+Enter go from hit to hit, across threads and tabs, and around", async () => {
+test("Enter and Shift+Enter go from hit to hit, across threads and tabs, and from the last to the first", async () => {
   const n = await count("libc.so.6");
   assert.ok(n > 3);
   await goOn("Enter", 1);
@@ -67,12 +67,12 @@ test("Enter and Shift+Enter go from hit to hit, across threads and tabs, and aro
   assert.match(await found(), new RegExp(`^${n} of ${n}$`));
   await goOn("Enter", 1);
   assert.equal(await tab.page.evaluate(() => document.activeElement.id), "search", "the focus stays");
-  // By the buttons, too.
+  // The buttons do the same.
   await tab.page.getByRole("button", { name: "Next hit" }).click();
   await tab.page.waitForFunction(() => document.querySelector(".search-found span").innerText.startsWith("2 of "));
 });
 
-test("a hit in another thread and one in a table of the lower panel come into view", async () => {
+test("a hit in another thread, and one in a table of the lower panel, are scrolled into view", async () => {
   await count("watchdog");
   await goOn("Enter", 1);
   await tab.page.waitForFunction(() => document.querySelector("#threads .selected .thread-name").innerText === "watchdog");
@@ -81,7 +81,7 @@ test("a hit in another thread and one in a table of the lower panel come into vi
   for (let i = 1; i <= streams; i++) await goOn("Enter", i);
   await tab.page.waitForFunction(() => document.querySelector("#tab-streams").getAttribute("aria-selected") === "true");
   await tab.page.locator("#grid .row.hit.current").waitFor();
-  // Back leads to where the search was begun.
+  // Back returns to where the search began.
   await tab.page.waitForTimeout(400);
   await tab.page.goBack();
   await tab.page.waitForFunction(() => document.querySelector("#tab-streams").getAttribute("aria-selected") === "false");

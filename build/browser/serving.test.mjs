@@ -1,4 +1,4 @@
-// The built page behind its server: headers, compression, caching, and what the policy forbids in a real browser.
+// The built page on its server: headers, compression, caching, and what the policy forbids in a browser.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import http from "node:http";
@@ -17,7 +17,7 @@ after(async () => {
   await site?.stop();
 });
 
-// A plain request: fetch would undo the compression before it can be looked at.
+// Makes a plain request, because fetch would undo the compression.
 function ask(path, headers = {}, method = "GET") {
   return new Promise((done, fail) => {
     const request = http.request(site.origin + path, { method, headers }, (response) => {
@@ -30,7 +30,7 @@ function ask(path, headers = {}, method = "GET") {
   });
 }
 
-// The files that the page names, by their plain names.
+// The files that the page names, by their names without hashes.
 async function named() {
   const html = (await ask("/")).body.toString();
   const files = {};
@@ -40,7 +40,7 @@ async function named() {
   return files;
 }
 
-test("the page and what it names have the right types, and are compressed and cached as they may be", async () => {
+test("the page and its files have the right types, compression and caching", async () => {
   const files = await named();
   const types = {
     "crashpane.js": "text/javascript; charset=utf-8",
@@ -67,7 +67,7 @@ test("the page and what it names have the right types, and are compressed and ca
   assert.equal(page.headers["content-type"], "text/html; charset=utf-8");
 });
 
-test("the sample is served as it is", async () => {
+test("the sample is served unchanged", async () => {
   const { files } = JSON.parse((await ask("/sample/files.json")).body);
   assert.equal(files[0].name, "tilecruncher.dmp");
   for (const { name, size } of files) {
@@ -75,12 +75,12 @@ test("the sample is served as it is", async () => {
     assert.equal(served.body.length, size);
     assert.ok(served.body.equals(await readFile(inRepo(`testdata/sample/${name}`))), name);
   }
-  // Symbols that are gzip files themselves must arrive as such, even when the browser takes gzip.
+  // Symbol files that are gzip files must arrive as they are, even if the browser accepts gzip.
   const gz = await ask("/sample/libc.so.6.sym.gz", { "accept-encoding": "gzip, br" });
   assert.equal(gz.headers["content-encoding"], undefined);
 });
 
-test("every answer carries the headers that keep the page to itself", async () => {
+test("every answer has the security headers", async () => {
   for (const [path, method] of [["/", "GET"], ["/none", "GET"], ["/", "POST"]]) {
     const { headers } = await ask(path, {}, method);
     assert.match(headers["content-security-policy"], /^default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self';/);
@@ -92,7 +92,7 @@ test("every answer carries the headers that keep the page to itself", async () =
   assert.equal((await ask("/sample/")).status, 404);
 });
 
-test("in Chromium the page starts under the policy, without a complaint and from its own origin alone", async () => {
+test("in Chromium the page starts under the policy without errors, and only from its own origin", async () => {
   const tab = await chrome.open(site.origin);
   assert.deepEqual(tab.problems, []);
   assert.deepEqual(tab.foreign, []);

@@ -1,5 +1,5 @@
-// What tests of the page begin with: the built page, a Chromium, a folder for files of their own, and for each test a tab, which must neither complain
-// nor reach elsewhere. Each test file is a process of its own, so what is here is its own.
+// The setup of the page's tests: the built page, a Chromium, a temporary folder, and for each test a tab, which must not log errors and must not make
+// requests to other origins. Node runs each test file in a process of its own, so these variables are not shared.
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ export let chrome;
 export let tab;
 export let dir;
 
-// Prepares all of that; once is done when it is there, each when a tab is open. browser are the options of startChrome.
+// Registers the setup. once is called after it, each when a test's tab is open. browser has the options of startChrome.
 export function setUp({ once, each, browser } = {}) {
   before(async () => {
     site = await startSite();
@@ -40,7 +40,7 @@ export function setUp({ once, each, browser } = {}) {
   });
 }
 
-// Does something with another tab in place of the test's.
+// Calls act with another tab in place of the test's.
 export async function withTab(other, act) {
   const own = tab;
   tab = other;
@@ -51,7 +51,7 @@ export async function withTab(other, act) {
   }
 }
 
-// Files of our own making, by name and content; answers their paths.
+// Writes files, given by name and content, to the temporary folder, and returns their paths.
 export async function put(files) {
   const paths = [];
   for (const [name, content] of Object.entries(files)) {

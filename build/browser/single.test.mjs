@@ -1,5 +1,4 @@
-// The page as one file: opened from the disk, with the network off, it does all that the hosted page does, and may not ask for
-// anything.
+// The page as one file: opened from disk without a network, it does everything that the hosted page does, and its policy forbids every request.
 import assert from "node:assert/strict";
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import http from "node:http";
@@ -17,7 +16,7 @@ let dir;
 let page;
 before(async () => {
   chrome = await startChrome();
-  // Alone in a folder, under a name of its own: nothing beside it can help.
+  // Alone in a folder, and under another name: it must not need other files.
   dir = await mkdtemp(join(tmpdir(), "crashpane-single-"));
   await copyFile(inRepo("dist/crashpane.html"), join(dir, "a crash viewer.html"));
   page = pathToFileURL(join(dir, "a crash viewer.html")).href;
@@ -28,10 +27,10 @@ after(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-// What was asked for, on the wire or by the page, but the file itself.
+// All requests, on the wire and of the page, except for the file itself.
 const asked = (tab) => tab.foreign.filter((r) => r.url !== page);
 
-test("from the disk and without a network it reads a dump and its symbols", async () => {
+test("opened from disk and without a network it reads a dump and its symbols", async () => {
   const tab = await chrome.open(page);
   await tab.drop([dump]);
   await tab.sees("stitch-1");
@@ -44,7 +43,7 @@ test("from the disk and without a network it reads a dump and its symbols", asyn
   await tab.close();
 });
 
-test("folders that are dropped are read, with a dump and alone", async () => {
+test("dropped folders are read, with a dump and alone", async () => {
   const crash = join(dir, "a crash");
   await mkdir(join(crash, "symbols", "deep"), { recursive: true });
   for (const path of symbols) await copyFile(inRepo(path), join(crash, "symbols", "deep", path.split("/").at(-1)));
@@ -63,11 +62,11 @@ test("folders that are dropped are read, with a dump and alone", async () => {
   }
 });
 
-test("a folder that the browser does not give is named, also beside a dump, with the button that reads it", async () => {
+test("the page names a folder that the browser does not list, with a button that opens the chooser", async () => {
   const folder = join(dir, "kept from us");
   await mkdir(folder);
   const tab = await chrome.open(page);
-  // As where a page from a file has neither way of listing a folder.
+  // As in a browser in which a page from a file cannot list a folder in either way.
   await tab.page.evaluate(() => {
     delete DataTransferItem.prototype.getAsFileSystemHandle;
   });
@@ -80,7 +79,7 @@ test("a folder that the browser does not give is named, also beside a dump, with
   await tab.close();
 });
 
-test("the sample is in it", async () => {
+test("the file has the sample", async () => {
   const tab = await chrome.open(page);
   await tab.page.getByRole("button", { name: "Open the sample" }).click();
   await tab.sees("tile::blend_edges");
@@ -91,7 +90,7 @@ test("the sample is in it", async () => {
   await tab.close();
 });
 
-test("the engine with all readers is in it too", async () => {
+test("the file has the full engine", async () => {
   const head = Buffer.alloc(64);
   head.write("\x7fELF\x02\x01\x01", "latin1");
   head.writeUInt16LE(3, 16);
@@ -108,7 +107,7 @@ test("the engine with all readers is in it too", async () => {
   await tab.close();
 });
 
-test("its policy lets nothing out, even with a network", async () => {
+test("its policy forbids every request, even with a network", async () => {
   let reached = 0;
   const elsewhere = http.createServer((_, response) => {
     reached++;

@@ -1,6 +1,6 @@
-// Small dumps with small symbols in Chromium beside Breakpad's and rust-minidump's whole processes, in one run: from the drop on a page that
-// is open to the painted stack. The corpus' dumps, and a peer that is not installed, are left out, loudly. (The npm package minidump 0.26.0
-// holds Breakpad's minidump_stackwalk, ready to run: npm install --ignore-scripts. That of 0.22.0 reads no inlined calls, leaves such symbols out, and is fast.)
+// Measures small dumps with small symbol files in Chromium, from the drop on an open page to the painted stack, beside whole processes of Breakpad and
+// rust-minidump, in one run. It prints SKIPPED for dumps of the corpus and for peers that are not there. (The npm package minidump 0.26.0 has a built
+// minidump_stackwalk of Breakpad: npm install --ignore-scripts. That of 0.22.0 ignores symbol files with inlined calls, and so is fast.)
 //
 //     node build/browser/small.mjs [RUNS]        default: 5
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -13,7 +13,7 @@ import { median, ms, native, open, ratio } from "./timing.mjs";
 const runs = Number(process.argv[2] ?? 5);
 const scratch = mkdtempSync(join(tmpdir(), "crashpane-small-"));
 
-// The sample's symbols in a store, unpacked: the peers read no archives.
+// The sample's symbols, unpacked in a symbol store, because the peers read no archives.
 function sampleCase() {
   const dir = inRepo("testdata/sample");
   const symbols = ["tilecruncher.sym.gz", "libtilecodec.so.sym", "libc.so.6.sym.gz"].map((name) => join(dir, name));
@@ -28,7 +28,7 @@ function sampleCase() {
   return { name: "the sample, 2 MB of symbols", dump: join(dir, "tilecruncher.dmp"), symbols, store: scratch };
 }
 
-// One of the corpus: folder of a peer, dump, and the names of its symbol files.
+// A dump of the corpus: folder of a peer, dump, and names of its symbol files.
 function corpusCase(name, folder, dump, ...files) {
   const store = inRepo(`../shared/corpus/${folder}/symbols`);
   if (!existsSync(store)) return console.log(`*** SKIPPED: there is no ${store}: ${name} is not timed ***`);

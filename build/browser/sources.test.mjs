@@ -1,5 +1,5 @@
-// Symbol sources in a real Chromium: nothing is asked before it was shown and wanted, nothing but what was shown, and of a large file
-// only the parts that a stack needs.
+// Symbol servers: the page requests nothing before it has shown the addresses and the user has pressed the button, requests nothing else, and reads only
+// the parts of a large file that a stack needs.
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -39,7 +39,7 @@ before(async () => {
   site = await startSite({ dir: made.site });
   chrome = await startChrome();
   dir = await mkdtemp(join(tmpdir(), "crashpane-source-"));
-  // Cookies do not tell ports apart: the sources would get this one.
+  // Cookies are for all ports of a host, so the servers would get this one.
   await chrome.context.addCookies([{ name: "secret", value: "1", url: site.origin }]);
 });
 after(async () => {
@@ -87,7 +87,7 @@ const answered = async (text) => {
 const ended = () => tab.page.waitForFunction(() => !/ (waiting|asking|receiving)/.test(document.querySelector(".source-asked").innerText), undefined, { timeout: 60_000 });
 const urls = () => source.seen.map(({ url }) => source.origin + url);
 
-test("nothing is asked before the button was pressed, and then exactly what was shown", async () => {
+test("nothing is requested before the button is pressed, and then exactly the addresses shown", async () => {
   await panel();
   const shown = await addresses();
   assert.ok(shown.includes(`${source.base}/${pathOf(program)}`), shown.join("\n"));
@@ -102,12 +102,12 @@ test("nothing is asked before the button was pressed, and then exactly what was 
   const foreign = new Set(tab.foreign.map(({ url }) => url));
   assert.deepEqual([...foreign].sort(), [...shown].sort(), "the browser sent something else");
   assert.ok(tab.foreign.every(({ method, body }) => method === "GET" && !body));
-  // The report says where the symbols are from.
+  // The report says where the symbols come from.
   await tab.page.locator("#tab-files").click();
   await tab.page.waitForFunction((u) => [...document.querySelectorAll("#files .fn")].some((e) => e.title === u), `${source.base}/${pathOf(program)}`);
 });
 
-test("a server in Microsoft's layout is asked for PDB and program, and for the packed form only where there is no other", async () => {
+test("a server in Microsoft's layout is asked for PDB and program, and for the cabinet only if it has no plain file", async () => {
   const [exe, packed] = await Promise.all(["app.exe", "app.pd_"].map((name) => readFile(inRepo(`testdata/windows/${name}`))));
   await panel(windows);
   await tab.page.locator(`[data-act="base"][data-arg="microsoft+${source.base}"]`).click();
@@ -128,13 +128,13 @@ test("a server in Microsoft's layout is asked for PDB and program, and for the p
   assert.match(await said(), /kernel32\.pd_\n +not found \(404\)/);
 });
 
-test("what such a server sends is the file that was asked for, or is not used", async () => {
+test("an answer that is not the requested file is not used", async () => {
   const exe = await readFile(inRepo("testdata/windows/app.exe"));
   await panel(windows);
   await tab.page.locator(`[data-act="base"][data-arg="microsoft+${source.base}"]`).click();
   const shown = await addresses();
   const path = (name) => shown.find((u) => u.endsWith(`/${name}`)).slice(source.base.length + 1);
-  // The program under another's name, and a dump.
+  // The program under another file's name, and a dump.
   source.files = { [path("kernel32.dll")]: { text: exe }, [path("app.exe")]: { text: await readFile(inRepo(windows)) } };
   await ask();
   await answered("is of another build: its id is ");
@@ -154,7 +154,7 @@ test("debuginfod is asked by build id", async () => {
   assert.deepEqual([...new Set(urls())].sort(), [...shown].sort());
 });
 
-test("a source that the page was not built with is not asked, and it is said how to allow it", async () => {
+test("a server that the page was not built with is not asked, and the page says how to allow it", async () => {
   await panel();
   await tab.page.locator("#symbols-base").fill(other.base);
   await tab.sees(`make site SYMBOL_ORIGINS="${other.base}"`);
@@ -167,7 +167,7 @@ test("a source that the page was not built with is not asked, and it is said how
   assert.deepEqual(source.seen, []);
 });
 
-test("a token is typed, sent to that source only, and not kept", async () => {
+test("a typed token is sent only to its server, and not stored", async () => {
   source.token = "s3cret";
   await panel();
   await ask();
@@ -188,7 +188,7 @@ test("a token is typed, sent to that source only, and not kept", async () => {
   assert.equal(await tab.page.locator("#symbols-token").inputValue(), "");
 });
 
-test("what a server answers wrongly is said in words", async () => {
+test("the page says what is wrong with an answer", async () => {
   await panel();
   source.broken = 503;
   await ask();
@@ -207,7 +207,7 @@ test("what a server answers wrongly is said in words", async () => {
   await answered(`is of another build: its id is ${"A".repeat(33)}`);
 });
 
-test("a server without parts, or with compressed files, sends them whole", async () => {
+test("a server without range requests, or with compressed files, sends complete files", async () => {
   await panel();
   source.packed = true;
   await ask();
@@ -216,7 +216,7 @@ test("a server without parts, or with compressed files, sends them whole", async
   assert.match(await said(), /received, /);
 });
 
-test("a large file that comes whole can be cancelled while it comes", async () => {
+test("the download of a large complete file can be cancelled", async () => {
   source.files = { [pathOf(program)]: { file: await grownSymbols(join(dir, "whole.sym"), 40) } };
   Object.assign(source, { ranges: false, slow: 20 });
   await panel();
@@ -230,7 +230,7 @@ test("a large file that comes whole can be cancelled while it comes", async () =
   assert.ok(source.sent - sent < 4 << 20, "the server goes on sending");
 });
 
-test("of a file of 1 GB less than 5 MB are read for the stack", async () => {
+test("the stack reads less than 5 MB of a file of 1 GB", async () => {
   const file = await grownSymbols(join(dir, "big.sym"), 1024);
   source.files = { [pathOf(program)]: { file }, [pathOf(codec)]: { text: codec } };
   await panel();
@@ -244,32 +244,32 @@ test("of a file of 1 GB less than 5 MB are read for the stack", async () => {
   await rm(file);
 });
 
-test("a file that changes on the server while it is read is begun again", async () => {
+test("a file that changes on the server while it is read is read again from the start", async () => {
   const file = await grownSymbols(join(dir, "changes.sym"), 60);
   source.files = { [pathOf(program)]: { file } };
   await panel();
   await ask();
   await tab.sees("main.cc:156", { timeout: 60_000 });
   await ended();
-  // The other threads' stacks are walked in the background: what is read next is read because of the press.
+  // Wait for the background work, so that all further reads are because of the button.
   for (let n = -1; n !== source.seen.length; await tab.page.waitForTimeout(1000)) n = source.seen.length;
   source.edition = "2";
   const before = source.seen.length;
   await tab.page.locator('[data-act="read-all"]').click();
-  // What a page asks for first has no If-Range.
+  // The first request for a file has no If-Range.
   for (const until = Date.now() + 60_000; !source.seen.slice(before).some(({ headers }) => headers.range === "bytes=0-65535" && !headers["if-range"]); ) {
     assert.ok(Date.now() < until, `it was not begun again: ${await said()}`);
     await tab.page.waitForTimeout(50);
   }
   await tab.sees("main.cc:156");
-  // And now as a whole, as it is now.
+  // Now read all of the changed file.
   await tab.page.locator('[data-act="read-all"]').click();
   await answered("fully indexed");
-  // The other threads still read names. The next test counts from zero.
+  // Wait for the other threads, since the next test counts requests from zero.
   for (let n = -1; n !== source.seen.length; await tab.page.waitForTimeout(1000)) n = source.seen.length;
 });
 
-test("a folder is chosen once and looked into by paths", async () => {
+test("a folder is chosen once, and the page looks in it by paths", async () => {
   await panel();
   await tab.page.evaluate(
     async ([files]) => {
@@ -283,7 +283,7 @@ test("a folder is chosen once and looked into by paths", async () => {
         await writer.write(text);
         await writer.close();
       }
-      // The chooser itself is the browser's, and no test can press its buttons.
+      // A test cannot press the buttons of the browser's chooser.
       window.showDirectoryPicker = async () => store;
     },
     [[[pathOf(program), program], [pathOf(codec), codec]]],
@@ -294,7 +294,7 @@ test("a folder is chosen once and looked into by paths", async () => {
   await tab.page.locator("#tab-files").click();
   await tab.sees("tilecruncher.sym");
   await tab.close();
-  // At the next visit it is there, and one press looks into it.
+  // At the next visit one press of a button looks in the folder.
   tab = await chrome.open(site.origin);
   await panel();
   await tab.page.locator('[data-act="store"]').click();

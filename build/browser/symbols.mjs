@@ -1,4 +1,4 @@
-// A symbol source for the tests: files in Breakpad's layout, and a record of all that it was asked and how many bytes it sent.
+// A symbol server for the tests: files in Breakpad's layout, and a record of all requests and of the bytes sent.
 import { spawn } from "node:child_process";
 import { createReadStream, statSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -64,7 +64,7 @@ export async function startSource(files = {}, settings = {}) {
   return source;
 }
 
-// Builds a site that may ask the bases. Answers its folder, and what removes it.
+// Builds a site that may ask the bases. Returns its folder, and a function that removes it.
 export async function siteWith(bases) {
   const dir = await mkdtemp(join(tmpdir(), "crashpane-sources-"));
   const site = join(dir, "site");

@@ -1,5 +1,5 @@
-// How long the page's own thread is busy at a time while a dump is opened, walked through and scrolled, and how many
-// elements it then has. The page is to stay under 50 ms a task, the limit of the Long Tasks API.
+// Measures the longest tasks of the page's thread while a dump is opened, stepped through and scrolled, and counts the page's elements. A task should take
+// less than 50 ms, the limit of the Long Tasks API.
 //
 //     node build/browser/tasks.mjs [RUNS] [DUMP [SYMBOLS…]]
 import { inRepo, startChrome, startSite } from "./harness.mjs";
@@ -16,7 +16,7 @@ function note() {
   new PerformanceObserver((list) => list.getEntries().forEach((e) => globalThis.longTasks.push(Math.round(e.duration)))).observe({ type: "longtask" });
 }
 
-// Scrolls a list by some rows a frame and answers the time from frame to frame.
+// Scrolls a list by some rows in each frame, and returns the times between frames.
 async function scroll(page, selector) {
   return page.evaluate(async (to) => {
     const list = document.querySelector(to);
@@ -39,7 +39,7 @@ const frames = { "#stack": [], "#threads": [] };
 const opened = [];
 let elements = 0;
 for (let run = 0; run < runs; run++) {
-  // A new browser each time: for a visitor the program is new as well, and has to be compiled.
+  // A new browser each time, because it must compile the program, as for a new user.
   const chrome = await startChrome({ record: false });
   const page = await chrome.context.newPage();
   await page.addInitScript(note);

@@ -1,5 +1,5 @@
-// What the measuring scripts of the page have in common: a page that is opened as a person does, files dropped on it as by a hand, and a
-// note of what its thread and its workers did from then on; and whole processes of other tools.
+// What the page's benchmarks have in common: opening the page, dropping files on it, noting what its thread and its workers do from then on, and running
+// other tools.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { startChrome } from "./harness.mjs";
@@ -8,7 +8,7 @@ export const median = (list) => list.toSorted((a, b) => a - b)[Math.floor((list.
 export const ms = (n) => (n >= 10_000 ? `${(n / 1000).toFixed(1)} s` : `${Math.round(n)} ms`);
 export const mb = (n) => `${(n / 1048576).toFixed(0)} MB`;
 
-// Whole processes, output thrown away.
+// Runs a process and discards its output.
 export function native(bin, args) {
   const begun = performance.now();
   const { error, status } = spawnSync(bin, args, { stdio: ["ignore", "ignore", "ignore"] });
@@ -18,9 +18,9 @@ export function native(bin, args) {
 
 // The types of the engine's replies, in the order of the protocol's table: a message begins with the number of its row.
 const replies = [...readFileSync(new URL("../../web/protocol/protocol.go", import.meta.url), "utf8").matchAll(/^\t\{(?:&\w+\{\}|nil), &(\w+)\{\}\},$/gm)].map((row) => row[1]);
-for (const name of ["Looked", "Walked"]) if (!replies.includes(name)) throw new Error(`web/protocol has no reply ${name}`);
+for (const name of ["QueryResult", "Walked"]) if (!replies.includes(name)) throw new Error(`web/protocol has no reply ${name}`);
 
-// Set up before any of the page's scripts: notes what the workers say, when the stack is painted, long tasks.
+// Runs before the page's scripts, and notes the workers' messages, when the stack is painted, and long tasks.
 function note({ cores, replies }) {
   if (cores) Object.defineProperty(navigator, "hardwareConcurrency", { value: cores });
   const at = (globalThis.noted = { tasks: [], said: {}, workers: 0 });
@@ -35,9 +35,9 @@ function note({ cores, replies }) {
       });
     }
   };
-  // What is drawn is looked at when it has changed, and not at each frame: having the browser make frames all the time takes a part of
-  // what is measured. What stands in the document is painted at the end of the frame's task, and the next task comes when it is: one that goes
-  // before all others, since a message (of a MessageChannel) comes only when the answer that follows has been drawn.
+  // Check the page when the document has changed, and not in each frame, because having the browser make frames all the time would slow down what is
+  // measured. The document is painted at the end of the frame's task, so the next task comes after the painting. That task must have a high priority: a
+  // message of a MessageChannel would arrive only after the next answer was drawn.
   addEventListener("drop", () => {
     at.drop = performance.now();
     let seen = false;
@@ -52,7 +52,7 @@ function note({ cores, replies }) {
   }, true);
 }
 
-// How often, in milliseconds, the page is asked whether it is done: by frames, as Playwright does it otherwise, the browser makes them for that.
+// The interval in milliseconds at which the page is polled. By default Playwright polls in each frame, for which the browser has to make frames.
 export const polling = 50;
 
 export async function open(site, files, { cores, timeout = 600_000 } = {}) {

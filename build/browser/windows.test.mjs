@@ -1,4 +1,4 @@
-// A crash on Windows with what its user has: the program and the PDB, either alone, or all memory in the dump.
+// A crash on Windows with the files that a user may have: the program and the PDB, one of them, or a dump with all memory.
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ const sample = "testdata/windows";
 const [dump, full, exe] = ["app.dmp", "app-full.dmp", "app.exe"].map((name) => `${sample}/${name}`);
 let pdb;
 setUp({
-  // A service worker would have the engine already, without the page having asked.
+  // A service worker would have fetched the full engine already.
   browser: { serviceWorkers: "block" },
   once: async () => {
     pdb = join(dir, "app.pdb");
@@ -30,7 +30,7 @@ const findings = async () => {
   await tab.page.click("#tab-findings");
   return tab.page.locator("#panel-body").innerText();
 };
-// Of the reader of binaries: whether the page asked for it, of its server or of the browser's cache.
+// Reports whether the page has requested the full engine, from its server or from the browser's cache.
 const fetched = () => tab.page.evaluate(() => performance.getEntriesByType("resource").filter((r) => r.name.includes("crashpane-full")).length);
 
 test("with the program and its PDB every frame has a name, a line, and a caller by the program's own rules", async () => {
@@ -41,7 +41,7 @@ test("with the program and its PDB every frame has a name, a line, and a caller 
     assert.match(text, new RegExp(`${name}\\b[^]*app\\.c:${line}\\b`), text);
   }
   assert.deepEqual((await trusts()).slice(0, 5), ["context", "CFI", "CFI", "CFI", "CFI"]);
-  // Why a frame is there: the unwind rule of that very instruction, and where it stands.
+  // Why a frame is there: the unwind rule for its instruction, and where the rule is.
   await tab.page.click("#stack .row:has-text('print_receipt')");
   await tab.page.click("#side-why");
   await tab.sees("app.exe .rdata+0x");
@@ -81,26 +81,26 @@ test("with neither it asks for both, and says that a symbol file would do", asyn
   assert.equal(await fetched(), 0, "a dump alone needs nothing more");
 });
 
-test("while no source is built in nothing is asked, whatever is typed", async () => {
+test("a page that was built without servers asks none, whatever address is typed", async () => {
   await tab.drop([dump]);
   await wanted();
   await tab.page.click("#sources-button");
-  await tab.sees("A folder on this machine");
+  await tab.sees("Get symbols from a folder");
   for (const address of ["microsoft+https://symbols.example/download/symbols", "debuginfod+https://debug.example", "https://symbols.example"]) {
     await tab.page.locator("#symbols-base").fill(address);
     await tab.sees(`make site SYMBOL_ORIGINS="${address}"`);
     assert.equal(await tab.page.locator('[data-act="ask"]').isDisabled(), true);
   }
   await tab.page.locator("#symbols-base").fill("other+https://symbols.example");
-  await tab.sees("microsoft+ or debuginfod+ before it names another layout");
+  await tab.sees("Begin it with microsoft+ or debuginfod+");
 });
 
-test("a PDB in a cabinet, as symbol servers keep it, is unpacked", async () => {
+test("a PDB in a cabinet, as symbol servers store it, is unpacked", async () => {
   await tab.drop([dump, exe, `${sample}/app.pd_`]);
   await tab.sees("app.c:27");
 });
 
-test("a dump with all memory brings the reader of the programs in it, and its stacks are exact", async () => {
+test("a dump with all memory loads the full engine, which reads the programs in it, and its stacks are exact", async () => {
   await tab.drop([full]);
   await tab.page.waitForFunction(() => document.querySelectorAll("#stack .trust.cfi").length >= 4, undefined, { timeout: 30_000 });
   assert.equal(await fetched(), 1);

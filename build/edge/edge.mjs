@@ -1,4 +1,4 @@
-// Runs the Worker as built (dist/edge, dist/edge-site) in workerd, with a local bucket that is gone afterwards.
+// Runs the built Worker (dist/edge, dist/edge-site) in workerd, with a temporary local bucket.
 import { createReadStream } from "node:fs";
 import { mkdtemp, readFile, readdir, rm, stat } from "node:fs/promises";
 import http from "node:http";
@@ -22,7 +22,7 @@ async function headerRules(site) {
   return { version: 2, rules };
 }
 
-// Puts what it is sent into the bucket as it comes: what Node hands over is held in memory as a whole. Nobody but these tests reaches it.
+// A Worker that streams uploads into the bucket, because Node's interface would hold each file in memory. Only these tests can reach it.
 const filler = {
   name: "filler",
   modules: true,
@@ -37,7 +37,7 @@ const filler = {
   unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
 };
 
-// Sends a file; answers how many bytes came.
+// Sends a file, and returns the number of bytes that arrived.
 const send = (address, file, length) =>
   new Promise((done, fail) => {
     const request = http.request(address, { method: "PUT", headers: { "content-length": length } }, async (response) => {

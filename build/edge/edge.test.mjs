@@ -1,4 +1,4 @@
-// The Worker in real workerd, with a real local R2: what a page gets when it reads symbols from it.
+// The Worker in workerd with a local R2 bucket: what a page gets when it reads symbols from it.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { startEdge } from "./edge.mjs";
@@ -19,7 +19,7 @@ after(() => edge?.stop());
 const ask = (path, init = {}) =>
   edge.fetch(path, { ...init, headers: { authorization: "Bearer secret", ...init.headers } });
 
-test("a whole file, with what a cache needs", async () => {
+test("a whole file, with the headers for caches", async () => {
   const r = await ask(path);
   assert.equal(r.status, 200);
   assert.equal(await r.text(), text);
@@ -29,7 +29,7 @@ test("a whole file, with what a cache needs", async () => {
   assert.equal(again.status, 304);
 });
 
-test("a part of a file is read as a part", async () => {
+test("a range request reads only a part of the file", async () => {
   const r = await ask(path, { headers: { range: "bytes=7-13" } });
   assert.equal(r.status, 206);
   assert.equal(r.headers.get("content-range"), `bytes 7-13/${text.length}`);
@@ -37,14 +37,14 @@ test("a part of a file is read as a part", async () => {
   assert.equal((await ask(path, { headers: { range: `bytes=${text.length}-` } })).status, 416);
 });
 
-test("a compressed file goes whole, and says how it is packed", async () => {
+test("a compressed file is sent completely, with its encoding", async () => {
   const r = await ask(`/symbols/big.so/${id}/big.so.sym`, { method: "HEAD", headers: { range: "bytes=0-1" } });
   assert.equal(r.status, 200);
   assert.equal(r.headers.get("content-encoding"), "gzip");
   assert.equal(r.headers.get("accept-ranges"), null);
 });
 
-test("a page of a named origin may read, another may not, and nobody without the token", async () => {
+test("a page of an allowed origin may read, another may not, and no page without the token", async () => {
   const from = (origin, headers = {}) => edge.fetch(path, { headers: { origin, ...headers } });
   const good = await from(portal, { authorization: "Bearer secret" });
   assert.equal(good.headers.get("access-control-allow-origin"), portal);
@@ -58,7 +58,7 @@ test("a page of a named origin may read, another may not, and nobody without the
   assert.match(preflight.headers.get("access-control-allow-headers"), /Range/);
 });
 
-test("without a token set, nobody needs one", async () => {
+test("if no token is set, none is needed", async () => {
   const open = await startEdge();
   try {
     assert.equal((await open.fetch(path)).status, 404);
@@ -68,7 +68,7 @@ test("without a token set, nobody needs one", async () => {
   }
 });
 
-test("nothing can be sent to it", async () => {
+test("it accepts no uploads", async () => {
   for (const method of ["POST", "PUT", "DELETE", "PATCH"]) {
     const r = await ask(path, { method, body: method === "DELETE" ? undefined : "MDMP" });
     assert.equal(r.status, 405, method);
@@ -76,7 +76,7 @@ test("nothing can be sent to it", async () => {
   assert.equal(await (await ask(path)).text(), text);
 });
 
-test("the site's own files come with their policy and may be kept", async () => {
+test("the site's own files have their policy and may be cached", async () => {
   const page = await edge.fetch("/");
   assert.equal(page.status, 200);
   assert.match(page.headers.get("content-security-policy"), /default-src 'none'/);

@@ -1,4 +1,4 @@
-// A symbol file of 1 GB in the Worker's bucket, and a page of the same Worker that shows a crash: how much of the file is downloaded.
+// A page of the Worker shows a crash with a symbol file of 1 GB in the Worker's bucket, and downloads only a small part of it.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, stat } from "node:fs/promises";
@@ -22,14 +22,14 @@ after(async () => {
 
 const skip = process.env.BROWSER === "none" && "*** SKIPPED: what a page downloads of 1 GB in the bucket; BROWSER=none leaves the browser out";
 
-test("for the stacks of a dump less than 5 MB of a file of 1 GB come from the bucket", { skip }, async (t) => {
+test("the stacks of a dump need less than 5 MB of a file of 1 GB in the bucket", { skip }, async (t) => {
   dir = await mkdtemp(join(tmpdir(), "crashpane-large-"));
   await run("go", ["run", "./build/bigsym", "-size", "1G", "-out", dir], { cwd: inRepo(".") });
   const [dump, sym] = [join(dir, "big.dmp"), join(dir, "big.sym")];
   const { size } = await stat(sym);
   assert.ok(size >= 2 ** 30);
   edge = await startEdge();
-  // Beside it, what the command says of the same files, all of them on this disk.
+  // Compare with the command, for the same files on disk.
   const command = run(inRepo("dist/bin/crashpane"), ["walk", "--format", "json", dump, sym], { maxBuffer: 1 << 28 });
   assert.equal(await edge.put(path, sym), size);
   const { stdout } = await command;
@@ -47,10 +47,10 @@ test("for the stacks of a dump less than 5 MB of a file of 1 GB come from the bu
   assert.deepEqual(parts(), [], "something was asked without a word");
   await tab.page.locator('[data-act="ask"]').click();
   await tab.sees(`${crashed[0].function}`, { timeout: 120_000 });
-  // Other stacks are walked as far as that costs little; until nothing more comes.
+  // The engine walks other stacks as long as that needs few bytes. Wait until it stops reading.
   for (let n = -1; n !== parts().length; await tab.page.waitForTimeout(1500)) n = parts().length;
   const shown = await tab.page.locator("#stack").innerText();
-  // Long names are shortened there.
+  // The page shortens long names.
   for (const { file, line } of crashed.slice(0, 6)) assert.ok(shown.includes(`${basename(file)}:${line}`), `${file}:${line} is not in the stack:\n${shown}`);
   const bytes = parts().reduce((sum, { came }) => sum + came, 0);
   t.diagnostic(`${bytes} bytes of ${size} in ${parts().length} answers`);

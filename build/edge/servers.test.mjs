@@ -1,4 +1,4 @@
-// Symbol servers through the Worker: one that lets no page read its answers is named, asked by the Worker of the page's own host, and no other is.
+// Symbol servers without CORS: the page says so, and the Worker of the page's own host can ask them; it asks no other server.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import http from "node:http";
@@ -34,7 +34,7 @@ beforeEach(() => {
 
 const path = "app.exe/5F5E10AB3000/app.exe";
 
-test("a file of a listed server comes through, and of the request nothing goes on but the path and the range", async () => {
+test("a file of a listed server is passed on, and only the path and the range of the request are", async () => {
   source.files = { [path]: files["app.exe"] };
   const r = await edge.fetch(`/servers/${host}/${path}`, { headers: { range: "bytes=0-1", cookie: "secret=1", authorization: "Bearer x", referer: "https://a.example/dump", origin: "https://a.example" } });
   assert.equal(r.status, 206);
@@ -58,7 +58,7 @@ test("no other server is asked, no other path, and nothing is sent", async () =>
   assert.deepEqual(source.seen, []);
 });
 
-test("where the server leads on to one that is not listed, the Worker does not go", async () => {
+test("the Worker does not follow a redirection to a server that is not listed", async () => {
   const other = await startSource({ [path]: files["app.exe"] });
   const leading = http.createServer((request, response) => response.writeHead(302, { location: `${other.origin}${request.url}` }).end());
   await new Promise((done) => leading.listen(0, "127.0.0.1", done));
@@ -82,7 +82,7 @@ test("where the server leads on to one that is not listed, the Worker does not g
   }
 });
 
-test("a page names a server without CORS, and reads it through its own host", { skip: process.env.BROWSER === "none" && "*** SKIPPED: BROWSER=none leaves the browser out" }, async () => {
+test("a page says that a server has no CORS, and reads from it through its own host", { skip: process.env.BROWSER === "none" && "*** SKIPPED: BROWSER=none leaves the browser out" }, async () => {
   const tab = await chrome.open(edge.url);
   await tab.drop(["testdata/windows/app.dmp"]);
   await tab.page.locator("#stack .row").first().waitFor();

@@ -75,7 +75,7 @@ var scenes = []scene{
 	{name: "return to text", insn: "c3", flags: 0x80, addr: 0, regs: with("rsp", 0x7000100),
 		want: "tried to return to 0x4141414141414141: not an address that can exist; the system reports 0x0 instead", guess: `"AAAAAAAA"`},
 	{name: "call of freed", insn: "ffd0", flags: 0x80, addr: 0, regs: map[string]uint64{"rax": 0xe5e5e5e5e5e5e5e5},
-		want: "tried to call 0xe5e5e5e5e5e5e5e5: not an address that can exist, address in rax; the system reports 0x0 instead", guess: "Firefox' allocator has freed"},
+		want: "tried to call 0xe5e5e5e5e5e5e5e5: not an address that can exist, address in rax; the system reports 0x0 instead", guess: "Firefox's allocator has freed"},
 	{name: "misaligned", insn: "0f2800", flags: 0x80, addr: 0, regs: with("rax", 0x600008), maps: linuxMaps,
 		want: "tried to read 16 bytes at 0x600008: not a multiple of 16, which movaps needs, address in rax; the system reports 0x0 instead"},
 	{name: "division by a register", code: sigfpe, flags: 1, addr: 0x400010, insn: "f7f9", want: "divided an integer by zero: ecx is 0"},

@@ -19,22 +19,22 @@ type poison struct {
 // convention of programmers.
 var poisons = []poison{
 	{0xdddddddd, "memory that Microsoft's debug heap has freed"},
-	{0xfeeefeee, "memory that Windows' heap has freed under a debugger"},
-	{0xcdcdcdcd, "memory that was allocated and not initialised (Microsoft's debug heap), or freed (Chromium's)"},
-	{0xcccccccc, "a local variable that was not initialised (Microsoft's debug code)"},
+	{0xfeeefeee, "memory that the Windows heap has freed under a debugger"},
+	{0xcdcdcdcd, "allocated memory that was not initialized (Microsoft's debug heap), or freed memory (Chromium)"},
+	{0xcccccccc, "a local variable that was not initialized (Microsoft's debug code)"},
 	{0xfdfdfdfd, "the space between two blocks of Microsoft's debug heap"},
-	{0xbaadf00d, "memory that was allocated and not initialised (Windows' heap under a debugger)"},
-	{0xabababab, "the space behind a block of Windows' heap under a debugger, or memory that was not initialised (Chromium's)"},
-	{0xe5e5e5e5, "memory that Firefox' allocator has freed"},
-	{0xa5a5a5a5, "memory that was allocated and not initialised, or freed (jemalloc)"},
+	{0xbaadf00d, "allocated memory that was not initialized (the Windows heap under a debugger)"},
+	{0xabababab, "the space after a block of the Windows heap under a debugger, or memory that was not initialized (Chromium)"},
+	{0xe5e5e5e5, "memory that Firefox's allocator has freed"},
+	{0xa5a5a5a5, "allocated memory that was not initialized, or freed memory (jemalloc)"},
 	{0x5a5a5a5a, "memory that jemalloc has freed"},
 	{0xefefefef, "memory that Chromium's allocator has freed"},
-	{0xaaaaaaaa, "memory that was allocated and not initialised (Apple's MallocScribble, Zig, clang's trivial-auto-var-init)"},
+	{0xaaaaaaaa, "allocated memory that was not initialized (Apple's MallocScribble, Zig, clang's trivial-auto-var-init)"},
 	{0x55555555, "memory that was freed (Apple's MallocScribble)"},
-	{0xbebebebe, "memory that was allocated and not initialised (AddressSanitizer)"},
+	{0xbebebebe, "allocated memory that was not initialized (AddressSanitizer)"},
 	{0xdeadbeef, "a value that programs write over a pointer that is no longer valid"},
-	{0x4b4b4b4b, "memory that the collector of Firefox' JavaScript has swept"},
-	{0x2b2b2b2b, "memory that the collector of Firefox' JavaScript has moved away from"},
+	{0x4b4b4b4b, "memory that the garbage collector of Firefox's JavaScript has swept"},
+	{0x2b2b2b2b, "memory that the garbage collector of Firefox's JavaScript has moved away from"},
 }
 
 // near is the largest distance of an address from a pattern: the offset of a member.

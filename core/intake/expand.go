@@ -206,7 +206,7 @@ func (e *expander) unpack(src *input.Source, kind Kind, depth int, mem *unpacked
 	case u.n > 0 && errors.Is(u.err, errNotGzip):
 		// Behind the last member stands something else. Zeros are padding, as tapes and some tools add it.
 		if !zeros(src, u.read) {
-			e.problem(src.Name, part, u.read, "something that is not gzip behind the compressed data; it is ignored", nil)
+			e.problem(src.Name, part, u.read, "other data after the compressed data, which is ignored", nil)
 		}
 	default:
 		have, cause := "damaged data", u.err
@@ -263,7 +263,7 @@ func gunzipped(name string) string {
 func (e *expander) unzip(src *input.Source, depth int) {
 	z, err := openZip(src)
 	if err != nil {
-		have := "no readable list of members at the end of the file: it is cut off or damaged"
+		have := "no readable list of members at the end of the file: it is truncated or damaged"
 		e.problem(src.Name, "zip archive", src.Size, have, err)
 		return
 	}
@@ -333,7 +333,7 @@ func (e *expander) fits(size int64, fail func(have string, err error)) bool {
 		most = e.limits.MaxStream
 	}
 	if size < 0 || size > most {
-		fail(fmt.Sprintf("%d bytes are announced", uint64(size)), fmt.Errorf("%w: %d bytes in all", ErrTooLarge, most))
+		fail(fmt.Sprintf("a claimed size of %d bytes", uint64(size)), fmt.Errorf("%w: %d bytes in all", ErrTooLarge, most))
 		return false
 	}
 	return true
@@ -370,7 +370,7 @@ func (e *expander) member(src *input.Source, f *zipMember, name string, depth in
 		return
 	case f.method == zipStore:
 		if f.packed < 0 || f.packed > src.Size-off {
-			fail(off, fmt.Sprintf("%d bytes are announced, the archive has %d", uint64(f.packed), src.Size-off), nil)
+			fail(off, fmt.Sprintf("a claimed size of %d bytes, where the archive has %d", uint64(f.packed), src.Size-off), nil)
 		}
 		inner := src.Sub(full, off, f.packed)
 		e.expand(inner, Sniff(inner), depth+1, nil)
@@ -417,7 +417,7 @@ func (e *expander) unpackMember(u *unpacked, full string, now int64, depth int, 
 			have = "too much data"
 			u.drop()
 		} else if u.n > 0 {
-			have += fmt.Sprintf("; %d of %d bytes came out and are used", u.n, u.size)
+			have += fmt.Sprintf("; %d of its %d bytes are unpacked and used", u.n, u.size)
 		}
 		fail(have, named(cause))
 		if u.n == 0 {
@@ -433,7 +433,7 @@ func (e *expander) unpackMember(u *unpacked, full string, now int64, depth int, 
 // named gives an error of the libraries in the words of this program.
 func named(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return errors.New("the data end too early")
+		return errors.New("the data ends too early")
 	}
 	return err
 }

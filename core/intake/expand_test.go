@@ -157,7 +157,7 @@ func TestExpandDamaged(t *testing.T) {
 		t.Errorf("the data before the damage are not used: %v", out)
 	}
 	out, err = Expand(input.FromBytes("a.sym.gz", []byte(packed+"more and more data")), Limits{}, nil)
-	wantProblem(t, err, "a.sym.gz", "behind the compressed data")
+	wantProblem(t, err, "a.sym.gz", "after the compressed data")
 	check(t, out, map[string]string{"a.sym": text})
 	broken := packed[:len(packed)-8] + "xxxx" + packed[len(packed)-4:]
 	out, err = Expand(input.FromBytes("a.sym.gz", []byte(broken)), Limits{}, nil)
@@ -185,7 +185,7 @@ func TestExpandDamaged(t *testing.T) {
 		{"encrypted", patched(func(b []byte) { b[central-46+8] |= 1 }), 2},
 		{"bzip2, which is not supported", patched(func(b []byte) { b[central-46+10] = 12 }), 2},
 		{"method 77", patched(func(b []byte) { b[central-46+10] = 77 }), 2},
-		{"bytes are announced", patched(func(b []byte) { b[central-46+10] = 0; b[central-46+23] = 0x7f }), 3},
+		{"claimed size of", patched(func(b []byte) { b[central-46+10] = 0; b[central-46+23] = 0x7f }), 3},
 		{"no readable local header", patched(func(b []byte) { b[central-46+45] = 0x7f }), 2},
 		{"checksum", patched(func(b []byte) { b[central-46+16] ^= 1 }), 3},
 		{"no readable list of members", whole[:len(whole)-30], 0},

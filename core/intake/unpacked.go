@@ -30,7 +30,7 @@ var (
 	// ErrRatio: a file unpacks to suspiciously many times its size.
 	ErrRatio = errors.New("it unpacks to implausibly many times its size")
 	// ErrNoUnpacker: the limits have no reader of a member's format that there is one of elsewhere (Limits.Unpackers).
-	ErrNoUnpacker = errors.New("its reader is not at hand; unpack it first")
+	ErrNoUnpacker = errors.New("this program cannot unpack it; unpack it first")
 	// ErrChecksum: what came out is not what went in.
 	ErrChecksum = errors.New("the checksum does not match")
 )
@@ -325,7 +325,7 @@ func (u *unpacked) finish() {
 	k, err := u.r.Read(make([]byte, 1))
 	switch {
 	case k > 0:
-		err = fmt.Errorf("it goes on behind its %d bytes", u.size)
+		err = fmt.Errorf("it continues after its %d bytes", u.size)
 	case (err == nil || err == io.EOF) && u.hasSum && u.crc != u.sum:
 		err = ErrChecksum
 	case err == nil || err == io.EOF:

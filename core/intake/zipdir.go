@@ -40,7 +40,7 @@ const (
 
 var little = binary.LittleEndian
 
-var errNoZipEnd = errors.New("there is no record that ends an archive")
+var errNoZipEnd = errors.New("there is no end of central directory record")
 
 // zipList reads the list, member by member.
 type zipList struct {
@@ -88,7 +88,7 @@ func openZip(src *input.Source) (*zipList, error) {
 		}
 	}
 	if size > uint64(ends) {
-		return nil, fmt.Errorf("a list of %d bytes is announced, but it ends at %d", size, ends)
+		return nil, fmt.Errorf("a list with a claimed size of %d bytes ends at %d", size, ends)
 	}
 	// The list comes directly before its end, whatever is announced of its beginning. If that is further to the front, something stands
 	// before the archive, and offsets do not count it, or between the list and its end.

@@ -66,7 +66,7 @@ func TestThreadTimesAndComments(t *testing.T) {
 		Bytes())
 	v := view.New(r, nil)
 	facts := factsText(v.Frame(0, 0, -1).Facts)
-	for _, want := range []string{"Thread start = 0x0000000000400120  app.exe+0x120", "Created = 2020-09-14 08:42:28 UTC", "CPU time = 1.250 s in its code, 0.031 s in the kernel"} {
+	for _, want := range []string{"Thread start = 0x0000000000400120  app.exe+0x120", "Created = 2020-09-14 08:42:28 UTC", "CPU time = 1.250 s in user mode, 0.031 s in kernel mode"} {
 		if !strings.Contains(facts, want) {
 			t.Errorf("the first frame does not say %q:\n%s", want, facts)
 		}

@@ -24,7 +24,7 @@ var formats = map[intake.Kind]struct {
 	readme, page, help string
 }{
 	intake.Minidump:         {string(dumptest.New(dumptest.LittleEndian).System(dumptest.System{}).Bytes()), session.KindDump, false, "minidumps", "Minidumps", "minidump"},
-	intake.Microdump:        {"-----BEGIN BREAKPAD MICRODUMP-----\n", session.KindDump, false, "microdumps", "", ""},
+	intake.Microdump:        {"-----BEGIN BREAKPAD MICRODUMP-----\n", session.KindDump, false, "microdumps", "microdumps", ""},
 	intake.Sym:              {"MODULE Linux x86_64 0 a\n", session.KindSym, false, "Breakpad symbol files", ".sym", "Breakpad symbol files"},
 	intake.SymWithoutModule: {"FUNC 10 10 0 f\n10 10 1 0\n", session.KindSym, false, "Breakpad symbol files", ".sym", "Breakpad symbol files"},
 	intake.ELF:              {"\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 60), session.KindBinary, true, "ELF", "ELF", "ELF"},

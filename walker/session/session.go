@@ -228,7 +228,7 @@ func (s *Session) addDump(it *item) {
 		it.Message = it.Name + ": a minidump without threads, modules, an exception or a system"
 		for _, g := range d.Diags {
 			if g.Severity == core.Bad {
-				it.Message = g.Err.Error() + "; nothing else in the minidump tells of a crash"
+				it.Message = g.Err.Error() + "; the rest of the minidump has no crash information"
 				break
 			}
 		}

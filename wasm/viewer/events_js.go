@@ -94,6 +94,7 @@ func attribute(el js.Value, name string) string {
 	return ""
 }
 
+// clicked does the action of the innermost element with data-act. A click elsewhere closes the open menu.
 func (h *host) clicked(e js.Value) {
 	el := closest(e.Get("target"), "data-act")
 	if !el.Truthy() {
@@ -106,6 +107,7 @@ func (h *host) clicked(e js.Value) {
 	h.change(func(p *app.Page) { p.Act(act, arg) })
 }
 
+// typed passes the text of a field with data-input to the page.
 func (h *host) typed(e js.Value) {
 	el := closest(e.Get("target"), "data-input")
 	if !el.Truthy() {
@@ -117,6 +119,7 @@ func (h *host) typed(e js.Value) {
 
 // pressed handles a key: first splitters, tabs, menus and lists, which have keys of their own by their roles, then the page.
 func (h *host) pressed(e js.Value) {
+	// Leave the browser's shortcuts, and keys of an input method, alone.
 	if e.Get("ctrlKey").Bool() || e.Get("metaKey").Bool() || e.Get("altKey").Bool() || e.Get("isComposing").Truthy() {
 		return
 	}
@@ -144,7 +147,7 @@ func (h *host) pressed(e js.Value) {
 		}
 		return
 	}
-	if inThreads {
+	if inThreads { // arrow keys in the list of threads do the same as n and p
 		switch key {
 		case "ArrowDown":
 			key = "n"
@@ -152,6 +155,7 @@ func (h *host) pressed(e js.Value) {
 			key = "p"
 		}
 	}
+	// Arrow keys belong to the page only if nothing has the focus; otherwise they scroll the focused element.
 	if !list.Truthy() && isMove(key) && !target.Equal(h.window.Get("document").Get("body")) {
 		return
 	}
@@ -172,6 +176,7 @@ func (h *host) pressed(e js.Value) {
 	}
 }
 
+// isMove reports whether a key moves a selection, or scrolls.
 func isMove(key string) bool {
 	switch key {
 	case "ArrowDown", "ArrowUp", "PageDown", "PageUp", "Home", "End":

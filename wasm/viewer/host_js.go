@@ -200,6 +200,7 @@ func (h *host) NextFrame(do func()) {
 	h.later(200, act)
 }
 
+// Copy implements app.Host. It tries the clipboard object first, then the old way, which works in more contexts but is deprecated.
 func (h *host) Copy(text string, done func(string)) {
 	tell := func(problem string) { h.change(func(*app.Page) { done(problem) }) }
 	clipboard := h.window.Get("navigator").Get("clipboard")
@@ -244,6 +245,7 @@ func (h *host) Download(name, mime, text string) {
 	h.downloadBlob(name, js.Global().Get("Blob").New([]any{text}, map[string]any{"type": mime}))
 }
 
+// downloadBlob has the browser save a Blob, as if the user had clicked a link with the attribute download.
 func (h *host) downloadBlob(name string, blob js.Value) {
 	document := h.window.Get("document")
 	url := js.Global().Get("URL").Call("createObjectURL", blob)
@@ -251,6 +253,7 @@ func (h *host) downloadBlob(name string, blob js.Value) {
 	link.Set("href", url)
 	link.Set("download", name)
 	link.Call("click")
+	// The browser needs the URL until it has begun the download, and does not report when that is.
 	h.later(30_000, func() { js.Global().Get("URL").Call("revokeObjectURL", url) })
 }
 
@@ -305,6 +308,7 @@ func (h *host) Shift(list string, rows int) {
 	})
 }
 
+// Reveal implements app.Host. It scrolls no further than needed.
 func (h *host) Reveal(list string, row int) {
 	h.after = append(h.after, func() {
 		box := h.find(list)
@@ -382,6 +386,7 @@ func (h *host) markBusy() {
 	})
 }
 
+// scheduleMeasure measures in the next frame, at most once in a frame.
 func (h *host) scheduleMeasure() {
 	if h.measured {
 		return
@@ -393,6 +398,7 @@ func (h *host) scheduleMeasure() {
 // measureLists tells the page which rows of each list are visible. It draws nothing: if rows are missing, the query's result draws them.
 func (h *host) measureLists() {
 	h.measured = false
+	// Callbacks may add others, for the render after this one.
 	todo := h.after
 	h.after = nil
 	for _, do := range todo {

@@ -46,6 +46,7 @@ func runPage() {
 	}
 	change := func(do func(p *app.Page)) { changeIf(func(p *app.Page) bool { do(p); return true }) }
 	h.change, h.changeIf = change, changeIf
+	// Each event of the engine's worker changes the page.
 	w := &workerEngine{viewer: viewer, module: viewer.Get("module"), later: func(do func()) { h.later(0, do) },
 		answer:    func(a protocol.Answer, data app.File) { changeIf(func(p *app.Page) bool { return p.Answer(a, data) }) },
 		stopped:   func(why string) { change(func(p *app.Page) { p.Reading.EngineStopped(why) }) },
@@ -59,7 +60,7 @@ func runPage() {
 		indexed: func(n int, a protocol.Answer, index app.File) {
 			changeIf(func(p *app.Page) bool { return p.Work.Indexing.Indexed(n, a, index) })
 		},
-		died: func(n int, why string) {
+		died: func(n int, why string) { // in a task of its own, since it may be called from within a change
 			h.later(0, func() { change(func(p *app.Page) { p.Work.Indexing.IndexerStopped(n, why) }) })
 		}}
 	page = app.NewPage(h, x, h.hash())
@@ -71,6 +72,7 @@ func runPage() {
 		panic(err)
 	}
 	root := app.NewRoot(page)
+	// Draw the start screen before the warm-up begins.
 	h.later(100, func() { h.warmUp(app.NewWarmUp(), warmUpFonts) })
 	for ok := true; ok; ok = renderer.EventWait() {
 		draw(h, renderer, build, root)

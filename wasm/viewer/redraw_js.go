@@ -23,6 +23,7 @@ type redraw struct {
 // redraws is how often it draws: until the browser has optimized the functions.
 const redraws = 12
 
+// newRedraw makes an invisible element of the window's size, and a renderer that draws in it.
 func (h *host) newRedraw(r *app.WarmUp, aside js.Value) *redraw {
 	document := h.window.Get("document")
 	d := &redraw{screens: r.Screens(), box: document.Call("createElement", "div"), aside: aside}

@@ -28,6 +28,7 @@ type workerEngine struct {
 	handler  []js.Func
 }
 
+// start makes a worker and sends it the program. The worker keeps messages until the program listens, so Send may follow at once.
 func (w *workerEngine) start() {
 	w.worker = w.viewer.Call("makeWorker")
 	made := w.worker
@@ -102,7 +103,7 @@ func (w *workerEngine) Send(c protocol.Call, file app.File) {
 	message := map[string]any{"request": worker.ArrayOf(protocol.AppendCall(nil, c))}
 	f, ok := file.(*jsFile)
 	switch {
-	case ok && f.isBytes:
+	case ok && f.isBytes: // transferred, which copies nothing
 		message["data"] = f.value
 		w.worker.Call("postMessage", message, []any{f.value.Get("buffer")})
 		return

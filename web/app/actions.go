@@ -135,6 +135,7 @@ type helpLine struct {
 	What string
 }
 
+// helpKeys returns the lines of the help dialog.
 func helpKeys() (lines []helpLine) {
 	for _, l := range helpLines {
 		line := helpLine{l.keys, l.What}
@@ -194,6 +195,7 @@ func (p *Page) Input(field, value string) {
 	}
 }
 
+// frameArg parses a pair of numbers, "FRAME.INLINE" or "ITEM.MODULE".
 func frameArg(arg string) (frame, inline int, ok bool) {
 	a, b, _ := strings.Cut(arg, ".")
 	frame, err := strconv.Atoi(a)

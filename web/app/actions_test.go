@@ -10,7 +10,7 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// sources are the package's files with an ending, without tests and what is generated.
+// sources returns the package's files with an extension, without tests and generated files.
 func sources(t *testing.T, ending string) string {
 	t.Helper()
 	entries, err := os.ReadDir(".")
@@ -30,7 +30,8 @@ func sources(t *testing.T, ending string) string {
 	return all.String()
 }
 
-// What an element names and no table has would do nothing, and what a table has and nothing names could not be done.
+// An action that an element names must be in a table, or the element does nothing. An action in a table must be named by an element, or the user cannot
+// do it.
 func TestEveryElementHasItsRow(t *testing.T) {
 	p, _, _ := newTestPage("")
 	templates, code := sources(t, ".vugu"), sources(t, ".go")
@@ -67,7 +68,7 @@ func TestEveryElementHasItsRow(t *testing.T) {
 	}
 }
 
-// A key belongs to one action, and the help names keys that there are.
+// A key has one action, and the help dialog lists only existing keys.
 func TestKeys(t *testing.T) {
 	p, _, _ := newTestPage("")
 	taken := map[string]string{}
@@ -92,7 +93,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// Each tab says what stands in place of rows, has its list found by its element, and forgets with the dump.
+// Each tab has a text for the case without rows, a list with the id of its element, and clears its state when another dump is opened.
 func TestTabs(t *testing.T) {
 	p, _, e := newTestPage("")
 	drop(p, e)
@@ -121,7 +122,7 @@ func TestTabs(t *testing.T) {
 	}
 }
 
-// Everything that is seen is asked for, by its own zone alone.
+// Everything visible is queried, each part by its own zone.
 func TestZonesAskForTheirOwn(t *testing.T) {
 	p, _, e := newTestPage("")
 	drop(p, e)

@@ -66,6 +66,7 @@ func (z *Screen) ask(zones ...Zone) {
 		}
 	}
 	p := z.page
+	// Without a dump only the list of files can be queried.
 	if z.asking || p.Reading.stopped || len(z.dirty) == 0 || len(p.Dumps.List) == 0 && !z.dirty[p.Panel.Files] || z.waitsForSmallFile() {
 		return
 	}
@@ -135,7 +136,7 @@ func (z *Screen) waitsForSmallFile() bool {
 // holdBack holds back the result for the first screen while the engine opens a large symbol file, and queries again, for a result with names. If
 // that does not arrive in time, release shows the first result. It reports whether it did so.
 func (z *Screen) holdBack(r *protocol.QueryResult) bool {
-	again := z.held != nil
+	again := z.held != nil // this is the second result, so show it in any case
 	z.held = nil
 	f := z.page.Reading.reading
 	if again || z.page.Summary != nil || r.Summary == nil || f == nil || f.Size() <= smallFile || isPacked(f) || isRemote(f) || looksLikeDump(f.Name()) || z.page.Reading.replay {
@@ -170,14 +171,14 @@ func (z *Screen) looked(r *protocol.QueryResult, problem string) {
 // apply has the zones apply a result, and sends the next query or file.
 func (z *Screen) apply(r *protocol.QueryResult, problem string) {
 	p := z.page
-	first := p.Frame.Detail == nil && r.Detail != nil
+	first := p.Frame.Detail == nil && r.Detail != nil // the second part of a first screen
 	if !p.Reading.Job.Active || !p.Reading.waits() {
 		p.Reading.Job = Job{}
 	}
 	if problem != "" {
 		p.Notices.show("error", problem)
 	}
-	if p.Empty() && (r.Summary != nil || problem != "") {
+	if p.Empty() && (r.Summary != nil || problem != "") { // the first dump: its address has waited for this
 		p.Address.set()
 	}
 	z.top = z.top || p.State.Thread < 0

@@ -80,6 +80,7 @@ func (z *Compare) forget() {
 	z.page.Host.Reveal("compare", 0)
 }
 
+// rowClass marks frames that only some policies find (differs), and those at which the policies begin to differ (parts).
 func (z *Compare) rowClass(r view.CompareRow) string {
 	class := "row choice-row"
 	if !r.Same {
@@ -97,6 +98,7 @@ func (z *Compare) rowClass(r view.CompareRow) string {
 	return class
 }
 
+// title says how far the policies that use all sources agree.
 func (z *Compare) title() string {
 	switch c := &z.Shown; {
 	case z.Shown.Problem != "":
@@ -130,6 +132,7 @@ func compareCell(c view.CompareCell) string {
 	return "cell trust " + c.Trust
 }
 
+// compareWord is the text of a cell: the trust, or a dot if the policy does not find the frame.
 func compareWord(c view.CompareCell) string {
 	if c.Word == "" {
 		return "·"

@@ -50,7 +50,7 @@ func (z *Downloads) text() string {
 		}
 	}
 	text := "Asking for " + files(n)
-	if done > 0 {
+	if done > 0 { // the total is known only if all servers send a length
 		text += ", " + view.Size(done)
 		if known {
 			text += " of " + view.Size(total)

@@ -82,6 +82,7 @@ func (z *Dumps) again(r *protocol.Added) {
 	}
 }
 
+// has reports whether there is a dump with a name.
 func (z *Dumps) has(name string) bool {
 	for _, d := range z.List {
 		if d.Name == name {

@@ -129,14 +129,16 @@ func (z *HostPage) networkText() string {
 	case z.Inside:
 		return "This viewer reads files in your browser and sends nothing, unless you ask for symbols: it shows you the addresses, and then asks " + strings.Join(others, ", ") + "." + hostPage
 	case !ok:
-		return offline + " The page’s own policy (Content-Security-Policy) forbids every request."
+		return offline + " The page’s own policy (Content-Security-Policy) forbids every request." // all readers are in this page
 	case len(others) == 0:
-		return offline + " The page’s own policy (Content-Security-Policy) forbids every other server. From its own it loads only its own files."
+		return offline + fetched + " The page’s own policy (Content-Security-Policy) forbids every other server. From its own it loads only its own files."
 	}
-	return offline + " The page’s own policy (Content-Security-Policy) forbids every server but its own and " + strings.Join(others, ", ") + ", which the page asks only for symbols, after you have seen the addresses."
+	return offline + fetched + " The page’s own policy (Content-Security-Policy) forbids every server but its own and " + strings.Join(others, ", ") + ", which the page asks only for symbols, after you have seen the addresses."
 }
 
+// Parts of networkText.
 const (
 	hostPage = " What the host page around it does is up to that page."
-	offline  = "Turn the network off: everything still works. Only the reader of binaries, .zst and .xz must have been loaded before, when you first needed it."
+	offline  = "Turn the network off: everything still works."
+	fetched  = " Only the reader of binaries, .zst and .xz is loaded later, when you first need it."
 )

@@ -37,7 +37,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// forbids reports whether an action, or a field, may not be used.
+// forbids reports whether limits forbid an action or a field.
 func forbids(t *testing.T, p *Page, name string) bool {
 	t.Helper()
 	for _, a := range p.actions {

@@ -128,6 +128,7 @@ func kindWord(f protocol.FileRow) string {
 	return f.Kind + ", not usable"
 }
 
+// fileClass is the class of the Type cell, which colors its mark.
 func fileClass(f protocol.FileRow) string {
 	switch {
 	case !f.Usable:

@@ -113,6 +113,7 @@ func (z *Reading) next() {
 // takesLong reports whether a file is a large archive, which takes seconds to unpack. Large symbol files do not: they are searched.
 func takesLong(f File) bool { return isPacked(f) && f.Size() > 1<<20 }
 
+// isPacked reports whether a file is compressed, by its name.
 func isPacked(f File) bool {
 	name := strings.ToLower(f.Name())
 	for _, end := range []string{".gz", ".zip", ".zst", ".xz", ".cab"} {
@@ -128,6 +129,7 @@ func (z *Reading) added(r *protocol.Added, problem string) {
 	if z.reading == nil {
 		return
 	}
+	// If the full engine is needed, it will read the file again, and report its problems then.
 	needs := r.NeedsReader && z.page.Work.FullEngine.state != fullEngineLoaded
 	asked := z.page.Work.Downloads.added(z.reading, r, problem)
 	switch {
@@ -242,6 +244,7 @@ func (z *Reading) Cancel() {
 	if !z.Job.Active && (z.stopListing() || z.page.Work.Making.stop()) {
 		return
 	}
+	// Downloads and the loading of the full engine end without a new engine.
 	stopped := z.page.Work.FullEngine.stop() + z.page.Work.Downloads.stop()
 	if !z.Job.Active {
 		z.page.Notices.show("note", fmt.Sprintf("Cancelled: %s left out.", files(stopped)))

@@ -20,7 +20,7 @@ func withFindings(n int) (*Page, *fakeHost, *fakeEngine) {
 	return p, h, e
 }
 
-// answered takes answers until nothing is asked for.
+// answered answers queries until the page sends no more.
 func answered(p *Page, e *fakeEngine) {
 	for i := 0; p.Screen.asking && i < 9; i++ {
 		say(p, screen())
@@ -56,7 +56,7 @@ func TestFindingsStandInTheVerdictAndTheirTab(t *testing.T) {
 	p.Act("copy-finding", "99")
 }
 
-// The line in the verdict is about the thread that is looked at.
+// The finding in the headline is about the selected thread.
 func TestFindingOfTheSelectedThread(t *testing.T) {
 	p, _, _ := withFindings(3)
 	p.Summary.Findings[0].Thread = 0

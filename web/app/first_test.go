@@ -10,7 +10,7 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// sizedFile is a file of so many bytes.
+// sizedFile is a file with a size.
 type sizedFile struct {
 	name string
 	size int64
@@ -19,7 +19,7 @@ type sizedFile struct {
 func (f sizedFile) Name() string { return f.name }
 func (f sizedFile) Size() int64  { return f.size }
 
-// lookingHost keeps what is to be done when the screen has been painted.
+// lookingHost keeps the callbacks of NextFrame.
 type lookingHost struct {
 	fakeHost
 	painted []func()
@@ -27,7 +27,7 @@ type lookingHost struct {
 
 func (h *lookingHost) NextFrame(do func()) { h.painted = append(h.painted, do) }
 
-// ops of the requests since the last call.
+// ops returns the requests since its last call, as words.
 func (e *fakeEngine) ops() (ops []string) {
 	for _, r := range e.sent {
 		op := strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", r.Request), "*protocol."))
@@ -40,7 +40,7 @@ func (e *fakeEngine) ops() (ops []string) {
 	return ops
 }
 
-// The first screen that a person sees has the names that small symbol files give it, is drawn once, and does not wait for large ones.
+// The first screen has the names from small symbol files, is drawn once, and does not wait for large ones.
 func TestFirstScreen(t *testing.T) {
 	h, e := &lookingHost{}, &fakeEngine{}
 	p := NewPage(h, e, "")
@@ -74,8 +74,8 @@ func TestFirstScreen(t *testing.T) {
 	}
 }
 
-// withLargeSymbols is a page onto which a dump and a large symbol file were dropped some time ago, whose first screen comes without names; and
-// the answer that is to come to the symbol file. drawn is whether that screen was drawn.
+// withLargeSymbols returns a page on which a dump and a large symbol file were dropped some time ago, and whose first screen has no names; and the
+// pending answer to the symbol file. drawn is whether that screen was drawn.
 func withLargeSymbols(ago time.Duration) (p *Page, h *lookingHost, e *fakeEngine, opened protocol.Reply, drawn bool) {
 	h, e = &lookingHost{}, &fakeEngine{}
 	p = NewPage(h, e, "")
@@ -91,14 +91,14 @@ func withLargeSymbols(ago time.Duration) (p *Page, h *lookingHost, e *fakeEngine
 	return p, h, e, &protocol.Added{Items: []protocol.FileRow{{Item: 1, Name: "big.sym", Usable: true}}, Dumps: dumps}, drawn
 }
 
-// drawnWithoutSymbols is withLargeSymbols where that took so long that the screen is drawn without names.
+// drawnWithoutSymbols is withLargeSymbols after so long a time that the screen is drawn without names.
 func drawnWithoutSymbols() (p *Page, h *lookingHost, e *fakeEngine, opened protocol.Reply) {
 	p, h, e, opened, _ = withLargeSymbols(firstNames)
 	e.ops()
 	return p, h, e, opened
 }
 
-// Of a large symbol file whose names come soon the first screen has them, and is drawn once; the bar says meanwhile what is read.
+// If the names from a large symbol file arrive soon, the first screen has them and is drawn once. The bar shows meanwhile what is being read.
 func TestNamesComeWithTheStack(t *testing.T) {
 	p, h, e, opened, drawn := withLargeSymbols(0)
 	if got := fmt.Sprint(e.ops()); drawn || !p.Empty() || got != "[query stack]" {
@@ -122,7 +122,7 @@ func TestNamesComeWithTheStack(t *testing.T) {
 	}
 }
 
-// Names that do not come soon are not waited for, and are shown when they come.
+// If they do not arrive soon, the first screen is drawn without names, which are shown when they arrive.
 func TestNamesThatTakeLong(t *testing.T) {
 	p, h, e, opened, _ := withLargeSymbols(0)
 	e.ops()
@@ -143,7 +143,7 @@ func TestNamesThatTakeLong(t *testing.T) {
 		t.Errorf("what is around the stack is not asked for: %s", got)
 	}
 
-	// An engine that dies over the file leaves the dump without names, and who cancels gets it so, too.
+	// If the engine dies while it reads the file, or the user cancels, the dump is shown without names.
 	p, h, _, _, _ = withLargeSymbols(0)
 	if p.Reading.EngineStopped("out of memory"); p.Empty() || len(p.Notices.List) != 1 {
 		t.Error("with the engine the dump is gone")
@@ -163,7 +163,7 @@ func TestNamesThatTakeLong(t *testing.T) {
 	}
 }
 
-// What is around the stack is asked for when the stack is painted with its names, and the engine knows that it will be.
+// The rest of the screen is queried when the stack is painted with its names, and the engine is told to wait for that query.
 func TestNamesArePaintedFirst(t *testing.T) {
 	p, h, e, opened := drawnWithoutSymbols()
 	h.painted[0]()
@@ -186,7 +186,7 @@ func TestNamesArePaintedFirst(t *testing.T) {
 	}
 }
 
-// Symbols that are opened while the stack is drawn without them are in the very next question, whether they were opened before it is painted or not.
+// If symbols are opened while the stack is drawn without them, the next query uses them, whether they are opened before or after the stack is painted.
 func TestSymbolsWhileTheStackIsPainted(t *testing.T) {
 	for _, sooner := range []bool{true, false} {
 		p, h, e, opened := drawnWithoutSymbols()
@@ -203,7 +203,7 @@ func TestSymbolsWhileTheStackIsPainted(t *testing.T) {
 	}
 }
 
-// Many small files are not waited for, nor is an engine that takes long.
+// The first screen does not wait for many small files, nor for a slow engine.
 func TestFirstScreenOfMany(t *testing.T) {
 	list := []File{sizedFile{"a.dmp", 5000}}
 	for range 300 {

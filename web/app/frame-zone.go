@@ -55,6 +55,7 @@ func (z *FrameZone) endTitle() string {
 	}
 }
 
+// regClass marks registers with a role (pc, sp, fp, lr), unknown ones, and hits.
 func (z *FrameZone) regClass(r view.Register) string {
 	class := z.page.Search.marks("reg", r.Value)
 	if r.Role != "" {

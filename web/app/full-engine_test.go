@@ -7,7 +7,7 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// needsReader answers the file that is being read: the engine cannot read it, the full one can.
+// needsReader answers that only the full engine can read the file.
 func needsReader(p *Page, e *fakeEngine, dumps []protocol.DumpName) {
 	say(p, &protocol.Added{Dumps: dumps, NeedsReader: true, Items: []protocol.FileRow{{Name: "libx.so.debug", Message: "libx.so.debug: an ELF file"}}})
 }
@@ -21,7 +21,7 @@ func TestBinaryBringsTheFullEngine(t *testing.T) {
 	if e.extends != 0 {
 		t.Fatal("the full engine is asked for before the content of a file says so")
 	}
-	// The order is by size: later.sym is read first.
+	// Files are sorted by size: later.sym is read first.
 	say(p, &protocol.Added{Dumps: oneDump, Items: []protocol.FileRow{{Name: "later.sym", Usable: true}}})
 	needsReader(p, e, oneDump)
 	say(p, screen())
@@ -54,7 +54,7 @@ func TestBinaryBringsTheFullEngine(t *testing.T) {
 	}
 }
 
-// What waits and what is in work when the full engine comes must not be lost or read twice.
+// When the full engine is loaded, files that are waiting or being read must not be lost, and must not be read twice.
 func TestFullEngineComesInTheMiddle(t *testing.T) {
 	p, _, e := newTestPage("")
 	p.Reading.Add([]File{fakeFile("a.dmp"), fakeFile("b.so"), fakeFile("cc.sym"), fakeFile("ddd.sym")})
@@ -108,7 +108,7 @@ func TestLoadingIsCancelled(t *testing.T) {
 	}
 }
 
-// A dump with programs in its memory is shown at once, by the engine that there is, and again when the full one is there.
+// A dump with programs in its memory is shown at once by the first engine, and again by the full engine.
 func TestProgramsInADumpBringTheFullEngine(t *testing.T) {
 	p, _, e := newTestPage("")
 	p.Reading.Add([]File{fakeFile("full.dmp")})

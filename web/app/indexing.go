@@ -106,6 +106,7 @@ func (z *Indexing) planned(r *protocol.IndexPlanned, problem string, file File) 
 	})
 }
 
+// passOf returns the running pass over the file of an item, or nil.
 func (z *Indexing) passOf(item int) *pass {
 	for _, ps := range z.passes {
 		if ps.item == item {

@@ -9,7 +9,7 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// searched is a page with a dump whose symbols were searched: item 1 is to be read as a whole.
+// searched returns a page with a dump whose symbol file, item 1, is not fully indexed yet.
 func searched(t *testing.T, hash string) (*Page, *fakeHost, *fakeEngine) {
 	t.Helper()
 	p, h, e := newTestPage(hash)
@@ -83,7 +83,7 @@ func TestPassIsStopped(t *testing.T) {
 	if e.ended != 1 || p.Work.Background.canStop() || p.Work.Background.Text != "" {
 		t.Error("it goes on")
 	}
-	// What was on its way comes too late.
+	// Pending answers arrive too late.
 	p.Work.Indexing.Indexed(0, protocol.Answer{Reply: &protocol.ChunkIndexed{}}, fakeFile("index 0"))
 	say(p, &protocol.ChunkJoined{Item: 1, Complete: true})
 	if last[protocol.JoinChunk](e) != nil {
@@ -158,7 +158,7 @@ func TestIndexIsKept(t *testing.T) {
 	}
 	say(p, &protocol.ChunkJoined{Item: 1, Complete: true})
 
-	// The next file's index is kept …
+	// The next file's index is stored …
 	h2 := &fakeHost{stored: h.stored}
 	e2 := &fakeEngine{}
 	p2 := NewPage(h2, e2, "")
@@ -181,14 +181,14 @@ func TestIndexIsKept(t *testing.T) {
 		t.Fatalf("kept %v, %d bytes", h2.kept, p2.Work.Kept.Bytes)
 	}
 
-	// … and taken the next time, without a piece being read.
+	// … and used the next time, without reading a chunk.
 	e3 := &fakeEngine{}
 	p3 := NewPage(h2, e3, "")
 	begin(p3, e3, "id-7-print")
 	if got := last[protocol.JoinChunk](e3); got == nil || got.Parts != 1 || e3.files[len(e3.files)-1] != "whole index" || len(e3.pieces) != 0 {
 		t.Fatalf("%+v, %v, %v", got, e3.files, e3.pieces)
 	}
-	// One that turns out to be of another file is not believed.
+	// A stored index that does not match the file is not used.
 	p3.Answer(protocol.Answer{Error: "an index of other content", Reply: &protocol.ChunkJoined{Item: 1}}, nil)
 	if len(e3.pieces) != 1 || len(p3.Notices.List) != 0 {
 		t.Errorf("pieces %v, notices %+v", e3.pieces, p3.Notices.List)
@@ -199,7 +199,7 @@ func TestIndexIsKept(t *testing.T) {
 	}
 }
 
-// TestPendingRows: threads that are walked again keep what is known of them, and nothing is marked for being late.
+// TestPendingRows: rows of threads that are being walked again keep their texts, and are not highlighted.
 func TestPendingRows(t *testing.T) {
 	p, _, _ := newTestPage("")
 	p.Reading.Add([]File{fakeFile("a.dmp")})
@@ -228,8 +228,8 @@ func TestPendingRows(t *testing.T) {
 	}
 }
 
-// TestPassOfAnArchive: what lies in an archive is no file of the page. What the engine has unpacked it hands over for the pass; what it
-// unpacks while it reads it reads itself, and stopping is said to it.
+// TestPassOfAnArchive: the page does not have the files in an archive. If the engine has unpacked one to a file, it sends that for indexing. If it unpacks
+// one in its memory, it indexes it itself, and must be told when the user stops indexing.
 func TestPassOfAnArchive(t *testing.T) {
 	p, _, e := searched(t, "")
 	p.Answer(protocol.Answer{Error: "enough of it", Reply: &protocol.IndexPlanned{Item: 1}}, nil)

@@ -16,7 +16,7 @@ func (p *Page) Key(key string, typing bool) bool {
 		}
 		return p.escape()
 	}
-	if p.Menus.Help || p.Menus.Open != "" {
+	if p.Menus.Help || p.Menus.Open != "" { // the dialog and menus have keys of their own
 		return false
 	}
 	if typing {

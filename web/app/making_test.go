@@ -8,7 +8,7 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// withModule shows a page whose module 2 is selected.
+// withModule returns a page with module 2 selected.
 func withModule() (*Page, *fakeHost, *fakeEngine) {
 	p, h, e := newTestPage("")
 	drop(p, e)
@@ -56,7 +56,7 @@ func TestCFIIsIgnoredByHand(t *testing.T) {
 	if r := last[protocol.IgnoreCFI](e); r.On {
 		t.Error("it is ignored twice")
 	}
-	// A new worker hears both, in their order.
+	// A new engine gets both decisions, in their order.
 	p.Reading.Add([]File{fakeFile("b.sym")})
 	p.Act("cancel", "")
 	say(p, &protocol.Added{Dumps: oneDump})

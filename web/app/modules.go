@@ -169,6 +169,7 @@ func (z *Modules) assignText() string {
 	return "Assign a symbol file to this module:"
 }
 
+// stateTitle is the tooltip of a module's Symbols cell, with both ids if they differ, and all warnings.
 func stateTitle(m view.ModuleRow) string {
 	s := m.Word
 	if m.SymbolFile != "" {
@@ -186,6 +187,7 @@ func stateTitle(m view.ModuleRow) string {
 	return s
 }
 
+// idTitle is the tooltip of a module's debug id, which also has the code id.
 func idTitle(m view.ModuleRow) string {
 	s := m.DebugFile + " " + m.DebugID
 	if m.CodeID != "" {
@@ -199,6 +201,7 @@ func (z *Modules) canForce(m view.ModuleRow) bool {
 	return m.State == "forced" && z.page.Reading.assigned(m.Index) >= 0 || m.State == "mismatch" && m.Item >= 0
 }
 
+// forceAct, forceArg and forceText are the action, the argument and the text of that button.
 func forceAct(m view.ModuleRow) string {
 	if m.State == "forced" {
 		return "unuse"

@@ -14,7 +14,7 @@ const (
 )
 
 // copyAgain is the advice for files of supported formats, which are unusable because they are truncated or damaged.
-const copyAgain = "Copy it again, and compare its size with the original's:"
+const copyAgain = "Copy it again, and compare its size with the original’s:"
 
 // nextSteps has the advice for each kind of file (intake.Kind). command has FILE in place of the file's name; windows is the command for
 // PowerShell, if it is another one.

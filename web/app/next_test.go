@@ -7,7 +7,7 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// TestNextStep: the command is of the user's system, and a file's name is one word of it, whatever is in it.
+// TestNextStep: the command is for the user's system, and any file name is one word in it.
 func TestNextStep(t *testing.T) {
 	for _, c := range []struct{ system, taken, name, want string }{
 		{SystemLinux, "macho", "dir/app.dylib", "dump_syms --inlines app.dylib -o app.dylib.sym"},
@@ -31,7 +31,7 @@ func TestNextStep(t *testing.T) {
 	}
 }
 
-// TestPlaces: another thread, frame or tab is an entry of the history; what is typed, folded and filled in is not.
+// TestPlaces: another thread, frame or tab makes an entry of the history; typing, folding and default selections do not.
 func TestPlaces(t *testing.T) {
 	p, h, e := newTestPage("")
 	drop(p, e)
@@ -59,7 +59,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestSymbolsAreComing: while files are read nothing is said to be missing.
+// TestSymbolsAreComing: while files are being read, the page does not call symbols missing.
 func TestSymbolsAreComing(t *testing.T) {
 	p, _, e := newTestPage("")
 	drop(p, e)

@@ -48,6 +48,7 @@ func NewPage(h Host, e Engine, hash string) *Page {
 	p.Panel.init(p)
 	p.Screen.add(&p.Search)
 	p.Screen.add(&p.Panel)
+	// The order of the zones above is the order in which they apply a result: the selection comes with the stack, and the search acts on it.
 	p.actions = append(actionTable, p.Panel.actions()...)
 	if p.State.Theme == "" {
 		p.State.Theme = h.Load("theme")
@@ -84,6 +85,7 @@ func (p *Page) Answer(a protocol.Answer, data File) (draw bool) {
 		return p.Reading.progress(*r)
 	case *protocol.Added:
 		p.Reading.added(r, a.Error)
+		// Do not draw at once within a job of many files, nor just before the result of a pending query, which will draw anyway.
 		if job := &p.Reading.Job; job.Active && (p.Reading.lastDrawn.ago() < 150*time.Millisecond || job.began.ago() < 150*time.Millisecond) ||
 			p.Screen.asking && job.began.ago() < 200*time.Millisecond {
 			return false

@@ -12,7 +12,7 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// fakeHost remembers what the page asked of the browser.
+// fakeHost records calls.
 type fakeHost struct {
 	title, address, theme, copied, announced, downloaded string
 	focused                                              []string
@@ -101,13 +101,13 @@ func (h *fakeHost) FromStore(paths []string, _ int, done func([]File, string)) {
 	done([]File{fakeFile("store/" + paths[0])}, "")
 }
 
-// fetch is a file that a server is asked for.
+// fetch is a request to a server.
 type fetch struct {
 	url, token string
 	done       func(Fetched)
 }
 
-// fakeEngine remembers requests, as they would look after the journey over the wire.
+// fakeEngine records requests, encoded and decoded again.
 type fakeEngine struct {
 	sent     []protocol.Call
 	files    []string
@@ -152,7 +152,7 @@ func (e *fakeEngine) StopIndexing() { e.pieces = nil; e.ended++ }
 
 func (e *fakeEngine) Restart() { e.restarts++; e.sent = nil; e.files = nil }
 
-// last is the newest request of a type, or nil.
+// last returns the newest request of a type, or nil.
 func last[R any](e *fakeEngine) *R {
 	for i := len(e.sent) - 1; i >= 0; i-- {
 		if r, ok := e.sent[i].Request.(any).(*R); ok {
@@ -162,10 +162,10 @@ func last[R any](e *fakeEngine) *R {
 	return nil
 }
 
-// say gives the page an answer.
+// say passes an answer to the page.
 func say(p *Page, r protocol.Reply) (draw bool) { return p.Answer(protocol.Answer{Reply: r}, nil) }
 
-// lastID is the number of the newest call.
+// lastID returns the number of the newest call.
 func lastID(e *fakeEngine) int { return e.sent[len(e.sent)-1].ID }
 
 type fakeFile string
@@ -180,7 +180,7 @@ func newTestPage(hash string) (*Page, *fakeHost, *fakeEngine) {
 
 const hostile = `<img src=x onerror=alert(1)>`
 
-// screen is an answer with a stack of some rows.
+// screen returns a result with a stack of some rows.
 func screen() *protocol.QueryResult {
 	s := view.StackPage{Thread: 1, Frames: 3, Selected: 0}
 	s.Total = 4
@@ -194,14 +194,14 @@ func screen() *protocol.QueryResult {
 		Registers: []view.Register{{Name: "rip", Value: "0x1", Role: "pc"}}}}
 }
 
-// drop reads a dump and answers the look that follows.
+// drop adds a dump and answers the query that follows.
 func drop(p *Page, e *fakeEngine) {
 	p.Reading.Add([]File{fakeFile("a.dmp")})
 	say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}, Items: []protocol.FileRow{{Name: "a.dmp", Usable: true}}})
 	say(p, screen())
 }
 
-// TestAddressComesWithTheStack: to write it takes the browser's processes longer than the stack of a small dump, so that comes first.
+// TestAddressComesWithTheStack: writing the address takes longer than the stack of a small dump, so the stack comes first.
 func TestAddressComesWithTheStack(t *testing.T) {
 	const untouched = "?"
 	for _, c := range []struct {
@@ -278,7 +278,7 @@ type largeFile string
 func (f largeFile) Name() string { return string(f) }
 func (f largeFile) Size() int64  { return 20 << 20 }
 
-// An archive that takes seconds to unpack waits until the stack stands there.
+// An archive that takes seconds to unpack waits until the stack is shown.
 func TestArchivesWaitForTheFirstScreen(t *testing.T) {
 	p, _, e := newTestPage("")
 	p.Reading.Add([]File{fakeFile("a.dmp"), largeFile("a.sym.gz")})
@@ -397,7 +397,7 @@ func TestDeadEngine(t *testing.T) {
 	if e.files[len(e.files)-1] != "good.sym" {
 		t.Errorf("files %v", e.files)
 	}
-	// Dying of a file that was read before, again and again, must end.
+	// The engine must not die again and again because of a file that was read before.
 	p.Reading.EngineStopped("again")
 	p.Reading.Add([]File{fakeFile("b.dmp")})
 	if p.Reading.Job.Total != 2 && p.Reading.Job.Total != 1 {
@@ -492,8 +492,8 @@ func TestCancelWhileWalking(t *testing.T) {
 	}
 }
 
-// TestLaterSymbolsAreMarked: rows that change with symbols are marked for a moment, those that scrolling brings are not, and
-// the selected row stays where it is.
+// TestLaterSymbolsAreMarked: rows that change because of symbols are highlighted for a moment, rows that appear by scrolling are not, and the selected row
+// stays where it is.
 func TestLaterSymbolsAreMarked(t *testing.T) {
 	p, h, e := newTestPage("")
 	drop(p, e)
@@ -593,8 +593,8 @@ func TestEscapeLeavesTheSearch(t *testing.T) {
 	}
 }
 
-// TestRehearsal: everything that a dump needs is built, by small steps, from what an engine could answer.
-func TestRehearsal(t *testing.T) {
+// TestWarmUp: the warm-up builds everything that a dump's screen needs, in small steps.
+func TestWarmUp(t *testing.T) {
 	r := NewWarmUp()
 	n := 0
 	for r.Step() {
@@ -608,7 +608,7 @@ func TestRehearsal(t *testing.T) {
 	}
 }
 
-// TestListing: while folders are looked through, the page says so, and it can be stopped.
+// TestListing: the page shows that folders are being listed, and the user can cancel it.
 func TestListing(t *testing.T) {
 	p, _, _ := newTestPage("")
 	stopped := 0
@@ -627,7 +627,7 @@ func TestListing(t *testing.T) {
 	}
 }
 
-// TestCancelUnpacking: an archive whose members are unpacked while stacks are walked is left out when that is cancelled; the rest stays.
+// TestCancelUnpacking: cancelling while the walk unpacks an archive removes that archive; the other files stay.
 func TestCancelUnpacking(t *testing.T) {
 	p, _, e := newTestPage("")
 	dump, small := fakeFile("a.dmp"), fakeFile("small.sym")

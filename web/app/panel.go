@@ -78,6 +78,7 @@ type Panel struct {
 	Sources *Sources
 }
 
+// init makes the tabs of the table, and registers their zones and lists.
 func (z *Panel) init(p *Page) {
 	z.page = p
 	for _, row := range Tabs {

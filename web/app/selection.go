@@ -19,6 +19,7 @@ func (p *Page) Select(thread, frame int, tab string) {
 	}
 }
 
+// selectThread selects a thread, and its first row when that is known.
 func (p *Page) selectThread(n int) {
 	p.Threads.Choosing = false
 	if n == p.State.Thread {
@@ -32,6 +33,7 @@ func (p *Page) selectThread(n int) {
 	p.Screen.ask(&p.Threads, &p.Stack, &p.Frame)
 }
 
+// selectFrame selects a frame, or with inline >= 0 an inlined call in it.
 func (p *Page) selectFrame(frame, inline int) {
 	p.Screen.top = false
 	p.State.Frame, p.State.Inline = frame, inline
@@ -58,6 +60,7 @@ func (p *Page) choosePolicy(name string) {
 	p.Address.write()
 }
 
+// toggleTheme changes from the system's theme to dark, to light, and back.
 func (p *Page) toggleTheme() {
 	next := map[string]string{"": "dark", "dark": "light", "light": ""}[p.State.Theme]
 	p.State.Theme = next

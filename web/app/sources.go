@@ -207,6 +207,7 @@ func (z *Sources) toAsk() (rows []*Asked, problem string) {
 	case !allowed:
 		return nil, z.notListed(base)
 	}
+	// Do not repeat requests, except failed ones: a server may accept another token, or work again. What it does not have, it will not have now.
 	seen := map[string]bool{}
 	for _, a := range z.page.Work.Downloads.Asked {
 		seen[a.URL] = a.State != askedFailed || a.absent
@@ -226,7 +227,7 @@ func (z *Sources) toAsk() (rows []*Asked, problem string) {
 // notListed says why this page cannot reach a server, and what would help.
 func (z *Sources) notListed(base string) string {
 	if z.page.HostPage.Inside {
-		return "The host page has not allowed " + base + ". It can allow it: for an element, in the network attribute and the host page's own policy (connect-src); " +
+		return "The host page has not allowed " + base + ". It can allow it: for an element, in the network attribute and the host page’s own policy (connect-src); " +
 			"for a frame, by building the site with make site SYMBOL_ORIGINS=\"" + base + "\""
 	}
 	if _, ok := z.page.Host.SymbolBases(); !ok {

@@ -10,7 +10,7 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// TestAddress: names of modules are untrusted text, and become a part of an address and nothing else.
+// TestAddress: names of modules are untrusted, and must stay within one segment of the address.
 func TestAddress(t *testing.T) {
 	const base, id = "https://symbols.example/v1", "5A9832E5287241C1838ED98914E9B7FF1"
 	for path, want := range map[string]string{
@@ -32,7 +32,7 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// openSources is a page with a dump and the panel open, which lacks two files.
+// openSources returns a page with a dump that lacks two symbol files, and the panel open.
 func openSources() (*Page, *fakeHost, *fakeEngine) {
 	p, h, e := newTestPage("")
 	h.bases = []string{"https://symbols.example"}
@@ -50,8 +50,8 @@ func openSources() (*Page, *fakeHost, *fakeEngine) {
 	return p, h, e
 }
 
-// TestLayoutOfSource: of a source with a layout the paths of that layout are asked, each second one only where the first had nothing, and all of
-// them were shown.
+// TestLayoutOfSource: a server with a layout is asked for that layout's paths, for the second path of a file only if the first does not exist, and the
+// page has shown all of them before.
 func TestLayoutOfSource(t *testing.T) {
 	const id = "5A9832E5287241C1838ED98914E9B7FF1"
 	p, h, e := openSources()
@@ -87,7 +87,7 @@ func TestLayoutOfSource(t *testing.T) {
 	}
 }
 
-// The words of the page's script on a server without CORS are shown as they are.
+// The page shows the loader's message about a server without CORS.
 func TestSourceWithoutCORS(t *testing.T) {
 	p, h, _ := openSources()
 	p.Act("ask", "")
@@ -169,7 +169,7 @@ func TestSourceIsRememberedOnlyWhenWanted(t *testing.T) {
 	}
 }
 
-// A page that is the whole window makes its own promise, whoever watches it; in another page the viewer cannot speak for that one.
+// A viewer that is the whole page says how to check that it sends nothing. In a host page it cannot vouch for that page.
 func TestThePromiseIsOfTheWholeWindow(t *testing.T) {
 	p, _, _ := newTestPage("")
 	p.HostPage.Watch = func(Event) {}

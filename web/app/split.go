@@ -23,6 +23,7 @@ var Splits = []struct {
 	{"panel", "Height of the lower panel", 90, 900, 260, -1, false},
 }
 
+// of returns the size of the zone with a name.
 func (s *Split) of(name string) *int {
 	switch name {
 	case "threads":
@@ -101,6 +102,7 @@ func (c *Splitter) label() string { return Splits[c.index()].Label }
 func (c *Splitter) least() int    { return Splits[c.index()].Least }
 func (c *Splitter) most() int     { return Splits[c.index()].Most }
 
+// now is the size that the splitter reports to screen readers.
 func (c *Splitter) now() int {
 	if n := *c.Page.Layout.Split.of(c.Name); n > 0 {
 		return n

@@ -55,6 +55,7 @@ func (z *Stack) Apply(r *protocol.QueryResult) {
 		z.selectRow(row)
 		return
 	}
+	// The address, or another report, may have had more frames.
 	if state.Frame > 0 && state.Frame >= s.Frames {
 		state.Frame, state.Inline = 0, -1
 		z.page.Screen.ask(&z.page.Frame, z)
@@ -193,6 +194,7 @@ func (z *Stack) isSelected(r view.StackRow) bool {
 	return r.Frame == z.page.State.Frame && r.Inline == z.page.State.Inline
 }
 
+// class marks a row with all properties that the style sheet shows.
 func (z *Stack) class(r view.StackRow) string {
 	class := "row " + r.Kind
 	for _, c := range []struct {
@@ -211,6 +213,7 @@ func frameID(r view.StackRow) string { return "frame-" + frameKey(r) }
 
 func frameKey(r view.StackRow) string { return pair(r.Frame, r.Inline) }
 
+// frameAct is the action of a click on a row. The suggestion after the last frame leads to the findings.
 func frameAct(r view.StackRow) any {
 	switch {
 	case r.Suggestion:
@@ -221,6 +224,7 @@ func frameAct(r view.StackRow) any {
 	return "frame"
 }
 
+// frameNumber is the text of the first cell: inlined calls have an arrow, and the rows after the last frame nothing.
 func frameNumber(r view.StackRow) string {
 	switch r.Kind {
 	case view.RowInline:
@@ -255,6 +259,7 @@ func (z *Stack) columns() string {
 	return fmt.Sprintf("--cp-source:%dch;--cp-where:%dch", z.SourceWidth, z.WhereWidth+2)
 }
 
+// trustTitle is the tooltip of the Trust cell, which says how the frame was found.
 func trustTitle(r view.StackRow) string {
 	if r.Kind == view.RowStop {
 		return ""
@@ -266,6 +271,7 @@ func trustTitle(r view.StackRow) string {
 	return s
 }
 
+// moduleTitle is the tooltip of the last cell.
 func moduleTitle(r view.StackRow) string {
 	switch {
 	case r.AssignedSymbols:
@@ -276,6 +282,7 @@ func moduleTitle(r view.StackRow) string {
 	return r.Where()
 }
 
+// active is the id of the selected row, for aria-activedescendant; nil leaves the attribute out.
 func (z *Stack) active() any {
 	if z.Selected < 0 {
 		return nil

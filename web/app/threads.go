@@ -170,6 +170,7 @@ func (z *Threads) rowTitle(t view.ThreadRow) string {
 	return strings.TrimSpace(fmt.Sprintf("%s thread %d, id %s, %s", t.Name, t.Index, t.ID, frameCount(t.Frames)))
 }
 
+// tag is the mark in a thread's first line: the number of hits, or that the thread crashed or requested the dump.
 func (z *Threads) tag(t view.ThreadRow) string {
 	switch {
 	case z.page.State.Search != "" && t.Hits > 0:
@@ -189,6 +190,7 @@ func (z *Threads) tagClass(t view.ThreadRow) string {
 	return "thread-tag"
 }
 
+// top is a thread's second line: the first named function on its stack.
 func (z *Threads) top(t view.ThreadRow) string {
 	if t.Top == "" && t.Pending {
 		return "…"

@@ -61,6 +61,7 @@ func regValue(r view.Register) string {
 	return r.Value
 }
 
+// attemptText says why an attempt was rejected, and which rule it had.
 func attemptText(a view.Attempt) string {
 	s := a.Reason
 	if a.Rule != "" {

@@ -1,5 +1,5 @@
-// The engine without a page: a dump and symbols in, the report out. In Node, and in a browser's worker; on a page it holds the page's
-// thread while it works.
+// The engine without a page: it takes a dump and symbols, and returns the report. It is for Node and for workers; on a page it would block the page's
+// thread.
 import { fullProgram } from "./assets.js";
 import { Go, runCrashpane, scope } from "./runtime.js";
 
@@ -15,7 +15,7 @@ export async function analyze(dump, { name, symbols = [], policy = "best" } = {}
   return JSON.parse(await run(module, { analyze: 1, files, policy: String(policy) }));
 }
 
-// What the program can read in pieces: a Uint8Array, or in a browser's worker a Blob.
+// Makes data that the program can read in parts: a Uint8Array, or in a browser's worker a Blob.
 async function readable(data, name) {
   data = await data;
   name = String(name);
@@ -27,13 +27,13 @@ async function readable(data, name) {
   return { name, data: new Uint8Array(await data.arrayBuffer()) };
 }
 
-// Each run has a program of its own, whose memory goes with it.
+// Runs the program once. Its memory is freed afterwards.
 async function run(module, request) {
   const go = new Go();
   const instance = await WebAssembly.instantiate(module, go.importObject);
   return new Promise((done, fail) => {
     const own = {
-      // A port with a listener would keep Node from ending.
+      // Node does not exit while a MessagePort has a listener, so use a timer.
       MessageChannel: class {
         port1 = {};
         port2 = { postMessage: () => setTimeout(() => this.port1.onmessage?.({})) };

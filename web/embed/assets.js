@@ -1,4 +1,4 @@
-// Where the package's own files are. They lie beside this one; configure says where else they are.
+// The addresses of the package's files. They are beside this file, unless configure sets others.
 import { compileCrashpane } from "./runtime.js";
 
 const places = {
@@ -7,7 +7,7 @@ const places = {
   worker: new URL("./crashpane-worker.js", import.meta.url),
 };
 
-// Takes addresses, or for viewer and full also bytes or a WebAssembly.Module, and for worker a function that makes a Worker.
+// Sets addresses. viewer and full may also be bytes or a WebAssembly.Module; worker may be a function that makes a Worker.
 export function configure(others) {
   for (const name of Object.keys(places)) {
     if (others[name] === undefined) continue;
@@ -16,19 +16,19 @@ export function configure(others) {
   }
 }
 
-// Each program is compiled once, whoever runs it.
+// Each program is compiled once for all viewers.
 const compiled = new Map();
 function program(name) {
   if (!compiled.has(name)) {
     const module = load(places[name]);
     compiled.set(name, module);
-    module.catch(() => compiled.delete(name)); // the next one tries again
+    module.catch(() => compiled.delete(name)); // try again next time
   }
   return compiled.get(name);
 }
 
 async function load(place) {
-  // Node has no fetch for files.
+  // Node's fetch does not read files.
   if (place instanceof URL && place.protocol === "file:" && globalThis.process?.versions?.node) {
     const { readFile } = await import(/* webpackIgnore: true */ /* @vite-ignore */ "node:fs/promises");
     return WebAssembly.compile(await readFile(place));

@@ -1,9 +1,9 @@
-// A viewer and the way to speak with it: what the custom element and the page for iframes have in common.
+// The API of a viewer: what the custom element and the page for iframes have in common.
 
-// The longest name that a file is given; a longer one says nothing more.
+// The longest name of a file. Longer ones are cut.
 const longestName = 255;
 
-// fileOf makes a File of what a host page has: a File, Blob, ArrayBuffer, view, Response or ReadableStream, or a promise of one.
+// fileOf makes a File from the host page's data: a File, Blob, ArrayBuffer, view, Response or ReadableStream, or a promise of one.
 export async function fileOf(data, name) {
   data = await data;
   const called = (usual) => String(name ?? usual).slice(0, longestName);
@@ -20,39 +20,39 @@ export async function fileOf(data, name) {
   return new File([data], called(data.name ?? "crash.dmp"));
 }
 
-// placeOf takes out of anything what says where to look: {thread, frame, tab}.
+// placeOf reads {thread, frame, tab} from untrusted data. Missing or invalid values become -1 and "".
 export function placeOf(place) {
   const number = (n) => (Number.isInteger(n) && n >= 0 && n < 1 << 24 ? n : -1);
   return { thread: number(place?.thread), frame: number(place?.frame), tab: typeof place?.tab === "string" ? place.tab : "" };
 }
 
-// The options by which a host limits a viewer, as attributes of the element and in messages to the frame, and what the loader is told of each
-// (limits of startCrashpane).
+// The options with which a host page limits a viewer, as attributes of the element and in messages to the frame, and how each is written in the limits of
+// startCrashpane.
 const limiting = { drop: (given) => ["noFiles", !given], readonly: (given) => ["readOnly", given], redact: (given) => ["redact", given] };
 export const limitNames = Object.keys(limiting);
 
-// limitsOf are a viewer's limits; given says of an option whether the host has given it.
+// limitsOf returns a viewer's limits. given reports whether the host page has set an option.
 export const limitsOf = (given) => Object.fromEntries(limitNames.map((name) => limiting[name](Boolean(given(name)))));
 
-const parallel = 4; // symbols that are asked of the host at a time
+const parallel = 4; // calls of the symbol provider at a time
 
 export class Viewer {
-  #control; // what the viewer is spoken to by, when it listens
+  #control; // controls the viewer (wasm/viewer/control_js.go), when it is ready
   #ready;
   #tell;
-  #mark = 0; // counts what was added
-  #waiting = []; // for the viewer to be done with what was added: {mark, done}
-  #queue = Promise.resolve(); // what is added comes one after the other
-  #problem = ""; // what the viewer complained of last
+  #mark = 0; // number of the last addition
+  #waiting = []; // additions that the viewer has not finished: {mark, done}
+  #queue = Promise.resolve(); // runs additions one after the other
+  #problem = ""; // the viewer's last error
   #provider;
-  #asked = new Set(); // symbols that the host was asked for
-  #asking; // the question that is on its way
-  #place = placeOf(); // where to look when the next dump is there
-  #fresh = false; // a dump was added and its first report has not come
-  #selected = ""; // what was told last
-  #used = false;
+  #asked = new Set(); // symbols that were requested from the host page
+  #asking; // requesting symbols now
+  #place = placeOf(); // what to select when the next dump is there
+  #fresh = false; // a dump was added, and there is no report of it yet
+  #selected = ""; // the last select event
+  #used = false; // files were added
 
-  // start starts a viewer with options (startCrashpane of the loader); tell is called with each event's name and detail.
+  // start starts a viewer with options (startCrashpane); tell is called with each event's name and detail.
   constructor({ start, options, tell }) {
     this.#tell = tell;
     this.#ready = new Promise((done, fail) => {
@@ -109,7 +109,7 @@ export class Viewer {
     if (thread >= 0 || frame >= 0 || tab) this.#control?.("select", thread, frame, tab);
   }
 
-  // Adds files and waits until everything is done with them.
+  // Adds files, and waits until the viewer has finished with them.
   async #add(files) {
     const control = await this.#ready;
     const mark = ++this.#mark;
@@ -126,7 +126,7 @@ export class Viewer {
     return done;
   }
 
-  // Shows a dump instead of what is shown. Rejects if it is none.
+  // Shows a dump in place of all files so far. Rejects if the file contains no dump.
   loadDump(data, { name } = {}) {
     return this.#inTurn(async () => {
       const file = await fileOf(data, name);
@@ -150,7 +150,7 @@ export class Viewer {
     });
   }
 
-  // The report as minidump-stackwalk's JSON, of the dump that is shown.
+  // Returns the report of the open dump, in the JSON of minidump-stackwalk.
   async getReport() {
     const control = await this.#ready;
     const text = await new Promise((done, fail) => {
@@ -159,13 +159,13 @@ export class Viewer {
     return JSON.parse(text);
   }
 
-  // Shows a thread, a frame, a tab; what is not said stays.
+  // Selects a thread, a frame and a tab; missing ones stay as they are.
   select(place) {
     this.#place = placeOf(place);
     if (!this.#fresh) this.#go(this.#place);
   }
 
-  // Goes back to the start and forgets everything.
+  // Removes all files, and goes back to the start screen.
   async clear() {
     return this.#inTurn(async () => {
       const control = await this.#ready;
@@ -176,7 +176,7 @@ export class Viewer {
     });
   }
 
-  // provider is asked for each missing symbol file, and answers data, or nothing. Setting none ends that.
+  // provider is called for each missing symbol file, and returns data, or nothing. undefined removes it.
   setSymbolProvider(provider) {
     if (provider != null && typeof provider !== "function") throw new TypeError("a symbol provider is a function");
     this.#provider = provider ?? undefined;
@@ -184,7 +184,7 @@ export class Viewer {
     if (provider && this.#used) this.#askForSymbols();
   }
 
-  // Says what is missing, once for each file, and asks the provider for it.
+  // Dispatches symbols-needed, once for each missing file, and calls the provider.
   async #askForSymbols() {
     if (this.#asking) return;
     this.#asking = true;
@@ -202,7 +202,7 @@ export class Viewer {
       const files = await this.#provided(symbols);
       if (files.length) this.addSymbols(files);
     } catch {
-      // The dump was taken away meanwhile, or the engine has ended, which is told by itself.
+      // The dump was removed meanwhile, or the engine has ended, which is an event of its own.
     } finally {
       this.#asking = false;
     }
@@ -234,7 +234,7 @@ export class Viewer {
     (await this.#ready)("theme", theme === "dark" || theme === "light" ? theme : "");
   }
 
-  // Ends the viewer's workers. Nothing can be done with it any more.
+  // Ends the viewer's workers. It cannot be used any more.
   stop() {
     this.#ready.then((control) => control("stop"), () => {});
   }

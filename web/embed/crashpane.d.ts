@@ -1,45 +1,44 @@
-// Types of the package "crashpane". What the fields of a report mean is written at each; addresses are text, "0x" and hexadecimal digits,
-// since they do not fit into a number.
+// Types of the package "crashpane". In a report, addresses are strings, "0x" and hexadecimal digits, because they do not fit into a number.
 
-/** A file: its bytes, or what they can be read from. */
+/** A file: its bytes, or an object to read them from. */
 export type Data = ArrayBuffer | ArrayBufferView | Blob | Response | ReadableStream<Uint8Array>;
 
-/** A file with its name. What it is, its content says; the name is shown. */
+/** A file with its name, which is only shown: Crashpane recognizes a file by its content. */
 export interface NamedData {
   data: Data | Promise<Data>;
   name?: string;
 }
 
-/** How stacks are walked. */
+/** The unwind policy. */
 export type Policy = "best" | "breakpad" | "rust-minidump" | "cfi" | "fp" | "scan";
 
-/** The tabs of the lower part. */
+/** The tabs of the lower panel. */
 export type Tab =
   | "modules" | "wanted" | "findings" | "compare" | "files" | "system" | "memory" | "streams" | "handles" | "annotations" | "log";
 
 export interface AnalyzeOptions {
-  /** The dump's name in the report; "crash.dmp", or that of a File. */
+  /** The dump's name in the report. Default: the name of a File, or "crash.dmp". */
   name?: string;
-  /** Breakpad symbol files, ELF files and their debug files, archives of them. */
+  /** Breakpad symbol files, programs and their debug files, and archives of these. */
   symbols?: Iterable<Data | NamedData> | AsyncIterable<Data | NamedData>;
-  /** "best" unless said. */
+  /** Default: "best". */
   policy?: Policy;
 }
 
 /**
- * Walks a dump and answers the report, which is that of the command `crashpane walk --format json`. Runs in Node and in workers; on a
- * page it holds the page's thread while it works. Rejects if there is no dump in what is given.
+ * Walks a dump's stacks and returns the report of the command `crashpane walk --format json`. It is for Node and for workers; on a page it
+ * blocks the page's thread. Rejects if the file contains no dump.
  */
 export function analyze(dump: Data | Promise<Data>, options?: AnalyzeOptions): Promise<Report>;
 
-/** Where the package's programs are, if not beside its modules. Call it before the first element or analyze. */
+/** Sets where the package's programs are, if they are not beside its modules. Call it before the first element or analyze. */
 export function configure(places: {
   viewer?: string | URL | BufferSource | WebAssembly.Module;
   full?: string | URL | BufferSource | WebAssembly.Module;
   worker?: string | URL | (() => Worker);
 }): void;
 
-/** A place in a dump. What is left out stays as it is. */
+/** A selection in a dump. Missing members stay as they are. */
 export interface Place {
   thread?: number;
   frame?: number;
@@ -51,7 +50,7 @@ export interface WantedSymbol {
   /** Name and id of the debug file, as the first line of a .sym file has them. */
   debugFile: string;
   debugId: string;
-  /** DEBUG_FILE/ID/NAME.sym, as symbol stores are laid out. */
+  /** The path in a symbol store: DEBUG_FILE/ID/NAME.sym. */
   storePath: string;
   codeFile: string;
   codeId: string;
@@ -59,47 +58,47 @@ export interface WantedSymbol {
   frames: number;
 }
 
-/** Answers a symbol file, or nothing if there is none. */
+/** Returns a symbol file, or nothing if there is none. */
 export type SymbolProvider = (symbol: WantedSymbol) => Data | null | undefined | Promise<Data | null | undefined>;
 
 /** The events of <crash-pane> and of a frame, with their details. */
 export interface CrashPaneEventMap {
-  /** It can be used. */
+  /** The viewer is ready. */
   ready: CustomEvent<Record<string, never>>;
-  /** A file is read: done of total files, percent of this one, or -1. */
+  /** A file is being read: done of total files, and percent of this file, or -1. */
   progress: CustomEvent<{ text: string; done: number; total: number; percent: number }>;
-  /** Symbols are missing that were not asked for before. */
+  /** Symbols are missing that no earlier event has named. */
   "symbols-needed": CustomEvent<{ symbols: WantedSymbol[] }>;
-  /** There is a report, or another one since symbols came: see getReport. */
+  /** There is a report, or a new one because symbols were added: see getReport. */
   report: CustomEvent<Record<string, never>>;
-  /** Another thread, frame or tab is shown. inline is the inlined call in the frame, -1 for the frame itself. */
+  /** Another thread, frame or tab is selected. inline is the inlined call in the frame, -1 for the frame itself. */
   select: CustomEvent<{ dump: string; thread: number; frame: number; inline: number; tab: Tab }>;
-  /** Something could not be done. The viewer shows it too. */
+  /** An error, which the viewer also shows. */
   error: CustomEvent<{ level: "error" | "warning"; message: string }>;
 }
 
-/** What a viewer can do, in the page or in a frame. */
+/** The methods of a viewer, in the page or in a frame. */
 export interface CrashPaneMethods {
-  /** Shows a dump instead of what is shown. Resolves when its stacks are walked; rejects if it is none. */
+  /** Shows a dump in place of all files so far. Resolves when its stacks are walked; rejects if the file contains no dump. */
   loadDump(data: Data | Promise<Data>, options?: { name?: string }): Promise<void>;
   /** Adds symbol files. Resolves when the stacks are walked with them. */
   addSymbols(data: Data | NamedData | (Data | NamedData)[], options?: { name?: string }): Promise<void>;
-  /** The report of the dump that is shown. */
+  /** Returns the report of the open dump. */
   getReport(): Promise<Report>;
-  /** Goes back to the start and forgets all files. */
+  /** Removes all files, and goes back to the start screen. */
   clear(): Promise<void>;
 }
 
 /**
- * <crash-pane>. Attributes: theme (light, dark; else as the system), tab, thread, frame; readonly, drop, storage, network, redact (each
- * there or not).
+ * <crash-pane>. Attributes: theme (light, dark; default: the system's), tab, thread, frame; and the boolean attributes readonly, drop, storage,
+ * network, redact.
  */
 export class CrashPaneElement extends HTMLElement implements CrashPaneMethods {
   loadDump(data: Data | Promise<Data>, options?: { name?: string }): Promise<void>;
   addSymbols(data: Data | NamedData | (Data | NamedData)[], options?: { name?: string }): Promise<void>;
   getReport(): Promise<Report>;
   clear(): Promise<void>;
-  /** Is asked for each missing symbol file, and again after null was set and another one came. */
+  /** Is called for each missing symbol file. Setting null and then another provider asks for all of them again. */
   setSymbolProvider(provider: SymbolProvider | null): void;
   select(place: Place): void;
   addEventListener<K extends keyof CrashPaneEventMap>(type: K, listener: (event: CrashPaneEventMap[K]) => void, options?: boolean | AddEventListenerOptions): void;
@@ -112,16 +111,16 @@ declare global {
   }
 }
 
-/** What a frame may be told at once. */
+/** Options for a frame when it connects. */
 export interface FrameOptions extends Place {
   theme?: "light" | "dark" | "";
   readonly?: boolean;
   drop?: boolean;
-  /** Once on, it stays on. */
+  /** Once true, it stays true. */
   redact?: boolean;
 }
 
-/** A viewer in a frame. Buffers and streams that are given to it are moved there. */
+/** A viewer in a frame. Buffers and streams that are passed to it are transferred: this page cannot use them any more. */
 export interface FrameConnection extends CrashPaneMethods, EventTarget {
   select(place: Place): Promise<void>;
   setOptions(options: FrameOptions): Promise<void>;
@@ -131,7 +130,7 @@ export interface FrameConnection extends CrashPaneMethods, EventTarget {
 /** Connects to an iframe that shows embed.html. */
 export function connectFrame(iframe: HTMLIFrameElement, options?: { token?: string; options?: FrameOptions; signal?: AbortSignal }): Promise<FrameConnection>;
 
-/** The report: the schema of rust-minidump's minidump-stackwalk --json; what is ours stands under "crashpane". */
+/** The report, in the schema of rust-minidump's minidump-stackwalk --json. Crashpane's additions are in members called "crashpane". */
 export interface Report {
   crash_info: CrashInfo;
   /** The thread that crashed, with registers, if it has frames. */
@@ -150,7 +149,7 @@ export interface Report {
   proc_limits: ProcLimits | null;
   /** In seconds. */
   process_uptime: number | null;
-  /** What the program that wrote the dump complained of, as it wrote it. */
+  /** Problems that the program which wrote the dump has recorded in it, verbatim. */
   soft_errors: unknown;
   status: "OK";
   system_info: SystemInfo;
@@ -164,13 +163,13 @@ export interface CrashInfo {
   adjusted_address: AdjustedAddress | null;
   assertion: string | null;
   crash_inconsistencies: string[] | null;
-  /** Number in threads. */
+  /** Index into threads. */
   crashing_thread: number | null;
   instruction: string | null;
   instruction_pointer_update: InstructionPointerUpdate | null;
   memory_accesses: MemoryAccess[] | null;
   possible_bit_flips: BitFlip[] | null;
-  /** The reason, in rust-minidump's words. */
+  /** The crash reason, in rust-minidump's words. */
   type: string | null;
 }
 
@@ -213,7 +212,7 @@ export interface Thread {
   last_error_value: string | null;
   thread_id: number;
   thread_name: string | null;
-  /** Of crashing_thread only: its number in threads. */
+  /** Only in crashing_thread: its index into threads. */
   threads_index?: number;
 }
 
@@ -223,7 +222,7 @@ export interface ThreadAdditions {
   times: ThreadTimes | null;
 }
 
-/** When a thread of Windows ran: points in time in seconds since 1970, lengths in seconds. */
+/** When a Windows thread ran: times in seconds since 1970, durations in seconds. */
 export interface ThreadTimes {
   created: number | null;
   ended: number | null;
@@ -233,7 +232,7 @@ export interface ThreadTimes {
   user: number;
 }
 
-/** Why a stack has no further frame. */
+/** Why a stack ends. */
 export interface Stop {
   attempts: Attempt[];
   detail: string;
@@ -241,7 +240,7 @@ export interface Stop {
   suggestion: string | null;
 }
 
-/** A way to the caller that was tried and not taken. */
+/** An attempt to find the caller that was rejected. */
 export interface Attempt {
   origin: string;
   reason: string;
@@ -261,9 +260,9 @@ export interface Frame {
   missing_symbols: boolean;
   module: string | null;
   module_offset: string | null;
-  /** The address that was looked up: of a caller, inside of the call. */
+  /** The address at which symbols are looked up: for a caller, within its call instruction. */
   offset: string;
-  /** Of the first frame of crashing_thread. */
+  /** Only in the first frame of crashing_thread. */
   registers?: Record<string, string>;
   trust: "context" | "cfi" | "frame_pointer" | "scan" | "cfi_scan" | "prewalked" | "none";
   unloaded_modules: FrameUnloaded[] | null;
@@ -282,21 +281,21 @@ export interface FrameUnloaded {
 
 export interface FrameAdditions {
   attempts?: Attempt[];
-  /** The function's readable name, where it differs. */
+  /** The function's readable name, if it differs. */
   demangled?: string;
-  /** The numbers by which the frame was found: of the first frames of the thread that crashed. */
+  /** How the frame was found, with numbers: only in the first frames of the crashed thread. */
   explain?: Explanation;
-  /** By symbols of another build, that somebody said to use. */
+  /** The user assigned the symbols that found or named the frame. They may be of another build. */
   forced?: boolean;
   inlines_demangled?: string[];
-  /** Where several entries of the list are one module: the offset in that. module_offset counts from the entry. */
+  /** If several entries of the list are one module: the offset in that module. module_offset is relative to the entry. */
   module_rva?: string;
   multiple?: boolean;
-  /** File and line of the rule. */
+  /** File and line of the unwind rule. */
   origin?: string;
-  /** The address as it was recovered: of a caller, the return address. */
+  /** The recovered address: for a caller, the return address. */
   pc: string;
-  /** The function is a PUBLIC record: where it ends is not known. */
+  /** The function is a PUBLIC record, so its end is unknown. */
   public?: boolean;
   rule?: string;
   symbols_from?: string;
@@ -324,7 +323,7 @@ export interface Explanation {
   words: Word[];
 }
 
-/** The instruction that a frame is at, for a caller its call, where the dump or a binary has the code. function, module and offset are of what it calls. */
+/** The instruction of a frame, for a caller its call, if the dump or a binary has the code. function, module and offset are those of the callee. */
 export interface Instruction {
   address: string;
   bytes: string | null;
@@ -377,7 +376,7 @@ export interface Module {
   cert_subject: string | null;
   code_id: string;
   corrupt_symbols: boolean;
-  /** What files are known of it. */
+  /** What its files contain. */
   crashpane?: ModuleAdditions;
   debug_file: string;
   debug_id: string;
@@ -394,7 +393,7 @@ export interface ModuleAdditions {
   binary_by_name?: boolean;
   cfi_ignored?: boolean;
   has?: string[];
-  /** Where several entries of the list are one module: its parts by address, this entry among them. */
+  /** If several entries of the list are one module: its parts by address, including this entry. */
   mappings?: ModuleMapping[];
   missing?: string[];
   parts?: ModulePart[];
@@ -405,7 +404,7 @@ export interface ModuleAdditions {
 export interface ModuleMapping {
   /** The part's entry, an index into modules. */
   module: number;
-  /** Where the part's first byte is, relative to the module. */
+  /** Offset of the part's first byte in the module. */
   rva: string;
   size: number;
   start: string;
@@ -481,7 +480,7 @@ export interface TraceFrame {
 
 export interface AuxEntry {
   name: string;
-  /** What the value points to. */
+  /** The target of the value, if it is a pointer. */
   text: string | null;
   value: string;
 }
@@ -500,35 +499,35 @@ export interface ReportAdditions {
   process: string | null;
   process_id: number | null;
   product: Product;
-  /** Of this key's form. */
+  /** Version of the form of this member. */
   report_version: number;
-  /** What the program itself said of its end, the most telling first. */
+  /** The program's own messages about the crash, the most informative first. */
   said: Said[];
   system: string | null;
-  /** Stacks that the program kept in annotations. */
+  /** Stacks that the program has stored in annotations. */
   traces: Trace[];
   wanted_symbols: MissingSymbol[];
   warnings: SymbolWarning[];
 }
 
 export interface CrashAdditions {
-  /** The instruction, what it accessed, what lies there. */
+  /** The instruction, its memory accesses, and what is at these addresses. */
   analysis: unknown;
   guesses: string[];
   params: string[];
-  /** The first call that is a user's; null without frames. */
+  /** The first call in the program's own code; null without frames. */
   place: Place | null;
   reason_breakpad: string;
-  /** The process did not crash: a dump was asked for. */
+  /** The process did not crash: the dump was requested. */
   requested: boolean;
-  /** What the process did, as it follows its name: "tried to read 8 bytes at 0x10: null pointer plus 16, through rax". */
+  /** What the process did, to be read after its name: "tried to read 8 bytes at 0x10: null pointer plus 16, through rax". */
   sentence: string;
-  /** Words by which equal crashes are grouped; null if nothing crashed. */
+  /** The signature, which is the same for equal crashes; null if nothing crashed. */
   signature: string | null;
   thread_id: number;
 }
 
-/** A call by its index into the crashed thread's frames and, or null, into the frame's inlined calls. */
+/** A call: its index into the crashed thread's frames, and into that frame's inlined calls, or null. */
 export interface Place {
   frame: number;
   inline: number | null;
@@ -561,7 +560,7 @@ export interface DumpFile {
   word_size: number;
 }
 
-/** What makes a stack shorter or less certain than it could be. */
+/** A reason why a stack is incomplete or unreliable. */
 export interface Finding {
   kind: string;
   module: number | null;
@@ -585,9 +584,9 @@ export interface MissingSymbol {
   frames: number;
   mismatch_file: string | null;
   mismatch_id: string | null;
-  /** Number in modules. */
+  /** Index into modules. */
   module: number;
-  /** Name and identifier of the program, if that is missing and has the module's unwind rules. */
+  /** Name and id of the program, if it is missing and would have the module's unwind rules. */
   program: string | null;
   program_id: string | null;
   store_path: string;

@@ -1,4 +1,4 @@
-// <crash-pane>: a viewer in a shadow root. Several live on one page, each with a program of its own; what is compiled is shared.
+// <crash-pane>: a viewer in a shadow root. A page may have several; each runs a program of its own, compiled once for all.
 import { fullProgram, makeWorker, viewerProgram } from "./assets.js";
 import { limitNames, limitsOf, placeOf, Viewer } from "./core.js";
 import { startCrashpane } from "./runtime.js";
@@ -6,13 +6,13 @@ import { style } from "./style.js";
 
 let sheet;
 
-// Where there is no document (Node, a worker) the class is there and can do nothing, so that the package can be imported.
+// Without a document (in Node or a worker) the class exists but does nothing, so that the package can be imported there.
 export class CrashPaneElement extends (globalThis.HTMLElement ?? class {}) {
   static observedAttributes = ["theme", "tab", "thread", "frame", ...limitNames];
 
   #viewer;
   #root;
-  #waiting = []; // what was asked for before the element was in a document
+  #waiting = []; // calls before the element was in a document
 
   connectedCallback() {
     if (this.#viewer) return;
@@ -49,7 +49,7 @@ export class CrashPaneElement extends (globalThis.HTMLElement ?? class {}) {
     for (const act of this.#waiting.splice(0)) act(this.#viewer);
   }
 
-  // An element that is moved leaves and comes back at once; one that stays away ends.
+  // Moving an element removes it and inserts it again at once. End the viewer only if it stays removed.
   disconnectedCallback() {
     queueMicrotask(() => {
       if (this.isConnected) return;

@@ -1,15 +1,15 @@
-// The page for iframes: a viewer that another page speaks to by messages. Who may, is decided by the origin that the browser names,
-// before anything that a message holds is looked at. The protocol is written down in docs/EMBEDDING.md.
+// The page for iframes: a viewer that a host page controls by messages (docs/EMBEDDING.md). Whether a page may do so is decided by the origin that the
+// browser reports, before anything in a message is read.
 import { Viewer, limitNames, limitsOf, placeOf } from "./core.js";
 import { startCrashpane } from "./runtime.js";
 
 const version = 1;
 const { dataset } = document.body;
-// What the address of the frame says; the page around writes it.
+// The parameters in the frame's address, which the host page has set.
 const asked = new URLSearchParams(location.hash.slice(1));
 
-// The sources of symbol files that a person may have asked: those that the site was built with, which are all that its policy lets
-// through, or of these and the site's own those that the address names.
+// The symbol servers that the user may ask. By default these are all that the site was built with. If the address names servers, these are used, as
+// far as their origins are the site's own or those that it was built with: its policy allows no others.
 const built = (dataset.symbols ?? "").split(" ").filter(Boolean);
 function sources() {
   const named = (asked.get("network") ?? "").split(/\s+/).filter(Boolean);
@@ -29,7 +29,7 @@ function sources() {
   });
 }
 
-// Origins that need nobody's consent, and the hash of a token that gives it too; both were fixed when the site was built.
+// Origins for which the user need not consent, and the hash of a token that also makes consent unnecessary. Both were set when the site was built.
 const origins = new Set((dataset.origins ?? "").split(" ").filter(Boolean));
 const tokenHash = dataset.tokenSha256 ?? "";
 const agreed = new Set();
@@ -77,12 +77,12 @@ function setOptions(given) {
   if (given === undefined) return;
   if (given === null || typeof given !== "object") throw new Refusal("options are an object");
   for (const key of Object.keys(given)) if (!known.has(key)) throw new Refusal(`there is no option ${JSON.stringify(key.slice(0, 40))}`);
-  // What protects stays, whoever speaks later.
+  // Once redact is set, no later message can unset it.
   options = { ...options, ...given, redact: options.redact || given.redact };
   apply();
 }
 
-// A message may come from the page around, or from the one that opened this one; not from frames beside or inside.
+// Messages are accepted from the host page and from the page that opened this one, but not from frames beside this one or within it.
 function fromHost(source) {
   return source !== null && source !== window && (source === window.parent || source === window.opener);
 }
@@ -93,14 +93,14 @@ async function hasToken(token) {
   return [...new Uint8Array(hash)].map((byte) => byte.toString(16).padStart(2, "0")).join("") === tokenHash;
 }
 
-// Answers go to the exact origin. A page without one ("null": a file, a sandbox) can be answered only by a port that it gave.
+// Answers go only to the sender's exact origin. A page without an origin ("null": a file, a sandbox) gets answers only through a port that it has sent.
 function answer(event, message, transfer = []) {
   if (event.origin !== "null" && event.origin !== "") event.source.postMessage(message, { targetOrigin: event.origin, transfer });
 }
 
-let question; // the one that a person is asked: {origin, done: [functions]}
+let question; // the pending question to the user: {origin, done: [functions]}
 
-// Whether an origin may use the viewer. A person is asked once, about one origin at a time.
+// Reports whether an origin may use the viewer. It asks the user once, about one origin at a time.
 async function trusts(event, token, asking) {
   const { origin } = event;
   if (asked.has("origin") && asked.get("origin") !== origin) return false;
@@ -114,7 +114,7 @@ async function trusts(event, token, asking) {
   });
 }
 
-// Asks the person. The origin is shown as text, as the browser writes it.
+// Asks the user. The origin is shown as text, as the browser writes it.
 function ask(origin, done) {
   question = { origin, done: [done] };
   const box = document.createElement("div");
@@ -147,7 +147,7 @@ function ask(origin, done) {
   document.body.append(box);
 }
 
-// Everything that can be asked for through a port; what is not here is an error.
+// The requests that a port accepts.
 const requests = {
   load: ({ data, name }) => viewer.loadDump(data, { name: nameOf(name) }),
   symbols: ({ files }) => {
@@ -183,7 +183,7 @@ async function hello(event) {
   const error = (code, message) => say({ crashpane: version, type: "error", code, message, versions: [version] });
   if (data.crashpane !== version) return error("version", `this viewer speaks version ${version}`);
   if (data.type !== "hello") return error("unknown", `there is no message of type ${JSON.stringify(String(data.type).slice(0, 40))} outside of a port`);
-  if (greeted.has(event.origin) && !given) return undefined; // a repeated hello, while a person is asked
+  if (greeted.has(event.origin) && !given) return undefined; // a repeated hello, while the user is asked
   greeted.add(event.origin);
   try {
     if (!(await trusts(event, data.token, () => say({ crashpane: version, type: "asking" })))) return error("refused", "this page may not use the viewer");
@@ -200,7 +200,7 @@ async function hello(event) {
 }
 const greeted = new Set();
 
-// Perfetto's form: hosts that can feed its viewer can feed this one.
+// Accepts the messages of Perfetto's viewer, so that host pages written for it can also use this one.
 async function perfetto(event, payload) {
   const data = payload instanceof ArrayBuffer ? payload : payload.buffer;
   if (!(data instanceof ArrayBuffer) && !ArrayBuffer.isView(data)) return;
@@ -209,10 +209,10 @@ async function perfetto(event, payload) {
   if (await trusts(event, undefined, () => {})) {
     const newest = pending;
     pending = undefined;
-    if (newest) viewer.loadDump(newest.data, { name: newest.name }).catch(() => {}); // the viewer says what is wrong
+    if (newest) viewer.loadDump(newest.data, { name: newest.name }).catch(() => {}); // the viewer shows the error
   }
 }
-let pending; // the newest that waits for a person
+let pending; // the newest dump that waits for the user's consent
 
 window.addEventListener("message", (event) => {
   if (!fromHost(event.source)) return;

@@ -1,13 +1,13 @@
-// The host's side of the protocol of embed.html: says hello until the frame answers, then speaks through a port of its own.
+// The host page's side of the protocol of embed.html: it sends hello until the frame answers with a port, and then uses that port.
 
 const version = 1;
 const patience = 100; // milliseconds between two hellos
 
-// Connects to an iframe that shows embed.html. Answers the promise of a connection; a person may have to agree in the frame first.
+// Connects to an iframe that shows embed.html. Returns the promise of a connection; the user may have to agree in the frame first.
 //
-//   token    proves that this page may use the viewer, where it was built with one
+//   token    proves that this page may use the viewer, if the viewer was built with one
 //   options  {theme, tab, thread, frame, readonly, drop, redact}
-//   signal   gives up
+//   signal   cancels
 export function connectFrame(iframe, { token, options, signal } = {}) {
   const target = new URL(iframe.src, iframe.ownerDocument.baseURI).origin;
   return new Promise((done, fail) => {
@@ -20,7 +20,7 @@ export function connectFrame(iframe, { token, options, signal } = {}) {
     const hear = ({ source, origin, data, ports }) => {
       if (source !== iframe.contentWindow || origin !== target || data?.crashpane !== version) return;
       if (data.type === "welcome" && ports[0]) end(done, new Connection(ports[0]));
-      else if (data.type === "asking") clearInterval(timer); // it has heard us, and waits for a person
+      else if (data.type === "asking") clearInterval(timer); // it has got the hello, and asks the user
       else if (data.type === "error") end(fail, new Error(data.message));
     };
     const abort = () => end(fail, signal.reason);
@@ -32,7 +32,7 @@ export function connectFrame(iframe, { token, options, signal } = {}) {
   });
 }
 
-// What <crash-pane> can do, in a frame.
+// The methods and events of <crash-pane>, for a viewer in a frame.
 class Connection extends EventTarget {
   #port;
   #next = 0;
@@ -61,7 +61,7 @@ class Connection extends EventTarget {
     });
   }
 
-  // The data of a buffer or a stream moves to the frame, and is not here any more.
+  // A buffer or a stream is transferred to the frame: this page cannot use it any more.
   loadDump(data, { name } = {}) {
     return this.#ask("load", { data, name: name ?? data?.name }, moved([data]));
   }
@@ -82,7 +82,7 @@ class Connection extends EventTarget {
   clear() {
     return this.#ask("clear", {});
   }
-  // Ends the connection; the frame goes on showing what it shows.
+  // Ends the connection. The frame keeps its dump.
   close() {
     this.#port.close();
   }

@@ -66,7 +66,7 @@ func TestUnknownMessages(t *testing.T) {
 	}
 }
 
-// Every type that is a request or a reply is in the table: one that was forgotten could be sent by nobody.
+// Every request and reply type must be in the table, or it cannot be sent.
 func TestTableIsWhole(t *testing.T) {
 	rows := map[string]bool{}
 	for _, o := range ops {

@@ -1,13 +1,13 @@
-// What makes the hosted page an installed application: it starts without a network, opens the files that the system hands it,
-// and says when a newer version is there. Loaded when the page is idle, so that its start costs nothing.
+// Makes the hosted page an installable application: it works offline, opens files that the system passes to it, and says when there is a newer
+// version. The loader adds this script when the page is idle, so that it does not delay the start.
 globalThis.startCrashpaneApp = async ({ serviceWorker, calm, control }) => {
-  // Files that were opened with the installed application.
+  // Files that the user opens with the installed application.
   globalThis.launchQueue?.setConsumer(async ({ files }) => {
     if (files?.length) control("add", await Promise.all(files.map((handle) => handle.getFile())), 0);
   });
   const { serviceWorker: workers } = navigator;
   if (!workers || navigator.connection?.saveData) return;
-  // The service worker fetches and stores all that the page may ever need: a second's work for each core, while somebody may drop a dump.
+  // Installing the service worker fetches and stores all files of the page, which keeps each core busy for a second. Wait until the page is idle.
   await calm;
   const registration = await workers.register(serviceWorker, { scope: "./", updateViaCache: "none" });
   const tell = () => {
@@ -19,8 +19,7 @@ globalThis.startCrashpaneApp = async ({ serviceWorker, calm, control }) => {
   tell();
 };
 
-// A newer version waits until every window of this one is closed, or until somebody asks for it: it begins without the files that
-// are open.
+// A newer version starts when all windows of this one are closed, or at the user's request. It starts without the open files.
 function showUpdate(waiting) {
   if (document.querySelector(".update")) return;
   const bar = document.createElement("div");

@@ -1,13 +1,15 @@
-// Reads blocks of a File, for the engine: list has the offset and the size of each, in the order of the file. To the browser's processes each
-// read costs a round of some 0.6 ms, whatever its size, up to some 100 KB. So what lies between two blocks that are close together is read
-// along, several such runs are put together as one Blob, and some Blobs are read side by side. Promises the bytes of all blocks, one behind the other.
+// Reads blocks of a File, for the engine (wasm/viewer/worker/file_js.go). list has the offset and the size of each block, sorted by offset. Returns the promise of the bytes of all
+// blocks, concatenated.
+//
+// Each read is a round trip to another process of the browser, which takes about 0.6 ms for any size up to about 100 KB. So gaps between blocks are
+// read too if they are small, several such runs are joined to one Blob, and several Blobs are read in parallel.
 crashpaneWorker.blocks = async (file, list) => {
-  const hole = 128 << 10; // is read along
-  const most = 4 << 20; // bytes of a Blob
-  const runs = 32; // of a Blob
+  const hole = 128 << 10; // the largest gap that is read too, in bytes
+  const most = 4 << 20; // the largest Blob, in bytes
+  const runs = 32; // the most runs in a Blob
   const blobs = [];
   let total = 0;
-  let open; // the Blob that is being put together
+  let open; // the Blob that is being joined
   for (let i = 0; i < list.length; i += 2) {
     const [from, to] = [list[i], list[i] + list[i + 1]];
     let run = open?.runs.at(-1);

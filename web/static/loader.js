@@ -1,11 +1,12 @@
-// Everything that differs between a hosted page, one file opened from disk, a package and an element in
-// somebody's page is a parameter of startCrashpane; what a viewer touches of the browser goes through the object made here.
-// Vugu asks window.eval for its helper, which a strict content security policy forbids. The bundle carries the helper as a
-// function already, so this one call has nothing left to do. Any other text is a mistake, and is refused.
+// Starts viewers. The hosted page, the page as one file, the npm package, the element and the frame all use startCrashpane; what differs between
+// them is a parameter. It makes the object through which a viewer's program reaches the browser.
+
+// Vugu passes its JavaScript helper to window.eval, which a strict content security policy forbids. The bundle already has the helper as a
+// function, so own.eval below has nothing to do for this text. Any other text is a mistake, and is refused.
 const vuguAsks = "(function(){if(window.vuguRender)";
 
-// Vugu keeps its state on "window" and looks for elements in "document". A viewer gets stand-ins for both, so that several
-// live side by side, each in its own root.
+// Vugu stores its state on "window" and finds elements in "document". Each viewer gets stand-ins for both, so that one window can have several
+// viewers, each in its own root.
 function standIns(window, document, root) {
   const own = Object.create(null);
   const facadeDocument = {
@@ -38,12 +39,12 @@ function standIns(window, document, root) {
   return { facade, facadeDocument };
 }
 
-// Go takes its global object from its glue. Running it with another one is done by putting it in place after the glue has
-// made its table of values and before the program starts.
+// Runs a Go program with another global object. Go's glue (wasm_exec.js) puts the global object into its table of values, as number 5, before the
+// program starts; this replaces it there.
 function runWith(go, instance, global) {
   const exports = { ...instance.exports };
   exports.run = (argc, argv) => {
-    // The real one, if the program gets it as a value, is then a value like any other.
+    // If the program gets the real global object, it is an ordinary value.
     go._ids.delete(go._values[5]);
     go._values[5] = global;
     go._ids.set(global, 5);
@@ -54,8 +55,7 @@ function runWith(go, instance, global) {
 
 globalThis.runCrashpane = runWith;
 
-// Compiles a program: bytes, a Response, a WebAssembly.Module, an address, a promise of one of them, or a function that answers
-// one and is only then called.
+// Compiles a program. wasm is bytes, a Response, a WebAssembly.Module, an address, a promise of one of these, or a function that returns one.
 async function compile(wasm, { progress, signal, size = 0 } = {}) {
   let got = await (typeof wasm === "function" ? wasm(signal) : wasm);
   if (got instanceof WebAssembly.Module) return got;
@@ -63,14 +63,14 @@ async function compile(wasm, { progress, signal, size = 0 } = {}) {
   if (got instanceof Response) {
     if (!got.ok) throw new Error(`${got.url} answered ${got.status}`);
     if (progress) got = counted(got, progress, size);
-    // Some servers do not know the type, and then the browser does not compile while it reads.
+    // Some servers send another type, for which compileStreaming fails.
     if (!/^application\/wasm\b/.test(got.headers.get("content-type") ?? "")) return WebAssembly.compile(await got.arrayBuffer());
     return WebAssembly.compileStreaming(got);
   }
   return WebAssembly.compile(got);
 }
 
-// A Response that tells some times a second how much of it has come.
+// Wraps a Response so that progress is called, a few times a second, with the number of bytes received.
 function counted(response, progress, size) {
   let done = 0;
   let told = 0;
@@ -94,8 +94,8 @@ function make(document, name, attributes, parent) {
   return element;
 }
 
-// What the programs have in memory: the page's and that of each worker, which says its own with every message, in bytes; and the
-// most that there was at a time, with the workers that have ended since.
+// Measures the memory of the page's program and of all workers, in bytes, for tests and benchmarks. A worker sends its size with every message. peak is
+// the largest total so far, which includes workers that have ended since.
 function memoryOf() {
   const used = new Map();
   const memory = {
@@ -120,7 +120,7 @@ function memoryOf() {
   return memory;
 }
 
-// Indexes of symbol files that are kept for the next visit, in IndexedDB. It is opened when it is first asked for.
+// Stores indexes of symbol files for the next visit, in IndexedDB. It opens the database at the first call.
 function keptIn(window) {
   let opened;
   const database = () =>
@@ -160,7 +160,7 @@ function keptIn(window) {
   };
 }
 
-// The storage of preferences; none where the browser refuses.
+// Returns the storage of preferences, or undefined if the browser refuses it.
 function storageOf(window) {
   try {
     return window.localStorage;
@@ -171,38 +171,37 @@ function storageOf(window) {
 
 // Starts a viewer in a root.
 //
-//   wasm         the program: bytes, a Response, a WebAssembly.Module, an address, a promise of one, or a function that answers one
-//   full         the engine with all readers, in the same forms; as a function or an address it is fetched when a file needs it
-//   fullSize     its bytes when unpacked, if known
+//   wasm         the program, in one of the forms of compile
+//   full         the full engine, in the same forms; as a function or an address it is fetched when a file needs it
+//   fullSize     its unpacked size in bytes, if known
 //   makeWorker   makes a new Worker that runs worker.js
 //   root         the element or shadow root that the viewer fills
-//   sample       answers the promise of the sample's files, each a File, or undefined
-//   symbols      the sources of symbol files that it offers, as addresses; without a list the page may reach no server
-//   ownsWindow   the viewer is the page: it may name it, and keeps its state in the address
-//   dropTarget   where files may be dropped; the root by default
-//   themed       the element that carries data-theme, and data-ready when the viewer can be used; the root by default
-//   network      whether a person may have the viewer ask servers for symbols
-//   storage      whether anything may be kept in the browser for the next visit
-//   limits       {noFiles, readOnly, redact}: what the viewer may not do
-//   told         is called with each event: its kind, its detail, and the function that the viewer is spoken to by (control in
-//                wasm/viewer/control_js.go)
+//   sample       returns the promise of the sample's files, each a File; undefined without a sample
+//   symbols      addresses of the symbol servers to offer; if undefined, the viewer may not reach any server
+//   ownsWindow   the viewer is the whole page: it sets the title, and stores its state in the address
+//   dropTarget   the element on which files may be dropped; the root by default
+//   themed       the element with data-theme, and with data-ready when the viewer is ready; the root by default
+//   network      whether the user may request symbols from servers
+//   storage      whether the viewer may store anything in the browser
+//   limits       {noFiles, readOnly, redact}: what the host page forbids
+//   told         called with each event: its kind, its detail, and the function that controls the viewer (wasm/viewer/control_js.go)
 //
-// Answers the promise of what ends it: it stays open while the viewer lives.
+// Returns a promise that is pending while the program runs.
 async function startCrashpane({ wasm, full, fullSize, makeWorker, root, window = globalThis, document = window.document, sample, ownsWindow = false, dropTarget, themed, storage = true, network = true, limits, told, symbols }) {
   const module = await compile(wasm);
   const box = make(document, "div", { class: "crashpane-root" }, root);
   make(document, "div", { "data-mount": "" }, box);
   if (!sample) box.dataset.sample = "off";
   if (!network) box.dataset.network = "off";
-  // Beside what is drawn: the live region would be read again at each drawing, and a click on the choosers must not be
-  // heard as a click on the viewer.
+  // These elements are outside of what the viewer draws: screen readers would read the live region again after each drawing, and a click on the
+  // choosers must not be a click on the viewer.
   const aside = make(document, "div", { class: "offscreen" }, root);
   const live = make(document, "div", { "aria-live": "polite", role: "status" }, aside);
   const filesInput = make(document, "input", { type: "file", multiple: "", tabindex: "-1", "aria-hidden": "true", "data-choose": "files" }, aside);
   const folderInput = make(document, "input", { type: "file", multiple: "", webkitdirectory: "", tabindex: "-1", "aria-hidden": "true", "data-choose": "folder" }, aside);
   const { facade, facadeDocument } = standIns(window, document, box);
   globalThis.crashpaneVuguHelper(facade, facadeDocument);
-  // All that the program has of the browser; wasm/viewer/protocol_js.go says what each is, and is the other side.
+  // The object through which the program reaches the browser. wasm/viewer/protocol_js.go describes it.
   const viewer = {
     full: full && ((progress, signal) => compile(full, { progress, signal, size: fullSize })),
     module, makeWorker, sample, ownsWindow, network, live, filesInput, folderInput,
@@ -210,7 +209,7 @@ async function startCrashpane({ wasm, full, fullSize, makeWorker, root, window =
     kept: keptIn(storage ? window : {}),
     storage: storage ? storageOf(window) : undefined,
     limits,
-    // Later, because the viewer cannot be spoken to while it speaks.
+    // In a microtask, because the listener may call control, which must not run during an event.
     told: told && ((kind, detail) => queueMicrotask(() => told(kind, detail, viewer.control))),
     sources: symbolSources(network ? symbols : undefined, window, storage),
     root: box,
@@ -236,7 +235,7 @@ async function startCrashpane({ wasm, full, fullSize, makeWorker, root, window =
 globalThis.startCrashpane = startCrashpane;
 globalThis.compileCrashpane = compile;
 
-// The sample's files, by the address of their list: plain files beside it.
+// Fetches the sample's files. list is the address of a list of their names; they are in the same folder.
 async function filesBeside(list) {
   const get = async (address) => {
     const response = await fetch(address, { credentials: "same-origin" });
@@ -248,8 +247,8 @@ async function filesBeside(list) {
   return Promise.all(files.map(async ({ name }) => new File([await (await get(folder + name)).blob()], name)));
 }
 
-// Keeps what is dropped before the viewer listens: the browser would open a dropped file in place of the page. Answers the function that
-// drops it again, for the viewer. What the items are must be asked while the event is handled: afterwards the browser's list is empty.
+// Keeps files that the user drops before the viewer listens, because the browser would open them in place of the page. Returns a function that repeats
+// the drop for the viewer. The files and entries must be read while the event is handled, because the list is empty afterwards.
 function keepDrops(target) {
   const dropped = [];
   const over = (e) => e.preventDefault();
@@ -271,7 +270,7 @@ function keepDrops(target) {
   };
 }
 
-// Starts the viewer that is the page. What the document shows meanwhile goes when the viewer is there, or says why it is not.
+// Starts the viewer as the whole page. It then removes the document's first text, or shows why the viewer could not start.
 function bootCrashpane({ app, ...options }) {
   const boot = document.querySelector("[data-boot]");
   const fail = (error) => {
@@ -295,14 +294,15 @@ function bootCrashpane({ app, ...options }) {
   const calm = new Promise((done) => (calmed = done));
   const told = (kind, _, control) => {
     if (kind === "ready" && app) idle(() => addApp({ ...app, calm }, control), { timeout: 5000 });
-    // Whatever else the viewer tells of, somebody waits for it; and when it is idle, workers may still read symbols as a whole.
+    // The page is calm some time after it is ready or idle. After other events the user waits for something; and when the viewer is idle, workers may
+    // still index symbol files.
     clearTimeout(timer);
     timer = setTimeout(calmed, { ready: 3000, idle: 15_000 }[kind] ?? 60_000);
   };
   startCrashpane({ ...whole, told, ...options }).then(() => fail(new Error("the program ended")), fail);
 }
 
-// What the page can do without comes when it is idle.
+// Adds app.js, which the page can do without.
 function addApp({ script, ...options }, control) {
   const element = document.createElement("script");
   element.src = script;
@@ -311,7 +311,7 @@ function addApp({ script, ...options }, control) {
 }
 globalThis.bootCrashpane = bootCrashpane;
 
-// The hosted page: every address stands on the script's own element, because the names carry hashes.
+// The hosted page. The addresses are attributes of the script's element, because the names of the files have hashes.
 const script = globalThis.document?.currentScript;
 if (script?.dataset.wasm) {
   bootCrashpane({

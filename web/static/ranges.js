@@ -1,7 +1,8 @@
-// Parts of a symbol file on a server, for the engine. remote: {url, token, size, edition, head} as the page was answered. A part
-// is of the same edition of the file as all others, or it is an error that says changed.
+// Reads parts of a symbol file on a server, for the engine (wasm/viewer/worker/remote_js.go), by HTTP range requests (RFC 9110, section 14). remote is {url, token, size, edition, head}
+// from the page's request (symbols.js): edition is the ETag or the date of the file, head its first bytes. If the file on the server changes, the error
+// has changed set.
 const remoteRange = (remote) => {
-  let condition = Boolean(remote.edition) && !remote.edition.startsWith("W/"); // whether the server is told which edition is meant
+  let condition = Boolean(remote.edition) && !remote.edition.startsWith("W/"); // send If-Range; a weak ETag is not allowed there
   let proven = false;
   const changed = (why) => Object.assign(new Error(why), { changed: true });
   const get = (from, to) =>
@@ -19,20 +20,20 @@ const remoteRange = (remote) => {
       response = await get(from, to);
     } catch (error) {
       if (!condition || proven) throw error;
-      // Servers need not let a page of another origin send If-Range. What they answer says the edition too.
+      // A server may not allow a page of another origin to send If-Range (CORS). The edition of its answer is compared below in any case.
       condition = false;
       response = await get(from, to);
     }
     proven = true;
     if (response.status !== 206) {
       response.body?.cancel();
-      if (response.status === 200 || response.status === 412 || response.status === 416) throw changed("the file on the server is another one now");
+      if (response.status === 200 || response.status === 412 || response.status === 416) throw changed("the file on the server has changed");
       throw Object.assign(new Error(`the server answered ${response.status}`), { final: response.status < 500 });
     }
     const edition = response.headers.get("etag") ?? response.headers.get("last-modified") ?? "";
     if (edition !== remote.edition || response.headers.get("content-range") !== `bytes ${from}-${to - 1}/${remote.size}`) {
       response.body?.cancel();
-      throw changed("the file on the server is another one now");
+      throw changed("the file on the server has changed");
     }
     const bytes = new Uint8Array(await response.arrayBuffer());
     if (bytes.byteLength !== to - from) throw new Error("the server's answer ended early");

@@ -1,7 +1,7 @@
-// One file that is the whole page: its parts lie in it as blocks of text, and nothing is fetched.
+// The page as one file: all its parts are blocks of text in it, and it fetches nothing.
 const blocks = (kind) => [...document.querySelectorAll(`script[data-block="${kind}"]`)];
 
-// The bytes of a block. A loop, where the browser cannot do it itself, is many times faster than a function for each byte.
+// Decodes a block. In browsers without fromBase64, a loop is many times faster than a function call for each byte.
 function bytesOf(text) {
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
   const binary = atob(text);
@@ -10,7 +10,7 @@ function bytesOf(text) {
   return bytes;
 }
 
-// A program, as an answer that never was on a wire: the browser compiles it while it is unpacked.
+// Makes a Response of a program, which the browser compiles while it unpacks it.
 function program(kind) {
   const [block] = blocks(kind);
   const packed = new Blob([bytesOf(block.textContent)]);
@@ -19,7 +19,7 @@ function program(kind) {
 }
 
 const worker = URL.createObjectURL(new Blob([blocks("worker")[0].textContent], { type: "text/javascript" }));
-let full; // unpacked once; a second try after a failure finds it here
+let full; // compiled once
 bootCrashpane({
   wasm: program("wasm"),
   full: () => (full ??= WebAssembly.compileStreaming(program("full"))),

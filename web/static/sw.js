@@ -1,26 +1,26 @@
-// The service worker: keeps this version's files, exactly those of the list above, and answers for them without the network. Nothing else
-// is ever stored; what is not on the list goes its usual way.
+// The service worker. It stores the files of this version, which the bundler lists above, and serves them without the network. It stores nothing
+// else, and leaves other requests alone.
 const scope = self.registration.scope;
 const cacheName = `crashpane ${scope} ${version}`;
 const ours = (name) => name.startsWith(`crashpane ${scope} `);
 const addresses = new Set(files.map((file) => new URL(file, scope).href));
-// Names with the hash of their content: what they hold never changes.
+// Files whose names have the hash of their content never change.
 const hashed = (address) => address.startsWith(scope) && /\.[0-9a-f]{8}\.[a-z]+$/.test(address);
 
 async function fill() {
   const cache = await caches.open(cacheName);
   for (const address of addresses) {
-    // What an older version has under the same hash is the same.
+    // An older version's file with the same hash is the same file.
     let response = hashed(address) ? await caches.match(address) : undefined;
     response ??= await fetch(address, { cache: hashed(address) ? "default" : "no-cache", credentials: "same-origin" });
     if (!response.ok) throw new Error(`${address} answered ${response.status}`);
-    // A page may not be answered with what was reached by a redirection.
+    // Browsers refuse a redirected response for a navigation, so copy it.
     if (response.redirected) response = new Response(response.body, { headers: response.headers });
     await cache.put(address, response);
   }
 }
 
-// Older versions' files go when no other window may still need them.
+// Deletes the files of older versions, unless another window may still need them.
 async function tidy() {
   const windows = await self.clients.matchAll({ type: "window", includeUncontrolled: true });
   if (windows.length > 1) return;
@@ -43,7 +43,7 @@ self.addEventListener("fetch", (event) => {
   const url = new URL(request.url);
   url.hash = "";
   let address = url.href;
-  // The page itself, whatever stands behind a question mark.
+  // The page itself, with any query string.
   if (request.mode === "navigate" && [scope, `${scope}index.html`].includes(url.origin + url.pathname)) address = scope;
   if (addresses.has(address) || hashed(address)) event.respondWith(kept(address, request));
 });

@@ -1,13 +1,13 @@
-// Symbol files from a server or a folder of this machine, when the page's user asks for them. Of a server nothing is asked but the
-// addresses of symbol files: no cookie goes with it, no referrer, and a token only if one was typed.
-const symbolHead = 64 << 10; // what is asked of a file first
-const symbolWhole = 4 << 20; // files up to this are read at once
+// Gets symbol files from a server or a folder, at the user's request (wasm/viewer/sources_js.go). A request for a file has nothing but its address, and the token if the user has
+// typed one: no cookies, no referrer.
+const symbolHead = 64 << 10; // bytes of the first range request
+const symbolWhole = 4 << 20; // files up to this size are fetched completely
 
-// bases: the sources that the page was built with; without it the page may reach no server.
+// bases are the servers that the page was built with; if undefined, the page may not reach any server.
 function symbolSources(bases, window, storage) {
   const home = window.location;
   const web = /^https?:$/.test(home.protocol);
-  // A layout may stand before the address of a source: the paths on it are then not those of Breakpad's servers.
+  // Before the address of a server, a layout may say that its paths are not those of Breakpad's servers: "microsoft+https://…".
   const resolve = (text) => {
     const [, layout, address] = /^((?:microsoft|debuginfod)\+)?(.*)$/s.exec(text);
     let url;
@@ -31,7 +31,7 @@ function symbolSources(bases, window, storage) {
       credentials: "omit", referrerPolicy: "no-referrer", mode: "cors", cache: "no-store", signal,
     });
 
-  // Why there was no answer. One that is there, and that a page may not see, is of a server without CORS.
+  // Finds out why a request failed. If a request in mode no-cors succeeds, the server answers but its CORS headers do not allow this page to read it.
   async function unanswered(url, error, signal) {
     const host = new URL(url).host;
     try {
@@ -43,7 +43,7 @@ function symbolSources(bases, window, storage) {
     return `${host} answers, but does not let this page read its answers (CORS: it would have to allow this page’s origin). ${through ? `This page’s own server can ask it for you: choose ${through.base}` : "A Crashpane that is hosted as a Worker can ask it for you (SYMBOL_SERVERS)"}`;
   }
 
-  // The body goes into blobs piece by piece: the browser keeps those where it likes, in memory or on the disk.
+  // Collects the body in Blobs, which the browser stores in memory or on disk.
   async function collect(response, name, progress) {
     const packed = response.headers.get("content-encoding");
     const total = packed ? 0 : Number(response.headers.get("content-length")) || 0;
@@ -71,13 +71,14 @@ function symbolSources(bases, window, storage) {
   return {
     bases: bases && built.map(({ base }) => base),
     resolve,
-    // Asks for a symbol file. Answers {status, at}, and with it {file}, or {remote}: what the worker needs to read parts of it.
+    // Requests a symbol file. Returns {status, at}, where at is the address after a redirection, and also either {file} or {remote}, with which the
+    // worker can read parts of the file (ranges.js).
     async ask(url, token, whole, progress, signal) {
       let response;
       try {
         response = await get(url, token, whole ? "" : `bytes=0-${symbolHead - 1}`, signal);
       } catch (error) {
-        // Of whoever asks for a part a browser takes no compressed answer, which is all that some servers have.
+        // For a range request, browsers do not accept a compressed answer, and some servers have only that. Request the whole file.
         if (signal.aborted) throw error;
         response = await (whole ? Promise.reject(error) : get(url, token, "", signal)).catch(async (error) => {
           throw new Error(await unanswered(url, error, signal));
@@ -92,7 +93,7 @@ function symbolSources(bases, window, storage) {
         if (known && size === head.byteLength) return { status: 200, at, file: new File([head], url) };
         const edition = response.headers.get("etag") ?? response.headers.get("last-modified") ?? "";
         if (known && size > symbolWhole) return { status: 206, at, remote: { url, token, size, edition, head } };
-        // It is small, or the server does not let a page see which part it has sent.
+        // The file is small, or the server does not allow the page to read Content-Range (CORS). Request the whole file.
         response = await get(url, token, "", signal);
       }
       if (response.status !== 200) {
@@ -105,7 +106,7 @@ function symbolSources(bases, window, storage) {
   };
 }
 
-// A folder of symbol files that is chosen once. The browser keeps its handle, if that is wanted, and asks again whether it may be read.
+// A folder of symbol files that the user has chosen. The browser can store its handle, and asks the user for permission at the next visit.
 function symbolFolder(window, storage) {
   let folder;
   const kept = (mode, use) =>
@@ -125,7 +126,7 @@ function symbolFolder(window, storage) {
         transaction.onabort = () => fail(transaction.error);
       };
     });
-  // The file of a path below a folder, or undefined.
+  // Returns the file with a path in the folder, or undefined.
   async function at(path) {
     try {
       const parts = path.split("/");
@@ -153,8 +154,8 @@ function symbolFolder(window, storage) {
       return folder?.name ?? "";
     },
     keep: (yes) => kept("readwrite", (handles) => (yes && folder ? handles.put(folder, "symbols") : handles.delete("symbols"))),
-    // The files of paths in the layout of symbol stores. Only if there is none of them, the folder is looked through, for at most
-    // limit symbol files, whatever they are called. Answers [{path, file}].
+    // Finds the files with paths of a symbol store. If there is none of them, it finds symbol files anywhere in the folder, at most limit. Returns
+    // [{path, file}].
     async find(paths, limit) {
       const mode = { mode: "read" };
       if ((await folder.queryPermission?.(mode)) !== "granted" && (await folder.requestPermission?.(mode)) === "denied") throw new Error("you did not allow the browser to read it");

@@ -1,16 +1,15 @@
 "use strict";
 
-// What the program and the scripts of this worker have of each other; wasm/viewer/worker/protocol_js.go says what, and is the other side. The
-// scripts that are joined to this one add blocks, stream, range and unpack, the program receive, read and fetched.
+// The object that the program and the scripts of this worker share; wasm/viewer/worker/protocol_js.go describes it. The scripts that are joined to this
+// one add blocks, stream, range and unpack; the program adds receive, read and fetched.
 const crashpaneWorker = (self.crashpaneWorker = {});
 
-// The engine's worker: starts the program that the page hands over, keeps messages until it listens, and says how it ended.
+// The engine's worker. It starts the program that the page sends, keeps messages until the program listens, and reports how the program ended.
 const waiting = [];
 let running = false;
 let lastWords = "";
 
-// A Go program that panics writes why to its standard error, which the glue gives to the console. The first line is the
-// reason; the rest is for whoever has the console open.
+// A Go program that panics writes the reason to standard error, which Go's glue sends to the console. Keep the first line as the reason.
 for (const level of ["log", "error"]) {
   const say = console[level].bind(console);
   console[level] = (...words) => {

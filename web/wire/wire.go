@@ -20,6 +20,7 @@ func AppendWith(b []byte, v any, text func(string) string) []byte {
 	return encode(b, reflect.ValueOf(v), text)
 }
 
+// encode appends a value. Its cases and those of decode must match.
 func encode(b []byte, v reflect.Value, text func(string) string) []byte {
 	switch v.Kind() {
 	case reflect.Bool:
@@ -44,7 +45,7 @@ func encode(b []byte, v reflect.Value, text func(string) string) []byte {
 			b = encode(b, v.Index(i), text)
 		}
 		return b
-	case reflect.Pointer:
+	case reflect.Pointer: // 0 for nil, 1 before the value
 		if v.IsNil() {
 			return append(b, 0)
 		}
@@ -77,11 +78,13 @@ func ReadNext(b []byte, to any) (rest []byte, err error) {
 	return d.b, d.err
 }
 
+// decoder reads from b. Its first error stays, so decode need not check each read.
 type decoder struct {
 	b   []byte
 	err error
 }
 
+// fail sets the error and drops the rest of the message, so that all further reads fail too.
 func (d *decoder) fail() uint64 {
 	if d.err == nil {
 		d.err = ErrCut
@@ -109,6 +112,7 @@ func (d *decoder) length() int {
 	return int(n)
 }
 
+// decode reads a value. Its cases and those of encode must match.
 func (d *decoder) decode(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Bool:

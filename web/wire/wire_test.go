@@ -33,7 +33,7 @@ func TestThereAndBack(t *testing.T) {
 			t.Errorf("%v\n%+v\n%+v", err, got, m)
 		}
 	}
-	// What was in the value before does not shine through.
+	// The value's old contents are overwritten.
 	got := full
 	if err := Read(Append(nil, message{}), &got); err != nil || !reflect.DeepEqual(got, message{}) {
 		t.Errorf("%v %+v", err, got)

@@ -66,7 +66,7 @@ func (e *FormatError) Unwrap() error { return e.Err }
 type MethodError struct{ Method string }
 
 func (e *MethodError) Error() string {
-	return "compressed by " + e.Method + ", which is not supported; unpack it with expand on Windows or cabextract elsewhere, and give what comes out"
+	return "compressed by " + e.Method + ", which is not supported; unpack it with expand on Windows or cabextract elsewhere, and add its files"
 }
 
 // ErrSplit: a member, or the block of data that it needs, is continued in another cabinet of a set.

@@ -70,8 +70,8 @@ func TestCabinet(t *testing.T) {
 	for what, change := range map[string]func(b []byte){
 		`member "app.pdb": compressed by LZX, which is not supported; unpack it with expand`: func(b []byte) { b[42], b[43] = 3, 21 },
 		`member "app.pdb": it goes on in another cabinet of a set`:                           func(b []byte) { b[44+8], b[44+9] = 0xfe, 0xff },
-		`32768 of 73728 bytes came out and are used: the data end too early`:                 nil,
-		`73728 of 4294967295 bytes came out`:                                                 func(b []byte) { copy(b[44:], "\xff\xff\xff\xff") },
+		`32768 of its 73728 bytes are unpacked and used: the data ends too early`:            nil,
+		`73728 of its 4294967295 bytes are unpacked`:                                         func(b []byte) { copy(b[44:], "\xff\xff\xff\xff") },
 	} {
 		b := bytes.Clone(data)
 		if change == nil {

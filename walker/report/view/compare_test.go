@@ -55,7 +55,7 @@ func TestStackEndsWithWhatWouldHelp(t *testing.T) {
 func TestCompareMarksWhatDiffers(t *testing.T) {
 	r := report.Build(reporttest.Windows())
 	frames := r.Threads[1].Frames
-	stop := report.Stop{Kind: "nothing-found", Detail: "no way was found", Attempts: []report.Attempt{}}
+	stop := report.Stop{Kind: "nothing-found", Detail: "no caller was found", Attempts: []report.Attempt{}}
 	c := &report.Comparison{Thread: 1, Walks: []report.ComparedWalk{
 		{Policy: "breakpad", Frames: frames[:1], Stop: stop}, {Policy: "best", Frames: frames[:2], Stop: stop}},
 		Rows: []report.ComparedRow{{SP: 0x10, PC: frames[0].PC, At: []int{0, 0}, Same: true}, {SP: 0x20, PC: frames[1].PC, At: []int{-1, 1}}},
@@ -67,7 +67,7 @@ func TestCompareMarksWhatDiffers(t *testing.T) {
 	if p.Total != 2 || p.Found != 2 || p.Agreed != 1 || !p.Rows[0].Same || p.Rows[0].Diverges || !p.Rows[1].Diverges || p.Rows[1].Same || p.Rows[1].Cells[0].Word != "" || p.Rows[1].Cells[1].Word == "" {
 		t.Fatalf("%+v", p)
 	}
-	if len(p.Branches) != 2 || p.Branches[0].Walks != "breakpad" || p.Branches[0].Text != "The walk stopped: no way was found" ||
+	if len(p.Branches) != 2 || p.Branches[0].Walks != "breakpad" || p.Branches[0].Text != "The walk stopped: no caller was found" ||
 		!strings.HasPrefix(p.Branches[1].Text, "Frame pointer → ") || p.Branches[1].Rule != "cfa = rbp + 16\nra = [cfa - 8]" {
 		t.Errorf("%+v", p.Branches)
 	}

@@ -26,7 +26,7 @@ func example() *report.Report {
 		},
 		Threads: []report.Thread{
 			{Index: 0, ID: 10, Name: "io", Frames: []report.Frame{}, Omitted: true},
-			{Index: 1, ID: 77, Name: "main", Crashed: true, Stop: report.Stop{Kind: "nothing-found", Detail: "no way was found"},
+			{Index: 1, ID: 77, Name: "main", Crashed: true, Stop: report.Stop{Kind: "nothing-found", Detail: "no caller was found"},
 				Frames: []report.Frame{
 					{PC: 0x400010, Lookup: 0x400010, RVA: 0x10, Trust: "context", Module: 0, HasFunction: true,
 						Function: report.Name{Raw: "_Zouter"}, FunctionStart: 0x400000, File: "/src/app.cc", Line: 9, HasLine: true,
@@ -208,7 +208,7 @@ func TestFrame(t *testing.T) {
 	if d := v.Frame(1, 1, -1); !strings.Contains(d.Warning, "module has id BBB0, the file has CCC0") {
 		t.Errorf("%q", d.Warning)
 	}
-	if d := v.Frame(1, 2, -1); d.Why.Stop != "The walk stopped: no way was found" {
+	if d := v.Frame(1, 2, -1); d.Why.Stop != "The walk stopped: no caller was found" {
 		t.Errorf("%q", d.Why.Stop)
 	}
 	if d := v.Frame(0, 0, -1); d.Why.Stop != "Not walked: this thread wrote the dump." {

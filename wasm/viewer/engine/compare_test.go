@@ -33,7 +33,7 @@ func TestCompareLaysSixWalksSideBySide(t *testing.T) {
 	if problem != "" || !strings.Contains(text.Text, "Where each stopped:") || !strings.Contains(text.Text, "rust-minidump") {
 		t.Errorf("%q, %q", problem, text.Text)
 	}
-	// It is made once, and again when there are other symbols.
+	// It is made once, and again when symbols change.
 	before := k.e.compared.made
 	k.look(look)
 	if k.e.compared.made != before {

@@ -7,7 +7,7 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// TestDemangleOption: the names of rows and exports are made readable by what the engine is linked with.
+// TestDemangleOption: names in rows and exports are demangled with the engine's option.
 func TestDemangleOption(t *testing.T) {
 	const readable = "a readable name"
 	k := newTalkWith(t, Options{Demangle: func(string) string { return readable }})

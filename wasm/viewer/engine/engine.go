@@ -164,6 +164,7 @@ func (e *Engine) setPolicy(name string) error {
 	return nil
 }
 
+// add adds a file to the session, and describes its items and all dumps.
 func (e *Engine) add(q *protocol.Add, src *input.Source) (*protocol.Added, error) {
 	r := &protocol.Added{}
 	if src == nil {
@@ -183,6 +184,7 @@ func (e *Engine) add(q *protocol.Add, src *input.Source) (*protocol.Added, error
 			r.HoldsPrograms = r.HoldsPrograms || e.opt.OpenImage == nil && e.session.HoldsPrograms(it.Dump)
 		}
 	}
+	// A dump that is a copy of another is not listed twice.
 	for i, it := range r.Items {
 		if it.Dump < 0 {
 			continue
@@ -236,6 +238,7 @@ func (e *Engine) view(dump, thread int) *view.View {
 // whole returns the view of a dump's report with all stacks walked.
 func (e *Engine) whole(dump int) *view.View { return e.viewOf(dump, e.session.Report(dump)) }
 
+// viewOf returns the view of a report. Each report gets one view and the next revision.
 func (e *Engine) viewOf(dump int, rep *report.Report) *view.View {
 	if rep == nil {
 		return nil
@@ -243,6 +246,7 @@ func (e *Engine) viewOf(dump int, rep *report.Report) *view.View {
 	v := e.views[dump]
 	if v == nil || v.Report() != rep {
 		v = view.New(rep, e.demangle)
+		// Explanations quote words of the stack, so there are none with Redact.
 		if e.redact {
 			v.SetMessages(hideMessages(rep.Messages))
 		} else {
@@ -339,7 +343,7 @@ func (e *Engine) addReportParts(r *protocol.QueryResult, q protocol.Query, v *vi
 	if q.Thread < 0 || q.Thread >= len(rep.Threads) {
 		q.Thread, q.Top = max(rep.FirstThread, 0), true
 	}
-	if q.Top {
+	if q.Top { // the first row is an inlined call, if there is one and they are shown
 		q.Frame, q.Inline = 0, -1
 		if t := q.Thread; t < len(rep.Threads) && !q.HideInlines && len(rep.Threads[t].Frames) > 0 &&
 			len(rep.Threads[t].Frames[0].Inlines) > 0 {
@@ -444,6 +448,7 @@ func (e *Engine) files(q protocol.Query) *protocol.FilePage {
 	return page
 }
 
+// fileRow describes an item. It cleans the texts, because names and messages quote untrusted files.
 func fileRow(it session.Item) protocol.FileRow {
 	row := protocol.FileRow{Item: it.ID, Name: view.Clean(it.Name), Size: view.Size(it.Size), Kind: string(it.Kind), Detected: string(it.Detected),
 		Usable: it.Usable, Message: view.Clean(it.Message), Dump: it.Dump, SymName: view.Clean(it.SymName),

@@ -14,7 +14,7 @@ import (
 
 const sample = "../../../testdata/sample/"
 
-// talk is an engine whose answers are remembered, each written and read as on the way to the page.
+// talk is an engine with its answers, each encoded and decoded again.
 type talk struct {
 	t       *testing.T
 	e       *Engine
@@ -55,7 +55,7 @@ func (k *talk) call(c protocol.Call, src *input.Source) protocol.Answer {
 	return k.answers[n]
 }
 
-// last is the newest answer; its reply is of type R.
+// last returns the newest answer, whose reply must be of type R.
 func last[R protocol.Reply](k *talk) (R, string) {
 	k.t.Helper()
 	a := k.answers[len(k.answers)-1]
@@ -72,7 +72,7 @@ func (k *talk) add(name string, content []byte) (*protocol.Added, string) {
 	return last[*protocol.Added](k)
 }
 
-// look asks for parts of the screen, and takes no error.
+// look sends a query, and fails the test on an error.
 func (k *talk) look(q protocol.Query) *protocol.QueryResult {
 	k.t.Helper()
 	k.ask(&q, nil)
@@ -83,7 +83,7 @@ func (k *talk) look(q protocol.Query) *protocol.QueryResult {
 	return r
 }
 
-// screen asks for what the page shows of a thread.
+// screen queries what the page shows of a thread.
 func (k *talk) screen(thread int) *protocol.QueryResult {
 	k.t.Helper()
 	w := protocol.Span{Count: 60}
@@ -180,8 +180,8 @@ func TestSymbolsOfAnotherBuild(t *testing.T) {
 	}
 }
 
-// A file that does not say whose it is can be assigned to modules without symbols before others, and a file of another processor is no choice
-// for a module of this dump: it would be refused.
+// A symbol file without a MODULE line can be assigned to modules, those without symbols first. A file for another processor is not offered, because it
+// would be refused.
 func TestChoicesOfAssignments(t *testing.T) {
 	k := newTalk(t)
 	k.addSample("tilecruncher.dmp", "libtilecodec.so.sym")
@@ -241,7 +241,7 @@ func TestFileName(t *testing.T) {
 	}
 }
 
-// TestMoreIsAsked: while the page has said that it asks more when it has painted the answer, nothing is begun that nobody waits for.
+// TestMoreIsAsked: after a query with More, the engine does no background work before the next query.
 func TestMoreIsAsked(t *testing.T) {
 	k := newTalk(t)
 	k.addSample("tilecruncher.dmp")
@@ -256,7 +256,7 @@ func TestMoreIsAsked(t *testing.T) {
 	}
 }
 
-// TestRest: somebody who scrolls has the page's thread for himself, and what else is to be done still comes forward.
+// TestRest: while the user scrolls, background work rests, but still makes progress.
 func TestRest(t *testing.T) {
 	k := newTalk(t)
 	k.addSample("tilecruncher.dmp")
@@ -264,7 +264,7 @@ func TestRest(t *testing.T) {
 	look := func(more bool) {
 		k.look(protocol.Query{Selection: protocol.Selection{Thread: -1, Top: true}, Stack: &w, More: more})
 	}
-	// Answers are as far apart as is said here, however long each takes.
+	// The intervals between answers are these, however long each answer takes.
 	at := time.Since(began)
 	rests := func(after time.Duration) bool {
 		before := k.e.restUntil

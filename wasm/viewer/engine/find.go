@@ -19,7 +19,7 @@ type found struct {
 // find lists the hits, once for each text and report, and returns hit number n, counted from 1; 0 for none.
 func (e *Engine) find(v *view.View, d *core.Dump, rep *report.Report, query string, n int) *protocol.FoundPage {
 	if e.found.of != v || e.found.query != query {
-		hits := v.Find(query)
+		hits := v.Find(query) // of the report; the dump's own data and the files follow
 		add := func(tab string, row int, is bool) {
 			if is {
 				hits = append(hits, view.Hit{Thread: -1, Tab: tab, Row: row})

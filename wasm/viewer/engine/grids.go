@@ -65,6 +65,7 @@ func (e *Engine) grid(d *core.Dump, rep *report.Report, name string, span protoc
 	return g
 }
 
+// streamRow makes the row of a stream. Its last cell says how Crashpane reads it.
 func streamRow(s *core.Stream) protocol.GridRow {
 	read := "shown as text or bytes"
 	switch {
@@ -162,6 +163,7 @@ func stackPointer(rep *report.Report, thread int) (uint64, bool) {
 	return r.Get(r.Arch.SP)
 }
 
+// moduleAt returns the name of the first module that overlaps a range, or "".
 func moduleAt(rep *report.Report, start, size uint64) string {
 	for i := range rep.Modules {
 		m := &rep.Modules[i]

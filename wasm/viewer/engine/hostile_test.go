@@ -10,7 +10,7 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Names that try to be more than text, in everything that can be taken out of the page.
+// Names with markup and control characters, in every text that leaves the page.
 func TestHostileNamesInExports(t *testing.T) {
 	const element, turned = "<img src=x onerror=alert(1)>`|**[a](javascript:b)**", "safe\u202etxt.exe\u2066\u200f\a\x1b[31m\nFUNC"
 	long := strings.Repeat("n", 1<<20)

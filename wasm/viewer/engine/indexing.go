@@ -61,7 +61,7 @@ func (e *Engine) plan(q *protocol.PlanIndex) (protocol.Reply, error) {
 	if q.Item < 0 || q.Item >= len(items) {
 		return r, fmt.Errorf("there is no file number %d", q.Item)
 	}
-	size := items[q.Item].Size / int64(4*max(q.Cores, 1))
+	size := items[q.Item].Size / int64(4*max(q.Cores, 1)) // four chunks for each worker
 	cuts, err := e.session.Cuts(q.Item, min(max(size, minChunk), maxChunk))
 	if err == nil {
 		r.Cuts = cuts
@@ -103,7 +103,7 @@ func (e *Engine) joinChunk(q *protocol.JoinChunk, data func(into []byte) []byte)
 		return r, nil, fmt.Errorf("chunk %d of %d is none", q.Part, q.Parts)
 	}
 	have := e.indexing.chunks[q.Item]
-	if len(have) != q.Parts {
+	if len(have) != q.Parts { // the first chunk, or a new pass with other cuts
 		have = make([]func([]byte) []byte, q.Parts)
 		e.indexing.chunks[q.Item] = have
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// grown is the sample's symbol file with megabytes of functions at higher addresses. moved, if not "", names a function that
-// then stands far behind its place: a search does not find it there, and is not told by what it reads.
+// grown returns the sample's symbol file with megabytes of functions at higher addresses. moved, if not "", is a function to move far from its
+// sorted position: a search does not find it there, and what it reads does not show that.
 func grown(t testing.TB, megabytes int, moved string) []byte {
 	t.Helper()
 	f, err := os.Open(sample + "tilecruncher.sym.gz")
@@ -60,7 +60,7 @@ func grown(t testing.TB, megabytes int, moved string) []byte {
 	return out.Bytes()
 }
 
-// exactTalk is an engine with the sample and a large symbol file, and what came with its answers beside them.
+// exactTalk is an engine with the sample and a large symbol file, and the bytes that were sent beside its answers.
 func exactTalk(t *testing.T, sym []byte) (*talk, *[][]byte) {
 	k := newTalk(t)
 	sent := &[][]byte{}
@@ -77,7 +77,7 @@ func exactTalk(t *testing.T, sym []byte) (*talk, *[][]byte) {
 
 const largeItem = 3 + 1 // behind the dump, two files of symbols, and the archive that one of them came in
 
-// settle has all that waits done, and answers the last thing that was said unasked.
+// settle does all background work, and returns the last reply without a request.
 func (k *talk) settle() (last protocol.Reply) {
 	n := len(k.answers)
 	for k.e.Idle() {
@@ -88,7 +88,7 @@ func (k *talk) settle() (last protocol.Reply) {
 	return last
 }
 
-// walked is settle, of which the last thing is that the stacks are there. It answers how many frames have changed.
+// walked is settle for a last reply of Walked. It returns how many frames have changed.
 func (k *talk) walked() int {
 	k.t.Helper()
 	w, ok := k.settle().(*protocol.Walked)
@@ -99,7 +99,7 @@ func (k *talk) walked() int {
 	return w.Changed
 }
 
-// index makes the pass as the page has it made: by workers that know nothing but the chunk.
+// index indexes a file as the page does, with workers that have only a chunk.
 func (k *talk) index(sym []byte, item int, keep bool) {
 	k.t.Helper()
 	k.ask(&protocol.PlanIndex{Item: item, Cores: 3, Keep: true}, nil)
@@ -174,7 +174,7 @@ func TestSearchedFirstExactLater(t *testing.T) {
 				t.Errorf("after the pass: module %q, unread %v", moduleWords(after.Modules), after.Unread)
 			}
 
-			// The same files, all read as a whole from the start.
+			// The same files, fully indexed from the start.
 			small := newTalk(t)
 			small.addSample("tilecruncher.dmp", "tilecruncher.sym.gz", "libtilecodec.so.sym", "libc.so.6.sym.gz")
 			n := len(first.Threads.Rows)
@@ -186,7 +186,7 @@ func TestSearchedFirstExactLater(t *testing.T) {
 				}
 			}
 
-			// Another visit takes the index that was kept, and reads nothing but what it shows.
+			// Another visit uses the stored index, and reads only what it shows.
 			again, _ := exactTalk(t, sym)
 			again.screen(-1)
 			again.settle()
@@ -206,8 +206,8 @@ func TestSearchedFirstExactLater(t *testing.T) {
 	}
 }
 
-// TestThreadsWait: while a file is read as a whole, the threads that nobody has looked at wait for its index; one that somebody chooses does not,
-// and when the pass is given up, none does.
+// TestThreadsWait: while a file is being indexed, threads that the user has not selected wait for the index. A selected thread does not wait, and
+// if indexing ends without an index, none does.
 func TestThreadsWait(t *testing.T) {
 	for _, end := range []string{"an index", "given up", "damaged"} {
 		sym := grown(t, 12, "")
@@ -274,14 +274,14 @@ func TestBadPieces(t *testing.T) {
 	if got := functionsOf(k.screen(-1).Stack); strings.Join(got, "\n") != strings.Join(before, "\n") {
 		t.Error("what was shown is not what it was")
 	}
-	// The file itself can still be read.
+	// The file can still be read.
 	k.e.Handle(protocol.Call{Request: &protocol.IndexWhole{Item: largeItem, On: true}}, nil)
 	if r, problem := last[*protocol.WholeIndexed](k); !r.Complete || problem != "" {
 		t.Errorf("%+v", r)
 	}
 }
 
-// TestUnpackedHere: a file that lies unpacked in the engine's memory is read as a whole by the engine.
+// TestUnpackedHere: a file that is unpacked in the engine's memory is indexed by the engine.
 func TestUnpackedHere(t *testing.T) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
@@ -302,7 +302,7 @@ func TestUnpackedHere(t *testing.T) {
 		k.id++
 		k.e.Handle(protocol.Call{ID: k.id, Request: &protocol.IndexWhole{Item: shown.Unread[0], On: on}}, nil)
 	}
-	// It has no chunks for others, unless what was unpacked lies where they can read it.
+	// Workers get no chunks of it, unless the unpacked data is where they can read it.
 	plan := func() (*protocol.IndexPlanned, string) {
 		k.ask(&protocol.PlanIndex{Item: shown.Unread[0], Cores: 2, Send: true}, nil)
 		return last[*protocol.IndexPlanned](k)

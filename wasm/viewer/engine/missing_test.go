@@ -14,7 +14,7 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// TestIsSymbols: a server may answer what it likes, and nothing but the file that was asked for is taken.
+// TestIsSymbols: of a server's answers, only the requested file is accepted.
 func TestIsSymbols(t *testing.T) {
 	const id = "5A9832E5287241C1838ED98914E9B7FF1"
 	for text, want := range map[string]string{
@@ -43,7 +43,7 @@ func gzipped(text string) string {
 	return b.String()
 }
 
-// program is a binary of which nothing is known but its ids.
+// program is a binary with nothing but ids.
 type program struct {
 	session.Binary
 	debugID, codeID string
@@ -53,7 +53,7 @@ func (p program) Identity() symbol.Identity {
 	return symbol.Identity{Name: "a.exe", DebugID: p.debugID, CodeID: p.codeID}
 }
 
-// TestProgramOfServer: a program or its debug information is taken by its debug id or by its own, and not if it has neither.
+// TestProgramOfServer: a program or a debug file is accepted by its debug id or its code id, and not if it has neither.
 func TestProgramOfServer(t *testing.T) {
 	const debugID, codeID = "5A9832E5287241C1838ED98914E9B7FF1", "5f5e10003000"
 	src := input.FromBytes("https://symbols.example/a.pdb", []byte("Microsoft C/C++ MSF 7.00\r\n"))
@@ -64,7 +64,7 @@ func TestProgramOfServer(t *testing.T) {
 			t.Errorf("asked for %q: %v", id, err)
 		}
 	}
-	// An engine without readers takes it, and says that another one reads it, which then looks at the ids.
+	// The viewer's engine accepts it for the full engine, which checks the ids.
 	k := newTalk(t)
 	k.ask(&protocol.Add{Symbols: true, DebugID: "AB"}, src)
 	if r, problem := last[*protocol.Added](k); !r.NeedsReader || problem != "" {
@@ -72,7 +72,7 @@ func TestProgramOfServer(t *testing.T) {
 	}
 }
 
-// A server may have symbols under either form of a big-endian file's id. Both addresses are asked, and either file is taken.
+// A server may have symbols under either form of a big-endian file's id. Both addresses are requested, and either file is accepted.
 func TestMissingBigEndian(t *testing.T) {
 	const turned, plain = "33221100554477668899AABBCCDDEEFF0", "00112233445566778899AABBCCDDEEFF0"
 	id := []byte{0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff}

@@ -6,7 +6,7 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// A request for which the engine has no case is one that the page waits for in vain.
+// The engine must have a case for every request, or the page waits for ever.
 func TestEveryRequestHasACase(t *testing.T) {
 	for _, req := range protocol.Requests() {
 		e := New(func(protocol.Answer) {}, Options{})

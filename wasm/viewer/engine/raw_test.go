@@ -9,7 +9,7 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// made is a dump with something of everything that the tabs show.
+// made returns a dump with some data for every tab.
 func made(t *testing.T) *talk {
 	k := newTalk(t)
 	bytes := dumptest.New(dumptest.LittleEndian).
@@ -51,7 +51,7 @@ func TestGrids(t *testing.T) {
 	}
 }
 
-// stream is the number of a stream in the directory.
+// stream returns the number of a stream in the directory.
 func (k *talk) stream(typ core.StreamType) int {
 	for i, s := range k.e.session.Dump(0).Streams {
 		if s.Type == typ {
@@ -93,7 +93,7 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// TestSecrets: the command line and the environment come when each is asked for, and are in no export.
+// TestSecrets: the command line and the environment are sent only when each is requested, and are in no export.
 func TestSecrets(t *testing.T) {
 	k := made(t)
 	shown := func(q protocol.SystemQuery) string {

@@ -11,7 +11,7 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Folders of users, as systems have them.
+// Users' folders on several systems.
 const (
 	linux = "/" + "home"
 	mac   = "/" + "Users"
@@ -51,7 +51,7 @@ func FuzzHideUsers(f *testing.F) {
 	})
 }
 
-// secret stands in every place of a dump that a host page may not have shown.
+// secret is in every part of a dump that has private data.
 const secret = "hunter2"
 
 func secretive() []byte {
@@ -80,7 +80,7 @@ func secretive() []byte {
 		Bytes()
 }
 
-// Everything that can be asked of an engine, with and without redact: what is private is in the answers only without.
+// Sends every request, with and without Redact: private data must be in the answers only without it.
 func TestNothingPrivateLeaves(t *testing.T) {
 	for _, redact := range []bool{false, true} {
 		said := map[string]string{} // of each question, the answers as they go to the page
@@ -130,7 +130,7 @@ func TestNothingPrivateLeaves(t *testing.T) {
 	}
 }
 
-// What a report says of threads and frames is the same for all.
+// The report's threads and frames are the same with Redact.
 func TestRedactKeepsTheStack(t *testing.T) {
 	stack := func(redact bool) string {
 		k := newTalk(t)

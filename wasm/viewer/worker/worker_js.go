@@ -56,11 +56,12 @@ func RunWith(opt engine.Options, own func(message js.Value) bool) {
 	turn := turns(wake)
 	resting := false
 	rested := js.FuncOf(func(js.Value, []js.Value) any { resting = false; turn(); return nil })
+	// The loop: handle all messages, rest if the engine says so, do a step of background work, and wait for the next wake.
 	for {
 		for len(queue) > 0 {
 			message := queue[0]
 			queue = queue[1:]
-			if !asked {
+			if !asked { // the first message
 				debug.SetGCPercent(percentAtFirst)
 				debug.SetMemoryLimit(mostAtFirst)
 				self.Call("setTimeout", js.FuncOf(func(js.Value, []js.Value) any { collectOften(); return nil }), percentAfter)
