@@ -45,10 +45,10 @@ type Deflated struct {
 	Raw  bool
 	Sum  uint32
 	Size int64
-	// Most is how many bytes may come out. Where there are more, Inflate ends with a larger n and no reader.
-	Most int64
-	// Told is to be called now and then with how much of Src was read.
-	Told func(done int64)
+	// MaxSize is how many bytes may come out. Where there are more, Inflate ends with a larger n and no reader.
+	MaxSize int64
+	// Progress is called now and then with the number of bytes of Src that were read.
+	Progress func(done int64)
 }
 
 // Spool is an input.Spool.

@@ -22,7 +22,7 @@ type outside struct {
 
 func (o *outside) inflate(d Deflated) (io.ReaderAt, int64, error) {
 	o.calls++
-	o.most = d.Most
+	o.most = d.MaxSize
 	if o.fails != nil {
 		return nil, 0, o.fails
 	}
@@ -40,17 +40,17 @@ func (o *outside) inflate(d Deflated) (io.ReaderAt, int64, error) {
 		z.Multistream(false)
 		r = z
 	}
-	d.Told(d.Src.Size / 2)
-	data, err := io.ReadAll(io.LimitReader(r, d.Most+1))
+	d.Progress(d.Src.Size / 2)
+	data, err := io.ReadAll(io.LimitReader(r, d.MaxSize+1))
 	switch n := int64(len(data)); {
 	case err != nil:
 		return nil, 0, err
-	case n > d.Most:
+	case n > d.MaxSize:
 		return nil, n, nil
 	case d.Raw && (crc32.ChecksumIEEE(data) != d.Sum || n != d.Size):
 		return nil, 0, errors.New("the sum is wrong")
 	default:
-		d.Told(d.Src.Size)
+		d.Progress(d.Src.Size)
 		return bytes.NewReader(data), n + o.lies, nil
 	}
 }

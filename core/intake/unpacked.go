@@ -160,7 +160,7 @@ func (u *unpacked) atOnce() {
 	if most < 0 {
 		most = min(u.limits.MaxStream, max(u.limits.RatioFloor, u.limits.MaxRatio*u.packed))
 	}
-	r, n, err := u.limits.Inflate(Deflated{Src: u.src, Raw: !u.gzip, Sum: u.sum, Size: u.size, Most: most, Told: u.told})
+	r, n, err := u.limits.Inflate(Deflated{Src: u.src, Raw: !u.gzip, Sum: u.sum, Size: u.size, MaxSize: most, Progress: u.told})
 	switch {
 	case err != nil, u.size >= 0 && n != u.size:
 	case n > u.limits.MaxStream:

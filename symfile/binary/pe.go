@@ -234,7 +234,7 @@ func (n exports) Lookup(rva uint64) (symbol.Symbol, bool) {
 	if !ok {
 		return s, false
 	}
-	if apart, err := n.functions.Apart(s.Start, rva); err == nil && apart {
+	if apart, err := n.functions.DifferentFunctions(s.Start, rva); err == nil && apart {
 		return symbol.Symbol{}, false
 	}
 	return s, true

@@ -98,8 +98,8 @@ func (w *cfiWriter) collect(t unwind.Table) ([]stretch, error) {
 			why = ""
 		}
 		if why != "" {
-			if w.o.n.Unsayable++; w.o.n.Unsayable == 1 {
-				w.o.n.UnsayableFirst = fmt.Sprintf("0x%x to 0x%x, %s: %s", start, end, row.Origin, why)
+			if w.o.n.Inexpressible++; w.o.n.Inexpressible == 1 {
+				w.o.n.InexpressibleFirst = fmt.Sprintf("0x%x to 0x%x, %s: %s", start, end, row.Origin, why)
 			}
 		}
 		return nil

@@ -56,10 +56,10 @@ type Counts struct {
 	Files, Origins, Funcs, Lines, Inlines, Publics, CFIInits, CFIDeltas, WinFrames int
 	// Overlapping is how many functions, or parts of such, lie over another one: no reader would find them, and they are left out.
 	Overlapping int
-	// Unsayable are stretches of code whose unwind rules the format has no words for: they are left out. UnsayableFirst says of
+	// Inexpressible counts the ranges of code whose unwind rules the format cannot express. They are left out. InexpressibleFirst says of
 	// the first of them which it is, and why.
-	Unsayable      int
-	UnsayableFirst string
+	Inexpressible      int
+	InexpressibleFirst string
 	// LostRegisters is how many different rows have a rule for a register that the format has no words for: they are written without
 	// it, since the frame can be found all the same.
 	LostRegisters int

@@ -145,7 +145,7 @@ STACK CFI INIT 1040 4 .cfa: $rsp 32 + .ra: .cfa -8 + ^
 	if text != want {
 		t.Errorf("have\n%s\nwant\n%s", text, want)
 	}
-	if n.Funcs != 3 || n.Overlapping != 1 || n.Unsayable != 1 || !strings.Contains(n.UnsayableFirst, "0x1040 to 0x1050, x .eh_frame+0x1e") {
+	if n.Funcs != 3 || n.Overlapping != 1 || n.Inexpressible != 1 || !strings.Contains(n.InexpressibleFirst, "0x1040 to 0x1050, x .eh_frame+0x1e") {
 		t.Errorf("%+v", n)
 	}
 	if f := open(t, text); f.WarningCount != 0 {
@@ -159,14 +159,14 @@ func TestByAddress(t *testing.T) {
 	plt := unwind.Row{CFA: unwind.Rule{Kind: unwind.Program, Text: "$rsp 8 + $rip 15 and 11 ge 3 shl +"}, RA: unwind.Rule{Kind: unwind.AtCFA, Offset: -8}}
 	text, n := write(t, dumpsyms.Input{Module: module, CPU: cpu.AMD64, Unwind: []unwind.Table{rows{{0x1020, 0x1040, plt}}}})
 	want := "STACK CFI INIT 1020 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nSTACK CFI 102b .cfa: $rsp 16 +\nSTACK CFI 1030 .cfa: $rsp 8 +\nSTACK CFI 103b .cfa: $rsp 16 +\n"
-	if !strings.HasSuffix(text, want) || n.Unsayable != 0 {
+	if !strings.HasSuffix(text, want) || n.Inexpressible != 0 {
 		t.Errorf("%+v\n%s", n, text)
 	}
 	// What depends on another register, on memory or on where the module lies has no such words.
 	for _, program := range []string{"$rsp $rax 1 and +", "$rsp ^4 8 +", "$rsp $rip +"} {
 		row := plt
 		row.CFA.Text = program
-		if text, n := write(t, dumpsyms.Input{Module: module, CPU: cpu.AMD64, Unwind: []unwind.Table{rows{{0x1020, 0x1040, row}}}}); strings.Contains(text, "STACK") || n.Unsayable != 1 {
+		if text, n := write(t, dumpsyms.Input{Module: module, CPU: cpu.AMD64, Unwind: []unwind.Table{rows{{0x1020, 0x1040, row}}}}); strings.Contains(text, "STACK") || n.Inexpressible != 1 {
 			t.Errorf("%s: %+v\n%s", program, n, text)
 		}
 	}
@@ -174,7 +174,7 @@ func TestByAddress(t *testing.T) {
 	for i := range uint64(1000) {
 		many = append(many, rows{{i << 19, (i + 1) << 19, plt}}...)
 	}
-	if _, n := write(t, dumpsyms.Input{Module: module, CPU: cpu.AMD64, Unwind: []unwind.Table{many}}); n.Unsayable < 990 {
+	if _, n := write(t, dumpsyms.Input{Module: module, CPU: cpu.AMD64, Unwind: []unwind.Table{many}}); n.Inexpressible < 990 {
 		t.Errorf("%+v", n)
 	}
 }
@@ -200,7 +200,7 @@ func TestReadBack(t *testing.T) {
 		fns, top := randomFunctions(rnd)
 		table := randomRows(rnd, arch, top)
 		text, n := write(t, dumpsyms.Input{Module: module, CPU: arch, Functions: fns, Unwind: []unwind.Table{table}})
-		if n.Overlapping != 0 || n.Unsayable != 0 {
+		if n.Overlapping != 0 || n.Inexpressible != 0 {
 			t.Fatalf("seed %d: %+v", seed, n)
 		}
 		f := open(t, text)

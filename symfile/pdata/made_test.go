@@ -235,7 +235,7 @@ func TestX64Chains(t *testing.T) {
 		apart    bool
 	}{{codeAt, codeAt + 0x1f, false}, {codeAt, codeAt + 0x2f, false}, {codeAt, codeAt + 0x60, true}, {codeAt + 0x70, codeAt + 0x7f, false},
 		{codeAt + 0x60, codeAt + 0x80, true}, {codeAt + 0x80, codeAt + 0x90, false}, {1, 2, false}} {
-		if apart, err := m.open(t).Apart(c.from, c.to); apart != c.apart || err != nil {
+		if apart, err := m.open(t).DifferentFunctions(c.from, c.to); apart != c.apart || err != nil {
 			t.Errorf("0x%x and 0x%x: %v (%v)", c.from, c.to, apart, err)
 		}
 	}

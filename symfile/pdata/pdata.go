@@ -217,8 +217,8 @@ func (t *Table) Row(rva uint64) (unwind.Row, bool, error) {
 	return row, true, nil
 }
 
-// Apart says whether the table shows two addresses, from before to, to be in different functions.
-func (t *Table) Apart(from, to uint64) (bool, error) {
+// DifferentFunctions reports whether the table shows that two addresses, from before to, are in different functions.
+func (t *Table) DifferentFunctions(from, to uint64) (bool, error) {
 	e, ok, err := t.find(to)
 	if err != nil || !ok {
 		return false, err

@@ -203,7 +203,7 @@ func TestSearchFindsWhatIsShown(t *testing.T) {
 			show("module", text)
 		}
 	}
-	for _, w := range v.Wanted(0, 1000).Rows {
+	for _, w := range v.Missing(0, 1000).Rows {
 		show("wanted", w.StorePath)
 	}
 	for what, text := range shown {

@@ -54,8 +54,8 @@ func TestFormats(t *testing.T) {
 		}
 		s := session.New(session.Options{})
 		it := s.Add(input.FromBytes("a", []byte(f.sample)))[0]
-		if it.Taken != kind || it.Kind != f.item || it.NeedsDecoder != f.later {
-			t.Errorf("intake.%s: a file of it is taken for %q and becomes %q, needs decoder %v: %s", name, it.Taken, it.Kind, it.NeedsDecoder, it.Message)
+		if it.Detected != kind || it.Kind != f.item || it.NeedsDecoder != f.later {
+			t.Errorf("intake.%s: a file of it is taken for %q and becomes %q, needs decoder %v: %s", name, it.Detected, it.Kind, it.NeedsDecoder, it.Message)
 		}
 	}
 	readme := read(t, "../../README.md")

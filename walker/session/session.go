@@ -36,8 +36,8 @@ type Item struct {
 	Name string // untrusted text
 	Size int64
 	Kind ItemKind
-	// Taken is what its content was taken for.
-	Taken intake.Kind
+	// Detected is the format that the content was recognized as.
+	Detected intake.Kind
 	// Usable is false if the file could not be used; Message then says why: file, offset, what was wrong. A usable file may
 	// have a Message too (an archive of which a member could not be read).
 	Usable  bool
@@ -190,7 +190,7 @@ func (s *Session) add(src *input.Source, member bool) {
 	src.Spool = s.opt.Limits.Spool
 	s.items = append(s.items, it)
 	guess := intake.Sniff(src)
-	it.Taken = guess.Kind
+	it.Detected = guess.Kind
 	if (guess.Kind == intake.Zstd || guess.Kind == intake.XZ) && s.opt.Limits.Unpackers[guess.Kind] == nil ||
 		guess.Kind == intake.Cab && s.opt.Limits.Archives[guess.Kind] == nil {
 		guess.Kind, it.NeedsDecoder = intake.Packed, true

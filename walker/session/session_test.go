@@ -135,9 +135,9 @@ func TestSymbolsLater(t *testing.T) {
 	if first != s.Report(0) {
 		t.Error("walked twice although nothing changed")
 	}
-	if len(first.Wanted) != 1 || first.Wanted[0].DebugID != appID || first.Wanted[0].DebugFile != "app" ||
-		first.Wanted[0].StorePath != "app/"+appID+"/app.sym" || first.Wanted[0].Frames == 0 {
-		t.Fatalf("wanted: %+v", first.Wanted)
+	if len(first.Missing) != 1 || first.Missing[0].DebugID != appID || first.Missing[0].DebugFile != "app" ||
+		first.Missing[0].StorePath != "app/"+appID+"/app.sym" || first.Missing[0].Frames == 0 {
+		t.Fatalf("wanted: %+v", first.Missing)
 	}
 	s.Add(source("unrelated.sym", []byte("MODULE Linux x86_64 123456789ABCDEF0 nothing\n")))
 	if first != s.Report(0) {
@@ -148,8 +148,8 @@ func TestSymbolsLater(t *testing.T) {
 	if got := functions(r); got != "crash_me main" {
 		t.Errorf("stack: %s", got)
 	}
-	if len(r.Wanted) != 0 || r.Modules[0].State != report.SymbolsLoaded {
-		t.Errorf("wanted %+v, state %s", r.Wanted, r.Modules[0].State)
+	if len(r.Missing) != 0 || r.Modules[0].State != report.SymbolsLoaded {
+		t.Errorf("wanted %+v, state %s", r.Missing, r.Modules[0].State)
 	}
 }
 
@@ -163,7 +163,7 @@ func TestOtherProcessor(t *testing.T) {
 		s.Add(source("x.dmp", appDump()))
 		it := s.Add(source("a.sym", []byte(strings.Replace(appSym(otherID), "x86_64", c.arch, 1))))[0]
 		r := s.Report(0)
-		if offered := r.Wanted[0].MismatchFile != ""; offered == c.refused {
+		if offered := r.Missing[0].MismatchFile != ""; offered == c.refused {
 			t.Errorf("%s: offered %v", c.arch, offered)
 		}
 		if why, named := s.Unused(it.ID, 0); !named || strings.HasPrefix(why, "it is for "+c.arch+", and the dump is of amd64") != c.refused {
@@ -184,8 +184,8 @@ func TestMismatch(t *testing.T) {
 	if strings.Contains(functions(r), "main") {
 		t.Fatalf("symbols of another build were used: %s", functions(r))
 	}
-	if len(r.Wanted) != 1 || r.Wanted[0].MismatchID != otherID || r.Wanted[0].DebugID != appID || r.Wanted[0].MismatchItem != items[0].ID {
-		t.Fatalf("wanted: %+v", r.Wanted)
+	if len(r.Missing) != 1 || r.Missing[0].MismatchID != otherID || r.Missing[0].DebugID != appID || r.Missing[0].MismatchItem != items[0].ID {
+		t.Fatalf("wanted: %+v", r.Missing)
 	}
 	if r.Modules[0].State != report.SymbolsMismatch {
 		t.Errorf("state %s", r.Modules[0].State)

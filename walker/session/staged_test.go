@@ -73,7 +73,7 @@ func TestStaged(t *testing.T) {
 			t.Errorf("thread %d has other frames", i)
 		}
 	}
-	if !reflect.DeepEqual(last.Wanted, whole.Wanted) || !reflect.DeepEqual(last.Findings, whole.Findings) {
+	if !reflect.DeepEqual(last.Missing, whole.Missing) || !reflect.DeepEqual(last.Findings, whole.Findings) {
 		t.Error("other findings than by walking at once")
 	}
 }

@@ -98,7 +98,7 @@ func TestWindowsSample(t *testing.T) {
 			}
 		}
 		var wanted []string
-		for _, w := range r.Wanted {
+		for _, w := range r.Missing {
 			one := w.DebugFile
 			switch {
 			case w.Partial && w.Program != "":
@@ -114,7 +114,7 @@ func TestWindowsSample(t *testing.T) {
 		if tc.files == "app.dmp" {
 			const want = "app.pdb\tA855514E410DD0664C4C44205044422E1\tapp.pdb/A855514E410DD0664C4C44205044422E1/app.sym\t5 frames\n" +
 				"app.exe\t167a5eab6000\tapp.exe/167A5EAB6000/app.exe\t5 frames\n"
-			if got := view.New(r, nil).WantedText(); !strings.HasPrefix(got, want) {
+			if got := view.New(r, nil).MissingText(); !strings.HasPrefix(got, want) {
 				t.Errorf("the list to copy is\n%s", got)
 			}
 		}

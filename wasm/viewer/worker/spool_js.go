@@ -123,18 +123,18 @@ func inflate(d intake.Deflated) (r io.ReaderAt, n int64, err error) {
 		blob = blobs(ArrayOf([]byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff}), blob, ArrayOf(trailer))
 	}
 	told := js.FuncOf(func(_ js.Value, args []js.Value) any {
-		if d.Told != nil {
-			d.Told(min(int64(args[0].Float()), d.Src.Size))
+		if d.Progress != nil {
+			d.Progress(min(int64(args[0].Float()), d.Src.Size))
 		}
 		return nil
 	})
 	defer told.Release()
-	out, why := await(unpack.Invoke(blob, float64(d.Most), told))
+	out, why := await(unpack.Invoke(blob, float64(d.MaxSize), told))
 	if why.Truthy() {
 		return nil, 0, fmt.Errorf("%v", why.Get("message"))
 	}
 	if out.IsNull() {
-		return nil, d.Most + 1, nil
+		return nil, d.MaxSize + 1, nil
 	}
 	noteRead(d.Src.Size)
 	to := newFileReader(out)
