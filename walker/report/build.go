@@ -73,7 +73,7 @@ func Build(in Input) *Report {
 	b.threads()
 	b.crash()
 	b.symbolStates()
-	b.wanted()
+	b.missing()
 	b.process()
 	b.collectMessages()
 	b.traces()
@@ -293,14 +293,14 @@ func FirstThread(d *core.Dump) int {
 
 // firstThread also reports whether it is the exception's thread or the one that requested the dump.
 func firstThread(d *core.Dump) (first int, requesting bool) {
-	wanted := -1
+	thread := -1
 	if e := d.Exception; e != nil {
-		wanted = d.ThreadByID(e.ThreadID)
+		thread = d.ThreadByID(e.ThreadID)
 	} else if d.Breakpad != nil && d.Breakpad.RequestingThread != nil {
-		wanted = d.ThreadByID(*d.Breakpad.RequestingThread)
+		thread = d.ThreadByID(*d.Breakpad.RequestingThread)
 	}
-	if wanted >= 0 && !WroteDump(d, wanted) {
-		return wanted, true
+	if thread >= 0 && !WroteDump(d, thread) {
+		return thread, true
 	}
 	first = -1
 	for i := range d.Threads {

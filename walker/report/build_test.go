@@ -46,8 +46,8 @@ func TestBuild(t *testing.T) {
 	}
 }
 
-// TestWanted ranks by frames, and counts modules of one file and id together.
-func TestWanted(t *testing.T) {
+// TestMissing ranks by frames, and counts modules of one file and id together.
+func TestMissing(t *testing.T) {
 	in := reporttest.Windows()
 	in.Dump.Modules[0].DebugFile, in.Dump.Modules[0].DebugID = `x\other.pdb`, in.Dump.Modules[3].DebugID
 	in.Symbols = func(m int) report.ModuleSymbols {
@@ -62,7 +62,7 @@ func TestWanted(t *testing.T) {
 		frames     int
 	}
 	var got []want
-	for _, w := range r.Wanted {
+	for _, w := range r.Missing {
 		got = append(got, want{w.DebugFile, w.StorePath, w.Frames})
 	}
 	id, plugin := r.Modules[3].DebugID, r.Modules[2].DebugID
@@ -70,7 +70,7 @@ func TestWanted(t *testing.T) {
 		{"plugin.PDB", "plugin.PDB/" + plugin + "/plugin.sym", 2}, // what the crashed thread's stack asks for
 		{"other.pdb", "other.pdb/" + id + "/other.sym", 4},
 		{"nopdb.dll", "", 1},
-	}; !slices.Equal(got, exp) || r.Threads[r.FirstThread].Stop.Wants != r.Wanted[0].Module {
+	}; !slices.Equal(got, exp) || r.Threads[r.FirstThread].Stop.Wants != r.Missing[0].Module {
 		t.Errorf("wanted %v\nexpected %v", got, exp)
 	}
 }

@@ -246,16 +246,16 @@ func (b *builder) stateFinding(m int) {
 	switch mod.State {
 	case SymbolsMismatch:
 		if mod.DebugID == "" {
-			b.moduleFinding(FindingMismatch, m, nil, b.wantedFile(m), "%s was not used for %s: the dump has no id of the module to compare its id (%s) with; %s in the module",
+			b.moduleFinding(FindingMismatch, m, nil, b.addFile(m), "%s was not used for %s: the dump has no id of the module to compare its id (%s) with; %s in the module",
 				BaseName(s.MismatchFile), name, s.MismatchID, frames(mod.Frames, "is", "are"))
 			return
 		}
-		b.moduleFinding(FindingMismatch, m, nil, b.wantedFile(m)+", or use the file anyway (“Use anyway” on the page, --use FILE in a terminal)", "%s is of another build of %s (its id is %s, the module's %s) and was not used; %s in the module",
+		b.moduleFinding(FindingMismatch, m, nil, b.addFile(m)+", or use the file anyway (“Use anyway” on the page, --use FILE in a terminal)", "%s is of another build of %s (its id is %s, the module's %s) and was not used; %s in the module",
 			BaseName(s.MismatchFile), name, s.MismatchID, mod.DebugID, frames(mod.Frames, "is", "are"))
 	case SymbolsAssigned:
 		suggestion, where := "", ""
 		if mod.DebugID != "" { // without an id, a file cannot be known to match better
-			suggestion = b.wantedFile(m)
+			suggestion = b.addFile(m)
 		}
 		if len(b.r.Threads) > 1 {
 			where = " in all threads"
@@ -263,7 +263,7 @@ func (b *builder) stateFinding(m int) {
 		b.moduleFinding(FindingAssigned, m, nil, suggestion, "you assigned %s to %s, although its id (%s) is not the module's (%s): %s with it%s may be wrong",
 			BaseName(s.File), name, orNone(s.ID), orNone(mod.DebugID), frames(b.framesBy(m), "found or named", "found or named"), where)
 	case SymbolsCorrupt:
-		b.moduleFinding(FindingUnreadable, m, nil, b.wantedFile(m), "the symbols of %s could not be read: %s", name, strings.Join(mod.Warnings, "; "))
+		b.moduleFinding(FindingUnreadable, m, nil, b.addFile(m), "the symbols of %s could not be read: %s", name, strings.Join(mod.Warnings, "; "))
 	}
 }
 
@@ -290,7 +290,7 @@ func (b *builder) tallyFindings(m int, t *tally) {
 	}
 	used := mod.State == SymbolsLoaded || mod.State == SymbolsAssigned
 	if used && mod.Has.NoProgram && t.guessed > 0 {
-		add(FindingNoUnwind, nil, b.wantedFile(m),
+		add(FindingNoUnwind, nil, b.addFile(m),
 			"%s has names and no unwind rules: the callers of %s were guessed", file, frames(t.guessed, "", ""))
 	} else if used && s.NoUnwind && t.guessed > 0 {
 		how := "add the binary itself, or make the symbol file from one that still has its unwind data (.eh_frame, .debug_frame, or the PDB)"
@@ -317,7 +317,7 @@ func (b *builder) tallyFindings(m int, t *tally) {
 		add(FindingOddRecord, nil, "", "%s: %s%s", file, strings.Join(s.UnwindNotes, "; "), more)
 	}
 	if used && mod.Has.DebugFile != "" {
-		add(FindingNoDebug, nil, b.wantedFile(m), "%s alone has no functions and lines, which are in %s: %s", name, mod.Has.DebugFile, frames(mod.Frames, "lacks them", "lack them"))
+		add(FindingNoDebug, nil, b.addFile(m), "%s alone has no functions and lines, which are in %s: %s", name, mod.Has.DebugFile, frames(mod.Frames, "lacks them", "lack them"))
 	} else if used && t.far > 0 {
 		add(FindingExports, nil, "make the symbol file from the program with its debug information (crashpane dumpsyms), or add that",
 			"%s no name: %s has only exported ones, too far before them", frames(t.far, "in "+name+" has", "in "+name+" have"), file)
@@ -334,7 +334,7 @@ func (b *builder) bare(m int) bool {
 }
 
 // wants returns the module whose missing symbols would help a stack most, or -1. Candidates are modules whose callers were found by
-// scanning, and the one in which the stack ends early; the first of them in Report.Wanted wins. scanned is how many of its callers
+// scanning, and the one in which the stack ends early; the first of them in Report.Missing wins. scanned is how many of its callers
 // were found by scanning.
 func (b *builder) wants(s *walker.Stack) (module, scanned int) {
 	gains := map[int]int{}
@@ -348,11 +348,11 @@ func (b *builder) wants(s *walker.Stack) (module, scanned int) {
 			continue
 		}
 		if gains[m] += n; module < 0 {
-			module = m // modules with damaged files are not in Report.Wanted
+			module = m // modules with damaged files are not in Report.Missing
 		}
 	}
-	for i := range b.r.Wanted {
-		m := b.r.Wanted[i].Module
+	for i := range b.r.Missing {
+		m := b.r.Missing[i].Module
 		if n, ok := gains[m]; ok {
 			return m, n
 		}
@@ -377,25 +377,25 @@ func (b *builder) suggestion(s *walker.Stack) (string, int) {
 	if b.r.Modules[m].Has.NoProgram {
 		what = "no unwind rules for "
 	}
-	return what + BaseName(b.r.Modules[m].Name) + how + b.wantedFile(m), m
+	return what + BaseName(b.r.Modules[m].Name) + how + b.addFile(m), m
 }
 
-// wantFirst moves the symbol file that FirstThread's stack suggests to the front of Report.Wanted, so that the suggestion and the list begin
+// wantFirst moves the symbol file that FirstThread's stack suggests to the front of Report.Missing, so that the suggestion and the list begin
 // with the same file.
 func (b *builder) wantFirst() {
 	r := b.r
 	if r.FirstThread < 0 || r.Threads[r.FirstThread].Stop.Suggestion == "" {
 		return
 	}
-	i := slices.IndexFunc(r.Wanted, func(w Wanted) bool { return w.Module == r.Threads[r.FirstThread].Stop.Wants })
+	i := slices.IndexFunc(r.Missing, func(w MissingFile) bool { return w.Module == r.Threads[r.FirstThread].Stop.Wants })
 	if i > 0 {
-		w := r.Wanted[i]
-		copy(r.Wanted[1:i+1], r.Wanted[:i])
-		r.Wanted[0] = w
+		w := r.Missing[i]
+		copy(r.Missing[1:i+1], r.Missing[:i])
+		r.Missing[0] = w
 	}
 }
 
-// missingFinding adds one finding for all modules whose missing symbols would help stacks, in the order of Report.Wanted.
+// missingFinding adds one finding for all modules whose missing symbols would help stacks, in the order of Report.Missing.
 func (b *builder) missingFinding(tallies []tally) {
 	var modules, scanned, ends []int
 	seen := map[int]bool{}
@@ -405,17 +405,17 @@ func (b *builder) missingFinding(tallies []tally) {
 			modules, scanned, ends = append(modules, m), append(scanned, t.scanned...), append(ends, t.ends...)
 		}
 	}
-	for i := range b.r.Wanted {
-		add(b.r.Wanted[i].Module)
+	for i := range b.r.Missing {
+		add(b.r.Missing[i].Module)
 	}
-	for m := range tallies { // Report.Wanted lacks modules with damaged files, and has a file that several modules need once
+	for m := range tallies { // Report.Missing lacks modules with damaged files, and has a file that several modules need once
 		add(m)
 	}
 	if len(modules) == 0 {
 		return
 	}
 	first := modules[0]
-	f := Finding{Kind: FindingScanned, Thread: -1, Module: first, Text: "no symbols for " + BaseName(b.r.Modules[first].Name), Suggestion: b.wantedFile(first)}
+	f := Finding{Kind: FindingScanned, Thread: -1, Module: first, Text: "no symbols for " + BaseName(b.r.Modules[first].Name), Suggestion: b.addFile(first)}
 	switch n := len(modules) - 1; {
 	case n == 0:
 	case n == 1:
@@ -443,8 +443,8 @@ func (b *builder) missingFinding(tallies []tally) {
 	b.r.Findings = append(b.r.Findings, f)
 }
 
-// wantedFile returns the suggestion which symbol file to add.
-func (b *builder) wantedFile(m int) string {
+// addFile returns a suggestion that says which symbol file to add.
+func (b *builder) addFile(m int) string {
 	mod := &b.r.Modules[m]
 	file, id := mod.debugFile()
 	if id == "" {

@@ -48,9 +48,9 @@ type Report struct {
 	// MainModule is the index of the executable, or -1.
 	MainModule int
 	Unloaded   []UnloadedModule
-	// Wanted are the missing symbol files: first the one that FirstThread's stack suggests, then sorted by the number of frames that need
+	// Missing are the missing symbol files: first the one that FirstThread's stack suggests, then sorted by the number of frames that need
 	// them.
-	Wanted      []Wanted
+	Missing     []MissingFile
 	Diagnostics []Diagnostic
 	// Findings say why stacks are incomplete and what would help, causes before their effects.
 	Findings []Finding
@@ -383,8 +383,8 @@ type UnloadedModule struct {
 	CodeID     string
 }
 
-// Wanted is a missing symbol file.
-type Wanted struct {
+// MissingFile is a missing symbol file.
+type MissingFile struct {
 	Module    int
 	DebugFile string // base name
 	DebugID   string

@@ -39,7 +39,7 @@ func StorePath(debugFile, debugID string) string {
 //	Microsoft   name.pdb/<debug id>/name.pdb, …/name.pd_       a cabinet under the second name; https://learn.microsoft.com/windows/win32/debug/using-symsrv
 //	            name.exe/<time stamp><size>/name.exe, …/name.ex_
 //	debuginfod  buildid/<build id>/debuginfo, …/executable     https://sourceware.org/elfutils/Debuginfod.html
-func (b *builder) stores(w *Wanted) {
+func (b *builder) stores(w *MissingFile) {
 	m := &b.r.Modules[w.Module]
 	add := func(layout, path, other string) { w.Stores = append(w.Stores, StoreFile{layout, path, other}) }
 	if w.StorePath != "" {
@@ -81,12 +81,12 @@ func (m *Module) debugFile() (file, id string) {
 	return file, m.DebugID
 }
 
-// wanted ranks the missing symbol files by the frames that need them. Whatever asks for symbols (findings, the end of a stack, the line above
+// missing ranks the missing symbol files by the frames that need them. Whatever asks for symbols (findings, the end of a stack, the line above
 // it) asks in this order. Modules of one debug file and id want one file. A program whose debug information is missing, and debug information
 // whose program is, are among them.
-func (b *builder) wanted() {
+func (b *builder) missing() {
 	r := b.r
-	r.Wanted = []Wanted{}
+	r.Missing = []MissingFile{}
 	type key struct{ file, id string }
 	seen := map[key]int{}
 	for i := range r.Modules {
@@ -99,11 +99,11 @@ func (b *builder) wanted() {
 		file, id := m.debugFile()
 		k := key{file, id}
 		if at, ok := seen[k]; ok && id != "" {
-			r.Wanted[at].Frames += m.Frames
+			r.Missing[at].Frames += m.Frames
 			continue
 		}
-		seen[k] = len(r.Wanted)
-		w := Wanted{Module: i, DebugFile: file, DebugID: id, StorePath: StorePath(file, id), Frames: m.Frames, Partial: partial,
+		seen[k] = len(r.Missing)
+		w := MissingFile{Module: i, DebugFile: file, DebugID: id, StorePath: StorePath(file, id), Frames: m.Frames, Partial: partial,
 			MismatchFile: s.MismatchFile, MismatchID: s.MismatchID, MismatchItem: s.MismatchItem, Stores: []StoreFile{}}
 		if b.d.Header.Order == binary.ByteOrder(binary.BigEndian) {
 			w.OtherPath = StorePath(file, core.ByteSwappedID(id))
@@ -112,7 +112,7 @@ func (b *builder) wanted() {
 			w.Program, w.CodeID = BaseName(m.Name), m.CodeID
 		}
 		b.stores(&w)
-		r.Wanted = append(r.Wanted, w)
+		r.Missing = append(r.Missing, w)
 	}
-	sort.SliceStable(r.Wanted, func(i, j int) bool { return r.Wanted[i].Frames > r.Wanted[j].Frames })
+	sort.SliceStable(r.Missing, func(i, j int) bool { return r.Missing[i].Frames > r.Missing[j].Frames })
 }

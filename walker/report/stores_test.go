@@ -61,7 +61,7 @@ func TestStores(t *testing.T) {
 			}
 			r := report.Build(in)
 			got, program := "", false
-			for _, w := range r.Wanted {
+			for _, w := range r.Missing {
 				if w.Module == 0 {
 					for _, s := range w.Stores {
 						got += s.Layout + " " + s.Path + " " + s.Else + "\n"

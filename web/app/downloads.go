@@ -60,7 +60,7 @@ func (z *Downloads) text() string {
 }
 
 // askedWord describes the latest request for a missing file, in its row.
-func (z *Downloads) askedWord(w view.WantedRow) string {
+func (z *Downloads) askedWord(w view.MissingRow) string {
 	for i := len(z.Asked) - 1; i >= 0; i-- {
 		a := z.Asked[i]
 		for _, f := range w.Stores {

@@ -65,7 +65,7 @@ func TestSymbolsAreComing(t *testing.T) {
 	drop(p, e)
 	r := screen()
 	r.Stack.Rows = append(r.Stack.Rows, stopHint)
-	r.Summary.Wanted, r.Summary.Findings = 2, []view.FindingRow{{Title: "Stack ends early", Thread: -1}}
+	r.Summary.Missing, r.Summary.Findings = 2, []view.FindingRow{{Title: "Stack ends early", Thread: -1}}
 	p.Reading.Add([]File{fakeFile("big.sym")})
 	p.Screen.looked(r, "")
 	last := p.Stack.Rows[len(p.Stack.Rows)-1]

@@ -139,7 +139,7 @@ func (z *Panel) Hidden() bool { return true }
 // empty clears the lists that are queried with the first screen.
 func (z *Panel) empty() {
 	z.Listed = false
-	z.Modules.ModulePage, z.Wanted.WantedPage, z.Files.FilePage = view.ModulePage{}, view.WantedPage{}, protocol.FilePage{}
+	z.Modules.ModulePage, z.Wanted.MissingPage, z.Files.FilePage = view.ModulePage{}, view.MissingPage{}, protocol.FilePage{}
 }
 
 // tab returns the tab with an id, or nil.

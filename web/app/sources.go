@@ -17,7 +17,7 @@ type Sources struct {
 	Token    string // in memory only, and only for this address
 	Remember bool   // store the address and the folder for the next visit
 	Folder   string // name of the chosen folder, or ""
-	Missing  []view.WantedRow
+	Missing  []view.MissingRow
 	of       protocol.ReportID // the report that Missing belongs to
 	known    bool              // Missing has arrived
 }

@@ -41,7 +41,7 @@ func openSources() (*Page, *fakeHost, *fakeEngine) {
 	p.Summary = &view.Summary{}
 	p.Act("sources", "")
 	const id = "5A9832E5287241C1838ED98914E9B7FF1"
-	say(p, &protocol.Missing{Rows: []view.WantedRow{
+	say(p, &protocol.Missing{Rows: []view.MissingRow{
 		{DebugFile: "app", DebugID: id, StorePath: "app/" + id + "/app.sym", Stores: []report.StoreFile{
 			{Layout: "breakpad", Path: "app/" + id + "/app.sym"}, {Layout: "microsoft", Path: "app.pdb/" + id + "/app.pdb", Else: "app.pdb/" + id + "/app.pd_"},
 			{Layout: "microsoft", Path: "app.exe/5F5E10003000/app.exe", Else: "app.exe/5F5E10003000/app.ex_"}}},

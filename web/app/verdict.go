@@ -93,7 +93,7 @@ func (z *Verdict) problemText() string {
 }
 
 func (z *Verdict) missingText() string {
-	return "Missing symbols: " + view.Number(z.page.Summary.Wanted)
+	return "Missing symbols: " + view.Number(z.page.Summary.Missing)
 }
 
 // hasSaid reports whether the program said something of its end, and said is that.

@@ -72,7 +72,7 @@ func (c *Verdict) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 			setAttribute(vgn, "hidden", c.page.Reading.symbolsText() != "")
 			setContent(vgn, c.page.Stack.Quality)
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small warn\x00data-arg\x00wanted\x00data-act\x00show")
-			setAttribute(vgn, "hidden", c.page.Summary.Wanted == 0 || c.page.Reading.symbolsText() != "")
+			setAttribute(vgn, "hidden", c.page.Summary.Missing == 0 || c.page.Reading.symbolsText() != "")
 			setContent(vgn, c.missingText())
 			vgn = addNodes(vgparent, "\x01\n    \x03\x02button\x00type\x00button\x00class\x00button small warn\x00data-arg\x00log\x00data-act\x00show")
 			setAttribute(vgn, "hidden", c.page.Summary.Errors == 0)

@@ -10,7 +10,7 @@ import (
 // Wanted lists the missing symbol files, the most useful first, with the panel of symbol servers beside it.
 type Wanted struct {
 	pane
-	view.WantedPage
+	view.MissingPage
 	Sources *Sources
 	list    List
 }
@@ -31,12 +31,14 @@ func (z *Wanted) Want(q *protocol.Query) {
 func (z *Wanted) Apply(r *protocol.QueryResult) {
 	if r.Wanted != nil {
 		z.Sources.renewed(r.ReportID)
-		z.WantedPage = *r.Wanted
+		z.MissingPage = *r.Wanted
 	}
 }
 
 // Count is for Tab.
-func (z *Wanted) Count() (n int, alert bool) { return z.page.Summary.Wanted, z.page.Summary.Wanted > 0 }
+func (z *Wanted) Count() (n int, alert bool) {
+	return z.page.Summary.Missing, z.page.Summary.Missing > 0
+}
 
 // Empty is for Tab.
 func (z *Wanted) Empty() string {
@@ -50,14 +52,14 @@ func (z *Wanted) Empty() string {
 func (z *Wanted) List() *List { return &z.list }
 
 // mismatchText says that the user has added a file of the right name with another id; mismatchTitle compares the two.
-func mismatchText(w view.WantedRow) string {
+func mismatchText(w view.MissingRow) string {
 	if w.OtherFile == "" {
 		return ""
 	}
 	return "file has " + w.OtherID
 }
 
-func mismatchTitle(w view.WantedRow) string {
+func mismatchTitle(w view.MissingRow) string {
 	if w.OtherFile == "" {
 		return ""
 	}

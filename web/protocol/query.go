@@ -88,7 +88,7 @@ type QueryResult struct {
 	Stack   *view.StackPage
 	Detail  *view.FrameDetail
 	Modules *view.ModulePage
-	Wanted  *view.WantedPage
+	Wanted  *view.MissingPage
 	Files   *FilePage
 	Grid    *GridPage
 	Content *ContentPage

@@ -24,7 +24,7 @@ type Changed struct{}
 type ListMissing struct{ Dump int }
 
 // Missing lists the missing symbol files, those of the first thread's frames first.
-type Missing struct{ Rows []view.WantedRow }
+type Missing struct{ Rows []view.MissingRow }
 
 func (*Assign) request()      {}
 func (*Unassign) request()    {}

@@ -87,8 +87,8 @@ func (d *dumpsymsRun) run(args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if n.Unsayable > 0 {
-		fmt.Fprintf(stderr, "%s: %d unwind rules that symbol files have no words for are left out, the first at %s\n", b.Name(), n.Unsayable, n.UnsayableFirst)
+	if n.Inexpressible > 0 {
+		fmt.Fprintf(stderr, "%s: %d unwind rules that symbol files have no words for are left out, the first at %s\n", b.Name(), n.Inexpressible, n.InexpressibleFirst)
 	}
 	has := b.Has()
 	if has.NoProgram {

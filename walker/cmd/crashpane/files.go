@@ -75,7 +75,7 @@ func (s *fileSet) addAll(paths []string) error {
 			return err
 		}
 	}
-	s.findWanted()
+	s.findMissing()
 	return nil
 }
 
@@ -189,7 +189,7 @@ func firstOf(warnings []string, count int) string {
 	return fmt.Sprintf("%s (and %d more warnings)", warnings[0], count-1)
 }
 
-// addSymbols adds a symbol file or archive, or notes a folder for findWanted. What cannot be opened is an error; a file
+// addSymbols adds a symbol file or archive, or notes a folder for findMissing. What cannot be opened is an error; a file
 // that is of no use is only told of.
 func (s *fileSet) addSymbols(path string) error {
 	st, err := os.Stat(path)
@@ -226,9 +226,9 @@ func (s *fileSet) addSymbols(path string) error {
 	return nil
 }
 
-// findWanted looks in the folders for what the stacks need. New symbols may lead to other frames, which need other
+// findMissing looks in the folders for what the stacks need. New symbols may lead to other frames, which need other
 // modules' symbols, so it goes on until a walk wants nothing that is there. Files that no frame needs are never read.
-func (s *fileSet) findWanted() {
+func (s *fileSet) findMissing() {
 	if len(s.folders) == 0 {
 		return
 	}
@@ -240,7 +240,7 @@ func (s *fileSet) findWanted() {
 			return
 		}
 		found := false
-		for _, w := range r.Wanted {
+		for _, w := range r.Missing {
 			key := w.DebugFile + "\x00" + w.DebugID
 			if asked[key] {
 				continue
@@ -349,7 +349,7 @@ func (s *fileSet) stored(debugFile, id string, endings ...string) (string, bool)
 
 // find gives the first folder's files for a module: its symbol file, and the binaries of its id; if there is none with the right
 // id, one of the right name, so that the report can say that its id is another.
-func (s *fileSet) find(r *report.Report, w report.Wanted) []string {
+func (s *fileSet) find(r *report.Report, w report.MissingFile) []string {
 	if path, ok := s.stored(w.DebugFile, w.DebugID, "", ".gz", ".zst", ".xz"); ok {
 		return []string{path}
 	}

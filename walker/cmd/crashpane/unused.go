@@ -117,11 +117,11 @@ func (s *fileSet) tellUnused(r *report.Report, named []string) {
 		}
 		others += f.others
 	}
-	if others > 0 && len(r.Wanted) > 0 {
+	if others > 0 && len(r.Missing) > 0 {
 		fmt.Fprintf(s.stderr, "%s of no module that needs symbols\n", countFiles(others))
 	}
-	for i := range r.Wanted {
-		switch w := &r.Wanted[i]; {
+	for i := range r.Missing {
+		switch w := &r.Missing[i]; {
 		case !w.Partial:
 		case w.Program != "":
 			fmt.Fprintf(s.stderr, "%s is missing (its identifier is %s): without it %s stacks are guessed\n", w.Program, w.CodeID, r.System.CPU.Rust)

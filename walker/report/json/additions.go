@@ -100,8 +100,8 @@ func (p *printer) additions() {
 			p.Str("source", t.Source)
 		})
 	})
-	p.List("wanted_symbols", len(r.Wanted), func(i int) {
-		w := &r.Wanted[i]
+	p.List("wanted_symbols", len(r.Missing), func(i int) {
+		w := &r.Missing[i]
 		p.PutObject(func() {
 			p.Str("debug_file", w.DebugFile)
 			p.Str("debug_id", w.DebugID)

@@ -212,9 +212,9 @@ func (v *View) Modules(from, n, selected int, search string) ModulePage {
 }
 
 // mismatch returns the loaded file with another id that a module could use, or nil.
-func (v *View) mismatch(module int) *report.Wanted {
-	for k := range v.r.Wanted {
-		if w := &v.r.Wanted[k]; w.Module == module && w.MismatchFile != "" {
+func (v *View) mismatch(module int) *report.MissingFile {
+	for k := range v.r.Missing {
+		if w := &v.r.Missing[k]; w.Module == module && w.MismatchFile != "" {
 			return w
 		}
 	}
@@ -229,8 +229,8 @@ func (v *View) other(module int) int {
 	return -1
 }
 
-// WantedRow is a symbol file that is missing.
-type WantedRow struct {
+// MissingRow is a symbol file that is missing.
+type MissingRow struct {
 	Module             int
 	DebugFile, DebugID string
 	StorePath          string
@@ -241,20 +241,20 @@ type WantedRow struct {
 	Item               int
 }
 
-// WantedPage is a window of the missing symbol files.
-type WantedPage struct {
+// MissingPage is a window of the missing symbol files.
+type MissingPage struct {
 	Page
-	Rows []WantedRow
+	Rows []MissingRow
 }
 
-// Wanted lists the missing files, the most useful first.
-func (v *View) Wanted(from, n int) WantedPage {
-	out := WantedPage{Rows: []WantedRow{}}
-	lo, hi := window(len(v.r.Wanted), from, n)
-	out.From, out.Total = lo, len(v.r.Wanted)
+// Missing lists the missing files, the most useful first.
+func (v *View) Missing(from, n int) MissingPage {
+	out := MissingPage{Rows: []MissingRow{}}
+	lo, hi := window(len(v.r.Missing), from, n)
+	out.From, out.Total = lo, len(v.r.Missing)
 	for i := lo; i < hi; i++ {
-		w := &v.r.Wanted[i]
-		row := WantedRow{Module: w.Module, DebugFile: Clean(w.DebugFile), DebugID: Clean(w.DebugID),
+		w := &v.r.Missing[i]
+		row := MissingRow{Module: w.Module, DebugFile: Clean(w.DebugFile), DebugID: Clean(w.DebugID),
 			StorePath: Clean(w.StorePath), Frames: w.Frames, Stores: []report.StoreFile{}, OtherFile: Clean(BaseName(w.MismatchFile)),
 			OtherID: Clean(w.MismatchID), Item: w.MismatchItem}
 		if row.OtherFile != "" {
@@ -276,7 +276,7 @@ func (v *View) Wanted(from, n int) WantedPage {
 }
 
 // programPath returns the path of a missing program on Microsoft's symbol servers, or "" if its identifier is not known.
-func programPath(w *report.Wanted) string {
+func programPath(w *report.MissingFile) string {
 	for _, s := range w.Stores {
 		if strings.HasPrefix(s.Path, w.Program+"/") && s.Layout == report.LayoutMicrosoft {
 			return Clean(s.Path)
@@ -285,11 +285,11 @@ func programPath(w *report.Wanted) string {
 	return ""
 }
 
-// WantedText returns the list as text to copy: a line for each file, with its store path and the number of frames.
-func (v *View) WantedText() string {
+// MissingText returns the list as text to copy: a line for each file, with its store path and the number of frames.
+func (v *View) MissingText() string {
 	var b strings.Builder
-	for i := range v.r.Wanted {
-		w := &v.r.Wanted[i]
+	for i := range v.r.Missing {
+		w := &v.r.Missing[i]
 		line := func(file, id, path string) {
 			fmt.Fprintf(&b, "%s\t%s\t%s\t%s\n", Clean(file), Clean(id), Clean(path), count(w.Frames, "frame", "frames"))
 		}

@@ -148,8 +148,8 @@ func (v *View) Find(query string) []Hit {
 		m := &v.r.Modules[i]
 		add(Hit{Thread: -1, Tab: "modules", Row: i}, v.moduleHolds(m, query))
 	}
-	for i := range v.r.Wanted {
-		w := &v.r.Wanted[i]
+	for i := range v.r.Missing {
+		w := &v.r.Missing[i]
 		add(Hit{Thread: -1, Tab: "wanted", Row: i}, Holds(query, w.DebugFile, w.DebugID, w.StorePath, w.MismatchFile, w.MismatchID))
 	}
 	for i, f := range v.Findings() {

@@ -19,13 +19,13 @@ type Summary struct {
 	// Signature is the crash's signature, or "" without a crash.
 	Signature string
 	// NoCrash: the process did not crash. FirstThread is the thread to show first.
-	NoCrash                        bool
-	FirstThread                    int
-	Threads, Modules, Wanted, Diag int
-	Errors                         int // number of diagnostics that are errors
-	System                         []Group
-	Log                            []LogRow
-	Policy                         string
+	NoCrash                         bool
+	FirstThread                     int
+	Threads, Modules, Missing, Diag int
+	Errors                          int // number of diagnostics that are errors
+	System                          []Group
+	Log                             []LogRow
+	Policy                          string
 	// Findings say why stacks are incomplete.
 	Findings []FindingRow
 }
@@ -49,7 +49,7 @@ type LogRow struct{ Severity, Text string }
 func (v *View) Summary(dump int) Summary {
 	r := v.r
 	s := Summary{Dump: dump, Name: Clean(BaseName(r.Dump.Name)), Verdict: v.Verdict(), NoCrash: r.Crash == nil || r.Crash.Requested,
-		FirstThread: r.FirstThread, Threads: len(r.Threads), Wanted: len(r.Wanted),
+		FirstThread: r.FirstThread, Threads: len(r.Threads), Missing: len(r.Missing),
 		Diag: len(r.Diagnostics), Facts: v.facts(), System: v.system(), Log: []LogRow{}, Policy: Clean(r.Policy), Findings: v.Findings(), Messages: []Fact{}}
 	for _, said := range v.messages {
 		s.Messages = append(s.Messages, Fact{Key: Clean(said.Source), Value: Clean(said.Text)})

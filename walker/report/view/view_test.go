@@ -36,7 +36,7 @@ func example() *report.Report {
 					{PC: 0x9999, Lookup: 0x9998, Trust: "scan", Module: -1},
 				}},
 		},
-		Wanted: []report.Wanted{{Module: 1, DebugFile: "x.pdb", DebugID: strings.Repeat("A", 32) + "1",
+		Missing: []report.MissingFile{{Module: 1, DebugFile: "x.pdb", DebugID: strings.Repeat("A", 32) + "1",
 			MismatchFile: "s/x.sym", MismatchID: strings.Repeat("A", 32) + "2", Frames: 1, MismatchItem: 4}},
 	}
 }
@@ -176,7 +176,7 @@ func TestLists(t *testing.T) {
 	if m.Total != 3 || m.Rows[0].State != "forced" || m.Rows[2].Name != "unused.so" || m.Rows[0].Item != 4 {
 		t.Errorf("%+v", m.Rows)
 	}
-	w := v.Wanted(0, 10)
+	w := v.Missing(0, 10)
 	if w.Rows[0].OtherFile != "x.sym" || w.Rows[0].Differs != "same signature, age 2 instead of 1" {
 		t.Errorf("%+v", w.Rows)
 	}

@@ -380,7 +380,7 @@ func (e *Engine) addReportParts(r *protocol.QueryResult, q protocol.Query, v *vi
 		r.Compare = &c
 	}
 	if q.Wanted != nil {
-		w := v.Wanted(q.Wanted.From, q.Wanted.Count)
+		w := v.Missing(q.Wanted.From, q.Wanted.Count)
 		r.Wanted = &w
 	}
 }
@@ -445,7 +445,7 @@ func (e *Engine) files(q protocol.Query) *protocol.FilePage {
 }
 
 func fileRow(it session.Item) protocol.FileRow {
-	row := protocol.FileRow{Item: it.ID, Name: view.Clean(it.Name), Size: view.Size(it.Size), Kind: string(it.Kind), Detected: string(it.Taken),
+	row := protocol.FileRow{Item: it.ID, Name: view.Clean(it.Name), Size: view.Size(it.Size), Kind: string(it.Kind), Detected: string(it.Detected),
 		Usable: it.Usable, Message: view.Clean(it.Message), Dump: it.Dump, SymName: view.Clean(it.SymName),
 		SymID: view.Clean(it.SymID), Assign: it.NeedsAssignment, WarningCount: it.WarningCount}
 	for _, w := range it.Warnings {

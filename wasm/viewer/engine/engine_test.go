@@ -158,7 +158,7 @@ func TestSymbolsOfAnotherBuild(t *testing.T) {
 	fields[3] = strings.Repeat("0", 32) + "0"
 	k.add("libtilecodec.so.sym", append([]byte(strings.Join(fields, " ")+"\n"), rest...))
 	r := k.screen(-1)
-	var wanted *view.WantedRow
+	var wanted *view.MissingRow
 	for i := range r.Wanted.Rows {
 		if r.Wanted.Rows[i].DebugFile == "libtilecodec.so" {
 			wanted = &r.Wanted.Rows[i]

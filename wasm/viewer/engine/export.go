@@ -31,7 +31,7 @@ func (e *Engine) export(req *protocol.Export) (*protocol.Exported, error) {
 	case protocol.ExportMarkdown:
 		b.WriteString(v.CopyMarkdown(thread))
 	case protocol.ExportWanted:
-		b.WriteString(v.WantedText())
+		b.WriteString(v.MissingText())
 	case protocol.ExportCompare:
 		c, problem := e.comparison(req.Dump, rep, thread)
 		if problem != "" {

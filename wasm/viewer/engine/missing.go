@@ -17,17 +17,17 @@ const maxMissing = 500
 
 // missing lists the symbol files that a dump lacks, as far as its stacks are walked: first those of the first thread's frames, from the top, then the
 // others by the number of frames that need them.
-func (e *Engine) missing(dump int) []view.WantedRow {
+func (e *Engine) missing(dump int) []view.MissingRow {
 	v := e.view(dump, -1)
 	if v == nil {
 		return nil
 	}
-	w := v.Wanted(0, maxMissing)
+	w := v.Missing(0, maxMissing)
 	rep := v.Report()
 	if rep.FirstThread < 0 || rep.FirstThread >= len(rep.Threads) {
 		return w.Rows
 	}
-	var first []view.WantedRow
+	var first []view.MissingRow
 	taken := map[int]bool{}
 	for i := range rep.Threads[rep.FirstThread].Frames {
 		m := rep.Threads[rep.FirstThread].Frames[i].Module
