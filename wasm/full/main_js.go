@@ -24,9 +24,18 @@ func main() {
 	worker.RunWith(engine.Options{WriteSym: writeSym, Demangle: msvc.Name, Session: session.Options{OpenBinary: open, OpenImage: openImage, InstructionAt: arm64text.At, Limits: limits}}, analyze)
 }
 
+// symWriter is a binary from which a symbol file can be made. All binaries that open and openImage return are one, so the compiler refuses a reader
+// that cannot do it.
+type symWriter interface {
+	session.Binary
+	WriteSym(w io.Writer, opt binary.SymOptions) (dumpsyms.Counts, error)
+}
+
 // open is session.Options.OpenBinary.
-func open(src *input.Source) (session.Binary, error) {
-	f, err := binary.Open(src)
+func open(src *input.Source) (session.Binary, error) { return opened(binary.Open(src)) }
+
+// opened returns the binary as the session knows it: nil with an error, and not an interface that holds a nil pointer.
+func opened(f symWriter, err error) (session.Binary, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +46,7 @@ func open(src *input.Source) (session.Binary, error) {
 func openImage(d *core.Dump, module int) session.Binary {
 	m := &d.Modules[module]
 	if d.OS() == core.Windows {
-		if b, err := binary.OpenImage("memory of "+core.FileName(m.Name), d.Memory.Read, m.Base, m.Size); err == nil {
+		if b, err := opened(binary.OpenImage("memory of "+core.FileName(m.Name), d.Memory.Read, m.Base, m.Size)); err == nil {
 			return b
 		}
 	}
@@ -46,7 +55,7 @@ func openImage(d *core.Dump, module int) session.Binary {
 
 // writeSym is engine.Options.WriteSym.
 func writeSym(w io.Writer, b session.Binary, id string) error {
-	f, ok := b.(*binary.File) // the type that open and openImage return
+	f, ok := b.(symWriter)
 	if !ok {
 		return fmt.Errorf("%s is no file of which a symbol file can be made", b.Identity().Name)
 	}

@@ -115,7 +115,7 @@ func takesLong(f File) bool { return isPacked(f) && f.Size() > 1<<20 }
 
 func isPacked(f File) bool {
 	name := strings.ToLower(f.Name())
-	for _, end := range []string{".gz", ".zip", ".zst", ".xz"} {
+	for _, end := range []string{".gz", ".zip", ".zst", ".xz", ".cab"} {
 		if strings.HasSuffix(name, end) {
 			return true
 		}

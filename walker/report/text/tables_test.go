@@ -15,3 +15,15 @@ func TestTrustHasBreakpadsWords(t *testing.T) {
 		}
 	}
 }
+
+// TestSourcesHaveWords: every source has words of its own in the explanation of a frame, and not its stable word.
+func TestSourcesHaveWords(t *testing.T) {
+	words := map[string]string{}
+	for name, s := range enumtest.Strings[walker.Source](t, "../..", "Source") {
+		w := sourceWords(string(s))
+		if w == string(s) && s != walker.SourceContext || words[w] != "" {
+			t.Errorf("the words of %s are %q, as of %q", name, w, words[w])
+		}
+		words[w] = name
+	}
+}

@@ -292,6 +292,8 @@ func sourceWord(s string) string {
 		return "Frame pointer"
 	case "leaf":
 		return "Leaf function"
+	case "shadow-stack":
+		return "Shadow stack"
 	case "scan":
 		return "Scan"
 	case "context":
