@@ -89,7 +89,7 @@ const (
 	signatureSwapped = 0x4d444d50
 	// The low half of the version is fixed, the high half is for the writer to choose.
 	versionLow = 0xa793
-	// Nobody writes more streams than this; each costs an entry in memory.
+	// maxStreams bounds the directory. No writer has more; each costs an entry in memory.
 	maxStreams = 4096
 	// maxDiags bounds what a hostile file can make us say.
 	maxDiags = 200
