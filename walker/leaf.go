@@ -26,8 +26,8 @@ func (s *walk) proposeLeaf() (candidate, string) {
 // and one in the same function leads nowhere, but at the function's first instruction. Without symbols only arm64's lr is
 // believed, as Breakpad does.
 //
-// On arm a function returns by loading pc from the stack, and lr keeps what the last of its calls left there: after a call, lr lies
-// anywhere below. There the instruction before lr must call this very function (rust-minidump 460 gave lr up altogether).
+// On arm a function returns by loading pc from the stack, and lr keeps what the last of its calls left there: after a call, lr points
+// anywhere below. There the instruction before lr must call this very function (rust-minidump 460 ignores lr altogether).
 //
 //	cfa = sp     pc = lr
 func (s *walk) leafByLR() (candidate, string) {

@@ -8,7 +8,7 @@ import (
 	"github.com/crashpane/crashpane/core"
 )
 
-// reserved are the names of outermost functions, that nobody calls: the system enters them with a made-up stack, so whatever a search
+// reserved are the names of outermost functions, which have no caller: the system enters them with a made-up stack, so whatever a search
 // above them finds is left over from something else. rust-minidump 918 asks for this; both peers scan on, and print what the dynamic loader
 // left there as callers of _start.
 //
@@ -41,7 +41,7 @@ func isReserved(name string) bool {
 	return slices.Contains(reserved, strings.TrimSuffix(name, ".abi0"))
 }
 
-// ended says that the top frame has no caller, if something tells so and its rules lead to none. Where a thread was
+// ended returns why the top frame has no caller, or "". Something must show it, and the frame's rules must find no caller. Where a thread was
 // stopped or interrupted by a signal in clone, that may have been before it entered the new stack.
 func (s *walk) ended() *Stop {
 	if !s.Policy.EndAtOutermost || s.interrupted() {
@@ -55,7 +55,7 @@ func (s *walk) ended() *Stop {
 	return nil
 }
 
-// endings are what tells that the top frame is where its stack begins. Each says how it is known, or "".
+// endings are the signs that the top frame is the outermost one of its stack. Each returns how it is known, or "".
 var endings = []func(*walk) string{
 	(*walk).isCommon,
 	func(s *walk) string { return s.entered(s.top()) },
@@ -173,8 +173,8 @@ func (s *walk) threadStart() int {
 	return -1
 }
 
-// endAtOutermost takes away the frames above the first that is known to have no caller (see entered). It is asked when the walk is over and all
-// names are known: a walk that asked for each would read much more of a symbol file than its rules.
+// endAtOutermost removes the frames above the first one that is known to have no caller (see entered). It runs when the walk is over and all
+// names are known: looking up each name during the walk would read much more of a symbol file than the rules alone.
 func (s *walk) endAtOutermost() *Stop {
 	if !s.Policy.EndAtOutermost {
 		return nil

@@ -12,7 +12,7 @@ import (
 // notApplicable is a source's answer where it has nothing to do with the CPU or system: not worth an attempt.
 const notApplicable = "\x00"
 
-// propose asks one source for rules. The string is why there are none.
+// propose returns the rules of one source, or the reason why it has none.
 func (s *walk) propose(src Source) (candidate, string) {
 	switch src {
 	case SourceWin:
@@ -69,8 +69,8 @@ func (s *walk) interrupted() bool { return s.atContext() || s.top().Row.Signal }
 
 // unswap puts esp and ebp back in their places if the record has them the other way round: clang for macOS i386
 // numbered them 4 and 5 in .debug_frame where dump_syms expects 5 and 4. That the record finds the cfa from ebp at the
-// function's entry makes it suspect; what the stack holds decides: the rules as they stand lead nowhere, swapped they lead
-// to a return address. A record that is right is not suspect, and one that leads somewhere is left alone.
+// function's entry makes it suspect; what the stack holds decides: the record's own rules find nothing, swapped they lead
+// to a return address. A correct record is not suspect, and one that finds a caller is not changed.
 func (s *walk) unswap(row unwind.Row) unwind.Row {
 	if s.leadsToCode(row) {
 		return row
@@ -110,7 +110,7 @@ func (s *walk) believable(row unwind.Row) unwind.Row {
 	return row
 }
 
-// returnAt are the rules of a return address that lies at an address: pc = [at], sp = at + word.
+// returnAt returns the rules for a return address that is stored at an address: pc = [at], sp = at + word.
 func returnAt(arch *cpu.Arch, at uint64) unwind.Row {
 	return unwind.Row{
 		CFA:             unwind.Rule{Kind: unwind.Const, Offset: int64(at) + int64(arch.WordSize)},
@@ -194,7 +194,7 @@ func savedReturn(lay cpu.FrameLayout) unwind.Rule {
 	return unwind.Rule{Kind: unwind.AtCFA, Offset: lay.RAOffset}
 }
 
-// linkFrame fits the rules to a CPU with a link register. The string says why there are none.
+// linkFrame adapts the rules to a CPU with a link register, or returns the reason why there are none.
 func (s *walk) linkFrame(row *unwind.Row, fp uint64) string {
 	lay, lr := s.arch.Frame, s.arch.LR
 	rules := s.Policy.FramePointer
@@ -228,7 +228,7 @@ func (s *walk) linkFrame(row *unwind.Row, fp uint64) string {
 		if !s.arch.LinkInRecord {
 			return ""
 		}
-		// The caller's lr on entry lies in its own frame record.
+		// The caller's lr on entry is in its own frame record.
 		if next, ok := s.word(fp); ok && next != 0 {
 			next = s.strip(next)
 			at := next + uint64(lay.CFAOffset+lay.RAOffset)

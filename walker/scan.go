@@ -7,7 +7,7 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// maxFrameGap is the largest distance between two frames that a guessed frame pointer is believed for. 99.5 % of the frames
+// maxFrameGap is the largest distance between two frames at which a guessed frame pointer is accepted. 99.5 % of the frames
 // of popular libraries are smaller, says Breakpad's stackwalker_x86.cc.
 const maxFrameGap = 128 << 10
 

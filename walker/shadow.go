@@ -6,7 +6,7 @@ import "fmt"
 const shadowReach = 1 << 14
 
 // proposeShadow takes the caller's pc from the shadow stack, where the CPU keeps a second copy of every return address that no
-// program can overwrite (Intel SDM volume 1, chapter 17, "Control-flow Enforcement Technology"). Where the same value lies on
+// program can overwrite (Intel SDM volume 1, chapter 17, "Control-flow Enforcement Technology"). Where the same value is on
 // the ordinary stack, there is the frame's end.
 func (s *walk) proposeShadow() (candidate, string) {
 	if len(s.shadow) == 0 {
@@ -46,5 +46,5 @@ func (s *walk) passShadow(pc uint64) {
 	}
 }
 
-// maxSkipped is how many frames a walk may have left out before it is no longer believed to follow the shadow stack.
+// maxSkipped is how many frames a walk may have missed and still be considered to follow the shadow stack.
 const maxSkipped = 16

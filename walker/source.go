@@ -18,7 +18,7 @@ const (
 	SourceScan         Source = "scan"
 )
 
-// Symbols answers what the walker asks of symbol files. Modules are indices of the dump's module list, addresses are
+// Symbols looks up symbols and unwind rules for the walker. Modules are indices of the dump's module list, addresses are
 // module-relative. It is synchronous and does no I/O beyond files it already has: what it lacks it says (symbol.Needs)
 // and keeps for whoever runs the session.
 type Symbols interface {

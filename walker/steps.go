@@ -8,7 +8,7 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// Steps is a walk that is made frame by frame, so that whoever walks several threads may fetch together what all of them need of
+// Steps is a walk that is made frame by frame, so that a caller with several threads can fetch together what all of them need of
 // a symbol file. It is as Walker.Walk makes it in one go.
 type Steps struct {
 	walk *walk
@@ -67,7 +67,7 @@ func (t *Steps) Wants() (module int, rva uint64) {
 }
 
 // Words are the words of the stack from an address or the top frame's sp on, whichever is higher, that point into modules: return
-// addresses among others, each as the address that would be asked for. It looks at n words, and says where it has stopped.
+// addresses among others, each as the address that would be looked up. It reads n words, and returns where it stopped.
 func (t *Steps) Words(from uint64, n int, yield func(module int, rva uint64)) (next uint64) {
 	s := t.walk
 	if s.mem == nil {

@@ -12,7 +12,7 @@ import (
 // firstPage: an instruction address below it is the end of a stack (a return address of 0, in practice).
 const firstPage = 1 << 12
 
-// ends decides whether the walk is over at a caller that a source stands by: its pc is null-like, or its sp has not moved up.
+// ends decides whether the walk ends at a caller that a source proposes: its pc is null-like, or its sp has not moved up.
 func (s *walk) ends(src Source, cand candidate, regs *cpu.Regs) *Stop {
 	pc, sp, callee := regs.PC(), regs.SP(), s.top().Regs.SP()
 	if pc < firstPage && !s.calledNull(cand, regs) {
@@ -58,7 +58,7 @@ func (s *walk) mayKeepSP(src Source, pc uint64) bool {
 	return false
 }
 
-// check holds the tests that belong to one source. It answers with the reason for a rejection.
+// check runs the tests that belong to one source. It returns the reason for a rejection, or "".
 func (s *walk) check(src Source, cand candidate, regs *cpu.Regs) string {
 	switch src {
 	case SourceCFI:
@@ -97,7 +97,7 @@ func (s *walk) doubt(regs *cpu.Regs) string {
 	return ""
 }
 
-// checkFramePointer tells a frame pointer from a register that holds something else.
+// checkFramePointer rejects a register that holds something else than a frame pointer.
 func (s *walk) checkFramePointer(regs *cpu.Regs) string {
 	pc, sp := regs.PC(), regs.SP()
 	fp, _ := regs.Get(s.arch.FP)
@@ -142,7 +142,7 @@ func (s *walk) lastOfChain(pc uint64) bool {
 	return known && call
 }
 
-// plausibleReturn is the test of a word that a scan met: the call before it lies in a module, and if the module's symbols
+// plausibleReturn tests a word of a scan: the call before it is in a module, and if the module's symbols
 // are there, in something that has a name. One is subtracted because a function that ends in a call that never returns
 // leaves a return address past its end.
 func (s *walk) plausibleReturn(addr uint64) (bool, string) {
@@ -209,7 +209,7 @@ func (s *walk) stripRegister(regs *cpu.Regs, r cpu.Reg) {
 	}
 }
 
-// stripPointers takes authentication codes off what a source recovered. Scanned words carry none that could be told.
+// stripPointers removes authentication codes from recovered values. Those of scanned words cannot be recognized.
 func (s *walk) stripPointers(regs *cpu.Regs, src Source) {
 	if !s.arch.PointerAuth || src != SourceCFI && src != SourceFramePointer && src != SourceLeaf {
 		return

@@ -60,7 +60,7 @@ type walk struct {
 	shadow []uint64
 	// shadowed: the dump has the thread's shadow stack.
 	shadowed bool
-	// params are the parameter sizes of the frames, as far as STACK WIN or FUNC gave one.
+	// params are the parameter sizes of the frames, where STACK WIN or FUNC has one.
 	params []paramSize
 }
 
@@ -80,7 +80,7 @@ func (w *Walker) WalkShadowed(regs cpu.Regs, mem unwind.Memory, shadow []uint64)
 	return t.Stack()
 }
 
-// push appends a frame. Its symbol is looked up when somebody asks, at the end at the latest: most rules need none.
+// push appends a frame. Its symbol is looked up when it is first needed, at the latest when the walk ends: most rules need none.
 func (s *walk) push(f Frame) {
 	f.Module, f.RVA = s.Modules.Find(f.Lookup)
 	f.unnamed = true
@@ -125,7 +125,7 @@ type candidate struct {
 	win   WinPlace
 }
 
-// caller asks the sources in order for the frame above the top one. The first candidate that a source stands by decides:
+// caller tries the sources in order for the frame above the top one. The first accepted candidate decides:
 // if it then breaks an invariant of stacks, the walk ends there, as both peers have it.
 func (s *walk) caller() (Frame, *Stop) {
 	var attempts []Attempt
@@ -134,7 +134,7 @@ func (s *walk) caller() (Frame, *Stop) {
 	}
 	for _, src := range s.Policy.Sources {
 		if src == SourceFramePointer || src == SourceScan {
-			// What is known of the function has been asked; from here on it is guessed.
+			// The sources that know the function are done; from here on sources guess.
 			if stop := s.ended(); stop != nil {
 				stop.Attempts = attempts
 				return Frame{}, stop

@@ -119,7 +119,7 @@ func restoresAll(row *unwind.Row, saved uint32) bool {
 	return true
 }
 
-// keepBP: a program that does not speak of ebp leaves it as it is.
+// keepBP: a program without a rule for ebp leaves it unchanged.
 func (s *walk) keepBP(row *unwind.Row) {
 	for _, r := range row.Saved {
 		if r.Reg == s.arch.FP {

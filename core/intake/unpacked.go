@@ -55,10 +55,10 @@ type unpacked struct {
 	n      int64 // bytes that came out
 	err    error // why there is no more; io.EOF at the regular end
 
-	// told, if set, is called with how many packed bytes were read, which is read.
+	// told, if set, is called with read, the number of packed bytes that were read.
 	told func(done int64)
 	read int64
-	// whole has all bytes, once they are stored elsewhere, and replaces the fields below.
+	// whole has all bytes once they are stored elsewhere. Then r, chunks and spool are unused.
 	whole io.ReaderAt
 	src   *input.Source // of deflate data
 	gzip  bool

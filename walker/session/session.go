@@ -44,7 +44,7 @@ type Item struct {
 	Message string
 	// Dump is the index of the dump that it became, or -1.
 	Dump int
-	// For symbol files and binaries: what the MODULE record says, or would say; ID "" if there is none and the file waits to be assigned by hand.
+	// For symbol files and binaries: what the MODULE record says, or would say; ID is "" if there is none, and the user has to assign the file.
 	SymName, SymID, SymOS, SymArch string
 	// NeedsDecoder: the file is a binary, or it or a member of it is compressed, and the Session was given no reader of such files
 	// (Options.OpenBinary, Limits.Unpackers).
@@ -74,8 +74,8 @@ type Options struct {
 	Progress func(Progress)
 	// Demangle makes readable names; nil leaves names as they are.
 	Demangle func(string) string
-	// IndexOnDemand: symbol files are searched where they lie (symfile.OpenOnDemand) and not read as a whole; Slice is how many bytes
-	// that reads at a time, 0 means as a browser likes it.
+	// IndexOnDemand: symbol files are indexed on demand (symfile.OpenOnDemand). Slice is the size of one read in bytes; 0 is the size that
+	// suits a browser.
 	IndexOnDemand bool
 	Slice         int64
 	// Workers are the goroutines that share the reading of a large symbol file, and of which two share the walking; 0 and 1 mean none
@@ -103,7 +103,7 @@ type Session struct {
 type item struct {
 	Item
 	src *input.Source
-	// store is the identity that a symbol store's path gives the file: debug file and id; "" if it does not lie in one.
+	// store is the identity that a symbol store's path gives the file: debug file and id; "" if it is not in one.
 	storeFile, storeID string
 	// idInUse is the debug id by which a module knows a binary, "" if none does.
 	idInUse  string
@@ -164,7 +164,7 @@ func (s *Session) Dumps() []Item {
 	return out
 }
 
-// Dump is the opened dump of an index, for whoever needs more of it than its report; nil if there is none.
+// Dump returns the opened dump with an index, for callers that need more of it than its report, or nil.
 func (s *Session) Dump(i int) *core.Dump {
 	if i < 0 || i >= len(s.dumps) {
 		return nil
@@ -328,7 +328,7 @@ func (s *Session) Assign(itemID, dumpIndex, module int) error {
 	return nil
 }
 
-// Unassign takes a module's assignments by hand back.
+// Unassign undoes the user's assignments to a module.
 func (s *Session) Unassign(dumpIndex, module int) {
 	if dumpIndex >= 0 && dumpIndex < len(s.dumps) {
 		for _, kind := range []ItemKind{KindSym, KindBinary} {

@@ -69,7 +69,7 @@ func checkPlain(format string, args []string) error {
 	return nil
 }
 
-// theThread is the thread that was asked for, or the one to show first.
+// theThread returns the thread that the user chose, or the one to show first.
 func theThread(r *report.Report, asked int) (int, error) {
 	switch {
 	case asked < 0 && r.FirstThread >= 0:

@@ -106,7 +106,7 @@ func (s *fileSet) tellProblems(r *report.Report) {
 	}
 }
 
-// ignore tells the session of the modules whose call frame information is not wanted.
+// ignore tells the session which modules' call frame information the user wants ignored.
 func (s *fileSet) ignore() error {
 	for _, name := range s.choices.ignoreCFI {
 		found := false
@@ -178,7 +178,7 @@ func (s *fileSet) addDump(path string) error {
 	return fmt.Errorf("%s: not a minidump", path)
 }
 
-// toldFiles is how many files of one archive are told of one by one.
+// toldFiles bounds the messages about single files of one archive.
 const toldFiles = 20
 
 // firstOf is the first of a file's warnings, and how many more there are.
@@ -275,7 +275,7 @@ func (s *fileSet) addFound(paths []string) bool {
 	return found
 }
 
-// findPart gives the binaries that something missing may be: those whose name stands in its description.
+// findPart returns the binaries that a missing part may be: those whose name is in its description.
 func (s *fileSet) findPart(r *report.Report, missing string) []string {
 	var out []string
 	for _, f := range s.folders {
@@ -290,7 +290,7 @@ func (s *fileSet) findPart(r *report.Report, missing string) []string {
 	return slices.Compact(out)
 }
 
-// containsName reports whether a file's name stands in a text, not as a part of a longer one.
+// containsName reports whether a text contains a file's name, not as a part of a longer one.
 func containsName(text, name string) bool {
 	for rest := text; name != ""; {
 		at := strings.Index(rest, name)

@@ -22,7 +22,7 @@ const (
 	exitUsage  = 2 // the command line is not understood
 )
 
-// version may be set by the linker; otherwise the build information is asked.
+// version may be set by the linker; otherwise it is read from the build information.
 var version string
 
 // collectLate lets the first garbage collection wait until the heap has 32 MB instead of 4: most runs are over by then. From then on
