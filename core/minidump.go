@@ -1,5 +1,8 @@
-// Package core reads minidumps: what the dump says, decoded into plain Go data, with a diagnostic for everything that is
+// Package core reads minidumps. It decodes what the dump says into plain Go data, with a diagnostic for everything that is
 // wrong in it. It knows nothing of symbols or stacks.
+//
+// Start at Open in this file. It reads the header and the directory, and then the streams by the table in streams.go, which has a row with a decoder
+// for each stream type. The decoders fill Dump. context.go reads registers, memory.go joins what the streams have of the process' memory.
 //
 // Source of the layouts: Microsoft's minidumpapiset.h and Breakpad's minidump_format.h and its per-CPU headers. All
 // integers are in the byte order that the signature shows; all positions in the file count from its first byte.

@@ -1,5 +1,8 @@
-// Package intake says what dropped files are, by their content and never by their name, and opens archives. It only
-// looks at the first bytes, and through logs for microdumps; whether a dump or a symbol file is sound is for its reader to say.
+// Package intake recognizes files by their content, never by their name, and unpacks archives and compressed files. It reads only the first bytes
+// of a file, and searches logs for microdumps; whether a dump or a symbol file is valid is for its parser to find out.
+//
+// Start at Sniff in this file, which returns a Guess, and at Expand (expand.go), which calls a function for each member of an archive, nested ones
+// included. unpacked.go is a compressed file as an io.ReaderAt. Limits bounds what a hostile archive can cost.
 package intake
 
 import (

@@ -1,5 +1,6 @@
-// Command crashpane reads crash dumps in a terminal, with the engine of the page: minidumps and Breakpad symbol files in,
-// stacks out. It reads the files it is given and nothing else.
+// Command crashpane shows crash dumps in a terminal, with the engine of the page. It reads only the files and folders that its arguments name.
+//
+// Start at the table of commands in this file. walk.go is the main command; files.go opens what the arguments name and finds symbols in folders.
 package main
 
 import (
