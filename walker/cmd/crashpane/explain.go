@@ -100,7 +100,7 @@ func (e *explainRun) run(args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer files.close()
-	files.tellProblems(r)
+	files.warnProblems(r)
 	thread, err := theThread(r, e.thread)
 	if err != nil {
 		return err
@@ -160,7 +160,7 @@ func (c *compareRun) run(args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer files.close()
-	files.tellProblems(r)
+	files.warnProblems(r)
 	thread, err := theThread(r, c.thread)
 	if err != nil {
 		return err
