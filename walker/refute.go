@@ -16,9 +16,9 @@ type Space interface {
 	Stack(sp uint64) unwind.Memory
 }
 
-// refuted says why a caller cannot be one, whatever source it comes from; "" if nothing speaks against it. signal says that the caller was
-// interrupted and made no call. Rules may be wrong: Breakpad's
-// dump_syms drops what DWARF says of the outermost functions, that they have no return address, and writes the rule of all others.
+// refuted returns why a candidate of any source cannot be a caller, or "". signal means that the caller was interrupted and made no call. Rules of
+// symbol files may be wrong too: Breakpad's dump_syms drops DWARF's statement that outermost functions have no return address, and writes the rule of
+// ordinary functions for them.
 func (s *walk) refuted(signal bool, regs *cpu.Regs) string {
 	pc := regs.PC()
 	if !s.Policy.Refute || pc < firstPage {

@@ -32,8 +32,8 @@ func (s *walk) proposeShadow() (candidate, string) {
 	return candidate{}, fmt.Sprintf("the shadow stack says 0x%x, which is not on the stack above sp 0x%x", want, sp)
 }
 
-// passShadow follows the walk on the shadow stack. A caller found otherwise takes its own entry away, and those of frames that
-// it skipped; one that is not there at all takes none.
+// passShadow keeps shadow in step with the walk. A caller that another source found removes its own entry, and the entries before it, whose frames the
+// source skipped. A caller that is not on the shadow stack removes none.
 func (s *walk) passShadow(pc uint64) {
 	for i, v := range s.shadow {
 		if v == pc {

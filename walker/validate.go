@@ -67,7 +67,7 @@ func (s *walk) check(src Source, cand candidate, regs *cpu.Regs) string {
 		if why := s.checkFramePointer(regs); why != "" {
 			return why
 		}
-		return s.doubt(regs)
+		return s.implausible(regs)
 	}
 	return ""
 }
@@ -82,8 +82,8 @@ func (s *walk) checkCFI(regs *cpu.Regs) string {
 	return ""
 }
 
-// doubt is what speaks against a frame that was guessed from a register, beyond what its CPU's check says.
-func (s *walk) doubt(regs *cpu.Regs) string {
+// implausible returns why a frame that was guessed from a register is rejected, or "". It runs after the CPU's own check.
+func (s *walk) implausible(regs *cpu.Regs) string {
 	pc, sp := regs.PC(), regs.SP()
 	if !s.Policy.FramePointer.Verify || pc < firstPage {
 		return ""
@@ -132,8 +132,8 @@ func (s *walk) checkFramePointer(regs *cpu.Regs) string {
 	return ""
 }
 
-// lastOfChain: the top frame was found by a frame pointer, and so has one itself. Its caller, which is known to have made a call, may keep none
-// and have anything in that register.
+// lastOfChain: the top frame was found by a frame pointer, and so has one itself. Its caller, which is known to have made a call, may not
+// keep one and have any value in that register.
 func (s *walk) lastOfChain(pc uint64) bool {
 	if !s.Policy.FramePointer.LastOfChain || s.top().Source != SourceFramePointer {
 		return false
@@ -177,7 +177,7 @@ func (s *walk) plausibleReturn(addr uint64) (bool, string) {
 	return true, ""
 }
 
-// addressMask has a one for every bit that an address may use: those of the highest module's end and at least minBits.
+// addressMask returns a mask of the bits that an address may use: those of the highest module's end, and at least minBits.
 func addressMask(top uint64, minBits int) uint64 {
 	if n := bits.Len64(top); n > minBits {
 		minBits = n
@@ -191,7 +191,7 @@ func addressMask(top uint64, minBits int) uint64 {
 	return 1<<minBits - 1
 }
 
-// strip takes the pointer authentication code off an address.
+// strip removes the pointer authentication code from an address.
 func (s *walk) strip(v uint64) uint64 {
 	if !s.arch.PointerAuth {
 		return v
