@@ -13,7 +13,7 @@ type Location struct {
 	Size uint64
 }
 
-// In says whether all of it lies inside a file of that many bytes.
+// In reports whether all of it is inside a file of that many bytes.
 func (l Location) In(size int64) bool {
 	return uint64(l.Off) <= uint64(size) && l.Size <= uint64(size)-uint64(l.Off)
 }

@@ -49,7 +49,7 @@ func word(c *input.Cursor, size int64) uint64 {
 	return c.U64()
 }
 
-// decodeLinuxAuxv reads pairs of words. What stands behind AT_NULL is of no meaning to anybody.
+// decodeLinuxAuxv reads pairs of words. Whatever follows AT_NULL has no meaning.
 func decodeLinuxAuxv(d *Dump, s *Stream, c *input.Cursor) {
 	d.Linux.Auxv = s.Loc
 	w := d.wordSize()
@@ -76,7 +76,7 @@ func (l *Linux) AuxValue(name string) (uint64, bool) {
 // LinuxDebug is stream 0x4767000A: the dynamic linker's r_debug and its list of modules, and the program's dynamic section.
 type LinuxDebug struct {
 	Version uint32
-	// Break is the function that the linker calls at each change, LDBase where the linker lies, Dynamic where the program's
+	// Break is the function that the linker calls at each change, LDBase the linker's address, Dynamic where the program's
 	// dynamic section does.
 	Break, LDBase, Dynamic uint64
 	Modules                []LinkMap
@@ -103,7 +103,7 @@ var (
 	dso64Packed = dsoLayout{8, 36, 0, 20, 0}
 )
 
-// dsoForm tells the forms apart: behind the header stands the dynamic section, pairs of words.
+// dsoForm recognizes the form: the header is followed by the dynamic section, pairs of words.
 func dsoForm(word int64, size uint64) dsoLayout {
 	switch {
 	case word == 4:
@@ -153,11 +153,11 @@ func decodeLinuxDSODebug(d *Dump, s *Stream, c *input.Cursor) {
 	d.diagnose(Bad, s.Type, m.Err())
 }
 
-// CommandLine are the program's arguments, its name first. They may hold secrets: nobody shows them unasked. Nil if the dump has
+// CommandLine are the program's arguments, its name first. They may contain secrets, so they are shown only on request. Nil if the dump has
 // none.
 func (d *Dump) CommandLine() []string { return d.zeroTerminated(d.Linux.CmdLine) }
 
-// Environment are the variables that the program was started with. They hold personal data: nobody shows them unasked. Nil
+// Environment are the variables that the program was started with. They contain personal data, so they are shown only on request. Nil
 // if the dump has none.
 func (d *Dump) Environment() (out []KeyValue) {
 	for _, v := range d.zeroTerminated(d.Linux.Environ) {

@@ -151,7 +151,7 @@ const (
 )
 
 // chooseLayout finds the kind of record. As in both peers SystemInfo's processor decides where it is known, because the
-// flags do not lie at the same place in all records, and the flags must agree; a record without any CPU flag (written by
+// flags are not at the same offset in all records, and the flags must agree; a record without any CPU flag (written by
 // RtlCaptureContext) is taken at SystemInfo's word. Of several that fit, the longest is the one.
 // Without a processor, flags and size together must fit one kind.
 func (d *Dump) chooseLayout(raw []byte, wrong func(want, have string) error) (*cpu.ContextLayout, error) {

@@ -24,7 +24,7 @@ const (
 	BytePart    // a record that a stream points to (annotations, link map, object information)
 	ByteRaw     // a stream that is not in the table, or whose content is not described anywhere
 	ByteBroken  // in a part that could not be read; a diagnostic says why
-	ByteUnknown // inside a part that was decoded, and nobody looked at it: a gap in this package
+	ByteUnknown // inside a part that was decoded, but not read: a gap in this package
 	byteClasses
 )
 
@@ -36,11 +36,11 @@ func (c ByteClass) String() string { return byteClassNames[c] }
 // Coverage is an account of a dump's bytes: what each was decoded as.
 type Coverage struct {
 	Bytes [byteClasses]int64
-	// Unknown are the runs of class ByteUnknown, with the part that they lie in.
+	// Unknown are the runs of class ByteUnknown, with the part that they are in.
 	Unknown []CoverageGap
 }
 
-// CoverageGap is a run of bytes that nobody looked at.
+// CoverageGap is a range that no decoder read.
 type CoverageGap struct {
 	Part string
 	Loc  Location
@@ -123,7 +123,7 @@ func (a *account) paint(l Location, c ByteClass) (n int64) {
 	return n
 }
 
-// left paints what nobody looked at in a part, and notes where it is.
+// left marks the ranges of a part that no decoder read, and records them.
 func (a *account) left(part string, l Location) {
 	end := min(uint64(len(a.class)), uint64(l.Off)+l.Size)
 	for i := uint64(l.Off); i < end; i++ {

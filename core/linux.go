@@ -58,7 +58,7 @@ func text(c *input.Cursor) string {
 	return string(c.Bytes(c.Left()))
 }
 
-// fields splits lines at sep and trims what stands around it. Lines without sep are left out: none of these files has any that
+// fields splits lines at sep and trims blanks around both. Lines without sep are left out: none of these files has any that
 // carry a value.
 func fields(s string, sep string) []KeyValue {
 	var out []KeyValue

@@ -28,7 +28,7 @@ type Region struct {
 // End is the first address after the region.
 func (r Region) End() uint64 { return r.Start + r.Loc.Size }
 
-// Contains says whether an address lies in the region.
+// Contains reports whether an address is in the region.
 func (r Region) Contains(addr uint64) bool { return addr-r.Start < r.Loc.Size && addr >= r.Start }
 
 // MemoryInfo is an entry of stream 16, or of /proc/maps where there is none.
@@ -82,7 +82,7 @@ func decodeMemory64List(d *Dump, s *Stream, c *input.Cursor) {
 			d.Memory.list64 = append(d.Memory.list64, r)
 		}
 		if base+size < base {
-			return // every later range would lie beyond the end of any file
+			return // every later range would be beyond the end of any file
 		}
 		base += size
 	}
@@ -190,7 +190,7 @@ func merge(have, add []Region) []Region {
 				r = Region{lastEnd, Location{r.Loc.Off + FileOff(cut), r.Loc.Size - cut}}
 			}
 			if hi < len(have) && have[hi].Start <= last {
-				// The next region stands in the middle of this one: take what lies before it, go on after it.
+				// The next region is in the middle of this one: keep the part before it, continue after it.
 				if n := have[hi].Start - r.Start; n > 0 {
 					push(Region{r.Start, Location{r.Loc.Off, n}})
 				}
@@ -267,7 +267,7 @@ func (m *Memory) Word(addr uint64, size int) (uint64, bool) {
 	if v, ok := m.spans[i].word(addr, size); ok {
 		return v, true
 	}
-	// The word may lie across two regions that touch.
+	// The word may span two adjacent regions.
 	var buf [8]byte
 	if size < 0 || size > 8 || m.Read(addr, buf[:size]) < size {
 		return 0, false

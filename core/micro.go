@@ -8,7 +8,7 @@ import (
 
 // Micro is what only a microdump says; package core/microdump reads it. A Dump that was read from a minidump has none.
 type Micro struct {
-	// FirstLine and LastLine are where it stands in the log, counted from 1; Size is that part of the log in bytes.
+	// FirstLine and LastLine are its first and last line in the log, counted from 1; Size is that part of the log in bytes.
 	FirstLine, LastLine int
 	Size                int64
 	// Complete: its last line is there.
@@ -26,7 +26,7 @@ type Micro struct {
 	Signal string
 	// Stack is what the stack's header promises; nil if it is missing.
 	Stack *MicroStack
-	// ModuleOffsets are where each of Dump.Modules lies in its file, in bytes: not 0 for a library inside an APK.
+	// ModuleOffsets are the offsets of Dump.Modules in their files, in bytes: not 0 for a library inside an APK.
 	ModuleOffsets []uint64
 	// Space is what is free of the address space; nil if the writer did not say (it does on 32-bit processors).
 	Space *AddressSpace

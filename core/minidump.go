@@ -1,5 +1,8 @@
-// Package core reads minidumps: what the dump says, decoded into plain Go data, with a diagnostic for everything that is
+// Package core reads minidumps. It decodes what the dump says into plain Go data, with a diagnostic for everything that is
 // wrong in it. It knows nothing of symbols or stacks.
+//
+// Start at Open in this file. It reads the header and the directory, and then the streams by the table in streams.go, which has a row with a decoder
+// for each stream type. The decoders fill Dump. context.go reads registers, memory.go joins what the streams have of the process' memory.
 //
 // Source of the layouts: Microsoft's minidumpapiset.h and Breakpad's minidump_format.h and its per-CPU headers. All
 // integers are in the byte order that the signature shows; all positions in the file count from its first byte.
@@ -89,7 +92,7 @@ const (
 	signatureSwapped = 0x4d444d50
 	// The low half of the version is fixed, the high half is for the writer to choose.
 	versionLow = 0xa793
-	// Nobody writes more streams than this; each costs an entry in memory.
+	// maxStreams bounds the directory. No writer has more; each costs an entry in memory.
 	maxStreams = 4096
 	// maxDiags bounds what a hostile file can make us say.
 	maxDiags = 200

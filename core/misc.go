@@ -32,7 +32,7 @@ func systemTime(c *input.Cursor) SystemTime {
 	return SystemTime{c.U16(), c.U16(), c.U16(), c.U16(), c.U16(), c.U16(), c.U16(), c.U16()}
 }
 
-// XStateFeature is where one feature's bytes lie in an extended context: Offset counts from the start of the XSAVE area,
+// XStateFeature is the range of one feature's bytes in an extended context: Offset counts from the start of the XSAVE area,
 // whose first 512 bytes are the legacy area, in bytes.
 type XStateFeature struct{ Index, Offset, Size uint32 }
 

@@ -19,9 +19,9 @@ const (
 	ModuleDeleted
 	// ModuleMemfd: it never was a file but memory with a name (memfd_create).
 	ModuleMemfd
-	// ModuleAPK: it lies inside an Android package ("base.apk!/lib/arm64-v8a/libapp.so", or the package itself).
+	// ModuleAPK: it is inside an Android package ("base.apk!/lib/arm64-v8a/libapp.so", or the package itself).
 	ModuleAPK
-	// ModuleNoID: it has no debug id, so that no symbol file can be told to be its own.
+	// ModuleNoID: it has no debug id, so that no symbol file can be matched to it.
 	ModuleNoID
 	// ModuleNoName: it has no name.
 	ModuleNoName
@@ -46,7 +46,7 @@ func (f ModuleFlags) Words() []string {
 
 const deletedSuffix = " (deleted)"
 
-// File is the module's name without what the kernel appends to it, and the member's name if it lies inside a package.
+// File is the module's name without what the kernel appends to it, and the member's name if it is inside a package.
 func (m *Module) File() (file, member string) {
 	file, member, _ = strings.Cut(strings.TrimSuffix(m.Name, deletedSuffix), "!/")
 	return file, member

@@ -125,7 +125,7 @@ func (m *Module) DebugFileBreakpad() string {
 // DebugFileRust is rust-minidump's debug_file: the CodeView record's name, else "".
 func (m *Module) DebugFileRust() string { return m.debugFile() }
 
-// CodeIDBreakpad is Breakpad's code_identifier: "id" stands for systems whose ids it does not know.
+// CodeIDBreakpad is Breakpad's code_identifier: it is "id" for systems whose ids it does not know.
 func (m *Module) CodeIDBreakpad() string {
 	switch m.os {
 	case Windows:

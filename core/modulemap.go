@@ -8,7 +8,7 @@ type ModuleMapping struct {
 	Module           int // index into Dump.Modules
 }
 
-// Overlap says how overlapping modules are told apart.
+// Overlap says which module has the addresses that several modules claim.
 type Overlap uint8
 
 const (
@@ -17,7 +17,7 @@ const (
 	// OverlapDrop: a module that begins inside another is left out.
 	OverlapDrop
 	// OverlapTruncateUpper: the module that reaches higher begins where the other ends. Microdumps give modules the address that
-	// their file's first byte would have, which may lie inside the module below.
+	// their file's first byte would have, which may be inside the module below.
 	OverlapTruncateUpper
 )
 

@@ -15,7 +15,7 @@ import (
 //	02600000-0565d000 … 02200000 node        02600000               2200000
 //	7f3e4000-7f576000 … 014c4000 node        7f3e4000               14c4000: the second mapping's bytes at that offset
 
-// ModuleMappings are where the modules lie: a mapping for each entry of the list, in its order. With merged, the entries of one
+// ModuleMappings returns the address ranges of the modules: a mapping for each entry of the list, in its order. With merged, the entries of one
 // file are mappings of one module, the first entry's that is not a copy; and behind the entries' there are mappings of code that the
 // writer left out of the list, as it does where it cannot read an id. Otherwise each entry is a module of its own, as stored.
 // Merged on Linux and Android alone: other systems list each module once. The answer is not to be changed.
@@ -162,8 +162,8 @@ func (m *merger) merge(entries []int) {
 // ABI, AMD64, 3.5.1, the small code model).
 const reach = 1 << 31
 
-// mergeNear merges entries of one name and id that are within reach of the lowest, where no memory map tells more. A library
-// that is mapped twice, as by dlmopen, is told by its shape: the same sizes again, at the same distances.
+// mergeNear merges entries of one name and id that are within reach of the lowest, where the dump has no memory map. A library
+// that is mapped twice, as by dlmopen, is recognized by its shape: the same sizes again, at the same distances.
 func (m *merger) mergeNear(entries []int) {
 	for len(entries) > 0 {
 		base := m.out[entries[0]].Start
@@ -203,7 +203,7 @@ func (m *merger) repeats(entries []int, part int) bool {
 // load is a program as the system mapped it: lines of its file in the order of addresses, and so of offsets.
 type load struct {
 	lines  []*Mapping
-	module int // or -1, if no entry lies in it
+	module int // or -1, if it contains no entry
 }
 
 func (l *load) base() uint64 { return l.lines[0].Start }
@@ -253,7 +253,7 @@ func (m *merger) mergeFile(entries []int, file *Mapping) {
 	}
 }
 
-// place finds the load that a part of the file lies in, or else the one that has the bytes from its offset on, as far as they are
+// place finds the load that contains a part of the file, or else the one that has the bytes from its offset on, as far as they are
 // contiguous in both; false if there is none.
 func (m *merger) place(start, size, offset uint64, loads []load) (ModuleMapping, bool) {
 	for k := range loads {
@@ -284,7 +284,7 @@ func (m *merger) contiguous(start uint64) uint64 {
 }
 
 // loadsOf finds the loads of a program among the lines of its file, which may hold others too. A load begins with the program's
-// lowest offset, and goes on while offsets rise with addresses: linkers lay segments out so, and a second load, or a part that is
+// lowest offset, and goes on while offsets rise with addresses: linkers place segments in this order, and a second load, or a part that is
 // mapped once more, begins lower. A file that is only read is mapped from its start too, but nothing of it can be executed.
 func loadsOf(lines []*Mapping, lowest uint64) []load {
 	var all, executed []load

@@ -22,7 +22,7 @@ func newSpan(d *Dump, r Region) span {
 	return span{start: r.Start, size: r.Loc.Size, off: int64(r.Loc.Off), src: d.Src, little: d.Header.Order == binary.ByteOrder(binary.LittleEndian)}
 }
 
-// word reads the word at addr if all of it lies in the region.
+// word reads the word at addr if all of it is in the region.
 func (s *span) word(addr uint64, size int) (uint64, bool) {
 	rel := addr - s.start
 	if addr < s.start || size <= 0 || rel > s.size || uint64(size) > s.size-rel {
@@ -52,7 +52,7 @@ func (s *span) word(addr uint64, size int) (uint64, bool) {
 	return decodeWord(p, binary.BigEndian)
 }
 
-// split reads a word that lies across two blocks.
+// split reads a word that spans two blocks.
 func (s *span) split(at int64, size int) (uint64, bool) {
 	var buf [8]byte
 	if size > len(buf) {
@@ -76,10 +76,10 @@ type StackMemory struct {
 	span  span
 }
 
-// Word reads the size-byte word (4 or 8) at addr; false if any byte of it lies outside the region.
+// Word reads the size-byte word (4 or 8) at addr; false if any byte of it is outside the region.
 func (s *StackMemory) Word(addr uint64, size int) (uint64, bool) { return s.span.word(addr, size) }
 
-// Contains says whether an address lies in the region.
+// Contains reports whether an address is in the region.
 func (s *StackMemory) Contains(addr uint64) bool { return addr >= s.Start && addr < s.End }
 
 func (d *Dump) newStack(r Region) *StackMemory {

@@ -16,7 +16,7 @@ type Stream struct {
 	Form Form
 	// Decoded says that this build reads the stream and it was read without error.
 	Decoded bool
-	// Duplicate: a stream of the same type stands later, which is the one that is used.
+	// Duplicate: a later stream of the same type exists, which is used instead.
 	Duplicate bool
 }
 
@@ -24,7 +24,7 @@ type Stream struct {
 type Form uint8
 
 const (
-	FormBytes  Form = iota // nobody outside of its writer knows, or the type is not known
+	FormBytes  Form = iota // only its writer knows its format, or the type is unknown
 	FormFields             // decoded into fields of Dump
 	FormText               // UTF-8 or ASCII; some are decoded besides
 	FormJSON               // JSON text

@@ -55,7 +55,7 @@ func (d *Dump) SystemWords() SystemWords {
 	return w
 }
 
-// osVersion is "major.minor.build", and after a space the text that the system gave itself (a service pack, Apple's build,
+// osVersion is "major.minor.build", then a space and the system's own text (a service pack, Apple's build,
 // uname). Linux writers leave the numbers 0 and uname has them: rust-minidump takes the version out of
 // "Linux <version> <build …> <arch> [Linux/GNU]" then and leaves the rest as the build.
 func (d *Dump) osVersion() Words {

@@ -5,7 +5,7 @@ import (
 )
 
 // The extended part of an x86 or amd64 context, as winnt.h and "Working with XState Context" (learn.microsoft.com) describe it. After
-// the CONTEXT stands a CONTEXT_EX; its third chunk says where the XSAVE area goes on after the legacy part:
+// the CONTEXT is followed by a CONTEXT_EX; its third chunk says where the XSAVE area continues after the legacy part:
 //
 //	CONTEXT_EX at 1232 (x86: 716): All {Offset i32, Length u32} · Legacy {…} · XState {…}, offsets from the CONTEXT_EX itself
 //	XSAVE header, 64 bytes: Mask u64 · CompactionMask u64 · reserved, then the features
@@ -16,10 +16,10 @@ import (
 const (
 	xsaveLegacy = 512
 	xsaveHeader = 64
-	// contextExSize is the size of a CONTEXT_EX in bytes, contextExXState where its third chunk stands.
+	// contextExSize is the size of a CONTEXT_EX in bytes, contextExXState the offset of its third chunk.
 	contextExSize   = 24
 	contextExXState = 16
-	// maxFeatures are the bits of the mask that stand for features.
+	// maxFeatures is the number of feature bits in the mask.
 	maxFeatures = 63
 )
 
@@ -93,7 +93,7 @@ func (d *Dump) xstate(raw []byte, l *cpu.ContextLayout, watch func(off, n int)) 
 	return out
 }
 
-// placeFeatures says where each feature's bytes lie in the XSAVE area. Sizes come from MiscInfo's table where it has one. In
+// placeFeatures computes the offset of each feature's bytes in the XSAVE area. Sizes come from MiscInfo's table where it has one. In
 // compacted form a feature of unknown size hides the places of those behind it, which are left out.
 func (d *Dump) placeFeatures(compaction uint64) []xfeature {
 	var table [maxFeatures]xfeature

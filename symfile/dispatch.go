@@ -1,6 +1,6 @@
 package symfile
 
-// record indexes one line that is not a plain line record. line ends with a newline and lies at off in the file.
+// record indexes one line that is not a plain line record. line ends with a newline and is at offset off of the file.
 func (s *scanner) record(line []byte, off int64) {
 	f := s.f
 	end := off + int64(len(line))
@@ -160,7 +160,7 @@ func (s *scanner) newFunc() {
 	s.endFunc()
 }
 
-// hasFunc begins a FUNC whose record lies at [off, end) of the file.
+// hasFunc begins a FUNC whose record is at [off, end) of the file.
 func (s *scanner) hasFunc(rva, size uint64, off, end int64) {
 	s.fn = &s.fnRec
 	s.fnRec = rec{rva: rva, size: s.code("FUNC", rva, size), off: off, end: end, line: int32(s.line)}
@@ -198,7 +198,7 @@ func (s *scanner) gotPublic(rest []byte, off int64) {
 	case !ok:
 		s.bad("PUBLIC")
 	case r.rva == 0:
-		// No code lies at a module's first byte. Breakpad saw such records in files made from ntdll.pdb and leaves them out;
+		// No code is at a module's first byte. Breakpad saw such records in files made from ntdll.pdb and leaves them out;
 		// rust-minidump lets them name everything up to the first function.
 		if s.f.warn(noCode, s.line) {
 			s.f.say("PUBLIC at address 0 is not used")
@@ -260,7 +260,7 @@ func (s *scanner) newInit() {
 	s.endInit()
 }
 
-// hasInit begins a STACK CFI INIT whose record lies at [off, end) of the file.
+// hasInit begins a STACK CFI INIT whose record is at [off, end) of the file.
 func (s *scanner) hasInit(rva, size uint64, off, end int64) {
 	s.cfi = &s.cfiRec
 	s.cfiRec = rec{rva: rva, size: s.code("STACK CFI INIT", rva, size), off: off, end: end, line: int32(s.line)}
@@ -303,11 +303,11 @@ const (
 	recordFunc
 	recordPublic
 	recordInline
-	recordLine // and all that is no other record: such lines are passed over where they stand
+	recordLine // and every line that is no other record: such lines are skipped
 	recordInit
 	recordDelta
 	recordWin
-	recordInfo // INFO and MODULE, which may stand anywhere
+	recordInfo // INFO and MODULE, which may be anywhere
 )
 
 // found is a line and the fields by which it is searched for.
@@ -319,7 +319,7 @@ type found struct {
 	left      []byte // what follows the fields
 }
 
-// classify tells what a line is. It agrees with scanner.record, which builds the index.
+// classify returns the kind of a line. It agrees with scanner.record, which builds the index.
 func classify(line []byte) found {
 	if len(line) == 0 {
 		return found{}

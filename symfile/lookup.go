@@ -163,7 +163,7 @@ func (fn *function) inlinesAt(rva uint64) (calls []*fnInline) {
 // so.
 //
 // Line records describe the innermost inlined call; each call further out has the place of the call site in it. A line
-// number of 0 (code of no line) is given as it stands, with HasLine. A FILE number without a record gives a line without
+// number of 0 (code of no line) is returned as it is, with HasLine. A FILE number without a record gives a line without
 // File.
 //
 // The Answer is Yes or No. With an error of the Source the Answer is Needs if it is a *input.NeedError, else No. The
@@ -209,7 +209,7 @@ type locatedInline struct {
 	hasLine      bool
 }
 
-// locate finds what is at an address, without the names that stand elsewhere in the file. The Answer is that of Lookup.
+// locate finds what is at an address, without the names that are elsewhere in the file. The Answer is that of Lookup.
 func (f *File) locate(rva uint64) (located, symbol.Answer, error) {
 	fn, found, err := f.at(tableFuncs, rva)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// A large file is read in pieces that begin with a record which owes nothing to what stands before it, each into an index of its
+// A large file is read in pieces that begin with a record which does not depend on records before it, each into an index of its
 // own, and these are joined in their order. The result is that of one pass to the last warning; a file in which the pieces turn
 // out to depend on each other is read by one pass after all.
 
@@ -163,7 +163,7 @@ func (s *scanner) joined(from int64) bool {
 	s.f.Counts.Lines = max(s.line, 0)
 	s.f.Counts.LineRecords = s.lineCount
 	for k := range s.known {
-		// Of a part of a file, what the numbers stand for lies elsewhere.
+		// In a part of a file, the records that the numbers refer to may be elsewhere.
 		if t := &s.f.tables[tableFiles+tableKind(k)]; from == 0 && (t.mixed || !s.known[k].within(t)) {
 			s.f.settle(tableFiles + tableKind(k))
 			if !s.known[k].within(t) {
@@ -218,7 +218,7 @@ func cuts(src *input.Source, from, to, size int64) ([]int64, error) {
 	return append(slices.Clip(bounds), to), nil
 }
 
-// headAt is the index of the first line that is a head, -1 if there is none.
+// headAt returns the index of the first line that is a head, or -1.
 func headAt(b []byte) int {
 	for i := 0; ; {
 		n := bytes.IndexByte(b[i:], '\n')

@@ -6,9 +6,9 @@ import (
 )
 
 // The records, one parser each. Each takes what follows the record's keyword and reports whether the fields that it needs
-// are there. Format: Breakpad's docs/symbol_files.md; what both peers accept beyond it is said at the parser.
+// are there. Format: Breakpad's docs/symbol_files.md; each parser says what both peers accept beyond it.
 
-// nameless stands for a name that the file does not have; Breakpad's dump_syms writes the same words.
+// nameless is the name of a function whose name the file does not have. Breakpad's dump_syms writes the same.
 const nameless = "<name omitted>"
 
 // noFile is the file number of a call site whose file is not known. No FILE record can have it.
@@ -110,7 +110,7 @@ type inlineRecord struct {
 
 // INLINE nest_level call_line call_file origin [address size]+
 //
-// The form before 2021 has no call_file. The two are told apart by the parity of the number of fields, as Breakpad does;
+// The form before 2021 has no call_file. The two differ in the parity of the number of fields, as Breakpad does;
 // callFile is noFile in the old form, and for the -1 of a call without a file.
 func parseInline(b []byte) (r inlineRecord, ok bool) {
 	b = trimEOL(b)

@@ -28,7 +28,7 @@ type scanner struct {
 
 	// The record that the next line, INLINE or delta belongs to, which goes into its table when the next one begins; nil if there
 	// is none. And the end of its last run of lines: when extras moves, that pointer goes stale if the run has ended, but
-	// something else then stands behind it in the file.
+	// something else then follows it in the file.
 	fn, cfi       *rec
 	fnRec, cfiRec rec
 	fnEnd, cfiEnd *int64
@@ -62,7 +62,7 @@ func (s *scanner) run(src *input.Source, from, to int64, progress func(done, tot
 	cutting := false // inside a line that is too long
 	pos := from
 	if from > 0 {
-		pos, cutting = from-1, true // a line that starts before belongs to whoever reads there
+		pos, cutting = from-1, true // a line that starts before belongs to the previous chunk
 	}
 	for ended := false; pos < src.Size && !ended; {
 		n := min(int64(min(step, chunk-have)), src.Size-pos)
@@ -200,7 +200,7 @@ func (s *scanner) heads(b []byte) {
 	}
 }
 
-// gotLine notes a line record whose text lies at [off, end) of the file.
+// gotLine records a line record whose text is at [off, end) of the file.
 func (s *scanner) gotLine(rva, size uint64, file uint32, off, end int64) {
 	s.lineCount++
 	if s.fn == nil {

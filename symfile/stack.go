@@ -14,7 +14,7 @@ import (
 type CFIRecord struct {
 	// Start and Size are the code that the INIT record covers: a module-relative address and bytes.
 	Start, Size uint64
-	// Line is the INIT record's line in the file, 0 if it is not known (see OpenOnDemand); Offset is where it lies, in bytes.
+	// Line is the INIT record's line in the file, 0 if it is not known (see OpenOnDemand); Offset is its file offset.
 	Line   int
 	Offset int64
 	// Rules are the INIT record's rules.
@@ -30,8 +30,8 @@ type CFIDelta struct {
 	Rules   string
 }
 
-// CFI is the STACK CFI record that covers a module-relative address, as it stands in the file; false if none does. A delta
-// belongs to the INIT record before it in the file; one that lies outside of its INIT is not used. An error is one of the
+// CFI is the STACK CFI record that covers a module-relative address, as it is in the file, or false if none does. A delta
+// belongs to the INIT record before it in the file; one that is outside of its INIT is not used. An error is one of the
 // Source.
 func (f *File) CFI(rva uint64) (CFIRecord, bool, error) {
 	if c, ok := f.cfis.get(rva); ok {
@@ -151,7 +151,7 @@ func (f *File) frameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
 	return unwind.FrameData{}, symbol.No, nil
 }
 
-// RecordLine is a line of the file as it stands there, without its end.
+// RecordLine is a line of the file, without its end.
 type RecordLine struct {
 	// Line counts from 1; 0 if it is not known.
 	Line int
@@ -287,7 +287,7 @@ func (t *cfiTable) Each(fn func(start, end uint64, row unwind.Row) error) error 
 	return nil
 }
 
-// record calls fn for the stretches of one INIT record.
+// record calls fn for the ranges of one INIT record.
 func (t *cfiTable) record(r *rec, init string, deltas []CFIDelta, fn func(start, end uint64, row unwind.Row) error) error {
 	rules := make([]string, 0, len(deltas))
 	start, line := r.rva, int(r.line)

@@ -21,7 +21,7 @@ const (
 // eight are the bytes at b[i:], the first in the lowest bits. There must be so many.
 func eight(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i : i+8]) }
 
-// fieldLen is how many bytes stand before the first blank or line end; 8 if there is none. Other bytes below a blank count as blanks.
+// fieldLen returns how many bytes precede the first blank or line end, or 8 if there is none. Other bytes below a blank count as blanks.
 func fieldLen(w uint64) int { return bits.TrailingZeros64((w-0x21*ones)&^w&highs) >> 3 }
 
 // nibbles turns the first n bytes of w, 1 to 8 hexadecimal digits, into their values, the last digit in the highest byte. ok is 0 if
@@ -53,7 +53,7 @@ func decNumber(v uint64) uint32 {
 	return uint32(v*10000 + v>>32)
 }
 
-// sweep reads a run of line and INLINE records of the current FUNC from b[i:] on, as far as they are plain, lie inside of it, and refer
+// sweep reads a run of line and INLINE records of the current FUNC from b[i:] on, as far as they are plain, inside of it, and refer
 // to numbers that have records. It gives the index behind the run.
 func (s *scanner) sweep(b []byte, i int) int {
 	if s.fn == nil || *s.fnEnd != s.base+int64(i) {
@@ -61,7 +61,7 @@ func (s *scanner) sweep(b []byte, i int) int {
 	}
 	low, size := s.fn.rva, s.fn.size
 	if size == 0 {
-		return i // nothing lies outside of it
+		return i // every address is inside of it
 	}
 	files, origins := s.known[0].words, s.known[1].words
 	const (
@@ -253,7 +253,7 @@ func lineEnd(b []byte, i int) int {
 	return i
 }
 
-// plain reads the record at b[i:], and gives the index behind it; 0 if it is none of those that are read here, or not plain.
+// plain reads the record at b[i:] and returns the index after it, or 0 if it is of another kind or not plain.
 func (s *scanner) plain(b []byte, i int) int {
 	if i+plainRoom > len(b) {
 		return 0

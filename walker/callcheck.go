@@ -6,14 +6,14 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// Code reads the program's instructions, as far as the dump (or a binary) has them.
+// Code reads the program's instructions from the dump, or from a binary.
 type Code interface {
-	// Read fills p from addr upwards and answers how many bytes there were.
+	// Read fills p from addr upwards and returns how many bytes it read.
 	Read(addr uint64, p []byte) int
 }
 
-// afterCall says whether the instruction before an address is a call. known is false if the bytes are not there, or the
-// CPU's calls are not told apart here.
+// afterCall reports whether the instruction before an address is a call. known is false if the bytes are missing, or if the policy does not
+// check calls.
 //
 // A return address always follows a call; a word on the stack that points elsewhere into code (a function's address in a
 // table, a jump target, a stale pointer) does not. rust-minidump 738 asks for this check.
@@ -24,7 +24,7 @@ func (s *walk) afterCall(addr uint64) (call, known bool) {
 	return s.callBefore(addr)
 }
 
-// callBefore is afterCall whatever the policy.
+// callBefore is afterCall under any policy.
 func (s *walk) callBefore(addr uint64) (call, known bool) {
 	if s.Code == nil {
 		return false, false
@@ -42,8 +42,8 @@ func (s *walk) callBefore(addr uint64) (call, known bool) {
 	return a.IsCall(b[:n], addr, order), true
 }
 
-// calledBefore is the function that the instruction before a return address calls; false if that is not known or no call with an
-// immediate.
+// calledBefore returns the function that the instruction before a return address calls. ok is false if the bytes are missing, or if the
+// instruction is not a call of a constant address.
 func (s *walk) calledBefore(addr uint64) (target uint64, ok bool) {
 	var b [4]byte
 	if s.Code == nil || s.arch.Target == nil || s.Code.Read(s.arch.CodeAddress(addr)-4, b[:]) != 4 {

@@ -6,10 +6,10 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// maxScannedFrame is the most bytes that a frame is thought to have where a scan wants a frame pointer below the return address.
+// maxScannedFrame is the largest size of a frame in bytes, for scans that require a frame pointer below the return address.
 const maxScannedFrame = 1024
 
-// callPC gives a caller's registers as Breakpad's walker does on mips: the link register has the return address, and pc is that of the call, so many bytes
+// callPC changes a caller's registers as Breakpad's walker does on mips: the link register has the return address, and pc is that of the call, so many bytes
 // before it as the CPU's table says. That pc is the address that is looked up.
 func (s *walk) callPC(f *Frame) {
 	if !s.Policy.CallPC || s.arch.CallPC == 0 {

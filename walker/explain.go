@@ -17,7 +17,7 @@ type Explanation struct {
 	// Before are the callee's registers, After the frame's. Before has no Arch for frame 0.
 	Before, After cpu.Regs
 	CFA           uint64
-	// Values are what each rule gave, in the order of evaluation, before pointer authentication was taken off.
+	// Values are the results of the rules in the order of evaluation, before pointer authentication codes were removed.
 	Values   []unwind.RuleResult
 	Words    []ReadWord
 	Stripped []Stripped
@@ -60,7 +60,7 @@ type Stripped struct {
 type CheckKind string
 
 const (
-	CheckInModule   CheckKind = "in-module"   // the pc lies in a module
+	CheckInModule   CheckKind = "in-module"   // the pc is in a module
 	CheckInFunction CheckKind = "in-function" // symbols name the function
 	CheckExecutable CheckKind = "executable"  // the memory map says that the memory is executable
 	CheckAfterCall  CheckKind = "after-call"  // the instruction before the return address is a call
@@ -210,7 +210,7 @@ func (s *walk) checks(x *Explanation, f *Frame) {
 	}
 }
 
-// passedBy looks at words as a scan does, and says why each that points into a module is none.
+// passedBy reads words as a scan does, and returns why each that points into a module was not taken for a return address.
 func (s *walk) passedBy(from uint64, words int) Scanned {
 	out := Scanned{From: from}
 	size := uint64(s.arch.WordSize)

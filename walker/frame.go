@@ -16,7 +16,7 @@ const (
 	TrustFramePointer       // the frame pointer's chain
 	TrustCFI                // call frame information
 	TrustLeaf               // a function without a frame, its return address at sp or in lr
-	TrustPrewalked          // somebody else's list of callers: the CPU's shadow stack
+	TrustPrewalked          // from a list of callers that another source made: the CPU's shadow stack
 	TrustContext            // a thread's context
 )
 
@@ -53,10 +53,10 @@ type Frame struct {
 }
 
 // Address is the address of a part of the frame's function, which has the module-relative address rva. A module may be mapped in
-// several places; the function lies in that of the frame.
+// several places; the function is in that of the frame.
 func (f *Frame) Address(rva uint64) uint64 { return f.Lookup - (f.RVA - rva) }
 
-// WinPlace are the numbers of a STACK WIN record that do not stand in it.
+// WinPlace has the values that a STACK WIN record's program uses and that are not in the record.
 type WinPlace struct {
 	// CalleeParams is the size in bytes of the arguments at the callee's esp: .cbCalleeParams.
 	CalleeParams uint32

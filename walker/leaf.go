@@ -7,7 +7,7 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// proposeLeaf simulates the return of a function that was not left by a call, if it has done nothing to hide its return address.
+// proposeLeaf simulates the return of a function that has made no call and whose return address is still where its caller's call put it.
 func (s *walk) proposeLeaf() (candidate, string) {
 	switch {
 	case s.Policy.NullLeaf && s.interrupted() && s.arch.LR == cpu.NoReg && s.holdsNoCode(s.top().PC):
@@ -21,13 +21,13 @@ func (s *walk) proposeLeaf() (candidate, string) {
 	return candidate{}, notApplicable
 }
 
-// leafByLR takes the link register. A function's lr is its return address until it makes a call; afterwards lr points behind that
+// leafByLR uses the link register. A function's lr is its return address until it makes a call; afterwards lr points behind that
 // call, into the function itself. So where the symbols tell functions apart, an lr in another function leads to the caller,
-// and one in the same function leads nowhere, but at the function's first instruction. Without symbols only arm64's lr is
-// believed, as Breakpad does.
+// and one in the same function is useless, except at the function's first instruction. Without symbols only arm64's lr is
+// used, as in Breakpad.
 //
-// On arm a function returns by loading pc from the stack, and lr keeps what the last of its calls left there: after a call, lr lies
-// anywhere below. There the instruction before lr must call this very function (rust-minidump 460 gave lr up altogether).
+// On arm a function returns by loading pc from the stack, and lr keeps what the last of its calls left there: after a call, lr points
+// anywhere below. There the instruction before lr must call this very function (rust-minidump 460 ignores lr altogether).
 //
 //	cfa = sp     pc = lr
 func (s *walk) leafByLR() (candidate, string) {
@@ -95,7 +95,7 @@ func (s *walk) leafAtSP(words int) (candidate, string) {
 	row := returnAt(s.arch, at)
 	row.Origin.Part = "leaf function"
 	row.OthersUndefined = false
-	// The frame is still the context's: everything stays as it was.
+	// The frame is still the context's: all registers keep their values.
 	for r := range s.arch.Names {
 		if reg := cpu.Reg(r); reg != s.arch.PC && reg != s.arch.SP {
 			row.Saved = append(row.Saved, unwind.RegRule{Reg: reg, Rule: unwind.Rule{Kind: unwind.Same, Reg: reg}})

@@ -8,11 +8,11 @@ import (
 	"github.com/crashpane/crashpane/core"
 )
 
-// reserved are the names of outermost functions, that nobody calls: the system enters them with a made-up stack, so whatever a search
+// reserved are the names of outermost functions, which have no caller: the system enters them with a made-up stack, so whatever a search
 // above them finds is left over from something else. rust-minidump 918 asks for this; both peers scan on, and print what the dynamic loader
 // left there as callers of _start.
 //
-// gdb stops at the same places: their call frame information says that there is no return address (System V ABI, AMD64,
+// gdb stops at the same functions: their call frame information says that there is no return address (System V ABI, AMD64,
 // 3.4.1: the frame pointer of _start is 0 to mark the deepest frame). Mozilla's dump_syms writes that as a record without .ra; Breakpad's
 // drops it and writes the rule of an ordinary function, which gives whatever is there. So reserved names, which no program gives to
 // a function of its own, end a stack whatever the rules say; common ones do where the rules lead to no caller.
@@ -41,7 +41,7 @@ func isReserved(name string) bool {
 	return slices.Contains(reserved, strings.TrimSuffix(name, ".abi0"))
 }
 
-// ended says that the top frame has no caller, if something tells so and its rules lead to none. Where a thread was
+// ended returns why the top frame has no caller, or "". Something must show it, and the frame's rules must find no caller. Where a thread was
 // stopped or interrupted by a signal in clone, that may have been before it entered the new stack.
 func (s *walk) ended() *Stop {
 	if !s.Policy.EndAtOutermost || s.interrupted() {
@@ -55,7 +55,7 @@ func (s *walk) ended() *Stop {
 	return nil
 }
 
-// endings are what tells that the top frame is where its stack begins. Each says how it is known, or "".
+// endings are the signs that the top frame is the outermost one of its stack. Each returns how it is known, or "".
 var endings = []func(*walk) string{
 	(*walk).isCommon,
 	func(s *walk) string { return s.entered(s.top()) },
@@ -75,7 +75,7 @@ func (s *walk) isCommon() string {
 
 func noCaller(name string) string { return name + " is where a stack begins: it has no caller" }
 
-// entered says that the system enters a frame's function: by its reserved name, or because it is the program's entry point.
+// entered reports whether the system enters a frame's function: by its reserved name, or because it is the program's entry point.
 func (s *walk) entered(f *Frame) string {
 	sym := s.symbol(f)
 	if isReserved(sym.Name) {
@@ -118,12 +118,12 @@ func (s *walk) usedShadow() string {
 	return fmt.Sprintf("0x%x is the last return address on the shadow stack", s.top().PC)
 }
 
-// stackBegins says that a walk which found no caller has reached where the stack begins. Windows has stacks begin at a multiple of 64 KB
+// stackBegins reports whether a walk that found no caller has reached the start of the stack. On Windows stacks begin at a multiple of 64 KB
 // (the allocation granularity, GetSystemInfo), and every thread in a function of ntdll.dll. So if the memory goes on to such an address, and no
 // word of it points into a module, no return address can be there. Other systems have pointers into modules behind a stack's first frame.
 //
 // A scan takes leftovers for callers, behind the first frame too. So a stack with scanned frames is complete only if its thread's start is on it,
-// and what the scan found behind that is taken away.
+// and the frames that the scan found beyond it are removed.
 func (s *walk) stackBegins(attempts []Attempt) *Stop {
 	if !s.Policy.EndAtOutermost || s.OS != core.Windows || s.atContext() {
 		return nil
@@ -158,7 +158,7 @@ func (s *walk) stackBegins(attempts []Attempt) *Stop {
 	return stop
 }
 
-// threadStart is the last frame of ntdll.dll above one of kernel32.dll, or -1. Since Windows Vista every thread begins in RtlUserThreadStart of the
+// threadStart returns the last frame of ntdll.dll above one of kernel32.dll, or -1. Since Windows Vista every thread begins in RtlUserThreadStart of the
 // former, on x86 in two functions of it, and BaseThreadInitThunk of the latter calls the program's function.
 func (s *walk) threadStart() int {
 	for i := len(s.frames) - 1; i > 0; i-- {
@@ -173,8 +173,8 @@ func (s *walk) threadStart() int {
 	return -1
 }
 
-// endAtOutermost takes away the frames above the first that is known to have no caller (see entered). It is asked when the walk is over and all
-// names are known: a walk that asked for each would read much more of a symbol file than its rules.
+// endAtOutermost removes the frames above the first one that is known to have no caller (see entered). It runs when the walk is over and all
+// names are known: looking up each name during the walk would read much more of a symbol file than the rules alone.
 func (s *walk) endAtOutermost() *Stop {
 	if !s.Policy.EndAtOutermost {
 		return nil

@@ -27,9 +27,9 @@ type Policy struct {
 	// Overlap says what becomes of two modules that cover the same address.
 	Overlap core.Overlap
 	// MergeEntries: entries of the module list that are parts of one file are one module, whose addresses are relative to where the
-	// file's first part lies. Otherwise, as both peers have it, each entry is a module with a base of its own.
+	// file's first part is. Otherwise, as in both peers, each entry is a module with a base of its own.
 	MergeEntries bool
-	// CFINotOnIOSArm: the STACK CFI of 32-bit iOS binaries is not believed (Breakpad issue 764).
+	// CFINotOnIOSArm: the STACK CFI of 32-bit iOS binaries is not used (Breakpad issue 764).
 	CFINotOnIOSArm bool
 	// CFIWhole: call frame information is rejected if any of its rules fails, not only those of cfa and ra.
 	CFIWhole bool
@@ -58,7 +58,7 @@ type Policy struct {
 	// StackAtSP: the thread's stack is the memory around its sp, if that is not in the range that the thread names.
 	StackAtSP bool
 	// Refute: a caller is not taken where its pc cannot be that of an instruction, or where the stack pointer has left the dump's memory;
-	// the next source is asked. Words that a scan meets are held to the same.
+	// the next source is asked. The same holds for the words of a scan.
 	Refute bool
 	// OtherStacks: where a frame's sp is on another stack than its callee's, as above a signal handler that has a stack of its own, words
 	// are read from the memory that the dump has there. Above a signal's frame that stack may be at lower addresses.
@@ -89,7 +89,7 @@ type ScanFP uint8
 
 const (
 	// ScanFPBreakpad: amd64: rbp pointed to the word below → that word if it is above the return address; or unchanged
-	// if it is above. x86: the word below if it lies above, less than 128 KB away, else unchanged.
+	// if it is above. x86: the word below if its value is above, less than 128 KB away, else unchanged.
 	ScanFPBreakpad ScanFP = iota
 	// ScanFPRust: the same ideas with a limit of 128 KB on both, the result inside the stack, and nothing if the return
 	// address was the first word.
@@ -102,7 +102,7 @@ type FramePointerRules struct {
 	Stale bool
 	// Aligned: on amd64 the frame pointer must be a multiple of 8.
 	Aligned bool
-	// SPInStack: on amd64 the caller's sp must lie in the stack.
+	// SPInStack: on amd64 the caller's sp must be in the stack.
 	SPInStack bool
 	// WindowsAMD64: tried on Windows amd64 too, where a frame register may point up to 240 bytes into the frame.
 	WindowsAMD64 bool
@@ -114,12 +114,12 @@ type FramePointerRules struct {
 	// ends a stack only if it was read from a frame.
 	LeafByLR bool
 	// Verify: a frame whose return address is known not to follow a call, or that does not move up the stack, is rejected,
-	// and the next source is asked. Otherwise the latter ends the walk.
+	// and the next source is tried. Otherwise the latter ends the walk.
 	Verify bool
-	// LastOfChain: on amd64, above a frame that was found by its frame pointer, the next one's saved frame pointer need not lie in the stack if the
+	// LastOfChain: on amd64, above a frame that was found by its frame pointer, the next one's saved frame pointer need not be in the stack if the
 	// instruction before the return address is a call: functions that keep a frame pointer are called by others that do not.
 	LastOfChain bool
-	// LRInModule: frame 0's lr counts only if it lies in a module: functions that have saved it use it as they like. Else pc
+	// LRInModule: frame 0's lr counts only if it is in a module: functions that have saved it use it as they like. Else pc
 	// is the word at fp+8.
 	LRInModule bool
 }
@@ -145,7 +145,7 @@ type WinRules struct {
 type PointerRules struct {
 	// MinBits is the least number of address bits; the mask is widened to cover the highest module.
 	MinBits int
-	// OnlyIntoModule: taken off only where the result lies in a module.
+	// OnlyIntoModule: the code is removed only if the result is in a module.
 	OnlyIntoModule bool
 	// FP: taken off frame pointers too.
 	FP bool
@@ -212,16 +212,16 @@ func best() Policy {
 	p := Breakpad
 	p.Name = "best"
 	p.Sources = []Source{SourceWin, SourceCFI, SourceShadow, SourceLeaf, SourceFramePointer, SourceScan}
-	// esp points at the arguments of the function that was called, and at nobody else's.
+	// esp points at the arguments of the function that was called, and of no other.
 	p.Win.YoungestParams = false
 	p.Win.UnsavedSame = true
 	p.Win.NumberedRegs = true
 	p.Scan.ExtendAfterCFI = true
 	p.StackAtSP = true
 	p.PPCByOS = true
-	// The delay slot is one instruction: the call lies 8 bytes before the return address on mips64 too.
+	// The delay slot is one instruction: the call is 8 bytes before the return address on mips64 too.
 	p.CallPC = false
-	// Compilers for mips keep no frame pointer unless they are told to.
+	// Compilers for mips keep no frame pointer by default.
 	p.Scan.WithFP = false
 	p.NullLeaf = true
 	p.Scan.RejectNonCanonical = true

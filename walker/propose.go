@@ -9,10 +9,10 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// notApplicable is a source's answer where it has nothing to do with the CPU or system: not worth an attempt.
+// notApplicable is the reason of a source that does not exist for the CPU or system. It is not recorded as an attempt.
 const notApplicable = "\x00"
 
-// propose asks one source for rules. The string is why there are none.
+// propose returns the rules of one source, or the reason why it has none.
 func (s *walk) propose(src Source) (candidate, string) {
 	switch src {
 	case SourceWin:
@@ -31,7 +31,7 @@ func (s *walk) propose(src Source) (candidate, string) {
 	return candidate{}, notApplicable
 }
 
-// proposeCFI takes the rules that the module's symbols have for the address.
+// proposeCFI returns the rules that the module's symbols have for the address.
 func (s *walk) proposeCFI() (candidate, string) {
 	if s.Policy.CFINotOnIOSArm && s.OS == core.IOS && s.arch.CFINotOnIOS {
 		return candidate{}, notApplicable
@@ -61,7 +61,7 @@ func (s *walk) proposeCFI() (candidate, string) {
 	if s.Policy.OtherStacks && !row.Signal {
 		row.Signal = restoresContext(s.arch, &row)
 	}
-	return candidate{row: s.believable(row), trust: TrustCFI}, ""
+	return candidate{row: s.dropStaleLR(row), trust: TrustCFI}, ""
 }
 
 // interrupted: the top frame did not make a call; its thread was stopped in it, or a signal came.
@@ -69,8 +69,8 @@ func (s *walk) interrupted() bool { return s.atContext() || s.top().Row.Signal }
 
 // unswap puts esp and ebp back in their places if the record has them the other way round: clang for macOS i386
 // numbered them 4 and 5 in .debug_frame where dump_syms expects 5 and 4. That the record finds the cfa from ebp at the
-// function's entry makes it suspect; what the stack holds decides: the rules as they stand lead nowhere, swapped they lead
-// to a return address. A record that is right is not suspect, and one that leads somewhere is left alone.
+// function's entry makes it suspect; what the stack holds decides: the record's own rules find nothing, swapped they lead
+// to a return address. A correct record is not suspect, and one that finds a caller is not changed.
 func (s *walk) unswap(row unwind.Row) unwind.Row {
 	if s.leadsToCode(row) {
 		return row
@@ -96,10 +96,10 @@ func (s *walk) leadsToCode(row unwind.Row) bool {
 	return good
 }
 
-// believable takes rules out of a row that would read an arm64 lr that is only a guess. A frame found by its frame pointer
+// dropStaleLR removes rules from a row that would read an arm64 lr that is only a guess. A frame found by its frame pointer
 // gets the word beside it as lr, which is the lr that the function had on entry: rules that hold at the function's first
 // instruction may use it, others would take a value that has long been overwritten.
-func (s *walk) believable(row unwind.Row) unwind.Row {
+func (s *walk) dropStaleLR(row unwind.Row) unwind.Row {
 	if !s.arch.LinkInRecord || s.top().Trust != TrustFramePointer || s.fromLR() {
 		return row
 	}
@@ -110,7 +110,7 @@ func (s *walk) believable(row unwind.Row) unwind.Row {
 	return row
 }
 
-// returnAt are the rules of a return address that lies at an address: pc = [at], sp = at + word.
+// returnAt returns the rules for a return address that is stored at an address: pc = [at], sp = at + word.
 func returnAt(arch *cpu.Arch, at uint64) unwind.Row {
 	return unwind.Row{
 		CFA:             unwind.Rule{Kind: unwind.Const, Offset: int64(at) + int64(arch.WordSize)},
@@ -119,7 +119,7 @@ func returnAt(arch *cpu.Arch, at uint64) unwind.Row {
 	}
 }
 
-// proposeFramePointer makes the rules of the CPU's standard frame.
+// proposeFramePointer returns the rules of the CPU's standard frame.
 //
 //	cfa = fp + 2 words     pc = [fp + word]     fp = [fp]
 func (s *walk) proposeFramePointer() (candidate, string) {
@@ -171,7 +171,7 @@ func (s *walk) proposeBackChain() (candidate, string) {
 	case !ok:
 		return candidate{}, fmt.Sprintf("%s is 0x%x, where the dump has no stack", s.arch.RegName(s.arch.SP), sp)
 	case next == 0:
-		// The oldest frame's chain ends with 0, which is worth the same as a return address of 0.
+		// The outermost frame's chain ends with 0, which means the same as a return address of 0.
 		return candidate{trust: TrustFramePointer, row: unwind.Row{CFA: unwind.Rule{Kind: unwind.Const, Offset: int64(sp)}, RA: unwind.Rule{Kind: unwind.Const}}}, ""
 	}
 	lay := s.arch.Frame
@@ -186,7 +186,7 @@ func (s *walk) proposeBackChain() (candidate, string) {
 	}}, ""
 }
 
-// savedReturn is the rule of the return address in a standard frame.
+// savedReturn returns the rule of the return address in a standard frame.
 func savedReturn(lay cpu.FrameLayout) unwind.Rule {
 	if lay.RABias != 0 {
 		return unwind.Rule{Kind: unwind.Expr, Text: fmt.Sprintf(".cfa %d + ^ %d +", lay.RAOffset, lay.RABias)}
@@ -194,7 +194,7 @@ func savedReturn(lay cpu.FrameLayout) unwind.Rule {
 	return unwind.Rule{Kind: unwind.AtCFA, Offset: lay.RAOffset}
 }
 
-// linkFrame fits the rules to a CPU with a link register. The string says why there are none.
+// linkFrame adapts the rules to a CPU with a link register, or returns the reason why there are none.
 func (s *walk) linkFrame(row *unwind.Row, fp uint64) string {
 	lay, lr := s.arch.Frame, s.arch.LR
 	rules := s.Policy.FramePointer
@@ -218,7 +218,7 @@ func (s *walk) linkFrame(row *unwind.Row, fp uint64) string {
 			return "fp is 0 since the crash: no chain of frames hangs on it"
 		}
 		if fp == 0 {
-			// The end of the chain: a caller that has not moved ends the walk, or is refused for its pc.
+			// The end of the chain: a caller whose sp has not moved ends the walk, or is rejected for its pc.
 			sp := s.top().Regs.SP()
 			row.CFA = unwind.Rule{Kind: unwind.Const, Offset: int64(sp)}
 			row.RA = unwind.Rule{Kind: unwind.Const}
@@ -228,7 +228,7 @@ func (s *walk) linkFrame(row *unwind.Row, fp uint64) string {
 		if !s.arch.LinkInRecord {
 			return ""
 		}
-		// The caller's lr on entry lies in its own frame record.
+		// The caller's lr on entry is in its own frame record.
 		if next, ok := s.word(fp); ok && next != 0 {
 			next = s.strip(next)
 			at := next + uint64(lay.CFAOffset+lay.RAOffset)
@@ -257,8 +257,8 @@ func (s *walk) linkFrame(row *unwind.Row, fp uint64) string {
 	return ""
 }
 
-// fromLR: the caller's pc is the callee's lr, and not the saved word beside the frame pointer. Where LeafByLR asks for frame 0's lr, what is
-// left of lr is that of earlier calls; there is no oracle for iOS on 32-bit arm, which stays as Breakpad has it.
+// fromLR: the caller's pc is the callee's lr, and not the saved word beside the frame pointer. Where LeafByLR uses frame 0's lr, other
+// values of lr are left over from earlier calls. For iOS on 32-bit arm there is no reference to test against, so it works as in Breakpad.
 func (s *walk) fromLR() bool {
 	rules := s.Policy.FramePointer
 	return rules.FromLR && !(rules.LeafByLR && !s.arch.LinkStale)
@@ -306,7 +306,7 @@ func (s *walk) linkFromCallee() (uint64, bool) {
 	return s.strip(lr), true
 }
 
-// framePointer is the register that keeps it: r7 on iOS arm, the table's elsewhere.
+// framePointer returns the frame pointer's register: r7 on iOS arm, else that of the CPU's table.
 func (s *walk) framePointer() cpu.Reg {
 	if s.OS == core.IOS && s.Policy.FramePointer.FromLR {
 		return s.arch.IOSFramePointer

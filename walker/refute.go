@@ -7,18 +7,18 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// Space answers what a dump knows of the process's address space.
+// Space is what a dump knows about the process's address space.
 type Space interface {
-	// Executable says whether code may lie at an address. known is false where the dump's memory map does not have the address, as
+	// Executable reports whether there may be code at an address. known is false where the dump's memory map does not have the address, as
 	// where a library was unloaded, or where there is no map.
 	Executable(addr uint64) (yes, known bool)
 	// Stack is the memory that the dump has around a stack pointer; nil if it has none there.
 	Stack(sp uint64) unwind.Memory
 }
 
-// refuted says why a caller cannot be one, whatever source it comes from; "" if nothing speaks against it. signal says that the caller was
-// interrupted and made no call. Rules may be wrong: Breakpad's
-// dump_syms drops what DWARF says of the outermost functions, that they have no return address, and writes the rule of all others.
+// refuted returns why a candidate of any source cannot be a caller, or "". signal means that the caller was interrupted and made no call. Rules of
+// symbol files may be wrong too: Breakpad's dump_syms drops DWARF's statement that outermost functions have no return address, and writes the rule of
+// ordinary functions for them.
 func (s *walk) refuted(signal bool, regs *cpu.Regs) string {
 	pc := regs.PC()
 	if !s.Policy.Refute || pc < firstPage {
@@ -67,7 +67,7 @@ func (s *walk) executable(addr uint64) (yes, known bool) {
 	return s.Space.Executable(addr)
 }
 
-// holdsStack: a stack pointer lies in memory that the dump has, or at its end. It may be the memory of another stack than the thread's own:
+// holdsStack: a stack pointer is in memory that the dump has, or at its end. It may be the memory of another stack than the thread's own:
 // a signal's, a goroutine's.
 func (s *walk) holdsStack(sp uint64) bool {
 	return s.onStack(s.mem, sp) || s.Space != nil && (s.Space.Stack(sp) != nil || s.Space.Stack(sp-1) != nil)

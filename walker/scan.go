@@ -7,14 +7,14 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// maxFrameGap is the largest distance between two frames that a guessed frame pointer is believed for. 99.5 % of the frames
+// maxFrameGap is the largest distance between two frames at which a guessed frame pointer is accepted. 99.5 % of the frames
 // of popular libraries are smaller, says Breakpad's stackwalker_x86.cc.
 const maxFrameGap = 128 << 10
 
 // scanPart is the Origin's Part of rules that a search of the stack made.
 const scanPart = "stack scan"
 
-// scanFor looks at words from an address upwards for a plausible return address: where it is, and its value.
+// scanFor searches words from an address upwards for a plausible return address. It returns where it is, and its value.
 func (s *walk) scanFor(from uint64, words int) (at, value uint64, ok bool) {
 	size := uint64(s.arch.WordSize)
 	for i := 0; i < words; i++ {
@@ -33,7 +33,7 @@ func (s *walk) scanFor(from uint64, words int) (at, value uint64, ok bool) {
 	return 0, 0, false
 }
 
-// readable is how many of the words from an address upwards are in the dump's stack memory without a gap.
+// readable returns how many words from an address upwards the dump's stack memory has without a gap.
 func (s *walk) readable(from uint64, words int) int {
 	for i := 0; i < words; i++ {
 		if _, ok := s.word(from + uint64(i)*uint64(s.arch.WordSize)); !ok {
@@ -43,7 +43,7 @@ func (s *walk) readable(from uint64, words int) int {
 	return words
 }
 
-// scanWords is how far to search above the top frame.
+// scanWords returns how many words to search above the top frame.
 func (s *walk) scanWords() int {
 	f := s.top()
 	if f.Trust == TrustContext || s.afterLeaf() ||
@@ -53,7 +53,7 @@ func (s *walk) scanWords() int {
 	return s.Policy.Scan.Words
 }
 
-// proposeScan takes the first word above sp that could be a return address.
+// proposeScan returns rules for the first word above sp that could be a return address.
 func (s *walk) proposeScan() (candidate, string) {
 	if s.scanned >= s.Policy.MaxScanned {
 		return candidate{}, fmt.Sprintf("%d frames of this stack were found by scanning already", s.scanned)
@@ -68,7 +68,7 @@ func (s *walk) proposeScan() (candidate, string) {
 	words := s.scanWords()
 	at, value, ok := s.scanFor(sp, words)
 	if ok && s.afterLeaf() && s.strip(value) == s.top().PC && !s.atEntry(&s.frames[0]) {
-		// What frame 0 has saved of its lr, which led here already.
+		// Frame 0's saved copy of its lr, by which this frame was found already.
 		next := int((at-sp)/uint64(s.arch.WordSize)) + 1
 		at, _, ok = s.scanFor(at+uint64(s.arch.WordSize), words-next)
 	}

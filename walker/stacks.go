@@ -7,7 +7,7 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// enterStack makes the memory around a frame's sp the one that is read, if the frame is on another stack than its callee.
+// enterStack switches the walk to the memory around a frame's sp, if the frame is on another stack than its callee.
 func (s *walk) enterStack(sp uint64) {
 	if !s.Policy.OtherStacks || s.Space == nil || s.mem == nil || len(s.frames) == 0 || s.onStack(s.mem, sp) {
 		return
@@ -17,7 +17,7 @@ func (s *walk) enterStack(sp uint64) {
 	}
 }
 
-// enterStacks makes the memory the one that is read that the walk was in at its last frame.
+// enterStacks switches to the memory that the walk was in at its last frame.
 func (s *walk) enterStacks() {
 	all := s.frames
 	for i := range all {
@@ -52,7 +52,7 @@ func (s *walk) interruptedElsewhere(sp uint64) bool {
 }
 
 // restoresContext: the rules read the stack pointer from memory, and registers that no function preserves: those of the frame that a signal
-// handler returns to. DWARF marks them (augmentation 'S'), symbol files have no word for it.
+// handler returns to. DWARF marks them (augmentation 'S'), symbol files cannot.
 func restoresContext(arch *cpu.Arch, row *unwind.Row) bool {
 	if row.CFA.Kind != unwind.AtReg && row.CFA.Kind != unwind.Expr {
 		return false

@@ -8,14 +8,14 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// Steps is a walk that is made frame by frame, so that whoever walks several threads may fetch together what all of them need of
-// a symbol file. It is as Walker.Walk makes it in one go.
+// Steps is a walk that is made frame by frame, so that a caller with several threads can fetch together what all of them need of
+// a symbol file. The result equals that of Walker.Walk.
 type Steps struct {
 	walk *walk
 	stop *Stop
 }
 
-// Begin starts the walk of a thread with its first frame; see WalkShadowed for what it takes.
+// Begin starts the walk of a thread with its first frame. The parameters are those of WalkShadowed.
 func (w *Walker) Begin(regs cpu.Regs, mem unwind.Memory, shadow []uint64) *Steps {
 	s := &walk{Walker: w, arch: regs.Arch, mem: mem, shadow: shadow, shadowed: len(shadow) > 0}
 	if w.Policy.Pointer.ContextLR {
@@ -49,16 +49,16 @@ func (t *Steps) Next() bool {
 	return t.stop == nil
 }
 
-// Ended reports whether Next has nothing more to find.
+// Ended reports whether the walk is over.
 func (t *Steps) Ended() bool { return t.stop != nil }
 
-// Frames is how many frames were found.
+// Frames returns the number of frames so far.
 func (t *Steps) Frames() int { return len(t.walk.frames) }
 
-// Arch is the CPU of the thread.
+// Arch returns the CPU of the thread.
 func (t *Steps) Arch() *cpu.Arch { return t.walk.arch }
 
-// Wants is the address whose unwind rules the next step asks for: a module, and an address in it. The module is -1 if it asks for none.
+// Wants returns the address whose unwind rules the next step looks up, as a module and an address in it. The module is -1 if it looks up none.
 func (t *Steps) Wants() (module int, rva uint64) {
 	if t.stop != nil || t.walk.top().Module < 0 {
 		return -1, 0
@@ -66,8 +66,8 @@ func (t *Steps) Wants() (module int, rva uint64) {
 	return t.walk.top().Module, t.walk.top().RVA
 }
 
-// Words are the words of the stack from an address or the top frame's sp on, whichever is higher, that point into modules: return
-// addresses among others, each as the address that would be asked for. It looks at n words, and says where it has stopped.
+// Words returns the words of the stack from an address or the top frame's sp on, whichever is higher, that point into modules: return
+// addresses among others, each as the address that would be looked up. It reads n words, and returns where it stopped.
 func (t *Steps) Words(from uint64, n int, yield func(module int, rva uint64)) (next uint64) {
 	s := t.walk
 	if s.mem == nil {
@@ -85,7 +85,7 @@ func (t *Steps) Words(from uint64, n int, yield func(module int, rva uint64)) (n
 	}
 }
 
-// Unnamed are the addresses whose symbols Stack will look up, each as of Wants.
+// Unnamed returns the addresses whose symbols Stack will look up, in the form of Wants.
 func (t *Steps) Unnamed(yield func(module int, rva uint64)) {
 	for i := range t.walk.frames {
 		if f := &t.walk.frames[i]; f.unnamed && f.Module >= 0 {
@@ -94,7 +94,7 @@ func (t *Steps) Unnamed(yield func(module int, rva uint64)) {
 	}
 }
 
-// Stack is what was found, every frame with its symbol.
+// Stack returns the result, every frame with its symbol.
 func (t *Steps) Stack() Stack {
 	s := t.walk
 	for i := range s.frames {

@@ -12,7 +12,7 @@ import (
 // firstPage: an instruction address below it is the end of a stack (a return address of 0, in practice).
 const firstPage = 1 << 12
 
-// ends decides whether the walk is over at a caller that a source stands by: its pc is null-like, or its sp has not moved up.
+// ends decides whether the walk ends at a caller that a source proposes: its pc is null-like, or its sp has not moved up.
 func (s *walk) ends(src Source, cand candidate, regs *cpu.Regs) *Stop {
 	pc, sp, callee := regs.PC(), regs.SP(), s.top().Regs.SP()
 	if pc < firstPage && !s.calledNull(cand, regs) {
@@ -58,7 +58,7 @@ func (s *walk) mayKeepSP(src Source, pc uint64) bool {
 	return false
 }
 
-// check holds the tests that belong to one source. It answers with the reason for a rejection.
+// check runs the tests that belong to one source. It returns the reason for a rejection, or "".
 func (s *walk) check(src Source, cand candidate, regs *cpu.Regs) string {
 	switch src {
 	case SourceCFI:
@@ -67,7 +67,7 @@ func (s *walk) check(src Source, cand candidate, regs *cpu.Regs) string {
 		if why := s.checkFramePointer(regs); why != "" {
 			return why
 		}
-		return s.doubt(regs)
+		return s.implausible(regs)
 	}
 	return ""
 }
@@ -82,8 +82,8 @@ func (s *walk) checkCFI(regs *cpu.Regs) string {
 	return ""
 }
 
-// doubt is what speaks against a frame that was guessed from a register, beyond what its CPU's check says.
-func (s *walk) doubt(regs *cpu.Regs) string {
+// implausible returns why a frame that was guessed from a register is rejected, or "". It runs after the CPU's own check.
+func (s *walk) implausible(regs *cpu.Regs) string {
 	pc, sp := regs.PC(), regs.SP()
 	if !s.Policy.FramePointer.Verify || pc < firstPage {
 		return ""
@@ -97,7 +97,7 @@ func (s *walk) doubt(regs *cpu.Regs) string {
 	return ""
 }
 
-// checkFramePointer tells a frame pointer from a register that holds something else.
+// checkFramePointer rejects a register that holds something else than a frame pointer.
 func (s *walk) checkFramePointer(regs *cpu.Regs) string {
 	pc, sp := regs.PC(), regs.SP()
 	fp, _ := regs.Get(s.arch.FP)
@@ -132,8 +132,8 @@ func (s *walk) checkFramePointer(regs *cpu.Regs) string {
 	return ""
 }
 
-// lastOfChain: the top frame was found by a frame pointer, and so has one itself. Its caller, which is known to have made a call, may keep none
-// and have anything in that register.
+// lastOfChain: the top frame was found by a frame pointer, and so has one itself. Its caller, which is known to have made a call, may not
+// keep one and have any value in that register.
 func (s *walk) lastOfChain(pc uint64) bool {
 	if !s.Policy.FramePointer.LastOfChain || s.top().Source != SourceFramePointer {
 		return false
@@ -142,7 +142,7 @@ func (s *walk) lastOfChain(pc uint64) bool {
 	return known && call
 }
 
-// plausibleReturn is the test of a word that a scan met: the call before it lies in a module, and if the module's symbols
+// plausibleReturn tests a word of a scan: the call before it is in a module, and if the module's symbols
 // are there, in something that has a name. One is subtracted because a function that ends in a call that never returns
 // leaves a return address past its end.
 func (s *walk) plausibleReturn(addr uint64) (bool, string) {
@@ -177,7 +177,7 @@ func (s *walk) plausibleReturn(addr uint64) (bool, string) {
 	return true, ""
 }
 
-// addressMask has a one for every bit that an address may use: those of the highest module's end and at least minBits.
+// addressMask returns a mask of the bits that an address may use: those of the highest module's end, and at least minBits.
 func addressMask(top uint64, minBits int) uint64 {
 	if n := bits.Len64(top); n > minBits {
 		minBits = n
@@ -191,7 +191,7 @@ func addressMask(top uint64, minBits int) uint64 {
 	return 1<<minBits - 1
 }
 
-// strip takes the pointer authentication code off an address.
+// strip removes the pointer authentication code from an address.
 func (s *walk) strip(v uint64) uint64 {
 	if !s.arch.PointerAuth {
 		return v
@@ -209,7 +209,7 @@ func (s *walk) stripRegister(regs *cpu.Regs, r cpu.Reg) {
 	}
 }
 
-// stripPointers takes authentication codes off what a source recovered. Scanned words carry none that could be told.
+// stripPointers removes authentication codes from recovered values. Those of scanned words cannot be recognized.
 func (s *walk) stripPointers(regs *cpu.Regs, src Source) {
 	if !s.arch.PointerAuth || src != SourceCFI && src != SourceFramePointer && src != SourceLeaf {
 		return

@@ -17,23 +17,23 @@ type Walker struct {
 	Symbols Symbols
 	Modules *core.ModuleMap
 	OS      core.OS
-	// Code, if set, is where instructions are read from to tell return addresses from other pointers into code.
+	// Code, if set, reads instructions, which distinguish return addresses from other pointers into code.
 	Code Code
-	// Space, if set, is what the dump knows of the process's address space: its memory map, and which of the memory it holds.
+	// Space, if set, is what the dump knows about the process's address space: the memory map, and which memory is in the dump.
 	Space Space
-	// Entry is the program's entry point, by the system's own account (Linux' AT_ENTRY); 0 if it is not known.
+	// Entry is the program's entry point as the system reports it (Linux' AT_ENTRY), or 0 if unknown.
 	Entry uint64
-	// NTDLL and Kernel32 are the indices of these modules on Windows; -1 if they are not there.
+	// NTDLL and Kernel32 are the indexes of these modules on Windows, or -1.
 	NTDLL, Kernel32 int
-	// BigEndian says how words of Code are stored, on CPUs that have both orders.
+	// BigEndian is the byte order of Code, on CPUs that have both.
 	BigEndian bool
 	// pacMask keeps the address bits of an arm64 pointer.
 	pacMask uint64
-	// spare is room for the frames of the next walk.
+	// spare is a slice that the next walk reuses for its frames.
 	spare []Frame
 }
 
-// mostSpare is how many frames room is kept for between walks.
+// mostSpare is the largest capacity of spare, in frames.
 const mostSpare = 1024
 
 // New makes a Walker. The modules are the dump's, as the policy has them: see Policy.Overlap and MergeEntries.
@@ -49,10 +49,10 @@ type walk struct {
 	arch   *cpu.Arch
 	mem    unwind.Memory
 	frames []Frame
-	// stale are the registers with their last known values, known or not: Breakpad's frames carry their callee's values
-	// along and some of its sources read them.
+	// stale are the last known values of all registers, including those that are unknown in the top frame. Breakpad's frames keep their callee's
+	// values, and some of its sources read them.
 	stale cpu.Regs
-	// left is the memory of stacks that the walk has left for another.
+	// left is the memory of the stacks that the walk was on before it switched to another.
 	left []unwind.Memory
 	// scanned counts frames that a scan found.
 	scanned int
@@ -60,7 +60,7 @@ type walk struct {
 	shadow []uint64
 	// shadowed: the dump has the thread's shadow stack.
 	shadowed bool
-	// params are the parameter sizes of the frames, as far as STACK WIN or FUNC gave one.
+	// params are the parameter sizes of the frames, where STACK WIN or FUNC has one.
 	params []paramSize
 }
 
@@ -69,7 +69,7 @@ type paramSize struct {
 	ok    bool
 }
 
-// Walk recovers the stack that ends in regs. Words are read from mem; nil means that the dump has no stack for the thread.
+// Walk recovers the stack whose youngest frame has the registers regs. It reads words from mem, which is nil if the dump has no stack for the thread.
 func (w *Walker) Walk(regs cpu.Regs, mem unwind.Memory) Stack { return w.WalkShadowed(regs, mem, nil) }
 
 // WalkShadowed is Walk for a thread whose shadow stack the dump has: the return addresses on it, youngest first.
@@ -80,7 +80,7 @@ func (w *Walker) WalkShadowed(regs cpu.Regs, mem unwind.Memory, shadow []uint64)
 	return t.Stack()
 }
 
-// push appends a frame. Its symbol is looked up when somebody asks, at the end at the latest: most rules need none.
+// push appends a frame. Its symbol is looked up when it is first needed, at the latest when the walk ends: most rules need none.
 func (s *walk) push(f Frame) {
 	f.Module, f.RVA = s.Modules.Find(f.Lookup)
 	f.unnamed = true
@@ -98,7 +98,7 @@ func (s *walk) push(f Frame) {
 	s.params = append(s.params, paramSize{})
 }
 
-// symbol is the symbol of a frame.
+// symbol returns the symbol of a frame, and looks it up if that is not done yet.
 func (s *walk) symbol(f *Frame) *symbol.Symbol {
 	if f.unnamed {
 		f.Symbol, f.Answer = s.lookup(f.Module, f.RVA)
@@ -107,7 +107,7 @@ func (s *walk) symbol(f *Frame) *symbol.Symbol {
 	return &f.Symbol
 }
 
-// lookup asks for the symbol at an address of a module, which is -1 for none.
+// lookup returns the symbol at an address of a module, which may be -1.
 func (s *walk) lookup(module int, rva uint64) (symbol.Symbol, symbol.Answer) {
 	if module < 0 {
 		return symbol.Symbol{}, symbol.NoFile
@@ -115,18 +115,18 @@ func (s *walk) lookup(module int, rva uint64) (symbol.Symbol, symbol.Answer) {
 	return s.Symbols.Lookup(module, rva)
 }
 
-// top is the frame whose caller is looked for.
+// top returns the last frame so far, whose caller the walk looks for.
 func (s *walk) top() *Frame { return &s.frames[len(s.frames)-1] }
 
-// candidate is what a source proposes: rules and how far to trust them.
+// candidate is what a source proposes: rules, and the trust of a frame found by them.
 type candidate struct {
 	row   unwind.Row
 	trust Trust
 	win   WinPlace
 }
 
-// caller asks the sources in order for the frame above the top one. The first candidate that a source stands by decides:
-// if it then breaks an invariant of stacks, the walk ends there, as both peers have it.
+// caller tries the sources in order for the frame above the top one. The first accepted candidate decides:
+// if it then breaks an invariant of stacks, the walk ends there, as in both peers.
 func (s *walk) caller() (Frame, *Stop) {
 	var attempts []Attempt
 	reject := func(src Source, row unwind.Row, format string, args ...any) {
@@ -134,7 +134,7 @@ func (s *walk) caller() (Frame, *Stop) {
 	}
 	for _, src := range s.Policy.Sources {
 		if src == SourceFramePointer || src == SourceScan {
-			// What is known of the function has been asked; from here on it is guessed.
+			// The sources that know the function are done; from here on sources guess.
 			if stop := s.ended(); stop != nil {
 				stop.Attempts = attempts
 				return Frame{}, stop
@@ -211,7 +211,7 @@ func (s *walk) apply(src Source, row *unwind.Row) (cpu.Regs, error) {
 	return regs, err
 }
 
-// remember carries the registers that Breakpad's frames would still hold.
+// remember updates stale with the registers that Breakpad's frame would have.
 func (s *walk) remember(src Source, regs *cpu.Regs) {
 	if src == SourceCFI {
 		// Its CFI walker fills a new context; what it did not recover reads as zero.
@@ -224,7 +224,7 @@ func (s *walk) remember(src Source, regs *cpu.Regs) {
 	}
 }
 
-// reg is a register of the top frame, or under a policy of stale values its last one.
+// reg returns a register of the top frame, or its last known value if the policy uses stale values.
 func (s *walk) reg(r cpu.Reg) (uint64, bool) {
 	if v, ok := s.top().Regs.Get(r); ok {
 		return v, true
@@ -236,7 +236,7 @@ func (s *walk) reg(r cpu.Reg) (uint64, bool) {
 	return 0, false
 }
 
-// fromReg is the rule "value of r + off"; a stale value becomes a constant, since the frame does not know it.
+// fromReg returns the rule "value of r + off". A stale value becomes a constant, since the frame itself does not know it.
 func (s *walk) fromReg(r cpu.Reg, value uint64, off int64) unwind.Rule {
 	if s.top().Regs.Known(r) {
 		return unwind.Rule{Kind: unwind.FromReg, Reg: r, Offset: off}

@@ -9,7 +9,7 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// proposeWin takes the rules of the STACK WIN record that covers the address.
+// proposeWin returns the rules of the STACK WIN record that covers the address.
 func (s *walk) proposeWin() (candidate, string) {
 	if !s.arch.StackWIN {
 		return candidate{}, notApplicable
@@ -39,7 +39,7 @@ func (s *walk) proposeWin() (candidate, string) {
 // Source: microsoft-pdb, include/cvconst.h (CV_HREG_e).
 var numberedRegs = [...]string{"$17 ", "$eax ", "$18 ", "$ecx ", "$19 ", "$edx ", "$20 ", "$ebx ", "$22 ", "$ebp ", "$23 ", "$esi ", "$24 ", "$edi "}
 
-// calleeParams is the size of the arguments that esp points at: those of the frame that the top one called.
+// calleeParams returns the size of the arguments that esp points at: those of the frame that the top one called.
 func (s *walk) calleeParams() uint32 {
 	var size uint32
 	for i := len(s.params) - 2; i >= 0; i-- {
@@ -53,7 +53,7 @@ func (s *walk) calleeParams() uint32 {
 	return size
 }
 
-// winFrame evaluates a record. The numbers that it speaks of are fixed first; the program then becomes a Row like any other.
+// winFrame turns a record into a Row. It computes the values that the record's program refers to first.
 func (s *walk) winFrame(fd unwind.FrameData) (candidate, string) {
 	esp64, ok := s.reg(s.arch.SP)
 	if !ok {
@@ -63,7 +63,7 @@ func (s *walk) winFrame(fd unwind.FrameData) (candidate, string) {
 	search := esp + params + fd.Locals + fd.SavedRegs
 	place := WinPlace{CalleeParams: params, Computed: search}
 	if s.Policy.Win.Scan {
-		search = s.settleSearch(search, fd)
+		search = s.searchReturnAddress(search, fd)
 	}
 	program := fd.ProgramText()
 	if s.Policy.Win.NumberedRegs {
@@ -71,7 +71,7 @@ func (s *walk) winFrame(fd unwind.FrameData) (candidate, string) {
 			program = strings.ReplaceAll(program, numberedRegs[i], numberedRegs[i+1])
 		}
 	}
-	// An FPO record whose function leaves ebp alone says nothing of it; every other program is expected to recover it.
+	// An FPO record has no rule for ebp if its function does not use it; every other program is expected to recover it.
 	plainFPO := (!fd.HasProgram || fd.Program == "") && !fd.AllocatesBP
 	// "@" aligns esp, which loses its old value: then only ebp knows where the frame ends, and the return address is above it.
 	if ebp, ok := s.reg(s.arch.FP); ok && strings.Contains(program, "@") {
@@ -84,7 +84,7 @@ func (s *walk) winFrame(fd unwind.FrameData) (candidate, string) {
 		return s.winByScan(row, fmt.Sprintf("its program cannot be used: %v", err))
 	}
 	if plainFPO {
-		// Forwarding functions of ntdll leave ebx alone; some walks need it.
+		// Forwarding functions of ntdll do not change ebx; some walks need it.
 		ebx, _ := s.arch.Lookup("ebx")
 		row.Saved = append(row.Saved, unwind.RegRule{Reg: ebx, Rule: unwind.Rule{Kind: unwind.Same, Reg: ebx}})
 	}
@@ -98,13 +98,13 @@ func (s *walk) winFrame(fd unwind.FrameData) (candidate, string) {
 	if !s.Policy.Win.Scan {
 		return candidate{row, TrustCFI, place}, ""
 	}
-	cand := s.improveWin(row, got, fd, search, params, !plainFPO && !unsaved)
+	cand := s.correctWin(row, got, fd, search, params, !plainFPO && !unsaved)
 	cand.win = place
 	return cand, ""
 }
 
 // restoresAll: a program restores as many bytes of registers as its record says were saved. The registers that it does not mention are then unchanged,
-// and not lost as they are where programs do not restore everything; their rules are taken out.
+// and not unknown as they are after programs that do not restore everything. Their rules are removed.
 func restoresAll(row *unwind.Row, saved uint32) bool {
 	var kept []unwind.RegRule
 	for _, r := range row.Saved {
@@ -119,7 +119,7 @@ func restoresAll(row *unwind.Row, saved uint32) bool {
 	return true
 }
 
-// keepBP: a program that does not speak of ebp leaves it as it is.
+// keepBP: a program without a rule for ebp leaves it unchanged.
 func (s *walk) keepBP(row *unwind.Row) {
 	for _, r := range row.Saved {
 		if r.Reg == s.arch.FP {
@@ -129,10 +129,10 @@ func (s *walk) keepBP(row *unwind.Row) {
 	row.Saved = append(row.Saved, unwind.RegRule{Reg: s.arch.FP, Rule: unwind.Rule{Kind: unwind.Same, Reg: s.arch.FP}})
 }
 
-// settleSearch looks for the return address at the computed place and up to three words above it, since esp may have been
+// searchReturnAddress looks for the return address at the computed address and up to three words above it, since esp may have been
 // aligned. A frame 0 whose first word is its own pc is a system call on its way out, with the stub's return address still
 // on the stack: that word is skipped.
-func (s *walk) settleSearch(search uint32, fd unwind.FrameData) uint32 {
+func (s *walk) searchReturnAddress(search uint32, fd unwind.FrameData) uint32 {
 	at, value, ok := s.scanFor(uint64(search), 4)
 	if !ok {
 		return search
@@ -168,10 +168,10 @@ func (s *walk) winScanWords() int {
 	return s.Policy.Scan.Words
 }
 
-// improveWin mends what STACK WIN of link-time code generation gets wrong: a return address outside of every module is
-// searched above its place, and an ebp outside of the stack in the area of saved registers. If eip and ebp are both 0 the
+// correctWin corrects results of STACK WIN records of link-time code generation, which are often wrong: a return address outside of every module is
+// searched above its address, and an ebp outside of the stack in the area of saved registers. If eip and ebp are both 0 the
 // stack has ended and nothing is searched.
-func (s *walk) improveWin(row unwind.Row, got cpu.Regs, fd unwind.FrameData, search, params uint32, assignsBP bool) candidate {
+func (s *walk) correctWin(row unwind.Row, got cpu.Regs, fd unwind.FrameData, search, params uint32, assignsBP bool) candidate {
 	trust := TrustCFI
 	eip := uint32(got.PC())
 	ebp64, _ := got.Get(s.arch.FP)

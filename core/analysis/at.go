@@ -96,7 +96,7 @@ func (m *machine) callBefore(ret, function uint64) (at uint64, call *decoded) {
 // maxFunction bounds the code of a function that is gone through: a symbol file may say anything.
 const maxFunction = 64 << 10
 
-// whichCall tells calls apart that seem to end at a return address.
+// whichCall chooses between calls that seem to end at a return address.
 func (m *machine) whichCall(ends []*decoded, ret, function uint64) *decoded {
 	for at := function; at != 0 && at < ret && ret-function <= maxFunction; {
 		in := m.decodeAt(at)

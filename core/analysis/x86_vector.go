@@ -80,12 +80,52 @@ func vectorPrefix(p []byte, mode int) (at int, ok bool) {
 	return 0, false
 }
 
-// decodeVector decodes the VEX or EVEX instruction at p. ok is false if there is none, or not all of it. The inverted bits are those
-// marked ~ (SDM volume 2, figures 2-9 and 2-11):
+// vexPrefix is the fields of a VEX or EVEX prefix, those that the encoding inverts turned back. Fields that a form of the prefix lacks are 0.
+// The inverted bits are those marked ~ (SDM volume 2, figures 2-9 and 2-11):
 //
 //	VEX2  c5  ~R ~vvvv L pp
 //	VEX3  c4  ~R ~X ~B mmmmm   W ~vvvv L pp
 //	EVEX  62  ~R ~X ~B ~R' 0 mmm   W ~vvvv 1 pp   z LL b ~V' aaa
+type vexPrefix struct {
+	size            int  // in bytes
+	evex            bool // 62
+	r, r2, x, b     byte // high bits of the register numbers: r2 is R'
+	m               byte // the opcode map
+	w, l, pp        byte
+	vvvv, v2        byte // the second register; v2 is V'
+	mask            byte // aaa, the mask register
+	zero, broadcast bool // z, b
+}
+
+// readVEX reads the prefix at the start of p. ok is false if fewer than two bytes follow it, or if no instruction has it.
+func readVEX(p []byte) (f vexPrefix, ok bool) {
+	f.size = 2
+	switch p[0] {
+	case 0xc4:
+		f.size = 3
+	case 0x62:
+		f.size = 4
+	}
+	if len(p) < f.size+2 {
+		return f, false
+	}
+	f.r = ^p[1] >> 7
+	switch p[0] {
+	case 0xc5:
+		f.m, f.vvvv, f.l, f.pp = 1, ^p[1]>>3&15, p[1]>>2&1, p[1]&3
+	case 0xc4:
+		f.x, f.b, f.m = ^p[1]>>6&1, ^p[1]>>5&1, p[1]&31
+		f.w, f.vvvv, f.l, f.pp = p[2]>>7, ^p[2]>>3&15, p[2]>>2&1, p[2]&3
+	default:
+		f.evex = true
+		f.x, f.b, f.r2, f.m = ^p[1]>>6&1, ^p[1]>>5&1, ^p[1]>>4&1, p[1]&7
+		f.w, f.vvvv, f.pp = p[2]>>7, ^p[2]>>3&15, p[2]&3
+		f.zero, f.l, f.broadcast, f.v2, f.mask = p[3]>>7 == 1, p[3]>>5&3, p[3]>>4&1 == 1, ^p[3]>>3&1, p[3]&7
+	}
+	return f, f.m >= 1 && f.m <= 3 && f.l <= 2
+}
+
+// decodeVector decodes the VEX or EVEX instruction at p. ok is false if there is none, or not all of it.
 func decodeVector(p []byte, mode int) (v vector, ok bool) {
 	at, ok := vectorPrefix(p, mode)
 	if !ok {
@@ -103,88 +143,47 @@ func decodeVector(p []byte, mode int) (v vector, ok bool) {
 			addr32 = true
 		}
 	}
-	need := 2
-	switch p[at] {
-	case 0xc4:
-		need = 3
-	case 0x62:
-		need = 4
-	}
-	if len(p) < at+need+2 {
+	f, ok := readVEX(p[at:])
+	if !ok {
 		return v, false
 	}
-	var r, x, b, pp, w, l, m, vvvv, mask byte
-	var zero, evex, broadcast bool
-	var r2, v2 byte
-	switch q := p[at:]; q[0] {
-	case 0xc5:
-		r, m, vvvv, l, pp = ^q[1]>>7, 1, ^q[1]>>3&15, q[1]>>2&1, q[1]&3
-	case 0xc4:
-		r, x, b, m = ^q[1]>>7, ^q[1]>>6&1, ^q[1]>>5&1, q[1]&31
-		w, vvvv, l, pp = q[2]>>7, ^q[2]>>3&15, q[2]>>2&1, q[2]&3
-	default:
-		evex = true
-		r, x, b, r2, m = ^q[1]>>7, ^q[1]>>6&1, ^q[1]>>5&1, ^q[1]>>4&1, q[1]&7
-		w, vvvv, pp = q[2]>>7, ^q[2]>>3&15, q[2]&3
-		zero, l, broadcast, v2, mask = q[3]>>7 == 1, q[3]>>5&3, q[3]>>4&1 == 1, ^q[3]>>3&1, q[3]&7
-	}
-	if m < 1 || m > 3 || l > 2 {
-		return v, false
-	}
-	at += need
+	at += f.size
 	op := uint16(p[at])
-	if m > 1 {
-		op |= uint16(m) << 8
+	if f.m > 1 {
+		op |= uint16(f.m) << 8
 	}
 	modrm := p[at+1]
 	at += 2
-	width := 16 << l
-	v.memSize = width
-	row := findVector(pp, op, evex)
-	if row != nil && row.size != 0 {
-		v.memSize = int(row.size)
-		if row.name == "vmovd" && w == 1 {
-			v.memSize = 8
-		}
-	}
-	switch {
-	case row == nil:
-		v.memSize = 0
-		if m > 1 && byte(op) >= 0xf0 { // bit manipulation of general registers
-			v.memSize = 4 << w
-		}
-	case row.form != 'l' && (row.size == 4 || row.size == 8), row.form == 'l' && op < 0x200 && row.size != 0:
-		width = 16 // a scalar: the vector length does not matter
-	}
+	row := findVector(f.pp, op, f.evex)
+	width := v.setSize(row, op, &f)
 	if row != nil && row.form == 's' {
 		v.store = true
 	}
-	reg := modrm>>3&7 | r<<3 | r2<<4
 	if modrm>>6 != 3 {
 		// In EVEX an 8-bit displacement is in units of the operand's size (disp8*N).
 		unit := int64(1)
-		if evex {
+		if f.evex {
 			unit = int64(width)
 			switch {
-			case broadcast:
-				unit = 4 << w
+			case f.broadcast:
+				unit = 4 << f.w
 			case row != nil && row.size != 0:
 				unit = int64(v.memSize)
 			}
 		}
 		var n int
-		v.mem, n, ok = vectorMem(p[at:], modrm, x, b, addr32, mode, unit)
+		v.mem, n, ok = vectorMem(p[at:], modrm, f.x, f.b, addr32, mode, unit)
 		if !ok {
 			return v, false
 		}
 		v.hasMem = true
 		v.mem.Segment = seg
 		at += n
-		if broadcast {
-			v.memSize = 4 << w
+		if f.broadcast {
+			v.memSize = 4 << f.w
 		}
 	}
-	if m == 3 { // every instruction of this map has an immediate byte
+	if f.m == 3 { // every instruction of this map has an immediate byte
 		at++
 	}
 	if len(p) < at {
@@ -192,13 +191,38 @@ func decodeVector(p []byte, mode int) (v vector, ok bool) {
 	}
 	v.len = at
 	// In map 1 these have one too: 70 to 73 shift and shuffle, c2 and c4 to c6 compare, insert, extract and shuffle.
-	if m == 1 && (op >= 0x70 && op <= 0x73 || op == 0xc2 || op >= 0xc4 && op <= 0xc6) {
+	if f.m == 1 && (op >= 0x70 && op <= 0x73 || op == 0xc2 || op >= 0xc4 && op <= 0xc6) {
 		v.len++
 	}
-	if row != nil && v.hasMem && !broadcast {
-		v.text = vectorText(row, &v, evex, w, width, reg, vvvv|v2<<4, mask, zero)
+	if row != nil && v.hasMem && !f.broadcast {
+		reg := modrm>>3&7 | f.r<<3 | f.r2<<4
+		v.text = vectorText(row, &v, f.evex, f.w, width, reg, f.vvvv|f.v2<<4, f.mask, f.zero)
 	}
 	return v, true
+}
+
+// setSize sets memSize, and returns the width in bytes of the vector registers. row is nil for an instruction that is not in the table.
+func (v *vector) setSize(row *vectorRow, op uint16, f *vexPrefix) (width int) {
+	width = 16 << f.l
+	v.memSize = width
+	switch {
+	case row == nil:
+		v.memSize = 0
+		if f.m > 1 && byte(op) >= 0xf0 { // bit manipulation of general registers
+			v.memSize = 4 << f.w
+		}
+		return width
+	case row.size == 0:
+		return width
+	}
+	v.memSize = int(row.size)
+	if row.name == "vmovd" && f.w == 1 {
+		v.memSize = 8
+	}
+	if row.form != 'l' && (row.size == 4 || row.size == 8) || row.form == 'l' && op < 0x200 {
+		width = 16 // a scalar: the vector length does not matter
+	}
+	return width
 }
 
 func findVector(pp byte, op uint16, evex bool) *vectorRow {

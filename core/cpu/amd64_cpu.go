@@ -71,7 +71,7 @@ var amd64ELF = ELF{
 }
 
 // x86Stubs looks for the indirect jump: ff 25 with a 32-bit displacement, which is relative to the next instruction on amd64 and
-// an address on x86; ff a3 on x86 is relative to ebx, the table of slots. Before it may stand a bnd prefix (f2) and endbr
+// an address on x86; ff a3 on x86 is relative to ebx, the table of slots. It may be preceded by a bnd prefix (f2) and endbr
 // (f3 0f 1e fa or fb).
 func x86Stubs(p *PLT, amd64 bool, found func(Stub)) {
 	code := p.Code

@@ -2,7 +2,7 @@ package cpu
 
 import "encoding/binary"
 
-// ARM is the 32-bit ARM architecture. The order is Breakpad's: r12 stands before the registers that have a role. Symbol
+// ARM is the 32-bit ARM architecture. The order is Breakpad's: r12 precedes the registers that have a role. Symbol
 // files call those by number or by role; both are understood. FP is r11, and r7 on iOS. DWARF numbers are those of "DWARF for the Arm
 // Architecture", section 4.1.
 var ARM = newArch(&Arch{regs: registers{

@@ -1,7 +1,7 @@
 // Package cpu describes processors as data. A CPU is one file, NAME_cpu.go: the names of its registers and their DWARF numbers, the roles that some of
 // them play (pc, sp, fp, lr), what a call preserves, how a standard frame is laid out, its context records, its numbers and words in file formats,
 // and the instructions that calls and PLT stubs are made of. There is no code for walking stacks or reading files here, and no list of CPUs anywhere else:
-// whoever needs to know something of a CPU asks its table.
+// other packages read what they need from a CPU's table.
 //
 // Start with Arch, the table, and amd64_cpu.go, an example of one.
 package cpu
@@ -29,7 +29,7 @@ type Arch struct {
 	Names []string
 	// Order are the same names in the order in which debuggers show them; nil where Names is in that order.
 	Order []string
-	// Aliases are further names under which symbol files speak of a register (arm: "r13" for "sp").
+	// Aliases are further names that symbol files have for a register (arm: "r13" for "sp").
 	Aliases map[string]Reg
 	// WordSize is the size of an address in bytes: 4 or 8.
 	WordSize int
@@ -88,7 +88,7 @@ type FrameLayout struct {
 }
 
 // Conventions are what the walker has to know of a CPU's functions beyond the standard frame. Where a CPU may not be left out, the value 0 means that
-// nobody has decided, and the package's test fails.
+// the table has a gap, and the package's test fails.
 type Conventions struct {
 	// EqualSP says when a caller may have its callee's stack pointer.
 	EqualSP EqualSP
@@ -103,7 +103,7 @@ type Conventions struct {
 	WindowsTables bool
 	// LinkInRecord: the word beside a saved frame pointer is the link register that the caller had on entry, so that it can be recovered.
 	LinkInRecord bool
-	// LinkAlone: the link register of a thread's context is believed without symbols that tell whether it is stale, as Breakpad does.
+	// LinkAlone: the link register of a thread's context is used without symbols that show whether it is stale, as Breakpad does.
 	LinkAlone bool
 	// LinkStale: functions return by loading pc from the stack, and leave in the link register what the last of their calls put there.
 	LinkStale bool
@@ -253,7 +253,7 @@ type Peers struct {
 	CFINonZero bool
 	// CFINeedsFP: call frame information must recover the frame pointer (Policy.CFINeedsFP).
 	CFINeedsFP bool
-	// CFINotOnIOS: the STACK CFI of iOS programs is not believed (Breakpad issue 764).
+	// CFINotOnIOS: the STACK CFI of iOS programs is not used (Breakpad issue 764).
 	CFINotOnIOS bool
 	// FPAligned: a frame pointer must be a multiple of the word size (FramePointerRules.Aligned).
 	FPAligned bool

@@ -32,7 +32,7 @@ type ELF struct {
 	ThumbSymbols, OtherISA bool
 }
 
-// ELFOf is the table for an e_machine number; an empty one if there is none.
+// ELFOf returns the facts of an e_machine number, or an empty ELF for an unknown one.
 func ELFOf(machine uint16) *ELF {
 	for _, e := range elfs {
 		if machine != 0 && slices.Contains(ByName(e.CPU).ELFMachines[:], machine) {

@@ -6,7 +6,7 @@ import "encoding/binary"
 // those of o32, which Breakpad's symbol files use for both ("$to" is its spelling of t0). DWARF numbers are those of the MIPS
 // processor supplement: 0 to 31 are the general registers.
 //
-// A call is followed by its delay slot, so the return address lies two instructions behind it. There is no chain of
+// A call is followed by its delay slot, so the return address is two instructions after it. There is no chain of
 // frame pointers: the return address is where the compiler saw fit.
 var (
 	MIPS = newMIPS("mips", 4, "", 1, 0x00040000,
@@ -58,7 +58,7 @@ func newMIPS(name string, word int, saved string, number uint16, flag uint32, pe
 	})
 }
 
-// isMIPSCall: JAL, JALX, JALR and the branches that link (BLTZAL, BGEZAL and their likely forms), which lie before their delay
+// isMIPSCall: JAL, JALX, JALR and the branches that link (BLTZAL, BGEZAL and their likely forms), which precede their delay
 // slot (MIPS32 Architecture, volume II); BALC and JIALC of release 6, which have no delay slot.
 func isMIPSCall(b []byte, _ uint64, order binary.ByteOrder) bool {
 	if w := order.Uint32(b[4:]); w>>26 == 0x3a || w>>21 == 0x3e<<5 {

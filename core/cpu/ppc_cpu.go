@@ -94,7 +94,7 @@ var ppc64ELF = ELF{
 }
 
 // ppcStubs are those of programs at fixed addresses: lis r11, high; lwz r11, low(r11); mtctr r11; bctr. Those of libraries
-// are relative to a register that each object file sets in its own way; linkers name these themselves. Both stand in .text.
+// are relative to a register that each object file sets in its own way; linkers name these themselves. Both are in .text.
 func ppcStubs(p *PLT, found func(Stub)) {
 	code := p.Code
 	for i := 0; i+16 <= len(code); i += 4 {

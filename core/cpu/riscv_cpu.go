@@ -9,7 +9,7 @@ import (
 // x1 to x31 by their names in the calling convention. x0 is always 0 and no register of anybody's. DWARF numbers are those
 // of the RISC-V ELF psABI, section 8.1: 1 to 31 are x1 to x31.
 //
-// A call has 4 bytes, or 2 where it is compressed; 2 bytes before the return address lies inside of either. (Breakpad
+// A call has 4 bytes, or 2 where it is compressed; 2 bytes before the return address is inside either. (Breakpad
 // takes 4, which is the instruction before a compressed call.)
 //
 // The frame pointer holds the CFA itself (psABI, section "Frame Pointer Convention"). Breakpad's walker reads the

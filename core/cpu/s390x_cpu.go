@@ -9,7 +9,7 @@ import "encoding/binary"
 // The floating-point registers are here because functions that call nothing keep their return address and their caller's
 // registers in them.
 //
-// Calls have 2, 4 or 6 bytes; 2 bytes before the return address lies inside of each. A frame pointer, where there is one, is
+// Calls have 2, 4 or 6 bytes; 2 bytes before the return address is inside each of them. A frame pointer, where there is one, is
 // r11, and points at no record.
 var S390X = newArch(&Arch{regs: registers{
 	names:   "r0-15 pc f0-15",

@@ -7,7 +7,7 @@ import "encoding/binary"
 // numbers are those of the SPARC processor supplement: g0 to i7 are 0 to 31.
 //
 // A call's register window is saved where the caller's stack pointer, the callee's fp, points (stackwalker_sparc.cc). i7 there is
-// the address of the call itself; the return address lies behind it and its delay slot.
+// the address of the call itself; the return address follows it and its delay slot.
 //
 //	caller: sp = fp, pc = [fp + 60] + 8, fp = [fp + 56]
 var SPARC = newArch(&Arch{regs: registers{
@@ -44,7 +44,7 @@ var SPARC = newArch(&Arch{regs: registers{
 
 const sparcGeneral = "g0-7 o0-5 sp o7 l0-7 i0-5 fp i7"
 
-// isSPARCCall: CALL, and JMPL that keeps its address in o7; both lie before their delay slot (SPARC V9, A.8, A.24).
+// isSPARCCall: CALL, and JMPL that keeps its address in o7; both are followed by a delay slot (SPARC V9, A.8, A.24).
 func isSPARCCall(b []byte, _ uint64, order binary.ByteOrder) bool {
 	w := order.Uint32(b)
 	return w>>30 == 1 || w>>30 == 2 && w>>19&0x3f == 0x38 && w>>25&31 == 15

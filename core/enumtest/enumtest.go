@@ -1,5 +1,5 @@
-// Package enumtest lists the constants of a type out of a package's source, for tests that hold a table to them: whoever adds a constant and forgets the
-// table's row gets a test that fails.
+// Package enumtest lists the constants of a type from a package's source. Tests compare a table with them, so that a new constant without a row fails
+// a test.
 package enumtest
 
 import (

@@ -69,7 +69,7 @@ func sniffELF(_ *input.Source, head []byte) Guess {
 	return Guess{ELF, what}
 }
 
-// hasInterpreter looks for a PT_INTERP program header, as far as the headers lie in the first bytes.
+// hasInterpreter looks for a PT_INTERP program header, as far as the headers are in the first bytes.
 func hasInterpreter(head []byte, order binary.ByteOrder) bool {
 	const ptInterp = 3
 	if len(head) < 64 {

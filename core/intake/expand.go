@@ -20,7 +20,7 @@ type Limits struct {
 	MaxRatio, RatioFloor int64
 	// MaxMembers is how many members are taken from an archive and the archives in it.
 	MaxMembers int
-	// MaxDepth is how deep archives may lie in each other: 3 is a .sym.gz in a .zip in a .zip.
+	// MaxDepth is how deep archives may be nested: 3 is a .sym.gz in a .zip in a .zip.
 	MaxDepth int
 
 	// Unpackers are readers of compressed formats besides gzip (Zstd, XZ), by the kind that Sniff gives. The page's first program has
@@ -90,12 +90,12 @@ func (l Limits) orDefault() Limits {
 }
 
 // Progress is told which file is being unpacked and how much of its archive, in packed bytes, has been gone through. An error ends the
-// work: Expand returns it together with what there was up to then. It is also called while somebody reads a member that is unpacked only
+// work: Expand returns it together with what there was up to then. It is also called while a caller reads a member that is unpacked only
 // then, with the bytes of that member; an error ends nothing there.
 type Progress func(name string, done, total int64) error
 
 // eagerSize is up to which size a member of a zip is unpacked at once, so that damage is found now. Larger ones are
-// unpacked when somebody reads them, and damage is then an error of that read.
+// unpacked when a caller reads them, and damage is then an error of that read.
 const eagerSize = 8 << 20
 
 // Expand opens an archive: the result are its members, and those of the archives in it, by content. A file that is no
@@ -121,7 +121,7 @@ type expander struct {
 	budget   budget
 	progress Progress
 	top      *input.Source // the archive itself
-	ended    bool          // what is unpacked now, somebody reads
+	ended    bool          // the member that is being unpacked is read by a caller, not by Expand
 
 	out      []*input.Source
 	problems Problems
@@ -204,7 +204,7 @@ func (e *expander) unpack(src *input.Source, kind Kind, depth int, mem *unpacked
 	switch {
 	case u.err == io.EOF:
 	case u.n > 0 && errors.Is(u.err, errNotGzip):
-		// Behind the last member stands something else. Zeros are padding, as tapes and some tools add it.
+		// Something else follows the last member. Zeros are padding, which tapes and some tools add.
 		if !zeros(src, u.read) {
 			e.problem(src.Name, part, u.read, "other data after the compressed data, which is ignored", nil)
 		}

@@ -24,7 +24,7 @@ func (p *Problems) add(err error) {
 	}
 }
 
-// err is p as an error: nil if there is none.
+// err returns p as an error, or nil if there are no problems.
 func (p *Problems) err() error {
 	if p.Count == 0 {
 		return nil

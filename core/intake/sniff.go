@@ -1,5 +1,8 @@
-// Package intake says what dropped files are, by their content and never by their name, and opens archives. It only
-// looks at the first bytes, and through logs for microdumps; whether a dump or a symbol file is sound is for its reader to say.
+// Package intake recognizes files by their content, never by their name, and unpacks archives and compressed files. It reads only the first bytes
+// of a file, and searches logs for microdumps; whether a dump or a symbol file is valid is for its parser to find out.
+//
+// Start at Sniff in this file, which returns a Guess, and at Expand (expand.go), which calls a function for each member of an archive, nested ones
+// included. unpacked.go is a compressed file as an io.ReaderAt. Limits bounds what a hostile archive can cost.
 package intake
 
 import (
@@ -19,7 +22,7 @@ type Kind string
 const (
 	Minidump         Kind = "minidump"
 	Sym              Kind = "sym"                // a Breakpad symbol file
-	SymWithoutModule Kind = "sym-without-module" // its records, but no MODULE line: nobody knows what it belongs to
+	SymWithoutModule Kind = "sym-without-module" // its records, but no MODULE line that says which module it belongs to
 	Gzip             Kind = "gzip"
 	Zstd             Kind = "zstd" // only with one of Limits.Unpackers
 	XZ               Kind = "xz"   // likewise
@@ -128,7 +131,7 @@ func bySignature(_ *input.Source, head []byte) Guess {
 	return Guess{}
 }
 
-// dsymPart recognizes the property lists and tables that lie beside the debug information in a dSYM folder. It is the
+// dsymPart recognizes the property lists and tables beside the debug information in a dSYM folder. It is the
 // one place that looks at a name, because those files have nothing of their own that says so.
 func dsymPart(name string) Guess {
 	for _, part := range strings.Split(strings.ReplaceAll(name, `\`, "/"), "/") {
@@ -182,7 +185,7 @@ func byText(src *input.Source, head []byte) Guess {
 const (
 	// microdumpMark is in a microdump's first line.
 	microdumpMark = "-----BEGIN BREAKPAD MICRODUMP-----"
-	// maxLog is how far a text that is nothing else is searched for a microdump: the crash stands at the end of its log.
+	// maxLog is how far into an unrecognized text a microdump is searched for: the crash is at the end of its log.
 	maxLog = 64 << 20
 )
 
@@ -190,7 +193,7 @@ const (
 func hasMicrodump(src *input.Source) bool {
 	back := int64(len(microdumpMark) - 1)
 	for off := int64(sniffSize); off < min(src.Size, maxLog); off += sniffSize {
-		// The mark may lie across two pieces.
+		// The mark may span two chunks.
 		p, err := src.Bytes(off-back, min(sniffSize+back, src.Size-off+back))
 		if err != nil {
 			return false
@@ -212,7 +215,7 @@ func firstLine(text []byte) []byte {
 }
 
 // isRecords says whether the first lines are records of a symbol file. Line records (hexadecimal numbers) do not count,
-// but may stand between others. The last line may be cut off and is left out if there are others.
+// but may be between others. The last line may be cut off and is left out if there are others.
 func isRecords(text []byte) bool {
 	lines := bytes.SplitN(bytes.TrimLeft(text, " \t\r\n"), []byte("\n"), 12)
 	if len(lines) > 1 {

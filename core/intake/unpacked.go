@@ -35,12 +35,12 @@ var (
 	ErrChecksum = errors.New("the checksum does not match")
 )
 
-// unpacked is a compressed file as an io.ReaderAt: it is unpacked from its start as far as somebody reads. What came out is kept in
+// unpacked is a compressed file as an io.ReaderAt: it is unpacked from its start as far as callers read. The result is kept in
 // chunks, or in a spool if it is much.
 type unpacked struct {
 	open   func() (io.Reader, error) // begins anew
 	packed int64                     // the compressed size, bytes
-	size   int64                     // how much there should be, bytes; -1 if nobody knows
+	size   int64                     // the expected size in bytes, or -1 if unknown
 	limits Limits
 	budget *budget
 	// sum is the CRC-32 that the unpacked bytes should have, where the reader below does not check it.
@@ -55,10 +55,10 @@ type unpacked struct {
 	n      int64 // bytes that came out
 	err    error // why there is no more; io.EOF at the regular end
 
-	// told, if set, is called with how many packed bytes were read, which is read.
+	// told, if set, is called with read, the number of packed bytes that were read.
 	told func(done int64)
 	read int64
-	// whole is what gives the bytes in place of all that stands here, once they are all somewhere else.
+	// whole has all bytes once they are stored elsewhere. Then r, chunks and spool are unused.
 	whole io.ReaderAt
 	src   *input.Source // of deflate data
 	gzip  bool
@@ -361,7 +361,7 @@ func (u *unpacked) rewind() {
 	}
 }
 
-// drop forgets what was unpacked; it is unpacked anew if somebody reads again. What is outside of memory stays.
+// drop frees what was unpacked, which is unpacked again if a caller reads it. What is stored outside of memory stays.
 func (u *unpacked) drop() {
 	if u.whole != nil {
 		return

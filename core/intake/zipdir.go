@@ -12,7 +12,7 @@ import (
 )
 
 // The list of a zip archive's members, by PKWARE's APPNOTE.TXT 6.3.10. The standard library's reader of it would bring its own inflater
-// and its compressor into the page, which nobody here uses.
+// and its compressor, which nothing here uses, into the page.
 
 // zipMember is one member, as the list has it. Sizes and offsets are in bytes, below 0 where the archive claims more than there can be.
 type zipMember struct {
@@ -20,7 +20,7 @@ type zipMember struct {
 	flags, method uint16
 	sum           uint32 // CRC-32 of what it unpacks to
 	packed, size  int64
-	header        int64 // where in the archive its local header stands
+	header        int64 // offset of its local header in the archive
 }
 
 // The methods that are unpacked here.
@@ -30,8 +30,8 @@ const (
 )
 
 const (
-	// zipEndSize is the size of the record at the end (4.3.16), behind which a comment of up to 64 KiB may stand; of the locator and the
-	// record with wider numbers that may stand before it (4.3.15, 4.3.14); and of the fixed part of a member's two headers (4.3.12, 4.3.7).
+	// zipEndSize is the size of the record at the end (4.3.16), which a comment of up to 64 KiB may follow; of the locator and the
+	// record with wider numbers that may precede it (4.3.15, 4.3.14); and of the fixed part of a member's two headers (4.3.12, 4.3.7).
 	zipEndSize, zipMaxComment  = 22, 1<<16 - 1
 	zipLocatorSize, zipEnd64   = 20, 56
 	zipListedSize, zipHeadSize = 46, 30
@@ -46,7 +46,7 @@ var errNoZipEnd = errors.New("there is no end of central directory record")
 type zipList struct {
 	src      *input.Source
 	at, end  int64 // of the list in the archive
-	base     int64 // what stands before the archive: offsets do not count it
+	base     int64 // size of what precedes the archive: offsets do not count it
 	count    uint64
 	listed   uint64
 	unreadAt int64 // where it went wrong
@@ -90,7 +90,7 @@ func openZip(src *input.Source) (*zipList, error) {
 	if size > uint64(ends) {
 		return nil, fmt.Errorf("a list with a claimed size of %d bytes ends at %d", size, ends)
 	}
-	// The list comes directly before its end, whatever is announced of its beginning. If that is further to the front, something stands
+	// The list comes directly before its end, whatever is announced of its beginning. If that is further to the front, something was put
 	// before the archive, and offsets do not count it, or between the list and its end.
 	z := &zipList{src: src, at: ends - int64(size), end: ends, count: count}
 	if off >= uint64(z.at) {

@@ -2,7 +2,7 @@
 // library, its separate debug file or PDB, split and supplementary DWARF, and the symbol table in .gnu_debugdata. It decides which
 // sections to use and in which order; other packages read the sections.
 //
-// Open opens the first file, File.Attach adds further ones. Then File.Lookup (symbols.go) answers for symbols, File.Row (unwind.go)
+// Open opens the first file, File.Attach adds further ones. Then File.Lookup (symbols.go) finds symbols, File.Row (unwind.go)
 // for unwind rules, File.Has (contents.go) says what there is and what is missing, File.WriteSym (sym.go) writes a symbol file. The
 // formats are behind the interface program: elf.go, pe.go, pdb.go.
 //

@@ -184,7 +184,7 @@ func (t x86Frames) EachFrameData(f func(unwind.FrameData) error) error {
 	return each(last+maxNamed, "")
 }
 
-// maxNamed bounds the code that a public name without a size is taken to stand for.
+// maxNamed bounds the code that a public name without a size is taken to name.
 const maxNamed = 4096
 
 // eachOf calls f for what the code says at a public name, up to the next, where frame data does not say as much.

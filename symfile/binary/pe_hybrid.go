@@ -9,7 +9,7 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// kindTable is a function table of a hybrid file, which has code of two processors: it tells of code of some kinds alone.
+// kindTable is a function table of a hybrid file, which has code of two processors: it covers only code of some kinds.
 type kindTable struct {
 	unwind.Table
 	pe   *pe.File

@@ -1,7 +1,7 @@
 // Package dwarf reads functions, source lines and inlined calls from DWARF debug information, versions 2 to 5. The caller gives it
 // sections by name (Sections), so it does not depend on the container: ELF, Mach-O or PE.
 //
-// Open returns a Data. Data.Lookup answers for one address, Data.Each lists all functions. Start at Lookup in lookup.go.
+// Open returns a Data. Data.Lookup looks up one address, Data.Each lists all functions. Start at Lookup in lookup.go.
 //
 // A lookup reads only what its address needs:
 //

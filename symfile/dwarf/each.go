@@ -113,35 +113,8 @@ func (all *collector) add(d *unitData) error {
 	if len(d.fns) == 0 {
 		return nil
 	}
-	number := int32(len(all.units))
-	u := keptUnit{}
-	files := map[uint32]uint64{} // file numbers of the line table to indexes in u.files
-	file := func(n uint32) (uint64, error) {
-		if i, ok := files[n]; ok {
-			return i, nil
-		}
-		path, err := d.table.path(n)
-		if err != nil {
-			return 0, err
-		}
-		if same, ok := all.paths[path]; ok {
-			path = same
-		} else {
-			all.paths[path] = path
-		}
-		i := uint64(len(u.files))
-		for j, have := range u.files[:min(len(u.files), 2)] { // compilers of DWARF 5 list the main file twice
-			if have == path {
-				i = uint64(j)
-			}
-		}
-		if i == uint64(len(u.files)) {
-			u.files = append(u.files, path)
-		}
-		files[n] = i
-		return i, nil
-	}
-	b := make([]byte, 0, 4*len(d.table.rows)+16*len(d.calls))
+	e := &unitEncoder{all: all, d: d, number: int32(len(all.units)), files: map[uint32]uint64{},
+		b: make([]byte, 0, 4*len(d.table.rows)+16*len(d.calls))}
 	owns := slices.Clone(d.index)
 	slices.SortStableFunc(owns, func(a, b owned) int { return cmp.Compare(a.fn, b.fn) })
 	folded := map[int32][]int32{} // by function: up to 8 others that start at the same address
@@ -153,78 +126,135 @@ func (all *collector) add(d *unitData) error {
 	var spans []span
 	for len(owns) > 0 {
 		n := owns[0].fn
-		fn := &d.fns[n]
 		spans = spans[:0]
 		for len(owns) > 0 && owns[0].fn == n && len(spans) < 1<<16-1 {
 			spans = append(spans, owns[0].span)
 			owns = owns[1:]
 		}
-		name, err := all.function(d, fn)
+		if err := e.function(&d.fns[n], spans, folded[n]); err != nil {
+			return err
+		}
+	}
+	if len(e.b) < cap(e.b)*3/4 {
+		e.b = slices.Clone(e.b)
+	}
+	all.units = append(all.units, keptUnit{e.paths, e.b})
+	return nil
+}
+
+// unitEncoder encodes the functions of one unit for a collector.
+type unitEncoder struct {
+	all    *collector
+	d      *unitData
+	number int32             // of the unit
+	files  map[uint32]uint64 // file numbers of the line table to indexes in paths
+	paths  []string
+	b      []byte
+}
+
+// function encodes a function and its ranges, of which there is at least one. folded are functions with the same code.
+func (e *unitEncoder) function(fn *function, spans []span, folded []int32) error {
+	all := e.all
+	name, err := all.function(e.d, fn)
+	if err != nil {
+		return err
+	}
+	all.pieces = all.pieces[:0]
+	for _, s := range spans {
+		all.spans = append(all.spans, owned{s, int32(len(all.fns))})
+		all.within = e.d.table.within(all.within[:0], s.start, s.end)
+		all.pieces = append(all.pieces, all.within...)
+	}
+	multiple := false
+	for _, n := range folded {
+		other, err := all.function(e.d, &e.d.fns[n])
 		if err != nil {
 			return err
 		}
-		at := len(b)
-		all.pieces = all.pieces[:0]
-		for _, s := range spans {
-			all.spans = append(all.spans, owned{s, int32(len(all.fns))})
-			all.within = d.table.within(all.within[:0], s.start, s.end)
-			all.pieces = append(all.pieces, all.within...)
-		}
-		multiple := false
-		for _, loser := range folded[n] {
-			other, err := all.function(d, &d.fns[loser])
-			if err != nil {
-				return err
-			}
-			multiple = multiple || other != name
-		}
-		all.fns = append(all.fns, keptFunction{name: name, unit: number, at: uint32(at), multiple: multiple})
-		b = putUint(b, spans[0].start)
-		b = putUint(b, uint64(len(all.pieces)))
-		last, line := spans[0].start, int64(0)
-		for _, p := range all.pieces {
-			n, err := file(p.file)
-			if err != nil {
-				return err
-			}
-			b = putUint(b, p.start-last)
-			b = putUint(b, p.end-p.start)
-			b = putUint(b, n)
-			b = putInt(b, int64(p.line)-line)
-			last, line = p.end, int64(p.line)
-		}
-		calls := d.calls[fn.calls.from:fn.calls.to]
-		b = putUint(b, uint64(len(calls)))
-		for j := range calls {
-			c := &calls[j]
-			name, err := all.name(d, c)
-			if err != nil {
-				return err
-			}
-			n, err := file(c.file)
-			if err != nil {
-				return err
-			}
-			b = putUint(b, uint64(c.depth))
-			b = putUint(b, uint64(name))
-			b = putUint(b, n)
-			b = putUint(b, uint64(c.line))
-			at := d.of(c.spans)
-			b = putUint(b, uint64(len(at)))
-			last := spans[0].start
-			for _, s := range at {
-				b = putInt(b, int64(s.start-last))
-				b = putUint(b, s.end-s.start)
-				last = s.end
-			}
-		}
+		multiple = multiple || other != name
 	}
-	u.bytes = b
-	if len(b) < cap(b)*3/4 {
-		u.bytes = slices.Clone(b)
+	all.fns = append(all.fns, keptFunction{name: name, unit: e.number, at: uint32(len(e.b)), multiple: multiple})
+	if err := e.lines(spans[0].start, all.pieces); err != nil {
+		return err
 	}
-	all.units = append(all.units, u)
+	return e.calls(spans[0].start, e.d.calls[fn.calls.from:fn.calls.to])
+}
+
+// lines encodes the lines of a function that starts at start.
+func (e *unitEncoder) lines(start uint64, lines []lineSpan) error {
+	e.uint(start)
+	e.uint(uint64(len(lines)))
+	last, line := start, int64(0)
+	for _, p := range lines {
+		n, err := e.file(p.file)
+		if err != nil {
+			return err
+		}
+		e.uint(p.start - last)
+		e.uint(p.end - p.start)
+		e.uint(n)
+		e.b = putInt(e.b, int64(p.line)-line)
+		last, line = p.end, int64(p.line)
+	}
 	return nil
+}
+
+// calls encodes the inlined calls of a function that starts at start.
+func (e *unitEncoder) calls(start uint64, calls []call) error {
+	e.uint(uint64(len(calls)))
+	for j := range calls {
+		c := &calls[j]
+		name, err := e.all.name(e.d, c)
+		if err != nil {
+			return err
+		}
+		n, err := e.file(c.file)
+		if err != nil {
+			return err
+		}
+		e.uint(uint64(c.depth))
+		e.uint(uint64(name))
+		e.uint(n)
+		e.uint(uint64(c.line))
+		at := e.d.of(c.spans)
+		e.uint(uint64(len(at)))
+		last := start
+		for _, s := range at {
+			e.b = putInt(e.b, int64(s.start-last))
+			e.uint(s.end - s.start)
+			last = s.end
+		}
+	}
+	return nil
+}
+
+func (e *unitEncoder) uint(v uint64) { e.b = putUint(e.b, v) }
+
+// file returns the index in paths of a file of the line table. Units share equal paths.
+func (e *unitEncoder) file(n uint32) (uint64, error) {
+	if i, ok := e.files[n]; ok {
+		return i, nil
+	}
+	path, err := e.d.table.path(n)
+	if err != nil {
+		return 0, err
+	}
+	if same, ok := e.all.paths[path]; ok {
+		path = same
+	} else {
+		e.all.paths[path] = path
+	}
+	i := uint64(len(e.paths))
+	for j, have := range e.paths[:min(len(e.paths), 2)] { // compilers of DWARF 5 list the main file twice
+		if have == path {
+			i = uint64(j)
+		}
+	}
+	if i == uint64(len(e.paths)) {
+		e.paths = append(e.paths, path)
+	}
+	e.files[n] = i
+	return i, nil
 }
 
 // function returns a function's name.

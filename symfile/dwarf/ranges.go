@@ -5,7 +5,7 @@ type span struct{ start, end uint64 }
 
 // discarded reports whether addr marks code that the linker discarded. Its debug information stays in the file, with an address that
 // no code has: GNU ld writes 0 (1 in .debug_ranges, where 0 would end the list), LLD the highest address or the one before it.
-// An address below the file's first is none of the file either.
+// An address below the file's first one is not in the file either.
 func (u *unit) discarded(addr uint64) bool {
 	d := u.obj.d
 	if addr <= 1 && !d.opt.ZeroIsCode || addr < d.main.s.Base {

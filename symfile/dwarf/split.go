@@ -162,49 +162,13 @@ func (o *object) part(index sectionID, id uint64) (*object, error) {
 	if err != nil || sec == nil {
 		return nil, err
 	}
-	head, err := sec.bytes(0, 16)
+	x, err := o.unitIndex(sec)
 	if err != nil {
 		return nil, err
 	}
-	r := reader{b: head, big: o.big}
-	version := r.u32()
-	if first := uint32(head[0])<<8 | uint32(head[1]); version != 2 && (o.big && first == 5 || !o.big && version&0xffff == 5) {
-		version = 5 // in version 5 the number has two bytes, followed by two of padding
-	}
-	ids := partIDs[version]
-	if ids == nil {
-		return nil, sec.errorf(0, "an index of version 2 or 5", "0x%x", version)
-	}
-	columns, rows, slots := int64(r.u32()), int64(r.u32()), int64(r.u32())
-	need := 16 + 12*slots + 4*columns + 8*columns*rows
-	if columns > 16 || slots > sec.size || rows > sec.size || need > sec.size || slots&(slots-1) != 0 {
-		return nil, sec.errorf(0, "an index inside the section", "%d sections, %d units, %d slots in %d bytes", columns, rows, slots, sec.size)
-	}
-	row := int64(0)
-	slot, step := id&uint64(slots-1), (id>>32)&uint64(slots-1)|1
-	for range slots {
-		sig, err := sec.number(16+8*int64(slot), 8, o.big)
-		if err != nil {
-			return nil, err
-		}
-		n, err := sec.number(16+8*slots+4*int64(slot), 4, o.big)
-		if err != nil {
-			return nil, err
-		}
-		if n == 0 {
-			return nil, nil
-		}
-		if sig == id {
-			row = int64(n)
-			break
-		}
-		slot = (slot + step) & uint64(slots-1)
-	}
-	if row == 0 {
-		return nil, nil
-	}
-	if row > rows {
-		return nil, sec.errorf(16+8*slots, "the number of a row up to "+decimal(uint64(rows)), "%d", row)
+	row, err := x.row(id)
+	if err != nil || row == 0 {
+		return nil, err
 	}
 	part := newObject(o.d, o.s, true)
 	part.alt, part.pack = o.alt, o
@@ -216,41 +180,107 @@ func (o *object) part(index sectionID, id uint64) (*object, error) {
 		}
 		part.looked[i] = true
 	}
-	table := 16 + 12*slots
-	for c := range columns {
-		number, err := sec.number(table+4*c, 4, o.big)
+	for c := range x.columns {
+		which, s, err := x.section(o, row, c)
 		if err != nil {
 			return nil, err
 		}
-		which, ok := ids[uint32(number)]
-		if !ok {
-			continue
+		if which < numSections {
+			part.secs[which] = s
 		}
-		off, err := sec.number(table+4*columns*row+4*c, 4, o.big)
-		if err != nil {
-			return nil, err
-		}
-		size, err := sec.number(table+4*columns*(rows+row)+4*c, 4, o.big)
-		if err != nil {
-			return nil, err
-		}
-		whole, err := o.section(which)
-		if err != nil {
-			return nil, err
-		}
-		part.secs[which] = nil
-		if size == 0 {
-			continue
-		}
-		if whole == nil || int64(off) > whole.size || int64(size) > whole.size-int64(off) {
-			return nil, sec.errorf(table+4*columns*row+4*c, "a part of "+sectionKinds[which].name+".dwo", "0x%x bytes at 0x%x", size, off)
-		}
-		s := &section{name: whole.name, file: whole.file, size: int64(size), least: whole.least}
-		s.src = whole.src.Sub(whole.src.Name, int64(off), int64(size))
-		if whole.mem != nil {
-			s.mem = whole.mem[off : off+size]
-		}
-		part.secs[which] = s
 	}
 	return part, nil
+}
+
+// unitIndex is the header of a .debug_cu_index or .debug_tu_index section.
+type unitIndex struct {
+	sec                  *section
+	big                  bool
+	ids                  map[uint32]sectionID // the sections by their numbers in this version
+	columns, rows, slots int64
+}
+
+// unitIndex reads the header.
+func (o *object) unitIndex(sec *section) (*unitIndex, error) {
+	head, err := sec.bytes(0, 16)
+	if err != nil {
+		return nil, err
+	}
+	r := reader{b: head, big: o.big}
+	version := r.u32()
+	if first := uint32(head[0])<<8 | uint32(head[1]); version != 2 && (o.big && first == 5 || !o.big && version&0xffff == 5) {
+		version = 5 // in version 5 the number has two bytes, followed by two of padding
+	}
+	x := &unitIndex{sec: sec, big: o.big, ids: partIDs[version]}
+	if x.ids == nil {
+		return nil, sec.errorf(0, "an index of version 2 or 5", "0x%x", version)
+	}
+	x.columns, x.rows, x.slots = int64(r.u32()), int64(r.u32()), int64(r.u32())
+	need := 16 + 12*x.slots + 4*x.columns + 8*x.columns*x.rows
+	if x.columns > 16 || x.slots > sec.size || x.rows > sec.size || need > sec.size || x.slots&(x.slots-1) != 0 {
+		return nil, sec.errorf(0, "an index inside the section", "%d sections, %d units, %d slots in %d bytes", x.columns, x.rows, x.slots, sec.size)
+	}
+	return x, nil
+}
+
+// row returns the row of an id, counted from 1, or 0 if the index lacks it.
+func (x *unitIndex) row(id uint64) (int64, error) {
+	slot, step := id&uint64(x.slots-1), (id>>32)&uint64(x.slots-1)|1
+	for range x.slots {
+		sig, err := x.sec.number(16+8*int64(slot), 8, x.big)
+		if err != nil {
+			return 0, err
+		}
+		n, err := x.sec.number(16+8*x.slots+4*int64(slot), 4, x.big)
+		if err != nil || n == 0 {
+			return 0, err
+		}
+		if sig == id {
+			if int64(n) > x.rows {
+				return 0, x.sec.errorf(16+8*x.slots, "the number of a row up to "+decimal(uint64(x.rows)), "%d", n)
+			}
+			return int64(n), nil
+		}
+		slot = (slot + step) & uint64(x.slots-1)
+	}
+	return 0, nil
+}
+
+// section returns the section of column c and the row's part of it, or nil if the row has none. which is numSections if the column's
+// section is unknown.
+func (x *unitIndex) section(o *object, row, c int64) (which sectionID, part *section, err error) {
+	table := 16 + 12*x.slots
+	number, err := x.sec.number(table+4*c, 4, x.big)
+	if err != nil {
+		return numSections, nil, err
+	}
+	which, ok := x.ids[uint32(number)]
+	if !ok {
+		return numSections, nil, nil
+	}
+	at := table + 4*x.columns*row + 4*c
+	off, err := x.sec.number(at, 4, x.big)
+	if err != nil {
+		return numSections, nil, err
+	}
+	size, err := x.sec.number(at+4*x.columns*x.rows, 4, x.big)
+	if err != nil {
+		return numSections, nil, err
+	}
+	whole, err := o.section(which)
+	if err != nil {
+		return numSections, nil, err
+	}
+	if size == 0 {
+		return which, nil, nil
+	}
+	if whole == nil || int64(off) > whole.size || int64(size) > whole.size-int64(off) {
+		return numSections, nil, x.sec.errorf(at, "a part of "+sectionKinds[which].name+".dwo", "0x%x bytes at 0x%x", size, off)
+	}
+	s := &section{name: whole.name, file: whole.file, size: int64(size), least: whole.least}
+	s.src = whole.src.Sub(whole.src.Name, int64(off), int64(size))
+	if whole.mem != nil {
+		s.mem = whole.mem[off : off+size]
+	}
+	return which, s, nil
 }

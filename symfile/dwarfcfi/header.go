@@ -231,7 +231,7 @@ func (h *header) find(t *table, pc uint64) (fde, bool, error) {
 	if err != nil {
 		return fde{}, false, err
 	}
-	// In an unsorted table the search ends somewhere too. Comparing the neighbours of the result finds most such tables.
+	// In an unsorted table the search finds some entry too, mostly a wrong one. Comparing the neighbours of the result finds most such tables.
 	for _, n := range [...]int{i - 1, i + 2} {
 		if n < 0 || n >= h.count {
 			continue

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// wholeSize is up to what size a compressed section is unpacked into memory, in bytes, where there is somewhere else.
+	// wholeSize is the size in bytes up to which a compressed section is unpacked into memory, although it could be spooled.
 	wholeSize = 16 << 20
 	// spoolStep is how much is unpacked at a time.
 	spoolStep = 256 << 10
@@ -18,7 +18,7 @@ const (
 	zlibRatio = 1040
 )
 
-// spooled is a zlib stream that is unpacked, as far as somebody reads, to a place outside of memory.
+// spooled is a zlib stream that is unpacked to storage outside of memory, as far as callers read.
 type spooled struct {
 	packed *input.Source
 	size   int64

@@ -138,8 +138,8 @@ func (t *table) find(pc uint64) (i int, start uint64, word uint32, err error) {
 	}
 }
 
-// neighbours returns an error if the entries around a found one are out of order: a binary search of an unsorted table ends
-// somewhere too.
+// neighbours returns an error if the entries around a found one are out of order: a binary search of an unsorted table finds some
+// entry too, mostly a wrong one.
 func (t *table) neighbours(i int, start, pc uint64) error {
 	for _, n := range [...]int{i - 1, i + 2} {
 		if n < 0 || n >= t.count {

@@ -1,12 +1,12 @@
-// Package lazy searches a large symbol file where it lies.
+// Package lazy searches a large symbol file without an index of it.
 //
 // A file is a sequence of sections, each sorted by one key, as all writers leave them (but for STACK CFI, which Linux linkers leave in the
 // order of the object files). Opening a file reads evenly spaced blocks. Every block that was read gives fence keys: the first and
 // the last key that it has of a section. A lookup is bracketed by two fences, guesses the block between them by interpolation, and bisects
 // where that misses. A batch of lookups runs in rounds: each round reads the blocks that all of them lack at once.
 //
-// Fences out of order mean that a section is not sorted. Whoever looks something up there is told so (Unsorted), and indexes that section.
-// What no block has shown is not noticed: a full index has to verify the answers.
+// Fences out of order mean that a section is not sorted. A lookup there returns Unsorted, and its caller indexes that section.
+// Disorder in blocks that were not read stays unnoticed, so a full index has to verify the answers.
 package lazy
 
 import (
@@ -142,7 +142,7 @@ func (f *File) Present(s Section) bool { return f.spans[s][1] >= 0 }
 // Mixed reports whether PUBLIC records are among the FUNC records.
 func (f *File) Mixed() bool { return f.mixed }
 
-// SetIndexed says that somebody else has an index of a section: it need not be sorted.
+// SetIndexed marks a section as indexed by the caller, so that it need not be sorted.
 func (f *File) SetIndexed(s Section) { f.unsorted[s], f.fences[s] = true, nil }
 
 // locate finds a block of a section that no block has shown so far, if there is one.

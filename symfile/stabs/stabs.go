@@ -1,7 +1,7 @@
 // Package stabs reads STABS, the debug information that compilers wrote before DWARF: a table of entries of fixed size (.stab) and
 // their strings (.stabstr). It reads functions, source files and lines, and skips variables and types.
 //
-// Open and OpenELF index the functions in one pass (index.go). Table.Lookup answers for an address, Table.Each lists all functions.
+// Open and OpenELF index the functions in one pass (index.go). Table.Lookup looks up an address, Table.Each lists all functions.
 //
 // Specification: "The stabs debug format" (Menapace, Kingdon, MacKenzie). Details of ELF files are those that GNU as and ld write.
 package stabs

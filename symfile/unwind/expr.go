@@ -15,7 +15,7 @@ const (
 	maxText  = 16384
 )
 
-// cut splits s after its first token. The token is empty if there is none left.
+// cut splits s after its first token. The token is empty at the end of s.
 func cut(s string) (tok, rest string) {
 	i := 0
 	for i < len(s) && isSpace(s[i]) {

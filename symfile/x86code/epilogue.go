@@ -1,7 +1,7 @@
-// Package x86code finds out from 32-bit x86 code itself how a frame is left, where nothing else tells: x86 has no function tables, and frame
+// Package x86code finds out from 32-bit x86 code itself how a frame is left, where no other data shows it: x86 has no function tables, and frame
 // data (STACK WIN) describes prologues and bodies but no epilogues.
 //
-// Only what is certain is said. From an instruction of an epilogue the code runs straight to its return, with nothing but
+// It returns only what is certain. From an instruction of an epilogue the code runs straight to its return, with nothing but
 // changes of the stack pointer and restored registers on the way. And from a function's first instruction it runs straight to the next ones.
 //
 // Source: Intel, Software Developer's Manual, volume 2 (opcodes of 32-bit code).

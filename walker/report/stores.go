@@ -16,7 +16,7 @@ const (
 )
 
 // StoreFile is a file as servers of a layout have it: relative to the server's address, names not escaped. Else is another place for the same file,
-// to be asked where there is nothing at Path; "" if there is none.
+// to request if the server has nothing at Path, or "".
 type StoreFile struct{ Layout, Path, Else string }
 
 // StorePath is where a symbol store keeps a module's file, relative to its root: debug_file/ID/name.sym. The name is the

@@ -20,7 +20,7 @@ type Binary interface {
 	Lookup(rva uint64) (symbol.Symbol, symbol.Answer, error)
 	Row(rva uint64) (unwind.Row, symbol.Answer, error)
 	FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error)
-	// Code reads the program's bytes, those that are the same in memory, and answers how many there were.
+	// Code reads those bytes of the program that are the same in memory, and returns how many it read.
 	Code(rva uint64, p []byte) int
 	// Has is what is known of the module by now.
 	Has() symbol.Contents
@@ -84,7 +84,7 @@ func (s *Session) attach(main *item) bool {
 	took := false
 	for ; main.offered < len(s.items); main.offered++ {
 		it := s.items[main.offered]
-		// A program of another build is none of its parts; debug files without a program may have ids of their own.
+		// A program of another build is not a part of it; debug files without a program may have ids of their own.
 		if it == main || it.bin == nil || it.ident.Code && !strings.EqualFold(it.ident.DebugID, main.ident.DebugID) {
 			continue
 		}
@@ -109,7 +109,7 @@ func (s *Session) matches(it *item) bool {
 	return false
 }
 
-// Binary is the opened binary of an item, with all that belongs to it of the files so far; nil if the item is none.
+// Binary returns the opened binary of an item, with the files attached so far that belong to it, or nil if the item is not a binary.
 func (s *Session) Binary(itemID int) Binary {
 	if itemID < 0 || itemID >= len(s.items) || s.items[itemID].bin == nil {
 		return nil
@@ -219,7 +219,7 @@ func (s *Session) lookForImage(d *dump, module int) {
 	ms.image = image
 }
 
-// program is what answers for the module: the program in memory, or the module's binary; nil if there is neither.
+// program returns the source of the module's symbols: the program in memory, or the module's binary, or nil.
 func (ms *moduleSymbols) program() *item {
 	if ms.image != nil {
 		return ms.image
@@ -279,14 +279,14 @@ func (p *process) Executable(addr uint64) (yes, known bool) {
 func (p *process) Stack(sp uint64) unwind.Memory {
 	const page = 4096
 	for _, at := range [...]uint64{sp, (sp + page - 1) &^ (page - 1)} {
-		if m := p.StackRust(-1, at); m != nil { // of no thread: the memory lists are asked
+		if m := p.StackRust(-1, at); m != nil { // of no thread: look in the memory lists
 			return m
 		}
 	}
 	return nil // an untyped nil: the walker asks
 }
 
-// describe tells a report of a module's binary.
+// describe adds a module's binary to what a report says about its symbols.
 func (ms *moduleSymbols) describe(m *core.Module, out *report.ModuleSymbols) {
 	it, bin := ms.bin, ms.program().bin
 	if ms.item == nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// Brief is what tells one dump from another in a list, as far as it is known without walking.
+// Brief describes a dump in a list of dumps, as far as is known without walking.
 type Brief struct {
 	Reason  string // as rust-minidump names it, or Breakpad; "" without an exception
 	Time    uint32 // when the dump was written, in seconds since 1970; 0 if it is not known
@@ -14,7 +14,7 @@ type Brief struct {
 	PID     *uint32
 }
 
-// Brief describes a dump; empty if there is none of that index.
+// Brief describes the dump with an index. It is empty if there is no such dump.
 func (s *Session) Brief(i int) Brief {
 	d := s.Dump(i)
 	if d == nil {
@@ -28,7 +28,7 @@ func (s *Session) Brief(i int) Brief {
 	return b
 }
 
-// SameAs is the first dump with the same bytes as a dump, the dump itself if there is none before it.
+// SameAs returns the first dump with the same bytes as a dump, which may be the dump itself.
 func (s *Session) SameAs(i int) int {
 	for k := range min(i, len(s.dumps)) {
 		if sameBytes(s.dumps[k].Src, s.dumps[i].Src) {

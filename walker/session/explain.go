@@ -97,7 +97,7 @@ func (s *Session) instruction(d *dump, f *walker.Frame) *report.Instruction {
 	return out
 }
 
-// explainedFrames is how many frames of a thread an export explains, if not all are asked for: a recursion that goes deeper
+// explainedFrames is how many frames of a thread an export explains, unless all are requested: a recursion that goes deeper
 // says the same again, and an explanation takes some 2 KB.
 const explainedFrames = 128
 
@@ -170,7 +170,7 @@ func (s *Session) record(d *dump, callee *walker.Frame, x *walker.Explanation) (
 	return out, notes
 }
 
-// unreadRecord notes why a record that gave rules is not shown with them.
+// unreadRecord records why the record behind a frame's rules is not shown with them.
 func unreadRecord(err error) []string {
 	if err == nil {
 		return nil
@@ -178,7 +178,7 @@ func unreadRecord(err error) []string {
 	return []string{"the record cannot be read again: " + err.Error()}
 }
 
-// winNotes gives a record's numbers, which its program may use, and of an FPO record the program that it stands for.
+// winNotes returns a record's numbers, which its program may use, and for an FPO record the program that it is equivalent to.
 func winNotes(x *walker.Explanation, fd unwind.FrameData, err error) []string {
 	if err != nil {
 		return unreadRecord(err)

@@ -29,7 +29,7 @@ var formats = map[intake.Kind]struct {
 	intake.SymWithoutModule: {"FUNC 10 10 0 f\n10 10 1 0\n", session.KindSym, false, "Breakpad symbol files", ".sym", "Breakpad symbol files"},
 	intake.ELF:              {"\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 60), session.KindBinary, true, "ELF", "ELF", "ELF"},
 	intake.PE:               {"MZ" + strings.Repeat("\x00", 100), session.KindBinary, true, ".exe", "Windows programs", ".exe"},
-	intake.PDB:              {"Microsoft C/C++ MSF 7.00\r\n\x1aDS\x00\x00\x00" + strings.Repeat("\x00", 100), session.KindBinary, true, "PDBs", "PDBs", "PDBs"},
+	intake.PDB:              {"Microsoft C/C++ MSF 7.00\r\n\x1aDS\x00\x00\x00" + strings.Repeat("\x00", 100), session.KindBinary, true, "PDBs", "PDB", "PDBs"},
 	intake.Gzip:             {"\x1f\x8b\x08" + strings.Repeat("\x00", 20), session.KindArchive, false, ".gz", ".gz", ".gz"},
 	intake.Zip:              {"PK\x03\x04" + strings.Repeat("\x00", 40), session.KindArchive, false, ".zip", ".zip", ".zip"},
 	intake.Zstd:             {"\x28\xb5\x2f\xfd" + strings.Repeat("\x00", 20), session.KindOther, true, ".zst", ".zst", ".zst"},

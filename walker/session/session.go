@@ -1,6 +1,15 @@
-// Package session joins everything: it takes files in any order, recognizes them, matches symbols to modules, walks, and
-// builds reports. The page, the command line and the tests all use it. It does no I/O of its own beyond the sources it is
-// given, and starts no goroutines unless Options.Workers asks for them.
+// Package session joins all other packages: it takes files in any order, recognizes them, matches symbols to modules, walks stacks, and builds
+// reports. The page, the command and the tests all use it. It reads only the sources that it is given, and starts goroutines only if
+// Options.Workers says so.
+//
+//	s := session.New(session.Options{})
+//	s.Add(input.FromBytes("a.dmp", dump))
+//	s.Add(input.FromBytes("a.sym", symbols))
+//	r := s.Report(0)
+//
+// Start at Session.Add in this file, which recognizes files, and Session.Report (report.go), which walks all stacks. symbols.go and binary.go
+// match files to modules and look up symbols. staged.go walks one thread after the other, for a page that shows the first at once; prefetch.go
+// reads ahead what many stacks need. If a source lacks bytes, Wants says which, and the next Report uses them.
 package session
 
 import (
@@ -19,7 +28,7 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// ItemKind is what a file turned out to be.
+// ItemKind says how the session uses a file.
 type ItemKind string
 
 const (
@@ -27,7 +36,7 @@ const (
 	KindSym     ItemKind = "sym"
 	KindBinary  ItemKind = "binary"  // an executable, library or debug file
 	KindArchive ItemKind = "archive" // a .zip or .gz, or a log with several microdumps; its members are items of their own
-	KindOther   ItemKind = "other"   // not usable; Message says what it was taken for
+	KindOther   ItemKind = "other"   // not usable; Message says what the file seems to be
 )
 
 // Item is one file, or one member of an archive, and what became of it.
@@ -44,7 +53,7 @@ type Item struct {
 	Message string
 	// Dump is the index of the dump that it became, or -1.
 	Dump int
-	// For symbol files and binaries: what the MODULE record says, or would say; ID "" if there is none and the file waits to be assigned by hand.
+	// For symbol files and binaries: what the MODULE record says, or would say; ID is "" if there is none, and the user has to assign the file.
 	SymName, SymID, SymOS, SymArch string
 	// NeedsDecoder: the file is a binary, or it or a member of it is compressed, and the Session was given no reader of such files
 	// (Options.OpenBinary, Limits.Unpackers).
@@ -58,7 +67,7 @@ type Item struct {
 	WarningCount int
 }
 
-// Progress says how far a long step is. Total may be 0 if it is not known.
+// Progress is the progress of a long step. Total is 0 if unknown.
 type Progress struct {
 	Stage string // "reading symbols", "unpacking", "walking"
 	Name  string // of the file
@@ -74,19 +83,19 @@ type Options struct {
 	Progress func(Progress)
 	// Demangle makes readable names; nil leaves names as they are.
 	Demangle func(string) string
-	// IndexOnDemand: symbol files are searched where they lie (symfile.OpenOnDemand) and not read as a whole; Slice is how many bytes
-	// that reads at a time, 0 means as a browser likes it.
+	// IndexOnDemand: symbol files are indexed on demand (symfile.OpenOnDemand). Slice is the size of one read in bytes; 0 is the size that
+	// suits a browser.
 	IndexOnDemand bool
 	Slice         int64
 	// Workers are the goroutines that share the reading of a large symbol file, and of which two share the walking; 0 and 1 mean none
 	// besides the caller's.
 	Workers int
-	// OpenBinary opens executables, libraries and debug files; nil leaves them unread. It reads no more than their headers.
+	// OpenBinary opens executables, libraries and debug files, of which it reads only the headers. If it is nil, such files are not read.
 	OpenBinary func(src *input.Source) (Binary, error)
-	// OpenImage opens a module's program as the dump's own memory holds it, laid out by the loader. It answers nil where there is none, or
-	// nothing to unwind with. Nil leaves memory unread.
+	// OpenImage opens a module's program as the loader placed it in the dump's own memory. It returns nil if the dump lacks it, or if it
+	// has no unwind data. If OpenImage is nil, programs in memory are not read.
 	OpenImage func(d *core.Dump, module int) Binary
-	// InstructionAt is core/analysis' At; nil leaves frames without instructions, other than the crash's.
+	// InstructionAt is core/analysis' At. If it is nil, only the crash's frame shows its instruction.
 	InstructionAt func(d *core.Dump, regs *cpu.Regs, caller bool, function uint64) (in *analysis.Instruction, calls uint64, known bool)
 	// Limits of unpacking; the zero value means intake's own.
 	Limits intake.Limits
@@ -103,7 +112,7 @@ type Session struct {
 type item struct {
 	Item
 	src *input.Source
-	// store is the identity that a symbol store's path gives the file: debug file and id; "" if it does not lie in one.
+	// store is the identity that a symbol store's path gives the file: debug file and id; "" if it is not in one.
 	storeFile, storeID string
 	// idInUse is the debug id by which a module knows a binary, "" if none does.
 	idInUse  string
@@ -124,9 +133,9 @@ type dump struct {
 	item *item
 	*core.Dump
 	modules []moduleSymbols
-	// assigned are modules whose symbols a person chose: a symbol file, a binary, or one of each.
+	// assigned are modules whose symbols the user chose: a symbol file, a binary, or one of each.
 	assigned map[assignment]*item
-	// ignored are the modules whose call frame information a person does not want.
+	// ignored are the modules whose call frame information the user has disabled.
 	ignored map[int]bool
 	report  *report.Report
 	walked  walked // what report was made of, and its making
@@ -164,7 +173,7 @@ func (s *Session) Dumps() []Item {
 	return out
 }
 
-// Dump is the opened dump of an index, for whoever needs more of it than its report; nil if there is none.
+// Dump returns the opened dump with an index, for callers that need more of it than its report, or nil.
 func (s *Session) Dump(i int) *core.Dump {
 	if i < 0 || i >= len(s.dumps) {
 		return nil
@@ -328,7 +337,7 @@ func (s *Session) Assign(itemID, dumpIndex, module int) error {
 	return nil
 }
 
-// Unassign takes a module's assignments by hand back.
+// Unassign undoes the user's assignments to a module.
 func (s *Session) Unassign(dumpIndex, module int) {
 	if dumpIndex >= 0 && dumpIndex < len(s.dumps) {
 		for _, kind := range []ItemKind{KindSym, KindBinary} {
@@ -338,7 +347,7 @@ func (s *Session) Unassign(dumpIndex, module int) {
 	}
 }
 
-// Wants are the parts of symbol files that the last reports lacked, if a file is not wholly at hand.
+// Wants returns the ranges of files that the last reports lacked and that the caller should fetch.
 func (s *Session) Wants() []*input.NeedError {
 	var out []*input.NeedError
 	for _, d := range s.dumps {

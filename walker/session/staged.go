@@ -6,7 +6,7 @@ import (
 )
 
 // A dump is walked thread by thread, the one that crashed first, and can be described at any time: what is shown need not
-// wait for five hundred threads, and whoever shows it decides when to go on.
+// wait for five hundred threads, and the caller decides when to continue.
 
 // walked is what a report's stacks were walked with, and how far; explaining a frame computes it again with the same.
 type walked struct {

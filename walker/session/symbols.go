@@ -16,9 +16,9 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// moduleSymbols is what is known of one module's symbols. Where there are a symbol file and a binary, the symbol file is asked
-// first; the binary answers where it knows more: a function where the symbol file has none or an export alone, a line where it has
-// none, unwind rules where it has none. Of a Windows program the binary is asked for rules first.
+// moduleSymbols is the state of one module's symbols. With a symbol file and a binary, lookups try the symbol file first,
+// and use the binary where it knows more: a function where the symbol file has none or an export alone, a line where it has
+// none, unwind rules where it has none. Rules of a Windows program come from the binary first.
 type moduleSymbols struct {
 	item *item // the file in use, or nil
 	// assigned: the user assigned item, which is of another build, or of none that is known.
@@ -67,7 +67,7 @@ func (s *Session) addSym(it *item) {
 	}
 }
 
-// Identify reads the MODULE record at the beginning of a symbol file; false if there is none.
+// Identify reads the MODULE record at the start of a symbol file, or returns false.
 func Identify(head []byte) (symfile.Module, bool) { return symfile.Identify(head) }
 
 // storePath reads the identity out of a path of the symbol store's layout, <debug file>/<id>/<name>.sym.
@@ -262,7 +262,7 @@ func (d *dump) uses(it *item) bool {
 	return false
 }
 
-// revised says whether a symbol file of the dump gave answers that it has since found wrong.
+// revised reports whether a symbol file of the dump has found earlier answers to be wrong.
 func (d *dump) revised() bool {
 	any := false
 	for i := range d.modules {
@@ -285,7 +285,7 @@ func warnings(it *item) ([]string, int) {
 	return out, it.sym.WarningCount + len(it.failures)
 }
 
-// symbols answers the walker for one dump.
+// symbols implements walker.Symbols for one dump.
 type symbols struct {
 	s    *Session
 	d    *dump

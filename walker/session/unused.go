@@ -88,7 +88,7 @@ func (d *dump) mismatch(sym symfile.Module) (why string, named bool) {
 	return fmt.Sprintf("the dump has no module with its name, %s, or its id, %s", orNone(sym.Name), orNone(sym.ID)), false
 }
 
-// lacks is the module of a name whose symbols a walk asked for and that has none, or -1.
+// lacks returns the module of the file's name whose symbols a walk needed and that has none, or -1.
 func (d *dump) lacks(name string) int {
 	it := &item{Item: Item{SymName: name}}
 	for i := range d.Modules {

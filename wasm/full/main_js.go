@@ -31,6 +31,7 @@ type symWriter interface {
 	WriteSym(w io.Writer, opt binary.SymOptions) (dumpsyms.Counts, error)
 }
 
+// open is session.Options.OpenBinary.
 func open(src *input.Source) (session.Binary, error) { return opened(binary.Open(src)) }
 
 // opened returns the binary as the session knows it: nil with an error, and not an interface that holds a nil pointer.

@@ -185,7 +185,7 @@ func (z *Screen) apply(r *protocol.QueryResult, problem string) {
 	for _, zone := range z.zones {
 		zone.Apply(r)
 	}
-	p.Work.Indexing.start(r.Unread)
+	p.Work.Indexing.start(r.Unindexed)
 	if p.Work.Background.Text == "" {
 		p.Work.Background.began = 0 // further work counts its time from its own start
 	}

@@ -17,7 +17,7 @@ func searched(t *testing.T, hash string) (*Page, *fakeHost, *fakeEngine) {
 	p.Reading.Add([]File{fakeFile("big.sym")})
 	say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}, Items: []protocol.FileRow{{Item: 1, Name: "big.sym", Usable: true}}})
 	r := screen()
-	r.Unread = []int{1}
+	r.Unindexed = []int{1}
 	say(p, r)
 	if plan := last[protocol.PlanIndex](e); plan == nil || plan.Item != 1 || plan.Cores != 2 {
 		t.Fatalf("plan: %+v", plan)
@@ -90,7 +90,7 @@ func TestPassIsStopped(t *testing.T) {
 		t.Error("a piece of a stopped pass was sent on")
 	}
 	r := screen()
-	r.Unread = []int{1}
+	r.Unindexed = []int{1}
 	e.sent = nil
 	say(p, r)
 	if last[protocol.PlanIndex](e) != nil {
@@ -167,7 +167,7 @@ func TestIndexIsKept(t *testing.T) {
 		p.Reading.Add([]File{fakeFile("big.sym")})
 		say(p, &protocol.Added{Dumps: []protocol.DumpName{{Dump: 0, Name: "a.dmp"}}, Items: []protocol.FileRow{{Item: 1, Usable: true}}})
 		r := screen()
-		r.Unread = []int{1}
+		r.Unindexed = []int{1}
 		say(p, r)
 		if !last[protocol.PlanIndex](e).Keep {
 			t.Error("the name of the index is not asked for")
@@ -234,7 +234,7 @@ func TestPassOfAnArchive(t *testing.T) {
 	p, _, e := searched(t, "")
 	p.Answer(protocol.Answer{Error: "enough of it", Reply: &protocol.IndexPlanned{Item: 1}}, nil)
 	r := screen()
-	r.Unread = []int{2, 3}
+	r.Unindexed = []int{2, 3}
 	say(p, r)
 	if c := last[protocol.PlanIndex](e); c == nil || c.Item != 3 || !c.Send {
 		t.Fatalf("%+v", e.sent)
@@ -253,7 +253,7 @@ func TestPassOfAnArchive(t *testing.T) {
 		t.Errorf("not stopped: %+v", c)
 	}
 	p.Reading.Add([]File{fakeFile("c.sym")})
-	r.Unread = []int{2}
+	r.Unindexed = []int{2}
 	say(p, r)
 	say(p, &protocol.IndexPlanned{Item: 2, Whole: true})
 	say(p, &protocol.WholeIndexed{Item: 2, Complete: true})

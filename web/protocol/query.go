@@ -79,8 +79,8 @@ type QueryResult struct {
 	ReportID
 	// Pending is how many threads of the dump are not walked yet; Walked follows.
 	Pending int
-	// Unread has the items of symbol files without a full index, which the page should have indexed.
-	Unread []int
+	// Unindexed has the items of symbol files without a full index, which the page should have indexed.
+	Unindexed []int
 
 	Summary *view.Summary
 	Have    []string // with Summary: the tabs for which the dump has data

@@ -20,13 +20,13 @@ func At(d *core.Dump, regs *cpu.Regs, caller bool, function uint64) (in *analysi
 	return in, calls, known
 }
 
-// Spell is the instruction at the beginning of code in the GNU assembler's words; "" if it is none of arm64, or not known.
+// Spell is the instruction at the beginning of code as the GNU assembler spells it, or "" if it is unknown.
 func Spell(arch *cpu.Arch, code []byte) string {
 	if arch == nil || arch.Instructions != cpu.DecodedA64 || len(code) < 4 {
 		return ""
 	}
 	var p [4]byte
-	binary.LittleEndian.PutUint32(p[:], binary.LittleEndian.Uint32(code)) // its decoder reads what lies behind
+	binary.LittleEndian.PutUint32(p[:], binary.LittleEndian.Uint32(code)) // its decoder reads the bytes after it
 	i, err := arm64asm.Decode(p[:])
 	if err != nil || i.Op == 0 {
 		return ""

@@ -21,10 +21,10 @@ type Cabinet struct {
 	src      io.ReaderAt
 	size     int64
 	folders  []folder
-	reserved int64   // bytes in each block's header that are somebody's own
+	reserved int64   // bytes in each block's header for the application that wrote the file
 	open     *stream // of the folder that was read last
 	opened   int     // that folder's number
-	skipped  int64   // bytes that were unpacked for nobody, see maxSkipped
+	skipped  int64   // bytes that were unpacked and skipped, see maxSkipped
 }
 
 // Member is a file in a cabinet.

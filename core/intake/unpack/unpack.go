@@ -1,4 +1,4 @@
-// Package unpack has the compressed formats besides gzip, and the archives besides zip, that files come in. They stand apart because the page's first program has no
+// Package unpack has the compressed formats besides gzip, and the archives besides zip, that files come in. It is a package of its own because the page's first program has no
 // room for them.
 package unpack
 

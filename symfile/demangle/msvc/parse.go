@@ -214,7 +214,7 @@ func (p *parser) offset() string { return strconv.Itoa(int(int32(p.signed()))) }
 // size reads a number of 32 bits.
 func (p *parser) size() string { return strconv.FormatUint(uint64(uint32(p.unsigned())), 10) }
 
-// symbol reads a whole decorated name. It may be part of another one, and ends where it is complete.
+// symbol reads a whole decorated name. It may be part of a longer name, and ends where it is complete.
 func (p *parser) symbol() *node {
 	if !p.enter() {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"fmt"
 )
 
-// File is what is to be written. The null section and .shstrtab are added by Bytes.
+// File describes an ELF file to write. The null section and .shstrtab are added by Bytes.
 type File struct {
 	Class         int // 32 or 64
 	Big           bool

@@ -175,7 +175,7 @@ func described(id symbol.Identity) string {
 	return "no build id"
 }
 
-// madeOf says what a file is that is none of those that symbol files are made of.
+// madeOf describes a file from which no symbol file can be made.
 func madeOf(src *input.Source) error {
 	switch g := intake.Sniff(src); g.Kind {
 	case intake.ELF, intake.ELFCore, intake.PE, intake.PDB:

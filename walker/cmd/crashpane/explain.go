@@ -69,7 +69,7 @@ func checkPlain(format string, args []string) error {
 	return nil
 }
 
-// theThread is the thread that was asked for, or the one to show first.
+// theThread returns the thread that the user chose, or the one to show first.
 func theThread(r *report.Report, asked int) (int, error) {
 	switch {
 	case asked < 0 && r.FirstThread >= 0:
@@ -100,7 +100,7 @@ func (e *explainRun) run(args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer files.close()
-	files.tellProblems(r)
+	files.warnProblems(r)
 	thread, err := theThread(r, e.thread)
 	if err != nil {
 		return err
@@ -160,7 +160,7 @@ func (c *compareRun) run(args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer files.close()
-	files.tellProblems(r)
+	files.warnProblems(r)
 	thread, err := theThread(r, c.thread)
 	if err != nil {
 		return err

@@ -28,7 +28,7 @@ func openBinary(src *input.Source) (session.Binary, error) {
 	return b, nil
 }
 
-// openImage reads programs in the memory of Windows' dumps.
+// openImage reads a program from the memory of a dump of Windows, for modules whose file the user does not have.
 func openImage(d *core.Dump, module int) session.Binary {
 	m := &d.Modules[module]
 	if d.OS() == core.Windows {
@@ -39,7 +39,7 @@ func openImage(d *core.Dump, module int) session.Binary {
 	return nil
 }
 
-// openFiles opens the dump and the symbols that the arguments name, and walks. The caller closes the fileSet.
+// openFiles opens the dump and the symbols that the arguments name, and walks the stacks. The caller closes the fileSet.
 func openFiles(args []string, opt session.Options, choices choices, stderr io.Writer) (*fileSet, *report.Report, error) {
 	opt.Workers = runtime.GOMAXPROCS(0)
 	opt.OpenBinary, opt.OpenImage, opt.InstructionAt = openBinary, openImage, arm64text.At
@@ -55,11 +55,12 @@ func openFiles(args []string, opt session.Options, choices choices, stderr io.Wr
 		files.close()
 		return nil, nil, fmt.Errorf("%s: no stack could be walked", args[0])
 	}
-	files.tellUnused(r, args[1:])
+	files.warnUnused(r, args[1:])
 	return files, r, nil
 }
 
-// addAll adds the dump, the first path, and symbols, the others.
+// addAll adds the first path, which is the dump, and the others, which are symbols. The order matters: what the user chose (ignore, useFiles) needs
+// the dump's modules, and the search in folders needs to know which symbols are still missing.
 func (s *fileSet) addAll(paths []string) error {
 	if err := s.addDump(paths[0]); err != nil {
 		return err
@@ -90,8 +91,8 @@ type fileSet struct {
 	choices choices
 }
 
-// tellProblems says what the printed formats have no place for: what is broken in the dump itself, and in the symbols that were used.
-func (s *fileSet) tellProblems(r *report.Report) {
+// warnProblems prints the problems of the dump and of the symbols in use, for which Breakpad's output formats have no place.
+func (s *fileSet) warnProblems(r *report.Report) {
 	for _, d := range r.Diagnostics {
 		if d.Severity == "error" {
 			fmt.Fprintln(s.stderr, d.Text)
@@ -106,7 +107,7 @@ func (s *fileSet) tellProblems(r *report.Report) {
 	}
 }
 
-// ignore tells the session of the modules whose call frame information is not wanted.
+// ignore tells the session which modules' call frame information the user wants ignored.
 func (s *fileSet) ignore() error {
 	for _, name := range s.choices.ignoreCFI {
 		found := false
@@ -149,7 +150,7 @@ func (s *fileSet) add(path string) ([]session.Item, error) {
 		f.Close()
 		return nil, err
 	}
-	// The session reads when it needs to, so the file stays open until the end.
+	// The session reads on demand, so the file stays open until the end.
 	s.open = append(s.open, f)
 	s.added[path] = true
 	src := input.New(path, f, st.Size())
@@ -157,7 +158,7 @@ func (s *fileSet) add(path string) ([]session.Item, error) {
 	return s.session.Add(src), nil
 }
 
-// addDump adds the file that must be, or hold, a dump.
+// addDump adds a file that must be a dump, or an archive with one.
 func (s *fileSet) addDump(path string) error {
 	items, err := s.add(path)
 	if err != nil {
@@ -178,10 +179,10 @@ func (s *fileSet) addDump(path string) error {
 	return fmt.Errorf("%s: not a minidump", path)
 }
 
-// toldFiles is how many files of one archive are told of one by one.
-const toldFiles = 20
+// maxFileMessages bounds the messages about single files of one archive. An archive of a symbol store may have thousands.
+const maxFileMessages = 20
 
-// firstOf is the first of a file's warnings, and how many more there are.
+// firstOf returns the first of a file's warnings, and how many more there are.
 func firstOf(warnings []string, count int) string {
 	if count < 2 {
 		return warnings[0]
@@ -189,8 +190,8 @@ func firstOf(warnings []string, count int) string {
 	return fmt.Sprintf("%s (and %d more warnings)", warnings[0], count-1)
 }
 
-// addSymbols adds a symbol file or archive, or notes a folder for findMissing. What cannot be opened is an error; a file
-// that is of no use is only told of.
+// addSymbols adds a symbol file or archive, or records a folder for findMissing. It returns an error for a path that cannot be opened. A file that
+// is not used is only a warning, because the stacks can be walked without it.
 func (s *fileSet) addSymbols(path string) error {
 	st, err := os.Stat(path)
 	if err != nil {
@@ -216,18 +217,18 @@ func (s *fileSet) addSymbols(path string) error {
 		if message == "" {
 			continue
 		}
-		if told++; told <= toldFiles {
+		if told++; told <= maxFileMessages {
 			fmt.Fprintln(s.stderr, message)
 		}
 	}
-	if told > toldFiles {
-		fmt.Fprintf(s.stderr, "%s: %d more files in it are not used, or not wholly\n", path, told-toldFiles)
+	if told > maxFileMessages {
+		fmt.Fprintf(s.stderr, "%s: %d more files in it are not used, or not wholly\n", path, told-maxFileMessages)
 	}
 	return nil
 }
 
-// findMissing looks in the folders for what the stacks need. New symbols may lead to other frames, which need other
-// modules' symbols, so it goes on until a walk wants nothing that is there. Files that no frame needs are never read.
+// findMissing searches the folders for the symbols that the stacks need. New symbols may lead to other frames, which need other modules' symbols, so
+// it repeats until a walk needs nothing more that the folders have. Files that no frame needs are not read.
 func (s *fileSet) findMissing() {
 	if len(s.folders) == 0 {
 		return
@@ -246,13 +247,13 @@ func (s *fileSet) findMissing() {
 				continue
 			}
 			asked[key] = true
-			found = s.addFound(s.find(r, w)) || found
+			found = s.addNew(s.find(r, w)) || found
 		}
 		for i := range r.Modules {
 			for _, missing := range r.Modules[i].Has.Missing {
 				if !asked[missing] {
 					asked[missing] = true
-					found = s.addFound(s.findPart(r, missing)) || found
+					found = s.addNew(s.findParts(r, missing)) || found
 				}
 			}
 		}
@@ -262,8 +263,8 @@ func (s *fileSet) findMissing() {
 	}
 }
 
-// addFound adds files that were looked for, and says whether there is one among them that the session did not have.
-func (s *fileSet) addFound(paths []string) bool {
+// addNew adds files, and reports whether the session did not have one of them yet. Only then is it worth walking again.
+func (s *fileSet) addNew(paths []string) bool {
 	found := false
 	for _, path := range paths {
 		items, err := s.add(path)
@@ -275,8 +276,8 @@ func (s *fileSet) addFound(paths []string) bool {
 	return found
 }
 
-// findPart gives the binaries that something missing may be: those whose name stands in its description.
-func (s *fileSet) findPart(r *report.Report, missing string) []string {
+// findParts returns the binaries that a missing part may be: those whose name is in its description.
+func (s *fileSet) findParts(r *report.Report, missing string) []string {
 	var out []string
 	for _, f := range s.folders {
 		f.scan(r, s.stderr)
@@ -290,7 +291,7 @@ func (s *fileSet) findPart(r *report.Report, missing string) []string {
 	return slices.Compact(out)
 }
 
-// containsName reports whether a file's name stands in a text, not as a part of a longer one.
+// containsName reports whether a text contains a file's name, not as a part of a longer one.
 func containsName(text, name string) bool {
 	for rest := text; name != ""; {
 		at := strings.Index(rest, name)
@@ -306,8 +307,8 @@ func containsName(text, name string) bool {
 	return false
 }
 
-// addStored adds what lies where a symbol store has it for the dump's modules: that is known without a walk, and a file that
-// no frame needs costs a look at its first line.
+// addStored adds the files of the dump's modules that are in the layout of a symbol store: app.pdb/ID/app.sym. Their paths are known without a walk,
+// so this saves the first walks. A file that no frame needs costs only a read of its first line.
 func (s *fileSet) addStored(asked map[string]bool) {
 	d := s.session.Dump(0)
 	if d == nil {
@@ -329,7 +330,8 @@ func (s *fileSet) addStored(asked map[string]bool) {
 	}
 }
 
-// stored is the first folder's file where the symbol store's layout has it, under either form of its id, with one of the endings.
+// stored returns the file at a module's path in a symbol store, from the first folder that has it, with one of the endings. The id may be in either
+// byte order (core.SameID).
 func (s *fileSet) stored(debugFile, id string, endings ...string) (string, bool) {
 	for _, f := range s.folders {
 		for _, form := range []string{id, core.ByteSwappedID(id)} {
@@ -347,8 +349,9 @@ func (s *fileSet) stored(debugFile, id string, endings ...string) (string, bool)
 	return "", false
 }
 
-// find gives the first folder's files for a module: its symbol file, and the binaries of its id; if there is none with the right
-// id, one of the right name, so that the report can say that its id is another.
+// find returns files for a module, from the first folder that has some: by the layouts of symbol stores, then its symbol file and binaries by id, then
+// any of its name. The last are of another build; the session does not use them, but the report can say that they do not match. Archives are always
+// among the files, because their members are unknown before they are opened.
 func (s *fileSet) find(r *report.Report, w report.MissingFile) []string {
 	if path, ok := s.stored(w.DebugFile, w.DebugID, "", ".gz", ".zst", ".xz"); ok {
 		return []string{path}
@@ -369,7 +372,7 @@ func (s *fileSet) find(r *report.Report, w report.MissingFile) []string {
 	}
 	for _, f := range s.folders {
 		f.scan(r, s.stderr)
-		out = append(out, f.unread()...)
+		out = append(out, f.takeArchives()...)
 		var files []string
 		if path := f.byID[idKey(w.DebugID)]; path != "" && w.DebugID != "" {
 			files = append(files, path)

@@ -11,36 +11,43 @@ import (
 	"strings"
 
 	"github.com/crashpane/crashpane/core"
+	"github.com/crashpane/crashpane/symfile"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/session"
 )
 
-// folder is a tree with symbol files somewhere in it.
+// folder is a directory tree that the user named, with symbol files at any depth.
 type folder struct {
 	root    string
 	scanned bool
-	// byID and byName are the symbol files that one of the dump's modules may want, by the id (see idKey) and the name of their MODULE
-	// record; the first of each in the order of their paths.
+	// byID and byName are the symbol files of the dump's modules, by the id (see idKey) and by the name in their MODULE record. Of several
+	// files, the first in the order of their paths wins.
 	byID, byName map[string]string
 	// binariesByID and binariesByName are the ELF and PE files and PDBs, by their code id and each of their debug ids (see idKey), and by their
-	// names and those that they have for themselves.
+	// file names and the names that they contain, such as a library's SONAME.
 	binariesByID, binariesByName map[string][]string
-	// alike are the symbol files that have the name of a module and are not the first of that name, others counts the symbol files of no module.
-	alike  []symbolHead
-	others int
-	// archives are zip files, whose members are not known.
+	// sameName are the symbol files that have the name of a module. others counts the symbol files that have not.
+	sameName []symbolHead
+	others   int
+	// archives are zip files, whose members are unknown before they are opened.
 	archives []string
 }
 
-// unread gives the archives, once.
-func (f *folder) unread() []string {
+// symbolHead is a symbol file of a folder, known by its MODULE record.
+type symbolHead struct {
+	path string
+	sym  symfile.Module
+}
+
+// takeArchives returns the archives, at the first call only.
+func (f *folder) takeArchives() []string {
 	a := f.archives
 	f.archives = nil
 	return a
 }
 
-// scan looks at every file of the tree, once: only at the first line, and in places of a symbol store's layout only if the
-// place is one that the dump's modules may want.
+// scan reads the first line of every file in the tree, once. A symbol store may have a hundred thousand files, so it skips those whose path shows that
+// they are of other modules.
 func (f *folder) scan(r *report.Report, stderr io.Writer) {
 	if f.scanned {
 		return
@@ -58,7 +65,7 @@ func (f *folder) scan(r *report.Report, stderr io.Writer) {
 			fmt.Fprintln(stderr, err)
 			return nil
 		}
-		if !d.Type().IsRegular() || f.elsewhere(path, ids, names) {
+		if !d.Type().IsRegular() || f.irrelevant(path, ids, names) {
 			return nil
 		}
 		first, err := firstBytes(path)
@@ -89,13 +96,13 @@ func (f *folder) scan(r *report.Report, stderr io.Writer) {
 			f.byName[name] = path
 			fallthrough
 		default:
-			f.alike = append(f.alike, symbolHead{path, sym})
+			f.sameName = append(f.sameName, symbolHead{path, sym})
 		}
 		return nil
 	})
 }
 
-// isBinary says whether a file begins as an ELF or PE file or a PDB.
+// isBinary reports whether a file begins like an ELF or PE file or a PDB.
 func isBinary(first []byte) bool {
 	for _, magic := range []string{"\x7fELF", "MZ", "Microsoft C/C++ MSF 7.00"} {
 		if bytes.HasPrefix(first, []byte(magic)) {
@@ -105,7 +112,7 @@ func isBinary(first []byte) bool {
 	return false
 }
 
-// addBinary notes an ELF or PE file or a PDB, of which no more than the headers are read.
+// addBinary records the ids and names of an ELF or PE file or a PDB. It reads only headers.
 func (f *folder) addBinary(path string) error {
 	files, err := openSources([]string{path})
 	if err != nil {
@@ -132,14 +139,14 @@ func (f *folder) addBinary(path string) error {
 	return nil
 }
 
-// elsewhere reports that a path is name/ID/file of a symbol store, and neither the name nor the ID is one of the dump's.
-func (f *folder) elsewhere(path string, ids, names map[string]bool) bool {
+// irrelevant reports whether a path is name/ID/file of a symbol store, and neither the name nor the id is of a module of the dump.
+func (f *folder) irrelevant(path string, ids, names map[string]bool) bool {
 	dir := filepath.Dir(path)
 	id, name := filepath.Base(dir), filepath.Base(filepath.Dir(dir))
 	return isDebugID(id) && !ids[idKey(id)] && !names[name]
 }
 
-// idKey is the same for all forms of a debug id that core.SameID takes for one: the lower of the two orders of its bytes, in capitals.
+// idKey returns a key that is equal for debug ids that are the same by core.SameID: the id in capitals, in that of its two byte orders which sorts first.
 func idKey(id string) string {
 	id = strings.ToUpper(id)
 	if swapped := core.ByteSwappedID(id); swapped != "" {
@@ -161,7 +168,7 @@ func isDebugID(s string) bool {
 	return true
 }
 
-// firstBytes are the first bytes of a file, unpacked if it is gzip; as many as can be read, and why not more.
+// firstBytes returns up to 1024 bytes from the start of a file, unpacked if it is gzip. With an error it returns what could be read.
 func firstBytes(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -185,7 +192,7 @@ func firstBytes(path string) ([]byte, error) {
 	return out[:n], readError(path, err)
 }
 
-// readError is a reader's error with the file's name; nil if it only says that the file is short.
+// readError adds the file's name to a reader's error. It returns nil if the file is only short.
 func readError(path string, err error) error {
 	if err == nil || err == io.EOF || err == io.ErrUnexpectedEOF {
 		return nil

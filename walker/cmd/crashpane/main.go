@@ -1,5 +1,6 @@
-// Command crashpane reads crash dumps in a terminal, with the engine of the page: minidumps and Breakpad symbol files in,
-// stacks out. It reads the files it is given and nothing else.
+// Command crashpane shows crash dumps in a terminal, with the engine of the page. It reads only the files and folders that its arguments name.
+//
+// Start at the table of commands in this file. walk.go is the main command; files.go opens what the arguments name and finds symbols in folders.
 package main
 
 import (
@@ -22,7 +23,7 @@ const (
 	exitUsage  = 2 // the command line is not understood
 )
 
-// version may be set by the linker; otherwise the build information is asked.
+// version may be set by the linker; otherwise it is read from the build information.
 var version string
 
 // collectLate lets the first garbage collection wait until the heap has 32 MB instead of 4: most runs are over by then. From then on

@@ -68,12 +68,9 @@ func (r *rulesRun) run(args []string, stdout, stderr io.Writer) error {
 	case len(args) == 0:
 		return usageError("no file is named")
 	}
-	address, err := uint64(0), error(nil)
-	if r.address != "" {
-		digits := strings.TrimPrefix(strings.ToLower(r.address), "0x")
-		if address, err = strconv.ParseUint(digits, 16, 64); err != nil {
-			return usageError(fmt.Sprintf("%q is no address", r.address))
-		}
+	address, err := parseAddress(r.address)
+	if err != nil {
+		return err
 	}
 	sources, err := openSources(args)
 	if err != nil {
@@ -88,13 +85,8 @@ func (r *rulesRun) run(args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	var wanted []ruleTable
-	for _, t := range file.tables {
-		if r.source == "" || t.source == r.source {
-			wanted = append(wanted, t)
-		}
-	}
-	if len(wanted) == 0 {
+	tables := slices.DeleteFunc(file.tables, func(t ruleTable) bool { return r.source != "" && t.source != r.source })
+	if len(tables) == 0 {
 		return fmt.Errorf("%s: there are no %s rules in it", args[0], cmpOr(r.source, "unwind"))
 	}
 	p := &rulesPrinter{stdout: stdout, arch: file.arch, base: file.base}
@@ -104,26 +96,16 @@ func (r *rulesRun) run(args []string, stdout, stderr io.Writer) error {
 		p.out = bufio.NewWriterSize(stdout, 1<<16)
 	}
 	failed := false
-	for _, t := range wanted {
-		table, err := t.open()
-		if err == nil && r.address != "" {
-			err = p.one(table, address)
-		} else if err == nil {
-			err = table.Each(func(start, _ uint64, row unwind.Row) error { return p.row(start, row) })
-		}
-		if table != nil {
-			for _, w := range table.Warnings() {
-				fmt.Fprintln(stderr, w)
-			}
-		}
+	for _, t := range tables {
+		err := r.print(p, t, address, stderr)
 		switch {
 		case err == nil:
 		case p.failed != nil:
 			return p.failed // the output's
-		case len(wanted) == 1 && p.rows == 0:
+		case len(tables) == 1 && p.rows == 0:
 			return err
 		default:
-			// The output goes on with the other kinds, and says itself that it is not whole.
+			// The output goes on with the other kinds, and says itself that it is not complete.
 			fmt.Fprintln(stderr, err)
 			p.error(t.source, err)
 			failed = true
@@ -142,6 +124,35 @@ func (r *rulesRun) run(args []string, stdout, stderr io.Writer) error {
 		return fmt.Errorf("%s: not all of its rules could be read", args[0])
 	}
 	return nil
+}
+
+// print prints one kind of rules: all of them, or those that cover the address if the user named one. Warnings go to stderr.
+func (r *rulesRun) print(p *rulesPrinter, t ruleTable, address uint64, stderr io.Writer) error {
+	table, err := t.open()
+	switch {
+	case err == nil && r.address != "":
+		err = p.one(table, address)
+	case err == nil:
+		err = table.Each(func(start, _ uint64, row unwind.Row) error { return p.row(start, row) })
+	}
+	if table != nil {
+		for _, w := range table.Warnings() {
+			fmt.Fprintln(stderr, w)
+		}
+	}
+	return err
+}
+
+// parseAddress reads a hexadecimal address with or without 0x. An empty text is 0.
+func parseAddress(text string) (uint64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	address, err := strconv.ParseUint(strings.TrimPrefix(strings.ToLower(text), "0x"), 16, 64)
+	if err != nil {
+		return 0, usageError(fmt.Sprintf("%q is no address", text))
+	}
+	return address, nil
 }
 
 func cmpOr(a, b string) string {

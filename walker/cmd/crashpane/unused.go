@@ -7,16 +7,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/crashpane/crashpane/symfile"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/session"
 )
 
-// choices are what a person says of the files to walk with.
+// choices are the user's decisions about single files.
 type choices struct {
-	// ignoreCFI are names of modules.
+	// ignoreCFI are the modules whose call frame information is not used.
 	ignoreCFI []string
-	// use are files to be used whatever their ids say, as FILE or MODULE=FILE.
+	// use are files that are used although their ids do not match, as FILE or MODULE=FILE.
 	use []string
 }
 
@@ -82,13 +81,14 @@ func (s *fileSet) useFile(spec string) error {
 	return fmt.Errorf("the dump has no module of its name; say which: --use MODULE=%s", path)
 }
 
-// tellUnused says which of the symbol files are not used and why. Each file that is named on the command line has a line, and each in
-// a folder or archive that has the name of a module without symbols; the others are counted, unless nothing is missing. named are the paths on the command line.
-func (s *fileSet) tellUnused(r *report.Report, named []string) {
+// warnUnused prints which symbol files are not used and why. named are the paths on the command line. Each of them has a line, and so has each file
+// in a folder or archive that has the name of a module without symbols: the user expects these to be used. The others are only counted, and only if
+// symbols are missing.
+func (s *fileSet) warnUnused(r *report.Report, named []string) {
 	others := 0
 	told := 0
 	tell := func(name, why string) {
-		if told++; told <= toldFiles {
+		if told++; told <= maxFileMessages {
 			fmt.Fprintf(s.stderr, "%s: not used: %s\n", name, why)
 		} else {
 			others++
@@ -99,18 +99,18 @@ func (s *fileSet) tellUnused(r *report.Report, named []string) {
 		switch direct := slices.Contains(named, it.Name); {
 		case why == "":
 		case wanted || direct:
-			tell(it.Name, why+s.wayOut(it.Name, why, direct && !wanted))
+			tell(it.Name, why+s.remedy(it.Name, why, direct && !wanted))
 		default:
 			others++
 		}
 	}
 	for _, f := range s.folders {
-		for _, file := range f.alike {
+		for _, file := range f.sameName {
 			if s.added[file.path] {
 				continue
 			}
 			if why, wanted := s.session.Mismatch(file.sym, 0); wanted && why != "" {
-				tell(file.path, why+s.wayOut(file.path, why, false))
+				tell(file.path, why+s.remedy(file.path, why, false))
 			} else {
 				others++
 			}
@@ -150,8 +150,9 @@ func textOr(s, none string) string {
 	return s
 }
 
-// wayOut is what to do about a file that is not used: one of another processor is of no use at all.
-func (s *fileSet) wayOut(path, why string, nameless bool) string {
+// remedy returns what the user can do about a file that is not used. It is "" if the file cannot help: it is for another processor, or a better file is
+// in use.
+func (s *fileSet) remedy(path, why string, nameless bool) string {
 	switch {
 	case strings.HasPrefix(why, "it is for "), strings.HasPrefix(why, "another file is used "):
 		return ""
@@ -159,10 +160,4 @@ func (s *fileSet) wayOut(path, why string, nameless bool) string {
 		return "; --use MODULE=" + path + " takes it all the same"
 	}
 	return "; --use " + path + " takes it all the same"
-}
-
-// symbolHead is a symbol file of a folder, by its MODULE record.
-type symbolHead struct {
-	path string
-	sym  symfile.Module
 }

@@ -102,7 +102,7 @@ func policyNames() []string {
 	return names
 }
 
-// diskSlice is how many bytes of a symbol file are read at a time to search it: on a disk, a page.
+// diskSlice is the size of one read of a symbol file that is indexed on demand, in bytes. On a disk, small reads are cheap.
 const diskSlice = 4 << 10
 
 // walkRun is one run of the command.
@@ -138,6 +138,6 @@ func (w *walkRun) run(args []string, stdout, stderr io.Writer) error {
 	}
 	defer files.close()
 	w.session = files.session
-	files.tellProblems(r)
+	files.warnProblems(r)
 	return formats[format].write(stdout, r, w)
 }

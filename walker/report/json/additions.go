@@ -55,18 +55,7 @@ func (p *printer) additions() {
 		p.Int("word_size", int64(r.Dump.WordSize))
 	})
 	p.findings()
-	assigned := r.AssignedModules()
-	p.List("forced_symbols", len(assigned), func(i int) {
-		m := &r.Modules[assigned[i]]
-		p.PutObject(func() {
-			p.Str("debug_file", report.BaseName(m.DebugFile))
-			p.Str("debug_id", m.DebugID)
-			p.Int("module", int64(assigned[i]))
-			p.Str("symbol_file", report.BaseName(m.SymbolFile))
-			p.Str("symbol_id", m.SymbolID)
-			p.Str("symbol_name", m.SymbolName)
-		})
-	})
+	p.assignedSymbols()
 	if r.MainModule >= 0 {
 		p.Int("main_module", int64(r.MainModule))
 	} else {
@@ -93,6 +82,31 @@ func (p *printer) additions() {
 		})
 	})
 	p.StrOrNull("system", r.System.Display)
+	p.traces()
+	p.missingSymbols()
+	p.symbolWarnings()
+}
+
+// assignedSymbols writes the symbols with another id that the user assigned.
+func (p *printer) assignedSymbols() {
+	r := p.r
+	assigned := r.AssignedModules()
+	p.List("forced_symbols", len(assigned), func(i int) {
+		m := &r.Modules[assigned[i]]
+		p.PutObject(func() {
+			p.Str("debug_file", report.BaseName(m.DebugFile))
+			p.Str("debug_id", m.DebugID)
+			p.Int("module", int64(assigned[i]))
+			p.Str("symbol_file", report.BaseName(m.SymbolFile))
+			p.Str("symbol_id", m.SymbolID)
+			p.Str("symbol_name", m.SymbolName)
+		})
+	})
+}
+
+// traces writes the stacks that the program stored in annotations.
+func (p *printer) traces() {
+	r := p.r
 	p.List("traces", len(r.Traces), func(i int) {
 		t := &r.Traces[i]
 		p.PutObject(func() {
@@ -100,6 +114,11 @@ func (p *printer) additions() {
 			p.Str("source", t.Source)
 		})
 	})
+}
+
+// missingSymbols writes the missing symbol files.
+func (p *printer) missingSymbols() {
+	r := p.r
 	p.List("wanted_symbols", len(r.Missing), func(i int) {
 		w := &r.Missing[i]
 		p.PutObject(func() {
@@ -114,7 +133,6 @@ func (p *printer) additions() {
 			p.Str("store_path", w.StorePath)
 		})
 	})
-	p.symbolWarnings()
 }
 
 func (p *printer) traceFrame(f *report.Frame) {

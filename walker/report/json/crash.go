@@ -1,6 +1,7 @@
 package jsonreport
 
 import (
+	"github.com/crashpane/crashpane/core/analysis"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/signature"
 )
@@ -139,26 +140,7 @@ func (p *printer) crashAdditions(c *report.Crash) {
 func (p *printer) analysis(c *report.Crash) {
 	a := c.Analysis
 	if a.AccessesKnown && a.Instruction != nil {
-		p.List("accesses", len(a.Accesses), func(i int) {
-			m := &a.Accesses[i]
-			p.PutObject(func() {
-				p.Str("access", m.Kind.String())
-				if m.AddressKnown {
-					p.hex("address", m.Address)
-				} else {
-					p.Null("address")
-				}
-				p.StrOrNull("base", m.Base.Name)
-				p.Bool("guard", m.Guard)
-				p.Bool("implicit", m.Implicit)
-				p.StrOrNull("index", m.Index.Name)
-				if m.Size > 0 {
-					p.Int("size", int64(m.Size))
-				} else {
-					p.Null("size")
-				}
-			})
-		})
+		p.List("accesses", len(a.Accesses), func(i int) { p.PutObject(func() { p.access(&a.Accesses[i]) }) })
 	} else {
 		p.Null("accesses")
 	}
@@ -186,21 +168,7 @@ func (p *printer) analysis(c *report.Crash) {
 		p.Null("cause")
 	}
 	if in := a.Instruction; in != nil {
-		p.Object("instruction", func() {
-			p.hex("address", in.Address)
-			if in.Module >= 0 {
-				p.Int("module", int64(in.Module))
-			} else {
-				p.Null("module")
-			}
-			p.List("registers", len(in.Registers), func(i int) {
-				p.PutObject(func() {
-					p.Str("name", in.Registers[i].Name)
-					p.hex("value", in.Registers[i].Value)
-				})
-			})
-			p.StrOrNull("text", in.Text)
-		})
+		p.Object("instruction", func() { p.crashInstruction(in) })
 	} else {
 		p.Null("instruction")
 	}
@@ -231,4 +199,40 @@ func (p *printer) analysis(c *report.Crash) {
 		p.Null("place")
 	}
 	p.Str("stack_overflow", [...]string{"no", "likely", "yes"}[min(a.Overflow, 2)])
+}
+
+// access writes a memory access of the crashing instruction.
+func (p *printer) access(m *analysis.Access) {
+	p.Str("access", m.Kind.String())
+	if m.AddressKnown {
+		p.hex("address", m.Address)
+	} else {
+		p.Null("address")
+	}
+	p.StrOrNull("base", m.Base.Name)
+	p.Bool("guard", m.Guard)
+	p.Bool("implicit", m.Implicit)
+	p.StrOrNull("index", m.Index.Name)
+	if m.Size > 0 {
+		p.Int("size", int64(m.Size))
+	} else {
+		p.Null("size")
+	}
+}
+
+// crashInstruction writes the crashing instruction.
+func (p *printer) crashInstruction(in *analysis.Instruction) {
+	p.hex("address", in.Address)
+	if in.Module >= 0 {
+		p.Int("module", int64(in.Module))
+	} else {
+		p.Null("module")
+	}
+	p.List("registers", len(in.Registers), func(i int) {
+		p.PutObject(func() {
+			p.Str("name", in.Registers[i].Name)
+			p.hex("value", in.Registers[i].Value)
+		})
+	})
+	p.StrOrNull("text", in.Text)
 }

@@ -324,8 +324,8 @@ func (e *Engine) query(q protocol.Query) *protocol.QueryResult {
 		// Background work begins only when the first screen has its stack.
 		e.walking = (r.Pending > 0 || e.indexing.before[q.Dump] != nil) && (e.walking || q.Stack != nil)
 		if !q.More { // indexing begins only when the first screen is complete
-			for _, it := range e.session.Unread(q.Dump) {
-				r.Unread = append(r.Unread, it.ID)
+			for _, it := range e.session.Unindexed(q.Dump) {
+				r.Unindexed = append(r.Unindexed, it.ID)
 			}
 		}
 	}

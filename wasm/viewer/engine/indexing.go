@@ -31,7 +31,7 @@ const (
 
 // waits reports whether the stacks of a dump should wait until a file is fully indexed, because walking them then takes far fewer reads.
 func (e *Engine) waits(dump int) bool {
-	for _, it := range e.session.Unread(dump) {
+	for _, it := range e.session.Unindexed(dump) {
 		if e.indexing.passes[it.ID] {
 			return true
 		}

@@ -151,15 +151,15 @@ func TestSearchedFirstExactLater(t *testing.T) {
 			sym := grown(t, 12, tc.moved)
 			k, sent := exactTalk(t, sym)
 			first := k.screen(-1)
-			if first.Pending == 0 || len(first.Unread) != 1 || first.Unread[0] != largeItem {
-				t.Errorf("%d threads pending, unread %v", first.Pending, first.Unread)
+			if first.Pending == 0 || len(first.Unindexed) != 1 || first.Unindexed[0] != largeItem {
+				t.Errorf("%d threads pending, unread %v", first.Pending, first.Unindexed)
 			}
 			if n := k.walked(); n != 0 {
 				t.Errorf("when the stacks are there, %d frames have changed", n)
 			}
 			all := k.screen(-1)
-			if all.Pending != 0 || len(all.Unread) != 1 || all.Unread[0] != largeItem || moduleWords(all.Modules) != "indexed on demand" {
-				t.Fatalf("pending %d, unread %v, module %q", all.Pending, all.Unread, moduleWords(all.Modules))
+			if all.Pending != 0 || len(all.Unindexed) != 1 || all.Unindexed[0] != largeItem || moduleWords(all.Modules) != "indexed on demand" {
+				t.Fatalf("pending %d, unread %v, module %q", all.Pending, all.Unindexed, moduleWords(all.Modules))
 			}
 			k.index(sym, largeItem, true)
 			if len(*sent) != 1 {
@@ -170,8 +170,8 @@ func TestSearchedFirstExactLater(t *testing.T) {
 				t.Errorf("%d frames changed", n)
 			}
 			after = k.screen(-1)
-			if moduleWords(after.Modules) != "loaded" || len(after.Unread) != 0 || after.Revision == all.Revision {
-				t.Errorf("after the pass: module %q, unread %v", moduleWords(after.Modules), after.Unread)
+			if moduleWords(after.Modules) != "loaded" || len(after.Unindexed) != 0 || after.Revision == all.Revision {
+				t.Errorf("after the pass: module %q, unread %v", moduleWords(after.Modules), after.Unindexed)
 			}
 
 			// The same files, fully indexed from the start.
@@ -295,16 +295,16 @@ func TestUnpackedHere(t *testing.T) {
 	k.screen(-1)
 	k.settle()
 	shown := k.screen(-1)
-	if len(shown.Unread) != 1 {
-		t.Fatalf("to be read as a whole: %v", shown.Unread)
+	if len(shown.Unindexed) != 1 {
+		t.Fatalf("to be read as a whole: %v", shown.Unindexed)
 	}
 	complete := func(on bool) {
 		k.id++
-		k.e.Handle(protocol.Call{ID: k.id, Request: &protocol.IndexWhole{Item: shown.Unread[0], On: on}}, nil)
+		k.e.Handle(protocol.Call{ID: k.id, Request: &protocol.IndexWhole{Item: shown.Unindexed[0], On: on}}, nil)
 	}
 	// Workers get no chunks of it, unless the unpacked data is where they can read it.
 	plan := func() (*protocol.IndexPlanned, string) {
-		k.ask(&protocol.PlanIndex{Item: shown.Unread[0], Cores: 2, Send: true}, nil)
+		k.ask(&protocol.PlanIndex{Item: shown.Unindexed[0], Cores: 2, Send: true}, nil)
 		return last[*protocol.IndexPlanned](k)
 	}
 	if r, problem := plan(); !r.Whole || problem == "" {
@@ -330,7 +330,7 @@ func TestUnpackedHere(t *testing.T) {
 	if k.walked() == 0 {
 		t.Error("what was corrected is not counted")
 	}
-	if r := k.screen(-1); moduleWords(r.Modules) != "loaded" || len(r.Unread) != 0 {
-		t.Errorf("afterwards: %s, %v", moduleWords(r.Modules), r.Unread)
+	if r := k.screen(-1); moduleWords(r.Modules) != "loaded" || len(r.Unindexed) != 0 {
+		t.Errorf("afterwards: %s, %v", moduleWords(r.Modules), r.Unindexed)
 	}
 }

@@ -7,14 +7,14 @@ import (
 	"github.com/crashpane/crashpane/symfile"
 )
 
-// ErrApart says that the pieces of a symbol file cannot be joined (see symfile.ErrApart); Complete reads such a file.
+// ErrApart means that a symbol file cannot be indexed in chunks (see symfile.ErrApart). Complete indexes such a file.
 var ErrApart = symfile.ErrApart
 
-// Indexer makes the indexes of pieces of symbol files for Adopt, each from one of its file's Cuts to the next. It needs no session.
+// Indexer indexes chunks of symbol files for Adopt, each from one of the file's Cuts to the next. It needs no session.
 type Indexer = symfile.Indexer
 
-// Unread are the symbol files that answered for a dump by being searched, and were not read as a whole.
-func (s *Session) Unread(dumpIndex int) []Item {
+// Unindexed returns the symbol files that lookups for a dump used and that have no full index.
+func (s *Session) Unindexed(dumpIndex int) []Item {
 	if dumpIndex < 0 || dumpIndex >= len(s.dumps) {
 		return nil
 	}
