@@ -32,3 +32,29 @@ export async function spread(pdb, file, times) {
   for (let p = 0; p < pages; p++) await file.write(pdb, p * page, page, p * times * page);
   return whole * page;
 }
+
+// Writes a PDB of pages of a size with such streams: {data, times}. The pages of data that comes several times are there once, and counted as often, so
+// that a stream may be larger than what is on the disk.
+export async function assemble(file, page, streams) {
+  let pages = 3; // the header, and two that say which pages are free
+  const add = async (data) => {
+    const first = pages;
+    await file.write(data, 0, data.length, first * page);
+    pages += Math.ceil(data.length / page);
+    return Array.from({ length: pages - first }, (_, i) => first + i);
+  };
+  const numbers = [];
+  let used = 3;
+  for (const { data, times = 1 } of streams) {
+    const own = await add(data);
+    for (let i = 0; i < times; i++) numbers.push(...own);
+    used += own.length * times;
+  }
+  const words = (list) => Buffer.from(Uint32Array.from(list).buffer);
+  const directory = words([streams.length, ...streams.map(({ data, times = 1 }) => data.length * times), ...numbers]);
+  const list = words(await add(directory));
+  const lists = words(await add(list));
+  const whole = Math.max(pages, used);
+  await file.write(Buffer.concat([Buffer.from("Microsoft C/C++ MSF 7.00\r\n\x1aDS\0\0\0", "latin1"), words([page, 1, whole, directory.length, 0]), lists]), 0, undefined, 0);
+  await file.truncate(whole * page);
+}
