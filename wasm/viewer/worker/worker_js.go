@@ -175,11 +175,11 @@ func handle(e *engine.Engine, post func(protocol.Answer), message js.Value) {
 		from := bytesRead
 		onRead = func(js.Value) { progress(protocol.Progress{Stage: "reading", Name: q.Name, Done: bytesRead - from}) }
 		defer func() { onRead = nil }()
-	case *protocol.Look:
+	case *protocol.Query:
 		// A walk takes a moment, but a hostile file can hold it up. Work that the page shows can be cancelled.
 		began := time.Now()
 		onRead = func(file js.Value) {
-			if time.Since(began) > longLook {
+			if time.Since(began) > longQuery {
 				progress(protocol.Progress{Stage: "reading", Name: nameOf(file)})
 			}
 		}
@@ -216,8 +216,8 @@ func memory() any {
 	return nil
 }
 
-// longLook is how long a query takes before the page says so.
-const longLook = time.Second
+// longQuery is how long a query takes before the page says so.
+const longQuery = time.Second
 
 // bytesRead and slicesRead count what was read of all files; onRead, if set, is called with the file at each read.
 var (
