@@ -85,14 +85,14 @@ test("while no source is built in nothing is asked, whatever is typed", async ()
   await tab.drop([dump]);
   await wanted();
   await tab.page.click("#sources-button");
-  await tab.sees("A folder on this machine");
+  await tab.sees("Get symbols from a folder");
   for (const address of ["microsoft+https://symbols.example/download/symbols", "debuginfod+https://debug.example", "https://symbols.example"]) {
     await tab.page.locator("#symbols-base").fill(address);
     await tab.sees(`make site SYMBOL_ORIGINS="${address}"`);
     assert.equal(await tab.page.locator('[data-act="ask"]').isDisabled(), true);
   }
   await tab.page.locator("#symbols-base").fill("other+https://symbols.example");
-  await tab.sees("microsoft+ or debuginfod+ before it names another layout");
+  await tab.sees("microsoft+ or debuginfod+ if the server has that layout");
 });
 
 test("a PDB in a cabinet, as symbol servers keep it, is unpacked", async () => {
