@@ -155,5 +155,20 @@ func Identify(prefix []byte) (Module, bool) {
 	return parseModule(rest)
 }
 
+// CodeID reads the id of the INFO CODE_ID record among those that follow the MODULE record at the beginning of a symbol file; "" if there is none.
+func CodeID(prefix []byte) string {
+	prefix = bytes.TrimLeft(bytes.TrimPrefix(prefix, bom), "\r\n")
+	for _, line := range bytes.Split(prefix, []byte{'\n'})[1:] {
+		info, ok := keyword(line, "INFO")
+		if !ok {
+			break
+		}
+		if w := (fields{rest: trimEOL(info)}); string(w.word()) == "CODE_ID" {
+			return string(w.word())
+		}
+	}
+	return ""
+}
+
 // bom is the mark that some editors put in front of a text.
 var bom = []byte("\xef\xbb\xbf")

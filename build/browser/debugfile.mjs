@@ -75,7 +75,7 @@ async function measure(one, files) {
 async function download(page, mb) {
   await page.locator("#tab-files").click();
   const begun = performance.now();
-  const coming = page.waitForEvent("download", { timeout: 1_200_000 });
+  const coming = page.waitForEvent("download", { timeout: 3_600_000 });
   await page.locator("#files").getByRole("button", { name: "Download .sym" }).first().click();
   const file = await (await coming).path();
   const memory = await page.evaluate(() => document.querySelector(".crashpane-root").crashpaneMemory.peak);

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { inRepo, startChrome, startSite } from "./harness.mjs";
+import { spread } from "./msf.mjs";
 
 let site;
 let chrome;
@@ -24,44 +25,15 @@ after(async () => {
 
 const made = async (name) => gunzipSync(await readFile(inRepo(`build/bigpdb/testdata/${name}.gz`)));
 
-// Writes a PDB with each page number multiplied by a factor; the holes between the pages take no disk space. Page numbers are in the header (for the
-// lists), in the lists (for the directory), and in the directory after the sizes of the streams.
-async function spread(pdb, to, times) {
-  const u32 = (off) => pdb.readUInt32LE(off);
-  const [page, pages, directorySize] = [u32(32), u32(40), u32(44)];
-  const count = (bytes) => Math.ceil(bytes / page);
-  const renumber = (off) => {
-    const number = u32(off);
-    pdb.writeUInt32LE(number * times, off);
-    return number;
-  };
-  const directory = []; // offsets of its words
-  const listPages = count(count(directorySize) * 4);
-  let left = count(directorySize);
-  for (let i = 0; i < listPages; i++) {
-    const list = renumber(52 + 4 * i) * page;
-    for (let k = 0; k < Math.min(left, page / 4); k++) {
-      const at = renumber(list + 4 * k) * page;
-      for (let off = 0; off < page; off += 4) directory.push(at + off);
-    }
-    left -= page / 4;
-  }
-  const streams = u32(directory[0]);
-  for (const at of directory.slice(1 + streams, directorySize / 4)) renumber(at);
-  pdb.writeUInt32LE((pages - 1) * times + 1, 40);
-  const file = await open(to, "w");
-  for (let p = 0; p < pages; p++) await file.write(pdb, p * page, page, p * times * page);
-  await file.close();
-  return ((pages - 1) * times + 1) * page;
-}
-
 test("a stack reads only a small part of a PDB of a gigabyte", async () => {
   const [dmp, dll, pdb] = ["big.dmp", "big.dll", "big.pdb"].map((name) => join(dir, name));
   await writeFile(dmp, await made("big.dmp"));
   await writeFile(dll, await made("big.dll"));
   const small = await made("big.pdb");
   const used = small.length;
-  const size = await spread(small, pdb, Math.ceil(2 ** 30 / used));
+  const file = await open(pdb, "w");
+  const size = await spread(small, file, Math.ceil(2 ** 30 / used));
+  await file.close();
   assert.ok(size > 0.9 * 2 ** 30, `the file has ${size} bytes`);
 
   const tab = await chrome.open(site.origin);

@@ -1,7 +1,7 @@
 // Symbol servers: the page requests nothing before it has shown the addresses and the user has pressed the button, requests nothing else, and reads only
 // the parts of a large file that a stack needs.
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, beforeEach, test } from "node:test";
@@ -152,6 +152,51 @@ test("debuginfod is asked by build id", async () => {
   await ask();
   await ended();
   assert.deepEqual([...new Set(urls())].sort(), [...shown].sort());
+});
+
+// The sample's dump, as if its library were one of the repository's small programs, and had crashed in its function inner.
+async function dumpOf(program) {
+  const bytes = await readFile(inRepo(dump));
+  const file = await readFile(inRepo(program));
+  const note = file.indexOf("GNU\0", 0, "latin1"); // of the build id: sizes and type come before the name, the id after it
+  const id = file.subarray(note + 4, note + 24);
+  const first = Buffer.alloc(4); // the library's id begins with a number of 32 bits
+  first.writeUInt32LE(parseInt(codec.split(" ")[3].slice(0, 8), 16));
+  id.copy(bytes, bytes.indexOf(Buffer.concat([Buffer.from("LEpB"), first])) + 4);
+  const address = (offset) => {
+    const b = Buffer.alloc(8);
+    b.writeBigUInt64LE(0x7f756a118000n + BigInt(offset));
+    return b;
+  };
+  for (let at; (at = bytes.indexOf(address(0x127f))) >= 0; ) address(0x1020).copy(bytes, at);
+  const path = join(dir, "inner.dmp");
+  await writeFile(path, bytes);
+  return { path, file, id: id.toString("hex") };
+}
+
+test("what debuginfod sends is a program, which names frames and has their unwind rules, and must have the build id", async () => {
+  const { path, file, id } = await dumpOf("testdata/oracle/amd64.elf");
+  await panel(path);
+  await tab.page.locator(`[data-act="base"][data-arg="debuginfod+${source.base}"]`).click();
+  const shown = await addresses();
+  assert.ok(shown.includes(`${source.base}/buildid/${id}/executable`), shown.join("\n"));
+  // Without the right id it is not used.
+  const other = Buffer.from(file);
+  other[other.indexOf("GNU\0", 0, "latin1") + 4] ^= 1;
+  source.files = { [`buildid/${id}/executable`]: { text: other } };
+  await ask();
+  await answered("is of another build: its id is ");
+  await ended();
+  assert.doesNotMatch(await tab.page.locator("#stack").innerText(), /inner/);
+  source.files = { [`buildid/${id}/executable`]: { text: file } };
+  await ask();
+  await tab.page.locator("#stack .row", { hasText: "inner" }).waitFor();
+  await ended();
+  assert.deepEqual([...new Set(urls())].filter((u) => !shown.includes(u)), [], "what was asked was not shown");
+  await tab.page.click("#tab-modules");
+  await tab.page.click("#modules .row:has-text('libtilecodec.so')");
+  await tab.sees("Available");
+  assert.match(await tab.page.locator(".module-detail").innerText(), /Unwind rules\s+\S+, \.eh_frame[^]*Names\s+\S+, \.symtab/);
 });
 
 test("a server that the page was not built with is not asked, and the page says how to allow it", async () => {

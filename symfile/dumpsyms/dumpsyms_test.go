@@ -2,6 +2,7 @@ package dumpsyms_test
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand"
@@ -30,7 +31,9 @@ func (l functions) Each(f func(symbol.Function) error) error {
 }
 
 // rows is a list of stretches that is a table.
-type rows []struct {
+type rows []rowOf
+
+type rowOf struct {
 	start, end uint64
 	row        unwind.Row
 }
@@ -172,7 +175,7 @@ func TestByAddress(t *testing.T) {
 	}
 	var many rows
 	for i := range uint64(1000) {
-		many = append(many, rows{{i << 19, (i + 1) << 19, plt}}...)
+		many = append(many, rowOf{i << 19, (i + 1) << 19, plt})
 	}
 	if _, n := write(t, dumpsyms.Input{Module: module, CPU: cpu.AMD64, Unwind: []unwind.Table{many}}); n.Inexpressible < 990 {
 		t.Errorf("%+v", n)
@@ -219,6 +222,51 @@ func TestReadBack(t *testing.T) {
 			want, ok, _ := table.Row(rva)
 			if err != nil || (ans == symbol.Yes) != ok || ok && !same(arch, &row, &want) {
 				t.Fatalf("seed %d at 0x%x:\nread back %v %v %v\nwas %v\n%s", seed, rva, row.Describe(arch), ans, err, want.Describe(arch), text)
+			}
+		}
+	}
+}
+
+// TestTables: of several tables the first that covers an address counts, and within a table the entry that starts first, whatever
+// order the entries are in.
+func TestTables(t *testing.T) {
+	const top = 0x400
+	for seed := range int64(200) {
+		rnd := rand.New(rand.NewSource(seed))
+		var want [top]int64 // the distance of the cfa at each address, 0 for no rules
+		var tables []unwind.Table
+		cfa := int64(0)
+		for range 1 + rnd.Intn(3) {
+			var table rows
+			for range rnd.Intn(40) {
+				start := uint64(0x10 + rnd.Intn(top-0x60))
+				cfa += 8
+				table = append(table, rowOf{start, start + uint64(rnd.Intn(0x40)), unwind.Row{CFA: unwind.Rule{Kind: unwind.FromReg, Reg: cpu.AMD64.SP, Offset: cfa},
+					RA: unwind.Rule{Kind: unwind.AtCFA, Offset: -8}, Origin: unwind.Origin{Part: ".eh_frame", Offset: int64(rnd.Intn(20))}}})
+			}
+			inOrder := slices.Clone(table)
+			slices.SortStableFunc(inOrder, func(a, b rowOf) int { return cmp.Compare(a.start, b.start) })
+			if seed%2 == 0 {
+				table = inOrder
+			}
+			for _, s := range inOrder {
+				for a := s.start; a < s.end; a++ {
+					if want[a] == 0 {
+						want[a] = s.row.CFA.Offset
+					}
+				}
+			}
+			tables = append(tables, table)
+		}
+		text, _ := write(t, dumpsyms.Input{Module: module, CPU: cpu.AMD64, Unwind: tables})
+		f := open(t, text)
+		for a := range uint64(top) {
+			row, _, err := f.Row(cpu.AMD64, a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if row.CFA.Offset != want[a] {
+				t.Fatalf("seed %d: cfa at 0x%x is rsp+%d, want rsp+%d\n%s", seed, a, row.CFA.Offset, want[a], text)
 			}
 		}
 	}
@@ -352,10 +400,7 @@ func randomRows(rnd *rand.Rand, arch *cpu.Arch, top uint64) rows {
 					{Kind: unwind.AtReg, Reg: arch.SP, Offset: 4}, {Kind: unwind.Const, Offset: 77}}[rnd.Intn(5)]
 				row.Saved = append(row.Saved, unwind.RegRule{Reg: r, Rule: ru})
 			}
-			out = append(out, struct {
-				start, end uint64
-				row        unwind.Row
-			}{at, at + n, row})
+			out = append(out, rowOf{at, at + n, row})
 			at += n
 		}
 		at += uint64(rnd.Intn(3) * 4)

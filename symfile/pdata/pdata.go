@@ -9,9 +9,12 @@
 package pdata
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"sort"
 
 	"github.com/crashpane/crashpane/core/cpu"
@@ -367,41 +370,34 @@ func (l leaves) Row(rva uint64) (unwind.Row, bool, error) {
 	return l.row(rva), true, nil
 }
 
-// Each implements unwind.Table.
+// Each implements unwind.Table. It goes through the code and the table side by side.
 func (l leaves) Each(f func(start, end uint64, row unwind.Row) error) error {
-	type span struct{ start, end uint64 }
-	var taken []span
-	err := l.t.each(func(e entry, _ function, end uint64) error {
-		if n := len(taken); n > 0 && taken[n-1].end == e.start {
-			taken[n-1].end = end
-		} else {
-			taken = append(taken, span{e.start, end})
+	code := slices.SortedFunc(slices.Values(l.t.cfg.Code), func(a, b [2]uint64) int { return cmp.Compare(a[0], b[0]) })
+	at := uint64(0) // all before it is decided
+	before := func(end uint64) error {
+		for len(code) > 0 {
+			from, to := max(at, code[0][0]), min(end, code[0][1])
+			if from < to {
+				if err := f(from, to, l.row(from)); err != nil {
+					return err
+				}
+			}
+			if code[0][1] > end {
+				return nil
+			}
+			code = code[1:]
 		}
 		return nil
+	}
+	err := l.t.each(func(e entry, _ function, end uint64) error {
+		err := before(e.start)
+		at = end
+		return err
 	})
 	if err != nil {
 		return err
 	}
-	for _, c := range l.t.cfg.Code {
-		at := c[0]
-		for _, s := range taken[sort.Search(len(taken), func(i int) bool { return taken[i].end > c[0] }):] {
-			if s.start >= c[1] {
-				break
-			}
-			if s.start > at {
-				if err := f(at, s.start, l.row(at)); err != nil {
-					return err
-				}
-			}
-			at = s.end
-		}
-		if at < c[1] {
-			if err := f(at, c[1], l.row(at)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return before(math.MaxUint64)
 }
 
 // Warnings implements unwind.Table.

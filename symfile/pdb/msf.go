@@ -91,8 +91,8 @@ func openContainer(src *input.Source) (*container, error) {
 	listSize := (size + c.page - 1) / c.page * 4
 	name := src.Name + ": stream directory"
 	lists := src.Sub(name, superBlockSize-4, (listSize+c.page-1)/c.page*4)
-	list := input.New(name, &paged{c: c, list: lists, size: listSize}, listSize)
-	c.directory = input.New(name, &paged{c: c, list: list, size: size}, size)
+	list := input.New(name, &paged{c: c, name: name, list: lists, listPart: "list of its pages' numbers", listAt: superBlockSize - 4, size: listSize}, listSize)
+	c.directory = input.New(name, &paged{c: c, name: name, list: list, listPart: "its pages' numbers", size: size}, size)
 	if err := c.readSizes(whole); err != nil {
 		return nil, err
 	}
@@ -141,9 +141,10 @@ func (c *container) stream(number int, what string) *stream {
 		return nil
 	}
 	size := int64(c.sizes[number])
-	list := c.directory.Sub(c.directory.Name, int64(len(c.sizes)+1+int(c.before[number]))*4, (size+c.page-1)/c.page*4)
-	p := &paged{c: c, list: list, size: size}
-	return &stream{Source: input.New(fmt.Sprintf("%s: stream %d (%s)", c.src.Name, number, what), p, size), pages: p}
+	listAt := int64(len(c.sizes)+1+int(c.before[number])) * 4
+	list := c.directory.Sub(c.directory.Name, listAt, (size+c.page-1)/c.page*4)
+	p := &paged{c: c, name: fmt.Sprintf("%s: stream %d (%s)", c.src.Name, number, what), list: list, listPart: "its pages' numbers in the stream directory", listAt: listAt, size: size}
+	return &stream{Source: input.New(p.name, p, size), pages: p}
 }
 
 // stream is one stream as a source of its own, whose cache it has; and small reads of it.
@@ -202,15 +203,19 @@ func (s *stream) record(off, n int64) ([]byte, error) {
 // paged reads bytes that lie in pages, whose numbers are a list of 32-bit words. It is an io.ReaderAt.
 type paged struct {
 	c    *container
+	name string // for errors, as the next two
 	list *input.Source
-	size int64
+	// listPart says what the list is, and listAt is its offset in what it is a part of.
+	listPart string
+	listAt   int64
+	size     int64
 }
 
 // ReadAt reads pages that follow each other in the file at once. Of parts that are not here yet it asks for all together.
 func (p *paged) ReadAt(b []byte, off int64) (int, error) {
 	page := p.c.page
 	if off < 0 || int64(len(b)) > p.size-off {
-		return 0, &input.FormatError{File: p.list.Name, Offset: off, Want: fmt.Sprintf("%d bytes", len(b)), Have: fmt.Sprintf("a stream of %d bytes", p.size)}
+		return 0, &input.FormatError{File: p.name, Offset: off, Want: fmt.Sprintf("%d bytes", len(b)), Have: fmt.Sprintf("a stream of %d bytes", p.size)}
 	}
 	if len(b) == 0 {
 		return 0, nil
@@ -222,7 +227,7 @@ func (p *paged) ReadAt(b []byte, off int64) (int, error) {
 	}
 	var missing *input.NeedError
 	done := 0
-	for len(numbers) > 0 {
+	for numberAt := p.listAt + first*4; len(numbers) > 0; {
 		start := int64(binary.LittleEndian.Uint32(numbers))
 		run := int64(1)
 		for run*4 < int64(len(numbers)) && int64(binary.LittleEndian.Uint32(numbers[run*4:])) == start+run {
@@ -236,8 +241,11 @@ func (p *paged) ReadAt(b []byte, off int64) (int, error) {
 		n := min(run*page-skip, int64(len(b)-done))
 		at := start*page + skip
 		if at+n > p.c.src.Size {
-			return done, &input.FormatError{File: p.list.Name, Offset: -1, Want: fmt.Sprintf("pages of the file, which has %d bytes", p.c.src.Size), Have: fmt.Sprintf("page %d", start)}
+			outside := max(start, p.c.src.Size/page)
+			return done, &input.FormatError{File: p.name, Part: p.listPart, Offset: numberAt + (outside-start)*4,
+				Want: fmt.Sprintf("pages of a file of %d bytes", p.c.src.Size), Have: fmt.Sprintf("page %d of %d bytes", outside, page)}
 		}
+		numberAt += run * 4
 		_, err := p.c.src.ReadDirect(b[done:done+int(n)], at)
 		var need *input.NeedError
 		switch {

@@ -114,6 +114,8 @@ type item struct {
 	src *input.Source
 	// store is the identity that a symbol store's path gives the file: debug file and id; "" if it is not in one.
 	storeFile, storeID string
+	// codeID is the identifier of the binary that a symbol file names beside its debug id (INFO CODE_ID).
+	codeID string
 	// idInUse is the debug id by which a module knows a binary, "" if none does.
 	idInUse  string
 	sym      *symfile.File

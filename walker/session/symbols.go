@@ -53,6 +53,7 @@ func (s *Session) addSym(it *item) {
 	}
 	if m, ok := symfile.Identify(head); ok {
 		it.SymName, it.SymID, it.SymOS, it.SymArch = m.Name, m.ID, m.OS, m.Arch
+		it.codeID = symfile.CodeID(head)
 	} else {
 		it.NeedsAssignment = it.storeID == ""
 		it.Message = it.Name + ": a symbol file without a MODULE record; choose the module that it belongs to"
@@ -94,10 +95,12 @@ func (d *dump) concerns(it *item) bool {
 	return false
 }
 
-// is: the file says itself, or its place in a symbol store says, that it belongs to the module.
+// is: the file says itself, or its place in a symbol store says, that it belongs to the module. Programs without a debug record (MinGW writes none)
+// are known by their time stamp and size alone.
 func (it *item) is(m *core.Module) bool {
 	return core.SameID(it.SymID, m.DebugID) ||
-		core.SameID(it.storeID, m.DebugID) && strings.EqualFold(it.storeFile, core.FileName(m.DebugFile))
+		core.SameID(it.storeID, m.DebugID) && strings.EqualFold(it.storeFile, core.FileName(m.DebugFile)) ||
+		strings.Trim(m.DebugID, "0") == "" && it.codeID != "" && strings.EqualFold(it.codeID, m.CodeID)
 }
 
 // sameName: the file is of a module of that name, in some build.

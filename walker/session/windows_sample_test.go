@@ -1,7 +1,9 @@
 package session_test
 
 import (
+	"bytes"
 	"compress/gzip"
+	endian "encoding/binary"
 	"fmt"
 	"io"
 	"os"
@@ -124,6 +126,44 @@ func TestWindowsSample(t *testing.T) {
 		}
 		if got := strings.Join(found, "\n"); !strings.Contains(got, tc.found) || tc.found == "" && got != "" {
 			t.Errorf("%s: found\n%s\nwant\n%s", tc.files, got, tc.found)
+		}
+	}
+}
+
+// TestCodeID: a program without a debug record, as MinGW links it, has no debug id. Its symbol file is known by the program's time stamp and size, which
+// INFO CODE_ID has, and by no name.
+func TestCodeID(t *testing.T) {
+	dump, err := os.ReadFile("../../testdata/windows/app.dmp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const guid = "\x4e\x51\x55\xa8\x0d\x41\x66\xd0"
+	i := bytes.Index(dump, []byte("RSDS"+guid))
+	if i < 0 {
+		t.Fatal("the dump has no debug record of app.exe")
+	}
+	unknown := bytes.Clone(dump)
+	where := bytes.Index(unknown, endian.LittleEndian.AppendUint32(nil, uint32(i))) // in MINIDUMP_MODULE.CvRecord, after its size
+	clear(unknown[where-4 : where+4])
+	const body = "FUNC 1000 b8 0 of_the_file\n"
+	for _, tc := range []struct {
+		dump []byte
+		sym  string
+		used bool
+	}{
+		{unknown, "INFO CODE_ID 167A5EAB6000 app.exe\n", true},
+		{unknown, "INFO GENERATOR x\nINFO CODE_ID 167a5eab6000\r\n", true},
+		{unknown, "INFO CODE_ID 167A5EAB7000 app.exe\n", false},
+		{unknown, "FILE 0 a.c\nINFO CODE_ID 167A5EAB6000 app.exe\n", false},
+		{unknown, "", false},
+		{dump, "INFO CODE_ID 167A5EAB6000 app.exe\n", false}, // its debug id says that it is of another build
+	} {
+		s := session.New(session.Options{})
+		s.Add(input.FromBytes("app.dmp", tc.dump))
+		s.Add(input.FromBytes("some.sym", []byte("MODULE windows x86_64 0123456789ABCDEF0123456789ABCDEF1 some.pdb\n"+tc.sym+body)))
+		r := s.Report(0)
+		if got := r.Threads[r.FirstThread].Frames[0].Function.Raw == "of_the_file"; got != tc.used {
+			t.Errorf("%q: used is %v, want %v", tc.sym, got, tc.used)
 		}
 	}
 }

@@ -255,10 +255,14 @@ func (z *Reading) Cancel() {
 		stopped++
 	} else {
 		// All files are read, and the engine walks the stacks, for which it unpacks and reads symbols. A new engine would begin the same
-		// work again, so it gets the files without the archives of this job, or without any file of the job if it has no archives.
+		// work again, so it gets the files without the archives of this job, or if there are none without its symbols, or if there are none
+		// without any file of the job.
 		from := min(z.jobStart, len(z.accepted))
-		kept := slices.DeleteFunc(slices.Clone(z.accepted[from:]), takesLong)
-		if len(kept) == len(z.accepted)-from {
+		var kept []File
+		for _, leaveOut := range []func(File) bool{takesLong, func(f File) bool { return !looksLikeDump(f.Name()) }} {
+			if kept = slices.DeleteFunc(slices.Clone(z.accepted[from:]), leaveOut); len(kept) < len(z.accepted)-from {
+				break
+			}
 			kept = nil
 		}
 		stopped += len(z.accepted) - from - len(kept)

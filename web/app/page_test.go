@@ -639,7 +639,12 @@ func TestCancelUnpacking(t *testing.T) {
 	}
 	p.Reading.queue, p.Reading.reading, p.Reading.accepted, p.Reading.Job = nil, nil, []File{dump, small}, Job{Active: true}
 	p.Reading.Cancel()
+	if len(p.Reading.queue) != 0 || p.Reading.reading != dump {
+		t.Errorf("without an archive the dump alone is begun again: %v, %v", p.Reading.reading, p.Reading.queue)
+	}
+	p.Reading.queue, p.Reading.reading, p.Reading.accepted, p.Reading.Job = nil, nil, []File{dump}, Job{Active: true}
+	p.Reading.Cancel()
 	if len(p.Reading.queue) != 0 || p.Reading.reading != nil {
-		t.Errorf("without an archive nothing of the job is begun again: %v", p.Reading.queue)
+		t.Errorf("without symbols nothing of the job is begun again: %v", p.Reading.queue)
 	}
 }

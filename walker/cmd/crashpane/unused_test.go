@@ -133,13 +133,27 @@ func TestUseErrors(t *testing.T) {
 	}
 }
 
-// A module without an id has no symbols that are known to be its own: the line says so, and --use takes the file of its name.
+// A module without a debug id has symbols that are known to be its own by the program's time stamp and size (INFO CODE_ID) alone. A file without those is
+// not used and the line says so, and --use takes it by its name.
 func TestUseForModuleWithoutID(t *testing.T) {
 	const wine = "../../../../shared/corpus/winapple/wine/"
 	if !isFile(wine + "chain64-O2.dmp") {
 		t.Skip("SKIPPED: " + wine + " is not there")
 	}
-	sym, dump := wine+"chain64-O2.moz.sym", wine+"chain64-O2.dmp"
+	known, dump := wine+"chain64-O2.moz.sym", wine+"chain64-O2.dmp"
+	if code, out, stderr := crashpane("walk", dump, known); code != exitOK || stderr != "" || !strings.Contains(out, "chain64-O2.exe!") {
+		t.Errorf("exit %d, %s\n%s", code, stderr, out)
+	}
+	text, err := os.ReadFile(known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitN(string(text), "\n", 3)
+	if !strings.HasPrefix(lines[1], "INFO CODE_ID ") {
+		t.Fatalf("%s has %q for a second line", known, lines[1])
+	}
+	sym := filepath.Join(t.TempDir(), "chain64-O2.moz.sym")
+	writeFile(t, sym, []byte(lines[0]+"\n"+lines[2]))
 	want := sym + ": not used: the dump has no id for chain64-O2.exe to compare its id AF39DD20F7DE752D4C4C44205044422E1 with; --use " + sym + " takes it all the same\n"
 	if code, _, stderr := crashpane("walk", dump, sym); code != exitOK || stderr != want {
 		t.Errorf("exit %d, %s", code, stderr)

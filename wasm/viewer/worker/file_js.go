@@ -109,7 +109,7 @@ func (f *fileReader) ReadManyAt(parts []input.Part) (err error) {
 		list[i] = [2]int64{p.Off, int64(len(p.Data))}
 		total += list[i][1]
 	}
-	noteRead(total)
+	noteRead(total, f.file)
 	came, why := await(scripts().Call("blocks", f.file, numbers(list)))
 	if why.Truthy() {
 		return unreadable(why.Get("message"))
@@ -134,11 +134,11 @@ func numbers(pairs [][2]int64) js.Value {
 	return js.Global().Get("Float64Array").New(bytes.Get("buffer"))
 }
 
-// noteRead counts a read.
-func noteRead(n int64) {
+// noteRead counts a read of a file.
+func noteRead(n int64, file js.Value) {
 	slicesRead++
 	if bytesRead += n; onRead != nil {
-		onRead()
+		onRead(file)
 	}
 	scripts().Set("read", map[string]any{"bytes": bytesRead, "slices": slicesRead})
 }
@@ -148,7 +148,7 @@ func (f *fileReader) slice(from, to int64) js.Value {
 	if f.whole.Truthy() {
 		return f.whole.Call("subarray", float64(from), float64(to))
 	}
-	noteRead(to - from)
+	noteRead(to-from, f.file)
 	blob := f.file.Call("slice", float64(from), float64(to))
 	return js.Global().Get("Uint8Array").New(f.sync.Call("readAsArrayBuffer", blob))
 }

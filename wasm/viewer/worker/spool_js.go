@@ -136,7 +136,7 @@ func inflate(d intake.Deflated) (r io.ReaderAt, n int64, err error) {
 	if out.IsNull() {
 		return nil, d.MaxSize + 1, nil
 	}
-	noteRead(d.Src.Size)
+	noteRead(d.Src.Size, blob)
 	to := newFileReader(out)
 	return to, to.size, nil
 }

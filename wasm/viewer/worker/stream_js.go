@@ -72,7 +72,7 @@ func (r *streamReader) ReadAt(p []byte, off int64) (n int, err error) {
 			}
 			r.chunk = chunk
 			r.at, r.to = r.to, r.to+int64(chunk.Get("byteLength").Int())
-			noteRead(r.to - r.at)
+			noteRead(r.to-r.at, r.file)
 		}
 		n += js.CopyBytesToGo(p[n:], r.chunk.Call("subarray", float64(at-r.at)))
 	}

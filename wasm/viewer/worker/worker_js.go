@@ -174,7 +174,16 @@ func handle(e *engine.Engine, post func(protocol.Answer), message js.Value) {
 	case *protocol.WriteSym:
 		// Reading the binary takes most of the time, and the engine does not report it.
 		from := bytesRead
-		onRead = func() { progress(protocol.Progress{Stage: "reading", Name: q.Name, Done: bytesRead - from}) }
+		onRead = func(js.Value) { progress(protocol.Progress{Stage: "reading", Name: q.Name, Done: bytesRead - from}) }
+		defer func() { onRead = nil }()
+	case *protocol.Query:
+		// A walk takes a moment, but a hostile file can hold it up. Work that the page shows can be cancelled.
+		began := time.Now()
+		onRead = func(file js.Value) {
+			if time.Since(began) > longQuery {
+				progress(protocol.Progress{Stage: "reading", Name: nameOf(file)})
+			}
+		}
 		defer func() { onRead = nil }()
 	}
 	if file := message.Get("file"); file.Truthy() && src == nil {
@@ -208,12 +217,23 @@ func memory() any {
 	return nil
 }
 
-// bytesRead and slicesRead count what was read of all files; onRead, if set, is called at each read.
+// longQuery is how long a query takes before the page says so.
+const longQuery = time.Second
+
+// bytesRead and slicesRead count what was read of all files; onRead, if set, is called with the file at each read.
 var (
 	bytesRead  int64
 	slicesRead int64
-	onRead     func()
+	onRead     func(file js.Value)
 )
+
+// nameOf is the name of a File, "" of another Blob.
+func nameOf(file js.Value) string {
+	if name := file.Get("name"); name.Type() == js.TypeString {
+		return name.String()
+	}
+	return ""
+}
 
 // ArrayOf and BytesOf copy a message out of and into the program's memory.
 func ArrayOf(b []byte) js.Value {
