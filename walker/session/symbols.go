@@ -183,7 +183,11 @@ func (s *Session) open(it *item) (*symfile.File, error) {
 			open = symfile.OpenOnDemand
 		}
 		it.sym, it.openErr = open(it.src, symfile.Options{Slice: cmp.Or(it.src.Slice, s.opt.Slice), Workers: s.opt.Workers, Progress: func(done, total int64) {
-			s.progress("reading symbols", it.Name, done, total)
+			stage := "reading symbols"
+			if total < it.src.Size {
+				stage = fmt.Sprintf("reading %d MB of unwind rules of", (total+500_000)/1_000_000)
+			}
+			s.progress(stage, it.Name, done, total)
 		}})
 		if it.openErr != nil {
 			it.Message = it.openErr.Error()
@@ -268,6 +272,7 @@ func (d *dump) revised() bool {
 	for i := range d.modules {
 		if it := d.modules[i].item; it != nil && it.sym != nil && it.sym.Revised() {
 			any = true
+			it.Warnings, it.WarningCount = warnings(it)
 		}
 	}
 	return any
@@ -280,7 +285,7 @@ func warnings(it *item) ([]string, int) {
 		if len(out) >= keptWarnings {
 			break
 		}
-		out = append(out, fmt.Sprintf("%s: line %d: %s", it.Name, w.Line, w.Text))
+		out = append(out, it.Name+": "+w.String())
 	}
 	return out, it.sym.WarningCount + len(it.failures)
 }
