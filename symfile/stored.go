@@ -392,6 +392,7 @@ func (s *scanner) unpack(b []byte, size int64) (h storedHead, err error) {
 	if body < int64(u.at) || h.length > int64(len(b)) || crc32.ChecksumIEEE(b[:body]) != binary.LittleEndian.Uint32(b[body:]) {
 		return h, f.badIndex("an index that is whole", "a checksum that does not match")
 	}
+	u.b = b[:body:body]
 	rest := size - h.length
 	for k := range h.room {
 		rest -= int64(h.room[k].bytes)
@@ -402,7 +403,6 @@ func (s *scanner) unpack(b []byte, size int64) (h storedHead, err error) {
 	if rest != 0 {
 		return h, f.badIndex(fmt.Sprintf("an index of %d bytes", size-rest), fmt.Sprintf("one of %d", size))
 	}
-	u.b = b[:body:body]
 	const most = 1<<31 - 1
 	s.line, s.lineCount = int(h.line), int(h.lineCount)
 	f.HasModule = u.flag()
