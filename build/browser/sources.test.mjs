@@ -267,7 +267,7 @@ test("the index beside a large file is asked for and used, and one that does not
     assert.ok(urls().includes(`${source.base}/${pathOf(program)}.index`), "its index was not asked for");
     await tab.page.locator("#tab-modules").click();
     await tab.page.waitForFunction(() => document.querySelector("#modules .row"));
-    for (const until = Date.now() + 20_000; !(await module()).includes(used ? "loaded" : "searched"); await tab.page.waitForTimeout(50)) {
+    for (const until = Date.now() + 20_000; !(await module()).includes(used ? "loaded" : "indexed on demand"); await tab.page.waitForTimeout(50)) {
       assert.ok(Date.now() < until, `the symbols are said to be ${await module()}`);
     }
     await tab.page.locator("#tab-files").click();
