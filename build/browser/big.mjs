@@ -143,7 +143,7 @@ async function scrolling(site, name, files, list, wait) {
   await tab.chrome.close();
   const sorted = frames.out.toSorted((a, b) => a - b);
   const q = (p) => sorted[Math.floor((sorted.length - 1) * p)]?.toFixed(1);
-  const came = n.said.Looked.filter((t) => t <= n.stack).at(-1);
+  const came = n.said.QueryResult.filter((t) => t <= n.stack).at(-1);
   console.log(`\n${name}: ${frames.rows} px of rows; painted ${ms(n.stack - came)} after its rows came (wanted: 100 ms)`);
   console.log(`  frames while scrolling ${list}: ${q(0.5)} ms (median of ${sorted.length}; 95th ${q(0.95)}, longest ${q(1)}); long tasks ${n.tasks.length ? `${n.tasks.length}, longest ${Math.max(...n.tasks)} ms` : "none"}`);
 }

@@ -18,7 +18,7 @@ export function native(bin, args) {
 
 // The types of the engine's replies, in the order of the protocol's table: a message begins with the number of its row.
 const replies = [...readFileSync(new URL("../../web/protocol/protocol.go", import.meta.url), "utf8").matchAll(/^\t\{(?:&\w+\{\}|nil), &(\w+)\{\}\},$/gm)].map((row) => row[1]);
-for (const name of ["Looked", "Walked"]) if (!replies.includes(name)) throw new Error(`web/protocol has no reply ${name}`);
+for (const name of ["QueryResult", "Walked"]) if (!replies.includes(name)) throw new Error(`web/protocol has no reply ${name}`);
 
 // Set up before any of the page's scripts: notes what the workers say, when the stack is painted, long tasks.
 function note({ cores, replies }) {
