@@ -97,21 +97,11 @@ func (b *bitset) again() bitset {
 	return bitset{words: b.words}
 }
 
-// IndexPiece is Piece by an Indexer of its own.
-func IndexPiece(src *input.Source, from, to int64, progress func(done, total int64)) ([]byte, error) {
-	return new(Indexer).Piece(src, from, to, progress)
-}
-
-// Adopt takes the indexes of all pieces of the file, in their order, or one that Index gave, instead of the pass that Complete makes.
-// Like Complete it reports whether any answer that was given before is now another one. Nothing is changed by an error: ErrApart,
-// the reader's, or a *input.FormatError that says what is wrong with an index, or of which other file it is.
-func (f *File) Adopt(pieces ...[]byte) (changed bool, err error) {
-	return f.AdoptEach(len(pieces), func(i int) []byte { return pieces[i] })
-}
-
-// AdoptEach is Adopt for n indexes of which one is in memory at a time: each is asked for twice, and is not looked at any more when another
-// one is. One of all of the file stays.
-func (f *File) AdoptEach(n int, piece func(i int) []byte) (changed bool, err error) {
+// Adopt takes the indexes of all n pieces of the file, in their order, or one that Index gave, instead of the pass that Complete makes. Each is asked
+// for twice, and is not looked at any more when another one is, so that one is in memory at a time; one of all of the file stays. Like Complete it
+// reports whether any answer that was given before is now another one. Nothing is changed by an error: ErrApart, the reader's, or a
+// *input.FormatError that says what is wrong with an index, or of which other file it is.
+func (f *File) Adopt(n int, piece func(i int) []byte) (changed bool, err error) {
 	s := &scanner{f: newFile(f.src, f.opt)}
 	// The tables get the room that they need at once: growing they would leave several times as much behind.
 	var room [numTables]struct{ heads, bytes int }

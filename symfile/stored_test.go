@@ -19,6 +19,11 @@ func sourceOf(text []byte) *input.Source {
 	return input.New("x.sym", bytes.NewReader(text), int64(len(text)))
 }
 
+// adopt has a file take the indexes of its pieces.
+func adopt(f *File, pieces [][]byte) (changed bool, err error) {
+	return f.Adopt(len(pieces), func(i int) []byte { return pieces[i] })
+}
+
 // piecesOf indexes a text in pieces of a size, as workers do that share nothing.
 func piecesOf(t testing.TB, text []byte, size int64) ([][]byte, error) {
 	t.Helper()
@@ -28,7 +33,7 @@ func piecesOf(t testing.TB, text []byte, size int64) ([][]byte, error) {
 	}
 	var pieces [][]byte
 	for i := range len(bounds) - 1 {
-		p, err := IndexPiece(sourceOf(text), bounds[i], bounds[i+1], nil)
+		p, err := new(Indexer).Piece(sourceOf(text), bounds[i], bounds[i+1], nil)
 		if err != nil {
 			return nil, err
 		}
@@ -55,7 +60,7 @@ func TestPieces(t *testing.T) {
 			t.Fatalf("%d pieces of %d bytes", len(pieces), len(text))
 		}
 		f := onDemandOf(t, "x.sym", text, 4<<10)
-		if changed, err := f.Adopt(pieces...); changed || err != nil || !f.Exact() {
+		if changed, err := adopt(f, pieces); changed || err != nil || !f.Exact() {
 			t.Fatalf("text %d: %v %v", i, changed, err)
 		}
 		sameIndex(t, "pieces", f, whole)
@@ -96,7 +101,7 @@ func TestPiecesApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := onDemandOf(t, "x.sym", text, 4<<10)
-	if _, err := f.Adopt(pieces...); err != ErrApart {
+	if _, err := adopt(f, pieces); err != ErrApart {
 		t.Errorf("a number without a record: %v", err)
 	}
 	text = generate(3000)
@@ -107,11 +112,11 @@ func TestPiecesApart(t *testing.T) {
 	for name, bad := range map[string][][]byte{"none": nil, "missing": pieces[1:], "not all": pieces[:1], "exchanged": {pieces[1], pieces[0]},
 		"twice": {pieces[0], pieces[0]}, "an empty one": append([][]byte{nil}, pieces...)} {
 		var fe *input.FormatError
-		if _, err := f.Adopt(bad...); !errors.As(err, &fe) || f.Exact() {
+		if _, err := adopt(f, bad); !errors.As(err, &fe) || f.Exact() {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := open(t, "x.sym", text[:len(text)-1]).Adopt(pieces...); err == nil {
+	if _, err := adopt(open(t, "x.sym", text[:len(text)-1]), pieces); err == nil {
 		t.Error("pieces of a longer file")
 	}
 	// An answer that was wrong is told of.
@@ -124,7 +129,7 @@ func TestPiecesApart(t *testing.T) {
 	for _, x := range []*File{f, g} {
 		x.Lookup(0x1000 + 36*12 + 4)
 	}
-	if _, err := g.Adopt(pieces...); err != nil {
+	if _, err := adopt(g, pieces); err != nil {
 		t.Error(err)
 	}
 }

@@ -211,23 +211,14 @@ func (s *Session) Complete(itemID int) (changed bool, err error) {
 	})
 }
 
-// Adopt is Complete with indexes that were made elsewhere or kept: those of all pieces of the file in their order, or one of the whole
-// file (see symfile.File.Adopt, whose errors it gives).
-func (s *Session) Adopt(itemID int, indexes ...[]byte) (changed bool, err error) {
+// Adopt is Complete with indexes that were made elsewhere or kept: those of all n pieces of the file in their order, or one of the whole file (see
+// symfile.File.Adopt, whose errors it gives).
+func (s *Session) Adopt(itemID, n int, index func(i int) []byte) (changed bool, err error) {
 	if itemID < 0 || itemID >= len(s.items) || s.items[itemID].sym == nil {
 		return false, nil
 	}
 	it := s.items[itemID]
-	return s.completed(it, func() (bool, error) { return it.sym.Adopt(indexes...) })
-}
-
-// AdoptEach is Adopt for n indexes of which one is in memory at a time.
-func (s *Session) AdoptEach(itemID, n int, index func(i int) []byte) (changed bool, err error) {
-	if itemID < 0 || itemID >= len(s.items) || s.items[itemID].sym == nil {
-		return false, nil
-	}
-	it := s.items[itemID]
-	return s.completed(it, func() (bool, error) { return it.sym.AdoptEach(n, index) })
+	return s.completed(it, func() (bool, error) { return it.sym.Adopt(n, index) })
 }
 
 // Index is the index of a symbol file that was read as a whole, to be kept (see symfile.File.Index); nil if there is none.
