@@ -113,18 +113,19 @@ func (r *remoteReader) ReadManyAt(parts []input.Part) error {
 	if r.err != nil {
 		return r.err
 	}
+	r.ahead = 0
 	type run struct{ from, to int64 }
 	var runs []run
-	asked := js.Global().Get("Array").New()
-	for i, p := range parts {
-		if n := len(runs); n > 0 && p.Off-runs[n-1].to <= remoteGap {
-			runs[n-1].to = max(runs[n-1].to, p.Off+int64(len(p.Data)))
-		} else {
-			runs = append(runs, run{p.Off, p.Off + int64(len(p.Data))})
+	for _, p := range parts {
+		if n := len(runs); n == 0 || p.Off-runs[n-1].to > remoteGap || runs[n-1].to-runs[n-1].from > mostAhead {
+			runs = append(runs, run{p.Off, p.Off})
 		}
-		if n := len(runs); i+1 == len(parts) || parts[i+1].Off-runs[n-1].to > remoteGap {
-			asked.Call("push", r.read.Invoke(float64(runs[n-1].from), float64(runs[n-1].to)))
-		}
+		last := &runs[len(runs)-1]
+		last.to = max(last.to, p.Off+int64(len(p.Data)))
+	}
+	asked := js.Global().Get("Array").New(len(runs))
+	for i, run := range runs {
+		asked.SetIndex(i, r.read.Invoke(float64(run.from), float64(run.to)))
 	}
 	settled, _ := await(js.Global().Get("Promise").Call("allSettled", asked))
 	for i, run := range runs {
@@ -132,9 +133,8 @@ func (r *remoteReader) ReadManyAt(parts []input.Part) error {
 		if r.took(run.to-run.from, one.Get("reason")) != nil {
 			return r.err
 		}
-		for ; len(parts) > 0 && parts[0].Off < run.to; parts = parts[1:] {
-			from := parts[0].Off - run.from
-			js.CopyBytesToGo(parts[0].Data, one.Get("value").Call("subarray", float64(from), float64(from+int64(len(parts[0].Data)))))
+		for ; len(parts) > 0 && parts[0].Off+int64(len(parts[0].Data)) <= run.to; parts = parts[1:] {
+			js.CopyBytesToGo(parts[0].Data, one.Get("value").Call("subarray", float64(parts[0].Off-run.from)))
 		}
 	}
 	return nil
