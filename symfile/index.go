@@ -33,7 +33,7 @@ func (f *File) settle(k tableKind) {
 	if !t.mixed {
 		return
 	}
-	n := table{thin: t.thin, data: make([]byte, 0, len(t.data)), heads: make([]head, 0, len(t.heads))}
+	n := table{thin: t.thin, moved: true, data: make([]byte, 0, len(t.data)), heads: make([]head, 0, len(t.heads))}
 	t.inOrder(func(r *rec) {
 		if r.size == 0 && !t.thin {
 			return // said when it was read; both peers drop it
@@ -134,6 +134,7 @@ const (
 	noSuchFile
 	longLine
 	otherType
+	unusedIndex
 	numKinds
 )
 

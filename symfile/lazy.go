@@ -18,7 +18,8 @@ const smallFile = 4 << 20
 // Open's File answers, as far as the file is sorted as all writers sort it. A STACK section that is not sorted is indexed by a pass over that
 // section, any other file by one over all of it. Only what was read can be noticed: Complete reads the rest. Small files are read at once.
 //
-// Numbers of lines are not known (0), and neither are Counts and Warnings, until the file is Exact. Errors are as of Open.
+// Numbers of lines are not known (0), and neither are Counts and Warnings, until the file is Exact. It is at once with the index that is beside
+// the file (input.Source.Index); one that cannot be used leaves a warning. Errors are as of Open.
 func OpenOnDemand(src *input.Source, opt Options) (*File, error) {
 	if src.Size < smallFile {
 		return Open(src, opt)
@@ -26,7 +27,24 @@ func OpenOnDemand(src *input.Source, opt Options) (*File, error) {
 	return openOnDemand(src, opt)
 }
 
+// openWithout is openOnDemand for a file whose index cannot be used.
+func openWithout(src *input.Source, opt Options, why error) (*File, error) {
+	src.Index = nil
+	f, err := openOnDemand(src, opt)
+	if err == nil && f.warn(unusedIndex, 0) {
+		f.say("the index beside the file is not used: %v", why)
+	}
+	return f, err
+}
+
 func openOnDemand(src *input.Source, opt Options) (*File, error) {
+	if src.Index != nil {
+		f, err := OpenIndexed(src, src.Index, opt)
+		if err != nil && !input.Needs(err) {
+			return openWithout(src, opt, err)
+		}
+		return f, err
+	}
 	f := newFile(src, opt)
 	f.answers = map[question]uint64{}
 	f.reset()
@@ -141,7 +159,7 @@ func (f *File) HasInlines() bool {
 // Complete reads the whole file, and from then on answers come from its index. It reports whether any answer that was given
 // before is now another one. Nothing is changed by an error, which is one of the Source.
 func (f *File) Complete(progress func(done, total int64)) (changed bool, err error) {
-	if f.lazy != nil {
+	if f.lazy != nil || f.index != nil {
 		if err := f.readAll(progress); err != nil {
 			return false, err
 		}
@@ -169,9 +187,25 @@ func (f *File) readAll(progress func(done, total int64)) error {
 	return nil
 }
 
+// dropIndex has a file searched whose index turned out wrong.
+func (f *File) dropIndex() error {
+	n, err := openWithout(f.src, f.opt, f.wrong)
+	if err == nil {
+		f.answers = n.answers
+		f.become(n)
+	}
+	return err
+}
+
 // become takes the index of another File.
 func (f *File) become(n *File) {
 	n.answers, n.lost, n.revised = f.answers, f.lost, f.revised
+	for _, w := range f.Warnings {
+		if w.kind == unusedIndex && n.warn(unusedIndex, 0) {
+			n.say("%s", w.Text)
+			sortFew(n.Warnings, func(a, b Warning) int { return a.Line - b.Line })
+		}
+	}
 	*f = *n
 	f.reset()
 }
@@ -183,7 +217,12 @@ func (f *File) indexSection(section lazy.Section) error {
 		return err
 	}
 	s := &scanner{f: newFile(f.src, f.opt), section: section}
-	if err := s.runStreamed(f.src, from, to, f.opt.Workers, f.opt.Progress); err != nil {
+	progress := f.opt.Progress
+	if progress != nil { // who watches is told how much it is before it is read
+		progress = func(done, _ int64) { f.opt.Progress(done-from, to-from) }
+		progress(from, 0)
+	}
+	if err := s.runStreamed(f.src, from, to, f.opt.Workers, progress); err != nil {
 		return err
 	}
 	for k := range f.tables {
@@ -215,6 +254,8 @@ func settled[T, A any](f *File, do func() (T, A, error)) (v T, a A, err error) {
 		}
 		if f.lazy != nil && (u.Section == lazy.CFI || u.Section == lazy.Win) && !f.indexed[u.Section] {
 			failed = f.indexSection(u.Section)
+		} else if f.index != nil && f.index == f.src.Index {
+			failed = f.dropIndex()
 		} else {
 			failed = f.readAll(f.opt.Progress)
 		}

@@ -502,3 +502,20 @@ func FuzzOnDemand(f *testing.F) {
 		}
 	})
 }
+
+// TestSectionAnnounced: how much of a file the pass over an unsorted section reads is known before it is read.
+func TestSectionAnnounced(t *testing.T) {
+	text := linked(rand.New(rand.NewPCG(91, 92)), 9000, false)
+	var calls [][2]int64
+	src := input.New("x.sym", bytes.NewReader(text), int64(len(text)))
+	f, err := openOnDemand(src, Options{Slice: 4 << 10, Progress: func(done, total int64) { calls = append(calls, [2]int64{done, total}) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := f.CFI(0x1004); err != nil || f.Exact() {
+		t.Fatalf("%v; the file was read as a whole", err)
+	}
+	if len(calls) < 2 || calls[0][0] != 0 || calls[0][1] <= 0 || calls[0][1] >= src.Size || calls[len(calls)-1][0] < calls[0][1]*9/10 {
+		t.Errorf("progress of %d bytes in a file of %d", calls, src.Size)
+	}
+}

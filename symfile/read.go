@@ -1,6 +1,7 @@
 package symfile
 
 import (
+	"github.com/crashpane/crashpane/core/input"
 	"github.com/crashpane/crashpane/symfile/lazy"
 )
 
@@ -59,10 +60,19 @@ func (f *File) searchedSpans(off int64, fn func(b []byte, line int)) error {
 // sure is an error if a record that the index tells of is not where it says: the index is kept from another time, and the file has
 // changed since in a place that its fingerprint does not see. settled then reads the file anew.
 func (f *File) sure(ok bool) error {
-	if f.kept && !ok {
-		return lazy.Unsorted{Section: lazy.All}
+	if f.index != nil && !ok {
+		return f.distrust(f.badIndex("a record where the index says", "another line"))
 	}
 	return nil
+}
+
+// distrust is the error of a lookup that an index did not serve, unless it only has to be made again.
+func (f *File) distrust(why error) error {
+	if why == nil || why == lazy.ErrMissing || input.Needs(why) {
+		return why
+	}
+	f.wrong = why
+	return lazy.Unsorted{Section: lazy.All}
 }
 
 // fileName is the name of a FILE record; "" if there is none of that number.

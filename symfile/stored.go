@@ -1,28 +1,37 @@
 package symfile
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/lazy"
 )
 
-// An index as bytes: of a piece of a file, to be joined where others are, or of all of it, to be kept for another time.
+// An index as bytes: of a piece of a file, to be joined where others are, or of all of it, to be kept for another time or to be beside the file
+// on a server.
 //
 //	"symindex" version
+//	the length of all that is before the tables, 4 bytes, little-endian
 //	from, to, size of the file, fingerprint (of a piece 0)
-//	how large the tables are: blocks and bytes of each
+//	lines, line records, and how large the tables are: blocks and bytes of each
 //	MODULE, INFO, counts, warnings, runs of lines apart from their records
-//	the tables (see table.pack); of a piece the numbers that it refers to
+//	of each table whether it is in another order than the file, and of each of its blocks: what its first record is relative to, its
+//	length, its CRC-32
+//	of a piece the numbers that it refers to
 //	CRC-32 of all that
+//	the tables' blocks, one behind the other
 //
-// Numbers are varints, texts have their length in front.
+// Numbers are varints, texts have their length in front. Of the index of all of a file a lookup reads single blocks.
 const (
 	storedMagic   = "symindex"
-	storedVersion = 2
+	storedVersion = 3
+	storedStart   = len(storedMagic) + 1 + 4
+	// mostStart bounds what is read of an index at once, in bytes: 1 GB of symbols takes 800 KB.
+	mostStart = 64 << 20
 )
 
 // ErrApart says that the pieces of a file cannot be joined, since what stands in one belongs to a record in another; one pass
@@ -76,7 +85,7 @@ func (f *File) again(src *input.Source) *File {
 		n.extras = f.extras[:0]
 		for k := range n.tables {
 			t := &f.tables[k]
-			n.tables[k].data, n.tables[k].heads, n.tables[k].recs = t.data[:0], t.heads[:0], t.recs[:0]
+			n.tables[k].data, n.tables[k].heads, n.tables[k].sums, n.tables[k].recs = t.data[:0], t.heads[:0], t.sums[:0], t.recs[:0]
 		}
 	}
 	return n
@@ -88,29 +97,26 @@ func (b *bitset) again() bitset {
 	return bitset{words: b.words}
 }
 
-// IndexPiece is Piece by an Indexer of its own.
-func IndexPiece(src *input.Source, from, to int64, progress func(done, total int64)) ([]byte, error) {
-	return new(Indexer).Piece(src, from, to, progress)
-}
-
-// Adopt takes the indexes of all pieces of the file, in their order, or one that Index gave, instead of the pass that Complete makes.
-// Like Complete it reports whether any answer that was given before is now another one. Nothing is changed by an error: ErrApart,
-// the reader's, or a *input.FormatError that says what is wrong with an index, or of which other file it is.
-func (f *File) Adopt(pieces ...[]byte) (changed bool, err error) {
-	return f.AdoptEach(len(pieces), func(i int) []byte { return pieces[i] })
-}
-
-// AdoptEach is Adopt for n indexes of which one is in memory at a time: each is asked for twice, and is not looked at any more when another
-// one is.
-func (f *File) AdoptEach(n int, piece func(i int) []byte) (changed bool, err error) {
+// Adopt takes the indexes of all n pieces of the file, in their order, or one that Index gave, instead of the pass that Complete makes. Each is asked
+// for twice, and is not looked at any more when another one is, so that one is in memory at a time; one of all of the file stays. Like Complete it
+// reports whether any answer that was given before is now another one. Nothing is changed by an error: ErrApart, the reader's, or a
+// *input.FormatError that says what is wrong with an index, or of which other file it is.
+func (f *File) Adopt(n int, piece func(i int) []byte) (changed bool, err error) {
 	s := &scanner{f: newFile(f.src, f.opt)}
 	// The tables get the room that they need at once: growing they would leave several times as much behind.
 	var room [numTables]struct{ heads, bytes int }
 	for i := range n {
-		u := unpacker{b: piece(i)}
-		h, err := f.unpackHead(&u)
+		b := piece(i)
+		h, err := f.unpackStart(&unpacker{b: b}, int64(len(b)))
 		if err != nil {
 			return false, err
+		}
+		if h.print != 0 && n == 1 {
+			g, err := OpenIndexed(f.src, input.FromBytes(f.src.Name, b), f.opt)
+			if err != nil {
+				return false, err
+			}
+			return f.adopted(g), nil
 		}
 		for k := range room {
 			room[k].heads += h.room[k].heads
@@ -122,25 +128,26 @@ func (f *File) AdoptEach(n int, piece func(i int) []byte) (changed bool, err err
 		s.f.tables[k].data = make([]byte, 0, r.bytes)
 	}
 	at := int64(0)
-	whole := false
 	p := &scanner{}
 	for i := range n {
 		p = &scanner{f: p.f.again(f.src), known: [2]bitset{p.known[0].again(), p.known[1].again()}}
-		h, err := p.unpack(piece(i))
+		b := piece(i)
+		h, err := p.unpack(b, int64(len(b)))
 		if err == nil && h.from != at {
 			err = f.badIndex(fmt.Sprintf("the piece from offset %d", at), fmt.Sprintf("that from %d", h.from))
 		}
+		b = b[min(int(h.length), len(b)):]
+		for k := range p.f.tables {
+			if err == nil {
+				t := &p.f.tables[k]
+				t.data, b = b[:t.far], b[t.far:]
+				if !t.check() {
+					err = f.badIndex("an index", "a block that does not match its checksum")
+				}
+			}
+		}
 		if err != nil {
 			return false, err
-		}
-		if whole = h.print != 0; whole {
-			is, err := Fingerprint(f.src)
-			if err != nil {
-				return false, err
-			}
-			if is != h.print {
-				return false, f.badIndex("an index of this file", "one of other content")
-			}
 		}
 		at = h.to
 		s.join(p)
@@ -154,26 +161,60 @@ func (f *File) AdoptEach(n int, piece func(i int) []byte) (changed bool, err err
 	if !s.joined(0) {
 		return false, ErrApart
 	}
-	if whole {
-		for k := range s.f.tables {
-			s.f.settle(tableKind(k))
-		}
-	} else {
-		s.f.finish(s)
-	}
-	s.f.kept = whole
-	f.become(s.f)
-	f.verify()
-	return f.Revised(), nil
+	s.f.finish(s)
+	return f.adopted(s.f), nil
 }
 
-// OpenIndexed opens a file with the index that Index gave another time. It reads some slices of the file to see that it is the same
-// one; where a lookup finds that it is not after all, the file is read anew, and Revised says so. Errors are those of Adopt.
-func OpenIndexed(src *input.Source, index []byte, opt Options) (*File, error) {
+// adopted takes the index of another File, and reports whether any answer that was given before is now another one.
+func (f *File) adopted(n *File) (changed bool) {
+	f.become(n)
+	f.verify()
+	return f.Revised()
+}
+
+// OpenIndexed opens a file with the index that Index gave another time, of which lookups read what they need. It reads some slices of the
+// file to see that it is the same one; where a lookup finds that it is not after all, or that the index is damaged, the file is searched or read
+// anew, and Revised says so. Errors are those of Adopt.
+func OpenIndexed(src, index *input.Source, opt Options) (*File, error) {
 	f := newFile(src, opt)
-	if _, err := f.Adopt(index); err != nil {
+	f.reset()
+	b, _, err := index.Block(0)
+	if err != nil {
 		return nil, err
 	}
+	h, err := f.unpackStart(&unpacker{b: b}, index.Size)
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(b)) < index.Size {
+		if b, err = index.Bytes(0, min(h.length, index.Size, mostStart)); err != nil {
+			return nil, err
+		}
+	}
+	s := &scanner{f: f}
+	if h, err = s.unpack(b, index.Size); err != nil {
+		return nil, err
+	}
+	print, err := Fingerprint(src)
+	if err != nil {
+		return nil, err
+	}
+	if print != h.print || h.from != 0 || h.to != src.Size {
+		return nil, f.badIndex("an index of this file", "one of other content")
+	}
+	at := h.length
+	for k := range f.tables {
+		t := &f.tables[k]
+		if int64(len(b)) == index.Size {
+			t.data = b[at : at+int64(t.far)]
+		} else if f.text.Beside == nil {
+			f.text.Beside = lazy.NewText(index, cmp.Or(opt.Slice, exactBlock))
+		}
+		t.text, t.base = f.text.Beside, at
+		at += int64(t.far)
+	}
+	f.index = index
+	f.Counts.Lines, f.Counts.LineRecords = int(h.line), int(h.lineCount)
 	return f, nil
 }
 
@@ -181,6 +222,9 @@ func OpenIndexed(src *input.Source, index []byte, opt Options) (*File, error) {
 func (f *File) Index() ([]byte, error) {
 	if f.lazy != nil {
 		return nil, nil
+	}
+	if f.index != nil {
+		return f.index.Bytes(0, f.index.Size)
 	}
 	print, err := Fingerprint(f.src)
 	if err != nil {
@@ -193,16 +237,19 @@ func (f *File) Index() ([]byte, error) {
 // Fingerprint tells files of one module and size apart without reading them: a checksum over 16 slices of 4 KiB, evenly spread, the
 // first and the last of the file among them. It is never 0. An error is the reader's.
 func Fingerprint(src *input.Source) (uint64, error) {
-	const parts, part = 16, 4 << 10
-	buf := make([]byte, part)
+	const slices = 16
+	n := min(4<<10, src.Size)
+	parts := make([]input.Part, slices)
+	for i := range parts {
+		parts[i] = input.Part{Off: (src.Size - n) / (slices - 1) * int64(i), Data: make([]byte, n)}
+	}
+	if err := src.ReadMany(parts); err != nil {
+		return 0, src.Wrap("symbol file", 0, err)
+	}
 	h := sum(src.Size)
-	for i := range int64(parts) {
-		n := min(part, src.Size)
-		if _, err := src.ReadDirect(buf[:n], (src.Size-n)/(parts-1)*i); err != nil && err != io.EOF {
-			return 0, src.Wrap("symbol file", 0, err)
-		}
-		for at := int64(0); at+8 <= n; at += 8 {
-			h.add(binary.LittleEndian.Uint64(buf[at:]))
+	for _, p := range parts {
+		for b := p.Data; len(b) >= 8; b = b[8:] {
+			h.add(binary.LittleEndian.Uint64(b))
 		}
 	}
 	return uint64(h) | 1, nil
@@ -214,6 +261,7 @@ func (f *File) badIndex(want, have string) error {
 
 // storedHead is what an index says of itself.
 type storedHead struct {
+	length                    int64 // of all that is before the tables
 	from, to, line, lineCount int64
 	print                     uint64
 	room                      [numTables]struct{ heads, bytes int }
@@ -235,8 +283,11 @@ func (s *scanner) pack(buf []byte, from, to int64, print uint64) []byte {
 		}
 		buf = make([]byte, 0, size)
 	}
+	start := len(buf)
 	p := &packer{b: append(buf, storedMagic...)}
-	for _, v := range []int64{storedVersion, from, to, f.src.Size, int64(print), int64(max(s.line, 0)), int64(s.lineCount)} {
+	p.unsigned(storedVersion)
+	p.b = append(p.b, 0, 0, 0, 0)
+	for _, v := range []int64{from, to, f.src.Size, int64(print), int64(max(s.line, 0)), int64(s.lineCount)} {
 		p.unsigned(uint64(v))
 	}
 	for k := range f.tables {
@@ -269,7 +320,8 @@ func (s *scanner) pack(buf []byte, from, to int64, print uint64) []byte {
 		}
 	}
 	for k := range f.tables {
-		f.tables[k].pack(p)
+		p.flag(f.tables[k].moved)
+		f.tables[k].packHeads(p)
 	}
 	for k := range s.known {
 		b := &s.known[k]
@@ -281,7 +333,12 @@ func (s *scanner) pack(buf []byte, from, to int64, print uint64) []byte {
 			last = num
 		})
 	}
-	return binary.LittleEndian.AppendUint32(p.b, crc32.ChecksumIEEE(p.b))
+	binary.LittleEndian.PutUint32(p.b[start+storedStart-4:], uint32(len(p.b)+4-start))
+	p.b = binary.LittleEndian.AppendUint32(p.b, crc32.ChecksumIEEE(p.b[start:]))
+	for k := range f.tables {
+		p.b = append(p.b, f.tables[k].data...)
+	}
+	return p.b
 }
 
 // texts are the texts of a file's first records, in the order in which they are stored.
@@ -290,43 +347,51 @@ func (f *File) texts() []*string {
 	return []*string{&m.OS, &m.Arch, &m.ID, &m.Name, &f.CodeID, &f.CodeFile, &f.URL}
 }
 
-// unpackHead reads what an index says of itself.
-func (f *File) unpackHead(u *unpacker) (h storedHead, err error) {
-	body := len(u.b) - 4
-	if body < len(storedMagic)+1 || string(u.b[:len(storedMagic)]) != storedMagic {
+// unpackStart reads what an index of a size says of itself at its beginning.
+func (f *File) unpackStart(u *unpacker, size int64) (h storedHead, err error) {
+	if len(u.b) < storedStart || string(u.b[:len(storedMagic)]) != storedMagic {
 		return h, f.badIndex("an index", fmt.Sprintf("%d bytes that are none", len(u.b)))
 	}
-	u.b, u.at = u.b[:body:body], len(storedMagic)
+	u.at = len(storedMagic)
 	if v := u.unsigned(); v != storedVersion {
 		return h, f.badIndex(fmt.Sprintf("version %d", storedVersion), fmt.Sprintf("version %d", v))
 	}
+	h.length = int64(u.fixed())
 	h.from, h.to = int64(u.unsigned()), int64(u.unsigned())
-	if size := u.unsigned(); size != uint64(f.src.Size) {
-		return h, f.badIndex(fmt.Sprintf("the index of a file of %d bytes", f.src.Size), fmt.Sprintf("that of one of %d", size))
+	if of := u.unsigned(); of != uint64(f.src.Size) {
+		return h, f.badIndex(fmt.Sprintf("the index of a file of %d bytes", f.src.Size), fmt.Sprintf("that of one of %d", of))
 	}
 	h.print = u.unsigned()
 	const most = 1<<31 - 1
 	h.line, h.lineCount = int64(u.upTo(most)), int64(u.upTo(most))
-	left := body
 	for k := range h.room {
-		r := &h.room[k]
-		r.heads = int(u.upTo(uint64(left / 4))) // no block's head is shorter
-		left -= 4 * r.heads
-		r.bytes = int(u.upTo(uint64(left)))
-		left -= r.bytes
+		h.room[k].heads, h.room[k].bytes = int(u.upTo(uint64(size))), int(u.upTo(min(most, uint64(size))))
 	}
 	return h, nil
 }
 
-// unpack reads an index into a scanner that is ready to be joined. No number in it is believed before it was looked at.
-func (s *scanner) unpack(b []byte) (h storedHead, err error) {
+// unpack reads an index of a size up to its tables, into a scanner that is ready to be joined. No number in it is believed before it was
+// looked at.
+func (s *scanner) unpack(b []byte, size int64) (h storedHead, err error) {
 	f := s.f
 	u := &unpacker{b: b}
-	if h, err = f.unpackHead(u); err != nil {
+	if h, err = f.unpackStart(u, size); err != nil {
 		return h, err
 	}
-	if body := len(b) - 4; crc32.ChecksumIEEE(b[:body]) != binary.LittleEndian.Uint32(b[body:]) {
+	body := h.length - 4
+	if body < int64(u.at) || h.length > int64(len(b)) || crc32.ChecksumIEEE(b[:body]) != binary.LittleEndian.Uint32(b[body:]) {
 		return h, f.badIndex("an index that is whole", "a checksum that does not match")
+	}
+	u.b = b[:body:body]
+	rest := size - h.length
+	for k := range h.room {
+		rest -= int64(h.room[k].bytes)
+		if h.room[k].heads > u.left()/8 { // no block's head is shorter
+			u.fail()
+		}
+	}
+	if rest != 0 {
+		return h, f.badIndex(fmt.Sprintf("an index of %d bytes", size-rest), fmt.Sprintf("one of %d", size))
 	}
 	const most = 1<<31 - 1
 	s.line, s.lineCount = int(h.line), int(h.lineCount)
@@ -351,7 +416,8 @@ func (s *scanner) unpack(b []byte) (h storedHead, err error) {
 		f.extras = append(f.extras, e)
 	}
 	for k := range f.tables {
-		f.tables[k].unpack(u, tableKind(k), f.src.Size)
+		f.tables[k].moved = u.flag()
+		f.tables[k].unpackHeads(u, h.room[k].heads, h.room[k].bytes, f.src.Size)
 	}
 	for k := range s.known {
 		s.known[k].over = u.flag()

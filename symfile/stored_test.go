@@ -12,10 +12,16 @@ import (
 
 	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/input"
+	"github.com/crashpane/crashpane/symfile/lazy"
 )
 
 func sourceOf(text []byte) *input.Source {
 	return input.New("x.sym", bytes.NewReader(text), int64(len(text)))
+}
+
+// adopt has a file take the indexes of its pieces.
+func adopt(f *File, pieces [][]byte) (changed bool, err error) {
+	return f.Adopt(len(pieces), func(i int) []byte { return pieces[i] })
 }
 
 // piecesOf indexes a text in pieces of a size, as workers do that share nothing.
@@ -27,7 +33,7 @@ func piecesOf(t testing.TB, text []byte, size int64) ([][]byte, error) {
 	}
 	var pieces [][]byte
 	for i := range len(bounds) - 1 {
-		p, err := IndexPiece(sourceOf(text), bounds[i], bounds[i+1], nil)
+		p, err := new(Indexer).Piece(sourceOf(text), bounds[i], bounds[i+1], nil)
 		if err != nil {
 			return nil, err
 		}
@@ -54,7 +60,7 @@ func TestPieces(t *testing.T) {
 			t.Fatalf("%d pieces of %d bytes", len(pieces), len(text))
 		}
 		f := onDemandOf(t, "x.sym", text, 4<<10)
-		if changed, err := f.Adopt(pieces...); changed || err != nil || !f.Exact() {
+		if changed, err := adopt(f, pieces); changed || err != nil || !f.Exact() {
 			t.Fatalf("text %d: %v %v", i, changed, err)
 		}
 		sameIndex(t, "pieces", f, whole)
@@ -65,7 +71,7 @@ func TestPieces(t *testing.T) {
 		if len(kept) > len(text)/4+1000 {
 			t.Errorf("an index of %d bytes for a text of %d", len(kept), len(text))
 		}
-		g, err := OpenIndexed(sourceOf(text), kept, Options{})
+		g, err := OpenIndexed(sourceOf(text), input.FromBytes("x.sym.index", kept), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +101,7 @@ func TestPiecesApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := onDemandOf(t, "x.sym", text, 4<<10)
-	if _, err := f.Adopt(pieces...); err != ErrApart {
+	if _, err := adopt(f, pieces); err != ErrApart {
 		t.Errorf("a number without a record: %v", err)
 	}
 	text = generate(3000)
@@ -106,11 +112,11 @@ func TestPiecesApart(t *testing.T) {
 	for name, bad := range map[string][][]byte{"none": nil, "missing": pieces[1:], "not all": pieces[:1], "exchanged": {pieces[1], pieces[0]},
 		"twice": {pieces[0], pieces[0]}, "an empty one": append([][]byte{nil}, pieces...)} {
 		var fe *input.FormatError
-		if _, err := f.Adopt(bad...); !errors.As(err, &fe) || f.Exact() {
+		if _, err := adopt(f, bad); !errors.As(err, &fe) || f.Exact() {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := open(t, "x.sym", text[:len(text)-1]).Adopt(pieces...); err == nil {
+	if _, err := adopt(open(t, "x.sym", text[:len(text)-1]), pieces); err == nil {
 		t.Error("pieces of a longer file")
 	}
 	// An answer that was wrong is told of.
@@ -123,7 +129,7 @@ func TestPiecesApart(t *testing.T) {
 	for _, x := range []*File{f, g} {
 		x.Lookup(0x1000 + 36*12 + 4)
 	}
-	if _, err := g.Adopt(pieces...); err != nil {
+	if _, err := adopt(g, pieces); err != nil {
 		t.Error(err)
 	}
 }
@@ -138,30 +144,191 @@ func smallIndex(t testing.TB) (text, index []byte) {
 	return text, index
 }
 
-// TestIndexDamaged: an index that is cut or changed anywhere is an error that says so.
+// TestIndexDamaged: an index that is cut anywhere, or changed in what is read at once, is an error that says so. Where a block is changed, the
+// file is read without the index as soon as a lookup meets it.
 func TestIndexDamaged(t *testing.T) {
 	text, index := smallIndex(t)
+	whole := open(t, "x.sym", text)
+	revised := 0
 	for n := range index {
 		var fe *input.FormatError
-		if _, err := OpenIndexed(sourceOf(text), index[:n], Options{}); !errors.As(err, &fe) {
+		if _, err := OpenIndexed(sourceOf(text), input.FromBytes("x.sym.index", index[:n]), Options{}); !errors.As(err, &fe) {
 			t.Fatalf("cut at %d of %d: %v", n, len(index), err)
 		}
 		bad := slices.Clone(index)
 		bad[n] ^= 1 << (n % 8)
-		if _, err := OpenIndexed(sourceOf(text), bad, Options{}); !errors.As(err, &fe) {
+		f, err := OpenIndexed(sourceOf(text), input.FromBytes("x.sym.index", bad), Options{})
+		if errors.As(err, &fe) {
+			continue
+		}
+		if err != nil || n < int(binary.LittleEndian.Uint32(index[storedStart-4:])) {
 			t.Fatalf("changed at %d of %d: %v", n, len(index), err)
 		}
+		for _, x := range borders(whole, rand.New(rand.NewPCG(1, 2))) {
+			if d := differs(f, whole, x); d != "" {
+				t.Fatalf("changed at %d of %d: %s", n, len(index), d)
+			}
+		}
+		if f.Revised() {
+			revised++
+		}
+	}
+	if revised == 0 {
+		t.Error("no block that was changed was noticed")
 	}
 	other := bytes.Clone(text)
 	other[len(other)/2] ^= 1
-	if _, err := OpenIndexed(sourceOf(other), index, Options{}); err == nil || !strings.Contains(err.Error(), "x.sym: index of the symbol file: expected an index of this file, found one of other content") {
+	if _, err := OpenIndexed(sourceOf(other), input.FromBytes("x.sym.index", index), Options{}); err == nil || !strings.Contains(err.Error(), "x.sym: index of the symbol file: expected an index of this file, found one of other content") {
 		t.Errorf("another file: %v", err)
 	}
-	if _, err := OpenIndexed(input.New("x.sym", &flaky{err: errors.New("broken")}, int64(len(text))), index, Options{}); err == nil || !strings.Contains(err.Error(), "broken") {
-		t.Errorf("a broken reader: %v", err)
+	for name, src := range map[string][2]*input.Source{
+		"the file":  {input.New("x.sym", &flaky{err: errors.New("broken")}, int64(len(text))), input.FromBytes("x.sym.index", index)},
+		"the index": {sourceOf(text), input.New("x.sym.index", &flaky{err: errors.New("broken")}, int64(len(index)))},
+	} {
+		if _, err := OpenIndexed(src[0], src[1], Options{}); err == nil || !strings.Contains(err.Error(), "broken") {
+			t.Errorf("a broken reader of %s: %v", name, err)
+		}
 	}
 	if b, err := onDemandOf(t, "x.sym", generate(200), 4<<10).Index(); b != nil || err != nil {
 		t.Errorf("an index of a file that was not read: %d bytes, %v", len(b), err)
+	}
+}
+
+// linked is a file with its STACK CFI records in another order, some FILE numbers twice and in disorder if they are, and records of all kinds.
+func linked(rng *rand.Rand, n int, numbers bool) []byte {
+	var heads, files, funcs []string
+	for _, line := range strings.SplitAfter(string(mixed(rng, n, "after")), "\n") {
+		switch {
+		case strings.HasPrefix(line, "FILE "):
+			files = append(files, line)
+		case strings.HasPrefix(line, "STACK CFI INIT "):
+			heads = append(heads, line)
+		case strings.HasPrefix(line, "STACK CFI "):
+			heads[len(heads)-1] += line
+		default:
+			funcs = append(funcs, line)
+		}
+	}
+	rng.Shuffle(len(heads), func(i, j int) { heads[i], heads[j] = heads[j], heads[i] })
+	if numbers {
+		rng.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
+		files = append(files, "FILE 7 another of this number\n")
+	}
+	return []byte(funcs[0] + strings.Join(files, "") + strings.Join(funcs[1:], "") + strings.Join(heads, ""))
+}
+
+// indexBeside is a file with its index in another one, each by a reader of the kind that is wanted.
+func indexBeside(text, index []byte, many bool) *input.Source {
+	of := func(name string, b []byte) *input.Source {
+		if many {
+			return input.New(name, &manyReader{bytes.NewReader(b)}, int64(len(b)))
+		}
+		return input.New(name, bytes.NewReader(b), int64(len(b)))
+	}
+	src := of("x.sym", text)
+	src.Index = of("x.sym.index", index)
+	return src
+}
+
+// TestIndexBeside: what is looked up by an index of which single blocks are read is what the index in memory says, and what the full
+// index does, one by one and prefetched.
+func TestIndexBeside(t *testing.T) {
+	rng := rand.New(rand.NewPCG(81, 82))
+	texts := [][]byte{generate(9000), linked(rng, 9000, false), linked(rng, 9000, true)}
+	for i, text := range texts {
+		whole := open(t, "x.sym", text)
+		index, err := whole.Index()
+		if err != nil || len(index) < 100<<10 {
+			t.Fatalf("an index of %d bytes, %v", len(index), err)
+		}
+		for _, many := range []bool{false, true} {
+			f, err := openOnDemand(indexBeside(text, index, many), Options{Slice: 4 << 10})
+			if err != nil || !f.Exact() || f.text.Beside == nil {
+				t.Fatalf("text %d: %v, the index is in memory", i, err)
+			}
+			xs := borders(whole, rng)
+			for n := range min(len(xs), probes(3000)) {
+				if many && n%200 == 0 {
+					f.Prefetch(xs[n:min(n+200, len(xs))], xs[n:min(n+200, len(xs))])
+				}
+				if d := differs(f, whole, xs[n]); d != "" {
+					t.Fatalf("text %d: %s", i, d)
+				}
+			}
+			if f.Revised() || f.WarningCount != whole.WarningCount {
+				t.Errorf("text %d: revised, or %d warnings for %d", i, f.WarningCount, whole.WarningCount)
+			}
+			if again, err := f.Index(); err != nil || !bytes.Equal(again, index) {
+				t.Errorf("text %d: the index of a file with one is another: %v", i, err)
+			}
+			if _, err := f.Complete(nil); err != nil {
+				t.Fatal(err)
+			}
+			sameIndex(t, "completed", f, whole)
+		}
+	}
+}
+
+// TestIndexBesideWrong: an index that is of another file, of another version, cut, or damaged where only a lookup sees it is not used, a warning
+// says so, and what is looked up is right all the same.
+func TestIndexBesideWrong(t *testing.T) {
+	rng := rand.New(rand.NewPCG(83, 84))
+	text := linked(rng, 9000, false)
+	whole := open(t, "x.sym", text)
+	index, err := whole.Index()
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := slices.Clone(text)
+	changed[bytes.LastIndex(changed, []byte(".cfa"))+1] = 'd' // near the end, where the fingerprint sees it
+	stale, err := open(t, "x.sym", changed).Index()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(n int, b byte) []byte {
+		out := slices.Clone(index)
+		out[n] ^= b
+		return out
+	}
+	damaged := slices.Clone(index) // in all blocks
+	for n := int(binary.LittleEndian.Uint32(index[storedStart-4:])); n < len(damaged); n += 200 {
+		damaged[n] ^= 0x55
+	}
+	start := int(binary.LittleEndian.Uint32(index[storedStart-4:]))
+	for name, c := range map[string]struct {
+		index []byte
+		says  string
+	}{
+		"empty":           {nil, "not used"},
+		"something else":  {[]byte("<!doctype html><title>Everything is here</title>"), "48 bytes that are none"},
+		"another version": {at(len(storedMagic), 3^9), "version 9"},
+		"stale":           {stale, "one of other content"},
+		"cut":             {index[:len(index)-1], "one of"},
+		"longer":          {append(slices.Clone(index), 0), "one of"},
+		"damaged start":   {at(start/2, 1), "a checksum that does not match"},
+		"endless start":   {at(storedStart-1, 0x7f), "a checksum that does not match"},
+		"damaged blocks":  {damaged, "does not match its checksum"},
+	} {
+		f, err := openOnDemand(indexBeside(text, c.index, true), Options{Slice: 4 << 10})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		xs := borders(whole, rng)
+		for n := range min(len(xs), probes(500)) {
+			if n%100 == 0 {
+				f.Prefetch(xs[n:n+100], xs[n:n+100])
+			}
+			if d := differs(f, whole, xs[n]); d != "" {
+				t.Fatalf("%s: %s", name, d)
+			}
+		}
+		if w := f.Warnings; len(w) == 0 || !strings.HasPrefix(w[0].String(), "the index beside the file is not used: ") || !strings.Contains(w[0].String(), c.says) {
+			t.Errorf("%s: no word of it: %.300v", name, w)
+		}
+		if strings.HasPrefix(name, "damaged b") != f.Revised() {
+			t.Errorf("%s: answers of the index were not taken back", name)
+		}
 	}
 }
 
@@ -177,7 +344,7 @@ func TestIndexOld(t *testing.T) {
 		t.Fatal("there is no such function")
 	}
 	copy(text[at:], "FUNC 3cd30 ")
-	f, err := OpenIndexed(sourceOf(text), index, Options{})
+	f, err := OpenIndexed(sourceOf(text), input.FromBytes("x.sym.index", index), Options{})
 	if err != nil {
 		t.Skip("*** SKIPPED: the fingerprint sees the change: ", err)
 	}
@@ -194,11 +361,31 @@ func TestIndexOld(t *testing.T) {
 
 // withSum gives an index the checksum that it should have, so that what stands in it is read.
 func withSum(index []byte) []byte {
-	if len(index) < 4 {
+	if len(index) < storedStart {
 		return index
 	}
-	body := index[: len(index)-4 : len(index)-4]
-	return binary.LittleEndian.AppendUint32(body, crc32.ChecksumIEEE(body))
+	index = slices.Clone(index)
+	if n := int(binary.LittleEndian.Uint32(index[storedStart-4:])); n >= 4 && n <= len(index) {
+		binary.LittleEndian.PutUint32(index[n-4:], crc32.ChecksumIEEE(index[:n-4]))
+	}
+	return index
+}
+
+// trusted gives the blocks of an index the checksums that they should have, too; read has them read where they are.
+func trusted(f *File, read bool) {
+	if read {
+		f.text.Beside = lazy.NewText(f.index, 1<<10)
+	}
+	for k := range f.tables {
+		t := &f.tables[k]
+		for b := range t.heads {
+			from, to := t.span(b)
+			t.sums[b] = crc32.ChecksumIEEE(t.data[from:to])
+		}
+		if read {
+			t.text, t.data = f.text.Beside, nil
+		}
+	}
 }
 
 // TestUnpackBeyond: what claims to be longer than what is left, be it by a byte, is bad.
@@ -226,18 +413,21 @@ func FuzzIndex(f *testing.F) {
 	for range 20 {
 		bad := slices.Clone(index)
 		for range 1 + rng.IntN(4) {
-			bad[9+rng.IntN(len(bad)-9)] = byte(rng.Uint32())
+			bad[storedStart+rng.IntN(len(bad)-storedStart)] = byte(rng.Uint32())
 		}
 		f.Add(bad)
 	}
 	f.Fuzz(func(t *testing.T, index []byte) {
-		g, err := OpenIndexed(sourceOf(text), withSum(index), Options{})
+		g, err := OpenIndexed(sourceOf(text), input.FromBytes("x.sym.index", withSum(index)), Options{})
 		if err != nil {
 			var fe *input.FormatError
 			if !errors.As(err, &fe) && err != ErrApart {
 				t.Fatal(err)
 			}
 			return
+		}
+		if g.index != nil {
+			trusted(g, len(index)%2 == 0)
 		}
 		for _, x := range []uint64{0, 0x1000, 0x1020, 0x2000, 0x3000, 1 << 40} {
 			probe(g, x)

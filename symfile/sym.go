@@ -73,8 +73,10 @@ type File struct {
 
 	tables [numTables]table
 	extras []extra
-	// kept: the index was made another time, so that what lies where it says must be looked at (see sure).
-	kept bool
+	// index was made another time, so that what lies where it says must be looked at (see sure); nil if the tables were made here. wrong is
+	// what was found wrong with it.
+	index *input.Source
+	wrong error
 
 	text    *lazy.Text          // the file
 	lazy    *lazy.File          // how the file is searched until it is read as a whole; then nil

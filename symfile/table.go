@@ -3,8 +3,12 @@ package symfile
 import (
 	"cmp"
 	"encoding/binary"
+	"errors"
+	"hash/crc32"
 	"slices"
 	"sort"
+
+	"github.com/crashpane/crashpane/symfile/lazy"
 )
 
 // rec is one record of the index: where its code is, and where its text is.
@@ -50,10 +54,20 @@ type table struct {
 	left  int // room in the last block
 	// mixed: the records are not by address, or some lie over each other; settle then has work to do.
 	mixed bool
+	// moved: the records were mixed, so that they are not in the order of the file.
+	moved bool
 
-	open  int // the block that recs is of, counted from 1
-	recs  []rec
-	spoil bool // a block could not be unpacked; see check
+	open int // the block that recs is of, counted from 1
+	recs []rec
+	err  error // why a block could not be unpacked
+
+	// Of a table that was stored: the checksums of its blocks, and the size of the file that its records are in. With text its data are not
+	// in memory but in another file, far bytes from base on.
+	sums []uint32
+	size int64
+	text *lazy.Text
+	base int64
+	far  int
 }
 
 // head is where a block begins, and what its first record is relative to.
@@ -105,19 +119,24 @@ func putUnsigned(d []byte, n int, v uint64) int {
 
 func putSigned(d []byte, n int, v int64) int { return putUnsigned(d, n, uint64(v)<<1^uint64(v>>63)) }
 
-// span is where a block's bytes lie.
+// span is where a block's bytes are.
 func (t *table) span(b int) (from, to int) {
-	if to = len(t.data); b+1 < len(t.heads) {
+	if to = max(len(t.data), t.far); b+1 < len(t.heads) {
 		to = int(t.heads[b+1].at)
 	}
 	return int(t.heads[b].at), to
 }
 
-// block unpacks a block. What it gives is valid until the next call.
+// errBlock says that a block of a stored table is not what was stored.
+var errBlock = errors.New("a block of the index does not match its checksum, or is none of this file")
+
+// block unpacks a block. What it gives is valid until the next call; it is empty where err then says why.
 func (t *table) block(b int) []rec {
 	if t.open != b+1 {
-		t.recs = t.decode(b, t.recs[:0])
 		t.open = b + 1
+		if t.recs = t.decode(b, t.recs[:0]); t.err != nil {
+			t.open, t.recs = 0, t.recs[:0]
+		}
 	}
 	return t.recs
 }
@@ -127,7 +146,16 @@ func (t *table) decode(b int, recs []rec) []rec {
 	h := t.heads[b]
 	r := rec{rva: h.rva, off: h.off, line: h.line}
 	from, to := t.span(b)
-	u := unpacker{b: t.data[from:to]}
+	var u unpacker
+	if t.text == nil {
+		u.b = t.data[from:to]
+	} else if u.b, t.err = t.text.Bytes(t.base+int64(from), int64(to-from)); t.err != nil {
+		return recs
+	}
+	if t.sums != nil && crc32.ChecksumIEEE(u.b) != t.sums[b] {
+		t.err = errBlock
+		return recs
+	}
 	for n := 0; u.left() > 0 && n < blockLen; n++ {
 		r.rva += uint64(u.signed())
 		r.off += u.signed()
@@ -137,9 +165,15 @@ func (t *table) decode(b int, recs []rec) []rec {
 			r.size = u.unsigned()
 			r.end += u.signed()
 		}
+		// A last line without an end was indexed as if it had one.
+		if t.sums != nil && (r.off < 0 || r.off > t.size || r.line < 0 || r.rva+r.size < r.rva) {
+			u.bad = true
+		}
 		recs = append(recs, r)
 	}
-	t.spoil = u.bad || u.left() > 0
+	if u.bad || u.left() > 0 || len(recs) == 0 {
+		t.err = errBlock
+	}
 	return recs
 }
 
@@ -257,75 +291,83 @@ func (t *table) find(key uint64) (b, i int) {
 	return b, sort.Search(len(recs), func(i int) bool { return recs[i].rva > key }) - 1
 }
 
-// last is the last record at or below a key of a table in order.
-func (t *table) last(key uint64) (rec, bool) {
-	b, i := t.find(key)
-	if i < 0 {
-		return rec{}, false
+// last is the last record at or below a key of a table in order. An error is of a block that could not be read.
+func (t *table) last(key uint64) (r rec, ok bool, err error) {
+	if _, i := t.find(key); i >= 0 {
+		r, ok = t.recs[i], true
 	}
-	return t.recs[i], b >= 0
+	return r, ok, t.failed()
 }
 
-// number is the offset of the record of a number.
+// near is the part of the file that has the record of a key, by what two blocks begin with; false if that is not to be told, or long.
+func (t *table) near(key uint64) (from, to int64, ok bool) {
+	b := sort.Search(len(t.heads), func(i int) bool { return t.heads[i].rva > key }) - 1
+	if t.moved || b < 0 || b+1 == len(t.heads) {
+		return 0, 0, false
+	}
+	from, to = t.heads[b].off, t.heads[b+1].off
+	return from, to, to > from && to-from < 16<<10
+}
+
+// failed is why a block could not be read since it was asked last; nil if all could.
+func (t *table) failed() (err error) {
+	err, t.err = t.err, nil
+	return err
+}
+
+// number is the offset of the record of a number, of a table in memory.
 func (t *table) number(num uint32) (int64, bool) {
-	r, ok := t.last(uint64(num))
+	r, ok, _ := t.last(uint64(num))
 	return r.off, ok && r.rva == uint64(num)
 }
 
-// innermost is the STACK WIN record that is best for an address (see nested).
-func (t *table) innermost(rva uint64) (rec, bool) {
+// innermost is the STACK WIN record that is best for an address (see nested). The error is that of last.
+func (t *table) innermost(rva uint64) (rec, bool, error) {
 	b, i := t.find(rva)
-	for ; b >= 0; b, i = b-1, blockLen {
+	for ; b >= 0 && t.err == nil; b, i = b-1, blockLen {
 		recs := t.block(b)
 		for i = min(i, len(recs)-1); i >= 0; i-- {
 			switch r := recs[i]; {
 			case uint64(r.end) <= rva:
-				return rec{}, false
+				return rec{}, false, nil
 			case r.has(rva):
-				return r, true
+				return r, true, nil
 			}
 		}
 	}
-	return rec{}, false
+	return rec{}, false, t.failed()
 }
 
-// pack writes the table for check to read.
-func (t *table) pack(p *packer) {
-	p.unsigned(uint64(len(t.heads)))
+// packHeads writes where the blocks are and what they begin with, for unpackHeads; their bytes, data, go elsewhere.
+func (t *table) packHeads(p *packer) {
 	for b, h := range t.heads {
 		from, to := t.span(b)
 		p.unsigned(h.rva)
 		p.unsigned(uint64(h.off))
 		p.unsigned(uint64(h.line))
 		p.unsigned(uint64(to - from))
+		p.b = binary.LittleEndian.AppendUint32(p.b, crc32.ChecksumIEEE(t.data[from:to]))
 	}
-	p.bytes(t.data)
 }
 
-// unpack reads a table that pack wrote and looks at every record of it: each must lie in a file of that size.
-func (t *table) unpack(u *unpacker, k tableKind, size int64) {
-	n := u.count(4) // no block's head is shorter
+// unpackHeads reads what packHeads wrote of n blocks that have so many bytes in all.
+func (t *table) unpackHeads(u *unpacker, n, bytes int, size int64) {
 	at := uint64(0)
-	t.heads = slices.Grow(t.heads[:0], n)
+	t.heads, t.sums, t.size, t.far = slices.Grow(t.heads[:0], n), slices.Grow(t.sums[:0], n), size, bytes
 	for range n {
 		h := head{rva: u.unsigned(), off: int64(u.upTo(uint64(size))), line: int32(u.upTo(1<<31 - 1)), at: uint32(at)}
-		at += u.upTo(1<<31 - 1 - at)
-		t.heads = append(t.heads, h)
+		at += u.upTo(uint64(bytes) - at)
+		t.heads, t.sums = append(t.heads, h), append(t.sums, u.fixed())
 	}
-	t.data = u.bytes()
-	if at != uint64(len(t.data)) {
-		u.bad = true
-	}
-	for b := 0; b < n && !u.bad; b++ {
+	u.bad = u.bad || at != uint64(bytes)
+}
+
+// check looks at every record of a table that was stored.
+func (t *table) check() (ok bool) {
+	for b := range t.heads {
 		recs := t.block(b)
-		u.bad = t.spoil || len(recs) == 0
 		for i := range recs {
 			r := &recs[i]
-			// A last line without an end was indexed as if it had one. The ends of STACK WIN are made by settle.
-			if r.off < 0 || r.off > size || r.line < 0 || r.size > 0 && r.rva+r.size < r.rva || k < tableWin4 && (r.end < r.off || r.end > size+1) ||
-				k >= tableFiles && r.rva > noFile {
-				u.bad = true
-			}
 			if t.n > 0 && (r.rva <= t.prev.rva || r.rva-t.prev.rva < t.prev.size) || r.size == 0 && !t.thin {
 				t.mixed = true
 			}
@@ -333,6 +375,7 @@ func (t *table) unpack(u *unpacker, k tableKind, size int64) {
 			t.n++
 		}
 	}
+	return t.failed() == nil
 }
 
 // packer writes numbers and texts one after the other, for unpacker to read.
@@ -419,6 +462,16 @@ func (u *unpacker) count(each int) int {
 		return 0
 	}
 	return int(v)
+}
+
+// fixed is a number of four bytes.
+func (u *unpacker) fixed() uint32 {
+	if u.left() < 4 {
+		u.fail()
+		return 0
+	}
+	u.at += 4
+	return binary.LittleEndian.Uint32(u.b[u.at-4:])
 }
 
 func (u *unpacker) flag() bool { return u.upTo(1) == 1 }

@@ -48,10 +48,18 @@ func (f *File) find(k tableKind, arg uint64) (r rec, ok bool, err error) {
 			return rec{}, false, err
 		}
 		r, ok = recOf(e), found
+	case k >= tableFiles && f.tables[k].text != nil:
+		if r, ok, err = f.numbered(k, arg); ok || err != nil {
+			return r, ok, err
+		}
+		r, ok, err = f.tables[k].last(arg)
 	case k == tableWin4 || k == tableWin0:
-		r, ok = f.tables[k].innermost(arg)
+		r, ok, err = f.tables[k].innermost(arg)
 	default:
-		r, ok = f.tables[k].last(arg)
+		r, ok, err = f.tables[k].last(arg)
+	}
+	if err != nil {
+		return rec{}, false, f.distrust(err)
 	}
 	if f.lazy != nil {
 		r.line, r.end = 0, 0 // of a section's index, lines are counted from its start
@@ -65,11 +73,29 @@ func (f *File) find(k tableKind, arg uint64) (r rec, ok bool, err error) {
 	return r, ok, nil
 }
 
+// numbered finds the record of a number of a file whose index is in another one: what two blocks of the index begin with tells within some
+// kilobytes where the record is, so that neither of the blocks has to be read. It may miss one.
+func (f *File) numbered(k tableKind, num uint64) (r rec, ok bool, err error) {
+	off, to, known := f.tables[k].near(num)
+	if !known {
+		return rec{}, false, nil
+	}
+	err = f.text.Lines(off, to, func(line []byte) bool {
+		l := searchedLine(line)
+		if ok = l.Head && l.Section == tableSection[k] && l.Key == num; ok {
+			r = rec{rva: num, off: off}
+		}
+		off += int64(len(line)) + 1
+		return !ok
+	})
+	return r, ok, err
+}
+
 // findPublic is the last PUBLIC record at or below an address, where fn is the last such FUNC; one before that may be left out.
 func (f *File) findPublic(rva uint64, fn rec, has bool) (rec, bool, error) {
 	if !f.searches(lazy.Publics) {
-		r, ok := f.tables[tablePublics].last(rva)
-		return r, ok, nil
+		r, ok, err := f.tables[tablePublics].last(rva)
+		return r, ok, f.distrust(err)
 	}
 	for {
 		mixed := f.lazy.Mixed()

@@ -1,6 +1,7 @@
 // Symbol servers: the page requests nothing before it has shown the addresses and the user has pressed the button, requests nothing else, and reads only
 // the parts of a large file that a stack needs.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -286,6 +287,40 @@ test("the stack reads less than 5 MB of a file of 1 GB", async () => {
   await tab.page.waitForTimeout(1500);
   console.log(`${source.sent} bytes of 1 GB in ${source.seen.length} answers`);
   assert.ok(source.sent < 5_000_000, `${source.sent} bytes were sent`);
+  await rm(file);
+});
+
+test("the index beside a large file is asked for and used, and one that does not fit is named", async () => {
+  // A function that is not in its place: a search does not find it, the index does.
+  const onStack = "Pipeline::start()::{lambda()#5}>::_M_invoke";
+  const file = await grownSymbols(join(dir, "moved.sym"), 40, { moved: onStack });
+  execFileSync(inRepo("dist/bin/crashpane"), ["index", file]);
+  const index = await readFile(`${file}.index`);
+  const damaged = Buffer.from(index);
+  for (let n = damaged.readUInt32LE(9); n < damaged.length; n += 100) damaged[n] ^= 1; // behind what is read at once
+  const module = () =>
+    tab.page.evaluate(() => [...document.querySelectorAll("#modules .row")].find((row) => row.querySelector(".fn").textContent === "tilecruncher")?.innerText ?? "");
+  for (const [text, used] of [[index, true], [index.subarray(0, -1), false], [damaged, false]]) {
+    source.files = { [pathOf(program)]: { file }, [`${pathOf(program)}.index`]: { text }, [pathOf(codec)]: { text: codec } };
+    source.seen = [];
+    await panel();
+    await tab.sees("beside a large .sym file for its index");
+    await ask();
+    await tab.sees("tile::blend_edges", { timeout: 60_000 });
+    await ended();
+    if (used) await tab.sees("main.cc:156");
+    assert.ok(urls().includes(`${source.base}/${pathOf(program)}.index`), "its index was not asked for");
+    await tab.page.locator("#tab-modules").click();
+    await tab.page.waitForFunction(() => document.querySelector("#modules .row"));
+    for (const until = Date.now() + 20_000; !(await module()).includes(used ? "loaded" : "indexed on demand"); await tab.page.waitForTimeout(50)) {
+      assert.ok(Date.now() < until, `the symbols are said to be ${await module()}`);
+    }
+    await tab.page.locator("#tab-files").click();
+    await tab.page.waitForFunction((u) => [...document.querySelectorAll("#files .fn")].some((e) => e.title === u), `${source.base}/${pathOf(program)}`);
+    assert.equal((await tab.page.locator("#files").innerText()).includes("the index beside the file is not used"), !used);
+    await tab.close();
+    tab = await chrome.open(site.origin);
+  }
   await rm(file);
 });
 

@@ -22,6 +22,8 @@ type Source struct {
 	Size int64
 	// Slice is the best number of bytes for one read, for readers that may choose; 0 leaves it to them.
 	Slice int64
+	// Index is what `crashpane index` made of the file, a symbol file, if that is beside it; else nil.
+	Index *Source
 	// Spool creates storage outside of memory for what is unpacked from the file. It is nil if there is no such storage.
 	Spool func() (Spool, error)
 	// Parallel: several goroutines may use the underlying reader at once, as they may an *os.File.

@@ -112,6 +112,7 @@ var signatures = []struct {
 	{0, "SZDD\x88\xf0\x27\x33", Guess{Packed, "a file packed by compress.exe; unpack it with expand on Windows first"}},
 	{0, "!<arch>\n", Guess{Packed, "a static library or Debian package (an ar archive)"}},
 	{257, "ustar", Guess{Packed, "a tar archive; unpack it first"}},
+	{0, "symindex", Guess{Binary, "the index of a symbol file, for a server that has it beside that file"}},
 	{0, "\x00asm", Guess{Binary, "a WebAssembly module"}},
 	{0, "SQLite format 3\x00", Guess{Binary, "an SQLite database"}},
 	{0, "bplist00", Guess{Binary, "a binary property list"}},

@@ -41,8 +41,10 @@ type Text struct {
 	// came, if it is set, is told which blocks were read.
 	came    func(blocks []*block) error
 	missing map[int64]bool // in a batch: blocks that are lacking
-	reads   int64
-	bytes   int64
+	// Beside, if it is set, is another file, whose blocks a Batch reads in the same rounds.
+	Beside *Text
+	reads  int64
+	bytes  int64
 }
 
 // NewText makes a Text. Nothing is read before somebody asks. blockSize is in bytes.
@@ -103,33 +105,75 @@ func (t *Text) Lines(off, end int64, fn func(line []byte) bool) error {
 // Batch runs n lookups in rounds: those that lack blocks are run again when the blocks of all of them were read. A lookup's error is
 // left to whoever makes it again. The error is the reader's.
 func (t *Text) Batch(n int, lookup func(i int) error) error {
+	texts := []*Text{t}
+	if t.Beside != nil {
+		texts = append(texts, t.Beside)
+	}
 	left := make([]int, n)
 	for i := range left {
 		left[i] = i
 	}
-	defer func() { t.missing = nil }()
+	defer func() {
+		for _, x := range texts {
+			x.missing = nil
+		}
+	}()
 	for rounds := 0; len(left) > 0 && rounds < maxRounds; rounds++ {
-		t.missing = map[int64]bool{}
+		for _, x := range texts {
+			x.missing = map[int64]bool{}
+		}
 		again := left[:0]
 		for _, i := range left {
-			if len(t.missing) >= t.most/2 { // what is read now must still be there when it is looked at
+			full := false // what is read now must still be there when it is looked at
+			for _, x := range texts {
+				full = full || len(x.missing) >= x.most/2
+			}
+			if full {
 				again = append(again, i)
 			} else if err := lookup(i); errors.Is(err, ErrMissing) {
 				again = append(again, i)
 			}
 		}
-		list := make([]int64, 0, len(t.missing))
-		for n := range t.missing {
-			list = append(list, n)
+		lacked := 0
+		for _, x := range texts {
+			list := make([]int64, 0, len(x.missing))
+			for n := range x.missing {
+				list = append(list, n)
+			}
+			slices.Sort(list)
+			x.missing = nil
+			if err := x.read(list); err != nil {
+				return err
+			}
+			lacked += len(list)
 		}
-		slices.Sort(list)
-		t.missing = nil
-		if err := t.read(list); err != nil || len(list) == 0 {
-			return err
+		if lacked == 0 {
+			return nil
 		}
 		left = again
 	}
 	return nil
+}
+
+// Bytes are n bytes at an offset, which must be inside the file. They are valid until the next read. The errors are those of Lines.
+func (t *Text) Bytes(off, n int64) (all []byte, err error) {
+	for end := off + n; off < end; {
+		if err := t.ahead(off, end); err != nil {
+			return nil, err
+		}
+		b, err := t.block(off / t.step)
+		if err != nil {
+			return nil, err
+		}
+		data := b.data[off-b.n*t.step:]
+		data = data[:min(int64(len(data)), end-off)]
+		if int64(len(data)) == n {
+			return data, nil
+		}
+		all = append(all, data...)
+		off += int64(len(data))
+	}
+	return all, nil
 }
 
 // block is a block of the file, which is read unless it is at hand. In a batch, it is missing then.

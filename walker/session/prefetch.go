@@ -6,8 +6,9 @@ import "github.com/crashpane/crashpane/walker"
 // which one is next only the rules of the last tell. But it is on the stack: the words there that point into the module's code are looked up
 // together. That changes no answer.
 
-// prefetchWords is how many words of a stack are looked at for addresses at a time, and prefetchRules how many of these are looked up.
-const prefetchWords, prefetchRules = 4096, 256
+// prefetchWords is how many words of a stack are looked at for addresses at a time, and prefetchRules how many of these are looked up; in a file on
+// a server, where what nobody needs is a request too, remoteRules.
+const prefetchWords, prefetchRules, remoteRules = 4096, 256, 64
 
 // aheadThreads is for how many threads at a time a file with an index is asked what their stacks may need.
 const aheadThreads = 64
@@ -49,7 +50,7 @@ type prefetch struct {
 }
 
 // rules looks up the unwind rules that the next step lacks, and with them those that later steps in the same module may ask for. Of a file on a
-// server, where each block is a request, only those of the next step.
+// server that has no index, where each of them takes several requests, only those of the next step.
 func (p *prefetch) rules() {
 	module, rva := p.steps.Wants()
 	if module < 0 || p.y.d.ignored[module] {
@@ -60,17 +61,21 @@ func (p *prefetch) rules() {
 		return
 	}
 	list := []uint64{rva}
-	if p.y.d.modules[module].item.src.Slice == 0 {
-		if p.seen == nil {
-			p.seen = map[int]uint64{}
+	most := prefetchRules
+	if p.y.d.modules[module].item.src.Slice != 0 {
+		if most = 1; f.Exact() {
+			most = remoteRules
 		}
-		for left := prefetchWords; left > 0 && len(list) < prefetchRules; left -= 64 {
-			p.seen[module] = p.steps.Words(p.seen[module], 64, func(m int, rva uint64) {
-				if m == module {
-					list = append(list, rva)
-				}
-			})
-		}
+	}
+	if p.seen == nil {
+		p.seen = map[int]uint64{}
+	}
+	for left := prefetchWords; left > 0 && len(list) < most; left -= 64 {
+		p.seen[module] = p.steps.Words(p.seen[module], 64, func(m int, rva uint64) {
+			if m == module {
+				list = append(list, rva)
+			}
+		})
 	}
 	f.Prefetch(list, nil)
 }

@@ -186,7 +186,11 @@ func (s *Session) open(it *item) (*symfile.File, error) {
 			open = symfile.OpenOnDemand
 		}
 		it.sym, it.openErr = open(it.src, symfile.Options{Slice: cmp.Or(it.src.Slice, s.opt.Slice), Workers: s.opt.Workers, Progress: func(done, total int64) {
-			s.progress("reading symbols", it.Name, done, total)
+			stage := "reading symbols"
+			if total < it.src.Size {
+				stage = fmt.Sprintf("reading %d MB of unwind rules of", (total+500_000)/1_000_000)
+			}
+			s.progress(stage, it.Name, done, total)
 		}})
 		if it.openErr != nil {
 			it.Message = it.openErr.Error()
@@ -210,23 +214,14 @@ func (s *Session) Complete(itemID int) (changed bool, err error) {
 	})
 }
 
-// Adopt is Complete with indexes that were made elsewhere or kept: those of all pieces of the file in their order, or one of the whole
-// file (see symfile.File.Adopt, whose errors it gives).
-func (s *Session) Adopt(itemID int, indexes ...[]byte) (changed bool, err error) {
+// Adopt is Complete with indexes that were made elsewhere or kept: those of all n pieces of the file in their order, or one of the whole file (see
+// symfile.File.Adopt, whose errors it gives).
+func (s *Session) Adopt(itemID, n int, index func(i int) []byte) (changed bool, err error) {
 	if itemID < 0 || itemID >= len(s.items) || s.items[itemID].sym == nil {
 		return false, nil
 	}
 	it := s.items[itemID]
-	return s.completed(it, func() (bool, error) { return it.sym.Adopt(indexes...) })
-}
-
-// AdoptEach is Adopt for n indexes of which one is in memory at a time.
-func (s *Session) AdoptEach(itemID, n int, index func(i int) []byte) (changed bool, err error) {
-	if itemID < 0 || itemID >= len(s.items) || s.items[itemID].sym == nil {
-		return false, nil
-	}
-	it := s.items[itemID]
-	return s.completed(it, func() (bool, error) { return it.sym.AdoptEach(n, index) })
+	return s.completed(it, func() (bool, error) { return it.sym.Adopt(n, index) })
 }
 
 // Index is the index of a symbol file that was read as a whole, to be kept (see symfile.File.Index); nil if there is none.
@@ -271,6 +266,7 @@ func (d *dump) revised() bool {
 	for i := range d.modules {
 		if it := d.modules[i].item; it != nil && it.sym != nil && it.sym.Revised() {
 			any = true
+			it.Warnings, it.WarningCount = warnings(it)
 		}
 	}
 	return any
@@ -283,7 +279,7 @@ func warnings(it *item) ([]string, int) {
 		if len(out) >= keptWarnings {
 			break
 		}
-		out = append(out, fmt.Sprintf("%s: line %d: %s", it.Name, w.Line, w.Text))
+		out = append(out, it.Name+": "+w.String())
 	}
 	return out, it.sym.WarningCount + len(it.failures)
 }

@@ -312,10 +312,12 @@ func (z *Sources) leadText() string {
 	if len(rows) == 0 {
 		return "Crashpane asks a server only for missing symbol files, by name and id. It sends nothing else from the dump."
 	}
+	also := ""
 	if z.Token != "" {
-		return "Crashpane will ask only for these addresses. It sends your token with them, and nothing else: no cookie, no referrer, no other part of the dump."
+		also = "your token with them, and "
 	}
-	return "Crashpane will ask only for these addresses. It sends nothing else: no cookie, no referrer, no other part of the dump."
+	return "Crashpane will ask only for these addresses, and beside a large .sym file for its index: the same address with .index at the end. It sends " +
+		also + "nothing else: no cookie, no referrer, no other part of the dump."
 }
 
 // askedText lists the requests and their results.

@@ -43,6 +43,29 @@ function symbolSources(bases, window, storage) {
     return `${host} answers, but does not let this page read its answers (CORS: it would have to allow this page’s origin). ${through ? `This page’s own server can ask it for you: choose ${through.base}` : "A Crashpane that is hosted as a Worker can ask it for you (SYMBOL_SERVERS)"}`;
   }
 
+  // Returns what the worker needs to read parts of a file (ranges.js), from the response with its beginning; undefined if the response does not say which
+  // part it is.
+  async function beginning(response, url, token) {
+    const part = /^bytes 0-(\d+)\/(\d+)$/.exec(response.headers.get("content-range") ?? "");
+    const head = new Uint8Array(await response.arrayBuffer());
+    const edition = response.headers.get("etag") ?? response.headers.get("last-modified") ?? "";
+    const known = part && Number(part[1]) + 1 === head.byteLength && !response.headers.get("content-encoding");
+    return known ? { url, token, size: Number(part[2]), edition, head } : undefined;
+  }
+
+  // Requests the beginning of the index beside a symbol file, which crashpane index makes. Returns undefined if there is none, or if it cannot be read in parts.
+  async function indexOf(url, token, signal) {
+    if (!url.endsWith(".sym")) return undefined;
+    try {
+      const response = await get(`${url}.index`, token, `bytes=0-${symbolHead - 1}`, signal);
+      if (response.status === 206) return await beginning(response, `${url}.index`, token);
+      response.body?.cancel();
+    } catch (error) {
+      if (signal.aborted) throw error;
+    }
+    return undefined;
+  }
+
   // Collects the body in Blobs, which the browser stores in memory or on disk.
   async function collect(response, name, progress) {
     const packed = response.headers.get("content-encoding");
@@ -72,7 +95,7 @@ function symbolSources(bases, window, storage) {
     bases: bases && built.map(({ base }) => base),
     resolve,
     // Requests a symbol file. Returns {status, at}, where at is the address after a redirection, and also either {file} or {remote}, with which the
-    // worker can read parts of the file (ranges.js).
+    // worker can read parts of the file and of its index (ranges.js).
     async ask(url, token, whole, progress, signal) {
       let response;
       try {
@@ -86,13 +109,9 @@ function symbolSources(bases, window, storage) {
       }
       const at = response.redirected ? response.url : "";
       if (response.status === 206) {
-        const part = /^bytes 0-(\d+)\/(\d+)$/.exec(response.headers.get("content-range") ?? "");
-        const head = new Uint8Array(await response.arrayBuffer());
-        const size = Number(part?.[2]);
-        const known = part && Number(part[1]) + 1 === head.byteLength && !response.headers.get("content-encoding");
-        if (known && size === head.byteLength) return { status: 200, at, file: new File([head], url) };
-        const edition = response.headers.get("etag") ?? response.headers.get("last-modified") ?? "";
-        if (known && size > symbolWhole) return { status: 206, at, remote: { url, token, size, edition, head } };
+        const remote = await beginning(response, url, token);
+        if (remote && remote.size === remote.head.byteLength) return { status: 200, at, file: new File([remote.head], url) };
+        if (remote?.size > symbolWhole) return { status: 206, at, remote: { ...remote, index: await indexOf(url, token, signal) } };
         // The file is small, or the server does not allow the page to read Content-Range (CORS). Request the whole file.
         response = await get(url, token, "", signal);
       }

@@ -195,3 +195,16 @@ func TestServersList(t *testing.T) {
 		t.Errorf("no servers: %v %v", got, err)
 	}
 }
+
+// TestServersIndex: of a server in Breakpad's layout the index beside a symbol file may be asked, too, and nothing else beside it.
+func TestServersIndex(t *testing.T) {
+	servers, err := Servers("breakpad+https://b.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, valid := range map[string]bool{"a.sym": true, "a.sym.index": true, "a.index": false, "a.sym.index.index": false, "a.sym.old": false} {
+		if got := servers[0].valid([]string{"a", pdbID, name}); got != valid {
+			t.Errorf("%s may be asked: %v", name, got)
+		}
+	}
+}

@@ -39,6 +39,7 @@ var files = memory{
 	"lib c++.so/" + id + "/lib c++.so.sym": "MODULE\n",
 	"big.so/" + id + "/big.so.sym.gz":      "\x1f\x8b packed",
 	"empty.so/" + id + "/empty.so.sym":     "",
+	"near.so/" + id + "/near.so.sym.index": "symindex",
 }
 
 func ask(t *testing.T, c Config, method, path string, header ...string) *http.Response {
@@ -74,6 +75,7 @@ func TestFilesAndParts(t *testing.T) {
 		{"lower-case id", "GET", strings.Replace(path, id, strings.ToLower(id), 1), nil, 200, whole, ""},
 		{"escaped", "GET", "/symbols/lib%20c%2B%2B.so/" + id + "/lib%20c++.so.sym", nil, 200, "MODULE\n", ""},
 		{"head", "HEAD", path, nil, 200, "", ""},
+		{"an index", "GET", "/symbols/near.so/" + id + "/near.so.sym.index", []string{"Range", "bytes=0-2"}, 206, "sym", "bytes 0-2/8"},
 		{"empty", "GET", "/symbols/empty.so/" + id + "/empty.so.sym", nil, 200, "", ""},
 		{"first bytes", "GET", path, []string{"Range", "bytes=0-5"}, 206, "MODULE", "bytes 0-5/" + size},
 		{"to the end", "GET", path, []string{"Range", "bytes=7-"}, 206, whole[7:], "bytes 7-" + strconv.Itoa(len(whole)-1) + "/" + size},

@@ -117,7 +117,7 @@ func (e *Engine) joinChunk(q *protocol.JoinChunk, data func(into []byte) []byte)
 	e.remember()
 	// WebAssembly memory never shrinks, so all chunks' indexes are copied into the same buffer, one after the other.
 	var chunk []byte
-	if _, err := e.session.AdoptEach(q.Item, len(have), func(i int) []byte {
+	if _, err := e.session.Adopt(q.Item, len(have), func(i int) []byte {
 		chunk = have[i](chunk)
 		return chunk
 	}); err != nil {

@@ -16,7 +16,7 @@ import "syscall/js"
 //	  fetched                how many bytes were read from servers
 //
 // Messages from the page are {module}, which starts the program, and {request, file, remote, data}: a protocol.Call as a Uint8Array, and beside it a
-// File, a file on a server as for range, or bytes. Messages to the page are {ready}; {reply, file, data, memory}: a protocol.Answer, what goes beside
+// File, a file on a server as for range (index is another such file, beside it), or bytes. Messages to the page are {ready}; {reply, file, data, memory}: a protocol.Answer, what goes beside
 // it, and the size of the program's memory; and {stopped}: why the program ended.
 
 // scripts returns that object. It is empty in analyze (web/embed/analyze.js).

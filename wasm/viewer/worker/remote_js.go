@@ -31,6 +31,8 @@ const (
 	// remoteSlice is how much of a file on a server is read at a time where the reader may choose, in bytes: what a search needs of a
 	// place lies close together, and every frame needs some places of a file.
 	remoteSlice = 4 << 10
+	// remoteGap is up to how many bytes between two parts are fetched along: a request takes about as long.
+	remoteGap = 64 << 10
 	// Reads that follow each other are a pass over the file: each asks for twice as much, from leastAhead up to mostAhead.
 	leastAhead, mostAhead = 16 << 10, 2 << 20
 	maxRemoteParts        = 6
@@ -98,7 +100,7 @@ func (r *remoteReader) took(n int64, why js.Value) error {
 		r.err = errors.New(why.Get("message").String())
 		r.failed(protocol.Answer{Error: r.err.Error(), Reply: &protocol.RemoteFailed{URL: r.name, Changed: why.Get("changed").Truthy()}})
 	default:
-		if fetched += n; onFetch != nil {
+		if fetched += n; onFetch != nil && r.ahead == 0 { // a pass says itself how far it is
 			onFetch(r.name)
 		}
 		scripts().Set("fetched", fetched)
@@ -106,23 +108,36 @@ func (r *remoteReader) took(n int64, why js.Value) error {
 	return r.err
 }
 
-// ReadManyAt implements input.ManyReader: the requests are under way at the same time.
+// ReadManyAt implements input.ManyReader: the requests are under way at the same time. Parts that are close together are one request.
 func (r *remoteReader) ReadManyAt(parts []input.Part) error {
 	if r.err != nil {
 		return r.err
 	}
-	asked := js.Global().Get("Array").New(len(parts))
-	for i, p := range parts {
-		asked.SetIndex(i, r.read.Invoke(float64(p.Off), float64(p.Off+int64(len(p.Data)))))
+	r.ahead = 0
+	type run struct{ from, to int64 }
+	var runs []run
+	for _, p := range parts {
+		if n := len(runs); n == 0 || p.Off-runs[n-1].to > remoteGap || runs[n-1].to-runs[n-1].from > mostAhead {
+			runs = append(runs, run{p.Off, p.Off})
+		}
+		last := &runs[len(runs)-1]
+		last.to = max(last.to, p.Off+int64(len(p.Data)))
+	}
+	asked := js.Global().Get("Array").New(len(runs))
+	for i, run := range runs {
+		asked.SetIndex(i, r.read.Invoke(float64(run.from), float64(run.to)))
 	}
 	settled, _ := await(js.Global().Get("Promise").Call("allSettled", asked))
-	for i, p := range parts {
+	for i, run := range runs {
 		one := settled.Index(i)
-		if r.took(int64(len(p.Data)), one.Get("reason")) == nil {
-			js.CopyBytesToGo(p.Data, one.Get("value"))
+		if r.took(run.to-run.from, one.Get("reason")) != nil {
+			return r.err
+		}
+		for ; len(parts) > 0 && parts[0].Off+int64(len(parts[0].Data)) <= run.to; parts = parts[1:] {
+			js.CopyBytesToGo(parts[0].Data, one.Get("value").Call("subarray", float64(parts[0].Off-run.from)))
 		}
 	}
-	return r.err
+	return nil
 }
 
 // await is a promise's value, or what it was rejected with.

@@ -194,6 +194,10 @@ func handle(e *engine.Engine, post func(protocol.Answer), message js.Value) {
 		r := newRemoteReader(remote, post)
 		src = input.New(name, r, r.size)
 		src.Slice = remoteSlice
+		if index := remote.Get("index"); index.Truthy() {
+			r := newRemoteReader(index, func(protocol.Answer) {}) // without it the file is searched
+			src.Index = input.New(name+".index", r, r.size)
+		}
 	}
 	if _, ok := call.Request.(*protocol.IndexChunk); !ok {
 		from := fetched
