@@ -238,14 +238,14 @@ func (e *expander) unpack(src *input.Source, kind Kind, depth int, mem *unpacked
 	e.expand(inner, sniffReader(inner.Name, r, u.n), depth+1, u)
 }
 
-// zeros says whether a file goes on with zeros at off, where a gzip header was looked for.
+// zeros reports whether zeros follow at off, where the next gzip member would begin.
 func zeros(src *input.Source, off int64) bool {
 	const header = 10
 	tail, err := src.Bytes(off, min(header, src.Size-off))
 	return err == nil && len(strings.Trim(string(tail), "\x00")) == 0
 }
 
-// gunzipped is the name of a compressed file's content.
+// gunzipped returns the name of a compressed file's content.
 func gunzipped(name string) string {
 	lower := strings.ToLower(name)
 	switch {
@@ -326,7 +326,7 @@ func (e *expander) another(src *input.Source, what string) bool {
 	return true
 }
 
-// fits says whether a member is not larger than the limits allow.
+// fits reports whether a member is not larger than the limits allow.
 func (e *expander) fits(size int64, fail func(have string, err error)) bool {
 	most := e.limits.MaxTotal
 	if size > e.limits.KeepWhole {
@@ -339,7 +339,7 @@ func (e *expander) fits(size int64, fail func(have string, err error)) bool {
 	return true
 }
 
-// junk says whether a member is bookkeeping of the system that made the archive.
+// junk reports whether a member is bookkeeping of the system that made the archive.
 func junk(name string) bool {
 	base := path.Base(name)
 	return strings.HasPrefix(name, "__MACOSX/") || strings.Contains(name, "/__MACOSX/") || strings.HasPrefix(base, "._") ||
@@ -430,7 +430,7 @@ func (e *expander) unpackMember(u *unpacked, full string, now int64, depth int, 
 	e.expand(input.New(full, u, u.size), g, depth+1, u)
 }
 
-// named gives an error of the libraries in the words of this program.
+// named returns an error of the libraries in the words of this program.
 func named(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the data ends too early")

@@ -53,7 +53,7 @@ type Guess struct {
 	What string
 }
 
-// Usable says whether the file is one that this program works with: a dump, symbols, or an archive of them.
+// Usable reports whether the file is one that this program works with: a dump, symbols, or an archive of them.
 func (g Guess) Usable() bool {
 	switch g.Kind {
 	case Minidump, Microdump, Sym, SymWithoutModule, Gzip, Zip:
@@ -206,7 +206,7 @@ func hasMicrodump(src *input.Source) bool {
 	return false
 }
 
-// firstLine is the first line that is not blank, without its end.
+// firstLine returns the first line that is not blank, without its end.
 func firstLine(text []byte) []byte {
 	text = bytes.TrimLeft(text, " \t\r\n")
 	if end := bytes.IndexAny(text, "\r\n"); end >= 0 {
@@ -215,7 +215,7 @@ func firstLine(text []byte) []byte {
 	return text
 }
 
-// isRecords says whether the first lines are records of a symbol file. Line records (hexadecimal numbers) do not count,
+// isRecords reports whether the first lines are records of a symbol file. Line records (hexadecimal numbers) do not count,
 // but may be between others. The last line may be cut off and is left out if there are others.
 func isRecords(text []byte) bool {
 	lines := bytes.SplitN(bytes.TrimLeft(text, " \t\r\n"), []byte("\n"), 12)
@@ -258,7 +258,7 @@ func appleReport(text []byte) Guess {
 	return Guess{}
 }
 
-// isText says whether bytes are text: UTF-8 without control characters. whole says that the bytes are not cut off, so
+// isText reports whether bytes are text: UTF-8 without control characters. whole says that the bytes are not cut off, so
 // that a broken last character counts.
 func isText(b []byte, whole bool) bool {
 	for len(b) > 0 {

@@ -67,7 +67,7 @@ type unpacked struct {
 	spare []byte // for the next chunk
 }
 
-// deflated makes u unpack deflate data, in gzip members or without.
+// deflated sets u up for deflate data, in gzip members or without.
 func (u *unpacked) deflated(src *input.Source, zipped bool) {
 	u.src, u.gzip = src, zipped
 	u.packedBy(func(r io.Reader) (io.Reader, error) {
@@ -84,7 +84,7 @@ func (u *unpacked) deflated(src *input.Source, zipped bool) {
 	}
 }
 
-// packedBy makes u unpack data of another format.
+// packedBy sets u up for data of another format than deflate.
 func (u *unpacked) packedBy(open func(io.Reader) (io.Reader, error), src *input.Source) {
 	u.large = u.size > u.limits.KeepWhole
 	u.open = func() (io.Reader, error) {
@@ -150,7 +150,7 @@ func (u *unpacked) ReadAt(p []byte, off int64) (int, error) {
 	return done, nil
 }
 
-// atOnce has all unpacked by Limits.Inflate, if it is much.
+// atOnce unpacks everything with Limits.Inflate, if the file is large.
 func (u *unpacked) atOnce() {
 	if u.tried || !u.large || u.src == nil || u.limits.Inflate == nil {
 		return
@@ -172,7 +172,7 @@ func (u *unpacked) atOnce() {
 	}
 }
 
-// take has another reader give the bytes from now on.
+// take replaces the unpacked bytes by another reader.
 func (u *unpacked) take(r io.ReaderAt, n int64) {
 	u.drop()
 	u.whole, u.n, u.size, u.err = r, n, n, io.EOF
@@ -219,7 +219,7 @@ func (u *unpacked) keep(b []byte) error {
 	return nil
 }
 
-// held is how many bytes are in memory.
+// held returns how many unpacked bytes are in memory.
 func (u *unpacked) held() (n int64) {
 	for _, c := range u.chunks {
 		n += int64(len(c))
@@ -341,11 +341,11 @@ func (u *unpacked) stop(err error) {
 	}
 }
 
-// gather has the spool give the bytes from now on, if that is better.
+// gather replaces the spool by one reader of all its bytes, if the spool can make one (Gatherer).
 func (u *unpacked) gather() {
 	if g, ok := u.spool.(Gatherer); ok {
 		r, err := g.Gather()
-		if err != nil { // what was in it is lost
+		if err != nil { // the spool's bytes are gone
 			u.drop()
 			u.err, u.n = err, 0
 			return

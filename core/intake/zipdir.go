@@ -109,7 +109,7 @@ func openZip(src *input.Source) (*zipList, error) {
 	return z, nil
 }
 
-// next is the next member; false at the end, and where the list cannot be read, which is an error.
+// next returns the next member; false at the end, and where the list cannot be read, which is an error.
 func (z *zipList) next() (m zipMember, ok bool, err error) {
 	// Writers keep the lowest 16 bits of the number, whatever field they have for it.
 	all := uint16(z.listed) == uint16(z.count)
@@ -163,7 +163,7 @@ func (m *zipMember) widen(extra []byte) {
 	}
 }
 
-// data is where in the archive a member's packed bytes begin.
+// data returns where in the archive a member's packed bytes begin.
 func (m *zipMember) data(src *input.Source) (int64, error) {
 	h, err := src.Bytes(m.header, zipHeadSize)
 	if err != nil {

@@ -19,7 +19,7 @@ const (
 // to request if the server has nothing at Path, or "".
 type StoreFile struct{ Layout, Path, Else string }
 
-// StorePath is where a symbol store keeps a module's file, relative to its root: debug_file/ID/name.sym. The name is the
+// StorePath returns where a symbol store keeps a module's file, relative to its root: debug_file/ID/name.sym. The name is the
 // debug file's without ".pdb" (in any case).
 func StorePath(debugFile, debugID string) string {
 	if debugFile == "" || debugID == "" {

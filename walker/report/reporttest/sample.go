@@ -45,7 +45,7 @@ func dump(name string) *core.Dump {
 	return d
 }
 
-// Windows is a crash of a 32-bit Windows program. It has inlined calls, a PUBLIC name, a module without symbols and one without an id,
+// Windows returns a crash of a 32-bit Windows program. It has inlined calls, a PUBLIC name, a module without symbols and one without an id,
 // frames in no module and in an unloaded one, assigned symbols, the thread that wrote the dump before the crashed one, and a thread
 // without frames.
 func Windows() report.Input {
@@ -125,7 +125,7 @@ func Windows() report.Input {
 	})
 }
 
-// Linux is a dump of a 64-bit ARM program without a crash. The second thread requested it.
+// Linux returns a dump of a 64-bit ARM program without a crash. The second thread requested it.
 func Linux() report.Input {
 	d := dump("dump.dmp")
 	d.System = &core.SystemInfo{OS: core.OSLinux, PlatformID: 0x8201, Processor: core.ProcARM64, CPUCount: 8, CSDVersion: "Linux 6.1.0 #1 SMP aarch64"}

@@ -164,7 +164,7 @@ func (v *View) moduleOrder() []int {
 	return order
 }
 
-// Assignable are up to n modules that a file may be assigned to: those in use, the ones without symbols of their own first.
+// Assignable returns up to n modules that a file may be assigned to: those in use, the ones without symbols of their own first.
 func (v *View) Assignable(n int) (out []int) {
 	for _, own := range []bool{false, true} {
 		for _, i := range v.moduleOrder() {
