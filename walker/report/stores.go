@@ -104,7 +104,7 @@ func (b *builder) missing() {
 		}
 		seen[k] = len(r.Missing)
 		w := MissingFile{Module: i, DebugFile: file, DebugID: id, StorePath: StorePath(file, id), Frames: m.Frames, Partial: partial,
-			MismatchFile: s.MismatchFile, MismatchID: s.MismatchID, MismatchItem: s.MismatchItem, Stores: []StoreFile{}}
+			Mismatch: s.Mismatch, Stores: []StoreFile{}}
 		if b.d.Header.Order == binary.ByteOrder(binary.BigEndian) {
 			w.OtherPath = StorePath(file, core.ByteSwappedID(id))
 		}

@@ -457,9 +457,9 @@ func (ms *moduleSymbols) note(at unwind.Origin, notes []string) {
 // symbolsOf returns what the report says of a module's symbols.
 func (d *dump) symbolsOf(module int) report.ModuleSymbols {
 	ms := &d.modules[module]
-	out := report.ModuleSymbols{Requested: ms.requested, MismatchItem: -1}
+	out := report.ModuleSymbols{Requested: ms.requested}
 	if it := ms.mismatch; it != nil {
-		out.MismatchFile, out.MismatchID, out.MismatchItem = it.Name, it.SymID, it.ID
+		out.Mismatch = report.Mismatch{File: it.Name, ID: it.SymID, Item: it.ID}
 		out.State = report.SymbolsMismatch
 	}
 	if it := ms.item; it != nil {

@@ -107,13 +107,13 @@ func Windows() report.Input {
 			switch m {
 			case 0:
 				return report.ModuleSymbols{State: report.SymbolsLoaded, File: "syms/app.sym", ID: d.Modules[0].DebugID, Name: "app.pdb", Requested: true,
-					Warnings: []string{"app.sym line 9: unknown record"}, MismatchItem: -1}
+					Warnings: []string{"app.sym line 9: unknown record"}}
 			case 2:
-				return report.ModuleSymbols{State: report.SymbolsAssigned, File: "plugin.sym", ID: "BAD0", Name: "plugin.pdb", Requested: true, MismatchItem: -1}
+				return report.ModuleSymbols{State: report.SymbolsAssigned, File: "plugin.sym", ID: "BAD0", Name: "plugin.pdb", Requested: true}
 			case 3:
-				return report.ModuleSymbols{Requested: true, MismatchFile: "other.sym", MismatchID: "0123", MismatchItem: 5}
+				return report.ModuleSymbols{Requested: true, Mismatch: report.Mismatch{File: "other.sym", ID: "0123", Item: 5}}
 			}
-			return report.ModuleSymbols{Requested: true, MismatchItem: -1}
+			return report.ModuleSymbols{Requested: true}
 		},
 		Demangle: func(s string) string {
 			if s == "_ZN3foo3barEv" {
