@@ -22,7 +22,7 @@ var auxNames = map[uint64]string{
 	45: "AT_L2_CACHEGEOMETRY", 46: "AT_L3_CACHESIZE", 47: "AT_L3_CACHEGEOMETRY", 51: "AT_MINSIGSTKSZ",
 }
 
-// Name is the type's name in the kernel's headers, or "AT_<number>".
+// Name returns the type's name in the kernel's headers, or "AT_<number>".
 func (e AuxEntry) Name() string {
 	if n := auxNames[e.Type]; n != "" {
 		return n
@@ -33,7 +33,7 @@ func (e AuxEntry) Name() string {
 // maxAux bounds the vector; the kernel writes some 20 entries, and /proc/PID/auxv has room for a page.
 const maxAux = 4096
 
-// wordSize is the size of the process' words in bytes: that of its CPU, 8 if it is not known.
+// wordSize returns the size of the process' words in bytes: that of its CPU, 8 if it is not known.
 func (d *Dump) wordSize() int64 {
 	if a := d.Arch(); a != nil {
 		return int64(a.WordSize)
@@ -63,7 +63,7 @@ func decodeLinuxAuxv(d *Dump, s *Stream, c *input.Cursor) {
 	c.Skip(c.Left())
 }
 
-// AuxValue is the value of an entry of the auxiliary vector by its name ("AT_ENTRY"); false if it is not there.
+// AuxValue returns the value of an entry of the auxiliary vector by its name ("AT_ENTRY"); false if it is not there.
 func (l *Linux) AuxValue(name string) (uint64, bool) {
 	for _, e := range l.Aux {
 		if e.Name() == name {
@@ -153,11 +153,11 @@ func decodeLinuxDSODebug(d *Dump, s *Stream, c *input.Cursor) {
 	d.diagnose(Bad, s.Type, m.Err())
 }
 
-// CommandLine are the program's arguments, its name first. They may contain secrets, so they are shown only on request. Nil if the dump has
+// CommandLine returns the program's arguments, its name first. They may contain secrets, so they are shown only on request. Nil if the dump has
 // none.
 func (d *Dump) CommandLine() []string { return d.zeroTerminated(d.Linux.CmdLine) }
 
-// Environment are the variables that the program was started with. They contain personal data, so they are shown only on request. Nil
+// Environment returns the variables that the program was started with. They contain personal data, so they are shown only on request. Nil
 // if the dump has none.
 func (d *Dump) Environment() (out []KeyValue) {
 	for _, v := range d.zeroTerminated(d.Linux.Environ) {

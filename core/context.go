@@ -29,7 +29,7 @@ type ExtraReg struct {
 // maxContext bounds a context record with everything that a CPU can append to it (AMX tiles take 8 KiB).
 const maxContext = 64 << 10
 
-// Arch is the CPU table of the dump's processor, or nil if this build has none for it. The contexts decide if SystemInfo is
+// Arch returns the CPU table of the dump's processor, or nil if this build has none for it. The contexts decide if SystemInfo is
 // missing or names an unknown processor.
 func (d *Dump) Arch() *cpu.Arch {
 	var named *cpu.Arch
@@ -55,7 +55,7 @@ func (d *Dump) Arch() *cpu.Arch {
 	return named
 }
 
-// archsOf are the CPUs that SystemInfo can mean by a processor number: several, where ports of the writers took the same one.
+// archsOf returns the CPUs that SystemInfo can mean by a processor number: several, where ports of the writers took the same one.
 func archsOf(processor uint16) []*cpu.Arch {
 	var out []*cpu.Arch
 	for _, a := range cpu.All() {
@@ -66,7 +66,7 @@ func archsOf(processor uint16) []*cpu.Arch {
 	return out
 }
 
-// otherProcessor is the name of a processor that has no table; "" if it is not known either.
+// otherProcessor returns the name of a processor without a table, or "" if it is unknown.
 func otherProcessor(number uint16) string {
 	for _, p := range cpu.OtherProcessors {
 		if p.Number == number {

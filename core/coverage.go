@@ -191,7 +191,7 @@ func (a *account) stream(s *Stream) {
 	}
 }
 
-// String is the account on one line.
+// String returns the result on one line.
 func (c *Coverage) String() string {
 	var b strings.Builder
 	for class, n := range c.Bytes {

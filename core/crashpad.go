@@ -34,7 +34,7 @@ type Annotation struct {
 	Value []byte
 }
 
-// Text is the annotation's text, with anything that is not UTF-8 as U+FFFD; false if it is not a text.
+// Text returns the annotation's text, with anything that is not UTF-8 as U+FFFD; false if it is not a text.
 func (a *Annotation) Text() (string, bool) {
 	return strings.ToValidUTF8(strings.TrimRight(string(a.Value), "\x00"), "\uFFFD"), a.Type == 1
 }
@@ -79,7 +79,7 @@ func guidText(c *input.Cursor) string {
 	return fmt.Sprintf("%08x-%04x-%04x-%x-%x", a, b, e, p[:2], p[2:])
 }
 
-// part is a cursor over something that a stream points to; nil if it is empty.
+// part returns a cursor over something that a stream points to, or nil if it is empty.
 func (d *Dump) part(s *Stream, loc Location, what string) *input.Cursor {
 	if loc.Size == 0 || loc.Off == 0 {
 		return nil

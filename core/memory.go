@@ -25,7 +25,7 @@ type Region struct {
 	Loc   Location
 }
 
-// End is the first address after the region.
+// End returns the first address after the region.
 func (r Region) End() uint64 { return r.Start + r.Loc.Size }
 
 // Contains reports whether an address is in the region.
@@ -205,7 +205,7 @@ func merge(have, add []Region) []Region {
 	return append(out, have[hi:]...)
 }
 
-// Regions are all regions, sorted by address, without overlap.
+// Regions returns all regions, sorted by address, without overlap.
 func (m *Memory) Regions() []Region { return m.regions }
 
 // Region finds the region that holds an address.

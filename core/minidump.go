@@ -137,7 +137,7 @@ func (d *Dump) TruncatedParts() int {
 	return n
 }
 
-// IsMinidump says whether a file begins like a minidump of either byte order; first are its first bytes, 4 or more.
+// IsMinidump reports whether a file begins like a minidump of either byte order; first are its first bytes, 4 or more.
 func IsMinidump(first []byte) bool {
 	if len(first) < 4 {
 		return false

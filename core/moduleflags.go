@@ -33,7 +33,7 @@ const (
 var moduleFlagWords = []string{"no address range", "overlaps another module", "listed twice", "file deleted while in use",
 	"memory, not a file", "inside an Android package", "no debug id", "no name", "mapped by the kernel"}
 
-// Words are the flags in plain words.
+// Words returns the flags in plain words.
 func (f ModuleFlags) Words() []string {
 	out := []string{}
 	for i, w := range moduleFlagWords {
@@ -46,7 +46,7 @@ func (f ModuleFlags) Words() []string {
 
 const deletedSuffix = " (deleted)"
 
-// File is the module's name without what the kernel appends to it, and the member's name if it is inside a package.
+// File returns the module's name without what the kernel appends to it, and the member's name if it is inside a package.
 func (m *Module) File() (file, member string) {
 	file, member, _ = strings.Cut(strings.TrimSuffix(m.Name, deletedSuffix), "!/")
 	return file, member
@@ -88,7 +88,7 @@ func flagModules(list []Module) {
 	}
 }
 
-// ownFlags are the flags that a module has by itself.
+// ownFlags returns the flags that a module has by itself.
 func (m *Module) ownFlags() (f ModuleFlags) {
 	file, member := m.File()
 	for _, c := range []struct {

@@ -21,7 +21,7 @@ func (m *Module) identify() {
 	m.CodeID = m.CodeIDRust()
 }
 
-// debugFile is the file that the debug record names. An ELF module is its own debug file.
+// debugFile returns the file that the debug record names. An ELF module is its own debug file.
 func (m *Module) debugFile() string {
 	switch m.CodeView.Signature {
 	case SigRSDS, SigNB10:
@@ -48,7 +48,7 @@ func SameID(a, b string) bool {
 	return strings.EqualFold(a, b) || len(a) > 32 && strings.EqualFold(a[16:], b[16:]) && strings.EqualFold(a, ByteSwappedID(b))
 }
 
-// ByteSwappedID is a debug id with the bytes of the GUID's first three fields the other way round, see SameID; "" if the id has no GUID.
+// ByteSwappedID returns a debug id with the bytes of the GUID's first three fields the other way round, see SameID; "" if the id has no GUID.
 func ByteSwappedID(id string) string {
 	if len(id) <= 32 {
 		return ""
@@ -63,7 +63,7 @@ func ByteSwappedID(id string) string {
 // swapOrder is where each of a debug id's first 16 digits comes from when the bytes of a u32 and of two u16 are swapped.
 var swapOrder = [16]uint8{6, 7, 4, 5, 2, 3, 0, 1, 10, 11, 8, 9, 14, 15, 12, 13}
 
-// buildGUID is the first 16 bytes of a build id, filled up with zeros.
+// buildGUID returns the first 16 bytes of a build id, filled up with zeros.
 func (m *Module) buildGUID() []byte {
 	g := make([]byte, 16)
 	copy(g, m.CodeView.BuildID)
@@ -79,7 +79,7 @@ func allZero(p []byte) bool {
 	return true
 }
 
-// DebugIDBreakpad is Breakpad's debug_identifier (minidump.cc): ids of zeros are ids too.
+// DebugIDBreakpad returns Breakpad's debug_identifier (minidump.cc): ids of zeros are ids too.
 func (m *Module) DebugIDBreakpad() string {
 	switch m.CodeView.Signature {
 	case SigRSDS:
@@ -101,7 +101,7 @@ func (m *Module) nilID() bool {
 // noDebugID is what rust-minidump's JSON has for a module without a debug id.
 const noDebugID = "000000000000000000000000000000000"
 
-// DebugIDRust is rust-minidump's debug_id as its JSON prints it (read_debug_id in minidump.rs, then the debugid crate): 33
+// DebugIDRust returns rust-minidump's debug_id as its JSON prints it (read_debug_id in minidump.rs, then the debugid crate): 33
 // zeros for a module without one. It takes a build id for a GUID in the dump's byte order, so that of a big-endian dump is not swapped.
 func (m *Module) DebugIDRust() string {
 	id := m.DebugIDBreakpad()
@@ -114,7 +114,7 @@ func (m *Module) DebugIDRust() string {
 	return id
 }
 
-// DebugFileBreakpad is Breakpad's debug_file: the CodeView record's name, else the IMAGE_DEBUG_MISC record's, else "".
+// DebugFileBreakpad returns Breakpad's debug_file: the CodeView record's name, else the IMAGE_DEBUG_MISC record's, else "".
 func (m *Module) DebugFileBreakpad() string {
 	if f := m.debugFile(); f != "" {
 		return f
@@ -122,10 +122,10 @@ func (m *Module) DebugFileBreakpad() string {
 	return m.MiscDebugFile
 }
 
-// DebugFileRust is rust-minidump's debug_file: the CodeView record's name, else "".
+// DebugFileRust returns rust-minidump's debug_file: the CodeView record's name, else "".
 func (m *Module) DebugFileRust() string { return m.debugFile() }
 
-// CodeIDBreakpad is Breakpad's code_identifier: it is "id" for systems whose ids it does not know.
+// CodeIDBreakpad returns Breakpad's code_identifier: it is "id" for systems whose ids it does not know.
 func (m *Module) CodeIDBreakpad() string {
 	switch m.os {
 	case Windows:
@@ -141,7 +141,7 @@ func (m *Module) CodeIDBreakpad() string {
 	return ""
 }
 
-// CodeIDRust is rust-minidump's code_id, in lower case as it prints it: the uuid on Apple's systems, the build id of
+// CodeIDRust returns rust-minidump's code_id, in lower case as it prints it: the uuid on Apple's systems, the build id of
 // ELF modules, timestamp and size for what has a PDB or stems from Windows.
 func (m *Module) CodeIDRust() string {
 	cv := &m.CodeView
@@ -167,12 +167,12 @@ func windowsCodeID(timestamp uint32, size uint64) string {
 	return fmt.Sprintf("%08X%x", timestamp, size)
 }
 
-// CodeID is an unloaded module's code id, which rust-minidump prints in lower case.
+// CodeID returns an unloaded module's code id, which rust-minidump prints in lower case.
 func (u *UnloadedModule) CodeID() string {
 	return strings.ToLower(windowsCodeID(u.TimeDateStamp, u.Size))
 }
 
-// VersionBreakpad is the file version as Breakpad prints it, or "" (it prints "???"): the structure's version must have the bit of
+// VersionBreakpad returns the file version as Breakpad prints it, or "" (it prints "???"): the structure's version must have the bit of
 // version 1.0.
 func (m *Module) VersionBreakpad() string {
 	if !m.HasVersion || m.StructVersion&versionStruct == 0 {
@@ -181,7 +181,7 @@ func (m *Module) VersionBreakpad() string {
 	return m.versionText()
 }
 
-// VersionRust is the file version as rust-minidump prints it, or "": the structure's version must be 1.0 exactly. Where modules are
+// VersionRust returns the file version as rust-minidump prints it, or "": the structure's version must be 1.0 exactly. Where modules are
 // ELF files, its own writer puts each number of the version into a field of 32 bits, and that is how it reads them from any
 // writer.
 func (m *Module) VersionRust() string {

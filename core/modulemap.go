@@ -106,7 +106,7 @@ func storeUpper(list []moduleRange, r moduleRange) []moduleRange {
 // cut takes what is below start off a range.
 func (r *moduleRange) cut(start uint64) { r.start, r.rva = start, r.rva+start-r.start }
 
-// Order are the modules that cover something, by address.
+// Order returns the modules that cover something, by address.
 func (m *ModuleMap) Order() []int {
 	out := make([]int, len(m.ranges))
 	for i := range m.ranges {
@@ -115,7 +115,7 @@ func (m *ModuleMap) Order() []int {
 	return out
 }
 
-// Find is the module that covers addr and the module-relative address; -1 and 0 if there is none.
+// Find returns the module that covers addr and the module-relative address, or -1 and 0.
 func (m *ModuleMap) Find(addr uint64) (module int, rva uint64) {
 	i := sort.Search(len(m.ranges), func(i int) bool { return m.ranges[i].end > addr })
 	if i < len(m.ranges) && m.ranges[i].start <= addr {
@@ -130,5 +130,5 @@ func (m *ModuleMap) Covers(addr uint64) bool {
 	return module >= 0
 }
 
-// Top is the end of the highest module.
+// Top returns the end of the highest module.
 func (m *ModuleMap) Top() uint64 { return m.top }

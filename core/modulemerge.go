@@ -49,7 +49,7 @@ func (d *Dump) ModuleMap(merged bool, overlap Overlap) *ModuleMap {
 	return NewModuleMap(d.ModuleMappings(merged), overlap)
 }
 
-// ModuleAt is the module that covers an address, entries of one file merged, and the module-relative address; -1 and 0 if there is
+// ModuleAt returns the module that covers an address, entries of one file merged, and the module-relative address; -1 and 0 if there is
 // none.
 func (d *Dump) ModuleAt(addr uint64) (module int, rva uint64) {
 	if d.modules == nil {
@@ -110,7 +110,7 @@ func (m *merger) read(lines []Mapping) {
 	sort.SliceStable(m.lines, func(a, b int) bool { return m.lines[a].Start < m.lines[b].Start })
 }
 
-// at is the line of an address, or nil.
+// at returns the line of an address, or nil.
 func (m *merger) at(addr uint64) *Mapping {
 	i := sort.Search(len(m.lines), func(i int) bool { return m.lines[i].Start > addr }) - 1
 	if i < 0 || addr >= m.lines[i].End {
@@ -124,7 +124,7 @@ func (m *Mapping) sameFile(o *Mapping) bool {
 	return m.Path == o.Path && m.Inode == o.Inode && m.Device == o.Device
 }
 
-// linesOf are those of the lines that are of the same file. One without permissions is a gap that the loader keeps free.
+// linesOf returns the lines of the same file. One without permissions is a gap that the loader keeps free.
 func (m *Mapping) linesOf(lines []*Mapping) (out []*Mapping) {
 	for _, l := range lines {
 		if l.sameFile(m) && !strings.HasPrefix(l.Perms, "---") {
@@ -272,7 +272,7 @@ func (m *merger) place(start, size, offset uint64, loads []load) (ModuleMapping,
 	return ModuleMapping{}, false
 }
 
-// contiguous is how many bytes of a file are mapped from an address on, one after the other. The writer's entry may go on behind
+// contiguous returns how many bytes of a file are mapped from an address on, one after the other. The writer's entry may go on behind
 // them: V8's copied builtins are in the middle of memory that it reserves for generated code.
 func (m *merger) contiguous(start uint64) uint64 {
 	first := m.at(start)

@@ -205,10 +205,10 @@ func decodeUnloadedList(d *Dump, s *Stream, c *input.Cursor) {
 	}
 }
 
-// End is the first address after the module.
+// End returns the first address after the module.
 func (m *Module) End() uint64 { return m.Base + m.Size }
 
-// FileName is a path's last part; both kinds of slash separate.
+// FileName returns a path's last part; both kinds of slash separate.
 func FileName(path string) string {
 	return path[strings.LastIndexAny(path, `/\`)+1:]
 }

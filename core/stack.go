@@ -90,7 +90,7 @@ func (d *Dump) newStack(r Region) *StackMemory {
 	return &StackMemory{Start: r.Start, End: end, Loc: r.Loc, span: newSpan(d, r)}
 }
 
-// ThreadStack is the memory that thread i's descriptor names. Windows sometimes writes a descriptor whose file offset is 0 or
+// ThreadStack returns the memory that thread i's descriptor names. Windows sometimes writes a descriptor whose file offset is 0 or
 // points nowhere, with the right address: the memory lists (5, then 9 as well) are asked then. Nil if there is none.
 func (d *Dump) ThreadStack(i int) *StackMemory {
 	if i < 0 || i >= len(d.Threads) {
@@ -108,12 +108,12 @@ func (d *Dump) ThreadStack(i int) *StackMemory {
 	return nil
 }
 
-// StackBreakpad is the region that Breakpad unwinds thread i in (minidump_processor.cc): always the thread's own, also if the
+// StackBreakpad returns the region that Breakpad unwinds thread i in (minidump_processor.cc): always the thread's own, also if the
 // exception's context has its stack pointer elsewhere. Its memory list is stream 5 only; a dump with stream 9 alone
 // gets that here, where Breakpad would have nothing.
 func (d *Dump) StackBreakpad(i int) *StackMemory { return d.ThreadStack(i) }
 
-// StackRust is the region that rust-minidump unwinds thread i in (processor.rs): the thread's own if it holds 8 bytes at the
+// StackRust returns the region that rust-minidump unwinds thread i in (processor.rs): the thread's own if it holds 8 bytes at the
 // stack pointer of the context that is walked; else the memory list's region that holds the stack pointer, because the
 // exception may have happened on another stack than the thread's (a signal stack, a fiber); else the thread's own after all.
 func (d *Dump) StackRust(i int, sp uint64) *StackMemory {

@@ -174,7 +174,7 @@ func (t StreamType) row() *streamRow {
 	return nil
 }
 
-// Name is the stream's name without "Stream", or "" if the type is not known.
+// Name returns the stream's name without "Stream", or "" if the type is not known.
 func (t StreamType) Name() string {
 	if r := t.row(); r != nil {
 		return r.Name
@@ -182,7 +182,7 @@ func (t StreamType) Name() string {
 	return ""
 }
 
-// Vendor is who defined the stream. Types that are not known go by their upper half, which is each vendor's mark.
+// Vendor returns who defined the stream. Types that are not known go by their upper half, which is each vendor's mark.
 func (t StreamType) Vendor() string {
 	if r := t.row(); r != nil {
 		return r.Vendor
@@ -256,7 +256,7 @@ func (d *Dump) endPadding(s *Stream, c *input.Cursor) {
 // maxPadding is the most that a writer pads a stream with, in bytes.
 const maxPadding = 16
 
-// StreamBytes is the content of the i-th directory entry, whatever it is, cut to what the file has and to most bytes
+// StreamBytes returns the content of the i-th directory entry, whatever it is, cut to what the file has and to most bytes
 // (0: everything). The error is an *input.FormatError or an *input.NeedError.
 func (d *Dump) StreamBytes(i int, most int64) ([]byte, error) {
 	if i < 0 || i >= len(d.Streams) {
@@ -275,7 +275,7 @@ func (d *Dump) StreamBytes(i int, most int64) ([]byte, error) {
 	return d.Src.Bytes(int64(loc.Off), n)
 }
 
-// Stream is the directory entry of a type that is used, the last one, or nil.
+// Stream returns the directory entry of a type that is used, the last one, or nil.
 func (d *Dump) Stream(t StreamType) *Stream {
 	for i := range d.Streams {
 		if d.Streams[i].Type == t && !d.Streams[i].Duplicate {

@@ -107,7 +107,7 @@ func decodeSystemInfo(d *Dump, s *Stream, c *input.Cursor) {
 	c.Fill(i.CPUBytes[:])
 }
 
-// OS is the system that wrote the dump, as far as the dump says.
+// OS returns the system that wrote the dump, as far as the dump says.
 func (d *Dump) OS() OS {
 	if d.System == nil {
 		return OSUnknown

@@ -66,7 +66,7 @@ func decodeThreadNames(d *Dump, s *Stream, c *input.Cursor) {
 	}
 }
 
-// ThreadByID is the index of the first thread with an id, or -1.
+// ThreadByID returns the index of the first thread with an id, or -1.
 func (d *Dump) ThreadByID(id uint32) int {
 	for i := range d.Threads {
 		if d.Threads[i].ID == id {

@@ -200,7 +200,7 @@ func decodeTokens(d *Dump, s *Stream, c *input.Cursor) {
 	}
 }
 
-// tokenSums are the sizes of all elements if TokenSize counts the header, and if it does not; -1 where that cannot be.
+// tokenSums returns the sizes of all elements if TokenSize counts the header, and if it does not; -1 where that cannot be.
 func (d *Dump) tokenSums(c *input.Cursor, count, element int64) (with, without int64) {
 	walk := func(header int64) int64 {
 		at, sum := c.Off(), int64(0)

@@ -88,13 +88,13 @@ func (d *Dump) osVersion() Words {
 	return w
 }
 
-// hasCSD says whether SystemInfo points to a version string, be it empty: Breakpad prints the space before it all the same.
+// hasCSD reports whether SystemInfo points to a version string, be it empty: Breakpad prints the space before it all the same.
 func (d *Dump) hasCSD() bool {
 	p, err := d.Src.Bytes(int64(d.System.Loc.Off)+24, 4)
 	return err == nil && d.Header.Order.Uint32(p) != 0
 }
 
-// cpuName is how the peers call the processor. Where two CPUs have its number, the dump's registers say which it is.
+// cpuName returns how the peers call the processor. Where two CPUs have its number, the dump's registers say which it is.
 func (i *SystemInfo) cpuName(d *Dump) Words {
 	w := Words{fmt.Sprintf("0x%04x", i.Processor), "unknown"}
 	archs := archsOf(i.Processor)
@@ -113,7 +113,7 @@ func (i *SystemInfo) cpuName(d *Dump) Words {
 	return w
 }
 
-// cpuInfo is the CPU's make. Only x86 has the vendor in SystemInfo; arm has an id and feature bits.
+// cpuInfo returns the CPU's make. Only x86 has the vendor in SystemInfo; arm has an id and feature bits.
 func (i *SystemInfo) cpuInfo(d *Dump) Words {
 	family := fmt.Sprintf("family %d model %d stepping %d", i.Level, i.Revision>>8, i.Revision&0xff)
 	switch i.Processor {
@@ -130,7 +130,7 @@ func (i *SystemInfo) cpuInfo(d *Dump) Words {
 	return Words{}
 }
 
-// vendor is the answer to cpuid 0: three words of four letters.
+// vendor returns the answer to cpuid 0: three words of four letters.
 func (i *SystemInfo) vendor(d *Dump) string {
 	var p [12]byte
 	for k := 0; k < 12; k += 4 {
@@ -186,7 +186,7 @@ var (
 		"thumbee", "neon", "vfpv3", "vfpv3d16", "tls", "vfpv4", "idiva", "idivt"}
 )
 
-// Microcode is the CPU's microcode version out of /proc/cpuinfo's first "microcode" line ("0x2b"), or nil.
+// Microcode returns the CPU's microcode version out of /proc/cpuinfo's first "microcode" line ("0x2b"), or nil.
 func (d *Dump) Microcode() *uint64 {
 	for _, f := range d.Linux.CPUFields {
 		if f.Key != "microcode" {
@@ -200,7 +200,7 @@ func (d *Dump) Microcode() *uint64 {
 	return nil
 }
 
-// PID is the process' id: that of /proc/PID/status, else MiscInfo's; nil if neither has it.
+// PID returns the process' id: that of /proc/PID/status, else MiscInfo's; nil if neither has it.
 func (d *Dump) PID() *uint32 {
 	if d.Linux.TGID != nil {
 		return d.Linux.TGID
@@ -208,7 +208,7 @@ func (d *Dump) PID() *uint32 {
 	return d.PIDRust()
 }
 
-// PIDRust is the process id as rust-minidump takes it: MiscInfo's, else the line Pid of /proc/PID/status, which is the id of a thread. Breakpad
+// PIDRust returns the process id as rust-minidump takes it: MiscInfo's, else the line Pid of /proc/PID/status, which is the id of a thread. Breakpad
 // prints none.
 func (d *Dump) PIDRust() *uint32 {
 	if d.Misc != nil && d.Misc.HasProcessID {
@@ -220,7 +220,7 @@ func (d *Dump) PIDRust() *uint32 {
 	return nil
 }
 
-// CreateTime is when the process started, in seconds since 1970, or nil.
+// CreateTime returns when the process started, in seconds since 1970, or nil.
 func (d *Dump) CreateTime() *uint32 {
 	if d.Misc == nil || !d.Misc.HasTimes {
 		return nil
@@ -228,7 +228,7 @@ func (d *Dump) CreateTime() *uint32 {
 	return &d.Misc.CreateTime
 }
 
-// UptimeRust is how long the process had run, in seconds: the dump's time minus the start, nil if the start is missing or later
+// UptimeRust returns how long the process had run, in seconds: the dump's time minus the start, nil if the start is missing or later
 // than the dump (rust-minidump's process_uptime).
 func (d *Dump) UptimeRust() *uint64 {
 	start := d.CreateTime()
@@ -239,7 +239,7 @@ func (d *Dump) UptimeRust() *uint64 {
 	return &up
 }
 
-// UptimeBreakpad is Breakpad's "Process uptime": nil ("not available") if either time is 0 or the start is later than the dump.
+// UptimeBreakpad returns Breakpad's "Process uptime": nil ("not available") if either time is 0 or the start is later than the dump.
 func (d *Dump) UptimeBreakpad() *uint64 {
 	start := d.CreateTime()
 	if start == nil || *start == 0 || d.Header.Time == 0 {

@@ -133,7 +133,7 @@ func (fn *function) lineAt(rva uint64) (fnLine, bool) {
 	return fn.lines[i], true
 }
 
-// inlinesAt are the inlined calls that cover an address, the outermost first: of each nest level the one that starts last, of these
+// inlinesAt returns the inlined calls that cover an address, the outermost first: of each nest level the one that starts last, of these
 // the shortest. The nest level and the address say which call holds which, never the order of the records: Mozilla's dump_syms writes
 // them by address, a child sometimes before its parent.
 func (fn *function) inlinesAt(rva uint64) (calls []*fnInline) {
@@ -155,7 +155,7 @@ func (fn *function) inlinesAt(rva uint64) (calls []*fnInline) {
 	return calls
 }
 
-// Lookup is the function, source line and inlined calls at a module-relative address. The caller gives the address inside
+// Lookup returns the function, source line and inlined calls at a module-relative address. The caller gives the address inside
 // the call, not the return address.
 //
 // A FUNC that covers the address wins. Else it is the nearest PUBLIC at or below it, which reaches to the next PUBLIC or to
@@ -327,7 +327,7 @@ func (f *File) named(at located) (symbol.Symbol, error) {
 	return s, missing
 }
 
-// fileOf is the name of a file, "" of none.
+// fileOf returns the name of a file, "" of none.
 func (f *File) fileOf(num uint32) (string, error) {
 	if num == noFile {
 		return "", nil

@@ -78,7 +78,7 @@ func (b *bitset) each(fn func(num uint32)) {
 	}
 }
 
-// count is how many numbers are in a set.
+// count returns how many numbers are in a set.
 func (b *bitset) count() (n int) {
 	for _, w := range b.words {
 		n += bits.OnesCount64(w)

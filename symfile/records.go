@@ -139,7 +139,7 @@ func parseInline(b []byte) (r inlineRecord, ok bool) {
 	return r, n >= 5 && !f.bad
 }
 
-// next is the next range of an INLINE record; false at the end or at something that is no range.
+// next returns the next range of an INLINE record; false at the end or at something that is no range.
 func (f *fields) next() (rva, size uint64, ok bool) {
 	f.skipBlanks()
 	if len(f.rest) == 0 {
@@ -240,7 +240,7 @@ func (f *fields) skipBlanks() {
 	}
 }
 
-// word is the next field, or empty at the end.
+// word returns the next field, or empty at the end.
 func (f *fields) word() []byte {
 	f.skipBlanks()
 	i := 0
@@ -252,7 +252,7 @@ func (f *fields) word() []byte {
 	return w
 }
 
-// hex is the next field as a hexadecimal number of at most 64 bits.
+// hex returns the next field as a hexadecimal number of at most 64 bits.
 func (f *fields) hex() uint64 {
 	v, ok := parseHex(f.word())
 	if !ok {
@@ -270,7 +270,7 @@ func (f *fields) hex32() uint32 {
 	return uint32(v)
 }
 
-// dec is the next field as a decimal number of at most 32 bits.
+// dec returns the next field as a decimal number of at most 32 bits.
 func (f *fields) dec() uint32 {
 	v, ok := parseDec(f.word())
 	if !ok {
@@ -311,7 +311,7 @@ func parseDec(w []byte) (uint32, bool) {
 	return uint32(v), true
 }
 
-// name is the rest of the record.
+// name returns the rest of the record.
 func (f *fields) name() []byte {
 	f.skipBlanks()
 	return trimEOL(f.rest)
@@ -336,7 +336,7 @@ func keyword(line []byte, word string) ([]byte, bool) {
 	return line[n+1:], true
 }
 
-// answerOf is the Answer that goes with an error of a lookup.
+// answerOf returns the Answer that goes with an error of a lookup.
 func answerOf(err error) symbol.Answer {
 	if input.Needs(err) {
 		return symbol.Needs

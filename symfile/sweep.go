@@ -18,7 +18,7 @@ const (
 	zeros = '0' * ones
 )
 
-// eight are the bytes at b[i:], the first in the lowest bits. There must be so many.
+// eight returns the bytes at b[i:], the first in the lowest bits. There must be so many.
 func eight(b []byte, i int) uint64 { return binary.LittleEndian.Uint64(b[i : i+8]) }
 
 // fieldLen returns how many bytes precede the first blank or line end, or 8 if there is none. Other bytes below a blank count as blanks.
@@ -236,7 +236,7 @@ func decField(b []byte, i int) (v uint32, next int) {
 // slack is what the two may look at behind a line.
 const slack = 9
 
-// lineEnd is the index of the next newline from i on; b ends with one.
+// lineEnd returns the index of the next newline from i on; b ends with one.
 func lineEnd(b []byte, i int) int {
 	if runtime.GOARCH != "wasm" {
 		return i + bytes.IndexByte(b[i:], '\n')

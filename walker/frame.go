@@ -52,7 +52,7 @@ type Frame struct {
 	unnamed bool // Symbol and Answer were not looked up yet
 }
 
-// Address is the address of a part of the frame's function, which has the module-relative address rva. A module may be mapped in
+// Address returns the address of a part of the frame's function, which has the module-relative address rva. A module may be mapped in
 // several places; the function is in that of the frame.
 func (f *Frame) Address(rva uint64) uint64 { return f.Lookup - (f.RVA - rva) }
 

@@ -259,7 +259,7 @@ func only(name string, sources ...Source) Policy {
 	return p
 }
 
-// Policies are all of them, in the order in which the command line names them.
+// Policies returns all policies, in the order in which the command line names them.
 func Policies() []Policy { return []Policy{Best, Breakpad, RustMinidump, CFIOnly, FPOnly, ScanOnly} }
 
 // PolicyByName finds a policy by the word of --unwind.

@@ -10,7 +10,7 @@ import (
 	"github.com/crashpane/crashpane/core/cpu"
 )
 
-// At is the instruction that a frame is at, and where it calls to, if the instruction alone says so: the one at the program counter, or for a
+// At returns the instruction that a frame is at, and where it calls to, if the instruction alone says so: the one at the program counter, or for a
 // caller, whose program counter is a return address, the call before it. It is nil where neither the dump nor the program's files have the code, on
 // other processors than x86, amd64 and arm64, and where no call ends at a return address. function is the address at which the frame's function
 // begins, 0 if that is not known.
@@ -56,7 +56,7 @@ func (m *machine) decodeAt(at uint64) *decoded {
 	return in
 }
 
-// code is the code at an address.
+// code returns the code at an address.
 func (m *machine) code(at uint64, n int) []byte {
 	p := make([]byte, n)
 	return p[:m.d.Code(at, p)]
@@ -68,7 +68,7 @@ const (
 	maxCall = 8
 )
 
-// callBefore is the call that ends at a return address. Where instructions have no fixed size, several may seem to; then the function's
+// callBefore returns the call that ends at a return address. Where instructions have no fixed size, several may seem to; then the function's
 // instructions say which one does, and where those are not known, the longest that does not call where no module is.
 func (m *machine) callBefore(ret, function uint64) (at uint64, call *decoded) {
 	if m.arch.Instructions == cpu.DecodedA64 {

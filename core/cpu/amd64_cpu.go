@@ -98,7 +98,7 @@ func x86Stubs(p *PLT, amd64 bool, found func(Stub)) {
 	}
 }
 
-// isX86Call says whether some call instruction ends with the last byte. Instructions have no fixed size, so every
+// isX86Call reports whether some call instruction ends with the last byte. Instructions have no fixed size, so every
 // length that a call can have is tried (Intel SDM volume 2A, CALL):
 //
 //	E8 rel32          5 bytes
@@ -116,7 +116,7 @@ func isX86Call(b []byte, _ uint64, _ binary.ByteOrder) bool {
 	return false
 }
 
-// modRMSize is the length of the ModRM byte with SIB and displacement, if its middle field is 2 (CALL); else 0.
+// modRMSize returns the length of the ModRM byte with SIB and displacement, if its middle field is 2 (CALL); else 0.
 func modRMSize(b []byte) int {
 	mod, reg, rm := b[0]>>6, b[0]>>3&7, b[0]&7
 	if reg != 2 {

@@ -14,7 +14,7 @@ var all = []*Arch{X86, AMD64, ARM, ARM64, MIPS, MIPS64, PPC, PPC64, SPARC, RISCV
 // files: nothing there refers to it, so that the linker leaves it out.
 var elfs = []*ELF{&x86ELF, &amd64ELF, &armELF, &arm64ELF, &mipsELF, &ppcELF, &ppc64ELF, &sparcELF, &riscvELF, &s390xELF, &loongArch64ELF}
 
-// All are the CPUs that have a table.
+// All returns the CPUs that have a table.
 func All() []*Arch { return all }
 
 // ByName finds a CPU by its stable name, or nil.

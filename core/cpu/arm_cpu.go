@@ -68,7 +68,7 @@ func isThumbCall(b []byte) bool {
 	return first&0xf800 == 0xf000 && second&0xc000 == 0xc000 || second&0xff83 == 0x4780
 }
 
-// armTarget is where BL and BLX with an immediate go (Arm ARM, A8.8.25).
+// armTarget returns where BL and BLX with an immediate go (Arm ARM, A8.8.25).
 func armTarget(b []byte, next uint64) (uint64, bool) {
 	if next&1 != 0 {
 		return thumbTarget(next&^1, binary.LittleEndian.Uint16(b), binary.LittleEndian.Uint16(b[2:]))
@@ -148,7 +148,7 @@ func armStubs(p *PLT, found func(Stub)) {
 	}
 }
 
-// armImmediate is an operand of 8 bits, rotated right by twice the 4 bits above.
+// armImmediate returns an operand of 8 bits, rotated right by twice the 4 bits above.
 func armImmediate(w uint32) uint32 {
 	v, by := w&0xff, w>>8&15*2
 	return v>>by | v<<(32-by)

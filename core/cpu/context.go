@@ -42,7 +42,7 @@ type Field struct {
 	Reg  Reg
 }
 
-// Fields are the record's registers one by one. They are made when they are first asked for.
+// Fields returns the record's registers one by one. They are made at the first call.
 func (l *ContextLayout) Fields() []Field {
 	l.once.Do(func() {
 		l.fields = Fields(l.Lines)
@@ -55,7 +55,7 @@ func (l *ContextLayout) Fields() []Field {
 	return l.fields
 }
 
-// Fields are the registers in the parts of a record, see ContextLayout.Lines, without their numbers.
+// Fields returns the registers in the parts of a record, see ContextLayout.Lines, without their numbers.
 func Fields(lines string) []Field {
 	var out []Field
 	for _, line := range strings.Split(lines, "\n") {
@@ -88,7 +88,7 @@ func (l *ContextLayout) Flags(raw []byte, order binary.ByteOrder) uint32 {
 	return order.Uint32(raw[l.FlagsAt:])
 }
 
-// FlagsSize is the size of ContextFlags in bytes.
+// FlagsSize returns the size of ContextFlags in bytes.
 func (l *ContextLayout) FlagsSize() int {
 	if l.WideFlags {
 		return 8

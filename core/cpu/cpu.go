@@ -224,7 +224,7 @@ type Code struct {
 	Instructions Instructions
 }
 
-// CodeAddress is where the code at an address is: the address without its Thumb bit.
+// CodeAddress returns where the code at an address is: the address without its Thumb bit.
 func (a *Arch) CodeAddress(addr uint64) uint64 {
 	if a.ThumbBit {
 		return addr &^ 1
@@ -285,7 +285,7 @@ func (a *Arch) Lookup(name string) (Reg, bool) {
 	return r, ok
 }
 
-// Shown are the registers in the order in which debuggers show them. Numbers without a name are not among them.
+// Shown returns the registers in the order in which debuggers show them. Numbers without a name are not among them.
 func (a *Arch) Shown() []Reg {
 	names := a.Order
 	if names == nil {
@@ -300,7 +300,7 @@ func (a *Arch) Shown() []Reg {
 	return out
 }
 
-// RegName is the name of r, or "?" if the CPU has no such register.
+// RegName returns the name of r, or "?" if the CPU has no such register.
 func (a *Arch) RegName(r Reg) string {
 	if int(r) < len(a.Names) {
 		return a.Names[r]
@@ -323,7 +323,7 @@ type Regs struct {
 	known uint64
 }
 
-// Get is the value of r and whether it is known.
+// Get returns the value of r and whether it is known.
 func (g *Regs) Get(r Reg) (uint64, bool) {
 	if r >= MaxRegs || g.known&(1<<r) == 0 {
 		return 0, false
@@ -357,8 +357,8 @@ func (g *Regs) AllKnown() bool {
 	return g.known == 1<<n-1
 }
 
-// PC is the program counter, or 0 if it is not known.
+// PC returns the program counter, or 0 if it is not known.
 func (g *Regs) PC() uint64 { v, _ := g.Get(g.Arch.PC); return v }
 
-// SP is the stack pointer, or 0 if it is not known.
+// SP returns the stack pointer, or 0 if it is not known.
 func (g *Regs) SP() uint64 { v, _ := g.Get(g.Arch.SP); return v }

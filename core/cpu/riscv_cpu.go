@@ -61,7 +61,7 @@ type riscvForm struct {
 	versioned bool
 }
 
-// layout is the record of that form.
+// layout returns the record of that form.
 //
 //	0 flags u32 · version u32, if there is one · pc and x1 to x31, a word each · 32 floating-point registers · fcsr u32
 //

@@ -9,19 +9,19 @@ import (
 // The context builders write whole little-endian records with the given registers and zeros elsewhere. They panic on a register name that
 // the CPU lacks, which is a mistake of the test. Context does the same for any byte order.
 
-// X86 is a 716-byte record: eip esp ebp ebx esi edi eax ecx edx eflags.
+// X86 returns a 716-byte record: eip esp ebp ebx esi edi eax ecx edx eflags.
 func X86(regs map[string]uint64) []byte { return Context(LittleEndian, "x86", regs) }
 
-// AMD64 is a 1232-byte record: rax … r15 rip eflags.
+// AMD64 returns a 1232-byte record: rax … r15 rip eflags.
 func AMD64(regs map[string]uint64) []byte { return Context(LittleEndian, "amd64", regs) }
 
-// ARM is a 368-byte record: r0 … r15 (or fp sp lr pc) cpsr.
+// ARM returns a 368-byte record: r0 … r15 (or fp sp lr pc) cpsr.
 func ARM(regs map[string]uint64) []byte { return Context(LittleEndian, "arm", regs) }
 
-// ARM64 is a 912-byte record as Windows and Crashpad write it: x0 … x28 fp lr sp pc cpsr.
+// ARM64 returns a 912-byte record as Windows and Crashpad write it: x0 … x28 fp lr sp pc cpsr.
 func ARM64(regs map[string]uint64) []byte { return Context(LittleEndian, "arm64", regs) }
 
-// ARM64Old is Breakpad's 796-byte record with the same registers.
+// ARM64Old returns Breakpad's 796-byte record with the same registers.
 func ARM64Old(regs map[string]uint64) []byte { return Context(LittleEndian, "arm64-old", regs) }
 
 // Context writes a record of a kind in a byte order: "x86", "amd64", "arm", "arm64", "arm64-old", "mips", "mips64", "ppc", "ppc64",
@@ -229,7 +229,7 @@ func (r *record) riscv(kind string, size int) {
 	r.gap(size - len(r.b)) // compilers round up
 }
 
-// X86XState is an X86 record with the extended state that Windows appends, not compacted: the high halves of ymm0 to ymm7.
+// X86XState returns an X86 record with the extended state that Windows appends, not compacted: the high halves of ymm0 to ymm7.
 func X86XState(regs map[string]uint64, ymmHigh []byte) []byte {
 	rec := X86(regs)
 	binary.LittleEndian.PutUint32(rec, 0x1007f)
@@ -241,7 +241,7 @@ func X86XState(regs map[string]uint64, ymmHigh []byte) []byte {
 	return append(append(rec, ex.b...), area.b...)
 }
 
-// AMD64XState is an AMD64 record with the extended state that Windows appends, in compacted form: the high halves of ymm0 to ymm15 (nil
+// AMD64XState returns an AMD64 record with the extended state that Windows appends, in compacted form: the high halves of ymm0 to ymm15 (nil
 // for none) and the user shadow stack pointer.
 func AMD64XState(regs map[string]uint64, ymmHigh []byte, ssp uint64) []byte {
 	rec := AMD64(regs)

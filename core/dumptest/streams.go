@@ -58,26 +58,26 @@ func (d *Dump) ThreadName(id uint32, name string) *Dump {
 // CodeView is the debug record of a module; make one with RSDS, NB10 or ELF. Nil writes none.
 type CodeView func(d *Dump) []byte
 
-// RSDS is the record of a PDB 7.0: the GUID's fields, the age, the PDB's name.
+// RSDS returns the record of a PDB 7.0: the GUID's fields, the age, the PDB's name.
 func RSDS(d1 uint32, d2, d3 uint16, d4 [8]byte, age uint32, pdb string) CodeView {
 	return func(d *Dump) []byte {
 		return d.w().u32(0x53445352).u32(d1).u16(d2).u16(d3).raw(d4[:]).u32(age).raw([]byte(pdb)).u8(0).b
 	}
 }
 
-// NB10 is the record of a PDB 2.0.
+// NB10 returns the record of a PDB 2.0.
 func NB10(time, age uint32, pdb string) CodeView {
 	return func(d *Dump) []byte {
 		return d.w().u32(0x3031424e).u32(0).u32(time).u32(age).raw([]byte(pdb)).u8(0).b
 	}
 }
 
-// ELF is Breakpad's record of an ELF build id.
+// ELF returns Breakpad's record of an ELF build id.
 func ELF(buildID []byte) CodeView {
 	return func(d *Dump) []byte { return d.w().u32(0x4270454c).raw(buildID).b }
 }
 
-// Raw is a record with any content.
+// Raw returns a record with any content.
 func Raw(p []byte) CodeView { return func(*Dump) []byte { return p } }
 
 // Module adds a module without a version.

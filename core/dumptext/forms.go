@@ -218,7 +218,7 @@ var osNames = map[core.OS]string{
 	core.PS3: "PS3", core.NaCl: "NaCl", core.Fuchsia: "Fuchsia",
 }
 
-// processorNames are those of the CPUs' tables, and of the numbers that have none.
+// processorNames returns those of the CPUs' tables, and of the numbers that have none.
 func processorNames() []flagName {
 	out := []flagName{{core.ProcUnknown, "unknown"}}
 	for _, list := range [][]cpu.ProcessorName{cpu.SecondProcessors, cpu.OtherProcessors} {

@@ -20,7 +20,7 @@ const (
 	maxTextStream = 16 << 20
 )
 
-// regNumber is the register with a number in the CPU's table.
+// regNumber returns the register with a number in the CPU's table.
 func regNumber(i int) cpu.Reg { return cpu.Reg(i) }
 
 // registerBytes formats a register of any width as a number.

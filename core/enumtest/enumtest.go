@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-// Strings are the exported constants of a string type, by their names. dir is the folder of the package's source, from that of the test.
+// Strings returns the exported constants of a string type, by their names. dir is the folder of the package's source, from that of the test.
 func Strings[T ~string](t testing.TB, dir, typeName string) map[string]T {
 	t.Helper()
 	out := map[string]T{}
@@ -26,7 +26,7 @@ func Strings[T ~string](t testing.TB, dir, typeName string) map[string]T {
 	return out
 }
 
-// Numbers are the exported constants of a type of numbers, by their names.
+// Numbers returns the exported constants of a type of numbers, by their names.
 func Numbers[T ~uint8 | ~uint16 | ~uint32](t testing.TB, dir, typeName string) map[string]T {
 	t.Helper()
 	out := map[string]T{}

@@ -16,7 +16,7 @@ var (
 	otherMac = map[uint32]string{0x200000c: "arm64_32"}
 )
 
-// cpuName is the name of a processor by its number in a format: the table's that was found, or that in others.
+// cpuName returns the name of a processor by its number in a format: the table's that was found, or that in others.
 func cpuName(a *cpu.Arch, others map[uint32]string, number uint32) string {
 	if name := others[number]; name != "" {
 		return name
@@ -27,7 +27,7 @@ func cpuName(a *cpu.Arch, others map[uint32]string, number uint32) string {
 	return fmt.Sprintf("processor %#x", number)
 }
 
-// elfCPU is the processor of an ELF header. Its flags tell conventions apart, and no processors; neither does a class that it has no table for.
+// elfCPU returns the processor of an ELF header. Flags, which distinguish calling conventions, and an unusual class are ignored.
 func elfCPU(head []byte, machine uint16) string {
 	a := cpu.ByELF(machine, 32*int(head[4]), 0)
 	for _, class := range []int{32, 64} {

@@ -12,9 +12,9 @@ import (
 
 // Limits bound what an archive may cost. A zero field means its default.
 type Limits struct {
-	// MaxTotal is how many unpacked bytes may be in memory at once, over all members.
+	// MaxTotal bounds the unpacked bytes of all members that are in memory at once.
 	MaxTotal int64
-	// MaxStream is how many bytes a file may unpack to of which only parts are in memory at once.
+	// MaxStream bounds the unpacked size of a file of which only parts are in memory at once.
 	MaxStream int64
 	// MaxRatio is how many times its compressed size a file may unpack to, once it is larger than RatioFloor bytes.
 	MaxRatio, RatioFloor int64
@@ -23,29 +23,29 @@ type Limits struct {
 	// MaxDepth is how deep archives may be nested: 3 is a .sym.gz in a .zip in a .zip.
 	MaxDepth int
 
-	// Unpackers are readers of compressed formats besides gzip (Zstd, XZ), by the kind that Sniff gives. The page's first program has
-	// no room for them, so that whoever has them brings them.
+	// Unpackers are readers of compressed formats besides gzip (Zstd, XZ), by their Kind. The caller sets them, because the page's first program
+	// has no room for them.
 	Unpackers map[Kind]func(packed io.Reader) (io.Reader, error)
-	// Archives are readers of archives besides zip (Cab), likewise. Each calls member for every member in turn, until that answers false; what
-	// open gives is read at once. An error says what of the archive could not be read.
+	// Archives are readers of archives besides zip (Cab), likewise. Each calls member for every member in turn, until it returns false. member reads the
+	// result of open before it returns. An error says which part of the archive could not be read.
 	Archives map[Kind]func(src *input.Source, member func(name string, size int64, open func() (io.Reader, error)) bool) error
-	// Spool makes a place outside of memory for what is unpacked, where it is much. Without it all is held, within MaxTotal.
+	// Spool creates storage outside of memory for large unpacked files. If it is nil, they are in memory, within MaxTotal.
 	Spool func() (Spool, error)
-	// Inflate unpacks deflate data at once to somewhere outside of memory, where there is an inflater faster than this program's. An error
-	// says no more than that it did not come to it: they are then unpacked here, which finds out what is wrong with them.
+	// Inflate unpacks deflate data at once to storage outside of memory, with an inflater that is faster than this program's, such as the browser's.
+	// After an error of it the data are unpacked here, which finds out what is wrong with them.
 	Inflate func(d Deflated) (unpacked io.ReaderAt, n int64, err error)
-	// KeepWhole is up to how many bytes all that was unpacked of a file is kept in memory.
+	// KeepWhole is the unpacked size in bytes up to which a file stays in memory.
 	KeepWhole int64
 }
 
 // Deflated is what Limits.Inflate unpacks.
 type Deflated struct {
 	Src *input.Source
-	// Raw are deflate data by themselves, with the CRC-32 and the size of what they unpack to; others are a gzip file, which has these.
+	// Raw: Src is deflate data alone, with the CRC-32 and the size of the result. Otherwise it is a gzip file, which contains these.
 	Raw  bool
 	Sum  uint32
 	Size int64
-	// MaxSize is how many bytes may come out. Where there are more, Inflate ends with a larger n and no reader.
+	// MaxSize bounds the result in bytes. If it would be larger, Inflate returns a larger n and no reader.
 	MaxSize int64
 	// Progress is called now and then with the number of bytes of Src that were read.
 	Progress func(done int64)
@@ -54,7 +54,7 @@ type Deflated struct {
 // Spool is an input.Spool.
 type Spool = input.Spool
 
-// Gatherer is a Spool whose bytes are better read in another way when all are there. An error says that they are lost.
+// Gatherer is a Spool that can make a better reader of its bytes once it has all of them. After an error the bytes are lost.
 type Gatherer interface {
 	Gather() (io.ReaderAt, error)
 }
@@ -89,13 +89,13 @@ func (l Limits) orDefault() Limits {
 	return d
 }
 
-// Progress is told which file is being unpacked and how much of its archive, in packed bytes, has been gone through. An error ends the
-// work: Expand returns it together with what there was up to then. It is also called while a caller reads a member that is unpacked only
-// then, with the bytes of that member; an error ends nothing there.
+// Progress is called with the name of the file that is being unpacked, and the number of its archive's packed bytes that were read. If it returns an
+// error, Expand stops and returns the error with the members so far. It is also called while a caller reads a member that is unpacked only
+// then, with the numbers of that member; there its error is ignored.
 type Progress func(name string, done, total int64) error
 
-// eagerSize is up to which size a member of a zip is unpacked at once, so that damage is found now. Larger ones are
-// unpacked when a caller reads them, and damage is then an error of that read.
+// eagerSize is the size in bytes up to which Expand unpacks a member of a zip, so that it finds damage. Larger members are unpacked when a
+// caller reads them, and damage is then an error of that read.
 const eagerSize = 8 << 20
 
 // Expand opens an archive: the result are its members, and those of the archives in it, by content. A file that is no
@@ -130,15 +130,15 @@ type expander struct {
 	over     bool // the work was cancelled
 }
 
-// problem notes what could not be used.
+// problem records what could not be used.
 func (e *expander) problem(file, part string, off int64, have string, err error) {
 	if !errors.As(err, &e.need) {
 		e.problems.add(&input.FormatError{File: file, Part: part, Offset: off, Have: have, Err: err})
 	}
 }
 
-// teller makes what is called with how much of a packed file was read.
-func (e *expander) teller(name string, src *input.Source) func(done int64) {
+// progressOf returns the function that is called with the number of bytes of a packed file that were read.
+func (e *expander) progressOf(name string, src *input.Source) func(done int64) {
 	whole, base := src.Within()
 	return func(done int64) {
 		total := src.Size
@@ -156,7 +156,7 @@ func (e *expander) teller(name string, src *input.Source) func(done int64) {
 	}
 }
 
-// expand takes a file: an archive for its content, another as it is. mem is where its bytes are if they were unpacked.
+// expand adds a file to the result: the members of an archive, any other file as it is. mem has its bytes if they were unpacked.
 func (e *expander) expand(src *input.Source, g Guess, depth int, mem *unpacked) {
 	if e.over || e.need != nil {
 		return
@@ -175,7 +175,7 @@ func (e *expander) expand(src *input.Source, g Guess, depth int, mem *unpacked) 
 		e.unpack(src, g.Kind, depth, mem)
 	default:
 		if g.Kind == Unreadable {
-			// A source that fails at once: the reader's error is worth more than the guess.
+			// A source that fails at once: return the reader's error in place of the guess.
 			_, err := src.Bytes(0, min(src.Size, 1))
 			e.problem(src.Name, "", 0, "a read error", err)
 		}
@@ -183,10 +183,10 @@ func (e *expander) expand(src *input.Source, g Guess, depth int, mem *unpacked) 
 	}
 }
 
-// unpack unpacks a file that is compressed as a whole; a gzip file may be of several members. All of it is unpacked now: nothing else
-// tells its size. Of a damaged one, what came out before the damage is used.
+// unpack unpacks a file that is compressed as a whole; a gzip file may be of several members. It is unpacked at once, because that is the only
+// way to know its size. Of a damaged file, the bytes before the damage are used.
 func (e *expander) unpack(src *input.Source, kind Kind, depth int, mem *unpacked) {
-	u := &unpacked{packed: src.Size, size: -1, limits: e.limits, budget: &e.budget, told: e.teller(src.Name, src)}
+	u := &unpacked{packed: src.Size, size: -1, limits: e.limits, budget: &e.budget, progress: e.progressOf(src.Name, src)}
 	if kind == Gzip {
 		u.deflated(src, true)
 	} else {
@@ -238,14 +238,14 @@ func (e *expander) unpack(src *input.Source, kind Kind, depth int, mem *unpacked
 	e.expand(inner, sniffReader(inner.Name, r, u.n), depth+1, u)
 }
 
-// zeros says whether a file goes on with zeros at off, where a gzip header was looked for.
+// zeros reports whether zeros follow at off, where the next gzip member would begin.
 func zeros(src *input.Source, off int64) bool {
 	const header = 10
 	tail, err := src.Bytes(off, min(header, src.Size-off))
 	return err == nil && len(strings.Trim(string(tail), "\x00")) == 0
 }
 
-// gunzipped is the name of a compressed file's content.
+// gunzipped returns the name of a compressed file's content.
 func gunzipped(name string) string {
 	lower := strings.ToLower(name)
 	switch {
@@ -259,7 +259,7 @@ func gunzipped(name string) string {
 	return name
 }
 
-// unzip takes the members of a zip archive.
+// unzip adds the members of a zip archive.
 func (e *expander) unzip(src *input.Source, depth int) {
 	z, err := openZip(src)
 	if err != nil {
@@ -276,13 +276,13 @@ func (e *expander) unzip(src *input.Source, depth int) {
 			return
 		}
 		name := strings.ReplaceAll(m.name, `\`, "/")
-		if strings.HasSuffix(name, "/") || junk(name) {
+		if strings.HasSuffix(name, "/") || isMetadata(name) {
 			continue
 		}
 		if !e.another(src, "zip archive") {
 			return
 		}
-		if e.teller(src.Name+"/"+name, src)(m.header); e.over {
+		if e.progressOf(src.Name+"/"+name, src)(m.header); e.over {
 			return
 		}
 		e.member(src, &m, name, depth)
@@ -292,11 +292,11 @@ func (e *expander) unzip(src *input.Source, depth int) {
 	}
 }
 
-// unarchive takes the members of an archive that one of Limits.Archives reads. Each is unpacked at once, since those behind it are read after it.
+// unarchive adds the members of an archive that one of Limits.Archives reads. It unpacks each at once, because the archive is read from front to back.
 func (e *expander) unarchive(src *input.Source, kind Kind, depth int) {
 	err := e.limits.Archives[kind](src, func(name string, size int64, open func() (io.Reader, error)) bool {
 		name = strings.ReplaceAll(name, `\`, "/")
-		if strings.HasSuffix(name, "/") || junk(name) {
+		if strings.HasSuffix(name, "/") || isMetadata(name) {
 			return true
 		}
 		if !e.another(src, string(kind)) {
@@ -307,7 +307,7 @@ func (e *expander) unarchive(src *input.Source, kind Kind, depth int) {
 		if _, err := open(); err != nil {
 			fail("", err)
 		} else if e.fits(size, fail) {
-			u := &unpacked{packed: src.Size, size: size, large: size > e.limits.KeepWhole, limits: e.limits, budget: &e.budget, told: e.teller(full, src), open: open}
+			u := &unpacked{packed: src.Size, size: size, large: size > e.limits.KeepWhole, limits: e.limits, budget: &e.budget, progress: e.progressOf(full, src), open: open}
 			e.unpackMember(u, full, size, depth, fail)
 		}
 		return e.need == nil && !e.over
@@ -317,7 +317,7 @@ func (e *expander) unarchive(src *input.Source, kind Kind, depth int) {
 	}
 }
 
-// another counts a member, and says whether it is not one too many.
+// another counts a member, and reports whether it is within MaxMembers.
 func (e *expander) another(src *input.Source, what string) bool {
 	if e.members++; e.members > e.limits.MaxMembers {
 		e.problem(src.Name, what, -1, fmt.Sprintf("more than %d members; the rest is left out", e.limits.MaxMembers), nil)
@@ -326,7 +326,7 @@ func (e *expander) another(src *input.Source, what string) bool {
 	return true
 }
 
-// fits says whether a member is not larger than the limits allow.
+// fits reports whether a member is not larger than the limits allow.
 func (e *expander) fits(size int64, fail func(have string, err error)) bool {
 	most := e.limits.MaxTotal
 	if size > e.limits.KeepWhole {
@@ -339,14 +339,14 @@ func (e *expander) fits(size int64, fail func(have string, err error)) bool {
 	return true
 }
 
-// junk says whether a member is bookkeeping of the system that made the archive.
-func junk(name string) bool {
+// isMetadata reports whether a member is metadata of the system that made the archive, such as __MACOSX.
+func isMetadata(name string) bool {
 	base := path.Base(name)
 	return strings.HasPrefix(name, "__MACOSX/") || strings.Contains(name, "/__MACOSX/") || strings.HasPrefix(base, "._") ||
 		base == ".DS_Store" || base == "Thumbs.db" || base == "desktop.ini"
 }
 
-// methods are names of compression methods that are not unpacked here (APPNOTE.TXT 4.4.5).
+// methods are the names of compression methods that this package cannot unpack (APPNOTE.TXT 4.4.5).
 var methods = map[uint16]string{
 	1: "shrink", 6: "implode", 9: "Deflate64", 12: "bzip2", 14: "LZMA", 20: "zstd", 93: "zstd", 95: "xz", 98: "PPMd", 99: "AES encryption",
 }
@@ -354,7 +354,7 @@ var methods = map[uint16]string{
 // memberKinds are the methods that one of Limits.Unpackers may know.
 var memberKinds = map[uint16]Kind{20: Zstd, 93: Zstd, 95: XZ}
 
-// member takes one member of a zip archive.
+// member adds one member of a zip archive.
 func (e *expander) member(src *input.Source, f *zipMember, name string, depth int) {
 	full := src.Name + "/" + name
 	fail := func(off int64, have string, err error) {
@@ -394,7 +394,7 @@ func (e *expander) member(src *input.Source, f *zipMember, name string, depth in
 		return
 	}
 	raw := src.Sub(full, off, packed)
-	u := &unpacked{packed: packed, size: size, limits: e.limits, budget: &e.budget, sum: f.sum, hasSum: true, told: e.teller(full, raw)}
+	u := &unpacked{packed: packed, size: size, limits: e.limits, budget: &e.budget, sum: f.sum, hasSum: true, progress: e.progressOf(full, raw)}
 	if f.method == zipDeflate {
 		u.deflated(raw, false)
 	} else {
@@ -407,8 +407,7 @@ func (e *expander) member(src *input.Source, f *zipMember, name string, depth in
 	e.unpackMember(u, full, now, depth, at)
 }
 
-// unpackMember unpacks a member of an archive as far as it is to be unpacked now, and takes what came out. Where the data are damaged, that is what
-// came before the damage.
+// unpackMember unpacks a member of an archive, whole or as far as it must be now, and adds it. Of damaged data it adds the bytes before the damage.
 func (e *expander) unpackMember(u *unpacked, full string, now int64, depth int, fail func(have string, err error)) {
 	u.fill(now)
 	if u.err != nil && u.err != io.EOF {
@@ -430,7 +429,7 @@ func (e *expander) unpackMember(u *unpacked, full string, now int64, depth int, 
 	e.expand(input.New(full, u, u.size), g, depth+1, u)
 }
 
-// named gives an error of the libraries in the words of this program.
+// named translates an error of a library to the words of this program.
 func named(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the data ends too early")

@@ -101,8 +101,8 @@ func TestExpand(t *testing.T) {
 		member{"huge.bin", huge, zip.Deflate},
 		member{`win\dir\lib.sym.gz`, gz(symText) + gz("FUNC 2000 10 0 f\n"), zip.Deflate},
 		member{"inner.zip", zipOf(member{"deep.sym.gz", gz(symText), zip.Store}, member{"empty", "", zip.Deflate}), zip.Deflate},
-		member{"__MACOSX/a/._app.sym", "junk", zip.Deflate},
-		member{"a/.DS_Store", "junk", zip.Deflate},
+		member{"__MACOSX/a/._app.sym", "isMetadata", zip.Deflate},
+		member{"a/.DS_Store", "isMetadata", zip.Deflate},
 		member{"README", "read me", zip.Deflate},
 	)
 	var told []string

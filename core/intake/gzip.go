@@ -18,7 +18,7 @@ const (
 	gzipComment
 )
 
-// members unpacks a gzip file, which may have several members (RFC 1952, section 2.2). What is behind the last one is errNotGzip.
+// members unpacks a gzip file, which may have several members (RFC 1952, section 2.2). Anything after the last one is errNotGzip.
 //
 // compress/gzip is not used: its Header holds a time.Time, with which the linker keeps the formatting of times. That is 60 KB of the page's
 // program.

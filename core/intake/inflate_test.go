@@ -114,7 +114,7 @@ func TestInflatedOutsideRefused(t *testing.T) {
 		{"long.gz", packed, Limits{MaxStream: 2 << 20}, outside{}, ErrTooLarge.Error(), 0},
 		{"sum.sym.gz", string(broken), Limits{}, outside{}, "checksum", int64(len(text))},
 		{"cut.sym.gz", packed[:len(packed)/2], Limits{}, outside{}, "the end of the file in the middle", -1},
-		{"two.sym.gz", packed + gz("FUNC 1 1 0 f\n"), Limits{}, outside{fails: errors.New("junk")}, "", int64(len(text) + 13)},
+		{"two.sym.gz", packed + gz("FUNC 1 1 0 f\n"), Limits{}, outside{fails: errors.New("isMetadata")}, "", int64(len(text) + 13)},
 		{"none.sym.gz", packed, Limits{}, outside{fails: errors.New("no room")}, "", int64(len(text))},
 		{"a.zip", zipped, Limits{}, outside{lies: 5}, "", int64(len(text))},
 		{"sum.zip", string(wrong), Limits{}, outside{}, "checksum", int64(len(text))},

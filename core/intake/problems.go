@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Problems are what of an archive could not be used. Its text is one line, however many they are.
+// Problems lists the members of an archive that could not be used. Its text is one line, however many there are.
 type Problems struct {
 	// First are the first keptProblems, and of later ones the first of a kind that a caller asks for (ErrNoUnpacker). Count is how
 	// many there are in all.
@@ -16,7 +16,7 @@ type Problems struct {
 // keptProblems is how many problems of an archive are kept: a crafted one has thousands.
 const keptProblems = 10
 
-// add takes a problem.
+// add adds a problem.
 func (p *Problems) add(err error) {
 	p.Count++
 	if len(p.First) < keptProblems || errors.Is(err, ErrNoUnpacker) && !errors.Is(p, ErrNoUnpacker) {
@@ -46,5 +46,5 @@ func (p *Problems) Error() string {
 	return text
 }
 
-// Unwrap gives the problems that were kept.
+// Unwrap returns the problems in First.
 func (p *Problems) Unwrap() []error { return p.First }

@@ -1,8 +1,8 @@
 // Package intake recognizes files by their content, never by their name, and unpacks archives and compressed files. It reads only the first bytes
 // of a file, and searches logs for microdumps; whether a dump or a symbol file is valid is for its parser to find out.
 //
-// Start at Sniff in this file, which returns a Guess, and at Expand (expand.go), which calls a function for each member of an archive, nested ones
-// included. unpacked.go is a compressed file as an io.ReaderAt. Limits bounds what a hostile archive can cost.
+// Start at Sniff in this file, which returns a Guess, and at Expand (expand.go), which returns the members of an archive and of archives
+// in it. unpacked.go is a compressed file as an io.ReaderAt. Limits bounds what a hostile archive can cost.
 package intake
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// Kind is what a file was taken for.
+// Kind is the format of a file, as far as its content shows.
 type Kind string
 
 const (
@@ -36,7 +36,7 @@ const (
 	PE         Kind = "pe"
 	PDB        Kind = "pdb"
 	MachO      Kind = "macho"
-	DSYMPart   Kind = "dsym-part"   // another file out of a dSYM folder
+	DSYMPart   Kind = "dsym-part"   // another file of a dSYM folder
 	KernelDump Kind = "kernel-dump" // Windows
 	UserDump   Kind = "user-dump"   // Windows, before minidumps
 	Microdump  Kind = "microdump"   // Breakpad's text form for Android
@@ -46,14 +46,14 @@ const (
 	Binary     Kind = "binary"
 )
 
-// Guess is what a file was taken for.
+// Guess is the result of Sniff.
 type Guess struct {
 	Kind Kind
-	// What is the same in words, for the middle of a sentence: "an ELF core file for amd64".
+	// What is the Kind in words, for the middle of a sentence: "an ELF core file for amd64".
 	What string
 }
 
-// Usable says whether the file is one that this program works with: a dump, symbols, or an archive of them.
+// Usable reports whether the file is one that this program works with: a dump, symbols, or an archive of them.
 func (g Guess) Usable() bool {
 	switch g.Kind {
 	case Minidump, Microdump, Sym, SymWithoutModule, Gzip, Zip:
@@ -62,10 +62,10 @@ func (g Guess) Usable() bool {
 	return false
 }
 
-// sniffSize is how many bytes of a file are looked at: one block of a Source.
+// sniffSize is how many bytes of a file Sniff reads: one block of a Source.
 const sniffSize = 64 << 10
 
-// Sniff says what a file is. A file that cannot be read is Unreadable.
+// Sniff recognizes a file by its first bytes. A file that cannot be read is Unreadable.
 func Sniff(src *input.Source) Guess {
 	if src.Size == 0 {
 		return Guess{Empty, "an empty file"}
@@ -85,7 +85,7 @@ func Sniff(src *input.Source) Guess {
 	return Guess{Binary, "binary data beginning with " + firstBytes(head)}
 }
 
-// signatures are the beginnings that say all there is to say.
+// signatures are the magic numbers of formats that need no further check.
 var signatures = []struct {
 	at    int
 	bytes string
@@ -133,7 +133,7 @@ func bySignature(_ *input.Source, head []byte) Guess {
 }
 
 // dsymPart recognizes the property lists and tables beside the debug information in a dSYM folder. It is the
-// one place that looks at a name, because those files have nothing of their own that says so.
+// only recognition by name, because nothing in these files is characteristic.
 func dsymPart(name string) Guess {
 	for _, part := range strings.Split(strings.ReplaceAll(name, `\`, "/"), "/") {
 		if strings.HasSuffix(part, ".dSYM") && part != name {
@@ -146,7 +146,7 @@ func dsymPart(name string) Guess {
 // symRecords are the first words of a symbol file's lines.
 var symRecords = []string{"FILE ", "FUNC ", "PUBLIC ", "STACK CFI ", "STACK WIN ", "INFO ", "INLINE_ORIGIN ", "INLINE "}
 
-// byText recognizes text and what it is.
+// byText recognizes text, and formats that are text.
 func byText(src *input.Source, head []byte) Guess {
 	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
 		return Guess{Text, "text in UTF-16"}
@@ -190,7 +190,7 @@ const (
 	maxLog = 64 << 20
 )
 
-// hasMicrodump searches a log behind what byText has seen of it. A part that cannot be read ends the search.
+// hasMicrodump searches a log after the bytes that byText has checked. A part that cannot be read ends the search.
 func hasMicrodump(src *input.Source) bool {
 	back := int64(len(microdumpMark) - 1)
 	for off := int64(sniffSize); off < min(src.Size, maxLog); off += sniffSize {
@@ -206,7 +206,7 @@ func hasMicrodump(src *input.Source) bool {
 	return false
 }
 
-// firstLine is the first line that is not blank, without its end.
+// firstLine returns the first line that is not blank, without its end.
 func firstLine(text []byte) []byte {
 	text = bytes.TrimLeft(text, " \t\r\n")
 	if end := bytes.IndexAny(text, "\r\n"); end >= 0 {
@@ -215,7 +215,7 @@ func firstLine(text []byte) []byte {
 	return text
 }
 
-// isRecords says whether the first lines are records of a symbol file. Line records (hexadecimal numbers) do not count,
+// isRecords reports whether the first lines are records of a symbol file. Line records (hexadecimal numbers) do not count,
 // but may be between others. The last line may be cut off and is left out if there are others.
 func isRecords(text []byte) bool {
 	lines := bytes.SplitN(bytes.TrimLeft(text, " \t\r\n"), []byte("\n"), 12)
@@ -258,7 +258,7 @@ func appleReport(text []byte) Guess {
 	return Guess{}
 }
 
-// isText says whether bytes are text: UTF-8 without control characters. whole says that the bytes are not cut off, so
+// isText reports whether bytes are text: UTF-8 without control characters. whole says that the bytes are not cut off, so
 // that a broken last character counts.
 func isText(b []byte, whole bool) bool {
 	for len(b) > 0 {
@@ -291,7 +291,7 @@ func clip(s string, n int) string {
 	return string(r[:n]) + "…"
 }
 
-// sniffReader is Sniff for bytes that are not a Source yet. It leaves no block cache behind.
+// sniffReader is Sniff for bytes that are not a Source yet. It creates no block cache.
 func sniffReader(name string, r io.ReaderAt, size int64) Guess {
 	return Sniff(input.New(name, r, size))
 }

@@ -13,30 +13,30 @@ import (
 )
 
 const (
-	// chunkSize is the unit in which unpacked bytes are kept. Memory grows by what really came out, a chunk at a time, and
-	// nothing is ever copied into something larger.
+	// chunkSize is the unit in which unpacked bytes are stored. Memory grows by the bytes that were unpacked, a chunk at a time, whatever size the file
+	// claims, and nothing is copied to a larger slice.
 	chunkSize = 256 << 10
-	// packedSize is how much is read of the compressed data at a time. In a browser a small read costs nearly as much.
+	// packedSize is the size of one read of the compressed data. In a browser a small read costs nearly as much.
 	packedSize = 256 << 10
 )
 
-// budget is what all members of one Expand may still unpack into memory, in bytes.
+// budget is how many bytes all members of one Expand may still unpack into memory.
 type budget struct{ left, total int64 }
 
 // Errors of unpacking, wrapped with the file's name and where it happened.
 var (
-	// ErrTooLarge: more was unpacked than the limits allow. It is what a zip bomb ends in.
+	// ErrTooLarge: more was unpacked than the limits allow. It stops a zip bomb.
 	ErrTooLarge = errors.New("it unpacks to more than is allowed")
 	// ErrRatio: a file unpacks to suspiciously many times its size.
 	ErrRatio = errors.New("it unpacks to implausibly many times its size")
-	// ErrNoUnpacker: the limits have no reader of a member's format that there is one of elsewhere (Limits.Unpackers).
+	// ErrNoUnpacker: Limits.Unpackers lacks the reader of a member's format, which another program has.
 	ErrNoUnpacker = errors.New("this program cannot unpack it; unpack it first")
-	// ErrChecksum: what came out is not what went in.
+	// ErrChecksum: the unpacked bytes do not have the checksum that the file states.
 	ErrChecksum = errors.New("the checksum does not match")
 )
 
 // unpacked is a compressed file as an io.ReaderAt: it is unpacked from its start as far as callers read. The result is kept in
-// chunks, or in a spool if it is much.
+// chunks, or in a spool if it is large.
 type unpacked struct {
 	open   func() (io.Reader, error) // begins anew
 	packed int64                     // the compressed size, bytes
@@ -52,22 +52,22 @@ type unpacked struct {
 	crc    uint32   // of the bytes so far
 	chunks [][]byte // all full except the last one; none if there is a spool
 	spool  Spool
-	n      int64 // bytes that came out
-	err    error // why there is no more; io.EOF at the regular end
+	n      int64 // bytes unpacked so far
+	err    error // why no more follows; io.EOF at the regular end
 
-	// told, if set, is called with read, the number of packed bytes that were read.
-	told func(done int64)
-	read int64
+	// progress, if set, is called with read, the number of packed bytes that were read.
+	progress func(done int64)
+	read     int64
 	// whole has all bytes once they are stored elsewhere. Then r, chunks and spool are unused.
 	whole io.ReaderAt
 	src   *input.Source // of deflate data
 	gzip  bool
-	tried bool   // Limits.Inflate
-	large bool   // it is known before that it is much
+	tried bool   // Limits.Inflate was called
+	large bool   // the file states a large size
 	spare []byte // for the next chunk
 }
 
-// deflated makes u unpack deflate data, in gzip members or without.
+// deflated sets u up for deflate data, in gzip members or without.
 func (u *unpacked) deflated(src *input.Source, zipped bool) {
 	u.src, u.gzip = src, zipped
 	u.packedBy(func(r io.Reader) (io.Reader, error) {
@@ -79,12 +79,12 @@ func (u *unpacked) deflated(src *input.Source, zipped bool) {
 	}, src)
 	u.large = max(u.size, src.Size) > u.limits.KeepWhole
 	if tail, err := src.Bytes(max(0, src.Size-4), min(4, src.Size)); zipped && err == nil && len(tail) == 4 {
-		// The last member's size. It may say anything; what is too large is noticed when it comes out.
+		// The last member's size. It is untrusted; unpacking finds out whether it is true.
 		u.large = u.large || int64(little.Uint32(tail)) > u.limits.KeepWhole
 	}
 }
 
-// packedBy makes u unpack data of another format.
+// packedBy sets u up for data of another format than deflate.
 func (u *unpacked) packedBy(open func(io.Reader) (io.Reader, error), src *input.Source) {
 	u.large = u.size > u.limits.KeepWhole
 	u.open = func() (io.Reader, error) {
@@ -113,8 +113,8 @@ func (c *countedReader) ReadByte() (byte, error) {
 	return b, err
 }
 
-// ReadAt unpacks as far as it has to. Of data that turn out to be damaged, all is readable that came out before, except
-// for the last byte before the damage (or of all, if only the checksum is wrong): who reads on to it gets the error.
+// ReadAt unpacks as far as it must. Of damaged data, the bytes before the damage can be read, except for the last one (the last one of all if only
+// the checksum is wrong): a read of that byte returns the error.
 func (u *unpacked) ReadAt(p []byte, off int64) (int, error) {
 	if off < 0 {
 		return 0, fmt.Errorf("negative offset %d", off)
@@ -150,7 +150,7 @@ func (u *unpacked) ReadAt(p []byte, off int64) (int, error) {
 	return done, nil
 }
 
-// atOnce has all unpacked by Limits.Inflate, if it is much.
+// atOnce unpacks everything with Limits.Inflate, if the file is large.
 func (u *unpacked) atOnce() {
 	if u.tried || !u.large || u.src == nil || u.limits.Inflate == nil {
 		return
@@ -160,7 +160,7 @@ func (u *unpacked) atOnce() {
 	if most < 0 {
 		most = min(u.limits.MaxStream, max(u.limits.RatioFloor, u.limits.MaxRatio*u.packed))
 	}
-	r, n, err := u.limits.Inflate(Deflated{Src: u.src, Raw: !u.gzip, Sum: u.sum, Size: u.size, MaxSize: most, Progress: u.told})
+	r, n, err := u.limits.Inflate(Deflated{Src: u.src, Raw: !u.gzip, Sum: u.sum, Size: u.size, MaxSize: most, Progress: u.progress})
 	switch {
 	case err != nil, u.size >= 0 && n != u.size:
 	case n > u.limits.MaxStream:
@@ -172,7 +172,7 @@ func (u *unpacked) atOnce() {
 	}
 }
 
-// take has another reader give the bytes from now on.
+// take replaces the unpacked bytes by another reader.
 func (u *unpacked) take(r io.ReaderAt, n int64) {
 	u.drop()
 	u.whole, u.n, u.size, u.err = r, n, n, io.EOF
@@ -188,7 +188,7 @@ func (u *unpacked) Materialize() io.ReaderAt {
 	return u.whole
 }
 
-// keep keeps what came out next: in memory, or in a spool if it is much and there is a way to one.
+// keep stores the next unpacked bytes: in memory, or in a spool if the file is large and Limits has one.
 func (u *unpacked) keep(b []byte) error {
 	u.n += int64(len(b))
 	if u.spool == nil && u.limits.Spool != nil && (u.large || u.n > u.limits.KeepWhole) {
@@ -219,7 +219,7 @@ func (u *unpacked) keep(b []byte) error {
 	return nil
 }
 
-// held is how many bytes are in memory.
+// held returns how many unpacked bytes are in memory.
 func (u *unpacked) held() (n int64) {
 	for _, c := range u.chunks {
 		n += int64(len(c))
@@ -265,7 +265,7 @@ func (u *unpacked) step() {
 		want = min(want, u.size-u.n)
 	}
 	if u.budget.left < want {
-		// One byte more than is left says whether it is really too much.
+		// Reading one byte more than the limit shows whether the file exceeds it.
 		want = u.budget.left + 1
 	}
 	buf := u.spare
@@ -286,8 +286,8 @@ func (u *unpacked) step() {
 			return
 		}
 	}
-	if u.told != nil {
-		u.told(u.read)
+	if u.progress != nil {
+		u.progress(u.read)
 	}
 	switch {
 	case u.n > u.limits.MaxStream:
@@ -301,7 +301,7 @@ func (u *unpacked) step() {
 	}
 }
 
-// readUntil fills p or says with the reader's own error why not. (io.ReadFull makes the regular end of data and data that
+// readUntil fills p or returns the reader's own error. (io.ReadFull makes the regular end of data and data that
 // were cut off the same error.)
 func readUntil(r io.Reader, p []byte) (n int, err error) {
 	for idle := 0; n < len(p) && err == nil; idle++ {
@@ -317,7 +317,7 @@ func readUntil(r io.Reader, p []byte) (n int, err error) {
 	return n, err
 }
 
-// finish checks that the data end where they should, and are what they should be.
+// finish checks the size and the checksum of the unpacked bytes.
 func (u *unpacked) finish() {
 	if !u.begin() {
 		return
@@ -341,11 +341,11 @@ func (u *unpacked) stop(err error) {
 	}
 }
 
-// gather has the spool give the bytes from now on, if that is better.
+// gather replaces the spool by one reader of all its bytes, if the spool can make one (Gatherer).
 func (u *unpacked) gather() {
 	if g, ok := u.spool.(Gatherer); ok {
 		r, err := g.Gather()
-		if err != nil { // what was in it is lost
+		if err != nil { // the spool's bytes are gone
 			u.drop()
 			u.err, u.n = err, 0
 			return
@@ -354,7 +354,7 @@ func (u *unpacked) gather() {
 	}
 }
 
-// rewind forgets what was unpacked if it is not all, so that a file that was only looked at costs nothing.
+// rewind frees what was unpacked if it is not the whole file, so that a file that was only sniffed costs no memory.
 func (u *unpacked) rewind() {
 	if u.err == nil {
 		u.drop()

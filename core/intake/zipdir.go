@@ -49,10 +49,10 @@ type zipList struct {
 	base     int64 // size of what precedes the archive: offsets do not count it
 	count    uint64
 	listed   uint64
-	unreadAt int64 // where it went wrong
+	unreadAt int64 // offset of the error
 }
 
-// openZip finds the list.
+// openZip finds the list of members at the end of the archive.
 func openZip(src *input.Source) (*zipList, error) {
 	from := max(0, src.Size-zipEndSize-zipMaxComment)
 	tail, err := src.Bytes(from, src.Size-from)
@@ -90,7 +90,7 @@ func openZip(src *input.Source) (*zipList, error) {
 	if size > uint64(ends) {
 		return nil, fmt.Errorf("a list with a claimed size of %d bytes ends at %d", size, ends)
 	}
-	// The list comes directly before its end, whatever is announced of its beginning. If that is further to the front, something was put
+	// The list comes directly before its end, whatever offset it claims to begin at. If that offset is smaller, something was put
 	// before the archive, and offsets do not count it, or between the list and its end.
 	z := &zipList{src: src, at: ends - int64(size), end: ends, count: count}
 	if off >= uint64(z.at) {
@@ -109,7 +109,7 @@ func openZip(src *input.Source) (*zipList, error) {
 	return z, nil
 }
 
-// next is the next member; false at the end, and where the list cannot be read, which is an error.
+// next returns the next member, or false at the end of the list and with an error.
 func (z *zipList) next() (m zipMember, ok bool, err error) {
 	// Writers keep the lowest 16 bits of the number, whatever field they have for it.
 	all := uint16(z.listed) == uint16(z.count)
@@ -141,7 +141,7 @@ func (z *zipList) next() (m zipMember, ok bool, err error) {
 	return m, true, nil
 }
 
-// widen takes the numbers that do not fit into 32 bits from the fields behind the name.
+// widen reads the numbers that do not fit into 32 bits from the extra fields after the name.
 func (m *zipMember) widen(extra []byte) {
 	for len(extra) >= 4 {
 		id, n := little.Uint16(extra), int(little.Uint16(extra[2:]))
@@ -163,7 +163,7 @@ func (m *zipMember) widen(extra []byte) {
 	}
 }
 
-// data is where in the archive a member's packed bytes begin.
+// data returns the offset of a member's packed bytes in the archive.
 func (m *zipMember) data(src *input.Source) (int64, error) {
 	h, err := src.Bytes(m.header, zipHeadSize)
 	if err != nil {

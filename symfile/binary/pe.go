@@ -290,7 +290,7 @@ func (f *peProgram) unwindTables() []*table {
 	return out
 }
 
-// hasWin says whether frames of the program's processor are found by frame data and not by a function table: those of x86.
+// hasWin reports whether frames of the program's processor are found by frame data and not by a function table: those of x86.
 func (f *peProgram) hasWin() bool { return f.pe.Arch != nil && f.pe.Arch.StackWIN }
 
 // debugFrame opens .debug_frame.
@@ -302,7 +302,7 @@ func (f *peProgram) debugFrame() (unwind.Table, error) {
 	return dwarfcfi.DebugFrame(src, f.cfiConfig())
 }
 
-// beginning is where the function around an address begins, by the PDB or the program's own names.
+// beginning returns where the function around an address begins, by the PDB or the program's own names.
 func (f *peProgram) beginning(rva uint64) (uint64, bool, error) {
 	if f.pdb != nil {
 		s, ans, err := f.pdb.pdb.Lookup(rva)

@@ -33,7 +33,7 @@ func (t atEntry) Each(f func(start, end uint64, row unwind.Row) error) error {
 	})
 }
 
-// entry says whether the rules are those of a function's first instruction. Those for rsi and rdi, which Windows' calls preserve, are added.
+// entry reports whether the rules are those of a function's first instruction. Those for rsi and rdi, which Windows' calls preserve, are added.
 func (t atEntry) entry(row *unwind.Row) bool {
 	word := int64(t.arch.WordSize)
 	if row.CFA != (unwind.Rule{Kind: unwind.FromReg, Reg: t.arch.SP, Offset: word}) || row.RA != (unwind.Rule{Kind: unwind.AtCFA, Offset: -word}) {

@@ -36,7 +36,7 @@ type codeReader struct {
 	at    uint64
 }
 
-// has says whether there is code at an address.
+// has reports whether there is code at an address.
 func (r *codeReader) has(rva uint64) bool {
 	for _, c := range r.pe.Code() {
 		if rva >= c[0] && rva < c[1] {
@@ -46,7 +46,7 @@ func (r *codeReader) has(rva uint64) bool {
 	return false
 }
 
-// read is up to n bytes of code from an address on; fewer at the end of a section, none where there is no code.
+// read returns up to n bytes of code from an address on; fewer at the end of a section, none where there is no code.
 func (r *codeReader) read(rva uint64, n int) ([]byte, error) {
 	if rva < r.at || rva+uint64(n) > r.at+uint64(len(r.block)) {
 		const size = 1024
@@ -72,7 +72,7 @@ func (t x86Frames) Name() string { return t.pdb.Name() }
 
 func (t x86Frames) HasFrameData() bool { return t.pdb != nil && t.pdb.HasFrameData() }
 
-// FrameData is what the code says at an address, else the PDB's record. The size of the parameters is the PDB's in either case.
+// FrameData returns what the code says at an address, else the PDB's record. The size of the parameters is the PDB's in either case.
 func (t x86Frames) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error) {
 	d, ans := unwind.FrameData{}, symbol.NoFile
 	if t.pdb != nil {
@@ -94,13 +94,13 @@ func (t x86Frames) FrameData(rva uint64) (unwind.FrameData, symbol.Answer, error
 	return t.record(rva, program, saved, d.Params), symbol.Yes, nil
 }
 
-// record is what the code says at an address.
+// record returns what the code says at an address.
 func (t x86Frames) record(rva uint64, program string, saved, params uint32) unwind.FrameData {
 	return unwind.FrameData{Type: 4, Start: rva, Size: 1, Params: params, SavedRegs: saved, Program: program, HasProgram: true,
 		Origin: unwind.Origin{File: t.code.pe.Src.Name, Part: "code", Offset: int64(rva)}}
 }
 
-// epilogue is the program of an instruction of an epilogue, "" for others. Its error is that bytes are not here yet.
+// epilogue returns the program of an instruction of an epilogue, "" for others. Its error is that bytes are not here yet.
 func (t x86Frames) epilogue(rva uint64) (program string, saved uint32, err error) {
 	code, err := t.code.read(rva, x86code.MaxEpilogue)
 	if err != nil || len(code) == 0 {
@@ -127,7 +127,7 @@ func (t x86Frames) epilogue(rva uint64) (program string, saved uint32, err error
 	return program, saved, nil
 }
 
-// beginningAt is the program of one of a function's first instructions, "" for others and where frame data is known that says as much.
+// beginningAt returns the program of one of a function's first instructions, "" for others and where frame data is known that says as much.
 func (t x86Frames) beginningAt(rva uint64, known bool) (program string, saved uint32, err error) {
 	start, ok, err := t.beginning(rva)
 	if err != nil || !ok || rva < start || rva-start >= x86code.MaxEntry {

@@ -7,7 +7,7 @@ type encoding struct {
 	off     uint8 // bytes of an offset: 4, or 8 in 64-bit DWARF
 }
 
-// refAddr is the size of DW_FORM_ref_addr in bytes: that of an address in DWARF 2, that of an offset since DWARF 3.
+// refAddr returns the size of DW_FORM_ref_addr in bytes: that of an address in DWARF 2, that of an offset since DWARF 3.
 func (e encoding) refAddr() uint8 {
 	if e.version <= 2 {
 		return e.addr

@@ -115,7 +115,7 @@ func (r *reader) pointer(enc uint8, addressSize int, function, data uint64) (uin
 	return s.mask(number(p, s.Order)), true
 }
 
-// dataBase is the base of peData in .eh_frame.
+// dataBase returns the base of peData in .eh_frame.
 func (s *section) dataBase() uint64 {
 	if s.Got != 0 {
 		return s.Got

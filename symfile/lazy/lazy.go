@@ -159,7 +159,7 @@ func (f *File) locate(s Section) error {
 	return nil
 }
 
-// Range is the part of the file that has a section's lines, in bytes. Lines of other sections may be at its ends.
+// Range returns the part of the file that has a section's lines, in bytes. Lines of other sections may be at its ends.
 func (f *File) Range(s Section) (from, to int64, err error) {
 	if err := f.locate(s); err != nil || !f.Present(s) {
 		return 0, 0, err
@@ -182,7 +182,7 @@ func (f *File) Range(s Section) (from, to int64, err error) {
 	return f.bounds[s][0] * f.step, min(f.src.Size, (f.bounds[s][1]+1)*f.step+1), nil
 }
 
-// unread is the block nearest to n, strictly between two, that was not read.
+// unread returns the block nearest to n, strictly between two, that was not read.
 func (f *File) unread(lo, hi, n int64) (int64, bool) {
 	for d := int64(0); n-d > lo || n+d < hi; d++ {
 		if m := n + d; m > lo && m < hi && !f.seen[m] {
@@ -195,7 +195,7 @@ func (f *File) unread(lo, hi, n int64) (int64, bool) {
 	return 0, false
 }
 
-// Find is the last record of a section whose key is at or below key. Of records whose code overlaps, the one that starts first counts. The errors are
+// Find returns the last record of a section whose key is at or below key. Of records whose code overlaps, the one that starts first counts. The errors are
 // the reader's, Unsorted, and in a Batch ErrMissing.
 func (f *File) Find(s Section, key uint64) (e Entry, ok bool, err error) {
 	q := query{s, key}
@@ -299,7 +299,7 @@ func (f *File) in(s Section, i int, key uint64) (e Entry, ok, again bool, err er
 	}
 }
 
-// PublicAfter is the last PUBLIC record at or below key, and not before the FUNC record at an offset (0 for the first), of a file that mixes
+// PublicAfter returns the last PUBLIC record at or below key, and not before the FUNC record at an offset (0 for the first), of a file that mixes
 // them. The errors are those of Find.
 func (f *File) PublicAfter(off int64, key uint64) (e Entry, ok bool, err error) {
 	for n := max(f.bounds[Funcs][0], max(0, off-1)/f.step); n <= f.bounds[Funcs][1]; n++ {
@@ -326,7 +326,7 @@ func (f *File) Batch(n int, lookup func(i int) error) error {
 	return f.Text.Batch(n, lookup)
 }
 
-// block is a block of the file, unless its sections are not in order.
+// block returns a block of the file, unless its sections are not in order.
 func (f *File) block(n int64) (*block, error) {
 	if f.broken {
 		return nil, Unsorted{All}

@@ -106,7 +106,7 @@ func (t *table) entry(fn *function, off uint32) (found entry, ok bool, err error
 	return found, ok && err == nil, err
 }
 
-// descends is the error for a row that starts before the previous one.
+// descends returns the error for a row that starts before the previous one.
 func (t *table) descends(e *entry, before uint32) error {
 	return t.formatError(e.at, fmt.Sprintf("a row that starts at 0x%x or after", before), fmt.Sprintf("one that starts at 0x%x", e.start))
 }

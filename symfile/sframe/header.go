@@ -120,7 +120,7 @@ func ReadHeader(section *input.Source) (Header, error) {
 	return h, c.Err()
 }
 
-// functionSize is the size in bytes of a function descriptor entry.
+// functionSize returns the size in bytes of a function descriptor entry.
 func (h *Header) functionSize() int64 {
 	return [...]int64{1: 17, 2: 20, 3: 16}[h.Version]
 }

@@ -199,7 +199,7 @@ func (t *Table) path(u uint32, name uint64) string {
 	return t.text(t.units[u].dir) + file
 }
 
-// Len is the number of functions.
+// Len returns the number of functions.
 func (t *Table) Len() int { return len(t.functions) }
 
 // Lookup returns the function and the line at an RVA.

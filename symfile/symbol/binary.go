@@ -53,7 +53,7 @@ func WithoutUnderscore(linked string) string {
 	return name
 }
 
-// MissingProgram is the entry of Missing for NoProgram, for callers that know the program's name.
+// MissingProgram returns the entry of Missing for NoProgram, for callers that know the program's name.
 func MissingProgram(name, arch string) string {
 	return "the program itself, " + name + ": without it " + arch + " stacks are guessed"
 }

@@ -25,7 +25,7 @@ type pushed struct {
 	down int32
 }
 
-// Entry is a STACK WIN program for the instruction at an offset of a function's code, if the code runs straight to it from the function's first
+// Entry returns a STACK WIN program for the instruction at an offset of a function's code, if the code runs straight to it from the function's first
 // byte on; "" if it may not. saved is how many bytes of preserved registers were pushed. odd says that no frame data of its kind could say the same: the return
 // address is in a register, as in functions that move the stack pointer of their caller (_chkstk), or the frame's size is.
 func Entry(code []byte, offset int) (program string, saved uint32, odd bool) {

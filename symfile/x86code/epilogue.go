@@ -27,7 +27,7 @@ const (
 
 var names = [8]string{"$eax", "$ecx", "$edx", "$ebx", "$esp", "$ebp", "$esi", "$edi"}
 
-// preserved says whether calls preserve a register.
+// preserved reports whether calls preserve a register.
 func preserved(reg byte) bool { return reg == ebx || reg >= ebp }
 
 // slot is an address on the stack: a distance from esp or ebp, as they are at the instruction.
@@ -36,7 +36,7 @@ type slot struct {
 	off   int32
 }
 
-// Epilogue is a STACK WIN program for the instruction with which the code begins, if an epilogue goes on from there to its return; "" if none
+// Epilogue returns a STACK WIN program for the instruction with which the code begins, if an epilogue goes on from there to its return; "" if none
 // does. restored is how many bytes of preserved registers it still has to take from the stack.
 //
 // leaves says whether a jump to an address, which counts from the first byte of the code, leaves the function: then it is a call of another one that returns
@@ -125,7 +125,7 @@ func leave(ra slot, saved *[8]*slot) (program string, restored uint32) {
 	return b.String(), restored
 }
 
-// AfterCall says whether bytes that end with a given one may be a call that ends there: a lookup for a return address is for that byte, which may
+// AfterCall reports whether bytes that end with a given one may be a call that ends there: a lookup for a return address is for that byte, which may
 // look like an instruction of an epilogue. before are the bytes up to and with it, seven of them if there are so many; isCode says whether there is code at a distance
 // from the byte after the call.
 //
@@ -143,7 +143,7 @@ func AfterCall(before []byte, isCode func(distance int64) bool) bool {
 	return false
 }
 
-// operand is the length of a ModRM byte with its SIB byte and displacement.
+// operand returns the length of a ModRM byte with its SIB byte and displacement.
 func operand(p []byte) int {
 	mod, rm := p[0]>>6, p[0]&7
 	n := 1

@@ -45,9 +45,8 @@ type ModuleSymbols struct {
 	// UnwindNoted is the number of records with such a note.
 	UnwindNotes []string
 	UnwindNoted int
-	// MismatchFile, MismatchID and MismatchItem are a loaded file with the right name and another id, or "" and -1.
-	MismatchFile, MismatchID string
-	MismatchItem             int
+	// Mismatch is a loaded file with the right name and another id.
+	Mismatch Mismatch
 	// Binary is the executable, library or debug file in use, in addition to the symbol file or instead of one (File is then the
 	// same). BinaryByName: only its name and size show that it is the module's.
 	Binary       string
@@ -147,7 +146,6 @@ func (b *builder) modules() {
 			Version:    Words{m.VersionBreakpad(), m.VersionRust()},
 			Warnings:   []string{}, Mappings: []Mapping{},
 		}
-		b.symbols[i].MismatchItem = -1
 		if b.in.Symbols != nil {
 			b.symbols[i] = b.in.Symbols(i)
 		}

@@ -52,9 +52,9 @@ func TestMissing(t *testing.T) {
 	in.Dump.Modules[0].DebugFile, in.Dump.Modules[0].DebugID = `x\other.pdb`, in.Dump.Modules[3].DebugID
 	in.Symbols = func(m int) report.ModuleSymbols {
 		if m == 3 {
-			return report.ModuleSymbols{MismatchFile: "other.sym", MismatchID: "0123", MismatchItem: 5}
+			return report.ModuleSymbols{Mismatch: report.Mismatch{File: "other.sym", ID: "0123", Item: 5}}
 		}
-		return report.ModuleSymbols{State: report.SymbolsMissing, MismatchItem: -1}
+		return report.ModuleSymbols{State: report.SymbolsMissing}
 	}
 	r := report.Build(in)
 	type want struct {

@@ -247,11 +247,11 @@ func (b *builder) stateFinding(m int) {
 	case SymbolsMismatch:
 		if mod.DebugID == "" {
 			b.moduleFinding(FindingMismatch, m, nil, b.addFile(m), "%s was not used for %s: the dump has no id of the module to compare its id (%s) with; %s in the module",
-				BaseName(s.MismatchFile), name, s.MismatchID, frames(mod.Frames, "is", "are"))
+				BaseName(s.Mismatch.File), name, s.Mismatch.ID, frames(mod.Frames, "is", "are"))
 			return
 		}
 		b.moduleFinding(FindingMismatch, m, nil, b.addFile(m)+", or use the file anyway (“Use anyway” on the page, --use FILE in a terminal)", "%s is of another build of %s (its id is %s, the module's %s) and was not used; %s in the module",
-			BaseName(s.MismatchFile), name, s.MismatchID, mod.DebugID, frames(mod.Frames, "is", "are"))
+			BaseName(s.Mismatch.File), name, s.Mismatch.ID, mod.DebugID, frames(mod.Frames, "is", "are"))
 	case SymbolsAssigned:
 		suggestion, where := "", ""
 		if mod.DebugID != "" { // without an id, a file cannot be known to match better

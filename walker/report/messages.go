@@ -170,7 +170,7 @@ func (b *builder) annotations(say func(source, text string)) {
 	}
 }
 
-// memberOf is a text of a JSON object by its key, as writers without blanks have it; "" if it is not there.
+// memberOf returns a text of a JSON object by its key, as writers without blanks have it; "" if it is not there.
 func memberOf(object, key string) string {
 	_, after, _ := strings.Cut(object, `"`+key+`":"`)
 	value, _, ended := strings.Cut(after, `"`)

@@ -392,9 +392,8 @@ type MissingFile struct {
 	// OtherPath is a second path at which a store may have it, for dumps of big-endian machines (see core.ByteSwappedID), else "".
 	OtherPath string
 	Frames    int // how many frames need it
-	// MismatchFile and MismatchID are a loaded file with the right name and another id, or "".
-	MismatchFile, MismatchID string
-	MismatchItem             int // the session's item of that file, or -1
+	// Mismatch is a loaded file with the right name and another id.
+	Mismatch Mismatch
 	// Program is the base name of the module's program (PE file) and CodeID its identifier, if the program is missing and has the unwind
 	// rules, else "".
 	Program, CodeID string
@@ -402,6 +401,13 @@ type MissingFile struct {
 	Partial bool
 	// Stores are the paths of the files on symbol servers.
 	Stores []StoreFile
+}
+
+// Mismatch is a loaded symbol file that has the name of a module's and another id. File is "" if there is none. Item is the session's number of the
+// file.
+type Mismatch struct {
+	File, ID string
+	Item     int
 }
 
 // Diagnostic is a problem of the dump or of a symbol file.

@@ -174,7 +174,7 @@ func (b *builder) symbolStates() {
 			if m.Frames > 0 {
 				m.State = SymbolsMissing
 			}
-			if s.MismatchFile != "" {
+			if s.Mismatch.File != "" {
 				m.State = SymbolsMismatch
 			}
 		default:

@@ -19,7 +19,7 @@ const (
 // to request if the server has nothing at Path, or "".
 type StoreFile struct{ Layout, Path, Else string }
 
-// StorePath is where a symbol store keeps a module's file, relative to its root: debug_file/ID/name.sym. The name is the
+// StorePath returns where a symbol store keeps a module's file, relative to its root: debug_file/ID/name.sym. The name is the
 // debug file's without ".pdb" (in any case).
 func StorePath(debugFile, debugID string) string {
 	if debugFile == "" || debugID == "" {
@@ -104,7 +104,7 @@ func (b *builder) missing() {
 		}
 		seen[k] = len(r.Missing)
 		w := MissingFile{Module: i, DebugFile: file, DebugID: id, StorePath: StorePath(file, id), Frames: m.Frames, Partial: partial,
-			MismatchFile: s.MismatchFile, MismatchID: s.MismatchID, MismatchItem: s.MismatchItem, Stores: []StoreFile{}}
+			Mismatch: s.Mismatch, Stores: []StoreFile{}}
 		if b.d.Header.Order == binary.ByteOrder(binary.BigEndian) {
 			w.OtherPath = StorePath(file, core.ByteSwappedID(id))
 		}

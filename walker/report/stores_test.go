@@ -53,9 +53,9 @@ func TestStores(t *testing.T) {
 				m.CodeView = core.CodeView{Signature: core.SigBpEL, BuildID: tc.buildID}
 			}
 			in.Symbols = func(i int) report.ModuleSymbols {
-				s := report.ModuleSymbols{State: report.SymbolsNotNeeded, MismatchItem: -1}
+				s := report.ModuleSymbols{State: report.SymbolsNotNeeded}
 				if i == 0 && tc.has != nil {
-					s = report.ModuleSymbols{State: report.SymbolsLoaded, File: "app.pdb", Has: *tc.has, NoUnwind: !tc.has.CFI, MismatchItem: -1}
+					s = report.ModuleSymbols{State: report.SymbolsLoaded, File: "app.pdb", Has: *tc.has, NoUnwind: !tc.has.CFI}
 				}
 				return s
 			}

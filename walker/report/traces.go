@@ -42,7 +42,7 @@ func (b *builder) traces() {
 	}
 }
 
-// addresses are those of a text that is nothing but two or more of them, most of which are in modules; nil for any other.
+// addresses returns those of a text that is nothing but two or more of them, most of which are in modules; nil for any other.
 func (b *builder) addresses(text string) (list []uint64) {
 	inside := 0
 	for word := range strings.FieldsSeq(text) {
@@ -74,7 +74,7 @@ func (b *builder) traceFrame(pc uint64) Frame {
 	return b.frame([]walker.Frame{f}, 0)
 }
 
-// Text is a frame of a trace, "main + 0x12, in app" or "app+0x1234".
+// Text returns a frame of a trace, "main + 0x12, in app" or "app+0x1234".
 func (t *Trace) Text(r *Report, frame int, name func(Name) string) string {
 	f := &t.Frames[frame]
 	if f.Module < 0 {

@@ -73,7 +73,7 @@ func (s *Session) attachAll() {
 	for _, d := range s.dumps {
 		for i := range d.modules {
 			if took[d.modules[i].bin] {
-				d.outdate()
+				d.invalidate()
 			}
 		}
 	}
@@ -97,7 +97,7 @@ func (s *Session) attach(main *item) bool {
 	return took
 }
 
-// matches says whether a binary is of one of the dumps' modules by its own id.
+// matches reports whether a binary is of one of the dumps' modules by its own id.
 func (s *Session) matches(it *item) bool {
 	for _, d := range s.dumps {
 		for i := range d.Modules {
@@ -140,7 +140,7 @@ func (it *item) answers(debugID string, sameName bool) bool {
 	return core.SameID(it.ident.DebugID, debugID)
 }
 
-// IDInUse is the debug id by which a dump's module knows the binary of an item; "" if none does. It is what a symbol file of the binary
+// IDInUse returns the debug id by which a dump's module knows the binary of an item; "" if none does. It is what a symbol file of the binary
 // needs to be found for that dump.
 func (s *Session) IDInUse(itemID int) string { return s.items[itemID].idInUse }
 
@@ -169,7 +169,7 @@ func (s *Session) matchBinary(d *dump, i int, ms *moduleSymbols) {
 	}
 }
 
-// binary is the module's binary, or nil.
+// binary returns the module's binary, or nil.
 func (y *symbols) binary(module int) Binary {
 	ms := &y.d.modules[module]
 	ms.requested = true
@@ -227,7 +227,7 @@ func (ms *moduleSymbols) program() *item {
 	return ms.bin
 }
 
-// exact says whether the module's program is one of Windows, of this very build. Its function table describes each instruction, where the
+// exact reports whether the module's program is one of Windows, of this very build. Its function table describes each instruction, where the
 // STACK CFI records that tools make of it have one rule for a whole function.
 func (ms *moduleSymbols) exact() bool {
 	it := ms.program()
@@ -248,7 +248,7 @@ func (s *Session) IgnoreCFI(dumpIndex, module int, ignore bool) {
 		d.ignored = map[int]bool{}
 	}
 	d.ignored[module] = ignore
-	d.outdate()
+	d.invalidate()
 }
 
 // program reads the program's bytes at an address out of the binaries of the dump's modules.
@@ -329,7 +329,7 @@ func merge(a, b symbol.Contents) symbol.Contents {
 	return out
 }
 
-// symContents is what a symbol file is known to have. One that is only searched does not say which kinds of names it has; where it
+// symContents returns what a symbol file is known to have. One that is only searched does not say which kinds of names it has; where it
 // has lines, it has functions.
 func (it *item) symContents() symbol.Contents {
 	f, c := it.sym, &it.sym.Counts

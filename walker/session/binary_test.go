@@ -195,7 +195,7 @@ func TestBinaryParts(t *testing.T) {
 	s.Add(source("x.dmp", appDump()))
 	it := s.Add(source("app.elf", fake(otherID+" app code")))[0]
 	r := s.Report(0)
-	if r.Modules[0].State != report.SymbolsMismatch || r.Missing[0].MismatchItem != it.ID || r.Missing[0].MismatchID != otherID {
+	if r.Modules[0].State != report.SymbolsMismatch || r.Missing[0].Mismatch.Item != it.ID || r.Missing[0].Mismatch.ID != otherID {
 		t.Errorf("%+v", r.Missing)
 	}
 	if err := s.Assign(it.ID, 0, 0); err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/crashpane/crashpane/walker/report"
 )
 
-// compared are the policies of a comparison in the order of its columns: what each source finds alone, both peers, and ours.
+// compared returns the policies of a comparison in the order of its columns: what each source finds alone, both peers, and ours.
 func compared() []walker.Policy {
 	return []walker.Policy{walker.CFIOnly, walker.FPOnly, walker.ScanOnly, walker.Breakpad, walker.RustMinidump, walker.Best}
 }

@@ -74,7 +74,7 @@ func (s *Session) Explain(dumpIndex, thread, frame int) (*report.Explanation, er
 	return out, nil
 }
 
-// instruction is the one that a frame is at, or nil.
+// instruction returns the instruction that a frame is at, or nil.
 func (s *Session) instruction(d *dump, f *walker.Frame) *report.Instruction {
 	if s.opt.InstructionAt == nil {
 		return nil
@@ -101,7 +101,7 @@ func (s *Session) instruction(d *dump, f *walker.Frame) *report.Instruction {
 // says the same again, and an explanation takes some 2 KB.
 const explainedFrames = 128
 
-// Explainer gives a report's explanations to an export: those of all frames, or of the first frames of the thread that is shown first.
+// Explainer returns a function that explains frames for an export: all frames, or of the first frames of the thread that is shown first.
 func (s *Session) Explainer(dumpIndex int, all bool) func(thread, frame int) *report.Explanation {
 	return func(thread, frame int) *report.Explanation {
 		r := s.present(dumpIndex)

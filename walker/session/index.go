@@ -30,7 +30,7 @@ func (s *Session) Unindexed(dumpIndex int) []Item {
 	return out
 }
 
-// symItem is an item that is a symbol file.
+// symItem returns an item, which must be a symbol file.
 func (s *Session) symItem(itemID int) (*item, error) {
 	if itemID < 0 || itemID >= len(s.items) || s.items[itemID].Kind != KindSym {
 		return nil, fmt.Errorf("there is no symbol file number %d", itemID)
@@ -38,7 +38,7 @@ func (s *Session) symItem(itemID int) (*item, error) {
 	return s.items[itemID], nil
 }
 
-// File is what a symbol file is read from; nil if there is no such file.
+// File returns the source of a symbol file, or nil.
 func (s *Session) File(itemID int) *input.Source {
 	it, err := s.symItem(itemID)
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *Session) File(itemID int) *input.Source {
 	return it.src
 }
 
-// Cuts are the offsets at which a symbol file may be divided into pieces of about a size, in bytes, to have them indexed elsewhere
+// Cuts returns the offsets at which a symbol file may be divided into pieces of about a size, in bytes, to have them indexed elsewhere
 // (symfile.Indexer) and adopted here.
 func (s *Session) Cuts(itemID int, size int64) ([]int64, error) {
 	it, err := s.symItem(itemID)

@@ -56,7 +56,7 @@ func (s *Session) beginThread(d *dump, w *walker.Walker, syms *symbols, i int, p
 	return w.Begin(regs, mem, shadowStack(d.Dump, ctx)), nil
 }
 
-// threadContext is a thread's state: that of the exception for the thread that had it, since its own context is of the
+// threadContext returns a thread's state: that of the exception for the thread that had it, since its own context is of the
 // moment when the dump was written, inside the handler.
 func threadContext(d *core.Dump, i int) (*core.Context, error) {
 	if e := d.Exception; e != nil && e.ThreadID == d.Threads[i].ID {
@@ -92,7 +92,7 @@ func shadowStack(d *core.Dump, c *core.Context) []uint64 {
 	return nil
 }
 
-// stackMemory is where a thread's words are read from; nil if the dump has nothing of its stack.
+// stackMemory returns where a thread's words are read from; nil if the dump has nothing of its stack.
 func stackMemory(d *core.Dump, thread int, sp uint64, p walker.Policy) unwind.Memory {
 	if p.WholeMemory {
 		return d.Memory

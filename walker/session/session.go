@@ -157,7 +157,7 @@ func New(opt Options) *Session {
 	return &Session{opt: opt}
 }
 
-// Items are all files so far, in the order of arrival.
+// Items returns all files so far, in the order of arrival.
 func (s *Session) Items() []Item {
 	out := make([]Item, len(s.items))
 	for i, it := range s.items {
@@ -166,7 +166,7 @@ func (s *Session) Items() []Item {
 	return out
 }
 
-// Dumps are the usable dumps; Item.Dump counts them from 0.
+// Dumps returns the usable dumps; Item.Dump counts them from 0.
 func (s *Session) Dumps() []Item {
 	out := make([]Item, len(s.dumps))
 	for i, d := range s.dumps {
@@ -310,11 +310,11 @@ func (s *Session) progress(stage, name string, done, total int64) {
 func (s *Session) SetPolicy(p walker.Policy) {
 	s.opt.Policy = p
 	for _, d := range s.dumps {
-		d.outdate()
+		d.invalidate()
 	}
 }
 
-// Policy is how stacks are walked.
+// Policy returns the unwind policy.
 func (s *Session) Policy() walker.Policy { return s.opt.Policy }
 
 // Assign uses a symbol file or binary for a module although nothing says that it belongs there: a file of another build ("use

@@ -163,7 +163,7 @@ func TestOtherProcessor(t *testing.T) {
 		s.Add(source("x.dmp", appDump()))
 		it := s.Add(source("a.sym", []byte(strings.Replace(appSym(otherID), "x86_64", c.arch, 1))))[0]
 		r := s.Report(0)
-		if offered := r.Missing[0].MismatchFile != ""; offered == c.refused {
+		if offered := r.Missing[0].Mismatch.File != ""; offered == c.refused {
 			t.Errorf("%s: offered %v", c.arch, offered)
 		}
 		if why, named := s.Unused(it.ID, 0); !named || strings.HasPrefix(why, "it is for "+c.arch+", and the dump is of amd64") != c.refused {
@@ -184,7 +184,7 @@ func TestMismatch(t *testing.T) {
 	if strings.Contains(functions(r), "main") {
 		t.Fatalf("symbols of another build were used: %s", functions(r))
 	}
-	if len(r.Missing) != 1 || r.Missing[0].MismatchID != otherID || r.Missing[0].DebugID != appID || r.Missing[0].MismatchItem != items[0].ID {
+	if len(r.Missing) != 1 || r.Missing[0].Mismatch.ID != otherID || r.Missing[0].DebugID != appID || r.Missing[0].Mismatch.Item != items[0].ID {
 		t.Fatalf("wanted: %+v", r.Missing)
 	}
 	if r.Modules[0].State != report.SymbolsMismatch {

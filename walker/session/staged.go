@@ -21,10 +21,10 @@ type walked struct {
 	built  int    // left when the report was made
 }
 
-// outdate has the dump walked anew.
-func (d *dump) outdate() { d.report, d.walked = nil, walked{} }
+// invalidate makes the next report walk the dump again.
+func (d *dump) invalidate() { d.report, d.walked = nil, walked{} }
 
-// present is the report that was made last, if it still holds; else all is walked.
+// present returns the last report if it is still valid. Otherwise it walks all stacks.
 func (s *Session) present(i int) *report.Report {
 	if i >= 0 && i < len(s.dumps) && s.dumps[i].report != nil {
 		return s.dumps[i].report
@@ -75,7 +75,7 @@ func (s *Session) WalkOn(i int) (left int) {
 	return w.left
 }
 
-// begin makes ready for walking, unless that is done.
+// begin prepares a dump for walking, unless that is done.
 func (s *Session) begin(d *dump) {
 	if d.walked.walker != nil {
 		return
@@ -109,7 +109,7 @@ func (s *Session) build(d *dump) *report.Report {
 	return d.report
 }
 
-// finished notes that a thread's stack is there.
+// finished records that a thread is walked.
 func (w *walked) finished(thread int) {
 	w.done[thread] = true
 	w.left--

@@ -84,7 +84,7 @@ func storePath(name string) (file, id string) {
 	return parts[len(parts)-3], id
 }
 
-// concerns says whether a symbol file could be of one of the dump's modules.
+// concerns reports whether a symbol file could be of one of the dump's modules.
 func (d *dump) concerns(it *item) bool {
 	for i := range d.Modules {
 		m := &d.Modules[i]
@@ -165,7 +165,7 @@ func (s *Session) match(d *dump) {
 		for i := range fresh {
 			old := &d.modules[i]
 			if f := &fresh[i]; old.item != f.item || old.assigned != f.assigned || old.mismatch != f.mismatch || old.bin != f.bin || old.binAssigned != f.binAssigned {
-				d.outdate()
+				d.invalidate()
 			}
 			fresh[i].requested = old.requested
 			if old.bin == fresh[i].bin {
@@ -224,7 +224,7 @@ func (s *Session) Adopt(itemID, n int, index func(i int) []byte) (changed bool, 
 	return s.completed(it, func() (bool, error) { return it.sym.Adopt(n, index) })
 }
 
-// Index is the index of a symbol file that was read as a whole, to be kept (see symfile.File.Index); nil if there is none.
+// Index returns the index of a symbol file that was read as a whole, to be kept (see symfile.File.Index), or nil.
 func (s *Session) Index(itemID int) ([]byte, error) {
 	if itemID < 0 || itemID >= len(s.items) || s.items[itemID].sym == nil {
 		return nil, nil
@@ -232,7 +232,7 @@ func (s *Session) Index(itemID int) ([]byte, error) {
 	return s.items[itemID].sym.Index()
 }
 
-// completed takes in what became of a file by completing it.
+// completed calls complete, which makes a file's full index, and invalidates the reports that used the file.
 func (s *Session) completed(it *item, complete func() (bool, error)) (changed bool, err error) {
 	if changed, err = complete(); err != nil {
 		return false, err
@@ -242,15 +242,15 @@ func (s *Session) completed(it *item, complete func() (bool, error)) (changed bo
 		switch {
 		case !d.uses(it):
 		case changed:
-			d.outdate()
+			d.invalidate()
 		default:
-			d.report = nil // what it says of the file is another thing now; the stacks are the same
+			d.report = nil // what it says about the file has changed, but not the stacks
 		}
 	}
 	return changed, nil
 }
 
-// uses says whether one of the dump's modules takes its symbols from a file.
+// uses reports whether one of the dump's modules takes its symbols from a file.
 func (d *dump) uses(it *item) bool {
 	for i := range d.modules {
 		if d.modules[i].item == it {
@@ -272,7 +272,7 @@ func (d *dump) revised() bool {
 	return any
 }
 
-// warnings are those of a symbol file's text, and what lookups could not read of it.
+// warnings returns the warnings about a symbol file's text, and the errors of lookups in it.
 func warnings(it *item) ([]string, int) {
 	out := slices.Clone(it.failures)
 	for _, w := range it.sym.Warnings {
@@ -291,7 +291,7 @@ type symbols struct {
 	arch *cpu.Arch
 }
 
-// file is the module's opened symbol file, or nil.
+// file returns the module's opened symbol file, or nil.
 func (y *symbols) file(module int) *symfile.File {
 	ms := &y.d.modules[module]
 	ms.requested = true
@@ -404,7 +404,7 @@ func (y *symbols) Row(module int, rva uint64) (unwind.Row, symbol.Answer) {
 	return row, ans
 }
 
-// symRow is the STACK CFI of a symbol file.
+// symRow returns the STACK CFI of a symbol file.
 func (y *symbols) symRow(f *symfile.File, module int, rva uint64) (unwind.Row, symbol.Answer) {
 	row, ans, err := f.Row(y.arch, rva)
 	var bad *unwind.RuleError
@@ -454,12 +454,12 @@ func (ms *moduleSymbols) note(at unwind.Origin, notes []string) {
 	}
 }
 
-// symbolsOf is what the report says of a module's symbols.
+// symbolsOf returns what the report says of a module's symbols.
 func (d *dump) symbolsOf(module int) report.ModuleSymbols {
 	ms := &d.modules[module]
-	out := report.ModuleSymbols{Requested: ms.requested, MismatchItem: -1}
+	out := report.ModuleSymbols{Requested: ms.requested}
 	if it := ms.mismatch; it != nil {
-		out.MismatchFile, out.MismatchID, out.MismatchItem = it.Name, it.SymID, it.ID
+		out.Mismatch = report.Mismatch{File: it.Name, ID: it.SymID, Item: it.ID}
 		out.State = report.SymbolsMismatch
 	}
 	if it := ms.item; it != nil {

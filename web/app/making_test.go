@@ -15,7 +15,7 @@ func withModule() (*Page, *fakeHost, *fakeEngine) {
 	answered(p, e)
 	p.Act("module", "2")
 	m := view.ModulePage{Rows: []view.ModuleRow{{Index: 2, Name: hostile, State: "loaded", Word: "loaded", Has: "CFI · lines"}}, Selected: 0,
-		Detail: &view.ModuleDetail{Index: 2, Name: hostile, Says: "Its symbols are loaded; 3 frames are in it.", Has: []view.Fact{{Key: "Unwind rules", Value: "libx.so, .eh_frame", Code: true}},
+		Detail: &view.ModuleDetail{Index: 2, Name: hostile, Status: "Its symbols are loaded; 3 frames are in it.", Has: []view.Fact{{Key: "Unwind rules", Value: "libx.so, .eh_frame", Code: true}},
 			Missing: []string{"No source lines"}, Rules: true, Binary: "folder/libx.so"}}
 	m.Total = 1
 	say(p, &protocol.QueryResult{Modules: &m})

@@ -123,7 +123,7 @@ func (c *Modules) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 				}
 			}
 			vgn = addNodes(vgparent, "\x01\n  \x03\x02p")
-			setContent(vgn, c.detail().Says)
+			setContent(vgn, c.detail().Status)
 			vgn = addNodes(vgparent, "\x01\n  \x03\x02p\x00class\x00assign-line")
 			setAttribute(vgn, "hidden", c.assignText() == "")
 			{

@@ -20,7 +20,7 @@ func At(d *core.Dump, regs *cpu.Regs, caller bool, function uint64) (in *analysi
 	return in, calls, known
 }
 
-// Spell is the instruction at the beginning of code as the GNU assembler spells it, or "" if it is unknown.
+// Spell returns the instruction at the beginning of code as the GNU assembler spells it, or "" if it is unknown.
 func Spell(arch *cpu.Arch, code []byte) string {
 	if arch == nil || arch.Instructions != cpu.DecodedA64 || len(code) < 4 {
 		return ""

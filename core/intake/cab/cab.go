@@ -162,7 +162,7 @@ func Open(src io.ReaderAt, size int64) (*Cabinet, error) {
 	return c, nil
 }
 
-// latin is a name of one byte a character: nothing says which characters those above 0x7f are.
+// latin returns a name of one byte a character: nothing says which characters those above 0x7f are.
 func latin(name string) string {
 	var b strings.Builder
 	for i := range len(name) {

@@ -65,7 +65,7 @@ type Reloc struct {
 	Addend int64
 }
 
-// Order is the file's byte order.
+// Order returns the file's byte order.
 func (f *File) Order() binary.ByteOrder {
 	if f.Big {
 		return binary.BigEndian
@@ -197,7 +197,7 @@ func (f *File) Relocs(target, symtab string, addends bool, list []Reloc) *File {
 	return f.Add(s)
 }
 
-// RelocBytes are the records of a relocation section.
+// RelocBytes returns the records of a relocation section.
 func (f *File) RelocBytes(addends bool, list []Reloc) []byte {
 	var b []byte
 	for _, r := range list {
@@ -226,7 +226,7 @@ func (f *File) Dynamic(address uint64, pairs ...uint64) *File {
 	return f.Add(Section{Name: ".dynamic", Type: 6, Flags: 3, Address: address, Data: b, Link: ".dynstr", EntSize: uint64(f.Class / 4), Align: 8})
 }
 
-// index is a section's number in the file: the null section is 0.
+// index returns a section's number in the file: the null section is 0.
 func (f *File) index(name string) int {
 	for i, s := range f.Sections {
 		if s.Name == name {

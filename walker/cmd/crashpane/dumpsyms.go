@@ -101,7 +101,7 @@ func (d *dumpsymsRun) run(args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// chooseID is the debug id that --id means; "" is the usual one.
+// chooseID returns the debug id that --id means; "" is the usual one.
 func chooseID(b *binary.File, want string) (string, error) {
 	id := b.Identity()
 	switch {
@@ -123,7 +123,7 @@ func chooseID(b *binary.File, want string) (string, error) {
 	return "", fmt.Errorf("%s does not answer to the id %s: it has %s", b.Name(), want, cmp.Or(strings.Join(ids, ", "), "none"))
 }
 
-// idsOf are all debug ids of a binary, the usual one first.
+// idsOf returns all debug ids of a binary, the usual one first.
 func idsOf(id symbol.Identity) []string {
 	if id.DebugID == "" || slices.Contains(id.HashIDs, id.DebugID) {
 		return id.HashIDs
@@ -185,7 +185,7 @@ func madeOf(src *input.Source) error {
 	}
 }
 
-// joined is the binary that the files make together: the first, or the second if that is the one that holds the program.
+// joined returns the binary that the files make together: the first, or the second if that is the one that holds the program.
 func joined(files []sourceFile) (*binary.File, error) {
 	if err := madeOf(files[0].Source); err != nil {
 		return nil, err

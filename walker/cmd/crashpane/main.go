@@ -54,7 +54,7 @@ type usageError string
 
 func (e usageError) Error() string { return string(e) }
 
-// run is the whole program; tests call it.
+// run is the whole program. Tests call it.
 func run(args []string, stdout, stderr io.Writer) int {
 	if len(args) == 0 {
 		writeHelp(stderr)

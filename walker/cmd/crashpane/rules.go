@@ -276,7 +276,7 @@ func (p *rulesPrinter) row(rva uint64, row unwind.Row) error {
 	return p.failed
 }
 
-// rowMarks are what there is to say of a row besides its rules.
+// rowMarks returns what there is to say of a row besides its rules.
 func rowMarks(row *unwind.Row) []string {
 	var marks []string
 	add := func(is bool, word string) {
@@ -317,7 +317,7 @@ func (p *rulesPrinter) object(address uint64, row *unwind.Row, marks []string) {
 	})
 }
 
-// value is a rule as a value: "rsp+16".
+// value returns a rule as a value: "rsp+16".
 func (p *rulesPrinter) value(ru unwind.Rule) string {
 	switch ru.Kind {
 	case unwind.Unset:
@@ -346,7 +346,7 @@ func (p *rulesPrinter) sum(base string, off int64) string {
 	return base + "+" + strconv.FormatInt(off, 10)
 }
 
-// location is a rule as the place of a saved value: "cfa-8".
+// location returns a rule as the place of a saved value: "cfa-8".
 func (p *rulesPrinter) location(ru unwind.Rule) string {
 	switch ru.Kind {
 	case unwind.FromReg:

@@ -36,7 +36,7 @@ func readSignatureLists(dir string) (*fileLists, error) {
 	return l, err
 }
 
-// listEntries are the lines of a list, without blank ones and comments.
+// listEntries returns the lines of a list, without blank ones and comments.
 func listEntries(path string) (entries []string, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

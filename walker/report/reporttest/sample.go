@@ -45,7 +45,7 @@ func dump(name string) *core.Dump {
 	return d
 }
 
-// Windows is a crash of a 32-bit Windows program. It has inlined calls, a PUBLIC name, a module without symbols and one without an id,
+// Windows returns a crash of a 32-bit Windows program. It has inlined calls, a PUBLIC name, a module without symbols and one without an id,
 // frames in no module and in an unloaded one, assigned symbols, the thread that wrote the dump before the crashed one, and a thread
 // without frames.
 func Windows() report.Input {
@@ -107,13 +107,13 @@ func Windows() report.Input {
 			switch m {
 			case 0:
 				return report.ModuleSymbols{State: report.SymbolsLoaded, File: "syms/app.sym", ID: d.Modules[0].DebugID, Name: "app.pdb", Requested: true,
-					Warnings: []string{"app.sym line 9: unknown record"}, MismatchItem: -1}
+					Warnings: []string{"app.sym line 9: unknown record"}}
 			case 2:
-				return report.ModuleSymbols{State: report.SymbolsAssigned, File: "plugin.sym", ID: "BAD0", Name: "plugin.pdb", Requested: true, MismatchItem: -1}
+				return report.ModuleSymbols{State: report.SymbolsAssigned, File: "plugin.sym", ID: "BAD0", Name: "plugin.pdb", Requested: true}
 			case 3:
-				return report.ModuleSymbols{Requested: true, MismatchFile: "other.sym", MismatchID: "0123", MismatchItem: 5}
+				return report.ModuleSymbols{Requested: true, Mismatch: report.Mismatch{File: "other.sym", ID: "0123", Item: 5}}
 			}
-			return report.ModuleSymbols{Requested: true, MismatchItem: -1}
+			return report.ModuleSymbols{Requested: true}
 		},
 		Demangle: func(s string) string {
 			if s == "_ZN3foo3barEv" {
@@ -125,7 +125,7 @@ func Windows() report.Input {
 	})
 }
 
-// Linux is a dump of a 64-bit ARM program without a crash. The second thread requested it.
+// Linux returns a dump of a 64-bit ARM program without a crash. The second thread requested it.
 func Linux() report.Input {
 	d := dump("dump.dmp")
 	d.System = &core.SystemInfo{OS: core.OSLinux, PlatformID: 0x8201, Processor: core.ProcARM64, CPUCount: 8, CSDVersion: "Linux 6.1.0 #1 SMP aarch64"}

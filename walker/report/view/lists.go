@@ -164,7 +164,7 @@ func (v *View) moduleOrder() []int {
 	return order
 }
 
-// Assignable are up to n modules that a file may be assigned to: those in use, the ones without symbols of their own first.
+// Assignable returns up to n modules that a file may be assigned to: those in use, the ones without symbols of their own first.
 func (v *View) Assignable(n int) (out []int) {
 	for _, own := range []bool{false, true} {
 		for _, i := range v.moduleOrder() {
@@ -204,7 +204,7 @@ func (v *View) Modules(from, n, selected int, search string) ModulePage {
 			row.Other = Clean(m.SymbolID)
 		}
 		if w := v.mismatch(i); w != nil {
-			row.Item, row.Other = w.MismatchItem, Clean(w.MismatchID)
+			row.Item, row.Other = w.Mismatch.Item, Clean(w.Mismatch.ID)
 		}
 		out.Rows = append(out.Rows, row)
 	}
@@ -214,7 +214,7 @@ func (v *View) Modules(from, n, selected int, search string) ModulePage {
 // mismatch returns the loaded file with another id that a module could use, or nil.
 func (v *View) mismatch(module int) *report.MissingFile {
 	for k := range v.r.Missing {
-		if w := &v.r.Missing[k]; w.Module == module && w.MismatchFile != "" {
+		if w := &v.r.Missing[k]; w.Module == module && w.Mismatch.File != "" {
 			return w
 		}
 	}
@@ -224,7 +224,7 @@ func (v *View) mismatch(module int) *report.MissingFile {
 // other returns the item number of that file, or -1.
 func (v *View) other(module int) int {
 	if w := v.mismatch(module); w != nil && module >= 0 {
-		return w.MismatchItem
+		return w.Mismatch.Item
 	}
 	return -1
 }
@@ -255,10 +255,11 @@ func (v *View) Missing(from, n int) MissingPage {
 	for i := lo; i < hi; i++ {
 		w := &v.r.Missing[i]
 		row := MissingRow{Module: w.Module, DebugFile: Clean(w.DebugFile), DebugID: Clean(w.DebugID),
-			StorePath: Clean(w.StorePath), Frames: w.Frames, Stores: []report.StoreFile{}, OtherFile: Clean(BaseName(w.MismatchFile)),
-			OtherID: Clean(w.MismatchID), Item: w.MismatchItem}
+			StorePath: Clean(w.StorePath), Frames: w.Frames, Stores: []report.StoreFile{}, OtherFile: Clean(BaseName(w.Mismatch.File)),
+			OtherID: Clean(w.Mismatch.ID), Item: -1}
 		if row.OtherFile != "" {
-			row.Differs = Clean(report.IDDifference(w.DebugID, w.MismatchID))
+			row.Item = w.Mismatch.Item
+			row.Differs = Clean(report.IDDifference(w.DebugID, w.Mismatch.ID))
 		}
 		for _, s := range w.Stores {
 			row.Stores = append(row.Stores, report.StoreFile{Layout: s.Layout, Path: Clean(s.Path), Else: Clean(s.Else)})

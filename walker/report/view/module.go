@@ -11,9 +11,9 @@ import (
 type ModuleDetail struct {
 	Index int
 	Name  string
-	// Says is the state of its symbols as a sentence.
-	Says  string
-	Facts []Fact
+	// Status is the state of its symbols as a sentence.
+	Status string
+	Facts  []Fact
 	// Has says what its files contain, and which file has it: "Unwind rules", "libfoo.so, .eh_frame".
 	Has []Fact
 	// Missing lists files and kinds of information that the module lacks.
@@ -60,7 +60,7 @@ func (v *View) Module(i int) *ModuleDetail {
 	d := &ModuleDetail{Index: i, Name: Clean(BaseName(m.Name)), Facts: []Fact{}, Has: []Fact{}, Missing: []string{}, Warnings: []string{},
 		Rules: m.Has.CFI || m.Has.SFrame || m.IgnoredCFI || m.State == report.SymbolsLoaded || m.State == report.SymbolsAssigned, Ignored: m.IgnoredCFI,
 		Binary: m.Binary, Assign: assignable(m)}
-	d.Says = v.moduleSays(m)
+	d.Status = v.moduleStatus(m)
 	add := func(key, value string, code bool) {
 		if value != "" {
 			d.Facts = append(d.Facts, Fact{key, value, code})
@@ -143,8 +143,8 @@ func lacks(m *report.Module) []string {
 	return out
 }
 
-// moduleSays returns the state of a module's symbols as a sentence.
-func (v *View) moduleSays(m *report.Module) string {
+// moduleStatus returns the state of a module's symbols as a sentence.
+func (v *View) moduleStatus(m *report.Module) string {
 	frames := count(m.Frames, "frame is", "frames are") + " in it"
 	switch m.State {
 	case report.SymbolsMissing:

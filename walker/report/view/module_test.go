@@ -26,7 +26,7 @@ func TestModuleDetail(t *testing.T) {
 		!strings.Contains(missing, "No source lines") || strings.Contains(missing, "No unwind rules") {
 		t.Errorf("%q", missing)
 	}
-	if d.Binary != "lib/libx.so" || !d.Rules || d.Ignored || d.Says != "Its symbols are loaded; 2 frames are in it." {
+	if d.Binary != "lib/libx.so" || !d.Rules || d.Ignored || d.Status != "Its symbols are loaded; 2 frames are in it." {
 		t.Errorf("%+v", d)
 	}
 	page := v.Modules(0, 50, 0, "")

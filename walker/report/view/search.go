@@ -150,7 +150,7 @@ func (v *View) Find(query string) []Hit {
 	}
 	for i := range v.r.Missing {
 		w := &v.r.Missing[i]
-		add(Hit{Thread: -1, Tab: "wanted", Row: i}, Holds(query, w.DebugFile, w.DebugID, w.StorePath, w.MismatchFile, w.MismatchID))
+		add(Hit{Thread: -1, Tab: "wanted", Row: i}, Holds(query, w.DebugFile, w.DebugID, w.StorePath, w.Mismatch.File, w.Mismatch.ID))
 	}
 	for i, f := range v.Findings() {
 		add(Hit{Thread: -1, Tab: "findings", Row: i}, Holds(query, FindingText(f)))

@@ -37,7 +37,7 @@ func example() *report.Report {
 				}},
 		},
 		Missing: []report.MissingFile{{Module: 1, DebugFile: "x.pdb", DebugID: strings.Repeat("A", 32) + "1",
-			MismatchFile: "s/x.sym", MismatchID: strings.Repeat("A", 32) + "2", Frames: 1, MismatchItem: 4}},
+			Mismatch: report.Mismatch{File: "s/x.sym", ID: strings.Repeat("A", 32) + "2", Item: 4}, Frames: 1}},
 	}
 }
 
