@@ -48,7 +48,7 @@ type ModuleSymbols struct {
 	// Mismatch is a loaded file with the right name and another id.
 	Mismatch Mismatch
 	// Binary is the executable, library or debug file in use, in addition to the symbol file or instead of one (File is then the
-	// same). BinaryByName: only its name and size show that it is the module's.
+	// same). BinaryByName: only its name, and its size or time stamp, show that it is the module's.
 	Binary       string
 	BinaryByName bool
 	// Has is what the files contain, as far as they have been read.

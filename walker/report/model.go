@@ -349,7 +349,7 @@ type Module struct {
 	// SymbolFile is the name of the symbol file in use, SymbolID its id, SymbolName the name in its MODULE record.
 	SymbolFile, SymbolID, SymbolName string
 	// Binary is the executable, library or debug file in use, in addition to SymbolFile or equal to it, or "".
-	// BinaryByName: only its name and size show that it is the module's.
+	// BinaryByName: only its name, and its size or time stamp, show that it is the module's.
 	Binary       string
 	BinaryByName bool
 	// Has says what the files contain, which file has what, and which files are missing.

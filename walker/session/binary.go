@@ -118,7 +118,8 @@ func (s *Session) Binary(itemID int) Binary {
 	return s.items[itemID].bin
 }
 
-// isBinary says how a binary belongs to a module: by an id, or, where one of the two has none, by its name and size.
+// isBinary says how a binary belongs to a module: by an id, or, where one of the two has none, by its name and size. What MinGW links has no debug id, and
+// loads its DWARF sections with the program, so that strip changes the size: the file from before strip has the name and the time stamp of the module.
 func (it *item) isBinary(m *core.Module) (exact, byName bool) {
 	id := &it.ident
 	if it.answers(m.DebugID, it.sameName(m)) || id.CodeID != "" && strings.EqualFold(id.CodeID, m.CodeID) {
@@ -126,7 +127,17 @@ func (it *item) isBinary(m *core.Module) (exact, byName bool) {
 	}
 	const page = 4096
 	noID := m.CodeID == "" && strings.Trim(m.DebugID, "0") == "" || id.DebugID == "" && (id.CodeID == "" || m.CodeID == "")
-	return false, noID && id.Code && it.sameName(m) && (id.Size+page-1)/page == (m.Size+page-1)/page
+	same := noID && (id.Size+page-1)/page == (m.Size+page-1)/page
+	if id.OS == "windows" && id.DebugID == "" && strings.Trim(m.DebugID, "0") == "" {
+		same = same || sameStamp(id.CodeID, m.CodeID)
+	}
+	return false, same && id.Code && it.sameName(m)
+}
+
+// sameStamp reports whether two code ids of Windows begin with the same time stamp, of eight digits. Linkers that are told to write none write 0.
+func sameStamp(a, b string) bool {
+	const digits = 8
+	return len(a) > digits && len(b) > digits && strings.EqualFold(a[:digits], b[:digits]) && strings.Trim(a[:digits], "0") != ""
 }
 
 // answers reports whether a debug id is the binary's. One that is a hash of the code is not enough where the file has another name

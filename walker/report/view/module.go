@@ -155,7 +155,7 @@ func (v *View) moduleStatus(m *report.Module) string {
 			s += " The symbol file is not fully indexed; Crashpane searches it."
 		}
 		if m.BinaryByName {
-			s += " The binary matches by name and size only: one of the two has no id."
+			s += " The binary matches only by its name and its size or time stamp: it has no debug id, or the module has none."
 		}
 		return s
 	case report.SymbolsCorrupt:
