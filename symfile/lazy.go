@@ -18,7 +18,7 @@ const smallFile = 4 << 20
 // Open's File answers, as far as the file is sorted as all writers sort it. A STACK section that is not sorted is indexed by a pass over that
 // section, any other file by one over all of it. Only what was read can be noticed: Complete reads the rest. Small files are read at once.
 //
-// Numbers of lines are not known (0), and neither are Counts and Warnings, until the file is Exact. It is at once with the index that is beside
+// Numbers of lines are not known (0), and neither are Counts and Warnings, until the file is FullyIndexed. It is at once with the index that is beside
 // the file (input.Source.Index); one that cannot be used leaves a warning. Errors are as of Open.
 func OpenOnDemand(src *input.Source, opt Options) (*File, error) {
 	if src.Size < smallFile {
@@ -112,10 +112,10 @@ func (f *File) header() error {
 	})
 }
 
-// Exact reports whether lookups are answered from an index of the whole file.
-func (f *File) Exact() bool { return f.lazy == nil }
+// FullyIndexed reports whether lookups are answered from an index of the whole file.
+func (f *File) FullyIndexed() bool { return f.lazy == nil }
 
-// Reads are how many blocks lookups and opening have read of a file that is not Exact, and how many bytes these were; 0 of one that is.
+// Reads are how many blocks lookups and opening have read of a file that is not FullyIndexed, and how many bytes these were; 0 of one that is.
 func (f *File) Reads() (reads, bytes int64) {
 	if f.lazy == nil {
 		return 0, 0
@@ -272,7 +272,7 @@ func settled[T, A any](f *File, do func() (T, A, error)) (v T, a A, err error) {
 // Prefetch looks up the unwind records at some addresses, and the symbols at others, where a reader reads many places at once better than
 // one after the other; what it finds is there when it is asked for. It changes no answer: errors are left to whoever asks.
 func (f *File) Prefetch(rules, functions []uint64) {
-	f.prefetch(rules, f.Lacks, func(rva uint64) error {
+	f.prefetch(rules, f.NeedsPrefetch, func(rva uint64) error {
 		c, covered, err := f.cfi(rva)
 		if err == nil && covered {
 			f.cfis.put(rva, c)
@@ -290,8 +290,8 @@ func (f *File) Prefetch(rules, functions []uint64) {
 	})
 }
 
-// Lacks reports whether Prefetch would help to find the unwind records at an address.
-func (f *File) Lacks(rva uint64) bool {
+// NeedsPrefetch reports whether Prefetch would help to find the unwind records at an address.
+func (f *File) NeedsPrefetch(rva uint64) bool {
 	return f.src.ReadsMany() && !f.rows.has(rva) && !f.cfis.has(rva)
 }
 

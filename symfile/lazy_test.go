@@ -212,11 +212,11 @@ func TestOnDemandLarge(t *testing.T) {
 			f := onDemandOf(t, name, text, slice)
 			same(t, name, f, exact, probes(20000))
 			t.Logf("%s by %d: %s", name, slice, state(f))
-			if f.Exact() {
+			if f.FullyIndexed() {
 				t.Errorf("%s: read as a whole", name)
 			}
 			changed, err := f.Complete(nil)
-			if err != nil || changed || !f.Exact() || f.Counts != exact.Counts {
+			if err != nil || changed || !f.FullyIndexed() || f.Counts != exact.Counts {
 				t.Errorf("%s: completed: %v %v %+v", name, changed, err, f.Counts)
 			}
 		}
@@ -230,7 +230,7 @@ func TestOnDemandGenerated(t *testing.T) {
 		exact := open(t, "big.sym", text)
 		for i, f := range byBoth(t, "big.sym", text, 4<<10) {
 			same(t, "generated", f, exact, probes(5000))
-			if f.Exact() {
+			if f.FullyIndexed() {
 				t.Errorf("%d functions, reader %d: %s", n, i, state(f))
 			}
 		}
@@ -311,7 +311,7 @@ func TestOnDemandMixed(t *testing.T) {
 			for _, slice := range []int64{97, 512, 4 << 10, 1 << 20} {
 				for i, f := range byBoth(t, "m.sym", text, slice) {
 					same(t, fmt.Sprintf("round %d, %s, slices of %d, %s, reader %d", round, publics, slice, state(f), i), f, exact, 1000)
-					noticed := f.Exact() // twins overlap, which is noticed where a block ends between them
+					noticed := f.FullyIndexed() // twins overlap, which is noticed where a block ends between them
 					if changed, err := f.Complete(nil); changed && !noticed || err != nil {
 						t.Fatalf("round %d, %s, slices of %d, reader %d: completed: %v %v", round, publics, slice, i, changed, err)
 					}
@@ -344,7 +344,7 @@ func TestOnDemandUnsorted(t *testing.T) {
 				wrong = true
 			}
 		}
-		if f.Exact() || f.indexed[lazy.CFI] {
+		if f.FullyIndexed() || f.indexed[lazy.CFI] {
 			noticed++
 		}
 		changed, err := f.Complete(nil)
@@ -408,7 +408,7 @@ func TestOnDemandEvil(t *testing.T) {
 		}
 	}
 	f := onDemandOf(t, "0.sym", nil, 0)
-	if f.HasModule || !f.Exact() {
+	if f.HasModule || !f.FullyIndexed() {
 		t.Error("an empty file")
 	}
 }
@@ -460,7 +460,7 @@ func TestOnDemandReaderErrors(t *testing.T) {
 	if _, ans, err := f.Row(cpu.AMD64, rva); ans != symbol.Needs || err != need {
 		t.Errorf("Row: %v %v", ans, err)
 	}
-	if changed, err := f.Complete(nil); err != need || changed || f.Exact() {
+	if changed, err := f.Complete(nil); err != need || changed || f.FullyIndexed() {
 		t.Errorf("Complete: %v %v", changed, err)
 	}
 	r.err = nil
@@ -512,7 +512,7 @@ func TestSectionAnnounced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := f.CFI(0x1004); err != nil || f.Exact() {
+	if _, _, err := f.CFI(0x1004); err != nil || f.FullyIndexed() {
 		t.Fatalf("%v; the file was read as a whole", err)
 	}
 	if len(calls) < 2 || calls[0][0] != 0 || calls[0][1] <= 0 || calls[0][1] >= src.Size || calls[len(calls)-1][0] < calls[0][1]*9/10 {

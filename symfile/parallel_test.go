@@ -13,7 +13,7 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// sharedOf reads a text in pieces of a size; joined is false if they depended on each other.
+// sharedOf reads a text in chunks of a size; joined is false if they depended on each other.
 func sharedOf(t testing.TB, text []byte, size int64) (f *File, joined bool) {
 	t.Helper()
 	src := input.New("x.sym", bytes.NewReader(text), int64(len(text)))
@@ -55,7 +55,7 @@ func sameIndex(t *testing.T, name string, a, b *File) {
 	}
 }
 
-// TestSharedCorpus reads every file in pieces.
+// TestSharedCorpus reads every file in chunks.
 func TestSharedCorpus(t *testing.T) {
 	joins := 0
 	all := corpus(t)
@@ -72,11 +72,11 @@ func TestSharedCorpus(t *testing.T) {
 		}
 	}
 	if joins < len(all) {
-		t.Errorf("of %d files only %d were joined from pieces", 2*len(all), joins)
+		t.Errorf("of %d files only %d were joined from chunks", 2*len(all), joins)
 	}
 }
 
-// TestSharedMixed joins pieces of files with warnings of every kind, and with what makes pieces depend on each other.
+// TestSharedMixed joins chunks of files with warnings of every kind, and with what makes chunks depend on each other.
 func TestSharedMixed(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
 	joins := 0
@@ -98,16 +98,16 @@ func TestSharedMixed(t *testing.T) {
 		}
 	}
 	if joins == 0 {
-		t.Error("no file was joined from pieces")
+		t.Error("no file was joined from chunks")
 	}
 }
 
-// TestSharedFallback: a file whose pieces depend on each other is read by one pass, and an error of the reader comes through.
+// TestSharedFallback: a file whose chunks depend on each other is read by one pass, and an error of the reader comes through.
 func TestSharedFallback(t *testing.T) {
 	text := []byte("MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 x\nFUNC 0 ffffff 0 f\n" + manyLines(200000) +
 		strings.Repeat("PUBLIC 10 0 p\n", 120000) + manyLines(200000))
 	if _, joined := sharedOf(t, text, 1<<20); joined {
-		t.Error("lines of a FUNC in another piece were joined")
+		t.Error("lines of a FUNC in another chunk were joined")
 	}
 	src := input.New("x.sym", bytes.NewReader(text), int64(len(text)))
 	f, err := Open(src, Options{Workers: 2})

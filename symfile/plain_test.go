@@ -55,8 +55,8 @@ func TestPlain(t *testing.T) {
 			return input.New("x.sym", strings.NewReader(text), int64(len(text)))
 		}
 		for _, from := range []int64{0, int64(len(text) / 2)} {
-			a, failed := new(Indexer).piece(src(text), from, int64(len(text)), nil)
-			b, odd := new(Indexer).piece(src(slow), from, int64(len(text)), nil)
+			a, failed := new(Indexer).chunk(src(text), from, int64(len(text)), nil)
+			b, odd := new(Indexer).chunk(src(slow), from, int64(len(text)), nil)
 			if !bytes.Equal(a, b) || failed != odd {
 				t.Fatalf("%q from %d: %x %v, %x %v", text, from, a, failed, b, odd)
 			}

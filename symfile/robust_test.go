@@ -76,7 +76,7 @@ func TestAnyOrder(t *testing.T) {
 func TestChunks(t *testing.T) {
 	for _, pad := range []int{0, 1, 2, 17, 40, 80, 200, 300, 500, 900, len(sample) - 1, len(sample)} {
 		// Blank lines move the sample over the boundary byte by byte; the answers must not change.
-		text := strings.Repeat("\n", chunk-len(sample)+pad) + sample
+		text := strings.Repeat("\n", readSize-len(sample)+pad) + sample
 		f, err := Open(input.New("my.sym", strings.NewReader(text), int64(len(text))), Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -88,9 +88,9 @@ func TestChunks(t *testing.T) {
 	}
 }
 
-// TestLongLines: a line longer than a chunk is one line, its front counts, and what follows is right.
+// TestLongLines: a line longer than one read is one line, its start counts, and what follows is right.
 func TestLongLines(t *testing.T) {
-	for _, n := range []int{chunk - 40, chunk - 14, chunk - 13, chunk, chunk + 1, 3*chunk + 5} {
+	for _, n := range []int{readSize - 40, readSize - 14, readSize - 13, readSize, readSize + 1, 3*readSize + 5} {
 		long := strings.Repeat("n", n)
 		text := "FUNC 10 10 0 " + long + "\nFILE 1 a\nFUNC 20 10 0 g\n20 10 5 1\nPUBLIC 40 0 " + long + "\nPUBLIC 50 0 p"
 		f, err := Open(input.New("x.sym", strings.NewReader(text), int64(len(text))), Options{})
@@ -101,14 +101,14 @@ func TestLongLines(t *testing.T) {
 			t.Errorf("%d: %+v", n, f.Counts)
 		}
 		s, _, _ := f.Lookup(0x10)
-		if want := long[:min(n, chunk-13)]; s.Name != want && s.Name != want+"n" {
+		if want := long[:min(n, readSize-13)]; s.Name != want && s.Name != want+"n" {
 			t.Errorf("%d: a name of %d bytes, want %d", n, len(s.Name), len(want))
 		}
 		s, _, _ = f.Lookup(0x20)
 		if s.Name != "g" || s.File != "a" || s.Line != 5 {
 			t.Errorf("%d: %+v", n, s)
 		}
-		if s, _, _ = f.Lookup(0x40); len(s.Name) < min(n, chunk-20) {
+		if s, _, _ = f.Lookup(0x40); len(s.Name) < min(n, readSize-20) {
 			t.Errorf("%d: a name of %d bytes", n, len(s.Name))
 		}
 		if s, _, _ = f.Lookup(0x50); s.Name != "p" {
@@ -130,7 +130,7 @@ func TestHostileMemory(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		f := open(t, name, []byte(text))
 		runtime.ReadMemStats(&after)
-		if got := after.TotalAlloc - before.TotalAlloc; got > uint64(chunk)+3*uint64(len(text)) {
+		if got := after.TotalAlloc - before.TotalAlloc; got > uint64(readSize)+3*uint64(len(text)) {
 			t.Errorf("%s: %d bytes allocated for %d", name, got, len(text))
 		}
 		if len(f.Warnings) > int(numKinds)*keepWarnings {
@@ -235,7 +235,7 @@ func (f *flaky) ReadAt(p []byte, off int64) (int, error) {
 
 // TestReaderErrors: an error of the reader comes through every lookup, and the next try answers right.
 func TestReaderErrors(t *testing.T) {
-	text := []byte(sample + strings.Repeat("\n", 2*chunk))
+	text := []byte(sample + strings.Repeat("\n", 2*readSize))
 	need := &input.NeedError{Name: "my.sym", Ranges: []input.Range{{Offset: 5, Size: 6}}}
 	broken := errors.New("broken")
 	for _, cause := range []error{need, broken} {
@@ -281,7 +281,7 @@ func TestReaderErrors(t *testing.T) {
 }
 
 func TestProgress(t *testing.T) {
-	text := bytes.Repeat([]byte("INFO x\n"), chunk)
+	text := bytes.Repeat([]byte("INFO x\n"), readSize)
 	var calls int
 	var last int64
 	_, err := Open(input.FromBytes("x.sym", text), Options{Progress: func(done, total int64) {

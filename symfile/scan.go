@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// chunk is how much of the file one step of the pass reads, and the length beyond which a line is cut.
-	chunk = 1 << 20
-	// shortPass is up to how many bytes a pass of a process takes shortStep at a time: it ends so soon that touching a chunk of memory
+	// readSize is the size in bytes of one read of the pass, and the length beyond which a line is cut.
+	readSize = 1 << 20
+	// shortPass is up to how many bytes a pass of a process takes shortStep at a time: it ends so soon that touching readSize bytes of memory
 	// for the first time, and then for each part of the file a cold one, would be a good part of it. In a browser each read costs more.
 	shortPass, shortStep = 32 << 20, 128 << 10
 	// maxUnknown bounds how many FILE and INLINE_ORIGIN numbers without a record (so far) are remembered.
@@ -24,7 +24,7 @@ const (
 type scanner struct {
 	f    *File
 	line int   // number of the current line
-	base int64 // file offset of the chunk
+	base int64 // file offset of the buffer
 
 	// The record that the next line, INLINE or delta belongs to, which goes into its table when the next one begins; nil if there
 	// is none. And the end of its last run of lines: when extras moves, that pointer goes stale if the run has ended, but
@@ -40,7 +40,7 @@ type scanner struct {
 	known   [2]bitset
 	unknown [2]map[uint32]int32
 
-	step int      // how much is read at a time, 0 means a chunk
+	step int      // how much is read at a time, 0 means readSize
 	buf  []byte   // of a step, and of the line that is not ended
 	seg  *segment // of a pass that is shared out; else nil
 
@@ -54,10 +54,10 @@ func (s *scanner) shorten(bytes int64) {
 	}
 }
 
-// run reads the lines that start in [from, to) of the file, chunk by chunk, and hands them to lines.
+// run reads the lines that start in [from, to) of the file, readSize bytes at a time, and passes them to lines.
 func (s *scanner) run(src *input.Source, from, to int64, progress func(done, total int64)) error {
 	s.unknown = [2]map[uint32]int32{{}, {}}
-	step := cmp.Or(s.step, chunk)
+	step := cmp.Or(s.step, readSize)
 	have := 0        // bytes of an unfinished line at the front
 	cutting := false // inside a line that is too long
 	pos := from
@@ -65,9 +65,9 @@ func (s *scanner) run(src *input.Source, from, to int64, progress func(done, tot
 		pos, cutting = from-1, true // a line that starts before belongs to the previous chunk
 	}
 	for ended := false; pos < src.Size && !ended; {
-		n := min(int64(min(step, chunk-have)), src.Size-pos)
+		n := min(int64(min(step, readSize-have)), src.Size-pos)
 		if need := have + int(n) + 2; len(s.buf) < need { // with room for a newline behind a last line that has none
-			room := make([]byte, min(max(need+shortStep/16, 2*have), chunk+2))
+			room := make([]byte, min(max(need+shortStep/16, 2*have), readSize+2))
 			copy(room, s.buf[:have])
 			s.buf = room
 		}
@@ -110,12 +110,12 @@ func (s *scanner) run(src *input.Source, from, to int64, progress func(done, tot
 				last, ended = int(at)+i+1, true
 			}
 		}
-		if last == 0 && len(data) == chunk {
-			// A line of a whole chunk: its front has all the index needs.
+		if last == 0 && len(data) == readSize {
+			// A line that fills the buffer: its start has all the index needs.
 			data[len(data)-1] = '\n'
 			last, cutting = len(data), true
 			if s.f.warn(longLine, s.line+1) {
-				s.f.say("the line is longer than %d bytes", chunk)
+				s.f.say("the line is longer than %d bytes", readSize)
 			}
 		}
 		s.lines(data[:last])
@@ -147,7 +147,7 @@ func (s *scanner) endInit() {
 	}
 }
 
-// lines indexes a piece of the file that ends with a newline.
+// lines indexes a chunk of the file that ends with a newline.
 func (s *scanner) lines(b []byte) {
 	if s.section != lazy.None {
 		s.heads(b)

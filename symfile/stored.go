@@ -11,17 +11,17 @@ import (
 	"github.com/crashpane/crashpane/symfile/lazy"
 )
 
-// An index as bytes: of a piece of a file, to be joined where others are, or of all of it, to be kept for another time or to be beside the file
+// An index as bytes: of a chunk of a file, to be joined where others are, or of all of it, to be kept for another time or to be beside the file
 // on a server.
 //
 //	"symindex" version
 //	the length of all that is before the tables, 4 bytes, little-endian
-//	from, to, size of the file, fingerprint (of a piece 0)
+//	from, to, size of the file, fingerprint (of a chunk 0)
 //	lines, line records, and how large the tables are: blocks and bytes of each
 //	MODULE, INFO, counts, warnings, runs of lines apart from their records
 //	of each table whether it is in another order than the file, and of each of its blocks: what its first record is relative to, its
 //	length, its CRC-32
-//	of a piece the numbers that it refers to
+//	of a chunk the numbers that it refers to
 //	CRC-32 of all that
 //	the tables' blocks, one behind the other
 //
@@ -34,27 +34,26 @@ const (
 	mostStart = 64 << 20
 )
 
-// ErrApart says that the pieces of a file cannot be joined, since what stands in one belongs to a record in another; one pass
-// (Complete) reads such a file.
-var ErrApart = errors.New("the pieces of the symbol file depend on each other")
+// ErrIndivisible means that a file cannot be indexed in chunks, because records in one chunk belong to a record in another. Complete indexes such a
+// file in one pass.
+var ErrIndivisible = errors.New("the chunks of the symbol file depend on each other")
 
-// Cuts are the offsets at which a file may be divided into pieces of about a size, in bytes, for IndexPiece: the first is 0, the
-// last the file's size.
+// Cuts returns the offsets at which a file can be divided into chunks of about size bytes, for Indexer. The first is 0, the last the file's size.
 func Cuts(src *input.Source, size int64) ([]int64, error) {
 	return cuts(src, 0, src.Size, max(size, 1))
 }
 
-// Indexer makes the pass over pieces of files, one after the other. It takes the memory of one piece for the next, so that
-// a thousand of them leave nothing to collect. The zero Indexer is ready; it is not for use by several goroutines at once.
+// Indexer indexes chunks of files, one after the other. It reuses the memory of one chunk for the next, so that a thousand of them leave no garbage.
+// The zero Indexer is ready; it is not for use by several goroutines at once.
 type Indexer struct {
 	s   scanner
 	out packer
 }
 
-// Piece indexes a piece of a file, from one of its Cuts to the next, for Adopt, which may be in another process. What is in memory is
-// that index, which is valid until the next call, and a chunk of 1 MiB. Errors are the reader's, and ErrApart; that of all of the file depends on
-// nothing else.
-func (x *Indexer) Piece(src *input.Source, from, to int64, progress func(done, total int64)) ([]byte, error) {
+// Chunk indexes a chunk of a file, from one of its Cuts to the next, for Adopt, which may be in another process. It needs
+// memory for the index, which is valid until the next call, and 1 MiB for reading. Errors are the reader's and ErrIndivisible, which the chunk that is
+// the whole file never returns.
+func (x *Indexer) Chunk(src *input.Source, from, to int64, progress func(done, total int64)) ([]byte, error) {
 	if from == 0 && to == src.Size {
 		f, err := Open(src, Options{Progress: progress})
 		if err != nil {
@@ -62,17 +61,17 @@ func (x *Indexer) Piece(src *input.Source, from, to int64, progress func(done, t
 		}
 		return f.Index()
 	}
-	return x.piece(src, from, to, progress)
+	return x.chunk(src, from, to, progress)
 }
 
-// piece is Piece, also of a file of one piece.
-func (x *Indexer) piece(src *input.Source, from, to int64, progress func(done, total int64)) ([]byte, error) {
+// chunk is Chunk without the special case of the whole file.
+func (x *Indexer) chunk(src *input.Source, from, to int64, progress func(done, total int64)) ([]byte, error) {
 	x.s = scanner{f: x.s.f.again(src), seg: &segment{first: from == 0}, buf: x.s.buf, known: [2]bitset{x.s.known[0].again(), x.s.known[1].again()}}
 	if err := x.s.run(src, from, to, progress); err != nil {
 		return nil, err
 	}
 	if x.s.seg.odd {
-		return nil, ErrApart
+		return nil, ErrIndivisible
 	}
 	x.out.b = x.s.pack(x.out.b[:0], from, to, 0)
 	return x.out.b, nil
@@ -97,16 +96,16 @@ func (b *bitset) again() bitset {
 	return bitset{words: b.words}
 }
 
-// Adopt takes the indexes of all n pieces of the file, in their order, or one that Index gave, instead of the pass that Complete makes. Each is asked
-// for twice, and is not looked at any more when another one is, so that one is in memory at a time; one of all of the file stays. Like Complete it
-// reports whether any answer that was given before is now another one. Nothing is changed by an error: ErrApart, the reader's, or a
-// *input.FormatError that says what is wrong with an index, or of which other file it is.
-func (f *File) Adopt(n int, piece func(i int) []byte) (changed bool, err error) {
+// Adopt takes the indexes of all n chunks of the file, in their order, or one that Index gave, instead of the pass that Complete makes. It calls
+// chunk twice for each, and is done with the result at the next call, so that only one has to be in memory. It keeps an index of the whole file. Like
+// Complete it reports whether an earlier answer has changed. An error changes nothing. It is ErrIndivisible, the reader's, or a *input.FormatError that
+// says what is wrong with an index, or which other file it is of.
+func (f *File) Adopt(n int, chunk func(i int) []byte) (changed bool, err error) {
 	s := &scanner{f: newFile(f.src, f.opt)}
 	// The tables get the room that they need at once: growing they would leave several times as much behind.
 	var room [numTables]struct{ heads, bytes int }
 	for i := range n {
-		b := piece(i)
+		b := chunk(i)
 		h, err := f.unpackStart(&unpacker{b: b}, int64(len(b)))
 		if err != nil {
 			return false, err
@@ -131,10 +130,10 @@ func (f *File) Adopt(n int, piece func(i int) []byte) (changed bool, err error) 
 	p := &scanner{}
 	for i := range n {
 		p = &scanner{f: p.f.again(f.src), known: [2]bitset{p.known[0].again(), p.known[1].again()}}
-		b := piece(i)
+		b := chunk(i)
 		h, err := p.unpack(b, int64(len(b)))
 		if err == nil && h.from != at {
-			err = f.badIndex(fmt.Sprintf("the piece from offset %d", at), fmt.Sprintf("that from %d", h.from))
+			err = f.badIndex(fmt.Sprintf("the chunk from offset %d", at), fmt.Sprintf("that from %d", h.from))
 		}
 		b = b[min(int(h.length), len(b)):]
 		for k := range p.f.tables {
@@ -159,7 +158,7 @@ func (f *File) Adopt(n int, piece func(i int) []byte) (changed bool, err error) 
 		return false, f.badIndex(fmt.Sprintf("an index to offset %d", f.src.Size), fmt.Sprintf("one to %d", at))
 	}
 	if !s.joined(0) {
-		return false, ErrApart
+		return false, ErrIndivisible
 	}
 	s.f.finish(s)
 	return f.adopted(s.f), nil
@@ -218,7 +217,7 @@ func OpenIndexed(src, index *input.Source, opt Options) (*File, error) {
 	return f, nil
 }
 
-// Index is the index of an Exact file, for OpenIndexed or Adopt at another time; nil of a file that is not. An error is the reader's.
+// Index is the index of a FullyIndexed file, for OpenIndexed or Adopt at another time; nil of a file that is not. An error is the reader's.
 func (f *File) Index() ([]byte, error) {
 	if f.lazy != nil {
 		return nil, nil

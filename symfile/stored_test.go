@@ -19,32 +19,32 @@ func sourceOf(text []byte) *input.Source {
 	return input.New("x.sym", bytes.NewReader(text), int64(len(text)))
 }
 
-// adopt has a file take the indexes of its pieces.
-func adopt(f *File, pieces [][]byte) (changed bool, err error) {
-	return f.Adopt(len(pieces), func(i int) []byte { return pieces[i] })
+// adopt has a file take the indexes of its chunks.
+func adopt(f *File, chunks [][]byte) (changed bool, err error) {
+	return f.Adopt(len(chunks), func(i int) []byte { return chunks[i] })
 }
 
-// piecesOf indexes a text in pieces of a size, as workers do that share nothing.
-func piecesOf(t testing.TB, text []byte, size int64) ([][]byte, error) {
+// chunksOf indexes a text in chunks of a size, as workers do that share nothing.
+func chunksOf(t testing.TB, text []byte, size int64) ([][]byte, error) {
 	t.Helper()
 	bounds, err := Cuts(sourceOf(text), size)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var pieces [][]byte
+	var chunks [][]byte
 	for i := range len(bounds) - 1 {
-		p, err := new(Indexer).Piece(sourceOf(text), bounds[i], bounds[i+1], nil)
+		p, err := new(Indexer).Chunk(sourceOf(text), bounds[i], bounds[i+1], nil)
 		if err != nil {
 			return nil, err
 		}
-		pieces = append(pieces, p)
+		chunks = append(chunks, p)
 	}
-	return pieces, nil
+	return chunks, nil
 }
 
-// TestPieces: a file whose pieces were indexed apart is the file that one pass reads, to the last warning; and so it is from an index
+// TestIndexInChunks: a file whose chunks were indexed separately is the file that one pass reads, to the last warning; and so it is from an index
 // that was kept.
-func TestPieces(t *testing.T) {
+func TestIndexInChunks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(41, 42))
 	texts := [][]byte{generate(4000), {}, []byte("nothing\n")}
 	for i := range probes(12) {
@@ -52,18 +52,18 @@ func TestPieces(t *testing.T) {
 	}
 	for i, text := range texts {
 		whole := open(t, "x.sym", text)
-		pieces, err := piecesOf(t, text, 300<<10)
+		chunks, err := chunksOf(t, text, 300<<10)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if i == 0 && len(pieces) < 3 {
-			t.Fatalf("%d pieces of %d bytes", len(pieces), len(text))
+		if i == 0 && len(chunks) < 3 {
+			t.Fatalf("%d chunks of %d bytes", len(chunks), len(text))
 		}
 		f := onDemandOf(t, "x.sym", text, 4<<10)
-		if changed, err := adopt(f, pieces); changed || err != nil || !f.Exact() {
+		if changed, err := adopt(f, chunks); changed || err != nil || !f.FullyIndexed() {
 			t.Fatalf("text %d: %v %v", i, changed, err)
 		}
-		sameIndex(t, "pieces", f, whole)
+		sameIndex(t, "chunks", f, whole)
 		kept, err := f.Index()
 		if err != nil {
 			t.Fatal(err)
@@ -88,40 +88,40 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// TestPiecesApart: pieces that need each other are refused, and so are some that are missing, in disorder, or of another file.
-func TestPiecesApart(t *testing.T) {
+// TestIndivisible: chunks that need each other are refused, and so are some that are missing, in disorder, or of another file.
+func TestIndivisible(t *testing.T) {
 	text := []byte("MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 x\nFUNC 0 ffffff 0 f\n" + manyLines(40000) +
 		strings.Repeat("PUBLIC 10 0 p\n", 60000) + manyLines(40000))
-	if _, err := piecesOf(t, text, 300<<10); err != ErrApart {
-		t.Errorf("lines of a FUNC in another piece: %v", err)
+	if _, err := chunksOf(t, text, 300<<10); err != ErrIndivisible {
+		t.Errorf("lines of a FUNC in another chunk: %v", err)
 	}
 	text = append(generate(3000), "FUNC fffff0 10 0 f\nfffff0 10 1 9999999\n"...)
-	pieces, err := piecesOf(t, text, 300<<10)
+	chunks, err := chunksOf(t, text, 300<<10)
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := onDemandOf(t, "x.sym", text, 4<<10)
-	if _, err := adopt(f, pieces); err != ErrApart {
+	if _, err := adopt(f, chunks); err != ErrIndivisible {
 		t.Errorf("a number without a record: %v", err)
 	}
 	text = generate(3000)
-	if pieces, err = piecesOf(t, text, 300<<10); err != nil {
+	if chunks, err = chunksOf(t, text, 300<<10); err != nil {
 		t.Fatal(err)
 	}
 	f = onDemandOf(t, "x.sym", text, 4<<10)
-	for name, bad := range map[string][][]byte{"none": nil, "missing": pieces[1:], "not all": pieces[:1], "exchanged": {pieces[1], pieces[0]},
-		"twice": {pieces[0], pieces[0]}, "an empty one": append([][]byte{nil}, pieces...)} {
+	for name, bad := range map[string][][]byte{"none": nil, "missing": chunks[1:], "not all": chunks[:1], "exchanged": {chunks[1], chunks[0]},
+		"twice": {chunks[0], chunks[0]}, "an empty one": append([][]byte{nil}, chunks...)} {
 		var fe *input.FormatError
-		if _, err := adopt(f, bad); !errors.As(err, &fe) || f.Exact() {
+		if _, err := adopt(f, bad); !errors.As(err, &fe) || f.FullyIndexed() {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := adopt(open(t, "x.sym", text[:len(text)-1]), pieces); err == nil {
-		t.Error("pieces of a longer file")
+	if _, err := adopt(open(t, "x.sym", text[:len(text)-1]), chunks); err == nil {
+		t.Error("chunks of a longer file")
 	}
 	// An answer that was wrong is told of.
 	unsorted := append(slices.Clone(text), "FUNC 1010 8 0 other\n"...)
-	if pieces, err = piecesOf(t, unsorted, 300<<10); err != nil {
+	if chunks, err = chunksOf(t, unsorted, 300<<10); err != nil {
 		t.Fatal(err)
 	}
 	f = onDemandOf(t, "x.sym", text, 4<<10)
@@ -129,7 +129,7 @@ func TestPiecesApart(t *testing.T) {
 	for _, x := range []*File{f, g} {
 		x.Lookup(0x1000 + 36*12 + 4)
 	}
-	if _, err := adopt(g, pieces); err != nil {
+	if _, err := adopt(g, chunks); err != nil {
 		t.Error(err)
 	}
 }
@@ -243,7 +243,7 @@ func TestIndexBeside(t *testing.T) {
 		}
 		for _, many := range []bool{false, true} {
 			f, err := openOnDemand(indexBeside(text, index, many), Options{Slice: 4 << 10})
-			if err != nil || !f.Exact() || f.text.Beside == nil {
+			if err != nil || !f.FullyIndexed() || f.text.Beside == nil {
 				t.Fatalf("text %d: %v, the index is in memory", i, err)
 			}
 			xs := borders(whole, rng)
@@ -406,8 +406,8 @@ func TestUnpackBeyond(t *testing.T) {
 func FuzzIndex(f *testing.F) {
 	text, index := smallIndex(f)
 	f.Add(index)
-	if pieces, err := piecesOf(f, text, 1<<20); err == nil {
-		f.Add(pieces[0])
+	if chunks, err := chunksOf(f, text, 1<<20); err == nil {
+		f.Add(chunks[0])
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 20 {
@@ -421,7 +421,7 @@ func FuzzIndex(f *testing.F) {
 		g, err := OpenIndexed(sourceOf(text), input.FromBytes("x.sym.index", withSum(index)), Options{})
 		if err != nil {
 			var fe *input.FormatError
-			if !errors.As(err, &fe) && err != ErrApart {
+			if !errors.As(err, &fe) && err != ErrIndivisible {
 				t.Fatal(err)
 			}
 			return

@@ -62,7 +62,7 @@ type File struct {
 	CodeID, CodeFile string
 	// URL is where a supplier of symbols got the file from (INFO URL).
 	URL string
-	// Counts are the numbers of records; zero until the whole file is indexed, see Exact.
+	// Counts are the numbers of records; zero until the whole file is indexed, see FullyIndexed.
 	Counts Counts
 	// Warnings are what was passed over, in order of lines; of each kind the first are kept. WarningCount counts all.
 	Warnings     []Warning

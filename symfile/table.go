@@ -251,7 +251,7 @@ func (t *table) fill(recs []rec) {
 	}
 }
 
-// join appends the table of the next piece of a file, whose first line is behind line.
+// join appends the table of the next chunk of a file, whose first line is behind line.
 func (t *table) join(o *table, line int32) {
 	if o.n == 0 {
 		return

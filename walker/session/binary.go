@@ -347,7 +347,7 @@ func (it *item) symContents() symbol.Contents {
 	out := symbol.Contents{CFI: f.HasUnwind(), Lines: f.HasLines(), Inlines: f.HasInlines()}
 	out.Functions, out.OnlyExports = c.Funcs > 0, c.Funcs == 0 && c.Publics > 0
 	names, section := c.Publics > 0, "PUBLIC"
-	if !f.Exact() {
+	if !f.FullyIndexed() {
 		out.Functions = out.Lines
 		names, section = !out.Lines && f.HasSymbols(), "FUNC or PUBLIC"
 	}

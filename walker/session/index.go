@@ -7,8 +7,8 @@ import (
 	"github.com/crashpane/crashpane/symfile"
 )
 
-// ErrApart means that a symbol file cannot be indexed in chunks (see symfile.ErrApart). Complete indexes such a file.
-var ErrApart = symfile.ErrApart
+// ErrIndivisible means that a symbol file cannot be indexed in chunks (see symfile.ErrIndivisible). Complete indexes such a file.
+var ErrIndivisible = symfile.ErrIndivisible
 
 // Indexer indexes chunks of symbol files for Adopt, each from one of the file's Cuts to the next. It needs no session.
 type Indexer = symfile.Indexer
@@ -22,7 +22,7 @@ func (s *Session) Unindexed(dumpIndex int) []Item {
 	seen := map[*item]bool{}
 	for i := range s.dumps[dumpIndex].modules {
 		it := s.dumps[dumpIndex].modules[i].item
-		if it != nil && it.sym != nil && !it.sym.Exact() && !seen[it] {
+		if it != nil && it.sym != nil && !it.sym.FullyIndexed() && !seen[it] {
 			seen[it] = true
 			out = append(out, it.Item)
 		}
@@ -47,7 +47,7 @@ func (s *Session) File(itemID int) *input.Source {
 	return it.src
 }
 
-// Cuts returns the offsets at which a symbol file may be divided into pieces of about a size, in bytes, to have them indexed elsewhere
+// Cuts returns the offsets at which a symbol file may be divided into chunks of about a size, in bytes, to have them indexed elsewhere
 // (symfile.Indexer) and adopted here.
 func (s *Session) Cuts(itemID int, size int64) ([]int64, error) {
 	it, err := s.symItem(itemID)

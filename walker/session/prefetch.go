@@ -36,7 +36,7 @@ func (s *Session) ahead(d *dump) {
 		}
 	}
 	for module, list := range byModule {
-		if it := d.modules[module].item; it != nil && it.sym != nil && it.sym.Exact() && it.src.Slice == 0 {
+		if it := d.modules[module].item; it != nil && it.sym != nil && it.sym.FullyIndexed() && it.src.Slice == 0 {
 			it.sym.Prefetch(list, list)
 		}
 	}
@@ -57,13 +57,13 @@ func (p *prefetch) rules() {
 		return
 	}
 	f := p.y.file(module)
-	if f == nil || !f.Lacks(rva) {
+	if f == nil || !f.NeedsPrefetch(rva) {
 		return
 	}
 	list := []uint64{rva}
 	most := prefetchRules
 	if p.y.d.modules[module].item.src.Slice != 0 {
-		if most = 1; f.Exact() {
+		if most = 1; f.FullyIndexed() {
 			most = remoteRules
 		}
 	}

@@ -214,7 +214,7 @@ func (s *Session) Complete(itemID int) (changed bool, err error) {
 	})
 }
 
-// Adopt is Complete with indexes that were made elsewhere or kept: those of all n pieces of the file in their order, or one of the whole file (see
+// Adopt is Complete with indexes that were made elsewhere or kept: those of all n chunks of the file in their order, or one of the whole file (see
 // symfile.File.Adopt, whose errors it gives).
 func (s *Session) Adopt(itemID, n int, index func(i int) []byte) (changed bool, err error) {
 	if itemID < 0 || itemID >= len(s.items) || s.items[itemID].sym == nil {
@@ -466,7 +466,7 @@ func (d *dump) symbolsOf(module int) report.ModuleSymbols {
 		out.File, out.ID, out.Name = it.Name, it.SymID, it.SymName
 		out.Warnings = it.Warnings
 		out.NoUnwind = it.sym != nil && !it.sym.HasUnwind()
-		out.IndexedOnDemand = it.sym != nil && !it.sym.Exact()
+		out.IndexedOnDemand = it.sym != nil && !it.sym.FullyIndexed()
 		out.UnwindNotes, out.UnwindNoted = ms.odd, len(ms.oddLines)
 		switch {
 		case it.openErr != nil:

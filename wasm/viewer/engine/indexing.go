@@ -76,9 +76,9 @@ func (e *Engine) plan(q *protocol.PlanIndex) (protocol.Reply, error) {
 		if e.indexing.hand != nil && e.indexing.hand(protocol.Answer{ID: e.id, Reply: r}, e.session.File(q.Item)) {
 			return nil, nil
 		}
-		err = session.ErrApart
+		err = session.ErrIndivisible
 	}
-	r.Whole = errors.Is(err, session.ErrApart)
+	r.Whole = errors.Is(err, session.ErrIndivisible)
 	return r, err
 }
 
@@ -90,10 +90,10 @@ func (e *Engine) indexChunk(q *protocol.IndexChunk, src *input.Source) (*protoco
 	if e.indexing.index == nil {
 		e.indexing.index = &session.Indexer{} // a worker that gets chunks gets nothing else
 	}
-	index, err := e.indexing.index.Piece(src, q.From, q.To, func(done, total int64) {
+	index, err := e.indexing.index.Chunk(src, q.From, q.To, func(done, total int64) {
 		e.post(protocol.Answer{ID: e.id, Reply: &protocol.Progress{Done: done - q.From, Total: q.To - q.From, Background: true}})
 	})
-	return &protocol.ChunkIndexed{Whole: errors.Is(err, session.ErrApart)}, index, err
+	return &protocol.ChunkIndexed{Whole: errors.Is(err, session.ErrIndivisible)}, index, err
 }
 
 // joinChunk stores the index of a chunk. With the last one it joins them to the full index, and returns that if the page wants to store it.
@@ -121,7 +121,7 @@ func (e *Engine) joinChunk(q *protocol.JoinChunk, data func(into []byte) []byte)
 		chunk = have[i](chunk)
 		return chunk
 	}); err != nil {
-		r.Whole = errors.Is(err, session.ErrApart)
+		r.Whole = errors.Is(err, session.ErrIndivisible)
 		return r, nil, err
 	}
 	r.Complete = true

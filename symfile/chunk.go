@@ -12,17 +12,17 @@ import (
 	"github.com/crashpane/crashpane/core/input"
 )
 
-// A large file is read in pieces that begin with a record which does not depend on records before it, each into an index of its
-// own, and these are joined in their order. The result is that of one pass to the last warning; a file in which the pieces turn
-// out to depend on each other is read by one pass after all.
+// A large file is read in chunks that begin with a record which does not depend on records before it, each into an index of its
+// own, and these are joined in their order. The result is that of one pass to the last warning; a file whose chunks turn
+// out to depend on each other is indexed in one pass after all.
 
-// maxUsed bounds the numbers whose use is noted, as bits; a file with higher ones is read by one pass.
+// maxUsed bounds the FILE and INLINE_ORIGIN numbers whose use is recorded, a bit each. A file with higher ones is indexed in one pass.
 const maxUsed = 1 << 24
 
-// segment is what a scanner of a piece keeps for the joining.
+// segment is what a scanner of a chunk keeps for the joining.
 type segment struct {
-	first bool // the piece starts the file
-	// odd: the piece depends on those before it.
+	first bool // the chunk starts the file
+	// odd: the chunk depends on those before it.
 	odd              bool
 	sawFunc, sawInit bool
 }
@@ -109,7 +109,7 @@ func (b *bitset) within(t *table) bool {
 	return !b.over
 }
 
-// strayFunc reports whether what was read belongs to a FUNC of an earlier piece.
+// strayFunc reports whether what was read belongs to a FUNC of an earlier chunk.
 func (s *scanner) strayFunc() bool {
 	if s.seg == nil || s.seg.sawFunc || s.seg.first {
 		return false
@@ -118,7 +118,7 @@ func (s *scanner) strayFunc() bool {
 	return true
 }
 
-// join appends the index of the next piece.
+// join appends the index of the next chunk.
 func (s *scanner) join(p *scanner) {
 	f, g := s.f, p.f
 	base := int32(s.line)
@@ -157,7 +157,7 @@ func (s *scanner) join(p *scanner) {
 	s.lineCount += p.lineCount
 }
 
-// joined ends the joining of the pieces from an offset on. It reports false if a number is referred to that has no record: only one
+// joined ends the joining of the chunks from an offset on. It reports false if a number is referred to that has no record: only one
 // pass knows by which line.
 func (s *scanner) joined(from int64) bool {
 	s.f.Counts.Lines = max(s.line, 0)
@@ -174,7 +174,7 @@ func (s *scanner) joined(from int64) bool {
 	return true
 }
 
-// add sums the counts of two pieces up; Lines and LineRecords are counted by the scanner.
+// add sums the counts of two chunks up; Lines and LineRecords are counted by the scanner.
 func (c *Counts) add(d *Counts) {
 	c.Files += d.Files
 	c.Origins += d.Origins
@@ -190,11 +190,11 @@ func (c *Counts) add(d *Counts) {
 	c.Unknown += d.Unknown
 }
 
-// heads are the records that a piece may begin with.
+// heads are the records that a chunk may begin with.
 var heads = [][]byte{[]byte("FUNC "), []byte("PUBLIC "), []byte("FILE "), []byte("INLINE_ORIGIN "), []byte("STACK CFI INIT "), []byte("STACK WIN ")}
 
-// cuts divides [from, to) of a file into pieces of about a size, each from the start of a line that is a head. Where none is
-// near, two pieces stay one.
+// cuts divides [from, to) of a file into chunks of about a size, each from the start of a line that is a head. Where none is
+// near, two chunks stay one.
 func cuts(src *input.Source, from, to, size int64) ([]int64, error) {
 	const near = 256 << 10
 	bounds := []int64{from}
@@ -234,13 +234,13 @@ func headAt(b []byte) int {
 	}
 }
 
-// The pass over a large file is shared among cores: each reads pieces of it (see Cuts), and their indexes are joined in their
+// The pass over a large file is shared among cores: each reads chunks of it (see Cuts), and their indexes are joined in their
 // order.
 
 const (
 	// sharedFrom is the size in bytes from which a pass is shared.
 	sharedFrom = 4 << 20
-	// segmentSize is the size of a piece, in bytes. What is in memory besides the index is a piece's index for each worker.
+	// segmentSize is the size of a chunk, in bytes. What is in memory besides the index is a chunk's index for each worker.
 	segmentSize = 8 << 20
 )
 
@@ -267,7 +267,7 @@ func (s *scanner) runAll(src *input.Source, from, to int64, workers int, progres
 	return s.run(src, from, to, progress)
 }
 
-// runShared reads the pieces of a file at once. It reports false if they do not fit together.
+// runShared reads the chunks of a file at once. It reports false if they do not fit together.
 func (s *scanner) runShared(src *input.Source, from, to int64, workers int, size int64, progress func(done, total int64)) (bool, error) {
 	bounds, err := cuts(src, from, to, size)
 	if err != nil {
@@ -291,10 +291,10 @@ func (s *scanner) runShared(src *input.Source, from, to int64, workers int, size
 				if i+1 >= len(bounds) {
 					return
 				}
-				piece := &scanner{f: newFile(src, Options{}), step: s.step, section: s.section, buf: buf, seg: &segment{first: i == 0}, known: used[w]}
-				err := piece.run(src, bounds[i], bounds[i+1], nil)
-				used[w], buf = piece.known, piece.buf
-				results <- result{i, piece, err}
+				chunk := &scanner{f: newFile(src, Options{}), step: s.step, section: s.section, buf: buf, seg: &segment{first: i == 0}, known: used[w]}
+				err := chunk.run(src, bounds[i], bounds[i+1], nil)
+				used[w], buf = chunk.known, chunk.buf
+				results <- result{i, chunk, err}
 			}
 		})
 	}
