@@ -1,7 +1,6 @@
 package jsonreport
 
 import (
-	"github.com/crashpane/crashpane/core/analysis"
 	"github.com/crashpane/crashpane/walker/report"
 	"github.com/crashpane/crashpane/walker/report/signature"
 )
@@ -140,7 +139,7 @@ func (p *printer) crashAdditions(c *report.Crash) {
 func (p *printer) analysis(c *report.Crash) {
 	a := c.Analysis
 	if a.AccessesKnown && a.Instruction != nil {
-		p.List("accesses", len(a.Accesses), func(i int) { p.PutObject(func() { p.access(&a.Accesses[i]) }) })
+		p.List("accesses", len(a.Accesses), func(i int) { p.PutObject(func() { p.access(i) }) })
 	} else {
 		p.Null("accesses")
 	}
@@ -168,7 +167,7 @@ func (p *printer) analysis(c *report.Crash) {
 		p.Null("cause")
 	}
 	if in := a.Instruction; in != nil {
-		p.Object("instruction", func() { p.crashInstruction(in) })
+		p.Object("instruction", p.crashInstruction)
 	} else {
 		p.Null("instruction")
 	}
@@ -201,8 +200,9 @@ func (p *printer) analysis(c *report.Crash) {
 	p.Str("stack_overflow", [...]string{"no", "likely", "yes"}[min(a.Overflow, 2)])
 }
 
-// access writes a memory access of the crashing instruction.
-func (p *printer) access(m *analysis.Access) {
+// access writes memory access i of the crashing instruction.
+func (p *printer) access(i int) {
+	m := &p.r.Crash.Analysis.Accesses[i]
 	p.Str("access", m.Kind.String())
 	if m.AddressKnown {
 		p.hex("address", m.Address)
@@ -221,7 +221,8 @@ func (p *printer) access(m *analysis.Access) {
 }
 
 // crashInstruction writes the crashing instruction.
-func (p *printer) crashInstruction(in *analysis.Instruction) {
+func (p *printer) crashInstruction() {
+	in := p.r.Crash.Analysis.Instruction
 	p.hex("address", in.Address)
 	if in.Module >= 0 {
 		p.Int("module", int64(in.Module))
