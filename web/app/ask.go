@@ -182,6 +182,7 @@ func (z *Screen) apply(r *protocol.QueryResult, problem string) {
 		p.Address.set()
 	}
 	z.top = z.top || p.State.Thread < 0
+	p.Reading.unwalked = p.Reading.unwalked && z.dirty[&p.Stack] && problem == "" // a dirty stack is not queried yet
 	for _, zone := range z.zones {
 		zone.Apply(r)
 	}

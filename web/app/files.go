@@ -37,6 +37,7 @@ type Reading struct {
 	stopped    bool               // the engine has died, and no new one was started
 	fragile    bool               // the engine has died, and has not shown a dump since
 	replay     bool               // the files of the queue were read before, and a new engine reads them again
+	unwalked   bool               // files were read, and no stack has come that was walked with them
 	lastDrawn  moment             // when the progress of a job was last drawn
 }
 
@@ -218,6 +219,7 @@ func (z *Reading) finish() {
 	if z.page.Screen.held != nil { // the first screen is not shown yet
 		z.Job = Job{Active: true, Text: job.Text, Percent: -1, began: job.began}
 	}
+	z.unwalked = job.Done > 0
 	z.page.Screen.askAll()
 	rejected := len(z.unreported) > 0 && !z.unreported[len(z.unreported)-1].Usable
 	z.reportProblems()
@@ -426,6 +428,8 @@ func (z *Reading) symbolsText() string {
 		return "Reading symbols"
 	case z.page.Work.FullEngine.state == fullEngineLoading, z.page.Work.Downloads.running > 0:
 		return z.page.Work.text()
+	case z.unwalked:
+		return "Walking the stacks with the new files"
 	}
 	return ""
 }

@@ -73,6 +73,9 @@ func TestSymbolsAreComing(t *testing.T) {
 		t.Errorf("%q, finding %v, %+v", p.Reading.symbolsText(), p.Verdict.hasFinding(), last)
 	}
 	say(p, &protocol.Added{Dumps: p.Dumps.List, Items: []protocol.FileRow{{Name: "big.sym", Kind: "sym", Usable: true, Dump: -1}}})
+	if p.Reading.symbolsText() == "" || p.Verdict.hasFinding() {
+		t.Errorf("the stack is not walked with the new file, and %q", p.Reading.symbolsText())
+	}
 	again := screen()
 	again.Summary.Findings = r.Summary.Findings
 	p.Screen.looked(again, "")
