@@ -19,7 +19,7 @@ type regText struct {
 	text string
 }
 
-// cfiWriter collects stretches and writes them.
+// cfiWriter collects ranges and writes them.
 type cfiWriter struct {
 	o    *output
 	arch *cpu.Arch
@@ -46,7 +46,7 @@ const unsayable = ^uint32(0)
 // cfi writes the STACK CFI records of all tables, by address: what an earlier table covers is left out of a later one.
 func (o *output) cfi(arch *cpu.Arch, tables []unwind.Table) error {
 	w := &cfiWriter{o: o, arch: arch, num: map[string]uint32{}, deltas: map[[2]uint32]delta{}, inits: map[uint32]string{}}
-	all := (&stretches{}).each()
+	all := (&ruleRanges{}).each()
 	for _, t := range tables {
 		own, err := w.collect(t)
 		if err != nil {
@@ -60,9 +60,9 @@ func (o *output) cfi(arch *cpu.Arch, tables []unwind.Table) error {
 // collect is all that a table says, by address, none over another: of two that are, the one that starts first counts, of those that
 // start together the table's first.
 func (w *cfiWriter) collect(t unwind.Table) (series, error) {
-	var out stretches
+	var out ruleRanges
 	var last unwind.Origin
-	var open stretch // the one that the next may continue; empty if there is none
+	var open ruleRange // the one that the next may continue; empty if there is none
 	w.entries++
 	err := t.Each(func(start, end uint64, row unwind.Row) error {
 		if start >= end {
@@ -84,7 +84,7 @@ func (w *cfiWriter) collect(t unwind.Table) (series, error) {
 			if open.end > open.start {
 				out.add(open)
 			}
-			open = stretch{start, end, n, w.entries}
+			open = ruleRange{start, end, n, w.entries}
 			return ""
 		}
 		why := add(start, end, &row)
@@ -108,11 +108,11 @@ func (w *cfiWriter) collect(t unwind.Table) (series, error) {
 	return apart(out.each()), nil
 }
 
-// write writes the records: STACK CFI INIT address size rules for the first stretch of an entry, and STACK CFI address rules for
+// write writes the records: STACK CFI INIT address size rules for the first range of an entry, and STACK CFI address rules for
 // those that follow it without a gap, with the rules that are other ones there.
 func (w *cfiWriter) write(all series) error {
 	o := w.o
-	var one []stretch // those of one INIT record
+	var one []ruleRange // those of one INIT record
 	for next, ok := all(); ok; {
 		one = append(one[:0], next)
 		for {

@@ -30,7 +30,7 @@ func (l functions) Each(f func(symbol.Function) error) error {
 	return nil
 }
 
-// rows is a list of stretches that is a table.
+// rows is a list of ranges that is a table.
 type rows []rowOf
 
 type rowOf struct {

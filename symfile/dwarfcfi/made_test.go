@@ -370,7 +370,7 @@ func TestThrownAway(t *testing.T) {
 			return nil
 		})
 		if err != nil || n != 1 || len(tab.Warnings()) != 0 {
-			t.Errorf("%d stretches, %v, %v", n, err, tab.Warnings())
+			t.Errorf("%d ranges, %v, %v", n, err, tab.Warnings())
 		}
 	}
 }

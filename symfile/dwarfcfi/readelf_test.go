@@ -130,9 +130,9 @@ func tables(t testing.TB, path string) map[string]unwind.Table {
 func judge(t *testing.T, tabs map[string]unwind.Table, cfg dwarfcfi.Config, r io.Reader) (rows int) {
 	t.Helper()
 	wrong := 0
-	spans := map[string]*stretches{}
+	spans := map[string]*ruleRanges{}
 	for name, tab := range tabs {
-		s := &stretches{}
+		s := &ruleRanges{}
 		if err := tab.Each(s.add); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -169,21 +169,21 @@ func judge(t *testing.T, tabs map[string]unwind.Table, cfg dwarfcfi.Config, r io
 	return rows
 }
 
-// stretches are the ranges of Each by address.
-type stretches struct {
+// ruleRanges are the ranges of Each by address.
+type ruleRanges struct {
 	start, end []uint64
 	row        []unwind.Row
 }
 
-func (s *stretches) add(start, end uint64, row unwind.Row) error {
+func (s *ruleRanges) add(start, end uint64, row unwind.Row) error {
 	if end <= start {
-		return fmt.Errorf("a stretch from 0x%x to 0x%x", start, end)
+		return fmt.Errorf("a range from 0x%x to 0x%x", start, end)
 	}
 	s.start, s.end, s.row = append(s.start, start), append(s.end, end), append(s.row, row)
 	return nil
 }
 
-func (s *stretches) at(rva uint64) (unwind.Row, bool) {
+func (s *ruleRanges) at(rva uint64) (unwind.Row, bool) {
 	lo, hi := 0, len(s.start)
 	for lo < hi {
 		if mid := (lo + hi) / 2; s.start[mid] > rva {
@@ -385,6 +385,6 @@ func TestHeaderOfAnotherProgram(t *testing.T) {
 		return nil
 	})
 	if err != nil || n < 1000 || len(with.Warnings()) != 1 {
-		t.Errorf("%d stretches, %v, %v", n, err, with.Warnings())
+		t.Errorf("%d ranges, %v, %v", n, err, with.Warnings())
 	}
 }

@@ -230,7 +230,7 @@ func TestUnknownSize(t *testing.T) {
 		}
 		n := 0
 		if err := tab.Each(func(uint64, uint64, unwind.Row) error { n++; return nil }); err != nil || n != 60 {
-			t.Errorf("%d stretches, %v", n, err)
+			t.Errorf("%d ranges, %v", n, err)
 		}
 		if w := tab.Warnings(); (len(w) == 0) != terminated {
 			t.Errorf("terminated %v: %q", terminated, w)
@@ -278,7 +278,7 @@ func everything(t testing.TB, tab unwind.Table) {
 	stop := errors.New("enough")
 	err := tab.Each(func(start, end uint64, row unwind.Row) error {
 		if end <= start {
-			t.Fatalf("a stretch from 0x%x to 0x%x", start, end)
+			t.Fatalf("a range from 0x%x to 0x%x", start, end)
 		}
 		if n++; n > 10000 {
 			return stop

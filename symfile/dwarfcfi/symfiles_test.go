@@ -64,9 +64,9 @@ func TestSymbolFiles(t *testing.T) {
 				return nil
 			})
 			if err != nil || n == 0 {
-				t.Errorf("%d stretches, %v", n, err)
+				t.Errorf("%d ranges, %v", n, err)
 			}
-			t.Logf("%d stretches, %d addresses at which dump_syms says less", n, unsaid)
+			t.Logf("%d ranges, %d addresses at which dump_syms says less", n, unsaid)
 			if unsaid > 6 {
 				t.Errorf("%d addresses are left out", unsaid)
 			}

@@ -29,7 +29,7 @@ type Config struct {
 	File string
 	// At reads n bytes of the image at an address. A request that the file cannot fulfil is an error.
 	At func(rva uint64, n int64) ([]byte, error)
-	// Code are the stretches of code that the file has bytes of, each with its end.
+	// Code are the ranges of code that the file has bytes of, each with its end.
 	Code [][2]uint64
 	// Place names an address by its section and the distance from its start, for origins.
 	Place func(rva uint64) (section string, off int64)
@@ -295,7 +295,7 @@ func (t *Table) each(f func(e entry, fn function, end uint64) error) error {
 	return nil
 }
 
-// eachOf calls f for the stretches of one function.
+// eachOf calls f for the ranges of one function.
 func (t *Table) eachOf(e entry, fn function, end uint64, f func(start, end uint64, row unwind.Row) error) error {
 	for at := e.start; at < end; {
 		p, err := fn.position(at)

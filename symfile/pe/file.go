@@ -349,7 +349,7 @@ func (f *File) At(rva uint64, n int64) ([]byte, error) {
 	return f.Src.Bytes(off, n)
 }
 
-// part is a stretch of the image as a source of its own, cut to what the file has.
+// part is a range of the image as a source of its own, cut to what the file has.
 func (f *File) part(name string, d directory) *input.Source {
 	off, have := f.extent(uint64(d.rva))
 	return f.Src.Sub(f.Src.Name+": "+name, off, min(int64(d.size), have))
@@ -364,7 +364,7 @@ func (f *File) Exceptions() (*input.Source, uint64) {
 	return f.part(".pdata", d), uint64(d.rva)
 }
 
-// Code are the stretches of code that the file has bytes of: pairs of RVAs, the second one the end.
+// Code are the ranges of code that the file has bytes of: pairs of RVAs, the second one the end.
 func (f *File) Code() (out [][2]uint64) {
 	for i := range f.Sections {
 		s := &f.Sections[i]

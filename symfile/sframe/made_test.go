@@ -147,8 +147,8 @@ func (s *madeSection) bytes() []byte {
 	return append(b, rows...)
 }
 
-// stretchText is one line of a golden.
-func stretchText(start, end uint64, means string) string {
+// rangeText is one line of a golden.
+func rangeText(start, end uint64, means string) string {
 	return fmt.Sprintf("%x-%x %s\n", start, end, means)
 }
 
@@ -186,7 +186,7 @@ func (f *madeFunc) want() string {
 				to = f.size
 			}
 			if from < to {
-				text += stretchText(f.start+uint64(from), f.start+uint64(to), r.means)
+				text += rangeText(f.start+uint64(from), f.start+uint64(to), r.means)
 			}
 		}
 		if len(f.rows) == 1 {

@@ -103,7 +103,7 @@ func TestBoundedWork(t *testing.T) {
 			t.Errorf("%s: warnings %q", name, all)
 		}
 		if took := time.Since(began); took > 20*time.Second {
-			t.Errorf("%s: %v for %d stretches", name, took, n)
+			t.Errorf("%s: %v for %d ranges", name, took, n)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func open(t testing.TB, name string, data []byte, address, base uint64) unwind.T
 	return table
 }
 
-// listed are all rows of a table, a stretch a line.
+// listed are all rows of a table, a range a line.
 func listed(t testing.TB, table unwind.Table, arch *cpu.Arch) string {
 	t.Helper()
 	var b strings.Builder
@@ -35,7 +35,7 @@ func listed(t testing.TB, table unwind.Table, arch *cpu.Arch) string {
 		if row.Start != start {
 			t.Errorf("the row of %x says that it starts at %x", start, row.Start)
 		}
-		b.WriteString(stretchText(start, end, row.Describe(arch)))
+		b.WriteString(rangeText(start, end, row.Describe(arch)))
 		return nil
 	}); err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func (s *madeSection) checkEachAddress(t *testing.T, data []byte, want string, b
 		var start, end uint64
 		fmt.Sscanf(line, "%x-%x", &start, &end)
 		_, means, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		step := max(1, (end-start)/97) // of long stretches, some
+		step := max(1, (end-start)/97) // of long ranges, some
 		for pc := start; pc < end; pc += step {
 			row, ok, err := table.Row(pc - base)
 			if err != nil || !ok || row.Describe(archOf(s.abi)) != means {

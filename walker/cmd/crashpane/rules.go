@@ -20,7 +20,7 @@ var rulesCommand = command{
 	name:  "rules",
 	line:  "rules [--source " + strings.Join(ruleSources, "|") + "] [--address A] [--format text|json] FILE [DEBUGFILE…]",
 	about: "print how each instruction's caller is found",
-	help: `Prints the register-recovery rules of FILE, an ELF file, PE file (.exe, .dll) or symbol file, a row for every stretch of code in which they
+	help: `Prints the register-recovery rules of FILE, an ELF file, PE file (.exe, .dll) or symbol file, a row for every range of code in which they
 are the same: from which address on, how the canonical frame address (CFA) is computed, and where the return address and the caller's
 registers are. Addresses are those that the file is linked at, as readelf and objdump have them.
 

@@ -6,34 +6,34 @@ import (
 	"slices"
 )
 
-// stretch is code with the same rules.
-type stretch struct {
+// ruleRange is code with the same rules.
+type ruleRange struct {
 	start, end uint64
 	rules      uint32
 	// entry numbers the entry of its table (an FDE) that the rules come from.
 	entry uint32
 }
 
-// stretches is a list of stretches, packed: a library of 2 GB has four million of them, and they take 5 bytes each instead of 24. Each is
+// ruleRanges is a list of ranges, packed: a library of 2 GB has four million of them, and they take 5 bytes each instead of 24. Each is
 // the distance of its start from the end of the one before, its size, its rules, and the distance of its entry, as numbers of variable
 // length.
-type stretches struct {
+type ruleRanges struct {
 	chunks   [][]byte
 	n        int
-	last     stretch
+	last     ruleRange
 	unsorted bool
 }
 
 const (
-	stretchChunk = 64 << 10
-	// maxPacked is the most bytes that a stretch takes.
+	packedChunk = 64 << 10
+	// maxPacked is the most bytes that a range takes.
 	maxPacked = 2*binary.MaxVarintLen64 + 2*binary.MaxVarintLen32
 )
 
-func (l *stretches) add(s stretch) {
+func (l *ruleRanges) add(s ruleRange) {
 	k := len(l.chunks) - 1
 	if k < 0 || cap(l.chunks[k])-len(l.chunks[k]) < maxPacked {
-		l.chunks = append(l.chunks, make([]byte, 0, stretchChunk))
+		l.chunks = append(l.chunks, make([]byte, 0, packedChunk))
 		k++
 	}
 	b := binary.AppendVarint(l.chunks[k], int64(s.start-l.last.end))
@@ -46,34 +46,34 @@ func (l *stretches) add(s stretch) {
 }
 
 // sort sorts them by address; those that start together stay in their order.
-func (l *stretches) sort() {
+func (l *ruleRanges) sort() {
 	if !l.unsorted {
 		return
 	}
-	all := make([]stretch, 0, l.n)
+	all := make([]ruleRange, 0, l.n)
 	next := l.each()
 	for s, ok := next(); ok; s, ok = next() {
 		all = append(all, s)
 	}
-	slices.SortStableFunc(all, func(a, b stretch) int { return cmp.Compare(a.start, b.start) })
-	*l = stretches{}
+	slices.SortStableFunc(all, func(a, b ruleRange) int { return cmp.Compare(a.start, b.start) })
+	*l = ruleRanges{}
 	for _, s := range all {
 		l.add(s)
 	}
 }
 
-// series returns the next stretch at each call; ok is false after the last.
-type series func() (s stretch, ok bool)
+// series returns the next range at each call; ok is false after the last.
+type series func() (s ruleRange, ok bool)
 
-// each returns the stretches one by one.
-func (l *stretches) each() series {
-	var last stretch
+// each returns the ranges one by one.
+func (l *ruleRanges) each() series {
+	var last ruleRange
 	var left unpacker
 	chunks := l.chunks
-	return func() (stretch, bool) {
+	return func() (ruleRange, bool) {
 		if len(left) == 0 {
 			if len(chunks) == 0 {
-				return stretch{}, false
+				return ruleRange{}, false
 			}
 			left, chunks = chunks[0], chunks[1:]
 		}
@@ -85,10 +85,10 @@ func (l *stretches) each() series {
 	}
 }
 
-// apart cuts from each stretch what one before it covers. They are by address.
+// apart cuts from each range what one before it covers. They are by address.
 func apart(all series) series {
 	at := uint64(0) // all before it is decided
-	return func() (stretch, bool) {
+	return func() (ruleRange, bool) {
 		for {
 			s, ok := all()
 			if !ok {
@@ -102,11 +102,11 @@ func apart(all series) series {
 	}
 }
 
-// join adds to stretches what others cover of the code between them. Both are by address, and within each none covers another.
+// join adds to ranges what others cover of the code between them. Both are by address, and within each none covers another.
 func join(first, more series) series {
 	f, haveFirst := first()
 	m, haveMore := more()
-	return func() (stretch, bool) {
+	return func() (ruleRange, bool) {
 		for haveMore && m.start >= m.end {
 			at := m.start // all before it is decided
 			m, haveMore = more()
