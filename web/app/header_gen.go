@@ -75,7 +75,7 @@ func (c *Header) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 									vgn = addNodes(vgparent, "\x02span")
 									setContent(vgn, d.Name)
 									vgn = addNodes(vgparent, "\x02span\x00class\x00menu-says")
-									setContent(vgn, d.Says)
+									setContent(vgn, d.Brief)
 								}
 							}
 							vgn = addNodes(vgparent, "\x01\n        \x03\x02hr\x00class\x00menu-line")

@@ -32,11 +32,11 @@ func (*Added) reply()       {}
 func (*CloseDump) request() {}
 func (*Closed) reply()      {}
 
-// DumpName is a dump in the menu of dumps. Says has its crash, time and process, as far as the dump has them.
+// DumpName is a dump in the menu of dumps. Brief has its crash, time and process, as far as the dump has them.
 type DumpName struct {
-	Dump int
-	Name string
-	Says string
+	Dump  int
+	Name  string
+	Brief string
 }
 
 // FileRow describes one file, or one member of an archive.
