@@ -131,7 +131,7 @@ func TestZonesAskForTheirOwn(t *testing.T) {
 	e.sent = nil
 	p.Screen.askAll()
 	q := last[protocol.Query](e)
-	if q == nil || !q.Summary || q.Threads == nil || q.Stack == nil || !q.Detail || q.Modules == nil || q.Wanted == nil || q.Files == nil || q.Grid == nil || q.Content == nil {
+	if q == nil || !q.Summary || q.Threads == nil || q.Stack == nil || !q.Detail || q.Modules == nil || q.Missing == nil || q.Files == nil || q.Grid == nil || q.Content == nil {
 		t.Errorf("%+v", q)
 	}
 	if q.System != nil || q.Compare != nil || q.Find != nil {

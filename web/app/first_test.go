@@ -60,7 +60,7 @@ func TestFirstScreen(t *testing.T) {
 		t.Fatalf("when the small files were read, the engine was asked %s", got)
 	}
 	r := screen()
-	r.Detail, r.Modules, r.Wanted, r.Files = nil, nil, nil, nil
+	r.Detail, r.Modules, r.Missing, r.Files = nil, nil, nil, nil
 	if say(p, r); len(e.ops()) != 0 || len(h.painted) != 1 {
 		t.Error("the stack is not painted before more is asked for")
 	}

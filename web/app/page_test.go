@@ -442,8 +442,8 @@ func TestAllTabsRender(t *testing.T) {
 	p.Panel.Files.Total, p.Panel.Files.Modules = 2, []protocol.Choice{{Item: 4, Name: hostile}}
 	p.Panel.Modules.Rows = []view.ModuleRow{{Name: hostile, State: "mismatch", Word: "other build", Item: 1}}
 	p.Panel.Modules.Total = 1
-	p.Panel.Wanted.Rows = []view.MissingRow{{DebugFile: hostile, DebugID: "A1", OtherFile: "a.sym", OtherID: "B1", Item: 1}}
-	p.Panel.Wanted.Total = 1
+	p.Panel.Missing.Rows = []view.MissingRow{{DebugFile: hostile, DebugID: "A1", OtherFile: "a.sym", OtherID: "B1", Item: 1}}
+	p.Panel.Missing.Total = 1
 	p.Summary.Log = []view.LogRow{{Severity: "error", Text: hostile}}
 	p.Summary.System = []view.Group{{Title: "Dump", Facts: []view.Fact{{Key: "File", Value: hostile}}}}
 	for _, tab := range Tabs {

@@ -31,7 +31,7 @@ type Tab interface {
 // Tabs are the tabs of the lower panel, in their order.
 var Tabs = []TabRow{
 	{"modules", "Modules", newModules},
-	{"wanted", "Missing symbols", newWanted},
+	{"wanted", "Missing symbols", newMissing},
 	{"findings", "Findings", newFindings},
 	{"compare", "Compare", newCompare},
 	{"files", "Files", newFiles},
@@ -73,7 +73,7 @@ type Panel struct {
 
 	// Tabs that other zones call.
 	Modules *Modules
-	Wanted  *Wanted
+	Missing *Missing
 	Files   *Files
 	Sources *Sources
 }
@@ -87,8 +87,8 @@ func (z *Panel) init(p *Page) {
 		switch t := t.(type) {
 		case *Modules:
 			z.Modules = t
-		case *Wanted:
-			z.Wanted, z.Sources = t, t.Sources
+		case *Missing:
+			z.Missing, z.Sources = t, t.Sources
 		case *Files:
 			z.Files = t
 		}
@@ -140,7 +140,7 @@ func (z *Panel) Hidden() bool { return true }
 // empty clears the lists that are queried with the first screen.
 func (z *Panel) empty() {
 	z.Listed = false
-	z.Modules.ModulePage, z.Wanted.MissingPage, z.Files.FilePage = view.ModulePage{}, view.MissingPage{}, protocol.FilePage{}
+	z.Modules.ModulePage, z.Missing.MissingPage, z.Files.FilePage = view.ModulePage{}, view.MissingPage{}, protocol.FilePage{}
 }
 
 // tab returns the tab with an id, or nil.

@@ -62,7 +62,7 @@ func madeUpResult() *protocol.QueryResult {
 			{Kind: view.RowStop, Frame: -1, Inline: -1}}},
 		Detail:  &view.FrameDetail{Facts: []view.Fact{{Key: "a", Value: "a"}}, Registers: []view.Register{{Name: "a", Note: "a"}}},
 		Modules: &view.ModulePage{Rows: []view.ModuleRow{{Name: "a"}}},
-		Wanted:  &view.MissingPage{}, Files: &protocol.FilePage{}}
+		Missing: &view.MissingPage{}, Files: &protocol.FilePage{}}
 	r.Threads.Total, r.Stack.Total, r.Modules.Total = 1, 3, 1
 	return r
 }

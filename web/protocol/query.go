@@ -15,7 +15,7 @@ type Query struct {
 	Stack   *Span
 	Detail  bool // of the selected frame
 	Modules *ModulesQuery
-	Wanted  *Span
+	Missing *Span
 	Files   *Span
 	Grid    *GridQuery
 	Content *ContentQuery
@@ -88,7 +88,7 @@ type QueryResult struct {
 	Stack   *view.StackPage
 	Detail  *view.FrameDetail
 	Modules *view.ModulePage
-	Wanted  *view.MissingPage
+	Missing *view.MissingPage
 	Files   *FilePage
 	Grid    *GridPage
 	Content *ContentPage

@@ -383,9 +383,9 @@ func (e *Engine) addReportParts(r *protocol.QueryResult, q protocol.Query, v *vi
 		c := e.compare(v, q)
 		r.Compare = &c
 	}
-	if q.Wanted != nil {
-		w := v.Missing(q.Wanted.From, q.Wanted.Count)
-		r.Wanted = &w
+	if q.Missing != nil {
+		w := v.Missing(q.Missing.From, q.Missing.Count)
+		r.Missing = &w
 	}
 }
 

@@ -88,7 +88,7 @@ func (k *talk) screen(thread int) *protocol.QueryResult {
 	k.t.Helper()
 	w := protocol.Span{Count: 60}
 	return k.look(protocol.Query{Selection: protocol.Selection{Thread: thread, Inline: -1}, Summary: true, Threads: &protocol.ThreadsQuery{Span: w}, Stack: &w,
-		Detail: true, Modules: &protocol.ModulesQuery{Span: w}, Wanted: &w, Files: &w})
+		Detail: true, Modules: &protocol.ModulesQuery{Span: w}, Missing: &w, Files: &w})
 }
 
 func (k *talk) export(kind string, thread int) (*protocol.Exported, string) {
@@ -114,7 +114,7 @@ func TestSampleAsThePageSeesIt(t *testing.T) {
 	k := newTalk(t)
 	k.addSample("tilecruncher.dmp")
 	before := k.screen(-1)
-	if before.Summary == nil || len(before.Wanted.Rows) == 0 {
+	if before.Summary == nil || len(before.Missing.Rows) == 0 {
 		t.Fatalf("%+v", before)
 	}
 	k.addSample("tilecruncher.sym.gz", "libtilecodec.so.sym", "libc.so.6.sym.gz")
@@ -159,9 +159,9 @@ func TestSymbolsOfAnotherBuild(t *testing.T) {
 	k.add("libtilecodec.so.sym", append([]byte(strings.Join(fields, " ")+"\n"), rest...))
 	r := k.screen(-1)
 	var wanted *view.MissingRow
-	for i := range r.Wanted.Rows {
-		if r.Wanted.Rows[i].DebugFile == "libtilecodec.so" {
-			wanted = &r.Wanted.Rows[i]
+	for i := range r.Missing.Rows {
+		if r.Missing.Rows[i].DebugFile == "libtilecodec.so" {
+			wanted = &r.Missing.Rows[i]
 		}
 	}
 	if wanted == nil || wanted.OtherID != fields[3] || wanted.DebugID == fields[3] {

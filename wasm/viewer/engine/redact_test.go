@@ -95,7 +95,7 @@ func TestNothingPrivateLeaves(t *testing.T) {
 		for e.Idle() {
 		}
 		all := protocol.Span{Count: 100}
-		look := protocol.Query{Summary: true, Threads: &protocol.ThreadsQuery{Span: all}, Stack: &all, Detail: true, Modules: &protocol.ModulesQuery{Span: all}, Wanted: &all,
+		look := protocol.Query{Summary: true, Threads: &protocol.ThreadsQuery{Span: all}, Stack: &all, Detail: true, Modules: &protocol.ModulesQuery{Span: all}, Missing: &all,
 			Files: &all, Compare: &protocol.CompareQuery{Span: all}, System: &protocol.SystemQuery{CommandLine: true, Environment: true}}
 		for frame := range 3 {
 			look.Frame = frame

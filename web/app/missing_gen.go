@@ -10,7 +10,7 @@ import "github.com/vugu/vugu"
 import js "github.com/vugu/vugu/js"
 import "log"
 
-func (c *Wanted) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
+func (c *Missing) Build(vgin *vugu.BuildIn) (vgout *vugu.BuildOut) {
 	vgout = &vugu.BuildOut{}
 	var vgn *vugu.VGNode
 	vgn = addNodes(nil, "\x02div")

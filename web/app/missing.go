@@ -7,41 +7,41 @@ import (
 	"github.com/crashpane/crashpane/web/protocol"
 )
 
-// Wanted lists the missing symbol files, the most useful first, with the panel of symbol servers beside it.
-type Wanted struct {
+// Missing lists the missing symbol files, the most useful first, with the panel of symbol servers beside it.
+type Missing struct {
 	pane
 	view.MissingPage
 	Sources *Sources
 	list    List
 }
 
-func newWanted(t pane) Tab {
-	z := &Wanted{pane: t, Sources: &Sources{page: t.page}}
+func newMissing(t pane) Tab {
+	z := &Missing{pane: t, Sources: &Sources{page: t.page}}
 	z.list = List{id: "wanted", visible: protocol.Span{Count: 8}, more: overscan, here: func() (view.Page, int) { return z.Page, len(z.Rows) }}
 	return z
 }
 
 // Want implements Zone.
-func (z *Wanted) Want(q *protocol.Query) {
+func (z *Missing) Want(q *protocol.Query) {
 	w := z.list.span()
-	q.Wanted = &w
+	q.Missing = &w
 }
 
 // Apply implements Zone.
-func (z *Wanted) Apply(r *protocol.QueryResult) {
-	if r.Wanted != nil {
+func (z *Missing) Apply(r *protocol.QueryResult) {
+	if r.Missing != nil {
 		z.Sources.renewed(r.ReportID)
-		z.MissingPage = *r.Wanted
+		z.MissingPage = *r.Missing
 	}
 }
 
 // Count is for Tab.
-func (z *Wanted) Count() (n int, alert bool) {
+func (z *Missing) Count() (n int, alert bool) {
 	return z.page.Summary.Missing, z.page.Summary.Missing > 0
 }
 
 // Empty is for Tab.
-func (z *Wanted) Empty() string {
+func (z *Missing) Empty() string {
 	if z.Total > 0 || !z.page.Panel.Listed {
 		return ""
 	}
@@ -49,7 +49,7 @@ func (z *Wanted) Empty() string {
 }
 
 // List is for Tab.
-func (z *Wanted) List() *List { return &z.list }
+func (z *Missing) List() *List { return &z.list }
 
 // mismatchText says that the user has added a file of the right name with another id; mismatchTitle compares the two.
 func mismatchText(w view.MissingRow) string {
