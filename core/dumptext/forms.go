@@ -44,6 +44,9 @@ func private(goName string) bool {
 	return strings.Contains(s, "environ") || strings.Contains(s, "cmdline") || strings.Contains(s, "commandline")
 }
 
+// Private reports whether a stream is a command line or an environment, which are shown only at the user's request.
+func Private(t core.StreamType) bool { return private(t.Name()) }
+
 // counts has the unsigned fields that are printed in decimal: counts, lengths, versions. Others are hexadecimal.
 var counts = words(`Count StreamCount SuspendCount CPUCount Major Minor Build Level Age Line Number Size32 PID Gaps ProcessID
 	MaxMHz CurrentMHz MHzLimit MaxIdle CurrentIdle Bit Index FirstLine LastLine Version4 Inode HandleCount PointerCount

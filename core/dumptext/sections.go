@@ -105,7 +105,7 @@ func (w *walk) content(s *core.Stream) {
 	if s.Loc.Size == 0 {
 		return
 	}
-	if private(s.Type.Name()) && !w.o.All {
+	if Private(s.Type) && !w.o.All {
 		w.leftOut("bytes", s.Loc.Size, "--all")
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/crashpane/crashpane/core/cpu"
 	"github.com/crashpane/crashpane/core/dumptest"
 	"github.com/crashpane/crashpane/core/enumtest"
 	"github.com/crashpane/crashpane/core/input"
@@ -70,11 +71,14 @@ func TestFormats(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := read(t, "../../web/app/files.go")
+	files, network := read(t, "../../web/app/files.go"), read(t, "../../web/app/embed.go")
 	for kind, f := range formats {
 		// Archives and compressed files are known by their names' endings where the page has to tell before it reads them.
 		if packed := strings.HasPrefix(f.readme, "."); packed && f.item != session.KindBinary && !strings.Contains(files, `"`+f.readme+`"`) {
 			t.Errorf("isPacked in web/app/files.go does not have %q for %s", f.readme, kind)
+		}
+		if strings.HasPrefix(f.readme, ".") && f.item == session.KindOther && !strings.Contains(network, f.readme) {
+			t.Errorf("what web/app/embed.go says is loaded later does not have %q for %s", f.readme, kind)
 		}
 		for _, place := range []struct{ name, text, words string }{{"README.md", readme, f.readme}, {"the start page", page.String(), f.page}, {"the help of walk", help, f.help}} {
 			if !strings.Contains(place.text, place.words) {
@@ -91,4 +95,15 @@ func read(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+// TestProcessorsAreNamed: the README names each processor whose dumps are read, or its family.
+func TestProcessorsAreNamed(t *testing.T) {
+	_, line, _ := strings.Cut(read(t, "../../README.md"), "| minidumps of ")
+	line, _, _ = strings.Cut(line, "\n")
+	for _, a := range cpu.All() {
+		if len(a.Processors) > 0 && !strings.Contains(line, a.FamilyName()) {
+			t.Errorf("the README has no %s among the processors: %s", a.FamilyName(), line)
+		}
+	}
 }

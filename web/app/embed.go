@@ -140,5 +140,5 @@ func (z *HostPage) networkText() string {
 const (
 	hostPage = " What the host page around it does is up to that page."
 	offline  = "Turn the network off: everything still works."
-	fetched  = " Only the reader of binaries, .zst and .xz is loaded later, when you first need it."
+	fetched  = " Only the reader of binaries, .zst, .xz and .cab is loaded later, when you first need it."
 )

@@ -1,7 +1,7 @@
 package view
 
 import (
-	"slices"
+	"cmp"
 
 	"github.com/crashpane/crashpane/walker/report"
 )
@@ -29,7 +29,7 @@ func (v *View) Findings() []FindingRow {
 		f := &v.r.Findings[i]
 		row := FindingRow{Title: findingTitle(f.Kind), Text: sentenceCase(Clean(f.Text)), Suggestion: sentenceCase(Clean(f.Suggestion)),
 			Thread: f.Thread, Module: f.Module}
-		row.Adds = f.Suggestion != "" && slices.Contains(asksForFile, f.Kind)
+		row.Adds = f.Suggestion != "" && findingKinds[f.Kind].asks
 		if m := v.module(f.Module); m != nil {
 			row.ModuleName = Clean(BaseName(m.Name))
 			row.Assign = assignable(m) && (m.DebugID == "" || f.Kind == report.FindingMismatch)
@@ -39,48 +39,32 @@ func (v *View) Findings() []FindingRow {
 	return out
 }
 
-// asksForFile are the kinds whose suggestion, if there is one, asks for symbols.
-var asksForFile = []report.FindingKind{report.FindingMismatch, report.FindingAssigned, report.FindingUnreadable, report.FindingNoUnwind,
-	report.FindingEnds, report.FindingScanned, report.FindingNoDebug, report.FindingExports}
+// findingKinds has a row for each kind of finding.
+var findingKinds = map[report.FindingKind]struct {
+	title string
+	asks  bool // its suggestion, if there is one, asks for symbols
+}{
+	report.FindingCutShort:   {"Truncated file", false},
+	report.FindingOverflow:   {"Stack overflow", false},
+	report.FindingNoMemory:   {"No stack memory", false},
+	report.FindingOutside:    {"Stack pointer outside", false},
+	report.FindingNoContext:  {"No registers", false},
+	report.FindingMismatch:   {"Symbols of another build", true},
+	report.FindingAssigned:   {"Assigned symbols", true},
+	report.FindingUnreadable: {"Unreadable symbols", true},
+	report.FindingNoUnwind:   {"No unwind records", true},
+	report.FindingBadRecord:  {"Unusable records", false},
+	report.FindingOddRecord:  {"Odd records", false},
+	report.FindingSwapped:    {"esp and ebp swapped", false},
+	report.FindingScanned:    {"Found by scanning", true},
+	report.FindingEnds:       {"Stack ends early", true},
+	report.FindingNoDebug:    {"No functions and lines", true},
+	report.FindingExports:    {"Only exported names", true},
+	report.FindingLimit:      {"Frame limit", false},
+}
 
 func findingTitle(k report.FindingKind) string {
-	switch k {
-	case report.FindingCutShort:
-		return "Truncated file"
-	case report.FindingOverflow:
-		return "Stack overflow"
-	case report.FindingNoMemory:
-		return "No stack memory"
-	case report.FindingOutside:
-		return "Stack pointer outside"
-	case report.FindingNoContext:
-		return "No registers"
-	case report.FindingMismatch:
-		return "Symbols of another build"
-	case report.FindingAssigned:
-		return "Assigned symbols"
-	case report.FindingUnreadable:
-		return "Unreadable symbols"
-	case report.FindingNoUnwind:
-		return "No unwind records"
-	case report.FindingBadRecord:
-		return "Unusable records"
-	case report.FindingOddRecord:
-		return "Odd records"
-	case report.FindingSwapped:
-		return "esp and ebp swapped"
-	case report.FindingScanned:
-		return "Found by scanning"
-	case report.FindingEnds:
-		return "Stack ends early"
-	case report.FindingNoDebug:
-		return "No functions and lines"
-	case report.FindingExports:
-		return "Only exported names"
-	case report.FindingLimit:
-		return "Frame limit"
-	}
-	return Clean(string(k))
+	return cmp.Or(findingKinds[k].title, Clean(string(k)))
 }
 
 // sentenceCase makes the first letter upper case, unless the first word is a name ("libfoo.so has …").

@@ -18,11 +18,6 @@ const maxTextStream = 8 << 20
 // perLine is how many bytes a line of a hex dump has.
 const perLine = 16
 
-// private reports whether a stream has private data, which is shown only at the user's request.
-func private(t core.StreamType) bool {
-	return t == core.StreamLinuxCmdLine || t == core.StreamLinuxEnviron
-}
-
 // content makes a window of a stream's content: its decoded fields, its text, or its bytes.
 func (e *Engine) content(d *core.Dump, dump int, q protocol.ContentQuery) *protocol.ContentPage {
 	if q.Stream < 0 || q.Stream >= len(d.Streams) {
@@ -34,7 +29,7 @@ func (e *Engine) content(d *core.Dump, dump int, q protocol.ContentQuery) *proto
 		out.OnlyBytes, out.Total, out.Lines = true, 1, []string{"The host page does not let this viewer show the contents of streams."}
 		return out
 	}
-	if private(s.Type) && !q.Private {
+	if dumptext.Private(s.Type) && !q.Private {
 		out.Private = true
 		return out
 	}
@@ -85,7 +80,7 @@ func textLines(d *core.Dump, s *core.Stream) []string {
 		return nil
 	}
 	p = bytes.TrimRight(p, "\x00\n")
-	if private(s.Type) {
+	if dumptext.Private(s.Type) {
 		p = bytes.ReplaceAll(p, []byte{0}, []byte{'\n'})
 	}
 	if !utf8.Valid(p) {
