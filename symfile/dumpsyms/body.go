@@ -3,7 +3,7 @@ package dumpsyms
 // body writes FUNC and PUBLIC records by address, as Mozilla's dump_syms does.
 //
 // A PUBLIC inside of a FUNC would never be found: readers ask for functions first. Functions of one address become one record,
-// that of the first, marked as standing for several if their names differ. Of several PUBLIC records at one address the first counts.
+// with the name of the first, marked "m" (several functions) if their names differ. Of several PUBLIC records at one address the first counts.
 func (o *output) body(s *spool) error {
 	var last spooled // the function that is to be written, of size 0 if there is none
 	var text []byte
@@ -63,7 +63,7 @@ func (o *output) function(u unpacker, r *spooled) {
 	o.name(name)
 	o.end()
 
-	// Inlined calls stand before the lines, which lie before them in the packed form.
+	// Inlined calls are written before the lines, but the packed form has them after.
 	lines := u
 	for n := u.num(); n > 0; n-- {
 		u.num()

@@ -5,11 +5,11 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// maxByAddress bounds the code of which byAddress asks every byte, in the whole file: all stubs of a program with 30,000 imports.
+// maxByAddress bounds how many addresses of a file byAddress evaluates: all stubs of a program with 30,000 imports.
 const maxByAddress = 512 << 10
 
-// byAddress says a cfa that an expression finds from the program counter and the stack pointer alone, which the format has no words
-// for, as one rule for each address. Linkers describe the stubs of .plt so, one entry for all of them: within a stub of 16 bytes a
+// byAddress writes one rule for each address where an expression computes the CFA from the program counter and the stack pointer alone. The
+// format cannot express that otherwise. Linkers describe the stubs of .plt so, one entry for all of them: within a stub of 16 bytes a
 // word is pushed at byte 11.
 func (w *cfiWriter) byAddress(start, end uint64, row unwind.Row, add func(start, end uint64, row *unwind.Row) string) bool {
 	if size := end - start; row.CFA.Kind != unwind.Program || size > maxByAddress || w.byAddresses+size > maxByAddress {
@@ -23,7 +23,7 @@ func (w *cfiWriter) byAddress(start, end uint64, row unwind.Row, add func(start,
 		caller, _, err := r.Apply(&regs, nothing{}, nil)
 		return int64(caller.SP() - sp), err == nil
 	}
-	// The module lies anywhere, and so does the stack.
+	// Any address will do for the module and for the stack.
 	const module, stack, other = 0x55550000, 0x7ff01000, 0x66670008
 	distance := func(rva uint64) (int64, bool) {
 		a, ok := cfa(rva, stack)
@@ -52,7 +52,7 @@ func (w *cfiWriter) byAddress(start, end uint64, row unwind.Row, add func(start,
 	return true
 }
 
-// nothing is memory of which nothing is known.
+// nothing is memory without any known bytes.
 type nothing struct{}
 
 func (nothing) Word(uint64, int) (uint64, bool) { return 0, false }

@@ -7,7 +7,7 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// rules is a row in the words of STACK CFI: an expression for .cfa, one for .ra ("" for none: nobody called), and those of registers,
+// rules is a row as STACK CFI writes it: an expression for .cfa, one for .ra ("" if there is no caller), and those of registers,
 // by register.
 type rules struct {
 	cfa, ra string
@@ -29,9 +29,9 @@ type cfiWriter struct {
 	// deltas are the rules of a STACK CFI record that leads from one row to another; ok is false if none does.
 	deltas map[[2]uint32]delta
 	inits  map[uint32]string
-	// entries is how many entries of tables have been met.
+	// entries counts the entries of tables so far.
 	entries uint32
-	// byAddresses is how many addresses were asked one by one.
+	// byAddresses counts the addresses that byAddress has evaluated.
 	byAddresses uint64
 }
 
@@ -40,8 +40,8 @@ type delta struct {
 	ok   bool
 }
 
-// unsayable stands in cfiWriter.num for rows that the format has no words for.
-const unsayable = ^uint32(0)
+// inexpressible is the value in cfiWriter.num of rows that the format cannot express.
+const inexpressible = ^uint32(0)
 
 // cfi writes the STACK CFI records of all tables, by address: what an earlier table covers is left out of a later one.
 func (o *output) cfi(arch *cpu.Arch, tables []unwind.Table) error {
@@ -57,8 +57,8 @@ func (o *output) cfi(arch *cpu.Arch, tables []unwind.Table) error {
 	return w.write(all)
 }
 
-// collect is all that a table says, by address, none over another: of two that are, the one that starts first counts, of those that
-// start together the table's first.
+// collect returns the ranges of a table by address, without overlaps: of two that overlap the one that starts first counts, and of those that
+// start at one address the table's first.
 func (w *cfiWriter) collect(t unwind.Table) (series, error) {
 	var out ruleRanges
 	var last unwind.Origin
@@ -109,7 +109,7 @@ func (w *cfiWriter) collect(t unwind.Table) (series, error) {
 }
 
 // write writes the records: STACK CFI INIT address size rules for the first range of an entry, and STACK CFI address rules for
-// those that follow it without a gap, with the rules that are other ones there.
+// those that follow it without a gap, with the rules that differ there.
 func (w *cfiWriter) write(all series) error {
 	o := w.o
 	var one []ruleRange // those of one INIT record

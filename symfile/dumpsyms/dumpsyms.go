@@ -1,9 +1,9 @@
-// Package dumpsyms writes Breakpad symbol files: what is known of a module's functions, names and unwind rules, whatever kind
-// of file knows it, as the text that crash reporters and their servers work with.
+// Package dumpsyms writes Breakpad symbol files: the functions, names and unwind rules of a module, from any kind of file, as the text that
+// crash reporters and their servers read. Begin with Write, which shows the order of the records.
 //
 // Functions are taken in one pass and kept in a packed form, less than half of the text, because the records that go in front of
 // them (FILE, INLINE_ORIGIN) are only known after the last one, and because readers search a file fastest whose records are
-// sorted by address. Of large programs the packed form is sorted in runs, which go to a temporary file. The text itself is written as it is made.
+// sorted by address. Of large programs the packed form is sorted in runs, which go to a temporary file. The text itself is never kept.
 //
 // Format: https://chromium.googlesource.com/breakpad/breakpad/+/HEAD/docs/symbol_files.md
 package dumpsyms
@@ -19,9 +19,9 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// Module is what the MODULE and INFO CODE_ID records say.
+// Module has the fields of the MODULE and INFO CODE_ID records.
 type Module struct {
-	// OS and Arch are Breakpad's words for them, see Arch.
+	// OS and Arch are Breakpad's names for them (see Arch).
 	OS, Arch string
 	// ID is the debug id: 32 hexadecimal digits and an age. Name is the binary's own name, without folders.
 	ID, Name string
@@ -31,7 +31,7 @@ type Module struct {
 	CodeName string
 }
 
-// Input is what a symbol file is made of. What is nil is left out.
+// Input has what a symbol file is made of. Fields that are nil are left out.
 type Input struct {
 	Module Module
 	// CPU is the processor, whose registers the unwind rules name.
@@ -47,25 +47,25 @@ type Input struct {
 	FrameData func(f func(unwind.FrameData) error) error
 	// Demangle makes names readable; nil leaves them as they are.
 	Demangle func(string) string
-	// Scratch opens a place for what is more than memory should hold; nil keeps all in memory.
+	// Scratch opens a temporary file for what should not stay in memory; nil keeps everything in memory.
 	Scratch func() (Scratch, error)
 }
 
-// Counts are the records that were written, and what could not be.
+// Counts counts the records that were written, and what could not be.
 type Counts struct {
 	Files, Origins, Funcs, Lines, Inlines, Publics, CFIInits, CFIDeltas, WinFrames int
-	// Overlapping is how many functions, or parts of such, lie over another one: no reader would find them, and they are left out.
+	// Overlapping counts functions, or parts of functions, that overlap another one. No reader would find them, so they are left out.
 	Overlapping int
 	// Inexpressible counts the ranges of code whose unwind rules the format cannot express. They are left out. InexpressibleFirst says of
 	// the first of them which it is, and why.
 	Inexpressible      int
 	InexpressibleFirst string
-	// LostRegisters is how many different rows have a rule for a register that the format has no words for: they are written without
-	// it, since the frame can be found all the same.
+	// LostRegisters counts the different rows with a rule for a register that the format cannot express. They are written without
+	// it, because the frame can be found all the same.
 	LostRegisters int
 }
 
-// Write writes a symbol file to w. An error is one of w or of what Input reads; the text is then not whole.
+// Write writes a symbol file to w. It returns an error of w or of what Input reads; the text is then incomplete.
 func Write(w io.Writer, in Input) (Counts, error) {
 	s := newSpool(in.Scratch)
 	defer func() { s.close() }()
@@ -105,11 +105,11 @@ func Write(w io.Writer, in Input) (Counts, error) {
 const (
 	// bufferSize is how much text is collected before it is written.
 	bufferSize = 64 << 10
-	// bufferSpare is room for the record that goes beyond it.
+	// bufferSpare is room for the record that exceeds it.
 	bufferSpare = 4 << 10
 )
 
-// output is the text on its way out. The first error of the writer sticks.
+// output buffers the text. It keeps the writer's first error.
 type output struct {
 	w        io.Writer
 	buf      []byte
@@ -141,9 +141,9 @@ func (o *output) hex(v uint64) { o.buf = appendHex(append(o.buf, ' '), v) }
 // dec writes a blank and a decimal number.
 func (o *output) dec(v uint64) { o.buf = appendDec(append(o.buf, ' '), v) }
 
-// text writes a blank and the rest of a record. A line end in it would begin another record, and blanks around it would not be
-// read back; nor would nothing at all. A terminal obeys control characters, and some readers end lines at them; no compiler writes them
-// into names. All other bytes stay as they are, since names are looked for by them.
+// text writes a blank and the rest of a record. A line end in it would begin another record, and readers
+// drop blanks around a name and refuse an empty one. Terminals obey control characters, and some readers end lines at them; no compiler writes
+// them into names. All other bytes stay as they are, because names are searched by them.
 func (o *output) text(s string) {
 	o.buf = append(o.buf, ' ')
 	if mayControl(s) {
@@ -155,7 +155,7 @@ func (o *output) text(s string) {
 	o.buf = append(o.buf, s...)
 }
 
-// mayControl says whether a text may hold a control character: C0, DEL, or the first byte of C1.
+// mayControl reports whether a text may have a control character: C0, DEL, or the first byte of C1.
 func mayControl(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c == 0x7f || c == 0xc2 {
@@ -165,7 +165,7 @@ func mayControl(s string) bool {
 	return false
 }
 
-// withoutControls has blanks in the places of control characters.
+// withoutControls returns a text with blanks in place of control characters.
 func withoutControls(s string) string {
 	b := []byte(s)
 	for i, r := range s {
@@ -179,10 +179,10 @@ func withoutControls(s string) string {
 	return string(b)
 }
 
-// nameless stands for a name that is not known, in both peers' words.
+// nameless is written for an unknown name, as both peers do.
 const nameless = "<name omitted>"
 
-// noFile stands for a source file that is not known: a line record must name one.
+// noFile is written for an unknown source file: a line record must name one.
 const noFile = "<unknown>"
 
 // name writes a function's name.

@@ -9,7 +9,7 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// number is the number of a row's rules; why says that the format has no words for them.
+// number returns the number of a row's rules; why is the reason if the format cannot express them.
 func (w *cfiWriter) number(row *unwind.Row) (n uint32, why string) {
 	k := w.key[:0]
 	add := func(r cpu.Reg, ru *unwind.Rule) {
@@ -24,11 +24,11 @@ func (w *cfiWriter) number(row *unwind.Row) (n uint32, why string) {
 		add(row.Saved[i].Reg, &row.Saved[i].Rule)
 	}
 	w.key = k
-	if n, ok := w.num[string(k)]; ok && n != unsayable {
+	if n, ok := w.num[string(k)]; ok && n != inexpressible {
 		return n, ""
 	}
 	r, why := w.text(row)
-	n = unsayable
+	n = inexpressible
 	if why == "" {
 		n = uint32(len(w.rows))
 		w.rows = append(w.rows, r)
@@ -37,7 +37,7 @@ func (w *cfiWriter) number(row *unwind.Row) (n uint32, why string) {
 	return n, why
 }
 
-// text puts a row into words.
+// text writes a row as text.
 func (w *cfiWriter) text(row *unwind.Row) (r rules, why string) {
 	var ok bool
 	if r.cfa, ok = w.expr(cpu.NoReg, &row.CFA); !ok || r.cfa == "" {
@@ -61,8 +61,8 @@ func (w *cfiWriter) text(row *unwind.Row) (r rules, why string) {
 	return r, ""
 }
 
-// expr is a rule as a postfix expression; "" where nothing has to be said: a register without a rule or one that is lost, which
-// the format cannot say and whose place nobody knows either.
+// expr returns a rule as a postfix expression, or "" where none is needed: for a register without a rule, and for one that is lost, which
+// the format cannot express.
 func (w *cfiWriter) expr(of cpu.Reg, ru *unwind.Rule) (string, bool) {
 	base := ""
 	switch ru.Kind {
@@ -121,7 +121,7 @@ func (w *cfiWriter) reg(r cpu.Reg) string {
 	return "$" + w.arch.RegName(r)
 }
 
-// plain takes the "$" off the names in an expression where the processor's names have none.
+// plain removes the "$" of names in an expression where the processor's names have none.
 func (w *cfiWriter) plain(text string) string {
 	if !w.arch.PlainCFI {
 		return text
@@ -137,7 +137,7 @@ func (w *cfiWriter) plain(text string) string {
 
 func rule(name, text string) string { return " " + name + ": " + text }
 
-// init are all rules of a row.
+// init returns all rules of a row.
 func (w *cfiWriter) init(n uint32) string {
 	if s, ok := w.inits[n]; ok {
 		return s
@@ -154,9 +154,9 @@ func (w *cfiWriter) init(n uint32) string {
 	return s
 }
 
-// delta are the rules of one row that another one does not have. A register that has none any more gets its own value, which is
-// what "no rule" means for those that a call preserves; for others, and for a return address that is lost from here on, there are
-// no words but those of a new INIT record.
+// delta returns the rules of one row that another one does not have. A register that has none any more gets its own value, which is what
+// "no rule" means for those that a call preserves. For others, and for a return address that is lost from here on, only a new INIT
+// record can express it.
 func (w *cfiWriter) delta(from, to uint32) delta {
 	if from == to {
 		return delta{"", true}

@@ -8,8 +8,8 @@ import (
 	"io"
 )
 
-// Scratch is where a spool puts what is more than memory should hold. It is written in order, from offset 0 on, and then read. One that is
-// an io.Closer is closed in the end.
+// Scratch is where a spool stores what should not stay in memory. It is written in order, from offset 0 on, and then read. If it is
+// an io.Closer, it is closed at the end.
 type Scratch interface {
 	io.ReaderAt
 	io.WriterAt
@@ -19,14 +19,14 @@ type Scratch interface {
 type storedRun struct{ off, end int64 }
 
 const (
-	// storeBuffer is how much is written at a time, and readBuffer how much of each run is read.
+	// storeBuffer is how many bytes are written at a time, readBuffer how many of each run are read.
 	storeBuffer = 1 << 20
 	readBuffer  = 256 << 10
-	// recordHeader is the most that stands before a record's text.
+	// recordHeader is the most bytes before a record's text.
 	recordHeader = 4 * binary.MaxVarintLen64
 )
 
-// store writes what is in memory as a run.
+// store writes the records in memory as a run.
 func (s *spool) store() error {
 	if s.stored == nil {
 		to, err := s.open()
@@ -68,14 +68,14 @@ func (s *spool) store() error {
 	return nil
 }
 
-// close gives the Scratch back.
+// close closes the Scratch.
 func (s *spool) close() {
 	if c, ok := s.stored.(io.Closer); ok {
 		c.Close()
 	}
 }
 
-// run is one run while it is read: the record that it is at, with its text.
+// run is one run while it is read: its current record and that record's text.
 type run struct {
 	spooled
 	text unpacker
@@ -84,7 +84,7 @@ type run struct {
 	order int
 }
 
-// runs are all that have a record left, the one with the lowest address first, of those of one address the one that came first.
+// runs is a heap of the runs that have a record left: the lowest address first, and of equal addresses the run that was written first.
 type runs []*run
 
 func (h runs) Len() int { return len(h) }
@@ -99,7 +99,7 @@ func (h *runs) Pop() any {
 	return last
 }
 
-// each calls fn for all records by address. The text is that of the call alone.
+// each calls fn for all records by address. The text is valid only during the call.
 func (s *spool) each(fn func(r *spooled, text unpacker) error) error {
 	s.sort()
 	i := -1
@@ -146,10 +146,10 @@ func (s *spool) each(fn func(r *spooled, text unpacker) error) error {
 	return nil
 }
 
-// reader reads a run. What it reads was written here.
+// reader reads a run, which this package has written.
 func (s *spool) reader(of storedRun) func(*run) (bool, error) {
 	var buf, left []byte // left is what is not read of buf
-	// have sees to it that so many bytes are there, if the run has them.
+	// have reads ahead until so many bytes are in the buffer, or the run ends.
 	have := func(n int) error {
 		if len(left) >= n || of.off == of.end {
 			return nil

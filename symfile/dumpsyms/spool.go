@@ -12,7 +12,7 @@ import (
 type table struct {
 	num  map[string]uint32
 	list []string
-	// last is what was asked for last: a function's lines are mostly of one file.
+	// last is the latest text: a function's lines are mostly of one file.
 	last    string
 	lastNum uint32
 }
@@ -32,9 +32,9 @@ func (t *table) of(s string) uint32 {
 }
 
 const (
-	// chunkSize is how much packed text is allocated at a time: a slice that grew would be copied again and again.
+	// chunkSize is how many bytes are allocated at a time: a growing slice would be copied again and again.
 	chunkSize = 1 << 20
-	// maxRun is how much packed text is kept in memory where there is a Scratch for the rest.
+	// maxRun is how many bytes are kept in memory if there is a Scratch for the rest.
 	maxRun = 32 << 20
 )
 
@@ -43,7 +43,7 @@ const (
 // size, line (as the difference to the one before) and file; count of inlined calls and for each depth, line and file of the call,
 // origin, count of ranges, and for each the distance from the function's start and the size. Of a PUBLIC record it holds the name.
 //
-// All of them come out by address. What is more than memory should hold goes to a Scratch, in runs that are sorted each (see runs.go).
+// They are read by address. What exceeds maxRun goes to a Scratch, as sorted runs (see runs.go).
 type spool struct {
 	files, origins table
 	chunks         [][]byte
@@ -70,7 +70,7 @@ func newSpool(open func() (Scratch, error)) *spool {
 	return &spool{files: table{num: map[string]uint32{}}, origins: table{num: map[string]uint32{}}, open: open}
 }
 
-// add takes a function in.
+// add adds a function.
 func (s *spool) add(f symbol.Function) error {
 	for _, r := range f.Ranges {
 		if r.Size == 0 || r.Start+r.Size < r.Start {
@@ -83,7 +83,7 @@ func (s *spool) add(f symbol.Function) error {
 	return nil
 }
 
-// public takes a name in.
+// public adds a name.
 func (s *spool) public(rva uint64, name string) error {
 	if rva == 0 { // no code lies at a module's first byte; readers leave such records out
 		return nil
@@ -92,7 +92,7 @@ func (s *spool) public(rva uint64, name string) error {
 	return s.keep(spooled{start: rva}, append(b, name...))
 }
 
-// pack packs what a function has in one of its ranges.
+// pack packs the part of a function in one of its ranges.
 func (s *spool) pack(f *symbol.Function, r symbol.Range) error {
 	b := binary.AppendUvarint(s.packed[:0], uint64(len(f.Name)))
 	b = append(b, f.Name...)
@@ -176,7 +176,7 @@ func (s *spool) keep(r spooled, text []byte) error {
 	return nil
 }
 
-// clip is the part of a range that lies in another one.
+// clip returns the part of a range that is in another one.
 func clip(r, in symbol.Range) (symbol.Range, bool) {
 	start, end := max(r.Start, in.Start), min(r.Start+r.Size, in.Start+in.Size)
 	if r.Start+r.Size < r.Start || start >= end {
@@ -204,7 +204,7 @@ func (s *spool) sort() {
 	}
 }
 
-// unpacker reads a packed function again. What it reads was written here, so that nothing is checked.
+// unpacker reads a packed function. This package wrote it, so nothing is checked.
 type unpacker []byte
 
 func (u *unpacker) num() uint64 {

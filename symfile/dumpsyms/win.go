@@ -7,7 +7,7 @@ import (
 	"github.com/crashpane/crashpane/symfile/unwind"
 )
 
-// same says whether two records say the same, wherever they are from.
+// same reports whether two records have equal contents, wherever they are from.
 func same(a, b *unwind.FrameData) bool {
 	x := *a
 	x.Origin = b.Origin
